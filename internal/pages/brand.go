@@ -102,21 +102,21 @@ func ReadFooterLink(s string) (FooterLink, error) {
 }
 
 // Logo is the path of the logo, "" for none.
-func (l *layout) Logo() string {
-	if logo := l.p.o.Brand.Logo; logo != nil {
+func (l *look) Logo() string {
+	if logo := l.o.Brand.Logo; logo != nil {
 		return l.Asset(logoName + logo.ext)
 	}
 	return ""
 }
 
 // HomeText is the text of the home page, nil for none.
-func (l *layout) HomeText() (*homeBody, error) {
-	text := l.p.o.Brand.Home[l.Lang]
+func (l *look) HomeText() (*homeBody, error) {
+	text := l.o.Brand.Home[l.lang]
 	if l.Page != pageHome || text.HTML == "" {
 		return nil, nil //nolint:nilnil // most pages have none
 	}
-	shown, err := l.p.onPage(l.r, text.HTML, leastBare)
-	return &homeBody{HTML: template.HTML(shown), Lang: otherLang(text.Lang, l.Lang)}, err //nolint:gosec // cleaned at the start, and by onPage
+	shown, err := l.onPage(l.Request, text.HTML, leastBare)
+	return &homeBody{HTML: template.HTML(shown), Lang: l.other(text.Lang)}, err //nolint:gosec // cleaned at the start, and by onPage
 }
 
 // homeBody is the text of the home page as it is shown.

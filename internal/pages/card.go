@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"context"
 	"html/template"
 	"slices"
 	"strconv"
@@ -199,27 +198,27 @@ func (c *card) states() (out string) {
 	return out
 }
 
-// cardOf makes the card of a view.
-func (p *Pages) cardOf(r *Request, v *query.View, zone *calendar.Zone) card {
-	l, now, f := r.Route.lang, p.o.Now(), v.Record.Fields
-	say, s := p.speech(l), p.spanOf(v.Record, v.Blanked, zone)
-	r.moment(time.Unix(int64(f.Wall("utc_start_date")), 0), now)
-	r.moment(time.Unix(int64(f.Wall("utc_end_date"))+1, 0), now)
-	title, in := v.Record.Name(l)
+// card makes the card of a view.
+func (l *look) card(v *query.View) card {
+	now, f := l.o.Now(), v.Record.Fields
+	s := l.spanOf(v.Record, v.Blanked, l.shownIn())
+	l.moment(time.Unix(int64(f.Wall("utc_start_date")), 0), now)
+	l.moment(time.Unix(int64(f.Wall("utc_end_date"))+1, 0), now)
+	title, in := v.Record.Name(l.lang)
 	status := f.EventStatus()
 	c := card{
-		ID: v.Record.ID, Version: v.Record.Version, Href: p.hrefOf(r, v.Record, v.Status), Title: title, Language: otherLang(in, l),
+		ID: v.Record.ID, Version: v.Record.Version, Href: l.hrefOf(v.Record, v.Status), Title: title, Language: l.other(in),
 		Start: s.from(), End: s.to(), Past: over(v.Record, now), Now: status == calendar.EventScheduled && running(v.Record, now),
 		Protected: v.Blanked, AllDay: s.allDay, Long: s.end.Sub(s.start) >= 24*time.Hour, Cancelled: status == calendar.EventCancelled,
-		Day: strconv.Itoa(s.start.Day()), Month: say.monthName("short.", s.start.Month()),
+		Day: strconv.Itoa(s.start.Day()), Month: l.monthName("short.", s.start.Month()),
 		zoneName: f.String("timezone"), Colour: noColour, span: s,
 	}
 	if !s.away || s.allDay {
 		c.span.zone, c.span.zoneEnd = "", ""
 	}
 	c.Featured = f.Bool("featured") && !v.Blanked
-	from, to := c.lasts(say)
-	c.At, c.When, c.Note, c.Zone = c.Start, say.shortDate(s.start, now.In(p.o.Site).Year()), spaced(from, to), c.span.zoneEnd
+	from, to := c.lasts(l.speech)
+	c.At, c.When, c.Note, c.Zone = c.Start, l.shortDate(s.start, now.In(l.o.Site).Year()), spaced(from, to), c.span.zoneEnd
 	for _, b := range []struct {
 		name string
 		is   bool
@@ -232,26 +231,26 @@ func (p *Pages) cardOf(r *Request, v *query.View, zone *calendar.Zone) card {
 		{"protected", v.Blanked},
 	} {
 		if b.is {
-			c.Badges = append(c.Badges, sign{b.name, word("badge."+b.name, l)})
+			c.Badges = append(c.Badges, sign{b.name, l.text("badge." + b.name)})
 		}
 	}
 	if v.Blanked {
 		return c
 	}
-	c.Cost = p.Shown.Cost(v.Record).Text
-	if p.showsImage(r, f.String("image_url")) {
+	c.Cost = l.Shown.Cost(v.Record).Text
+	if l.showsImage(l.Request, f.String("image_url")) {
 		c.Image = f.String("image_url")
 	}
 	if len(v.Venues) > 0 {
 		place := v.Venues[0].Record
-		name, in := place.Name(l)
-		c.Venue, c.VenueLang, c.VenueID, c.City = name, otherLang(in, l), place.ID, place.Fields.String("city")
+		name, in := place.Name(l.lang)
+		c.Venue, c.VenueLang, c.VenueID, c.City = name, l.other(in), place.ID, place.Fields.String("city")
 	}
 	if len(v.Categories) > 0 {
 		t := v.Categories[0].Record
-		name, in := t.Name(l)
+		name, in := t.Name(l.lang)
 		c.Colour = int(t.ID % 8)
-		c.Categories = []chip{{link{Href: r.href(recordPath(t)), Label: name, Lang: otherLang(in, l)}, c.Colour}}
+		c.Categories = []chip{{link{Href: l.href(recordPath(t)), Label: name, Lang: l.other(in)}, c.Colour}}
 	}
 	return c
 }
@@ -287,9 +286,9 @@ func spaced(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
-// otherLang is the tag of a language that is not the one of the page, else "".
-func otherLang(in, page calendar.Lang) string {
-	if in == page {
+// other is the tag of a language that is not the one of the page, else "".
+func (s speech) other(in calendar.Lang) string {
+	if in == s.lang {
 		return ""
 	}
 	return in.Tag()
@@ -299,11 +298,11 @@ func otherLang(in, page calendar.Lang) string {
 func (r *Request) href(page string) string { return r.Path + segments[r.Route.lang] + page }
 
 // hrefOf is the path of the page of a record.
-func (p *Pages) hrefOf(r *Request, rec *calendar.Record, s calendar.Status) string {
+func (l *look) hrefOf(rec *calendar.Record, s calendar.Status) string {
 	if rec.Slug() == "" || rec.Kind.IsPost() && s != calendar.StatusPublish && s != calendar.StatusFuture && s != calendar.StatusPrivate {
-		return r.Path + "/?" + rec.Kind.String() + "=" + rec.ID.String()
+		return l.Path + "/?" + rec.Kind.String() + "=" + rec.ID.String()
 	}
-	return r.href(recordPath(rec))
+	return l.href(recordPath(rec))
 }
 
 // today is the present day of a zone, of the site without one, at midnight in UTC.
@@ -313,24 +312,6 @@ func (p *Pages) today(zone *calendar.Zone) time.Time {
 		in = zone.Location
 	}
 	return midnight(p.o.Now().In(in))
-}
-
-// forCards reads the criteria of events that become cards, with what these show.
-func (p *Pages) forCards(ctx context.Context, r query.Request) (*query.Criteria, error) {
-	c, err := p.Lists.Parse(ctx, r)
-	if err == nil {
-		c.Embed(query.EmbedVenues | query.EmbedCategories)
-	}
-	return c, err
-}
-
-// cardsOf makes the cards of a list.
-func (p *Pages) cardsOf(r *Request, views []query.View, zone *calendar.Zone) []card {
-	out := make([]card, len(views))
-	for i := range views {
-		out[i] = p.cardOf(r, &views[i], zone)
-	}
-	return out
 }
 
 // mostOnly is how many events a selection names one by one.
@@ -343,19 +324,25 @@ const mostCards = 10_000
 // none of its days are not in it (all-day events of other zones, and what ends when the
 // period begins), unless there are too many to name them one by one in other formats: then
 // they count, on their own dates.
-func (p *Pages) allCards(ctx context.Context, r *Request, s *selection) ([]card, calendar.Position, error) {
-	whole, err := p.Lists.Whole(ctx, s.criteria, query.Calendar{})
+func (l *look) allCards() []card {
+	if l.err != nil {
+		return nil
+	}
+	s := l.sel
+	whole, err := l.Lists.Whole(l.ctx, s.criteria, query.Calendar{})
 	if err != nil {
-		return nil, 0, err
+		l.err = err
+		return nil
 	}
 	defer whole.Close()
 	if whole.Total() > mostCards {
-		return nil, 0, calendar.Fail(calendar.CodeSelectionTooLarge, calendar.KindEvent)
+		l.err = calendar.Fail(calendar.CodeSelectionTooLarge, calendar.KindEvent)
+		return nil
 	}
 	out := make([]card, 0, whole.Total())
 	var beside []card
-	err = whole.Each(ctx, func(v *query.View) error {
-		c := p.cardOf(r, v, s.zone)
+	l.err = whole.Each(l.ctx, func(v *query.View) error {
+		c := l.card(v)
 		if len(c.span.days(s.over.first, s.over.last)) > 0 {
 			out = append(out, c)
 		} else {
@@ -363,6 +350,7 @@ func (p *Pages) allCards(ctx context.Context, r *Request, s *selection) ([]card,
 		}
 		return nil
 	})
+	l.Position = max(l.Position, whole.Position())
 	switch {
 	case len(beside) == 0:
 	case len(out) > mostOnly:
@@ -373,5 +361,5 @@ func (p *Pages) allCards(ctx context.Context, r *Request, s *selection) ([]card,
 			s.only[i] = out[i].ID
 		}
 	}
-	return out, whole.Position(), err
+	return out
 }

@@ -1,9 +1,6 @@
 package pages
 
 import (
-	"context"
-	"net/http"
-
 	"daybook/calendar"
 )
 
@@ -43,17 +40,16 @@ func (b *docsBody) Operations() (n int) {
 }
 
 // Group names a group of operations.
-func (l *layout) Group(name string) string { return word("docs."+name, l.Lang) }
+func (l *look) Group(name string) string { return l.text("docs." + name) }
 
 // serveDocs answers the page of the interface.
-func (p *Pages) serveDocs(ctx context.Context, l *layout) (*Answer, error) {
-	state, err := p.Lists.Generation(ctx)
+func (l *look) serveDocs() {
+	state, err := l.Lists.Generation(l.ctx)
 	if err == nil { // the page is there without the read model, too
 		l.Position = state.Position
 	}
-	l.Title, l.Heading, l.Canonical = word("docs.title", l.Lang), word("docs.title", l.Lang), l.r.Route.below()
-	l.Summary = word("docs.summary", l.Lang)
-	l.NoIndex = l.r.parametered()
-	l.Body = &docsBody{p.o.API, l.absolute(l.Lang, p.o.Namespace)}
-	return p.render(l, http.StatusOK)
+	l.Title, l.Heading, l.Canonical = l.text("docs.title"), l.text("docs.title"), l.Route.below()
+	l.Summary = l.text("docs.summary")
+	l.NoIndex = l.parametered()
+	l.Body = &docsBody{l.o.API, l.absolute(l.lang, l.o.Namespace)}
 }

@@ -79,90 +79,60 @@ func (p *Pages) element() ([]byte, error) {
 func (r *Request) embedded() bool { return r.Route.name == pageEmbed }
 
 // Embedded is the same for templates.
-func (l *layout) Embedded() bool { return l.r.embedded() }
+func (l *look) Embedded() bool { return l.embedded() }
 
 // IsEvent tells that the page is that of an event, IsPeriod that it is a month, week or day.
-func (l *layout) IsEvent() bool { _, is := l.Body.(*eventBody); return is }
+func (l *look) IsEvent() bool { _, is := l.Body.(*eventBody); return is }
 
-func (l *layout) IsPeriod() bool { _, is := l.Body.(*periodBody); return is }
+func (l *look) IsPeriod() bool { _, is := l.Body.(*periodBody); return is }
 
 // Theme is the theme that an embedded page was asked for, "" for that of the reader.
-func (l *layout) Theme() string {
-	if theme := l.r.Query.Get(paramTheme); l.Embedded() && (theme == "light" || theme == "dark") {
+func (l *look) Theme() string {
+	if theme := l.Query.Get(paramTheme); l.Embedded() && (theme == "light" || theme == "dark") {
 		return theme
 	}
 	return ""
 }
 
 // checkWord checks a parameter that takes one of some words.
-func checkWord(r *Request, bad *calendar.Problems, name string, words ...string) {
-	if v := r.Query.Get(name); v != "" && !slices.Contains(words, v) {
-		bad.Add(name, calendar.ReasonWord, strings.Join(words, ","))
+func (l *look) checkWord(name string, words ...string) {
+	if v := l.Query.Get(name); v != "" && !slices.Contains(words, v) {
+		l.bad.Add(name, calendar.ReasonWord, strings.Join(words, ","))
 	}
 }
 
 // serveEmbed answers a page for frames of other sites: without header, footer and
 // switches, with links that lead out of the frame (PAGES.md P8.2).
-func (p *Pages) serveEmbed(ctx context.Context, l *layout) (*Answer, error) {
-	r := l.r
-	var bad calendar.Problems
-	checkWord(r, &bad, paramTheme, "auto", "light", "dark")
-	l.NoIndex = true
-	if r.Route.of == pageEvent {
-		if err := bad.Err(); err != nil {
-			return nil, err
+func (l *look) serveEmbed() {
+	l.checkWord(paramTheme, "auto", "light", "dark")
+	if l.Route.of == pageEvent {
+		if l.err = l.bad.Err(); l.err != nil {
+			return
 		}
-		v, locked, err := p.readEvent(ctx, r)
-		if err != nil {
-			return p.missing(ctx, r, err)
+		if v, locked := l.readRecord(); !l.done() {
+			l.Body = l.event(&v, locked)
 		}
-		b, err := p.event(ctx, l, v, locked)
-		if err != nil {
-			return nil, err
-		}
-		l.Feeds, l.NoIndex, l.Status, l.Body = nil, true, v.Status, b
-		return p.render(l, http.StatusOK)
+		l.Feeds, l.NoIndex = nil, true
+		return
 	}
-	checkWord(r, &bad, paramView, "list", "month")
-	month := r.Query.Get(paramView) == "month"
+	l.checkWord(paramView, "list", "month")
+	month := l.Query.Get(paramView) == "month"
 	path, over := "/events/", period{}
 	if month {
-		today := p.today(nil)
-		first := today.AddDate(0, 0, 1-today.Day())
-		path, over = monthPath(first), period{true, first, first.AddDate(0, 1, -1)}
+		first := units[0].start(l.today(nil))
+		path, over = monthPath(first), units[0].over(first)
 	}
-	var err error
-	if l.sel, err = p.choose(ctx, r, path, over, query.Of{}); err != nil {
-		return nil, err
-	}
-	if l.sel.bad != nil {
-		bad.Fields = append(bad.Fields, l.sel.bad.Fields...)
-	}
-	if err := bad.Err(); err != nil {
-		return nil, err
+	if l.choose(path, over, query.Of{}); l.err != nil {
+		return
 	}
 	l.Canonical = path + l.canonicalQuery()
 	if month {
-		l.Feeds = nil
-		return p.period(ctx, l, units[0])
-	}
-	l.Title, l.Heading = word("list.title", l.Lang), word("list.title", l.Lang)
-	if l.Body, err = p.list(ctx, l); err != nil {
-		return nil, err
+		l.period(units[0])
+	} else {
+		l.Title, l.Heading = l.text("list.title"), l.text("list.title")
+		l.Body = l.list()
 	}
 	l.NoIndex = true
-	return p.render(l, http.StatusOK)
-}
-
-// readEvent reads the event of a path as everybody sees it, and tells whether it is
-// protected.
-func (p *Pages) readEvent(ctx context.Context, r *Request) (*query.View, bool, error) {
-	locked := false
-	v, err := p.Lists.Read(ctx, calendar.KindEvent, 0, r.Route.slug, r.Caller, r.Route.lang, query.EmbedAll, func(context.Context, calendar.ID) (bool, error) {
-		locked = true
-		return true, nil
-	})
-	return &v, locked, err
 }
 
 // outOfFrame makes links lead out of the frame. In a page "<a " begins links only: texts
@@ -230,12 +200,13 @@ func (p *Pages) serveOEmbed(ctx context.Context, r *Request) (*Answer, error) {
 	}
 	page := *r
 	page.Route = route
-	v, locked, err := p.readEvent(ctx, &page)
-	if _, refused := errors.AsType[*calendar.Error](err); refused {
+	l := p.look(ctx, &page)
+	v, locked := l.readRecord()
+	if _, refused := errors.AsType[*calendar.Error](l.err); refused || l.answer != nil {
 		return none()
 	}
-	if err != nil {
-		return nil, err
+	if l.err != nil {
+		return nil, l.err
 	}
 	title, _ := v.Record.Name(route.lang)
 	home := r.Base + segments[route.lang] + "/"
@@ -247,18 +218,18 @@ func (p *Pages) serveOEmbed(ctx context.Context, r *Request) (*Answer, error) {
 		if len(v.Organizers) > 0 {
 			o := v.Organizers[0]
 			out.AuthorName, _ = o.Record.Name(route.lang)
-			out.AuthorURL = r.Base + strings.TrimPrefix(p.hrefOf(&page, o.Record, o.Status), r.Path)
+			out.AuthorURL = r.Base + strings.TrimPrefix(l.hrefOf(o.Record, o.Status), r.Path)
 		}
 		out.Thumbnail = v.Record.Fields.String("image_url")
 	}
 	a := &Answer{Status: http.StatusOK, Type: "application/json; charset=utf-8", Lang: route.lang, Open: true}
 	if format == "xml" {
 		a.Type = "text/xml; charset=utf-8"
-		if a.Body, err = xml.Marshal(out); err == nil {
-			a.Body = append([]byte(xml.Header), a.Body...)
-		}
+		body, err := xml.Marshal(out)
+		a.Body = append([]byte(xml.Header), body...)
 		return a, err
 	}
+	var err error
 	a.Body, err = json.Marshal(out)
 	return a, err
 }

@@ -71,16 +71,16 @@ func (s *selection) lasting() params {
 }
 
 // listURL is the selection as the interface lists it.
-func (l *layout) listURL(params []query.LinkParam, page int) string {
-	links := query.LinksTo(l.absolute(l.Lang, l.p.o.Namespace+l.sel.listAddress()+"/"), params)
+func (l *look) listURL(params []query.LinkParam, page int) string {
+	links := query.LinksTo(l.absolute(l.lang, l.o.Namespace+l.sel.listAddress()+"/"), params)
 	return links.Page(page)
 }
 
 // feeds are the links in the head for the selection of the page (PAGES.md P3.3).
-func (l *layout) feeds() []feed {
+func (l *look) feeds() []feed {
 	lasting := l.sel.lasting()
 	out := make([]feed, 0, len(feedFormats)+1)
-	address := l.absolute(l.Lang, l.p.o.Namespace+l.sel.listAddress())
+	address := l.absolute(l.lang, l.o.Namespace+l.sel.listAddress())
 	for _, f := range feedFormats {
 		if f.Media != "" {
 			f.URL = address + "." + f.Format + linkQuery(lasting)
@@ -91,19 +91,19 @@ func (l *layout) feeds() []feed {
 }
 
 // exports are the selection of the page in all formats.
-func (l *layout) exports() []export {
+func (l *look) exports() []export {
 	if l.Embedded() {
 		return nil
 	}
 	sent := l.sel.sentParams()
 	json := l.listURL(sent, l.sel.page)
-	return l.exportsOf(json, l.absolute(l.Lang, l.p.o.Namespace+l.sel.listAddress()), sent.without(shaping...).String(), l.calendarURL(), l.element())
+	return l.exportsOf(json, l.absolute(l.lang, l.o.Namespace+l.sel.listAddress()), sent.without(shaping...).String(), l.calendarURL(), l.element())
 }
 
 // exportsOf makes the list of formats from the URL of the list, the address of the formats
 // without their ending, their query, the source of calendar widgets ("" for none) and the
 // tag of the embedded calendar.
-func (l *layout) exportsOf(json, address, query, source, element string) []export {
+func (l *look) exportsOf(json, address, query, source, element string) []export {
 	out := []export{{Format: "json", URL: json}}
 	for _, f := range feedFormats {
 		at := address + "." + f.Format + query
@@ -117,7 +117,7 @@ func (l *layout) exportsOf(json, address, query, source, element string) []expor
 	}
 	out = append(out, export{Format: "curl", Text: "curl '" + json + "'"}, export{Format: "embed", Text: element})
 	for i := range out {
-		out[i].Label, out[i].Single = word("selection."+out[i].Format, l.Lang), l.Page == pageEvent
+		out[i].Label, out[i].Single = word("selection."+out[i].Format, l.lang), l.Page == pageEvent
 	}
 	return out
 }
@@ -133,7 +133,7 @@ var notOfSource = slices.Concat(shapes, dates, []string{paramStrict, paramOverla
 
 // calendarURL is the selection as the source of calendar widgets; "" where its route
 // cannot tell it.
-func (l *layout) calendarURL() string {
+func (l *look) calendarURL() string {
 	s := l.sel
 	switch overlap, _ := calendar.ParseBool(s.asked.value(paramOverlap)); {
 	case s.past, s.from == "", s.until < s.from, s.only != nil && s.zone == nil, s.asked.value("include") != "", s.asked.value("collapse") != "", s.asked.value(paramOverlap) != "" && !overlap, !s.over.set && s.dated():
@@ -142,7 +142,7 @@ func (l *layout) calendarURL() string {
 		return ""
 	}
 	source := append(params{{Name: "start", Value: s.inZone(s.from)}, {Name: "end", Value: afterSecond(s.inZone(s.until))}}, s.ofRecord()...)
-	return l.absolute(l.Lang, l.p.o.Namespace+"/events/calendar") + linkQuery(append(source, params(s.criteria.Sent).without(notOfSource...)...))
+	return l.absolute(l.lang, l.o.Namespace+"/events/calendar") + linkQuery(append(source, params(s.criteria.Sent).without(notOfSource...)...))
 }
 
 // inZone writes an instant as the clock of the zone shows it: by its digits all-day events
@@ -180,7 +180,7 @@ func afterSecond(bound string) string {
 }
 
 // element is the tag that embeds the selection into a page of another site (PAGES.md P8.1).
-func (l *layout) element() string {
+func (l *look) element() string {
 	s := l.sel
 	attributes := s.ofRecord()
 	selecting := s.sentParams().without(append(slices.Clone(shapes), paramOverlap)...)
@@ -197,12 +197,12 @@ func (l *layout) element() string {
 }
 
 // elementOf writes the tag with its attributes, and a link for those without scripts.
-func (l *layout) elementOf(attributes []query.LinkParam, page string) string {
-	if l.Lang != calendar.LangEN {
-		attributes = append([]query.LinkParam{{Name: "lang", Value: l.Lang.Tag()}}, attributes...)
+func (l *look) elementOf(attributes []query.LinkParam, page string) string {
+	if l.lang != calendar.LangEN {
+		attributes = append([]query.LinkParam{{Name: "lang", Value: l.lang.Tag()}}, attributes...)
 	}
 	var b strings.Builder
-	b.WriteString(`<script type="module" src="` + html.EscapeString(l.r.Base+"/embed/v1/daybook-calendar.js") + `"></script><daybook-calendar`)
+	b.WriteString(`<script type="module" src="` + html.EscapeString(l.Base+"/embed/v1/daybook-calendar.js") + `"></script><daybook-calendar`)
 	for _, a := range attributes {
 		b.WriteString(" " + baseName(a.Name) + `="` + html.EscapeString(a.Value) + `"`)
 	}
@@ -211,14 +211,14 @@ func (l *layout) elementOf(attributes []query.LinkParam, page string) string {
 }
 
 // subscribe are the ways to follow the selection in a calendar (PAGES.md P3.3).
-func (l *layout) subscribe() []link {
+func (l *look) subscribe() []link {
 	if l.Embedded() {
 		return nil
 	}
-	plain := l.absolute(l.Lang, l.p.o.Namespace+l.sel.listAddress()) + ".ics" + linkQuery(l.sel.lasting())
+	plain := l.absolute(l.lang, l.o.Namespace+l.sel.listAddress()) + ".ics" + linkQuery(l.sel.lasting())
 	out := make([]link, 0, 4)
-	out = append(out, link{Href: webcal(plain), Label: word("subscribe.calendar", l.Lang)}, link{Href: plain, Label: word("subscribe.url", l.Lang)})
-	if l.p.o.NoExternalLinks {
+	out = append(out, link{Href: webcal(plain), Label: l.text("subscribe.calendar")}, link{Href: plain, Label: l.text("subscribe.url")})
+	if l.o.NoExternalLinks {
 		return out
 	}
 	return append(out,

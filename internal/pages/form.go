@@ -33,8 +33,8 @@ var fieldsOf = []string{"search", paramStart, paramEnd, "city", "featured", "fre
 
 // form makes the form of a page. With problems all that was sent is in it, each message beside
 // its field.
-func (l *layout) form(facets []facet, problems ...problem) *filterForm {
-	route := &l.r.Route
+func (l *look) form(facets []facet, problems ...problem) *filterForm {
+	route := &l.Route
 	if l.Page == pageHome { // it leads to the list, as its links do
 		list, _ := Find("/events/")
 		route = &list
@@ -47,7 +47,7 @@ func (l *layout) form(facets []facet, problems ...problem) *filterForm {
 			f.Action = s.path
 		}
 		if n := len(s.asked.without(shapes...).without(paramPast, paramZone)); n > 0 {
-			f.Count = l.say.number(n)
+			f.Count = l.number(n)
 		}
 	}
 	faceted := func(name string) bool {
@@ -55,7 +55,7 @@ func (l *layout) form(facets []facet, problems ...problem) *filterForm {
 	}
 	var shown []string
 	add := func(name string, always bool) {
-		values := slices.Concat(l.r.Query[name], l.r.Query[name+"[]"])
+		values := slices.Concat(l.Query[name], l.Query[name+"[]"])
 		value := strings.Join(slices.DeleteFunc(values, func(v string) bool { return calendar.Trim(v) == "" }), ",")
 		bad := slices.IndexFunc(problems, func(p problem) bool { return baseName(p.Field) == name })
 		if slices.Contains(shown, name) || faceted(name) || bad < 0 && value == "" && !always {
@@ -87,7 +87,7 @@ func (l *layout) form(facets []facet, problems ...problem) *filterForm {
 		return f
 	}
 	if word := kept.value(paramWhen); slices.Contains(shown, paramStart) && slices.Contains(query.Days, word) { // its days stand in the fields
-		first, last := query.DaysOf(word, l.p.o.Now(), l.p.o.Site, l.p.o.Sunday)
+		first, last := query.DaysOf(word, l.o.Now(), l.o.Site, l.o.Sunday)
 		kept = kept.without(paramWhen, paramStrict).with(paramOverlap, "true")
 		for i := range f.Fields {
 			switch field := &f.Fields[i]; field.Name {
@@ -114,15 +114,15 @@ func names(problems []problem) []string {
 }
 
 // field makes the field of a parameter.
-func (l *layout) field(name, value string) formField {
+func (l *look) field(name, value string) formField {
 	f := formField{ID: "filter-" + name, Name: name, Label: l.filterName(name), Type: "text", Value: value}
 	choice := func(values ...string) {
-		f.Options = []option{{Label: word("filter.any", l.Lang), Selected: value == ""}}
+		f.Options = []option{{Label: l.text("filter.any"), Selected: value == ""}}
 		known := value == ""
 		for _, v := range values {
 			label := l.facetLabel(name, query.FacetValue{Value: v})
 			if name == paramSort {
-				label = word("sort."+v, l.Lang)
+				label = l.text("sort." + v)
 			}
 			known = known || v == value
 			f.Options = append(f.Options, option{Value: v, Label: label, Selected: v == value})
@@ -142,15 +142,15 @@ func (l *layout) field(name, value string) formField {
 		choice("true", "false")
 	case paramSort:
 		standard := "start"
-		if l.r.Route.name == pageSearch && l.r.Query.Get("search") != "" {
+		if l.Route.name == pageSearch && l.Query.Get("search") != "" {
 			standard = "relevance"
 		}
 		values := []string{"relevance", "start", "published", "modified"}
-		if l.r.Query.Get("geoloc_lat") != "" {
+		if l.Query.Get("geoloc_lat") != "" {
 			values = append(values, "distance")
 		}
 		choice(slices.DeleteFunc(values, func(v string) bool { return v == standard && v != value })...)
-		f.Options[0].Label = word("sort."+standard, l.Lang)
+		f.Options[0].Label = l.text("sort." + standard)
 	}
 	return f
 }

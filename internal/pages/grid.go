@@ -2,8 +2,6 @@ package pages
 
 import (
 	"cmp"
-	"context"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,17 +70,17 @@ const (
 
 // byDay puts cards on each day that they are on, in the order of days: those that last 24
 // hours or longer, then all-day ones, then by start and id.
-func (l *layout) byDay(cards []card, first, last time.Time) [][]entry {
+func (l *look) byDay(cards []card, first, last time.Time) [][]entry {
 	out := make([][]entry, int(last.Sub(first).Hours()/24)+1)
 	month := len(out) > 7
 	for i := range cards {
 		c := &cards[i]
-		e := entry{card: c, Time: l.say.time(c.span.start)}
+		e := entry{card: c, Time: l.time(c.span.start)}
 		if c.AllDay {
-			e.Time = word("event.all_day", l.Lang)
+			e.Time = l.text("event.all_day")
 		}
 		if month && !c.AllDay {
-			e.Time = l.say.shortTime(c.span.start)
+			e.Time = l.shortTime(c.span.start)
 		}
 		e.Tip = spaced(e.Time, c.span.zone, calendar.Isolated(c.Title))
 		e.Class = "entry colour-" + strconv.Itoa(c.Colour) + c.states()
@@ -175,70 +173,60 @@ func split(day []entry, is func(*entry) bool) (yes, no []entry) {
 }
 
 // servePeriod answers a month, week or day.
-func (p *Pages) servePeriod(ctx context.Context, l *layout) (*Answer, error) {
-	u, first := l.r.Route.unit, l.r.Route.first
-	if l.r.Route.period == "" {
-		zone, _ := zoneOf(l.r.Query.Get(paramZone)) // a bad one is refused with the selection
+func (l *look) servePeriod() {
+	u, first := l.Route.unit, l.Route.first
+	if l.Route.period == "" {
+		zone, _ := zoneOf(l.Query.Get(paramZone)) // a bad one is refused with the selection
 		if u.page == pageMonth {
 			zone = nil // that of the site, whatever the zone of the page
 		}
-		first = u.start(p.today(zone))
+		first = u.start(l.today(zone))
 	}
-	over := u.over(first)
-	if err := p.selectFor(ctx, l, u.path(first), over, query.Of{}); err != nil {
-		return nil, err
+	l.selectFor(u.path(first), u.over(first), query.Of{})
+	if l.err == nil && (first.Year() < 1 || first.Year() > 9999) {
+		l.err = calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
 	}
-	if first.Year() < 1 || first.Year() > 9999 {
-		return nil, calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
-	}
-	return p.period(ctx, l, u)
+	l.period(u)
 }
 
 // period makes the page of the period of a selection.
-func (p *Pages) period(ctx context.Context, l *layout, u *unit) (*Answer, error) {
+func (l *look) period(u *unit) {
+	if l.err != nil {
+		return
+	}
 	over, b := l.sel.over, &periodBody{}
-	label := map[name]func(time.Time) string{pageMonth: l.say.month, pageDay: l.say.date}[u.page]
+	label := map[name]func(time.Time) string{pageMonth: l.speech.month, pageDay: l.date}[u.page]
 	if u.page == pageWeek {
-		label = func(t time.Time) string { return l.say.days(t, t.AddDate(0, 0, 6)) }
+		label = func(t time.Time) string { return l.days(t, t.AddDate(0, 0, 6)) }
 	}
 	l.Heading = label(over.first)
 	if l.Title = l.Heading; u.page == pageMonth {
-		l.Title = word("month.title", l.Lang) + l.colon() + l.Heading
+		l.Title = l.text("month.title") + l.colon() + l.Heading
 	}
-	cards, at, err := p.allCards(ctx, l.r, l.sel)
-	if err != nil {
-		return nil, err
-	}
-	l.Position = at
-	if b.selected, err = p.selected(ctx, l, cards, len(cards)); err != nil {
-		return nil, err
-	}
-	b.Clock = p.o.SiteZone
+	cards := l.allCards()
+	b.selected = l.selected(cards, len(cards))
+	b.Clock = l.o.SiteZone
 	if l.sel.zone != nil {
 		b.Clock = l.sel.zone.Name
 	}
 	if b.Zone == "" {
-		b.Zone = l.text("zone.note", cityOf(p.o.SiteZone))
+		b.Zone = l.text("zone.note", cityOf(l.o.SiteZone))
 		if slices.ContainsFunc(cards, func(c card) bool { return c.span.zone != "" }) {
-			b.Zone = word("zone.each", l.Lang)
+			b.Zone = l.text("zone.each")
 		}
 	}
 	l.Summary = l.Heading + l.comma() + b.Count
 	b.Caption = l.Summary
 	if u.page == pageMonth {
 		b.Month = u.format(over.first)
-		p.month(l, b, cards)
+		l.table(b, cards)
 	} else {
-		p.days(l, b, cards)
+		l.hourGrid(b, cards)
 	}
 	if !l.Embedded() || u.page == pageMonth {
-		err = p.step(ctx, l, b, u, label)
+		l.step(b, u, label)
 	}
 	l.Body = b
-	if err != nil {
-		return nil, err
-	}
-	return p.render(l, http.StatusOK)
 }
 
 // cityOf is the place after which a zone is named.
@@ -246,24 +234,24 @@ func cityOf(zone string) string {
 	return strings.ReplaceAll(zone[strings.LastIndexByte(zone, '/')+1:], "_", " ")
 }
 
-// month makes the table of a month, and the list of its days from today on.
-func (p *Pages) month(l *layout, b *periodBody, cards []card) {
+// table makes the table of a month, and the list of its days from today on.
+func (l *look) table(b *periodBody, cards []card) {
 	first, last := l.sel.over.first, l.sel.over.last
 	begins := time.Monday
-	if p.o.Sunday {
+	if l.o.Sunday {
 		begins = time.Sunday
 	}
 	for i := range 7 {
 		day := (begins + time.Weekday(i)) % 7
-		b.Heads = append(b.Heads, weekdayHead{l.say.dayName("short.", day), l.say.dayName("", day)})
+		b.Heads = append(b.Heads, weekdayHead{l.dayName("short.", day), l.dayName("", day)})
 	}
 	days := l.byDay(cards, first, last)
-	today, kept := p.today(l.sel.zone), l.sel.asked.String()
+	today, kept := l.today(l.sel.zone), l.sel.asked.String()
 	from := first.AddDate(0, 0, -((int(first.Weekday()) - int(begins) + 7) % 7))
 	for day := from; !day.After(last); {
 		week, long := make([]dayCell, 7), make([][]entry, 7)
 		for i := range week {
-			cell := dayCell{Date: day.Format(time.DateOnly), Number: strconv.Itoa(day.Day()), Label: l.say.dayInYear(day), Today: day.Equal(today)}
+			cell := dayCell{Date: day.Format(time.DateOnly), Number: strconv.Itoa(day.Day()), Label: l.dayInYear(day), Today: day.Equal(today)}
 			if day.Year() >= 1 && day.Year() <= 9999 {
 				cell.Href = l.Href(dayPath(day)) + kept
 			}
@@ -296,7 +284,7 @@ func (p *Pages) month(l *layout, b *periodBody, cards []card) {
 				continue
 			}
 			c := *e.card
-			c.inDay(l.say, e.before)
+			c.inDay(l.speech, e.before)
 			c.Start = "" // the links to events are those of the table
 			g.Cards = append(g.Cards, c)
 		}
@@ -352,11 +340,11 @@ func (e *entry) rows(from int) (first, after int) {
 	return first, max(first+minRows, (end+minutesOfRow-1)/minutesOfRow+1)
 }
 
-// days makes the hour grid of some days.
-func (p *Pages) days(l *layout, b *periodBody, cards []card) {
+// hourGrid makes the hour grid of some days.
+func (l *look) hourGrid(b *periodBody, cards []card) {
 	first, last := l.sel.over.first, l.sel.over.last
 	perDay := l.byDay(cards, first, last)
-	today, kept := p.today(l.sel.zone), l.sel.asked.String()
+	today, kept := l.today(l.sel.zone), l.sel.asked.String()
 	limit := lanesOfWeek
 	if len(perDay) == 1 {
 		limit = lanesOfDay
@@ -373,7 +361,7 @@ func (p *Pages) days(l *layout, b *periodBody, cards []card) {
 	}
 	b.From = from
 	placed := bars(band)
-	now := p.o.Now().In(p.o.Site)
+	now := l.o.Now().In(l.o.Site)
 	if l.sel.zone != nil {
 		now = now.In(l.sel.zone.Location)
 	}
@@ -381,18 +369,18 @@ func (p *Pages) days(l *layout, b *periodBody, cards []card) {
 	shown := !today.Before(first) && !today.After(last) && now.Hour() >= from && now.Hour() < to
 	for h := from; h < to; h++ {
 		if off := h*60 - now.Hour()*60 - now.Minute(); !shown || off <= -20 || off >= 20 {
-			b.Hours = append(b.Hours, hourRow{l.say.hour(h), "row-" + strconv.Itoa((h-from)*rowsOfHour+1)})
+			b.Hours = append(b.Hours, hourRow{l.hour(h), "row-" + strconv.Itoa((h-from)*rowsOfHour+1)})
 		}
 	}
 	if shown {
-		l.r.minute(p.o.Now())
-		b.Hours = append(b.Hours, hourRow{l.say.time(now), "now-at row-" + strconv.Itoa(nowRow)})
+		l.minute(l.o.Now())
+		b.Hours = append(b.Hours, hourRow{l.time(now), "now-at row-" + strconv.Itoa(nowRow)})
 	}
 	b.Class = "grid columns-" + strconv.Itoa(len(perDay))
 	for i, day := range perDay {
 		at := first.AddDate(0, 0, i)
 		col := dayColumn{
-			Date: at.Format(time.DateOnly), Heading: l.say.date(at), Short: l.say.dayName("short.", at.Weekday()), Number: strconv.Itoa(at.Day()),
+			Date: at.Format(time.DateOnly), Heading: l.date(at), Short: l.dayName("short.", at.Weekday()), Number: strconv.Itoa(at.Day()),
 			Href: l.Href(dayPath(at)) + kept, Today: at.Equal(today), Band: placed[i],
 		}
 		var wide bool
@@ -411,7 +399,7 @@ func (p *Pages) days(l *layout, b *periodBody, cards []card) {
 
 // lanes puts the entries of a day side by side. Those for which there is no lane are in rest,
 // and counted where they would stand.
-func (l *layout) lanes(day []entry, from, limit int, href string) (out, rest []entry, more []moreHere, wide bool) {
+func (l *look) lanes(day []entry, from, limit int, href string) (out, rest []entry, more []moreHere, wide bool) {
 	var ends []int    // of the last entry of each lane
 	var cluster []int // lanes of the entries in out that overlap each other, as a chain
 	until, left := 0, 0
@@ -453,12 +441,9 @@ func (l *layout) lanes(day []entry, from, limit int, href string) (out, rest []e
 
 // step leads to the period before and after, as far as there are events, and says where
 // the nearest ones are when there is none here.
-func (p *Pages) step(ctx context.Context, l *layout, b *periodBody, u *unit, label func(time.Time) string) error {
+func (l *look) step(b *periodBody, u *unit, label func(time.Time) string) {
 	over, kept := l.sel.over, l.sel.asked.String()
-	before, after, err := p.edges(ctx, l, over, false)
-	if err != nil {
-		return err
-	}
+	before, after := l.edges(over, false)
 	to := func(n int) *link {
 		first := u.step(over.first, n)
 		return &link{Href: l.Href(u.path(first)) + kept, Label: label(first)}
@@ -469,80 +454,61 @@ func (p *Pages) step(ctx context.Context, l *layout, b *periodBody, u *unit, lab
 	if after != nil {
 		b.Step.Next = to(1)
 	}
-	today := p.today(l.sel.zone)
-	b.Step.Today = &link{Href: l.Href(u.path(today)) + kept, Label: word("today", l.Lang), Current: !today.Before(over.first) && !today.After(over.last)}
+	today := l.today(l.sel.zone)
+	b.Step.Today = &link{Href: l.Href(u.path(today)) + kept, Label: l.text("today"), Current: !today.Before(over.first) && !today.After(over.last)}
 	if b.Empty == nil || b.Empty.First != nil {
-		return nil
+		return
 	}
 	rest := l.sel.asked.without(window...)
 	if !l.sel.plain() {
-		b, a, err := p.edges(ctx, l, over, true)
-		if err != nil {
-			return err
-		}
-		if b == nil && a == nil {
+		if b, a := l.edges(over, true); b == nil && a == nil {
 			rest = nil // the nearest of all
 		} else {
 			before, after = b, a
 		}
 	}
 	if after != nil {
-		b.Empty.Links = append(b.Empty.Links, link{Href: l.Href(u.path(*after)) + rest.String(), Label: l.text("empty.next", l.say.date(*after))})
+		b.Empty.Links = append(b.Empty.Links, link{Href: l.Href(u.path(*after)) + rest.String(), Label: l.text("empty.next", l.date(*after))})
 	}
 	if before != nil {
-		b.Empty.Links = append(b.Empty.Links, link{Href: l.Href(u.path(*before)) + rest.String(), Label: l.text("empty.last", l.say.date(*before))})
+		b.Empty.Links = append(b.Empty.Links, link{Href: l.Href(u.path(*before)) + rest.String(), Label: l.text("empty.last", l.date(*before))})
 	}
-	return nil
 }
 
 // edges finds the days of the nearest events before and after a period: of those that are
 // selected, or of all that are listed. What goes on beyond the period counts as after it.
-func (p *Pages) edges(ctx context.Context, l *layout, over period, selected bool) (before, after *time.Time, err error) {
+func (l *look) edges(over period, selected bool) (before, after *time.Time) {
 	zone := l.sel.zone
-	nearest := func(name, bound, order string) (*span, error) {
+	nearest := func(name, bound, order string) *time.Time {
 		input := calendar.Input{}
 		if selected {
-			for k, v := range l.r.Input {
-				if l.r.Route.takes(k, true) && !slices.Contains(shapes, k) && !slices.Contains(window, k) && !isEmpty(v) {
+			for k, v := range l.Input {
+				if l.Route.takes(k, true) && !slices.Contains(shapes, k) && !slices.Contains(window, k) && !isEmpty(v) {
 					input[k] = v
 				}
 			}
 		}
 		input[name], input[paramStrict], input[paramPerPage], input[paramSort], input[paramOrder] = bound, "true", "1", "start", order
-		c, err := p.Lists.Parse(ctx, query.Request{Kind: calendar.KindEvent, Input: input, Lang: l.Lang, Caller: l.r.Caller, Of: l.sel.of})
-		if err != nil {
-			return nil, err
+		found := l.run(l.forCards(query.Request{Kind: calendar.KindEvent, Input: input, Lang: l.lang, Caller: l.Caller, Of: l.sel.of}))
+		if len(found.Views) == 0 {
+			return nil
 		}
-		found, err := p.Lists.Run(ctx, c)
-		if err != nil || len(found.Views) == 0 {
-			return nil, err
-		}
-		s := p.spanOf(found.Views[0].Record, found.Views[0].Blanked, zone)
-		return &s, nil
+		s := l.spanOf(found.Views[0].Record, found.Views[0].Blanked, zone)
+		day := s.first()
+		return &day
 	}
 	first, last := edgesOf(calendar.WallOf(over.first), calendar.WallOf(over.last), zone)
-	s, err := nearest("starts_before", first, "desc")
-	if err != nil {
-		return nil, nil, err
-	}
-	if s != nil {
-		day := s.first()
-		before = &day
-	}
+	before = nearest("starts_before", first, "desc")
 	next := over.last.AddDate(0, 0, 1)
 	if next.Year() > 9999 {
-		return before, nil, nil
+		return before, nil
 	}
-	if s, err = nearest("starts_after", last, "asc"); err != nil {
-		return nil, nil, err
-	}
-	if s != nil {
-		day := s.first()
-		return before, &day, nil
+	if after = nearest("starts_after", last, "asc"); after != nil {
+		return before, after
 	}
 	onward, _ := edgesOf(calendar.WallOf(next), calendar.WallOf(next), zone)
-	if s, err = nearest("ends_after", onward, "asc"); err == nil && s != nil {
+	if nearest("ends_after", onward, "asc") != nil {
 		after = &next
 	}
-	return before, after, err
+	return before, after
 }

@@ -1,8 +1,6 @@
 package pages
 
 import (
-	"context"
-	"net/http"
 	"reflect"
 	"strconv"
 	"time"
@@ -40,44 +38,45 @@ type changeRow struct {
 }
 
 // serveHistory answers the past of a record (PAGES.md P2.6).
-func (p *Pages) serveHistory(ctx context.Context, l *layout) (*Answer, error) {
-	r, kind := l.r, l.r.Route.kind
-	if !p.Past.Open(r.Caller) {
-		return nil, notFound(kind)
+func (l *look) serveHistory() {
+	kind := l.Route.kind
+	if !l.Past.Open(l.Caller) {
+		l.err = notFound(kind)
+		return
 	}
-	v, err := p.Lists.Read(ctx, kind, 0, r.Route.slug, r.Caller, l.Lang, query.EmbedNone, nil)
+	v, err := l.Lists.Read(l.ctx, kind, 0, l.Route.slug, l.Caller, l.lang, query.EmbedNone, nil)
 	if err != nil {
-		return p.missing(ctx, r, err)
+		l.missing(err)
+		return
 	}
 	l.Status = statusOf(kind, v.Status)
-	page, from, to, err := p.askHistory(l)
-	if err != nil {
-		return nil, err
+	page, from, to := l.askHistory()
+	if l.err != nil {
+		return
 	}
-	if _, err := p.head(l, &v); err != nil {
-		return nil, err
-	}
+	l.head(&v)
 	path := l.Canonical
 	b := &historyBody{Record: link{Href: l.Href(path), Label: l.Title, Lang: l.HeadingLang}, Shows: kind == calendar.KindEvent, First: page == 1, From: from, To: to}
-	l.Title, l.Heading, l.HeadingLang = word("event.history", l.Lang)+l.colon()+l.Title, word("history.title", l.Lang), ""
+	l.Title, l.Heading, l.HeadingLang = l.text("event.history")+l.colon()+l.Title, l.text("history.title"), ""
 	l.Canonical, l.Summary, l.NoIndex = path+"history/", "", true
-	if l.Crumbs, err = p.wayTo(ctx, l, v.Record); err != nil {
-		return nil, err
-	}
-	l.Crumbs = append(l.Crumbs, b.Record)
-	if b.History, err = p.Past.History(ctx, r.reader(), v.Record, page, versionsPerPage); err != nil {
-		return nil, hidden(kind, err)
+	l.Crumbs = append(l.wayTo(v.Record), b.Record)
+	if b.History, err = l.Past.History(l.ctx, l.reader(), v.Record, page, versionsPerPage); err != nil {
+		l.err = hidden(kind, err)
+		return
 	}
 	if page > max(b.Pages, 1) {
-		return nil, notFound(kind)
+		l.err = notFound(kind)
+		return
 	}
-	if b.Newest, err = p.Past.Checkpoint(ctx); err != nil {
-		return nil, err
+	if b.Newest, err = l.Past.Checkpoint(l.ctx); err != nil {
+		l.err = err
+		return
 	}
 	switch compares := from != 0 || to != 0; {
 	case compares:
-		if b.Difference, err = p.Past.Compare(ctx, r.reader(), v.Record, from, to); err != nil {
-			return nil, hidden(kind, err)
+		if b.Difference, err = l.Past.Compare(l.ctx, l.reader(), v.Record, from, to); err != nil {
+			l.err = hidden(kind, err)
+			return
 		}
 		b.From, b.To = b.Difference.From.Number, b.Difference.To.Number
 	case b.Only && len(b.Told) > 0:
@@ -96,14 +95,12 @@ func (p *Pages) serveHistory(ctx context.Context, l *layout) (*Answer, error) {
 		b.Kept = append(b.Kept, number)
 	}
 	l.Body = b
-	return p.render(l, http.StatusOK)
 }
 
 // askHistory reads the parameters of a history page; empty ones are not sent.
-func (p *Pages) askHistory(l *layout) (page int, from, to int64, err error) {
-	var bad calendar.Problems
+func (l *look) askHistory() (page int, from, to int64) {
 	number := func(name string) int64 {
-		text := calendar.Trim(l.r.Query.Get(name))
+		text := calendar.Trim(l.Query.Get(name))
 		if text == "" {
 			return 0
 		}
@@ -111,9 +108,9 @@ func (p *Pages) askHistory(l *layout) (page int, from, to int64, err error) {
 		n, ok := calendar.ParseNearestInt(text)
 		switch {
 		case !ok:
-			bad.Add(name, calendar.ReasonTypeInteger)
+			l.bad.Add(name, calendar.ReasonTypeInteger)
 		case n < 1:
-			bad.Add(name, calendar.ReasonTooSmall, "1")
+			l.bad.Add(name, calendar.ReasonTooSmall, "1")
 		}
 		return n
 	}
@@ -121,40 +118,41 @@ func (p *Pages) askHistory(l *layout) (page int, from, to int64, err error) {
 	from, to = number(paramFrom), number(paramTo)
 	l.sel = &selection{page: page}
 	var ok bool
-	if l.sel.zone, ok = zoneOf(l.r.Query.Get(paramZone)); !ok {
-		bad.Add(paramZone, calendar.ReasonZone, l.r.Query.Get(paramZone))
+	if l.sel.zone, ok = zoneOf(l.Query.Get(paramZone)); !ok {
+		l.bad.Add(paramZone, calendar.ReasonZone, l.Query.Get(paramZone))
 	}
-	return page, from, to, bad.Err()
+	l.err = l.bad.Err()
+	return page, from, to
 }
 
 // Colon stands between a name and its value.
-func (l *layout) Colon() string { return l.colon() }
+func (l *look) Colon() string { return l.colon() }
 
 // Date writes the day of a moment in the zone of the page.
-func (l *layout) Date(t time.Time) string { return l.say.date(t.In(l.zoneOf().Location)) }
+func (l *look) Date(t time.Time) string { return l.date(t.In(l.zoneOf().Location)) }
 
 // Moment writes a moment on the clock of the site, or of the zone that was asked for.
-func (l *layout) Moment(t time.Time) string {
+func (l *look) Moment(t time.Time) string {
 	zone := l.zoneOf()
 	t = t.In(zone.Location)
-	return l.say.at(l.say.date(t), l.say.time(t)) + " " + zone.Abbreviation(t)
+	return l.at(l.date(t), l.time(t)) + " " + zone.Abbreviation(t)
 }
 
 // Instant writes a moment for machines.
-func (l *layout) Instant(t time.Time) string { return t.In(l.zoneOf().Location).Format(instantLayout) }
+func (l *look) Instant(t time.Time) string { return t.In(l.zoneOf().Location).Format(instantLayout) }
 
 // Number writes a number, Count how many there are of a thing.
-func (l *layout) Number(n any) string              { return l.say.number(whole(n)) }
-func (l *layout) Count(thing string, n any) string { return l.count(thing, whole(n)) }
+func (l *look) Number(n any) string              { return l.number(whole(n)) }
+func (l *look) Count(thing string, n any) string { return l.count(thing, whole(n)) }
 
 // whole reads a number of any type.
 func whole(n any) int { return int(reflect.ValueOf(n).Convert(reflect.TypeFor[int]()).Int()) }
 
 // Interface is the path of the interface in the language of the page.
-func (l *layout) Interface() string { return l.Href(l.p.o.Namespace) }
+func (l *look) Interface() string { return l.Href(l.o.Namespace) }
 
 // Rows writes changes for a table.
-func (l *layout) Rows(changes []Change) []changeRow {
+func (l *look) Rows(changes []Change) []changeRow {
 	out := make([]changeRow, len(changes))
 	for i, c := range changes {
 		before, after := l.value(&c, c.Before), l.value(&c, c.After)
@@ -174,18 +172,18 @@ func (l *layout) Rows(changes []Change) []changeRow {
 }
 
 // value writes a value; a clock as it stands on the wall.
-func (l *layout) value(c *Change, v Value) string {
+func (l *look) value(c *Change, v Value) string {
 	switch t := v.Clock.UTC(); {
 	case v.Clock == calendar.NoWall && c.HTML:
-		return l.p.Shown.Plain(v.Text)
+		return l.Shown.Plain(v.Text)
 	case v.Clock == calendar.NoWall:
 		return v.Text
 	case v.Day:
-		return l.say.date(t)
+		return l.date(t)
 	default:
-		return l.say.at(l.say.date(t), l.say.time(t))
+		return l.at(l.date(t), l.time(t))
 	}
 }
 
 // Outside reports whether pages link other services.
-func (l *layout) Outside() bool { return !l.p.o.NoExternalLinks }
+func (l *look) Outside() bool { return !l.o.NoExternalLinks }

@@ -11,8 +11,8 @@ import (
 )
 
 // eventLD is the structured data of an event page (PAGES.md P3.2).
-func (p *Pages) eventLD(l *layout, v *query.View, s *span) template.JS {
-	r, lang := v.Record, l.Lang
+func (l *look) eventLD(v *query.View, s *span) template.JS {
+	r, lang := v.Record, l.lang
 	title, in := r.Name(lang)
 	e := map[string]any{
 		"@type": "Event", "name": title, "url": l.CanonicalURL(), "inLanguage": in.Tag(), "startDate": s.from(), "endDate": s.to(),
@@ -24,14 +24,14 @@ func (p *Pages) eventLD(l *layout, v *query.View, s *span) template.JS {
 	case status == calendar.EventPostponed:
 		e["eventStatus"] = "https://schema.org/EventPostponed"
 	case l.moved != nil:
-		before := p.spanOf(l.moved, false, nil)
+		before := l.spanOf(l.moved, false, nil)
 		e["eventStatus"], e["previousStartDate"] = "https://schema.org/EventRescheduled", before.from()
 	}
-	description, _ := p.Shown.HTML(r, "description", lang)
+	description, _ := l.Shown.HTML(r, "description", lang)
 	if description == "" {
-		description, _ = p.Shown.HTML(r, "excerpt", lang)
+		description, _ = l.Shown.HTML(r, "excerpt", lang)
 	}
-	if plain := p.Shown.Plain(description); plain != "" {
+	if plain := l.Shown.Plain(description); plain != "" {
 		e["description"] = plain
 	}
 	if image := r.Fields.String("image_url"); image != "" {
@@ -39,24 +39,24 @@ func (p *Pages) eventLD(l *layout, v *query.View, s *span) template.JS {
 	}
 	places := make([]any, 0, len(v.Venues))
 	for _, venue := range v.Venues {
-		places = append(places, p.placeLD(l, venue.Record, venue.Status))
+		places = append(places, l.placeLD(venue.Record, venue.Status))
 	}
 	oneOrAll(e, "location", places)
 	organizers := make([]any, 0, len(v.Organizers))
 	for _, o := range v.Organizers {
 		name, _ := o.Record.Name(lang)
-		organizers = append(organizers, map[string]any{"@type": "Organization", "name": name, "url": l.outside(p.hrefOf(l.r, o.Record, o.Status))})
+		organizers = append(organizers, map[string]any{"@type": "Organization", "name": name, "url": l.outside(l.hrefOf(o.Record, o.Status))})
 	}
 	oneOrAll(e, "organizer", organizers)
-	p.offers(e, r)
+	l.offers(e, r)
 	return ldOf(map[string]any{"@graph": []any{e, l.crumbsLD()}})
 }
 
 // outside is the whole URL of a path that a link of the page has.
-func (l *layout) outside(href string) string { return l.r.Base + strings.TrimPrefix(href, l.r.Path) }
+func (l *look) outside(href string) string { return l.Base + strings.TrimPrefix(href, l.Path) }
 
 // crumbsLD is the way to the page as structured data.
-func (l *layout) crumbsLD() map[string]any {
+func (l *look) crumbsLD() map[string]any {
 	items := make([]any, 0, len(l.Crumbs)+1)
 	add := func(name, at string) {
 		items = append(items, map[string]any{"@type": "ListItem", "position": len(items) + 1, "name": name, "item": at})
@@ -69,8 +69,8 @@ func (l *layout) crumbsLD() map[string]any {
 }
 
 // offers tells what an event costs, when all of it are numbers of one currency that is known.
-func (p *Pages) offers(e map[string]any, r *calendar.Record) {
-	cost := p.Shown.Cost(r)
+func (l *look) offers(e map[string]any, r *calendar.Record) {
+	cost := l.Shown.Cost(r)
 	if !cost.Numbers {
 		return
 	}
@@ -93,8 +93,8 @@ func (p *Pages) offers(e map[string]any, r *calendar.Record) {
 }
 
 // placeLD is a venue; it has an address always.
-func (p *Pages) placeLD(l *layout, r *calendar.Record, s calendar.Status) map[string]any {
-	f, at := r.Fields, p.placeOf(l, r, s)
+func (l *look) placeLD(r *calendar.Record, s calendar.Status) map[string]any {
+	f, at := r.Fields, l.placeOf(r, s)
 	address := map[string]any{"@type": "PostalAddress"}
 	for key, value := range map[string]string{
 		"streetAddress": at.Address, "addressLocality": at.City, "postalCode": at.Zip, "addressCountry": at.Country, "addressRegion": at.Region,

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"html/template"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,25 +40,23 @@ type selected struct {
 }
 
 // selected makes what pages show of the selection; cards are those on the page.
-func (p *Pages) selected(ctx context.Context, l *layout, cards []card, total int) (s selected, err error) {
-	s = selected{Total: total, Count: l.count("events", total)}
+func (l *look) selected(cards []card, total int) selected {
+	s := selected{Total: total, Count: l.count("events", total)}
 	l.zones(cards)
 	if l.sel.zone != nil {
 		s.Zone = l.text("zone.told", l.sel.zone.Name)
 	}
 	if total == 0 {
 		l.NoIndex = true
-		s.Empty, err = p.nothing(ctx, l)
+		s.Empty = l.nothing()
 	}
-	if err != nil || l.Embedded() {
-		return s, err
+	if l.Embedded() {
+		return s
 	}
-	s.Chips = l.chips(ctx)
+	s.Chips = l.chips()
 	first := s.Empty != nil && s.Empty.First != nil
 	if l.sel.of.ID == 0 && l.Page != pageSearch && !first {
-		if s.Quick, err = p.quick(ctx, l); err != nil {
-			return s, err
-		}
+		s.Quick = l.quick()
 	}
 	if l.Page != pageHome {
 		s.Exports = l.exports()
@@ -67,7 +64,7 @@ func (p *Pages) selected(ctx context.Context, l *layout, cards []card, total int
 	if s.Subscribe = l.subscribe(); !first {
 		s.Form = l.form(nil)
 	}
-	return s, nil
+	return s
 }
 
 // group is the events of a day in a list.
@@ -84,21 +81,21 @@ type group struct {
 }
 
 // dayGroup makes the group of a day.
-func (l *layout) dayGroup(day, today time.Time) group {
+func (l *look) dayGroup(day, today time.Time) group {
 	g := group{
-		Date: day.Format(time.DateOnly), Heading: l.say.date(day), Href: l.Href(dayPath(day)), Today: day.Equal(today),
-		Day: l.say.dayName("", day.Weekday()), Number: strconv.Itoa(day.Day()), Rest: l.say.monthName("", day.Month()),
+		Date: day.Format(time.DateOnly), Heading: l.date(day), Href: l.Href(dayPath(day)), Today: day.Equal(today),
+		Day: l.dayName("", day.Weekday()), Number: strconv.Itoa(day.Day()), Rest: l.monthName("", day.Month()),
 	}
 	switch {
 	case g.Today:
-		g.Day = word("today", l.Lang)
+		g.Day = l.text("today")
 	case day.Equal(today.AddDate(0, 0, 1)):
-		g.Day = word("tomorrow", l.Lang)
+		g.Day = l.text("tomorrow")
 	}
 	if day.Year() != today.Year() {
-		g.Rest = l.say.month(day)
+		g.Rest = l.month(day)
 	}
-	if l.Lang == calendar.LangCN {
+	if l.lang == calendar.LangCN {
 		g.Day, g.Rest = g.Rest, g.Day
 	}
 	return g
@@ -106,28 +103,28 @@ func (l *layout) dayGroup(day, today time.Time) group {
 
 // groupsOf puts cards of a list under their days, in their order. What began before today and
 // runs stands first, what ended today first in its section.
-func (p *Pages) groupsOf(l *layout, cards []card) []group {
+func (l *look) groupsOf(cards []card) []group {
 	if !l.sel.byDays() {
 		if len(cards) == 0 {
 			return nil
 		}
-		return []group{{Heading: word("list.found", l.Lang), Cards: cards}}
+		return []group{{Heading: l.text("list.found"), Cards: cards}}
 	}
-	today := p.today(l.sel.zone)
+	today := l.today(l.sel.zone)
 	date := today.Format(time.DateOnly)
 	var out []group
 	var earlier []card
 	for _, c := range cards {
 		first, last := c.span.ends()
 		running := !l.sel.past && first.Before(today) && !c.Past && (len(out) == 0 || out[0].Date == "running" && len(out) == 1)
-		c.inDay(l.say, running)
+		c.inDay(l.speech, running)
 		if !l.sel.past && c.Past && last.Equal(today) {
 			earlier = append(earlier, c)
 			continue
 		}
 		g := l.dayGroup(first, today)
 		if running {
-			g = group{Date: "running", Heading: word("list.running", l.Lang)}
+			g = group{Date: "running", Heading: l.text("list.running")}
 		}
 		if n := len(out); n == 0 || out[n-1].Date != g.Date {
 			out = append(out, g)
@@ -144,7 +141,7 @@ func (p *Pages) groupsOf(l *layout, cards []card) []group {
 		}
 		out = slices.Insert(out, at, l.dayGroup(today, today))
 	}
-	out[at].Earlier, out[at].EarlierCount = earlier, l.say.number(len(earlier))
+	out[at].Earlier, out[at].EarlierCount = earlier, l.number(len(earlier))
 	return out
 }
 
@@ -157,19 +154,11 @@ type quick struct {
 // presets are the dates of the quick choice, and the words of when that they stand for.
 var presets = []struct{ name, when string }{{"any", ""}, {"today", "today"}, {"weekend", "this_weekend"}, {"week", "next_7_days"}}
 
-// comingCategories are the categories without a parent that coming events have, in a
-// language, as of a state.
-type comingCategories struct {
-	state query.Generation
-	today time.Time
-	found []query.FacetValue
-}
-
 // maxQuick is how many categories the quick choice has.
 const maxQuick = 12
 
 // quick makes the quick choice. Links of the home page lead to the list.
-func (p *Pages) quick(ctx context.Context, l *layout) (*quick, error) {
+func (l *look) quick() *quick {
 	out, s := &quick{}, *l.sel
 	if l.Page == pageHome {
 		s.path = l.Href("/events/")
@@ -177,22 +166,21 @@ func (p *Pages) quick(ctx context.Context, l *layout) (*quick, error) {
 	if !s.over.set {
 		asked := s.asked.without(window...).without(paramOverlap)
 		for _, preset := range presets {
-			at := link{Label: word("quick."+preset.name, l.Lang), Value: preset.name, Href: s.to(asked.without(paramWhen)), Current: strings.EqualFold(s.asked.value(paramWhen), preset.when) && !s.asked.has(dates...)}
+			at := link{Label: l.text("quick." + preset.name), Value: preset.name, Href: s.to(asked.without(paramWhen)), Current: strings.EqualFold(s.asked.value(paramWhen), preset.when) && !s.asked.has(dates...)}
 			if preset.when != "" {
 				at.Href = s.to(asked.with(paramWhen, preset.when))
 			}
 			out.Dates = append(out.Dates, at)
 		}
 	}
-	found, err := p.categories(ctx, l.Lang)
 	chosen := strings.Split(s.asked.value("categories"), ",")
-	for _, v := range found {
+	for _, v := range l.categories() {
 		id, _ := calendar.ParseID(v.Value)
 		others := slices.DeleteFunc(slices.Clone(chosen), func(c string) bool {
 			c = calendar.Trim(c)
 			return strings.EqualFold(c, v.Slug) || c == v.Value
 		})
-		c := chip{link{Label: v.Label, Lang: otherLang(v.In, l.Lang), Value: v.Slug, Current: len(others) < len(chosen)}, int(id % 8)}
+		c := chip{link{Label: v.Label, Lang: l.other(v.In), Value: v.Slug, Current: len(others) < len(chosen)}, int(id % 8)}
 		switch but := s.asked.without("categories"); {
 		case !c.Current:
 			c.Href = s.to(but.with("categories", v.Slug))
@@ -203,34 +191,22 @@ func (p *Pages) quick(ctx context.Context, l *layout) (*quick, error) {
 		}
 		out.Categories = append(out.Categories, c)
 	}
-	return out, err
+	return out
 }
 
-// categories finds the categories of the quick choice, once for a state and a day.
-func (p *Pages) categories(ctx context.Context, lang calendar.Lang) ([]query.FacetValue, error) {
-	state, err := p.Lists.Generation(ctx)
-	if err != nil {
-		return nil, err
-	}
-	today := p.today(nil)
-	if last := p.quickest[lang].Load(); last != nil && last.state == state && last.today.Equal(today) {
-		return last.found, nil
-	}
-	in := calendar.Input{paramOverlap: "true", paramPerPage: "1", "facets": "categories", "facet_limit": "100"}
-	c, err := p.Lists.Parse(ctx, query.Request{Kind: calendar.KindEvent, Input: in, Lang: lang})
-	if err != nil {
-		return nil, err
-	}
-	list, err := p.Lists.Run(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	found := slices.DeleteFunc(slices.Clone(list.Facets[0].Values), func(v query.FacetValue) bool { return v.Level > 0 })
-	order := collator(lang)
-	slices.SortStableFunc(found, func(a, b query.FacetValue) int { return order.CompareString(a.Label, b.Label) })
-	found = found[:min(len(found), maxQuick)]
-	p.quickest[lang].Store(&comingCategories{state, today, found})
-	return found, nil
+// categories are those without a parent that coming events have, made once for a state and
+// a day.
+func (l *look) categories() []query.FacetValue {
+	return keep(l, &l.quickest[l.lang], func(l *look) []query.FacetValue {
+		found := l.ask(calendar.KindEvent, calendar.Input{paramOverlap: "true", paramPerPage: "1", "facets": "categories", "facet_limit": "100"})
+		if l.err != nil {
+			return nil
+		}
+		out := slices.DeleteFunc(slices.Clone(found.Facets[0].Values), func(v query.FacetValue) bool { return v.Level > 0 })
+		order := collator(l.lang)
+		slices.SortStableFunc(out, func(a, b query.FacetValue) int { return order.CompareString(a.Label, b.Label) })
+		return out[:min(len(out), maxQuick)]
+	})
 }
 
 // facet is how many events have each value.
@@ -254,7 +230,7 @@ type facetValue struct {
 const shownValues = 8
 
 // facets makes the facets of a search.
-func (l *layout) facets(found []query.Facet) []facet {
+func (l *look) facets(found []query.Facet) []facet {
 	out := make([]facet, 0, len(found))
 	for _, f := range found {
 		most, sent := 1, f.Name
@@ -268,11 +244,11 @@ func (l *layout) facets(found []query.Facet) []facet {
 		for _, v := range slices.Backward(f.Values) { // children come after their parents
 			id, _ := calendar.ParseID(v.Value)
 			value := facetValue{
-				Name: sent, Value: v.Value, Label: l.facetLabel(f.Name, v), Count: l.say.number(v.Count), Number: v.Count, Selected: v.Selected,
+				Name: sent, Value: v.Value, Label: l.facetLabel(f.Name, v), Count: l.number(v.Count), Number: v.Count, Selected: v.Selected,
 				Share: (v.Count*20 + most - 1) / most, Children: children[id],
 			}
 			if v.Slug != "" {
-				value.Lang = otherLang(v.In, l.Lang)
+				value.Lang = l.other(v.In)
 			}
 			up := v.Parent
 			if !slices.ContainsFunc(f.Values, func(v query.FacetValue) bool { return up != 0 && v.Value == up.String() }) {
@@ -299,17 +275,17 @@ func (l *layout) facets(found []query.Facet) []facet {
 }
 
 // facetLabel is what people read for a value.
-func (l *layout) facetLabel(name string, v query.FacetValue) string {
+func (l *look) facetLabel(name string, v query.FacetValue) string {
 	switch name {
 	case "month":
 		if t, ok := units[0].parse(v.Value); ok {
-			return l.say.month(t)
+			return l.month(t)
 		}
 	case "weekday":
 		for day := time.Sunday; day <= time.Saturday; day++ {
 			name, number := day.String(), strconv.Itoa((int(day)+6)%7+1)
 			if v.Value == number || strings.EqualFold(v.Value, name) || strings.EqualFold(v.Value, name[:3]) {
-				return l.say.dayName("", day)
+				return l.dayName("", day)
 			}
 		}
 	case "in_language":
@@ -318,16 +294,16 @@ func (l *layout) facetLabel(name string, v query.FacetValue) string {
 		}
 	case "featured", "ticketed", "free", "geoloc", paramOverlap:
 		if is, ok := calendar.ParseBool(v.Value); ok && is {
-			return word("value.yes", l.Lang)
+			return l.text("value.yes")
 		} else if ok {
-			return word("value.no", l.Lang)
+			return l.text("value.no")
 		}
 	}
 	if v.Label != "" {
 		return v.Label
 	}
 	if t, known := texts.Pages["value."+v.Value]; known {
-		return t[l.Lang]
+		return t[l.lang]
 	}
 	return v.Value
 }
@@ -370,42 +346,39 @@ type option struct {
 }
 
 // pagerOf makes the pager of a list; nil for one page.
-func (l *layout) pagerOf(total int, at func(page int) string) *pager {
+func (l *look) pagerOf(total int, at func(page int) string) *pager {
 	if total < 2 {
 		return nil
 	}
 	current := l.sel.page
-	p := &pager{Label: word("pager", l.Lang)}
+	p := &pager{Label: l.text("pager")}
 	for n := 1; n <= total; n++ {
 		switch {
 		case n == 1 || n == total || n >= current-2 && n <= current+2:
-			p.Pages = append(p.Pages, link{Href: at(n), Label: l.say.number(n), Current: n == current, Title: l.text("pager.page", l.say.number(n))})
+			p.Pages = append(p.Pages, link{Href: at(n), Label: l.number(n), Current: n == current, Title: l.text("pager.page", l.number(n))})
 		case len(p.Pages) > 0 && p.Pages[len(p.Pages)-1].Label != "…":
 			p.Pages = append(p.Pages, link{Label: "…"})
 		}
 	}
 	if current > 1 {
-		p.Previous = &link{Href: at(current - 1), Label: word("pager.previous", l.Lang)}
+		p.Previous = &link{Href: at(current - 1), Label: l.text("pager.previous")}
 	}
 	if current < total {
-		p.Next = &link{Href: at(current + 1), Label: word("pager.next", l.Lang)}
+		p.Next = &link{Href: at(current + 1), Label: l.text("pager.next")}
 	}
 	return p
 }
 
 // list makes the body of a page with a list of events.
-func (p *Pages) list(ctx context.Context, l *layout) (*listBody, error) {
-	found, err := p.Lists.Run(ctx, l.sel.criteria)
-	if err != nil {
-		return nil, err
+func (l *look) list() *listBody {
+	b := &listBody{}
+	if l.err != nil {
+		return b
 	}
-	l.Position = found.Position
-	cards := p.cardsOf(l.r, found.Views, l.sel.zone)
+	found := l.run(l.sel.criteria)
+	cards := l.cards(found)
 	l.mark(cards, found)
-	b := &listBody{Groups: p.groupsOf(l, cards), Pager: l.pagerOf(found.TotalPages, l.sel.toPage)}
-	if b.selected, err = p.selected(ctx, l, cards, found.Total); err != nil {
-		return nil, err
-	}
+	b.Groups, b.Pager, b.selected = l.groupsOf(cards), l.pagerOf(found.TotalPages, l.sel.toPage), l.selected(cards, found.Total)
 	if l.Page == pageSearch {
 		b.Facets = l.facets(found.Facets)
 		b.Form = l.form(b.Facets)
@@ -413,36 +386,36 @@ func (p *Pages) list(ctx context.Context, l *layout) (*listBody, error) {
 	switch {
 	case l.Embedded():
 	case l.sel.past:
-		b.Past = &link{Href: l.sel.to(l.sel.asked.without(paramPast)), Label: word("list.coming", l.Lang)}
-	case l.r.Route.past:
-		b.Past = &link{Href: l.sel.to(l.sel.asked.with(paramPast, "true")), Label: word("list.past", l.Lang)}
+		b.Past = &link{Href: l.sel.to(l.sel.asked.without(paramPast)), Label: l.text("list.coming")}
+	case l.Route.past:
+		b.Past = &link{Href: l.sel.to(l.sel.asked.with(paramPast, "true")), Label: l.text("list.past")}
 	}
-	return b, nil
+	return b
 }
 
 // mark marks what the search fits in the cards of a list.
-func (l *layout) mark(cards []card, found *query.List) {
+func (l *look) mark(cards []card, found *query.List) {
 	h := l.sel.criteria.Highlighter(found.Typos)
 	if h == nil {
 		return
 	}
 	for i := range found.Views {
 		v := &found.Views[i]
-		title, in := v.Record.Name(l.Lang)
+		title, in := v.Record.Name(l.lang)
 		cards[i].Marked = template.HTML(h.Name(title, in)) //nolint:gosec // escaped but for its marks (LISTINGS 3.4)
 		for _, field := range []string{"excerpt", "description"} {
-			text, in := l.p.Shown.HTML(v.Record, field, l.Lang)
+			text, in := l.Shown.HTML(v.Record, field, l.lang)
 			if text == "" || v.Blanked || cards[i].Snippet != "" {
 				continue
 			}
-			cards[i].Snippet = template.HTML(h.Snippet(l.p.Shown.Plain(text), in, l.sel.criteria.HighlightLength)) //nolint:gosec // as above
-			cards[i].SnippetLang = otherLang(in, l.Lang)
+			cards[i].Snippet = template.HTML(h.Snippet(l.Shown.Plain(text), in, l.sel.criteria.HighlightLength)) //nolint:gosec // as above
+			cards[i].SnippetLang = l.other(in)
 		}
 	}
 }
 
 // chips are the filters of the selection.
-func (l *layout) chips(ctx context.Context) []removable {
+func (l *look) chips() []removable {
 	if l.Embedded() {
 		return nil
 	}
@@ -458,7 +431,7 @@ func (l *layout) chips(ctx context.Context) []removable {
 		if whole {
 			value, but = l.sel.asked.value(name), l.sel.less(name)
 		}
-		out = append(out, removable{Label: l.filterLabel(name), Value: l.valueName(ctx, name, value), Href: l.sel.to(but)})
+		out = append(out, removable{Label: l.filterLabel(name), Value: l.valueName(name, value), Href: l.sel.to(but)})
 	}
 	return out
 }
@@ -472,7 +445,7 @@ const mostNamed = 8
 
 // valueName is what people read for the value of a parameter: ids and slugs by the names
 // of their records.
-func (l *layout) valueName(ctx context.Context, name, value string) string {
+func (l *look) valueName(name, value string) string {
 	switch {
 	case name == "search":
 		return value
@@ -491,9 +464,9 @@ func (l *layout) valueName(ctx context.Context, name, value string) string {
 		parts[i] = part
 		switch date, err := time.Parse(time.DateOnly, part); {
 		case kind != 0 && part != "…":
-			parts[i] = l.recordName(ctx, kind, part)
+			parts[i] = l.recordName(kind, part)
 		case slices.Contains(dates, name) && err == nil:
-			parts[i] = l.say.dayOf(date, true)
+			parts[i] = l.dayOf(date, true)
 		default:
 			parts[i] = l.facetLabel(name, query.FacetValue{Value: part})
 		}
@@ -506,85 +479,75 @@ func (l *layout) valueName(ctx context.Context, name, value string) string {
 
 // recordName is the name of a record by its id or slug, the text itself where it cannot be
 // read.
-func (l *layout) recordName(ctx context.Context, k calendar.Kind, text string) string {
+func (l *look) recordName(k calendar.Kind, text string) string {
 	nobody := func(context.Context, calendar.ID) (bool, error) { return true, nil }
 	if id, ok := calendar.ParseID(text); ok {
-		if v, err := l.p.Lists.Read(ctx, k, id, "", l.r.Caller, l.Lang, query.EmbedNone, nobody); err == nil {
-			name, _ := v.Record.Name(l.Lang)
+		if v, err := l.Lists.Read(l.ctx, k, id, "", l.Caller, l.lang, query.EmbedNone, nobody); err == nil {
+			name, _ := v.Record.Name(l.lang)
 			return name
 		}
 	}
-	if v, err := l.p.Lists.Read(ctx, k, 0, text, l.r.Caller, l.Lang, query.EmbedNone, nobody); err == nil && text != "" {
-		name, _ := v.Record.Name(l.Lang)
+	if v, err := l.Lists.Read(l.ctx, k, 0, text, l.Caller, l.lang, query.EmbedNone, nobody); err == nil && text != "" {
+		name, _ := v.Record.Name(l.lang)
 		return name
 	}
 	return text
 }
 
 // filterName is what people read for a parameter.
-func (l *layout) filterName(name string) string {
+func (l *look) filterName(name string) string {
 	if t, known := texts.Pages["filter."+name]; known {
-		return t[l.Lang]
+		return t[l.lang]
 	}
 	return name
 }
 
 // filterLabel is what stands before the value of a filter.
-func (l *layout) filterLabel(name string) string {
+func (l *look) filterLabel(name string) string {
 	if slices.Contains(around, name) {
 		name = "around"
 	}
 	return l.filterName(name) + l.colon()
 }
 
-// colon stands between a name and its value.
-func (l *layout) colon() string { return word("colon", l.Lang) }
-
 // nothing is what a page without events says (PAGES.md P1.5).
-func (p *Pages) nothing(ctx context.Context, l *layout) (*empty, error) {
-	if has, err := p.anyEvent(ctx, l); err != nil || !has && l.sel.of.ID == 0 && l.Page != pageSearch && !l.Embedded() {
-		return &empty{Text: word("empty.calendar", l.Lang), First: &firstEvent{p.firstCommand(l)}}, err
+func (l *look) nothing() *empty {
+	if l.sel.of.ID == 0 && l.Page != pageSearch && !l.Embedded() && !l.anyEvent() {
+		return &empty{Text: l.text("empty.calendar"), First: &firstEvent{l.firstCommand()}}
 	}
-	e := &empty{Text: word("empty.list", l.Lang)}
-	past := link{Href: l.Href("/events/") + "?" + paramPast + "=true", Label: word("list.past", l.Lang)}
-	if l.r.Route.past {
+	e := &empty{Text: l.text("empty.list")}
+	past := link{Href: l.Href("/events/") + "?" + paramPast + "=true", Label: l.text("list.past")}
+	if l.Route.past {
 		past.Href = l.sel.to(l.sel.asked.with(paramPast, "true"))
 	}
-	all := link{Href: l.sel.path, Label: word("empty.all", l.Lang)}
+	all := link{Href: l.sel.path, Label: l.text("empty.all")}
 	switch {
 	case l.sel.over.set:
-		if e.Text = word("empty.period", l.Lang); !l.sel.plain() {
-			e.Links = []link{{Href: l.sel.path, Label: word("empty.unfiltered", l.Lang)}}
+		if e.Text = l.text("empty.period"); !l.sel.plain() {
+			e.Links = []link{{Href: l.sel.path, Label: l.text("empty.unfiltered")}}
 		}
 	case l.sel.plain() && l.sel.past:
-		e.Text, e.Links = word("empty.past", l.Lang), []link{all}
+		e.Text, e.Links = l.text("empty.past"), []link{all}
 	case l.sel.plain():
 		e.Links = []link{past}
 	default:
-		if e.Text, e.Links = word("empty.filtered", l.Lang), []link{all}; !l.sel.past && !l.sel.dated() && l.r.Route.past {
+		if e.Text, e.Links = l.text("empty.filtered"), []link{all}; !l.sel.past && !l.sel.dated() && l.Route.past {
 			e.Links = []link{past, all}
 		}
 	}
-	var err error
-	e.Drop, err = p.drops(ctx, l)
-	return e, err
+	e.Drop = l.drops()
+	return e
 }
 
 // anyEvent reports whether the calendar has a listed event, coming or past.
-func (p *Pages) anyEvent(ctx context.Context, l *layout) (bool, error) {
-	in := calendar.Input{"starts_after": "0001-01-01", paramPerPage: "1"}
-	c, err := p.Lists.Parse(ctx, query.Request{Kind: calendar.KindEvent, Input: in, Lang: l.Lang, Caller: l.r.Caller})
-	if err != nil {
-		return false, err
-	}
-	n, err := p.Lists.Count(ctx, c)
-	return n > 0, err
+func (l *look) anyEvent() bool {
+	return l.ask(calendar.KindEvent, calendar.Input{"starts_after": "0001-01-01", paramPerPage: "1"}).Total > 0
 }
 
 // firstCommand adds an event.
-func (p *Pages) firstCommand(l *layout) string {
-	day := p.today(nil).AddDate(0, 0, 7).Format(time.DateOnly)
-	return "curl -u USER:TOKEN " + l.absolute(l.Lang, p.o.Namespace+"/events") + " -d 'title=" + word("first.title", l.Lang) +
+func (l *look) firstCommand() string {
+	day := l.today(nil).AddDate(0, 0, 7).Format(time.DateOnly)
+	return "curl -u USER:TOKEN " + l.absolute(l.lang, l.o.Namespace+"/events") + " -d 'title=" + l.text("first.title") +
 		"' -d 'start_date=" + day + " 19:00' -d 'end_date=" + day + " 21:00'"
 }
 
@@ -592,7 +555,7 @@ func (p *Pages) firstCommand(l *layout) string {
 const maxDrops = 12
 
 // drops are the parameters without which there are events, the most events first.
-func (p *Pages) drops(ctx context.Context, l *layout) (out []drop, err error) {
+func (l *look) drops() (out []drop) {
 	tried := append([]string{paramStrict, paramOverlap, paramPast, paramZone}, shapes...)
 	counted := 0
 	for _, a := range l.sel.asked {
@@ -602,47 +565,40 @@ func (p *Pages) drops(ctx context.Context, l *layout) (out []drop, err error) {
 		}
 		tried = append(tried, together(name)...)
 		counted++
-		less, but := *l.r, l.sel.less(name)
-		less.Input = calendar.Input{}
-		for param, v := range l.r.Input {
+		less, request, but := *l, *l.Request, l.sel.less(name)
+		less.Request, request.Input = &request, calendar.Input{}
+		for param, v := range l.Input {
 			if but.has(param) {
-				less.Input[param] = v
+				request.Input[param] = v
 			}
 		}
-		s, err := p.choose(ctx, &less, "", l.sel.over, l.sel.of)
-		if err != nil {
-			return nil, err
-		}
-		if s.bad != nil {
+		if less.choose("", l.sel.over, l.sel.of); less.err != nil {
 			continue
 		}
-		n, err := p.Lists.Count(ctx, s.criteria)
+		n, err := l.Lists.Count(l.ctx, less.sel.criteria)
 		if err != nil {
-			return nil, err
+			l.err = err
+			return nil
 		}
 		if l.sel.over.set && n <= mostOnly { // some may be in its window, and on none of its days
-			cards, _, err := p.allCards(ctx, &less, s)
-			if err != nil {
-				return nil, err
-			}
-			n = len(cards)
+			n = len(less.allCards())
 		}
 		if n == 0 {
 			continue
 		}
-		d := drop{link{Href: l.sel.to(but), Label: word("empty.without_words", l.Lang), Count: l.count("events", n)}, name, n}
+		d := drop{link{Href: l.sel.to(but), Label: l.text("empty.without_words"), Count: l.count("events", n)}, name, n}
 		if name != "search" {
-			d.Label, d.Value = l.text("empty.without", l.filterLabel(name)+"{1}"), l.valueName(ctx, name, l.sel.asked.value(name))
+			d.Label, d.Value = l.text("empty.without", l.filterLabel(name)+"{1}"), l.valueName(name, l.sel.asked.value(name))
 		}
 		out = append(out, d)
 	}
 	slices.SortStableFunc(out, func(a, b drop) int { return cmp.Compare(b.Number, a.Number) })
-	return out, nil
+	return out
 }
 
 // zones are the choices of the zone switch: each event's own, the site's, UTC, and those
 // of the events shown.
-func (l *layout) zones(cards []card) []option {
+func (l *look) zones(cards []card) []option {
 	if l.Embedded() {
 		return nil
 	}
@@ -655,14 +611,14 @@ func (l *layout) zones(cards []card) []option {
 	}
 	out := l.Zones
 	if out == nil {
-		out = []option{{Value: "event", Label: word("zone.event", l.Lang), Selected: chosen == "event"}}
+		out = []option{{Value: "event", Label: l.text("zone.event"), Selected: chosen == "event"}}
 	}
 	add := func(name string) {
 		if name != "" && !slices.ContainsFunc(out, func(o option) bool { return o.Value == name }) {
 			out = append(out, option{Value: name, Label: name, Selected: name == chosen})
 		}
 	}
-	add(l.p.o.SiteZone)
+	add(l.o.SiteZone)
 	add("UTC")
 	if chosen != "event" {
 		add(chosen)
@@ -675,64 +631,42 @@ func (l *layout) zones(cards []card) []option {
 }
 
 // serveHome answers the home page, or sends to the record that is named by its id.
-func (p *Pages) serveHome(ctx context.Context, l *layout) (*Answer, error) {
-	if k, id, ok := byID(l.r); ok {
-		return p.serveByID(ctx, l.r, k, id)
+func (l *look) serveHome() {
+	if k, id, ok := byID(l.Request); ok {
+		l.serveByID(k, id)
+		return
 	}
-	l.Title, l.Heading = p.o.Brand.Name, p.o.Brand.Name
-	b, err := p.listOf(ctx, l)
-	if err != nil {
-		return nil, err
+	l.Title, l.Heading = l.o.Brand.Name, l.o.Brand.Name
+	b := l.listOf()
+	if l.err != nil {
+		return
 	}
-	if err := p.feature(ctx, l, b); err != nil {
-		return nil, err
-	}
+	b.Featured = l.cards(l.ask(calendar.KindEvent, calendar.Input{
+		"featured": "true", paramPerPage: strconv.Itoa(maxFeatured), "ends_after": l.o.Now().UTC().Format(time.RFC3339), paramStrict: "true",
+	}))
+	l.zones(b.Featured)
 	if b.Total > 0 {
-		b.More = &link{Href: l.Href("/events/"), Label: word("empty.all", l.Lang)}
+		b.More = &link{Href: l.Href("/events/"), Label: l.text("empty.all")}
 	}
-	return p.render(l, http.StatusOK)
 }
 
 // serveList answers list, map and search.
-func (p *Pages) serveList(ctx context.Context, l *layout) (*Answer, error) {
-	l.Heading = word(l.r.Route.title, l.Lang)
-	if isTrue(l.r.Query.Get(paramPast)) && l.r.Route.past {
-		l.Heading = word("list.past", l.Lang)
+func (l *look) serveList() {
+	l.Heading = l.text(l.Route.title)
+	if isTrue(l.Query.Get(paramPast)) && l.Route.past {
+		l.Heading = l.text("list.past")
 	}
 	l.Title = l.Heading
-	if _, err := p.listOf(ctx, l); err != nil {
-		return nil, err
-	}
-	return p.render(l, http.StatusOK)
+	l.listOf()
 }
 
 // listOf makes the body of a page with a list of events.
-func (p *Pages) listOf(ctx context.Context, l *layout) (*listBody, error) {
-	if err := p.selectFor(ctx, l, l.r.Route.below(), period{}, query.Of{}); err != nil {
-		return nil, err
-	}
-	b, err := p.list(ctx, l)
-	if err == nil {
-		l.Summary = l.Heading + l.colon() + b.Count
-		l.Body = b
-	}
-	return b, err
+func (l *look) listOf() *listBody {
+	l.selectFor(l.Route.below(), period{}, query.Of{})
+	b := l.list()
+	l.Body, l.Summary = b, l.Heading+l.colon()+b.Count
+	return b
 }
 
 // maxFeatured is how many featured events the home page shows.
 const maxFeatured = 3
-
-func (p *Pages) feature(ctx context.Context, l *layout, b *listBody) error {
-	in := calendar.Input{"featured": "true", paramPerPage: strconv.Itoa(maxFeatured), "ends_after": p.o.Now().UTC().Format(time.RFC3339), paramStrict: "true"}
-	c, err := p.forCards(ctx, query.Request{Kind: calendar.KindEvent, Lang: l.Lang, Caller: l.r.Caller, Input: in})
-	if err != nil {
-		return err
-	}
-	found, err := p.Lists.Run(ctx, c)
-	if err != nil {
-		return err
-	}
-	b.Featured = p.cardsOf(l.r, found.Views, l.sel.zone)
-	l.zones(b.Featured)
-	return nil
-}

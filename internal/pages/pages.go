@@ -7,8 +7,6 @@ import (
 	"html/template"
 	"net/url"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"daybook/calendar"
@@ -101,13 +99,8 @@ type Pages struct {
 	policies  policies
 	script    []byte // of <daybook-calendar>
 	mark      string // of assets and branding, for keys
-	quickest  [len(calendar.Langs)]atomic.Pointer[comingCategories]
-
-	siteMap struct {
-		sync.Mutex
-		key   string
-		files []siteFile
-	}
+	quickest  [len(calendar.Langs)]made[[]query.FacetValue]
+	siteMap   made[[]siteFile]
 }
 
 // New makes Pages; it starts nothing. A bad branding is an error.

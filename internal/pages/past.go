@@ -5,7 +5,6 @@ import (
 	"errors"
 	"html/template"
 	"maps"
-	"net/http"
 	"slices"
 	"time"
 
@@ -126,35 +125,40 @@ func hidden(k calendar.Kind, err error) error {
 
 // missing answers for a record that cannot be read: it has moved, is gone, or there is
 // none (PAGES.md P2.4).
-func (p *Pages) missing(ctx context.Context, r *Request, err error) (*Answer, error) {
+func (l *look) missing(err error) {
 	if _, ok := errors.AsType[*calendar.Error](err); !ok {
-		return nil, err
+		l.err = err
+		return
 	}
-	route := &r.Route
-	named, err := p.Past.Named(ctx, route.kind, route.id, route.slug)
+	route := &l.Route
+	named, err := l.Past.Named(l.ctx, route.kind, route.id, route.slug)
 	if err != nil {
-		return nil, err
+		l.err = err
+		return
 	}
-	now := p.o.Now()
+	now := l.o.Now()
 	for _, rec := range named {
 		gone := rec.Deleted || rec.Kind.IsPost() && rec.Status(now) == calendar.StatusTrash
 		former := route.slug
 		if former == rec.Slug() {
 			former = ""
 		}
-		if !gone && (former == "" || rec.Slug() == "" || !calendar.MayRead(r.Caller, rec, now)) {
+		if !gone && (former == "" || rec.Slug() == "" || !calendar.MayRead(l.Caller, rec, now)) {
 			continue
 		}
-		switch was, err := p.Past.WasPublic(ctx, rec, former); {
+		switch was, err := l.Past.WasPublic(l.ctx, rec, former); {
 		case err != nil:
-			return nil, err
+			l.err = err
+			return
 		case was && gone:
-			return nil, calendar.Fail(calendar.CodeNoLongerAvailable, rec.Kind)
+			l.err = calendar.Fail(calendar.CodeNoLongerAvailable, rec.Kind)
+			return
 		case was:
-			return redirect(r.href(r.Route.to(rec)), ""), nil
+			l.answer = redirect(l.href(route.to(rec)), "")
+			return
 		}
 	}
-	return nil, notFound(route.kind)
+	l.err = notFound(route.kind)
 }
 
 // to is the path of a route when it names another record.
@@ -177,53 +181,54 @@ func byID(r *Request) (k calendar.Kind, id calendar.ID, ok bool) {
 
 // serveByID answers /?event=<id> and its like: the slug page of a record that may be read,
 // or the record itself where it has none.
-func (p *Pages) serveByID(ctx context.Context, r *Request, k calendar.Kind, id calendar.ID) (*Answer, error) {
-	of := *r
+func (l *look) serveByID(k calendar.Kind, id calendar.ID) {
+	if id == 0 {
+		l.err = notFound(k)
+		return
+	}
+	of := *l.Request
 	of.Route.page, of.Route.id = recordPages[k], id
-	of.Query, of.Input = maps.Clone(r.Query), maps.Clone(r.Input)
+	of.Query, of.Input = maps.Clone(l.Query), maps.Clone(l.Input)
 	delete(of.Query, k.String())
 	delete(of.Input, k.String())
-	if id == 0 {
-		return nil, notFound(k)
-	}
-	v, err := p.Lists.Read(ctx, k, id, "", r.Caller, r.Route.lang, query.EmbedNone, func(context.Context, calendar.ID) (bool, error) { return true, nil })
+	l.Request, l.Page = &of, of.Route.name
+	v, err := l.Lists.Read(l.ctx, k, id, "", l.Caller, l.lang, query.EmbedNone, func(context.Context, calendar.ID) (bool, error) { return true, nil })
 	switch {
 	case err != nil:
-		return p.missing(ctx, &of, err)
+		l.missing(err)
 	case v.Record.Slug() != "":
-		return redirect(r.href(recordPath(v.Record)), k.String()), nil
+		l.answer = redirect(l.href(recordPath(v.Record)), k.String())
+	default:
+		l.serveRecord()
 	}
-	return p.serveRecord(ctx, p.layoutOf(&of))
 }
 
 // serveThen answers the page of an event as it was.
-func (p *Pages) serveThen(ctx context.Context, l *layout, present *calendar.Record, point string) (*Answer, error) {
-	if !p.Past.Open(l.r.Caller) {
-		return nil, notFound(present.Kind)
+func (l *look) serveThen(present *calendar.Record, point string) {
+	if !l.Past.Open(l.Caller) {
+		l.err = notFound(present.Kind)
+		return
 	}
-	then, err := p.Past.At(ctx, l.r.reader(), present, point)
+	then, err := l.Past.At(l.ctx, l.reader(), present, point)
 	if err != nil {
-		return nil, hidden(present.Kind, err)
+		l.err = hidden(present.Kind, err)
+		return
 	}
 	l.own = []query.LinkParam{{Name: paramAsOf, Value: point}}
-	b, err := p.event(ctx, l, &then.View, false)
-	if err != nil {
-		return nil, err
-	}
+	b := l.event(&then.View, false)
 	// What lists and calendars show is of the present.
 	b.Parent, b.Children, b.Near, b.Exports, l.Feeds, l.LD = nil, nil, nil, nil, nil, ""
 	b.Card.Badges = slices.DeleteFunc(b.Card.Badges, func(s sign) bool { return s.Name == "now" || s.Name == "past" })
 	b.Card.Past, b.Then = false, then
-	l.Canonical, l.Langs, l.Home, l.NoIndex = recordPath(present), present.Langs(), homeOf(present, l.Lang), true
-	b.Card.Href, b.History = l.Href(l.Canonical), l.Href(l.Canonical+"history/")
+	l.Canonical, l.Langs, l.Home, l.NoIndex = recordPath(present), present.Langs(), homeOf(present, l.lang), true
+	b.Card.Href, b.History = l.href(l.Canonical), l.href(l.Canonical+"history/")
 	l.Body = b
-	return p.render(l, http.StatusOK)
 }
 
 func (p *Pages) inSite(t time.Time) time.Time { return t.In(p.o.Site) }
 
 // shownIn is the zone that was asked for, nil for none.
-func (l *layout) shownIn() *calendar.Zone {
+func (l *look) shownIn() *calendar.Zone {
 	if l.sel != nil {
 		return l.sel.zone
 	}
@@ -231,19 +236,19 @@ func (l *layout) shownIn() *calendar.Zone {
 }
 
 // zoneOf is the zone that the page tells moments in.
-func (l *layout) zoneOf() calendar.Zone {
+func (l *look) zoneOf() calendar.Zone {
 	if zone := l.shownIn(); zone != nil {
 		return *zone
 	}
-	if zone, ok := calendar.ParseZone(l.p.o.SiteZone); ok {
+	if zone, ok := calendar.ParseZone(l.o.SiteZone); ok {
 		return zone
 	}
-	return calendar.Zone{Name: l.p.o.SiteZone, Location: l.p.o.Site}
+	return calendar.Zone{Name: l.o.SiteZone, Location: l.o.Site}
 }
 
 // historyHref is the path of the history of a record, "" where it is closed.
-func (p *Pages) historyHref(l *layout, r *calendar.Record) string {
-	if !p.Past.Open(l.r.Caller) || r.Slug() == "" || r.Kind == calendar.KindEvent && calendar.NeedsPassword(l.r.Caller, r) {
+func (l *look) historyHref(r *calendar.Record) string {
+	if !l.Past.Open(l.Caller) || r.Slug() == "" || r.Kind == calendar.KindEvent && calendar.NeedsPassword(l.Caller, r) {
 		return ""
 	}
 	return l.Href(recordPath(r) + "history/")

@@ -14,13 +14,13 @@ import (
 type bar struct{ Text, User string }
 
 // Bar is that of a preview, nil for what everybody sees.
-func (l *layout) Bar() *bar {
-	if !l.r.Preview || l.r.User == "" { // nobody has been let in
+func (l *look) Bar() *bar {
+	if !l.Preview || l.User == "" { // nobody has been let in
 		return nil
 	}
-	b := &bar{Text: word("preview", l.Lang), User: l.r.User}
+	b := &bar{Text: l.text("preview"), User: l.User}
 	if l.Status != "" {
-		b.Text = l.text("preview.status", word("status."+string(l.Status), l.Lang))
+		b.Text = l.text("preview.status", l.text("status."+string(l.Status)))
 	}
 	return b
 }

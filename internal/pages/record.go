@@ -2,7 +2,6 @@ package pages
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"html/template"
 	"net/url"
@@ -73,30 +72,25 @@ const longHeading = 60
 func (h *recordHead) Host() string { return strings.TrimPrefix(hostOf(h.Website), "www.") }
 
 // head makes what the pages of all records have.
-func (p *Pages) head(l *layout, v *query.View) (h recordHead, err error) {
+func (l *look) head(v *query.View) (h recordHead) {
 	r := v.Record
-	name, in := r.Name(l.Lang)
-	l.Title, l.Named, l.Heading, l.HeadingLang = name, name, name, otherLang(in, l.Lang)
-	l.Canonical, l.Langs, l.Home = recordPath(r), r.Langs(), homeOf(r, l.Lang)
-	l.NoIndex = l.r.parametered()
-	h = recordHead{Version: r.Version, Long: utf8.RuneCountInString(name) > longHeading, Changed: p.inSite(r.Changed)}
+	name, in := r.Name(l.lang)
+	l.Title, l.Named, l.Heading, l.HeadingLang = name, name, name, l.other(in)
+	l.Canonical, l.Langs, l.Home = recordPath(r), r.Langs(), homeOf(r, l.lang)
+	l.NoIndex = l.parametered()
+	h = recordHead{Version: r.Version, Long: utf8.RuneCountInString(name) > longHeading, Changed: l.inSite(r.Changed)}
 	if v.Blanked {
-		return h, nil
+		return h
 	}
-	if h.Excerpt, err = p.richText(l, r, "excerpt", leastBare); err != nil {
-		return h, err
-	}
-	if h.Description, err = p.richText(l, r, "description", leastHeading); err != nil {
-		return h, err
-	}
-	l.Summary = p.summary(r, l.Lang)
-	if image := r.Fields.String("image_url"); p.showsImage(l.r, image) {
+	h.Excerpt, h.Description = l.richText(r, "excerpt", leastBare), l.richText(r, "description", leastHeading)
+	l.Summary = l.summary(r, l.lang)
+	if image := r.Fields.String("image_url"); l.showsImage(l.Request, image) {
 		h.Picture.Source = image
 	} else {
 		h.Picture.Href = image
 	}
-	h.Website, h.History = r.Fields.String("website"), p.historyHref(l, r)
-	return h, nil
+	h.Website, h.History = r.Fields.String("website"), l.historyHref(r)
+	return h
 }
 
 // homeOf is the language whose page is canonical, nil for the one of the page.
@@ -108,10 +102,13 @@ func homeOf(r *calendar.Record, page calendar.Lang) *calendar.Lang {
 }
 
 // richText makes a description or an excerpt as it stands on the page of its record.
-func (p *Pages) richText(l *layout, r *calendar.Record, field string, least int) (richText, error) {
-	text, in := p.Shown.HTML(r, field, l.Lang)
-	html, err := p.onPage(l.r, text, least)
-	return richText{template.HTML(html), otherLang(in, l.Lang)}, err //nolint:gosec // cleaned when it was stored, and by onPage
+func (l *look) richText(r *calendar.Record, field string, least int) richText {
+	text, in := l.Shown.HTML(r, field, l.lang)
+	html, err := l.onPage(l.Request, text, least)
+	if err != nil {
+		l.err = err
+	}
+	return richText{template.HTML(html), l.other(in)} //nolint:gosec // cleaned when it was stored, and by onPage
 }
 
 // summary is what machines are told of a record: its excerpt, else its description, at
@@ -184,41 +181,35 @@ func (b *eventBody) Times() map[string]string {
 func (b *eventBody) Webcal() string { return webcal(b.File) }
 
 // event makes the page of an event.
-func (p *Pages) event(ctx context.Context, l *layout, v *query.View, locked bool) (*eventBody, error) {
-	r, f, lang := v.Record, v.Record.Fields, l.Lang
+func (l *look) event(v *query.View, locked bool) *eventBody {
+	r, f := v.Record, v.Record.Fields
 	shown := *v
 	shown.Blanked = locked
-	c, s := p.cardOf(l.r, &shown, l.zone), p.spanOf(r, locked, l.zone)
-	b := &eventBody{Card: c, From: s.from(), To: s.to(), Locked: locked, Zones: l.zones([]card{c})}
+	c, s := l.card(&shown), l.spanOf(r, locked, l.zone)
+	b := &eventBody{recordHead: l.head(&shown), Card: c, From: s.from(), To: s.to(), Locked: locked, Zones: l.zones([]card{c})}
 	if l.zone != nil {
 		b.Zone = l.zone.Name
 	}
-	b.When = l.say.whenText(when{start: s.start, end: s.end, allDay: s.allDay, zone: s.zone, zoneEnd: s.zoneEnd})
-	var err error
-	if b.recordHead, err = p.head(l, &shown); err != nil {
-		return nil, err
-	}
-	if l.Crumbs, err = p.wayTo(ctx, l, r); err != nil {
-		return nil, err
-	}
+	b.When = l.whenText(when{start: s.start, end: s.end, allDay: s.allDay, zone: s.zone, zoneEnd: s.zoneEnd})
+	l.Crumbs = l.wayTo(r)
 	if status := f.EventStatus(); status != calendar.EventScheduled {
 		b.Status = string(status)
 	}
 	if locked {
 		l.NoIndex, l.Bare = true, true
-		return b, nil
+		return b
 	}
 	b.Reason = f.String("event_status_reason")
 	for _, o := range v.Organizers {
-		name, in := o.Record.Name(lang)
-		b.Organizers = append(b.Organizers, link{Href: p.hrefOf(l.r, o.Record, o.Status), Label: name, Lang: otherLang(in, lang)})
+		name, in := o.Record.Name(l.lang)
+		b.Organizers = append(b.Organizers, link{Href: l.hrefOf(o.Record, o.Status), Label: name, Lang: l.other(in)})
 	}
-	b.Categories, b.Tags = p.termLinks(l, v.Categories), p.termLinks(l, v.Tags)
+	b.Categories, b.Tags = l.termLinks(v.Categories), l.termLinks(v.Tags)
 	l.Crumbs = append(l.Crumbs, b.Categories[:min(len(b.Categories), 1)]...)
 	b.Timezone = f.String("timezone")
-	p.sharePicture(l, v)
+	l.sharePicture(v)
 	for i, venue := range v.Venues {
-		at := p.placeOf(l, venue.Record, venue.Status, r)
+		at := l.placeOf(venue.Record, venue.Status, r)
 		if i == 0 {
 			b.Place = &at
 		} else {
@@ -226,20 +217,19 @@ func (p *Pages) event(ctx context.Context, l *layout, v *query.View, locked bool
 			b.Places = append(b.Places, at)
 		}
 	}
-	b.own = p.spanOf(r, false, nil)
-	b.Cost = p.Shown.Cost(r).Text
+	b.own = l.spanOf(r, false, nil)
+	b.Cost = l.Shown.Cost(r).Text
 	b.Tickets = f.Bool("ticketed") || b.Cost != "" && !query.IsFree(r)
 	hidden := f.Bool("hide_from_listings")
 	l.NoIndex = l.NoIndex || hidden
-	if err := p.relatives(ctx, l, v, b); err != nil && !isAway(err) {
-		return nil, err
-	}
-	l.LD = p.eventLD(l, v, &b.own)
-	address := l.absolute(lang, p.o.Namespace+"/events/"+r.ID.String())
-	if !l.r.Unlock {
+	l.relatives(v, b)
+	l.unlessAway()
+	l.LD = l.eventLD(v, &b.own)
+	address := l.absolute(l.lang, l.o.Namespace+"/events/"+r.ID.String())
+	if !l.Unlock {
 		b.File = address + ".ics"
 	}
-	oembed := l.r.Base + "/oembed" + linkQuery([]query.LinkParam{{Name: "url", Value: l.absolute(lang, l.Canonical)}}) + "&format="
+	oembed := l.Base + "/oembed" + linkQuery([]query.LinkParam{{Name: "url", Value: l.absolute(l.lang, l.Canonical)}}) + "&format="
 	l.Feeds = []feed{
 		{"ics", "text/calendar", "iCalendar", address + ".ics"},
 		{"json", "application/json", "JSON", address + "/"},
@@ -248,14 +238,14 @@ func (p *Pages) event(ctx context.Context, l *layout, v *query.View, locked bool
 	}
 	if !hidden {
 		only := "?include=" + r.ID.String()
-		list := l.absolute(lang, p.o.Namespace+"/events")
+		list := l.absolute(l.lang, l.o.Namespace+"/events")
 		b.Exports = l.exportsOf(list+"/"+only, list, only, "", l.elementOf([]query.LinkParam{{Name: "include", Value: r.ID.String()}}, l.CanonicalURL()))
 	}
-	return b, nil
+	return b
 }
 
 // sharePicture gives other sites the picture of an event: its own, else that of its venue.
-func (p *Pages) sharePicture(l *layout, v *query.View) {
+func (l *look) sharePicture(v *query.View) {
 	image := v.Record.Fields.String("image_url")
 	l.Large = image != ""
 	for _, venue := range v.Venues {
@@ -266,16 +256,12 @@ func (p *Pages) sharePicture(l *layout, v *query.View) {
 	}
 }
 
-// isAway tells that the read model is out of reach: pages of records are made without their
-// lists then.
-func isAway(err error) bool { return errors.Is(err, query.ErrUnavailable) }
-
 // placeOf makes a venue; it may be one of an event, which may leave out its map too.
-func (p *Pages) placeOf(l *layout, r *calendar.Record, s calendar.Status, also ...*calendar.Record) place {
+func (l *look) placeOf(r *calendar.Record, s calendar.Status, also ...*calendar.Record) place {
 	f := r.Fields
-	name, in := r.Name(l.Lang)
+	name, in := r.Name(l.lang)
 	at := place{
-		link: link{Label: name, Lang: otherLang(in, l.Lang), Href: p.hrefOf(l.r, r, s)}, ID: r.ID, Address: f.String("address"), City: f.String("city"),
+		link: link{Label: name, Lang: l.other(in), Href: l.hrefOf(r, s)}, ID: r.ID, Address: f.String("address"), City: f.String("city"),
 		Region: cmp.Or(f.String("stateprovince"), f.String("province"), f.String("state")), Zip: f.String("zip"), Country: f.String("country"),
 	}
 	lat, hasLat := f.Number("geo_lat")
@@ -286,10 +272,10 @@ func (p *Pages) placeOf(l *layout, r *calendar.Record, s calendar.Status, also .
 	wanted := func(field string) bool {
 		return !slices.ContainsFunc(append(also, r), func(r *calendar.Record) bool { return !r.Fields.BoolOr(field, true) })
 	}
-	at.ShowMap = at.Lat != "" && p.o.Tiles != "" && wanted("show_map")
+	at.ShowMap = at.Lat != "" && l.o.Tiles != "" && wanted("show_map")
 	switch {
-	case !wanted("show_map_link") && (p.o.Tiles != "" || !wanted("show_map")):
-	case p.o.NoExternalLinks:
+	case !wanted("show_map_link") && (l.o.Tiles != "" || !wanted("show_map")):
+	case l.o.NoExternalLinks:
 		at.Maps = cmp.Or(at.Geo(), "geo:0,0"+linkQuery(params{{Name: "q", Value: at.String()}}))
 	case at.Lat != "":
 		at.Maps = "https://www.openstreetmap.org/?mlat=" + at.Lat + "&mlon=" + at.Lng + "#map=16/" + at.Lat + "/" + at.Lng
@@ -299,11 +285,11 @@ func (p *Pages) placeOf(l *layout, r *calendar.Record, s calendar.Status, also .
 	return at
 }
 
-func (p *Pages) termLinks(l *layout, terms []query.TermView) []link {
+func (l *look) termLinks(terms []query.TermView) []link {
 	out := make([]link, 0, len(terms))
 	for _, t := range terms {
-		name, in := t.Record.Name(l.Lang)
-		out = append(out, link{Href: l.Href(recordPath(t.Record)), Label: name, Lang: otherLang(in, l.Lang)})
+		name, in := t.Record.Name(l.lang)
+		out = append(out, link{Href: l.Href(recordPath(t.Record)), Label: name, Lang: l.other(in)})
 	}
 	return out
 }
@@ -320,39 +306,25 @@ func hostOf(u string) string {
 const maxNear = 4
 
 // relatives are the parent, the children, and what comes at the same venue.
-func (p *Pages) relatives(ctx context.Context, l *layout, v *query.View, b *eventBody) error {
-	some := func(limit int, in calendar.Input) ([]card, error) {
+func (l *look) relatives(v *query.View, b *eventBody) {
+	some := func(limit int, in calendar.Input) []card {
 		in[paramPerPage] = strconv.Itoa(limit)
-		c, err := p.forCards(ctx, query.Request{Kind: calendar.KindEvent, Input: in, Lang: l.Lang, Caller: l.r.Caller})
-		if err != nil {
-			return nil, err
-		}
-		found, err := p.Lists.Run(ctx, c)
-		if err != nil {
-			return nil, err
-		}
-		l.Position = found.Position
-		return p.cardsOf(l.r, found.Views, l.zone), nil
+		return l.cards(l.ask(calendar.KindEvent, in))
 	}
 	if parent := v.Record.Fields.ID("post_parent"); parent != 0 {
-		cards, err := some(1, calendar.Input{"include": parent.String()})
-		if err != nil {
-			return err
-		}
-		if len(cards) > 0 {
-			b.Parent = &cards[0]
+		for _, c := range some(1, calendar.Input{"include": parent.String()}) {
+			b.Parent = &c
 		}
 	}
-	var err error
-	if b.Children, err = some(20, calendar.Input{"post_parent": v.Record.ID.String(), "starts_after": "1000-01-01", paramSort: "start"}); err != nil || len(v.Venues) == 0 {
-		return err
+	b.Children = some(20, calendar.Input{"post_parent": v.Record.ID.String(), "starts_after": "1000-01-01", paramSort: "start"})
+	if len(v.Venues) == 0 {
+		return
 	}
-	near, err := some(maxNear+1, calendar.Input{
-		"venue": v.Venues[0].Record.ID.String(), "ends_after": p.o.Now().UTC().Format(time.RFC3339), paramStrict: "true", "event_status": string(calendar.EventScheduled + "," + calendar.EventPostponed),
+	near := some(maxNear+1, calendar.Input{
+		"venue": v.Venues[0].Record.ID.String(), "ends_after": l.o.Now().UTC().Format(time.RFC3339), paramStrict: "true", "event_status": string(calendar.EventScheduled + "," + calendar.EventPostponed),
 	})
 	near = slices.DeleteFunc(near, func(c card) bool { return c.ID == v.Record.ID })
 	b.Near = near[:min(len(near), maxNear)]
-	return err
 }
 
 // recordBody is the page of a venue, organizer, category or tag.
@@ -372,77 +344,78 @@ var nameFields = [...]string{
 }
 
 // record makes the page of a venue, organizer, category or tag.
-func (p *Pages) record(ctx context.Context, l *layout, v *query.View) (*recordBody, error) {
+func (l *look) record(v *query.View) *recordBody {
+	if l.err != nil {
+		return nil
+	}
 	r, f := v.Record, v.Record.Fields
-	b := &recordBody{NameField: nameFields[r.Kind]}
-	var err error
-	if b.recordHead, err = p.head(l, v); err != nil {
-		return nil, err
-	}
+	b := &recordBody{NameField: nameFields[r.Kind], recordHead: l.head(v)}
 	l.Canonical = onto(l.Canonical, l.canonicalQuery())
-	if l.Crumbs, err = p.wayTo(ctx, l, r); err != nil {
-		return nil, err
-	}
-	p.sharePicture(l, v)
+	l.Crumbs = l.wayTo(r)
+	l.sharePicture(v)
 	l.Large = false
 	b.Phone, b.Email = f.String("phone"), f.String("email")
 	switch r.Kind {
 	case calendar.KindVenue:
-		if at := p.placeOf(l, r, v.Status); at.Maps != "" || at.String() != at.Label || at.Lat != "" {
+		if at := l.placeOf(r, v.Status); at.Maps != "" || at.String() != at.Label || at.Lat != "" {
 			b.Place = &at
 		}
-		l.LD = ldOf(p.placeLD(l, r, v.Status))
+		l.LD = ldOf(l.placeLD(r, v.Status))
 	case calendar.KindOrganizer:
 		l.LD = ldOf(map[string]any{"@type": "Organization", "name": l.Title, "url": l.CanonicalURL()})
 	case calendar.KindCategory:
-		if b.Children, err = p.childrenOf(ctx, l, r); err != nil && !isAway(err) {
-			return nil, err
-		}
+		b.Children = l.childrenOf(r)
+		l.unlessAway()
 	default:
 	}
-	if b.List, err = p.list(ctx, l); isAway(err) {
-		b.List, err = nil, nil
+	if b.List = l.list(); l.unlessAway() {
+		b.List = nil
 	}
-	return b, err
+	return b
 }
 
 // maxAncestors bounds the way to a category.
 const maxAncestors = 50
 
+// above reads a category that may stand above another one, false where there is none.
+func (l *look) above(k calendar.Kind, id calendar.ID) (v query.View, ok bool) {
+	if k != calendar.KindCategory || id == 0 || l.err != nil {
+		return v, false
+	}
+	v, err := l.Lists.Read(l.ctx, k, id, "", l.Caller, l.lang, query.EmbedNone, nil)
+	if _, refused := errors.AsType[*calendar.Error](err); err != nil && !refused {
+		l.err = err
+	}
+	return v, err == nil
+}
+
 // wayTo are the links above a record: its directory and, of a category, its ancestors.
-func (p *Pages) wayTo(ctx context.Context, l *layout, r *calendar.Record) (out []link, err error) {
-	for up := r.Fields.ID("parent"); r.Kind == calendar.KindCategory && up != 0 && len(out) < maxAncestors; {
-		v, err := p.Lists.Read(ctx, r.Kind, up, "", l.r.Caller, l.Lang, query.EmbedNone, nil)
-		if _, refused := errors.AsType[*calendar.Error](err); refused {
+func (l *look) wayTo(r *calendar.Record) (out []link) {
+	for up := r.Fields.ID("parent"); len(out) < maxAncestors; {
+		v, ok := l.above(r.Kind, up)
+		if !ok {
 			break
-		} else if err != nil {
-			return nil, err
 		}
-		out = append(out, p.termLinks(l, []query.TermView{{Record: v.Record}})...)
+		out = append(out, l.termLinks([]query.TermView{{Record: v.Record}})...)
 		up = v.Record.Fields.ID("parent")
 	}
-	above := link{Href: l.Href("/events/"), Label: word("crumbs.events", l.Lang)}
+	above := link{Href: l.Href("/events/"), Label: l.text("crumbs.events")}
 	if r.Kind != calendar.KindEvent {
-		above = link{Href: l.Href("/" + r.Kind.Collection() + "/"), Label: word("directory."+r.Kind.Collection(), l.Lang)}
+		above = link{Href: l.Href("/" + r.Kind.Collection() + "/"), Label: l.text("directory." + r.Kind.Collection())}
 	}
-	out = append(out, above, link{Href: l.Href("/"), Label: word("nav.home", l.Lang)})
+	out = append(out, above, link{Href: l.Href("/"), Label: l.text("nav.home")})
 	slices.Reverse(out)
-	return out, nil
+	return out
 }
 
 // childrenOf are the categories below one, by name.
-func (p *Pages) childrenOf(ctx context.Context, l *layout, r *calendar.Record) ([]link, error) {
-	var out []link
-	in := calendar.Input{"parent": r.ID.String(), "hide_empty": "false"}
-	_, err := p.eachOf(ctx, query.Request{Kind: r.Kind, Input: in, Lang: l.Lang, Caller: l.r.Caller}, func(v *query.View) {
-		child := p.termLinks(l, []query.TermView{{Record: v.Record}})[0]
+func (l *look) childrenOf(r *calendar.Record) (out []link) {
+	l.all(r.Kind, calendar.Input{"parent": r.ID.String(), "hide_empty": "false"}, func(v *query.View) {
+		child := l.termLinks([]query.TermView{{Record: v.Record}})[0]
 		child.Count = l.count("events", v.Count)
 		out = append(out, child)
 	})
-	if err != nil {
-		return nil, err
-	}
-	order := collator(l.Lang)
+	order := collator(l.lang)
 	slices.SortStableFunc(out, func(a, b link) int { return order.CompareString(a.Label, b.Label) })
-	return out, nil
+	return out
 }

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"context"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -52,7 +51,7 @@ type page struct {
 	past    bool          // and on demand those that have ended
 	stays   bool          // it is made from the event store while the read model is away
 	noIndex bool
-	serve   func(p *Pages, ctx context.Context, l *layout) (*Answer, error)
+	serve   func(*look)
 }
 
 var (
@@ -65,17 +64,17 @@ var (
 func init() { // what serves a page finds other pages
 	zone := []string{paramZone}
 	pages = []page{
-		{name: pageHome, pattern: "/", own: []string{paramZone, paramPast, "event", "venue", "organizer"}, only: []string{paramPage}, selects: true, serve: (*Pages).serveHome},
-		{name: pageList, pattern: "/events/", title: "list.title", own: zone, selects: true, past: true, serve: (*Pages).serveList},
-		{name: pageMap, pattern: "/events/map/", title: "map.title", own: zone, selects: true, serve: (*Pages).serveList},
-		{name: pageSearch, pattern: "/search/", title: "search.title", own: zone, selects: true, noIndex: true, serve: (*Pages).serveList},
-		{name: pageDocs, pattern: "/docs/", title: "docs.title", serve: (*Pages).serveDocs},
-		{name: pageEmbed, pattern: "/embed/events/", of: pageList, own: []string{paramZone, paramView, paramTheme}, selects: true, past: true, noIndex: true, serve: (*Pages).serveEmbed},
-		{name: pageEmbed, pattern: "/embed/event/{slug}/", of: pageEvent, kind: calendar.KindEvent, own: []string{paramView, paramTheme}, stays: true, noIndex: true, serve: (*Pages).serveEmbed},
+		{name: pageHome, pattern: "/", own: []string{paramZone, paramPast, "event", "venue", "organizer"}, only: []string{paramPage}, selects: true, serve: (*look).serveHome},
+		{name: pageList, pattern: "/events/", title: "list.title", own: zone, selects: true, past: true, serve: (*look).serveList},
+		{name: pageMap, pattern: "/events/map/", title: "map.title", own: zone, selects: true, serve: (*look).serveList},
+		{name: pageSearch, pattern: "/search/", title: "search.title", own: zone, selects: true, noIndex: true, serve: (*look).serveList},
+		{name: pageDocs, pattern: "/docs/", title: "docs.title", serve: (*look).serveDocs},
+		{name: pageEmbed, pattern: "/embed/events/", of: pageList, own: []string{paramZone, paramView, paramTheme}, selects: true, past: true, noIndex: true, serve: (*look).serveEmbed},
+		{name: pageEmbed, pattern: "/embed/event/{slug}/", of: pageEvent, kind: calendar.KindEvent, own: []string{paramView, paramTheme}, stays: true, noIndex: true, serve: (*look).serveEmbed},
 	}
 	for _, u := range units {
 		for _, pattern := range []string{"/events/" + string(u.page) + "/", "/events/" + string(u.page) + "/{period}/"} {
-			pages = append(pages, page{name: u.page, pattern: pattern, unit: u, own: zone, selects: true, noIndex: u.page != pageMonth, serve: (*Pages).servePeriod})
+			pages = append(pages, page{name: u.page, pattern: pattern, unit: u, own: zone, selects: true, noIndex: u.page != pageMonth, serve: (*look).servePeriod})
 		}
 	}
 	for _, k := range calendar.Kinds {
@@ -84,10 +83,10 @@ func init() { // what serves a page finds other pages
 			path = "/events" + path
 		}
 		pages = append(pages,
-			page{name: of, pattern: path, kind: k, own: []string{paramAsOf, paramZone}, selects: k != calendar.KindEvent, past: k != calendar.KindEvent, stays: true, serve: (*Pages).serveRecord},
-			page{name: pageHistory, pattern: path + "history/", kind: k, of: of, own: []string{paramPage, paramZone, paramFrom, paramTo}, stays: true, noIndex: true, serve: (*Pages).serveHistory})
+			page{name: of, pattern: path, kind: k, own: []string{paramAsOf, paramZone}, selects: k != calendar.KindEvent, past: k != calendar.KindEvent, stays: true, serve: (*look).serveRecord},
+			page{name: pageHistory, pattern: path + "history/", kind: k, of: of, own: []string{paramPage, paramZone, paramFrom, paramTo}, stays: true, noIndex: true, serve: (*look).serveHistory})
 		if k != calendar.KindEvent {
-			pages = append(pages, page{name: pageDirectory, pattern: "/" + k.Collection() + "/", kind: k, title: "directory." + k.Collection(), serve: (*Pages).serveDirectory})
+			pages = append(pages, page{name: pageDirectory, pattern: "/" + k.Collection() + "/", kind: k, title: "directory." + k.Collection(), serve: (*look).serveDirectory})
 		}
 	}
 	for i := range pages {

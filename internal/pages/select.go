@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -102,7 +101,6 @@ type selection struct {
 	home     bool           // it is that of the home page
 	zone     *calendar.Zone // nil: every event by its own clock
 	criteria *query.Criteria
-	bad      *calendar.Error
 	over     period
 	// from and until are the first and the last second of the window that events overlap,
 	// as parameters have them; "" where there is none.
@@ -153,67 +151,65 @@ type period struct {
 }
 
 // choose reads the selection of a page: of a period, or of the events of a record. What was
-// sent badly is in selection.bad.
-func (p *Pages) choose(ctx context.Context, r *Request, path string, over period, of query.Of) (*selection, error) {
-	s := &selection{path: r.href(path), page: 1, of: of, over: over}
-	var bad calendar.Problems
+// sent badly is in l.err.
+func (l *look) choose(path string, over period, of query.Of) {
+	s := &selection{path: l.href(path), page: 1, of: of, over: over}
+	l.sel = s
 	in := calendar.Input{}
 	all := query.Params(calendar.KindEvent)
 	for i := range all {
 		param := all[i].Name
 		_, known := listParams[param]
-		if v, sent := r.Input[param]; !sent || !known || !r.Route.takes(param, over.set) || isEmpty(v) {
+		if v, sent := l.Input[param]; !sent || !known || !l.Route.takes(param, over.set) || isEmpty(v) {
 			continue
 		}
-		in[param] = r.Input[param]
-		for _, sent := range slices.Sorted(maps.Keys(r.Query)) {
+		in[param] = l.Input[param]
+		for _, sent := range slices.Sorted(maps.Keys(l.Query)) {
 			if baseName(sent) != param || param == paramPage {
 				continue
 			}
-			for _, text := range r.Query[sent] {
+			for _, text := range l.Query[sent] {
 				if calendar.Trim(text) != "" {
 					s.asked = append(s.asked, query.LinkParam{Name: sent, Value: text})
 				}
 			}
 		}
 	}
-	if past := calendar.Trim(r.Query.Get(paramPast)); past != "" && r.Route.past {
+	if past := calendar.Trim(l.Query.Get(paramPast)); past != "" && l.Route.past {
 		var is bool
 		if s.past, is = calendar.ParseBool(past); !is {
-			bad.Add(paramPast, calendar.ReasonTypeBool)
+			l.bad.Add(paramPast, calendar.ReasonTypeBool)
 		}
 	}
 	if s.past {
-		r.minute(p.o.Now()) // events end all the time
+		l.minute(l.o.Now()) // events end all the time
 		s.asked = s.asked.with(paramPast, "true")
 	}
 	var ok bool
-	if s.zone, ok = zoneOf(r.Query.Get(paramZone)); !ok {
-		bad.Add(paramZone, calendar.ReasonZone, r.Query.Get(paramZone))
+	if s.zone, ok = zoneOf(l.Query.Get(paramZone)); !ok {
+		l.bad.Add(paramZone, calendar.ReasonZone, l.Query.Get(paramZone))
 	} else if s.zone != nil {
 		s.asked = s.asked.with(paramZone, s.zone.Name)
 	}
-	if s.home = r.Route.name == pageHome; s.home { // what has ended is not there
-		r.minute(p.o.Now())
-		in["ends_after"], in[paramStrict] = p.o.Now().UTC().Format(time.RFC3339), "true"
+	if s.home = l.Route.name == pageHome; s.home { // what has ended is not there
+		l.minute(l.o.Now())
+		in["ends_after"], in[paramStrict] = l.o.Now().UTC().Format(time.RFC3339), "true"
 	}
-	p.window(in, s)
-	if r.Route.name == pageSearch {
+	l.window(in, s)
+	if l.Route.name == pageSearch {
 		searching(in)
 	}
-	var err error
-	s.criteria, err = p.forCards(ctx, query.Request{Kind: calendar.KindEvent, Input: in, Lang: r.Route.lang, Caller: r.Caller, Of: s.of})
-	if refused, ok := errors.AsType[*calendar.Error](err); ok && refused.Code == calendar.CodeInvalidParam {
-		bad.Fields = append(bad.Fields, refused.Fields...)
-	} else if err != nil {
-		return nil, err
+	s.criteria = l.forCards(query.Request{Kind: calendar.KindEvent, Input: in, Lang: l.lang, Caller: l.Caller, Of: s.of})
+	if refused, ok := errors.AsType[*calendar.Error](l.err); ok && refused.Code == calendar.CodeInvalidParam {
+		l.bad.Fields = append(l.bad.Fields, refused.Fields...)
+		l.err = nil
 	}
-	if refused, ok := errors.AsType[*calendar.Error](bad.Err()); ok {
-		s.bad = refused
-		return s, nil
+	if l.err == nil {
+		l.err = l.bad.Err()
 	}
-	s.page = s.criteria.Page
-	return s, nil
+	if l.err == nil {
+		s.page = s.criteria.Page
+	}
 }
 
 // zoneOf reads the parameter tz: nil for the own clock of each event.
@@ -229,12 +225,12 @@ func zoneOf(text string) (*calendar.Zone, bool) {
 }
 
 // window puts what a page adds to the parameters of a list (PAGES.md P1.2, P1.4).
-func (p *Pages) window(in calendar.Input, s *selection) {
+func (l *look) window(in calendar.Input, s *selection) {
 	if s.over.set || s.past || s.zone != nil {
-		p.daysOfWhen(in)
+		l.daysOfWhen(in)
 	}
 	if s.over.set {
-		p.periodWindow(in, s)
+		l.periodWindow(in, s)
 		return
 	}
 	if in[paramPerPage] == nil {
@@ -245,24 +241,24 @@ func (p *Pages) window(in calendar.Input, s *selection) {
 	}
 	dated := s.dated()
 	if s.past || s.zone != nil && dated {
-		p.exactly(in, s.zone)
+		l.exactly(in, s.zone)
 	}
 	switch {
 	case s.past:
-		now := p.o.Now()
-		if sent, ok := in["ends_before"].(string); !ok || !p.before(sent, now) {
+		now := l.o.Now()
+		if sent, ok := in["ends_before"].(string); !ok || !l.before(sent, now) {
 			in["ends_before"] = now.UTC().Format(time.RFC3339)
 		}
 		if in[paramSort] == nil {
 			in[paramSort], in[paramOrder] = "start", "desc"
 		}
 	case s.zone != nil && !fixed(in):
-		p.defaultWindow(in, s)
+		l.defaultWindow(in, s)
 	case !dated:
 		if in[paramOverlap] == nil {
 			in[paramOverlap] = "true"
 		}
-		from, until := query.DefaultWindow(p.o.Now(), p.o.Site)
+		from, until := query.DefaultWindow(l.o.Now(), l.o.Site)
 		s.from, s.until = midnight(from.UTC()).Format(calendar.WallLayout), until.String()
 	}
 }
@@ -285,8 +281,8 @@ func fixed(in calendar.Input) bool {
 }
 
 // defaultWindow puts the default bounds of lists as instants of the zone.
-func (p *Pages) defaultWindow(in calendar.Input, s *selection) {
-	from, until := query.DefaultWindow(p.o.Now(), s.zone.Location)
+func (l *look) defaultWindow(in calendar.Input, s *selection) {
+	from, until := query.DefaultWindow(l.o.Now(), s.zone.Location)
 	first, last := edgesOf(from, until, s.zone)
 	if strict(in) {
 		first = boundText(calendar.WallToInstant(from, s.zone.Location))
@@ -309,11 +305,11 @@ func (p *Pages) defaultWindow(in calendar.Input, s *selection) {
 }
 
 // periodWindow puts the window of a month, week or day, which a sent one narrows.
-func (p *Pages) periodWindow(in calendar.Input, s *selection) {
+func (l *look) periodWindow(in calendar.Input, s *selection) {
 	beTrue(in, paramOverlap)
 	in[paramPerPage] = strconv.Itoa(mostCards)
 	if s.zone != nil {
-		p.exactly(in, s.zone)
+		l.exactly(in, s.zone)
 	}
 	s.from, s.until = edgesOf(calendar.WallOf(s.over.first), calendar.WallOf(s.over.last), s.zone)
 	from, until := s.from, s.until
@@ -323,14 +319,14 @@ func (p *Pages) periodWindow(in calendar.Input, s *selection) {
 	}
 	// All are of one form, so their texts are ordered as they are.
 	if sent, ok := in[paramStart].(string); ok {
-		if bound, known := p.bound(paramStart, sent, in, s.zone); !known {
+		if bound, known := l.bound(paramStart, sent, in, s.zone); !known {
 			from = sent // Parse refuses it
 		} else if bound > s.from {
 			s.from, from = bound, bound
 		}
 	}
 	if sent, ok := in[paramEnd].(string); ok {
-		if bound, known := p.bound(paramEnd, sent, in, s.zone); !known {
+		if bound, known := l.bound(paramEnd, sent, in, s.zone); !known {
 			until = sent
 		} else if bound < s.until {
 			s.until, until = bound, bound

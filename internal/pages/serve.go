@@ -2,6 +2,7 @@ package pages
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,56 +22,63 @@ const TypeHTML = "text/html; charset=utf-8"
 // Serve answers a request for a page. Errors that people can read are pages; others are
 // those of the store and the read model.
 func (p *Pages) Serve(ctx context.Context, r *Request) (*Answer, error) {
-	a, err := p.serve(ctx, r)
-	if refused, ok := errors.AsType[*calendar.Error](err); ok {
-		return p.Refuse(r, refused)
+	l := p.look(ctx, r)
+	l.serve()
+	if refused, ok := errors.AsType[*calendar.Error](l.err); ok && statuses[refused.Code] != 0 {
+		return p.Fail(r, refused, 0, string(refused.Code))
 	}
-	return a, err
+	if l.err != nil || l.answer != nil {
+		return l.answer, l.err
+	}
+	return l.render()
 }
 
-func (p *Pages) serve(ctx context.Context, r *Request) (*Answer, error) {
+// look begins to make a page.
+func (p *Pages) look(ctx context.Context, r *Request) *look {
+	return &look{Pages: p, Request: r, speech: p.speech(r.Route.lang), ctx: ctx, Page: r.Route.name, Position: r.Position, NoIndex: r.Preview}
+}
+
+func (l *look) serve() {
+	route := &l.Route
 	switch {
-	case r.Route.moved != "":
-		return redirect(r.Path+r.Route.moved, ""), nil
-	case r.Query.Has(paramLanguage):
-		l, ok := calendar.ParseLang(r.Query.Get(paramLanguage))
+	case route.moved != "":
+		l.answer = redirect(l.Path+route.moved, "")
+	case l.Query.Has(paramLanguage):
+		to, ok := calendar.ParseLang(l.Query.Get(paramLanguage))
 		if !ok {
-			var bad calendar.Problems
-			bad.Add(paramLanguage, calendar.ReasonWord, "cn,en,fr,es")
-			return nil, bad.Err()
+			l.refuse(paramLanguage, calendar.ReasonWord, "cn,en,fr,es")
+			return
 		}
-		return redirect(r.Path+segments[l]+strings.TrimPrefix(r.Route.proper, segments[r.Route.lang]), paramLanguage), nil
-	case r.Query.Has(paramPreview) && !isBool(r.Query.Get(paramPreview)):
-		var bad calendar.Problems
-		bad.Add(paramPreview, calendar.ReasonTypeBool)
-		return nil, bad.Err()
-	case r.Route.wrong:
-		return nil, calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
+		l.answer = redirect(l.Path+segments[to]+strings.TrimPrefix(route.proper, segments[route.lang]), paramLanguage)
+	case l.Query.Has(paramPreview) && !isBool(l.Query.Get(paramPreview)):
+		l.refuse(paramPreview, calendar.ReasonTypeBool)
+	case route.wrong:
+		l.err = calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
+	case route.file != "":
+		l.answer, l.err = l.serveFile(l.ctx, l.Request)
+	default:
+		route.serve(l)
 	}
-	if r.Route.file != "" {
-		return p.serveFile(ctx, r)
-	}
-	return r.Route.serve(p, ctx, p.layoutOf(r))
 }
 
-func (p *Pages) layoutOf(r *Request) *layout {
-	return &layout{r: r, p: p, Lang: r.Route.lang, say: p.speech(r.Route.lang), Page: r.Route.name, Position: r.Position, NoIndex: r.Preview}
+// refuse says what is wrong with a parameter.
+func (l *look) refuse(param string, why calendar.Reason, args ...string) {
+	var bad calendar.Problems
+	bad.Add(param, why, args...)
+	l.err = bad.Err()
 }
 
 const paramLanguage = "multilang_language"
 
 // selectFor reads the selection of a page, and refuses what was sent badly.
-func (p *Pages) selectFor(ctx context.Context, l *layout, path string, over period, of query.Of) (err error) {
-	if l.sel, err = p.choose(ctx, l.r, path, over, of); err != nil {
-		return err
-	}
-	if l.sel.bad != nil {
-		return l.sel.bad
+func (l *look) selectFor(path string, over period, of query.Of) {
+	l.choose(path, over, of)
+	if l.err != nil {
+		return
 	}
 	l.Canonical = onto(path, l.canonicalQuery())
-	l.NoIndex = l.r.Route.noIndex || l.r.parametered()
+	l.NoIndex = l.Route.noIndex || l.parametered()
 	l.Feeds = l.feeds()
-	return nil
 }
 
 // parametered tells that a page has any parameter but its number, so that search engines
@@ -80,7 +88,7 @@ func (r *Request) parametered() bool {
 }
 
 // canonicalQuery are the parameters that select, without defaults, and the page.
-func (l *layout) canonicalQuery() string {
+func (l *look) canonicalQuery() string {
 	sent := slices.DeleteFunc(l.sel.asked.without(shapes...).without(paramPast, paramZone), func(p query.LinkParam) bool {
 		return l.isDefault(baseName(p.Name), p.Value)
 	})
@@ -95,7 +103,7 @@ func (l *layout) canonicalQuery() string {
 }
 
 // isDefault tells that a parameter says what holds without it.
-func (l *layout) isDefault(name, value string) bool {
+func (l *look) isDefault(name, value string) bool {
 	params := query.Params(calendar.KindEvent)
 	i := slices.IndexFunc(params, func(p query.Param) bool { return p.Name == name })
 	if name == paramOverlap {
@@ -111,77 +119,78 @@ func (l *layout) isDefault(name, value string) bool {
 	return value == standard || ok && ok2 && is == other
 }
 
-// serveRecord answers the page of a record.
-func (p *Pages) serveRecord(ctx context.Context, l *layout) (*Answer, error) {
-	r, route := l.r, &l.r.Route
-	locked, protected := false, false
+// readRecord finds the record of the route. Of an event it tells whether a password protects
+// it, and whether it stays locked. Where there is nothing to show l.answer or l.err is set.
+func (l *look) readRecord() (v query.View, locked bool) {
+	route := &l.Route
+	protected := false
 	var refused error
-	v, err := p.Lists.Read(ctx, route.kind, route.id, route.slug, r.Caller, l.Lang, query.EmbedAll, func(ctx context.Context, id calendar.ID) (bool, error) {
+	v, err := l.Lists.Read(l.ctx, route.kind, route.id, route.slug, l.Caller, l.lang, query.EmbedAll, func(ctx context.Context, id calendar.ID) (bool, error) {
 		locked, protected = true, true
-		if r.Unlock {
+		if l.Unlock {
 			var right bool
-			right, refused = r.Opens(ctx, id)
+			right, refused = l.Opens(ctx, id)
 			locked = !right
 		}
 		return true, nil
 	})
-	if err != nil {
-		return p.missing(ctx, r, err)
+	switch {
+	case err != nil:
+		l.missing(err)
+		return v, locked
+	case l.Unlock && !protected:
+		l.answer = redirect(l.href(recordPath(v.Record)), "")
+		l.answer.Status = http.StatusSeeOther
+	case refused != nil:
+		l.err = refused
 	}
 	l.Status = statusOf(route.kind, v.Status)
-	switch {
-	case r.Unlock && !protected:
-		a := redirect(r.href(recordPath(v.Record)), "")
-		a.Status = http.StatusSeeOther
-		return a, nil
-	case refused != nil:
-		return nil, refused
-	case route.kind == calendar.KindEvent:
-		return p.serveEvent(ctx, l, &v, locked)
-	}
-	if err = p.selectFor(ctx, l, recordPath(v.Record), period{}, query.Of{Kind: route.kind, ID: v.Record.ID}); err != nil {
-		return nil, err
-	}
-	b, err := p.record(ctx, l, &v)
-	if err != nil {
-		return nil, err
-	}
-	l.Body = b
-	return p.render(l, http.StatusOK)
+	return v, locked
 }
 
-func (p *Pages) serveEvent(ctx context.Context, l *layout, v *query.View, locked bool) (*Answer, error) {
-	var ok bool
-	if l.zone, ok = zoneOf(l.r.Query.Get(paramZone)); !ok {
-		var bad calendar.Problems
-		bad.Add(paramZone, calendar.ReasonZone, l.r.Query.Get(paramZone))
-		return nil, bad.Err()
+// done tells that there is nothing more to find out.
+func (l *look) done() bool { return l.err != nil || l.answer != nil }
+
+// serveRecord answers the page of a record.
+func (l *look) serveRecord() {
+	v, locked := l.readRecord()
+	switch {
+	case l.done():
+	case l.Route.kind == calendar.KindEvent:
+		l.serveEvent(&v, locked)
+	default:
+		l.selectFor(recordPath(v.Record), period{}, query.Of{Kind: l.Route.kind, ID: v.Record.ID})
+		l.Body = l.record(&v)
 	}
-	if point := l.r.asOf(); point != "" && !l.r.Unlock && v.Record.Slug() != "" {
-		return p.serveThen(ctx, l, v.Record, point)
+}
+
+func (l *look) serveEvent(v *query.View, locked bool) {
+	if !l.readZone() {
+		return
 	}
-	if !locked && p.Past.Open(l.r.Caller) {
-		var err error
-		if l.moved, err = p.Past.Moved(ctx, l.r.Caller, v.Record); err != nil {
-			return nil, err
-		}
+	if point := l.asOf(); point != "" && !l.Unlock && v.Record.Slug() != "" {
+		l.serveThen(v.Record, point)
+		return
 	}
-	b, err := p.event(ctx, l, v, locked)
-	if err != nil {
-		return nil, err
+	if !locked && l.Past.Open(l.Caller) {
+		l.moved, l.err = l.Past.Moved(l.ctx, l.Caller, v.Record)
 	}
-	status := http.StatusOK
-	if l.r.Unlock {
-		l.NoIndex = true
-		if locked {
-			status, b.Wrong = http.StatusForbidden, true
-			l.Code, l.Failed = string(calendar.CodePasswordProtected), true
-		} else {
-			b.Exports, l.Feeds = nil, nil
-		}
+	b := l.event(v, locked)
+	switch l.Body = b; {
+	case l.Unlock && locked:
+		l.NoIndex, b.Wrong = true, true
+		l.code, l.Code, l.Failed = http.StatusForbidden, string(calendar.CodePasswordProtected), true
+	case l.Unlock:
+		l.NoIndex, b.Exports, l.Feeds = true, nil, nil
 	}
-	l.Body = b
-	return p.render(l, status)
+}
+
+// readZone reads the zone of a page without a selection.
+func (l *look) readZone() (ok bool) {
+	if l.zone, ok = zoneOf(l.Query.Get(paramZone)); !ok {
+		l.refuse(paramZone, calendar.ReasonZone, l.Query.Get(paramZone))
+	}
+	return ok
 }
 
 // listed are the parameters of what is linked from a listed event.
@@ -225,27 +234,18 @@ var statuses = map[calendar.Code]int{
 	calendar.CodeTooManyRequests: http.StatusTooManyRequests, calendar.CodeSelectionTooLarge: http.StatusBadRequest, calendar.CodeUnavailable: http.StatusServiceUnavailable,
 }
 
-// Refuse makes the page of an error.
-func (p *Pages) Refuse(r *Request, refused *calendar.Error) (*Answer, error) {
-	status, known := statuses[refused.Code]
-	if !known {
-		return nil, refused
-	}
-	return p.Fail(r, refused, status, string(refused.Code))
-}
-
 // Fail makes the page of an error, of which the interface has the status and the code.
 func (p *Pages) Fail(r *Request, refused *calendar.Error, status int, code string) (*Answer, error) {
 	if own, known := statuses[refused.Code]; known {
 		status = own
 	}
-	l := p.layoutOf(r)
+	l := p.look(context.Background(), r)
 	l.Page, l.Code, l.Position = pageError, code, 0
-	b := &errorBody{Status: status, Text: word("error."+strconv.Itoa(status), l.Lang)}
+	b := &errorBody{Status: status, Text: l.text("error." + strconv.Itoa(status))}
 	if b.Text == "" {
-		b.Text = word("error.503", l.Lang)
+		b.Text = l.text("error.503")
 	}
-	b.Hint = word("error.hint."+strconv.Itoa(status), l.Lang)
+	b.Hint = l.text("error.hint." + strconv.Itoa(status))
 	switch status {
 	case http.StatusNotFound: // the same for what there is not and what is not for everybody
 		l.Code = "not-found"
@@ -253,7 +253,7 @@ func (p *Pages) Fail(r *Request, refused *calendar.Error, status int, code strin
 		l.Code = refused.Kind.String() + "-gone"
 	}
 	for _, f := range refused.Fields {
-		problem := problem{Field: f.Field, Label: l.filterName(baseName(f.Field)), Message: besideField(f.Field, texts.FieldMessage(f, l.Lang))}
+		problem := problem{Field: f.Field, Label: l.filterName(baseName(f.Field)), Message: besideField(f.Field, texts.FieldMessage(f, l.lang))}
 		b.Problems = append(b.Problems, problem)
 	}
 	l.Title, l.Heading = b.Text, b.Text
@@ -267,7 +267,8 @@ func (p *Pages) Fail(r *Request, refused *calendar.Error, status int, code strin
 	}
 	l.NoIndex = true
 	l.Body = b
-	a, err := p.render(l, status)
+	l.code = status
+	a, err := l.render()
 	if a != nil {
 		a.Error = refused
 	}
@@ -278,22 +279,22 @@ func (p *Pages) Fail(r *Request, refused *calendar.Error, status int, code strin
 const renderedSize = 64 << 10
 
 // render writes a page.
-func (p *Pages) render(l *layout, status int) (*Answer, error) {
-	l.NoIndex = l.NoIndex || l.r.Preview
+func (l *look) render() (*Answer, error) {
+	l.NoIndex = l.NoIndex || l.Preview
 	as := wholePage
 	if l.Embedded() {
 		as = embeddedPage
 	}
 	var out bytes.Buffer
 	out.Grow(renderedSize)
-	if err := p.templates[l.Lang].ExecuteTemplate(&out, as, l); err != nil {
+	if err := l.templates[l.lang].ExecuteTemplate(&out, as, l); err != nil {
 		return nil, fmt.Errorf("render page %s: %w", l.Page, err)
 	}
 	// Plus signs need no escape in UTF-8; media types and offsets are full of them.
 	body := bytes.ReplaceAll(out.Bytes(), []byte("&#43;"), []byte("+"))
-	a := &Answer{Status: status, Type: TypeHTML, Body: body, Position: l.Position, Lang: l.Lang, Since: l.r.since, Until: l.r.until}
-	if l.r.Preview {
-		a.Body = l.r.keepPreview(a.Body)
+	a := &Answer{Status: cmp.Or(l.code, http.StatusOK), Type: TypeHTML, Body: body, Position: l.Position, Lang: l.lang, Since: l.since, Until: l.until}
+	if l.Preview {
+		a.Body = l.keepPreview(a.Body)
 	}
 	if l.Embedded() {
 		a.Body = outOfFrame(a.Body)

@@ -41,9 +41,10 @@ type siteFile struct {
 
 // sitemap answers a path of the site map; nil for a file that there is not.
 func (p *Pages) sitemap(ctx context.Context, r *Request) ([]byte, error) {
-	files, err := p.siteFiles(ctx)
-	if err != nil {
-		return nil, err
+	l := p.look(ctx, r)
+	files := l.siteFiles()
+	if l.err != nil {
+		return nil, l.err
 	}
 	base := escaped(r.Base)
 	var b bytes.Buffer
@@ -87,45 +88,28 @@ func (p *Pages) sitemap(ctx context.Context, r *Request) ([]byte, error) {
 }
 
 // siteFiles returns the files of the present state on the present day, whatever the host.
-// One caller makes them, the others wait.
-func (p *Pages) siteFiles(ctx context.Context) ([]siteFile, error) {
-	g, err := p.Lists.Generation(ctx)
-	if err != nil {
-		return nil, err
-	}
-	key := g.Key(nil).Number(p.today(nil).Unix()).String()
-	p.siteMap.Lock()
-	defer p.siteMap.Unlock()
-	if p.siteMap.key != key {
-		if p.siteMap.files, err = p.makeSiteFiles(ctx); err != nil {
-			return nil, err
-		}
-		p.siteMap.key = key
-	}
-	return p.siteMap.files, nil
-}
+func (l *look) siteFiles() []siteFile { return keep(l, &l.siteMap, (*look).makeSiteFiles) }
 
-func (p *Pages) makeSiteFiles(ctx context.Context) ([]siteFile, error) {
-	months, err := p.Lists.Months(ctx)
+func (l *look) makeSiteFiles() []siteFile {
+	months, err := l.Lists.Months(l.ctx)
 	if err != nil {
-		return nil, err
+		l.err = err
+		return nil
 	}
-	coming, err := p.Lists.Parse(ctx, query.Request{Kind: calendar.KindEvent, Input: calendar.Input{paramOverlap: "true"}, Lang: calendar.LangEN})
-	if err != nil {
-		return nil, err
+	coming := l.forCards(query.Request{Kind: calendar.KindEvent, Input: calendar.Input{paramOverlap: "true"}, Lang: calendar.LangEN})
+	if l.err != nil {
+		return nil
 	}
-	n, err := p.Lists.Count(ctx, coming)
+	n, err := l.Lists.Count(l.ctx, coming)
 	if err != nil {
-		return nil, err
+		l.err = err
+		return nil
 	}
 	plain := []string{"/docs/"}
 	if n > 0 {
 		plain = append(plain, "/", "/events/", "/events/map/")
 	}
-	records, err := p.recordURLs(ctx, coming)
-	if err != nil {
-		return nil, err
-	}
+	records := l.recordURLs(coming)
 	for _, k := range calendar.Kinds[1:] {
 		if _, used := records[k]; used {
 			plain = append(plain, "/"+k.Collection()+"/")
@@ -157,28 +141,26 @@ func (p *Pages) makeSiteFiles(ctx context.Context) ([]siteFile, error) {
 	add("venues-", records[calendar.KindVenue])
 	add("organizers-", records[calendar.KindOrganizer])
 	add("terms-", slices.Concat(records[calendar.KindCategory], records[calendar.KindTag]))
-	return files, nil
+	return files
 }
 
 // recordURLs returns the pages of venues, organizers and terms that coming events link to; a
 // kind of which no listed event has any is missing.
-func (p *Pages) recordURLs(ctx context.Context, coming *query.Criteria) (map[calendar.Kind][]siteURL, error) {
-	linked, err := p.Lists.LinkedFrom(ctx, coming)
-	if err != nil {
-		return nil, err
-	}
+func (l *look) recordURLs(coming *query.Criteria) map[calendar.Kind][]siteURL {
 	out := map[calendar.Kind][]siteURL{}
+	linked, err := l.Lists.LinkedFrom(l.ctx, coming)
+	if err != nil {
+		l.err = err
+		return out
+	}
 	for _, k := range calendar.Kinds[1:] {
 		var records []*calendar.Record
 		parents := map[calendar.ID]calendar.ID{}
-		_, err := p.eachOf(ctx, query.Request{Kind: k, Input: listed(k), Lang: calendar.LangEN}, func(v *query.View) {
+		l.all(k, listed(k), func(v *query.View) {
 			out[k] = []siteURL{}
 			records = append(records, v.Record)
 			parents[v.Record.ID] = v.Record.Fields.ID("parent")
 		})
-		if err != nil {
-			return nil, err
-		}
 		for id := range parents { // a category has the events of those below it
 			for up, n := parents[id], 0; linked[id] > 0 && up != 0 && n < maxAncestors; up, n = parents[up], n+1 {
 				linked[up]++
@@ -190,7 +172,7 @@ func (p *Pages) recordURLs(ctx context.Context, coming *query.Criteria) (map[cal
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 func siteURLOf(r *calendar.Record) siteURL {

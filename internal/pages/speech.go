@@ -22,9 +22,21 @@ const (
 	dash          = "–"
 )
 
-func (s speech) text(key string, values ...string) string {
-	return texts.Pages.In(key, s.lang, values...)
+// word returns a text of the pages (PAGES.md P4.4) with values filled in.
+func word(key string, l calendar.Lang, values ...string) string {
+	return texts.Pages.In(key, l, values...)
 }
+
+func (s speech) text(key string, values ...string) string { return word(key, s.lang, values...) }
+
+// count writes how many there are of a thing.
+func (s speech) count(thing string, n int) string {
+	return s.text("count."+thing+"."+s.plural(n), s.number(n))
+}
+
+// comma joins two parts of a sentence, colon stands between a name and its value.
+func (s speech) comma() string { return s.text("comma") }
+func (s speech) colon() string { return s.text("colon") }
 
 // monthName and dayName return names as they stand inside a sentence; form is "" or "short.".
 func (s speech) monthName(form string, m time.Month) string {

@@ -20,7 +20,7 @@ func TestTexts(t *testing.T) {
 		}
 	}
 	count := func(n int) func(speech) string {
-		return func(s speech) string { return (&layout{Lang: s.lang, say: s}).count("events", n) }
+		return func(s speech) string { return s.count("events", n) }
 	}
 	for _, tt := range []struct {
 		name string

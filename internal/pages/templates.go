@@ -105,10 +105,10 @@ func dict(pairs ...any) (map[string]any, error) {
 }
 
 // Root is the path of the base URL.
-func (l *layout) Root() string { return l.r.Path }
+func (l *look) Root() string { return l.Path }
 
 // IsRecord tells that the page is that of a venue, organizer, category or tag.
-func (l *layout) IsRecord() bool {
+func (l *look) IsRecord() bool {
 	switch l.Page {
 	case pageVenue, pageOrganizer, pageCategory, pageTag:
 		return true
@@ -118,8 +118,8 @@ func (l *layout) IsRecord() bool {
 }
 
 // Kept are the parameters that the zone switch sends along.
-func (l *layout) Kept() []query.LinkParam {
-	named := l.r.Route.named()
+func (l *look) Kept() []query.LinkParam {
+	named := l.Route.named()
 	if l.sel == nil {
 		return append(named, l.own...)
 	}

@@ -1,22 +1,33 @@
 package pages
 
 import (
+	"context"
+	"errors"
 	"html/template"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"daybook/calendar"
 	"daybook/query"
 )
 
-// layout is what all pages have.
-type layout struct {
-	r    *Request
-	p    *Pages
-	say  speech
-	sel  *selection
-	Lang calendar.Lang
+// look is a page that is being made: what was asked for, and what the answer says. The first
+// error is kept in it; what is asked for after it is empty. It lives as long as its request,
+// so that it holds the context.
+type look struct {
+	*Pages
+	*Request
+	speech
+
+	ctx    context.Context
+	err    error
+	bad    calendar.Problems // what was sent badly
+	answer *Answer           // in place of a page
+	code   int               // status of the page, 0: 200
+	sel    *selection
 
 	Page     name
 	Code     string          // of errors
@@ -53,48 +64,50 @@ type property struct{ Name, Content string }
 
 // Referrer is the policy of the page that follows a wrong password: to that of its header
 // a browser would send no origin with the next one.
-func (l *layout) Referrer() string {
-	if l.r.Unlock && l.Code != "" {
+func (l *look) Referrer() string {
+	if l.Unlock && l.Code != "" {
 		return "same-origin"
 	}
 	return ""
 }
 
-// Tag is the language of the page.
-func (l *layout) Tag() string { return l.Lang.Tag() }
+// Lang is the language of the page, Tag its name.
+func (l *look) Lang() calendar.Lang { return l.lang }
+
+func (l *look) Tag() string { return l.lang.Tag() }
 
 // Site is the name of the calendar.
-func (l *layout) Site() string { return l.p.o.Brand.Name }
+func (l *look) Site() string { return l.o.Brand.Name }
 
 // LongSite reports whether it is long.
-func (l *layout) LongSite() bool { return utf8.RuneCountInString(l.Site()) > 24 }
+func (l *look) LongSite() bool { return utf8.RuneCountInString(l.Site()) > 24 }
 
 // Twelve reports whether times are of twelve hours.
-func (l *layout) Twelve() bool { return l.say.twelve }
+func (l *look) Twelve() bool { return l.twelve }
 
 // Wide reports whether the page takes more than the width of a text.
-func (l *layout) Wide() bool { return l.Page == pageMonth || l.Page == pageWeek || l.Page == pageMap }
+func (l *look) Wide() bool { return l.Page == pageMonth || l.Page == pageWeek || l.Page == pageMap }
 
 // FullTitle is the title of the document.
-func (l *layout) FullTitle() string {
+func (l *look) FullTitle() string {
 	if l.Title == "" || l.Title == l.Site() {
 		return l.Site()
 	}
 	title := strings.Replace(l.Title, l.Named, calendar.Isolated(l.Named), 1) + " – " + l.Site()
 	if l.Failed {
-		return word("error", l.Lang) + l.colon() + title
+		return l.text("error") + l.colon() + title
 	}
 	return title
 }
 
 // Href makes the path of a page in the language of this one.
-func (l *layout) Href(page string) string { return l.r.href(page) }
+func (l *look) Href(page string) string { return l.href(page) }
 
 // Asset gives the path of a file.
-func (l *layout) Asset(name string) string { return l.r.Path + l.p.assets.path(name) }
+func (l *look) Asset(name string) string { return l.Path + l.assets.path(name) }
 
 // Suggest is the path of suggestions for the search.
-func (l *layout) Suggest() string { return l.r.Path + segments[l.Lang] + l.p.o.Namespace + "/suggest" }
+func (l *look) Suggest() string { return l.Path + segments[l.lang] + l.o.Namespace + "/suggest" }
 
 // mapBody is what a map needs to be drawn.
 type mapBody struct {
@@ -106,11 +119,11 @@ type mapBody struct {
 type tiles struct{ URL, Hosts, By string }
 
 // Tiles are the map tiles below the markers, nil for none.
-func (l *layout) Tiles() *tiles {
-	if l.p.o.Tiles == "" {
+func (l *look) Tiles() *tiles {
+	if l.o.Tiles == "" {
 		return nil
 	}
-	return &tiles{URL: l.p.o.Tiles, Hosts: strings.Join(l.p.o.TileHosts, ","), By: l.p.o.TilesBy}
+	return &tiles{URL: l.o.Tiles, Hosts: strings.Join(l.o.TileHosts, ","), By: l.o.TilesBy}
 }
 
 // everyVenue is the zoom at which each venue is a cluster of its own: the map makes one of those
@@ -118,25 +131,25 @@ func (l *layout) Tiles() *tiles {
 const everyVenue = "22"
 
 // Map are the clusters of the selection.
-func (l *layout) Map() *mapBody {
+func (l *look) Map() *mapBody {
 	if l.Page != pageMap && l.Page != pageSearch {
 		return nil
 	}
 	params := params(l.sel.criteria.Sent).without(append(slices.Clone(shapes), "collapse")...).with("zoom", everyVenue)
-	return &mapBody{GeoJSON: l.r.Path + segments[l.Lang] + l.p.o.Namespace + "/events/clusters" + linkQuery(params)}
+	return &mapBody{GeoJSON: l.Path + segments[l.lang] + l.o.Namespace + "/events/clusters" + linkQuery(params)}
 }
 
 // Absolute makes the whole URL of a path below a language.
-func (l *layout) absolute(lang calendar.Lang, page string) string {
-	return l.r.Base + segments[lang] + page
+func (l *look) absolute(lang calendar.Lang, page string) string {
+	return l.Base + segments[lang] + page
 }
 
 // CanonicalURL is that of the page, "" for none.
-func (l *layout) CanonicalURL() string {
+func (l *look) CanonicalURL() string {
 	if l.Canonical == "" {
 		return ""
 	}
-	lang := l.Lang
+	lang := l.lang
 	if l.Home != nil {
 		lang = *l.Home
 	}
@@ -150,7 +163,7 @@ type alternate struct{ Lang, URL string }
 var hreflangs = []calendar.Lang{calendar.LangEN, calendar.LangCN, calendar.LangES, calendar.LangFR}
 
 // Alternates are the page in its languages, each naming all and itself.
-func (l *layout) Alternates() []alternate {
+func (l *look) Alternates() []alternate {
 	if l.Canonical == "" {
 		return nil
 	}
@@ -175,14 +188,14 @@ func (l *layout) Alternates() []alternate {
 var ogLocales = [...]string{calendar.LangCN: "zh_CN", calendar.LangEN: "en_US", calendar.LangFR: "fr_FR", calendar.LangES: "es_ES"}
 
 // Properties are those of Open Graph.
-func (l *layout) Properties() []property {
+func (l *look) Properties() []property {
 	out := []property{{"og:title", l.Title}, {"og:site_name", l.Site()}}
 	if l.Bare {
 		return out
 	}
-	out = append(out, property{"og:type", "website"}, property{"og:locale", ogLocales[l.Lang]})
+	out = append(out, property{"og:type", "website"}, property{"og:locale", ogLocales[l.lang]})
 	for _, lang := range calendar.Langs {
-		if lang != l.Lang && (l.Langs == nil || slices.Contains(l.Langs, lang)) {
+		if lang != l.lang && (l.Langs == nil || slices.Contains(l.Langs, lang)) {
 			out = append(out, property{"og:locale:alternate", ogLocales[lang]})
 		}
 	}
@@ -196,13 +209,13 @@ func (l *layout) Properties() []property {
 	logo := l.Logo()
 	pictured := slices.ContainsFunc(out, func(p property) bool { return p.Name == "og:image" })
 	if !pictured && (strings.HasSuffix(logo, ".png") || strings.HasSuffix(logo, ".webp")) {
-		out = append(out, property{"og:image", l.r.Base + strings.TrimPrefix(logo, l.r.Path)})
+		out = append(out, property{"og:image", l.Base + strings.TrimPrefix(logo, l.Path)})
 	}
 	return out
 }
 
 // Card is how other sites show the page, "" where it says little.
-func (l *layout) Card() string {
+func (l *look) Card() string {
 	switch {
 	case l.Bare:
 		return ""
@@ -213,8 +226,8 @@ func (l *layout) Card() string {
 }
 
 // Languages is the page in each language, for the switch.
-func (l *layout) Languages() []link {
-	page := l.r.Route.below()
+func (l *look) Languages() []link {
+	page := l.Route.below()
 	if l.sel != nil && l.sel.criteria != nil {
 		page += strings.TrimPrefix(l.sel.toPage(l.sel.page), l.sel.path)
 	} else {
@@ -226,13 +239,13 @@ func (l *layout) Languages() []link {
 	}
 	out := make([]link, 0, len(hreflangs))
 	for _, lang := range hreflangs {
-		out = append(out, link{Href: l.r.Path + segments[lang] + page, Label: word("language.name", lang), Lang: lang.Tag(), Current: lang == l.Lang})
+		out = append(out, link{Href: l.Path + segments[lang] + page, Label: word("language.name", lang), Lang: lang.Tag(), Current: lang == l.lang})
 	}
 	return out
 }
 
 // Views are the pages of the navigation.
-func (l *layout) Views() []link {
+func (l *look) Views() []link {
 	out := make([]link, 0, 5)
 	kept := ""
 	if l.sel != nil && l.sel.criteria != nil && l.sel.of.ID == 0 && l.Page != pageHome {
@@ -249,27 +262,27 @@ func (l *layout) Views() []link {
 		{pageDay, "/events/day/", "nav.day"},
 		{pageMap, "/events/map/", "nav.map"},
 	} {
-		out = append(out, link{Href: l.Href(v.path) + kept, Label: word(v.label, l.Lang), Current: v.page == l.Page})
+		out = append(out, link{Href: l.Href(v.path) + kept, Label: word(v.label, l.lang), Current: v.page == l.Page})
 	}
 	return out
 }
 
 // Directories are those of the footer.
-func (l *layout) Directories() []link {
+func (l *look) Directories() []link {
 	var out []link
 	for _, k := range []calendar.Kind{calendar.KindVenue, calendar.KindOrganizer, calendar.KindCategory, calendar.KindTag} {
-		out = append(out, link{Href: l.Href("/" + k.Collection() + "/"), Label: word("directory."+k.Collection(), l.Lang), Current: l.Page == pageDirectory && l.r.Route.kind == k})
+		out = append(out, link{Href: l.Href("/" + k.Collection() + "/"), Label: l.text("directory." + k.Collection()), Current: l.Page == pageDirectory && l.Route.kind == k})
 	}
-	return append(out, link{Href: l.Href("/docs/"), Label: word("nav.docs", l.Lang), Current: l.Page == pageDocs})
+	return append(out, link{Href: l.Href("/docs/"), Label: l.text("nav.docs"), Current: l.Page == pageDocs})
 }
 
 // Footer are the links of the branding.
-func (l *layout) Footer() []FooterLink {
-	return slices.DeleteFunc(slices.Clone(l.p.o.Brand.Footer), func(f FooterLink) bool { return f.Lang != nil && *f.Lang != l.Lang })
+func (l *look) Footer() []FooterLink {
+	return slices.DeleteFunc(slices.Clone(l.o.Brand.Footer), func(f FooterLink) bool { return f.Lang != nil && *f.Lang != l.lang })
 }
 
 // Search is the text that was searched.
-func (l *layout) Search() string {
+func (l *look) Search() string {
 	if l.sel == nil {
 		return ""
 	}
@@ -277,7 +290,7 @@ func (l *layout) Search() string {
 }
 
 // KeptInSearch are the parameters that the search page sends with other words.
-func (l *layout) KeptInSearch() params {
+func (l *look) KeptInSearch() params {
 	if l.sel == nil || l.Page != pageSearch {
 		return nil
 	}
@@ -291,4 +304,97 @@ type feed struct{ Format, Media, Label, URL string }
 func linkQuery(params []query.LinkParam) string {
 	l := query.LinksTo("", params)
 	return l.Page(1)
+}
+
+// ask answers a list of what everybody links to; its cards hold venues and categories.
+func (l *look) ask(k calendar.Kind, in calendar.Input) *query.List {
+	return l.run(l.forCards(query.Request{Kind: k, Input: in, Lang: l.lang, Caller: l.Caller}))
+}
+
+// forCards reads the criteria of what becomes cards, with what these show; nil after an error.
+func (l *look) forCards(r query.Request) *query.Criteria {
+	if l.err != nil {
+		return nil
+	}
+	c, err := l.Lists.Parse(l.ctx, r)
+	if l.err = err; err != nil {
+		return nil
+	}
+	c.Embed(query.EmbedVenues | query.EmbedCategories)
+	return c
+}
+
+// run answers a list; after an error it is empty.
+func (l *look) run(c *query.Criteria) *query.List {
+	if l.err != nil {
+		return &query.List{}
+	}
+	found, err := l.Lists.Run(l.ctx, c)
+	if err != nil {
+		l.err = err
+		return &query.List{}
+	}
+	l.Position = max(l.Position, found.Position)
+	return found
+}
+
+// cards makes the cards of a list.
+func (l *look) cards(found *query.List) []card {
+	out := make([]card, len(found.Views))
+	for i := range found.Views {
+		out[i] = l.card(&found.Views[i])
+	}
+	return out
+}
+
+// all hands over the records of a list, page after page.
+func (l *look) all(k calendar.Kind, in calendar.Input, do func(*query.View)) {
+	in[paramPerPage] = strconv.Itoa(mostPerPage)
+	for page, pages := 1, 1; page <= pages; page++ {
+		in[paramPage] = strconv.Itoa(page)
+		found := l.ask(k, in)
+		if refused, ok := errors.AsType[*calendar.Error](l.err); ok && page > 1 && refused.Code == calendar.CodePageNotFound {
+			l.err = nil // records left meanwhile
+		}
+		pages = found.TotalPages
+		for i := range found.Views {
+			do(&found.Views[i])
+		}
+	}
+}
+
+// unlessAway forgets that the read model is out of reach: pages of records are made without
+// their lists then.
+func (l *look) unlessAway() (away bool) {
+	if away = errors.Is(l.err, query.ErrUnavailable); away {
+		l.err = nil
+	}
+	return away
+}
+
+// made is what was made of a state of the calendar on a day.
+type made[T any] struct {
+	sync.Mutex
+	key   string
+	value T
+}
+
+// keep returns what was made for everybody of the present state on the present day; one
+// caller makes it, the others wait.
+func keep[T any](l *look, m *made[T], make func(*look) T) T {
+	state, err := l.Lists.Generation(l.ctx)
+	if err != nil {
+		l.err = err
+	}
+	key := state.Key(nil).Number(l.today(nil).Unix()).String()
+	m.Lock()
+	defer m.Unlock()
+	if l.err == nil && m.key != key {
+		everybody := l.Pages.look(l.ctx, &Request{Route: l.Route})
+		if value := make(everybody); everybody.err == nil {
+			m.key, m.value = key, value
+		}
+		l.err = everybody.err
+	}
+	return m.value
 }
