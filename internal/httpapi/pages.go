@@ -448,7 +448,7 @@ func (a *api) failPage(w http.ResponseWriter, r *http.Request, c *call, e *calen
 	if status == http.StatusUnauthorized {
 		w.Header()[headerChallenge] = challenges[:1] // what a browser asks for
 	}
-	made, err := a.errorPage(p, e, status)
+	made, err := a.errorPage(r.Context(), p, e, status)
 	if err != nil {
 		a.o.Log.ErrorContext(r.Context(), "page of an error failed", "path", r.URL.Path, "error", err)
 		w.Header()[headerType] = valueText
@@ -459,16 +459,16 @@ func (a *api) failPage(w http.ResponseWriter, r *http.Request, c *call, e *calen
 
 // errorPage makes the page of an error. One that is the same for all paths is kept: a flood
 // of refused requests is not to cost what pages do.
-func (a *api) errorPage(p *paged, e *calendar.Error, status int) (*public.Answer, error) {
+func (a *api) errorPage(ctx context.Context, p *paged, e *calendar.Error, status int) (*public.Answer, error) {
 	if !p.plain {
-		return a.o.Pages.Fail(&p.req, e, status, shownCode(e))
+		return a.o.Pages.Fail(ctx, &p.req, e, status, shownCode(e))
 	}
 	req := public.Request{Route: public.Nowhere(p.req.Route.Lang()), Base: p.req.Base, Path: p.req.Path}
 	key := string(cache.Key{errorPageKey}.Text(req.Base).Text(req.Path).Number(int64(p.req.Route.Lang())).Text(string(e.Code)))
 	if kept, ok := a.answers.Get(key); ok {
 		return &public.Answer{Status: status, Type: public.TypeHTML, Body: kept.body, Error: e}, nil
 	}
-	made, err := a.o.Pages.Fail(&req, e, status, shownCode(e))
+	made, err := a.o.Pages.Fail(ctx, &req, e, status, shownCode(e))
 	if err == nil {
 		a.answers.Set(key, &answer{body: made.Body})
 	}

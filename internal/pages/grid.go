@@ -195,7 +195,7 @@ func (l *look) period(u *unit) {
 		return
 	}
 	over, b := l.sel.over, &periodBody{}
-	label := map[name]func(time.Time) string{pageMonth: l.speech.month, pageDay: l.date}[u.page]
+	label := map[name]func(time.Time) string{pageMonth: l.month, pageDay: l.date}[u.page]
 	if u.page == pageWeek {
 		label = func(t time.Time) string { return l.days(t, t.AddDate(0, 0, 6)) }
 	}

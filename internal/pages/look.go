@@ -381,7 +381,7 @@ type made[T any] struct {
 
 // keep returns what was made for everybody of the present state on the present day; one
 // caller makes it, the others wait.
-func keep[T any](l *look, m *made[T], make func(*look) T) T {
+func keep[T any](l *look, m *made[T], produce func(*look) T) T {
 	state, err := l.Lists.Generation(l.ctx)
 	if err != nil {
 		l.err = err
@@ -390,8 +390,8 @@ func keep[T any](l *look, m *made[T], make func(*look) T) T {
 	m.Lock()
 	defer m.Unlock()
 	if l.err == nil && m.key != key {
-		everybody := l.Pages.look(l.ctx, &Request{Route: l.Route})
-		if value := make(everybody); everybody.err == nil {
+		everybody := l.look(l.ctx, &Request{Route: l.Route})
+		if value := produce(everybody); everybody.err == nil {
 			m.key, m.value = key, value
 		}
 		l.err = everybody.err

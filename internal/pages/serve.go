@@ -25,7 +25,7 @@ func (p *Pages) Serve(ctx context.Context, r *Request) (*Answer, error) {
 	l := p.look(ctx, r)
 	l.serve()
 	if refused, ok := errors.AsType[*calendar.Error](l.err); ok && statuses[refused.Code] != 0 {
-		return p.Fail(r, refused, 0, string(refused.Code))
+		return p.Fail(ctx, r, refused, 0, string(refused.Code))
 	}
 	if l.err != nil || l.answer != nil {
 		return l.answer, l.err
@@ -235,11 +235,11 @@ var statuses = map[calendar.Code]int{
 }
 
 // Fail makes the page of an error, of which the interface has the status and the code.
-func (p *Pages) Fail(r *Request, refused *calendar.Error, status int, code string) (*Answer, error) {
+func (p *Pages) Fail(ctx context.Context, r *Request, refused *calendar.Error, status int, code string) (*Answer, error) {
 	if own, known := statuses[refused.Code]; known {
 		status = own
 	}
-	l := p.look(context.Background(), r)
+	l := p.look(ctx, r)
 	l.Page, l.Code, l.Position = pageError, code, 0
 	b := &errorBody{Status: status, Text: l.text("error." + strconv.Itoa(status))}
 	if b.Text == "" {
