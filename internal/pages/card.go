@@ -207,7 +207,7 @@ func (l *look) card(v *query.View) card {
 	title, in := v.Record.Name(l.lang)
 	status := f.EventStatus()
 	c := card{
-		ID: v.Record.ID, Version: v.Record.Version, Href: l.hrefOf(v.Record, v.Status), Title: title, Language: l.other(in),
+		ID: v.Record.ID, Version: v.Record.Version, Href: l.named(v.Record, v.Status).Href(), Title: title, Language: l.other(in),
 		Start: s.from(), End: s.to(), Past: over(v.Record, now), Now: status == calendar.EventScheduled && running(v.Record, now),
 		Protected: v.Blanked, AllDay: s.allDay, Long: s.end.Sub(s.start) >= 24*time.Hour, Cancelled: status == calendar.EventCancelled,
 		Day: strconv.Itoa(s.start.Day()), Month: l.monthName("short.", s.start.Month()),
@@ -296,14 +296,6 @@ func (s speech) other(in calendar.Lang) string {
 
 // href makes the path of a link to a page in the language of the request.
 func (r *Request) href(page string) string { return r.Path + segments[r.Route.lang] + page }
-
-// hrefOf is the path of the page of a record.
-func (l *look) hrefOf(rec *calendar.Record, s calendar.Status) string {
-	if rec.Slug() == "" || rec.Kind.IsPost() && s != calendar.StatusPublish && s != calendar.StatusFuture && s != calendar.StatusPrivate {
-		return l.Path + "/?" + rec.Kind.String() + "=" + rec.ID.String()
-	}
-	return l.href(recordPath(rec))
-}
 
 // today is the present day of a zone, of the site without one, at midnight in UTC.
 func (p *Pages) today(zone *calendar.Zone) time.Time {

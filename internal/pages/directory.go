@@ -32,7 +32,7 @@ func (l *look) serveDirectory() {
 	parents := map[calendar.ID]calendar.ID{}
 	add := func(v *query.View) {
 		label, in := v.Record.Name(l.lang)
-		e := directoryEntry{link: link{Href: l.hrefOf(v.Record, v.Status), Label: label, Lang: l.other(in)}, Detail: v.Record.Fields.String("city")}
+		e := directoryEntry{link: link{Href: l.named(v.Record, v.Status).Href(), Label: label, Lang: l.other(in)}, Detail: v.Record.Fields.String("city")}
 		if k.IsTerm() && v.Count > 0 {
 			e.Count = l.number(v.Count)
 		}

@@ -216,9 +216,8 @@ func (p *Pages) serveOEmbed(ctx context.Context, r *Request) (*Answer, error) {
 		out.HTML = fmt.Sprintf(`<iframe src="%s" width="%d" height="%d" title="%s" sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation" loading="lazy"></iframe>`,
 			escaped(home+"embed"+recordPath(v.Record)), width, height, escaped(title))
 		if len(v.Organizers) > 0 {
-			o := v.Organizers[0]
-			out.AuthorName, _ = o.Record.Name(route.lang)
-			out.AuthorURL = r.Base + strings.TrimPrefix(l.hrefOf(o.Record, o.Status), r.Path)
+			o := l.named(v.Organizers[0].Record, v.Organizers[0].Status)
+			out.AuthorName, out.AuthorURL = o.Label(), l.outside(o.Href())
 		}
 		out.Thumbnail = v.Record.Fields.String("image_url")
 	}

@@ -20,7 +20,7 @@ const (
 type historyBody struct {
 	*History
 
-	Record     link
+	Record     named
 	Shows      bool  // its page as of each version can be seen
 	First      bool  // it is the page of the newest versions
 	From, To   int64 // the versions that are chosen for the comparison
@@ -56,10 +56,10 @@ func (l *look) serveHistory() {
 	}
 	l.head(&v)
 	path := l.Canonical
-	b := &historyBody{Record: link{Href: l.Href(path), Label: l.Title, Lang: l.HeadingLang}, Shows: kind == calendar.KindEvent, First: page == 1, From: from, To: to}
+	b := &historyBody{Record: *l.Record, Shows: kind == calendar.KindEvent, First: page == 1, From: from, To: to}
 	l.Title, l.Heading, l.HeadingLang = l.text("event.history")+l.colon()+l.Title, l.text("history.title"), ""
 	l.Canonical, l.Summary, l.NoIndex = path+"history/", "", true
-	l.Crumbs = append(l.wayTo(v.Record), b.Record)
+	l.Crumbs = append(l.Crumbs, b.Record)
 	if b.History, err = l.Past.History(l.ctx, l.reader(), v.Record, page, versionsPerPage); err != nil {
 		l.err = hidden(kind, err)
 		return
@@ -80,7 +80,7 @@ func (l *look) serveHistory() {
 		}
 		b.From, b.To = b.Difference.From.Number, b.Difference.To.Number
 	case b.Only && len(b.Told) > 0:
-		b.Empty = &empty{Text: l.text("history.same", l.Date(b.Told[0].Time)), Links: []link{b.Record}}
+		b.Empty = &empty{Text: l.text("history.same", l.Date(b.Told[0].Time)), Links: []link{{Href: b.Record.Href(), Label: b.Record.Label()}}}
 	case len(b.Told) > 1:
 		b.From, b.To = b.Told[1].Number, b.Told[0].Number
 	}

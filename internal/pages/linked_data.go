@@ -44,8 +44,8 @@ func (l *look) eventLD(v *query.View, s *span) template.JS {
 	oneOrAll(e, "location", places)
 	organizers := make([]any, 0, len(v.Organizers))
 	for _, o := range v.Organizers {
-		name, _ := o.Record.Name(lang)
-		organizers = append(organizers, map[string]any{"@type": "Organization", "name": name, "url": l.outside(l.hrefOf(o.Record, o.Status))})
+		at := l.named(o.Record, o.Status)
+		organizers = append(organizers, map[string]any{"@type": "Organization", "name": at.Label(), "url": l.outside(at.Href())})
 	}
 	oneOrAll(e, "organizer", organizers)
 	l.offers(e, r)
@@ -61,8 +61,10 @@ func (l *look) crumbsLD() map[string]any {
 	add := func(name, at string) {
 		items = append(items, map[string]any{"@type": "ListItem", "position": len(items) + 1, "name": name, "item": at})
 	}
+	add(l.text("nav.home"), l.outside(l.Href("/")))
+	add(l.text("crumbs.events"), l.outside(l.Href("/events/")))
 	for _, c := range l.Crumbs {
-		add(c.Label, l.outside(c.Href))
+		add(c.Label(), l.outside(c.Href()))
 	}
 	add(l.Heading, l.CanonicalURL())
 	return map[string]any{"@type": "BreadcrumbList", "itemListElement": items}

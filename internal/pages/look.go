@@ -47,7 +47,8 @@ type look struct {
 	Home      *calendar.Lang  // language whose page is canonical, nil: this one
 	Langs     []calendar.Lang // that the page is in; nil: all
 	NoIndex   bool
-	Crumbs    []link
+	Record    *named  // whose page it is, nil for none
+	Crumbs    []named // the records above it
 	Feeds     []feed
 	OpenGraph []property
 	Large     bool // the picture is that of the event

@@ -74,8 +74,10 @@ func (h *recordHead) Host() string { return strings.TrimPrefix(hostOf(h.Website)
 // head makes what the pages of all records have.
 func (l *look) head(v *query.View) (h recordHead) {
 	r := v.Record
-	name, in := r.Name(l.lang)
-	l.Title, l.Named, l.Heading, l.HeadingLang = name, name, name, l.other(in)
+	at := l.named(r, calendar.StatusPublish) // by its slug
+	name := at.Label()
+	l.Record, l.Crumbs = &at, l.ancestors(r)
+	l.Title, l.Named, l.Heading, l.HeadingLang = name, name, name, at.Lang()
 	l.Canonical, l.Langs, l.Home = recordPath(r), r.Langs(), homeOf(r, l.lang)
 	l.NoIndex = l.parametered()
 	h = recordHead{Version: r.Version, Long: utf8.RuneCountInString(name) > longHeading, Changed: l.inSite(r.Changed)}
@@ -146,9 +148,9 @@ type eventBody struct {
 	Places     []place // further ones
 	Cost       string
 	Tickets    bool // its website sells them
-	Organizers []link
-	Categories []link
-	Tags       []link
+	Organizers []named
+	Categories []named
+	Tags       []named
 	Timezone   string
 	File       string // of the calendar, "" where it asks for a password
 	Parent     *card
@@ -191,7 +193,6 @@ func (l *look) event(v *query.View, locked bool) *eventBody {
 		b.Zone = l.zone.Name
 	}
 	b.When = l.whenText(when{start: s.start, end: s.end, allDay: s.allDay, zone: s.zone, zoneEnd: s.zoneEnd})
-	l.Crumbs = l.wayTo(r)
 	if status := f.EventStatus(); status != calendar.EventScheduled {
 		b.Status = string(status)
 	}
@@ -201,11 +202,10 @@ func (l *look) event(v *query.View, locked bool) *eventBody {
 	}
 	b.Reason = f.String("event_status_reason")
 	for _, o := range v.Organizers {
-		name, in := o.Record.Name(l.lang)
-		b.Organizers = append(b.Organizers, link{Href: l.hrefOf(o.Record, o.Status), Label: name, Lang: l.other(in)})
+		b.Organizers = append(b.Organizers, l.named(o.Record, o.Status))
 	}
-	b.Categories, b.Tags = l.termLinks(v.Categories), l.termLinks(v.Tags)
-	l.Crumbs = append(l.Crumbs, b.Categories[:min(len(b.Categories), 1)]...)
+	b.Categories, b.Tags = l.terms(v.Categories), l.terms(v.Tags)
+	l.Crumbs = b.Categories[:min(len(b.Categories), 1)]
 	b.Timezone = f.String("timezone")
 	l.sharePicture(v)
 	for i, venue := range v.Venues {
@@ -261,7 +261,7 @@ func (l *look) placeOf(r *calendar.Record, s calendar.Status, also ...*calendar.
 	f := r.Fields
 	name, in := r.Name(l.lang)
 	at := place{
-		link: link{Label: name, Lang: l.other(in), Href: l.hrefOf(r, s)}, ID: r.ID, Address: f.String("address"), City: f.String("city"),
+		link: link{Label: name, Lang: l.other(in), Href: l.named(r, s).Href()}, ID: r.ID, Address: f.String("address"), City: f.String("city"),
 		Region: cmp.Or(f.String("stateprovince"), f.String("province"), f.String("state")), Zip: f.String("zip"), Country: f.String("country"),
 	}
 	lat, hasLat := f.Number("geo_lat")
@@ -285,11 +285,10 @@ func (l *look) placeOf(r *calendar.Record, s calendar.Status, also ...*calendar.
 	return at
 }
 
-func (l *look) termLinks(terms []query.TermView) []link {
-	out := make([]link, 0, len(terms))
-	for _, t := range terms {
-		name, in := t.Record.Name(l.lang)
-		out = append(out, link{Href: l.Href(recordPath(t.Record)), Label: name, Lang: l.other(in)})
+func (l *look) terms(views []query.TermView) []named {
+	out := make([]named, len(views))
+	for i, t := range views {
+		out[i] = l.named(t.Record, "")
 	}
 	return out
 }
@@ -334,7 +333,7 @@ type recordBody struct {
 	NameField    string // of the interface
 	Phone, Email string
 	Place        *place
-	Children     []link
+	Children     []named
 	List         *listBody
 }
 
@@ -351,7 +350,6 @@ func (l *look) record(v *query.View) *recordBody {
 	r, f := v.Record, v.Record.Fields
 	b := &recordBody{NameField: nameFields[r.Kind], recordHead: l.head(v)}
 	l.Canonical = onto(l.Canonical, l.canonicalQuery())
-	l.Crumbs = l.wayTo(r)
 	l.sharePicture(v)
 	l.Large = false
 	b.Phone, b.Email = f.String("phone"), f.String("email")
@@ -389,33 +387,28 @@ func (l *look) above(k calendar.Kind, id calendar.ID) (v query.View, ok bool) {
 	return v, err == nil
 }
 
-// wayTo are the links above a record: its directory and, of a category, its ancestors.
-func (l *look) wayTo(r *calendar.Record) (out []link) {
+// ancestors are the categories above one.
+func (l *look) ancestors(r *calendar.Record) (out []named) {
 	for up := r.Fields.ID("parent"); len(out) < maxAncestors; {
 		v, ok := l.above(r.Kind, up)
 		if !ok {
 			break
 		}
-		out = append(out, l.termLinks([]query.TermView{{Record: v.Record}})...)
+		out = append(out, l.named(v.Record, ""))
 		up = v.Record.Fields.ID("parent")
 	}
-	above := link{Href: l.Href("/events/"), Label: l.text("crumbs.events")}
-	if r.Kind != calendar.KindEvent {
-		above = link{Href: l.Href("/" + r.Kind.Collection() + "/"), Label: l.text("directory." + r.Kind.Collection())}
-	}
-	out = append(out, above, link{Href: l.Href("/"), Label: l.text("nav.home")})
 	slices.Reverse(out)
 	return out
 }
 
 // childrenOf are the categories below one, by name.
-func (l *look) childrenOf(r *calendar.Record) (out []link) {
+func (l *look) childrenOf(r *calendar.Record) (out []named) {
 	l.all(r.Kind, calendar.Input{"parent": r.ID.String(), "hide_empty": "false"}, func(v *query.View) {
-		child := l.termLinks([]query.TermView{{Record: v.Record}})[0]
-		child.Count = l.count("events", v.Count)
+		child := l.named(v.Record, "")
+		child.Count = v.Count
 		out = append(out, child)
 	})
 	order := collator(l.lang)
-	slices.SortStableFunc(out, func(a, b link) int { return order.CompareString(a.Label, b.Label) })
+	slices.SortStableFunc(out, func(a, b named) int { return order.CompareString(a.Label(), b.Label()) })
 	return out
 }
