@@ -1,6 +1,7 @@
 package query
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -131,6 +132,9 @@ func (q *parser) makeKey() string {
 	k = k.Number(int64(v)).Number(int64(owner)).Number(int64(q.withdrawn.sum())).Number(int64(q.Page)).Number(int64(q.PerPage))
 	if q.run.of != (Of{}) {
 		k = k.Number(int64(q.run.of.Kind)).Number(int64(q.run.of.ID))
+	}
+	if q.run.sheet != (Sheet{}) {
+		k = k.Text(fmt.Sprint(q.run.window, q.run.lap))
 	}
 	k = k.Number(int64(len(q.Links)))
 	for _, l := range q.Links {

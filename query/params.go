@@ -66,6 +66,19 @@ func Params(k calendar.Kind) []Param {
 	return tables[k].params
 }
 
+// IsDefault tells that a parameter of a list says what holds without it.
+func IsDefault(k calendar.Kind, name, value string) bool {
+	for _, p := range Params(k) {
+		if p.Name == name && p.Default != "" {
+			standard := strings.Trim(p.Default, `"`)
+			is, ok := calendar.ParseBool(value)
+			other, known := calendar.ParseBool(standard)
+			return value == standard || ok && known && is == other
+		}
+	}
+	return false
+}
+
 // table is the parameter table of a list.
 type table struct {
 	params []Param

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -99,6 +100,8 @@ type criteria struct {
 	sort string // a word of sort; "": the order of all lists
 	walk *walk  // in steps; nil: in pages
 
+	sheet Sheet
+
 	strict sw   // strict_dates
 	hides  bool // a parameter was sent that leaves blanked events out
 }
@@ -137,7 +140,7 @@ func (s *Service) Parse(ctx context.Context, r Request) (*Criteria, error) {
 
 func (s *Service) parse(ctx context.Context, r Request, t table) (*Criteria, error) {
 	q := parser{
-		Criteria: &Criteria{Kind: r.Kind, Lang: r.Lang, Caller: r.Caller, embeds: EmbedAll, withdrawn: r.Past.Withdrawn, run: criteria{window: newWindow(), lap: newWindow()}},
+		Criteria: &Criteria{Kind: r.Kind, Lang: r.Lang, Caller: r.Caller, embeds: EmbedAll, withdrawn: r.Past.Withdrawn, run: criteria{window: newWindow(), lap: r.Sheet.lap(), sheet: r.Sheet}},
 		s:        s, past: r.Past, in: r.Input, now: s.now(),
 		startDefault: calendar.NoWall, endDefault: calendar.NoWall,
 	}
@@ -523,10 +526,14 @@ func (e edge) read(_ context.Context, q *parser, p *Param) {
 	}
 	q.Moves = q.Moves || d.IsWord()
 	w := &q.run.window
-	if q.run.overlap == swOn && p.Moving != nil {
+	if (q.run.overlap == swOn || q.run.sheet.Period) && p.Moving != nil {
 		w = &q.run.lap
 	}
-	bound := e.apply(w, d, q.run.strict == swOn, q.now, q.s.o.Site)
+	instant, zone := d.IsInstant(), q.s.o.Site
+	if q.run.sheet != (Sheet{}) { // the bounds are of one kind, so that Exact can tell them
+		instant, zone = q.run.sheet.Zone != nil, cmp.Or(q.run.sheet.Zone, zone)
+	}
+	bound := e.apply(w, d, instant, q.run.strict == swOn, q.now, zone)
 	q.resolved = q.resolved.Number(bound)
 }
 
@@ -550,8 +557,7 @@ func readWhen(_ context.Context, q *parser, p *Param) {
 	}
 	q.fixed, q.Moves = true, true
 	first, last := DaysOf(word, q.now, q.s.o.Site, q.s.o.Sunday)
-	q.run.lap.start.raise(int64(first))
-	q.run.lap.end.lower(int64(last) + daySeconds - 1)
+	q.run.lap.days(first, last, q.run.sheet.Zone)
 	q.resolved = q.resolved.Number(int64(first))
 }
 
@@ -562,24 +568,29 @@ func (q *parser) closeWindow() {
 		q.Moves = false
 		return
 	}
-	if q.fixed {
+	w, sheet := &q.run.window, &q.run.sheet
+	if sheet.Past && w.end.max >= int64(calendar.WallOf(q.now.In(q.s.o.Site))) { // else it says more
+		w.end.max = open.max
+		w.utcEnd.lower(q.now.Unix() - 1)
+	}
+	if q.fixed || sheet.Past || sheet.Period {
 		return
 	}
-	w := &q.run.window
 	if q.run.overlap == swOn {
 		w = &q.run.lap
 	}
-	start, end := DefaultWindow(q.now, q.s.o.Site)
+	start, end := DefaultWindow(q.now, cmp.Or(sheet.Zone, q.s.o.Site))
+	lower, upper := w.spans(sheet.Zone)
 	if !q.sent("start_date") {
 		if q.run.strict != swOn {
 			start = dayOf(start)
 		}
 		q.startDefault, q.Moves = start, true
-		w.start.raise(int64(start))
+		lower.raise(calendar.WallToInstant(start, sheet.Zone).Unix())
 	}
 	if !q.sent("end_date") {
 		q.endDefault, q.Moves = end, true
-		w.end.lower(int64(end))
+		upper.lower(calendar.WallToInstant(end, sheet.Zone).Unix())
 	}
 }
 

@@ -66,6 +66,8 @@ type Request struct {
 	// Of limits a list of events to those of one record: a venue, organizer, category or
 	// tag. The zero value does not.
 	Of Of
+	// Sheet is what a list of events is shown on.
+	Sheet Sheet
 	// Source asks for what a calendar widget shows: the parameters are SourceParams.
 	Source bool
 	// Map asks for clusters of a map: the parameters are ClusterParams.

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -89,53 +90,57 @@ type edge struct {
 	floor bool // whole days: to 00:00:00 of the day, else to 23:59:59
 }
 
-// apply puts a date on the window, and gives the bound that it makes.
-func (e edge) apply(w *window, d calendar.Date, strict bool, now time.Time, site *time.Location) (v int64) {
-	if d.IsInstant() {
-		v = e.instant(d.Instant(now, site), strict, site)
+// apply puts a date on the window, as an instant or as a wall clock of a zone, and gives the
+// bound that it makes.
+func (e edge) apply(w *window, d calendar.Date, instant, strict bool, now time.Time, zone *time.Location) int64 {
+	wall, v := d.Wall(now, zone), d.Instant(now, zone).Unix()
+	if !instant {
+		zone, v = nil, int64(wall)
+	}
+	s, end := w.spans(zone)
+	if !e.start {
+		s = end
+	}
+	if first, last := daysIn(wall, wall, zone); !strict && e.floor {
+		v = first
+	} else if !strict {
+		v = last
+	}
+	beyond := int64(1)
+	if e.equal {
+		beyond = 0
+	}
+	if e.lower {
+		s.raise(v + beyond)
 	} else {
-		wall := d.Wall(now, site)
-		if !strict {
-			wall = dayOf(wall)
-			if !e.floor {
-				wall += daySeconds - 1
-			}
-		}
-		v = int64(wall)
-	}
-	s := &w.end
-	switch {
-	case e.start && d.IsInstant():
-		s = &w.utcStart
-	case e.start:
-		s = &w.start
-	case d.IsInstant():
-		s = &w.utcEnd
-	}
-	switch {
-	case e.lower && e.equal:
-		s.raise(v)
-	case e.lower:
-		s.raise(v + 1)
-	case e.equal:
-		s.lower(v)
-	default:
-		s.lower(v - 1)
+		s.lower(v - beyond)
 	}
 	return v
 }
 
-// instant gives the bound of an instant. The last second of a day is the one
-// before the next day begins, so a day with a change of the clock is whole.
-func (e edge) instant(at time.Time, strict bool, site *time.Location) int64 {
-	if strict {
-		return at.Unix()
+// spans are those of a zone: of instants, for nil of wall clocks.
+func (w *window) spans(zone *time.Location) (start, end *span) {
+	if zone != nil {
+		return &w.utcStart, &w.utcEnd
 	}
-	day := dayOf(calendar.WallOf(at.In(site)))
-	if e.floor {
-		return calendar.WallToInstant(day, site).Unix()
-	}
-	return calendar.WallToInstant(day+daySeconds, site).Unix() - 1
+	return &w.start, &w.end
+}
+
+// days puts days on the window.
+func (w *window) days(first, last calendar.Wall, zone *time.Location) {
+	from, until := daysIn(first, last, zone)
+	start, end := w.spans(zone)
+	start.raise(from)
+	end.lower(until)
+}
+
+// daysIn gives the first and the last second of the days from the one of a wall clock to that
+// of another, in a zone; nil: as wall clocks. A day with a change of the clock is whole.
+func daysIn(first, last calendar.Wall, zone *time.Location) (from, until int64) {
+	zone = cmp.Or(zone, time.UTC)
+	begin, _ := calendar.Day(first, zone)
+	_, over := calendar.Day(last, zone)
+	return begin.Unix(), over.Unix() - 1
 }
 
 // dayOf gives 00:00:00 of the day.
