@@ -129,7 +129,6 @@ type link struct {
 	Value       string // what stands in Label for {1}, "" for nothing; of a preset its word
 	Lang        string // of the label, where it is not that of the page
 	Current     bool
-	External    bool // it leads to another site
 	Title       string
 	Count       string
 }
@@ -348,9 +347,9 @@ func (l *look) allCards() []card {
 	case len(out) > mostOnly:
 		out = append(out, beside...)
 	default:
-		s.only = make([]calendar.ID, len(out))
+		s.only = make([]string, len(out))
 		for i := range out {
-			s.only[i] = out[i].ID
+			s.only[i] = out[i].ID.String()
 		}
 	}
 	return out

@@ -125,7 +125,6 @@ func (l *look) serveEmbed() {
 	if l.choose(path, over, query.Of{}); l.err != nil {
 		return
 	}
-	l.Canonical = path + l.canonicalQuery()
 	if month {
 		l.period(units[0])
 	} else {

@@ -182,7 +182,7 @@ func (l *look) servePeriod() {
 		}
 		first = u.start(l.today(zone))
 	}
-	l.selectFor(u.path(first), u.over(first), query.Of{})
+	l.choose(u.path(first), u.over(first), query.Of{})
 	if l.err == nil && (first.Year() < 1 || first.Year() > 9999) {
 		l.err = calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
 	}
@@ -478,8 +478,7 @@ func (l *look) step(b *periodBody, u *unit, label func(time.Time) string) {
 // edges finds the days of the nearest events before and after a period: of those that are
 // selected, or of all that are listed. What goes on beyond the period counts as after it.
 func (l *look) edges(over period, selected bool) (before, after *time.Time) {
-	zone := l.sel.zone
-	nearest := func(name, bound, order string) *time.Time {
+	nearest := func(name string, bound time.Time, order string) *time.Time {
 		input := calendar.Input{}
 		if selected {
 			for k, v := range l.Input {
@@ -488,26 +487,25 @@ func (l *look) edges(over period, selected bool) (before, after *time.Time) {
 				}
 			}
 		}
-		input[name], input[paramStrict], input[paramPerPage], input[paramSort], input[paramOrder] = bound, "true", "1", "start", order
-		found := l.run(l.forCards(query.Request{Kind: calendar.KindEvent, Input: input, Lang: l.lang, Caller: l.Caller, Of: l.sel.of}))
+		input[name], input[paramPerPage], input[paramSort], input[paramOrder] = bound.Format(calendar.WallLayout), "1", "start", order
+		input[paramStrict] = strconv.FormatBool(name != "starts_after") // after the whole day
+		found := l.run(l.forCards(query.Request{Kind: calendar.KindEvent, Input: input, Lang: l.lang, Caller: l.Caller, Of: l.sel.of, Sheet: query.Sheet{Zone: l.sel.sheet.Zone}}))
 		if len(found.Views) == 0 {
 			return nil
 		}
-		s := l.spanOf(found.Views[0].Record, found.Views[0].Blanked, zone)
+		s := l.spanOf(found.Views[0].Record, found.Views[0].Blanked, l.sel.zone)
 		day := s.first()
 		return &day
 	}
-	first, last := edgesOf(calendar.WallOf(over.first), calendar.WallOf(over.last), zone)
-	before = nearest("starts_before", first, "desc")
+	before = nearest("starts_before", over.first, "desc")
 	next := over.last.AddDate(0, 0, 1)
 	if next.Year() > 9999 {
 		return before, nil
 	}
-	if after = nearest("starts_after", last, "asc"); after != nil {
+	if after = nearest("starts_after", over.last, "asc"); after != nil {
 		return before, after
 	}
-	onward, _ := edgesOf(calendar.WallOf(next), calendar.WallOf(next), zone)
-	if nearest("ends_after", onward, "asc") != nil {
+	if nearest("ends_after", next, "asc") != nil {
 		after = &next
 	}
 	return before, after

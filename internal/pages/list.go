@@ -28,15 +28,13 @@ type listBody struct {
 
 // selected is what all pages of a selection show of it.
 type selected struct {
-	Total     int
-	Count     string
-	Quick     *quick
-	Chips     []removable
-	Zone      string // whose time it is
-	Empty     *empty
-	Exports   []export
-	Subscribe []link // ways to follow it in a calendar
-	Form      *filterForm
+	Total int
+	Count string
+	Quick *quick
+	Chips []removable
+	Zone  string // whose time it is
+	Empty *empty
+	Form  *filterForm
 }
 
 // selected makes what pages show of the selection; cards are those on the page.
@@ -58,10 +56,7 @@ func (l *look) selected(cards []card, total int) selected {
 	if l.sel.of.ID == 0 && l.Page != pageSearch && !first {
 		s.Quick = l.quick()
 	}
-	if l.Page != pageHome {
-		s.Exports = l.exports()
-	}
-	if s.Subscribe = l.subscribe(); !first {
+	if l.Drawer = l.drawer(); !first {
 		s.Form = l.form(nil)
 	}
 	return s
@@ -662,7 +657,7 @@ func (l *look) serveList() {
 
 // listOf makes the body of a page with a list of events.
 func (l *look) listOf() *listBody {
-	l.selectFor(l.Route.below(), period{}, query.Of{})
+	l.choose(l.Route.below(), period{}, query.Of{})
 	b := l.list()
 	l.Body, l.Summary = b, l.Heading+l.colon()+b.Count
 	return b

@@ -50,6 +50,7 @@ type look struct {
 	Record    *named  // whose page it is, nil for none
 	Crumbs    []named // the records above it
 	Feeds     []feed
+	Drawer    *drawer // of the selection
 	OpenGraph []property
 	Large     bool // the picture is that of the event
 	Bare      bool // Open Graph holds title and site name only
@@ -136,7 +137,7 @@ func (l *look) Map() *mapBody {
 	if l.Page != pageMap && l.Page != pageSearch {
 		return nil
 	}
-	params := params(l.sel.criteria.Sent).without(append(slices.Clone(shapes), "collapse")...).with("zoom", everyVenue)
+	params := params(l.sel.criteria.Exact()).without(append(slices.Clone(shapes), "collapse")...).with("zoom", everyVenue)
 	return &mapBody{GeoJSON: l.Path + segments[l.lang] + l.o.Namespace + "/events/clusters" + linkQuery(params)}
 }
 
@@ -298,8 +299,8 @@ func (l *look) KeptInSearch() params {
 	return l.sel.asked.without("search")
 }
 
-// feed is the selection in a format.
-type feed struct{ Format, Media, Label, URL string }
+// feed is an event in a format.
+type feed struct{ Media, Label, URL string }
 
 // linkQuery writes parameters as links of the interface have them.
 func linkQuery(params []query.LinkParam) string {

@@ -157,7 +157,7 @@ type eventBody struct {
 	Children   []card
 	Near       []card // coming ones at the same venue
 	Then       *Then  // it is as it was
-	Exports    []export
+	Exports    *drawer
 	Locked     bool // it is a protected event that was not opened
 	Wrong      bool // so was a password
 
@@ -178,9 +178,6 @@ func (b *eventBody) Times() map[string]string {
 	times["Both"] = strings.NewReplacer("-", "", ":", "").Replace(times["From"] + "/" + times["To"])
 	return times
 }
-
-// Webcal is the calendar file for programs that subscribe to it.
-func (b *eventBody) Webcal() string { return webcal(b.File) }
 
 // event makes the page of an event.
 func (l *look) event(v *query.View, locked bool) *eventBody {
@@ -231,15 +228,15 @@ func (l *look) event(v *query.View, locked bool) *eventBody {
 	}
 	oembed := l.Base + "/oembed" + linkQuery([]query.LinkParam{{Name: "url", Value: l.absolute(l.lang, l.Canonical)}}) + "&format="
 	l.Feeds = []feed{
-		{"ics", "text/calendar", "iCalendar", address + ".ics"},
-		{"json", "application/json", "JSON", address + "/"},
-		{"", "application/json+oembed", c.Title, oembed + "json"},
-		{"", "text/xml+oembed", c.Title, oembed + "xml"},
+		{"text/calendar", "iCalendar", address + ".ics"},
+		{"application/json", "JSON", address + "/"},
+		{"application/json+oembed", c.Title, oembed + "json"},
+		{"text/xml+oembed", c.Title, oembed + "xml"},
 	}
 	if !hidden {
 		only := "?include=" + r.ID.String()
 		list := l.absolute(l.lang, l.o.Namespace+"/events")
-		b.Exports = l.exportsOf(list+"/"+only, list, only, "", l.elementOf([]query.LinkParam{{Name: "include", Value: r.ID.String()}}, l.CanonicalURL()))
+		b.Exports = &drawer{List: list, JSON: list + "/" + only, Query: only, Element: params{{Name: "include", Value: r.ID.String()}}}
 	}
 	return b
 }

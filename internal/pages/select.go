@@ -98,19 +98,19 @@ type selection struct {
 	of       query.Of
 	page     int
 	past     bool
-	home     bool           // it is that of the home page
 	zone     *calendar.Zone // nil: every event by its own clock
+	sheet    query.Sheet
 	criteria *query.Criteria
 	over     period
-	// from and until are the first and the last second of the window that events overlap,
-	// as parameters have them; "" where there is none.
-	from, until string
 	// only are the events of a period, where its window alone does not tell them.
-	only []calendar.ID
+	only []string
 }
 
 // dated reports whether a date was asked for.
 func (s *selection) dated() bool { return s.asked.has(dates...) || s.asked.has(paramWhen) }
+
+// moving reports whether the page has put the window.
+func (s *selection) moving() bool { return s.over.set || !s.dated() && !s.past }
 
 // plain reports whether nothing was asked for that selects.
 func (s *selection) plain() bool {
@@ -156,50 +156,41 @@ func (l *look) choose(path string, over period, of query.Of) {
 	s := &selection{path: l.href(path), page: 1, of: of, over: over}
 	l.sel = s
 	in := calendar.Input{}
-	all := query.Params(calendar.KindEvent)
-	for i := range all {
-		param := all[i].Name
-		_, known := listParams[param]
-		if v, sent := l.Input[param]; !sent || !known || !l.Route.takes(param, over.set) || isEmpty(v) {
+	for _, param := range query.Params(calendar.KindEvent) {
+		v, sent := l.Input[param.Name]
+		if !sent || !l.Route.takes(param.Name, over.set) {
 			continue
 		}
-		in[param] = l.Input[param]
-		for _, sent := range slices.Sorted(maps.Keys(l.Query)) {
-			if baseName(sent) != param || param == paramPage {
-				continue
-			}
-			for _, text := range l.Query[sent] {
-				if calendar.Trim(text) != "" {
-					s.asked = append(s.asked, query.LinkParam{Name: sent, Value: text})
+		in[param.Name] = v
+		for _, name := range slices.Sorted(maps.Keys(l.Query)) {
+			for _, text := range l.Query[name] {
+				if baseName(name) == param.Name && name != paramPage {
+					s.asked = append(s.asked, query.LinkParam{Name: name, Value: text})
 				}
 			}
 		}
 	}
-	if past := calendar.Trim(l.Query.Get(paramPast)); past != "" && l.Route.past {
+	if past := l.Query.Get(paramPast); past != "" && l.Route.past {
 		var is bool
 		if s.past, is = calendar.ParseBool(past); !is {
 			l.bad.Add(paramPast, calendar.ReasonTypeBool)
 		}
 	}
-	if s.past {
-		l.minute(l.o.Now()) // events end all the time
-		s.asked = s.asked.with(paramPast, "true")
-	}
 	var ok bool
 	if s.zone, ok = zoneOf(l.Query.Get(paramZone)); !ok {
 		l.bad.Add(paramZone, calendar.ReasonZone, l.Query.Get(paramZone))
-	} else if s.zone != nil {
-		s.asked = s.asked.with(paramZone, s.zone.Name)
 	}
-	if s.home = l.Route.name == pageHome; s.home { // what has ended is not there
-		l.minute(l.o.Now())
-		in["ends_after"], in[paramStrict] = l.o.Now().UTC().Format(time.RFC3339), "true"
+	if l.complete(in); over.set {
+		s.sheet = query.Sheet{Period: true, First: calendar.WallOf(over.first), Last: calendar.WallOf(over.last)}
 	}
-	l.window(in, s)
-	if l.Route.name == pageSearch {
-		searching(in)
+	if s.past {
+		l.minute(l.o.Now()) // events end all the time
+		s.sheet.Past, s.asked = true, s.asked.with(paramPast, "true")
 	}
-	s.criteria = l.forCards(query.Request{Kind: calendar.KindEvent, Input: in, Lang: l.lang, Caller: l.Caller, Of: s.of})
+	if s.zone != nil {
+		s.sheet.Zone, s.asked = s.zone.Location, s.asked.with(paramZone, s.zone.Name)
+	}
+	s.criteria = l.forCards(query.Request{Kind: calendar.KindEvent, Input: in, Lang: l.lang, Caller: l.Caller, Of: of, Sheet: s.sheet})
 	if refused, ok := errors.AsType[*calendar.Error](l.err); ok && refused.Code == calendar.CodeInvalidParam {
 		l.bad.Fields = append(l.bad.Fields, refused.Fields...)
 		l.err = nil
@@ -209,7 +200,61 @@ func (l *look) choose(path string, over period, of query.Of) {
 	}
 	if l.err == nil {
 		s.page = s.criteria.Page
+		l.Canonical = onto(path, l.canonicalQuery())
+		l.NoIndex = l.Route.noIndex || l.parametered()
 	}
+}
+
+// complete puts what the page asks for to the parameters that were sent for its list.
+func (l *look) complete(in calendar.Input) {
+	also := func(name, value string) {
+		if in[name] == nil {
+			in[name] = value
+		}
+	}
+	if l.sel.over.set {
+		also(paramPerPage, strconv.Itoa(mostCards))
+	}
+	also(paramPerPage, strconv.Itoa(defaultPerPage))
+	if l.sel.moving() {
+		also(paramOverlap, "true")
+	}
+	if l.sel.past && in[paramSort] == nil {
+		in[paramSort], in[paramOrder] = "start", "desc"
+	}
+	switch l.Page {
+	case pageHome: // what has ended is not there
+		l.minute(l.o.Now())
+		in["ends_after"], in[paramStrict] = l.o.Now().UTC().Format(time.RFC3339), "true"
+	case pageSearch:
+		also("facets", searchFacets)
+		if in["search"] == nil {
+			break
+		}
+		in["highlight"] = "true"
+		also("typos", "auto")
+		if in[paramSort] == nil {
+			in[paramSort] = "relevance"
+			delete(in, paramOrder)
+		}
+	}
+}
+
+// canonicalQuery are the parameters that select, without defaults, and the page.
+func (l *look) canonicalQuery() string {
+	s := l.sel
+	sent := slices.DeleteFunc(s.asked.without(shapes...).without(paramZone), func(p query.LinkParam) bool {
+		if p.Name == paramOverlap {
+			is, _ := calendar.ParseBool(p.Value)
+			return is != s.dated()
+		}
+		return query.IsDefault(calendar.KindEvent, baseName(p.Name), p.Value)
+	})
+	if s.page > 1 && s.criteria.PerPage != defaultPerPage {
+		sent = append(params{{Name: paramPerPage, Value: strconv.Itoa(s.criteria.PerPage)}}, sent...)
+	}
+	links := query.LinksTo("", sent)
+	return links.Page(s.page)
 }
 
 // zoneOf reads the parameter tz: nil for the own clock of each event.
@@ -224,214 +269,6 @@ func zoneOf(text string) (*calendar.Zone, bool) {
 	return &zone, true
 }
 
-// window puts what a page adds to the parameters of a list (PAGES.md P1.2, P1.4).
-func (l *look) window(in calendar.Input, s *selection) {
-	if s.over.set || s.past || s.zone != nil {
-		l.daysOfWhen(in)
-	}
-	if s.over.set {
-		l.periodWindow(in, s)
-		return
-	}
-	if in[paramPerPage] == nil {
-		in[paramPerPage] = strconv.Itoa(defaultPerPage)
-	}
-	if _, included := in["include"]; included {
-		return
-	}
-	dated := s.dated()
-	if s.past || s.zone != nil && dated {
-		l.exactly(in, s.zone)
-	}
-	switch {
-	case s.past:
-		now := l.o.Now()
-		if sent, ok := in["ends_before"].(string); !ok || !l.before(sent, now) {
-			in["ends_before"] = now.UTC().Format(time.RFC3339)
-		}
-		if in[paramSort] == nil {
-			in[paramSort], in[paramOrder] = "start", "desc"
-		}
-	case s.zone != nil && !fixed(in):
-		l.defaultWindow(in, s)
-	case !dated:
-		if in[paramOverlap] == nil {
-			in[paramOverlap] = "true"
-		}
-		from, until := query.DefaultWindow(l.o.Now(), l.o.Site)
-		s.from, s.until = midnight(from.UTC()).Format(calendar.WallLayout), until.String()
-	}
-}
-
-// daysOfWhen puts the days of when in its place, where they do not stand alone.
-func (p *Pages) daysOfWhen(in calendar.Input) {
-	word, _ := in[paramWhen].(string)
-	if word = calendar.Trim(word); slices.Contains(query.Days, word) && !slices.ContainsFunc(dates, func(name string) bool { return in[name] != nil }) {
-		delete(in, paramWhen)
-		first, last := query.DaysOf(word, p.o.Now(), p.o.Site, p.o.Sunday)
-		in[paramStart], in[paramEnd] = first.UTC().Format(time.DateOnly), last.UTC().Format(time.DateOnly)
-		beTrue(in, paramOverlap)
-		delete(in, paramStrict)
-	}
-}
-
-// fixed tells that a bound was sent that leaves no default window.
-func fixed(in calendar.Input) bool {
-	return slices.ContainsFunc(dates, func(name string) bool { return in[name] != nil && name != paramStart && name != paramEnd })
-}
-
-// defaultWindow puts the default bounds of lists as instants of the zone.
-func (l *look) defaultWindow(in calendar.Input, s *selection) {
-	from, until := query.DefaultWindow(l.o.Now(), s.zone.Location)
-	first, last := edgesOf(from, until, s.zone)
-	if strict(in) {
-		first = boundText(calendar.WallToInstant(from, s.zone.Location))
-	}
-	dated := s.dated()
-	if in[paramStart] == nil {
-		in[paramStart] = first
-	}
-	if in[paramEnd] == nil {
-		in[paramEnd] = last
-	}
-	beStrict(in)
-	if !dated {
-		if in[paramOverlap] == nil {
-			in[paramOverlap] = "true"
-		}
-		s.from, _ = in[paramStart].(string)
-		s.until, _ = in[paramEnd].(string)
-	}
-}
-
-// periodWindow puts the window of a month, week or day, which a sent one narrows.
-func (l *look) periodWindow(in calendar.Input, s *selection) {
-	beTrue(in, paramOverlap)
-	in[paramPerPage] = strconv.Itoa(mostCards)
-	if s.zone != nil {
-		l.exactly(in, s.zone)
-	}
-	s.from, s.until = edgesOf(calendar.WallOf(s.over.first), calendar.WallOf(s.over.last), s.zone)
-	from, until := s.from, s.until
-	if s.zone != nil { // all-day events are on their own dates, which may be a day away
-		from = min(from, boundText(s.over.first.Add(24*time.Hour-eastmost-2*time.Second)))
-		until = max(until, boundText(s.over.last.Add(westmost)))
-	}
-	// All are of one form, so their texts are ordered as they are.
-	if sent, ok := in[paramStart].(string); ok {
-		if bound, known := l.bound(paramStart, sent, in, s.zone); !known {
-			from = sent // Parse refuses it
-		} else if bound > s.from {
-			s.from, from = bound, bound
-		}
-	}
-	if sent, ok := in[paramEnd].(string); ok {
-		if bound, known := l.bound(paramEnd, sent, in, s.zone); !known {
-			until = sent
-		} else if bound < s.until {
-			s.until, until = bound, bound
-		}
-	}
-	in[paramStart], in[paramEnd] = from, until
-}
-
-// How far zones are from UTC at most.
-const (
-	eastmost = 14 * time.Hour
-	westmost = 12 * time.Hour
-)
-
-// exactly makes the bounds that were sent exact times, so that others may stand beside
-// them: of whole days the first or the last second. With a zone they are instants.
-func (p *Pages) exactly(in calendar.Input, zone *calendar.Zone) {
-	for _, name := range dates {
-		if sent, ok := in[name].(string); ok {
-			if bound, ok := p.bound(name, sent, in, zone); ok {
-				in[name] = bound
-			}
-		}
-	}
-	beStrict(in)
-}
-
-// strict tells whether bounds were sent as exact times.
-func strict(in calendar.Input) bool {
-	is, _ := calendar.ParseBool(in[paramStrict])
-	return is
-}
-
-// beStrict has bounds read as exact times.
-func beStrict(in calendar.Input) { beTrue(in, paramStrict) }
-
-// beTrue sets what is true or false; a bad value stays, to be refused.
-func beTrue(in calendar.Input, name string) {
-	if _, ok := calendar.ParseBool(in[name]); ok || in[name] == nil {
-		in[name] = "true"
-	}
-}
-
-// bound reads a bound that was sent and gives it exact: as an instant of a zone, else as a
-// wall clock, which for an instant is that of the site; false for no date. Of whole days
-// it is the first or the last second.
-func (p *Pages) bound(name, sent string, in calendar.Input, zone *calendar.Zone) (string, bool) {
-	d, ok := calendar.ParseDate(sent)
-	if !ok {
-		return "", false
-	}
-	clock := p.o.Site
-	if zone != nil {
-		clock = zone.Location
-	}
-	at := d.Instant(p.o.Now(), clock)
-	wall := calendar.WallOf(at.In(clock))
-	if !wall.InYears() {
-		return "", false
-	}
-	first, last := edgesOf(wall, wall, zone)
-	switch {
-	case strict(in) && zone == nil:
-		return wall.String(), true
-	case strict(in):
-		return boundText(at), true
-	case name == paramStart:
-		return first, true
-	}
-	return last, true
-}
-
-// edgesOf returns the bounds of the days from the one of a wall clock to that of another:
-// their first and last second, as wall clocks, or as instants of a zone.
-func edgesOf(from, to calendar.Wall, zone *calendar.Zone) (first, last string) {
-	if zone == nil {
-		begin, _ := calendar.Day(from, time.UTC)
-		_, end := calendar.Day(to, time.UTC)
-		return calendar.WallOf(begin).String(), min(calendar.WallOf(end)-1, lastWall).String()
-	}
-	begin, _ := calendar.Day(from, zone.Location)
-	_, end := calendar.Day(to, zone.Location)
-	return boundText(begin), boundText(end.Add(-time.Second))
-}
-
-// lastWall is the last second of the years that there are.
-var lastWall = calendar.WallOf(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC))
-
-// boundText writes an instant as a bound of a window, in the years that there are.
-func boundText(at time.Time) string {
-	switch at = at.UTC(); {
-	case at.Year() < 1:
-		at = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
-	case at.Year() > 9999:
-		at = lastWall.UTC()
-	}
-	return at.Format(time.RFC3339)
-}
-
-// before tells whether an exact bound lies before a moment.
-func (p *Pages) before(bound string, now time.Time) bool {
-	d, ok := calendar.ParseDate(bound)
-	return !ok || d.Instant(now, p.o.Site).Before(now)
-}
-
 func isEmpty(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -444,21 +281,3 @@ func isEmpty(v any) bool {
 
 // searchFacets are those of the search page.
 const searchFacets = "categories,city,month,weekday,time_of_day,cost_band,in_language,venue,tags"
-
-// searching puts what the search page asks for to the parameters of a list.
-func searching(in calendar.Input) {
-	if in["facets"] == nil {
-		in["facets"] = searchFacets
-	}
-	if in["search"] == nil {
-		return
-	}
-	in["highlight"] = "true"
-	if in["typos"] == nil {
-		in["typos"] = "auto"
-	}
-	if in[paramSort] == nil {
-		in[paramSort] = "relevance"
-		delete(in, paramOrder)
-	}
-}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -70,53 +69,10 @@ func (l *look) refuse(param string, why calendar.Reason, args ...string) {
 
 const paramLanguage = "multilang_language"
 
-// selectFor reads the selection of a page, and refuses what was sent badly.
-func (l *look) selectFor(path string, over period, of query.Of) {
-	l.choose(path, over, of)
-	if l.err != nil {
-		return
-	}
-	l.Canonical = onto(path, l.canonicalQuery())
-	l.NoIndex = l.Route.noIndex || l.parametered()
-	l.Feeds = l.feeds()
-}
-
 // parametered tells that a page has any parameter but its number, so that search engines
 // have no use for it.
 func (r *Request) parametered() bool {
 	return r.strange || len(r.Query) > 1 || len(r.Query) == 1 && !r.Query.Has(paramPage)
-}
-
-// canonicalQuery are the parameters that select, without defaults, and the page.
-func (l *look) canonicalQuery() string {
-	sent := slices.DeleteFunc(l.sel.asked.without(shapes...).without(paramPast, paramZone), func(p query.LinkParam) bool {
-		return l.isDefault(baseName(p.Name), p.Value)
-	})
-	if per := l.sel.asked.value(paramPerPage); per != "" && l.sel.page > 1 && l.sel.criteria.PerPage != defaultPerPage {
-		sent = append(params{{Name: paramPerPage, Value: strconv.Itoa(l.sel.criteria.PerPage)}}, sent...)
-	}
-	if l.sel.past {
-		sent = sent.with(paramPast, "true")
-	}
-	links := query.LinksTo("", sent)
-	return links.Page(l.sel.page)
-}
-
-// isDefault tells that a parameter says what holds without it.
-func (l *look) isDefault(name, value string) bool {
-	params := query.Params(calendar.KindEvent)
-	i := slices.IndexFunc(params, func(p query.Param) bool { return p.Name == name })
-	if name == paramOverlap {
-		is, _ := calendar.ParseBool(value)
-		return is != l.sel.dated()
-	}
-	if i < 0 || params[i].Default == "" {
-		return false
-	}
-	standard := strings.Trim(params[i].Default, `"`)
-	is, ok := calendar.ParseBool(value)
-	other, ok2 := calendar.ParseBool(standard)
-	return value == standard || ok && ok2 && is == other
 }
 
 // readRecord finds the record of the route. Of an event it tells whether a password protects
@@ -159,7 +115,7 @@ func (l *look) serveRecord() {
 	case l.Route.kind == calendar.KindEvent:
 		l.serveEvent(&v, locked)
 	default:
-		l.selectFor(recordPath(v.Record), period{}, query.Of{Kind: l.Route.kind, ID: v.Record.ID})
+		l.choose(recordPath(v.Record), period{}, query.Of{Kind: l.Route.kind, ID: v.Record.ID})
 		l.Body = l.record(&v)
 	}
 }

@@ -53,8 +53,11 @@ func parseTemplates(l calendar.Lang) (*template.Template, error) {
 			}
 			return template.HTML(texts.Fill(template.HTMLEscapeString(s), open+template.HTMLEscapeString(with)+"</bdi>")) //nolint:gosec // escaped
 		},
-		"dict": dict,
-		"url":  safeURL,
+		"dict":    dict,
+		"url":     safeURL,
+		"webcal":  webcal,
+		"param":   baseName,
+		"escaped": template.HTMLEscapeString,
 	})
 	for _, name := range files {
 		b, err := templateFiles.ReadFile(name)
