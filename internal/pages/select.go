@@ -112,10 +112,12 @@ func (s *selection) dated() bool { return s.asked.has(dates...) || s.asked.has(p
 // moving reports whether the page has put the window.
 func (s *selection) moving() bool { return s.over.set || !s.dated() && !s.past }
 
-// plain reports whether nothing was asked for that selects.
-func (s *selection) plain() bool {
-	return len(s.asked.without(shapes...).without(paramPast, paramZone)) == 0
+// selecting are the parameters that select, plain reports whether there are none.
+func (s *selection) selecting() params {
+	return s.asked.without(shapes...).without(paramPast, paramZone)
 }
+
+func (s *selection) plain() bool { return len(s.selecting()) == 0 }
 
 // byDays reports whether the list is ordered by its days.
 func (s *selection) byDays() bool {
