@@ -88,8 +88,7 @@ func (s *Service) touched(ctx context.Context, listed readmodel.And, started []r
 	gaps := make([]readmodel.Filter, 0, len(started))
 	for _, v := range started {
 		w := newWindow()
-		w.start.raise(firstOf(v.Value + 1).Unix())
-		w.end.lower(firstOf(v.Value+2).Unix() - 1)
+		w.days(calendar.WallOf(firstOf(v.Value+1)), calendar.WallOf(firstOf(v.Value+2))-1, nil)
 		gaps = append(gaps, w.overlaps(nil))
 	}
 	counts, err := s.countParts(ctx, listed, gaps)

@@ -69,11 +69,9 @@ func Params(k calendar.Kind) []Param {
 // IsDefault tells that a parameter of a list says what holds without it.
 func IsDefault(k calendar.Kind, name, value string) bool {
 	for _, p := range Params(k) {
-		if p.Name == name && p.Default != "" {
-			standard := strings.Trim(p.Default, `"`)
+		if standard := strings.Trim(p.Default, `"`); p.Name == name && standard != "" {
 			is, ok := calendar.ParseBool(value)
-			other, known := calendar.ParseBool(standard)
-			return value == standard || ok && known && is == other
+			return value == standard || standard == "false" && ok && !is
 		}
 	}
 	return false

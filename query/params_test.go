@@ -59,3 +59,19 @@ func TestDefaultsOfParams(t *testing.T) {
 		t.Error("kinds without a list have parameters")
 	}
 }
+
+func TestIsDefault(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, value string
+		want        bool
+	}{
+		{"strict_dates", "false", true}, {"strict_dates", "0", true}, {"strict_dates", "true", false}, {"highlight", "no", true},
+		{"typos", "off", true}, {"typos", "auto", false}, {"geoloc_radius", "25", true}, {"geoloc_radius", "30", false},
+		{"search", "", false}, {"featured", "false", false}, {"unknown", "x", false},
+	} {
+		if got := IsDefault(calendar.KindEvent, tc.name, tc.value); got != tc.want {
+			t.Errorf("%s=%s: %t", tc.name, tc.value, got)
+		}
+	}
+}

@@ -32,10 +32,10 @@ const (
 // lap is the window of the period, open for none.
 func (s *Sheet) lap() window {
 	w := newWindow()
-	if s.Period {
-		w.days(s.First, s.Last, s.Zone)
+	if !s.Period {
+		return w
 	}
-	if s.Period && s.Zone != nil { // all-day events are on their own dates, which may be beyond
+	if w.days(s.First, s.Last, s.Zone); s.Zone != nil { // all-day events are on their own dates, which may be beyond
 		w.utcStart.min = min(w.utcStart.min, int64(s.First)+daySeconds-eastmost-2)
 		w.utcEnd.max = max(w.utcEnd.max, int64(s.Last)+westmost)
 	}
@@ -48,19 +48,17 @@ func (c *Criteria) Exact() []LinkParam {
 	if c.run.sheet == (Sheet{}) {
 		return c.Sent
 	}
-	w, lap := &c.run.window, &c.run.lap
-	overlaps := *lap != newWindow()
+	overlaps := c.run.lap != newWindow()
 	out := slices.DeleteFunc(slices.Clone(c.Sent), func(p LinkParam) bool {
 		return slices.Contains(dateParams, p.Name) || p.Name == "when" || p.Name == "strict_dates" || p.Name == "overlap" && overlaps
 	})
-	for i, at := range [][2]int64{ // of clocks and in UTC; a second beyond the open end is the open end of the other side
-		{lap.start.min, lap.utcStart.min}, {lap.end.max, lap.utcEnd.max},
-		{w.start.max + 1, w.utcStart.max + 1}, {w.start.min - 1, w.utcStart.min - 1},
-		{w.end.max + 1, w.utcEnd.max + 1}, {w.end.min - 1, w.utcEnd.min - 1},
-	} {
-		for j, layout := range []string{calendar.WallLayout, time.RFC3339} {
-			if at[j] != open.min && at[j] != open.max {
-				out = append(out, LinkParam{dateParams[i], inTime(at[j]).Format(layout)})
+	for _, zone := range []*time.Location{nil, time.UTC} {
+		first, last := c.run.lap.spans(zone)
+		start, end := c.run.window.spans(zone)
+		// What is a second beyond an open end wraps around, to the other one.
+		for i, bound := range []int64{first.min, last.max, start.max + 1, start.min - 1, end.max + 1, end.min - 1} {
+			if bound != open.min && bound != open.max {
+				out = append(out, LinkParam{dateParams[i], told(bound, zone)})
 			}
 		}
 	}
@@ -70,9 +68,13 @@ func (c *Criteria) Exact() []LinkParam {
 	return append(out, LinkParam{"strict_dates", "true"})
 }
 
-// inTime is a second in UTC, the first or the last one for those beyond.
-func inTime(second int64) time.Time {
-	return time.Unix(min(max(second, firstSecond), lastSecond), 0).UTC()
+// told is a second as a bound, in the years that there are: in a zone, for nil as a wall clock.
+func told(second int64, zone *time.Location) string {
+	at := time.Unix(min(max(second, firstSecond), lastSecond), 0)
+	if zone == nil {
+		return at.UTC().Format(calendar.WallLayout)
+	}
+	return at.In(zone).Format(time.RFC3339)
 }
 
 // Range is the window that events overlap, as the source of calendar widgets takes it: its
@@ -82,15 +84,14 @@ func (c *Criteria) Range() (from, until string, ok bool) {
 	if sheet.Period {
 		lap.days(sheet.First, sheet.Last, sheet.Zone)
 	}
-	zone, layout := sheet.Zone, time.RFC3339
+	zone := sheet.Zone
 	start, end := lap.spans(zone)
-	if zone == nil {
-		zone, layout = time.UTC, calendar.WallLayout
+	if zone != nil {
+		// All-day events are in it or not by its digits: a day ends at 24:00:00, also where the
+		// next one begins later.
+		_, offset := time.Unix(end.max, 0).In(zone).Zone()
+		zone = time.FixedZone("", offset)
 	}
-	// All-day events are in it or not by its digits: a day ends at 24:00:00, also where the next
-	// one begins later.
-	last := inTime(min(end.max, lastSecond-1)).In(zone)
-	_, offset := last.Zone()
-	ok = lap != newWindow() && c.run.window == newWindow() && start.min <= end.max && !c.run.collapse
-	return inTime(start.min).In(zone).Format(layout), last.In(time.FixedZone("", offset)).Add(time.Second).Format(layout), ok
+	ok = start.min != open.min && start.min <= end.max && end.max < lastSecond-eastmost && c.run.window == newWindow() && !c.run.collapse
+	return told(start.min, sheet.Zone), told(end.max+1, zone), ok
 }
