@@ -66,9 +66,17 @@ func TestIsDefault(t *testing.T) {
 		name, value string
 		want        bool
 	}{
-		{"strict_dates", "false", true}, {"strict_dates", "0", true}, {"strict_dates", "true", false}, {"highlight", "no", true},
-		{"typos", "off", true}, {"typos", "auto", false}, {"geoloc_radius", "25", true}, {"geoloc_radius", "30", false},
-		{"search", "", false}, {"featured", "false", false}, {"unknown", "x", false},
+		{"strict_dates", "false", true},
+		{"strict_dates", "0", true},
+		{"strict_dates", "true", false},
+		{"highlight", "no", true},
+		{"typos", "off", true},
+		{"typos", "auto", false},
+		{"geoloc_radius", "25", true},
+		{"geoloc_radius", "30", false},
+		{"search", "", false},
+		{"featured", "false", false},
+		{"unknown", "x", false},
 	} {
 		if got := IsDefault(calendar.KindEvent, tc.name, tc.value); got != tc.want {
 			t.Errorf("%s=%s: %t", tc.name, tc.value, got)

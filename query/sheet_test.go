@@ -13,7 +13,7 @@ import (
 // sheetOf reads a sheet: "zone", "past", "first..last" with blanks between, "-" for the zero one.
 func sheetOf(tb testing.TB, text string) (s Sheet) {
 	tb.Helper()
-	for _, word := range strings.Fields(strings.Trim(text, "-")) {
+	for word := range strings.FieldsSeq(strings.Trim(text, "-")) {
 		first, last, period := strings.Cut(word, "..")
 		switch {
 		case word == "past":

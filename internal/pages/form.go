@@ -68,9 +68,9 @@ func (l *look) form(facets []facet, problems ...problem) *filterForm {
 			names = append(names, p.Name())
 		}
 	}
-	var faceted []string
+	faceted := make([]string, 0, len(facets)+1)
 	if l.Preview { // all forms keep it
-		faceted = []string{paramPreview}
+		faceted = append(faceted, paramPreview)
 	}
 	for _, facet := range facets {
 		faceted = append(faceted, facet.Name)

@@ -239,6 +239,7 @@ func (l *look) complete(in calendar.Input) {
 			in[paramSort] = "relevance"
 			delete(in, paramOrder)
 		}
+	default:
 	}
 }
 
