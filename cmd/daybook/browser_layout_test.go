@@ -39,17 +39,19 @@ func TestLayout(t *testing.T) {
 				if !strings.HasPrefix(page.path, "/") { // of a record that is not there
 					continue
 				}
-				for _, width := range widths {
-					for i, lang := range c.langs {
-						if i > 0 && page.name != "list" { // the header is the same
-							continue
-						}
+				for i, lang := range c.langs {
+					if i > 0 && page.name != "list" { // the header is the same
+						continue
+					}
+					p.Resize(widths[0], 900)
+					p.Goto(l.host + lang + page.path)
+					drawn(p)
+					for _, width := range widths {
 						where := fmt.Sprintf("%s%s at %d", page.name, strings.ReplaceAll(lang, "/", "-"), width)
 						p.Resize(width, 900)
-						p.Goto(l.host + lang + page.path)
-						drawn(p)
 						nothing(t, p, where, sideways)
 						nothing(t, p, where, misplaced)
+						nothing(t, p, where, beyond)
 					}
 				}
 			}
@@ -73,7 +75,7 @@ const misplaced = `(() => {
 		if (!shown(e)) continue;
 		const r = e.getBoundingClientRect();
 		if (e.scrollWidth > e.clientWidth + 1 && !e.matches('input, select') || e.scrollHeight > e.clientHeight + 2 && e.matches('button, .button, .pills a, .chip, #views a')) wrong.push('cut off: ' + name(e));
-		if ((r.left < -1 || r.right > innerWidth + 1) && !e.closest('#views, .quick')) wrong.push('outside: ' + name(e));
+		if ((r.left < -1 || r.right > document.documentElement.clientWidth + 1) && !e.closest('#views, .quick')) wrong.push('outside: ' + name(e));
 	}
 	const flows = (e) => shown(e) && ['static', 'relative'].includes(getComputedStyle(e).position) && !['inline', 'contents'].includes(getComputedStyle(e).display) && !e.matches('.bar-of, .now-line, .more-here');
 	for (const parent of document.querySelectorAll('header .bar, #site-nav, .find, main, main *')) {
@@ -85,6 +87,15 @@ const misplaced = `(() => {
 	}
 	return wrong.slice(0, 8).join('\n');
 })()`
+
+// beyond names menus that reach out of the window when they are open.
+const beyond = `[...document.querySelectorAll('details.menu:not([open])')].filter((menu) => {
+	if (!menu.checkVisibility()) return false;
+	menu.open = true;
+	const wrong = [menu, ...menu.querySelectorAll('*')].some((e) => !e.closest('.hidden') && (e.getBoundingClientRect().left < -1 || e.getBoundingClientRect().right > document.documentElement.clientWidth + 1));
+	menu.open = false;
+	return wrong;
+}).map((menu) => menu.textContent.trim().slice(0, 30)).join()`
 
 // manyEvents starts a calendar with 3,000 events in the week of today.
 func manyEvents(t *testing.T) *looked {

@@ -19,7 +19,7 @@ import (
 // tells machines.
 const whole = `(() => {
 	const main = document.getElementById('main').cloneNode(true);
-	main.querySelector('.map')?.remove();
+	main.querySelector('#map')?.remove();
 	return [document.title, document.getElementById('map')?.dataset.geojson, document.getElementById('zone-switch').outerHTML, main.innerHTML.replaceAll(' open=""', '').replace(/>\s*</g, '>\n<'),
 		...[...document.head.querySelectorAll('link[rel=canonical], link[rel=alternate], meta[name=robots]')].map((e) => e.outerHTML).sort()].join('\n');
 })()`
@@ -142,13 +142,13 @@ func (l *looked) helped(t *testing.T) {
 		}
 		p.Eval(`button.click(); 0`)
 		p.Is(button, `labels.length === 3 && labels[0] === labels[2] && labels[1] === button.dataset.copied && labels[1] !== labels[0]`, true)
-		p.Is(button, `navigator.clipboard.readText().then((s) => s === button.dataset.copy && s !== '')`, true)
+		p.Is(button, `navigator.clipboard.readText().then((s) => s === (button.dataset.copy ?? document.querySelector('link[rel=canonical]').href))`, true)
 	}
 	p.Goto(l.host + l.event) // where copying is not allowed, nothing fails
-	p.Eval(`navigator.clipboard.writeText = () => Promise.reject(new Error('not allowed')); document.querySelector('.actions button[data-copy]').click(); 0`)
+	p.Eval(`navigator.clipboard.writeText = () => Promise.reject(new Error('not allowed')); document.querySelector('.actions [data-action=share]').click(); 0`)
 	p.Allow(l.host, "clipboardReadWrite", "clipboardSanitizedWrite")
 	p.Goto(l.host + l.event)
-	copied(".actions button[data-copy]")
+	copied("[data-action=share]")
 	p.Goto(l.host + "/events/?tags=markup")
 	copied("#selection-as [data-format=json] button")
 	copied("#selection-as [data-format=embed] button")
@@ -237,6 +237,17 @@ func (*looked) tiled(t *testing.T) {
 			t.Errorf("%s: asked for no tiles, or for outlines below them", path)
 		}
 		l.clean(t, p, path, 200)
+	}
+	// On a telephone the map of an event is loaded when it comes into view.
+	p.Resize(390, 600)
+	p.Goto(s.host + "/event/here/")
+	p.Eval(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(0), 200))))`) // what is seen is told to scripts after a frame
+	if p.Requested("leaflet") {
+		t.Error("a map that is not in view is loaded")
+	}
+	drawn(p)
+	if !p.Requested("leaflet") {
+		t.Error("a map in view is not loaded")
 	}
 	server.Close()
 	p.Goto(s.host + "/events/map/")

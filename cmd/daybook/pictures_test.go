@@ -40,8 +40,7 @@ func TestPictures(t *testing.T) {
 							drawn(p)
 							for _, theme := range []string{"light", "dark"} {
 								t.Run(theme, func(t *testing.T) {
-									p.Prefer(map[string]string{"prefers-color-scheme": theme})
-									p.Eval(still)
+									p.Prefer(inTheme(theme))
 									keepPicture(t, p, fmt.Sprintf("%s-%s-%d-%s", page.name, set.name, width, theme))
 								})
 							}

@@ -12,66 +12,66 @@ const sheet = new CSSStyleSheet();
 sheet.replaceSync(`
 :host { --ink: var(--daybook-ink, light-dark(#1b1a17, #f2f1ee)); --muted: var(--daybook-muted, light-dark(#5c5850, #b3b0a8)); --ground: var(--daybook-background, light-dark(#fff, #1d1f26)); --edge: var(--daybook-edge, light-dark(#e3dfd6, #32343d));
 	--accent: var(--daybook-accent, light-dark(#0b5fae, #82b8ff)); --corner: var(--daybook-corner, 10px); --mark: var(--accent); display: block; container-type: inline-size; color-scheme: light dark; color: var(--ink);
-	font: 400 1rem/1.5 var(--daybook-font, Figtree, system-ui, "Segoe UI", Roboto, "Noto Sans", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif); }
-:host([theme="light"]) { color-scheme: light; }
-:host([theme="dark"]) { color-scheme: dark; }
-:host([hidden]) { display: none; }
-section { padding: 16px; background: var(--ground); border: 1px solid var(--edge); border-radius: var(--corner); overflow-wrap: anywhere; }
-* { box-sizing: border-box; }
-h2, h3, p, ul, ol { margin: 0; padding: 0; list-style: none; }
-h2 { flex: 1 1 auto; font-size: 1.375rem; line-height: 1.2; letter-spacing: -0.01em; }
-h3 { font-size: 1rem; font-weight: 600; line-height: 1.375; }
-a { color: var(--accent); text-underline-offset: 0.18em; }
-h3 a { color: var(--ink); text-decoration: none; }
-h3 a::after { content: ""; position: absolute; inset: 0; }
-[part~="item"]:hover h3 a, [part~="chip"]:hover bdi { text-decoration: underline; }
-:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 6px; }
-[part~="header"] { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; margin-bottom: 12px; }
-button { min-width: 40px; min-height: 40px; padding: 0 10px; font: inherit; color: inherit; background: none; border: 1px solid light-dark(#847f74, #82858f); border-radius: 10px; cursor: pointer; }
-button:disabled { opacity: 0.5; cursor: default; }
-@media (pointer: coarse) { button { min-width: 44px; min-height: 44px; } }
-[part~="item"] { position: relative; display: grid; grid-template-columns: 6.5rem 5.5rem minmax(0, 1fr) fit-content(9rem); gap: 0 16px; padding: 12px 0; border-top: 1px solid var(--edge); }
-[part~="item"].first { border-color: var(--ink); }
-[part~="item"].first ~ .first { margin-top: 16px; }
-[part~="date"], .cost { font-weight: 600; line-height: 1.375; }
-.today [part~="date"] { color: var(--accent); }
-li [part~="time"], .cost { font-size: 0.875rem; line-height: 1.375rem; }
-.cost { text-align: end; }
-[part~="place"], [part~="footer"] { color: var(--muted); font-size: 0.875rem; }
-[part~="place"] > * + *, .badge { margin-inline-start: 12px; }
-.dot::before { content: ""; display: inline-block; width: 0.6em; height: 0.6em; margin-inline-end: 0.4rem; border-radius: 50%; background: var(--mark); }
-.badge { padding: 1px 8px; border-radius: 6px; background: light-dark(#fdecea, #3b1a18); color: light-dark(#b3261e, #ff9d94); font-weight: 600; font-size: 0.8125rem; white-space: nowrap; }
-.badge.postponed { background: light-dark(#fdf1dc, #35260c); color: light-dark(#8a4b00, #f2b66d); }
-time { font-variant-numeric: tabular-nums; }
-[part~="footer"] { margin-top: 12px; }
-[part~="empty"], [part~="error"] { padding: 16px 0; }
-table { width: 100%; border-collapse: collapse; table-layout: fixed; }
-th { padding: 4px 8px; text-align: start; font-size: 0.8125rem; font-weight: 600; color: var(--muted); }
-td { height: 6rem; padding: 0 0 8px; vertical-align: top; border: 1px solid var(--edge); }
-td.other [part~="number"] { color: var(--muted); font-weight: 400; }
-td[aria-current] { background: color-mix(in srgb, var(--accent) 8%, transparent); }
-[part~="number"] { display: inline-block; min-width: 28px; min-height: 28px; margin: 3px; line-height: 28px; font-size: 0.875rem; text-align: center; color: inherit; text-decoration: none; border-radius: 14px; font-weight: 600; }
-td[aria-current] [part~="number"] { background: var(--accent); color: var(--ground); }
-[part~="chip"] { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; min-height: 24px; margin: 0 0 4px 5px; padding: 0 4px 0 8px; border-left: 3px solid var(--mark); color: var(--ink); font-size: 0.8125rem; line-height: 1.3; text-decoration: none; hyphens: auto; align-content: center; }
-[part~="chip"] time { color: var(--muted); }
-[part~="chip"] bdi { font-weight: 500; }
-summary { min-height: 24px; padding-inline: 16px; font-size: 0.8125rem; font-weight: 600; color: var(--accent); cursor: pointer; }
-.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-.long { display: none; }
-.c0 { --mark: light-dark(#2273cc, #5ba3f5); } .c1 { --mark: light-dark(#0d857a, #35b8a9); } .c2 { --mark: light-dark(#3c8a35, #6cb862); } .c3 { --mark: light-dark(#b07a00, #dba53a); } .c4 { --mark: light-dark(#cf5a17, #f0844a); } .c5 { --mark: light-dark(#cf353b, #f0716f); } .c6 { --mark: light-dark(#7a52cc, #a585ec); } .c7 { --mark: light-dark(#667183, #8c97a9); }
+	font: 400 1rem/1.5 var(--daybook-font, Figtree, system-ui, sans-serif) }
+:host([theme="light"]) { color-scheme: light }
+:host([theme="dark"]) { color-scheme: dark }
+:host([hidden]) { display: none }
+section { padding: 16px; background: var(--ground); border: 1px solid var(--edge); border-radius: var(--corner); overflow-wrap: anywhere }
+* { box-sizing: border-box }
+h2, h3, p, ul, ol { margin: 0; padding: 0; list-style: none }
+h2 { flex: 1 1 auto; font-size: 1.375rem; line-height: 1.2; letter-spacing: -0.01em }
+h3 { font-size: 1rem; font-weight: 600; line-height: 1.375 }
+a { color: var(--accent); text-underline-offset: 0.18em }
+h3 a { color: var(--ink); text-decoration: none }
+h3 a::after { content: ""; position: absolute; inset: 0 }
+[part~=item]:hover h3 a, [part~=chip]:hover bdi { text-decoration: underline }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 6px }
+[part~=header] { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; margin-bottom: 12px }
+button { min-width: 40px; min-height: 40px; padding: 0 10px; font: inherit; color: inherit; background: none; border: 1px solid light-dark(#847f74, #82858f); border-radius: 10px; cursor: pointer }
+button:disabled { opacity: 0.5; cursor: default }
+@media (pointer: coarse) { button { min-width: 44px; min-height: 44px } }
+[part~=item] { position: relative; display: grid; grid-template-columns: 6.5rem 5.5rem minmax(0, 1fr) fit-content(9rem); gap: 0 16px; padding: 12px 0; border-top: 1px solid var(--edge) }
+[part~=item].first { border-color: var(--ink) }
+[part~=item].first ~ .first { margin-top: 16px }
+[part~=date], .cost { font-weight: 600; line-height: 1.375 }
+.today [part~=date] { color: var(--accent) }
+li [part~=time], .cost { font-size: 0.875rem; line-height: 1.375rem }
+.cost { text-align: end }
+[part~=place], [part~=footer] { color: var(--muted); font-size: 0.875rem }
+[part~=place] > * + *, .badge { margin-inline-start: 12px }
+.dot::before { content: ""; display: inline-block; width: 0.6em; height: 0.6em; margin-inline-end: 0.4rem; border-radius: 50%; background: var(--mark) }
+.badge { padding: 1px 8px; border-radius: 6px; background: light-dark(#fdecea, #3b1a18); color: light-dark(#b3261e, #ff9d94); font-weight: 600; font-size: 0.8125rem; white-space: nowrap }
+.badge.postponed { background: light-dark(#fdf1dc, #35260c); color: light-dark(#8a4b00, #f2b66d) }
+time { font-variant-numeric: tabular-nums }
+[part~=footer] { margin-top: 12px }
+[part~=empty], [part~=error] { padding: 16px 0 }
+table { width: 100%; border-collapse: collapse; table-layout: fixed }
+th { padding: 4px 8px; text-align: start; font-size: 0.8125rem; font-weight: 600; color: var(--muted) }
+td { height: 6rem; padding: 0 0 8px; vertical-align: top; border: 1px solid var(--edge) }
+td.other [part~=number] { color: var(--muted); font-weight: 400 }
+td[aria-current] { background: color-mix(in srgb, var(--accent) 8%, transparent) }
+[part~=number] { display: inline-block; min-width: 28px; min-height: 28px; margin: 3px; line-height: 28px; font-size: 0.875rem; text-align: center; color: inherit; text-decoration: none; border-radius: 14px; font-weight: 600 }
+td[aria-current] [part~=number] { background: var(--accent); color: var(--ground) }
+[part~=chip] { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; min-height: 24px; margin: 0 0 4px 5px; padding: 0 4px 0 8px; border-left: 3px solid var(--mark); color: var(--ink); font-size: 0.8125rem; line-height: 1.3; text-decoration: none; hyphens: auto; align-content: center }
+[part~=chip] time { color: var(--muted) }
+[part~=chip] bdi { font-weight: 500 }
+summary { min-height: 24px; padding-inline: 16px; font-size: 0.8125rem; font-weight: 600; color: var(--accent); cursor: pointer }
+.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
+.long { display: none }
+.c0 { --mark: light-dark(#2273cc, #5ba3f5) } .c1 { --mark: light-dark(#0d857a, #35b8a9) } .c2 { --mark: light-dark(#3c8a35, #6cb862) } .c3 { --mark: light-dark(#b07a00, #dba53a) } .c4 { --mark: light-dark(#cf5a17, #f0844a) } .c5 { --mark: light-dark(#cf353b, #f0716f) } .c6 { --mark: light-dark(#7a52cc, #a585ec) } .c7 { --mark: light-dark(#667183, #8c97a9) }
 @container (max-width: 36rem) {
-	[part~="item"] { grid-template-columns: 4.5rem minmax(0, 1fr) fit-content(30%); gap: 0 12px; }
-	[part~="date"] { grid-column: 1 / -1; padding-bottom: 8px; }
-	table, tbody, tr, td { display: block; }
-	thead, td.bare { display: none; }
-	td { height: auto; border-width: 1px 0 0; padding: 8px 0; }
-	[part~="number"] { min-width: 0; margin-inline: 0; }
-	td[aria-current] [part~="number"] { padding: 0 8px; }
-	.short { display: none; }
-	.long { display: inline; }
-	[part~="chip"] { display: block; margin-left: 0; font-size: 1rem; }
+	[part~=item] { grid-template-columns: 4.5rem minmax(0, 1fr) fit-content(30%); gap: 0 12px }
+	[part~=date] { grid-column: 1 / -1; padding-bottom: 8px }
+	table, tbody, tr, td { display: block }
+	thead, td.bare { display: none }
+	td { height: auto; border-width: 1px 0 0; padding: 8px 0 }
+	[part~=number] { min-width: 0; margin-inline: 0 }
+	td[aria-current] [part~=number] { padding: 0 8px }
+	.short { display: none }
+	.long { display: inline }
+	[part~=chip] { display: block; margin-left: 0; font-size: 1rem }
 }
-@media (forced-colors: active) { td[aria-current] [part~="number"] { outline: 2px solid; } .badge { border: 1px solid; } }
+@media (forced-colors: active) { td[aria-current] [part~=number] { outline: 2px solid } .badge { border: 1px solid } }
 `);
 
 // make makes an element; texts are texts, never HTML.

@@ -18,7 +18,7 @@ import (
 
 // pageLimit bounds every wait for a browser, which may share its processors with all else
 // that is tested.
-const pageLimit = 3 * time.Minute
+const pageLimit = time.Minute
 
 // Page is a page in the browser of DAYBOOK_TEST_CHROMIUM, by the DevTools protocol. It is
 // closed when the test ends; an error of a script that nobody catches fails the test.
