@@ -170,9 +170,9 @@ func (g generator) change(r *calendar.Record) *calendar.Record {
 		fresh.Deleted = true
 	case g.chance(50) && !r.Deleted:
 		fields := maps.Clone(r.Fields)
-		for name, v := range fresh.Fields {
+		for _, name := range slices.Sorted(maps.Keys(fresh.Fields)) { // in order: the same seed, the same records
 			if g.chance(20) && name != r.Kind.NameField() {
-				fields[name] = v
+				fields[name] = fresh.Fields[name]
 			}
 		}
 		fresh.Fields, fresh.Home = fields, r.Home
