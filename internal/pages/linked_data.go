@@ -62,7 +62,7 @@ func (l *look) crumbsLD() map[string]any {
 		items = append(items, map[string]any{"@type": "ListItem", "position": len(items) + 1, "name": name, "item": at})
 	}
 	add(l.text("nav.home"), l.outside(l.Href("/")))
-	add(l.text("crumbs.events"), l.outside(l.Href("/events/")))
+	add(l.text("directory.events"), l.outside(l.Href("/events/")))
 	for _, c := range l.Crumbs {
 		add(c.Label(), l.outside(c.Href()))
 	}

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"daybook/calendar"
 	"daybook/query"
@@ -51,26 +50,14 @@ type look struct {
 	Crumbs    []named // the records above it
 	Feeds     []feed
 	Drawer    *drawer // of the selection
-	OpenGraph []property
-	Large     bool // the picture is that of the event
-	Bare      bool // Open Graph holds title and site name only
+	Image     string  // for other sites, "" for the logo
+	Large     bool    // it is that of the event
+	Bare      bool    // Open Graph holds title and site name only
 	LD        template.JS
 	moved     *calendar.Record  // an event before its start was moved
 	own       []query.LinkParam // what a page without a selection was asked for, but its zone
 	Zones     []option          // of the zone switch
 	Body      any
-}
-
-// property is one of Open Graph.
-type property struct{ Name, Content string }
-
-// Referrer is the policy of the page that follows a wrong password: to that of its header
-// a browser would send no origin with the next one.
-func (l *look) Referrer() string {
-	if l.Unlock && l.Code != "" {
-		return "same-origin"
-	}
-	return ""
 }
 
 // Lang is the language of the page, Tag its name.
@@ -81,26 +68,19 @@ func (l *look) Tag() string { return l.lang.Tag() }
 // Site is the name of the calendar.
 func (l *look) Site() string { return l.o.Brand.Name }
 
-// LongSite reports whether it is long.
-func (l *look) LongSite() bool { return utf8.RuneCountInString(l.Site()) > 24 }
-
 // Twelve reports whether times are of twelve hours.
 func (l *look) Twelve() bool { return l.twelve }
-
-// Wide reports whether the page takes more than the width of a text.
-func (l *look) Wide() bool { return l.Page == pageMonth || l.Page == pageWeek || l.Page == pageMap }
 
 // FullTitle is the title of the document.
 func (l *look) FullTitle() string {
 	if l.Title == "" || l.Title == l.Site() {
 		return l.Site()
 	}
-	title := strings.Replace(l.Title, l.Named, calendar.Isolated(l.Named), 1) + " – " + l.Site()
-	if l.Failed {
-		return l.text("error") + l.colon() + title
-	}
-	return title
+	return strings.Replace(l.Title, l.Named, calendar.Isolated(l.Named), 1) + " – " + l.Site()
 }
+
+// Options are the settings.
+func (l *look) Options() *Options { return &l.o }
 
 // Href makes the path of a page in the language of this one.
 func (l *look) Href(page string) string { return l.href(page) }
@@ -108,37 +88,14 @@ func (l *look) Href(page string) string { return l.href(page) }
 // Asset gives the path of a file.
 func (l *look) Asset(name string) string { return l.Path + l.assets.path(name) }
 
-// Suggest is the path of suggestions for the search.
-func (l *look) Suggest() string { return l.Path + segments[l.lang] + l.o.Namespace + "/suggest" }
-
-// mapBody is what a map needs to be drawn.
-type mapBody struct {
-	GeoJSON  string // of the clusters of a selection, "" for one place
-	Lat, Lng string // of one place
-}
-
-// tiles are those of maps.
-type tiles struct{ URL, Hosts, By string }
-
-// Tiles are the map tiles below the markers, nil for none.
-func (l *look) Tiles() *tiles {
-	if l.o.Tiles == "" {
-		return nil
-	}
-	return &tiles{URL: l.o.Tiles, Hosts: strings.Join(l.o.TileHosts, ","), By: l.o.TilesBy}
-}
-
 // everyVenue is the zoom at which each venue is a cluster of its own: the map makes one of those
 // that would overlap.
 const everyVenue = "22"
 
-// Map are the clusters of the selection.
-func (l *look) Map() *mapBody {
-	if l.Page != pageMap && l.Page != pageSearch {
-		return nil
-	}
-	params := params(l.sel.criteria.Exact()).without(append(slices.Clone(shapes), "collapse")...).with("zoom", everyVenue)
-	return &mapBody{GeoJSON: l.Path + segments[l.lang] + l.o.Namespace + "/events/clusters" + linkQuery(params)}
+// Clusters is the address of those of the selection, for its map.
+func (l *look) Clusters() string {
+	selecting := params(l.sel.criteria.Exact()).without(append(slices.Clone(shapes), "collapse")...)
+	return l.Interface() + "/events/clusters" + selecting.with("zoom", everyVenue).String()
 }
 
 // Absolute makes the whole URL of a path below a language.
@@ -158,145 +115,80 @@ func (l *look) CanonicalURL() string {
 	return l.absolute(lang, l.Canonical)
 }
 
+// asked is what the page was asked for.
+func (l *look) asked() params {
+	if l.sel != nil && l.sel.criteria != nil {
+		return l.sel.asked
+	}
+	if zone := l.shownIn(); zone != nil {
+		return params(l.own).with(paramZone, zone.Name)
+	}
+	return l.own
+}
+
+// Search is the text that was searched.
+func (l *look) Search() string { return l.asked().value("search") }
+
+// Kept is what forms of the page send along, but one parameter.
+func (l *look) Kept(but string) params { return append(l.Route.named(), l.asked().without(but)...) }
+
 // alternate is the page in a language.
-type alternate struct{ Lang, URL string }
+type alternate struct {
+	calendar.Lang
+
+	URL, Href    string // URL: of the canonical page
+	Has, Current bool   // Has: the page has texts in the language
+}
+
+// Name is the name of the language, in itself.
+func (a alternate) Name() string { return word("language.name", a.Lang) }
 
 // hreflangs are the languages in the order in which they are told.
 var hreflangs = []calendar.Lang{calendar.LangEN, calendar.LangCN, calendar.LangES, calendar.LangFR}
 
-// Alternates are the page in its languages, each naming all and itself.
-func (l *look) Alternates() []alternate {
-	if l.Canonical == "" {
-		return nil
+// Languages are the page in all languages.
+func (l *look) Languages() (out []alternate) {
+	query := l.asked()
+	if l.sel != nil && l.sel.page > 1 {
+		query = query.with(paramPage, strconv.Itoa(l.sel.page))
 	}
-	in := l.Langs
-	if in == nil {
-		in = calendar.Langs[:]
-	}
-	var out []alternate
+	page := onto(l.Route.below(), query.String())
 	for _, lang := range hreflangs {
-		if slices.Contains(in, lang) {
-			out = append(out, alternate{lang.Tag(), l.absolute(lang, l.Canonical)})
-		}
-	}
-	standard := calendar.LangEN
-	if !slices.Contains(in, standard) {
-		standard = in[0] // the home language
-	}
-	return append(out, alternate{"x-default", l.absolute(standard, l.Canonical)})
-}
-
-// ogLocales are the languages as Open Graph names them.
-var ogLocales = [...]string{calendar.LangCN: "zh_CN", calendar.LangEN: "en_US", calendar.LangFR: "fr_FR", calendar.LangES: "es_ES"}
-
-// Properties are those of Open Graph.
-func (l *look) Properties() []property {
-	out := []property{{"og:title", l.Title}, {"og:site_name", l.Site()}}
-	if l.Bare {
-		return out
-	}
-	out = append(out, property{"og:type", "website"}, property{"og:locale", ogLocales[l.lang]})
-	for _, lang := range calendar.Langs {
-		if lang != l.lang && (l.Langs == nil || slices.Contains(l.Langs, lang)) {
-			out = append(out, property{"og:locale:alternate", ogLocales[lang]})
-		}
-	}
-	if u := l.CanonicalURL(); u != "" {
-		out = append(out, property{"og:url", u})
-	}
-	if l.Summary != "" {
-		out = append(out, property{"og:description", l.Summary})
-	}
-	out = append(out, l.OpenGraph...)
-	logo := l.Logo()
-	pictured := slices.ContainsFunc(out, func(p property) bool { return p.Name == "og:image" })
-	if !pictured && (strings.HasSuffix(logo, ".png") || strings.HasSuffix(logo, ".webp")) {
-		out = append(out, property{"og:image", l.Base + strings.TrimPrefix(logo, l.Path)})
+		has := l.Langs == nil || slices.Contains(l.Langs, lang)
+		out = append(out, alternate{lang, l.absolute(lang, l.Canonical), l.Path + segments[lang] + page, has, lang == l.lang})
 	}
 	return out
 }
 
-// Card is how other sites show the page, "" where it says little.
-func (l *look) Card() string {
-	switch {
-	case l.Bare:
-		return ""
-	case l.Large:
-		return "summary_large_image"
+// Standard is the page for people of other languages: the English one, else that of the home
+// language.
+func (l *look) Standard() string {
+	if l.Langs == nil || slices.Contains(l.Langs, calendar.LangEN) {
+		return l.absolute(calendar.LangEN, l.Canonical)
 	}
-	return "summary"
+	return l.absolute(l.Langs[0], l.Canonical)
 }
 
-// Languages is the page in each language, for the switch.
-func (l *look) Languages() []link {
-	page := l.Route.below()
-	if l.sel != nil && l.sel.criteria != nil {
-		page += strings.TrimPrefix(l.sel.toPage(l.sel.page), l.sel.path)
-	} else {
-		own := l.own
-		if zone := l.shownIn(); zone != nil {
-			own = append(slices.Clip(own), query.LinkParam{Name: paramZone, Value: zone.Name})
-		}
-		page = onto(page, linkQuery(own))
+// OpenImage is the picture for other sites, "" for none: they take no SVG.
+func (l *look) OpenImage() string {
+	if logo := l.Logo(); l.Image == "" && (strings.HasSuffix(logo, ".png") || strings.HasSuffix(logo, ".webp")) {
+		return l.Base + strings.TrimPrefix(logo, l.Path)
 	}
-	out := make([]link, 0, len(hreflangs))
-	for _, lang := range hreflangs {
-		out = append(out, link{Href: l.Path + segments[lang] + page, Label: word("language.name", lang), Lang: lang.Tag(), Current: lang == l.lang})
-	}
-	return out
+	return l.Image
 }
 
-// Views are the pages of the navigation.
-func (l *look) Views() []link {
-	out := make([]link, 0, 5)
-	kept := ""
-	if l.sel != nil && l.sel.criteria != nil && l.sel.of.ID == 0 && l.Page != pageHome {
-		kept = l.sel.asked.without(slices.Concat(shapes, dates, []string{paramPast, paramStrict, paramOverlap, "include", "collapse"})...).String()
+// View is the path of a page of the navigation, with the filters of this one.
+func (l *look) View(page string) string {
+	if l.sel == nil || l.sel.of.ID != 0 || l.Page == pageHome {
+		return l.Href(page)
 	}
-	for _, v := range []struct {
-		page  name
-		path  string
-		label string
-	}{
-		{pageList, "/events/", "nav.list"},
-		{pageMonth, "/events/month/", "nav.month"},
-		{pageWeek, "/events/week/", "nav.week"},
-		{pageDay, "/events/day/", "nav.day"},
-		{pageMap, "/events/map/", "nav.map"},
-	} {
-		out = append(out, link{Href: l.Href(v.path) + kept, Label: word(v.label, l.lang), Current: v.page == l.Page})
-	}
-	return out
-}
-
-// Directories are those of the footer.
-func (l *look) Directories() []link {
-	var out []link
-	for _, k := range []calendar.Kind{calendar.KindVenue, calendar.KindOrganizer, calendar.KindCategory, calendar.KindTag} {
-		out = append(out, link{Href: l.Href("/" + k.Collection() + "/"), Label: l.text("directory." + k.Collection()), Current: l.Page == pageDirectory && l.Route.kind == k})
-	}
-	return append(out, link{Href: l.Href("/docs/"), Label: l.text("nav.docs"), Current: l.Page == pageDocs})
+	out := slices.Concat(shapes, dates, []string{paramPast, paramStrict, paramOverlap, "include", "collapse"})
+	return l.Href(page) + l.sel.asked.without(out...).String()
 }
 
 // Footer are the links of the branding.
 func (l *look) Footer() []FooterLink {
 	return slices.DeleteFunc(slices.Clone(l.o.Brand.Footer), func(f FooterLink) bool { return f.Lang != nil && *f.Lang != l.lang })
-}
-
-// Search is the text that was searched.
-func (l *look) Search() string {
-	if l.sel == nil {
-		return ""
-	}
-	return l.sel.asked.value("search")
-}
-
-// KeptInSearch are the parameters that the search page sends with other words.
-func (l *look) KeptInSearch() params {
-	if l.sel == nil || l.Page != pageSearch {
-		return nil
-	}
-	return l.sel.asked.without("search")
 }
 
 // feed is an event in a format.

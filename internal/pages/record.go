@@ -248,9 +248,7 @@ func (l *look) sharePicture(v *query.View) {
 	for _, venue := range v.Venues {
 		image = cmp.Or(image, venue.Record.Fields.String("image_url"))
 	}
-	if image != "" {
-		l.OpenGraph = append(l.OpenGraph, property{"og:image", image})
-	}
+	l.Image = image
 }
 
 // placeOf makes a venue; it may be one of an event, which may leave out its map too.

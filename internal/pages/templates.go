@@ -2,21 +2,19 @@ package pages
 
 import (
 	"embed"
-	"errors"
 	"fmt"
 	"html/template"
 	"io"
 	"io/fs"
 	"path"
 	"regexp"
-	"strings"
+	"slices"
 
 	"golang.org/x/text/collate"
 	"golang.org/x/text/language"
 
 	"daybook/calendar"
 	"daybook/internal/texts"
-	"daybook/query"
 )
 
 //go:embed templates/*.html
@@ -39,12 +37,8 @@ func parseTemplates(l calendar.Lang) (*template.Template, error) {
 		return nil, err
 	}
 	out := template.New("").Funcs(template.FuncMap{
-		"t": func(key string) (string, error) {
-			if _, known := texts.Pages[key]; !known {
-				return "", errors.New("no text " + key)
-			}
-			return word(key, l), nil
-		},
+		"t":    func(key ...any) string { return word(fmt.Sprint(key...), l) },
+		"word": word,
 		"fill": texts.Fill,
 		"isolated": func(s, with string, lang ...string) template.HTML {
 			open := "<bdi>"
@@ -64,16 +58,11 @@ func parseTemplates(l calendar.Lang) (*template.Template, error) {
 		if err != nil {
 			return nil, err
 		}
-		var unknown error
 		text := spelled.ReplaceAllStringFunc(string(b), func(s string) string {
-			key := spelled.FindStringSubmatch(s)[1]
-			if _, known := texts.Pages[key]; !known {
-				unknown = fmt.Errorf("%s: no text %s", name, key)
-			}
-			return template.HTMLEscapeString(word(key, l))
+			return template.HTMLEscapeString(word(spelled.FindStringSubmatch(s)[1], l))
 		})
-		if _, err = out.New(path.Base(name)).Parse(text); err != nil || unknown != nil {
-			return nil, errors.Join(err, unknown)
+		if _, err = out.New(path.Base(name)).Parse(text); err != nil {
+			return nil, err
 		}
 	}
 	// They are escaped when they are first executed: what cannot be is refused at the start.
@@ -83,50 +72,24 @@ func parseTemplates(l calendar.Lang) (*template.Template, error) {
 	return out, out.ExecuteTemplate(io.Discard, "all", nil)
 }
 
+var safe = regexp.MustCompile(`(?i)^(webcal:|geo:|mailto:|https?:|/)`)
+
 // safeURL passes addresses of schemes that run nothing. Templates let http and mailto links
 // pass only; the others that stand on pages, webcal and geo, are made here.
 func safeURL(u string) template.URL {
-	for _, scheme := range []string{"webcal:", "geo:", "mailto:", "http:", "https:", "/"} {
-		if len(u) >= len(scheme) && strings.EqualFold(u[:len(scheme)], scheme) {
-			return template.URL(u) //nolint:gosec // of a scheme that runs nothing
-		}
+	if !safe.MatchString(u) {
+		return ""
 	}
-	return ""
+	return template.URL(u) //nolint:gosec // of a scheme that runs nothing
 }
 
 // dict hands several values to a template.
-func dict(pairs ...any) (map[string]any, error) {
-	out := make(map[string]any, len(pairs)/2)
-	for i := 0; i+1 < len(pairs); i += 2 {
-		name, ok := pairs[i].(string)
-		if !ok {
-			return nil, errors.New("dict: a name is a text")
-		}
-		out[name] = pairs[i+1]
+func dict(pairs ...any) map[string]any {
+	out := map[string]any{}
+	for pair := range slices.Chunk(pairs, 2) {
+		out[fmt.Sprint(pair[0])] = pair[1]
 	}
-	return out, nil
-}
-
-// Root is the path of the base URL.
-func (l *look) Root() string { return l.Path }
-
-// IsRecord tells that the page is that of a venue, organizer, category or tag.
-func (l *look) IsRecord() bool {
-	switch l.Page {
-	case pageVenue, pageOrganizer, pageCategory, pageTag:
-		return true
-	default:
-	}
-	return false
-}
-
-// Kept are the parameters that the zone switch sends along.
-func (l *look) Kept() []query.LinkParam {
-	named := l.Route.named()
-	if l.sel == nil {
-		return append(named, l.own...)
-	}
-	return append(named, l.sel.asked.without(paramZone)...)
+	return out
 }
 
 var languageTags = [...]language.Tag{calendar.LangCN: language.SimplifiedChinese, calendar.LangEN: language.English, calendar.LangFR: language.French, calendar.LangES: language.Spanish}
