@@ -27,8 +27,6 @@ type Operation struct {
 // docsBody is the page of the interface.
 type docsBody struct {
 	API
-
-	Root string // URL of the interface
 }
 
 // Operations is how many there are.
@@ -51,5 +49,5 @@ func (l *look) serveDocs() {
 	l.Title, l.Heading, l.Canonical = l.text("docs.title"), l.text("docs.title"), l.Route.below()
 	l.Summary = l.text("docs.summary")
 	l.NoIndex = l.parametered()
-	l.Body = &docsBody{l.o.API, l.absolute(l.lang, l.o.Namespace)}
+	l.Body = &docsBody{l.o.API}
 }

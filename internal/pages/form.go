@@ -20,7 +20,7 @@ type filterForm struct {
 }
 
 // field is one field of a form.
-type field struct{ Name, Label, Value, Problem string }
+type field struct{ Name, Value, Problem string }
 
 // IsDate reports whether a field for dates can show the value.
 func (f field) IsDate() bool {
@@ -65,7 +65,7 @@ func (l *look) form(facets []facet, problems ...problem) *filterForm {
 			names = append(names, baseName(name))
 		}
 		for _, p := range problems {
-			names = append(names, p.Name())
+			names = append(names, p.Name)
 		}
 	}
 	faceted := make([]string, 0, len(facets)+1)
@@ -79,9 +79,9 @@ func (l *look) form(facets []facet, problems ...problem) *filterForm {
 		if slices.Contains(faceted, name) || slices.Contains(names[:i], name) {
 			continue
 		}
-		at := field{Name: name, Label: l.filterName(name), Value: sent.value(name)}
+		at := field{Name: name, Value: sent.value(name)}
 		for _, p := range problems {
-			if p.Name() == name {
+			if p.Name == name {
 				at.Problem = p.Message
 			}
 		}

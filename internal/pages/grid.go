@@ -456,7 +456,7 @@ func (l *look) step(b *periodBody, u *unit, label func(time.Time) string) {
 	}
 	today := l.today(l.sel.zone)
 	b.Step.Today = &link{Href: l.Href(u.path(today)) + kept, Label: l.text("today"), Current: !today.Before(over.first) && !today.After(over.last)}
-	if b.Empty == nil || b.Empty.First != nil {
+	if b.Empty == nil || b.Empty.First != "" {
 		return
 	}
 	rest := l.sel.asked.without(window...)

@@ -125,9 +125,6 @@ func (l *look) askHistory() (page int, from, to int64) {
 	return page, from, to
 }
 
-// Colon stands between a name and its value.
-func (l *look) Colon() string { return l.colon() }
-
 // Date writes the day of a moment in the zone of the page.
 func (l *look) Date(t time.Time) string { return l.date(t.In(l.zoneOf().Location)) }
 

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"html/template"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"daybook/calendar"
-	"daybook/internal/texts"
 	"daybook/query"
 )
 
@@ -18,12 +18,11 @@ import (
 type listBody struct {
 	selected
 
-	Groups   []group
-	Featured []card
-	Pager    *pager
-	Past     *link // to what has ended, or back
-	Facets   []facet
-	More     *link // to the whole list, of the home page
+	Groups       []group
+	Featured     []card
+	Pager        *pager
+	Past, Coming string // paths to what has ended, and back
+	Facets       []facet
 }
 
 // selected is what all pages of a selection show of it.
@@ -51,13 +50,13 @@ func (l *look) selected(cards []card, total int) selected {
 	if l.Embedded() {
 		return s
 	}
-	s.Chips = l.chips()
-	first := s.Empty != nil && s.Empty.First != nil
-	if l.sel.of.ID == 0 && l.Page != pageSearch && !first {
-		s.Quick = l.quick()
+	s.Chips, l.Drawer = l.chips(), l.drawer()
+	if s.Empty != nil && s.Empty.First != "" {
+		return s
 	}
-	if l.Drawer = l.drawer(); !first {
-		s.Form = l.form(nil)
+	s.Form = l.form(nil)
+	if l.sel.of.ID == 0 && l.Page != pageSearch {
+		s.Quick = l.quick()
 	}
 	return s
 }
@@ -161,30 +160,23 @@ func (l *look) quick() *quick {
 	if !s.over.set {
 		asked := s.asked.without(window...).without(paramOverlap)
 		for _, preset := range presets {
-			at := link{Label: l.text("quick." + preset.name), Value: preset.name, Href: s.to(asked.without(paramWhen)), Current: strings.EqualFold(s.asked.value(paramWhen), preset.when) && !s.asked.has(dates...)}
-			if preset.when != "" {
-				at.Href = s.to(asked.with(paramWhen, preset.when))
-			}
-			out.Dates = append(out.Dates, at)
+			current := strings.EqualFold(s.asked.value(paramWhen), preset.when) && !s.asked.has(dates...)
+			out.Dates = append(out.Dates, link{Value: preset.name, Href: s.to(asked.with(paramWhen, preset.when)), Current: current})
 		}
 	}
 	chosen := strings.Split(s.asked.value("categories"), ",")
 	for _, v := range l.categories() {
 		id, _ := calendar.ParseID(v.Value)
-		others := slices.DeleteFunc(slices.Clone(chosen), func(c string) bool {
+		wanted := slices.DeleteFunc(slices.Clone(chosen), func(c string) bool {
 			c = calendar.Trim(c)
 			return strings.EqualFold(c, v.Slug) || c == v.Value
 		})
-		c := chip{link{Label: v.Label, Lang: l.other(v.In), Value: v.Slug, Current: len(others) < len(chosen)}, int(id % 8)}
-		switch but := s.asked.without("categories"); {
-		case !c.Current:
-			c.Href = s.to(but.with("categories", v.Slug))
-		case len(others) > 0:
-			c.Href = s.to(but.with("categories", strings.Join(others, ",")))
-		default:
-			c.Href = s.to(but)
+		current := len(wanted) < len(chosen)
+		if !current {
+			wanted = []string{v.Slug}
 		}
-		out.Categories = append(out.Categories, c)
+		href := s.to(s.asked.with("categories", strings.Join(wanted, ",")))
+		out.Categories = append(out.Categories, chip{link{Label: v.Label, Lang: l.other(v.In), Value: v.Slug, Href: href, Current: current}, int(id % noColour)})
 	}
 	return out
 }
@@ -206,174 +198,141 @@ func (l *look) categories() []query.FacetValue {
 
 // facet is how many events have each value.
 type facet struct {
-	Name, Label string
-	Values      []facetValue
-	More        []facetValue // folded
+	Name         string
+	Values, More []facetValue // More: folded
 }
 
 // facetValue is one value of a facet.
 type facetValue struct {
-	Name, Value, Label, Count string
-	Lang                      string // of the label of a record, where it is not that of the page
-	Number                    int
-	Selected                  bool
-	Share                     int          // of the greatest count, in twentieths, for the bar
-	Children                  []facetValue // of a category
+	query.FacetValue
+
+	Name     string // of the parameter that it sends
+	Lang     string // of the label of a record, where it is not that of the page
+	Share    int    // of the greatest count, in twentieths, for the bar
+	Children []facetValue
 }
 
 // shownValues is how many values of a facet are not folded.
 const shownValues = 8
 
 // facets makes the facets of a search.
-func (l *look) facets(found []query.Facet) []facet {
-	out := make([]facet, 0, len(found))
+func (l *look) facets(found []query.Facet) (out []facet) {
 	for _, f := range found {
-		most, sent := 1, f.Name
+		most, sent, known := 1, f.Name, map[string]bool{}
 		if listParams[f.Name] {
 			sent += "[]"
 		}
-		children := map[calendar.ID][]facetValue{}
 		for _, v := range f.Values {
-			most = max(most, v.Count)
+			most, known[v.Value] = max(most, v.Count), true
 		}
+		below := map[string][]facetValue{}
 		for _, v := range slices.Backward(f.Values) { // children come after their parents
-			id, _ := calendar.ParseID(v.Value)
-			value := facetValue{
-				Name: sent, Value: v.Value, Label: l.facetLabel(f.Name, v), Count: l.number(v.Count), Number: v.Count, Selected: v.Selected,
-				Share: (v.Count*20 + most - 1) / most, Children: children[id],
-			}
+			value := facetValue{FacetValue: v, Name: sent, Share: (v.Count*20 + most - 1) / most, Children: below[v.Value]}
+			value.Label = cmp.Or(l.valueWord(f.Name, v.Value), v.Label, v.Value)
 			if v.Slug != "" {
 				value.Lang = l.other(v.In)
 			}
-			up := v.Parent
-			if !slices.ContainsFunc(f.Values, func(v query.FacetValue) bool { return up != 0 && v.Value == up.String() }) {
-				up = 0
+			up := ""
+			if v.Parent != 0 && known[v.Parent.String()] {
+				up = v.Parent.String()
 			}
-			if f.Name != "categories" {
-				value.Children = nil
-			}
-			children[up] = slices.Insert(children[up], 0, value)
+			below[up] = slices.Insert(below[up], 0, value)
 		}
-		shown := facet{Name: f.Name, Label: l.filterName(f.Name)}
-		for i, v := range children[0] {
+		shown := facet{Name: f.Name}
+		for i, v := range below[""] {
 			if i < shownValues || v.Selected {
 				shown.Values = append(shown.Values, v)
 			} else {
 				shown.More = append(shown.More, v)
 			}
 		}
-		if len(shown.Values) > 0 {
+		if shown.Values != nil {
 			out = append(out, shown)
 		}
 	}
 	return out
 }
 
-// facetLabel is what people read for a value.
-func (l *look) facetLabel(name string, v query.FacetValue) string {
-	switch name {
-	case "month":
-		if t, ok := units[0].parse(v.Value); ok {
-			return l.month(t)
-		}
-	case "weekday":
-		for day := time.Sunday; day <= time.Saturday; day++ {
-			name, number := day.String(), strconv.Itoa((int(day)+6)%7+1)
-			if v.Value == number || strings.EqualFold(v.Value, name) || strings.EqualFold(v.Value, name[:3]) {
-				return l.dayName("", day)
-			}
-		}
-	case "in_language":
-		if lang, ok := calendar.ParseLang(v.Value); ok {
-			return word("language.name", lang)
-		}
-	case "featured", "ticketed", "free", "geoloc", paramOverlap:
-		if is, ok := calendar.ParseBool(v.Value); ok && is {
-			return l.text("value.yes")
-		} else if ok {
-			return l.text("value.no")
-		}
+// switches are the parameters that are true or false.
+var switches = []string{"featured", "ticketed", "free", "geoloc", paramOverlap}
+
+// valueWord is the word for a value, "" where there is none.
+func (l *look) valueWord(name, value string) string {
+	if t, ok := units[0].parse(value); ok && name == "month" {
+		return l.month(t)
 	}
-	if v.Label != "" {
-		return v.Label
+	if is, ok := calendar.ParseBool(value); ok && slices.Contains(switches, name) {
+		return l.text("value." + strconv.FormatBool(is))
 	}
-	if t, known := texts.Pages["value."+v.Value]; known {
-		return t[l.lang]
-	}
-	return v.Value
+	return cmp.Or(l.text("value."+name+"."+strings.ToLower(value)), l.text("value."+value))
 }
 
-// removable is a filter that can be taken away.
-type removable struct {
-	Label, Value, Href string // Label: what stands before the value
+// removable is a filter that can be taken away; that of a place is "around".
+type removable struct{ Name, Value, Href string }
+
+// removable makes the link to the page without a filter, or a value of it.
+func (l *look) removable(name, value string, but params) removable {
+	r := removable{Name: name, Value: l.valueName(name, value), Href: l.sel.to(but)}
+	if slices.Contains(around, name) {
+		r.Name = "around"
+	}
+	return r
 }
 
 // empty is what stands where nothing was found.
 type empty struct {
-	Text  string
-	Drop  []drop
-	Links []link
-	First *firstEvent // in a calendar without events
+	*look
+
+	Text      string
+	Drop      []drop
+	Past, All string // paths to what has ended, and to all without filters; "" for none
+	Links     []link
+	First     string // day of the first event of a calendar without events
 }
 
 // drop is a parameter that could be left out, and how many events there are then.
 type drop struct {
-	link
+	removable
 
 	Param  string
 	Number int
 }
 
-// firstEvent tells who runs a calendar how its first event is added.
-type firstEvent struct{ Command string }
-
 // pager leads through the pages of a list.
 type pager struct {
-	Label          string
-	Pages          []link
-	Previous, Next *link
-}
+	*look
 
-// option is one of a choice.
-type option struct {
-	Value, Label string
-	Selected     bool
+	At            func(page int) string
+	Numbers       []int // 0 for a gap
+	Current, Last int
 }
 
 // pagerOf makes the pager of a list; nil for one page.
-func (l *look) pagerOf(total int, at func(page int) string) *pager {
-	if total < 2 {
+func (l *look) pagerOf(last int, at func(page int) string) *pager {
+	if last < 2 {
 		return nil
 	}
-	current := l.sel.page
-	p := &pager{Label: l.text("pager")}
-	for n := 1; n <= total; n++ {
+	p := &pager{look: l, At: at, Current: l.sel.page, Last: last}
+	for n := 1; n <= last; n++ {
 		switch {
-		case n == 1 || n == total || n >= current-2 && n <= current+2:
-			p.Pages = append(p.Pages, link{Href: at(n), Label: l.number(n), Current: n == current, Title: l.text("pager.page", l.number(n))})
-		case len(p.Pages) > 0 && p.Pages[len(p.Pages)-1].Label != "…":
-			p.Pages = append(p.Pages, link{Label: "…"})
+		case n == 1 || n == last || n >= p.Current-2 && n <= p.Current+2:
+			p.Numbers = append(p.Numbers, n)
+		case p.Numbers[len(p.Numbers)-1] != 0:
+			p.Numbers = append(p.Numbers, 0)
 		}
-	}
-	if current > 1 {
-		p.Previous = &link{Href: at(current - 1), Label: l.text("pager.previous")}
-	}
-	if current < total {
-		p.Next = &link{Href: at(current + 1), Label: l.text("pager.next")}
 	}
 	return p
 }
 
 // list makes the body of a page with a list of events.
 func (l *look) list() *listBody {
-	b := &listBody{}
 	if l.err != nil {
-		return b
+		return &listBody{}
 	}
 	found := l.run(l.sel.criteria)
 	cards := l.cards(found)
 	l.mark(cards, found)
-	b.Groups, b.Pager, b.selected = l.groupsOf(cards), l.pagerOf(found.TotalPages, l.sel.toPage), l.selected(cards, found.Total)
+	b := &listBody{selected: l.selected(cards, found.Total), Groups: l.groupsOf(cards), Pager: l.pagerOf(found.TotalPages, l.sel.toPage)}
 	if l.Page == pageSearch {
 		b.Facets = l.facets(found.Facets)
 		b.Form = l.form(b.Facets)
@@ -381,11 +340,19 @@ func (l *look) list() *listBody {
 	switch {
 	case l.Embedded():
 	case l.sel.past:
-		b.Past = &link{Href: l.sel.to(l.sel.asked.without(paramPast)), Label: l.text("list.coming")}
+		b.Coming = l.sel.to(l.sel.asked.without(paramPast))
 	case l.Route.past:
-		b.Past = &link{Href: l.sel.to(l.sel.asked.with(paramPast, "true")), Label: l.text("list.past")}
+		b.Past = l.past()
 	}
 	return b
+}
+
+// past is the path to what has ended, with the same filters where the page can show it.
+func (l *look) past() string {
+	if l.Route.past {
+		return l.sel.to(l.sel.asked.with(paramPast, "true"))
+	}
+	return l.Href("/events/") + "?" + paramPast + "=true"
 }
 
 // mark marks what the search fits in the cards of a list.
@@ -395,38 +362,33 @@ func (l *look) mark(cards []card, found *query.List) {
 		return
 	}
 	for i := range found.Views {
-		v := &found.Views[i]
+		v, c := &found.Views[i], &cards[i]
 		title, in := v.Record.Name(l.lang)
-		cards[i].Marked = template.HTML(h.Name(title, in)) //nolint:gosec // escaped but for its marks (LISTINGS 3.4)
+		c.Marked = template.HTML(h.Name(title, in)) //nolint:gosec // escaped but for its marks (LISTINGS 3.4)
 		for _, field := range []string{"excerpt", "description"} {
-			text, in := l.Shown.HTML(v.Record, field, l.lang)
-			if text == "" || v.Blanked || cards[i].Snippet != "" {
-				continue
+			if text, in := l.Shown.HTML(v.Record, field, l.lang); text != "" && !v.Blanked && c.Snippet == "" {
+				c.Snippet = template.HTML(h.Snippet(l.Shown.Plain(text), in, l.sel.criteria.HighlightLength)) //nolint:gosec // as above
+				c.SnippetLang = l.other(in)
 			}
-			cards[i].Snippet = template.HTML(h.Snippet(l.Shown.Plain(text), in, l.sel.criteria.HighlightLength)) //nolint:gosec // as above
-			cards[i].SnippetLang = l.other(in)
 		}
 	}
 }
 
 // chips are the filters of the selection.
-func (l *look) chips() []removable {
-	if l.Embedded() {
-		return nil
-	}
-	many := len(l.sel.asked) > mostChips
-	var out []removable
-	for i, a := range l.sel.asked {
+func (l *look) chips() (out []removable) {
+	asked := l.sel.asked
+	for i, a := range asked {
 		name := baseName(a.Name)
-		whole := many || name == "bbox" || slices.Contains(around, name)
-		if slices.Contains(shapes, name) || name == paramStrict || name == paramPast || name == paramZone || whole && l.sel.asked[:i].has(together(name)...) {
-			continue
+		value, but := a.Value, slices.Delete(slices.Clone(asked), i, i+1)
+		if len(asked) > mostChips || name == "bbox" || slices.Contains(around, name) {
+			if asked[:i].has(together(name)...) {
+				continue
+			}
+			value, but = asked.value(name), l.sel.less(name)
 		}
-		value, but := a.Value, slices.Delete(slices.Clone(l.sel.asked), i, i+1)
-		if whole {
-			value, but = l.sel.asked.value(name), l.sel.less(name)
+		if !slices.Contains(shapes, name) && name != paramStrict && name != paramPast && name != paramZone {
+			out = append(out, l.removable(name, value, but))
 		}
-		out = append(out, removable{Label: l.filterLabel(name), Value: l.valueName(name, value), Href: l.sel.to(but)})
 	}
 	return out
 }
@@ -438,6 +400,9 @@ const mostChips = 20
 // mostNamed is how many values of a filter are written.
 const mostNamed = 8
 
+// linkParams are the parameters that name records.
+var linkParams = map[string]calendar.Kind{"venue": calendar.KindVenue, "organizer": calendar.KindOrganizer, "categories": calendar.KindCategory, "tags": calendar.KindTag, "post_parent": calendar.KindEvent}
+
 // valueName is what people read for the value of a parameter: ids and slugs by the names
 // of their records.
 func (l *look) valueName(name, value string) string {
@@ -445,28 +410,25 @@ func (l *look) valueName(name, value string) string {
 	case name == "search":
 		return value
 	case name == "bbox":
-		value = "this_area"
+		return l.text("value.this_area")
 	case slices.Contains(around, name):
 		return l.text("value.around", cmp.Or(l.sel.asked.value("geoloc_radius"), strconv.Itoa(query.DefaultRadius)))
 	}
-	kind := map[string]calendar.Kind{"venue": calendar.KindVenue, "organizer": calendar.KindOrganizer, "categories": calendar.KindCategory, "tags": calendar.KindTag, "post_parent": calendar.KindEvent}[name]
 	parts := strings.Split(value, ",")
 	if len(parts) > mostNamed {
 		parts = append(parts[:mostNamed], "…")
 	}
 	for i, part := range parts {
 		part = calendar.Trim(part)
-		parts[i] = part
-		switch date, err := time.Parse(time.DateOnly, part); {
-		case kind != 0 && part != "…":
-			parts[i] = l.recordName(kind, part)
-		case slices.Contains(dates, name) && err == nil:
-			parts[i] = l.dayOf(date, true)
-		default:
-			parts[i] = l.facetLabel(name, query.FacetValue{Value: part})
+		if date, err := time.Parse(time.DateOnly, part); err == nil && slices.Contains(dates, name) {
+			part = l.dayOf(date, true)
+		} else if kind := linkParams[name]; kind != 0 && part != "…" {
+			part = l.recordName(kind, part)
+		} else {
+			part = cmp.Or(l.valueWord(name, part), part)
 		}
-		if len(parts) > 1 {
-			parts[i] = calendar.Isolated(parts[i])
+		if parts[i] = part; len(parts) > 1 {
+			parts[i] = calendar.Isolated(part)
 		}
 	}
 	return strings.Join(parts, l.comma())
@@ -476,74 +438,38 @@ func (l *look) valueName(name, value string) string {
 // read.
 func (l *look) recordName(k calendar.Kind, text string) string {
 	nobody := func(context.Context, calendar.ID) (bool, error) { return true, nil }
-	if id, ok := calendar.ParseID(text); ok {
-		if v, err := l.Lists.Read(l.ctx, k, id, "", l.Caller, l.lang, query.EmbedNone, nobody); err == nil {
-			name, _ := v.Record.Name(l.lang)
-			return name
-		}
+	id, _ := calendar.ParseID(text)
+	v, err := l.Lists.Read(l.ctx, k, id, "", l.Caller, l.lang, query.EmbedNone, nobody)
+	if err != nil {
+		v, err = l.Lists.Read(l.ctx, k, 0, text, l.Caller, l.lang, query.EmbedNone, nobody)
 	}
-	if v, err := l.Lists.Read(l.ctx, k, 0, text, l.Caller, l.lang, query.EmbedNone, nobody); err == nil && text != "" {
-		name, _ := v.Record.Name(l.lang)
-		return name
+	if err != nil {
+		return text
 	}
-	return text
-}
-
-// filterName is what people read for a parameter.
-func (l *look) filterName(name string) string {
-	if t, known := texts.Pages["filter."+name]; known {
-		return t[l.lang]
-	}
-	return name
-}
-
-// filterLabel is what stands before the value of a filter.
-func (l *look) filterLabel(name string) string {
-	if slices.Contains(around, name) {
-		name = "around"
-	}
-	return l.filterName(name) + l.colon()
+	return l.named(v.Record, v.Status).Label()
 }
 
 // nothing is what a page without events says (PAGES.md P1.5).
 func (l *look) nothing() *empty {
-	if l.sel.of.ID == 0 && l.Page != pageSearch && !l.Embedded() && !l.anyEvent() {
-		return &empty{Text: l.text("empty.calendar"), First: &firstEvent{l.firstCommand()}}
+	s := l.sel
+	if s.of.ID == 0 && l.Page != pageSearch && !l.Embedded() && l.ask(calendar.KindEvent, calendar.Input{"starts_after": "0001-01-01", paramPerPage: "1"}).Total == 0 {
+		return &empty{look: l, Text: l.text("empty.calendar"), First: l.today(nil).AddDate(0, 0, 7).Format(time.DateOnly)}
 	}
-	e := &empty{Text: l.text("empty.list")}
-	past := link{Href: l.Href("/events/") + "?" + paramPast + "=true", Label: l.text("list.past")}
-	if l.Route.past {
-		past.Href = l.sel.to(l.sel.asked.with(paramPast, "true"))
+	e := &empty{look: l, Text: l.text("empty.filtered"), Drop: l.drops()}
+	if !s.plain() {
+		e.All = s.path
 	}
-	all := link{Href: l.sel.path, Label: l.text("empty.all")}
 	switch {
-	case l.sel.over.set:
-		if e.Text = l.text("empty.period"); !l.sel.plain() {
-			e.Links = []link{{Href: l.sel.path, Label: l.text("empty.unfiltered")}}
-		}
-	case l.sel.plain() && l.sel.past:
-		e.Text, e.Links = l.text("empty.past"), []link{all}
-	case l.sel.plain():
-		e.Links = []link{past}
-	default:
-		if e.Text, e.Links = l.text("empty.filtered"), []link{all}; !l.sel.past && !l.sel.dated() && l.Route.past {
-			e.Links = []link{past, all}
-		}
+	case s.over.set:
+		e.Text = l.text("empty.period")
+	case s.plain() && s.past:
+		e.Text, e.All = l.text("empty.past"), s.path
+	case s.plain():
+		e.Text, e.Past = l.text("empty.list"), l.past()
+	case !s.past && !s.dated() && l.Route.past:
+		e.Past = l.past()
 	}
-	e.Drop = l.drops()
 	return e
-}
-
-// anyEvent reports whether the calendar has a listed event, coming or past.
-func (l *look) anyEvent() bool {
-	return l.ask(calendar.KindEvent, calendar.Input{"starts_after": "0001-01-01", paramPerPage: "1"}).Total > 0
-}
-
-// firstCommand adds an event.
-func (l *look) firstCommand() string {
-	day := l.today(nil).AddDate(0, 0, 7).Format(time.DateOnly)
-	return "curl -u USER:TOKEN " + l.absolute(l.lang, l.o.Namespace+"/events") + " -d 'title=" + l.text("first.title") +
-		"' -d 'start_date=" + day + " 19:00' -d 'end_date=" + day + " 21:00'"
 }
 
 // maxDrops bounds the parameters of which the page counts what there is without them.
@@ -551,9 +477,9 @@ const maxDrops = 12
 
 // drops are the parameters without which there are events, the most events first.
 func (l *look) drops() (out []drop) {
-	tried := append([]string{paramStrict, paramOverlap, paramPast, paramZone}, shapes...)
+	tried := []string{paramStrict, paramOverlap}
 	counted := 0
-	for _, a := range l.sel.asked {
+	for _, a := range l.sel.selecting() {
 		name := baseName(a.Name)
 		if slices.Contains(tried, name) || counted == maxDrops {
 			continue
@@ -561,12 +487,8 @@ func (l *look) drops() (out []drop) {
 		tried = append(tried, together(name)...)
 		counted++
 		less, request, but := *l, *l.Request, l.sel.less(name)
-		less.Request, request.Input = &request, calendar.Input{}
-		for param, v := range l.Input {
-			if but.has(param) {
-				request.Input[param] = v
-			}
-		}
+		less.Request, request.Input = &request, maps.Clone(l.Input)
+		maps.DeleteFunc(request.Input, func(param string, _ any) bool { return !but.has(param) })
 		if less.choose("", l.sel.over, l.sel.of); less.err != nil {
 			continue
 		}
@@ -578,51 +500,31 @@ func (l *look) drops() (out []drop) {
 		if l.sel.over.set && n <= mostOnly { // some may be in its window, and on none of its days
 			n = len(less.allCards())
 		}
-		if n == 0 {
-			continue
+		if n > 0 {
+			out = append(out, drop{l.removable(name, l.sel.asked.value(name), but), name, n})
 		}
-		d := drop{link{Href: l.sel.to(but), Label: l.text("empty.without_words"), Count: l.count("events", n)}, name, n}
-		if name != "search" {
-			d.Label, d.Value = l.text("empty.without", l.filterLabel(name)+"{1}"), l.valueName(name, l.sel.asked.value(name))
-		}
-		out = append(out, d)
 	}
 	slices.SortStableFunc(out, func(a, b drop) int { return cmp.Compare(b.Number, a.Number) })
 	return out
 }
 
-// zones are the choices of the zone switch: each event's own, the site's, UTC, and those
+// zones adds to the choices of the zone switch: each event's own, the site's, UTC, and those
 // of the events shown.
-func (l *look) zones(cards []card) []option {
-	if l.Embedded() {
-		return nil
+func (l *look) zones(cards []card) {
+	l.Chosen = "event"
+	if zone := l.shownIn(); zone != nil {
+		l.Chosen = zone.Name
 	}
-	chosen, zone := "event", l.zone
-	if l.sel != nil {
-		zone = l.sel.zone
+	names := slices.Concat(l.Zones, []string{"event", l.o.SiteZone, "UTC", l.Chosen})
+	for i := range cards {
+		names = append(names, cards[i].zoneName)
 	}
-	if zone != nil {
-		chosen = zone.Name
-	}
-	out := l.Zones
-	if out == nil {
-		out = []option{{Value: "event", Label: l.text("zone.event"), Selected: chosen == "event"}}
-	}
-	add := func(name string) {
-		if name != "" && !slices.ContainsFunc(out, func(o option) bool { return o.Value == name }) {
-			out = append(out, option{Value: name, Label: name, Selected: name == chosen})
+	l.Zones = nil
+	for _, name := range names {
+		if name != "" && !slices.Contains(l.Zones, name) {
+			l.Zones = append(l.Zones, name)
 		}
 	}
-	add(l.o.SiteZone)
-	add("UTC")
-	if chosen != "event" {
-		add(chosen)
-	}
-	for i := range cards {
-		add(cards[i].zoneName)
-	}
-	l.Zones = out
-	return out
 }
 
 // serveHome answers the home page, or sends to the record that is named by its id.
@@ -640,9 +542,6 @@ func (l *look) serveHome() {
 		"featured": "true", paramPerPage: strconv.Itoa(maxFeatured), "ends_after": l.o.Now().UTC().Format(time.RFC3339), paramStrict: "true",
 	}))
 	l.zones(b.Featured)
-	if b.Total > 0 {
-		b.More = &link{Href: l.Href("/events/"), Label: l.text("empty.all")}
-	}
 }
 
 // serveList answers list, map and search.

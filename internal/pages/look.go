@@ -56,7 +56,8 @@ type look struct {
 	LD        template.JS
 	moved     *calendar.Record  // an event before its start was moved
 	own       []query.LinkParam // what a page without a selection was asked for, but its zone
-	Zones     []option          // of the zone switch
+	Zones     []string          // of the zone switch
+	Chosen    string            // one of them
 	Body      any
 }
 
@@ -102,6 +103,9 @@ func (l *look) Clusters() string {
 func (l *look) absolute(lang calendar.Lang, page string) string {
 	return l.Base + segments[lang] + page
 }
+
+// Root is the URL of the interface.
+func (l *look) Root() string { return l.absolute(l.lang, l.o.Namespace) }
 
 // CanonicalURL is that of the page, "" for none.
 func (l *look) CanonicalURL() string {

@@ -142,7 +142,6 @@ type eventBody struct {
 	Reason     string
 	When       whenText
 	From, To   string
-	Zones      []option
 	Zone       string // that times are told in, "" for the event's own
 	Place      *place
 	Places     []place // further ones
@@ -185,7 +184,8 @@ func (l *look) event(v *query.View, locked bool) *eventBody {
 	shown := *v
 	shown.Blanked = locked
 	c, s := l.card(&shown), l.spanOf(r, locked, l.zone)
-	b := &eventBody{recordHead: l.head(&shown), Card: c, From: s.from(), To: s.to(), Locked: locked, Zones: l.zones([]card{c})}
+	b := &eventBody{recordHead: l.head(&shown), Card: c, From: s.from(), To: s.to(), Locked: locked}
+	l.zones([]card{c})
 	if l.zone != nil {
 		b.Zone = l.zone.Name
 	}

@@ -52,9 +52,12 @@ func (ps params) without(names ...string) params {
 	return slices.DeleteFunc(slices.Clone(ps), func(p query.LinkParam) bool { return slices.Contains(names, baseName(p.Name)) })
 }
 
-// with sets a parameter, as the last one.
+// with sets a parameter, as the last one; "" leaves it out.
 func (ps params) with(name, value string) params {
-	return append(ps.without(name), query.LinkParam{Name: name, Value: value})
+	if ps = ps.without(name); value == "" {
+		return ps
+	}
+	return append(ps, query.LinkParam{Name: name, Value: value})
 }
 
 // around are the parameters of a place and what is near to it. None stands without the others.

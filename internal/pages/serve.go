@@ -158,25 +158,9 @@ func listed(k calendar.Kind) calendar.Input {
 }
 
 // problem is a message beside a field.
-type problem struct{ Field, Label, Message string }
-
-// Anchor is the id of its field.
-func (p problem) Anchor() string { return "filter-" + p.Name() }
-
-// besideField is a message without the name of its field, which stands beside it.
-func besideField(field, message string) string {
-	rest, named := strings.CutPrefix(message, field)
-	if !named {
-		return message
-	}
-	return strings.TrimLeft(rest, " :："+noBreak+narrowNoBreak)
-}
-
-// Name is the field without the mark of lists.
-func (p problem) Name() string { return baseName(p.Field) }
+type problem struct{ Name, Message string }
 
 type errorBody struct {
-	Status   int
 	Text     string
 	Hint     string
 	Problems []problem
@@ -197,29 +181,26 @@ func (p *Pages) Fail(ctx context.Context, r *Request, refused *calendar.Error, s
 	}
 	l := p.look(ctx, r)
 	l.Page, l.Code, l.Position = pageError, code, 0
-	b := &errorBody{Status: status, Text: l.text("error." + strconv.Itoa(status))}
-	if b.Text == "" {
-		b.Text = l.text("error.503")
-	}
-	b.Hint = l.text("error.hint." + strconv.Itoa(status))
+	b := &errorBody{Text: cmp.Or(l.text("error."+strconv.Itoa(status)), l.text("error.503")), Hint: l.text("error.hint." + strconv.Itoa(status))}
 	switch status {
 	case http.StatusNotFound: // the same for what there is not and what is not for everybody
 		l.Code = "not-found"
 	case http.StatusGone:
 		l.Code = refused.Kind.String() + "-gone"
 	}
+	var names []string
 	for _, f := range refused.Fields {
-		problem := problem{Field: f.Field, Label: l.filterName(baseName(f.Field)), Message: besideField(f.Field, texts.FieldMessage(f, l.lang))}
-		b.Problems = append(b.Problems, problem)
+		name, message := baseName(f.Field), texts.FieldMessage(f, l.lang)
+		if rest, named := strings.CutPrefix(message, f.Field); named { // the name stands beside it
+			message = strings.TrimLeft(rest, " :："+noBreak+narrowNoBreak)
+		}
+		b.Problems = append(b.Problems, problem{name, message})
+		names = append(names, cmp.Or(l.text("filter."+name), name))
 	}
 	l.Title, l.Heading = b.Text, b.Text
-	if len(b.Problems) > 0 {
-		b.Form, l.Failed = l.form(nil, b.Problems...), true
-		names := make([]string, len(b.Problems))
-		for i, p := range b.Problems {
-			names[i] = p.Label
-		}
-		l.Title += " " + strings.Join(names, ", ")
+	if l.Failed = b.Problems != nil; l.Failed {
+		l.Title += " " + strings.Join(names, l.comma())
+		b.Form = l.form(nil, b.Problems...)
 	}
 	l.NoIndex = true
 	l.Body = b

@@ -48,6 +48,7 @@ func parseTemplates(l calendar.Lang) (*template.Template, error) {
 			return template.HTML(texts.Fill(template.HTMLEscapeString(s), open+template.HTMLEscapeString(with)+"</bdi>")) //nolint:gosec // escaped
 		},
 		"dict":    dict,
+		"add":     func(a, b int) int { return a + b },
 		"url":     safeURL,
 		"webcal":  webcal,
 		"param":   baseName,
