@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path"
@@ -15,17 +16,17 @@ import (
 //go:embed assets
 var assetFiles embed.FS
 
-// asset is a file that pages load.
-type asset struct {
-	media string
-	body  []byte
-	path  string // with the hash of its content
+// File is one that pages load.
+type File struct {
+	Path  string // below the base URL, with the hash of the content
+	Media string
+	Body  []byte `json:"-"`
 }
 
-// assets are the files by their name, hashed once.
+// assets are the files by their names, hashed once.
 type assets struct {
-	named map[string]*asset
-	mark  string
+	named map[string]*File
+	mark  string // of their contents and the brand
 }
 
 // manifestName is the list of the vendored files, with their versions and hashes.
@@ -48,77 +49,52 @@ const (
 var spaces = regexp.MustCompile(`(?s)/\*.*?\*/|\n\t*`)
 
 func newAssets(b Brand) (*assets, error) {
-	out := &assets{named: map[string]*asset{}}
-	all := sha256.New()
-	err := fs.WalkDir(assetFiles, "assets", func(name string, d fs.DirEntry, err error) error {
-		media := medias[path.Ext(name)]
-		if err != nil || d.IsDir() || media == "" || d.Name() == manifestName || d.Name() == styleName {
-			return err
-		}
-		body, err := assetFiles.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		all.Write(out.add(d.Name(), media, body))
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	style, err := assetFiles.ReadFile("assets/" + styleName)
-	if err != nil {
-		return nil, err
-	}
 	accent, err := accentStyle(b.Accent)
 	if err != nil {
 		return nil, err
 	}
-	style = spaces.ReplaceAll(style, nil)
-	style = bytes.Replace(style, []byte(fontName), []byte(path.Base(out.path(fontName))), 1)
-	all.Write(out.add(styleName, medias[".css"], append(style, accent...)))
-	if b.Logo != nil {
-		all.Write(out.add(logoName+b.Logo.ext, medias[b.Logo.ext], b.Logo.body))
-	}
-	fmt.Fprintf(all, "%q %q", b.Name, b.Home)
-	for _, f := range b.Footer {
-		if f.Lang != nil {
-			fmt.Fprintf(all, "%d", *f.Lang)
+	out := &assets{named: map[string]*File{}}
+	err = fs.WalkDir(assetFiles, "assets", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || medias[path.Ext(name)] == "" || d.Name() == manifestName {
+			return err
 		}
-		fmt.Fprintf(all, "%q%q", f.Label, f.URL)
+		body, err := assetFiles.ReadFile(name)
+		out.add(d.Name(), body)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	out.mark = hex.EncodeToString(all.Sum(nil))[:16]
-	return out, nil
+	style := spaces.ReplaceAll(out.named[styleName].Body, nil)
+	style = bytes.Replace(style, []byte(fontName), []byte(path.Base(out.named[fontName].Path)), 1)
+	out.add(styleName, append(style, accent...))
+	if b.Logo != nil {
+		out.add(logoName+b.Logo.ext, b.Logo.body)
+	}
+	all, err := json.Marshal([]any{out.named, b})
+	out.mark = hash(all)
+	return out, err
 }
 
-// add adds a file, and gives the hash of its content.
-func (a *assets) add(name, media string, body []byte) []byte {
+// hash names a content.
+func hash(body []byte) string {
 	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:])[:10]
+}
+
+func (a *assets) add(name string, body []byte) {
 	ext := path.Ext(name)
-	a.named[name] = &asset{media: media, body: body, path: "/assets/" + strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:])[:10] + ext}
-	return sum[:]
+	a.named[name] = &File{Path: "/assets/" + strings.TrimSuffix(name, ext) + "." + hash(body) + ext, Media: medias[ext], Body: body}
 }
 
-// path is where a file is.
-func (a *assets) path(name string) string {
-	if f := a.named[name]; f != nil {
-		return f.path
-	}
-	return ""
-}
+// hashed is the end of the path of a file: a hash and the ending of its name.
+var hashed = regexp.MustCompile(`\.[^.]*(\.[^.]*)$`)
 
-// find gives a file by the path that it was asked under, and whether that is the present
-// one.
-func (a *assets) find(asked string) (f *asset, present bool) {
-	base := strings.TrimPrefix(asked, "/assets/")
-	ext := path.Ext(base)
-	name := strings.TrimSuffix(base, ext)
-	if i := strings.LastIndexByte(name, '.'); i >= 0 {
-		name = name[:i]
-	}
-	if f = a.named[name+ext]; f == nil {
-		return nil, false
-	}
-	return f, f.path == asked
+// find returns a file by the path that it was asked under, nil for none, and reports whether
+// that is the present one.
+func (a *assets) find(asked string) (f *File, present bool) {
+	f = a.named[hashed.ReplaceAllString(strings.TrimPrefix(asked, "/assets/"), "$1")]
+	return f, f != nil && f.Path == asked
 }
 
 // Colours that an accent is fitted to (PAGES.md P5.1).
@@ -138,9 +114,13 @@ func accentStyle(accent string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("accent: %w", err)
 	}
-	of := func(hex string) colour { c, _ := readColour(hex); return c }
-	light, dark := c.readable(of(pageLight), of(cardLight)), c.readable(of(pageDark), of(cardDark))
-	on := func(c colour) colour { return c.on(of(inkDark), of(inkLight)) }
+	fit := func(page, card string) (fitted, on, tint colour) {
+		of := func(hex string) colour { c, _ := readColour(hex); return c }
+		fitted = c.readable(of(page), of(card))
+		return fitted, fitted.on(of(inkDark), of(inkLight)), fitted.tint(of(card))
+	}
+	light, onLight, lightTint := fit(pageLight, cardLight)
+	dark, onDark, darkTint := fit(pageDark, cardDark)
 	return fmt.Sprintf("@media screen { :root { --accent: light-dark(%s, %s); --on-accent: light-dark(%s, %s); --accent-tint: light-dark(%s, %s) } }\n",
-		light, dark, on(light), on(dark), light.tint(of(cardLight)), dark.tint(of(cardDark))), nil
+		light, dark, onLight, onDark, lightTint, darkTint), nil
 }

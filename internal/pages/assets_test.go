@@ -69,8 +69,8 @@ func TestAssetPaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, f := range a.named {
-		if got, present := a.find(f.path); got != f || !present {
-			t.Errorf("%s is not found under %s", name, f.path)
+		if got, present := a.find(f.Path); got != f || !present {
+			t.Errorf("%s is not found under %s", name, f.Path)
 		}
 		ext := path.Ext(name)
 		if got, present := a.find("/assets/" + strings.TrimSuffix(name, ext) + ".0123456789" + ext); got != f || present {
@@ -81,7 +81,7 @@ func TestAssetPaths(t *testing.T) {
 		t.Error("there is no such file")
 	}
 	branded, err := newAssets(Brand{Accent: "#ff0000"})
-	if err != nil || branded.named["daybook.css"].path == a.named["daybook.css"].path {
+	if err != nil || branded.named["daybook.css"].Path == a.named["daybook.css"].Path {
 		t.Errorf("an accent leaves the style as it is: %v", err)
 	}
 	if _, err := newAssets(Brand{Accent: "red"}); err == nil {

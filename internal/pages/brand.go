@@ -5,7 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"html/template"
+	"net/http"
 	"net/url"
 	"strings"
 	"unicode/utf8"
@@ -48,18 +48,16 @@ type Logo struct {
 
 // NewLogo takes an SVG, PNG or WebP.
 func NewLogo(body []byte) (*Logo, error) {
-	l := &Logo{body: body}
-	switch {
-	case bytes.HasPrefix(body, []byte("\x89PNG\r\n\x1a\n")):
-		l.ext = ".png"
-	case len(body) > 12 && bytes.HasPrefix(body, []byte("RIFF")) && string(body[8:12]) == "WEBP":
-		l.ext = ".webp"
-	case isSVG(body):
-		l.ext = ".svg"
-	default:
-		return nil, errors.New("must be an SVG, PNG or WebP")
+	media := http.DetectContentType(body)
+	if isSVG(body) {
+		media = medias[".svg"]
 	}
-	return l, nil
+	for _, ext := range []string{".svg", ".png", ".webp"} {
+		if medias[ext] == media {
+			return &Logo{body, ext}, nil
+		}
+	}
+	return nil, errors.New("must be an SVG, PNG or WebP")
 }
 
 // isSVG tells whether the first element of an XML document is that of SVG.
@@ -93,12 +91,13 @@ func ReadFooterLink(s string) (FooterLink, error) {
 		}
 	}
 	u, err := url.Parse(f.URL)
-	absolute := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" || err == nil && u.Scheme == "mailto"
-	here := err == nil && u.Scheme == "" && u.Host == "" && strings.HasPrefix(f.URL, "/")
-	if f.Label == "" || !utf8.ValidString(f.Label) || !absolute && !here {
-		return f, fmt.Errorf("%q must be Label=URL, as Imprint=https://example.org/imprint", s)
+	switch {
+	case err != nil || f.Label == "" || !utf8.ValidString(f.Label):
+	case u.Host != "" && (u.Scheme == "http" || u.Scheme == "https"), u.Scheme == "mailto",
+		u.Host == "" && u.Scheme == "" && strings.HasPrefix(f.URL, "/"):
+		return f, nil
 	}
-	return f, nil
+	return f, fmt.Errorf("%q must be Label=URL, as Imprint=https://example.org/imprint", s)
 }
 
 // Logo is the path of the logo, "" for none.
@@ -109,18 +108,5 @@ func (l *look) Logo() string {
 	return ""
 }
 
-// HomeText is the text of the home page, nil for none.
-func (l *look) HomeText() (*homeBody, error) {
-	text := l.o.Brand.Home[l.lang]
-	if l.Page != pageHome || text.HTML == "" {
-		return nil, nil //nolint:nilnil // most pages have none
-	}
-	shown, err := l.onPage(l.Request, text.HTML, leastBare)
-	return &homeBody{HTML: template.HTML(shown), Lang: l.other(text.Lang)}, err //nolint:gosec // cleaned at the start, and by onPage
-}
-
-// homeBody is the text of the home page as it is shown.
-type homeBody struct {
-	HTML template.HTML
-	Lang string // where it is not that of the page
-}
+// HomeText is the text of the home page in the language of the page.
+func (l *look) HomeText() HomeText { return l.o.Brand.Home[l.lang] }

@@ -84,14 +84,14 @@ func TestAccent(t *testing.T) {
 			ground  string
 			changed bool
 		}{{light["page"], inLight, "page", want.darkened}, {light["card"], inLight, "card", want.darkened}, {dark["page"], inDark, "dark page", want.lightened}, {dark["card"], inDark, "dark card", want.lightened}} {
-			if got := contrast(x.c, x.on); got < leastContrast {
+			if got := contrast(x.c, x.on); got < minContrast {
 				t.Errorf("%s as %s on %s: %.2f", accent, x.c, x.ground, got)
 			}
 			if (x.c.String() != accent) != x.changed {
 				t.Errorf("%s became %s on %s", accent, x.c, x.ground)
 			}
 		}
-		if onLight, onDark := contrast(inLight, inLight.tint(light["card"])), contrast(inDark, inDark.tint(dark["card"])); min(onLight, onDark) < leastContrast {
+		if onLight, onDark := contrast(inLight, inLight.tint(light["card"])), contrast(inDark, inDark.tint(dark["card"])); min(onLight, onDark) < minContrast {
 			t.Errorf("%s on its tint: %.2f, %.2f", accent, onLight, onDark)
 		}
 		if inLight.luminance() > c.luminance()+1e-3 || inDark.luminance() < c.luminance()-1e-3 {

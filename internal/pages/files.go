@@ -45,7 +45,7 @@ func (p *Pages) serveFile(ctx context.Context, r *Request) (*Answer, error) {
 	case "/opensearch.xml":
 		return text("application/opensearchdescription+xml; charset=utf-8", p.openSearch(r))
 	case "/favicon.svg", "/favicon.ico":
-		return text(medias[".svg"], p.assets.named["favicon.svg"].body)
+		return text(medias[".svg"], p.assets.named["favicon.svg"].Body)
 	}
 	switch r.Route.file {
 	case "/oembed":

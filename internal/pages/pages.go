@@ -195,21 +195,8 @@ func (p *Pages) MaxAge() int { return int(max(0, p.o.MaxAge) / time.Second) }
 // NoRobots tells that search engines are kept out of everything.
 func (p *Pages) NoRobots() bool { return p.o.NoRobots }
 
-// File is one that pages load.
-type File struct {
-	Path  string // below the base URL, with the hash of the content
-	Media string
-	Body  []byte
-}
-
-// Files are all that pages load.
-func (p *Pages) Files() []File {
-	out := make([]File, 0, len(p.assets.named))
-	for _, f := range p.assets.named {
-		out = append(out, File{Path: f.path, Media: f.media, Body: f.body})
-	}
-	return out
-}
+// Files are all that pages load, by their names.
+func (p *Pages) Files() map[string]*File { return p.assets.named }
 
 // FilePath gives the present path of the file of a route, and whether that is the one of
 // the route; "" for no file.
@@ -218,7 +205,7 @@ func (p *Pages) FilePath(r Route) (path string, present bool) {
 	if f == nil {
 		return "", false
 	}
-	return f.path, present
+	return f.Path, present
 }
 
 // IsAsset tells that the route is one of a file that pages load.

@@ -30,15 +30,13 @@ func newPolicies(o *Options) policies {
 }
 
 // tileOrigins are where map tiles come from.
-func (o *Options) tileOrigins() []string {
+func (o *Options) tileOrigins() (out []string) {
 	hosts := o.TileHosts
 	if !strings.Contains(o.Tiles, "{s}") {
 		hosts = []string{""}
 	}
-	var out []string
 	for _, h := range hosts {
-		u, err := url.Parse(strings.NewReplacer("{s}", h, "{z}", "0", "{x}", "0", "{y}", "0").Replace(o.Tiles))
-		if err == nil && u.Host != "" && !slices.Contains(out, u.Scheme+"://"+u.Host) {
+		if u, err := url.Parse(strings.ReplaceAll(o.Tiles, "{s}", h)); err == nil && u.Host != "" {
 			out = append(out, u.Scheme+"://"+u.Host)
 		}
 	}

@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"daybook/calendar"
 )
 
 // bar is what stands above a preview.
@@ -52,17 +50,6 @@ func (r *Request) toPreview(href string) string {
 	if route, is := Find(below); !ok || !is || !route.IsPage() {
 		return href
 	}
-	if u.RawQuery != "" {
-		u.RawQuery += "&"
-	}
-	u.RawQuery += paramPreview + "=true"
+	u.RawQuery = strings.TrimPrefix(u.RawQuery+"&"+paramPreview+"=true", "&")
 	return u.String()
-}
-
-// statusOf is the status that a preview tells, "" for terms.
-func statusOf(k calendar.Kind, s calendar.Status) calendar.Status {
-	if k.IsTerm() {
-		return ""
-	}
-	return s
 }

@@ -84,7 +84,7 @@ func (l *look) head(v *query.View) (h recordHead) {
 	if v.Blanked {
 		return h
 	}
-	h.Excerpt, h.Description = l.richText(r, "excerpt", leastBare), l.richText(r, "description", leastHeading)
+	h.Excerpt, h.Description = l.richText(r, "excerpt", 2), l.richText(r, "description", 3)
 	l.Summary = l.summary(r, l.lang)
 	if image := r.Fields.String("image_url"); l.showsImage(l.Request, image) {
 		h.Picture.Source = image
@@ -106,11 +106,11 @@ func homeOf(r *calendar.Record, page calendar.Lang) *calendar.Lang {
 // richText makes a description or an excerpt as it stands on the page of its record.
 func (l *look) richText(r *calendar.Record, field string, least int) richText {
 	text, in := l.Shown.HTML(r, field, l.lang)
-	html, err := l.onPage(l.Request, text, least)
+	html, err := l.OnPage(text, least)
 	if err != nil {
 		l.err = err
 	}
-	return richText{template.HTML(html), l.other(in)} //nolint:gosec // cleaned when it was stored, and by onPage
+	return richText{html, l.other(in)}
 }
 
 // summary is what machines are told of a record: its excerpt, else its description, at

@@ -62,9 +62,8 @@ func (l *look) serve() {
 
 // refuse says what is wrong with a parameter.
 func (l *look) refuse(param string, why calendar.Reason, args ...string) {
-	var bad calendar.Problems
-	bad.Add(param, why, args...)
-	l.err = bad.Err()
+	l.bad.Add(param, why, args...)
+	l.err = l.bad.Err()
 }
 
 const paramLanguage = "multilang_language"
@@ -100,7 +99,7 @@ func (l *look) readRecord() (v query.View, locked bool) {
 	case refused != nil:
 		l.err = refused
 	}
-	l.Status = statusOf(route.kind, v.Status)
+	l.Status = v.Status
 	return v, locked
 }
 
