@@ -3,7 +3,6 @@ package pages
 import (
 	"regexp"
 	"slices"
-	"unicode/utf8"
 )
 
 // Bounds of the comparison of two texts.
@@ -14,41 +13,30 @@ const (
 	maxShown = 300     // changed words of a text that are shown
 )
 
-// isLong tells whether of a change between two texts only what changed is shown.
-func isLong(texts ...string) bool {
-	return slices.ContainsFunc(texts, func(s string) bool { return utf8.RuneCountInString(s) > longText })
-}
-
 // Characters of scripts without spaces are words of their own.
 var (
 	words     = regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}]|[^\s\p{Z}\p{Han}\p{Hiragana}\p{Katakana}]+`)
 	character = regexp.MustCompile(`^[\p{Han}\p{Hiragana}\p{Katakana}]$`)
 )
 
-// differ gives the words that went from a text, and those that came: a run for words that
-// stand together.
+// differ returns the words that went from a text, and those that came: a run for words that
+// stand together. What stays is a longest list of words that both have in the same order;
+// nothing of texts that are too long for that.
 func differ(before, after string) (went, came []string) {
 	a, b := words.FindAllString(before, -1), words.FindAllString(after, -1)
-	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
-		a, b = a[1:], b[1:]
-	}
-	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
+	for range 2 { // from both ends
+		for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+			a, b = a[1:], b[1:]
+		}
+		slices.Reverse(a)
+		slices.Reverse(b)
 	}
 	a, b = a[:min(len(a), maxWords)], b[:min(len(b), maxWords)]
-	inA, inB := common(a, b)
-	return runsOf(a, inA), runsOf(b, inB)
-}
-
-// common marks the words of a longest list that two have in the same order; none of lists
-// that are too long for that.
-func common(a, b []string) (inA, inB []bool) {
-	inA, inB = make([]bool, len(a)), make([]bool, len(b))
 	if len(a)*len(b) > maxPairs {
-		return inA, inB
+		return runs(a), runs(b)
 	}
 	width := len(b) + 1
-	longest := make([]uint16, (len(a)+1)*width) // by what is left of both
+	longest := make([]uint16, (len(a)+1)*width) // of the words from one of a and one of b on
 	for i, left := range slices.Backward(a) {
 		for j, right := range slices.Backward(b) {
 			at := i*width + j
@@ -57,41 +45,43 @@ func common(a, b []string) (inA, inB []bool) {
 			}
 		}
 	}
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		switch {
+	i, j := 0, 0
+	for i < len(a) && j < len(b) {
+		switch at := i*width + j; {
 		case a[i] == b[j]:
-			inA[i], inB[j] = true, true
+			went, came = append(went, ""), append(came, "")
 			i, j = i+1, j+1
-		case longest[(i+1)*width+j] >= longest[i*width+j+1]:
+		case longest[at+width] >= longest[at+1]:
+			went = append(went, a[i])
 			i++
 		default:
+			came = append(came, b[j])
 			j++
 		}
 	}
-	return inA, inB
+	return runs(append(went, a[i:]...)), runs(append(came, b[j:]...))
 }
 
-// runsOf gives the words that are not in common, as many as are shown.
-func runsOf(words []string, inCommon []bool) (out []string) {
-	last, shown := -2, 0
-	for i, w := range words {
-		if inCommon[i] {
-			continue
-		}
-		if shown++; shown > maxShown+1 {
-			break
-		} else if shown > maxShown {
-			w = "…"
+// runs joins words that stand together, as many as are shown; "" is between those that do not.
+func runs(words []string) (out []string) {
+	last, shown := "", 0
+	for _, w := range words {
+		if w != "" {
+			shown++
 		}
 		switch {
-		case last != i-1:
+		case w == "":
+		case shown > maxShown:
+			out[len(out)-1] += " …"
+			return out
+		case last == "":
 			out = append(out, w)
-		case character.MatchString(w) && character.MatchString(words[last]):
+		case character.MatchString(w) && character.MatchString(last):
 			out[len(out)-1] += w
 		default:
 			out[len(out)-1] += " " + w
 		}
-		last = i
+		last = w
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"daybook/calendar"
 	"daybook/query"
@@ -24,18 +25,14 @@ type historyBody struct {
 	Shows      bool  // its page as of each version can be seen
 	First      bool  // it is the page of the newest versions
 	From, To   int64 // the versions that are chosen for the comparison
-	Kept       []query.LinkParam
-	Empty      *empty
+	Kept       params
 	Pager      *pager
 	Difference *Difference
 	Newest     Checkpoint
 }
 
 // changeRow is a field that differs: the words that went and those that came.
-type changeRow struct {
-	Field, Label  string
-	Before, After []string
-}
+type changeRow struct{ Before, After []string }
 
 // serveHistory answers the past of a record (PAGES.md P2.6).
 func (l *look) serveHistory() {
@@ -49,56 +46,6 @@ func (l *look) serveHistory() {
 		l.missing(err)
 		return
 	}
-	l.Status = statusOf(kind, v.Status)
-	page, from, to := l.askHistory()
-	if l.err != nil {
-		return
-	}
-	l.head(&v)
-	path := l.Canonical
-	b := &historyBody{Record: *l.Record, Shows: kind == calendar.KindEvent, First: page == 1, From: from, To: to}
-	l.Title, l.Heading, l.HeadingLang = l.text("event.history")+l.colon()+l.Title, l.text("history.title"), ""
-	l.Canonical, l.Summary, l.NoIndex = path+"history/", "", true
-	l.Crumbs = append(l.Crumbs, b.Record)
-	if b.History, err = l.Past.History(l.ctx, l.reader(), v.Record, page, versionsPerPage); err != nil {
-		l.err = hidden(kind, err)
-		return
-	}
-	if page > max(b.Pages, 1) {
-		l.err = notFound(kind)
-		return
-	}
-	if b.Newest, err = l.Past.Checkpoint(l.ctx); err != nil {
-		l.err = err
-		return
-	}
-	switch compares := from != 0 || to != 0; {
-	case compares:
-		if b.Difference, err = l.Past.Compare(l.ctx, l.reader(), v.Record, from, to); err != nil {
-			l.err = hidden(kind, err)
-			return
-		}
-		b.From, b.To = b.Difference.From.Number, b.Difference.To.Number
-	case b.Only && len(b.Told) > 0:
-		b.Empty = &empty{Text: l.text("history.same", l.Date(b.Told[0].Time)), Links: []link{{Href: b.Record.Href(), Label: b.Record.Label()}}}
-	case len(b.Told) > 1:
-		b.From, b.To = b.Told[1].Number, b.Told[0].Number
-	}
-	if zone := l.sel.zone; zone != nil {
-		b.Kept = []query.LinkParam{{Name: paramZone, Value: zone.Name}}
-	}
-	pages := query.LinksTo(l.Href(l.Canonical), b.Kept)
-	b.Pager = l.pagerOf(b.Pages, pages.Page)
-	if page > 1 {
-		number := query.LinkParam{Name: paramPage, Value: strconv.Itoa(page)}
-		l.Canonical += linkQuery([]query.LinkParam{number})
-		b.Kept = append(b.Kept, number)
-	}
-	l.Body = b
-}
-
-// askHistory reads the parameters of a history page; empty ones are not sent.
-func (l *look) askHistory() (page int, from, to int64) {
 	number := func(name string) int64 {
 		text := calendar.Trim(l.Query.Get(name))
 		if text == "" {
@@ -106,23 +53,55 @@ func (l *look) askHistory() (page int, from, to int64) {
 		}
 		l.own = append(l.own, query.LinkParam{Name: name, Value: text})
 		n, ok := calendar.ParseNearestInt(text)
-		switch {
-		case !ok:
-			l.bad.Add(name, calendar.ReasonTypeInteger)
-		case n < 1:
-			l.bad.Add(name, calendar.ReasonTooSmall, "1")
+		if !ok {
+			l.refuse(name, calendar.ReasonTypeInteger)
+		} else if n < 1 {
+			l.refuse(name, calendar.ReasonTooSmall, "1")
 		}
 		return n
 	}
-	page = int(min(max(number(paramPage), 1), 1<<31))
-	from, to = number(paramFrom), number(paramTo)
-	l.sel = &selection{page: page}
-	var ok bool
-	if l.sel.zone, ok = zoneOf(l.Query.Get(paramZone)); !ok {
-		l.bad.Add(paramZone, calendar.ReasonZone, l.Query.Get(paramZone))
+	page, from, to := int(min(max(number(paramPage), 1), 1<<31)), number(paramFrom), number(paramTo)
+	if l.readZone(); l.err != nil {
+		return
 	}
-	l.err = l.bad.Err()
-	return page, from, to
+	l.Status = v.Status
+	l.head(&v)
+	b := &historyBody{Record: *l.Record, Shows: kind == calendar.KindEvent, First: page == 1, From: from, To: to}
+	l.Title, l.Heading, l.HeadingLang = l.text("event.history")+l.colon()+l.Title, l.text("history.title"), ""
+	l.Canonical, l.Summary, l.NoIndex = l.Canonical+"history/", "", true
+	l.Crumbs = append(l.Crumbs, b.Record)
+	b.History, l.err = l.Past.History(l.ctx, l.reader(), v.Record, page, versionsPerPage)
+	if l.err == nil && page > max(b.Pages, 1) {
+		l.err = notFound(kind)
+	}
+	if l.err == nil {
+		b.Newest, l.err = l.Past.Checkpoint(l.ctx)
+	}
+	switch {
+	case l.err != nil:
+	case from != 0 || to != 0:
+		if b.Difference, l.err = l.Past.Compare(l.ctx, l.reader(), v.Record, from, to); l.err == nil {
+			b.From, b.To = b.Difference.From.Number, b.Difference.To.Number
+		}
+	case len(b.Told) > 1:
+		b.From, b.To = b.Told[1].Number, b.Told[0].Number
+	}
+	l.err = hidden(kind, l.err)
+	if l.err != nil {
+		return
+	}
+	if l.zone != nil {
+		b.Kept = params{{Name: paramZone, Value: l.zone.Name}}
+	}
+	l.sel = &selection{page: page, zone: l.zone}
+	pages := query.LinksTo(l.Href(l.Canonical), b.Kept)
+	b.Pager = l.pagerOf(b.Pages, pages.Page)
+	if page > 1 {
+		number := params{{Name: paramPage, Value: strconv.Itoa(page)}}
+		l.Canonical += number.String()
+		b.Kept = append(b.Kept, number...)
+	}
+	l.Body = b
 }
 
 // Date writes the day of a moment in the zone of the page.
@@ -148,24 +127,20 @@ func whole(n any) int { return int(reflect.ValueOf(n).Convert(reflect.TypeFor[in
 // Interface is the path of the interface in the language of the page.
 func (l *look) Interface() string { return l.Href(l.o.Namespace) }
 
-// Rows writes changes for a table.
-func (l *look) Rows(changes []Change) []changeRow {
-	out := make([]changeRow, len(changes))
-	for i, c := range changes {
-		before, after := l.value(&c, c.Before), l.value(&c, c.After)
-		out[i] = changeRow{Field: c.Field, Label: c.Label}
-		if c.HTML || isLong(before, after) {
-			out[i].Before, out[i].After = differ(before, after)
-			continue
-		}
-		if before != "" {
-			out[i].Before = []string{before}
-		}
-		if after != "" {
-			out[i].After = []string{after}
-		}
+// Row writes a change for a table; of long texts only what changed.
+func (l *look) Row(c Change) (row changeRow) {
+	before, after := l.value(&c, c.Before), l.value(&c, c.After)
+	if c.HTML || max(utf8.RuneCountInString(before), utf8.RuneCountInString(after)) > longText {
+		row.Before, row.After = differ(before, after)
+		return row
 	}
-	return out
+	if before != "" {
+		row.Before = []string{before}
+	}
+	if after != "" {
+		row.After = []string{after}
+	}
+	return row
 }
 
 // value writes a value; a clock as it stands on the wall.
