@@ -181,13 +181,16 @@ type card struct {
 // Class are the classes of the row of an event.
 func (c *card) Class() string {
 	if c.Image != "" {
-		return "card has-picture" + c.states()
+		return "card has-picture" + c.States()
 	}
-	return "card" + c.states()
+	return "card" + c.States()
 }
 
-// states are the classes that say whether an event takes place.
-func (c *card) states() (out string) {
+// ZoneStart is the abbreviation at its start, where it is not the zone of the site.
+func (c *card) ZoneStart() string { return c.span.zone }
+
+// States are the classes that say whether an event takes place.
+func (c *card) States() (out string) {
 	if c.Past {
 		out = " is-past"
 	}

@@ -18,7 +18,7 @@ import (
 type listBody struct {
 	selected
 
-	Groups       []group
+	Groups       []day
 	Featured     []card
 	Pager        *pager
 	Past, Coming string // paths to what has ended, and back
@@ -61,81 +61,45 @@ func (l *look) selected(cards []card, total int) selected {
 	return s
 }
 
-// group is the events of a day in a list.
-type group struct {
-	Date              string // data-date: a day, or "running"
-	Href              string // of the day, "" for none
-	Heading           string // the whole date
-	Day, Number, Rest string // its parts; Number "" where there is only a heading
-	Today             bool
-	Earlier           []card // those that ended today
-	EarlierCount      string
-	Cards             []card
-	More              string // "+2 more", "" for none
-}
-
-// dayGroup makes the group of a day.
-func (l *look) dayGroup(day, today time.Time) group {
-	g := group{
-		Date: day.Format(time.DateOnly), Heading: l.date(day), Href: l.Href(dayPath(day)), Today: day.Equal(today),
-		Day: l.dayName("", day.Weekday()), Number: strconv.Itoa(day.Day()), Rest: l.monthName("", day.Month()),
-	}
-	switch {
-	case g.Today:
-		g.Day = l.text("today")
-	case day.Equal(today.AddDate(0, 0, 1)):
-		g.Day = l.text("tomorrow")
-	}
-	if day.Year() != today.Year() {
-		g.Rest = l.month(day)
-	}
-	if l.lang == calendar.LangCN {
-		g.Day, g.Rest = g.Rest, g.Day
-	}
-	return g
-}
-
-// groupsOf puts cards of a list under their days, in their order. What began before today and
+// groups puts cards of a list under their days, in their order. What began before today and
 // runs stands first, what ended today first in its section.
-func (l *look) groupsOf(cards []card) []group {
+func (l *look) groups(cards []card) (out []day) {
 	if !l.sel.byDays() {
 		if len(cards) == 0 {
 			return nil
 		}
-		return []group{{Heading: l.text("list.found"), Cards: cards}}
+		return []day{{Name: "found", Cards: cards}}
 	}
 	today := l.today(l.sel.zone)
-	date := today.Format(time.DateOnly)
-	var out []group
 	var earlier []card
 	for _, c := range cards {
 		first, last := c.span.ends()
-		running := !l.sel.past && first.Before(today) && !c.Past && (len(out) == 0 || out[0].Date == "running" && len(out) == 1)
+		running := !l.sel.past && first.Before(today) && !c.Past && (len(out) == 0 || out[0].Name != "" && len(out) == 1)
 		c.inDay(l.speech, running)
 		if !l.sel.past && c.Past && last.Equal(today) {
 			earlier = append(earlier, c)
 			continue
 		}
-		g := l.dayGroup(first, today)
+		d := l.day(first)
 		if running {
-			g = group{Date: "running", Heading: l.text("list.running")}
+			d = day{Name: "running", Ahead: -1}
 		}
-		if n := len(out); n == 0 || out[n-1].Date != g.Date {
-			out = append(out, g)
+		if n := len(out); n == 0 || out[n-1].Name != d.Name || d.Name == "" && !out[n-1].Date.Equal(first) {
+			out = append(out, d)
 		}
 		out[len(out)-1].Cards = append(out[len(out)-1].Cards, c)
 	}
-	if len(earlier) == 0 {
+	if earlier == nil {
 		return out
 	}
-	at := slices.IndexFunc(out, func(g group) bool { return g.Date == date })
+	at := slices.IndexFunc(out, func(d day) bool { return d.Ahead == 0 })
 	if at < 0 {
-		if at = slices.IndexFunc(out, func(g group) bool { return g.Date != "running" && g.Date > date }); at < 0 {
+		if at = slices.IndexFunc(out, func(d day) bool { return d.Ahead > 0 }); at < 0 {
 			at = len(out)
 		}
-		out = slices.Insert(out, at, l.dayGroup(today, today))
+		out = slices.Insert(out, at, l.day(today))
 	}
-	out[at].Earlier, out[at].EarlierCount = earlier, l.number(len(earlier))
+	out[at].Earlier = earlier
 	return out
 }
 
@@ -332,7 +296,7 @@ func (l *look) list() *listBody {
 	found := l.run(l.sel.criteria)
 	cards := l.cards(found)
 	l.mark(cards, found)
-	b := &listBody{selected: l.selected(cards, found.Total), Groups: l.groupsOf(cards), Pager: l.pagerOf(found.TotalPages, l.sel.toPage)}
+	b := &listBody{selected: l.selected(cards, found.Total), Groups: l.groups(cards), Pager: l.pagerOf(found.TotalPages, l.sel.toPage)}
 	if l.Page == pageSearch {
 		b.Facets = l.facets(found.Facets)
 		b.Form = l.form(b.Facets)

@@ -102,12 +102,13 @@ type unit struct {
 	layout string                                 // of its name in paths; "": it is a week
 	start  func(day time.Time) time.Time          // first day of the one in which a day is
 	step   func(first time.Time, n int) time.Time // first day of the nth one after it
+	label  func(s speech, first time.Time) string
 }
 
 var units = []*unit{
-	{pageMonth, "2006-01", func(t time.Time) time.Time { return t.AddDate(0, 0, 1-t.Day()) }, func(t time.Time, n int) time.Time { return t.AddDate(0, n, 0) }},
-	{pageWeek, "", func(t time.Time) time.Time { return t.AddDate(0, 0, -(int(t.Weekday())+6)%7) }, func(t time.Time, n int) time.Time { return t.AddDate(0, 0, 7*n) }},
-	{pageDay, time.DateOnly, func(t time.Time) time.Time { return t }, func(t time.Time, n int) time.Time { return t.AddDate(0, 0, n) }},
+	{pageMonth, "2006-01", func(t time.Time) time.Time { return t.AddDate(0, 0, 1-t.Day()) }, func(t time.Time, n int) time.Time { return t.AddDate(0, n, 0) }, speech.month},
+	{pageWeek, "", func(t time.Time) time.Time { return t.AddDate(0, 0, -(int(t.Weekday())+6)%7) }, func(t time.Time, n int) time.Time { return t.AddDate(0, 0, 7*n) }, speech.week},
+	{pageDay, time.DateOnly, func(t time.Time) time.Time { return t }, func(t time.Time, n int) time.Time { return t.AddDate(0, 0, n) }, speech.date},
 }
 
 // format names the one that begins with a day.

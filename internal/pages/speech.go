@@ -118,6 +118,9 @@ func (s speech) dayOf(t time.Time, withYear bool) string {
 	return s.text(key, s.dayNumber(t), s.monthName("short.", t.Month()), strconv.Itoa(t.Year()))
 }
 
+// week names a week by its days.
+func (s speech) week(first time.Time) string { return s.days(first, first.AddDate(0, 0, 6)) }
+
 // days are the dates from the first to the last day: Jul 4 – 6, 2026.
 func (s speech) days(first, last time.Time) string {
 	from, between, to := s.daysText(first, last)

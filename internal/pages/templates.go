@@ -36,10 +36,17 @@ func parseTemplates(l calendar.Lang) (*template.Template, error) {
 	if err != nil {
 		return nil, err
 	}
+	say := speech{lang: l}
 	out := template.New("").Funcs(template.FuncMap{
-		"t":    func(key ...any) string { return word(fmt.Sprint(key...), l) },
-		"word": word,
-		"fill": texts.Fill,
+		"t":          func(key ...any) string { return word(fmt.Sprint(key...), l) },
+		"word":       word,
+		"fill":       texts.Fill,
+		"date":       say.date,
+		"in_year":    say.dayInYear,
+		"month":      say.month,
+		"month_name": say.monthName,
+		"weekday":    say.dayName,
+		"apart":      calendar.Isolated,
 		"isolated": func(s, with string, lang ...string) template.HTML {
 			open := "<bdi>"
 			if len(lang) > 0 && lang[0] != "" {
