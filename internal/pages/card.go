@@ -240,7 +240,7 @@ func (l *look) card(v *query.View) card {
 		return c
 	}
 	c.Cost = l.Shown.Cost(v.Record).Text
-	if l.showsImage(l.Request, f.String("image_url")) {
+	if l.ShowsImage(f.String("image_url")) {
 		c.Image = f.String("image_url")
 	}
 	if len(v.Venues) > 0 {

@@ -82,7 +82,7 @@ func (r *Request) embedded() bool { return r.Route.name == pageEmbed }
 func (l *look) Embedded() bool { return l.embedded() }
 
 // IsEvent tells that the page is that of an event, IsPeriod that it is a month, week or day.
-func (l *look) IsEvent() bool { _, is := l.Body.(*eventBody); return is }
+func (l *look) IsEvent() bool { return l.Route.of == pageEvent }
 
 func (l *look) IsPeriod() bool { _, is := l.Body.(*periodBody); return is }
 
@@ -110,9 +110,9 @@ func (l *look) serveEmbed() {
 			return
 		}
 		if v, locked := l.readRecord(); !l.done() {
-			l.Body = l.event(&v, locked)
+			l.event(&v, locked)
 		}
-		l.Feeds, l.NoIndex = nil, true
+		l.NoIndex = true
 		return
 	}
 	l.checkWord(paramView, "list", "month")
@@ -216,7 +216,7 @@ func (p *Pages) serveOEmbed(ctx context.Context, r *Request) (*Answer, error) {
 			escaped(home+"embed"+recordPath(v.Record)), width, height, escaped(title))
 		if len(v.Organizers) > 0 {
 			o := l.named(v.Organizers[0].Record, v.Organizers[0].Status)
-			out.AuthorName, out.AuthorURL = o.Label(), l.outside(o.Href())
+			out.AuthorName, out.AuthorURL = o.Label(), o.URL()
 		}
 		out.Thumbnail = v.Record.Fields.String("image_url")
 	}

@@ -65,10 +65,10 @@ func (l *look) serveHistory() {
 		return
 	}
 	l.Status = v.Status
-	l.head(&v)
+	l.head(v.Record)
 	b := &historyBody{Record: *l.Record, Shows: kind == calendar.KindEvent, First: page == 1, From: from, To: to}
-	l.Title, l.Heading, l.HeadingLang = l.text("event.history")+l.colon()+l.Title, l.text("history.title"), ""
-	l.Canonical, l.Summary, l.NoIndex = l.Canonical+"history/", "", true
+	l.Title, l.Heading = l.text("event.history")+l.colon()+l.Title, l.text("history.title")
+	l.Canonical, l.NoIndex = l.Canonical+"history/", true
 	l.Crumbs = append(l.Crumbs, b.Record)
 	b.History, l.err = l.Past.History(l.ctx, l.reader(), v.Record, page, versionsPerPage)
 	if l.err == nil && page > max(b.Pages, 1) {

@@ -53,7 +53,7 @@ func (l *look) OnPage(shown string, highest int) (template.HTML, error) {
 // stand in the link that it is in.
 func (l *look) settleImage(n *html.Node) {
 	src := attribute(n, "src")
-	if l.showsImage(l.Request, src) {
+	if l.ShowsImage(src) {
 		setAttribute(n, "loading", "lazy")
 		setAttribute(n, "decoding", "async")
 		setAttribute(n, "referrerpolicy", "no-referrer")
@@ -74,15 +74,15 @@ func (l *look) settleImage(n *html.Node) {
 	n.AppendChild(&html.Node{Type: html.TextNode, Data: text})
 }
 
-// showsImage tells whether the picture of a URL is loaded by pages: as the policy of the
+// ShowsImage tells whether the picture of a URL is loaded by pages: as the policy of the
 // page allows it.
-func (p *Pages) showsImage(r *Request, src string) bool {
+func (l *look) ShowsImage(src string) bool {
 	u, err := url.Parse(src)
-	if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || strings.HasPrefix(r.Base, "https:")) {
+	if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || strings.HasPrefix(l.Base, "https:")) {
 		return false
 	}
 	host := strings.ToLower(u.Host)
-	return p.o.AnyImage && u.Scheme == "https" || slices.ContainsFunc(p.o.Images, func(h string) bool {
+	return l.o.AnyImage && u.Scheme == "https" || slices.ContainsFunc(l.o.Images, func(h string) bool {
 		below, wild := strings.CutPrefix(h, "*")
 		return h == host || wild && strings.HasSuffix(host, below)
 	})

@@ -3,7 +3,6 @@ package pages
 import (
 	"context"
 	"errors"
-	"html/template"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,26 +33,20 @@ type look struct {
 	Status   calendar.Status // of the record, for previews
 	Position calendar.Position
 	Title    string // without the name of the site
-	Named    string // the name of a record that stands in Title, "" for none
 	Summary  string // description for machines
 	Heading  string
-	// HeadingLang is its language, where that is not the one of the page.
-	HeadingLang string
-	zone        *calendar.Zone // of the times of an event page, nil: its own
+	zone     *calendar.Zone // of the times of an event page, nil: its own
 	// Canonical is the path of the page that this one is, below the language, with its
 	// query; "" for none.
 	Canonical string
-	Home      *calendar.Lang  // language whose page is canonical, nil: this one
-	Langs     []calendar.Lang // that the page is in; nil: all
+	Langs     []calendar.Lang // that the page is in, the home language first; nil: all
 	NoIndex   bool
-	Record    *named  // whose page it is, nil for none
-	Crumbs    []named // the records above it
-	Feeds     []feed
-	Drawer    *drawer // of the selection
-	Image     string  // for other sites, "" for the logo
-	Large     bool    // it is that of the event
-	Bare      bool    // Open Graph holds title and site name only
-	LD        template.JS
+	Record    *named            // whose page it is, nil for none
+	Crumbs    []named           // the records above it
+	Drawer    *drawer           // of the selection
+	Image     string            // for other sites, "" for the logo
+	Large     bool              // it is that of the event
+	Bare      bool              // Open Graph holds title and site name only
 	moved     *calendar.Record  // an event before its start was moved
 	own       []query.LinkParam // what a page without a selection was asked for, but its zone
 	Zones     []string          // of the zone switch
@@ -77,7 +70,11 @@ func (l *look) FullTitle() string {
 	if l.Title == "" || l.Title == l.Site() {
 		return l.Site()
 	}
-	return strings.Replace(l.Title, l.Named, calendar.Isolated(l.Named), 1) + " – " + l.Site()
+	title := l.Title
+	if l.Record != nil {
+		title = strings.Replace(title, l.Record.Label(), calendar.Isolated(l.Record.Label()), 1)
+	}
+	return title + " – " + l.Site()
 }
 
 // Options are the settings.
@@ -107,16 +104,15 @@ func (l *look) absolute(lang calendar.Lang, page string) string {
 // Root is the URL of the interface.
 func (l *look) Root() string { return l.absolute(l.lang, l.o.Namespace) }
 
+// URL makes the whole URL of a path that links have.
+func (l *look) URL(href string) string { return l.Base + strings.TrimPrefix(href, l.Path) }
+
 // CanonicalURL is that of the page, "" for none.
 func (l *look) CanonicalURL() string {
 	if l.Canonical == "" {
 		return ""
 	}
-	lang := l.lang
-	if l.Home != nil {
-		lang = *l.Home
-	}
-	return l.absolute(lang, l.Canonical)
+	return l.inOr(l.lang)
 }
 
 // asked is what the page was asked for.
@@ -164,19 +160,21 @@ func (l *look) Languages() (out []alternate) {
 	return out
 }
 
-// Standard is the page for people of other languages: the English one, else that of the home
-// language.
-func (l *look) Standard() string {
-	if l.Langs == nil || slices.Contains(l.Langs, calendar.LangEN) {
-		return l.absolute(calendar.LangEN, l.Canonical)
+// Standard is the page for people of other languages.
+func (l *look) Standard() string { return l.inOr(calendar.LangEN) }
+
+// inOr is the page in a language, else in the home language.
+func (l *look) inOr(lang calendar.Lang) string {
+	if l.Langs != nil && !slices.Contains(l.Langs, lang) {
+		lang = l.Langs[0]
 	}
-	return l.absolute(l.Langs[0], l.Canonical)
+	return l.absolute(lang, l.Canonical)
 }
 
 // OpenImage is the picture for other sites, "" for none: they take no SVG.
 func (l *look) OpenImage() string {
 	if logo := l.Logo(); l.Image == "" && (strings.HasSuffix(logo, ".png") || strings.HasSuffix(logo, ".webp")) {
-		return l.Base + strings.TrimPrefix(logo, l.Path)
+		return l.URL(logo)
 	}
 	return l.Image
 }
@@ -194,9 +192,6 @@ func (l *look) View(page string) string {
 func (l *look) Footer() []FooterLink {
 	return slices.DeleteFunc(slices.Clone(l.o.Brand.Footer), func(f FooterLink) bool { return f.Lang != nil && *f.Lang != l.lang })
 }
-
-// feed is an event in a format.
-type feed struct{ Media, Label, URL string }
 
 // linkQuery writes parameters as links of the interface have them.
 func linkQuery(params []query.LinkParam) string {

@@ -25,10 +25,12 @@ func (n named) Field(name string) string { return n.Fields.String(name) }
 // Colour is the one that events of a category have.
 func (n named) Colour() int { return int(n.ID % noColour) }
 
-// Href is the path of its page.
+// Href is the path of its page, URL the whole address.
 func (n named) Href() string {
 	if n.Slug() == "" || n.Kind.IsPost() && n.Status != calendar.StatusPublish && n.Status != calendar.StatusFuture && n.Status != calendar.StatusPrivate {
 		return n.l.Path + "/?" + n.Kind.String() + "=" + n.ID.String()
 	}
 	return n.l.Href(recordPath(n.Record))
 }
+
+func (n named) URL() string { return n.l.URL(n.Href()) }

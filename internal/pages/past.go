@@ -5,7 +5,6 @@ import (
 	"errors"
 	"html/template"
 	"maps"
-	"slices"
 	"time"
 
 	"daybook/calendar"
@@ -216,16 +215,9 @@ func (l *look) serveThen(present *calendar.Record, point string) {
 	}
 	l.own = []query.LinkParam{{Name: paramAsOf, Value: point}}
 	b := l.event(&then.View, false)
-	// What lists and calendars show is of the present.
-	b.Parent, b.Children, b.Near, b.Exports, l.Feeds, l.LD = nil, nil, nil, nil, nil, ""
-	b.Card.Badges = slices.DeleteFunc(b.Card.Badges, func(s sign) bool { return s.Name == "now" || s.Name == "past" })
-	b.Card.Past, b.Then = false, then
-	l.Canonical, l.Langs, l.Home, l.NoIndex = recordPath(present), present.Langs(), homeOf(present, l.lang), true
-	b.Card.Href, b.History = l.href(l.Canonical), l.href(l.Canonical+"history/")
-	l.Body = b
+	l.Canonical, l.Langs, l.NoIndex = recordPath(present), present.Langs(), true
+	b.Then, b.History = then, l.href(l.Canonical+"history/")
 }
-
-func (p *Pages) inSite(t time.Time) time.Time { return t.In(p.o.Site) }
 
 // shownIn is the zone that was asked for, nil for none.
 func (l *look) shownIn() *calendar.Zone {

@@ -9,275 +9,247 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"daybook/calendar"
 	"daybook/query"
 )
 
-// richText is a text of a record as it stands on its page, and its language where that is
+// place is a venue with what leads to it.
+type place struct {
+	named
+
+	Lat, Lng template.JS // numbers, "" for no point
+	ShowMap  bool
+	Map      string // address of its place on a map, "" for none
+}
+
+// place makes a venue, of an event too: both may leave out its map.
+func (l *look) place(v query.LinkedView, of ...*calendar.Record) place {
+	at := place{named: l.named(v.Record, v.Status)}
+	lat, hasLat := at.Fields.Number("geo_lat")
+	lng, hasLng := at.Fields.Number("geo_lng")
+	if hasLat && hasLng {
+		at.Lat, at.Lng = degrees(lat), degrees(lng)
+	}
+	wanted := func(field string) bool {
+		return !slices.ContainsFunc(append(of, v.Record), func(r *calendar.Record) bool { return !r.Fields.BoolOr(field, true) })
+	}
+	at.ShowMap = at.Lat != "" && l.o.Tiles != "" && wanted("show_map")
+	switch point := string(at.Lat + "," + at.Lng); {
+	case !wanted("show_map_link") && (l.o.Tiles != "" || !wanted("show_map")):
+	case l.o.NoExternalLinks && at.Lat != "":
+		at.Map = "geo:" + point
+	case l.o.NoExternalLinks:
+		at.Map = "geo:0,0" + params{{Name: "q", Value: at.String()}}.String()
+	case at.Lat != "":
+		at.Map = "https://www.openstreetmap.org/?mlat=" + string(at.Lat) + "&mlon=" + string(at.Lng) + "#map=16/" + strings.Replace(point, ",", "/", 1)
+	default:
+		at.Map = "https://www.openstreetmap.org/search" + params{{Name: "query", Value: at.String()}}.String()
+	}
+	return at
+}
+
+func degrees(n float64) template.JS {
+	return template.JS(strconv.FormatFloat(n, 'f', -1, 64)) //nolint:gosec // a number
+}
+
+// Region is the state or the province.
+func (at place) Region() string {
+	return cmp.Or(at.Field("stateprovince"), at.Field("province"), at.Field("state"))
+}
+
+// String is the name and the address in one line.
+func (at place) String() string {
+	texts := []string{at.Label(), at.Field("address"), at.Field("city"), at.Region(), at.Field("zip"), at.Field("country")}
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), ", ")
+}
+
+// richText is a text as it stands on the page of its record, and its language where that is
 // not the one of the page.
 type richText struct {
 	HTML template.HTML
 	Lang string
 }
 
-// picture is that of a record: Source where pages show it, else Href.
-type picture struct{ Source, Href string }
+// recordBody is the page of a record.
+type recordBody struct {
+	named
 
-// place is a venue as pages show it.
-type place struct {
-	link // of its page
+	History string // path, "" for none
+	Places  []place
+	List    *listBody // of its events, nil for none
+	Below   []named   // categories
 
-	ID                                  calendar.ID
-	Address, City, Region, Zip, Country string
-	Lat, Lng                            string // "" for no point
-	ShowMap                             bool
-	Maps                                string // address of its place on a map, "" for none
+	// Of events only:
+	Card                         card
+	When                         whenText
+	Zone                         *calendar.Zone // that times are told in, nil for its own
+	Start, End                   string         // by its own clock
+	Begins, Ends                 time.Time      // of all-day events the day after the last
+	Before                       string         // Start before it was moved, "" for never
+	Cost                         calendar.Cost
+	Free, Locked                 bool // Locked: it is protected and was not opened
+	Organizers, Categories, Tags []named
+	Parent, Children, Near       []card // Near: coming ones at the same venue
+	File, OEmbed                 string // addresses, without an ending
+	Drawer                       *drawer
+	Then                         *Then // it is as it was
 }
 
-// Geo is the address of the point, "" for none.
-func (at *place) Geo() string {
-	if at.Lat == "" {
-		return ""
+// Text is a text of the record as it stands on its page, nil for none. Headings in it begin
+// with a level.
+func (n named) Text(field string, highest int) (*richText, error) {
+	text, in := n.l.Shown.HTML(n.Record, field, n.l.lang)
+	html, err := n.l.OnPage(text, highest)
+	if html == "" {
+		return nil, err
 	}
-	return "geo:" + at.Lat + "," + at.Lng
+	return &richText{html, n.l.other(in)}, err
 }
 
-// MapsOutside reports whether the map is one of another service.
-func (at *place) MapsOutside() bool { return !strings.HasPrefix(at.Maps, "geo:") }
-
-// String is the name and the address in one line.
-func (at *place) String() string {
-	texts := []string{at.Label, at.Address, at.City, at.Region, at.Zip, at.Country}
-	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), ", ")
+// Plain is the first of some texts that there is, without its form.
+func (n named) Plain(fields ...string) string {
+	for _, field := range fields {
+		if text, _ := n.l.Shown.HTML(n.Record, field, n.l.lang); text != "" {
+			return n.l.Shown.Plain(text)
+		}
+	}
+	return ""
 }
-
-// recordHead is what the pages of all records have.
-type recordHead struct {
-	Version     int64
-	Long        bool // the heading is long
-	Excerpt     richText
-	Description richText
-	Picture     picture
-	Website     string
-	Changed     time.Time
-	History     string // path, "" for none
-}
-
-// longHeading is the number of characters from which on headings are smaller.
-const longHeading = 60
 
 // Host is where the website is.
-func (h *recordHead) Host() string { return strings.TrimPrefix(hostOf(h.Website), "www.") }
+func (n named) Host() string { return strings.TrimPrefix(hostOf(n.Field("website")), "www.") }
 
-// head makes what the pages of all records have.
-func (l *look) head(v *query.View) (h recordHead) {
-	r := v.Record
-	at := l.named(r, calendar.StatusPublish) // by its slug
-	name := at.Label()
-	l.Record, l.Crumbs = &at, l.ancestors(r)
-	l.Title, l.Named, l.Heading, l.HeadingLang = name, name, name, at.Lang()
-	l.Canonical, l.Langs, l.Home = recordPath(r), r.Langs(), homeOf(r, l.lang)
-	l.NoIndex = l.parametered()
-	h = recordHead{Version: r.Version, Long: utf8.RuneCountInString(name) > longHeading, Changed: l.inSite(r.Changed)}
-	if v.Blanked {
-		return h
+func hostOf(u string) string {
+	parsed, err := url.Parse(u)
+	if err != nil || parsed.Host == "" {
+		return u
 	}
-	h.Excerpt, h.Description = l.richText(r, "excerpt", 2), l.richText(r, "description", 3)
-	l.Summary = l.summary(r, l.lang)
-	if image := r.Fields.String("image_url"); l.showsImage(l.Request, image) {
-		h.Picture.Source = image
-	} else {
-		h.Picture.Href = image
-	}
-	h.Website, h.History = r.Fields.String("website"), l.historyHref(r)
-	return h
+	return parsed.Host
 }
 
-// homeOf is the language whose page is canonical, nil for the one of the page.
-func homeOf(r *calendar.Record, page calendar.Lang) *calendar.Lang {
-	if slices.Contains(r.Langs(), page) {
-		return nil
+// head begins the page of a record.
+func (l *look) head(r *calendar.Record) *recordBody {
+	b := &recordBody{named: l.named(r, calendar.StatusPublish), History: l.historyHref(r)} // by its slug
+	l.Record, l.Title, l.Heading, l.Body = &b.named, b.Label(), b.Label(), b
+	l.Canonical, l.Langs, l.NoIndex = recordPath(r), r.Langs(), l.parametered()
+	for up := r.Fields.ID("parent"); len(l.Crumbs) < maxAncestors; {
+		v, ok := l.above(r.Kind, up)
+		if !ok {
+			break
+		}
+		l.Crumbs = append(l.Crumbs, l.named(v.Record, ""))
+		up = v.Record.Fields.ID("parent")
 	}
-	return &r.Home
+	slices.Reverse(l.Crumbs)
+	return b
 }
 
-// richText makes a description or an excerpt as it stands on the page of its record.
-func (l *look) richText(r *calendar.Record, field string, least int) richText {
-	text, in := l.Shown.HTML(r, field, l.lang)
-	html, err := l.OnPage(text, least)
-	if err != nil {
+// maxAncestors bounds the way to a category.
+const maxAncestors = 50
+
+// above reads a category that may stand above another one, false where there is none.
+func (l *look) above(k calendar.Kind, id calendar.ID) (v query.View, ok bool) {
+	if id == 0 || l.err != nil {
+		return v, false
+	}
+	v, err := l.Lists.Read(l.ctx, k, id, "", l.Caller, l.lang, query.EmbedNone, nil)
+	if _, refused := errors.AsType[*calendar.Error](err); !refused {
 		l.err = err
 	}
-	return richText{html, l.other(in)}
+	return v, err == nil
 }
 
-// summary is what machines are told of a record: its excerpt, else its description, at
-// most 200 characters, cut at a word.
-func (p *Pages) summary(r *calendar.Record, lang calendar.Lang) string {
-	excerpt, _ := p.Shown.HTML(r, "excerpt", lang)
-	description, _ := p.Shown.HTML(r, "description", lang)
-	return cutAtWord(strings.Join(strings.Fields(p.Shown.Plain(cmp.Or(excerpt, description))), " "), 200)
-}
-
-func cutAtWord(s string, most int) string {
-	runes := []rune(s)
-	if len(runes) <= most {
-		return s
+// share tells other sites of a record: its text, and its picture or that of its venue.
+func (l *look) share(v *query.View) {
+	l.Summary = cutAtWord(l.Record.Plain("excerpt", "description"))
+	l.Image = l.Record.Field("image_url")
+	l.Large = l.Image != "" && v.Record.Kind == calendar.KindEvent
+	for _, venue := range v.Venues {
+		l.Image = cmp.Or(l.Image, venue.Record.Fields.String("image_url"))
 	}
-	cut := string(runes[:most-1])
-	if i := strings.LastIndexByte(cut, ' '); i > most/2 {
+}
+
+// maxSummary is how many characters of a text machines are told.
+const maxSummary = 200
+
+func cutAtWord(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	runes := []rune(text)
+	if len(runes) <= maxSummary {
+		return text
+	}
+	cut := string(runes[:maxSummary-1])
+	if i := strings.LastIndexByte(cut, ' '); i > maxSummary/2 {
 		cut = cut[:i]
 	}
 	return strings.TrimRight(cut, " ,;:.") + "…"
 }
 
-// eventBody is the page of an event.
-type eventBody struct {
-	recordHead
-
-	Card       card
-	Status     string // why it does not take place, "" for nothing
-	Reason     string
-	When       whenText
-	From, To   string
-	Zone       string // that times are told in, "" for the event's own
-	Place      *place
-	Places     []place // further ones
-	Cost       string
-	Tickets    bool // its website sells them
-	Organizers []named
-	Categories []named
-	Tags       []named
-	Timezone   string
-	File       string // of the calendar, "" where it asks for a password
-	Parent     *card
-	Children   []card
-	Near       []card // coming ones at the same venue
-	Then       *Then  // it is as it was
-	Exports    *drawer
-	Locked     bool // it is a protected event that was not opened
-	Wrong      bool // so was a password
-
-	own span // by its own clock
-}
-
-// Acts reports whether the event is still to come as it was planned, so that there are
-// tickets and calendars for it.
-func (b *eventBody) Acts() bool { return b.Status == "" && !b.Card.Past && b.Then == nil }
-
-// Times are those that Google and Outlook take: instants, or days with the end exclusive.
-func (b *eventBody) Times() map[string]string {
-	from, to, layout := b.own.start.UTC(), b.own.end.UTC(), time.RFC3339
-	if b.own.allDay {
-		to, layout = midnight(to).AddDate(0, 0, 1), time.DateOnly
-	}
-	times := map[string]string{"From": from.Format(layout), "To": to.Format(layout)}
-	times["Both"] = strings.NewReplacer("-", "", ":", "").Replace(times["From"] + "/" + times["To"])
-	return times
-}
+// maxNear is how many coming events at the same venue an event page names.
+const maxNear = 4
 
 // event makes the page of an event.
-func (l *look) event(v *query.View, locked bool) *eventBody {
-	r, f := v.Record, v.Record.Fields
-	shown := *v
-	shown.Blanked = locked
-	c, s := l.card(&shown), l.spanOf(r, locked, l.zone)
-	b := &eventBody{recordHead: l.head(&shown), Card: c, From: s.from(), To: s.to(), Locked: locked}
-	l.zones([]card{c})
-	if l.zone != nil {
-		b.Zone = l.zone.Name
-	}
+func (l *look) event(v *query.View, locked bool) *recordBody {
+	r := v.Record
+	v.Blanked = locked
+	b, s := l.head(r), l.spanOf(r, locked, l.zone)
+	b.Card, b.Locked, b.Zone = l.card(v), locked, l.zone
 	b.When = l.whenText(when{start: s.start, end: s.end, allDay: s.allDay, zone: s.zone, zoneEnd: s.zoneEnd})
-	if status := f.EventStatus(); status != calendar.EventScheduled {
-		b.Status = string(status)
-	}
+	l.zones([]card{b.Card})
 	if locked {
 		l.NoIndex, l.Bare = true, true
 		return b
 	}
-	b.Reason = f.String("event_status_reason")
+	l.share(v)
+	s = l.spanOf(r, false, nil)
+	b.Start, b.End, b.Begins, b.Ends = s.from(), s.to(), s.start.UTC(), s.end.UTC()
+	if s.allDay {
+		b.Ends = midnight(b.Ends).AddDate(0, 0, 1)
+	}
+	if l.moved != nil {
+		before := l.spanOf(l.moved, false, nil)
+		b.Before = before.from()
+	}
+	for i, venue := range v.Venues {
+		at := l.place(venue, r)
+		at.ShowMap = at.ShowMap && i == 0
+		b.Places = append(b.Places, at)
+	}
 	for _, o := range v.Organizers {
 		b.Organizers = append(b.Organizers, l.named(o.Record, o.Status))
 	}
 	b.Categories, b.Tags = l.terms(v.Categories), l.terms(v.Tags)
 	l.Crumbs = b.Categories[:min(len(b.Categories), 1)]
-	b.Timezone = f.String("timezone")
-	l.sharePicture(v)
-	for i, venue := range v.Venues {
-		at := l.placeOf(venue.Record, venue.Status, r)
-		if i == 0 {
-			b.Place = &at
-		} else {
-			at.ShowMap = false
-			b.Places = append(b.Places, at)
-		}
+	b.Cost, b.Free = l.Shown.Cost(r), query.IsFree(r)
+
+	some := func(most int, in calendar.Input) []card {
+		in[paramPerPage] = strconv.Itoa(most)
+		return l.cards(l.ask(calendar.KindEvent, in))
 	}
-	b.own = l.spanOf(r, false, nil)
-	b.Cost = l.Shown.Cost(r).Text
-	b.Tickets = f.Bool("ticketed") || b.Cost != "" && !query.IsFree(r)
-	hidden := f.Bool("hide_from_listings")
-	l.NoIndex = l.NoIndex || hidden
-	l.relatives(v, b)
+	if parent := r.Fields.ID("post_parent"); parent != 0 {
+		b.Parent = some(1, calendar.Input{"include": parent.String()})
+	}
+	b.Children = some(20, calendar.Input{"post_parent": r.ID.String(), "starts_after": "1000-01-01", paramSort: "start"})
+	if len(v.Venues) > 0 {
+		near := some(maxNear+1, calendar.Input{
+			"venue": v.Venues[0].Record.ID.String(), "ends_after": l.o.Now().UTC().Format(time.RFC3339), paramStrict: "true", "event_status": "scheduled,postponed",
+		})
+		near = slices.DeleteFunc(near, func(c card) bool { return c.ID == r.ID })
+		b.Near = near[:min(len(near), maxNear)]
+	}
 	l.unlessAway()
-	l.LD = l.eventLD(v, &b.own)
-	address := l.absolute(l.lang, l.o.Namespace+"/events/"+r.ID.String())
+
+	list, id, hidden := l.Root()+"/events", params{{Name: "include", Value: r.ID.String()}}, r.Fields.Bool("hide_from_listings")
+	l.NoIndex = l.NoIndex || hidden || l.Unlock
 	if !l.Unlock {
-		b.File = address + ".ics"
+		b.File = list + "/" + r.ID.String()
+		b.OEmbed = l.Base + "/oembed" + params{{Name: "url", Value: l.absolute(l.lang, l.Canonical)}}.String() + "&format="
 	}
-	oembed := l.Base + "/oembed" + linkQuery([]query.LinkParam{{Name: "url", Value: l.absolute(l.lang, l.Canonical)}}) + "&format="
-	l.Feeds = []feed{
-		{"text/calendar", "iCalendar", address + ".ics"},
-		{"application/json", "JSON", address + "/"},
-		{"application/json+oembed", c.Title, oembed + "json"},
-		{"text/xml+oembed", c.Title, oembed + "xml"},
-	}
-	if !hidden {
-		only := "?include=" + r.ID.String()
-		list := l.absolute(l.lang, l.o.Namespace+"/events")
-		b.Exports = &drawer{List: list, JSON: list + "/" + only, Query: only, Element: params{{Name: "include", Value: r.ID.String()}}}
+	if !l.Unlock && !hidden {
+		b.Drawer = &drawer{List: list, JSON: list + "/" + id.String(), Query: id.String(), Element: id}
 	}
 	return b
-}
-
-// sharePicture gives other sites the picture of an event: its own, else that of its venue.
-func (l *look) sharePicture(v *query.View) {
-	image := v.Record.Fields.String("image_url")
-	l.Large = image != ""
-	for _, venue := range v.Venues {
-		image = cmp.Or(image, venue.Record.Fields.String("image_url"))
-	}
-	l.Image = image
-}
-
-// placeOf makes a venue; it may be one of an event, which may leave out its map too.
-func (l *look) placeOf(r *calendar.Record, s calendar.Status, also ...*calendar.Record) place {
-	f := r.Fields
-	name, in := r.Name(l.lang)
-	at := place{
-		link: link{Label: name, Lang: l.other(in), Href: l.named(r, s).Href()}, ID: r.ID, Address: f.String("address"), City: f.String("city"),
-		Region: cmp.Or(f.String("stateprovince"), f.String("province"), f.String("state")), Zip: f.String("zip"), Country: f.String("country"),
-	}
-	lat, hasLat := f.Number("geo_lat")
-	lng, hasLng := f.Number("geo_lng")
-	if hasLat && hasLng {
-		at.Lat, at.Lng = strconv.FormatFloat(lat, 'f', -1, 64), strconv.FormatFloat(lng, 'f', -1, 64)
-	}
-	wanted := func(field string) bool {
-		return !slices.ContainsFunc(append(also, r), func(r *calendar.Record) bool { return !r.Fields.BoolOr(field, true) })
-	}
-	at.ShowMap = at.Lat != "" && l.o.Tiles != "" && wanted("show_map")
-	switch {
-	case !wanted("show_map_link") && (l.o.Tiles != "" || !wanted("show_map")):
-	case l.o.NoExternalLinks:
-		at.Maps = cmp.Or(at.Geo(), "geo:0,0"+linkQuery(params{{Name: "q", Value: at.String()}}))
-	case at.Lat != "":
-		at.Maps = "https://www.openstreetmap.org/?mlat=" + at.Lat + "&mlon=" + at.Lng + "#map=16/" + at.Lat + "/" + at.Lng
-	default:
-		at.Maps = "https://www.openstreetmap.org/search" + linkQuery(params{{Name: "query", Value: at.String()}})
-	}
-	return at
 }
 
 func (l *look) terms(views []query.TermView) []named {
@@ -288,122 +260,31 @@ func (l *look) terms(views []query.TermView) []named {
 	return out
 }
 
-func hostOf(u string) string {
-	parsed, err := url.Parse(u)
-	if err != nil || parsed.Host == "" {
-		return u
-	}
-	return parsed.Host
-}
-
-// maxNear is how many coming events at the same venue an event page names.
-const maxNear = 4
-
-// relatives are the parent, the children, and what comes at the same venue.
-func (l *look) relatives(v *query.View, b *eventBody) {
-	some := func(limit int, in calendar.Input) []card {
-		in[paramPerPage] = strconv.Itoa(limit)
-		return l.cards(l.ask(calendar.KindEvent, in))
-	}
-	if parent := v.Record.Fields.ID("post_parent"); parent != 0 {
-		for _, c := range some(1, calendar.Input{"include": parent.String()}) {
-			b.Parent = &c
-		}
-	}
-	b.Children = some(20, calendar.Input{"post_parent": v.Record.ID.String(), "starts_after": "1000-01-01", paramSort: "start"})
-	if len(v.Venues) == 0 {
+// record makes the page of a venue, organizer, category or tag.
+func (l *look) record(v *query.View) {
+	r := v.Record
+	b := l.head(r)
+	if l.choose(l.Canonical, period{}, query.Of{Kind: r.Kind, ID: r.ID}); l.err != nil {
 		return
 	}
-	near := some(maxNear+1, calendar.Input{
-		"venue": v.Venues[0].Record.ID.String(), "ends_after": l.o.Now().UTC().Format(time.RFC3339), paramStrict: "true", "event_status": string(calendar.EventScheduled + "," + calendar.EventPostponed),
-	})
-	near = slices.DeleteFunc(near, func(c card) bool { return c.ID == v.Record.ID })
-	b.Near = near[:min(len(near), maxNear)]
-}
-
-// recordBody is the page of a venue, organizer, category or tag.
-type recordBody struct {
-	recordHead
-
-	NameField    string // of the interface
-	Phone, Email string
-	Place        *place
-	Children     []named
-	List         *listBody
-}
-
-// nameFields are the fields that hold the names of records.
-var nameFields = [...]string{
-	calendar.KindEvent: "title", calendar.KindVenue: "venue", calendar.KindOrganizer: "organizer", calendar.KindCategory: "name", calendar.KindTag: "name",
-}
-
-// record makes the page of a venue, organizer, category or tag.
-func (l *look) record(v *query.View) *recordBody {
-	if l.err != nil {
-		return nil
+	l.share(v)
+	if r.Kind == calendar.KindVenue {
+		b.Places = []place{l.place(query.LinkedView{Record: r, Status: v.Status})}
 	}
-	r, f := v.Record, v.Record.Fields
-	b := &recordBody{NameField: nameFields[r.Kind], recordHead: l.head(v)}
-	l.Canonical = onto(l.Canonical, l.canonicalQuery())
-	l.sharePicture(v)
-	l.Large = false
-	b.Phone, b.Email = f.String("phone"), f.String("email")
-	switch r.Kind {
-	case calendar.KindVenue:
-		if at := l.placeOf(r, v.Status); at.Maps != "" || at.String() != at.Label || at.Lat != "" {
-			b.Place = &at
-		}
-		l.LD = ldOf(l.placeLD(r, v.Status))
-	case calendar.KindOrganizer:
-		l.LD = ldOf(map[string]any{"@type": "Organization", "name": l.Title, "url": l.CanonicalURL()})
-	case calendar.KindCategory:
-		b.Children = l.childrenOf(r)
+	if r.Kind == calendar.KindCategory {
+		l.all(r.Kind, calendar.Input{"parent": r.ID.String(), "hide_empty": "false"}, func(v *query.View) {
+			b.Below = append(b.Below, named{Record: v.Record, Count: v.Count, l: l})
+		})
+		l.byName(b.Below)
 		l.unlessAway()
-	default:
 	}
 	if b.List = l.list(); l.unlessAway() {
 		b.List = nil
 	}
-	return b
 }
 
-// maxAncestors bounds the way to a category.
-const maxAncestors = 50
-
-// above reads a category that may stand above another one, false where there is none.
-func (l *look) above(k calendar.Kind, id calendar.ID) (v query.View, ok bool) {
-	if k != calendar.KindCategory || id == 0 || l.err != nil {
-		return v, false
-	}
-	v, err := l.Lists.Read(l.ctx, k, id, "", l.Caller, l.lang, query.EmbedNone, nil)
-	if _, refused := errors.AsType[*calendar.Error](err); err != nil && !refused {
-		l.err = err
-	}
-	return v, err == nil
-}
-
-// ancestors are the categories above one.
-func (l *look) ancestors(r *calendar.Record) (out []named) {
-	for up := r.Fields.ID("parent"); len(out) < maxAncestors; {
-		v, ok := l.above(r.Kind, up)
-		if !ok {
-			break
-		}
-		out = append(out, l.named(v.Record, ""))
-		up = v.Record.Fields.ID("parent")
-	}
-	slices.Reverse(out)
-	return out
-}
-
-// childrenOf are the categories below one, by name.
-func (l *look) childrenOf(r *calendar.Record) (out []named) {
-	l.all(r.Kind, calendar.Input{"parent": r.ID.String(), "hide_empty": "false"}, func(v *query.View) {
-		child := l.named(v.Record, "")
-		child.Count = v.Count
-		out = append(out, child)
-	})
+// byName puts records in the order in which people look for their names.
+func (l *look) byName(all []named) {
 	order := collator(l.lang)
-	slices.SortStableFunc(out, func(a, b named) int { return order.CompareString(a.Label(), b.Label()) })
-	return out
+	slices.SortStableFunc(all, func(a, b named) int { return order.CompareString(a.Label(), b.Label()) })
 }

@@ -114,8 +114,7 @@ func (l *look) serveRecord() {
 	case l.Route.kind == calendar.KindEvent:
 		l.serveEvent(&v, locked)
 	default:
-		l.choose(recordPath(v.Record), period{}, query.Of{Kind: l.Route.kind, ID: v.Record.ID})
-		l.Body = l.record(&v)
+		l.record(&v)
 	}
 }
 
@@ -130,13 +129,8 @@ func (l *look) serveEvent(v *query.View, locked bool) {
 	if !locked && l.Past.Open(l.Caller) {
 		l.moved, l.err = l.Past.Moved(l.ctx, l.Caller, v.Record)
 	}
-	b := l.event(v, locked)
-	switch l.Body = b; {
-	case l.Unlock && locked:
-		l.NoIndex, b.Wrong = true, true
+	if l.event(v, locked); l.Unlock && locked {
 		l.code, l.Code, l.Failed = http.StatusForbidden, string(calendar.CodePasswordProtected), true
-	case l.Unlock:
-		l.NoIndex, b.Exports, l.Feeds = true, nil, nil
 	}
 }
 
