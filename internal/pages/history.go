@@ -61,7 +61,8 @@ func (l *look) serveHistory() {
 		return n
 	}
 	page, from, to := int(min(max(number(paramPage), 1), 1<<31)), number(paramFrom), number(paramTo)
-	if l.readZone(); l.err != nil {
+	l.readZone()
+	if l.err = l.bad.Err(); l.err != nil {
 		return
 	}
 	l.Status = v.Status

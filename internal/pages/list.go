@@ -40,8 +40,8 @@ type selected struct {
 func (l *look) selected(cards []card, total int) selected {
 	s := selected{Total: total, Count: l.count("events", total)}
 	l.zones(cards)
-	if l.sel.zone != nil {
-		s.Zone = l.text("zone.told", l.sel.zone.Name)
+	if l.zone != nil {
+		s.Zone = l.text("zone.told", l.zone.Name)
 	}
 	if total == 0 {
 		l.NoIndex = true
@@ -103,31 +103,30 @@ func (l *look) groups(cards []card) (out []day) {
 	return out
 }
 
-// quick are the links of the quick choice: dates, and categories that coming events have.
+// quick is the quick choice: dates, and categories that coming events have.
 type quick struct {
-	Dates      []link
+	Dates      bool   // there are some on offer
+	When       string // the word that was asked for; Fixed: other dates are
+	Fixed      bool
 	Categories []chip
+	of         selection
 }
 
-// presets are the dates of the quick choice, and the words of when that they stand for.
-var presets = []struct{ name, when string }{{"any", ""}, {"today", "today"}, {"weekend", "this_weekend"}, {"week", "next_7_days"}}
+// To is the path of the selection with another word for its dates, "" for none.
+func (q *quick) To(word string) string {
+	return q.of.to(q.of.asked.without(window...).without(paramOverlap).with(paramWhen, word))
+}
 
 // maxQuick is how many categories the quick choice has.
 const maxQuick = 12
 
 // quick makes the quick choice. Links of the home page lead to the list.
 func (l *look) quick() *quick {
-	out, s := &quick{}, *l.sel
+	s := *l.sel
 	if l.Page == pageHome {
 		s.path = l.Href("/events/")
 	}
-	if !s.over.set {
-		asked := s.asked.without(window...).without(paramOverlap)
-		for _, preset := range presets {
-			current := strings.EqualFold(s.asked.value(paramWhen), preset.when) && !s.asked.has(dates...)
-			out.Dates = append(out.Dates, link{Value: preset.name, Href: s.to(asked.with(paramWhen, preset.when)), Current: current})
-		}
-	}
+	out := &quick{Dates: !s.over.set, When: strings.ToLower(s.asked.value(paramWhen)), Fixed: s.asked.has(dates...), of: s}
 	chosen := strings.Split(s.asked.value("categories"), ",")
 	for _, v := range l.categories() {
 		id, _ := calendar.ParseID(v.Value)
@@ -476,8 +475,8 @@ func (l *look) drops() (out []drop) {
 // of the events shown.
 func (l *look) zones(cards []card) {
 	l.Chosen = "event"
-	if zone := l.shownIn(); zone != nil {
-		l.Chosen = zone.Name
+	if l.zone != nil {
+		l.Chosen = l.zone.Name
 	}
 	names := slices.Concat(l.Zones, []string{"event", l.o.SiteZone, "UTC", l.Chosen})
 	for i := range cards {
@@ -499,12 +498,7 @@ func (l *look) serveHome() {
 	}
 	l.Title, l.Heading = l.o.Brand.Name, l.o.Brand.Name
 	b := l.listOf()
-	if l.err != nil {
-		return
-	}
-	b.Featured = l.cards(l.ask(calendar.KindEvent, calendar.Input{
-		"featured": "true", paramPerPage: strconv.Itoa(maxFeatured), "ends_after": l.o.Now().UTC().Format(time.RFC3339), paramStrict: "true",
-	}))
+	b.Featured = l.cards(l.ask(calendar.KindEvent, calendar.Input{"featured": "true", paramPerPage: strconv.Itoa(maxFeatured), "ends_after": "now", paramStrict: "true"}))
 	l.zones(b.Featured)
 }
 

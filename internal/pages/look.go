@@ -35,7 +35,7 @@ type look struct {
 	Title    string // without the name of the site
 	Summary  string // description for machines
 	Heading  string
-	zone     *calendar.Zone // of the times of an event page, nil: its own
+	zone     *calendar.Zone // that times were asked for in, nil: each event's own
 	// Canonical is the path of the page that this one is, below the language, with its
 	// query; "" for none.
 	Canonical string
@@ -120,8 +120,8 @@ func (l *look) asked() params {
 	if l.sel != nil && l.sel.criteria != nil {
 		return l.sel.asked
 	}
-	if zone := l.shownIn(); zone != nil {
-		return params(l.own).with(paramZone, zone.Name)
+	if l.zone != nil {
+		return params(l.own).with(paramZone, l.zone.Name)
 	}
 	return l.own
 }

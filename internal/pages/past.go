@@ -221,9 +221,6 @@ func (l *look) serveThen(present *calendar.Record, point string) {
 
 // shownIn is the zone that was asked for, nil for none.
 func (l *look) shownIn() *calendar.Zone {
-	if l.sel != nil {
-		return l.sel.zone
-	}
 	return l.zone
 }
 

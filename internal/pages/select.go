@@ -181,10 +181,8 @@ func (l *look) choose(path string, over period, of query.Of) {
 			l.bad.Add(paramPast, calendar.ReasonTypeBool)
 		}
 	}
-	var ok bool
-	if s.zone, ok = zoneOf(l.Query.Get(paramZone)); !ok {
-		l.bad.Add(paramZone, calendar.ReasonZone, l.Query.Get(paramZone))
-	}
+	l.readZone()
+	s.zone = l.zone
 	if l.complete(in); over.set {
 		s.sheet = query.Sheet{Period: true, First: calendar.WallOf(over.first), Last: calendar.WallOf(over.last)}
 	}

@@ -119,7 +119,8 @@ func (l *look) serveRecord() {
 }
 
 func (l *look) serveEvent(v *query.View, locked bool) {
-	if !l.readZone() {
+	l.readZone()
+	if l.err = l.bad.Err(); l.err != nil {
 		return
 	}
 	if point := l.asOf(); point != "" && !l.Unlock && v.Record.Slug() != "" {
@@ -134,12 +135,12 @@ func (l *look) serveEvent(v *query.View, locked bool) {
 	}
 }
 
-// readZone reads the zone of a page without a selection.
-func (l *look) readZone() (ok bool) {
+// readZone reads the zone that times are asked for in.
+func (l *look) readZone() {
+	var ok bool
 	if l.zone, ok = zoneOf(l.Query.Get(paramZone)); !ok {
-		l.refuse(paramZone, calendar.ReasonZone, l.Query.Get(paramZone))
+		l.bad.Add(paramZone, calendar.ReasonZone, l.Query.Get(paramZone))
 	}
-	return ok
 }
 
 // listed are the parameters of what is linked from a listed event.
@@ -154,8 +155,7 @@ func listed(k calendar.Kind) calendar.Input {
 type problem struct{ Name, Message string }
 
 type errorBody struct {
-	Text     string
-	Hint     string
+	Status   int
 	Problems []problem
 	Form     *filterForm // where parameters were refused
 }
@@ -169,13 +169,12 @@ var statuses = map[calendar.Code]int{
 
 // Fail makes the page of an error, of which the interface has the status and the code.
 func (p *Pages) Fail(ctx context.Context, r *Request, refused *calendar.Error, status int, code string) (*Answer, error) {
-	if own, known := statuses[refused.Code]; known {
-		status = own
-	}
 	l := p.look(ctx, r)
+	l.code = cmp.Or(statuses[refused.Code], status)
 	l.Page, l.Code, l.Position = pageError, code, 0
-	b := &errorBody{Text: cmp.Or(l.text("error."+strconv.Itoa(status)), l.text("error.503")), Hint: l.text("error.hint." + strconv.Itoa(status))}
-	switch status {
+	l.Heading = cmp.Or(l.text("error."+strconv.Itoa(l.code)), l.text("error.503"))
+	b := &errorBody{Status: l.code}
+	switch b.Status {
 	case http.StatusNotFound: // the same for what there is not and what is not for everybody
 		l.Code = "not-found"
 	case http.StatusGone:
@@ -190,14 +189,12 @@ func (p *Pages) Fail(ctx context.Context, r *Request, refused *calendar.Error, s
 		b.Problems = append(b.Problems, problem{name, message})
 		names = append(names, cmp.Or(l.text("filter."+name), name))
 	}
-	l.Title, l.Heading = b.Text, b.Text
+	l.Title = l.Heading
 	if l.Failed = b.Problems != nil; l.Failed {
 		l.Title += " " + strings.Join(names, l.comma())
 		b.Form = l.form(nil, b.Problems...)
 	}
-	l.NoIndex = true
-	l.Body = b
-	l.code = status
+	l.NoIndex, l.Body = true, b
 	a, err := l.render()
 	if a != nil {
 		a.Error = refused
@@ -222,12 +219,11 @@ func (l *look) render() (*Answer, error) {
 	}
 	// Plus signs need no escape in UTF-8; media types and offsets are full of them.
 	body := bytes.ReplaceAll(out.Bytes(), []byte("&#43;"), []byte("+"))
-	a := &Answer{Status: cmp.Or(l.code, http.StatusOK), Type: TypeHTML, Body: body, Position: l.Position, Lang: l.lang, Since: l.since, Until: l.until}
 	if l.Preview {
-		a.Body = l.keepPreview(a.Body)
+		body = l.keepPreview(body)
 	}
 	if l.Embedded() {
-		a.Body = outOfFrame(a.Body)
+		body = outOfFrame(body)
 	}
-	return a, nil
+	return &Answer{Status: cmp.Or(l.code, http.StatusOK), Type: TypeHTML, Body: body, Position: l.Position, Lang: l.lang, Since: l.since, Until: l.until}, nil
 }
