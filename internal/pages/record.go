@@ -20,7 +20,7 @@ type place struct {
 
 	Lat, Lng template.JS // numbers, "" for no point
 	ShowMap  bool
-	Map      string // address of its place on a map, "" for none
+	Linked   bool // to a map
 }
 
 // place makes a venue, of an event too: both may leave out its map.
@@ -35,17 +35,7 @@ func (l *look) place(v query.LinkedView, of ...*calendar.Record) place {
 		return !slices.ContainsFunc(append(of, v.Record), func(r *calendar.Record) bool { return !r.Fields.BoolOr(field, true) })
 	}
 	at.ShowMap = at.Lat != "" && l.o.Tiles != "" && wanted("show_map")
-	switch point := string(at.Lat + "," + at.Lng); {
-	case !wanted("show_map_link") && (l.o.Tiles != "" || !wanted("show_map")):
-	case l.o.NoExternalLinks && at.Lat != "":
-		at.Map = "geo:" + point
-	case l.o.NoExternalLinks:
-		at.Map = "geo:0,0" + params{{Name: "q", Value: at.String()}}.String()
-	case at.Lat != "":
-		at.Map = "https://www.openstreetmap.org/?mlat=" + string(at.Lat) + "&mlon=" + string(at.Lng) + "#map=16/" + strings.Replace(point, ",", "/", 1)
-	default:
-		at.Map = "https://www.openstreetmap.org/search" + params{{Name: "query", Value: at.String()}}.String()
-	}
+	at.Linked = wanted("show_map_link") || l.o.Tiles == "" && wanted("show_map")
 	return at
 }
 
