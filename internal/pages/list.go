@@ -2,7 +2,6 @@ package pages
 
 import (
 	"cmp"
-	"context"
 	"html/template"
 	"maps"
 	"slices"
@@ -18,11 +17,12 @@ import (
 type listBody struct {
 	selected
 
-	Groups       []day
-	Featured     []card
-	Pager        *pager
-	Past, Coming string // paths to what has ended, and back
-	Facets       []facet
+	Groups   []day
+	Featured []card
+	Pager    *pager
+	Past     bool   // it is of what has ended
+	Turn     string // path to what has ended, or back, "" for none
+	Facets   []facet
 }
 
 // selected is what all pages of a selection show of it.
@@ -31,19 +31,15 @@ type selected struct {
 	Count string
 	Quick *quick
 	Chips []removable
-	Zone  string // whose time it is
+	Zone  *calendar.Zone // whose time it is, nil: that of each event
 	Empty *empty
 	Form  *filterForm
 }
 
 // selected makes what pages show of the selection; cards are those on the page.
 func (l *look) selected(cards []card, total int) selected {
-	s := selected{Total: total, Count: l.count("events", total)}
-	l.zones(cards)
-	if l.zone != nil {
-		s.Zone = l.text("zone.told", l.zone.Name)
-	}
-	if total == 0 {
+	s := selected{Total: total, Count: l.count("events", total), Zone: l.zone}
+	if l.zones(cards); total == 0 {
 		l.NoIndex = true
 		s.Empty = l.nothing()
 	}
@@ -300,22 +296,22 @@ func (l *look) list() *listBody {
 		b.Facets = l.facets(found.Facets)
 		b.Form = l.form(b.Facets)
 	}
-	switch {
-	case l.Embedded():
-	case l.sel.past:
-		b.Coming = l.sel.to(l.sel.asked.without(paramPast))
-	case l.Route.past:
-		b.Past = l.past()
+	if b.Past = l.sel.past; l.Route.past && !l.Embedded() {
+		b.Turn = l.turn()
 	}
 	return b
 }
 
-// past is the path to what has ended, with the same filters where the page can show it.
-func (l *look) past() string {
-	if l.Route.past {
-		return l.sel.to(l.sel.asked.with(paramPast, "true"))
+// turn is the path to what has ended, or back; with the same filters where the page can show
+// both.
+func (l *look) turn() string {
+	switch {
+	case !l.Route.past:
+		return l.Href("/events/") + "?past=true"
+	case l.sel.past:
+		return l.sel.to(l.sel.asked.without(paramPast))
 	}
-	return l.Href("/events/") + "?" + paramPast + "=true"
+	return l.sel.to(l.sel.asked.with(paramPast, "true"))
 }
 
 // mark marks what the search fits in the cards of a list.
@@ -400,11 +396,10 @@ func (l *look) valueName(name, value string) string {
 // recordName is the name of a record by its id or slug, the text itself where it cannot be
 // read.
 func (l *look) recordName(k calendar.Kind, text string) string {
-	nobody := func(context.Context, calendar.ID) (bool, error) { return true, nil }
 	id, _ := calendar.ParseID(text)
-	v, err := l.Lists.Read(l.ctx, k, id, "", l.Caller, l.lang, query.EmbedNone, nobody)
+	v, err := l.read(k, id, "")
 	if err != nil {
-		v, err = l.Lists.Read(l.ctx, k, 0, text, l.Caller, l.lang, query.EmbedNone, nobody)
+		v, err = l.read(k, 0, text)
 	}
 	if err != nil {
 		return text
@@ -428,9 +423,9 @@ func (l *look) nothing() *empty {
 	case s.plain() && s.past:
 		e.Text, e.All = l.text("empty.past"), s.path
 	case s.plain():
-		e.Text, e.Past = l.text("empty.list"), l.past()
+		e.Text, e.Past = l.text("empty.list"), l.turn()
 	case !s.past && !s.dated() && l.Route.past:
-		e.Past = l.past()
+		e.Past = l.turn()
 	}
 	return e
 }

@@ -191,7 +191,7 @@ func (l *look) serveByID(k calendar.Kind, id calendar.ID) {
 	delete(of.Query, k.String())
 	delete(of.Input, k.String())
 	l.Request, l.Page = &of, of.Route.name
-	v, err := l.Lists.Read(l.ctx, k, id, "", l.Caller, l.lang, query.EmbedNone, func(context.Context, calendar.ID) (bool, error) { return true, nil })
+	v, err := l.read(k, id, "")
 	switch {
 	case err != nil:
 		l.missing(err)

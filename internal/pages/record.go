@@ -143,7 +143,7 @@ func (l *look) above(k calendar.Kind, id calendar.ID) (v query.View, ok bool) {
 	if id == 0 || l.err != nil {
 		return v, false
 	}
-	v, err := l.Lists.Read(l.ctx, k, id, "", l.Caller, l.lang, query.EmbedNone, nil)
+	v, err := l.read(k, id, "")
 	if _, refused := errors.AsType[*calendar.Error](err); !refused {
 		l.err = err
 	}

@@ -100,9 +100,7 @@ func dict(pairs ...any) map[string]any {
 	return out
 }
 
-var languageTags = [...]language.Tag{calendar.LangCN: language.SimplifiedChinese, calendar.LangEN: language.English, calendar.LangFR: language.French, calendar.LangES: language.Spanish}
-
 // collator compares names as people of a language do. It is not safe for concurrent use.
 func collator(l calendar.Lang) *collate.Collator {
-	return collate.New(languageTags[l], collate.Loose, collate.Numeric)
+	return collate.New(language.Make(l.Tag()), collate.Loose, collate.Numeric)
 }
