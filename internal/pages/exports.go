@@ -42,7 +42,7 @@ func (l *look) drawer() *drawer {
 	if s.only != nil {
 		sent = sent.with("include", cmp.Or(strings.Join(s.only, ","), noEvent))
 	}
-	d := &drawer{List: l.absolute(l.lang, l.o.Namespace+address), Query: sent.without(shaping...).String(), Lasting: lasting.String(), Element: sent.without(shapes...)}
+	d := &drawer{List: l.Root() + address, Query: sent.without(shaping...).String(), Lasting: lasting.String(), Element: sent.without(shapes...)}
 	links := query.LinksTo(d.List+"/", sent)
 	d.JSON = links.Page(s.page)
 	if s.moving() {
@@ -50,7 +50,7 @@ func (l *look) drawer() *drawer {
 		from, until, ok := s.criteria.Range()
 		if ok && (s.only == nil || s.zone != nil) && (of == nil || !s.asked.has(of[0].Name)) {
 			source := append(params{{Name: "start", Value: from}, {Name: "end", Value: until}}, of...)
-			d.Source = l.absolute(l.lang, l.o.Namespace+"/events/calendar") + append(source, lasting...).String()
+			d.Source = l.Root() + "/events/calendar" + append(source, lasting...).String()
 		}
 		switch l.Page {
 		case pageWeek, pageDay:

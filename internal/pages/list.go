@@ -226,12 +226,15 @@ func (l *look) valueWord(name, value string) string {
 	return cmp.Or(l.text("value."+name+"."+strings.ToLower(value)), l.text("value."+value))
 }
 
-// removable is a filter that can be taken away; that of a place is "around".
-type removable struct{ Name, Value, Href string }
+// removable is a filter that can be taken away.
+type removable struct {
+	Param, Name, Value, Href string // Name: its parameter, "around" for a place
+	Number                   int    // of the events that there are without it, where they are counted
+}
 
 // removable makes the link to the page without a filter, or a value of it.
 func (l *look) removable(name, value string, but params) removable {
-	r := removable{Name: name, Value: l.valueName(name, value), Href: l.sel.to(but)}
+	r := removable{Param: name, Name: name, Value: l.valueName(name, value), Href: l.sel.to(but)}
 	if slices.Contains(around, name) {
 		r.Name = "around"
 	}
@@ -243,18 +246,10 @@ type empty struct {
 	*look
 
 	Text      string
-	Drop      []drop
+	Drop      []removable
 	Past, All string // paths to what has ended, and to all without filters; "" for none
 	Links     []link
 	First     string // day of the first event of a calendar without events
-}
-
-// drop is a parameter that could be left out, and how many events there are then.
-type drop struct {
-	removable
-
-	Param  string
-	Number int
 }
 
 // pager leads through the pages of a list.
@@ -430,20 +425,18 @@ func (l *look) nothing() *empty {
 	return e
 }
 
-// maxDrops bounds the parameters of which the page counts what there is without them.
-const maxDrops = 12
+// mostTried bounds the parameters of which the page counts what there is without them.
+const mostTried = 14
 
 // drops are the parameters without which there are events, the most events first.
-func (l *look) drops() (out []drop) {
+func (l *look) drops() (out []removable) {
 	tried := []string{paramStrict, paramOverlap}
-	counted := 0
 	for _, a := range l.sel.selecting() {
 		name := baseName(a.Name)
-		if slices.Contains(tried, name) || counted == maxDrops {
+		if slices.Contains(tried, name) || len(tried) >= mostTried {
 			continue
 		}
 		tried = append(tried, together(name)...)
-		counted++
 		less, request, but := *l, *l.Request, l.sel.less(name)
 		less.Request, request.Input = &request, maps.Clone(l.Input)
 		maps.DeleteFunc(request.Input, func(param string, _ any) bool { return !but.has(param) })
@@ -459,10 +452,12 @@ func (l *look) drops() (out []drop) {
 			n = len(less.allCards())
 		}
 		if n > 0 {
-			out = append(out, drop{l.removable(name, l.sel.asked.value(name), but), name, n})
+			drop := l.removable(name, l.sel.asked.value(name), but)
+			drop.Number = n
+			out = append(out, drop)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b drop) int { return cmp.Compare(b.Number, a.Number) })
+	slices.SortStableFunc(out, func(a, b removable) int { return cmp.Compare(b.Number, a.Number) })
 	return out
 }
 
