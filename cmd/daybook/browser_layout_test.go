@@ -77,7 +77,7 @@ const misplaced = `(() => {
 		if (e.scrollWidth > e.clientWidth + 1 && !e.matches('input, select') || e.scrollHeight > e.clientHeight + 2 && e.matches('button, .button, .pills a, .chip, #views a')) wrong.push('cut off: ' + name(e));
 		if ((r.left < -1 || r.right > document.documentElement.clientWidth + 1) && !e.closest('#views, .quick')) wrong.push('outside: ' + name(e));
 	}
-	const flows = (e) => shown(e) && ['static', 'relative'].includes(getComputedStyle(e).position) && !['inline', 'contents'].includes(getComputedStyle(e).display) && !e.matches('.bar-of, .now-line, .more-here');
+	const flows = (e) => shown(e) && ['static', 'relative'].includes(getComputedStyle(e).position) && !['inline', 'contents'].includes(getComputedStyle(e).display) && !e.matches('.now-line');
 	for (const parent of document.querySelectorAll('header .bar, #site-nav, .find, main, main *')) {
 		if (parent.closest('#map, table.changes, svg') || parent.children.length < 2) continue;
 		const all = [...parent.children].flatMap((e) => getComputedStyle(e).display === 'contents' ? [...e.children] : [e]).filter(flows).slice(0, 400).map((e) => [e, e.getBoundingClientRect()]);
