@@ -223,7 +223,10 @@ func (l *look) valueWord(name, value string) string {
 	if is, ok := calendar.ParseBool(value); ok && slices.Contains(switches, name) {
 		return l.text("value." + strconv.FormatBool(is))
 	}
-	return cmp.Or(l.text("value."+name+"."+strings.ToLower(value)), l.text("value."+value))
+	if slices.Contains(dates, name) {
+		name = paramWhen
+	}
+	return l.text("value." + name + "." + strings.ToLower(value))
 }
 
 // removable is a filter that can be taken away.
