@@ -104,7 +104,7 @@ type quick struct {
 	Dates      bool   // there are some on offer
 	When       string // the word that was asked for; Fixed: other dates are
 	Fixed      bool
-	Categories []chip
+	Categories []facetValue
 	of         selection
 }
 
@@ -125,17 +125,15 @@ func (l *look) quick() *quick {
 	out := &quick{Dates: !s.over.set, When: strings.ToLower(s.asked.value(paramWhen)), Fixed: s.asked.has(dates...), of: s}
 	chosen := strings.Split(s.asked.value("categories"), ",")
 	for _, v := range l.categories() {
-		id, _ := calendar.ParseID(v.Value)
 		wanted := slices.DeleteFunc(slices.Clone(chosen), func(c string) bool {
 			c = calendar.Trim(c)
 			return strings.EqualFold(c, v.Slug) || c == v.Value
 		})
-		current := len(wanted) < len(chosen)
-		if !current {
+		if v.Selected = len(wanted) < len(chosen); !v.Selected {
 			wanted = []string{v.Slug}
 		}
 		href := s.to(s.asked.with("categories", strings.Join(wanted, ",")))
-		out.Categories = append(out.Categories, chip{link{Label: v.Label, Lang: l.other(v.In), Value: v.Slug, Href: href, Current: current}, int(id % noColour)})
+		out.Categories = append(out.Categories, facetValue{FacetValue: v, Lang: l.other(v.In), Href: href})
 	}
 	return out
 }
@@ -165,11 +163,15 @@ type facet struct {
 type facetValue struct {
 	query.FacetValue
 
-	Name     string // of the parameter that it sends
+	Name     string // of the parameter that it sends, Href: to the page with it or without it
+	Href     string
 	Lang     string // of the label of a record, where it is not that of the page
 	Share    int    // of the greatest count, in twentieths, for the bar
 	Children []facetValue
 }
+
+// Colour is the one that events of a category have.
+func (v facetValue) Colour() int { id, _ := calendar.ParseID(v.Value); return int(id % noColour) }
 
 // shownValues is how many values of a facet are not folded.
 const shownValues = 8
