@@ -1,8 +1,6 @@
 package pages
 
-import (
-	"daybook/calendar"
-)
+import "daybook/calendar"
 
 // API is the interface as its documentation has it (PAGES.md P11).
 type API struct {
@@ -24,30 +22,12 @@ type Operation struct {
 	Extension    bool
 }
 
-// docsBody is the page of the interface.
-type docsBody struct {
-	API
-}
-
-// Operations is how many there are.
-func (b *docsBody) Operations() (n int) {
-	for i := range b.Groups {
-		n += len(b.Groups[i].Operations)
-	}
-	return n
-}
-
-// Group names a group of operations.
-func (l *look) Group(name string) string { return l.text("docs." + name) }
-
 // serveDocs answers the page of the interface.
 func (l *look) serveDocs() {
 	state, err := l.Lists.Generation(l.ctx)
 	if err == nil { // the page is there without the read model, too
 		l.Position = state.Position
 	}
-	l.Title, l.Heading, l.Canonical = l.text("docs.title"), l.text("docs.title"), l.Route.below()
-	l.Summary = l.text("docs.summary")
-	l.NoIndex = l.parametered()
-	l.Body = &docsBody{l.o.API}
+	l.Title, l.Summary = l.text("docs.title"), l.text("docs.summary")
+	l.Heading, l.Canonical, l.NoIndex = l.Title, l.Route.below(), l.parametered()
 }

@@ -2,7 +2,6 @@ package pages
 
 import (
 	"reflect"
-	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -21,13 +20,11 @@ const (
 type historyBody struct {
 	*History
 
-	Record     named
-	Shows      bool  // its page as of each version can be seen
-	First      bool  // it is the page of the newest versions
+	Page       int
 	From, To   int64 // the versions that are chosen for the comparison
 	Kept       params
 	Pager      *pager
-	Difference *Difference
+	Difference *Difference // nil where none was asked for
 	Newest     Checkpoint
 }
 
@@ -41,9 +38,11 @@ func (l *look) serveHistory() {
 		l.err = notFound(kind)
 		return
 	}
-	v, err := l.Lists.Read(l.ctx, kind, 0, l.Route.slug, l.Caller, l.lang, query.EmbedNone, nil)
-	if err != nil {
-		l.missing(err)
+	v, locked := l.readRecord()
+	if locked && l.err == nil {
+		l.err = notFound(kind)
+	}
+	if l.done() {
 		return
 	}
 	number := func(name string) int64 {
@@ -65,12 +64,11 @@ func (l *look) serveHistory() {
 	if l.err = l.bad.Err(); l.err != nil {
 		return
 	}
-	l.Status = v.Status
 	l.head(v.Record)
-	b := &historyBody{Record: *l.Record, Shows: kind == calendar.KindEvent, First: page == 1, From: from, To: to}
 	l.Title, l.Heading = l.text("event.history")+l.colon()+l.Title, l.text("history.title")
-	l.Canonical, l.NoIndex = l.Canonical+"history/", true
-	l.Crumbs = append(l.Crumbs, b.Record)
+	l.Crumbs, l.NoIndex = append(l.Crumbs, *l.Record), true
+	b := &historyBody{Page: page, From: from, To: to, Kept: l.asked().without(paramFrom, paramTo)}
+	l.Body = b
 	b.History, l.err = l.Past.History(l.ctx, l.reader(), v.Record, page, versionsPerPage)
 	if l.err == nil && page > max(b.Pages, 1) {
 		l.err = notFound(kind)
@@ -81,42 +79,30 @@ func (l *look) serveHistory() {
 	switch {
 	case l.err != nil:
 	case from != 0 || to != 0:
-		if b.Difference, l.err = l.Past.Compare(l.ctx, l.reader(), v.Record, from, to); l.err == nil {
-			b.From, b.To = b.Difference.From.Number, b.Difference.To.Number
-		}
+		b.Difference, l.err = l.Past.Compare(l.ctx, l.reader(), v.Record, from, to)
 	case len(b.Told) > 1:
 		b.From, b.To = b.Told[1].Number, b.Told[0].Number
 	}
-	l.err = hidden(kind, l.err)
-	if l.err != nil {
+	if l.err = hidden(kind, l.err); l.err != nil {
 		return
 	}
-	if l.zone != nil {
-		b.Kept = params{{Name: paramZone, Value: l.zone.Name}}
-	}
-	l.sel = &selection{page: page, zone: l.zone}
-	pages := query.LinksTo(l.Href(l.Canonical), b.Kept)
-	b.Pager = l.pagerOf(b.Pages, pages.Page)
-	if page > 1 {
-		number := params{{Name: paramPage, Value: strconv.Itoa(page)}}
-		l.Canonical += number.String()
-		b.Kept = append(b.Kept, number...)
-	}
-	l.Body = b
+	pages := query.LinksTo(l.Href(l.Canonical+"history/"), b.Kept.without(paramPage))
+	b.Pager = l.pagerOf(page, b.Pages, pages.Page)
+	canonical := query.LinksTo(l.Canonical+"history/", nil)
+	l.Canonical = canonical.Page(page)
 }
 
 // Date writes the day of a moment in the zone of the page.
-func (l *look) Date(t time.Time) string { return l.date(t.In(l.zoneOf().Location)) }
+func (l *look) Date(t time.Time) string { return l.date(l.inZone(t)) }
 
 // Moment writes a moment on the clock of the site, or of the zone that was asked for.
 func (l *look) Moment(t time.Time) string {
-	zone := l.zoneOf()
-	t = t.In(zone.Location)
-	return l.at(l.date(t), l.time(t)) + " " + zone.Abbreviation(t)
+	t = l.inZone(t)
+	return l.at(l.date(t), l.time(t)) + t.Format(" MST")
 }
 
 // Instant writes a moment for machines.
-func (l *look) Instant(t time.Time) string { return t.In(l.zoneOf().Location).Format(instantLayout) }
+func (l *look) Instant(t time.Time) string { return l.inZone(t).Format(instantLayout) }
 
 // Number writes a number, Count how many there are of a thing.
 func (l *look) Number(n any) string              { return l.number(whole(n)) }

@@ -267,11 +267,11 @@ type pager struct {
 }
 
 // pagerOf makes the pager of a list; nil for one page.
-func (l *look) pagerOf(last int, at func(page int) string) *pager {
+func (l *look) pagerOf(current, last int, at func(page int) string) *pager {
 	if last < 2 {
 		return nil
 	}
-	p := &pager{look: l, At: at, Current: l.sel.page, Last: last}
+	p := &pager{look: l, At: at, Current: current, Last: last}
 	for n := 1; n <= last; n++ {
 		switch {
 		case n == 1 || n == last || n >= p.Current-2 && n <= p.Current+2:
@@ -291,7 +291,7 @@ func (l *look) list() *listBody {
 	found := l.run(l.sel.criteria)
 	cards := l.cards(found)
 	l.mark(cards, found)
-	b := &listBody{selected: l.selected(cards, found.Total), Groups: l.groups(cards), Pager: l.pagerOf(found.TotalPages, l.sel.toPage)}
+	b := &listBody{selected: l.selected(cards, found.Total), Groups: l.groups(cards), Pager: l.pagerOf(l.sel.page, found.TotalPages, l.sel.toPage)}
 	if l.Page == pageSearch {
 		b.Facets = l.facets(found.Facets)
 		b.Form = l.form(b.Facets)
@@ -487,8 +487,7 @@ func (l *look) zones(cards []card) {
 
 // serveHome answers the home page, or sends to the record that is named by its id.
 func (l *look) serveHome() {
-	if k, id, ok := byID(l.Request); ok {
-		l.serveByID(k, id)
+	if l.serveByID() {
 		return
 	}
 	l.Title, l.Heading = l.o.Brand.Name, l.o.Brand.Name

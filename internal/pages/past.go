@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"html/template"
@@ -124,18 +125,12 @@ func hidden(k calendar.Kind, err error) error {
 
 // missing answers for a record that cannot be read: it has moved, is gone, or there is
 // none (PAGES.md P2.4).
-func (l *look) missing(err error) {
+func (l *look) missing(err error) error {
 	if _, ok := errors.AsType[*calendar.Error](err); !ok {
-		l.err = err
-		return
+		return err
 	}
-	route := &l.Route
+	route, now := l.Route, l.o.Now()
 	named, err := l.Past.Named(l.ctx, route.kind, route.id, route.slug)
-	if err != nil {
-		l.err = err
-		return
-	}
-	now := l.o.Now()
 	for _, rec := range named {
 		gone := rec.Deleted || rec.Kind.IsPost() && rec.Status(now) == calendar.StatusTrash
 		former := route.slug
@@ -147,59 +142,40 @@ func (l *look) missing(err error) {
 		}
 		switch was, err := l.Past.WasPublic(l.ctx, rec, former); {
 		case err != nil:
-			l.err = err
-			return
+			return err
 		case was && gone:
-			l.err = calendar.Fail(calendar.CodeNoLongerAvailable, rec.Kind)
-			return
+			return calendar.Fail(calendar.CodeNoLongerAvailable, rec.Kind)
 		case was:
-			l.answer = redirect(l.href(route.to(rec)), "")
-			return
+			route.slug = rec.Slug()
+			l.answer = redirect(l.href(route.below()), "")
+			return nil
 		}
 	}
-	l.err = notFound(route.kind)
+	return cmp.Or(err, notFound(route.kind))
 }
 
-// to is the path of a route when it names another record.
-func (r Route) to(rec *calendar.Record) string {
-	r.slug = rec.Slug()
-	return r.below()
-}
-
-// byID tells which record a request for the home page names by its id, 0 for none; ok
-// tells that it names one.
-func byID(r *Request) (k calendar.Kind, id calendar.ID, ok bool) {
+// serveByID answers /?event=<id> and its like, and reports whether it is one: with the slug
+// page of a record that may be read, or with the record itself where it has none.
+func (l *look) serveByID() bool {
 	for _, k := range []calendar.Kind{calendar.KindEvent, calendar.KindVenue, calendar.KindOrganizer} {
-		if text := calendar.Trim(r.Query.Get(k.String())); text != "" {
-			id, _ := calendar.ParseID(text)
-			return k, id, true
+		text := calendar.Trim(l.Query.Get(k.String()))
+		if text == "" {
+			continue
 		}
+		of := *l.Request
+		of.Route.page = recordPages[k]
+		of.Route.id, _ = calendar.ParseID(text)
+		of.Query, of.Input = maps.Clone(l.Query), maps.Clone(l.Input)
+		delete(of.Query, k.String())
+		delete(of.Input, k.String())
+		l.Request, l.Page = &of, of.Route.name
+		if l.err = notFound(k); of.Route.id != 0 {
+			l.err = nil
+			l.serveRecord()
+		}
+		return true
 	}
-	return 0, 0, false
-}
-
-// serveByID answers /?event=<id> and its like: the slug page of a record that may be read,
-// or the record itself where it has none.
-func (l *look) serveByID(k calendar.Kind, id calendar.ID) {
-	if id == 0 {
-		l.err = notFound(k)
-		return
-	}
-	of := *l.Request
-	of.Route.page, of.Route.id = recordPages[k], id
-	of.Query, of.Input = maps.Clone(l.Query), maps.Clone(l.Input)
-	delete(of.Query, k.String())
-	delete(of.Input, k.String())
-	l.Request, l.Page = &of, of.Route.name
-	v, err := l.read(k, id, "")
-	switch {
-	case err != nil:
-		l.missing(err)
-	case v.Record.Slug() != "":
-		l.answer = redirect(l.href(recordPath(v.Record)), k.String())
-	default:
-		l.serveRecord()
-	}
+	return false
 }
 
 // serveThen answers the page of an event as it was.
@@ -213,7 +189,7 @@ func (l *look) serveThen(present *calendar.Record, point string) {
 		l.err = hidden(present.Kind, err)
 		return
 	}
-	l.own = []query.LinkParam{{Name: paramAsOf, Value: point}}
+	l.own = params{{Name: paramAsOf, Value: point}}
 	b := l.event(&then.View, false)
 	l.Canonical, l.Langs, l.NoIndex = recordPath(present), present.Langs(), true
 	b.Then, b.History = then, l.href(l.Canonical+"history/")
@@ -224,15 +200,12 @@ func (l *look) shownIn() *calendar.Zone {
 	return l.zone
 }
 
-// zoneOf is the zone that the page tells moments in.
-func (l *look) zoneOf() calendar.Zone {
+// inZone is a moment on the clock of the page.
+func (l *look) inZone(t time.Time) time.Time {
 	if zone := l.shownIn(); zone != nil {
-		return *zone
+		return t.In(zone.Location)
 	}
-	if zone, ok := calendar.ParseZone(l.o.SiteZone); ok {
-		return zone
-	}
-	return calendar.Zone{Name: l.o.SiteZone, Location: l.o.Site}
+	return t.In(l.o.Site)
 }
 
 // historyHref is the path of the history of a record, "" where it is closed.

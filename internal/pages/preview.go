@@ -8,21 +8,6 @@ import (
 	"strings"
 )
 
-// bar is what stands above a preview.
-type bar struct{ Text, User string }
-
-// Bar is that of a preview, nil for what everybody sees.
-func (l *look) Bar() *bar {
-	if !l.Preview || l.User == "" { // nobody has been let in
-		return nil
-	}
-	b := &bar{Text: l.text("preview"), User: l.User}
-	if l.Status != "" {
-		b.Text = l.text("preview.status", l.text("status."+string(l.Status)))
-	}
-	return b
-}
-
 // previewed are the links of a page, and the starts of its forms.
 var previewed = regexp.MustCompile(`<a [^>]*?href="([^"]*)"|<form[^>]*>`)
 

@@ -91,7 +91,7 @@ func (l *look) readRecord() (v query.View, locked bool) {
 	})
 	switch {
 	case err != nil:
-		l.missing(err)
+		l.err = l.missing(err)
 		return v, locked
 	case l.Unlock && !protected:
 		l.answer = redirect(l.href(recordPath(v.Record)), "")
@@ -111,6 +111,8 @@ func (l *look) serveRecord() {
 	v, locked := l.readRecord()
 	switch {
 	case l.done():
+	case l.Route.id != 0 && v.Record.Slug() != "":
+		l.answer = redirect(l.href(recordPath(v.Record)), l.Route.kind.String())
 	case l.Route.kind == calendar.KindEvent:
 		l.serveEvent(&v, locked)
 	default:

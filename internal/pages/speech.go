@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -29,9 +30,18 @@ func word(key string, l calendar.Lang, values ...string) string {
 
 func (s speech) text(key string, values ...string) string { return word(key, s.lang, values...) }
 
-// count writes how many there are of a thing.
+// count writes how many there are of a thing, in the form of the number (CLDR, cardinals). Not
+// all languages have all forms.
 func (s speech) count(thing string, n int) string {
-	return s.text("count."+thing+"."+s.plural(n), s.number(n))
+	form := "other"
+	switch {
+	case n == 1, n == 0 && s.lang == calendar.LangFR:
+		form = "one"
+	case n != 0 && n%1_000_000 == 0:
+		form = "many"
+	}
+	key := "count." + thing + "."
+	return cmp.Or(s.text(key+form, s.number(n)), s.text(key+"other", s.number(n)))
 }
 
 // comma joins two parts of a sentence, colon stands between a name and its value.
@@ -62,27 +72,10 @@ func (s speech) number(n int) string {
 	if len(digits) < least {
 		return digits
 	}
-	var b strings.Builder
-	for i, d := range []byte(digits) {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteString(between)
-		}
-		b.WriteByte(d)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + between + digits[i:]
 	}
-	return b.String()
-}
-
-// plural gives the class of a number (CLDR, cardinals): "one", "many" or "other".
-func (s speech) plural(n int) string {
-	switch romance := s.lang == calendar.LangES || s.lang == calendar.LangFR; {
-	case s.lang == calendar.LangCN:
-		return "other"
-	case romance && n != 0 && n%1_000_000 == 0:
-		return "many"
-	case n == 1, n == 0 && s.lang == calendar.LangFR:
-		return "one"
-	}
-	return "other"
+	return digits
 }
 
 // dayNumber is the day of the month in a date.
@@ -93,20 +86,28 @@ func (s speech) dayNumber(t time.Time) string {
 	return strconv.Itoa(t.Day())
 }
 
-// date is a whole date: Saturday, July 4, 2026.
-func (s speech) date(t time.Time) string {
-	return s.text("date.whole", s.dayName("", t.Weekday()), s.dayNumber(t), s.monthName("", t.Month()), strconv.Itoa(t.Year()))
+// parts are the weekday, the day, the month and the year of a date; form is that of the names.
+func (s speech) parts(form string, t time.Time) []string {
+	return []string{s.dayName(form, t.Weekday()), s.dayNumber(t), s.monthName(form, t.Month()), strconv.Itoa(t.Year())}
 }
 
+// date is a whole date: Saturday, July 4, 2026.
+func (s speech) date(t time.Time) string { return s.text("date.whole", s.parts("", t)...) }
+
 // dayInYear is a date without its year: Saturday, July 4.
-func (s speech) dayInYear(t time.Time) string {
-	return s.text("date.in_year", s.dayName("", t.Weekday()), s.dayNumber(t), s.monthName("", t.Month()))
-}
+func (s speech) dayInYear(t time.Time) string { return s.text("date.in_year", s.parts("", t)...) }
+
+// month names a month of a year: July 2026.
+func (s speech) month(t time.Time) string { return s.text("date.month", s.parts("", t)...) }
 
 // shortDate is a date as lists have it: Sat, Jul 4. The year stands there when it is not
 // the present one.
 func (s speech) shortDate(t time.Time, presentYear int) string {
-	return s.text("date.short", s.dayName("short.", t.Weekday()), s.dayOf(t, t.Year() != presentYear))
+	key := "date.short"
+	if t.Year() != presentYear {
+		key = "date.short_and_year"
+	}
+	return s.text(key, s.parts("short.", t)...)
 }
 
 // dayOf is a date without its weekday: Jul 4, 2026.
@@ -115,7 +116,7 @@ func (s speech) dayOf(t time.Time, withYear bool) string {
 	if withYear {
 		key = "date.day_and_year"
 	}
-	return s.text(key, s.dayNumber(t), s.monthName("short.", t.Month()), strconv.Itoa(t.Year()))
+	return s.text(key, s.parts("short.", t)...)
 }
 
 // week names a week by its days.
@@ -127,32 +128,18 @@ func (s speech) days(first, last time.Time) string {
 	return from + between + to
 }
 
+// daysText returns days in three parts. What the dates have in common stands there once.
 func (s speech) daysText(first, last time.Time) (from, between, to string) {
-	between = " " + dash + " "
-	sameYear := first.Year() == last.Year()
-	sameMonth := sameYear && first.Month() == last.Month()
-	switch s.lang {
-	case calendar.LangCN:
-		if sameMonth {
-			return s.dayOf(first, true), "至", s.dayNumber(last) + "日"
-		}
-		return s.dayOf(first, true), "至", s.dayOf(last, !sameYear)
-	case calendar.LangES, calendar.LangFR:
-		if sameMonth {
-			return s.dayNumber(first), dash, s.dayOf(last, true)
-		}
-		return s.dayOf(first, !sameYear), between, s.dayOf(last, true)
-	case calendar.LangEN:
+	key := "date.days"
+	switch {
+	case first.Year() != last.Year():
+	case first.Month() != last.Month():
+		key += ".year"
+	default:
+		key += ".month"
 	}
-	if sameMonth {
-		return s.dayOf(first, false), between, s.dayNumber(last) + ", " + strconv.Itoa(last.Year())
-	}
-	return s.dayOf(first, !sameYear), between, s.dayOf(last, true)
-}
-
-// month names a month of a year: July 2026.
-func (s speech) month(t time.Time) string {
-	return s.text("date.month", s.monthName("", t.Month()), strconv.Itoa(t.Year()))
+	text := strings.Split(s.text(key, append(s.parts("short.", first), s.parts("short.", last)...)...), "|")
+	return text[0], text[1], text[2]
 }
 
 // time is a time of day: 6:30 PM.

@@ -62,7 +62,7 @@ func TestEveryTextInEveryLanguage(t *testing.T) {
 					t.Errorf("%s: %s has no text in %s", area, key, l)
 				}
 				got := placesIn(text[l])
-				if !slices.Equal(got, english) && text[calendar.LangEN] != "" {
+				if !slices.Equal(got, english) && text[calendar.LangEN] != "" && !strings.HasPrefix(key, "date.days") { // languages leave out other parts
 					t.Errorf("%s: %s names %v in %s, %v in English", area, key, got, l, english)
 				}
 				for _, p := range got {
