@@ -81,7 +81,6 @@ type recordBody struct {
 	Free, Locked                 bool // Locked: it is protected and was not opened
 	Organizers, Categories, Tags []named
 	Parent, Children, Near       []card // Near: coming ones at the same venue
-	File, OEmbed                 string // addresses, without an ending
 	Drawer                       *drawer
 	Then                         *Then // it is as it was
 }
@@ -230,13 +229,10 @@ func (l *look) event(v *query.View, locked bool) *recordBody {
 	}
 	l.unlessAway()
 
-	list, id, hidden := l.Root()+"/events", params{{Name: "include", Value: r.ID.String()}}, r.Fields.Bool("hide_from_listings")
-	l.NoIndex = l.NoIndex || hidden || l.Unlock
-	if !l.Unlock {
-		b.File = list + "/" + r.ID.String()
-		b.OEmbed = l.Base + "/oembed" + params{{Name: "url", Value: l.absolute(l.lang, l.Canonical)}}.String() + "&format="
-	}
-	if !l.Unlock && !hidden {
+	if l.Unlock || r.Fields.Bool("hide_from_listings") {
+		l.NoIndex = true
+	} else {
+		list, id := l.Root()+"/events", params{{Name: "include", Value: r.ID.String()}}
 		b.Drawer = &drawer{List: list, JSON: list + "/" + id.String(), Query: id.String(), Element: id}
 	}
 	return b
