@@ -1,8 +1,6 @@
 package pages
 
 import (
-	"slices"
-
 	"daybook/calendar"
 	"daybook/query"
 )
@@ -42,8 +40,7 @@ func (l *look) serveDirectory() {
 			}
 		}
 	}
-	order := collator(l.lang)
-	slices.SortStableFunc(all, func(a, b *directoryEntry) int { return order.CompareString(a.Label(), b.Label()) })
+	byName(l.lang, all, (*directoryEntry).Label)
 	b := &directoryBody{Count: l.count(k.Collection(), len(all))}
 	for _, e := range all {
 		in := &b.Entries

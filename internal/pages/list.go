@@ -147,8 +147,7 @@ func (l *look) categories() []query.FacetValue {
 			return nil
 		}
 		out := slices.DeleteFunc(slices.Clone(found.Facets[0].Values), func(v query.FacetValue) bool { return v.Level > 0 })
-		order := collator(l.lang)
-		slices.SortStableFunc(out, func(a, b query.FacetValue) int { return order.CompareString(a.Label, b.Label) })
+		byName(l.lang, out, func(v query.FacetValue) string { return v.Label })
 		return out[:min(len(out), maxQuick)]
 	})
 }

@@ -261,16 +261,10 @@ func (l *look) record(v *query.View) {
 		l.all(r.Kind, calendar.Input{"parent": r.ID.String(), "hide_empty": "false"}, func(v *query.View) {
 			b.Below = append(b.Below, named{Record: v.Record, Count: v.Count, l: l})
 		})
-		l.byName(b.Below)
+		byName(l.lang, b.Below, named.Label)
 		l.unlessAway()
 	}
 	if b.List = l.list(); l.unlessAway() {
 		b.List = nil
 	}
-}
-
-// byName puts records in the order in which people look for their names.
-func (l *look) byName(all []named) {
-	order := collator(l.lang)
-	slices.SortStableFunc(all, func(a, b named) int { return order.CompareString(a.Label(), b.Label()) })
 }

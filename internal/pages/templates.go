@@ -100,7 +100,8 @@ func dict(pairs ...any) map[string]any {
 	return out
 }
 
-// collator compares names as people of a language do. It is not safe for concurrent use.
-func collator(l calendar.Lang) *collate.Collator {
-	return collate.New(language.Make(l.Tag()), collate.Loose, collate.Numeric)
+// byName puts things in the order of their names, as people of a language look for them.
+func byName[T any](l calendar.Lang, all []T, name func(T) string) {
+	order := collate.New(language.Make(l.Tag()), collate.Loose, collate.Numeric)
+	slices.SortStableFunc(all, func(a, b T) int { return order.CompareString(name(a), name(b)) })
 }
