@@ -23,9 +23,9 @@ import (
 type looked struct {
 	*server
 
-	event, protected, gone, venue, organizer, category, tag string // paths
-	script                                                  string // path of an event whose title is one
-	day                                                     string // that has events
+	event, cancelled, protected, gone, venue, organizer, category, tag string // paths
+	script                                                             string // path of an event whose title is one
+	day                                                                string // that has events
 }
 
 // look starts the calendar. Dates are those of the demonstration, around today.
@@ -60,6 +60,10 @@ func (l *looked) prepare(t *testing.T, languages int) {
 	l.script = at(made(http.MethodPost, "/events", map[string]any{
 		"title": "&lt;img src=x onerror=alert(1)&gt;", "start_date": tomorrow + " 09:00", "end_date": tomorrow + " 10:00",
 		"venue": map[string]any{"venue": "&lt;img src=y onerror=alert(2)&gt;", "city": "Lyon", "geo_lat": 45.76, "geo_lng": 4.84}, "tags": []any{"markup"},
+	}))
+	l.cancelled = at(made(http.MethodPost, "/events", map[string]any{
+		"title": "Night walk", "start_date": tomorrow + " 21:00", "end_date": tomorrow + " 23:00", "cost": "5", "website": "https://walks.example",
+		"event_status": "cancelled", "event_status_reason": "The guide is ill.",
 	}))
 	locked := made(http.MethodPost, "/events", map[string]any{"title": "Members’ evening", "start_date": tomorrow + " 19:00", "end_date": tomorrow + " 21:00", "description": "secret"})
 	made(http.MethodPatch, "/events/"+idOf(locked), map[string]any{"password": "open sesame"})
@@ -136,6 +140,7 @@ func (l *looked) pages() []shownPage {
 		{"search", "/search/?search=jazz", 200},
 		{"empty", "/search/?search=nothing+of+it&city=Nowhere", 200},
 		{"event", l.event, 200},
+		{"cancelled", l.cancelled, 200},
 		{"protected", l.protected, 200},
 		{"venue", l.venue, 200},
 		{"organizer", l.organizer, 200},
