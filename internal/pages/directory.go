@@ -40,7 +40,7 @@ func (l *look) serveDirectory() {
 			}
 		}
 	}
-	byName(l.lang, all, (*directoryEntry).Label)
+	byName(l.lang, all, func(e *directoryEntry) string { return e.Label })
 	b := &directoryBody{Count: l.count(k.Collection(), len(all))}
 	for _, e := range all {
 		in := &b.Entries

@@ -216,7 +216,7 @@ func (p *Pages) serveOEmbed(ctx context.Context, r *Request) (*Answer, error) {
 			escaped(home+"embed"+recordPath(v.Record)), width, height, escaped(title))
 		if len(v.Organizers) > 0 {
 			o := l.named(v.Organizers[0].Record, v.Organizers[0].Status)
-			out.AuthorName, out.AuthorURL = o.Label(), o.URL()
+			out.AuthorName, out.AuthorURL = o.Label, o.URL()
 		}
 		out.Thumbnail = v.Record.Fields.String("image_url")
 	}

@@ -48,10 +48,10 @@ func (l *look) day(date time.Time) day {
 type entry struct {
 	*card
 
-	Time          string
-	Before, After bool // it is on the day before as well, or after its bar
-	Bar           bool // it stands above others
-	Span          int  // days of its bar, 0 but on the first one
+	Clock         string // its time
+	Before, After bool   // it is on the day before as well, or after its bar
+	Bar           bool   // it stands above others
+	Span          int    // days of its bar, 0 but on the first one
 	Lane, Lanes   int
 	Row, Rows     int
 	Others        int // that the link leads to
@@ -80,12 +80,13 @@ func (l *look) spread(cards []card) []day {
 	}
 	for i := range cards {
 		c := &cards[i]
-		e := entry{card: c, Time: clock(c.span.start), Bar: c.Long || c.AllDay && !month}
+		e := entry{card: c, Clock: clock(c.Begins), Bar: c.Long || c.AllDay && !month}
 		if c.AllDay {
-			e.Time = l.text("event.all_day")
+			e.Clock = l.text("event.all_day")
 		}
-		for _, on := range c.span.days(over.first, over.last) {
-			e.on, e.Before, e.After = on, on.After(c.span.first()), on.Before(c.span.last())
+		first, last := c.edges()
+		for _, on := range c.days(over.first, over.last) {
+			e.on, e.Before, e.After = on, on.After(first), on.Before(last)
 			if d := &out[int(on.Sub(over.first).Hours()/24)]; !month || c.Long || !e.Before || on.Equal(over.first) {
 				one := e
 				d.Entries, d.Events = append(d.Entries, &one), d.Events+1
@@ -103,9 +104,9 @@ func (l *look) spread(cards []card) []day {
 	}
 	for _, d := range out {
 		slices.SortFunc(d.Entries, func(a, b *entry) int {
-			order := cmp.Compare(calendar.WallOf(a.span.start), calendar.WallOf(b.span.start))
+			order := cmp.Compare(calendar.WallOf(a.Begins), calendar.WallOf(b.Begins))
 			if l.sel.zone != nil && !a.AllDay && !b.AllDay { // of one zone: also in the hour that comes twice
-				order = a.span.start.Compare(b.span.start)
+				order = a.Begins.Compare(b.Begins)
 			}
 			return cmp.Or(cmp.Compare(rank(a), rank(b)), order, cmp.Compare(a.ID, b.ID))
 		})
@@ -133,7 +134,7 @@ func bars(days []day) {
 					ends = append(ends, d.Date)
 					e.Lane = len(ends)
 				}
-				ends[e.Lane-1] = e.span.last()
+				_, ends[e.Lane-1] = e.edges()
 			}
 			first.Span, first.After, e.Lane = first.Span+1, e.After, first.Lane
 			d.Bars = append(d.Bars, e)
@@ -191,7 +192,7 @@ func (l *look) period(u *unit) {
 	cards := l.allCards()
 	b := &periodBody{selected: l.selected(cards, len(cards)), First: l.sel.over.first, Clock: l.o.SiteZone}
 	b.City = strings.ReplaceAll(path.Base(l.o.SiteZone), "_", " ")
-	b.Each = slices.ContainsFunc(cards, func(c card) bool { return c.span.zone != "" })
+	b.Each = slices.ContainsFunc(cards, func(c card) bool { return c.Zone != "" })
 	if l.sel.zone != nil {
 		b.Clock = l.sel.zone.Name
 	}
@@ -216,8 +217,7 @@ func (l *look) table(b *periodBody, days []day) {
 		for _, e := range d.Entries {
 			if i == 0 || !e.Before { // once, on its first day
 				c := *e.card
-				c.inDay(l.speech, e.Before)
-				c.Start = "" // the links to events are those of the table
+				c.InDay, c.Running, c.Again = true, e.Before, true
 				d.Cards = append(d.Cards, c)
 			}
 		}
@@ -269,10 +269,10 @@ const (
 func (e *entry) rows() {
 	begin, end := 0, 24*60
 	if !e.Before {
-		begin = e.span.start.Hour()*60 + e.span.start.Minute()
+		begin = e.Begins.Hour()*60 + e.Begins.Minute()
 	}
-	if midnight(e.span.end).Equal(e.on) {
-		end = e.span.end.Hour()*60 + e.span.end.Minute()
+	if midnight(e.Ends).Equal(e.on) {
+		end = e.Ends.Hour()*60 + e.Ends.Minute()
 	}
 	e.Row = min(begin/minutesOfRow, 24*rowsOfHour-minRows)
 	e.Rows = max(minRows, (end+minutesOfRow-1)/minutesOfRow-e.Row)
@@ -392,8 +392,8 @@ func (l *look) nearest(selected bool) (before, after *time.Time) {
 		if len(found.Views) == 0 {
 			return nil
 		}
-		s := l.spanOf(found.Views[0].Record, found.Views[0].Blanked, l.sel.zone)
-		day := s.first()
+		w := l.whenOf(found.Views[0].Record, found.Views[0].Blanked, l.sel.zone)
+		day, _ := w.edges()
 		return &day
 	}
 	over := l.sel.over

@@ -69,15 +69,14 @@ func (l *look) groups(cards []card) (out []day) {
 	today := l.today(l.sel.zone)
 	var earlier []card
 	for _, c := range cards {
-		first, last := c.span.ends()
-		running := !l.sel.past && first.Before(today) && !c.Past && (len(out) == 0 || out[0].Name != "" && len(out) == 1)
-		c.inDay(l.speech, running)
+		first, last := c.edges()
+		c.InDay, c.Running = true, !l.sel.past && first.Before(today) && !c.Past && (len(out) == 0 || out[0].Name != "" && len(out) == 1)
 		if !l.sel.past && c.Past && last.Equal(today) {
 			earlier = append(earlier, c)
 			continue
 		}
 		d := l.day(first)
-		if running {
+		if c.Running {
 			d = day{Name: "running", Ahead: -1}
 		}
 		if n := len(out); n == 0 || out[n-1].Name != d.Name || d.Name == "" && !out[n-1].Date.Equal(first) {
@@ -403,7 +402,7 @@ func (l *look) recordName(k calendar.Kind, text string) string {
 	if err != nil {
 		return text
 	}
-	return l.named(v.Record, v.Status).Label()
+	return l.named(v.Record, v.Status).Label
 }
 
 // nothing is what a page without events says (PAGES.md P1.5).
@@ -474,7 +473,7 @@ func (l *look) zones(cards []card) {
 	}
 	names := slices.Concat(l.Zones, []string{"event", l.o.SiteZone, "UTC", l.Chosen})
 	for i := range cards {
-		names = append(names, cards[i].zoneName)
+		names = append(names, cards[i].Field("timezone"))
 	}
 	l.Zones = nil
 	for _, name := range names {

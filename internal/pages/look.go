@@ -72,7 +72,7 @@ func (l *look) FullTitle() string {
 	}
 	title := l.Title
 	if l.Record != nil {
-		title = strings.Replace(title, l.Record.Label(), calendar.Isolated(l.Record.Label()), 1)
+		title = strings.Replace(title, l.Record.Label, calendar.Isolated(l.Record.Label), 1)
 	}
 	return title + " – " + l.Site()
 }

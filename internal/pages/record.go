@@ -50,7 +50,7 @@ func (at place) Region() string {
 
 // String is the name and the address in one line.
 func (at place) String() string {
-	texts := []string{at.Label(), at.Field("address"), at.Field("city"), at.Region(), at.Field("zip"), at.Field("country")}
+	texts := []string{at.Label, at.Field("address"), at.Field("city"), at.Region(), at.Field("zip"), at.Field("country")}
 	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), ", ")
 }
 
@@ -120,7 +120,7 @@ func hostOf(u string) string {
 // head begins the page of a record.
 func (l *look) head(r *calendar.Record) *recordBody {
 	b := &recordBody{named: l.named(r, calendar.StatusPublish), History: l.historyHref(r)} // by its slug
-	l.Record, l.Title, l.Heading, l.Body = &b.named, b.Label(), b.Label(), b
+	l.Record, l.Title, l.Heading, l.Body = &b.named, b.Label, b.Label, b
 	l.Canonical, l.Langs, l.NoIndex = recordPath(r), r.Langs(), l.parametered()
 	for up := r.Fields.ID("parent"); len(l.Crumbs) < maxAncestors; {
 		v, ok := l.above(r.Kind, up)
@@ -182,23 +182,23 @@ const maxNear = 4
 func (l *look) event(v *query.View, locked bool) *recordBody {
 	r := v.Record
 	v.Blanked = locked
-	b, s := l.head(r), l.spanOf(r, locked, l.zone)
+	b, s := l.head(r), l.whenOf(r, locked, l.zone)
 	b.Card, b.Locked, b.Zone = l.card(v), locked, l.zone
-	b.When = l.whenText(when{start: s.start, end: s.end, allDay: s.allDay, zone: s.zone, zoneEnd: s.zoneEnd})
+	b.When = l.whenText(s)
 	l.zones([]card{b.Card})
 	if locked {
 		l.NoIndex, l.Bare = true, true
 		return b
 	}
 	l.share(v)
-	s = l.spanOf(r, false, nil)
-	b.Start, b.End, b.Begins, b.Ends = s.from(), s.to(), s.start.UTC(), s.end.UTC()
-	if s.allDay {
+	s = l.whenOf(r, false, nil)
+	b.Start, b.End, b.Begins, b.Ends = s.Start(), s.End(), s.Begins.UTC(), s.Ends.UTC()
+	if s.AllDay {
 		b.Ends = midnight(b.Ends).AddDate(0, 0, 1)
 	}
 	if l.moved != nil {
-		before := l.spanOf(l.moved, false, nil)
-		b.Before = before.from()
+		before := l.whenOf(l.moved, false, nil)
+		b.Before = before.Start()
 	}
 	for i, venue := range v.Venues {
 		at := l.place(venue, r)
@@ -259,9 +259,11 @@ func (l *look) record(v *query.View) {
 	}
 	if r.Kind == calendar.KindCategory {
 		l.all(r.Kind, calendar.Input{"parent": r.ID.String(), "hide_empty": "false"}, func(v *query.View) {
-			b.Below = append(b.Below, named{Record: v.Record, Count: v.Count, l: l})
+			below := l.named(v.Record, v.Status)
+			below.Count = v.Count
+			b.Below = append(b.Below, below)
 		})
-		byName(l.lang, b.Below, named.Label)
+		byName(l.lang, b.Below, func(n named) string { return n.Label })
 		l.unlessAway()
 	}
 	if b.List = l.list(); l.unlessAway() {

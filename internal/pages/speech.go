@@ -170,12 +170,12 @@ func (s speech) shortTime(t time.Time) string {
 // at joins a date and what is told of its time.
 func (s speech) at(date, time string) string { return s.text("date.at", date, time) }
 
-// when is how long somebody is told that an event lasts.
+// when is how long an event lasts, in the zone that it is told in.
 type when struct {
-	start, end time.Time // in the zone they are told in; of all-day events the first and the last day, in UTC
-	allDay     bool
-	// zone and zoneEnd are the abbreviations at the start and the end; "" for none.
-	zone, zoneEnd string
+	Begins, Ends  time.Time // of all-day events the first and the last day, in UTC
+	AllDay        bool
+	Zone, ZoneEnd string // abbreviations at the start and the end; "" for none
+	away          bool   // the zone is not that of the site
 }
 
 // whenText is when an event is, in the parts that a page marks: the day and the clock of its
@@ -191,36 +191,33 @@ func (w whenText) String() string { return w.From() + w.Between + w.To + w.After
 // whenText tells when an event is in whole: one date and its times, days, or both.
 func (s speech) whenText(w when) (out whenText) {
 	switch {
-	case w.allDay && sameDay(w.start, w.end):
-		out.Day, out.After = s.date(w.start), " · "+s.text("event.all_day")
+	case w.AllDay && sameDay(w.Begins, w.Ends):
+		out.Day, out.After = s.date(w.Begins), " · "+s.text("event.all_day")
 		return out
-	case w.allDay:
-		out.Day, out.Between, out.To = s.daysText(w.start, w.end)
+	case w.AllDay:
+		out.Day, out.Between, out.To = s.daysText(w.Begins, w.Ends)
 		return out
 	}
-	out.Day, out.Gap, out.Clock = s.date(w.start), s.at("", ""), s.time(w.start)
-	if w.zoneEnd != "" {
-		out.After = " " + w.zoneEnd
+	out.Day, out.Gap, out.Clock = s.date(w.Begins), s.at("", ""), s.time(w.Begins)
+	if w.ZoneEnd != "" {
+		out.After = " " + w.ZoneEnd
 	}
-	shift := !w.start.Equal(w.end) && w.zone != w.zoneEnd // a clock is changed meanwhile
+	shift := !w.Begins.Equal(w.Ends) && w.Zone != w.ZoneEnd // a clock is changed meanwhile
 	if shift {
-		out.Clock += " " + w.zone
+		out.Clock += " " + w.Zone
 	}
 	switch {
-	case w.start.Equal(w.end):
+	case w.Begins.Equal(w.Ends):
 		return out
-	case sameDay(w.start, w.end):
-		if out.Between, out.To = dash, s.time(w.end); shift || s.twelve || s.lang == calendar.LangEN {
+	case sameDay(w.Begins, w.Ends):
+		if out.Between, out.To = dash, s.time(w.Ends); shift || s.twelve || s.lang == calendar.LangEN {
 			out.Between = " " + dash + " "
 		}
 		return out
 	}
-	out.Between, out.To = s.text("until"), s.at(s.date(w.end), s.time(w.end))
+	out.Between, out.To = s.text("until"), s.at(s.date(w.Ends), s.time(w.Ends))
 	return out
 }
-
-// when is the whole text.
-func (s speech) when(w when) string { return s.whenText(w).String() }
 
 func sameDay(a, b time.Time) bool {
 	ay, am, ad := a.Date()

@@ -33,15 +33,19 @@ func TestTexts(t *testing.T) {
 		{"short of another year", func(s speech) string { return s.shortDate(fourth, 2025) }, [4]string{"Sat, Jul 4, 2026", "2026年7月4日周六", "sáb, 4 jul 2026", "sam. 4 juil. 2026"}},
 		{"month", func(s speech) string { return s.month(fourth) }, [4]string{"July 2026", "2026年7月", "julio de 2026", "juillet 2026"}},
 		{"time", func(s speech) string { return s.time(fourth) }, [4]string{"6:30\u00a0PM", "18:30", "18:30", "18:30"}},
-		{"one day", func(s speech) string { return s.when(when{start: fourth, end: end, zone: "EDT", zoneEnd: "EDT"}) }, [4]string{
+		{"one day", func(s speech) string {
+			return s.whenText(when{Begins: fourth, Ends: end, Zone: "EDT", ZoneEnd: "EDT"}).String()
+		}, [4]string{
 			"Saturday, July 4, 2026, 6:30\u00a0PM – 9:00\u00a0PM EDT", "2026年7月4日星期六 18:30–21:00 EDT",
 			"sábado, 4 de julio de 2026, 18:30–21:00 EDT", "samedi 4 juillet 2026, 18:30–21:00 EDT",
 		}},
-		{"a clock that is changed", func(s speech) string { return s.when(when{start: fourth, end: end, zone: "EST", zoneEnd: "EDT"}) }, [4]string{
+		{"a clock that is changed", func(s speech) string {
+			return s.whenText(when{Begins: fourth, Ends: end, Zone: "EST", ZoneEnd: "EDT"}).String()
+		}, [4]string{
 			"Saturday, July 4, 2026, 6:30\u00a0PM EST – 9:00\u00a0PM EDT", "2026年7月4日星期六 18:30 EST – 21:00 EDT",
 			"sábado, 4 de julio de 2026, 18:30 EST – 21:00 EDT", "samedi 4 juillet 2026, 18:30 EST – 21:00 EDT",
 		}},
-		{"all day", func(s speech) string { return s.when(when{start: fourth, end: end, allDay: true}) }, [4]string{
+		{"all day", func(s speech) string { return s.whenText(when{Begins: fourth, Ends: end, AllDay: true}).String() }, [4]string{
 			"Saturday, July 4, 2026 · All day", "2026年7月4日星期六 · 全天", "sábado, 4 de julio de 2026 · Todo el día", "samedi 4 juillet 2026 · Toute la journée",
 		}},
 		{"days", days(2026, 7, 4, 2026, 7, 6), [4]string{"Jul 4 – 6, 2026", "2026年7月4日至6日", "4–6 jul 2026", "4–6 juil. 2026"}},
