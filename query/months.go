@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -120,9 +119,10 @@ func (s *Service) touched(ctx context.Context, listed readmodel.And, started []r
 	return out, nil
 }
 
-// LinkedFrom returns how many events of a list without a search link to each venue,
-// organizer, category and tag, but for events that the caller gets blanked.
-func (s *Service) LinkedFrom(ctx context.Context, c *Criteria) (map[calendar.ID]int, error) {
+// LinkedFrom returns the venues, organizers, categories and tags that the events of a list
+// without a search link to, and the categories above those, but for events that the caller
+// gets blanked.
+func (s *Service) LinkedFrom(ctx context.Context, c *Criteria) (map[calendar.ID]bool, error) {
 	snap, err := s.snapshot(ctx)
 	if err != nil {
 		return nil, err
@@ -130,14 +130,19 @@ func (s *Service) LinkedFrom(ctx context.Context, c *Criteria) (map[calendar.ID]
 	shown := *c
 	shown.run.hides = true
 	f, err := s.eventFilter(ctx, &shown, snap)
-	out := map[calendar.ID]int{}
+	out := map[calendar.ID]bool{}
 	for _, k := range calendar.Kinds[1:] {
-		if err != nil {
-			break
-		}
 		var counts map[calendar.ID]int
-		counts, err = s.index.Counts(ctx, calendar.KindEvent, linkField(k), f)
-		maps.Copy(out, counts)
+		if err == nil {
+			counts, err = s.index.Counts(ctx, calendar.KindEvent, linkField(k), f)
+		}
+		ids := keys(counts)
+		if err == nil && k == calendar.KindCategory {
+			ids, err = snap.withAbove(ctx, s, ids)
+		}
+		for _, id := range ids {
+			out[id] = true
+		}
 	}
 	return out, err
 }

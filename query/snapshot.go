@@ -327,24 +327,27 @@ func (s *snapshot) used(ctx context.Context, service *Service, k calendar.Kind) 
 	if err != nil || k != calendar.KindCategory {
 		return t.ids, err
 	}
-	return s.branches.get(ctx, func(ctx context.Context) ([]calendar.ID, error) {
-		d, err := s.directory(ctx, service, k)
-		if err != nil {
-			return nil, err
-		}
-		in := make(map[calendar.ID]int, len(t.ids))
-		for _, id := range t.ids {
-			for id != 0 && in[id] == 0 {
-				in[id] = 1
-				at, known := d.find(id)
-				if !known {
-					break
-				}
-				id = d.records[at].Fields.ID("parent")
+	return s.branches.get(ctx, func(ctx context.Context) ([]calendar.ID, error) { return s.withAbove(ctx, service, t.ids) })
+}
+
+// withAbove adds to categories all that stand above them.
+func (s *snapshot) withAbove(ctx context.Context, service *Service, ids []calendar.ID) ([]calendar.ID, error) {
+	d, err := s.directory(ctx, service, calendar.KindCategory)
+	if err != nil {
+		return nil, err
+	}
+	in := make(map[calendar.ID]int, len(ids))
+	for _, id := range ids {
+		for id != 0 && in[id] == 0 {
+			in[id] = 1
+			at, known := d.find(id)
+			if !known {
+				break
 			}
+			id = d.records[at].Fields.ID("parent")
 		}
-		return keys(in), nil
-	})
+	}
+	return keys(in), nil
 }
 
 // withUpcoming gives the linked records of a kind that have a counted event whose

@@ -31,7 +31,6 @@ type answer struct {
 	// modified is the moment of Last-Modified of answers in other formats than JSON; zero:
 	// there is none.
 	modified time.Time
-	open     bool      // pages of every origin may load it
 	until    time.Time // of a page: when it looks otherwise by time alone; zero: never
 }
 

@@ -126,17 +126,17 @@ func (a *api) answerPage(w http.ResponseWriter, r *http.Request, c *call) error 
 	switch {
 	case p.other:
 		return calendar.Fail(calendar.CodeNoRoute, 0)
-	case r.Method == http.MethodOptions && route.Open():
+	case r.Method == http.MethodOptions && route.Open:
 		h := w.Header()
 		a.openToAll(h)
 		a.preflight(h, r, nil)
 		h.Set(headerAllow, route.Methods())
 		a.status(w, r, http.StatusOK)
 		return nil
-	case !read && (r.Method != http.MethodPost || !route.Unlocks()):
+	case !read && (r.Method != http.MethodPost || !route.Unlocks):
 		w.Header().Set(headerAllow, route.Methods())
 		return calendar.Fail(calendar.CodeMethodNotAllowed, 0)
-	case route.IsAsset():
+	case route.Asset:
 		return a.sendAsset(w, r, c)
 	}
 	if p.req.Unlock = !read; !read && fromOtherSite(r, a.roots) {
@@ -268,7 +268,7 @@ func (a *api) answerShared(w http.ResponseWriter, r *http.Request, c *call) erro
 		}
 	}
 	w.Header().Set(headerCache, a.pageCache()) // unless the answer has another one
-	if ans.open {
+	if p.req.Route.Open {
 		a.openToAll(w.Header())
 	}
 	return a.sendAnswer(w, r, ans)
@@ -279,12 +279,12 @@ func (a *api) answerShared(w http.ResponseWriter, r *http.Request, c *call) erro
 func (a *api) findAnswer(ctx context.Context, r *http.Request, c *call, asked string) (*answer, error) {
 	req := &c.page.req
 	k := cache.Key{pageKey}.Text(asked)
-	if req.Route.Still() {
+	if req.Route.Still {
 		return a.once(ctx, c, string(k), nil, true, func(ctx context.Context) (*answer, error) { return a.makePage(ctx, req, string(k)) })
 	}
 	state, err := a.Queries.Generation(ctx)
 	away := errors.Is(err, readmodel.ErrUnavailable)
-	if err != nil && (!away || !req.Route.Stays()) {
+	if err != nil && (!away || !req.Route.Stays) {
 		return nil, err
 	}
 	if away {
@@ -292,7 +292,7 @@ func (a *api) findAnswer(ctx context.Context, r *http.Request, c *call, asked st
 	} else {
 		k = state.Key(k)
 	}
-	if req.Position = state.Position; req.Route.Stays() {
+	if req.Position = state.Position; req.Route.Stays {
 		head, err := a.Records.Head(ctx)
 		if err != nil {
 			return nil, err
@@ -353,10 +353,10 @@ func (a *api) makePage(ctx context.Context, req *public.Request, key string) (*a
 	if made.Position > 0 {
 		ans.add(headerPosition, made.Position.String())
 	}
-	if made.Cache != "" {
-		ans.add(headerCache, made.Cache)
+	if req.Route.Cache != "" {
+		ans.add(headerCache, req.Route.Cache)
 	}
-	ans.open, ans.until = made.Open, made.Until
+	ans.until = made.Until
 	return ans, nil
 }
 
@@ -409,7 +409,7 @@ func (a *api) sendPage(w http.ResponseWriter, r *http.Request, c *call, made *pu
 		h[headerRetry] = valueRetry
 	}
 	h.Set(headerLanguage, c.page.req.Route.Lang().Tag())
-	if made.Open {
+	if c.page.req.Route.Open {
 		a.openToAll(h)
 	}
 	if made.Error != nil {

@@ -3,12 +3,12 @@ package pages
 import (
 	"bytes"
 	"cmp"
-	"context"
 	_ "embed"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"html"
 	"net/http"
 	"net/url"
 	"slices"
@@ -33,20 +33,14 @@ const (
 //go:embed element/daybook-calendar.js
 var elementScript []byte
 
-// elementFile is the path of the script of <daybook-calendar>.
-const elementFile = "/embed/v1/daybook-calendar.js"
+// elementTexts are the texts of <daybook-calendar> by their names in the script, which puts
+// values in the places of %s.
+//
+//go:embed element/texts.json
+var elementTexts []byte
 
 // elementConfig stands in that script for what it has of the service.
 const elementConfig = `"CONFIG"`
-
-// elementTexts are the texts of <daybook-calendar> by their names in the script, which puts
-// values in the places of %s.
-var elementTexts = map[string]string{
-	"title": "list.title", "allDay": "event.all_day", "until": "until", "comma": "comma", "more": "count.more.other", "moreOne": "count.more.one", "zone": "zone.told",
-	"previous": "step.previous", "next": "step.next", "previousPage": "pager.previous", "nextPage": "pager.next",
-	"empty": "empty.list", "emptyMonth": "empty.period", "error": "error.503", "cancelled": "badge.cancelled", "postponed": "badge.postponed",
-	"one": "count.events.one", "many": "count.events.many", "other": "count.events.other",
-}
 
 // shaping are the parameters of lists that do not select, beside those that pages do not
 // know.
@@ -54,84 +48,52 @@ var shaping = []string{paramPage, paramPerPage, "facets", "facet_limit", "facet_
 
 // element writes the script of <daybook-calendar> for this service.
 func (p *Pages) element() ([]byte, error) {
+	var keys map[string]string
+	if err := json.Unmarshal(elementTexts, &keys); err != nil {
+		return nil, err
+	}
+	words := map[string]any{}
+	for _, l := range calendar.Langs {
+		of := map[string]any{"twelve": p.speech(l).twelve, "sunday": p.o.Sunday}
+		for name, key := range keys {
+			of[name] = word(key, l, "%s")
+		}
+		words[l.String()] = of
+	}
 	var selecting []string
 	for _, param := range query.Params(calendar.KindEvent) {
 		if !slices.Contains(outside, param.Name) && !slices.Contains(shaping, param.Name) {
 			selecting = append(selecting, param.Name)
 		}
 	}
-	words := map[string]any{}
-	for _, l := range calendar.Langs {
-		of := map[string]any{"twelve": p.speech(l).twelve, "sunday": p.o.Sunday}
-		for name, key := range elementTexts {
-			of[name] = word(key, l, "%s")
-		}
-		words[l.String()] = of
-	}
 	b, err := json.Marshal(map[string]any{"namespace": p.o.Namespace, "selecting": selecting, "words": words})
-	if err != nil {
-		return nil, err
-	}
-	return bytes.Replace(elementScript, []byte(elementConfig), b, 1), nil
+	return bytes.Replace(elementScript, []byte(elementConfig), b, 1), err
 }
 
-// embedded tells that the page is one for frames of other sites.
-func (r *Request) embedded() bool { return r.Route.name == pageEmbed }
+// Embedded tells that the page is one for frames of other sites.
+func (l *look) Embedded() bool { return l.embedded }
 
-// Embedded is the same for templates.
-func (l *look) Embedded() bool { return l.embedded() }
-
-// IsEvent tells that the page is that of an event, IsPeriod that it is a month, week or day.
-func (l *look) IsEvent() bool { return l.Route.of == pageEvent }
-
-func (l *look) IsPeriod() bool { _, is := l.Body.(*periodBody); return is }
-
-// Theme is the theme that an embedded page was asked for, "" for that of the reader.
-func (l *look) Theme() string {
-	if theme := l.Query.Get(paramTheme); l.Embedded() && (theme == "light" || theme == "dark") {
-		return theme
-	}
-	return ""
-}
-
-// checkWord checks a parameter that takes one of some words.
-func (l *look) checkWord(name string, words ...string) {
-	if v := l.Query.Get(name); v != "" && !slices.Contains(words, v) {
-		l.bad.Add(name, calendar.ReasonWord, strings.Join(words, ","))
-	}
-}
-
-// serveEmbed answers a page for frames of other sites: without header, footer and
+// serveEmbed answers a page for frames of other sites: another one without header, footer and
 // switches, with links that lead out of the frame (PAGES.md P8.2).
 func (l *look) serveEmbed() {
-	l.checkWord(paramTheme, "auto", "light", "dark")
-	if l.Route.of == pageEvent {
-		if l.err = l.bad.Err(); l.err != nil {
-			return
+	for _, param := range [][2]string{{paramTheme, "auto,light,dark"}, {paramView, "list,month"}} {
+		if v := l.Query.Get(param[0]); v != "" && !slices.Contains(strings.Split(param[1], ","), v) {
+			l.bad.Add(param[0], calendar.ReasonWord, param[1])
 		}
-		if v, locked := l.readRecord(); !l.done() {
-			l.event(&v, locked)
-		}
-		l.NoIndex = true
+	}
+	path := "/events/"
+	switch {
+	case l.Route.slug != "":
+		l.Page = pageEvent
+		l.serveRecord()
 		return
+	case l.Query.Get(paramView) == "month":
+		path = "/events/month/"
 	}
-	l.checkWord(paramView, "list", "month")
-	month := l.Query.Get(paramView) == "month"
-	path, over := "/events/", period{}
-	if month {
-		first := units[0].start(l.today(nil))
-		path, over = monthPath(first), units[0].over(first)
-	}
-	if l.choose(path, over, query.Of{}); l.err != nil {
-		return
-	}
-	if month {
-		l.period(units[0])
-	} else {
-		l.Title, l.Heading = l.text("list.title"), l.text("list.title")
-		l.Body = l.list()
-	}
-	l.NoIndex = true
+	of := *l.Request
+	of.Route, _ = Find(segments[l.lang] + path)
+	l.Request, l.Page = &of, of.Route.name
+	of.Route.serve(l)
 }
 
 // outOfFrame makes links lead out of the frame. In a page "<a " begins links only: texts
@@ -157,98 +119,81 @@ type oembed struct {
 	Thumbnail    string   `json:"thumbnail_url,omitempty" xml:"thumbnail_url,omitempty"`
 }
 
-// Sizes of an embedded event in pixels, and for how many seconds consumers may keep what
-// they were told.
-const (
-	embedWidth, embedHeight = 480, 320
-	oembedAge               = 3600
-)
-
 // serveOEmbed tells how a page of an event is embedded (oembed.com).
-func (p *Pages) serveOEmbed(ctx context.Context, r *Request) (*Answer, error) {
-	var bad calendar.Problems
-	size := func(name string, standard int) int {
-		v := r.Query.Get(name)
-		if v == "" {
-			return standard
+func (l *look) serveOEmbed() {
+	status, told := l.oembed()
+	a := &Answer{Status: status, Type: "application/json; charset=utf-8", Lang: l.lang}
+	var err error
+	if status == http.StatusOK && l.Query.Get(paramFormat) == "xml" {
+		a.Type = "text/xml; charset=utf-8"
+		a.Body, err = xml.Marshal(told)
+		a.Body = append([]byte(xml.Header), a.Body...)
+	} else {
+		a.Body, err = json.Marshal(told)
+	}
+	l.answer, l.err = a, cmp.Or(l.err, err)
+}
+
+func (l *look) oembed() (status int, told any) {
+	refuse := func(status int, code calendar.Code, message string) (int, any) {
+		return status, map[string]any{"code": code, "message": message, "data": map[string]int{"status": status}}
+	}
+	size := [2]int{480, 320} // of an embedded event, in pixels
+	for i, param := range [2]string{maxWidth, maxHeight} {
+		if v := l.Query.Get(param); v != "" {
+			most, err := strconv.Atoi(v)
+			if err != nil || most < 1 {
+				l.bad.Add(param, calendar.ReasonTypeInteger, v)
+			}
+			size[i] = min(size[i], most)
 		}
-		n, err := strconv.Atoi(v)
-		if err != nil || n < 1 {
-			bad.Add(name, calendar.ReasonTypeInteger, v)
-		}
-		return min(n, standard)
 	}
-	width, height := size(maxWidth, embedWidth), size(maxHeight, embedHeight)
-	asked := r.Query.Get(paramURL)
-	if asked == "" {
-		return oembedError(http.StatusBadRequest, calendar.CodeMissingParam, "url: the page of an event is required")
+	asked, format := l.Query.Get(paramURL), l.Query.Get(paramFormat)
+	switch {
+	case asked == "":
+		return refuse(http.StatusBadRequest, calendar.CodeMissingParam, "url: the page of an event is required")
+	case len(l.bad.Fields) > 0:
+		return refuse(http.StatusBadRequest, calendar.CodeInvalidParam, texts.FieldMessage(l.bad.Fields[0], calendar.LangEN))
+	case format != "" && format != "json" && format != "xml":
+		return refuse(http.StatusNotImplemented, calendar.CodeInvalidParam, "format: json or xml")
 	}
-	if refused := bad.Fields; len(refused) > 0 {
-		return oembedError(http.StatusBadRequest, calendar.CodeInvalidParam, texts.FieldMessage(refused[0], calendar.LangEN))
+	of := *l.Request
+	var v query.View
+	var is, locked bool
+	if of.Route, is = l.eventOf(asked); is {
+		*l = *l.look(l.ctx, &of)
+		v, locked = l.readRecord()
 	}
-	format := cmp.Or(r.Query.Get(paramFormat), "json")
-	if format != "json" && format != "xml" {
-		return oembedError(http.StatusNotImplemented, calendar.CodeInvalidParam, "format: json or xml")
-	}
-	none := func() (*Answer, error) {
-		return oembedError(http.StatusNotFound, calendar.CodeNotFound, "url: not the page of an event of this calendar")
-	}
-	route, ok := p.eventOf(r, asked)
-	if !ok {
-		return none()
-	}
-	page := *r
-	page.Route = route
-	l := p.look(ctx, &page)
-	v, locked := l.readRecord()
-	if _, refused := errors.AsType[*calendar.Error](l.err); refused || l.answer != nil {
-		return none()
+	if _, refused := errors.AsType[*calendar.Error](l.err); !is || refused || l.answer != nil {
+		l.err = nil
+		return refuse(http.StatusNotFound, calendar.CodeNotFound, "url: not the page of an event of this calendar")
 	}
 	if l.err != nil {
-		return nil, l.err
+		return 0, nil
 	}
-	title, _ := v.Record.Name(route.lang)
-	home := r.Base + segments[route.lang] + "/"
-	out := oembed{Version: "1.0", Type: "link", Title: title, ProviderName: p.o.Brand.Name, ProviderURL: home, CacheAge: oembedAge}
+	home, title := l.absolute(l.lang, "/"), l.named(v.Record, v.Status).Label
+	out := oembed{Version: "1.0", Type: "link", Title: title, ProviderName: l.Site(), ProviderURL: home, CacheAge: 3600}
 	if !locked {
-		out.Type, out.Width, out.Height = "rich", width, height
+		out.Type, out.Width, out.Height = "rich", size[0], size[1]
 		out.HTML = fmt.Sprintf(`<iframe src="%s" width="%d" height="%d" title="%s" sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation" loading="lazy"></iframe>`,
-			escaped(home+"embed"+recordPath(v.Record)), width, height, escaped(title))
+			html.EscapeString(home+"embed"+recordPath(v.Record)), out.Width, out.Height, html.EscapeString(title))
 		if len(v.Organizers) > 0 {
-			o := l.named(v.Organizers[0].Record, v.Organizers[0].Status)
-			out.AuthorName, out.AuthorURL = o.Label, o.URL()
+			by := l.named(v.Organizers[0].Record, v.Organizers[0].Status)
+			out.AuthorName, out.AuthorURL = by.Label, by.URL()
 		}
 		out.Thumbnail = v.Record.Fields.String("image_url")
 	}
-	a := &Answer{Status: http.StatusOK, Type: "application/json; charset=utf-8", Lang: route.lang, Open: true}
-	if format == "xml" {
-		a.Type = "text/xml; charset=utf-8"
-		body, err := xml.Marshal(out)
-		a.Body = append([]byte(xml.Header), body...)
-		return a, err
-	}
-	var err error
-	a.Body, err = json.Marshal(out)
-	return a, err
+	return http.StatusOK, out
 }
 
 // eventOf finds the page of an event by its URL, whatever its scheme.
-func (p *Pages) eventOf(r *Request, asked string) (Route, bool) {
+func (r *Request) eventOf(asked string) (Route, bool) {
 	u, err := url.Parse(asked)
-	base, baseErr := url.Parse(r.Base)
-	if err != nil || baseErr != nil || !strings.EqualFold(u.Host, base.Host) || u.Scheme != "http" && u.Scheme != "https" {
+	_, base, _ := strings.Cut(r.Base, "://")
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || !strings.EqualFold(u.Host+r.Path, base) {
 		return Route{}, false
 	}
-	below, ok := strings.CutPrefix(u.EscapedPath(), base.EscapedPath())
-	if !ok || !strings.HasPrefix(below, "/") {
-		return Route{}, false
-	}
-	route, ok := Find(below)
-	return route, ok && !route.wrong && route.name == pageEvent
-}
-
-// oembedError is a refusal in the form of the interface.
-func oembedError(status int, code calendar.Code, message string) (*Answer, error) {
-	body, err := json.Marshal(map[string]any{"code": code, "message": message, "data": map[string]int{"status": status}})
-	return &Answer{Status: status, Type: "application/json; charset=utf-8", Body: body, Lang: calendar.LangEN, Open: true}, err
+	below, ok := strings.CutPrefix(u.EscapedPath(), r.Path)
+	route, found := Find(below)
+	return route, ok && found && route.name == pageEvent
 }

@@ -12,16 +12,10 @@ import (
 	"daybook/query"
 )
 
-// oembedParams are those of /oembed.
-var oembedParams = []string{"url", "format", "maxwidth", "maxheight"}
-
 // knows reports whether the page knows a parameter, by its name without brackets. Others are
 // in no link, no key and no page (PAGES.md P1.2).
 func (r *Route) knows(param string) bool {
-	switch {
-	case r.file != "":
-		return r.file == "/oembed" && slices.Contains(oembedParams, param)
-	case param == paramPreview, param == paramLanguage, slices.Contains(r.own, param):
+	if slices.Contains(r.own, param) || r.name != "" && (param == paramPreview || param == paramLanguage) {
 		return true
 	}
 	_, known := listParams[param]
@@ -57,7 +51,7 @@ func baseName(sent string) string {
 // Tidy takes out of a request what the page does not know, and what is empty: forms send
 // empty fields.
 func (r *Request) Tidy() {
-	if r.Preview = r.Route.IsPage() && r.Route.page != &errorPage && isTrue(r.Query.Get(paramPreview)); r.Preview {
+	if r.Preview = r.Route.name != "" && r.Route.name != pageError && isTrue(r.Query.Get(paramPreview)); r.Preview {
 		r.Query.Set(paramPreview, "true")
 	}
 	for sent, values := range r.Query {
@@ -95,34 +89,16 @@ func (p *Pages) Key(r *Request) string {
 	return strings.Join([]string{r.Base, r.Path, r.Route.proper, r.Route.moved, r.Query.Encode(), strconv.FormatBool(r.strange), days, p.mark}, "\n")
 }
 
-// Stays reports whether the page is made from the event store while the read model is away.
-func (r Route) Stays() bool { return r.stays || r.file == "/oembed" }
-
-// Still tells that the file of a path shows nothing of the calendar.
-func (r Route) Still() bool {
-	return r.file != "" && r.file != "/oembed" && !strings.HasPrefix(r.file, "/sitemap")
-}
-
-// Open tells that scripts of pages of every origin may ask for the path, as for reads of the
-// interface.
-func (r Route) Open() bool { return r.file == "/oembed" }
-
 // Methods are those of a path, as Allow has them.
 func (r Route) Methods() string {
 	switch {
-	case r.Unlocks():
+	case r.Unlocks:
 		return "GET, HEAD, POST"
-	case r.Open():
+	case r.Open:
 		return "GET, HEAD, OPTIONS"
 	}
 	return "GET, HEAD"
 }
-
-// Unlocks tells whether a password may be sent to the path.
-func (r Route) Unlocks() bool { return r.name == pageEvent }
-
-// IsPage tells that the route is one of a page for people, not of a file.
-func (r Route) IsPage() bool { return r.file == "" }
 
 // Lang is the language of the path.
 func (r Route) Lang() calendar.Lang { return r.lang }

@@ -26,6 +26,8 @@ type look struct {
 	answer *Answer           // in place of a page
 	code   int               // status of the page, 0: 200
 	sel    *selection
+	// embedded tells that the page is one for frames of other sites.
+	embedded bool
 
 	Page     name
 	Code     string          // of errors

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
-	"strings"
 	"time"
 
 	"daybook/calendar"
@@ -27,8 +26,8 @@ type Lists interface {
 	Months(ctx context.Context) (*query.Months, error)
 	// StartingIn is the list of the events that a month of Months.Started counts.
 	StartingIn(first time.Time) *query.Criteria
-	// LinkedFrom counts the events of a list by what they link to.
-	LinkedFrom(ctx context.Context, c *query.Criteria) (map[calendar.ID]int, error)
+	// LinkedFrom is what the events of a list link to, with the categories above.
+	LinkedFrom(ctx context.Context, c *query.Criteria) (map[calendar.ID]bool, error)
 	// Generation names the state that lists show now.
 	Generation(ctx context.Context) (query.Generation, error)
 	// Read finds one record by its slug, checks that the caller may read it, and makes
@@ -181,12 +180,8 @@ type Answer struct {
 	// Since and Until are the moments between which the page looks as it does without a
 	// change of the calendar: the last one before and the next one; zero for none.
 	Since, Until time.Time
-	// Cache is Cache-Control of an answer that has another one than pages, "" for none. Open
-	// answers may be loaded by pages of every origin.
-	Cache string
-	Open  bool
-	Lang  calendar.Lang
-	Error *calendar.Error
+	Lang         calendar.Lang
+	Error        *calendar.Error
 }
 
 // MaxAge is for how many seconds shared caches may keep a page.
@@ -201,12 +196,9 @@ func (p *Pages) Files() map[string]*File { return p.assets.named }
 // FilePath gives the present path of the file of a route, and whether that is the one of
 // the route; "" for no file.
 func (p *Pages) FilePath(r Route) (path string, present bool) {
-	f, present := p.assets.find(r.file)
+	f, present := p.assets.find(r.proper)
 	if f == nil {
 		return "", false
 	}
 	return f.Path, present
 }
-
-// IsAsset tells that the route is one of a file that pages load.
-func (r Route) IsAsset() bool { return strings.HasPrefix(r.file, "/assets/") }

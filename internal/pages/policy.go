@@ -46,7 +46,7 @@ func (o *Options) tileOrigins() (out []string) {
 // Policy is the Content-Security-Policy of what a path leads to.
 func (p *Pages) Policy(r Route) string {
 	switch {
-	case r.IsAsset() && strings.HasPrefix(r.file, "/assets/"+logoName+"."):
+	case strings.HasPrefix(r.proper, "/assets/"+logoName+"."):
 		return logoPolicy
 	case r.name == pageEmbed:
 		return p.policies.embed

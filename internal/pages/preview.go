@@ -32,7 +32,7 @@ func (r *Request) toPreview(href string) string {
 		return href
 	}
 	below, ok := strings.CutPrefix(u.EscapedPath(), r.Path)
-	if route, is := Find(below); !ok || !is || !route.IsPage() {
+	if route, is := Find(below); !ok || !is || route.name == "" {
 		return href
 	}
 	u.RawQuery = strings.TrimPrefix(u.RawQuery+"&"+paramPreview+"=true", "&")

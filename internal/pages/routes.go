@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -37,62 +36,82 @@ const (
 	pageError     name = "error"
 )
 
-// page is a row of the table of pages.
+// page is a row of the table of pages and files.
 type page struct {
-	name    name
-	pattern string        // of its path; {slug} and {period} stand for what a path names
-	kind    calendar.Kind // of records and directories
-	of      name          // the page that a history is of, or that is embedded
-	unit    *unit         // of month, week and day
-	title   string        // key of its heading, "" where the page makes it
-	own     []string      // parameters beside language and preview
-	only    []string      // those of lists that it takes; nil: all
-	selects bool          // it shows a selection of events
-	past    bool          // and on demand those that have ended
-	stays   bool          // it is made from the event store while the read model is away
+	name    name           // "" for a file, which is there once, without a language
+	pattern string         // of its path; {slug} and {period} stand for what a path names
+	form    *regexp.Regexp // the same, for the path below the language
+	kind    calendar.Kind  // of records and directories
+	of      name           // the page that a history is of
+	unit    *unit          // of month, week and day
+	title   string         // key of its heading, "" where the page makes it
+	own     []string       // parameters beside those of pages and of lists
+	only    []string       // those of lists that it takes; nil: all
+	selects bool           // it shows a selection of events
+	past    bool           // and on demand those that have ended
 	noIndex bool
+	media   string // of a file
 	serve   func(*look)
+
+	// Stays tells that it is made from the event store while the read model is away, Still that
+	// it shows nothing of the calendar.
+	Stays, Still bool
+	// Open tells that pages of every origin may load it, as reads of the interface, Unlocks that
+	// a password may be sent to it, and Asset that it is a file that pages load.
+	Open, Unlocks, Asset bool
+	// Cache is its Cache-Control, "" for that of pages.
+	Cache string
 }
 
 var (
-	pages       []page
+	pages       []*page
 	errorPage   = page{name: pageError, pattern: "/"}
-	filePage    page
 	recordPages = map[calendar.Kind]*page{}
 )
 
+// elementFile is the path of the script of <daybook-calendar>.
+const elementFile = "/embed/v1/daybook-calendar.js"
+
 func init() { // what serves a page finds other pages
-	zone := []string{paramZone}
-	pages = []page{
-		{name: pageHome, pattern: "/", own: []string{paramZone, paramPast, "event", "venue", "organizer"}, only: []string{paramPage}, selects: true, serve: (*look).serveHome},
-		{name: pageList, pattern: "/events/", title: "list.title", own: zone, selects: true, past: true, serve: (*look).serveList},
-		{name: pageMap, pattern: "/events/map/", title: "map.title", own: zone, selects: true, serve: (*look).serveList},
-		{name: pageSearch, pattern: "/search/", title: "search.title", own: zone, selects: true, noIndex: true, serve: (*look).serveList},
+	icon := func(l *look) { l.send(l.assets.named["favicon.svg"].Body) }
+	pages = []*page{
+		{name: pageHome, pattern: "/", own: []string{paramPast, "event", "venue", "organizer"}, only: []string{paramPage}, selects: true, serve: (*look).serveHome},
+		{name: pageList, pattern: "/events/", title: "list.title", selects: true, past: true, serve: (*look).serveList},
+		{name: pageMap, pattern: "/events/map/", title: "map.title", selects: true, serve: (*look).serveList},
+		{name: pageSearch, pattern: "/search/", title: "search.title", selects: true, noIndex: true, serve: (*look).serveList},
 		{name: pageDocs, pattern: "/docs/", title: "docs.title", serve: (*look).serveDocs},
-		{name: pageEmbed, pattern: "/embed/events/", of: pageList, own: []string{paramZone, paramView, paramTheme}, selects: true, past: true, noIndex: true, serve: (*look).serveEmbed},
-		{name: pageEmbed, pattern: "/embed/event/{slug}/", of: pageEvent, kind: calendar.KindEvent, own: []string{paramView, paramTheme}, stays: true, noIndex: true, serve: (*look).serveEmbed},
+		{name: pageEmbed, pattern: "/embed/events/", own: []string{paramView, paramTheme}, selects: true, past: true, serve: (*look).serveEmbed},
+		{name: pageEmbed, pattern: "/embed/event/{slug}/", kind: calendar.KindEvent, own: []string{paramTheme}, serve: (*look).serveEmbed, Stays: true},
+		{pattern: "/robots.txt", media: "text/plain; charset=utf-8", serve: func(l *look) { l.write("robots.txt", l.o.Prefixes) }, Still: true},
+		{pattern: "/opensearch.xml", media: "application/opensearchdescription+xml; charset=utf-8", serve: func(l *look) { l.write("opensearch.xml", l.text("search.title")) }, Still: true},
+		{pattern: "/favicon.svg", media: medias[".svg"], serve: icon, Still: true},
+		{pattern: "/favicon.ico", media: medias[".svg"], serve: icon, Still: true},
+		{pattern: "/sitemap.xml", media: mediaXML, serve: func(l *look) { l.write("sitemap.xml", l.siteFiles()) }},
+		{pattern: "/sitemap/{slug}", media: mediaXML, serve: (*look).serveSiteFile},
+		{pattern: "/assets/{slug}", Asset: true},
+		{pattern: elementFile, media: medias[".js"], serve: func(l *look) { l.send(l.script) }, Still: true, Open: true, Cache: "public, max-age=300, stale-while-revalidate=86400"},
+		{pattern: "/oembed", own: []string{paramURL, paramFormat, maxWidth, maxHeight}, serve: (*look).serveOEmbed, Stays: true, Open: true},
 	}
 	for _, u := range units {
-		for _, pattern := range []string{"/events/" + string(u.page) + "/", "/events/" + string(u.page) + "/{period}/"} {
-			pages = append(pages, page{name: u.page, pattern: pattern, unit: u, own: zone, selects: true, noIndex: u.page != pageMonth, serve: (*look).servePeriod})
+		for _, period := range []string{"", "{period}/"} {
+			pages = append(pages, &page{name: u.page, pattern: "/events/" + string(u.page) + "/" + period, unit: u, selects: true, noIndex: u.page != pageMonth, serve: (*look).servePeriod})
 		}
 	}
 	for _, k := range calendar.Kinds {
-		of, path := name(k.String()), "/"+k.String()+"/{slug}/"
+		of, path, isEvent := name(k.String()), "/"+k.String()+"/{slug}/", k == calendar.KindEvent
 		if k.IsTerm() {
 			path = "/events" + path
 		}
-		pages = append(pages,
-			page{name: of, pattern: path, kind: k, own: []string{paramAsOf, paramZone}, selects: k != calendar.KindEvent, past: k != calendar.KindEvent, stays: true, serve: (*look).serveRecord},
-			page{name: pageHistory, pattern: path + "history/", kind: k, of: of, own: []string{paramPage, paramZone, paramFrom, paramTo}, stays: true, noIndex: true, serve: (*look).serveHistory})
-		if k != calendar.KindEvent {
-			pages = append(pages, page{name: pageDirectory, pattern: "/" + k.Collection() + "/", kind: k, title: "directory." + k.Collection(), serve: (*look).serveDirectory})
+		recordPages[k] = &page{name: of, pattern: path, kind: k, own: []string{paramAsOf, paramZone}, selects: !isEvent, past: !isEvent, serve: (*look).serveRecord, Stays: true, Unlocks: isEvent}
+		pages = append(pages, recordPages[k],
+			&page{name: pageHistory, pattern: path + "history/", kind: k, of: of, own: []string{paramPage, paramZone, paramFrom, paramTo}, noIndex: true, serve: (*look).serveHistory, Stays: true})
+		if !isEvent {
+			pages = append(pages, &page{name: pageDirectory, pattern: "/" + k.Collection() + "/", kind: k, title: "directory." + k.Collection(), serve: (*look).serveDirectory})
 		}
 	}
-	for i := range pages {
-		if p := &pages[i]; p.name == name(p.kind.String()) {
-			recordPages[p.kind] = p
-		}
+	named := strings.NewReplacer(`\{slug\}`, "([^/]+)", `\{period\}`, `([\dW-]+)`)
+	for _, p := range pages {
+		p.form = regexp.MustCompile("^" + named.Replace(regexp.QuoteMeta(strings.TrimSuffix(p.pattern, "/"))) + "/?$")
 	}
 }
 
@@ -133,15 +152,13 @@ func (u *unit) over(first time.Time) period {
 	return period{true, first, u.step(first, 1).AddDate(0, 0, -1)}
 }
 
-var weekForm = regexp.MustCompile(`^(\d{4})-W(\d\d)$`)
-
 // parse reads YYYY-MM, YYYY-Www or YYYY-MM-DD: the first day, in UTC.
 func (u *unit) parse(s string) (first time.Time, ok bool) {
 	if u.layout != "" {
-		first, _ = time.ParseInLocation(u.layout, s, time.UTC)
-	} else if m := weekForm.FindStringSubmatch(s); m != nil {
-		year, _ := strconv.Atoi(m[1])
-		week, _ := strconv.Atoi(m[2])
+		first, _ = time.Parse(u.layout, s)
+	} else {
+		var year, week int
+		_, _ = fmt.Sscanf(s, "%4d-W%2d", &year, &week)        // what it cannot read is not written so
 		fourth := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC) // is in week 1
 		first = u.step(u.start(fourth), week-1)
 	}
@@ -153,13 +170,11 @@ type Route struct {
 	*page
 
 	lang calendar.Lang
-	slug string
+	slug string      // or the name of a file
 	id   calendar.ID // of a record that is not named by its slug
 	// period is that of a path, and first its first day.
 	period string
 	first  time.Time
-	// file is a path that is there once, without a language: an asset, a sitemap.
-	file string
 	// proper is the path, moved the same where it was written in another way, else "".
 	proper string
 	moved  string
@@ -170,26 +185,11 @@ type Route struct {
 // segments are the language segments of paths, in the order of calendar.Langs.
 var segments = [...]string{calendar.LangCN: "/cn", calendar.LangEN: "", calendar.LangFR: "/fr", calendar.LangES: "/es"}
 
-// files are the paths that are there once, folders hold further ones.
-var (
-	files   = []string{"/sitemap.xml", "/robots.txt", "/opensearch.xml", "/favicon.svg", "/favicon.ico", "/oembed", elementFile}
-	folders = []string{"/sitemap/", "/assets/"}
-)
-
 // FirstSegments returns the first segments of the paths of pages. No prefix of the interface
 // may begin with one of them.
-func FirstSegments() []string {
-	out := []string{"sitemap", "assets"}
-	add := func(path string) {
-		if first := strings.Split(path, "/")[1]; first != "" && !slices.Contains(out, first) {
-			out = append(out, first)
-		}
-	}
-	for i := range pages {
-		add(pages[i].pattern)
-	}
-	for _, f := range files {
-		add(f)
+func FirstSegments() (out []string) {
+	for _, p := range pages {
+		out = append(out, strings.Split(p.pattern, "/")[1])
 	}
 	return out
 }
@@ -199,65 +199,40 @@ var slashes = regexp.MustCompile("//+")
 // Find returns where an escaped path below the base URL leads, false for no page.
 func Find(escaped string) (Route, bool) {
 	path := slashes.ReplaceAllString(escaped, "/")
-	r := Route{page: &filePage, lang: calendar.LangEN}
-	below := path
+	r, below := Route{lang: calendar.LangEN}, path
 	for _, l := range calendar.Langs {
-		if s := segments[l]; s != "" && (path == s || strings.HasPrefix(path, s+"/")) {
+		if s := segments[l]; s != "" && strings.HasPrefix(path+"/", s+"/") {
 			r.lang, below = l, path[len(s):]
 		}
 	}
-	parts := strings.Split(strings.Trim(below, "/"), "/")
-	if slices.Contains(files, path) || slices.ContainsFunc(folders, func(f string) bool { return strings.HasPrefix(path, f) && len(path) > len(f) }) {
-		r.file, r.proper = path, path
-	} else if i := slices.IndexFunc(pages, func(p page) bool { return r.reads(p.pattern, p.unit, parts) }); i >= 0 {
-		r.page = &pages[i]
-		r.proper = segments[r.lang] + r.below()
-	} else {
-		return Route{}, false
+	var named []string
+	i := slices.IndexFunc(pages, func(p *page) bool {
+		named = p.form.FindStringSubmatch(below)
+		return named != nil && (p.name != "" || below == path)
+	})
+	if i < 0 {
+		return r, false
 	}
-	if !utf8.ValidString(r.slug) {
-		r.wrong = true
-	} else if r.proper != escaped {
+	switch r.page = pages[i]; {
+	case len(named) < 2:
+	case r.unit != nil:
+		first, ok := r.unit.parse(named[1])
+		r.period, r.first, r.wrong = named[1], first, !ok
+	default:
+		slug, err := url.PathUnescape(named[1])
+		r.slug, r.wrong = strings.ToLower(slug), err != nil || !utf8.ValidString(slug)
+	}
+	if r.proper = segments[r.lang] + r.below(); r.proper != escaped && !r.wrong {
 		r.moved = r.proper
 	}
 	return r, true
-}
-
-// reads reads a path that may be of a pattern.
-func (r *Route) reads(pattern string, u *unit, parts []string) bool {
-	names := strings.Split(strings.Trim(pattern, "/"), "/")
-	if len(names) != len(parts) {
-		return false
-	}
-	for i, part := range parts {
-		switch names[i] {
-		case part:
-		case "{slug}":
-			plain, err := url.PathUnescape(part)
-			if err != nil {
-				return false
-			}
-			if r.slug = plain; utf8.ValidString(plain) {
-				r.slug = strings.ToLower(plain)
-			}
-		case "{period}":
-			first, ok := u.parse(part)
-			if !ok && strings.Trim(part, "0123456789-W") != "" { // is not meant as a date
-				return false
-			}
-			r.period, r.first, r.wrong = part, first, !ok
-		default:
-			return false
-		}
-	}
-	return true
 }
 
 // Nowhere is the route of a path that is none of a page, in a language.
 func Nowhere(l calendar.Lang) Route { return Route{page: &errorPage, lang: l} }
 
 // below is the path of a route below its language, with a query for a record without a slug.
-func (r *Route) below() string {
+func (r Route) below() string {
 	if r.slug == "" && r.id != 0 {
 		return "/" + r.named().String()
 	}
@@ -265,7 +240,7 @@ func (r *Route) below() string {
 }
 
 // named is what names a record without a slug.
-func (r *Route) named() params {
+func (r Route) named() params {
 	if r.id == 0 {
 		return nil
 	}
@@ -274,8 +249,7 @@ func (r *Route) named() params {
 
 // recordPath is the path of the page of a record below its language.
 func recordPath(r *calendar.Record) string {
-	route := Route{page: recordPages[r.Kind], slug: r.Slug(), id: r.ID}
-	return route.below()
+	return Route{page: recordPages[r.Kind], slug: r.Slug(), id: r.ID}.below()
 }
 
 // onto adds a query to a path that may have one.

@@ -34,7 +34,7 @@ func (p *Pages) Serve(ctx context.Context, r *Request) (*Answer, error) {
 
 // look begins to make a page.
 func (p *Pages) look(ctx context.Context, r *Request) *look {
-	return &look{Pages: p, Request: r, speech: p.speech(r.Route.lang), ctx: ctx, Page: r.Route.name, Position: r.Position, NoIndex: r.Preview}
+	return &look{Pages: p, Request: r, speech: p.speech(r.Route.lang), ctx: ctx, Page: r.Route.name, embedded: r.Route.name == pageEmbed, Position: r.Position, NoIndex: r.Preview}
 }
 
 func (l *look) serve() {
@@ -53,8 +53,6 @@ func (l *look) serve() {
 		l.refuse(paramPreview, calendar.ReasonTypeBool)
 	case route.wrong:
 		l.err = calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
-	case route.file != "":
-		l.answer, l.err = l.serveFile(l.ctx, l.Request)
 	default:
 		route.serve(l)
 	}
@@ -129,7 +127,7 @@ func (l *look) serveEvent(v *query.View, locked bool) {
 		l.serveThen(v.Record, point)
 		return
 	}
-	if !locked && l.Past.Open(l.Caller) {
+	if !locked && !l.embedded && l.Past.Open(l.Caller) {
 		l.moved, l.err = l.Past.Moved(l.ctx, l.Caller, v.Record)
 	}
 	if l.event(v, locked); l.Unlock && locked {
@@ -171,6 +169,9 @@ var statuses = map[calendar.Code]int{
 
 // Fail makes the page of an error, of which the interface has the status and the code.
 func (p *Pages) Fail(ctx context.Context, r *Request, refused *calendar.Error, status int, code string) (*Answer, error) {
+	if r.Route.name == "" { // files are in no language
+		r = &Request{Route: Nowhere(r.Route.lang), Base: r.Base, Path: r.Path}
+	}
 	l := p.look(ctx, r)
 	l.code = cmp.Or(statuses[refused.Code], status)
 	l.Page, l.Code, l.Position = pageError, code, 0

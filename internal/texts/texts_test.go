@@ -102,21 +102,23 @@ func TestEveryTextInEveryLanguage(t *testing.T) {
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	keys := regexp.MustCompile(`^[a-z_]+(\.[A-Za-z0-9_-]+)*$`)
-	inTemplates := regexp.MustCompile(`\bt "([^"]+)"`)
+	inFiles := map[string]*regexp.Regexp{"templates/*.html": regexp.MustCompile(`\bt "([^"]+)"`), "element/*.json": regexp.MustCompile(`: "([^"]+)"`)}
 	for area, of := range areas {
 		used, asked := map[string]bool{}, map[string]bool{}
 		for _, folder := range of.folders {
-			templates, err := filepath.Glob(filepath.Join(folder, "templates", "*.html"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, name := range templates {
-				b, err := os.ReadFile(name)
+			for pattern, inFile := range inFiles {
+				files, err := filepath.Glob(filepath.Join(folder, pattern))
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, m := range inTemplates.FindAllSubmatch(b, -1) {
-					used[string(m[1])], asked[string(m[1])] = true, true
+				for _, name := range files {
+					b, err := os.ReadFile(name)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, m := range inFile.FindAllSubmatch(b, -1) {
+						used[string(m[1])], asked[string(m[1])] = true, true
+					}
 				}
 			}
 			sources, err := filepath.Glob(filepath.Join(folder, "*.go"))
