@@ -108,27 +108,34 @@ type chip struct {
 	Colour int
 }
 
-// card is an event in a list.
+// card is an event in a list. What templates read of each one are fields of its own: they
+// find those of embedded types slowly.
 type card struct {
-	named
 	when
 
-	Date           string // of its start
-	Time, Lasts    string // of the day, and how long from then on
-	Until          string // date of its end
-	InDay, Running bool   // it stands in the section of its day, or among what runs
-	Again          bool   // its link stands elsewhere on the page
-	Now, Past      bool
-	Cancelled      bool
-	Long           bool // it lasts 24 hours or longer
-	Badges         []string
-	Venue          *named
-	Category       *named // the first one by name
-	Colour         int
-	Cost, Image    string
-	Marked         template.HTML // title with marks, "" for none
-	Snippet        template.HTML // of the text in which a search was found
-	SnippetLang    string        // where it is not that of the page
+	ID                calendar.ID
+	Version           int64
+	Label, Lang, Href string // as of a named record
+	Start, End        string
+	InZone            string // abbreviation of the zone at its end, "" for that of the site
+	Date              string // of its start
+	Time, Lasts       string // of the day, and how long from then on
+	Until             string // date of its end
+	InDay, Running    bool   // it stands in the section of its day, or among what runs
+	Again             bool   // its link stands elsewhere on the page
+	Now, Past         bool
+	Cancelled         bool
+	Long              bool // it lasts 24 hours or longer
+	Badges            []string
+	Venue             *named
+	Category          *named // the first one by name
+	Colour            int
+	Cost, Image       string
+	Marked            template.HTML // title with marks, "" for none
+	Snippet           template.HTML // of the text in which a search was found
+	SnippetLang       string        // where it is not that of the page
+
+	timezone string
 }
 
 // card makes the card of a view.
@@ -137,14 +144,16 @@ func (l *look) card(v *query.View) card {
 	start, end, at := f.Wall("utc_start_date"), f.Wall("utc_end_date"), calendar.WallOf(now.UTC())
 	l.moment(start.UTC(), now)
 	l.moment((end + 1).UTC(), now)
-	status := f.EventStatus()
+	status, name := f.EventStatus(), l.named(r, v.Status)
 	c := card{
-		named: l.named(r, v.Status), when: l.whenOf(r, v.Blanked, l.shownIn()), Colour: noColour,
+		when: l.whenOf(r, v.Blanked, l.shownIn()), ID: r.ID, Version: r.Version, Label: name.Label, Lang: name.Lang, Href: name.Href,
+		timezone: f.String("timezone"), Colour: noColour,
 		Past: end < at, Now: status == calendar.EventScheduled && start <= at && at <= end, Cancelled: status == calendar.EventCancelled,
 	}
 	if !c.away {
 		c.Zone, c.ZoneEnd = "", ""
 	}
+	c.Start, c.End, c.InZone = c.when.Start(), c.when.End(), c.ZoneEnd
 	c.Long = c.Ends.Sub(c.Begins) >= 24*time.Hour
 	c.Date, c.Until = l.shortDate(c.Begins, now.In(l.o.Site).Year()), l.dayOf(c.Ends, c.Ends.Year() != c.Begins.Year())
 	if c.Time = l.time(c.Begins); c.AllDay {

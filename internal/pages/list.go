@@ -473,7 +473,7 @@ func (l *look) zones(cards []card) {
 	}
 	names := slices.Concat(l.Zones, []string{"event", l.o.SiteZone, "UTC", l.Chosen})
 	for i := range cards {
-		names = append(names, cards[i].Field("timezone"))
+		names = append(names, cards[i].timezone)
 	}
 	l.Zones = nil
 	for _, name := range names {
