@@ -101,13 +101,6 @@ type link struct {
 // noColour is that of events without a category, after those of the categories.
 const noColour = 8
 
-// chip is a category.
-type chip struct {
-	link
-
-	Colour int
-}
-
 // card is an event in a list. What templates read of each one are fields of its own: they
 // find those of embedded types slowly.
 type card struct {
@@ -146,7 +139,7 @@ func (l *look) card(v *query.View) card {
 	l.moment((end + 1).UTC(), now)
 	status, name := f.EventStatus(), l.named(r, v.Status)
 	c := card{
-		when: l.whenOf(r, v.Blanked, l.shownIn()), ID: r.ID, Version: r.Version, Label: name.Label, Lang: name.Lang, Href: name.Href,
+		when: l.whenOf(r, v.Blanked, l.zone), ID: r.ID, Version: r.Version, Label: name.Label, Lang: name.Lang, Href: name.Href,
 		timezone: f.String("timezone"), Colour: noColour,
 		Past: end < at, Now: status == calendar.EventScheduled && start <= at && at <= end, Cancelled: status == calendar.EventCancelled,
 	}

@@ -33,11 +33,13 @@ func (l *look) serveDirectory() {
 		all, of[e.ID] = append(all, e), e
 	}
 	l.all(k, listed(k), add)
-	for i := 0; i < len(all); i++ { // those above are added to all
-		if up := all[i].Fields.ID("parent"); of[up] == nil {
-			if v, ok := l.above(k, up); ok {
-				add(&v)
+	for _, e := range all {
+		for up := e.Fields.ID("parent"); of[up] == nil; up = of[up].Fields.ID("parent") {
+			v, ok := l.above(k, up)
+			if !ok {
+				break
 			}
+			add(&v)
 		}
 	}
 	byName(l.lang, all, func(e *directoryEntry) string { return e.Label })

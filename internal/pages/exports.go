@@ -48,7 +48,7 @@ func (l *look) drawer() *drawer {
 	if s.moving() {
 		lasting = lasting.without(paramOverlap)
 		from, until, ok := s.criteria.Range()
-		if ok && (s.only == nil || s.zone != nil) && (of == nil || !s.asked.has(of[0].Name)) {
+		if ok && (s.only == nil || l.zone != nil) && (of == nil || !s.asked.has(of[0].Name)) {
 			source := append(params{{Name: "start", Value: from}, {Name: "end", Value: until}}, of...)
 			d.Source = l.Root() + "/events/calendar" + append(source, lasting...).String()
 		}

@@ -33,7 +33,7 @@ type day struct {
 
 // day makes a day. In a period its link keeps the selection.
 func (l *look) day(date time.Time) day {
-	today := l.today(l.sel.zone)
+	today := l.today(l.zone)
 	d := day{look: l, Date: date, Ahead: int(date.Sub(today).Hours() / 24), OtherYear: date.Year() != today.Year()}
 	if y := date.Year(); y >= 1 && y <= 9999 {
 		d.Href = l.Href(dayPath(date))
@@ -105,7 +105,7 @@ func (l *look) spread(cards []card) []day {
 	for _, d := range out {
 		slices.SortFunc(d.Entries, func(a, b *entry) int {
 			order := cmp.Compare(calendar.WallOf(a.Begins), calendar.WallOf(b.Begins))
-			if l.sel.zone != nil && !a.AllDay && !b.AllDay { // of one zone: also in the hour that comes twice
+			if l.zone != nil && !a.AllDay && !b.AllDay { // of one zone: also in the hour that comes twice
 				order = a.Begins.Compare(b.Begins)
 			}
 			return cmp.Or(cmp.Compare(rank(a), rank(b)), order, cmp.Compare(a.ID, b.ID))
@@ -193,8 +193,8 @@ func (l *look) period(u *unit) {
 	b := &periodBody{selected: l.selected(cards, len(cards)), First: l.sel.over.first, Clock: l.o.SiteZone}
 	b.City = strings.ReplaceAll(path.Base(l.o.SiteZone), "_", " ")
 	b.Each = slices.ContainsFunc(cards, func(c card) bool { return c.Zone != "" })
-	if l.sel.zone != nil {
-		b.Clock = l.sel.zone.Name
+	if l.zone != nil {
+		b.Clock = l.zone.Name
 	}
 	l.Summary = l.Heading + l.comma() + b.Count
 	b.Caption = l.Summary
@@ -346,7 +346,7 @@ func (d *day) lanes(most, begin int) (used int) {
 // step leads to the period before and after, as far as there are events, and says where
 // the nearest ones are when there is none here.
 func (l *look) step(b *periodBody, u *unit) {
-	over, kept, today := l.sel.over, l.sel.asked.String(), l.today(l.sel.zone)
+	over, kept, today := l.sel.over, l.sel.asked.String(), l.today(l.zone)
 	to := func(day time.Time) *link {
 		return &link{Href: l.Href(u.path(day)) + kept, Label: u.label(l.speech, day), Current: !day.Before(over.first) && !day.After(over.last)}
 	}
@@ -392,7 +392,7 @@ func (l *look) nearest(selected bool) (before, after *time.Time) {
 		if len(found.Views) == 0 {
 			return nil
 		}
-		w := l.whenOf(found.Views[0].Record, found.Views[0].Blanked, l.sel.zone)
+		w := l.whenOf(found.Views[0].Record, found.Views[0].Blanked, l.zone)
 		day, _ := w.edges()
 		return &day
 	}

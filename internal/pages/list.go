@@ -66,7 +66,7 @@ func (l *look) groups(cards []card) (out []day) {
 		}
 		return []day{{Name: "found", Cards: cards}}
 	}
-	today := l.today(l.sel.zone)
+	today := l.today(l.zone)
 	var earlier []card
 	for _, c := range cards {
 		first, last := c.edges()

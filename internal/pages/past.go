@@ -195,14 +195,9 @@ func (l *look) serveThen(present *calendar.Record, point string) {
 	b.Then, b.History = then, l.href(l.Canonical+"history/")
 }
 
-// shownIn is the zone that was asked for, nil for none.
-func (l *look) shownIn() *calendar.Zone {
-	return l.zone
-}
-
 // inZone is a moment on the clock of the page.
 func (l *look) inZone(t time.Time) time.Time {
-	if zone := l.shownIn(); zone != nil {
+	if zone := l.zone; zone != nil {
 		return t.In(zone.Location)
 	}
 	return t.In(l.o.Site)

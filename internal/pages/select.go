@@ -101,7 +101,6 @@ type selection struct {
 	of       query.Of
 	page     int
 	past     bool
-	zone     *calendar.Zone // nil: every event by its own clock
 	sheet    query.Sheet
 	criteria *query.Criteria
 	over     period
@@ -182,7 +181,6 @@ func (l *look) choose(path string, over period, of query.Of) {
 		}
 	}
 	l.readZone()
-	s.zone = l.zone
 	if l.complete(in); over.set {
 		s.sheet = query.Sheet{Period: true, First: calendar.WallOf(over.first), Last: calendar.WallOf(over.last)}
 	}
@@ -190,8 +188,8 @@ func (l *look) choose(path string, over period, of query.Of) {
 		l.minute(l.o.Now()) // events end all the time
 		s.sheet.Past, s.asked = true, s.asked.with(paramPast, "true")
 	}
-	if s.zone != nil {
-		s.sheet.Zone, s.asked = s.zone.Location, s.asked.with(paramZone, s.zone.Name)
+	if l.zone != nil {
+		s.sheet.Zone, s.asked = l.zone.Location, s.asked.with(paramZone, l.zone.Name)
 	}
 	s.criteria = l.forCards(query.Request{Kind: calendar.KindEvent, Input: in, Lang: l.lang, Caller: l.Caller, Of: of, Sheet: s.sheet})
 	if refused, ok := errors.AsType[*calendar.Error](l.err); ok && refused.Code == calendar.CodeInvalidParam {

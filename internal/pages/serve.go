@@ -183,7 +183,7 @@ func (p *Pages) Fail(ctx context.Context, r *Request, refused *calendar.Error, s
 	case http.StatusGone:
 		l.Code = refused.Kind.String() + "-gone"
 	}
-	var names []string
+	names := make([]string, 0, len(refused.Fields))
 	for _, f := range refused.Fields {
 		name, message := baseName(f.Field), texts.FieldMessage(f, l.lang)
 		if rest, named := strings.CutPrefix(message, f.Field); named { // the name stands beside it

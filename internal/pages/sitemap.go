@@ -118,7 +118,8 @@ func (l *look) makeSiteFiles() (files []siteFile) {
 		name string
 		urls []siteURL
 	}{
-		{"venues", records[calendar.KindVenue]}, {"organizers", records[calendar.KindOrganizer]},
+		{"venues", records[calendar.KindVenue]},
+		{"organizers", records[calendar.KindOrganizer]},
 		{"terms", slices.Concat(records[calendar.KindCategory], records[calendar.KindTag])},
 	} {
 		add(siteFile{urls: of.urls}, of.name, len(of.urls))
