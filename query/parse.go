@@ -537,13 +537,13 @@ func (e edge) read(_ context.Context, q *parser, p *Param) {
 	q.resolved = q.resolved.Number(bound)
 }
 
-// dateParams are the parameters that when does not stand beside.
-var dateParams = []string{"start_date", "end_date", "starts_before", "starts_after", "ends_before", "ends_after"}
+// DateParams are the parameters that bound the dates of a list; when does not stand beside them.
+var DateParams = []string{"start_date", "end_date", "starts_before", "starts_after", "ends_before", "ends_after"}
 
 // readWhen puts the days of a word on the window that events overlap.
 func readWhen(_ context.Context, q *parser, p *Param) {
 	word, ok := q.text(p.Name, 0)
-	for _, name := range dateParams {
+	for _, name := range DateParams {
 		if q.sent(p.Name) && q.sent(name) {
 			q.bad.Add(p.Name, calendar.ReasonTogether, name)
 			q.bad.Add(name, calendar.ReasonTogether, p.Name)

@@ -50,7 +50,7 @@ func (c *Criteria) Exact() []LinkParam {
 	}
 	overlaps := c.run.lap != newWindow()
 	out := slices.DeleteFunc(slices.Clone(c.Sent), func(p LinkParam) bool {
-		return slices.Contains(dateParams, p.Name) || p.Name == "when" || p.Name == "strict_dates" || p.Name == "overlap" && overlaps
+		return slices.Contains(DateParams, p.Name) || p.Name == "when" || p.Name == "strict_dates" || p.Name == "overlap" && overlaps
 	})
 	for _, zone := range []*time.Location{nil, time.UTC} {
 		first, last := c.run.lap.spans(zone)
@@ -58,7 +58,7 @@ func (c *Criteria) Exact() []LinkParam {
 		// What is a second beyond an open end wraps around, to the other one.
 		for i, bound := range []int64{first.min, last.max, start.max + 1, start.min - 1, end.max + 1, end.min - 1} {
 			if bound != open.min && bound != open.max {
-				out = append(out, LinkParam{dateParams[i], told(bound, zone)})
+				out = append(out, LinkParam{DateParams[i], told(bound, zone)})
 			}
 		}
 	}

@@ -114,7 +114,7 @@ func TestListsOfSheets(t *testing.T) {
 		add(30, &sheet, " past")
 		add(50, &sheet, " "+of("2030-05-01..2030-05-01", "2030-04-29..2030-05-05", "2030-05-01..2030-05-31"))
 		moments := []string{"2030-05-01", "2030-04-30 14:00", "2030-05-02T04:00:00Z", "2030-05-04", "now", "tomorrow"}
-		for i, name := range dateParams {
+		for i, name := range DateParams {
 			add(30/(i/2+1), &sent, "&"+name+"="+of(moments...))
 		}
 		if !strings.Contains(sent, "_") || sent == "per_page=100" {

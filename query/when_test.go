@@ -72,7 +72,7 @@ func TestWhen(t *testing.T) {
 	if l, c, err = list(t, s, calendar.KindEvent, anonymous, input("when=next_month&include=100,108")); err != nil || !slices.Equal(idsOf(l), ids(100, 108)) || c.Moves {
 		t.Errorf("with include: %v, %v", l, err)
 	}
-	for _, date := range dateParams {
+	for _, date := range DateParams {
 		_, err := s.Parse(t.Context(), Request{Kind: calendar.KindEvent, Input: input("when=today&" + date + "=2030-05-01&overlap=true")})
 		refused, ok := asError(err)
 		want := []calendar.FieldError{{Field: "when", Reason: calendar.ReasonTogether, Args: []string{date}}, {Field: date, Reason: calendar.ReasonTogether, Args: []string{"when"}}}

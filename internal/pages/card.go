@@ -91,11 +91,7 @@ func (w *when) attribute(t time.Time) string {
 // link is a text that leads somewhere.
 type link struct {
 	Href, Label string
-	Value       string // what stands in Label for {1}, "" for nothing; of a preset its word
-	Lang        string // of the label, where it is not that of the page
 	Current     bool
-	Title       string
-	Count       string
 }
 
 // noColour is that of events without a category, after those of the categories.

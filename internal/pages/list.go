@@ -121,7 +121,7 @@ func (l *look) quick() *quick {
 	if l.Page == pageHome {
 		s.path = l.Href("/events/")
 	}
-	out := &quick{Dates: !s.over.set, When: strings.ToLower(s.asked.value(paramWhen)), Fixed: s.asked.has(dates...), of: s}
+	out := &quick{Dates: !s.over.set, When: strings.ToLower(s.asked.value(paramWhen)), Fixed: s.asked.has(query.DateParams...), of: s}
 	chosen := strings.Split(s.asked.value("categories"), ",")
 	for _, v := range l.categories() {
 		wanted := slices.DeleteFunc(slices.Clone(chosen), func(c string) bool {
@@ -223,7 +223,7 @@ func (l *look) valueWord(name, value string) string {
 	if is, ok := calendar.ParseBool(value); ok && slices.Contains(switches, name) {
 		return l.text("value." + strconv.FormatBool(is))
 	}
-	if slices.Contains(dates, name) {
+	if slices.Contains(query.DateParams, name) {
 		name = paramWhen
 	}
 	return l.text("value." + name + "." + strings.ToLower(value))
@@ -377,7 +377,7 @@ func (l *look) valueName(name, value string) string {
 	}
 	for i, part := range parts {
 		part = calendar.Trim(part)
-		if date, err := time.Parse(time.DateOnly, part); err == nil && slices.Contains(dates, name) {
+		if date, err := time.Parse(time.DateOnly, part); err == nil && slices.Contains(query.DateParams, name) {
 			part = l.dayOf(date, true)
 		} else if kind := linkParams[name]; kind != 0 && part != "…" {
 			part = l.recordName(kind, part)

@@ -186,7 +186,7 @@ func (l *look) View(page string) string {
 	if l.sel == nil || l.sel.of.ID != 0 || l.Page == pageHome {
 		return l.Href(page)
 	}
-	out := slices.Concat(shapes, dates, []string{paramPast, paramStrict, paramOverlap, "include", "collapse"})
+	out := slices.Concat(shapes, query.DateParams, []string{paramPast, paramStrict, paramOverlap, "include", "collapse"})
 	return l.Href(page) + l.sel.asked.without(out...).String()
 }
 

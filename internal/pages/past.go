@@ -197,8 +197,8 @@ func (l *look) serveThen(present *calendar.Record, point string) {
 
 // inZone is a moment on the clock of the page.
 func (l *look) inZone(t time.Time) time.Time {
-	if zone := l.zone; zone != nil {
-		return t.In(zone.Location)
+	if l.zone != nil {
+		return t.In(l.zone.Location)
 	}
 	return t.In(l.o.Site)
 }

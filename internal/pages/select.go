@@ -33,11 +33,8 @@ const (
 // outside are parameters of lists that pages do not know.
 var outside = []string{"format", "features", "csv_bom", "csv_raw", "cursor", "_fields", "as_of", "multilang_language"}
 
-// dates are the parameters that make a window.
-var dates = []string{paramStart, paramEnd, "starts_before", "starts_after", "ends_before", "ends_after"}
-
 // window are all that the window of a page is made of.
-var window = append(slices.Clone(dates), paramStrict, paramWhen)
+var window = append(slices.Clone(query.DateParams), paramStrict, paramWhen)
 
 // shapes are the parameters of lists that do not select: pages, order and what is told beside.
 var shapes = []string{
@@ -109,7 +106,7 @@ type selection struct {
 }
 
 // dated reports whether a date was asked for.
-func (s *selection) dated() bool { return s.asked.has(dates...) || s.asked.has(paramWhen) }
+func (s *selection) dated() bool { return s.asked.has(query.DateParams...) || s.asked.has(paramWhen) }
 
 // moving reports whether the page has put the window.
 func (s *selection) moving() bool { return s.over.set || !s.dated() && !s.past }
