@@ -102,7 +102,7 @@ func (r *Relay) fault(ctx context.Context, stream jetstream.Stream, origin strin
 // history of the store when its mark is.
 func fault(ctx context.Context, store Store, stream jetstream.Stream, prefix, origin string) (string, error) {
 	info := stream.CachedInfo()
-	if err := foreign(info, origin); err != nil {
+	if err := foreign(ctx, stream, origin); err != nil {
 		return "", err
 	}
 	if reason := misfit(&info.Config, prefix, origin); reason != "" {
@@ -196,7 +196,7 @@ func (r *Relay) dropFailed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := foreign(stream.CachedInfo(), origin); err != nil {
+	if err := foreign(ctx, stream, origin); err != nil {
 		return err
 	}
 	return r.drop(ctx, stream.CachedInfo(), "it cannot keep messages")

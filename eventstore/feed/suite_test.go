@@ -17,6 +17,7 @@ var suite = map[string]func(t *testing.T, p place){
 	"relay that was paused before it deleted":  testRelayPausedDeleting,
 	"stream with settings that refuse entries": testSettingsThatRefuse,
 	"stream of another store":                  testOtherStore,
+	"stream made by hand":                      testStreamMadeByHand,
 	"stream of somebody else":                  testStreamOfSomebodyElse,
 	"lost tail":                                testLostTail,
 	"lost while reading":                       testLostWhileReading,

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -118,9 +119,19 @@ var errForeign = errors.New("the stream is that of another event store")
 
 // foreign gives errForeign for a stream that another installation may live on: one
 // that was made from another event store, or that somebody made who is no daybook
-// and put something into.
-func foreign(info *jetstream.StreamInfo, origin string) error {
+// and put something into. A stream that was made by hand while a relay published has
+// messages of this store.
+func foreign(ctx context.Context, stream jetstream.Stream, origin string) error {
+	info := stream.CachedInfo()
 	have := info.Config.Metadata[MetaOrigin]
+	if have == "" && info.State.Msgs > 0 {
+		m, err := stream.GetMsg(ctx, info.State.LastSeq)
+		if err == nil {
+			have = m.Header.Get(HeaderOrigin)
+		} else if !errors.Is(err, jetstream.ErrMsgNotFound) {
+			return fmt.Errorf("read the last message: %w", err)
+		}
+	}
 	if have == origin || have == "" && info.State.Msgs == 0 {
 		return nil
 	}
