@@ -1,19 +1,16 @@
 package calendar
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"math"
-	"slices"
 	"strconv"
-	"time"
+
+	"daybook/internal/canonjson"
 )
 
 // changedLayout is the form of Record.Changed: UTC with whole milliseconds.
 const changedLayout = "2006-01-02T15:04:05.000Z"
 
-// EncodeRecord gives the canonical JSON of a record: sorted keys, no white
+// EncodeRecord returns the canonical JSON of a record: sorted keys, no white
 // space, no escaping of < > &. A field that the table of the kind lacks, or a
 // value of another Go type than its row says, is an error that names the field.
 func EncodeRecord(r *Record) ([]byte, error) {
@@ -21,19 +18,14 @@ func EncodeRecord(r *Record) ([]byte, error) {
 	return state, err
 }
 
-// encodeRecord gives the record and the part of it that are its fields.
+// encodeRecord returns the record and the part of it that are its fields.
 func encodeRecord(r *Record) (state, fields []byte, err error) {
 	s := SpecOf(r.Kind)
-	if s == nil {
-		return nil, nil, fmt.Errorf("encode record %d: unknown kind %d", r.ID, r.Kind)
+	if s == nil || r.Home >= langCount {
+		return nil, nil, fmt.Errorf("encode record %d: unknown kind %d or language %d", r.ID, r.Kind, r.Home)
 	}
-	if r.Home >= langCount {
-		return nil, nil, fmt.Errorf("encode record %d: unknown language %d", r.ID, r.Home)
-	}
-	b := make([]byte, 0, 1536)
-	b = append(b, `{"changed":"`...)
-	b = r.Changed.UTC().AppendFormat(b, changedLayout)
-	b = append(b, '"')
+	b := append(make([]byte, 0, 1536), `{"changed":"`...)
+	b = append(r.Changed.UTC().AppendFormat(b, changedLayout), '"')
 	if r.Deleted {
 		b = append(b, `,"deleted":true`...)
 	}
@@ -46,19 +38,11 @@ func encodeRecord(r *Record) (state, fields []byte, err error) {
 		return nil, nil, fmt.Errorf("encode record %d: %w", r.ID, err)
 	}
 	end := len(b)
-	b = append(b, `,"home":"`...)
-	b = append(b, r.Home.String()...)
-	b = append(b, `","id":`...)
-	b = strconv.AppendInt(b, int64(r.ID), 10)
-	b = append(b, `,"kind":"`...)
-	b = append(b, r.Kind.String()...)
-	b = append(b, `","version":`...)
-	b = strconv.AppendInt(b, r.Version, 10)
-	b = append(b, '}')
+	b = fmt.Appendf(b, `,"home":"%s","id":%d,"kind":"%s","version":%d}`, r.Home, r.ID, r.Kind, r.Version)
 	return b, b[from:end:end], nil
 }
 
-// EncodeChange gives the canonical JSON of the fields of a change: values by
+// EncodeChange returns the canonical JSON of the fields of a change: values by
 // name, null for removed ones. The secret of a change is not part of it.
 func EncodeChange(c Change) ([]byte, error) {
 	if _, err := c.verb(); err != nil {
@@ -71,9 +55,9 @@ func EncodeChange(c Change) ([]byte, error) {
 	return b, nil
 }
 
-// EncodeBoth gives EncodeChange of a change and EncodeRecord of the record that Apply
+// EncodeBoth returns EncodeChange of a change and EncodeRecord of the record that Apply
 // made with it. The fields of a new record are those that the change sets: they are
-// written once and lie in the record.
+// written once and are part of the record.
 func EncodeBoth(c Change, after *Record) (fields, state []byte, err error) {
 	if state, fields, err = encodeRecord(after); err != nil {
 		return nil, nil, err
@@ -98,12 +82,7 @@ func (s *Spec) appendFields(b []byte, fields Fields, removals bool) ([]byte, err
 			continue
 		}
 		left--
-		if b[len(b)-1] != '{' {
-			b = append(b, ',')
-		}
-		b = append(b, '"')
-		b = append(b, f.Name...)
-		b = append(b, '"', ':')
+		b = appendKey(b, f.Name)
 		if v == nil && removals {
 			b = append(b, "null"...)
 			continue
@@ -123,43 +102,43 @@ func (s *Spec) appendFields(b []byte, fields Fields, removals bool) ([]byte, err
 	return append(b, '}'), nil
 }
 
-func appendValue(b []byte, t Type, v any) ([]byte, error) {
-	switch t {
-	case TypeString:
-		if v, ok := v.(string); ok {
-			return AppendJSON(b, v), nil
-		}
-	case TypeText:
-		if v, ok := v.(Text); ok {
-			return appendText(b, v), nil
-		}
-	case TypeBool:
-		if v, ok := v.(bool); ok {
-			return strconv.AppendBool(b, v), nil
-		}
-	case TypeNumber:
-		if v, ok := v.(float64); ok {
-			return appendNumber(b, v)
-		}
-	case TypeID:
-		if v, ok := v.(ID); ok {
-			return strconv.AppendInt(b, int64(v), 10), nil
-		}
-	case TypeIDs:
-		if v, ok := v.([]ID); ok {
-			return appendList(b, v, func(b []byte, id ID) []byte { return strconv.AppendInt(b, int64(id), 10) }), nil
-		}
-	case TypeStrings:
-		if v, ok := v.([]string); ok {
-			return appendList(b, v, AppendJSON[string]), nil
-		}
-	case TypeWall:
-		if v, ok := v.(Wall); ok {
-			return appendWall(b, v)
-		}
+// appendKey appends a key of an object, after a comma unless it is the first.
+func appendKey(b []byte, key string) []byte {
+	if b[len(b)-1] != '{' {
+		b = append(b, ',')
 	}
-	return nil, fmt.Errorf("value of Go type %T does not fit the table", v)
+	return append(append(append(b, '"'), key...), `":`...)
 }
+
+func appendValue(b []byte, t Type, v any) (_ []byte, err error) {
+	var is Type
+	switch v := v.(type) {
+	case string:
+		b, is = canonjson.AppendString(b, v), TypeString
+	case Text:
+		b, is = appendText(b, v), TypeText
+	case bool:
+		b, is = strconv.AppendBool(b, v), TypeBool
+	case float64:
+		is = TypeNumber
+		b, err = canonjson.AppendNumber(b, v)
+	case ID:
+		b, is = appendID(b, v), TypeID
+	case []ID:
+		b, is = appendList(b, v, appendID), TypeIDs
+	case []string:
+		b, is = appendList(b, v, canonjson.AppendString[string]), TypeStrings
+	case Wall:
+		is = TypeWall
+		b, err = appendWall(b, v)
+	}
+	if is != t {
+		return nil, fmt.Errorf("value of Go type %T does not fit the table", v)
+	}
+	return b, err
+}
+
+func appendID(b []byte, id ID) []byte { return strconv.AppendInt(b, int64(id), 10) }
 
 func appendList[T any](b []byte, list []T, one func([]byte, T) []byte) []byte {
 	b = append(b, '[')
@@ -172,38 +151,19 @@ func appendList[T any](b []byte, list []T, one func([]byte, T) []byte) []byte {
 	return append(b, ']')
 }
 
-// textOrder are the languages in the order of their names, as canonical JSON has
-// the keys of a Text.
-var textOrder = func() []Lang {
-	o := slices.Clone(Langs[:])
-	slices.SortFunc(o, func(a, b Lang) int {
-		if a.String() < b.String() {
-			return -1
-		}
-		return 1
-	})
-	return o
-}()
-
+// appendText appends the object of the languages that have a text, sorted by their names.
 func appendText(b []byte, t Text) []byte {
 	b = append(b, '{')
-	for _, l := range textOrder {
-		if t[l] == "" {
-			continue
+	for _, l := range [...]Lang{LangCN, LangEN, LangES, LangFR} {
+		if t[l] != "" {
+			b = canonjson.AppendString(appendKey(b, l.String()), t[l])
 		}
-		if b[len(b)-1] != '{' {
-			b = append(b, ',')
-		}
-		b = append(b, '"')
-		b = append(b, l.String()...)
-		b = append(b, '"', ':')
-		b = AppendJSON(b, t[l])
 	}
 	return append(b, '}')
 }
 
-// The walls of the years 0001 and 9999: what the stored form can hold beside
-// NoWall.
+// The first and the last Wall that the stored form can hold, besides NoWall: those of the
+// years 0001 and 9999.
 const (
 	minWall Wall = -62135596800
 	maxWall Wall = 253402300799
@@ -211,35 +171,7 @@ const (
 
 func appendWall(b []byte, w Wall) ([]byte, error) {
 	if w != NoWall && (w < minWall || w > maxWall) {
-		return nil, fmt.Errorf("wall clock %d lies outside of the years 0001 to 9999", int64(w))
+		return nil, fmt.Errorf("wall clock %d is not in the years 0001 to 9999", int64(w))
 	}
-	b = append(b, '"')
-	if w == NoWall {
-		b = append(b, noWallText...)
-	} else {
-		b = w.UTC().AppendFormat(b, WallLayout)
-	}
-	return append(b, '"'), nil
-}
-
-// appendNumber writes a number as encoding/json does, so that the bytes stay the
-// same whoever writes them.
-func appendNumber(b []byte, v float64) ([]byte, error) {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil, errors.New("a number has to be finite")
-	}
-	if v == 0 {
-		return append(b, '0'), nil // no -0
-	}
-	j, err := json.Marshal(v)
-	return append(b, j...), err
-}
-
-// parseChanged reads the form of changedLayout.
-func parseChanged(s string) (time.Time, error) {
-	t, err := time.Parse(changedLayout, s)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("not a moment: %q", s)
-	}
-	return t, nil
+	return append(append(append(b, '"'), w.String()...), '"'), nil
 }

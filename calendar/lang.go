@@ -64,15 +64,7 @@ func (t Text) In(l, home Lang) (string, Lang) {
 func (t Text) IsZero() bool { return t == Text{} }
 
 // MarshalJSON writes an object of the languages that have a text.
-func (t Text) MarshalJSON() ([]byte, error) {
-	m := make(map[string]string, 1)
-	for i, s := range t {
-		if s != "" {
-			m[langNames[i]] = s
-		}
-	}
-	return marshal(m)
-}
+func (t Text) MarshalJSON() ([]byte, error) { return appendText(nil, t), nil }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (t *Text) UnmarshalJSON(b []byte) error {

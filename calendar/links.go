@@ -3,6 +3,7 @@ package calendar
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -147,11 +148,13 @@ func entryText(e any) string {
 	case json.Number:
 		return string(e)
 	}
-	b, err := marshal(e)
-	if err != nil {
+	var b strings.Builder
+	out := json.NewEncoder(&b)
+	out.SetEscapeHTML(false)
+	if out.Encode(e) != nil {
 		return ""
 	}
-	return string(b)
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // cut shortens an entry, so that a message stays readable.

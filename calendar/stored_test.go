@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"daybook/internal/canonjson"
 	"daybook/internal/testkit/golden"
 )
 
@@ -258,6 +259,15 @@ func TestStoredFormRoundTrips(t *testing.T) {
 	})
 }
 
+// marshal is json.Marshal without HTML escaping.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
 // What encoding/json makes of the same values is the reference for the canonical
 // form.
 func TestEncodingIsCanonical(t *testing.T) {
@@ -282,7 +292,7 @@ func TestEncodingIsCanonical(t *testing.T) {
 			rt.Fatalf("got  %s\nwant %s", got, want)
 		}
 	})
-	if b, err := appendNumber(nil, math.Copysign(0, -1)); err != nil || string(b) != "0" {
+	if b, err := canonjson.AppendNumber(nil, math.Copysign(0, -1)); err != nil || string(b) != "0" {
 		t.Errorf("-0: got %s, %v", b, err)
 	}
 	for _, s := range []string{"<&>\u2028\u2029\x00\x1f\x7f\xff é😀\"\\\b\f\n\r\t", "\xed\xa0\x80", ""} {
@@ -290,7 +300,7 @@ func TestEncodingIsCanonical(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := AppendJSON(nil, s); !bytes.Equal(got, want) {
+		if got := canonjson.AppendString(nil, s); !bytes.Equal(got, want) {
 			t.Errorf("text %q: got %s, want %s", s, got, want)
 		}
 	}
