@@ -210,7 +210,11 @@ func (r *Reader) quoted() (string, error) {
 		}
 		end += n
 		raw := r.text[r.i:end]
-		if backslashes := len(raw) - len(strings.TrimRight(raw, `\`)); backslashes%2 == 0 {
+		backslashes := 0
+		for backslashes < len(raw) && raw[len(raw)-1-backslashes] == '\\' {
+			backslashes++
+		}
+		if backslashes%2 == 0 {
 			r.i = end + 1
 			return raw, nil
 		}
@@ -223,14 +227,16 @@ func (r *Reader) String() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	escapes := false
+	escapes, all := false, byte(0)
 	for i := range len(raw) {
-		if raw[i] < ' ' {
+		c := raw[i]
+		if c < ' ' {
 			return "", errors.New("control character in a string")
 		}
-		escapes = escapes || raw[i] == '\\'
+		escapes = escapes || c == '\\'
+		all |= c
 	}
-	if !utf8.ValidString(raw) {
+	if all >= utf8.RuneSelf && !utf8.ValidString(raw) {
 		return "", errors.New("invalid UTF-8")
 	}
 	if !escapes {
