@@ -19,7 +19,7 @@ const module = "daybook"
 // arrow is a decision with an ADR. "*" is everything. Packages of one test
 // suite or of tests only are in testOnly.
 var arrows = map[string][]string{
-	"calendar":                    {},
+	"calendar":                    {"internal/canonjson"},
 	"eventstore":                  {"calendar"},
 	"eventstore/memstore":         {"calendar", "eventstore"},
 	"eventstore/sqlite":           {"calendar", "eventstore", "internal/ground/compact", "internal/ground/groupcommit", "internal/ground/migration", "internal/ground/pause"},
@@ -32,15 +32,16 @@ var arrows = map[string][]string{
 	"query/past":                  {"calendar", "eventstore", "internal/ground/keylock", "internal/history", "internal/htmltext", "query", "query/readmodel", "query/readmodel/memindex"},
 	"query/readmodel":             {"calendar", "internal/htmltext"},
 	"query/readmodel/memindex":    {"calendar", "internal/ground/cache", "internal/ground/compact", "query/readmodel"},
-	"query/readmodel/elastic":     {"calendar", "query/readmodel"},
+	"query/readmodel/elastic":     {"calendar", "internal/canonjson", "query/readmodel"},
 	"internal/access":             {"calendar", "eventstore"},
 	"internal/audit":              {"calendar", "eventstore", "internal/proof"},
+	"internal/canonjson":          {},
 	"internal/demo":               {"calendar", "command", "eventstore"},
 	"internal/history":            {"calendar", "eventstore", "internal/texts"},
 	"internal/formats":            {"calendar", "internal/htmltext", "internal/texts"},
 	"internal/htmltext":           {"calendar"},
-	"internal/httpapi":            {"calendar", "command", "eventstore", "internal/formats", "internal/ground/cache", "internal/ground/keylock", "internal/history", "internal/htmltext", "internal/pages", "internal/proof", "internal/texts", "query", "query/past", "query/readmodel"},
-	"internal/importer":           {"calendar", "command", "eventstore", "internal/access", "internal/texts"},
+	"internal/httpapi":            {"calendar", "command", "eventstore", "internal/canonjson", "internal/formats", "internal/ground/cache", "internal/ground/keylock", "internal/history", "internal/htmltext", "internal/pages", "internal/proof", "internal/texts", "query", "query/past", "query/readmodel"},
+	"internal/importer":           {"calendar", "command", "eventstore", "internal/access", "internal/canonjson", "internal/texts"},
 	"internal/lease":              {"eventstore", "internal/ground/pause"},
 	"internal/pages":              {"calendar", "internal/texts", "query"},
 	"internal/proof":              {"calendar", "eventstore", "internal/history"},
@@ -66,7 +67,7 @@ var floors = [][]string{
 	{"eventstore/memstore", "eventstore/sqlite", "eventstore/postgres", "eventstore/feed", "query/readmodel/memindex", "query/readmodel/elastic", "internal/formats"},
 	{"eventstore", "query/readmodel", "internal/htmltext", "internal/texts"},
 	{"calendar"},
-	{ground},
+	{"internal/canonjson", ground},
 }
 
 // ground is the folder of what knows nothing of the house.
@@ -176,7 +177,7 @@ func violations(name string, imports []string) []string {
 			if !known || !slices.Contains(allowed, inner) && !slices.Contains(allowed, "*") {
 				bad = append(bad, imp)
 			}
-		case name == "calendar" && strings.Contains(imp, "."):
+		case (name == "calendar" || name == "internal/canonjson") && strings.Contains(imp, "."):
 			bad = append(bad, imp)
 		case name == "command" || name == "query" || name == "projector" || name == "calendar":
 			if slices.ContainsFunc(drivers, library) {
@@ -191,6 +192,8 @@ func TestArrowsRefuse(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, imp string }{
 		{"calendar", "golang.org/x/text/unicode/norm"},
+		{"internal/canonjson", "golang.org/x/text/unicode/norm"},
+		{"internal/canonjson", module + "/calendar"},
 		{"calendar", module + "/eventstore"},
 		{"query", module + "/eventstore"},
 		{"command", "database/sql"},

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"daybook/calendar"
+	"daybook/internal/canonjson"
 )
 
 // readBody reads the body of a request; more than the limit is 413.
@@ -88,11 +89,9 @@ func decodeJSON(body []byte) (calendar.Input, error) {
 	if !utf8.Valid(body) {
 		return nil, badBody("invalid UTF-8")
 	}
-	v, err := calendar.ReadJSON(string(body))
+	v, err := canonjson.Value(string(body))
 	if err != nil {
-		if v, err = readAnyJSON(body); err != nil {
-			return nil, err
-		}
+		return nil, badBody(jsonFault(body, err))
 	}
 	in, ok := v.(map[string]any)
 	if !ok {
@@ -101,29 +100,22 @@ func decodeJSON(body []byte) (calendar.Input, error) {
 	return in, nil
 }
 
-// readAnyJSON is calendar.ReadJSON of all that is JSON, and says what is wrong with the rest.
-func readAnyJSON(body []byte) (any, error) {
+// jsonFault returns what is wrong with a body in the words of encoding/json, which have no
+// internals, and those of err where it finds nothing.
+func jsonFault(body []byte, err error) string {
 	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return nil, badBody(jsonFault(err))
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, badBody("something follows the JSON value")
-	}
-	if calendar.HasLoneSurrogate(body) { // the decoder would make U+FFFD of it
-		return nil, badBody("half of a surrogate pair")
-	}
-	return v, nil
-}
-
-// jsonFault says what is wrong with malformed JSON, without internals.
-func jsonFault(err error) string {
-	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
+	var v json.RawMessage
+	fault := d.Decode(&v)
+	if s, ok := errors.AsType[*json.SyntaxError](fault); ok {
 		return s.Error()
 	}
-	return "the JSON value ended early"
+	if fault != nil {
+		return "the JSON value ended early"
+	}
+	if _, end := d.Token(); !errors.Is(end, io.EOF) {
+		return "something follows the JSON value"
+	}
+	return err.Error()
 }
 
 // readMultipart gives the text parts of a multipart form; file parts are

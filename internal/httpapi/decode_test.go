@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"mime/multipart"
 	"os"
-	"reflect"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -103,49 +101,6 @@ func TestDecodeBody(t *testing.T) {
 			}
 		})
 	}
-}
-
-// jsonBodies are bodies, right and wrong, for calendar.ReadJSON.
-var jsonBodies = []string{
-	`{"a":"x","n":2.50,"l":[1,null,[]],"t":true,"f":false,"o":{"x":{}}}`, "\t{ \"a\" :\r\n[ 1 , -0.5e+7 ] }\n", `[]`, `"x"`, `-1E-2`, `0`,
-	`{"a":"\u00e9\n\"\ud83d\ude00\ud800\/\\"}`, `{"":""}`, `{"a":1,"a":{"b":2}}`, `{"\u0061":1,"a":2}`,
-	`{"a":}`, `{"a":1`, `{"a"`, `{`, `{"a":1,}`, `{,"a":1}`, `[1,]`, `[1 2]`, `{"a" 1}`, `{"a":1 "b":2}`, `{1:2}`, `{} {}`, `{} x`, "{}\x00", "\x00", "[1\x00]",
-	`01`, `-`, `1.`, `.5`, `1e`, `1e+`, `+1`, `--1`, `0x1`, `tru`, `truex`, `nul`, `NaN`, `"a`, `"\`, `"\x"`, `"\u12"`, "\"a\nb\"", "\"a\x7f\"",
-	"\"\x00\"", "\ufeff{}", strings.Repeat("[", 40) + strings.Repeat("]", 40), strings.Repeat("[", 40),
-}
-
-func checkReadJSON(t *testing.T, body string) {
-	t.Helper()
-	if !utf8.ValidString(body) {
-		return
-	}
-	want, err := readAnyJSON([]byte(body))
-	got, fault := calendar.ReadJSON(body)
-	if fault == nil && (err != nil || !reflect.DeepEqual(want, got)) {
-		t.Errorf("%q: got %#v, want %#v, %v", body, got, want, err)
-	}
-	if fault != nil && err == nil && strings.Count(body, "[")+strings.Count(body, "{") <= 32 {
-		t.Errorf("%q: %v, want %#v", body, fault, want)
-	}
-}
-
-// TestReadJSON: the quick reader gives what encoding/json gives, or nothing.
-func TestReadJSON(t *testing.T) {
-	t.Parallel()
-	for _, body := range jsonBodies {
-		checkReadJSON(t, body)
-	}
-	for n := range 40 { // escapes wherever they stand among eight bytes, and short texts behind long ones
-		x := strings.Repeat("x", n)
-		checkReadJSON(t, `["`+x+`\n`+x+`é\"`+x+`","\t","`+x+`"]`)
-	}
-}
-
-func FuzzReadJSON(f *testing.F) {
-	for _, body := range jsonBodies {
-		f.Add(body)
-	}
-	f.Fuzz(func(t *testing.T, body string) { checkReadJSON(t, body) })
 }
 
 // BenchmarkDecodeBody reads a new event with a long description and links.

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"daybook/calendar"
+	"daybook/internal/canonjson"
 )
 
 // Answers are written by appending to a byte slice: a record costs a few
@@ -11,15 +12,15 @@ import (
 
 // plainText and nameText are the forms of texts; in names & < > are entities (2.5).
 var (
-	plainText = calendar.NewTextForm(nil)
-	nameText  = calendar.NewTextForm(map[byte]string{'&': "&amp;", '<': "&lt;", '>': "&gt;"})
+	plainText = canonjson.NewEscapes(nil)
+	nameText  = canonjson.NewEscapes(map[byte]string{'&': "&amp;", '<': "&lt;", '>': "&gt;"})
 )
 
 // appendString writes a JSON text.
 func appendString(b []byte, s string) []byte { return appendText(b, s, plainText) }
 
-func appendText(b []byte, s string, form *calendar.TextForm) []byte {
-	return append(calendar.AppendText(append(b, '"'), s, form), '"')
+func appendText(b []byte, s string, form *canonjson.Escapes) []byte {
+	return append(canonjson.AppendText(append(b, '"'), s, form), '"')
 }
 
 func appendComma(b []byte, i int) []byte {
@@ -45,7 +46,7 @@ func appendID(b []byte, id calendar.ID) []byte { return strconv.AppendInt(b, int
 func appendNumber(b []byte, f float64) []byte { return strconv.AppendFloat(b, f, 'f', -1, 64) }
 
 // appendFilled writes a key with a text that is not empty.
-func appendFilled(b []byte, key, s string, form *calendar.TextForm) []byte {
+func appendFilled(b []byte, key, s string, form *canonjson.Escapes) []byte {
 	if s == "" {
 		return b
 	}

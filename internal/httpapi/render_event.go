@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"daybook/calendar"
+	"daybook/internal/canonjson"
 	"daybook/internal/formats"
 	"daybook/internal/htmltext"
 	"daybook/query"
@@ -214,7 +215,7 @@ func appendHTML(b []byte, s string) []byte {
 	if s = strings.TrimSpace(s); s == "" { // what most texts are: one paragraph
 		return append(b, `""`...)
 	}
-	b = calendar.AppendText(append(b, `"<p>`...), s, plainText)
+	b = canonjson.AppendText(append(b, `"<p>`...), s, plainText)
 	return append(b, `</p>"`...)
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"daybook/calendar"
+	"daybook/internal/canonjson"
 )
 
 // What times and costs are in a blanked event.
@@ -62,7 +63,7 @@ func (s *subject) text(p *renderer, c *column) string {
 }
 
 // append writes a column with a text.
-func (c *column) append(b []byte, text string, form *calendar.TextForm) []byte {
+func (c *column) append(b []byte, text string, form *canonjson.Escapes) []byte {
 	if c.field.Filled && text == "" {
 		return b
 	}

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"daybook/calendar"
+	"daybook/internal/canonjson"
 )
 
 // Line is one line of an import: a change to make. See the package comment for
@@ -86,8 +87,8 @@ func (l *line) parse(text []byte) error {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return lineError("more than one object on the line")
 	}
-	if calendar.HasLoneSurrogate(text) {
-		return lineError("not a line of this form: half of a surrogate pair")
+	if _, err := canonjson.Value(string(text)); err != nil { // half of a surrogate pair
+		return refusef("not a line of this form: %s", err)
 	}
 	var ok bool
 	if l.kind, ok = calendar.ParseKind(l.Kind); !ok || !l.kind.IsPost() && !l.kind.IsTerm() {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"daybook/calendar"
+	"daybook/internal/canonjson"
 )
 
 // aggregations are what a search counts.
@@ -56,11 +57,11 @@ type tallyBucket struct {
 }
 
 // UnmarshalJSON is for encoding/json.
-func (a *tallyAnswers) UnmarshalJSON(b []byte) error { return a.read(calendar.NewScanner(string(b))) }
+func (a *tallyAnswers) UnmarshalJSON(b []byte) error { return a.read(canonjson.NewReader(string(b))) }
 
 // Large parts are read in one pass, as answer.decode does.
 
-func (g *aggregations) read(s *calendar.Scanner) error {
+func (g *aggregations) read(s *canonjson.Reader) error {
 	other := func(to any) error {
 		text, err := raw(s)
 		if err != nil {
@@ -88,7 +89,7 @@ func (g *aggregations) read(s *calendar.Scanner) error {
 	})
 }
 
-func (c *composite) read(s *calendar.Scanner) error {
+func (c *composite) read(s *canonjson.Reader) error {
 	return s.Object(func(key string) (err error) {
 		switch key {
 		case "after_key":
@@ -105,7 +106,7 @@ func (c *composite) read(s *calendar.Scanner) error {
 	})
 }
 
-func (b *compositeBucket) read(s *calendar.Scanner) error {
+func (b *compositeBucket) read(s *canonjson.Reader) error {
 	return s.Object(func(key string) (err error) {
 		switch key {
 		case "key":
@@ -116,7 +117,7 @@ func (b *compositeBucket) read(s *calendar.Scanner) error {
 				case "value":
 					b.Key.Value, err = readID(s)
 				case "title":
-					b.Key.Title, err = s.Text()
+					b.Key.Title, err = s.String()
 				default:
 					err = pass(s)
 				}
@@ -131,7 +132,7 @@ func (b *compositeBucket) read(s *calendar.Scanner) error {
 	})
 }
 
-func (a *tallyAnswers) read(s *calendar.Scanner) error {
+func (a *tallyAnswers) read(s *canonjson.Reader) error {
 	*a = tallyAnswers{}
 	return eachPart(s, func(selection string) error {
 		asked := map[string]*tallyAnswer{}
@@ -145,7 +146,7 @@ func (a *tallyAnswers) read(s *calendar.Scanner) error {
 }
 
 // eachPart reads the parts of an aggregation that has some.
-func eachPart(s *calendar.Scanner, read func(name string) error) error {
+func eachPart(s *canonjson.Reader, read func(name string) error) error {
 	return s.Object(func(key string) error {
 		if key == "doc_count" || key == "meta" {
 			return pass(s)
@@ -154,7 +155,7 @@ func eachPart(s *calendar.Scanner, read func(name string) error) error {
 	})
 }
 
-func (t *tallyAnswer) read(s *calendar.Scanner) error {
+func (t *tallyAnswer) read(s *canonjson.Reader) error {
 	return s.Object(func(key string) (err error) {
 		switch key {
 		case "sum_other_doc_count":
@@ -173,11 +174,11 @@ func (t *tallyAnswer) read(s *calendar.Scanner) error {
 	})
 }
 
-func (b *tallyBucket) read(s *calendar.Scanner) error {
+func (b *tallyBucket) read(s *canonjson.Reader) error {
 	return s.Object(func(key string) (err error) {
 		switch key {
 		case "key":
-			b.Key, err = s.Integer()
+			b.Key, err = s.Int()
 		case "doc_count":
 			b.Count, err = readCount(s)
 		default:
@@ -187,12 +188,12 @@ func (b *tallyBucket) read(s *calendar.Scanner) error {
 	})
 }
 
-func readID(s *calendar.Scanner) (calendar.ID, error) {
-	n, err := s.Integer()
+func readID(s *canonjson.Reader) (calendar.ID, error) {
+	n, err := s.Int()
 	return calendar.ID(n), err
 }
 
-func readCount(s *calendar.Scanner) (int, error) {
-	n, err := s.Integer()
+func readCount(s *canonjson.Reader) (int, error) {
+	n, err := s.Int()
 	return int(n), err
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"daybook/calendar"
+	"daybook/internal/canonjson"
 	"daybook/query/readmodel"
 )
 
@@ -71,7 +72,7 @@ func (n names) item(g generation, d *readmodel.Document) []byte {
 		return append(b, ",\"deleted\":true}\n"...)
 	}
 	b = append(b, `,"body":`...)
-	b = calendar.AppendJSON(b, d.Body)
+	b = canonjson.AppendString(b, d.Body)
 	if collectionOf(r.Kind) != stateName {
 		b = appendFields(b, readmodel.SchemaOf(r.Kind), r)
 	}
@@ -94,7 +95,7 @@ func appendAction(b []byte, index, id string, version calendar.Position) []byte 
 
 func appendField(b []byte, name, value string) []byte {
 	b = appendName(b, name)
-	return calendar.AppendJSON(b, value)
+	return canonjson.AppendString(b, value)
 }
 
 func appendName(b []byte, name string) []byte {
@@ -196,7 +197,7 @@ func appendTexts(b []byte, s *readmodel.Schema, r *calendar.Record) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = calendar.AppendJSON(b, name)
+		b = canonjson.AppendString(b, name)
 	}
 	b = append(b, ']')
 	if alike {
@@ -304,7 +305,7 @@ func (v *vocabulary) word(token string, l calendar.Lang) word {
 func (v *vocabulary) marked(text string) *marked {
 	m := v.marks[text]
 	if m == nil {
-		escaped := string(calendar.AppendJSON(nil, text))
+		escaped := string(canonjson.AppendString(nil, text))
 		m = &marked{text: escaped[1 : len(escaped)-1]}
 		v.marks[text] = m
 	}

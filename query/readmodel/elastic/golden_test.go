@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"daybook/calendar"
+	"daybook/internal/canonjson"
 	"daybook/internal/testkit/golden"
 	"daybook/query/readmodel"
 )
@@ -198,13 +199,13 @@ func TestJSON(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"", "plain", "a \"quote\" \\ \n\t\x00 \x7f", "é 音 😀 \u2028", "bad \xff\xfe\xc3", "<p>&amp;</p>"} {
 		var got string
-		if err := json.Unmarshal(calendar.AppendJSON(nil, s), &got); err != nil {
+		if err := json.Unmarshal(canonjson.AppendString(nil, s), &got); err != nil {
 			t.Errorf("%q: %v", s, err)
 		}
 		if want := strings.ToValidUTF8(s, "\ufffd"); utf8.ValidString(s) && got != want {
 			t.Errorf("%q came back as %q", s, got)
 		}
-		if !utf8.Valid(calendar.AppendJSON(nil, s)) {
+		if !utf8.Valid(canonjson.AppendString(nil, s)) {
 			t.Errorf("%q gives no UTF-8", s)
 		}
 	}
