@@ -69,9 +69,7 @@ func decodeRecord(text string, names []string) (*Record, error) {
 		err = s.End()
 	}
 	if err == nil {
-		if r.Changed, err = time.Parse(changedLayout, changed); err != nil {
-			err = fmt.Errorf("changed: %w", err)
-		}
+		r.Changed, err = time.Parse(changedLayout, changed)
 	}
 	var isLang, isKind bool
 	r.Home, isLang = ParseLang(home)
@@ -173,7 +171,11 @@ func readValue(s *canonjson.Reader, t Type) (any, error) {
 	case TypeStrings:
 		return readList(s, (*canonjson.Reader).String)
 	case TypeWall:
-		return readWall(s)
+		text, err := s.String()
+		if err != nil {
+			return nil, err
+		}
+		return ParseWall(text)
 	default:
 		return nil, fmt.Errorf("unknown type %d", t)
 	}
@@ -192,18 +194,4 @@ func readList[T any](s *canonjson.Reader, one func(*canonjson.Reader) (T, error)
 		return err
 	})
 	return list, err
-}
-
-// readWall reads the form of WallLayout, years 0001 to 9999, or NoWall.
-func readWall(s *canonjson.Reader) (Wall, error) {
-	text, err := s.String()
-	if err != nil {
-		return 0, err
-	}
-	w, err := ParseWall(text)
-	// time.Parse takes fractions of seconds, and the year 0.
-	if err != nil || len(text) != len(WallLayout) || w != NoWall && w < minWall {
-		return 0, fmt.Errorf("not a wall clock: %q", text)
-	}
-	return w, nil
 }

@@ -173,8 +173,5 @@ func appendWall(b []byte, w Wall) ([]byte, error) {
 	if w != NoWall && (w < minWall || w > maxWall) {
 		return nil, fmt.Errorf("wall clock %d is not in the years 0001 to 9999", int64(w))
 	}
-	if w == NoWall {
-		return append(b, `"`+noWallText+`"`...), nil
-	}
-	return w.UTC().AppendFormat(b, `"`+WallLayout+`"`), nil
+	return canonjson.AppendString(b, w.String()), nil
 }

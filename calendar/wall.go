@@ -27,14 +27,15 @@ func WallOf(t time.Time) Wall {
 	return Wall(t.Unix() + int64(off))
 }
 
-// ParseWall reads the form of WallLayout.
+// ParseWall reads the form of String, years 0001 to 9999.
 func ParseWall(s string) (Wall, error) {
 	if s == noWallText {
 		return NoWall, nil
 	}
-	t, err := time.ParseInLocation(WallLayout, s, time.UTC)
-	if err != nil {
-		return 0, err
+	t, err := time.Parse(WallLayout, s)
+	// time.Parse takes fractions of seconds, and the year 0.
+	if err != nil || len(s) != len(WallLayout) || t.Year() < 1 {
+		return 0, fmt.Errorf("not a wall clock: %q", s)
 	}
 	return Wall(t.Unix()), nil
 }
@@ -60,9 +61,8 @@ func (w *Wall) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	v, err := ParseWall(s)
-	if err != nil {
-		return fmt.Errorf("wall clock %q: %w", s, err)
+	if err == nil {
+		*w = v
 	}
-	*w = v
-	return nil
+	return err
 }
