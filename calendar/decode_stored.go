@@ -2,6 +2,7 @@ package calendar
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,9 +36,12 @@ func decodeRecord(text string, names []string) (*Record, error) {
 	var changed, home, kind string
 	count := -1
 	err := s.Object(func(key string) (err error) {
+		var ok bool
 		switch key {
 		case "changed":
-			changed, err = s.String()
+			if changed, err = s.String(); err == nil {
+				r.Changed, err = time.Parse(changedLayout, changed)
+			}
 		case "deleted":
 			r.Deleted, err = s.Bool()
 		case "erased":
@@ -51,10 +55,16 @@ func decodeRecord(text string, names []string) (*Record, error) {
 			})
 		case "home":
 			home, err = s.String()
+			if r.Home, ok = ParseLang(home); err == nil && !ok {
+				err = fmt.Errorf("unknown language %q", home)
+			}
 		case "id":
 			r.ID, err = readID(s)
 		case "kind":
 			kind, err = s.String()
+			if r.Kind, ok = ParseKind(kind); err == nil && !ok {
+				err = fmt.Errorf("unknown kind %q", kind)
+			}
 		case "version":
 			r.Version, err = s.Int()
 		default:
@@ -68,14 +78,8 @@ func decodeRecord(text string, names []string) (*Record, error) {
 	if err == nil {
 		err = s.End()
 	}
-	if err == nil {
-		r.Changed, err = time.Parse(changedLayout, changed)
-	}
-	var isLang, isKind bool
-	r.Home, isLang = ParseLang(home)
-	r.Kind, isKind = ParseKind(kind)
-	if err == nil && (!isLang || !isKind || count < 0 || r.Version < 1 || r.ID < 1 || r.Erased && !r.Deleted) {
-		err = fmt.Errorf("not a whole record of kind %q and language %q", kind, home)
+	if err == nil && (changed == "" || home == "" || kind == "" || count < 0 || r.Version < 1 || r.ID < 1 || r.Erased && !r.Deleted) {
+		err = errors.New("not a whole record")
 	}
 	if names != nil {
 		count = len(names)
