@@ -25,8 +25,19 @@ type ReceiptKey struct {
 // Name gives what the receipt is found by.
 func (r *Receipt) Name() ReceiptKey { return ReceiptKey{r.User, r.Key} }
 
-// Reused is ErrKeyReused of the receipt's key.
-func (r *Receipt) Reused() error { return fmt.Errorf("receipt %q: %w", r.Key, ErrKeyReused) }
+// ReusedError is ErrKeyReused with the receipt that the key has.
+type ReusedError struct{ Receipt *Receipt }
+
+// Error names the key.
+func (e *ReusedError) Error() string {
+	return fmt.Sprintf("receipt %q: %v", e.Receipt.Key, ErrKeyReused)
+}
+
+// Unwrap returns ErrKeyReused.
+func (e *ReusedError) Unwrap() error { return ErrKeyReused }
+
+// Reused returns the ReusedError of a stored receipt.
+func (r *Receipt) Reused() error { return &ReusedError{r} }
 
 // Group decides the Appends of one commit, one after the other. The store says what
 // holds of all that they touch, and writes what has changed afterwards.
@@ -104,7 +115,7 @@ func (g *Group) decideReceipt(a *Append) (res Result, done bool) {
 	case there == nil:
 		return Result{Position: g.Head}, a.LooksUp()
 	case there.Fingerprint != a.Receipt.Fingerprint:
-		return Result{Err: a.Receipt.Reused()}, true
+		return Result{Err: there.Reused()}, true
 	case len(a.Drafts) == 0 && !a.LooksUp():
 		r := *there
 		r.Answer = a.Receipt.Answer

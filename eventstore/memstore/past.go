@@ -65,17 +65,26 @@ func (s *Store) SlugAt(ctx context.Context, kind calendar.Kind, slug string, p e
 	if err := p.Check(); err != nil {
 		return 0, err
 	}
-	if err := s.read(ctx); err != nil {
+	took, err := s.Takings(ctx, kind, slug)
+	if err != nil {
 		return 0, err
 	}
+	return eventstore.SlugAmong(ctx, s, took, slug, p)
+}
+
+// Takings returns who took a slug with which entry, the last one first.
+func (s *Store) Takings(ctx context.Context, kind calendar.Kind, slug string) ([]eventstore.SlugTaken, error) {
+	if err := s.read(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.RUnlock()
 	var took []eventstore.SlugTaken
 	for _, t := range slices.Backward(s.slugs) {
 		if t.Kind == kind && t.Slug == slug {
 			took = append(took, t)
 		}
 	}
-	s.mu.RUnlock()
-	return eventstore.SlugAmong(ctx, s, took, slug, p)
+	return took, nil
 }
 
 // Former does eventstore.Past.

@@ -210,7 +210,7 @@ func (s *Store) lookUp(ctx context.Context, a *eventstore.Append) eventstore.Res
 		return eventstore.Result{Position: head}
 	}
 	if found[0].Fingerprint != a.Receipt.Fingerprint {
-		return eventstore.Result{Err: a.Receipt.Reused()}
+		return eventstore.Result{Err: found[0].Reused()}
 	}
 	if err := s.settle(ctx); err != nil {
 		return eventstore.Result{Err: wrap(err, "receipt %q", a.Receipt.Key)}

@@ -98,6 +98,18 @@ func (s *Store) SlugAt(ctx context.Context, kind calendar.Kind, slug string, p e
 	return 0, nil
 }
 
+// Takings returns who took a slug with which entry, the last one first.
+func (s *Store) Takings(ctx context.Context, kind calendar.Kind, slug string) ([]eventstore.SlugTaken, error) {
+	if err := s.usable(ctx); err != nil {
+		return nil, err
+	}
+	digest := slugDigest(kind, slug)
+	out, err := all(ctx, s, func(r pgx.CollectableRow) (t eventstore.SlugTaken, err error) {
+		return t, r.Scan(&t.Record, &t.Position)
+	}, s.q.slugTakings, digest[:], kind.String(), slug)
+	return out, wrap(err, "who had slug %q", slug)
+}
+
 // Former does eventstore.Past.
 func (s *Store) Former(ctx context.Context, kind calendar.Kind, slug string) ([]calendar.ID, error) {
 	if err := s.usable(ctx); err != nil {

@@ -18,7 +18,7 @@ import (
 // queries are the statements with the schema in them: a pooler by transactions
 // keeps no search_path.
 type queries struct {
-	atPosition, atTime, countedTo, countedUntil, slugAtPosition, slugAtTime, former, erased, erase, checkpoint, checkpoints, putCheckpoint,
+	atPosition, atTime, countedTo, countedUntil, slugAtPosition, slugAtTime, slugTakings, former, erased, erase, checkpoint, checkpoints, putCheckpoint,
 	takings, check, newIDs, load, versions, history, entries, records, events, others, find, receipt, commits, mark, identity, leaves, holdings, astray, acquire, release,
 	holdLog, heldRecords, heldErased, heldClaims, heldNames, heldReceipts, written, append, settle, purge, empty, useID, notify string
 }
@@ -66,6 +66,9 @@ func newQueries(schema string) queries {
 		atTime:         pastOf(until),
 		slugAtPosition: slugAt("WHERE "+upTo+" ORDER BY position DESC LIMIT 1", upTo),
 		slugAtTime:     slugAt("", until),
+		slugTakings: in(`SELECT record, position FROM @slugs WHERE digest = $1::bytea AND kind = $2::text AND slug = $3::text
+			UNION SELECT record, since FROM @claims WHERE digest = $1::bytea AND space = 'slug/' || $2::text AND key = $3::text
+			ORDER BY position DESC`),
 		former: in(`SELECT record FROM @slugs WHERE digest = $1::bytea AND kind = $2::text AND slug = $3::text
 			AND NOT EXISTS (SELECT FROM @claims WHERE digest = $1::bytea AND space = 'slug/' || $2::text AND key = $3::text)
 			GROUP BY record ORDER BY max(position) DESC LIMIT $4`),

@@ -157,7 +157,7 @@ func (s *Store) lookUp(ctx context.Context, a *eventstore.Append) eventstore.Res
 		return res
 	}
 	if found[0].Fingerprint != a.Receipt.Fingerprint {
-		return eventstore.Result{Err: a.Receipt.Reused()}
+		return eventstore.Result{Err: found[0].Reused()}
 	}
 	res.Receipt = found[0]
 	return res

@@ -136,11 +136,17 @@ func (s *Store) SlugAt(ctx context.Context, kind calendar.Kind, slug string, p e
 	if err := p.Check(); err != nil {
 		return 0, err
 	}
-	took, err := all(ctx, s, s.read.slugs, scanTaken, kind.String(), slug)
+	took, err := s.Takings(ctx, kind, slug)
 	if err != nil {
-		return 0, wrap(err, "who had slug %q", slug)
+		return 0, err
 	}
 	return eventstore.SlugAmong(ctx, s, took, slug, p)
+}
+
+// Takings returns who took a slug with which entry, the last one first.
+func (s *Store) Takings(ctx context.Context, kind calendar.Kind, slug string) ([]eventstore.SlugTaken, error) {
+	took, err := all(ctx, s, s.read.slugs, scanTaken, kind.String(), slug)
+	return took, wrap(err, "who had slug %q", slug)
 }
 
 func scanTaken(r row) (t eventstore.SlugTaken, err error) { return t, r.Scan(&t.Position, &t.Record) }
