@@ -21,6 +21,7 @@ const module = "daybook"
 var arrows = map[string][]string{
 	"calendar":                    {"internal/canonjson"},
 	"eventstore":                  {"calendar"},
+	"eventstore/port":             {"calendar", "eventstore"},
 	"eventstore/memstore":         {"calendar", "eventstore"},
 	"eventstore/sqlite":           {"calendar", "eventstore", "internal/ground/compact", "internal/ground/groupcommit", "internal/ground/migration", "internal/ground/pause"},
 	"eventstore/postgres":         {"calendar", "eventstore", "internal/ground/groupcommit", "internal/ground/migration"},
@@ -65,7 +66,7 @@ var floors = [][]string{
 	{"internal/httpapi", "internal/audit", "internal/importer", "internal/demo", "internal/pages"},
 	{"command", "query", "query/past", "projector", "projector/upkeep", "internal/access", "internal/history", "internal/lease", "internal/proof"},
 	{"eventstore/memstore", "eventstore/sqlite", "eventstore/postgres", "eventstore/feed", "query/readmodel/memindex", "query/readmodel/elastic", "internal/formats"},
-	{"eventstore", "query/readmodel", "internal/htmltext", "internal/texts"},
+	{"eventstore", "eventstore/port", "query/readmodel", "internal/htmltext", "internal/texts"},
 	{"calendar"},
 	{"internal/canonjson", ground},
 }
@@ -102,7 +103,7 @@ func TestFloors(t *testing.T) {
 
 // testOnly are packages that only tests import; the binary never links them.
 var testOnly = []string{
-	"eventstore/storetest", "query/readmodel/readmodeltest", "internal/testkit/world", "internal/testkit/engines", "internal/testkit/browser", "internal/testkit/golden", "internal/archtest", "internal/e2e",
+	"eventstore/storetest", "eventstore/port/storetest", "query/readmodel/readmodeltest", "internal/testkit/world", "internal/testkit/engines", "internal/testkit/browser", "internal/testkit/golden", "internal/archtest", "internal/e2e",
 }
 
 // drivers are libraries that the rooms of the rules never import.

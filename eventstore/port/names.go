@@ -1,0 +1,55 @@
+package port
+
+import "daybook/eventstore"
+
+// The types that stay as they are.
+type (
+	Cause         = eventstore.Cause
+	Checkpoint    = eventstore.Checkpoint
+	ClaimError    = eventstore.ClaimError
+	Committed     = eventstore.Committed
+	Draft         = eventstore.Draft
+	Entry         = eventstore.Entry
+	Guard         = eventstore.Guard
+	Held          = eventstore.Held
+	Mark          = eventstore.Mark
+	ObserveCommit = eventstore.ObserveCommit
+	Point         = eventstore.Point
+	Redacted      = eventstore.Redacted
+	Salts         = eventstore.Salts
+	State         = eventstore.State
+)
+
+// Limits of what a store returns at once.
+const (
+	MaxFormer = eventstore.MaxFormer
+	PageBytes = eventstore.PageBytes
+)
+
+// The errors of a store. Adapters turn every driver error into one of these by
+// code, or leave it wrapped as internal.
+var (
+	ErrNotFound    = eventstore.ErrNotFound
+	ErrConflict    = eventstore.ErrConflict
+	ErrKeyReused   = eventstore.ErrKeyReused
+	ErrUnavailable = eventstore.ErrUnavailable
+	ErrClosed      = eventstore.ErrClosed
+	ErrMalformed   = eventstore.ErrMalformed
+	ErrDamaged     = eventstore.ErrDamaged
+	ErrNotEmpty    = eventstore.ErrNotEmpty
+	ErrNoStore     = eventstore.ErrNoStore
+	ErrHistory     = eventstore.ErrHistory
+	ErrAhead       = eventstore.ErrAhead
+)
+
+// The functions that stay as they are.
+var (
+	BodyHashes   = eventstore.BodyHashes
+	ChainHash    = eventstore.ChainHash
+	CheckCount   = eventstore.CheckCount
+	ErasedChange = eventstore.ErasedChange
+	Leaf         = eventstore.Leaf
+	Moment       = eventstore.Moment
+	NewDraft     = eventstore.NewDraft
+	SlugClaim    = eventstore.SlugClaim
+)

@@ -1,0 +1,251 @@
+// Package port is the next port to the event store: what a store promises, whichever
+// engine keeps it. It stands next to package eventstore until every store implements it
+// and every caller uses it, and takes its place then. What does not change is the same
+// type under the same name, so a caller moves by
+//
+//	import eventstore "daybook/eventstore/port"
+package port
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"daybook/calendar"
+)
+
+// Store keeps entries in one global order and the present state of records.
+// Bytes and lists that it was given or returned are shared: nobody changes them
+// afterwards. Positions are dense and in commit order. An Append is durable when
+// its Result comes back without an error; a call whose context ends may still have
+// written. All methods are safe for concurrent use. Every method but Epoch may
+// return ErrUnavailable, ErrClosed, ErrDamaged and the error of the context.
+type Store interface {
+	// Append writes each Append whole or not at all, in order, and returns a Result
+	// for each. Appends of concurrent calls may share a commit; one that loses does
+	// not harm the others. Checks in order: form (ErrMalformed), receipt, epoch,
+	// versions (a record of another kind, or an erased one, is a conflict too), guards
+	// as they are before the Append, claims as they would be after it, redactions,
+	// checkpoint. An Append of nothing does what Sync does.
+	Append(ctx context.Context, appends []Append) []Result
+
+	// Receipt returns the receipt of a user's idempotency key, nil when there is none.
+	// One that is returned is durable, and so is the write that it was stored with.
+	// Receipts are kept for at least 24 hours.
+	Receipt(ctx context.Context, user calendar.ID, key string) (*Receipt, error)
+
+	// Sync returns when all that could be read before the call is durable, at
+	// synchronous standbys too.
+	Sync(ctx context.Context) error
+
+	// NewIDs returns the first of n (1 to 1,000,000) fresh ids in a row. Fresh ids
+	// that no Append uses may be returned again after a restart, used ones never.
+	NewIDs(ctx context.Context, n int) (calendar.ID, error)
+
+	// Load returns the present states of records, in the order of ids, Version 0 for
+	// unknown ones. It sees every Append that was answered.
+	Load(ctx context.Context, ids ...calendar.ID) ([]State, error)
+
+	// At returns for each id the entry with the greatest version among those that
+	// count at a point, Version 0 where none counts. A position above the head counts
+	// all. A Point that is none, or two, is ErrMalformed. Entries that were redacted
+	// since then come as they are now.
+	At(ctx context.Context, p Point, ids ...calendar.ID) ([]Entry, error)
+
+	// Find looks up claims, names, past slugs and checkpoints.
+	Find(ctx context.Context, l Lookup) (Found, error)
+
+	// Records returns up to limit records of a kind (0: of all) with ids greater than
+	// after, by id, deleted ones too, with the claims and names that are stored of
+	// them. ErrDamaged: some are stored of an id in between that has no record.
+	Records(ctx context.Context, k calendar.Kind, after calendar.ID, limit int) ([]Held, error)
+
+	// Read returns up to r.Limit entries of the log or of one record, without a gap.
+	// Pages end after PageBytes too; an empty one is behind the last.
+	Read(ctx context.Context, r Range) ([]Entry, error)
+
+	// Commits returns up to limit commits with their leaves, from the one that holds
+	// the entry at a position on.
+	Commits(ctx context.Context, from calendar.Position, limit int) ([]Commit, error)
+
+	// Head returns where the log stands, of the entries that count at a point; the
+	// zero Point counts all. It is never behind an entry that Read returned before in
+	// the same epoch. A position above the head is ErrAhead, a Point that is two
+	// ErrMalformed.
+	Head(ctx context.Context, p Point) (Head, error)
+
+	// Epoch returns what caches of this process are valid for, without I/O. Whoever
+	// stores what it read stores the epoch from before the read with it.
+	Epoch() Epoch
+}
+
+// Epoch counts what makes cached reads invalid.
+type Epoch struct {
+	History  uint64 // another history was found: a failover, a backup that was put back
+	Erasures uint64 // records were erased
+}
+
+// Head is where a log stands.
+type Head struct {
+	calendar.Mark // of the last entry that counts
+
+	Time   time.Time         // greatest time of the entries that count; zero for the zero Point
+	Signed calendar.Position // size of the newest checkpoint, 0 without one
+	UUID   [16]byte          // of the store, for ever, in copies too
+	Epoch  Epoch
+	// Moved is closed when there is another head, another epoch, or the store is closed.
+	Moved <-chan struct{}
+}
+
+// Wait returns the head once it is beyond a position. ErrHistory: the store went over
+// to another history meanwhile.
+func Wait(ctx context.Context, s Store, after calendar.Position) (Head, error) {
+	began := s.Epoch().History
+	for {
+		h, err := s.Head(ctx, Point{})
+		switch {
+		case err != nil:
+			return h, err
+		case h.Epoch.History != began:
+			return h, ErrHistory
+		case h.Position > after:
+			return h, nil
+		}
+		select {
+		case <-h.Moved:
+		case <-ctx.Done():
+			return h, ctx.Err()
+		}
+	}
+}
+
+// CheckMark returns ErrHistory when a store does not hold the history of a mark.
+func CheckMark(ctx context.Context, s Store, m calendar.Mark) error {
+	if m.Position == 0 {
+		return nil
+	}
+	h, err := s.Head(ctx, Point{Position: m.Position})
+	if err != nil {
+		return fmt.Errorf("mark of entry %d: %w", m.Position, err)
+	}
+	if h.Mark != m {
+		return fmt.Errorf("%w: it has mark %s, known is %s", ErrHistory, h.Mark, m)
+	}
+	return nil
+}
+
+// CheckpointAt returns the checkpoint of a size, of 0 the newest; ErrNotFound.
+func CheckpointAt(ctx context.Context, s Store, size calendar.Position) (Checkpoint, error) {
+	if size == 0 {
+		h, err := s.Head(ctx, Point{})
+		switch size = h.Signed; {
+		case err != nil:
+			return Checkpoint{}, err
+		case size == 0:
+			return Checkpoint{}, ErrNotFound
+		}
+	}
+	f, err := s.Find(ctx, Lookup{Signed: Range{After: uint64(size - 1), Limit: 1}})
+	if err == nil && (len(f.Signed) == 0 || f.Signed[0].Size != size) {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Checkpoint{}, err
+	}
+	return f.Signed[0], nil
+}
+
+// Range names entries: of the log by position, or of one record by version.
+type Range struct {
+	Record calendar.ID // 0: the log
+	After  uint64      // position or version
+	Limit  int
+}
+
+// Lookup is what Find looks up.
+type Lookup struct {
+	Claims []calendar.Claim
+	Names  []calendar.Name
+	Slugs  []calendar.Claim // claims on slugs, for who took them when
+	Signed Range            // checkpoints by size
+}
+
+// Found is what Find found, in the order of the Lookup.
+type Found struct {
+	Holders []calendar.ID   // of claims, 0 for free ones
+	Named   [][]calendar.ID // ascending
+	Taken   [][]Taken       // the last one first; erased records never had a slug
+	Signed  []Checkpoint
+}
+
+// Taken says that a record took a slug with the entry at Position.
+type Taken struct {
+	Position calendar.Position
+	Record   calendar.ID
+}
+
+// Receipt remembers a request with an idempotency key. The answer is rendered again
+// from the record as it was at Position.
+type Receipt struct {
+	User        calendar.ID
+	Key         string
+	Fingerprint [32]byte
+	Record      calendar.ID
+	Version     int64
+	Position    calendar.Position // set by the store when the Append has entries
+	Time        time.Time         // set by the store
+}
+
+// Append is one atomic group of changes: all or nothing.
+type Append struct {
+	Drafts []Draft
+	Guards []Guard
+	Time   time.Time
+	Actor  calendar.ID
+	Cause  Cause
+	// Epoch, when not zero, is that of the store from before the records were read
+	// that the Drafts were decided on. With another History now: ErrConflict.
+	Epoch Epoch
+	// Receipt, when set, is stored in the same commit. Where the key has one already
+	// nothing is written: it is the Result, or ErrKeyReused for another fingerprint.
+	Receipt *Receipt
+	// Redact are records whose last entry, Drafts included, erases them: what is left
+	// of their earlier entries, their names and past slugs goes.
+	Redact []calendar.ID
+	// Checkpoint, when set, is one that is larger than the newest, or the note of one
+	// that is there with further lines; else ErrConflict. One above the head is
+	// ErrAhead. The same note again changes nothing.
+	Checkpoint *Checkpoint
+}
+
+// Result is the outcome of one Append.
+type Result struct {
+	Position calendar.Position // of its last entry; of the head when it had none
+	Receipt  *Receipt          // the earlier receipt: nothing was written
+	Err      error
+}
+
+// Commit is a link of the chain: entries that were committed together.
+type Commit struct {
+	First, Last calendar.Position
+	Hash        [32]byte // ChainHash over the commit before it
+	Leaves      [][32]byte
+}
+
+// Check returns what is wrong with the form of an Append: ErrMalformed.
+func (a *Append) Check() error {
+	former := a.former()
+	if err := former.Check(); err != nil {
+		return err
+	}
+	switch {
+	case a.Receipt != nil && len(a.Drafts) == 0 && a.Receipt.Record <= 0:
+		return fmt.Errorf("%w: receipt of no record", ErrMalformed)
+	case slices.ContainsFunc(a.Redact, func(id calendar.ID) bool { return id <= 0 }):
+		return fmt.Errorf("%w: redacts no record", ErrMalformed)
+	case a.Checkpoint != nil:
+		return a.Checkpoint.Check()
+	}
+	return nil
+}

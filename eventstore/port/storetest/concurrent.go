@@ -1,0 +1,281 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"daybook/calendar"
+	eventstore "daybook/eventstore/port"
+)
+
+// atOnce runs n functions at the same time and waits for them.
+func atOnce(n int, do func(i int)) {
+	start := make(chan struct{})
+	var running sync.WaitGroup
+	for i := range n {
+		running.Go(func() {
+			<-start
+			do(i)
+		})
+	}
+	close(start)
+	running.Wait()
+}
+
+// race is a case in which writers append at the same time what a row of the script
+// says. One of them is to win, the others are to be answered that they lost; <writer> is
+// the winner there.
+func race(row, lost string) func(t testing.TB, h Harness) {
+	return func(t testing.TB, h Harness) {
+		f := setup(t, h)
+		const writers = 16
+		for round := range 5 {
+			fill := func(text string, writer int) string {
+				return strings.NewReplacer("<writer>", strconv.Itoa(100*round+writer+1), "<round>", strconv.Itoa(round), "<entry>", strconv.Itoa(round+1)).Replace(text)
+			}
+			answers := make([]string, writers)
+			atOnce(writers, func(i int) { answers[i] = strings.Join(f.answers("-", fill(row, i)), "") })
+			winner := -1
+			for i, answer := range answers {
+				if answer == strconv.Itoa(round+1) {
+					winner = i
+				}
+			}
+			for i, answer := range answers {
+				if want := fill(lost, winner); i != winner && answer != want {
+					f.Errorf("round %d: writer %d is answered %s, want %s", round, i, answer, want)
+				}
+			}
+			if f.readings(); f.Failed() {
+				return
+			}
+		}
+	}
+}
+
+// together: a reader that asks for what is after its position sees every entry once and
+// in order while 64 writers append, and none that the head has not reached. Each writer
+// reads what it wrote, and harms none when it loses.
+func together(t testing.TB, h Harness) {
+	f := setup(t, h)
+	const writers, each = 64, 12
+	f.row("tag:9999.0 +held => 1")
+	ctx, cancel := f.patient()
+	defer cancel()
+	var running sync.WaitGroup
+	running.Go(func() {
+		for position := calendar.Position(1); position < writers*each+1; {
+			page, err := f.store.Read(ctx, eventstore.Range{After: uint64(position), Limit: 50})
+			if err == nil && len(page) == 0 {
+				_, err = eventstore.Wait(ctx, f.store, position)
+			}
+			for i := range page {
+				if position++; page[i].Position != position {
+					err = fmt.Errorf("entry %d was read", page[i].Position)
+				}
+			}
+			head, headErr := f.store.Head(ctx, eventstore.Point{})
+			if err = errors.Join(err, headErr); err != nil || head.Position < position {
+				f.Errorf("the reader is at %d, the head at %d: %v", position, head.Position, err)
+				return
+			}
+		}
+	})
+	atOnce(writers, func(w int) {
+		var before calendar.Position
+		for n := range each {
+			if w%4 == 0 {
+				row := fmt.Sprintf("tag:%d.0 +held", 1000+w)
+				if answer := f.answers("-", row); answer[0] != "claim s/held is held by 9999" {
+					f.Errorf("%s: %s", row, answer)
+				}
+			}
+			id := calendar.ID(w + 1)
+			res := f.one(f.parse(fmt.Sprintf("tag:%d.%d +c%d", id, n, id))[0])
+			states, err := f.store.Load(f.ctx, id)
+			if err = errors.Join(res.Err, err); err != nil {
+				f.Errorf("writer %d: %v", w, err)
+				return
+			}
+			if res.Position <= before || states[0].Position != res.Position || states[0].Version != int64(n+1) {
+				f.Errorf("writer %d wrote entry %d after %d; it reads %+v", w, res.Position, before, states[0])
+			}
+			before = res.Position
+		}
+	})
+	running.Wait()
+	if log := f.readings(); len(log) != writers*each+1 {
+		f.Errorf("the log has %d entries, want %d", len(log), writers*each+1)
+	}
+}
+
+func freshIDs(t testing.TB, h Harness) {
+	f := setup(t, h)
+	var mutex sync.Mutex
+	given := map[calendar.ID]bool{}
+	atOnce(16, func(w int) {
+		for range 20 {
+			n := w%3 + 1
+			first, err := f.store.NewIDs(f.ctx, n)
+			mutex.Lock()
+			for id := first; id < first+calendar.ID(n); id++ {
+				if err != nil || id <= 0 || given[id] {
+					f.Errorf("NewIDs returns %d, %v; it was returned before: %t", id, err, given[id])
+				}
+				given[id] = true
+			}
+			mutex.Unlock()
+		}
+	})
+	for _, n := range []int{0, -1, 1_000_001} {
+		if _, err := f.store.NewIDs(f.ctx, n); !errors.Is(err, eventstore.ErrMalformed) {
+			f.Errorf("NewIDs(%d): %v, want ErrMalformed", n, err)
+		}
+	}
+	// Nor are those that came from elsewhere, after a restart too.
+	f.row("tag:5000.0 => 1")
+	for range 2 {
+		if id := f.newID(); id <= 5000 {
+			f.Errorf("NewIDs returns %d after 5000 was used", id)
+		}
+		f.reopen()
+	}
+}
+
+func waiting(t testing.TB, h Harness) {
+	f := setup(t, h)
+	ended, cancel := context.WithCancel(f.ctx)
+	cancel()
+	type outcome struct {
+		head calendar.Position
+		err  error
+	}
+	const waiters = 5
+	woken := make(chan outcome, waiters)
+	wait := func(n int, after calendar.Position) {
+		store := f.store
+		for range n {
+			go func() {
+				ctx, cancel := f.patient()
+				defer cancel()
+				head, err := eventstore.Wait(ctx, store, after)
+				woken <- outcome{head.Position, err}
+			}()
+		}
+	}
+	expect := func(what string, got outcome, head calendar.Position, err error) {
+		f.Helper()
+		if err == nil && got.head != head || !errors.Is(got.err, err) {
+			f.Errorf("%s: Wait returns %d, %v, want %d, %v", what, got.head, got.err, head, err)
+		}
+	}
+	now := func(ctx context.Context, after calendar.Position) outcome {
+		head, err := eventstore.Wait(ctx, f.store, after)
+		return outcome{head.Position, err}
+	}
+	expect("on an empty store", now(ended, 0), 0, context.Canceled)
+	wait(waiters, 0)
+	f.row("tag:1.0 => 1")
+	for range waiters {
+		expect("for the first entry", <-woken, 1, nil)
+	}
+	expect("behind the head", now(f.ctx, 0), 1, nil)
+	expect("at the head", now(ended, 1), 1, context.Canceled)
+	wait(1, 1)
+	f.row("7/k/1/1@1 => 1") // it moves no head
+	f.row("tag:2.0 => 2")
+	expect("for the next entry", <-woken, 2, nil)
+	wait(1, 2)
+	f.row("erase tag:1.1 => 3")
+	expect("for an erasure", <-woken, 3, nil)
+	wait(1, 3)
+	f.reopen()
+	if got := <-woken; !errors.Is(got.err, eventstore.ErrClosed) {
+		f.Errorf("on a closed store: Wait returns %d, %v", got.head, got.err)
+	}
+	expect("after a restart", now(f.ctx, 2), 3, nil)
+}
+
+// calls returns the errors of the methods of a store.
+func (f *fixture) calls(ctx context.Context) map[string]error {
+	row := f.parse("tag:1.1 | 7/k/1/1@1")
+	signed := eventstore.Checkpoint{Size: 1, Origin: "o", Note: []byte("note\n")}
+	claim := eventstore.SlugClaim(calendar.KindTag, "a")
+	s, errs := f.store, map[string]error{}
+	appended := func(what string, a eventstore.Append) { errs[what] = s.Append(ctx, []eventstore.Append{a})[0].Err }
+	appended("Append", row[0])
+	appended("Append of a receipt", row[1])
+	appended("Append of an erasure", f.erasing(row[0].Drafts...))
+	appended("Append of a checkpoint", eventstore.Append{Checkpoint: &signed})
+	appended("Append of nothing", eventstore.Append{})
+	_, errs["Receipt"] = s.Receipt(ctx, 7, "k")
+	errs["Sync"] = s.Sync(ctx)
+	_, errs["NewIDs"] = s.NewIDs(ctx, 1)
+	_, errs["Load"] = s.Load(ctx, 1)
+	_, errs["At"] = s.At(ctx, eventstore.Point{Position: 1}, 1)
+	for what, l := range map[string]eventstore.Lookup{
+		"claims": {Claims: []calendar.Claim{claim}}, "names": {Names: []calendar.Name{{Space: "n", Key: "a"}}},
+		"slugs": {Slugs: []calendar.Claim{claim}}, "checkpoints": {Signed: eventstore.Range{Limit: 1}},
+	} {
+		_, errs["Find of "+what] = s.Find(ctx, l)
+	}
+	_, errs["Records"] = s.Records(ctx, 0, 0, 1)
+	_, errs["Read"] = s.Read(ctx, eventstore.Range{Limit: 1})
+	_, errs["Read of a record"] = s.Read(ctx, eventstore.Range{Record: 1, Limit: 1})
+	_, errs["Commits"] = s.Commits(ctx, 1, 1)
+	_, errs["Head of a point"] = s.Head(ctx, eventstore.Point{Position: 1})
+	return errs
+}
+
+// endedContexts: those that ended before a call end it, and those that end during calls
+// leave the store whole.
+func endedContexts(t testing.TB, h Harness) {
+	f := setup(t, h)
+	f.row("tag:1.0 => 1")
+	ended, cancel := context.WithCancel(f.ctx)
+	cancel()
+	for method, err := range f.calls(ended) {
+		if !errors.Is(err, context.Canceled) {
+			f.Errorf("%s: %v, want context.Canceled", method, err)
+		}
+	}
+	f.row("tag:2.0 => 2")
+	atOnce(32, func(i int) {
+		ctx, cancel := context.WithCancel(f.ctx)
+		defer cancel()
+		if i%2 == 0 {
+			go cancel()
+		}
+		id := calendar.ID(i + 10)
+		res := f.store.Append(ctx, f.parse(fmt.Sprintf("tag:%d.0", id)))[0]
+		if res.Err != nil && (i%2 == 1 || !errors.Is(res.Err, context.Canceled)) {
+			f.Errorf("append %d: %v", i, res.Err)
+		}
+		states, err := f.store.Load(f.ctx, id)
+		if err != nil || res.Err == nil && (states[0].Version != 1 || states[0].Position != res.Position) {
+			f.Errorf("append %d is answered %+v; Load returns %+v, %v", i, res, states, err)
+		}
+	})
+	f.readings()
+}
+
+func closed(t testing.TB, h Harness) {
+	f := setup(t, h)
+	f.row("tag:1.0 +a => 1")
+	for range 2 {
+		f.must("Close", f.store.Close())
+	}
+	errs := f.calls(f.ctx)
+	_, errs["Head"] = f.store.Head(f.ctx, eventstore.Point{})
+	_, errs["Wait"] = eventstore.Wait(f.ctx, f.store, 1)
+	for method, err := range errs {
+		if !errors.Is(err, eventstore.ErrClosed) {
+			f.Errorf("%s: %v, want ErrClosed", method, err)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package storetest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"daybook/calendar"
+	eventstore "daybook/eventstore/port"
+)
+
+// Opened is how RandomSequences opens the stores of one implementation: Fresh returns an
+// empty one; Reopen, if not nil, closes one and opens what it stored.
+type Opened struct {
+	Fresh  func(*rapid.T) eventstore.Store
+	Reopen func(*rapid.T, eventstore.Store) eventstore.Store
+}
+
+// RandomSequences checks that an implementation answers random sequences of appends as
+// a reference does, the store in memory, and holds the same afterwards.
+func RandomSequences(t *testing.T, implementation, reference Opened) {
+	t.Helper()
+	rapid.Check(t, func(rt *rapid.T) {
+		own, mem := implementation.Fresh(rt), reference.Fresh(rt)
+		for range rapid.IntRange(1, 10).Draw(rt, "calls") {
+			appends := rapid.SliceOfN(rapid.Custom(DrawAppend), 1, 5).Draw(rt, "appends")
+			got, want := Outcomes(own.Append(t.Context(), appends)), Outcomes(mem.Append(t.Context(), appends))
+			if diff := cmp.Diff(want, got); diff != "" {
+				rt.Fatalf("results differ (-memory +own):\n%s", diff)
+			}
+			if implementation.Reopen != nil && rapid.IntRange(0, 9).Draw(rt, "reopen") == 0 {
+				own, mem = implementation.Reopen(rt, own), reference.Reopen(rt, mem)
+			}
+			// Answers depend on what is held, so comparing it now and then is enough.
+			if rapid.IntRange(0, 3).Draw(rt, "compare") == 0 {
+				same(rt, mem, own)
+			}
+		}
+		same(rt, mem, own)
+	})
+}
+
+// Alike are the options under which cmp compares what stores hold: nil and empty are
+// the same, and bytes are looked at together, which takes a tenth of the time.
+var Alike = cmp.Options{
+	cmpopts.EquateEmpty(),
+	cmp.FilterValues(func(a, b []byte) bool { return len(a)+len(b) > 0 }, cmp.Comparer(bytes.Equal)),
+	cmp.Comparer(func(a, b [32]byte) bool { return a == b }),
+}
+
+func same(t *rapid.T, mem, own eventstore.Store) {
+	t.Helper()
+	if diff := cmp.Diff(contents(t, mem), contents(t, own), Alike); diff != "" {
+		t.Fatalf("contents differ (-memory +own):\n%s", diff)
+	}
+}
+
+// DrawAppend draws an Append from small sets, so that conflicts, claims and keys meet often.
+func DrawAppend(t *rapid.T) eventstore.Append {
+	a := eventstore.Append{Time: time.UnixMilli(int64(rapid.IntRange(0, 5).Draw(t, "time"))), Actor: 7}
+	drafts := rapid.SampledFrom([]int{0, 1, 1, 1, 2, 3}).Draw(t, "drafts")
+	for range drafts {
+		a.Drafts = append(a.Drafts, drawDraft(t))
+	}
+	if drafts > 0 && rapid.IntRange(0, 3).Draw(t, "guarded") == 0 {
+		a.Guards = []eventstore.Guard{{Name: drawName(t), Count: rapid.IntRange(0, 2).Draw(t, "count")}}
+	}
+	if drafts == 0 || rapid.IntRange(0, 3).Draw(t, "keyed") == 0 {
+		a.Receipt = &eventstore.Receipt{
+			User: calendar.ID(rapid.IntRange(1, 2).Draw(t, "user")), Key: rapid.SampledFrom([]string{"k", "l"}).Draw(t, "key"),
+			Fingerprint: [32]byte{byte(rapid.IntRange(0, 1).Draw(t, "fingerprint"))},
+			Record:      calendar.ID(rapid.IntRange(0, 3).Draw(t, "record")),
+			Version:     int64(rapid.IntRange(0, 2).Draw(t, "version")),
+			Time:        time.UnixMilli(5),
+		}
+	}
+	return a
+}
+
+func drawDraft(t *rapid.T) eventstore.Draft {
+	d := eventstore.Draft{
+		Kind:     rapid.SampledFrom([]calendar.Kind{calendar.KindTag, calendar.KindTag, calendar.KindVenue}).Draw(t, "kind"),
+		ID:       calendar.ID(rapid.IntRange(1, 5).Draw(t, "id")),
+		Expected: int64(rapid.IntRange(0, 3).Draw(t, "expected")),
+		Change:   "changed",
+		Fields:   []byte(`{}`),
+		State:    fmt.Appendf(nil, `{"n":%d}`, rapid.IntRange(0, 9).Draw(t, "n")),
+		Secret:   rapid.SampledFrom([][]byte{nil, nil, {}, {1}, {2}}).Draw(t, "secret"),
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "claims") {
+		d.Claims = append(d.Claims, calendar.Claim{Space: "s", Key: rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "claim")})
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "names") {
+		d.Names = append(d.Names, drawName(t))
+	}
+	return d
+}
+
+func drawName(t *rapid.T) calendar.Name {
+	return calendar.Name{Space: "n", Key: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "name")}
+}
+
+// Outcomes makes results comparable: errors by what a caller can tell, receipts whole.
+func Outcomes(results []eventstore.Result) []string {
+	out := make([]string, len(results))
+	for i, r := range results {
+		if out[i] = outcome(r); r.Receipt != nil {
+			out[i] += fmt.Sprintf(", receipt %+v", *r.Receipt)
+		}
+	}
+	return out
+}
+
+type contained struct {
+	Entries  []eventstore.Entry
+	Commits  []eventstore.Commit
+	Records  []eventstore.Held
+	Loaded   []eventstore.State
+	Found    eventstore.Found
+	Receipts []*eventstore.Receipt
+}
+
+func contents(t *rapid.T, s eventstore.Store) contained {
+	ctx := t.Context()
+	var h contained
+	var errs [9]error
+	h.Entries, errs[0] = s.Read(ctx, eventstore.Range{Limit: 1000})
+	h.Commits, errs[1] = s.Commits(ctx, 1, 1000)
+	h.Records, errs[2] = s.Records(ctx, 0, 0, 1000)
+	h.Loaded, errs[3] = s.Load(ctx, 1, 2, 3, 4, 5)
+	l := eventstore.Lookup{Names: []calendar.Name{{Space: "n", Key: "x"}, {Space: "n", Key: "y"}}}
+	for _, key := range []string{"a", "b", "c", "d"} {
+		l.Claims = append(l.Claims, calendar.Claim{Space: "s", Key: key})
+	}
+	h.Found, errs[4] = s.Find(ctx, l)
+	for i, key := range []string{"k", "l"} {
+		for user := range calendar.ID(2) {
+			r, err := s.Receipt(ctx, user+1, key)
+			h.Receipts, errs[5+2*i+int(user)] = append(h.Receipts, r), err
+		}
+	}
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Fatal(err)
+	}
+	// Salts are random, so leaves and hashes are; and how appends share commits differs.
+	at := 0
+	for _, c := range h.Commits {
+		for _, leaf := range c.Leaves {
+			e := &h.Entries[at]
+			if at++; leaf != eventstore.Leaf(e) {
+				t.Errorf("entry %d does not fit its leaf", e.Position)
+			}
+			e.Salts = eventstore.Salts{}
+		}
+	}
+	if h.Commits = nil; at != len(h.Entries) {
+		t.Errorf("%d entries have %d leaves", len(h.Entries), at)
+	}
+	return h
+}
