@@ -132,7 +132,7 @@ func (f *fixture) chain(log []eventstore.Entry) {
 	}, func(_ int, c *eventstore.Commit) calendar.Position { return c.Last })
 	for i := range commits {
 		c := &commits[i]
-		if c.First != last.Position+1 || c.Last < c.First || c.Last > head.Position || len(c.Leaves) != int(c.Last-last.Position) {
+		if c.First != last.Position+1 || c.Last < c.First || c.Last > calendar.Position(len(log)) || len(c.Leaves) != int(c.Last-last.Position) {
 			f.Fatalf("commit %d to %d with %d leaves follows entry %d of %d", c.First, c.Last, len(c.Leaves), last.Position, head.Position)
 		}
 		for n, leaf := range c.Leaves {

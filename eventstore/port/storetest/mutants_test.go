@@ -1,0 +1,468 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"daybook/calendar"
+	"daybook/eventstore/memstore"
+	eventstore "daybook/eventstore/port"
+)
+
+// mutant is the store in memory with some methods replaced, or with what they return
+// edited.
+type mutant struct {
+	eventstore.Store
+
+	memory   *memstore.Store
+	reopened bool       // with entries
+	mutex    sync.Mutex // of what the replacements remember
+
+	call   func(ctx context.Context, appends []eventstore.Append) []eventstore.Result
+	each   func(a eventstore.Append) eventstore.Result // instead of a call of one Append
+	newIDs func(n int) (calendar.ID, error)
+	read   func(r eventstore.Range) ([]eventstore.Entry, error)
+	at     func(p eventstore.Point, ids []calendar.ID) ([]eventstore.Entry, error)
+
+	// These edit what a method returns.
+	entry   func(e *eventstore.Entry) // of Read
+	states  func(page []eventstore.State) []eventstore.State
+	records func(k calendar.Kind, page []eventstore.Held) []eventstore.Held
+	commits func(page []eventstore.Commit) []eventstore.Commit
+	found   func(l eventstore.Lookup, f *eventstore.Found)
+	head    func(p eventstore.Point, h *eventstore.Head)
+	receipt func(r *eventstore.Receipt) *eventstore.Receipt
+	epoch   func(e *eventstore.Epoch)
+
+	open bool // Close does nothing
+}
+
+var background = context.Background()
+
+func (m *mutant) one(a eventstore.Append) eventstore.Result {
+	return m.Store.Append(background, []eventstore.Append{a})[0]
+}
+
+func (m *mutant) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	switch {
+	case m.call != nil:
+		return m.call(ctx, slices.Clone(appends))
+	case m.each == nil:
+		return m.Store.Append(ctx, appends)
+	}
+	results := make([]eventstore.Result, len(appends))
+	for i, a := range appends {
+		a.Drafts = slices.Clone(a.Drafts)
+		if a.Receipt != nil {
+			r := *a.Receipt
+			a.Receipt = &r
+		}
+		results[i] = m.each(a)
+	}
+	return results
+}
+
+func (m *mutant) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
+	if m.newIDs != nil {
+		return m.newIDs(n)
+	}
+	return m.Store.NewIDs(ctx, n)
+}
+
+func (m *mutant) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+	if m.read != nil {
+		return m.read(r)
+	}
+	page, err := m.Store.Read(ctx, r)
+	for i := range page {
+		if m.entry != nil {
+			m.entry(&page[i])
+		}
+	}
+	return page, err
+}
+
+func (m *mutant) At(ctx context.Context, p eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
+	if m.at != nil {
+		return m.at(p, ids)
+	}
+	return m.Store.At(ctx, p, ids...)
+}
+
+func (m *mutant) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
+	page, err := m.Store.Load(ctx, ids...)
+	if m.states != nil {
+		page = m.states(page)
+	}
+	return page, err
+}
+
+func (m *mutant) Records(ctx context.Context, k calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
+	page, err := m.Store.Records(ctx, k, after, limit)
+	if m.records != nil {
+		page = m.records(k, page)
+	}
+	return page, err
+}
+
+func (m *mutant) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
+	page, err := m.Store.Commits(ctx, from, limit)
+	if m.commits != nil {
+		page = m.commits(page)
+	}
+	return page, err
+}
+
+func (m *mutant) Find(ctx context.Context, l eventstore.Lookup) (eventstore.Found, error) {
+	f, err := m.Store.Find(ctx, l)
+	if m.found != nil {
+		m.found(l, &f)
+	}
+	return f, err
+}
+
+func (m *mutant) Head(ctx context.Context, p eventstore.Point) (eventstore.Head, error) {
+	h, err := m.Store.Head(ctx, p)
+	if m.head != nil && err == nil {
+		m.head(p, &h)
+	}
+	return h, err
+}
+
+func (m *mutant) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
+	r, err := m.Store.Receipt(ctx, user, key)
+	if m.receipt != nil {
+		r = m.receipt(r)
+	}
+	return r, err
+}
+
+func (m *mutant) Epoch() eventstore.Epoch {
+	e := m.Store.Epoch()
+	if m.epoch != nil {
+		m.epoch(&e)
+	}
+	return e
+}
+
+func (m *mutant) Close() error {
+	if m.open {
+		return nil
+	}
+	return m.memory.Close()
+}
+
+// asked breaks a store by another Append than the one that was asked for.
+func asked(edit func(a *eventstore.Append)) func(m *mutant) {
+	return func(m *mutant) {
+		m.each = func(a eventstore.Append) eventstore.Result {
+			edit(&a)
+			return m.one(a)
+		}
+	}
+}
+
+// answered breaks a store by another answer than the right one.
+func answered(edit func(m *mutant, a eventstore.Append, res *eventstore.Result)) func(m *mutant) {
+	return func(m *mutant) {
+		m.each = func(a eventstore.Append) eventstore.Result {
+			res := m.one(a)
+			m.mutex.Lock()
+			defer m.mutex.Unlock()
+			edit(m, a, &res)
+			return res
+		}
+	}
+}
+
+// mutants are stores that are broken in one way each, with the cases that have to find
+// it.
+var mutants = []struct {
+	name  string
+	cases []string
+	brk   func(m *mutant)
+}{
+	// Entries.
+	{"the cause is lost", []string{"entries are stored whole"}, asked(func(a *eventstore.Append) { a.Cause = eventstore.Cause{} })},
+	{"an entry is lost", []string{"readers and writers at the same time"}, func(m *mutant) {
+		m.read = func(r eventstore.Range) ([]eventstore.Entry, error) {
+			page, err := m.Store.Read(background, r)
+			return slices.DeleteFunc(page, func(e eventstore.Entry) bool { return e.Position == 100 }), err
+		}
+	}},
+	{"an entry that is larger than a page is left out", []string{"pages are bounded by bytes"}, func(m *mutant) {
+		m.read = func(r eventstore.Range) ([]eventstore.Entry, error) {
+			page, err := m.Store.Read(background, r)
+			return slices.DeleteFunc(page, func(e eventstore.Entry) bool { return e.Size() > eventstore.PageBytes }), err
+		}
+	}},
+	{"the entries of a record are those of the log", []string{"pages are bounded by their number"}, func(m *mutant) {
+		m.read = func(r eventstore.Range) ([]eventstore.Entry, error) {
+			r.Record = 0
+			return m.Store.Read(background, r)
+		}
+	}},
+	{"reading ignores the limit", []string{"pages are bounded by their number"}, func(m *mutant) {
+		m.read = func(r eventstore.Range) ([]eventstore.Entry, error) {
+			r.Limit = 1000
+			return m.Store.Read(background, r)
+		}
+	}},
+	{"a leaf was written again", []string{"appends follow each other"}, func(m *mutant) {
+		m.commits = func(page []eventstore.Commit) []eventstore.Commit {
+			for i := range page {
+				page[i].Leaves[0][31] ^= 1
+			}
+			return page
+		}
+	}},
+	{"commits begin behind the position", []string{"appends of nothing", "pages are bounded by their number"}, func(m *mutant) {
+		m.commits = func(page []eventstore.Commit) []eventstore.Commit { return page[min(1, len(page)):] }
+	}},
+
+	// Decisions.
+	{"versions are not checked", []string{"one writer wins each version", "versions and kinds are checked", "checks come in order"}, func(m *mutant) {
+		m.each = func(a eventstore.Append) eventstore.Result {
+			res := m.one(a)
+			for errors.Is(res.Err, eventstore.ErrConflict) && len(a.Drafts) > 0 {
+				states, _ := m.Store.Load(background, a.Drafts[0].ID)
+				if a.Guards = nil; a.Drafts[0].Expected == states[0].Version {
+					break
+				}
+				if a.Drafts[0].Expected = states[0].Version; states[0].Version > 0 {
+					a.Drafts[0].Kind = states[0].Kind
+				}
+				res = m.one(a)
+			}
+			return res
+		}
+	}},
+	{"claims are not checked", []string{"one record wins a claim", "claims are released before they are claimed"}, func(m *mutant) {
+		m.each = func(a eventstore.Append) eventstore.Result {
+			res := m.one(a)
+			if _, ok := errors.AsType[*eventstore.ClaimError](res.Err); ok {
+				for i := range a.Drafts {
+					a.Drafts[i].Claims = nil
+				}
+				res = m.one(a)
+			}
+			return res
+		}
+	}},
+	{"guards are ignored", []string{"guards hold", "guards are read before the append", "an append is whole or not at all"}, asked(func(a *eventstore.Append) { a.Guards = nil })},
+	{"receipts are ignored", []string{"equal requests write once", "equal requests at the same time write once", "receipts are looked up"}, asked(func(a *eventstore.Append) { a.Receipt = nil })},
+	{"fingerprints are not compared", []string{"equal requests write once", "receipts of records that are there"}, asked(func(a *eventstore.Append) {
+		if a.Receipt != nil {
+			a.Receipt.Fingerprint = [32]byte{1}
+		}
+	})},
+	{"receipts of others are found", []string{"receipts are looked up"}, func(m *mutant) {
+		var last *eventstore.Receipt
+		m.receipt = func(r *eventstore.Receipt) *eventstore.Receipt {
+			if r != nil {
+				last = r
+			}
+			return last
+		}
+	}},
+	{"the first receipt is not answered", []string{"receipts of records that are there"}, answered(func(_ *mutant, a eventstore.Append, res *eventstore.Result) {
+		if len(a.Drafts) == 0 {
+			res.Receipt = nil
+		}
+	})},
+	{"an epoch is not looked at", []string{"appends of another epoch are refused"}, asked(func(a *eventstore.Append) { a.Epoch = eventstore.Epoch{} })},
+	{"a secret is never removed", []string{"secrets are kept and removed"}, asked(func(a *eventstore.Append) {
+		for i := range a.Drafts {
+			a.Drafts[i].Secret = append([]byte(nil), a.Drafts[i].Secret...)
+		}
+	})},
+	{"a loser takes its call along", []string{"a loser does not harm its group"}, func(m *mutant) {
+		m.call = func(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+			results := m.Store.Append(ctx, appends)
+			if i := slices.IndexFunc(results, func(r eventstore.Result) bool { return r.Err != nil }); i >= 0 {
+				return slices.Repeat(results[i:i+1], len(results))
+			}
+			return results
+		}
+	}},
+	{"a call is written from its end", []string{"appends follow each other", "a call may have many appends"}, func(m *mutant) {
+		m.call = func(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+			slices.Reverse(appends)
+			results := m.Store.Append(ctx, appends)
+			slices.Reverse(results)
+			return results
+		}
+	}},
+	{"contexts are ignored", []string{"ended contexts"}, func(m *mutant) {
+		m.call = func(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+			return m.Store.Append(context.WithoutCancel(ctx), appends)
+		}
+	}},
+	{"malformed appends are taken", []string{"malformed appends are refused"}, answered(func(_ *mutant, a eventstore.Append, res *eventstore.Result) {
+		if a.Check() != nil {
+			res.Err = nil
+		}
+	})},
+	{"ids are given twice", []string{"ids are given once"}, func(m *mutant) {
+		m.newIDs = func(n int) (calendar.ID, error) {
+			first, err := m.Store.NewIDs(background, n)
+			return first - first%2 + 1, err
+		}
+	}},
+
+	// States.
+	{"unknown records are left out", []string{"appends follow each other"}, func(m *mutant) {
+		m.states = func(page []eventstore.State) []eventstore.State {
+			return slices.DeleteFunc(page, func(s eventstore.State) bool { return s.Version == 0 })
+		}
+	}},
+	{"records have no names", []string{"claims and names are found", "everything is there after a restart"}, func(m *mutant) {
+		m.records = func(_ calendar.Kind, page []eventstore.Held) []eventstore.Held {
+			for i := range page {
+				page[i].Names = nil
+			}
+			return page
+		}
+	}},
+	{"no record is erased", []string{"an erasure leaves the leaves"}, func(m *mutant) {
+		m.records = func(_ calendar.Kind, page []eventstore.Held) []eventstore.Held {
+			for i := range page {
+				page[i].Erased = false
+			}
+			return page
+		}
+	}},
+	{"one record of a name is found", []string{"claims and names are found"}, func(m *mutant) {
+		m.found = func(_ eventstore.Lookup, f *eventstore.Found) {
+			for i, ids := range f.Named {
+				f.Named[i] = ids[:min(1, len(ids))]
+			}
+		}
+	}},
+
+	// The store as a whole.
+	{"all stores have one UUID", []string{"a store has a UUID and a history of its own"}, func(m *mutant) {
+		m.head = func(_ eventstore.Point, h *eventstore.Head) { h.UUID = [16]byte{1} }
+	}},
+	{"the head never moves", []string{"the head moves"}, func(m *mutant) {
+		m.head = func(_ eventstore.Point, h *eventstore.Head) { h.Moved = make(chan struct{}) }
+	}},
+	{"a restart loses everything", []string{"everything is there after a restart"}, func(m *mutant) {
+		if m.reopened {
+			m.memory = memstore.New()
+			m.Store = eventstore.Adapt(m.memory)
+		}
+	}},
+	{"closing does nothing", []string{"closed stores refuse"}, func(m *mutant) { m.open = true }},
+
+	// The past, erasures, checkpoints.
+	{"a moment counts only what is before it", []string{"records at points of the past", "slugs of the past"}, func(m *mutant) {
+		m.at = func(p eventstore.Point, ids []calendar.ID) ([]eventstore.Entry, error) {
+			if !p.Time.IsZero() && p.Position == 0 {
+				p.Time = p.Time.Add(-time.Millisecond)
+			}
+			return m.Store.At(background, p, ids...)
+		}
+	}},
+	{"the last entry counted has the greatest time", []string{"what counts at points of the past"}, func(m *mutant) {
+		m.head = func(p eventstore.Point, h *eventstore.Head) {
+			if p != (eventstore.Point{}) && h.Position > 0 {
+				last, _ := m.Store.Read(background, eventstore.Range{After: uint64(h.Position - 1), Limit: 1})
+				h.Time = last[0].Time
+			}
+		}
+	}},
+	{"takings come in order", []string{"former slugs"}, func(m *mutant) {
+		m.found = func(_ eventstore.Lookup, f *eventstore.Found) {
+			for i := range f.Taken {
+				slices.Reverse(f.Taken[i])
+			}
+		}
+	}},
+	{"an erasure is a change like others", []string{"an erasure leaves the leaves", "erasures are refused or done again"}, asked(func(a *eventstore.Append) { a.Redact = nil })},
+	{"an erasure leaves what is cached", []string{"records are erased together"}, func(m *mutant) {
+		m.epoch = func(e *eventstore.Epoch) { e.Erasures = 0 }
+	}},
+	{"a checkpoint loses its keys", []string{"checkpoints are kept and gain lines"}, asked(func(a *eventstore.Append) {
+		if a.Checkpoint != nil {
+			c := *a.Checkpoint
+			c.Keys = ""
+			a.Checkpoint = &c
+		}
+	})},
+}
+
+// mutantHarness opens stores that are broken in one way; nil breaks nothing.
+func mutantHarness(brk func(m *mutant)) Harness {
+	wrap := func(t testing.TB, s *memstore.Store, reopened bool) Store {
+		t.Helper()
+		m := &mutant{Store: eventstore.Adapt(s), memory: s, reopened: reopened}
+		if brk != nil {
+			brk(m)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return m
+	}
+	return Harness{
+		Open: func(t testing.TB) Store {
+			t.Helper()
+			return wrap(t, memstore.New(), false)
+		},
+		Reopen: func(t testing.TB, s Store) Store {
+			t.Helper()
+			before := s.(*mutant).memory
+			head, err := before.Head(background)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return wrap(t, before.Reopen(), head > 0)
+		},
+		Patience: time.Second,
+	}
+}
+
+// TestCasesFail: each case fails on a store that is broken in its way, and passes the
+// one that is whole.
+func TestCasesFail(t *testing.T) {
+	t.Parallel()
+	found := map[string]int{}
+	for _, c := range Cases() {
+		found[c.Name] = 0
+		for _, broken := range mutants {
+			if !slices.Contains(broken.cases, c.Name) {
+				continue
+			}
+			found[c.Name]++
+			t.Run(broken.name+"/"+c.Name, func(t *testing.T) {
+				t.Parallel()
+				reports := run(t, c, mutantHarness(broken.brk))
+				if len(reports) == 0 {
+					t.Fatalf("the case does not find that %s", broken.name)
+				}
+				t.Log(reports[0])
+			})
+		}
+		t.Run("whole/"+c.Name, func(t *testing.T) {
+			t.Parallel()
+			h := mutantHarness(nil)
+			h.Patience = 0
+			if reports := run(t, c, h); len(reports) > 0 {
+				t.Errorf("the case fails on a whole store: %q", reports)
+			}
+		})
+		if found[c.Name] == 0 {
+			t.Errorf("case %q has no store that it fails on", c.Name)
+		}
+	}
+	for _, broken := range mutants {
+		for _, name := range broken.cases {
+			if _, there := found[name]; !there {
+				t.Errorf("%s: no case %q", broken.name, name)
+			}
+		}
+	}
+}
