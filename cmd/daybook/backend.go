@@ -15,6 +15,7 @@ import (
 	"daybook/internal/access"
 	"daybook/internal/ground/pause"
 	"daybook/internal/htmltext"
+	"daybook/internal/lease"
 	"daybook/internal/proof"
 	"daybook/internal/telemetry"
 	"daybook/projector/upkeep"
@@ -28,7 +29,7 @@ type backend struct {
 	log     *slog.Logger
 	hooks   telemetry.Hooks
 	store   eventstore.Verifier
-	leases  eventstore.Leases // nil: the store belongs to this process alone
+	leases  lease.Store // nil: the store belongs to this process alone
 	close   func() error      // of the store
 	calls   *storeWatch
 	guard   atomic.Pointer[dataGuard] // nil: not a process that serves, or it holds no directory
@@ -125,7 +126,7 @@ func (b *backend) tryWrite(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, healthWait)
 	defer cancel()
-	_, _, err := b.leases.Acquire(ctx, healthLease, holder(), eventstore.MinLease)
+	_, err := b.leases.Acquire(ctx, healthLease, holder(), 0)
 	b.calls.wrote(err)
 }
 

@@ -131,12 +131,12 @@ func (b *backend) openModel(ctx context.Context, source projector.Source) (*upke
 // another rebuild, only until the lease of a dead one has ended.
 func (b *backend) rebuildsAlone(ctx context.Context, work func(context.Context) error) error {
 	name := rebuildLease + b.s.indexPrefix
-	for left := lease.DefaultSpan; ; left -= minServerWait {
-		l, held, err := b.leases.Acquire(ctx, name, holder(), lease.DefaultSpan)
+	for left := lease.Span; ; left -= minServerWait {
+		l, err := b.leases.Acquire(ctx, name, holder(), lease.Span)
 		if err != nil {
 			return err
 		}
-		if held {
+		if l.Holder == holder() {
 			break
 		}
 		if left <= 0 {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"daybook/eventstore"
 	"daybook/internal/ground/pause"
 	"daybook/internal/httpapi"
 	"daybook/internal/lease"
@@ -125,7 +124,7 @@ func (r *roles) followCheckpoints(ctx context.Context, state *lease.State) error
 			next = now.Add(r.s.checkpointInterval)
 		}
 		if err := r.b.unsigned(); err != nil {
-			_, _, _ = r.b.leases.Acquire(ctx, refusalLease+whyNotSigned(err), holder(), refusalSpan) // tried again soon
+			_, _ = r.b.leases.Acquire(ctx, refusalLease+whyNotSigned(err), holder(), refusalSpan) // tried again soon
 		}
 		if err := pause.For(ctx, lookEvery); err != nil {
 			return err
@@ -152,12 +151,11 @@ func (b *backend) refusals(ctx context.Context, h *health) {
 		if strings.Contains(h.Why, why) {
 			continue
 		}
-		_, free, err := b.leases.Acquire(ctx, refusalLease+why, refusalViewer, eventstore.MinLease)
+		l, err := b.leases.Acquire(ctx, refusalLease+why, refusalViewer, 0)
 		switch {
 		case err != nil:
 			why = whyNoWrites
-		case free:
-			_ = b.leases.Release(ctx, refusalLease+why, refusalViewer) // it ends soon by itself
+		case l.Holder == refusalViewer: // nobody has it
 			continue
 		}
 		if !strings.Contains(h.Why, why) {

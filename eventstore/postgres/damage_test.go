@@ -251,11 +251,11 @@ func TestServiceRole(t *testing.T) {
 	if id, err := s.NewIDs(t.Context(), 5); err != nil || id != 3 {
 		t.Errorf("NewIDs gave %d, %v", id, err)
 	}
-	if _, ok, err := s.Acquire(t.Context(), "relay", "a", eventstore.MaxLease); err != nil || !ok {
-		t.Errorf("Acquire: %t, %v", ok, err)
+	if l, err := s.Acquire(t.Context(), "relay", "a", time.Hour); err != nil || l.Holder != "a" {
+		t.Errorf("Acquire: %+v, %v", l, err)
 	}
-	if err := s.Release(t.Context(), "relay", "a"); err != nil {
-		t.Error(err)
+	if l, err := s.Acquire(t.Context(), "relay", "a", 0); err != nil || l.Left != 0 {
+		t.Errorf("Acquire for nothing: %+v, %v", l, err)
 	}
 	if err := s.PutCheckpoint(t.Context(), eventstore.Checkpoint{Size: 2, Origin: "o", Note: []byte("o\n")}); err != nil {
 		t.Error(err)

@@ -17,6 +17,7 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/postgres"
 	"daybook/eventstore/storetest"
+	"daybook/internal/lease"
 )
 
 // TestOpenTogether: processes that start at the same time on an empty database
@@ -313,25 +314,25 @@ func TestLeases(t *testing.T) {
 	at, name := server(t), schema(t)
 	a, b := open(t, at, postgres.Options{Schema: name}), open(t, at, postgres.Options{Schema: name})
 	ctx := t.Context()
-	acquire := func(s *postgres.Store, holder string, span time.Duration) (eventstore.Lease, bool) {
+	acquire := func(s *postgres.Store, holder string, span time.Duration) (lease.Lease, bool) {
 		t.Helper()
-		l, ok, err := s.Acquire(ctx, "relay", holder, span)
+		l, err := s.Acquire(ctx, "relay", holder, span)
 		if err != nil {
 			t.Fatalf("Acquire: %v", err)
 		}
-		return l, ok
+		return l, l.Holder == holder
 	}
 	l, ok := acquire(a, "a", time.Hour)
-	if !ok || l.Holder != "a" || l.Epoch != 1 || l.Left <= 59*time.Minute || l.Left > time.Hour || l.Name != "relay" {
+	if !ok || l.Holder != "a" || l.Epoch != 1 || l.Left <= 59*time.Minute || l.Left > time.Hour {
 		t.Errorf("first: %+v, %t", l, ok)
 	}
 	if l, ok := acquire(b, "b", time.Minute); ok || l.Holder != "a" || l.Epoch != 1 || l.Left <= 59*time.Minute {
 		t.Errorf("of another: %+v, %t", l, ok)
 	}
-	if err := b.Release(ctx, "relay", "b"); err != nil { // has no effect
-		t.Error(err)
+	if l, ok := acquire(b, "b", 0); ok || l.Holder != "a" || l.Left <= 59*time.Minute {
+		t.Errorf("ended by another: %+v, %t", l, ok)
 	}
-	if l, ok := acquire(a, "a", eventstore.MinLease); !ok || l.Epoch != 1 || l.Left > eventstore.MinLease {
+	if l, ok := acquire(a, "a", 100*time.Millisecond); !ok || l.Epoch != 1 || l.Left > 100*time.Millisecond {
 		t.Errorf("renewed: %+v, %t", l, ok)
 	}
 	deadline, cancel := context.WithTimeout(ctx, time.Minute)
@@ -345,8 +346,8 @@ func TestLeases(t *testing.T) {
 	if l.Epoch != 2 || l.Holder != "b" {
 		t.Errorf("taken over: %+v", l)
 	}
-	if err := b.Release(ctx, "relay", "b"); err != nil {
-		t.Error(err)
+	if l, ok := acquire(b, "b", 0); !ok || l.Epoch != 2 || l.Left != 0 {
+		t.Errorf("ended: %+v, %t", l, ok)
 	}
 	if l, ok := acquire(a, "a", time.Hour); !ok || l.Epoch != 3 {
 		t.Errorf("after a release: %+v, %t", l, ok)
@@ -355,11 +356,11 @@ func TestLeases(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			_, ok, err := []*postgres.Store{a, b}[i%2].Acquire(ctx, "race", fmt.Sprint(i), time.Hour)
+			l, err := []*postgres.Store{a, b}[i%2].Acquire(ctx, "race", fmt.Sprint(i), time.Hour)
 			if err != nil {
 				t.Errorf("Acquire: %v", err)
 			}
-			if ok {
+			if l.Holder == fmt.Sprint(i) {
 				wins.Add(1)
 			}
 		})
@@ -371,8 +372,8 @@ func TestLeases(t *testing.T) {
 	for _, bad := range []struct {
 		name, holder string
 		span         time.Duration
-	}{{"", "a", time.Minute}, {"x", "", time.Minute}, {"x", "a\x00", time.Minute}, {"x", "a", time.Millisecond}, {"x", "a", 2 * time.Hour}} {
-		if _, _, err := a.Acquire(ctx, bad.name, bad.holder, bad.span); !errors.Is(err, eventstore.ErrMalformed) {
+	}{{"", "a", time.Minute}, {"x", "", time.Minute}, {"x", "a\x00", time.Minute}, {"x", "a", -1}, {"x", "a", 2 * time.Hour}} {
+		if _, err := a.Acquire(ctx, bad.name, bad.holder, bad.span); !errors.Is(err, eventstore.ErrMalformed) {
 			t.Errorf("%+v: got %v, want ErrMalformed", bad, err)
 		}
 	}
@@ -482,22 +483,22 @@ func TestLeaseAheadOfTheClock(t *testing.T) {
 	at, name := server(t), schema(t)
 	s := open(t, at, postgres.Options{Schema: name})
 	c := admin(t)
-	if _, ok, err := s.Acquire(t.Context(), "relay", "a", 5*time.Second); err != nil || !ok {
-		t.Fatalf("%t, %v", ok, err)
+	if l, err := s.Acquire(t.Context(), "relay", "a", 5*time.Second); err != nil || l.Holder != "a" {
+		t.Fatalf("%+v, %v", l, err)
 	}
 	sqlExec(t, c, "UPDATE "+name+".leases SET until = until + interval '1 hour'")
-	l, ok, err := s.Acquire(t.Context(), "relay", "b", 5*time.Second)
-	if err != nil || !ok || l.Holder != "b" || l.Left > 5*time.Second {
-		t.Errorf("%+v, %t, %v", l, ok, err)
+	l, err := s.Acquire(t.Context(), "relay", "b", 5*time.Second)
+	if err != nil || l.Holder != "b" || l.Left > 5*time.Second {
+		t.Errorf("%+v, %v", l, err)
 	}
-	if err := s.Release(t.Context(), "relay", "b"); err != nil {
-		t.Error(err)
+	if l, err := s.Acquire(t.Context(), "relay", "b", 0); err != nil || l.Left != 0 {
+		t.Errorf("%+v, %v", l, err)
 	}
 	// A lease that was taken for long is no such thing.
-	if _, ok, err := s.Acquire(t.Context(), "relay", "a", time.Hour); err != nil || !ok {
-		t.Fatalf("%t, %v", ok, err)
+	if l, err := s.Acquire(t.Context(), "relay", "a", time.Hour); err != nil || l.Holder != "a" {
+		t.Fatalf("%+v, %v", l, err)
 	}
-	if _, ok, err := s.Acquire(t.Context(), "relay", "b", 5*time.Second); err != nil || ok {
+	if l, err := s.Acquire(t.Context(), "relay", "b", 5*time.Second); err != nil || l.Holder != "a" {
 		t.Errorf("a long lease was taken away: %v", err)
 	}
 }

@@ -155,7 +155,7 @@ func applySteps(ctx context.Context, conn *pgx.Conn, o Options, steps []migratio
 			GRANT SELECT ON ALL TABLES IN SCHEMA %[1]s TO "%[2]s";
 			GRANT SELECT ON ALL SEQUENCES IN SCHEMA %[1]s TO "%[2]s";
 			GRANT EXECUTE ON FUNCTION %[1]s.hold_log, %[1]s.append_salted, %[1]s.settle, %[1]s.new_ids, %[1]s.purge_receipts,
-				%[1]s.acquire_lease, %[1]s.release_lease, %[1]s.last_counted, %[1]s.last_time, %[1]s.put_checkpoint, %[1]s.erase TO "%[2]s";`
+				%[1]s.acquire_lease, %[1]s.last_counted, %[1]s.last_time, %[1]s.put_checkpoint, %[1]s.erase TO "%[2]s";`
 	}
 	return do(fmt.Sprintf(rights+"--%[2]s", o.Schema, o.ServiceRole))
 }

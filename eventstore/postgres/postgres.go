@@ -21,6 +21,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/internal/ground/groupcommit"
+	"daybook/internal/lease"
 )
 
 // Options of a Store; the zero value works.
@@ -153,7 +154,7 @@ type Store struct {
 
 var (
 	_ eventstore.Verifier = (*Store)(nil)
-	_ eventstore.Leases   = (*Store)(nil)
+	_ lease.Store         = (*Store)(nil)
 )
 
 // Open opens the store in the database that a URL (or a keyword/value string of

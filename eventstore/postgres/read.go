@@ -19,7 +19,7 @@ import (
 // keeps no search_path.
 type queries struct {
 	atPosition, atTime, countedTo, countedUntil, slugAtPosition, slugAtTime, slugTakings, former, erased, erase, checkpoint, checkpoints, putCheckpoint,
-	takings, check, newIDs, load, versions, history, entries, records, events, others, find, receipt, commits, mark, identity, leaves, holdings, astray, acquire, release,
+	takings, check, newIDs, load, versions, history, entries, records, events, others, find, receipt, commits, mark, identity, leaves, holdings, astray, acquire,
 	holdLog, heldRecords, heldErased, heldClaims, heldNames, heldReceipts, written, append, settle, purge, empty, useID, notify string
 }
 
@@ -113,7 +113,6 @@ func newQueries(schema string) queries {
 			UNION ALL SELECT space, key, record FROM @names x WHERE NOT EXISTS (SELECT FROM @records r WHERE r.id = x.record)
 			LIMIT 1`),
 		acquire: in("SELECT * FROM @acquire_lease($1::text, $2::text, $3::bigint * interval '1 microsecond')"),
-		release: in("SELECT @release_lease($1::text, $2::text)"),
 
 		holdLog:      in("SELECT @hold_log()"),
 		heldRecords:  in("SELECT id, kind, version, erased FROM @records WHERE id = ANY ($1::bigint[])"),

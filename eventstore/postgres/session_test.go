@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -64,8 +65,8 @@ func TestSettingsOfTheRole(t *testing.T) {
 		if res.Err != nil {
 			t.Fatalf("%s: append: %v", name, res.Err)
 		}
-		if _, ok, err := s.Acquire(t.Context(), "relay", "a", eventstore.MaxLease); err != nil || !ok {
-			t.Errorf("%s: lease: %t, %v", name, ok, err)
+		if l, err := s.Acquire(t.Context(), "relay", "a", time.Hour); err != nil || l.Holder != "a" {
+			t.Errorf("%s: lease: %+v, %v", name, l, err)
 		}
 		owner := open(t, at, postgres.Options{Schema: in})
 		for who, store := range map[string]*postgres.Store{"the role": s, "the owner": owner} {

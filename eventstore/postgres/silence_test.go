@@ -42,7 +42,7 @@ func calls(s *postgres.Store, appended calendar.ID) map[string]func(context.Cont
 		"load":    func(ctx context.Context) error { _, err := s.Load(ctx, 1); return err },
 		"history": func(ctx context.Context) error { _, err := s.History(ctx, 1, 0, 10); return err },
 		"ids":     func(ctx context.Context) error { _, err := s.NewIDs(ctx, 1); return err },
-		"lease":   func(ctx context.Context) error { _, _, err := s.Acquire(ctx, "relay", "a", time.Minute); return err },
+		"lease":   func(ctx context.Context) error { _, err := s.Acquire(ctx, "relay", "a", time.Minute); return err },
 		"settle":  func(ctx context.Context) error { return s.Append(ctx, []eventstore.Append{{}})[0].Err },
 		"key": func(ctx context.Context) error {
 			return s.Append(ctx, []eventstore.Append{{Receipt: &eventstore.Receipt{User: 1, Key: "k"}}})[0].Err

@@ -1,368 +1,205 @@
-// Package lease lets one of several processes be the active one of a role: it
-// stands by until it has the lease, works while it holds it, and gives it back.
-//
-// A lease keeps work from being done twice as a rule. It is no proof: a process
-// that is paused as a whole goes on for a moment when it wakes up, before its
-// clock tells it that the lease has ended. What must never be done twice has a
-// fence of its own, as the stream has for the relay (ADR 12).
+// Package lease lets one of several processes be the active one of a role. A lease keeps
+// work from being done twice as a rule; what must never be done twice has a fence of its
+// own, as the stream has for the relay (ADR 12).
 package lease
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"daybook/eventstore"
+	"daybook/internal/ground/lifecycle"
 	"daybook/internal/ground/pause"
 )
 
-// DefaultStall is how long work may stand still before the lease is given up.
-const DefaultStall = 30 * time.Second
+// Lease is the right to be the active process of a role.
+type Lease struct {
+	Holder string        // a process, unique among all that ever ran
+	Epoch  int64         // from 1; grows whenever another holder takes it
+	Left   time.Duration // how long it still holds, by the clock of the store
+}
 
-// DefaultSpan is how long a lease holds unless it is renewed. A process that
-// dies is replaced within this time and the length of one request.
-const DefaultSpan = 5 * time.Second
+// Store holds the leases that several processes share. Its own clock decides, never that
+// of a process.
+type Store interface {
+	// Acquire takes the lease of a name if it is free or has ended, or renews the one that
+	// holder has, for span from now, at most an hour; a span of 0 ends it. It returns the
+	// lease of the process that has it then.
+	// Errors: eventstore.ErrMalformed, ErrUnavailable, ErrClosed.
+	Acquire(ctx context.Context, name, holder string, span time.Duration) (Lease, error)
+}
 
-// Options are the settings of Run. The zero value works.
+// Span is how long a lease holds unless it is renewed: a process that dies is replaced
+// within this time and the length of one request. Work that stands still is given up after
+// stall.
+const (
+	Span  = 5 * time.Second
+	stall = 30 * time.Second
+)
+
+var (
+	errLate  = errors.New("lease not renewed in time")
+	errStall = errors.New("work stands still")
+)
+
+// Options of Run; the zero value works.
 type Options struct {
-	Log *slog.Logger // nil: no log
-	// Span is how long the lease is taken for, eventstore.MinLease to MaxLease.
-	// 0: DefaultSpan. It is renewed after a third of it and given up a tenth
-	// before its end.
-	Span time.Duration
-	// State is told how things stand; nil: nobody asks.
-	State *State
-	// Progress tells how far the work has come and whether there is more to do. It
-	// is asked while the lease is held and must not wait. nil: work that runs counts
-	// as work that gets on.
+	Log   *slog.Logger // nil: no log
+	State *State       // nil: not observed
+	// Progress returns how far the work has come and whether there is more to do. It must
+	// not wait. nil: work that runs gets on.
 	Progress func() (at uint64, more bool)
-	// Stall is how long the work may have more to do without getting on before the
-	// lease is given up, so that a process that fares better may have it. 0:
-	// DefaultStall.
-	Stall time.Duration
 }
 
-func (o *Options) fill() error {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Span == 0 {
-		o.Span = DefaultSpan
-	}
-	if o.Span < eventstore.MinLease || o.Span > eventstore.MaxLease {
-		return fmt.Errorf("lease: span %s, must be %s to %s", o.Span, eventstore.MinLease, eventstore.MaxLease)
-	}
-	if o.Stall == 0 {
-		o.Stall = DefaultStall
-	}
-	if o.Stall < 0 {
-		return fmt.Errorf("lease: stall %s must not be negative", o.Stall)
-	}
-	if o.State == nil {
-		o.State = new(State)
-	}
-	return nil
+// State is how a lease stands, for health and metrics. The zero value has not asked yet.
+type State struct{ current atomic.Value }
+
+type standing struct {
+	held bool
+	err  error
 }
 
-// State is how a lease stands, for health and metrics. The zero value is that
-// of a process which has not asked yet.
-type State struct {
-	mu    sync.Mutex
-	held  bool
-	epoch int64
-	err   error
+func (s *State) set(held bool, err error) { s.current.Store(standing{held, err}) }
+
+func (s *State) load() standing {
+	now, _ := s.current.Load().(standing)
+	return now
 }
 
-// Err returns why the lease could not be asked for when it was last asked for, nil when it
-// could.
-func (s *State) Err() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.err
-}
+// Held reports whether this process holds the lease and works.
+func (s *State) Held() bool { return s.load().held }
 
-func (s *State) asked(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.err = err
-}
+// Err returns why the lease could not be asked for, nil when it could.
+func (s *State) Err() error { return s.load().err }
 
-// Held tells whether this process holds the lease and works.
-func (s *State) Held() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.held
-}
-
-// Epoch gives the epoch of the lease when this process last saw it, whoever had
-// it; 0 before that.
-func (s *State) Epoch() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.epoch
-}
-
-func (s *State) set(held bool, epoch int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.held, s.epoch = held, epoch
-}
-
-// Run stands by until holder has the lease of a name and then runs work, whose
-// context ends when the lease is lost, when it can no longer be proved to hold (the
-// time is counted from before a request was sent, on the local monotonic clock), or
-// when the work does not get on (Options.Progress). Then Run waits for work to end
-// and stands by again.
-//
-// When ctx ends, so does the context of work; the lease is renewed until work
-// has ended, then released, and Run gives nil, or the error of work unless it is
-// that of a context. When work ends by itself the lease is released and Run
-// gives what work gave, nil too. Run itself fails with eventstore.ErrClosed and
-// ErrMalformed; a store that is unavailable is asked again for ever.
-func Run(ctx context.Context, leases eventstore.Leases, name, holder string, o Options, work func(ctx context.Context) error) error {
-	if leases == nil || work == nil || name == "" || holder == "" {
-		return errors.New("lease: store, name, holder and work are required")
-	}
-	if err := o.fill(); err != nil {
-		return err
-	}
-	o.Log = o.Log.With("lease", name, "holder", holder)
-	r := &runner{leases: leases, name: name, holder: holder, o: o, work: work}
+// Run stands by until holder has the lease of a name and then runs work, whose context
+// ends when the lease is lost, when it is not renewed in time, counted from before the
+// request by the monotonic clock, or when the work stands still (Options.Progress). Then
+// Run waits for the work to end and stands by again. When ctx ends, or the work ends by
+// itself, the lease is released after the work, and Run returns the error of the work, nil
+// for that of ctx. Run itself fails with eventstore.ErrClosed and ErrMalformed; a store
+// that is unavailable is asked again for ever.
+func Run(ctx context.Context, store Store, name, holder string, o Options, work func(context.Context) error) error {
+	log := cmp.Or(o.Log, slog.New(slog.DiscardHandler)).With("lease", name)
+	r := &runner{store, name, holder, cmp.Or(o.State, new(State)), o.Progress, work, lifecycle.Outage{Log: log, Message: "lease cannot be asked for"}}
 	for {
-		t, err := r.standBy(ctx)
-		if ctx.Err() != nil {
-			return nil //nolint:nilerr // it was asked to end
-		}
-		if err != nil {
+		sent := time.Now()
+		l, err := r.acquire(ctx, Span)
+		held := err == nil && l.Holder == holder
+		wait := min(Span/5, max(l.Left, Span/50)) // at its end; sooner when it was released
+		switch {
+		case errors.Is(err, eventstore.ErrClosed), errors.Is(err, eventstore.ErrMalformed):
 			return fmt.Errorf("lease %s: %w", name, err)
+		case ctx.Err() != nil:
+			if held || err != nil { // it may have been granted all the same
+				r.release(ctx)
+			}
+			return nil
+		case held && time.Since(sent) < limit:
+			log.InfoContext(ctx, "lease taken, active", "epoch", l.Epoch)
+			lost, err := r.hold(ctx, l.Epoch, sent)
+			if lost == nil {
+				return err
+			}
+			log.WarnContext(ctx, "lease lost or given up", "epoch", l.Epoch, "cause", lost, "error", err)
+			if wait = Span / 50; errors.Is(lost, errStall) {
+				wait = Span // another process gets it
+			}
+		default:
+			r.state.set(false, err)
 		}
-		if again, err := r.hold(ctx, t); !again || ctx.Err() != nil {
-			return err
-		}
-		if r.stalled { // another one's turn
-			r.stalled = false
-			_ = pause.For(ctx, r.o.Span) // standBy sees its end
+		if pause.For(ctx, wait) != nil {
+			return nil
 		}
 	}
 }
+
+// limit is how long after a request its lease is relied on: clocks run differently, and
+// work takes time to end.
+const limit = Span * 9 / 10
 
 type runner struct {
-	leases       eventstore.Leases
+	store        Store
 	name, holder string
-	o            Options
+	state        *State
+	progress     func() (uint64, bool)
 	work         func(context.Context) error
-
-	epoch  int64 // told last, of another holder
-	failed bool  // the store was unavailable when last asked
-
-	stalled bool // the lease was given up because the work stood still
+	outage       lifecycle.Outage
 }
 
-// errLate is why a lease was given up that the store did not renew.
-var errLate = errors.New("lease not renewed in time")
-
-// The parts of a span.
-func (r *runner) renewal() time.Duration { return r.o.Span / 3 }  // from request to request
-func (r *runner) retry() time.Duration   { return r.o.Span / 10 } // after an error
-func (r *runner) poll() time.Duration    { return r.o.Span / 5 }  // of one that stands by
-func (r *runner) margin() time.Duration  { return r.o.Span / 10 } // clocks run differently, work takes time to end
-
-// term is the answer to a request for the lease.
-type term struct {
-	lease eventstore.Lease
-	held  bool
-	sent  time.Time // before the request went out
-	err   error
-}
-
-// until is when the lease is given up if nothing comes after this term.
-func (r *runner) until(t term) time.Time { return t.sent.Add(r.o.Span - r.margin()) }
-
-func (r *runner) acquire(ctx context.Context, limit time.Duration) term {
-	sent := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, limit)
+func (r *runner) acquire(ctx context.Context, span time.Duration) (Lease, error) {
+	within, cancel := context.WithTimeout(ctx, Span/3)
 	defer cancel()
-	l, held, err := r.leases.Acquire(ctx, r.name, r.holder, r.o.Span)
-	if !errors.Is(err, context.Canceled) {
-		r.o.State.asked(err)
+	l, err := r.store.Acquire(within, r.name, r.holder, span)
+	if ctx.Err() == nil {
+		r.outage.Note(ctx, err)
 	}
-	if err == nil && r.failed {
-		r.failed = false
-		r.o.Log.Info("lease can be asked for again")
-	}
-	if err != nil && !r.failed && !errors.Is(err, context.Canceled) {
-		r.failed = true
-		r.o.Log.Warn("lease cannot be asked for", "error", err)
-	}
-	return term{l, held, sent, err}
+	return l, err
 }
 
-// release gives the lease back. It fails without harm: the lease then ends by
-// itself.
-func (r *runner) release(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.o.Span)
-	defer cancel()
-	if err := r.leases.Release(ctx, r.name, r.holder); err != nil {
-		r.o.Log.Warn("lease not released, it ends by itself", "error", err)
-	}
-}
+// release ends the lease. Where that fails it ends by itself.
+func (r *runner) release(ctx context.Context) { _, _ = r.acquire(context.WithoutCancel(ctx), 0) }
 
-// standBy asks for the lease until this process has it. The error is the
-// context's or one that asking again does not mend.
-func (r *runner) standBy(ctx context.Context) (term, error) {
-	for {
-		t := r.acquire(ctx, r.o.Span)
-		wait := r.poll()
-		switch {
-		case ctx.Err() != nil:
-			if t.held || t.err != nil { // it may have been granted all the same
-				r.release(ctx)
-			}
-			return t, ctx.Err()
-		case errors.Is(t.err, eventstore.ErrClosed), errors.Is(t.err, eventstore.ErrMalformed):
-			return t, t.err
-		case t.err != nil:
-			r.o.State.set(false, r.o.State.Epoch())
-		case t.held && time.Now().Before(r.until(t)):
-			r.epoch = t.lease.Epoch
-			return t, nil
-		case t.held: // the answer came too late to be of use
-			wait = 0
-		default:
-			r.o.State.set(false, t.lease.Epoch)
-			if r.epoch != t.lease.Epoch {
-				r.epoch = t.lease.Epoch
-				r.o.Log.Info("standing by", "epoch", t.lease.Epoch, "active", t.lease.Holder)
-			}
-			// At its end at once; sooner when it was released.
-			wait = max(min(wait, t.lease.Left), r.o.Span/50)
-		}
-		if err := pause.For(ctx, wait); err != nil {
-			return t, err
-		}
-	}
-}
-
-// hold works while the lease holds. again means that it was lost.
-func (r *runner) hold(ctx context.Context, t term) (again bool, err error) {
-	log := r.o.Log.With("epoch", t.lease.Epoch)
-	lost, lose := context.WithCancel(context.WithoutCancel(ctx))
-	defer lose()
-	within, cancel := context.WithCancel(ctx)
-	defer cancel()
-	// By a timer of its own, because a request may hang beyond its limit.
-	guard := time.AfterFunc(time.Until(r.until(t)), func() { lose(); cancel() })
-	defer guard.Stop()
-	r.o.State.set(true, t.lease.Epoch)
-	defer r.o.State.set(false, t.lease.Epoch)
-	log.Info("lease taken, active")
-
+// hold works while the lease of an epoch holds, which was asked for at a moment. It
+// returns why the lease was lost or given up, nil when it was not, and the error of the work.
+func (r *runner) hold(ctx context.Context, epoch int64, sent time.Time) (lost, err error) {
+	within, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r.state.set(true, nil)
+	guard := time.AfterFunc(limit-time.Since(sent), func() { // a request may hang
+		cancel(errLate)
+		r.state.set(false, errLate)
+	})
 	done := make(chan error, 1)
 	go func() { done <- r.work(within) }()
-	renew := time.NewTimer(time.Until(t.sent.Add(r.renewal())))
-	defer renew.Stop()
-	answers := make(chan term, 1)
-	asking, hush := false, context.CancelFunc(func() {})
-	moves, look := r.watch()
-	defer look.Stop()
-	for lost.Err() == nil {
+	at, moved := uint64(0), time.Now()
+	for wait := Span/3 - time.Since(sent); ; {
 		select {
-		case err := <-done:
-			hush()
-			if asking { // or it would come after the release
-				<-answers
+		case err = <-done:
+			guard.Stop()
+			r.release(ctx)
+			r.state.set(false, r.state.Err())
+			if ctx.Err() == nil {
+				lost = context.Cause(within)
 			}
-			if lost.Err() != nil {
-				stopped(log, err)
-				return true, nil
+			if errors.Is(err, within.Err()) {
+				err = nil
 			}
-			return false, r.ended(ctx, log, err)
-		case <-lost.Done():
-			r.o.State.asked(errLate)
-			log.Warn("lease not renewed in time, stopping")
-		case <-look.C:
-			if !moves() {
-				log.Error("work does not get on, giving the lease up", "stall", r.o.Stall)
-				r.stalled = true
-				lose()
+			return lost, err
+		case <-time.After(wait):
+		}
+		wait = Span / 10
+		if within.Err() != nil && ctx.Err() == nil {
+			continue // the work is ending
+		}
+		if r.progress != nil {
+			now, more := r.progress()
+			if !more || now != at {
+				at, moved = now, time.Now()
 			}
-		case <-renew.C:
-			var request context.Context
-			request, hush = context.WithCancel(context.WithoutCancel(ctx))
-			limit := time.Until(r.until(t))
-			asking = true
-			go func() { answers <- r.acquire(request, limit) }()
-		case next := <-answers:
-			asking = false
-			hush()
-			switch {
-			case next.err != nil:
-				renew.Reset(r.retry())
-			case !next.held || next.lease.Epoch != t.lease.Epoch:
-				log.Warn("lease lost, stopping", "active", next.lease.Holder, "new_epoch", next.lease.Epoch)
-				lose()
-			case guard.Stop():
-				t = next
-				guard.Reset(time.Until(r.until(t)))
-				renew.Reset(time.Until(t.sent.Add(r.renewal())))
+			if time.Since(moved) >= stall {
+				r.state.set(false, nil)
+				cancel(errStall)
+				continue
 			}
 		}
-	}
-	hush()
-	cancel()
-	r.o.State.set(false, t.lease.Epoch)
-	slow := time.NewTimer(r.margin())
-	defer slow.Stop()
-	for {
-		select {
-		case err := <-done:
-			if asking { // one request at a time
-				<-answers
-			}
-			if r.stalled {
-				r.release(ctx)
-			}
-			stopped(log, err)
-			return true, nil
-		case <-slow.C:
-			log.Error("work goes on without the lease")
+		sent = time.Now()
+		l, err := r.acquire(context.WithoutCancel(ctx), Span)
+		switch {
+		case err == nil && (l.Holder != r.holder || l.Epoch != epoch):
+			r.state.set(false, nil)
+			cancel(fmt.Errorf("%s has it in epoch %d", l.Holder, l.Epoch))
+		case err == nil && guard.Stop():
+			guard.Reset(limit - time.Since(sent))
+			wait = Span/3 - time.Since(sent)
+			fallthrough
+		case err != nil && within.Err() == nil:
+			r.state.set(true, err)
 		}
 	}
-}
-
-// watch gives what tells whether the work gets on, and when to ask it.
-func (r *runner) watch() (moves func() bool, look *time.Ticker) {
-	look = time.NewTicker(min(r.renewal(), max(r.o.Stall/4, time.Millisecond)))
-	if r.o.Progress == nil {
-		return func() bool { return true }, look
-	}
-	last, _ := r.o.Progress()
-	since := time.Now()
-	return func() bool {
-		at, more := r.o.Progress()
-		if !more || at != last {
-			last, since = at, time.Now()
-		}
-		return time.Since(since) < r.o.Stall
-	}, look
-}
-
-// stopped deals with work that ended because its lease was lost.
-func stopped(log *slog.Logger, err error) {
-	if err != nil && !errors.Is(err, context.Canceled) {
-		log.Warn("work ended with an error after the lease was lost", "error", err)
-	}
-}
-
-// ended deals with work that ended while the lease was held.
-func (r *runner) ended(ctx context.Context, log *slog.Logger, err error) error {
-	r.release(ctx)
-	log.Info("lease released", "error", err)
-	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
-		return nil
-	}
-	return err
 }

@@ -26,52 +26,40 @@ type leases struct {
 	end    time.Time
 }
 
-func (l *leases) Acquire(ctx context.Context, name, holder string, span time.Duration) (eventstore.Lease, bool, error) {
+func (l *leases) Acquire(ctx context.Context, _, holder string, span time.Duration) (lease.Lease, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if ctx.Err() != nil {
-		return eventstore.Lease{}, false, ctx.Err()
+		return lease.Lease{}, ctx.Err()
 	}
 	now := time.Now()
-	held := l.holder == holder || !now.Before(l.end)
-	if held {
+	if l.holder == holder || !now.Before(l.end) {
 		if l.holder != holder {
 			l.epoch++
 		}
 		l.holder, l.end = holder, now.Add(span)
 	}
-	return eventstore.Lease{Name: name, Holder: l.holder, Epoch: l.epoch, Left: l.end.Sub(now)}, held, nil
-}
-
-func (l *leases) Release(ctx context.Context, _, holder string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.holder == holder {
-		l.end = time.Now()
-	}
-	return ctx.Err()
+	return lease.Lease{Holder: l.holder, Epoch: l.epoch, Left: l.end.Sub(now)}, nil
 }
 
 // path is the way of one process to the store. Requests go through there, come
 // there, and come back through back.
 type path struct {
-	eventstore.Leases
+	lease.Store
 	there, back func(ctx context.Context) error
 }
 
-func (p *path) Acquire(ctx context.Context, name, holder string, span time.Duration) (eventstore.Lease, bool, error) {
+func (p *path) Acquire(ctx context.Context, name, holder string, span time.Duration) (lease.Lease, error) {
 	if p.there != nil {
 		if err := p.there(ctx); err != nil {
-			return eventstore.Lease{}, false, err
+			return lease.Lease{}, err
 		}
 	}
-	l, held, err := p.Leases.Acquire(ctx, name, holder, span)
+	l, err := p.Store.Acquire(ctx, name, holder, span)
 	if p.back != nil {
-		if err := p.back(ctx); err != nil {
-			return eventstore.Lease{}, false, err
-		}
+		err = errors.Join(err, p.back(ctx))
 	}
-	return l, held, err
+	return l, err
 }
 
 func wait(ctx context.Context, d time.Duration) error {
@@ -150,7 +138,7 @@ type process struct {
 	result chan error
 }
 
-func start(t *testing.T, l eventstore.Leases, holder string, o lease.Options, work func(context.Context) error) *process {
+func start(t *testing.T, l lease.Store, holder string, o lease.Options, work func(context.Context) error) *process {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	p := &process{stop: cancel, result: make(chan error, 1)}
@@ -188,13 +176,13 @@ func TestOneIsActive(t *testing.T) {
 		synctest.Wait()
 		b := start(t, l, "b", lease.Options{}, r.work("b"))
 		after(t, r, time.Hour, "a")
-		if !a.Held() || b.Held() || a.Epoch() != 1 || b.Epoch() != 1 {
-			t.Errorf("got a %t %d, b %t %d; want a to hold epoch 1", a.Held(), a.Epoch(), b.Held(), b.Epoch())
+		if !a.Held() || b.Held() || l.epoch != 1 {
+			t.Errorf("got a %t, b %t, epoch %d; want a to hold epoch 1", a.Held(), b.Held(), l.epoch)
 		}
 		end(t, a)
-		after(t, r, lease.DefaultSpan/5, "b") // released, so a poll is enough
-		if a.Held() || !b.Held() || b.Epoch() != 2 {
-			t.Errorf("got a %t, b %t %d; want b to hold epoch 2", a.Held(), b.Held(), b.Epoch())
+		after(t, r, lease.Span/5, "b") // released, so a poll is enough
+		if a.Held() || !b.Held() || l.epoch != 2 {
+			t.Errorf("got a %t, b %t, epoch %d; want b to hold epoch 2", a.Held(), b.Held(), l.epoch)
 		}
 		end(t, b)
 		if r.order() != "a b" {
@@ -209,14 +197,14 @@ func TestProcessDies(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, r := &leases{}, &role{t: t}
-		if _, held, _ := l.Acquire(t.Context(), "relay", "dead", lease.DefaultSpan); !held {
+		if got, _ := l.Acquire(t.Context(), "relay", "dead", lease.Span); got.Holder != "dead" {
 			t.Fatal("not held")
 		}
 		const later = 700 * time.Millisecond // so that no poll falls on the end
 		<-time.After(later)
 		b := start(t, l, "b", lease.Options{}, r.work("b"))
-		after(t, r, lease.DefaultSpan-later-time.Millisecond, "")
-		after(t, r, lease.DefaultSpan/50, "b")
+		after(t, r, lease.Span-later-time.Millisecond, "")
+		after(t, r, lease.Span/50, "b")
 		end(t, b)
 	})
 }
@@ -259,17 +247,17 @@ func TestStoreOutOfReach(t *testing.T) {
 				l, r := &leases{}, &role{t: t}
 				var cut atomic.Bool
 				p := c(&cut)
-				p.Leases = l
+				p.Store = l
 				a := start(t, p, "a", lease.Options{}, r.work("a"))
 				synctest.Wait()
 				b := start(t, l, "b", lease.Options{}, r.work("b"))
 				after(t, r, time.Minute, "a")
 				cut.Store(true)
-				after(t, r, lease.DefaultSpan, "b")
+				after(t, r, lease.Span, "b")
 				if a.Err() == nil || b.Err() != nil {
 					t.Errorf("a cannot ask: %v, b: %v", a.Err(), b.Err())
 				}
-				if gap := r.turns[1].start.Sub(r.turns[0].end); gap <= 0 || gap > lease.DefaultSpan/5 {
+				if gap := r.turns[1].start.Sub(r.turns[0].end); gap <= 0 || gap > lease.Span/5 {
 					t.Errorf("%s between the turns, want some, and not more than a fifth of the span", gap)
 				}
 				cut.Store(false)
@@ -278,7 +266,7 @@ func TestStoreOutOfReach(t *testing.T) {
 					t.Errorf("a can ask again: %v", a.Err())
 				}
 				end(t, b)
-				after(t, r, lease.DefaultSpan, "a")
+				after(t, r, lease.Span, "a")
 				end(t, a)
 			})
 		})
@@ -291,7 +279,7 @@ func TestShortOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, r := &leases{}, &role{t: t}
 		var down atomic.Bool
-		p := &path{Leases: l, there: func(context.Context) error {
+		p := &path{Store: l, there: func(context.Context) error {
 			if down.Load() {
 				return eventstore.ErrUnavailable
 			}
@@ -301,14 +289,14 @@ func TestShortOutage(t *testing.T) {
 		a := start(t, p, "a", lease.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}, r.work("a"))
 		after(t, r, time.Minute, "a")
 		down.Store(true)
-		<-time.After(lease.DefaultSpan / 2)
+		<-time.After(lease.Span / 2)
 		down.Store(false)
 		after(t, r, time.Minute, "a")
 		end(t, a)
 		if r.order() != "a" {
 			t.Errorf("turns: %s, want a", r.order())
 		}
-		for text, want := range map[string]int{"cannot be asked for": 1, "can be asked for again": 1, "epoch=1": 2} {
+		for text, want := range map[string]int{"msg=\"lease cannot be asked for\"": 1, "msg=\"outage ended\"": 1, "epoch=1": 1} {
 			if got := strings.Count(log.String(), text); got != want {
 				t.Errorf("%q stands %d times in the log, want %d\n%s", text, got, want, &log)
 			}
@@ -323,7 +311,7 @@ func TestLongOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, r := &leases{}, &role{t: t}
 		var down atomic.Bool
-		p := &path{Leases: l, there: func(context.Context) error {
+		p := &path{Store: l, there: func(context.Context) error {
 			if down.Load() {
 				return eventstore.ErrUnavailable
 			}
@@ -335,7 +323,7 @@ func TestLongOutage(t *testing.T) {
 		down.Store(true)
 		after(t, r, time.Hour, "")
 		down.Store(false)
-		<-time.After(lease.DefaultSpan)
+		<-time.After(lease.Span)
 		synctest.Wait()
 		if r.now() == "" {
 			t.Error("nobody is active")
@@ -350,16 +338,16 @@ func TestLateAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, r := &leases{}, &role{t: t}
-		const late = lease.DefaultSpan * 8 / 10
-		p := &path{Leases: l, back: func(ctx context.Context) error { return wait(ctx, late) }}
+		const late = lease.Span * 8 / 10
+		p := &path{Store: l, back: func(context.Context) error { <-time.After(late); return nil }}
 		began := time.Now()
 		a := start(t, p, "a", lease.Options{}, r.work("a"))
 		after(t, r, late, "a")
-		<-time.After(lease.DefaultSpan)
+		<-time.After(lease.Span)
 		synctest.Wait()
 		first := r.turns[0]
-		if first.end.IsZero() || first.end.Sub(began) > lease.DefaultSpan {
-			t.Errorf("worked until %s after the request, want less than %s", first.end.Sub(began), lease.DefaultSpan)
+		if first.end.IsZero() || first.end.Sub(began) > lease.Span {
+			t.Errorf("worked until %s after the request, want less than %s", first.end.Sub(began), lease.Span)
 		}
 		end(t, a)
 	})
@@ -373,7 +361,7 @@ func TestPausedProcess(t *testing.T) {
 		l, r := &leases{}, &role{t: t}
 		// To the store it looks like this: a came, and then nothing for long.
 		var paused atomic.Bool
-		p := &path{Leases: l, there: func(context.Context) error {
+		p := &path{Store: l, there: func(context.Context) error {
 			for paused.Load() {
 				<-time.After(time.Second)
 			}
@@ -397,8 +385,8 @@ func TestPausedProcess(t *testing.T) {
 		}
 		paused.Store(false)
 		after(t, r, time.Minute, "b")
-		if len(stopped) != 1 || b.Epoch() != 2 {
-			t.Errorf("a stopped %d times, b has epoch %d; want 1 and 2", len(stopped), b.Epoch())
+		if len(stopped) != 1 || l.epoch != 2 {
+			t.Errorf("a stopped %d times, b has epoch %d; want 1 and 2", len(stopped), l.epoch)
 		}
 		end(t, a, b)
 	})
@@ -415,19 +403,19 @@ func TestLeaseTakenAway(t *testing.T) {
 		l.mu.Lock()
 		l.holder, l.epoch, l.end = "other", l.epoch+1, time.Now().Add(time.Hour)
 		l.mu.Unlock()
-		after(t, r, lease.DefaultSpan/3, "")
-		if a.Held() || a.Epoch() != 2 {
-			t.Errorf("got %t %d, want epoch 2 of another", a.Held(), a.Epoch())
+		after(t, r, lease.Span/3, "")
+		if a.Held() || a.Err() != nil {
+			t.Errorf("got %t, %v; want another to hold it", a.Held(), a.Err())
 		}
 		// Back and forth between two renewals: the epoch tells.
 		after(t, r, time.Hour, "a")
 		l.mu.Lock()
 		l.epoch += 2
 		l.mu.Unlock()
-		after(t, r, lease.DefaultSpan, "a")
+		after(t, r, lease.Span, "a")
 		end(t, a)
-		if r.order() != "a a a" || a.Epoch() != 5 {
-			t.Errorf("turns: %s, epoch %d; want three turns of a and epoch 5", r.order(), a.Epoch())
+		if r.order() != "a a a" || l.epoch != 5 {
+			t.Errorf("turns: %s, epoch %d; want three turns of a and epoch 5", r.order(), l.epoch)
 		}
 	})
 }
@@ -449,7 +437,7 @@ func TestDrain(t *testing.T) {
 		<-time.After(time.Minute)
 		a.stop()
 		after(t, r, time.Minute-time.Millisecond, "a")
-		after(t, r, time.Millisecond+lease.DefaultSpan/5, "b")
+		after(t, r, time.Millisecond+lease.Span/5, "b")
 		end(t, a, b)
 	})
 }
@@ -468,7 +456,7 @@ func TestWorkEndsByItself(t *testing.T) {
 				if !errors.Is(err, want) || want == nil && err != nil {
 					t.Errorf("got %v, want %v", err, want)
 				}
-				if _, held, _ := l.Acquire(t.Context(), "relay", "b", lease.DefaultSpan); !held {
+				if got, _ := l.Acquire(t.Context(), "relay", "b", lease.Span); got.Holder != "b" {
 					t.Error("the lease was not released")
 				}
 			})
@@ -496,13 +484,13 @@ func TestEndsWhileStandingBy(t *testing.T) {
 		l, r := &leases{holder: "other", epoch: 7, end: time.Now().Add(time.Hour)}, &role{t: t}
 		a := start(t, l, "a", lease.Options{}, r.work("a"))
 		after(t, r, time.Minute, "")
-		if a.Held() || a.Epoch() != 7 {
-			t.Errorf("got %t %d, want epoch 7 of another", a.Held(), a.Epoch())
+		if a.Held() || l.epoch != 7 {
+			t.Errorf("got %t, epoch %d; want epoch 7 of another", a.Held(), l.epoch)
 		}
 		end(t, a)
 		// Granted, but the answer never came: it is given back.
 		free := &leases{}
-		b := start(t, &path{Leases: free, back: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}, "b", lease.Options{}, r.work("b"))
+		b := start(t, &path{Store: free, back: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}, "b", lease.Options{}, r.work("b"))
 		synctest.Wait()
 		end(t, b)
 		if free.holder != "b" || free.end.After(time.Now()) {
@@ -511,30 +499,15 @@ func TestEndsWhileStandingBy(t *testing.T) {
 	})
 }
 
+// What asking again does not mend ends Run.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	work := func(context.Context) error { return nil }
-	cases := map[string]struct {
-		leases eventstore.Leases
-		name   string
-		span   time.Duration
-		want   error // nil: any
-	}{
-		"no store":   {nil, "relay", 0, nil},
-		"no name":    {&leases{}, "", 0, nil},
-		"short span": {&leases{}, "relay", eventstore.MinLease - 1, nil},
-		"long span":  {&leases{}, "relay", eventstore.MaxLease + 1, nil},
-		"closed":     {&path{there: func(context.Context) error { return eventstore.ErrClosed }}, "relay", 0, eventstore.ErrClosed},
-		"malformed":  {&path{there: func(context.Context) error { return eventstore.ErrMalformed }}, "relay", 0, eventstore.ErrMalformed},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			err := lease.Run(t.Context(), c.leases, c.name, "a", lease.Options{Span: c.span}, work)
-			if err == nil || c.want != nil && !errors.Is(err, c.want) {
-				t.Errorf("got %v, want an error: %v", err, c.want)
-			}
-		})
+	for _, want := range []error{eventstore.ErrClosed, eventstore.ErrMalformed} {
+		store := &path{there: func(context.Context) error { return want }}
+		err := lease.Run(t.Context(), store, "relay", "a", lease.Options{}, func(context.Context) error { return nil })
+		if !errors.Is(err, want) {
+			t.Errorf("got %v, want %v", err, want)
+		}
 	}
 }
 
@@ -553,7 +526,7 @@ func TestNeverTwo(t *testing.T) {
 					var mu sync.Mutex
 					trouble := func(ctx context.Context) error {
 						mu.Lock()
-						n, d := rnd.IntN(20), time.Duration(rnd.Int64N(int64(lease.DefaultSpan)))
+						n, d := rnd.IntN(20), time.Duration(rnd.Int64N(int64(lease.Span)))
 						mu.Unlock()
 						switch {
 						case n == 0:

@@ -25,7 +25,7 @@ func TestStandstill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, r := &leases{}, &role{t: t}
 		var pa, pb progress
-		o := func(p *progress) lease.Options { return lease.Options{Progress: p.tell, Stall: 20 * time.Second} }
+		o := func(p *progress) lease.Options { return lease.Options{Progress: p.tell} }
 		a := start(t, l, "a", o(&pa), r.work("a"))
 		synctest.Wait()
 		b := start(t, l, "b", o(&pb), r.work("b"))
@@ -35,11 +35,14 @@ func TestStandstill(t *testing.T) {
 			pa.at.Add(1)
 			after(t, r, 15*time.Second, "a")
 		}
-		after(t, r, 20*time.Second, "b")
+		after(t, r, 30*time.Second, "b")
 		pb.more.Store(true)
-		after(t, r, 30*time.Second, "a") // it fares no better: the other one tries again
+		after(t, r, 40*time.Second, "a") // it fares no better: the other one tries again
 		pa.more.Store(false)
 		after(t, r, time.Hour, "a")
+		if gap := r.turns[1].start.Sub(r.turns[0].end); gap > lease.Span/5 || a.Err() != nil || b.Err() != nil {
+			t.Errorf("%s between the turns, errors %v and %v: want the lease released", gap, a.Err(), b.Err())
+		}
 		end(t, a, b)
 	})
 }
@@ -55,7 +58,7 @@ func TestStandstillAlone(t *testing.T) {
 		<-time.After(time.Hour)
 		synctest.Wait()
 		p.more.Store(false)
-		after(t, r, 2*lease.DefaultSpan, "a")
+		after(t, r, 2*lease.Span, "a")
 		if turns := len(r.turns); turns < 50 || turns > 120 {
 			t.Errorf("%d turns in an hour", turns)
 		}
@@ -75,7 +78,7 @@ func TestStandstillHangs(t *testing.T) {
 		a := start(t, l, "a", lease.Options{Progress: p.tell}, stubborn(hangs))
 		synctest.Wait()
 		b := start(t, l, "b", lease.Options{}, r.work("b"))
-		after(t, r, lease.DefaultStall+2*lease.DefaultSpan, "b")
+		after(t, r, 30*time.Second+2*lease.Span, "b")
 		if a.Held() {
 			t.Error("who hangs holds the lease")
 		}

@@ -479,7 +479,7 @@ BEGIN
 END $$;
 
 -- acquire_lease takes or renews a lease where it is free, ended or the holder's
--- own, and gives it as it is then.
+-- own, and returns it as it is then. A span of 0 ends it.
 CREATE FUNCTION acquire_lease(lease text, who text, span interval, OUT holder text, OUT epoch bigint, OUT remaining interval)
     LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
@@ -491,10 +491,6 @@ BEGIN
     SELECT l.holder, l.epoch, greatest(l.until - clock_timestamp(), interval '0')
         INTO acquire_lease.holder, acquire_lease.epoch, acquire_lease.remaining FROM leases l WHERE l.name = lease;
 END $$;
-
-CREATE FUNCTION release_lease(lease text, who text) RETURNS void LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
-    UPDATE leases SET until = 'epoch' WHERE name = lease AND holder = who AND until > 'epoch'
-$$;
 
 -- put_checkpoint keeps a checkpoint that is larger than the newest one, or the note of
 -- one whose note is still the one that the caller knows, and tells whether it did.
