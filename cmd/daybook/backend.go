@@ -29,8 +29,8 @@ type backend struct {
 	log     *slog.Logger
 	hooks   telemetry.Hooks
 	store   eventstore.Verifier
-	leases  lease.Store // nil: the store belongs to this process alone
-	close   func() error      // of the store
+	leases  lease.Store  // nil: the store belongs to this process alone
+	close   func() error // of the store
 	calls   *storeWatch
 	guard   atomic.Pointer[dataGuard] // nil: not a process that serves, or it holds no directory
 	users   *access.Users

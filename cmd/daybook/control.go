@@ -130,20 +130,27 @@ const (
 // it and has taken the order. The server is asked first: somebody may have removed the
 // lock. Another command holds it for a moment, and a server that starts has no socket yet,
 // so both are waited for.
-func holdOrReach(ctx context.Context, dir string, create bool, wait time.Duration, o order) (*os.File, *link, error) {
+func holdOrReach(ctx context.Context, dir string, create bool, wait time.Duration, o order) (lock *os.File, server *link, err error) {
+	err = whileLocked(ctx, wait, func(ctx context.Context) (err error) {
+		if server, err = give(ctx, dir, o); errors.Is(err, errNoServer) {
+			lock, err = lockData(dir, create, o.Task)
+		}
+		return err
+	})
+	return lock, server, err
+}
+
+// whileLocked tries again while another process holds a data directory.
+func whileLocked(ctx context.Context, wait time.Duration, try func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	for {
-		l, err := give(limited, dir, o)
-		if !errors.Is(err, errNoServer) {
-			return nil, l, err
-		}
-		lock, err := lockData(dir, create)
+		err := try(limited)
 		if !errors.Is(err, errLocked) {
-			return lock, nil, err
+			return err
 		}
 		if pause.For(limited, holderPoll) != nil {
-			return nil, nil, cmp.Or(ctx.Err(), fmt.Errorf("%s is in use by another command, or by a service that starts or stops; try again when that is done", dir))
+			return cmp.Or(ctx.Err(), fmt.Errorf("%w; try again when it has ended", err))
 		}
 	}
 }
@@ -404,11 +411,12 @@ func (f writerFunc) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-var errLocked = errors.New("in use by another process")
+var errLocked = errors.New("in use")
 
-// lockData takes the lock of a data directory, so that one process at a time
-// has its store open. The kernel gives it back when the process ends in any way.
-func lockData(dir string, create bool) (*os.File, error) {
+// lockData takes the lock of a data directory for a command, so that one process at a
+// time has its store open. The kernel releases it when the process ends in any way. Others
+// read in the file which process that is.
+func lockData(dir string, create bool, command string) (*os.File, error) {
 	if create {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, fmt.Errorf("data directory: %w", err)
@@ -422,11 +430,15 @@ func lockData(dir string, create bool) (*os.File, error) {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		_ = f.Close()
+		defer func() { _ = f.Close() }()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("%s is %w", dir, errLocked)
+			holder, _ := io.ReadAll(io.LimitReader(f, 100))
+			return nil, fmt.Errorf("%s is %w by %s", dir, errLocked, cmp.Or(strings.TrimSpace(string(holder)), "another process"))
 		}
 		return nil, fmt.Errorf("lock %s: %w", dir, err)
+	}
+	if err := f.Truncate(0); err == nil {
+		_, _ = fmt.Fprintf(f, "process %d (daybook %s)\n", os.Getpid(), command) // the lock holds without it
 	}
 	return f, nil
 }

@@ -51,17 +51,18 @@ func TestCommandsWaitForEachOther(t *testing.T) {
 func TestHolderThatStays(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	lock, err := lockData(data, false)
+	lock, err := lockData(data, false, "import")
 	must(t, err)
 	defer func() { _ = lock.Close() }()
+	holder := fmt.Sprintf("in use by process %d (daybook import)", os.Getpid())
 	// Of a process that was killed.
 	must(t, os.WriteFile(filepath.Join(data, controlFile), []byte(filepath.Join(data, socketName)), 0o600))
-	if _, _, err := holdOrReach(t.Context(), data, false, 0, order{Task: "health"}); err == nil || !strings.Contains(err.Error(), "another command") {
+	if _, _, err := holdOrReach(t.Context(), data, false, 0, order{Task: "health"}); err == nil || !strings.Contains(err.Error(), holder) {
 		t.Errorf("the error is %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := holdOrReach(ctx, data, false, time.Hour, order{Task: "health"}); err == nil || strings.Contains(err.Error(), "another command") {
+	if _, _, err := holdOrReach(ctx, data, false, time.Hour, order{Task: "health"}); err == nil || strings.Contains(err.Error(), holder) {
 		t.Errorf("with an ended context the error is %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -42,10 +43,11 @@ func carry(ctx context.Context, c *console, s *settings) (err error) {
 	if err := wantStore(s); err != nil {
 		return err
 	}
-	lock, err := lockData(s.data, false)
-	if errors.Is(err, errLocked) {
-		return fmt.Errorf("%w; end it first, because nobody may write meanwhile", err)
-	}
+	var lock *os.File
+	err = whileLocked(ctx, holderWait, func(context.Context) (err error) {
+		lock, err = lockData(s.data, false, "migrate")
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -138,7 +138,13 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(ctx contex
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if s.holdsData() {
-		lock, err := lockData(s.data, true)
+		var lock *os.File
+		outage := lifecycle.Outage{Log: log, Message: "waiting for the data directory"}
+		err := whileLocked(ctx, holderWait, func(ctx context.Context) (err error) {
+			lock, err = lockData(s.data, true, "serve")
+			outage.Note(ctx, err)
+			return err
+		})
 		if err != nil {
 			return err
 		}

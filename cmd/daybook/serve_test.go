@@ -7,12 +7,14 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -20,6 +22,31 @@ import (
 )
 
 const concert = `{"title":"Quay concert","start_date":"tomorrow 7pm","end_date":"tomorrow 9pm","venue":{"venue":"River Hall"}}`
+
+// TestServeWaitsForCommand: a command that holds the data directory is waited for, and
+// named when it goes on for too long.
+func TestServeWaitsForCommand(t *testing.T) {
+	t.Parallel()
+	for name, held := range map[string]time.Duration{"one that ends": time.Second, "one that goes on": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data := t.TempDir()
+			lock, err := lockData(data, false, "import")
+			must(t, err)
+			end := time.AfterFunc(held, func() { _ = lock.Close() })
+			if held < holderWait {
+				startServer(t, "serve", "--data", data)
+				return
+			}
+			defer func() { end.Stop(); _ = lock.Close() }()
+			_, text, status := tool(t, nil, "serve", "--data", data, "--listen", "127.0.0.1:0")
+			holder := fmt.Sprintf("is in use by process %d (daybook import)", os.Getpid())
+			if status != exitFailed || strings.Count(text, holder) != 2 || strings.Count(text, "waiting for the data directory") != 1 {
+				t.Errorf("status %d, want %q in one line of the log and in the message:\n%s", status, holder, text)
+			}
+		})
+	}
+}
 
 // TestKillDuringWrites kills the service at a random write and starts it again:
 // every acknowledged write is there, no half of one is.
