@@ -12,13 +12,16 @@ import (
 )
 
 // translate turns errors of the driver into those of the port, by SQLSTATE or
-// type; lost tells that the connection was.
+// type; lost reports that the connection was. One of the port is left as it is.
 func translate(ctx context.Context, err error, lost bool) error {
 	if err == nil {
 		return nil
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if errors.Is(err, eventstore.ErrUnavailable) || errors.Is(err, eventstore.ErrDamaged) || errors.Is(err, eventstore.ErrClosed) {
+		return err
 	}
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch {

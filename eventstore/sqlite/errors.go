@@ -11,7 +11,8 @@ import (
 	"daybook/eventstore"
 )
 
-// translate turns errors of the driver into those of the port, by code.
+// translate turns errors of the driver into those of the port, by code. One of the port is
+// left as it is.
 func translate(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -20,7 +21,7 @@ func translate(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	e, ok := errors.AsType[*driver.Error](err)
-	if !ok {
+	if !ok || errors.Is(err, eventstore.ErrUnavailable) || errors.Is(err, eventstore.ErrDamaged) {
 		return err
 	}
 	switch e.Code() & 0xff { // the rest of the code is detail
