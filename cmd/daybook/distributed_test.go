@@ -296,7 +296,7 @@ func TestServersGoAndCome(t *testing.T) {
 	w := &server{t: t, cmd: cmd}
 	cmd.Stderr, cmd.Dir = w, t.TempDir()
 	must(t, cmd.Start())
-	eventually(t, "waiting for the store", func() bool { return strings.Contains(w.log(), "msg=waiting ") })
+	eventually(t, "waiting for the store", func() bool { return strings.Contains(w.log(), "waiting for a server") })
 	must(t, cmd.Process.Signal(syscall.SIGTERM))
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("ended while it waited: %v\n%s", err, w.log())

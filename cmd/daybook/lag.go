@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -182,17 +183,24 @@ func aheadOfStore(visible, head calendar.Position) string {
 // watchHealth looks at the process now and then, so that it is known since when
 // something stands still, and logs when it does and when it does no more.
 func (b *backend) watchHealth(ctx context.Context, log *slog.Logger) error {
-	for before := false; ; {
-		switch h := b.health(ctx); {
-		case h.still && !before:
-			log.WarnContext(ctx, "service is degraded", "why", h.reason())
-			before = true
-		case before && h.Status == statusOK:
-			log.InfoContext(ctx, "service is well again")
-			before = false
-		}
+	for degraded := false; ; {
+		h := b.health(ctx)
+		degraded = h.log(ctx, log, degraded)
 		if err := pause.For(ctx, lookEvery); err != nil {
 			return err
 		}
 	}
+}
+
+// log logs a change between well and degraded, and reports which of them it is then.
+func (h *health) log(ctx context.Context, log *slog.Logger, degraded bool) bool {
+	switch {
+	case h.still && !degraded:
+		log.WarnContext(ctx, "service is degraded", "why", cmp.Or(h.reason(), h.Status))
+		return true
+	case degraded && h.Status == statusOK:
+		log.InfoContext(ctx, "service is well again")
+		return false
+	}
+	return degraded
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +76,23 @@ func TestCausesAreForOperators(t *testing.T) {
 		if !strings.Contains(text, "beyond 1 of 2, "+whyNoWrites) || strings.Contains(text, "192.0.2.1") != shown {
 			t.Errorf("%s tells %q", role, text)
 		}
+	}
+}
+
+// TestDegradedSaysWhy: a log line says why, also where the store went away in the middle of
+// a look, and comes once.
+func TestDegradedSaysWhy(t *testing.T) {
+	t.Parallel()
+	var text bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&text, nil))
+	degraded := false
+	for _, h := range []health{
+		{Status: statusNoStore, still: true}, {Status: statusDegraded, still: true, Why: whyNoWrites}, {Status: statusStarting}, {Status: statusOK}, {Status: statusOK},
+	} {
+		degraded = h.log(t.Context(), log, degraded)
+	}
+	if got := text.String(); strings.Count(got, "\n") != 2 || !strings.Contains(got, fmt.Sprintf("why=%q\n", statusNoStore)) || !strings.Contains(got, "well again") {
+		t.Errorf("the log says:\n%s", got)
 	}
 }
 

@@ -249,15 +249,17 @@ func (p *process) await(ctx context.Context, what, where string, open func(conte
 	p.readiness.waitFor(what)
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = minServerWait, maxServerWait
+	outage := lifecycle.Outage{Log: p.log, Message: "waiting for a server"}
 	_, err := backoff.Retry(ctx, func() (none struct{}, _ error) {
 		err := open(ctx)
 		if err != nil && !isUnavailable(err) {
-			err = backoff.Permanent(err)
+			return none, backoff.Permanent(err)
+		}
+		if ctx.Err() == nil {
+			outage.Note(ctx, err, "for", what, "at", where)
 		}
 		return none, err
-	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, d time.Duration) {
-		p.log.WarnContext(ctx, "waiting", "for", what, "at", where, "error", err, "wait", d)
-	}))
+	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(0))
 	return err
 }
 
@@ -340,7 +342,7 @@ func (r *roles) leased(name string, work func(context.Context) error, progress f
 // watchStart notes when the read model has reached the head of the start.
 func (r *roles) watchStart(ctx context.Context) error {
 	var head calendar.Position
-	err := r.await(ctx, "", "event store", func(ctx context.Context) (err error) {
+	err := r.await(ctx, "event store", cmp.Or(redactedURLs(r.s.store), r.s.data), func(ctx context.Context) (err error) {
 		head, err = r.b.store.Head(ctx)
 		return err
 	})

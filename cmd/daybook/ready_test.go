@@ -1,11 +1,19 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/query/readmodel"
 )
 
 func TestReady(t *testing.T) {
@@ -57,4 +65,50 @@ func TestReadinessBeforeTheWork(t *testing.T) {
 	if got := ask(pathLive); got.Code != 200 {
 		t.Errorf("live: %d %s", got.Code, got.Body)
 	}
+}
+
+// awayStore is a store that is unavailable for some calls and then closed.
+type awayStore struct {
+	eventstore.Verifier
+	calls int
+}
+
+func (s *awayStore) Head(context.Context) (calendar.Position, error) {
+	if s.calls--; s.calls < 0 {
+		return 0, eventstore.ErrClosed
+	}
+	return 0, eventstore.ErrUnavailable
+}
+
+// TestWaitsOnce: a wait for a server is one line, which names the server, and one at its end.
+func TestWaitsOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var text bytes.Buffer
+		log := slog.New(slog.NewTextHandler(&text, nil))
+		p := &process{log: log, s: &settings{data: "/data"}, readiness: &readiness{}}
+		r := &roles{process: p, b: &backend{store: &awayStore{calls: 5}}, l: &live{}}
+		if err := r.watchStart(t.Context()); !errors.Is(err, eventstore.ErrClosed) {
+			t.Error(err)
+		}
+		tries := 5
+		if err := p.await(t.Context(), "read model", "there", func(context.Context) error {
+			if tries--; tries < 0 {
+				return nil
+			}
+			return readmodel.ErrUnavailable
+		}); err != nil {
+			t.Error(err)
+		}
+		for line, want := range map[string]int{
+			`msg="waiting for a server" for="event store" at=/data error=`: 1,
+			`msg="waiting for a server" for="read model" at=there error=`:  1,
+			`msg="outage ended" outage="waiting for a server" after=`:      1,
+			"\n": 3,
+		} {
+			if got := strings.Count(text.String(), line); got != want {
+				t.Errorf("%d times %q, want %d:\n%s", got, line, want, &text)
+			}
+		}
+	})
 }

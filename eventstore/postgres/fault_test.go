@@ -308,6 +308,17 @@ func TestListensAgain(t *testing.T) {
 	}
 }
 
+// TestNotListenedToOnce: the log says once that nobody can listen.
+func TestNotListenedToOnce(t *testing.T) {
+	t.Parallel()
+	var log lockedBuffer
+	open(t, server(t), postgres.Options{Schema: schema(t), ListenURL: "postgres://nobody@127.0.0.1:1/none", Log: log.logger()})
+	time.Sleep(2 * time.Second) // of some tries
+	if got := strings.Count(log.String(), "not listened to"); got != 1 {
+		t.Errorf("%d lines, want 1:\n%s", got, log.String())
+	}
+}
+
 // TestLeases: one holder at a time, by the clock of the database.
 func TestLeases(t *testing.T) {
 	t.Parallel()

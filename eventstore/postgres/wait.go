@@ -12,6 +12,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/ground/lifecycle"
 )
 
 const (
@@ -26,7 +27,7 @@ func (s *Store) poll(ctx context.Context) {
 	pause := minPoll
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
-	failing := false
+	outage := lifecycle.Outage{Log: s.o.Log, Message: "event store is not reached"}
 	for {
 		select {
 		case <-ctx.Done():
@@ -36,15 +37,10 @@ func (s *Store) poll(ctx context.Context) {
 		}
 		before := s.signal.Head()
 		head, err := s.Head(ctx)
-		switch {
-		case ctx.Err() != nil || errors.Is(err, eventstore.ErrClosed):
+		if ctx.Err() != nil || errors.Is(err, eventstore.ErrClosed) {
 			return
-		case err != nil && !failing:
-			s.o.Log.Warn("event store is not reached", "error", err)
-		case err == nil && failing:
-			s.o.Log.Info("event store is reached again")
 		}
-		failing = err != nil
+		outage.Note(ctx, err)
 		if err == nil && head > before {
 			pause = minPoll
 		} else {
@@ -59,33 +55,35 @@ func (s *Store) poll(ctx context.Context) {
 func (s *Store) listenAll(ctx context.Context) {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = minBackOff, maxBackOff
+	outage := lifecycle.Outage{Log: s.o.Log, Message: "event store is not listened to, it is polled"}
 	_, _ = backoff.Retry(ctx, func() (none struct{}, err error) { // it ends with the context
-		listened, err := s.listenOnce(ctx)
-		if listened {
+		err = s.listenOnce(ctx, func() {
 			wait.Reset()
+			outage.Note(ctx, nil)
+		})
+		if ctx.Err() == nil {
+			outage.Note(ctx, err)
 		}
 		return none, err
-	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, d time.Duration) {
-		s.o.Log.Warn("event store is not listened to, it is polled", "error", err, "retry_in", d)
-	}))
+	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(0))
 }
 
-// listenOnce listens until the connection breaks, and tells whether it came to
-// that.
-func (s *Store) listenOnce(ctx context.Context) (listened bool, err error) {
+// listenOnce calls listening when it listens, which it does until the connection breaks.
+func (s *Store) listenOnce(ctx context.Context, listening func()) error {
 	conn, err := connect(ctx, s.listen, s.o.Schema)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // only listened
 	if _, err := conn.PgConn().Exec(ctx, "LISTEN "+s.o.Schema+"_head").ReadAll(); err != nil {
-		return false, translate(ctx, err, conn.IsClosed())
+		return translate(ctx, err, conn.IsClosed())
 	}
+	listening()
 	s.ask() // for what came before
 	for {
 		n, err := s.notification(ctx, conn)
 		if err != nil {
-			return true, translate(ctx, err, true)
+			return translate(ctx, err, true)
 		}
 		if n == nil {
 			continue
