@@ -313,7 +313,7 @@ func TestNotListenedToOnce(t *testing.T) {
 	t.Parallel()
 	var log lockedBuffer
 	open(t, server(t), postgres.Options{Schema: schema(t), ListenURL: "postgres://nobody@127.0.0.1:1/none", Log: log.logger()})
-	time.Sleep(2 * time.Second) // of some tries
+	<-time.After(2 * time.Second) // of some tries
 	if got := strings.Count(log.String(), "not listened to"); got != 1 {
 		t.Errorf("%d lines, want 1:\n%s", got, log.String())
 	}

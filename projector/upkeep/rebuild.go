@@ -32,7 +32,9 @@ func (u *Upkeep) renew(ctx context.Context, why error) error {
 				return err // another one was first
 			}
 		}
-		u.o.Log.WarnContext(ctx, "the read model is filled anew from the event store", "error", why)
+		if !u.outage.Ongoing() {
+			u.o.Log.WarnContext(ctx, "the read model is filled anew from the event store", "error", why)
+		}
 		if u.epoch != epoch { // what is begun may be of both histories
 			if err := u.index.Discard(ctx); err != nil {
 				return err
@@ -116,24 +118,35 @@ func (u *Upkeep) place(ctx context.Context, next readmodel.Index) (int, error) {
 
 // Rebuild fills another index beside the one that answers, compares it with the store,
 // puts it in its place and gives the number of its records. One that was cut off goes on
-// where it was. progress gets what is done and an upper bound of the whole. Other
-// processes project and answer meanwhile.
+// where it was, and one that was dropped because of an erasure begins again. progress gets
+// what is done and an upper bound of the whole. Other processes project and answer meanwhile.
 func (u *Upkeep) Rebuild(ctx context.Context, progress func(done, total int)) (n int, err error) {
 	err = u.alone(ctx, func(ctx context.Context) error {
-		next, err := u.fill(ctx, progress)
-		if err != nil {
-			return err
-		}
-		if err := projector.Compare(ctx, u.store, next); err != nil {
-			if errors.Is(err, projector.ErrDiffers) { // what differs once is not gone on with
-				err = errors.Join(err, u.index.Discard(ctx))
+		for range maxRebuilds {
+			if n, err = u.rebuild(ctx, progress); !errors.Is(err, readmodel.ErrNoNext) {
+				break
 			}
-			return err
 		}
-		n, err = u.place(ctx, next)
 		return err
 	})
 	return n, err
+}
+
+// maxRebuilds is how many times a rebuild begins that erasures cut off.
+const maxRebuilds = 3
+
+func (u *Upkeep) rebuild(ctx context.Context, progress func(done, total int)) (int, error) {
+	next, err := u.fill(ctx, progress)
+	if err != nil {
+		return 0, err
+	}
+	if err := projector.Compare(ctx, u.store, next); err != nil {
+		if errors.Is(err, projector.ErrDiffers) { // what differs once is not gone on with
+			err = errors.Join(err, u.index.Discard(ctx))
+		}
+		return 0, err
+	}
+	return u.place(ctx, next)
 }
 
 // Erase makes the index anew from the store, as Rebuild does, and drops every other one

@@ -14,6 +14,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/ground/lifecycle"
 	"daybook/internal/ground/pause"
 	"daybook/projector"
 	"daybook/query/readmodel"
@@ -48,6 +49,7 @@ type Upkeep struct {
 	turning       atomic.Pointer[projector.Projector]
 	renewing      atomic.Bool
 	failure       atomic.Pointer[string] // of the last try to make the index again; nil: it can be read
+	outage        lifecycle.Outage       // of these tries; of Project, or of keep while that runs
 }
 
 // New makes an Upkeep; it starts nothing. Without a source the index is not kept by this
@@ -59,7 +61,7 @@ func New(index readmodel.Generations, store eventstore.Store, source projector.S
 	if o.Alone == nil {
 		o.Alone = func(ctx context.Context, work func(context.Context) error) error { return work(ctx) }
 	}
-	return &Upkeep{index: index, source: source, store: store, o: o}
+	return &Upkeep{index: index, source: source, store: store, o: o, outage: lifecycle.Outage{Log: o.Log, Message: "read model is not made yet"}}
 }
 
 // Index is what lists are answered from.
@@ -113,7 +115,7 @@ func (u *Upkeep) Project(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			u.o.Log.WarnContext(ctx, "read model is not made yet", "error", err, "wait", wait)
+			u.outage.Note(ctx, err)
 		default:
 			return err
 		}
@@ -144,8 +146,11 @@ func (u *Upkeep) keep(ctx context.Context) error {
 	defer cancel(nil) // before the wait for the watch
 	watch.Go(func() {
 		for {
-			if err := u.index.Sound(within); mended(err) {
+			switch err := u.index.Sound(within); {
+			case mended(err):
 				cancel(err)
+			case err == nil:
+				u.outage.Note(within, nil)
 			}
 			if pause.For(within, lookEvery) != nil {
 				return

@@ -12,6 +12,10 @@ var ErrUnsound = errors.New("the read model has to be made anew")
 // ErrBehind says that the generation that answers shows more than the coming one.
 var ErrBehind = errors.New("the coming generation is behind the one that answers")
 
+// ErrNoNext says that there is no coming generation, or none any more: it was dropped
+// because it held what was erased meanwhile.
+var ErrNoNext = errors.New("there is no coming generation")
+
 // Generations is an Index with its life: it can be filled anew beside the one that
 // answers. One rebuild at a time.
 type Generations interface {
@@ -35,7 +39,8 @@ type Generations interface {
 	// in one step for all kinds, and keeps the old one for Back; one that was
 	// kept before is dropped. One that is not sound is not kept. No read fails
 	// meanwhile, and none goes back in time: ErrBehind until the coming one has come as
-	// far as the one that answers, which no writer gets any further by then.
+	// far as the one that answers, which no writer gets any further by then. ErrNoNext
+	// when there is none.
 	Promote(ctx context.Context) error
 
 	// Back puts the kept generation in place again, and keeps the one that it

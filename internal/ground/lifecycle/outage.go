@@ -17,11 +17,14 @@ type Outage struct {
 // Note takes the result of a try. attrs say more of the first error.
 func (o *Outage) Note(ctx context.Context, err error, attrs ...any) {
 	switch {
-	case err != nil && o.since.IsZero():
+	case err != nil && !o.Ongoing():
 		o.since = time.Now()
 		o.Log.WarnContext(ctx, o.Message, append(attrs, "error", err)...)
-	case err == nil && !o.since.IsZero():
+	case err == nil && o.Ongoing():
 		o.Log.InfoContext(ctx, "outage ended", "outage", o.Message, "after", time.Since(o.since).Round(time.Millisecond))
 		o.since = time.Time{}
 	}
 }
+
+// Ongoing reports whether the last try failed.
+func (o *Outage) Ongoing() bool { return !o.since.IsZero() }

@@ -295,7 +295,7 @@ func (x *Index) Promote(ctx context.Context) error {
 		return fmt.Errorf("promote: %w", err)
 	}
 	if r.next.isZero() {
-		return errors.New("promote: there is no coming generation")
+		return fmt.Errorf("promote: %w", readmodel.ErrNoNext)
 	}
 	n := x.names()
 	state, write := n.index(stateName, r.live), n.write(stateName, r.live)

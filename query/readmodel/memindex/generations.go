@@ -47,7 +47,7 @@ func (x *Index) Promote(ctx context.Context) error {
 	x.saving.Lock()
 	defer x.saving.Unlock()
 	if x.next == nil {
-		return errors.New("promote: there is no coming generation")
+		return fmt.Errorf("promote: %w", readmodel.ErrNoNext)
 	}
 	shown, err := x.Visible(ctx)
 	if err == nil && x.next.marks.All.Position < shown.Position {
