@@ -90,7 +90,9 @@ func (h *health) public() map[string]any {
 		why = h.reason()
 	}
 	if h.Role == servesRelay {
-		v["published"] = h.Published
+		if h.Relay == roleActive || h.Relay == roleStalled { // another one does not know
+			v["published"] = h.Published
+		}
 	} else {
 		v["visible"], v["quarantined"] = h.Visible, len(h.Quarantined)
 	}

@@ -79,6 +79,17 @@ func TestCausesAreForOperators(t *testing.T) {
 	}
 }
 
+// TestPublishedOfWorkingRelay: a relay that stands by does not know what others published.
+func TestPublishedOfWorkingRelay(t *testing.T) {
+	t.Parallel()
+	for state, want := range map[string]bool{roleActive: true, roleStalled: true, roleStandby: false, roleBlocked: false, "": false} {
+		h := health{Status: statusOK, Role: servesRelay, Relay: state, Head: 9, Published: 7}
+		if got, shown := h.public()["published"]; shown != want {
+			t.Errorf("%q: published %v, shown %t, want %t", state, got, shown, want)
+		}
+	}
+}
+
 // TestDegradedSaysWhy: a log line says why, also where the store went away in the middle of
 // a look, and comes once.
 func TestDegradedSaysWhy(t *testing.T) {
