@@ -10,8 +10,8 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
-	"daybook/eventstore"
 	"daybook/eventstore/feed"
+	"daybook/eventstore/port"
 	"daybook/internal/access"
 	"daybook/internal/ground/pause"
 	"daybook/internal/htmltext"
@@ -28,7 +28,8 @@ type backend struct {
 	s       *settings
 	log     *slog.Logger
 	hooks   telemetry.Hooks
-	store   eventstore.Verifier
+	store   port.Adapted
+	events  port.Store   // the same store by the next port, with its calls watched
 	leases  lease.Store  // nil: the store belongs to this process alone
 	close   func() error // of the store
 	calls   *storeWatch
@@ -57,6 +58,7 @@ func openBackend(ctx context.Context, c *console, s *settings, log *slog.Logger,
 	}
 	rules := &calendar.Rules{Site: site, Clean: htmltext.New()}
 	written := b.calls.store(b.hooks.Store(b.store))
+	b.events = port.Adapt(written)
 	b.users = access.New(written)
 	var err error
 	if b.command, err = command.New(written, rules, access.NewHasher(), command.Options{}); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/eventstore/port"
 	"daybook/query/readmodel"
 )
 
@@ -69,7 +70,7 @@ func TestReadinessBeforeTheWork(t *testing.T) {
 
 // awayStore is a store that is unavailable for some calls and then closed.
 type awayStore struct {
-	eventstore.Verifier
+	port.Adapted
 	calls int
 }
 

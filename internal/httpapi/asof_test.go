@@ -18,6 +18,7 @@ import (
 	"daybook/command"
 	"daybook/eventstore"
 	"daybook/eventstore/memstore"
+	"daybook/eventstore/port"
 	"daybook/internal/history"
 	"daybook/internal/testkit/world"
 	"daybook/query/past"
@@ -131,7 +132,7 @@ func TestPastTooLarge(t *testing.T) {
 
 // slowStore holds back who reads a whole log.
 type slowStore struct {
-	eventstore.Store
+	port.Adapted
 	hold sync.RWMutex
 }
 
@@ -140,14 +141,14 @@ func (s *slowStore) ReadAll(ctx context.Context, after calendar.Position, limit 
 		s.hold.RLock()
 		defer s.hold.RUnlock()
 	}
-	return s.Store.ReadAll(ctx, after, limit)
+	return s.Adapted.ReadAll(ctx, after, limit)
 }
 
 // TestPastNotReady: a list whose image takes too long is 503 with Retry-After, and is there
 // later (HISTORY 7.2).
 func TestPastNotReady(t *testing.T) {
 	t.Parallel()
-	s := &slowStore{Store: memstore.New()}
+	s := &slowStore{Adapted: memstore.New()}
 	w := world.New(t, world.Options{Store: s, Past: past.Options{Wait: time.Second}})
 	w.As(calendar.Administrator).Event("First", nil)
 	nobody := w.As(calendar.Anonymous)
@@ -252,7 +253,7 @@ func TestPastOfAnErasedRecord(t *testing.T) {
 
 // heldLog holds back who reads the log up to some positions, until it is let through.
 type heldLog struct {
-	eventstore.Store
+	port.Adapted
 	resolved atomic.Int64 // requests that came as far as to read the entry of their point
 	counted  atomic.Int64 // those that had the entries at it counted
 
@@ -262,7 +263,7 @@ type heldLog struct {
 	held  map[int]chan struct{}
 }
 
-func newHeldLog() *heldLog { return &heldLog{Store: memstore.New(), held: map[int]chan struct{}{}} }
+func newHeldLog() *heldLog { return &heldLog{Adapted: memstore.New(), held: map[int]chan struct{}{}} }
 
 func (s *heldLog) hold(position int) {
 	s.mu.Lock()
@@ -278,7 +279,7 @@ func (s *heldLog) figures() (begun []int, ended int) {
 
 func (s *heldLog) Counted(ctx context.Context, p eventstore.Point) (eventstore.Counted, error) {
 	s.counted.Add(1)
-	return s.Store.Counted(ctx, p)
+	return s.Adapted.Counted(ctx, p)
 }
 
 func (s *heldLog) ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
@@ -303,7 +304,7 @@ func (s *heldLog) ReadAll(ctx context.Context, after calendar.Position, limit in
 			return nil, ctx.Err()
 		}
 	}
-	return s.Store.ReadAll(ctx, after, limit)
+	return s.Adapted.ReadAll(ctx, after, limit)
 }
 
 // asOf asks for a list as of a position, from an address.

@@ -14,6 +14,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/memstore"
+	"daybook/eventstore/port"
 	"daybook/eventstore/storetest"
 	"daybook/internal/pages"
 	"daybook/internal/testkit/world"
@@ -134,13 +135,13 @@ func TestPagesOfLongHistories(t *testing.T) {
 
 // countsHistory counts the entries that histories are read of.
 type countsHistory struct {
-	eventstore.Store
+	port.Adapted
 
 	read atomic.Int64
 }
 
 func (c *countsHistory) History(ctx context.Context, id calendar.ID, after int64, limit int) ([]eventstore.Entry, error) {
-	entries, err := c.Store.History(ctx, id, after, limit)
+	entries, err := c.Adapted.History(ctx, id, after, limit)
 	c.read.Add(int64(len(entries)))
 	return entries, err
 }
@@ -148,7 +149,7 @@ func (c *countsHistory) History(ctx context.Context, id calendar.ID, after int64
 // A page of a long history reads what it shows, and little more.
 func TestPagesOfLongHistoriesReadLittle(t *testing.T) {
 	t.Parallel()
-	store := &countsHistory{Store: memstore.New()}
+	store := &countsHistory{Adapted: memstore.New()}
 	w := pagesWorld(t, world.Options{Store: store})
 	event := w.As(calendar.Editor).Event("Quay", nil)
 	states, err := w.Store.Load(t.Context(), event.ID())

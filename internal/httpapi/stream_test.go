@@ -21,6 +21,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/memstore"
+	"daybook/eventstore/port"
 	"daybook/internal/httpapi"
 	"daybook/internal/testkit/world"
 )
@@ -422,20 +423,20 @@ func TestStreamSkipsMuch(t *testing.T) {
 
 // readsCounted counts what is read of the log.
 type readsCounted struct {
-	eventstore.Store
+	port.Adapted
 	reads atomic.Int64
 }
 
 func (s *readsCounted) ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
 	s.reads.Add(1)
-	return s.Store.ReadAll(ctx, after, limit)
+	return s.Adapted.ReadAll(ctx, after, limit)
 }
 
 // What many streams tell is read once for all of them; one that comes later is told what
 // it may know then.
 func TestStreamsTellTogether(t *testing.T) {
 	t.Parallel()
-	store := &readsCounted{Store: memstore.New()}
+	store := &readsCounted{Adapted: memstore.New()}
 	w := world.New(t, world.Options{Store: store, HTTP: httpapi.Options{StreamBeat: time.Hour, StreamsOfOne: 30}})
 	server := serve(t, w)
 	editor := w.As(calendar.Editor)
@@ -484,7 +485,7 @@ func TestStreamsTellTogether(t *testing.T) {
 // companions counts who reads the beginning of the log at once; each waits a moment for
 // others.
 type companions struct {
-	eventstore.Store
+	port.Adapted
 	here, most atomic.Int32
 }
 
@@ -496,14 +497,14 @@ func (s *companions) ReadAll(ctx context.Context, after calendar.Position, limit
 		defer s.here.Add(-1)
 		<-time.After(100 * time.Millisecond)
 	}
-	return s.Store.ReadAll(ctx, after, limit)
+	return s.Adapted.ReadAll(ctx, after, limit)
 }
 
 // Streams of one client that are behind, and its pages, read one after the other where the
 // work is done in the process: it leaves a processor to others.
 func TestStreamsOfOneClientTakeTurns(t *testing.T) {
 	t.Parallel()
-	store := &companions{Store: memstore.New()}
+	store := &companions{Adapted: memstore.New()}
 	w := world.New(t, world.Options{Store: store, HTTP: httpapi.Options{MakeAtOnce: 1}})
 	server := serve(t, w)
 	w.As(calendar.Editor).Event("First", nil)

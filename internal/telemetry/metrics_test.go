@@ -27,6 +27,7 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/feed"
 	"daybook/eventstore/memstore"
+	"daybook/eventstore/port"
 	"daybook/internal/httpapi"
 	"daybook/internal/proof"
 	"daybook/internal/telemetry"
@@ -270,7 +271,7 @@ func TestResults(t *testing.T) {
 }
 
 type answering struct {
-	eventstore.Store
+	port.Adapted
 	res eventstore.Result
 }
 
@@ -394,7 +395,7 @@ func TestOff(t *testing.T) {
 	if h.Answers != nil || h.Requests != nil || h.Commits != nil || h.Publishing != nil || h.Projecting != nil {
 		t.Error("a hook watches for nobody")
 	}
-	s, q := eventstore.Store(memstore.New()), httpapi.Queries(listing{})
+	s, q := port.Adapted(memstore.New()), httpapi.Queries(listing{})
 	if h.Store(s) != s || h.Queries(q) != q {
 		t.Error("a part is wrapped for nobody")
 	}

@@ -10,6 +10,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/eventstore/port"
 	"daybook/internal/httpapi"
 	"daybook/query"
 )
@@ -56,7 +57,7 @@ func NewHooks(m *Metrics, t *Traces, now func() time.Time) Hooks {
 }
 
 // Store gives a store whose appends are watched: s itself when nothing watches.
-func (h *Hooks) Store(s eventstore.Store) eventstore.Store {
+func (h *Hooks) Store(s port.Adapted) port.Adapted {
 	if h.watch == nil {
 		return s
 	}
@@ -72,7 +73,7 @@ func (h *Hooks) Queries(q httpapi.Queries) httpapi.Queries {
 }
 
 type watchedStore struct {
-	eventstore.Store
+	port.Adapted
 	*watch
 }
 
@@ -80,7 +81,7 @@ type watchedStore struct {
 func (s watchedStore) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
 	start := s.now()
 	ctx, span := s.t.append(ctx, appends)
-	results := s.Store.Append(ctx, appends)
+	results := s.Adapted.Append(ctx, appends)
 	appendEnded(span, results)
 	s.m.appended(appends, results, s.now().Sub(start))
 	return results

@@ -13,6 +13,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/memstore"
+	"daybook/eventstore/port"
 	"daybook/internal/history"
 	"daybook/internal/testkit/world"
 	"daybook/query/past"
@@ -24,7 +25,7 @@ const patience = time.Minute
 // watched is a store whose fillings can be held back, and whose epoch changes when a test
 // says so. Reading a whole log begins with ReadAll after 0.
 type watched struct {
-	eventstore.Store
+	port.Adapted
 	hold     sync.RWMutex // held: no filling goes on
 	epochs   atomic.Uint64
 	heads    atomic.Int64 // times that Head was asked for
@@ -41,15 +42,15 @@ func (s *watched) ReadAll(ctx context.Context, after calendar.Position, limit in
 		s.hold.RLock()
 		defer s.hold.RUnlock()
 	}
-	return s.Store.ReadAll(ctx, after, limit)
+	return s.Adapted.ReadAll(ctx, after, limit)
 }
 
 func (s *watched) Head(ctx context.Context) (calendar.Position, error) {
 	s.heads.Add(1)
-	return s.Store.Head(ctx)
+	return s.Adapted.Head(ctx)
 }
 
-func (s *watched) Epoch() uint64 { return s.Store.Epoch() + s.epochs.Load() }
+func (s *watched) Epoch() uint64 { return s.Adapted.Epoch() + s.epochs.Load() }
 
 // images is a World with four venues, at the positions from first on.
 type images struct {
@@ -61,7 +62,7 @@ type images struct {
 
 func setup(t *testing.T, o past.Options) *images {
 	t.Helper()
-	s := &watched{Store: memstore.New()}
+	s := &watched{Adapted: memstore.New()}
 	w := world.New(t, world.Options{Store: s, Past: o})
 	admin := w.As(calendar.Administrator)
 	first := w.Head() + 1

@@ -21,6 +21,7 @@ import (
 	"daybook/command"
 	"daybook/eventstore"
 	"daybook/eventstore/memstore"
+	"daybook/eventstore/port"
 	"daybook/internal/access"
 	"daybook/internal/history"
 	"daybook/internal/htmltext"
@@ -55,10 +56,10 @@ type Options struct {
 	// Wait is the longest wait for a position; 0: 20 ms.
 	Wait time.Duration
 
-	QueryBudget int              // of query.Options
-	Store       eventstore.Store // nil: memory
-	Index       readmodel.Index  // nil: memory
-	Past        past.Options     // Query is set by the World
+	QueryBudget int             // of query.Options
+	Store       port.Adapted    // nil: memory
+	Index       readmodel.Index // nil: memory
+	Past        past.Options    // Query is set by the World
 	// Unchecked leaves out the comparison of every answer with the documentation
 	// that the service serves.
 	Unchecked bool
@@ -67,7 +68,8 @@ type Options struct {
 // World is the whole service in memory.
 type World struct {
 	Clock    *Clock
-	Store    eventstore.Store
+	Store    port.Adapted
+	Events   port.Store // Store by the next port
 	Index    readmodel.Index
 	Commands *command.Service
 	Records  *command.Records
@@ -107,8 +109,8 @@ func New(t testing.TB, o Options) *World {
 		w.Index, err = memindex.New(memindex.Options{})
 		must(err)
 	}
-	w.project = &projecting{Store: cmp.Or(o.Store, eventstore.Store(memstore.New())), index: w.Index}
-	w.Store = w.project
+	w.project = &projecting{Adapted: cmp.Or(o.Store, port.Adapted(memstore.New())), index: w.Index}
+	w.Store, w.Events = w.project, port.Adapt(w.project)
 	rules := &calendar.Rules{Site: o.Site, Clean: htmltext.New()}
 	w.Commands, err = command.New(w.Store, rules, PlainHasher{}, command.Options{Now: w.Clock.Now})
 	must(err)
@@ -285,7 +287,7 @@ func (PlainHasher) Verify(_ context.Context, hash []byte, password string) (bool
 // projecting is a store whose entries are in the read model when Append comes
 // back.
 type projecting struct {
-	eventstore.Store
+	port.Adapted
 	index readmodel.Index
 
 	held atomic.Bool
@@ -296,7 +298,7 @@ type projecting struct {
 
 // Append appends and follows.
 func (p *projecting) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	results := p.Store.Append(ctx, appends)
+	results := p.Adapted.Append(ctx, appends)
 	if err := p.follow(context.WithoutCancel(ctx)); err != nil {
 		for i := range results {
 			if results[i].Err == nil {
