@@ -243,7 +243,7 @@ const isDrawn = `document.getElementById('map')?.dataset.view !== undefined`
 
 // drawn waits until what scripts draw is there, a map far down the page too.
 func drawn(p *browser.Page) {
-	if p.Eval(`((map) => { map?.scrollIntoView(); return map !== null })(document.getElementById('map'))`) == true {
+	if p.Eval(`((map) => { map?.scrollIntoView(); return Boolean(map?.checkVisibility()) })(document.getElementById('map'))`) == true {
 		p.Wait(isDrawn)
 		// What sticks to the top of the window is there after a frame.
 		p.Eval(`scrollTo(0, 0); new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))`)
