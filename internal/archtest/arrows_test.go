@@ -21,7 +21,7 @@ const module = "daybook"
 var arrows = map[string][]string{
 	"calendar":                    {"internal/canonjson"},
 	"eventstore":                  {"calendar"},
-	"eventstore/port":             {"calendar", "eventstore"},
+	"eventstore/port":             {"calendar", "eventstore", "internal/ground/cache"},
 	"eventstore/memstore":         {"calendar", "eventstore"},
 	"eventstore/sqlite":           {"calendar", "eventstore", "internal/ground/compact", "internal/ground/groupcommit", "internal/ground/migration", "internal/ground/pause"},
 	"eventstore/postgres":         {"calendar", "eventstore", "internal/ground/groupcommit", "internal/ground/lifecycle", "internal/ground/migration", "internal/lease"},

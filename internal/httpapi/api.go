@@ -364,14 +364,9 @@ func newAPI(d Deps, o Options) (*api, error) {
 	}
 	a.expose = []string{exposeList(a.totals)}
 	a.fresh, a.permanent, a.feedFresh = freshness(o.ReadMaxAge), versionFreshness(max(0, o.HistoryMaxAge)), feedFreshness(o.FeedMaxAge)
-	if a.answers, err = cache.New(o.AnswerBytes, answerSize); err != nil {
-		return nil, fmt.Errorf("answer cache: %w", err)
-	}
+	a.answers, a.fragments = cache.New(o.AnswerBytes, answerSize), newFragmentCache(o.FragmentBytes)
 	if a.encoders, err = newEncoders(atOnce); err != nil {
 		return nil, fmt.Errorf("encoders: %w", err)
-	}
-	if a.fragments, err = newFragmentCache(o.FragmentBytes); err != nil {
-		return nil, fmt.Errorf("fragment cache: %w", err)
 	}
 	a.asked = newAskedTable()
 	if a.files = o.PageFiles; o.Pages != nil && a.files == nil {

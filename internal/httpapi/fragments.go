@@ -37,11 +37,10 @@ type fragmentCache struct {
 	c *cache.Cache[fragmentKey, fragment]
 }
 
-func newFragmentCache(bytes int) (fragmentCache, error) {
-	c, err := cache.New(bytes, func(_ fragmentKey, f fragment) int {
+func newFragmentCache(bytes int) fragmentCache {
+	return fragmentCache{cache.New(bytes, func(_ fragmentKey, f fragment) int {
 		return int(unsafe.Sizeof(fragmentKey{})) + len(f.head) + len(f.tail)
-	})
-	return fragmentCache{c}, err
+	})}
 }
 
 func (c fragmentCache) get(key fragmentKey) (fragment, bool) { return c.c.Get(key) }

@@ -126,10 +126,7 @@ func TestNewRefuses(t *testing.T) {
 func TestPartsOfRoots(t *testing.T) {
 	t.Parallel()
 	p := testRenderer(t)
-	var err error
-	if p.a.fragments, err = newFragmentCache(1 << 20); err != nil {
-		t.Fatal(err)
-	}
+	p.a.fragments = newFragmentCache(1 << 20)
 	v := exampleView(t)
 	p.appendView(nil, v)
 	good := p.root

@@ -1,7 +1,7 @@
 // Package cache keeps what was made for one and may serve others, up to a number of
 // bytes. A key names everything that its value depends on, the state of what it was made
 // from included (ADR 22): what is stale is never found, and goes as other values need
-// its room. Nothing is ever taken out otherwise.
+// its room.
 package cache
 
 import "github.com/maypok86/otter/v2"
@@ -14,18 +14,14 @@ const overhead = 256
 
 // New makes a cache for so many bytes; size gives those of a key and its value. It is nil
 // when bytes is negative.
-func New[K comparable, V any](bytes int, size func(K, V) int) (*Cache[K, V], error) {
+func New[K comparable, V any](bytes int, size func(K, V) int) *Cache[K, V] {
 	if bytes < 0 {
-		return nil, nil // no cache is a choice
+		return nil
 	}
-	c, err := otter.New(&otter.Options[K, V]{
+	return &Cache[K, V]{otter.Must(&otter.Options[K, V]{
 		MaximumWeight: uint64(bytes),
 		Weigher:       func(k K, v V) uint32 { return uint32(min(size(k, v)+overhead, 1<<30)) },
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &Cache[K, V]{c}, nil
+	})}
 }
 
 // Get gives the value of a key, and whether it is kept.
@@ -40,5 +36,12 @@ func (c *Cache[K, V]) Get(key K) (v V, ok bool) {
 func (c *Cache[K, V]) Set(key K, v V) {
 	if c != nil {
 		c.c.Set(key, v)
+	}
+}
+
+// Clear removes all values.
+func (c *Cache[K, V]) Clear() {
+	if c != nil {
+		c.c.InvalidateAll()
 	}
 }

@@ -14,10 +14,7 @@ func size(k, v string) int { return len(k) + len(v) }
 func TestCache(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, err := cache.New(100<<10, size)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := cache.New(100<<10, size)
 		c.Set("a", "1")
 		if v, ok := c.Get("a"); v != "1" || !ok {
 			t.Errorf("got %q, %t", v, ok)
@@ -38,15 +35,21 @@ func TestCache(t *testing.T) {
 		if kept == 0 || kept > 10 {
 			t.Errorf("%d values of 10 KiB are kept in 100 KiB", kept)
 		}
+		c.Clear()
+		for i := range 100 {
+			if _, ok := c.Get(strings.Repeat("k", i+1)); ok {
+				t.Errorf("value %d is there after all were removed", i)
+			}
+		}
 	})
 }
 
 // TestNone: without room there is no cache, which keeps nothing.
 func TestNone(t *testing.T) {
 	t.Parallel()
-	c, err := cache.New(-1, size)
-	if c != nil || err != nil {
-		t.Fatalf("got %v, %v", c, err)
+	c := cache.New(-1, size)
+	if c != nil {
+		t.Fatalf("got %v", c)
 	}
 	c.Set("a", "1")
 	if _, ok := c.Get("a"); ok {
