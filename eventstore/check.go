@@ -12,22 +12,33 @@ func (a *Append) Check() error {
 	if len(a.Drafts) == 0 && len(a.Guards) > 0 {
 		return fmt.Errorf("%w: guards without drafts", ErrMalformed)
 	}
-	if !isText(a.Cause.Client) || !isText(a.Cause.Request) || !isText(a.Cause.Reason) {
-		return fmt.Errorf("%w: cause is no text", ErrMalformed)
-	}
-	for i := range a.Drafts {
-		if what := a.Drafts[i].fault(); what != "" {
-			return fmt.Errorf("%w: draft %d: %s", ErrMalformed, i, what)
-		}
+	if err := CheckDrafts(a.Drafts, a.Cause); err != nil {
+		return err
 	}
 	if a.Later && (len(a.Drafts) > 0 || a.Receipt == nil || len(a.Receipt.Answer) == 0) {
 		return fmt.Errorf("%w: nobody waits for what has drafts or no answer", ErrMalformed)
 	}
-	if a.Receipt != nil && (a.Receipt.Key == "" || !isText(a.Receipt.Key)) {
+	if a.Receipt != nil && !IsKey(a.Receipt.Key) {
 		return fmt.Errorf("%w: receipt without a key that is text", ErrMalformed)
 	}
 	return nil
 }
+
+// CheckDrafts returns what is wrong with the form of drafts and their cause: ErrMalformed.
+func CheckDrafts(drafts []Draft, c Cause) error {
+	if !isText(c.Client) || !isText(c.Request) || !isText(c.Reason) {
+		return fmt.Errorf("%w: cause is no text", ErrMalformed)
+	}
+	for i := range drafts {
+		if what := drafts[i].fault(); what != "" {
+			return fmt.Errorf("%w: draft %d: %s", ErrMalformed, i, what)
+		}
+	}
+	return nil
+}
+
+// IsKey reports whether every engine can store an idempotency key.
+func IsKey(key string) bool { return key != "" && isText(key) }
 
 func (d *Draft) fault() string {
 	switch {

@@ -59,10 +59,10 @@ func newSalts(secret bool) Salts {
 // Leaf returns the SHA-256 of all fields of an entry but the position, which the chain
 // adds. Every part has a fixed length or is led by its length, so no two entries have one
 // leaf. It stays when the entry is redacted.
-func Leaf(e *Entry) [32]byte { return leafBySum(e, sumOfSecret(e)) }
+func Leaf(e *Entry) [32]byte { return LeafBySum(e, SecretSum(e)) }
 
-// sumOfSecret returns the SHA-256 of the secret that the change set, nil where it left it.
-func sumOfSecret(e *Entry) *[32]byte {
+// SecretSum returns the SHA-256 of the secret that the change set, nil where it left it.
+func SecretSum(e *Entry) *[32]byte {
 	if e.Secret == nil {
 		return nil
 	}
@@ -70,9 +70,9 @@ func sumOfSecret(e *Entry) *[32]byte {
 	return &sum
 }
 
-// leafBySum is Leaf of an entry whose secret is known by its SHA-256 only, nil where the
+// LeafBySum is Leaf of an entry whose secret is known by its SHA-256 only, nil where the
 // change left the secret. So a leaf can be checked by those who must not see it.
-func leafBySum(e *Entry, secret *[32]byte) (leaf [32]byte) {
+func LeafBySum(e *Entry, secret *[32]byte) (leaf [32]byte) {
 	h := takeHash()
 	defer leafHashes.Put(h)
 	bodies := bodyHashes(h, e, secret)
@@ -95,7 +95,7 @@ func leafBySum(e *Entry, secret *[32]byte) (leaf [32]byte) {
 func BodyHashes(e *Entry) [5][32]byte {
 	h := takeHash()
 	defer leafHashes.Put(h)
-	return bodyHashes(h, e, sumOfSecret(e))
+	return bodyHashes(h, e, SecretSum(e))
 }
 
 func bodyHashes(h *leafHash, e *Entry, secret *[32]byte) (bodies [5][32]byte) {
@@ -220,15 +220,18 @@ func Moment(t time.Time) time.Time { return time.UnixMilli(t.UnixMilli()).UTC() 
 
 // Entry gives the entry that a draft of the Append becomes, but for its position. Each
 // call gives other salts, so another leaf.
-func (a *Append) Entry(i int) Entry {
-	d := &a.Drafts[i]
+func (a *Append) Entry(i int) Entry { return a.Drafts[i].Entry(a.Time, a.Actor, a.Cause) }
+
+// Entry returns the entry that a draft becomes, without its position. Each call draws
+// other salts, so it has another leaf.
+func (d *Draft) Entry(at time.Time, actor calendar.ID, c Cause) Entry {
 	return Entry{
 		Kind:    d.Kind,
 		ID:      d.ID,
 		Version: d.Expected + 1,
-		Time:    Moment(a.Time),
-		Actor:   a.Actor,
-		Cause:   a.Cause,
+		Time:    Moment(at),
+		Actor:   actor,
+		Cause:   c,
 		Change:  d.Change,
 		Fields:  d.Fields,
 		State:   d.State,

@@ -46,7 +46,7 @@ func (c *LogCheck) Entry(ctx context.Context, e *Entry, leaf [32]byte, secret *[
 	if e.Position != p {
 		return Damaged(p, "it is missing, the next one is %d", e.Position)
 	}
-	if leafBySum(e, secret) != leaf {
+	if LeafBySum(e, secret) != leaf {
 		return Damaged(p, "it does not fit its leaf")
 	}
 	if err := c.v.fold(ctx, e); err != nil {

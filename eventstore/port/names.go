@@ -17,6 +17,7 @@ type (
 	Point         = eventstore.Point
 	Redacted      = eventstore.Redacted
 	Salts         = eventstore.Salts
+	SlugTaken     = eventstore.SlugTaken
 	State         = eventstore.State
 )
 
@@ -48,8 +49,15 @@ var (
 	ChainHash    = eventstore.ChainHash
 	CheckCount   = eventstore.CheckCount
 	ErasedChange = eventstore.ErasedChange
+	Holds        = eventstore.Holds
 	Leaf         = eventstore.Leaf
+	LeafBySum    = eventstore.LeafBySum
 	Moment       = eventstore.Moment
 	NewDraft     = eventstore.NewDraft
+	RedactedOf   = eventstore.RedactedOf
+	SaltsOf      = eventstore.SaltsOf
+	SecretSum    = eventstore.SecretSum
 	SlugClaim    = eventstore.SlugClaim
+	SumOf        = eventstore.SumOf
+	UUIDOf       = eventstore.UUIDOf
 )

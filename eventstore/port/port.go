@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/eventstore"
 )
 
 // Store keeps entries in one global order and the present state of records.
@@ -235,11 +236,14 @@ type Commit struct {
 
 // Check returns what is wrong with the form of an Append: ErrMalformed.
 func (a *Append) Check() error {
-	former := a.former()
-	if err := former.Check(); err != nil {
+	if err := eventstore.CheckDrafts(a.Drafts, a.Cause); err != nil {
 		return err
 	}
 	switch {
+	case len(a.Drafts) == 0 && len(a.Guards) > 0:
+		return fmt.Errorf("%w: guards without drafts", ErrMalformed)
+	case a.Receipt != nil && !eventstore.IsKey(a.Receipt.Key):
+		return fmt.Errorf("%w: receipt without a key that is text", ErrMalformed)
 	case a.Receipt != nil && len(a.Drafts) == 0 && a.Receipt.Record <= 0:
 		return fmt.Errorf("%w: receipt of no record", ErrMalformed)
 	case slices.ContainsFunc(a.Redact, func(id calendar.ID) bool { return id <= 0 }):

@@ -1,0 +1,82 @@
+package eventstore
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"daybook/calendar"
+)
+
+// Complete sets what engines store as text and bytes: the kind, the salts, and the
+// hashes of an entry that one at position by erased, 0 for none. The error is ErrDamaged.
+func (e *Entry) Complete(kind string, salts []byte, by calendar.Position, hashes []byte) (err error) {
+	var known bool
+	if e.Kind, known = calendar.ParseKind(kind); !known {
+		err = fmt.Errorf("entry %d: %w: kind %q", e.Position, ErrDamaged, kind)
+	}
+	var badSalts, badHashes error
+	e.Salts, badSalts = SaltsOf(salts)
+	if by > 0 {
+		e.Redacted, badHashes = RedactedOf(by, hashes)
+	}
+	return errors.Join(err, badSalts, badHashes)
+}
+
+// Complete sets the kind, and claims and names by their JSON, [["space","key"],…]; ""
+// leaves them out. The error is ErrDamaged.
+func (h *Held) Complete(kind, claims, names string) (err error) {
+	var known bool
+	if h.Kind, known = calendar.ParseKind(kind); !known {
+		err = fmt.Errorf("record %d: %w: kind %q", h.ID, ErrDamaged, kind)
+	}
+	var badClaims, badNames error
+	h.Claims, badClaims = pairs[calendar.Claim](claims)
+	h.Names, badNames = pairs[calendar.Name](names)
+	return errors.Join(err, badClaims, badNames)
+}
+
+type pair interface{ ~struct{ Space, Key string } }
+
+func pairs[P pair](text string) ([]P, error) {
+	if text == "" || text == "[]" {
+		return nil, nil
+	}
+	var list [][2]string
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		return nil, fmt.Errorf("%w: claims or names: %w", ErrDamaged, err)
+	}
+	out := make([]P, len(list))
+	for i, p := range list {
+		out[i] = P{p[0], p[1]}
+	}
+	return InOrder(out), nil
+}
+
+// InOrder returns claims or names by space and key, each once.
+func InOrder[P pair](list []P) []P {
+	if len(list) < 2 {
+		return list
+	}
+	return slices.Compact(slices.SortedFunc(slices.Values(list), func(x, y P) int {
+		a, b := calendar.Claim(x), calendar.Claim(y)
+		return cmp.Or(cmp.Compare(a.Space, b.Space), cmp.Compare(a.Key, b.Key))
+	}))
+}
+
+// Holds returns the claims and names that a record in this state has, in order.
+func Holds(s *State) ([]calendar.Claim, []calendar.Name, error) {
+	h, err := holdingOf(s)
+	return InOrder(h.Claims), InOrder(h.Names), err
+}
+
+// SumOf returns the SHA-256 of the secret of a state, zeros when it has none.
+func SumOf(secret []byte) [32]byte {
+	if len(secret) == 0 {
+		return [32]byte{}
+	}
+	return sha256.Sum256(secret)
+}
