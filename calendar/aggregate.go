@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 )
 
 // trashedSuffix is what trashing appends to a slug (interface 3.7.5).
@@ -155,7 +154,7 @@ func (w *writing) defaults() Fields {
 		f["author"] = w.Caller.ID
 	}
 	if w.kind == KindEvent {
-		f["timezone"] = w.siteZone().Name
+		f["timezone"] = w.Rules.site().Name
 	}
 	for i := range w.spec.Fields {
 		if row := &w.spec.Fields[i]; row.Form == FormBool {
@@ -185,9 +184,7 @@ func (w *writing) decide() error {
 	}
 	switch w.kind {
 	case KindEvent:
-		if err := w.eventDates(); err != nil {
-			return err
-		}
+		w.eventDates()
 		if w.next.EventStatus() == EventScheduled {
 			delete(w.next, "event_status_reason")
 		}
@@ -195,7 +192,7 @@ func (w *writing) decide() error {
 			w.problems.Add("post_parent", ReasonSelfParent)
 		}
 	case KindVenue:
-		w.coordinates()
+		checkPair(&w.problems, w.next)
 	case KindCategory:
 		w.breakCycle()
 	default:
@@ -296,18 +293,6 @@ func (w *writing) password(cleared, text bool) error {
 	return nil
 }
 
-// coordinates checks that a venue has both or none (interface 3.2.1).
-func (w *writing) coordinates() {
-	_, lat := w.next.Number("geo_lat")
-	_, lng := w.next.Number("geo_lng")
-	switch {
-	case lat && !lng:
-		w.problems.Add("geo_lng", ReasonPairMissing, "geo_lat")
-	case lng && !lat:
-		w.problems.Add("geo_lat", ReasonPairMissing, "geo_lng")
-	}
-}
-
 // breakCycle removes a parent that is the category itself or one of its
 // descendants (interface 3.4.1).
 func (w *writing) breakCycle() {
@@ -341,7 +326,7 @@ func (w *writing) restores() bool {
 
 // touch sets the time of the last change.
 func (w *writing) touch() {
-	w.next["modified"] = WallOf(w.Now.In(w.site()))
+	w.next["modified"] = WallOf(w.Now.In(w.Rules.Site))
 	w.next["modified_utc"] = Wall(w.Now.Unix())
 }
 
@@ -374,13 +359,3 @@ func SameValue(a, b any) bool {
 	}
 	return a == b
 }
-
-// site is the zone of the site.
-func (w *writing) site() *time.Location {
-	if w.Rules == nil || w.Rules.Site == nil {
-		return time.UTC
-	}
-	return w.Rules.Site
-}
-
-func (w *writing) siteZone() Zone { return Zone{Name: w.site().String(), Location: w.site()} }

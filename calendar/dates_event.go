@@ -1,62 +1,73 @@
 package calendar
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
-// zone gives the zone of an event as it will be, and whether it is the one that
-// the stored times were made in.
-func (w *writing) zone() (z Zone, same bool, err error) {
-	before := w.next.String("timezone")
-	switch v := w.attrs.Set["timezone"].(type) {
-	case Zone:
-		z = v
-	case Clear:
-		z = w.siteZone()
-	default:
-		z = w.siteZone()
-		if before != z.Name {
-			var ok bool
-			if z, ok = ParseZone(before); !ok {
-				return z, false, fmt.Errorf("stored time zone %q is unknown", before)
-			}
-		}
+// eventTimes are the start and the end of an event.
+type eventTimes struct{ start, startUTC, end, endUTC Wall }
+
+// eventTimesOf returns the times of an event in a zone as they will be stored, of what was
+// sent and of the fields before (interface 3.1.2).
+func eventTimesOf(set map[string]any, before Fields, zone Zone, now time.Time) eventTimes {
+	start, startSent := set["start_date"].(Date)
+	end, endSent := set["end_date"].(Date)
+	allDay, allDaySent := set["all_day"].(bool)
+	t := eventTimes{
+		start: before.Wall("start_date"), startUTC: before.Wall("utc_start_date"),
+		end: before.Wall("end_date"), endUTC: before.Wall("utc_end_date"),
 	}
-	return z, w.stored != nil && z.Name == before, nil
+	sameZone := zone.Name == before.String("timezone")
+	if sameZone && !startSent && !endSent && !allDaySent {
+		return t
+	}
+	c := eventClock{now: now, zone: zone.Location, sameZone: sameZone, allDay: allDay || !allDaySent && before.Bool("all_day")}
+	t.start, t.startUTC = c.resolve(start, startSent, t.start, t.startUTC, firstOfDay)
+	t.end, t.endUTC = c.resolve(end, endSent, t.end, t.endUTC, lastOfDay)
+	return t
 }
 
-// eventDates sets start, end, their UTC times and the zone by interface 3.1.2.
-func (w *writing) eventDates() error {
-	z, same, err := w.zone()
-	if err != nil {
-		return err
+// eventZone returns the zone of an event as it will be stored; ok is false for a stored one
+// that is unknown.
+func eventZone(set map[string]any, before Fields, site Zone) (z Zone, ok bool) {
+	stored := before.String("timezone")
+	switch v := set["timezone"].(type) {
+	case Zone:
+		return v, true
+	case nil:
+		if stored != "" && stored != site.Name {
+			return ParseZone(stored)
+		}
 	}
-	w.next["timezone"] = z.Name
-	start, startSent := w.attrs.Set["start_date"].(Date)
-	end, endSent := w.attrs.Set["end_date"].(Date)
-	_, allDaySent := w.attrs.Set["all_day"]
-	if w.stored != nil && same && !startSent && !endSent && !allDaySent {
-		return nil
+	return site, true
+}
+
+// eventDates sets start, end, their UTC times and the zone.
+func (w *writing) eventDates() {
+	zone, ok := eventZone(w.attrs.Set, w.next, w.Rules.site())
+	if !ok {
+		w.problems.Add("timezone", ReasonZone)
+		return
 	}
-	t := eventTime{now: w.Now, zone: z.Location, sameZone: same, allDay: w.next.Bool("all_day")}
-	startWall, startUTC := t.resolve(start, startSent, w.next.Wall("start_date"), w.next.Wall("utc_start_date"), firstOfDay)
-	endWall, endUTC := t.resolve(end, endSent, w.next.Wall("end_date"), w.next.Wall("utc_end_date"), lastOfDay)
-	w.checkYears("start_date", startWall, startUTC)
-	w.checkYears("end_date", endWall, endUTC)
-	if endUTC < startUTC {
-		w.problems.Add("end_date", ReasonEndBeforeStart)
+	t := eventTimesOf(w.attrs.Set, w.next, zone, w.Now)
+	t.check(&w.problems)
+	w.next["timezone"] = zone.Name
+	w.next["start_date"], w.next["utc_start_date"] = t.start, t.startUTC
+	w.next["end_date"], w.next["utc_end_date"] = t.end, t.endUTC
+}
+
+// check refuses times that the stored form cannot hold, and an end before the start.
+func (t *eventTimes) check(p *Problems) {
+	checkYears(p, "start_date", t.start, t.startUTC)
+	checkYears(p, "end_date", t.end, t.endUTC)
+	if t.endUTC < t.startUTC {
+		p.Add("end_date", ReasonEndBeforeStart)
 	}
-	w.next["start_date"], w.next["utc_start_date"] = startWall, startUTC
-	w.next["end_date"], w.next["utc_end_date"] = endWall, endUTC
-	return nil
 }
 
 // checkYears refuses times that the stored form cannot hold.
-func (w *writing) checkYears(field string, times ...Wall) {
+func checkYears(p *Problems, field string, times ...Wall) {
 	for _, t := range times {
 		if !t.InYears() {
-			w.problems.Add(field, ReasonDateRange)
+			p.Add(field, ReasonDateRange)
 		}
 	}
 }
@@ -76,8 +87,8 @@ func lastOfDay(w Wall, z *time.Location) (wall, utc Wall) {
 	return startOfDay(w) + daySeconds - 1, Wall(max(begin.Unix(), end.Unix()-1))
 }
 
-// eventTime resolves the start and the end of one event.
-type eventTime struct {
+// eventClock resolves the start and the end of one event.
+type eventClock struct {
 	now      time.Time
 	zone     *time.Location
 	sameZone bool // the stored times were made in the zone
@@ -86,24 +97,24 @@ type eventTime struct {
 
 // resolve gives the wall clock and the UTC time of a start or an end. edge gives those of
 // the beginning or the end of a day, for all-day events.
-func (t *eventTime) resolve(d Date, sent bool, storedWall, storedUTC Wall, edge func(Wall, *time.Location) (wall, utc Wall)) (wall, utc Wall) {
+func (c *eventClock) resolve(d Date, sent bool, storedWall, storedUTC Wall, edge func(Wall, *time.Location) (wall, utc Wall)) (wall, utc Wall) {
 	wall = storedWall
 	switch {
 	case sent && (d.IsInstant() || d.IsWord()):
-		at := d.Instant(t.now, t.zone)
-		wall = WallOf(at.In(t.zone))
-		if !t.allDay {
+		at := d.Instant(c.now, c.zone)
+		wall = WallOf(at.In(c.zone))
+		if !c.allDay {
 			return wall, Wall(at.Unix())
 		}
 	case sent:
-		wall = d.Wall(t.now, t.zone)
+		wall = d.Wall(c.now, c.zone)
 	}
 	switch {
-	case t.allDay:
-		return edge(wall, t.zone)
-	case t.sameZone && wall == storedWall:
+	case c.allDay:
+		return edge(wall, c.zone)
+	case c.sameZone && wall == storedWall:
 		return wall, storedUTC // keeps the reading of an overlap that it has
 	}
-	at := WallToInstant(wall, t.zone)
-	return WallOf(at.In(t.zone)), Wall(at.Unix())
+	at := WallToInstant(wall, c.zone)
+	return WallOf(at.In(c.zone)), Wall(at.Unix())
 }

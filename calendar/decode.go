@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -46,10 +47,12 @@ func Language(in Input, root Lang, p *Problems) Lang {
 // once. What was not sent is absent from Attrs, and so is on create what was
 // sent empty; on updates that is Clear. Unknown names and computed fields are
 // ignored. Links with inline data are decoded by the spec of their kind. What
-// needs the store (ids, names, images by id) is left to the caller.
-func (s *Spec) Decode(in Input, op Op, l Lang, rules *Rules, c Caller, p *Problems) *Attrs {
-	d := decoder{kind: s.Kind, lang: l, rules: rules, caller: c, problems: p}
-	a := &Attrs{Lang: l, Set: make(map[string]any, len(in))}
+// needs the store (ids, names, images by id) is left to the caller. together are the
+// problems of several values of a new record, inline data included; answers name them after
+// those of the records that the input refers to.
+func (s *Spec) Decode(in Input, op Op, l Lang, now time.Time, rules *Rules, c Caller, p *Problems) (a *Attrs, together Problems) {
+	d := decoder{kind: s.Kind, lang: l, now: now, rules: rules, caller: c, problems: p}
+	a = &Attrs{Lang: l, Set: make(map[string]any, len(in))}
 	for i := range s.Fields {
 		f := &s.Fields[i]
 		v, sent := in[f.Name]
@@ -73,7 +76,39 @@ func (s *Spec) Decode(in Input, op Op, l Lang, rules *Rules, c Caller, p *Proble
 			a.Set[f.Name] = value
 		}
 	}
-	return a
+	if op == OpCreate {
+		d.checkTogether(a.Set)
+	}
+	return a, d.together
+}
+
+// checkTogether checks what depends on several values of a new record. Refused values take
+// no part. On updates the decision does it, which knows the stored values (interface 7.2).
+func (d *decoder) checkTogether(set map[string]any) {
+	site := d.rules.site()
+	bad := func(f FieldError) bool { return f.Field == "timezone" || f.Field == "all_day" }
+	if d.kind == KindEvent && set["start_date"] != nil && set["end_date"] != nil && !slices.ContainsFunc(d.problems.Fields, bad) {
+		zone, _ := eventZone(set, nil, site)
+		t := eventTimesOf(set, nil, zone, d.now)
+		t.check(&d.together)
+	}
+	if d.kind == KindVenue {
+		checkPair(&d.together, set)
+	}
+	if d.kind.IsPost() {
+		sentPublication(d.kind, set, nil, site, d.now, &d.together)
+	}
+}
+
+// checkPair refuses one coordinate of a venue without the other (interface 3.2.1).
+func checkPair(p *Problems, venue map[string]any) {
+	lat, lng := venue["geo_lat"] != nil, venue["geo_lng"] != nil
+	switch {
+	case lat && !lng:
+		p.Add("geo_lng", ReasonPairMissing, "geo_lat")
+	case lng && !lat:
+		p.Add("geo_lat", ReasonPairMissing, "geo_lng")
+	}
 }
 
 // isEmpty tells whether a sent value is one of the empty ones of the field
@@ -124,9 +159,11 @@ func (f *Field) emptyReason() Reason {
 type decoder struct {
 	kind     Kind
 	lang     Lang
+	now      time.Time
 	rules    *Rules
 	caller   Caller
 	problems *Problems
+	together Problems // of several values
 }
 
 // refuse notes why a value is refused.

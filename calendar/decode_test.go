@@ -19,6 +19,7 @@ import (
 var (
 	rules  = &calendar.Rules{Site: time.UTC, Clean: htmltext.New()}
 	editor = calendar.Caller{ID: 7, Role: calendar.Editor}
+	now    = time.Date(2026, 3, 2, 14, 15, 0, 0, time.UTC)
 )
 
 type (
@@ -29,15 +30,21 @@ type (
 // decode reads an input of JSON text.
 func decode(tb testing.TB, k calendar.Kind, body string, op calendar.Op, c calendar.Caller) (*calendar.Attrs, []calendar.FieldError) {
 	tb.Helper()
+	var p calendar.Problems
+	a, _ := calendar.SpecOf(k).Decode(input(tb, body), op, calendar.LangFR, now, rules, c, &p)
+	return a, p.Fields
+}
+
+// input reads JSON text as it is sent.
+func input(tb testing.TB, body string) calendar.Input {
+	tb.Helper()
 	var in calendar.Input
 	d := json.NewDecoder(strings.NewReader(body))
 	d.UseNumber()
 	if err := d.Decode(&in); err != nil {
 		tb.Fatalf("%s: %v", body, err)
 	}
-	var p calendar.Problems
-	a := calendar.SpecOf(k).Decode(in, op, calendar.LangFR, rules, c, &p)
-	return a, p.Fields
+	return in
 }
 
 // shown returns the type and the value of an attribute as the rows of decode.txt have them.
@@ -51,7 +58,7 @@ func shown(tb testing.TB, v any) string {
 	case calendar.Zone:
 		return "Zone " + v.Name
 	case calendar.Date:
-		return "Date " + v.Wall(time.Date(2026, 3, 2, 14, 15, 0, 0, time.UTC), time.UTC).String()
+		return "Date " + v.Wall(now, time.UTC).String()
 	}
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -100,6 +107,26 @@ func TestDecodeRefuses(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, problems); diff != "" || len(a.Set) > 0 {
 			t.Errorf("%s of %.60s: kept %v, problems (-want +got):\n%s", row[0], row[1], a.Set, diff)
+		}
+	}
+}
+
+func TestDecodeChecksValuesTogether(t *testing.T) {
+	t.Parallel()
+	for _, row := range calendar.ReadRows(t, "decode.txt", "together", 3) {
+		verb, kind, _ := strings.Cut(row[0], " ")
+		k, _ := calendar.ParseKind(kind)
+		op := calendar.OpCreate
+		if verb == "update" {
+			op = calendar.OpUpdate
+		}
+		_, together := calendar.SpecOf(k).Decode(input(t, row[1]), op, calendar.LangFR, now, rules, editor, &calendar.Problems{})
+		got := make([]string, len(together.Fields))
+		for i, f := range together.Fields {
+			got[i] = strings.Join(append([]string{f.Field, string(f.Reason)}, f.Args...), " ")
+		}
+		if got := strings.Join(got, " ; "); got != row[2] {
+			t.Errorf("%s of %s: got %q, want %q", row[0], row[1], got, row[2])
 		}
 	}
 }
@@ -208,11 +235,11 @@ func TestLanguage(t *testing.T) {
 func TestDecodeFormInput(t *testing.T) {
 	t.Parallel()
 	var p calendar.Problems
-	a := calendar.SpecOf(calendar.KindEvent).Decode(calendar.Input{
+	a, _ := calendar.SpecOf(calendar.KindEvent).Decode(calendar.Input{
 		"featured": "on", "post_parent": "5", "cost": "10", "image": "3", "tags": list{"1", "a"},
 		"venue":     object{"venue": "Hall", "show_map": "0"},
 		"organizer": list{object{"organizer": "Trust"}},
-	}, calendar.OpCreate, calendar.LangEN, rules, editor, &p)
+	}, calendar.OpCreate, calendar.LangEN, now, rules, editor, &p)
 	if len(p.Fields) > 0 {
 		t.Fatal(p.Err())
 	}
@@ -248,7 +275,7 @@ func FuzzDecode(f *testing.F) {
 		for _, k := range calendar.Kinds {
 			var p calendar.Problems
 			spec := calendar.SpecOf(k)
-			a := spec.Decode(in, calendar.Op(op%3), calendar.LangEN, rules, editor, &p)
+			a, _ := spec.Decode(in, calendar.Op(op%3), calendar.LangEN, now, rules, editor, &p)
 			for name, v := range a.Set {
 				field := spec.Field(name)
 				if field == nil || field.Form == calendar.FormNone {

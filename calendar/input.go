@@ -73,6 +73,8 @@ type Rules struct {
 	Clean Cleaner
 }
 
+func (r *Rules) site() Zone { return Zone{Name: r.Site.String(), Location: r.Site} }
+
 // Decision is all that a decision may depend on beside the record and the
 // attributes.
 type Decision struct {

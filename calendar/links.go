@@ -130,12 +130,17 @@ func (d *decoder) inline(f *Field, kind Kind, object map[string]any) (link Link,
 		link.Entry = cut(entryText(object))
 	}
 	var p Problems
-	link.Inline = SpecOf(kind).Decode(object, OpCreate, d.lang, d.rules, d.caller, &p)
+	var together Problems
+	link.Inline, together = SpecOf(kind).Decode(object, OpCreate, d.lang, d.now, d.rules, d.caller, &p)
+	addInline := func(p *Problems, bad FieldError) {
+		p.Add(f.Name, ReasonInline, append([]string{link.Entry, bad.Field, string(bad.Reason)}, bad.Args...)...)
+	}
 	if len(p.Fields) > 0 {
-		bad := p.Fields[0]
-		args := append([]string{link.Entry, bad.Field, string(bad.Reason)}, bad.Args...)
-		d.problems.Add(f.Name, ReasonInline, args...)
+		addInline(d.problems, p.Fields[0])
 		return Link{}, false, false
+	}
+	if len(together.Fields) > 0 {
+		addInline(&d.together, together.Fields[0])
 	}
 	return link, false, true
 }

@@ -45,48 +45,54 @@ func (w *writing) status() Status {
 // publication time.
 func isUnpublished(s Status) bool { return s == StatusDraft || s == StatusPending }
 
+// publicationDates sets the dates that were sent, else those of a post that is new or
+// published for the first time.
 func (w *writing) publicationDates(status Status) {
-	date, dateSent := w.attrs.Set["date"].(Date)
-	utc, utcSent := w.attrs.Set["date_utc"].(Date)
-	site := w.site()
-	local := func(at time.Time) Wall { return WallOf(at.In(site)) }
-	if dateSent {
-		at := date.Instant(w.Now, w.dateZone(date))
-		w.next["date"] = local(at)
-		if !utcSent {
-			w.next["date_utc"] = Wall(at.Unix())
-			w.checkYears("date", w.next.Wall("date_utc"))
+	local, utc, sent := sentPublication(w.kind, w.attrs.Set, w.next, w.Rules.site(), w.Now, &w.problems)
+	if !sent {
+		neverPublished := w.stored == nil || w.next.Wall("date_utc") == NoWall
+		switch {
+		case neverPublished && !isUnpublished(status):
+			utc = Wall(w.Now.Unix())
+		case w.stored == nil:
+			utc = NoWall
+		default:
+			return
 		}
-		w.checkYears("date", w.next.Wall("date"))
+		local = WallOf(w.Now.In(w.Rules.Site))
 	}
-	if utcSent {
-		at := utc.Instant(w.Now, time.UTC)
-		w.next["date_utc"] = Wall(at.Unix())
-		if !dateSent {
-			w.next["date"] = local(at)
-			w.checkYears("date_utc", w.next.Wall("date"))
-		}
-		w.checkYears("date_utc", w.next.Wall("date_utc"))
-	}
-	if dateSent || utcSent {
-		return
-	}
-	neverPublished := w.stored == nil || w.next.Wall("date_utc") == NoWall
-	switch {
-	case neverPublished && !isUnpublished(status):
-		w.next["date"], w.next["date_utc"] = local(w.Now), Wall(w.Now.Unix())
-	case w.stored == nil:
-		w.next["date"], w.next["date_utc"] = local(w.Now), NoWall
-	}
+	w.next["date"], w.next["date_utc"] = local, utc
 }
 
-// dateZone is the zone that date is read in: words of an event in the event's
-// own, all else in that of the site.
-func (w *writing) dateZone(d Date) *time.Location {
-	if w.kind == KindEvent && d.IsWord() {
-		if z, _, err := w.zone(); err == nil {
-			return z.Location
+// sentPublication returns the publication dates of a post as they will be stored where one
+// was sent, and refuses those that the stored form cannot hold. Words are read in the zone
+// of an event, all else in that of the site (interface 3.6).
+func sentPublication(k Kind, set map[string]any, stored Fields, site Zone, now time.Time, p *Problems) (local, utc Wall, sent bool) {
+	date, dateSent := set["date"].(Date)
+	dateUTC, utcSent := set["date_utc"].(Date)
+	localField, utcField := "date", "date_utc"
+	if dateSent {
+		zone := site
+		if k == KindEvent && date.IsWord() {
+			zone, _ = eventZone(set, stored, site)
 		}
+		at := date.Instant(now, zone.Location)
+		local, utc = WallOf(at.In(site.Location)), Wall(at.Unix())
+	} else {
+		localField = utcField
 	}
-	return w.site()
+	if utcSent {
+		at := dateUTC.Instant(now, time.UTC)
+		utc = Wall(at.Unix())
+		if !dateSent {
+			local = WallOf(at.In(site.Location))
+		}
+	} else {
+		utcField = localField
+	}
+	if dateSent || utcSent {
+		checkYears(p, localField, local)
+		checkYears(p, utcField, utc)
+	}
+	return local, utc, dateSent || utcSent
 }

@@ -19,10 +19,7 @@ type plan struct {
 	refs  map[string][]ref // by field: links and terms
 	image *made            // the image of the record, when it has to be registered
 	made  []*made          // in the order in which they are made
-	// linked are inline data that make nothing, because a record of the name is
-	// there or made already; their fields are checked all the same.
-	linked []*made
-	found  []eventstore.Guard
+	found []eventstore.Guard
 }
 
 // ref is one link: to a record that is there, or to one that is made.
@@ -329,7 +326,6 @@ func (r *resolver) check(m *made, p *calendar.Problems) {
 			r.mayUse(f.Name, v, p)
 		}
 	}
-	r.plan.linked = append(r.plan.linked, m)
 }
 
 // make notes a record that is made because there is none of the name.
@@ -393,7 +389,7 @@ func (r *resolver) term(field string, k calendar.Kind, t calendar.TermRef) (ref,
 		return ref{}, false
 	}
 	var p calendar.Problems
-	attrs := calendar.SpecOf(k).Decode(calendar.Input{"name": t.Entry}, calendar.OpCreate, r.w.lang, r.w.s.rules, r.w.r.Caller, &p)
+	attrs, _ := calendar.SpecOf(k).Decode(calendar.Input{"name": t.Entry}, calendar.OpCreate, r.w.lang, r.w.now, r.w.s.rules, r.w.r.Caller, &p)
 	if p.Err() != nil {
 		r.problems.Add(field, calendar.ReasonEntry, t.Entry)
 		return ref{}, false
@@ -476,63 +472,4 @@ func setImage(attrs *calendar.Attrs, m *made) {
 	if m != nil {
 		attrs.Set["image"] = calendar.ResolvedImage{ID: m.id, URL: m.url}
 	}
-}
-
-// checkLinked refuses inline data that make nothing as a decision would.
-func (w *writing) checkLinked(pl *plan, p *calendar.Problems) {
-	for _, m := range pl.linked {
-		for _, bad := range w.refusals(m.kind, m.attrs, nil) {
-			p.Add(m.field, calendar.ReasonInline, inlineArgs(m.entry, bad)...)
-		}
-	}
-}
-
-// probe looks for what decisions would refuse in an input that is refused
-// already, so that all problems are named at once (interface 7.2, step 5).
-func (w *writing) probe(pl *plan, op calendar.Op, p *calendar.Problems) {
-	for _, m := range pl.made {
-		if m.kind == calendar.KindImage {
-			continue
-		}
-		for _, bad := range w.refusals(m.kind, m.attrs, nil) {
-			p.Add(m.field, calendar.ReasonInline, inlineArgs(m.entry, bad)...)
-		}
-	}
-	if op != calendar.OpCreate {
-		return
-	}
-	bad := make(map[string]bool, len(p.Fields))
-	for _, f := range p.Fields {
-		bad[f.Field] = true
-	}
-	for _, f := range w.refusals(w.r.Kind, pl.attrs, bad) {
-		p.Add(f.Field, f.Reason, f.Args...)
-	}
-}
-
-// refusals are what the decision that makes a record would refuse. Required
-// fields that were refused before (bad) are filled in, references left out.
-func (w *writing) refusals(k calendar.Kind, attrs *calendar.Attrs, bad map[string]bool) []calendar.FieldError {
-	set := maps.Clone(attrs.Set)
-	if set == nil {
-		set = map[string]any{}
-	}
-	for _, field := range []string{"venue", "organizer", "categories", "tags", "image", "parent", "post_parent", "password"} {
-		if field != k.NameField() {
-			delete(set, field)
-		}
-	}
-	if set[k.NameField()] == nil {
-		set[k.NameField()] = "x"
-	}
-	if k == calendar.KindEvent && (set["start_date"] == nil || set["end_date"] == nil || bad["timezone"] || bad["all_day"]) {
-		day, _ := calendar.ParseDate("2000-01-01")
-		set["start_date"], set["end_date"] = day, day
-	}
-	d := &calendar.Decision{Rules: w.s.rules, Now: w.now, Caller: w.r.Caller}
-	_, err := calendar.Create(k, 1, &calendar.Attrs{Lang: attrs.Lang, Set: set}, d)
-	if refused, ok := errors.AsType[*calendar.Error](err); ok {
-		return refused.Fields
-	}
-	return nil
 }

@@ -30,6 +30,7 @@ type writing struct {
 
 	attrs    *calendar.Attrs       // decoded input of a create or update
 	refused  []calendar.FieldError // what the decoding refused
+	together calendar.Problems     // of several values of the input
 	password []byte                // hash of the password that was sent
 	ids      []calendar.ID         // fresh ids, kept over the attempts of one epoch
 	epoch    uint64                // of the store, from before the attempt
@@ -58,7 +59,7 @@ func (s *Service) begin(r *Request) *writing {
 // decode reads the input by the table of the kind.
 func (w *writing) decode(op calendar.Op) {
 	p := calendar.Problems{Fields: w.refused}
-	w.attrs = calendar.SpecOf(w.r.Kind).Decode(w.r.Input, op, w.lang, w.s.rules, w.r.Caller, &p)
+	w.attrs, w.together = calendar.SpecOf(w.r.Kind).Decode(w.r.Input, op, w.lang, w.now, w.s.rules, w.r.Caller, &p)
 	w.refused = p.Fields
 }
 
@@ -303,15 +304,14 @@ func (w *writing) fresh(ctx context.Context, n int) (calendar.ID, error) {
 
 // checked resolves the input and decides the records to make beside it; all
 // refused fields come back at once.
-func (w *writing) checked(ctx context.Context, op calendar.Op, g *group) (*plan, *calendar.Problems, error) {
+func (w *writing) checked(ctx context.Context, g *group) (*plan, *calendar.Problems, error) {
 	p := &calendar.Problems{Fields: slices.Clone(w.refused)}
 	pl, err := w.resolve(ctx, w.r.Kind, w.attrs, p)
 	if err != nil {
 		return nil, nil, err
 	}
-	w.checkLinked(pl, p)
+	p.Join(w.together)
 	if len(p.Fields) > 0 {
-		w.probe(pl, op, p)
 		return nil, nil, p.Err()
 	}
 	if err := w.settle(ctx, pl, g, p); err != nil {
@@ -326,7 +326,7 @@ func (w *writing) create(ctx context.Context) (Result, error) {
 		return *orZero(res), err
 	}
 	g := &group{at: w.now}
-	pl, p, err := w.checked(ctx, calendar.OpCreate, g)
+	pl, p, err := w.checked(ctx, g)
 	if err != nil {
 		return Result{}, err
 	}
@@ -501,7 +501,7 @@ func (w *writing) existing(ctx context.Context, rec *calendar.Record) (Result, e
 // update is one attempt of Update.
 func (w *writing) update(ctx context.Context) (Result, error) {
 	g := &group{at: w.now}
-	pl, p, err := w.checked(ctx, calendar.OpUpdate, g)
+	pl, p, err := w.checked(ctx, g)
 	if err == nil {
 		err = p.Err()
 	}
