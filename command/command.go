@@ -107,27 +107,6 @@ func (s *Service) On(wrap func(eventstore.Store) eventstore.Store) *Service {
 // Records gives the reader of records that the Service has, and its cache.
 func (s *Service) Records() *Records { return s.records }
 
-// KeepAnswer keeps with the receipt of a key what the first answer needs beside the
-// record, so that a repeated request gets the same bytes. Nobody waits for it: it
-// may be lost when the process dies. Without a key, and for a replay, it does nothing.
-func (s *Service) KeepAnswer(ctx context.Context, r Request, res Result, answer []byte) error {
-	if r.Key == "" || res.Replay != nil || res.Record == nil {
-		return nil
-	}
-	a := eventstore.Append{Receipt: &eventstore.Receipt{
-		User: r.Caller.ID, Key: r.Key, Fingerprint: r.Fingerprint, Time: eventstore.Moment(s.now()),
-		Record: res.Record.ID, Version: res.Record.Version, Position: res.Position, Answer: answer,
-	}, Time: eventstore.Moment(s.now()), Actor: r.Caller.ID, Cause: r.Cause, Epoch: res.Epoch, Later: true}
-	err := s.store.Append(ctx, []eventstore.Append{a})[0].Err
-	if errors.Is(err, eventstore.ErrConflict) {
-		return nil // the write went with the history that it was made in
-	}
-	if err != nil {
-		return readable(fmt.Errorf("keep answer of key: %w", err), r.Kind)
-	}
-	return nil
-}
-
 // CheckPassword tells whether password opens the protected event; an event
 // without a password is open, an unknown one is not.
 func (s *Service) CheckPassword(ctx context.Context, id calendar.ID, password string) (bool, error) {

@@ -196,11 +196,11 @@ type View struct {
 // Moment is the one that a view shows; the zero value is the present.
 type Moment struct {
 	Now time.Time // zero: now
+	// Own is the moment of the status of the record itself; zero: Now.
+	Own time.Time
 	// Load gives linked records as they were, nil for those that are not shown; nil:
 	// they are as they are now.
 	Load func(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error)
-	// Counts are those of terms; nil: those of the read model.
-	Counts map[calendar.ID]int
 	// Uncounted tells no counts.
 	Uncounted bool
 }

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -24,13 +25,13 @@ func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Recor
 	}
 	v := View{Record: r, Touched: r.Changed}
 	if r.Kind.IsPost() {
-		v.Status = r.Status(now)
+		v.Status = r.Status(cmp.Or(m.Own, now))
 	}
 	switch {
 	case r.Kind.IsTerm() && m.Uncounted:
 		v.Count = NoCount
 	case r.Kind.IsTerm():
-		counts, err := s.countsThen(ctx, r.Kind, []calendar.ID{r.ID}, now.Unix(), m)
+		counts, err := s.countsOf(ctx, r.Kind, []calendar.ID{r.ID}, now.Unix())
 		if err != nil {
 			return View{}, err
 		}
@@ -66,7 +67,7 @@ func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Recor
 		for at, k := range linkKinds {
 			if k.IsTerm() && len(linked[at]) > 0 && !m.Uncounted {
 				var err error
-				if j.counts[k], err = s.countsThen(ctx, k, linked[at], now.Unix(), m); err != nil {
+				if j.counts[k], err = s.countsOf(ctx, k, linked[at], now.Unix()); err != nil {
 					return View{}, err
 				}
 			}
@@ -76,13 +77,6 @@ func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Recor
 	}
 	v.Mark = v.mark()
 	return v, nil
-}
-
-func (s *Service) countsThen(ctx context.Context, k calendar.Kind, ids []calendar.ID, now int64, m Moment) (map[calendar.ID]int, error) {
-	if m.Counts != nil {
-		return m.Counts, nil
-	}
-	return s.countsOf(ctx, k, ids, now)
 }
 
 // countsLimit is how long a single read waits for counts from a read model in

@@ -35,8 +35,6 @@ type Commands interface {
 	Update(ctx context.Context, r command.Request) (command.Result, error)
 	// Delete trashes a post and ends a term.
 	Delete(ctx context.Context, r command.Request) (command.Result, error)
-	// KeepAnswer keeps with the receipt of a key what a repeated answer needs.
-	KeepAnswer(ctx context.Context, r command.Request, res command.Result, answer []byte) error
 	// CheckPassword tells whether password opens the protected event.
 	CheckPassword(ctx context.Context, id calendar.ID, password string) (bool, error)
 }
@@ -75,9 +73,8 @@ type Queries interface {
 
 // Records reads the store; command.Records is one.
 type Records interface {
-	// LoadAt gives records as they were at a position, in the order of ids; nil for those
-	// that were unknown or deleted.
-	LoadAt(ctx context.Context, p calendar.Position, ids ...calendar.ID) ([]*calendar.Record, error)
+	// Load returns records in the order of ids; nil for unknown and deleted ones.
+	Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error)
 	// Named returns the records of a kind that a path may name: by its id, by its slug, or
 	// by one that they had, the last one first; also trashed or deleted ones.
 	Named(ctx context.Context, k calendar.Kind, id calendar.ID, slug string) ([]*calendar.Record, error)

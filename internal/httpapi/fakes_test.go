@@ -15,7 +15,6 @@ import (
 
 type fakeCommands struct {
 	do    func(verb string, r command.Request) (command.Result, error)
-	kept  func(answer []byte)
 	opens func(password string) bool
 	hang  hanging
 }
@@ -47,11 +46,6 @@ func (f fakeCommands) Delete(ctx context.Context, r command.Request) (command.Re
 		return command.Result{}, err
 	}
 	return f.do("delete", r)
-}
-
-func (f fakeCommands) KeepAnswer(_ context.Context, _ command.Request, _ command.Result, answer []byte) error {
-	f.kept(answer)
-	return nil
 }
 
 func (f fakeCommands) CheckPassword(_ context.Context, _ calendar.ID, password string) (bool, error) {
@@ -168,7 +162,7 @@ type fakePast struct{ Past }
 
 type fakeRecords struct{}
 
-func (fakeRecords) LoadAt(_ context.Context, _ calendar.Position, ids ...calendar.ID) ([]*calendar.Record, error) {
+func (fakeRecords) Load(_ context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
 	return make([]*calendar.Record, len(ids)), nil
 }
 

@@ -305,7 +305,7 @@ func TestWriteRequest(t *testing.T) {
 	h, _ := fakeAPI(t, Deps{Commands: fakeCommands{do: func(v string, r command.Request) (command.Result, error) {
 		verb, got = v, r
 		return command.Result{Record: tagRecord("Air"), Lang: calendar.LangFR, Position: 9}, nil
-	}, kept: func([]byte) {}}}, Options{RequestID: func() string { return "made" }})
+	}}}, Options{RequestID: func() string { return "made" }})
 	res := ask(t.Context(), h, http.MethodPatch, "/events/by-slug/A%2FB?a=1&id=9", `{"b":null}`,
 		"Authorization", "Bearer good", "If-Match", `"4-x"`, "Idempotency-Key", "k", "User-Agent", "agent")
 	if res.Code != http.StatusOK || res.Header().Get("Daybook-Position") != "9" || res.Header().Get("Content-Language") != "fr" {
@@ -323,12 +323,11 @@ func TestWriteRequest(t *testing.T) {
 	}
 }
 
-// TestReplayWithoutAnswer: a first answer that was not kept is made from the
-// record as it was.
-func TestReplayWithoutAnswer(t *testing.T) {
+// TestReplay: a repeated request is answered with the position of its receipt.
+func TestReplay(t *testing.T) {
 	t.Parallel()
 	h, _ := fakeAPI(t, Deps{Commands: fakeCommands{do: func(string, command.Request) (command.Result, error) {
-		return command.Result{Record: tagRecord("Air"), Replay: &eventstore.Receipt{Position: 4, Version: 3}}, nil
+		return command.Result{Record: tagRecord("Air"), Position: 4, Replay: &eventstore.Receipt{Position: 4, Version: 3}}, nil
 	}}}, Options{})
 	got := ask(t.Context(), h, http.MethodPost, "/tags", `{"name":"Air"}`, "Authorization", "Bearer good", "Idempotency-Key", "k")
 	if got.Code != http.StatusCreated || got.Header().Get("Idempotency-Replayed") != "true" || got.Header().Get("Daybook-Position") != "4" ||
@@ -337,8 +336,7 @@ func TestReplayWithoutAnswer(t *testing.T) {
 	}
 }
 
-// TestKeyWaits: a second request with a key waits while the first one runs, its
-// kept answer included.
+// TestKeyWaits: a second request with a key waits while the first one runs.
 func TestKeyWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -356,7 +354,6 @@ func TestKeyWaits(t *testing.T) {
 				<-gate
 				return command.Result{Record: tagRecord("Air")}, nil
 			},
-			kept: func([]byte) { note("keep") },
 		}}, Options{})
 		var all sync.WaitGroup
 		post := func(ctx context.Context, key string) {
@@ -377,7 +374,7 @@ func TestKeyWaits(t *testing.T) {
 		synctest.Wait()
 		gate <- struct{}{}
 		all.Wait()
-		if got := strings.Join(order, " "); got != "write keep write keep" {
+		if got := strings.Join(order, " "); got != "write write" {
 			t.Errorf("order: %s", got)
 		}
 	})

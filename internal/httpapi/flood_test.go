@@ -128,7 +128,6 @@ func TestFloods(t *testing.T) {
 							}
 							return command.Result{Record: tagRecord("Air"), Position: 9}, nil
 						},
-						kept:  func([]byte) {},
 						opens: func(string) bool { g.wait(); return false },
 					},
 					Queries: fakeQueries{

@@ -193,11 +193,7 @@ func (a *api) preview(r *http.Request, c *call) (*public.Answer, error) {
 		return nil, err
 	}
 	defer end()
-	head, err := a.Records.Head(ctx)
-	if err != nil {
-		return nil, err
-	}
-	users, err := a.Records.LoadAt(ctx, head, c.caller.ID)
+	users, err := a.Records.Load(ctx, c.caller.ID)
 	if err != nil {
 		return nil, err
 	}

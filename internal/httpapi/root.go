@@ -250,12 +250,6 @@ func (t *rootTable) origin(r *http.Request) origin {
 	return origin{base: scheme + "://" + host + path, host: host + path, path: path}
 }
 
-// originOf gives the origin of a base that an answer had before.
-func originOf(base string) origin {
-	_, host, _ := strings.Cut(base, "://")
-	return origin{base: base, host: host}
-}
-
 // firstOf gives the first element of a forwarding header: what the client sent
 // to the outermost proxy.
 func firstOf(v string) string {

@@ -3,12 +3,10 @@ package httpapi
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 
 	"daybook/calendar"
 	"daybook/command"
@@ -69,18 +67,14 @@ func (a *api) write(w http.ResponseWriter, r *http.Request,
 		return err
 	}
 	c.lang = res.Lang
-	if res.Replay != nil {
-		return a.replay(w, r, res, status)
+	if res.Replay == nil {
+		a.awaitCounts(ctx, c, res) //nolint:contextcheck // a workContext stands on the context of the request
 	}
-	a.awaitCounts(ctx, c, res)                                  //nolint:contextcheck // a workContext stands on the context of the request
-	first, rest, err := a.writeAnswer(ctx, c, res, status, nil) //nolint:contextcheck // a workContext stands on the context of the request
+	ans, err := a.writeAnswer(ctx, c, res, status) //nolint:contextcheck // a workContext stands on the context of the request
 	if err != nil {
 		return err
 	}
-	if req.Key != "" {
-		a.keep(ctx, req, res, rest) //nolint:contextcheck // a workContext stands on the context of the request
-	}
-	a.sendWrite(w, r, first)
+	a.sendWrite(w, r, ans)
 	return nil
 }
 
@@ -173,7 +167,7 @@ func (a *api) delete(w http.ResponseWriter, r *http.Request) error {
 	if res.Record.Kind.IsPost() { // a deleted term is shown as it was
 		a.awaitCounts(r.Context(), c, res)
 	}
-	ans, _, err := a.writeAnswer(r.Context(), c, res, http.StatusOK, nil)
+	ans, err := a.writeAnswer(r.Context(), c, res, http.StatusOK)
 	if err != nil {
 		return err
 	}
@@ -219,119 +213,41 @@ type writtenAnswer struct {
 	replayed                 bool
 }
 
-// remainder is what the answer to a write is made of beside its receipt, the entry
-// and those of the linked records. It is kept for requests that are repeated.
-type remainder struct {
-	ETag   string              `json:"etag"`
-	Base   string              `json:"base"` // of links
-	At     int64               `json:"at"`   // milliseconds since 1970
-	Role   calendar.Role       `json:"role"` // of the caller
-	Bare   bool                `json:"bare,omitempty"`
-	Counts map[calendar.ID]int `json:"counts,omitempty"` // of terms
-}
-
-// decodeRemainder reads a kept remainder, nil where there is none.
-func decodeRemainder(b []byte) *remainder {
-	m := &remainder{}
-	if json.Unmarshal(b, m) != nil || m.ETag == "" {
-		return nil
-	}
-	if m.Counts == nil {
-		m.Counts = map[calendar.ID]int{} // the present ones are not meant
-	}
-	return m
-}
-
-// count takes the counts of the terms of a view.
-func (m *remainder) count(v *query.View) {
-	m.Counts = map[calendar.ID]int{}
-	if v.Record.Kind.IsTerm() {
-		m.Counts[v.Record.ID] = v.Count
-	}
-	for _, list := range [...][]query.TermView{v.Categories, v.Tags} {
-		for _, t := range list {
-			m.Counts[t.Record.ID] = t.Count
-		}
-	}
-}
-
-// writeAnswer renders what a write did, with all that it links to as it was then.
+// writeAnswer renders what a write did. The record is the one that the write made, also
+// when a repeated request is answered; all that it links to, and counts, are those of now.
 // The write is done, so an answer that would be larger than it may is given without
-// the venues and organizers, as a sparse record. again, when not nil, is the remainder
-// of the first answer to a request that is repeated; the one of this answer comes
-// back. The body lies in a buffer that sendWrite gives back.
-func (a *api) writeAnswer(ctx context.Context, c *call, res command.Result, status int, again *remainder) (*writtenAnswer, *remainder, error) {
-	m := remainder{Base: c.root.base, At: a.o.Now().UnixMilli(), Role: c.caller.Role}
-	if again != nil {
-		m = *again
+// the venues and organizers, as a sparse record. The body lies in a buffer that sendWrite
+// gives back.
+func (a *api) writeAnswer(ctx context.Context, c *call, res command.Result, status int) (*writtenAnswer, error) {
+	var m query.Moment
+	if res.Replay != nil {
+		m.Own = res.Record.Changed
 	}
-	root := c.root
-	if m.Base != root.base {
-		root = a.roots.root(originOf(m.Base), c.loc)
-	}
-	then := query.Moment{Now: time.UnixMilli(m.At), Counts: m.Counts, Load: func(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
-		return a.Records.LoadAt(ctx, res.Position, ids...)
-	}}
-	caller := calendar.Caller{ID: c.caller.ID, Role: m.Role}
 	room := takeBuffer()
-	p := renderer{a: a, root: root, lang: res.Lang}
+	p := renderer{a: a, root: c.root, lang: res.Lang, limit: a.o.MaxAnswer}
 	var v query.View
 	render := func(e query.Embeds) (err error) {
-		if v, err = a.Queries.View(ctx, caller, res.Record, res.Lang, e, then); err == nil {
+		if v, err = a.Queries.View(ctx, c.caller, res.Record, res.Lang, e, m); err == nil {
 			*room = p.appendView((*room)[:0], &v)
 		}
 		return err
 	}
-	var err error
-	if !m.Bare {
-		if again == nil {
-			p.limit = a.o.MaxAnswer
-		}
-		err = render(query.EmbedAll)
-		m.Bare = p.over || errors.Is(err, query.ErrTooLarge)
-	}
-	if m.Bare {
+	err := render(query.EmbedAll)
+	if p.over || errors.Is(err, query.ErrTooLarge) {
 		p.bare, p.limit = true, 0
 		err = render(query.EmbedCategories | query.EmbedTags)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("view %s %d after its write: %w", res.Record.Kind, res.Record.ID, err)
+		return nil, fmt.Errorf("view %s %d after its write: %w", res.Record.Kind, res.Record.ID, err)
 	}
-	if again == nil {
-		m.ETag = a.recordTag(root, res.Lang, &v, nil)
-		m.count(&v)
+	ans := &writtenAnswer{
+		status: status, etag: a.recordTag(c.root, res.Lang, &v, nil), position: res.Position.String(),
+		lang: res.Lang, body: room, replayed: res.Replay != nil,
 	}
-	ans := &writtenAnswer{status: status, etag: m.ETag, position: res.Position.String(), lang: res.Lang, body: room}
 	if status == http.StatusCreated {
-		ans.location = root.self(res.Record)
+		ans.location = c.root.self(res.Record)
 	}
-	return ans, &m, nil
-}
-
-// keep keeps the remainder of the first answer to a request with a key. The write is
-// done: failing to keep it is not the caller's business.
-func (a *api) keep(ctx context.Context, req command.Request, res command.Result, m *remainder) {
-	b, err := json.Marshal(m)
-	if err == nil {
-		err = a.Commands.KeepAnswer(context.WithoutCancel(ctx), req, res, b)
-	}
-	if err != nil {
-		a.o.Log.WarnContext(ctx, "answer not kept", "kind", req.Kind.String(), "id", int64(res.Record.ID), "error", err)
-	}
-}
-
-// replay sends the first answer of a key again, made again from the record and what
-// it links to as they were at that write. Where its remainder was lost, the present
-// counts stand in it.
-func (a *api) replay(w http.ResponseWriter, r *http.Request, res command.Result, status int) error {
-	res.Position = res.Replay.Position
-	first, _, err := a.writeAnswer(r.Context(), callOf(r), res, status, decodeRemainder(res.Replay.Answer))
-	if err != nil {
-		return err
-	}
-	first.replayed = true
-	a.sendWrite(w, r, first)
-	return nil
+	return ans, nil
 }
 
 // sendWrite sends the answer to a write.
