@@ -45,7 +45,7 @@ func (a *Append) former() eventstore.Append {
 	out := eventstore.Append{Drafts: a.Drafts, Guards: a.Guards, Time: a.Time, Actor: a.Actor, Cause: a.Cause, Epoch: a.Epoch.History}
 	if r := a.Receipt; r != nil {
 		out.Receipt = &eventstore.Receipt{
-			User: r.User, Key: r.Key, Fingerprint: r.Fingerprint, Time: r.Time, Record: r.Record, Version: r.Version, Position: r.Position,
+			User: r.User, Key: r.Key, Fingerprint: r.Fingerprint, Time: a.Time, Record: r.Record, Version: r.Version, Position: r.Position,
 		}
 	}
 	return out

@@ -147,6 +147,18 @@ func freshIDs(t testing.TB, h Harness) {
 	}
 }
 
+// asked is a store that says when it was asked for its head.
+type asked struct {
+	eventstore.Store
+
+	head chan struct{}
+}
+
+func (s *asked) Head(ctx context.Context, p eventstore.Point) (eventstore.Head, error) {
+	defer func() { s.head <- struct{}{} }()
+	return s.Store.Head(ctx, p)
+}
+
 func waiting(t testing.TB, h Harness) {
 	f := setup(t, h)
 	ended, cancel := context.WithCancel(f.ctx)
@@ -157,8 +169,8 @@ func waiting(t testing.TB, h Harness) {
 	}
 	const waiters = 5
 	woken := make(chan outcome, waiters)
-	wait := func(n int, after calendar.Position) {
-		store := f.store
+	wait := func(n int, after calendar.Position) { // returns when n wait
+		store := &asked{f.store, make(chan struct{}, 10*n)}
 		for range n {
 			go func() {
 				ctx, cancel := f.patient()
@@ -166,6 +178,9 @@ func waiting(t testing.TB, h Harness) {
 				head, err := eventstore.Wait(ctx, store, after)
 				woken <- outcome{head.Position, err}
 			}()
+		}
+		for range n {
+			<-store.head
 		}
 	}
 	expect := func(what string, got outcome, head calendar.Position, err error) {

@@ -141,3 +141,36 @@ func identity(t testing.TB, h Harness) {
 		f.Errorf("the mark of another history: %v", err)
 	}
 }
+
+// strays: claims and names of no record are found with the page of records that they
+// would stand in.
+func strays(t testing.TB, h Harness) {
+	if h.Stray == nil {
+		return
+	}
+	for what, stray := range map[string]eventstore.Held{
+		"a claim": {Claims: []calendar.Claim{{Space: "s", Key: "stray"}}},
+		"a name":  {Names: []calendar.Name{{Space: "n", Key: "stray"}}},
+	} {
+		f := setup(t, h)
+		f.row("tag:10.0 +a ~n | tag:20.0 +b => 1 | 2")
+		damaged := func(after calendar.ID, limit int, want bool) {
+			f.Helper()
+			if _, err := f.store.Records(f.ctx, 0, after, limit); errors.Is(err, eventstore.ErrDamaged) != want || err != nil && !want {
+				f.Errorf("%s of no record, %d records after %d: %v", what, limit, after, err)
+			}
+		}
+		stray.ID = 15
+		h.Stray(t, f.store, stray)
+		damaged(0, 1, false)
+		damaged(0, 2, true)
+		damaged(10, 1, true)
+		damaged(15, 1, false)
+		damaged(20, 1, false)
+	}
+	f := setup(t, h)
+	h.Stray(t, f.store, eventstore.Held{State: eventstore.State{ID: 25}, Names: []calendar.Name{{Space: "n", Key: "stray"}}})
+	if _, err := f.store.Records(f.ctx, 0, 20, 1); !errors.Is(err, eventstore.ErrDamaged) {
+		f.Errorf("behind the last record: %v", err)
+	}
+}

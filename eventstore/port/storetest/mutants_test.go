@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore/memstore"
+	"daybook/eventstore/memstore2"
 	eventstore "daybook/eventstore/port"
 )
 
@@ -18,8 +18,9 @@ import (
 type mutant struct {
 	eventstore.Store
 
-	memory   *memstore.Store
-	reopened bool       // with entries
+	memory   *memstore2.Store
+	reopened bool // with entries
+	strays   []calendar.ID
 	mutex    sync.Mutex // of what the replacements remember
 
 	call   func(ctx context.Context, appends []eventstore.Append) []eventstore.Result
@@ -38,7 +39,8 @@ type mutant struct {
 	receipt func(r *eventstore.Receipt) *eventstore.Receipt
 	epoch   func(e *eventstore.Epoch)
 
-	open bool // Close does nothing
+	open   bool // Close does nothing
+	trusts bool // Records does not look for claims and names of no record
 }
 
 var background = context.Background()
@@ -103,6 +105,11 @@ func (m *mutant) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.Sta
 
 func (m *mutant) Records(ctx context.Context, k calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
 	page, err := m.Store.Records(ctx, k, after, limit)
+	for _, id := range m.strays {
+		if id > after && (len(page) < limit || id <= page[len(page)-1].ID) {
+			err = eventstore.ErrDamaged
+		}
+	}
 	if m.records != nil {
 		page = m.records(k, page)
 	}
@@ -149,6 +156,14 @@ func (m *mutant) Epoch() eventstore.Epoch {
 	return e
 }
 
+// stray makes Records find claims and names of no record, unless the store does not look
+// for them.
+func (m *mutant) stray(h eventstore.Held) {
+	if !m.trusts {
+		m.strays = append(m.strays, h.ID)
+	}
+}
+
 func (m *mutant) Close() error {
 	if m.open {
 		return nil
@@ -157,7 +172,7 @@ func (m *mutant) Close() error {
 }
 
 // asked breaks a store by another Append than the one that was asked for.
-func asked(edit func(a *eventstore.Append)) func(m *mutant) {
+func asking(edit func(a *eventstore.Append)) func(m *mutant) {
 	return func(m *mutant) {
 		m.each = func(a eventstore.Append) eventstore.Result {
 			edit(&a)
@@ -187,7 +202,7 @@ var mutants = []struct {
 	brk   func(m *mutant)
 }{
 	// Entries.
-	{"the cause is lost", []string{"entries are stored whole"}, asked(func(a *eventstore.Append) { a.Cause = eventstore.Cause{} })},
+	{"the cause is lost", []string{"entries are stored whole"}, asking(func(a *eventstore.Append) { a.Cause = eventstore.Cause{} })},
 	{"an entry is lost", []string{"readers and writers at the same time"}, func(m *mutant) {
 		m.read = func(r eventstore.Range) ([]eventstore.Entry, error) {
 			page, err := m.Store.Read(background, r)
@@ -215,6 +230,7 @@ var mutants = []struct {
 	{"a leaf was written again", []string{"appends follow each other"}, func(m *mutant) {
 		m.commits = func(page []eventstore.Commit) []eventstore.Commit {
 			for i := range page {
+				page[i].Leaves = slices.Clone(page[i].Leaves)
 				page[i].Leaves[0][31] ^= 1
 			}
 			return page
@@ -253,9 +269,27 @@ var mutants = []struct {
 			return res
 		}
 	}},
-	{"guards are ignored", []string{"guards hold", "guards are read before the append", "an append is whole or not at all"}, asked(func(a *eventstore.Append) { a.Guards = nil })},
-	{"receipts are ignored", []string{"equal requests write once", "equal requests at the same time write once", "receipts are looked up"}, asked(func(a *eventstore.Append) { a.Receipt = nil })},
-	{"fingerprints are not compared", []string{"equal requests write once", "receipts of records that are there"}, asked(func(a *eventstore.Append) {
+	{"claims of one call are not compared", []string{"a loser does not harm its group"}, func(m *mutant) {
+		m.call = func(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+			asked := map[calendar.Claim]bool{}
+			for i := range appends {
+				appends[i].Drafts = slices.Clone(appends[i].Drafts)
+				for j := range appends[i].Drafts {
+					d := &appends[i].Drafts[j]
+					d.Claims = slices.DeleteFunc(slices.Clone(d.Claims), func(c calendar.Claim) bool { return asked[c] })
+				}
+				for _, d := range appends[i].Drafts {
+					for _, c := range d.Claims {
+						asked[c] = true
+					}
+				}
+			}
+			return m.Store.Append(ctx, appends)
+		}
+	}},
+	{"guards are ignored", []string{"guards hold", "guards are read before the append", "an append is whole or not at all"}, asking(func(a *eventstore.Append) { a.Guards = nil })},
+	{"receipts are ignored", []string{"equal requests write once", "equal requests at the same time write once", "receipts are looked up"}, asking(func(a *eventstore.Append) { a.Receipt = nil })},
+	{"fingerprints are not compared", []string{"equal requests write once", "receipts of records that are there"}, asking(func(a *eventstore.Append) {
 		if a.Receipt != nil {
 			a.Receipt.Fingerprint = [32]byte{1}
 		}
@@ -269,13 +303,18 @@ var mutants = []struct {
 			return last
 		}
 	}},
+	{"a receipt is answered before it is durable", []string{"receipts are looked up", "receipts of records that are there"}, func(m *mutant) {
+		if m.reopened {
+			m.receipt = func(*eventstore.Receipt) *eventstore.Receipt { return nil }
+		}
+	}},
 	{"the first receipt is not answered", []string{"receipts of records that are there"}, answered(func(_ *mutant, a eventstore.Append, res *eventstore.Result) {
 		if len(a.Drafts) == 0 {
 			res.Receipt = nil
 		}
 	})},
-	{"an epoch is not looked at", []string{"appends of another epoch are refused"}, asked(func(a *eventstore.Append) { a.Epoch = eventstore.Epoch{} })},
-	{"a secret is never removed", []string{"secrets are kept and removed"}, asked(func(a *eventstore.Append) {
+	{"an epoch is not looked at", []string{"appends of another epoch are refused"}, asking(func(a *eventstore.Append) { a.Epoch = eventstore.Epoch{} })},
+	{"a secret is never removed", []string{"secrets are kept and removed"}, asking(func(a *eventstore.Append) {
 		for i := range a.Drafts {
 			a.Drafts[i].Secret = append([]byte(nil), a.Drafts[i].Secret...)
 		}
@@ -328,6 +367,7 @@ var mutants = []struct {
 			return page
 		}
 	}},
+	{"claims and names of no record are left", []string{"claims and names of no record are damage"}, func(m *mutant) { m.trusts = true }},
 	{"no record is erased", []string{"an erasure leaves the leaves"}, func(m *mutant) {
 		m.records = func(_ calendar.Kind, page []eventstore.Held) []eventstore.Held {
 			for i := range page {
@@ -353,8 +393,8 @@ var mutants = []struct {
 	}},
 	{"a restart loses everything", []string{"everything is there after a restart"}, func(m *mutant) {
 		if m.reopened {
-			m.memory = memstore.New()
-			m.Store = eventstore.Adapt(m.memory)
+			m.memory = memstore2.New()
+			m.Store = m.memory
 		}
 	}},
 	{"closing does nothing", []string{"closed stores refuse"}, func(m *mutant) { m.open = true }},
@@ -383,11 +423,20 @@ var mutants = []struct {
 			}
 		}
 	}},
-	{"an erasure is a change like others", []string{"an erasure leaves the leaves", "erasures are refused or done again"}, asked(func(a *eventstore.Append) { a.Redact = nil })},
+	{"an erasure is a change like others", []string{"an erasure leaves the leaves", "erasures are refused or done again"}, asking(func(a *eventstore.Append) { a.Redact = nil })},
+	{"a record that lives is not redacted", []string{"erasures are refused or done again"}, func(m *mutant) {
+		m.each = func(a eventstore.Append) eventstore.Result {
+			if res := m.one(a); !errors.Is(res.Err, eventstore.ErrConflict) || len(a.Drafts) > 0 {
+				return res
+			}
+			a.Redact = nil
+			return m.one(a)
+		}
+	}},
 	{"an erasure leaves what is cached", []string{"records are erased together"}, func(m *mutant) {
 		m.epoch = func(e *eventstore.Epoch) { e.Erasures = 0 }
 	}},
-	{"a checkpoint loses its keys", []string{"checkpoints are kept and gain lines"}, asked(func(a *eventstore.Append) {
+	{"a checkpoint loses its keys", []string{"checkpoints are kept and gain lines"}, asking(func(a *eventstore.Append) {
 		if a.Checkpoint != nil {
 			c := *a.Checkpoint
 			c.Keys = ""
@@ -398,9 +447,9 @@ var mutants = []struct {
 
 // mutantHarness opens stores that are broken in one way; nil breaks nothing.
 func mutantHarness(brk func(m *mutant)) Harness {
-	wrap := func(t testing.TB, s *memstore.Store, reopened bool) Store {
+	wrap := func(t testing.TB, s *memstore2.Store, reopened bool) Store {
 		t.Helper()
-		m := &mutant{Store: eventstore.Adapt(s), memory: s, reopened: reopened}
+		m := &mutant{Store: s, memory: s, reopened: reopened}
 		if brk != nil {
 			brk(m)
 		}
@@ -410,16 +459,19 @@ func mutantHarness(brk func(m *mutant)) Harness {
 	return Harness{
 		Open: func(t testing.TB) Store {
 			t.Helper()
-			return wrap(t, memstore.New(), false)
+			return wrap(t, memstore2.New(), false)
 		},
 		Reopen: func(t testing.TB, s Store) Store {
 			t.Helper()
 			before := s.(*mutant).memory
-			head, err := before.Head(background)
+			head, err := before.Head(background, eventstore.Point{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			return wrap(t, before.Reopen(), head > 0)
+			return wrap(t, before.Reopen(), head.Position > 0)
+		},
+		Stray: func(_ testing.TB, s Store, h eventstore.Held) {
+			s.(*mutant).stray(h)
 		},
 		Patience: time.Second,
 	}

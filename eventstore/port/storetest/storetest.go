@@ -30,6 +30,9 @@ type Harness struct {
 	// Reopen closes a store that Open or Reopen returned, and opens what it stored,
 	// as a new process would.
 	Reopen func(t testing.TB, s Store) Store
+	// Stray stores claims and names of a record that is not there, behind the back of the
+	// store; nil: an adapter of the former port, which does not look for them.
+	Stray func(t testing.TB, s Store, h eventstore.Held)
 	// Patience is how long the suite waits for what has to come; 0: 30 s.
 	Patience time.Duration
 }
@@ -78,6 +81,7 @@ func Cases() []Case {
 		Case{"what counts at points of the past", past(120, countedAt)},
 		Case{"slugs of the past", past(3, slugsAt)},
 		Case{"former slugs", past(3, formerSlugs)},
+		Case{"claims and names of no record are damage", strays},
 	)
 }
 

@@ -1,0 +1,410 @@
+// Package memstore2 keeps the event store in memory: the conforming store that callers
+// are tested against. It keeps the whole promise of the port but durability, and receipts
+// for ever.
+package memstore2
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"daybook/calendar"
+	eventstore "daybook/eventstore/port"
+)
+
+// Store is an event store in memory. It implements eventstore.Store.
+type Store struct {
+	signal *eventstore.Signal
+
+	mutex  sync.RWMutex
+	closed bool
+	contents
+}
+
+// contents are what a store holds.
+type contents struct {
+	entries  []eventstore.Entry
+	commits  []eventstore.Commit
+	records  map[calendar.ID]*eventstore.Held
+	history  map[calendar.ID][]int // of a record, as indexes of entries
+	ids      []calendar.ID         // of records, ascending
+	claims   map[calendar.Claim]calendar.ID
+	names    map[calendar.Name][]calendar.ID // ascending
+	receipts map[eventstore.ReceiptKey]*eventstore.Receipt
+	slugs    []eventstore.SlugTaken
+	signed   []eventstore.Checkpoint // by size
+	lastID   calendar.ID
+	log      []logged
+}
+
+// logged are the items of one group, kept for Rewind.
+type logged struct {
+	items []*eventstore.Item
+	epoch eventstore.Epoch
+	head  calendar.Position // after the group
+}
+
+// New makes an empty store.
+func New() *Store {
+	return &Store{signal: eventstore.NewSignal(eventstore.Head{UUID: uuid.New()}), contents: contents{
+		records:  map[calendar.ID]*eventstore.Held{},
+		history:  map[calendar.ID][]int{},
+		claims:   map[calendar.Claim]calendar.ID{},
+		names:    map[calendar.Name][]calendar.ID{},
+		receipts: map[eventstore.ReceiptKey]*eventstore.Receipt{},
+	}}
+}
+
+// Close ends the store; all later calls return eventstore.ErrClosed.
+func (s *Store) Close() error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.closed = true
+	s.signal.Close()
+	return nil
+}
+
+// Reopen closes the store and returns a new one that holds what it held, as a restart of
+// the process would find it.
+func (s *Store) Reopen() *Store {
+	_ = s.Close() // it returns no error
+	s.mutex.RLock()
+	defer s.mutex.RUnlock()
+	return &Store{signal: eventstore.NewSignal(s.signal.Head()), contents: s.upTo(math.MaxUint64)}
+}
+
+// Rewind takes the store back to an earlier head, as a failover that loses the last
+// entries does: what is appended next makes another history. Of commits that end after
+// the position nothing is left.
+func (s *Store) Rewind(to calendar.Position) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.contents = s.upTo(to)
+	s.signal.Reset(eventstore.Head{Mark: s.mark(), Signed: s.newest(), UUID: s.signal.Head().UUID})
+}
+
+// upTo returns what the store held when a position was its head.
+func (c *contents) upTo(head calendar.Position) contents {
+	past := New()
+	for _, l := range c.log {
+		if l.head <= head {
+			past.commit(l.items, l.epoch)
+		}
+	}
+	return past.contents
+}
+
+// Append implements eventstore.Store. A call is a commit.
+func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	results := make([]eventstore.Result, len(appends))
+	var items []*eventstore.Item
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for i := range appends {
+		it, err := eventstore.NewItem(&appends[i])
+		if err == nil {
+			err = s.usable(ctx)
+		}
+		if results[i].Err = err; err == nil {
+			it.Result = &results[i]
+			items = append(items, it)
+		}
+	}
+	for i, res := range s.commit(items, s.Epoch()) {
+		*items[i].Result = res
+	}
+	return results
+}
+
+// commit decides items in a group of their own, and writes those that win.
+func (s *Store) commit(items []*eventstore.Item, epoch eventstore.Epoch) []eventstore.Result {
+	g := eventstore.NewGroup(epoch)
+	g.Begin(s.mark())
+	g.Records, g.Holders, g.Receipts, g.Signed = s.records, s.claims, s.receipts, s.signed
+	for _, name := range eventstore.TouchedBy(items).Names {
+		g.Counts[name] = len(s.names[name])
+	}
+	results := make([]eventstore.Result, len(items))
+	for i, it := range items {
+		results[i] = g.Decide(it)
+	}
+	if g.Writes() {
+		s.write(g)
+		s.log = append(s.log, logged{items, epoch, s.mark().Position})
+		s.signal.Move(g.Head(), len(g.Redacts) > 0)
+	}
+	return results
+}
+
+// write writes what a group did not write itself, into the maps that it decided on.
+func (s *Store) write(g *eventstore.Group) {
+	commit := eventstore.Commit{Hash: g.Chain().Hash, Last: g.Chain().Position}
+	for i := range g.Entries {
+		e := &g.Entries[i]
+		s.history[e.ID] = append(s.history[e.ID], len(s.entries))
+		s.entries = append(s.entries, e.Entry)
+		commit.Leaves = append(commit.Leaves, e.Leaf)
+	}
+	if len(g.Entries) > 0 {
+		commit.First = g.Entries[0].Position
+		s.commits = append(s.commits, commit)
+	}
+	changes := g.Changes()
+	for _, p := range changes.DroppedNames {
+		name := calendar.Name{Space: p.Space, Key: p.Key}
+		s.names[name] = slices.DeleteFunc(slices.Clone(s.names[name]), func(id calendar.ID) bool { return id == p.Record })
+	}
+	for _, p := range changes.Names {
+		name := calendar.Name{Space: p.Space, Key: p.Key}
+		s.names[name] = insert(slices.Clone(s.names[name]), p.Record)
+	}
+	for _, h := range changes.Records {
+		s.ids = insert(s.ids, h.ID)
+		s.lastID = max(s.lastID, h.ID)
+	}
+	s.slugs = append(s.slugs, g.Slugs...)
+	s.signed = g.Signed
+	for _, id := range g.Redacts {
+		s.redact(id)
+	}
+}
+
+// insert inserts an id into a list in order.
+func insert(ids []calendar.ID, id calendar.ID) []calendar.ID {
+	at, there := slices.BinarySearch(ids, id)
+	if there {
+		return ids
+	}
+	return slices.Insert(ids, at, id)
+}
+
+// redact takes away what is left of a record whose last entry erased it.
+func (s *Store) redact(id calendar.ID) {
+	for _, at := range s.history[id] {
+		if e := &s.entries[at]; e.Redacted == nil && e.Version < s.records[id].Version {
+			e.Redact(s.records[id].Position)
+		}
+	}
+	s.slugs = slices.DeleteFunc(s.slugs, func(t eventstore.SlugTaken) bool { return t.Record == id })
+}
+
+// mark returns the mark of the head.
+func (c *contents) mark() calendar.Mark {
+	if n := len(c.commits); n > 0 {
+		return calendar.Mark{Position: c.commits[n-1].Last, Hash: c.commits[n-1].Hash}
+	}
+	return calendar.Mark{}
+}
+
+// newest returns the size of the newest checkpoint, 0 for none.
+func (c *contents) newest() calendar.Position {
+	if n := len(c.signed); n > 0 {
+		return c.signed[n-1].Size
+	}
+	return 0
+}
+
+// usable returns why the store cannot be used; the mutex is held.
+func (s *Store) usable(ctx context.Context) error {
+	if s.closed {
+		return eventstore.ErrClosed
+	}
+	return ctx.Err()
+}
+
+// reading runs a function that reads.
+func reading[T any](ctx context.Context, s *Store, read func() (T, error)) (none T, err error) {
+	s.mutex.RLock()
+	defer s.mutex.RUnlock()
+	if err := s.usable(ctx); err != nil {
+		return none, err
+	}
+	return read()
+}
+
+// Receipt implements eventstore.Store.
+func (s *Store) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
+	return reading(ctx, s, func() (*eventstore.Receipt, error) {
+		return s.receipts[eventstore.ReceiptKey{User: user, Key: key}], nil
+	})
+}
+
+// Sync implements eventstore.Store.
+func (s *Store) Sync(ctx context.Context) error {
+	_, err := reading(ctx, s, func() (any, error) { return nil, nil })
+	return err
+}
+
+// NewIDs implements eventstore.Store.
+func (s *Store) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if err := cmp.Or(eventstore.CheckCount(n), s.usable(ctx)); err != nil {
+		return 0, err
+	}
+	s.lastID += calendar.ID(n)
+	return s.lastID - calendar.ID(n) + 1, nil
+}
+
+// Load implements eventstore.Store.
+func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
+	return reading(ctx, s, func() ([]eventstore.State, error) {
+		out := make([]eventstore.State, len(ids))
+		for i, id := range ids {
+			if h := s.records[id]; h != nil {
+				out[i] = h.State
+			}
+		}
+		return out, nil
+	})
+}
+
+// At implements eventstore.Store.
+func (s *Store) At(ctx context.Context, p eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	return reading(ctx, s, func() ([]eventstore.Entry, error) {
+		out := make([]eventstore.Entry, len(ids))
+		for i, id := range ids {
+			for _, at := range s.history[id] {
+				if p.Counts(&s.entries[at]) {
+					out[i] = s.entries[at]
+				}
+			}
+		}
+		return out, nil
+	})
+}
+
+// Find implements eventstore.Store.
+func (s *Store) Find(ctx context.Context, l eventstore.Lookup) (eventstore.Found, error) {
+	return reading(ctx, s, func() (f eventstore.Found, err error) {
+		for _, c := range l.Claims {
+			f.Holders = append(f.Holders, s.claims[c])
+		}
+		for _, n := range l.Names {
+			f.Named = append(f.Named, s.names[n])
+		}
+		for _, c := range l.Slugs {
+			var taken []eventstore.Taken
+			for _, t := range slices.Backward(s.slugs) {
+				if eventstore.SlugClaim(t.Kind, t.Slug) == c {
+					taken = append(taken, eventstore.Taken{Position: t.Position, Record: t.Record})
+				}
+			}
+			f.Taken = append(f.Taken, taken)
+		}
+		at, _ := slices.BinarySearchFunc(s.signed, l.Signed.After+1, func(c eventstore.Checkpoint, size uint64) int {
+			return cmp.Compare(uint64(c.Size), size)
+		})
+		f.Signed = page(s.signed, at, l.Signed.Limit)
+		return f, nil
+	})
+}
+
+// Records implements eventstore.Store.
+func (s *Store) Records(ctx context.Context, k calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
+	return reading(ctx, s, func() (out []eventstore.Held, err error) {
+		at, _ := slices.BinarySearch(s.ids, after+1)
+		for _, id := range s.ids[at:] {
+			if h := s.records[id]; len(out) < limit && (k == 0 || h.Kind == k) {
+				out = append(out, *h)
+			}
+		}
+		if out = eventstore.CutPage(out); k != 0 || limit <= 0 {
+			return out, nil
+		}
+		last := calendar.ID(math.MaxInt64)
+		if len(out) > 0 {
+			last = out[len(out)-1].ID
+		}
+		stray := func(id calendar.ID) {
+			if s.records[id] == nil && id > after && id <= last {
+				err = fmt.Errorf("%w: claims or names of record %d, which is not there", eventstore.ErrDamaged, id)
+			}
+		}
+		for _, id := range s.claims {
+			stray(id)
+		}
+		for _, ids := range s.names {
+			for _, id := range ids {
+				stray(id)
+			}
+		}
+		return out, err
+	})
+}
+
+// Read implements eventstore.Store.
+func (s *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+	return reading(ctx, s, func() (out []eventstore.Entry, err error) {
+		if r.Record == 0 {
+			return eventstore.CutPage(page(s.entries, r.After, r.Limit)), nil
+		}
+		for _, at := range page(s.history[r.Record], r.After, r.Limit) {
+			out = append(out, s.entries[at])
+		}
+		return eventstore.CutPage(out), nil
+	})
+}
+
+// Commits implements eventstore.Store.
+func (s *Store) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
+	return reading(ctx, s, func() ([]eventstore.Commit, error) {
+		return page(s.commits, s.commitOf(from), limit), nil
+	})
+}
+
+// commitOf returns the index of the commit that holds an entry.
+func (c *contents) commitOf(p calendar.Position) int {
+	at, _ := slices.BinarySearchFunc(c.commits, p, func(c eventstore.Commit, p calendar.Position) int {
+		return cmp.Compare(c.Last, p)
+	})
+	return at
+}
+
+// page returns a copy of up to limit elements after the first n.
+func page[T any, N int | uint64](all []T, n N, limit int) []T {
+	if n >= N(len(all)) || limit <= 0 {
+		return nil
+	}
+	all = all[n:]
+	return slices.Clone(all[:min(limit, len(all))])
+}
+
+// Head implements eventstore.Store.
+func (s *Store) Head(ctx context.Context, p eventstore.Point) (eventstore.Head, error) {
+	return reading(ctx, s, func() (eventstore.Head, error) {
+		h := s.signal.Head()
+		if p == (eventstore.Point{}) {
+			return h, nil
+		}
+		if err := p.Check(); err != nil {
+			return eventstore.Head{}, err
+		}
+		if p.Position > h.Position {
+			return eventstore.Head{}, eventstore.ErrAhead
+		}
+		h.Mark = calendar.Mark{}
+		for i := range s.entries {
+			if e := &s.entries[i]; p.Counts(e) {
+				if h.Position = e.Position; e.Time.After(h.Time) {
+					h.Time = e.Time
+				}
+			}
+		}
+		if h.Position > 0 {
+			h.Hash = s.commits[s.commitOf(h.Position)].Hash
+		}
+		return h, nil
+	})
+}
+
+// Epoch implements eventstore.Store.
+func (s *Store) Epoch() eventstore.Epoch { return s.signal.Epoch() }
