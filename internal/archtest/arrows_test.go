@@ -22,6 +22,7 @@ var arrows = map[string][]string{
 	"calendar":                    {"internal/canonjson"},
 	"eventstore":                  {"calendar"},
 	"eventstore/port":             {"calendar", "eventstore", "internal/ground/cache"},
+	"eventstore/verify":           {"calendar", "eventstore/port"},
 	"eventstore/memstore":         {"calendar", "eventstore"},
 	"eventstore/memstore2":        {"calendar", "eventstore/port"},
 	"eventstore/sqlite":           {"calendar", "eventstore", "internal/ground/compact", "internal/ground/groupcommit", "internal/ground/migration", "internal/ground/pause"},
@@ -67,7 +68,7 @@ var floors = [][]string{
 	{"internal/httpapi", "internal/audit", "internal/importer", "internal/demo", "internal/pages"},
 	{"command", "query", "query/past", "projector", "projector/upkeep", "internal/access", "internal/history", "internal/proof"},
 	{"eventstore/memstore", "eventstore/memstore2", "eventstore/sqlite", "eventstore/postgres", "eventstore/feed", "query/readmodel/memindex", "query/readmodel/elastic", "internal/formats"},
-	{"eventstore", "eventstore/port", "query/readmodel", "internal/htmltext", "internal/lease", "internal/texts"},
+	{"eventstore", "eventstore/port", "eventstore/verify", "query/readmodel", "internal/htmltext", "internal/lease", "internal/texts"},
 	{"calendar"},
 	{"internal/canonjson", ground},
 }

@@ -383,6 +383,22 @@ var mutants = []struct {
 			}
 		}
 	}},
+	{"a present secret is lost", []string{"the log verifies"}, func(m *mutant) {
+		m.records = func(_ calendar.Kind, page []eventstore.Held) []eventstore.Held {
+			for i := range page {
+				page[i].Secret = nil
+			}
+			return page
+		}
+	}},
+	{"a present state is ahead of its entry", []string{"the log verifies while others write"}, func(m *mutant) {
+		m.records = func(_ calendar.Kind, page []eventstore.Held) []eventstore.Held {
+			for i := range page {
+				page[i].Version++
+			}
+			return page
+		}
+	}},
 
 	// The store as a whole.
 	{"all stores have one UUID", []string{"a store has a UUID and a history of its own"}, func(m *mutant) {

@@ -82,6 +82,8 @@ func Cases() []Case {
 		Case{"slugs of the past", past(3, slugsAt)},
 		Case{"former slugs", past(3, formerSlugs)},
 		Case{"claims and names of no record are damage", strays},
+		Case{"the log verifies", verifies},
+		Case{"the log verifies while others write", verifiesBusy},
 	)
 }
 

@@ -1,4 +1,4 @@
-package eventstore_test
+package verify_test
 
 import (
 	"context"
@@ -10,29 +10,33 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore"
 	"daybook/eventstore/memstore"
-	"daybook/eventstore/storetest"
+	eventstore "daybook/eventstore/port"
+	"daybook/eventstore/port/storetest"
+	"daybook/eventstore/verify"
 )
 
 // medium is a store whose log lies open to whoever wants to change it.
 type medium struct {
-	*memstore.Store
+	eventstore.Store
 
 	entries []eventstore.Entry
 	leaves  [][32]byte
-	commits []eventstore.Commit
+	commits []eventstore.Commit // without leaves
 }
 
-func openMedium(t *testing.T, s *memstore.Store) *medium {
+func openMedium(t *testing.T, s eventstore.Store) *medium {
 	t.Helper()
 	m := &medium{Store: s}
-	var errs [3]error
-	m.entries, errs[0] = s.ReadStored(t.Context(), 0, 10_000)
-	m.leaves, errs[1] = s.Leaves(t.Context(), 0, 10_000)
-	m.commits, errs[2] = s.Commits(t.Context(), 0, 10_000)
+	var errs [2]error
+	m.entries, errs[0] = s.Read(t.Context(), eventstore.Range{Limit: 10_000})
+	m.commits, errs[1] = s.Commits(t.Context(), 1, 10_000)
 	if err := errors.Join(errs[:]...); err != nil {
 		t.Fatal(err)
+	}
+	for i := range m.commits {
+		m.leaves = append(m.leaves, m.commits[i].Leaves...)
+		m.commits[i].Leaves = nil
 	}
 	return m
 }
@@ -50,29 +54,33 @@ func (m *medium) clone() *medium {
 	return c
 }
 
-func (m *medium) Head(context.Context) (calendar.Position, error) {
-	return calendar.Position(len(m.entries)), nil
+func (m *medium) Head(ctx context.Context, p eventstore.Point) (eventstore.Head, error) {
+	h, err := m.Store.Head(ctx, p)
+	h.Position = calendar.Position(len(m.entries))
+	return h, err
 }
 
-func after[T any](all []T, n calendar.Position, limit int) []T {
-	n = min(n, calendar.Position(len(all)))
-	return slices.Clone(all[n:min(int(n)+limit, len(all))])
+func (m *medium) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+	if r.Record != 0 {
+		return m.Store.Read(ctx, r)
+	}
+	from := min(int(r.After), len(m.entries))
+	return slices.Clone(m.entries[from:min(from+r.Limit, len(m.entries))]), nil
 }
 
-func (m *medium) ReadStored(_ context.Context, p calendar.Position, limit int) ([]eventstore.Entry, error) {
-	return after(m.entries, p, limit), nil
-}
-
-func (m *medium) Leaves(_ context.Context, p calendar.Position, limit int) ([][32]byte, error) {
-	return after(m.leaves, p, limit), nil
-}
-
-func (m *medium) Commits(_ context.Context, p calendar.Position, limit int) ([]eventstore.Commit, error) {
-	at := slices.IndexFunc(m.commits, func(c eventstore.Commit) bool { return c.First > p })
+func (m *medium) Commits(_ context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
+	at := slices.IndexFunc(m.commits, func(c eventstore.Commit) bool { return c.Last >= from })
 	if at < 0 {
 		return nil, nil
 	}
-	return after(m.commits, calendar.Position(at), limit), nil
+	found := slices.Clone(m.commits[at:min(at+limit, len(m.commits))])
+	for i := range found {
+		c := &found[i]
+		if first, end := int(c.First)-1, min(int(c.Last), len(m.leaves)); first < end {
+			c.Leaves = m.leaves[first:end]
+		}
+	}
+	return found, nil
 }
 
 // chain makes all commits anew, so that they fit the leaves.
@@ -193,8 +201,8 @@ func (m *medium) mutate(dice *rand.Rand) (what string, chained bool) {
 func TestMutations(t *testing.T) {
 	t.Parallel()
 	whole := openMedium(t, mutable(t))
-	found, err := eventstore.Verify(t.Context(), whole, nil)
-	if err != nil || found.Finding != eventstore.FoundRedacted || found.Redacted == 0 {
+	found, err := verify.Store(t.Context(), whole, nil)
+	if err != nil || found.Result != verify.Redacted || found.Redacted == 0 {
 		t.Fatalf("the log as it was written: %+v, %v", found, err)
 	}
 	dice := rand.New(rand.NewPCG(20, 32))
@@ -203,17 +211,17 @@ func TestMutations(t *testing.T) {
 		m := whole.clone()
 		what, chained := m.mutate(dice)
 		ways[what[:4]]++
-		got, err := eventstore.Verify(t.Context(), m, nil)
+		got, err := verify.Store(t.Context(), m, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
 		switch {
-		case chained && got.Finding == eventstore.FoundRedacted:
+		case chained && got.Result == verify.Redacted:
 			unseen++
-			if got.Hash == found.Hash || slices.Equal(m.leaves, whole.leaves) {
+			if got.Head == found.Head || slices.Equal(m.leaves, whole.leaves) {
 				t.Errorf("%s: %+v with the hash of before", what, got)
 			}
-		case got.Finding != eventstore.FoundTampered && got.Finding != eventstore.FoundIncomplete || got.Position == 0 || got.Why == "" || got.Err() == nil:
+		case got.Result != verify.Tampered && got.Result != verify.Incomplete || got.Position == 0 || got.Why == "" || got.Err() == nil:
 			t.Errorf("%s: %+v", what, got)
 		}
 	}
@@ -223,9 +231,9 @@ func TestMutations(t *testing.T) {
 }
 
 // mutable is a store with a log of some records, one of which is erased.
-func mutable(t *testing.T) *memstore.Store {
+func mutable(t *testing.T) eventstore.Store {
 	t.Helper()
-	s := memstore.New()
+	s := eventstore.Adapt(memstore.New())
 	var live []*calendar.Record
 	for n := range 30 {
 		at := moment.Add(time.Duration(n) * time.Second)
@@ -261,8 +269,9 @@ func mutable(t *testing.T) *memstore.Store {
 				t.Fatal(err)
 			}
 			d, _ := storetest.Draft(t, live[2], c, at)
-			e := eventstore.Erasure{Kind: d.Kind, ID: d.ID, Expected: d.Expected, Time: at, State: d.State, Cause: eventstore.Cause{Reason: "asked for"}}
-			if res := s.Erase(t.Context(), e); res.Err != nil {
+			d.Secret = []byte{}
+			e := eventstore.Append{Drafts: []eventstore.Draft{d}, Time: at, Cause: eventstore.Cause{Reason: "asked for"}, Redact: []calendar.ID{d.ID}}
+			if res := s.Append(t.Context(), []eventstore.Append{e})[0]; res.Err != nil {
 				t.Fatal(res.Err)
 			}
 			break

@@ -1,0 +1,258 @@
+package verify
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"iter"
+
+	"daybook/calendar"
+	eventstore "daybook/eventstore/port"
+)
+
+// Entry is an entry with its leaf.
+type Entry struct {
+	eventstore.Leafed
+
+	Secret *[32]byte // SHA-256 of the secret that the change set, nil where it left it
+}
+
+// Before returns the state of a record at a version, for records that are not in memory
+// any more; nil when the record was erased since the check began.
+type Before func(id calendar.ID, version int64) ([]byte, error)
+
+// Log checks entries in order: dense positions and versions, each one's leaf, the fold of
+// changes into states, and that what is blank was erased. What does not fit is a finding,
+// and so is an error of the sequence that is ErrDamaged; any other one is returned.
+func Log(entries iter.Seq2[Entry, error], before Before) (Findings, error) {
+	l := newLog(before)
+	err := l.read(entries)
+	if err == nil {
+		err = l.blanks(nil)
+	}
+	return l.findings(err)
+}
+
+// maxDecoded bounds the records that are decoded in memory.
+const maxDecoded = 10_000
+
+// log is one run through a log.
+type log struct {
+	Findings
+
+	before  Before
+	records map[calendar.ID]*record
+	decoded map[calendar.ID]*calendar.Record
+}
+
+// record is what has to be known of the last entry of a record.
+type record struct {
+	position calendar.Position
+	version  int64
+	kind     calendar.Kind
+	state    [32]byte // SHA-256
+	secret   [32]byte // SHA-256; zeros without one
+	erased   bool     // by this entry
+
+	plain, blank calendar.Position // first entries that are not and are redacted; 0: none
+	by           calendar.Position // of the entry that redacted
+}
+
+func newLog(before Before) *log {
+	return &log{
+		Findings: Findings{Result: Intact, Erasures: []Erasure{}}, before: before,
+		records: map[calendar.ID]*record{}, decoded: map[calendar.ID]*calendar.Record{},
+	}
+}
+
+// findings returns what was found by a run that ended with an error or nil.
+func (l *log) findings(err error) (Findings, error) {
+	if l.Result == Intact && len(l.Erasures) > 0 {
+		l.Result = Redacted
+	}
+	if err != nil {
+		err = l.Damage(err)
+	}
+	return l.Findings, err
+}
+
+func (l *log) read(entries iter.Seq2[Entry, error]) error {
+	for e, err := range entries {
+		if err == nil {
+			err = l.check(&e)
+		}
+		if err != nil {
+			return err
+		}
+		l.Entries = e.Position
+	}
+	return nil
+}
+
+// check checks the next entry.
+func (l *log) check(e *Entry) error {
+	r := l.records[e.ID]
+	if r == nil {
+		r = &record{kind: e.Kind}
+		l.records[e.ID] = r
+	}
+	switch fits := eventstore.LeafBySum(&e.Entry, e.Secret) == e.Leaf; {
+	case e.Position != l.Entries+1:
+		return eventstore.Damaged(l.Entries+1, "it is missing, the next one is %d", e.Position)
+	case !fits && e.Redacted == nil && len(e.Fields)+len(e.State) == 0:
+		return eventstore.Damaged(e.Position, "it is blank, and no erasure is known of it")
+	case !fits:
+		return eventstore.Damaged(e.Position, "it does not fit its leaf")
+	case e.Version != r.version+1:
+		return eventstore.Damaged(e.Position, "version %d of record %d follows version %d", e.Version, e.ID, r.version)
+	case e.Kind != r.kind:
+		return eventstore.Damaged(e.Position, "record %d was of kind %s before, not %s", e.ID, r.kind, e.Kind)
+	case r.erased:
+		return eventstore.Damaged(e.Position, "record %d was erased before it", e.ID)
+	}
+	last := *r
+	r.position, r.version = e.Position, e.Version
+	if e.Redacted != nil {
+		return l.blank(&e.Entry, r)
+	}
+	if r.plain == 0 {
+		r.plain = e.Position
+	}
+	if e.Secret != nil {
+		r.secret = *e.Secret
+		if *e.Secret == noSecret {
+			r.secret = [32]byte{}
+		}
+	}
+	r.state = sha256.Sum256(e.State)
+	return l.fold(&e.Entry, r, &last)
+}
+
+// noSecret is the SHA-256 of a secret that was removed.
+var noSecret = sha256.Sum256(nil)
+
+// fold checks that the fields that an entry changed give its state.
+func (l *log) fold(e *eventstore.Entry, r, last *record) error {
+	stored, err := calendar.DecodeRecord(e.State)
+	if err != nil {
+		return eventstore.Damaged(e.Position, "state: %v", err)
+	}
+	change, err := calendar.DecodeChange(e.Change, e.ID, stored.Home, e.Fields)
+	switch {
+	case err != nil:
+		return eventstore.Damaged(e.Position, "change: %v", err)
+	case change.Kind != e.Kind:
+		return eventstore.Damaged(e.Position, "%s is no change of kind %s", e.Change, e.Kind)
+	case e.Change == eventstore.ErasedChange(e.Kind):
+		return l.erased(e, r, last, stored)
+	case last.blank != 0: // what it follows is gone
+		return nil
+	}
+	before := l.decoded[e.ID]
+	if before == nil && e.Version > 1 {
+		state, err := l.before(e.ID, last.version)
+		switch {
+		case err != nil:
+			return fmt.Errorf("entry %d: state before it: %w", e.Position, err)
+		case state == nil:
+			return nil
+		case sha256.Sum256(state) != last.state:
+			return eventstore.Damaged(e.Position, "the history of record %d lacks version %d as it was read", e.ID, last.version)
+		}
+		if before, err = calendar.DecodeRecord(state); err != nil {
+			return eventstore.Damaged(e.Position, "state before it: %v", err)
+		}
+	}
+	folded, err := calendar.Apply(before, change, e.Time)
+	if err == nil {
+		err = encodesTo(folded, e.State)
+	}
+	if err != nil {
+		return eventstore.Damaged(e.Position, "%v", err)
+	}
+	if len(l.decoded) >= maxDecoded {
+		clear(l.decoded)
+	}
+	l.decoded[e.ID] = stored
+	return nil
+}
+
+// encodesTo checks that a state is the canonical JSON of a record.
+func encodesTo(r *calendar.Record, state []byte) error {
+	want, err := calendar.EncodeRecord(r)
+	if err == nil && !bytes.Equal(want, state) {
+		err = fmt.Errorf("folding the changes of record %d does not give the stored record", r.ID)
+	}
+	return err
+}
+
+// blank notes an entry that is redacted.
+func (l *log) blank(e *eventstore.Entry, r *record) error {
+	if r.blank != 0 && r.by != e.Redacted.By {
+		return eventstore.Damaged(e.Position, "it is blank by entry %d, and entry %d of its record by entry %d", e.Redacted.By, r.blank, r.by)
+	}
+	l.Redacted++
+	if !e.Blank() {
+		l.incomplete(e.Position, e)
+	}
+	if r.blank == 0 {
+		r.blank, r.by = e.Position, e.Redacted.By
+	}
+	delete(l.decoded, e.ID)
+	return nil
+}
+
+// erased checks an entry that erased its record.
+func (l *log) erased(e *eventstore.Entry, r, last *record, stored *calendar.Record) error {
+	want := &calendar.Record{
+		ID: e.ID, Kind: e.Kind, Version: e.Version, Home: stored.Home, Changed: eventstore.Moment(e.Time), Deleted: true, Erased: true, Fields: calendar.Fields{},
+	}
+	if marks, ok := stored.Fields["imports"]; ok {
+		want.Fields["imports"] = marks
+	}
+	if err := encodesTo(want, e.State); err != nil || string(e.Fields) != "{}" {
+		return eventstore.Damaged(e.Position, "more is left of the record than an erasure leaves")
+	}
+	if last.blank != 0 && last.by != e.Position {
+		return eventstore.Damaged(last.blank, "it is blank by entry %d, and its record was erased by entry %d", last.by, e.Position)
+	}
+	if last.plain != 0 {
+		l.incomplete(last.plain, e)
+	}
+	r.erased, r.plain, r.blank = true, 0, 0
+	l.Erasures = append(l.Erasures, Erasure{e.Position, e.Kind.String(), e.ID, e.Cause.Reason})
+	return nil
+}
+
+// incomplete notes that something is left at a position of the record of an entry, which
+// was erased.
+func (l *log) incomplete(p calendar.Position, of *eventstore.Entry) {
+	if l.Result == Intact {
+		l.Result, l.Position = Incomplete, p
+		l.Why = fmt.Sprintf("its record was erased and it is not blank, run again: daybook erase %s %d", of.Kind, of.ID)
+	}
+}
+
+// blanks checks that what is blank was erased: by an entry of the log, or by one after it
+// that the function finds.
+func (l *log) blanks(erasedLater func(id calendar.ID, by calendar.Position) (bool, error)) error {
+	var first *record
+	for id, r := range l.records {
+		if r.blank == 0 || first != nil && first.blank < r.blank {
+			continue
+		}
+		if erasedLater != nil && r.by > l.Entries {
+			if is, err := erasedLater(id, r.by); err != nil || is {
+				if err != nil {
+					return err
+				}
+				continue
+			}
+		}
+		first = r
+	}
+	if first != nil {
+		return eventstore.Damaged(first.blank, "it is blank, and entry %d did not erase its record", first.by)
+	}
+	return nil
+}

@@ -1,0 +1,310 @@
+// Package verify checks that the log of a store, or an export of one, is what was written.
+package verify
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"daybook/calendar"
+	eventstore "daybook/eventstore/port"
+)
+
+// Result is what was found of a log as a whole.
+type Result string
+
+// The results (HISTORY 14.5), the worst one counts.
+const (
+	Intact     Result = "intact"
+	Redacted   Result = "redacted"   // as intact, and records were erased
+	Incomplete Result = "incomplete" // something of an erased record is left: it has to be erased again
+	Tampered   Result = "tampered"   // what is there is not what was written
+)
+
+// Findings are what was found of a log.
+type Findings struct {
+	Result   Result            `json:"result"`
+	Entries  calendar.Position `json:"entries"`       // how many were checked; all of them unless it is tampered
+	Head     Hash              `json:"head,omitzero"` // of the last commit that was checked; exports have none
+	Redacted int               `json:"redacted"`      // entries that are redacted, each fits its leaf
+	Erasures []Erasure         `json:"erasures"`
+	// Of what is tampered or incomplete: the first entry, 0 when none is at fault, and why.
+	Position calendar.Position `json:"position,omitempty"`
+	Why      string            `json:"why,omitempty"`
+}
+
+// Hash is the hash of a commit, in texts hexadecimal.
+type Hash [32]byte
+
+// MarshalText implements encoding.TextMarshaler.
+func (h Hash) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h[:]), nil }
+
+// Erasure is an entry that erased a record.
+type Erasure struct {
+	Position calendar.Position `json:"position"`
+	Kind     string            `json:"kind"`
+	ID       calendar.ID       `json:"id"`
+	Reason   string            `json:"reason"`
+}
+
+// Err is ErrDamaged of what is tampered or incomplete, with the position and why.
+func (f *Findings) Err() error {
+	if f.Result == Intact || f.Result == Redacted {
+		return nil
+	}
+	return &eventstore.DamageError{Position: f.Position, Why: f.Why}
+}
+
+// Damage makes an error that is ErrDamaged the finding, and returns any other one.
+func (f *Findings) Damage(err error) error {
+	damage, ok := errors.AsType[*eventstore.DamageError](err)
+	switch {
+	case ok:
+	case errors.Is(err, eventstore.ErrDamaged):
+		damage = &eventstore.DamageError{Why: err.Error()}
+	default:
+		return err
+	}
+	f.Result, f.Position, f.Why = Tampered, damage.Position, damage.Why
+	return nil
+}
+
+// Store checks the whole log of a store up to its present head: what Log checks, the
+// chain of commits, that present states are those of the last entries, and that records
+// hold just the claims and names of these states and are found by them. Others may write
+// meanwhile. Whoever stores the hash of the last commit elsewhere can prove later that the
+// log was not written again. progress may be nil. Receipts have no hash to be checked by.
+func Store(ctx context.Context, s eventstore.Store, progress func(done, total calendar.Position)) (Findings, error) {
+	head, err := s.Head(ctx, eventstore.Point{})
+	if err != nil {
+		return Findings{}, err
+	}
+	r := &reading{Store: s, ctx: ctx, head: head.Position, progress: progress}
+	l := newLog(r.before)
+	err = l.read(r.entries)
+	if err == nil {
+		err = r.behind()
+	}
+	if err == nil {
+		err = l.blanks(r.erasedLater)
+	}
+	if err == nil {
+		err = r.present(l.records)
+	}
+	l.Head = r.hash
+	return l.findings(err)
+}
+
+// reading is a store that is read by one call of Store.
+type reading struct {
+	eventstore.Store
+
+	ctx      context.Context //nolint:containedctx // of the one call
+	head     calendar.Position
+	hash     Hash
+	progress func(done, total calendar.Position)
+}
+
+// entries yields the entries, and checks the chain of their commits.
+func (r *reading) entries(yield func(Entry, error) bool) {
+	for commit, err := range eventstore.Log(r.ctx, r, r.head) {
+		for i, e := range commit.Entries {
+			if !yield(Entry{eventstore.Leafed{Entry: e, Leaf: commit.Leaves[i]}, eventstore.SecretSum(&e)}, nil) {
+				return
+			}
+		}
+		if err == nil {
+			hash := eventstore.ChainHash(r.hash, commit.First, commit.Leaves)
+			if hash != commit.Hash {
+				err = eventstore.Damaged(commit.Last, "the chain does not fit the commit %d to %d", commit.First, commit.Last)
+			}
+			r.hash = hash
+		}
+		if err != nil {
+			yield(Entry{}, err)
+			return
+		}
+		if r.progress != nil {
+			r.progress(commit.Last, r.head)
+		}
+	}
+}
+
+// before implements Before.
+func (r *reading) before(id calendar.ID, version int64) ([]byte, error) {
+	entries, err := r.Read(r.ctx, eventstore.Range{Record: id, After: uint64(version - 1), Limit: 1})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(entries) == 0:
+		return []byte{}, nil
+	case entries[0].Redacted != nil && entries[0].Redacted.By > r.head:
+		return nil, nil
+	}
+	return entries[0].State, nil
+}
+
+// behind looks for an entry behind the last commit, where no reader comes until the next
+// one is written over it. One that is written meanwhile has a commit.
+func (r *reading) behind() error {
+	entries, err := r.Read(r.ctx, eventstore.Range{After: uint64(r.head), Limit: 1})
+	if err != nil || len(entries) == 0 {
+		return err
+	}
+	p := entries[0].Position
+	commits, err := r.Commits(r.ctx, p, 1)
+	if err == nil && (len(commits) == 0 || p < commits[0].First || p > commits[0].Last) {
+		err = eventstore.Damaged(p, "it lies behind the last commit, which ends with entry %d", r.head)
+	}
+	return err
+}
+
+// erasedLater reports whether an entry behind the head erased a record.
+func (r *reading) erasedLater(id calendar.ID, by calendar.Position) (bool, error) {
+	h, err := r.now(id)
+	return h.Erased && h.Position == by, err
+}
+
+// now returns a record as it lies on the medium: Load may answer from memory, a moment
+// before it knows of a write.
+func (r *reading) now(id calendar.ID) (eventstore.Held, error) {
+	found, err := r.Records(r.ctx, 0, id-1, 1)
+	if err != nil || len(found) == 0 || found[0].ID != id {
+		return eventstore.Held{}, err
+	}
+	return found[0], nil
+}
+
+// statePage is how many present states are read at once.
+const statePage = 500
+
+// present checks the present states.
+func (r *reading) present(records map[calendar.ID]*record) error {
+	for after := calendar.ID(0); ; {
+		page, err := r.Records(r.ctx, 0, after, statePage)
+		if err != nil {
+			return fmt.Errorf("records after %d: %w", after, err)
+		}
+		if len(page) == 0 {
+			break
+		}
+		for i := range page {
+			h := &page[i]
+			if h.ID <= after {
+				return eventstore.Damaged(h.Position, "record %d is not after record %d", h.ID, after)
+			}
+			after = h.ID
+			if err := r.state(h, records[h.ID]); err != nil {
+				return err
+			}
+			delete(records, h.ID)
+		}
+		if err := r.holdings(page); err != nil {
+			return err
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(records)) {
+		return eventstore.Damaged(records[id].position, "record %d has no present state", id)
+	}
+	return nil
+}
+
+// state checks a present state by the last entry that was read of its record, nil for none.
+func (r *reading) state(h *eventstore.Held, last *record) error {
+	if last == nil {
+		last = &record{}
+	}
+	switch {
+	case h.Position > r.head:
+		return r.later(h, last)
+	case h.Position != last.position || h.Version != last.version || h.Kind != last.kind:
+		return strange(h, last)
+	case sha256.Sum256(h.Record) != last.state:
+		return eventstore.Damaged(last.position, "the present state of record %d is another one", h.ID)
+	case eventstore.SumOf(h.Secret) != last.secret:
+		return eventstore.Damaged(last.position, "the present secret of record %d is another one", h.ID)
+	}
+	return nil
+}
+
+func strange(h *eventstore.Held, last *record) error {
+	return eventstore.Damaged(last.position, "the present state of record %d is that of entry %d, version %d", h.ID, h.Position, h.Version)
+}
+
+// later checks a present state that is newer than the head: its entry has to be there.
+// The chain up to it is the business of the next run.
+func (r *reading) later(h *eventstore.Held, last *record) error {
+	entries, err := r.Read(r.ctx, eventstore.Range{Record: h.ID, After: uint64(h.Version - 1), Limit: 1})
+	if err != nil {
+		return fmt.Errorf("entry %d: %w", h.Position, err)
+	}
+	if len(entries) == 0 || entries[0].Position != h.Position || entries[0].Version != h.Version || h.Version <= last.version {
+		return strange(h, last)
+	}
+	switch e := &entries[0]; {
+	case e.Redacted != nil: // erased since the state was read; by whom is the business of the next run
+	case e.Kind != h.Kind || !bytes.Equal(e.State, h.Record):
+		return eventstore.Damaged(h.Position, "the present state of record %d is another one", h.ID)
+	case e.Secret != nil && eventstore.SumOf(e.Secret) != eventstore.SumOf(h.Secret):
+		return eventstore.Damaged(h.Position, "the present secret of record %d is another one", h.ID)
+	}
+	return nil
+}
+
+// holdings checks that records hold the claims and names of their states and are found by
+// them, unless they were changed meanwhile.
+func (r *reading) holdings(page []eventstore.Held) error {
+	want := slices.Clone(page)
+	var l eventstore.Lookup
+	for i := range want {
+		var err error
+		if want[i].Claims, want[i].Names, err = eventstore.Holds(&want[i].State); err != nil {
+			return eventstore.Damaged(want[i].Position, "present state: %v", err)
+		}
+		l.Claims, l.Names = append(l.Claims, want[i].Claims...), append(l.Names, want[i].Names...)
+	}
+	l.Names = eventstore.InOrder(l.Names) // many records may share one
+	found, err := r.Find(r.ctx, l)
+	if err != nil {
+		return fmt.Errorf("find records by claims and names: %w", err)
+	}
+	holders, named := map[calendar.Claim]calendar.ID{}, map[calendar.Name][]calendar.ID{}
+	for i, c := range l.Claims {
+		holders[c] = found.Holders[i]
+	}
+	for i, n := range l.Names {
+		named[n] = found.Named[i]
+	}
+	for i := range want {
+		h, why := &want[i], ""
+		if !slices.Equal(h.Claims, eventstore.InOrder(page[i].Claims)) || !slices.Equal(h.Names, eventstore.InOrder(page[i].Names)) {
+			why = fmt.Sprintf("record %d holds other claims or names than its state tells", h.ID)
+		}
+		for _, c := range h.Claims {
+			if holders[c] != h.ID {
+				why = fmt.Sprintf("record %d is not found by %q", h.ID, c.Space+" "+c.Key)
+			}
+		}
+		for _, n := range h.Names {
+			if _, has := slices.BinarySearch(named[n], h.ID); !has {
+				why = fmt.Sprintf("record %d is not found by %q", h.ID, n.Space+" "+n.Key)
+			}
+		}
+		if why == "" {
+			continue
+		}
+		now, err := r.now(h.ID)
+		if err != nil {
+			return fmt.Errorf("record %d: %w", h.ID, err)
+		}
+		if now.Version <= h.Version {
+			return &eventstore.DamageError{Position: h.Position, Why: why}
+		}
+	}
+	return nil
+}

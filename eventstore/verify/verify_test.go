@@ -1,0 +1,174 @@
+package verify_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"daybook/calendar"
+	"daybook/eventstore/memstore"
+	eventstore "daybook/eventstore/port"
+	"daybook/eventstore/port/storetest"
+	"daybook/eventstore/verify"
+)
+
+var moment = time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC)
+
+func tag(id calendar.ID, name string) calendar.Change {
+	return calendar.Change{
+		Name: "tag." + name, Kind: calendar.KindTag, ID: id,
+		Fields: calendar.Fields{"slug": fmt.Sprintf("%s-%d", name, id)},
+	}
+}
+
+func write(t *testing.T, s eventstore.Store, drafts ...eventstore.Draft) {
+	t.Helper()
+	res := s.Append(t.Context(), []eventstore.Append{{Drafts: drafts, Time: moment}})[0]
+	if res.Err != nil {
+		t.Fatal(res.Err)
+	}
+}
+
+// verified checks a store: what does not fit is an error.
+func verified(t *testing.T, s eventstore.Store, progress func(done, total calendar.Position)) (calendar.Position, error) {
+	t.Helper()
+	f, err := verify.Store(t.Context(), s, progress)
+	if err == nil {
+		err = f.Err()
+	}
+	return f.Entries, err
+}
+
+// TestVerifyManyRecords: more records than are kept decoded at once.
+func TestVerifyManyRecords(t *testing.T) {
+	t.Parallel()
+	const n = 12_000
+	s := eventstore.Adapt(memstore.New())
+	records := make([]*calendar.Record, n)
+	for round, name := range []string{calendar.Created, calendar.Updated} {
+		var drafts []eventstore.Draft
+		for i := range records {
+			var d eventstore.Draft
+			d, records[i] = storetest.Draft(t, records[i], tag(calendar.ID(i+1), name), moment)
+			drafts = append(drafts, d)
+		}
+		for page := range slices.Chunk(drafts, 1000) {
+			write(t, s, page...)
+		}
+		var progress []calendar.Position
+		count, err := verified(t, s, func(done, total calendar.Position) {
+			progress = append(progress, done)
+			if total != calendar.Position((round+1)*n) {
+				t.Errorf("total is %d", total)
+			}
+		})
+		if err != nil || count != calendar.Position((round+1)*n) {
+			t.Fatalf("Verify: %d entries, %v", count, err)
+		}
+		if len(progress) < n/1000 || progress[len(progress)-1] != count {
+			t.Errorf("progress was told %d times", len(progress))
+		}
+	}
+}
+
+// TestVerifyFindsWrongFolds: entries that fit their leaves and the chain but not
+// each other.
+func TestVerifyFindsWrongFolds(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, says string
+		edit       func(d *eventstore.Draft)
+	}{
+		{"state does not follow", "does not give the stored record", func(d *eventstore.Draft) {
+			d.State = []byte(strings.Replace(string(d.State), "updated-1", "updated-9", 1))
+		}},
+		{"state is no record", "state: decode record", func(d *eventstore.Draft) { d.State = []byte(`{}`) }},
+		{"fields do not follow", "does not give the stored record", func(d *eventstore.Draft) { d.Fields = []byte(`{}`) }},
+		{"fields are none of a tag", `unknown field "venue"`, func(d *eventstore.Draft) { d.Fields = []byte(`{"venue":1}`) }},
+		{"unknown change", "unknown change", func(d *eventstore.Draft) { d.Change = "tag.renamed" }},
+		{"change of another kind", "no change of kind tag", func(d *eventstore.Draft) { d.Change, d.Fields = "venue.updated", []byte(`{}`) }},
+		{"a claim of no state", "holds other claims or names", func(d *eventstore.Draft) {
+			d.Claims = append(d.Claims, eventstore.SlugClaim(d.Kind, "old-slug"))
+		}},
+		{"a name of no state", "holds other claims or names", func(d *eventstore.Draft) {
+			d.Names = append(d.Names, calendar.Name{Space: "name/tag", Key: "old name"})
+		}},
+		{"created again", "it exists", func(d *eventstore.Draft) { d.Change = "tag.created" }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := eventstore.Adapt(memstore.New())
+			d, r := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
+			write(t, s, d)
+			d, _ = storetest.Draft(t, r, tag(1, calendar.Updated), moment)
+			tt.edit(&d)
+			write(t, s, d)
+			_, err := verified(t, s, nil)
+			if !errors.Is(err, eventstore.ErrDamaged) || !strings.Contains(err.Error(), "entry 2:") || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("the error is %v, want one of entry 2 that says %q", err, tt.says)
+			}
+		})
+	}
+}
+
+// later writes another entry whenever records are read, as others do while a
+// store is verified.
+type later struct {
+	eventstore.Store
+
+	t    *testing.T
+	last *calendar.Record
+	spy  func(h *eventstore.Held)
+}
+
+func (l *later) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
+	if after == 0 {
+		d, r := storetest.Draft(l.t, l.last, tag(1, calendar.Updated), moment)
+		fresh, _ := storetest.Draft(l.t, nil, tag(2, calendar.Created), moment)
+		d.Secret = []byte("later")
+		write(l.t, l.Store, d, fresh) //nolint:contextcheck // takes that of the test
+		l.last = r
+	}
+	states, err := l.Store.Records(ctx, kind, after, limit)
+	for i := range states {
+		l.spy(&states[i])
+	}
+	return states, err
+}
+
+// TestVerifyWhileOthersWrite: what is newer than the head of the run is no
+// damage, unless it does not fit its own entry.
+func TestVerifyWhileOthersWrite(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		spy  func(h *eventstore.Held)
+		bad  bool
+	}{
+		{"whole", func(*eventstore.Held) {}, false},
+		{"beyond the log", func(h *eventstore.Held) { h.Position += 100 }, true},
+		{"of another record", func(h *eventstore.Held) {
+			if h.ID == 1 {
+				h.Position++
+			}
+		}, true},
+		{"version", func(h *eventstore.Held) { h.Version++ }, true},
+		{"record", func(h *eventstore.Held) { h.Record = []byte(`{}`) }, true},
+		{"secret", func(h *eventstore.Held) { h.Secret = nil }, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			d, r := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
+			s := &later{Store: eventstore.Adapt(memstore.New()), t: t, last: r, spy: tt.spy}
+			write(t, s, d)
+			n, err := verified(t, s, nil)
+			if tt.bad && !errors.Is(err, eventstore.ErrDamaged) || !tt.bad && (err != nil || n != 1) {
+				t.Errorf("Verify: %d entries, %v", n, err)
+			}
+		})
+	}
+}
