@@ -1,0 +1,214 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"daybook/calendar"
+	eventstore "daybook/eventstore/port"
+)
+
+// Append implements eventstore.Store. When the connection breaks during a commit, the
+// store finds out on another one what became of it; an Append gets ErrUnavailable when
+// that fails too.
+func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	within, cancel := context.WithTimeout(ctx, s.o.Timeout)
+	defer cancel()
+	results := s.committer.Append(within, appends)
+	for i := range results {
+		if errors.Is(results[i].Err, context.DeadlineExceeded) && ctx.Err() == nil {
+			results[i].Err = fmt.Errorf("append: %w: no answer within %s", eventstore.ErrUnavailable, s.o.Timeout)
+		}
+	}
+	return results
+}
+
+// Sync implements eventstore.Store by a commit: when one that writes something is durable,
+// all before it are. One whose wait for a standby was cut off can be read and may be lost.
+func (s *Store) Sync(ctx context.Context) error {
+	return s.Append(ctx, make([]eventstore.Append, 1))[0].Err
+}
+
+// commit decides items and writes those that win in one transaction. Where it may be lost
+// with its connection, another one finds out what became of it.
+func (s *Store) commit(ctx context.Context, items []*eventstore.Item) error {
+	lost, err := s.attempt(ctx, items, false)
+	if lost {
+		s.o.Log.Warn("commit without an answer, tried on another connection", "error", err)
+		_, err = s.attempt(ctx, items, true) // under the lock the lost transaction is over
+	}
+	return wrap(err, "append")
+}
+
+// attempt is one transaction; lost says that it may have been written all the same.
+func (s *Store) attempt(ctx context.Context, items []*eventstore.Item, again bool) (lost bool, err error) {
+	lost = true
+	err = s.use(ctx, s.write, s.o.Timeout/2, func(ctx context.Context, c *pgx.Conn) error {
+		s.writerPID.Store(int64(c.PgConn().PID()))
+		g, err := s.gather(ctx, c, items, again)
+		if err == nil {
+			for _, it := range items {
+				*it.Result = g.Decide(it)
+			}
+			err = heard(c, func() error { return s.insert(ctx, c, g) })
+		}
+		if err == nil {
+			err = s.learn(g)
+		}
+		if err != nil && !c.IsClosed() {
+			lost = errors.Is(err, errUnheard) || errors.Is(err, errElsewhere)
+			_, _ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK") // the first error counts
+		}
+		return err
+	})
+	return lost && err != nil, err
+}
+
+// errElsewhere says that a commit met another history than the one it was begun in.
+var errElsewhere = fmt.Errorf("%w: the server has another history", eventstore.ErrUnavailable)
+
+// The statements around those of an append. At READ COMMITTED a statement sees what was
+// committed before it began: each that stands behind the lock sees the whole log.
+const (
+	begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+	// What is acknowledged is durable, whatever role and database set. A process that is
+	// stopped between its two round trips does not hold the log for long. Tables are
+	// looked up by index, by plans that may have been made when they were empty.
+	settings = `SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'
+		UNION ALL SELECT set_config('idle_in_transaction_session_timeout', '4s', true)
+		UNION ALL SELECT set_config('enable_seqscan', 'off', true)
+		UNION ALL SELECT set_config('plan_cache_mode', 'force_generic_plan', true)
+		UNION ALL SELECT set_config('jit', 'off', true)`
+	lockLog = "SELECT pg_advisory_xact_lock(1684109666, hashtext($1::text))" // "dayb"
+	lockIDs = "SELECT pg_advisory_xact_lock(1684109667, hashtext($1::text))"
+	// durable makes a transaction that writes nothing else one that is waited for.
+	durable = "SELECT pg_logical_emit_message(true, 'daybook', '')"
+	commit  = "COMMIT"
+)
+
+// group is a Group with how the log stood before it.
+type group struct {
+	*eventstore.Group
+
+	epoch eventstore.Epoch
+	log   answer
+}
+
+// gather locks the log and reads what items touch, each in a statement of its own. again
+// says that an attempt before may have written them.
+func (s *Store) gather(ctx context.Context, c *pgx.Conn, items []*eventstore.Item, again bool) (*group, error) {
+	epoch := s.Epoch()
+	g := &group{Group: eventstore.NewGroup(epoch), epoch: epoch}
+	t := eventstore.TouchedBy(items)
+	b := &pgx.Batch{}
+	b.Queue(begin)
+	b.Queue(settings)
+	b.Queue(lockLog, s.o.Schema)
+	see := s.queueHead(b, &g.log)
+	each(b, s.q("SELECT "+heldColumns+", ''::bytea, "+holdings+" FROM @records r WHERE r.id = ANY ($1::bigint[])"), scanHeld,
+		func(h *eventstore.Held) { g.Records[h.ID] = h }, numbers(t.Records))
+	each(b, s.q("SELECT space, key, record FROM @claims WHERE digest = ANY ($1::bytea[])"), scanPair,
+		func(p eventstore.Pair) { g.Holders[calendar.Claim{Space: p.Space, Key: p.Key}] = p.Record }, column(t.Claims, claimDigest))
+	for _, n := range t.Names {
+		g.Counts[n] = 0
+	}
+	each(b, s.q("SELECT space, key, record FROM @names WHERE digest = ANY ($1::bytea[])"), scanPair,
+		func(p eventstore.Pair) { g.Counts[calendar.Name{Space: p.Space, Key: p.Key}]++ }, column(t.Names, claimDigest))
+	each(b, s.q("SELECT "+receiptColumns+" FROM @receipts WHERE digest = ANY ($1::bytea[])"), scanReceipt,
+		func(r *eventstore.Receipt) { g.Receipts[r.Name()] = r }, column(t.Receipts, receiptDigest))
+	each(b, s.q("SELECT "+checkpointColumns+" FROM @checkpoints WHERE size = ANY ($1::bigint[]) OR size = (SELECT max(size) FROM @checkpoints)"), scanCheckpoint,
+		func(c eventstore.Checkpoint) { g.Signed = append(g.Signed, c) }, column(t.Sizes, number))
+	if again {
+		var leaves [][]byte
+		var records []int64
+		for _, it := range items {
+			for i := range it.Entries {
+				leaves, records = append(leaves, it.Leaves[i][:]), append(records, int64(it.Entries[i].ID))
+			}
+		}
+		each(b, s.q("SELECT position, leaf FROM @entries WHERE record = ANY ($1::bigint[]) AND leaf = ANY ($2::bytea[])"), scanLeaf,
+			func(e eventstore.Leafed) { g.Written[e.Leaf] = e.Position }, records, leaves)
+	}
+	if err := c.SendBatch(ctx, b).Close(); err != nil {
+		return nil, fmt.Errorf("read for append: %w", err)
+	}
+	if err := see(); err != nil {
+		return nil, err
+	}
+	if s.Epoch().History != epoch.History {
+		return nil, errElsewhere
+	}
+	g.Begin(g.log.Mark)
+	return g, nil
+}
+
+// insert writes what a group decided and commits, in one batch.
+func (s *Store) insert(ctx context.Context, c *pgx.Conn, g *group) error {
+	b := &pgx.Batch{}
+	if len(g.Entries) > 0 {
+		s.put(b, entries, column(g.Entries, entryRow))
+		s.put(b, commits, [][]any{commitRow(g.Group)})
+		if id := g.GreatestID(); id > g.log.lastID {
+			b.Queue(lockIDs, s.o.Schema)
+			b.Queue(s.q("SELECT setval('@ids', $1) FROM @ids WHERE last_value < $1::bigint"), int64(id))
+		}
+		b.Queue("SELECT pg_notify($1, $2)", s.o.Schema+"_head", g.Chain().Position.String())
+	}
+	changes := g.Changes()
+	s.drop(b, claims, changes.DroppedClaims)
+	s.drop(b, names, changes.DroppedNames)
+	s.put(b, records, column(changes.Records, recordRow))
+	s.put(b, claims, column(changes.Claims, pairRow))
+	s.put(b, names, column(changes.Names, pairRow))
+	s.put(b, slugs, column(g.Slugs, slugRow))
+	s.put(b, receipts, column(g.Stored, receiptRow))
+	for i := range g.Signs { // one may be signed twice
+		s.put(b, checkpoints, column(g.Signs[i:i+1], checkpointRow))
+	}
+	if len(g.Redacts) > 0 {
+		b.Queue(s.q("SELECT @erase($1::bigint[])"), numbers(g.Redacts))
+	}
+	if g.Found && !g.Writes() {
+		b.Queue(durable)
+	}
+	b.Queue(commit)
+	return c.SendBatch(ctx, b).Close()
+}
+
+// learn learns of a group that was committed.
+func (s *Store) learn(g *group) error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.signal.Epoch().History != g.epoch.History {
+		return errElsewhere
+	}
+	head := eventstore.Head{Mark: g.Chain()}
+	for i := range g.Signs {
+		head.Signed = max(head.Signed, g.Signs[i].Size)
+	}
+	erases := len(g.Redacts) > 0
+	if erases {
+		s.erased = head.Position
+	}
+	s.signal.Move(head, erases)
+	return nil
+}
+
+// NewIDs implements eventstore.Store. Who takes several in a row locks the others out.
+func (s *Store) NewIDs(ctx context.Context, n int) (first calendar.ID, err error) {
+	if err := eventstore.CheckCount(n); err != nil {
+		return 0, err
+	}
+	err = s.use(ctx, s.read, s.o.ReadTimeout, func(ctx context.Context, c *pgx.Conn) error {
+		b := &pgx.Batch{}
+		b.Queue(begin)
+		b.Queue(lockIDs, s.o.Schema)
+		b.Queue(s.q("SELECT setval('@ids', last_value + $1::bigint) - $1::bigint + 1 FROM @ids"), n).QueryRow(func(r pgx.Row) error { return r.Scan(&first) })
+		b.Queue(commit)
+		return c.SendBatch(ctx, b).Close()
+	})
+	return first, wrap(err, "new ids")
+}

@@ -1,0 +1,314 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"daybook/calendar"
+	eventstore "daybook/eventstore/port"
+)
+
+const (
+	// dialLimit is how long a connection may take to be made, unless the URL says.
+	dialLimit = 3 * time.Second
+	// A connection that nobody used for silence is tried within tryLimit before it is
+	// trusted: its other end may be gone without a word.
+	silence, tryLimit = time.Second, time.Second
+	// unanswered is how long sent bytes may stay without a sign from the other host.
+	unanswered = 10 * time.Second
+)
+
+// parse reads a URL and completes it with what the store needs.
+func parse(url string) (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, err // it hides the password
+	}
+	c := config.ConnConfig
+	if c.ConnectTimeout == 0 {
+		c.ConnectTimeout = dialLimit
+	}
+	if c.RuntimeParams["application_name"] == "" {
+		c.RuntimeParams["application_name"] = "daybook"
+	}
+	maps.Copy(c.RuntimeParams, sessionSettings)
+	dialer := &net.Dialer{
+		Timeout:         c.ConnectTimeout,
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3},
+		Control:         limitUnanswered,
+	}
+	c.DialFunc = dialer.DialContext
+	c.OnNotice = func(p *pgconn.PgConn, n *pgconn.Notice) {
+		if n.SeverityUnlocalized == "WARNING" {
+			p.CustomData()[warned] = n.Message
+		}
+	}
+	// Of several hosts the one that takes writes is meant: a standby lags behind.
+	said := strings.Contains(url, "target_session_attrs") || os.Getenv("PGTARGETSESSIONATTRS") != ""
+	for _, f := range c.Fallbacks {
+		if !said && (f.Host != c.Host || f.Port != c.Port) {
+			c.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+		}
+	}
+	return config, nil
+}
+
+// pools makes the pool of readers and the one connection that writes.
+func (s *Store) pools(ctx context.Context, config *pgxpool.Config, url string) (err error) {
+	config.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error { return renewSecrets(c, url) }
+	config.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
+		ctx, cancel := context.WithTimeout(ctx, s.o.ReadTimeout)
+		defer cancel()
+		if err := checkSession(ctx, c, s.o.Schema); err != nil {
+			return err
+		}
+		return s.ask(ctx, c, nil)
+	}
+	config.ShouldPing = func(ctx context.Context, p pgxpool.ShouldPingParams) bool {
+		if p.IdleDuration < silence {
+			return false
+		}
+		try, cancel := context.WithTimeout(ctx, tryLimit)
+		defer cancel()
+		if p.Conn.Ping(try) != nil && ctx.Err() == nil {
+			s.distrust()
+		}
+		return p.Conn.IsClosed() // the pool tries another one then
+	}
+	write := config.Copy()
+	write.MaxConns, write.MinConns, write.MinIdleConns = 1, 0, 0
+	if s.read, err = pgxpool.NewWithConfig(ctx, config); err == nil {
+		s.write, err = pgxpool.NewWithConfig(ctx, write)
+	}
+	return translate(ctx, err)
+}
+
+// renewSecrets reads the password and the files of a URL again for each connection, so
+// that a rotation needs no restart.
+func renewSecrets(c *pgx.ConnConfig, url string) error {
+	now, err := pgx.ParseConfig(url)
+	if err != nil {
+		return err // it hides the password
+	}
+	c.Password, c.TLSConfig = now.Password, now.TLSConfig
+	for i := range min(len(c.Fallbacks), len(now.Fallbacks)) {
+		c.Fallbacks[i].TLSConfig = now.Fallbacks[i].TLSConfig
+	}
+	return nil
+}
+
+// distrust makes new connections take the place of all that are open.
+func (s *Store) distrust() {
+	for _, pool := range []*pgxpool.Pool{s.read, s.write} {
+		if pool != nil {
+			pool.Reset()
+		}
+	}
+}
+
+// warned is where a connection keeps the last warning of the server.
+const warned = "daybook.warned"
+
+// errUnheard says that the server did not wait until a commit was durable.
+var errUnheard = fmt.Errorf("%w: the wait for a standby was cut off", eventstore.ErrUnavailable)
+
+// heard runs a commit. The server answers one whose wait for a standby was cut off as if
+// it were whole, but for a warning. Nothing else that commits do here warns.
+func heard(c *pgx.Conn, commit func() error) error {
+	data := c.PgConn().CustomData()
+	delete(data, warned)
+	if err := commit(); err != nil {
+		return err
+	}
+	if w, ok := data[warned]; ok {
+		return fmt.Errorf("%w: %s", errUnheard, w)
+	}
+	return nil
+}
+
+// use runs a function on a connection of a pool, within a time, and turns its error into
+// one of the port. Where there was no answer in time, or the server takes no writes any
+// more, the other connections are not trusted either.
+func (s *Store) use(ctx context.Context, pool *pgxpool.Pool, limit time.Duration, do func(context.Context, *pgx.Conn) error) error {
+	if s.closing.Load() {
+		return eventstore.ErrClosed
+	}
+	within, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	c, err := pool.Acquire(within)
+	if err == nil {
+		err = func() error {
+			defer giveBack(c)
+			return do(within, c.Conn())
+		}()
+	}
+	late := within.Err() != nil && ctx.Err() == nil
+	if code := sqlState(err); err != nil && (late || code == readOnly) {
+		s.distrust()
+	}
+	switch {
+	case err == nil:
+		return nil
+	case s.closing.Load():
+		return eventstore.ErrClosed
+	case late:
+		return fmt.Errorf("%w: no answer within %s", eventstore.ErrUnavailable, limit)
+	case sqlState(err) == refused: // it had the rights when it was opened
+		return fmt.Errorf("%w: %w", eventstore.ErrUnavailable, err)
+	}
+	return translate(ctx, err)
+}
+
+// giveBack gives a connection back. One that was lost leaves the pool without delay:
+// closing it may take long, and others wait for its place.
+func giveBack(c *pgxpool.Conn) {
+	if c.Conn().IsClosed() {
+		c.Hijack()
+		return
+	}
+	c.Release()
+}
+
+// request sends statements to read, and asks how the log stands.
+func (s *Store) request(ctx context.Context, queue func(*pgx.Batch)) error {
+	return s.use(ctx, s.read, s.o.ReadTimeout, func(ctx context.Context, c *pgx.Conn) error { return s.ask(ctx, c, queue) })
+}
+
+// ask sends statements, and behind them the one that asks how the log stands, so that
+// nothing of another history is returned before the epoch tells of it.
+func (s *Store) ask(ctx context.Context, c *pgx.Conn, queue func(*pgx.Batch)) error {
+	b := &pgx.Batch{}
+	if queue != nil {
+		queue(b)
+	}
+	see := s.queueHead(b, &answer{})
+	if err := c.SendBatch(ctx, b).Close(); err != nil {
+		return err
+	}
+	return see()
+}
+
+// answer is how the log of a server stands.
+type answer struct {
+	eventstore.Head
+
+	there   calendar.Mark // of the commit that holds the position that was known, or the last one before it
+	standby bool
+	erased  calendar.Position // of the newest erasure
+	lastID  calendar.ID       // the greatest one that was given or used
+}
+
+// noUUID is that of a store whose row is missing.
+var noUUID, _ = eventstore.UUIDOf(make([]byte, 16))
+
+const headQuery = `SELECT pg_is_in_recovery(), coalesce(h.last, 0), h.hash, coalesce(k.last, 0), k.hash, coalesce((SELECT uuid FROM @identity), '00000000-0000-0000-0000-000000000000'),
+	(SELECT coalesce(max(size), 0) FROM @checkpoints), (SELECT coalesce(max(by), 0) FROM @redacted), (SELECT last_value FROM @ids)
+	FROM (VALUES (0)) one
+	LEFT JOIN LATERAL (SELECT last, hash FROM @commits ORDER BY first DESC LIMIT 1) h ON true
+	LEFT JOIN LATERAL (SELECT last, hash FROM @commits WHERE first <= $1::bigint ORDER BY first DESC LIMIT 1) k ON true`
+
+// queueHead queues the statement that asks how the log stands; see compares the answer
+// with what is known. Whatever a call returned in an epoch lies at or before its mark, so
+// a log that holds the mark holds all of it.
+func (s *Store) queueHead(b *pgx.Batch, a *answer) (see func() error) {
+	known := s.signal.Head()
+	b.Queue(s.q(headQuery), number(known.Position)).QueryRow(func(r pgx.Row) error {
+		var head, there []byte
+		var uuid [16]byte
+		err := r.Scan(&a.standby, &a.Position, &head, &a.there.Position, &there, &uuid, &a.Signed, &a.erased, &a.lastID)
+		copy(a.Hash[:], head)
+		copy(a.there.Hash[:], there)
+		if err == nil {
+			a.UUID, err = eventstore.UUIDOf(uuid[:])
+		}
+		return err
+	})
+	return func() error { return s.see(known, a) }
+}
+
+// see learns from an answer. Where the log does not hold what was known, the store goes
+// over to the history that it has. A standby that is behind is no other history.
+func (s *Store) see(known eventstore.Head, a *answer) error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	switch {
+	case s.signal.Epoch().History != known.Epoch.History:
+		return nil // what was asked by another history says nothing of this one
+	case a.there == known.Mark && (known.Position > 0 || a.UUID == known.UUID):
+		s.signal.Move(a.Head, a.erased > s.erased)
+		s.erased = max(s.erased, a.erased)
+		return nil
+	case a.standby && a.there.Position < known.Position:
+		return fmt.Errorf("%w: the server is a standby that has not come to entry %d", eventstore.ErrUnavailable, known.Position)
+	case a.Position == 0 && (a.UUID == known.UUID || a.UUID == noUUID):
+		return fmt.Errorf("%w: the log is empty but still the one that had entry %d: rights or row-level security may hide it",
+			eventstore.ErrUnavailable, known.Position)
+	}
+	s.o.Log.Error("the event store holds another history than before: what was known of it is dropped",
+		"known", known.Mark.String(), "present", a.Mark.String())
+	s.erased = a.erased
+	s.signal.Reset(a.Head)
+	s.distrust() // what is open leads to where the other history is, perhaps
+	return nil
+}
+
+// refused is the SQLSTATE of what a role may not do, readOnly of a write on a server that
+// takes none, locked of a wait for a lock that took too long.
+const refused, readOnly, locked = "42501", "25006", "55P03"
+
+// sqlState returns the SQLSTATE of an error, "" when no server sent it.
+func sqlState(err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
+// translate turns errors of the driver into those of the port, by SQLSTATE or type. One
+// of the port stays as it is.
+func translate(ctx context.Context, err error) error {
+	switch code := sqlState(err); {
+	case err == nil || errors.Is(err, eventstore.ErrUnavailable) || errors.Is(err, eventstore.ErrDamaged) || errors.Is(err, eventstore.ErrClosed):
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case code == "26000" || code == "42P05" || code == "08P01":
+		return fmt.Errorf("%w: a pooler by transactions (PgBouncer) stands before the server and keeps no prepared statements: "+
+			"add default_query_exec_mode=exec to the URL: %w", eventstore.ErrUnavailable, err)
+	case code == "XX001" || code == "XX002": // data or index corrupted
+		return fmt.Errorf("%w: %w", eventstore.ErrDamaged, err)
+	case code == "" || passing(code):
+		return fmt.Errorf("%w: %w", eventstore.ErrUnavailable, err)
+	}
+	return err
+}
+
+// passing reports whether a SQLSTATE is of the server's state rather than of what was
+// asked.
+func passing(code string) bool {
+	switch code {
+	case readOnly, // the server is no primary any more
+		"3F000", "42P01", "42883", // no schema, table or function: a backup is being put back
+		"25P03", // idle in transaction for too long
+		"40001", "40P01", locked:
+		return true
+	}
+	switch code[:min(len(code), 2)] {
+	case "08", // connection
+		"53", // resources: disk full, out of memory, too many connections
+		"57", // cancelled, shutdown, crash, starting up, database dropped, idle session
+		"58": // system
+		return true
+	}
+	return false
+}

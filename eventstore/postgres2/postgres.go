@@ -1,0 +1,246 @@
+// Package postgres keeps the event store in one schema of a PostgreSQL database (14 or
+// later): the store of the distributed size. Any number of processes append at the same
+// time; in each of them the appends that arrive during a commit share the next one, which
+// takes two round trips: one locks the log and reads what is decided on, the other writes.
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"daybook/calendar"
+	eventstore "daybook/eventstore/port"
+	"daybook/internal/lease"
+)
+
+// Options of a Store; the zero value works.
+type Options struct {
+	// Log takes what goes wrong in the background; nil: nowhere.
+	Log *slog.Logger
+	// Schema is the schema of the database that the store has for itself: lower
+	// case letters, digits and underscores, 48 at most; "": daybook.
+	Schema string
+	// PoolSize is the most connections for reading, 1 to 1000; 0: pool_max_conns
+	// of the URL, or 16. Two more are for appending and for listening.
+	PoolSize int
+	// Group is how many appends share a commit at most, 1 to 1024; 0: 256.
+	Group int
+	// Timeout is how long an Append may take, the wait for others included, before
+	// it gets ErrUnavailable; 0: 10 s. A commit that has no answer after half of it
+	// is looked for on another connection.
+	Timeout time.Duration
+	// ReadTimeout is how long any other call may take before it gets ErrUnavailable;
+	// 0: 5 s.
+	ReadTimeout time.Duration
+	// KeepReceipts is how long receipts are kept at least; 0: 24 h, less is
+	// refused.
+	KeepReceipts time.Duration
+	// PurgeEvery is how often receipts that are too old, by the clock of the database,
+	// are looked for; 0: a minute.
+	PurgeEvery time.Duration
+	// Now is the clock that says what a commit takes. nil: time.Now.
+	Now func() time.Time
+
+	// ListenURL is where the store listens for appends of other processes, when
+	// that is not the URL it is opened with: a pooler by transactions passes no
+	// notifications on, so this names the server itself.
+	ListenURL string
+	// PollOnly keeps the store from listening. Appends of other processes are
+	// then seen by polling alone, within a second.
+	PollOnly bool
+
+	// ServiceRole is a role that Migrate gives the rights of the service to: to read,
+	// to append, and to change nothing of the log. "": none.
+	ServiceRole string
+
+	// Existing makes Open return eventstore.ErrNoStore where there is none, in place of
+	// making the schema.
+	Existing bool
+
+	// Observe observes the commits; may be nil.
+	Observe eventstore.ObserveCommit
+}
+
+const (
+	defaultSchema   = "daybook"
+	defaultPool     = 16
+	defaultGroup    = 256
+	defaultTimeout  = 10 * time.Second
+	defaultRead     = 5 * time.Second
+	defaultPurge    = time.Minute
+	minKeepReceipts = 24 * time.Hour
+	// groupBytes is about the most that one commit sends.
+	groupBytes = 8 << 20
+)
+
+var (
+	schemaForm = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,47}$`)
+	roleForm   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,62}$`)
+)
+
+func (o *Options) complete() error {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.Schema = cmp.Or(o.Schema, defaultSchema)
+	o.Group = cmp.Or(o.Group, defaultGroup)
+	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
+	o.ReadTimeout = cmp.Or(o.ReadTimeout, defaultRead)
+	o.PurgeEvery = cmp.Or(o.PurgeEvery, defaultPurge)
+	o.KeepReceipts = cmp.Or(o.KeepReceipts, minKeepReceipts)
+	switch {
+	case !schemaForm.MatchString(o.Schema) || strings.HasPrefix(o.Schema, "pg_"):
+		return fmt.Errorf("schema %q: must be lower case letters, digits and underscores, 48 at most", o.Schema)
+	case o.ServiceRole != "" && !roleForm.MatchString(o.ServiceRole):
+		return fmt.Errorf("service role %q: must be letters, digits, underscores and hyphens", o.ServiceRole)
+	case o.PoolSize < 0 || o.PoolSize > 1000:
+		return fmt.Errorf("pool size %d: must be 1 to 1000", o.PoolSize)
+	case o.Group < 1 || o.Group > 1024:
+		return fmt.Errorf("group of %d appends: must be 1 to 1024", o.Group)
+	case o.Timeout < 0 || o.ReadTimeout < 0 || o.PurgeEvery < 0:
+		return fmt.Errorf("times %s, %s and %s: must not be negative", o.Timeout, o.ReadTimeout, o.PurgeEvery)
+	case o.KeepReceipts < minKeepReceipts:
+		return fmt.Errorf("receipts kept for %s: must be %s at least", o.KeepReceipts, minKeepReceipts)
+	}
+	return nil
+}
+
+// Store is an event store in a PostgreSQL database.
+type Store struct {
+	o         Options
+	listenURL string // "": it only polls
+	read      *pgxpool.Pool
+	write     *pgxpool.Pool // of one connection: readers never keep the committer waiting
+	committer *eventstore.Committer
+	signal    *eventstore.Signal
+
+	mutex  sync.Mutex        // of what moves the signal
+	erased calendar.Position // of the newest erasure that the signal tells of
+
+	poke      chan struct{} // wakes the poll
+	writerPID atomic.Int64  // process of the server whose notifications are this store's own
+	closing   atomic.Bool
+	stop      context.CancelFunc
+	waiters   sync.WaitGroup // the poll, the listener and the purge
+}
+
+var (
+	_ eventstore.Store = (*Store)(nil)
+	_ lease.Store      = (*Store)(nil)
+)
+
+// Open opens the store in the database that a URL (or a keyword/value string of
+// libpq) names, and makes its schema where there is none, for which the role has to own
+// it; see Migrate. What pgx and pgxpool read from the URL holds, like pool_max_conns and
+// default_query_exec_mode. Open starts the committer and the wait for other processes,
+// which Close ends.
+func Open(ctx context.Context, url string, o Options) (*Store, error) {
+	s := &Store{o: o, poke: make(chan struct{}, 1)}
+	if err := s.open(ctx, url); err != nil {
+		s.closePools()
+		return nil, fmt.Errorf("open event store in PostgreSQL: %w", err)
+	}
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.stop = stop
+	s.committer = eventstore.NewCommitter(ctx, eventstore.CommitterOptions{
+		Commit: s.commit, Items: s.o.Group, Bytes: groupBytes, Observe: s.o.Observe, Now: s.o.Now,
+	})
+	s.waiters.Go(func() { s.poll(background) })
+	s.waiters.Go(func() { s.purgeReceipts(background) })
+	if s.listenURL != "" {
+		s.waiters.Go(func() { s.listen(background) })
+	}
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context, url string) error {
+	if err := s.o.complete(); err != nil {
+		return err
+	}
+	config, err := parse(url)
+	if err != nil {
+		return err
+	}
+	switch {
+	case s.o.PoolSize > 0:
+		config.MaxConns = int32(s.o.PoolSize)
+	case !strings.Contains(url, "pool_max_conns"):
+		config.MaxConns = defaultPool
+	}
+	if !s.o.PollOnly {
+		s.listenURL = cmp.Or(s.o.ListenURL, url)
+		if _, err := parse(s.listenURL); err != nil {
+			return fmt.Errorf("listen URL: %w", err)
+		}
+	}
+	conn, err := migrate(ctx, config.ConnConfig, s.o)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // it only asks
+	if err := s.begin(ctx, conn); err != nil {
+		return err
+	}
+	return s.pools(ctx, config, url)
+}
+
+// begin learns how the log stands that is opened.
+func (s *Store) begin(ctx context.Context, c *pgx.Conn) error {
+	s.signal = eventstore.NewSignal(eventstore.Head{})
+	var now answer
+	b := &pgx.Batch{}
+	s.queueHead(b, &now)
+	err := c.SendBatch(ctx, b).Close()
+	if err == nil && now.UUID == noUUID {
+		err = fmt.Errorf("%w: it has no UUID", eventstore.ErrDamaged)
+	}
+	s.signal, s.erased = eventstore.NewSignal(now.Head), now.erased
+	return translate(ctx, err)
+}
+
+// Close takes no more appends, finishes those that wait, and closes the connections.
+func (s *Store) Close() error {
+	s.committer.Close()
+	if s.closing.Swap(true) {
+		return nil
+	}
+	s.signal.Close()
+	s.stop()
+	s.waiters.Wait()
+	s.closePools()
+	return nil
+}
+
+func (s *Store) closePools() {
+	for _, pool := range []*pgxpool.Pool{s.read, s.write} {
+		if pool != nil {
+			pool.Close()
+		}
+	}
+}
+
+// q returns a statement with the schema in the place of each @: a pooler by transactions
+// keeps no search_path.
+func (s *Store) q(text string) string { return strings.ReplaceAll(text, "@", s.o.Schema+".") }
+
+// wrap says what an error is about; those that say so themselves stay as they are.
+func wrap(err error, format string, args ...any) error {
+	if err == nil || errors.Is(err, eventstore.ErrClosed) {
+		return err
+	}
+	return fmt.Errorf(format+": %w", append(args, err)...)
+}

@@ -1,0 +1,33 @@
+package postgres_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	memstore "daybook/eventstore/memstore2"
+	eventstore "daybook/eventstore/port"
+	postgres "daybook/eventstore/postgres2"
+	"daybook/eventstore/port/storetest"
+)
+
+func TestRandomSequences(t *testing.T) {
+	t.Parallel()
+	name := schema(t)
+	store := open(t, server(t), postgres.Options{Schema: name, PollOnly: true})
+	c := admin(t)
+	sqlExec(t, c, "ALTER TABLE "+name+".entries DISABLE TRIGGER ALL")
+	sqlExec(t, c, "ALTER TABLE "+name+".commits DISABLE TRIGGER ALL")
+	fresh := func(rt *rapid.T) eventstore.Store {
+		for _, table := range []string{"entries", "commits", "records", "claims", "names", "receipts"} {
+			sqlExec(t, c, "DELETE FROM "+name+"."+table)
+		}
+		sqlExec(t, c, "UPDATE "+name+".identity SET uuid = gen_random_uuid()") // another store
+		if _, err := store.Head(t.Context(), eventstore.Point{}); err != nil { // which it learns
+			rt.Fatal(err)
+		}
+		return store
+	}
+	reference := func(*rapid.T) eventstore.Store { return memstore.New() }
+	storetest.RandomSequences(t, storetest.Opened{Fresh: fresh}, storetest.Opened{Fresh: reference})
+}

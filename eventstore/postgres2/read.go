@@ -1,0 +1,210 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"daybook/calendar"
+	eventstore "daybook/eventstore/port"
+)
+
+// all runs a query and returns its rows; scan reads one.
+func all[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], query string, args ...any) (out []T, err error) {
+	err = s.request(ctx, func(b *pgx.Batch) {
+		b.Queue(s.q(query), args...).Query(func(rows pgx.Rows) (err error) {
+			out, err = pgx.CollectRows(rows, scan)
+			return err
+		})
+	})
+	return out, err
+}
+
+// pageOf returns a query for columns of the rows e of another one, in order, up to those
+// that PageBytes let in: what has no room in a page is not even sent. Sizes are known
+// without reading.
+func pageOf(columns, rows, join, size, order string) string {
+	return fmt.Sprintf("SELECT %[1]s FROM (SELECT *, sum(%[4]s) OVER (ORDER BY %[5]s) - %[4]s AS before FROM (%[2]s) p) e %[3]s "+
+		"WHERE before < %[6]d ORDER BY e.%[5]s", columns, rows, join, size, order, eventstore.PageBytes)
+}
+
+const joinRedacted = " LEFT JOIN @redacted d ON d.position = e.position "
+
+// Load implements eventstore.Store.
+func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
+	const query = "SELECT " + heldColumns + ", e.state, '', '' FROM @records r JOIN @entries e ON e.position = r.position WHERE r.id = ANY ($1::bigint[])"
+	found, err := all(ctx, s, scanHeld, query, numbers(ids))
+	if err != nil {
+		return nil, wrap(err, "load records %d", ids)
+	}
+	byID := map[calendar.ID]eventstore.State{}
+	for _, h := range found {
+		byID[h.ID] = h.State
+	}
+	return column(ids, func(id calendar.ID) eventstore.State { return byID[id] }), nil
+}
+
+func numbers(ids []calendar.ID) []int64 {
+	return column(ids, func(id calendar.ID) int64 { return int64(id) })
+}
+
+// At implements eventstore.Store.
+func (s *Store) At(ctx context.Context, p eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	counts, at := "position", number(p.Position)
+	if p.Position == 0 {
+		counts, at = "time", p.Time.UnixMilli()
+	}
+	found, err := all(ctx, s, scanEntry, "SELECT "+entryColumns+" FROM unnest($2::bigint[]) q (record) CROSS JOIN LATERAL "+
+		"(SELECT * FROM @entries WHERE record = q.record AND "+counts+" <= $1::bigint ORDER BY version DESC LIMIT 1) e"+joinRedacted, at, numbers(ids))
+	if err != nil {
+		return nil, wrap(err, "records %d at a point", ids)
+	}
+	byID := map[calendar.ID]eventstore.Entry{}
+	for _, e := range found {
+		byID[e.ID] = e
+	}
+	return column(ids, func(id calendar.ID) eventstore.Entry { return byID[id] }), nil
+}
+
+// maxTaken bounds how often a slug was taken that Find tells of.
+const maxTaken = 1000
+
+// Find implements eventstore.Store.
+func (s *Store) Find(ctx context.Context, l eventstore.Lookup) (eventstore.Found, error) {
+	f := eventstore.Found{
+		Holders: make([]calendar.ID, len(l.Claims)), Named: make([][]calendar.ID, len(l.Names)), Taken: make([][]eventstore.Taken, len(l.Slugs)),
+	}
+	type hit struct {
+		place int
+		eventstore.Taken
+	}
+	scan := func(r pgx.CollectableRow) (h hit, err error) { return h, r.Scan(&h.place, &h.Record, &h.Position) }
+	const pairs = "SELECT q.place, x.record, 0 FROM unnest($1::bytea[], $2::text[], $3::text[]) WITH ORDINALITY q (digest, space, key, place) " +
+		"JOIN @%s x ON x.digest = q.digest AND x.space = q.space AND x.key = q.key ORDER BY x.record"
+	err := s.request(ctx, func(b *pgx.Batch) {
+		each(b, s.q(fmt.Sprintf(pairs, claims.name)), scan, func(h hit) { f.Holders[h.place-1] = h.Record }, pairLists(l.Claims)...)
+		each(b, s.q(fmt.Sprintf(pairs, names.name)), scan, func(h hit) { f.Named[h.place-1] = append(f.Named[h.place-1], h.Record) }, pairLists(l.Names)...)
+		each(b, s.q("SELECT q.place, x.record, x.position FROM unnest($1::bytea[]) WITH ORDINALITY q (digest, place) CROSS JOIN LATERAL "+
+			"(SELECT * FROM @slugs WHERE digest = q.digest ORDER BY position DESC LIMIT $2::bigint) x ORDER BY x.position DESC"), scan,
+			func(h hit) { f.Taken[h.place-1] = append(f.Taken[h.place-1], h.Taken) }, column(l.Slugs, claimDigest), maxTaken)
+		if l.Signed.Limit <= 0 {
+			return
+		}
+		each(b, s.q("SELECT "+checkpointColumns+" FROM @checkpoints WHERE size > $1::bigint ORDER BY size LIMIT $2::bigint"), scanCheckpoint,
+			func(c eventstore.Checkpoint) { f.Signed = append(f.Signed, c) }, after(l.Signed), l.Signed.Limit)
+	})
+	return f, wrap(err, "look up")
+}
+
+// pairLists returns claims or names column by column.
+func pairLists[P ~struct{ Space, Key string }](pairs []P) []any {
+	return []any{
+		column(pairs, claimDigest), column(pairs, func(p P) string { return calendar.Claim(p).Space }), column(pairs, func(p P) string { return calendar.Claim(p).Key }),
+	}
+}
+
+func after(r eventstore.Range) int64 { return int64(min(r.After, math.MaxInt64)) }
+
+// Records implements eventstore.Store.
+func (s *Store) Records(ctx context.Context, k calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
+	where := "r.id > $1::bigint"
+	if k != 0 { // in the text, which lets an index of some kinds be used
+		where += " AND r.kind = '" + k.String() + "'"
+	}
+	found, err := all(ctx, s, scanHeld, pageOf("id, kind, version, position, secret, erased, state, claims, names",
+		"SELECT "+heldColumns+", e.state, "+holdings+" FROM @records r JOIN @entries e ON e.position = r.position WHERE "+where+" ORDER BY r.id LIMIT $2::bigint",
+		"", "octet_length(state)", "id"), int64(after), max(limit, 0))
+	if err != nil || k != 0 || limit <= 0 {
+		return column(found, held), wrap(err, "read records after %d", after)
+	}
+	last := int64(math.MaxInt64)
+	if len(found) > 0 {
+		last = int64(found[len(found)-1].ID)
+	}
+	stray, err := all(ctx, s, scanPair, `SELECT space, key, record FROM (SELECT space, key, record FROM @claims UNION ALL SELECT space, key, record FROM @names) x
+		WHERE record > $1::bigint AND record <= $2::bigint AND NOT EXISTS (SELECT FROM @records r WHERE r.id = x.record) LIMIT 1`, int64(after), last)
+	if err == nil && len(stray) > 0 {
+		err = fmt.Errorf("%w: %s/%s is stored of record %d, which is not there", eventstore.ErrDamaged, stray[0].Space, stray[0].Key, stray[0].Record)
+	}
+	return column(found, held), wrap(err, "read records after %d", after)
+}
+
+func held(h *eventstore.Held) eventstore.Held { return *h }
+
+// Read implements eventstore.Store.
+func (s *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+	where, order, args := "position > $1::bigint", "position", []any{after(r), max(r.Limit, 0)}
+	if r.Record != 0 {
+		where, order, args = "record = $3::bigint AND version > $1::bigint", "version", append(args, int64(r.Record))
+	}
+	out, err := all(ctx, s, scanEntry, pageOf(entryColumns, "SELECT * FROM @entries WHERE "+where+" ORDER BY "+order+" LIMIT $2::bigint",
+		joinRedacted, "(octet_length(fields) + octet_length(state))", order), args...)
+	return out, wrap(err, "read entries after %d", r.After)
+}
+
+// Commits implements eventstore.Store.
+func (s *Store) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
+	rows, err := all(ctx, s, func(r pgx.CollectableRow) (c eventstore.Commit, err error) {
+		var hash, leaf []byte
+		if err := r.Scan(&c.First, &c.Last, &hash, &leaf); err != nil {
+			return c, err
+		}
+		return c, c.Complete(hash, leaf)
+	}, `SELECT c.first, c.last, c.hash, e.leaf FROM (SELECT * FROM @commits WHERE last >= $1::bigint
+			AND first >= coalesce((SELECT max(first) FROM @commits WHERE first <= $1::bigint), 0) ORDER BY first LIMIT $2::bigint) c
+		JOIN @entries e ON e.position BETWEEN c.first AND c.last ORDER BY c.first, e.position`, number(from), max(limit, 0))
+	return eventstore.JoinLeaves(rows), wrap(err, "read commits from %d", from)
+}
+
+// Receipt implements eventstore.Store.
+func (s *Store) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
+	found, err := all(ctx, s, scanReceipt, "SELECT "+receiptColumns+" FROM @receipts WHERE digest = $1::bytea", receiptDigest(eventstore.ReceiptKey{User: user, Key: key}))
+	if err != nil || len(found) == 0 {
+		return nil, wrap(err, "receipt %q", key)
+	}
+	return found[0], wrap(s.Sync(ctx), "receipt %q", key)
+}
+
+// Head implements eventstore.Store.
+func (s *Store) Head(ctx context.Context, p eventstore.Point) (h eventstore.Head, err error) {
+	if p == (eventstore.Point{}) {
+		err = s.request(ctx, nil)
+		return s.signal.Head(), wrap(err, "read head")
+	}
+	if err := p.Check(); err != nil {
+		return h, err
+	}
+	counted, at := "SELECT position, greatest(time, @last_time(position, time)) AS time FROM @entries WHERE position = $1::bigint", number(p.Position)
+	if p.Position == 0 {
+		counted = `SELECT greatest(position, @last_counted(position, $1::bigint)) AS position, time FROM (
+			SELECT position, time FROM @entries WHERE time <= $1::bigint ORDER BY time DESC LIMIT 1) l`
+		at = p.Time.UnixMilli()
+	}
+	found, err := all(ctx, s, func(r pgx.CollectableRow) (h eventstore.Head, err error) {
+		var millis int64
+		var hash []byte
+		err = r.Scan(&h.Position, &millis, &hash)
+		copy(h.Hash[:], hash)
+		h.Time = time.UnixMilli(millis).UTC()
+		return h, err
+	}, "SELECT c.position, c.time, k.hash FROM ("+counted+") c CROSS JOIN LATERAL (SELECT hash FROM @commits WHERE first <= c.position ORDER BY first DESC LIMIT 1) k", at)
+	if h = s.signal.Head(); err != nil {
+		return h, wrap(err, "look what counts")
+	}
+	switch h.Mark = (calendar.Mark{}); {
+	case len(found) > 0:
+		h.Mark, h.Time = found[0].Mark, found[0].Time
+	case p.Position > 0:
+		return h, eventstore.ErrAhead
+	}
+	return h, nil
+}
+
+// Epoch implements eventstore.Store.
+func (s *Store) Epoch() eventstore.Epoch { return s.signal.Epoch() }
