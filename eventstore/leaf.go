@@ -5,14 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"hash"
-	"sync"
+	"slices"
 	"time"
 
 	"daybook/calendar"
 )
 
-// The first parts of what leaves and bodies are made from (HISTORY 13).
+// The first parts of what leaves and bodies are made from (docs/spec/history.md 13).
 const (
 	leafForm = "daybook entry 2"
 	bodyForm = "daybook body 2"
@@ -22,34 +21,10 @@ const (
 // secret. That of the secret is zero where there is none.
 type Salts [5][16]byte
 
-// saltBatch are salts that are drawn at once.
-type saltBatch struct {
-	all  [64]Salts
-	used int
-}
-
-// saltBatches has a batch for each processor. A common one would need a lock, which is
-// held while the next one is drawn.
-var saltBatches = sync.Pool{New: func() any {
-	b := &saltBatch{}
-	var drawn [len(b.all) * len(Salts{}) * len(Salts{}[0])]byte
-	_, _ = rand.Read(drawn[:]) // never fails
-	left := drawn[:]
-	for i := range b.all {
-		for j := range b.all[i] {
-			left = left[copy(b.all[i][j][:], left):]
-		}
-	}
-	return b
-}}
-
-// newSalts gives the salts of an entry to be.
 func newSalts(secret bool) Salts {
-	b, _ := saltBatches.Get().(*saltBatch)
-	s := b.all[b.used]
-	if b.used++; b.used < len(b.all) {
-		saltBatches.Put(b)
-	}
+	drawn := make([]byte, len(Salts{})*len(Salts{}[0]))
+	_, _ = rand.Read(drawn) // it never fails
+	s, _ := SaltsOf(drawn)
 	if !secret {
 		s[len(s)-1] = [16]byte{}
 	}
@@ -72,154 +47,69 @@ func SecretSum(e *Entry) *[32]byte {
 
 // LeafBySum is Leaf of an entry whose secret is known by its SHA-256 only, nil where the
 // change left the secret. So a leaf can be checked by those who must not see it.
-func LeafBySum(e *Entry, secret *[32]byte) (leaf [32]byte) {
-	h := takeHash()
-	defer leafHashes.Put(h)
-	bodies := bodyHashes(h, e, secret)
-	h.text(leafForm)
-	h.text(e.Kind.String())
-	h.number(int64(e.ID))
-	h.number(e.Version)
-	h.number(e.Time.UnixMilli())
-	h.text(e.Change)
-	for i := range bodies {
-		h.raw(bodies[i][:])
+func LeafBySum(e *Entry, secret *[32]byte) [32]byte {
+	var parts [512]byte
+	b := appendText(parts[:0], leafForm)
+	b = appendText(b, e.Kind.String())
+	b = appendNumber(b, int64(e.ID))
+	b = appendNumber(b, e.Version)
+	b = appendNumber(b, e.Time.UnixMilli())
+	b = appendText(b, e.Change)
+	for _, h := range bodyHashes(e, secret) {
+		b = append(b, h[:]...)
 	}
-	h.sum(&leaf)
-	return leaf
+	return sha256.Sum256(b)
 }
 
 // BodyHashes returns H_actor, H_cause, H_fields, H_state and H_secret of an entry, each of
 // which can be opened, or erased, alone. Of a redacted one the last four are those that
 // were kept.
-func BodyHashes(e *Entry) [5][32]byte {
-	h := takeHash()
-	defer leafHashes.Put(h)
-	return bodyHashes(h, e, SecretSum(e))
-}
+func BodyHashes(e *Entry) [5][32]byte { return bodyHashes(e, SecretSum(e)) }
 
-func bodyHashes(h *leafHash, e *Entry, secret *[32]byte) (bodies [5][32]byte) {
-	begin := func(i int, name string) {
-		h.text(bodyForm)
-		h.text(name)
-		h.raw(e.Salts[i][:])
+func bodyHashes(e *Entry, secret *[32]byte) (bodies [5][32]byte) {
+	b := make([]byte, 0, max(len(e.Fields), len(e.State))+128)
+	body := func(i int, name string, text []byte) {
+		b = appendText(appendText(b[:0], bodyForm), name)
+		b = appendText(append(b, e.Salts[i][:]...), text)
+		bodies[i] = sha256.Sum256(b)
 	}
-	begin(0, "actor")
-	h.number(8)
-	h.number(int64(e.Actor))
-	h.sum(&bodies[0])
+	body(0, "actor", appendNumber(nil, int64(e.Actor)))
 	if e.Redacted != nil {
 		copy(bodies[1:], e.Redacted.Hashes[:])
 		return bodies
 	}
-	begin(1, "cause")
-	h.number(int64(3*8 + len(e.Cause.Client) + len(e.Cause.Request) + len(e.Cause.Reason)))
-	h.text(e.Cause.Client)
-	h.text(e.Cause.Request)
-	h.text(e.Cause.Reason)
-	h.sum(&bodies[1])
-	begin(2, "fields")
-	h.bytes(e.Fields)
-	h.sum(&bodies[2])
-	begin(3, "state")
-	h.bytes(e.State)
-	h.sum(&bodies[3])
+	body(1, "cause", appendText(appendText(appendText(nil, e.Cause.Client), e.Cause.Request), e.Cause.Reason))
+	body(2, "fields", e.Fields)
+	body(3, "state", e.State)
 	if secret != nil {
-		begin(4, "secret")
-		h.bytes(secret[:])
-		h.sum(&bodies[4])
+		body(4, "secret", secret[:])
 	}
 	return bodies
 }
 
-// leafHash gathers small parts, so that the hash is fed in large ones.
-type leafHash struct {
-	h    hash.Hash
-	n    int
-	room [192]byte
-	out  [32]byte
+func appendNumber(b []byte, n int64) []byte { return binary.BigEndian.AppendUint64(b, uint64(n)) }
+
+// appendText appends a text led by its length.
+func appendText[T string | []byte](b []byte, text T) []byte {
+	return append(appendNumber(b, int64(len(text))), text...)
 }
 
-// leafHashes are those that nobody uses.
-var leafHashes = sync.Pool{New: func() any { return &leafHash{h: sha256.New()} }}
-
-func takeHash() *leafHash {
-	h, _ := leafHashes.Get().(*leafHash)
-	return h
-}
-
-func (l *leafHash) flush() {
-	l.h.Write(l.room[:l.n])
-	l.n = 0
-}
-
-func (l *leafHash) number(n int64) {
-	if l.n+8 > len(l.room) {
-		l.flush()
-	}
-	binary.BigEndian.PutUint64(l.room[l.n:], uint64(n))
-	l.n += 8
-}
-
-// raw adds a salt or a hash.
-func (l *leafHash) raw(b []byte) {
-	if l.n+len(b) > len(l.room) {
-		l.flush()
-	}
-	l.n += copy(l.room[l.n:], b)
-}
-
-func (l *leafHash) bytes(b []byte) {
-	l.number(int64(len(b)))
-	if len(b) > len(l.room)-l.n {
-		l.flush()
-		l.h.Write(b)
-		return
-	}
-	l.n += copy(l.room[l.n:], b)
-}
-
-func (l *leafHash) text(s string) {
-	l.number(int64(len(s)))
-	for len(s) > 0 {
-		if l.n == len(l.room) {
-			l.flush()
-		}
-		n := copy(l.room[l.n:], s)
-		l.n, s = l.n+n, s[n:]
-	}
-}
-
-// sum gives the hash and begins another one.
-func (l *leafHash) sum(to *[32]byte) {
-	l.flush()
-	l.h.Sum(l.out[:0])
-	l.h.Reset()
-	*to = l.out
-}
-
-// ChainHash gives the hash of a commit: SHA-256(hash of the commit before ‖
-// position of its first entry as 8 bytes big endian ‖ leaves in order). The
-// commit before the first has a hash of zeros.
+// ChainHash returns the hash of a commit: SHA-256(hash of the commit before ‖ position of
+// its first entry as 8 bytes big endian ‖ leaves in order). The commit before the first
+// has a hash of zeros.
 func ChainHash(before [32]byte, first calendar.Position, leaves [][32]byte) [32]byte {
-	h := sha256.New()
-	h.Write(before[:])
-	var pos [8]byte
-	binary.BigEndian.PutUint64(pos[:], uint64(first))
-	h.Write(pos[:])
+	b := appendNumber(slices.Clone(before[:]), int64(first))
 	for i := range leaves {
-		h.Write(leaves[i][:])
+		b = append(b, leaves[i][:]...)
 	}
-	var sum [32]byte
-	h.Sum(sum[:0])
-	return sum
+	return sha256.Sum256(b)
 }
 
-// Moment gives a time as entries keep it: UTC, whole milliseconds.
+// Moment returns a time as entries have it: UTC, whole milliseconds.
 func Moment(t time.Time) time.Time { return time.UnixMilli(t.UnixMilli()).UTC() }
 
-// Entry gives the entry that a draft of the Append becomes, but for its position. Each
-// call gives other salts, so another leaf.
+// Entry returns the entry that a draft of the Append becomes, without its position. Each
+// call draws other salts, so it has another leaf.
 func (a *Append) Entry(i int) Entry { return a.Drafts[i].Entry(a.Time, a.Actor, a.Cause) }
 
 // Entry returns the entry that a draft becomes, without its position. Each call draws
@@ -241,9 +131,9 @@ func (d *Draft) Entry(at time.Time, actor calendar.ID, c Cause) Entry {
 }
 
 // Bytes returns the salts as stores keep them, one after the other.
-func (s *Salts) Bytes() []byte { return s.Append(make([]byte, 0, len(s)*len(s[0]))) }
+func (s *Salts) Bytes() []byte { return s.Append(nil) }
 
-// Append adds the salts to bytes as stores keep them.
+// Append appends the salts to bytes as stores keep them.
 func (s *Salts) Append(b []byte) []byte {
 	for i := range s {
 		b = append(b, s[i][:]...)

