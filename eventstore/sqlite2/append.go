@@ -1,0 +1,291 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"daybook/calendar"
+	eventstore "daybook/eventstore/port"
+	"daybook/internal/ground/pause"
+)
+
+// The most that one commit takes.
+const (
+	commitAppends = 256
+	commitBytes   = 8 << 20
+)
+
+// Append implements eventstore.Store.
+func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	return s.committer.Append(ctx, appends)
+}
+
+// Sync implements eventstore.Store: what can be read was committed with synchronous=FULL,
+// and lasts unless the files were lost.
+func (s *Store) Sync(ctx context.Context) error {
+	if err := s.usable(ctx); err != nil {
+		return err
+	}
+	return s.permitted(ctx)
+}
+
+// commit decides items and writes those that win in one transaction.
+func (s *Store) commit(ctx context.Context, items []*eventstore.Item) error {
+	if err := s.permitted(ctx); err != nil {
+		return err
+	}
+	g := eventstore.NewGroup(s.Epoch())
+	err := s.write(ctx, func(ctx context.Context) error {
+		if err := s.gather(ctx, g, items); err != nil {
+			return fmt.Errorf("read for append: %w", err)
+		}
+		for _, it := range items {
+			*it.Result = g.Decide(it)
+		}
+		return s.insert(ctx, g)
+	})
+	s.commits.Add(1) // before the cache is changed, see held
+	if err != nil {
+		s.cache.InvalidateAll() // perhaps it was committed
+		return err
+	}
+	s.learn(g)
+	return s.permitted(ctx)
+}
+
+// learn has readers see what was committed: first the records, then the head.
+func (s *Store) learn(g *eventstore.Group) {
+	for id, h := range g.Records {
+		s.cache.Set(id, h)
+	}
+	s.usedID(g.GreatestID())
+	h := eventstore.Head{Mark: g.Chain()}
+	for i := range g.Signs {
+		h.Signed = max(h.Signed, g.Signs[i].Size)
+	}
+	s.signal.Move(h, len(g.Redacts) > 0)
+}
+
+// write runs one transaction on the writing connection.
+func (s *Store) write(ctx context.Context, do func(ctx context.Context) error) error {
+	return s.alone(ctx, func(ctx context.Context) error {
+		_, err := s.writer.exec(ctx, "BEGIN IMMEDIATE")
+		if err == nil {
+			err = do(ctx)
+		}
+		if err == nil {
+			_, err = s.writer.exec(ctx, "COMMIT")
+		}
+		if err != nil {
+			_, _ = s.writer.exec(ctx, "ROLLBACK") // the first error says what is wrong
+		}
+		return err
+	})
+}
+
+// alone uses the writing connection. The context does not cut it off: the engine carries
+// out a BEGIN that the driver reports as cancelled.
+func (s *Store) alone(ctx context.Context, do func(ctx context.Context) error) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	return translate(do(context.WithoutCancel(ctx)))
+}
+
+// gather reads what the file says about all that the items touch.
+func (s *Store) gather(ctx context.Context, g *eventstore.Group, items []*eventstore.Item) error {
+	end, err := one(ctx, s.writer, endQuery, scanEnd)
+	if err != nil {
+		return err
+	}
+	g.Begin(end.Mark)
+	t := eventstore.TouchedBy(items)
+	for _, id := range t.Records {
+		h, err := s.held(ctx, s.writer, id, int64(end.lastID))
+		if err != nil {
+			return err
+		}
+		if h != nil {
+			g.Records[id] = h
+		}
+	}
+	for _, c := range t.Claims {
+		holder, err := one(ctx, s.writer, holderQuery, value[calendar.ID], c.Space, c.Key)
+		if err != nil {
+			return err
+		}
+		if holder != 0 {
+			g.Holders[c] = holder
+		}
+	}
+	for _, n := range t.Names {
+		if g.Counts[n], err = one(ctx, s.writer, "SELECT count(*) FROM names WHERE space = ? AND key = ?", value[int], n.Space, n.Key); err != nil {
+			return err
+		}
+	}
+	for _, k := range t.Receipts {
+		if g.Receipts[k], err = one(ctx, s.writer, receiptQuery+"WHERE user = ? AND key = ?", scanReceipt, int64(k.User), k.Key); err != nil {
+			return err
+		}
+	}
+	for _, size := range t.Sizes {
+		signed, err := all(ctx, s.writer, checkpointQuery+"WHERE size = ? OR size = (SELECT max(size) FROM checkpoints)", scanCheckpoint, number(size))
+		if err != nil {
+			return err
+		}
+		g.Signed = append(g.Signed, signed...)
+	}
+	return nil
+}
+
+// insert writes what a group decided.
+func (s *Store) insert(ctx context.Context, g *eventstore.Group) error {
+	err := s.inserting(ctx, func(do statement) {
+		insertLog(do, g)
+		insertRecords(do, g.Changes())
+		for _, r := range g.Stored {
+			r.Time = eventstore.Moment(s.o.Now())
+			insertReceipt(do, r)
+		}
+		for i := range g.Signs {
+			insertCheckpoint(do, &g.Signs[i])
+		}
+	})
+	for _, id := range g.Redacts {
+		if err == nil {
+			err = s.redact(ctx, g.Records[id])
+		}
+	}
+	return err
+}
+
+// statement runs a statement, unless one before it failed.
+type statement func(text string, args ...any)
+
+// inserting runs the statements of insert and returns the first error.
+func (s *Store) inserting(ctx context.Context, insert func(do statement)) (err error) {
+	insert(func(text string, args ...any) {
+		if err == nil {
+			_, err = s.writer.exec(ctx, text, args...)
+		}
+	})
+	return err
+}
+
+func insertLog(do statement, g *eventstore.Group) {
+	if len(g.Entries) == 0 {
+		return
+	}
+	for i := range g.Entries {
+		e := &g.Entries[i]
+		do(`INSERT INTO entries (position, kind, record, version, time, actor, change, leaf, client, request, reason, body, secret, salts)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, number(e.Position), e.Kind.String(), int64(e.ID), e.Version, e.Time.UnixMilli(),
+			int64(e.Actor), e.Change, e.Leaf[:], e.Cause.Client, e.Cause.Request, e.Cause.Reason, packBody(&e.Entry), e.Secret, e.Salts.Bytes())
+	}
+	first, m := number(g.Entries[0].Position), g.Chain()
+	do("INSERT INTO commits (first, last, hash) VALUES (?, ?, ?)", first, number(m.Position), m.Hash[:])
+	do(`INSERT INTO times (block, least, greatest) SELECT position / 1024 AS block, min(time), max(time) FROM entries WHERE position >= ? GROUP BY block
+		ON CONFLICT (block) DO UPDATE SET least = min(least, excluded.least), greatest = max(greatest, excluded.greatest)`, first)
+	for _, t := range g.Slugs {
+		do("INSERT INTO slugs (kind, slug, position, record) VALUES (?, ?, ?, ?)", t.Kind.String(), t.Slug, number(t.Position), int64(t.Record))
+	}
+}
+
+func insertRecords(do statement, c eventstore.Changes) {
+	for _, p := range c.DroppedClaims {
+		do("DELETE FROM claims WHERE space = ? AND key = ?", p.Space, p.Key)
+	}
+	for _, p := range c.DroppedNames {
+		do("DELETE FROM names WHERE space = ? AND key = ? AND record = ?", p.Space, p.Key, int64(p.Record))
+	}
+	for _, h := range c.Records {
+		do(`INSERT INTO records (id, kind, version, position, secret, erased) VALUES (?, ?, ?, ?, ?, ?)
+			ON CONFLICT (id) DO UPDATE SET version = excluded.version, position = excluded.position, secret = excluded.secret, erased = excluded.erased`,
+			int64(h.ID), h.Kind.String(), h.Version, number(h.Position), h.Secret, h.Erased)
+	}
+	for _, p := range c.Claims { // one that is held is an error
+		do("INSERT INTO claims (space, key, record) VALUES (?, ?, ?)", p.Space, p.Key, int64(p.Record))
+	}
+	for _, p := range c.Names {
+		do("INSERT INTO names (space, key, record) VALUES (?, ?, ?)", p.Space, p.Key, int64(p.Record))
+	}
+}
+
+func insertReceipt(do statement, r *eventstore.Receipt) {
+	do("INSERT INTO receipts (user, key, fingerprint, kept, record, version, position) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		int64(r.User), r.Key, r.Fingerprint[:], r.Time.UnixMilli(), int64(r.Record), r.Version, number(r.Position))
+}
+
+func insertCheckpoint(do statement, c *eventstore.Checkpoint) {
+	do(`INSERT INTO checkpoints (size, origin, note, time, keys) VALUES (?, ?, ?, ?, ?) ON CONFLICT (size) DO UPDATE SET note = excluded.note`,
+		number(c.Size), c.Origin, c.Note, c.Time.UnixMilli(), c.Keys)
+}
+
+func insertRedacted(do statement, e *eventstore.Entry) {
+	do("INSERT INTO redacted (position, by, hashes) VALUES (?, ?, ?)", number(e.Position), number(e.Redacted.By), e.Redacted.Bytes())
+}
+
+// redact takes away what is left of the entries before the last one of a record, which
+// erased it, and its past slugs.
+func (s *Store) redact(ctx context.Context, h *eventstore.Held) error {
+	const left = entryQuery + `WHERE e.record = ? AND e.version < ? AND (x.position IS NULL OR length(e.body) > 0
+		OR e.client <> '' OR e.request <> '' OR e.reason <> '' OR e.secret IS NOT NULL) ORDER BY e.version LIMIT 256`
+	scan := func(r row) (eventstore.Entry, error) {
+		e, err := scanEntry(r)
+		if errors.Is(err, eventstore.ErrDamaged) { // it goes as well, and stays to be found
+			err = nil
+		}
+		return e, err
+	}
+	for {
+		entries, err := all(ctx, s.writer, left, scan, int64(h.ID), h.Version)
+		if err != nil {
+			return err
+		}
+		if err := s.inserting(ctx, func(do statement) {
+			for i := range entries {
+				e := &entries[i]
+				if e.Redacted == nil {
+					e.Redact(h.Position)
+					insertRedacted(do, e)
+				}
+				salts := eventstore.Salts{e.Salts[0]}
+				do("UPDATE entries SET client = '', request = '', reason = '', body = x'', secret = NULL, salts = ? WHERE position = ?", salts.Bytes(), number(e.Position))
+			}
+			do("DELETE FROM slugs WHERE record = ?", int64(h.ID))
+		}); err != nil || len(entries) == 0 {
+			return err
+		}
+	}
+}
+
+// compactPause is waited before the log is emptied again, while others read.
+const compactPause = 20 * time.Millisecond
+
+// Compact writes the file again and empties the log, so that nothing of what was erased
+// is in either. It needs room for another file of the size of this one. Appends wait
+// while the file is written; the log is emptied when all who read have come to an end.
+// Errors: ErrUnavailable, ErrClosed, that of the context.
+func (s *Store) Compact(ctx context.Context) error {
+	if err := s.usable(ctx); err != nil {
+		return err
+	}
+	if err := s.permitted(ctx); err != nil {
+		return err
+	}
+	err := s.alone(ctx, func(ctx context.Context) error {
+		_, err := s.writer.exec(ctx, "VACUUM")
+		return err
+	})
+	for busy := true; err == nil && busy; {
+		err = s.alone(ctx, func(ctx context.Context) (err error) {
+			busy, err = s.emptyLog(ctx)
+			return err
+		})
+		if err == nil && busy {
+			err = pause.For(ctx, compactPause)
+		}
+	}
+	return err
+}

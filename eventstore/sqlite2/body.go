@@ -1,0 +1,35 @@
+package sqlite
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	eventstore "daybook/eventstore/port"
+	"daybook/internal/ground/compact"
+)
+
+// packBody returns the stored body of an entry: the length of its fields, the fields and
+// the state, compressed; that of a redacted entry is empty.
+func packBody(e *eventstore.Entry) []byte {
+	if e.Redacted != nil {
+		return []byte{}
+	}
+	return compact.Pack(binary.AppendUvarint(nil, uint64(len(e.Fields))), e.Fields, e.State)
+}
+
+// unpackBody returns the fields and the state of a stored body. The error is ErrDamaged.
+func unpackBody(body []byte) (fields, state []byte, err error) {
+	if len(body) == 0 {
+		return nil, nil, nil
+	}
+	text, err := compact.Unpack(nil, body)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", eventstore.ErrDamaged, err)
+	}
+	length, n := binary.Uvarint(text)
+	if n <= 0 || length > uint64(len(text)-n) {
+		return nil, nil, fmt.Errorf("%w: body without an end of the fields", eventstore.ErrDamaged)
+	}
+	end := n + int(length)
+	return text[n:end:end], text[end:], nil
+}

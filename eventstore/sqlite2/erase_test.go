@@ -1,0 +1,297 @@
+package sqlite_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"daybook/calendar"
+	eventstore "daybook/eventstore/port"
+	"daybook/eventstore/port/storetest"
+	sqlite "daybook/eventstore/sqlite2"
+	"daybook/eventstore/verify"
+)
+
+// eraseLog fills a store with a venue of three versions whose texts are found nowhere
+// else, and others; it returns the erasure of the venue, which has entries 1, 2 and 4.
+func eraseLog(t *testing.T, s *sqlite.Store) eventstore.Append {
+	t.Helper()
+	now := time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC)
+	var venue *calendar.Record
+	write := func(c calendar.Change, receipt *eventstore.Receipt) {
+		t.Helper()
+		var before *calendar.Record
+		if venue != nil && c.ID == venue.ID {
+			before = venue
+		}
+		d, after := storetest.Draft(t, before, c, now)
+		a := eventstore.Append{
+			Drafts: []eventstore.Draft{d}, Time: now, Actor: 7, Receipt: receipt,
+			Cause: eventstore.Cause{Client: "Xylographer", Request: "r", Reason: "Quincunx"},
+		}
+		if c.ID != 1 {
+			a.Cause = eventstore.Cause{}
+		}
+		if res := s.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
+			t.Fatal(res.Err)
+		}
+		if c.ID == 1 {
+			venue = after
+		}
+	}
+	hall := func(verb string, fields calendar.Fields) calendar.Change {
+		return calendar.Change{Name: "venue." + verb, Kind: calendar.KindVenue, ID: 1, Home: calendar.LangEN, Fields: fields, Secret: []byte("Zwiebelturm")}
+	}
+	write(hall(calendar.Created, calendar.Fields{
+		"venue": calendar.Text{calendar.LangEN: "Jabberwock"}, "slug": "borogoves",
+		"imports": calendar.WithImportMark(nil, calendar.ImportMark{Source: "s", Line: 1, Key: "Bandersnatch"}),
+	}), &eventstore.Receipt{User: 7, Key: "k", Record: 1, Version: 1})
+	write(hall(calendar.Updated, calendar.Fields{"slug": "mome-raths", "address": "Frabjous"}), nil)
+	tag := calendar.Change{Name: "tag.created", Kind: calendar.KindTag, ID: 2, Home: calendar.LangEN, Fields: calendar.Fields{"slug": "tag"}}
+	write(tag, &eventstore.Receipt{User: 7, Key: "l", Record: 2, Version: 1})
+	write(hall(calendar.Updated, calendar.Fields{"city": "Vorpal"}), nil)
+	c, err := calendar.Erase(venue)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, _ := storetest.Draft(t, venue, c, now)
+	d.Secret = []byte{}
+	return eventstore.Append{Drafts: []eventstore.Draft{d}, Time: now, Cause: eventstore.Cause{Reason: "asked for"}, Redact: []calendar.ID{1}}
+}
+
+// eraseWords are the texts of the venue of eraseLog.
+var eraseWords = []string{
+	"Xylographer", "Quincunx", "Zwiebelturm", "Jabberwock", "jabberwock", "borogoves", "Bandersnatch", "mome-raths", "Frabjous", "Vorpal",
+}
+
+func erase(t *testing.T, s *sqlite.Store, a eventstore.Append) {
+	t.Helper()
+	if res := s.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil || res.Position != 5 {
+		t.Fatalf("erase: %+v", res)
+	}
+}
+
+func found(t *testing.T, s *sqlite.Store) verify.Findings {
+	t.Helper()
+	f, err := verify.Store(t.Context(), s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestErasedBytes: no word of an erased record is left in the raw bytes of the files, also
+// while others read and write (HISTORY 20.34, the part of the store).
+func TestErasedBytes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, filepath.Join(dir, "events.db"), sqlite.Options{})
+	e := eraseLog(t, s)
+	left := func() (words []string) {
+		t.Helper()
+		files, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range eraseWords {
+			for _, file := range files {
+				b, err := os.ReadFile(filepath.Join(dir, file.Name()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if bytes.Contains(b, []byte(word)) {
+					words = append(words, word)
+					break
+				}
+			}
+		}
+		return words
+	}
+	if before := left(); len(before) < len(eraseWords)-2 { // packed ones may not stand as they are
+		t.Fatalf("only %q are in the files before", before)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	others := make(chan error, 1)
+	go func() {
+		var err error
+		for id := calendar.ID(100); ctx.Err() == nil && err == nil; id += 2 {
+			a, made := twoRecords(id)
+			res := s.Append(ctx, []eventstore.Append{a})[0]
+			_, read := s.Read(ctx, eventstore.Range{Limit: 50})
+			if err = errors.Join(made, res.Err, read); ctx.Err() != nil {
+				err = nil
+			}
+		}
+		others <- err
+	}()
+	for head := calendar.Position(4); head < 20; {
+		h, err := eventstore.Wait(t.Context(), s, head)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head = h.Position
+	}
+	if res := s.Append(t.Context(), []eventstore.Append{e}); res[0].Err != nil {
+		t.Fatal(res[0].Err)
+	}
+	if err := s.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if words := left(); len(words) > 0 {
+		t.Errorf("%q are in the files", words)
+	}
+	stop()
+	if err := <-others; err != nil {
+		t.Errorf("others: %v", err)
+	}
+	if f := found(t, s); f.Result != verify.Redacted || f.Redacted != 3 || len(f.Erasures) != 1 || f.Erasures[0].Reason != "asked for" {
+		t.Errorf("Verify: %+v", f)
+	}
+}
+
+// TestRowsStay: by hand no entry is changed, replaced, deleted or put out of order, no commit
+// either, nor what is known of redacted entries, also on one that may be blanked (HISTORY
+// 14.3, 20.38).
+func TestRowsStay(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "events.db")
+	s := open(t, path, sqlite.Options{})
+	erase(t, s, eraseLog(t, s))
+	db := raw(t, path)
+	defer func() { _ = db.Close() }()
+	const blank = "client = '', request = '', reason = '', body = x'', secret = NULL"
+	const again = " INTO entries SELECT %d, kind, record, version + 9, time, actor, change, leaf, client, request, reason, body, secret, salts FROM entries WHERE position = 3"
+	for _, text := range []string{
+		"UPDATE entries SET client = 'x' WHERE position = 3",
+		"UPDATE entries SET " + blank + ", salts = salts WHERE position = 3", // no erasure of it
+		"UPDATE entries SET " + blank + " WHERE position = 5",                // the erasure itself
+		fmt.Sprintf("INSERT OR REPLACE"+again, 3),
+		fmt.Sprintf("INSERT"+again, 0),
+		fmt.Sprintf("INSERT"+again, 7),
+		"UPDATE commits SET hash = zeroblob(32) WHERE first = 1",
+		"DELETE FROM commits WHERE first = 5",
+		"INSERT OR REPLACE INTO commits VALUES (5, 5, zeroblob(32))",
+		"INSERT INTO commits VALUES (7, 7, zeroblob(32))",
+		"DELETE FROM entries",
+		"DELETE FROM entries WHERE position = 1",
+		"DELETE FROM entries WHERE position = 5",
+		"UPDATE entries SET client = 'x' WHERE position = 1",
+		"UPDATE entries SET reason = 'x' WHERE position = 1",
+		"UPDATE entries SET body = x'00' WHERE position = 1",
+		"UPDATE entries SET secret = x'' WHERE position = 1",
+		"UPDATE entries SET " + blank + ", kind = 'tag' WHERE position = 1",
+		"UPDATE entries SET " + blank + ", record = 9 WHERE position = 1",
+		"UPDATE entries SET " + blank + ", version = 9 WHERE position = 1",
+		"UPDATE entries SET " + blank + ", time = 9 WHERE position = 1",
+		"UPDATE entries SET " + blank + ", actor = 9 WHERE position = 1",
+		"UPDATE entries SET " + blank + ", change = 'x' WHERE position = 1",
+		"UPDATE entries SET " + blank + ", leaf = zeroblob(32) WHERE position = 1",
+		"UPDATE entries SET " + blank + ", salts = zeroblob(80) WHERE position = 1",
+		"UPDATE entries SET " + blank + ", salts = NULL WHERE position = 1",
+		"UPDATE entries SET " + blank + ", salts = CAST(substr(salts, 1, 79) || 'x' AS BLOB) WHERE position = 1",
+		"UPDATE entries SET " + blank + ", position = 9 WHERE position = 1",
+		"INSERT OR REPLACE INTO entries SELECT * FROM entries WHERE position = 1",
+		"UPDATE redacted SET hashes = zeroblob(128)",
+		"UPDATE redacted SET by = 4",
+		"DELETE FROM redacted",
+		"INSERT OR REPLACE INTO redacted SELECT position, by, zeroblob(128) FROM redacted WHERE position = 1",
+		"INSERT INTO redacted VALUES (3, 5, zeroblob(128))", // of another record
+		"INSERT INTO redacted VALUES (5, 5, zeroblob(128))", // not of a greater version
+		"INSERT INTO redacted VALUES (6, 5, zeroblob(128))", // no entry
+		"INSERT INTO redacted VALUES (3, 4, zeroblob(128))", // by no erasure
+	} {
+		_, err := db.ExecContext(t.Context(), text)
+		if err == nil || !regexp.MustCompile("append only|are dense|stay so|only an erasure redacts").MatchString(err.Error()) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	// What an erasure does may be done again.
+	sqlExec(t, db, "UPDATE entries SET "+blank+" WHERE position = 1")
+	if f := found(t, s); f.Result != verify.Redacted || f.Redacted != 3 {
+		t.Errorf("Verify: %+v", f)
+	}
+}
+
+// TestHalfErased: what of an erased record is left, by whatever cut it off, is found and
+// erased by the same call; what is blank without an erasure is tampered with (HISTORY
+// 14.5, 20.38).
+func TestHalfErased(t *testing.T) {
+	t.Parallel()
+	const off = "DROP TRIGGER entries_no_update; DROP TRIGGER redacted_no_delete; DROP TRIGGER redacted_no_update; DROP TRIGGER redacted_by_erasure;"
+	for _, tt := range []struct {
+		name, do string
+		appended bool // nothing but the entry was written
+		want     verify.Result
+		position calendar.Position
+		says     string
+	}{
+		{"only the entry", "", true, verify.Incomplete, 1, "run again: daybook erase venue 1"},
+		{"text is left", "UPDATE entries SET client = 'x' WHERE position = 2", false, verify.Incomplete, 2, "run again: daybook erase venue 1"},
+		{"a body is left", "UPDATE entries SET body = (SELECT body FROM entries WHERE position = 3) WHERE position = 1", false, verify.Incomplete, 1, "daybook erase"},
+		{"a hash was changed", "UPDATE redacted SET hashes = zeroblob(128) WHERE position = 2", false, verify.Tampered, 2, "does not fit its leaf"},
+		{"another entry erased it", "UPDATE redacted SET by = 3 WHERE position = 1", false, verify.Tampered, 2, "of its record by entry 3"},
+		{"blank by hand", "UPDATE entries SET client = '', request = '', reason = '', body = x'', secret = NULL WHERE position = 3", false, verify.Tampered, 3, "no erasure is known"},
+		{"blank, and said to be erased", `UPDATE entries SET client = '', request = '', reason = '', body = x'', secret = NULL WHERE position = 3;
+			INSERT INTO redacted VALUES (3, 5, zeroblob(128))`, false, verify.Tampered, 3, "does not fit its leaf"},
+		{"forgotten", "DELETE FROM redacted WHERE position = 4", false, verify.Tampered, 4, "no erasure is known"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "events.db")
+			s := open(t, path, sqlite.Options{})
+			e := eraseLog(t, s)
+			if tt.appended {
+				only := e
+				only.Redact = nil
+				erase(t, s, only)
+			} else {
+				erase(t, s, e)
+				db := raw(t, path)
+				sqlExec(t, db, off+tt.do)
+				if err := db.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f := found(t, s)
+			if f.Result != tt.want || f.Position != tt.position || !strings.Contains(f.Why, tt.says) {
+				t.Errorf("Verify: %+v", f)
+			}
+			if !errors.Is(f.Err(), eventstore.ErrDamaged) {
+				t.Errorf("its error is %v", f.Err())
+			}
+			if tt.want != verify.Incomplete {
+				return
+			}
+			erase(t, s, eventstore.Append{Redact: e.Redact})
+			if f := found(t, s); f.Result != verify.Redacted || f.Redacted != 3 || f.Err() != nil {
+				t.Errorf("after another erasure: %+v", f)
+			}
+		})
+	}
+}
+
+// TestEraseDamaged: an entry that cannot be read goes with its record, and stays to be
+// found.
+func TestEraseDamaged(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "events.db")
+	s := open(t, path, sqlite.Options{})
+	e := eraseLog(t, s)
+	db := raw(t, path)
+	var trigger string
+	if err := db.QueryRowContext(t.Context(), "SELECT sql FROM sqlite_schema WHERE name = 'entries_no_update'").Scan(&trigger); err != nil {
+		t.Fatal(err)
+	}
+	sqlExec(t, db, "DROP TRIGGER entries_no_update; UPDATE entries SET body = x'01' WHERE position = 1; "+trigger)
+	erase(t, s, e)
+	if f := found(t, s); f.Result != verify.Tampered || f.Position != 1 {
+		t.Errorf("Verify: %+v", f)
+	}
+}

@@ -1,0 +1,227 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"daybook/calendar"
+	eventstore "daybook/eventstore/port"
+)
+
+func openStore(t *testing.T) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "events.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// plain makes an Append of one new record of noise, which cannot be packed; the store
+// does not look inside.
+func plain(id calendar.ID, payload int) eventstore.Append {
+	noise := make([]byte, (payload+1)/2)
+	_, _ = rand.NewChaCha8([32]byte{byte(id), byte(id >> 8)}).Read(noise) // never fails
+	return eventstore.Append{
+		Time: time.UnixMilli(1),
+		Drafts: []eventstore.Draft{{
+			Kind: calendar.KindTag, ID: id, Change: "tag.created", Fields: []byte(`{}`),
+			State:  fmt.Appendf(nil, `"%x"`, noise),
+			Claims: []calendar.Claim{{Space: "slug/tag", Key: id.String()}},
+		}},
+	}
+}
+
+// TestFullDisk: a store that cannot write says so, loses nothing that it
+// acknowledged, and goes on when there is room.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	limit := func(pages int) {
+		t.Helper()
+		// The committer is idle: nobody appends.
+		if _, err := s.writer.exec(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if res := s.Append(t.Context(), []eventstore.Append{plain(1, 10)}); res[0].Err != nil {
+		t.Fatal(res[0].Err)
+	}
+	limit(1) // what the file has now
+	full := s.Append(t.Context(), []eventstore.Append{plain(2, 100_000), plain(3, 100_000)})
+	for i, res := range full {
+		if !errors.Is(res.Err, eventstore.ErrUnavailable) {
+			t.Errorf("append %d on a full disk: %v, want ErrUnavailable", i, res.Err)
+		}
+	}
+	states, err := s.Load(t.Context(), 1, 2, 3)
+	if err != nil || states[0].Version != 1 || states[1].Version != 0 || states[2].Version != 0 {
+		t.Errorf("states after it: %+v, %v", states, err)
+	}
+	limit(1 << 20)
+	if res := s.Append(t.Context(), []eventstore.Append{plain(2, 100_000)}); res[0].Err != nil || res[0].Position != 2 {
+		t.Errorf("append when there is room again: %+v", res[0])
+	}
+	commits, err := s.Commits(t.Context(), 1, 10)
+	if err != nil || len(commits) != 2 || commits[1].Last != 2 {
+		t.Errorf("commits are %+v, %v", commits, err)
+	}
+}
+
+// TestOneBadItem: what the engine refuses for one item alone does not harm the
+// others of its group, and every commit is told with its size and its end.
+func TestOneBadItem(t *testing.T) {
+	t.Parallel()
+	var told []string
+	began := 0
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "events.db"), Options{Observe: func() func(eventstore.Committed) {
+		began++
+		return func(c eventstore.Committed) {
+			told = append(told, fmt.Sprint(c.Appends, " ", c.Entries, " ", c.Head, " ", c.Err != nil))
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	if _, err := s.writer.exec(t.Context(), `CREATE TRIGGER refuse BEFORE INSERT ON records WHEN NEW.id = 3
+		BEGIN SELECT RAISE(ABORT, 'refused'); END`); err != nil {
+		t.Fatal(err)
+	}
+	var appends []eventstore.Append
+	for id := calendar.ID(1); id <= 5; id++ {
+		appends = append(appends, plain(id, 10))
+	}
+	next := calendar.Position(1)
+	for i, res := range s.Append(t.Context(), appends) {
+		if i == 2 {
+			if res.Err == nil || errors.Is(res.Err, eventstore.ErrUnavailable) {
+				t.Errorf("the bad one: %+v", res)
+			}
+			continue
+		}
+		if res.Err != nil || res.Position != next {
+			t.Errorf("append %d: %+v, want position %d", i, res, next)
+		}
+		next++
+	}
+	if h, err := s.Head(t.Context(), eventstore.Point{}); err != nil || h.Position != 4 {
+		t.Errorf("head is %d, %v", h.Position, err)
+	}
+	s.Append(t.Context(), []eventstore.Append{plain(5, 10), plain(6, 10)}) // 5 is there already
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"5 0 0 true", "1 1 1 false", "1 1 2 false", "1 0 0 true", "1 1 3 false", "1 1 4 false", "2 1 5 false"}
+	if !slices.Equal(told, want) || began != len(want) {
+		t.Errorf("of %d commits told %q, want %q", began, told, want)
+	}
+}
+
+// TestCloseDrains: appends that were taken are finished, later ones refused.
+func TestCloseDrains(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "events.db")
+	s, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := make([]eventstore.Result, 200)
+	var wg sync.WaitGroup
+	for i := range results {
+		wg.Go(func() {
+			results[i] = s.Append(context.WithoutCancel(t.Context()), []eventstore.Append{plain(calendar.ID(i+1), 100)})[0]
+		})
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wg.Wait()
+	s, err = Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	done := 0
+	for i, res := range results {
+		states, err := s.Load(t.Context(), calendar.ID(i+1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case res.Err == nil && states[0].Position == res.Position:
+			done++
+		case errors.Is(res.Err, eventstore.ErrClosed) && states[0].Version == 0:
+		default:
+			t.Errorf("append %d: %+v, the state is %+v", i, res, states[0])
+		}
+	}
+	if h, err := s.Head(t.Context(), eventstore.Point{}); err != nil || int(h.Position) != done {
+		t.Errorf("head is %d, %v, %d appends were answered", h.Position, err, done)
+	}
+}
+
+// TestCache: what a commit overtakes while it is read is not cached, evicted or not.
+func TestCache(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	for id := range calendar.ID(2) {
+		if res := s.Append(t.Context(), []eventstore.Append{plain(id+1, 10)}); res[0].Err != nil {
+			t.Fatal(res[0].Err)
+		}
+	}
+	if h, ok := s.cache.GetIfPresent(2); !ok || h.Version != 1 {
+		t.Fatalf("what was committed is not cached: %+v", h)
+	}
+	for _, tt := range []struct {
+		name      string
+		overtaken bool
+	}{{"read", false}, {"overtaken", true}} {
+		s.cache.InvalidateAll()
+		s.commits.Store(7)
+		slow := &statements{db: s.reader.db, on: s.reader.db, usable: func(context.Context) error {
+			if tt.overtaken { // a commit while the record is read
+				s.commits.Add(1)
+			}
+			return nil
+		}}
+		if h, err := s.held(t.Context(), slow, 1, 2); err != nil || h == nil {
+			t.Fatalf("%s: %+v, %v", tt.name, h, err)
+		}
+		if _, ok := s.cache.GetIfPresent(1); ok == tt.overtaken {
+			t.Errorf("%s: cached %t", tt.name, ok)
+		}
+	}
+}
+
+// A commit is in the file a moment before the head moves to it. A reader that
+// was given it would find itself ahead of the store.
+func TestReadStaysBehindTheHead(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	for id := range calendar.ID(3) {
+		if res := s.Append(t.Context(), []eventstore.Append{plain(id+1, 10)}); res[0].Err != nil {
+			t.Fatal(res[0].Err)
+		}
+	}
+	now := s.signal
+	s.signal = eventstore.NewSignal(eventstore.Head{Mark: calendar.Mark{Position: 2}})
+	for after, want := range []int{2, 1, 0} {
+		entries, err := s.Read(t.Context(), eventstore.Range{After: uint64(after), Limit: 10})
+		if err != nil || len(entries) != want {
+			t.Errorf("after %d: got %d entries and %v, want %d", after, len(entries), err, want)
+		}
+	}
+	s.signal = now
+	if entries, err := s.Read(t.Context(), eventstore.Range{Limit: 10}); err != nil || len(entries) != 3 {
+		t.Errorf("got %d entries and %v, want 3", len(entries), err)
+	}
+}

@@ -1,0 +1,206 @@
+package sqlite_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"daybook/calendar"
+	eventstore "daybook/eventstore/port"
+	sqlite "daybook/eventstore/sqlite2"
+)
+
+// writerFile, when set, makes the test binary a writer to that file, which is
+// killed by the test that started it.
+const writerFile = "DAYBOOK_TEST_WRITER_FILE"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(writerFile); path != "" {
+		if err := writeForEver(context.Background(), path); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// twoRecords makes an Append of two new records with one slug, and a receipt.
+func twoRecords(first calendar.ID) (eventstore.Append, error) {
+	now := time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC)
+	a := eventstore.Append{Time: now, Actor: 7, Cause: eventstore.Cause{Client: "writer", Request: first.String()}}
+	for i, k := range []calendar.Kind{calendar.KindTag, calendar.KindVenue} {
+		c := calendar.Change{
+			Name: k.String() + ".created", Kind: k, ID: first + calendar.ID(i), Home: calendar.LangEN,
+			Fields: calendar.Fields{k.NameField(): calendar.Text{calendar.LangEN: "Record " + first.String()}, "slug": "slug-" + first.String()},
+			Secret: []byte("secret of " + first.String()),
+		}
+		d, _, err := eventstore.NewDraft(nil, c, now)
+		if err != nil {
+			return a, err
+		}
+		a.Drafts = append(a.Drafts, d)
+	}
+	a.Receipt = &eventstore.Receipt{User: 7, Key: first.String(), Record: first, Version: 1}
+	return a, nil
+}
+
+// writeForEver writes with 16 callers and says on standard output what was
+// acknowledged.
+func writeForEver(ctx context.Context, path string) error {
+	s, err := sqlite.Open(ctx, path, sqlite.Options{})
+	if err != nil {
+		return err
+	}
+	var out sync.Mutex
+	failed := make(chan error)
+	for range 16 {
+		go func() {
+			for {
+				first, err := s.NewIDs(ctx, 2)
+				if err != nil {
+					failed <- err
+					return
+				}
+				a, err := twoRecords(first)
+				if err != nil {
+					failed <- err
+					return
+				}
+				res := s.Append(ctx, []eventstore.Append{a})[0]
+				if res.Err != nil {
+					failed <- res.Err
+					return
+				}
+				out.Lock()
+				fmt.Printf("%d %d\n", first, res.Position) // one write for the line
+				out.Unlock()
+			}
+		}()
+	}
+	return <-failed
+}
+
+// TestKilled: a process that is killed while it writes loses nothing that it
+// acknowledged, and leaves nothing half.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
+	path := filepath.Join(t.TempDir(), "events.db")
+	acknowledged := map[calendar.ID]calendar.Position{}
+	for range 4 {
+		killWriter(t, path, 1+rand.IntN(300), acknowledged)
+		checkKilled(t, path, acknowledged)
+	}
+	if len(acknowledged) < 4 {
+		t.Errorf("only %d appends were acknowledged", len(acknowledged))
+	}
+}
+
+// killWriter starts a writer and kills it after some acknowledgements.
+func killWriter(t *testing.T, path string, after int, acknowledged map[calendar.ID]calendar.Position) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self)
+	cmd.Env = append(os.Environ(), writerFile+"="+path)
+	cmd.Stderr = os.Stderr
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(pipe)
+	for n := 0; ; n++ {
+		if n == after {
+			if err := cmd.Process.Kill(); err != nil { // SIGKILL
+				t.Fatal(err)
+			}
+		}
+		line, err := lines.ReadString('\n')
+		if errors.Is(err, io.EOF) { // a line that was cut is none
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var id calendar.ID
+		var position calendar.Position
+		if _, err := fmt.Sscanf(line, "%d %d\n", &id, &position); err != nil {
+			t.Fatalf("line %q: %v", line, err)
+		}
+		acknowledged[id] = position
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Fatal("the writer ended by itself")
+	}
+}
+
+func checkKilled(t *testing.T, path string, acknowledged map[calendar.ID]calendar.Position) {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	}()
+	if err := damage(t, s); err != nil {
+		t.Fatal(err)
+	}
+	head, err := s.Head(t.Context(), eventstore.Point{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := head.Position
+	if n%2 != 0 || int(n) < 2*len(acknowledged) {
+		t.Errorf("%d entries, %d pairs were acknowledged", n, len(acknowledged))
+	}
+	entries, err := s.Read(t.Context(), eventstore.Range{Limit: int(n)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[calendar.ID]calendar.Position{}
+	for i := 0; i+1 < len(entries); i += 2 {
+		first, second := &entries[i], &entries[i+1]
+		if second.ID != first.ID+1 || first.Kind != calendar.KindTag || second.Kind != calendar.KindVenue {
+			t.Fatalf("entries %d and %d are not of one append", first.Position, second.Position)
+		}
+		found[first.ID] = second.Position
+		// What belongs to an entry is there with it.
+		slug := "slug-" + first.ID.String()
+		f, err := s.Find(t.Context(), eventstore.Lookup{
+			Claims: []calendar.Claim{{Space: "slug/tag", Key: slug}, {Space: "slug/venue", Key: slug}},
+			Names:  []calendar.Name{{Space: "name/venue", Key: "record " + first.ID.String()}},
+		})
+		if err != nil || f.Holders[0] != first.ID || f.Holders[1] != second.ID || len(f.Named[0]) != 1 {
+			t.Fatalf("append of %d: found %+v, %v", first.ID, f, err)
+		}
+		if r, err := s.Receipt(t.Context(), 7, first.ID.String()); err != nil || r == nil || r.Position != second.Position {
+			t.Fatalf("receipt of %d: %+v, %v", first.ID, r, err)
+		}
+	}
+	for id, position := range acknowledged {
+		if found[id] != position {
+			t.Errorf("append of %d was acknowledged at %d, found at %d", id, position, found[id])
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"daybook/internal/ground/pause"
+)
+
+const (
+	purgeEvery   = time.Minute
+	keepReceipts = 24 * time.Hour
+	// purgeBatch receipts are deleted at a time, so that appends do not wait for long, and
+	// purgePause is left to them in between.
+	purgeBatch, purgePause = 100, 20 * time.Millisecond
+)
+
+// purgeReceipts deletes old receipts until its context ends. What fails is tried again.
+func (s *Store) purgeReceipts(ctx context.Context) {
+	for wait := s.o.PurgeEvery; pause.For(ctx, wait) == nil; {
+		wait = s.o.PurgeEvery
+		if more, err := s.purge(ctx); err == nil && more {
+			wait = min(wait, purgePause)
+		}
+	}
+}
+
+// purge deletes some of the receipts that are too old, and reports whether there may be
+// others. Those of a clock that ran ahead count as stored now.
+func (s *Store) purge(ctx context.Context) (more bool, err error) {
+	if err := s.permitted(ctx); err != nil {
+		return false, err
+	}
+	return more, s.write(ctx, func(ctx context.Context) error {
+		now := s.o.Now()
+		if _, err := s.writer.exec(ctx, "UPDATE receipts SET kept = ?1 WHERE kept > ?1", now.UnixMilli()); err != nil {
+			return err
+		}
+		done, err := s.writer.exec(ctx, "DELETE FROM receipts WHERE rowid IN (SELECT rowid FROM receipts WHERE kept < ? LIMIT ?)",
+			now.Add(-keepReceipts).UnixMilli(), purgeBatch)
+		if err == nil {
+			n, _ := done.RowsAffected()
+			more = n == purgeBatch
+		}
+		return err
+	})
+}

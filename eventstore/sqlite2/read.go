@@ -1,0 +1,532 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+
+	"daybook/calendar"
+	eventstore "daybook/eventstore/port"
+)
+
+// The queries that several methods use; what follows them selects and orders.
+const (
+	entryQuery = `SELECT e.position, e.kind, e.record, e.version, e.time, e.actor, e.change, e.client, e.request, e.reason,
+		e.body, e.secret IS NOT NULL, e.secret, e.salts, x.by, x.hashes FROM entries e LEFT JOIN redacted x ON x.position = e.position `
+	heldQuery = `SELECT r.id, r.kind, r.version, r.position, r.secret, r.erased, e.body,
+		(SELECT json_group_array(json_array(space, key)) FROM claims WHERE record = r.id),
+		(SELECT json_group_array(json_array(space, key)) FROM names WHERE record = r.id)
+		FROM records r LEFT JOIN entries e ON e.position = r.position `
+	holderQuery     = "SELECT record FROM claims WHERE space = ? AND key = ?"
+	receiptQuery    = "SELECT user, key, fingerprint, kept, record, version, position FROM receipts "
+	checkpointQuery = "SELECT size, origin, note, time, keys FROM checkpoints "
+	// endQuery returns a row for an empty log, too.
+	endQuery = `SELECT coalesce((SELECT max(position) FROM entries), 0), coalesce((SELECT max(id) FROM records), 0), c.last, c.hash
+		FROM (SELECT 1) LEFT JOIN (SELECT last, hash FROM commits ORDER BY first DESC LIMIT 1) c`
+	markQuery = "SELECT last, hash FROM commits WHERE first <= ? ORDER BY first DESC LIMIT 1"
+
+	// Times need not rise with positions. Which index serves is said where the engine might
+	// take another one.
+	lastAtQuery = `WITH b (at) AS (SELECT block * 1024 FROM times WHERE least <= ?1 ORDER BY block DESC LIMIT 1)
+		SELECT position FROM b CROSS JOIN entries NOT INDEXED
+		WHERE position >= b.at AND position < b.at + 1024 AND time <= ?1 ORDER BY position DESC LIMIT 1`
+	greatestToQuery = `SELECT max(t) FROM (SELECT max(greatest) AS t FROM times WHERE block < ?1 / 1024
+		UNION ALL SELECT max(time) FROM entries NOT INDEXED WHERE position >= ?1 / 1024 * 1024 AND position <= ?1)`
+)
+
+// statements prepares each text once, on a connection or on a pool of them.
+type statements struct {
+	db *sql.DB
+	on interface { // db, or a connection of it
+		PrepareContext(ctx context.Context, text string) (*sql.Stmt, error)
+		Close() error
+	}
+	usable func(context.Context) error // an error that hides those of the engine
+
+	mutex  sync.Mutex
+	byText map[string]*sql.Stmt
+}
+
+func (s *statements) of(ctx context.Context, text string) (*sql.Stmt, error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if stmt := s.byText[text]; stmt != nil {
+		return stmt, nil
+	}
+	stmt, err := s.on.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	if s.byText == nil {
+		s.byText = map[string]*sql.Stmt{}
+	}
+	s.byText[text] = stmt
+	return stmt, nil
+}
+
+func (s *statements) exec(ctx context.Context, text string, args ...any) (sql.Result, error) {
+	stmt, err := s.of(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.ExecContext(ctx, args...)
+}
+
+// close closes the statements first: with one of them open the engine keeps the file open.
+func (s *statements) close() error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	var errs []error
+	for _, stmt := range s.byText {
+		errs = append(errs, stmt.Close())
+	}
+	s.byText = nil
+	return errors.Join(append(errs, s.on.Close(), s.db.Close())...)
+}
+
+type row interface{ Scan(dest ...any) error }
+
+// all runs a query and returns its rows; scan reads one.
+func all[T any](ctx context.Context, s *statements, text string, scan func(row) (T, error), args ...any) ([]T, error) {
+	return page(ctx, s, text, scan, func(*T) int { return 0 }, args...)
+}
+
+// page runs a query and returns its rows up to the one that passes PageBytes.
+func page[T any](ctx context.Context, s *statements, text string, scan func(row) (T, error), size func(*T) int, args ...any) (out []T, err error) {
+	if err := s.usable(ctx); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			out, err = nil, cmp.Or(s.usable(ctx), translate(err))
+		}
+	}()
+	stmt, err := s.of(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := stmt.QueryContext(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // Err returns what matters
+	for left := eventstore.PageBytes; left > 0 && rows.Next(); {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+		left -= size(&v)
+	}
+	return out, rows.Err()
+}
+
+// one returns the first row, the zero value for none.
+func one[T any](ctx context.Context, s *statements, text string, scan func(row) (T, error), args ...any) (v T, err error) {
+	found, err := all(ctx, s, text, scan, args...)
+	if len(found) > 0 {
+		v = found[0]
+	}
+	return v, err
+}
+
+// value scans a row of one column.
+func value[T any](r row) (v T, err error) {
+	err = r.Scan(&v)
+	return v, err
+}
+
+func scanEntry(r row) (e eventstore.Entry, err error) {
+	var millis int64
+	var kind string
+	var hasSecret bool
+	var by sql.NullInt64
+	var body, salts, hashes sql.RawBytes
+	if err := r.Scan(&e.Position, &kind, &e.ID, &e.Version, &millis, &e.Actor, &e.Change,
+		&e.Cause.Client, &e.Cause.Request, &e.Cause.Reason, &body, &hasSecret, &e.Secret, &salts, &by, &hashes); err != nil {
+		return e, err
+	}
+	if hasSecret && e.Secret == nil {
+		e.Secret = []byte{}
+	}
+	e.Time = time.UnixMilli(millis).UTC()
+	if by.Valid {
+		e.Redacted, err = eventstore.RedactedOf(calendar.Position(by.Int64), hashes)
+	}
+	if err == nil {
+		e.Salts, err = eventstore.SaltsOf(salts)
+	}
+	if err == nil {
+		e.Fields, e.State, err = unpackBody(body)
+	}
+	if err == nil {
+		e.Kind, err = parseKind(kind)
+	}
+	if err != nil {
+		err = fmt.Errorf("entry %d: %w", e.Position, err)
+	}
+	return e, err
+}
+
+func scanHeld(r row) (eventstore.Held, error) {
+	var h eventstore.Held
+	var kind string
+	var body, claims, names sql.RawBytes
+	if err := r.Scan(&h.ID, &kind, &h.Version, &h.Position, &h.Secret, &h.Erased, &body, &claims, &names); err != nil {
+		return h, err
+	}
+	if body == nil {
+		return h, fmt.Errorf("record %d: %w: its last entry %d is missing", h.ID, eventstore.ErrDamaged, h.Position)
+	}
+	var err error
+	if h.Kind, err = parseKind(kind); err == nil {
+		_, h.Record, err = unpackBody(body)
+	}
+	if err == nil {
+		h.Claims, err = decodePairs[calendar.Claim](claims)
+	}
+	if err == nil {
+		h.Names, err = decodePairs[calendar.Name](names)
+	}
+	if err != nil {
+		err = fmt.Errorf("record %d: %w", h.ID, err)
+	}
+	return h, err
+}
+
+func parseKind(text string) (calendar.Kind, error) {
+	k, ok := calendar.ParseKind(text)
+	if !ok {
+		return 0, fmt.Errorf("%w: unknown kind %q", eventstore.ErrDamaged, text)
+	}
+	return k, nil
+}
+
+// decodePairs returns claims or names of their JSON, [["space","key"], …].
+func decodePairs[P ~struct{ Space, Key string }](text []byte) ([]P, error) {
+	if string(text) == "[]" {
+		return nil, nil
+	}
+	var pairs [][2]string
+	err := json.Unmarshal(text, &pairs)
+	out := make([]P, len(pairs))
+	for i, p := range pairs {
+		out[i] = P{Space: p[0], Key: p[1]}
+	}
+	return out, err
+}
+
+func scanReceipt(r row) (*eventstore.Receipt, error) {
+	out := &eventstore.Receipt{}
+	var fingerprint sql.RawBytes
+	var millis int64
+	if err := r.Scan(&out.User, &out.Key, &fingerprint, &millis, &out.Record, &out.Version, &out.Position); err != nil {
+		return nil, err
+	}
+	out.Time = time.UnixMilli(millis).UTC()
+	var err error
+	out.Fingerprint, err = digest(fingerprint)
+	return out, err
+}
+
+func scanCheckpoint(r row) (c eventstore.Checkpoint, err error) {
+	var millis int64
+	err = r.Scan(&c.Size, &c.Origin, &c.Note, &millis, &c.Keys)
+	c.Time = time.UnixMilli(millis).UTC()
+	return c, err
+}
+
+func scanMark(r row) (m calendar.Mark, err error) {
+	var hash sql.RawBytes
+	if err = r.Scan(&m.Position, &hash); err == nil {
+		m.Hash, err = digest(hash)
+	}
+	return m, err
+}
+
+// end is where the log ends.
+type end struct {
+	calendar.Mark
+
+	lastID calendar.ID // the greatest one of a record
+}
+
+func scanEnd(r row) (e end, err error) {
+	var last sql.NullInt64
+	var hash sql.RawBytes
+	if err := r.Scan(&e.Position, &e.lastID, &last, &hash); err != nil {
+		return e, err
+	}
+	if e.Position != calendar.Position(last.Int64) {
+		return e, fmt.Errorf("%w: the last entry is %d, the last commit ends at %d", eventstore.ErrDamaged, e.Position, last.Int64)
+	}
+	if e.Position > 0 {
+		e.Hash, err = digest(hash)
+	}
+	return e, err
+}
+
+func digest(b []byte) ([32]byte, error) {
+	if len(b) != 32 {
+		return [32]byte{}, fmt.Errorf("%w: hash of %d bytes", eventstore.ErrDamaged, len(b))
+	}
+	return [32]byte(b), nil
+}
+
+// Load implements eventstore.Store.
+func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
+	out := make([]eventstore.State, len(ids))
+	for i, id := range ids {
+		h, err := s.held(ctx, s.reader, id, s.lastID.Load())
+		if err != nil {
+			return nil, fmt.Errorf("load record %d: %w", id, err)
+		}
+		if h != nil {
+			out[i] = h.State
+		}
+	}
+	return out, s.usable(ctx)
+}
+
+// held returns a record from the cache or the file, nil for none. What a commit may have
+// overtaken is not cached.
+func (s *Store) held(ctx context.Context, on *statements, id calendar.ID, last int64) (*eventstore.Held, error) {
+	if int64(id) > last {
+		return nil, nil // no record is no error
+	}
+	if h, ok := s.cache.GetIfPresent(id); ok {
+		return h, nil
+	}
+	commits := s.commits.Load()
+	found, err := all(ctx, on, heldQuery+"WHERE r.id = ?", scanHeld, int64(id))
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	s.cache.Compute(id, func(*eventstore.Held, bool) (*eventstore.Held, otter.ComputeOp) {
+		if s.commits.Load() != commits {
+			return nil, otter.CancelOp
+		}
+		return &found[0], otter.WriteOp
+	})
+	return &found[0], nil
+}
+
+// At implements eventstore.Store.
+func (s *Store) At(ctx context.Context, p eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	column, at := "position", number(p.Position)
+	if p.Position == 0 {
+		column, at = "time", p.Time.UnixMilli()
+	}
+	wanted, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	found, err := all(ctx, s.reader, entryQuery+`JOIN json_each(?1) w ON e.position = (SELECT position FROM entries INDEXED BY entries_history
+		WHERE record = w.value AND `+column+" <= ?2 ORDER BY version DESC LIMIT 1)", scanEntry, string(wanted), at)
+	if err != nil {
+		return nil, fmt.Errorf("records %v at a point: %w", ids, err)
+	}
+	last := make(map[calendar.ID]eventstore.Entry, len(found))
+	for i := range found {
+		last[found[i].ID] = found[i]
+	}
+	out := make([]eventstore.Entry, len(ids))
+	for i, id := range ids {
+		out[i] = last[id]
+	}
+	return out, nil
+}
+
+// Find implements eventstore.Store.
+func (s *Store) Find(ctx context.Context, l eventstore.Lookup) (f eventstore.Found, err error) {
+	for _, c := range l.Claims {
+		holder, err := one(ctx, s.reader, holderQuery, value[calendar.ID], c.Space, c.Key)
+		if err != nil {
+			return f, fmt.Errorf("find claim %s/%s: %w", c.Space, c.Key, err)
+		}
+		f.Holders = append(f.Holders, holder)
+	}
+	for _, n := range l.Names {
+		ids, err := all(ctx, s.reader, "SELECT record FROM names WHERE space = ? AND key = ? ORDER BY record", value[calendar.ID], n.Space, n.Key)
+		if err != nil {
+			return f, fmt.Errorf("find name %s/%s: %w", n.Space, n.Key, err)
+		}
+		f.Named = append(f.Named, ids)
+	}
+	for _, c := range l.Slugs {
+		taken, err := all(ctx, s.reader, "SELECT position, record FROM slugs WHERE kind = ? AND slug = ? ORDER BY position DESC",
+			func(r row) (t eventstore.Taken, err error) { return t, r.Scan(&t.Position, &t.Record) }, strings.TrimPrefix(c.Space, "slug/"), c.Key)
+		if err != nil {
+			return f, fmt.Errorf("find who had slug %q: %w", c.Key, err)
+		}
+		f.Taken = append(f.Taken, taken)
+	}
+	if l.Signed.Limit > 0 {
+		f.Signed, err = all(ctx, s.reader, checkpointQuery+"WHERE size > ? ORDER BY size LIMIT ?", scanCheckpoint, number(calendar.Position(l.Signed.After)), l.Signed.Limit)
+	}
+	return f, cmp.Or(err, s.usable(ctx))
+}
+
+// Records implements eventstore.Store.
+func (s *Store) Records(ctx context.Context, k calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
+	where, args := "WHERE r.id > ? ORDER BY r.id LIMIT ?", []any{int64(after), max(limit, 0)}
+	if k != 0 {
+		where, args = "WHERE r.kind = ? AND r.id > ? ORDER BY r.id LIMIT ?", append([]any{k.String()}, args...)
+	}
+	size := func(h *eventstore.Held) int { return h.Size() }
+	found, err := page(ctx, s.reader, heldQuery+where, scanHeld, size, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read records after %d: %w", after, err)
+	}
+	if k != 0 || limit <= 0 {
+		return found, nil
+	}
+	last := int64(math.MaxInt64)
+	if len(found) > 0 {
+		last = int64(found[len(found)-1].ID)
+	}
+	const strays = `WHERE record > ?1 AND record <= ?2 AND NOT EXISTS (SELECT 1 FROM records r WHERE r.id = record)`
+	stray, err := one(ctx, s.reader, "SELECT space || ' ' || key || ' of record ' || record FROM (SELECT * FROM claims "+strays+
+		" UNION ALL SELECT * FROM names "+strays+") LIMIT 1", value[string], int64(after), last)
+	if err == nil && stray != "" {
+		err = fmt.Errorf("%w: %s is stored, which is not there", eventstore.ErrDamaged, stray)
+	}
+	return found, err
+}
+
+// Read implements eventstore.Store.
+func (s *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+	where, args := "WHERE e.position > ? ORDER BY e.position LIMIT ?", []any{number(calendar.Position(r.After)), max(r.Limit, 0)}
+	if r.Record != 0 {
+		where, args = "WHERE e.record = ? AND e.version > ? ORDER BY e.version LIMIT ?", append([]any{int64(r.Record)}, args...)
+	}
+	out, err := page(ctx, s.reader, entryQuery+where, scanEntry, (*eventstore.Entry).Size, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read entries after %d: %w", r.After, err)
+	}
+	// A commit can be read a moment before the head moves to it.
+	head := s.signal.Head().Position
+	return slices.DeleteFunc(out, func(e eventstore.Entry) bool { return r.Record == 0 && e.Position > head }), nil
+}
+
+// Commits implements eventstore.Store.
+func (s *Store) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
+	rows, err := all(ctx, s.reader, `SELECT c.first, c.last, c.hash, e.leaf
+		FROM (SELECT * FROM commits WHERE first >= (SELECT max(first) FROM commits WHERE first <= ?1) AND last >= ?1 ORDER BY first LIMIT ?2) c
+		CROSS JOIN entries e ON e.position BETWEEN c.first AND c.last ORDER BY c.first, e.position`,
+		func(r row) (c eventstore.Commit, err error) {
+			var hash, leaf sql.RawBytes
+			if err = r.Scan(&c.First, &c.Last, &hash, &leaf); err == nil {
+				err = c.Complete(hash, leaf)
+			}
+			return c, err
+		}, number(max(from, 1)), max(limit, 0))
+	if err != nil {
+		return nil, fmt.Errorf("read commits from %d: %w", from, err)
+	}
+	return eventstore.JoinLeaves(rows), nil
+}
+
+// Receipt implements eventstore.Store.
+func (s *Store) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
+	r, err := one(ctx, s.reader, receiptQuery+"WHERE user = ? AND key = ?", scanReceipt, int64(user), key)
+	if err != nil {
+		return nil, fmt.Errorf("receipt %q: %w", key, err)
+	}
+	return r, nil
+}
+
+// Head implements eventstore.Store.
+func (s *Store) Head(ctx context.Context, p eventstore.Point) (eventstore.Head, error) {
+	h := s.signal.Head()
+	if p == (eventstore.Point{}) {
+		return h, s.usable(ctx)
+	}
+	if err := p.Check(); err != nil {
+		return h, err
+	}
+	if p.Position > h.Position {
+		return h, eventstore.ErrAhead
+	}
+	greatest, arg := greatestToQuery, number(p.Position)
+	if p.Position == 0 {
+		greatest, arg = "SELECT max(time) FROM entries WHERE time <= ?", p.Time.UnixMilli()
+		last, err := one(ctx, s.reader, lastAtQuery, value[calendar.Position], arg)
+		if err != nil || last == 0 {
+			h.Mark = calendar.Mark{}
+			return h, err
+		}
+		// A commit can be read a moment before the head moves to it.
+		if h, err = eventstore.Wait(ctx, s, last-1); err != nil {
+			return h, err
+		}
+		p.Position = last
+	}
+	mark, err := one(ctx, s.reader, markQuery, scanMark, number(p.Position))
+	if err == nil && mark.Position < p.Position {
+		err = fmt.Errorf("%w: no commit has entry %d", eventstore.ErrDamaged, p.Position)
+	}
+	if err != nil {
+		return h, fmt.Errorf("mark of entry %d: %w", p.Position, err)
+	}
+	millis, err := one(ctx, s.reader, greatest, value[int64], arg)
+	h.Mark, h.Time = calendar.Mark{Position: p.Position, Hash: mark.Hash}, time.UnixMilli(millis).UTC()
+	return h, err
+}
+
+// Epoch implements eventstore.Store. Nobody else writes into the file, so the history
+// stays the same.
+func (s *Store) Epoch() eventstore.Epoch { return s.signal.Epoch() }
+
+// NewIDs implements eventstore.Store.
+func (s *Store) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
+	if err := cmp.Or(eventstore.CheckCount(n), s.usable(ctx)); err != nil {
+		return 0, err
+	}
+	return calendar.ID(s.lastID.Add(int64(n)) - int64(n) + 1), nil
+}
+
+// Receipts yields the receipts that are stored, for a Copy.
+func (s *Store) Receipts(ctx context.Context) iter.Seq2[eventstore.Receipt, error] {
+	return func(yield func(eventstore.Receipt, error) bool) {
+		for last := (&eventstore.Receipt{}); last != nil; {
+			found, err := all(ctx, s.reader, receiptQuery+"WHERE (user, key) > (?, ?) ORDER BY user, key LIMIT 500", scanReceipt, int64(last.User), last.Key)
+			if last = nil; err != nil {
+				yield(eventstore.Receipt{}, fmt.Errorf("read receipts: %w", err))
+				return
+			}
+			for _, last = range found {
+				if !yield(*last, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Integrity reads every page of the file. ErrDamaged: it is not whole.
+func (s *Store) Integrity(ctx context.Context) error {
+	found, err := one(ctx, s.reader, "PRAGMA integrity_check(1)", value[string])
+	if err == nil && found != "ok" {
+		err = fmt.Errorf("%w: the file: %s", eventstore.ErrDamaged, found)
+	}
+	return err
+}
+
+// number returns a position as SQLite stores it; those beyond its range are after every
+// entry.
+func number(p calendar.Position) int64 { return int64(min(p, math.MaxInt64)) }
