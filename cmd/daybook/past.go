@@ -54,7 +54,7 @@ func (s *settings) auditor() history.Listener {
 }
 
 func historyTask(ctx context.Context, b *backend, c *console, s *settings, args []string) error {
-	teller := history.New(b.store, time.Now)
+	teller := history.New(b.events, time.Now)
 	act := ""
 	if len(args) > 2 {
 		act, args = args[0], args[1:]
@@ -249,7 +249,7 @@ func runChanges(ctx context.Context, c *console, s *settings, args []string) err
 
 // changesTask prints entries as they come.
 func changesTask(ctx context.Context, b *backend, c *console, s *settings, _ []string) error {
-	teller := history.New(b.store, time.Now)
+	teller := history.New(b.events, time.Now)
 	head, err := teller.Head(ctx)
 	if err != nil {
 		return err

@@ -388,7 +388,7 @@ func (r *roles) api(add func(string, func(context.Context) error)) (http.Handler
 	o.Draining = r.readiness.begun
 	o.ListFailed = r.l.listFailed
 	o.Observe, o.Trace, o.Streaming = r.b.hooks.Answers, r.b.hooks.Requests, r.b.hooks.Streaming
-	deps := httpapi.Deps{Commands: r.b.command, Queries: r.b.hooks.Queries(q), History: history.New(r.b.store, time.Now), Past: then, Records: r.b.records, Users: r.b.users, Proofs: r.b.proofs}
+	deps := httpapi.Deps{Commands: r.b.command, Queries: r.b.hooks.Queries(q), History: history.New(r.b.events, time.Now), Past: then, Records: r.b.records, Users: r.b.users, Proofs: r.b.proofs}
 	if r.s.pages {
 		if o.Pages, err = pages.New(pages.Deps{Lists: q, Past: httpapi.PublicPast(deps, o), Shown: httpapi.ShownTexts(o.Currency)}, r.s.pageOptions()); err != nil {
 			return nil, err

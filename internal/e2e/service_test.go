@@ -19,8 +19,8 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
-	"daybook/eventstore"
 	"daybook/eventstore/feed"
+	"daybook/eventstore/port"
 	"daybook/eventstore/sqlite"
 	"daybook/internal/access"
 	"daybook/internal/history"
@@ -97,9 +97,9 @@ var userNames = []struct {
 // parts are what a service is assembled from. Those of the api and those of the
 // relay and the projector may be two of a kind, as in two processes.
 type parts struct {
-	store            eventstore.Store // of the api
-	relayed          feed.Store       // of relay and projector
-	index, projected readmodel.Index  // of the api; of the projector
+	store            port.Adapted    // of the api
+	relayed          feed.Store      // of relay and projector
+	index, projected readmodel.Index // of the api; of the projector
 	js               jetstream.JetStream
 	feed             string // prefix of its stream, "" for that of the program
 	sole             bool   // nobody else can reach the feed
@@ -150,7 +150,7 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *world.Clock) pa
 		}
 	})
 	p := open(log, clock)
-	store, index := p.store, p.index
+	store, events, index := p.store, port.Adapt(p.store), p.index
 	relay, err := feed.NewRelay(p.relayed, p.js, feed.RelayOptions{Log: log, Prefix: p.feed, Sole: p.sole})
 	must(t, err)
 	source, err := feed.NewSource(p.relayed, p.js, feed.SourceOptions{Log: log, Prefix: p.feed})
@@ -175,7 +175,7 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *world.Clock) pa
 	users := access.New(store)
 	users.Now = clock.Now
 	s.http.Site, s.http.Now, s.http.Log, s.http.PerPageMax = s.site, clock.Now, log, s.perPageMax
-	api, err := httpapi.New(httpapi.Deps{Commands: commands, Queries: queries, History: history.New(store, clock.Now), Past: then, Records: records, Users: users, Proofs: proof.NewLog(store)}, s.http)
+	api, err := httpapi.New(httpapi.Deps{Commands: commands, Queries: queries, History: history.New(events, clock.Now), Past: then, Records: records, Users: users, Proofs: proof.NewLog(store)}, s.http)
 	must(t, err)
 
 	out := &service{checked: map[string]int{}, users: map[string]user{"": {}}, clock: clock, hold: gate.hold}

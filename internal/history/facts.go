@@ -6,13 +6,13 @@ import (
 	"strings"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 )
 
-// Kept facts take about so many bytes, and one of them factsCost beside its texts.
+// Cached facts take about factsBytes, and those of one record factsSize besides its texts.
 const (
 	factsBytes = 8 << 20
-	factsCost  = 320
+	factsSize  = 320
 )
 
 // facts are what the past asks of the present state of a record: the gate now and the
@@ -58,59 +58,35 @@ func (f *facts) record() *calendar.Record {
 	}}
 }
 
-// look gives the facts of records as they are now, nil of one that is unknown. What is
-// kept of a version is right as long as that is the present one, in the history of the
-// store that it was read in.
+// size returns about how many bytes the facts take.
+func (f *facts) size() int { return factsSize + len(strings.Join(f.texts[:], "")) }
+
+// look returns the facts of records as they are now, nil of one that is unknown.
 func (t *Teller) look(ctx context.Context, ids []calendar.ID) ([]*facts, error) {
 	for {
 		epoch := t.store.Epoch()
-		out, err := t.lookIn(ctx, epoch, ids)
-		if err != nil || t.store.Epoch() == epoch { // versions of two histories say nothing of each other
-			return out, err
-		}
-	}
-}
-
-func (t *Teller) lookIn(ctx context.Context, epoch uint64, ids []calendar.ID) ([]*facts, error) {
-	out := make([]*facts, len(ids))
-	var kept, missing []calendar.ID
-	var keptAt, missingAt []int
-	for i, id := range ids {
-		if f, ok := t.facts.Get(epoch, id); ok {
-			out[i], kept, keptAt = f, append(kept, id), append(keptAt, i)
-		} else {
-			missing, missingAt = append(missing, id), append(missingAt, i)
-		}
-	}
-	if len(kept) > 0 {
-		versions, err := t.store.Versions(ctx, kept...)
+		states, err := t.store.Load(ctx, ids...)
 		if err != nil {
 			return nil, err
 		}
-		for i, at := range keptAt {
-			if out[at].version != versions[i] {
-				t.facts.Drop(kept[i]) // the name of one that was erased goes at once
-				out[at], missing, missingAt = nil, append(missing, kept[i]), append(missingAt, at)
-			}
-		}
-	}
-	if len(missing) == 0 {
-		return out, nil
-	}
-	states, err := t.store.Load(ctx, missing...)
-	if err != nil {
-		return nil, err
-	}
-	for i := range states {
-		if states[i].Version == 0 {
+		if t.store.Epoch().History != epoch.History { // versions of two histories say nothing of each other
 			continue
 		}
-		f, err := factsOf(&states[i])
-		if err != nil {
-			return nil, err
+		out := make([]*facts, len(ids))
+		for i := range states {
+			s := &states[i]
+			if s.Version == 0 {
+				continue
+			}
+			if f, ok := t.facts.Get(epoch, s.ID); ok && f.version == s.Version {
+				out[i] = f
+				continue
+			}
+			if out[i], err = factsOf(s); err != nil {
+				return nil, err
+			}
+			t.facts.Put(epoch, s.ID, out[i])
 		}
-		t.facts.Put(epoch, missing[i], f, factsCost+len(strings.Join(f.texts[:], "")))
-		out[missingAt[i]] = f
+		return out, nil
 	}
-	return out, nil
 }

@@ -8,19 +8,18 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 )
 
-// states is a store of one event and one user that counts what is loaded.
+// states is a store of one event and one user.
 type states struct {
-	Store
-	epoch  uint64
+	eventstore.Store
+	epoch  eventstore.Epoch
 	of     map[calendar.ID]string // JSON by id
-	loaded int                    // states that are there
-	during func()                 // while versions are read
+	during func()                 // while states are read
 }
 
-func (s *states) Epoch() uint64 { return s.epoch }
+func (s *states) Epoch() eventstore.Epoch { return s.epoch }
 
 func (s *states) version(id calendar.ID) (version int64) {
 	if r, err := calendar.DecodeRecord([]byte(s.of[id])); err == nil {
@@ -29,25 +28,16 @@ func (s *states) version(id calendar.ID) (version int64) {
 	return version
 }
 
-func (s *states) Versions(_ context.Context, ids ...calendar.ID) ([]int64, error) {
-	out := make([]int64, len(ids))
-	for i, id := range ids {
-		out[i] = s.version(id)
-	}
-	if s.during != nil {
-		s.during()
-		s.during = nil
-	}
-	return out, nil
-}
-
 func (s *states) Load(_ context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
 	out := make([]eventstore.State, len(ids))
 	for i, id := range ids {
 		if s.of[id] != "" {
-			s.loaded++
 			out[i] = eventstore.State{Kind: calendar.KindEvent, ID: id, Version: s.version(id), Position: 7, Record: []byte(s.of[id])}
 		}
+	}
+	if s.during != nil {
+		s.during()
+		s.during = nil
 	}
 	return out, nil
 }
@@ -64,11 +54,11 @@ func codeOf(err error) calendar.Code {
 	return ""
 }
 
-// What is kept of a record is asked for once, and counts for its version in its history
+// What is cached of a record is decoded once, and counts for its version in its history
 // alone: a right that is withdrawn is withdrawn at once.
 func TestFacts(t *testing.T) {
 	t.Parallel()
-	s := &states{epoch: 1, of: map[calendar.ID]string{1: eventState(4, "publish", "Quay concert")}}
+	s := &states{epoch: eventstore.Epoch{History: 1}, of: map[calendar.ID]string{1: eventState(4, "publish", "Quay concert")}}
 	teller := New(s, time.Now)
 	ask := func(c calendar.Caller) (*present, error) {
 		t.Helper()
@@ -81,14 +71,18 @@ func TestFacts(t *testing.T) {
 		}
 		return to.known[1], to.known[1].gate
 	}
-	want := func(c calendar.Caller, code calendar.Code, loaded int) *present {
+	decoded, last := 0, (*facts)(nil)
+	want := func(c calendar.Caller, code calendar.Code, times int) *present {
 		t.Helper()
 		p, err := ask(c)
 		if codeOf(err) != code {
 			t.Errorf("the gate is %v, want %q", err, code)
 		}
-		if s.loaded != loaded {
-			t.Errorf("%d states were loaded, want %d", s.loaded, loaded)
+		if f, _ := teller.facts.Get(s.epoch, 1); f != last {
+			decoded, last = decoded+1, f
+		}
+		if decoded != times {
+			t.Errorf("the state was decoded %d times, want %d", decoded, times)
 		}
 		return p
 	}
@@ -109,12 +103,12 @@ func TestFacts(t *testing.T) {
 		t.Errorf("got %+v", p)
 	}
 	// Another history has the same version with other content.
-	s.epoch, s.of[1] = 2, eventState(5, "publish", "Another concert")
+	s.epoch.History, s.of[1] = 2, eventState(5, "publish", "Another concert")
 	if p := want(anonymous, "", 3); p.name(calendar.LangEN) != "Another concert" {
 		t.Errorf("got %+v", p)
 	}
-	// It goes over while versions are read: they are read again.
-	s.during = func() { s.epoch, s.of[1] = 3, eventState(5, "draft", "A draft") }
+	// It goes over while states are read: they are read again.
+	s.during = func() { s.epoch.History, s.of[1] = 3, eventState(5, "draft", "A draft") }
 	want(anonymous, calendar.CodeNotAccessible, 4)
 	// A protected one keeps its gate, and so has a deleted one.
 	s.of[1] = `{"changed":"2026-03-02T14:15:00.000Z","fields":{"author":3,"protected":true,"status":"publish","title":{"en":"Closed"}},"home":"en","id":1,"kind":"event","version":6}`
@@ -128,8 +122,14 @@ func TestFacts(t *testing.T) {
 			t.Errorf("of an erased one is kept %+v", p)
 		}
 	}
-	if f, ok := teller.facts.Get(3, 1); !ok || f.texts != (calendar.Text{}) {
+	if f, ok := teller.facts.Get(s.epoch, 1); !ok || f.texts != (calendar.Text{}) {
 		t.Errorf("of an erased one is kept %+v", f)
+	}
+	// Another erasure: nothing that was cached before is left, asked for or not.
+	s.epoch.Erasures++
+	teller.Forget()
+	if f, ok := teller.facts.Get(s.epoch, 1); ok {
+		t.Errorf("after an erasure is cached %+v", f)
 	}
 }
 
@@ -137,7 +137,7 @@ func TestFacts(t *testing.T) {
 func TestFactsGoByTheMoment(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 14, 15, 0, 0, time.UTC)
-	s := &states{epoch: 1, of: map[calendar.ID]string{
+	s := &states{epoch: eventstore.Epoch{History: 1}, of: map[calendar.ID]string{
 		1: `{"changed":"2026-03-02T14:15:00.000Z","fields":{"author":3,"date_utc":"2026-03-02 15:00:00","status":"future","title":{"en":"Soon"}},"home":"en","id":1,"kind":"event","version":1}`,
 	}}
 	teller := New(s, func() time.Time { return now })
@@ -150,8 +150,5 @@ func TestFactsGoByTheMoment(t *testing.T) {
 		if (codeOf(err) == "") != tt.open {
 			t.Errorf("after %s: %v", tt.after, err)
 		}
-	}
-	if s.loaded != 1 {
-		t.Errorf("%d states were loaded", s.loaded)
 	}
 }

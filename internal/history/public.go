@@ -7,12 +7,15 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 )
 
-// mostShown bounds the records of which is kept whether they were public, and the events of
-// which is kept whether they were moved.
-const mostShown = 1 << 14
+// The caches of whether records were public, and of when events were before they were
+// moved, take about publicBytes each; a record with the times of an event takes movedSize.
+const (
+	publicBytes = 4 << 20
+	movedSize   = 1 << 10
+)
 
 // wasPublic reports whether a version of a record or one before it was public.
 type wasPublic struct {
@@ -56,7 +59,7 @@ func (t *Teller) WasPublic(ctx context.Context, r *calendar.Record, slug string)
 		return public, err
 	})
 	if err == nil {
-		t.shown.Put(epoch, key, wasPublic{r.Version, public}, 1)
+		t.shown.Put(epoch, key, wasPublic{r.Version, public})
 	}
 	return public, err
 }
@@ -112,7 +115,7 @@ func (t *Teller) Moved(ctx context.Context, c calendar.Caller, r *calendar.Recor
 		return was != nil || looked == mostMoved, nil
 	})
 	if err == nil && everybody && (!ok || known.version < r.Version) {
-		t.moved.Put(epoch, r.ID, wasMoved{r.Version, was}, 1)
+		t.moved.Put(epoch, r.ID, wasMoved{r.Version, was})
 	}
 	return was, err
 }

@@ -11,37 +11,34 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 )
-
-// Store is what the past is read from; every eventstore.Store is one.
-type Store interface {
-	Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error)
-	Versions(ctx context.Context, ids ...calendar.ID) ([]int64, error)
-	History(ctx context.Context, id calendar.ID, after int64, limit int) ([]eventstore.Entry, error)
-	ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error)
-	At(ctx context.Context, p eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error)
-	Head(ctx context.Context) (calendar.Position, error)
-	Wait(ctx context.Context, after calendar.Position) (calendar.Position, error)
-	Epoch() uint64
-}
 
 // Teller tells the past of records to callers.
 type Teller struct {
-	store Store
+	store eventstore.Store
 	now   func() time.Time
-	facts eventstore.Kept[calendar.ID, *facts]
-	shown eventstore.Kept[shownKey, wasPublic]
-	moved eventstore.Kept[calendar.ID, wasMoved]
+	facts *eventstore.EpochCache[calendar.ID, *facts]
+	shown *eventstore.EpochCache[shownKey, wasPublic]
+	moved *eventstore.EpochCache[calendar.ID, wasMoved]
 }
 
 // New makes a Teller with the clock that gates go by.
-func New(store Store, now func() time.Time) *Teller {
+func New(store eventstore.Store, now func() time.Time) *Teller {
 	return &Teller{
 		store: store, now: now,
-		facts: eventstore.Kept[calendar.ID, *facts]{Half: factsBytes / 2}, shown: eventstore.Kept[shownKey, wasPublic]{Half: mostShown / 2},
-		moved: eventstore.Kept[calendar.ID, wasMoved]{Half: mostShown / 2},
+		facts: eventstore.NewEpochCache(factsBytes, func(_ calendar.ID, f *facts) int { return f.size() }),
+		shown: eventstore.NewEpochCache(publicBytes, func(k shownKey, _ wasPublic) int { return len(k.slug) }),
+		moved: eventstore.NewEpochCache(publicBytes, func(calendar.ID, wasMoved) int { return movedSize }),
 	}
+}
+
+// Forget drops what is cached of records that were erased since.
+func (t *Teller) Forget() {
+	now := t.store.Epoch()
+	t.facts.Enter(now)
+	t.shown.Enter(now)
+	t.moved.Enter(now)
 }
 
 // Listener is to whom the past is told.
@@ -316,7 +313,7 @@ func (t *telling) erasure(ctx context.Context, at calendar.Position) (*Erasure, 
 	if known := t.erasures[at]; known != nil {
 		return known, nil
 	}
-	entries, err := t.store.ReadAll(ctx, at-1, 1)
+	entries, err := t.store.Read(ctx, eventstore.Range{After: uint64(at) - 1, Limit: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -532,11 +529,7 @@ func (t *Teller) Walk(ctx context.Context, l Listener, w Walk, tell func(number 
 // read gives the entries from first to last. whole gives none where they do not fit into a
 // page.
 func (t *Teller) read(ctx context.Context, record calendar.ID, first, last int64, whole bool) (entries []eventstore.Entry, err error) {
-	if limit := int(last - first + 1); record != 0 {
-		entries, err = t.store.History(ctx, record, first-1, limit)
-	} else {
-		entries, err = t.store.ReadAll(ctx, calendar.Position(first-1), limit)
-	}
+	entries, err = t.store.Read(ctx, eventstore.Range{Record: record, After: uint64(first - 1), Limit: int(last - first + 1)})
 	if err != nil {
 		return nil, err
 	}
@@ -644,7 +637,7 @@ func (t *telling) nextOf(e *eventstore.Entry, known time.Time) func(context.Cont
 		if p := t.known[e.ID]; !known.IsZero() || p != nil && p.version == e.Version {
 			return known, nil
 		}
-		entries, err := t.store.History(ctx, e.ID, e.Version, 1)
+		entries, err := t.store.Read(ctx, eventstore.Range{Record: e.ID, After: uint64(e.Version), Limit: 1})
 		if err != nil || len(entries) == 0 {
 			return time.Time{}, err
 		}
@@ -668,15 +661,19 @@ func (t *Teller) Present(ctx context.Context, c calendar.Caller, k calendar.Kind
 }
 
 // Head gives the position of the newest entry.
-func (t *Teller) Head(ctx context.Context) (calendar.Position, error) { return t.store.Head(ctx) }
-
-// Wait waits until there is an entry behind a position, see eventstore.Store.
-func (t *Teller) Wait(ctx context.Context, after calendar.Position) (calendar.Position, error) {
-	return t.store.Wait(ctx, after)
+func (t *Teller) Head(ctx context.Context) (calendar.Position, error) {
+	h, err := t.store.Head(ctx, eventstore.Point{})
+	return h.Position, err
 }
 
-// Epoch tells which history the store has, see eventstore.Store.
-func (t *Teller) Epoch() uint64 { return t.store.Epoch() }
+// Wait waits until there is an entry behind a position, see eventstore.Wait.
+func (t *Teller) Wait(ctx context.Context, after calendar.Position) (calendar.Position, error) {
+	h, err := eventstore.Wait(ctx, t.store, after)
+	return h.Position, err
+}
+
+// Epoch returns which history the store has, see eventstore.Epoch.
+func (t *Teller) Epoch() uint64 { return t.store.Epoch().History }
 
 // Side is one of the two states of a Diff; Version 0 is an empty record.
 type Side struct {
@@ -749,7 +746,7 @@ func (s *Side) moment() time.Time { return s.Record.Changed }
 
 // side gives an open version.
 func (t *telling) side(ctx context.Context, id calendar.ID, number int64) (Side, error) {
-	entries, err := t.store.History(ctx, id, number-1, 1)
+	entries, err := t.store.Read(ctx, eventstore.Range{Record: id, After: uint64(number - 1), Limit: 1})
 	if err != nil {
 		return Side{}, err
 	}
@@ -815,7 +812,7 @@ func (t *telling) passwordDiffers(ctx context.Context, id calendar.ID, a, b Side
 		return false, nil
 	}
 	for after, last := min(a.Version, b.Version), max(a.Version, b.Version); after < last; {
-		entries, err := t.store.History(ctx, id, after, int(min(last-after, atOnce)))
+		entries, err := t.store.Read(ctx, eventstore.Range{Record: id, After: uint64(after), Limit: int(min(last-after, atOnce))})
 		if err != nil || len(entries) == 0 {
 			return false, err
 		}

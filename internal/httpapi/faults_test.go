@@ -19,6 +19,7 @@ import (
 	"daybook/command"
 	"daybook/eventstore"
 	"daybook/eventstore/memstore"
+	"daybook/eventstore/port"
 	"daybook/internal/history"
 	"daybook/internal/proof"
 	"daybook/query"
@@ -45,7 +46,7 @@ func fakeAPI(t *testing.T, d Deps, o Options) (http.Handler, *bytes.Buffer) {
 		d.Users = fakeUsers{caller: calendar.Caller{ID: 7, Role: calendar.Editor}}
 	}
 	if d.History == nil {
-		d.History = history.New(memstore.New(), time.Now)
+		d.History = history.New(port.Adapt(memstore.New()), time.Now)
 	}
 	if d.Proofs == nil {
 		d.Proofs = proof.NewLog(memstore.New())

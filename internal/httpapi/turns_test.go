@@ -13,13 +13,14 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/memstore"
+	"daybook/eventstore/port"
 	"daybook/internal/history"
 )
 
 // slowLog is a store whose log takes a moment to read; it notes when a read from its
 // beginning begins.
 type slowLog struct {
-	eventstore.Store
+	port.Adapted
 	from time.Time
 	mu   sync.Mutex
 	at   []time.Duration
@@ -34,7 +35,7 @@ func (s *slowLog) ReadAll(ctx context.Context, after calendar.Position, limit in
 		s.mu.Unlock()
 	}
 	<-time.After(slowRead)
-	return s.Store.ReadAll(ctx, after, limit)
+	return s.Adapted.ReadAll(ctx, after, limit)
 }
 
 // TestWorkOfOneClientRests: while requests of one client wait for their turn, that which
@@ -68,8 +69,8 @@ func TestWorkOfOneClientRests(t *testing.T) {
 					if res := kept.Append(t.Context(), []eventstore.Append{{Drafts: []eventstore.Draft{d}, Time: time.Now()}}); res[0].Err != nil {
 						t.Fatal(res[0].Err)
 					}
-					store := &slowLog{Store: kept, from: time.Now()}
-					h, _ := fakeAPI(t, Deps{History: history.New(store, time.Now)}, Options{MakeAtOnce: 1})
+					store := &slowLog{Adapted: kept, from: time.Now()}
+					h, _ := fakeAPI(t, Deps{History: history.New(port.Adapt(store), time.Now)}, Options{MakeAtOnce: 1})
 					ctx, leave := context.WithTimeout(t.Context(), time.Second)
 					defer leave()
 					var all sync.WaitGroup

@@ -133,7 +133,7 @@ func New(t testing.TB, o Options) *World {
 	h.BaseURL = cmp.Or(h.BaseURL, Base)
 	h.Site, h.Now = o.Site, w.Clock.Now
 	h.Log = slog.New(slog.NewTextHandler(w.Log, nil))
-	deps := httpapi.Deps{Commands: w.Commands, Queries: w.Queries, History: history.New(w.Store, w.Clock.Now), Past: w.Past, Records: w.Records, Users: w.Users, Proofs: w.Proofs}
+	deps := httpapi.Deps{Commands: w.Commands, Queries: w.Queries, History: history.New(w.Events, w.Clock.Now), Past: w.Past, Records: w.Records, Users: w.Users, Proofs: w.Proofs}
 	if o.Pages != nil {
 		of := *o.Pages
 		of.Site, of.SiteZone, of.Now = o.Site, cmp.Or(of.SiteZone, o.Site.String()), w.Clock.Now
