@@ -59,7 +59,7 @@ func openBackend(ctx context.Context, c *console, s *settings, log *slog.Logger,
 	rules := &calendar.Rules{Site: site, Clean: htmltext.New()}
 	written := b.calls.store(b.hooks.Store(b.store))
 	b.events = port.Adapt(written)
-	b.users = access.New(written)
+	b.users = access.New(b.events)
 	var err error
 	if b.command, err = command.New(written, rules, access.NewHasher(), command.Options{}); err != nil {
 		return nil, errors.Join(err, b.close())

@@ -17,6 +17,7 @@ import (
 	"daybook/calendar"
 	"daybook/command"
 	"daybook/eventstore"
+	"daybook/eventstore/port"
 	"daybook/eventstore/postgres"
 	"daybook/eventstore/sqlite"
 	"daybook/eventstore/storetest"
@@ -57,13 +58,13 @@ func TestMoveUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = from.Close() }()
-	if _, _, err := access.New(from).EnsureAdministrator(ctx); err != nil {
+	if _, _, err := access.New(port.Adapt(from)).EnsureAdministrator(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := access.New(from).Add(ctx, "ann", calendar.Editor, 0); err != nil {
+	if _, _, err := access.New(port.Adapt(from)).Add(ctx, "ann", calendar.Editor, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := access.New(from).Revoke(ctx, "ann", 0); err != nil {
+	if _, err := access.New(port.Adapt(from)).Revoke(ctx, "ann", 0); err != nil {
 		t.Fatal(err)
 	}
 	rules := &calendar.Rules{Site: time.UTC, Clean: htmltext.New()}

@@ -16,7 +16,7 @@ import (
 	"unicode/utf8"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 )
 
 // The errors of acts on users.
@@ -43,6 +43,9 @@ const firstAdministrator = "admin"
 // spaceName is the space of the names of users, see calendar.Claims.
 const spaceName = "user"
 
+// knownBytes is about how much memory the users of tokens take.
+const knownBytes = 4 << 20
+
 // attempts is how often an act is tried when others change the same user.
 const attempts = 10
 
@@ -56,7 +59,7 @@ type Users struct {
 	// known remembers the users of tokens that were right, by their SHA-256, so that
 	// a request costs one look at the present version of its user. Tokens that are
 	// wrong are not remembered.
-	known eventstore.Kept[[sha256.Size]byte, knownUser]
+	known *eventstore.EpochCache[[sha256.Size]byte, knownUser]
 }
 
 // User is one user.
@@ -70,8 +73,11 @@ type User struct {
 
 // New makes a Users.
 func New(store eventstore.Store) *Users {
-	return &Users{store: store, known: eventstore.Kept[[sha256.Size]byte, knownUser]{Half: 5000}}
+	return &Users{store: store, known: eventstore.NewEpochCache(knownBytes, func(_ [sha256.Size]byte, k knownUser) int { return len(k.user.Name) })}
 }
+
+// Forget drops what is cached of users who were erased since.
+func (u *Users) Forget() { u.known.Enter(u.store.Epoch()) }
 
 func (u *Users) now() time.Time {
 	if u.Now != nil {
@@ -107,7 +113,7 @@ func (u *Users) create(ctx context.Context, name string, role calendar.Role, sec
 	if err != nil {
 		return 0, err
 	}
-	return id, u.append(ctx, 0, nil, calendar.Change{
+	return id, u.append(ctx, eventstore.Epoch{}, nil, calendar.Change{
 		Name: userChange(calendar.Created), Kind: calendar.KindUser, ID: id, Home: calendar.LangEN,
 		Fields: calendar.Fields{"name": name, "role": role.String()}, Secret: secret,
 	}, claims, actor, reason)
@@ -165,7 +171,7 @@ func (u *Users) setToken(ctx context.Context, name string, secret []byte, claim 
 
 // append writes one change of a user as an entry; epoch is that of the store from
 // before it was read.
-func (u *Users) append(ctx context.Context, epoch uint64, before *calendar.Record, c calendar.Change, claims []calendar.Claim, actor calendar.ID, reason string) error {
+func (u *Users) append(ctx context.Context, epoch eventstore.Epoch, before *calendar.Record, c calendar.Change, claims []calendar.Claim, actor calendar.ID, reason string) error {
 	now := eventstore.Moment(u.now())
 	d, _, err := eventstore.NewDraft(before, c, now)
 	if err != nil {
@@ -183,13 +189,13 @@ func (u *Users) List(ctx context.Context) ([]User, error) {
 	const page = 200
 	var users []User
 	for after := calendar.ID(0); ; {
-		states, err := u.store.Records(ctx, calendar.KindUser, after, page)
+		held, err := u.store.Records(ctx, calendar.KindUser, after, page)
 		if err != nil {
 			return nil, fmt.Errorf("list users: %w", err)
 		}
-		for i := range states {
-			after = states[i].ID
-			user, err := userOfState(&states[i])
+		for i := range held {
+			after = held[i].ID
+			user, err := userOfState(&held[i].State)
 			if errors.Is(err, ErrNoUser) {
 				continue
 			}
@@ -198,7 +204,7 @@ func (u *Users) List(ctx context.Context) ([]User, error) {
 			}
 			users = append(users, user)
 		}
-		if len(states) == 0 {
+		if len(held) == 0 {
 			return users, nil
 		}
 	}
@@ -242,14 +248,14 @@ func (u *Users) byName(ctx context.Context, name string) (eventstore.State, erro
 
 // byClaim gives the state of the user who holds a claim, or ErrNoUser.
 func (u *Users) byClaim(ctx context.Context, c calendar.Claim) (eventstore.State, error) {
-	holders, _, err := u.store.Find(ctx, []calendar.Claim{c}, nil)
+	found, err := u.store.Find(ctx, eventstore.Lookup{Claims: []calendar.Claim{c}})
 	if err != nil {
 		return eventstore.State{}, err
 	}
-	if holders[0] == 0 {
+	if found.Holders[0] == 0 {
 		return eventstore.State{}, ErrNoUser
 	}
-	states, err := u.store.Load(ctx, holders[0])
+	states, err := u.store.Load(ctx, found.Holders[0])
 	if err != nil {
 		return eventstore.State{}, err
 	}

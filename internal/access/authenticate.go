@@ -85,7 +85,6 @@ func (u *Users) byToken(ctx context.Context, token string) (User, error) {
 		if states[0].Version == k.version && u.store.Epoch() == epoch {
 			return k.user, nil
 		}
-		u.known.Drop(sum)
 		epoch = u.store.Epoch()
 	}
 	state, err := u.byClaim(ctx, calendar.TokenClaim(sum[:]))
@@ -100,7 +99,7 @@ func (u *Users) byToken(ctx context.Context, token string) (User, error) {
 	if err != nil {
 		return User{}, err
 	}
-	u.known.Put(epoch, sum, knownUser{user, state.Version}, 1)
+	u.known.Put(epoch, sum, knownUser{user, state.Version})
 	return user, nil
 }
 

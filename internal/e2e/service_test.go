@@ -172,7 +172,7 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *world.Clock) pa
 	then, err := past.New(store, queries, past.Options{Query: lists, Log: log})
 	must(t, err)
 	world.Run(t, then.Run)
-	users := access.New(store)
+	users := access.New(events)
 	users.Now = clock.Now
 	s.http.Site, s.http.Now, s.http.Log, s.http.PerPageMax = s.site, clock.Now, log, s.perPageMax
 	api, err := httpapi.New(httpapi.Deps{Commands: commands, Queries: queries, History: history.New(events, clock.Now), Past: then, Records: records, Users: users, Proofs: proof.NewLog(store)}, s.http)

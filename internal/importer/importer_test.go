@@ -19,6 +19,7 @@ import (
 	"daybook/command"
 	"daybook/eventstore"
 	"daybook/eventstore/memstore"
+	"daybook/eventstore/port"
 	"daybook/internal/access"
 	"daybook/internal/htmltext"
 	"daybook/internal/importer"
@@ -37,7 +38,7 @@ func (plainHasher) Verify(_ context.Context, h []byte, p string) (bool, error) {
 // bench is a store with an importing user.
 type bench struct {
 	t        *testing.T
-	store    eventstore.Store
+	store    port.Adapted
 	commands *command.Service
 	users    *access.Users
 	admin    calendar.Caller
@@ -56,14 +57,14 @@ func setup(t *testing.T) *bench {
 }
 
 // on makes a bench on a store, as after a restart.
-func on(t *testing.T, store eventstore.Store) *bench {
+func on(t *testing.T, store port.Adapted) *bench {
 	t.Helper()
 	commands, err := command.New(store, &calendar.Rules{Site: time.UTC, Clean: htmltext.New()}, plainHasher{},
 		command.Options{Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{t: t, store: store, commands: commands, users: access.New(store)}
+	b := &bench{t: t, store: store, commands: commands, users: access.New(port.Adapt(store))}
 	b.users.Now = func() time.Time { return now }
 	return b
 }

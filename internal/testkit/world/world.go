@@ -125,7 +125,7 @@ func New(t testing.TB, o Options) *World {
 	w.Past, err = past.New(w.Store, w.Queries, o.Past)
 	must(err)
 	Run(t, w.Past.Run)
-	w.Users = access.New(w.Store)
+	w.Users = access.New(w.Events)
 	w.Users.Now = w.Clock.Now
 	w.Proofs = proof.NewLog(w.Store)
 
