@@ -374,7 +374,7 @@ func (r *roles) api(add func(string, func(context.Context) error)) (http.Handler
 	if err != nil {
 		return nil, err
 	}
-	then, err := past.New(r.b.store, q, past.Options{Query: lists, Records: r.s.historyRecords, Images: r.s.historyImages, Log: r.log})
+	then, err := past.New(r.b.events, q, past.Options{Query: lists, Records: r.s.historyRecords, Images: r.s.historyImages, Log: r.log})
 	if err != nil {
 		return nil, err
 	}

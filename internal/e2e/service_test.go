@@ -169,7 +169,7 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *world.Clock) pa
 	lists := query.Options{Site: s.site, PerPageMax: s.perPageMax, Now: clock.Now, PositionWait: s.positionWait}
 	queries, err := query.New(index, records, lists)
 	must(t, err)
-	then, err := past.New(store, queries, past.Options{Query: lists, Log: log})
+	then, err := past.New(events, queries, past.Options{Query: lists, Log: log})
 	must(t, err)
 	world.Run(t, then.Run)
 	users := access.New(events)

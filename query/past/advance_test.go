@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"daybook/calendar"
-	"daybook/eventstore"
-	"daybook/eventstore/memstore"
+	"daybook/eventstore/memstore2"
+	eventstore "daybook/eventstore/port"
 	"daybook/query"
 	"daybook/query/past"
 )
@@ -38,7 +38,7 @@ type story struct {
 
 func newStory(t *testing.T, seed uint64) *story {
 	t.Helper()
-	s := &story{t: t, g: rand.New(rand.NewPCG(seed, 54)), store: memstore.New(), begin: time.Date(2026, 3, 5, 12, 0, 0, 0, time.UTC)}
+	s := &story{t: t, g: rand.New(rand.NewPCG(seed, 54)), store: memstore2.New(), begin: time.Date(2026, 3, 5, 12, 0, 0, 0, time.UTC)}
 	s.now.Store(1)
 	return s
 }
@@ -138,7 +138,7 @@ func (s *story) erase(i int, at time.Time) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if res := s.store.Erase(s.t.Context(), eventstore.Erasure{Kind: r.Kind, ID: r.ID, Expected: d.Expected, Time: at, State: d.State, Claims: d.Claims}); res.Err != nil {
+	if res := s.store.Append(s.t.Context(), []eventstore.Append{{Drafts: []eventstore.Draft{d}, Redact: []calendar.ID{r.ID}, Time: at}})[0]; res.Err != nil {
 		s.t.Fatal(res.Err)
 	}
 	s.records = slices.Delete(s.records, i, i+1)
@@ -181,8 +181,8 @@ func TestAdvancedIsFilled(t *testing.T) {
 					p.Tend(t.Context())
 				}
 			}
-			head, err := s.store.Head(t.Context())
-			if err != nil || head == 0 {
+			head, err := s.store.Head(t.Context(), eventstore.Point{})
+			if err != nil || head.Position == 0 {
 				continue
 			}
 			at := eventstore.Point{Time: second(s.clock())}
@@ -190,7 +190,7 @@ func TestAdvancedIsFilled(t *testing.T) {
 			case 0:
 				at.Time = s.begin.Add(time.Duration(s.g.Int64N(s.now.Load())) * time.Millisecond)
 			case 1:
-				at = eventstore.Point{Position: 1 + calendar.Position(s.g.Int64N(int64(head)))}
+				at = eventstore.Point{Position: 1 + calendar.Position(s.g.Int64N(int64(head.Position)))}
 			}
 			got, err := contents(t.Context(), p, at)
 			if err != nil {
@@ -240,7 +240,7 @@ func TestAdvancedAlong(t *testing.T) {
 	for range 3 {
 		readers.Go(func() {
 			for !ended.Load() {
-				least, err := s.store.Head(t.Context())
+				least, err := s.store.Head(t.Context(), eventstore.Point{})
 				if err != nil {
 					t.Error(err)
 					return
@@ -252,7 +252,7 @@ func TestAdvancedAlong(t *testing.T) {
 					return
 				}
 				mu.Lock()
-				answers = append(answers, answer{at, least, c})
+				answers = append(answers, answer{at, least.Position, c})
 				mu.Unlock()
 				answered.Add(1)
 			}
@@ -266,7 +266,7 @@ func TestAdvancedAlong(t *testing.T) {
 	}
 	ended.Store(true)
 	readers.Wait()
-	log, err := s.store.ReadAll(t.Context(), 0, 1<<20)
+	log, err := s.store.Read(t.Context(), eventstore.Range{Limit: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 	"daybook/internal/history"
 	"daybook/internal/htmltext"
 	"daybook/query"
@@ -24,9 +24,12 @@ import (
 	"daybook/query/readmodel/memindex"
 )
 
-// imageKey names the entries of an image. Two points with one Counted count the same
-// entries: all that a time counts are those whose time is not after the greatest of them.
-type imageKey = eventstore.Counted
+// imageKey names the entries of an image: those up to Position whose time is not after
+// Time. Position is the greatest one that counts at a point, Time the greatest time.
+type imageKey struct {
+	Position calendar.Position
+	Time     time.Time
+}
 
 // reach tells which entries an image has: all up to Position whose time is not after Time.
 type reach struct {
@@ -60,7 +63,7 @@ func earlier(a, b time.Time) time.Time {
 // them are not for everybody now.
 type image struct {
 	s     *Service
-	epoch uint64
+	epoch eventstore.Epoch
 	reach atomic.Pointer[reach]
 	size  atomic.Int64 // records
 	gone  atomic.Bool
@@ -134,7 +137,7 @@ func (s *Service) pages(ctx context.Context, after, to calendar.Position, use fu
 	work.Go(func() error {
 		defer close(read)
 		for after < to {
-			page, err := s.store.ReadAll(ctx, after, int(min(fillPage, to-after)))
+			page, err := s.store.Read(ctx, eventstore.Range{After: uint64(after), Limit: int(min(fillPage, to-after))})
 			if err != nil {
 				return err
 			}
@@ -438,7 +441,7 @@ func (m *image) follow(ctx context.Context, head calendar.Position) error {
 
 func (m *image) followTo(ctx context.Context, head calendar.Position) error {
 	for m.seen < head {
-		page, err := m.s.store.ReadAll(ctx, m.seen, fillPage)
+		page, err := m.s.store.Read(ctx, eventstore.Range{After: uint64(m.seen), Limit: fillPage})
 		if err != nil {
 			return err
 		}
@@ -466,7 +469,7 @@ func (m *image) advance(ctx context.Context, f *filling) error {
 	counts := func(e *eventstore.Entry) bool { return !e.Time.After(f.Time) }
 	m.skipped = time.Time{}
 	for after, to := is.Position, max(m.seen, f.seen, f.Position); after < to; {
-		page, err := m.s.store.ReadAll(ctx, after, int(min(fillPage, to-after)))
+		page, err := m.s.store.Read(ctx, eventstore.Range{After: uint64(after), Limit: int(min(fillPage, to-after))})
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 	"daybook/query"
 )
 
@@ -104,7 +104,7 @@ func (l *List) Run(ctx context.Context, c *query.Criteria) (*query.List, error) 
 // refusedKey names what would be too large an image, in an epoch of the store.
 type refusedKey struct {
 	imageKey
-	epoch uint64
+	epoch eventstore.Epoch
 }
 
 // client is who waits for images: a user, or an address without credentials.
@@ -138,11 +138,12 @@ type filling struct {
 // imageAt returns the image of a point as far as the log goes now.
 func (s *Service) imageAt(ctx context.Context, of client, p eventstore.Point) (*image, imageKey, error) {
 	epoch := s.store.Epoch()
-	head, err := s.store.Head(ctx)
+	now, err := s.store.Head(ctx, eventstore.Point{})
 	if err != nil {
 		return nil, imageKey{}, err
 	}
 	var m *image
+	head := now.Position
 	key, known := s.counted.get(p, epoch, head)
 	if known {
 		m, err = s.lookup(p, key, epoch)
@@ -168,7 +169,7 @@ const fillAfter = 25 * time.Millisecond
 
 // await waits for an image that may have to be filled, first for the turn of the client,
 // which also bounds how often it has entries counted.
-func (s *Service) await(ctx context.Context, of client, p eventstore.Point, epoch uint64) (*image, imageKey, calendar.Position, error) {
+func (s *Service) await(ctx context.Context, of client, p eventstore.Point, epoch eventstore.Epoch) (*image, imageKey, calendar.Position, error) {
 	release, err := s.clients.Acquire(ctx, of)
 	if err != nil {
 		return nil, imageKey{}, 0, err
@@ -216,14 +217,14 @@ func (s *Service) liveAt(p eventstore.Point) (live time.Time) {
 }
 
 // lookup is find for callers that do not hold mu.
-func (s *Service) lookup(p eventstore.Point, key imageKey, epoch uint64) (*image, error) {
+func (s *Service) lookup(p eventstore.Point, key imageKey, epoch eventstore.Epoch) (*image, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.find(p, key, epoch)
 }
 
 // find returns the image of a point; nil when there is none. It is called under mu.
-func (s *Service) find(p eventstore.Point, key imageKey, epoch uint64) (*image, error) {
+func (s *Service) find(p eventstore.Point, key imageKey, epoch eventstore.Epoch) (*image, error) {
 	s.images = slices.DeleteFunc(s.images, func(m *image) bool { return m.dropIf(m.epoch != epoch) })
 	for _, m := range s.images {
 		if m.reach.Load().answers(p, key) {
@@ -507,10 +508,10 @@ func (s *Service) tend(ctx context.Context) {
 	if len(images) == 0 {
 		return
 	}
-	head, err := s.store.Head(ctx)
+	head, err := s.store.Head(ctx, eventstore.Point{})
 	for _, m := range images {
 		if err == nil {
-			err = m.follow(ctx, head)
+			err = m.follow(ctx, head.Position)
 		}
 		if errors.Is(err, ErrMoved) {
 			err = nil // it was let go of

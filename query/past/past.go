@@ -12,21 +12,11 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 	"daybook/internal/ground/keylock"
 	"daybook/internal/history"
 	"daybook/query"
 )
-
-// Store is what is needed of the event store.
-type Store interface {
-	eventstore.Past
-	Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error)
-	History(ctx context.Context, id calendar.ID, after int64, limit int) ([]eventstore.Entry, error)
-	ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error)
-	Head(ctx context.Context) (calendar.Position, error)
-	Epoch() uint64
-}
 
 // Viewer makes the view of a record with what it embeds; query.Service is one.
 type Viewer interface {
@@ -56,7 +46,7 @@ var ErrMoved = errors.New("the image of the past went over to other entries")
 // Service answers what was. Single records are answered without Run; images are filled
 // by it. It is safe for concurrent use.
 type Service struct {
-	store Store
+	store eventstore.Store
 	views Viewer
 	o     Options
 
@@ -76,7 +66,7 @@ type Service struct {
 }
 
 // New makes a Service; it starts nothing.
-func New(store Store, views Viewer, o Options) (*Service, error) {
+func New(store eventstore.Store, views Viewer, o Options) (*Service, error) {
 	switch {
 	case store == nil:
 		return nil, errors.New("past: a store is required")
@@ -142,7 +132,7 @@ func (s *Service) Resolve(ctx context.Context, p history.Point) (Then, error) {
 	if p.Form == history.ByTime {
 		return Then{eventstore.Point{Time: p.Time}, p.Time}, nil
 	}
-	entries, err := s.store.ReadAll(ctx, p.Position-1, 1)
+	entries, err := s.store.Read(ctx, eventstore.Range{After: uint64(p.Position) - 1, Limit: 1})
 	if err != nil {
 		return Then{}, err
 	}
@@ -156,52 +146,53 @@ func (s *Service) Resolve(ctx context.Context, p history.Point) (Then, error) {
 // a position for good. Finding it may cost a look at many entries.
 type countedCache struct {
 	mu    sync.Mutex
-	epoch uint64
+	epoch eventstore.Epoch
 	head  calendar.Position
-	of    map[eventstore.Point]eventstore.Counted
+	of    map[eventstore.Point]imageKey
 }
 
 const maxCounted = 1024
 
 // get returns what counts at a point while the log ends at head, if it is known.
-func (k *countedCache) get(p eventstore.Point, epoch uint64, head calendar.Position) (eventstore.Counted, bool) {
+func (k *countedCache) get(p eventstore.Point, epoch eventstore.Epoch, head calendar.Position) (imageKey, bool) {
 	p.Time = p.Time.UTC()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.epoch != epoch || len(k.of) >= maxCounted {
-		k.epoch, k.of = epoch, map[eventstore.Point]eventstore.Counted{}
+		k.epoch, k.of = epoch, map[eventstore.Point]imageKey{}
 	}
 	if k.head != head {
 		k.head = head
-		maps.DeleteFunc(k.of, func(p eventstore.Point, _ eventstore.Counted) bool { return p.Position == 0 })
+		maps.DeleteFunc(k.of, func(p eventstore.Point, _ imageKey) bool { return p.Position == 0 })
 	}
 	c, known := k.of[p]
 	return c, known
 }
 
 // countedAt returns what counts at a point, and a position that all of it was seen after.
-func (s *Service) countedAt(ctx context.Context, p eventstore.Point) (eventstore.Counted, calendar.Position, error) {
+func (s *Service) countedAt(ctx context.Context, p eventstore.Point) (imageKey, calendar.Position, error) {
 	p.Time = p.Time.UTC()
 	epoch := s.store.Epoch()
-	head, err := s.store.Head(ctx)
+	head, err := s.store.Head(ctx, eventstore.Point{})
 	if err != nil {
-		return eventstore.Counted{}, 0, err
+		return imageKey{}, 0, err
 	}
 	k := &s.counted
-	c, known := k.get(p, epoch, head)
+	c, known := k.get(p, epoch, head.Position)
 	if known {
-		return c, head, nil
+		return c, head.Position, nil
 	}
-	if c, err = s.store.Counted(ctx, p); err != nil {
+	at, err := s.store.Head(ctx, p)
+	if err != nil {
 		return c, 0, err
 	}
-	c.Time = c.Time.UTC()
-	if now, err := s.store.Head(ctx); err == nil && now == head {
+	c = imageKey{at.Position, at.Time.UTC()}
+	if now, err := s.store.Head(ctx, eventstore.Point{}); err == nil && now.Position == head.Position {
 		k.mu.Lock()
-		if k.epoch == epoch && k.head == head {
+		if k.epoch == epoch && k.head == head.Position {
 			k.of[p] = c
 		}
 		k.mu.Unlock()
 	}
-	return c, head, nil
+	return c, head.Position, nil
 }

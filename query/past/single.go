@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 	"daybook/internal/history"
 	"daybook/query"
 )
@@ -47,7 +47,7 @@ func (s *Service) Read(ctx context.Context, r Request) (*Record, error) {
 		}
 	}
 	if r.Slug != "" {
-		if r.ID, err = s.store.SlugAt(ctx, r.Kind, r.Slug, then.Point); err != nil {
+		if r.ID, err = eventstore.SlugAt(ctx, s.store, r.Kind, r.Slug, then.Point); err != nil {
 			return nil, err
 		}
 	}
@@ -211,7 +211,7 @@ func (s *Service) versionsOf(ctx context.Context, k calendar.Kind, id calendar.I
 // version gives a version and its point.
 func (v *versions) version(ctx context.Context, number int64) (eventstore.Entry, Then, error) {
 	if number <= v.record.Version {
-		entries, err := v.s.store.History(ctx, v.record.ID, number-1, 1)
+		entries, err := v.s.store.Read(ctx, eventstore.Range{Record: v.record.ID, After: uint64(number - 1), Limit: 1})
 		if err != nil {
 			return eventstore.Entry{}, Then{}, err
 		}
@@ -264,7 +264,7 @@ func (v *versions) walk(ctx context.Context, after, most int64, use func(e *even
 		if n := len(held); n > 0 {
 			from = held[n-1].Version
 		}
-		page, err := v.s.store.History(ctx, v.record.ID, from, size)
+		page, err := v.s.store.Read(ctx, eventstore.Range{Record: v.record.ID, After: uint64(from), Limit: size})
 		if err != nil {
 			return looked, err
 		}

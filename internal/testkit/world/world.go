@@ -122,7 +122,7 @@ func New(t testing.TB, o Options) *World {
 	w.Queries, err = query.New(w.Index, w.Records, queries)
 	must(err)
 	o.Past.Query = queries
-	w.Past, err = past.New(w.Store, w.Queries, o.Past)
+	w.Past, err = past.New(w.Events, w.Queries, o.Past)
 	must(err)
 	Run(t, w.Past.Run)
 	w.Users = access.New(w.Events)
