@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"net/url"
 	"path/filepath"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ func TestCancelledBegin(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = s.Close() })
-			other, err := sql.Open("sqlite", dsn(path, commonPragmas))
+			other, err := sql.Open("sqlite", dsn(path, url.Values{"_pragma": commonPragmas}))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,7 +15,7 @@ func Create(ctx context.Context, path string, from *eventstore.Copy) error {
 	if err != nil {
 		return err
 	}
-	if err = eventstore.ErrNotEmpty; s.signal.Head().Position == 0 {
+	if err = eventstore.ErrNotEmpty; s.signal.Head().Position == 0 && s.readOnly == nil {
 		err = s.write(ctx, func(context.Context) error { return eventstore.Restore(ctx, target{s}, from) }) // the context ends the reading
 	}
 	if err != nil {

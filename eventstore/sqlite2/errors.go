@@ -4,6 +4,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
+	"syscall"
 
 	driver "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -30,4 +33,12 @@ func translate(err error) error {
 	default:
 		return err
 	}
+}
+
+// unwritable reports whether an error may be that of a file that can be read all the same.
+func unwritable(err error) bool {
+	if e, ok := errors.AsType[*driver.Error](err); ok {
+		return slices.Contains([]int{lib.SQLITE_READONLY, lib.SQLITE_IOERR, lib.SQLITE_FULL, lib.SQLITE_CANTOPEN}, e.Code()&0xff)
+	}
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

@@ -39,7 +39,11 @@ const (
 // the engine has the others next to what it leads to.
 func (s *Store) noteFiles(path string) error {
 	at := linked(path)
-	for _, name := range []string{path, at + logSuffix, at + indexSuffix, path + lockSuffix} {
+	names := []string{path, at + logSuffix, at + indexSuffix, path + lockSuffix}
+	if s.readOnly != nil { // others need not be there
+		names = names[:1]
+	}
+	for _, name := range names {
 		info, err := os.Stat(name)
 		if err != nil {
 			return err
@@ -56,6 +60,10 @@ func linked(path string) string {
 	}
 	return path
 }
+
+// ReadOnly returns why the store that was opened takes no writes: its file system is read-only
+// or full, or it belongs to somebody else. nil: it does.
+func (s *Store) ReadOnly() error { return s.readOnly }
 
 // Lost returns the path of a file of the store that was removed or replaced since it was
 // opened, "" when there is none. Nothing is committed then.
@@ -74,6 +82,9 @@ func (s *Store) Lost() string {
 func (s *Store) permitted(ctx context.Context) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	if s.readOnly != nil {
+		return s.readOnly
+	}
 	var err error
 	if path := s.Lost(); path != "" {
 		err = fmt.Errorf("%s was removed or replaced", path)

@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"github.com/maypok86/otter/v2"
-	_ "modernc.org/sqlite" // the driver "sqlite"
+	"modernc.org/sqlite" // the driver "sqlite"
 
 	"daybook/calendar"
 	eventstore "daybook/eventstore/port"
@@ -65,7 +65,9 @@ type Store struct {
 	writing sync.Mutex // for the writer and what follows
 	writer  *statements
 	secured bool // nothing depends on the log
-	reader  *statements
+
+	readOnly error // why nothing is written, nil where it is
+	reader   *statements
 
 	background sync.WaitGroup
 	stop       context.CancelFunc
@@ -115,6 +117,29 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 	if err := checkLog(path); err != nil {
 		return err
 	}
+	options := url.Values{"_pragma": readPragmas}
+	if err := s.openWriter(ctx, path); unwritable(err) {
+		s.readOnly = fmt.Errorf("%w: %w", eventstore.ErrUnavailable, err)
+		options = unwritten(path)
+	} else if err != nil {
+		return err
+	}
+	if err := s.noteFiles(path); err != nil {
+		return err
+	}
+	db := sql.OpenDB(&connector{dsn: dsn(path, options), lost: s.Lost})
+	db.SetMaxOpenConns(max(4, 2*runtime.GOMAXPROCS(0)))
+	db.SetMaxIdleConns(max(4, 2*runtime.GOMAXPROCS(0)))
+	s.reader = &statements{db: db, on: db, usable: s.usable}
+	if empty, err := checkForm(ctx, s.reader); err != nil || empty {
+		return cmp.Or(err, eventstore.ErrNoStore)
+	}
+	return s.begin(ctx)
+}
+
+// openWriter opens the connection that writes, and makes the file and its tables where
+// there are none.
+func (s *Store) openWriter(ctx context.Context, path string) error {
 	// The file holds secrets; what SQLite puts next to it takes on its mode.
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the path is the operator's
 	if err != nil {
@@ -123,7 +148,7 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 	if err := file.Close(); err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite", dsn(path, writePragmas))
+	db, err := sql.Open("sqlite", dsn(path, url.Values{"_pragma": writePragmas}))
 	if err != nil {
 		return err
 	}
@@ -134,16 +159,11 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 	// The committer ends before the connection is closed.
 	s.writer = &statements{db: db, on: conn, usable: func(context.Context) error { return nil }}
 	if err := s.write(ctx, s.create); err != nil {
+		err = errors.Join(err, s.writer.close())
+		s.writer = nil
 		return err
 	}
-	if err := s.noteFiles(path); err != nil {
-		return err
-	}
-	readers := sql.OpenDB(&connector{driver: db.Driver(), dsn: dsn(path, readPragmas), lost: s.Lost})
-	readers.SetMaxOpenConns(max(4, 2*runtime.GOMAXPROCS(0)))
-	readers.SetMaxIdleConns(max(4, 2*runtime.GOMAXPROCS(0)))
-	s.reader = &statements{db: readers, on: readers, usable: s.usable}
-	return s.begin(ctx)
+	return nil
 }
 
 // begin reads where the log ends.
@@ -183,53 +203,61 @@ const applicationID = 0x64617962
 //go:embed schema.sql
 var schema string
 
-// create makes the tables in an empty file. It refuses files of other programs and of
-// other versions and, where a store has to be there, an empty one.
-func (s *Store) create(ctx context.Context) error {
+// form is the user_version of files that have the tables of schema.
+var form = func() int32 {
 	sum := sha256.Sum256([]byte(schema))
-	form := int32(binary.BigEndian.Uint32(sum[:])) // what user_version holds
-	type header struct {
-		app, form int32
-		objects   int
+	return int32(binary.BigEndian.Uint32(sum[:]))
+}()
+
+// create makes the tables in an empty file, unless a store has to be there.
+func (s *Store) create(ctx context.Context) error {
+	empty, err := checkForm(ctx, s.writer)
+	switch {
+	case err != nil || !empty:
+		return err
+	case s.o.Existing:
+		return eventstore.ErrNoStore
 	}
-	found, err := one(ctx, s.writer, "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id, pragma_user_version",
-		func(r row) (h header, err error) {
-			err = r.Scan(&h.app, &h.form, &h.objects)
-			return h, err
+	_, err = s.writer.exec(ctx, fmt.Sprintf("%s; PRAGMA application_id = %d; PRAGMA user_version = %d", schema, applicationID, form))
+	return err
+}
+
+// checkForm refuses files of other programs and of other versions.
+func checkForm(ctx context.Context, on *statements) (empty bool, err error) {
+	var app, found int32
+	empty, err = one(ctx, on, "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema), application_id, user_version FROM pragma_application_id, pragma_user_version",
+		func(r row) (empty bool, err error) {
+			err = r.Scan(&empty, &app, &found)
+			return empty, err
 		})
 	switch {
-	case err != nil:
-		return err
-	case found.app != applicationID && (found.app != 0 || found.objects > 0):
-		return fmt.Errorf("file belongs to another program (application id %#x)", found.app)
-	case found.objects == 0 && s.o.Existing:
-		return eventstore.ErrNoStore
-	case found.objects == 0:
-		_, err = s.writer.exec(ctx, fmt.Sprintf("%s; PRAGMA application_id = %d; PRAGMA user_version = %d", schema, applicationID, form))
-		return err
-	case found.form != form:
-		return fmt.Errorf("the file was written by another version of daybook (form %08x, this one needs %08x): use that version, or begin an empty store",
-			uint32(found.form), uint32(form))
+	case err != nil || empty && app == 0:
+		return true, err
+	case app != applicationID:
+		return false, fmt.Errorf("file belongs to another program (application id %#x)", app)
+	case !empty && found != form:
+		return false, fmt.Errorf("the file was written by another version of daybook (form %08x, this one needs %08x): use that version, or begin an empty store",
+			uint32(found), uint32(form))
 	}
-	return nil
+	return empty, nil
 }
 
 // connector opens connections to the files that the store works on. Others that lie in
 // their place would be read by some connections and by others not.
 type connector struct {
-	driver driver.Driver
+	engine sqlite.Driver
 	dsn    string
 	lost   func() string // Store.Lost
 }
 
-func (c *connector) Driver() driver.Driver { return c.driver }
+func (c *connector) Driver() driver.Driver { return &c.engine }
 
 // Connect returns ErrUnavailable as long as a file is missing or another one.
 func (c *connector) Connect(context.Context) (driver.Conn, error) {
 	if err := c.same(); err != nil { // else SQLite makes one that is missing
 		return nil, err
 	}
-	conn, err := c.driver.Open(c.dsn)
+	conn, err := c.engine.Open(c.dsn)
 	if err == nil {
 		if err = c.same(); err != nil {
 			err = errors.Join(err, conn.Close())
@@ -251,22 +279,30 @@ func (c *connector) same() error {
 // and is cut back to that. What readers cache of the file goes with each commit of others,
 // so they cache little.
 var (
-	commonPragmas = []string{
-		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)",
-		"trusted_schema(OFF)", "temp_store(MEMORY)", "mmap_size(0)",
-	}
-	writePragmas = append([]string{
-		"cache_size(-8192)", "wal_autocheckpoint(2000)", "journal_size_limit(8388608)", "recursive_triggers(ON)", "secure_delete(ON)",
+	commonPragmas = []string{"busy_timeout(5000)", "trusted_schema(OFF)", "temp_store(MEMORY)", "mmap_size(0)"}
+	readPragmas   = append([]string{"cache_size(-1024)", "query_only(ON)"}, commonPragmas...)
+	writePragmas  = append([]string{
+		"journal_mode(WAL)", "synchronous(FULL)", "cache_size(-8192)", "wal_autocheckpoint(2000)", "journal_size_limit(8388608)",
+		"recursive_triggers(ON)", "secure_delete(ON)",
 	}, commonPragmas...)
-	readPragmas = append([]string{"cache_size(-1024)", "query_only(ON)"}, commonPragmas...)
 )
 
-func dsn(path string, pragmas []string) string {
+// unwritten returns the options of connections that write nothing, not even next to the
+// file. Where no log is left the file is all there is.
+func unwritten(path string) url.Values {
+	options := url.Values{"_pragma": readPragmas, "mode": {"ro"}, "readonly_shm": {"1"}}
+	if info, err := os.Stat(linked(path) + logSuffix); err != nil || info.Size() == 0 {
+		options.Set("immutable", "1")
+	}
+	return options
+}
+
+func dsn(path string, options url.Values) string {
 	path = filepath.ToSlash(path)
 	if path[0] != '/' { // a drive letter
 		path = "/" + path
 	}
-	u := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"_pragma": pragmas}.Encode()}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: options.Encode()}
 	return u.String()
 }
 
