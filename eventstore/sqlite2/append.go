@@ -71,15 +71,15 @@ func (s *Store) learn(g *eventstore.Group) {
 // write runs one transaction on the writing connection.
 func (s *Store) write(ctx context.Context, do func(ctx context.Context) error) error {
 	return s.alone(ctx, func(ctx context.Context) error {
-		_, err := s.writer.exec(ctx, "BEGIN IMMEDIATE")
+		err := s.writer.exec(ctx, "BEGIN IMMEDIATE")
 		if err == nil {
 			err = do(ctx)
 		}
 		if err == nil {
-			_, err = s.writer.exec(ctx, "COMMIT")
+			err = s.writer.exec(ctx, "COMMIT")
 		}
 		if err != nil {
-			_, _ = s.writer.exec(ctx, "ROLLBACK") // the first error says what is wrong
+			_ = s.writer.exec(ctx, "ROLLBACK") // the first error says what is wrong
 		}
 		return err
 	})
@@ -167,7 +167,7 @@ type statement func(text string, args ...any)
 func (s *Store) inserting(ctx context.Context, insert func(do statement)) (err error) {
 	insert(func(text string, args ...any) {
 		if err == nil {
-			_, err = s.writer.exec(ctx, text, args...)
+			err = s.writer.exec(ctx, text, args...)
 		}
 	})
 	return err
@@ -188,7 +188,8 @@ func insertLog(do statement, g *eventstore.Group) {
 	do(`INSERT INTO times (block, least, greatest) SELECT position / 1024 AS block, min(time), max(time) FROM entries WHERE position >= ? GROUP BY block
 		ON CONFLICT (block) DO UPDATE SET least = min(least, excluded.least), greatest = max(greatest, excluded.greatest)`, first)
 	for _, t := range g.Slugs {
-		do("INSERT INTO slugs (kind, slug, position, record) VALUES (?, ?, ?, ?)", t.Kind.String(), t.Slug, number(t.Position), int64(t.Record))
+		c := eventstore.SlugClaim(t.Kind, t.Slug)
+		do("INSERT INTO slugs (space, key, position, record) VALUES (?, ?, ?, ?)", c.Space, c.Key, number(t.Position), int64(t.Record))
 	}
 }
 
@@ -274,10 +275,7 @@ func (s *Store) Compact(ctx context.Context) error {
 	if err := s.permitted(ctx); err != nil {
 		return err
 	}
-	err := s.alone(ctx, func(ctx context.Context) error {
-		_, err := s.writer.exec(ctx, "VACUUM")
-		return err
-	})
+	err := s.alone(ctx, func(ctx context.Context) error { return s.writer.exec(ctx, "VACUUM") })
 	for busy := true; err == nil && busy; {
 		err = s.alone(ctx, func(ctx context.Context) (err error) {
 			busy, err = s.emptyLog(ctx)

@@ -48,7 +48,7 @@ func TestFullDisk(t *testing.T) {
 	limit := func(pages int) {
 		t.Helper()
 		// The committer is idle: nobody appends.
-		if _, err := s.writer.exec(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages)); err != nil {
+		if err := s.writer.exec(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -92,7 +92,7 @@ func TestOneBadItem(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	if _, err := s.writer.exec(t.Context(), `CREATE TRIGGER refuse BEFORE INSERT ON records WHEN NEW.id = 3
+	if err := s.writer.exec(t.Context(), `CREATE TRIGGER refuse BEFORE INSERT ON records WHEN NEW.id = 3
 		BEGIN SELECT RAISE(ABORT, 'refused'); END`); err != nil {
 		t.Fatal(err)
 	}

@@ -33,15 +33,12 @@ func (s *Store) purge(ctx context.Context) (more bool, err error) {
 	}
 	return more, s.write(ctx, func(ctx context.Context) error {
 		now := s.o.Now()
-		if _, err := s.writer.exec(ctx, "UPDATE receipts SET kept = ?1 WHERE kept > ?1", now.UnixMilli()); err != nil {
+		if err := s.writer.exec(ctx, "UPDATE receipts SET kept = ?1 WHERE kept > ?1", now.UnixMilli()); err != nil {
 			return err
 		}
-		done, err := s.writer.exec(ctx, "DELETE FROM receipts WHERE rowid IN (SELECT rowid FROM receipts WHERE kept < ? LIMIT ?)",
-			now.Add(-keepReceipts).UnixMilli(), purgeBatch)
-		if err == nil {
-			n, _ := done.RowsAffected()
-			more = n == purgeBatch
-		}
+		gone, err := all(ctx, s.writer, "DELETE FROM receipts WHERE rowid IN (SELECT rowid FROM receipts WHERE kept < ? LIMIT ?) RETURNING user",
+			value[int64], now.Add(-keepReceipts).UnixMilli(), purgeBatch)
+		more = len(gone) == purgeBatch
 		return err
 	})
 }

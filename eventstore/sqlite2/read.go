@@ -5,13 +5,10 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -32,8 +29,8 @@ const (
 	receiptQuery    = "SELECT user, key, fingerprint, kept, record, version, position FROM receipts "
 	checkpointQuery = "SELECT size, origin, note, time, keys FROM checkpoints "
 	// endQuery returns a row for an empty log, too.
-	endQuery = `SELECT coalesce((SELECT max(position) FROM entries), 0), coalesce((SELECT max(id) FROM records), 0), c.last, c.hash
-		FROM (SELECT 1) LEFT JOIN (SELECT last, hash FROM commits ORDER BY first DESC LIMIT 1) c`
+	endQuery = `SELECT coalesce((SELECT max(position) FROM entries), 0), coalesce((SELECT max(id) FROM records), 0),
+		coalesce(c.last, 0), coalesce(c.hash, zeroblob(32)) FROM (SELECT 1) LEFT JOIN (SELECT last, hash FROM commits ORDER BY first DESC LIMIT 1) c`
 	markQuery = "SELECT last, hash FROM commits WHERE first <= ? ORDER BY first DESC LIMIT 1"
 
 	// Times need not rise with positions. Which index serves is said where the engine might
@@ -44,245 +41,6 @@ const (
 	greatestToQuery = `SELECT max(t) FROM (SELECT max(greatest) AS t FROM times WHERE block < ?1 / 1024
 		UNION ALL SELECT max(time) FROM entries NOT INDEXED WHERE position >= ?1 / 1024 * 1024 AND position <= ?1)`
 )
-
-// statements prepares each text once, on a connection or on a pool of them.
-type statements struct {
-	db *sql.DB
-	on interface { // db, or a connection of it
-		PrepareContext(ctx context.Context, text string) (*sql.Stmt, error)
-		Close() error
-	}
-	usable func(context.Context) error // an error that hides those of the engine
-
-	mutex  sync.Mutex
-	byText map[string]*sql.Stmt
-}
-
-func (s *statements) of(ctx context.Context, text string) (*sql.Stmt, error) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if stmt := s.byText[text]; stmt != nil {
-		return stmt, nil
-	}
-	stmt, err := s.on.PrepareContext(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	if s.byText == nil {
-		s.byText = map[string]*sql.Stmt{}
-	}
-	s.byText[text] = stmt
-	return stmt, nil
-}
-
-func (s *statements) exec(ctx context.Context, text string, args ...any) (sql.Result, error) {
-	stmt, err := s.of(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	return stmt.ExecContext(ctx, args...)
-}
-
-// close closes the statements first: with one of them open the engine keeps the file open.
-func (s *statements) close() error {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	var errs []error
-	for _, stmt := range s.byText {
-		errs = append(errs, stmt.Close())
-	}
-	s.byText = nil
-	return errors.Join(append(errs, s.on.Close(), s.db.Close())...)
-}
-
-type row interface{ Scan(dest ...any) error }
-
-// all runs a query and returns its rows; scan reads one.
-func all[T any](ctx context.Context, s *statements, text string, scan func(row) (T, error), args ...any) ([]T, error) {
-	return page(ctx, s, text, scan, func(*T) int { return 0 }, args...)
-}
-
-// page runs a query and returns its rows up to the one that passes PageBytes.
-func page[T any](ctx context.Context, s *statements, text string, scan func(row) (T, error), size func(*T) int, args ...any) (out []T, err error) {
-	if err := s.usable(ctx); err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			out, err = nil, cmp.Or(s.usable(ctx), translate(err))
-		}
-	}()
-	stmt, err := s.of(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := stmt.QueryContext(ctx, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // Err returns what matters
-	for left := eventstore.PageBytes; left > 0 && rows.Next(); {
-		v, err := scan(rows)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, v)
-		left -= size(&v)
-	}
-	return out, rows.Err()
-}
-
-// one returns the first row, the zero value for none.
-func one[T any](ctx context.Context, s *statements, text string, scan func(row) (T, error), args ...any) (v T, err error) {
-	found, err := all(ctx, s, text, scan, args...)
-	if len(found) > 0 {
-		v = found[0]
-	}
-	return v, err
-}
-
-// value scans a row of one column.
-func value[T any](r row) (v T, err error) {
-	err = r.Scan(&v)
-	return v, err
-}
-
-func scanEntry(r row) (e eventstore.Entry, err error) {
-	var millis int64
-	var kind string
-	var hasSecret bool
-	var by sql.NullInt64
-	var body, salts, hashes sql.RawBytes
-	if err := r.Scan(&e.Position, &kind, &e.ID, &e.Version, &millis, &e.Actor, &e.Change,
-		&e.Cause.Client, &e.Cause.Request, &e.Cause.Reason, &body, &hasSecret, &e.Secret, &salts, &by, &hashes); err != nil {
-		return e, err
-	}
-	if hasSecret && e.Secret == nil {
-		e.Secret = []byte{}
-	}
-	e.Time = time.UnixMilli(millis).UTC()
-	if by.Valid {
-		e.Redacted, err = eventstore.RedactedOf(calendar.Position(by.Int64), hashes)
-	}
-	if err == nil {
-		e.Salts, err = eventstore.SaltsOf(salts)
-	}
-	if err == nil {
-		e.Fields, e.State, err = unpackBody(body)
-	}
-	if err == nil {
-		e.Kind, err = parseKind(kind)
-	}
-	if err != nil {
-		err = fmt.Errorf("entry %d: %w", e.Position, err)
-	}
-	return e, err
-}
-
-func scanHeld(r row) (eventstore.Held, error) {
-	var h eventstore.Held
-	var kind string
-	var body, claims, names sql.RawBytes
-	if err := r.Scan(&h.ID, &kind, &h.Version, &h.Position, &h.Secret, &h.Erased, &body, &claims, &names); err != nil {
-		return h, err
-	}
-	if body == nil {
-		return h, fmt.Errorf("record %d: %w: its last entry %d is missing", h.ID, eventstore.ErrDamaged, h.Position)
-	}
-	var err error
-	if h.Kind, err = parseKind(kind); err == nil {
-		_, h.Record, err = unpackBody(body)
-	}
-	if err == nil {
-		h.Claims, err = decodePairs[calendar.Claim](claims)
-	}
-	if err == nil {
-		h.Names, err = decodePairs[calendar.Name](names)
-	}
-	if err != nil {
-		err = fmt.Errorf("record %d: %w", h.ID, err)
-	}
-	return h, err
-}
-
-func parseKind(text string) (calendar.Kind, error) {
-	k, ok := calendar.ParseKind(text)
-	if !ok {
-		return 0, fmt.Errorf("%w: unknown kind %q", eventstore.ErrDamaged, text)
-	}
-	return k, nil
-}
-
-// decodePairs returns claims or names of their JSON, [["space","key"], …].
-func decodePairs[P ~struct{ Space, Key string }](text []byte) ([]P, error) {
-	if string(text) == "[]" {
-		return nil, nil
-	}
-	var pairs [][2]string
-	err := json.Unmarshal(text, &pairs)
-	out := make([]P, len(pairs))
-	for i, p := range pairs {
-		out[i] = P{Space: p[0], Key: p[1]}
-	}
-	return out, err
-}
-
-func scanReceipt(r row) (*eventstore.Receipt, error) {
-	out := &eventstore.Receipt{}
-	var fingerprint sql.RawBytes
-	var millis int64
-	if err := r.Scan(&out.User, &out.Key, &fingerprint, &millis, &out.Record, &out.Version, &out.Position); err != nil {
-		return nil, err
-	}
-	out.Time = time.UnixMilli(millis).UTC()
-	var err error
-	out.Fingerprint, err = digest(fingerprint)
-	return out, err
-}
-
-func scanCheckpoint(r row) (c eventstore.Checkpoint, err error) {
-	var millis int64
-	err = r.Scan(&c.Size, &c.Origin, &c.Note, &millis, &c.Keys)
-	c.Time = time.UnixMilli(millis).UTC()
-	return c, err
-}
-
-func scanMark(r row) (m calendar.Mark, err error) {
-	var hash sql.RawBytes
-	if err = r.Scan(&m.Position, &hash); err == nil {
-		m.Hash, err = digest(hash)
-	}
-	return m, err
-}
-
-// end is where the log ends.
-type end struct {
-	calendar.Mark
-
-	lastID calendar.ID // the greatest one of a record
-}
-
-func scanEnd(r row) (e end, err error) {
-	var last sql.NullInt64
-	var hash sql.RawBytes
-	if err := r.Scan(&e.Position, &e.lastID, &last, &hash); err != nil {
-		return e, err
-	}
-	if e.Position != calendar.Position(last.Int64) {
-		return e, fmt.Errorf("%w: the last entry is %d, the last commit ends at %d", eventstore.ErrDamaged, e.Position, last.Int64)
-	}
-	if e.Position > 0 {
-		e.Hash, err = digest(hash)
-	}
-	return e, err
-}
-
-func digest(b []byte) ([32]byte, error) {
-	if len(b) != 32 {
-		return [32]byte{}, fmt.Errorf("%w: hash of %d bytes", eventstore.ErrDamaged, len(b))
-	}
-	return [32]byte(b), nil
-}
 
 // Load implements eventstore.Store.
 func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
@@ -353,29 +111,27 @@ func (s *Store) At(ctx context.Context, p eventstore.Point, ids ...calendar.ID) 
 
 // Find implements eventstore.Store.
 func (s *Store) Find(ctx context.Context, l eventstore.Lookup) (f eventstore.Found, err error) {
-	for _, c := range l.Claims {
-		holder, err := one(ctx, s.reader, holderQuery, value[calendar.ID], c.Space, c.Key)
-		if err != nil {
-			return f, fmt.Errorf("find claim %s/%s: %w", c.Space, c.Key, err)
+	ids := func(text string, c calendar.Claim) (found []calendar.ID) {
+		if err == nil {
+			found, err = all(ctx, s.reader, text, value[calendar.ID], c.Space, c.Key)
 		}
-		f.Holders = append(f.Holders, holder)
+		return found
+	}
+	for _, c := range l.Claims {
+		f.Holders = append(f.Holders, append(ids(holderQuery, c), 0)[0])
 	}
 	for _, n := range l.Names {
-		ids, err := all(ctx, s.reader, "SELECT record FROM names WHERE space = ? AND key = ? ORDER BY record", value[calendar.ID], n.Space, n.Key)
-		if err != nil {
-			return f, fmt.Errorf("find name %s/%s: %w", n.Space, n.Key, err)
-		}
-		f.Named = append(f.Named, ids)
+		f.Named = append(f.Named, ids("SELECT record FROM names WHERE space = ? AND key = ? ORDER BY record", calendar.Claim(n)))
 	}
 	for _, c := range l.Slugs {
-		taken, err := all(ctx, s.reader, "SELECT position, record FROM slugs WHERE kind = ? AND slug = ? ORDER BY position DESC",
-			func(r row) (t eventstore.Taken, err error) { return t, r.Scan(&t.Position, &t.Record) }, strings.TrimPrefix(c.Space, "slug/"), c.Key)
-		if err != nil {
-			return f, fmt.Errorf("find who had slug %q: %w", c.Key, err)
-		}
-		f.Taken = append(f.Taken, taken)
+		taken, readErr := all(ctx, s.reader, "SELECT position, record FROM slugs WHERE space = ? AND key = ? ORDER BY position DESC",
+			func(r row) (t eventstore.Taken, err error) {
+				err = r.Scan(&t.Position, &t.Record)
+				return t, err
+			}, c.Space, c.Key)
+		f.Taken, err = append(f.Taken, taken), cmp.Or(err, readErr)
 	}
-	if l.Signed.Limit > 0 {
+	if l.Signed.Limit > 0 && err == nil {
 		f.Signed, err = all(ctx, s.reader, checkpointQuery+"WHERE size > ? ORDER BY size LIMIT ?", scanCheckpoint, number(calendar.Position(l.Signed.After)), l.Signed.Limit)
 	}
 	return f, cmp.Or(err, s.usable(ctx))

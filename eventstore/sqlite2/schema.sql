@@ -116,14 +116,14 @@ CREATE TABLE names (
 
 CREATE INDEX names_record ON names (record);
 
--- A record took a slug with the entry at a position. Erasures are rare: they look
--- through all of them, and appends pay for no index.
+-- A record took a claim on a slug with the entry at a position. Erasures are rare: they
+-- look through all of them, and appends pay for no index.
 CREATE TABLE slugs (
-    kind     TEXT    NOT NULL,
-    slug     TEXT    NOT NULL,
+    space    TEXT    NOT NULL,
+    key      TEXT    NOT NULL,
     position INTEGER NOT NULL,
     record   INTEGER NOT NULL,
-    PRIMARY KEY (kind, slug, position)
+    PRIMARY KEY (space, key, position)
 ) STRICT, WITHOUT ROWID;
 
 -- What requests with an idempotency key wrote.
@@ -160,6 +160,3 @@ BEGIN SELECT RAISE(ABORT, 'checkpoints gain lines only'); END;
 -- The UUID of the store.
 CREATE TABLE identity (uuid BLOB NOT NULL CHECK (length(uuid) = 16)) STRICT;
 INSERT INTO identity VALUES (randomblob(16));
-
--- The SHA-256 of this text.
-CREATE TABLE form (checksum TEXT NOT NULL) STRICT;

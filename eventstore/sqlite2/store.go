@@ -187,14 +187,7 @@ func (s *Store) begin(ctx context.Context) error {
 
 // weigh returns about how many bytes a cached record takes.
 func weigh(_ calendar.ID, h *eventstore.Held) uint32 {
-	n := 400 + len(h.Record) + len(h.Secret)
-	for _, c := range h.Claims {
-		n += 32 + len(c.Space) + len(c.Key)
-	}
-	for _, c := range h.Names {
-		n += 32 + len(c.Space) + len(c.Key)
-	}
-	return uint32(n)
+	return uint32(400 + len(h.Record) + len(h.Secret) + 64*(len(h.Claims)+len(h.Names)))
 }
 
 // applicationID marks the files of this store in their header ("dayb").
@@ -218,8 +211,7 @@ func (s *Store) create(ctx context.Context) error {
 	case s.o.Existing:
 		return eventstore.ErrNoStore
 	}
-	_, err = s.writer.exec(ctx, fmt.Sprintf("%s; PRAGMA application_id = %d; PRAGMA user_version = %d", schema, applicationID, form))
-	return err
+	return s.writer.exec(ctx, fmt.Sprintf("%s; PRAGMA application_id = %d; PRAGMA user_version = %d", schema, applicationID, form))
 }
 
 // checkForm refuses files of other programs and of other versions.
@@ -254,7 +246,7 @@ func (c *connector) Driver() driver.Driver { return &c.engine }
 
 // Connect returns ErrUnavailable as long as a file is missing or another one.
 func (c *connector) Connect(context.Context) (driver.Conn, error) {
-	if err := c.same(); err != nil { // else SQLite makes one that is missing
+	if err := c.same(); err != nil { // else the engine makes one that is missing
 		return nil, err
 	}
 	conn, err := c.engine.Open(c.dsn)
