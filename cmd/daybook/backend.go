@@ -65,7 +65,7 @@ func openBackend(ctx context.Context, c *console, s *settings, log *slog.Logger,
 		return nil, errors.Join(err, b.close())
 	}
 	b.records = b.command.Records()
-	b.proofs = proof.NewLog(b.store)
+	b.proofs = proof.NewLog(b.events)
 	if b.signer, err = b.newSigner(); err != nil {
 		return nil, errors.Join(err, b.close())
 	}

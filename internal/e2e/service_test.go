@@ -175,7 +175,7 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *world.Clock) pa
 	users := access.New(events)
 	users.Now = clock.Now
 	s.http.Site, s.http.Now, s.http.Log, s.http.PerPageMax = s.site, clock.Now, log, s.perPageMax
-	api, err := httpapi.New(httpapi.Deps{Commands: commands, Queries: queries, History: history.New(events, clock.Now), Past: then, Records: records, Users: users, Proofs: proof.NewLog(store)}, s.http)
+	api, err := httpapi.New(httpapi.Deps{Commands: commands, Queries: queries, History: history.New(events, clock.Now), Past: then, Records: records, Users: users, Proofs: proof.NewLog(events)}, s.http)
 	must(t, err)
 
 	out := &service{checked: map[string]int{}, users: map[string]user{"": {}}, clock: clock, hold: gate.hold}

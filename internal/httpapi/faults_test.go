@@ -49,7 +49,7 @@ func fakeAPI(t *testing.T, d Deps, o Options) (http.Handler, *bytes.Buffer) {
 		d.History = history.New(port.Adapt(memstore.New()), time.Now)
 	}
 	if d.Proofs == nil {
-		d.Proofs = proof.NewLog(memstore.New())
+		d.Proofs = proof.NewLog(port.Adapt(memstore.New()))
 	}
 	log := &bytes.Buffer{}
 	if o.Log == nil {

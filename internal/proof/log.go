@@ -7,40 +7,61 @@ import (
 	"fmt"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 )
-
-// Store is what the log is read from.
-type Store interface {
-	Leaves
-	eventstore.Checkpoints
-	// Head gives the position of the last entry, 0 for an empty store.
-	Head(ctx context.Context) (calendar.Position, error)
-	// ReadAll, Load and History are those of eventstore.Store.
-	ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error)
-	Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error)
-	History(ctx context.Context, id calendar.ID, after int64, limit int) ([]eventstore.Entry, error)
-}
 
 // Log is the log with its tree and its checkpoints. It is safe for concurrent use.
 type Log struct {
 	*Tree
-	store Store
+	store eventstore.Store
 }
 
 // NewLog makes the log of a store; it reads nothing yet.
-func NewLog(store Store) *Log { return &Log{NewTree(store), store} }
+func NewLog(store eventstore.Store) *Log { return &Log{NewTree(leaves{store}), store} }
+
+// leaves are those of the commits of a store.
+type leaves struct{ eventstore.Store }
+
+// Epoch implements Leaves.
+func (l leaves) Epoch() uint64 { return l.Store.Epoch().History }
+
+// leavesPage is how many commits are read at once.
+const leavesPage = 64
+
+// Leaves implements Leaves.
+func (l leaves) Leaves(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error) {
+	commits, err := l.Commits(ctx, after+1, min(limit, leavesPage))
+	if err != nil || len(commits) == 0 {
+		return nil, err
+	}
+	out := commits[0].Leaves[after+1-commits[0].First:]
+	for i := range commits[1:] {
+		out = append(out[:len(out):len(out)], commits[1+i].Leaves...)
+	}
+	return out[:min(limit, len(out))], nil
+}
 
 // ErrNoCheckpoint says that none was signed, or none for that size.
 var ErrNoCheckpoint = errors.New("no checkpoint")
 
 // Checkpoint gives the one of a size, of 0 the newest. Errors: ErrNoCheckpoint.
 func (l *Log) Checkpoint(ctx context.Context, size calendar.Position) (eventstore.Checkpoint, error) {
-	c, err := l.store.Checkpoint(ctx, size)
+	c, err := eventstore.CheckpointAt(ctx, l.store, size)
 	if errors.Is(err, eventstore.ErrNotFound) {
 		return c, ErrNoCheckpoint
 	}
 	return c, err
+}
+
+// put stores a checkpoint, or one with further lines.
+func (l *Log) put(ctx context.Context, c eventstore.Checkpoint) error {
+	return l.store.Append(ctx, []eventstore.Append{{Checkpoint: &c}})[0].Err
+}
+
+// head returns the position of the last entry.
+func (l *Log) head(ctx context.Context) (calendar.Position, error) {
+	h, err := l.store.Head(ctx, eventstore.Point{})
+	return h.Position, err
 }
 
 // Leaf gives the stored leaf of the entry at a position.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 	"daybook/internal/history"
 )
 
@@ -75,7 +75,7 @@ func OpeningOf(e *eventstore.Entry, all bool) *Opening {
 // Opening gives the opening of the entry at a position for a caller, nil when he gets
 // none of it.
 func (l *Log) Opening(ctx context.Context, c calendar.Caller, p calendar.Position, now time.Time) (*Opening, error) {
-	entries, err := l.store.ReadAll(ctx, p-1, 1)
+	entries, err := l.store.Read(ctx, eventstore.Range{After: uint64(p) - 1, Limit: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (l *Log) open(ctx context.Context, c calendar.Caller, e *eventstore.Entry, 
 	if err != nil {
 		return false, fmt.Errorf("entry %d: %w", e.Position, err)
 	}
-	next, err := l.store.History(ctx, e.ID, e.Version, 1)
+	next, err := l.store.Read(ctx, eventstore.Range{Record: e.ID, After: uint64(e.Version), Limit: 1})
 	if err != nil {
 		return false, err
 	}

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 )
 
 // DefaultInterval is how often a checkpoint is signed while there are new entries.
@@ -203,11 +203,14 @@ func (s *Signer) origin(ctx context.Context) (string, error) {
 	case s.ring.Address != "":
 		return s.ring.Address, nil
 	}
-	leaves, err := s.log.store.Leaves(ctx, 0, 1)
-	if err != nil || len(leaves) == 0 {
+	leaf, err := s.log.Leaf(ctx, 1)
+	switch {
+	case errors.Is(err, eventstore.ErrAhead):
+		return "", nil
+	case err != nil:
 		return "", err
 	}
-	return "daybook/" + hex.EncodeToString(leaves[0][:8]), nil
+	return "daybook/" + hex.EncodeToString(leaf[:8]), nil
 }
 
 // Origin gives the name of the log: that of its newest checkpoint, else the one that it
@@ -449,8 +452,8 @@ func (s *Signer) fresh(ctx context.Context, newest *eventstore.Checkpoint, keys 
 	if _, err := Open(newest.Note, public(keys)...); err != nil {
 		return false, nil //nolint:nilerr // it is by other keys
 	}
-	first, err := s.log.store.Checkpoints(ctx, 0, 1)
-	if err != nil || len(first) == 0 || first[0].Origin == newest.Origin {
+	found, err := s.log.store.Find(ctx, eventstore.Lookup{Signed: eventstore.Range{Limit: 1}})
+	if err != nil || len(found.Signed) == 0 || found.Signed[0].Origin == newest.Origin {
 		return false, err
 	}
 	of, err := ReadKeys(newest)
@@ -484,7 +487,7 @@ func (s *Signer) noteNewest(newest *eventstore.Checkpoint, keys []*PrivateKey) e
 // holds returns the head, when the log up to it extends the newest checkpoint and those
 // that are known otherwise.
 func (s *Signer) holds(ctx context.Context, newest *eventstore.Checkpoint, keys []*PrivateKey, known []Head) (calendar.Position, error) {
-	head, err := s.log.store.Head(ctx)
+	head, err := s.log.head(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -586,7 +589,7 @@ func (s *Signer) sign(ctx context.Context) (eventstore.Checkpoint, error) {
 		err = s.storeNotes(h, keys) // first: a note that was signed and lost would not be known of
 	}
 	if err == nil {
-		err = s.log.store.PutCheckpoint(ctx, c)
+		err = s.log.put(ctx, c)
 	}
 	if errors.Is(err, eventstore.ErrConflict) { // another process was faster
 		return s.log.Checkpoint(ctx, 0)
@@ -643,7 +646,7 @@ func (s *Signer) Begin(ctx context.Context, origin string) (k *PrivateKey, err e
 		if newest != nil && newest.Origin == origin {
 			return fmt.Errorf("the log is %q already; a new log has another origin", origin)
 		}
-		head, err := s.log.store.Head(ctx)
+		head, err := s.log.head(ctx)
 		if err != nil {
 			return err
 		}
@@ -673,7 +676,7 @@ func (s *Signer) Begin(ctx context.Context, origin string) (k *PrivateKey, err e
 			err = s.storeNotes(h, keys)
 		}
 		if err == nil {
-			err = s.log.store.PutCheckpoint(ctx, c)
+			err = s.log.put(ctx, c)
 		}
 		return err
 	})
@@ -750,7 +753,7 @@ func (s *Signer) add(ctx context.Context, size calendar.Position, lines []note.S
 			return nil
 		}
 		c.Note = more
-		if err = s.log.store.PutCheckpoint(ctx, c); !errors.Is(err, eventstore.ErrConflict) {
+		if err = s.log.put(ctx, c); !errors.Is(err, eventstore.ErrConflict) {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,15 +21,15 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore"
-	"daybook/eventstore/memstore"
+	"daybook/eventstore/memstore2"
+	eventstore "daybook/eventstore/port"
 	"daybook/internal/proof"
 )
 
 // signing is a store, its log and what a signer of it is made from.
 type signing struct {
 	*testing.T
-	store *memstore.Store
+	store *memstore2.Store
 	log   *proof.Log
 	dir   string
 	told  *bytes.Buffer
@@ -36,7 +37,7 @@ type signing struct {
 
 func setup(t *testing.T) *signing {
 	t.Helper()
-	store := memstore.New()
+	store := memstore2.New()
 	return &signing{T: t, store: store, log: proof.NewLog(store), dir: t.TempDir(), told: &bytes.Buffer{}}
 }
 
@@ -119,9 +120,21 @@ func (s *signing) vkeys(c *eventstore.Checkpoint) proof.Keys {
 
 func (s *signing) leaves() []digest {
 	s.Helper()
-	leaves, err := s.store.Leaves(s.Context(), 0, 1<<20)
+	commits, err := s.store.Commits(s.Context(), 1, 1<<20)
 	s.ok(err)
+	var leaves []digest
+	for _, c := range commits {
+		leaves = append(leaves, c.Leaves...)
+	}
 	return leaves
+}
+
+// checkpoints returns all of the log.
+func (s *signing) checkpoints() []eventstore.Checkpoint {
+	s.Helper()
+	found, err := s.store.Find(s.Context(), eventstore.Lookup{Signed: eventstore.Range{Limit: 100}})
+	s.ok(err)
+	return found.Signed
 }
 
 func TestSign(t *testing.T) {
@@ -142,9 +155,9 @@ func TestSign(t *testing.T) {
 	if name != origin || size != 3 || root != treeHash(s.leaves()) || c.Origin != origin || c.Size != 3 {
 		t.Errorf("signed %s %d %x", name, size, root)
 	}
-	head, err := s.store.Head(t.Context())
-	if err != nil || head != 3 {
-		t.Errorf("signing appended: head %d, %v", head, err)
+	head, err := s.store.Head(t.Context(), eventstore.Point{})
+	if err != nil || head.Position != 3 {
+		t.Errorf("signing appended: head %d, %v", head.Position, err)
 	}
 
 	if again := s.sign(signer); !bytes.Equal(again.Note, c.Note) {
@@ -162,9 +175,8 @@ func TestSign(t *testing.T) {
 	if _, size, root := signedBy(t, last.Note, vkey); size != 304 || root != treeHash(s.leaves()) {
 		t.Errorf("signed %d %x", size, root)
 	}
-	all, err := s.store.Checkpoints(t.Context(), 0, 10)
-	if err != nil || len(all) != 3 {
-		t.Errorf("%d checkpoints are kept, %v", len(all), err)
+	if all := s.checkpoints(); len(all) != 3 {
+		t.Errorf("%d checkpoints are stored", len(all))
 	}
 	kept, err := os.ReadFile(s.ring().Notes[0])
 	if err != nil || !bytes.Equal(kept, last.Note) {
@@ -275,13 +287,9 @@ func TestPutBack(t *testing.T) {
 	s.sign(s.own())
 
 	// A store of five entries comes back; what lies beside the key stays.
-	before := s.store
 	back := setup(t)
 	back.dir = s.dir
-	for _, e := range must(before.ReadAll(t.Context(), 0, 5)) {
-		back.write(1)
-		_ = e
-	}
+	back.write(5)
 	for _, grown := range []int{0, 10} {
 		back.write(grown)
 		signer := back.own()
@@ -297,7 +305,7 @@ func TestPutBack(t *testing.T) {
 			t.Errorf("the log tells it %d times:\n%s", n, back.told)
 		}
 		back.told.Reset()
-		if _, err := back.store.Checkpoint(t.Context(), 0); !errors.Is(err, eventstore.ErrNotFound) {
+		if _, err := eventstore.CheckpointAt(t.Context(), back.store, 0); !errors.Is(err, eventstore.ErrNotFound) {
 			t.Errorf("something was signed: %v", err)
 		}
 	}
@@ -305,7 +313,7 @@ func TestPutBack(t *testing.T) {
 	signer := back.own()
 	k, err := signer.Begin(t.Context(), "second.example/log")
 	s.ok(err)
-	c := must(back.store.Checkpoint(t.Context(), 0))
+	c := must(eventstore.CheckpointAt(t.Context(), back.store, 0))
 	if name, size, root := signedBy(t, c.Note, k.Public.String()); name != "second.example/log" || size != 15 || root != treeHash(back.leaves()) {
 		t.Errorf("the new log: %s %d %x", name, size, root)
 	}
@@ -327,7 +335,7 @@ func TestPutBack(t *testing.T) {
 // refuses checks that a signer signs nothing, says why once and shows it.
 func (s *signing) refuses(what string, signer *proof.Signer, want error) {
 	s.Helper()
-	before := len(must(s.store.Checkpoints(s.Context(), 0, 100)))
+	before := len(s.checkpoints())
 	for range 2 {
 		if _, err := signer.Sign(s.Context()); !errors.Is(err, want) {
 			s.Errorf("%s: Sign: %v, want %v", what, err, want)
@@ -336,7 +344,7 @@ func (s *signing) refuses(what string, signer *proof.Signer, want error) {
 	if err := signer.Follow(s.Context()); !errors.Is(err, want) {
 		s.Errorf("%s: Follow: %v, want %v", what, err, want)
 	}
-	if n := len(must(s.store.Checkpoints(s.Context(), 0, 100))); n != before {
+	if n := len(s.checkpoints()); n != before {
 		s.Errorf("%s: %d checkpoints, there were %d", what, n, before)
 	}
 }
@@ -385,7 +393,7 @@ func TestKeyWithoutNote(t *testing.T) {
 		s.sign(s.signer(proof.Keyring{Keys: []*proof.PrivateKey{other}}, proof.SignerOptions{}))
 		s.write(1)
 		s.sign(s.signer(proof.Keyring{Keys: []*proof.PrivateKey{other}}, proof.SignerOptions{}))
-		s.ok(os.WriteFile(s.ring().Notes[0], must(s.store.Checkpoint(t.Context(), 0)).Note, 0o600))
+		s.ok(os.WriteFile(s.ring().Notes[0], must(eventstore.CheckpointAt(t.Context(), s.store, 0)).Note, 0o600))
 		s.write(1)
 		s.refuses("with the note of another key", s.own(), proof.ErrUnconfirmed)
 	})
@@ -393,7 +401,7 @@ func TestKeyWithoutNote(t *testing.T) {
 		t.Parallel()
 		s := setup(t)
 		lose(s, s.ring().Notes[0])
-		s.store = memstore.New()
+		s.store = memstore2.New()
 		s.log = proof.NewLog(s.store)
 		s.write(20)
 		signer := s.own()
@@ -443,21 +451,21 @@ func TestKeyWithoutNote(t *testing.T) {
 		t.Parallel()
 		s := setup(t)
 		lose(s, s.ring().File)
-		s.store = memstore.New()
+		s.store = memstore2.New()
 		s.log = proof.NewLog(s.store)
 		s.write(3)
 		signer := s.own()
 		s.refuses("without its key", signer, proof.ErrKeyMissing)
 		if k, err := signer.Begin(t.Context(), "second.example/log"); err != nil {
 			t.Errorf("Begin: %v", err)
-		} else if c := must(s.store.Checkpoint(t.Context(), 0)); c.Size != 3 || c.Origin != k.Name() {
+		} else if c := must(eventstore.CheckpointAt(t.Context(), s.store, 0)); c.Size != 3 || c.Origin != k.Name() {
 			t.Errorf("the new log: %s, %d", c.Origin, c.Size)
 		}
 	})
 	t.Run("nothing confirms another past", func(t *testing.T) {
 		t.Parallel()
 		s := setup(t)
-		s.store = memstore.New()
+		s.store = memstore2.New()
 		s.log = proof.NewLog(s.store)
 		s.write(20)
 		signer := s.own()
@@ -609,7 +617,7 @@ func TestWitnessAskedOnce(t *testing.T) {
 	until(1)
 	s.write(1)
 	until(2)
-	signer.Cosign(t.Context(), must(s.store.Checkpoint(t.Context(), 0)))
+	signer.Cosign(t.Context(), must(eventstore.CheckpointAt(t.Context(), s.store, 0)))
 	until(3)
 	cancel()
 	<-done
@@ -640,15 +648,17 @@ func TestChangedLeaves(t *testing.T) {
 	}
 }
 
-type changedStore struct{ *memstore.Store }
+type changedStore struct{ *memstore2.Store }
 
-func (s changedStore) Leaves(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error) {
-	leaves, err := s.Store.Leaves(ctx, after, limit)
-	if after <= 100 && after+calendar.Position(len(leaves)) > 100 {
-		leaves = append([][32]byte(nil), leaves...)
-		leaves[100-after][0] ^= 1
+func (s changedStore) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
+	commits, err := s.Store.Commits(ctx, from, limit)
+	for i, c := range commits {
+		if c.First <= 101 && c.Last >= 101 {
+			commits[i].Leaves = slices.Clone(c.Leaves)
+			commits[i].Leaves[101-c.First][0] ^= 1
+		}
 	}
-	return leaves, err
+	return commits, err
 }
 
 func TestRun(t *testing.T) {
@@ -662,7 +672,7 @@ func TestRun(t *testing.T) {
 		go func() { done <- signer.Run(ctx) }()
 		signed := func() int {
 			synctest.Wait()
-			return len(must(s.store.Checkpoints(t.Context(), 0, 100)))
+			return len(s.checkpoints())
 		}
 		if n := signed(); n != 0 {
 			t.Errorf("%d checkpoints at the start", n)
@@ -768,7 +778,7 @@ func TestWitnesses(t *testing.T) {
 	s.write(3)
 	c := s.sign(signer)
 	lines := func(size calendar.Position) string {
-		return string(must(s.store.Checkpoint(t.Context(), size)).Note)
+		return string(must(eventstore.CheckpointAt(t.Context(), s.store, size)).Note)
 	}
 	// cosign waits for the lines of those that answer, while another one hangs.
 	cosign := func(c eventstore.Checkpoint) (end func()) {

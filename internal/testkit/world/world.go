@@ -127,7 +127,7 @@ func New(t testing.TB, o Options) *World {
 	Run(t, w.Past.Run)
 	w.Users = access.New(w.Events)
 	w.Users.Now = w.Clock.Now
-	w.Proofs = proof.NewLog(w.Store)
+	w.Proofs = proof.NewLog(w.Events)
 
 	h := o.HTTP
 	h.BaseURL = cmp.Or(h.BaseURL, Base)
