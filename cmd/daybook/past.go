@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 	"daybook/internal/history"
 	"daybook/internal/texts"
 )
@@ -68,7 +68,7 @@ func historyTask(ctx context.Context, b *backend, c *console, s *settings, args 
 	case "diff":
 		err = printDiff(ctx, teller, c.out, s, kind, id, args[2:])
 	case "at":
-		err = printAt(ctx, b.store, c.out, s, kind, id, args[2])
+		err = printAt(ctx, b.events, c.out, s, kind, id, args[2])
 	default:
 		err = printHistory(ctx, teller, c.out, s, kind, id)
 	}
@@ -214,18 +214,18 @@ func printAt(ctx context.Context, store eventstore.Store, w io.Writer, s *settin
 // entryAt gives the entry of a record that counts last at a point; Version 0 for none.
 func entryAt(ctx context.Context, store eventstore.Store, id calendar.ID, p history.Point) (eventstore.Entry, error) {
 	if p.Form == history.ByVersion {
-		entries, err := store.History(ctx, id, p.Version-1, 1)
+		entries, err := store.Read(ctx, eventstore.Range{Record: id, After: uint64(p.Version) - 1, Limit: 1})
 		if err != nil || len(entries) == 0 || entries[0].Version != p.Version {
 			return eventstore.Entry{}, errors.Join(err, calendar.Fail(calendar.CodeVersionNotFound, 0))
 		}
 		return entries[0], nil
 	}
-	head, err := store.Head(ctx)
+	head, err := store.Head(ctx, eventstore.Point{})
 	if err != nil {
 		return eventstore.Entry{}, err
 	}
-	if p.Position > head {
-		return eventstore.Entry{}, usageError("position %d is above the newest one, %d", p.Position, head)
+	if p.Position > head.Position {
+		return eventstore.Entry{}, usageError("position %d is above the newest one, %d", p.Position, head.Position)
 	}
 	entries, err := store.At(ctx, eventstore.Point{Position: p.Position, Time: p.Time}, id)
 	if err != nil {

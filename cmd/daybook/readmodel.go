@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 	"daybook/internal/ground/pause"
 	"daybook/internal/lease"
 	"daybook/projector"
@@ -61,18 +61,21 @@ func (s *settings) engine() engine {
 
 // holds tells whether the event store has the history of a mark.
 func (b *backend) holds(ctx context.Context, m calendar.Mark) (bool, error) {
-	err := eventstore.CheckMark(ctx, b.store, m)
+	err := eventstore.CheckMark(ctx, b.events, m)
 	if errors.Is(err, eventstore.ErrHistory) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
+// history returns which history the event store has, see eventstore.Epoch.
+func (b *backend) history() uint64 { return b.events.Epoch().History }
+
 // openMemory opens the image from its snapshot; without one, or with one that is
 // damaged or made from another history than that of the store, it is empty.
 func openMemory(ctx context.Context, b *backend) (readmodel.Generations, error) {
 	return memindex.Open(ctx, filepath.Join(b.s.data, snapshotFile), memindex.Options{
-		Logger: b.log, Holds: b.holds, Epoch: b.store.Epoch, Former: filepath.Join(b.s.data, formerFile),
+		Logger: b.log, Holds: b.holds, Epoch: b.history, Former: filepath.Join(b.s.data, formerFile),
 	})
 }
 
@@ -83,8 +86,11 @@ func openServers(ctx context.Context, b *backend) (readmodel.Generations, error)
 		Flavour: elastic.Flavour(s.indexFlavour), Prefix: s.indexPrefix, Log: b.log,
 		RefreshInterval: s.indexRefresh, Shards: s.indexShards, Replicas: s.indexReplicas,
 		Follow: true, // the projector makes it
-		Holds:  b.holds, Epoch: b.store.Epoch,
-		First: func(ctx context.Context) (calendar.Mark, error) { return b.store.Mark(ctx, 1) },
+		Holds:  b.holds, Epoch: b.history,
+		First: func(ctx context.Context) (calendar.Mark, error) {
+			h, err := b.events.Head(ctx, eventstore.Point{Position: 1})
+			return h.Mark, err
+		},
 	}
 	for _, f := range []struct {
 		path string

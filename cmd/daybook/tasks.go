@@ -13,6 +13,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/eventstore/port"
 	"daybook/projector/upkeep"
 )
 
@@ -193,8 +194,8 @@ func userTask(ctx context.Context, b *backend, c *console, s *settings, args []s
 	switch args[0] {
 	case "add":
 		if s.newLog {
-			if head, err := b.store.Head(ctx); err != nil || head > 0 {
-				return cmp.Or(err, usageError("--new-log: the store has a log of %s", counted(int(head), "entry", "entries")))
+			if head, err := b.events.Head(ctx, port.Point{}); err != nil || head.Position > 0 {
+				return cmp.Or(err, usageError("--new-log: the store has a log of %s", counted(int(head.Position), "entry", "entries")))
 			}
 		}
 		role, _ := calendar.ParseRole(s.role)
