@@ -58,28 +58,7 @@ func (f *Findings) Err() error {
 	if f.Finding == FoundIntact || f.Finding == FoundRedacted {
 		return nil
 	}
-	return &damage{f.Position, f.Why}
-}
-
-// damage is the ErrDamaged of an entry.
-type damage struct {
-	position calendar.Position // 0: of none
-	why      string
-}
-
-func (d *damage) Error() string {
-	if d.position == 0 {
-		return fmt.Sprintf("%v: %s", ErrDamaged, d.why)
-	}
-	return fmt.Sprintf("entry %d: %v: %s", d.position, ErrDamaged, d.why)
-}
-
-func (d *damage) Unwrap() error { return ErrDamaged }
-
-// Damaged is the ErrDamaged of the entry at a position, 0 when no entry is at fault, as
-// findings tell it.
-func Damaged(p calendar.Position, format string, args ...any) error {
-	return &damage{p, fmt.Sprintf(format, args...)}
+	return &DamageError{f.Position, f.Why}
 }
 
 // Verify reads the whole log up to its present head and checks that positions
@@ -117,8 +96,8 @@ func (v *verification) outcome(err error) (Findings, error) {
 
 // Tell makes the finding of an error that is ErrDamaged; false for others.
 func (f *Findings) Tell(err error) bool {
-	if d, ok := errors.AsType[*damage](err); ok {
-		f.Finding, f.Position, f.Why = FoundTampered, d.position, d.why
+	if d, ok := errors.AsType[*DamageError](err); ok {
+		f.Finding, f.Position, f.Why = FoundTampered, d.Position, d.Why
 		return true
 	}
 	if !errors.Is(err, ErrDamaged) {

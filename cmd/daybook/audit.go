@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	"daybook/eventstore/verify"
 	"daybook/internal/audit"
 	"daybook/internal/proof"
 )
@@ -306,7 +306,7 @@ func runVerify(ctx context.Context, c *console, s *settings, args []string) erro
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.verifyFile, err)
 	}
-	return tellVerified(c, s, &v, true)
+	return printVerified(c, s, &v, true)
 }
 
 func bytesOf(texts []string) [][]byte {
@@ -323,32 +323,33 @@ func verifyTask(ctx context.Context, b *backend, c *console, s *settings, notes 
 		return err
 	}
 	bar := newProgress(c, "verify", "entries")
-	v, err := audit.VerifyStore(ctx, b.store, b.proofs, trust, func(done, total calendar.Position) { bar.set(int(done), int(total)) })
+	v, err := audit.VerifyStore(ctx, b.events, b.proofs.Tree, trust, func(done, total calendar.Position) { bar.set(int(done), int(total)) })
 	bar.done()
+	if err == nil && v.Result != verify.Tampered {
+		// Last, because what was checked before names the entry.
+		if err = b.store.Inspect(ctx); err != nil {
+			err = v.Damage(fmt.Errorf("inspect the store: %w", err))
+		}
+	}
 	if err != nil {
 		return err
 	}
 	if !s.json {
-		fmt.Fprintf(c.out, "chain head %x\n", v.Hash)
+		fmt.Fprintf(c.out, "chain head %x\n", v.Head)
 	}
-	return tellVerified(c, s, &v, len(trust.Keys)+len(notes) > 0)
+	return printVerified(c, s, &v, len(trust.Keys)+len(notes) > 0)
 }
 
-// tellVerified prints what was found, and gives the exit status; signed tells that
+// printVerified prints what was found, and returns the exit status; signed says that
 // something signed has to be there.
-func tellVerified(c *console, s *settings, v *audit.Verified, signed bool) (err error) {
-	unsigned := v.Entries - min(v.Signed, v.Entries)
+func printVerified(c *console, s *settings, v *audit.Verified, signed bool) (err error) {
 	if s.json {
-		err = json.NewEncoder(c.out).Encode(struct {
-			findings
-			Signed      calendar.Position `json:"signed"`
-			Unsigned    calendar.Position `json:"unsigned"`
-			Checkpoints int               `json:"checkpoints"`
-		}{findingsOf(&v.Findings), v.Signed, unsigned, v.Checkpoints})
+		v.Erasures = append([]verify.Erasure{}, v.Erasures...) // [], not null
+		err = json.NewEncoder(c.out).Encode(v)
 	} else {
 		text := findingsText(&v.Findings)
-		if v.Finding == eventstore.FoundIntact || v.Finding == eventstore.FoundRedacted {
-			text += fmt.Sprintf("; %d signed, %d unsigned", v.Signed, unsigned)
+		if v.Err() == nil {
+			text += fmt.Sprintf("; %d signed, %d unsigned", v.Signed, v.Unsigned)
 		}
 		_, err = fmt.Fprintln(c.out, text)
 	}
@@ -361,6 +362,21 @@ func tellVerified(c *console, s *settings, v *audit.Verified, signed bool) (err 
 		return &exitError{exitUnsigned, errors.New("no checkpoint by one of the keys: there is nothing signed to check against")}
 	}
 	return nil
+}
+
+// findingsText returns findings in one line, which begins with the result.
+func findingsText(f *verify.Findings) string {
+	switch {
+	case f.Err() != nil && f.Position == 0:
+		return fmt.Sprintf("%s: %s", f.Result, f.Why)
+	case f.Err() != nil:
+		return fmt.Sprintf("%s: entry %d: %s", f.Result, f.Position, f.Why)
+	}
+	text := fmt.Sprintf("%s: %s", f.Result, counted(int(f.Entries), "entry", "entries"))
+	if f.Result == verify.Redacted {
+		text += fmt.Sprintf(", %d redacted by %s", f.Redacted, counted(len(f.Erasures), "erasure", "erasures"))
+	}
+	return text
 }
 
 // runExport prints the export, or writes it to a file, whole or not at all.
@@ -397,5 +413,5 @@ func runExport(ctx context.Context, c *console, s *settings, args []string) (err
 }
 
 func exportTask(ctx context.Context, b *backend, c *console, _ *settings, _ []string) error {
-	return audit.Export(ctx, b.store, c.out)
+	return audit.Export(ctx, b.events, c.out)
 }

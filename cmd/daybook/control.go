@@ -86,10 +86,10 @@ func runTask(ctx context.Context, c *console, s *settings, name string, args []s
 	b, err := openBackend(ctx, c, s, log, telemetry.Hooks{}, existing)
 	if err != nil {
 		var v audit.Verified
-		if name == "verify" && v.Tell(err) { // so much is missing that the store does not open
-			return tellVerified(c, s, &v, false)
+		if name != "verify" || v.Damage(err) != nil {
+			return err
 		}
-		return err
+		return printVerified(c, s, &v, false) // so much is missing that the store does not open
 	}
 	if held {
 		tidy(ctx, s.data, slog.New(slog.DiscardHandler))

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"text/tabwriter"
 
 	"daybook/calendar"
-	"daybook/eventstore"
 	"daybook/eventstore/port"
 	"daybook/projector/upkeep"
 )
@@ -41,63 +39,11 @@ func withoutInput(c *console) *console {
 	return &d
 }
 
-// findingsText tells of findings in one line, which begins with the result.
-func findingsText(f *eventstore.Findings) string {
-	switch f.Finding {
-	case eventstore.FoundTampered, eventstore.FoundIncomplete:
-		if f.Position == 0 {
-			return fmt.Sprintf("%s: %s", f.Finding, f.Why)
-		}
-		return fmt.Sprintf("%s: entry %d: %s", f.Finding, f.Position, f.Why)
-	case eventstore.FoundRedacted:
-		return fmt.Sprintf("%s: %s, %d redacted by %s", f.Finding, counted(int(f.Entries), "entry", "entries"),
-			f.Redacted, counted(len(f.Erasures), "erasure", "erasures"))
-	default:
-		return fmt.Sprintf("%s: %s", f.Finding, counted(int(f.Entries), "entry", "entries"))
-	}
-}
-
 func counted(n int, one, more string) string {
 	if n == 1 {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, more)
-}
-
-// foundErasure is an erasure in the JSON of verify.
-type foundErasure struct {
-	Position calendar.Position `json:"position"`
-	Kind     string            `json:"kind"`
-	ID       calendar.ID       `json:"id"`
-	Reason   string            `json:"reason"`
-}
-
-// findings are the JSON of verify.
-type findings struct {
-	Result   eventstore.Finding `json:"result"`
-	Entries  calendar.Position  `json:"entries"`
-	Head     string             `json:"head,omitempty"` // of the chain; exports have no commits to compute it from
-	Redacted int                `json:"redacted"`
-	Erasures []foundErasure     `json:"erasures"`
-	Position *calendar.Position `json:"position,omitempty"`
-	Why      string             `json:"why,omitempty"`
-}
-
-func findingsOf(f *eventstore.Findings) findings {
-	out := findings{
-		Result: f.Finding, Entries: f.Entries,
-		Redacted: f.Redacted, Erasures: []foundErasure{}, Why: f.Why,
-	}
-	if f.Hash != [32]byte{} {
-		out.Head = hex.EncodeToString(f.Hash[:])
-	}
-	for _, e := range f.Erasures {
-		out.Erasures = append(out.Erasures, foundErasure{e.Position, e.Kind.String(), e.ID, e.Reason})
-	}
-	if f.Position > 0 {
-		out.Position = &f.Position
-	}
-	return out
 }
 
 // rebuildTask fills a new read model from the present state beside the old one,

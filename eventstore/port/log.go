@@ -9,28 +9,6 @@ import (
 	"daybook/calendar"
 )
 
-// DamageError is the ErrDamaged of an entry.
-type DamageError struct {
-	Position calendar.Position // 0: no entry is at fault
-	Why      string            // in words, without the position
-}
-
-// Error names the entry.
-func (e *DamageError) Error() string {
-	if e.Position == 0 {
-		return fmt.Sprintf("%v: %s", ErrDamaged, e.Why)
-	}
-	return fmt.Sprintf("entry %d: %v: %s", e.Position, ErrDamaged, e.Why)
-}
-
-// Unwrap returns ErrDamaged.
-func (e *DamageError) Unwrap() error { return ErrDamaged }
-
-// Damaged returns the DamageError of the entry at a position.
-func Damaged(p calendar.Position, format string, args ...any) error {
-	return &DamageError{p, fmt.Sprintf(format, args...)}
-}
-
 // FullCommit is a commit with its entries.
 type FullCommit struct {
 	Commit
@@ -42,7 +20,8 @@ type FullCommit struct {
 const logPage = 500
 
 // Log yields the commits of a store up to its head or an earlier one. An entry that is
-// missing, or that the store cannot read, is a DamageError, the last one that is yielded.
+// missing, or that the store cannot read, is a DamageError, with the entries of its
+// commit that come before.
 func Log(ctx context.Context, s Store, head calendar.Position) iter.Seq2[FullCommit, error] {
 	return func(yield func(FullCommit, error) bool) {
 		l := &logReader{Store: s, head: head, page: logPage}
@@ -65,26 +44,25 @@ type logReader struct {
 	entries    []Entry
 }
 
+// next returns the next commit; with a DamageError the entries of it that come before.
 func (l *logReader) next(ctx context.Context) (FullCommit, error) {
 	c, err := l.commit(ctx)
 	if errors.Is(err, ErrDamaged) { // what is wrong with an entry of it says more
 		l.page = 1
-		for range logPage {
-			if err := l.read(ctx); err != nil {
-				return FullCommit{}, err
+		for i := 0; i < logPage; i++ {
+			if damage := l.read(ctx); damage != nil {
+				err = damage
+				break
 			}
 		}
 	}
 	for err == nil && len(l.entries) < len(c.Leaves) {
 		err = l.read(ctx)
 	}
-	if err != nil {
-		return FullCommit{}, err
-	}
-	n := len(c.Leaves)
+	n := min(len(c.Leaves), len(l.entries))
 	full := FullCommit{c, l.entries[:n:n]}
 	l.last, l.entries = c.Last, l.entries[n:]
-	return full, nil
+	return full, err
 }
 
 // commit returns the next commit.
@@ -135,10 +113,32 @@ func (l *logReader) read(ctx context.Context) error {
 		return Damaged(p, "it is missing")
 	}
 	for i := range more {
-		if want := p + calendar.Position(i); more[i].Position != want {
-			return Damaged(want, "it is missing, the next one is %d", more[i].Position)
+		if more[i].Position == p+calendar.Position(i) {
+			l.entries = append(l.entries, more[i])
+		} else if i == 0 {
+			return Damaged(p, "it is missing, the next one is %d", more[i].Position)
 		}
 	}
-	l.entries = append(l.entries, more...)
 	return nil
+}
+
+// Checkpoints yields the checkpoints of a store up to a size, by size.
+func Checkpoints(ctx context.Context, s Store, upTo calendar.Position) iter.Seq2[Checkpoint, error] {
+	return func(yield func(Checkpoint, error) bool) {
+		for after := calendar.Position(0); after < upTo; {
+			f, err := s.Find(ctx, Lookup{Signed: Range{After: uint64(after), Limit: logPage}})
+			if err != nil {
+				yield(Checkpoint{}, err)
+				return
+			}
+			if len(f.Signed) == 0 {
+				return
+			}
+			for _, c := range f.Signed {
+				if after = c.Size; after > upTo || !yield(c, nil) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -8,6 +8,7 @@ type (
 	Checkpoint    = eventstore.Checkpoint
 	ClaimError    = eventstore.ClaimError
 	Committed     = eventstore.Committed
+	DamageError   = eventstore.DamageError
 	Draft         = eventstore.Draft
 	Entry         = eventstore.Entry
 	Guard         = eventstore.Guard
@@ -48,6 +49,7 @@ var (
 	BodyHashes   = eventstore.BodyHashes
 	ChainHash    = eventstore.ChainHash
 	CheckCount   = eventstore.CheckCount
+	Damaged      = eventstore.Damaged
 	ErasedChange = eventstore.ErasedChange
 	Holds        = eventstore.Holds
 	Leaf         = eventstore.Leaf

@@ -76,20 +76,31 @@ func Restore(ctx context.Context, to Target, from *Copy) error {
 		}
 		from.redacted[i].Redacted = &r
 	}
-	var receipts []Receipt
-	if from.Receipts != nil {
-		for r, err := range from.Receipts {
-			if err != nil {
-				return err
-			}
-			receipts = append(receipts, r)
-		}
-	}
-	checkpoints, err := from.checkpoints(ctx)
+	receipts, err := collect(from.Receipts)
 	if err != nil {
 		return err
 	}
+	var checkpoints []Checkpoint
+	if from.versions == nil {
+		if checkpoints, err = collect(Checkpoints(ctx, from.from, from.head)); err != nil {
+			return err
+		}
+	}
 	return to.InsertRest(ctx, from.redacted, receipts, checkpoints, from.UUID)
+}
+
+// collect returns what a sequence yields, nothing for nil.
+func collect[T any](seq iter.Seq2[T, error]) (all []T, err error) {
+	if seq == nil {
+		return nil, nil
+	}
+	for v, err := range seq {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, nil
 }
 
 func (c *Copy) erasedMeanwhile(p calendar.Position) error {
@@ -212,24 +223,4 @@ func (c *Copy) last(ctx context.Context, ids []calendar.ID) ([]Entry, error) {
 	}
 	counted, err := c.from.At(ctx, c.at, ids[n:]...)
 	return append(whole, counted...), err
-}
-
-// checkpoints returns those of a whole log.
-func (c *Copy) checkpoints(ctx context.Context) (all []Checkpoint, err error) {
-	for size := calendar.Position(0); c.versions == nil; {
-		f, err := c.from.Find(ctx, Lookup{Signed: Range{After: uint64(size), Limit: logPage}})
-		if err != nil {
-			return nil, err
-		}
-		for _, s := range f.Signed {
-			if size = s.Size; size > c.head { // signed meanwhile
-				return all, nil
-			}
-			all = append(all, s)
-		}
-		if len(f.Signed) == 0 {
-			break
-		}
-	}
-	return all, nil
 }

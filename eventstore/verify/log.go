@@ -60,7 +60,7 @@ type record struct {
 
 func newLog(before Before) *log {
 	return &log{
-		Findings: Findings{Result: Intact, Erasures: []Erasure{}}, before: before,
+		Findings: Findings{Result: Intact}, before: before,
 		records: map[calendar.ID]*record{}, decoded: map[calendar.ID]*calendar.Record{},
 	}
 }
@@ -70,9 +70,7 @@ func (l *log) findings(err error) (Findings, error) {
 	if l.Result == Intact && len(l.Erasures) > 0 {
 		l.Result = Redacted
 	}
-	if err != nil {
-		err = l.Damage(err)
-	}
+	err = l.Damage(err)
 	return l.Findings, err
 }
 

@@ -44,6 +44,15 @@ type Hash [32]byte
 // MarshalText implements encoding.TextMarshaler.
 func (h Hash) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h[:]), nil }
 
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (h *Hash) UnmarshalText(text []byte) error {
+	if len(text) != hex.EncodedLen(len(h)) {
+		return fmt.Errorf("hash of %d characters, not %d", len(text), hex.EncodedLen(len(h)))
+	}
+	_, err := hex.Decode(h[:], text)
+	return err
+}
+
 // Erasure is an entry that erased a record.
 type Erasure struct {
 	Position calendar.Position `json:"position"`
@@ -60,17 +69,19 @@ func (f *Findings) Err() error {
 	return &eventstore.DamageError{Position: f.Position, Why: f.Why}
 }
 
-// Damage makes an error that is ErrDamaged the finding, and returns any other one.
+// Damage makes an error that is ErrDamaged the finding, unless the log is known to be
+// tampered with, and returns any other one.
 func (f *Findings) Damage(err error) error {
-	damage, ok := errors.AsType[*eventstore.DamageError](err)
-	switch {
-	case ok:
-	case errors.Is(err, eventstore.ErrDamaged):
-		damage = &eventstore.DamageError{Why: err.Error()}
-	default:
+	if !errors.Is(err, eventstore.ErrDamaged) {
 		return err
 	}
-	f.Result, f.Position, f.Why = Tampered, damage.Position, damage.Why
+	damage, ok := errors.AsType[*eventstore.DamageError](err)
+	if !ok {
+		damage = &eventstore.DamageError{Why: err.Error()}
+	}
+	if f.Result != Tampered {
+		f.Result, f.Position, f.Why = Tampered, damage.Position, damage.Why
+	}
 	return nil
 }
 
@@ -119,11 +130,11 @@ func (r *reading) entries(yield func(Entry, error) bool) {
 			}
 		}
 		if err == nil {
-			hash := eventstore.ChainHash(r.hash, commit.First, commit.Leaves)
-			if hash != commit.Hash {
+			if hash := eventstore.ChainHash(r.hash, commit.First, commit.Leaves); hash == commit.Hash {
+				r.hash = hash
+			} else {
 				err = eventstore.Damaged(commit.Last, "the chain does not fit the commit %d to %d", commit.First, commit.Last)
 			}
-			r.hash = hash
 		}
 		if err != nil {
 			yield(Entry{}, err)

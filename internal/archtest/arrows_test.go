@@ -39,7 +39,7 @@ var arrows = map[string][]string{
 	"query/readmodel/memindex":    {"calendar", "internal/ground/cache", "internal/ground/compact", "query/readmodel"},
 	"query/readmodel/elastic":     {"calendar", "internal/canonjson", "query/readmodel"},
 	"internal/access":             {"calendar", "eventstore", "eventstore/port"},
-	"internal/audit":              {"calendar", "eventstore", "eventstore/port", "internal/proof"},
+	"internal/audit":              {"calendar", "eventstore/port", "eventstore/verify", "internal/proof"},
 	"internal/canonjson":          {},
 	"internal/demo":               {"calendar", "command", "eventstore", "eventstore/port"},
 	"internal/history":            {"calendar", "eventstore", "eventstore/port", "internal/texts"},

@@ -5,9 +5,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,7 +12,8 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
+	"daybook/eventstore/verify"
 )
 
 // exportForm is what the first line of an export begins with.
@@ -26,7 +24,7 @@ type first struct {
 	Daybook string            `json:"daybook"`
 	Origin  string            `json:"origin"` // of the newest checkpoint; "": none was signed
 	Entries calendar.Position `json:"entries"`
-	Head    string            `json:"head"` // of the chain, hexadecimal
+	Head    verify.Hash       `json:"head"` // of the chain
 }
 
 // line is an entry as an export has it: all that its leaf is made from.
@@ -42,17 +40,17 @@ type line struct {
 	Change    string            `json:"change"`
 	Fields    json.RawMessage   `json:"fields,omitempty"`        // what changed
 	State     json.RawMessage   `json:"state,omitempty"`         // the record after it
-	SecretSum string            `json:"secret_sha256,omitempty"` // of the secret that the change set, hexadecimal
+	SecretSum *verify.Hash      `json:"secret_sha256,omitempty"` // of the secret that the change set
 	Form      int               `json:"form"`                    // of the leaf, always leafForm
-	Leaf      string            `json:"leaf"`                    // hexadecimal
-	Salts     map[string]string `json:"salts,omitempty"`         // base64, by body
+	Leaf      verify.Hash       `json:"leaf"`
+	Salts     map[string][]byte `json:"salts,omitempty"` // by body
 	Redacted  *redacted         `json:"redacted,omitempty"`
 }
 
 // redacted is what is left of an erased entry.
 type redacted struct {
 	By     calendar.Position `json:"by"`
-	Hashes map[string]string `json:"hashes,omitempty"` // base64, by body
+	Hashes map[string][]byte `json:"hashes,omitempty"` // by body
 }
 
 // signed is the line of a checkpoint.
@@ -66,99 +64,100 @@ var bodies = [...]string{"actor", "cause", "fields", "state", "secret"}
 // leafForm names the one form of leaves (HISTORY 13).
 const leafForm = 2
 
-func lineOf(e *eventstore.Entry, leaf [32]byte) line {
+func lineOf(e *verify.Entry) line {
 	l := line{
 		Position: e.Position, Kind: e.Kind.String(), ID: e.ID, Version: e.Version, Time: e.Time, Actor: e.Actor,
-		Change: e.Change, Fields: e.Fields, State: e.State,
-		Form: leafForm, Leaf: hex.EncodeToString(leaf[:]), Salts: make(map[string]string, len(bodies)),
-	}
-	if e.Secret != nil {
-		sum := sha256.Sum256(e.Secret)
-		l.SecretSum = hex.EncodeToString(sum[:])
+		Change: e.Change, Fields: e.Fields, State: e.State, SecretSum: (*verify.Hash)(e.Secret),
+		Form: leafForm, Leaf: e.Leaf, Salts: make(map[string][]byte, len(bodies)),
 	}
 	for i, name := range bodies {
 		if e.Salts[i] != [16]byte{} {
-			l.Salts[name] = base64.StdEncoding.EncodeToString(e.Salts[i][:])
+			l.Salts[name] = e.Salts[i][:]
 		}
 	}
 	if e.Redacted == nil {
 		l.Cause = &e.Cause
 		return l
 	}
-	l.Redacted = &redacted{By: e.Redacted.By, Hashes: make(map[string]string, len(bodies)-1)}
-	for i, h := range e.Redacted.Hashes {
-		l.Redacted.Hashes[bodies[i+1]] = base64.StdEncoding.EncodeToString(h[:])
+	l.Redacted = &redacted{By: e.Redacted.By, Hashes: make(map[string][]byte, len(bodies)-1)}
+	for i := range e.Redacted.Hashes {
+		l.Redacted.Hashes[bodies[i+1]] = e.Redacted.Hashes[i][:]
 	}
 	return l
 }
 
-// exportPage is how many entries or checkpoints are read at once.
-const exportPage = 500
+// entry returns the entry of a line that lineOf made. Of any other text it is one whose
+// line is another text.
+func (l *line) entry() *verify.Entry {
+	e := &verify.Entry{Secret: (*[32]byte)(l.SecretSum)}
+	e.Leaf = l.Leaf
+	e.Kind, _ = calendar.ParseKind(l.Kind)
+	e.Position, e.ID, e.Version, e.Time, e.Actor = l.Position, l.ID, l.Version, l.Time, l.Actor
+	e.Change, e.Fields, e.State = l.Change, l.Fields, l.State
+	if l.Cause != nil {
+		e.Cause = *l.Cause
+	}
+	for i, name := range bodies {
+		copy(e.Salts[i][:], l.Salts[name])
+	}
+	if l.Redacted != nil {
+		e.Redacted = &eventstore.Redacted{By: l.Redacted.By}
+		for i := range e.Redacted.Hashes {
+			copy(e.Redacted.Hashes[i][:], l.Redacted.Hashes[bodies[i+1]])
+		}
+	}
+	return e
+}
+
+func newEncoder(w io.Writer) *json.Encoder {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc
+}
 
 // errErasedMeanwhile says that an export would hold blank entries without their erasure.
 var errErasedMeanwhile = errors.New("a record was erased while the export was written; run it again")
 
-// Export writes the log up to its present head: a line that tells what it is, its
+// Export writes the log up to its present head: a line that says what it is, its
 // entries in order, the checkpoints that it covers. Secrets are not in it, their SHA-256
 // is (HISTORY 16.1).
-func Export(ctx context.Context, store eventstore.Verifier, to io.Writer) error {
+func Export(ctx context.Context, store eventstore.Store, to io.Writer) error {
 	w := bufio.NewWriterSize(to, 1<<16)
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	head, err := store.Head(ctx)
+	enc := newEncoder(w)
+	head, err := store.Head(ctx, eventstore.Point{})
 	if err != nil {
 		return err
 	}
-	mark, err := store.Mark(ctx, head)
-	if err != nil {
-		return err
-	}
-	newest, err := store.Checkpoint(ctx, 0)
+	newest, err := eventstore.CheckpointAt(ctx, store, 0)
 	if err != nil && !errors.Is(err, eventstore.ErrNotFound) {
 		return err
 	}
-	if err := enc.Encode(first{exportForm, newest.Origin, head, hex.EncodeToString(mark.Hash[:])}); err != nil {
+	if err := enc.Encode(first{exportForm, newest.Origin, head.Position, head.Hash}); err != nil {
 		return err
 	}
-	for after := calendar.Position(0); after < head; {
-		entries, err := store.ReadStored(ctx, after, int(min(exportPage, head-after)))
+	for commit, err := range eventstore.Log(ctx, store, head.Position) {
 		if err != nil {
 			return err
 		}
-		leaves, err := store.Leaves(ctx, after, len(entries))
-		if err != nil {
-			return err
-		}
-		if len(entries) == 0 || len(leaves) != len(entries) {
-			return fmt.Errorf("entry %d: %w", after+1, eventstore.ErrDamaged)
-		}
-		for i := range entries {
-			if x := entries[i].Redacted; x != nil && x.By > head { // its erasure is not in the export
-				return fmt.Errorf("%w: entry %d", errErasedMeanwhile, entries[i].Position)
+		for i, e := range commit.Entries {
+			if x := e.Redacted; x != nil && x.By > head.Position { // its erasure is not in the export
+				return fmt.Errorf("%w: entry %d", errErasedMeanwhile, e.Position)
 			}
-			if err := enc.Encode(lineOf(&entries[i], leaves[i])); err != nil {
+			l := lineOf(&verify.Entry{Leafed: eventstore.Leafed{Entry: e, Leaf: commit.Leaves[i]}, Secret: eventstore.SecretSum(&e)})
+			if err := enc.Encode(l); err != nil {
 				return err
 			}
 		}
-		after = entries[len(entries)-1].Position
 	}
-	for after := calendar.Position(0); ; {
-		checkpoints, err := store.Checkpoints(ctx, after, exportPage)
+	for c, err := range eventstore.Checkpoints(ctx, store, head.Position) {
+		if err == nil {
+			err = enc.Encode(signed{string(c.Note)})
+		}
 		if err != nil {
 			return err
 		}
-		for i := range checkpoints {
-			if after = checkpoints[i].Size; after > head {
-				break
-			}
-			if err := enc.Encode(signed{string(checkpoints[i].Note)}); err != nil {
-				return err
-			}
-		}
-		if len(checkpoints) == 0 || after > head {
-			return w.Flush()
-		}
 	}
+	return w.Flush()
 }
 
 // errExport says that a file is no export.
@@ -166,106 +165,67 @@ var errExport = errors.New("it is no export of daybook")
 
 // reader reads an export line by line.
 type reader struct {
-	r   *bufio.Reader
-	n   int    // number of the line that was read last
-	raw []byte // it
 	first
+
+	lines *bufio.Reader
+	n     int // number of the line that was read last
+
+	// What entries gathers.
+	leaves leaves
+	notes  [][]byte
+	states map[calendar.ID][]byte // after the last entry of each record
 }
 
 func newReader(from io.Reader) (*reader, error) {
-	r := &reader{r: bufio.NewReaderSize(from, 1<<16)}
-	var f first
-	if more, err := r.next(&f); err != nil || !more || f.Daybook != exportForm {
-		return nil, fmt.Errorf("%w: its first line does not tell %q", errExport, exportForm)
+	r := &reader{lines: bufio.NewReaderSize(from, 1<<16), states: map[calendar.ID][]byte{}}
+	if _, err := r.next(&r.first); err != nil || r.Daybook != exportForm {
+		return nil, fmt.Errorf("%w: its first line does not begin with %q", errExport, exportForm)
 	}
-	r.first = f
 	return r, nil
 }
 
-// next reads a line; false behind the last.
-func (r *reader) next(to any) (bool, error) {
-	b, err := r.r.ReadBytes('\n')
-	if errors.Is(err, io.EOF) && len(b) == 0 {
-		return false, nil
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		return false, err
+// next reads a line; io.EOF behind the last.
+func (r *reader) next(to any) ([]byte, error) {
+	raw, err := r.lines.ReadBytes('\n')
+	if err != nil && (!errors.Is(err, io.EOF) || len(raw) == 0) {
+		return nil, err
 	}
 	r.n++
-	r.raw = b
-	if err := json.Unmarshal(b, to); err != nil {
-		return false, fmt.Errorf("line %d: %w: %w", r.n, eventstore.ErrDamaged, err)
+	if err := json.Unmarshal(raw, to); err != nil {
+		return nil, fmt.Errorf("line %d: %w: %w", r.n, eventstore.ErrDamaged, err)
 	}
-	return true, nil
+	return raw, nil
 }
 
-// entry gives the entry of a line, its leaf, and the SHA-256 of its secret.
-func (l *line) entry() (e *eventstore.Entry, leaf [32]byte, secret *[32]byte, err error) {
-	kind, known := calendar.ParseKind(l.Kind)
-	if !known {
-		return nil, leaf, nil, fmt.Errorf("kind %q", l.Kind)
-	}
-	e = &eventstore.Entry{
-		Position: l.Position, Kind: kind, ID: l.ID, Version: l.Version, Time: l.Time, Actor: l.Actor,
-		Change: l.Change, Fields: l.Fields, State: l.State,
-	}
-	if l.Cause != nil {
-		e.Cause = *l.Cause
-	}
-	if err := into(leaf[:], l.Leaf, hex.DecodeString); err != nil {
-		return nil, leaf, nil, fmt.Errorf("leaf: %w", err)
-	}
-	if l.SecretSum != "" {
-		secret = new([32]byte)
-		if err := into(secret[:], l.SecretSum, hex.DecodeString); err != nil {
-			return nil, leaf, nil, fmt.Errorf("secret_sha256: %w", err)
+// entries yields the entries.
+func (r *reader) entries(yield func(verify.Entry, error) bool) {
+	for {
+		var l struct {
+			line
+			signed
 		}
-	}
-	if l.Form != leafForm {
-		return nil, leaf, nil, fmt.Errorf("form %d", l.Form)
-	}
-	for i, name := range bodies {
-		if s, there := l.Salts[name]; there {
-			if err := into(e.Salts[i][:], s, base64.StdEncoding.DecodeString); err != nil {
-				return nil, leaf, nil, fmt.Errorf("salts: %w", err)
+		raw, err := r.next(&l)
+		switch n := calendar.Position(len(r.leaves)); {
+		case errors.Is(err, io.EOF) && n == r.Entries:
+			return
+		case errors.Is(err, io.EOF):
+			err = eventstore.Damaged(min(n, r.Entries)+1, "the file tells of %d entries and holds %d", r.Entries, n)
+		case err == nil && l.Checkpoint != "":
+			r.notes = append(r.notes, []byte(l.Checkpoint))
+			continue
+		}
+		var e verify.Entry
+		if err == nil {
+			e = *l.entry()
+			// Texts may be read that no export has.
+			var same bytes.Buffer
+			if err = newEncoder(&same).Encode(lineOf(&e)); err == nil && !bytes.Equal(same.Bytes(), raw) {
+				err = fmt.Errorf("line %d: %w: it is not written as an export writes it", r.n, eventstore.ErrDamaged)
 			}
 		}
-	}
-	if l.Redacted != nil {
-		e.Redacted = &eventstore.Redacted{By: l.Redacted.By}
-		for i := range e.Redacted.Hashes {
-			if s, there := l.Redacted.Hashes[bodies[i+1]]; there {
-				if err := into(e.Redacted.Hashes[i][:], s, base64.StdEncoding.DecodeString); err != nil {
-					return nil, leaf, nil, fmt.Errorf("hashes: %w", err)
-				}
-			}
+		if !yield(e, err) || err != nil {
+			return
 		}
+		r.leaves, r.states[e.ID] = append(r.leaves, e.Leaf), e.State
 	}
-	return e, leaf, secret, nil
-}
-
-// same tells whether an entry is written as a line, to the byte: texts may be read that
-// no export has.
-func same(raw []byte, e *eventstore.Entry, leaf [32]byte, secret *[32]byte) bool {
-	l := lineOf(e, leaf)
-	if secret != nil {
-		l.SecretSum = hex.EncodeToString(secret[:])
-	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(l) == nil && bytes.Equal(b.Bytes(), raw)
-}
-
-// into decodes a text of just the length of to.
-func into(to []byte, s string, decode func(string) ([]byte, error)) error {
-	b, err := decode(s)
-	if err != nil {
-		return err
-	}
-	if len(b) != len(to) {
-		return fmt.Errorf("%d bytes, not %d", len(b), len(to))
-	}
-	copy(to, b)
-	return nil
 }

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
+	"daybook/eventstore/verify"
 	"daybook/internal/proof"
 )
 
@@ -20,114 +22,99 @@ type Trust struct {
 
 // Verified is what was found of a log.
 type Verified struct {
-	eventstore.Findings
+	verify.Findings
 
-	Signed      calendar.Position // entries that the greatest checkpoint covers
-	Checkpoints int               // by the keys
+	Signed      calendar.Position `json:"signed"`   // entries that the greatest checkpoint covers
+	Unsigned    calendar.Position `json:"unsigned"` // the others
+	Checkpoints int               `json:"checkpoints"`
 }
 
-// checkpoints holds signed notes against a tree of a log.
-type checkpoints struct {
-	trust   Trust
-	tree    *proof.Tree
-	entries calendar.Position
-	out     *Verified
-	seen    map[calendar.Position]bool
+// checker checks signed notes by the tree of a log, and adds to what was found of it.
+type checker struct {
+	Verified
+
+	trust Trust
+	tree  *proof.Tree
+	seen  map[calendar.Position]bool
 }
 
-// check looks at one note. What does not fit is a finding, as of the first one.
-func (c *checkpoints) check(ctx context.Context, note []byte) error {
-	tampered := func(p calendar.Position, why string) {
-		if c.out.Finding != eventstore.FoundTampered {
-			c.out.Finding, c.out.Position, c.out.Why = eventstore.FoundTampered, p, why
-		}
-	}
+// check checks one note. What does not fit is a finding, as of the first one.
+func (c *checker) check(ctx context.Context, note []byte) error {
 	s, err := proof.Open(note, c.trust.Keys...)
 	switch {
 	case errors.Is(err, proof.ErrUnsigned):
 		return nil
 	case err != nil:
 		h, _ := proof.ReadHead(note)
-		tampered(h.Size, fmt.Sprintf("its checkpoint: %v", err))
-		return nil
+		return c.Damage(eventstore.Damaged(h.Size, "its checkpoint: %v", err))
 	}
 	if len(c.trust.Witnesses) > 0 {
 		if _, err := proof.Open(note, c.trust.Witnesses...); err != nil && !errors.Is(err, proof.ErrUnsigned) {
-			tampered(s.Size, fmt.Sprintf("a cosignature of its checkpoint: %v", err))
-			return nil
+			return c.Damage(eventstore.Damaged(s.Size, "a cosignature of its checkpoint: %v", err))
 		}
 	}
-	if s.Size > c.entries {
-		tampered(c.entries+1, fmt.Sprintf("it is missing, a checkpoint of %d entries was signed", s.Size))
-		return nil
+	if s.Size > c.Entries {
+		return c.Damage(eventstore.Damaged(c.Entries+1, "it is missing, a checkpoint of %d entries was signed", s.Size))
 	}
 	root, err := c.tree.Root(ctx, s.Size)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case root != s.Root:
+		return c.Damage(eventstore.Damaged(s.Size, "the first %d entries are not those that were signed", s.Size))
 	}
-	if root != s.Root {
-		tampered(s.Size, fmt.Sprintf("the first %d entries are not those that were signed", s.Size))
-		return nil
-	}
-	if !c.seen[s.Size] {
-		c.seen[s.Size] = true
-		c.out.Checkpoints++
-	}
-	c.out.Signed = max(c.out.Signed, s.Size)
+	c.seen[s.Size] = true
+	c.Checkpoints, c.Signed = len(c.seen), max(c.Signed, s.Size)
+	c.Unsigned = c.Entries - c.Signed
 	return nil
+}
+
+func newChecker(f verify.Findings, trust Trust, tree *proof.Tree) *checker {
+	return &checker{Verified{Findings: f, Unsigned: f.Entries}, trust, tree, map[calendar.Position]bool{}}
+}
+
+// finish checks the last notes.
+func (c *checker) finish(ctx context.Context, notes ...[]byte) (Verified, error) {
+	for _, note := range notes {
+		if err := c.check(ctx, note); err != nil {
+			return c.Verified, err
+		}
+	}
+	return c.Verified, nil
 }
 
 // VerifyStore checks a store and its checkpoints. Without keys of Trust they are those
 // that the store names.
-func VerifyStore(ctx context.Context, store eventstore.Verifier, log *proof.Log, trust Trust, progress func(done, total calendar.Position)) (v Verified, err error) {
-	if v.Findings, err = eventstore.Verify(ctx, store, progress); err != nil {
-		return v, err
-	}
-	if v.Finding == eventstore.FoundTampered {
-		return v, nil
+func VerifyStore(ctx context.Context, store eventstore.Store, tree *proof.Tree, trust Trust, progress func(done, total calendar.Position)) (Verified, error) {
+	found, err := verify.Store(ctx, store, progress)
+	c := newChecker(found, trust, tree)
+	if err != nil || found.Result == verify.Tampered {
+		return c.Verified, err
 	}
 	if len(trust.Keys) == 0 {
-		newest, err := log.Checkpoint(ctx, 0)
-		if errors.Is(err, proof.ErrNoCheckpoint) {
-			return v, nil
+		if c.trust.Keys, err = storeKeys(ctx, store); err != nil {
+			return c.Verified, err
+		}
+	}
+	for s, err := range eventstore.Checkpoints(ctx, store, found.Entries) {
+		if err == nil {
+			err = c.check(ctx, s.Note)
 		}
 		if err != nil {
-			return v, err
-		}
-		if trust.Keys, err = storeKeys(&newest); err != nil {
-			return v, err
+			return c.Verified, err
 		}
 	}
-	c := &checkpoints{trust, log.Tree, v.Entries, &v, make(map[calendar.Position]bool)}
-	for after := calendar.Position(0); ; {
-		page, err := store.Checkpoints(ctx, after, exportPage)
-		if err != nil {
-			return v, err
-		}
-		for i := range page {
-			if after = page[i].Size; after > v.Entries { // signed since
-				break
-			}
-			if err := c.check(ctx, page[i].Note); err != nil {
-				return v, err
-			}
-		}
-		if len(page) == 0 || after > v.Entries {
-			break
-		}
-	}
-	for _, note := range trust.Checkpoints {
-		if err := c.check(ctx, note); err != nil {
-			return v, err
-		}
-	}
-	return v, nil
+	return c.finish(ctx, trust.Checkpoints...)
 }
 
-// storeKeys are the keys that a checkpoint names.
-func storeKeys(c *eventstore.Checkpoint) ([]*proof.Key, error) {
-	known, err := proof.ReadKeys(c)
-	if err != nil {
+// storeKeys are the keys that the newest checkpoint of a store names.
+func storeKeys(ctx context.Context, store eventstore.Store) ([]*proof.Key, error) {
+	newest, err := eventstore.CheckpointAt(ctx, store, 0)
+	if errors.Is(err, eventstore.ErrNotFound) {
+		return nil, nil
+	}
+	known, badKeys := proof.ReadKeys(&newest)
+	if err = errors.Join(err, badKeys); err != nil {
 		return nil, err
 	}
 	var keys []*proof.Key
@@ -154,63 +141,18 @@ func (l *leaves) Leaves(_ context.Context, after calendar.Position, limit int) (
 // VerifyExport checks an export and nothing else: its form, its entries, its
 // checkpoints, and those of Trust (HISTORY 16.2). It keeps the leaves and the last state
 // of each record in memory. What is no export is an error.
-func VerifyExport(ctx context.Context, from io.Reader, trust Trust) (v Verified, err error) {
+func VerifyExport(ctx context.Context, from io.Reader, trust Trust) (Verified, error) {
 	r, err := newReader(from)
 	if err != nil {
-		return v, err
+		return Verified{}, err
 	}
-	var all leaves
-	var notes [][]byte
-	log := eventstore.NewLogCheck()
-	v.Findings, err = log.End(ctx, func() error {
-		for {
-			var l struct {
-				line
-				signed
-			}
-			more, err := r.next(&l)
-			if err != nil {
-				return err
-			}
-			if !more {
-				return counted(r.Entries, calendar.Position(len(all)))
-			}
-			if l.Checkpoint != "" {
-				notes = append(notes, []byte(l.Checkpoint))
-				continue
-			}
-			e, leaf, secret, err := l.entry()
-			if err != nil {
-				return fmt.Errorf("line %d: %w: %w", r.n, eventstore.ErrDamaged, err)
-			}
-			if !same(r.raw, e, leaf, secret) {
-				return fmt.Errorf("line %d: %w: it is not written as an export writes it", r.n, eventstore.ErrDamaged)
-			}
-			if err := log.Entry(ctx, e, leaf, secret); err != nil {
-				return err
-			}
-			all = append(all, leaf)
+	found, err := verify.Log(r.entries, func(id calendar.ID, _ int64) ([]byte, error) { return r.states[id], nil })
+	c := newChecker(found, trust, proof.NewTree(&r.leaves))
+	if err != nil || found.Result == verify.Tampered {
+		if c.Position == 0 {
+			c.Position = found.Entries + 1
 		}
-	}())
-	if err != nil || v.Finding == eventstore.FoundTampered {
-		if v.Finding == eventstore.FoundTampered && v.Position == 0 {
-			v.Position = calendar.Position(len(all)) + 1
-		}
-		return v, err
+		return c.Verified, err
 	}
-	c := &checkpoints{trust, proof.NewTree(&all), v.Entries, &v, make(map[calendar.Position]bool)}
-	for _, note := range append(notes, trust.Checkpoints...) {
-		if err := c.check(ctx, note); err != nil {
-			return v, err
-		}
-	}
-	return v, nil
-}
-
-// counted holds the number of entries in a file against the one that it tells.
-func counted(told, there calendar.Position) error {
-	if there == told {
-		return nil
-	}
-	return eventstore.Damaged(min(there, told)+1, "the file tells of %d entries and holds %d", told, there)
+	return c.finish(ctx, slices.Concat(r.notes, trust.Checkpoints)...)
 }

@@ -11,8 +11,9 @@ import (
 	"testing"
 
 	"daybook/calendar"
-	"daybook/eventstore"
 	"daybook/eventstore/memstore"
+	eventstore "daybook/eventstore/port"
+	"daybook/eventstore/verify"
 	"daybook/internal/audit"
 	"daybook/internal/proof"
 	"daybook/internal/testkit/world"
@@ -22,7 +23,7 @@ import (
 type signedLog struct {
 	*testing.T
 	w      *world.World
-	store  *memstore.Store
+	store  eventstore.Store
 	key    *proof.PrivateKey
 	signer *proof.Signer
 	early  eventstore.Checkpoint
@@ -40,7 +41,7 @@ func newSignedLog(t *testing.T) *signedLog {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &signedLog{T: t, w: w, store: store, key: key, signer: signer}
+	l := &signedLog{T: t, w: w, store: eventstore.Adapt(store), key: key, signer: signer}
 	l.write(8)
 	l.early = l.sign()
 	l.write(8)
@@ -84,7 +85,7 @@ func TestVerifyExport(t *testing.T) {
 	l := newSignedLog(t)
 	lines := l.export()
 	v, err := l.verify(lines)
-	if err != nil || v.Finding != eventstore.FoundIntact || v.Signed != l.early.Size || v.Checkpoints != 1 || int(v.Entries) != len(lines)-2 {
+	if err != nil || v.Result != verify.Intact || v.Signed != l.early.Size || v.Checkpoints != 1 || int(v.Entries) != len(lines)-2 {
 		t.Fatalf("%+v, %v", v, err)
 	}
 	late := l.sign()
@@ -92,7 +93,7 @@ func TestVerifyExport(t *testing.T) {
 		t.Errorf("with another checkpoint: %+v, %v", v, err)
 	}
 	// One that was kept elsewhere, also where the file has none.
-	if v, err := l.verify(lines[:len(lines)-1], l.early.Note); err != nil || v.Finding != eventstore.FoundIntact || v.Signed != l.early.Size {
+	if v, err := l.verify(lines[:len(lines)-1], l.early.Note); err != nil || v.Result != verify.Intact || v.Signed != l.early.Size {
 		t.Errorf("with a checkpoint of its own: %+v, %v", v, err)
 	}
 	// HISTORY 16.2: a checkpoint by another key is none.
@@ -128,24 +129,24 @@ func TestVerifyStore(t *testing.T) {
 	l := newSignedLog(t)
 	check := func(trust audit.Trust) audit.Verified {
 		t.Helper()
-		v, err := audit.VerifyStore(t.Context(), l.store, l.w.Proofs, trust, nil)
+		v, err := audit.VerifyStore(t.Context(), l.store, l.w.Proofs.Tree, trust, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return v
 	}
-	if v := check(audit.Trust{}); v.Finding != eventstore.FoundIntact || v.Signed != l.early.Size || v.Checkpoints != 1 {
+	if v := check(audit.Trust{}); v.Result != verify.Intact || v.Signed != l.early.Size || v.Checkpoints != 1 {
 		t.Errorf("by its own keys: %+v", v)
 	}
 	// HISTORY 20.32: the tail from before a known checkpoint is another one.
 	other := newSignedLog(t)
 	forged := other.early
-	if v := check(audit.Trust{Keys: []*proof.Key{l.key.Public, other.key.Public}, Checkpoints: [][]byte{forged.Note}}); v.Finding != eventstore.FoundTampered || v.Position == 0 {
+	if v := check(audit.Trust{Keys: []*proof.Key{l.key.Public, other.key.Public}, Checkpoints: [][]byte{forged.Note}}); v.Result != verify.Tampered || v.Position == 0 {
 		t.Errorf("another log with the checkpoint of this one: %+v", v)
 	}
 	other.write(10)
 	long := other.sign()
-	if v := check(audit.Trust{Keys: []*proof.Key{other.key.Public}, Checkpoints: [][]byte{long.Note}}); v.Finding != eventstore.FoundTampered || v.Position == 0 {
+	if v := check(audit.Trust{Keys: []*proof.Key{other.key.Public}, Checkpoints: [][]byte{long.Note}}); v.Result != verify.Tampered || v.Position == 0 {
 		t.Errorf("a shorter log than was signed: %+v", v)
 	}
 }
@@ -199,17 +200,17 @@ func TestMutations(t *testing.T) {
 			bad[n] = strings.Replace(bad[n], leaf(bad[n]), string(forged), 1)
 		}
 		v, err := l.verify(bad, l.early.Note)
-		if err != nil || v.Finding != eventstore.FoundTampered || v.Position == 0 {
+		if err != nil || v.Result != verify.Tampered || v.Position == 0 {
 			t.Fatalf("%d: %s at line %d: %+v, %v\nwas %snow %s", i, what, n, v, err, lines[n], bad[n])
 		}
 	}
 	// Entries, leaves and chain are all written anew: only the signature tells.
 	rewritten := newSignedLog(t)
 	anew := rewritten.export()
-	if v, err := rewritten.verify(anew); err != nil || v.Finding != eventstore.FoundIntact {
+	if v, err := rewritten.verify(anew); err != nil || v.Result != verify.Intact {
 		t.Fatalf("the log that is written anew: %+v, %v", v, err)
 	}
-	if v, err := l.verify(anew[:len(anew)-1], l.early.Note); err != nil || v.Finding != eventstore.FoundTampered || v.Position == 0 {
+	if v, err := l.verify(anew[:len(anew)-1], l.early.Note); err != nil || v.Result != verify.Tampered || v.Position == 0 {
 		t.Errorf("written anew: %+v, %v", v, err)
 	}
 }
@@ -229,29 +230,26 @@ func TestVerifyExportCutOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gone, err := calendar.Apply(r, c, l.w.Clock.Now())
+	d, _, err := eventstore.NewDraft(r, c, l.w.Clock.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, err := calendar.EncodeRecord(gone)
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := l.store.Erase(t.Context(), eventstore.Erasure{
-		Kind: r.Kind, ID: r.ID, Expected: r.Version, Time: l.w.Clock.Now(), State: state, Cause: eventstore.Cause{Reason: "asked for"},
-	})
+	d.Secret = []byte{}
+	done := l.store.Append(t.Context(), []eventstore.Append{{
+		Drafts: []eventstore.Draft{d}, Time: l.w.Clock.Now(), Cause: eventstore.Cause{Reason: "asked for"}, Redact: []calendar.ID{r.ID},
+	}})[0]
 	if done.Err != nil {
 		t.Fatal(done.Err)
 	}
 	l.write(1)
 	lines := l.export()
 	last := slices.IndexFunc(lines, func(s string) bool { return strings.HasPrefix(s, `{"checkpoint"`) })
-	if v, err := l.verify(lines); err != nil || v.Finding != eventstore.FoundRedacted || len(v.Erasures) != 1 {
+	if v, err := l.verify(lines); err != nil || v.Result != verify.Redacted || len(v.Erasures) != 1 {
 		t.Fatalf("%+v, %v", v, err)
 	}
 	for n := 1; n < last; n++ {
 		for what, cut := range map[string][]string{"all behind": lines[:n], "entries": slices.Concat(lines[:n], lines[last:])} {
-			if v, err := l.verify(cut); err != nil || v.Finding != eventstore.FoundTampered || int(v.Position) != n {
+			if v, err := l.verify(cut); err != nil || v.Result != verify.Tampered || int(v.Position) != n {
 				t.Errorf("cut off at line %d, %s: %+v, %v", n, what, v, err)
 			}
 		}

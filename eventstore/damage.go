@@ -1,0 +1,29 @@
+package eventstore
+
+import (
+	"fmt"
+
+	"daybook/calendar"
+)
+
+// DamageError is the ErrDamaged of an entry.
+type DamageError struct {
+	Position calendar.Position // 0: no entry is at fault
+	Why      string            // in words, without the position
+}
+
+// Error names the entry.
+func (e *DamageError) Error() string {
+	if e.Position == 0 {
+		return fmt.Sprintf("%v: %s", ErrDamaged, e.Why)
+	}
+	return fmt.Sprintf("entry %d: %v: %s", e.Position, ErrDamaged, e.Why)
+}
+
+// Unwrap returns ErrDamaged.
+func (e *DamageError) Unwrap() error { return ErrDamaged }
+
+// Damaged returns the DamageError of the entry at a position, 0 when none is at fault.
+func Damaged(p calendar.Position, format string, args ...any) error {
+	return &DamageError{p, fmt.Sprintf(format, args...)}
+}
