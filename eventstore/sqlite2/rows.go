@@ -192,7 +192,7 @@ func scanHeld(r row) (h eventstore.Held, err error) {
 	err = r.Scan(&h.ID, (*kind)(&h.Kind), &h.Version, &h.Position, &h.Secret, &h.Erased, &body,
 		(*pairs[calendar.Claim])(&h.Claims), (*pairs[calendar.Name])(&h.Names))
 	if err == nil && body == nil {
-		err = fmt.Errorf("%w: its last entry %d is missing", eventstore.ErrDamaged, h.Position)
+		err = eventstore.Damaged(h.Position, "it is missing, record %d ends with it", h.ID)
 	}
 	if err == nil {
 		_, h.Record, err = unpackBody(body)
@@ -230,7 +230,7 @@ func scanEnd(r row) (e end, err error) {
 	var last calendar.Position
 	err = r.Scan(&e.Position, &e.lastID, &last, (*hash)(&e.Hash))
 	if err == nil && last != e.Position {
-		err = fmt.Errorf("%w: the last entry is %d, the last commit ends at %d", eventstore.ErrDamaged, e.Position, last)
+		err = eventstore.Damaged(min(e.Position, last)+1, "the last entry is %d, the last commit ends at %d", e.Position, last)
 	}
 	return e, err
 }
