@@ -422,7 +422,13 @@ func lockData(dir string, create bool, command string) (*os.File, error) {
 			return nil, fmt.Errorf("data directory: %w", err)
 		}
 	}
-	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
+	path := filepath.Join(dir, lockFile)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil { // one that cannot be written is a lock all the same
+		if unwritten, openErr := os.Open(path); openErr == nil {
+			f, err = unwritten, nil
+		}
+	}
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%s: no such directory; daybook serve makes one, --data names another", dir)
 	}
