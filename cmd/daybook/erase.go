@@ -15,6 +15,7 @@ import (
 	"daybook/calendar"
 	"daybook/command"
 	"daybook/eventstore/feed"
+	eventstore "daybook/eventstore/port"
 	"daybook/eventstore/postgres"
 	"daybook/internal/httpapi"
 	"daybook/projector/upkeep"
@@ -95,7 +96,8 @@ func eraseTask(ctx context.Context, b *backend, c *console, s *settings, args []
 	if err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{e.files, e.stream, e.readModel} {
+	reasons := func(ctx context.Context) error { return e.reasons(ctx, id) }
+	for _, step := range []func(context.Context) error{e.files, e.stream, e.readModel, reasons} {
 		if err := step(ctx); err != nil {
 			return fmt.Errorf("%s %d is erased at position %d, but not yet in every place: %w; run the command again", kind, id, e.of.Position, err)
 		}
@@ -127,6 +129,48 @@ func (e *erasing) add(where, state, note string) {
 // compacter is a store that takes what was erased out of its files by itself.
 type compacter interface {
 	Compact(ctx context.Context) error
+}
+
+// reasons finds reasons that were given with changes of a record and stay: the entries of
+// other records that the same write made have them too, and are not erased.
+func (e *erasing) reasons(ctx context.Context, id calendar.ID) error {
+	for after := uint64(0); ; {
+		entries, err := e.b.events.Read(ctx, eventstore.Range{Record: id, After: after, Limit: pageSize})
+		if err != nil || len(entries) == 0 {
+			return err
+		}
+		for i := range entries {
+			after = uint64(entries[i].Version)
+			if err := e.otherReasons(ctx, &entries[i]); err != nil {
+				return fmt.Errorf("entry %d: %w", entries[i].Position, err)
+			}
+		}
+	}
+}
+
+// otherReasons finds the reasons of other records in the write of an erased entry. What
+// is left of that one to know the write by are its commit, its time and who made it.
+func (e *erasing) otherReasons(ctx context.Context, erased *eventstore.Entry) error {
+	if erased.Redacted == nil {
+		return nil
+	}
+	commits, err := e.b.events.Commits(ctx, erased.Position, 1)
+	if err != nil || len(commits) == 0 {
+		return err
+	}
+	for p, last := commits[0].First, commits[0].Last; p <= last; {
+		page, err := e.b.events.Read(ctx, eventstore.Range{After: uint64(p - 1), Limit: int(last-p) + 1})
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for i := range page {
+			if o := &page[i]; o.ID != erased.ID && o.Cause.Reason != "" && o.Actor == erased.Actor && o.Time.Equal(erased.Time) {
+				e.add(fmt.Sprintf("reason in the history of %s %d, version %d", o.Kind, o.ID, o.Version), placeOperator, "")
+			}
+		}
+		p = page[len(page)-1].Position + 1
+	}
+	return nil
 }
 
 // files takes it out of the files of the event store.

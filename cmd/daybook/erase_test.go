@@ -185,6 +185,28 @@ func TestErase(t *testing.T) {
 	mustTool(t, "verify", "--data", data)
 }
 
+// TestEraseNamesReasons: a reason that was given with a create stays in the entries of
+// what was created with it, and the command says where, when it is run again too.
+func TestEraseNamesReasons(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	s := startServer(t, "serve", "--data", data)
+	const dates = `"start_date":"2026-07-04 18:30:00","end_date":"2026-07-04 19:30:00"`
+	e := s.want(201, "POST", "/events", s.token, `{"title":"Party",`+dates+`,"venue":{"venue":"Old Mill"},"reason":"asked by Ann"}`)
+	s.want(200, "POST", "/events/"+idOf(e), s.token, `{"title":"Later","reason":"of this one alone"}`)
+	plain := s.want(201, "POST", "/events", s.token, `{"title":"Plain",`+dates+`,"venue":{"venue":"New Mill"}}`)
+	want := fmt.Sprintf("operator  reason in the history of venue %s, version 1\n", idOf(e["venue"].(map[string]any)))
+	for range 2 {
+		out := mustTool(t, "erase", "event", idOf(e), "--data", data, "--reason", "asked for", "--yes")
+		if !strings.Contains(out, want) || strings.Count(out, "reason in") != 1 {
+			t.Errorf("erase says %q, want %q once", out, want)
+		}
+	}
+	if out := mustTool(t, "erase", "event", idOf(plain), "--data", data, "--reason", "asked for", "--yes"); strings.Contains(out, "reason in") {
+		t.Errorf("without a reason erase says %q", out)
+	}
+}
+
 // What caches between may hold of a record is named by its URLs; a term has no slug route.
 func TestErasedURLs(t *testing.T) {
 	t.Parallel()
