@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 	"daybook/query/readmodel"
 )
 
@@ -112,61 +112,53 @@ func look(ctx context.Context, index readmodel.Index) (view, error) {
 // digestAt sums up the records of a store as they were at a position.
 func digestAt(ctx context.Context, store eventstore.Store, at calendar.Position, left map[calendar.ID]bool) (readmodel.Digest, error) {
 	sum := readmodel.Digest{Counts: map[calendar.Kind]int{}}
-	var after calendar.ID
-	for {
-		states, err := store.Records(ctx, 0, after, rebuildPage)
+	for after := calendar.ID(0); ; {
+		page, err := store.Records(ctx, 0, after, rebuildPage)
 		if err != nil {
 			return sum, fmt.Errorf("compare: read records after %d: %w", after, err)
 		}
-		if len(states) == 0 {
+		if len(page) == 0 {
 			return sum, nil
 		}
-		for i := range states {
-			s := &states[i]
-			after = s.ID
-			if !hasDocument(s.Kind) || left[s.ID] {
-				continue
+		after = page[len(page)-1].ID
+		var changed []calendar.ID // since then
+		for i := range page {
+			switch s := &page[i]; {
+			case !hasDocument(s.Kind) || left[s.ID]:
+			case s.Position > at:
+				changed = append(changed, s.ID)
+			default:
+				err = errors.Join(err, addState(&sum, s.Kind, s.ID, s.Version, s.Record))
 			}
-			if s.Position > at {
-				there, err := rewind(ctx, store, s, at)
-				if err != nil {
-					return sum, err
+		}
+		var entries []eventstore.Entry
+		if err == nil && len(changed) > 0 && at > 0 {
+			entries, err = store.At(ctx, eventstore.Point{Position: at}, changed...)
+		}
+		if err != nil {
+			return sum, fmt.Errorf("compare: %w", err)
+		}
+		for i := range entries {
+			// What was erased meanwhile is in no digest: then the index is looked at again.
+			if e := &entries[i]; e.Version > 0 && e.Redacted == nil {
+				if err := addState(&sum, e.Kind, e.ID, e.Version, e.State); err != nil {
+					return sum, fmt.Errorf("compare: %w", err)
 				}
-				if !there {
-					continue
-				}
-			}
-			r, err := calendar.DecodeRecord(s.Record)
-			if err != nil {
-				return sum, fmt.Errorf("compare: state of %s %d: %w", s.Kind, s.ID, err)
-			}
-			if !r.Deleted {
-				add(&sum, 1, s.Kind, s.ID, s.Version, s.Record)
 			}
 		}
 	}
 }
 
-// rewind makes a state that of an earlier position; it tells whether the record
-// was there.
-func rewind(ctx context.Context, store eventstore.Store, s *eventstore.State, at calendar.Position) (there bool, err error) {
-	var version int64
-	for {
-		entries, err := store.History(ctx, s.ID, version, rebuildPage)
-		if err != nil {
-			return false, fmt.Errorf("compare: history of %s %d: %w", s.Kind, s.ID, err)
-		}
-		for i := range entries {
-			if entries[i].Position > at {
-				return there, nil
-			}
-			version, there = entries[i].Version, true
-			s.Version, s.Position, s.Record = version, entries[i].Position, entries[i].State
-		}
-		if len(entries) == 0 {
-			return there, nil
-		}
+// addState takes the state of a record into a digest, unless it is deleted.
+func addState(d *readmodel.Digest, k calendar.Kind, id calendar.ID, version int64, state []byte) error {
+	r, err := calendar.DecodeRecord(state)
+	if err != nil {
+		return fmt.Errorf("state of %s %d: %w", k, id, err)
 	}
+	if !r.Deleted {
+		add(d, 1, k, id, version, state)
+	}
+	return nil
 }
 
 // add takes a live document into a digest, or out of it with n = -1; see

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 	"daybook/projector"
 	"daybook/query/readmodel"
 )
@@ -18,7 +18,7 @@ type goingBack struct {
 	back func()
 }
 
-func (s goingBack) Records(ctx context.Context, k calendar.Kind, after calendar.ID, limit int) ([]eventstore.State, error) {
+func (s goingBack) Records(ctx context.Context, k calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
 	defer s.back()
 	return s.Store.Records(ctx, k, after, limit)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 	"daybook/query/readmodel"
 )
 

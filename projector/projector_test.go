@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 	"daybook/projector"
 	"daybook/query/readmodel"
 )
@@ -139,7 +139,7 @@ func runSome(t *rapid.T, w *world, index readmodel.Index, size func(int) int) {
 
 // aheadOf tells which document is missing when an index stands at its position.
 func aheadOf(ctx context.Context, w *world, index readmodel.Index, at calendar.Position) error {
-	entries, err := w.store.ReadAll(ctx, 0, int(at))
+	entries, err := w.store.Read(ctx, eventstore.Range{Limit: int(at)})
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 	"daybook/query/readmodel"
 )
 

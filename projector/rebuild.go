@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 	"daybook/query/readmodel"
 )
 
@@ -49,7 +49,7 @@ func Fill(ctx context.Context, store eventstore.Store, index readmodel.Index, o 
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
 	}
-	epoch := store.Epoch()
+	history := store.Epoch().History
 	at, err := headOf(ctx, store)
 	if err != nil {
 		return fmt.Errorf("rebuild: %w", err)
@@ -72,7 +72,7 @@ func Fill(ctx context.Context, store eventstore.Store, index readmodel.Index, o 
 	if err := g.Wait(); err != nil {
 		return fmt.Errorf("rebuild: %w", err)
 	}
-	if store.Epoch() != epoch {
+	if store.Epoch().History != history {
 		return fmt.Errorf("rebuild: %w", eventstore.ErrHistory)
 	}
 	// After all documents, never before.
@@ -100,7 +100,7 @@ type filling struct {
 // page is some records, counted from 0 in the order in which they are read.
 type page struct {
 	number int
-	states []eventstore.State
+	states []eventstore.Held
 	reach  calendar.Mark // that no state is younger than
 }
 
@@ -130,7 +130,7 @@ func (f *filling) write(ctx context.Context, p page) error {
 // missing gives the states of a page that an earlier Fill has not written. Where
 // nothing of a page is there, the earlier one wrote at most one page for each of
 // its writers behind it, so the asking ends soon.
-func (f *filling) missing(ctx context.Context, p page) ([]eventstore.State, error) {
+func (f *filling) missing(ctx context.Context, p page) ([]eventstore.Held, error) {
 	states := p.states
 	f.mu.Lock()
 	fresh := f.fresh
@@ -152,7 +152,7 @@ func (f *filling) missing(ctx context.Context, p page) ([]eventstore.State, erro
 		f.fresh = min(f.fresh, p.number+f.writers)
 		return states, nil
 	}
-	out := make([]eventstore.State, 0, len(states))
+	out := make([]eventstore.Held, 0, len(states))
 	for i := range states {
 		if d, there := held[states[i].ID]; !there || d.Position != states[i].Position {
 			out = append(out, states[i])
@@ -188,7 +188,7 @@ func readRecords(ctx context.Context, store eventstore.Store, pages chan<- page)
 
 // writeStates writes the documents of states; deleted ones too, so that an older
 // entry that comes later cannot bring them back.
-func writeStates(ctx context.Context, index readmodel.Index, states []eventstore.State, reach calendar.Mark) ([]readmodel.Quarantined, error) {
+func writeStates(ctx context.Context, index readmodel.Index, states []eventstore.Held, reach calendar.Mark) ([]readmodel.Quarantined, error) {
 	documents, quarantined := documents(states)
 	errs, err := writeOnce(ctx, index, readmodel.Batch{Documents: documents, Reach: reach})
 	if err != nil {
@@ -204,7 +204,7 @@ func writeStates(ctx context.Context, index readmodel.Index, states []eventstore
 
 // documents makes the documents of states on all processors, in the order of the
 // states.
-func documents(states []eventstore.State) ([]readmodel.Document, []readmodel.Quarantined) {
+func documents(states []eventstore.Held) ([]readmodel.Document, []readmodel.Quarantined) {
 	all := make([]readmodel.Document, len(states))
 	errs := make([]error, len(states))
 	var next atomic.Int64
@@ -240,15 +240,11 @@ func documents(states []eventstore.State) ([]readmodel.Document, []readmodel.Qua
 
 // headOf gives the mark of the head: nothing that was read before is younger.
 func headOf(ctx context.Context, store eventstore.Store) (calendar.Mark, error) {
-	head, err := store.Head(ctx)
+	head, err := store.Head(ctx, eventstore.Point{})
 	if err != nil {
 		return calendar.Mark{}, fmt.Errorf("head: %w", err)
 	}
-	m, err := store.Mark(ctx, head)
-	if err != nil {
-		return m, fmt.Errorf("mark of the head: %w", err)
-	}
-	return m, nil
+	return head.Mark, nil
 }
 
 // Check makes sure that an index was made from the history of a store:
@@ -267,7 +263,7 @@ func CatchUp(ctx context.Context, store eventstore.Store, index readmodel.Index)
 	if err := Check(ctx, store, index); err != nil {
 		return fmt.Errorf("catch up: %w", err)
 	}
-	head, err := store.Head(ctx)
+	head, err := headOf(ctx, store)
 	if err != nil {
 		return fmt.Errorf("catch up: %w", err)
 	}
@@ -275,31 +271,31 @@ func CatchUp(ctx context.Context, store eventstore.Store, index readmodel.Index)
 	if err != nil {
 		return err
 	}
-	err = p.run(ctx, func(at calendar.Position) bool { return at >= head })
+	err = p.run(ctx, func(at calendar.Position) bool { return at >= head.Position })
 	if err != nil {
-		return fmt.Errorf("catch up to %d: %w", head, err)
+		return fmt.Errorf("catch up to %d: %w", head.Position, err)
 	}
 	return nil
 }
 
 // storeSource reads entries from the store.
-type storeSource struct{ eventstore.Store }
+type storeSource struct{ store eventstore.Store }
 
 func (s storeSource) Read(ctx context.Context, after eventstore.Mark, limit int) ([]eventstore.Entry, eventstore.Mark, error) {
-	epoch := s.Epoch()
-	entries, err := s.ReadAll(ctx, after.Position, limit)
+	history := s.store.Epoch().History
+	entries, err := s.store.Read(ctx, eventstore.Range{After: uint64(after.Position), Limit: limit})
 	if err == nil && len(entries) == 0 {
 		err = fmt.Errorf("%w: nothing after %d, below the head", eventstore.ErrDamaged, after.Position)
 	}
 	if err != nil {
 		return nil, after, err
 	}
-	to, err := s.Mark(ctx, entries[len(entries)-1].Position)
+	to, err := s.store.Head(ctx, eventstore.Point{Position: entries[len(entries)-1].Position})
 	if err == nil {
-		err = eventstore.CheckMark(ctx, s, after)
+		err = eventstore.CheckMark(ctx, s.store, after)
 	}
-	if err == nil && s.Epoch() != epoch {
+	if err == nil && s.store.Epoch().History != history {
 		err = eventstore.ErrHistory
 	}
-	return entries, to, err
+	return entries, to.Mark, err
 }

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 	"daybook/projector"
 	"daybook/query/readmodel"
 )
@@ -168,14 +168,14 @@ type busy struct {
 	change func()
 }
 
-func (s busy) Records(ctx context.Context, k calendar.Kind, after calendar.ID, limit int) ([]eventstore.State, error) {
+func (s busy) Records(ctx context.Context, k calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
 	s.change()
 	return s.Store.Records(ctx, k, after, limit)
 }
 
-func (s busy) ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+func (s busy) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
 	defer s.change()
-	return s.Store.ReadAll(ctx, after, limit)
+	return s.Store.Read(ctx, r)
 }
 
 // A record that cannot be read is quarantined by a rebuild too.

@@ -12,8 +12,8 @@ import (
 	"go.uber.org/goleak"
 
 	"daybook/calendar"
-	"daybook/eventstore"
-	"daybook/eventstore/memstore"
+	"daybook/eventstore/memstore2"
+	eventstore "daybook/eventstore/port"
 	"daybook/projector"
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/memindex"
@@ -36,14 +36,14 @@ func must(t tb, err error) {
 
 // world is a store with a history of records.
 type world struct {
-	store    *memstore.Store
+	store    *memstore2.Store
 	versions map[calendar.ID]int64
 	kinds    map[calendar.ID]calendar.Kind
 	last     calendar.ID
 }
 
 func newWorld() *world {
-	return &world{store: memstore.New(), versions: map[calendar.ID]int64{}, kinds: map[calendar.ID]calendar.Kind{}}
+	return &world{store: memstore2.New(), versions: map[calendar.ID]int64{}, kinds: map[calendar.ID]calendar.Kind{}}
 }
 
 // create appends the first change of a record and gives its id.
@@ -115,20 +115,16 @@ func encode(t tb, r *calendar.Record) []byte {
 
 func (w *world) head(t tb) calendar.Position {
 	t.Helper()
-	p, err := w.store.Head(context.Background())
-	if err != nil {
-		t.Fatalf("head: %v", err)
-	}
-	return p
+	return w.mark(t).Position
 }
 
 func (w *world) mark(t tb) calendar.Mark {
 	t.Helper()
-	m, err := w.store.Mark(context.Background(), w.head(t))
+	h, err := w.store.Head(context.Background(), eventstore.Point{})
 	if err != nil {
-		t.Fatalf("mark: %v", err)
+		t.Fatalf("head: %v", err)
 	}
-	return m
+	return h.Mark
 }
 
 func newIndex(t tb) readmodel.Index {
@@ -153,19 +149,19 @@ func (f from) Read(ctx context.Context, after eventstore.Mark, limit int) ([]eve
 		limit = f.size(limit)
 	}
 	for {
-		entries, err := f.store.ReadAll(ctx, after.Position, limit)
+		entries, err := f.store.Read(ctx, eventstore.Range{After: uint64(after.Position), Limit: limit})
 		if err != nil {
 			return nil, after, err
 		}
 		if n := len(entries); n > 0 {
-			to, err := f.store.Mark(ctx, entries[n-1].Position)
-			return entries, to, err
+			to, err := f.store.Head(ctx, eventstore.Point{Position: entries[n-1].Position})
+			return entries, to.Mark, err
 		}
 		if f.stop != nil {
 			f.stop()
 			return nil, after, context.Canceled
 		}
-		if _, err := f.store.Wait(ctx, after.Position); err != nil {
+		if _, err := eventstore.Wait(ctx, f.store, after.Position); err != nil {
 			return nil, after, err
 		}
 	}

@@ -126,7 +126,7 @@ func (b *backend) openModel(ctx context.Context, source projector.Source) (*upke
 	if b.leases != nil && !e.local {
 		o.Alone = b.rebuildsAlone
 	}
-	u := upkeep.New(index, b.store, source, o)
+	u := upkeep.New(index, b.events, source, o)
 	if e.local && source != nil {
 		return u, u.Ready(ctx)
 	}

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"daybook/eventstore/memstore"
+	"daybook/eventstore/memstore2"
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/memindex"
 )
@@ -48,9 +48,9 @@ func (x *troubled) Promote(ctx context.Context) error {
 
 func trouble(t *testing.T, refused, dropped int) (history, *troubled) {
 	t.Helper()
-	store := history{memstore.New(), t}
+	store := history{memstore2.New(), t}
 	store.add("venue")
-	index, err := memindex.Open(t.Context(), filepath.Join(t.TempDir(), "snapshot"), memindex.Options{Epoch: store.Epoch})
+	index, err := memindex.Open(t.Context(), filepath.Join(t.TempDir(), "snapshot"), memindex.Options{Epoch: store.epoch})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestRebuildDuringErasures(t *testing.T) {
 	t.Parallel()
 	for dropped, want := range map[int]error{0: nil, maxRebuilds - 1: nil, maxRebuilds: readmodel.ErrNoNext} {
 		store, index := trouble(t, 0, dropped)
-		n, err := New(index, store, store, Options{}).Rebuild(t.Context(), nil)
+		n, err := New(index, store, source{store}, Options{}).Rebuild(t.Context(), nil)
 		if !errors.Is(err, want) || err == nil && n != 1 {
 			t.Errorf("dropped %d times: %d records, %v; want 1, %v", dropped, n, err, want)
 		}
@@ -77,7 +77,7 @@ func TestOutageOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, index := trouble(t, 5, 0)
 		var log bytes.Buffer
-		u := New(index, store, store, Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+		u := New(index, store, source{store}, Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- u.Project(ctx) }()

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 	"daybook/projector"
 	"daybook/query/readmodel"
 )
@@ -22,7 +22,7 @@ func (u *Upkeep) renew(ctx context.Context, why error) error {
 	u.renewing.Store(true)
 	defer u.renewing.Store(false)
 	return u.alone(ctx, func(ctx context.Context) error {
-		epoch := u.store.Epoch()
+		epoch := u.store.Epoch().History
 		if u.epoch == epoch {
 			err := u.index.Sound(ctx)
 			if err == nil {
@@ -44,7 +44,7 @@ func (u *Upkeep) renew(ctx context.Context, why error) error {
 		if err != nil {
 			return err
 		}
-		if u.store.Epoch() != epoch {
+		if u.store.Epoch().History != epoch {
 			return eventstore.ErrHistory
 		}
 		n, err := u.place(ctx, next)

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 	"daybook/internal/ground/lifecycle"
 	"daybook/internal/ground/pause"
 	"daybook/projector"
@@ -138,7 +138,7 @@ func mended(err error) bool {
 // those of the present history: for a moment this process may have read of both.
 func (u *Upkeep) keep(ctx context.Context) error {
 	if u.epoch == 0 {
-		u.epoch = u.store.Epoch()
+		u.epoch = u.store.Epoch().History
 	}
 	within, cancel := context.WithCancelCause(ctx)
 	var watch sync.WaitGroup
@@ -186,7 +186,7 @@ func (u *Upkeep) turn(ctx context.Context) error {
 	defer stop(nil) // before the wait for the watch
 	begin := func(_ context.Context, at readmodel.Marks) error {
 		u.failure.Store(nil)
-		if u.store.Epoch() != u.epoch {
+		if u.store.Epoch().History != u.epoch {
 			return eventstore.ErrHistory
 		}
 		if err := eventstore.CheckMark(ctx, u.store, at.Reach); err != nil {
@@ -217,7 +217,7 @@ func (u *Upkeep) turn(ctx context.Context) error {
 	u.gate.Unlock()
 	watch.Go(func() {
 		for {
-			if u.store.Epoch() != u.epoch {
+			if u.store.Epoch().History != u.epoch {
 				stop(eventstore.ErrHistory)
 			}
 			if pause.For(ctx, epochEvery) != nil {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore"
-	"daybook/eventstore/memstore"
+	"daybook/eventstore/memstore2"
+	eventstore "daybook/eventstore/port"
 	"daybook/internal/ground/pause"
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/memindex"
@@ -18,7 +18,7 @@ import (
 
 // history is a store of venues that goes back.
 type history struct {
-	*memstore.Store
+	*memstore2.Store
 	t *testing.T
 }
 
@@ -44,21 +44,26 @@ func (h history) add(name string) {
 	}
 }
 
-// Read is that of a source without a feed.
-func (h history) Read(ctx context.Context, after calendar.Mark, limit int) ([]eventstore.Entry, calendar.Mark, error) {
+// epoch is that of memindex.
+func (h history) epoch() uint64 { return h.Epoch().History }
+
+// source reads entries without a feed.
+type source struct{ history }
+
+func (h source) Read(ctx context.Context, after calendar.Mark, limit int) ([]eventstore.Entry, calendar.Mark, error) {
 	for {
-		if err := eventstore.CheckMark(ctx, h, after); err != nil {
+		if err := eventstore.CheckMark(ctx, h.history, after); err != nil {
 			return nil, after, err
 		}
-		entries, err := h.ReadAll(ctx, after.Position, limit)
+		entries, err := h.Store.Read(ctx, eventstore.Range{After: uint64(after.Position), Limit: limit})
 		if err != nil {
 			return nil, after, err
 		}
 		if n := len(entries); n > 0 {
-			to, err := h.Mark(ctx, entries[n-1].Position)
-			return entries, to, err
+			to, err := h.Head(ctx, eventstore.Point{Position: entries[n-1].Position})
+			return entries, to.Mark, err
 		}
-		if _, err := h.Wait(ctx, after.Position); err != nil {
+		if _, err := eventstore.Wait(ctx, h.history, after.Position); err != nil {
 			return nil, after, err
 		}
 	}
@@ -69,15 +74,15 @@ func (h history) Read(ctx context.Context, after calendar.Mark, limit int) ([]ev
 // positions say, and then lists show what the store has.
 func TestImageOfALostHistory(t *testing.T) {
 	t.Parallel()
-	store := history{memstore.New(), t}
+	store := history{memstore2.New(), t}
 	for i := range 6 {
 		store.add(fmt.Sprint("kept ", i))
 	}
-	index, err := memindex.Open(t.Context(), filepath.Join(t.TempDir(), "snapshot"), memindex.Options{Epoch: store.Epoch})
+	index, err := memindex.Open(t.Context(), filepath.Join(t.TempDir(), "snapshot"), memindex.Options{Epoch: store.epoch})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := New(index, store, store, Options{})
+	m := New(index, store, source{store}, Options{})
 	if err := m.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +165,7 @@ func (s silent) Read(ctx context.Context, after calendar.Mark, _ int) ([]eventst
 // is to be projected, also by an index whose marks are of both histories.
 func TestEpochEndsATurn(t *testing.T) {
 	t.Parallel()
-	store := history{memstore.New(), t}
+	store := history{memstore2.New(), t}
 	store.add("of both")
 	index, err := memindex.Open(t.Context(), filepath.Join(t.TempDir(), "snapshot"), memindex.Options{})
 	if err != nil {
