@@ -99,7 +99,7 @@ func (c *Committer) Append(ctx context.Context, appends []Append) []Result {
 	case <-k.done:
 		return results
 	case <-ctx.Done():
-		return failed(len(appends), ctx.Err()) // results is the committer's now
+		return failed(len(appends), context.Cause(ctx)) // results is the committer's now
 	}
 }
 

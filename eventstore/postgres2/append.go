@@ -15,15 +15,9 @@ import (
 // store finds out on another one what became of it; an Append gets ErrUnavailable when
 // that fails too.
 func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	within, cancel := context.WithTimeout(ctx, s.o.Timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, s.o.Timeout, errNoAnswer)
 	defer cancel()
-	results := s.committer.Append(within, appends)
-	for i := range results {
-		if errors.Is(results[i].Err, context.DeadlineExceeded) && ctx.Err() == nil {
-			results[i].Err = fmt.Errorf("append: %w: no answer within %s", eventstore.ErrUnavailable, s.o.Timeout)
-		}
-	}
-	return results
+	return s.committer.Append(ctx, appends)
 }
 
 // Sync implements eventstore.Store by a commit: when one that writes something is durable,
@@ -47,7 +41,6 @@ func (s *Store) commit(ctx context.Context, items []*eventstore.Item) error {
 func (s *Store) attempt(ctx context.Context, items []*eventstore.Item, again bool) (lost bool, err error) {
 	lost = true
 	err = s.use(ctx, s.write, s.o.Timeout/2, func(ctx context.Context, c *pgx.Conn) error {
-		s.writerPID.Store(int64(c.PgConn().PID()))
 		g, err := s.gather(ctx, c, items, again)
 		if err == nil {
 			for _, it := range items {
@@ -123,14 +116,11 @@ func (s *Store) gather(ctx context.Context, c *pgx.Conn, items []*eventstore.Ite
 		func(c eventstore.Checkpoint) { g.Signed = append(g.Signed, c) }, column(t.Sizes, number))
 	if again {
 		var leaves [][]byte
-		var records []int64
 		for _, it := range items {
-			for i := range it.Entries {
-				leaves, records = append(leaves, it.Leaves[i][:]), append(records, int64(it.Entries[i].ID))
-			}
+			leaves = append(leaves, column(it.Leaves, func(l [32]byte) []byte { return l[:] })...)
 		}
 		each(b, s.q("SELECT position, leaf FROM @entries WHERE record = ANY ($1::bigint[]) AND leaf = ANY ($2::bytea[])"), scanLeaf,
-			func(e eventstore.Leafed) { g.Written[e.Leaf] = e.Position }, records, leaves)
+			func(e eventstore.Leafed) { g.Written[e.Leaf] = e.Position }, numbers(t.Records), leaves)
 	}
 	if err := c.SendBatch(ctx, b).Close(); err != nil {
 		return nil, fmt.Errorf("read for append: %w", err)

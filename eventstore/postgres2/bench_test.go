@@ -11,8 +11,8 @@ import (
 
 	"daybook/calendar"
 	eventstore "daybook/eventstore/port"
-	postgres "daybook/eventstore/postgres2"
 	"daybook/eventstore/port/storetest"
+	postgres "daybook/eventstore/postgres2"
 )
 
 // BenchmarkAppend creates events one by one, with versions, claims, keys and

@@ -69,10 +69,7 @@ func (s *Store) pools(ctx context.Context, config *pgxpool.Config, url string) (
 	config.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
 		ctx, cancel := context.WithTimeout(ctx, s.o.ReadTimeout)
 		defer cancel()
-		if err := checkSession(ctx, c, s.o.Schema); err != nil {
-			return err
-		}
-		return s.ask(ctx, c, nil)
+		return checkSession(ctx, c, s.o.Schema)
 	}
 	config.ShouldPing = func(ctx context.Context, p pgxpool.ShouldPingParams) bool {
 		if p.IdleDuration < silence {
@@ -136,6 +133,8 @@ func heard(c *pgx.Conn, commit func() error) error {
 	return nil
 }
 
+var errNoAnswer = fmt.Errorf("%w: no answer", eventstore.ErrUnavailable)
+
 // use runs a function on a connection of a pool, within a time, and turns its error into
 // one of the port. Where there was no answer in time, or the server takes no writes any
 // more, the other connections are not trusted either.
@@ -143,7 +142,7 @@ func (s *Store) use(ctx context.Context, pool *pgxpool.Pool, limit time.Duration
 	if s.closing.Load() {
 		return eventstore.ErrClosed
 	}
-	within, cancel := context.WithTimeout(ctx, limit)
+	within, cancel := context.WithTimeoutCause(ctx, limit, errNoAnswer)
 	defer cancel()
 	c, err := pool.Acquire(within)
 	if err == nil {
@@ -153,7 +152,7 @@ func (s *Store) use(ctx context.Context, pool *pgxpool.Pool, limit time.Duration
 		}()
 	}
 	late := within.Err() != nil && ctx.Err() == nil
-	if code := sqlState(err); err != nil && (late || code == readOnly) {
+	if err != nil && late || sqlState(err) == readOnly {
 		s.distrust()
 	}
 	switch {
@@ -162,7 +161,7 @@ func (s *Store) use(ctx context.Context, pool *pgxpool.Pool, limit time.Duration
 	case s.closing.Load():
 		return eventstore.ErrClosed
 	case late:
-		return fmt.Errorf("%w: no answer within %s", eventstore.ErrUnavailable, limit)
+		return fmt.Errorf("%w within %s", errNoAnswer, limit)
 	case sqlState(err) == refused: // it had the rights when it was opened
 		return fmt.Errorf("%w: %w", eventstore.ErrUnavailable, err)
 	}
@@ -179,23 +178,20 @@ func giveBack(c *pgxpool.Conn) {
 	c.Release()
 }
 
-// request sends statements to read, and asks how the log stands.
+// request sends statements to read, and behind them the one that asks how the log stands,
+// so that nothing of another history is returned before the epoch tells of it.
 func (s *Store) request(ctx context.Context, queue func(*pgx.Batch)) error {
-	return s.use(ctx, s.read, s.o.ReadTimeout, func(ctx context.Context, c *pgx.Conn) error { return s.ask(ctx, c, queue) })
-}
-
-// ask sends statements, and behind them the one that asks how the log stands, so that
-// nothing of another history is returned before the epoch tells of it.
-func (s *Store) ask(ctx context.Context, c *pgx.Conn, queue func(*pgx.Batch)) error {
-	b := &pgx.Batch{}
-	if queue != nil {
-		queue(b)
-	}
-	see := s.queueHead(b, &answer{})
-	if err := c.SendBatch(ctx, b).Close(); err != nil {
-		return err
-	}
-	return see()
+	return s.use(ctx, s.read, s.o.ReadTimeout, func(ctx context.Context, c *pgx.Conn) error {
+		b := &pgx.Batch{}
+		if queue != nil {
+			queue(b)
+		}
+		see := s.queueHead(b, &answer{})
+		if err := c.SendBatch(ctx, b).Close(); err != nil {
+			return err
+		}
+		return see()
+	})
 }
 
 // answer is how the log of a server stands.
@@ -208,10 +204,7 @@ type answer struct {
 	lastID  calendar.ID       // the greatest one that was given or used
 }
 
-// noUUID is that of a store whose row is missing.
-var noUUID, _ = eventstore.UUIDOf(make([]byte, 16))
-
-const headQuery = `SELECT pg_is_in_recovery(), coalesce(h.last, 0), h.hash, coalesce(k.last, 0), k.hash, coalesce((SELECT uuid FROM @identity), '00000000-0000-0000-0000-000000000000'),
+const headQuery = `SELECT pg_is_in_recovery(), coalesce(h.last, 0), h.hash, coalesce(k.last, 0), k.hash, (SELECT uuid FROM @identity),
 	(SELECT coalesce(max(size), 0) FROM @checkpoints), (SELECT coalesce(max(by), 0) FROM @redacted), (SELECT last_value FROM @ids)
 	FROM (VALUES (0)) one
 	LEFT JOIN LATERAL (SELECT last, hash FROM @commits ORDER BY first DESC LIMIT 1) h ON true
@@ -244,20 +237,23 @@ func (s *Store) see(known eventstore.Head, a *answer) error {
 	switch {
 	case s.signal.Epoch().History != known.Epoch.History:
 		return nil // what was asked by another history says nothing of this one
-	case a.there == known.Mark && (known.Position > 0 || a.UUID == known.UUID):
+	case a.UUID == known.UUID && a.there == known.Mark:
 		s.signal.Move(a.Head, a.erased > s.erased)
 		s.erased = max(s.erased, a.erased)
 		return nil
 	case a.standby && a.there.Position < known.Position:
 		return fmt.Errorf("%w: the server is a standby that has not come to entry %d", eventstore.ErrUnavailable, known.Position)
-	case a.Position == 0 && (a.UUID == known.UUID || a.UUID == noUUID):
+	case a.Position == 0 && a.UUID == known.UUID:
 		return fmt.Errorf("%w: the log is empty but still the one that had entry %d: rights or row-level security may hide it",
 			eventstore.ErrUnavailable, known.Position)
 	}
-	s.o.Log.Error("the event store holds another history than before: what was known of it is dropped",
-		"known", known.Mark.String(), "present", a.Mark.String())
 	s.erased = a.erased
 	s.signal.Reset(a.Head)
+	if known.UUID == [16]byte{} { // the store is being opened
+		return nil
+	}
+	s.o.Log.Error("the event store holds another history than before: what was known of it is dropped",
+		"known", known.Mark.String(), "present", a.Mark.String())
 	s.distrust() // what is open leads to where the other history is, perhaps
 	return nil
 }
@@ -291,6 +287,15 @@ func translate(ctx context.Context, err error) error {
 		return fmt.Errorf("%w: %w", eventstore.ErrUnavailable, err)
 	}
 	return err
+}
+
+// translateOn is translate for one connection, and leaves errors that are not of the
+// server, like one of settings, as they are while that connection is open.
+func translateOn(ctx context.Context, c *pgx.Conn, err error) error {
+	if sqlState(err) == "" && !c.IsClosed() {
+		return err
+	}
+	return translate(ctx, err)
 }
 
 // passing reports whether a SQLSTATE is of the server's state rather than of what was

@@ -16,7 +16,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"daybook/calendar"
@@ -131,11 +130,10 @@ type Store struct {
 	mutex  sync.Mutex        // of what moves the signal
 	erased calendar.Position // of the newest erasure that the signal tells of
 
-	poke      chan struct{} // wakes the poll
-	writerPID atomic.Int64  // process of the server whose notifications are this store's own
-	closing   atomic.Bool
-	stop      context.CancelFunc
-	waiters   sync.WaitGroup // the poll, the listener and the purge
+	poke    chan struct{} // wakes the poll
+	closing atomic.Bool
+	stop    context.CancelFunc
+	waiters sync.WaitGroup // the poll, the listener and the purge
 }
 
 var (
@@ -149,7 +147,7 @@ var (
 // default_query_exec_mode. Open starts the committer and the wait for other processes,
 // which Close ends.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
-	s := &Store{o: o, poke: make(chan struct{}, 1)}
+	s := &Store{o: o, poke: make(chan struct{}, 1), signal: eventstore.NewSignal(eventstore.Head{})}
 	if err := s.open(ctx, url); err != nil {
 		s.closePools()
 		return nil, fmt.Errorf("open event store in PostgreSQL: %w", err)
@@ -191,25 +189,11 @@ func (s *Store) open(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // it only asks
-	if err := s.begin(ctx, conn); err != nil {
+	_ = conn.Close(ctx) // nothing was left undone
+	if err := s.pools(ctx, config, url); err != nil {
 		return err
 	}
-	return s.pools(ctx, config, url)
-}
-
-// begin learns how the log stands that is opened.
-func (s *Store) begin(ctx context.Context, c *pgx.Conn) error {
-	s.signal = eventstore.NewSignal(eventstore.Head{})
-	var now answer
-	b := &pgx.Batch{}
-	s.queueHead(b, &now)
-	err := c.SendBatch(ctx, b).Close()
-	if err == nil && now.UUID == noUUID {
-		err = fmt.Errorf("%w: it has no UUID", eventstore.ErrDamaged)
-	}
-	s.signal, s.erased = eventstore.NewSignal(now.Head), now.erased
-	return translate(ctx, err)
+	return s.request(ctx, nil)
 }
 
 // Close takes no more appends, finishes those that wait, and closes the connections.

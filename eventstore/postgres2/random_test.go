@@ -7,8 +7,8 @@ import (
 
 	memstore "daybook/eventstore/memstore2"
 	eventstore "daybook/eventstore/port"
-	postgres "daybook/eventstore/postgres2"
 	"daybook/eventstore/port/storetest"
+	postgres "daybook/eventstore/postgres2"
 )
 
 func TestRandomSequences(t *testing.T) {

@@ -40,11 +40,17 @@ func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.Stat
 	if err != nil {
 		return nil, wrap(err, "load records %d", ids)
 	}
-	byID := map[calendar.ID]eventstore.State{}
-	for _, h := range found {
-		byID[h.ID] = h.State
+	return byID(ids, found, func(h *eventstore.Held) (calendar.ID, eventstore.State) { return h.ID, h.State }), nil
+}
+
+// byID returns what was found in the order of ids, zero values for those not found.
+func byID[T, V any](ids []calendar.ID, found []T, of func(T) (calendar.ID, V)) []V {
+	values := make(map[calendar.ID]V, len(found))
+	for _, f := range found {
+		id, v := of(f)
+		values[id] = v
 	}
-	return column(ids, func(id calendar.ID) eventstore.State { return byID[id] }), nil
+	return column(ids, func(id calendar.ID) V { return values[id] })
 }
 
 func numbers(ids []calendar.ID) []int64 {
@@ -65,11 +71,7 @@ func (s *Store) At(ctx context.Context, p eventstore.Point, ids ...calendar.ID) 
 	if err != nil {
 		return nil, wrap(err, "records %d at a point", ids)
 	}
-	byID := map[calendar.ID]eventstore.Entry{}
-	for _, e := range found {
-		byID[e.ID] = e
-	}
-	return column(ids, func(id calendar.ID) eventstore.Entry { return byID[id] }), nil
+	return byID(ids, found, func(e eventstore.Entry) (calendar.ID, eventstore.Entry) { return e.ID, e }), nil
 }
 
 // maxTaken bounds how often a slug was taken that Find tells of.
@@ -85,28 +87,26 @@ func (s *Store) Find(ctx context.Context, l eventstore.Lookup) (eventstore.Found
 		eventstore.Taken
 	}
 	scan := func(r pgx.CollectableRow) (h hit, err error) { return h, r.Scan(&h.place, &h.Record, &h.Position) }
+	// Digest and text are compared, so that one that does not fit the other is not found.
 	const pairs = "SELECT q.place, x.record, 0 FROM unnest($1::bytea[], $2::text[], $3::text[]) WITH ORDINALITY q (digest, space, key, place) " +
 		"JOIN @%s x ON x.digest = q.digest AND x.space = q.space AND x.key = q.key ORDER BY x.record"
+	find := func(b *pgx.Batch, in table, list []calendar.Claim, do func(hit)) {
+		each(b, s.q(fmt.Sprintf(pairs, in.name)), scan, do, column(list, claimDigest),
+			column(list, func(c calendar.Claim) string { return c.Space }), column(list, func(c calendar.Claim) string { return c.Key }))
+	}
 	err := s.request(ctx, func(b *pgx.Batch) {
-		each(b, s.q(fmt.Sprintf(pairs, claims.name)), scan, func(h hit) { f.Holders[h.place-1] = h.Record }, pairLists(l.Claims)...)
-		each(b, s.q(fmt.Sprintf(pairs, names.name)), scan, func(h hit) { f.Named[h.place-1] = append(f.Named[h.place-1], h.Record) }, pairLists(l.Names)...)
+		find(b, claims, l.Claims, func(h hit) { f.Holders[h.place-1] = h.Record })
+		find(b, names, column(l.Names, func(n calendar.Name) calendar.Claim { return calendar.Claim(n) }),
+			func(h hit) { f.Named[h.place-1] = append(f.Named[h.place-1], h.Record) })
 		each(b, s.q("SELECT q.place, x.record, x.position FROM unnest($1::bytea[]) WITH ORDINALITY q (digest, place) CROSS JOIN LATERAL "+
 			"(SELECT * FROM @slugs WHERE digest = q.digest ORDER BY position DESC LIMIT $2::bigint) x ORDER BY x.position DESC"), scan,
 			func(h hit) { f.Taken[h.place-1] = append(f.Taken[h.place-1], h.Taken) }, column(l.Slugs, claimDigest), maxTaken)
-		if l.Signed.Limit <= 0 {
-			return
-		}
-		each(b, s.q("SELECT "+checkpointColumns+" FROM @checkpoints WHERE size > $1::bigint ORDER BY size LIMIT $2::bigint"), scanCheckpoint,
-			func(c eventstore.Checkpoint) { f.Signed = append(f.Signed, c) }, after(l.Signed), l.Signed.Limit)
 	})
-	return f, wrap(err, "look up")
-}
-
-// pairLists returns claims or names column by column.
-func pairLists[P ~struct{ Space, Key string }](pairs []P) []any {
-	return []any{
-		column(pairs, claimDigest), column(pairs, func(p P) string { return calendar.Claim(p).Space }), column(pairs, func(p P) string { return calendar.Claim(p).Key }),
+	if err == nil && l.Signed.Limit > 0 {
+		f.Signed, err = all(ctx, s, scanCheckpoint, "SELECT "+checkpointColumns+" FROM @checkpoints WHERE size > $1::bigint ORDER BY size LIMIT $2::bigint",
+			after(l.Signed), l.Signed.Limit)
 	}
+	return f, wrap(err, "look up")
 }
 
 func after(r eventstore.Range) int64 { return int64(min(r.After, math.MaxInt64)) }

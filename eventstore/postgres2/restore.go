@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 
 	"github.com/jackc/pgx/v5"
 
@@ -28,7 +27,7 @@ func Restore(ctx context.Context, url string, o Options, from *eventstore.Copy) 
 		return err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // what counts is committed
-	err = heard(conn, func() error {
+	return translateOn(ctx, conn, heard(conn, func() error {
 		return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, func(tx pgx.Tx) error {
 			t := &target{s: &Store{o: o}, tx: tx, rows: map[string][][]any{}}
 			if err := t.lock(ctx); err != nil {
@@ -36,11 +35,7 @@ func Restore(ctx context.Context, url string, o Options, from *eventstore.Copy) 
 			}
 			return eventstore.Restore(ctx, t, from)
 		})
-	})
-	if sqlState(err) != "" || conn.IsClosed() {
-		return translate(ctx, err)
-	}
-	return err
+	}))
 }
 
 // target is a store that is filled, table by table.
@@ -48,7 +43,6 @@ type target struct {
 	s      *Store // its options
 	tx     pgx.Tx
 	rows   map[string][][]any // that are not written yet, by table
-	size   int                // of their entries
 	lastID calendar.ID
 	head   calendar.Position
 }
@@ -69,12 +63,12 @@ func (t *target) lock(ctx context.Context) error {
 }
 
 // copyRows is how many rows are copied at once.
-const copyRows = 1000
+const copyRows = 250
 
 // add takes rows of a table, and writes them when there are enough.
 func (t *target) add(ctx context.Context, to table, rows [][]any) error {
 	t.rows[to.name] = append(t.rows[to.name], rows...)
-	if len(t.rows[to.name]) < copyRows && t.size < groupBytes {
+	if len(t.rows[to.name]) < copyRows {
 		return nil
 	}
 	return t.flush(ctx, to)
@@ -82,18 +76,13 @@ func (t *target) add(ctx context.Context, to table, rows [][]any) error {
 
 func (t *target) flush(ctx context.Context, to table) error {
 	rows := t.rows[to.name]
-	if delete(t.rows, to.name); to.name == entries.name {
-		t.size = 0
-	}
+	delete(t.rows, to.name)
 	_, err := t.tx.CopyFrom(ctx, pgx.Identifier{t.s.o.Schema, to.name}, to.columns, pgx.CopyFromRows(rows))
 	return wrap(err, "copy %s", to.name)
 }
 
 // InsertCommit implements eventstore.Target.
 func (t *target) InsertCommit(ctx context.Context, g *eventstore.Group) error {
-	for i := range g.Entries {
-		t.size += g.Entries[i].Size()
-	}
 	t.head, t.lastID = g.Chain().Position, max(t.lastID, g.GreatestID())
 	return errors.Join(
 		t.add(ctx, entries, column(g.Entries, entryRow)),
@@ -136,26 +125,4 @@ func (t *target) InsertRest(ctx context.Context, blank []eventstore.Entry, reque
 	b.Queue(t.s.q("UPDATE @identity SET uuid = $1::uuid"), uuid)
 	b.Queue("SELECT pg_notify($1, $2)", t.s.o.Schema+"_head", t.head.String())
 	return t.tx.SendBatch(ctx, b).Close()
-}
-
-// Receipts returns the receipts of the store, for a Copy.
-func (s *Store) Receipts(ctx context.Context) iter.Seq2[eventstore.Receipt, error] {
-	return func(yield func(eventstore.Receipt, error) bool) {
-		for after := []byte{}; ; {
-			page, err := all(ctx, s, scanReceipt, "SELECT "+receiptColumns+" FROM @receipts WHERE digest > $1::bytea ORDER BY digest LIMIT $2::bigint", after, copyRows)
-			if err != nil {
-				yield(eventstore.Receipt{}, err)
-				return
-			}
-			for _, r := range page {
-				if !yield(*r, nil) {
-					return
-				}
-				after = receiptDigest(r.Name())
-			}
-			if len(page) == 0 {
-				return
-			}
-		}
-	}
 }

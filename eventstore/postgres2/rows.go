@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"reflect"
 	"strings"
 	"time"
 
@@ -138,13 +137,12 @@ func column[T, V any](from []T, of func(T) V) []V {
 	return out
 }
 
-// each queues a query and what is done with each row, unless its first argument is an
-// empty list, which finds nothing.
-func each[T any](b *pgx.Batch, query string, scan pgx.RowToFunc[T], do func(T), args ...any) {
-	if list := reflect.ValueOf(args[0]); list.Kind() == reflect.Slice && list.Len() == 0 {
+// each queues a query for a list, unless that is empty, and what is done with each row.
+func each[T, V any](b *pgx.Batch, query string, scan pgx.RowToFunc[T], do func(T), list []V, more ...any) {
+	if len(list) == 0 {
 		return
 	}
-	b.Queue(query, args...).Query(func(rows pgx.Rows) error {
+	b.Queue(query, append([]any{list}, more...)...).Query(func(rows pgx.Rows) error {
 		found, err := pgx.CollectRows(rows, scan)
 		for _, v := range found {
 			do(v)

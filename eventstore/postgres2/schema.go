@@ -49,10 +49,7 @@ func migrate(ctx context.Context, config *pgx.ConnConfig, o Options) (*pgx.Conn,
 		return nil, err
 	}
 	m := migration{o: o, config: config, conn: conn}
-	if err = m.run(ctx); sqlState(err) != "" || conn.IsClosed() {
-		err = translate(ctx, err)
-	}
-	if err != nil {
+	if err := translateOn(ctx, conn, m.run(ctx)); err != nil {
 		_ = conn.Close(context.WithoutCancel(ctx)) // nothing was left undone
 		return nil, err
 	}
@@ -90,7 +87,8 @@ func (m *migration) run(ctx context.Context) error {
 	}
 	if err == nil && m.o.ServiceRole != "" {
 		err = m.patiently(ctx, func(ctx context.Context) error {
-			return m.exec(ctx, strings.NewReplacer("@", m.o.Schema, "$", m.o.ServiceRole).Replace(rightsText))
+			_, err := m.conn.Exec(ctx, strings.NewReplacer("@", m.o.Schema, "$", m.o.ServiceRole).Replace(rightsText))
+			return err
 		})
 	}
 	return err
@@ -132,26 +130,11 @@ func (m *migration) create(ctx context.Context) error {
 	if there, err := m.check(ctx); err != nil || there {
 		return err
 	}
-	var owned bool
-	if err := m.conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)", m.o.Schema).Scan(&owned); err != nil {
-		return err
-	}
-	if !owned { // a role may own the schema that may not make one
-		if err := m.exec(ctx, "CREATE SCHEMA "+m.o.Schema); err != nil {
-			return err
-		}
-	}
-	// The functions keep this search_path.
-	if err := m.exec(ctx, "SET LOCAL search_path = "+m.o.Schema+", pg_temp; "+schemaText); err != nil {
-		return err
-	}
-	_, err := m.conn.Exec(ctx, "INSERT INTO form (checksum) VALUES ($1)", checksum())
-	return err
-}
-
-// exec runs many statements, which only the simple protocol takes.
-func (m *migration) exec(ctx context.Context, text string) error {
-	_, err := m.conn.PgConn().Exec(ctx, text).ReadAll()
+	// A role may own the schema that may not make one. Named with its schema, the table is
+	// refused to a role that may not make one there. The functions keep the search_path.
+	_, err := m.conn.Exec(ctx, fmt.Sprintf("DO $$ BEGIN IF to_regnamespace('%[1]s') IS NULL THEN CREATE SCHEMA %[1]s; END IF; END $$; "+
+		"CREATE TABLE %[1]s.form (checksum text NOT NULL); INSERT INTO %[1]s.form VALUES ('%[2]s'); "+
+		"SET LOCAL search_path = %[1]s, pg_temp; %[3]s", m.o.Schema, checksum(), schemaText))
 	return err
 }
 
@@ -168,7 +151,7 @@ func (m *migration) patiently(ctx context.Context, do func(context.Context) erro
 		found := make(chan string, 1)
 		go func() { found <- m.holder(within) }()
 		err = pgx.BeginTxFunc(ctx, m.conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, func(pgx.Tx) error {
-			if err := m.exec(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d", lockWait.Milliseconds())); err != nil {
+			if _, err := m.conn.Exec(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d", lockWait.Milliseconds())); err != nil {
 				return err
 			}
 			return do(ctx)

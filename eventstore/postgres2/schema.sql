@@ -4,9 +4,6 @@
 -- The server keeps samples of columns for its plans (pg_statistic). No column with
 -- content takes part, because what is erased would stay there: those have STATISTICS 0.
 
--- The SHA-256 of this file. A schema with another one is refused.
-CREATE TABLE form (checksum text NOT NULL);
-
 -- The UUID of the store.
 CREATE TABLE identity (uuid uuid NOT NULL);
 INSERT INTO identity VALUES (gen_random_uuid());

@@ -55,7 +55,7 @@ func connect(ctx context.Context, config *pgx.ConnConfig, schema string) (*pgx.C
 	if err != nil {
 		return nil, translate(ctx, err)
 	}
-	if err := checkSession(ctx, conn, schema); err != nil {
+	if err := translateOn(ctx, conn, checkSession(ctx, conn, schema)); err != nil {
 		_ = conn.Close(context.WithoutCancel(ctx)) // it was not used
 		return nil, err
 	}

@@ -133,6 +133,12 @@ func harness(at string, o postgres.Options) storetest.Harness {
 	}
 }
 
+// position returns where the log of a store stands.
+func position(ctx context.Context, s eventstore.Store) (calendar.Position, error) {
+	h, err := s.Head(ctx, eventstore.Point{})
+	return h.Position, err
+}
+
 // tag makes an Append that creates or updates a tag: version 1 is the first.
 func tag(tb testing.TB, id calendar.ID, version int64, slug string) eventstore.Append {
 	tb.Helper()

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"daybook/calendar"
 	eventstore "daybook/eventstore/port"
@@ -18,7 +16,6 @@ import (
 const (
 	minPoll, maxPoll       = 5 * time.Millisecond, time.Second
 	minBackOff, maxBackOff = 100 * time.Millisecond, 10 * time.Second
-	quietLimit             = 15 * time.Second // without a notification
 )
 
 // poll asks for the head: soon after it moved, less and less often while it does not, and
@@ -79,32 +76,15 @@ func (s *Store) listenOnce(ctx context.Context, listening func()) error {
 	listening()
 	s.wakePoll() // for what came before
 	for {
-		n, err := s.notification(ctx, conn)
+		n, err := conn.WaitForNotification(ctx)
 		if err != nil {
 			return err
-		}
-		if n == nil || int64(n.PID) == s.writerPID.Load() {
-			continue
 		}
 		// Anyone in the database may notify, so what it says is only a reason to ask.
 		if head, err := strconv.ParseUint(n.Payload, 10, 63); err != nil || calendar.Position(head) > s.signal.Head().Position {
 			s.wakePoll()
 		}
 	}
-}
-
-// notification waits for one. When none comes for a while it looks whether the server is
-// still there, and returns none.
-func (s *Store) notification(ctx context.Context, conn *pgx.Conn) (*pgconn.Notification, error) {
-	quiet, cancel := context.WithTimeout(ctx, quietLimit)
-	defer cancel()
-	n, err := conn.WaitForNotification(quiet)
-	if err == nil || quiet.Err() == nil || ctx.Err() != nil || conn.IsClosed() {
-		return n, err
-	}
-	try, cancel := context.WithTimeout(ctx, tryLimit)
-	defer cancel()
-	return nil, s.ask(try, conn, nil)
 }
 
 func (s *Store) wakePoll() {

@@ -1,0 +1,200 @@
+package postgres_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"daybook/calendar"
+	eventstore "daybook/eventstore/port"
+	postgres "daybook/eventstore/postgres2"
+	"daybook/internal/testkit/engines"
+)
+
+// erasure erases a tag that has a version.
+func erasure(id calendar.ID, version int64) eventstore.Append {
+	state := `{"changed":"2026-05-01T09:30:00.000Z","deleted":true,"erased":true,"fields":{},"home":"en","id":%d,"kind":"tag","version":%d}`
+	return eventstore.Append{
+		Time: time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC), Actor: 1, Cause: eventstore.Cause{Reason: "asked for"}, Redact: []calendar.ID{id},
+		Drafts: []eventstore.Draft{{
+			Kind: calendar.KindTag, ID: id, Expected: version, Change: "tag.erased", Fields: []byte(`{}`), Secret: []byte{},
+			State: fmt.Appendf(nil, state, id, version+1),
+		}},
+	}
+}
+
+// TestEraseGoesOn: an erasure that was undone half way is finished by another one.
+func TestEraseGoesOn(t *testing.T) {
+	t.Parallel()
+	name := schema(t)
+	s := open(t, server(t), postgres.Options{Schema: name})
+	smallLog(t, s, 2)
+	held := erasure(1, 2)
+	held.Drafts[0].Claims = []calendar.Claim{{Space: "slug/tag", Key: "tag-1-1"}}
+	res := s.Append(t.Context(), []eventstore.Append{held})[0]
+	if _, refused := errors.AsType[*eventstore.ClaimError](res.Err); !refused {
+		t.Errorf("with a claim of another record: %+v", res)
+	}
+	if res := s.Append(t.Context(), []eventstore.Append{erasure(1, 2)})[0]; res.Err != nil || res.Position != 5 {
+		t.Fatalf("erase: %+v", res)
+	}
+	before, err := s.Read(t.Context(), eventstore.Range{Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := admin(t)
+	sqlExec(t, c, "ALTER TABLE "+name+".entries DISABLE TRIGGER ALL")
+	sqlExec(t, c, "UPDATE "+name+".entries SET state = 'text that was left' WHERE position IN (1, 2)")
+	sqlExec(t, c, "ALTER TABLE "+name+".entries ENABLE ALWAYS TRIGGER entries_blank_only")
+	if res := s.Append(t.Context(), []eventstore.Append{{Redact: []calendar.ID{1}}})[0]; res.Err != nil || res.Position != 5 {
+		t.Errorf("erase what was left: %+v", res)
+	}
+	after, err := s.Read(t.Context(), eventstore.Range{Limit: 10})
+	if diff := cmp.Diff(before, after); err != nil || diff != "" {
+		t.Errorf("%v (-before +after):\n%s", err, diff)
+	}
+}
+
+// TestRedactedByHand: what an erasure may do is all that the database takes.
+// HISTORY 20.38.
+func TestRedactedByHand(t *testing.T) {
+	t.Parallel()
+	name := schema(t)
+	s := open(t, server(t), postgres.Options{Schema: name})
+	smallLog(t, s, 3)
+	if res := s.Append(t.Context(), []eventstore.Append{erasure(2, 2)})[0]; res.Err != nil {
+		t.Fatal(res.Err)
+	}
+	c := admin(t)
+	sqlExec(t, c, "SET session_replication_role = replica")
+	const zeros = "decode(repeat('00', 128), 'hex')"
+	for _, text := range []string{
+		"INSERT INTO @.redacted VALUES (1, 7, " + zeros + ")",  // another record
+		"INSERT INTO @.redacted VALUES (7, 7, " + zeros + ")",  // not an earlier version
+		"INSERT INTO @.redacted VALUES (5, 6, " + zeros + ")",  // no erasure
+		"INSERT INTO @.redacted VALUES (3, 99, " + zeros + ")", // no entry
+		"UPDATE @.redacted SET by = 8", "DELETE FROM @.redacted", "TRUNCATE @.redacted",
+		"DELETE FROM @.entries WHERE position = 3", "TRUNCATE @.entries",
+		`UPDATE @.entries SET client = '', request = '', reason = '', fields = '', state = '', secret = NULL,
+			salts = substr(salts, 1, 16) || decode(repeat('00', 64), 'hex') WHERE position = 1`, // not erased
+		"UPDATE @.entries SET client = 'x' WHERE position = 3",
+		"UPDATE @.entries SET state = 'x' WHERE position = 3",
+		"UPDATE @.entries SET secret = 'x' WHERE position = 3",
+		"UPDATE @.entries SET salts = decode(repeat('00', 80), 'hex') WHERE position = 3",
+		"UPDATE @.entries SET salts = NULL WHERE position = 3",
+		"DELETE FROM @.checkpoints", "TRUNCATE @.checkpoints",
+	} {
+		if err := refused(t.Context(), c, strings.ReplaceAll(text, "@", name)); err != nil {
+			t.Error(err)
+		}
+	}
+	// One that may be blanked, but another column differs.
+	sqlExec(t, c, "ALTER TABLE "+name+".entries DISABLE TRIGGER ALL")
+	sqlExec(t, c, "UPDATE "+name+".entries SET state = 'left' WHERE position = 3")
+	sqlExec(t, c, "ALTER TABLE "+name+".entries ENABLE ALWAYS TRIGGER entries_blank_only")
+	for _, column := range []string{
+		"position = 33", "record = 3", "version = 9", "time = 9", "actor = 9", "kind = 'venue'", "change = 'tag.x'",
+		"leaf = sha256('x')", "client = 'x'", "request = 'x'", "reason = 'x'", "fields = 'x'", "secret = ''",
+	} {
+		if err := refused(t.Context(), c, "UPDATE "+name+".entries SET state = '', "+column+" WHERE position = 3"); err != nil {
+			t.Error(err)
+		}
+	}
+	sqlExec(t, c, "UPDATE "+name+".entries SET state = '' WHERE position = 3")
+}
+
+// filesWith returns the files below a data directory, but for the log of writes, that hold
+// a word.
+func filesWith(t *testing.T, dir, word string) []string {
+	t.Helper()
+	var found []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // removed meanwhile
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == "pg_wal":
+			return fs.SkipDir
+		case d.IsDir():
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if bytes.Contains(b, []byte(word)) {
+			found = append(found, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// TestCompact: after an erasure and Compact no word of the record is in the files of the
+// database. HISTORY 20.34.
+func TestCompact(t *testing.T) {
+	t.Parallel()
+	own := engines.StartPostgres(t)
+	s := open(t, own.URL(), postgres.Options{PollOnly: true})
+	const word = "Xylophonkonzert"
+	text := func(what string) string { return strings.ToLower(word) + "-" + what }
+	for v := range int64(4) {
+		a := tag(t, 1, v+1, text("slug"))
+		a.Cause = eventstore.Cause{Client: text("client"), Request: text("request"), Reason: text("reason")}
+		a.Drafts[0].Secret = []byte(text("secret"))
+		a.Receipt = &eventstore.Receipt{User: 1, Key: fmt.Sprint(v), Record: 1}
+		if res := s.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
+			t.Fatal(res.Err)
+		}
+	}
+	for id := calendar.ID(2); id < 60; id++ { // others, so that samples are worth to be taken
+		write(t, s, id, 1, "other")
+	}
+	own.Exec("ANALYZE", "CHECKPOINT")
+	if found := filesWith(t, own.Data(), strings.ToLower(word)); len(found) < 4 {
+		t.Fatalf("before, only %q have it", found)
+	}
+	if res := s.Append(t.Context(), []eventstore.Append{erasure(1, 4)})[0]; res.Err != nil {
+		t.Fatal(res.Err)
+	}
+	left, err := postgres.Compact(t.Context(), own.URL(), postgres.Options{})
+	if err != nil || len(left) > 0 {
+		t.Fatalf("Compact: %q, %v", left, err)
+	}
+	for _, w := range []string{strings.ToLower(word), word, "Name of " + strings.ToLower(word)} {
+		if found := filesWith(t, own.Data(), w); len(found) > 0 {
+			t.Errorf("%q is in %q", w, found)
+		}
+	}
+	write(t, s, 2, 2, "goes on")
+}
+
+// TestCompactAsOwner: a role that only owns the schema is told what it may not do.
+func TestCompactAsOwner(t *testing.T) {
+	t.Parallel()
+	own := engines.StartPostgres(t)
+	own.Exec("CREATE ROLE plain LOGIN", "CREATE SCHEMA daybook AUTHORIZATION plain")
+	at := strings.Replace(own.URL(), "postgres://postgres@", "postgres://plain@", 1)
+	s := open(t, at, postgres.Options{PollOnly: true})
+	write(t, s, 1, 1, "one")
+	if left, err := postgres.Compact(t.Context(), at, postgres.Options{}); err != nil || !slices.Equal(left, []string{"CHECKPOINT"}) {
+		t.Errorf("Compact: %q, %v", left, err)
+	}
+	own.Exec("CREATE ROLE other LOGIN", "GRANT USAGE ON SCHEMA daybook TO other")
+	if _, err := postgres.Compact(t.Context(), strings.Replace(at, "plain@", "other@", 1), postgres.Options{}); err == nil {
+		t.Error("a role that does not own the tables compacts them")
+	}
+}

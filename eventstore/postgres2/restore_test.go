@@ -1,0 +1,199 @@
+package postgres_test
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"daybook/calendar"
+	memstore "daybook/eventstore/memstore2"
+	eventstore "daybook/eventstore/port"
+	"daybook/eventstore/port/storetest"
+	postgres "daybook/eventstore/postgres2"
+)
+
+const moved = 700 // events of the store that is copied: more than are written at once
+
+// filled returns a store with events, keys, secrets, slugs of before, an erased tag and
+// checkpoints, and its receipts.
+func filled(t *testing.T) (eventstore.Store, []eventstore.Receipt) {
+	t.Helper()
+	s := memstore.New()
+	do := func(a eventstore.Append) {
+		t.Helper()
+		if res := s.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
+			t.Fatal(res.Err)
+		}
+	}
+	for id := range calendar.ID(moved) {
+		do(storetest.EventAppend(t, id+1000, true))
+	}
+	for v := range int64(3) {
+		a := tag(t, 1, v+1, "renamed")
+		if v == 1 {
+			a.Drafts[0].Secret = []byte("secret of it")
+		}
+		do(a)
+		do(tag(t, 2, v+1, "gone"))
+	}
+	do(erasure(2, 3))
+	for _, size := range []calendar.Position{3, moved} {
+		do(eventstore.Append{Checkpoint: &eventstore.Checkpoint{Size: size, Origin: "o", Note: []byte("o\n"), Time: time.Unix(int64(size), 0).UTC(), Keys: "k"}})
+	}
+	var receipts []eventstore.Receipt
+	for id := range calendar.ID(moved) {
+		r, err := s.Receipt(t.Context(), 7, fmt.Sprintf("key-%d", id+1000))
+		if err != nil || r == nil {
+			t.Fatalf("receipt of %d: %v, %v", id+1000, r, err)
+		}
+		receipts = append(receipts, *r)
+	}
+	return s, receipts
+}
+
+// each returns a sequence of receipts that ends with an error, if not nil.
+func each(receipts []eventstore.Receipt, err error) iter.Seq2[eventstore.Receipt, error] {
+	return func(yield func(eventstore.Receipt, error) bool) {
+		for _, r := range receipts {
+			if !yield(r, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(eventstore.Receipt{}, err)
+		}
+	}
+}
+
+// whole is all that a store holds.
+type whole struct {
+	Entries  []eventstore.Entry
+	Commits  []eventstore.Commit
+	Records  []eventstore.Held
+	Found    eventstore.Found
+	Receipts []*eventstore.Receipt
+	UUID     [16]byte
+	Signed   calendar.Position
+}
+
+func wholeOf(t *testing.T, s eventstore.Store) (w whole) {
+	t.Helper()
+	pages := func(what string, next func() (more bool, err error)) {
+		t.Helper()
+		for more := true; more; {
+			var err error
+			if more, err = next(); err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+		}
+	}
+	pages("Read", func() (bool, error) {
+		page, err := s.Read(t.Context(), eventstore.Range{After: uint64(len(w.Entries)), Limit: 200})
+		w.Entries = append(w.Entries, page...)
+		return len(page) > 0, err
+	})
+	pages("Records", func() (bool, error) {
+		after := calendar.ID(0)
+		if n := len(w.Records); n > 0 {
+			after = w.Records[n-1].ID
+		}
+		page, err := s.Records(t.Context(), 0, after, 200)
+		w.Records = append(w.Records, page...)
+		return len(page) > 0, err
+	})
+	l := eventstore.Lookup{Signed: eventstore.Range{Limit: 10}}
+	for _, r := range w.Records {
+		l.Claims, l.Names, l.Slugs = append(l.Claims, r.Claims...), append(l.Names, r.Names...), append(l.Slugs, r.Claims...)
+	}
+	var errs [3]error
+	w.Commits, errs[0] = s.Commits(t.Context(), 1, 10_000)
+	w.Found, errs[1] = s.Find(t.Context(), l)
+	h, err := s.Head(t.Context(), eventstore.Point{})
+	w.UUID, _ = eventstore.UUIDOf(h.UUID[:]) // it has the length
+	w.Signed, errs[2] = h.Signed, err
+	for id := range calendar.ID(moved) {
+		r, err := s.Receipt(t.Context(), 7, fmt.Sprintf("key-%d", id+1000))
+		if w.Receipts = append(w.Receipts, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// TestRestore: a store is carried into PostgreSQL whole, and goes on there.
+func TestRestore(t *testing.T) {
+	t.Parallel()
+	from, receipts := filled(t)
+	c, err := eventstore.NewCopy(t.Context(), from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Receipts = each(receipts, nil)
+	at, o := server(t), postgres.Options{Schema: schema(t)}
+	if err := postgres.Restore(t.Context(), at, o, c); err != nil {
+		t.Fatal(err)
+	}
+	to := open(t, at, o)
+	want := wholeOf(t, from)
+	if diff := cmp.Diff(want, wholeOf(t, to), storetest.Alike); diff != "" {
+		t.Errorf("the stores differ (-from +to):\n%s", diff[:min(len(diff), 4000)])
+	}
+	head := calendar.Position(len(want.Entries))
+	if _, n, err := storetest.Verify(t.Context(), to, nil); err != nil || n != head {
+		t.Errorf("Verify: %d entries, want %d, %v", n, head, err)
+	}
+	if ids, err := eventstore.Former(t.Context(), to, calendar.KindTag, "renamed-0"); err != nil || !slices.Equal(ids, []calendar.ID{1}) {
+		t.Errorf("the slug of before was that of %d, %v", ids, err)
+	}
+	if res := to.Append(t.Context(), []eventstore.Append{tag(t, 2, 5, "back")})[0]; !errors.Is(res.Err, eventstore.ErrConflict) {
+		t.Errorf("the erased record takes a change: %+v", res)
+	}
+	id, err := to.NewIDs(t.Context(), 1)
+	if err != nil || id != 1000+moved {
+		t.Errorf("the fresh id is %d, %v, want %d", id, err, 1000+moved)
+	}
+	if res := to.Append(t.Context(), []eventstore.Append{tag(t, id, 1, "later")})[0]; res.Err != nil || res.Position != head+1 {
+		t.Errorf("append: %+v, want position %d", res, head+1)
+	}
+	if _, _, err := storetest.Verify(t.Context(), to, nil); err != nil {
+		t.Errorf("Verify after the append: %v", err)
+	}
+	if err := postgres.Restore(t.Context(), at, o, c); !errors.Is(err, eventstore.ErrNotEmpty) {
+		t.Errorf("restored again: got %v, want ErrNotEmpty", err)
+	}
+}
+
+// TestRestoreWhole: a copy that fails at its end leaves the store empty, and a part of a
+// log can be carried after it.
+func TestRestoreWhole(t *testing.T) {
+	t.Parallel()
+	from, receipts := filled(t)
+	c, err := eventstore.NewPart(t.Context(), from, eventstore.Point{Position: 600}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Receipts = each(receipts, errors.New("disk gone"))
+	at, o := server(t), postgres.Options{Schema: schema(t)}
+	if err := postgres.Restore(t.Context(), at, o, c); err == nil || err.Error() != "disk gone" {
+		t.Errorf("the copy that fails: %v", err)
+	}
+	to := open(t, at, o)
+	if head, err := position(t.Context(), to); err != nil || head != 0 {
+		t.Errorf("the head is %d, %v", head, err)
+	}
+	c.Receipts = nil
+	if err := postgres.Restore(t.Context(), at, o, c); err != nil {
+		t.Fatal(err)
+	}
+	if _, n, err := storetest.Verify(t.Context(), to, nil); err != nil || n != 600 {
+		t.Errorf("Verify: %d entries, %v", n, err)
+	}
+}

@@ -1,0 +1,117 @@
+package postgres_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	eventstore "daybook/eventstore/port"
+	"daybook/eventstore/port/storetest"
+	postgres "daybook/eventstore/postgres2"
+	"daybook/internal/testkit/engines"
+)
+
+// TestSynchronousStandby: while the synchronous standby is away nothing is answered
+// as written, in no way: not by the attempt that was cut off, not because its entries
+// are found, not by its receipt, in this process or in another one. When the standby
+// is back all of it is.
+func TestSynchronousStandby(t *testing.T) {
+	t.Parallel()
+	primary := engines.StartPostgres(t)
+	standby := primary.Standby("second")
+	write(t, open(t, primary.URL(), postgres.Options{}), 1, 1, "before")
+	opened := func() *postgres.Store { return open(t, primary.URL(), postgres.Options{Timeout: time.Second}) }
+	s, other := opened(), opened()
+	standby.Kill9()
+	primary.Exec("ALTER SYSTEM SET synchronous_standby_names = 'second'", "SELECT pg_reload_conf()")
+	eventually(t, "commits wait for the standby", func() error {
+		if err := s.Sync(t.Context()); !errors.Is(err, eventstore.ErrUnavailable) {
+			return errors.New("they do not")
+		}
+		return nil
+	})
+
+	keyed := because(t, 2, 1, "cut off")
+	keyed.Receipt = &eventstore.Receipt{User: 7, Key: "k", Record: 2, Version: 1}
+	tries := map[string][]eventstore.Append{
+		"again with its key": {keyed}, "twice in one call": {keyed, keyed}, "nothing": {{}},
+	}
+	if res := s.Append(t.Context(), []eventstore.Append{keyed})[0]; !errors.Is(res.Err, eventstore.ErrUnavailable) {
+		t.Errorf("the first attempt: %+v", res)
+	}
+	if states, err := other.Load(t.Context(), 2); err != nil || states[0].Version != 1 {
+		t.Fatalf("what was cut off is not visible, so this shows nothing: %+v, %v", states, err)
+	}
+	for name, appends := range tries {
+		for _, store := range []*postgres.Store{s, other} {
+			for _, res := range store.Append(t.Context(), appends) {
+				if !errors.Is(res.Err, eventstore.ErrUnavailable) {
+					t.Errorf("%s: %+v", name, res)
+				}
+			}
+		}
+	}
+	for _, store := range []*postgres.Store{s, other} {
+		if r, err := store.Receipt(t.Context(), 7, "k"); !errors.Is(err, eventstore.ErrUnavailable) {
+			t.Errorf("the receipt: %+v, %v", r, err)
+		}
+		if l, err := store.Acquire(t.Context(), "relay", "a", time.Minute); err != nil || l.Holder != "a" {
+			t.Errorf("a lease waits for the standby: %+v, %v", l, err)
+		}
+	}
+	standby.Start()
+	for name, appends := range tries {
+		for _, store := range []*postgres.Store{s, other} {
+			eventually(t, name, func() error {
+				res := store.Append(t.Context(), appends)
+				return errors.Join(res[0].Err, res[len(res)-1].Err)
+			})
+		}
+	}
+	if _, n, err := storetest.Verify(t.Context(), s, nil); err != nil || n != 2 {
+		t.Errorf("Verify: %d entries, %v", n, err)
+	}
+}
+
+// TestCommitCancelled: the server answers a commit whose wait for the standby was
+// cancelled by hand as if it were whole; whatever the role says, the store hears of it.
+func TestCommitCancelled(t *testing.T) {
+	t.Parallel()
+	primary := engines.StartPostgres(t)
+	primary.Exec("ALTER ROLE postgres SET client_min_messages = 'error'")
+	primary.Exec("ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()")
+	config := primary.URL() + "?options=-csynchronous_commit%3Dlocal"
+	opened := open(t, config, postgres.Options{}) // makes the schema
+	if err := opened.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, primary.URL(), postgres.Options{Timeout: time.Minute})
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		c, err := pgx.Connect(t.Context(), primary.URL())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(50 * time.Millisecond):
+			}
+			const cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+			if _, err := c.Exec(t.Context(), cancel); err != nil {
+				return // the test is over
+			}
+		}
+	}()
+	if res := s.Append(t.Context(), []eventstore.Append{tag(t, 1, 1, "one")})[0]; !errors.Is(res.Err, eventstore.ErrUnavailable) {
+		t.Errorf("append: %+v", res)
+	}
+	if err := s.Sync(t.Context()); !errors.Is(err, eventstore.ErrUnavailable) {
+		t.Errorf("sync: %v", err)
+	}
+}
