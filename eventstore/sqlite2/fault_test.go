@@ -188,7 +188,7 @@ func TestCache(t *testing.T) {
 			commit = func(ctx context.Context) error { return s.Append(ctx, []eventstore.Append{plain(3, 10)})[0].Err }
 		}
 		slow := &statements{db: s.reader.db, on: s.reader.db, usable: commit}
-		if h, err := s.held(t.Context(), slow, 1, 2); err != nil || h == nil {
+		if h, err := s.held(t.Context(), slow, 1); err != nil || h == nil {
 			t.Fatalf("%+v, %v", h, err)
 		}
 		if _, ok := s.cache.GetIfPresent(1); ok == overtaken {

@@ -217,6 +217,7 @@ func TestLostClaimsAndNames(t *testing.T) {
 		{"DELETE FROM names WHERE record = 2", "INSERT INTO names (space, key, record) VALUES ('name/tag', 'folk', 2)", "name/tag folk"},
 		{"INSERT INTO claims VALUES ('slug/tag', 'old', 1)", "DELETE FROM claims WHERE key = 'old'", "record 1 holds other claims or names"},
 		{"INSERT INTO claims VALUES ('slug/tag', 'old', 9)", "DELETE FROM claims WHERE key = 'old'", "slug/tag old of record 9"},
+		{"INSERT INTO names VALUES ('name/tag', 'jazz', 9)", "DELETE FROM names WHERE record = 9", "name/tag jazz of record 9"},
 		{"INSERT INTO names VALUES ('name/tag', 'jazz', 2)", "DELETE FROM names WHERE key = 'jazz' AND record = 2", "record 2 holds other claims or names"},
 	} {
 		sqlExec(t, db, tt.damage)

@@ -46,7 +46,7 @@ const (
 func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
 	out := make([]eventstore.State, len(ids))
 	for i, id := range ids {
-		h, err := s.held(ctx, s.reader, id, s.lastID.Load())
+		h, err := s.held(ctx, s.reader, id)
 		if err != nil {
 			return nil, fmt.Errorf("load record %d: %w", id, err)
 		}
@@ -59,10 +59,7 @@ func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.Stat
 
 // held returns a record from the cache or the file, nil for none. What a commit may have
 // overtaken is not cached.
-func (s *Store) held(ctx context.Context, on *statements, id calendar.ID, last int64) (*eventstore.Held, error) {
-	if int64(id) > last {
-		return nil, nil // no record is no error
-	}
+func (s *Store) held(ctx context.Context, on *statements, id calendar.ID) (*eventstore.Held, error) {
 	if h, ok := s.cache.GetIfPresent(id); ok {
 		return h, nil
 	}
@@ -96,7 +93,7 @@ func (s *Store) At(ctx context.Context, p eventstore.Point, ids ...calendar.ID) 
 	found, err := all(ctx, s.reader, entryQuery+`JOIN json_each(?1) w ON e.position = (SELECT position FROM entries INDEXED BY entries_history
 		WHERE record = w.value AND `+column+" <= ?2 ORDER BY version DESC LIMIT 1)", scanEntry, string(wanted), at)
 	if err != nil {
-		return nil, fmt.Errorf("records %v at a point: %w", ids, err)
+		return nil, fmt.Errorf("read %d records at a point: %w", len(ids), err)
 	}
 	last := make(map[calendar.ID]eventstore.Entry, len(found))
 	for i := range found {
@@ -259,17 +256,14 @@ func (s *Store) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
 // Receipts yields the receipts that are stored, for a Copy.
 func (s *Store) Receipts(ctx context.Context) iter.Seq2[eventstore.Receipt, error] {
 	return func(yield func(eventstore.Receipt, error) bool) {
-		for last := (&eventstore.Receipt{}); last != nil; {
-			found, err := all(ctx, s.reader, receiptQuery+"WHERE (user, key) > (?, ?) ORDER BY user, key LIMIT 500", scanReceipt, int64(last.User), last.Key)
-			if last = nil; err != nil {
-				yield(eventstore.Receipt{}, fmt.Errorf("read receipts: %w", err))
+		found, err := all(ctx, s.reader, receiptQuery, scanReceipt)
+		for _, r := range found {
+			if !yield(*r, nil) {
 				return
 			}
-			for _, last = range found {
-				if !yield(*last, nil) {
-					return
-				}
-			}
+		}
+		if err != nil {
+			yield(eventstore.Receipt{}, fmt.Errorf("read receipts: %w", err))
 		}
 	}
 }
