@@ -220,3 +220,37 @@ func TestReadStaysBehindTheHead(t *testing.T) {
 		t.Errorf("got %d entries and %v, want 3", len(entries), err)
 	}
 }
+
+// TestCommitWithoutAnswer: what was committed although the engine reported an error is
+// known to later reads and appends.
+func TestCommitWithoutAnswer(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	update := func(expected int64) eventstore.Result {
+		a := plain(1, 10)
+		a.Drafts[0].Expected = expected
+		return s.Append(t.Context(), []eventstore.Append{a})[0]
+	}
+	if res := update(0); res.Err != nil {
+		t.Fatal(res.Err)
+	}
+	late, err := s.writer.on.PrepareContext(t.Context(), "COMMIT; SELECT no_such_function()")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit := s.writer.byText["COMMIT"]
+	s.writer.byText["COMMIT"] = late
+	if res := update(1); res.Err == nil {
+		t.Errorf("the commit was answered: %+v", res)
+	}
+	s.writer.byText["COMMIT"] = commit
+	if err := late.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if states, err := s.Load(t.Context(), 1); err != nil || states[0].Version != 2 {
+		t.Errorf("state: %+v, %v", states, err)
+	}
+	if res := update(2); res.Err != nil || res.Position != 3 {
+		t.Errorf("the next append: %+v", res)
+	}
+}
