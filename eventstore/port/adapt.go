@@ -265,7 +265,7 @@ func (s *adapter) Records(ctx context.Context, k calendar.Kind, after calendar.I
 			}
 		}
 		if len(page) > 0 && page[0].ID == states[i].ID {
-			out[i].Claims, out[i].Names = page[0].Claims, page[0].Names
+			out[i].Claims, out[i].Names = InOrder(page[0].Claims), InOrder(page[0].Names)
 		}
 		if out[i].Erased, err = s.isErased(ctx, &states[i]); err != nil {
 			return nil, err

@@ -107,3 +107,37 @@ func TestWritten(t *testing.T) {
 		t.Errorf("the head moves to %s", r)
 	}
 }
+
+// TestFound: an answer that rests on what was there has to be durable, one that refuses
+// need not be.
+func TestFound(t *testing.T) {
+	t.Parallel()
+	signed := eventstore.Checkpoint{Size: 2, Origin: "o", Note: []byte("a\n")}
+	further := eventstore.Checkpoint{Size: 2, Origin: "o", Note: []byte("a\nb\n")}
+	for _, c := range []struct {
+		name          string
+		a             eventstore.Append
+		found, writes bool
+		err           error
+	}{
+		{"a record", eventstore.Append{Drafts: []eventstore.Draft{tag(2, 0)}}, false, true, nil},
+		{"a receipt", eventstore.Append{Receipt: &eventstore.Receipt{Key: "k", Record: 1}}, false, true, nil},
+		{"one that is there", eventstore.Append{Drafts: []eventstore.Draft{tag(2, 0)}, Receipt: &eventstore.Receipt{Key: "there"}}, true, false, nil},
+		{"nothing", eventstore.Append{}, true, false, nil},
+		{"a note that is there", eventstore.Append{Checkpoint: &signed}, true, false, nil},
+		{"a further line", eventstore.Append{Checkpoint: &further}, true, true, nil},
+		{"a redaction again", eventstore.Append{Redact: []calendar.ID{1, 1}}, true, true, nil},
+		{"an earlier history", eventstore.Append{Drafts: []eventstore.Draft{tag(2, 0)}, Epoch: eventstore.Epoch{History: 2}}, false, false, eventstore.ErrConflict},
+		{"earlier erasures", eventstore.Append{Drafts: []eventstore.Draft{tag(2, 0)}, Epoch: eventstore.Epoch{History: 3}}, false, true, nil},
+	} {
+		g := eventstore.NewGroup(eventstore.Epoch{History: 3, Erasures: 4})
+		g.Begin(calendar.Mark{Position: 5})
+		g.Records[1] = &eventstore.Held{State: eventstore.State{Kind: calendar.KindTag, ID: 1, Version: 1}, Erased: true}
+		g.Receipts[eventstore.ReceiptKey{Key: "there"}] = &eventstore.Receipt{Key: "there"}
+		g.Signed = []eventstore.Checkpoint{signed}
+		res := g.Decide(item(t, c.a))
+		if !errors.Is(res.Err, c.err) || g.Found != c.found || g.Writes() != c.writes || len(g.Redacts) > 1 {
+			t.Errorf("%s: %+v, found %t, writes %t, redacts %d", c.name, res, g.Found, g.Writes(), g.Redacts)
+		}
+	}
+}

@@ -59,7 +59,8 @@ type Store interface {
 
 	// Records returns up to limit records of a kind (0: of all) with ids greater than
 	// after, by id, deleted ones too, with the claims and names that are stored of
-	// them. ErrDamaged: some are stored of an id in between that has no record.
+	// them, by space and key. ErrDamaged, for kind 0: some are stored of an id in between
+	// that has no record.
 	Records(ctx context.Context, k calendar.Kind, after calendar.ID, limit int) ([]Held, error)
 
 	// Read returns up to r.Limit entries of the log or of one record, without a gap.
