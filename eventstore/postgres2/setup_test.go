@@ -129,6 +129,17 @@ func harness(at string, o postgres.Options) storetest.Harness {
 			name, _ := schemas.Load(s)
 			return in(tb, name.(string))
 		},
+		Stray: func(tb testing.TB, s storetest.Store, h eventstore.Held) {
+			tb.Helper()
+			name, _ := schemas.Load(s)
+			insert := "INSERT INTO " + name.(string) + ".%s (digest, record, space, key) VALUES (sha256('%s'), %d, '%s', '%s')"
+			for _, c := range h.Claims {
+				sqlExec(tb, admin(tb), fmt.Sprintf(insert, "claims", c.Key, h.ID, c.Space, c.Key))
+			}
+			for _, n := range h.Names {
+				sqlExec(tb, admin(tb), fmt.Sprintf(insert, "names", n.Key, h.ID, n.Space, n.Key))
+			}
+		},
 		Patience: time.Minute,
 	}
 }

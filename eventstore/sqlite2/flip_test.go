@@ -19,13 +19,13 @@ import (
 )
 
 // raw opens the file beside its store, without its triggers and pragmas.
-func raw(t *testing.T, path string) *sql.DB {
-	t.Helper()
+func raw(tb testing.TB, path string) *sql.DB {
+	tb.Helper()
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { _ = db.Close() })
+	tb.Cleanup(func() { _ = db.Close() })
 	return db
 }
 
@@ -42,10 +42,10 @@ func damage(t *testing.T, s *sqlite.Store) error {
 	return err
 }
 
-func sqlExec(t *testing.T, db *sql.DB, text string, args ...any) {
-	t.Helper()
-	if _, err := db.ExecContext(t.Context(), text, args...); err != nil {
-		t.Fatalf("%s: %v", text, err)
+func sqlExec(tb testing.TB, db *sql.DB, text string, args ...any) {
+	tb.Helper()
+	if _, err := db.ExecContext(tb.Context(), text, args...); err != nil {
+		tb.Fatalf("%s: %v", text, err)
 	}
 }
 

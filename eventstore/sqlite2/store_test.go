@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	eventstore "daybook/eventstore/port"
 	"daybook/eventstore/port/storetest"
 	sqlite "daybook/eventstore/sqlite2"
 )
@@ -44,6 +45,17 @@ func harness(o sqlite.Options) storetest.Harness {
 			}
 			path, _ := paths.Load(s)
 			return at(tb, path.(string))
+		},
+		Stray: func(tb testing.TB, s storetest.Store, h eventstore.Held) {
+			tb.Helper()
+			path, _ := paths.Load(s)
+			db := raw(tb, path.(string))
+			for _, c := range h.Claims {
+				sqlExec(tb, db, "INSERT INTO claims (space, key, record) VALUES (?, ?, ?)", c.Space, c.Key, int64(h.ID))
+			}
+			for _, n := range h.Names {
+				sqlExec(tb, db, "INSERT INTO names (space, key, record) VALUES (?, ?, ?)", n.Space, n.Key, int64(h.ID))
+			}
 		},
 	}
 }
