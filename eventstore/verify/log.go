@@ -236,18 +236,16 @@ func (l *log) incomplete(p calendar.Position, of *eventstore.Entry) {
 func (l *log) blanks(erasedLater func(id calendar.ID, by calendar.Position) (bool, error)) error {
 	var first *record
 	for id, r := range l.records {
-		if r.blank == 0 || first != nil && first.blank < r.blank {
-			continue
-		}
-		if erasedLater != nil && r.by > l.Entries {
-			if is, err := erasedLater(id, r.by); err != nil || is {
-				if err != nil {
-					return err
-				}
-				continue
+		later := false
+		if r.by > l.Entries && erasedLater != nil {
+			var err error
+			if later, err = erasedLater(id, r.by); err != nil {
+				return err
 			}
 		}
-		first = r
+		if r.blank != 0 && !later && (first == nil || r.blank < first.blank) {
+			first = r
+		}
 	}
 	if first != nil {
 		return eventstore.Damaged(first.blank, "it is blank, and entry %d did not erase its record", first.by)

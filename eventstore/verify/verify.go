@@ -2,7 +2,6 @@
 package verify
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -225,44 +224,35 @@ func (r *reading) present(records map[calendar.ID]*record) error {
 	return nil
 }
 
-// state checks a present state by the last entry that was read of its record, nil for none.
+// state checks a present state by the last entry that was read of its record, nil for
+// none, or by its own when that is newer. The chain up to it is the business of the next run.
 func (r *reading) state(h *eventstore.Held, last *record) error {
 	if last == nil {
 		last = &record{}
 	}
+	if h.Position > r.head {
+		entries, err := r.Read(r.ctx, eventstore.Range{Record: h.ID, After: uint64(h.Version - 1), Limit: 1})
+		if err != nil {
+			return fmt.Errorf("entry %d: %w", h.Position, err)
+		}
+		if len(entries) > 0 && h.Version > last.version {
+			e := &entries[0]
+			if e.Redacted != nil { // erased since the state was read
+				return nil
+			}
+			last = &record{position: e.Position, version: e.Version, kind: e.Kind, state: sha256.Sum256(e.State), secret: eventstore.SumOf(h.Secret)}
+			if e.Secret != nil {
+				last.secret = eventstore.SumOf(e.Secret)
+			}
+		}
+	}
 	switch {
-	case h.Position > r.head:
-		return r.later(h, last)
 	case h.Position != last.position || h.Version != last.version || h.Kind != last.kind:
-		return strange(h, last)
+		return eventstore.Damaged(last.position, "the present state of record %d is that of entry %d, version %d", h.ID, h.Position, h.Version)
 	case sha256.Sum256(h.Record) != last.state:
 		return eventstore.Damaged(last.position, "the present state of record %d is another one", h.ID)
 	case eventstore.SumOf(h.Secret) != last.secret:
 		return eventstore.Damaged(last.position, "the present secret of record %d is another one", h.ID)
-	}
-	return nil
-}
-
-func strange(h *eventstore.Held, last *record) error {
-	return eventstore.Damaged(last.position, "the present state of record %d is that of entry %d, version %d", h.ID, h.Position, h.Version)
-}
-
-// later checks a present state that is newer than the head: its entry has to be there.
-// The chain up to it is the business of the next run.
-func (r *reading) later(h *eventstore.Held, last *record) error {
-	entries, err := r.Read(r.ctx, eventstore.Range{Record: h.ID, After: uint64(h.Version - 1), Limit: 1})
-	if err != nil {
-		return fmt.Errorf("entry %d: %w", h.Position, err)
-	}
-	if len(entries) == 0 || entries[0].Position != h.Position || entries[0].Version != h.Version || h.Version <= last.version {
-		return strange(h, last)
-	}
-	switch e := &entries[0]; {
-	case e.Redacted != nil: // erased since the state was read; by whom is the business of the next run
-	case e.Kind != h.Kind || !bytes.Equal(e.State, h.Record):
-		return eventstore.Damaged(h.Position, "the present state of record %d is another one", h.ID)
-	case e.Secret != nil && eventstore.SumOf(e.Secret) != eventstore.SumOf(h.Secret):
-		return eventstore.Damaged(h.Position, "the present secret of record %d is another one", h.ID)
 	}
 	return nil
 }
@@ -284,10 +274,7 @@ func (r *reading) holdings(page []eventstore.Held) error {
 	if err != nil {
 		return fmt.Errorf("find records by claims and names: %w", err)
 	}
-	holders, named := map[calendar.Claim]calendar.ID{}, map[calendar.Name][]calendar.ID{}
-	for i, c := range l.Claims {
-		holders[c] = found.Holders[i]
-	}
+	named := make(map[calendar.Name][]calendar.ID, len(l.Names))
 	for i, n := range l.Names {
 		named[n] = found.Named[i]
 	}
@@ -297,9 +284,10 @@ func (r *reading) holdings(page []eventstore.Held) error {
 			why = fmt.Sprintf("record %d holds other claims or names than its state tells", h.ID)
 		}
 		for _, c := range h.Claims {
-			if holders[c] != h.ID {
+			if found.Holders[0] != h.ID {
 				why = fmt.Sprintf("record %d is not found by %q", h.ID, c.Space+" "+c.Key)
 			}
+			found.Holders = found.Holders[1:]
 		}
 		for _, n := range h.Names {
 			if _, has := slices.BinarySearch(named[n], h.ID); !has {
