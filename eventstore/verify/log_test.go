@@ -1,0 +1,127 @@
+package verify_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"daybook/calendar"
+	"daybook/eventstore/memstore"
+	eventstore "daybook/eventstore/port"
+	"daybook/eventstore/port/storetest"
+	"daybook/eventstore/verify"
+)
+
+// erasedLog is a log of two tags: 1 at 1, 2 and erased at 4, 2 at 3 and 5.
+func erasedLog(t *testing.T) []verify.Entry {
+	t.Helper()
+	s := eventstore.Adapt(memstore.New())
+	first, r := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
+	second, r := storetest.Draft(t, r, tag(1, calendar.Updated), moment)
+	second.Secret = []byte("secret")
+	other, o := storetest.Draft(t, nil, tag(2, calendar.Created), moment)
+	write(t, s, first, second, other)
+	c, err := calendar.Erase(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, _ := storetest.Draft(t, r, c, moment)
+	gone.Secret = []byte{}
+	a := eventstore.Append{Drafts: []eventstore.Draft{gone}, Time: moment, Redact: []calendar.ID{1}}
+	if res := s.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
+		t.Fatal(res.Err)
+	}
+	last, _ := storetest.Draft(t, o, tag(2, calendar.Updated), moment)
+	write(t, s, last)
+	entries, err := s.Read(t.Context(), eventstore.Range{Limit: 10})
+	if err != nil || len(entries) != 5 {
+		t.Fatalf("%d entries, %v", len(entries), err)
+	}
+	var all []verify.Entry
+	for _, e := range entries {
+		all = append(all, entryOf(e))
+	}
+	return all
+}
+
+// entryOf is an entry with a leaf that fits.
+func entryOf(e eventstore.Entry) verify.Entry {
+	return verify.Entry{Leafed: eventstore.Leafed{Entry: e, Leaf: eventstore.Leaf(&e)}, Secret: eventstore.SecretSum(&e)}
+}
+
+// TestLog: what does not fit together is found, although each entry fits its leaf, with
+// the first entry at fault.
+func TestLog(t *testing.T) {
+	t.Parallel()
+	created, _ := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
+	for name, tt := range map[string]struct {
+		edit     func(e []verify.Entry) []verify.Entry
+		result   verify.Result
+		position calendar.Position
+		says     string
+	}{
+		"whole":    {func(e []verify.Entry) []verify.Entry { return e }, verify.Redacted, 0, ""},
+		"position": {func(e []verify.Entry) []verify.Entry { return slices.Delete(e, 2, 3) }, verify.Tampered, 3, "it is missing, the next one is 4"},
+		"version": {func(e []verify.Entry) []verify.Entry {
+			e[4].Version++
+			return e
+		}, verify.Tampered, 5, "version 3 of record 2 follows version 1"},
+		"kind": {func(e []verify.Entry) []verify.Entry {
+			e[4].Kind = calendar.KindVenue
+			return e
+		}, verify.Tampered, 5, "record 2 was of kind tag before, not venue"},
+		"after an erasure": {func(e []verify.Entry) []verify.Entry {
+			e[4].ID, e[4].Version = 1, 4
+			return e
+		}, verify.Tampered, 5, "record 1 was erased before it"},
+		"blank without an erasure": {func(e []verify.Entry) []verify.Entry {
+			e[2].Fields, e[2].State = nil, nil
+			return e
+		}, verify.Tampered, 3, "it is blank, and no erasure is known of it"},
+		"cut off": {func(e []verify.Entry) []verify.Entry { return e[:3] }, verify.Tampered, 1, "it is blank, and entry 4 did not erase its record"},
+		"erased by two": {func(e []verify.Entry) []verify.Entry {
+			e[1].Redacted.By = 5
+			return e
+		}, verify.Tampered, 2, "it is blank by entry 5, and entry 1 of its record by entry 4"},
+		"erased by another": {func(e []verify.Entry) []verify.Entry {
+			e[0].Redacted.By, e[1].Redacted.By = 5, 5
+			return e
+		}, verify.Tampered, 1, "it is blank by entry 5, and its record was erased by entry 4"},
+		"text is left": {func(e []verify.Entry) []verify.Entry {
+			e[1].Cause.Reason = "left"
+			return e
+		}, verify.Incomplete, 2, "daybook erase tag 1"},
+		"an entry is left": {func(e []verify.Entry) []verify.Entry {
+			e[0].Redacted, e[0].Fields, e[0].State = nil, created.Fields, created.State
+			return e
+		}, verify.Incomplete, 1, "daybook erase tag 1"},
+		"fields of an erasure": {func(e []verify.Entry) []verify.Entry {
+			e[3].Fields = []byte(`{"slug":"left"}`)
+			return e
+		}, verify.Tampered, 4, "more is left of the record than an erasure leaves"},
+		"state of an erasure": {func(e []verify.Entry) []verify.Entry {
+			e[3].State = []byte(strings.Replace(string(e[3].State), `"fields":{}`, `"fields":{"slug":"left"}`, 1))
+			return e
+		}, verify.Tampered, 4, "more is left of the record than an erasure leaves"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			entries := tt.edit(erasedLog(t))
+			states := map[calendar.ID][]byte{}
+			f, err := verify.Log(func(yield func(verify.Entry, error) bool) {
+				for _, e := range entries {
+					if e.Redacted != nil || len(e.State) > 0 {
+						e = entryOf(e.Entry)
+					}
+					if !yield(e, nil) {
+						return
+					}
+					states[e.ID] = e.State
+				}
+			}, func(id calendar.ID, _ int64) ([]byte, error) { return states[id], nil })
+			if err != nil || f.Result != tt.result || f.Position != tt.position || !strings.Contains(f.Why, tt.says) {
+				t.Errorf("got %+v, %v; want %s of entry %d: %s", f, err, tt.result, tt.position, tt.says)
+			}
+		})
+	}
+}
