@@ -247,7 +247,7 @@ func newKeyTask(ctx context.Context, b *backend, c *console, origin string) erro
 	return err
 }
 
-// trust gives what the settings check a log against.
+// trust returns what the settings check a log against.
 func (s *settings) trust(notes [][]byte) (t audit.Trust, err error) {
 	t.Checkpoints = notes
 	read := func(to *[]*proof.Key, vkeys []string, witness bool) error {

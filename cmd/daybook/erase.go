@@ -105,7 +105,7 @@ func eraseTask(ctx context.Context, b *backend, c *console, s *settings, args []
 	return e.tell(kind, id)
 }
 
-// administrator gives the id of the administrator of a name, 0 for the operator.
+// administrator returns the id of the administrator of a name, 0 for the operator.
 func (b *backend) administrator(ctx context.Context, name string) (calendar.ID, error) {
 	if name == "" {
 		return 0, nil
@@ -188,11 +188,11 @@ func (e *erasing) files(ctx context.Context) error {
 	return nil
 }
 
-// streamWait is how long a relay that serves may take to make the stream anew before
+// streamWait is how long a relay that serves may take to make the stream again before
 // the command does it.
 const streamWait = 10 * time.Second
 
-// stream waits until the stream was made anew: a relay does it when it meets the entry.
+// stream waits until the stream was made again: a relay does it when it reads the entry.
 func (e *erasing) stream(ctx context.Context) error {
 	live := e.b.live.Load()
 	var t *transport
@@ -241,7 +241,7 @@ func (e *erasing) relayed(ctx context.Context, t *transport, work func(context.C
 	return errors.Join(err, <-done)
 }
 
-// readModel makes the read model anew.
+// readModel rebuilds the read model.
 func (e *erasing) readModel(ctx context.Context) error {
 	bar := newProgress(e.c, "read model", "records")
 	err := e.b.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Erase(ctx, bar.set) })

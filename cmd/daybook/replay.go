@@ -92,7 +92,7 @@ func replayTask(ctx context.Context, b *backend, c *console, s *settings, dir st
 	return err
 }
 
-// replayInto makes the store, verifies it and gives the hash of its last commit.
+// replayInto makes the store, verifies it and returns the hash of its last commit.
 func replayInto(ctx context.Context, b *backend, c *console, dir string, point eventstore.Point) (part *eventstore.Part, head [32]byte, err error) {
 	step := func(name string, do func(progress func(done, total calendar.Position)) error) {
 		if err != nil {

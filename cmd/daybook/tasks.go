@@ -46,7 +46,7 @@ func counted(n int, one, more string) string {
 	return fmt.Sprintf("%d %s", n, more)
 }
 
-// rebuildTask fills a new read model from the present state beside the old one,
+// rebuildTask fills a new read model from the present state next to the old one,
 // compares it with the store and puts it in its place.
 func rebuildTask(ctx context.Context, b *backend, c *console, _ *settings, _ []string) error {
 	bar := newProgress(c, "rebuild", "records")

@@ -83,7 +83,7 @@ func (m *medium) Commits(_ context.Context, from calendar.Position, limit int) (
 	return found, nil
 }
 
-// chain makes all commits anew, so that they fit the leaves.
+// chain computes all commits again, so that they fit the leaves.
 func (m *medium) chain() {
 	var hash [32]byte
 	for i := range m.commits {
@@ -152,8 +152,8 @@ func (m *medium) renumber() {
 	}
 }
 
-// mutate changes a log in one way; chained tells that a new chain was made, so that
-// perhaps only what was kept elsewhere tells it.
+// mutate changes a log in one way; chained says that a new chain was made, so that
+// perhaps only what is stored elsewhere shows it.
 func (m *medium) mutate(dice *rand.Rand) (what string, chained bool) {
 	n := len(m.entries)
 	i, j := dice.IntN(n), dice.IntN(n)
@@ -195,7 +195,7 @@ func (m *medium) mutate(dice *rand.Rand) (what string, chained bool) {
 }
 
 // TestMutations: of 1,000 random changes of a stored log, erasures in it included, each
-// is found by verify with a position, or, where the chain was written anew so that all
+// is found by verify with a position, or, where the chain was written again so that all
 // fits, by the leaves, which checkpoints cover (HISTORY 20.32, the
 // part of the store).
 func TestMutations(t *testing.T) {

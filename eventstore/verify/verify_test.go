@@ -43,7 +43,7 @@ func verified(t *testing.T, s eventstore.Store, progress func(done, total calend
 	return f.Entries, err
 }
 
-// TestVerifyManyRecords: more records than are kept decoded at once.
+// TestVerifyManyRecords: more records than are decoded in memory at once.
 func TestVerifyManyRecords(t *testing.T) {
 	t.Parallel()
 	const n = 12_000
@@ -70,7 +70,7 @@ func TestVerifyManyRecords(t *testing.T) {
 			t.Fatalf("Verify: %d entries, %v", count, err)
 		}
 		if len(progress) < n/1000 || progress[len(progress)-1] != count {
-			t.Errorf("progress was told %d times", len(progress))
+			t.Errorf("progress was called %d times", len(progress))
 		}
 	}
 }

@@ -179,7 +179,7 @@ type reader struct {
 func newReader(from io.Reader) (*reader, error) {
 	r := &reader{lines: bufio.NewReaderSize(from, 1<<16), states: map[calendar.ID][]byte{}}
 	if _, err := r.next(&r.first); err != nil || r.Daybook != exportForm {
-		return nil, fmt.Errorf("%w: its first line does not begin with %q", errExport, exportForm)
+		return nil, fmt.Errorf("%w: its first line does not tell %q", errExport, exportForm)
 	}
 	return r, nil
 }

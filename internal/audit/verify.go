@@ -17,7 +17,7 @@ import (
 type Trust struct {
 	Keys        []*proof.Key // of the log; a checkpoint by none of them is none
 	Witnesses   []*proof.Key // whose cosignatures are checked too
-	Checkpoints [][]byte     // that were kept elsewhere
+	Checkpoints [][]byte     // that are stored elsewhere
 }
 
 // Verified is what was found of a log.

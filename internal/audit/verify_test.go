@@ -92,7 +92,7 @@ func TestVerifyExport(t *testing.T) {
 	if v, err := l.verify(l.export()); err != nil || v.Signed != late.Size || v.Checkpoints != 2 {
 		t.Errorf("with another checkpoint: %+v, %v", v, err)
 	}
-	// One that was kept elsewhere, also where the file has none.
+	// One that is stored elsewhere, also where the file has none.
 	if v, err := l.verify(lines[:len(lines)-1], l.early.Note); err != nil || v.Result != verify.Intact || v.Signed != l.early.Size {
 		t.Errorf("with a checkpoint of its own: %+v, %v", v, err)
 	}
@@ -152,12 +152,12 @@ func TestVerifyStore(t *testing.T) {
 }
 
 // HISTORY 20.32: 300 random mutations of a log are found with a checkpoint that was
-// kept before, also where whoever makes them computes the leaves anew.
+// stored before, also where the leaves are computed again to fit them.
 func TestMutations(t *testing.T) {
 	t.Parallel()
 	l := newSignedLog(t)
 	lines := l.export()
-	lines = lines[:len(lines)-1] // the checkpoint is kept elsewhere
+	lines = lines[:len(lines)-1] // the checkpoint is stored elsewhere
 	covered := int(l.early.Size)
 	leaf := func(line string) string {
 		var e struct {
@@ -204,14 +204,14 @@ func TestMutations(t *testing.T) {
 			t.Fatalf("%d: %s at line %d: %+v, %v\nwas %snow %s", i, what, n, v, err, lines[n], bad[n])
 		}
 	}
-	// Entries, leaves and chain are all written anew: only the signature tells.
+	// Entries, leaves and chain are all written again: only the signature shows it.
 	rewritten := newSignedLog(t)
-	anew := rewritten.export()
-	if v, err := rewritten.verify(anew); err != nil || v.Result != verify.Intact {
-		t.Fatalf("the log that is written anew: %+v, %v", v, err)
+	again := rewritten.export()
+	if v, err := rewritten.verify(again); err != nil || v.Result != verify.Intact {
+		t.Fatalf("the log that is written again: %+v, %v", v, err)
 	}
-	if v, err := l.verify(anew[:len(anew)-1], l.early.Note); err != nil || v.Result != verify.Tampered || v.Position == 0 {
-		t.Errorf("written anew: %+v, %v", v, err)
+	if v, err := l.verify(again[:len(again)-1], l.early.Note); err != nil || v.Result != verify.Tampered || v.Position == 0 {
+		t.Errorf("written again: %+v, %v", v, err)
 	}
 }
 
