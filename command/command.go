@@ -9,8 +9,7 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore"
-	"daybook/internal/ground/keylock"
+	eventstore "daybook/eventstore/port"
 )
 
 // Target names the record of an update or delete.
@@ -31,12 +30,12 @@ type Request struct {
 	// IfMatch are the versions of If-Match; nil when the header was not sent.
 	// A 0 stands for "*". An empty slice fits never.
 	IfMatch []int64
-	// Key and Fingerprint are those of Idempotency-Key; no key: "". Equal requests at
-	// once are written once, and decided for nothing unless the caller has them wait.
+	// Key and Fingerprint are those of Idempotency-Key; no key: "". Equal requests at the
+	// same time are written once, and decided for nothing unless the caller has them wait.
 	Key         string
 	Fingerprint [32]byte
 	// Extra are problems found before (a bad header); reported with the others
-	// of step 5 of interface 7.2.
+	// of step 5 of docs/spec/interface.md 7.2.
 	Extra []calendar.FieldError
 	// At is the moment to write under, for imports; zero: now.
 	At time.Time
@@ -45,8 +44,8 @@ type Request struct {
 	// was and this one not, the error is ErrImportOrder. A create with a key never
 	// answers an equal record (5.3.1).
 	Mark *calendar.ImportMark
-	// Epoch, when not 0, is that of the store in which the ids of the request were
-	// looked up. With another one now the error is eventstore.ErrHistory.
+	// Epoch, when not 0, is the history of the store in which the ids of the request were
+	// looked up. In another one the error is eventstore.ErrHistory.
 	Epoch uint64
 }
 
@@ -55,15 +54,14 @@ type Result struct {
 	Record   *calendar.Record  // after the write (deleted terms: before it)
 	Lang     calendar.Lang     // language of the request
 	Position calendar.Position // of the last change that the write made
-	Epoch    uint64            // of the store, in which Position and the version of Record hold
 	Existing bool              // an equal record was there, nothing was written (5.3.1)
 	Repeated bool              // the line of Mark was applied before, nothing was written
-	// Replay is the earlier receipt of the same idempotency key: nothing was
-	// written. Record is then the record as it was after that write.
-	Replay *eventstore.Receipt
+	// Replayed says that the idempotency key was used before and nothing was written:
+	// Record and Position are those after the first write.
+	Replayed bool
 }
 
-// Hasher keeps passwords: argon2id in daybook, a fast stand-in in tests.
+// Hasher hashes passwords: argon2id in daybook, a fast stand-in in tests.
 type Hasher interface {
 	Hash(ctx context.Context, password string) ([]byte, error)
 	Verify(ctx context.Context, hash []byte, password string) (bool, error)
@@ -74,7 +72,7 @@ type Options struct {
 	Now func() time.Time // nil: time.Now
 }
 
-// Service carries out writes. Its methods answer *calendar.Error for what a
+// Service carries out writes. Its methods return *calendar.Error for what a
 // client may read. They are safe for concurrent use.
 type Service struct {
 	store   eventstore.Store
@@ -82,7 +80,6 @@ type Service struct {
 	rules   *calendar.Rules
 	hasher  Hasher
 	now     func() time.Time
-	locks   keylock.Locks[any] // by id or rival claim
 }
 
 // New makes a Service; it starts nothing. The store, the rules with their
@@ -97,17 +94,15 @@ func New(store eventstore.Store, rules *calendar.Rules, hasher Hasher, o Options
 	return &Service{store: store, records: newRecords(store), rules: rules, hasher: hasher, now: o.Now}, nil
 }
 
-// On gives a Service that works on what wrap makes of the store, and has kept
-// nothing of it.
-func (s *Service) On(wrap func(eventstore.Store) eventstore.Store) *Service {
-	store := wrap(s.store)
+// On returns a Service that works on another store.
+func (s *Service) On(store eventstore.Store) *Service {
 	return &Service{store: store, records: newRecords(store), rules: s.rules, hasher: s.hasher, now: s.now}
 }
 
-// Records gives the reader of records that the Service has, and its cache.
+// Records returns the reader of records of the Service.
 func (s *Service) Records() *Records { return s.records }
 
-// CheckPassword tells whether password opens the protected event; an event
+// CheckPassword reports whether password opens the protected event; an event
 // without a password is open, an unknown one is not.
 func (s *Service) CheckPassword(ctx context.Context, id calendar.ID, password string) (bool, error) {
 	if id <= 0 {
@@ -117,14 +112,14 @@ func (s *Service) CheckPassword(ctx context.Context, id calendar.ID, password st
 	if err != nil {
 		return false, readable(fmt.Errorf("load event %d: %w", id, err), calendar.KindEvent)
 	}
-	state := states[0]
-	if state.Version == 0 || state.Kind != calendar.KindEvent {
+	switch state := states[0]; {
+	case state.Version == 0 || state.Kind != calendar.KindEvent:
 		return false, nil
-	}
-	if len(state.Secret) == 0 {
+	case len(state.Secret) == 0:
 		return true, nil
+	default:
+		return s.hasher.Verify(ctx, state.Secret, password)
 	}
-	return s.hasher.Verify(ctx, state.Secret, password)
 }
 
 // readable gives store errors that a client may hear of their code; the store's
@@ -133,7 +128,7 @@ func readable(err error, k calendar.Kind) error {
 	switch {
 	case errors.Is(err, eventstore.ErrKeyReused):
 		return fmt.Errorf("%w (%w)", calendar.Fail(calendar.CodeKeyReused, k), err)
-	case errors.Is(err, eventstore.ErrUnavailable), errors.Is(err, eventstore.ErrClosed):
+	case errors.Is(err, eventstore.ErrUnavailable), errors.Is(err, eventstore.ErrClosed), isLost(err):
 		return fmt.Errorf("%w (%w)", calendar.Fail(calendar.CodeUnavailable, k), err)
 	default:
 		return err

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 )
 
 // checkInvariants checks what holds after any writes: positions are dense,
@@ -21,7 +21,7 @@ import (
 // kind, and categories form a forest of live parents.
 func checkInvariants(ctx context.Context, t rapid.TB, store eventstore.Store) {
 	t.Helper()
-	entries, err := store.ReadAll(ctx, 0, 1_000_000)
+	entries, err := allEntries(ctx, store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,14 +78,25 @@ func checkInvariants(ctx context.Context, t rapid.TB, store eventstore.Store) {
 		}
 	}
 	claims := slices.Collect(maps.Keys(slugs))
-	holders, _, err := store.Find(ctx, claims, nil)
+	found, err := store.Find(ctx, eventstore.Lookup{Claims: claims})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, c := range claims {
-		if holders[i] != slugs[c] {
-			t.Errorf("claim %v is held by %d, want %d", c, holders[i], slugs[c])
+		if found.Holders[i] != slugs[c] {
+			t.Errorf("claim %v is held by %d, want %d", c, found.Holders[i], slugs[c])
 		}
+	}
+}
+
+// allEntries returns the log.
+func allEntries(ctx context.Context, store eventstore.Store) (all []eventstore.Entry, err error) {
+	for {
+		page, err := store.Read(ctx, eventstore.Range{After: uint64(len(all)), Limit: 1000})
+		if err != nil || len(page) == 0 {
+			return all, err
+		}
+		all = append(all, page...)
 	}
 }
 

@@ -4,20 +4,20 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 
 	"daybook/calendar"
 	"daybook/command"
-	"daybook/eventstore"
-	"daybook/eventstore/memstore"
+	"daybook/eventstore/memstore2"
+	eventstore "daybook/eventstore/port"
+	"daybook/eventstore/verify"
 )
 
 // beforeAppend is a store on which something happens just before an append that
 // writes, once.
 type beforeAppend struct {
-	*memstore.Store
+	*memstore2.Store
 
 	once sync.Once
 	do   func()
@@ -41,10 +41,7 @@ func TestAfterAFailover(t *testing.T) {
 			b := setup(t)
 			b.must(venue("v", `{"venue":"Hall","city":"Rome"}`))
 			id := b.named["v"]
-			head, err := b.store.Head(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			head := b.head()
 			records := b.Records()
 			update := func(s *command.Service, in calendar.Input) {
 				t.Helper()
@@ -80,7 +77,7 @@ func TestAfterAFailover(t *testing.T) {
 			if d, _ := f.Text("description").In(calendar.LangEN, got[0].Home); d != "" {
 				t.Errorf("description is %q", d)
 			}
-			if f, err := eventstore.Verify(t.Context(), b.store, nil); err != nil || f.Err() != nil || f.Entries != head+2 {
+			if f, err := verify.Store(t.Context(), b.store, nil); err != nil || f.Err() != nil || f.Entries != head+2 {
 				t.Errorf("Verify: %+v, %v", f, err)
 			}
 		})
@@ -103,7 +100,7 @@ func TestIDsAfterAFailover(t *testing.T) {
 
 // givenTwice is a store that gives an id again, a few times.
 type givenTwice struct {
-	*memstore.Store
+	*memstore2.Store
 
 	again calendar.ID
 	left  int
@@ -122,16 +119,13 @@ func TestKeyAfterAFailover(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := command.Request{Kind: calendar.KindTag, Input: calendar.Input{"name": "Jazz"}, Caller: editor, Key: "k"}
-	head, err := b.store.Head(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := b.head()
 	if _, err := b.Create(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
 	b.store.Rewind(head)
 	again, err := b.Create(t.Context(), r)
-	if err != nil || again.Replay != nil || again.Position != head+1 {
+	if err != nil || again.Replayed || again.Position != head+1 {
 		t.Errorf("the key again: %+v, %v", again, err)
 	}
 }
@@ -141,33 +135,52 @@ func TestKeyAfterAFailover(t *testing.T) {
 func TestRequestOfAnotherHistory(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	r := command.Request{Kind: calendar.KindTag, Input: calendar.Input{"name": "Jazz"}, Caller: editor, Epoch: b.store.Epoch()}
+	r := command.Request{Kind: calendar.KindTag, Input: calendar.Input{"name": "Jazz"}, Caller: editor, Epoch: b.store.Epoch().History}
 	b.store.Rewind(3)
 	if _, err := b.Create(t.Context(), r); !errors.Is(err, eventstore.ErrHistory) {
 		t.Errorf("got %v", err)
 	}
 }
 
-// TestAppliedLinesOfALongHistory: the lines of a record are those of its whole
-// history, however large its versions are.
-func TestAppliedLinesOfALongHistory(t *testing.T) {
+// TestApplied: each line of an import is known by its number and content in the whole
+// history of its record, whatever other sources and callers wrote between.
+func TestApplied(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	mark := func(line int64) *calendar.ImportMark { return &calendar.ImportMark{Source: "s", Line: line} }
-	res, err := b.Create(t.Context(), command.Request{Kind: calendar.KindTag, Input: calendar.Input{"name": "Jazz"}, Caller: editor, Mark: mark(1)})
+	line := func(source string, n int64, content string) command.Request {
+		return command.Request{
+			Kind: calendar.KindTag, Target: command.Target{ID: b.named["t"]}, Input: calendar.Input{"name": "Jazz", "description": content}, Caller: editor,
+			Mark: &calendar.ImportMark{Source: source, Line: n}, Cause: eventstore.Cause{Request: content},
+		}
+	}
+	res, err := b.Create(t.Context(), line("s", 1, "1"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	b.named["t"] = res.Record.ID
 	const lines = 30
-	for n := int64(2); n <= lines; n++ {
-		in := calendar.Input{"description": strings.Repeat("x", 190_000) + strconv.FormatInt(n, 10)}
-		r := command.Request{Kind: calendar.KindTag, Target: command.Target{ID: res.Record.ID}, Input: in, Caller: editor, Mark: mark(n)}
-		if _, err := b.Update(t.Context(), r); err != nil {
-			t.Fatal(err)
+	for n := int64(3); n <= lines; n += 2 {
+		for _, r := range []command.Request{line("s", n, strconv.FormatInt(n, 10)), line("other", n, "other"), {Kind: calendar.KindTag, Target: command.Target{ID: res.Record.ID}, Caller: editor}} {
+			if _, err := b.Update(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
-	got, err := b.AppliedLines(t.Context(), calendar.KindTag, res.Record.ID, "s")
-	if err != nil || len(got) != lines {
-		t.Errorf("%d lines, %v, want %d", len(got), err, lines)
+	for n := int64(1); n <= lines+1; n++ {
+		r := line("s", n, strconv.FormatInt(n, 10))
+		if applied, err := b.Applied(t.Context(), &r); err != nil || applied != (n%2 == 1 && n <= lines) {
+			t.Errorf("line %d: %t, %v", n, applied, err)
+		}
+		r.Cause.Request = "changed"
+		if _, err := b.Applied(t.Context(), &r); errors.Is(err, command.ErrImportChanged) != (n%2 == 1 && n <= lines) {
+			t.Errorf("line %d with another content: %v", n, err)
+		}
+	}
+	if _, err := b.Erase(t.Context(), command.Erasure{Kind: calendar.KindTag, ID: res.Record.ID}); err != nil {
+		t.Fatal(err)
+	}
+	r := line("s", lines+5, "new")
+	if applied, err := b.Applied(t.Context(), &r); err != nil || !applied {
+		t.Errorf("a line of an erased record: %t, %v", applied, err)
 	}
 }

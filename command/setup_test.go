@@ -16,8 +16,8 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
-	"daybook/eventstore"
-	"daybook/eventstore/memstore"
+	"daybook/eventstore/memstore2"
+	eventstore "daybook/eventstore/port"
 )
 
 // now is the moment of all tests; site is the site zone.
@@ -70,13 +70,13 @@ func (hasher) Verify(_ context.Context, hash []byte, p string) (bool, error) {
 type bench struct {
 	*command.Service
 	t     *testing.T
-	store *memstore.Store
+	store *memstore2.Store
 	named map[string]calendar.ID // what {{name}} in inputs means
 }
 
 func setup(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{t: t, store: memstore.New(), named: map[string]calendar.ID{}}
+	b := &bench{t: t, store: memstore2.New(), named: map[string]calendar.ID{}}
 	t.Cleanup(func() { _ = b.store.Close() })
 	for _, c := range []calendar.Caller{subscriber, contributor, author, editor, admin, auditor} {
 		addUser(t, b.store, c)
@@ -236,11 +236,11 @@ func (b *bench) must(w write) command.Result {
 
 func (b *bench) head() calendar.Position {
 	b.t.Helper()
-	p, err := b.store.Head(b.t.Context())
+	h, err := b.store.Head(b.t.Context(), eventstore.Point{})
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return p
+	return h.Position
 }
 
 // stored gives the record of a name as the store has it.

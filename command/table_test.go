@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"daybook/calendar"
+	eventstore "daybook/eventstore/port"
 )
 
 // scenario is given–when–then: what was written before, one write, and what
@@ -174,7 +175,7 @@ func TestCreate(t *testing.T) {
 			fields: `{"date_utc":"2018-07-16 12:00:00","modified_utc":"2018-07-16 12:00:00"}`,
 			then: func(b *bench) {
 				t := b.t
-				h, err := b.store.History(t.Context(), b.named["v"], 0, 1)
+				h, err := b.store.Read(t.Context(), eventstore.Range{Record: b.named["v"], Limit: 1})
 				if err != nil || h[0].Time.Year() != 2018 || h[0].Actor != editor.ID || h[0].Cause.Client != "test" {
 					t.Errorf("entry %+v, %v", h, err)
 				}
@@ -274,7 +275,7 @@ func TestUpdate(t *testing.T) {
 						t.Errorf("CheckPassword(%q): %v, %v", password, ok, err)
 					}
 				}
-				entries, err := b.store.ReadAll(t.Context(), 0, 100)
+				entries, err := b.store.Read(t.Context(), eventstore.Range{Limit: 100})
 				if err != nil {
 					t.Fatal(err)
 				}

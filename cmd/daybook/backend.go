@@ -61,7 +61,7 @@ func openBackend(ctx context.Context, c *console, s *settings, log *slog.Logger,
 	b.events = port.Adapt(written)
 	b.users = access.New(b.events)
 	var err error
-	if b.command, err = command.New(written, rules, access.NewHasher(), command.Options{}); err != nil {
+	if b.command, err = command.New(b.events, rules, access.NewHasher(), command.Options{}); err != nil {
 		return nil, errors.Join(err, b.close())
 	}
 	b.records = b.command.Records()

@@ -68,7 +68,7 @@ func TestMoveUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	rules := &calendar.Rules{Site: time.UTC, Clean: htmltext.New()}
-	service, err := command.New(from, rules, noHasher{}, command.Options{})
+	service, err := command.New(port.Adapt(from), rules, noHasher{}, command.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +304,7 @@ func TestMoveUpLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = from.Close() }()
-	service, err := command.New(from, &calendar.Rules{Site: time.UTC, Clean: htmltext.New()}, noHasher{}, command.Options{})
+	service, err := command.New(port.Adapt(from), &calendar.Rules{Site: time.UTC, Clean: htmltext.New()}, noHasher{}, command.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ var arrows = map[string][]string{
 	"eventstore/postgres2":        {"calendar", "eventstore/port", "internal/ground/lifecycle", "internal/ground/pause", "internal/lease"},
 	"eventstore/postgres":         {"calendar", "eventstore", "internal/ground/groupcommit", "internal/ground/lifecycle", "internal/ground/migration", "internal/lease"},
 	"eventstore/feed":             {"calendar", "eventstore", "eventstore/port", "internal/ground/pause"},
-	"command":                     {"calendar", "eventstore", "eventstore/port", "internal/ground/keylock", "internal/ground/pause", "internal/htmltext"},
+	"command":                     {"calendar", "eventstore/port", "internal/htmltext"},
 	"projector":                   {"calendar", "eventstore", "eventstore/port", "query/readmodel"},
 	"projector/upkeep":            {"calendar", "eventstore", "eventstore/port", "internal/ground/lifecycle", "internal/ground/pause", "projector", "query/readmodel"},
 	"query":                       {"calendar", "internal/ground/cache", "internal/htmltext", "query/readmodel"},

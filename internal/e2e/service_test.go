@@ -163,7 +163,7 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *world.Clock) pa
 	world.Run(t, keeper.Run)
 
 	rules := &calendar.Rules{Site: s.site, Clean: htmltext.New()}
-	commands, err := command.New(store, rules, access.NewHasher(), command.Options{Now: clock.Now})
+	commands, err := command.New(port.Adapt(store), rules, access.NewHasher(), command.Options{Now: clock.Now})
 	must(t, err)
 	records := commands.Records()
 	lists := query.Options{Site: s.site, PerPageMax: s.perPageMax, Now: clock.Now, PositionWait: s.positionWait}

@@ -67,7 +67,7 @@ func (a *api) write(w http.ResponseWriter, r *http.Request,
 		return err
 	}
 	c.lang = res.Lang
-	if res.Replay == nil {
+	if !res.Replayed {
 		a.awaitCounts(ctx, c, res) //nolint:contextcheck // a workContext stands on the context of the request
 	}
 	ans, err := a.writeAnswer(ctx, c, res, status) //nolint:contextcheck // a workContext stands on the context of the request
@@ -220,7 +220,7 @@ type writtenAnswer struct {
 // gives back.
 func (a *api) writeAnswer(ctx context.Context, c *call, res command.Result, status int) (*writtenAnswer, error) {
 	var m query.Moment
-	if res.Replay != nil {
+	if res.Replayed {
 		m.Own = res.Record.Changed
 	}
 	room := takeBuffer()
@@ -242,7 +242,7 @@ func (a *api) writeAnswer(ctx context.Context, c *call, res command.Result, stat
 	}
 	ans := &writtenAnswer{
 		status: status, etag: a.recordTag(c.root, res.Lang, &v, nil), position: res.Position.String(),
-		lang: res.Lang, body: room, replayed: res.Replay != nil,
+		lang: res.Lang, body: room, replayed: res.Replayed,
 	}
 	if status == http.StatusCreated {
 		ans.location = c.root.self(res.Record)

@@ -8,6 +8,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/eventstore/port"
 )
 
 // Bounds of the lines that are committed together: no more are begun with when one
@@ -27,7 +28,7 @@ var errUndone = errors.New("lines before this one were not committed")
 // writer can yet prevent; but for the record of the present line: a change of that is
 // held to the version before. It is for one goroutine.
 type ahead struct {
-	eventstore.Store
+	port.Adapted
 
 	alone bool        // each line is committed by itself
 	line  *line       // that is applied now; nil once it is kept to be committed
@@ -77,8 +78,8 @@ type holder struct {
 	group int
 }
 
-func newAhead(store eventstore.Store, committed func()) *ahead {
-	a := &ahead{Store: store, committed: committed}
+func newAhead(store port.Adapted, committed func()) *ahead {
+	a := &ahead{Adapted: store, committed: committed}
 	a.forget()
 	return a
 }
@@ -104,7 +105,7 @@ func (a *ahead) ask(ctx context.Context, claims []calendar.Claim, ids []calendar
 	})
 	pending := func(id calendar.ID) bool { _, there := a.records[id]; return there }
 	if len(claims) > 0 {
-		if holders, _, err := a.Store.Find(ctx, claims, nil); err == nil {
+		if holders, _, err := a.Adapted.Find(ctx, claims, nil); err == nil {
 			for i, c := range claims {
 				if !pending(holders[i]) {
 					a.asked[c] = holders[i]
@@ -117,7 +118,7 @@ func (a *ahead) ask(ctx context.Context, claims []calendar.Claim, ids []calendar
 	if len(ids) == 0 {
 		return
 	}
-	if states, err := a.Store.Load(ctx, ids...); err == nil {
+	if states, err := a.Adapted.Load(ctx, ids...); err == nil {
 		a.loaded = make(map[calendar.ID]eventstore.State, len(ids))
 		for i, id := range ids {
 			a.loaded[id] = states[i]
@@ -138,7 +139,7 @@ func (a *ahead) drop(id calendar.ID) {
 // NewIDs does eventstore.Store, for lines that come too.
 func (a *ahead) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
 	if a.kept < n {
-		first, err := a.Store.NewIDs(ctx, n+a.coming)
+		first, err := a.Adapted.NewIDs(ctx, n+a.coming)
 		if err != nil {
 			return 0, err
 		}
@@ -160,7 +161,7 @@ func (a *ahead) Append(ctx context.Context, appends []eventstore.Append) []event
 			}
 			return out
 		}
-		return a.Store.Append(ctx, appends)
+		return a.Adapted.Append(ctx, appends)
 	}
 	one := appends[0]
 	for i := range one.Drafts {
@@ -209,7 +210,7 @@ func (a *ahead) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.Stat
 	for i, id := range ids {
 		var there bool
 		if states[i], there = a.loaded[id]; !there {
-			return a.Store.Load(ctx, ids...)
+			return a.Adapted.Load(ctx, ids...)
 		}
 	}
 	return states, nil
@@ -222,7 +223,7 @@ func (a *ahead) History(ctx context.Context, id calendar.ID, after int64, limit 
 			return nil, err
 		}
 	}
-	return a.Store.History(ctx, id, after, limit)
+	return a.Adapted.History(ctx, id, after, limit)
 }
 
 // Find does eventstore.Store. A claim that is to be committed is told at once: who
@@ -239,7 +240,7 @@ func (a *ahead) Find(ctx context.Context, claims []calendar.Claim, names []calen
 	if holders, all := a.holders(claims); all && len(names) == 0 {
 		return holders, nil, nil
 	}
-	holders, found, err := a.Store.Find(ctx, claims, names)
+	holders, found, err := a.Adapted.Find(ctx, claims, names)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -252,7 +253,7 @@ func (a *ahead) Find(ctx context.Context, claims []calendar.Claim, names []calen
 	if err := a.settle(ctx); err != nil {
 		return nil, nil, err
 	}
-	return a.Store.Find(ctx, claims, names)
+	return a.Adapted.Find(ctx, claims, names)
 }
 
 // holders gives the holders of claims as far as all of them are known.
@@ -304,7 +305,7 @@ func (a *ahead) send(ctx context.Context) {
 	a.sent, a.done = a.queue, done
 	a.queue, a.bytes = nil, 0
 	a.group++
-	go func() { done <- a.Store.Append(ctx, appends) }()
+	go func() { done <- a.Adapted.Append(ctx, appends) }()
 }
 
 // receive waits for what was sent, if anything was.

@@ -53,6 +53,7 @@ import (
 	"daybook/calendar"
 	"daybook/command"
 	"daybook/eventstore"
+	"daybook/eventstore/port"
 	"daybook/internal/access"
 	"daybook/internal/texts"
 )
@@ -97,7 +98,7 @@ type Report struct {
 
 // Importer applies one source.
 type Importer struct {
-	store   eventstore.Store
+	store   port.Adapted
 	service *command.Service
 	authors Authors
 	o       Options
@@ -111,9 +112,6 @@ type Importer struct {
 	epoch   uint64
 	callers map[string]calendar.Caller
 	keys    map[string]calendar.ID // of records that lines named
-	// applied are, of records that lines named, those lines of earlier runs that
-	// are still to come. A record that this run has changed has none.
-	applied map[calendar.ID][]command.AppliedLine
 }
 
 // MaxSource is the longest name of a source, in bytes.
@@ -122,7 +120,7 @@ const MaxSource = 64
 var sourceForm = regexp.MustCompile(fmt.Sprintf(`^[A-Za-z0-9._-]{1,%d}$`, MaxSource))
 
 // New makes an Importer; it starts nothing. It is for one goroutine.
-func New(store eventstore.Store, commands *command.Service, authors Authors, o Options) (*Importer, error) {
+func New(store port.Adapted, commands *command.Service, authors Authors, o Options) (*Importer, error) {
 	if !sourceForm.MatchString(o.Source) {
 		return nil, fmt.Errorf("importer: source %q: must be 1 to %d letters, digits, dots, dashes and underscores", o.Source, MaxSource)
 	}
@@ -139,13 +137,11 @@ func New(store eventstore.Store, commands *command.Service, authors Authors, o O
 
 // begin forgets what lines that were not committed left.
 func (im *Importer) begin() {
-	im.keys, im.applied = map[string]calendar.ID{}, map[calendar.ID][]command.AppliedLine{}
-	im.commands = im.service.On(func(store eventstore.Store) eventstore.Store {
-		if im.ahead == nil {
-			im.ahead = newAhead(store, func() { im.report.Applied++; im.count() })
-		}
-		return im.ahead
-	})
+	im.keys = map[string]calendar.ID{}
+	if im.ahead == nil {
+		im.ahead = newAhead(im.store, func() { im.report.Applied++; im.count() })
+	}
+	im.commands = im.service.On(port.Adapt(im.ahead))
 }
 
 // count counts a line.
@@ -387,8 +383,11 @@ func (im *Importer) apply(ctx context.Context, l *line) (repeated bool, err erro
 		}
 	}
 	// First of all: what was applied needs no author, links or rights any more.
-	if repeated, err = im.repeated(ctx, &r); err != nil || repeated {
-		return repeated, err
+	if r.Target.ID != 0 {
+		im.ahead.own = r.Target.ID
+		if repeated, err = im.commands.Applied(ctx, &r); err != nil || repeated {
+			return repeated, err
+		}
 	}
 	switch l.Action {
 	case ActionCreate:
@@ -420,34 +419,7 @@ func (im *Importer) apply(ctx context.Context, l *line) (repeated bool, err erro
 	if r.Mark.Key != "" {
 		im.keys[r.Mark.Key] = res.Record.ID
 	}
-	im.applied[res.Record.ID] = nil
 	return res.Repeated, nil
-}
-
-// repeated tells whether the line of a request was applied to its target by an
-// earlier run.
-func (im *Importer) repeated(ctx context.Context, r *command.Request) (bool, error) {
-	if r.Target.ID == 0 {
-		return false, nil
-	}
-	lines, known := im.applied[r.Target.ID]
-	if !known {
-		var err error
-		if lines, err = im.commands.AppliedLines(ctx, r.Kind, r.Target.ID, im.o.Source); err != nil {
-			if errors.Is(err, command.ErrErased) { // nothing brings it back
-				return true, nil
-			}
-			return false, err
-		}
-	}
-	for len(lines) > 0 && lines[0].Line < r.Mark.Line {
-		lines = lines[1:]
-	}
-	im.applied[r.Target.ID] = lines
-	if len(lines) == 0 || lines[0].Line > r.Mark.Line {
-		return false, nil
-	}
-	return true, lines[0].Same(r.Cause)
 }
 
 // create makes a record. A term of the name that is there already gets the key

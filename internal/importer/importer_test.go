@@ -59,7 +59,7 @@ func setup(t *testing.T) *bench {
 // on makes a bench on a store, as after a restart.
 func on(t *testing.T, store port.Adapted) *bench {
 	t.Helper()
-	commands, err := command.New(store, &calendar.Rules{Site: time.UTC, Clean: htmltext.New()}, plainHasher{},
+	commands, err := command.New(port.Adapt(store), &calendar.Rules{Site: time.UTC, Clean: htmltext.New()}, plainHasher{},
 		command.Options{Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)

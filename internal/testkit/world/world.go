@@ -109,10 +109,15 @@ func New(t testing.TB, o Options) *World {
 		w.Index, err = memindex.New(memindex.Options{})
 		must(err)
 	}
-	w.project = &projecting{Adapted: cmp.Or(o.Store, port.Adapted(memstore.New())), index: w.Index}
+	if o.Store == nil {
+		store := memstore.New()
+		t.Cleanup(func() { _ = store.Close() })
+		o.Store = store
+	}
+	w.project = &projecting{Adapted: o.Store, index: w.Index}
 	w.Store, w.Events = w.project, port.Adapt(w.project)
 	rules := &calendar.Rules{Site: o.Site, Clean: htmltext.New()}
-	w.Commands, err = command.New(w.Store, rules, PlainHasher{}, command.Options{Now: w.Clock.Now})
+	w.Commands, err = command.New(w.Events, rules, PlainHasher{}, command.Options{Now: w.Clock.Now})
 	must(err)
 	w.Records = w.Commands.Records()
 	queries := query.Options{
