@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// adapters says which adapters a process works with. Each has an embedded default,
-// and they may be mixed.
+// adapters says which adapters a process works with. Store and read model have an embedded
+// default; they may be mixed.
 type adapters struct {
 	store       string // postgres URL; "": SQLite in the data directory
 	storeListen string // URL to listen for changes by; "": that of store
@@ -18,7 +18,7 @@ type adapters struct {
 	// how long calls of the database may take
 	storeRead, storeAppend time.Duration
 
-	feed                             string // NATS URLs; "": in the process
+	feed                             string // NATS URLs; "": none
 	feedCredentials, feedNKey        string
 	feedDomain, feedAPIPrefix        string
 	feedCA, feedCert, feedKey        string
@@ -33,7 +33,7 @@ type adapters struct {
 // holdsData tells whether a process that serves keeps anything in the data
 // directory, which then belongs to it. The roles that share their work do not.
 func (s *settings) holdsData() bool {
-	return (s.serves == "" || s.serves == servesAll) && (s.store == "" || s.feed == "" || s.engine().local)
+	return (s.serves == "" || s.serves == servesAll) && (s.store == "" || s.engine().local)
 }
 
 // defaultLameDuck is how long load balancers go on sending requests to a process that
@@ -84,7 +84,7 @@ func (s *settings) misfits() []string {
 	if s.serves == servesAPI || s.serves == servesRelay || s.serves == servesProjector {
 		need(s.store, "--store postgres://…")
 	}
-	if s.serves == servesRelay || s.serves == servesProjector {
+	if s.serves == servesRelay {
 		need(s.feed, "--feed nats://…")
 	}
 	if s.serves == servesAPI || s.serves == servesProjector {

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"daybook/calendar"
 	"daybook/command"
 	"daybook/eventstore/feed"
@@ -134,26 +136,27 @@ func (b *backend) tryWrite(ctx context.Context) {
 
 // lookAtFeed tells in a health whether the feed is reached and has the entries.
 func (b *backend) lookAtFeed(ctx context.Context, h *health) error {
-	t, err := openFeed(b.s, b.log) //nolint:contextcheck // its log lines come long after this call
+	js, err := openFeed(b.s, b.log) //nolint:contextcheck // its log lines come long after this call
 	if err != nil {
 		return err
 	}
-	for left := healthWait; t.reachable() != nil && left > 0; left -= minServerWait / 5 {
+	defer js.Conn().Close()
+	for left := healthWait; !js.Conn().IsConnected(); left -= minServerWait / 5 {
+		if left <= 0 {
+			h.Status = statusDegraded
+			h.because(statusNoFeed, "")
+			return nil
+		}
 		if err := pause.For(ctx, minServerWait/5); err != nil {
-			return errors.Join(err, t.close())
+			return err
 		}
 	}
-	if t.reachable() != nil {
-		h.Status = statusDegraded
-		h.because(statusNoFeed, "")
-		return t.close()
-	}
-	h.Published, err = b.published(ctx, t, h.Head, maxStill)
+	h.Published, err = b.published(ctx, js, h.Head, maxStill)
 	switch {
 	case err == nil && h.Published >= h.Head, h.Head == 0:
-		return t.close()
+		return nil
 	case ctx.Err() != nil:
-		return errors.Join(ctx.Err(), t.close())
+		return ctx.Err()
 	}
 	h.Status = statusDegraded
 	cause := ""
@@ -161,14 +164,14 @@ func (b *backend) lookAtFeed(ctx context.Context, h *health) error {
 		cause = err.Error()
 	}
 	h.because(fmt.Sprintf("the feed stands at %d of %d", h.Published, h.Head), cause)
-	return t.close()
+	return nil
 }
 
 // published waits until the feed has the entries up to a position, and tells how far it
 // is after a limit; the error is that of the last look, or of the context.
-func (b *backend) published(ctx context.Context, t *transport, want calendar.Position, limit time.Duration) (at calendar.Position, err error) {
+func (b *backend) published(ctx context.Context, js jetstream.JetStream, want calendar.Position, limit time.Duration) (at calendar.Position, err error) {
 	for left := limit; ; left -= minServerWait {
-		at, err = feed.Published(ctx, b.store, t.js, b.s.feedPrefix)
+		at, err = feed.Published(ctx, b.events, js, b.s.feedPrefix)
 		if err == nil && at >= want || want == 0 || left <= 0 {
 			return at, err
 		}

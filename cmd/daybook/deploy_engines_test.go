@@ -27,6 +27,7 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/feed"
 	"daybook/eventstore/memstore"
+	"daybook/eventstore/port"
 	"daybook/eventstore/postgres"
 	"daybook/internal/testkit/engines"
 	"daybook/internal/testkit/world"
@@ -92,8 +93,7 @@ func feeds(t *testing.T, url string) {
 	if res[0].Err != nil {
 		t.Fatal(res[0].Err)
 	}
-	relay, err := feed.NewRelay(store, js, feed.RelayOptions{})
-	must(t, err)
+	relay := feed.NewRelay(port.Adapt(store), js, feed.RelayOptions{})
 	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	relayed := make(chan error, 1)
 	go func() { relayed <- relay.Run(ctx) }()

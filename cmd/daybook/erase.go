@@ -12,6 +12,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"daybook/calendar"
 	"daybook/command"
 	"daybook/eventstore/feed"
@@ -195,30 +197,30 @@ const streamWait = 10 * time.Second
 // stream waits until the stream was made again: a relay does it when it reads the entry.
 func (e *erasing) stream(ctx context.Context) error {
 	live := e.b.live.Load()
-	var t *transport
+	var js jetstream.JetStream
 	switch {
 	case live != nil && live.feed != nil:
-		t = live.feed
+		js = live.feed
 	case e.s.feed == "":
 		e.add("feed", placeDone, "")
-		return nil // it is in the memory of a process that serves
+		return nil // there is none
 	default:
 		var err error
-		if t, err = openFeed(e.b.s, e.b.log); err != nil { //nolint:contextcheck // its log lines come long after this call
+		if js, err = openFeed(e.b.s, e.b.log); err != nil { //nolint:contextcheck // its log lines come long after this call
 			return err
 		}
-		defer func() { _ = t.close() }()
+		defer js.Conn().Close()
 	}
 	published := func(ctx context.Context, limit time.Duration) error {
-		at, err := e.b.published(ctx, t, e.of.Position, limit)
+		at, err := e.b.published(ctx, js, e.of.Position, limit)
 		if err == nil && at < e.of.Position {
 			err = fmt.Errorf("the feed stands at %d of %d", at, e.of.Position)
 		}
 		return err
 	}
 	err := published(ctx, streamWait)
-	if err != nil && t.shared && ctx.Err() == nil { // no relay serves: this is one for a while
-		err = e.relayed(ctx, t, func(ctx context.Context) error { return published(ctx, maxStill) })
+	if err != nil && ctx.Err() == nil { // no relay serves: this is one for a while
+		err = e.relayed(ctx, js, func(ctx context.Context) error { return published(ctx, maxStill) })
 	}
 	if err != nil {
 		return fmt.Errorf("feed: %w", err)
@@ -228,15 +230,12 @@ func (e *erasing) stream(ctx context.Context) error {
 }
 
 // relayed does work while a relay of this command runs.
-func (e *erasing) relayed(ctx context.Context, t *transport, work func(context.Context) error) error {
-	relay, err := feed.NewRelay(e.b.store, t.js, feed.RelayOptions{Log: e.b.log, Prefix: e.b.s.feedPrefix, Replicas: e.b.s.feedReplicas})
-	if err != nil {
-		return err
-	}
+func (e *erasing) relayed(ctx context.Context, js jetstream.JetStream, work func(context.Context) error) error {
+	relay := feed.NewRelay(e.b.events, js, feed.RelayOptions{Log: e.b.log, Prefix: e.b.s.feedPrefix, Replicas: e.b.s.feedReplicas})
 	within, stop := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { done <- relay.Run(within) }()
-	err = work(ctx)
+	err := work(ctx)
 	stop()
 	return errors.Join(err, <-done)
 }

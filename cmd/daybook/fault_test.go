@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"daybook/eventstore/feed"
+	"daybook/eventstore/port"
 	"daybook/internal/testkit/engines"
 	"daybook/projector"
 	"daybook/query/readmodel/elastic"
@@ -473,16 +474,9 @@ func TestFaultTwoOfEach(t *testing.T) {
 // of the fleet.
 func (f *fleet) bare(js jetstream.JetStream, url, prefix string, other *server) {
 	f.t.Helper()
-	store := f.open()
-	relay, err := feed.NewRelay(store, js, feed.RelayOptions{})
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	source, err := feed.NewSource(store, js, feed.SourceOptions{})
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	defer func() { _ = source.Close() }()
+	store := port.Adapt(f.open())
+	relay, source := feed.NewRelay(store, js, feed.RelayOptions{}), feed.NewSource(store, js, feed.SourceOptions{})
+	defer source.Close()
 	model, err := elastic.Open(f.t.Context(), url, elastic.Options{Prefix: prefix})
 	if err != nil {
 		f.t.Fatal(err)

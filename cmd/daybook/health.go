@@ -180,7 +180,7 @@ func (b *backend) reached(ctx context.Context) health {
 	now := time.Now()
 	l.look(now, head)
 	h.Relay, h.Projector = l.states()
-	if l.relay != nil && l.feed.reachable() != nil {
+	if l.relay != nil && !l.feed.Conn().IsConnected() {
 		h.Status, h.Why = statusDegraded, statusNoFeed // lists follow the store
 		if b.s.serves == servesRelay {
 			h.Status, h.Why = statusNoFeed, ""

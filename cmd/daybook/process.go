@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+	"github.com/nats-io/nats.go/jetstream"
 	group "github.com/oklog/run"
 
 	"daybook/calendar"
@@ -74,13 +75,13 @@ type process struct {
 
 // live is the part of a backend that only a running service has.
 type live struct {
-	model      *upkeep.Upkeep // nil: the role has none
-	feed       *transport     // nil: the role has none
-	relay      *feed.Relay    // nil: the role is another one
-	relaying   *lease.State   // nil: without a lease
-	projects   bool           // the role keeps the read model
-	projecting *lease.State   // nil: without a lease
-	caughtUp   atomic.Bool    // the read model has reached the head of the start
+	model      *upkeep.Upkeep      // nil: the role has none
+	feed       jetstream.JetStream // nil: there is none, or the role does not use it
+	relay      *feed.Relay         // nil: there is no feed, or the role is another one
+	relaying   *lease.State        // nil: without a lease
+	projects   bool                // the role keeps the read model
+	projecting *lease.State        // nil: without a lease
+	caughtUp   atomic.Bool         // the read model has reached the head of the start
 	past       atomic.Pointer[past.Service]
 
 	failed atomic.Pointer[listFailure] // the last one
@@ -114,8 +115,9 @@ func (p *process) actor(ctx context.Context) (execute func() error, interrupt fu
 // work opens what the roles need, runs them until the context ends, and closes
 // it.
 //
-//	HTTP ─► command ─► event store ─► relay ─► JetStream ─► projector ─► read model
-//	  └───► query ◄──────────────────────────────────────────────────────────┘
+//	HTTP ─► command ─► event store ─┬─► relay ─► JetStream ─┬─► projector ─► read model
+//	  │                             └───────────────────────┘                     │
+//	  └───► query ◄───────────────────────────────────────────────────────────────┘
 func (p *process) work(ctx context.Context) (err error) {
 	s := p.s
 	var b *backend
@@ -141,21 +143,23 @@ func (p *process) work(ctx context.Context) (err error) {
 	}
 	r.g.Add(lifecycle.Actor(ctx, p.log, "work", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }))
 
-	if s.serves != servesAPI {
+	if s.serves != servesAPI && s.feed != "" {
 		if r.l.feed, err = openFeed(s, p.log); err != nil { //nolint:contextcheck // its log lines come long after this call
 			return err
 		}
-		defer closing(r.l.feed.close)
+		defer r.l.feed.Conn().Close()
 	}
 	if s.serves != servesRelay {
 		p.readiness.waitFor("read model")
 		var source projector.Source // none for a role that does not project
-		if r.l.feed != nil {
-			var end func() error
-			if source, end, err = r.source(); err != nil {
-				return err
+		if s.serves != servesAPI {
+			followed := r.l.feed
+			if b.leases == nil {
+				followed = nil // all that is written passes through this process
 			}
-			defer closing(end)
+			of := feed.NewSource(b.events, followed, feed.SourceOptions{Log: p.log, Prefix: s.feedPrefix})
+			defer of.Close()
+			source = of
 		}
 		if r.l.model, err = b.openModel(ctx, source); err != nil {
 			return err
@@ -182,16 +186,15 @@ func (p *process) work(ctx context.Context) (err error) {
 	}
 	switch s.serves {
 	case servesRelay:
-		err = r.relay(add)
+		r.relay(add)
 	case servesProjector:
 		r.project(add)
 	case servesAPI:
 	default:
-		err = r.relay(add)
+		if r.l.feed != nil {
+			r.relay(add)
+		}
 		r.project(add)
-	}
-	if err != nil {
-		return err
 	}
 	add("memory", tuneCollector)
 	add("health", func(ctx context.Context) error { return b.watchHealth(ctx, p.log) })
@@ -285,35 +288,14 @@ func (r *roles) reach(ctx context.Context) error {
 	return nil
 }
 
-// source gives what the projector reads: the store itself where it is in this process,
-// else the feed.
-func (r *roles) source() (source projector.Source, end func() error, err error) {
-	if recent, ok := r.b.store.(feed.RecentStore); ok {
-		beside, err := feed.NewFollower(recent)
-		return beside, func() error { return nil }, err
-	}
-	of, err := feed.NewSource(r.b.store, r.l.feed.js, feed.SourceOptions{Log: r.log, Prefix: r.s.feedPrefix})
-	if err != nil {
-		return nil, nil, err
-	}
-	return of, of.Close, nil
-}
-
-// relay adds the relay: under a lease when others may run one on the same feed.
-func (r *roles) relay(add func(string, func(context.Context) error)) error {
-	relay, err := feed.NewRelay(r.b.store, r.l.feed.js, feed.RelayOptions{
-		Log: r.log, Prefix: r.s.feedPrefix, Replicas: r.s.feedReplicas, Observe: r.b.hooks.Publishing, Sole: !r.l.feed.shared,
+// relay adds the relay, under a lease when others may run one.
+func (r *roles) relay(add func(string, func(context.Context) error)) {
+	r.l.relay = feed.NewRelay(r.b.events, r.l.feed, feed.RelayOptions{
+		Log: r.log, Prefix: r.s.feedPrefix, Replicas: r.s.feedReplicas, Observe: r.b.hooks.Publishing,
 	})
-	if err != nil {
-		return err
-	}
-	r.l.relay = relay
-	work := relay.Run
-	if r.l.feed.shared {
-		work, r.l.relaying = r.leased(relayLease+r.s.feedPrefix, relay.Run, nil)
-	}
+	var work func(context.Context) error
+	work, r.l.relaying = r.leased(relayLease+r.s.feedPrefix, r.l.relay.Run, nil)
 	add("relay", work)
-	return nil
 }
 
 // project adds what keeps the read model: under a lease when it is shared.

@@ -194,7 +194,7 @@ func (s *settings) table() []setting {
 	return slices.Concat(
 		in("", setting{name: fileSetting, value: "FILE", brief: "YAML file of settings, as per-page-max: 200; flags and environment win over it", set: readable(&s.file)}),
 		in(ofStore, []setting{
-			{name: "data", value: "DIR", def: "./daybook-data", brief: "directory of the event store, the feed and the snapshot", set: checked(&s.data, "name a directory", func(v string) bool { return v != "" })},
+			{name: "data", value: "DIR", def: "./daybook-data", brief: "directory of the event store and the snapshot", set: checked(&s.data, "name a directory", func(v string) bool { return v != "" })},
 			{name: "store", value: "URL", secret: true, brief: "postgres://… of the event store; empty: SQLite in --data", set: urls(&s.store, "a postgres:// URL", oneURL, "postgres", "postgresql")},
 			{name: "store-schema", value: "NAME", def: "daybook", brief: "schema of the database that the store has for itself", set: checked(&s.storeSchema, "be lower-case letters, digits and _, not beginning with pg_, at most 48", isSchema)},
 			{name: "store-listen", value: "URL", secret: true, brief: "postgres://… to hear of changes by, where --store is a pooler that passes none on", set: urls(&s.storeListen, "a postgres:// URL", oneURL, "postgres", "postgresql")},
@@ -203,7 +203,7 @@ func (s *settings) table() []setting {
 			{name: "store-append-deadline", value: "TIME", def: "10s", brief: "how long an append to the database may take, 100ms to 1m; half of it is for finding out what became of the first attempt", set: deadline(&s.storeAppend)},
 		}...),
 		in(ofFeed, []setting{
-			{name: "feed", value: "URLS", secret: true, brief: "nats://… servers of the feed, commas between them; empty: in the process", set: urls(&s.feed, "nats:// or tls:// URLs", 0, "nats", "tls", "ws", "wss")},
+			{name: "feed", value: "URLS", secret: true, brief: "nats://… servers of the feed, commas between them; empty: none", set: urls(&s.feed, "nats:// or tls:// URLs", 0, "nats", "tls", "ws", "wss")},
 			{name: "feed-credentials", value: "FILE", brief: "NATS credentials (.creds)", set: readable(&s.feedCredentials)},
 			{name: "feed-nkey", value: "FILE", brief: "NATS nkey seed, in the place of credentials", set: readable(&s.feedNKey)},
 			{name: "feed-domain", value: "NAME", brief: "JetStream domain", set: text(&s.feedDomain)},

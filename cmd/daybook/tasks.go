@@ -206,8 +206,7 @@ func runHealth(ctx context.Context, c *console, s *settings, args []string) erro
 	if len(args) != 0 {
 		return usageError("takes no argument, not %q", args)
 	}
-	shared := s.store != "" && !s.engine().local
-	if shared && s.feed != "" {
+	if s.store != "" && !s.engine().local {
 		return runTask(ctx, withoutInput(c), s, "health", nil)
 	}
 	lock, server, err := holdOrReach(ctx, s.data, false, holderWait, order{"health", nil, s.ordered(), c.terminal})
@@ -217,8 +216,6 @@ func runHealth(ctx context.Context, c *console, s *settings, args []string) erro
 	switch {
 	case server != nil: // the answer keeps the deadline of the order: it is short
 		return server.follow(ctx, withoutInput(c))
-	case shared: // nothing of it is in a directory, unless a process has its own feed
-		return runTask(ctx, withoutInput(c), s, "health", nil)
 	case err != nil:
 		return err
 	}

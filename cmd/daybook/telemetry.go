@@ -99,7 +99,7 @@ func (w *watching) follow(b *backend, l *live) {
 		state.Relay = func() (feed.RelayStats, bool) {
 			s := l.relay.Stats()
 			relay, _ := l.states()
-			return s, relay == roleActive && !s.Standby
+			return s, relay == roleActive
 		}
 	}
 	if l.projects {

@@ -4,28 +4,27 @@ import (
 	"testing"
 
 	"daybook/eventstore/feed"
-	"daybook/eventstore/memstore"
 )
 
 // TestLateReader: what was published entry by entry while the reader was busy is
 // given in few pieces: each costs a read model a write of the position.
 func TestLateReader(t *testing.T) {
 	t.Parallel()
-	js := embedded(t, t.TempDir()).JetStream()
-	s := memstore.New()
+	js := embedded(t)
+	s := newStore(t)
 	actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
 	src := source(t, s, js, feed.SourceOptions{})
 	at := add(t, s, 1)
 	mustReadAll(t, s, src, 0, at) // from the stream from here on
 	const entries = 300
-	from, err := s.Mark(t.Context(), at)
-	check(t, err)
+	from := markOf(t, s, at)
 	for range entries {
 		at = add(t, s, 1)
 		until(t, js, at)
 	}
 	reads := 0
 	for from.Position < at {
+		var err error
 		_, from, err = src.Read(within(t), from, 1000)
 		check(t, err)
 		reads++

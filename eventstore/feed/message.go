@@ -4,14 +4,14 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 )
 
 // The headers of a message: CloudEvents 1.0 in binary mode, and some of our own.
@@ -144,36 +144,29 @@ func appendRaw(b, raw []byte) []byte {
 	return append(b, raw...)
 }
 
-// Decode reads the header and data of a message that Encode made. Of a message with HeaderOmitted it
-// gives the entry without fields and state, and whole is false. Of one with
-// HeaderRedacted it gives no hashes.
+// Decode reads the header and data of a message that Encode made. Of a message with
+// HeaderOmitted it returns the entry without fields and state, and whole is false. Of one
+// with HeaderRedacted it returns no hashes.
 func Decode(h nats.Header, data []byte) (e eventstore.Entry, whole bool, err error) {
 	var p payload
-	if err := json.Unmarshal(data, &p); err != nil {
-		return e, false, fmt.Errorf("message of the feed: %w", err)
-	}
-	kind, ok := calendar.ParseKind(p.Kind)
-	if !ok {
-		return e, false, fmt.Errorf("message of the feed: kind %q", p.Kind)
-	}
-	at, err := time.Parse(timeForm, p.Time)
-	if err != nil {
-		return e, false, fmt.Errorf("message of the feed: %w", err)
-	}
-	if id := h.Get(HeaderID); id != strconv.FormatUint(uint64(p.Position), 10) {
-		return e, false, fmt.Errorf("message of the feed: header %s is %q, position is %d", HeaderID, id, p.Position)
+	jsonErr := json.Unmarshal(data, &p)
+	at, timeErr := time.Parse(timeForm, p.Time)
+	kind, known := calendar.ParseKind(p.Kind)
+	if !known || h.Get(HeaderID) != p.Position.String() {
+		err = fmt.Errorf("kind %q, %s %q, position %d", p.Kind, HeaderID, h.Get(HeaderID), p.Position)
 	}
 	e = eventstore.Entry{
 		Position: p.Position, Kind: kind, ID: p.ID, Version: p.Version, Time: at,
 		Actor: p.Actor, Cause: p.Cause, Change: p.Change,
 		Fields: present(p.Fields), State: present(p.State),
 	}
+	var byErr error
 	if by := h.Get(HeaderRedacted); by != "" {
-		n, err := strconv.ParseUint(by, 10, 64)
-		if err != nil {
-			return e, false, fmt.Errorf("message of the feed: header %s: %w", HeaderRedacted, err)
-		}
-		e.Redacted = &eventstore.Redacted{By: calendar.Position(n)}
+		e.Redacted = new(eventstore.Redacted)
+		_, byErr = fmt.Sscan(by, &e.Redacted.By)
+	}
+	if err = errors.Join(jsonErr, timeErr, err, byErr); err != nil {
+		return e, false, fmt.Errorf("message of the feed: %w", err)
 	}
 	return e, h.Get(HeaderOmitted) == "", nil
 }

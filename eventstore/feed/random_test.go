@@ -12,17 +12,16 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"daybook/calendar"
-	"daybook/eventstore"
 	"daybook/eventstore/feed"
-	"daybook/eventstore/memstore"
+	eventstore "daybook/eventstore/port"
 )
 
 // chaos is a store, a stream and readers, and what happens to them.
 type chaos struct {
 	t       *testing.T
 	dice    *rand.Rand
-	store   *memstore.Store
-	seen    feed.Store // by relays and sources
+	store   *store
+	seen    eventstore.Store // by relays and sources
 	js      jetstream.JetStream
 	head    calendar.Position
 	log     *lines
@@ -40,7 +39,7 @@ func testRandom(t *testing.T, p place) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
-			s := memstore.New()
+			s := newStore(t)
 			c := &chaos{t: t, log: new(lines), dice: rand.New(rand.NewPCG(seed, 1)), store: s, seen: s, js: p.open(t).JetStream()}
 			if seed%2 == 1 {
 				c.seen = unaware{s}
@@ -86,14 +85,14 @@ func (c *chaos) newestFromStream() bool {
 	src := source(c.t, c.seen, c.js, feed.SourceOptions{Stall: 50 * time.Millisecond})
 	check(c.t, readAll(within(c.t), c.store, src, before, c.head, 64))
 	st := src.Stats()
-	check(c.t, src.Close())
+	src.Close()
 	return st.FromStore == 0
 }
 
 func (c *chaos) openReader(i int) {
 	r := &c.readers[i]
 	if r.source != nil {
-		check(c.t, r.source.Close())
+		r.source.Close()
 	}
 	r.source = source(c.t, c.seen, c.js, feed.SourceOptions{Stall: 10 * time.Millisecond})
 }

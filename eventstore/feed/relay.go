@@ -1,8 +1,8 @@
 package feed
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,30 +16,24 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
+	"daybook/internal/ground/lifecycle"
 	"daybook/internal/ground/pause"
 )
 
-// Sizes and times of the relay. Together they bound what is under way at the
-// server to flightBytes, one group and one message.
 const (
-	groupEntries = 256     // entries per read of the store and per acknowledgement
-	groupBytes   = 1 << 20 // a group with more is cut
-	maxFlights   = 8       // groups that wait for their acknowledgement,
-	flightBytes  = 8 << 20 // and when they are of more, no other is sent
+	// groupEntries is how many entries share an acknowledgement. One group is sent while
+	// another one is acknowledged; each ends after eventstore.PageBytes too.
+	groupEntries = 256
 
-	minPoll = 5 * time.Millisecond
-	maxPoll = time.Second
-
-	// gather is how long entries are gathered for a stream that nobody else can reach.
-	gather = 20 * time.Millisecond
-
-	// A cluster drops what is asked of it while a leader changes, so asking again
-	// soon is what mends it.
+	// A cluster drops what is asked of it while a leader changes, so asking again soon is
+	// what mends it.
 	requestWait = 2 * time.Second
 	minRetry    = 20 * time.Millisecond
 	maxRetry    = time.Second
-	maxRemake   = 30 * time.Second
+
+	// standby is how long about a relay that met another one waits.
+	standby = 250 * time.Millisecond
 )
 
 // RelayOptions are the settings of a relay. The zero value works.
@@ -47,71 +41,30 @@ type RelayOptions struct {
 	Log *slog.Logger // nil: no log
 	// Prefix names the stream and its subjects, see StreamName. "": DefaultPrefix.
 	Prefix string
-	// MaxBytes bounds the stream; the oldest messages drop out and are read from
-	// the store instead. 0: DefaultMaxBytes, of a Sole relay TailBytes; at least
-	// MinMaxBytes.
+	// MaxBytes bounds the stream; the oldest messages drop out and are read from the store
+	// instead. 0: DefaultMaxBytes.
 	MaxBytes int64
-	// Replicas is the number of servers of a cluster that keep the stream, 1 to
-	// 5. 0: 1. A stream that is there gets as many when a relay begins.
+	// Replicas is the number of servers of a cluster that keep the stream, 1 to 5. 0: 1. A
+	// stream that is there gets as many when a relay begins.
 	Replicas int
-	// Replay is the number of newest entries that a stream is filled with when
-	// it is made again. 0: 100,000; none of a Sole relay.
+	// Replay is the number of newest entries that a stream is filled with when it is made
+	// again. 0: 100,000.
 	Replay int
-	// AckWait is how long the server may take to acknowledge, and Standby how
-	// long a relay that met another one watches before it takes over. 0: 2 s
-	// and 250 ms.
-	AckWait, Standby time.Duration
-	// Sole says that nobody else can reach the stream, as in an embedded server.
-	// Then it is a tail in memory that begins at the head: its one reader takes
-	// from the store what went before.
-	Sole bool
-	// Observe, when set, is told of every group of entries that is given to the
-	// server, and what it gives, of its acknowledgement or of the error that
-	// ended the wait for it.
+	// Observe, when set, is called with every group of entries that is given to the
+	// server, and the function that it returns when the group is acknowledged, or with the
+	// error that ended the wait for it.
 	Observe func(first, last calendar.Position) func(error)
-	// Now is the clock of the times in RelayStats. nil: time.Now.
-	Now func() time.Time
 }
 
-func (o *RelayOptions) fill() error {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
+func (o *RelayOptions) fill() {
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	o.Prefix = cmp.Or(o.Prefix, DefaultPrefix)
+	o.MaxBytes = cmp.Or(o.MaxBytes, DefaultMaxBytes)
+	o.Replicas = cmp.Or(o.Replicas, 1)
+	o.Replay = cmp.Or(o.Replay, 100_000)
+	if o.Observe == nil {
+		o.Observe = func(_, _ calendar.Position) func(error) { return func(error) {} }
 	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Prefix == "" {
-		o.Prefix = DefaultPrefix
-	}
-	if err := CheckPrefix(o.Prefix); err != nil {
-		return fmt.Errorf("relay: prefix %q %w", o.Prefix, err)
-	}
-	if o.MaxBytes == 0 {
-		o.MaxBytes = DefaultMaxBytes
-		if o.Sole {
-			o.MaxBytes = TailBytes
-		}
-	}
-	if o.MaxBytes < MinMaxBytes {
-		return fmt.Errorf("relay: stream of %d bytes, must be at least %d", o.MaxBytes, MinMaxBytes)
-	}
-	if o.Replicas < 0 || o.Replicas > 5 {
-		return fmt.Errorf("relay: %d replicas, must be 1 to 5", o.Replicas)
-	}
-	if o.Replay < 0 {
-		return fmt.Errorf("relay: replay of %d entries, must not be negative", o.Replay)
-	}
-	o.Replicas = max(o.Replicas, 1)
-	if o.Replay == 0 && !o.Sole {
-		o.Replay = 100_000
-	}
-	if o.AckWait <= 0 {
-		o.AckWait = requestWait
-	}
-	if o.Standby <= 0 {
-		o.Standby = 250 * time.Millisecond
-	}
-	return nil
 }
 
 // RelayStats are counts since the start of a relay.
@@ -121,44 +74,38 @@ type RelayStats struct {
 	Conflicts uint64            // times that another relay was met
 	Rebuilt   uint64            // times that the stream was made new
 	Retries   uint64            // times that an error made the relay begin again
-	Standby   bool              // another relay is active
 	Error     string            // what made it begin again; "" when all is well since
-	Since     time.Time         // when Error began, whatever it said at first; zero without one
-	// Moved is when the relay last did its work: the server acknowledged, or the store
-	// had nothing that is not on the stream. It looks at least once in a second, so
-	// one that is active and has not moved for many of them, does not.
-	Moved time.Time
 }
 
-// Relay publishes the entries of a store. Any number of relays may run on one
-// stream: one is active and the others are ready to take over; the server
-// refuses whatever is not the next entry, so the stream is right even when two
-// are active.
+// Relay publishes the entries of a store. Any number of relays may run on one stream: the
+// server refuses whatever is not the next entry, so the stream is right even when two are
+// active.
 type Relay struct {
-	store Store
-	js    jetstream.JetStream
-	o     RelayOptions
+	store  eventstore.Store
+	source *Source // of the store alone
+	js     jetstream.JetStream
+	o      RelayOptions
 
-	// clean is the head of the store when this relay made the stream: what was erased up
-	// to there is not in it. Of Run alone.
-	clean calendar.Position
+	// Of Run alone:
+	wait  *backoff.ExponentialBackOff // before the relay begins again
+	seen  *jetstream.StreamInfo       // the stream that the session began with
+	clean calendar.Position           // head of the store when this relay made the stream: nothing erased up to there is in it
 
-	mu    sync.Mutex
-	stats RelayStats
+	mu     sync.Mutex
+	stats  RelayStats
+	outage lifecycle.Outage
 }
 
-// NewRelay makes a relay; Run starts it.
-func NewRelay(store Store, js jetstream.JetStream, o RelayOptions) (*Relay, error) {
-	if store == nil || js == nil {
-		return nil, errors.New("relay: store and JetStream are required")
-	}
-	if err := o.fill(); err != nil {
-		return nil, err
-	}
-	return &Relay{store: store, js: js, o: o}, nil
+// NewRelay returns a relay; Run starts it.
+func NewRelay(store eventstore.Store, js jetstream.JetStream, o RelayOptions) *Relay {
+	o.fill()
+	r := &Relay{store: store, source: NewSource(store, nil, SourceOptions{}), js: js, o: o, wait: backoff.NewExponentialBackOff()}
+	r.wait.InitialInterval, r.wait.MaxInterval = minRetry, maxRetry
+	r.outage = lifecycle.Outage{Log: o.Log, Message: "relay begins again"}
+	return r
 }
 
-// Stats gives the counts.
+// Stats returns the counts.
 func (r *Relay) Stats() RelayStats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -174,393 +121,166 @@ func (r *Relay) count(f func(*RelayStats)) {
 // What ends a session.
 var (
 	errConflict = errors.New("stream is not where this relay left it")
-	errStorage  = errors.New("stream cannot keep messages")
-	errBroken   = errors.New("connection to NATS lost")
 	errErased   = errors.New("a record was erased whose entries the stream holds")
 )
 
-// Run publishes until the context ends; then it gives nil. It gives an error
-// when the store is closed or is itself at fault (eventstore.ErrDamaged); whatever else goes
-// wrong is tried again for ever.
+// Run publishes until the context ends; then it returns nil. It returns an error when the
+// store is closed or damaged; whatever else goes wrong is tried again for ever.
 func (r *Relay) Run(ctx context.Context) error {
-	wait := backoff.NewExponentialBackOff()
-	wait.InitialInterval, wait.MaxInterval = minRetry, maxRetry
-	remake := backoff.NewExponentialBackOff() // filling a stream is work
-	remake.InitialInterval, remake.MaxInterval = maxRetry, maxRemake
-	standby, failed, told := false, false, ""
-	full := calendar.Position(0) // what the stream held when it was deleted because it failed
-	done := func() {
-		failed, told = false, ""
-		wait.Reset()
-		if r.Stats().Position > full {
-			remake.Reset()
-		}
-		r.count(func(s *RelayStats) { s.Error, s.Since, s.Moved = "", time.Time{}, r.o.Now() })
-	}
 	for {
-		err := r.session(ctx, standby, done)
-		backOff := wait
+		err := r.session(ctx)
+		if errors.Is(err, errErased) {
+			err = r.drop(ctx, "a record was erased")
+		}
+		next := r.wait.NextBackOff()
 		switch {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // it was asked to end
+		case err == nil:
+			continue
 		case errors.Is(err, eventstore.ErrClosed), errors.Is(err, eventstore.ErrDamaged):
 			return fmt.Errorf("relay: %w", err)
 		case errors.Is(err, errConflict):
-			standby = true
 			r.count(func(s *RelayStats) { s.Conflicts++ })
-			r.o.Log.Info("relay met another one", "position", uint64(r.Stats().Position))
-			continue
-		case errors.Is(err, errErased):
-			if err = r.dropErased(ctx); err == nil {
-				continue
-			}
-		case errors.Is(err, errStorage) && failed:
-			if err := r.dropFailed(ctx); err != nil {
-				r.o.Log.Warn("stream not deleted", "error", err)
-			}
-			full, backOff = r.Stats().Position, remake
+			r.o.Log.InfoContext(ctx, "relay met another one", "error", err)
+			next = standby/2 + rand.N(standby) // not the same in all relays
+		default:
+			r.count(func(s *RelayStats) { s.Retries, s.Error = s.Retries+1, err.Error() })
+			r.outage.Note(ctx, err)
 		}
-		// Once may be a setting, which the next session mends.
-		failed = errors.Is(err, errStorage)
-		standby = false
-		next := backOff.NextBackOff()
-		r.count(func(s *RelayStats) {
-			if s.Error == "" {
-				s.Since = r.o.Now()
-			}
-			s.Retries, s.Error = s.Retries+1, err.Error()
-		})
-		level := slog.LevelWarn
-		if err.Error() == told { // tried for ever, told once
-			level = slog.LevelDebug
-		}
-		told = err.Error()
-		r.o.Log.Log(ctx, level, "relay begins again", "error", err, "wait", next)
 		if pause.For(ctx, next) != nil {
 			return nil //nolint:nilerr // it was asked to end
 		}
 	}
 }
 
-// session publishes from the stream's own last sequence on until something is
-// not as it should be. done is called whenever the server has acknowledged, and when
-// there is nothing for it to.
-func (r *Relay) session(ctx context.Context, standby bool, done func()) error {
-	if standby {
-		if err := r.standBy(ctx); err != nil {
-			return err
-		}
+// session publishes from the last sequence of the stream on until something is not as it
+// should be.
+func (r *Relay) session(ctx context.Context) error {
+	if _, err := eventstore.Wait(ctx, r.store, 0); err != nil {
+		return fmt.Errorf("wait for the first entry: %w", err)
 	}
-	origin, err := r.waitOrigin(ctx)
+	epoch := r.store.Epoch().History // of what is compared with the stream
+	origin, err := readOrigin(ctx, r.store)
 	if err != nil {
 		return err
 	}
-	epoch := r.store.Epoch() // of what is compared with the stream
 	last, err := r.ensure(ctx, origin)
 	if err != nil {
 		return err
 	}
+	at := eventstore.Head{}
+	if last > 0 {
+		if at, err = r.store.Head(ctx, eventstore.Point{Position: last}); err != nil {
+			return fmt.Errorf("mark of entry %d: %w", last, err)
+		}
+	}
+	if r.store.Epoch().History != epoch {
+		return eventstore.ErrHistory
+	}
 	r.count(func(s *RelayStats) { s.Position = last })
-	mark, err := r.store.Mark(ctx, last)
-	if err != nil {
-		return fmt.Errorf("mark of entry %d: %w", last, err)
-	}
-	from, err := find(ctx, r.store, mark)
-	if err != nil {
-		return err
-	}
-	groups := make(chan group, 1)
+	groups := make(chan group)
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return r.read(ctx, &reading{origin: origin, epoch: epoch, place: from}, groups) })
-	g.Go(func() error { return r.publish(ctx, groups, done) })
+	g.Go(func() error { return r.publish(ctx, at.Mark, origin, groups) })
+	g.Go(func() error { return r.acknowledge(ctx, groups) })
 	return g.Wait()
 }
 
-// standBy watches the stream and returns when the store has had entries for a
-// while that nobody published, or the stream others that nobody took away.
-func (r *Relay) standBy(ctx context.Context) error {
-	r.count(func(s *RelayStats) { s.Standby = true })
-	defer r.count(func(s *RelayStats) { s.Standby = false })
-	var before uint64
-	waiting := false
-	for {
-		origin, err := readOrigin(ctx, r.store)
-		if err != nil {
-			return err
-		}
-		stream, err := r.look(ctx)
-		if errors.Is(err, jetstream.ErrStreamNotFound) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		info := stream.CachedInfo()
-		reason, err := r.fault(ctx, stream, origin)
-		if err != nil {
-			return err
-		}
-		at, err := r.store.Head(ctx)
-		if err != nil {
-			return err
-		}
-		wanting := reason != "" || info.State.LastSeq < uint64(at)
-		if wanting && waiting && info.State.LastSeq == before {
-			return nil
-		}
-		before, waiting = info.State.LastSeq, wanting
-		r.count(func(s *RelayStats) { s.Position = calendar.Position(before) })
-		// Not the same wait in all relays, or two take over at once for ever.
-		if err := pause.For(ctx, r.o.Standby/2+rand.N(r.o.Standby)); err != nil {
-			return err
-		}
-	}
-}
-
-// group is entries made ready to be published; one without any says that the store
-// has no more.
+// group is entries that were sent.
 type group struct {
-	messages []*nats.Msg
-	size     int // of the payloads, in bytes
-	last     calendar.Position
-	end      func(error) // from Observe
+	first, last calendar.Position
+	ack         jetstream.PubAckFuture
+	end         func(error) // from Observe
 }
 
-// first is the position of the first entry.
-func (g *group) first() calendar.Position { return g.last - calendar.Position(len(g.messages)) + 1 }
-
-// ended lets who watches know of the end of a group.
-func (g *group) ended(err error) {
-	if g.end != nil {
-		g.end(err)
-	}
-}
-
-// reading is where a session is in the store.
-type reading struct {
-	origin string
-	epoch  uint64 // of the store when the stream was compared with it
-	place  place  // of the last entry that was read
-}
-
-// read makes groups of the entries after a place. Wake-ups of the store are a
-// hint; the poll is what is relied on.
-func (r *Relay) read(ctx context.Context, at *reading, out chan<- group) error {
-	poll, wait := minPoll, waiting{}
+// publish sends the entries after a mark. Each message expects the one before it as the
+// last of the stream, so the last one of a group, which alone asks for an acknowledgement,
+// can be stored only when all are.
+func (r *Relay) publish(ctx context.Context, at eventstore.Mark, origin string, out chan<- group) error {
+	// The server refuses larger messages, and ones that a small stream cannot hold several
+	// of would empty it.
+	limit := int(min(r.js.Conn().MaxPayload(), r.o.MaxBytes/8, MaxPayload))
 	for {
-		entries, commits, err := r.page(ctx, at)
+		b, err := r.source.read(ctx, at, groupEntries)
 		if err != nil {
 			return err
 		}
-		if len(entries) == 0 {
-			if err := give(ctx, out, group{}); err != nil {
-				return err
+		at = r.source.at
+		g := group{first: b.entries[0].Position, last: at.Position, end: r.o.Observe(b.entries[0].Position, at.Position)}
+		for i := range b.entries {
+			m, err := r.message(&b.entries[i], History{r.o.Prefix, origin, b.hashes[i]}, limit)
+			switch {
+			case err != nil:
+			case i < len(b.entries)-1:
+				err = r.js.Conn().PublishMsg(m)
+			default:
+				g.ack, err = r.js.PublishMsgAsync(m, jetstream.WithRetryAttempts(0))
 			}
-			if err := wait.more(ctx, r.store, at.place.at, poll); err != nil {
-				return err
+			if err != nil {
+				g.end(err)
+				return fmt.Errorf("publish up to entry %d: %w", g.last, err)
 			}
-			if r.o.Sole { // nobody waits for it
-				if err := pause.For(ctx, gather); err != nil {
-					return err
-				}
-			}
-			poll = min(2*poll, maxPoll)
-			continue
 		}
-		poll, wait = minPoll, waiting{}
-		for len(entries) > 0 {
-			var g group
-			for len(entries) > 0 && g.size < groupBytes {
-				m, err := r.message(at, &entries[0], &commits)
-				if err != nil {
-					return err
-				}
-				g.messages = append(g.messages, m)
-				g.size += len(m.Data)
-				entries = entries[1:]
-			}
-			g.last = at.place.at
-			if err := give(ctx, out, g); err != nil {
-				return err
-			}
+		select {
+		case out <- g:
+		case <-ctx.Done():
+			g.end(ctx.Err())
+			return ctx.Err()
 		}
 	}
 }
 
-func give(ctx context.Context, out chan<- group, g group) error {
-	select {
-	case out <- g:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// page reads the next entries and their commits. eventstore.ErrHistory: they do not
-// continue what the stream holds, which is to be compared with the store again.
-func (r *Relay) page(ctx context.Context, at *reading) ([]eventstore.Entry, []eventstore.Commit, error) {
-	if recent, ok := r.store.(eventstore.Recent); ok {
-		if entries, commits, ok := recent.Recent(at.place.at, groupEntries); ok && r.store.Epoch() == at.epoch {
-			for len(commits) > 0 && commits[0].Last <= at.place.commit.Last {
-				commits = commits[1:]
-			}
-			return entries, commits, nil
-		}
-	}
-	entries, err := r.store.ReadAll(ctx, at.place.at, groupEntries)
-	if err != nil {
-		return nil, nil, fmt.Errorf("read entries after %d: %w", at.place.at, err)
-	}
-	commits, err := at.place.ways(ctx, r.store, len(entries))
-	if err != nil {
-		return nil, nil, err
-	}
-	if r.store.Epoch() != at.epoch {
-		return nil, nil, eventstore.ErrHistory
-	}
-	return entries, commits, nil
-}
-
-// message makes the message of the next entry and goes on to its place.
-func (r *Relay) message(at *reading, e *eventstore.Entry, commits *[]eventstore.Commit) (*nats.Msg, error) {
-	before := at.place.at
-	if err := checkDense(before, e.Position); err != nil {
-		return nil, err
-	}
+// message makes the message of an entry.
+func (r *Relay) message(e *eventstore.Entry, of History, limit int) (*nats.Msg, error) {
 	// A message that is deleted stays in the files of the servers, a stream does not.
 	if e.Change == eventstore.ErasedChange(e.Kind) && e.Position > r.clean {
 		return nil, errErased
 	}
-	var err error
-	if at.place, *commits, err = at.place.next(*commits); err != nil {
-		return nil, err
+	m, err := Encode(e, of, limit)
+	if err == nil {
+		m.Header[jetstream.ExpectedStreamHeader] = []string{StreamName(r.o.Prefix)}
+		m.Header[jetstream.ExpectedLastSeqHeader] = []string{(e.Position - 1).String()}
 	}
-	m, err := Encode(e, History{r.o.Prefix, at.origin, at.place.commit.Hash}, r.messageLimit())
-	if err != nil {
-		return nil, err
-	}
-	m.Header[jetstream.ExpectedStreamHeader] = []string{StreamName(r.o.Prefix)}
-	m.Header[jetstream.ExpectedLastSeqHeader] = []string{before.String()}
-	return m, nil
+	return m, err
 }
 
-// messageLimit is the size from which on an entry travels without its state:
-// the server refuses larger messages, and ones that a small stream cannot hold
-// several of would empty it.
-func (r *Relay) messageLimit() int {
-	if _, followed := r.store.(eventstore.Recent); followed && r.o.Sole {
-		return 0 // nobody reads it here
-	}
-	return int(min(r.js.Conn().MaxPayload(), r.o.MaxBytes/8, MaxPayload))
-}
-
-// reply is the server's answer to a publish.
-type reply struct {
-	Sequence uint64              `json:"seq"`
-	Error    *jetstream.APIError `json:"error"`
-}
-
-// publish sends groups and takes their acknowledgements. Only the last message
-// of a group asks for one: each expects the one before it as the stream's last,
-// so the last can be stored only when all are.
-func (r *Relay) publish(ctx context.Context, groups <-chan group, done func()) (err error) {
-	conn := r.js.Conn()
-	inbox := conn.NewInbox()
-	replies := make(chan *nats.Msg, maxFlights)
-	sub, err := conn.ChanSubscribe(inbox+".*", replies)
-	if err != nil {
-		return fmt.Errorf("subscribe to acknowledgements: %w", err)
-	}
-	defer func() { _ = sub.Unsubscribe() }() // fails only on a closed connection
-	broken := conn.StatusChanged(nats.RECONNECTING)
-	defer conn.RemoveStatusListener(broken)
-	var flights []group
-	underWay := 0 // bytes of the flights
-	defer func() {
-		for _, g := range flights { // never acknowledged
-			g.ended(err)
-		}
-	}()
-	timeout := time.NewTimer(r.o.AckWait)
-	defer timeout.Stop()
+// acknowledge waits for the acknowledgements of groups.
+func (r *Relay) acknowledge(ctx context.Context, in <-chan group) error {
 	for {
-		in := groups
-		if len(flights) == maxFlights || underWay >= flightBytes {
-			in = nil
-		}
-		var late <-chan time.Time
-		if len(flights) > 0 {
-			late = timeout.C
-		}
 		select {
+		case g := <-in:
+			err := r.stored(ctx, g)
+			g.end(err)
+			if err != nil {
+				return fmt.Errorf("entry %d: %w", g.last, err)
+			}
+			r.wait.Reset()
+			r.outage.Note(ctx, nil)
+			r.count(func(s *RelayStats) {
+				s.Position, s.Published, s.Error = g.last, s.Published+uint64(g.last-g.first)+1, ""
+			})
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-broken: // what is under way may be lost, and its acknowledgement is
-			return errBroken
-		case <-late:
-			return fmt.Errorf("entry %d: no acknowledgement within %s", flights[0].last, r.o.AckWait)
-		case g := <-in:
-			if len(g.messages) == 0 {
-				if len(flights) == 0 {
-					done()
-				}
-				continue
-			}
-			if len(flights) == 0 {
-				timeout.Reset(r.o.AckWait)
-			}
-			if r.o.Observe != nil {
-				g.end = r.o.Observe(g.first(), g.last)
-			}
-			flights = append(flights, g)
-			underWay += g.size
-			last := g.messages[len(g.messages)-1]
-			last.Reply = inbox + "." + g.last.String()
-			for _, m := range g.messages {
-				if err := conn.PublishMsg(m); err != nil {
-					return fmt.Errorf("publish up to entry %d: %w", g.last, err)
-				}
-			}
-		case m := <-replies:
-			if len(flights) == 0 { // a stream that was made again at that moment answers, too
-				return fmt.Errorf("%w: an acknowledgement that nobody waits for", errConflict)
-			}
-			g := flights[0]
-			if err := checkReply(m, g.last); err != nil {
-				return err
-			}
-			g.ended(nil)
-			flights[0] = group{} // its messages are not held any more
-			flights = flights[1:]
-			underWay -= g.size
-			timeout.Reset(r.o.AckWait)
-			r.count(func(s *RelayStats) {
-				s.Position = g.last
-				s.Published += uint64(len(g.messages))
-			})
-			done()
 		}
 	}
 }
 
-// checkReply tells whether the server stored the entry at its position.
-func checkReply(m *nats.Msg, want calendar.Position) error {
-	if len(m.Data) == 0 { // status 503: no stream listens
-		return fmt.Errorf("entry %d: %w", want, jetstream.ErrNoStreamResponse)
+// stored waits until the server has stored a group.
+func (r *Relay) stored(ctx context.Context, g group) error {
+	select {
+	case ack := <-g.ack.Ok():
+		if ack.Sequence != uint64(g.last) {
+			return fmt.Errorf("%w: stored at %d", errConflict, ack.Sequence)
+		}
+		return nil
+	case err := <-g.ack.Err():
+		if code(err) == jetstream.JSErrCodeStreamWrongLastSequence {
+			err = fmt.Errorf("%w: %w", errConflict, err)
+		}
+		return err
+	case <-time.After(requestWait):
+		return fmt.Errorf("no acknowledgement within %s", requestWait)
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	var a reply
-	if err := json.Unmarshal(m.Data, &a); err != nil {
-		return fmt.Errorf("entry %d: acknowledgement: %w", want, err)
-	}
-	switch {
-	case a.Error != nil && a.Error.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence:
-		return fmt.Errorf("entry %d: %w: %s", want, errConflict, a.Error.Description)
-	case a.Error != nil && a.Error.ErrorCode == codeStoreFailed:
-		return fmt.Errorf("entry %d: %w: %s", want, errStorage, a.Error.Description)
-	case a.Error != nil:
-		return fmt.Errorf("entry %d: %w", want, a.Error)
-	case a.Sequence != uint64(want):
-		return fmt.Errorf("entry %d: %w: stored at %d", want, errConflict, a.Sequence)
-	}
-	return nil
 }

@@ -10,7 +10,6 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore/feed"
-	"daybook/eventstore/memstore"
 	"daybook/internal/testkit/engines"
 )
 
@@ -61,7 +60,7 @@ func wantWhole(t *testing.T, js jetstream.JetStream, p calendar.Position) {
 // A setting is changed: the stream of one server becomes one of three, with all
 // that is in it, and back.
 func testReplicasChanged(t *testing.T, p place) {
-	s, js := memstore.New(), p.open(t).JetStream()
+	s, js := newStore(t), p.open(t).JetStream()
 	var head calendar.Position
 	for _, n := range []int{1, 3, 1} {
 		stop := actor(t, relay(t, s, js, feed.RelayOptions{Replicas: n}).Run)
@@ -101,7 +100,7 @@ func TestServersKilled(t *testing.T) {
 			p := outside{startNATS(t, n)}
 			s, e := setup(t, p)
 			js := e.JetStream()
-			src := source(t, s, js, feed.SourceOptions{Stall: 50 * time.Millisecond, Look: 250 * time.Millisecond})
+			src := source(t, s, js, feed.SourceOptions{Stall: 50 * time.Millisecond})
 			var at calendar.Position
 			follow := func() {
 				t.Helper()
@@ -162,7 +161,7 @@ func TestServersComeLate(t *testing.T) {
 	t.Parallel()
 	p := outside{startNATS(t, 1)}
 	p.All[0].Kill9()
-	s, js := memstore.New(), p.open(t).JetStream()
+	s, js := newStore(t), p.open(t).JetStream()
 	actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
 	src := source(t, s, js, feed.SourceOptions{})
 	head := add(t, s, 50)
@@ -183,9 +182,9 @@ func TestConnectionBroken(t *testing.T) {
 	at := "nats://" + listen(t, &server.Options{})
 	p := engines.NewProxy(t, at)
 	js := connect(t, p.URL, feed.ConnectOptions{})
-	s := memstore.New()
+	s := newStore(t)
 	published := make(chan calendar.Position, 100)
-	r := relay(t, s, js, feed.RelayOptions{AckWait: 2 * limit, Observe: func(_, last calendar.Position) func(error) {
+	r := relay(t, s, js, feed.RelayOptions{Observe: func(_, last calendar.Position) func(error) {
 		published <- last
 		return func(error) {}
 	}})

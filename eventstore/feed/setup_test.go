@@ -13,13 +13,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/goleak"
 
 	"daybook/calendar"
-	"daybook/eventstore"
 	"daybook/eventstore/feed"
 	"daybook/eventstore/memstore"
+	eventstore "daybook/eventstore/port"
 )
 
 func TestMain(m *testing.M) {
@@ -38,14 +39,24 @@ func within(t *testing.T) context.Context {
 	return ctx
 }
 
-func embedded(t *testing.T, dir string) *feed.Embedded {
+// store is an event store in memory.
+type store struct {
+	eventstore.Store
+
+	old *memstore.Store
+}
+
+func newStore(t *testing.T) *store {
 	t.Helper()
-	e, err := feed.StartEmbedded(feed.EmbeddedOptions{Dir: dir})
-	if err != nil {
-		t.Fatalf("start: %v", err)
-	}
-	t.Cleanup(func() { _ = e.Close() })
-	return e
+	old := memstore.New()
+	t.Cleanup(func() { _ = old.Close() })
+	return &store{eventstore.Adapt(old), old}
+}
+
+// embedded returns the JetStream of a server of this process.
+func embedded(t *testing.T) jetstream.JetStream {
+	t.Helper()
+	return connect(t, "nats://"+listen(t, &server.Options{}), feed.ConnectOptions{})
 }
 
 // add appends n entries of fresh records and gives the head.
@@ -102,9 +113,8 @@ func actor(t *testing.T, f func(context.Context) error) (stop func() error) {
 	return stop
 }
 
-func relay(t *testing.T, s feed.Store, js jetstream.JetStream, o feed.RelayOptions) *feed.Relay {
+func relay(t *testing.T, s eventstore.Store, js jetstream.JetStream, o feed.RelayOptions) *feed.Relay {
 	t.Helper()
-	o.Standby = 10 * time.Millisecond
 	inner := js
 	if j, ok := js.(*bent); ok {
 		inner = j.JetStream
@@ -112,15 +122,11 @@ func relay(t *testing.T, s feed.Store, js jetstream.JetStream, o feed.RelayOptio
 	if c, ok := inner.(connected); ok && o.Replicas == 0 {
 		o.Replicas = c.replicas
 	}
-	r, err := feed.NewRelay(s, js, o)
-	if err != nil {
-		t.Fatalf("relay: %v", err)
-	}
-	return r
+	return feed.NewRelay(s, js, o)
 }
 
 // source makes a source that never gives up waiting for the stream by itself.
-func source(t *testing.T, s feed.Store, js jetstream.JetStream, o feed.SourceOptions) *feed.Source {
+func source(t *testing.T, s eventstore.Store, js jetstream.JetStream, o feed.SourceOptions) *feed.Source {
 	t.Helper()
 	if o.Stall == 0 {
 		o.Stall = limit
@@ -128,11 +134,8 @@ func source(t *testing.T, s feed.Store, js jetstream.JetStream, o feed.SourceOpt
 	if o.Recheck == 0 {
 		o.Recheck = 5 * time.Millisecond
 	}
-	src, err := feed.NewSource(s, js, o)
-	if err != nil {
-		t.Fatalf("source: %v", err)
-	}
-	t.Cleanup(func() { _ = src.Close() })
+	src := feed.NewSource(s, js, o)
+	t.Cleanup(src.Close)
 	return src
 }
 
@@ -187,7 +190,7 @@ type reader interface {
 // each position exactly once, in order, as the store has it but for the secret, and
 // with the mark that the store has.
 func readAll(ctx context.Context, s eventstore.Store, r reader, after, upTo calendar.Position, n int) error {
-	at, err := s.Mark(ctx, after)
+	at, err := mark(ctx, s, after)
 	if err != nil {
 		return err
 	}
@@ -199,7 +202,7 @@ func readAll(ctx context.Context, s eventstore.Store, r reader, after, upTo cale
 		if len(got) == 0 || len(got) > n {
 			return fmt.Errorf("read after %d: got %d entries, want 1 to %d", after, len(got), n)
 		}
-		want, err := s.ReadAll(ctx, after, len(got))
+		want, err := s.Read(ctx, eventstore.Range{After: uint64(after), Limit: len(got)})
 		if err != nil {
 			return err
 		}
@@ -237,9 +240,9 @@ func mustReadAll(t *testing.T, s eventstore.Store, r reader, after, upTo calenda
 }
 
 // setup is a store, a JetStream and a running relay.
-func setup(t *testing.T, p place) (*memstore.Store, opened) {
+func setup(t *testing.T, p place) (*store, opened) {
 	t.Helper()
-	s, e := memstore.New(), p.open(t)
+	s, e := newStore(t), p.open(t)
 	actor(t, relay(t, s, e.JetStream(), feed.RelayOptions{}).Run)
 	return s, e
 }

@@ -5,10 +5,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 
 	"daybook/eventstore/feed"
-	"daybook/eventstore/memstore"
 	"daybook/internal/testkit/engines"
 )
 
@@ -19,17 +17,16 @@ func TestSilentConnection(t *testing.T) {
 	t.Parallel()
 	at := "nats://" + listen(t, &server.Options{})
 	between := engines.NewProxy(t, at)
-	s, direct := memstore.New(), connect(t, at, feed.ConnectOptions{})
+	s, direct := newStore(t), connect(t, at, feed.ConnectOptions{})
 	if o := direct.Conn().Opts; time.Duration(o.MaxPingsOut+1)*o.PingInterval > 6*time.Second {
 		t.Errorf("silence is found out by %d pings, one every %s", o.MaxPingsOut+1, o.PingInterval)
 	}
-	often := []nats.Option{nats.PingInterval(200 * time.Millisecond)}
-	through := connect(t, between.URL, feed.ConnectOptions{Nats: often})
+	through := connect(t, between.URL, feed.ConnectOptions{})
 	r := relay(t, s, through, feed.RelayOptions{})
 	actor(t, r.Run)
 	head := add(t, s, 20)
 	until(t, direct, head)
-	src := source(t, s, through, feed.SourceOptions{Stall: 100 * time.Millisecond, Look: 100 * time.Millisecond})
+	src := source(t, s, through, feed.SourceOptions{Stall: 100 * time.Millisecond})
 	mustReadAll(t, s, src, 0, head)
 
 	between.Swallow(false)

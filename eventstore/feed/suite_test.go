@@ -64,7 +64,7 @@ type inside struct{}
 
 func (inside) open(t *testing.T) opened {
 	t.Helper()
-	return embedded(t, t.TempDir())
+	return at{embedded(t)}
 }
 
 func (inside) replicas() int { return 1 }

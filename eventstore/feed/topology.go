@@ -1,7 +1,7 @@
 package feed
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -11,7 +11,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"daybook/calendar"
-	"daybook/eventstore"
 )
 
 // The topology of the feed. Subscribers outside the program build on it: a name
@@ -67,25 +66,22 @@ const (
 const (
 	DefaultMaxBytes = 1 << 30
 	MinMaxBytes     = 1 << 20
-	// TailBytes is the size of a stream that only this process reads: a thousand
-	// heavy entries, some batches of the projector.
-	TailBytes = 4 << 20
+
+	// MaxPayload is the largest message of the feed: what NATS advises at most. Servers may
+	// allow less. A larger entry travels without its fields and state.
+	MaxPayload = 8 << 20
 )
 
 // streamConfig is the stream as the relay makes it. first is the position of
 // the first entry that it will hold.
 func streamConfig(o *RelayOptions, first calendar.Position, origin string) jetstream.StreamConfig {
-	storage, compression := jetstream.FileStorage, jetstream.S2Compression
-	if o.Sole {
-		storage, compression = jetstream.MemoryStorage, jetstream.NoCompression
-	}
 	return jetstream.StreamConfig{
 		Name:        StreamName(o.Prefix),
 		Description: "changes of daybook; sequence = position; made again from the event store when lost",
 		Subjects:    []string{Subjects(o.Prefix)},
 		Retention:   jetstream.LimitsPolicy,
-		Storage:     storage,
-		Compression: compression,
+		Storage:     jetstream.FileStorage,
+		Compression: jetstream.S2Compression,
 		Discard:     jetstream.DiscardOld,
 		MaxBytes:    o.MaxBytes,
 		Replicas:    o.Replicas,
@@ -114,29 +110,17 @@ func misfit(c *jetstream.StreamConfig, prefix, origin string) string {
 	}
 }
 
-// errForeign says that the stream belongs to another installation.
-var errForeign = errors.New("the stream is that of another event store")
-
-// foreign gives errForeign for a stream that another installation may live on: one
-// that was made from another event store, or that somebody made who is no daybook
-// and put something into. A stream that was made by hand while a relay published has
-// messages of this store.
-func foreign(ctx context.Context, stream jetstream.Stream, origin string) error {
-	info := stream.CachedInfo()
-	have := info.Config.Metadata[MetaOrigin]
-	if have == "" && info.State.Msgs > 0 {
-		m, err := stream.GetMsg(ctx, info.State.LastSeq)
-		if err == nil {
-			have = m.Header.Get(HeaderOrigin)
-		} else if !errors.Is(err, jetstream.ErrMsgNotFound) {
-			return fmt.Errorf("read the last message: %w", err)
-		}
-	}
-	if have == origin || have == "" && info.State.Msgs == 0 {
+// foreign returns an error for a stream that another installation may live on: one that
+// was made from another event store, or that somebody made who is no daybook and put
+// something into. A stream that was made by hand while a relay published has messages of
+// this store.
+func foreign(info *jetstream.StreamInfo, newest *jetstream.RawStreamMsg, origin string) error {
+	have := cmp.Or(info.Config.Metadata[MetaOrigin], newest.Header.Get(HeaderOrigin))
+	if have == origin || have == "" && newest.Sequence == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: %s was made from %s, this event store is %s. Give each installation its own feed prefix (--feed-prefix), or delete the stream if nobody needs it any more (nats stream rm %[2]s)",
-		errForeign, info.Config.Name, brief(have), brief(origin))
+	return fmt.Errorf("the stream is that of another event store: %s was made from %s, this event store is %s. Give each installation its own feed prefix (--feed-prefix), or delete the stream if nobody needs it any more (nats stream rm %[1]s)",
+		info.Config.Name, brief(have), brief(origin))
 }
 
 // brief gives the beginning of an origin, for people.
@@ -145,13 +129,4 @@ func brief(origin string) string {
 		return "something else"
 	}
 	return origin[:min(len(origin), 12)]
-}
-
-// checkDense makes sure that the store gave the next entry: positions have no
-// gap, so another one is a defect that never goes away by waiting.
-func checkDense(after, got calendar.Position) error {
-	if got != after+1 {
-		return fmt.Errorf("%w: entry %d after %d", eventstore.ErrDamaged, got, after)
-	}
-	return nil
 }

@@ -11,9 +11,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"daybook/calendar"
-	"daybook/eventstore"
 	"daybook/eventstore/feed"
-	"daybook/eventstore/memstore"
+	eventstore "daybook/eventstore/port"
 )
 
 // The checks of this package are shown to see what they are for: twins of relay
@@ -49,7 +48,7 @@ func trust(t *testing.T, js jetstream.JetStream) trusting {
 }
 
 // careless publishes the entries of a store as which says, without expectations.
-func careless(t *testing.T, s feed.Store, js jetstream.JetStream, which func(i int) (copies int)) {
+func careless(t *testing.T, s eventstore.Store, js jetstream.JetStream, which func(i int) (copies int)) {
 	t.Helper()
 	ctx := within(t)
 	for i, m := range messages(ctx, t, s) {
@@ -61,14 +60,14 @@ func careless(t *testing.T, s feed.Store, js jetstream.JetStream, which func(i i
 }
 
 // messages are those of all entries of a store.
-func messages(ctx context.Context, t *testing.T, s feed.Store) []*nats.Msg {
+func messages(ctx context.Context, t *testing.T, s eventstore.Store) []*nats.Msg {
 	t.Helper()
-	entries, err := s.ReadAll(ctx, 0, 1000)
+	entries, err := s.Read(ctx, eventstore.Range{Limit: 1000})
 	check(t, err)
 	leaf := eventstore.Leaf(&entries[0])
 	out := make([]*nats.Msg, len(entries))
 	for i := range entries {
-		mark, err := s.Mark(ctx, entries[i].Position)
+		mark, err := mark(ctx, s, entries[i].Position)
 		check(t, err)
 		of := feed.History{Prefix: feed.DefaultPrefix, Origin: hex.EncodeToString(leaf[:]), Hash: mark.Hash}
 		out[i], err = feed.Encode(&entries[i], of, feed.MaxPayload)
@@ -92,7 +91,7 @@ func testBrokenTwinsAreSeen(t *testing.T, p place) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, e := memstore.New(), p.open(t)
+			s, e := newStore(t), p.open(t)
 			js := e.JetStream()
 			// A real relay makes the stream with one entry; then the twin begins anew.
 			add(t, s, 1)
@@ -120,7 +119,7 @@ func testBrokenTwinsAreSeen(t *testing.T, p place) {
 				pause(ctx, t)
 			}
 			until(t, js, head)
-			src := source(t, s, js, feed.SourceOptions{Look: limit})
+			src := source(t, s, js, feed.SourceOptions{})
 			mustReadAll(t, s, src, 0, head)
 			if st := src.Stats(); st.FromStream != uint64(head) {
 				t.Errorf("got %+v, want all from the stream", st)
@@ -131,7 +130,7 @@ func testBrokenTwinsAreSeen(t *testing.T, p place) {
 
 // What the server itself refuses, whoever publishes.
 func testServerRefuses(t *testing.T, p place) {
-	s, e := memstore.New(), p.open(t)
+	s, e := newStore(t), p.open(t)
 	js := e.JetStream()
 	add(t, s, 5)
 	stop := actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
@@ -153,12 +152,12 @@ func testServerRefuses(t *testing.T, p place) {
 
 // skipping is a store that loses an entry on the way to the relay or source.
 type skipping struct {
-	*memstore.Store
+	eventstore.Store
 	lost calendar.Position
 }
 
-func (s skipping) ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
-	entries, err := s.Store.ReadAll(ctx, after, limit)
+func (s skipping) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+	entries, err := s.Store.Read(ctx, r)
 	for i := range entries {
 		if entries[i].Position == s.lost {
 			return append(entries[:i:i], entries[i+1:]...), err
@@ -169,7 +168,7 @@ func (s skipping) ReadAll(ctx context.Context, after calendar.Position, limit in
 
 func testGapInTheStore(t *testing.T, p place) {
 	e := p.open(t)
-	s := skipping{memstore.New(), 7}
+	s := skipping{newStore(t), 7}
 	add(t, s.Store, 10)
 	if err := relay(t, s, e.JetStream(), feed.RelayOptions{}).Run(within(t)); !errors.Is(err, eventstore.ErrDamaged) {
 		t.Errorf("relay: got %v, want ErrDamaged", err)

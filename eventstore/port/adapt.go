@@ -319,17 +319,23 @@ func (s *adapter) Commits(ctx context.Context, from calendar.Position, limit int
 		found = found[:min(len(found), limit)]
 	}
 	out := make([]Commit, len(found))
+	var leaves [][32]byte
 	for i, c := range found {
 		out[i] = Commit{First: c.First, Last: c.Last, Hash: c.Hash}
-		for n := int(c.Last - c.First + 1); len(out[i].Leaves) < n; {
-			page, err := s.old.Leaves(ctx, c.First-1+calendar.Position(len(out[i].Leaves)), n-len(out[i].Leaves))
+		for n := int(c.Last - c.First + 1); ; {
+			if len(leaves) >= n {
+				out[i].Leaves, leaves = leaves[:n:n], leaves[n:]
+				break
+			}
+			after := c.First - 1 + calendar.Position(len(leaves))
+			page, err := s.old.Leaves(ctx, after, int(found[len(found)-1].Last-after))
 			if err != nil {
 				return nil, err
 			}
 			if len(page) == 0 {
 				return nil, fmt.Errorf("leaves of commit %d: %w", c.First, ErrDamaged)
 			}
-			out[i].Leaves = append(out[i].Leaves, page...)
+			leaves = append(leaves, page...)
 		}
 	}
 	return out, nil

@@ -29,7 +29,7 @@ var arrows = map[string][]string{
 	"eventstore/sqlite":           {"calendar", "eventstore", "internal/ground/compact", "internal/ground/groupcommit", "internal/ground/migration", "internal/ground/pause"},
 	"eventstore/postgres2":        {"calendar", "eventstore/port", "internal/ground/lifecycle", "internal/ground/pause", "internal/lease"},
 	"eventstore/postgres":         {"calendar", "eventstore", "internal/ground/groupcommit", "internal/ground/lifecycle", "internal/ground/migration", "internal/lease"},
-	"eventstore/feed":             {"calendar", "eventstore", "eventstore/port", "internal/ground/pause"},
+	"eventstore/feed":             {"calendar", "eventstore/port", "internal/ground/lifecycle", "internal/ground/pause"},
 	"command":                     {"calendar", "eventstore/port", "internal/htmltext"},
 	"projector":                   {"calendar", "eventstore", "eventstore/port", "query/readmodel"},
 	"projector/upkeep":            {"calendar", "eventstore", "eventstore/port", "internal/ground/lifecycle", "internal/ground/pause", "projector", "query/readmodel"},
@@ -113,6 +113,24 @@ var testOnly = []string{
 // drivers are libraries that the rooms of the rules never import.
 var drivers = []string{
 	"github.com/nats-io/", "modernc.org/sqlite", "database/sql", "github.com/jackc/", "github.com/elastic/",
+}
+
+// TestNoServerLinked: the NATS server is for tests only.
+func TestNoServerLinked(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		if p.ImportPath != module+"/cmd/daybook" {
+			continue
+		}
+		for _, dep := range p.Deps {
+			if strings.HasPrefix(dep, "github.com/nats-io/nats-server/") {
+				t.Errorf("the program links %s", dep)
+			}
+		}
+		if !slices.Contains(p.Deps, "github.com/nats-io/nats.go") {
+			t.Errorf("the program does not link the client either: is the list whole?")
+		}
+	}
 }
 
 // measuring are libraries that only internal/telemetry and the program import:

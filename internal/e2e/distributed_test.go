@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"daybook/eventstore/feed"
+	"daybook/eventstore/port"
 	"daybook/eventstore/postgres"
 	"daybook/internal/testkit/engines"
 	"daybook/internal/testkit/world"
@@ -33,7 +34,7 @@ func distributed(flavour elastic.Flavour) backend {
 				t.Cleanup(func() { closed(t, store.Close()) })
 				return store
 			}
-			p.store, p.relayed = open(), open()
+			p.store, p.relayed = open(), port.Adapt(open())
 
 			url, prefix := engines.NATS(t)
 			conn, js, err := feed.Connect(url, feed.ConnectOptions{})

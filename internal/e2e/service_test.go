@@ -97,31 +97,25 @@ var userNames = []struct {
 // parts are what a service is assembled from. Those of the api and those of the
 // relay and the projector may be two of a kind, as in two processes.
 type parts struct {
-	store            port.Adapted    // of the api
-	relayed          feed.Store      // of relay and projector
-	index, projected readmodel.Index // of the api; of the projector
-	js               jetstream.JetStream
-	feed             string // prefix of its stream, "" for that of the program
-	sole             bool   // nobody else can reach the feed
+	store            port.Adapted        // of the api
+	relayed          port.Store          // of relay and projector
+	index, projected readmodel.Index     // of the api; of the projector
+	js               jetstream.JetStream // nil: no feed
+	feed             string              // prefix of its stream
 }
 
-// embedded starts the embedded size: SQLite, JetStream inside the process, the
-// memory image, and a listener.
+// embedded starts the embedded size: SQLite, the memory image, and a listener.
 //
-//	HTTP ─► command ─► SQLite ─► relay ─► JetStream ─► projector ─► memory image
+//	HTTP ─► command ─► SQLite ─► projector ─► memory image
 func embedded(t *testing.T, s settings) *service {
 	t.Helper()
 	return assemble(t, s, func(log *slog.Logger, clock *world.Clock) (p parts) {
-		dir := t.TempDir()
-		store, err := sqlite.Open(t.Context(), dir, sqlite.Options{Now: clock.Now})
+		store, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{Now: clock.Now})
 		must(t, err)
 		t.Cleanup(func() { closed(t, store.Close()) })
-		transport, err := feed.StartEmbedded(feed.EmbeddedOptions{Dir: dir, Log: log})
-		must(t, err)
-		t.Cleanup(func() { closed(t, transport.Close()) })
 		index, err := memindex.New(memindex.Options{Logger: log})
 		must(t, err)
-		return parts{store: store, relayed: store, index: index, projected: index, js: transport.JetStream(), sole: true}
+		return parts{store: store, relayed: port.Adapt(store), index: index, projected: index}
 	})
 }
 
@@ -151,13 +145,12 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *world.Clock) pa
 	})
 	p := open(log, clock)
 	store, events, index := p.store, port.Adapt(p.store), p.index
-	relay, err := feed.NewRelay(p.relayed, p.js, feed.RelayOptions{Log: log, Prefix: p.feed, Sole: p.sole})
-	must(t, err)
-	source, err := feed.NewSource(p.relayed, p.js, feed.SourceOptions{Log: log, Prefix: p.feed})
-	must(t, err)
-	t.Cleanup(func() { closed(t, source.Close()) })
+	source := feed.NewSource(p.relayed, p.js, feed.SourceOptions{Log: log, Prefix: p.feed})
+	t.Cleanup(source.Close)
 	gate := &gate{Index: p.projected}
-	world.Run(t, relay.Run)
+	if p.js != nil {
+		world.Run(t, feed.NewRelay(p.relayed, p.js, feed.RelayOptions{Log: log, Prefix: p.feed}).Run)
+	}
 	keeper, err := projector.New(gate, source, projector.Options{Log: log})
 	must(t, err)
 	world.Run(t, keeper.Run)

@@ -1,0 +1,51 @@
+package feed_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"daybook/calendar"
+	"daybook/eventstore/feed"
+	eventstore "daybook/eventstore/port"
+)
+
+// TestStoreAlone: without a stream a source reads every entry of the store once, in order
+// and with its mark, returns what is written while it waits, and notices another history.
+func TestStoreAlone(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	head := add(t, s, 100)
+	src := feed.NewSource(s, nil, feed.SourceOptions{})
+	t.Cleanup(src.Close)
+	if err := readAll(within(t), s, src, 0, head, 7); err != nil {
+		t.Fatal(err)
+	}
+	written := make(chan calendar.Position)
+	go func() { written <- add(t, s, 1) }()
+	mustReadAll(t, s, src, head, head+1)
+	head = <-written
+	mustReadAll(t, s, src, 40, head) // begins again
+
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := src.Read(ended, markOf(t, s, head), 10); !errors.Is(err, context.Canceled) {
+		t.Errorf("a wait that was ended: got %v", err)
+	}
+	ctx, old, newest, seen := within(t), markOf(t, s, 50), markOf(t, s, head), make(chan error)
+	go func() {
+		_, _, err := src.Read(ctx, newest, 10)
+		seen <- err
+	}()
+	lose(t, s, 20, 20)
+	if err := <-seen; !errors.Is(err, eventstore.ErrHistory) {
+		t.Errorf("while it waited: got %v, want ErrHistory", err)
+	}
+	for range 2 { // ahead of the store, then in a history that is lost
+		if _, _, err := src.Read(within(t), old, 10); !errors.Is(err, eventstore.ErrHistory) {
+			t.Errorf("a lost mark: got %v, want ErrHistory", err)
+		}
+		add(t, s, 60)
+	}
+	mustReadAll(t, s, src, 20, 60)
+}
