@@ -39,6 +39,9 @@ func newRecords(store eventstore.Store) *Records {
 	return &Records{store: store, decoded: eventstore.NewEpochCache(cacheBytes, size)}
 }
 
+// Forget drops what is cached of records that were erased since.
+func (r *Records) Forget() { r.decoded.Enter(r.store.Epoch()) }
+
 // Load returns records in the order of ids; nil for unknown and deleted ones.
 func (r *Records) Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
 	out, err := r.load(ctx, ids...)

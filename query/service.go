@@ -25,6 +25,14 @@ type Service struct {
 	bandParts   []readmodel.Filter // of a tally: those, and what is unknown
 }
 
+// Forget drops what is in memory of linked records, which may have been erased.
+func (s *Service) Forget() {
+	s.snap.Store(nil)
+	for k := range s.directories {
+		s.directories[k].Store(nil)
+	}
+}
+
 // New makes a Service; it starts nothing.
 func New(index readmodel.Index, records Records, o Options) (*Service, error) {
 	switch {

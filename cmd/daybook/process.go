@@ -25,6 +25,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/feed"
+	"daybook/eventstore/port"
 	"daybook/internal/ground/lifecycle"
 	"daybook/internal/ground/pause"
 	"daybook/internal/history"
@@ -378,5 +379,30 @@ func (r *roles) api(add func(string, func(context.Context) error)) (http.Handler
 		o.PageFiles = httpapi.NewPageFiles(o.Pages)
 		add("page files", o.PageFiles.Run)
 	}
-	return httpapi.New(deps, o)
+	h, err := httpapi.New(deps, o)
+	if err != nil {
+		return nil, err
+	}
+	add("erasures", func(ctx context.Context) error {
+		return whenErased(ctx, r.b.events.Epoch, h.Forget, q.Forget, r.b.records.Forget, r.b.users.Forget)
+	})
+	return h, nil
+}
+
+// whenErased calls functions after records were erased, by this process or another one:
+// nothing of them may stay in memory. It does so again a while later, because of requests
+// that had begun before.
+func whenErased(ctx context.Context, epoch func() port.Epoch, forget ...func()) error {
+	for first, second := epoch(), epoch(); ; {
+		if err := pause.For(ctx, lookEvery); err != nil {
+			return err
+		}
+		now := epoch()
+		if now != first {
+			for _, f := range forget {
+				f()
+			}
+		}
+		first, second = second, now
+	}
 }

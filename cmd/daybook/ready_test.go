@@ -8,8 +8,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -111,5 +113,30 @@ func TestWaitsOnce(t *testing.T) {
 				t.Errorf("%d times %q, want %d:\n%s", got, line, want, &text)
 			}
 		}
+	})
+}
+
+// TestWhenErased: what is in memory of records goes after an erasure, and once more for
+// requests that had begun before.
+func TestWhenErased(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var erasures atomic.Uint64
+		var dropped atomic.Int32
+		go func() {
+			_ = whenErased(ctx, func() port.Epoch { return port.Epoch{History: 1, Erasures: erasures.Load()} }, func() { dropped.Add(1) })
+		}()
+		for step, want := range []int32{0, 1, 2, 2} {
+			if step == 1 {
+				erasures.Add(1)
+			}
+			time.Sleep(lookEvery)
+			synctest.Wait()
+			if got := dropped.Load(); got != want {
+				t.Errorf("step %d: dropped %d times, want %d", step, got, want)
+			}
+		}
+		cancel()
 	})
 }

@@ -53,7 +53,8 @@ func entryOf(e eventstore.Entry) verify.Entry {
 // the first entry at fault.
 func TestLog(t *testing.T) {
 	t.Parallel()
-	created, _ := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
+	created, r := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
+	updated, _ := storetest.Draft(t, r, tag(1, calendar.Updated), moment)
 	for name, tt := range map[string]struct {
 		edit     func(e []verify.Entry) []verify.Entry
 		result   verify.Result
@@ -95,6 +96,10 @@ func TestLog(t *testing.T) {
 			e[0].Redacted, e[0].Fields, e[0].State = nil, created.Fields, created.State
 			return e
 		}, verify.Incomplete, 1, "daybook erase tag 1"},
+		"the last entry is left": {func(e []verify.Entry) []verify.Entry {
+			e[1].Redacted, e[1].Fields, e[1].State = nil, updated.Fields, updated.State
+			return e
+		}, verify.Incomplete, 2, "daybook erase tag 1"},
 		"fields of an erasure": {func(e []verify.Entry) []verify.Entry {
 			e[3].Fields = []byte(`{"slug":"left"}`)
 			return e

@@ -235,7 +235,7 @@ func (r *reading) state(h *eventstore.Held, last *record) error {
 		if err != nil {
 			return fmt.Errorf("entry %d: %w", h.Position, err)
 		}
-		if len(entries) > 0 && h.Version > last.version {
+		if len(entries) > 0 {
 			e := &entries[0]
 			if e.Redacted != nil { // erased since the state was read
 				return nil

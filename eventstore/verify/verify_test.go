@@ -43,6 +43,81 @@ func verified(t *testing.T, s eventstore.Store, progress func(done, total calend
 	return f.Entries, err
 }
 
+// erasing is a store whose records are erased while it is verified.
+type erasing struct{ eventstore.Store }
+
+func (s erasing) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+	entries, err := s.Store.Read(ctx, r)
+	for i := range entries {
+		if r.Record != 0 {
+			entries[i].Redact(1 << 40)
+		}
+	}
+	return entries, err
+}
+
+// early is a store that is read up to a head that is not its last one.
+type early struct {
+	eventstore.Store
+
+	head     calendar.Position
+	bare     bool // no commit is behind the head
+	restored bool // no record is erased
+}
+
+func (s early) Head(ctx context.Context, p eventstore.Point) (eventstore.Head, error) {
+	h, err := s.Store.Head(ctx, p)
+	h.Position = s.head
+	return h, err
+}
+
+func (s early) Records(ctx context.Context, k calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
+	page, err := s.Store.Records(ctx, k, after, limit)
+	for i := range page {
+		page[i].Erased = page[i].Erased && !s.restored
+	}
+	return page, err
+}
+
+func (s early) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
+	if s.bare && from > s.head {
+		return nil, nil
+	}
+	return s.Store.Commits(ctx, from, limit)
+}
+
+// TestVerifyBehindTheHead: an entry behind the head needs a commit, and what it is said to
+// have erased an erasure.
+func TestVerifyBehindTheHead(t *testing.T) {
+	t.Parallel()
+	written, erased := eventstore.Adapt(memstore.New()), eventstore.Adapt(memstore.New())
+	d, r := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
+	write(t, written, d)
+	write(t, erased, d)
+	d, _ = storetest.Draft(t, r, tag(1, calendar.Updated), moment)
+	write(t, written, d)
+	c, err := calendar.Erase(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, _ = storetest.Draft(t, r, c, moment)
+	d.Secret = []byte{}
+	if res := erased.Append(t.Context(), []eventstore.Append{{Drafts: []eventstore.Draft{d}, Time: moment, Redact: []calendar.ID{1}}})[0]; res.Err != nil {
+		t.Fatal(res.Err)
+	}
+	for says, s := range map[string]early{
+		"":                          {Store: written, head: 1},
+		" ":                         {Store: erased, head: 1},
+		"lies behind the last":      {Store: written, head: 1, bare: true},
+		"entry 2 did not erase its": {Store: erased, head: 1, restored: true},
+	} {
+		_, err := verified(t, s, nil)
+		if says = strings.TrimSpace(says); says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
+			t.Errorf("the error is %v, want %q", err, says)
+		}
+	}
+}
+
 // TestVerifyManyRecords: more records than are decoded in memory at once.
 func TestVerifyManyRecords(t *testing.T) {
 	t.Parallel()
@@ -68,6 +143,9 @@ func TestVerifyManyRecords(t *testing.T) {
 		})
 		if err != nil || count != calendar.Position((round+1)*n) {
 			t.Fatalf("Verify: %d entries, %v", count, err)
+		}
+		if _, err := verified(t, erasing{s}, nil); err != nil {
+			t.Errorf("erased meanwhile: %v", err)
 		}
 		if len(progress) < n/1000 || progress[len(progress)-1] != count {
 			t.Errorf("progress was called %d times", len(progress))

@@ -295,7 +295,7 @@ func (o *Options) check() (*rootTable, error) {
 }
 
 // New makes the handler of the whole interface; it starts nothing.
-func New(d Deps, o Options) (http.Handler, error) {
+func New(d Deps, o Options) (*Handler, error) {
 	if d.Commands == nil || d.Queries == nil || d.History == nil || d.Past == nil || d.Records == nil || d.Users == nil || d.Proofs == nil {
 		return nil, errors.New("httpapi: a part is missing")
 	}
@@ -303,7 +303,20 @@ func New(d Deps, o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: %w", err)
 	}
-	return http.HandlerFunc(a.enter), nil
+	return &Handler{a}, nil
+}
+
+// Handler answers the requests of the interface.
+type Handler struct{ api *api }
+
+// ServeHTTP implements http.Handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.api.enter(w, r) }
+
+// Forget drops answers and parts of them, which may have records in them that were erased.
+func (h *Handler) Forget() {
+	h.api.answers.Clear()
+	h.api.fragments.c.Clear()
+	h.api.History.Forget()
 }
 
 // Closed makes the handler of an interface that cannot work yet, or no longer, or that

@@ -99,6 +99,8 @@ func TestObserveCache(t *testing.T) {
 	step("/tags", CacheMiss, "")
 	step("/tags?page=1", CacheHit, "")
 	step("/tags", CacheHit, "")
+	h.(*Handler).Forget()
+	step("/tags", CacheMiss, "")
 	step("/tags/7", CacheMiss, calendar.CodeNotFound)
 	step("/nothing", CacheNone, calendar.CodeNoRoute)
 	down = true
