@@ -71,9 +71,7 @@ func Restore(ctx context.Context, to Target, from *Copy) error {
 	}
 	for i := range from.redacted {
 		r := *from.redacted[i].Redacted
-		if r.By = from.erasing[r.By]; r.By == 0 {
-			return from.erasedMeanwhile(from.redacted[i].Position)
-		}
+		r.By = from.erasing[r.By]
 		from.redacted[i].Redacted = &r
 	}
 	receipts, err := collect(from.Receipts)
@@ -101,10 +99,6 @@ func collect[T any](seq iter.Seq2[T, error]) (all []T, err error) {
 		all = append(all, v)
 	}
 	return all, nil
-}
-
-func (c *Copy) erasedMeanwhile(p calendar.Position) error {
-	return fmt.Errorf("%w: entry %d was erased meanwhile", ErrUnavailable, p)
 }
 
 // commits copies the entries. While none is left out the commits have the hashes that
@@ -183,7 +177,7 @@ func (c *Copy) states(ctx context.Context, to Target) error {
 		for i := range entries {
 			e := &entries[i]
 			if e.Redacted != nil {
-				return c.erasedMeanwhile(e.Position)
+				return fmt.Errorf("%w: entry %d was erased meanwhile", ErrUnavailable, e.Position)
 			}
 			r := c.records[e.ID]
 			h := Held{

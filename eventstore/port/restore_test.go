@@ -3,7 +3,9 @@ package port_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -254,5 +256,104 @@ func TestRestoreErasedMeanwhile(t *testing.T) {
 	from.erase(1)
 	if _, err := copied(t, c); !errors.Is(err, eventstore.ErrUnavailable) {
 		t.Errorf("erased meanwhile: %v", err)
+	}
+}
+
+// TestRestoreMeanwhile: what is signed after a copy was begun is not in it, and leaves that
+// do not give the chain are damage.
+func TestRestoreMeanwhile(t *testing.T) {
+	t.Parallel()
+	from := newSource(t)
+	from.tag(1, "one", 0, nil)
+	c, err := eventstore.NewCopy(t.Context(), from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from.tag(2, "two", 0, nil)
+	from.write(eventstore.Append{Checkpoint: &eventstore.Checkpoint{Size: 2, Origin: "o", Note: []byte("o\n"), Time: from.now}})
+	if to, err := copied(t, c); err != nil || len(to.Entries) != 1 || len(to.Checkpoints) != 0 {
+		t.Errorf("%d entries, %d checkpoints, %v", len(to.Entries), len(to.Checkpoints), err)
+	}
+	if c, err = eventstore.NewCopy(t.Context(), unchained{from}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := copied(t, c); !errors.Is(err, eventstore.ErrDamaged) {
+		t.Errorf("leaves of another chain: %v", err)
+	}
+}
+
+// unchained is a store whose leaves do not give its chain.
+type unchained struct{ eventstore.Store }
+
+func (s unchained) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
+	commits, err := s.Store.Commits(ctx, from, limit)
+	for i := range commits {
+		commits[i].Hash[0]++
+	}
+	return commits, err
+}
+
+// flawed is a store that cannot read some entries, or commits.
+type flawed struct {
+	eventstore.Store
+
+	entry, commit calendar.Position
+	edit          func(c *eventstore.Commit)
+}
+
+func (s flawed) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+	page, err := s.Store.Read(ctx, r)
+	for i := range page {
+		if page[i].Position == s.entry {
+			return nil, fmt.Errorf("one of a page: %w", eventstore.ErrDamaged)
+		}
+	}
+	return page, err
+}
+
+func (s flawed) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
+	commits, err := s.Store.Commits(ctx, from, limit)
+	commits = slices.Clone(commits)
+	for i := range commits {
+		switch c := &commits[i]; {
+		case c.First == s.commit && s.edit == nil:
+			return nil, fmt.Errorf("one of a page: %w", eventstore.ErrDamaged)
+		case c.First == s.commit:
+			s.edit(c)
+		}
+	}
+	return commits, err
+}
+
+// TestLog: what cannot be read is named, after all that comes before it.
+func TestLog(t *testing.T) {
+	t.Parallel()
+	from := newSource(t)
+	for id := range calendar.ID(5) {
+		from.tag(id+1, fmt.Sprint("tag-", id), 0, nil)
+	}
+	for name, tt := range map[string]struct {
+		store flawed
+		want  string
+	}{
+		"whole":           {flawed{Store: from}, ""},
+		"an entry":        {flawed{Store: from, entry: 4}, "entry 4: event store damaged: one of a page"},
+		"a commit":        {flawed{Store: from, commit: 4}, "entry 4: event store damaged: its commit: one of a page"},
+		"entry of both":   {flawed{Store: from, commit: 4, entry: 4}, "entry 4: event store damaged: one of a page"},
+		"a later commit":  {flawed{Store: from, commit: 4, edit: func(c *eventstore.Commit) { c.First++ }}, "its commit is missing, the next one is 5 to 4"},
+		"end of the log":  {flawed{Store: from, commit: 5, edit: func(c *eventstore.Commit) { c.Last++; c.Leaves = append(c.Leaves, c.Leaves[0]) }}, "the commit ends after the head 5"},
+		"a missing leaf":  {flawed{Store: from, commit: 4, edit: func(c *eventstore.Commit) { c.Leaves = nil }}, "its commit has 0 leaves of 1"},
+		"no commit at it": {flawed{Store: from, commit: 4, edit: func(c *eventstore.Commit) { c.Last = 0 }}, "its commit is missing"},
+	} {
+		read := 0
+		var last error
+		for c, err := range eventstore.Log(t.Context(), tt.store, 5) {
+			if last = err; err == nil {
+				read += len(c.Entries)
+			}
+		}
+		if tt.want == "" && (last != nil || read != 5) || tt.want != "" && (last == nil || !strings.Contains(last.Error(), tt.want) || read < 3) {
+			t.Errorf("%s: %d entries, %v, want %q", name, read, last, tt.want)
+		}
 	}
 }

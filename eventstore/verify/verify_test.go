@@ -118,6 +118,65 @@ func TestVerifyBehindTheHead(t *testing.T) {
 	}
 }
 
+// strange is a store whose present states, or what is found of them, are edited.
+type strange struct {
+	eventstore.Store
+
+	held  func(page []eventstore.Held) []eventstore.Held
+	found func(f *eventstore.Found)
+}
+
+func (s strange) Records(ctx context.Context, k calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
+	page, err := s.Store.Records(ctx, k, after, limit)
+	if s.held != nil && len(page) > 0 {
+		page = s.held(slices.Clone(page))
+	}
+	return page, err
+}
+
+func (s strange) Find(ctx context.Context, l eventstore.Lookup) (eventstore.Found, error) {
+	f, err := s.Store.Find(ctx, l)
+	if s.found != nil && len(f.Holders) > 0 {
+		s.found(&f)
+	}
+	return f, err
+}
+
+// TestVerifyPresentStates: a present state is that of the last entry, and found by what it
+// holds.
+func TestVerifyPresentStates(t *testing.T) {
+	t.Parallel()
+	s := eventstore.Adapt(memstore.New())
+	for id := calendar.ID(1); id < 3; id++ {
+		c := tag(id, calendar.Created)
+		c.Fields["name"] = calendar.Text{calendar.LangEN: "Jazz"}
+		d, _ := storetest.Draft(t, nil, c, moment)
+		write(t, s, d)
+	}
+	first := func(edit func(h *eventstore.Held)) func(page []eventstore.Held) []eventstore.Held {
+		return func(page []eventstore.Held) []eventstore.Held {
+			edit(&page[0])
+			return page
+		}
+	}
+	for says, store := range map[string]strange{
+		"": {Store: s},
+		"the present state of record 1 is that of entry 1, version 2": {Store: s, held: first(func(h *eventstore.Held) { h.Version++ })},
+		"the present state of record 1 is another one": {Store: s, held: first(func(h *eventstore.Held) {
+			h.Record = []byte(strings.Replace(string(h.Record), "Jazz", "Jaxx", 1))
+		})},
+		"the present secret of record 1 is another one":             {Store: s, held: first(func(h *eventstore.Held) { h.Secret = []byte("x") })},
+		"record 1 holds other claims or names than its state tells": {Store: s, held: first(func(h *eventstore.Held) { h.Names = nil })},
+		"record 1 has no present state":                             {Store: s, held: func(page []eventstore.Held) []eventstore.Held { return page[len(page)-1:] }},
+		`record 1 is not found by "slug/tag created-1"`:             {Store: s, found: func(f *eventstore.Found) { f.Holders[0] = 2 }},
+		`record 2 is not found by "name/tag jazz"`:                  {Store: s, found: func(f *eventstore.Found) { f.Named[0] = f.Named[0][:1] }},
+	} {
+		if _, err := verified(t, store, nil); says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
+			t.Errorf("the error is %v, want %q", err, says)
+		}
+	}
+}
+
 // TestVerifyManyRecords: more records than are decoded in memory at once.
 func TestVerifyManyRecords(t *testing.T) {
 	t.Parallel()

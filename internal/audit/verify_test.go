@@ -85,11 +85,11 @@ func TestVerifyExport(t *testing.T) {
 	l := newSignedLog(t)
 	lines := l.export()
 	v, err := l.verify(lines)
-	if err != nil || v.Result != verify.Intact || v.Signed != l.early.Size || v.Checkpoints != 1 || int(v.Entries) != len(lines)-2 {
+	if err != nil || v.Result != verify.Intact || v.Signed != l.early.Size || v.Checkpoints != 1 || int(v.Entries) != len(lines)-2 || v.Unsigned != v.Entries-v.Signed {
 		t.Fatalf("%+v, %v", v, err)
 	}
 	late := l.sign()
-	if v, err := l.verify(l.export()); err != nil || v.Signed != late.Size || v.Checkpoints != 2 {
+	if v, err := l.verify(l.export(), l.early.Note); err != nil || v.Signed != late.Size || v.Checkpoints != 2 {
 		t.Errorf("with another checkpoint: %+v, %v", v, err)
 	}
 	// One that is stored elsewhere, also where the file has none.
