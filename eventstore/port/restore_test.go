@@ -287,6 +287,7 @@ type unchained struct{ eventstore.Store }
 
 func (s unchained) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
 	commits, err := s.Store.Commits(ctx, from, limit)
+	commits = slices.Clone(commits)
 	for i := range commits {
 		commits[i].Hash[0]++
 	}

@@ -48,6 +48,7 @@ type erasing struct{ eventstore.Store }
 
 func (s erasing) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
 	entries, err := s.Store.Read(ctx, r)
+	entries = slices.Clone(entries)
 	for i := range entries {
 		if r.Record != 0 {
 			entries[i].Redact(1 << 40)
@@ -73,6 +74,7 @@ func (s early) Head(ctx context.Context, p eventstore.Point) (eventstore.Head, e
 
 func (s early) Records(ctx context.Context, k calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
 	page, err := s.Store.Records(ctx, k, after, limit)
+	page = slices.Clone(page)
 	for i := range page {
 		page[i].Erased = page[i].Erased && !s.restored
 	}
