@@ -94,11 +94,6 @@ func New(store eventstore.Store, rules *calendar.Rules, hasher Hasher, o Options
 	return &Service{store: store, records: newRecords(store), rules: rules, hasher: hasher, now: o.Now}, nil
 }
 
-// On returns a Service that works on another store.
-func (s *Service) On(store eventstore.Store) *Service {
-	return &Service{store: store, records: newRecords(store), rules: s.rules, hasher: s.hasher, now: s.now}
-}
-
 // Records returns the reader of records of the Service.
 func (s *Service) Records() *Records { return s.records }
 

@@ -128,7 +128,7 @@ func importTask(ctx context.Context, b *backend, c *console, s *settings, args [
 	}
 	bar := newProgress(c, "import", "lines")
 	shown := 0
-	im, err := importer.New(b.store, b.command, b.users, importer.Options{
+	im, err := importer.New(b.events, b.command, b.users, importer.Options{
 		Source: s.source, Caller: caller,
 		Progress: func(r importer.Report) {
 			if shown < len(r.Refused) && !s.json {

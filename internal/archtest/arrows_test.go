@@ -46,7 +46,7 @@ var arrows = map[string][]string{
 	"internal/formats":            {"calendar", "internal/htmltext", "internal/texts"},
 	"internal/htmltext":           {"calendar"},
 	"internal/httpapi":            {"calendar", "command", "eventstore", "eventstore/port", "internal/canonjson", "internal/formats", "internal/ground/cache", "internal/ground/keylock", "internal/history", "internal/htmltext", "internal/pages", "internal/proof", "internal/texts", "query", "query/past", "query/readmodel"},
-	"internal/importer":           {"calendar", "command", "eventstore", "eventstore/port", "internal/access", "internal/canonjson", "internal/texts"},
+	"internal/importer":           {"calendar", "command", "eventstore/port", "internal/access", "internal/canonjson", "internal/texts"},
 	"internal/lease":              {"eventstore", "internal/ground/lifecycle", "internal/ground/pause"},
 	"internal/pages":              {"calendar", "internal/texts", "query"},
 	"internal/proof":              {"calendar", "eventstore", "eventstore/port", "internal/history"},

@@ -1,5 +1,5 @@
-// Package importer applies changes from a file as ordinary commands, in order,
-// under their original times and authors.
+// Package importer applies changes from a file as ordinary commands, under their original
+// times and authors.
 //
 // The form is NDJSON, plain or gzip: one JSON object on a line.
 //
@@ -36,8 +36,8 @@
 // a record and then changed is refused too: each change is kept with a digest of
 // its line.
 //
-// Lines are decided one after the other and committed in groups, in the order of the
-// file, while the next ones are read and decided: see ahead.
+// Many lines are applied at the same time, each after those before it that name the same
+// record, key or slug. Ids and positions are therefore not in the order of the file.
 package importer
 
 import (
@@ -46,14 +46,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
+	"sync"
+
+	"golang.org/x/sync/singleflight"
 
 	"daybook/calendar"
 	"daybook/command"
-	"daybook/eventstore"
-	"daybook/eventstore/port"
+	eventstore "daybook/eventstore/port"
 	"daybook/internal/access"
 	"daybook/internal/texts"
 )
@@ -98,20 +99,15 @@ type Report struct {
 
 // Importer applies one source.
 type Importer struct {
-	store   port.Adapted
-	service *command.Service
-	authors Authors
-	o       Options
-
-	ahead    *ahead
-	coming   []*line          // that were read and looked ahead at
-	commands *command.Service // on what is ahead
+	store    eventstore.Store
+	commands *command.Service
+	authors  Authors
+	o        Options
 	report   Report
+	epoch    uint64 // history of the store that the run began in
 
-	// What follows holds in one epoch of the store, that of the run.
-	epoch   uint64
-	callers map[string]calendar.Caller
-	keys    map[string]calendar.ID // of records that lines named
+	callers sync.Map // of calendar.Caller, by name
+	making  singleflight.Group
 }
 
 // MaxSource is the longest name of a source, in bytes.
@@ -119,8 +115,8 @@ const MaxSource = 64
 
 var sourceForm = regexp.MustCompile(fmt.Sprintf(`^[A-Za-z0-9._-]{1,%d}$`, MaxSource))
 
-// New makes an Importer; it starts nothing. It is for one goroutine.
-func New(store port.Adapted, commands *command.Service, authors Authors, o Options) (*Importer, error) {
+// New makes an Importer; it starts nothing.
+func New(store eventstore.Store, commands *command.Service, authors Authors, o Options) (*Importer, error) {
 	if !sourceForm.MatchString(o.Source) {
 		return nil, fmt.Errorf("importer: source %q: must be 1 to %d letters, digits, dots, dashes and underscores", o.Source, MaxSource)
 	}
@@ -130,162 +126,7 @@ func New(store port.Adapted, commands *command.Service, authors Authors, o Optio
 	if o.Progress == nil {
 		o.Progress = func(Report) {}
 	}
-	im := &Importer{store: store, service: commands, authors: authors, o: o, callers: map[string]calendar.Caller{}}
-	im.begin()
-	return im, nil
-}
-
-// begin forgets what lines that were not committed left.
-func (im *Importer) begin() {
-	im.keys = map[string]calendar.ID{}
-	if im.ahead == nil {
-		im.ahead = newAhead(im.store, func() { im.report.Applied++; im.count() })
-	}
-	im.commands = im.service.On(port.Adapt(im.ahead))
-}
-
-// count counts a line.
-func (im *Importer) count() {
-	if im.report.Lines++; im.report.Lines%100 == 0 {
-		im.o.Progress(im.report)
-	}
-}
-
-// Run applies all lines of r, which may be gzip. It ends early only with the
-// context, when the store is out of reach or goes over to another history, in which
-// lines that were applied may be missing, or when r cannot be read; running it
-// again goes on from there. It is for one run.
-func (im *Importer) Run(ctx context.Context, r io.Reader) (Report, error) {
-	in, err := Open(r)
-	if err != nil {
-		return im.report, err
-	}
-	defer func() { im.o.Progress(im.report) }()
-	im.epoch = im.store.Epoch()
-	reading := read(in)
-	err = im.run(ctx, reading.lines)
-	// What is under way ends with the run, whatever ended it.
-	reading.stop()
-	if im.ahead.done != nil {
-		<-im.ahead.done
-	}
-	return im.report, err
-}
-
-// run applies lines as they come.
-func (im *Importer) run(ctx context.Context, lines <-chan *line) error {
-	for {
-		l, err := im.next(ctx, lines)
-		if err == nil && l.fault != nil {
-			if err = im.settled(ctx); err == nil && !errors.Is(l.fault, io.EOF) {
-				return l.fault
-			}
-			if err == nil && im.store.Epoch() != im.epoch {
-				return lostHistory(l.n)
-			}
-			if err == nil { // lines that were found applied are durable, too
-				return im.store.Append(ctx, []eventstore.Append{{}})[0].Err
-			}
-		}
-		if err == nil {
-			err = im.take(ctx, l)
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// next gives the next line. While none has come, what is decided is committed.
-func (im *Importer) next(ctx context.Context, lines <-chan *line) (*line, error) {
-	for len(im.coming) == 0 {
-		if im.coming = arrived(lines); len(im.coming) > 0 {
-			im.lookAhead(ctx)
-			break
-		}
-		im.ahead.send(ctx)
-		select {
-		case l := <-lines:
-			im.coming = []*line{l}
-		case results := <-im.ahead.done:
-			if err := im.again(ctx, im.ahead.received(results)); err != nil {
-				return nil, err
-			}
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-	l := im.coming[0]
-	im.coming = im.coming[1:]
-	if l.makes && im.ahead.coming > 0 {
-		im.ahead.coming--
-	}
-	return l, nil
-}
-
-// arrived gives the lines that wait, up to the end.
-func arrived(lines <-chan *line) (out []*line) {
-	for len(out) < linesAhead && (len(out) == 0 || out[len(out)-1].fault == nil) {
-		select {
-		case l := <-lines:
-			out = append(out, l)
-		default:
-			return out
-		}
-	}
-	return out
-}
-
-// lookAhead asks the store at once for what lines that come will ask for one by one:
-// whether their keys and slugs are free, and the records that they name by keys.
-func (im *Importer) lookAhead(ctx context.Context) {
-	var claims []calendar.Claim
-	var ids []calendar.ID
-	for _, l := range im.coming {
-		if l.bad != nil || l.fault != nil {
-			continue
-		}
-		key := im.keyOf(l)
-		id := im.keys[key]
-		switch {
-		case l.ID != 0:
-			ids = append(ids, l.ID)
-		case id != 0:
-			ids = append(ids, id)
-		case key != "":
-			claims = append(claims, im.claimsOf(key)...)
-			l.makes = l.Action == ActionCreate || l.Action == ActionPut
-		}
-		if _, sent := l.Fields["slug"]; sent || l.makes {
-			if slug := im.commands.SlugOf(l.kind, l.Fields); slug.Key != "" {
-				claims = append(claims, slug)
-			}
-		}
-		_, _ = replaceKeys(l.Fields, func(_, key string) (any, error) { // it gives no error
-			if id := im.keys[key]; id != 0 {
-				ids = append(ids, id)
-			}
-			return nil, nil
-		})
-	}
-	im.ahead.ask(ctx, claims, ids)
-	im.ahead.coming = 0
-	for _, l := range im.coming {
-		if l.makes {
-			for _, c := range im.claimsOf(im.keyOf(l)) {
-				holder, asked := im.ahead.asked[c]
-				l.makes = l.makes && asked && holder == 0
-			}
-		}
-		if l.makes {
-			im.ahead.coming++
-		}
-	}
-}
-
-// claimsOf are the claims of a record that has a key, or had it and is erased.
-func (im *Importer) claimsOf(key string) []calendar.Claim {
-	return []calendar.Claim{calendar.ImportClaim(im.o.Source, key), calendar.HashedImportClaim(im.o.Source, key)}
+	return &Importer{store: store, commands: commands, authors: authors, o: o}, nil
 }
 
 // keyOf gives the key of a line; one that makes a record has one in any case, so that
@@ -297,85 +138,15 @@ func (im *Importer) keyOf(l *line) string {
 	return l.Key
 }
 
-// take decides a line and begins to commit when there are enough.
-func (im *Importer) take(ctx context.Context, l *line) error {
-	err := im.decide(ctx, l)
-	if errors.Is(err, errUndone) {
-		im.ahead.undone = append(im.ahead.undone, l)
-	}
-	if err == nil && im.ahead.full() {
-		if err = im.ahead.receive(); err == nil {
-			im.ahead.send(ctx)
-		}
-	}
-	return im.again(ctx, err)
-}
-
-// settled waits until all lines are committed.
-func (im *Importer) settled(ctx context.Context) error {
-	return im.again(ctx, im.ahead.settle(ctx))
-}
-
-// again applies lines that were not committed, each by itself, after errUndone.
-func (im *Importer) again(ctx context.Context, err error) error {
-	if !errors.Is(err, errUndone) {
-		return err
-	}
-	lines := im.ahead.undone
-	im.ahead.undone = nil
-	im.begin()
-	im.ahead.alone = true
-	defer func() { im.ahead.alone = false }()
-	for _, l := range lines {
-		if err := im.decide(ctx, l); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// decide decides a line: it is refused, or found applied, or on its way to be
-// committed.
-func (im *Importer) decide(ctx context.Context, l *line) error {
-	im.ahead.line = l
-	repeated, err := im.apply(ctx, l)
-	if end, ok := errors.AsType[stopped](err); ok {
-		return end
-	}
-	if errors.Is(err, errUndone) {
-		return errUndone
-	}
-	reason, refused := refusal(err)
-	switch {
-	case err != nil && !refused:
-		return lineFault(l.n, err)
-	case refused:
-		im.report.Refused = append(im.report.Refused, Refusal{Line: l.n, Key: l.Key, Reason: reason})
-	case repeated:
-		im.report.Repeated++
-	case im.ahead.line == nil:
-		return nil // counted when it is committed
-	default:
-		im.report.Applied++
-	}
-	im.count()
-	return nil
-}
-
-func lostHistory(line int64) error {
-	return fmt.Errorf("import line %d: %w, in which lines may be missing: import the source again", line, eventstore.ErrHistory)
-}
-
 // apply carries out one line.
 func (im *Importer) apply(ctx context.Context, l *line) (repeated bool, err error) {
 	if l.bad != nil {
 		return false, l.bad
 	}
 	r := command.Request{
-		Kind: l.kind, Lang: l.lang, At: l.At.Time,
+		Kind: l.kind, Lang: l.lang, At: l.At.Time, Epoch: im.epoch,
 		Cause: eventstore.Cause{Client: "import", Request: fmt.Sprintf("%s:%d:%s", im.o.Source, l.n, l.digest), Reason: l.Reason},
 		Mark:  &calendar.ImportMark{Source: im.o.Source, Line: l.n, Key: im.keyOf(l)},
-		Epoch: im.epoch,
 	}
 	if r.Target.ID = l.ID; l.ID == 0 {
 		if r.Target.ID, err = im.find(ctx, r.Mark.Key); err != nil {
@@ -384,18 +155,15 @@ func (im *Importer) apply(ctx context.Context, l *line) (repeated bool, err erro
 	}
 	// First of all: what was applied needs no author, links or rights any more.
 	if r.Target.ID != 0 {
-		im.ahead.own = r.Target.ID
-		if repeated, err = im.commands.Applied(ctx, &r); err != nil || repeated {
+		if repeated, err = im.commands.Applied(ctx, &r); repeated || err != nil {
 			return repeated, err
 		}
 	}
-	switch l.Action {
-	case ActionCreate:
+	switch {
+	case l.Action == ActionCreate:
 		r.Target.ID = 0
-	case ActionUpdate, ActionDelete:
-		if r.Target.ID == 0 {
-			return false, refusef("key %q: no record has it", l.Key)
-		}
+	case r.Target.ID == 0 && l.Action != ActionPut:
+		return false, refusef("key %q: no record has it", l.Key)
 	}
 	if r.Caller, err = im.caller(ctx, l.Author); err != nil {
 		return false, err
@@ -403,7 +171,6 @@ func (im *Importer) apply(ctx context.Context, l *line) (repeated bool, err erro
 	if r.Input, err = im.input(ctx, l.Fields); err != nil {
 		return false, err
 	}
-	im.ahead.own = r.Target.ID
 	var res command.Result
 	switch {
 	case l.Action == ActionDelete:
@@ -413,13 +180,7 @@ func (im *Importer) apply(ctx context.Context, l *line) (repeated bool, err erro
 	default:
 		res, err = im.commands.Update(ctx, r)
 	}
-	if err != nil {
-		return false, err
-	}
-	if r.Mark.Key != "" {
-		im.keys[r.Mark.Key] = res.Record.ID
-	}
-	return res.Repeated, nil
+	return res.Repeated, err
 }
 
 // create makes a record. A term of the name that is there already gets the key
@@ -435,57 +196,60 @@ func (im *Importer) create(ctx context.Context, r command.Request) (command.Resu
 	return res, err
 }
 
-// caller gives the user of a name.
+// caller returns the user of a name, who is made once.
 func (im *Importer) caller(ctx context.Context, name string) (calendar.Caller, error) {
 	if name == "" {
 		return im.o.Caller, nil
 	}
-	if c, ok := im.callers[name]; ok {
-		return c, nil
+	if c, known := im.callers.Load(name); known {
+		return c.(calendar.Caller), nil
 	}
-	// Whoever is made stands in the log behind what was done before.
-	if err := im.ahead.settle(ctx); err != nil {
+	made, err, _ := im.making.Do(name, func() (any, error) {
+		c, err := im.authors.Ensure(ctx, name, im.o.Role, im.o.Caller.ID)
+		if errors.Is(err, access.ErrBadName) {
+			return nil, refusef("author: %v", err)
+		}
+		if err == nil {
+			im.callers.Store(name, c)
+		}
+		return c, err
+	})
+	if err != nil {
 		return calendar.Caller{}, err
 	}
-	c, err := im.authors.Ensure(ctx, name, im.o.Role, im.o.Caller.ID)
-	if errors.Is(err, access.ErrBadName) {
-		return c, refusef("author: %v", err)
-	}
-	if err != nil {
-		return c, err
-	}
-	im.callers[name] = c
-	return c, nil
+	return made.(calendar.Caller), nil
 }
 
 // input makes the input of a command: keys become ids.
 func (im *Importer) input(ctx context.Context, fields map[string]any) (calendar.Input, error) {
-	return replaceKeys(fields, func(field, key string) (any, error) {
+	return replaceLinks(fields, func(f linkField, v any) (any, error) {
+		key, ok := keyOf(v)
+		if !ok {
+			return v, nil
+		}
 		id, err := im.find(ctx, key)
 		if err != nil {
 			return nil, err
 		}
 		if id == 0 {
-			return nil, refusef("%s: no record has the key %q", field, key)
+			return nil, refusef("%s: no record has the key %q", f.name, key)
 		}
 		return json.Number(id.String()), nil
 	})
 }
 
-// find gives the record that a key names, 0 when there is none.
+// find returns the record that has a key, or had it and is erased; 0 when there is none.
 func (im *Importer) find(ctx context.Context, key string) (calendar.ID, error) {
-	if id, ok := im.keys[key]; ok || key == "" {
-		return id, nil
+	if key == "" {
+		return 0, nil
 	}
-	holders, _, err := im.ahead.Find(ctx, im.claimsOf(key), nil)
+	found, err := im.store.Find(ctx, eventstore.Lookup{Claims: []calendar.Claim{
+		calendar.ImportClaim(im.o.Source, key), calendar.HashedImportClaim(im.o.Source, key),
+	}})
 	if err != nil {
 		return 0, fmt.Errorf("find key %q: %w", key, err)
 	}
-	id := cmp.Or(holders...)
-	if id != 0 {
-		im.keys[key] = id
-	}
-	return id, nil
+	return cmp.Or(found.Holders...), nil
 }
 
 // refusal gives the reason of an error that is about the line, and whether it is

@@ -150,8 +150,6 @@ type line struct {
 	lang   calendar.Lang
 	digest string
 	bad    error // why it is refused before it becomes a command
-	fault  error // why there is no line, io.EOF at the end
-	makes  bool  // a record, as far as that is known while it comes
 }
 
 // newLine reads the line number n; long tells that it is too long and not there.
@@ -180,8 +178,16 @@ func digestOf(l *Line) (string, error) {
 	return hex.EncodeToString(sum[:6]), nil
 }
 
-// linkFields are the fields in which {"key": "…"} names another record.
-var linkFields = [...]string{"venue", "organizer", "categories", "tags", "parent", "post_parent"}
+// linkField is a field whose values name other records.
+type linkField struct {
+	name string
+	kind calendar.Kind
+}
+
+var linkFields = [...]linkField{
+	{"venue", calendar.KindVenue}, {"organizer", calendar.KindOrganizer}, {"categories", calendar.KindCategory},
+	{"tags", calendar.KindTag}, {"parent", calendar.KindCategory}, {"post_parent", calendar.KindEvent},
+}
 
 // keyOf gives the key of {"key": "…"}.
 func keyOf(v any) (string, bool) {
@@ -193,31 +199,26 @@ func keyOf(v any) (string, bool) {
 	return key, ok
 }
 
-// replaceKeys gives the fields with each {"key": "…"} replaced by what find
-// gives for it.
-func replaceKeys(fields map[string]any, find func(field, key string) (any, error)) (calendar.Input, error) {
+// replaceLinks returns the fields with each value that names a record replaced.
+func replaceLinks(fields map[string]any, replace func(linkField, any) (any, error)) (calendar.Input, error) {
 	in := calendar.Input(maps.Clone(fields))
-	for _, field := range linkFields {
-		replaced := func(v any) (any, error) {
-			if key, ok := keyOf(v); ok {
-				return find(field, key)
+	for _, f := range linkFields {
+		list, isList := fields[f.name].([]any)
+		if !isList {
+			if fields[f.name] == nil {
+				continue
 			}
-			return v, nil
+			list = []any{fields[f.name]}
 		}
-		var err error
-		switch v := fields[field].(type) {
-		case map[string]any:
-			if in[field], err = replaced(v); err != nil {
+		out := make([]any, len(list))
+		for i, v := range list {
+			var err error
+			if out[i], err = replace(f, v); err != nil {
 				return nil, err
 			}
-		case []any:
-			out := make([]any, len(v))
-			for i := range v {
-				if out[i], err = replaced(v[i]); err != nil {
-					return nil, err
-				}
-			}
-			in[field] = out
+		}
+		if in[f.name] = out; !isList {
+			in[f.name] = out[0]
 		}
 	}
 	return in, nil

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,9 +16,8 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
-	"daybook/eventstore"
-	"daybook/eventstore/memstore"
-	"daybook/internal/ground/pause"
+	"daybook/eventstore/memstore2"
+	eventstore "daybook/eventstore/port"
 	"daybook/internal/importer"
 )
 
@@ -30,22 +30,22 @@ func many(n int) []string {
 		add(`{"action":"create","kind":"event","key":"e%d","at":%d,"author":"u%d","fields":{"title":"Concert %d","start_date":"2026-07-04","end_date":"2026-07-04","venue":{"key":"hall"},"tags":["New %d","open air"]}}`,
 			i, 1_700_000_000+i, i/10, i%3, i/5)
 		switch i % 7 {
-		case 0: // a slug that is free again, at once and much later
-			add(`{"action":"create","kind":"event","key":"u%d","fields":{"title":"Single %d","start_date":"2026-07-04","end_date":"2026-07-04"}}`, i, i)
-			add(`{"action":"update","kind":"event","key":"e%d","fields":{"slug":"moved-%d"}}`, i, i)
-			add(`{"action":"create","kind":"event","key":"v%d","fields":{"title":"Concert %d","start_date":"2026-07-04","end_date":"2026-07-04"}}`, i, i%3)
-			if i > 0 {
-				add(`{"action":"update","kind":"event","key":"u%d","fields":{"slug":"left-%d"}}`, i-7, i)
-				add(`{"action":"create","kind":"event","key":"w%d","fields":{"title":"Single %d","start_date":"2026-07-04","end_date":"2026-07-04"}}`, i, i-7)
-			}
+		case 0: // a record that is linked, changed and deleted
+			add(`{"action":"create","kind":"venue","key":"v%d","fields":{"venue":"Quay %d"}}`, i, i)
+			add(`{"action":"create","kind":"event","key":"w%d","fields":{"title":"Single","start_date":"2026-07-04","end_date":"2026-07-04","venue":{"key":"v%d"},"organizer":{"organizer":"Choir"}}}`, i, i)
+			add(`{"action":"update","kind":"venue","key":"v%d","fields":{"city":"Bari"}}`, i)
+			add(`{"action":"create","kind":"event","key":"x%d","fields":{"title":"Single","start_date":"2026-07-04","end_date":"2026-07-04","venue":{"key":"v%d"}}}`, i, i)
+			add(`{"action":"delete","kind":"venue","key":"v%d"}`, i)
+			add(`{"action":"create","kind":"event","key":"y%d","fields":{"title":"Late","start_date":"2026-07-04","end_date":"2026-07-04","venue":{"key":"v%d"}}}`, i, i) // refused
 		case 1:
 			add(`{"action":"update","kind":"event","key":"e%d","fields":{"title":"Gig"}}`, i)
 			add(`{"action":"update","kind":"event","key":"e%d","fields":{"website":"https://a.example/%d"}}`, i, i)
 		case 2:
 			add(`{"action":"create","kind":"event","key":"f%d","fields":{"title":"Part","start_date":"2026-07-04","end_date":"2026-07-04","post_parent":{"key":"e%d"}}}`, i, i)
 		case 3:
-			add(`{"action":"delete","kind":"event","key":"e%d"}`, i)
-			add(`{"action":"create","kind":"event","key":"e%d","fields":{"title":"Again"}}`, i) // refused
+			add(`{"action":"create","kind":"event","key":"d%d","fields":{"title":"Gone %d","start_date":"2026-07-04","end_date":"2026-07-04"}}`, i, i)
+			add(`{"action":"delete","kind":"event","key":"d%d"}`, i)
+			add(`{"action":"create","kind":"event","key":"d%d","fields":{"title":"Again"}}`, i) // refused
 		case 4:
 			add(`{"action":"create","kind":"category","key":"c%d","fields":{"name":"Sub %d","parent":{"key":"jazz"}}}`, i, i)
 			add(`{"action":"put","kind":"event","key":"e%d","fields":{"categories":[{"key":"c%d"},{"key":"music"}]}}`, i, i)
@@ -59,8 +59,8 @@ func many(n int) []string {
 	return append(lines, endLine)
 }
 
-// TestOrder: the log of an import is that of one line after the other, and of what is
-// refused.
+// TestOrder: the records that an import makes are those of one line after the other, and so
+// is what is refused.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	lines := many(60)
@@ -80,135 +80,53 @@ func TestOrder(t *testing.T) {
 	if d := cmp.Diff(want, whole.run("s", lines...)); d != "" || len(want.Refused) < 10 || want.Applied < 100 {
 		t.Errorf("report of %d lines (-single +whole):\n%s", len(lines), d)
 	}
-	if d := cmp.Diff(log(t, single.store), log(t, whole.store)); d != "" {
-		t.Errorf("log (-single +whole):\n%s", d)
-	}
-	if d := cmp.Diff(states(t, single.store), states(t, whole.store)); d != "" {
+	if d := cmp.Diff(records(t, single.store), records(t, whole.store)); d != "" {
 		t.Errorf("records (-single +whole):\n%s", d)
 	}
 }
 
-// linked finds the ids in a record.
-var linked = regexp.MustCompile(`"(?:id|author|parent|post_parent|venue|organizer|categories|tags)":\[?[0-9,]+`)
+// ids finds those in a record.
+var ids = regexp.MustCompile(`"(?:id|author|parent|post_parent|venue|organizer|categories|tags)":\[?[0-9,]+`)
 
-// states gives the records of a store, each with its first place in the log for its id.
-func states(t *testing.T, store eventstore.Store) []string {
+// records returns those of a store, with slugs and names in place of ids, sorted.
+func records(t *testing.T, store eventstore.Store) []string {
 	t.Helper()
-	entries, err := store.ReadAll(t.Context(), 0, 1000)
+	held, err := store.Records(t.Context(), 0, 0, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	place := map[string]string{}
-	for i, e := range slices.Backward(entries) {
-		place[e.ID.String()] = fmt.Sprint("r", i)
-	}
-	all, err := store.Records(t.Context(), 0, 0, 1000)
-	if err != nil {
-		t.Fatal(err)
+	names := map[string]string{}
+	for _, h := range held {
+		r, err := calendar.DecodeRecord(h.Record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names[r.ID.String()] = r.Kind.String() + " " + r.Slug() + r.Fields.String("name") + fmt.Sprint(r.Fields["imports"])
 	}
 	var out []string
-	for _, s := range all {
-		out = append(out, linked.ReplaceAllStringFunc(string(s.Record), func(link string) string {
-			return regexp.MustCompile("[0-9]+").ReplaceAllStringFunc(link, func(id string) string { return place[id] })
-		}))
+	for _, h := range held {
+		text := ids.ReplaceAllStringFunc(string(h.Record), func(link string) string {
+			return regexp.MustCompile("[0-9]+").ReplaceAllStringFunc(link, func(id string) string { return names[id] })
+		})
+		out = append(out, fmt.Sprintf("%s %q", text, h.Secret))
 	}
 	slices.Sort(out)
 	return out
 }
 
-// counted is a store that counts its calls of Append that write, and does something
-// before one of them.
-type counted struct {
-	*memstore.Store
-
-	calls, appends int
-	looks          int // other calls
-	before         func(appends []eventstore.Append)
-	beforeLook     func()
+// watched is a store that does something before an Append.
+type watched struct {
+	*memstore2.Store
+	before func(appends []eventstore.Append)
 }
 
-func (c *counted) look() {
-	if c.looks++; c.beforeLook != nil {
-		c.beforeLook()
-	}
-}
-
-func (c *counted) Find(ctx context.Context, claims []calendar.Claim, names []calendar.Name) ([]calendar.ID, [][]calendar.ID, error) {
-	c.look()
-	return c.Store.Find(ctx, claims, names)
-}
-
-func (c *counted) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
-	c.look()
-	return c.Store.Load(ctx, ids...)
-}
-
-func (c *counted) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
-	c.look()
-	return c.Store.NewIDs(ctx, n)
-}
-
-func (c *counted) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	if f := c.before; f != nil {
-		f(appends)
-	}
-	c.calls++
-	c.appends += len(appends)
-	return c.Store.Append(ctx, appends)
+func (w *watched) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	w.before(appends)
+	return w.Store.Append(ctx, appends)
 }
 
 func event(key, title, more string) string {
 	return fmt.Sprintf(`{"action":"create","kind":"event","key":%q,"fields":{"title":%q,"start_date":"2026-07-04","end_date":"2026-07-04"%s}}`, key, title, more)
-}
-
-// TestGroups: lines are committed many at a time.
-func TestGroups(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	store := &counted{Store: b.store.(*memstore.Store)}
-	admin := b.admin
-	b = on(t, store)
-	b.admin = admin
-	var lines []string
-	for i := range 2000 {
-		lines = append(lines, event(fmt.Sprint("e", i), "Concert", ""))
-	}
-	if r := b.run("s", lines...); r.Applied != 2000 {
-		t.Fatalf("%d lines were applied, %d refused", r.Applied, len(r.Refused))
-	}
-	// While nothing is read a commit begins with what there is, so how many there are
-	// is a matter of the machine.
-	if store.calls > store.appends/2 {
-		t.Errorf("%d lines were committed in %d calls", store.appends, store.calls)
-	}
-	if got := b.byKey("s", "e1999").Slug(); got != "concert-2000" {
-		t.Errorf("the last one has the slug %s", got)
-	}
-}
-
-// TestLooks: what lines ask the store for is asked for many of them at once.
-func TestLooks(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.run("s", venueLine)
-	store := &counted{Store: b.store.(*memstore.Store)}
-	admin := b.admin
-	b = on(t, store)
-	b.admin = admin
-	const n = 200
-	store.beforeLook = func() { _ = pause.For(t.Context(), 2*time.Millisecond) } // lines are read meanwhile, also on a busy machine
-	lines := []string{venueLine}
-	for i := range n {
-		lines = append(lines, event(fmt.Sprint("e", i), fmt.Sprint("Concert ", i), `,"venue":{"key":"hall"}`))
-	}
-	r := strings.NewReader(strings.Join(lines, "\n"))
-	report, err := b.importer("s").Run(t.Context(), r)
-	if err != nil || report.Applied != n || report.Repeated != 1 {
-		t.Fatalf("%d lines were applied, %d repeated: %v", report.Applied, report.Repeated, err)
-	}
-	if store.looks > n {
-		t.Errorf("%d lines asked the store %d times", n, store.looks)
-	}
 }
 
 // TestRival: another writer is faster than lines that are on their way: they are
@@ -301,21 +219,17 @@ func TestRival(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			store := &counted{Store: memstore.New()}
+			store := &watched{Store: memstore2.New(), before: func([]eventstore.Append) {}}
 			b, fresh := on(t, store), on(t, store.Store)
 			var err error
 			if b.admin, err = b.users.Ensure(t.Context(), "importing", calendar.Administrator, 0); err != nil {
 				t.Fatal(err)
 			}
 			fresh.admin = b.admin
-			met := false
+			var met atomic.Bool
 			store.before = func(appends []eventstore.Append) {
 				for _, a := range appends {
-					if !met && len(a.Drafts) > 0 && a.Drafts[len(a.Drafts)-1].Change == c.when {
-						if c.when == "event.updated" && b.byKey("s", "e") == nil {
-							continue // with its create
-						}
-						met = true
+					if len(a.Drafts) > 0 && a.Drafts[len(a.Drafts)-1].Change == c.when && !met.Swap(true) {
 						c.rival(b, fresh)
 					}
 				}
@@ -329,70 +243,33 @@ func TestRival(t *testing.T) {
 			for i := range got.Refused {
 				got.Refused[i].Reason = ""
 			}
-			if d := cmp.Diff(c.want, got); d != "" || !met {
-				t.Errorf("the rival came: %v; report (-want +got):\n%s", met, d)
+			if d := cmp.Diff(c.want, got); d != "" || !met.Load() {
+				t.Errorf("the rival came: %v; report (-want +got):\n%s", met.Load(), d)
 			}
 			c.check(t, b)
 		})
 	}
 }
 
-// TestDecidedMeanwhile: lines that were decided while others were committed are
-// applied in order, on what those left, also when another writer was faster.
-func TestDecidedMeanwhile(t *testing.T) {
+// TestKeyAndID: lines that name one record by its key and by its id are applied in order.
+func TestKeyAndID(t *testing.T) {
 	t.Parallel()
-	for _, rival := range []bool{false, true} {
-		t.Run(fmt.Sprint("rival ", rival), func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			store := &counted{Store: b.store.(*memstore.Store)}
-			batch := on(t, store)
-			batch.admin = b.admin
-			// Commits wait until most of the lines that come meanwhile are decided.
-			read := []chan struct{}{make(chan struct{}), make(chan struct{})}
-			commits := 0
-			store.before = func(appends []eventstore.Append) {
-				if len(appends[0].Drafts) == 0 || commits == len(read) {
-					return
-				}
-				<-read[commits]
-				if commits++; !rival {
-					return
-				}
-				commits = len(read) // what is applied anew waits for nothing
-				if _, err := b.commands.Create(t.Context(), command.Request{
-					Kind: calendar.KindEvent, Lang: calendar.LangEN, Caller: b.admin,
-					Input: calendar.Input{"title": "Concert", "start_date": "2026-07-04", "end_date": "2026-07-04"},
-				}); err != nil {
-					t.Error(err)
-				}
-			}
-			const n = 200
-			r, w := io.Pipe()
-			go func() {
-				for i := range n {
-					fmt.Fprintln(w, event(fmt.Sprint("e", i), "Concert", ""))
-				}
-				close(read[0])
-				for i := range n {
-					fmt.Fprintf(w, `{"action":"update","kind":"event","key":"e%d","fields":{"title":"Gig"}}`+"\n", i)
-				}
-				close(read[1])
-				_ = w.Close()
-			}()
-			report, err := batch.importer("s").Run(t.Context(), r)
-			if err != nil || report.Applied != 2*n || len(report.Refused) != 0 || commits != len(read) {
-				t.Fatalf("%d lines were applied, %d refused: %v", report.Applied, len(report.Refused), err)
-			}
-			slugs := map[string]bool{}
-			for i := range n {
-				e := b.byKey("s", fmt.Sprint("e", i))
-				if e == nil || e.Version != 2 || slugs[e.Slug()] {
-					t.Fatalf("event %d is missing or has the slug of another one: %+v", i, e)
-				}
-				slugs[e.Slug()] = true
-			}
-		})
+	b := setup(t)
+	lines := []string{event("e", "Concert", "")}
+	b.run("s", lines...)
+	admin := b.admin
+	b = on(t, &watched{Store: b.store.(*memstore2.Store), before: func(appends []eventstore.Append) {
+		if len(appends[0].Drafts) > 0 && strings.Contains(string(appends[0].Drafts[0].Fields), "website") {
+			<-time.After(2 * time.Millisecond) // lines by id are faster
+		}
+	}})
+	b.admin = admin
+	for i := range 20 {
+		lines = append(lines, fmt.Sprintf(`{"action":"update","kind":"event","key":"e","fields":{"website":"https://a.example/%d"}}`, i),
+			fmt.Sprintf(`{"action":"update","kind":"event","id":%d,"fields":{"title":"Gig %d"}}`, b.byKey("s", "e").ID, i))
+	}
+	if r := b.run("s", lines...); r.Applied != 40 || r.Repeated != 1 {
+		t.Errorf("%d lines were applied, %d repeated, refused %v", r.Applied, r.Repeated, r.Refused)
 	}
 }
 
@@ -413,11 +290,11 @@ func TestSlowLines(t *testing.T) {
 		if _, err := io.WriteString(w, line+"\n"); err != nil {
 			t.Fatal(err)
 		}
-		before := at
-		var err error
-		if at, err = b.store.Wait(ctx, before); err != nil {
+		head, err := eventstore.Wait(ctx, b.store, at)
+		if err != nil {
 			t.Fatalf("the line was not applied: %v", err)
 		}
+		at = head.Position
 	}
 	// Whatever ends the source, what it gave is applied.
 	if _, err := io.WriteString(w, strings.Replace(tagLine, "air", "field", 2)+"\n"+updateLine+"\n"); err != nil {
