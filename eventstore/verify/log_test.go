@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -128,5 +129,33 @@ func TestLog(t *testing.T) {
 				t.Errorf("got %+v, %v; want %s of entry %d: %s", f, err, tt.result, tt.position, tt.says)
 			}
 		})
+	}
+}
+
+// TestLogAfterBlank: what follows a blank entry is not held against the ones before it.
+func TestLogAfterBlank(t *testing.T) {
+	t.Parallel()
+	var entries []verify.Entry
+	var r *calendar.Record
+	for version, verb := range []string{calendar.Created, calendar.Updated, calendar.Updated} {
+		c := tag(1, verb)
+		c.Fields["slug"] = fmt.Sprint("slug-", version)
+		d, next := storetest.Draft(t, r, c, moment)
+		e := d.Entry(moment, 7, eventstore.Cause{})
+		if e.Position = calendar.Position(len(entries) + 1); e.Position == 2 {
+			e.Redact(4)
+		}
+		entries, r = append(entries, entryOf(e)), next
+	}
+	f, err := verify.Log(func(yield func(verify.Entry, error) bool) {
+		for _, e := range entries {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}, nil)
+	const want = "it is blank, and entry 4 did not erase its record"
+	if err != nil || f.Result != verify.Tampered || f.Position != 2 || f.Why != want {
+		t.Errorf("got %+v, %v, want %s", f, err, want)
 	}
 }
