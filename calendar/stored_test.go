@@ -306,13 +306,51 @@ func TestEncodingIsCanonical(t *testing.T) {
 	}
 }
 
-func FuzzDecodeRecord(f *testing.F) {
-	b, err := EncodeRecord(typicalEvent(f))
+// storedRecords are records as the store holds them, and texts that are none: those of the
+// golden files, one for each stored change, and the rows of refused ones.
+func storedRecords(tb testing.TB) []string {
+	tb.Helper()
+	golden, err := os.ReadFile(filepath.Join("testdata", "record.golden"))
 	if err != nil {
-		f.Fatal(err)
+		tb.Fatal(err)
 	}
-	f.Add(b)
-	f.Add([]byte(`{"changed":"1970-01-01T00:00:00.000Z","deleted":true,"fields":{"city":"\u00e9","geo_lat":-1e-7},"home":"fr","id":31,"kind":"venue","version":2}`))
+	list := []string{
+		string(bytes.TrimSpace(golden)),
+		`{"changed":"1970-01-01T00:00:00.000Z","deleted":true,"fields":{"city":"\u00e9","geo_lat":-1e-7},"home":"fr","id":31,"kind":"venue","version":2}`,
+		`{"changed":"1970-01-01T00:00:00.000Z","fields":{"city":"a"},"home":"en","fields":{"zip":"b"},"id":31,"kind":"venue","version":2,"home":"fr"}`,
+	}
+	for _, c := range storedChanges(tb) {
+		fields := c.Fields.Copy(nil)
+		for name, v := range c.Fields {
+			if v != nil {
+				fields[name] = v
+			}
+		}
+		b, err := EncodeRecord(&Record{ID: c.ID, Kind: c.Kind, Version: 1, Home: c.Home, Fields: fields})
+		if err != nil {
+			tb.Fatal(err)
+		}
+		list = append(list, string(b))
+	}
+	rows, err := os.ReadFile(filepath.Join("testdata", "stored.txt"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	_, refused, _ := strings.Cut(string(rows), "== refused")
+	for row := range strings.Lines(refused) {
+		stored, _, _ := strings.Cut(row, " |")
+		if fields, ok := strings.CutPrefix(stored, "fields "); ok {
+			stored = `{"changed":"1970-01-01T00:00:00.000Z","fields":{` + fields + `},"home":"en","id":31,"kind":"venue","version":2}`
+		}
+		list = append(list, stored)
+	}
+	return list
+}
+
+func FuzzDecodeRecord(f *testing.F) {
+	for _, text := range storedRecords(f) {
+		f.Add([]byte(text))
+	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		r, err := DecodeRecord(in)
 		if err != nil {
