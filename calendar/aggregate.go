@@ -1,64 +1,42 @@
 package calendar
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"net/url"
-	"slices"
+	"path"
+	"reflect"
 	"strings"
 )
 
 // trashedSuffix is what trashing appends to a slug (interface 3.7.5).
 const trashedSuffix = "__trashed"
 
-// Create decides the change that makes a record. attrs are decoded and resolved.
-// Required fields that are missing are CodeMissingParam; all other refusals come
-// together as CodeInvalidParam.
+// Create decides the change that makes a record of attributes that are decoded and
+// resolved. All refusals come together as CodeInvalidParam.
 func Create(k Kind, id ID, a *Attrs, d *Decision) (Change, error) {
-	if !k.IsPost() && !k.IsTerm() {
-		return Change{}, fmt.Errorf("create record %d: kind %q is not made from attributes", id, k)
-	}
 	w := &writing{kind: k, id: id, home: a.Lang, attrs: a, Decision: d, spec: SpecOf(k)}
-	var missing []string
-	for _, f := range w.spec.Fields {
-		if _, sent := a.Set[f.Name]; f.Required && !sent {
-			missing = append(missing, f.Name)
-		}
-	}
-	if missing != nil {
-		return Change{}, &Error{Code: CodeMissingParam, Kind: k, Missing: missing}
-	}
 	w.next = w.defaults()
-	if err := w.decide(); err != nil {
-		return Change{}, fmt.Errorf("create %s %d: %w", k, id, err)
-	}
-	if err := w.problems.Err(); err != nil {
-		return Change{}, err
-	}
-	return Change{Name: k.String() + "." + Created, Kind: k, ID: id, Home: a.Lang, Fields: w.next, Secret: w.secret}, nil
+	w.decide()
+	c := change(k, id, Created, w.next)
+	c.Home, c.Secret = a.Lang, w.secret
+	return c, w.problems.Err()
 }
 
 // Update decides the change of a record; of a trashed post the change that
 // restores it. What a change lists is what differs from the stored record, and
 // modified for posts, so an empty update gives a change too.
 func Update(r *Record, a *Attrs, d *Decision) (Change, error) {
-	k := r.Kind
-	if r.Deleted || !k.IsPost() && !k.IsTerm() {
-		return Change{}, fmt.Errorf("update %s %d: it cannot be updated", k, r.ID)
-	}
-	w := &writing{kind: k, id: r.ID, home: r.Home, stored: r, attrs: a, Decision: d, spec: SpecOf(k), next: maps.Clone(r.Fields)}
-	name := k.String() + "." + Updated
+	w := writingOf(r, d)
+	w.attrs = a
+	verb := Updated
 	if w.restores() {
-		name = k.String() + "." + Restored
+		verb = Restored
 	}
-	if err := w.decide(); err != nil {
-		return Change{}, fmt.Errorf("update %s %d: %w", k, r.ID, err)
-	}
-	if err := w.problems.Err(); err != nil {
-		return Change{}, err
-	}
-	return Change{Name: name, Kind: k, ID: r.ID, Fields: w.difference(), Secret: w.secret}, nil
+	w.decide()
+	c := change(r.Kind, r.ID, verb, w.difference())
+	c.Secret = w.secret
+	return c, w.problems.Err()
 }
 
 // Trash decides the change that moves a post to the trash; CodeInTrash when it
@@ -71,7 +49,7 @@ func Trash(r *Record, d *Decision) (Change, error) {
 	if status == StatusTrash {
 		return Change{}, Fail(CodeInTrash, r.Kind)
 	}
-	w := &writing{kind: r.Kind, id: r.ID, home: r.Home, stored: r, Decision: d, spec: SpecOf(r.Kind), next: maps.Clone(r.Fields)}
+	w := writingOf(r, d)
 	w.next["former_status"] = string(status)
 	w.next["status"] = string(StatusTrash)
 	if slug := r.Slug(); slug != "" {
@@ -82,16 +60,16 @@ func Trash(r *Record, d *Decision) (Change, error) {
 		w.next["slug"] = trashed
 	}
 	w.touch()
-	return Change{Name: r.Kind.String() + "." + Trashed, Kind: r.Kind, ID: r.ID, Fields: w.difference()}, nil
+	return change(r.Kind, r.ID, Trashed, w.difference()), nil
 }
 
 // Delete decides the change that ends a term. Its children and events are the
 // business of the caller.
 func Delete(r *Record, _ *Decision) (Change, error) {
-	if !r.Kind.IsTerm() || r.Deleted {
-		return Change{}, fmt.Errorf("delete %s %d: only terms end, and only once", r.Kind, r.ID)
+	if !r.Kind.IsTerm() {
+		return Change{}, fmt.Errorf("delete %s %d: only terms end", r.Kind, r.ID)
 	}
-	return Change{Name: r.Kind.String() + "." + Deleted, Kind: r.Kind, ID: r.ID, Fields: Fields{}}, nil
+	return change(r.Kind, r.ID, Deleted, Fields{}), nil
 }
 
 // Erase decides the change that erases a record for good, whatever it is. The children
@@ -100,15 +78,20 @@ func Erase(r *Record) (Change, error) {
 	if r.Erased {
 		return Change{}, fmt.Errorf("erase %s %d: it is erased", r.Kind, r.ID)
 	}
-	return Change{Name: r.Kind.String() + "." + Erased, Kind: r.Kind, ID: r.ID, Fields: Fields{}, Secret: []byte{}}, nil
+	c := change(r.Kind, r.ID, Erased, Fields{})
+	c.Secret = []byte{}
+	return c, nil
 }
 
 // NewImage makes the change that registers an image by its URL (interface 3.5).
 func NewImage(id ID, link string, home Lang) Change {
-	return Change{
-		Name: KindImage.String() + "." + Created, Kind: KindImage, ID: id, Home: home,
-		Fields: Fields{"url": link, "extension": ImageExtension(link)},
-	}
+	c := change(KindImage, id, Created, Fields{"url": link, "extension": ImageExtension(link)})
+	c.Home = home
+	return c
+}
+
+func change(k Kind, id ID, verb string, f Fields) Change {
+	return Change{Name: k.String() + "." + verb, Kind: k, ID: id, Fields: f}
 }
 
 // ImageExtension gives the lower-case ending of the last path segment of a URL
@@ -118,16 +101,9 @@ func ImageExtension(link string) string {
 	if err != nil {
 		return ""
 	}
-	segment := u.Path[strings.LastIndexByte(u.Path, '/')+1:]
-	dot := strings.LastIndexByte(segment, '.')
-	if dot < 0 {
+	ending := strings.TrimPrefix(strings.ToLower(path.Ext(u.Path)), ".")
+	if strings.Trim(ending, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
 		return ""
-	}
-	ending := strings.ToLower(segment[dot+1:])
-	for i := range len(ending) {
-		if c := ending[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') {
-			return ""
-		}
 	}
 	return ending
 }
@@ -164,23 +140,15 @@ func (w *writing) defaults() Fields {
 	return f
 }
 
-// decide applies the attributes. Its error is a mistake of the program; refused
-// values are in problems.
-func (w *writing) decide() error {
-	for name := range w.attrs.Set {
-		if f := w.spec.Field(name); f == nil || f.Form == FormNone {
-			return fmt.Errorf("attribute %q is no field that can be sent", name)
-		}
-	}
-	for i := range w.spec.Fields {
-		f := &w.spec.Fields[i]
-		v, sent := w.attrs.Set[f.Name]
-		if !sent {
-			continue
-		}
-		if err := w.take(f, v); err != nil {
-			return err
-		}
+// writingOf begins a decision about a stored record.
+func writingOf(r *Record, d *Decision) *writing {
+	return &writing{kind: r.Kind, id: r.ID, home: r.Home, stored: r, Decision: d, spec: SpecOf(r.Kind), next: maps.Clone(r.Fields)}
+}
+
+// decide applies the attributes.
+func (w *writing) decide() {
+	for name, v := range w.attrs.Set {
+		w.take(w.spec.Field(name), v)
 	}
 	switch w.kind {
 	case KindEvent:
@@ -201,72 +169,37 @@ func (w *writing) decide() error {
 		w.publication()
 	}
 	w.slug()
-	return nil
 }
 
-// take applies one sent value. Dates, zone, status and slug depend on other
-// fields; here only their Go types are checked.
-func (w *writing) take(f *Field, v any) error {
-	_, cleared := v.(Clear)
-	if cleared && f.Empty != EmptyClears {
-		return fmt.Errorf("field %s cannot be cleared", f.Name)
-	}
-	ok := true
+// take applies one sent value. Dates, zone, status and slug depend on other fields.
+func (w *writing) take(f *Field, v any) {
+	_, empty := v.(Clear)
 	switch f.Form {
-	case FormName, FormHTML:
-		var s string
-		if !cleared {
-			s, ok = v.(string)
-		}
-		t := w.next.Text(f.Name)
-		t[w.attrs.Lang] = s
-		set(w.next, f.Name, t, t.IsZero())
-	case FormDetail, FormWord, FormURL, FormEventURL, FormEmail:
-		s, is := v.(string)
-		set(w.next, f.Name, s, s == "")
-		ok = is
-	case FormBool:
-		b, is := v.(bool)
-		w.next[f.Name] = b || cleared && f.Initial
-		ok = is
-	case FormCost:
-		list, is := v.([]string)
-		set(w.next, f.Name, list, len(list) == 0)
-		ok = is
-	case FormTerms, FormLinks:
-		ids, is := v.([]ID)
-		set(w.next, f.Name, ids, len(ids) == 0)
-		ok = is
-	case FormAuthor, FormParent:
-		id, is := v.(ID)
-		set(w.next, f.Name, id, id == 0)
-		ok = is
-	case FormLatitude, FormLongitude:
-		n, is := v.(float64)
-		set(w.next, f.Name, n, cleared)
-		ok = is
-	case FormImage:
-		image, is := v.(ResolvedImage)
-		set(w.next, f.Name, image.ID, image.ID == 0)
-		set(w.next, "image_url", image.URL, image.ID == 0)
-		ok = is
+	case FormDate, FormZone, FormStatus, FormSlug, FormLang:
+		return
 	case FormPassword:
-		_, ok = v.(string)
-		return w.password(cleared, ok)
-	case FormDate:
-		_, ok = v.(Date)
-	case FormZone:
-		_, ok = v.(Zone)
-	case FormStatus:
-		_, ok = v.(Status)
-	case FormSlug:
-		_, ok = v.(string)
-	case FormLang, FormNone:
+		w.secret = w.Password
+		if empty {
+			w.secret = []byte{}
+		}
+		set(w.next, "protected", true, empty)
+		return
+	case FormName, FormHTML:
+		t := w.next.Text(f.Name)
+		t[w.attrs.Lang], _ = v.(string)
+		v, empty = t, t.IsZero()
+	case FormBool:
+		if empty {
+			v, empty = f.Initial, false
+		}
+	case FormImage:
+		image, _ := v.(ResolvedImage)
+		set(w.next, "image_url", image.URL, empty)
+		v = image.ID
+	case FormParent:
+		empty = empty || v == ID(0)
 	}
-	if !ok && !cleared {
-		return fmt.Errorf("field %s: attribute of Go type %T does not fit the table", f.Name, v)
-	}
-	return nil
+	set(w.next, f.Name, v, empty)
 }
 
 // set keeps a value, or removes the field when the value is empty.
@@ -276,21 +209,6 @@ func set(fields Fields, name string, v any, empty bool) {
 	} else {
 		fields[name] = v
 	}
-}
-
-// password protects an event or ends its protection.
-func (w *writing) password(cleared, text bool) error {
-	switch {
-	case cleared:
-		w.secret = []byte{}
-		delete(w.next, "protected")
-	case !text || len(w.Password) == 0:
-		return errors.New("field password: no hash to keep")
-	default:
-		w.secret = w.Password
-		w.next["protected"] = true
-	}
-	return nil
 }
 
 // breakCycle removes a parent that is the category itself or one of its
@@ -303,20 +221,12 @@ func (w *writing) breakCycle() {
 			return
 		}
 		seen[id] = true
-		above := w.parent(id)
+		above := w.Parent(id)
 		if above == nil {
 			return
 		}
 		id = above.Fields.ID("parent")
 	}
-}
-
-// parent finds a category that is named as a parent.
-func (w *writing) parent(id ID) *Record {
-	if id == 0 || w.Parent == nil {
-		return nil
-	}
-	return w.Parent(id)
 }
 
 // restores tells whether the decision takes a post out of the trash.
@@ -348,14 +258,4 @@ func (w *writing) difference() Fields {
 }
 
 // SameValue compares two values of one field.
-func SameValue(a, b any) bool {
-	switch a := a.(type) {
-	case []ID:
-		b, ok := b.([]ID)
-		return ok && slices.Equal(a, b)
-	case []string:
-		b, ok := b.([]string)
-		return ok && slices.Equal(a, b)
-	}
-	return a == b
-}
+func SameValue(a, b any) bool { return reflect.DeepEqual(a, b) }

@@ -96,8 +96,14 @@ func (p *decisionPlay) decide(line string) {
 	default:
 		p.Fatalf("%s: no such decision", line)
 	}
-	if p.err == nil {
-		p.record, p.err = Apply(p.record, p.change, testNow)
+	if p.err != nil {
+		return
+	}
+	after, err := Apply(p.record, p.change, testNow)
+	if err != nil {
+		p.err = err
+	} else {
+		p.record = after
 	}
 }
 

@@ -93,12 +93,13 @@ const linearProbes = 16
 // free gives the slug with tail behind it if it is free. Else a child category
 // gets the slug of its parent appended, then a number is appended before tail.
 func (w *writing) free(slug, tail string) string {
-	taken := func(s string) bool { return w.Taken != nil && w.Taken(s+tail) }
+	taken := func(s string) bool { return w.Taken(s + tail) }
 	if !taken(slug) {
 		return slug + tail
 	}
-	if p := w.parent(w.next.ID("parent")); w.kind == KindCategory && p != nil {
-		if suffix := "-" + p.Slug(); p.Slug() != "" && len(suffix) < maxSlug {
+	if id := w.next.ID("parent"); id != 0 {
+		if p := w.Parent(id); p != nil && p.Slug() != "" && len(p.Slug()) < maxSlug-1 {
+			suffix := "-" + p.Slug()
 			slug = cutSlug(slug, maxSlug-len(suffix)) + suffix
 			if !taken(slug) {
 				return slug + tail
