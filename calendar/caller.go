@@ -1,5 +1,7 @@
 package calendar
 
+import "slices"
+
 // Role is what a user may do (interface 6.1).
 type Role uint8
 
@@ -22,12 +24,8 @@ func (r Role) String() string { return roleNames[r] }
 
 // ParseRole reads the name of a role that a user can have.
 func ParseRole(s string) (Role, bool) {
-	for i := 1; i < len(roleNames); i++ {
-		if roleNames[i] == s {
-			return Role(i), true
-		}
-	}
-	return Anonymous, false
+	r := max(0, slices.Index(roleNames[:], s))
+	return Role(r), r > 0
 }
 
 // Caller is the user that the credentials of a request name; the zero Caller is

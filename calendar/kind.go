@@ -1,6 +1,9 @@
 package calendar
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // ID names one record. Ids are positive, come from one sequence that serves all
 // kinds, images and users, and are never used again (interface 1.5).
@@ -49,12 +52,8 @@ func (k Kind) Collection() string {
 
 // ParseKind reads a singular name.
 func ParseKind(s string) (Kind, bool) {
-	for i := 1; i < len(kindNames); i++ {
-		if kindNames[i] == s {
-			return Kind(i), true
-		}
-	}
-	return 0, false
+	k := max(0, slices.Index(kindNames[:], s))
+	return Kind(k), k > 0
 }
 
 // IsPost tells whether the kind has an author, dates, a status and a trash.

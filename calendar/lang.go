@@ -1,9 +1,6 @@
 package calendar
 
-import (
-	"encoding/json"
-	"fmt"
-)
+import "slices"
 
 // Lang is one of the four languages of the interface (2.6).
 type Lang uint8
@@ -34,15 +31,13 @@ func (l Lang) Tag() string {
 	if l == LangCN {
 		return "zh-Hans"
 	}
-	return langNames[l]
+	return l.String()
 }
 
 // ParseLang reads a selector value.
 func ParseLang(s string) (Lang, bool) {
-	for i, n := range langNames {
-		if n == s {
-			return Lang(i), true
-		}
+	if i := slices.Index(langNames[:], s); i >= 0 {
+		return Lang(i), true
 	}
 	return LangEN, false
 }
@@ -65,20 +60,3 @@ func (t Text) IsZero() bool { return t == Text{} }
 
 // MarshalJSON writes an object of the languages that have a text.
 func (t Text) MarshalJSON() ([]byte, error) { return appendText(nil, t), nil }
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (t *Text) UnmarshalJSON(b []byte) error {
-	var m map[string]string
-	if err := json.Unmarshal(b, &m); err != nil {
-		return err
-	}
-	*t = Text{}
-	for k, s := range m {
-		l, ok := ParseLang(k)
-		if !ok {
-			return fmt.Errorf("unknown language %q", k)
-		}
-		t[l] = s
-	}
-	return nil
-}

@@ -65,9 +65,9 @@ func (f Fields) Copy(names []string) Fields {
 			}
 			out[name] = v
 		case []string:
-			list := make([]string, len(v))
-			for i := range v {
-				list[i] = strings.Clone(v[i])
+			list := slices.Clone(v)
+			for i := range list {
+				list[i] = strings.Clone(list[i])
 			}
 			out[name] = list
 		default:
@@ -133,8 +133,10 @@ const (
 
 // Status gives the status that holds at a moment: a scheduled post is published
 // from its publication time on, without a change.
-func (r *Record) Status(now time.Time) Status {
-	s := Status(r.Fields.String("status"))
+func (r *Record) Status(now time.Time) Status { return r.statusIn("status", now) }
+
+func (r *Record) statusIn(field string, now time.Time) Status {
+	s := Status(r.Fields.String(field))
 	if s == StatusFuture && r.Fields.Wall("date_utc") <= Wall(now.Unix()) {
 		return StatusPublish
 	}
@@ -144,15 +146,10 @@ func (r *Record) Status(now time.Time) Status {
 // FormerStatus is Status for a post that is not in the trash; for a trashed one
 // it is the status it had before, as it would hold at the moment.
 func (r *Record) FormerStatus(now time.Time) Status {
-	s := r.Status(now)
-	if s != StatusTrash {
+	if s := r.Status(now); s != StatusTrash {
 		return s
 	}
-	s = Status(r.Fields.String("former_status"))
-	if s == StatusFuture && r.Fields.Wall("date_utc") <= Wall(now.Unix()) {
-		return StatusPublish
-	}
-	return s
+	return r.statusIn("former_status", now)
 }
 
 // Author is the id of the author, 0 when there is none.
@@ -172,15 +169,9 @@ func (r *Record) Name(l Lang) (string, Lang) {
 func (r *Record) Langs() []Lang {
 	out := make([]Lang, 1, len(Langs))
 	out[0] = r.Home
-	var texts []string
-	if s := SpecOf(r.Kind); s != nil {
-		texts = s.texts
-	}
 	for _, l := range Langs {
-		if l == r.Home {
-			continue
-		}
-		if slices.ContainsFunc(texts, func(name string) bool { return r.Fields.Text(name)[l] != "" }) {
+		has := func(name string) bool { return r.Fields.Text(name)[l] != "" }
+		if l != r.Home && slices.ContainsFunc(SpecOf(r.Kind).texts, has) {
 			out = append(out, l)
 		}
 	}

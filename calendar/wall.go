@@ -1,7 +1,6 @@
 package calendar
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"time"
@@ -53,16 +52,3 @@ func (w Wall) String() string {
 
 // MarshalJSON writes the text of String.
 func (w Wall) MarshalJSON() ([]byte, error) { return []byte(`"` + w.String() + `"`), nil }
-
-// UnmarshalJSON reads the text of String.
-func (w *Wall) UnmarshalJSON(b []byte) error {
-	var s string
-	if err := json.Unmarshal(b, &s); err != nil {
-		return err
-	}
-	v, err := ParseWall(s)
-	if err == nil {
-		*w = v
-	}
-	return err
-}
