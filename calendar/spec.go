@@ -1,5 +1,7 @@
 package calendar
 
+import "cmp"
+
 // Type is how a value is kept; see Fields for the Go types.
 type Type uint8
 
@@ -60,43 +62,68 @@ const (
 // Shown is how answers show a field. The keys are named after the row.
 type Shown uint8
 
-// The ways to show a field. A row without one is shown as its Form is, and never when
-// it has no Form.
+// The ways to show a field.
 const (
-	ShownByForm     Shown = iota
-	ShownNever            // in no answer
-	ShownText             // a text
-	ShownName             // a text with & < > escaped (interface 2.5)
-	ShownHTML             // a text with paragraphs (interface 2.5)
-	ShownWall             // a time (interface 1.5)
-	ShownMoment           // a time, its parts as <name>_details
-	ShownStatus           // the status that holds
-	ShownWord             // one of Enum, the first one where the record has none
-	ShownZone             // its name, the abbreviation as <name>_abbr
-	ShownBool             // true or false
-	ShownID               // a number, 0 for none
-	ShownAuthor           // an id as text
-	ShownCoordinate       // a number, where the other coordinate is there too
-	ShownRegion           // stateprovince: sent, or made of other rows
-	ShownCost             // a text, its parts as <name>_details
-	ShownWebsite          // that of an event, else its own page
-	ShownImage            // an object, false for none
-	ShownTerms            // list of terms
-	ShownPosts            // list of posts
-	ShownFirst            // the first of a list of posts, all of them as <name>s
+	ShownNever      Shown = iota + 1 // in no answer
+	ShownText                        // a text
+	ShownName                        // a text with & < > escaped (interface 2.5)
+	ShownHTML                        // a text with paragraphs (interface 2.5)
+	ShownWall                        // a time (interface 1.5)
+	ShownMoment                      // a time, its parts as <name>_details
+	ShownStatus                      // the status that holds
+	ShownWord                        // one of Enum, the first one where the record has none
+	ShownZone                        // its name, the abbreviation as <name>_abbr
+	ShownBool                        // true or false
+	ShownID                          // a number, 0 for none
+	ShownAuthor                      // an id as text
+	ShownCoordinate                  // a number, where the other coordinate is there too
+	ShownRegion                      // stateprovince: sent, or made of other rows
+	ShownCost                        // a text, its parts as <name>_details
+	ShownWebsite                     // that of an event, else its own page
+	ShownImage                       // an object, false for none
+	ShownTerms                       // list of terms
+	ShownPosts                       // list of posts
+	ShownFirst                       // the first of a list of posts, all of them as <name>s
 )
 
-// shownByForm is how a form is shown where its row does not say.
-var shownByForm = [...]Shown{
-	FormNone: ShownNever, FormName: ShownName, FormDetail: ShownName, FormHTML: ShownHTML, FormSlug: ShownText,
-	FormDate: ShownWall, FormStatus: ShownStatus, FormWord: ShownWord, FormZone: ShownZone, FormBool: ShownBool, FormCost: ShownCost,
-	FormURL: ShownText, FormEventURL: ShownWebsite, FormEmail: ShownText, FormImage: ShownImage,
-	FormTerms: ShownTerms, FormLinks: ShownPosts, FormAuthor: ShownAuthor, FormParent: ShownID,
-	FormLatitude: ShownCoordinate, FormLongitude: ShownCoordinate, FormPassword: ShownNever, FormLang: ShownNever,
+// formRow is what the fields of a form have in common.
+type formRow struct {
+	stored   Type
+	declared string
+	max      int
+	shown    Shown
+}
+
+// forms are the rows of all forms. A field may differ in what its own row says.
+var forms = [...]formRow{
+	FormNone:      {shown: ShownNever},
+	FormName:      {TypeText, "string", maxName, ShownName},
+	FormDetail:    {TypeString, "string", maxDetail, ShownName},
+	FormHTML:      {TypeText, "string", maxDescription, ShownHTML},
+	FormSlug:      {TypeString, "string", 0, ShownText},
+	FormDate:      {TypeWall, "string", 0, ShownWall},
+	FormStatus:    {TypeString, "string", 0, ShownStatus},
+	FormWord:      {TypeString, "string", 0, ShownWord},
+	FormZone:      {TypeString, "string", 0, ShownZone},
+	FormBool:      {TypeBool, "boolean", 0, ShownBool},
+	FormCost:      {TypeStrings, "", 0, ShownCost},
+	FormURL:       {TypeString, "string", maxURL, ShownText},
+	FormEventURL:  {TypeString, "", maxURL, ShownWebsite},
+	FormEmail:     {TypeString, "string", maxEmail, ShownText},
+	FormImage:     {TypeID, "string", maxURL, ShownImage},
+	FormTerms:     {TypeIDs, "array of integer", 0, ShownTerms},
+	FormLinks:     {TypeIDs, "array of integer", 0, ShownPosts},
+	FormAuthor:    {TypeID, "integer", 0, ShownAuthor},
+	FormParent:    {TypeID, "integer", 0, ShownID},
+	FormLatitude:  {TypeNumber, "number", 0, ShownCoordinate},
+	FormLongitude: {TypeNumber, "number", 0, ShownCoordinate},
+	FormPassword:  {0, "string", MaxPassword, ShownNever},
+	FormLang:      {0, "string", 0, ShownNever},
 }
 
 // Field is one row of a field table of the interface: what the field is in requests,
-// in records and in answers.
+// in records and in answers. What a row does not say of Stored, Declared, Max and Shown is
+// that of its Form.
 type Field struct {
 	Name         string
 	Stored       Type
@@ -116,12 +143,14 @@ type Field struct {
 	Stays        bool  // in blanked events, too (interface 6.3); what does not say so is blank there
 }
 
-// ShownAs gives how answers show the field, by its Form where the row does not say.
-func (f *Field) ShownAs() Shown {
-	if f.Shown != ShownByForm {
-		return f.Shown
-	}
-	return shownByForm[f.Form]
+// Complete sets what the row of a field leaves to its form.
+func (f *Field) Complete() {
+	form := forms[f.Form]
+	f.Stored = cmp.Or(f.Stored, form.stored)
+	f.Declared = cmp.Or(f.Declared, form.declared)
+	f.Max = cmp.Or(f.Max, form.max)
+	f.Shown = cmp.Or(f.Shown, form.shown)
+	f.Translatable = f.Stored == TypeText
 }
 
 // Spec is the field table of a kind. Rows with FormNone are kept but cannot be
@@ -144,9 +173,4 @@ func (s *Spec) Field(name string) *Field {
 
 // SpecOf gives the field table of a kind, nil for none; images and users have
 // one too.
-func SpecOf(k Kind) *Spec {
-	if int(k) >= len(specs) {
-		return nil
-	}
-	return specs[k]
-}
+func SpecOf(k Kind) *Spec { return specs[k] }

@@ -10,8 +10,8 @@ var specs = [KindUser + 1]*Spec{
 	KindEvent:     newSpec(KindEvent, eventFields()),
 	KindVenue:     newSpec(KindVenue, venueFields()),
 	KindOrganizer: newSpec(KindOrganizer, organizerFields()),
-	KindCategory:  newSpec(KindCategory, categoryFields()),
-	KindTag:       newSpec(KindTag, tagFields()),
+	KindCategory:  newSpec(KindCategory, termFields(Field{Name: "parent", Form: FormParent, Empty: EmptyClears})),
+	KindTag:       newSpec(KindTag, termFields()),
 	KindImage: newSpec(KindImage, []Field{
 		kept("url", TypeString),
 		kept("extension", TypeString),
@@ -47,6 +47,7 @@ func newSpec(k Kind, fields []Field) *Spec {
 	s := &Spec{Kind: k, Fields: fields, byName: make(map[string]*Field, len(fields))}
 	for i := range fields {
 		f := &fields[i]
+		f.Complete()
 		s.byName[f.Name] = f
 		if f.Stored != 0 {
 			s.stored = append(s.stored, f)
@@ -81,8 +82,5 @@ func keptOfPosts() []Field {
 
 // languageField is the language selector, a parameter of every route.
 func languageField() Field {
-	return Field{
-		Name: "multilang_language", Form: FormLang, Declared: "string",
-		Enum: LangNames(),
-	}
+	return Field{Name: "multilang_language", Form: FormLang, Enum: LangNames()}
 }

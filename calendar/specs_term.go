@@ -1,34 +1,11 @@
 package calendar
 
-// categoryFields is the table of interface 3.4.1 for categories.
-func categoryFields() []Field {
-	return []Field{
-		termNameField(),
-		termDescriptionField(),
-		termSlugField(),
-		{Name: "parent", Stored: TypeID, Form: FormParent, Declared: "integer", Empty: EmptyClears},
-		languageField(),
+// termFields is the table of interface 3.4.1.
+func termFields(own ...Field) []Field {
+	fields := []Field{
+		{Name: "name", Form: FormName, Required: true},
+		{Name: "description", Form: FormHTML, Empty: EmptyClears, Shown: ShownText},
+		{Name: "slug", Form: FormSlug, Empty: EmptyClears},
 	}
-}
-
-// tagFields is the table of interface 3.4.1 for tags.
-func tagFields() []Field {
-	return []Field{
-		termNameField(),
-		termDescriptionField(),
-		termSlugField(),
-		languageField(),
-	}
-}
-
-func termNameField() Field {
-	return Field{Name: "name", Stored: TypeText, Form: FormName, Declared: "string", Required: true, Translatable: true, Max: maxName}
-}
-
-func termDescriptionField() Field {
-	return Field{Name: "description", Stored: TypeText, Form: FormHTML, Declared: "string", Empty: EmptyClears, Translatable: true, Max: maxDescription, Shown: ShownText}
-}
-
-func termSlugField() Field {
-	return Field{Name: "slug", Stored: TypeString, Form: FormSlug, Declared: "string", Empty: EmptyClears}
+	return append(append(fields, own...), languageField())
 }

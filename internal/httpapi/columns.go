@@ -91,7 +91,7 @@ func columnsOf(s *calendar.Spec, order string) []column {
 	var others []string
 	for i := range s.Fields {
 		f := &s.Fields[i]
-		if f.ShownAs() == calendar.ShownNever {
+		if f.Shown == calendar.ShownNever {
 			continue
 		}
 		rows[f.Name] = f
@@ -103,7 +103,7 @@ func columnsOf(s *calendar.Spec, order string) []column {
 	var out []column
 	for _, name := range slices.Replace(names, at, at+1, others...) {
 		if f := rows[name]; f != nil {
-			out = append(out, newColumn(name, f, fieldsShown[f.ShownAs()], s.Kind == calendar.KindEvent && !f.Stays))
+			out = append(out, newColumn(name, f, fieldsShown[f.Shown], s.Kind == calendar.KindEvent && !f.Stays))
 		} else if as, ok := computed[name]; ok && s.Field(name) == nil {
 			out = append(out, newColumn(name, &calendar.Field{}, as, false))
 		}
@@ -129,7 +129,7 @@ func (l *layouts) hash() uint64 {
 	for _, columns := range slices.Concat(l.of[:], l.nested[:]) {
 		for i := range columns {
 			c := &columns[i]
-			h = h.Text(c.key).Text(c.more).Text(c.blank).Number(uint64(c.field.ShownAs()))
+			h = h.Text(c.key).Text(c.more).Text(c.blank).Number(uint64(c.field.Shown))
 		}
 	}
 	return uint64(h)

@@ -145,27 +145,27 @@ func TestEveryRowIsAnswered(t *testing.T) {
 // alone; a boolean also for records that were made before.
 func TestNewRows(t *testing.T) {
 	t.Parallel()
-	text := calendar.Field{Stored: calendar.TypeText, Translatable: true}
 	for name, f := range map[string]calendar.Field{
-		"boolean":         {Stored: calendar.TypeBool, Form: calendar.FormBool},
-		"initial boolean": {Stored: calendar.TypeBool, Form: calendar.FormBool, Initial: true},
-		"name":            {Stored: text.Stored, Translatable: true, Form: calendar.FormName},
-		"html":            {Stored: text.Stored, Translatable: true, Form: calendar.FormHTML},
-		"plain html":      {Stored: text.Stored, Translatable: true, Form: calendar.FormHTML, Shown: calendar.ShownText},
-		"filled html":     {Stored: text.Stored, Translatable: true, Form: calendar.FormHTML, Filled: true},
-		"detail":          {Stored: calendar.TypeString, Form: calendar.FormDetail},
-		"filled detail":   {Stored: calendar.TypeString, Form: calendar.FormDetail, Filled: true},
-		"url":             {Stored: calendar.TypeString, Form: calendar.FormURL},
-		"email":           {Stored: calendar.TypeString, Form: calendar.FormEmail, Filled: true},
-		"zone":            {Stored: calendar.TypeString, Form: calendar.FormZone},
-		"word":            {Stored: calendar.TypeString, Form: calendar.FormWord, Enum: []string{"a", "b"}},
-		"time":            {Stored: calendar.TypeWall, Form: calendar.FormDate},
-		"moment":          {Stored: calendar.TypeWall, Form: calendar.FormDate, Shown: calendar.ShownMoment},
-		"id":              {Stored: calendar.TypeID, Form: calendar.FormParent},
-		"author":          {Stored: calendar.TypeID, Form: calendar.FormAuthor},
-		"cost":            {Stored: calendar.TypeStrings, Form: calendar.FormCost},
+		"boolean":         {Form: calendar.FormBool},
+		"initial boolean": {Form: calendar.FormBool, Initial: true},
+		"name":            {Form: calendar.FormName},
+		"html":            {Form: calendar.FormHTML},
+		"plain html":      {Form: calendar.FormHTML, Shown: calendar.ShownText},
+		"filled html":     {Form: calendar.FormHTML, Filled: true},
+		"detail":          {Form: calendar.FormDetail},
+		"filled detail":   {Form: calendar.FormDetail, Filled: true},
+		"url":             {Form: calendar.FormURL},
+		"email":           {Form: calendar.FormEmail, Filled: true},
+		"zone":            {Form: calendar.FormZone},
+		"word":            {Form: calendar.FormWord, Enum: []string{"a", "b"}},
+		"time":            {Form: calendar.FormDate},
+		"moment":          {Form: calendar.FormDate, Shown: calendar.ShownMoment},
+		"id":              {Form: calendar.FormParent},
+		"author":          {Form: calendar.FormAuthor},
+		"cost":            {Form: calendar.FormCost},
 		"kept time":       {Stored: calendar.TypeWall, Shown: calendar.ShownWall},
 	} {
+		f.Complete()
 		for _, k := range calendar.Kinds {
 			for _, stays := range []bool{false, true} {
 				f.Name, f.Stays = "added", stays
@@ -194,7 +194,7 @@ func TestForgottenRows(t *testing.T) {
 	t.Parallel()
 	for _, k := range calendar.Kinds {
 		for i, f := range calendar.SpecOf(k).Fields {
-			if f.ShownAs() == calendar.ShownNever || f.Form == calendar.FormNone && k != calendar.KindEvent {
+			if f.Shown == calendar.ShownNever || f.Form == calendar.FormNone && k != calendar.KindEvent {
 				continue
 			}
 			ofRow := func(change func(f *calendar.Field)) (*renderer, *calendar.Spec) {
@@ -246,7 +246,7 @@ func TestOrders(t *testing.T) {
 	for k, order := range orders {
 		for name := range strings.FieldsSeq(order + " " + nestedOrder) {
 			f := calendar.SpecOf(k).Field(name)
-			if _, known := computed[name]; !known && name != dots && (f == nil || f.ShownAs() == calendar.ShownNever) && strings.Contains(order, name) {
+			if _, known := computed[name]; !known && name != dots && (f == nil || f.Shown == calendar.ShownNever) && strings.Contains(order, name) {
 				t.Errorf("%s: nothing is called %s", k, name)
 			}
 		}
