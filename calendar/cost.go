@@ -3,6 +3,7 @@ package calendar
 import (
 	"cmp"
 	"encoding/json"
+	"math/big"
 	"slices"
 	"strings"
 	"unicode"
@@ -80,89 +81,84 @@ func isSymbol(s string) bool {
 	return signs == 1 && capitals <= 3 || signs == 0 && capitals >= 2 && capitals <= 4
 }
 
-// amount is one number of a cost.
+// amount is one number of a cost, or a cost that is none.
 type amount struct {
 	typed    string // as typed, without the symbol
-	value    string // decimal point, no thousands separators
+	value    string // decimal point, no thousands separators; of a text in lower case
 	symbol   string
 	position string // "" without a symbol
-}
-
-// shownCost is one of the values and what is shown for it.
-type shownCost struct {
-	value  string
-	text   string // of a text cost
-	amount amount // of an amount, when text is ""
+	isText   bool
 }
 
 // ReadCost makes the Cost of stored costs.
 func ReadCost(costs []string, site Currency) Cost {
-	var texts, numbers []shownCost
 	var c Cost
-	var symbols []string // of all amounts
+	var texts, numbers []amount
+	var symbols []string // of all numbers
 	seen := make(map[string]bool, len(costs))
+	add := func(list *[]amount, a amount) {
+		if !seen[a.value] {
+			seen[a.value] = true
+			*list = append(*list, a)
+		}
+	}
 	for _, s := range costs {
 		amounts := readAmounts(s)
 		if amounts == nil {
-			if low := strings.ToLower(s); !seen[low] {
-				seen[low] = true
-				texts = append(texts, shownCost{value: low, text: s})
-			}
-			continue
+			add(&texts, amount{typed: s, value: strings.ToLower(s), isText: true})
 		}
 		for _, a := range amounts {
 			symbols = append(symbols, a.symbol)
 			if c.Symbol == "" {
 				c.Symbol, c.Position = a.symbol, a.position
 			}
-			if !seen[a.value] {
-				seen[a.value] = true
-				numbers = append(numbers, shownCost{value: a.value, amount: a})
-			}
+			add(&numbers, a)
 		}
 	}
-	slices.SortStableFunc(numbers, func(a, b shownCost) int { return compareDecimals(a.value, b.value) })
+	slices.SortStableFunc(numbers, func(a, b amount) int { return decimal(a.value).Cmp(decimal(b.value)) })
 	all := slices.Concat(texts, numbers)
 	c.Values = make([]string, len(all))
-	for i, v := range all {
-		c.Values[i] = v.value
+	for i, a := range all {
+		c.Values[i] = a.value
 	}
 	c.Numbers = len(texts) == 0 && len(numbers) > 0
 	c.Code = site.codeOf(c.Symbol)
-	for _, symbol := range symbols {
-		if site.codeOf(cmp.Or(symbol, c.Symbol)) != c.Code {
-			c.Code = ""
-			break
-		}
+	if slices.ContainsFunc(symbols, func(s string) bool { return site.codeOf(cmp.Or(s, c.Symbol)) != c.Code }) {
+		c.Code = ""
 	}
-	if len(all) == 0 {
-		return c
+	if len(all) > 0 {
+		c.Text = c.show(all[0], site)
 	}
-	show := func(v shownCost) string {
-		if v.text != "" {
-			return v.text
-		}
-		a := v.amount
-		if a.symbol == "" {
-			a.symbol, a.position = c.Symbol, c.Position
-		}
-		if a.symbol == "" {
-			a.symbol, a.position = site.Symbol, site.Position
-		}
-		switch {
-		case strings.Trim(a.value, "0.") == "":
-			return freeText
-		case a.position == positionPostfix:
-			return a.typed + a.symbol
-		default:
-			return a.symbol + a.typed
-		}
-	}
-	c.Text = show(all[0])
 	if len(all) > 1 {
-		c.Text += " – " + show(all[len(all)-1])
+		c.Text += " – " + c.show(all[len(all)-1], site)
 	}
 	return c
+}
+
+// show returns what is shown of an amount: with its own symbol, else that of the cost,
+// else that of the site.
+func (c *Cost) show(a amount, site Currency) string {
+	if a.symbol == "" {
+		a.symbol, a.position = c.Symbol, c.Position
+	}
+	if a.symbol == "" {
+		a.symbol, a.position = site.Symbol, site.Position
+	}
+	switch {
+	case a.isText:
+		return a.typed
+	case strings.Trim(a.value, "0.") == "":
+		return freeText
+	case a.position == positionPostfix:
+		return a.typed + a.symbol
+	default:
+		return a.symbol + a.typed
+	}
+}
+
+func decimal(s string) *big.Rat {
+	r, _ := new(big.Rat).SetString(s)
+	return r
 }
 
 // CostValues gives what stored costs consist of: texts as sent, and numbers, each with a
@@ -195,25 +191,13 @@ func costOfNumber(n json.Number) (string, Reason) {
 	}
 	s := strings.TrimPrefix(string(n), "-")
 	if strings.ContainsAny(s, "eE") {
-		s = plainDecimal(digits, exp)
+		s = decimal(s).FloatString(max(0, -exp))
 	}
 	whole, frac, _ := strings.Cut(s, ".")
 	if len(frac) == 3 && whole != "0" {
 		s = numberMark + s
 	}
 	return s, ""
-}
-
-// plainDecimal writes digits × 10^exp without an exponent.
-func plainDecimal(digits string, exp int) string {
-	if exp >= 0 {
-		return cmp.Or(digits+strings.Repeat("0", exp*min(len(digits), 1)), "0")
-	}
-	if missing := 1 - exp - len(digits); missing > 0 {
-		digits = strings.Repeat("0", missing) + digits
-	}
-	point := len(digits) + exp
-	return digits[:point] + "." + digits[point:]
 }
 
 // readAmounts reads one amount, or two with a dash between them; nil for any
@@ -287,21 +271,14 @@ func readCostNumber(s string) (string, bool) {
 		}
 		frac = "." + frac[1:]
 	}
-	groups := strings.FieldsFunc(whole, isGroupSign)
-	signs := 0
-	for _, r := range whole {
-		if isGroupSign(r) {
-			signs++
-		}
-	}
-	if len(groups) != signs+1 { // two signs in a row, or one at an end
-		return "", false
-	}
-	for i, g := range groups {
-		switch {
-		case !IsDigits(g), i > 0 && len(g) != 3, i == 0 && len(groups) > 1 && len(g) > 3:
+	groups := strings.Split(groupSigns.Replace(whole), ",")
+	for _, g := range groups[1:] {
+		if !IsDigits(g) || len(g) != 3 {
 			return "", false
 		}
+	}
+	if !IsDigits(groups[0]) || len(groups) > 1 && len(groups[0]) > 3 {
+		return "", false
 	}
 	return strings.Join(groups, "") + frac, true
 }
@@ -325,23 +302,5 @@ func decimalSign(s string) int {
 
 func isASCIIDigit(r rune) bool { return r >= '0' && r <= '9' }
 
-func isGroupSign(r rune) bool {
-	switch r {
-	case '.', ',', ' ', '\u00a0', '\u202f', '\'', '’':
-		return true
-	default:
-		return false
-	}
-}
-
-// compareDecimals compares two values by their number.
-func compareDecimals(a, b string) int {
-	aWhole, aFrac, _ := strings.Cut(a, ".")
-	bWhole, bFrac, _ := strings.Cut(b, ".")
-	aWhole, bWhole = strings.TrimLeft(aWhole, "0"), strings.TrimLeft(bWhole, "0")
-	return cmp.Or(
-		cmp.Compare(len(aWhole), len(bWhole)),
-		strings.Compare(aWhole, bWhole),
-		strings.Compare(strings.TrimRight(aFrac, "0"), strings.TrimRight(bFrac, "0")),
-	)
-}
+// groupSigns makes a comma of each sign that groups thousands.
+var groupSigns = strings.NewReplacer(".", ",", " ", ",", "\u00a0", ",", "\u202f", ",", "'", ",", "’", ",")
