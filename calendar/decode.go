@@ -11,7 +11,9 @@ import (
 
 // sentStatuses are the statuses that a write may send, in the order of the
 // interface.
-var sentStatuses = [...]Status{StatusPublish, StatusFuture, StatusDraft, StatusPending, StatusPrivate}
+var sentStatuses = []string{
+	string(StatusPublish), string(StatusFuture), string(StatusDraft), string(StatusPending), string(StatusPrivate),
+}
 
 // Missing names the required fields that were not sent (null counts as not
 // sent), in the order of the table.
@@ -176,8 +178,6 @@ func (d *decoder) refuse(f *Field, r Reason, args ...string) (any, bool) {
 // nothing is Clear.
 func (d *decoder) read(f *Field, v any) (any, bool) {
 	switch f.Form {
-	case FormNone, FormLang: // not sent; read by Language
-		return nil, false
 	case FormBool:
 		b, ok := ParseBool(v)
 		if !ok {
@@ -200,7 +200,7 @@ func (d *decoder) read(f *Field, v any) (any, bool) {
 		return d.degrees(f, v, 90)
 	case FormLongitude:
 		return d.degrees(f, v, 180)
-	case FormName, FormDetail, FormHTML, FormSlug, FormDate, FormStatus, FormWord, FormZone, FormURL, FormEventURL, FormEmail, FormPassword:
+	default:
 		s, ok := v.(string)
 		switch {
 		case ok:
@@ -211,15 +211,15 @@ func (d *decoder) read(f *Field, v any) (any, bool) {
 			return d.refuse(f, ReasonTypeText)
 		}
 	}
-	return nil, false
 }
 
 // text reads the forms that are sent as text.
 func (d *decoder) text(f *Field, s string) (any, bool) {
-	if f.Form == FormPassword { // not a text to be shown: nothing but its length counts
+	switch f.Form {
+	case FormPassword: // not a text to be shown: nothing but its length counts
 		return d.short(f, s)
-	}
-	if f.Form != FormName && f.Form != FormDetail { // in names white space that is a control character separates
+	case FormName, FormDetail: // in names white space that is a control character separates
+	default:
 		s = Plain(s)
 	}
 	switch f.Form {
@@ -245,12 +245,10 @@ func (d *decoder) text(f *Field, s string) (any, bool) {
 		}
 		return date, true
 	case FormStatus:
-		for _, status := range sentStatuses {
-			if s == string(status) {
-				return status, true
-			}
+		if !slices.Contains(sentStatuses, s) {
+			return d.refuse(f, ReasonStatus, strings.Join(sentStatuses, ", "))
 		}
-		return d.refuse(f, ReasonStatus, statusWords())
+		return Status(s), true
 	case FormWord:
 		switch slices.Index(f.Enum, s) {
 		case -1:
@@ -275,8 +273,7 @@ func (d *decoder) text(f *Field, s string) (any, bool) {
 		if !isEmail(s) {
 			return d.refuse(f, ReasonEmail)
 		}
-	default: // read does not come here with other forms
-		return nil, false
+	default:
 	}
 	return d.short(f, s)
 }
@@ -291,14 +288,6 @@ func (d *decoder) short(f *Field, s string) (any, bool) {
 	default:
 		return s, true
 	}
-}
-
-func statusWords() string {
-	words := make([]string, len(sentStatuses))
-	for i, s := range sentStatuses {
-		words[i] = string(s)
-	}
-	return strings.Join(words, ", ")
 }
 
 func (d *decoder) author(f *Field, v any) (any, bool) {

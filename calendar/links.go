@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -68,17 +69,18 @@ func (d *decoder) links(f *Field, v any) (any, bool) {
 	var links []Link
 	seen := make(map[ID]bool)
 	for _, e := range ParseList(v) {
-		link, skipped, ok := d.link(f, kind, e)
-		switch {
-		case !ok:
-			return nil, false
-		case skipped || seen[link.ID]:
+		if f.isEmpty(e) {
 			continue
-		case link.ID != 0:
-			seen[link.ID] = true
 		}
-		links = append(links, link)
-		if len(links) > MaxElements {
+		link, ok := d.link(f, kind, e)
+		if !ok {
+			return nil, false
+		}
+		if seen[link.ID] {
+			continue
+		}
+		seen[link.ID] = link.ID != 0
+		if links = append(links, link); len(links) > MaxElements {
 			return d.refuse(f, ReasonTooMany, strconv.Itoa(MaxElements))
 		}
 	}
@@ -88,61 +90,48 @@ func (d *decoder) links(f *Field, v any) (any, bool) {
 	return links, true
 }
 
-// link reads one element of venue or organizer; empty ones are skipped.
-func (d *decoder) link(f *Field, kind Kind, e any) (link Link, skipped, ok bool) {
-	if f.isEmpty(e) {
-		return Link{}, true, true
-	}
-	link.Entry = cut(entryText(e))
+// link reads one element of venue or organizer.
+func (d *decoder) link(f *Field, kind Kind, e any) (Link, bool) {
+	entry := cut(entryText(e))
 	id := e
-	object, isObject := e.(map[string]any)
-	if isObject {
-		id = object["id"]
-		if f.isEmpty(id) {
-			return d.inline(f, kind, object)
+	if object, ok := e.(map[string]any); ok {
+		if id = object["id"]; f.isEmpty(id) {
+			return d.inline(f, kind, object, entry)
 		}
 	}
 	n, isID := ParseInt(id)
-	if text, isText := id.(string); isText {
+	if text, ok := id.(string); ok {
 		isID = IsDigits(Trim(text))
 	}
 	switch {
 	case !isID:
-		d.problems.Add(f.Name, ReasonEntry, link.Entry)
-		return Link{}, false, false
+		d.problems.Add(f.Name, ReasonEntry, entry)
 	case n <= 0: // digits beyond all ids among them
-		d.problems.Add(f.Name, UnknownReason(kind), link.Entry)
-		return Link{}, false, false
+		d.problems.Add(f.Name, UnknownReason(kind), entry)
 	}
-	link.ID = ID(n)
-	return link, false, true
+	return Link{Entry: entry, ID: ID(n)}, isID && n > 0
 }
 
 // inline reads an object that describes a venue or an organizer.
-func (d *decoder) inline(f *Field, kind Kind, object map[string]any) (link Link, skipped, ok bool) {
-	name, _ := object[kind.NameField()].(string)
-	link.Entry = cut(Trim(Plain(name)))
-	if link.Entry == "" {
-		if v, sent := object[kind.NameField()]; !sent || v == nil || v == "" {
-			d.problems.Add(f.Name, ReasonEntry, cut(entryText(object)))
-			return Link{}, false, false
-		}
-		link.Entry = cut(entryText(object))
+func (d *decoder) inline(f *Field, kind Kind, object map[string]any, entry string) (Link, bool) {
+	sent := object[kind.NameField()]
+	if sent == nil || sent == "" {
+		d.problems.Add(f.Name, ReasonEntry, entry)
+		return Link{}, false
 	}
-	var p Problems
-	var together Problems
-	link.Inline, together = SpecOf(kind).Decode(object, OpCreate, d.lang, d.now, d.rules, d.caller, &p)
-	addInline := func(p *Problems, bad FieldError) {
+	name, _ := sent.(string)
+	link := Link{Entry: cmp.Or(cut(Trim(Plain(name))), entry)}
+	refuse := func(p *Problems, bad FieldError) {
 		p.Add(f.Name, ReasonInline, append([]string{link.Entry, bad.Field, string(bad.Reason)}, bad.Args...)...)
 	}
+	var p, together Problems
+	link.Inline, together = SpecOf(kind).Decode(object, OpCreate, d.lang, d.now, d.rules, d.caller, &p)
 	if len(p.Fields) > 0 {
-		addInline(d.problems, p.Fields[0])
-		return Link{}, false, false
+		refuse(d.problems, p.Fields[0])
+	} else if len(together.Fields) > 0 {
+		refuse(&d.together, together.Fields[0])
 	}
-	if len(together.Fields) > 0 {
-		addInline(&d.together, together.Fields[0])
-	}
-	return link, false, true
+	return link, len(p.Fields) == 0
 }
 
 // entryText gives an element of a list as it was sent, for messages.
