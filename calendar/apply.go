@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -14,40 +15,32 @@ import (
 // an erased one) is an error.
 func Apply(r *Record, c Change, at time.Time) (*Record, error) {
 	verb, err := c.verb()
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case r == nil && verb != Created:
+		return nil, fmt.Errorf("apply %s to record %d: it does not exist", c.Name, c.ID)
+	case r != nil && verb == Created:
+		return nil, fmt.Errorf("apply %s to record %d: it exists", c.Name, c.ID)
+	case r == nil:
+		r = &Record{ID: c.ID, Kind: c.Kind, Home: c.Home}
+	case r.ID != c.ID || r.Kind != c.Kind:
+		return nil, fmt.Errorf("apply %s of record %d to %s %d", c.Name, c.ID, r.Kind, r.ID)
+	case r.Deleted && (verb != Erased || r.Erased):
+		return nil, fmt.Errorf("apply %s to record %d: it is deleted", c.Name, c.ID)
 	}
-	next := &Record{ID: c.ID, Kind: c.Kind, Version: 1, Home: c.Home, Changed: at.UTC().Truncate(time.Millisecond)}
-	if verb == Created {
-		if r != nil {
-			return nil, fmt.Errorf("apply %s to record %d: it exists", c.Name, c.ID)
-		}
-		next.Fields = make(Fields, len(c.Fields))
-	} else {
-		switch {
-		case r == nil:
-			return nil, fmt.Errorf("apply %s to record %d: it does not exist", c.Name, c.ID)
-		case r.ID != c.ID || r.Kind != c.Kind:
-			return nil, fmt.Errorf("apply %s of record %d to %s %d", c.Name, c.ID, r.Kind, r.ID)
-		case r.Deleted && (verb != Erased || r.Erased):
-			return nil, fmt.Errorf("apply %s to record %d: it is deleted", c.Name, c.ID)
-		}
-		next.Version = r.Version + 1
-		next.Home = r.Home
-		next.Deleted = verb == Deleted || verb == Erased
-		if next.Erased = verb == Erased; next.Erased {
-			next.Fields = erasedFields(r)
-			return next, nil
-		}
-		next.Fields = make(Fields, len(r.Fields)+len(c.Fields))
-		maps.Copy(next.Fields, r.Fields)
+	next := &Record{
+		ID: r.ID, Kind: r.Kind, Version: r.Version + 1, Home: r.Home, Changed: at.UTC().Truncate(time.Millisecond),
+		Deleted: verb == Deleted || verb == Erased, Erased: verb == Erased,
 	}
+	if next.Erased {
+		next.Fields = erasedFields(r)
+		return next, nil
+	}
+	next.Fields = make(Fields, len(r.Fields)+len(c.Fields))
+	maps.Copy(next.Fields, r.Fields)
 	for name, v := range c.Fields {
-		if v == nil {
-			delete(next.Fields, name)
-		} else {
-			next.Fields[name] = v
-		}
+		set(next.Fields, name, v, v == nil)
 	}
 	return next, nil
 }
@@ -103,27 +96,15 @@ func TokenClaim(sum []byte) Claim {
 // 3.1.6, 3.4.1); events are not, so they have none. A category is found by its
 // PlaceName too, and by ChildrenName of its parent.
 func Names(r *Record) []Name {
-	if r == nil || r.Deleted {
-		return nil
-	}
-	switch r.Kind {
-	case KindVenue, KindOrganizer, KindCategory, KindTag:
-	default:
+	if r == nil || r.Deleted || r.Kind < KindVenue || r.Kind > KindTag {
 		return nil
 	}
 	var names []Name
-next:
 	for _, s := range r.Fields.Text(r.Kind.NameField()) {
-		key := Fold(s)
-		if key == "" {
-			continue
+		name := Name{Space: "name/" + r.Kind.String(), Key: Fold(s)}
+		if name.Key != "" && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
-		for _, n := range names {
-			if n.Key == key {
-				continue next
-			}
-		}
-		names = append(names, Name{Space: "name/" + r.Kind.String(), Key: key})
 	}
 	if r.Kind == KindCategory {
 		names = append(names, PlaceName(r))

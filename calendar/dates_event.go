@@ -7,21 +7,36 @@ type eventTimes struct{ start, startUTC, end, endUTC Wall }
 
 // eventTimesOf returns the times of an event in a zone as they will be stored, of what was
 // sent and of the fields before (interface 3.1.2).
-func eventTimesOf(set map[string]any, before Fields, zone Zone, now time.Time) eventTimes {
-	start, startSent := set["start_date"].(Date)
-	end, endSent := set["end_date"].(Date)
-	allDay, allDaySent := set["all_day"].(bool)
-	t := eventTimes{
-		start: before.Wall("start_date"), startUTC: before.Wall("utc_start_date"),
-		end: before.Wall("end_date"), endUTC: before.Wall("utc_end_date"),
+func eventTimesOf(set map[string]any, before Fields, zone Zone, now time.Time) (t eventTimes) {
+	z, sameZone := zone.Location, zone.Name == before.String("timezone")
+	allDay, sent := set["all_day"].(bool)
+	if !sent {
+		allDay = before.Bool("all_day")
 	}
-	sameZone := zone.Name == before.String("timezone")
-	if sameZone && !startSent && !endSent && !allDaySent {
-		return t
+	unchanged := sameZone && !sent && set["start_date"] == nil && set["end_date"] == nil
+	resolve := func(field string, edge func(Wall, *time.Location) (wall, utc Wall)) (wall, utc Wall) {
+		stored, storedUTC := before.Wall(field), before.Wall("utc_"+field)
+		if unchanged {
+			return stored, storedUTC
+		}
+		wall = stored
+		if d, sent := set[field].(Date); sent {
+			wall = d.Wall(now, z)
+			if !allDay && (d.IsInstant() || d.IsWord()) {
+				return wall, Wall(d.Instant(now, z).Unix())
+			}
+		}
+		switch {
+		case allDay:
+			return edge(wall, z)
+		case sameZone && wall == stored:
+			return wall, storedUTC // keeps the reading of an overlap that it has
+		}
+		at := WallToInstant(wall, z)
+		return WallOf(at.In(z)), Wall(at.Unix())
 	}
-	c := eventClock{now: now, zone: zone.Location, sameZone: sameZone, allDay: allDay || !allDaySent && before.Bool("all_day")}
-	t.start, t.startUTC = c.resolve(start, startSent, t.start, t.startUTC, firstOfDay)
-	t.end, t.endUTC = c.resolve(end, endSent, t.end, t.endUTC, lastOfDay)
+	t.start, t.startUTC = resolve("start_date", firstOfDay)
+	t.end, t.endUTC = resolve("end_date", lastOfDay)
 	return t
 }
 
@@ -85,36 +100,4 @@ func firstOfDay(w Wall, z *time.Location) (wall, utc Wall) {
 func lastOfDay(w Wall, z *time.Location) (wall, utc Wall) {
 	begin, end := Day(w, z)
 	return startOfDay(w) + daySeconds - 1, Wall(max(begin.Unix(), end.Unix()-1))
-}
-
-// eventClock resolves the start and the end of one event.
-type eventClock struct {
-	now      time.Time
-	zone     *time.Location
-	sameZone bool // the stored times were made in the zone
-	allDay   bool
-}
-
-// resolve gives the wall clock and the UTC time of a start or an end. edge gives those of
-// the beginning or the end of a day, for all-day events.
-func (c *eventClock) resolve(d Date, sent bool, storedWall, storedUTC Wall, edge func(Wall, *time.Location) (wall, utc Wall)) (wall, utc Wall) {
-	wall = storedWall
-	switch {
-	case sent && (d.IsInstant() || d.IsWord()):
-		at := d.Instant(c.now, c.zone)
-		wall = WallOf(at.In(c.zone))
-		if !c.allDay {
-			return wall, Wall(at.Unix())
-		}
-	case sent:
-		wall = d.Wall(c.now, c.zone)
-	}
-	switch {
-	case c.allDay:
-		return edge(wall, c.zone)
-	case c.sameZone && wall == storedWall:
-		return wall, storedUTC // keeps the reading of an overlap that it has
-	}
-	at := WallToInstant(wall, c.zone)
-	return WallOf(at.In(c.zone)), Wall(at.Unix())
 }
