@@ -1,9 +1,12 @@
 package calendar
 
 import (
+	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // dateForm is which of the forms of 2.4 a date has.
@@ -33,8 +36,8 @@ const presentClock = -1
 // wall clocks need a zone, words also the present moment.
 type Date struct {
 	form    dateForm
-	seconds int64 // dateWall: the Wall; dateInstant: Unix seconds
-	clock   int32 // words: second of the day, or presentClock
+	seconds int64 // dateWall: the first second of the day; dateInstant: Unix seconds
+	clock   int32 // second of the day, or presentClock
 
 	days, months int // dateMoved
 
@@ -80,7 +83,7 @@ func (d Date) resolve(now time.Time, z *time.Location) (Wall, int64) {
 		// Not by way of the wall clock: in an overlap it would become the first reading.
 		unix = now.Unix()
 	case dateWall:
-		unix = wallUnix(Wall(d.seconds), z)
+		unix = wallUnix(Wall(d.seconds+int64(d.clock)), z)
 	case dateMoved, dateWeekday:
 		unix = wallUnix(d.local(WallOf(now.In(z))), z)
 	}
@@ -178,127 +181,103 @@ func wallUnix(w Wall, z *time.Location) int64 {
 	}
 }
 
+// The forms of interface 2.4 in lower case, with one space between words. What follows a
+// form without "$" is a clock.
+var (
+	compactForm = regexp.MustCompile(`^((?:1[89]|2[01])\d\d)(\d\d)(\d\d)(?:t(\d\d)(\d\d)(\d\d)?(z|[+-]\d\d:?\d\d)?)?$`)
+	exactForm   = regexp.MustCompile(`^(\d{4})-(\d\d)-(\d\d)(?:[t ](\d{1,2}):(\d\d)(?::(\d\d)(?:\.\d+)?)?(z|[+-]\d\d:?\d\d)?)?$`)
+	dayForms    = []*regexp.Regexp{
+		regexp.MustCompile(`^(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)`),
+		regexp.MustCompile(`^(?P<month>\d\d)/(?P<day>\d\d)/(?P<year>\d{4})`),
+		regexp.MustCompile(`^(?P<month>[a-z]+) (?P<day>\d{1,2})(?: ?, ?| )(?P<year>\d{4})`),
+		regexp.MustCompile(`^(?P<day>\d{1,2}) (?P<month>[a-z]+) (?P<year>\d{4})`),
+	}
+	relativeForm = regexp.MustCompile(`^(today|tomorrow|yesterday)`)
+	moveForm     = regexp.MustCompile(`^([+-]\d{1,7}) (day|week|month|year)s?`)
+	weekdayForm  = regexp.MustCompile(`^(?:(this|next|last) )?(sunday|monday|tuesday|wednesday|thursday|friday|saturday)`)
+	clockForm    = regexp.MustCompile(`^ (\d{1,2})(?::(\d\d)(?::(\d\d))?)?(?: ?(am|pm))?$`)
+)
+
 var weekdayNames = map[string]time.Weekday{
 	"sunday": time.Sunday, "monday": time.Monday, "tuesday": time.Tuesday, "wednesday": time.Wednesday,
 	"thursday": time.Thursday, "friday": time.Friday, "saturday": time.Saturday,
 }
 
+// monthNames are the months by name, by its first three letters and by two digits.
 var monthNames = func() map[string]time.Month {
-	m := make(map[string]time.Month, 24)
+	m := make(map[string]time.Month, 36)
 	for i := time.January; i <= time.December; i++ {
 		name := strings.ToLower(i.String())
-		m[name], m[name[:3]] = i, i
+		m[name], m[name[:3]], m[fmt.Sprintf("%02d", i)] = i, i, i
 	}
 	return m
 }()
 
 // ParseDate reads a date in one of the forms of interface 2.4, and nothing else.
 func ParseDate(s string) (Date, bool) {
-	words, ok := dateWords(Trim(s))
-	if !ok {
+	if s = Trim(s); strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return Date{}, false
 	}
-	first, rest := words[0], words[1:]
-	switch {
-	case len(words) == 1 && isCompact(first):
-		return readCompact(first)
-	case len(words) == 1 && len(first) >= 5 && IsDigits(first):
-		unix, err := strconv.ParseInt(first, 10, 64)
+	s = strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return r == ' ' }), " ")
+	if m := compactForm.FindStringSubmatch(s); m != nil {
+		return exactDate(m)
+	}
+	if m := exactForm.FindStringSubmatch(s); m != nil {
+		return exactDate(m)
+	}
+	if len(s) >= 5 && IsDigits(s) {
+		unix, err := strconv.ParseInt(s, 10, 64)
 		return Date{form: dateInstant, seconds: unix}, err == nil && unix <= int64(maxWall)
-	case first == "now":
-		return Date{form: dateNow}, len(rest) == 0
-	case first == "today" || first == "tomorrow" || first == "yesterday":
-		clock, ok := readClock(rest, 0)
-		d := Date{form: dateMoved, clock: clock}
-		switch first {
-		case "tomorrow":
-			d.days = 1
-		case "yesterday":
-			d.days = -1
-		}
-		return d, ok
-	case first[0] == '+' || first[0] == '-':
-		return readMove(first, rest)
-	case first == "this" || first == "next" || first == "last":
-		if len(rest) == 0 {
-			return Date{}, false
-		}
-		pick := map[string]weekdayPick{"this": pickFirst, "next": pickNext, "last": pickLast}[first]
-		return readWeekday(rest[0], pick, rest[1:])
 	}
-	if _, ok := weekdayNames[first]; ok {
-		return readWeekday(first, pickFirst, rest)
+	if s == "now" {
+		return Date{form: dateNow}, true
 	}
-	return readCivil(words)
+	if m := relativeForm.FindString(s); m != "" {
+		d := Date{form: dateMoved, days: map[string]int{"tomorrow": 1, "yesterday": -1}[m]}
+		return d.at(s[len(m):], 0)
+	}
+	if m := moveForm.FindStringSubmatch(s); m != nil {
+		return movedDate(m[1], m[2], s[len(m[0]):])
+	}
+	if m := weekdayForm.FindStringSubmatch(s); m != nil {
+		d := Date{form: dateWeekday, weekday: weekdayNames[m[2]], pick: map[string]weekdayPick{"next": pickNext, "last": pickLast}[m[1]]}
+		return d.at(s[len(m[0]):], 0)
+	}
+	for _, form := range dayForms {
+		if m := form.FindStringSubmatch(s); m != nil {
+			part := func(name string) string { return m[form.SubexpIndex(name)] }
+			midnight, ok := civilDay(part("year"), part("month"), part("day"))
+			d, okClock := Date{form: dateWall, seconds: midnight}.at(s[len(m[0]):], 0)
+			return d, ok && okClock
+		}
+	}
+	return Date{}, false
 }
 
-// isCompact reports whether a word is a day of eight digits, alone or with a clock. Digits
-// of other years are Unix seconds.
-func isCompact(word string) bool {
-	if len(word) < 8 || !IsDigits(word[:8]) || len(word) > 8 && word[8] != 't' {
-		return false
+// at returns the date with the clock that is written behind it, absent where there is none.
+func (d Date) at(clock string, absent int32) (Date, bool) {
+	if clock == "" {
+		d.clock = absent
+		return d, true
 	}
-	year, _ := digits(word[:4])
-	return year >= 1800 && year <= 2199
-}
-
-// readCompact reads YYYYMMDD, alone or with T and HHMM or HHMMSS, with an offset or
-// without.
-func readCompact(s string) (Date, bool) {
-	year, day := s[:4], s[6:8]
-	month, _ := digits(s[4:6])
-	if len(s) == 8 {
-		return civilDate(year, time.Month(month), day, nil)
-	}
-	clock := s[9:]
-	n := strings.IndexFunc(clock, func(r rune) bool { return !isASCIIDigit(r) })
-	if n < 0 {
-		n = len(clock)
-	}
-	offset := clock[n:]
-	if n != 4 && n != 6 || strings.HasPrefix(offset, ".") {
+	m := clockForm.FindStringSubmatch(clock)
+	if m == nil {
 		return Date{}, false
 	}
-	colons := clock[:2] + ":" + clock[2:4]
-	if n == 6 {
-		colons += ":" + clock[4:6]
-	}
-	return exactDate(year, time.Month(month), day, colons+offset)
+	var ok bool
+	d.clock, ok = secondOfDay(m[1], m[2], m[3], m[4])
+	return d, ok
 }
 
-// dateWords splits a date at spaces, in lower case; a comma is a word of its
-// own. Dates are ASCII.
-func dateWords(s string) ([]string, bool) {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return nil, false
-		}
-	}
-	s = strings.ReplaceAll(strings.ToLower(s), ",", " , ")
-	words := make([]string, 0, 4)
-	for w := range strings.SplitSeq(s, " ") {
-		if w != "" {
-			words = append(words, w)
-		}
-		if len(words) > 6 { // no form has more
-			return nil, false
-		}
-	}
-	return words, len(words) > 0
-}
-
-// readMove reads ±N and a unit, with a clock or at the present time of day.
-func readMove(amount string, rest []string) (Date, bool) {
-	const most = 3_660_000 // days of 10,000 years and some
-	if len(rest) == 0 || !IsDigits(amount[1:]) || len(amount) > 8 {
-		return Date{}, false
-	}
-	n, err := strconv.Atoi(amount)
-	if err != nil || n > most || n < -most {
+// movedDate is today moved by a number of days, weeks, months or years.
+func movedDate(number, unit, clock string) (Date, bool) {
+	const limit = 3_660_000 // days of 10,000 years and some
+	n, err := strconv.Atoi(number)
+	if err != nil || n > limit || n < -limit {
 		return Date{}, false
 	}
 	d := Date{form: dateMoved}
-	switch strings.TrimSuffix(rest[0], "s") {
+	switch unit {
 	case "day":
 		d.days = n
 	case "week":
@@ -307,109 +286,48 @@ func readMove(amount string, rest []string) (Date, bool) {
 		d.months = n
 	case "year":
 		d.months = 12 * n
-	default:
-		return Date{}, false
 	}
-	var ok bool
-	d.clock, ok = readClock(rest[1:], presentClock)
-	return d, ok
+	return d.at(clock, presentClock)
 }
 
-func readWeekday(name string, pick weekdayPick, rest []string) (Date, bool) {
-	day, known := weekdayNames[name]
-	clock, ok := readClock(rest, 0)
-	return Date{form: dateWeekday, weekday: day, pick: pick, clock: clock}, known && ok
+// exactDate makes a date of the parts of compactForm or exactForm. With an offset it is an
+// instant.
+func exactDate(m []string) (Date, bool) {
+	midnight, ok := civilDay(m[1], m[2], m[3])
+	d := Date{form: dateWall, seconds: midnight}
+	if m[4] == "" {
+		return d, ok
+	}
+	clock, okClock := secondOfDay(m[4], m[5], m[6], "")
+	d.clock = clock
+	if m[7] == "" {
+		return d, ok && okClock
+	}
+	offset, okOffset := readOffset(m[7])
+	instant := midnight + int64(clock) - int64(offset)
+	return Date{form: dateInstant, seconds: instant}, ok && okClock && okOffset && Wall(instant).InYears()
 }
 
-// readCivil reads the forms that name year, month and day.
-func readCivil(words []string) (Date, bool) {
-	first, rest := words[0], words[1:]
-	if month, ok := monthNames[first]; ok { // month day [,] year
-		if len(rest) >= 2 && rest[1] == "," {
-			rest = append([]string{rest[0]}, rest[2:]...)
-		}
-		if len(rest) < 2 {
-			return Date{}, false
-		}
-		return civilDate(rest[1], month, rest[0], rest[2:])
-	}
-	if len(rest) >= 2 && len(first) <= 2 { // day month year
-		month, ok := monthNames[rest[0]]
-		if !ok {
-			return Date{}, false
-		}
-		return civilDate(rest[1], month, first, rest[2:])
-	}
-	if len(first) == 10 && first[2] == '/' && first[5] == '/' {
-		month, ok := digits(first[:2])
-		if !ok {
-			return Date{}, false
-		}
-		return civilDate(first[6:], time.Month(month), first[3:5], rest)
-	}
-	if len(first) < 10 || first[4] != '-' || first[7] != '-' {
-		return Date{}, false
-	}
-	month, ok := digits(first[5:7])
-	if !ok {
-		return Date{}, false
-	}
-	year, day := first[:4], first[8:10]
-	if len(first) == 10 {
-		if len(rest) == 1 && strings.Contains(rest[0], ":") {
-			if d, ok := exactDate(year, time.Month(month), day, rest[0]); ok {
-				return d, true
-			}
-		}
-		return civilDate(year, time.Month(month), day, rest)
-	}
-	if first[10] != 't' || len(rest) > 0 {
-		return Date{}, false
-	}
-	return exactDate(year, time.Month(month), day, first[11:])
+// civilDay returns the first second of a day.
+func civilDay(year, month, day string) (int64, bool) {
+	y, d, m := number(year), number(day), monthNames[month]
+	t := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+	return t.Unix(), y >= 1 && t.Month() == m && t.Day() == d
 }
 
-// civilDate makes the wall clock of a day and a clock.
-func civilDate(year string, month time.Month, day string, clock []string) (Date, bool) {
-	y, okYear := digits(year)
-	d, okDay := digits(day)
-	seconds, okClock := readClock(clock, 0)
-	if !okYear || !okDay || !okClock || len(year) != 4 || len(day) > 2 || y < 1 {
-		return Date{}, false
+// secondOfDay returns the seconds of a clock of 24 hours, or of 12 with "am" or "pm".
+func secondOfDay(hour, minute, second, half string) (int32, bool) {
+	h, m, s := number(hour), number(minute), number(second)
+	switch {
+	case half == "" && minute == "", half != "" && (h < 1 || h > 12):
+		return 0, false
+	case half != "":
+		h %= 12
 	}
-	t := time.Date(y, month, d, 0, 0, 0, 0, time.UTC)
-	if t.Year() != y || t.Month() != month || t.Day() != d {
-		return Date{}, false
+	if half == "pm" {
+		h += 12
 	}
-	return Date{form: dateWall, seconds: t.Unix() + int64(seconds)}, true
-}
-
-// exactDate reads a 24 h clock with or without an offset behind a day. With an
-// offset the date is an instant. Fractions of the second are dropped.
-func exactDate(year string, month time.Month, day, clock string) (Date, bool) {
-	d, ok := civilDate(year, month, day, nil)
-	seconds, tail, okClock := clock24(clock)
-	if !ok || !okClock {
-		return Date{}, false
-	}
-	d.seconds += int64(seconds)
-	if strings.HasPrefix(tail, ".") && strings.Count(clock[:len(clock)-len(tail)], ":") == 2 {
-		i := 1
-		for i < len(tail) && tail[i] >= '0' && tail[i] <= '9' {
-			i++
-		}
-		if i == 1 {
-			return Date{}, false
-		}
-		tail = tail[i:]
-	}
-	if tail == "" {
-		return d, true
-	}
-	offset, ok := readOffset(tail)
-	d.form = dateInstant
-	d.seconds -= int64(offset)
-	return d, ok && Wall(d.seconds).InYears()
+	return int32(h*3600 + m*60 + s), h < 24 && m < 60 && s < 60
 }
 
 // readOffset reads z, ±hh:mm or ±hhmm, in seconds east of UTC.
@@ -417,85 +335,10 @@ func readOffset(s string) (int, bool) {
 	if s == "z" {
 		return 0, true
 	}
-	if len(s) == 6 && s[3] == ':' {
-		s = s[:3] + s[4:]
-	}
-	if len(s) != 5 || s[0] != '+' && s[0] != '-' {
-		return 0, false
-	}
-	h, okHour := digits(s[1:3])
-	m, okMinute := digits(s[3:])
+	h, m := number(s[1:3]), number(s[len(s)-2:])
 	seconds := h*3600 + m*60
 	if s[0] == '-' {
 		seconds = -seconds
 	}
-	return seconds, okHour && okMinute && h < 24 && m < 60
-}
-
-// readClock reads a clock of one or two words; none gives the value absent.
-func readClock(words []string, absent int32) (int32, bool) {
-	var s, half string
-	switch len(words) {
-	case 0:
-		return absent, true
-	case 1:
-		s = words[0]
-		if strings.HasSuffix(s, "am") || strings.HasSuffix(s, "pm") {
-			s, half = s[:len(s)-2], s[len(s)-2:]
-		}
-	case 2:
-		s, half = words[0], words[1]
-		if half != "am" && half != "pm" {
-			return 0, false
-		}
-	default:
-		return 0, false
-	}
-	if half == "" {
-		seconds, tail, ok := clock24(s)
-		return seconds, ok && tail == ""
-	}
-	if !strings.Contains(s, ":") {
-		s += ":00"
-	}
-	seconds, tail, ok := clock24(s)
-	hour := seconds / 3600
-	if !ok || tail != "" || hour < 1 || hour > 12 {
-		return 0, false
-	}
-	seconds %= 12 * 3600
-	if half == "pm" {
-		seconds += 12 * 3600
-	}
-	return seconds, true
-}
-
-// clock24 reads H:MM or H:MM:SS at the start of s.
-func clock24(s string) (seconds int32, tail string, ok bool) {
-	colon := strings.IndexByte(s, ':')
-	if colon < 1 || colon > 2 || len(s) < colon+3 {
-		return 0, "", false
-	}
-	h, okHour := digits(s[:colon])
-	m, okMinute := digits(s[colon+1 : colon+3])
-	tail = s[colon+3:]
-	sec, okSecond := 0, true
-	if tail != "" && tail[0] == ':' {
-		if len(tail) < 3 {
-			return 0, "", false
-		}
-		sec, okSecond = digits(tail[1:3])
-		tail = tail[3:]
-	}
-	ok = okHour && okMinute && okSecond && h < 24 && m < 60 && sec < 60
-	return int32(h*3600 + m*60 + sec), tail, ok
-}
-
-// digits reads one to four digits.
-func digits(s string) (int, bool) {
-	if len(s) > 4 || !IsDigits(s) {
-		return 0, false
-	}
-	n, err := strconv.Atoi(s)
-	return n, err == nil
+	return seconds, h < 24 && m < 60
 }

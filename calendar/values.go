@@ -2,7 +2,7 @@ package calendar
 
 import (
 	"encoding/json"
-	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -62,10 +62,7 @@ func ParseNearestInt(v any) (int64, bool) {
 // wholeNumber reads a whole number; fits tells whether it is n, else n is the
 // nearest to it.
 func wholeNumber(v any) (n int64, fits, ok bool) {
-	s, ok := numeral(v)
-	if !ok {
-		return 0, false, false
-	}
+	s, _ := numeral(v)
 	digits, exp, negative, ok := splitNumeral(s)
 	if !ok || exp < 0 {
 		return 0, false, false
@@ -90,24 +87,12 @@ func ParseID(v any) (ID, bool) {
 // ParseNumber reads a number: a JSON number, or decimal text with "." and
 // without an exponent. Numbers beyond the range of float64 are refused.
 func ParseNumber(v any) (float64, bool) {
-	s, ok := numeral(v)
-	if !ok {
-		return 0, false
-	}
-	if _, isText := v.(string); isText && strings.ContainsAny(s, "eE") {
-		return 0, false
-	}
-	if _, _, _, ok := splitNumeral(s); !ok {
+	s, isText := numeral(v)
+	if !numeralForm.MatchString(s) || isText && strings.ContainsAny(s, "eE") {
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsInf(f, 0) {
-		return 0, false
-	}
-	if f == 0 {
-		f = 0 // without the sign of -0
-	}
-	return f, true
+	return f + 0, err == nil // without the sign of -0
 }
 
 // ParseList reads a list (interface 2.2): the elements of an array, comma text
@@ -157,11 +142,11 @@ func ParseList(v any) []any {
 	return out
 }
 
-// numeral gives the text of a value that may be a number.
-func numeral(v any) (string, bool) {
+// numeral returns the text of a value that may be a number, and whether it was sent as text.
+func numeral(v any) (s string, isText bool) {
 	switch v := v.(type) {
 	case json.Number:
-		return string(v), true
+		return string(v), false
 	case string:
 		return Trim(v), true
 	default:
@@ -169,46 +154,29 @@ func numeral(v any) (string, bool) {
 	}
 }
 
+var numeralForm = regexp.MustCompile(`^([+-]?)(\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d+))?$`)
+
 // splitNumeral reads [sign] digits [. digits] [e [sign] digits], with a digit
 // before or after the point. The value is digits × 10^exp, digits without zeros
 // at either end ("" for zero). The exponent is held within ±1e9.
 func splitNumeral(s string) (digits string, exp int, negative, ok bool) {
-	if s != "" && (s[0] == '-' || s[0] == '+') {
-		negative = s[0] == '-'
-		s = s[1:]
-	}
-	mantissa := s
-	if i := strings.IndexAny(s, "eE"); i >= 0 {
-		mantissa = s[:i]
-		e := s[i+1:]
-		minus := strings.HasPrefix(e, "-")
-		if minus || strings.HasPrefix(e, "+") {
-			e = e[1:]
-		}
-		if !IsDigits(e) {
-			return "", 0, false, false
-		}
-		const most = 1_000_000_000
-		n, err := strconv.Atoi(e)
-		if err != nil || n > most {
-			n = most
-		}
-		if exp = n; minus {
-			exp = -n
-		}
-	}
-	whole, frac, _ := strings.Cut(mantissa, ".")
-	digits = whole + frac
-	if !IsDigits(digits) {
+	m := numeralForm.FindStringSubmatch(s)
+	if m == nil {
 		return "", 0, false, false
 	}
-	exp -= len(frac)
-	short := strings.TrimRight(digits, "0")
-	exp += len(digits) - len(short)
-	if digits = strings.TrimLeft(short, "0"); digits == "" {
-		exp = 0
+	whole, frac, _ := strings.Cut(m[2], ".")
+	all := strings.TrimRight(whole+frac, "0")
+	if digits = strings.TrimLeft(all, "0"); digits != "" {
+		const limit = 1_000_000_000
+		exp = min(max(number(m[3]), -limit), limit) + len(whole) - len(all)
 	}
-	return digits, exp, negative, true
+	return digits, exp, m[1] == "-", true
+}
+
+// number reads a few digits, 0 for none, the nearest where they are too many.
+func number(digits string) int {
+	n, _ := strconv.Atoi(digits)
+	return n
 }
 
 // MaxReason is the longest reason of a change, in characters (HISTORY 15).

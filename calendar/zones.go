@@ -2,7 +2,7 @@ package calendar
 
 import (
 	_ "embed"
-	"slices"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -32,9 +32,17 @@ const (
 	maxOffset = 14 * 3600
 )
 
-// locations keeps the loaded zones by proper name; there are no more than
-// zoneNames.
-var locations sync.Map
+// zonesByName load the zones by the lower-case forms of their names, each once.
+var zonesByName = func() map[string]func() (Zone, bool) {
+	m := make(map[string]func() (Zone, bool), len(zoneNames))
+	for _, name := range zoneNames {
+		m[strings.ToLower(name)] = sync.OnceValues(func() (Zone, bool) {
+			l, err := time.LoadLocation(name)
+			return Zone{Name: name, Location: l}, err == nil
+		})
+	}
+	return m
+}()
 
 // Named tells whether the zone has a name of the tz database other than UTC.
 func (z Zone) Named() bool {
@@ -50,73 +58,31 @@ func (z Zone) Tells(w, utc Wall) bool {
 // ParseZone reads a zone name (3.1.3): an IANA name in any case, "UTC", "UTC"
 // with an offset, or an offset, from −12 to +14 hours.
 func ParseZone(s string) (Zone, bool) {
-	if s = Trim(s); s == "" {
-		return Zone{}, false
+	s = Trim(s)
+	if load, ok := zonesByName[strings.ToLower(s)]; ok {
+		return load()
 	}
-	if offset, ok := zoneOffset(s); ok {
-		return Zone{Name: s, Location: time.FixedZone(s, offset)}, true
-	}
-	if l, ok := locations.Load(s); ok {
-		return Zone{Name: s, Location: l.(*time.Location)}, true
-	}
-	low := strings.ToLower(s)
-	i, ok := slices.BinarySearchFunc(zoneNames, low, func(name, low string) int {
-		return strings.Compare(strings.ToLower(name), low)
-	})
+	offset, ok := zoneOffset(s)
 	if !ok {
 		return Zone{}, false
 	}
-	name := zoneNames[i]
-	if l, ok := locations.Load(name); ok {
-		return Zone{Name: name, Location: l.(*time.Location)}, true
-	}
-	l, err := time.LoadLocation(name)
-	if err != nil {
-		return Zone{}, false
-	}
-	locations.Store(name, l)
-	return Zone{Name: name, Location: l}, true
+	return Zone{Name: s, Location: time.FixedZone(s, offset)}, true
 }
+
+var offsetForm = regexp.MustCompile(`^(UTC)?([+-])(\d{1,2})(?::(\d\d)|\.(25|5|75))?$`)
 
 // zoneOffset reads UTC±H, UTC±H:MM, UTC±H.25 (.5, .75) and ±HH:MM.
 func zoneOffset(s string) (int, bool) {
-	s, hasUTC := strings.CutPrefix(s, "UTC")
-	if len(s) < 2 || s[0] != '+' && s[0] != '-' {
+	m := offsetForm.FindStringSubmatch(s)
+	if m == nil || m[1] == "" && (len(m[3]) != 2 || m[4] == "") {
 		return 0, false
 	}
-	sign := 1
-	if s[0] == '-' {
-		sign = -1
+	minutes := number(m[4]) + map[string]int{"25": 15, "5": 30, "75": 45}[m[5]]
+	offset := number(m[3])*3600 + minutes*60
+	if m[2] == "-" {
+		offset = -offset
 	}
-	s = s[1:]
-	hours, minutes := s, 0
-	switch i := strings.IndexAny(s, ":."); {
-	case i < 0:
-		if !hasUTC {
-			return 0, false
-		}
-	case s[i] == ':':
-		if !hasUTC && i != 2 {
-			return 0, false
-		}
-		m, ok := digits(s[i+1:])
-		if !ok || len(s) != i+3 || m > 59 {
-			return 0, false
-		}
-		hours, minutes = s[:i], m
-	default:
-		m, ok := map[string]int{"25": 15, "5": 30, "75": 45}[s[i+1:]]
-		if !ok || !hasUTC {
-			return 0, false
-		}
-		hours, minutes = s[:i], m
-	}
-	h, ok := digits(hours)
-	if !ok || len(hours) > 2 {
-		return 0, false
-	}
-	offset := sign * (h*3600 + minutes*60)
-	return offset, offset >= minOffset && offset <= maxOffset
+	return offset, minutes < 60 && offset >= minOffset && offset <= maxOffset
 }
 
 // Abbreviation gives timezone_abbr: the abbreviation valid at an instant, for
