@@ -36,7 +36,7 @@ var arrows = map[string][]string{
 	"query":                       {"calendar", "internal/ground/cache", "internal/htmltext", "query/readmodel"},
 	"query/past":                  {"calendar", "eventstore", "eventstore/port", "internal/ground/keylock", "internal/history", "internal/htmltext", "query", "query/readmodel", "query/readmodel/memindex"},
 	"query/readmodel":             {"calendar", "internal/htmltext"},
-	"query/readmodel/memindex":    {"calendar", "internal/ground/cache", "internal/ground/compact", "query/readmodel"},
+	"query/readmodel/memindex":    {"calendar", "internal/ground/compact", "query/readmodel"},
 	"query/readmodel/elastic":     {"calendar", "internal/canonjson", "query/readmodel"},
 	"internal/access":             {"calendar", "eventstore", "eventstore/port"},
 	"internal/audit":              {"calendar", "eventstore/port", "eventstore/verify", "internal/proof"},

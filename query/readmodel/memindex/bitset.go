@@ -1,123 +1,112 @@
 package memindex
 
-import "math/bits"
+import (
+	"math/bits"
+	"sync"
+)
 
-// bitset is a set of ordinals. A set may be shorter than another: what lies
-// behind its end is not in it.
+// bitset is a set of ordinals of a segment. All sets of a segment have the same length.
 type bitset []uint64
 
-func wordsFor(n int) int { return (n + 63) / 64 }
+func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
 
-func (b bitset) has(o uint32) bool {
-	w := int(o >> 6)
-	return w < len(b) && b[w]&(1<<(o&63)) != 0
-}
+func (b bitset) has(o uint32) bool { return b[o>>6]&(1<<(o&63)) != 0 }
+func (b bitset) set(o uint32)      { b[o>>6] |= 1 << (o & 63) }
+func (b bitset) clear(o uint32)    { b[o>>6] &^= 1 << (o & 63) }
 
-// bit gives 1 for an ordinal that is in the set, else 0.
-func (b bitset) bit(o uint32) int {
-	if w := int(o >> 6); w < len(b) {
-		return int(b[w] >> (o & 63) & 1)
-	}
-	return 0
-}
-
-// set adds an ordinal and gives the set, which may have grown.
-func (b bitset) set(o uint32) bitset {
-	w := int(o >> 6)
-	if w >= len(b) {
-		b = append(b, make(bitset, w+1-len(b))...)
-	}
-	b[w] |= 1 << (o & 63)
-	return b
-}
-
-// put adds an ordinal that lies within the length.
-func (b bitset) put(o uint32) { b[o>>6] |= 1 << (o & 63) }
-
-func (b bitset) clear(o uint32) {
-	if w := int(o >> 6); w < len(b) {
-		b[w] &^= 1 << (o & 63)
-	}
-}
-
-func (b bitset) clearAll(ords []uint32) {
+func (b bitset) setAll(ords []uint32) {
 	for _, o := range ords {
-		b.clear(o)
+		b.set(o)
 	}
 }
 
-// copyFrom makes b equal to c within the length of b.
-func (b bitset) copyFrom(c bitset) {
-	n := copy(b, c)
-	clear(b[n:])
+// setRange adds the ordinals from a first one on, up to another, which is left out.
+func (b bitset) setRange(from, to uint32) {
+	for ; from < to && from&63 != 0; from++ {
+		b.set(from)
+	}
+	for ; from+64 <= to; from += 64 {
+		b[from>>6] = ^uint64(0)
+	}
+	for ; from < to; from++ {
+		b.set(from)
+	}
 }
 
 func (b bitset) and(c bitset) {
-	n := min(len(b), len(c))
-	x, y := b[:n], c[:n]
-	for i := range x {
-		x[i] &= y[i]
+	c = c[:len(b)]
+	for i := range b {
+		b[i] &= c[i]
 	}
-	clear(b[n:])
 }
 
 func (b bitset) andNot(c bitset) {
-	n := min(len(b), len(c))
-	x, y := b[:n], c[:n]
-	for i := range x {
-		x[i] &^= y[i]
+	c = c[:len(b)]
+	for i := range b {
+		b[i] &^= c[i]
 	}
 }
 
 func (b bitset) or(c bitset) {
-	n := min(len(b), len(c))
-	x, y := b[:n], c[:n]
-	for i := range x {
-		x[i] |= y[i]
+	c = c[:len(b)]
+	for i := range b {
+		b[i] |= c[i]
 	}
 }
 
-func (b bitset) count() int {
-	n := 0
+func (b bitset) count() (n int) {
 	for _, w := range b {
 		n += bits.OnesCount64(w)
 	}
 	return n
 }
 
-func (b bitset) countAnd(c bitset) int {
-	n := min(len(b), len(c))
-	x, y := b[:n], c[:n]
-	sum := 0
-	for i := range x {
-		sum += bits.OnesCount64(x[i] & y[i])
-	}
-	return sum
+// each calls f for the ordinals in ascending order until f returns false.
+func (b bitset) each(f func(o uint32) bool) {
+	b.eachFrom(0, f)
 }
 
-// countUpTo counts the ordinals that are in c too; beyond limit it stops counting.
-func (b bitset) countUpTo(c bitset, limit int) int {
-	n := min(len(b), len(c))
-	x, y := b[:n], c[:n]
-	sum := 0
-	for i := range x {
-		if w := x[i] & y[i]; w != 0 {
-			if sum += bits.OnesCount64(w); sum > limit {
-				break
-			}
-		}
-	}
-	return sum
-}
-
-// each calls f for the ordinals in ascending order until it gives false.
-func (b bitset) each(f func(uint32) bool) {
-	for i, w := range b {
-		for w != 0 {
+// eachFrom is each for the ordinals from a first one on.
+func (b bitset) eachFrom(first uint32, f func(o uint32) bool) {
+	skip := first & 63
+	for i := int(first >> 6); i < len(b); i++ {
+		w := b[i] >> skip << skip
+		for skip = 0; w != 0; w &= w - 1 {
 			if !f(uint32(i<<6 + bits.TrailingZeros64(w))) {
 				return
 			}
-			w &= w - 1
 		}
 	}
 }
+
+// keep removes the ordinals for which admit returns false.
+func (b bitset) keep(admit func(o uint32) bool) {
+	for i, w := range b {
+		for ; w != 0; w &= w - 1 {
+			if bit := bits.TrailingZeros64(w); !admit(uint32(i<<6 + bit)) {
+				b[i] &^= 1 << bit
+			}
+		}
+	}
+}
+
+var bitsets sync.Pool // of *bitset
+
+// scratch returns an empty set for n ordinals, to be returned by release.
+func scratch(n int) bitset {
+	words := (n + 63) / 64
+	if b, ok := bitsets.Get().(*bitset); ok && cap(*b) >= words {
+		out := (*b)[:words]
+		clear(out)
+		return out
+	}
+	return make(bitset, words, words+words/8)
+}
+
+func scratchOf(b bitset) bitset {
+	out := scratch(len(b) * 64)
+	copy(out, b)
+	return out
+}
+
+func release(b bitset) { bitsets.Put(&b) }

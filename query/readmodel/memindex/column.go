@@ -2,293 +2,349 @@ package memindex
 
 import (
 	"cmp"
-	"maps"
-	"math/bits"
+	"math"
 	"slices"
-	"sync"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
 )
 
-// column has the values of a field by document, so that one walk over a set counts all of
-// them. The first who counts makes it, and from then on writes keep it up.
-type column struct {
-	values  []int64 // by number
-	numbers map[int64]uint32
-	sorted  []uint32 // numbers, by value
+// A posting is the set of documents that have a value: a list, or a set where there are
+// many.
+type posting struct {
+	list []uint32
+	set  bitset
+}
 
-	// cells are by ordinal, for whole words of sets: up to two numbers + 1, or the place of
-	// a list. Most documents take four bytes.
-	cells []uint32
-	lists []uint32 // of each: how many, and the numbers + 1
-	loose int      // how much of lists is of no use any more
+// addTo adds the documents of the posting to a set.
+func (p *posting) addTo(to bitset) {
+	if p.set != nil {
+		to.or(p.set)
+		return
+	}
+	to.setAll(p.list)
+}
+
+// terms is the column of a field of which a document has any number of values.
+type terms[V cmp.Ordered] struct {
+	Values  []V      // ascending; each is in use
+	Starts  []uint32 // by document, where its numbers begin; one more than documents
+	Numbers []uint32 // places in Values
+	Has     bitset
+
+	postings []posting // by number
+	order    []uint32  // documents with a value by the first value and id; of sortable fields
+}
+
+// newTerms makes a column of n documents of which values returns the values.
+func newTerms[V cmp.Ordered](n int, values func(i int) []V) *terms[V] {
+	t := &terms[V]{Starts: make([]uint32, 1, n+1), Has: newBitset(n)}
+	first := map[V]uint32{}
+	for i := range n {
+		from := len(t.Numbers)
+		for _, v := range values(i) {
+			number, known := first[v]
+			if !known {
+				number = uint32(len(t.Values))
+				first[v] = number
+				t.Values = append(t.Values, v)
+			}
+			if !slices.Contains(t.Numbers[from:], number) { // a record may name one twice
+				t.Numbers = append(t.Numbers, number)
+			}
+		}
+		if len(t.Numbers) > from {
+			t.Has.set(uint32(i))
+		}
+		t.Starts = append(t.Starts, uint32(len(t.Numbers)))
+	}
+	sorted := slices.Sorted(slices.Values(t.Values))
+	places := make([]uint32, len(sorted)) // by first number
+	for place, v := range sorted {
+		places[first[v]] = uint32(place)
+	}
+	t.Values = slices.Clip(sorted)
+	for i, number := range t.Numbers {
+		t.Numbers[i] = places[number]
+	}
+	t.Numbers = slices.Clip(t.Numbers)
+	return t
+}
+
+// denseShare is the share of documents from which on a posting is a set.
+const denseShare = 32
+
+// invert makes the postings.
+func (t *terms[V]) invert() {
+	n := len(t.Starts) - 1
+	counts := make([]uint32, len(t.Values)+1)
+	for _, number := range t.Numbers {
+		counts[number+1]++
+	}
+	for i := range t.Values {
+		counts[i+1] += counts[i]
+	}
+	all := make([]uint32, len(t.Numbers))
+	next := slices.Clone(counts)
+	for o := range n {
+		for _, number := range t.of(uint32(o)) {
+			all[next[number]] = uint32(o)
+			next[number]++
+		}
+	}
+	t.postings = make([]posting, len(t.Values))
+	for i := range t.postings {
+		list := all[counts[i]:counts[i+1]:counts[i+1]]
+		if len(list)*denseShare < n || n < 4096 {
+			t.postings[i].list = list
+			continue
+		}
+		set := newBitset(n)
+		set.setAll(list)
+		t.postings[i] = posting{set: set}
+	}
+}
+
+// of returns the numbers of the values of a document.
+func (t *terms[V]) of(o uint32) []uint32 { return t.Numbers[t.Starts[o]:t.Starts[o+1]] }
+
+// valuesOf appends the values of a document.
+func (t *terms[V]) valuesOf(to []V, o uint32) []V {
+	for _, number := range t.of(o) {
+		to = append(to, t.Values[number])
+	}
+	return to
+}
+
+// between returns the range of numbers of the values within bounds; nil is open.
+func (t *terms[V]) between(least, greatest *V) (from, to uint32) {
+	to = uint32(len(t.Values))
+	if least != nil {
+		at, _ := slices.BinarySearch(t.Values, *least)
+		from = uint32(at)
+	}
+	if greatest != nil {
+		at, found := slices.BinarySearch(t.Values, *greatest)
+		if to = uint32(at); found {
+			to++
+		}
+	}
+	return from, max(from, to)
+}
+
+// narrow keeps the documents that have one of some values.
+func (t *terms[V]) narrow(docs bitset, values []V) {
+	if len(values) == 1 {
+		at, found := slices.BinarySearch(t.Values, values[0])
+		switch {
+		case !found:
+			clear(docs)
+			return
+		case t.postings[at].set != nil:
+			docs.and(t.postings[at].set)
+			return
+		}
+	}
+	some := scratch(len(docs) * 64)
+	defer release(some)
+	for _, v := range values {
+		if at, found := slices.BinarySearch(t.Values, v); found {
+			t.postings[at].addTo(some)
+		}
+	}
+	docs.and(some)
+}
+
+// narrowTo keeps the documents that have a value of which admit returns true.
+func (t *terms[V]) narrowTo(docs bitset, admit func(V) bool) {
+	some := scratch(len(docs) * 64)
+	defer release(some)
+	for i := range t.Values {
+		if admit(t.Values[i]) {
+			t.postings[i].addTo(some)
+		}
+	}
+	docs.and(some)
+}
+
+// sort makes the order by the first value.
+func (t *terms[V]) sort(docs []doc) {
+	t.order = sorted(t.Has, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(t.Numbers[t.Starts[a]], t.Numbers[t.Starts[b]]), cmp.Compare(docs[a].ID, docs[b].ID))
+	})
+}
+
+func sorted(of bitset, compare func(a, b uint32) int) []uint32 {
+	out := make([]uint32, 0, of.count())
+	of.each(func(o uint32) bool {
+		out = append(out, o)
+		return true
+	})
+	if !slices.IsSortedFunc(out, compare) {
+		slices.SortFunc(out, compare)
+	}
+	return out
+}
+
+// numbers is the column of a field of which a document has one number, or none.
+type numbers struct {
+	Keys []int64 // by document
+	Has  bitset
+
+	order []uint32 // documents with a number by it and id
+	// prefixes are the documents before each cutStep-th place of the order, in a large
+	// segment whose documents are not in this order.
+	prefixes []bitset
+	natural  bool // the documents are in this order
 }
 
 const (
-	cellBits = 15
-	cellMask = 1<<cellBits - 1
-	listed   = 1 << 31
+	cutStep = 2048
+	cutFrom = 8192 // documents
 )
 
-// columns are those of a kind that were asked for.
-type columns struct {
-	mu sync.Mutex // among readers; writers are alone
-	of map[string]*column
-}
-
-// column gives the column of a field of ids or of computed numbers. Who calls it holds
-// the lock of the Index for reading.
-func (k *kindIndex) column(field string) *column {
-	k.columns.mu.Lock()
-	defer k.columns.mu.Unlock()
-	c := k.columns.of[field]
-	if c == nil {
-		c = k.newColumn(field)
-		k.columns.of[field] = c
-	}
-	return c
-}
-
-func (k *kindIndex) newColumn(field string) *column {
-	c := &column{numbers: map[int64]uint32{}}
-	c.room(len(k.docs))
-	if k.computed(field) {
-		k.live.each(func(o uint32) bool {
-			if n, ok := k.compute(field, o); ok {
-				c.add(o, n)
-			}
-			return true
-		})
-		return c
-	}
-	values := k.links[field].values
-	for _, id := range slices.Sorted(maps.Keys(values)) {
-		values[id].each(func(o uint32) { c.add(o, int64(id)) })
-	}
-	c.tidy()
-	return c
-}
-
-// follow has the columns follow a document that has come or changed. One that goes is in no
-// set any more.
-func (k *kindIndex) follow(o uint32, values []value) {
-	for field, c := range k.columns.of {
-		c.room(len(k.docs))
-		c.clear(o)
-		most := len(k.docs)
-		if !k.computed(field) {
-			most = len(k.links[field].values)
-			eachOnce(values[k.fieldAt[field]].ids, func(id calendar.ID) { c.add(o, int64(id)) })
-		} else if n, ok := k.compute(field, o); ok {
-			c.add(o, n)
-		}
-		if c.tidy(); len(c.values) > 2*most+chunkSize { // of which most are carried no more
-			delete(k.columns.of, field)
-		}
-	}
-}
-
-func (c *column) room(docs int) {
-	if n := 64*wordsFor(docs) - len(c.cells); n > 0 {
-		c.cells = append(c.cells, make([]uint32, n)...)
-	}
-}
-
-// add adds a value of a document that does not have it.
-func (c *column) add(o uint32, value int64) {
-	n := c.number(value) + 1
-	switch cell := c.cells[o]; {
-	case cell == 0 && n <= cellMask:
-		c.cells[o] = n
-	case cell != 0 && cell <= cellMask && n <= cellMask:
-		c.cells[o] = cell | n<<cellBits
-	default:
-		var before [2]uint32
-		list := append(slices.Clone(c.entries(cell, &before)), n)
-		c.clear(o)
-		c.cells[o] = listed | uint32(len(c.lists))
-		c.lists = append(append(c.lists, uint32(len(list))), list...)
-	}
-}
-
-// number gives the number of a value, a new one to one that is not known.
-func (c *column) number(value int64) uint32 {
-	n, known := c.numbers[value]
-	if !known {
-		n = uint32(len(c.values))
-		at, _ := slices.BinarySearchFunc(c.sorted, value, func(n uint32, value int64) int { return cmp.Compare(c.values[n], value) })
-		c.sorted = slices.Insert(c.sorted, at, n)
-		c.values = append(c.values, value)
-		c.numbers[value] = n
-	}
-	return n
-}
-
-// entries gives the numbers + 1 in a cell.
-func (c *column) entries(cell uint32, buf *[2]uint32) []uint32 {
-	switch {
-	case cell == 0:
-		return nil
-	case cell >= listed:
-		at := cell - listed
-		return c.lists[at+1:][:c.lists[at]]
-	}
-	buf[0], buf[1] = cell&cellMask, cell>>cellBits
-	if buf[1] == 0 {
-		return buf[:1]
-	}
-	return buf[:]
-}
-
-func (c *column) clear(o uint32) {
-	if cell := c.cells[o]; cell >= listed {
-		c.loose += 1 + int(c.lists[cell-listed])
-	}
-	c.cells[o] = 0
-}
-
-// tidy takes out what is of no use when that is half of the lists.
-func (c *column) tidy() {
-	if 2*c.loose <= len(c.lists) {
+func (c *numbers) sort(docs []doc) {
+	c.order = sorted(c.Has, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(c.Keys[a], c.Keys[b]), cmp.Compare(docs[a].ID, docs[b].ID))
+	})
+	if c.natural = c.ascending(); c.natural || len(docs) < cutFrom {
 		return
 	}
-	lists := make([]uint32, 0, len(c.lists)-c.loose)
-	for o, cell := range c.cells {
-		if cell >= listed {
-			at := cell - listed
-			c.cells[o] = listed | uint32(len(lists))
-			lists = append(lists, c.lists[at:][:1+c.lists[at]]...)
+	set := newBitset(len(docs))
+	for i, o := range c.order {
+		if i%cutStep == 0 {
+			c.prefixes = append(c.prefixes, slices.Clone(set))
 		}
+		set.set(o)
 	}
-	c.lists, c.loose = lists, 0
 }
 
-// counted is what a set has of a column.
-type counted struct {
-	*column
-	n       []uint32 // by number + 1; of values that came later there may be none
-	several bool     // some documents may have several values
-}
-
-// count counts a set of documents that are there.
-func (c *column) count(set bitset) *counted {
-	n, several := make([]uint32, len(c.values)+1), false
-	for i, w := range set {
-		if w == 0 {
-			continue
-		}
-		cells := (*[64]uint32)(c.cells[i<<6:])
-		for ; w != 0; w &= w - 1 {
-			switch cell := cells[bits.TrailingZeros64(w)&63]; {
-			case cell <= cellMask:
-				n[cell]++
-			case cell < listed:
-				n[cell&cellMask]++
-				n[cell>>cellBits]++
-				several = true
-			default:
-				at := cell - listed
-				for _, v := range c.lists[at+1:][:c.lists[at]] {
-					n[v]++
-				}
-				several = true
-			}
-		}
-	}
-	return &counted{c, n, several}
-}
-
-// without gives what is left without a part.
-func (c *counted) without(part *counted) *counted {
-	out := &counted{c.column, part.n, c.several}
-	for i := range out.n {
-		if i < len(c.n) {
-			out.n[i] = c.n[i] - out.n[i]
-		}
-	}
-	return out
-}
-
-// follow counts what a document has of the column, by 1 or −1.
-func (c *counted) follow(o uint32, by int) {
-	if n := len(c.values) + 1 - len(c.n); n > 0 {
-		c.n = append(c.n, make([]uint32, n)...)
-	}
-	var buf [2]uint32
-	has := c.entries(c.cells[o], &buf)
-	for _, n := range has {
-		c.n[n] += uint32(by)
-	}
-	c.several = c.several || len(has) > 1
-}
-
-func (c *counted) at(number uint32) int {
-	if int(number)+1 < len(c.n) {
-		return int(c.n[number+1])
-	}
-	return 0
-}
-
-// of gives the count of a value.
-func (c *counted) of(value int64) int {
-	if n, known := c.numbers[value]; known {
-		return c.at(n)
-	}
-	return 0
-}
-
-// list gives the values of which there are some, ascending.
-func (c *counted) list() []readmodel.Value {
-	out := make([]readmodel.Value, 0, len(c.sorted))
-	for _, n := range c.sorted {
-		if count := c.at(n); count > 0 {
-			out = append(out, readmodel.Value{Value: c.values[n], N: count})
-		}
-	}
-	if len(out) == 0 {
-		return nil
-	}
-	return out
-}
-
-// unions counts the documents of the set that have one of some values, for several lists
-// of values, each with a value once.
-func (c *counted) unions(set bitset, lists [][]calendar.ID) []int {
-	out := make([]int, len(lists))
-	for i, ids := range lists {
-		for _, id := range ids {
-			out[i] += c.of(int64(id))
-		}
-	}
-	if !c.several {
-		return out
-	}
-	// What was counted more than once: by documents with several values of a list.
-	in := make([][]int, len(c.values)) // lists, by number
-	for i, ids := range lists {
-		for _, id := range ids {
-			if n, known := c.numbers[int64(id)]; known {
-				in[n] = append(in[n], i)
-			}
-		}
-	}
-	met := make([]uint32, len(lists)) // the last document that has a value of a list, + 1
-	var buf [2]uint32
-	set.each(func(o uint32) bool {
-		cell := c.cells[o]
-		if cell <= cellMask {
-			return true
-		}
-		for _, n := range c.entries(cell, &buf) {
-			for _, i := range in[n-1] {
-				if met[i] == o+1 {
-					out[i]--
-				}
-				met[i] = o + 1
-			}
-		}
-		return true
+// ascending reports whether the numbers ascend with the ordinals.
+func (c *numbers) ascending() bool {
+	last := int64(math.MinInt64)
+	ascends := true
+	c.Has.each(func(o uint32) bool {
+		ascends = c.Keys[o] >= last
+		last = c.Keys[o]
+		return ascends
 	})
+	return ascends
+}
+
+// wall returns the number of a document as a wall clock.
+func (c *numbers) wall(o uint32) calendar.Wall {
+	if !c.Has.has(o) {
+		return calendar.NoWall
+	}
+	return calendar.Wall(c.Keys[o])
+}
+
+// seek returns the place in the order of the first document whose number is not below n.
+func (c *numbers) seek(n int64) int {
+	at, _ := slices.BinarySearchFunc(c.order, n, func(o uint32, n int64) int {
+		if c.Keys[o] < n {
+			return -1
+		}
+		return 1
+	})
+	return at
+}
+
+// narrow keeps the documents whose number lies within bounds; nil is open.
+func (c *numbers) narrow(docs bitset, least, greatest *int64) {
+	from, to := 0, len(c.order)
+	if least != nil {
+		from = c.seek(*least)
+	}
+	if greatest != nil && *greatest < math.MaxInt64 {
+		to = c.seek(*greatest + 1)
+	}
+	switch {
+	case from >= to:
+		clear(docs)
+		return
+	case from == 0 && to == len(c.order):
+		docs.and(c.Has)
+		return
+	case c.natural:
+		c.narrowNaturally(docs, from, to)
+		return
+	case c.prefixes == nil || to-from < cutStep:
+		some := scratch(len(docs) * 64)
+		defer release(some)
+		some.setAll(c.order[from:to])
+		docs.and(some)
+		return
+	}
+	if to == len(c.order) {
+		docs.and(c.Has)
+	} else {
+		before := c.before(to)
+		docs.and(before)
+		release(before)
+	}
+	if from > 0 {
+		before := c.before(from)
+		docs.andNot(before)
+		release(before)
+	}
+}
+
+func (c *numbers) narrowNaturally(docs bitset, from, to int) {
+	first, last := c.order[from], c.order[from]
+	// Equal numbers stand by id in the order, and in any way among the documents.
+	for i := from; i < to && c.Keys[c.order[i]] == c.Keys[c.order[from]]; i++ {
+		first = min(first, c.order[i])
+	}
+	for i := to - 1; i >= from && c.Keys[c.order[i]] == c.Keys[c.order[to-1]]; i-- {
+		last = max(last, c.order[i])
+	}
+	some := scratch(len(docs) * 64)
+	defer release(some)
+	some.setRange(first, last+1)
+	docs.and(some)
+	docs.and(c.Has)
+}
+
+// before returns the documents before a place of the order, to be released.
+func (c *numbers) before(place int) bitset {
+	cut := min(place/cutStep, len(c.prefixes)-1)
+	out := scratchOf(c.prefixes[cut])
+	out.setAll(c.order[cut*cutStep : place])
 	return out
+}
+
+// points is the column of places.
+type points struct {
+	Lat, Lng []float64
+	Has      bitset
+}
+
+// narrow keeps the documents whose place is admitted.
+func (c *points) narrow(docs bitset, admit func(lat, lng float64) bool) {
+	docs.and(c.Has)
+	docs.keep(func(o uint32) bool { return admit(c.Lat[o], c.Lng[o]) })
+}
+
+// computed returns the values of a field that follow from others of the document.
+func (s *segment) computed(f *readmodel.Field) *terms[int64] {
+	lazy := s.lazy[f.Name]
+	lazy.once.Do(func() {
+		start, end := s.Numbers[readmodel.FieldStart], s.Numbers[readmodel.FieldEnd]
+		utcStart, utcEnd, allDay := s.Numbers[readmodel.FieldUTCStart], s.Numbers[readmodel.FieldUTCEnd], s.Bools[readmodel.FieldAllDay]
+		var value [1]int64
+		lazy.terms = newTerms(len(s.Docs), func(i int) []int64 {
+			o := uint32(i)
+			n, ok := f.Compute(readmodel.Times{
+				Start: start.wall(o), End: end.wall(o), UTCStart: utcStart.wall(o), UTCEnd: utcEnd.wall(o), AllDay: allDay.has(o),
+			})
+			if !ok {
+				return nil
+			}
+			value[0] = n
+			return value[:]
+		})
+		lazy.terms.invert()
+	})
+	return lazy.terms
 }

@@ -13,10 +13,10 @@ import (
 
 var _ readmodel.Generations = (*Index)(nil)
 
-// Reach does readmodel.Generations: memory is there.
+// Reach implements readmodel.Generations: memory is there.
 func (x *Index) Reach(ctx context.Context) error { return ctx.Err() }
 
-// Sound does readmodel.Generations.
+// Sound implements readmodel.Generations.
 func (x *Index) Sound(ctx context.Context) error {
 	_, err := x.Visible(ctx)
 	return err
@@ -34,7 +34,7 @@ func (x *Index) Next(ctx context.Context) (readmodel.Index, error) {
 	return next, ctx.Err()
 }
 
-// Discard does readmodel.Generations.
+// Discard implements readmodel.Generations.
 func (x *Index) Discard(ctx context.Context) error {
 	x.saving.Lock()
 	defer x.saving.Unlock()
@@ -50,7 +50,7 @@ func (x *Index) Promote(ctx context.Context) error {
 		return fmt.Errorf("promote: %w", readmodel.ErrNoNext)
 	}
 	shown, err := x.Visible(ctx)
-	if err == nil && x.next.marks.All.Position < shown.Position {
+	if err == nil && x.next.current.Load().marks.All.Position < shown.Position {
 		ours := true // else it shows what the store does not have
 		if x.o.Holds != nil {
 			if ours, err = x.o.Holds(ctx, shown.Mark); err != nil {
@@ -73,7 +73,7 @@ func (x *Index) Promote(ctx context.Context) error {
 	return x.snapshot(ctx)
 }
 
-// Back does readmodel.Generations.
+// Back implements readmodel.Generations.
 func (x *Index) Back(ctx context.Context) error {
 	x.saving.Lock()
 	defer x.saving.Unlock()
@@ -87,7 +87,7 @@ func (x *Index) Back(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if kept.marks.All.Position == 0 {
+	if kept.current.Load().marks.All.Position == 0 {
 		return fmt.Errorf("%w: the file of the former one cannot be used", readmodel.ErrNoGeneration)
 	}
 	former := x.image()
@@ -96,7 +96,7 @@ func (x *Index) Back(ctx context.Context) error {
 	return x.snapshot(ctx)
 }
 
-// Forget does readmodel.Generations. The snapshot is written anew.
+// Forget implements readmodel.Generations. The snapshot is written anew.
 func (x *Index) Forget(ctx context.Context) error {
 	x.saving.Lock()
 	defer x.saving.Unlock()
@@ -120,26 +120,23 @@ func (x *Index) keepFormer(ctx context.Context, m *image) {
 func (x *Index) take(next *Index) {
 	x.writing.Lock()
 	defer x.writing.Unlock()
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.kinds, x.gone, x.quarantined, x.marks, x.digest = next.kinds, next.gone, next.quarantined, next.marks, next.digest
-	x.places = next.places
-	x.places.keyOf = x.idAt
+	x.gone = next.gone
 	x.epoch.Store(next.epoch.Load())
-	x.since.Store(int64(x.places.n))
+	s := next.current.Load()
+	x.since.Store(int64(s.documents()))
 	x.writes++
-	x.show()
+	x.show(s)
 	close(x.taken)
 	x.taken = make(chan struct{})
 	x.generation++
 }
 
-// Moved does readmodel.Generations.
+// Moved implements readmodel.Generations.
 func (x *Index) Moved(ctx context.Context) error {
 	for {
-		x.mu.RLock()
-		moved, taken := x.bound.Load() != x.generation, x.taken
-		x.mu.RUnlock()
+		x.writing.Lock()
+		moved, taken := x.bound != x.generation, x.taken
+		x.writing.Unlock()
 		if moved {
 			return nil
 		}
@@ -151,13 +148,16 @@ func (x *Index) Moved(ctx context.Context) error {
 	}
 }
 
-// QuarantinedLately does readmodel.Generations.
+// QuarantinedLately implements readmodel.Generations.
 func (x *Index) QuarantinedLately(ctx context.Context) ([]readmodel.Quarantined, error) {
 	return x.Quarantined(ctx)
 }
 
-// Close does readmodel.Generations.
-func (x *Index) Close() error { return nil }
+// Close implements readmodel.Generations: it waits for merges in the background.
+func (x *Index) Close() error {
+	x.background.Wait()
+	return nil
+}
 
 const (
 	keepEvery = 5 * time.Minute // at most one snapshot
@@ -172,9 +172,7 @@ func snapshotDue(changed, documents int) bool { return changed > 0 && 4*changed 
 // unsaved gives how many documents changed since the last snapshot, and how many there
 // are.
 func (x *Index) unsaved() (changed, documents int) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	return int(x.since.Load()), x.places.n
+	return int(x.since.Load()), x.current.Load().documents()
 }
 
 // Keep writes the snapshot when enough has changed, and at the end, within 20 s. When a
@@ -188,6 +186,7 @@ func (x *Index) Keep(ctx context.Context) error {
 		}
 	}
 	forget := func(ctx context.Context) {
+		x.purge()
 		if err := x.Forget(ctx); err != nil {
 			x.o.Logger.WarnContext(ctx, "what was erased is not out of the files yet; daybook erase of the same record mends that", "error", err)
 		}

@@ -1,177 +1,211 @@
 package memindex
 
 import (
-	"cmp"
 	"context"
-	"math/bits"
 	"slices"
-	"sync/atomic"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
 )
 
-// stamps number the images of kinds.
-var stamps atomic.Uint64
+// count adds how many documents have each value.
+func count[V int64 | calendar.ID](to map[int64]int, t *terms[V], docs bitset) {
+	counts := make([]int, len(t.Values))
+	docs.each(func(o uint32) bool {
+		for _, number := range t.of(o) {
+			counts[number]++
+		}
+		return true
+	})
+	for number, n := range counts {
+		if n > 0 {
+			to[int64(t.Values[number])] += n
+		}
+	}
+}
 
-// Stamp names the state of the documents of a kind by the number of their changes.
-func (x *Index) Stamp(ctx context.Context, kind calendar.Kind) (readmodel.Stamp, error) {
+// tally answers tallies about what was found.
+func (f *finding) tally(of []readmodel.Tally) []readmodel.Tallied {
+	out := make([]readmodel.Tallied, len(of))
+	for i := range of {
+		t := &of[i]
+		out[i] = readmodel.Tallied{Groups: make([]int, len(t.Groups)), Parts: make([]int, len(t.Parts))}
+		counts := map[int64]int{}
+		for at, e := range f.layers {
+			docs := f.results[at]
+			if t.Field != "" {
+				if field := e.schema.Field(t.Field); field.Type == readmodel.TypeComputed {
+					count(counts, e.computed(field), docs)
+				} else {
+					count(counts, e.IDs[t.Field], docs)
+				}
+			}
+			for part, filter := range t.Parts {
+				some := scratchOf(docs)
+				e.narrow(some, filter)
+				out[i].Parts[part] += some.count()
+				release(some)
+			}
+			for group, values := range t.Groups {
+				some := scratchOf(docs)
+				e.IDs[t.Field].narrow(some, values)
+				out[i].Groups[group] += some.count()
+				release(some)
+			}
+		}
+		for value, n := range counts {
+			out[i].Values = append(out[i].Values, readmodel.Value{Value: value, N: n})
+		}
+		readmodel.SortValues(out[i].Values)
+	}
+	return out
+}
+
+// Counts implements readmodel.Index.
+func (x *Index) Counts(ctx context.Context, kind calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
 	if err := ctx.Err(); err != nil {
-		return readmodel.Stamp{}, err
+		return nil, err
 	}
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	k := x.kinds[kind]
-	return readmodel.Stamp{Of: k.number, Changed: k.seq}, nil
+	if err := readmodel.CheckCounts(kind, field, f); err != nil {
+		return nil, err
+	}
+	counts := map[int64]int{}
+	found := x.state(ctx).find(ctx, kind, f)
+	for i, e := range found.layers {
+		if field != readmodel.FieldID {
+			count(counts, e.IDs[field], found.results[i])
+			continue
+		}
+		found.results[i].each(func(o uint32) bool {
+			counts[int64(e.Docs[o].ID)] = 1
+			return true
+		})
+	}
+	out := make(map[calendar.ID]int, len(counts))
+	for value, n := range counts {
+		out[calendar.ID(value)] = n
+	}
+	return out, found.close()
 }
 
-// tallyKey names a tally by its field and by where its lists are.
-type tallyKey struct {
-	field  string
-	groups *[]calendar.ID
-	parts  *readmodel.Filter
-}
-
-// mostTallied is how many answers a kept result keeps; there are as many as facets, and
-// of each two kinds of callers.
-const mostTallied = 32
-
-// tally answers a tally; about a result that is kept it counts once as long as that stays.
-func (e *evaluation) tally(res result, t *readmodel.Tally) readmodel.Tallied {
-	if res.of == nil {
-		return e.count(res, t)
+// CountsOf implements readmodel.Counter.
+func (x *Index) CountsOf(ctx context.Context, kind calendar.Kind, field string, f readmodel.Filter, ids []calendar.ID) (map[calendar.ID]int, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
-	key := tallyKey{field: t.Field}
-	if len(t.Groups) > 0 {
-		key.groups = &t.Groups[0]
+	if err := readmodel.CheckCounts(kind, field, f); err != nil {
+		return nil, err
 	}
-	if len(t.Parts) > 0 {
-		key.parts = &t.Parts[0]
-	}
-	r := res.of
-	if known, ok := r.knownTally(key); ok {
-		return known
-	}
-	known := e.count(res, t)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.tallied == nil || len(r.tallied) >= mostTallied {
-		r.tallied = map[tallyKey]readmodel.Tallied{}
-	}
-	r.tallied[key] = known
-	return known
-}
-
-func (r *kept) knownTally(key tallyKey) (readmodel.Tallied, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	known, ok := r.tallied[key]
-	return known, ok
-}
-
-func (e *evaluation) count(res result, t *readmodel.Tally) (out readmodel.Tallied) {
-	k := e.k
-	out.Groups, out.Parts = make([]int, len(t.Groups)), make([]int, len(t.Parts))
-	var all *counted
-	if t.Field != "" {
-		all = e.countedOf(res, t.Field)
-		out.Values = all.list()
-		if len(t.Groups) > 0 {
-			out.Groups = all.unions(res.bitset, t.Groups)
+	out := map[calendar.ID]int{}
+	found := x.state(ctx).find(ctx, kind, f)
+	for i, e := range found.layers {
+		for _, id := range ids {
+			some := scratchOf(found.results[i])
+			e.narrowIn(some, readmodel.In{Field: field, IDs: []calendar.ID{id}})
+			if n := some.count(); n > 0 {
+				out[id] += n
+			}
+			release(some)
 		}
 	}
-	if len(t.Parts) == 0 {
-		return out
-	}
-	if lists := listsOf(t); lists != nil {
-		out.Parts = all.unions(res.bitset, lists)
-		return out
-	}
-	part, scratch := k.scratch(), k.scratch()
-	for i, f := range t.Parts {
-		part.copyFrom(res.bitset)
-		e.narrow(part, f, scratch)
-		out.Parts[i] = part.count()
-	}
-	k.release(part)
-	k.release(scratch)
-	return out
+	return out, found.close()
 }
 
-// countedOf counts each field once for all tallies of a result.
-func (e *evaluation) countedOf(res result, field string) *counted {
-	known := e.counted[field]
-	if known == nil {
-		known = e.k.columnCounts(res, field)
-		if e.counted == nil {
-			e.counted = map[string]*counted{}
+// Titles implements readmodel.Index.
+func (x *Index) Titles(ctx context.Context, q readmodel.Titles) ([]readmodel.Title, calendar.Position, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
+	if err := readmodel.CheckTitles(q); err != nil {
+		return nil, 0, err
+	}
+	s := x.state(ctx)
+	found := s.find(ctx, q.Kind, q.Filter)
+	titles := found.titles(&q)
+	for i := range titles {
+		titles[i].count = found.named(titles[i].words, q.Lang)
+	}
+	if err := found.close(); err != nil {
+		return nil, 0, err
+	}
+	out := make([]readmodel.Title, len(titles))
+	for i, t := range titles {
+		r, err := x.some(t.first.doc(), q.Fields)
+		if err != nil {
+			return nil, 0, err
 		}
-		e.counted[field] = known
+		out[i] = readmodel.Title{Record: r, Count: t.count}
 	}
-	return known
+	return out, s.marks.All.Position, nil
 }
 
-// listsOf gives the values of parts that all are about ids of the field of a tally, as
-// those of the trees of categories are.
-func listsOf(t *readmodel.Tally) [][]calendar.ID {
-	out := make([][]calendar.ID, len(t.Parts))
-	for i, f := range t.Parts {
-		in, ok := f.(readmodel.In)
-		if !ok || in.Field != t.Field || !slices.IsSortedFunc(in.IDs, func(a, b calendar.ID) int { return cmp.Or(cmp.Compare(a, b), -1) }) {
-			return nil
-		}
-		out[i] = in.IDs
-	}
-	return out
+// title is a name by the first document that has it.
+type title struct {
+	first hit
+	words []string
+	count int
 }
 
-// collapse gives the number of the groups of a result, and the first documents of those
-// on the page of a query.
-func (e *evaluation) collapse(res result, q *readmodel.Query) (total int, out []found) {
-	k := e.k
-	count := res.count()
-	alone := k.emptyScratch()
-	defer k.release(alone)
-	if q.Collapse.Alone != nil {
-		e.evalInto(alone, q.Collapse.Alone, k.live)
-	}
-	numbers, starts := k.numbers[q.Collapse.Field], k.numbers[readmodel.FieldStart]
-	// Groups by their number: an open table of places in the order of the first ones.
-	slots := make([]uint32, 1<<bits.Len(uint(2*count)))
-	mask := uint64(len(slots) - 1)
-	type group struct {
-		number int64
-		page   *readmodel.Repeats // of those on the page
-	}
-	groups := make([]group, 0, count/2+1)
-	to := q.Offset + q.Limit
-	all := *q
-	all.Offset, all.Limit = 0, count
-	for _, o := range e.pageOf(res, count, &all) {
-		at := len(groups)
-		number := numbers.keys[o]
-		if numbers.in.has(o) && !alone.has(o) {
-			slot := uint64(number) * 0x9e3779b97f4a7c15 >> 32 & mask
-			for ; slots[slot] != 0; slot = (slot + 1) & mask {
-				if groups[slots[slot]-1].number == number {
-					at = int(slots[slot] - 1)
+// titles returns the first names in order. Most are those of a few of the first documents;
+// where these have few names, it looks at many more.
+func (f *finding) titles(q *readmodel.Titles) (out []title) {
+	for limit := 2 * q.Limit; len(out) < q.Limit; limit *= 8 {
+		out = out[:0]
+		for _, h := range f.hits(newOrdering(q.Sort, nil), 0, min(limit, f.total)) {
+			e := evaluation{layer: h.of.layer}
+			words := e.wordsOf(e.name(h.at, q.Lang))
+			if !slices.ContainsFunc(out, func(t title) bool { return slices.Equal(t.words, words) }) {
+				if out = append(out, title{first: h, words: words}); len(out) == q.Limit {
 					break
 				}
 			}
-			slots[slot] = uint32(at + 1)
 		}
-		if at == len(groups) {
-			groups = append(groups, group{number: number})
-			if at >= q.Offset && at < to {
-				g := &readmodel.Repeats{First: calendar.NoWall, Last: calendar.NoWall}
-				groups[at].page = g
-				out = append(out, k.found(o))
-				out[len(out)-1].repeats = g
-			}
-		}
-		if g := groups[at].page; g != nil {
-			g.Add(k.ids[o], wallOf(starts, o))
+		if limit >= f.total {
+			break
 		}
 	}
-	return len(groups), out
+	return out
+}
+
+// named counts the documents whose shown name has these words.
+func (f *finding) named(words []string, request calendar.Lang) (n int) {
+	for i, e := range f.layers {
+		some := scratchOf(f.results[i])
+		if len(words) > 0 {
+			e.narrowToNames(some, words)
+		}
+		some.each(func(o uint32) bool {
+			if e.isName(o, request, words) {
+				n++
+			}
+			return true
+		})
+		release(some)
+	}
+	return n
+}
+
+// narrowToNames keeps the documents that have all of some words in a name.
+func (e *evaluation) narrowToNames(docs bitset, words []string) {
+	found := scratch(len(docs) * 64)
+	some, one := scratch(len(docs)*64), scratch(len(docs)*64)
+	for _, l := range calendar.Langs {
+		t := &e.Texts[readmodel.TextName][l]
+		copy(some, docs)
+		for _, text := range words {
+			if text == readmodel.Break {
+				continue
+			}
+			clear(one)
+			if w, known := e.Words[l].find(text); known {
+				t.addTo(one, wordRange{w, w + 1})
+			}
+			some.and(one)
+		}
+		found.or(some)
+	}
+	copy(docs, found)
+	release(found)
+	release(some)
+	release(one)
 }

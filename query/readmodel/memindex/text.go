@@ -2,198 +2,364 @@ package memindex
 
 import (
 	"encoding/binary"
+	"maps"
+	"math/bits"
 	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
 )
 
-// texts is the text index of a kind. A text is indexed by its field and the
-// language that it is in; what is shown under a language is found by the sets of
-// documents that have a text in it and by the home languages.
-type texts struct {
-	dicts    [len(calendar.Langs)]*dict
-	fields   map[string]*textField
-	byNumber []*textField
-	home     [len(calendar.Langs)]bitset
-	fits     fits
+// word is a word of texts in one language, with its stem.
+type word struct{ Text, Stem string }
+
+// dictionary holds the words of a segment in one language. A word is named by its place.
+type dictionary struct {
+	Lang  calendar.Lang
+	Words []word // by text
+
+	stemsOnce sync.Once
+	byStem    []uint32 // words by stem and text
+
+	hintsOnce sync.Once
+	hints     []hint
 }
 
-type textField struct {
-	number byte // in the schema
-	langs  [len(calendar.Langs)]inLang
+// newWord returns a word with its stem.
+func newWord(text string, l calendar.Lang) word {
+	if text == readmodel.Break || readmodel.IsCJKToken(text) {
+		return word{text, text}
+	}
+	stem := readmodel.Stem(text, l)
+	if stem == text {
+		stem = text // one memory for both
+	}
+	return word{text, stem}
 }
 
-type inLang struct {
-	postings []posting // by number of the word
-	docs     bitset    // documents with a text
+// find returns the number of a word.
+func (d *dictionary) find(text string) (uint32, bool) {
+	at, found := slices.BinarySearchFunc(d.Words, text, func(w word, text string) int { return strings.Compare(w.Text, text) })
+	return uint32(at), found
 }
 
-func newTexts(s *readmodel.Schema) *texts {
-	t := &texts{fields: map[string]*textField{}, byNumber: make([]*textField, len(s.Fields))}
+// beginning returns the range of the words with a prefix.
+func (d *dictionary) beginning(prefix string) (from, to uint32) {
+	at, _ := d.find(prefix)
+	n, _ := slices.BinarySearchFunc(d.Words[at:], prefix, func(w word, prefix string) int {
+		if strings.HasPrefix(w.Text, prefix) {
+			return -1
+		}
+		return 1
+	})
+	return at, at + uint32(n)
+}
+
+// stems returns the words by stem.
+func (d *dictionary) stems() []uint32 {
+	d.stemsOnce.Do(func() {
+		d.byStem = make([]uint32, len(d.Words))
+		for i := range d.byStem {
+			d.byStem[i] = uint32(i)
+		}
+		slices.SortStableFunc(d.byStem, func(a, b uint32) int { return strings.Compare(d.Words[a].Stem, d.Words[b].Stem) })
+	})
+	return d.byStem
+}
+
+// withStem returns the words of which admit returns true of the stem; the stems with a
+// prefix stand next to each other.
+func (d *dictionary) withStem(prefix string, whole bool) []uint32 {
+	all := d.stems()
+	at, _ := slices.BinarySearchFunc(all, prefix, func(w uint32, prefix string) int { return strings.Compare(d.Words[w].Stem, prefix) })
+	end := at
+	for end < len(all) && (whole && d.Words[all[end]].Stem == prefix || !whole && strings.HasPrefix(d.Words[all[end]].Stem, prefix)) {
+		end++
+	}
+	return all[at:end]
+}
+
+// hint is what a word can be near to, at a glance: its length in the highest bits, and a
+// bit for each of its letters, of which some share one. A typo changes the length by one at
+// most, and two bits. So only a few words are compared letter by letter.
+type hint uint32
+
+const (
+	hintBits    = 27
+	hintLetters = 1<<hintBits - 1
+	maxLength   = 1<<(32-hintBits) - 1
+)
+
+func hintOf(text string) hint {
+	letters := hint(0)
+	for _, r := range text {
+		letters |= 1 << (uint32(r) % hintBits)
+	}
+	return hint(min(utf8.RuneCountInString(text), maxLength))<<hintBits | letters
+}
+
+// near returns the words with one to so many typos to a text, by the number of typos.
+func (d *dictionary) near(text string, typos int) (out [readmodel.MaxTypos + 1][]uint32) {
+	d.hintsOnce.Do(func() {
+		d.hints = make([]hint, len(d.Words))
+		for i := range d.Words {
+			d.hints[i] = hintOf(d.Words[i].Text)
+		}
+	})
+	of := hintOf(text)
+	length := int(of >> hintBits)
+	for i, h := range d.hints {
+		n := int(h >> hintBits)
+		if n < length-typos || n > length+typos && length < maxLength || bits.OnesCount32(uint32((h^of)&hintLetters)) > 2*typos {
+			continue
+		}
+		if t := readmodel.Typos(text, d.Words[i].Text, typos); t > 0 && t <= typos {
+			out[t] = append(out[t], uint32(i))
+		}
+	}
+	return out
+}
+
+// vocabulary makes the dictionaries of a new segment out of those of its sources.
+type vocabulary struct {
+	dictionaries [len(calendar.Langs)]*dictionary
+	renamed      map[*segment]*[len(calendar.Langs)][]uint32 // new number by old one, of words in use
+	numbers      [len(calendar.Langs)]map[string]uint32      // of the words of entries
+}
+
+func newVocabulary(sources []source, entries []*entry) *vocabulary {
+	v := &vocabulary{renamed: map[*segment]*[len(calendar.Langs)][]uint32{}}
+	used := make([][len(calendar.Langs)]bitset, len(sources))
+	for i, src := range sources {
+		used[i] = src.usedWords()
+		v.renamed[src.segment] = &[len(calendar.Langs)][]uint32{}
+	}
 	for _, l := range calendar.Langs {
-		t.dicts[l] = newDict(l)
-	}
-	for i := range s.Fields {
-		if s.Fields[i].Type == readmodel.TypeText {
-			f := &textField{number: byte(i)}
-			t.fields[s.Fields[i].Name], t.byNumber[i] = f, f
-		}
-	}
-	return t
-}
-
-// section is the text of a field in a language as it is kept with its document:
-// the numbers of its words in order.
-type section struct {
-	field  byte
-	lang   calendar.Lang
-	stream []byte
-}
-
-// appendSection keeps a text. Layout: field, language, length of the stream,
-// stream of variable-length numbers.
-func (t *texts) appendSection(b []byte, field byte, l calendar.Lang, tokens []string) []byte {
-	d := t.dicts[l]
-	stream := make([]byte, 0, 2*len(tokens))
-	last := uint32(breakWord)
-	for _, token := range tokens {
-		id := d.intern(token)
-		stream = binary.AppendUvarint(stream, uint64(id))
-		if d.words[id].char && d.words[last].char {
-			d.internPair(last, id)
-		}
-		last = id
-	}
-	b = append(b, field, byte(l))
-	b = binary.AppendUvarint(b, uint64(len(stream)))
-	return append(b, stream...)
-}
-
-// nextSection reads a section and gives the rest.
-func nextSection(b []byte) (s section, rest []byte) {
-	n, size := binary.Uvarint(b[2:])
-	at := 2 + size
-	end := at + int(n)
-	return section{field: b[0], lang: calendar.Lang(b[1]), stream: b[at:end]}, b[end:]
-}
-
-// distinct gives the numbers of the words, and of the pairs of characters, that
-// a section holds, each once and ascending.
-func (d *dict) distinct(stream []byte, buf []uint32) []uint32 {
-	out := buf[:0]
-	last := uint32(breakWord)
-	for len(stream) > 0 {
-		id, n := nextWord(stream)
-		stream = stream[n:]
-		if id != breakWord {
-			out = append(out, id)
-			if d.words[id].char && d.words[last].char {
-				out = append(out, d.pairs[[2]uint32{last, id}])
+		v.numbers[l] = map[string]uint32{}
+		for _, e := range entries {
+			for _, texts := range e.texts {
+				for _, t := range texts {
+					if t.lang == l {
+						for _, token := range t.tokens {
+							v.numbers[l][token] = 0
+						}
+					}
+				}
 			}
 		}
-		last = id
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-func (t *texts) addSection(o uint32, s section, buf []uint32) []uint32 {
-	in := &t.byNumber[s.field].langs[s.lang]
-	in.docs = in.docs.set(o)
-	d := t.dicts[s.lang]
-	buf = d.distinct(s.stream, buf)
-	if len(buf) == 0 {
-		return buf
-	}
-	// No further than its own words: those of other fields may be many more.
-	if n := int(buf[len(buf)-1]) + 1 - len(in.postings); n > 0 {
-		in.postings = append(in.postings, make([]posting, n)...)
-	}
-	for _, id := range buf {
-		in.postings[id].add(o)
-		d.use(id)
-	}
-	return buf
-}
-
-func (t *texts) removeSection(o uint32, s section) {
-	in := &t.byNumber[s.field].langs[s.lang]
-	in.docs.clear(o)
-	d := t.dicts[s.lang]
-	for _, id := range d.distinct(s.stream, nil) {
-		in.postings[id].remove(o)
-		d.disuse(id)
-	}
-}
-
-// settle ends a batch of changes.
-func (t *texts) settle() {
-	for _, d := range t.dicts {
-		d.settle()
-	}
-}
-
-// hasInto adds the documents that have a text in a field to dst.
-func (t *texts) hasInto(dst bitset, field string) {
-	for l := range t.fields[field].langs {
-		dst.or(t.fields[field].langs[l].docs)
-	}
-}
-
-// onlyShown keeps those of found, which have something in a field in language l,
-// to which the request in another language shows it.
-func (k *kindIndex) onlyShown(found bitset, field *textField, l, request calendar.Lang) {
-	if l != request {
-		found.and(k.texts.home[l])
-		found.andNot(field.langs[request].docs)
-	}
-}
-
-// search keeps those of dst that fit a search.
-func (e *evaluation) search(dst bitset, f readmodel.Text) {
-	s := e.r.searches[searchKey(f)]
-	if len(s.must) == 0 && len(s.not) == 0 {
-		clear(dst)
-		return
-	}
-	for _, p := range s.must {
-		e.fit(dst, p)
-	}
-	if len(s.not) == 0 {
-		return
-	}
-	all := e.k.scratch()
-	defer e.k.release(all)
-	for _, group := range s.not {
-		all.copyFrom(dst)
-		open := false
-		for _, p := range group {
-			e.fit(all, p)
-			open = open || len(p.parts) > 0
+		fresh := maps.Clone(v.numbers[l])
+		var words []word
+		for i, src := range sources {
+			some := make([]word, 0, used[i][l].count())
+			used[i][l].each(func(w uint32) bool {
+				some = append(some, src.Words[l].Words[w])
+				delete(fresh, src.Words[l].Words[w].Text)
+				return true
+			})
+			words = union(words, some)
 		}
-		if !e.upper || !open {
-			dst.andNot(all)
+		added := make([]word, 0, len(fresh))
+		for text := range fresh {
+			added = append(added, newWord(strings.Clone(text), l))
+		}
+		slices.SortFunc(added, func(a, b word) int { return strings.Compare(a.Text, b.Text) })
+		words = union(words, added)
+		v.dictionaries[l] = &dictionary{Lang: l, Words: words}
+		for text := range v.numbers[l] {
+			v.numbers[l][text], _ = v.dictionaries[l].find(text)
+		}
+		for i, src := range sources {
+			renamed := make([]uint32, len(src.Words[l].Words))
+			at := 0
+			used[i][l].each(func(w uint32) bool {
+				for words[at].Text != src.Words[l].Words[w].Text {
+					at++
+				}
+				renamed[w] = uint32(at)
+				return true
+			})
+			v.renamed[src.segment][l] = renamed
 		}
 	}
+	return v
 }
 
-// fit keeps those of dst in which a piece fits; of an upper bound, those in which
-// it may, and notes that they have to be looked into.
-func (e *evaluation) fit(dst bitset, p *piece) {
-	e.r.steps += len(dst)
-	if !e.upper || p.form != formRow {
-		dst.and(p.set)
+// union merges sorted words, each once.
+func union(a, b []word) []word {
+	if len(a) == 0 || len(b) == 0 {
+		return slices.Concat(a, b)
+	}
+	out := make([]word, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		switch c := strings.Compare(a[0].Text, b[0].Text); {
+		case c == 0:
+			out, a, b = append(out, a[0]), a[1:], b[1:]
+		case c < 0:
+			out, a = append(out, a[0]), a[1:]
+		default:
+			out, b = append(out, b[0]), b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}
+
+// usedWords returns the words of the current documents, by language.
+func (src source) usedWords() (used [len(calendar.Langs)]bitset) {
+	for _, l := range calendar.Langs {
+		used[l] = newBitset(len(src.Words[l].Words))
+	}
+	for _, column := range src.Texts {
+		for l := range column {
+			if column[l].Starts == nil {
+				continue
+			}
+			src.live.each(func(o uint32) bool {
+				for stream := column[l].of(o); len(stream) > 0; {
+					w, size := nextWord(stream)
+					used[l].set(w)
+					stream = stream[size:]
+				}
+				return true
+			})
+		}
+	}
+	return used
+}
+
+// textColumn is the column of a text field, by language.
+type textColumn [len(calendar.Langs)]texts
+
+// texts are the texts of a field in one language: the numbers of their words in order,
+// and where each word occurs.
+type texts struct {
+	Has    bitset
+	Starts []uint32 // by document; one more than documents; nil: no document has a text
+	Stream []byte   // numbers of words, of variable length
+
+	first    []uint32 // by word, where its documents begin; one more than words
+	docs     []uint32
+	frequent []uint32 // words that have a set instead
+	sets     []bitset
+}
+
+// of returns the words of a document.
+func (t *texts) of(o uint32) []byte { return t.Stream[t.Starts[o]:t.Starts[o+1]] }
+
+// addTo adds the documents with one of the words in a range of numbers.
+func (t *texts) addTo(docs bitset, words wordRange) {
+	if t.first == nil {
 		return
 	}
-	if p.maybe == nil {
-		p.prepare(e.r)
+	docs.setAll(t.docs[t.first[words.from]:t.first[words.to]])
+	at, _ := slices.BinarySearch(t.frequent, words.from)
+	for ; at < len(t.frequent) && t.frequent[at] < words.to; at++ {
+		docs.or(t.sets[at])
 	}
-	dst.and(p.maybe)
-	for _, part := range p.parts {
-		for i := range min(len(p.wanted), len(dst)) {
-			p.wanted[i] |= dst[i] & part.in[i] &^ p.set[i]
+}
+
+// fill makes a column of the texts of parts.
+func (c *textColumn) fill(name string, parts []part, v *vocabulary) {
+	for _, l := range calendar.Langs {
+		t := &c[l]
+		if !slices.ContainsFunc(parts, func(p part) bool { return p.has(name, l) }) {
+			t.Has = newBitset(len(parts))
+			continue
 		}
-		e.r.steps += len(dst)
+		t.Has, t.Starts = newBitset(len(parts)), make([]uint32, 1, len(parts)+1)
+		for i, p := range parts {
+			if p.has(name, l) {
+				t.Has.set(uint32(i))
+				t.Stream = p.appendText(t.Stream, name, l, v)
+			}
+			t.Starts = append(t.Starts, uint32(len(t.Stream)))
+		}
+		t.Stream = slices.Clip(t.Stream)
 	}
+}
+
+// has reports whether a part has a text in a language.
+func (p *part) has(name string, l calendar.Lang) bool {
+	if p.entry == nil {
+		return p.from.Texts[name][l].Has.has(p.at)
+	}
+	return slices.ContainsFunc(p.entry.texts[name], func(t language) bool { return t.lang == l })
+}
+
+// appendText appends the words of a text by their new numbers.
+func (p *part) appendText(to []byte, name string, l calendar.Lang, v *vocabulary) []byte {
+	if p.entry == nil {
+		renamed := v.renamed[p.from][l]
+		for stream := p.from.Texts[name][l].of(p.at); len(stream) > 0; {
+			w, size := nextWord(stream)
+			to = binary.AppendUvarint(to, uint64(renamed[w]))
+			stream = stream[size:]
+		}
+		return to
+	}
+	for _, t := range p.entry.texts[name] {
+		if t.lang == l {
+			for _, token := range t.tokens {
+				to = binary.AppendUvarint(to, uint64(v.numbers[l][token]))
+			}
+		}
+	}
+	return to
+}
+
+// invert finds out where each word occurs.
+func (t *texts) invert(words int) {
+	if t.Starts == nil {
+		return
+	}
+	t.first = make([]uint32, words+1)
+	last := make([]uint32, words) // the document + 1 that has a word, to count it once
+	each := func(use func(w, o uint32)) {
+		clear(last)
+		for o := range uint32(len(t.Starts) - 1) {
+			for stream := t.of(o); len(stream) > 0; {
+				w, size := nextWord(stream)
+				stream = stream[size:]
+				if last[w] != o+1 {
+					last[w] = o + 1
+					use(w, o)
+				}
+			}
+		}
+	}
+	each(func(w, _ uint32) { t.first[w+1]++ })
+	n := len(t.Starts) - 1
+	sets := make(map[uint32]bitset)
+	for w := range uint32(words) {
+		if count := t.first[w+1]; n >= inParallel && count > uint32(n/denseShare) {
+			t.frequent, t.sets = append(t.frequent, w), append(t.sets, newBitset(n))
+			sets[w], t.first[w+1] = t.sets[len(t.sets)-1], 0
+		}
+		t.first[w+1] += t.first[w]
+	}
+	t.docs = make([]uint32, t.first[words])
+	next := slices.Clone(t.first)
+	each(func(w, o uint32) {
+		if next[w] == t.first[w+1] { // of a frequent word; others have room left
+			sets[w].set(o)
+			return
+		}
+		t.docs[next[w]] = o
+		next[w]++
+	})
+}
+
+// nextWord reads the first number of a stream that is not empty; most have one or two
+// bytes.
+func nextWord(stream []byte) (w uint32, size int) {
+	if stream[0] < 0x80 {
+		return uint32(stream[0]), 1
+	}
+	if len(stream) > 1 && stream[1] < 0x80 {
+		return uint32(stream[0]&0x7f) | uint32(stream[1])<<7, 2
+	}
+	v, n := binary.Uvarint(stream)
+	return uint32(v), n
 }

@@ -1,0 +1,512 @@
+// Package memindex is the read model in memory: immutable segments of documents, and a
+// state that names the segments and their current documents.
+package memindex
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"log/slog"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"daybook/calendar"
+	"daybook/internal/ground/compact"
+	"daybook/query/readmodel"
+)
+
+// Options are the settings of an Index; the zero value works.
+type Options struct {
+	// Records is how many decoded records of other kinds than events are cached; 0: 1,024.
+	Records int
+	// Logger gets a warning when a snapshot is not used; nil: slog.Default.
+	Logger *slog.Logger
+	// Holds reports whether the event store has the history of a mark. A snapshot of
+	// another one is not used. nil: it is not asked.
+	Holds func(context.Context, calendar.Mark) (bool, error)
+	// Epoch changes when the event store goes over to another history: what was filled
+	// or loaded before is readmodel.ErrForeign then. nil: never.
+	Epoch func() uint64
+	// Former is the path of the generation that the last one replaced; "": none is kept.
+	Former string
+}
+
+// state is what a read sees. It never changes.
+type state struct {
+	kinds       [calendar.KindUser + 1][]layer
+	stamps      [calendar.KindUser + 1]uint64 // of the documents of a kind
+	marks       readmodel.Marks
+	digest      readmodel.Digest // of which Counts are never changed
+	quarantined map[calendar.ID]readmodel.Quarantined
+}
+
+// stamps number the states of kinds.
+var stamps atomic.Uint64
+
+// documents is the number of current documents.
+func (s *state) documents() (n int) {
+	for _, layers := range s.kinds {
+		for _, l := range layers {
+			n += l.n
+		}
+	}
+	return n
+}
+
+// find returns the current document of an id.
+func (s *state) get(id calendar.ID) (kind calendar.Kind, l layer, o uint32, found bool) {
+	for kind, layers := range s.kinds {
+		for _, l := range layers {
+			if o, known := l.ordinal(id); known && l.live.has(o) {
+				return calendar.Kind(kind), l, o, true
+			}
+		}
+	}
+	return 0, layer{}, 0, false
+}
+
+func (s *state) shown() readmodel.Shown {
+	// The digest names the content, so any two indices with the same content agree.
+	return readmodel.Shown{Mark: s.marks.All, Content: binary.LittleEndian.Uint64(s.digest.Sum[:])}
+}
+
+// Index implements readmodel.Index in memory. What is written is visible at once: a read
+// sees whole batches only.
+type Index struct {
+	o    Options
+	path string // of snapshots; "": none
+
+	current atomic.Pointer[state]
+	moved   atomic.Pointer[chan struct{}] // closed and replaced when the position grows
+
+	writing    sync.Mutex                        // held by a writer
+	gone       map[calendar.ID]calendar.Position // tombstones
+	generation uint64                            // that was put in place
+	bound      uint64                            // the one of the writer
+	writes     uint64                            // changes of the state
+	taken      chan struct{}                     // closed and replaced when another one is put in place
+	epoch      atomic.Uint64                     // see Options.Epoch
+	erased     chan struct{}                     // has one when the document of an erased record was written
+
+	merging    sync.Mutex // held while segments are merged
+	background sync.WaitGroup
+	scheduled  [calendar.KindUser + 1]bool // a merge in the background; under writing
+
+	saving sync.Mutex
+	next   *Index       // the coming generation; under saving
+	saved  uint64       // writes at the last snapshot; under saving
+	since  atomic.Int64 // documents that changed after it
+
+	records []atomic.Pointer[readmodel.Document] // decoded, by id
+}
+
+var (
+	_ readmodel.Index   = (*Index)(nil)
+	_ readmodel.Counter = (*Index)(nil)
+)
+
+// New returns an empty Index; it starts nothing.
+func New(o Options) (*Index, error) {
+	if o.Records < 0 {
+		return nil, fmt.Errorf("memory index: %d records to cache", o.Records)
+	}
+	if o.Records == 0 {
+		o.Records = 1024
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.Epoch == nil {
+		o.Epoch = func() uint64 { return 0 }
+	}
+	x := &Index{o: o, taken: make(chan struct{}), erased: make(chan struct{}, 1), records: make([]atomic.Pointer[readmodel.Document], o.Records)}
+	moved := make(chan struct{})
+	x.moved.Store(&moved)
+	x.empty()
+	return x, nil
+}
+
+// empty removes everything.
+func (x *Index) empty() {
+	x.gone = map[calendar.ID]calendar.Position{}
+	x.epoch.Store(x.o.Epoch())
+	for i := range x.records {
+		x.records[i].Store(nil)
+	}
+	s := &state{}
+	for kind := range s.stamps {
+		s.stamps[kind] = stamps.Add(1)
+	}
+	x.current.Store(s)
+}
+
+// stateKey is the key of the state that the reads of a context see.
+type stateKey struct{ *Index }
+
+// state returns the state that a read sees.
+func (x *Index) state(ctx context.Context) *state {
+	if s, ok := ctx.Value(stateKey{x}).(*state); ok {
+		return s
+	}
+	return x.current.Load()
+}
+
+// Still implements readmodel.Index.
+func (x *Index) Still(ctx context.Context, read func(ctx context.Context) error) error {
+	return read(context.WithValue(ctx, stateKey{x}, x.state(ctx)))
+}
+
+// show makes a state visible.
+func (x *Index) show(s *state) {
+	before := x.current.Swap(s)
+	if s.marks.All.Position > before.marks.All.Position {
+		moved := make(chan struct{})
+		close(*x.moved.Swap(&moved))
+	}
+}
+
+// Write implements readmodel.Index. It fails as a whole only when the context has ended.
+func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	errs := make([]error, len(b.Documents))
+	entries := x.analyse(b.Documents, errs)
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	if x.bound != x.generation {
+		return nil, readmodel.ErrMoved
+	}
+	x.writes++
+	before := x.current.Load()
+	next := *before
+	w := change{x: x, state: &next, fresh: map[calendar.ID]*entry{}}
+	next.digest.Counts = maps.Clone(before.digest.Counts)
+	for i := range b.Documents {
+		if errs[i] == nil {
+			w.apply(&b.Documents[i], entries[i])
+		}
+	}
+	w.finish()
+	next.quarantined = maps.Clone(before.quarantined)
+	for _, id := range b.Healed {
+		delete(next.quarantined, id)
+	}
+	for _, q := range b.Quarantined {
+		if next.quarantined == nil {
+			next.quarantined = map[calendar.ID]readmodel.Quarantined{}
+		}
+		next.quarantined[q.ID] = q
+	}
+	for _, m := range [...]calendar.Mark{b.Reach, b.Mark} {
+		if m.Position > next.marks.Reach.Position {
+			next.marks.Reach = m
+		}
+	}
+	if b.Mark.Position > next.marks.All.Position {
+		next.marks.All = b.Mark
+	}
+	x.show(&next)
+	for kind := range next.kinds {
+		x.schedule(calendar.Kind(kind))
+	}
+	return errs, nil
+}
+
+// analyse prepares the documents that are newer than the current ones, on all processors.
+func (x *Index) analyse(docs []readmodel.Document, errs []error) []*entry {
+	entries := make([]*entry, len(docs))
+	s := x.current.Load()
+	var next atomic.Int64
+	work := func() {
+		for i := next.Add(1) - 1; i < int64(len(docs)); i = next.Add(1) - 1 {
+			d := &docs[i]
+			if errs[i] = check(d); errs[i] != nil || d.Record.Deleted {
+				continue
+			}
+			if _, l, o, found := s.get(d.Record.ID); !found || l.Docs[o].Position < d.Position {
+				entries[i] = analyse(readmodel.SchemaOf(d.Record.Kind), d)
+			}
+		}
+	}
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(docs)/16) {
+		workers.Go(work)
+	}
+	work()
+	workers.Wait()
+	return entries
+}
+
+func check(d *readmodel.Document) error {
+	switch {
+	case d.Record == nil:
+		return fmt.Errorf("%w: no record", readmodel.ErrRefused)
+	case readmodel.SchemaOf(d.Record.Kind) == nil || d.Record.ID < 1 || d.Position == 0:
+		return fmt.Errorf("%w: kind %d, id %d, position %d", readmodel.ErrRefused, d.Record.Kind, d.Record.ID, d.Position)
+	case len(d.Body) == 0 && !d.Record.Deleted:
+		return fmt.Errorf("%w: %s %d has no body", readmodel.ErrRefused, d.Record.Kind, d.Record.ID)
+	}
+	return nil
+}
+
+// change is a batch on its way into a state.
+type change struct {
+	x       *Index
+	state   *state
+	removed map[*segment]bitset // current documents without those that go
+	fresh   map[calendar.ID]*entry
+}
+
+// apply applies a document that is newer than the one that is held.
+func (w *change) apply(d *readmodel.Document, e *entry) {
+	id := d.Record.ID
+	kind, l, o, found := w.state.get(id)
+	if found && w.removed[l.segment] != nil && !w.removed[l.segment].has(o) {
+		found = false
+	}
+	fresh := w.fresh[id]
+	if d.Position <= w.x.gone[id] || found && d.Position <= l.Docs[o].Position || fresh != nil && d.Position <= fresh.Position {
+		return
+	}
+	w.x.since.Add(1)
+	switch {
+	case fresh != nil:
+		w.count(fresh.record.Kind, -1, fresh.leaf)
+		delete(w.fresh, id)
+	case found:
+		w.count(kind, -1, l.Docs[o].leaf(kind))
+		w.remove(l, o)
+	}
+	if d.Record.Deleted {
+		w.x.gone[id] = d.Position
+		w.x.records[w.x.slot(id)].Store(nil)
+		if d.Record.Erased {
+			select {
+			case w.x.erased <- struct{}{}:
+			default:
+			}
+		}
+		return
+	}
+	delete(w.x.gone, id)
+	w.fresh[id] = e
+	w.count(d.Record.Kind, 1, e.leaf)
+}
+
+func (w *change) remove(l layer, o uint32) {
+	if w.removed == nil {
+		w.removed = map[*segment]bitset{}
+	}
+	if w.removed[l.segment] == nil {
+		w.removed[l.segment] = slices.Clone(l.live)
+	}
+	w.removed[l.segment].clear(o)
+}
+
+// count takes a document into the digest, or out of it.
+func (w *change) count(kind calendar.Kind, n int, leaf [sha256.Size]byte) {
+	d := &w.state.digest
+	if d.Counts == nil {
+		d.Counts = map[calendar.Kind]int{}
+	}
+	if d.Counts[kind] += n; d.Counts[kind] == 0 {
+		delete(d.Counts, kind)
+	}
+	for i := range leaf {
+		d.Sum[i] ^= leaf[i]
+	}
+}
+
+// leaf returns the leaf of a document in the digest.
+func (d *doc) leaf(kind calendar.Kind) [sha256.Size]byte {
+	body, err := compact.Unpack(nil, d.body)
+	if err != nil {
+		panic(err) // packed by this program, or checked on loading
+	}
+	return readmodel.Leaf(kind, d.ID, d.Version, body)
+}
+
+// finish puts the fresh documents into segments.
+func (w *change) finish() {
+	fresh := [calendar.KindUser + 1][]*entry{}
+	for _, e := range w.fresh {
+		fresh[e.record.Kind] = append(fresh[e.record.Kind], e)
+	}
+	for kind, layers := range w.state.kinds {
+		changed := len(fresh[kind]) > 0
+		kept := make([]layer, 0, len(layers)+1)
+		for _, l := range layers {
+			if live := w.removed[l.segment]; live != nil {
+				l.live, l.n, changed = live, live.count(), true
+			}
+			if l.n > 0 {
+				kept = append(kept, l)
+			}
+		}
+		if !changed {
+			continue
+		}
+		w.state.stamps[kind] = stamps.Add(1)
+		w.state.kinds[kind] = addEntries(readmodel.SchemaOf(calendar.Kind(kind)), kept, fresh[kind])
+	}
+}
+
+// slot returns where the decoded record of an id is cached.
+func (x *Index) slot(id calendar.ID) int { return int(uint64(id) % uint64(len(x.records))) }
+
+// document decodes a document, or returns the cached one.
+func (x *Index) document(d *doc) (*readmodel.Document, error) {
+	slot := &x.records[x.slot(d.ID)]
+	if known := slot.Load(); known != nil && known.Record.ID == d.ID && known.Position == d.Position && known.Record.Sum == d.Sum {
+		return known, nil
+	}
+	body, err := compact.Unpack(nil, d.body)
+	if err != nil {
+		return nil, fmt.Errorf("unpack document %d: %w", d.ID, err)
+	}
+	r, err := calendar.DecodeText(unsafe.String(unsafe.SliceData(body), len(body))) //nolint:gosec // body is never changed
+	if err != nil {
+		return nil, fmt.Errorf("read document %d: %w", d.ID, err)
+	}
+	out := &readmodel.Document{Position: d.Position, Record: r, Body: body}
+	if r.Kind != calendar.KindEvent { // what events link to is read with most lists, an event with few
+		slot.Store(out)
+	}
+	return out, nil
+}
+
+// some decodes some fields of a document.
+func (x *Index) some(d *doc, fields []string) (*calendar.Record, error) {
+	if len(fields) == 0 {
+		out, err := x.document(d)
+		if err != nil {
+			return nil, err
+		}
+		return out.Record, nil
+	}
+	body, err := compact.Unpack(nil, d.body)
+	if err != nil {
+		return nil, fmt.Errorf("unpack document %d: %w", d.ID, err)
+	}
+	r, err := calendar.DecodeSome(string(body), fields)
+	if err != nil {
+		return nil, fmt.Errorf("read document %d: %w", d.ID, err)
+	}
+	return r, nil
+}
+
+// Marks implements readmodel.Index. It binds the writer to what answers.
+func (x *Index) Marks(ctx context.Context) (readmodel.Marks, error) {
+	if err := ctx.Err(); err != nil {
+		return readmodel.Marks{}, err
+	}
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	x.bound = x.generation
+	return x.current.Load().marks, nil
+}
+
+// Visible implements readmodel.Index: what is written is visible at once.
+func (x *Index) Visible(ctx context.Context) (readmodel.Shown, error) {
+	if x.epoch.Load() != x.o.Epoch() {
+		return readmodel.Shown{}, readmodel.ErrForeign
+	}
+	return x.state(ctx).shown(), ctx.Err()
+}
+
+// Wait implements readmodel.Index.
+func (x *Index) Wait(ctx context.Context, p calendar.Position) error {
+	for {
+		moved := *x.moved.Load() // before the look at the position
+		if x.current.Load().marks.All.Position >= p {
+			return nil
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Get implements readmodel.Index.
+func (x *Index) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s := x.state(ctx)
+	out := make(map[calendar.ID]readmodel.Document, len(ids))
+	for _, id := range ids {
+		_, l, o, found := s.get(id)
+		if !found {
+			continue
+		}
+		d, err := x.document(&l.Docs[o])
+		if err != nil {
+			return nil, err
+		}
+		out[id] = *d
+	}
+	return out, nil
+}
+
+// Stamp implements readmodel.Index.
+func (x *Index) Stamp(ctx context.Context, kind calendar.Kind) (readmodel.Stamp, error) {
+	if err := ctx.Err(); err != nil {
+		return readmodel.Stamp{}, err
+	}
+	return readmodel.Stamp{Of: x.state(ctx).stamps[kind]}, nil
+}
+
+// Quarantined implements readmodel.Index.
+func (x *Index) Quarantined(ctx context.Context) ([]readmodel.Quarantined, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return slices.SortedFunc(maps.Values(x.state(ctx).quarantined), func(a, b readmodel.Quarantined) int { return int(a.ID - b.ID) }), nil
+}
+
+// Digest implements readmodel.Index.
+func (x *Index) Digest(ctx context.Context) (readmodel.Digest, error) {
+	if err := ctx.Err(); err != nil {
+		return readmodel.Digest{}, err
+	}
+	d := x.state(ctx).digest
+	if d.Counts = maps.Clone(d.Counts); d.Counts == nil {
+		d.Counts = map[calendar.Kind]int{}
+	}
+	return d, nil
+}
+
+// Reset implements readmodel.Index.
+func (x *Index) Reset(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	x.writes++
+	x.empty()
+	return nil
+}
+
+// Copy returns an index with the same content, which then changes by itself; it has no
+// snapshots. Both share the segments.
+func (x *Index) Copy() (*Index, error) {
+	y, err := New(x.o)
+	if err != nil {
+		return nil, err
+	}
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	y.gone, y.writes = maps.Clone(x.gone), x.writes
+	y.epoch.Store(x.epoch.Load())
+	y.current.Store(x.current.Load())
+	return y, nil
+}

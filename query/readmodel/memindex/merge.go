@@ -1,0 +1,177 @@
+package memindex
+
+import (
+	"cmp"
+	"slices"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+const (
+	// youngest is the number of documents up to which each batch is built into the
+	// youngest segment.
+	youngest = 64
+	// step is how many times as large a segment is as all smaller ones together.
+	step = 3
+	// immediately is the number of documents up to which segments are merged by the writer.
+	immediately = 512
+)
+
+// addEntries adds documents to the youngest of some layers, or as a layer of their own.
+func addEntries(schema *readmodel.Schema, layers []layer, entries []*entry) []layer {
+	if len(entries) == 0 {
+		return layers
+	}
+	var sources []source
+	if last := len(layers) - 1; last >= 0 && layers[last].n+len(entries) <= youngest {
+		sources = append(sources, layers[last].source())
+		layers = layers[:last]
+	}
+	s := build(schema, sources, entries)
+	return append(layers, newLayer(s))
+}
+
+func newLayer(s *segment) layer {
+	live := newBitset(len(s.Docs))
+	live.setRange(0, uint32(len(s.Docs)))
+	return layer{s, live, len(s.Docs)}
+}
+
+func (l layer) source() source { return source{l.segment, l.live} }
+
+// mergeable returns the layers that are to be merged, nil when there are none: a layer
+// with all that are smaller, as long as they are not much smaller together; or one that
+// lost most of its documents.
+func mergeable(layers []layer) []layer {
+	bySize := slices.SortedFunc(slices.Values(layers), func(a, b layer) int { return cmp.Compare(a.n, b.n) })
+	sum, last := 0, 0
+	for i, l := range bySize {
+		if i > 0 && l.n < step*sum {
+			last = i + 1
+		}
+		sum += l.n
+	}
+	if last > 0 {
+		return bySize[:last]
+	}
+	for i, l := range layers {
+		if 2*l.n < len(l.Docs) {
+			return layers[i : i+1]
+		}
+	}
+	return nil
+}
+
+// schedule merges what is to be merged of a kind: a few documents at once, many in the
+// background. The caller holds writing.
+func (x *Index) schedule(kind calendar.Kind) {
+	if x.scheduled[kind] {
+		return
+	}
+	for {
+		some := mergeable(x.current.Load().kinds[kind])
+		if some == nil {
+			return
+		}
+		n := 0
+		for _, l := range some {
+			n += l.n
+		}
+		if n > immediately {
+			break
+		}
+		x.replace(kind, some, mergeLayers(some))
+	}
+	x.scheduled[kind] = true
+	x.background.Go(func() {
+		x.mergeAll(kind)
+	})
+}
+
+// mergeAll merges as long as there is something to be merged.
+func (x *Index) mergeAll(kind calendar.Kind) {
+	x.merging.Lock()
+	defer x.merging.Unlock()
+	for {
+		x.writing.Lock()
+		some := mergeable(x.current.Load().kinds[kind])
+		if some == nil {
+			x.scheduled[kind] = false
+			x.writing.Unlock()
+			return
+		}
+		x.writing.Unlock()
+		merged := mergeLayers(some)
+		x.writing.Lock()
+		x.replace(kind, some, merged)
+		x.writing.Unlock()
+	}
+}
+
+// mergeLayers makes one segment of layers.
+func mergeLayers(layers []layer) *segment {
+	sources := make([]source, len(layers))
+	for i, l := range layers {
+		sources[i] = l.source()
+	}
+	return build(layers[0].schema, sources, nil)
+}
+
+// replace puts a segment in the place of the layers that it was made of, unless one of
+// them is gone. What was removed from them meanwhile is not current in it. The caller
+// holds writing.
+func (x *Index) replace(kind calendar.Kind, old []layer, merged *segment) {
+	next := *x.current.Load()
+	l := newLayer(merged)
+	layers, met := []layer(nil), 0
+	for _, present := range next.kinds[kind] {
+		at := slices.IndexFunc(old, func(o layer) bool { return o.segment == present.segment })
+		if at < 0 {
+			layers = append(layers, present)
+			continue
+		}
+		met++
+		removed := slices.Clone(old[at].live)
+		removed.andNot(present.live)
+		removed.each(func(o uint32) bool {
+			at, _ := merged.ordinal(present.Docs[o].ID)
+			l.live.clear(at)
+			return true
+		})
+	}
+	for _, o := range old {
+		if !slices.ContainsFunc(next.kinds[kind], func(present layer) bool { return present.segment == o.segment }) {
+			o.live.each(func(at uint32) bool { // all of it was removed
+				if place, found := merged.ordinal(o.Docs[at].ID); found {
+					l.live.clear(place)
+				}
+				return true
+			})
+		}
+	}
+	if met == 0 {
+		return // another generation
+	}
+	if l.n = l.live.count(); l.n > 0 {
+		layers = append([]layer{l}, layers...)
+	}
+	next.kinds[kind] = layers
+	x.current.Store(&next)
+}
+
+// purge makes all segments without documents that are gone.
+func (x *Index) purge() {
+	x.merging.Lock()
+	defer x.merging.Unlock()
+	for kind := range x.current.Load().kinds {
+		for _, l := range x.current.Load().kinds[kind] {
+			if l.n < len(l.Docs) {
+				merged := mergeLayers([]layer{l})
+				x.writing.Lock()
+				x.replace(calendar.Kind(kind), []layer{l}, merged)
+				x.writing.Unlock()
+			}
+		}
+	}
+}

@@ -1,0 +1,376 @@
+package memindex
+
+import (
+	"context"
+	"math"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// finding is what a query found on the layers of a state.
+type finding struct {
+	layers  []*evaluation
+	results []bitset
+	total   int
+}
+
+// find evaluates a filter on all layers of a kind. The finding has to be closed.
+func (s *state) find(ctx context.Context, kind calendar.Kind, f readmodel.Filter) *finding {
+	out := &finding{}
+	for _, l := range s.kinds[kind] {
+		e := newEvaluation(ctx, l)
+		docs := e.find(f)
+		out.layers, out.results = append(out.layers, e), append(out.results, docs)
+		out.total += docs.count()
+	}
+	return out
+}
+
+// close returns what the finding holds; its error is that of the context.
+func (f *finding) close() (err error) {
+	for i, e := range f.layers {
+		release(f.results[i])
+		if failed := e.close(); failed != nil {
+			err = failed
+		}
+	}
+	return err
+}
+
+// hits returns hits of a query in order. Of the largest layer it leaves out those that
+// stand before the offset wherever those of the others do.
+func (f *finding) hits(q *ordering, offset, limit int) (out []hit) {
+	counts := make([]int, len(f.layers))
+	largest := 0
+	for i := range f.layers {
+		if counts[i] = f.results[i].count(); counts[i] > counts[largest] {
+			largest = i
+		}
+	}
+	skipped := 0
+	for i, e := range f.layers {
+		o := q.on(e.layer)
+		var score func(uint32) readmodel.Key
+		switch {
+		case q.by[0].Rank != nil:
+			score = e.rank(q.by[0].Rank, f.results[i])
+		case q.by[0].Least != nil:
+			score = e.least(&q.by[0])
+		}
+		skip := 0
+		if i == largest {
+			skip = max(0, offset-(f.total-counts[i]))
+		}
+		hits, left := q.first(o, f.results[i], skip, min(offset+limit-skip, counts[i]), score)
+		skipped += left
+		out = q.merge(out, hits, offset+limit)
+	}
+	from := min(offset-skipped, len(out))
+	return out[from:min(from+limit, len(out))]
+}
+
+// least returns the least number that the ids of a field have in a document.
+func (e *evaluation) least(k *readmodel.Sort) func(uint32) readmodel.Key {
+	ids := e.IDs[k.Field]
+	numbers := make([]readmodel.Key, len(ids.Values))
+	for i, id := range ids.Values {
+		numbers[i].N, numbers[i].Has = k.Least[id]
+	}
+	return func(o uint32) (least readmodel.Key) {
+		for _, number := range ids.of(o) {
+			if n := numbers[number]; n.Has && (!least.Has || n.N < least.N) {
+				least = n
+			}
+		}
+		return least
+	}
+}
+
+// rank returns the score of documents in an order by relevance, see
+// readmodel.Relevance.Score.
+func (e *evaluation) rank(of *readmodel.Relevance, docs bitset) func(uint32) readmodel.Key {
+	scores := make([]int32, len(e.Docs))
+	some := scratch(len(e.Docs))
+	defer release(some)
+	named := scratch(len(e.Docs)) // documents that are ranked by their name
+	defer release(named)
+	if of.Title != nil {
+		copy(named, docs)
+		e.narrow(named, of.Title)
+	}
+	name := of.Text
+	name.Fields = of.Fields[:1]
+	for _, text := range []readmodel.Text{of.Text, name} {
+		byName := len(text.Fields) == 1 && len(of.Fields) > 1
+		among := scratchOf(docs)
+		if byName {
+			copy(among, named)
+		} else {
+			among.andNot(named)
+		}
+		e.addScores(scores, some, among, of, text)
+		release(among)
+		if of.Title == nil || len(of.Fields) == 1 {
+			break
+		}
+	}
+	if row, ok := of.Search.Row(); ok {
+		copy(some, docs)
+		e.fit(some, name, row, 0)
+		some.each(func(o uint32) bool {
+			scores[o] += readmodel.WeightRow
+			if e.isName(o, of.Search.Lang, of.Search.Full) {
+				scores[o] += readmodel.WeightExact
+			}
+			return true
+		})
+	}
+	return func(o uint32) readmodel.Key { return readmodel.Key{N: int64(scores[o]), Has: true} }
+}
+
+// addScores adds what the pieces of a search weigh in some documents.
+func (e *evaluation) addScores(scores []int32, some, among bitset, of *readmodel.Relevance, text readmodel.Text) {
+	name := text
+	name.Fields = of.Fields[:1]
+	add := func(text readmodel.Text, p *pattern, weight int32) {
+		copy(some, among)
+		e.fitBy(some, text, p)
+		some.each(func(o uint32) bool {
+			scores[o] += weight
+			return true
+		})
+	}
+	for _, p := range of.Search.Ranked {
+		most := p.Most(of.Typos)
+		add(name, &pattern{piece: p, typos: most}, readmodel.WeightName)
+		if p.InRow {
+			continue // it stands as it was sent, or not at all
+		}
+		add(text, &pattern{piece: p, whole: true}, readmodel.WeightWhole)
+		for typos := range most {
+			add(text, &pattern{piece: p, typos: typos}, readmodel.WeightTypo)
+		}
+	}
+}
+
+// name returns the shown name of a document as numbers of words, and its language.
+func (e *evaluation) name(o uint32, request calendar.Lang) ([]byte, calendar.Lang) {
+	column := e.Texts[readmodel.TextName]
+	for _, l := range []calendar.Lang{request, e.Docs[o].Home} {
+		if column[l].Has.has(o) {
+			return column[l].of(o), l
+		}
+	}
+	return nil, e.Docs[o].Home
+}
+
+// isName reports whether the words of the shown name are those of a text.
+func (e *evaluation) isName(o uint32, request calendar.Lang, tokens []string) bool {
+	stream, l := e.name(o, request)
+	for _, token := range tokens {
+		if len(stream) == 0 {
+			return false
+		}
+		w, size := nextWord(stream)
+		if e.Words[l].Words[w].Text != token {
+			return false
+		}
+		stream = stream[size:]
+	}
+	return len(stream) == 0
+}
+
+// wordsOf returns the words of a text.
+func (e *evaluation) wordsOf(stream []byte, l calendar.Lang) []string {
+	out := make([]string, 0, len(stream)/2+1)
+	for len(stream) > 0 {
+		w, size := nextWord(stream)
+		stream = stream[size:]
+		out = append(out, e.Words[l].Words[w].Text)
+	}
+	return out
+}
+
+// Search implements readmodel.Index.
+func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
+	if err := ctx.Err(); err != nil {
+		return readmodel.Page{}, err
+	}
+	if err := readmodel.Check(q); err != nil {
+		return readmodel.Page{}, err
+	}
+	s := x.state(ctx)
+	page := readmodel.Page{Position: s.marks.All.Position, Tallied: make([][]readmodel.Tallied, len(q.Tallies))}
+	for i := range q.Tallies {
+		found := s.find(ctx, q.Kind, readmodel.Both(q.Filter, q.Tallies[i].Filter))
+		page.Tallied[i] = found.tally(q.Tallies[i].Tallies)
+		if err := found.close(); err != nil {
+			return readmodel.Page{}, err
+		}
+	}
+	found := s.find(ctx, q.Kind, readmodel.Both(q.Filter, q.Narrow))
+	hits, repeats := found.page(&q)
+	page.Total = found.total
+	if err := found.close(); err != nil {
+		return readmodel.Page{}, err
+	}
+	page.Documents = make([]readmodel.Document, len(hits))
+	for i := range hits {
+		d, err := x.document(hits[i].doc())
+		if err != nil {
+			return readmodel.Page{}, err
+		}
+		page.Documents[i] = *d
+		if repeats != nil {
+			page.Documents[i].Repeats = repeats[i]
+		}
+	}
+	return page, nil
+}
+
+// page returns the hits of a page; of a query that collapses, with their groups.
+func (f *finding) page(q *readmodel.Query) ([]hit, []*readmodel.Repeats) {
+	order := newOrdering(q.Sort, q.After)
+	if q.Collapse != nil {
+		return f.collapse(order, q)
+	}
+	if q.Limit == 0 || q.Offset >= f.total {
+		return nil, nil
+	}
+	return f.hits(order, q.Offset, min(q.Limit, f.total)), nil
+}
+
+// collapse returns the first hits of groups. The total is that of the groups then.
+func (f *finding) collapse(order *ordering, q *readmodel.Query) (out []hit, repeats []*readmodel.Repeats) {
+	alone := map[*segment]bitset{}
+	if q.Collapse.Alone != nil {
+		for i, e := range f.layers {
+			docs := scratchOf(f.results[i])
+			defer release(docs)
+			e.narrow(docs, q.Collapse.Alone)
+			alone[e.segment] = docs
+		}
+	}
+	groups := map[int64]*readmodel.Repeats{}
+	total, to := 0, q.Offset+min(q.Limit, f.total)
+	for _, h := range f.hits(order, 0, f.total) {
+		number := h.of.Numbers[q.Collapse.Field]
+		single := !number.Has.has(h.at) || q.Collapse.Alone != nil && alone[h.of.segment].has(h.at)
+		g, known := groups[number.Keys[h.at]]
+		if single || !known {
+			g = nil
+			if total >= q.Offset && total < to {
+				g = &readmodel.Repeats{First: calendar.NoWall, Last: calendar.NoWall}
+				out, repeats = append(out, h), append(repeats, g)
+			}
+			total++
+			if !single {
+				groups[number.Keys[h.at]] = g
+			}
+		}
+		if g != nil {
+			g.Add(h.doc().ID, h.of.Numbers[readmodel.FieldStart].wall(h.at))
+		}
+	}
+	f.total = total
+	return out, repeats
+}
+
+// Walk implements readmodel.Index.
+func (x *Index) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	q.Offset, q.Limit, q.After, q.Tallies = 0, math.MaxInt, nil, nil
+	if err := readmodel.Check(q); err != nil {
+		return nil, err
+	}
+	s := x.state(ctx)
+	w := &walk{x: x, position: s.marks.All.Position}
+	found := s.find(ctx, q.Kind, readmodel.Both(q.Filter, q.Narrow))
+	w.hits, w.repeats = found.page(&q)
+	if q.Spans != nil {
+		w.spans = found.spans(q.Spans)
+	}
+	if err := found.close(); err != nil {
+		return nil, err
+	}
+	if q.Beside != nil {
+		found := s.find(ctx, q.Kind, q.Beside)
+		w.beside = found.hits(newOrdering(nil, nil), 0, found.total)
+		if err := found.close(); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// spans returns what the documents that a filter admits lie within, by zone.
+func (f *finding) spans(of readmodel.Filter) map[string]readmodel.Span {
+	out := map[string]readmodel.Span{}
+	for i, e := range f.layers {
+		docs := scratchOf(f.results[i])
+		e.narrow(docs, of)
+		zones, start, end := e.Keywords[readmodel.FieldZone], e.Numbers[readmodel.FieldStart], e.Numbers[readmodel.FieldEnd]
+		docs.each(func(o uint32) bool {
+			for _, number := range zones.of(o) {
+				zone, at := zones.Values[number], readmodel.Span{Start: start.wall(o), End: end.wall(o)}
+				if known, is := out[zone]; is {
+					at = readmodel.Span{Start: min(known.Start, at.Start), End: max(known.End, at.End)}
+				}
+				out[zone] = at
+			}
+			return true
+		})
+		release(docs)
+	}
+	return out
+}
+
+// walk is the list of what a query found; documents are decoded when they are read.
+type walk struct {
+	x            *Index
+	hits, beside []hit
+	repeats      []*readmodel.Repeats // of a query that collapses
+	spans        map[string]readmodel.Span
+	position     calendar.Position
+}
+
+func (w *walk) Total() int                       { return len(w.hits) }
+func (w *walk) Position() calendar.Position      { return w.position }
+func (w *walk) Spans() map[string]readmodel.Span { return w.spans }
+func (w *walk) Close()                           {}
+
+func (w *walk) Each(ctx context.Context, use func([]readmodel.Document) error) error {
+	return w.x.each(ctx, w.hits, w.repeats, use)
+}
+
+func (w *walk) Beside(ctx context.Context, use func([]readmodel.Document) error) error {
+	return w.x.each(ctx, w.beside, nil, use)
+}
+
+// each decodes documents, some at a time.
+func (x *Index) each(ctx context.Context, hits []hit, repeats []*readmodel.Repeats, use func([]readmodel.Document) error) error {
+	documents := make([]readmodel.Document, 0, min(readmodel.WalkStep, len(hits)))
+	for i := range hits {
+		d, err := x.document(hits[i].doc())
+		if err != nil {
+			return err
+		}
+		documents = append(documents, *d)
+		if repeats != nil {
+			documents[len(documents)-1].Repeats = repeats[i]
+		}
+		if len(documents) == readmodel.WalkStep || i == len(hits)-1 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := use(documents); err != nil {
+				return err
+			}
+			documents = documents[:0]
+		}
+	}
+	return nil
+}
