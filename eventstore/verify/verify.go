@@ -153,7 +153,7 @@ func (r *reading) before(id calendar.ID, version int64) ([]byte, error) {
 		return nil, err
 	case len(entries) == 0:
 		return []byte{}, nil
-	case entries[0].Redacted != nil && entries[0].Redacted.By > r.head:
+	case entries[0].Redacted != nil:
 		return nil, nil
 	}
 	return entries[0].State, nil

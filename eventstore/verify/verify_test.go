@@ -52,6 +52,7 @@ func (s erasing) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Ent
 	for i := range entries {
 		if r.Record != 0 {
 			entries[i].Redact(1 << 40)
+			entries[i].State = []byte{}
 		}
 	}
 	return entries, err
