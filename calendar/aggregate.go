@@ -15,28 +15,28 @@ const trashedSuffix = "__trashed"
 // Create decides the change that makes a record of attributes that are decoded and
 // resolved. All refusals come together as CodeInvalidParam.
 func Create(k Kind, id ID, a *Attrs, d *Decision) (Change, error) {
-	w := &writing{kind: k, id: id, home: a.Lang, attrs: a, Decision: d, spec: SpecOf(k)}
-	w.next = w.defaults()
-	w.decide()
-	c := change(k, id, Created, w.next)
-	c.Home, c.Secret = a.Lang, w.secret
-	return c, w.problems.Err()
+	e := &edit{kind: k, id: id, home: a.Lang, attrs: a, Decision: d, spec: SpecOf(k)}
+	e.next = e.defaults()
+	e.decide()
+	c := change(k, id, Created, e.next)
+	c.Home, c.Secret = a.Lang, e.secret
+	return c, e.problems.Err()
 }
 
 // Update decides the change of a record; of a trashed post the change that
 // restores it. What a change lists is what differs from the stored record, and
-// modified for posts, so an empty update gives a change too.
+// modified for posts, so an empty update is a change too.
 func Update(r *Record, a *Attrs, d *Decision) (Change, error) {
-	w := writingOf(r, d)
-	w.attrs = a
+	e := editOf(r, d)
+	e.attrs = a
 	verb := Updated
-	if w.restores() {
+	if e.restores() {
 		verb = Restored
 	}
-	w.decide()
-	c := change(r.Kind, r.ID, verb, w.difference())
-	c.Secret = w.secret
-	return c, w.problems.Err()
+	e.decide()
+	c := change(r.Kind, r.ID, verb, e.difference())
+	c.Secret = e.secret
+	return c, e.problems.Err()
 }
 
 // Trash decides the change that moves a post to the trash; CodeInTrash when it
@@ -49,22 +49,22 @@ func Trash(r *Record, d *Decision) (Change, error) {
 	if status == StatusTrash {
 		return Change{}, Fail(CodeInTrash, r.Kind)
 	}
-	w := writingOf(r, d)
-	w.next["former_status"] = string(status)
-	w.next["status"] = string(StatusTrash)
+	e := editOf(r, d)
+	e.next["former_status"] = string(status)
+	e.next["status"] = string(StatusTrash)
 	if slug := r.Slug(); slug != "" {
-		trashed := w.free(slug, trashedSuffix)
+		trashed := e.freeSlug(slug, trashedSuffix)
 		if trashed != slug+trashedSuffix {
-			w.next["former_slug"] = slug
+			e.next["former_slug"] = slug
 		}
-		w.next["slug"] = trashed
+		e.next["slug"] = trashed
 	}
-	w.touch()
-	return change(r.Kind, r.ID, Trashed, w.difference()), nil
+	e.setModified()
+	return change(r.Kind, r.ID, Trashed, e.difference()), nil
 }
 
-// Delete decides the change that ends a term. Its children and events are the
-// business of the caller.
+// Delete decides the change that ends a term. Its children and events are up to
+// the caller.
 func Delete(r *Record, _ *Decision) (Change, error) {
 	if !r.Kind.IsTerm() {
 		return Change{}, fmt.Errorf("delete %s %d: only terms end", r.Kind, r.ID)
@@ -73,7 +73,7 @@ func Delete(r *Record, _ *Decision) (Change, error) {
 }
 
 // Erase decides the change that erases a record for good, whatever it is. The children
-// of a category are the business of the caller.
+// of a category are up to the caller.
 func Erase(r *Record) (Change, error) {
 	if r.Erased {
 		return Change{}, fmt.Errorf("erase %s %d: it is erased", r.Kind, r.ID)
@@ -94,7 +94,7 @@ func change(k Kind, id ID, verb string, f Fields) Change {
 	return Change{Name: k.String() + "." + verb, Kind: k, ID: id, Fields: f}
 }
 
-// ImageExtension gives the lower-case ending of the last path segment of a URL
+// ImageExtension returns the lower-case ending of the last path segment of a URL
 // without its dot, "" where there is none of letters and digits.
 func ImageExtension(link string) string {
 	u, err := url.Parse(link)
@@ -108,9 +108,9 @@ func ImageExtension(link string) string {
 	return ending
 }
 
-// writing is one decision on its way: the fields as they will be, and what is
-// wrong with them.
-type writing struct {
+// edit is a decision in progress: the fields as they will be, and what is wrong with
+// them.
+type edit struct {
 	*Decision
 	kind     Kind
 	id       ID
@@ -124,69 +124,69 @@ type writing struct {
 }
 
 // defaults are the fields of a new record that were not sent.
-func (w *writing) defaults() Fields {
-	f := make(Fields, len(w.spec.stored))
-	if w.kind.IsPost() {
-		f["author"] = w.Caller.ID
+func (e *edit) defaults() Fields {
+	f := make(Fields, len(e.spec.stored))
+	if e.kind.IsPost() {
+		f["author"] = e.Caller.ID
 	}
-	if w.kind == KindEvent {
-		f["timezone"] = w.Rules.site().Name
+	if e.kind == KindEvent {
+		f["timezone"] = e.Rules.site().Name
 	}
-	for i := range w.spec.Fields {
-		if row := &w.spec.Fields[i]; row.Form == FormBool {
+	for i := range e.spec.Fields {
+		if row := &e.spec.Fields[i]; row.Form == FormBool {
 			f[row.Name] = row.Initial
 		}
 	}
 	return f
 }
 
-// writingOf begins a decision about a stored record.
-func writingOf(r *Record, d *Decision) *writing {
-	return &writing{kind: r.Kind, id: r.ID, home: r.Home, stored: r, Decision: d, spec: SpecOf(r.Kind), next: maps.Clone(r.Fields)}
+// editOf begins a decision about a stored record.
+func editOf(r *Record, d *Decision) *edit {
+	return &edit{kind: r.Kind, id: r.ID, home: r.Home, stored: r, Decision: d, spec: SpecOf(r.Kind), next: maps.Clone(r.Fields)}
 }
 
 // decide applies the attributes.
-func (w *writing) decide() {
-	for name, v := range w.attrs.Set {
-		w.take(w.spec.Field(name), v)
+func (e *edit) decide() {
+	for name, v := range e.attrs.Set {
+		e.setField(e.spec.Field(name), v)
 	}
-	switch w.kind {
+	switch e.kind {
 	case KindEvent:
-		w.eventDates()
-		if w.next.EventStatus() == EventScheduled {
-			delete(w.next, "event_status_reason")
+		e.eventDates()
+		if e.next.EventStatus() == EventScheduled {
+			delete(e.next, "event_status_reason")
 		}
-		if w.stored != nil && w.next.ID("post_parent") == w.id {
-			w.problems.Add("post_parent", ReasonSelfParent)
+		if e.stored != nil && e.next.ID("post_parent") == e.id {
+			e.problems.Add("post_parent", ReasonSelfParent)
 		}
 	case KindVenue:
-		checkPair(&w.problems, w.next)
+		checkPair(&e.problems, e.next)
 	case KindCategory:
-		w.breakCycle()
+		e.breakCycle()
 	default:
 	}
-	if w.kind.IsPost() {
-		w.publication()
+	if e.kind.IsPost() {
+		e.publication()
 	}
-	w.slug()
+	e.slug()
 }
 
-// take applies one sent value. Dates, zone, status and slug depend on other fields.
-func (w *writing) take(f *Field, v any) {
+// setField applies one sent value. Dates, zone, status and slug depend on other fields.
+func (e *edit) setField(f *Field, v any) {
 	_, empty := v.(Clear)
 	switch f.Form {
 	case FormDate, FormZone, FormStatus, FormSlug, FormLang:
 		return
 	case FormPassword:
-		w.secret = w.Password
+		e.secret = e.Password
 		if empty {
-			w.secret = []byte{}
+			e.secret = []byte{}
 		}
-		set(w.next, "protected", true, empty)
+		set(e.next, "protected", true, empty)
 		return
 	case FormName, FormHTML:
-		t := w.next.Text(f.Name)
-		t[w.attrs.Lang], _ = v.(string)
+		t := e.next.Text(f.Name)
+		t[e.attrs.Lang], _ = v.(string)
 		v, empty = t, t.IsZero()
 	case FormBool:
 		if empty {
@@ -194,15 +194,15 @@ func (w *writing) take(f *Field, v any) {
 		}
 	case FormImage:
 		image, _ := v.(ResolvedImage)
-		set(w.next, "image_url", image.URL, empty)
+		set(e.next, "image_url", image.URL, empty)
 		v = image.ID
 	case FormParent:
 		empty = empty || v == ID(0)
 	}
-	set(w.next, f.Name, v, empty)
+	set(e.next, f.Name, v, empty)
 }
 
-// set keeps a value, or removes the field when the value is empty.
+// set stores a value, or removes the field when the value is empty.
 func set(fields Fields, name string, v any, empty bool) {
 	if empty {
 		delete(fields, name)
@@ -213,15 +213,15 @@ func set(fields Fields, name string, v any, empty bool) {
 
 // breakCycle removes a parent that is the category itself or one of its
 // descendants (interface 3.4.1).
-func (w *writing) breakCycle() {
+func (e *edit) breakCycle() {
 	seen := map[ID]bool{}
-	for id := w.next.ID("parent"); id != 0 && !seen[id]; {
-		if id == w.id {
-			delete(w.next, "parent")
+	for id := e.next.ID("parent"); id != 0 && !seen[id]; {
+		if id == e.id {
+			delete(e.next, "parent")
 			return
 		}
 		seen[id] = true
-		above := w.Parent(id)
+		above := e.Parent(id)
 		if above == nil {
 			return
 		}
@@ -229,28 +229,28 @@ func (w *writing) breakCycle() {
 	}
 }
 
-// restores tells whether the decision takes a post out of the trash.
-func (w *writing) restores() bool {
-	return w.stored != nil && Status(w.stored.Fields.String("status")) == StatusTrash
+// restores reports whether the decision takes a post out of the trash.
+func (e *edit) restores() bool {
+	return e.stored != nil && Status(e.stored.Fields.String("status")) == StatusTrash
 }
 
-// touch sets the time of the last change.
-func (w *writing) touch() {
-	w.next["modified"] = WallOf(w.Now.In(w.Rules.Site))
-	w.next["modified_utc"] = Wall(w.Now.Unix())
+// setModified sets the time of the last change.
+func (e *edit) setModified() {
+	e.next["modified"] = WallOf(e.Now.In(e.Rules.Site))
+	e.next["modified_utc"] = Wall(e.Now.Unix())
 }
 
 // difference lists what differs from the stored record, and modified.
-func (w *writing) difference() Fields {
+func (e *edit) difference() Fields {
 	changed := Fields{}
-	for name, v := range w.next {
-		old, there := w.stored.Fields[name]
+	for name, v := range e.next {
+		old, there := e.stored.Fields[name]
 		if !there || !SameValue(old, v) || name == "modified" || name == "modified_utc" {
 			changed[name] = v
 		}
 	}
-	for name := range w.stored.Fields {
-		if _, stays := w.next[name]; !stays {
+	for name := range e.stored.Fields {
+		if _, stays := e.next[name]; !stays {
 			changed[name] = nil
 		}
 	}

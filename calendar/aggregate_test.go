@@ -212,12 +212,12 @@ func TestInitialBooleans(t *testing.T) {
 	for _, initial := range []bool{false, true} {
 		row := Field{Name: "livestream", Stored: TypeBool, Form: FormBool, Declared: "boolean", Empty: EmptyClears, Initial: initial}
 		for _, k := range []Kind{KindEvent, KindVenue, KindOrganizer, KindCategory} {
-			w := &writing{kind: k, Decision: situation{}.decision(), spec: newSpec(k, append(slices.Clone(SpecOf(k).Fields), row))}
-			w.next = w.defaults()
-			got := []any{w.next["livestream"]}
+			e := &edit{kind: k, Decision: situation{}.decision(), spec: newSpec(k, append(slices.Clone(SpecOf(k).Fields), row))}
+			e.next = e.defaults()
+			got := []any{e.next["livestream"]}
 			for _, v := range []any{!initial, Clear{}} {
-				w.take(&row, v)
-				got = append(got, w.next["livestream"])
+				e.setField(&row, v)
+				got = append(got, e.next["livestream"])
 			}
 			if want := []any{initial, !initial, initial}; !slices.Equal(got, want) {
 				t.Errorf("%s: at first, the other one and cleared: got %v, want %v", k, got, want)

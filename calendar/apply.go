@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Apply folds a change made at a moment into a record (nil before the first).
-// It does not change r. A change that cannot follow r (a second ".created", any
-// other first change, another record, a record deleted for ever that is not erased,
-// an erased one) is an error.
+// Apply returns the record (nil before the first change) after a change made at a moment.
+// It does not change r. A change that cannot follow is an error: a second ".created", any
+// other first change, one of another record, all but an erasure after a deletion, and all
+// after an erasure.
 func Apply(r *Record, c Change, at time.Time) (*Record, error) {
 	verb, err := c.verb()
 	switch {
@@ -45,7 +45,7 @@ func Apply(r *Record, c Change, at time.Time) (*Record, error) {
 	return next, nil
 }
 
-// verb gives the last part of the name of a change, which has to be one of the
+// verb returns the last part of the name of a change, which must be one of the
 // six for the kind of the change.
 func (c Change) verb() (string, error) {
 	kind, verb, _ := strings.Cut(c.Name, ".")
@@ -84,8 +84,8 @@ func Claims(r *Record) []Claim {
 	return append([]Claim{{Space: space, Key: key}}, claims...)
 }
 
-// TokenClaim is the claim that a user with a token holds beside those of Claims: it
-// is found by the token. sum is the SHA-256 of the token, the secret of the record.
+// TokenClaim is the claim that a user with a token holds besides those of Claims: the user
+// is found by it. sum is the SHA-256 of the token, the secret of the record.
 func TokenClaim(sum []byte) Claim {
 	return Claim{Space: "token", Key: hex.EncodeToString(sum)}
 }
@@ -115,8 +115,8 @@ func Names(r *Record) []Name {
 	return names
 }
 
-// PlaceName is a name that a category alone has, as long as it lives and keeps
-// its parent: what is decided by its place in the tree can be held to it.
+// PlaceName is a name that a category alone has, as long as it exists and has
+// the same parent, so that a decision about the tree can be guarded by it.
 func PlaceName(r *Record) Name {
 	return Name{Space: "place/category", Key: r.ID.String() + "/" + r.Fields.ID("parent").String()}
 }
@@ -124,7 +124,7 @@ func PlaceName(r *Record) Name {
 // ChildrenName is the name that the child categories of a category are found by.
 func ChildrenName(parent ID) Name { return Name{Space: "parent/category", Key: parent.String()} }
 
-// Fold makes the form of a name that names are compared by: trimmed of white
+// Fold returns the form of a name that names are compared by: trimmed of white
 // space and in lower case by strings.ToLower. Accents stay: "Cafe" and "Café"
 // are two names.
 func Fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }

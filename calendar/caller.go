@@ -5,8 +5,8 @@ import "slices"
 // Role is what a user may do (interface 6.1).
 type Role uint8
 
-// The roles. Anonymous is the zero Role; the auditor stands beside the rising
-// order of the others.
+// The roles. Anonymous is the zero Role; the auditor is outside of the
+// rising order of the others.
 const (
 	Anonymous Role = iota
 	Subscriber
@@ -19,7 +19,7 @@ const (
 
 var roleNames = [...]string{"anonymous", "subscriber", "contributor", "author", "editor", "administrator", "auditor"}
 
-// String gives the name of the role.
+// String returns the name of the role.
 func (r Role) String() string { return roleNames[r] }
 
 // ParseRole reads the name of a role that a user can have.

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Where a currency symbol stands.
+// The positions of a currency symbol.
 const (
 	positionPrefix  = "prefix"
 	positionPostfix = "postfix"
@@ -19,9 +19,9 @@ const (
 // freeText is how a cost of zero is shown, in every language.
 const freeText = "Free"
 
-// numberMark stands before a stored cost that was sent as a JSON number and that
+// numberMark precedes a stored cost that was sent as a JSON number and that
 // would read otherwise as text: in 1.125 the point is a decimal sign, in "1.125"
-// it groups thousands. Texts never hold control characters.
+// it groups thousands. Texts never contain control characters.
 const numberMark = "\x01"
 
 // Cost is what the costs of an event show (interface 3.1.4).
@@ -34,7 +34,7 @@ type Cost struct {
 	Code     string   // ISO 4217 code of the amounts; "": unknown, or several
 }
 
-// Currency is the site's currency: the symbol, where it stands ("prefix",
+// Currency is the site's currency: the symbol, its position ("prefix",
 // also when empty, or "postfix"), and its ISO 4217 code.
 type Currency struct{ Symbol, Position, Code string }
 
@@ -90,7 +90,7 @@ type amount struct {
 	isText   bool
 }
 
-// ReadCost makes the Cost of stored costs.
+// ReadCost returns the Cost of stored costs.
 func ReadCost(costs []string, site Currency) Cost {
 	var c Cost
 	var texts, numbers []amount
@@ -161,7 +161,7 @@ func decimal(s string) *big.Rat {
 	return r
 }
 
-// CostValues gives what stored costs consist of: texts as sent, and numbers, each with a
+// CostValues returns what stored costs consist of: texts as sent, and numbers, each with a
 // decimal point and no other sign, as in Cost.Values.
 func CostValues(costs []string) (texts, numbers []string) {
 	for _, s := range costs {
@@ -176,17 +176,17 @@ func CostValues(costs []string) (texts, numbers []string) {
 	return texts, numbers
 }
 
-// costOfNumber makes the stored cost of a JSON number; a reason tells why it is
+// costOfNumber returns the stored cost of a JSON number; the reason says why it is
 // refused.
 func costOfNumber(n json.Number) (string, Reason) {
 	digits, exp, negative, ok := splitNumeral(string(n))
-	const most = 30 // digits on either side of the point
+	const limit = 30 // digits on either side of the point
 	switch {
 	case !ok:
 		return "", ReasonTypeCost
 	case negative && digits != "":
 		return "", ReasonCost
-	case exp < -most || len(digits)+exp > most:
+	case exp < -limit || len(digits)+exp > limit:
 		return "", ReasonTypeCost
 	}
 	s := strings.TrimPrefix(string(n), "-")
@@ -246,7 +246,7 @@ func readAmount(s string) (amount, bool) {
 	return a, ok
 }
 
-// readSymbol reads what stands on one side of a number: nothing, or a symbol with
+// readSymbol reads what is on one side of a number: nothing, or a symbol with
 // at most one space towards the number.
 func readSymbol(s string, trim func(s, part string) string) (string, bool) {
 	if s == "" {
@@ -261,7 +261,7 @@ func readSymbol(s string, trim func(s, part string) string) (string, bool) {
 	return s, isSymbol(s)
 }
 
-// readCostNumber gives the value of a number with separators, which begins and
+// readCostNumber returns the value of a number with separators, which begins and
 // ends with a digit.
 func readCostNumber(s string) (string, bool) {
 	whole, frac := s, ""
@@ -283,7 +283,7 @@ func readCostNumber(s string) (string, bool) {
 	return strings.Join(groups, "") + frac, true
 }
 
-// decimalSign gives the place of the decimal sign, -1 when there is none.
+// decimalSign returns the index of the decimal sign, -1 when there is none.
 func decimalSign(s string) int {
 	point, comma := strings.LastIndexByte(s, '.'), strings.LastIndexByte(s, ',')
 	if point >= 0 && comma >= 0 {

@@ -29,7 +29,7 @@ const (
 	pickLast                     // before today
 )
 
-// presentClock stands in Date.clock for the present time of day.
+// presentClock in Date.clock means the present time of day.
 const presentClock = -1
 
 // Date is a date of interface 2.4 that is read but not yet resolved: words and
@@ -45,14 +45,14 @@ type Date struct {
 	pick    weekdayPick
 }
 
-// Equal tells whether two dates were written to mean the same.
+// Equal reports whether two dates were written to mean the same.
 func (d Date) Equal(o Date) bool { return d == o }
 
-// IsInstant tells whether the date names an instant by itself (offset, Z, Unix
+// IsInstant reports whether the date names an instant by itself (offset, Z, Unix
 // seconds); the others are wall clocks or words.
 func (d Date) IsInstant() bool { return d.form == dateInstant }
 
-// IsWord tells whether the date depends on the present moment.
+// IsWord reports whether the date depends on the present moment.
 func (d Date) IsWord() bool { return d.form >= dateNow }
 
 // Wall resolves the date to a wall clock in a zone: instants are converted, a
@@ -70,7 +70,7 @@ func (d Date) Instant(now time.Time, z *time.Location) time.Time {
 	return time.Unix(unix, 0).UTC()
 }
 
-// resolve gives the wall clock in z and the Unix seconds.
+// resolve returns the wall clock in z and the Unix seconds.
 func (d Date) resolve(now time.Time, z *time.Location) (Wall, int64) {
 	if z == nil {
 		z = time.UTC
@@ -150,7 +150,7 @@ func dayBegin(day Wall, z *time.Location) time.Time {
 	return at.UTC()
 }
 
-// InYears tells whether a wall clock lies in the years 0001–9999 and so has a form
+// InYears reports whether a wall clock lies in the years 0001–9999 and so has a form
 // in answers (2.4).
 func (w Wall) InYears() bool { return w >= minWall && w <= maxWall }
 

@@ -30,7 +30,7 @@ func eventTimesOf(set map[string]any, before Fields, zone Zone, now time.Time) (
 		case allDay:
 			return edge(wall, z)
 		case sameZone && wall == stored:
-			return wall, storedUTC // keeps the reading of an overlap that it has
+			return wall, storedUTC // in an overlap, the reading stays
 		}
 		at := WallToInstant(wall, z)
 		return WallOf(at.In(z)), Wall(at.Unix())
@@ -56,17 +56,17 @@ func eventZone(set map[string]any, before Fields, site Zone) (z Zone, ok bool) {
 }
 
 // eventDates sets start, end, their UTC times and the zone.
-func (w *writing) eventDates() {
-	zone, ok := eventZone(w.attrs.Set, w.next, w.Rules.site())
+func (e *edit) eventDates() {
+	zone, ok := eventZone(e.attrs.Set, e.next, e.Rules.site())
 	if !ok {
-		w.problems.Add("timezone", ReasonZone)
+		e.problems.Add("timezone", ReasonZone)
 		return
 	}
-	t := eventTimesOf(w.attrs.Set, w.next, zone, w.Now)
-	t.check(&w.problems)
-	w.next["timezone"] = zone.Name
-	w.next["start_date"], w.next["utc_start_date"] = t.start, t.startUTC
-	w.next["end_date"], w.next["utc_end_date"] = t.end, t.endUTC
+	t := eventTimesOf(e.attrs.Set, e.next, zone, e.Now)
+	t.check(&e.problems)
+	e.next["timezone"] = zone.Name
+	e.next["start_date"], e.next["utc_start_date"] = t.start, t.startUTC
+	e.next["end_date"], e.next["utc_end_date"] = t.end, t.endUTC
 }
 
 // check refuses times that the stored form cannot hold, and an end before the start.

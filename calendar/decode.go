@@ -27,7 +27,7 @@ func (s *Spec) Missing(in Input) []string {
 	return names
 }
 
-// Language gives the language of a request: the selector in the input, else
+// Language returns the language of a request: the selector in the input, else
 // that of the root. A bad selector is a problem of "multilang_language" and
 // leaves the language of the root.
 func Language(in Input, root Lang, p *Problems) Lang {
@@ -113,7 +113,7 @@ func checkPair(p *Problems, venue map[string]any) {
 	}
 }
 
-// isEmpty tells whether a sent value is one of the empty ones of the field
+// isEmpty reports whether a sent value counts as empty for the field
 // (interface 2.3 and the tables of 3).
 func (f *Field) isEmpty(v any) bool {
 	switch v := v.(type) {
@@ -217,7 +217,7 @@ func (d *decoder) read(f *Field, v any) (any, bool) {
 func (d *decoder) text(f *Field, s string) (any, bool) {
 	switch f.Form {
 	case FormPassword: // not a text to be shown: nothing but its length counts
-		return d.short(f, s)
+		return d.limit(f, s)
 	case FormName, FormDetail: // in names white space that is a control character separates
 	default:
 		s = Plain(s)
@@ -275,11 +275,11 @@ func (d *decoder) text(f *Field, s string) (any, bool) {
 		}
 	default:
 	}
-	return d.short(f, s)
+	return d.limit(f, s)
 }
 
-// short holds a text to the limit of its field; an empty one is Clear.
-func (d *decoder) short(f *Field, s string) (any, bool) {
+// limit refuses a text that is too long for its field; an empty one is Clear.
+func (d *decoder) limit(f *Field, s string) (any, bool) {
 	switch {
 	case s == "":
 		return Clear{}, true
@@ -343,7 +343,7 @@ func (d *decoder) image(f *Field, v any) (any, bool) {
 		if IsDigits(s) {
 			id, ok := ParseID(s)
 			if !ok {
-				return d.refuse(f, ReasonUnknownImage, cut(s))
+				return d.refuse(f, ReasonUnknownImage, shorten(s))
 			}
 			return ImageRef{ID: id}, true
 		}
@@ -353,7 +353,7 @@ func (d *decoder) image(f *Field, v any) (any, bool) {
 		if !MayUseImageURL(d.caller) {
 			return d.refuse(f, ReasonImageURLRight)
 		}
-		if _, ok := d.short(f, s); !ok {
+		if _, ok := d.limit(f, s); !ok {
 			return nil, false
 		}
 		return ImageRef{URL: s}, true

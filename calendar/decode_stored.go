@@ -16,10 +16,10 @@ import (
 func DecodeRecord(b []byte) (*Record, error) { return decodeRecord(string(b), nil) }
 
 // DecodeText is DecodeRecord of a string. The strings of the record are parts of it, so
-// each of them keeps it in memory.
+// each of them retains it.
 func DecodeText(text string) (*Record, error) { return decodeRecord(text, nil) }
 
-// DecodeSome is DecodeText of some fields alone; the record does not keep the text.
+// DecodeSome is DecodeText of some fields alone; the record does not retain the text.
 func DecodeSome(text string, names []string) (*Record, error) {
 	r, err := decodeRecord(text, names)
 	if err == nil {
@@ -95,7 +95,7 @@ func decodeRecord(text string, names []string) (*Record, error) {
 }
 
 // DecodeChange reads a stored change by its name. home is the language of the
-// record; only ".created" keeps it.
+// record; only ".created" has it.
 func DecodeChange(name string, id ID, home Lang, fields json.RawMessage) (Change, error) {
 	c := Change{Name: name, ID: id}
 	kind, _, _ := strings.Cut(name, ".")

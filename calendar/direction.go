@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// Isolated returns a text that stands inside a sentence: between U+2068 and U+2069 when it
-// holds letters of right-to-left scripts or marks of direction, which turn what stands next
-// to them.
+// Isolated returns a text for use inside a sentence: between U+2068 and U+2069 when it
+// has letters of right-to-left scripts or marks of direction, which would reorder the text
+// around it.
 func Isolated(s string) string {
 	if !strings.ContainsFunc(s, turns) {
 		return s

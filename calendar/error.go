@@ -43,7 +43,7 @@ const (
 	CodeAsOfTooLarge       Code = "rest_as_of_too_large"      // 422, a list of the past
 	CodeAsOfNotReady       Code = "rest_as_of_not_ready"      // 503, a list of the past
 	CodeSelectionTooLarge  Code = "rest_selection_too_large"  // 400, more events than one answer may have
-	CodeQueryTooCostly     Code = "rest_query_too_costly"     // 400, a request asks for too much at once
+	CodeQueryTooCostly     Code = "rest_query_too_costly"     // 400, the request asks for too much
 )
 
 // Reason says why a value is refused. Each has a message in every language.
@@ -72,7 +72,7 @@ type Error struct {
 	RetryAfter int
 }
 
-// Error gives the code and the names of the fields, for logs.
+// Error returns the code and the names of the fields, for logs.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(string(e.Code))
@@ -109,7 +109,7 @@ func (p *Problems) Join(o Problems) {
 	}
 }
 
-// Err gives the error that names all refused fields, or nil.
+// Err returns the error that names all refused fields, or nil.
 func (p *Problems) Err() error {
 	if len(p.Fields) == 0 {
 		return nil

@@ -10,7 +10,7 @@ type Hash uint64
 // HashStart is the hash of nothing.
 const HashStart Hash = 14695981039346656037
 
-// Text gives the hash with a text.
+// Text returns the hash extended by a text.
 func (h Hash) Text(s string) Hash { return mix(h, s) }
 
 func mix[T string | []byte](h Hash, s T) Hash {
@@ -23,10 +23,10 @@ func mix[T string | []byte](h Hash, s T) Hash {
 	return h.Number(binary.LittleEndian.Uint64(rest[:]))
 }
 
-// SumOf gives the Sum of a record by its stored JSON; it is never 0.
+// SumOf returns the Sum of a record by its stored JSON; it is never 0.
 func SumOf[T string | []byte](state T) uint64 { return uint64(mix(HashStart, state)) | 1 }
 
-// Number gives the hash with a number, all bits at once, as SplitMix64 does.
+// Number returns the hash extended by a number, mixed as in SplitMix64.
 func (h Hash) Number(n uint64) Hash {
 	x := (uint64(h) ^ n) * 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

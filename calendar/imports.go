@@ -9,7 +9,7 @@ import (
 )
 
 // ImportMark says which line of an import a record has from it last, and by
-// which key the import names the record. A record keeps one mark per source in
+// which key the import names the record. A record has one mark per source in
 // the field "imports", so an import that is run again changes nothing.
 type ImportMark struct {
 	Source string // without spaces
@@ -24,8 +24,8 @@ const importSpace = "import"
 // source, space and key. The line takes no part, so that every line of the key meets it.
 const hashedMark = "sha256:"
 
-// HashedImportClaim is what ImportClaim becomes when its record is erased. Who looks for
-// a key looks for both.
+// HashedImportClaim is what ImportClaim becomes when its record is erased. Look-ups of a
+// key ask for both.
 func HashedImportClaim(source, key string) Claim {
 	sum := sha256.Sum256([]byte(ImportClaim(source, key).Key))
 	return Claim{Space: importSpace, Key: hashedMark + hex.EncodeToString(sum[:])}
@@ -49,13 +49,13 @@ func erasedFields(r *Record) Fields {
 	return Fields{"imports": marks}
 }
 
-// ImportClaim is the claim on a key of a source. Its record holds it for ever,
+// ImportClaim is the claim on a key of a source. Its record holds it permanently,
 // deleted or not.
 func ImportClaim(source, key string) Claim {
 	return Claim{Space: importSpace, Key: source + " " + key}
 }
 
-// ImportMark gives the mark that a source left on the record, and whether there
+// ImportMark returns the mark that a source left on the record, and whether there
 // is one.
 func (r *Record) ImportMark(source string) (ImportMark, bool) {
 	for _, s := range r.Fields.Strings("imports") {
@@ -66,7 +66,7 @@ func (r *Record) ImportMark(source string) (ImportMark, bool) {
 	return ImportMark{}, false
 }
 
-// WithImportMark gives the value of the field "imports" with the mark of its
+// WithImportMark returns the value of the field "imports" with the mark of its
 // source set; a key that the record has stays when m has none. r is nil for a
 // new record.
 func WithImportMark(r *Record, m ImportMark) []string {

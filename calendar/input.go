@@ -75,19 +75,19 @@ type Rules struct {
 
 func (r *Rules) site() Zone { return Zone{Name: r.Site.String(), Location: r.Site} }
 
-// Decision is all that a decision may depend on beside the record and the
+// Decision is all that a decision may depend on besides the record and the
 // attributes.
 type Decision struct {
 	Rules  *Rules
 	Now    time.Time
 	Caller Caller
 
-	// Taken tells whether a record other than the one decided on holds the slug
+	// Taken reports whether a record other than the one decided on holds the slug
 	// in its kind.
 	Taken func(slug string) bool
-	// Parent gives the category with an id that a category names as its parent,
+	// Parent returns the category with an id that a category names as its parent,
 	// for cycles and slugs; nil when there is none.
 	Parent func(ID) *Record
-	// Password is the hash to keep; used when Attrs set password.
+	// Password is the hash to store; used when Attrs set password.
 	Password []byte
 }

@@ -9,11 +9,11 @@ import (
 // kinds, images and users, and are never used again (interface 1.5).
 type ID int64
 
-// String gives the id in decimal digits.
+// String returns the id in decimal digits.
 func (id ID) String() string { return strconv.FormatInt(int64(id), 10) }
 
 // Kind is one of the five kinds of the interface, or one of the two that the
-// service keeps for itself (image, user) in the same log.
+// service uses internally (image, user) in the same log.
 type Kind uint8
 
 // The kinds. The zero Kind is none.
@@ -34,7 +34,7 @@ var kindNames = [...]string{"", "event", "venue", "organizer", "category", "tag"
 
 var collections = [...]string{"", "events", "venues", "organizers", "categories", "tags", "images", "users"}
 
-// String gives the singular name: "event", "venue", …
+// String returns the singular name: "event", "venue", …
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -42,7 +42,7 @@ func (k Kind) String() string {
 	return ""
 }
 
-// Collection gives the name of the collection: "events", "venues", …
+// Collection returns the name of the collection: "events", "venues", …
 func (k Kind) Collection() string {
 	if int(k) < len(collections) {
 		return collections[k]
@@ -56,10 +56,10 @@ func ParseKind(s string) (Kind, bool) {
 	return Kind(k), k > 0
 }
 
-// IsPost tells whether the kind has an author, dates, a status and a trash.
+// IsPost reports whether the kind has an author, dates, a status and a trash.
 func (k Kind) IsPost() bool { return k == KindEvent || k == KindVenue || k == KindOrganizer }
 
-// IsTerm tells whether the kind is a category or a tag.
+// IsTerm reports whether the kind is a category or a tag.
 func (k Kind) IsTerm() bool { return k == KindCategory || k == KindTag }
 
 // NameField is the translatable field that names a record of the kind:

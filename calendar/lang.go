@@ -20,13 +20,13 @@ var Langs = [...]Lang{LangCN, LangEN, LangFR, LangES}
 
 var langNames = [...]string{"cn", "en", "fr", "es"}
 
-// LangNames gives the selector values in the order of Langs.
+// LangNames returns the selector values in the order of Langs.
 func LangNames() []string { return langNames[:] }
 
-// String gives the selector value: "cn", "en", "fr" or "es".
+// String returns the selector value: "cn", "en", "fr" or "es".
 func (l Lang) String() string { return langNames[l] }
 
-// Tag gives the language tag for headers: "zh-Hans" for cn.
+// Tag returns the language tag for headers: "zh-Hans" for cn.
 func (l Lang) Tag() string {
 	if l == LangCN {
 		return "zh-Hans"
@@ -46,7 +46,7 @@ func ParseLang(s string) (Lang, bool) {
 // means that the language has none.
 type Text [langCount]string
 
-// In gives the text shown in a language: that of l, where there is none that of
+// In returns the text shown in a language: that of l, where there is none that of
 // the home language; and the language that the text is in.
 func (t Text) In(l, home Lang) (string, Lang) {
 	if t[l] != "" {
@@ -55,7 +55,7 @@ func (t Text) In(l, home Lang) (string, Lang) {
 	return t[home], home
 }
 
-// IsZero tells whether no language has a text.
+// IsZero reports whether no language has a text.
 func (t Text) IsZero() bool { return t == Text{} }
 
 // MarshalJSON writes an object of the languages that have a text.

@@ -20,7 +20,7 @@ func (d *decoder) terms(f *Field, v any) (any, bool) {
 	}
 	var refs []TermRef
 	for _, e := range ParseList(v) {
-		ref := TermRef{Entry: cut(entryText(e))}
+		ref := TermRef{Entry: shorten(entryText(e))}
 		switch e := e.(type) {
 		case json.Number:
 			id, ok := ParseID(e)
@@ -92,7 +92,7 @@ func (d *decoder) links(f *Field, v any) (any, bool) {
 
 // link reads one element of venue or organizer.
 func (d *decoder) link(f *Field, kind Kind, e any) (Link, bool) {
-	entry := cut(entryText(e))
+	entry := shorten(entryText(e))
 	id := e
 	if object, ok := e.(map[string]any); ok {
 		if id = object["id"]; f.isEmpty(id) {
@@ -120,7 +120,7 @@ func (d *decoder) inline(f *Field, kind Kind, object map[string]any, entry strin
 		return Link{}, false
 	}
 	name, _ := sent.(string)
-	link := Link{Entry: cmp.Or(cut(Trim(Plain(name))), entry)}
+	link := Link{Entry: cmp.Or(shorten(Trim(Plain(name))), entry)}
 	refuse := func(p *Problems, bad FieldError) {
 		p.Add(f.Name, ReasonInline, append([]string{link.Entry, bad.Field, string(bad.Reason)}, bad.Args...)...)
 	}
@@ -134,7 +134,7 @@ func (d *decoder) inline(f *Field, kind Kind, object map[string]any, entry strin
 	return link, len(p.Fields) == 0
 }
 
-// entryText gives an element of a list as it was sent, for messages.
+// entryText returns an element of a list as it was sent, for messages.
 func entryText(e any) string {
 	switch e := e.(type) {
 	case string:
@@ -151,12 +151,12 @@ func entryText(e any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// cut shortens an entry, so that a message stays readable.
-func cut(s string) string {
-	const most = 100
+// shorten cuts an entry, so that a message stays readable.
+func shorten(s string) string {
+	const limit = 100
 	n := 0
 	for i := range s {
-		if n == most {
+		if n == limit {
 			return s[:i] + "…"
 		}
 		n++

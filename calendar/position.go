@@ -9,7 +9,7 @@ import (
 // a gap. 0 is before the first.
 type Position uint64
 
-// String gives the position in decimal digits.
+// String returns the position in decimal digits.
 func (p Position) String() string { return strconv.FormatUint(uint64(p), 10) }
 
 // Mark names all that a history holds up to a position: the position, and the hash
@@ -21,5 +21,5 @@ type Mark struct {
 	Hash     [32]byte
 }
 
-// String gives the position and the beginning of the hash, for logs.
+// String returns the position and the beginning of the hash, for logs.
 func (m Mark) String() string { return fmt.Sprintf("%d-%x", m.Position, m.Hash[:6]) }

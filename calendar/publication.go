@@ -4,64 +4,64 @@ import "time"
 
 // publication sets the status, the publication dates and modified of a post
 // (interface 3.6, 5.4).
-func (w *writing) publication() {
-	status := w.status()
-	w.publicationDates(status)
+func (e *edit) publication() {
+	status := e.status()
+	e.publicationDates(status)
 	if status == StatusPublish || status == StatusFuture {
 		status = StatusPublish
-		if w.next.Wall("date_utc") > Wall(w.Now.Unix()) {
+		if e.next.Wall("date_utc") > Wall(e.Now.Unix()) {
 			status = StatusFuture
 		}
 	}
-	w.next["status"] = string(status)
-	delete(w.next, "former_status")
-	if w.stored == nil {
-		w.next["modified"], w.next["modified_utc"] = w.next.Wall("date"), w.next.Wall("date_utc")
+	e.next["status"] = string(status)
+	delete(e.next, "former_status")
+	if e.stored == nil {
+		e.next["modified"], e.next["modified_utc"] = e.next.Wall("date"), e.next.Wall("date_utc")
 		return
 	}
-	w.touch()
+	e.setModified()
 }
 
-// status gives the status sent, scaled to the rights of the caller; else the
-// stored or former one; else the default of the caller.
-func (w *writing) status() Status {
-	s, sent := w.attrs.Set["status"].(Status)
+// status returns the status sent, scaled to the rights of the caller; else the
+// stored or previous one; else the default of the caller.
+func (e *edit) status() Status {
+	s, sent := e.attrs.Set["status"].(Status)
 	switch {
 	case sent:
-		if (s == StatusPublish || s == StatusFuture) && !MayPublish(w.Caller) {
+		if (s == StatusPublish || s == StatusFuture) && !MayPublish(e.Caller) {
 			return StatusPending
 		}
 		return s
-	case w.stored != nil:
-		return w.stored.FormerStatus(w.Now)
-	case MayPublish(w.Caller):
+	case e.stored != nil:
+		return e.stored.FormerStatus(e.Now)
+	case MayPublish(e.Caller):
 		return StatusPublish
 	default:
 		return StatusDraft
 	}
 }
 
-// isUnpublished tells whether a post of the status needs neither slug nor
+// isUnpublished reports whether a post of the status needs neither slug nor
 // publication time.
 func isUnpublished(s Status) bool { return s == StatusDraft || s == StatusPending }
 
 // publicationDates sets the dates that were sent, else those of a post that is new or
 // published for the first time.
-func (w *writing) publicationDates(status Status) {
-	local, utc, sent := sentPublication(w.kind, w.attrs.Set, w.next, w.Rules.site(), w.Now, &w.problems)
+func (e *edit) publicationDates(status Status) {
+	local, utc, sent := sentPublication(e.kind, e.attrs.Set, e.next, e.Rules.site(), e.Now, &e.problems)
 	if !sent {
-		neverPublished := w.stored == nil || w.next.Wall("date_utc") == NoWall
+		neverPublished := e.stored == nil || e.next.Wall("date_utc") == NoWall
 		switch {
 		case neverPublished && !isUnpublished(status):
-			utc = Wall(w.Now.Unix())
-		case w.stored == nil:
+			utc = Wall(e.Now.Unix())
+		case e.stored == nil:
 			utc = NoWall
 		default:
 			return
 		}
-		local = WallOf(w.Now.In(w.Rules.Site))
+		local = WallOf(e.Now.In(e.Rules.Site))
 	}
-	w.next["date"], w.next["date_utc"] = local, utc
+	e.next["date"], e.next["date_utc"] = local, utc
 }
 
 // sentPublication returns the publication dates of a post as they will be stored where one

@@ -1,7 +1,7 @@
 package calendar
 
-// The reasons for which a value is refused (interface 2 to 4, 9). What stands
-// behind "args" is what FieldError.Args carry, in that order; the others carry
+// The reasons for which a value is refused (interface 2 to 4, 9). What follows
+// "args" is what FieldError.Args carry, in that order; the others carry
 // none. Each has a message in every language (internal/texts).
 
 // The value has another type than the field (2.2). Clients see these as
@@ -95,7 +95,7 @@ const (
 	ReasonHeaderHost     Reason = "header_host"     // Host: a host with or without a port
 )
 
-// Detail gives the code under which a reason stands in "details" of an answer
+// Detail returns the code of a reason in "details" of an answer
 // (interface 7.1): "rest_invalid_type", "rest_not_in_enum", or "" for reasons
 // without a structure.
 func (r Reason) Detail() string {

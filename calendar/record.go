@@ -14,16 +14,16 @@ import (
 //	TypeID ID · TypeIDs []ID · TypeStrings []string · TypeWall Wall
 type Fields map[string]any
 
-// Text gives a translatable field.
+// Text returns a translatable field.
 func (f Fields) Text(name string) Text { v, _ := f[name].(Text); return v }
 
-// String gives a text field, "" when absent.
+// String returns a text field, "" when absent.
 func (f Fields) String(name string) string { v, _ := f[name].(string); return v }
 
-// Bool gives a boolean field, false when absent.
+// Bool returns a boolean field, false when absent.
 func (f Fields) Bool(name string) bool { v, _ := f[name].(bool); return v }
 
-// BoolOr gives a boolean field, or def when absent.
+// BoolOr returns a boolean field, or def when absent.
 func (f Fields) BoolOr(name string, def bool) bool {
 	if v, ok := f[name].(bool); ok {
 		return v
@@ -31,16 +31,16 @@ func (f Fields) BoolOr(name string, def bool) bool {
 	return def
 }
 
-// ID gives an id field, 0 when absent.
+// ID returns an id field, 0 when absent.
 func (f Fields) ID(name string) ID { v, _ := f[name].(ID); return v }
 
-// IDs gives a list of ids, nil when absent. The caller must not change it.
+// IDs returns a list of ids, nil when absent. The caller must not change it.
 func (f Fields) IDs(name string) []ID { v, _ := f[name].([]ID); return v }
 
-// Strings gives a list of texts, nil when absent. The caller must not change it.
+// Strings returns a list of texts, nil when absent. The caller must not change it.
 func (f Fields) Strings(name string) []string { v, _ := f[name].([]string); return v }
 
-// Wall gives a wall clock, NoWall when absent.
+// Wall returns a wall clock, NoWall when absent.
 func (f Fields) Wall(name string) Wall {
 	if v, ok := f[name].(Wall); ok {
 		return v
@@ -48,10 +48,10 @@ func (f Fields) Wall(name string) Wall {
 	return NoWall
 }
 
-// Number gives a number and whether it is there.
+// Number returns a number and whether it is there.
 func (f Fields) Number(name string) (float64, bool) { v, ok := f[name].(float64); return v, ok }
 
-// Copy gives some of the fields, with texts in memory of their own.
+// Copy returns some of the fields, with copies of their texts.
 func (f Fields) Copy(names []string) Fields {
 	out := make(Fields, len(names))
 	for _, name := range names {
@@ -86,7 +86,7 @@ type Record struct {
 	Version int64     // number of changes so far: 1, 2, 3 …
 	Home    Lang      // language of the request that created it
 	Changed time.Time // moment of the last write, UTC, whole milliseconds
-	Deleted bool      // a term that is gone for ever, or an erased record
+	Deleted bool      // a deleted term, or an erased record
 	Erased  bool      // nothing but the hashed marks of imports is left of it
 	Fields  Fields
 
@@ -98,7 +98,7 @@ type Record struct {
 // EventStatus says whether an event takes place.
 type EventStatus string
 
-// The values of event_status (interface 3.1.1). A scheduled event keeps none.
+// The values of event_status (interface 3.1.1). A scheduled event stores none.
 const (
 	EventScheduled EventStatus = "scheduled"
 	EventCancelled EventStatus = "cancelled"
@@ -131,7 +131,7 @@ const (
 	StatusTrash   Status = "trash"
 )
 
-// Status gives the status that holds at a moment: a scheduled post is published
+// Status returns the status that holds at a moment: a scheduled post is published
 // from its publication time on, without a change.
 func (r *Record) Status(now time.Time) Status { return r.statusIn("status", now) }
 
@@ -205,6 +205,6 @@ const (
 // image, the name or token of a user.
 type Claim struct{ Space, Key string }
 
-// Name is a name that many records may share and that must be found at once:
+// Name is a name that many records may share and that must be found quickly:
 // the lower-case shown names of a kind.
 type Name struct{ Space, Key string }

@@ -4,24 +4,24 @@ import "time"
 
 // The lines of the table of interface 6.1 that do not depend on one record.
 
-// atLeast tells whether a role stands at or above low in the rising order
-// subscriber … administrator. The auditor stands beside it.
+// atLeast reports whether a role is at or above low in the rising order
+// subscriber … administrator. The auditor is outside of it.
 func (r Role) atLeast(low Role) bool { return r >= low && r <= Administrator }
 
-// ReadsAll tells whether the caller reads posts of others in every status, and
+// ReadsAll reports whether the caller reads posts of others in every status, and
 // their trash in lists: editors, administrators and auditors.
 func (c Caller) ReadsAll() bool { return c.Role.atLeast(Editor) || c.Role == Auditor }
 
-// ReadsOwn tells whether the caller reads own posts in every status:
+// ReadsOwn reports whether the caller reads own posts in every status:
 // contributors and up. Auditors have no own posts.
 func (c Caller) ReadsOwn() bool { return c.Role.atLeast(Contributor) }
 
-// Owns tells whether the record is an own one of a caller who may have such.
+// Owns reports whether the record is an own one of a caller who may have such.
 func (c Caller) Owns(r *Record) bool {
 	return c.ReadsOwn() && c.ID != 0 && r.Author() == c.ID
 }
 
-// MayWrite tells whether a caller may ever do an act on a kind: create (true)
+// MayWrite reports whether a caller may write records of a kind at all: create (true)
 // or update and delete (false). It answers nil, CodeUnauthorized or
 // CodeForbidden.
 func MayWrite(c Caller, k Kind, create bool) error {
@@ -37,7 +37,7 @@ func MayWrite(c Caller, k Kind, create bool) error {
 	return Fail(CodeForbidden, k)
 }
 
-// MayEdit tells whether a caller may update or delete this record: nil or
+// MayEdit reports whether a caller may update or delete this record: nil or
 // CodeForbidden. A trashed post counts with its former status.
 func MayEdit(c Caller, r *Record, now time.Time) error {
 	if r.Kind.IsTerm() && MayCreateTerm(c, r.Kind) {
@@ -60,7 +60,7 @@ func MayEdit(c Caller, r *Record, now time.Time) error {
 	return Fail(CodeForbidden, r.Kind)
 }
 
-// MayRead tells whether a caller may read a post singly, passwords aside; a
+// MayRead reports whether a caller may read a post singly, passwords aside; a
 // trashed event is read by nobody. Terms are read by all, images and users by
 // nobody: they have no routes.
 func MayRead(c Caller, r *Record, now time.Time) bool {
@@ -79,14 +79,14 @@ func MayRead(c Caller, r *Record, now time.Time) bool {
 	return c.ReadsAll() || c.Owns(r)
 }
 
-// NeedsPassword tells whether the event is protected and the caller is none of
+// NeedsPassword reports whether the event is protected and the caller is none of
 // those who need no password: its author (contributor and up), editors,
 // administrators and auditors (interface 6.3).
 func NeedsPassword(c Caller, r *Record) bool {
 	return r.Fields.Bool("protected") && !c.ReadsAll() && !c.Owns(r)
 }
 
-// MayCreateTerm tells whether a caller may make a term of a kind, by name in an
+// MayCreateTerm reports whether a caller may make a term of a kind, by name in an
 // event too; the same callers update and delete terms of the kind.
 func MayCreateTerm(c Caller, k Kind) bool {
 	switch k {
@@ -99,16 +99,16 @@ func MayCreateTerm(c Caller, k Kind) bool {
 	}
 }
 
-// MayNameAuthor tells whether a caller may name the user as the author of a
+// MayNameAuthor reports whether a caller may name the user as the author of a
 // post: oneself, or as editor or administrator anybody.
 func MayNameAuthor(c Caller, author ID) bool {
 	return c.Role.atLeast(Editor) || c.Role.atLeast(Contributor) && author == c.ID
 }
 
-// MayUseImageURL tells whether a caller may give an image by its URL, a
+// MayUseImageURL reports whether a caller may give an image by its URL, a
 // registered one too.
 func MayUseImageURL(c Caller) bool { return c.Role.atLeast(Author) }
 
-// MayPublish tells whether a caller may publish and schedule posts. For a
+// MayPublish reports whether a caller may publish and schedule posts. For a
 // contributor these statuses become pending (interface 5.4).
 func MayPublish(c Caller) bool { return c.Role.atLeast(Author) }

@@ -10,29 +10,29 @@ import (
 const maxSlug = 200
 
 // slug sets the slug by interface 3.7.
-func (w *writing) slug() {
-	sent := w.attrs.Set["slug"]
-	current := w.next.String("slug")
-	restores := w.restores()
+func (e *edit) slug() {
+	sent := e.attrs.Set["slug"]
+	current := e.next.String("slug")
+	restores := e.restores()
 	if restores {
-		if former := w.next.String("former_slug"); former != "" {
+		if former := e.next.String("former_slug"); former != "" {
 			current = former
 		} else {
 			current = strings.TrimSuffix(current, trashedSuffix)
 		}
-		delete(w.next, "former_slug")
+		delete(e.next, "former_slug")
 	}
-	needed := w.kind.IsTerm() || !isUnpublished(Status(w.next.String("status")))
+	needed := e.kind.IsTerm() || !isUnpublished(Status(e.next.String("status")))
 	_, cleared := sent.(Clear)
 	var want string
 	switch s, isText := sent.(string); {
 	case isText:
-		if want = MakeSlug(w.Rules.Clean.Name(s), w.Rules.Clean); want == "" {
-			w.problems.Add("slug", ReasonSlug)
+		if want = MakeSlug(e.Rules.Clean.Name(s), e.Rules.Clean); want == "" {
+			e.problems.Add("slug", ReasonSlug)
 			return
 		}
 	case cleared && !needed:
-		delete(w.next, "slug")
+		delete(e.next, "slug")
 		return
 	case current != "" && !cleared:
 		if !restores {
@@ -41,14 +41,14 @@ func (w *writing) slug() {
 		want = current
 	case needed:
 		// The stored name is clean already: reading it as HTML again would take
-		// away what stands between < and >.
-		if want = MakeSlug(w.next.Text(w.kind.NameField())[w.home], w.Rules.Clean); want == "" {
-			want = w.id.String()
+		// away what is between < and >.
+		if want = MakeSlug(e.next.Text(e.kind.NameField())[e.home], e.Rules.Clean); want == "" {
+			want = e.id.String()
 		}
 	default:
 		return
 	}
-	w.next["slug"] = w.free(want, "")
+	e.next["slug"] = e.freeSlug(want, "")
 }
 
 // MakeSlug makes a slug of a cleaned text: transliterated, lower case, letters,
@@ -90,15 +90,15 @@ func cutSlug(s string, limit int) string {
 // filled; beyond, doubling and halving finds a free number next to a taken one.
 const linearProbes = 16
 
-// free gives the slug with tail behind it if it is free. Else a child category
+// freeSlug returns the slug with tail behind it if it is free. Else a child category
 // gets the slug of its parent appended, then a number is appended before tail.
-func (w *writing) free(slug, tail string) string {
-	taken := func(s string) bool { return w.Taken(s + tail) }
+func (e *edit) freeSlug(slug, tail string) string {
+	taken := func(s string) bool { return e.Taken(s + tail) }
 	if !taken(slug) {
 		return slug + tail
 	}
-	if id := w.next.ID("parent"); id != 0 {
-		if p := w.Parent(id); p != nil && p.Slug() != "" && len(p.Slug()) < maxSlug-1 {
+	if id := e.next.ID("parent"); id != 0 {
+		if p := e.Parent(id); p != nil && p.Slug() != "" && len(p.Slug()) < maxSlug-1 {
 			suffix := "-" + p.Slug()
 			slug = cutSlug(slug, maxSlug-len(suffix)) + suffix
 			if !taken(slug) {

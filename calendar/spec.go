@@ -2,10 +2,10 @@ package calendar
 
 import "cmp"
 
-// Type is how a value is kept; see Fields for the Go types.
+// Type is how a value is stored; see Fields for the Go types.
 type Type uint8
 
-// The types of stored values. The zero Type marks a row that no record keeps
+// The types of stored values. The zero Type marks a row that no record stores
 // (the language selector, the password).
 const (
 	TypeString Type = iota + 1
@@ -24,14 +24,14 @@ type Form uint8
 
 // The forms, with the Go type that Decode leaves in Attrs.
 const (
-	FormNone      Form = iota // cannot be sent: computed or kept by the service
+	FormNone      Form = iota // cannot be sent: computed or stored by the service
 	FormName                  // string: cleaned as a name
 	FormDetail                // string: cleaned as a venue or organizer detail
 	FormHTML                  // string: reduced to the safe subset
 	FormSlug                  // string: as sent; made a slug by the decision
 	FormDate                  // Date
 	FormStatus                // Status
-	FormWord                  // string: one of Enum; the first one is Clear, and no record keeps it
+	FormWord                  // string: one of Enum; the first one is Clear, which is not stored
 	FormZone                  // Zone
 	FormBool                  // bool
 	FormCost                  // []string: the costs as sent, trimmed and cleaned
@@ -153,13 +153,13 @@ func (f *Field) Complete() {
 	f.Translatable = f.Stored == TypeText
 }
 
-// Spec is the field table of a kind. Rows with FormNone are kept but cannot be
+// Spec is the field table of a kind. Rows with FormNone are stored but cannot be
 // sent.
 type Spec struct {
 	Kind   Kind
 	Fields []Field
 	byName map[string]*Field
-	stored []*Field // the rows that a record keeps, by name
+	stored []*Field // the rows that a record stores, by name
 	texts  []string // the names of those that are translatable
 }
 
@@ -171,6 +171,6 @@ func (s *Spec) Field(name string) *Field {
 	return s.byName[name]
 }
 
-// SpecOf gives the field table of a kind, nil for none; images and users have
+// SpecOf returns the field table of a kind, nil for none; images and users have
 // one too.
 func SpecOf(k Kind) *Spec { return specs[k] }

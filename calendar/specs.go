@@ -13,12 +13,12 @@ var specs = [KindUser + 1]*Spec{
 	KindCategory:  newSpec(KindCategory, termFields(Field{Name: "parent", Form: FormParent, Empty: EmptyClears})),
 	KindTag:       newSpec(KindTag, termFields()),
 	KindImage: newSpec(KindImage, []Field{
-		kept("url", TypeString),
-		kept("extension", TypeString),
+		internalField("url", TypeString),
+		internalField("extension", TypeString),
 	}),
 	KindUser: newSpec(KindUser, []Field{
-		kept("name", TypeString),
-		kept("role", TypeString),
+		internalField("name", TypeString),
+		internalField("role", TypeString),
 	}),
 }
 
@@ -42,7 +42,7 @@ const (
 
 func newSpec(k Kind, fields []Field) *Spec {
 	if k.IsPost() || k.IsTerm() {
-		fields = append(fields, kept("imports", TypeStrings))
+		fields = append(fields, internalField("imports", TypeStrings))
 	}
 	s := &Spec{Kind: k, Fields: fields, byName: make(map[string]*Field, len(fields))}
 	for i := range fields {
@@ -60,23 +60,23 @@ func newSpec(k Kind, fields []Field) *Spec {
 	return s
 }
 
-// kept is a row that is kept but cannot be sent, and never shown.
-func kept(name string, t Type) Field { return Field{Name: name, Stored: t} }
+// internalField is a row that is stored but cannot be sent, and never shown.
+func internalField(name string, t Type) Field { return Field{Name: name, Stored: t} }
 
-// computed is a time that is kept and shown, but cannot be sent.
-func computed(name string, s Shown) Field {
+// computedTime is a time that is stored and shown, but cannot be sent.
+func computedTime(name string, s Shown) Field {
 	return Field{Name: name, Stored: TypeWall, Shown: s, Stays: true}
 }
 
-// keptOfPosts are the kept rows that all posts have.
-func keptOfPosts() []Field {
+// internalPostFields are the rows of all posts that cannot be sent.
+func internalPostFields() []Field {
 	return []Field{
-		computed("modified", ShownWall),
-		computed("modified_utc", ShownWall),
-		kept("former_status", TypeString),
+		computedTime("modified", ShownWall),
+		computedTime("modified_utc", ShownWall),
+		internalField("former_status", TypeString),
 		// The slug before trashing, where "<slug>__trashed" was not free.
-		kept("former_slug", TypeString),
-		kept("image_url", TypeString),
+		internalField("former_slug", TypeString),
+		internalField("image_url", TypeString),
 	}
 }
 

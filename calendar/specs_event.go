@@ -38,9 +38,9 @@ func eventFields() []Field {
 		},
 		{Name: "event_status_reason", Form: FormDetail, Empty: EmptyClears, Extension: true, Max: maxEventStatusReason},
 		{Name: "post_parent", Form: FormParent, Empty: EmptyClears, Extension: true},
-		computed("utc_start_date", ShownMoment),
-		computed("utc_end_date", ShownMoment),
-	}, keptOfPosts(), []Field{kept("protected", TypeBool)})
+		computedTime("utc_start_date", ShownMoment),
+		computedTime("utc_end_date", ShownMoment),
+	}, internalPostFields(), []Field{internalField("protected", TypeBool)})
 }
 
 // imageField is the featured image of a post.

@@ -29,7 +29,7 @@ func venueFields() []Field {
 		{Name: "geo_lat", Form: FormLatitude, Empty: EmptyClears, Extension: true, Filled: true},
 		{Name: "geo_lng", Form: FormLongitude, Empty: EmptyClears, Extension: true, Filled: true},
 	}
-	return slices.Concat(fields, keptOfPosts())
+	return slices.Concat(fields, internalPostFields())
 }
 
 // organizerFields is the table of interface 3.3.1.
@@ -49,7 +49,7 @@ func organizerFields() []Field {
 		{Name: "excerpt", Form: FormHTML, Empty: EmptyClears, Extension: true, Filled: true},
 		{Name: "slug", Form: FormSlug, Empty: EmptyClears, Extension: true},
 	}
-	return slices.Concat(fields, keptOfPosts())
+	return slices.Concat(fields, internalPostFields())
 }
 
 // placeImageField is the featured image of a venue or an organizer.

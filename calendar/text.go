@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// isWebURL tells whether s is an absolute http or https URL with a host.
+// isWebURL reports whether s is an absolute http or https URL with a host.
 // International host names are allowed; white space is not, nor are the
 // characters < > " that no URL has.
 func isWebURL(s string) bool {
@@ -22,7 +22,7 @@ func isWebURL(s string) bool {
 	return u.Scheme == "http" || u.Scheme == "https" // Parse makes it lower case
 }
 
-// isEmail tells whether s is an e-mail address by interface 3.3.1: one @, a
+// isEmail reports whether s is an e-mail address by interface 3.3.1: one @, a
 // local part, a domain with a dot; no spaces, quotes or comments. International
 // domains are allowed.
 func isEmail(s string) bool {
@@ -43,7 +43,7 @@ func isEmail(s string) bool {
 	return true
 }
 
-// isLocalPart tells whether a character may stand before the @ without quotes
+// isLocalPart reports whether a character may stand before the @ without quotes
 // (RFC 5322 atext and the dot, RFC 6531 for the rest of Unicode).
 func isLocalPart(r rune) bool {
 	if r < 0x80 {

@@ -13,7 +13,7 @@ import (
 // (interface 2.3).
 func Trim(s string) string { return strings.TrimFunc(s, unicode.IsSpace) }
 
-// IsDigits tells whether s is ASCII digits only, at least one.
+// IsDigits reports whether s is ASCII digits only, at least one.
 func IsDigits(s string) bool {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
@@ -59,7 +59,7 @@ func ParseNearestInt(v any) (int64, bool) {
 	return n, ok
 }
 
-// wholeNumber reads a whole number; fits tells whether it is n, else n is the
+// wholeNumber reads a whole number; fits reports whether it is n, else n is the
 // nearest to it.
 func wholeNumber(v any) (n int64, fits, ok bool) {
 	s, _ := numeral(v)
@@ -97,7 +97,7 @@ func ParseNumber(v any) (float64, bool) {
 
 // ParseList reads a list (interface 2.2): the elements of an array, comma text
 // split; any other value is a list of one. Texts are trimmed, null and empty
-// ones skipped, equal ones kept once. Elements are string, json.Number, bool,
+// ones skipped, duplicates dropped. Elements are string, json.Number, bool,
 // []any or map[string]any; nil when there are none.
 func ParseList(v any) []any {
 	var in []any
@@ -189,7 +189,7 @@ func PlainReason(s string) string {
 }
 
 // IsDirection reports whether r turns the direction of the text around it: an embedding,
-// override or isolate. Texts of records hold none (interface 2.5); the marks U+200E,
+// override or isolate. Texts of records have none (interface 2.5); the marks U+200E,
 // U+200F and U+061C stay.
 func IsDirection(r rune) bool {
 	return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069

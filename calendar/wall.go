@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Wall is a wall clock: a date and time of day without an offset, kept as the
+// Wall is a wall clock: a date and time of day without an offset, stored as the
 // seconds that a UTC clock showing the same would have since 1970. UTC times of
 // records are Walls too. Range: years 0001–9999, or NoWall.
 type Wall int64
@@ -20,7 +20,7 @@ const WallLayout = "2006-01-02 15:04:05"
 
 const noWallText = "0000-00-00 00:00:00"
 
-// WallOf gives what a clock in t's location shows at t.
+// WallOf returns what a clock in t's location shows at t.
 func WallOf(t time.Time) Wall {
 	_, off := t.Zone()
 	return Wall(t.Unix() + int64(off))
@@ -39,10 +39,10 @@ func ParseWall(s string) (Wall, error) {
 	return Wall(t.Unix()), nil
 }
 
-// UTC gives the wall clock as a time in UTC, for its parts.
+// UTC returns the wall clock as a time in UTC, for its parts.
 func (w Wall) UTC() time.Time { return time.Unix(int64(w), 0).UTC() }
 
-// String gives YYYY-MM-DD HH:MM:SS.
+// String returns YYYY-MM-DD HH:MM:SS.
 func (w Wall) String() string {
 	if w == NoWall {
 		return noWallText

@@ -23,7 +23,7 @@ type Zone struct {
 	Location *time.Location
 }
 
-// Equal tells whether two zones are answered the same.
+// Equal reports whether two zones have the same name.
 func (z Zone) Equal(o Zone) bool { return z.Name == o.Name }
 
 // The offsets that a zone may have, in seconds east of UTC.
@@ -44,12 +44,12 @@ var zonesByName = func() map[string]func() (Zone, bool) {
 	return m
 }()
 
-// Named tells whether the zone has a name of the tz database other than UTC.
+// Named reports whether the zone has a name of the tz database other than UTC.
 func (z Zone) Named() bool {
 	return z.Location != nil && !strings.HasPrefix(z.Name, "UTC") && z.Name != "" && z.Name[0] != '+' && z.Name[0] != '-'
 }
 
-// Tells tells whether a wall clock in the zone tells a moment: the offset is one of whole
+// Tells reports whether a wall clock in the zone identifies a moment: the offset is one of whole
 // minutes, and the clock does not show the time for the second time.
 func (z Zone) Tells(w, utc Wall) bool {
 	return int64(w-utc)%60 == 0 && WallToInstant(w, z.Location).Unix() == int64(utc)
@@ -85,7 +85,7 @@ func zoneOffset(s string) (int, bool) {
 	return offset, minutes < 60 && offset >= minOffset && offset <= maxOffset
 }
 
-// Abbreviation gives timezone_abbr: the abbreviation valid at an instant, for
+// Abbreviation returns timezone_abbr: the abbreviation valid at an instant, for
 // offsets the name of the zone. Zones that the zone database gives no letters
 // have its sign and digits, "-03".
 func (z Zone) Abbreviation(at time.Time) string {

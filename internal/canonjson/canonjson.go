@@ -79,7 +79,7 @@ func AppendNumber(b []byte, v float64) ([]byte, error) {
 }
 
 // Reader reads JSON whose types are known beforehand. Strings without escapes are parts of
-// the text, so they keep it in memory. A copy of a Reader reads on from the same place.
+// the text, so they retain it. A copy of a Reader reads on from the same place.
 type Reader struct {
 	text string
 	i    int
@@ -323,7 +323,7 @@ func (r *Reader) list(begin, end byte, one func() error) error {
 }
 
 // Raw returns the text of one value of any type. It does not look into strings, which may
-// hold control characters, unknown escapes and invalid UTF-8.
+// contain control characters, unknown escapes and invalid UTF-8.
 func (r *Reader) Raw() (string, error) {
 	r.peek()
 	from := r.i
