@@ -49,3 +49,28 @@ func TestStoreAlone(t *testing.T) {
 	}
 	mustReadAll(t, s, src, 20, 60)
 }
+
+// sharing is a store that returns a list of its own.
+type sharing struct {
+	eventstore.Store
+	list []eventstore.Entry
+}
+
+func (s sharing) Read(context.Context, eventstore.Range) ([]eventstore.Entry, error) {
+	return s.list, nil
+}
+
+// TestListsOfTheStore: a source takes secrets from what it returns, not from the store.
+func TestListsOfTheStore(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	add(t, s, 1)
+	list, err := s.Read(t.Context(), eventstore.Range{Limit: 1})
+	check(t, err)
+	src := feed.NewSource(sharing{s, list}, nil, feed.SourceOptions{})
+	t.Cleanup(src.Close)
+	mustReadAll(t, s, src, 0, 1)
+	if list[0].Secret == nil {
+		t.Error("the list of the store was changed")
+	}
+}

@@ -23,8 +23,6 @@ import (
 // own.
 const (
 	reconnectWait = 250 * time.Millisecond
-	jitter        = 250 * time.Millisecond
-	jitterTLS     = 750 * time.Millisecond
 	pingEvery     = 2 * time.Second
 	pingsMissed   = 2
 	writeWait     = 5 * time.Second
@@ -91,7 +89,6 @@ func (o *ConnectOptions) options() []nats.Option {
 		nats.Name("daybook"),
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(reconnectWait),
-		nats.ReconnectJitter(jitter, jitterTLS),
 		nats.PingInterval(pingEvery),
 		nats.MaxPingsOutstanding(pingsMissed),
 		nats.FlusherTimeout(writeWait),

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -138,8 +139,13 @@ func (s *Source) next(ctx context.Context, limit int) (b batch, err error) {
 			return b, nil
 		}
 	}
-	if err != nil {
-		s.fallBack(ctx, err)
+	if err != nil { // the store is read for a while
+		s.Close()
+		s.again = time.Now().Add(s.o.Recheck)
+		if text := err.Error(); ctx.Err() == nil && text != s.stats.Error {
+			s.stats.Error = text
+			s.o.Log.InfoContext(ctx, "feed not readable, reading from the event store", "error", err)
+		}
 	}
 	b = batch{}
 	b.entries, err = s.store.Read(ctx, eventstore.Range{After: uint64(s.at.Position), Limit: limit})
@@ -150,20 +156,11 @@ func (s *Source) next(ctx context.Context, limit int) (b batch, err error) {
 		return b, s.wait(ctx)
 	}
 	s.stats.FromStore += uint64(len(b.entries))
+	b.entries = slices.Clone(b.entries) // those of the store are shared
 	for i := range b.entries {
 		strip(&b.entries[i])
 	}
 	return b, s.prove(ctx, &b)
-}
-
-// fallBack makes the source read from the store for a while.
-func (s *Source) fallBack(ctx context.Context, why error) {
-	s.Close()
-	s.again = time.Now().Add(s.o.Recheck)
-	if text := why.Error(); ctx.Err() == nil && text != s.stats.Error {
-		s.stats.Error = text
-		s.o.Log.InfoContext(ctx, "feed not readable, reading from the event store", "error", why)
-	}
 }
 
 // ahead is the pause before a store is read again that has a head and not yet its entries.
@@ -244,7 +241,11 @@ func (s *Source) messages(ctx context.Context, limit int) (b batch, err error) {
 			break
 		}
 		if errors.Is(err, context.DeadlineExceeded) {
-			return b, s.silent(ctx)
+			h, err := s.store.Head(ctx, eventstore.Point{})
+			if err == nil && h.Position > s.at.Position {
+				err = errors.New("stream is behind")
+			}
+			return b, err
 		}
 		if err != nil {
 			return b, err
@@ -273,15 +274,6 @@ func (s *Source) messages(ctx context.Context, limit int) (b batch, err error) {
 		}
 	}
 	return b, nil
-}
-
-// silent returns an error when the store has entries that did not come.
-func (s *Source) silent(ctx context.Context) error {
-	h, err := s.store.Head(ctx, eventstore.Point{})
-	if err == nil && h.Position > s.at.Position {
-		err = errors.New("stream is behind")
-	}
-	return err
 }
 
 // pageCommits is how many commits are asked for at once: they come with their leaves.

@@ -119,14 +119,6 @@ func foreign(info *jetstream.StreamInfo, newest *jetstream.RawStreamMsg, origin 
 	if have == origin || have == "" && newest.Sequence == 0 {
 		return nil
 	}
-	return fmt.Errorf("the stream is that of another event store: %s was made from %s, this event store is %s. Give each installation its own feed prefix (--feed-prefix), or delete the stream if nobody needs it any more (nats stream rm %[1]s)",
-		info.Config.Name, brief(have), brief(origin))
-}
-
-// brief gives the beginning of an origin, for people.
-func brief(origin string) string {
-	if origin == "" {
-		return "something else"
-	}
-	return origin[:min(len(origin), 12)]
+	return fmt.Errorf("the stream is that of another event store: %s was made from %.14s, this event store is %.14s. Give each installation its own feed prefix (--feed-prefix), or delete the stream if nobody needs it any more (nats stream rm %[1]s)",
+		info.Config.Name, cmp.Or(have, "something else"), origin)
 }
