@@ -45,12 +45,11 @@ type Source struct {
 	js    jetstream.JetStream // nil: the store alone
 	o     SourceOptions
 
-	at     eventstore.Mark           // of the last entry that was read
-	epoch  uint64                    // of the history in which the store had it; 0: not looked for
-	origin string                    // of the store, when it is live
-	live   jetstream.MessagesContext // nil: reads from the store
-	again  time.Time                 // when to look at the stream again
-	stats  SourceStats
+	at    eventstore.Mark           // of the last entry that was read
+	epoch uint64                    // of the history in which the store had it; 0: not looked for
+	live  jetstream.MessagesContext // nil: reads from the store
+	again time.Time                 // when to look at the stream again
+	stats SourceStats
 }
 
 // NewSource returns a source, of the store alone when js is nil. It starts nothing; Close
@@ -212,8 +211,8 @@ func (s *Source) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	next, info := uint64(s.at.Position)+1, stream.CachedInfo()
-	if info.State.FirstSeq > next || info.State.LastSeq < next-1 {
+	next, has := uint64(s.at.Position)+1, stream.CachedInfo().State
+	if has.FirstSeq > next || has.LastSeq < next-1 {
 		return errors.New("stream does not have what is next")
 	}
 	consumer, err := stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
@@ -223,14 +222,14 @@ func (s *Source) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.origin, s.stats.Error = info.Config.Metadata[MetaOrigin], ""
+	s.stats.Error = ""
 	s.live, err = consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(pullMessages, pullBytes), jetstream.PullHeartbeat(heartbeat))
 	return err
 }
 
 // messages returns what the consumer has, waiting for the first; none when there was
 // nothing for a while. Any surprise is an error: silence although the store has more, a
-// gap, and a message that is damaged, shortened or of another store.
+// gap, and a message that is damaged or shortened.
 func (s *Source) messages(ctx context.Context, limit int) (b batch, err error) {
 	within, cancel := context.WithTimeout(ctx, s.o.Stall)
 	defer cancel()
@@ -255,16 +254,13 @@ func (s *Source) messages(ctx context.Context, limit int) (b batch, err error) {
 		if err == nil && meta.Sequence.Stream < uint64(want) {
 			continue
 		}
-		h := m.Headers()
-		e, whole, decodeErr := Decode(h, m.Data())
-		mark, marked := markOf(h, want)
-		switch err = errors.Join(err, decodeErr); {
-		case err == nil && whole && marked && e.Position == want && meta.Sequence.Stream == uint64(want) && h.Get(HeaderOrigin) == s.origin:
-		case len(b.entries) > 0:
-			s.Close() // the next consumer begins with it
-			return b, nil
-		default:
-			return b, fmt.Errorf("the stream does not have the whole entry %d next: %w", want, err)
+		e, whole, decodeErr := Decode(m.Headers(), m.Data())
+		mark, marked := markOf(m.Headers(), want)
+		if err = errors.Join(err, decodeErr); err == nil && !(whole && marked && e.Position == want) {
+			err = fmt.Errorf("stream does not have the whole entry %d next", want)
+		}
+		if err != nil {
+			return b, err
 		}
 		b.entries, b.hashes = append(b.entries, e), append(b.hashes, mark.Hash)
 		size += len(e.Fields) + len(e.State)
