@@ -24,10 +24,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"daybook/calendar"
-	"daybook/eventstore"
 	"daybook/eventstore/feed"
-	"daybook/eventstore/memstore"
-	"daybook/eventstore/port"
+	memstore "daybook/eventstore/memstore2"
+	eventstore "daybook/eventstore/port"
 	"daybook/eventstore/postgres"
 	"daybook/internal/testkit/engines"
 	"daybook/internal/testkit/world"
@@ -93,7 +92,7 @@ func feeds(t *testing.T, url string) {
 	if res[0].Err != nil {
 		t.Fatal(res[0].Err)
 	}
-	relay := feed.NewRelay(port.Adapt(store), js, feed.RelayOptions{})
+	relay := feed.NewRelay(store, js, feed.RelayOptions{})
 	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	relayed := make(chan error, 1)
 	go func() { relayed <- relay.Run(ctx) }()

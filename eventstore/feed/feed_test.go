@@ -282,7 +282,7 @@ func TestEndings(t *testing.T) {
 
 	closed := newStore(t)
 	r := relay(t, closed, e.JetStream(), feed.RelayOptions{})
-	check(t, closed.old.Close())
+	check(t, closed.Close())
 	if err := r.Run(within(t)); !errors.Is(err, eventstore.ErrClosed) {
 		t.Errorf("relay of a closed store: got %v, want ErrClosed", err)
 	}

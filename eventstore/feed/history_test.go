@@ -33,7 +33,7 @@ func (s unaware) Head(ctx context.Context, p eventstore.Point) (eventstore.Head,
 // lose makes a store lose all after a position and have others up to a head.
 func lose(t *testing.T, s *store, after, head calendar.Position) {
 	t.Helper()
-	s.old.Rewind(after)
+	s.Rewind(after)
 	for at := after; at < head; {
 		at = addOne(t, s, 9)
 	}

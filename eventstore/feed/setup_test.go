@@ -19,7 +19,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore/feed"
-	"daybook/eventstore/memstore"
+	memstore "daybook/eventstore/memstore2"
 	eventstore "daybook/eventstore/port"
 )
 
@@ -40,17 +40,13 @@ func within(t *testing.T) context.Context {
 }
 
 // store is an event store in memory.
-type store struct {
-	eventstore.Store
-
-	old *memstore.Store
-}
+type store = memstore.Store
 
 func newStore(t *testing.T) *store {
 	t.Helper()
-	old := memstore.New()
-	t.Cleanup(func() { _ = old.Close() })
-	return &store{eventstore.Adapt(old), old}
+	s := memstore.New()
+	t.Cleanup(func() { _ = s.Close() })
+	return s
 }
 
 // embedded returns the JetStream of a server of this process.

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"daybook/calendar"
-	"daybook/eventstore/memstore"
+	memstore "daybook/eventstore/memstore2"
 	eventstore "daybook/eventstore/port"
 	"daybook/eventstore/port/storetest"
 )
@@ -67,7 +67,7 @@ type source struct {
 
 func newSource(t *testing.T) *source {
 	t.Helper()
-	return &source{T: t, Store: eventstore.Adapt(memstore.New()), now: time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC), tags: map[calendar.ID]*calendar.Record{}}
+	return &source{T: t, Store: memstore.New(), now: time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC), tags: map[calendar.ID]*calendar.Record{}}
 }
 
 func (s *source) tag(id calendar.ID, slug string, after time.Duration, secret []byte) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"daybook/calendar"
-	"daybook/eventstore/memstore"
+	memstore "daybook/eventstore/memstore2"
 	eventstore "daybook/eventstore/port"
 	"daybook/eventstore/port/storetest"
 	"daybook/eventstore/verify"
@@ -16,7 +16,7 @@ import (
 // erasedLog is a log of two tags: 1 at 1, 2 and erased at 4, 2 at 3 and 5.
 func erasedLog(t *testing.T) []verify.Entry {
 	t.Helper()
-	s := eventstore.Adapt(memstore.New())
+	s := memstore.New()
 	first, r := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
 	second, r := storetest.Draft(t, r, tag(1, calendar.Updated), moment)
 	second.Secret = []byte("secret")

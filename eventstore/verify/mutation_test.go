@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore/memstore"
+	memstore "daybook/eventstore/memstore2"
 	eventstore "daybook/eventstore/port"
 	"daybook/eventstore/port/storetest"
 	"daybook/eventstore/verify"
@@ -233,7 +233,7 @@ func TestMutations(t *testing.T) {
 // mutable is a store with a log of some records, one of which is erased.
 func mutable(t *testing.T) eventstore.Store {
 	t.Helper()
-	s := eventstore.Adapt(memstore.New())
+	s := memstore.New()
 	var live []*calendar.Record
 	for n := range 30 {
 		at := moment.Add(time.Duration(n) * time.Second)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore/memstore"
+	memstore "daybook/eventstore/memstore2"
 	eventstore "daybook/eventstore/port"
 	"daybook/eventstore/port/storetest"
 	"daybook/eventstore/verify"
@@ -93,7 +93,7 @@ func (s early) Commits(ctx context.Context, from calendar.Position, limit int) (
 // have erased an erasure.
 func TestVerifyBehindTheHead(t *testing.T) {
 	t.Parallel()
-	written, erased := eventstore.Adapt(memstore.New()), eventstore.Adapt(memstore.New())
+	written, erased := memstore.New(), memstore.New()
 	d, r := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
 	write(t, written, d)
 	write(t, erased, d)
@@ -149,7 +149,7 @@ func (s strange) Find(ctx context.Context, l eventstore.Lookup) (eventstore.Foun
 // holds.
 func TestVerifyPresentStates(t *testing.T) {
 	t.Parallel()
-	s := eventstore.Adapt(memstore.New())
+	s := memstore.New()
 	for id := calendar.ID(1); id < 3; id++ {
 		c := tag(id, calendar.Created)
 		c.Fields["name"] = calendar.Text{calendar.LangEN: "Jazz"}
@@ -184,7 +184,7 @@ func TestVerifyPresentStates(t *testing.T) {
 func TestVerifyManyRecords(t *testing.T) {
 	t.Parallel()
 	const n = 12_000
-	s := eventstore.Adapt(memstore.New())
+	s := memstore.New()
 	records := make([]*calendar.Record, n)
 	for round, name := range []string{calendar.Created, calendar.Updated} {
 		var drafts []eventstore.Draft
@@ -241,7 +241,7 @@ func TestVerifyFindsWrongFolds(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := eventstore.Adapt(memstore.New())
+			s := memstore.New()
 			d, r := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
 			write(t, s, d)
 			d, _ = storetest.Draft(t, r, tag(1, calendar.Updated), moment)
@@ -303,7 +303,7 @@ func TestVerifyWhileOthersWrite(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			d, r := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
-			s := &later{Store: eventstore.Adapt(memstore.New()), t: t, last: r, spy: tt.spy}
+			s := &later{Store: memstore.New(), t: t, last: r, spy: tt.spy}
 			write(t, s, d)
 			n, err := verified(t, s, nil)
 			if tt.bad && !errors.Is(err, eventstore.ErrDamaged) || !tt.bad && (err != nil || n != 1) {

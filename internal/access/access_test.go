@@ -15,9 +15,9 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
-	"daybook/eventstore"
-	"daybook/eventstore/memstore"
-	"daybook/eventstore/port"
+	memstore "daybook/eventstore/memstore2"
+	eventstore "daybook/eventstore/port"
+	"daybook/eventstore/verify"
 	"daybook/internal/access"
 )
 
@@ -27,7 +27,7 @@ func setup(t *testing.T) (*access.Users, *memstore.Store) {
 	t.Helper()
 	store := memstore.New()
 	t.Cleanup(func() { _ = store.Close() })
-	u := access.New(port.Adapt(store))
+	u := access.New(store)
 	u.Now = func() time.Time { return time.Date(2026, 5, 1, 9, 30, 0, 5_999, time.UTC) }
 	return u, store
 }
@@ -113,7 +113,7 @@ func TestTokensEndAtOnce(t *testing.T) {
 	u, store := setup(t)
 	_, token := add(t, u, "ann", calendar.Author)
 	// Another process changes the user.
-	other := access.New(port.Adapt(store))
+	other := access.New(store)
 	if _, err := u.Authenticate(t.Context(), "Bearer "+token); err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestActsAreInTheLog(t *testing.T) {
 	if _, err := u.Revoke(t.Context(), "ann", 0); err != nil {
 		t.Fatal(err)
 	}
-	entries, err := store.History(t.Context(), ann.ID, 0, 10)
+	entries, err := store.Read(t.Context(), eventstore.Range{Record: ann.ID, Limit: 10})
 	must(t, err)
 	type act struct {
 		Change, Reason string
@@ -177,7 +177,7 @@ func TestActsAreInTheLog(t *testing.T) {
 	if !slices.Equal(entries[0].Secret, sum[:]) {
 		t.Error("the secret is not the SHA-256 of the token")
 	}
-	if f, err := eventstore.Verify(t.Context(), store, nil); err != nil || f.Err() != nil || f.Entries != 4 {
+	if f, err := verify.Store(t.Context(), store, nil); err != nil || f.Err() != nil || f.Entries != 4 {
 		t.Errorf("Verify: %+v, %v", f, err)
 	}
 }
@@ -256,7 +256,7 @@ func TestEnsureAdministrator(t *testing.T) {
 	for i := range tokens {
 		wg.Go(func() {
 			var err error
-			if _, tokens[i], err = access.New(port.Adapt(store)).EnsureAdministrator(t.Context()); err != nil {
+			if _, tokens[i], err = access.New(store).EnsureAdministrator(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})
@@ -317,13 +317,13 @@ func TestActsAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	u, store := setup(t)
 	add(t, u, "ann", calendar.Author)
-	slow := access.New(port.Adapt(&racing{Store: store, other: u, left: 3}))
+	slow := access.New(&racing{Store: store, other: u, left: 3})
 	_, token, err := slow.NewToken(t.Context(), "ann", 0)
 	must(t, err)
 	if _, err := u.Authenticate(t.Context(), "Bearer "+token); err != nil {
 		t.Errorf("the last token: %v", err)
 	}
-	hopeless := access.New(port.Adapt(&racing{Store: store, other: u, left: 1000}))
+	hopeless := access.New(&racing{Store: store, other: u, left: 1000})
 	if _, _, err := hopeless.NewToken(t.Context(), "ann", 0); !errors.Is(err, eventstore.ErrConflict) {
 		t.Errorf("an act that always loses: %v", err)
 	}
@@ -334,7 +334,7 @@ func TestActsAtTheSameTime(t *testing.T) {
 func TestAfterAFailover(t *testing.T) {
 	t.Parallel()
 	store := memstore.New()
-	users := access.New(port.Adapt(store))
+	users := access.New(store)
 	if _, _, err := users.Add(t.Context(), "kept", calendar.Editor, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -345,7 +345,7 @@ func TestAfterAFailover(t *testing.T) {
 		t.Fatal(err)
 	}
 	store.Rewind(1)
-	if _, _, err := access.New(port.Adapt(givenAgain{store, gone.ID})).Add(t.Context(), "other", calendar.Administrator, 0); err != nil {
+	if _, _, err := access.New(givenAgain{store, gone.ID}).Add(t.Context(), "other", calendar.Administrator, 0); err != nil {
 		t.Fatal(err)
 	}
 	if c, err := bearer(lost); err == nil {
@@ -363,7 +363,7 @@ func TestAfterAFailover(t *testing.T) {
 
 // givenAgain is a store that gives one id.
 type givenAgain struct {
-	port.Adapted
+	eventstore.Store
 
 	id calendar.ID
 }

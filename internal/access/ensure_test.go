@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"daybook/calendar"
+	eventstore "daybook/eventstore/port"
 	"daybook/internal/access"
 )
 
@@ -17,7 +18,7 @@ func TestEnsure(t *testing.T) {
 	if err != nil || again != made || made.Role != calendar.Editor {
 		t.Errorf("second call gives %+v, %v; the first gave %+v", again, err, made)
 	}
-	history, err := store.History(t.Context(), made.ID, 0, 10)
+	history, err := store.Read(t.Context(), eventstore.Range{Record: made.ID, Limit: 10})
 	if err != nil || len(history) != 1 || history[0].Actor != 7 || history[0].Secret != nil {
 		t.Errorf("history %+v, %v", history, err)
 	}

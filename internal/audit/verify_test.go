@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"daybook/calendar"
-	"daybook/eventstore/memstore"
+	memstore "daybook/eventstore/memstore2"
 	eventstore "daybook/eventstore/port"
 	"daybook/eventstore/verify"
 	"daybook/internal/audit"
@@ -41,7 +41,7 @@ func newSignedLog(t *testing.T) *signedLog {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &signedLog{T: t, w: w, store: eventstore.Adapt(store), key: key, signer: signer}
+	l := &signedLog{T: t, w: w, store: store, key: key, signer: signer}
 	l.write(8)
 	l.early = l.sign()
 	l.write(8)

@@ -204,7 +204,7 @@ func (c *cached) bare() http.Handler {
 		c.t.Fatal(err)
 	}
 	h, err := httpapi.New(
-		httpapi.Deps{Commands: c.w.Commands, Queries: queries, History: history.New(c.w.Events, c.w.Clock.Now), Past: c.w.Past, Records: c.w.Records, Users: c.w.Users, Proofs: c.w.Proofs},
+		httpapi.Deps{Commands: c.w.Commands, Queries: queries, History: history.New(c.w.Store, c.w.Clock.Now), Past: c.w.Past, Records: c.w.Records, Users: c.w.Users, Proofs: c.w.Proofs},
 		httpapi.Options{BaseURL: world.Base, Site: site, Now: c.w.Clock.Now, AnswerBytes: -1, FragmentBytes: -1},
 	)
 	if err != nil {

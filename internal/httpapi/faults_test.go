@@ -17,9 +17,8 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
-	"daybook/eventstore"
-	"daybook/eventstore/memstore"
-	"daybook/eventstore/port"
+	memstore "daybook/eventstore/memstore2"
+	eventstore "daybook/eventstore/port"
 	"daybook/internal/history"
 	"daybook/internal/proof"
 	"daybook/query"
@@ -46,10 +45,10 @@ func fakeAPI(t *testing.T, d Deps, o Options) (http.Handler, *bytes.Buffer) {
 		d.Users = fakeUsers{caller: calendar.Caller{ID: 7, Role: calendar.Editor}}
 	}
 	if d.History == nil {
-		d.History = history.New(port.Adapt(memstore.New()), time.Now)
+		d.History = history.New(memstore.New(), time.Now)
 	}
 	if d.Proofs == nil {
-		d.Proofs = proof.NewLog(port.Adapt(memstore.New()))
+		d.Proofs = proof.NewLog(memstore.New())
 	}
 	log := &bytes.Buffer{}
 	if o.Log == nil {

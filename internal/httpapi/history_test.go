@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"daybook/calendar"
-	"daybook/eventstore"
-	"daybook/eventstore/memstore"
+	memstore "daybook/eventstore/memstore2"
+	eventstore "daybook/eventstore/port"
 	"daybook/internal/testkit/world"
 )
 

@@ -29,7 +29,7 @@ func (asSent) Name(s string) string { return calendar.Trim(s) }
 func TestStoredNamesAreFound(t *testing.T) {
 	t.Parallel()
 	w, editor, nobody := newWorld(t)
-	old, err := command.New(w.Events, &calendar.Rules{Site: time.UTC, Clean: asSent{htmltext.New()}}, world.PlainHasher{}, command.Options{Now: w.Clock.Now})
+	old, err := command.New(w.Store, &calendar.Rules{Site: time.UTC, Clean: asSent{htmltext.New()}}, world.PlainHasher{}, command.Options{Now: w.Clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

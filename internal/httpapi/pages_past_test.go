@@ -12,9 +12,8 @@ import (
 	"golang.org/x/net/html"
 
 	"daybook/calendar"
-	"daybook/eventstore"
-	"daybook/eventstore/memstore"
-	"daybook/eventstore/port"
+	memstore "daybook/eventstore/memstore2"
+	eventstore "daybook/eventstore/port"
 	"daybook/eventstore/storetest"
 	"daybook/internal/pages"
 	"daybook/internal/testkit/world"
@@ -135,21 +134,23 @@ func TestPagesOfLongHistories(t *testing.T) {
 
 // countsHistory counts the entries that histories are read of.
 type countsHistory struct {
-	port.Adapted
+	eventstore.Store
 
 	read atomic.Int64
 }
 
-func (c *countsHistory) History(ctx context.Context, id calendar.ID, after int64, limit int) ([]eventstore.Entry, error) {
-	entries, err := c.Adapted.History(ctx, id, after, limit)
-	c.read.Add(int64(len(entries)))
+func (c *countsHistory) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+	entries, err := c.Store.Read(ctx, r)
+	if r.Record != 0 {
+		c.read.Add(int64(len(entries)))
+	}
 	return entries, err
 }
 
 // A page of a long history reads what it shows, and little more.
 func TestPagesOfLongHistoriesReadLittle(t *testing.T) {
 	t.Parallel()
-	store := &countsHistory{Adapted: memstore.New()}
+	store := &countsHistory{Store: memstore.New()}
 	w := pagesWorld(t, world.Options{Store: store})
 	event := w.As(calendar.Editor).Event("Quay", nil)
 	states, err := w.Store.Load(t.Context(), event.ID())
@@ -220,7 +221,7 @@ func TestProofsOfHistories(t *testing.T) {
 		}
 		return hrefs
 	}
-	head, err := w.Store.Head(t.Context())
+	head, err := w.Store.Head(t.Context(), eventstore.Point{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,13 +230,13 @@ func TestProofsOfHistories(t *testing.T) {
 		r := page(w, "/fr/event/quay/history/").Want(200)
 		lacks(t, r, "data-proof", `id="checkpoint"`)
 	}
-	note := eventstore.Checkpoint{Size: head, Origin: "calendar.example.org", Note: []byte("note\n"), Time: w.Clock.Now()}
-	if err := w.Store.PutCheckpoint(t.Context(), note); err != nil {
+	note := eventstore.Checkpoint{Size: head.Position, Origin: "calendar.example.org", Note: []byte("note\n"), Time: w.Clock.Now()}
+	if err := w.Store.Append(t.Context(), []eventstore.Append{{Checkpoint: &note}})[0].Err; err != nil {
 		t.Fatal(err)
 	}
 	r := page(w, "/fr/event/quay/history/").Want(200)
 	proofs := of(r, "data-proof")
-	if want := fmt.Sprintf("/fr/api/calendar/events/v1/proof/inclusion?position=%d", head); !slices.Equal(proofs, []string{want}) {
+	if want := fmt.Sprintf("/fr/api/calendar/events/v1/proof/inclusion?position=%d", head.Position); !slices.Equal(proofs, []string{want}) {
 		t.Errorf("proofs %v, want %s", proofs, want)
 	}
 	has(t, r, `<section id="checkpoint"`, `href="/fr/docs/#routes-history"`, `href="/fr/api/calendar/events/v1/checkpoint"`)

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"daybook/eventstore/memstore"
-	"daybook/eventstore/port"
+	memstore "daybook/eventstore/memstore2"
 	"daybook/internal/history"
 	"daybook/internal/proof"
 )
@@ -112,7 +111,7 @@ func TestNewRefuses(t *testing.T) {
 		"namespace":           {Namespaces: []string{"../x"}},
 		"total header":        {TotalHeaders: [][2]string{{"X Bad", "X-Good"}}},
 	} {
-		if _, err := New(Deps{Commands: fakeCommands{}, Queries: fakeQueries{}, History: history.New(nil, nil), Past: fakePast{}, Records: fakeRecords{}, Users: fakeUsers{}, Proofs: proof.NewLog(port.Adapt(memstore.New()))}, o); err == nil {
+		if _, err := New(Deps{Commands: fakeCommands{}, Queries: fakeQueries{}, History: history.New(nil, nil), Past: fakePast{}, Records: fakeRecords{}, Users: fakeUsers{}, Proofs: proof.NewLog(memstore.New())}, o); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

@@ -19,9 +19,8 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore"
-	"daybook/eventstore/memstore"
-	"daybook/eventstore/port"
+	memstore "daybook/eventstore/memstore2"
+	eventstore "daybook/eventstore/port"
 	"daybook/internal/httpapi"
 	"daybook/internal/testkit/world"
 )
@@ -423,20 +422,20 @@ func TestStreamSkipsMuch(t *testing.T) {
 
 // readsCounted counts what is read of the log.
 type readsCounted struct {
-	port.Adapted
+	eventstore.Store
 	reads atomic.Int64
 }
 
-func (s *readsCounted) ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+func (s *readsCounted) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
 	s.reads.Add(1)
-	return s.Adapted.ReadAll(ctx, after, limit)
+	return s.Store.Read(ctx, r)
 }
 
 // What many streams tell is read once for all of them; one that comes later is told what
 // it may know then.
 func TestStreamsTellTogether(t *testing.T) {
 	t.Parallel()
-	store := &readsCounted{Adapted: memstore.New()}
+	store := &readsCounted{Store: memstore.New()}
 	w := world.New(t, world.Options{Store: store, HTTP: httpapi.Options{StreamBeat: time.Hour, StreamsOfOne: 30}})
 	server := serve(t, w)
 	editor := w.As(calendar.Editor)
@@ -485,26 +484,26 @@ func TestStreamsTellTogether(t *testing.T) {
 // companions counts who reads the beginning of the log at once; each waits a moment for
 // others.
 type companions struct {
-	port.Adapted
+	eventstore.Store
 	here, most atomic.Int32
 }
 
-func (s *companions) ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
-	if after == 0 {
+func (s *companions) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+	if r.Record == 0 && r.After == 0 {
 		if n := s.here.Add(1); n > s.most.Load() {
 			s.most.Store(n)
 		}
 		defer s.here.Add(-1)
 		<-time.After(100 * time.Millisecond)
 	}
-	return s.Adapted.ReadAll(ctx, after, limit)
+	return s.Store.Read(ctx, r)
 }
 
 // Streams of one client that are behind, and its pages, read one after the other where the
 // work is done in the process: it leaves a processor to others.
 func TestStreamsOfOneClientTakeTurns(t *testing.T) {
 	t.Parallel()
-	store := &companions{Adapted: memstore.New()}
+	store := &companions{Store: memstore.New()}
 	w := world.New(t, world.Options{Store: store, HTTP: httpapi.Options{MakeAtOnce: 1}})
 	server := serve(t, w)
 	w.As(calendar.Editor).Event("First", nil)

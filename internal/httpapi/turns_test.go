@@ -11,16 +11,15 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore"
-	"daybook/eventstore/memstore"
-	"daybook/eventstore/port"
+	memstore "daybook/eventstore/memstore2"
+	eventstore "daybook/eventstore/port"
 	"daybook/internal/history"
 )
 
 // slowLog is a store whose log takes a moment to read; it notes when a read from its
 // beginning begins.
 type slowLog struct {
-	port.Adapted
+	eventstore.Store
 	from time.Time
 	mu   sync.Mutex
 	at   []time.Duration
@@ -28,14 +27,14 @@ type slowLog struct {
 
 const slowRead = 20 * time.Millisecond
 
-func (s *slowLog) ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
-	if after == 0 {
+func (s *slowLog) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+	if r.Record == 0 && r.After == 0 {
 		s.mu.Lock()
 		s.at = append(s.at, time.Since(s.from))
 		s.mu.Unlock()
 	}
 	<-time.After(slowRead)
-	return s.Adapted.ReadAll(ctx, after, limit)
+	return s.Store.Read(ctx, r)
 }
 
 // TestWorkOfOneClientRests: while requests of one client wait for their turn, that which
@@ -69,8 +68,8 @@ func TestWorkOfOneClientRests(t *testing.T) {
 					if res := kept.Append(t.Context(), []eventstore.Append{{Drafts: []eventstore.Draft{d}, Time: time.Now()}}); res[0].Err != nil {
 						t.Fatal(res[0].Err)
 					}
-					store := &slowLog{Adapted: kept, from: time.Now()}
-					h, _ := fakeAPI(t, Deps{History: history.New(port.Adapt(store), time.Now)}, Options{MakeAtOnce: 1})
+					store := &slowLog{Store: kept, from: time.Now()}
+					h, _ := fakeAPI(t, Deps{History: history.New(store, time.Now)}, Options{MakeAtOnce: 1})
 					ctx, leave := context.WithTimeout(t.Context(), time.Second)
 					defer leave()
 					var all sync.WaitGroup

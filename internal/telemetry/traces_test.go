@@ -23,6 +23,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/memstore"
+	"daybook/eventstore/port"
 	"daybook/internal/httpapi"
 	"daybook/internal/testkit/world"
 )
@@ -54,7 +55,9 @@ func TestRequestSpans(t *testing.T) {
 	t.Parallel()
 	traces, spans := inMemory(t, 1)
 	h := NewHooks(nil, traces, nil)
-	w := world.New(t, world.Options{Unchecked: true, Store: h.Store(memstore.New()), HTTP: httpapi.Options{Observe: h.Answers, Trace: h.Requests}})
+	memory := memstore.New()
+	t.Cleanup(func() { _ = memory.Close() })
+	w := world.New(t, world.Options{Unchecked: true, Store: port.Adapt(h.Store(memory)), HTTP: httpapi.Options{Observe: h.Answers, Trace: h.Requests}})
 	editor := w.As(calendar.Editor)
 	spans.Reset()
 	const parent = "4bf92f3577b34da6a3ce929d0e0e4736"

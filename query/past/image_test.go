@@ -11,9 +11,8 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore"
-	"daybook/eventstore/memstore"
-	"daybook/eventstore/port"
+	memstore "daybook/eventstore/memstore2"
+	eventstore "daybook/eventstore/port"
 	"daybook/internal/history"
 	"daybook/internal/testkit/world"
 	"daybook/query/past"
@@ -23,9 +22,9 @@ import (
 const patience = time.Minute
 
 // watched is a store whose fillings can be held back, and whose epoch changes when a test
-// says so. Reading a whole log begins with ReadAll after 0.
+// says so. Reading a whole log begins with Read after 0.
 type watched struct {
-	port.Adapted
+	eventstore.Store
 	hold     sync.RWMutex // held: no filling goes on
 	epochs   atomic.Uint64
 	heads    atomic.Int64 // times that Head was asked for
@@ -33,8 +32,8 @@ type watched struct {
 	together atomic.Int32 // most fillings at once
 }
 
-func (s *watched) ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
-	if after == 0 && limit > 1 { // the present is read from the head on
+func (s *watched) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+	if r.Record == 0 && r.After == 0 && r.Limit > 1 { // the present is read from the head on
 		if n := s.reading.Add(1); n > s.together.Load() {
 			s.together.Store(n)
 		}
@@ -42,15 +41,19 @@ func (s *watched) ReadAll(ctx context.Context, after calendar.Position, limit in
 		s.hold.RLock()
 		defer s.hold.RUnlock()
 	}
-	return s.Adapted.ReadAll(ctx, after, limit)
+	return s.Store.Read(ctx, r)
 }
 
-func (s *watched) Head(ctx context.Context) (calendar.Position, error) {
+func (s *watched) Head(ctx context.Context, p eventstore.Point) (eventstore.Head, error) {
 	s.heads.Add(1)
-	return s.Adapted.Head(ctx)
+	return s.Store.Head(ctx, p)
 }
 
-func (s *watched) Epoch() uint64 { return s.Adapted.Epoch() + s.epochs.Load() }
+func (s *watched) Epoch() eventstore.Epoch {
+	e := s.Store.Epoch()
+	e.History += s.epochs.Load()
+	return e
+}
 
 // images is a World with four venues, at the positions from first on.
 type images struct {
@@ -62,7 +65,7 @@ type images struct {
 
 func setup(t *testing.T, o past.Options) *images {
 	t.Helper()
-	s := &watched{Adapted: memstore.New()}
+	s := &watched{Store: memstore.New()}
 	w := world.New(t, world.Options{Store: s, Past: o})
 	admin := w.As(calendar.Administrator)
 	first := w.Head() + 1

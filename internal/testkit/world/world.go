@@ -19,9 +19,8 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
-	"daybook/eventstore"
-	"daybook/eventstore/memstore"
-	"daybook/eventstore/port"
+	memstore "daybook/eventstore/memstore2"
+	eventstore "daybook/eventstore/port"
 	"daybook/internal/access"
 	"daybook/internal/history"
 	"daybook/internal/htmltext"
@@ -56,10 +55,10 @@ type Options struct {
 	// Wait is the longest wait for a position; 0: 20 ms.
 	Wait time.Duration
 
-	QueryBudget int             // of query.Options
-	Store       port.Adapted    // nil: memory
-	Index       readmodel.Index // nil: memory
-	Past        past.Options    // Query is set by the World
+	QueryBudget int              // of query.Options
+	Store       eventstore.Store // nil: memory
+	Index       readmodel.Index  // nil: memory
+	Past        past.Options     // Query is set by the World
 	// Unchecked leaves out the comparison of every answer with the documentation
 	// that the service serves.
 	Unchecked bool
@@ -68,8 +67,7 @@ type Options struct {
 // World is the whole service in memory.
 type World struct {
 	Clock    *Clock
-	Store    port.Adapted
-	Events   port.Store // Store by the next port
+	Store    eventstore.Store
 	Index    readmodel.Index
 	Commands *command.Service
 	Records  *command.Records
@@ -114,10 +112,10 @@ func New(t testing.TB, o Options) *World {
 		t.Cleanup(func() { _ = store.Close() })
 		o.Store = store
 	}
-	w.project = &projecting{Adapted: o.Store, index: w.Index}
-	w.Store, w.Events = w.project, port.Adapt(w.project)
+	w.project = &projecting{Store: o.Store, index: w.Index}
+	w.Store = w.project
 	rules := &calendar.Rules{Site: o.Site, Clean: htmltext.New()}
-	w.Commands, err = command.New(w.Events, rules, PlainHasher{}, command.Options{Now: w.Clock.Now})
+	w.Commands, err = command.New(w.Store, rules, PlainHasher{}, command.Options{Now: w.Clock.Now})
 	must(err)
 	w.Records = w.Commands.Records()
 	queries := query.Options{
@@ -127,18 +125,18 @@ func New(t testing.TB, o Options) *World {
 	w.Queries, err = query.New(w.Index, w.Records, queries)
 	must(err)
 	o.Past.Query = queries
-	w.Past, err = past.New(w.Events, w.Queries, o.Past)
+	w.Past, err = past.New(w.Store, w.Queries, o.Past)
 	must(err)
 	Run(t, w.Past.Run)
-	w.Users = access.New(w.Events)
+	w.Users = access.New(w.Store)
 	w.Users.Now = w.Clock.Now
-	w.Proofs = proof.NewLog(w.Events)
+	w.Proofs = proof.NewLog(w.Store)
 
 	h := o.HTTP
 	h.BaseURL = cmp.Or(h.BaseURL, Base)
 	h.Site, h.Now = o.Site, w.Clock.Now
 	h.Log = slog.New(slog.NewTextHandler(w.Log, nil))
-	deps := httpapi.Deps{Commands: w.Commands, Queries: w.Queries, History: history.New(w.Events, w.Clock.Now), Past: w.Past, Records: w.Records, Users: w.Users, Proofs: w.Proofs}
+	deps := httpapi.Deps{Commands: w.Commands, Queries: w.Queries, History: history.New(w.Store, w.Clock.Now), Past: w.Past, Records: w.Records, Users: w.Users, Proofs: w.Proofs}
 	if o.Pages != nil {
 		of := *o.Pages
 		of.Site, of.SiteZone, of.Now = o.Site, cmp.Or(of.SiteZone, o.Site.String()), w.Clock.Now
@@ -185,11 +183,11 @@ func (w *World) Hold() (release func()) {
 // Head is the position of the last entry of the store.
 func (w *World) Head() calendar.Position {
 	w.t.Helper()
-	p, err := w.Store.Head(w.t.Context())
+	h, err := w.Store.Head(w.t.Context(), eventstore.Point{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return p
+	return h.Position
 }
 
 // As gives a client of the user that has a role; Anonymous is nobody.
@@ -292,7 +290,7 @@ func (PlainHasher) Verify(_ context.Context, hash []byte, password string) (bool
 // projecting is a store whose entries are in the read model when Append comes
 // back.
 type projecting struct {
-	port.Adapted
+	eventstore.Store
 	index readmodel.Index
 
 	held atomic.Bool
@@ -303,7 +301,7 @@ type projecting struct {
 
 // Append appends and follows.
 func (p *projecting) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	results := p.Adapted.Append(ctx, appends)
+	results := p.Store.Append(ctx, appends)
 	if err := p.follow(context.WithoutCancel(ctx)); err != nil {
 		for i := range results {
 			if results[i].Err == nil {
@@ -322,15 +320,15 @@ func (p *projecting) follow(ctx context.Context) error {
 		return nil
 	}
 	for {
-		entries, err := p.ReadAll(ctx, p.at, 256)
+		entries, err := p.Read(ctx, eventstore.Range{After: uint64(p.at), Limit: 256})
 		if err != nil || len(entries) == 0 {
 			return err
 		}
-		mark, err := p.Mark(ctx, entries[len(entries)-1].Position)
+		head, err := p.Head(ctx, eventstore.Point{Position: entries[len(entries)-1].Position})
 		if err != nil {
 			return err
 		}
-		batch := readmodel.Batch{Mark: mark}
+		batch := readmodel.Batch{Mark: head.Mark}
 		for _, e := range entries {
 			if e.Kind == calendar.KindUser || e.Kind == calendar.KindImage {
 				continue
@@ -345,6 +343,6 @@ func (p *projecting) follow(ctx context.Context) error {
 		if err := errors.Join(append(refused, err)...); err != nil {
 			return err
 		}
-		p.at = mark.Position
+		p.at = head.Position
 	}
 }
