@@ -198,6 +198,7 @@ func (e *edit) setField(f *Field, v any) {
 		v = image.ID
 	case FormParent:
 		empty = empty || v == ID(0)
+	default: // stored as it is
 	}
 	set(e.next, f.Name, v, empty)
 }

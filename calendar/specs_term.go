@@ -1,5 +1,7 @@
 package calendar
 
+import "slices"
+
 // termFields is the table of interface 3.4.1.
 func termFields(own ...Field) []Field {
 	fields := []Field{
@@ -7,5 +9,5 @@ func termFields(own ...Field) []Field {
 		{Name: "description", Form: FormHTML, Empty: EmptyClears, Shown: ShownText},
 		{Name: "slug", Form: FormSlug, Empty: EmptyClears},
 	}
-	return append(append(fields, own...), languageField())
+	return slices.Concat(fields, own, []Field{languageField()})
 }
