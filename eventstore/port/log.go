@@ -49,7 +49,7 @@ func (l *logReader) next(ctx context.Context) (FullCommit, error) {
 	c, err := l.commit(ctx)
 	if errors.Is(err, ErrDamaged) { // what is wrong with an entry of it says more
 		l.page = 1
-		for i := 0; i < logPage; i++ {
+		for range logPage {
 			if damage := l.read(ctx); damage != nil {
 				err = damage
 				break

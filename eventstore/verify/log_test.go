@@ -38,9 +38,9 @@ func erasedLog(t *testing.T) []verify.Entry {
 	if err != nil || len(entries) != 5 {
 		t.Fatalf("%d entries, %v", len(entries), err)
 	}
-	var all []verify.Entry
-	for _, e := range entries {
-		all = append(all, entryOf(e))
+	all := make([]verify.Entry, len(entries))
+	for i, e := range entries {
+		all[i] = entryOf(e)
 	}
 	return all
 }
@@ -135,7 +135,7 @@ func TestLog(t *testing.T) {
 // TestLogAfterBlank: what follows a blank entry is not held against the ones before it.
 func TestLogAfterBlank(t *testing.T) {
 	t.Parallel()
-	var entries []verify.Entry
+	entries := make([]verify.Entry, 0, 3)
 	var r *calendar.Record
 	for version, verb := range []string{calendar.Created, calendar.Updated, calendar.Updated} {
 		c := tag(1, verb)
