@@ -103,13 +103,11 @@ func (s *Store) gather(ctx context.Context, c *pgx.Conn, items []*eventstore.Ite
 	see := s.queueHead(b, &g.log)
 	each(b, s.q("SELECT "+heldColumns+", ''::bytea, "+holdings+" FROM @records r WHERE r.id = ANY ($1::bigint[])"), scanHeld,
 		func(h *eventstore.Held) { g.Records[h.ID] = h }, numbers(t.Records))
-	each(b, s.q("SELECT space, key, record FROM @claims WHERE digest = ANY ($1::bytea[])"), scanPair,
-		func(p eventstore.Pair) { g.Holders[calendar.Claim{Space: p.Space, Key: p.Key}] = p.Record }, column(t.Claims, claimDigest))
+	eachPair(s, b, claims, t.Claims, func(c calendar.Claim, id calendar.ID) { g.Holders[c] = id })
 	for _, n := range t.Names {
 		g.Counts[n] = 0
 	}
-	each(b, s.q("SELECT space, key, record FROM @names WHERE digest = ANY ($1::bytea[])"), scanPair,
-		func(p eventstore.Pair) { g.Counts[calendar.Name{Space: p.Space, Key: p.Key}]++ }, column(t.Names, claimDigest))
+	eachPair(s, b, names, t.Names, func(n calendar.Name, _ calendar.ID) { g.Counts[n]++ })
 	each(b, s.q("SELECT "+receiptColumns+" FROM @receipts WHERE digest = ANY ($1::bytea[])"), scanReceipt,
 		func(r *eventstore.Receipt) { g.Receipts[r.Name()] = r }, column(t.Receipts, receiptDigest))
 	each(b, s.q("SELECT "+checkpointColumns+" FROM @checkpoints WHERE size = ANY ($1::bigint[]) OR size = (SELECT max(size) FROM @checkpoints)"), scanCheckpoint,

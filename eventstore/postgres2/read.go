@@ -74,38 +74,36 @@ func (s *Store) At(ctx context.Context, p eventstore.Point, ids ...calendar.ID) 
 	return byID(ids, found, func(e eventstore.Entry) (calendar.ID, eventstore.Entry) { return e.ID, e }), nil
 }
 
-// maxTaken bounds how often a slug was taken that Find tells of.
-const maxTaken = 1000
+// taking says that a record took the slug with a digest.
+type taking struct {
+	eventstore.Taken
+
+	digest string
+}
+
+func scanTaking(r pgx.CollectableRow) (t taking, err error) {
+	var digest []byte
+	err = r.Scan(&digest, &t.Position, &t.Record)
+	t.digest = string(digest)
+	return t, err
+}
 
 // Find implements eventstore.Store.
-func (s *Store) Find(ctx context.Context, l eventstore.Lookup) (eventstore.Found, error) {
-	f := eventstore.Found{
-		Holders: make([]calendar.ID, len(l.Claims)), Named: make([][]calendar.ID, len(l.Names)), Taken: make([][]eventstore.Taken, len(l.Slugs)),
-	}
-	type hit struct {
-		place int
-		eventstore.Taken
-	}
-	scan := func(r pgx.CollectableRow) (h hit, err error) { return h, r.Scan(&h.place, &h.Record, &h.Position) }
-	// Digest and text are compared, so that one that does not fit the other is not found.
-	const pairs = "SELECT q.place, x.record, 0 FROM unnest($1::bytea[], $2::text[], $3::text[]) WITH ORDINALITY q (digest, space, key, place) " +
-		"JOIN @%s x ON x.digest = q.digest AND x.space = q.space AND x.key = q.key ORDER BY x.record"
-	find := func(b *pgx.Batch, in table, list []calendar.Claim, do func(hit)) {
-		each(b, s.q(fmt.Sprintf(pairs, in.name)), scan, do, column(list, claimDigest),
-			column(list, func(c calendar.Claim) string { return c.Space }), column(list, func(c calendar.Claim) string { return c.Key }))
-	}
-	err := s.request(ctx, func(b *pgx.Batch) {
-		find(b, claims, l.Claims, func(h hit) { f.Holders[h.place-1] = h.Record })
-		find(b, names, column(l.Names, func(n calendar.Name) calendar.Claim { return calendar.Claim(n) }),
-			func(h hit) { f.Named[h.place-1] = append(f.Named[h.place-1], h.Record) })
-		each(b, s.q("SELECT q.place, x.record, x.position FROM unnest($1::bytea[]) WITH ORDINALITY q (digest, place) CROSS JOIN LATERAL "+
-			"(SELECT * FROM @slugs WHERE digest = q.digest ORDER BY position DESC LIMIT $2::bigint) x ORDER BY x.position DESC"), scan,
-			func(h hit) { f.Taken[h.place-1] = append(f.Taken[h.place-1], h.Taken) }, column(l.Slugs, claimDigest), maxTaken)
+func (s *Store) Find(ctx context.Context, l eventstore.Lookup) (f eventstore.Found, err error) {
+	holders, named, taken := map[calendar.Claim]calendar.ID{}, map[calendar.Name][]calendar.ID{}, map[string][]eventstore.Taken{}
+	err = s.request(ctx, func(b *pgx.Batch) {
+		eachPair(s, b, claims, l.Claims, func(c calendar.Claim, id calendar.ID) { holders[c] = id })
+		eachPair(s, b, names, l.Names, func(n calendar.Name, id calendar.ID) { named[n] = append(named[n], id) })
+		each(b, s.q("SELECT digest, position, record FROM @slugs WHERE digest = ANY ($1::bytea[]) ORDER BY position DESC"), scanTaking,
+			func(t taking) { taken[t.digest] = append(taken[t.digest], t.Taken) }, column(l.Slugs, claimDigest))
 	})
 	if err == nil && l.Signed.Limit > 0 {
 		f.Signed, err = all(ctx, s, scanCheckpoint, "SELECT "+checkpointColumns+" FROM @checkpoints WHERE size > $1::bigint ORDER BY size LIMIT $2::bigint",
 			after(l.Signed), l.Signed.Limit)
 	}
+	f.Holders = column(l.Claims, func(c calendar.Claim) calendar.ID { return holders[c] })
+	f.Named = column(l.Names, func(n calendar.Name) []calendar.ID { return named[n] })
+	f.Taken = column(l.Slugs, func(c calendar.Claim) []eventstore.Taken { return taken[string(claimDigest(c))] })
 	return f, wrap(err, "look up")
 }
 

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -38,7 +37,7 @@ func Restore(ctx context.Context, url string, o Options, from *eventstore.Copy) 
 	}))
 }
 
-// target is a store that is filled, table by table.
+// target is a store that is filled.
 type target struct {
 	s      *Store // its options
 	tx     pgx.Tx
@@ -62,67 +61,57 @@ func (t *target) lock(ctx context.Context) error {
 	return err
 }
 
-// copyRows is how many rows are copied at once.
-const copyRows = 250
+func (t *target) add(to table, rows [][]any) { t.rows[to.name] = append(t.rows[to.name], rows...) }
 
-// add takes rows of a table, and writes them when there are enough.
-func (t *target) add(ctx context.Context, to table, rows [][]any) error {
-	t.rows[to.name] = append(t.rows[to.name], rows...)
-	if len(t.rows[to.name]) < copyRows {
-		return nil
+// flush writes what was added, and runs further statements.
+func (t *target) flush(ctx context.Context, b *pgx.Batch) error {
+	for _, to := range []table{entries, commits, slugs, records, claims, names, redacted, keptReceipts, checkpoints} {
+		t.s.put(b, to, t.rows[to.name])
 	}
-	return t.flush(ctx, to)
+	clear(t.rows)
+	return t.tx.SendBatch(ctx, b).Close()
 }
 
-func (t *target) flush(ctx context.Context, to table) error {
-	rows := t.rows[to.name]
-	delete(t.rows, to.name)
-	_, err := t.tx.CopyFrom(ctx, pgx.Identifier{t.s.o.Schema, to.name}, to.columns, pgx.CopyFromRows(rows))
-	return wrap(err, "copy %s", to.name)
-}
+// entriesAtOnce is how many entries are written at once, about.
+const entriesAtOnce = 250
 
 // InsertCommit implements eventstore.Target.
 func (t *target) InsertCommit(ctx context.Context, g *eventstore.Group) error {
+	t.add(entries, column(g.Entries, entryRow))
+	t.add(commits, [][]any{commitRow(g)})
+	t.add(slugs, column(g.Slugs, slugRow))
 	t.head, t.lastID = g.Chain().Position, max(t.lastID, g.GreatestID())
-	return errors.Join(
-		t.add(ctx, entries, column(g.Entries, entryRow)),
-		t.add(ctx, commits, [][]any{commitRow(g)}),
-		t.add(ctx, slugs, column(g.Slugs, slugRow)),
-	)
+	if len(t.rows[entries.name]) < entriesAtOnce {
+		return nil
+	}
+	return t.flush(ctx, &pgx.Batch{})
 }
 
 // InsertRecords implements eventstore.Target.
 func (t *target) InsertRecords(ctx context.Context, page []eventstore.Held) error {
-	var errs []error
 	for i := range page {
 		h := &page[i]
-		pair := func(c calendar.Claim) []any {
-			return pairRow(eventstore.Pair{Space: c.Space, Key: c.Key, Record: h.ID})
+		t.add(records, [][]any{recordRow(h)})
+		for _, c := range h.Claims {
+			t.add(claims, [][]any{pairRow(eventstore.Pair{Space: c.Space, Key: c.Key, Record: h.ID})})
 		}
-		errs = append(errs,
-			t.add(ctx, records, [][]any{recordRow(h)}),
-			t.add(ctx, claims, column(h.Claims, pair)),
-			t.add(ctx, names, column(h.Names, func(n calendar.Name) []any { return pair(calendar.Claim(n)) })),
-		)
+		for _, n := range h.Names {
+			t.add(names, [][]any{pairRow(eventstore.Pair{Space: n.Space, Key: n.Key, Record: h.ID})})
+		}
 	}
-	return errors.Join(errs...)
+	return t.flush(ctx, &pgx.Batch{})
 }
 
 // InsertRest implements eventstore.Target.
 func (t *target) InsertRest(ctx context.Context, blank []eventstore.Entry, requests []eventstore.Receipt, signed []eventstore.Checkpoint, uuid [16]byte) error {
-	t.rows[redacted.name] = column(blank, func(e eventstore.Entry) []any {
+	t.add(redacted, column(blank, func(e eventstore.Entry) []any {
 		return []any{number(e.Position), number(e.Redacted.By), e.Redacted.Bytes()}
-	})
-	t.rows[keptReceipts.name] = column(requests, func(r eventstore.Receipt) []any { return append(receiptRow(&r), r.Time.UnixMilli()) })
-	t.rows[checkpoints.name] = column(signed, checkpointRow)
-	for _, to := range []table{entries, commits, slugs, records, claims, names, redacted, keptReceipts, checkpoints} {
-		if err := t.flush(ctx, to); err != nil {
-			return err
-		}
-	}
+	}))
+	t.add(keptReceipts, column(requests, func(r eventstore.Receipt) []any { return append(receiptRow(&r), r.Time.UnixMilli()) }))
+	t.add(checkpoints, column(signed, checkpointRow))
 	b := &pgx.Batch{}
 	b.Queue(t.s.q("SELECT setval('@ids', $1::bigint) FROM @ids WHERE last_value < $1::bigint"), int64(t.lastID))
 	b.Queue(t.s.q("UPDATE @identity SET uuid = $1::uuid"), uuid)
 	b.Queue("SELECT pg_notify($1, $2)", t.s.o.Schema+"_head", t.head.String())
-	return t.tx.SendBatch(ctx, b).Close()
+	return t.flush(ctx, b)
 }

@@ -16,22 +16,19 @@ import (
 
 // table is one that rows are put into.
 type table struct {
-	name    string
-	columns []string
-	insert  string // of many rows, column by column
+	name   string
+	insert string // of many rows, column by column
 }
 
 // newTable returns the table with columns, "position bigint, record bigint"; conflict is what
 // happens with a row that is there.
 func newTable(name, columns, conflict string) table {
-	t := table{name: name}
-	var lists []string
+	var into, lists []string
 	for i, c := range strings.Split(columns, ", ") {
 		column, kind, _ := strings.Cut(c, " ")
-		t.columns, lists = append(t.columns, column), append(lists, fmt.Sprintf("$%d::%s[]", i+1, kind))
+		into, lists = append(into, column), append(lists, fmt.Sprintf("$%d::%s[]", i+1, kind))
 	}
-	t.insert = fmt.Sprintf("INSERT INTO @%s (%s) SELECT * FROM unnest(%s) %s", name, strings.Join(t.columns, ", "), strings.Join(lists, ", "), conflict)
-	return t
+	return table{name, fmt.Sprintf("INSERT INTO @%s (%s) SELECT * FROM unnest(%s) %s", name, strings.Join(into, ", "), strings.Join(lists, ", "), conflict)}
 }
 
 const receiptForm = "digest bytea, user_id bigint, key text, fingerprint bytea, record bigint, version bigint, position bigint"
@@ -149,6 +146,12 @@ func each[T, V any](b *pgx.Batch, query string, scan pgx.RowToFunc[T], do func(T
 		}
 		return err
 	})
+}
+
+// eachPair queues what is done with each record that has one of a list of claims or names.
+func eachPair[P ~struct{ Space, Key string }](s *Store, b *pgx.Batch, in table, list []P, do func(P, calendar.ID)) {
+	each(b, s.q("SELECT space, key, record FROM @"+in.name+" WHERE digest = ANY ($1::bytea[]) ORDER BY record"), scanPair,
+		func(p eventstore.Pair) { do(P{p.Space, p.Key}, p.Record) }, column(list, claimDigest))
 }
 
 // The columns that the scan functions read.
