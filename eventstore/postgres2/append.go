@@ -113,7 +113,7 @@ func (s *Store) gather(ctx context.Context, c *pgx.Conn, items []*eventstore.Ite
 	each(b, s.q("SELECT "+checkpointColumns+" FROM @checkpoints WHERE size = ANY ($1::bigint[]) OR size = (SELECT max(size) FROM @checkpoints)"), scanCheckpoint,
 		func(c eventstore.Checkpoint) { g.Signed = append(g.Signed, c) }, column(t.Sizes, number))
 	if again {
-		var leaves [][]byte
+		leaves := make([][]byte, 0, len(items))
 		for _, it := range items {
 			leaves = append(leaves, column(it.Leaves, func(l [32]byte) []byte { return l[:] })...)
 		}

@@ -253,7 +253,7 @@ func (s *Store) see(known eventstore.Head, a *answer) error {
 		return nil
 	}
 	s.o.Log.Error("the event store holds another history than before: what was known of it is dropped",
-		"known", known.Mark.String(), "present", a.Mark.String())
+		"known", known.String(), "present", a.String())
 	s.distrust() // what is open leads to where the other history is, perhaps
 	return nil
 }

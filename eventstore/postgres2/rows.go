@@ -23,10 +23,11 @@ type table struct {
 // newTable returns the table with columns, "position bigint, record bigint"; conflict is what
 // happens with a row that is there.
 func newTable(name, columns, conflict string) table {
-	var into, lists []string
-	for i, c := range strings.Split(columns, ", ") {
+	into := strings.Split(columns, ", ")
+	lists := make([]string, len(into))
+	for i, c := range into {
 		column, kind, _ := strings.Cut(c, " ")
-		into, lists = append(into, column), append(lists, fmt.Sprintf("$%d::%s[]", i+1, kind))
+		into[i], lists[i] = column, fmt.Sprintf("$%d::%s[]", i+1, kind)
 	}
 	return table{name, fmt.Sprintf("INSERT INTO @%s (%s) SELECT * FROM unnest(%s) %s", name, strings.Join(into, ", "), strings.Join(lists, ", "), conflict)}
 }
