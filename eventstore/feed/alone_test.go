@@ -74,3 +74,19 @@ func TestListsOfTheStore(t *testing.T) {
 		t.Error("the list of the store was changed")
 	}
 }
+
+// TestOtherEntriesBehindTheMark: a store that lost entries and has more than before, and
+// does not know it yet, is noticed by the commit of the mark.
+func TestOtherEntriesBehindTheMark(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	add(t, s, 20)
+	src := feed.NewSource(unaware{s}, nil, feed.SourceOptions{})
+	t.Cleanup(src.Close)
+	mustReadAll(t, s, src, 0, 20)
+	known := markOf(t, s, 20)
+	lose(t, s, 10, 30)
+	if got, _, err := src.Read(within(t), known, 64); !errors.Is(err, eventstore.ErrHistory) {
+		t.Errorf("got %d entries and %v, want ErrHistory", len(got), err)
+	}
+}
