@@ -59,8 +59,7 @@ func openBackend(ctx context.Context, c *console, s *settings, log *slog.Logger,
 		site = defaultSite()
 	}
 	rules := &calendar.Rules{Site: site, Clean: htmltext.New()}
-	written := b.calls.store(b.hooks.Store(b.store))
-	b.events = port.Adapt(written)
+	b.events = b.calls.store(b.hooks.Store(port.Adapt(b.store)))
 	b.users = access.New(b.events)
 	var err error
 	if b.command, err = command.New(b.events, rules, access.NewHasher(), command.Options{}); err != nil {

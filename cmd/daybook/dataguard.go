@@ -12,8 +12,7 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore"
-	"daybook/eventstore/port"
+	eventstore "daybook/eventstore/port"
 	"daybook/eventstore/sqlite"
 	"daybook/internal/ground/pause"
 )
@@ -96,32 +95,39 @@ type storeWatch struct {
 }
 
 // store returns a store whose calls are watched.
-func (w *storeWatch) store(s port.Adapted) port.Adapted { return watchedStore{s, w} }
+func (w *storeWatch) store(s eventstore.Store) eventstore.Store { return watchedStore{s, w} }
 
 type watchedStore struct {
-	port.Adapted
+	eventstore.Store
 
 	watch *storeWatch
 }
 
 // Load implements eventstore.Store.
 func (s watchedStore) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
-	states, err := s.Adapted.Load(ctx, ids...)
+	states, err := s.Store.Load(ctx, ids...)
 	s.watch.read(err)
 	return states, err
 }
 
 // Find implements eventstore.Store.
-func (s watchedStore) Find(ctx context.Context, claims []calendar.Claim, names []calendar.Name) ([]calendar.ID, [][]calendar.ID, error) {
-	holders, found, err := s.Adapted.Find(ctx, claims, names)
+func (s watchedStore) Find(ctx context.Context, l eventstore.Lookup) (eventstore.Found, error) {
+	found, err := s.Store.Find(ctx, l)
 	s.watch.read(err)
-	return holders, found, err
+	return found, err
+}
+
+// Receipt implements eventstore.Store.
+func (s watchedStore) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
+	r, err := s.Store.Receipt(ctx, user, key)
+	s.watch.read(err)
+	return r, err
 }
 
 // NewIDs implements eventstore.Store. On a store that takes no writes a create fails here,
 // before its commit.
 func (s watchedStore) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
-	id, err := s.Adapted.NewIDs(ctx, n)
+	id, err := s.Store.NewIDs(ctx, n)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, eventstore.ErrMalformed) && !errors.Is(err, eventstore.ErrClosed) {
 		s.watch.wrote(err)
 	}
@@ -130,7 +136,7 @@ func (s watchedStore) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
 
 // Append implements eventstore.Store.
 func (s watchedStore) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	results := s.Adapted.Append(ctx, appends)
+	results := s.Store.Append(ctx, appends)
 	for i := range results {
 		r := &results[i]
 		unwritten := errors.Is(r.Err, eventstore.ErrUnavailable) || errors.Is(r.Err, eventstore.ErrDamaged)

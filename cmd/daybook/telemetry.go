@@ -91,7 +91,7 @@ func (w *watching) beside(service http.Handler) http.Handler {
 
 // follow has the metrics ask the parts of the process how far they are.
 func (w *watching) follow(b *backend, l *live) {
-	state := telemetry.State{Store: b.store}
+	state := telemetry.State{Store: b.events}
 	if l.model != nil {
 		state.Index = l.model.Index()
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 	"daybook/internal/httpapi"
 )
 
@@ -165,22 +165,21 @@ func resultOf(r *eventstore.Result) string {
 	return "failed"
 }
 
-// appended counts the results of appends; those that only look for a receipt
-// append nothing.
-func (m *Metrics) appended(appends []eventstore.Append, results []eventstore.Result, took time.Duration) {
+// appended counts the results of appends.
+func (m *Metrics) appended(results []eventstore.Result, took time.Duration) {
 	if m == nil {
 		return
 	}
-	n := 0
 	for i := range results {
-		if appends[i].LooksUp() {
-			continue
-		}
-		n++
 		m.appends[resultOf(&results[i])].Inc()
 	}
-	if n > 0 {
-		m.appendTime.Observe(took.Seconds())
+	m.appendTime.Observe(took.Seconds())
+}
+
+// found counts a request that was answered before, by its receipt.
+func (m *Metrics) found(r *eventstore.Receipt) {
+	if m != nil && r != nil {
+		m.appends[resultOf(&eventstore.Result{Receipt: r})].Inc()
 	}
 }
 

@@ -24,10 +24,9 @@ import (
 	"go.uber.org/goleak"
 
 	"daybook/calendar"
-	"daybook/eventstore"
 	"daybook/eventstore/feed"
-	"daybook/eventstore/memstore"
-	"daybook/eventstore/port"
+	"daybook/eventstore/memstore2"
+	eventstore "daybook/eventstore/port"
 	"daybook/internal/httpapi"
 	"daybook/internal/proof"
 	"daybook/internal/telemetry"
@@ -105,7 +104,7 @@ func everything(t *testing.T) *telemetry.Metrics {
 	h := telemetry.NewHooks(m, nil, nil)
 	h.Answers("/events")(httpapi.Answered{Method: http.MethodGet, Status: 200})
 	m.Watch(telemetry.State{
-		Store: memstore.New(), Index: &index{},
+		Store: memstore2.New(), Index: &index{},
 		Relay:     func() (feed.RelayStats, bool) { return feed.RelayStats{}, true },
 		Projector: func() (projector.Stats, bool) { return projector.Stats{}, true },
 		Signer:    func() proof.Stats { return proof.Stats{Size: 1, Time: time.Unix(1, 0)} },
@@ -158,11 +157,8 @@ func TestEndToEnd(t *testing.T) {
 	t.Parallel()
 	m := telemetry.NewMetrics("1.2.3")
 	h := telemetry.NewHooks(m, nil, nil)
-	memory := memstore.New()
-	t.Cleanup(func() { _ = memory.Close() })
-	store := h.Store(memory)
-	w := world.New(t, world.Options{Unchecked: true, Store: port.Adapt(store), HTTP: httpapi.Options{Observe: h.Answers}})
-	m.Watch(telemetry.State{Store: store, Index: w.Index, Now: w.Clock.Now})
+	w := world.New(t, world.Options{Unchecked: true, Store: h.Store(memstore2.New()), HTTP: httpapi.Options{Observe: h.Answers}})
+	m.Watch(telemetry.State{Store: w.Store, Index: w.Index, Now: w.Clock.Now})
 	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
 	editor.Post("/tags", world.Object{"name": "Air"}).Want(http.StatusCreated)
 	editor.Post("/tags", world.Object{"name": "Air"}).Want(http.StatusBadRequest)
@@ -256,7 +252,7 @@ func TestResults(t *testing.T) {
 		m := telemetry.NewMetrics("")
 		h := telemetry.NewHooks(m, nil, nil)
 		h.Store(answering{res: res}).Append(t.Context(), []eventstore.Append{{Drafts: make([]eventstore.Draft, 1)}})
-		h.Store(answering{res: res}).Append(t.Context(), []eventstore.Append{{Receipt: &eventstore.Receipt{Key: "only looked up"}}})
+		h.Store(answering{res: res}).Append(t.Context(), []eventstore.Append{{Checkpoint: &eventstore.Checkpoint{}}}) // no write of a client
 		got := scrape(t, m)
 		for _, f := range got["daybook_appends_total"].GetMetric() {
 			want := 0.0
@@ -271,11 +267,23 @@ func TestResults(t *testing.T) {
 			t.Errorf("%v: %v durations", res, n)
 		}
 	}
+	m := telemetry.NewMetrics("")
+	h := telemetry.NewHooks(m, nil, nil)
+	if _, err := h.Store(answering{res: eventstore.Result{Receipt: &eventstore.Receipt{}}}).Receipt(t.Context(), 1, "key"); err != nil {
+		t.Fatal(err)
+	}
+	if n := value(scrape(t, m), "daybook_appends_total", "result=replayed"); n != 1 {
+		t.Errorf("a repeated request is counted %v times", n)
+	}
 }
 
 type answering struct {
-	port.Adapted
+	eventstore.Store
 	res eventstore.Result
+}
+
+func (a answering) Receipt(context.Context, calendar.ID, string) (*eventstore.Receipt, error) {
+	return a.res.Receipt, a.res.Err
 }
 
 func (a answering) Append(context.Context, []eventstore.Append) []eventstore.Result {
@@ -348,8 +356,11 @@ type entries struct {
 	err  error
 }
 
-func (e entries) Head(context.Context) (calendar.Position, error) { return e.head, e.err }
-func (e entries) ReadAll(context.Context, calendar.Position, int) ([]eventstore.Entry, error) {
+func (e entries) Head(context.Context, eventstore.Point) (eventstore.Head, error) {
+	return eventstore.Head{Mark: calendar.Mark{Position: e.head}}, e.err
+}
+
+func (e entries) Read(context.Context, eventstore.Range) ([]eventstore.Entry, error) {
 	return nil, e.err
 }
 
@@ -398,7 +409,7 @@ func TestOff(t *testing.T) {
 	if h.Answers != nil || h.Requests != nil || h.Commits != nil || h.Publishing != nil || h.Projecting != nil {
 		t.Error("a hook watches for nobody")
 	}
-	s, q := port.Adapted(memstore.New()), httpapi.Queries(listing{})
+	s, q := eventstore.Store(memstore2.New()), httpapi.Queries(listing{})
 	if h.Store(s) != s || h.Queries(q) != q {
 		t.Error("a part is wrapped for nobody")
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"daybook/calendar"
-	"daybook/eventstore"
 	"daybook/eventstore/feed"
+	eventstore "daybook/eventstore/port"
 	"daybook/internal/proof"
 	"daybook/projector"
 	"daybook/query/readmodel"
@@ -16,10 +16,8 @@ import (
 
 // Entries are what State asks of the event store.
 type Entries interface {
-	// Head gives the position of the last entry.
-	Head(ctx context.Context) (calendar.Position, error)
-	// ReadAll gives entries after a position, in order.
-	ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error)
+	Head(ctx context.Context, p eventstore.Point) (eventstore.Head, error)
+	Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error)
 }
 
 // Index is what State asks of the read model. Its Position is not asked: that is
@@ -109,13 +107,13 @@ func (c *collector) store(ctx context.Context, o sink) (head calendar.Position, 
 	if c.Store == nil {
 		return 0, false
 	}
-	head, err := c.Store.Head(ctx)
+	h, err := c.Store.Head(ctx, eventstore.Point{})
 	o.flag("store_up", "Whether the event store answered.", err == nil)
 	if err != nil {
 		return 0, false
 	}
-	o.gauge("head_position", "Position of the last entry of the event store.", float64(head))
-	return head, true
+	o.gauge("head_position", "Position of the last entry of the event store.", float64(h.Position))
+	return h.Position, true
 }
 
 // index asks the read model, not the projector: the lag has to be seen when no
@@ -140,7 +138,7 @@ func (c *collector) index(ctx context.Context, o sink, head calendar.Position, k
 	o.gauge("projection_lag_entries", "Entries that lists do not show yet.", behind(head, at))
 	lag := 0.0
 	if at < head {
-		next, err := c.Store.ReadAll(ctx, at, 1)
+		next, err := c.Store.Read(ctx, eventstore.Range{After: uint64(at), Limit: 1})
 		if err != nil || len(next) != 1 {
 			return
 		}
