@@ -2,7 +2,7 @@ package port
 
 import "daybook/eventstore"
 
-// The types that stay as they are.
+// Cause and the other types stay as they are.
 type (
 	Cause         = eventstore.Cause
 	Checkpoint    = eventstore.Checkpoint
