@@ -3,6 +3,7 @@ package command_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -318,6 +319,30 @@ func TestTogether(t *testing.T) {
 			}
 		}
 	})
+	bubble(t, "one name is made once, whatever the slugs", func(b *bench) {
+		t := b.t
+
+		both := services(t, b)
+		results, _ := together(2*n, func(i int) (command.Result, error) {
+			slug := "slug-" + strconv.Itoa(i)
+			switch i % 4 {
+			case 0:
+				return both[i%2].Create(t.Context(), b.request(write{op: "create tag", by: editor, in: `{"name":"Jazz","slug":"` + slug + `"}`}))
+			case 1:
+				return both[i%2].Create(t.Context(), b.request(write{op: "create venue", by: editor, in: `{"venue":"Hall","slug":"` + slug + `"}`}))
+			default:
+				return both[i/2%2].Create(t.Context(), b.request(event("", `"slug":"`+slug+`","venue":{"venue":"Hall"},"tags":["Jazz"]`)))
+			}
+		})
+		if i := slices.IndexFunc(results, func(r command.Result) bool { return r.Record != nil && r.Record.Kind == calendar.KindEvent }); i < 0 {
+			t.Error("no event was made")
+		}
+		for _, k := range []calendar.Kind{calendar.KindVenue, calendar.KindTag} {
+			if states, err := b.store.Records(t.Context(), k, 0, 100); err != nil || len(states) != 1 {
+				t.Errorf("%d records of kind %s, %v, want 1", len(states), k, err)
+			}
+		}
+	})
 	bubble(t, "one key writes once", func(b *bench) {
 		t := b.t
 
@@ -375,6 +400,53 @@ func TestTogether(t *testing.T) {
 		checkInvariants(t.Context(), t, b.store)
 	})
 }
+
+// TestChildOfADeletedCategory: a category that is put below one while that is deleted is
+// moved up with the other children, and one that comes later is refused.
+func TestChildOfADeletedCategory(t *testing.T) {
+	t.Parallel()
+	for name, mine := range map[string]write{
+		"deleted": {op: "delete category", on: "parent", by: editor},
+		"moved":   {op: "update category", on: "child", by: editor, in: `{"parent":{{parent}}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.must(term("category", "parent", `{"name":"Music"}`))
+			b.must(term("category", "child", `{"name":"Jazz"}`))
+			b.must(term("category", "other", `{"name":"Blues"}`))
+			other := write{op: "update category", on: "other", by: editor, in: `{"parent":{{parent}}}`}
+			if name == "moved" {
+				other = write{op: "delete category", on: "parent", by: editor}
+			}
+			s := newService(t, &beforeAppend{Store: b.store, do: func() { b.must(other) }})
+			if name == "deleted" {
+				if _, err := s.Delete(t.Context(), b.request(mine)); err != nil {
+					t.Error(err)
+				}
+			} else if _, err := s.Update(t.Context(), b.request(mine)); refusal(err) != "rest_invalid_param parent=unknown_category" {
+				t.Errorf("got %q", refusal(err))
+			}
+			checkInvariants(t.Context(), t, b.store)
+		})
+	}
+}
+
+// TestFoundIsDurable: an equal place is answered when it is durable.
+func TestFoundIsDurable(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.must(venue("v", `{"venue":"Hall"}`))
+	s := newService(t, unsynced{b.store})
+	if _, err := s.Create(t.Context(), b.request(venue("", `{"venue":"Hall"}`))); refusal(err) != "rest_unavailable" {
+		t.Errorf("got %q", refusal(err))
+	}
+}
+
+// unsynced is a store that cannot make durable what can be read.
+type unsynced struct{ eventstore.Store }
+
+func (unsynced) Sync(context.Context) error { return eventstore.ErrUnavailable }
 
 // TestKeyOfAnotherProcess: the same request at two processes is carried out by one;
 // the other, which looked for the key before and would refuse it now, gives the

@@ -1,0 +1,49 @@
+package command_test
+
+import (
+	"slices"
+	"testing"
+
+	"daybook/calendar"
+	"daybook/command"
+	eventstore "daybook/eventstore/port"
+)
+
+// TestErase: an image goes with the last record that shows it; called again it says where
+// the record was erased; children of a category stay.
+func TestErase(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.must(write{op: "create organizer", by: editor, as: "a", in: `{"organizer":"A","image":"https://a.example/i.png"}`})
+	b.must(write{op: "create organizer", by: editor, as: "b", in: `{"organizer":"B","image":"https://a.example/i.png"}`})
+	b.must(write{op: "update organizer", by: editor, on: "b", in: `{"slug":"bee"}`})
+	image := b.stored("a").Fields.ID("image")
+	erase := func(name string, k calendar.Kind) command.Erased {
+		t.Helper()
+		out, err := b.Erase(t.Context(), command.Erasure{Kind: k, ID: b.named[name]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, err := b.store.Read(t.Context(), eventstore.Range{After: uint64(out.Position - 1), Limit: 1})
+		if err != nil || entries[0].ID != b.named[name] || entries[0].Change != eventstore.ErasedChange(k) {
+			t.Errorf("position %d of %s has %+v, %v", out.Position, name, entries, err)
+		}
+		return out
+	}
+	if out := erase("a", calendar.KindOrganizer); out.Before || len(out.Images) != 0 || b.load(image).Erased {
+		t.Errorf("the image is shown by another record: %+v", out)
+	}
+	first := erase("b", calendar.KindOrganizer)
+	if !slices.Equal(first.Images, []calendar.ID{image}) || !b.load(image).Erased || !slices.Equal(first.Slugs, []string{"b", "bee"}) {
+		t.Errorf("the image is shown by no record: %+v", first)
+	}
+	if again := erase("b", calendar.KindOrganizer); !again.Before || again.Position != first.Position {
+		t.Errorf("again: %+v, first %+v", again, first)
+	}
+	b.must(term("category", "parent", `{"name":"Music"}`))
+	b.must(term("category", "child", `{"name":"Jazz","parent":{{parent}}}`))
+	erase("parent", calendar.KindCategory)
+	if parent := b.stored("child").Fields.ID("parent"); parent != 0 {
+		t.Errorf("the child is below %d", parent)
+	}
+}
