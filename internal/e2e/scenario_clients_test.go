@@ -15,8 +15,9 @@ func keysLast(s *scene) {
 	s = s.alone(settings{})
 	ed := s.editor
 	w := newWord()
-	sent := eventBody(w, obj{"venue": obj{"venue": w}, "tags": w})
-	first := ed.with("Idempotency-Key", w).create("events", sent)
+	// It is published within the day; its status stays that of the first answer.
+	sent := eventBody(w, obj{"venue": obj{"venue": w}, "tags": w, "date": "2026-05-01 20:00:00"})
+	first := ed.with("Idempotency-Key", w).create("events", sent).field("status", "future")
 	change := ed.with("Idempotency-Key", w+"-u").update(first, obj{"title": w + " later"})
 	ed.remove(first)
 	s.svc.clock.Add(24*time.Hour - time.Second)
