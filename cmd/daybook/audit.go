@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
+	eventstore "daybook/eventstore/port"
 	"daybook/eventstore/verify"
 	"daybook/internal/audit"
 	"daybook/internal/proof"
@@ -160,7 +161,7 @@ func proofTask(ctx context.Context, b *backend, c *console, s *settings, p calen
 	if out.Leaf, err = b.proofs.Leaf(ctx, p); err != nil {
 		return err
 	}
-	entries, err := b.store.ReadAll(ctx, p-1, 1)
+	entries, err := b.store.Read(ctx, eventstore.Range{After: uint64(p - 1), Limit: 1})
 	if err != nil {
 		return err
 	}
@@ -325,9 +326,9 @@ func verifyTask(ctx context.Context, b *backend, c *console, s *settings, notes 
 	bar := newProgress(c, "verify", "entries")
 	v, err := audit.VerifyStore(ctx, b.events, b.proofs.Tree, trust, func(done, total calendar.Position) { bar.set(int(done), int(total)) })
 	bar.done()
-	if err == nil && v.Result != verify.Tampered {
+	if err == nil && v.Result != verify.Tampered && b.file != nil {
 		// Last, because what was checked before names the entry.
-		if err = b.store.Inspect(ctx); err != nil {
+		if err = b.file.Integrity(ctx); err != nil {
 			err = v.Damage(fmt.Errorf("inspect the store: %w", err))
 		}
 	}

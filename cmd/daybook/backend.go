@@ -13,7 +13,8 @@ import (
 	"daybook/calendar"
 	"daybook/command"
 	"daybook/eventstore/feed"
-	"daybook/eventstore/port"
+	eventstore "daybook/eventstore/port"
+	sqlite "daybook/eventstore/sqlite2"
 	"daybook/internal/access"
 	"daybook/internal/ground/pause"
 	"daybook/internal/htmltext"
@@ -30,10 +31,11 @@ type backend struct {
 	s       *settings
 	log     *slog.Logger
 	hooks   telemetry.Hooks
-	store   port.Adapted
-	events  port.Store   // the same store by the next port, with its calls watched
-	leases  lease.Store  // nil: the store belongs to this process alone
-	close   func() error // of the store
+	store   eventstore.Store
+	events  eventstore.Store // the same store, with its calls watched
+	file    *sqlite.Store    // the same store where it is in the data directory, else nil
+	leases  lease.Store      // nil: the store belongs to this process alone
+	close   func() error     // of the store
 	calls   *storeWatch
 	guard   atomic.Pointer[dataGuard] // nil: not a process that serves, or it holds no directory
 	users   *access.Users
@@ -59,7 +61,7 @@ func openBackend(ctx context.Context, c *console, s *settings, log *slog.Logger,
 		site = defaultSite()
 	}
 	rules := &calendar.Rules{Site: site, Clean: htmltext.New()}
-	b.events = b.calls.store(b.hooks.Store(port.Adapt(b.store)))
+	b.events = b.calls.store(b.hooks.Store(b.store))
 	b.users = access.New(b.events)
 	var err error
 	if b.command, err = command.New(b.events, rules, access.NewHasher(), command.Options{}); err != nil {
@@ -122,15 +124,14 @@ func (b *backend) shownHealth(ctx context.Context) (h health, err error) {
 	return h, err
 }
 
-// tryWrite notes whether a store on a server takes writes, by a lease that nobody needs.
+// tryWrite notes whether a store on a server takes writes.
 func (b *backend) tryWrite(ctx context.Context) {
 	if b.leases == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, healthWait)
 	defer cancel()
-	_, err := b.leases.Acquire(ctx, healthLease, holder(), 0)
-	b.calls.wrote(err)
+	b.calls.wrote(b.store.Sync(ctx))
 }
 
 // lookAtFeed tells in a health whether the feed is reached and has the entries.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"daybook/eventstore/sqlite"
+	sqlite "daybook/eventstore/sqlite2"
 )
 
 // copyFiles copies files of one directory into a fresh one, which it gives.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore"
-	"daybook/eventstore/postgres"
-	"daybook/eventstore/sqlite"
+	eventstore "daybook/eventstore/port"
+	postgres "daybook/eventstore/postgres2"
+	sqlite "daybook/eventstore/sqlite2"
 )
 
 // TestListsOfAnotherContent: retry, rebuild and rebuild --back change what the read

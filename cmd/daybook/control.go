@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"daybook/eventstore/sqlite"
+	sqlite "daybook/eventstore/sqlite2"
 	"daybook/internal/audit"
 	"daybook/internal/ground/pause"
 	"daybook/internal/telemetry"

@@ -13,7 +13,6 @@ import (
 
 	"daybook/calendar"
 	eventstore "daybook/eventstore/port"
-	"daybook/eventstore/sqlite"
 	"daybook/internal/ground/pause"
 )
 
@@ -61,8 +60,8 @@ func (b *backend) permit() error {
 // lostFile returns the path of a file of the data directory that this process works on and
 // that was removed or replaced, "" when there is none.
 func (b *backend) lostFile() string {
-	if s, ok := b.store.(*sqlite.Store); ok {
-		if path := s.Lost(); path != "" {
+	if b.file != nil {
+		if path := b.file.Lost(); path != "" {
 			return path
 		}
 	}

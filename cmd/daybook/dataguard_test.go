@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"daybook/eventstore/sqlite"
+	sqlite "daybook/eventstore/sqlite2"
 )
 
 // copyFile puts a copy of a file into the place of another one, as a new file.

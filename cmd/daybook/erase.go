@@ -18,7 +18,7 @@ import (
 	"daybook/command"
 	"daybook/eventstore/feed"
 	eventstore "daybook/eventstore/port"
-	"daybook/eventstore/postgres"
+	postgres "daybook/eventstore/postgres2"
 	"daybook/internal/httpapi"
 	"daybook/projector/upkeep"
 )
@@ -128,11 +128,6 @@ func (e *erasing) add(where, state, note string) {
 	e.places = append(e.places, place{where, state, note})
 }
 
-// compacter is a store that takes what was erased out of its files by itself.
-type compacter interface {
-	Compact(ctx context.Context) error
-}
-
 // reasons finds reasons that were given with changes of a record and stay: the entries of
 // other records that the same write made have them too, and are not erased.
 func (e *erasing) reasons(ctx context.Context, id calendar.ID) error {
@@ -177,13 +172,12 @@ func (e *erasing) otherReasons(ctx context.Context, erased *eventstore.Entry) er
 
 // files takes it out of the files of the event store.
 func (e *erasing) files(ctx context.Context) error {
-	store, own := e.b.store.(compacter)
-	if !own {
+	if e.b.file == nil {
 		e.add("event store", placeDone, "blanked")
 		e.add("files of the database", placeOperator, "daybook erase --compact --store URL, with the URL of the owner of the schema "+e.s.storeSchema+"; WAL, standbys and archives")
 		return nil
 	}
-	if err := store.Compact(ctx); err != nil {
+	if err := e.b.file.Compact(ctx); err != nil {
 		return fmt.Errorf("event store: %w", err)
 	}
 	e.add("event store", placeDone, "")

@@ -103,10 +103,11 @@ func stream(t *testing.T, js jetstream.JetStream) *jetstream.StreamInfo {
 // once.
 func (f *fleet) checkStream(js jetstream.JetStream) {
 	f.t.Helper()
-	head, err := f.open().Head(f.t.Context())
+	now, err := f.open().Head(f.t.Context(), port.Point{})
 	if err != nil {
 		f.t.Fatal(err)
 	}
+	head := now.Position
 	s := stream(f.t, js)
 	if s == nil {
 		f.t.Fatal("no stream")
@@ -474,7 +475,7 @@ func TestFaultTwoOfEach(t *testing.T) {
 // of the fleet.
 func (f *fleet) bare(js jetstream.JetStream, url, prefix string, other *server) {
 	f.t.Helper()
-	store := port.Adapt(f.open())
+	store := f.open()
 	relay, source := feed.NewRelay(store, js, feed.RelayOptions{}), feed.NewSource(store, js, feed.SourceOptions{})
 	defer source.Close()
 	model, err := elastic.Open(f.t.Context(), url, elastic.Options{Prefix: prefix})

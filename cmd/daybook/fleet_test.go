@@ -22,8 +22,8 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore"
-	"daybook/eventstore/postgres"
+	eventstore "daybook/eventstore/port"
+	postgres "daybook/eventstore/postgres2"
 )
 
 // servers are where the three adapters are.
@@ -548,7 +548,7 @@ func (f *fleet) checkEntries(store eventstore.Store) map[calendar.ID]*calendar.R
 	requests := map[calendar.Position]string{}
 	versions := map[calendar.ID]int64{}
 	for at := calendar.Position(0); ; {
-		entries, err := store.ReadAll(f.t.Context(), at, 500)
+		entries, err := store.Read(f.t.Context(), eventstore.Range{After: uint64(at), Limit: 500})
 		if err != nil {
 			f.t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"daybook/calendar"
+	eventstore "daybook/eventstore/port"
 	"daybook/internal/lease"
 	"daybook/internal/proof"
 	"daybook/query/readmodel"
@@ -148,7 +149,7 @@ func (b *backend) failing(ctx context.Context, head calendar.Position) string {
 	if b.calls.noReads.Load() && b.leases != nil {
 		ctx, cancel := context.WithTimeout(ctx, healthWait)
 		defer cancel()
-		_, err := b.store.Mark(ctx, head)
+		_, err := b.store.Head(ctx, eventstore.Point{Position: head})
 		b.calls.read(err)
 	}
 	switch {
@@ -167,11 +168,12 @@ func (b *backend) reached(ctx context.Context) health {
 	ctx, cancel := context.WithTimeout(ctx, healthWait)
 	defer cancel()
 	h := health{Status: statusStarting, Role: b.s.serves, Quarantined: []readmodel.Quarantined{}}
-	head, err := b.store.Head(ctx)
+	log, err := b.store.Head(ctx, eventstore.Point{})
 	if err != nil {
 		h.Status = statusNoStore
 		return h
 	}
+	head := log.Position
 	h.Head = head
 	l := b.live.Load()
 	if l == nil {
@@ -225,10 +227,11 @@ func (b *backend) reached(ctx context.Context) health {
 		return h
 	}
 	if h.Visible > head { // entries may have come since it was read
-		if h.Head, err = b.store.Head(ctx); err != nil {
+		if log, err = b.store.Head(ctx, eventstore.Point{}); err != nil {
 			h.Status, h.Why, h.Cause = statusNoStore, "", ""
 			return h
 		}
+		h.Head = log.Position
 	}
 	l.lists.look(now, h.Visible, h.Head)
 	if !l.projects { // it has nothing to catch up with

@@ -1,18 +1,15 @@
 package main
 
 import (
-	"context"
 	"database/sql"
-	"fmt"
 	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
-	"daybook/eventstore/sqlite"
+	sqlite "daybook/eventstore/sqlite2"
+	"daybook/internal/lease"
 	"daybook/internal/testkit/engines"
 )
 
@@ -55,20 +52,22 @@ func TestHealthWhenWritesFail(t *testing.T) {
 	}
 }
 
-// TestHealthOfStoreWithoutWrites: a store on a server answers reads and refuses what a create
-// needs before its commit, and the leases. Within 10 s every role says so, and daybook
-// health, and all are well again when the store is.
+// TestHealthOfStoreWithoutWrites: a store on a server answers reads, and acknowledges no
+// write because its synchronous standby is away. Those that write say so, daybook health
+// too; relay and projector work on, because leases do not wait for the standby. Without
+// leases they say so within 10 s. All are well again when the store is.
 func TestHealthOfStoreWithoutWrites(t *testing.T) {
 	t.Parallel()
-	store, schema := engines.Postgres(t)
+	own := engines.StartPostgres(t)
 	nats, feedPrefix := engines.NATS(t)
 	index, prefix := engines.Elasticsearch(t)
-	on := []string{"--store", store, "--store-schema", schema, "--feed", nats, "--feed-prefix", feedPrefix, "--index", index, "--index-prefix", prefix}
+	on := []string{"--store", own.URL(), "--feed", nats, "--feed-prefix", feedPrefix, "--index", index, "--index-prefix", prefix}
+	const deadline = "--store-append-deadline"
 	roles := map[string]*server{}
 	for _, role := range []string{"relay", "projector", "api"} {
-		roles[role] = startServer(t, append([]string{"serve", "--role", role}, on...)...)
+		roles[role] = startServer(t, append([]string{"serve", deadline, "2s", "--role", role}, on...)...)
 	}
-	whole := startServer(t, "serve", "--store", store, "--store-schema", schema, "--data", t.TempDir())
+	whole := startServer(t, "serve", deadline, "2s", "--store", own.URL(), "--data", t.TempDir())
 	token := roles["api"].token
 	roles["api"].want(201, "POST", "/tags", token, `{"name":"first"}`)
 	health := func() (out string, status int) {
@@ -77,18 +76,7 @@ func TestHealthOfStoreWithoutWrites(t *testing.T) {
 	}
 	eventually(t, "health", func() bool { _, status := health(); return status == exitOK })
 
-	conn, err := pgx.Connect(t.Context(), store)
-	must(t, err)
-	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
-	do := func(statement string) {
-		t.Helper()
-		if _, err := conn.Exec(t.Context(), fmt.Sprintf(statement, schema)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	do("ALTER FUNCTION %s.new_ids(bigint) RENAME TO no_ids")
-	do("ALTER FUNCTION %s.acquire_lease(text, text, interval) RENAME TO no_lease")
-	from := time.Now()
+	own.Exec("ALTER SYSTEM SET synchronous_standby_names = 'away'", "SELECT pg_reload_conf()")
 	for _, s := range []*server{roles["api"], whole} {
 		s.want(503, "POST", "/tags", token, `{"name":"second"}`)
 	}
@@ -97,6 +85,21 @@ func TestHealthOfStoreWithoutWrites(t *testing.T) {
 			t.Errorf("%s: %v", name, v)
 		}
 	}
+	<-time.After(2 * lease.Span) // a lease that was not renewed has ended
+	for _, role := range []string{"relay", "projector"} {
+		if v := roles[role].state(); v[role] != roleActive {
+			t.Errorf("%s: %v", role, v)
+		}
+	}
+	if out, status := health(); status != exitFailed || !strings.Contains(out, "why: "+whyNoWrites) {
+		t.Errorf("daybook health: status %d, %q", status, out)
+	}
+	own.Exec("ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()")
+	roles["api"].want(201, "POST", "/tags", token, `{"name":"third"}`)
+	whole.want(201, "POST", "/tags", token, `{"name":"fourth"}`)
+
+	own.Exec("ALTER TABLE daybook.leases RENAME TO no_leases")
+	from := time.Now()
 	for _, role := range []string{"relay", "projector"} {
 		s := roles[role]
 		eventually(t, role+" without a lease", func() bool { return s.state()["status"] != statusOK })
@@ -108,14 +111,7 @@ func TestHealthOfStoreWithoutWrites(t *testing.T) {
 	if took := time.Since(from); took > 10*time.Second {
 		t.Errorf("health of all knows it after %s", took)
 	}
-	if out, status := health(); status != exitFailed || !strings.Contains(out, "why: "+whyNoWrites) {
-		t.Errorf("daybook health: status %d, %q", status, out)
-	}
-
-	do("ALTER FUNCTION %s.no_ids(bigint) RENAME TO new_ids")
-	do("ALTER FUNCTION %s.no_lease(text, text, interval) RENAME TO acquire_lease")
-	roles["api"].want(201, "POST", "/tags", token, `{"name":"third"}`)
-	whole.want(201, "POST", "/tags", token, `{"name":"fourth"}`)
+	own.Exec("ALTER TABLE daybook.no_leases RENAME TO leases")
 	for name, s := range map[string]*server{"relay": roles["relay"], "projector": roles["projector"], "api": roles["api"], "whole": whole} {
 		eventually(t, name+" is well again", func() bool { return s.state()["status"] == statusOK })
 	}

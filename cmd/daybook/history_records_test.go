@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"daybook/calendar"
-	"daybook/eventstore"
-	"daybook/eventstore/sqlite"
+	eventstore "daybook/eventstore/port"
+	sqlite "daybook/eventstore/sqlite2"
 	"daybook/internal/htmltext"
 	"daybook/query"
 	"daybook/query/readmodel"
@@ -94,9 +94,9 @@ func compareFields(t *testing.T, store eventstore.Store, records map[calendar.ID
 		return s
 	}
 	for key, l := range live {
-		holders, _, err := store.Find(t.Context(), []calendar.Claim{calendar.ImportClaim("conferences", key)}, nil)
+		found, err := store.Find(t.Context(), eventstore.Lookup{Claims: []calendar.Claim{calendar.ImportClaim("conferences", key)}})
 		must(t, err)
-		r := records[holders[0]]
+		r := records[found.Holders[0]]
 		if r == nil {
 			t.Errorf("conference %s is missing", key)
 			continue

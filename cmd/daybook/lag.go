@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"daybook/calendar"
+	eventstore "daybook/eventstore/port"
 	"daybook/internal/ground/pause"
 	"daybook/internal/lease"
 	"daybook/projector"
@@ -162,7 +163,7 @@ func lagging(visible, head calendar.Position, late time.Duration) string {
 // settles tells in the health of a process that nothing is known of before whether
 // lists that are behind come forward.
 func (b *backend) settles(ctx context.Context, m *upkeep.Upkeep, h *health) error {
-	missing, err := b.store.ReadAll(ctx, h.Visible, 1)
+	missing, err := b.store.Read(ctx, eventstore.Range{After: uint64(h.Visible), Limit: 1})
 	if err != nil || len(missing) == 0 || time.Since(missing[0].Time) < maxLagAge {
 		return err
 	}

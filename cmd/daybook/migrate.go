@@ -1,15 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 
 	"daybook/calendar"
-	"daybook/eventstore"
-	"daybook/eventstore/postgres"
-	"daybook/eventstore/sqlite"
+	eventstore "daybook/eventstore/port"
+	postgres "daybook/eventstore/postgres2"
+	sqlite "daybook/eventstore/sqlite2"
+	"daybook/eventstore/verify"
 )
 
 // runMigrate brings the schema of a PostgreSQL event store to the present form as
@@ -25,7 +28,8 @@ func runMigrate(ctx context.Context, c *console, s *settings, args []string) err
 	case s.store == "":
 		return usageError("needs --store postgres://…, or --to postgres://… to carry the store of a data directory there; the event store in a data directory is brought to the present form when it is opened")
 	}
-	err := postgres.Migrate(ctx, s.store, postgres.Options{Schema: s.storeSchema, ServiceRole: s.serviceRole})
+	log := slog.New(slog.NewTextHandler(c.err, &slog.HandlerOptions{Level: slog.LevelWarn})) // whom it waits for
+	err := postgres.Migrate(ctx, s.store, postgres.Options{Log: log, Schema: s.storeSchema, ServiceRole: s.serviceRole})
 	if err != nil {
 		return fmt.Errorf("schema %s: %w", s.storeSchema, err)
 	}
@@ -57,30 +61,43 @@ func carry(ctx context.Context, c *console, s *settings) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	to, err := postgres.Open(ctx, s.to, postgres.Options{Schema: s.storeSchema, ServiceRole: s.serviceRole, PollOnly: true})
+	before, err := verified(ctx, c, "verify", from)
+	if err != nil {
+		return fmt.Errorf("verify the store that is copied: %w", err)
+	}
+	all, err := eventstore.NewCopy(ctx, from)
+	if err != nil {
+		return err
+	}
+	bar := newProgress(c, "copy", "entries")
+	all.Receipts, all.Progress = from.Receipts(ctx), func(done, total calendar.Position) { bar.set(int(done), int(total)) }
+	err = postgres.Restore(ctx, s.to, postgres.Options{Schema: s.storeSchema, ServiceRole: s.serviceRole}, all)
+	bar.done()
+	if err != nil {
+		return fmt.Errorf("copy: %w", err)
+	}
+	to, err := postgres.Open(ctx, s.to, postgres.Options{Schema: s.storeSchema, Existing: true, PollOnly: true})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
-	var bar *progress
-	at := ""
-	end := func() {
-		if bar != nil {
-			bar.done()
-		}
-	}
-	hash, n, err := eventstore.Copy(ctx, from, to, func(step string, done, total calendar.Position) {
-		if step != at {
-			end()
-			at, bar = step, newProgress(c, step, "entries")
-		}
-		bar.set(int(done), int(total))
-	})
-	end()
-	if err != nil {
-		return err
+	after, err := verified(ctx, c, "verify copy", to)
+	switch {
+	case err != nil:
+		return fmt.Errorf("verify the copy: %w", err)
+	case after.Entries != before.Entries || after.Head != before.Head:
+		return fmt.Errorf("%w: the copy has %d entries and chain head %x, the other store %d and %x",
+			eventstore.ErrDamaged, after.Entries, after.Head, before.Entries, before.Head)
 	}
 	_, err = fmt.Fprintf(c.out, "%d entries were carried as they were written; chain head %x\n"+
-		"Serve with --store from now on; the store in %s is not written any more.\n", n, hash, s.data)
+		"Serve with --store from now on; the store in %s is not written any more.\n", after.Entries, after.Head, s.data)
 	return err
+}
+
+// verified verifies a store, and fails when it is not as it was written.
+func verified(ctx context.Context, c *console, step string, s eventstore.Store) (verify.Findings, error) {
+	bar := newProgress(c, step, "entries")
+	defer bar.done()
+	found, err := verify.Store(ctx, s, func(done, total calendar.Position) { bar.set(int(done), int(total)) })
+	return found, cmp.Or(err, found.Err())
 }

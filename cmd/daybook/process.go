@@ -23,9 +23,9 @@ import (
 	group "github.com/oklog/run"
 
 	"daybook/calendar"
-	"daybook/eventstore"
 	"daybook/eventstore/feed"
-	"daybook/eventstore/port"
+	eventstore "daybook/eventstore/port"
+	sqlite "daybook/eventstore/sqlite2"
 	"daybook/internal/ground/lifecycle"
 	"daybook/internal/ground/pause"
 	"daybook/internal/history"
@@ -46,7 +46,6 @@ const (
 	relayLease     = "relay/"
 	projectorLease = "projector/"
 	rebuildLease   = "rebuild/"
-	healthLease    = "health" // tells daybook health that the store takes writes
 )
 
 // holder names this process for leases: unique among all that ever ran.
@@ -130,6 +129,9 @@ func (p *process) work(ctx context.Context) (err error) {
 	}
 	closing := func(what func() error) { err = errors.Join(err, what()) }
 	defer closing(b.Close)
+	if b.file != nil && b.file.ReadOnly() != nil {
+		b.calls.wrote(b.file.ReadOnly())
+	}
 	if s.holdsData() {
 		tidy(ctx, s.data, p.log) // with the store open: where somebody removed the lock another process may serve
 	}
@@ -175,11 +177,15 @@ func (p *process) work(ctx context.Context) (err error) {
 		b.guard.Store(held)
 		add("data", func(ctx context.Context) error { return b.watchData(ctx, p.log) })
 		ctl, err := newControl(ctx, b, s, p.log)
-		if err != nil {
+		switch {
+		case err == nil:
+			add("control", ctl.run)
+			defer ctl.close() // when the group does not come to run
+		case sqlite.Unwritable(err):
+			p.log.WarnContext(ctx, "commands cannot reach this process", "error", err)
+		default:
 			return err
 		}
-		add("control", ctl.run)
-		defer ctl.close() // when the group does not come to run
 	}
 	r.sign(add) // behind what takes writes: it ends with a checkpoint of the last of them
 	if r.l.model != nil && !s.engine().local {
@@ -326,7 +332,8 @@ func (r *roles) leased(name string, work func(context.Context) error, progress f
 func (r *roles) watchStart(ctx context.Context) error {
 	var head calendar.Position
 	err := r.await(ctx, "event store", cmp.Or(redactedURLs(r.s.store), r.s.data), func(ctx context.Context) (err error) {
-		head, err = r.b.store.Head(ctx)
+		log, err := r.b.store.Head(ctx, eventstore.Point{})
+		head = log.Position
 		return err
 	})
 	for err == nil {
@@ -392,7 +399,7 @@ func (r *roles) api(add func(string, func(context.Context) error)) (http.Handler
 // whenErased calls functions after records were erased, by this process or another one:
 // nothing of them may stay in memory. It does so again a while later, because of requests
 // that had begun before.
-func whenErased(ctx context.Context, epoch func() port.Epoch, forget ...func()) error {
+func whenErased(ctx context.Context, epoch func() eventstore.Epoch, forget ...func()) error {
 	for first, second := epoch(), epoch(); ; {
 		if err := pause.For(ctx, lookEvery); err != nil {
 			return err

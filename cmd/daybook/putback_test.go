@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore"
 	"daybook/eventstore/feed"
-	"daybook/eventstore/postgres"
+	eventstore "daybook/eventstore/port"
+	postgres "daybook/eventstore/postgres2"
 	"daybook/internal/testkit/engines"
 )
 
@@ -91,12 +91,12 @@ func testGoesBack(t *testing.T, on string, keep, goBack func(), again bool) {
 		store, err := postgres.Open(t.Context(), on, postgres.Options{})
 		must(t, err)
 		defer func() { _ = store.Close() }()
-		head, err := store.Head(t.Context())
+		now, err := store.Head(t.Context(), eventstore.Point{})
 		must(t, err)
 		took := eventually(t, what, func() bool {
 			for _, s := range []*server{whole, api, relay, projector} {
 				v := s.state()
-				if v["code"] != 200 || v["status"] != statusOK || v["head"] != float64(head) {
+				if v["code"] != 200 || v["status"] != statusOK || v["head"] != float64(now.Position) {
 					return false
 				}
 				if shows, told := v["visible"]; told && shows != v["head"] {
@@ -194,7 +194,7 @@ func presentRecords(t *testing.T, store eventstore.Store) map[calendar.ID]*calen
 	t.Helper()
 	last := map[calendar.ID]*calendar.Record{}
 	for at := calendar.Position(0); ; {
-		entries, err := store.ReadAll(t.Context(), at, pageSize)
+		entries, err := store.Read(t.Context(), eventstore.Range{After: uint64(at), Limit: pageSize})
 		must(t, err)
 		if len(entries) == 0 {
 			return last
@@ -218,8 +218,9 @@ func streamIsOf(t *testing.T, store eventstore.Store, url, prefix string) {
 	conn, js, err := feed.Connect(url, feed.ConnectOptions{})
 	must(t, err)
 	defer conn.Close()
-	head, err := store.Head(t.Context())
+	now, err := store.Head(t.Context(), eventstore.Point{})
 	must(t, err)
+	head := now.Position
 	eventually(t, "the stream has the head", func() bool {
 		stream, err := js.Stream(t.Context(), feed.StreamName(prefix))
 		return err == nil && stream.CachedInfo().State.LastSeq >= uint64(head)
@@ -230,11 +231,11 @@ func streamIsOf(t *testing.T, store eventstore.Store, url, prefix string) {
 		t.Errorf("the stream has %d messages, %d to %d; the store has %d entries", s.Msgs, s.FirstSeq, s.LastSeq, head)
 	}
 	for at := calendar.Position(0); at < head; {
-		entries, err := store.ReadAll(t.Context(), at, pageSize)
+		entries, err := store.Read(t.Context(), eventstore.Range{After: uint64(at), Limit: pageSize})
 		must(t, err)
 		for i := range entries {
 			at = entries[i].Position
-			mark, err := store.Mark(t.Context(), at)
+			mark, err := store.Head(t.Context(), eventstore.Point{Position: at})
 			must(t, err)
 			m, err := stream.GetMsg(t.Context(), uint64(at))
 			if err != nil {

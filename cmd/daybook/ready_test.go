@@ -13,9 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"daybook/calendar"
-	"daybook/eventstore"
-	"daybook/eventstore/port"
+	eventstore "daybook/eventstore/port"
 	"daybook/query/readmodel"
 )
 
@@ -72,15 +70,15 @@ func TestReadinessBeforeTheWork(t *testing.T) {
 
 // awayStore is a store that is unavailable for some calls and then closed.
 type awayStore struct {
-	port.Adapted
+	eventstore.Store
 	calls int
 }
 
-func (s *awayStore) Head(context.Context) (calendar.Position, error) {
+func (s *awayStore) Head(context.Context, eventstore.Point) (h eventstore.Head, err error) {
 	if s.calls--; s.calls < 0 {
-		return 0, eventstore.ErrClosed
+		return h, eventstore.ErrClosed
 	}
-	return 0, eventstore.ErrUnavailable
+	return h, eventstore.ErrUnavailable
 }
 
 // TestWaitsOnce: a wait for a server is one line, which names the server, and one at its end.
@@ -125,7 +123,7 @@ func TestWhenErased(t *testing.T) {
 		var erasures atomic.Uint64
 		var dropped atomic.Int32
 		go func() {
-			_ = whenErased(ctx, func() port.Epoch { return port.Epoch{History: 1, Erasures: erasures.Load()} }, func() { dropped.Add(1) })
+			_ = whenErased(ctx, func() eventstore.Epoch { return eventstore.Epoch{History: 1, Erasures: erasures.Load()} }, func() { dropped.Add(1) })
 		}()
 		for step, want := range []int32{0, 1, 2, 2} {
 			if step == 1 {

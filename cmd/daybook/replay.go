@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 
 	"daybook/calendar"
-	"daybook/eventstore"
-	"daybook/eventstore/sqlite"
+	eventstore "daybook/eventstore/port"
+	sqlite "daybook/eventstore/sqlite2"
 )
 
 // runReplay makes a store of the entries that count at a point.
@@ -93,19 +93,17 @@ func replayTask(ctx context.Context, b *backend, c *console, s *settings, dir st
 }
 
 // replayInto makes the store, verifies it and returns the hash of its last commit.
-func replayInto(ctx context.Context, b *backend, c *console, dir string, point eventstore.Point) (part *eventstore.Part, head [32]byte, err error) {
-	step := func(name string, do func(progress func(done, total calendar.Position)) error) {
-		if err != nil {
-			return
-		}
-		bar := newProgress(c, name, "entries")
-		err = do(func(done, total calendar.Position) { bar.set(int(done), int(total)) })
-		bar.done()
+func replayInto(ctx context.Context, b *backend, c *console, dir string, point eventstore.Point) (part *eventstore.Copy, head [32]byte, err error) {
+	bar := newProgress(c, "look through the log", "entries")
+	part, err = eventstore.NewPart(ctx, b.store, point, func(done, total calendar.Position) { bar.set(int(done), int(total)) })
+	bar.done()
+	if err != nil {
+		return nil, head, err
 	}
-	step("look through the log", func(progress func(done, total calendar.Position)) error {
-		part, err = eventstore.NewPart(ctx, b.store, point, progress)
-		return err
-	})
+	bar = newProgress(c, "replay", "entries")
+	part.Progress = func(done, total calendar.Position) { bar.set(int(done), int(total)) }
+	err = sqlite.Create(ctx, dir, part)
+	bar.done()
 	if err != nil {
 		return nil, head, err
 	}
@@ -113,15 +111,6 @@ func replayInto(ctx context.Context, b *backend, c *console, dir string, point e
 	if err != nil {
 		return nil, head, err
 	}
-	defer func() { err = errors.Join(err, to.Close()) }()
-	step("replay", func(progress func(done, total calendar.Position)) error { return to.Fill(ctx, part, progress) })
-	step("verify", func(progress func(done, total calendar.Position)) error {
-		found, err := eventstore.Verify(ctx, to, progress)
-		head = found.Hash
-		if err == nil {
-			err = found.Err()
-		}
-		return err
-	})
-	return part, head, err
+	found, err := verified(ctx, c, "verify", to)
+	return part, found.Head, errors.Join(err, to.Close())
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"daybook/eventstore/sqlite"
+	sqlite "daybook/eventstore/sqlite2"
 	"daybook/internal/testkit/engines"
 )
 

@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"daybook/eventstore"
-	"daybook/eventstore/postgres"
-	"daybook/eventstore/sqlite"
+	eventstore "daybook/eventstore/port"
+	postgres "daybook/eventstore/postgres2"
+	sqlite "daybook/eventstore/sqlite2"
 	"daybook/internal/proof"
 	"daybook/internal/testkit/engines"
 )
@@ -152,13 +152,14 @@ func TestRelaysRefuse(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { _ = store.Close() })
 	newest := func() (c eventstore.Checkpoint) {
-		c, _ = store.Checkpoint(t.Context(), 0)
+		c, _ = eventstore.CheckpointAt(t.Context(), store, 0)
 		return c
 	}
 	signed := func() {
 		t.Helper()
 		eventually(t, "the head is signed, and both folders have the note", func() bool {
-			head, err := store.Head(t.Context())
+			now, err := store.Head(t.Context(), eventstore.Point{})
+			head := now.Position
 			c := newest()
 			for _, file := range keys {
 				b, _ := os.ReadFile(file + keptNote)
@@ -187,7 +188,7 @@ func TestRelaysRefuse(t *testing.T) {
 	pg.Restore("daybook", backup)
 	for i := 0; ; i++ {
 		add(fmt.Sprint("later ", i))
-		if head, err := store.Head(t.Context()); err == nil && head > lost {
+		if head, err := store.Head(t.Context(), eventstore.Point{}); err == nil && head.Position > lost {
 			break
 		}
 	}

@@ -9,10 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"daybook/calendar"
-	"daybook/eventstore"
-	"daybook/eventstore/postgres"
-	"daybook/eventstore/sqlite"
+	eventstore "daybook/eventstore/port"
+	postgres "daybook/eventstore/postgres2"
+	sqlite "daybook/eventstore/sqlite2"
 	"daybook/query/readmodel/memindex"
 )
 
@@ -39,7 +38,7 @@ func (b *backend) openStore(ctx context.Context, existing bool) error {
 	if err != nil {
 		return err
 	}
-	b.store, b.close = store, store.Close
+	b.store, b.file, b.close = store, store, store.Close
 	return nil
 }
 
@@ -51,8 +50,8 @@ func openFile(ctx context.Context, s *settings, o sqlite.Options) (*sqlite.Store
 	o.Existing = o.Existing || lost
 	store, err := sqlite.Open(ctx, s.data, o)
 	if err == nil && lost {
-		var head calendar.Position
-		if head, err = store.Head(ctx); err == nil && head == 0 {
+		var h eventstore.Head
+		if h, err = store.Head(ctx, eventstore.Point{}); err == nil && h.Position == 0 {
 			err = eventstore.ErrNoStore
 		}
 		if err != nil {

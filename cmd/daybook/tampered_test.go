@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"daybook/eventstore/sqlite"
+	sqlite "daybook/eventstore/sqlite2"
 )
 
 // HISTORY 20.32: whichever entry is dropped from a store, or put behind its last one, the

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"daybook/eventstore/sqlite"
+	sqlite "daybook/eventstore/sqlite2"
 )
 
 // TestOtherVersion: a data directory of another version is refused with one sentence by
@@ -23,7 +23,7 @@ func TestOtherVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.ExecContext(t.Context(), "INSERT INTO migrations VALUES (2, 'later.sql', 'x')"); err != nil {
+	if _, err := db.ExecContext(t.Context(), "PRAGMA user_version = 7"); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
@@ -35,7 +35,7 @@ func TestOtherVersion(t *testing.T) {
 	}
 	for _, args := range [][]string{{"verify"}, {"export"}, {"serve", "--listen", "127.0.0.1:0"}, {"user", "list"}} {
 		out, errText, status := tool(t, nil, append(args, "--data", data)...)
-		if status != exitFailed || out != "" || !strings.Contains(errText, "was written by another version of daybook (form 2-x, ") || strings.Count(errText, "\n") > 1 {
+		if status != exitFailed || out != "" || !strings.Contains(errText, "was written by another version of daybook (form 00000007, ") || strings.Count(errText, "\n") > 1 {
 			t.Errorf("%v: status %d, %q, %q", args, status, out, errText)
 		}
 	}

@@ -199,7 +199,7 @@ func (s *storeTap) up(said []byte) (int, bool) {
 	s.asks.each(said, func(kind byte, body []byte) {
 		parts := bytes.SplitN(body, []byte{0}, 3)
 		switch {
-		case kind == 'P' && len(parts) > 1 && bytes.Contains(parts[1], []byte(".append_salted(")): // name, text
+		case kind == 'P' && len(parts) > 1 && bytes.HasPrefix(parts[1], []byte("INSERT INTO ")) && bytes.Contains(parts[1], []byte(".entries ")): // name, text
 			s.appends[string(parts[0])] = true
 		case kind == 'B' && len(parts) > 1 && s.appends[string(parts[1])]: // portal, name
 			begins = true

@@ -35,8 +35,8 @@ func translate(err error) error {
 	}
 }
 
-// unwritable reports whether an error may be that of a file that can be read all the same.
-func unwritable(err error) bool {
+// Unwritable reports whether an error may be that of a file that can be read all the same.
+func Unwritable(err error) bool {
 	if e, ok := errors.AsType[*driver.Error](err); ok {
 		return slices.Contains([]int{lib.SQLITE_READONLY, lib.SQLITE_IOERR, lib.SQLITE_FULL, lib.SQLITE_CANTOPEN}, e.Code()&0xff)
 	}

@@ -20,7 +20,7 @@ func unlockFile(f *os.File) error {
 // neither it nor anything else can be written.
 func lockFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the path is the operator's
-	if unwritable(err) {
+	if Unwritable(err) {
 		if f, err = os.Open(path); errors.Is(err, os.ErrNotExist) { //nolint:gosec // as above
 			return nil, nil //nolint:nilnil // no lock is needed
 		}

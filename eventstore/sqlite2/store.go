@@ -118,7 +118,7 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 		return err
 	}
 	options := url.Values{"_pragma": readPragmas}
-	if err := s.openWriter(ctx, path); unwritable(err) {
+	if err := s.openWriter(ctx, path); Unwritable(err) {
 		s.readOnly = fmt.Errorf("%w: %w", eventstore.ErrUnavailable, err)
 		options = unwritten(path)
 	} else if err != nil {

@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"daybook/eventstore/feed"
-	"daybook/eventstore/port"
-	"daybook/eventstore/postgres"
+	postgres "daybook/eventstore/postgres2"
 	"daybook/internal/testkit/engines"
 	"daybook/internal/testkit/world"
 	"daybook/query/readmodel/elastic"
@@ -34,7 +33,7 @@ func distributed(flavour elastic.Flavour) backend {
 				t.Cleanup(func() { closed(t, store.Close()) })
 				return store
 			}
-			p.store, p.relayed = open(), port.Adapt(open())
+			p.store, p.relayed = open(), open()
 
 			url, prefix := engines.NATS(t)
 			conn, js, err := feed.Connect(url, feed.ConnectOptions{})

@@ -20,8 +20,8 @@ import (
 	"daybook/calendar"
 	"daybook/command"
 	"daybook/eventstore/feed"
-	"daybook/eventstore/port"
-	"daybook/eventstore/sqlite"
+	eventstore "daybook/eventstore/port"
+	sqlite "daybook/eventstore/sqlite2"
 	"daybook/internal/access"
 	"daybook/internal/history"
 	"daybook/internal/htmltext"
@@ -97,8 +97,8 @@ var userNames = []struct {
 // parts are what a service is assembled from. Those of the api and those of the
 // relay and the projector may be two of a kind, as in two processes.
 type parts struct {
-	store            port.Adapted        // of the api
-	relayed          port.Store          // of relay and projector
+	store            eventstore.Store    // of the api
+	relayed          eventstore.Store    // of relay and projector
 	index, projected readmodel.Index     // of the api; of the projector
 	js               jetstream.JetStream // nil: no feed
 	feed             string              // prefix of its stream
@@ -115,7 +115,7 @@ func embedded(t *testing.T, s settings) *service {
 		t.Cleanup(func() { closed(t, store.Close()) })
 		index, err := memindex.New(memindex.Options{Logger: log})
 		must(t, err)
-		return parts{store: store, relayed: port.Adapt(store), index: index, projected: index}
+		return parts{store: store, relayed: store, index: index, projected: index}
 	})
 }
 
@@ -144,7 +144,7 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *world.Clock) pa
 		}
 	})
 	p := open(log, clock)
-	store, events, index := p.store, port.Adapt(p.store), p.index
+	events, index := p.store, p.index
 	source := feed.NewSource(p.relayed, p.js, feed.SourceOptions{Log: log, Prefix: p.feed})
 	t.Cleanup(source.Close)
 	gate := &gate{Index: p.projected}
@@ -156,7 +156,7 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *world.Clock) pa
 	world.Run(t, keeper.Run)
 
 	rules := &calendar.Rules{Site: s.site, Clean: htmltext.New()}
-	commands, err := command.New(port.Adapt(store), rules, access.NewHasher(), command.Options{Now: clock.Now})
+	commands, err := command.New(events, rules, access.NewHasher(), command.Options{Now: clock.Now})
 	must(t, err)
 	records := commands.Records()
 	lists := query.Options{Site: s.site, PerPageMax: s.perPageMax, Now: clock.Now, PositionWait: s.positionWait}
