@@ -18,7 +18,7 @@ import (
 	"daybook/command"
 	"daybook/eventstore/feed"
 	eventstore "daybook/eventstore/port"
-	postgres "daybook/eventstore/postgres2"
+	"daybook/eventstore/postgres"
 	"daybook/internal/httpapi"
 	"daybook/projector/upkeep"
 )

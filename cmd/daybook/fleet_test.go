@@ -23,7 +23,7 @@ import (
 
 	"daybook/calendar"
 	eventstore "daybook/eventstore/port"
-	postgres "daybook/eventstore/postgres2"
+	"daybook/eventstore/postgres"
 )
 
 // servers are where the three adapters are.

@@ -10,7 +10,7 @@ import (
 
 	"daybook/calendar"
 	eventstore "daybook/eventstore/port"
-	postgres "daybook/eventstore/postgres2"
+	"daybook/eventstore/postgres"
 	sqlite "daybook/eventstore/sqlite2"
 	"daybook/eventstore/verify"
 )

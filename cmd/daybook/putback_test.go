@@ -13,7 +13,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore/feed"
 	eventstore "daybook/eventstore/port"
-	postgres "daybook/eventstore/postgres2"
+	"daybook/eventstore/postgres"
 	"daybook/internal/testkit/engines"
 )
 

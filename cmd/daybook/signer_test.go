@@ -18,7 +18,7 @@ import (
 	"time"
 
 	eventstore "daybook/eventstore/port"
-	postgres "daybook/eventstore/postgres2"
+	"daybook/eventstore/postgres"
 	sqlite "daybook/eventstore/sqlite2"
 	"daybook/internal/proof"
 	"daybook/internal/testkit/engines"

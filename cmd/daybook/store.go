@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	eventstore "daybook/eventstore/port"
-	postgres "daybook/eventstore/postgres2"
+	"daybook/eventstore/postgres"
 	sqlite "daybook/eventstore/sqlite2"
 	"daybook/query/readmodel/memindex"
 )

@@ -10,9 +10,9 @@
 --
 -- daybook_owner owns the schema and brings it to the newest form; nothing else
 -- runs as it. daybook_service has the rights that the owner's migrations give:
--- to read, and to append and erase by the functions of the schema, so it can neither
--- change nor remove an entry, but for making those of an erased record blank. daybook
--- is the login of the service.
+-- to read, to append, and to keep what is present; it can neither change nor remove an
+-- entry, but for making those of an erased record blank. daybook is the login of the
+-- service.
 CREATE ROLE daybook_owner LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION;
 CREATE ROLE daybook_service NOLOGIN;
 CREATE ROLE daybook LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION CONNECTION LIMIT 180 IN ROLE daybook_service;

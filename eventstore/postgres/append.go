@@ -1,303 +1,202 @@
 package postgres
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
 	"daybook/calendar"
-	"daybook/eventstore"
-	"daybook/internal/ground/groupcommit"
+	eventstore "daybook/eventstore/port"
 )
 
-// groupBytes is about the most that one commit sends.
-const groupBytes = 8 << 20
-
-// item is one Append on its way to the committer, with all that can be made
-// ready outside the commit.
-type item struct {
-	groupcommit.Part
-
-	a       eventstore.Append
-	drafts  []draft
-	receipt [32]byte // digest of the receipt
-	guards  [][32]byte
-	named   []int64 // that the answer of the receipt may name, the record of it first
-	result  *eventstore.Result
-}
-
-// draft is a draft with what is stored of it.
-type draft struct {
-	entry  eventstore.Entry // without its position
-	leaf   [32]byte
-	claims []pair
-	names  []pair
-}
-
-// pair is a claim or a name with what it is found by.
-type pair struct {
-	calendar.Claim
-
-	digest [32]byte
-}
-
-func newPair(c calendar.Claim) pair { return pair{c, pairDigest(c.Space, c.Key)} }
-
-// Append does eventstore.Store. When the connection breaks during a commit, the
-// store finds out on another one what became of it; an Append gets
-// ErrUnavailable when that fails too.
+// Append implements eventstore.Store. When the connection breaks during a commit, the
+// store finds out on another one what became of it; an Append gets ErrUnavailable when
+// that fails too.
 func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	results := make([]eventstore.Result, len(appends))
-	if len(appends) == 0 {
-		return results
-	}
-	if err := s.usable(ctx); err != nil {
-		return failAll(len(appends), err)
-	}
-	if len(appends) == 1 && appends[0].LooksUp() {
-		results[0] = s.lookUp(ctx, &appends[0])
-		return results
-	}
-	if len(appends) == 1 && appends[0].Settles() {
-		results[0] = s.settled(ctx, &appends[0])
-		return results
-	}
-	items := make([]*item, 0, len(appends))
-	for i := range appends {
-		it, err := newItem(&appends[i])
-		if err != nil {
-			results[i].Err = err
-			continue
-		}
-		if appends[i].Later && len(appends) == 1 {
-			results[i] = s.appendLater(it)
-			return results
-		}
-		it.result = &results[i]
-		items = append(items, it)
-	}
-	if len(items) == 0 {
-		return results
-	}
-	if err := s.share(ctx, items); err != nil {
-		return failAll(len(appends), err)
-	}
-	return results
-}
-
-// share has items committed, with those of others where there are any.
-func (s *Store) share(ctx context.Context, items []*item) error {
-	call := groupcommit.Begin(items)
-	if !s.queue.Add(items) {
-		return eventstore.ErrClosed
-	}
-	within, cancel := context.WithTimeout(ctx, s.o.Timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, s.o.Timeout, errNoAnswer)
 	defer cancel()
-	err := call.Wait(within)
-	if err != nil && ctx.Err() == nil {
-		return fmt.Errorf("append: %w: no answer within %s", eventstore.ErrUnavailable, s.o.Timeout)
-	}
-	return err
+	return s.committer.Append(ctx, appends)
 }
 
-// appendLater takes an item for which nobody waits.
-func (s *Store) appendLater(it *item) eventstore.Result {
-	it.result = &eventstore.Result{}
-	s.later.Store(it.receipt, it)
-	if !s.queue.AddLater(it) {
-		s.later.CompareAndDelete(it.receipt, it)
-		return eventstore.Result{Err: eventstore.ErrClosed}
-	}
-	return eventstore.Result{}
+// Sync implements eventstore.Store by a commit: when one that writes something is durable,
+// all before it are. One whose wait for a standby was cut off can be read and may be lost.
+func (s *Store) Sync(ctx context.Context) error {
+	return s.Append(ctx, make([]eventstore.Append, 1))[0].Err
 }
 
-func newItem(a *eventstore.Append) (*item, error) {
-	if err := a.Check(); err != nil {
+// commit decides items and writes those that win in one transaction. Where it may be lost
+// with its connection, another one finds out what became of it.
+func (s *Store) commit(ctx context.Context, items []*eventstore.Item) error {
+	lost, err := s.attempt(ctx, items, false)
+	if lost {
+		s.o.Log.Warn("commit without an answer, tried on another connection", "error", err)
+		_, err = s.attempt(ctx, items, true) // under the lock the lost transaction is over
+	}
+	return wrap(err, "append")
+}
+
+// attempt is one transaction; lost says that it may have been written all the same.
+func (s *Store) attempt(ctx context.Context, items []*eventstore.Item, again bool) (lost bool, err error) {
+	lost = true
+	err = s.use(ctx, s.write, s.o.Timeout/2, func(ctx context.Context, c *pgx.Conn) error {
+		g, err := s.gather(ctx, c, items, again)
+		if err == nil {
+			for _, it := range items {
+				*it.Result = g.Decide(it)
+			}
+			err = heard(c, func() error { return s.insert(ctx, c, g) })
+		}
+		if err == nil {
+			err = s.learn(g)
+		}
+		if err != nil && !c.IsClosed() {
+			lost = errors.Is(err, errUnheard) || errors.Is(err, errElsewhere)
+			_, _ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK") // the first error counts
+		}
+		return err
+	})
+	return lost && err != nil, err
+}
+
+// errElsewhere says that a commit met another history than the one it was begun in.
+var errElsewhere = fmt.Errorf("%w: the server has another history", eventstore.ErrUnavailable)
+
+// The statements around those of an append. At READ COMMITTED a statement sees what was
+// committed before it began: each that stands behind the lock sees the whole log.
+const (
+	begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+	// What is acknowledged is durable, whatever role and database set. A process that is
+	// stopped between its two round trips does not hold the log for long. Tables are
+	// looked up by index, by plans that may have been made when they were empty.
+	settings = `SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'
+		UNION ALL SELECT set_config('idle_in_transaction_session_timeout', '4s', true)
+		UNION ALL SELECT set_config('enable_seqscan', 'off', true)
+		UNION ALL SELECT set_config('plan_cache_mode', 'force_generic_plan', true)
+		UNION ALL SELECT set_config('jit', 'off', true)`
+	lockLog = "SELECT pg_advisory_xact_lock(1684109666, hashtext($1::text))" // "dayb"
+	lockIDs = "SELECT pg_advisory_xact_lock(1684109667, hashtext($1::text))"
+	// durable makes a transaction that writes nothing else one that is waited for.
+	durable = "SELECT pg_logical_emit_message(true, 'daybook', '')"
+	commit  = "COMMIT"
+)
+
+// group is a Group with how the log stood before it.
+type group struct {
+	*eventstore.Group
+
+	epoch eventstore.Epoch
+	log   answer
+}
+
+// gather locks the log and reads what items touch, each in a statement of its own. again
+// says that an attempt before may have written them.
+func (s *Store) gather(ctx context.Context, c *pgx.Conn, items []*eventstore.Item, again bool) (*group, error) {
+	epoch := s.Epoch()
+	g := &group{Group: eventstore.NewGroup(epoch), epoch: epoch}
+	t := eventstore.TouchedBy(items)
+	b := &pgx.Batch{}
+	b.Queue(begin)
+	b.Queue(settings)
+	b.Queue(lockLog, s.o.Schema)
+	see := s.queueHead(b, &g.log)
+	each(b, s.q("SELECT "+heldColumns+", ''::bytea, "+holdings+" FROM @records r WHERE r.id = ANY ($1::bigint[])"), scanHeld,
+		func(h *eventstore.Held) { g.Records[h.ID] = h }, numbers(t.Records))
+	eachPair(s, b, claims, t.Claims, func(c calendar.Claim, id calendar.ID) { g.Holders[c] = id })
+	for _, n := range t.Names {
+		g.Counts[n] = 0
+	}
+	eachPair(s, b, names, t.Names, func(n calendar.Name, _ calendar.ID) { g.Counts[n]++ })
+	each(b, s.q("SELECT "+receiptColumns+" FROM @receipts WHERE digest = ANY ($1::bytea[])"), scanReceipt,
+		func(r *eventstore.Receipt) { g.Receipts[r.Name()] = r }, column(t.Receipts, receiptDigest))
+	each(b, s.q("SELECT "+checkpointColumns+" FROM @checkpoints WHERE size = ANY ($1::bigint[]) OR size = (SELECT max(size) FROM @checkpoints)"), scanCheckpoint,
+		func(c eventstore.Checkpoint) { g.Signed = append(g.Signed, c) }, column(t.Sizes, number))
+	if again {
+		leaves := make([][]byte, 0, len(items))
+		for _, it := range items {
+			leaves = append(leaves, column(it.Leaves, func(l [32]byte) []byte { return l[:] })...)
+		}
+		each(b, s.q("SELECT position, leaf FROM @entries WHERE record = ANY ($1::bigint[]) AND leaf = ANY ($2::bytea[])"), scanLeaf,
+			func(e eventstore.Leafed) { g.Written[e.Leaf] = e.Position }, numbers(t.Records), leaves)
+	}
+	if err := c.SendBatch(ctx, b).Close(); err != nil {
+		return nil, fmt.Errorf("read for append: %w", err)
+	}
+	if err := see(); err != nil {
 		return nil, err
 	}
-	it := &item{a: *a, drafts: make([]draft, len(a.Drafts))}
-	size := 0
-	for i := range a.Drafts {
-		d := &it.drafts[i]
-		d.entry = a.Entry(i)
-		d.leaf = eventstore.Leaf(&d.entry)
-		d.claims = distinctPairs(a.Drafts[i].Claims)
-		d.names = distinctPairs(a.Drafts[i].Names)
-		size += len(d.entry.Fields) + len(d.entry.State)
+	if s.Epoch().History != epoch.History {
+		return nil, errElsewhere
 	}
-	for _, g := range a.Guards {
-		it.guards = append(it.guards, pairDigest(g.Name.Space, g.Name.Key))
-	}
-	if a.Receipt != nil {
-		it.receipt = receiptDigest(a.Receipt)
-		size += len(a.Receipt.Answer)
-		it.named = namedBy(a.Receipt)
-	}
-	it.Part = groupcommit.Sized(size)
-	return it, nil
+	g.Begin(g.log.Mark)
+	return g, nil
 }
 
-// namedBy gives the ids of records that a receipt with an answer may tell of: all
-// numbers of the answer.
-func namedBy(r *eventstore.Receipt) []int64 {
-	if len(r.Answer) == 0 {
-		return nil
-	}
-	ids := []int64{int64(r.Record)}
-	for _, digits := range bytes.FieldsFunc(r.Answer, func(c rune) bool { return c < '0' || c > '9' }) {
-		if digits[0] == '0' {
-			continue
+// insert writes what a group decided and commits, in one batch.
+func (s *Store) insert(ctx context.Context, c *pgx.Conn, g *group) error {
+	b := &pgx.Batch{}
+	if len(g.Entries) > 0 {
+		s.put(b, entries, column(g.Entries, entryRow))
+		s.put(b, commits, [][]any{commitRow(g.Group)})
+		if id := g.GreatestID(); id > g.log.lastID {
+			b.Queue(lockIDs, s.o.Schema)
+			b.Queue(s.q("SELECT setval('@ids', $1) FROM @ids WHERE last_value < $1::bigint"), int64(id))
 		}
-		if id, err := strconv.ParseInt(string(digits), 10, 64); err == nil && !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
+		b.Queue("SELECT pg_notify($1, $2)", s.o.Schema+"_head", g.Chain().Position.String())
 	}
-	return ids
+	changes := g.Changes()
+	s.drop(b, claims, changes.DroppedClaims)
+	s.drop(b, names, changes.DroppedNames)
+	s.put(b, records, column(changes.Records, recordRow))
+	s.put(b, claims, column(changes.Claims, pairRow))
+	s.put(b, names, column(changes.Names, pairRow))
+	s.put(b, slugs, column(g.Slugs, slugRow))
+	s.put(b, receipts, column(g.Stored, receiptRow))
+	for i := range g.Signs { // one may be signed twice
+		s.put(b, checkpoints, column(g.Signs[i:i+1], checkpointRow))
+	}
+	if len(g.Redacts) > 0 {
+		b.Queue(s.q("SELECT @erase($1::bigint[])"), numbers(g.Redacts))
+	}
+	if g.Found && !g.Writes() {
+		b.Queue(durable)
+	}
+	b.Queue(commit)
+	return c.SendBatch(ctx, b).Close()
 }
 
-// distinctPairs gives each claim or name once, in order.
-func distinctPairs[P ~struct{ Space, Key string }](in []P) []pair {
-	out := make([]pair, 0, len(in))
-next:
-	for _, p := range in {
-		n := newPair(calendar.Claim(p))
-		for i := range out {
-			if out[i].digest == n.digest {
-				continue next
-			}
-		}
-		out = append(out, n)
+// learn learns of a group that was committed.
+func (s *Store) learn(g *group) error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.signal.Epoch().History != g.epoch.History {
+		return errElsewhere
 	}
-	return out
+	head := eventstore.Head{Mark: g.Chain()}
+	for i := range g.Signs {
+		head.Signed = max(head.Signed, g.Signs[i].Size)
+	}
+	erases := len(g.Redacts) > 0
+	if erases {
+		s.erased = head.Position
+	}
+	s.signal.Move(head, erases)
+	return nil
 }
 
-func failAll(n int, err error) []eventstore.Result {
-	results := make([]eventstore.Result, n)
-	for i := range results {
-		results[i].Err = err
+// NewIDs implements eventstore.Store. Who takes several in a row locks the others out.
+func (s *Store) NewIDs(ctx context.Context, n int) (first calendar.ID, err error) {
+	if err := eventstore.CheckCount(n); err != nil {
+		return 0, err
 	}
-	return results
-}
-
-// lookUp answers an Append that only looks for its receipt: without the committer,
-// unless that has something for it.
-func (s *Store) lookUp(ctx context.Context, a *eventstore.Append) eventstore.Result {
-	if err := a.Check(); err != nil {
-		return eventstore.Result{Err: err}
-	}
-	digest := receiptDigest(a.Receipt)
-	if _, waits := s.later.Load(digest); waits {
-		it := &item{a: *a, receipt: digest, result: &eventstore.Result{}}
-		if err := s.share(ctx, []*item{it}); err != nil {
-			return eventstore.Result{Err: err}
-		}
-		return *it.result
-	}
-	found, err := all(ctx, s, scanReceipt, s.q.receipt, digest[:])
-	if err != nil {
-		return eventstore.Result{Err: wrap(err, "receipt %q", a.Receipt.Key)}
-	}
-	head, err := s.Head(ctx)
-	if err != nil {
-		return eventstore.Result{Err: err}
-	}
-	if len(found) == 0 {
-		return eventstore.Result{Position: head}
-	}
-	if found[0].Fingerprint != a.Receipt.Fingerprint {
-		return eventstore.Result{Err: found[0].Reused()}
-	}
-	if err := s.settle(ctx); err != nil {
-		return eventstore.Result{Err: wrap(err, "receipt %q", a.Receipt.Key)}
-	}
-	return eventstore.Result{Position: head, Receipt: found[0]}
-}
-
-// settled answers an Append of nothing.
-func (s *Store) settled(ctx context.Context, a *eventstore.Append) eventstore.Result {
-	if err := a.Check(); err != nil {
-		return eventstore.Result{Err: err}
-	}
-	head, err := s.Head(ctx)
-	if err == nil {
-		err = s.settle(ctx)
-	}
-	if err != nil {
-		return eventstore.Result{Err: wrap(err, "settle")}
-	}
-	return eventstore.Result{Position: head}
-}
-
-// settle waits until all that was committed before is durable, at synchronous
-// standbys too. A commit whose wait for them was cut off, of this process or of
-// another, can be read and may be lost.
-func (s *Store) settle(ctx context.Context) error {
-	return s.use(ctx, s.o.Timeout, func(ctx context.Context, c *pgx.Conn) error {
-		return heard(c, func() error {
-			_, err := c.Exec(ctx, s.q.settle)
-			return err
-		})
+	err = s.use(ctx, s.read, s.o.ReadTimeout, func(ctx context.Context, c *pgx.Conn) error {
+		b := &pgx.Batch{}
+		b.Queue(begin)
+		b.Queue(lockIDs, s.o.Schema)
+		b.Queue(s.q("SELECT setval('@ids', last_value + $1::bigint) - $1::bigint + 1 FROM @ids"), n).QueryRow(func(r pgx.Row) error { return r.Scan(&first) })
+		b.Queue(commit)
+		return c.SendBatch(ctx, b).Close()
 	})
-}
-
-// commitAll is the committer: it takes what arrived during the last commit, and
-// those who are about to come back from it, until the queue is closed and empty.
-func (s *Store) commitAll(ctx context.Context) {
-	defer close(s.drained)
-	p := groupcommit.Delay{Commits: 1}
-	for !s.queue.Wait() {
-		items := s.queue.Take(&p)
-		begin := s.o.Now()
-		s.commit(ctx, items)
-		p.Note(groupcommit.Calls(items), s.o.Now().Sub(begin))
-	}
-}
-
-// observed writes a group and lets who watches know.
-func (s *Store) observed(ctx context.Context, items []*item) error {
-	if s.o.Observe == nil {
-		return s.writeGroup(ctx, items)
-	}
-	end := s.o.Observe()
-	c := eventstore.Committed{Appends: len(items), Err: s.writeGroup(ctx, items)}
-	for _, it := range items {
-		if c.Err == nil && it.result.Err == nil && it.result.Receipt == nil && len(it.drafts) > 0 {
-			c.Entries += len(it.drafts)
-			c.Head = max(c.Head, it.result.Position)
-		}
-	}
-	end(c)
-	return c.Err
-}
-
-// commit writes a group and answers its callers.
-func (s *Store) commit(ctx context.Context, items []*item) {
-	defer func() {
-		for _, it := range items { // what nobody waits for is written now, or lost
-			if it.a.Later {
-				s.later.CompareAndDelete(it.receipt, it)
-			}
-		}
-	}()
-	groupcommit.Commit(items, func(live []*item) error { return s.observed(ctx, live) }, lasting,
-		func(it *item, err error) { *it.result = eventstore.Result{Err: err} })
-}
-
-// withWriter runs a function on the connection of the committer; lost tells
-// whether the connection was.
-func (s *Store) withWriter(ctx context.Context, do func(*pgx.Conn) error) (lost bool, err error) {
-	c, err := s.acquire(ctx, s.write)
-	if err != nil {
-		return true, err
-	}
-	defer s.giveBack(c)
-	s.writerPID.Store(int64(c.Conn().PgConn().PID()))
-	err = heard(c.Conn(), func() error { return do(c.Conn()) })
-	s.doubt(err, ctx)
-	return c.Conn().IsClosed() || errors.Is(err, errUnheard), err
+	return first, wrap(err, "new ids")
 }

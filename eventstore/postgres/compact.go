@@ -2,10 +2,7 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
-
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Compact writes the tables anew that erasures leave dead rows in, so that nothing of
@@ -17,11 +14,7 @@ func Compact(ctx context.Context, url string, o Options) (left []string, err err
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	config, err := parse(url)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := connect(ctx, config.ConnConfig, o.Schema)
+	conn, err := dial(ctx, url, o.Schema)
 	if err != nil {
 		return nil, err
 	}
@@ -29,18 +22,17 @@ func Compact(ctx context.Context, url string, o Options) (left []string, err err
 	run := func(statement string) error {
 		err := heard(conn, func() error { _, err := conn.Exec(ctx, statement); return err })
 		if err != nil {
-			return fmt.Errorf("%s: %w", statement, translate(ctx, err, conn.IsClosed()))
+			return fmt.Errorf("%s: %w", statement, translate(ctx, err))
 		}
 		return nil
 	}
-	for _, table := range []string{"entries", "records", "names", "claims", "receipts", "slugs"} {
-		if err := run("VACUUM (FULL) " + o.Schema + "." + table); err != nil {
+	for _, t := range []table{entries, records, names, claims, receipts, slugs} {
+		if err := run("VACUUM (FULL) " + o.Schema + "." + t.name); err != nil {
 			return nil, err
 		}
 	}
 	const last = "CHECKPOINT"
-	err = run(last)
-	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == refusedCode {
+	if err = run(last); sqlState(err) == refused {
 		return []string{last}, nil
 	}
 	return nil, err

@@ -13,9 +13,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
+	"daybook/eventstore/port/storetest"
 	"daybook/eventstore/postgres"
-	"daybook/eventstore/storetest"
 )
 
 // smallLog writes n tags in one commit each, with a secret and a second version.
@@ -155,8 +155,8 @@ func TestLostClaimsAndNames(t *testing.T) {
 		"UPDATE @.claims SET digest = decode(repeat('00', 32), 'hex') WHERE record = 1",
 		"DELETE FROM @.names WHERE record = 2",
 		"UPDATE @.names SET space = 'x' WHERE record = 2",
-		"INSERT INTO @.claims SELECT decode(repeat('00', 32), 'hex'), 1, 'slug/tag', 'old', 1",
-		"INSERT INTO @.claims SELECT decode(repeat('00', 32), 'hex'), 9, 'slug/tag', 'old', 1",
+		"INSERT INTO @.claims SELECT decode(repeat('00', 32), 'hex'), 1, 'slug/tag', 'old'",
+		"INSERT INTO @.claims SELECT decode(repeat('00', 32), 'hex'), 9, 'slug/tag', 'old'",
 		"INSERT INTO @.names SELECT digest, 2, space, key FROM @.names WHERE record = 1",
 		"INSERT INTO @.names SELECT digest, 9, space, key FROM @.names WHERE record = 1",
 		"DELETE FROM @.records WHERE id = 2",
@@ -240,7 +240,7 @@ func TestServiceRole(t *testing.T) {
 		return strings.Replace(at, "postgres://postgres@", "postgres://"+role+"@", 1)
 	}
 	o := postgres.Options{Schema: name, ServiceRole: service}
-	if _, err := postgres.Open(t.Context(), as(login), postgres.Options{Schema: name}); err == nil || !strings.Contains(err.Error(), "its owner has to apply") {
+	if _, err := postgres.Open(t.Context(), as(login), postgres.Options{Schema: name}); err == nil || !strings.Contains(err.Error(), "its owner has to make") {
 		t.Errorf("the service before the owner: %v", err)
 	}
 	if err := postgres.Migrate(t.Context(), as(owner), o); err != nil {
@@ -257,21 +257,24 @@ func TestServiceRole(t *testing.T) {
 	if l, err := s.Acquire(t.Context(), "relay", "a", 0); err != nil || l.Left != 0 {
 		t.Errorf("Acquire for nothing: %+v, %v", l, err)
 	}
-	if err := s.PutCheckpoint(t.Context(), eventstore.Checkpoint{Size: 2, Origin: "o", Note: []byte("o\n")}); err != nil {
-		t.Error(err)
+	for _, note := range []string{"o\n", "o\nw\n"} {
+		signed := eventstore.Append{Checkpoint: &eventstore.Checkpoint{Size: 2, Origin: "o", Note: []byte(note)}}
+		if res := s.Append(t.Context(), []eventstore.Append{signed})[0]; res.Err != nil {
+			t.Error(res.Err)
+		}
 	}
 	for _, p := range []eventstore.Point{{Position: 2}, {Time: time.Now()}} {
-		if id, err := s.SlugAt(t.Context(), calendar.KindTag, "tag-0-1", p); err != nil || id != 1 {
+		if id, err := eventstore.SlugAt(t.Context(), s, calendar.KindTag, "tag-0-1", p); err != nil || id != 1 {
 			t.Errorf("SlugAt(%v): %d, %v", p, id, err)
 		}
-		if counted, err := s.Counted(t.Context(), p); err != nil || counted.Position < 2 {
-			t.Errorf("Counted(%v): %v, %v", p, counted, err)
+		if counted, err := s.Head(t.Context(), p); err != nil || counted.Position < 2 {
+			t.Errorf("Head(%v): %v, %v", p, counted.Mark, err)
 		}
 	}
 	if _, n, err := storetest.Verify(t.Context(), s, nil); err != nil || n != 4 {
 		t.Errorf("Verify: %d entries, %v", n, err)
 	}
-	if res := s.Erase(t.Context(), erasure(2, 2)); res.Err != nil {
+	if res := s.Append(t.Context(), []eventstore.Append{erasure(2, 2)})[0]; res.Err != nil {
 		t.Error(res.Err)
 	}
 	bare, err := pgx.Connect(t.Context(), as(login))
@@ -280,12 +283,11 @@ func TestServiceRole(t *testing.T) {
 	}
 	defer func() { _ = bare.Close(context.WithoutCancel(t.Context())) }()
 	for _, text := range []string{
-		"UPDATE @.entries SET actor = 1", "DELETE FROM @.entries", "TRUNCATE @.entries", "INSERT INTO @.entries SELECT * FROM @.entries",
-		"DELETE FROM @.commits", "UPDATE @.records SET secret = ''", "DELETE FROM @.claims", "DELETE FROM @.names", "DELETE FROM @.receipts",
-		"UPDATE @.leases SET until = 'infinity'", "SELECT setval('@.ids', 1)", "SELECT @.use_id(1)",
-		"ALTER TABLE @.entries DISABLE TRIGGER ALL", "DROP TABLE @.entries", "CREATE TABLE @.x ()", "UPDATE @.migrations SET number = 7",
+		"UPDATE @.entries SET actor = 1", "DELETE FROM @.entries", "TRUNCATE @.entries", "DELETE FROM @.commits", "UPDATE @.commits SET last = 9",
+		"DELETE FROM @.records", "UPDATE @.records SET kind = 'venue'", "UPDATE @.claims SET record = 1", "UPDATE @.receipts SET record = 1",
+		"ALTER TABLE @.entries DISABLE TRIGGER ALL", "DROP TABLE @.entries", "CREATE TABLE @.x ()", "UPDATE @.form SET checksum = ''", "UPDATE @.identity SET uuid = gen_random_uuid()",
 		"UPDATE @.entries SET state = '' WHERE position = 3", "INSERT INTO @.redacted SELECT * FROM @.redacted", "DELETE FROM @.redacted",
-		"DELETE FROM @.slugs", "INSERT INTO @.checkpoints SELECT * FROM @.checkpoints", "UPDATE @.checkpoints SET note = ''",
+		"DELETE FROM @.slugs", "UPDATE @.slugs SET record = 1", "DELETE FROM @.checkpoints", "UPDATE @.checkpoints SET size = 9",
 	} {
 		if err := refused(t.Context(), bare, strings.ReplaceAll(text, "@", name)); err != nil {
 			t.Error(err)

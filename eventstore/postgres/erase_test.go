@@ -10,21 +10,25 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 	"daybook/eventstore/postgres"
 	"daybook/internal/testkit/engines"
 )
 
 // erasure erases a tag that has a version.
-func erasure(id calendar.ID, version int64) eventstore.Erasure {
+func erasure(id calendar.ID, version int64) eventstore.Append {
 	state := `{"changed":"2026-05-01T09:30:00.000Z","deleted":true,"erased":true,"fields":{},"home":"en","id":%d,"kind":"tag","version":%d}`
-	return eventstore.Erasure{
-		Kind: calendar.KindTag, ID: id, Expected: version, Actor: 1, Cause: eventstore.Cause{Reason: "asked for"},
-		State: fmt.Appendf(nil, state, id, version+1),
+	return eventstore.Append{
+		Time: time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC), Actor: 1, Cause: eventstore.Cause{Reason: "asked for"}, Redact: []calendar.ID{id},
+		Drafts: []eventstore.Draft{{
+			Kind: calendar.KindTag, ID: id, Expected: version, Change: "tag.erased", Fields: []byte(`{}`), Secret: []byte{},
+			State: fmt.Appendf(nil, state, id, version+1),
+		}},
 	}
 }
 
@@ -35,15 +39,15 @@ func TestEraseGoesOn(t *testing.T) {
 	s := open(t, server(t), postgres.Options{Schema: name})
 	smallLog(t, s, 2)
 	held := erasure(1, 2)
-	held.Claims = []calendar.Claim{{Space: "slug/tag", Key: "tag-1-1"}}
-	res := s.Erase(t.Context(), held)
+	held.Drafts[0].Claims = []calendar.Claim{{Space: "slug/tag", Key: "tag-1-1"}}
+	res := s.Append(t.Context(), []eventstore.Append{held})[0]
 	if _, refused := errors.AsType[*eventstore.ClaimError](res.Err); !refused {
 		t.Errorf("with a claim of another record: %+v", res)
 	}
-	if res := s.Erase(t.Context(), erasure(1, 2)); res.Err != nil || res.Position != 5 {
+	if res := s.Append(t.Context(), []eventstore.Append{erasure(1, 2)})[0]; res.Err != nil || res.Position != 5 {
 		t.Fatalf("erase: %+v", res)
 	}
-	before, err := s.ReadAll(t.Context(), 0, 10)
+	before, err := s.Read(t.Context(), eventstore.Range{Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,10 +55,10 @@ func TestEraseGoesOn(t *testing.T) {
 	sqlExec(t, c, "ALTER TABLE "+name+".entries DISABLE TRIGGER ALL")
 	sqlExec(t, c, "UPDATE "+name+".entries SET state = 'text that was left' WHERE position IN (1, 2)")
 	sqlExec(t, c, "ALTER TABLE "+name+".entries ENABLE ALWAYS TRIGGER entries_blank_only")
-	if res := s.Erase(t.Context(), erasure(1, 3)); res.Err != nil || res.Position != 5 {
+	if res := s.Append(t.Context(), []eventstore.Append{{Redact: []calendar.ID{1}}})[0]; res.Err != nil || res.Position != 5 {
 		t.Errorf("erase what was left: %+v", res)
 	}
-	after, err := s.ReadAll(t.Context(), 0, 10)
+	after, err := s.Read(t.Context(), eventstore.Range{Limit: 10})
 	if diff := cmp.Diff(before, after); err != nil || diff != "" {
 		t.Errorf("%v (-before +after):\n%s", err, diff)
 	}
@@ -67,7 +71,7 @@ func TestRedactedByHand(t *testing.T) {
 	name := schema(t)
 	s := open(t, server(t), postgres.Options{Schema: name})
 	smallLog(t, s, 3)
-	if res := s.Erase(t.Context(), erasure(2, 2)); res.Err != nil {
+	if res := s.Append(t.Context(), []eventstore.Append{erasure(2, 2)})[0]; res.Err != nil {
 		t.Fatal(res.Err)
 	}
 	c := admin(t)
@@ -151,7 +155,7 @@ func TestCompact(t *testing.T) {
 		a := tag(t, 1, v+1, text("slug"))
 		a.Cause = eventstore.Cause{Client: text("client"), Request: text("request"), Reason: text("reason")}
 		a.Drafts[0].Secret = []byte(text("secret"))
-		a.Receipt = &eventstore.Receipt{User: 1, Key: fmt.Sprint(v), Record: 1, Answer: []byte(text("answer"))}
+		a.Receipt = &eventstore.Receipt{User: 1, Key: fmt.Sprint(v), Record: 1}
 		if res := s.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
 			t.Fatal(res.Err)
 		}
@@ -163,7 +167,7 @@ func TestCompact(t *testing.T) {
 	if found := filesWith(t, own.Data(), strings.ToLower(word)); len(found) < 4 {
 		t.Fatalf("before, only %q have it", found)
 	}
-	if res := s.Erase(t.Context(), erasure(1, 4)); res.Err != nil {
+	if res := s.Append(t.Context(), []eventstore.Append{erasure(1, 4)})[0]; res.Err != nil {
 		t.Fatal(res.Err)
 	}
 	left, err := postgres.Compact(t.Context(), own.URL(), postgres.Options{})

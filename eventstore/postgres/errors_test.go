@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 )
 
 // TestTranslate: what several layers translate is said once.
@@ -29,7 +29,7 @@ func TestTranslate(t *testing.T) {
 	} {
 		err := c.err
 		for range 3 {
-			err = fmt.Errorf("read: %w", translate(t.Context(), err, true))
+			err = fmt.Errorf("read: %w", translate(t.Context(), err))
 		}
 		if got := strings.Count(err.Error(), "event store "); got != 1 || !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %q once", name, err, c.want)

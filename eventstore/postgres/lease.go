@@ -9,17 +9,33 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
 	"daybook/internal/lease"
 )
 
-// Acquire implements lease.Store, by the clock of the database.
+// takeLease takes or renews a lease where it is free, ended or the holder's own. One that
+// ends later than its term from now was taken before the clock went back, and has ended.
+const takeLease = `INSERT INTO @leases AS l (name, holder, epoch, until, term) VALUES ($1::text, $2::text, 1, clock_timestamp() + $3::interval, $3::interval)
+	ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = clock_timestamp() + excluded.term, term = excluded.term,
+		epoch = l.epoch + CASE WHEN l.holder = excluded.holder THEN 0 ELSE 1 END
+	WHERE l.holder = excluded.holder OR l.until <= clock_timestamp() OR l.until > clock_timestamp() + l.term`
+
+// Acquire implements lease.Store, by the clock of the database. It does not wait for a
+// synchronous standby: what a lease is for does, and has a fence of its own.
 func (s *Store) Acquire(ctx context.Context, name, holder string, span time.Duration) (l lease.Lease, err error) {
 	if !isText(name) || !isText(holder) || span < 0 || span > time.Hour {
 		return l, fmt.Errorf("%w: lease needs a name, a holder and a span of up to an hour", eventstore.ErrMalformed)
 	}
-	err = s.use(ctx, s.o.ReadTimeout, func(ctx context.Context, c *pgx.Conn) error {
-		return c.QueryRow(ctx, s.q.acquire, name, holder, span.Microseconds()).Scan(&l.Holder, &l.Epoch, &l.Left)
+	err = s.use(ctx, s.read, s.o.ReadTimeout, func(ctx context.Context, c *pgx.Conn) error {
+		b := &pgx.Batch{}
+		b.Queue(begin)
+		b.Queue("SET LOCAL synchronous_commit = local")
+		b.Queue(s.q(takeLease), name, holder, span)
+		b.Queue(s.q("SELECT holder, epoch, greatest(until - clock_timestamp(), interval '0') FROM @leases WHERE name = $1::text"), name).QueryRow(func(r pgx.Row) error {
+			return r.Scan(&l.Holder, &l.Epoch, &l.Left)
+		})
+		b.Queue(commit)
+		return c.SendBatch(ctx, b).Close()
 	})
 	return l, wrap(err, "acquire lease %s", name)
 }

@@ -5,43 +5,42 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"daybook/internal/ground/lifecycle"
+	"daybook/internal/ground/pause"
 )
 
+// purgeBatch is how many old receipts one transaction removes; purgePause is left to
+// others between two.
+const purgeBatch, purgePause = 1000, 50 * time.Millisecond
+
+// The clock is that of the database. Receipts of a time to come, of a clock that was
+// wrong, count as kept now.
 const (
-	// purgeEvery is how often old receipts are looked for.
-	purgeEvery = time.Minute
-	// purgeBatch is how many the function deals with at once at most; purgePause is
-	// left to others between two.
-	purgeBatch, purgePause = 1000, 50 * time.Millisecond
+	clock       = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+	purge       = "DELETE FROM @receipts WHERE digest IN (SELECT digest FROM @receipts WHERE kept < " + clock + " - $1::bigint ORDER BY kept LIMIT $2::bigint FOR UPDATE SKIP LOCKED)"
+	resetFuture = "UPDATE @receipts SET kept = " + clock + " WHERE digest IN (SELECT digest FROM @receipts WHERE kept > " + clock + " + $1::bigint ORDER BY kept DESC LIMIT $2::bigint FOR UPDATE SKIP LOCKED)"
 )
 
-// purgeAll removes old receipts now and then, in small transactions beside the
-// commits, until its context ends. They do no harm, so an error is only told.
-func (s *Store) purgeAll(ctx context.Context) {
-	next := time.NewTimer(s.o.PurgeEvery)
-	defer next.Stop()
-	failing := false
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-next.C:
-		}
-		var n int64
-		err := s.use(ctx, s.o.ReadTimeout, func(ctx context.Context, c *pgx.Conn) error {
-			return c.QueryRow(ctx, s.q.purge, s.o.KeepReceipts.Microseconds()).Scan(&n)
+// purgeReceipts removes old receipts, in small transactions, until its context ends.
+func (s *Store) purgeReceipts(ctx context.Context) {
+	outage := lifecycle.Outage{Log: s.o.Log, Message: "old receipts are not purged"}
+	for wait := s.o.PurgeEvery; pause.For(ctx, wait) == nil; {
+		wait = s.o.PurgeEvery
+		err := s.use(ctx, s.read, s.o.ReadTimeout, func(ctx context.Context, c *pgx.Conn) error {
+			for _, text := range []string{purge, resetFuture} {
+				done, err := c.Exec(ctx, s.q(text), s.o.KeepReceipts.Milliseconds(), purgeBatch)
+				if err != nil {
+					return err
+				}
+				if done.RowsAffected() == purgeBatch {
+					wait = min(purgePause, wait)
+				}
+			}
+			return nil
 		})
-		if ctx.Err() != nil {
-			return
+		if ctx.Err() == nil {
+			outage.Note(ctx, err)
 		}
-		if err != nil && !failing {
-			s.o.Log.Warn("old receipts are not purged", "error", err)
-		}
-		failing = err != nil
-		wait := s.o.PurgeEvery
-		if err == nil && n >= purgeBatch {
-			wait = min(purgePause, wait)
-		}
-		next.Reset(wait)
 	}
 }

@@ -2,14 +2,12 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // sessionSettings are the parameters of a session that the store relies on. Each
@@ -45,24 +43,32 @@ func settingValue(name string) string {
 }
 
 // connect opens one connection and checks its session. Behind a pooler that takes no
-// parameters, config loses them, and the session has to be right by itself. Its errors are
-// those of the port.
+// parameters, config loses them, and the session has to be right by itself.
 func connect(ctx context.Context, config *pgx.ConnConfig, schema string) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, config)
-	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == refusedParameter {
+	if sqlState(err) == refusedParameter {
 		for name := range sessionSettings {
 			delete(config.RuntimeParams, name)
 		}
 		conn, err = pgx.ConnectConfig(ctx, config)
 	}
 	if err != nil {
-		return nil, translate(ctx, err, true)
+		return nil, translate(ctx, err)
 	}
-	if err := checkSession(ctx, conn, schema); err != nil {
+	if err := translateOn(ctx, conn, checkSession(ctx, conn, schema)); err != nil {
 		_ = conn.Close(context.WithoutCancel(ctx)) // it was not used
 		return nil, err
 	}
 	return conn, nil
+}
+
+// dial is connect with a URL that is read now.
+func dial(ctx context.Context, url, schema string) (*pgx.Conn, error) {
+	config, err := parse(url)
+	if err != nil {
+		return nil, err
+	}
+	return connect(ctx, config.ConnConfig, schema)
 }
 
 // checkSession returns an error that names the first setting of a session that is not

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,9 +15,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
+	"daybook/eventstore/port/storetest"
 	"daybook/eventstore/postgres"
-	"daybook/eventstore/storetest"
 )
 
 // roleOf makes a login role with settings of its own that owns a schema, and returns
@@ -70,7 +71,7 @@ func TestSettingsOfTheRole(t *testing.T) {
 		}
 		owner := open(t, at, postgres.Options{Schema: in})
 		for who, store := range map[string]*postgres.Store{"the role": s, "the owner": owner} {
-			entries, err := store.ReadAll(t.Context(), 0, 10)
+			entries, err := store.Read(t.Context(), eventstore.Range{Limit: 10})
 			if err != nil || len(entries) != 1 || entries[0].Cause.Reason != "Café – 東京 \\ '" {
 				t.Errorf("%s: %s reads %+v, %v", name, who, entries, err)
 			}
@@ -93,7 +94,7 @@ func TestHiddenRows(t *testing.T) {
 	for _, table := range []string{"entries", "commits", "records"} {
 		sqlExec(t, c, "ALTER TABLE "+in+"."+table+" ENABLE ROW LEVEL SECURITY; ALTER TABLE "+in+"."+table+" FORCE ROW LEVEL SECURITY")
 	}
-	if head, err := s.Head(t.Context()); !errors.Is(err, eventstore.ErrUnavailable) || s.Epoch() != epoch {
+	if head, err := position(t.Context(), s); !errors.Is(err, eventstore.ErrUnavailable) || s.Epoch() != epoch {
 		t.Errorf("open: head %d, %v, epoch %d after %d", head, err, s.Epoch(), epoch)
 	}
 	if _, err := postgres.Open(t.Context(), url, postgres.Options{Schema: in}); err == nil || !strings.Contains(err.Error(), "row-level security") {
@@ -110,17 +111,17 @@ func TestLogBecomesEmpty(t *testing.T) {
 	write(t, s, 1, 1, "there")
 	epoch := s.Epoch()
 	sqlExec(t, c, "ALTER TABLE "+in+".commits DISABLE TRIGGER ALL; CREATE TABLE "+in+".aside AS TABLE "+in+".commits; DELETE FROM "+in+".commits")
-	if head, err := s.Head(t.Context()); !errors.Is(err, eventstore.ErrUnavailable) || s.Epoch() != epoch {
+	if head, err := position(t.Context(), s); !errors.Is(err, eventstore.ErrUnavailable) || s.Epoch() != epoch {
 		t.Errorf("the same store: head %d, %v, epoch %d after %d", head, err, s.Epoch(), epoch)
 	}
 	sqlExec(t, c, "INSERT INTO "+in+".commits SELECT * FROM "+in+".aside")
-	eventually(t, "head", func() error { _, err := s.Head(t.Context()); return err })
+	eventually(t, "head", func() error { _, err := position(t.Context(), s); return err })
 	if s.Epoch() != epoch {
 		t.Error("another history, though the log was only hidden")
 	}
 	sqlExec(t, c, "DELETE FROM "+in+".commits; UPDATE "+in+".identity SET uuid = gen_random_uuid()")
 	eventually(t, "another store", func() error {
-		if head, err := s.Head(t.Context()); err != nil || head != 0 || s.Epoch() == epoch {
+		if head, err := position(t.Context(), s); err != nil || head != 0 || s.Epoch() == epoch {
 			return errors.Join(err, errors.New("is not seen"))
 		}
 		return nil
@@ -135,13 +136,7 @@ func strictPooler(t *testing.T, at string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	pass := func(client net.Conn) {
-		defer client.Close()
+	return listening(t, at, func(client net.Conn) {
 		var begin bytes.Buffer
 		back := pgproto3.NewBackend(io.TeeReader(client, &begin), client)
 		first, err := back.ReceiveStartupMessage()
@@ -167,17 +162,127 @@ func strictPooler(t *testing.T, at string) string {
 			_ = server.Close()
 		}()
 		_, _ = io.Copy(client, server)
+	})
+}
+
+// listening returns the URL of a server with what serves a client in its place.
+func listening(t *testing.T, at string, serve func(net.Conn)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {
 			client, err := l.Accept()
 			if err != nil {
 				return
 			}
-			go pass(client)
+			go func() {
+				defer client.Close()
+				serve(client)
+			}()
 		}
 	}()
-	return strings.Replace(at, config.Host+":"+strconv.Itoa(int(config.Port)), l.Addr().String(), 1)
+	u, err := url.Parse(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Host = l.Addr().String()
+	return u.String()
+}
+
+// rotatingPooler is a pooler that gives each transaction of a client another connection to
+// the server, as PgBouncer does where it pools transactions.
+func rotatingPooler(t *testing.T, at string) string {
+	t.Helper()
+	config, err := pgx.ParseConfig(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))
+	return listening(t, at, func(client net.Conn) {
+		back := pgproto3.NewBackend(client, client)
+		start, err := back.ReceiveStartupMessage()
+		if _, secure := start.(*pgproto3.SSLRequest); secure {
+			_, _ = client.Write([]byte{'N'}) // the client sees what comes
+			start, err = back.ReceiveStartupMessage()
+		}
+		if err != nil {
+			return
+		}
+		var servers []*pgproto3.Frontend
+		for range 2 {
+			server, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
+			if err != nil {
+				return
+			}
+			defer server.Close()
+			front := pgproto3.NewFrontend(server, server)
+			front.Send(start)
+			if front.Flush() != nil {
+				return
+			}
+			servers = append(servers, front)
+		}
+		answer := func(server *pgproto3.Frontend, pass bool) (idle bool) { // up to the end of a query
+			for {
+				m, err := server.Receive()
+				if err != nil {
+					return false
+				}
+				if pass {
+					back.Send(m)
+				}
+				if end, ok := m.(*pgproto3.ReadyForQuery); ok {
+					_ = back.Flush() // the client sees what comes
+					return end.TxStatus == 'I'
+				}
+			}
+		}
+		answer(servers[1], false)
+		answer(servers[0], true)
+		for {
+			m, err := back.Receive()
+			if err != nil {
+				return
+			}
+			servers[0].Send(m)
+			switch m.(type) {
+			case *pgproto3.Query, *pgproto3.Sync:
+			default:
+				continue
+			}
+			if servers[0].Flush() != nil {
+				return
+			}
+			if answer(servers[0], true) {
+				servers[0], servers[1] = servers[1], servers[0]
+			}
+		}
+	})
+}
+
+// TestPoolerOfTransactions: a pooler that keeps no prepared statements is named with the
+// setting that helps, and with the setting the store works.
+func TestPoolerOfTransactions(t *testing.T) {
+	t.Parallel()
+	at, in := rotatingPooler(t, server(t)), schema(t)
+	opened := open(t, server(t), postgres.Options{Schema: in})
+	s, err := postgres.Open(t.Context(), at, postgres.Options{Schema: in, PollOnly: true})
+	if err == nil {
+		_, err = s.Load(t.Context(), 1)
+		_ = s.Close() // its error was looked at
+	}
+	if !errors.Is(err, eventstore.ErrUnavailable) || !strings.Contains(err.Error(), "pooler") || !strings.Contains(err.Error(), "default_query_exec_mode=exec") {
+		t.Errorf("without the setting: got %v, want an error that names pooler and setting", err)
+	}
+	through := open(t, with(t, at, "default_query_exec_mode=exec"), postgres.Options{Schema: in, PollOnly: true})
+	write(t, through, 1, 1, "through the pooler")
+	if _, n, err := storetest.Verify(t.Context(), opened, nil); err != nil || n != 1 {
+		t.Errorf("Verify: %d entries, %v", n, err)
+	}
 }
 
 // TestStrictPooler: behind a pooler that passes no parameters on, a session that is not

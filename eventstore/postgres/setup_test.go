@@ -14,9 +14,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
+	"daybook/eventstore/port/storetest"
 	"daybook/eventstore/postgres"
-	"daybook/eventstore/storetest"
 	"daybook/internal/testkit/engines"
 )
 
@@ -129,8 +129,25 @@ func harness(at string, o postgres.Options) storetest.Harness {
 			name, _ := schemas.Load(s)
 			return in(tb, name.(string))
 		},
+		Stray: func(tb testing.TB, s storetest.Store, h eventstore.Held) {
+			tb.Helper()
+			name, _ := schemas.Load(s)
+			insert := "INSERT INTO " + name.(string) + ".%s (digest, record, space, key) VALUES (sha256('%s'), %d, '%s', '%s')"
+			for _, c := range h.Claims {
+				sqlExec(tb, admin(tb), fmt.Sprintf(insert, "claims", c.Key, h.ID, c.Space, c.Key))
+			}
+			for _, n := range h.Names {
+				sqlExec(tb, admin(tb), fmt.Sprintf(insert, "names", n.Key, h.ID, n.Space, n.Key))
+			}
+		},
 		Patience: time.Minute,
 	}
+}
+
+// position returns where the log of a store stands.
+func position(ctx context.Context, s eventstore.Store) (calendar.Position, error) {
+	h, err := s.Head(ctx, eventstore.Point{})
+	return h.Position, err
 }
 
 // tag makes an Append that creates or updates a tag: version 1 is the first.

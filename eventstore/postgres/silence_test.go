@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
+	"daybook/eventstore/port/storetest"
 	"daybook/eventstore/postgres"
-	"daybook/eventstore/storetest"
 	"daybook/internal/testkit/engines"
 )
 
@@ -38,15 +37,16 @@ func calls(s *postgres.Store, appended calendar.ID) map[string]func(context.Cont
 			}
 			return err
 		},
-		"head":    func(ctx context.Context) error { _, err := s.Head(ctx); return err },
-		"load":    func(ctx context.Context) error { _, err := s.Load(ctx, 1); return err },
-		"history": func(ctx context.Context) error { _, err := s.History(ctx, 1, 0, 10); return err },
-		"ids":     func(ctx context.Context) error { _, err := s.NewIDs(ctx, 1); return err },
-		"lease":   func(ctx context.Context) error { _, err := s.Acquire(ctx, "relay", "a", time.Minute); return err },
-		"settle":  func(ctx context.Context) error { return s.Append(ctx, []eventstore.Append{{}})[0].Err },
-		"key": func(ctx context.Context) error {
-			return s.Append(ctx, []eventstore.Append{{Receipt: &eventstore.Receipt{User: 1, Key: "k"}}})[0].Err
+		"head": func(ctx context.Context) error { _, err := position(ctx, s); return err },
+		"load": func(ctx context.Context) error { _, err := s.Load(ctx, 1); return err },
+		"history": func(ctx context.Context) error {
+			_, err := s.Read(ctx, eventstore.Range{Record: 1, Limit: 10})
+			return err
 		},
+		"ids":   func(ctx context.Context) error { _, err := s.NewIDs(ctx, 1); return err },
+		"lease": func(ctx context.Context) error { _, err := s.Acquire(ctx, "relay", "a", time.Minute); return err },
+		"sync":  s.Sync,
+		"key":   func(ctx context.Context) error { _, err := s.Receipt(ctx, 1, "k"); return err },
 	}
 }
 
@@ -67,7 +67,7 @@ func TestServerFallsSilent(t *testing.T) {
 						fail(name, err)
 					}
 					limit := read
-					if name == "append" || name == "settle" || name == "key" {
+					if name == "append" || name == "sync" {
 						limit = write
 					}
 					if took := time.Since(began); took > limit+slack {
@@ -97,11 +97,7 @@ func TestServerFallsSilent(t *testing.T) {
 func TestSilentConnections(t *testing.T) {
 	t.Parallel()
 	proxy, at := proxied(t)
-	var minutes atomic.Int64
-	s := open(t, at, postgres.Options{
-		Schema: schema(t), PollOnly: true, ReadTimeout: time.Minute, Timeout: 2 * time.Minute,
-		Now: func() time.Time { return time.Unix(60*minutes.Load(), 0) },
-	})
+	s := open(t, at, postgres.Options{Schema: schema(t), PollOnly: true, ReadTimeout: time.Minute, Timeout: 2 * time.Minute})
 	var wg sync.WaitGroup
 	for range 8 {
 		for name, call := range calls(s, 1) {
@@ -115,7 +111,7 @@ func TestSilentConnections(t *testing.T) {
 	wg.Wait()
 	for n := range 3 {
 		proxy.Swallow(false)
-		minutes.Add(1)
+		<-time.After(1500 * time.Millisecond)
 		for name, call := range calls(s, calendar.ID(n+2)) {
 			wg.Go(func() {
 				if err := call(t.Context()); err != nil {
@@ -150,7 +146,7 @@ func TestCloseEnds(t *testing.T) {
 	t.Parallel()
 	proxy, at := proxied(t)
 	s := open(t, at, postgres.Options{Schema: schema(t), ReadTimeout: time.Second, Timeout: 2 * time.Second})
-	if _, err := s.Head(t.Context()); err != nil {
+	if _, err := position(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	proxy.Swallow(true)
@@ -195,7 +191,7 @@ func TestSeveralHosts(t *testing.T) {
 	epoch := through.Epoch()
 	proxy.Switch(standby.URL())
 	eventually(t, "the standby is refused", func() error {
-		if _, err := through.Head(t.Context()); !errors.Is(err, eventstore.ErrUnavailable) || !strings.Contains(err.Error(), "standby") {
+		if _, err := position(t.Context(), through); !errors.Is(err, eventstore.ErrUnavailable) || !strings.Contains(err.Error(), "standby") {
 			return fmt.Errorf("got %w", err)
 		}
 		return nil
@@ -204,5 +200,5 @@ func TestSeveralHosts(t *testing.T) {
 		t.Errorf("a standby that lags was taken for another history:\n%s", log.String())
 	}
 	proxy.Switch(primary.URL())
-	eventually(t, "the primary again", func() error { _, err := through.Head(t.Context()); return err })
+	eventually(t, "the primary again", func() error { _, err := position(t.Context(), through); return err })
 }

@@ -7,9 +7,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"daybook/eventstore"
+	eventstore "daybook/eventstore/port"
+	"daybook/eventstore/port/storetest"
 	"daybook/eventstore/postgres"
-	"daybook/eventstore/storetest"
 	"daybook/internal/testkit/engines"
 )
 
@@ -27,18 +27,16 @@ func TestSynchronousStandby(t *testing.T) {
 	standby.Kill9()
 	primary.Exec("ALTER SYSTEM SET synchronous_standby_names = 'second'", "SELECT pg_reload_conf()")
 	eventually(t, "commits wait for the standby", func() error {
-		if res := s.Append(t.Context(), []eventstore.Append{{}})[0]; !errors.Is(res.Err, eventstore.ErrUnavailable) {
+		if err := s.Sync(t.Context()); !errors.Is(err, eventstore.ErrUnavailable) {
 			return errors.New("they do not")
 		}
 		return nil
 	})
 
 	keyed := because(t, 2, 1, "cut off")
-	keyed.Receipt = &eventstore.Receipt{User: 7, Key: "k", Time: keyed.Time, Record: 2, Version: 1}
-	look := eventstore.Append{Receipt: &eventstore.Receipt{User: 7, Key: "k"}}
-	met := []eventstore.Append{keyed, keyed} // decided one by one
+	keyed.Receipt = &eventstore.Receipt{User: 7, Key: "k", Record: 2, Version: 1}
 	tries := map[string][]eventstore.Append{
-		"again with its key": {keyed}, "its key is looked up": {look}, "twice at once": met, "nothing": {{}},
+		"again with its key": {keyed}, "twice in one call": {keyed, keyed}, "nothing": {{}},
 	}
 	if res := s.Append(t.Context(), []eventstore.Append{keyed})[0]; !errors.Is(res.Err, eventstore.ErrUnavailable) {
 		t.Errorf("the first attempt: %+v", res)
@@ -53,6 +51,14 @@ func TestSynchronousStandby(t *testing.T) {
 					t.Errorf("%s: %+v", name, res)
 				}
 			}
+		}
+	}
+	for _, store := range []*postgres.Store{s, other} {
+		if r, err := store.Receipt(t.Context(), 7, "k"); !errors.Is(err, eventstore.ErrUnavailable) {
+			t.Errorf("the receipt: %+v, %v", r, err)
+		}
+		if l, err := store.Acquire(t.Context(), "relay", "a", time.Minute); err != nil || l.Holder != "a" {
+			t.Errorf("a lease waits for the standby: %+v, %v", l, err)
 		}
 	}
 	standby.Start()
@@ -105,7 +111,7 @@ func TestCommitCancelled(t *testing.T) {
 	if res := s.Append(t.Context(), []eventstore.Append{tag(t, 1, 1, "one")})[0]; !errors.Is(res.Err, eventstore.ErrUnavailable) {
 		t.Errorf("append: %+v", res)
 	}
-	if res := s.Append(t.Context(), []eventstore.Append{{}})[0]; !errors.Is(res.Err, eventstore.ErrUnavailable) {
-		t.Errorf("settle: %+v", res)
+	if err := s.Sync(t.Context()); !errors.Is(err, eventstore.ErrUnavailable) {
+		t.Errorf("sync: %v", err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"daybook/eventstore/feed"
-	postgres "daybook/eventstore/postgres2"
+	"daybook/eventstore/postgres"
 	"daybook/internal/testkit/engines"
 	"daybook/internal/testkit/world"
 	"daybook/query/readmodel/elastic"

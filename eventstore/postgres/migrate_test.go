@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	eventstore "daybook/eventstore/port"
-	postgres "daybook/eventstore/postgres2"
+	"daybook/eventstore/postgres"
 )
 
 // TestMigrateWaits: a migration that meets the locks of others names them, goes on when

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	postgres "daybook/eventstore/postgres2"
+	"daybook/eventstore/postgres"
 	"daybook/internal/testkit/engines"
 )
 
