@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 )
 
 // Erasure asks for a record to be erased for good: every word of it, in every version.

@@ -6,7 +6,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 )
 
 // TestErase: an image goes with the last record that shows it; called again it says where

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 )
 
 // ErrImportKey says that a key of an import stands for a record already, or

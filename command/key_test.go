@@ -15,7 +15,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 )
 
 func TestKey(t *testing.T) {

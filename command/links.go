@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/internal/htmltext"
 )
 

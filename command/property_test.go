@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 )
 
 // checkInvariants checks what holds after any writes: positions are dense,

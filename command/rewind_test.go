@@ -9,15 +9,15 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
-	"daybook/eventstore/memstore2"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
 	"daybook/eventstore/verify"
 )
 
 // beforeAppend is a store on which something happens just before an append that
 // writes, once.
 type beforeAppend struct {
-	*memstore2.Store
+	*memstore.Store
 
 	once sync.Once
 	do   func()
@@ -100,7 +100,7 @@ func TestIDsAfterAFailover(t *testing.T) {
 
 // givenTwice is a store that gives an id again, a few times.
 type givenTwice struct {
-	*memstore2.Store
+	*memstore.Store
 
 	again calendar.ID
 	left  int

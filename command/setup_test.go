@@ -16,8 +16,8 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
-	"daybook/eventstore/memstore2"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
 )
 
 // now is the moment of all tests; site is the site zone.
@@ -70,13 +70,13 @@ func (hasher) Verify(_ context.Context, hash []byte, p string) (bool, error) {
 type bench struct {
 	*command.Service
 	t     *testing.T
-	store *memstore2.Store
+	store *memstore.Store
 	named map[string]calendar.ID // what {{name}} in inputs means
 }
 
 func setup(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{t: t, store: memstore2.New(), named: map[string]calendar.ID{}}
+	b := &bench{t: t, store: memstore.New(), named: map[string]calendar.ID{}}
 	t.Cleanup(func() { _ = b.store.Close() })
 	for _, c := range []calendar.Caller{subscriber, contributor, author, editor, admin, auditor} {
 		addUser(t, b.store, c)

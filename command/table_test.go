@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 )
 
 // scenario is given–when–then: what was written before, one write, and what

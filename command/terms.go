@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/internal/htmltext"
 )
 

@@ -2,43 +2,39 @@ package eventstore
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"daybook/calendar"
 )
 
-// Check tells what is wrong with the form of an Append, apart from what the
-// store holds; the error is ErrMalformed. Stores call it first.
+// Check returns what is wrong with the form of an Append: ErrMalformed.
 func (a *Append) Check() error {
-	if len(a.Drafts) == 0 && len(a.Guards) > 0 {
-		return fmt.Errorf("%w: guards without drafts", ErrMalformed)
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("%w: "+format, append([]any{ErrMalformed}, args...)...)
 	}
-	if err := CheckDrafts(a.Drafts, a.Cause); err != nil {
-		return err
-	}
-	if a.Later && (len(a.Drafts) > 0 || a.Receipt == nil || len(a.Receipt.Answer) == 0) {
-		return fmt.Errorf("%w: nobody waits for what has drafts or no answer", ErrMalformed)
-	}
-	if a.Receipt != nil && !IsKey(a.Receipt.Key) {
-		return fmt.Errorf("%w: receipt without a key that is text", ErrMalformed)
-	}
-	return nil
-}
-
-// CheckDrafts returns what is wrong with the form of drafts and their cause: ErrMalformed.
-func CheckDrafts(drafts []Draft, c Cause) error {
-	if !isText(c.Client) || !isText(c.Request) || !isText(c.Reason) {
-		return fmt.Errorf("%w: cause is no text", ErrMalformed)
-	}
-	for i := range drafts {
-		if what := drafts[i].fault(); what != "" {
-			return fmt.Errorf("%w: draft %d: %s", ErrMalformed, i, what)
+	for i := range a.Drafts {
+		if what := a.Drafts[i].fault(); what != "" {
+			return bad("draft %d: %s", i, what)
 		}
 	}
+	switch {
+	case !isText(a.Cause.Client) || !isText(a.Cause.Request) || !isText(a.Cause.Reason):
+		return bad("cause is no text")
+	case len(a.Drafts) == 0 && len(a.Guards) > 0:
+		return bad("guards without drafts")
+	case a.Receipt != nil && (a.Receipt.Key == "" || !isText(a.Receipt.Key)):
+		return bad("receipt without a key that is text")
+	case a.Receipt != nil && len(a.Drafts) == 0 && a.Receipt.Record <= 0:
+		return bad("receipt of no record")
+	case slices.ContainsFunc(a.Redact, func(id calendar.ID) bool { return id <= 0 }):
+		return bad("redacts no record")
+	case a.Checkpoint != nil:
+		return a.Checkpoint.Check()
+	}
 	return nil
 }
-
-// IsKey reports whether every engine can store an idempotency key.
-func IsKey(key string) bool { return key != "" && isText(key) }
 
 func (d *Draft) fault() string {
 	switch {
@@ -70,23 +66,15 @@ func (d *Draft) fault() string {
 	return ""
 }
 
-// isText tells whether every engine can keep s: UTF-8 without NUL.
+// isText reports whether every engine can store s: UTF-8 without NUL.
 func isText(s string) bool {
 	return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0
 }
 
-// LooksUp tells whether the Append only looks for its receipt.
-func (a *Append) LooksUp() bool {
-	return len(a.Drafts) == 0 && a.Receipt != nil && a.Receipt.Record == 0 && len(a.Receipt.Answer) == 0
-}
-
-// Settles tells whether the Append only waits for what is there to be durable.
-func (a *Append) Settles() bool { return len(a.Drafts) == 0 && a.Receipt == nil }
-
-// maxIDs is the most ids that one call of NewIDs gives.
+// maxIDs bounds how many ids one call of NewIDs returns.
 const maxIDs = 1_000_000
 
-// CheckCount tells whether n ids may be asked for at once.
+// CheckCount refuses a number of ids that NewIDs does not return: ErrMalformed.
 func CheckCount(n int) error {
 	if n < 1 || n > maxIDs {
 		return fmt.Errorf("%w: %d ids at once, must be 1 to %d", ErrMalformed, n, maxIDs)

@@ -2,19 +2,11 @@ package eventstore
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"daybook/calendar"
 )
-
-// Held is a record as a store holds it. It is never changed in place.
-type Held struct {
-	State
-
-	Claims []calendar.Claim
-	Names  []calendar.Name
-	Erased bool // no change follows
-}
 
 // ReceiptKey is what a receipt is found by.
 type ReceiptKey struct {
@@ -22,150 +14,178 @@ type ReceiptKey struct {
 	Key  string
 }
 
-// Name gives what the receipt is found by.
+// Name returns what the receipt is found by.
 func (r *Receipt) Name() ReceiptKey { return ReceiptKey{r.User, r.Key} }
 
-// ReusedError is ErrKeyReused with the receipt that the key has.
-type ReusedError struct{ Receipt *Receipt }
-
-// Error names the key.
-func (e *ReusedError) Error() string {
-	return fmt.Sprintf("receipt %q: %v", e.Receipt.Key, ErrKeyReused)
+// Touched is all that items ask a store for, in order.
+type Touched struct {
+	Records  []calendar.ID
+	Claims   []calendar.Claim
+	Names    []calendar.Name
+	Receipts []ReceiptKey
+	Sizes    []calendar.Position // of checkpoints
 }
 
-// Unwrap returns ErrKeyReused.
-func (e *ReusedError) Unwrap() error { return ErrKeyReused }
+// TouchedBy returns what items ask for.
+func TouchedBy(items []*Item) (t Touched) {
+	for _, it := range items {
+		for i := range it.Drafts {
+			t.Records = append(t.Records, it.Drafts[i].ID)
+			t.Claims = append(t.Claims, it.Drafts[i].Claims...)
+		}
+		t.Records = append(t.Records, it.Redact...)
+		for _, guard := range it.Guards {
+			t.Names = append(t.Names, guard.Name)
+		}
+		if it.Receipt != nil {
+			t.Receipts = append(t.Receipts, it.Receipt.Name())
+		}
+		if it.Checkpoint != nil {
+			t.Sizes = append(t.Sizes, it.Checkpoint.Size)
+		}
+	}
+	slices.Sort(t.Records)
+	t.Records, t.Claims, t.Names = slices.Compact(t.Records), InOrder(t.Claims), InOrder(t.Names)
+	return t
+}
 
-// Reused returns the ReusedError of a stored receipt.
-func (r *Receipt) Reused() error { return &ReusedError{r} }
+// Leafed is an entry with its leaf.
+type Leafed struct {
+	Entry
 
-// Group decides the Appends of one commit, one after the other. The store says what
-// holds of all that they touch, and writes what has changed afterwards.
+	Leaf [32]byte
+}
+
+// Group decides the items of one commit, one after the other. The store says what holds
+// of all that they touch (see TouchedBy), and writes what comes of it.
 type Group struct {
-	Head  calendar.Position
-	Epoch uint64
-
-	// What holds, the accepted Appends included: the records that Drafts name (absent:
-	// there is none), the holders of claims that they ask for (absent: free), by how
-	// many records each name of a Guard is found, and receipts. The claims and names
-	// of a record may be those only that are asked for.
-	Records map[calendar.ID]*Held
-	Holders map[calendar.Claim]calendar.ID
-	Counts  map[calendar.Name]int
-	// Receipts are those that were looked for, nil where there is none. Those of
-	// Appends that nobody waits for need not be: they are Unseen then.
+	// What holds, the accepted items included: records with all their claims and names
+	// (absent: there is none), the holders of claims (absent: free), how many records
+	// have a name, receipts, and of the checkpoints the newest one and those of the
+	// sizes that are asked for. Written are entries of an attempt before this one whose
+	// answer was lost, by leaf.
+	Records  map[calendar.ID]*Held
+	Holders  map[calendar.Claim]calendar.ID
+	Counts   map[calendar.Name]int
 	Receipts map[ReceiptKey]*Receipt
+	Signed   []Checkpoint
+	Written  map[[32]byte]calendar.Position
 
-	// What is to be written: the records that were changed as they were before the
-	// group (nil: new), and receipts. An Unseen one, in order, replaces the Answer
-	// where one of the same fingerprint is there.
-	Before map[calendar.ID]*Held
-	Kept   map[ReceiptKey]*Receipt
-	Unseen []*Receipt
-	Slugs  []SlugTaken // by position
+	// What is to be written, beside Changes and Chain.
+	Entries []Leafed
+	Slugs   []SlugTaken // by position
+	Stored  []*Receipt
+	Redacts []calendar.ID // what is left of them goes, after all else is written
+	Signs   []Checkpoint  // stored, or their notes replaced
+
+	// Found says that an answer rests on what was there already: it must be durable
+	// before the answer goes out, even if nothing is written.
+	Found bool
+
+	epoch  Epoch
+	begin  calendar.Mark
+	head   calendar.Position
+	before map[calendar.ID]*Held // records as they were before the group
 }
 
-// NewGroup makes a Group for a store with this head, in which nothing holds.
-func NewGroup(head calendar.Position, epoch uint64) *Group {
+// NewGroup returns a Group for a store in this epoch, in which nothing holds.
+func NewGroup(e Epoch) *Group {
 	return &Group{
-		Head: head, Epoch: epoch,
 		Records:  map[calendar.ID]*Held{},
 		Holders:  map[calendar.Claim]calendar.ID{},
 		Counts:   map[calendar.Name]int{},
 		Receipts: map[ReceiptKey]*Receipt{},
-		Before:   map[calendar.ID]*Held{},
-		Kept:     map[ReceiptKey]*Receipt{},
+		Written:  map[[32]byte]calendar.Position{},
+		epoch:    e,
+		before:   map[calendar.ID]*Held{},
 	}
 }
 
-// Decide takes an Append whose form was checked into the group or refuses it;
-// accepted tells that its Drafts are entries now, the last at Result.Position.
-func (g *Group) Decide(a *Append) (res Result, accepted bool) {
-	if a.Receipt != nil {
-		if res, done := g.decideReceipt(a); done {
-			return res, false
+// Begin says where the log stands before the group.
+func (g *Group) Begin(head calendar.Mark) { g.begin, g.head = head, head.Position }
+
+// Decide takes an item whose form was checked into the group, or refuses it.
+func (g *Group) Decide(it *Item) Result {
+	if n := len(it.Leaves); n > 0 && g.Written[it.Leaves[n-1]] > 0 {
+		g.Found = true
+		return Result{Position: g.Written[it.Leaves[n-1]]}
+	}
+	if it.Receipt != nil {
+		if r := g.Receipts[it.Receipt.Name()]; r != nil {
+			if r.Fingerprint != it.Receipt.Fingerprint {
+				return Result{Err: fmt.Errorf("receipt %q: %w", r.Key, ErrKeyReused)}
+			}
+			g.Found = true
+			return Result{Position: g.head, Receipt: r}
 		}
 	}
-	err := a.CheckEpoch(g.Epoch)
-	var after map[calendar.ID]*Held
+	if it.Epoch.History != 0 && it.Epoch.History != g.epoch.History {
+		return Result{Err: fmt.Errorf("%w: it was decided on another history", ErrConflict)}
+	}
+	after, err := g.versions(it)
 	if err == nil {
-		after, err = g.versions(a)
+		err = g.guards(it)
 	}
 	if err == nil {
-		err = g.guards(a)
+		err = g.claims(it, after)
 	}
 	if err == nil {
-		err = g.claims(a, after)
+		err = g.redactions(it, after)
+	}
+	var signs bool
+	if err == nil && it.Checkpoint != nil {
+		signs, err = g.signs(it)
 	}
 	if err != nil {
-		return Result{Err: err}, false
+		return Result{Err: err}
 	}
-	g.accept(a, after)
-	return Result{Position: g.Head}, true
+	g.accept(it, after)
+	if signs {
+		g.sign(it.Checkpoint)
+	}
+	return Result{Position: g.head}
 }
 
-// decideReceipt deals with the receipt of an Append; done tells that it decided
-// alone.
-func (g *Group) decideReceipt(a *Append) (res Result, done bool) {
-	there, seen := g.Receipts[a.Receipt.Name()]
-	switch {
-	case a.Later && !seen:
-		g.Unseen = append(g.Unseen, a.Receipt)
-		return Result{}, true
-	case there == nil:
-		return Result{Position: g.Head}, a.LooksUp()
-	case there.Fingerprint != a.Receipt.Fingerprint:
-		return Result{Err: there.Reused()}, true
-	case len(a.Drafts) == 0 && !a.LooksUp():
-		r := *there
-		r.Answer = a.Receipt.Answer
-		g.keep(&r)
-		return Result{Position: g.Head}, true
-	default:
-		return Result{Position: g.Head, Receipt: there}, true
-	}
-}
-
-func (g *Group) keep(r *Receipt) { g.Receipts[r.Name()], g.Kept[r.Name()] = r, r }
-
-// versions checks the expected versions and gives the records after the Append.
-func (g *Group) versions(a *Append) (map[calendar.ID]*Held, error) {
-	after := make(map[calendar.ID]*Held, len(a.Drafts))
-	for i := range a.Drafts {
-		d := &a.Drafts[i]
+// versions checks the expected versions and returns the records after the item.
+func (g *Group) versions(it *Item) (map[calendar.ID]*Held, error) {
+	after := make(map[calendar.ID]*Held, len(it.Drafts))
+	for i := range it.Drafts {
+		d := &it.Drafts[i]
 		before := after[d.ID]
 		if before == nil {
 			before = g.Records[d.ID]
 		}
-		h := &Held{
-			State: State{
-				Kind: d.Kind, ID: d.ID, Version: d.Expected + 1, Position: g.Head + calendar.Position(i) + 1,
-				Record: d.State, Secret: d.Secret,
-			},
-			Claims: distinct(d.Claims),
-			Names:  distinct(d.Names),
-			Erased: d.Change == ErasedChange(d.Kind),
+		if before == nil {
+			before = &Held{State: State{Kind: d.Kind}}
 		}
-		var version int64
-		if before != nil {
-			version = before.Version
-			if h.Secret == nil {
-				h.Secret = before.Secret
-			}
-		}
-		if version != d.Expected || (before != nil && before.Kind != d.Kind) {
-			return nil, fmt.Errorf("%s %d at version %d, not %d: %w", d.Kind, d.ID, version, d.Expected, ErrConflict)
-		}
-		if before != nil && before.Erased {
+		switch {
+		case before.Version != d.Expected || before.Kind != d.Kind:
+			return nil, fmt.Errorf("%s %d at version %d, not %d: %w", d.Kind, d.ID, before.Version, d.Expected, ErrConflict)
+		case before.Erased:
 			return nil, fmt.Errorf("%s %d is erased: %w", d.Kind, d.ID, ErrConflict)
 		}
-		after[d.ID] = h
+		secret := d.Secret
+		if secret == nil {
+			secret = before.Secret
+		}
+		if len(secret) == 0 {
+			secret = nil
+		}
+		after[d.ID] = &Held{
+			State: State{
+				Kind: d.Kind, ID: d.ID, Version: d.Expected + 1, Position: g.head + calendar.Position(i) + 1,
+				Record: d.State, Secret: secret,
+			},
+			Claims: InOrder(d.Claims),
+			Names:  InOrder(d.Names),
+			Erased: d.Change == ErasedChange(d.Kind),
+		}
 	}
 	return after, nil
 }
 
-func (g *Group) guards(a *Append) error {
-	for _, guard := range a.Guards {
+func (g *Group) guards(it *Item) error {
+	for _, guard := range it.Guards {
 		if n := g.Counts[guard.Name]; n != guard.Count {
 			return fmt.Errorf("name %s/%s is found %d times, not %d: %w",
 				guard.Name.Space, guard.Name.Key, n, guard.Count, ErrConflict)
@@ -175,17 +195,14 @@ func (g *Group) guards(a *Append) error {
 }
 
 // claims checks that no claim would have two holders.
-func (g *Group) claims(a *Append, after map[calendar.ID]*Held) error {
-	var taken map[calendar.Claim]calendar.ID // made for several records only
-	if len(after) > 1 {
-		taken = map[calendar.Claim]calendar.ID{}
-	}
-	for i := range a.Drafts {
-		id := a.Drafts[i].ID
+func (g *Group) claims(it *Item, after map[calendar.ID]*Held) error {
+	taken := map[calendar.Claim]calendar.ID{}
+	for i := range it.Drafts {
+		id := it.Drafts[i].ID
 		for _, c := range after[id].Claims {
 			holder := g.Holders[c]
 			if after[holder] != nil {
-				holder = 0 // that record releases it, or is checked with it
+				holder = 0 // that record releases it, or is checked itself
 			}
 			if other := taken[c]; other != 0 {
 				holder = other
@@ -193,25 +210,73 @@ func (g *Group) claims(a *Append, after map[calendar.ID]*Held) error {
 			if holder != 0 && holder != id {
 				return &ClaimError{Claim: c, Holder: holder}
 			}
-			if taken != nil {
-				taken[c] = id
-			}
+			taken[c] = id
 		}
 	}
 	return nil
 }
 
-func (g *Group) accept(a *Append, after map[calendar.ID]*Held) {
-	for i := range a.Drafts {
-		g.Head++
-		if slug := a.Drafts[i].Slug(); slug != "" {
-			g.Slugs = append(g.Slugs, SlugTaken{a.Drafts[i].Kind, slug, g.Head, a.Drafts[i].ID})
+// redactions checks that what is redacted is erased.
+func (g *Group) redactions(it *Item, after map[calendar.ID]*Held) error {
+	for _, id := range it.Redact {
+		h := after[id]
+		if h == nil {
+			h = g.Records[id]
+		}
+		if h == nil || !h.Erased {
+			return fmt.Errorf("redact record %d, which is not erased: %w", id, ErrConflict)
+		}
+	}
+	return nil
+}
+
+// signs checks the checkpoint of an item; writes says that there is something to store.
+func (g *Group) signs(it *Item) (writes bool, err error) {
+	c := it.Checkpoint
+	if c.Size > g.head+calendar.Position(len(it.Drafts)) {
+		return false, ErrAhead
+	}
+	var newest, same *Checkpoint
+	for i := range g.Signed {
+		s := &g.Signed[i]
+		if newest == nil || s.Size > newest.Size {
+			newest = s
+		}
+		if s.Size == c.Size {
+			same = s
+		}
+	}
+	return c.Follows(newest, same)
+}
+
+// sign takes a checkpoint; of one that is there only the note changes.
+func (g *Group) sign(c *Checkpoint) {
+	signed := *c
+	signed.Time = Moment(c.Time)
+	if i := slices.IndexFunc(g.Signed, func(s Checkpoint) bool { return s.Size == c.Size }); i >= 0 {
+		signed = g.Signed[i]
+		signed.Note = c.Note
+		g.Signed[i] = signed
+	} else {
+		g.Signed = append(g.Signed, signed)
+	}
+	g.Signs = append(g.Signs, signed)
+}
+
+func (g *Group) accept(it *Item, after map[calendar.ID]*Held) {
+	for i := range it.Entries {
+		g.head++
+		e := Leafed{it.Entries[i], it.Leaves[i]}
+		e.Position = g.head
+		g.Entries = append(g.Entries, e)
+		if slug := it.Drafts[i].Slug(); slug != "" {
+			g.Slugs = append(g.Slugs, SlugTaken{Kind: e.Kind, Slug: slug, Position: g.head, Record: e.ID})
 		}
 	}
 	for id := range after { // all releases first
 		before := g.Records[id]
-		if _, changed := g.Before[id]; !changed {
-			g.Before[id] = before
+		if _, changed := g.before[id]; !changed {
+			g.before[id] = before
 		}
 		if before != nil {
 			for _, c := range before.Claims {
@@ -227,37 +292,121 @@ func (g *Group) accept(a *Append, after map[calendar.ID]*Held) {
 		g.count(h.Names, 1)
 		g.Records[id] = h
 	}
-	if a.Receipt == nil {
-		return
+	for _, id := range it.Redact {
+		if !slices.Contains(g.Redacts, id) {
+			g.Redacts = append(g.Redacts, id)
+		}
 	}
-	r := *a.Receipt
-	r.Time = Moment(r.Time)
-	if len(a.Drafts) > 0 {
-		r.Position = g.Head
+	if it.Receipt != nil {
+		r := *it.Receipt
+		if r.Time = Moment(it.Time); len(it.Drafts) > 0 {
+			r.Position = g.head
+		}
+		g.Receipts[r.Name()] = &r
+		g.Stored = append(g.Stored, &r)
+	} else if len(it.Drafts) == 0 { // the caller asks for what is there to be durable
+		g.Found = true
 	}
-	g.keep(&r)
 }
 
 func (g *Group) count(names []calendar.Name, by int) {
 	for _, n := range names {
-		if _, asked := g.Counts[n]; asked {
-			g.Counts[n] += by
-		}
+		g.Counts[n] += by
 	}
 }
 
-// distinct gives each element once, in order.
-func distinct[T comparable](in []T) []T {
-	for i := range in {
-		if slices.Contains(in[:i], in[i]) {
-			out := slices.Clone(in[:i])
-			for _, v := range in[i:] {
-				if !slices.Contains(out, v) {
-					out = append(out, v)
-				}
-			}
-			return out
+// Pair is a claim or a name of a record.
+type Pair struct {
+	Space, Key string
+	Record     calendar.ID
+}
+
+// Changes are what a group changes of records, by id. What is dropped is written first,
+// since another record may have it now.
+type Changes struct {
+	Records       []*Held
+	DroppedClaims []Pair
+	DroppedNames  []Pair
+	Claims        []Pair
+	Names         []Pair
+}
+
+// Changes returns the records that the group changed, and what they have no longer and
+// have now.
+func (g *Group) Changes() Changes {
+	var c Changes
+	for _, id := range slices.Sorted(maps.Keys(g.before)) {
+		before, after := g.before[id], g.Records[id]
+		if before == nil {
+			before = &Held{}
+		}
+		c.Records = append(c.Records, after)
+		c.DroppedClaims = appendPairs(c.DroppedClaims, id, before.Claims, after.Claims)
+		c.DroppedNames = appendPairs(c.DroppedNames, id, before.Names, after.Names)
+		c.Claims = appendPairs(c.Claims, id, after.Claims, before.Claims)
+		c.Names = appendPairs(c.Names, id, after.Names, before.Names)
+	}
+	return c
+}
+
+// appendPairs appends the claims or names of a record that are not among others.
+func appendPairs[P interface {
+	comparable
+	~struct{ Space, Key string }
+}](to []Pair, id calendar.ID, list, others []P) []Pair {
+	for _, p := range list {
+		if !slices.Contains(others, p) {
+			c := calendar.Claim(p)
+			to = append(to, Pair{c.Space, c.Key, id})
 		}
 	}
-	return in
+	return to
+}
+
+// Chain returns the mark of the log after the group.
+func (g *Group) Chain() calendar.Mark {
+	if len(g.Entries) == 0 {
+		return g.begin
+	}
+	leaves := make([][32]byte, len(g.Entries))
+	for i := range g.Entries {
+		leaves[i] = g.Entries[i].Leaf
+	}
+	return calendar.Mark{Position: g.head, Hash: ChainHash(g.begin.Hash, g.Entries[0].Position, leaves)}
+}
+
+// Head returns the mark of the log after the group, and its newest checkpoint if it has
+// one, for Signal.Move.
+func (g *Group) Head() Head {
+	h := Head{Mark: g.Chain()}
+	for i := range g.Signs {
+		h.Signed = max(h.Signed, g.Signs[i].Size)
+	}
+	return h
+}
+
+// Writes reports whether there is something to write.
+func (g *Group) Writes() bool {
+	return len(g.Entries)+len(g.Stored)+len(g.Redacts)+len(g.Signs) > 0
+}
+
+// GreatestID returns the greatest id of a record that the group writes, 0 for none.
+func (g *Group) GreatestID() (id calendar.ID) {
+	for i := range g.Entries {
+		id = max(id, g.Entries[i].ID)
+	}
+	return id
+}
+
+// Take adds an entry of another store as it is, with its position, in place of Decide.
+func (g *Group) Take(e Leafed) error {
+	slug, err := e.Slug()
+	if err != nil {
+		return err
+	}
+	if g.head = e.Position; slug != "" {
+		g.Slugs = append(g.Slugs, SlugTaken{Kind: e.Kind, Slug: slug, Position: e.Position, Record: e.ID})
+	}
+	g.Entries = append(g.Entries, e)
+	return nil
 }

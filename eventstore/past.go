@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +19,7 @@ type Point struct {
 	Time     time.Time
 }
 
-// Check refuses a Point that says nothing, or two things: ErrMalformed.
+// Check refuses a Point that is none, or two: ErrMalformed.
 func (p Point) Check() error {
 	if (p.Position == 0) == p.Time.IsZero() {
 		return fmt.Errorf("%w: a point is a position or a time", ErrMalformed)
@@ -26,7 +27,7 @@ func (p Point) Check() error {
 	return nil
 }
 
-// Counts tells whether an entry counts.
+// Counts reports whether an entry counts.
 func (p Point) Counts(e *Entry) bool {
 	if p.Position > 0 {
 		return e.Position <= p.Position
@@ -34,36 +35,7 @@ func (p Point) Counts(e *Entry) bool {
 	return !e.Time.After(Moment(p.Time))
 }
 
-// Counted tells of the entries that count at a Point.
-type Counted struct {
-	Position calendar.Position // the greatest one, 0 when none counts
-	Time     time.Time         // the greatest one; imports keep theirs, so it need not be that of Position
-}
-
-// Past is what a Store tells of points in its past. Entries that were redacted since
-// then are given as they are now.
-type Past interface {
-	// At gives for each id the entry with the greatest version among those that
-	// count, in the order of ids; Version 0 where none counts. A Position above the
-	// head counts every entry. Errors: ErrMalformed.
-	At(ctx context.Context, p Point, ids ...calendar.ID) ([]Entry, error)
-
-	// Counted tells of the entries that count, the zero Counted when none does. A
-	// Position above the head is ErrAhead.
-	Counted(ctx context.Context, p Point) (Counted, error)
-
-	// SlugAt gives the record of a kind that has a slug after the entries that
-	// count, 0 when none has. Where times let two records have it, it is the one
-	// that took it at the greater position. An erased record never had a slug.
-	SlugAt(ctx context.Context, kind calendar.Kind, slug string, p Point) (calendar.ID, error)
-
-	// Former returns the records of a kind that had a slug, each once, the one that took it
-	// last first, at most MaxFormer; none while a record has it. They may be trashed,
-	// deleted, or have another slug now. An erased record never had a slug.
-	Former(ctx context.Context, kind calendar.Kind, slug string) ([]calendar.ID, error)
-}
-
-// MaxFormer bounds the records that Past.Former returns.
+// MaxFormer bounds the records that Former returns.
 const MaxFormer = 16
 
 // SlugTaken is a row of the past slugs: with the entry at Position a record took a
@@ -80,7 +52,7 @@ const slugSpace = "slug/"
 
 var slugKey = []byte(`"slug":`)
 
-// Slug gives the slug that the record takes by the draft, "" when it takes none.
+// Slug returns the slug that the record takes by the draft, "" when it takes none.
 func (d *Draft) Slug() string {
 	if !bytes.Contains(d.Fields, slugKey) {
 		return ""
@@ -115,7 +87,7 @@ func SlugClaim(k calendar.Kind, slug string) calendar.Claim {
 
 func hasSlug(k calendar.Kind) bool { return k != calendar.KindImage && k != calendar.KindUser }
 
-// HasSlug tells whether a record has a slug after an entry of it; after one that is
+// HasSlug reports whether a record has a slug after an entry of it; after one that is
 // redacted it has none. The error is ErrDamaged.
 func (e *Entry) HasSlug(slug string) (bool, error) {
 	if e.Version == 0 || e.Redacted != nil {
@@ -128,19 +100,27 @@ func (e *Entry) HasSlug(slug string) (bool, error) {
 	return !r.Deleted && r.Slug() == slug, nil
 }
 
-// SlugAmong does Past.SlugAt for a store that knows who took the slug when, the last
-// one first: it is the first of them that has it still at the point.
-func SlugAmong(ctx context.Context, s Past, took []SlugTaken, slug string, p Point) (calendar.ID, error) {
-	seen := map[calendar.ID]*Entry{}
-	for _, t := range took {
-		e := seen[t.Record]
-		if e == nil {
+// SlugAt returns the record of a kind that has a slug after the entries that count at a
+// point, 0 when none has. Where times let two records have it, it is the one that took
+// it at the greater position.
+func SlugAt(ctx context.Context, s Store, k calendar.Kind, slug string, p Point) (calendar.ID, error) {
+	if err := p.Check(); err != nil {
+		return 0, err
+	}
+	f, err := s.Find(ctx, Lookup{Slugs: []calendar.Claim{SlugClaim(k, slug)}})
+	if err != nil {
+		return 0, err
+	}
+	last := map[calendar.ID]Entry{}
+	for _, t := range f.Taken[0] {
+		e, seen := last[t.Record]
+		if !seen {
 			entries, err := s.At(ctx, p, t.Record)
 			if err != nil {
 				return 0, err
 			}
-			e = &entries[0]
-			seen[t.Record] = e
+			e = entries[0]
+			last[t.Record] = e
 		}
 		if e.Position < t.Position { // it was taken later
 			continue
@@ -153,4 +133,22 @@ func SlugAmong(ctx context.Context, s Past, took []SlugTaken, slug string, p Poi
 		}
 	}
 	return 0, nil
+}
+
+// Former returns the records of a kind that had a slug, each once, the one that took it
+// last first, at most MaxFormer; none while a record has it. They may be trashed,
+// deleted, or have another slug now.
+func Former(ctx context.Context, s Store, k calendar.Kind, slug string) ([]calendar.ID, error) {
+	c := SlugClaim(k, slug)
+	f, err := s.Find(ctx, Lookup{Claims: []calendar.Claim{c}, Slugs: []calendar.Claim{c}})
+	if err != nil || f.Holders[0] != 0 {
+		return nil, err
+	}
+	var out []calendar.ID
+	for _, t := range f.Taken[0] {
+		if len(out) < MaxFormer && !slices.Contains(out, t.Record) {
+			out = append(out, t.Record)
+		}
+	}
+	return out, nil
 }

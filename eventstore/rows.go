@@ -69,8 +69,15 @@ func InOrder[P pair](list []P) []P {
 
 // Holds returns the claims and names that a record in this state has, in order.
 func Holds(s *State) ([]calendar.Claim, []calendar.Name, error) {
-	h, err := holdingOf(s)
-	return InOrder(h.Claims), InOrder(h.Names), err
+	r, err := calendar.DecodeRecord(s.Record)
+	if err != nil {
+		return nil, nil, err
+	}
+	claims := calendar.Claims(r)
+	if s.Kind == calendar.KindUser && len(s.Secret) > 0 {
+		claims = append(claims, calendar.TokenClaim(s.Secret))
+	}
+	return InOrder(claims), InOrder(calendar.Names(r)), nil
 }
 
 // SumOf returns the SHA-256 of the secret of a state, zeros when it has none.
@@ -79,4 +86,37 @@ func SumOf(secret []byte) [32]byte {
 		return [32]byte{}
 	}
 	return sha256.Sum256(secret)
+}
+
+// Complete sets the hash of a commit, and adds a leaf. The error is ErrDamaged.
+func (c *Commit) Complete(hash, leaf []byte) error {
+	if len(hash) != len(c.Hash) || len(leaf) != len(c.Hash) {
+		return fmt.Errorf("commit %d: %w: hash of %d and leaf of %d bytes", c.First, ErrDamaged, len(hash), len(leaf))
+	}
+	c.Hash, c.Leaves = [32]byte(hash), append(c.Leaves, [32]byte(leaf))
+	return nil
+}
+
+// JoinLeaves makes one commit of rows with a leaf each that follow each other.
+func JoinLeaves(rows []Commit) []Commit {
+	var out []Commit
+	for _, row := range rows {
+		if n := len(out); n > 0 && out[n-1].First == row.First {
+			out[n-1].Leaves = append(out[n-1].Leaves, row.Leaves...)
+			continue
+		}
+		row.Leaves = append(make([][32]byte, 0, min(row.Last-row.First+1, calendar.Position(len(rows)))), row.Leaves...)
+		out = append(out, row)
+	}
+	return out
+}
+
+// UUIDOf returns the UUID (version 8) of the 16 bytes that a store keeps.
+func UUIDOf(kept []byte) (id [16]byte, err error) {
+	if len(kept) != len(id) {
+		return id, fmt.Errorf("%w: UUID of %d bytes", ErrDamaged, len(kept))
+	}
+	copy(id[:], kept)
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
+	return id, nil
 }

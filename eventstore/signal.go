@@ -1,94 +1,84 @@
 package eventstore
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
-
-	"daybook/calendar"
 )
 
-// Signal holds the head of a store and wakes those who wait for it to move. The
-// zero value is a store without entries.
+// Signal holds the head of a store and wakes those who wait for it to move.
 type Signal struct {
-	mu     sync.Mutex
-	head   atomic.Uint64 // changed under mu
-	epoch  atomic.Uint64 // from 0, changed under mu
+	mutex  sync.Mutex // of those who change it
 	closed bool
-	moved  chan struct{} // made when somebody waits, closed when the head moves
+	now    atomic.Pointer[signaled]
 }
 
-// Head gives the head.
-func (s *Signal) Head() calendar.Position {
-	return calendar.Position(s.head.Load())
+type signaled struct {
+	Head
+
+	moved chan struct{} // Head.Moved
 }
 
-// Epoch gives how often the store went over to another history, counted from 1.
-func (s *Signal) Epoch() uint64 { return s.epoch.Load() + 1 }
-
-// Reset sets the head of another history, where it may be smaller, and wakes all
-// who wait, with ErrHistory.
-func (s *Signal) Reset(head calendar.Position) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.epoch.Add(1)
-	s.head.Store(uint64(head))
-	s.wake()
+// NewSignal returns the Signal of a store that was opened: its head, the newest
+// checkpoint and the UUID.
+func NewSignal(h Head) *Signal {
+	s := &Signal{}
+	h.Epoch = Epoch{History: 1}
+	s.set(h)
+	return s
 }
 
-// Move sets the head, when it is greater than the present one.
-func (s *Signal) Move(head calendar.Position) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if head <= s.Head() {
+// Head returns the present head, for Store.Head of the zero Point.
+func (s *Signal) Head() Head { return s.now.Load().Head }
+
+// Epoch returns the present epoch.
+func (s *Signal) Epoch() Epoch { return s.now.Load().Epoch }
+
+// Move learns of another head or checkpoint, which are never behind those it knows.
+// erased says that records were erased meanwhile.
+func (s *Signal) Move(h Head, erased bool) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	now := s.Head()
+	if h.Position <= now.Position && h.Signed <= now.Signed && !erased {
 		return
 	}
-	s.head.Store(uint64(head))
-	s.wake()
+	if h.Position > now.Position {
+		now.Mark = h.Mark
+	}
+	if now.Signed = max(now.Signed, h.Signed); erased {
+		now.Epoch.Erasures++
+	}
+	s.set(now)
 }
 
-// Close wakes all who wait, with ErrClosed.
+// Reset learns that the store has another history, with this head, newest checkpoint and
+// UUID.
+func (s *Signal) Reset(h Head) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	h.Epoch = s.Epoch()
+	h.Epoch.History++
+	s.set(h)
+}
+
+// Close wakes all who wait; they ask for the head, which is ErrClosed by then.
 func (s *Signal) Close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.closed = true
-	s.wake()
-}
-
-// Wait does Store.Wait.
-func (s *Signal) Wait(ctx context.Context, after calendar.Position) (calendar.Position, error) {
-	began := s.Epoch()
-	for {
-		s.mu.Lock()
-		head, closed := s.Head(), s.closed
-		if s.Epoch() != began && !closed {
-			s.mu.Unlock()
-			return head, ErrHistory
-		}
-		if head > after && !closed {
-			s.mu.Unlock()
-			return head, nil
-		}
-		if closed {
-			s.mu.Unlock()
-			return head, ErrClosed
-		}
-		if s.moved == nil {
-			s.moved = make(chan struct{})
-		}
-		moved := s.moved
-		s.mu.Unlock()
-		select {
-		case <-moved:
-		case <-ctx.Done():
-			return s.Head(), ctx.Err()
-		}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if !s.closed {
+		s.closed = true
+		close(s.now.Load().moved)
 	}
 }
 
-func (s *Signal) wake() {
-	if s.moved != nil {
-		close(s.moved)
-		s.moved = nil
+func (s *Signal) set(h Head) {
+	before := s.now.Load()
+	if s.closed {
+		return
+	}
+	n := &signaled{Head: h, moved: make(chan struct{})}
+	n.Moved = n.moved
+	if s.now.Store(n); before != nil {
+		close(before.moved)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/projector"
 	"daybook/query/readmodel"
 )

@@ -17,7 +17,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/query/readmodel"
 )
 

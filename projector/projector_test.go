@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/projector"
 	"daybook/query/readmodel"
 )

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/query/readmodel"
 )
 

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/query/readmodel"
 )
 

@@ -12,8 +12,8 @@ import (
 	"go.uber.org/goleak"
 
 	"daybook/calendar"
-	"daybook/eventstore/memstore2"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
 	"daybook/projector"
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/memindex"
@@ -36,14 +36,14 @@ func must(t tb, err error) {
 
 // world is a store with a history of records.
 type world struct {
-	store    *memstore2.Store
+	store    *memstore.Store
 	versions map[calendar.ID]int64
 	kinds    map[calendar.ID]calendar.Kind
 	last     calendar.ID
 }
 
 func newWorld() *world {
-	return &world{store: memstore2.New(), versions: map[calendar.ID]int64{}, kinds: map[calendar.ID]calendar.Kind{}}
+	return &world{store: memstore.New(), versions: map[calendar.ID]int64{}, kinds: map[calendar.ID]calendar.Kind{}}
 }
 
 // create appends the first change of a record and gives its id.

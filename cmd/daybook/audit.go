@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/eventstore/verify"
 	"daybook/internal/audit"
 	"daybook/internal/proof"

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	sqlite "daybook/eventstore/sqlite2"
+	"daybook/eventstore/sqlite"
 )
 
 // copyFiles copies files of one directory into a fresh one, which it gives.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/eventstore/postgres"
-	sqlite "daybook/eventstore/sqlite2"
+	"daybook/eventstore/sqlite"
 )
 
 // TestListsOfAnotherContent: retry, rebuild and rebuild --back change what the read

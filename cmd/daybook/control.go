@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	sqlite "daybook/eventstore/sqlite2"
+	"daybook/eventstore/sqlite"
 	"daybook/internal/audit"
 	"daybook/internal/ground/pause"
 	"daybook/internal/telemetry"

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	sqlite "daybook/eventstore/sqlite2"
+	"daybook/eventstore/sqlite"
 )
 
 // copyFile puts a copy of a file into the place of another one, as a new file.

@@ -24,9 +24,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"daybook/calendar"
+	"daybook/eventstore"
 	"daybook/eventstore/feed"
-	memstore "daybook/eventstore/memstore2"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore/memstore"
 	"daybook/eventstore/postgres"
 	"daybook/internal/testkit/engines"
 	"daybook/internal/testkit/world"

@@ -16,8 +16,8 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
+	"daybook/eventstore"
 	"daybook/eventstore/feed"
-	eventstore "daybook/eventstore/port"
 	"daybook/eventstore/postgres"
 	"daybook/internal/httpapi"
 	"daybook/projector/upkeep"

@@ -14,8 +14,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"daybook/eventstore"
 	"daybook/eventstore/feed"
-	"daybook/eventstore/port"
 	"daybook/internal/testkit/engines"
 	"daybook/projector"
 	"daybook/query/readmodel/elastic"
@@ -103,7 +103,7 @@ func stream(t *testing.T, js jetstream.JetStream) *jetstream.StreamInfo {
 // once.
 func (f *fleet) checkStream(js jetstream.JetStream) {
 	f.t.Helper()
-	now, err := f.open().Head(f.t.Context(), port.Point{})
+	now, err := f.open().Head(f.t.Context(), eventstore.Point{})
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	sqlite "daybook/eventstore/sqlite2"
+	"daybook/eventstore/sqlite"
 	"daybook/internal/lease"
 	"daybook/internal/testkit/engines"
 )

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
-	sqlite "daybook/eventstore/sqlite2"
+	"daybook/eventstore"
+	"daybook/eventstore/sqlite"
 	"daybook/internal/htmltext"
 	"daybook/query"
 	"daybook/query/readmodel"

@@ -23,9 +23,9 @@ import (
 	group "github.com/oklog/run"
 
 	"daybook/calendar"
+	"daybook/eventstore"
 	"daybook/eventstore/feed"
-	eventstore "daybook/eventstore/port"
-	sqlite "daybook/eventstore/sqlite2"
+	"daybook/eventstore/sqlite"
 	"daybook/internal/ground/lifecycle"
 	"daybook/internal/ground/pause"
 	"daybook/internal/history"

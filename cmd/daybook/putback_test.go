@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/eventstore"
 	"daybook/eventstore/feed"
-	eventstore "daybook/eventstore/port"
 	"daybook/eventstore/postgres"
 	"daybook/internal/testkit/engines"
 )

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/internal/ground/pause"
 	"daybook/internal/lease"
 	"daybook/projector"

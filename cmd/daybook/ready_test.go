@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/query/readmodel"
 )
 

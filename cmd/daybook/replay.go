@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
-	sqlite "daybook/eventstore/sqlite2"
+	"daybook/eventstore"
+	"daybook/eventstore/sqlite"
 )
 
 // runReplay makes a store of the entries that count at a point.

@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/eventstore/postgres"
-	sqlite "daybook/eventstore/sqlite2"
+	"daybook/eventstore/sqlite"
 	"daybook/internal/proof"
 	"daybook/internal/testkit/engines"
 )

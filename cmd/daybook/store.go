@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/eventstore/postgres"
-	sqlite "daybook/eventstore/sqlite2"
+	"daybook/eventstore/sqlite"
 	"daybook/query/readmodel/memindex"
 )
 

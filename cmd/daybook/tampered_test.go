@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	sqlite "daybook/eventstore/sqlite2"
+	"daybook/eventstore/sqlite"
 )
 
 // HISTORY 20.32: whichever entry is dropped from a store, or put behind its last one, the

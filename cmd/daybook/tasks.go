@@ -11,7 +11,7 @@ import (
 	"text/tabwriter"
 
 	"daybook/calendar"
-	"daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/projector/upkeep"
 )
 
@@ -140,7 +140,7 @@ func userTask(ctx context.Context, b *backend, c *console, s *settings, args []s
 	switch args[0] {
 	case "add":
 		if s.newLog {
-			if head, err := b.events.Head(ctx, port.Point{}); err != nil || head.Position > 0 {
+			if head, err := b.events.Head(ctx, eventstore.Point{}); err != nil || head.Position > 0 {
 				return cmp.Or(err, usageError("--new-log: the store has a log of %s", counted(int(head.Position), "entry", "entries")))
 			}
 		}

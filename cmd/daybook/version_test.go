@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	sqlite "daybook/eventstore/sqlite2"
+	"daybook/eventstore/sqlite"
 )
 
 // TestOtherVersion: a data directory of another version is refused with one sentence by

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"daybook/calendar"
+	"daybook/eventstore"
 	"daybook/eventstore/feed"
-	eventstore "daybook/eventstore/port"
 )
 
 // TestStoreAlone: without a stream a source reads every entry of the store once, in order

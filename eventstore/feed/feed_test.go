@@ -14,8 +14,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"daybook/calendar"
+	"daybook/eventstore"
 	"daybook/eventstore/feed"
-	eventstore "daybook/eventstore/port"
 )
 
 func testEveryPositionOnceInOrder(t *testing.T, p place) {

@@ -7,8 +7,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"daybook/calendar"
+	"daybook/eventstore"
 	"daybook/eventstore/feed"
-	eventstore "daybook/eventstore/port"
 )
 
 // What a source holds of large entries is bounded by bytes: what the server sends

@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 )
 
 // The headers of a message: CloudEvents 1.0 in binary mode, and some of our own.

@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"daybook/calendar"
+	"daybook/eventstore"
 	"daybook/eventstore/feed"
-	eventstore "daybook/eventstore/port"
 	"daybook/internal/testkit/golden"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"daybook/calendar"
+	"daybook/eventstore"
 	"daybook/eventstore/feed"
-	eventstore "daybook/eventstore/port"
 )
 
 // chaos is a store, a stream and readers, and what happens to them.

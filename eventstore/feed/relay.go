@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/internal/ground/lifecycle"
 	"daybook/internal/ground/pause"
 )

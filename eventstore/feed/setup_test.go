@@ -18,9 +18,9 @@ import (
 	"go.uber.org/goleak"
 
 	"daybook/calendar"
+	"daybook/eventstore"
 	"daybook/eventstore/feed"
-	memstore "daybook/eventstore/memstore2"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore/memstore"
 )
 
 func TestMain(m *testing.M) {

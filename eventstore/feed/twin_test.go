@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"daybook/calendar"
+	"daybook/eventstore"
 	"daybook/eventstore/feed"
-	eventstore "daybook/eventstore/port"
 )
 
 // The checks of this package are shown to see what they are for: twins of relay

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 )
 
 // Append implements eventstore.Store. When the connection breaks during a commit, the

@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
-	"daybook/eventstore/port/storetest"
+	"daybook/eventstore"
 	"daybook/eventstore/postgres"
+	"daybook/eventstore/storetest"
 )
 
 // BenchmarkAppend creates events one by one, with versions, claims, keys and

@@ -13,9 +13,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
-	"daybook/eventstore/port/storetest"
+	"daybook/eventstore"
 	"daybook/eventstore/postgres"
+	"daybook/eventstore/storetest"
 )
 
 // smallLog writes n tags in one commit each, with a secret and a second version.

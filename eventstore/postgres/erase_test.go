@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/eventstore/postgres"
 	"daybook/internal/testkit/engines"
 )

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 )
 
 // TestTranslate: what several layers translate is said once.

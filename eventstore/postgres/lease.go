@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/internal/lease"
 )
 

@@ -3,8 +3,8 @@ package postgres_test
 import (
 	"testing"
 
-	"daybook/eventstore/port/storetest"
 	"daybook/eventstore/postgres"
+	"daybook/eventstore/storetest"
 )
 
 // TestStore: the store keeps the promises of the port, straight, as behind a

@@ -5,10 +5,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	memstore "daybook/eventstore/memstore2"
-	eventstore "daybook/eventstore/port"
-	"daybook/eventstore/port/storetest"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
 	"daybook/eventstore/postgres"
+	"daybook/eventstore/storetest"
 )
 
 func TestRandomSequences(t *testing.T) {

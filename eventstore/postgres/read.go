@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 )
 
 // all runs a query and returns its rows; scan reads one.

@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 )
 
 // Restore fills the empty store of a schema, which is made where there is none, in one

@@ -11,10 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"daybook/calendar"
-	memstore "daybook/eventstore/memstore2"
-	eventstore "daybook/eventstore/port"
-	"daybook/eventstore/port/storetest"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
 	"daybook/eventstore/postgres"
+	"daybook/eventstore/storetest"
 )
 
 const moved = 700 // events of the store that is copied: more than are written at once

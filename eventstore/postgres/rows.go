@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 )
 
 // table is one that rows are put into.

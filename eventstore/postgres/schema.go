@@ -11,7 +11,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"github.com/jackc/pgx/v5"
 
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/internal/ground/pause"
 )
 

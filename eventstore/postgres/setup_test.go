@@ -14,9 +14,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
-	"daybook/eventstore/port/storetest"
+	"daybook/eventstore"
 	"daybook/eventstore/postgres"
+	"daybook/eventstore/storetest"
 	"daybook/internal/testkit/engines"
 )
 

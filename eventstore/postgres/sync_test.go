@@ -7,9 +7,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	eventstore "daybook/eventstore/port"
-	"daybook/eventstore/port/storetest"
+	"daybook/eventstore"
 	"daybook/eventstore/postgres"
+	"daybook/eventstore/storetest"
 	"daybook/internal/testkit/engines"
 )
 

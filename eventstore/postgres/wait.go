@@ -9,7 +9,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/internal/ground/lifecycle"
 )
 

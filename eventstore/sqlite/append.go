@@ -1,258 +1,287 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
-	"runtime"
-	"sync"
+	"errors"
+	"fmt"
+	"time"
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/internal/ground/groupcommit"
+	"daybook/internal/ground/pause"
 )
 
 // The most that one commit takes.
 const (
-	groupAppends = 256
-	groupBytes   = 8 << 20
+	commitAppends = 256
+	commitBytes   = 8 << 20
 )
 
-// item is one Append on its way to the committer, with all that can be made
-// ready outside the commit.
-type item struct {
-	groupcommit.Part
-
-	a       eventstore.Append
-	entries []eventstore.Entry // without positions
-	leaves  [][32]byte
-	bodies  [][]byte
-	result  *eventstore.Result
+// Append implements eventstore.Store.
+func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	return s.committer.Append(ctx, appends)
 }
 
-// Append does eventstore.Store.
-func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	results := make([]eventstore.Result, len(appends))
-	if len(appends) == 0 {
-		return results
+// Sync implements eventstore.Store: what can be read was committed with synchronous=FULL,
+// and lasts unless the files were lost.
+func (s *Store) Sync(ctx context.Context) error {
+	return cmp.Or(s.usable(ctx), s.permitted(ctx))
+}
+
+// commit decides items and writes those that win in one transaction.
+func (s *Store) commit(ctx context.Context, items []*eventstore.Item) error {
+	if err := s.permitted(ctx); err != nil {
+		return err
 	}
-	if err := s.usable(ctx); err != nil {
-		return failAll(len(appends), err)
+	g := eventstore.NewGroup(s.Epoch())
+	err := s.write(ctx, func(ctx context.Context) error {
+		if err := s.gather(ctx, g, items); err != nil {
+			return fmt.Errorf("read for append: %w", err)
+		}
+		for _, it := range items {
+			*it.Result = g.Decide(it)
+		}
+		return s.insert(ctx, g)
+	})
+	s.commits.Add(1) // before the cache is changed, see held
+	if err != nil {
+		s.cache.InvalidateAll() // perhaps it was committed
+		return err
 	}
-	if len(appends) == 1 && appends[0].LooksUp() {
-		results[0] = s.lookUp(ctx, &appends[0])
-		return results
+	s.learn(g)
+	return s.permitted(ctx)
+}
+
+// learn has readers see what was committed: first the records, then the head.
+func (s *Store) learn(g *eventstore.Group) {
+	for id, h := range g.Records {
+		s.cache.Set(id, h)
 	}
-	items := make([]*item, 0, len(appends))
-	for i := range appends {
-		it, err := newItem(&appends[i])
+	s.usedID(g.GreatestID())
+	h := eventstore.Head{Mark: g.Chain()}
+	for i := range g.Signs {
+		h.Signed = max(h.Signed, g.Signs[i].Size)
+	}
+	s.signal.Move(h, len(g.Redacts) > 0)
+}
+
+// write runs one transaction on the writing connection.
+func (s *Store) write(ctx context.Context, do func(ctx context.Context) error) error {
+	return s.alone(ctx, func(ctx context.Context) error {
+		err := s.writer.exec(ctx, "BEGIN IMMEDIATE")
+		if err == nil {
+			err = do(ctx)
+		}
+		if err == nil {
+			err = s.writer.exec(ctx, "COMMIT")
+		}
 		if err != nil {
-			results[i].Err = err
+			_ = s.writer.exec(ctx, "ROLLBACK") // the first error says what is wrong
+		}
+		return err
+	})
+}
+
+// alone uses the writing connection. The context does not cut it off: the engine carries
+// out a BEGIN that the driver reports as cancelled.
+func (s *Store) alone(ctx context.Context, do func(ctx context.Context) error) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	return translate(do(context.WithoutCancel(ctx)))
+}
+
+// gather reads what the file says about all that the items touch.
+func (s *Store) gather(ctx context.Context, g *eventstore.Group, items []*eventstore.Item) error {
+	end, err := one(ctx, s.writer, endQuery, scanEnd)
+	if err != nil {
+		return err
+	}
+	g.Begin(end.Mark)
+	t := eventstore.TouchedBy(items)
+	for _, id := range t.Records {
+		if id > end.lastID { // it is new
 			continue
 		}
-		if it.a.Later = it.a.Later && len(appends) == 1; it.a.Later {
-			results[i] = s.appendLater(it)
-			return results
+		h, err := s.held(ctx, s.writer, id)
+		if err != nil {
+			return err
 		}
-		it.result = &results[i]
-		items = append(items, it)
-	}
-	if len(items) == 0 {
-		return results
-	}
-	if err := s.share(ctx, items); err != nil {
-		return failAll(len(appends), err)
-	}
-	return results
-}
-
-// share has items committed, with those of others where there are any.
-func (s *Store) share(ctx context.Context, items []*item) error {
-	call := groupcommit.Begin(items)
-	if s.commitAlone(ctx, items) {
-		return nil
-	}
-	if !s.queue.Add(items) {
-		return eventstore.ErrClosed
-	}
-	return call.Wait(ctx)
-}
-
-func newItem(a *eventstore.Append) (*item, error) {
-	if err := a.Check(); err != nil {
-		return nil, err
-	}
-	it := &item{a: *a, entries: make([]eventstore.Entry, len(a.Drafts)), leaves: make([][32]byte, len(a.Drafts)), bodies: make([][]byte, len(a.Drafts))}
-	size := 0
-	for i := range a.Drafts {
-		e := a.Entry(i)
-		it.entries[i] = e
-		it.leaves[i] = eventstore.Leaf(&e)
-		it.bodies[i] = packBody(e.Fields, e.State)
-		size += len(it.bodies[i])
-	}
-	if a.Receipt != nil {
-		size += len(a.Receipt.Answer)
-	}
-	it.Part = groupcommit.Sized(size)
-	return it, nil
-}
-
-// written is an entry with what is stored beside it.
-type written struct {
-	entry *eventstore.Entry
-	leaf  *[32]byte
-	body  []byte // packed
-}
-
-// placed adds the entries of an item, of which the last has a position, to others.
-func (it *item) placed(to []written, last calendar.Position) []written {
-	for i := range it.entries {
-		it.entries[i].Position = last - calendar.Position(len(it.entries)-1-i)
-		to = append(to, written{&it.entries[i], &it.leaves[i], it.bodies[i]})
-	}
-	return to
-}
-
-func failAll(n int, err error) []eventstore.Result {
-	results := make([]eventstore.Result, n)
-	for i := range results {
-		results[i].Err = err
-	}
-	return results
-}
-
-// appendLater takes an item for which nobody waits.
-func (s *Store) appendLater(it *item) eventstore.Result {
-	key := it.a.Receipt.Name()
-	it.result = &eventstore.Result{}
-	s.later.Store(key, it)
-	if !s.queue.AddLater(it) {
-		s.later.CompareAndDelete(key, it)
-		return eventstore.Result{Err: eventstore.ErrClosed}
-	}
-	return eventstore.Result{}
-}
-
-// lookUp answers an Append that only looks for its receipt: without the committer,
-// unless that has something for it.
-func (s *Store) lookUp(ctx context.Context, a *eventstore.Append) eventstore.Result {
-	if err := a.Check(); err != nil {
-		return eventstore.Result{Err: err}
-	}
-	if _, waits := s.later.Load(a.Receipt.Name()); waits {
-		it := &item{a: *a, result: &eventstore.Result{}}
-		if err := s.share(ctx, []*item{it}); err != nil {
-			return eventstore.Result{Err: err}
+		if h != nil {
+			g.Records[id] = h
 		}
-		return *it.result
 	}
-	if lacks(s.filter, a.Receipt.Name()) {
-		return eventstore.Result{Position: s.signal.Head()}
-	}
-	found, err := all(ctx, s, s.read.receipt, scanReceipt, int64(a.Receipt.User), a.Receipt.Key)
-	if err != nil {
-		return eventstore.Result{Err: wrap(err, "receipt %q", a.Receipt.Key)}
-	}
-	res := eventstore.Result{Position: s.signal.Head()}
-	if len(found) == 0 {
-		return res
-	}
-	if found[0].Fingerprint != a.Receipt.Fingerprint {
-		return eventstore.Result{Err: found[0].Reused()}
-	}
-	res.Receipt = found[0]
-	return res
-}
-
-// turn is had by who commits: the committer, or a caller that is alone.
-type turn struct {
-	sync.Mutex
-	delay groupcommit.Delay
-}
-
-// delayCommits is how many commits' time others are waited for at most (ADR 18).
-const delayCommits = 2
-
-// commitAll is the committer: it takes what arrived during the last commit
-// until the queue is closed and empty.
-func (s *Store) commitAll(ctx context.Context) {
-	defer close(s.drained)
-	last := 0
-	for {
-		// Those who were just answered are about to come back: let them run, so
-		// that they share this commit instead of waiting for the next one.
-		for n := -1; last > 1 && n < s.queue.Len(); {
-			n = s.queue.Len()
-			runtime.Gosched()
+	for _, c := range t.Claims {
+		holder, err := one(ctx, s.writer, holderQuery, value[calendar.ID], c.Space, c.Key)
+		if err != nil {
+			return err
 		}
-		over := s.queue.Wait()
-		s.turn.Lock()
-		if over {
-			s.turn.Unlock()
-			return
+		if holder != 0 {
+			g.Holders[c] = holder
 		}
-		items := s.queue.Take(&s.turn.delay)
-		last = s.commitTurn(ctx, items)
-		s.turn.Unlock()
 	}
+	for _, n := range t.Names {
+		if g.Counts[n], err = one(ctx, s.writer, "SELECT count(*) FROM names WHERE space = ? AND key = ?", value[int], n.Space, n.Key); err != nil {
+			return err
+		}
+	}
+	for _, k := range t.Receipts {
+		if g.Receipts[k], err = one(ctx, s.writer, receiptQuery+"WHERE user = ? AND key = ?", scanReceipt, int64(k.User), k.Key); err != nil {
+			return err
+		}
+	}
+	for _, size := range t.Sizes {
+		signed, err := all(ctx, s.writer, checkpointQuery+"WHERE size = ? OR size = (SELECT max(size) FROM checkpoints)", scanCheckpoint, number(size))
+		if err != nil {
+			return err
+		}
+		g.Signed = append(g.Signed, signed...)
+	}
+	return nil
 }
 
-// commitTurn commits items and gives the number of calls that they are from.
-// The turn is had by the caller.
-func (s *Store) commitTurn(ctx context.Context, items []*item) int {
-	n := groupcommit.Calls(items)
-	begin := s.o.Now()
-	s.commit(ctx, items)
-	s.turn.delay.Note(n, s.o.Now().Sub(begin))
-	return n
-}
-
-// commitAlone commits the one item of a call at once when nobody else commits or
-// is expected to: to wake the committer and be woken by it costs a good part of
-// a commit. It tells whether it did. The call then ends with the commit even when
-// its context ends before.
-func (s *Store) commitAlone(ctx context.Context, items []*item) bool {
-	if len(items) > 1 || !s.turn.TryLock() {
-		return false
+// insert writes what a group decided.
+func (s *Store) insert(ctx context.Context, g *eventstore.Group) error {
+	err := s.inserting(ctx, func(do statement) {
+		insertLog(do, g)
+		insertRecords(do, g.Changes())
+		for _, r := range g.Stored {
+			r.Time = eventstore.Moment(s.o.Now())
+			insertReceipt(do, r)
+		}
+		for i := range g.Signs {
+			insertCheckpoint(do, &g.Signs[i])
+		}
+	})
+	for _, id := range g.Redacts {
+		if err == nil {
+			err = s.redact(ctx, g.Records[id])
+		}
 	}
-	defer s.turn.Unlock()
-	if s.turn.delay.Most() > 0 || !s.queue.Idle() {
-		return false
-	}
-	s.commitTurn(context.WithoutCancel(ctx), append(s.queue.TakeLater(), items...))
-	return true
-}
-
-// observed lets who watches know of a commit. Only who commits calls it: one at a
-// time.
-func (s *Store) observed(appends int, write func() error) error {
-	if s.o.Observe == nil {
-		return write()
-	}
-	before := s.writer.head
-	end := s.o.Observe()
-	err := write()
-	end(eventstore.Committed{Appends: appends, Entries: int(s.writer.head - before), Head: s.writer.head, Err: err})
 	return err
 }
 
-// commit writes a group and answers its callers.
-func (s *Store) commit(ctx context.Context, items []*item) {
-	defer func() {
-		for _, it := range items { // what nobody waits for is written now, or lost
-			if it.a.Later {
-				s.later.CompareAndDelete(it.a.Receipt.Name(), it)
-			}
+// statement runs a statement, unless one before it failed.
+type statement func(text string, args ...any)
+
+// inserting runs the statements of insert and returns the first error.
+func (s *Store) inserting(ctx context.Context, insert func(do statement)) (err error) {
+	insert(func(text string, args ...any) {
+		if err == nil {
+			err = s.writer.exec(ctx, text, args...)
 		}
-	}()
-	groupcommit.Commit(items, func(live []*item) error {
-		return s.observed(len(live), func() error {
-			if err := s.permitted(ctx); err != nil {
-				return err
+	})
+	return err
+}
+
+func insertLog(do statement, g *eventstore.Group) {
+	if len(g.Entries) == 0 {
+		return
+	}
+	for i := range g.Entries {
+		e := &g.Entries[i]
+		do(`INSERT INTO entries (position, kind, record, version, time, actor, change, leaf, client, request, reason, body, secret, salts)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, number(e.Position), e.Kind.String(), int64(e.ID), e.Version, e.Time.UnixMilli(),
+			int64(e.Actor), e.Change, e.Leaf[:], e.Cause.Client, e.Cause.Request, e.Cause.Reason, packBody(&e.Entry), e.Secret, e.Salts.Bytes())
+	}
+	first, m := number(g.Entries[0].Position), g.Chain()
+	do("INSERT INTO commits (first, last, hash) VALUES (?, ?, ?)", first, number(m.Position), m.Hash[:])
+	do(`INSERT INTO times (block, least, greatest) SELECT position / 1024 AS block, min(time), max(time) FROM entries WHERE position >= ? GROUP BY block
+		ON CONFLICT (block) DO UPDATE SET least = min(least, excluded.least), greatest = max(greatest, excluded.greatest)`, first)
+	for _, t := range g.Slugs {
+		c := eventstore.SlugClaim(t.Kind, t.Slug)
+		do("INSERT INTO slugs (space, key, position, record) VALUES (?, ?, ?, ?)", c.Space, c.Key, number(t.Position), int64(t.Record))
+	}
+}
+
+func insertRecords(do statement, c eventstore.Changes) {
+	for _, p := range c.DroppedClaims {
+		do("DELETE FROM claims WHERE space = ? AND key = ?", p.Space, p.Key)
+	}
+	for _, p := range c.DroppedNames {
+		do("DELETE FROM names WHERE space = ? AND key = ? AND record = ?", p.Space, p.Key, int64(p.Record))
+	}
+	for _, h := range c.Records {
+		do(`INSERT INTO records (id, kind, version, position, secret, erased) VALUES (?, ?, ?, ?, ?, ?)
+			ON CONFLICT (id) DO UPDATE SET version = excluded.version, position = excluded.position, secret = excluded.secret, erased = excluded.erased`,
+			int64(h.ID), h.Kind.String(), h.Version, number(h.Position), h.Secret, h.Erased)
+	}
+	for _, p := range c.Claims { // one that is held is an error
+		do("INSERT INTO claims (space, key, record) VALUES (?, ?, ?)", p.Space, p.Key, int64(p.Record))
+	}
+	for _, p := range c.Names {
+		do("INSERT INTO names (space, key, record) VALUES (?, ?, ?)", p.Space, p.Key, int64(p.Record))
+	}
+}
+
+func insertReceipt(do statement, r *eventstore.Receipt) {
+	do("INSERT INTO receipts (user, key, fingerprint, kept, record, version, position) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		int64(r.User), r.Key, r.Fingerprint[:], r.Time.UnixMilli(), int64(r.Record), r.Version, number(r.Position))
+}
+
+func insertCheckpoint(do statement, c *eventstore.Checkpoint) {
+	do(`INSERT INTO checkpoints (size, origin, note, time, keys) VALUES (?, ?, ?, ?, ?) ON CONFLICT (size) DO UPDATE SET note = excluded.note`,
+		number(c.Size), c.Origin, c.Note, c.Time.UnixMilli(), c.Keys)
+}
+
+func insertRedacted(do statement, e *eventstore.Entry) {
+	do("INSERT INTO redacted (position, by, hashes) VALUES (?, ?, ?)", number(e.Position), number(e.Redacted.By), e.Redacted.Bytes())
+}
+
+// redact takes away what is left of the entries before the last one of a record, which
+// erased it, and its past slugs.
+func (s *Store) redact(ctx context.Context, h *eventstore.Held) error {
+	const left = entryQuery + `WHERE e.record = ? AND e.version < ? AND (x.position IS NULL OR length(e.body) > 0
+		OR e.client <> '' OR e.request <> '' OR e.reason <> '' OR e.secret IS NOT NULL) ORDER BY e.version LIMIT 256`
+	scan := func(r row) (eventstore.Entry, error) {
+		e, err := scanEntry(r)
+		if errors.Is(err, eventstore.ErrDamaged) { // it goes as well, and stays to be found
+			err = nil
+		}
+		return e, err
+	}
+	for {
+		entries, err := all(ctx, s.writer, left, scan, int64(h.ID), h.Version)
+		if err != nil {
+			return err
+		}
+		if err := s.inserting(ctx, func(do statement) {
+			for i := range entries {
+				e := &entries[i]
+				if e.Redacted == nil {
+					e.Redact(h.Position)
+					insertRedacted(do, e)
+				}
+				salts := eventstore.Salts{e.Salts[0]}
+				do("UPDATE entries SET client = '', request = '', reason = '', body = x'', secret = NULL, salts = ? WHERE position = ?", salts.Bytes(), number(e.Position))
 			}
-			if err := s.writeGroup(ctx, live); err != nil {
-				return err
-			}
-			return s.permitted(ctx)
+			do("DELETE FROM slugs WHERE record = ?", int64(h.ID))
+		}); err != nil || len(entries) == 0 {
+			return err
+		}
+	}
+}
+
+// compactPause is waited before the log is emptied again, while others read.
+const compactPause = 20 * time.Millisecond
+
+// Compact writes the file again and empties the log, so that nothing of what was erased
+// is in either. It needs room for another file of the size of this one. Appends wait
+// while the file is written; the log is emptied when all who read have come to an end.
+// Errors: ErrUnavailable, ErrClosed, that of the context.
+func (s *Store) Compact(ctx context.Context) error {
+	if err := s.Sync(ctx); err != nil {
+		return err
+	}
+	err := s.alone(ctx, func(ctx context.Context) error { return s.writer.exec(ctx, "VACUUM") })
+	for busy := true; err == nil && busy; {
+		err = s.alone(ctx, func(ctx context.Context) (err error) {
+			busy, err = s.emptyLog(ctx)
+			return err
 		})
-	}, lasting, func(it *item, err error) { *it.result = eventstore.Result{Err: err} })
+		if err == nil && busy {
+			err = pause.For(ctx, compactPause)
+		}
+	}
+	return err
 }

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"net/url"
 	"path/filepath"
 	"testing"
 	"time"
@@ -16,15 +17,8 @@ import (
 func TestCancelledBegin(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]func(context.Context, *Store){
-		"purge": func(ctx context.Context, s *Store) { _, _ = s.purgeTurn(ctx) },
-		"group": func(ctx context.Context, s *Store) {
-			s.turn.Lock()
-			defer s.turn.Unlock()
-			_ = s.writeGroup(ctx, nil)
-		},
-		"erasure": func(ctx context.Context, s *Store) {
-			_ = s.inTurn(ctx, func(context.Context, *writer) error { return nil })
-		},
+		"purge": func(ctx context.Context, s *Store) { _, _ = s.purge(ctx) },
+		"group": func(ctx context.Context, s *Store) { _ = s.commit(ctx, nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -34,7 +28,7 @@ func TestCancelledBegin(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = s.Close() })
-			other, err := sql.Open("sqlite", dsn(path, commonPragmas))
+			other, err := sql.Open("sqlite", dsn(path, url.Values{"_pragma": commonPragmas}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,8 +44,8 @@ func TestCancelledBegin(t *testing.T) {
 				defer close(done)
 				write(ctx, s)
 			}()
-			for s.turn.TryLock() { // until the write has the turn
-				s.turn.Unlock()
+			for s.writing.TryLock() { // until the write has the connection
+				s.writing.Unlock()
 			}
 			<-time.After(200 * time.Millisecond) // and waits for the other connection
 			cancel()

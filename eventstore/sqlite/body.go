@@ -2,33 +2,34 @@ package sqlite
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"daybook/eventstore"
 	"daybook/internal/ground/compact"
 )
 
-// packBody gives the body of an entry: the length of its fields, the fields and the
-// state, packed.
-func packBody(fields, state []byte) []byte {
-	var length [binary.MaxVarintLen64]byte
-	return compact.Pack(length[:binary.PutUvarint(length[:], uint64(len(fields)))], fields, state)
+// packBody returns the stored body of an entry: the length of its fields, the fields and
+// the state, compressed; that of a redacted entry is empty.
+func packBody(e *eventstore.Entry) []byte {
+	if e.Redacted != nil {
+		return []byte{}
+	}
+	return compact.Pack(binary.AppendUvarint(nil, uint64(len(e.Fields))), e.Fields, e.State)
 }
 
-var errBody = errors.New("body without an end of the fields")
-
-// unpackBody gives fields and state out of a body, in room when that is large enough,
-// and the memory that both lie in. The error is ErrDamaged.
-func unpackBody(room, body []byte) (fields, state, memory []byte, err error) {
-	text, err := compact.Unpack(room, body)
+// unpackBody returns the fields and the state of a stored body. The error is ErrDamaged.
+func unpackBody(body []byte) (fields, state []byte, err error) {
+	if len(body) == 0 {
+		return nil, nil, nil
+	}
+	text, err := compact.Unpack(nil, body)
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("%w: %w", eventstore.ErrDamaged, err)
+		return nil, nil, fmt.Errorf("%w: %w", eventstore.ErrDamaged, err)
 	}
 	length, n := binary.Uvarint(text)
 	if n <= 0 || length > uint64(len(text)-n) {
-		return nil, nil, nil, fmt.Errorf("%w: %w", eventstore.ErrDamaged, errBody)
+		return nil, nil, fmt.Errorf("%w: body without an end of the fields", eventstore.ErrDamaged)
 	}
 	end := n + int(length)
-	return text[n:end:end], text[end:], text, nil
+	return text[n:end:end], text[end:], nil
 }

@@ -27,7 +27,7 @@ func TestClosedStoreIsOneFile(t *testing.T) {
 	if r[0].Err != nil {
 		t.Fatal(r[0].Err)
 	}
-	if _, err := s.ReadAll(t.Context(), 0, 10); err != nil {
+	if _, err := s.Read(t.Context(), eventstore.Range{Limit: 10}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {

@@ -16,11 +16,12 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/sqlite"
 	"daybook/eventstore/storetest"
+	"daybook/eventstore/verify"
 )
 
 // eraseLog fills a store with a venue of three versions whose texts are found nowhere
-// else, and others; it gives the erasure of the venue, which has entries 1, 2 and 4.
-func eraseLog(t *testing.T, s *sqlite.Store) eventstore.Erasure {
+// else, and others; it returns the erasure of the venue, which has entries 1, 2 and 4.
+func eraseLog(t *testing.T, s *sqlite.Store) eventstore.Append {
 	t.Helper()
 	now := time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC)
 	var venue *calendar.Record
@@ -51,40 +52,39 @@ func eraseLog(t *testing.T, s *sqlite.Store) eventstore.Erasure {
 	write(hall(calendar.Created, calendar.Fields{
 		"venue": calendar.Text{calendar.LangEN: "Jabberwock"}, "slug": "borogoves",
 		"imports": calendar.WithImportMark(nil, calendar.ImportMark{Source: "s", Line: 1, Key: "Bandersnatch"}),
-	}), &eventstore.Receipt{User: 7, Key: "k", Time: now, Record: 1, Version: 1, Answer: []byte(`{"name":"Tumtum"}`)})
+	}), &eventstore.Receipt{User: 7, Key: "k", Record: 1, Version: 1})
 	write(hall(calendar.Updated, calendar.Fields{"slug": "mome-raths", "address": "Frabjous"}), nil)
 	tag := calendar.Change{Name: "tag.created", Kind: calendar.KindTag, ID: 2, Home: calendar.LangEN, Fields: calendar.Fields{"slug": "tag"}}
-	write(tag, &eventstore.Receipt{User: 7, Key: "l", Time: now, Record: 2, Version: 1, Answer: []byte(`{"venue":1,"name":"Uffish"}`)})
+	write(tag, &eventstore.Receipt{User: 7, Key: "l", Record: 2, Version: 1})
 	write(hall(calendar.Updated, calendar.Fields{"city": "Vorpal"}), nil)
 	c, err := calendar.Erase(venue)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, after := storetest.Draft(t, venue, c, now)
-	return eventstore.Erasure{
-		Kind: d.Kind, ID: d.ID, Expected: d.Expected, Time: now, Cause: eventstore.Cause{Reason: "asked for"}, State: d.State, Claims: calendar.Claims(after),
-	}
+	d, _ := storetest.Draft(t, venue, c, now)
+	d.Secret = []byte{}
+	return eventstore.Append{Drafts: []eventstore.Draft{d}, Time: now, Cause: eventstore.Cause{Reason: "asked for"}, Redact: []calendar.ID{1}}
 }
 
 // eraseWords are the texts of the venue of eraseLog.
 var eraseWords = []string{
-	"Xylographer", "Quincunx", "Zwiebelturm", "Jabberwock", "jabberwock", "borogoves", "Bandersnatch", "Tumtum", "mome-raths", "Frabjous", "Uffish", "Vorpal",
+	"Xylographer", "Quincunx", "Zwiebelturm", "Jabberwock", "jabberwock", "borogoves", "Bandersnatch", "mome-raths", "Frabjous", "Vorpal",
 }
 
-func erase(t *testing.T, s *sqlite.Store, e eventstore.Erasure) {
+func erase(t *testing.T, s *sqlite.Store, a eventstore.Append) {
 	t.Helper()
-	if res := s.Erase(t.Context(), e); res.Err != nil || res.Position != 5 {
-		t.Fatalf("Erase: %+v", res)
+	if res := s.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil || res.Position != 5 {
+		t.Fatalf("erase: %+v", res)
 	}
 }
 
-func verify(t *testing.T, s *sqlite.Store) eventstore.Findings {
+func found(t *testing.T, s *sqlite.Store) verify.Findings {
 	t.Helper()
-	found, err := eventstore.Verify(t.Context(), s, nil)
+	f, err := verify.Store(t.Context(), s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return found
+	return f
 }
 
 // TestErasedBytes: no word of an erased record is left in the raw bytes of the files, also
@@ -94,7 +94,7 @@ func TestErasedBytes(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, filepath.Join(dir, "events.db"), sqlite.Options{})
 	e := eraseLog(t, s)
-	found := func() (words []string) {
+	left := func() (words []string) {
 		t.Helper()
 		files, err := os.ReadDir(dir)
 		if err != nil {
@@ -114,42 +114,44 @@ func TestErasedBytes(t *testing.T) {
 		}
 		return words
 	}
-	if before := found(); len(before) < len(eraseWords)-2 { // packed ones may not stand as they are
+	if before := left(); len(before) < len(eraseWords)-2 { // packed ones may not stand as they are
 		t.Fatalf("only %q are in the files before", before)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	others := make(chan error, 1)
 	go func() {
 		var err error
-		for id := calendar.ID(100); ctx.Err() == nil && err == nil; id++ {
-			res := s.Append(ctx, []eventstore.Append{storetest.EventAppend(t, id, true)})[0]
-			_, read := s.ReadStored(ctx, 0, 50)
-			if err = errors.Join(res.Err, read); ctx.Err() != nil {
+		for id := calendar.ID(100); ctx.Err() == nil && err == nil; id += 2 {
+			a, made := twoRecords(id)
+			res := s.Append(ctx, []eventstore.Append{a})[0]
+			_, read := s.Read(ctx, eventstore.Range{Limit: 50})
+			if err = errors.Join(made, res.Err, read); ctx.Err() != nil {
 				err = nil
 			}
 		}
 		others <- err
 	}()
 	for head := calendar.Position(4); head < 20; {
-		var err error
-		if head, err = s.Wait(t.Context(), head); err != nil {
+		h, err := eventstore.Wait(t.Context(), s, head)
+		if err != nil {
 			t.Fatal(err)
 		}
+		head = h.Position
 	}
-	if res := s.Erase(t.Context(), e); res.Err != nil {
-		t.Fatal(res.Err)
+	if res := s.Append(t.Context(), []eventstore.Append{e}); res[0].Err != nil {
+		t.Fatal(res[0].Err)
 	}
 	if err := s.Compact(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if left := found(); len(left) > 0 {
-		t.Errorf("%q are in the files", left)
+	if words := left(); len(words) > 0 {
+		t.Errorf("%q are in the files", words)
 	}
 	stop()
 	if err := <-others; err != nil {
 		t.Errorf("others: %v", err)
 	}
-	if f := verify(t, s); f.Finding != eventstore.FoundRedacted || f.Redacted != 3 || len(f.Erasures) != 1 || f.Erasures[0].Reason != "asked for" {
+	if f := found(t, s); f.Result != verify.Redacted || f.Redacted != 3 || len(f.Erasures) != 1 || f.Erasures[0].Reason != "asked for" {
 		t.Errorf("Verify: %+v", f)
 	}
 }
@@ -162,9 +164,6 @@ func TestRowsStay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.db")
 	s := open(t, path, sqlite.Options{})
 	erase(t, s, eraseLog(t, s))
-	if entries, _, ok := s.Recent(0, 10); ok {
-		t.Errorf("memory has still %d entries", len(entries))
-	}
 	db := raw(t, path)
 	defer func() { _ = db.Close() }()
 	const blank = "client = '', request = '', reason = '', body = x'', secret = NULL"
@@ -215,7 +214,7 @@ func TestRowsStay(t *testing.T) {
 	}
 	// What an erasure does may be done again.
 	sqlExec(t, db, "UPDATE entries SET "+blank+" WHERE position = 1")
-	if f := verify(t, s); f.Finding != eventstore.FoundRedacted || f.Redacted != 3 {
+	if f := found(t, s); f.Result != verify.Redacted || f.Redacted != 3 {
 		t.Errorf("Verify: %+v", f)
 	}
 }
@@ -229,19 +228,19 @@ func TestHalfErased(t *testing.T) {
 	for _, tt := range []struct {
 		name, do string
 		appended bool // nothing but the entry was written
-		want     eventstore.Finding
+		want     verify.Result
 		position calendar.Position
 		says     string
 	}{
-		{"only the entry", "", true, eventstore.FoundIncomplete, 1, "run again: daybook erase venue 1"},
-		{"text is left", "UPDATE entries SET client = 'x' WHERE position = 2", false, eventstore.FoundIncomplete, 2, "run again: daybook erase venue 1"},
-		{"a body is left", "UPDATE entries SET body = (SELECT body FROM entries WHERE position = 3) WHERE position = 1", false, eventstore.FoundIncomplete, 1, "daybook erase"},
-		{"a hash was changed", "UPDATE redacted SET hashes = zeroblob(128) WHERE position = 2", false, eventstore.FoundTampered, 2, "does not fit its leaf"},
-		{"another entry erased it", "UPDATE redacted SET by = 3 WHERE position = 1", false, eventstore.FoundTampered, 2, "of its record by entry 3"},
-		{"blank by hand", "UPDATE entries SET client = '', request = '', reason = '', body = x'', secret = NULL WHERE position = 3", false, eventstore.FoundTampered, 3, "no erasure is known"},
+		{"only the entry", "", true, verify.Incomplete, 1, "run again: daybook erase venue 1"},
+		{"text is left", "UPDATE entries SET client = 'x' WHERE position = 2", false, verify.Incomplete, 2, "run again: daybook erase venue 1"},
+		{"a body is left", "UPDATE entries SET body = (SELECT body FROM entries WHERE position = 3) WHERE position = 1", false, verify.Incomplete, 1, "daybook erase"},
+		{"a hash was changed", "UPDATE redacted SET hashes = zeroblob(128) WHERE position = 2", false, verify.Tampered, 2, "does not fit its leaf"},
+		{"another entry erased it", "UPDATE redacted SET by = 3 WHERE position = 1", false, verify.Tampered, 2, "of its record by entry 3"},
+		{"blank by hand", "UPDATE entries SET client = '', request = '', reason = '', body = x'', secret = NULL WHERE position = 3", false, verify.Tampered, 3, "no erasure is known"},
 		{"blank, and said to be erased", `UPDATE entries SET client = '', request = '', reason = '', body = x'', secret = NULL WHERE position = 3;
-			INSERT INTO redacted VALUES (3, 5, zeroblob(128))`, false, eventstore.FoundTampered, 3, "does not fit its leaf"},
-		{"forgotten", "DELETE FROM redacted WHERE position = 4", false, eventstore.FoundTampered, 4, "no erasure is known"},
+			INSERT INTO redacted VALUES (3, 5, zeroblob(128))`, false, verify.Tampered, 3, "does not fit its leaf"},
+		{"forgotten", "DELETE FROM redacted WHERE position = 4", false, verify.Tampered, 4, "no erasure is known"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -249,9 +248,9 @@ func TestHalfErased(t *testing.T) {
 			s := open(t, path, sqlite.Options{})
 			e := eraseLog(t, s)
 			if tt.appended {
-				if res := s.Append(t.Context(), []eventstore.Append{e.Append()})[0]; res.Err != nil {
-					t.Fatal(res.Err)
-				}
+				only := e
+				only.Redact = nil
+				erase(t, s, only)
 			} else {
 				erase(t, s, e)
 				db := raw(t, path)
@@ -260,19 +259,19 @@ func TestHalfErased(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			f := verify(t, s)
-			if f.Finding != tt.want || f.Position != tt.position || !strings.Contains(f.Why, tt.says) {
+			f := found(t, s)
+			if f.Result != tt.want || f.Position != tt.position || !strings.Contains(f.Why, tt.says) {
 				t.Errorf("Verify: %+v", f)
 			}
 			if !errors.Is(f.Err(), eventstore.ErrDamaged) {
 				t.Errorf("its error is %v", f.Err())
 			}
-			if tt.want != eventstore.FoundIncomplete {
+			if tt.want != verify.Incomplete {
 				return
 			}
-			erase(t, s, e)
-			if f := verify(t, s); f.Finding != eventstore.FoundRedacted || f.Redacted != 3 || f.Err() != nil {
-				t.Errorf("after another Erase: %+v", f)
+			erase(t, s, eventstore.Append{Redact: e.Redact})
+			if f := found(t, s); f.Result != verify.Redacted || f.Redacted != 3 || f.Err() != nil {
+				t.Errorf("after another erasure: %+v", f)
 			}
 		})
 	}
@@ -292,7 +291,7 @@ func TestEraseDamaged(t *testing.T) {
 	}
 	sqlExec(t, db, "DROP TRIGGER entries_no_update; UPDATE entries SET body = x'01' WHERE position = 1; "+trigger)
 	erase(t, s, e)
-	if f := verify(t, s); f.Finding != eventstore.FoundTampered || f.Position != 1 {
+	if f := found(t, s); f.Result != verify.Tampered || f.Position != 1 {
 		t.Errorf("Verify: %+v", f)
 	}
 }

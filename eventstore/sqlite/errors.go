@@ -1,9 +1,12 @@
 package sqlite
 
 import (
-	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
+	"syscall"
 
 	driver "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -13,12 +16,9 @@ import (
 
 // translate turns errors of the driver into those of the port, by code. One of the port is
 // left as it is.
-func translate(ctx context.Context, err error) error {
-	if err == nil {
-		return nil
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
+func translate(err error) error {
+	if errors.Is(err, sql.ErrConnDone) {
+		return eventstore.ErrClosed
 	}
 	e, ok := errors.AsType[*driver.Error](err)
 	if !ok || errors.Is(err, eventstore.ErrUnavailable) || errors.Is(err, eventstore.ErrDamaged) {
@@ -33,4 +33,12 @@ func translate(ctx context.Context, err error) error {
 	default:
 		return err
 	}
+}
+
+// Unwritable reports whether an error may be that of a file that can be read all the same.
+func Unwritable(err error) bool {
+	if e, ok := errors.AsType[*driver.Error](err); ok {
+		return slices.Contains([]int{lib.SQLITE_READONLY, lib.SQLITE_IOERR, lib.SQLITE_FULL, lib.SQLITE_CANTOPEN}, e.Code()&0xff)
+	}
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

@@ -39,7 +39,11 @@ const (
 // the engine has the others next to what it leads to.
 func (s *Store) noteFiles(path string) error {
 	at := linked(path)
-	for _, name := range []string{path, at + logSuffix, at + indexSuffix, path + lockSuffix} {
+	names := []string{path, at + logSuffix, at + indexSuffix, path + lockSuffix}
+	if s.readOnly != nil { // others need not be there
+		names = names[:1]
+	}
+	for _, name := range names {
 		info, err := os.Stat(name)
 		if err != nil {
 			return err
@@ -57,6 +61,10 @@ func linked(path string) string {
 	return path
 }
 
+// ReadOnly returns why the store that was opened takes no writes: its file system is read-only
+// or full, or it belongs to somebody else. nil: it does.
+func (s *Store) ReadOnly() error { return s.readOnly }
+
 // Lost returns the path of a file of the store that was removed or replaced since it was
 // opened, "" when there is none. Nothing is committed then.
 func (s *Store) Lost() string {
@@ -70,8 +78,13 @@ func (s *Store) Lost() string {
 
 // permitted refuses a commit, and refuses to acknowledge one, with ErrUnavailable: into
 // files that nobody would find again, and what Options.Permit refuses. What was committed
-// before is secured then. The caller has the turn.
+// before is secured then.
 func (s *Store) permitted(ctx context.Context) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if s.readOnly != nil {
+		return s.readOnly
+	}
 	var err error
 	if path := s.Lost(); path != "" {
 		err = fmt.Errorf("%s was removed or replaced", path)
@@ -97,9 +110,7 @@ func (s *Store) secure(ctx context.Context) error {
 	if _, err := os.Stat(file.path); err != nil {
 		return nil //nolint:nilerr // as above
 	}
-	var busy bool
-	var pages, moved int64
-	err := s.writer.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
+	busy, err := s.emptyLog(ctx)
 	if err == nil && busy {
 		err = errors.New("others read")
 	}
@@ -115,13 +126,21 @@ func (s *Store) secure(ctx context.Context) error {
 	return nil
 }
 
+// emptyLog moves the log into the file, unless others read what is in it. The caller holds
+// writing.
+func (s *Store) emptyLog(ctx context.Context) (busy bool, err error) {
+	return one(ctx, s.writer, "PRAGMA wal_checkpoint(TRUNCATE)", func(r row) (busy bool, err error) {
+		var pages, moved int64
+		err = r.Scan(&busy, &pages, &moved)
+		return busy, err
+	})
+}
+
 // watchFiles secures what was committed as soon as a file is lost, also when nobody writes.
 func (s *Store) watchFiles(ctx context.Context) {
 	for pause.For(ctx, watchEvery) == nil {
 		if s.Lost() != "" {
-			s.turn.Lock()
-			_ = s.permitted(ctx) // whoever writes is told
-			s.turn.Unlock()
+			_ = s.permitted(ctx) // whoever writes gets the error
 		}
 	}
 }

@@ -15,11 +15,16 @@ func unlockFile(f *os.File) error {
 	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
 }
 
-// lockFile takes the lock of the store: one process at a time, because the
-// present states and the head are kept in memory. The lock ends with the file
-// or the process.
+// lockFile takes the lock of the store: one process at a time, because present states and
+// the head are cached in memory. The lock ends with the file or the process. It is nil where
+// neither it nor anything else can be written.
 func lockFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the path is the operator's
+	if Unwritable(err) {
+		if f, err = os.Open(path); errors.Is(err, os.ErrNotExist) { //nolint:gosec // as above
+			return nil, nil //nolint:nilnil // no lock is needed
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

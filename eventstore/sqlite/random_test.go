@@ -8,17 +8,19 @@ import (
 	"pgregory.net/rapid"
 
 	"daybook/eventstore"
+	"daybook/eventstore/memstore"
 	"daybook/eventstore/sqlite"
 	"daybook/eventstore/storetest"
 )
 
+// TestRandomSequences: the store answers as the one in memory does.
 func TestRandomSequences(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	files := 0
 	var path string
 	var o sqlite.Options
-	open := func(rt *rapid.T) eventstore.Verifier {
+	open := func(rt *rapid.T) eventstore.Store {
 		s, err := sqlite.Open(t.Context(), path, o)
 		if err != nil {
 			rt.Fatal(err)
@@ -26,15 +28,21 @@ func TestRandomSequences(t *testing.T) {
 		rt.Cleanup(func() { _ = s.Close() })
 		return s
 	}
-	storetest.RandomSequences(t, func(rt *rapid.T) eventstore.Verifier {
-		files++
-		path = filepath.Join(dir, fmt.Sprintf("%d.db", files))
-		o = sqlite.Options{CacheBytes: rapid.SampledFrom([]int64{1, 2000, 1 << 20}).Draw(rt, "cache")}
-		return open(rt)
-	}, func(rt *rapid.T, s eventstore.Verifier) eventstore.Verifier {
-		if err := s.(*sqlite.Store).Close(); err != nil { //nolint:forcetypeassert // open gave it
-			rt.Fatal(err)
-		}
-		return open(rt)
+	storetest.RandomSequences(t, storetest.Opened{
+		Fresh: func(rt *rapid.T) eventstore.Store {
+			files++
+			path = filepath.Join(dir, fmt.Sprintf("%d.db", files))
+			o = sqlite.Options{CacheBytes: rapid.SampledFrom([]int{1, 2000, 1 << 20}).Draw(rt, "cache")}
+			return open(rt)
+		},
+		Reopen: func(rt *rapid.T, s eventstore.Store) eventstore.Store {
+			if err := s.(*sqlite.Store).Close(); err != nil { //nolint:forcetypeassert // open returned it
+				rt.Fatal(err)
+			}
+			return open(rt)
+		},
+	}, storetest.Opened{
+		Fresh:  func(*rapid.T) eventstore.Store { return memstore.New() },
+		Reopen: func(_ *rapid.T, s eventstore.Store) eventstore.Store { return s.(*memstore.Store).Reopen() }, //nolint:forcetypeassert // as above
 	})
 }

@@ -29,8 +29,8 @@ func TestReplacedFile(t *testing.T) {
 			})
 			path += suffix
 			read := func() error {
-				s.readDB.SetMaxIdleConns(0) // the next one is new
-				return s.readDB.PingContext(t.Context())
+				s.reader.db.SetMaxIdleConns(0) // the next one is new
+				return s.reader.db.PingContext(t.Context())
 			}
 			if err := read(); err != nil {
 				t.Fatal(err)
@@ -83,9 +83,9 @@ func TestLogLostInACommit(t *testing.T) {
 	if res := s.Append(t.Context(), []eventstore.Append{plain(1, 10)}); res[0].Err != nil {
 		t.Fatal(res[0].Err)
 	}
-	s.turn.Lock()
+	s.writing.Lock()
 	armed = true
-	s.turn.Unlock()
+	s.writing.Unlock()
 	res := s.Append(t.Context(), []eventstore.Append{plain(2, 10)})
 	if !errors.Is(res[0].Err, eventstore.ErrUnavailable) {
 		t.Errorf("append: %+v, want ErrUnavailable", res[0])
@@ -103,7 +103,7 @@ func TestLogLostInACommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = again.Close() }()
-	if head, err := again.Head(t.Context()); err != nil || head != 2 {
-		t.Errorf("the file alone has the head %d, %v", head, err)
+	if h, err := again.Head(t.Context(), eventstore.Point{}); err != nil || h.Position != 2 {
+		t.Errorf("the file alone has the head %d, %v", h.Position, err)
 	}
 }

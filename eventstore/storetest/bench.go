@@ -58,7 +58,7 @@ func EventAppend(b testing.TB, id calendar.ID, keyed bool) eventstore.Append {
 	}
 	if keyed {
 		key := fmt.Sprintf("key-%d", id)
-		a.Receipt = &eventstore.Receipt{User: 7, Key: key, Fingerprint: sha256.Sum256([]byte(key)), Time: now, Record: id, Version: 1}
+		a.Receipt = &eventstore.Receipt{User: 7, Key: key, Fingerprint: sha256.Sum256([]byte(key)), Record: id, Version: 1}
 	}
 	return a
 }

@@ -70,18 +70,18 @@ func together(t testing.TB, h Harness) {
 	var running sync.WaitGroup
 	running.Go(func() {
 		for position := calendar.Position(1); position < writers*each+1; {
-			page, err := f.store.ReadAll(ctx, position, 50)
+			page, err := f.store.Read(ctx, eventstore.Range{After: uint64(position), Limit: 50})
 			if err == nil && len(page) == 0 {
-				_, err = f.store.Wait(ctx, position)
+				_, err = eventstore.Wait(ctx, f.store, position)
 			}
 			for i := range page {
 				if position++; page[i].Position != position {
 					err = fmt.Errorf("entry %d was read", page[i].Position)
 				}
 			}
-			head, headErr := f.store.Head(ctx)
-			if err = errors.Join(err, headErr); err != nil || head < position {
-				f.Errorf("the reader is at %d, the head at %d: %v", position, head, err)
+			head, headErr := f.store.Head(ctx, eventstore.Point{})
+			if err = errors.Join(err, headErr); err != nil || head.Position < position {
+				f.Errorf("the reader is at %d, the head at %d: %v", position, head.Position, err)
 				return
 			}
 		}
@@ -98,13 +98,12 @@ func together(t testing.TB, h Harness) {
 			id := calendar.ID(w + 1)
 			res := f.one(f.parse(fmt.Sprintf("tag:%d.%d +c%d", id, n, id))[0])
 			states, err := f.store.Load(f.ctx, id)
-			versions, versionsErr := f.store.Versions(f.ctx, id)
-			if err = errors.Join(res.Err, err, versionsErr); err != nil {
+			if err = errors.Join(res.Err, err); err != nil {
 				f.Errorf("writer %d: %v", w, err)
 				return
 			}
-			if res.Position <= before || states[0].Position != res.Position || versions[0] != int64(n+1) {
-				f.Errorf("writer %d wrote entry %d after %d; it reads version %d, %+v", w, res.Position, before, versions[0], states[0])
+			if res.Position <= before || states[0].Position != res.Position || states[0].Version != int64(n+1) {
+				f.Errorf("writer %d wrote entry %d after %d; it reads %+v", w, res.Position, before, states[0])
 			}
 			before = res.Position
 		}
@@ -148,6 +147,18 @@ func freshIDs(t testing.TB, h Harness) {
 	}
 }
 
+// asked is a store that says when it was asked for its head.
+type asked struct {
+	eventstore.Store
+
+	head chan struct{}
+}
+
+func (s *asked) Head(ctx context.Context, p eventstore.Point) (eventstore.Head, error) {
+	defer func() { s.head <- struct{}{} }()
+	return s.Store.Head(ctx, p)
+}
+
 func waiting(t testing.TB, h Harness) {
 	f := setup(t, h)
 	ended, cancel := context.WithCancel(f.ctx)
@@ -158,26 +169,29 @@ func waiting(t testing.TB, h Harness) {
 	}
 	const waiters = 5
 	woken := make(chan outcome, waiters)
-	wait := func(n int, after calendar.Position) {
-		store := f.store
+	wait := func(n int, after calendar.Position) { // returns when n wait
+		store := &asked{f.store, make(chan struct{}, 10*n)}
 		for range n {
 			go func() {
 				ctx, cancel := f.patient()
 				defer cancel()
-				head, err := store.Wait(ctx, after)
-				woken <- outcome{head, err}
+				head, err := eventstore.Wait(ctx, store, after)
+				woken <- outcome{head.Position, err}
 			}()
+		}
+		for range n {
+			<-store.head
 		}
 	}
 	expect := func(what string, got outcome, head calendar.Position, err error) {
 		f.Helper()
-		if got.head != head || !errors.Is(got.err, err) {
+		if err == nil && got.head != head || !errors.Is(got.err, err) {
 			f.Errorf("%s: Wait returns %d, %v, want %d, %v", what, got.head, got.err, head, err)
 		}
 	}
 	now := func(ctx context.Context, after calendar.Position) outcome {
-		head, err := f.store.Wait(ctx, after)
-		return outcome{head, err}
+		head, err := eventstore.Wait(ctx, f.store, after)
+		return outcome{head.Position, err}
 	}
 	expect("on an empty store", now(ended, 0), 0, context.Canceled)
 	wait(waiters, 0)
@@ -188,7 +202,7 @@ func waiting(t testing.TB, h Harness) {
 	expect("behind the head", now(f.ctx, 0), 1, nil)
 	expect("at the head", now(ended, 1), 1, context.Canceled)
 	wait(1, 1)
-	f.row("7/k/1 =x => 1") // it moves no head
+	f.row("7/k/1/1@1 => 1") // it moves no head
 	f.row("tag:2.0 => 2")
 	expect("for the next entry", <-woken, 2, nil)
 	wait(1, 2)
@@ -204,30 +218,32 @@ func waiting(t testing.TB, h Harness) {
 
 // calls returns the errors of the methods of a store.
 func (f *fixture) calls(ctx context.Context) map[string]error {
-	row := f.parse("tag:1.1 | 7/k/1")
+	row := f.parse("tag:1.1 | 7/k/1/1@1")
 	signed := eventstore.Checkpoint{Size: 1, Origin: "o", Note: []byte("note\n")}
-	point := eventstore.Point{Position: 1}
+	claim := eventstore.SlugClaim(calendar.KindTag, "a")
 	s, errs := f.store, map[string]error{}
-	errs["Append"] = s.Append(ctx, row[:1])[0].Err
-	errs["look-up"] = s.Append(ctx, row[1:])[0].Err
-	errs["Erase"] = s.Erase(ctx, f.erasure(row[0].Drafts[0])).Err
-	errs["PutCheckpoint"] = s.PutCheckpoint(ctx, signed)
-	_, errs["Load"] = s.Load(ctx, 1)
-	_, errs["Versions"] = s.Versions(ctx, 1)
-	_, errs["History"] = s.History(ctx, 1, 0, 1)
-	_, errs["ReadAll"] = s.ReadAll(ctx, 0, 1)
-	_, errs["ReadStored"] = s.ReadStored(ctx, 0, 1)
-	_, errs["Records"] = s.Records(ctx, 0, 0, 1)
-	_, errs["Leaves"] = s.Leaves(ctx, 0, 1)
-	_, errs["Commits"] = s.Commits(ctx, 0, 1)
-	_, errs["Holdings"] = s.Holdings(ctx, 0, 1)
-	_, errs["Checkpoints"] = s.Checkpoints(ctx, 0, 1)
+	appended := func(what string, a eventstore.Append) { errs[what] = s.Append(ctx, []eventstore.Append{a})[0].Err }
+	appended("Append", row[0])
+	appended("Append of a receipt", row[1])
+	appended("Append of an erasure", f.erasing(row[0].Drafts...))
+	appended("Append of a checkpoint", eventstore.Append{Checkpoint: &signed})
+	appended("Append of nothing", eventstore.Append{})
+	_, errs["Receipt"] = s.Receipt(ctx, 7, "k")
+	errs["Sync"] = s.Sync(ctx)
 	_, errs["NewIDs"] = s.NewIDs(ctx, 1)
-	_, errs["At"] = s.At(ctx, point, 1)
-	_, errs["Counted"] = s.Counted(ctx, point)
-	_, errs["SlugAt"] = s.SlugAt(ctx, calendar.KindTag, "a", point)
-	_, errs["Former"] = s.Former(ctx, calendar.KindTag, "a")
-	_, _, errs["Find"] = s.Find(ctx, []calendar.Claim{{Space: "s", Key: "a"}}, nil)
+	_, errs["Load"] = s.Load(ctx, 1)
+	_, errs["At"] = s.At(ctx, eventstore.Point{Position: 1}, 1)
+	for what, l := range map[string]eventstore.Lookup{
+		"claims": {Claims: []calendar.Claim{claim}}, "names": {Names: []calendar.Name{{Space: "n", Key: "a"}}},
+		"slugs": {Slugs: []calendar.Claim{claim}}, "checkpoints": {Signed: eventstore.Range{Limit: 1}},
+	} {
+		_, errs["Find of "+what] = s.Find(ctx, l)
+	}
+	_, errs["Records"] = s.Records(ctx, 0, 0, 1)
+	_, errs["Read"] = s.Read(ctx, eventstore.Range{Limit: 1})
+	_, errs["Read of a record"] = s.Read(ctx, eventstore.Range{Record: 1, Limit: 1})
+	_, errs["Commits"] = s.Commits(ctx, 1, 1)
+	_, errs["Head of a point"] = s.Head(ctx, eventstore.Point{Position: 1})
 	return errs
 }
 
@@ -270,74 +286,11 @@ func closed(t testing.TB, h Harness) {
 		f.must("Close", f.store.Close())
 	}
 	errs := f.calls(f.ctx)
-	_, errs["Head"] = f.store.Head(f.ctx)
-	_, errs["Wait"] = f.store.Wait(f.ctx, 1)
+	_, errs["Head"] = f.store.Head(f.ctx, eventstore.Point{})
+	_, errs["Wait"] = eventstore.Wait(f.ctx, f.store, 1)
 	for method, err := range errs {
 		if !errors.Is(err, eventstore.ErrClosed) {
 			f.Errorf("%s: %v, want ErrClosed", method, err)
 		}
-	}
-}
-
-// verifiesBusy: what others write meanwhile, erasures too, is no finding, and the entry
-// of a state that was read can be read.
-func verifiesBusy(t testing.TB, h Harness) {
-	f := setup(t, h)
-	const writers, records, versions = 2, 8, 8
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		atOnce(writers, func(w int) {
-			for n := range records {
-				r := &calendar.Record{Kind: calendar.KindTag, ID: calendar.ID(1 + w*records + n)}
-				for v := range versions {
-					verb := calendar.Updated
-					if v == 0 {
-						verb = calendar.Created
-					}
-					if err := f.one(f.appendOf(f.draft(r, verb, namedFields(r.Kind, fmt.Sprintf("%d-%d", r.ID, v))))).Err; err != nil {
-						f.Errorf("writer %d: %v", w, err)
-						return
-					}
-				}
-				if n%3 > 0 {
-					continue
-				}
-				if err := f.store.Erase(f.ctx, f.erasure(f.draft(r, calendar.Erased, calendar.Fields{}))).Err; err != nil {
-					f.Errorf("writer %d: %v", w, err)
-				}
-			}
-		})
-	}()
-	for busy := true; busy && !f.Failed(); {
-		select {
-		case <-done:
-			busy = false
-		default:
-		}
-		for range 10 {
-			f.newestStored()
-		}
-		if _, _, err := Verify(f.ctx, f.store, nil); err != nil {
-			f.Errorf("Verify: %v", err)
-		}
-	}
-	<-done
-	if head := f.readings(); len(head) != writers*(records*versions+3) {
-		f.Errorf("the log has %d entries", len(head))
-	}
-}
-
-// newestStored checks that the newest state has its entry on the medium.
-func (f *fixture) newestStored() {
-	f.Helper()
-	states, err := f.store.Records(f.ctx, 0, 0, 1000)
-	newest := calendar.Position(1)
-	for i := range states {
-		newest = max(newest, states[i].Position)
-	}
-	entries, readErr := f.store.ReadStored(f.ctx, newest-1, 1)
-	if err = errors.Join(err, readErr); err != nil || len(states) > 0 && (len(entries) != 1 || entries[0].Position != newest) {
-		f.Errorf("a state is that of entry %d, reading it returns %d entries, %v", newest, len(entries), err)
 	}
 }

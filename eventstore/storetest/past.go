@@ -90,7 +90,7 @@ func past(group int, check func(l *pastLog, p eventstore.Point)) func(t testing.
 		f.reopen()
 		look()
 		for _, r := range records[:2] {
-			f.must("Erase", f.erase(f.erasure(f.draft(r, calendar.Erased, calendar.Fields{}))).Err)
+			f.must("Append", f.erase(f.erasing(f.draft(r, calendar.Erased, calendar.Fields{}))).Err)
 		}
 		f.readings()
 		look()
@@ -172,9 +172,9 @@ func recordsAt(l *pastLog, p eventstore.Point) {
 	}
 }
 
-// countedAt: the greatest position and the greatest time of what counts.
+// countedAt: the head is the greatest position and the greatest time of what counts.
 func countedAt(l *pastLog, p eventstore.Point) {
-	var want eventstore.Counted
+	var want eventstore.Head
 	for i := range l.log {
 		if e := &l.log[i]; p.Counts(e) {
 			if want.Position = e.Position; e.Time.After(want.Time) {
@@ -182,17 +182,18 @@ func countedAt(l *pastLog, p eventstore.Point) {
 			}
 		}
 	}
-	got, err := l.store.Counted(l.ctx, p)
-	l.must("Counted", err)
-	l.equal("what counts", got, want)
+	got, err := l.store.Head(l.ctx, p)
+	l.must("Head", err)
+	l.equal("the position of what counts", got.Position, want.Position)
+	l.equal("the time of what counts", got.Time, want.Time)
+	l.must("CheckMark", eventstore.CheckMark(l.ctx, l.store, got.Mark))
 	if p.Position == calendar.Position(len(l.log)) {
-		if _, err := l.store.Counted(l.ctx, eventstore.Point{Position: p.Position + 1}); !errors.Is(err, eventstore.ErrAhead) {
+		if _, err := l.store.Head(l.ctx, eventstore.Point{Position: p.Position + 1}); !errors.Is(err, eventstore.ErrAhead) {
 			l.Errorf("above the head: %v", err)
 		}
-		l.wrongPoint(func(p eventstore.Point) error {
-			_, err := l.store.Counted(l.ctx, p)
-			return err
-		})
+		if _, err := l.store.Head(l.ctx, eventstore.Point{Position: 1, Time: l.now}); !errors.Is(err, eventstore.ErrMalformed) {
+			l.Errorf("at two points: %v", err)
+		}
 	}
 }
 
@@ -210,13 +211,13 @@ func slugsAt(l *pastLog, p eventstore.Point) {
 					want, since = id, l.took[at]
 				}
 			}
-			got, err := l.store.SlugAt(l.ctx, kind, slug, p)
+			got, err := eventstore.SlugAt(l.ctx, l.store, kind, slug, p)
 			l.must("SlugAt", err)
 			l.equal(fmt.Sprintf("the %s with %s at %v", kind, slug, p), got, want)
 		}
 	}
 	l.wrongPoint(func(p eventstore.Point) error {
-		_, err := l.store.SlugAt(l.ctx, calendar.KindTag, "x", p)
+		_, err := eventstore.SlugAt(l.ctx, l.store, calendar.KindTag, "x", p)
 		return err
 	})
 }
@@ -245,7 +246,7 @@ func formerSlugs(l *pastLog, p eventstore.Point) {
 			if held {
 				want = nil
 			}
-			got, err := l.store.Former(l.ctx, kind, slug)
+			got, err := eventstore.Former(l.ctx, l.store, kind, slug)
 			if err != nil || !slices.Equal(got, want) {
 				l.Errorf("a %s had %s: %d, %v, want %d", kind, slug, got, err, want)
 			}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -15,8 +16,9 @@ import (
 // whole, goes on from what was read before, and is what every other way of reading gives.
 func (f *fixture) readings() []eventstore.Entry {
 	f.Helper()
-	position := func(_ int, e *eventstore.Entry) calendar.Position { return e.Position }
-	log := pages(f, "ReadAll", f.store.ReadAll, position)
+	log := pages(f, "Read", func(ctx context.Context, after uint64, limit int) ([]eventstore.Entry, error) {
+		return f.store.Read(ctx, eventstore.Range{After: after, Limit: limit})
+	}, func(_ int, e *eventstore.Entry) uint64 { return uint64(e.Position) })
 	if len(log) < len(f.log) {
 		f.Fatalf("the log has %d entries, it had %d", len(log), len(f.log))
 	}
@@ -24,19 +26,14 @@ func (f *fixture) readings() []eventstore.Entry {
 		f.equal("the log of before", log[:len(f.log)], f.log)
 	}
 	f.log = log
-	f.equal("the log on the medium", pages(f, "ReadStored", f.store.ReadStored, position), log)
 
-	leaves := pages(f, "Leaves", f.store.Leaves, func(n int, _ *[32]byte) calendar.Position { return calendar.Position(n) })
-	if len(leaves) != len(log) {
-		f.Fatalf("%d entries have %d leaves", len(log), len(leaves))
-	}
 	history := map[calendar.ID][]eventstore.Entry{}
 	states := map[calendar.ID]eventstore.State{}
 	for i := range log {
 		e := &log[i]
 		history[e.ID] = append(history[e.ID], *e)
-		if e.Position != calendar.Position(i+1) || e.Version != int64(len(history[e.ID])) || leaves[i] != eventstore.Leaf(e) {
-			f.Fatalf("entry %d has position %d, version %d, or does not fit its leaf", i+1, e.Position, e.Version)
+		if e.Position != calendar.Position(i+1) || e.Version != int64(len(history[e.ID])) {
+			f.Fatalf("entry %d has position %d, version %d", i+1, e.Position, e.Version)
 		}
 		s := eventstore.State{Kind: e.Kind, ID: e.ID, Version: e.Version, Position: e.Position, Record: e.State, Secret: states[e.ID].Secret}
 		if e.Secret != nil {
@@ -46,12 +43,13 @@ func (f *fixture) readings() []eventstore.Entry {
 	}
 	f.states(slices.Sorted(maps.Keys(states)), states)
 	for id, want := range history {
-		got := pages(f, "History", func(ctx context.Context, after int64, limit int) ([]eventstore.Entry, error) {
-			return f.store.History(ctx, id, after, limit)
-		}, func(_ int, e *eventstore.Entry) int64 { return e.Version })
+		got := pages(f, "Read of a record", func(ctx context.Context, after uint64, limit int) ([]eventstore.Entry, error) {
+			return f.store.Read(ctx, eventstore.Range{Record: id, After: after, Limit: limit})
+		}, func(_ int, e *eventstore.Entry) uint64 { return uint64(e.Version) })
 		f.equal("the history of record "+id.String(), got, want)
 	}
-	f.chain(leaves)
+	f.holdings(states)
+	f.chain(log)
 	f.checkpoints()
 	return log
 }
@@ -66,52 +64,101 @@ func (f *fixture) states(ids []calendar.ID, states map[calendar.ID]eventstore.St
 				want = append(want, states[id])
 			}
 		}
-		got := pages(f, "Records", func(ctx context.Context, after calendar.ID, limit int) ([]eventstore.State, error) {
+		held := pages(f, "Records", func(ctx context.Context, after calendar.ID, limit int) ([]eventstore.Held, error) {
 			return f.store.Records(ctx, kind, after, limit)
-		}, func(_ int, s *eventstore.State) calendar.ID { return s.ID })
+		}, func(_ int, h *eventstore.Held) calendar.ID { return h.ID })
+		var got []eventstore.State
+		for _, h := range held {
+			got = append(got, h.State)
+		}
 		f.equal("the records of kind "+kind.String(), got, want)
 	}
-	held := pages(f, "Holdings", f.store.Holdings, func(_ int, h *eventstore.Holding) calendar.ID { return h.ID })
-	f.equal("the number of holdings", len(held), len(ids))
-	f.must("Inspect", f.store.Inspect(f.ctx))
 
 	// In any order, twice, and with unknown ones; more than one statement asks for.
 	asked := append(slices.Clone(ids), 1<<40)
 	slices.Reverse(asked)
 	asked = slices.Concat(asked, make([]calendar.ID, 200), ids)
-	want, versions := make([]eventstore.State, len(asked)), make([]int64, len(asked))
+	want := make([]eventstore.State, len(asked))
 	for i, id := range asked {
-		want[i], versions[i] = states[id], states[id].Version
+		want[i] = states[id]
 	}
 	loaded, err := f.store.Load(f.ctx, asked...)
 	f.must("Load", err)
 	f.equal("states", loaded, want)
-	got, err := f.store.Versions(f.ctx, asked...)
-	f.must("Versions", err)
-	f.equal("versions", got, versions)
 }
 
-// chain checks head, commits and marks by the leaves.
-func (f *fixture) chain(leaves [][32]byte) {
+// holdings checks that what records hold is found: they are its holders, no others have
+// a name of theirs, and an erased one has none.
+func (f *fixture) holdings(states map[calendar.ID]eventstore.State) {
 	f.Helper()
-	head, err := f.store.Head(f.ctx)
-	f.must("Head", err)
-	f.equal("the head", head, calendar.Position(len(leaves)))
-	last := eventstore.Mark{}
-	for _, c := range pages(f, "Commits", f.store.Commits, func(_ int, c *eventstore.Commit) calendar.Position { return c.First }) {
-		if c.First != last.Position+1 || c.Last < c.First || c.Last > head {
-			f.Fatalf("commit %d to %d follows entry %d of %d", c.First, c.Last, last.Position, head)
+	held, err := f.store.Records(f.ctx, 0, 0, len(states)+1)
+	f.must("Records", err)
+	var l eventstore.Lookup
+	var holders []calendar.ID
+	named := map[calendar.Name][]calendar.ID{}
+	erased := map[calendar.ID]bool{}
+	for i := range f.log {
+		e := &f.log[i]
+		erased[e.ID] = e.Change == eventstore.ErasedChange(e.Kind)
+	}
+	for _, h := range held {
+		f.equal("whether a record is erased", h.Erased, erased[h.ID])
+		for _, c := range h.Claims {
+			l.Claims, holders = append(l.Claims, c), append(holders, h.ID)
 		}
-		last = eventstore.Mark{Position: c.Last, Hash: eventstore.ChainHash(last.Hash, c.First, leaves[c.First-1:c.Last])}
+		for _, n := range h.Names {
+			if named[n] == nil {
+				l.Names = append(l.Names, n)
+			}
+			named[n] = append(named[n], h.ID)
+		}
+	}
+	found, err := f.store.Find(f.ctx, l)
+	f.must("Find", err)
+	for i, c := range l.Claims {
+		f.equal(fmt.Sprint("the holder of ", c), found.Holders[i], holders[i])
+	}
+	for i, n := range l.Names {
+		f.equal(fmt.Sprint("the records of ", n), found.Named[i], named[n])
+	}
+}
+
+// chain checks head, commits and marks by the leaves of entries.
+func (f *fixture) chain(log []eventstore.Entry) {
+	f.Helper()
+	head, err := f.store.Head(f.ctx, eventstore.Point{})
+	f.must("Head", err)
+	f.equal("the head", head.Position, calendar.Position(len(log)))
+	last := eventstore.Mark{}
+	commits := pages(f, "Commits", func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Commit, error) {
+		return f.store.Commits(ctx, after+1, limit)
+	}, func(_ int, c *eventstore.Commit) calendar.Position { return c.Last })
+	for i := range commits {
+		c := &commits[i]
+		if c.First != last.Position+1 || c.Last < c.First || c.Last > calendar.Position(len(log)) || len(c.Leaves) != int(c.Last-last.Position) {
+			f.Fatalf("commit %d to %d with %d leaves follows entry %d of %d", c.First, c.Last, len(c.Leaves), last.Position, head.Position)
+		}
+		for n, leaf := range c.Leaves {
+			if e := &log[last.Position:][n]; leaf != eventstore.Leaf(e) {
+				f.Errorf("entry %d does not fit its leaf", e.Position)
+			}
+		}
+		last = eventstore.Mark{Position: c.Last, Hash: eventstore.ChainHash(last.Hash, c.First, c.Leaves)}
 		f.equal("the hash of a commit", c.Hash, last.Hash)
 		for _, p := range slices.Compact([]calendar.Position{c.First, (c.First + c.Last) / 2, c.Last}) {
 			f.must("CheckMark", eventstore.CheckMark(f.ctx, f.store, eventstore.Mark{Position: p, Hash: last.Hash}))
+			got, err := f.store.Commits(f.ctx, p, 2)
+			f.must("Commits", err)
+			f.equal("the commit of an entry and the next one", got, commits[i:min(i+2, len(commits))])
 		}
 	}
-	f.equal("the end of the last commit", last.Position, head)
+	f.equal("the mark of the head", head.Mark, last)
 	f.must("CheckMark of the start", eventstore.CheckMark(f.ctx, f.store, eventstore.Mark{}))
-	if _, err := f.store.Mark(f.ctx, head+1); !errors.Is(err, eventstore.ErrAhead) || !errors.Is(err, eventstore.ErrHistory) {
+	if _, err := f.store.Head(f.ctx, eventstore.Point{Position: head.Position + 1}); !errors.Is(err, eventstore.ErrAhead) || !errors.Is(err, eventstore.ErrHistory) {
 		f.Errorf("mark ahead of the head: %v", err)
+	}
+	if none, err := f.store.Commits(f.ctx, head.Position+1, 1); err != nil || len(none) > 0 {
+		f.Errorf("commits ahead of the head: %v, %v", none, err)
 	}
 }
 
@@ -121,16 +168,19 @@ func (f *fixture) checkpoints() {
 	var want []eventstore.Checkpoint //nolint:prealloc // nil when there are none
 	for _, size := range slices.Sorted(maps.Keys(f.signed)) {
 		want = append(want, f.signed[size])
-		got, err := f.store.Checkpoint(f.ctx, size)
+		got, err := eventstore.CheckpointAt(f.ctx, f.store, size)
 		f.must("Checkpoint", err)
 		f.equal("a checkpoint", got, f.signed[size])
 	}
-	got := pages(f, "Checkpoints", f.store.Checkpoints, func(_ int, c *eventstore.Checkpoint) calendar.Position { return c.Size })
+	got := pages(f, "Find of checkpoints", func(ctx context.Context, after uint64, limit int) ([]eventstore.Checkpoint, error) {
+		found, err := f.store.Find(ctx, eventstore.Lookup{Signed: eventstore.Range{After: after, Limit: limit}})
+		return found.Signed, err
+	}, func(_ int, c *eventstore.Checkpoint) uint64 { return uint64(c.Size) })
 	f.equal("checkpoints", got, want)
-	newest, err := f.store.Checkpoint(f.ctx, 0)
+	newest, err := eventstore.CheckpointAt(f.ctx, f.store, 0)
 	if n := len(want); n > 0 {
 		f.equal("the newest checkpoint", newest, want[n-1])
-		_, err = f.store.Checkpoint(f.ctx, want[n-1].Size+1)
+		_, err = eventstore.CheckpointAt(f.ctx, f.store, want[n-1].Size+1)
 	}
 	if !errors.Is(err, eventstore.ErrNotFound) {
 		f.Errorf("checkpoint of a size that was not signed: %v", err)

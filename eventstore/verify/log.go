@@ -7,7 +7,7 @@ import (
 	"iter"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 )
 
 // Entry is an entry with its leaf.

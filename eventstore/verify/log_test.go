@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"daybook/calendar"
-	memstore "daybook/eventstore/memstore2"
-	eventstore "daybook/eventstore/port"
-	"daybook/eventstore/port/storetest"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
+	"daybook/eventstore/storetest"
 	"daybook/eventstore/verify"
 )
 

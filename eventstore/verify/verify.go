@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 )
 
 // Result is what was found of a log as a whole.

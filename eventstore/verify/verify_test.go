@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"daybook/calendar"
-	memstore "daybook/eventstore/memstore2"
-	eventstore "daybook/eventstore/port"
-	"daybook/eventstore/port/storetest"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
+	"daybook/eventstore/storetest"
 	"daybook/eventstore/verify"
 )
 

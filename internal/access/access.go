@@ -16,7 +16,7 @@ import (
 	"unicode/utf8"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 )
 
 // The errors of acts on users.

@@ -15,8 +15,8 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
-	memstore "daybook/eventstore/memstore2"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
 	"daybook/eventstore/verify"
 	"daybook/internal/access"
 )

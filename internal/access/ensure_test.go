@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/internal/access"
 )
 

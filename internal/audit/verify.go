@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/eventstore/verify"
 	"daybook/internal/proof"
 )

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"daybook/calendar"
-	memstore "daybook/eventstore/memstore2"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
 	"daybook/eventstore/verify"
 	"daybook/internal/audit"
 	"daybook/internal/proof"

@@ -19,9 +19,9 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
+	"daybook/eventstore"
 	"daybook/eventstore/feed"
-	eventstore "daybook/eventstore/port"
-	sqlite "daybook/eventstore/sqlite2"
+	"daybook/eventstore/sqlite"
 	"daybook/internal/access"
 	"daybook/internal/history"
 	"daybook/internal/htmltext"

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 )
 
 // Cached facts take about factsBytes, and those of one record factsSize besides its texts.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 )
 
 // states is a store of one event and one user.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 )
 
 // The caches of whether records were public, and of when events were before they were

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 )
 
 // Teller tells the past of records to callers.

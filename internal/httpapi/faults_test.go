@@ -17,8 +17,8 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
-	memstore "daybook/eventstore/memstore2"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
 	"daybook/internal/history"
 	"daybook/internal/proof"
 	"daybook/query"

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/net/html"
 
 	"daybook/calendar"
-	memstore "daybook/eventstore/memstore2"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
 	"daybook/eventstore/storetest"
 	"daybook/internal/pages"
 	"daybook/internal/testkit/world"

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	memstore "daybook/eventstore/memstore2"
+	"daybook/eventstore/memstore"
 	"daybook/internal/history"
 	"daybook/internal/proof"
 )

@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"daybook/calendar"
-	memstore "daybook/eventstore/memstore2"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
 	"daybook/internal/httpapi"
 	"daybook/internal/testkit/world"
 )

@@ -54,7 +54,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/internal/access"
 	"daybook/internal/texts"
 )

@@ -18,8 +18,8 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
-	"daybook/eventstore/memstore2"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
 	"daybook/internal/access"
 	"daybook/internal/htmltext"
 	"daybook/internal/importer"
@@ -46,7 +46,7 @@ type bench struct {
 
 func setup(t *testing.T) *bench {
 	t.Helper()
-	store := memstore2.New()
+	store := memstore.New()
 	t.Cleanup(func() { _ = store.Close() })
 	b := on(t, store)
 	var err error
@@ -550,7 +550,7 @@ func TestGzip(t *testing.T) {
 func TestNew(t *testing.T) {
 	t.Parallel()
 	for _, source := range []string{"", "a b", strings.Repeat("a", 65), "ü"} {
-		if _, err := importer.New(memstore2.New(), nil, nil, importer.Options{Source: source}); err == nil {
+		if _, err := importer.New(memstore.New(), nil, nil, importer.Options{Source: source}); err == nil {
 			t.Errorf("source %q was taken", source)
 		}
 	}
@@ -559,7 +559,7 @@ func TestNew(t *testing.T) {
 // dying is a store whose process dies in the n-th Append: before it is written, or after,
 // when nobody hears of it.
 type dying struct {
-	*memstore2.Store
+	*memstore.Store
 
 	mutex sync.Mutex
 	left  int
@@ -593,7 +593,7 @@ func TestDeath(t *testing.T) {
 			t.Run(fmt.Sprintf("in append %d after %v", n+1, after), func(t *testing.T) {
 				t.Parallel()
 				b := setup(t)
-				store := b.store.(*memstore2.Store)
+				store := b.store.(*memstore.Store)
 				broken := on(t, &dying{Store: store, left: n, after: after})
 				broken.admin = b.admin
 				_, err := broken.importer("s").Run(t.Context(), strings.NewReader(strings.Join(all, "\n")))
@@ -619,7 +619,7 @@ func TestFailoverDuringImport(t *testing.T) {
 	t.Parallel()
 	lines := all[:7]
 	for n := 1; n <= 4; n++ { // after so many appends
-		store := &losing{Store: memstore2.New()}
+		store := &losing{Store: memstore.New()}
 		b := on(t, store)
 		var err error
 		if b.admin, err = b.users.Ensure(t.Context(), "importing", calendar.Administrator, 0); err != nil {
@@ -639,7 +639,7 @@ func TestFailoverDuringImport(t *testing.T) {
 
 // losing is a store that loses its last entries after some appends.
 type losing struct {
-	*memstore2.Store
+	*memstore.Store
 
 	left atomic.Int32
 }

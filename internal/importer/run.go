@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 )
 
 const (

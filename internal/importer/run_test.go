@@ -16,8 +16,8 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
-	"daybook/eventstore/memstore2"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
 	"daybook/internal/importer"
 )
 
@@ -116,7 +116,7 @@ func records(t *testing.T, store eventstore.Store) []string {
 
 // watched is a store that does something before an Append.
 type watched struct {
-	*memstore2.Store
+	*memstore.Store
 	before func(appends []eventstore.Append)
 }
 
@@ -219,7 +219,7 @@ func TestRival(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			store := &watched{Store: memstore2.New(), before: func([]eventstore.Append) {}}
+			store := &watched{Store: memstore.New(), before: func([]eventstore.Append) {}}
 			b, fresh := on(t, store), on(t, store.Store)
 			var err error
 			if b.admin, err = b.users.Ensure(t.Context(), "importing", calendar.Administrator, 0); err != nil {
@@ -258,7 +258,7 @@ func TestKeyAndID(t *testing.T) {
 	lines := []string{event("e", "Concert", "")}
 	b.run("s", lines...)
 	admin := b.admin
-	b = on(t, &watched{Store: b.store.(*memstore2.Store), before: func(appends []eventstore.Append) {
+	b = on(t, &watched{Store: b.store.(*memstore.Store), before: func(appends []eventstore.Append) {
 		if len(appends[0].Drafts) > 0 && strings.Contains(string(appends[0].Drafts[0].Fields), "website") {
 			<-time.After(2 * time.Millisecond) // lines by id are faster
 		}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 )
 
 // Log is the log with its tree and its checkpoints. It is safe for concurrent use.

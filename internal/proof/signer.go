@@ -19,7 +19,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 )
 
 // DefaultInterval is how often a checkpoint is signed while there are new entries.

@@ -21,15 +21,15 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore/memstore2"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
 	"daybook/internal/proof"
 )
 
 // signing is a store, its log and what a signer of it is made from.
 type signing struct {
 	*testing.T
-	store *memstore2.Store
+	store *memstore.Store
 	log   *proof.Log
 	dir   string
 	told  *bytes.Buffer
@@ -37,7 +37,7 @@ type signing struct {
 
 func setup(t *testing.T) *signing {
 	t.Helper()
-	store := memstore2.New()
+	store := memstore.New()
 	return &signing{T: t, store: store, log: proof.NewLog(store), dir: t.TempDir(), told: &bytes.Buffer{}}
 }
 
@@ -401,7 +401,7 @@ func TestKeyWithoutNote(t *testing.T) {
 		t.Parallel()
 		s := setup(t)
 		lose(s, s.ring().Notes[0])
-		s.store = memstore2.New()
+		s.store = memstore.New()
 		s.log = proof.NewLog(s.store)
 		s.write(20)
 		signer := s.own()
@@ -451,7 +451,7 @@ func TestKeyWithoutNote(t *testing.T) {
 		t.Parallel()
 		s := setup(t)
 		lose(s, s.ring().File)
-		s.store = memstore2.New()
+		s.store = memstore.New()
 		s.log = proof.NewLog(s.store)
 		s.write(3)
 		signer := s.own()
@@ -465,7 +465,7 @@ func TestKeyWithoutNote(t *testing.T) {
 	t.Run("nothing confirms another past", func(t *testing.T) {
 		t.Parallel()
 		s := setup(t)
-		s.store = memstore2.New()
+		s.store = memstore.New()
 		s.log = proof.NewLog(s.store)
 		s.write(20)
 		signer := s.own()
@@ -648,7 +648,7 @@ func TestChangedLeaves(t *testing.T) {
 	}
 }
 
-type changedStore struct{ *memstore2.Store }
+type changedStore struct{ *memstore.Store }
 
 func (s changedStore) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
 	commits, err := s.Store.Commits(ctx, from, limit)

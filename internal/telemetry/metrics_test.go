@@ -24,9 +24,9 @@ import (
 	"go.uber.org/goleak"
 
 	"daybook/calendar"
+	"daybook/eventstore"
 	"daybook/eventstore/feed"
-	"daybook/eventstore/memstore2"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore/memstore"
 	"daybook/internal/httpapi"
 	"daybook/internal/proof"
 	"daybook/internal/telemetry"
@@ -104,7 +104,7 @@ func everything(t *testing.T) *telemetry.Metrics {
 	h := telemetry.NewHooks(m, nil, nil)
 	h.Answers("/events")(httpapi.Answered{Method: http.MethodGet, Status: 200})
 	m.Watch(telemetry.State{
-		Store: memstore2.New(), Index: &index{},
+		Store: memstore.New(), Index: &index{},
 		Relay:     func() (feed.RelayStats, bool) { return feed.RelayStats{}, true },
 		Projector: func() (projector.Stats, bool) { return projector.Stats{}, true },
 		Signer:    func() proof.Stats { return proof.Stats{Size: 1, Time: time.Unix(1, 0)} },
@@ -157,7 +157,7 @@ func TestEndToEnd(t *testing.T) {
 	t.Parallel()
 	m := telemetry.NewMetrics("1.2.3")
 	h := telemetry.NewHooks(m, nil, nil)
-	w := world.New(t, world.Options{Unchecked: true, Store: h.Store(memstore2.New()), HTTP: httpapi.Options{Observe: h.Answers}})
+	w := world.New(t, world.Options{Unchecked: true, Store: h.Store(memstore.New()), HTTP: httpapi.Options{Observe: h.Answers}})
 	m.Watch(telemetry.State{Store: w.Store, Index: w.Index, Now: w.Clock.Now})
 	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
 	editor.Post("/tags", world.Object{"name": "Air"}).Want(http.StatusCreated)
@@ -409,7 +409,7 @@ func TestOff(t *testing.T) {
 	if h.Answers != nil || h.Requests != nil || h.Commits != nil || h.Publishing != nil || h.Projecting != nil {
 		t.Error("a hook watches for nobody")
 	}
-	s, q := eventstore.Store(memstore2.New()), httpapi.Queries(listing{})
+	s, q := eventstore.Store(memstore.New()), httpapi.Queries(listing{})
 	if h.Store(s) != s || h.Queries(q) != q {
 		t.Error("a part is wrapped for nobody")
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"daybook/calendar"
+	"daybook/eventstore"
 	"daybook/eventstore/feed"
-	eventstore "daybook/eventstore/port"
 	"daybook/internal/proof"
 	"daybook/projector"
 	"daybook/query/readmodel"

@@ -21,8 +21,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"daybook/calendar"
-	"daybook/eventstore/memstore2"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
 	"daybook/internal/httpapi"
 	"daybook/internal/testkit/world"
 )
@@ -54,7 +54,7 @@ func TestRequestSpans(t *testing.T) {
 	t.Parallel()
 	traces, spans := inMemory(t, 1)
 	h := NewHooks(nil, traces, nil)
-	w := world.New(t, world.Options{Unchecked: true, Store: h.Store(memstore2.New()), HTTP: httpapi.Options{Observe: h.Answers, Trace: h.Requests}})
+	w := world.New(t, world.Options{Unchecked: true, Store: h.Store(memstore.New()), HTTP: httpapi.Options{Observe: h.Answers, Trace: h.Requests}})
 	editor := w.As(calendar.Editor)
 	spans.Reset()
 	const parent = "4bf92f3577b34da6a3ce929d0e0e4736"

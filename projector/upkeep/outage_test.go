@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"daybook/eventstore/memstore2"
+	"daybook/eventstore/memstore"
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/memindex"
 )
@@ -48,7 +48,7 @@ func (x *troubled) Promote(ctx context.Context) error {
 
 func trouble(t *testing.T, refused, dropped int) (history, *troubled) {
 	t.Helper()
-	store := history{memstore2.New(), t}
+	store := history{memstore.New(), t}
 	store.add("venue")
 	index, err := memindex.Open(t.Context(), filepath.Join(t.TempDir(), "snapshot"), memindex.Options{Epoch: store.epoch})
 	if err != nil {

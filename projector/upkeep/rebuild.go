@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/projector"
 	"daybook/query/readmodel"
 )

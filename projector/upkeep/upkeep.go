@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/internal/ground/lifecycle"
 	"daybook/internal/ground/pause"
 	"daybook/projector"

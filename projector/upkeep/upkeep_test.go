@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore/memstore2"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
 	"daybook/internal/ground/pause"
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/memindex"
@@ -18,7 +18,7 @@ import (
 
 // history is a store of venues that goes back.
 type history struct {
-	*memstore2.Store
+	*memstore.Store
 	t *testing.T
 }
 
@@ -74,7 +74,7 @@ func (h source) Read(ctx context.Context, after calendar.Mark, limit int) ([]eve
 // positions say, and then lists show what the store has.
 func TestImageOfALostHistory(t *testing.T) {
 	t.Parallel()
-	store := history{memstore2.New(), t}
+	store := history{memstore.New(), t}
 	for i := range 6 {
 		store.add(fmt.Sprint("kept ", i))
 	}
@@ -165,7 +165,7 @@ func (s silent) Read(ctx context.Context, after calendar.Mark, _ int) ([]eventst
 // is to be projected, also by an index whose marks are of both histories.
 func TestEpochEndsATurn(t *testing.T) {
 	t.Parallel()
-	store := history{memstore2.New(), t}
+	store := history{memstore.New(), t}
 	store.add("of both")
 	index, err := memindex.Open(t.Context(), filepath.Join(t.TempDir(), "snapshot"), memindex.Options{})
 	if err != nil {

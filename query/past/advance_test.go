@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"daybook/calendar"
-	"daybook/eventstore/memstore2"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
 	"daybook/query"
 	"daybook/query/past"
 )
@@ -38,7 +38,7 @@ type story struct {
 
 func newStory(t *testing.T, seed uint64) *story {
 	t.Helper()
-	s := &story{t: t, g: rand.New(rand.NewPCG(seed, 54)), store: memstore2.New(), begin: time.Date(2026, 3, 5, 12, 0, 0, 0, time.UTC)}
+	s := &story{t: t, g: rand.New(rand.NewPCG(seed, 54)), store: memstore.New(), begin: time.Date(2026, 3, 5, 12, 0, 0, 0, time.UTC)}
 	s.now.Store(1)
 	return s
 }

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/internal/history"
 	"daybook/internal/htmltext"
 	"daybook/query"

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"daybook/calendar"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
 	"daybook/internal/ground/keylock"
 	"daybook/internal/history"
 	"daybook/query"

@@ -19,8 +19,8 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
-	memstore "daybook/eventstore/memstore2"
-	eventstore "daybook/eventstore/port"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
 	"daybook/internal/access"
 	"daybook/internal/history"
 	"daybook/internal/htmltext"

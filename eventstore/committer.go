@@ -1,0 +1,255 @@
+package eventstore
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// Item is one Append on its way to a commit, with what is made before it.
+type Item struct {
+	Append
+
+	Entries []Entry // without positions
+	Leaves  [][32]byte
+	Result  *Result
+
+	call *call
+	size int
+}
+
+// call is one caller that waits for its items.
+type call struct {
+	ctx  context.Context //nolint:containedctx // of one call of Append
+	done chan struct{}
+	left int // items that are not answered; the committer's
+}
+
+// NewItem checks an Append and makes its entries and leaves. The error is ErrMalformed.
+func NewItem(a *Append) (*Item, error) {
+	it := &Item{Append: *a}
+	if err := it.Check(); err != nil {
+		return nil, err
+	}
+	for i := range it.Drafts {
+		e := it.Entry(i)
+		it.Entries, it.Leaves = append(it.Entries, e), append(it.Leaves, Leaf(&e))
+		it.size += e.Size()
+	}
+	return it, nil
+}
+
+// CommitterOptions are the settings of a Committer.
+type CommitterOptions struct {
+	// Commit decides items and writes those that win, in one transaction, and sets their
+	// Results. An error is that of the whole group. It is never called twice at a time.
+	Commit  func(ctx context.Context, items []*Item) error
+	Items   int           // of one commit at most
+	Bytes   int           // a commit takes no more items once it has so many
+	Observe ObserveCommit // may be nil
+	Now     func() time.Time
+}
+
+// Committer gathers the appends of concurrent callers into commits that they share.
+type Committer struct {
+	o       CommitterOptions
+	drained chan struct{}
+	cost    time.Duration // of a commit, about
+	crowd   float64       // callers that a commit finds, about
+
+	mutex   sync.Mutex
+	filled  *sync.Cond
+	waiting []*Item
+	calls   int // that came since the last commit was taken
+	wanted  int // calls that the committer waits for
+	closed  bool
+}
+
+// NewCommitter starts a committer, which Close ends.
+func NewCommitter(ctx context.Context, o CommitterOptions) *Committer {
+	c := &Committer{o: o, drained: make(chan struct{})}
+	c.filled = sync.NewCond(&c.mutex)
+	go c.run(context.WithoutCancel(ctx))
+	return c
+}
+
+// Append has appends committed, together with those of other callers where there are any.
+func (c *Committer) Append(ctx context.Context, appends []Append) []Result {
+	results := make([]Result, len(appends))
+	k := &call{ctx: ctx, done: make(chan struct{})}
+	var items []*Item
+	for i := range appends {
+		it, err := NewItem(&appends[i])
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			results[i].Err = err
+			continue
+		}
+		it.call, it.Result = k, &results[i]
+		items = append(items, it)
+	}
+	if len(items) == 0 {
+		return results
+	}
+	k.left = len(items)
+	if !c.enqueue(items) {
+		return failed(len(appends), ErrClosed)
+	}
+	select {
+	case <-k.done:
+		return results
+	case <-ctx.Done():
+		return failed(len(appends), context.Cause(ctx)) // results is the committer's now
+	}
+}
+
+func failed(n int, err error) []Result {
+	results := make([]Result, n)
+	for i := range results {
+		results[i].Err = err
+	}
+	return results
+}
+
+// enqueue reports whether the committer takes items.
+func (c *Committer) enqueue(items []*Item) bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.closed {
+		return false
+	}
+	c.waiting = append(c.waiting, items...)
+	if c.calls++; c.calls >= c.wanted {
+		c.filled.Signal()
+	}
+	return true
+}
+
+func (c *Committer) run(ctx context.Context) {
+	defer close(c.drained)
+	for {
+		items := c.take()
+		if items == nil {
+			return
+		}
+		began := c.o.Now()
+		c.commit(ctx, items)
+		c.cost += (c.o.Now().Sub(began) - c.cost) / 8
+	}
+}
+
+// maxDelay bounds how long others are waited for, whatever commits cost.
+const maxDelay = 2 * time.Millisecond
+
+// take returns the items of the next commit, nil when the committer is closed and empty.
+// Where callers come again and again it waits for as many as the last commits found
+// (ADR 18); one caller alone never waits.
+func (c *Committer) take() []*Item {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	for c.wanted = 1; len(c.waiting) == 0; c.filled.Wait() {
+		if c.closed {
+			return nil
+		}
+	}
+	if enough := int(c.crowd + 0.5); c.calls < enough {
+		c.await(enough)
+	}
+	c.crowd = max(float64(c.calls), c.crowd-c.crowd/16)
+	n, size := 0, 0
+	for n < len(c.waiting) && n < c.o.Items && (n == 0 || size < c.o.Bytes) {
+		size += c.waiting[n].size
+		n++
+	}
+	items := c.waiting[:n:n]
+	c.waiting = c.waiting[n:]
+	c.calls = countCalls(c.waiting)
+	return items
+}
+
+// countCalls counts the callers of items; those of one stand together.
+func countCalls(items []*Item) (n int) {
+	for i, it := range items {
+		if i == 0 || it.call != items[i-1].call {
+			n++
+		}
+	}
+	return n
+}
+
+// await waits for items of enough calls, but no longer than two commits take.
+func (c *Committer) await(enough int) {
+	late := false
+	t := time.AfterFunc(min(2*c.cost, maxDelay), func() {
+		c.mutex.Lock()
+		defer c.mutex.Unlock()
+		late = true
+		c.filled.Signal()
+	})
+	defer t.Stop()
+	for c.wanted = enough; c.calls < enough && !late && !c.closed; {
+		c.filled.Wait()
+	}
+}
+
+// commit carries items out. Those whose caller has gone are left out. When a group is
+// refused for what may be the fault of one, each is tried alone.
+func (c *Committer) commit(ctx context.Context, items []*Item) {
+	live := make([]*Item, 0, len(items))
+	for _, it := range items {
+		if err := it.call.ctx.Err(); err != nil {
+			it.finish(err)
+		} else {
+			live = append(live, it)
+		}
+	}
+	if len(live) == 0 {
+		return
+	}
+	err := c.observed(ctx, live)
+	if err != nil && len(live) > 1 && !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrDamaged) {
+		for _, it := range live {
+			c.commit(ctx, []*Item{it})
+		}
+		return
+	}
+	for _, it := range live {
+		it.finish(err)
+	}
+}
+
+// finish wakes the caller of an item when it is the last one. An error takes the place of
+// its Result.
+func (it *Item) finish(err error) {
+	if err != nil {
+		*it.Result = Result{Err: err}
+	}
+	if it.call.left--; it.call.left == 0 {
+		close(it.call.done)
+	}
+}
+
+func (c *Committer) observed(ctx context.Context, items []*Item) error {
+	if c.o.Observe == nil {
+		return c.o.Commit(ctx, items)
+	}
+	end := c.o.Observe()
+	out := Committed{Appends: len(items), Err: c.o.Commit(ctx, items)}
+	for _, it := range items {
+		if out.Err == nil && it.Result.Err == nil && it.Result.Receipt == nil {
+			out.Entries += len(it.Entries)
+			out.Head = max(out.Head, it.Result.Position)
+		}
+	}
+	end(out)
+	return out.Err
+}
+
+// Close takes no more appends, and returns when those that wait are answered.
+func (c *Committer) Close() {
+	c.mutex.Lock()
+	c.closed = true
+	c.filled.Signal()
+	c.mutex.Unlock()
+	<-c.drained
+}

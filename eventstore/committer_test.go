@@ -1,0 +1,216 @@
+package eventstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"daybook/calendar"
+)
+
+// appends returns an Append of one record for each id.
+func appends(ids ...calendar.ID) (out []Append) {
+	for _, id := range ids {
+		out = append(out, Append{Drafts: []Draft{{Kind: calendar.KindTag, ID: id, Change: "tag.changed", Fields: []byte(`{}`), State: []byte(`{}`)}}})
+	}
+	return out
+}
+
+// commits notes the ids of the commits of a committer, each of which takes some time.
+type commits struct {
+	takes time.Duration
+	bad   map[calendar.ID]error
+	seen  []string
+	begun []time.Time
+}
+
+func (c *commits) commit(_ context.Context, items []*Item) error {
+	text := ""
+	var err error
+	for _, it := range items {
+		id := it.Drafts[0].ID
+		text += " " + id.String()
+		err = errors.Join(err, c.bad[id])
+		*it.Result = Result{Position: calendar.Position(id)}
+	}
+	c.seen, c.begun = append(c.seen, text[1:]), append(c.begun, time.Now())
+	<-time.After(c.takes)
+	return err
+}
+
+func (c *commits) start(t *testing.T) *Committer {
+	t.Helper()
+	return NewCommitter(t.Context(), CommitterOptions{Commit: c.commit, Items: 3, Bytes: 1 << 20, Now: time.Now})
+}
+
+// TestDelay: one caller never waits; where callers come together each commit waits for as
+// many as the last ones found, but no longer than two commits take, nor than maxDelay.
+func TestDelay(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name         string
+		takes, waits time.Duration
+	}{{"short", 400 * time.Microsecond, 800 * time.Microsecond}, {"long", time.Second, maxDelay}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				log := commits{takes: c.takes}
+				group := log.start(t)
+				defer group.Close()
+				together := func(n int) time.Duration {
+					var callers sync.WaitGroup
+					began := time.Now()
+					for i := range n {
+						callers.Go(func() { group.Append(t.Context(), appends(calendar.ID(i+1))) })
+					}
+					callers.Wait()
+					return log.begun[len(log.begun)-1].Sub(began)
+				}
+				for range 100 {
+					if waited := together(1); waited != 0 {
+						t.Fatalf("one caller waits %s", waited)
+					}
+				}
+				together(3) // the first of them alone
+				log.seen = nil
+				together(3)
+				if !slices.ContainsFunc(log.seen, func(ids string) bool { return len(ids) > 1 }) {
+					t.Errorf("three callers have the commits %q", log.seen)
+				}
+				together(3)
+				group.mutex.Lock()
+				group.crowd = 3
+				group.mutex.Unlock()
+				if waited := together(1); waited < c.waits*3/4 || waited > c.waits {
+					t.Errorf("others are waited for %s, want %s", waited, c.waits)
+				}
+				for range 50 {
+					together(1)
+				}
+				if waited := together(1); waited != 0 {
+					t.Errorf("others that went away are waited for %s", waited)
+				}
+			})
+		})
+	}
+}
+
+// TestCommits: a commit takes so many items and no more; one that is refused is tried item
+// by item; after an error that is lasting none is; those whose caller has gone are left out.
+func TestCommits(t *testing.T) {
+	t.Parallel()
+	refused := errors.New("refused")
+	for _, c := range []struct {
+		name string
+		bad  map[calendar.ID]error
+		want []string
+		lost []calendar.ID
+	}{
+		{"some at a time", nil, []string{"1", "2 3 4", "5 7"}, nil},
+		{"one is refused", map[calendar.ID]error{3: refused}, []string{"1", "2 3 4", "2", "3", "4", "5 7"}, []calendar.ID{3}},
+		{"the engine is broken", map[calendar.ID]error{3: ErrUnavailable}, []string{"1", "2 3 4", "5 7"}, []calendar.ID{2, 3, 4}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				log := commits{takes: time.Second, bad: c.bad}
+				group := log.start(t)
+				results := map[calendar.ID]Result{}
+				var callers sync.WaitGroup
+				var mutex sync.Mutex
+				call := func(ctx context.Context, ids ...calendar.ID) {
+					callers.Go(func() {
+						got := group.Append(ctx, appends(ids...))
+						mutex.Lock()
+						defer mutex.Unlock()
+						for i, id := range ids {
+							results[id] = got[i]
+						}
+					})
+					synctest.Wait()
+				}
+				gone, cancel := context.WithCancel(t.Context())
+				call(t.Context(), 1)
+				call(t.Context(), 2, 3, 4, 5)
+				call(gone, 6)
+				call(t.Context(), 7)
+				cancel()
+				group.Close()
+				callers.Wait()
+				if !slices.Equal(log.seen, c.want) {
+					t.Errorf("commits %q, want %q", log.seen, c.want)
+				}
+				for id, res := range results {
+					lost := slices.Contains(c.lost, id) || id == 6
+					if (res.Err != nil) != lost || !lost && res.Position != calendar.Position(id) {
+						t.Errorf("append %d is answered %+v", id, res)
+					}
+				}
+				if res := group.Append(t.Context(), appends(8)); !errors.Is(res[0].Err, ErrClosed) {
+					t.Errorf("a closed committer answers %+v", res)
+				}
+			})
+		})
+	}
+}
+
+// TestBytes: a commit takes no more once it has so many bytes, and one item always.
+func TestBytes(t *testing.T) {
+	t.Parallel()
+	c := Committer{o: CommitterOptions{Items: 9, Bytes: 100}}
+	c.filled = sync.NewCond(&c.mutex)
+	for _, size := range []int{60, 60, 200, 10} {
+		c.waiting = append(c.waiting, &Item{size: size, call: &call{}})
+	}
+	for i, want := range []int{2, 1, 1} {
+		if got := c.take(); len(got) != want {
+			t.Errorf("commit %d has %d items, want %d", i, len(got), want)
+		}
+	}
+}
+
+// TestSignal: the head moves forward alone but to another history, each move wakes, and
+// an erasure makes another epoch.
+func TestSignal(t *testing.T) {
+	t.Parallel()
+	mark := func(p calendar.Position, hash byte) Head {
+		return Head{Mark: Mark{Position: p, Hash: [32]byte{hash}}}
+	}
+	opened := mark(5, 5)
+	opened.Signed, opened.UUID = 2, [16]byte{9}
+	s := NewSignal(opened)
+	for _, step := range []struct {
+		name  string
+		do    func()
+		moved bool
+		want  string // position, hash, checkpoint, UUID, history, erasures
+	}{
+		{"at the start", func() {}, false, "5 5 2 9 1 0"},
+		{"back", func() { s.Move(mark(4, 4), false) }, false, "5 5 2 9 1 0"},
+		{"forward", func() { s.Move(mark(6, 6), false) }, true, "6 6 2 9 1 0"},
+		{"a checkpoint", func() { s.Move(Head{Signed: 4}, false) }, true, "6 6 4 9 1 0"},
+		{"an erasure", func() { s.Move(Head{}, true) }, true, "6 6 4 9 1 1"},
+		{"another history", func() { s.Reset(Head{Mark: mark(3, 7).Mark, Signed: 1, UUID: [16]byte{8}}) }, true, "3 7 1 8 2 1"},
+		{"closed", s.Close, true, "3 7 1 8 2 1"},
+		{"closed again", s.Close, true, "3 7 1 8 2 1"},
+		{"after that", func() { s.Move(mark(9, 9), true) }, true, "3 7 1 8 2 1"},
+	} {
+		before := s.Head().Moved
+		step.do()
+		moved := false
+		select {
+		case <-before:
+			moved = true
+		default:
+		}
+		h := s.Head()
+		if got := fmt.Sprint(h.Position, h.Hash[0], h.Signed, h.UUID[0], h.Epoch.History, h.Epoch.Erasures); got != step.want || moved != step.moved || s.Epoch() != h.Epoch {
+			t.Errorf("%s: %s, moved %t, want %s, %t", step.name, got, moved, step.want, step.moved)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package eventstore
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+
+	"daybook/calendar"
+)
+
+// Copy is what a store is filled with: the log of another one, or the part of it that
+// counts at a point, and what follows from these entries.
+type Copy struct {
+	UUID [16]byte // of the other store, which the copy has too
+	// Receipts of the other store; nil: they are left out.
+	Receipts iter.Seq2[Receipt, error]
+	// Progress, when not nil, is called with how many entries of the other store are done.
+	Progress func(done, total calendar.Position)
+
+	// After Restore: the position of the newest entry, and how many entries at the
+	// beginning have the position that they had.
+	Entries, Same calendar.Position
+
+	from     Store
+	head     calendar.Position
+	at       Point
+	versions map[calendar.ID]int64 // greatest ones that are taken; nil: all, and the checkpoints
+
+	records  map[calendar.ID]*copied
+	erasing  map[calendar.Position]calendar.Position // by the position of before
+	redacted []Entry                                 // position and Redacted
+}
+
+// copied is what is known of a record that was copied.
+type copied struct {
+	position calendar.Position // of its last entry
+	secret   []byte
+}
+
+// NewCopy returns the Copy of all that a store holds, but for its receipts.
+func NewCopy(ctx context.Context, from Store) (*Copy, error) {
+	h, err := from.Head(ctx, Point{})
+	if err != nil {
+		return nil, err
+	}
+	return &Copy{UUID: h.UUID, from: from, head: h.Position, at: Point{Position: h.Position}}, nil
+}
+
+// Target is a store that is filled.
+type Target interface {
+	// InsertCommit writes a commit: its entries with their positions and leaves, the
+	// slugs that they take, and the hash.
+	InsertCommit(ctx context.Context, g *Group) error
+	// InsertRecords writes present states with their claims and names.
+	InsertRecords(ctx context.Context, page []Held) error
+	// InsertRest writes, as the last call, what else there is. Of the redacted entries it
+	// is given Position and Redacted.
+	InsertRest(ctx context.Context, redacted []Entry, receipts []Receipt, checkpoints []Checkpoint, uuid [16]byte) error
+}
+
+// Restore fills an empty store. Errors: a *ClaimError where two records of a part hold the
+// same; ErrUnavailable where something was erased meanwhile; those of both stores.
+func Restore(ctx context.Context, to Target, from *Copy) error {
+	if err := from.commits(ctx, to); err != nil {
+		return err
+	}
+	if err := from.states(ctx, to); err != nil {
+		return err
+	}
+	for i := range from.redacted {
+		r := *from.redacted[i].Redacted
+		r.By = from.erasing[r.By]
+		from.redacted[i].Redacted = &r
+	}
+	receipts, err := collect(from.Receipts)
+	if err != nil {
+		return err
+	}
+	var checkpoints []Checkpoint
+	if from.versions == nil {
+		if checkpoints, err = collect(Checkpoints(ctx, from.from, from.head)); err != nil {
+			return err
+		}
+	}
+	return to.InsertRest(ctx, from.redacted, receipts, checkpoints, from.UUID)
+}
+
+// collect returns what a sequence yields, nothing for nil.
+func collect[T any](seq iter.Seq2[T, error]) (all []T, err error) {
+	if seq == nil {
+		return nil, nil
+	}
+	for v, err := range seq {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
+// commits copies the entries. While none is left out the commits have the hashes that
+// they had.
+func (c *Copy) commits(ctx context.Context, to Target) error {
+	c.Entries, c.Same, c.redacted = 0, 0, nil
+	c.records, c.erasing = map[calendar.ID]*copied{}, map[calendar.Position]calendar.Position{}
+	var chain Mark
+	for commit, err := range Log(ctx, c.from, c.head) {
+		if err != nil {
+			return err
+		}
+		g := NewGroup(Epoch{})
+		g.Begin(chain)
+		for i := range commit.Entries {
+			e := commit.Entries[i]
+			if c.versions != nil && e.Version > c.versions[e.ID] {
+				continue
+			}
+			c.take(&e)
+			if err := g.Take(Leafed{e, commit.Leaves[i]}); err != nil {
+				return err
+			}
+		}
+		chain = g.Chain()
+		if c.Same == commit.Last && chain.Hash != commit.Hash {
+			return Damaged(commit.Last, "the leaves do not give the hash of its commit")
+		}
+		if len(g.Entries) > 0 {
+			if err := to.InsertCommit(ctx, g); err != nil {
+				return err
+			}
+		}
+		if c.Progress != nil {
+			c.Progress(commit.Last, c.head)
+		}
+	}
+	return nil
+}
+
+// take gives an entry its position.
+func (c *Copy) take(e *Entry) {
+	c.Entries++
+	if e.Position == c.Entries {
+		c.Same = c.Entries
+	}
+	if e.Change == ErasedChange(e.Kind) {
+		c.erasing[e.Position] = c.Entries
+	}
+	e.Position = c.Entries
+	if e.Redacted != nil {
+		c.redacted = append(c.redacted, Entry{Position: e.Position, Redacted: e.Redacted})
+	}
+	r := c.records[e.ID]
+	if r == nil {
+		r = &copied{}
+		c.records[e.ID] = r
+	}
+	if r.position = e.Position; e.Secret != nil {
+		r.secret = e.Secret
+	}
+}
+
+// statePage is how many records are copied at once.
+const statePage = 250
+
+// states copies records as their last entries leave them.
+func (c *Copy) states(ctx context.Context, to Target) error {
+	holders := map[calendar.Claim]calendar.ID{}
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(c.records)), statePage) {
+		entries, err := c.last(ctx, ids)
+		if err != nil {
+			return err
+		}
+		page := make([]Held, len(entries))
+		for i := range entries {
+			e := &entries[i]
+			if e.Redacted != nil {
+				return fmt.Errorf("%w: entry %d was erased meanwhile", ErrUnavailable, e.Position)
+			}
+			r := c.records[e.ID]
+			h := Held{
+				State:  State{Kind: e.Kind, ID: e.ID, Version: e.Version, Position: r.position, Record: e.State, Secret: r.secret},
+				Erased: e.Change == ErasedChange(e.Kind),
+			}
+			if h.Claims, h.Names, err = Holds(&h.State); err != nil {
+				return Damaged(e.Position, "state: %v", err)
+			}
+			for _, claim := range h.Claims {
+				if other := holders[claim]; other != 0 {
+					return &ClaimError{Claim: claim, Holder: other}
+				}
+				holders[claim] = h.ID
+			}
+			page[i] = h
+		}
+		if err := to.InsertRecords(ctx, page); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// last returns the last entries of records that were copied.
+func (c *Copy) last(ctx context.Context, ids []calendar.ID) ([]Entry, error) {
+	n := 0 // of those that are copied whole
+	for i, id := range ids {
+		if c.versions[id] == wholeRecord {
+			ids[n], ids[i] = id, ids[n]
+			n++
+		}
+	}
+	whole, err := c.from.At(ctx, Point{Position: c.head}, ids[:n]...)
+	if err != nil {
+		return nil, err
+	}
+	counted, err := c.from.At(ctx, c.at, ids[n:]...)
+	return append(whole, counted...), err
+}

@@ -1,0 +1,360 @@
+package eventstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
+	"daybook/eventstore/storetest"
+)
+
+// target records what it is filled with.
+type target struct {
+	Entries     []eventstore.Leafed
+	Slugs       []eventstore.SlugTaken
+	Marks       []eventstore.Mark
+	Records     map[calendar.ID]eventstore.Held
+	Redacted    map[calendar.Position]calendar.Position // by which entry
+	Receipts    []eventstore.Receipt
+	Checkpoints []eventstore.Checkpoint
+	UUID        [16]byte
+}
+
+func (t *target) InsertCommit(_ context.Context, g *eventstore.Group) error {
+	t.Entries, t.Slugs, t.Marks = append(t.Entries, g.Entries...), append(t.Slugs, g.Slugs...), append(t.Marks, g.Chain())
+	return nil
+}
+
+func (t *target) InsertRecords(_ context.Context, page []eventstore.Held) error {
+	for _, h := range page {
+		t.Records[h.ID] = h
+	}
+	return nil
+}
+
+func (t *target) InsertRest(_ context.Context, redacted []eventstore.Entry, receipts []eventstore.Receipt, checkpoints []eventstore.Checkpoint, uuid [16]byte) error {
+	for _, e := range redacted {
+		t.Redacted[e.Position] = e.Redacted.By
+	}
+	t.Receipts, t.Checkpoints, t.UUID = receipts, checkpoints, uuid
+	return nil
+}
+
+// copied fills a target with a Copy.
+func copied(t *testing.T, c *eventstore.Copy) (*target, error) {
+	t.Helper()
+	to := &target{Records: map[calendar.ID]eventstore.Held{}, Redacted: map[calendar.Position]calendar.Position{}}
+	return to, eventstore.Restore(t.Context(), to, c)
+}
+
+// source is a store that tags are written into, at times that go back as well.
+type source struct {
+	*testing.T
+	eventstore.Store
+
+	now  time.Time
+	tags map[calendar.ID]*calendar.Record
+}
+
+func newSource(t *testing.T) *source {
+	t.Helper()
+	return &source{T: t, Store: memstore.New(), now: time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC), tags: map[calendar.ID]*calendar.Record{}}
+}
+
+func (s *source) tag(id calendar.ID, slug string, after time.Duration, secret []byte) {
+	s.Helper()
+	c := calendar.Change{Name: "tag.created", Kind: calendar.KindTag, ID: id, Home: calendar.LangEN, Fields: calendar.Fields{"slug": slug}, Secret: secret}
+	if s.tags[id] != nil {
+		c.Name = "tag.updated"
+	}
+	at := s.now.Add(after)
+	d, next := storetest.Draft(s, s.tags[id], c, at)
+	s.write(eventstore.Append{Drafts: []eventstore.Draft{d}, Time: at})
+	s.tags[id] = next
+}
+
+func (s *source) erase(id calendar.ID) {
+	s.Helper()
+	c, err := calendar.Erase(s.tags[id])
+	if err != nil {
+		s.Fatal(err)
+	}
+	d, _ := storetest.Draft(s, s.tags[id], c, s.now)
+	d.Secret = []byte{}
+	s.write(eventstore.Append{Drafts: []eventstore.Draft{d}, Time: s.now, Redact: []calendar.ID{id}})
+}
+
+func (s *source) write(a eventstore.Append) {
+	s.Helper()
+	if res := s.Append(s.Context(), []eventstore.Append{a})[0]; res.Err != nil {
+		s.Fatal(res.Err)
+	}
+}
+
+// TestRestore is HISTORY 20.41 of a log: a copy has the entries that count with their
+// leaves, a beginning of the log also the same commits, and what follows from them.
+func TestRestore(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	from := newSource(t)
+	from.tag(1, "one", 0, nil)                          // 1
+	from.tag(1, "uno", 0, []byte("erased"))             // 2
+	from.tag(2, "two", 0, nil)                          // 3
+	from.tag(1, "un", 0, nil)                           // 4
+	from.tag(3, "three", time.Hour, []byte("kept"))     // 5
+	from.tag(3, "drei", 2*time.Hour, nil)               // 6
+	from.tag(4, "four", -24*time.Hour, []byte{})        // 7, an import
+	from.tag(4, "vier", 3*time.Hour, []byte("too new")) // 8
+	from.erase(1)                                       // 9
+	from.tag(3, "trois", -48*time.Hour, nil)            // 10, an import
+	for _, size := range []calendar.Position{4, 10} {
+		from.write(eventstore.Append{Checkpoint: &eventstore.Checkpoint{Size: size, Origin: "o", Note: []byte("o\n"), Time: from.now, Keys: "k"}})
+	}
+	head, err := from.Head(ctx, eventstore.Point{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := from.Read(ctx, eventstore.Range{Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	commits, err := from.Commits(ctx, 1, 100)
+	if err != nil || len(commits) != len(own) {
+		t.Fatalf("%d commits, %v", len(commits), err)
+	}
+	whole, err := eventstore.NewCopy(ctx, from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := eventstore.Receipt{User: 1, Key: "k", Record: 2, Version: 1, Position: 3, Time: from.now}
+	whole.Receipts = func(yield func(eventstore.Receipt, error) bool) { yield(kept, nil) }
+	all := []calendar.Position{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+	for name, tt := range map[string]struct {
+		at      eventstore.Point    // none: the whole store
+		entries []calendar.Position // as they were
+		same    int                 // commits, one for each entry
+	}{
+		"store":                  {eventstore.Point{}, all, 10},
+		"all":                    {eventstore.Point{Position: 10}, all, 10},
+		"prefix of an erased":    {eventstore.Point{Position: 2}, []calendar.Position{1, 2, 4, 9}, 2},
+		"prefix":                 {eventstore.Point{Position: 6}, []calendar.Position{1, 2, 3, 4, 5, 6, 9}, 6},
+		"time":                   {eventstore.Point{Time: from.now.Add(time.Hour)}, []calendar.Position{1, 2, 3, 4, 5, 6, 7, 9, 10}, 7},
+		"import only":            {eventstore.Point{Time: from.now.Add(-24 * time.Hour)}, []calendar.Position{5, 6, 7, 10}, 0},
+		"version of lower times": {eventstore.Point{Time: from.now.Add(-48 * time.Hour)}, []calendar.Position{5, 6, 10}, 0},
+		"nothing":                {eventstore.Point{Time: from.now.Add(-49 * time.Hour)}, nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			part := whole
+			want := &target{Records: map[calendar.ID]eventstore.Held{}, Redacted: map[calendar.Position]calendar.Position{}, UUID: head.UUID}
+			if tt.at == (eventstore.Point{}) {
+				want.Receipts = []eventstore.Receipt{kept}
+				want.Checkpoints = signed(t, from)
+			} else {
+				var err error
+				if part, err = eventstore.NewPart(t.Context(), from, tt.at, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			secrets := map[calendar.ID][]byte{}
+			for i, p := range tt.entries {
+				e := eventstore.Leafed{Entry: own[p-1], Leaf: commits[p-1].Leaves[0]}
+				e.Position = calendar.Position(i + 1)
+				if e.Redacted != nil {
+					want.Redacted[e.Position] = calendar.Position(slices.Index(tt.entries, e.Redacted.By) + 1)
+				}
+				want.Entries = append(want.Entries, e)
+				slug, err := e.Slug()
+				if err != nil || slug != "" {
+					want.Slugs = append(want.Slugs, eventstore.SlugTaken{Kind: e.Kind, Slug: slug, Position: e.Position, Record: e.ID})
+				}
+				if e.Secret != nil {
+					secrets[e.ID] = e.Secret
+				}
+				h := eventstore.Held{
+					State:  eventstore.State{Kind: e.Kind, ID: e.ID, Version: e.Version, Position: e.Position, Record: e.State, Secret: secrets[e.ID]},
+					Erased: e.Change == "tag.erased",
+				}
+				if e.Redacted == nil {
+					if h.Claims, h.Names, err = eventstore.Holds(&h.State); err != nil {
+						t.Fatal(err)
+					}
+				}
+				want.Records[e.ID] = h
+			}
+			got, err := copied(t, part)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range got.Marks[:tt.same] {
+				if m := got.Marks[i]; m.Hash != commits[i].Hash || m.Position != commits[i].Last {
+					t.Errorf("commit %d has the mark %v", i+1, m)
+				}
+			}
+			got.Marks = nil
+			if diff := cmp.Diff(want, got, storetest.Alike); diff != "" {
+				t.Errorf("the copy (-want +got):\n%s", diff)
+			}
+			if int(part.Entries) != len(tt.entries) || int(part.Same) != tt.same {
+				t.Errorf("%d entries, %d as they were", part.Entries, part.Same)
+			}
+		})
+	}
+	if _, err := eventstore.NewPart(ctx, from, eventstore.Point{Position: 11}, nil); !errors.Is(err, eventstore.ErrAhead) {
+		t.Errorf("a part ahead of the log: %v", err)
+	}
+}
+
+func signed(t *testing.T, s eventstore.Store) []eventstore.Checkpoint {
+	t.Helper()
+	f, err := s.Find(t.Context(), eventstore.Lookup{Signed: eventstore.Range{Limit: 100}})
+	if err != nil || len(f.Signed) != 2 {
+		t.Fatalf("%d checkpoints, %v", len(f.Signed), err)
+	}
+	return f.Signed
+}
+
+// TestRestoreTwoOfASlug: by times that fall two records may have one slug, which no store
+// can hold.
+func TestRestoreTwoOfASlug(t *testing.T) {
+	t.Parallel()
+	from := newSource(t)
+	from.tag(1, "jazz", 0, nil)
+	from.tag(1, "blues", time.Hour, nil)
+	from.tag(2, "jazz", 0, nil)
+	for at, want := range map[eventstore.Point]calendar.ID{{Time: from.now}: 1, {Position: 3}: 0} {
+		part, err := eventstore.NewPart(t.Context(), from, at, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = copied(t, part)
+		claim, ok := errors.AsType[*eventstore.ClaimError](err)
+		if ok != (want > 0) || ok && (claim.Claim.Key != "jazz" || claim.Holder != want) {
+			t.Errorf("at %v: %v", at, err)
+		}
+	}
+}
+
+// TestRestoreErasedMeanwhile: a copy does not hold what is blank without its erasure.
+func TestRestoreErasedMeanwhile(t *testing.T) {
+	t.Parallel()
+	from := newSource(t)
+	from.tag(1, "one", 0, nil)
+	c, err := eventstore.NewCopy(t.Context(), from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from.erase(1)
+	if _, err := copied(t, c); !errors.Is(err, eventstore.ErrUnavailable) {
+		t.Errorf("erased meanwhile: %v", err)
+	}
+}
+
+// TestRestoreMeanwhile: what is signed after a copy was begun is not in it, and leaves that
+// do not give the chain are damage.
+func TestRestoreMeanwhile(t *testing.T) {
+	t.Parallel()
+	from := newSource(t)
+	from.tag(1, "one", 0, nil)
+	c, err := eventstore.NewCopy(t.Context(), from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from.tag(2, "two", 0, nil)
+	from.write(eventstore.Append{Checkpoint: &eventstore.Checkpoint{Size: 2, Origin: "o", Note: []byte("o\n"), Time: from.now}})
+	if to, err := copied(t, c); err != nil || len(to.Entries) != 1 || len(to.Checkpoints) != 0 {
+		t.Errorf("%d entries, %d checkpoints, %v", len(to.Entries), len(to.Checkpoints), err)
+	}
+	if c, err = eventstore.NewCopy(t.Context(), unchained{from}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := copied(t, c); !errors.Is(err, eventstore.ErrDamaged) {
+		t.Errorf("leaves of another chain: %v", err)
+	}
+}
+
+// unchained is a store whose leaves do not give its chain.
+type unchained struct{ eventstore.Store }
+
+func (s unchained) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
+	commits, err := s.Store.Commits(ctx, from, limit)
+	commits = slices.Clone(commits)
+	for i := range commits {
+		commits[i].Hash[0]++
+	}
+	return commits, err
+}
+
+// flawed is a store that cannot read some entries, or commits.
+type flawed struct {
+	eventstore.Store
+
+	entry, commit calendar.Position
+	edit          func(c *eventstore.Commit)
+}
+
+func (s flawed) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+	page, err := s.Store.Read(ctx, r)
+	for i := range page {
+		if page[i].Position == s.entry {
+			return nil, fmt.Errorf("one of a page: %w", eventstore.ErrDamaged)
+		}
+	}
+	return page, err
+}
+
+func (s flawed) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
+	commits, err := s.Store.Commits(ctx, from, limit)
+	commits = slices.Clone(commits)
+	for i := range commits {
+		switch c := &commits[i]; {
+		case c.First == s.commit && s.edit == nil:
+			return nil, fmt.Errorf("one of a page: %w", eventstore.ErrDamaged)
+		case c.First == s.commit:
+			s.edit(c)
+		}
+	}
+	return commits, err
+}
+
+// TestLog: what cannot be read is named, after all that comes before it.
+func TestLog(t *testing.T) {
+	t.Parallel()
+	from := newSource(t)
+	for id := range calendar.ID(5) {
+		from.tag(id+1, fmt.Sprint("tag-", id), 0, nil)
+	}
+	for name, tt := range map[string]struct {
+		store flawed
+		want  string
+	}{
+		"whole":           {flawed{Store: from}, ""},
+		"an entry":        {flawed{Store: from, entry: 4}, "entry 4: event store damaged: one of a page"},
+		"a commit":        {flawed{Store: from, commit: 4}, "entry 4: event store damaged: its commit: one of a page"},
+		"entry of both":   {flawed{Store: from, commit: 4, entry: 4}, "entry 4: event store damaged: one of a page"},
+		"a later commit":  {flawed{Store: from, commit: 4, edit: func(c *eventstore.Commit) { c.First++ }}, "its commit is missing, the next one is 5 to 4"},
+		"end of the log":  {flawed{Store: from, commit: 5, edit: func(c *eventstore.Commit) { c.Last++; c.Leaves = append(c.Leaves, c.Leaves[0]) }}, "the commit ends after the head 5"},
+		"a missing leaf":  {flawed{Store: from, commit: 4, edit: func(c *eventstore.Commit) { c.Leaves = nil }}, "its commit has 0 leaves of 1"},
+		"no commit at it": {flawed{Store: from, commit: 4, edit: func(c *eventstore.Commit) { c.Last = 0 }}, "its commit is missing"},
+	} {
+		read := 0
+		var last error
+		for c, err := range eventstore.Log(t.Context(), tt.store, 5) {
+			if last = err; err == nil {
+				read += len(c.Entries)
+			}
+		}
+		if tt.want == "" && (last != nil || read != 5) || tt.want != "" && (last == nil || !strings.Contains(last.Error(), tt.want) || read < 3) {
+			t.Errorf("%s: %d entries, %v, want %q", name, read, last, tt.want)
+		}
+	}
+}
