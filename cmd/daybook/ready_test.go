@@ -129,7 +129,7 @@ func TestWhenErased(t *testing.T) {
 			if step == 1 {
 				erasures.Add(1)
 			}
-			time.Sleep(lookEvery)
+			time.Sleep(lookEvery) //nolint:forbidigo // in a bubble of synctest
 			synctest.Wait()
 			if got := dropped.Load(); got != want {
 				t.Errorf("step %d: dropped %d times, want %d", step, got, want)

@@ -256,7 +256,7 @@ func (s *Source) messages(ctx context.Context, limit int) (b batch, err error) {
 		}
 		e, whole, decodeErr := Decode(m.Headers(), m.Data())
 		mark, marked := markOf(m.Headers(), want)
-		if err = errors.Join(err, decodeErr); err == nil && !(whole && marked && e.Position == want) {
+		if err = errors.Join(err, decodeErr); err == nil && (!whole || !marked || e.Position != want) {
 			err = fmt.Errorf("stream does not have the whole entry %d next", want)
 		}
 		if err != nil {

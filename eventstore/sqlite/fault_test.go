@@ -244,7 +244,7 @@ func TestCommitWithoutAnswer(t *testing.T) {
 		t.Errorf("the commit was answered: %+v", res)
 	}
 	s.writer.byText["COMMIT"] = commit
-	if err := late.Close(); err != nil {
+	if err := late.Close(); err != nil { //nolint:sqlclosecheck // before the writer goes on
 		t.Fatal(err)
 	}
 	if states, err := s.Load(t.Context(), 1); err != nil || states[0].Version != 2 {

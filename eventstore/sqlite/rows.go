@@ -33,7 +33,7 @@ func (s *statements) of(ctx context.Context, text string) (*sql.Stmt, error) {
 	if stmt := s.byText[text]; stmt != nil {
 		return stmt, nil
 	}
-	stmt, err := s.on.PrepareContext(ctx, text)
+	stmt, err := s.on.PrepareContext(ctx, text) //nolint:sqlclosecheck // kept until close
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (s *statements) of(ctx context.Context, text string) (*sql.Stmt, error) {
 }
 
 func (s *statements) exec(ctx context.Context, text string, args ...any) error {
-	stmt, err := s.of(ctx, text)
+	stmt, err := s.of(ctx, text) //nolint:sqlclosecheck // kept until close
 	if err == nil {
 		_, err = stmt.ExecContext(ctx, args...)
 	}
@@ -81,7 +81,7 @@ func page[T any](ctx context.Context, s *statements, text string, scan func(row)
 			out, err = nil, cmp.Or(s.usable(ctx), translate(err))
 		}
 	}()
-	stmt, err := s.of(ctx, text)
+	stmt, err := s.of(ctx, text) //nolint:sqlclosecheck // kept until close
 	if err != nil {
 		return nil, err
 	}

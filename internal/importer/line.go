@@ -185,8 +185,12 @@ type linkField struct {
 }
 
 var linkFields = [...]linkField{
-	{"venue", calendar.KindVenue}, {"organizer", calendar.KindOrganizer}, {"categories", calendar.KindCategory},
-	{"tags", calendar.KindTag}, {"parent", calendar.KindCategory}, {"post_parent", calendar.KindEvent},
+	{"venue", calendar.KindVenue},
+	{"organizer", calendar.KindOrganizer},
+	{"categories", calendar.KindCategory},
+	{"tags", calendar.KindTag},
+	{"parent", calendar.KindCategory},
+	{"post_parent", calendar.KindEvent},
 }
 
 // keyOf gives the key of {"key": "…"}.

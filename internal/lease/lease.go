@@ -114,7 +114,7 @@ func Run(ctx context.Context, store Store, name, holder string, o Options, work 
 			r.state.set(false, err)
 		}
 		if pause.For(ctx, wait) != nil {
-			return nil
+			return nil //nolint:nilerr // it was asked to end
 		}
 	}
 }

@@ -52,9 +52,7 @@ func (p *proving) leaves(n int) []digest {
 	commits, err := p.Store.Commits(p.Context(), 1, n)
 	var leaves []digest
 	for _, c := range commits {
-		for _, leaf := range c.Leaves {
-			leaves = append(leaves, leaf)
-		}
+		leaves = append(leaves, c.Leaves...)
 	}
 	if err != nil || len(leaves) < n {
 		p.Fatalf("%d leaves, %v", len(leaves), err)

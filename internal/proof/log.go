@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -36,7 +37,7 @@ func (l leaves) Leaves(ctx context.Context, after calendar.Position, limit int) 
 	}
 	out := commits[0].Leaves[after+1-commits[0].First:]
 	for i := range commits[1:] {
-		out = append(out[:len(out):len(out)], commits[1+i].Leaves...)
+		out = append(slices.Clip(out), commits[1+i].Leaves...)
 	}
 	return out[:min(limit, len(out))], nil
 }

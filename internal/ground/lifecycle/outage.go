@@ -19,7 +19,7 @@ func (o *Outage) Note(ctx context.Context, err error, attrs ...any) {
 	switch {
 	case err != nil && !o.Ongoing():
 		o.since = time.Now()
-		o.Log.WarnContext(ctx, o.Message, append(attrs, "error", err)...)
+		o.Log.WarnContext(ctx, o.Message, append(attrs, "error", err)...) //nolint:sloglint // a constant of the caller
 	case err == nil && o.Ongoing():
 		o.Log.InfoContext(ctx, "outage ended", "outage", o.Message, "after", time.Since(o.since).Round(time.Millisecond))
 		o.since = time.Time{}

@@ -22,7 +22,7 @@ func TestOutage(t *testing.T) {
 		for range 2 {
 			for range 5 {
 				o.Note(t.Context(), errors.New("refused"), "at", "here")
-				time.Sleep(2 * time.Second)
+				time.Sleep(2 * time.Second) //nolint:forbidigo // in a bubble of synctest
 			}
 			o.Note(t.Context(), nil)
 			o.Note(t.Context(), nil)
