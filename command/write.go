@@ -14,7 +14,7 @@ import (
 )
 
 // maxAttempts is how often a write is decided while other writers are faster.
-const maxAttempts = 5
+const maxAttempts = 8
 
 // attempts carries out one attempt after the other until none is lost to another writer.
 // The waits are random and grow fast, so that many rivals part.

@@ -160,7 +160,7 @@ func TestPostgresFiles(t *testing.T) {
 	as := func(role string) string {
 		return strings.Replace(strings.TrimSuffix(e.URL(), "/postgres")+"/daybook", "postgres@", role+"@", 1)
 	}
-	for says, command := range map[string][]string{"owner has to apply": {"user", "add", "ada", "--role", "editor"}, "daybook migrate": {"user", "list"}} {
+	for says, command := range map[string][]string{"owner has to make": {"user", "add", "ada", "--role", "editor"}, "daybook migrate": {"user", "list"}} {
 		wantTool(t, exitFailed, says, append(command, "--store", as("daybook"))...)
 	}
 	for range 2 { // the second time there is nothing to do

@@ -127,14 +127,34 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 	if err := s.noteFiles(path); err != nil {
 		return err
 	}
-	db := sql.OpenDB(&connector{dsn: dsn(path, options), lost: s.Lost})
-	db.SetMaxOpenConns(max(4, 2*runtime.GOMAXPROCS(0)))
-	db.SetMaxIdleConns(max(4, 2*runtime.GOMAXPROCS(0)))
+	db, readers := sql.OpenDB(&connector{dsn: dsn(path, options), lost: s.Lost}), max(4, 2*runtime.GOMAXPROCS(0))
+	db.SetMaxOpenConns(readers)
+	db.SetMaxIdleConns(readers)
 	s.reader = &statements{db: db, on: db, usable: s.usable}
+	if err := openAll(ctx, db, readers); err != nil {
+		return err
+	}
 	if empty, err := checkForm(ctx, s.reader); err != nil || empty {
 		return cmp.Or(err, eventstore.ErrNoStore)
 	}
 	return s.begin(ctx)
+}
+
+// openAll opens connections, which stay open: one that is opened after the log was removed
+// would read without it.
+func openAll(ctx context.Context, db *sql.DB, n int) (err error) {
+	for range n {
+		conn, failed := db.Conn(ctx)
+		if failed != nil {
+			return failed
+		}
+		defer func() { err = errors.Join(err, conn.Close()) }() // all of them are in use until then
+		var tables int
+		if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // openWriter opens the connection that writes, and makes the file and its tables where

@@ -93,6 +93,11 @@ func (im *Importer) schedule(ctx context.Context, l *lines, jobs, order chan<- *
 			names.settle()
 			byID = byID != other
 		}
+		// A slug that it gives up is free for the lines behind it, and for none before it.
+		alone := j.bad == nil && j.Action == ActionDelete
+		if alone {
+			names.settle()
+		}
 		names.add(j, im)
 		for _, to := range []chan<- *job{jobs, order} {
 			select {
@@ -100,6 +105,9 @@ func (im *Importer) schedule(ctx context.Context, l *lines, jobs, order chan<- *
 			case <-ctx.Done():
 				return nil
 			}
+		}
+		if alone {
+			names.settle()
 		}
 	}
 }
