@@ -15,7 +15,7 @@ type layer struct {
 	n    int // current documents
 }
 
-// evaluation evaluates filters on a layer.
+// evaluation evaluates filters on a layer. What a search found is kept for the next filter.
 type evaluation struct {
 	layer
 	ctx    context.Context
@@ -56,7 +56,7 @@ func (e *evaluation) narrow(docs bitset, f readmodel.Filter) {
 			}
 		}
 	case readmodel.Or:
-		e.narrowToAny(docs, f)
+		narrowToAny(docs, f, e.narrow)
 	case readmodel.Not:
 		if t, ok := f.Filter.(readmodel.Term); ok && t.Value == "true" && e.Bools[t.Field] != nil {
 			docs.andNot(e.Bools[t.Field])
@@ -80,7 +80,7 @@ func (e *evaluation) narrow(docs bitset, f readmodel.Filter) {
 		e.Numbers[f.Field].narrow(docs, f.Min, f.Max)
 	case readmodel.Contains:
 		part := strings.ToLower(f.Value)
-		e.narrowByField(docs, f.Fields, func(some bitset, field string) {
+		narrowToAny(docs, f.Fields, func(some bitset, field string) {
 			e.Keywords[field].narrowTo(some, func(v string) bool { return strings.Contains(strings.ToLower(v), part) })
 		})
 	case readmodel.Text:
@@ -94,24 +94,12 @@ func (e *evaluation) narrow(docs bitset, f readmodel.Filter) {
 	}
 }
 
-func (e *evaluation) narrowToAny(docs bitset, parts readmodel.Or) {
+// narrowToAny keeps the documents that narrow keeps for one of some parts.
+func narrowToAny[T any](docs bitset, parts []T, narrow func(some bitset, part T)) {
 	found, some := scratch(len(docs)*64), scratch(len(docs)*64)
 	for _, part := range parts {
 		copy(some, docs)
-		e.narrow(some, part)
-		found.or(some)
-	}
-	copy(docs, found)
-	release(found)
-	release(some)
-}
-
-// narrowByField keeps the documents that narrow keeps for one of some fields.
-func (e *evaluation) narrowByField(docs bitset, fields []string, narrow func(some bitset, field string)) {
-	found, some := scratch(len(docs)*64), scratch(len(docs)*64)
-	for _, field := range fields {
-		copy(some, docs)
-		narrow(some, field)
+		narrow(some, part)
 		found.or(some)
 	}
 	copy(docs, found)

@@ -8,10 +8,11 @@ import (
 	"daybook/query/readmodel"
 )
 
-// finding is what a query found on the layers of a state.
+// finding is what a filter found on the layers of a state.
 type finding struct {
 	layers  []*evaluation
 	results []bitset
+	counts  []int
 	total   int
 }
 
@@ -19,18 +20,35 @@ type finding struct {
 func (s *state) find(ctx context.Context, kind calendar.Kind, f readmodel.Filter) *finding {
 	out := &finding{}
 	for _, l := range s.kinds[kind] {
-		e := newEvaluation(ctx, l)
-		docs := e.find(f)
-		out.layers, out.results = append(out.layers, e), append(out.results, docs)
-		out.total += docs.count()
+		out.layers = append(out.layers, newEvaluation(ctx, l))
 	}
+	out.find(f)
 	return out
+}
+
+// find puts what another filter finds in the place of what was found. What both search for
+// is looked for once.
+func (f *finding) find(by readmodel.Filter) {
+	f.release()
+	for _, e := range f.layers {
+		docs := e.find(by)
+		n := docs.count()
+		f.results, f.counts, f.total = append(f.results, docs), append(f.counts, n), f.total+n
+	}
+}
+
+// release returns the results.
+func (f *finding) release() {
+	for _, docs := range f.results {
+		release(docs)
+	}
+	f.results, f.counts, f.total = f.results[:0], f.counts[:0], 0
 }
 
 // close returns what the finding holds; its error is that of the context.
 func (f *finding) close() (err error) {
-	for i, e := range f.layers {
-		release(f.results[i])
+	f.release()
+	for _, e := range f.layers {
 		if failed := e.close(); failed != nil {
 			err = failed
 		}
@@ -41,10 +59,9 @@ func (f *finding) close() (err error) {
 // hits returns hits of a query in order. Of the largest layer it leaves out those that
 // stand before the offset wherever those of the others do.
 func (f *finding) hits(q *ordering, offset, limit int) (out []hit) {
-	counts := make([]int, len(f.layers))
 	largest := 0
-	for i := range f.layers {
-		if counts[i] = f.results[i].count(); counts[i] > counts[largest] {
+	for i := range f.counts {
+		if f.counts[i] > f.counts[largest] {
 			largest = i
 		}
 	}
@@ -60,9 +77,9 @@ func (f *finding) hits(q *ordering, offset, limit int) (out []hit) {
 		}
 		skip := 0
 		if i == largest {
-			skip = max(0, offset-(f.total-counts[i]))
+			skip = max(0, offset-(f.total-f.counts[i]))
 		}
-		hits, left := q.first(o, f.results[i], skip, min(offset+limit-skip, counts[i]), score)
+		hits, left := q.first(o, f.results[i], skip, min(offset+limit-skip, f.counts[i]), score)
 		skipped += left
 		out = q.merge(out, hits, offset+limit)
 	}
@@ -202,16 +219,13 @@ func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, 
 	}
 	s := x.state(ctx)
 	page := readmodel.Page{Position: s.marks.All.Position, Tallied: make([][]readmodel.Tallied, len(q.Tallies))}
-	for i := range q.Tallies {
-		found := s.find(ctx, q.Kind, readmodel.Both(q.Filter, q.Tallies[i].Filter))
-		page.Tallied[i] = found.tally(q.Tallies[i].Tallies)
-		if err := found.close(); err != nil {
-			return readmodel.Page{}, err
-		}
-	}
 	found := s.find(ctx, q.Kind, readmodel.Both(q.Filter, q.Narrow))
 	hits, repeats := found.page(&q)
 	page.Total = found.total
+	for i := range q.Tallies {
+		found.find(readmodel.Both(q.Filter, q.Tallies[i].Filter))
+		page.Tallied[i] = found.tally(q.Tallies[i].Tallies)
+	}
 	if err := found.close(); err != nil {
 		return readmodel.Page{}, err
 	}
@@ -293,15 +307,12 @@ func (x *Index) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, er
 	if q.Spans != nil {
 		w.spans = found.spans(q.Spans)
 	}
+	if q.Beside != nil {
+		found.find(q.Beside)
+		w.beside = found.hits(newOrdering(nil, nil), 0, found.total)
+	}
 	if err := found.close(); err != nil {
 		return nil, err
-	}
-	if q.Beside != nil {
-		found := s.find(ctx, q.Kind, q.Beside)
-		w.beside = found.hits(newOrdering(nil, nil), 0, found.total)
-		if err := found.close(); err != nil {
-			return nil, err
-		}
 	}
 	return w, nil
 }

@@ -187,11 +187,10 @@ func (f *finding) named(words []string, request calendar.Lang) (n int) {
 
 // narrowToNames keeps the documents that have all of some words in a name.
 func (e *evaluation) narrowToNames(docs bitset, words []string) {
-	found := scratch(len(docs) * 64)
-	some, one := scratch(len(docs)*64), scratch(len(docs)*64)
-	for _, l := range calendar.Langs {
+	one := scratch(len(docs) * 64)
+	defer release(one)
+	narrowToAny(docs, calendar.Langs[:], func(some bitset, l calendar.Lang) {
 		t := &e.Texts[readmodel.TextName][l]
-		copy(some, docs)
 		for _, text := range words {
 			if text == readmodel.Break {
 				continue
@@ -202,10 +201,5 @@ func (e *evaluation) narrowToNames(docs bitset, words []string) {
 			}
 			some.and(one)
 		}
-		found.or(some)
-	}
-	copy(docs, found)
-	release(found)
-	release(some)
-	release(one)
+	})
 }

@@ -70,8 +70,7 @@ func (d *dictionary) stems() []uint32 {
 	return d.byStem
 }
 
-// withStem returns the words of which admit returns true of the stem; the stems with a
-// prefix stand next to each other.
+// withStem returns the words whose stem begins with a prefix, or is the whole of it.
 func (d *dictionary) withStem(prefix string, whole bool) []uint32 {
 	all := d.stems()
 	at, _ := slices.BinarySearchFunc(all, prefix, func(w uint32, prefix string) int { return strings.Compare(d.Words[w].Stem, prefix) })
