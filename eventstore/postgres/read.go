@@ -156,7 +156,8 @@ func (s *Store) Commits(ctx context.Context, from calendar.Position, limit int) 
 		return c, c.Complete(hash, leaf)
 	}, `SELECT c.first, c.last, c.hash, e.leaf FROM (SELECT * FROM @commits WHERE last >= $1::bigint
 			AND first >= coalesce((SELECT max(first) FROM @commits WHERE first <= $1::bigint), 0) ORDER BY first LIMIT $2::bigint) c
-		JOIN @entries e ON e.position BETWEEN c.first AND c.last ORDER BY c.first, e.position`, number(from), max(limit, 0))
+		CROSS JOIN LATERAL (SELECT position, leaf FROM @entries
+			WHERE position BETWEEN c.first AND c.last ORDER BY position LIMIT c.last - c.first + 1) e ORDER BY c.first, e.position`, number(from), max(limit, 0))
 	return eventstore.JoinLeaves(rows), wrap(err, "read commits from %d", from)
 }
 
