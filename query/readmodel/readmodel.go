@@ -31,6 +31,9 @@ var (
 	// ErrMoved says that another generation than the one that Marks told about
 	// answers now: a writer reads Marks again and goes on from there.
 	ErrMoved = errors.New("another generation of the read model answers")
+	// ErrViewMoved is what a View answers once when it could not hold the state of its first
+	// read. It has a newer one from then on, so all is read again.
+	ErrViewMoved = errors.New("the read model moved between two reads")
 )
 
 // Document is a record as the read model keeps it. Its filter values follow from
@@ -161,6 +164,9 @@ type Index interface {
 	// Visible gives the state that queries show.
 	Visible(ctx context.Context) (Shown, error)
 
+	// View returns the present state.
+	View(ctx context.Context) (View, error)
+
 	// Wait waits until the position of Visible is at least p, or gives the context's error.
 	Wait(ctx context.Context, p calendar.Position) error
 
@@ -203,6 +209,47 @@ type Index interface {
 
 	// Reset empties the index, its marks included.
 	Reset(ctx context.Context) error
+}
+
+// View is an Index in one state, as one request sees it, whatever is written meanwhile. It
+// is safe for concurrent use and has to be closed. An engine may let go of one that is not
+// read for some minutes: then reads are ErrUnavailable.
+type View interface {
+	// Shown returns the state.
+	Shown() Shown
+
+	// Search answers a query.
+	Search(ctx context.Context, q Query) (Page, error)
+
+	// Walk calls use with all documents that a query finds, in its order, at most WalkStep at
+	// a time, and ends with the first error. Offset, limit, place and tallies of the query do
+	// not count.
+	Walk(ctx context.Context, q Query, use func([]Document) error) error
+
+	// Get returns the live documents of ids, of any kind; unknown ones are absent.
+	Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]Document, error)
+
+	// Counts returns, for each value of an id field (FieldVenue, FieldCategories …), the
+	// number of documents of the kind that the filter admits and that have it. Values
+	// without any are absent, and so are all but ids, unless these are nil.
+	Counts(ctx context.Context, kind calendar.Kind, field string, f Filter, ids []calendar.ID) (map[calendar.ID]int, error)
+
+	// Close releases the state.
+	Close()
+}
+
+// Read calls read with a view of an index: again when the view moved, so what read has made
+// is of the last call.
+func Read(ctx context.Context, x Index, read func(View) error) error {
+	v, err := x.View(ctx)
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	if err = read(v); errors.Is(err, ErrViewMoved) {
+		err = read(v)
+	}
+	return err
 }
 
 // Walk is a walk over the documents that a query found. It is not safe for concurrent use.

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"strings"
 	"sync"
+
+	"daybook/query/readmodel"
 )
 
 const (
@@ -126,4 +128,9 @@ func (s *still) search(ctx context.Context, x *Index, body object, indices []str
 	body = maps.Clone(body)
 	body["pit"] = object{"id": p.id, "keep_alive": stillLife}
 	return body, nil
+}
+
+// View implements readmodel.Index.
+func (x *Index) View(ctx context.Context) (readmodel.View, error) {
+	return readmodel.StillView(ctx, x)
 }

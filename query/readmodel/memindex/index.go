@@ -156,6 +156,48 @@ func (x *Index) state(ctx context.Context) *state {
 	return x.current.Load()
 }
 
+// view implements readmodel.View: no state changes.
+type view struct {
+	*state
+	x *Index
+}
+
+// View implements readmodel.Index.
+func (x *Index) View(ctx context.Context) (readmodel.View, error) {
+	if x.epoch.Load() != x.o.Epoch() {
+		return nil, readmodel.ErrForeign
+	}
+	return x.view(ctx), ctx.Err()
+}
+
+func (x *Index) view(ctx context.Context) *view { return &view{x.state(ctx), x} }
+
+// Shown implements readmodel.View.
+func (v *view) Shown() readmodel.Shown { return v.shown() }
+
+// Close implements readmodel.View.
+func (v *view) Close() {}
+
+// Search implements readmodel.Index.
+func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
+	return x.view(ctx).Search(ctx, q)
+}
+
+// Get implements readmodel.Index.
+func (x *Index) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
+	return x.view(ctx).Get(ctx, ids)
+}
+
+// Counts implements readmodel.Index.
+func (x *Index) Counts(ctx context.Context, k calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
+	return x.view(ctx).Counts(ctx, k, field, f, nil)
+}
+
+// CountsOf implements readmodel.Counter.
+func (x *Index) CountsOf(ctx context.Context, k calendar.Kind, field string, f readmodel.Filter, ids []calendar.ID) (map[calendar.ID]int, error) {
+	return x.view(ctx).Counts(ctx, k, field, f, slices.Concat([]calendar.ID{}, ids))
+}
+
 // Still implements readmodel.Index.
 func (x *Index) Still(ctx context.Context, read func(ctx context.Context) error) error {
 	return read(context.WithValue(ctx, stateKey{x}, x.state(ctx)))
@@ -435,19 +477,18 @@ func (x *Index) Wait(ctx context.Context, p calendar.Position) error {
 	}
 }
 
-// Get implements readmodel.Index.
-func (x *Index) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
+// Get implements readmodel.View.
+func (v *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	s := x.state(ctx)
 	out := make(map[calendar.ID]readmodel.Document, len(ids))
 	for _, id := range ids {
-		_, l, o, found := s.get(id)
+		_, l, o, found := v.get(id)
 		if !found {
 			continue
 		}
-		d, err := x.document(&l.Docs[o])
+		d, err := v.x.document(&l.Docs[o])
 		if err != nil {
 			return nil, err
 		}

@@ -209,17 +209,16 @@ func (e *evaluation) wordsOf(stream []byte, l calendar.Lang) []string {
 	return out
 }
 
-// Search implements readmodel.Index.
-func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
+// Search implements readmodel.View.
+func (v *view) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
 	if err := ctx.Err(); err != nil {
 		return readmodel.Page{}, err
 	}
 	if err := readmodel.Check(q); err != nil {
 		return readmodel.Page{}, err
 	}
-	s := x.state(ctx)
-	page := readmodel.Page{Position: s.marks.All.Position, Tallied: make([][]readmodel.Tallied, len(q.Tallies))}
-	found := s.find(ctx, q.Kind, readmodel.Both(q.Filter, q.Narrow))
+	page := readmodel.Page{Position: v.marks.All.Position, Tallied: make([][]readmodel.Tallied, len(q.Tallies))}
+	found := v.find(ctx, q.Kind, readmodel.Both(q.Filter, q.Narrow))
 	hits, repeats := found.page(&q)
 	page.Total = found.total
 	for i := range q.Tallies {
@@ -231,7 +230,7 @@ func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, 
 	}
 	page.Documents = make([]readmodel.Document, len(hits))
 	for i := range hits {
-		d, err := x.document(hits[i].doc())
+		d, err := v.x.document(hits[i].doc())
 		if err != nil {
 			return readmodel.Page{}, err
 		}
@@ -289,6 +288,23 @@ func (f *finding) collapse(order *ordering, q *readmodel.Query) (out []hit, repe
 	}
 	f.total = total
 	return out, repeats
+}
+
+// Walk implements readmodel.View.
+func (v *view) Walk(ctx context.Context, q readmodel.Query, use func([]readmodel.Document) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	q.Offset, q.Limit, q.After, q.Tallies = 0, math.MaxInt, nil, nil
+	if err := readmodel.Check(q); err != nil {
+		return err
+	}
+	found := v.find(ctx, q.Kind, readmodel.Both(q.Filter, q.Narrow))
+	hits, repeats := found.page(&q)
+	if err := found.close(); err != nil {
+		return err
+	}
+	return v.x.each(ctx, hits, repeats, use)
 }
 
 // Walk implements readmodel.Index.

@@ -61,8 +61,8 @@ func (f *finding) tally(of []readmodel.Tally) []readmodel.Tallied {
 	return out
 }
 
-// Counts implements readmodel.Index.
-func (x *Index) Counts(ctx context.Context, kind calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
+// Counts implements readmodel.View.
+func (v *view) Counts(ctx context.Context, kind calendar.Kind, field string, f readmodel.Filter, ids []calendar.ID) (map[calendar.ID]int, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -70,42 +70,29 @@ func (x *Index) Counts(ctx context.Context, kind calendar.Kind, field string, f 
 		return nil, err
 	}
 	counts := map[int64]int{}
-	found := x.state(ctx).find(ctx, kind, f)
+	found := v.find(ctx, kind, f)
 	for i, e := range found.layers {
-		if field != readmodel.FieldID {
+		switch {
+		case ids != nil:
+			for _, id := range ids {
+				some := scratchOf(found.results[i])
+				e.narrowIn(some, readmodel.In{Field: field, IDs: []calendar.ID{id}})
+				counts[int64(id)] += some.count()
+				release(some)
+			}
+		case field == readmodel.FieldID:
+			found.results[i].each(func(o uint32) bool {
+				counts[int64(e.Docs[o].ID)] = 1
+				return true
+			})
+		default:
 			count(counts, e.IDs[field], found.results[i])
-			continue
 		}
-		found.results[i].each(func(o uint32) bool {
-			counts[int64(e.Docs[o].ID)] = 1
-			return true
-		})
 	}
 	out := make(map[calendar.ID]int, len(counts))
 	for value, n := range counts {
-		out[calendar.ID(value)] = n
-	}
-	return out, found.close()
-}
-
-// CountsOf implements readmodel.Counter.
-func (x *Index) CountsOf(ctx context.Context, kind calendar.Kind, field string, f readmodel.Filter, ids []calendar.ID) (map[calendar.ID]int, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if err := readmodel.CheckCounts(kind, field, f); err != nil {
-		return nil, err
-	}
-	out := map[calendar.ID]int{}
-	found := x.state(ctx).find(ctx, kind, f)
-	for i, e := range found.layers {
-		for _, id := range ids {
-			some := scratchOf(found.results[i])
-			e.narrowIn(some, readmodel.In{Field: field, IDs: []calendar.ID{id}})
-			if n := some.count(); n > 0 {
-				out[id] += n
-			}
-			release(some)
+		if n > 0 {
+			out[calendar.ID(value)] = n
 		}
 	}
 	return out, found.close()

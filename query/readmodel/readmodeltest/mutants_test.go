@@ -2,6 +2,7 @@ package readmodeltest
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"math"
 	"slices"
@@ -24,10 +25,14 @@ type broken struct {
 	titles  func(q *readmodel.Titles)
 	visible func(s *readmodel.Shown)
 	get     func(found map[calendar.ID]readmodel.Document)
+	viewed  func(v *brokenView)
+	walked  func(v *brokenView, use func([]readmodel.Document) error) func([]readmodel.Document) error
 	stamp   func(s *readmodel.Stamp)
 	digest  func(d *readmodel.Digest)
 	reset   func()
 	anyway  bool // bad queries and documents are taken
+	anyIDs  bool // counts are of all ids
+	views   map[*brokenView]bool
 }
 
 func (x *broken) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
@@ -68,6 +73,64 @@ func (x *broken) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, e
 		return w, err
 	}
 	return x.walk(w.(*plainWalk)), nil
+}
+
+func (x *broken) View(context.Context) (readmodel.View, error) {
+	v := &brokenView{x.view(), x}
+	if x.viewed != nil {
+		x.viewed(v)
+	}
+	return v, nil
+}
+
+// brokenView is a view of a broken index.
+type brokenView struct {
+	*plainView
+	x *broken
+}
+
+func (v *brokenView) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
+	asked := q
+	if v.x.ask != nil {
+		v.x.ask(&asked)
+	}
+	page, err := v.plainView.Search(ctx, asked)
+	if v.x.anyway {
+		return page, nil
+	}
+	if v.x.answer != nil && err == nil {
+		v.x.answer(q, &page)
+	}
+	return page, err
+}
+
+func (v *brokenView) Walk(ctx context.Context, q readmodel.Query, use func([]readmodel.Document) error) error {
+	if v.x.ask != nil {
+		v.x.ask(&q)
+	}
+	if v.x.walked != nil {
+		use = v.x.walked(v, use)
+	}
+	return v.plainView.Walk(ctx, q, use)
+}
+
+func (v *brokenView) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
+	found, err := v.plainView.Get(ctx, ids)
+	if v.x.get != nil {
+		v.x.get(found)
+	}
+	return found, err
+}
+
+func (v *brokenView) Counts(ctx context.Context, k calendar.Kind, field string, f readmodel.Filter, ids []calendar.ID) (map[calendar.ID]int, error) {
+	q := readmodel.Query{Kind: k, Filter: f}
+	if v.x.ask != nil {
+		v.x.ask(&q)
+	}
+	if v.x.anyIDs {
+		ids = nil
+	}
+	return v.plainView.Counts(ctx, k, field, q.Filter, ids)
 }
 
 func (x *broken) Wait(ctx context.Context, p calendar.Position) error {
@@ -482,6 +545,35 @@ var mutants = []mutant{
 			q.Spans = readmodel.And{}
 		}
 	})},
+	{"a view moves between its reads", "views of one state", func(x *broken) {
+		x.written = func(readmodel.Batch) {
+			for v := range x.views {
+				v.plainView = x.Plain.view()
+			}
+		}
+		x.viewed = func(v *brokenView) { x.views[v] = true }
+	}},
+	{"a view shows what is written later", "views of one state", func(x *broken) {
+		x.viewed = func(v *brokenView) { v.shown.Position++ }
+	}},
+	{"a walk of a view shows what is written meanwhile", "walks of a view", func(x *broken) {
+		x.walked = func(_ *brokenView, use func([]readmodel.Document) error) func([]readmodel.Document) error {
+			return func(some []readmodel.Document) error {
+				now := x.Plain.view().documents
+				return use(slices.DeleteFunc(slices.Clone(some), func(d readmodel.Document) bool { return now[d.Record.ID].Position != d.Position }))
+			}
+		}
+	}},
+	{"a walk of a view goes on after an error", "walks of a view", func(x *broken) {
+		x.walked = func(_ *brokenView, use func([]readmodel.Document) error) func([]readmodel.Document) error {
+			var failed error
+			return func(some []readmodel.Document) error {
+				failed = errors.Join(failed, use(some))
+				return nil
+			}
+		}
+	}},
+	{"some counts are all", events, func(x *broken) { x.anyIDs = true }},
 	{"reads of several states", "reads of one state", func(x *broken) {
 		x.still = func(ctx context.Context, read func(context.Context) error) error { return read(ctx) }
 	}},

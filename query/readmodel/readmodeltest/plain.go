@@ -111,28 +111,51 @@ func (x *Plain) Wait(ctx context.Context, p calendar.Position) error {
 	}
 }
 
+// View implements readmodel.Index.
+func (x *Plain) View(context.Context) (readmodel.View, error) { return x.view(), nil }
+
+func (x *Plain) view() *plainView {
+	defer x.lock()()
+	v := &plainView{x.match, x.compare, readmodel.Shown{Mark: x.marks.All, Content: x.healed}, maps.Clone(x.documents)}
+	maps.DeleteFunc(v.documents, func(_ calendar.ID, d readmodel.Document) bool { return d.Record.Deleted })
+	return v
+}
+
+// plainView holds the live documents of a moment.
+type plainView struct {
+	match     func(readmodel.Filter, *readmodel.Document) bool
+	compare   func(order []readmodel.Sort, a, b *readmodel.Document) int
+	shown     readmodel.Shown
+	documents map[calendar.ID]readmodel.Document
+}
+
+// Shown implements readmodel.View.
+func (v *plainView) Shown() readmodel.Shown { return v.shown }
+
+// Close implements readmodel.View.
+func (v *plainView) Close() {}
+
 // find returns all that a query finds, in order.
-func (x *Plain) find(q readmodel.Query) (out []readmodel.Document) {
-	for _, d := range x.documents {
-		if d.Record.Kind == q.Kind && !d.Record.Deleted && x.match(q.Filter, &d) && x.match(q.Narrow, &d) {
+func (v *plainView) find(q readmodel.Query) (out []readmodel.Document) {
+	for _, d := range v.documents {
+		if d.Record.Kind == q.Kind && v.match(q.Filter, &d) && v.match(q.Narrow, &d) {
 			out = append(out, d)
 		}
 	}
-	slices.SortFunc(out, func(a, b readmodel.Document) int { return x.compare(q.Sort, &a, &b) })
+	slices.SortFunc(out, func(a, b readmodel.Document) int { return v.compare(q.Sort, &a, &b) })
 	if q.Collapse != nil {
 		out = readmodel.Repeated(q.Collapse, out)
 	}
 	return out
 }
 
-// Search implements readmodel.Index.
-func (x *Plain) Search(_ context.Context, q readmodel.Query) (readmodel.Page, error) {
+// Search implements readmodel.View.
+func (v *plainView) Search(_ context.Context, q readmodel.Query) (readmodel.Page, error) {
 	if err := readmodel.Check(q); err != nil {
 		return readmodel.Page{}, err
 	}
-	defer x.lock()()
-	all := x.find(q)
-	page := readmodel.Page{Total: len(all), Position: x.marks.All.Position}
+	all := v.find(q)
+	page := readmodel.Page{Total: len(all), Position: v.shown.Position}
 	if q.After != nil {
 		all = slices.DeleteFunc(all, func(d readmodel.Document) bool {
 			return readmodel.ComparePlaces(q.Sort, readmodel.Place(q.Sort, d.Record), q.After) <= 0
@@ -141,7 +164,7 @@ func (x *Plain) Search(_ context.Context, q readmodel.Query) (readmodel.Page, er
 	from := min(q.Offset, len(all))
 	page.Documents = all[from : from+min(q.Limit, len(all)-from)]
 	for _, of := range q.Tallies {
-		found := x.find(readmodel.Query{Kind: q.Kind, Filter: q.Filter, Narrow: of.Filter})
+		found := v.find(readmodel.Query{Kind: q.Kind, Filter: q.Filter, Narrow: of.Filter})
 		tallied := make([]readmodel.Tallied, len(of.Tallies))
 		for i := range of.Tallies {
 			tallied[i] = readmodel.TallyOf(&of.Tallies[i], found)
@@ -149,6 +172,56 @@ func (x *Plain) Search(_ context.Context, q readmodel.Query) (readmodel.Page, er
 		page.Tallied = append(page.Tallied, tallied)
 	}
 	return page, nil
+}
+
+// Walk implements readmodel.View.
+func (v *plainView) Walk(ctx context.Context, q readmodel.Query, use func([]readmodel.Document) error) error {
+	q.Offset, q.Limit, q.After, q.Tallies = 0, math.MaxInt, nil, nil
+	page, err := v.Search(ctx, q)
+	if err != nil {
+		return err
+	}
+	return steps(page.Documents, use)
+}
+
+// Get implements readmodel.View.
+func (v *plainView) Get(_ context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
+	out := map[calendar.ID]readmodel.Document{}
+	for _, id := range ids {
+		if d, known := v.documents[id]; known {
+			out[id] = d
+		}
+	}
+	return out, nil
+}
+
+// Counts implements readmodel.View.
+func (v *plainView) Counts(_ context.Context, k calendar.Kind, field string, f readmodel.Filter, ids []calendar.ID) (map[calendar.ID]int, error) {
+	if err := readmodel.CheckCounts(k, field, f); err != nil {
+		return nil, err
+	}
+	out := map[calendar.ID]int{}
+	for _, value := range readmodel.TallyOf(&readmodel.Tally{Field: field}, v.find(readmodel.Query{Kind: k, Filter: f})).Values {
+		if id := calendar.ID(value.Value); ids == nil || slices.Contains(ids, id) {
+			out[id] = value.N
+		}
+	}
+	return out, nil
+}
+
+// Search implements readmodel.Index.
+func (x *Plain) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
+	return x.view().Search(ctx, q)
+}
+
+// Get implements readmodel.Index.
+func (x *Plain) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
+	return x.view().Get(ctx, ids)
+}
+
+// Counts implements readmodel.Index.
+func (x *Plain) Counts(ctx context.Context, k calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
+	return x.view().Counts(ctx, k, field, f, nil)
 }
 
 // Walk implements readmodel.Index.
@@ -160,7 +233,7 @@ func (x *Plain) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, er
 	}
 	w := &plainWalk{whole{page.Total, page.Position, nil, page.Documents, nil}}
 	if q.Beside != nil {
-		w.of.Beside = x.find(readmodel.Query{Kind: q.Kind, Filter: q.Beside})
+		w.of.Beside = x.view().find(readmodel.Query{Kind: q.Kind, Filter: q.Beside})
 	}
 	if q.Spans == nil {
 		return w, nil
@@ -218,31 +291,6 @@ func (x *Plain) Still(ctx context.Context, read func(context.Context) error) err
 	}
 }
 
-// Get implements readmodel.Index.
-func (x *Plain) Get(_ context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
-	defer x.lock()()
-	out := map[calendar.ID]readmodel.Document{}
-	for _, id := range ids {
-		if d, known := x.documents[id]; known && !d.Record.Deleted {
-			out[id] = d
-		}
-	}
-	return out, nil
-}
-
-// Counts implements readmodel.Index.
-func (x *Plain) Counts(_ context.Context, k calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
-	if err := readmodel.CheckCounts(k, field, f); err != nil {
-		return nil, err
-	}
-	defer x.lock()()
-	out := map[calendar.ID]int{}
-	for _, v := range readmodel.TallyOf(&readmodel.Tally{Field: field}, x.find(readmodel.Query{Kind: k, Filter: f})).Values {
-		out[calendar.ID(v.Value)] = v.N
-	}
-	return out, nil
-}
-
 // Stamp is the position of the last document of a kind, which is enough for one history.
 func (x *Plain) Stamp(_ context.Context, k calendar.Kind) (s readmodel.Stamp, err error) {
 	defer x.lock()()
@@ -259,8 +307,8 @@ func (x *Plain) Titles(_ context.Context, q readmodel.Titles) ([]readmodel.Title
 	if err := readmodel.CheckTitles(q); err != nil {
 		return nil, 0, err
 	}
-	defer x.lock()()
-	return readmodel.TitlesOf(q, x.find(q.Query(0))), x.marks.All.Position, nil
+	v := x.view()
+	return readmodel.TitlesOf(q, v.find(q.Query(0))), v.shown.Position, nil
 }
 
 // Quarantined implements readmodel.Index.

@@ -74,6 +74,7 @@ type pair struct {
 	index readmodel.Index
 	plain *Plain
 
+	searches  int
 	last      calendar.Position    // of all documents so far
 	documents []readmodel.Document // that are not written yet
 }
@@ -148,7 +149,22 @@ func (p *pair) wait() {
 
 func (p *pair) search(q readmodel.Query) readmodel.Page {
 	p.Helper()
-	return compare(p, q, func(x readmodel.Index) (readmodel.Page, error) { return x.Search(p.Context(), q) })
+	if p.searches++; p.searches%2 == 0 {
+		return compare(p, q, func(x readmodel.Index) (readmodel.Page, error) { return x.Search(p.Context(), q) })
+	}
+	return ask(p, q, func(v readmodel.View) (readmodel.Page, error) { return v.Search(p.Context(), q) })
+}
+
+// ask asks views of both.
+func ask[T any](p *pair, question any, of func(v readmodel.View) (T, error)) T {
+	p.Helper()
+	return compare(p, question, func(x readmodel.Index) (answer T, err error) {
+		err = readmodel.Read(p.Context(), x, func(v readmodel.View) (err error) {
+			answer, err = of(v)
+			return err
+		})
+		return answer, err
+	})
 }
 
 // find compares all documents of a kind that a filter admits.
@@ -165,9 +181,10 @@ func (p *pair) state() {
 		shown, shownErr := x.Visible(p.Context())
 		quarantined, quarantinedErr := x.Quarantined(p.Context())
 		digest, digestErr := x.Digest(p.Context())
-		documents, err := x.Get(p.Context(), ids)
-		return []any{shown.Mark, quarantined, digest, documents}, errors.Join(shownErr, quarantinedErr, digestErr, err)
+		return []any{shown.Mark, quarantined, digest}, errors.Join(shownErr, quarantinedErr, digestErr)
 	})
+	compare(p, "documents", func(x readmodel.Index) (map[calendar.ID]readmodel.Document, error) { return x.Get(p.Context(), ids) })
+	ask(p, "documents", func(v readmodel.View) (map[calendar.ID]readmodel.Document, error) { return v.Get(p.Context(), ids) })
 }
 
 // whole is all that a walk tells.
@@ -204,6 +221,31 @@ func (p *pair) walk(q readmodel.Query) {
 		defer w.Close()
 		return read(p.Context(), w)
 	})
+	ask(p, q, func(v readmodel.View) (walked, error) { return walkAll(p.Context(), v, q) })
+}
+
+// walked is a walk with the total of the same state.
+type walked struct {
+	Total     int
+	Documents []readmodel.Document
+}
+
+func walkAll(ctx context.Context, v readmodel.View, q readmodel.Query) (out walked, err error) {
+	first := q
+	first.Offset, first.Limit, first.After, first.Tallies = 0, 0, nil, nil
+	page, err := v.Search(ctx, first)
+	if err != nil {
+		return walked{}, err
+	}
+	out.Total = page.Total
+	err = v.Walk(ctx, q, func(some []readmodel.Document) error {
+		if len(some) > readmodel.WalkStep {
+			return errors.New("a step of too many documents")
+		}
+		out.Documents = append(out.Documents, some...)
+		return nil
+	})
+	return out, err
 }
 
 func (p *pair) titles(q readmodel.Titles) {
@@ -221,18 +263,23 @@ func (p *pair) titles(q readmodel.Titles) {
 	})
 }
 
-// counts compares the counts of all values, and of some where an index has them for less.
+// counts compares the counts of all values, and of some.
 func (p *pair) counts(k calendar.Kind, field string, f readmodel.Filter) {
 	p.Helper()
-	all := compare(p, f, func(x readmodel.Index) (map[calendar.ID]int, error) { return x.Counts(p.Context(), k, field, f) })
-	counter, ok := p.index.(readmodel.Counter)
-	if !ok || all == nil {
-		return
+	counts := func(ids []calendar.ID) map[calendar.ID]int {
+		return ask(p, f, func(v readmodel.View) (map[calendar.ID]int, error) { return v.Counts(p.Context(), k, field, f, ids) })
 	}
+	all := counts(nil)
 	maps.DeleteFunc(all, func(id calendar.ID, _ int) bool { return id%2 == 0 })
-	some, err := counter.CountsOf(p.Context(), k, field, f, append(slices.Collect(maps.Keys(all)), 1<<50))
-	if diff := cmp.Diff(all, some); err != nil || diff != "" {
-		p.Fatalf("some %s of %+v: %v (-want +got):\n%s", field, f, err, diff)
+	some := append(slices.Collect(maps.Keys(all)), 1<<50)
+	counts(some)
+	counts([]calendar.ID{})
+	compare(p, f, func(x readmodel.Index) (map[calendar.ID]int, error) { return x.Counts(p.Context(), k, field, f) })
+	if counter, ok := p.index.(readmodel.Counter); ok && all != nil {
+		counted, err := counter.CountsOf(p.Context(), k, field, f, some)
+		if diff := cmp.Diff(all, counted); err != nil || diff != "" {
+			p.Fatalf("some %s of %+v: %v (-want +got):\n%s", field, f, err, diff)
+		}
 	}
 }
 

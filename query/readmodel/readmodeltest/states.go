@@ -19,6 +19,8 @@ func stateCases() []testCase {
 		{"wait ends with the context", waitEnds},
 		{"walks of one state", walksOfOneState},
 		{"reads of one state", readsOfOneState},
+		{"views of one state", viewsOfOneState},
+		{"walks of a view", walksOfAView},
 		{"tallies of the state of the page", talliesOfOneState},
 	}
 }
@@ -213,6 +215,88 @@ func readsOfOneState(p *pair) {
 		p.Errorf("a walk over %d beside reads of %d", walked, last)
 	}
 	wantErr(p, "reads that fail", p.index.Still(p.Context(), func(context.Context) error { return errStop }), errStop)
+}
+
+// A view shows one state from its first read on, whichever that is, whatever is written
+// between its reads.
+func viewsOfOneState(p *pair) {
+	n := calendar.ID(0)
+	write := func() {
+		n++
+		p.add(calendar.KindEvent, n, calendar.Fields{"venue": []calendar.ID{1 << 20}})
+		p.write()
+	}
+	write()
+	q := readmodel.Query{Kind: calendar.KindEvent, Sort: byID, Limit: 100}
+	reads := []func(v readmodel.View) (int, error){
+		func(v readmodel.View) (int, error) {
+			page, err := v.Search(p.Context(), q)
+			return max(page.Total, len(page.Documents)), err
+		},
+		func(v readmodel.View) (int, error) {
+			found, err := walkAll(p.Context(), v, q)
+			return max(found.Total, len(found.Documents)), err
+		},
+		func(v readmodel.View) (int, error) {
+			counts, err := v.Counts(p.Context(), q.Kind, readmodel.FieldVenue, nil, nil)
+			return counts[1<<20], err
+		},
+	}
+	for first := range reads {
+		wantErr(p, "reads", readmodel.Read(p.Context(), p.index, func(v readmodel.View) error {
+			var seen []int
+			for i := range len(reads) + 1 {
+				if i == 1 || i == 2 {
+					write()
+				}
+				got, err := reads[(first+i)%len(reads)](v)
+				if err != nil {
+					return err
+				}
+				seen = append(seen, got)
+			}
+			if position := int(v.Shown().Position); position != seen[0] || len(slices.Compact(seen)) > 1 {
+				p.Errorf("a view of position %d shows several states: %v", position, seen)
+			}
+			return nil
+		}), nil)
+	}
+}
+
+// A walk of a view goes on while others write, and ends with the first error.
+func walksOfAView(p *pair) {
+	write := func(status string) {
+		for id := range calendar.ID(3*readmodel.WalkStep + 7) {
+			p.add(calendar.KindEvent, 1+id, calendar.Fields{"status": status, "start_date": calendar.Wall(-id / 3)})
+		}
+		p.write()
+	}
+	write("publish")
+	q := readmodel.Query{Kind: calendar.KindEvent, Filter: readmodel.Term{Field: readmodel.FieldStatus, Value: "publish"}, Sort: byID}
+	walked := 0
+	wantErr(p, "walk", readmodel.Read(p.Context(), p.index, func(v readmodel.View) error {
+		return v.Walk(p.Context(), q, func(some []readmodel.Document) error {
+			if walked == 0 {
+				write("draft")
+			}
+			walked += len(some)
+			return nil
+		})
+	}), nil)
+	if walked != 3*readmodel.WalkStep+7 {
+		p.Errorf("a walk over %d documents", walked)
+	}
+	used := 0
+	q.Filter = nil
+	wantErr(p, "walk that is stopped", readmodel.Read(p.Context(), p.index, func(v readmodel.View) error {
+		return v.Walk(p.Context(), q, func([]readmodel.Document) error {
+			used++
+			return errStop
+		})
+	}), errStop)
+	if used != 1 {
+		p.Errorf("a walk went on %d times after an error", used-1)
+	}
 }
 
 // The tallies are of the state of the page, while others write.

@@ -47,7 +47,7 @@ func TestMutants(t *testing.T) {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				x := &broken{Plain: NewPlain()}
+				x := &broken{Plain: NewPlain(), views: map[*brokenView]bool{}}
 				m.damage(x)
 				all[at].run(newPair(r, x))
 			}()
