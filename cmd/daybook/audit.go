@@ -223,10 +223,7 @@ func confirmTask(ctx context.Context, b *backend, c *console) error {
 func newKeyTask(ctx context.Context, b *backend, c *console, origin string) error {
 	signer := b.signer
 	if signer == nil {
-		var err error
-		if signer, err = proof.NewSigner(b.proofs, proof.Keyring{Origin: b.s.logOrigin, Address: b.s.address()}, proof.SignerOptions{}); err != nil {
-			return err
-		}
+		signer = proof.NewSigner(b.proofs, proof.Keyring{Origin: b.s.logOrigin, Address: b.s.address()}, proof.SignerOptions{})
 	}
 	var k *proof.PrivateKey
 	var err error

@@ -59,7 +59,7 @@ func (b *backend) newSigner() (*proof.Signer, error) {
 		}
 		o.Witnesses = append(o.Witnesses, w)
 	}
-	return proof.NewSigner(b.proofs, ring, o)
+	return proof.NewSigner(b.proofs, ring, o), nil
 }
 
 // address is host and path that the interface is reached by, "" where no setting tells.

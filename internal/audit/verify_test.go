@@ -37,10 +37,7 @@ func newSignedLog(t *testing.T) *signedLog {
 	if err != nil {
 		t.Fatal(err)
 	}
-	signer, err := proof.NewSigner(w.Proofs, proof.Keyring{Keys: []*proof.PrivateKey{key}, Origin: "log.example"}, proof.SignerOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	signer := proof.NewSigner(w.Proofs, proof.Keyring{Keys: []*proof.PrivateKey{key}, Origin: "log.example"}, proof.SignerOptions{})
 	l := &signedLog{T: t, w: w, store: store, key: key, signer: signer}
 	l.write(8)
 	l.early = l.sign()

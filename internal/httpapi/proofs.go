@@ -283,7 +283,7 @@ func (a *api) tile(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return proofError(err)
 	}
-	if t.Full() {
+	if t.W == proof.TileWidth {
 		c.fresh = valueForever
 	}
 	return a.sendProof(w, r, valueBytes, b)

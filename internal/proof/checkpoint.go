@@ -19,10 +19,14 @@ type Head struct {
 	Root   Hash
 }
 
-// ErrForm says that a text is no checkpoint, no proof or no key.
-var ErrForm = errors.New("malformed")
+var (
+	// ErrForm says that a text is no checkpoint, no proof or no key.
+	ErrForm = errors.New("malformed")
+	// ErrUnsigned says that a checkpoint is signed by none of the keys.
+	ErrUnsigned = errors.New("signed by none of the keys")
+)
 
-// Text gives the text that is signed: three lines.
+// Text returns the text that is signed: three lines.
 func (h Head) Text() string {
 	return h.Origin + "\n" + h.Size.String() + "\n" + base64.StdEncoding.EncodeToString(h.Root[:]) + "\n"
 }
@@ -38,76 +42,38 @@ func parseHead(text string) (h Head, err error) {
 	if err != nil || size < 0 || strconv.FormatInt(size, 10) != lines[1] {
 		return Head{}, fmt.Errorf("%w: %q is no size of a tree", ErrForm, lines[1])
 	}
-	h = Head{Origin: lines[0], Size: calendar.Position(size)}
-	if h.Root, err = parseHash(lines[2]); err != nil {
-		return Head{}, err
+	root, err := base64.StdEncoding.Strict().DecodeString(lines[2])
+	if err != nil || len(root) != len(h.Root) {
+		return Head{}, fmt.Errorf("%w: %q is no hash", ErrForm, lines[2])
 	}
-	return h, nil
-}
-
-func parseHash(s string) (h Hash, err error) {
-	b, err := base64.StdEncoding.Strict().DecodeString(s)
-	if err != nil || len(b) != len(h) {
-		return h, fmt.Errorf("%w: %q is no hash", ErrForm, s)
-	}
-	return Hash(b), nil
+	return Head{lines[0], calendar.Position(size), Hash(root)}, nil
 }
 
 // ReadHead reads what a checkpoint says, without looking at its signatures. Errors:
 // ErrForm.
 func ReadHead(signed []byte) (Head, error) {
-	n, err := opened(signed)
-	if err != nil {
-		return Head{}, err
+	h, err := Open(signed)
+	if errors.Is(err, ErrUnsigned) {
+		err = nil
 	}
-	return parseHead(n.Text)
+	return h, err
 }
-
-// opened parses a note and verifies nothing.
-func opened(signed []byte) (*note.Note, error) {
-	_, err := note.Open(signed, nil)
-	if e, ok := errors.AsType[*note.UnverifiedNoteError](err); ok {
-		return e.Note, nil
-	}
-	return nil, fmt.Errorf("%w: %w", ErrForm, err)
-}
-
-// Signed is what Open found a checkpoint to be.
-type Signed struct {
-	Head
-	By []string // vkeys of those that signed it, in the order of the note
-}
-
-// ErrUnsigned says that a checkpoint is signed by none of the keys.
-var ErrUnsigned = errors.New("signed by none of the keys")
 
 // Open reads a checkpoint and verifies its signatures by known keys; those of others
 // are ignored. One that names a known key and does not verify is ErrForm, none at all
-// is ErrUnsigned.
-func Open(signed []byte, keys ...*Key) (Signed, error) {
+// is ErrUnsigned, with what it says.
+func Open(signed []byte, keys ...*Key) (Head, error) {
 	n, err := note.Open(signed, verifiers(keys))
-	if e, ok := errors.AsType[*note.UnverifiedNoteError](err); ok {
-		h, err := parseHead(e.Note.Text)
-		if err != nil {
-			return Signed{}, err
-		}
-		return Signed{Head: h}, fmt.Errorf("checkpoint of %s, size %d: %w", h.Origin, h.Size, ErrUnsigned)
-	}
-	if err != nil {
-		return Signed{}, fmt.Errorf("%w: %w", ErrForm, err)
+	unsigned, ok := errors.AsType[*note.UnverifiedNoteError](err)
+	switch {
+	case ok:
+		n = unsigned.Note
+	case err != nil:
+		return Head{}, fmt.Errorf("%w: %w", ErrForm, err)
 	}
 	h, err := parseHead(n.Text)
-	if err != nil {
-		return Signed{}, err
+	if err == nil && ok {
+		err = fmt.Errorf("checkpoint of %s, size %d: %w", h.Origin, h.Size, ErrUnsigned)
 	}
-	s := Signed{Head: h}
-	for _, sig := range n.Sigs {
-		for _, k := range keys {
-			if k.Name() == sig.Name && k.KeyHash() == sig.Hash {
-				s.By = append(s.By, k.vkey)
-				break
-			}
-		}
-	}
-	return s, nil
+	return h, err
 }

@@ -31,10 +31,7 @@ func newProving(t *testing.T, o httpapi.Options) *proving {
 	if err != nil {
 		t.Fatal(err)
 	}
-	signer, err := proof.NewSigner(w.Proofs, proof.Keyring{Keys: []*proof.PrivateKey{key}, Origin: key.Name()}, proof.SignerOptions{Now: w.Clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	signer := proof.NewSigner(w.Proofs, proof.Keyring{Keys: []*proof.PrivateKey{key}, Origin: key.Name()}, proof.SignerOptions{Now: w.Clock.Now})
 	return &proving{t, w, key, signer, w.As(calendar.Anonymous)}
 }
 

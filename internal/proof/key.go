@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -32,63 +31,52 @@ type Key struct {
 	verify func(text, signature []byte) bool
 }
 
-// Name is that of the log or witness.
+// Name returns that of the log or witness.
 func (k *Key) Name() string { return k.name }
 
-// KeyHash is the id of the key beside its name.
+// KeyHash returns the id of the key next to its name.
 func (k *Key) KeyHash() uint32 { return k.hash }
 
-// Verify tells whether a signature is one of a text.
+// Verify reports whether a signature is one of a text.
 func (k *Key) Verify(text, signature []byte) bool { return k.verify(text, signature) }
 
-// String gives the vkey.
+// String returns the vkey.
 func (k *Key) String() string { return k.vkey }
 
-// Cosigns tells whether it is the key of a witness.
+// Cosigns reports whether it is the key of a witness.
 func (k *Key) Cosigns() bool { return k.kind != typeEd25519 }
 
 // ParseKey reads a vkey, NAME+HASH+KEY: of a log (type 0x01) or of a witness (types
 // 0x04 and 0x06, C2SP tlog-cosignature). Errors: ErrForm.
 func ParseKey(vkey string) (*Key, error) {
-	wrong := func(why string) (*Key, error) { return nil, fmt.Errorf("%w key %q: %s", ErrForm, vkey, why) }
-	parts := strings.SplitN(vkey, "+", 3)
-	if len(parts) != 3 || !validName(parts[0]) {
-		return wrong("it is not NAME+HASH+KEY")
+	name, rest, _ := strings.Cut(vkey, "+")
+	hash, encoded, _ := strings.Cut(rest, "+")
+	public, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil || !validName(name) || len(public) == 0 {
+		return nil, fmt.Errorf("%w key %q: it is not NAME+HASH+KEY", ErrForm, vkey)
 	}
-	public, err := base64.StdEncoding.DecodeString(parts[2])
-	hash, err2 := strconv.ParseUint(parts[1], 16, 32)
-	if err != nil || err2 != nil || len(parts[1]) != 8 || len(public) == 0 {
-		return wrong("its hash or its key is not encoded as one")
-	}
-	k := &Key{vkey: vkey, name: parts[0], hash: keyHash(parts[0], public), kind: public[0]}
-	if k.hash != uint32(hash) {
-		return wrong("its hash does not fit")
+	k := &Key{vkey: vkey, name: name, hash: keyHash(name, public), kind: public[0]}
+	if !strings.EqualFold(hash, fmt.Sprintf("%08x", k.hash)) {
+		return nil, fmt.Errorf("%w key %q: its hash does not fit", ErrForm, vkey)
 	}
 	public = public[1:]
-	switch k.kind {
-	case typeEd25519, typeCosignature:
-		if len(public) != ed25519.PublicKeySize {
-			return wrong("the key is too short or too long")
-		}
+	post, err := mldsa.NewPublicKey(mldsa.MLDSA44(), public)
+	switch {
+	case k.kind == typeEd25519 && len(public) == ed25519.PublicKeySize:
 		k.verify = func(text, sig []byte) bool { return ed25519.Verify(public, text, sig) }
-		if k.kind == typeCosignature {
-			k.verify = func(text, sig []byte) bool {
-				at, sig, ok := timed(sig)
-				return ok && ed25519.Verify(public, fmt.Appendf(nil, "cosignature/v1\ntime %d\n%s", at, text), sig)
-			}
+	case k.kind == typeCosignature && len(public) == ed25519.PublicKeySize:
+		k.verify = func(text, sig []byte) bool {
+			at, sig, ok := timed(sig)
+			return ok && ed25519.Verify(public, fmt.Appendf(nil, "cosignature/v1\ntime %d\n%s", at, text), sig)
 		}
-	case typeCosigMLDSA:
-		pk, err := mldsa.NewPublicKey(mldsa.MLDSA44(), public)
-		if err != nil {
-			return wrong(err.Error())
-		}
+	case k.kind == typeCosigMLDSA && err == nil:
 		k.verify = func(text, sig []byte) bool {
 			at, sig, ok := timed(sig)
 			h, err := parseHead(string(text))
-			return ok && err == nil && mldsa.Verify(pk, cosigned(k.name, at, h), sig, nil) == nil
+			return ok && err == nil && mldsa.Verify(post, cosigned(k.name, at, h), sig, nil) == nil
 		}
 	default:
-		return wrong("its type is not 01, 04 or 06")
+		return nil, fmt.Errorf("%w key %q: it is no key of type 01, 04 or 06", ErrForm, vkey)
 	}
 	return k, nil
 }
@@ -119,7 +107,7 @@ func keyHash(name string, public []byte) uint32 {
 	return binary.BigEndian.Uint32(sum[:])
 }
 
-// validName tells whether a text may name a key, so an origin: 1 to 255 bytes without
+// validName reports whether a text may name a key, so an origin: 1 to 255 bytes without
 // white space and plus.
 func validName(name string) bool {
 	return name != "" && len(name) <= 255 && utf8.ValidString(name) &&
@@ -134,17 +122,17 @@ func CheckOrigin(name string) error {
 	return nil
 }
 
-// verifiers gives keys as package note asks for them. The same key twice counts once.
-func verifiers(keys []*Key) note.Verifiers {
-	var list []note.Verifier
-	seen := make(map[string]bool, len(keys))
-	for _, k := range keys {
-		if !seen[k.vkey] {
-			seen[k.vkey] = true
-			list = append(list, k)
+// verifiers are keys as package note asks for them.
+type verifiers []*Key
+
+// Verifier implements note.Verifiers.
+func (v verifiers) Verifier(name string, hash uint32) (note.Verifier, error) {
+	for _, k := range v {
+		if k.name == name && k.hash == hash {
+			return k, nil
 		}
 	}
-	return note.VerifierList(list...)
+	return nil, &note.UnknownVerifierError{Name: name, KeyHash: hash}
 }
 
 // PrivateKey signs checkpoints.
@@ -155,7 +143,7 @@ type PrivateKey struct {
 	text   string
 }
 
-// Text gives the key as a file keeps it, PRIVATE+KEY+…, with a line end.
+// Text returns the key as a file has it, PRIVATE+KEY+…, with a line end.
 func (k *PrivateKey) Text() string { return k.text + "\n" }
 
 // NewKey makes an Ed25519 key of a log.
@@ -171,7 +159,7 @@ func NewKey(origin string) (*PrivateKey, error) {
 }
 
 // ParsePrivateKeys reads the keys of a file: PRIVATE+KEY+…, one a line; blank lines and
-// lines that begin with # are passed over. No key at all is ErrForm too. The errors
+// lines that begin with # are skipped. No key at all is ErrForm too. The errors
 // show nothing of the keys.
 func ParsePrivateKeys(file []byte) (keys []*PrivateKey, err error) {
 	for i, line := range strings.Split(string(file), "\n") {
@@ -196,11 +184,8 @@ func parsePrivate(text string) (*PrivateKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: it is no private key of signed notes (Ed25519)", ErrForm)
 	}
-	parts := strings.SplitN(text, "+", 5)
-	seed, err := base64.StdEncoding.DecodeString(parts[4])
-	if err != nil || len(seed) != 1+ed25519.SeedSize || CheckOrigin(s.Name()) != nil {
-		return nil, fmt.Errorf("%w: it is no private key of signed notes (Ed25519)", ErrForm)
-	}
+	// Package note has checked the seed, and does not return the public key.
+	seed, _ := base64.StdEncoding.DecodeString(strings.SplitN(text, "+", 5)[4])
 	public := ed25519.NewKeyFromSeed(seed[1:]).Public().(ed25519.PublicKey)
 	vkey, err := note.NewEd25519VerifierKey(s.Name(), public)
 	if err != nil {

@@ -35,17 +35,18 @@ func (l leaves) Leaves(ctx context.Context, after calendar.Position, limit int) 
 	if err != nil || len(commits) == 0 {
 		return nil, err
 	}
-	out := commits[0].Leaves[after+1-commits[0].First:]
-	for i := range commits[1:] {
-		out = append(slices.Clip(out), commits[1+i].Leaves...)
+	var out [][32]byte
+	for i := range commits {
+		out = append(out, commits[i].Leaves...)
 	}
+	out = out[after+1-commits[0].First:]
 	return out[:min(limit, len(out))], nil
 }
 
 // ErrNoCheckpoint says that none was signed, or none for that size.
 var ErrNoCheckpoint = errors.New("no checkpoint")
 
-// Checkpoint gives the one of a size, of 0 the newest. Errors: ErrNoCheckpoint.
+// Checkpoint returns the one of a size, of 0 the newest. Errors: ErrNoCheckpoint.
 func (l *Log) Checkpoint(ctx context.Context, size calendar.Position) (eventstore.Checkpoint, error) {
 	c, err := eventstore.CheckpointAt(ctx, l.store, size)
 	if errors.Is(err, eventstore.ErrNotFound) {
@@ -65,7 +66,20 @@ func (l *Log) head(ctx context.Context) (calendar.Position, error) {
 	return h.Position, err
 }
 
-// Leaf gives the stored leaf of the entry at a position.
+// CheckOrigin refuses a setting log-origin that names another log than the one of the
+// newest checkpoint: ErrOrigin. "" is no setting.
+func (l *Log) CheckOrigin(ctx context.Context, origin string) error {
+	c, err := l.Checkpoint(ctx, 0)
+	switch {
+	case errors.Is(err, ErrNoCheckpoint), err == nil && (origin == "" || c.Origin == origin):
+		return nil
+	case err != nil:
+		return err
+	}
+	return fmt.Errorf("log-origin %q is %w: its checkpoints are those of %q", origin, ErrOrigin, c.Origin)
+}
+
+// Leaf returns the stored leaf of the entry at a position.
 func (l *Log) Leaf(ctx context.Context, p calendar.Position) ([32]byte, error) {
 	leaves, err := l.stored(ctx, p-1, 1)
 	if err != nil {
@@ -74,14 +88,14 @@ func (l *Log) Leaf(ctx context.Context, p calendar.Position) ([32]byte, error) {
 	return leaves[0], nil
 }
 
-// KeySpan tells from which size to which a key signed.
+// KeySpan says from which size to which a key signed.
 type KeySpan struct {
 	VKey     string             `json:"vkey"`
 	FromSize calendar.Position  `json:"from_size"`
 	ToSize   *calendar.Position `json:"to_size"` // nil: it still signs
 }
 
-// Keys tells which keys signed a log, and which witnesses are asked. It is for
+// Keys says which keys signed a log, and which witnesses are asked. It is for
 // convenience: trust in a key comes from elsewhere.
 type Keys struct {
 	Origin    string    `json:"origin"`
@@ -89,7 +103,7 @@ type Keys struct {
 	Witnesses []string  `json:"witnesses"` // vkeys
 }
 
-// ReadKeys reads what a checkpoint tells of the keys of its log.
+// ReadKeys reads what a checkpoint says of the keys of its log.
 func ReadKeys(c *eventstore.Checkpoint) (k Keys, err error) {
 	if c.Keys != "" {
 		if err := json.Unmarshal([]byte(c.Keys), &k); err != nil {
@@ -106,26 +120,21 @@ func ReadKeys(c *eventstore.Checkpoint) (k Keys, err error) {
 	return k, nil
 }
 
-// next gives the keys of a checkpoint of a size, signed by keys, that follows one of
+// next returns the keys of a checkpoint of a size, signed by keys, that follows one of
 // another size.
 func (k Keys) next(before, size calendar.Position, keys []*PrivateKey, witnesses []*Witness) Keys {
-	out := Keys{Origin: k.Origin, Witnesses: []string{}}
-	signs := make(map[string]bool, len(keys))
+	out := Keys{Origin: k.Origin, Keys: slices.Clone(k.Keys), Witnesses: []string{}}
+	var signing []string
 	for _, key := range keys {
-		signs[key.Public.String()] = true
+		signing = append(signing, key.Public.String())
 	}
-	for _, span := range k.Keys {
-		if span.ToSize == nil && !signs[span.VKey] {
+	for i := range out.Keys {
+		if span := &out.Keys[i]; span.ToSize == nil && !slices.Contains(signing, span.VKey) {
 			span.ToSize = &before
 		}
-		if span.ToSize == nil {
-			delete(signs, span.VKey)
-		}
-		out.Keys = append(out.Keys, span)
 	}
-	for _, key := range keys {
-		if vkey := key.Public.String(); signs[vkey] {
-			delete(signs, vkey)
+	for _, vkey := range signing {
+		if !slices.ContainsFunc(out.Keys, func(s KeySpan) bool { return s.VKey == vkey && s.ToSize == nil }) {
 			out.Keys = append(out.Keys, KeySpan{VKey: vkey, FromSize: size})
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"daybook/internal/history"
 )
 
-// Opening is what the leaf of an entry is made from, as far as it is shown (HISTORY
+// Opening is what the leaf of an entry is made from, as far as it is shown (docs/spec/history.md
 // 12.5).
 type Opening struct {
 	Form    int         `json:"form"`
@@ -21,7 +21,7 @@ type Opening struct {
 	Time    int64       `json:"time"` // milliseconds since 1970
 	Change  string      `json:"change"`
 
-	Bodies *Bodies `json:"bodies"`
+	Bodies Bodies `json:"bodies"`
 }
 
 // Bodies are the bodies of a leaf.
@@ -47,33 +47,33 @@ type Body struct {
 // OpeningOf opens an entry: the state for everybody who gets the version, all but the
 // secret for a reader of all. nil: there is nothing to be shown.
 func OpeningOf(e *eventstore.Entry, all bool) *Opening {
-	o := &Opening{Form: 2, Kind: e.Kind.String(), ID: e.ID, Version: e.Version, Time: e.Time.UnixMilli(), Change: e.Change}
-	hashes := eventstore.BodyHashes(e)
-	o.Bodies = &Bodies{}
-	for i, b := range []*Body{&o.Bodies.Actor, &o.Bodies.Cause, &o.Bodies.Fields, &o.Bodies.State, &o.Bodies.Secret} {
-		b.Hash = base64.StdEncoding.EncodeToString(hashes[i][:])
+	if e.Redacted != nil && !all {
+		return nil
 	}
-	if e.Redacted != nil {
-		if !all {
-			return nil
-		}
-		return o
+	var bodies [5]Body
+	for i, h := range eventstore.BodyHashes(e) {
+		bodies[i].Hash = base64.StdEncoding.EncodeToString(h[:])
 	}
-	salted := func(i int, b Body) Body {
+	open := func(i int, b Body) {
 		b.Salt = base64.StdEncoding.EncodeToString(e.Salts[i][:])
-		return b
+		bodies[i] = b
 	}
-	o.Bodies.State = salted(3, Body{Text: new(string(e.State))})
-	if all {
-		o.Bodies.Actor = salted(0, Body{Actor: &e.Actor})
-		o.Bodies.Cause = salted(1, Body{Client: &e.Cause.Client, Request: &e.Cause.Request, Reason: &e.Cause.Reason})
-		o.Bodies.Fields = salted(2, Body{Text: new(string(e.Fields))})
+	if e.Redacted == nil && all {
+		open(0, Body{Actor: &e.Actor})
+		open(1, Body{Client: &e.Cause.Client, Request: &e.Cause.Request, Reason: &e.Cause.Reason})
+		open(2, Body{Text: new(string(e.Fields))})
 	}
-	return o
+	if e.Redacted == nil {
+		open(3, Body{Text: new(string(e.State))})
+	}
+	return &Opening{
+		Form: 2, Kind: e.Kind.String(), ID: e.ID, Version: e.Version, Time: e.Time.UnixMilli(), Change: e.Change,
+		Bodies: Bodies{Actor: bodies[0], Cause: bodies[1], Fields: bodies[2], State: bodies[3], Secret: bodies[4]},
+	}
 }
 
-// Opening gives the opening of the entry at a position for a caller, nil when he gets
-// none of it.
+// Opening returns the opening of the entry at a position for a caller, nil when the caller
+// gets none of it.
 func (l *Log) Opening(ctx context.Context, c calendar.Caller, p calendar.Position, now time.Time) (*Opening, error) {
 	entries, err := l.store.Read(ctx, eventstore.Range{After: uint64(p) - 1, Limit: 1})
 	if err != nil {
@@ -83,17 +83,12 @@ func (l *Log) Opening(ctx context.Context, c calendar.Caller, p calendar.Positio
 		return nil, fmt.Errorf("entry %d: %w", p, eventstore.ErrAhead)
 	}
 	e := &entries[0]
-	if kept := !e.Kind.IsPost() && !e.Kind.IsTerm(); kept {
-		if !history.ReadsKept(c) {
-			return nil, nil
-		}
-		return OpeningOf(e, true), nil
-	}
-	if c.ReadsAll() {
-		return OpeningOf(e, true), nil
-	}
-	if e.Redacted != nil {
+	public := e.Kind.IsPost() || e.Kind.IsTerm()
+	switch {
+	case !public && !history.ReadsKept(c):
 		return nil, nil
+	case c.ReadsAll() || e.Redacted != nil:
+		return OpeningOf(e, c.ReadsAll()), nil
 	}
 	open, err := l.open(ctx, c, e, now)
 	if !open || err != nil {
@@ -102,7 +97,7 @@ func (l *Log) Opening(ctx context.Context, c calendar.Caller, p calendar.Positio
 	return OpeningOf(e, false), nil
 }
 
-// open tells whether a version passes both gates.
+// open reports whether a version passes both gates.
 func (l *Log) open(ctx context.Context, c calendar.Caller, e *eventstore.Entry, now time.Time) (bool, error) {
 	states, err := l.store.Load(ctx, e.ID)
 	if err != nil {

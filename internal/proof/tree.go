@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"slices"
+	"sync/atomic"
 
 	"golang.org/x/mod/sumdb/tlog"
+	"golang.org/x/sync/semaphore"
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/ground/cache"
 )
 
 // Hash is a node of the tree, SHA-256.
@@ -17,7 +20,7 @@ type Hash = tlog.Hash
 
 // Leaves is what a tree is made from: the stored leaves of the log.
 type Leaves interface {
-	// Leaves gives up to limit leaves of the entries after a position, in order.
+	// Leaves returns up to limit leaves of the entries after a position, in order.
 	Leaves(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error)
 	// Epoch grows when the store has another history, see eventstore.Store.
 	Epoch() uint64
@@ -27,30 +30,22 @@ type Leaves interface {
 const (
 	blockLevel = 8
 	block      = 1 << blockLevel
-	readBlocks = 64 // that are read at once when the tree grows
+	readBlocks = 64 // that are read together when the tree grows
 )
 
-// Tree is the Merkle tree over the leaves of a store. It keeps the nodes above blocks
+// Tree is the Merkle tree over the leaves of a store. It caches the nodes above blocks
 // of 256 leaves, some 64 bytes a block, and reads the leaves of at most three blocks
-// for whatever is asked of it, so a log of 10 million entries takes 2.5 MB and is read
-// whole once. What it keeps goes when the store goes over to another history. It is
-// safe for concurrent use.
+// for one proof, so a log of 10 million entries takes 2.5 MB and is read whole once.
+// What it caches goes when the store goes over to another history. It is safe for
+// concurrent use.
 type Tree struct {
 	leaves  Leaves
-	growing chan struct{} // holds a token while one caller reads
-
-	mu    sync.RWMutex
-	epoch uint64
-	// levels are the whole nodes from blockLevel upwards.
-	levels [][]Hash
-
-	lately sync.Mutex
-	blocks map[blockKey][]Hash // that were read lately
+	growing *semaphore.Weighted // one caller reads
+	upper   atomic.Pointer[upper]
+	blocks  *cache.Cache[blockKey, []Hash] // that were read lately: proofs are asked for at the same few sizes
 }
 
-// keptBlocks is how many blocks are kept that were read lately, of 8 KiB each: most
-// proofs are asked for at the same few sizes.
-const keptBlocks = 256
+const blocksBytes = 2 << 20
 
 // blockKey names the nodes of level 0 of a block, which a longer log does not change.
 type blockKey struct {
@@ -61,102 +56,79 @@ type blockKey struct {
 
 // NewTree makes the tree of a store; it reads nothing yet.
 func NewTree(leaves Leaves) *Tree {
-	return &Tree{leaves: leaves, growing: make(chan struct{}, 1), blocks: make(map[blockKey][]Hash)}
+	size := func(_ blockKey, nodes []Hash) int { return len(nodes) * len(Hash{}) }
+	return &Tree{leaves: leaves, growing: semaphore.NewWeighted(1), blocks: cache.New(blocksBytes, size)}
 }
 
-// Grow reads whatever is needed for a tree of a size. What was read stays when the
-// context ends. The error is ErrAhead where the log is shorter, or one of the store.
-func (t *Tree) Grow(ctx context.Context, size calendar.Position) error {
-	_, err := t.grown(ctx, size)
-	return err
-}
-
-// view is the tree in one epoch, up to a size.
-type view struct {
+// upper is the tree above the first blocks, in one epoch: a tree whose leaves are the
+// roots of blocks, in the order of package tlog.
+type upper struct {
 	epoch  uint64
-	levels [][]Hash
+	blocks int64
+	nodes  []Hash
 }
 
-// grown gives the kept nodes with at least those of a size.
-func (t *Tree) grown(ctx context.Context, size calendar.Position) (view, error) {
-	wanted := int(size / block)
-	if v, ok := t.known(wanted); ok {
-		return v, nil
+// ReadHashes implements tlog.HashReader.
+func (u *upper) ReadHashes(indexes []int64) ([]Hash, error) {
+	out := make([]Hash, len(indexes))
+	for i, index := range indexes {
+		out[i] = u.nodes[index]
 	}
-	select {
-	case t.growing <- struct{}{}:
-	case <-ctx.Done():
-		return view{}, ctx.Err()
-	}
-	defer func() { <-t.growing }()
-	for {
-		v, ok := t.known(wanted)
-		if ok {
-			return v, nil
-		}
-		if err := t.read(ctx, v, wanted); err != nil {
-			return view{}, err
-		}
-	}
+	return out, nil
 }
 
-// known gives what is kept of the present history, and whether it is enough.
-func (t *Tree) known(blocks int) (v view, enough bool) {
+// cached returns what is cached of the present history.
+func (t *Tree) cached() *upper {
 	epoch := t.leaves.Epoch()
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	if t.epoch != epoch {
-		return view{epoch: epoch}, false
+	if u := t.upper.Load(); u != nil && u.epoch == epoch {
+		return u
 	}
-	v = view{epoch, t.levels}
-	return v, v.blocks() >= blocks
+	return &upper{epoch: epoch}
 }
 
-func (v *view) blocks() int {
-	if len(v.levels) == 0 {
-		return 0
+// grown returns the tree above at least the blocks of a size. What was read stays cached
+// when the context ends.
+func (t *Tree) grown(ctx context.Context, size calendar.Position) (*upper, error) {
+	wanted := int64(size / block)
+	if u := t.cached(); u.blocks >= wanted {
+		return u, nil
 	}
-	return len(v.levels[0])
+	if err := t.growing.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer t.growing.Release(1)
+	for {
+		u := t.cached()
+		if u.blocks >= wanted {
+			return u, nil
+		}
+		if err := t.grow(ctx, *u, wanted); err != nil {
+			return nil, err
+		}
+	}
 }
 
-// read adds the next blocks to a view and keeps it.
-func (t *Tree) read(ctx context.Context, v view, wanted int) error {
-	have := v.blocks()
-	n := min(wanted-have, readBlocks)
-	leaves, err := t.stored(ctx, calendar.Position(have*block), n*block)
+// grow reads the next blocks.
+func (t *Tree) grow(ctx context.Context, u upper, wanted int64) error {
+	leaves, err := t.stored(ctx, calendar.Position(u.blocks*block), block*int(min(wanted-u.blocks, readBlocks)))
 	if err != nil {
 		return err
 	}
-	levels := make([][]Hash, len(v.levels), len(v.levels)+1)
-	copy(levels, v.levels) // readers of the former view see none of what is appended
-	for i := range n {
-		levels = add(levels, rootOf(leaves[i*block:(i+1)*block]))
+	for bottom := range slices.Chunk(nodes(leaves), block) {
+		more, err := tlog.StoredHashesForRecordHash(u.blocks, rootOf(bottom), &u)
+		if err != nil {
+			return err
+		}
+		u.nodes = append(u.nodes, more...) // beyond what readers of the former one see
+		u.blocks++
 	}
-	if t.leaves.Epoch() != v.epoch { // it may be of two histories
-		return nil
+	if t.leaves.Epoch() == u.epoch { // else it may be of two histories
+		t.upper.Store(&u)
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.epoch, t.levels = v.epoch, levels
 	return nil
 }
 
-// add appends a node of blockLevel, and all above it that it makes whole.
-func add(levels [][]Hash, h Hash) [][]Hash {
-	for l := 0; ; l++ {
-		if l == len(levels) {
-			levels = append(levels, nil)
-		}
-		levels[l] = append(levels[l], h)
-		n := len(levels[l])
-		if n%2 == 1 {
-			return levels
-		}
-		h = tlog.NodeHash(levels[l][n-2], h)
-	}
-}
-
-// stored reads just so many leaves.
+// stored reads exactly n leaves.
 func (t *Tree) stored(ctx context.Context, after calendar.Position, n int) ([][32]byte, error) {
 	out := make([][32]byte, 0, n)
 	for len(out) < n {
@@ -173,19 +145,7 @@ func (t *Tree) stored(ctx context.Context, after calendar.Position, n int) ([][3
 	return out, nil
 }
 
-// rootOf gives the root over leaves, whose number is a power of 2.
-func rootOf(leaves [][32]byte) Hash {
-	level := nodes(leaves)
-	for len(level) > 1 {
-		for i := range len(level) / 2 {
-			level[i] = tlog.NodeHash(level[2*i], level[2*i+1])
-		}
-		level = level[:len(level)/2]
-	}
-	return level[0]
-}
-
-// nodes gives the nodes of level 0.
+// nodes returns the nodes of level 0.
 func nodes(leaves [][32]byte) []Hash {
 	out := make([]Hash, len(leaves))
 	for i := range leaves {
@@ -194,97 +154,67 @@ func nodes(leaves [][32]byte) []Hash {
 	return out
 }
 
-// reader reads nodes for one question about a tree of a size.
-type reader struct {
-	tree *Tree
-	view view
-	size calendar.Position
-	read map[int64][]Hash // nodes of level 0, by block
+// rootOf returns the root over nodes, whose number is a power of 2.
+func rootOf(nodes []Hash) Hash {
+	if len(nodes) == 1 {
+		return nodes[0]
+	}
+	half := len(nodes) / 2
+	return tlog.NodeHash(rootOf(nodes[:half]), rootOf(nodes[half:]))
 }
 
-// reader checks a size and gives what reads a tree of it.
-func (t *Tree) reader(ctx context.Context, size calendar.Position) (*reader, error) {
-	v, err := t.grown(ctx, size)
+// reader returns what reads the nodes of a tree of a size.
+func (t *Tree) reader(ctx context.Context, size calendar.Position) (tlog.HashReader, error) {
+	u, err := t.grown(ctx, size)
 	if err != nil {
 		return nil, err
 	}
-	return &reader{tree: t, view: v, size: size, read: make(map[int64][]Hash)}, nil
-}
-
-// with gives the reader as tlog asks for it.
-func (r *reader) with(ctx context.Context) tlog.HashReader {
-	return tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {
-		out := make([]tlog.Hash, len(indexes))
+	return tlog.HashReaderFunc(func(indexes []int64) ([]Hash, error) {
+		out := make([]Hash, len(indexes))
 		for i, index := range indexes {
-			var err error
 			level, n := tlog.SplitStoredHashIndex(index)
-			if out[i], err = r.node(ctx, level, n); err != nil {
+			if level >= blockLevel {
+				out[i] = u.nodes[tlog.StoredHashIndex(level-blockLevel, n)]
+				continue
+			}
+			bottom, err := t.bottom(ctx, u.epoch, size, n>>(blockLevel-level))
+			if err != nil {
 				return nil, err
 			}
+			first := (n << level) % block
+			out[i] = rootOf(bottom[first : first+1<<level])
 		}
 		return out, nil
-	})
+	}), nil
 }
 
-func (r *reader) node(ctx context.Context, level int, n int64) (Hash, error) {
-	if level >= blockLevel {
-		return r.view.levels[level-blockLevel][n], nil
+// bottom returns the nodes of level 0 of a block, as far as a tree of a size has them.
+func (t *Tree) bottom(ctx context.Context, epoch uint64, size calendar.Position, n int64) ([]Hash, error) {
+	key := blockKey{epoch, n, int(min(block, int64(size)-n*block))}
+	if cached, ok := t.blocks.Get(key); ok {
+		return cached, nil
 	}
-	bottom, err := r.bottom(ctx, n>>(blockLevel-level))
+	leaves, err := t.stored(ctx, calendar.Position(n*block), key.width)
 	if err != nil {
-		return Hash{}, err
+		return nil, err
 	}
-	first := (n << level) & (block - 1)
-	return rootOfNodes(bottom[first : first+1<<level]), nil
+	if t.leaves.Epoch() != epoch {
+		return nil, fmt.Errorf("tree of %d entries: %w", size, eventstore.ErrHistory)
+	}
+	out := nodes(leaves)
+	t.blocks.Set(key, out)
+	return out, nil
 }
 
-// rootOfNodes is rootOf that leaves what it is given.
-func rootOfNodes(level []Hash) Hash {
-	if len(level) == 1 {
-		return level[0]
-	}
-	half := len(level) / 2
-	return tlog.NodeHash(rootOfNodes(level[:half]), rootOfNodes(level[half:]))
-}
-
-// bottom gives the nodes of level 0 of a block, as far as the tree has them.
-func (r *reader) bottom(ctx context.Context, n int64) ([]Hash, error) {
-	if known := r.read[n]; known != nil {
-		return known, nil
-	}
-	t := r.tree
-	key := blockKey{r.view.epoch, n, min(block, int(int64(r.size)-n*block))}
-	t.lately.Lock()
-	known := t.blocks[key]
-	t.lately.Unlock()
-	if known == nil {
-		leaves, err := t.stored(ctx, calendar.Position(n*block), key.width)
-		if err != nil {
-			return nil, err
-		}
-		if t.leaves.Epoch() != key.epoch {
-			return nil, fmt.Errorf("tree of %d entries: %w", r.size, eventstore.ErrHistory)
-		}
-		known = nodes(leaves)
-		t.lately.Lock()
-		if len(t.blocks) >= keptBlocks {
-			clear(t.blocks)
-		}
-		t.blocks[key] = known
-		t.lately.Unlock()
-	}
-	r.read[n] = known
-	return known, nil
-}
-
-// Root gives the root of the tree of a size; of 0 it is that of the empty tree. The
-// errors are those of Grow, for all methods.
+// Root returns the root of the tree of a size; of 0 it is that of the empty tree. The
+// error is ErrAhead where the log is shorter, ErrHistory where the store has just gone
+// over to another history, or one of the store; for all methods.
 func (t *Tree) Root(ctx context.Context, size calendar.Position) (Hash, error) {
 	r, err := t.reader(ctx, size)
 	if err != nil {
 		return Hash{}, err
 	}
-	return tlog.TreeHash(int64(size), r.with(ctx))
+	return tlog.TreeHash(int64(size), r)
 }
 
 // ErrRange says that there is no such proof: the position or the older size is not
@@ -292,7 +222,7 @@ func (t *Tree) Root(ctx context.Context, size calendar.Position) (Hash, error) {
 var ErrRange = errors.New("not within the tree")
 
 // Inclusion proves that the entry at a position is in the tree of a size, by the
-// hashes in the order of RFC 6962 2.1.1, and gives the root.
+// hashes in the order of RFC 6962 2.1.1, and returns the root.
 func (t *Tree) Inclusion(ctx context.Context, position, size calendar.Position) (hashes []Hash, root Hash, err error) {
 	if position < 1 || position > size {
 		return nil, Hash{}, fmt.Errorf("entry %d of %d: %w", position, size, ErrRange)
@@ -301,32 +231,30 @@ func (t *Tree) Inclusion(ctx context.Context, position, size calendar.Position) 
 	if err != nil {
 		return nil, Hash{}, err
 	}
-	if hashes, err = tlog.ProveRecord(int64(size), int64(position)-1, r.with(ctx)); err != nil {
+	if hashes, err = tlog.ProveRecord(int64(size), int64(position)-1, r); err != nil {
 		return nil, Hash{}, err
 	}
-	root, err = tlog.TreeHash(int64(size), r.with(ctx))
+	root, err = tlog.TreeHash(int64(size), r)
 	return hashes, root, err
 }
 
 // Consistency proves that the tree of one size is the beginning of that of another,
 // by the hashes in the order of RFC 6962 2.1.2: none from 0 and between equal sizes. It
-// gives both roots.
+// returns both roots.
 func (t *Tree) Consistency(ctx context.Context, from, to calendar.Position) (hashes []Hash, fromRoot, toRoot Hash, err error) {
 	if from > to {
 		return nil, Hash{}, Hash{}, fmt.Errorf("size %d of %d: %w", from, to, ErrRange)
 	}
 	r, err := t.reader(ctx, to)
-	if err != nil {
-		return nil, Hash{}, Hash{}, err
+	hashes = []Hash{} // JSON: [], not null
+	if err == nil && from > 0 && from < to {
+		hashes, err = tlog.ProveTree(int64(to), int64(from), r)
 	}
-	if from > 0 && from < to {
-		if hashes, err = tlog.ProveTree(int64(to), int64(from), r.with(ctx)); err != nil {
-			return nil, Hash{}, Hash{}, err
-		}
+	if err == nil {
+		fromRoot, err = tlog.TreeHash(int64(from), r)
 	}
-	if fromRoot, err = tlog.TreeHash(int64(from), r.with(ctx)); err != nil {
-		return nil, Hash{}, Hash{}, err
+	if err == nil {
+		toRoot, err = tlog.TreeHash(int64(to), r)
 	}
-	toRoot, err = tlog.TreeHash(int64(to), r.with(ctx))
 	return hashes, fromRoot, toRoot, err
 }

@@ -149,7 +149,7 @@ func TestTreeIsReadOnce(t *testing.T) {
 	t.Parallel()
 	l := newLog(100_000)
 	tree := proof.NewTree(l)
-	if err := tree.Grow(t.Context(), 99_000); err != nil {
+	if _, err := tree.Root(t.Context(), 99_000); err != nil {
 		t.Fatal(err)
 	}
 	if n := l.read.Load(); n > 99_000 {
@@ -220,12 +220,12 @@ func TestTreeGoesOn(t *testing.T) {
 			cancel()
 		}
 	}
-	if err := tree.Grow(ctx, 100_000); !errors.Is(err, context.Canceled) {
+	if _, err := tree.Root(ctx, 100_000); !errors.Is(err, context.Canceled) {
 		t.Fatalf("%v, want the end of the context", err)
 	}
 	l.met = nil
 	l.read.Store(0)
-	if err := tree.Grow(t.Context(), 100_000); err != nil {
+	if _, err := tree.Root(t.Context(), 100_000); err != nil {
 		t.Fatal(err)
 	}
 	if n := l.read.Load(); n == 0 || n > 60_000 {
@@ -245,7 +245,7 @@ func (tiles) Height() int { return 8 }
 func (r tiles) ReadTiles(wanted []tlog.Tile) ([][]byte, error) {
 	var out [][]byte
 	for _, w := range wanted {
-		b, err := r.tree.Tile(r.t.Context(), proof.Tile{Level: w.L, N: w.N, Width: w.W}, r.size)
+		b, err := r.tree.Tile(r.t.Context(), w, r.size)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", w.Path(), err)
 		}
@@ -301,7 +301,7 @@ func TestTiles(t *testing.T) {
 		{proof.Entries, 274, 0},
 	} {
 		for width := 1; width <= 256; width++ {
-			b, err := tree.Tile(t.Context(), proof.Tile{Level: c.level, N: c.n, Width: width}, size)
+			b, err := tree.Tile(t.Context(), proof.Tile{H: 8, L: c.level, N: c.n, W: width}, size)
 			if width > c.most {
 				if !errors.Is(err, proof.ErrNoTile) {
 					t.Fatalf("level %d, tile %d, width %d: %v, want ErrNoTile", c.level, c.n, width, err)
@@ -337,19 +337,16 @@ func TestParseTile(t *testing.T) {
 		level, path string
 		want        proof.Tile
 	}{
-		{"0", "000", proof.Tile{Level: 0, N: 0, Width: 256}},
-		{"63", "067", proof.Tile{Level: 63, N: 67, Width: 256}},
-		{"1", "x001/x234/067", proof.Tile{Level: 1, N: 1234067, Width: 256}},
-		{"0", "x001/000.p/1", proof.Tile{Level: 0, N: 1000, Width: 1}},
-		{"entries", "273.p/255", proof.Tile{Level: proof.Entries, N: 273, Width: 255}},
-		{"0", "x009/x223/x372/x036/x854/x775/807", proof.Tile{Level: 0, N: 1<<63 - 1, Width: 256}},
+		{"0", "000", proof.Tile{H: 8, L: 0, N: 0, W: 256}},
+		{"63", "067", proof.Tile{H: 8, L: 63, N: 67, W: 256}},
+		{"1", "x001/x234/067", proof.Tile{H: 8, L: 1, N: 1234067, W: 256}},
+		{"0", "x001/000.p/1", proof.Tile{H: 8, L: 0, N: 1000, W: 1}},
+		{"entries", "273.p/255", proof.Tile{H: 8, L: proof.Entries, N: 273, W: 255}},
+		{"0", "x009/x223/x372/x036/x854/x775/807", proof.Tile{H: 8, L: 0, N: 1<<63 - 1, W: 256}},
 	} {
 		got, err := proof.ParseTile(c.level, c.path)
 		if err != nil || got != c.want {
 			t.Errorf("%s/%s: %v, %v; want %v", c.level, c.path, got, err, c.want)
-		}
-		if level, path := c.want.Path(); level != c.level || path != c.path {
-			t.Errorf("path of %v: %s/%s, want %s/%s", c.want, level, path, c.level, c.path)
 		}
 	}
 	for bad := range strings.FieldsSeq(`

@@ -3,7 +3,6 @@ package proof
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -25,7 +24,7 @@ const (
 	MaxWitnesses = 16
 
 	witnessWait    = 10 * time.Second // for all that one is asked about a checkpoint
-	witnessTries   = 3                // after 409, which tells the size that it has
+	witnessTries   = 3                // after 409, which names the size that it has
 	witnessMaxBody = 64 << 10
 )
 
@@ -59,12 +58,12 @@ func ParseWitness(s string) (*Witness, error) {
 	return &Witness{Key: k, URL: strings.TrimRight(u.String(), "/")}, nil
 }
 
-// cosign asks the witness for its signatures of a checkpoint and gives those that
-// verify.
-func (w *Witness) cosign(ctx context.Context, client *http.Client, tree *Tree, c *eventstore.Checkpoint) ([]note.Signature, error) {
+// cosign asks the witness for its signature of a checkpoint, and returns the line of it,
+// verified.
+func (w *Witness) cosign(ctx context.Context, client *http.Client, tree *Tree, c *eventstore.Checkpoint) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, witnessWait)
 	defer cancel()
-	n, err := opened(c.Note)
+	head, err := ReadHead(c.Note)
 	if err != nil {
 		return nil, err
 	}
@@ -76,34 +75,28 @@ func (w *Witness) cosign(ctx context.Context, client *http.Client, tree *Tree, c
 		if err != nil {
 			return nil, err
 		}
-		body := fmt.Appendf(nil, "old %d\n", w.size)
-		for _, h := range hashes {
-			body = append(base64.StdEncoding.AppendEncode(body, h[:]), '\n')
-		}
-		body = append(append(body, '\n'), c.Note...)
-		status, answer, err := post(ctx, client, w.URL+"/add-checkpoint", body)
-		if err != nil {
+		body := appendHashes(fmt.Appendf(nil, "old %d\n", w.size), hashes)
+		status, answer, err := post(ctx, client, w.URL+"/add-checkpoint", append(append(body, '\n'), c.Note...))
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		switch status {
-		case http.StatusOK:
-			signed, err := note.Open([]byte(n.Text+"\n"+answer), verifiers([]*Key{w.Key}))
+		case status == http.StatusOK:
+			signed, err := note.Open([]byte(head.Text()+"\n"+answer), verifiers{w.Key})
 			if err != nil {
 				return nil, err
 			}
 			w.size = c.Size
-			return signed.Sigs, nil
-		case http.StatusConflict:
-			size, err := strconv.ParseInt(strings.TrimSuffix(answer, "\n"), 10, 64)
-			if err != nil || size < 0 {
-				return nil, errors.New("it tells no size with 409")
-			}
-			w.size = calendar.Position(size)
-		default:
+			return fmt.Appendf(nil, "\u2014 %s %s\n", signed.Sigs[0].Name, signed.Sigs[0].Base64), nil
+		case status != http.StatusConflict:
 			return nil, fmt.Errorf("it answers %d", status)
 		}
+		size, err := strconv.ParseInt(strings.TrimSuffix(answer, "\n"), 10, 64)
+		if err != nil || size < 0 {
+			return nil, errors.New("it names no size with 409")
+		}
+		w.size = calendar.Position(size)
 	}
-	return nil, errors.New("it tells another size each time")
+	return nil, errors.New("it names another size each time")
 }
 
 func post(ctx context.Context, client *http.Client, address string, body []byte) (status int, answer string, err error) {
@@ -119,30 +112,4 @@ func post(ctx context.Context, client *http.Client, address string, body []byte)
 	defer func() { _ = a.Body.Close() }()
 	b, err := io.ReadAll(io.LimitReader(a.Body, witnessMaxBody))
 	return a.StatusCode, string(b), err
-}
-
-// withLines gives a note with further signatures behind its own; the same one when
-// it has them.
-func withLines(signed []byte, more []note.Signature) []byte {
-	out := bytes.Clone(signed)
-	for _, s := range more {
-		if line := fmt.Appendf(nil, "\u2014 %s %s\n", s.Name, s.Base64); !bytes.Contains(out, line) {
-			out = append(out, line...)
-		}
-	}
-	return out
-}
-
-// has tells whether a note has a line by a key.
-func has(signed []byte, k *Key) bool {
-	n, err := opened(signed)
-	if err != nil {
-		return false
-	}
-	for _, s := range n.UnverifiedSigs {
-		if s.Name == k.name && s.Hash == k.hash {
-			return true
-		}
-	}
-	return false
 }

@@ -1,0 +1,177 @@
+package proof
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"daybook/eventstore"
+)
+
+// Keyring is where the keys of a log come from.
+type Keyring struct {
+	// Keys sign, each of them.
+	Keys []*PrivateKey
+	// File holds the keys where there are no Keys; it is made with the first
+	// checkpoint. "": none.
+	File string
+	// Notes are files, one next to each file of keys, that hold the newest checkpoint
+	// that the log had as far as this process knows. Without one of them that the keys
+	// signed nothing is signed, but for a log that has no checkpoint yet.
+	Notes []string
+	// Shared says that other processes may sign the log with the same Keys.
+	Shared bool
+	// Origin is that of the setting; "": none.
+	Origin string
+	// Address names a log without Origin: host and path that it is served at. "": it
+	// is named by its first entry.
+	Address string
+}
+
+// own reports whether the keys are those of File.
+func (r *Keyring) own() bool { return len(r.Keys) == 0 && r.File != "" }
+
+// readFile reads File; no keys: it is not there yet. Errors: ErrKeyMissing.
+func (r *Keyring) readFile(newest *eventstore.Checkpoint) ([]*PrivateKey, error) {
+	b, err := os.ReadFile(r.File)
+	switch {
+	case errors.Is(err, os.ErrNotExist) && newest.Size == 0 && !r.signedBefore():
+		return nil, nil
+	case errors.Is(err, os.ErrNotExist):
+		return nil, fmt.Errorf("%w: put %s back, or begin a new log: daybook audit key new --origin NAME", ErrKeyMissing, r.File)
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrKeyMissing, err)
+	}
+	keys, err := ParsePrivateKeys(b)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrKeyMissing, r.File, err)
+	}
+	return keys, nil
+}
+
+// newFile makes File with a key. Its note comes first: with that of another key the former
+// one signs nothing more. Errors: ErrNotStored.
+func (r *Keyring) newFile(k *PrivateKey) error {
+	keys := []*PrivateKey{k}
+	if err := storeNotes(r.Notes, emptyHead(k.Name()), keys); err != nil {
+		return err
+	}
+	if err := os.Rename(r.File, r.File+".former"); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%w: %w", ErrNotStored, err)
+	}
+	if err := writeFile(r.File, []byte(k.Text())); err != nil {
+		return fmt.Errorf("%w: %w", ErrNotStored, err)
+	}
+	return nil
+}
+
+// check refuses keys and a setting of another log: ErrOrigin.
+func (r *Keyring) check(origin string, keys []*PrivateKey) error {
+	if r.Origin != "" && r.Origin != origin {
+		return fmt.Errorf("log-origin %q is %w: it is %q", r.Origin, ErrOrigin, origin)
+	}
+	for _, k := range keys {
+		if k.Name() != origin {
+			return fmt.Errorf("the signing key of %q is %w: it is %q", k.Name(), ErrOrigin, origin)
+		}
+	}
+	return nil
+}
+
+// emptyHead is that of the tree without entries, which the note of a key is of that has
+// signed nothing yet.
+func emptyHead(origin string) Head { return Head{Origin: origin, Root: sha256.Sum256(nil)} }
+
+// notes returns the notes that there are.
+func (r *Keyring) notes() (notes [][]byte, err error) {
+	for _, file := range r.Notes {
+		b, err := os.ReadFile(file) //nolint:gosec // the operator names the folder
+		switch {
+		case err == nil:
+			notes = append(notes, b)
+		case !errors.Is(err, os.ErrNotExist):
+			return nil, fmt.Errorf("%w: %w", ErrUnconfirmed, err)
+		}
+	}
+	return notes, nil
+}
+
+// signedBefore reports whether a note says that something was signed, by whatever key.
+func (r *Keyring) signedBefore() bool {
+	notes, err := r.notes()
+	return err != nil || slices.ContainsFunc(notes, func(b []byte) bool {
+		h, err := ReadHead(b)
+		return err != nil || h.Size > 0
+	})
+}
+
+// signed returns what the notes say that the keys signed. A note of former keys, or of a
+// former log, says nothing of these.
+func (r *Keyring) signed(keys []*PrivateKey) (heads []Head, err error) {
+	notes, err := r.notes()
+	for _, b := range notes {
+		if h, err := Open(b, public(keys)...); err == nil {
+			heads = append(heads, h)
+		}
+	}
+	return heads, err
+}
+
+// storeNotes stores a head, signed by the keys, next to each of them, unless a note there
+// is of a larger one. Errors: ErrNotStored.
+func storeNotes(files []string, h Head, keys []*PrivateKey) error {
+	signed, err := signHead(h, keys)
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		b, _ := os.ReadFile(file) //nolint:gosec // the operator names the folder
+		if there, err := Open(b, public(keys)...); err == nil && (there.Size > h.Size || bytes.Equal(b, signed)) {
+			continue
+		}
+		if err := writeFile(file, signed); err != nil {
+			return fmt.Errorf("%w: %w", ErrNotStored, err)
+		}
+	}
+	return nil
+}
+
+func signHead(h Head, keys []*PrivateKey) ([]byte, error) {
+	signers := make([]note.Signer, len(keys))
+	for i, k := range keys {
+		signers[i] = k
+	}
+	return note.Sign(&note.Note{Text: h.Text()}, signers...)
+}
+
+func public(keys []*PrivateKey) []*Key {
+	out := make([]*Key, len(keys))
+	for i, k := range keys {
+		out[i] = k.Public
+	}
+	return out
+}
+
+// writeFile writes a file that only its owner reads, whole or not at all.
+func writeFile(path string, b []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
