@@ -53,10 +53,11 @@ func (s *Store) commit(ctx context.Context, items []*eventstore.Item) error {
 	return s.permitted(ctx)
 }
 
-// learn has readers see what was committed: first the records, then the head.
+// learn has readers see what was committed: first the records, then the head. What was
+// written is seldom read soon, unlike what it links to, which the cache is for.
 func (s *Store) learn(g *eventstore.Group) {
-	for id, h := range g.Records {
-		s.cache.Set(id, h)
+	for id := range g.Records {
+		s.cache.Invalidate(id)
 	}
 	s.usedID(g.GreatestID())
 	h := eventstore.Head{Mark: g.Chain()}

@@ -36,7 +36,7 @@ func (s *Store) purge(ctx context.Context) (more bool, err error) {
 		if err := s.writer.exec(ctx, "UPDATE receipts SET kept = ?1 WHERE kept > ?1", now.UnixMilli()); err != nil {
 			return err
 		}
-		gone, err := all(ctx, s.writer, "DELETE FROM receipts WHERE rowid IN (SELECT rowid FROM receipts WHERE kept < ? LIMIT ?) RETURNING user",
+		gone, err := all(ctx, s.writer, "DELETE FROM receipts WHERE rowid IN (SELECT rowid FROM receipts WHERE kept < ? LIMIT +?) RETURNING user",
 			value[int64], now.Add(-keepReceipts).UnixMilli(), purgeBatch)
 		more = len(gone) == purgeBatch
 		return err

@@ -17,7 +17,8 @@ import (
 	"daybook/eventstore"
 )
 
-// The queries that several methods use; what follows them selects and orders.
+// The queries that several methods use; what follows them selects and orders. A limit is
+// "+?": each value for a plain "?" there makes the engine prepare the statement again.
 const (
 	entryQuery = `SELECT e.position, e.kind, e.record, e.version, e.time, e.actor, e.change, e.client, e.request, e.reason,
 		e.body, e.secret IS NOT NULL, e.secret, e.salts, x.by, x.hashes FROM entries e LEFT JOIN redacted x ON x.position = e.position `
@@ -129,16 +130,16 @@ func (s *Store) Find(ctx context.Context, l eventstore.Lookup) (f eventstore.Fou
 		f.Taken, err = append(f.Taken, taken), cmp.Or(err, readErr)
 	}
 	if l.Signed.Limit > 0 && err == nil {
-		f.Signed, err = all(ctx, s.reader, checkpointQuery+"WHERE size > ? ORDER BY size LIMIT ?", scanCheckpoint, number(calendar.Position(l.Signed.After)), l.Signed.Limit)
+		f.Signed, err = all(ctx, s.reader, checkpointQuery+"WHERE size > ? ORDER BY size LIMIT +?", scanCheckpoint, number(calendar.Position(l.Signed.After)), l.Signed.Limit)
 	}
 	return f, cmp.Or(err, s.usable(ctx))
 }
 
 // Records implements eventstore.Store.
 func (s *Store) Records(ctx context.Context, k calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
-	where, args := "WHERE r.id > ? ORDER BY r.id LIMIT ?", []any{int64(after), max(limit, 0)}
+	where, args := "WHERE r.id > ? ORDER BY r.id LIMIT +?", []any{int64(after), max(limit, 0)}
 	if k != 0 {
-		where, args = "WHERE r.kind = ? AND r.id > ? ORDER BY r.id LIMIT ?", append([]any{k.String()}, args...)
+		where, args = "WHERE r.kind = ? AND r.id > ? ORDER BY r.id LIMIT +?", append([]any{k.String()}, args...)
 	}
 	size := func(h *eventstore.Held) int { return h.Size() }
 	found, err := page(ctx, s.reader, heldQuery+where, scanHeld, size, args...)
@@ -163,9 +164,9 @@ func (s *Store) Records(ctx context.Context, k calendar.Kind, after calendar.ID,
 
 // Read implements eventstore.Store.
 func (s *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
-	where, args := "WHERE e.position > ? ORDER BY e.position LIMIT ?", []any{number(calendar.Position(r.After)), max(r.Limit, 0)}
+	where, args := "WHERE e.position > ? ORDER BY e.position LIMIT +?", []any{number(calendar.Position(r.After)), max(r.Limit, 0)}
 	if r.Record != 0 {
-		where, args = "WHERE e.record = ? AND e.version > ? ORDER BY e.version LIMIT ?", append([]any{int64(r.Record)}, args...)
+		where, args = "WHERE e.record = ? AND e.version > ? ORDER BY e.version LIMIT +?", append([]any{int64(r.Record)}, args...)
 	}
 	out, err := page(ctx, s.reader, entryQuery+where, scanEntry, (*eventstore.Entry).Size, args...)
 	if err != nil {
@@ -179,7 +180,7 @@ func (s *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entr
 // Commits implements eventstore.Store.
 func (s *Store) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
 	rows, err := all(ctx, s.reader, `SELECT c.first, c.last, c.hash, e.leaf
-		FROM (SELECT * FROM commits WHERE first >= (SELECT max(first) FROM commits WHERE first <= ?1) AND last >= ?1 ORDER BY first LIMIT ?2) c
+		FROM (SELECT * FROM commits WHERE first >= (SELECT max(first) FROM commits WHERE first <= ?1) AND last >= ?1 ORDER BY first LIMIT +?2) c
 		CROSS JOIN entries e ON e.position BETWEEN c.first AND c.last ORDER BY c.first, e.position`,
 		func(r row) (c eventstore.Commit, err error) {
 			var hash, leaf sql.RawBytes
@@ -270,7 +271,8 @@ func (s *Store) Receipts(ctx context.Context) iter.Seq2[eventstore.Receipt, erro
 
 // Integrity reads every page of the file. ErrDamaged: it is not whole.
 func (s *Store) Integrity(ctx context.Context) error {
-	found, err := one(ctx, s.reader, "PRAGMA integrity_check(1)", value[string])
+	var found string
+	err := translate(s.reader.db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&found))
 	if err == nil && found != "ok" {
 		err = fmt.Errorf("%w: the file: %s", eventstore.ErrDamaged, found)
 	}

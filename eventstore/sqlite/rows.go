@@ -71,7 +71,8 @@ func all[T any](ctx context.Context, s *statements, text string, scan func(row) 
 	return page(ctx, s, text, scan, func(*T) int { return 0 }, args...)
 }
 
-// page runs a query and returns its rows up to the one that passes PageBytes.
+// page runs a query and returns its rows up to the one that passes PageBytes. It is short,
+// and not cut off: to watch the context costs the driver a good part of a look-up.
 func page[T any](ctx context.Context, s *statements, text string, scan func(row) (T, error), size func(*T) int, args ...any) (out []T, err error) {
 	if err := s.usable(ctx); err != nil {
 		return nil, err
@@ -85,7 +86,7 @@ func page[T any](ctx context.Context, s *statements, text string, scan func(row)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := stmt.QueryContext(ctx, args...)
+	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), args...)
 	if err != nil {
 		return nil, err
 	}
