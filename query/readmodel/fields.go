@@ -100,3 +100,7 @@ func FieldNameKey(l calendar.Lang) string { return "name_key." + l.String() }
 // FieldDescriptionKey is the sortable keyword of the shown description of a term,
 // its text without case, accents and tags; every term has one.
 func FieldDescriptionKey(l calendar.Lang) string { return "description_key." + l.String() }
+
+// FieldTitleKey is a number that events with the same shown name in a language share, see
+// Collapse. It is not sortable.
+func FieldTitleKey(l calendar.Lang) string { return "title_key." + l.String() }

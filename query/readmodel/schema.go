@@ -146,6 +146,7 @@ func eventSchema() *Schema {
 		wallField(FieldStart), wallField(FieldEnd), wallField(FieldUTCStart), wallField(FieldUTCEnd), wallField(FieldModified),
 		Field{Name: FieldEventStatus, Type: TypeKeyword, From: []string{FieldEventStatus}, keyword: func(r *calendar.Record) string { return string(r.Fields.EventStatus()) }},
 		costField(), languagesField(), zoneField(), repeatsField(),
+		titleKey(calendar.LangEN), titleKey(calendar.LangFR), titleKey(calendar.LangES), titleKey(calendar.LangCN),
 		computedField(FieldMonth, month, "start_date"), computedField(FieldWeekday, weekday, "start_date"),
 		computedField(FieldMinute, minute, "start_date", "all_day"),
 		computedField(FieldDuration, duration, "start_date", "end_date", "utc_start_date", "utc_end_date", "all_day"),

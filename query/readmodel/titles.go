@@ -1,7 +1,10 @@
 package readmodel
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -64,4 +67,14 @@ func TitlesOf(q Titles, docs []Document) []Title {
 		out[at[key]].Count++
 	}
 	return out[:min(len(out), q.Limit)]
+}
+
+// titleKey is a number of 63 bits that events share whose names in a language are equal:
+// folded, with runs of white space as one blank.
+func titleKey(l calendar.Lang) Field {
+	return Field{Name: FieldTitleKey(l), Type: TypeNumber, From: []string{"title"}, number: func(r *calendar.Record) (int64, bool) {
+		name, _ := r.Name(l)
+		sum := sha256.Sum256([]byte(strings.Join(strings.Fields(Fold(name)), " ")))
+		return int64(binary.BigEndian.Uint64(sum[:]) & math.MaxInt64), true
+	}}
 }

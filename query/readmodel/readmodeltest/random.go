@@ -372,6 +372,9 @@ func (g generator) withoutSearch() readmodel.Filter {
 
 func (g generator) collapse() *readmodel.Collapse {
 	c := &readmodel.Collapse{Field: readmodel.FieldRepeats}
+	if g.chance(40) {
+		c.Field = readmodel.FieldTitleKey(g.lang())
+	}
 	if g.chance(60) {
 		c.Alone = g.withoutSearch()
 	}
