@@ -364,11 +364,10 @@ func (r *roles) api(add func(string, func(context.Context) error)) (http.Handler
 	if err != nil {
 		return nil, err
 	}
-	then, err := past.New(r.b.events, q, past.Options{Query: lists, Records: r.s.historyRecords, Images: r.s.historyImages, Log: r.log})
+	then, err := past.New(r.b.events, q, past.Options{Query: lists, Memory: r.s.historyMemory << 20, Points: r.s.historyImages, Log: r.log})
 	if err != nil {
 		return nil, err
 	}
-	add("past", then.Run)
 	r.l.past.Store(then)
 	o := r.s.api(r.log)
 	if r.s.engine().local {
@@ -391,7 +390,7 @@ func (r *roles) api(add func(string, func(context.Context) error)) (http.Handler
 		return nil, err
 	}
 	add("erasures", func(ctx context.Context) error {
-		return whenErased(ctx, r.b.events.Epoch, h.Forget, q.Forget, r.b.records.Forget, r.b.users.Forget)
+		return whenErased(ctx, r.b.events.Epoch, h.Forget, q.Forget, then.Forget, r.b.records.Forget, r.b.users.Forget)
 	})
 	return h, nil
 }

@@ -65,7 +65,7 @@ type settings struct {
 	streams          int
 	streamsPerClient int
 	historyMaxAge    int // seconds
-	historyRecords   int
+	historyMemory    int // MiB
 	historyImages    int
 	calendarName     string
 	feedRefresh      time.Duration
@@ -274,7 +274,7 @@ func (s *settings) table() []setting {
 			{name: "public-history", value: "WHO", def: string(httpapi.PublicHistoryAll), brief: "all, proofs or none: what everybody reads of the past; editors, administrators and auditors read it all", set: oneOf(&s.publicHistory, httpapi.PublicHistoryAll, httpapi.PublicHistoryProofs, httpapi.PublicHistoryNone)},
 			{name: "streams", value: "N", def: "100", brief: "streams of changes that may be open, up to 10000", set: number(&s.streams, 0, 10_000)},
 			{name: "streams-per-client", value: "N", def: "10", brief: "how many of these one address without credentials may have, 1 to 10000", set: number(&s.streamsPerClient, 1, 10_000)},
-			{name: "history-records", value: "N", def: "100000", brief: "records in all images that lists of the past are made from, 1000 to 10000000; one takes some 4 KB", set: number(&s.historyRecords, 1000, 10_000_000)},
+			{name: "history-memory", value: "N", def: "64", brief: "MiB of all images that lists of the past are made from, 8 to 16384; what would need more is refused", set: number(&s.historyMemory, 8, 16384)},
 			{name: "history-images", value: "N", def: "4", brief: "images of the past that are kept, 1 to 64", set: number(&s.historyImages, 1, 64)},
 			{name: "calendar-name", value: "TEXT", brief: "name of the calendar in feeds; empty: Events, in the language of the request", set: text(&s.calendarName)},
 			{name: "feed-refresh", value: "DURATION", def: "1h", brief: "how often readers of feeds are asked to come again, 5m to 168h", set: func(v string) error {

@@ -112,12 +112,12 @@ func (w *watching) follow(b *backend, l *live) {
 		state.Signer = b.signer.Stats
 	}
 	if b.s.serves != servesRelay && b.s.serves != servesProjector {
-		state.Past = func() (images int, records int64, filled, advanced uint64) {
+		state.Past = func() (images, bytes int, filled uint64) {
 			if then := l.past.Load(); then != nil { // else it is being made
 				s := then.Stats()
-				images, records, filled, advanced = s.Images, s.Records, s.Filled, s.Advanced
+				images, bytes, filled = s.Points, s.Bytes, s.Built
 			}
-			return images, records, filled, advanced
+			return images, bytes, filled
 		}
 	}
 	w.metrics.Watch(state)

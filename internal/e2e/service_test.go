@@ -164,7 +164,6 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *world.Clock) pa
 	must(t, err)
 	then, err := past.New(events, queries, past.Options{Query: lists, Log: log})
 	must(t, err)
-	world.Run(t, then.Run)
 	users := access.New(events)
 	users.Now = clock.Now
 	s.http.Site, s.http.Now, s.http.Log, s.http.PerPageMax = s.site, clock.Now, log, s.perPageMax

@@ -151,8 +151,8 @@ type pastList struct {
 	refused  error // by the form of a parameter
 }
 
-// findListThen gives the answer to a list of the past: one that is kept, else the
-// parameters are read and the image of the point is asked.
+// findListThen returns the answer to a list of the past: a cached one, else the parameters
+// are read and the lists of the point are asked.
 func (a *api) findListThen(r *http.Request, c *call) (*answer, error) {
 	ctx := r.Context()
 	alias, err := a.pastAlias(r, c)
@@ -167,20 +167,12 @@ func (a *api) findListThen(r *http.Request, c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	for range mostMoves {
-		var ans *answer
-		if ans, err = a.listThen(ctx, r, l); err == nil && alias != "" && ans.key != "" {
-			a.keepAlias(alias, ans)
-		}
-		if !errors.Is(err, past.ErrMoved) {
-			return ans, err
-		}
+	ans, err := a.listThen(ctx, r, l)
+	if err == nil && alias != "" && ans.key != "" {
+		a.keepAlias(alias, ans)
 	}
-	return nil, calendar.Fail(calendar.CodeUnavailable, 0)
+	return ans, err
 }
-
-// mostMoves is how often a list is begun while entries come that count too.
-const mostMoves = 10
 
 // pastAlias names the answer to the query string of an anonymous list in this second and
 // state; "" for others.
@@ -229,10 +221,10 @@ func (a *api) readListThen(r *http.Request, c *call) (l *pastList, err error) {
 	return l, nil
 }
 
-// listThen answers a list from the image of its point.
+// listThen answers a list of the past.
 func (a *api) listThen(ctx context.Context, r *http.Request, l *pastList) (*answer, error) {
 	c := l.c
-	of, err := a.imageOf(ctx, r, l)
+	of, err := a.listsThen(ctx, r, l)
 	if err != nil {
 		if l.refused != nil {
 			return nil, l.refused
@@ -279,20 +271,20 @@ func (a *api) listThen(ctx context.Context, r *http.Request, l *pastList) (*answ
 	return ans, err
 }
 
-// imageOf waits for the image of a point, without a slot.
-func (a *api) imageOf(ctx context.Context, r *http.Request, l *pastList) (*past.List, error) {
+// listsThen waits for the lists of a point, without a slot.
+func (a *api) listsThen(ctx context.Context, r *http.Request, l *pastList) (*past.List, error) {
 	c := l.c
 	if !c.pass.enter(stageWait, 1) {
 		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	defer c.pass.resume()
-	wait := a.workContext(ctx, c, imageWait)
+	wait := a.workContext(ctx, c, pointWait)
 	defer wait.end()
 	return a.Past.List(wait, c.caller, a.rooms.address(r), l.then, l.asOf) //nolint:contextcheck // a workContext stands on the context of the request
 }
 
-// imageWait is longer than Past waits.
-const imageWait = time.Minute
+// pointWait is longer than Past waits.
+const pointWait = time.Minute
 
 // urls gives the URL of the list as it was sent, without the point, and the one that it
 // has with the point where the header named that.

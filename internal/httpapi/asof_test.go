@@ -87,8 +87,8 @@ func TestPastOfRandomTimes(t *testing.T) {
 	}
 }
 
-// TestPastImports: an import with old times is visible at those times, in an image that is
-// kept (HISTORY 20.17); one of a position never changes.
+// TestPastImports: an import with old times is visible at those times, also when they
+// were asked for before (HISTORY 20.17); a list of a position never changes.
 func TestPastImports(t *testing.T) {
 	t.Parallel()
 	w := world.New(t, world.Options{})
@@ -113,16 +113,17 @@ func TestPastImports(t *testing.T) {
 	}
 }
 
-// TestPastTooLarge: more records than an image may have are 422 with the limit, in the
-// order of HISTORY 17.
+// TestPastTooLarge: a point that needs more memory than there is for the past is 422 with
+// the limit, in the order of HISTORY 17.
 func TestPastTooLarge(t *testing.T) {
 	t.Parallel()
-	w := world.New(t, world.Options{Past: past.Options{Records: 2}})
+	const memory = 2500 // for two events
+	w := world.New(t, world.Options{Past: past.Options{Memory: memory}})
 	admin, nobody := w.As(calendar.Administrator), w.As(calendar.Anonymous)
 	for i := range 3 {
 		admin.Event(fmt.Sprintf("Event %d", i), nil)
 	}
-	nobody.Get("/events?as_of=now").WantCode(http.StatusUnprocessableEntity, "rest_as_of_too_large").WantField("data.limit", 2)
+	nobody.Get("/events?as_of=now").WantCode(http.StatusUnprocessableEntity, "rest_as_of_too_large").WantField("data.limit", memory)
 	nobody.Get("/events?as_of=now&page=0").WantBad("page")
 	nobody.Get("/events?as_of=position:99").WantBad("as_of")
 	nobody.Read("/events?as_of=position:3").WantField("total", 2)
@@ -143,7 +144,7 @@ func (s *slowStore) Read(ctx context.Context, r eventstore.Range) ([]eventstore.
 	return s.Store.Read(ctx, r)
 }
 
-// TestPastNotReady: a list whose image takes too long is 503 with Retry-After, and is there
+// TestPastNotReady: a list that takes too long is 503 with Retry-After, and is there
 // later (HISTORY 7.2).
 func TestPastNotReady(t *testing.T) {
 	t.Parallel()
@@ -167,13 +168,13 @@ func TestPastNotReady(t *testing.T) {
 			t.Fatalf("still %d %s", got.Status, got.Body)
 		}
 	}
-	if filled := w.Past.Stats().Filled; filled != 1 {
-		t.Errorf("%d images filled, want the one that was begun", filled)
+	if built := w.Past.Stats().Built; built != 1 {
+		t.Errorf("%d points built, want the one that was begun", built)
 	}
 }
 
-// TestPastOfAnErasedRecord: what is erased is in no answer of the past, though images,
-// answers and records were kept (HISTORY 20.35), and what linked it answers without it
+// TestPastOfAnErasedRecord: what is erased is in no answer of the past, though points,
+// answers and records were cached (HISTORY 20.35), and what linked it answers without it
 // and is written as before (HISTORY 20.36).
 func TestPastOfAnErasedRecord(t *testing.T) {
 	t.Parallel()
@@ -332,8 +333,8 @@ func until(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// TestPastAbandoned: what nobody waits for any more is dropped, what is filled and what
-// would be filled next: of 40 lists of other points, each aborted after 10 ms, nothing is
+// TestPastAbandoned: what nobody waits for any more is dropped, what is built and what
+// would be built next: of 40 lists of other points, each aborted after 10 ms, nothing is
 // left for the next client to wait for.
 func TestPastAbandoned(t *testing.T) {
 	t.Parallel()
@@ -361,12 +362,12 @@ func TestPastAbandoned(t *testing.T) {
 	if got := asOf(t.Context(), w, 5, "198.51.100.1", ""); got != http.StatusOK {
 		t.Errorf("the next client got %d", got)
 	}
-	if is := w.Past.Stats(); is.Filled+is.Advanced != 1 {
-		t.Errorf("%d images were made, want the one that somebody waited for", is.Filled+is.Advanced)
+	if built := w.Past.Stats().Built; built != 1 {
+		t.Errorf("%d points were built, want the one that somebody waited for", built)
 	}
 }
 
-// TestPastTurns: of one client two requests wait for images to be filled, the others for
+// TestPastTurns: of one client two requests wait for points to be built, the others for
 // their turn behind those of other clients; callers with credentials have a place of their
 // own, and what is there needs none.
 func TestPastTurns(t *testing.T) {
@@ -392,7 +393,7 @@ func TestPastTurns(t *testing.T) {
 		})
 		until(t, "a request that waits", func() bool { return s.resolved.Load() > resolved })
 	}
-	points := []int{10, 15, 14, 13, 12, 11} // backwards: an image goes on from another one
+	points := []int{10, 15, 14, 13, 12, 11}
 	for _, p := range points {
 		s.hold(p)
 	}

@@ -108,7 +108,7 @@ func everything(t *testing.T) *telemetry.Metrics {
 		Relay:     func() (feed.RelayStats, bool) { return feed.RelayStats{}, true },
 		Projector: func() (projector.Stats, bool) { return projector.Stats{}, true },
 		Signer:    func() proof.Stats { return proof.Stats{Size: 1, Time: time.Unix(1, 0)} },
-		Past:      func() (int, int64, uint64, uint64) { return 0, 0, 0, 0 },
+		Past:      func() (int, int, uint64) { return 0, 0, 0 },
 	})
 	return m
 }

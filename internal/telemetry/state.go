@@ -41,8 +41,8 @@ type State struct {
 	Projector func() (s projector.Stats, active bool)
 	// Signer gives the counts of what signs checkpoints.
 	Signer func() proof.Stats
-	// Past gives the counts of the images that lists of the past are made from.
-	Past func() (images int, records int64, filled, advanced uint64)
+	// Past returns the counts of the images that lists of the past are made from.
+	Past func() (images, bytes int, filled uint64)
 	Now  func() time.Time // nil: time.Now
 }
 
@@ -210,9 +210,8 @@ func (c *collector) past(o sink) {
 	if c.Past == nil {
 		return
 	}
-	images, records, filled, advanced := c.Past()
+	images, bytes, filled := c.Past()
 	o.gauge("past_images", "Images that lists of the past are answered from.", float64(images))
-	o.gauge("past_image_records", "Records in all images of the past.", float64(records))
+	o.gauge("past_image_bytes", "Memory that all images of the past need.", float64(bytes))
 	o.counter("past_images_filled_total", "Images of the past that were filled from the log.", filled)
-	o.counter("past_images_advanced_total", "Images of the past that were made of another one and the entries behind it.", advanced)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/netip"
 	"slices"
-	"sync"
 	"time"
 
 	"daybook/calendar"
@@ -13,21 +12,46 @@ import (
 	"daybook/query"
 )
 
-// errTooLarge says that an image would have more records than Options.Records.
-var errTooLarge = errors.New("too many records for an image")
+// errTooLarge says that a point would need more than Options.Memory.
+var errTooLarge = errors.New("too much memory for a point of the past")
 
 // List answers lists as of one point for one caller.
 type List struct {
-	image   *image
-	point   eventstore.Point
-	key     imageKey // what counted at the point
-	queries *query.Service
-	past    query.Past
+	*query.Service
+
+	past query.Past
 }
 
-// List returns the lists of a point, once there is an image of it: *calendar.Error with
+// Parse is query.Service.Parse as of the point.
+func (l *List) Parse(ctx context.Context, r query.Request) (*query.Criteria, error) {
+	r.Past = l.past
+	return l.Service.Parse(ctx, r)
+}
+
+// client is who waits for points: a user, or an address without credentials.
+type client struct {
+	user    calendar.ID // 0: none
+	address netip.Addr
+}
+
+// maxWaits is how many requests of one client may wait for points.
+const maxWaits = 2
+
+// building is a point that is built while somebody waits for it.
+type building struct {
+	key     pointKey
+	done    chan struct{} // closed when point or err is there
+	point   *point
+	err     error
+	cancel  context.CancelFunc
+	waiting int           // under mu of the Service
+	user    chan struct{} // closed when somebody with credentials waits
+	asked   bool          // it is closed; under mu of the Service
+}
+
+// List returns the lists of a point, once it is built: *calendar.Error with
 // CodeAsOfTooLarge, or with CodeAsOfNotReady after the longest wait, while it goes on being
-// filled. from is the address of a caller without credentials.
+// built. from is the address of a caller without credentials.
 func (s *Service) List(ctx context.Context, c calendar.Caller, from netip.Addr, then Then, asOf string) (*List, error) {
 	wait, cancel := context.WithTimeout(ctx, s.o.Wait)
 	defer cancel()
@@ -35,498 +59,210 @@ func (s *Service) List(ctx context.Context, c calendar.Caller, from netip.Addr, 
 	if c.Role == calendar.Anonymous {
 		of = client{address: from}
 	}
+	l, err := s.list(wait, of, c, then, asOf)
+	switch {
+	case errors.Is(err, errTooLarge):
+		err = &calendar.Error{Code: calendar.CodeAsOfTooLarge, Limit: s.o.Memory}
+	case err != nil && ctx.Err() == nil && wait.Err() != nil:
+		err = calendar.Fail(calendar.CodeAsOfNotReady, 0)
+	}
+	return l, err
+}
+
+func (s *Service) list(ctx context.Context, of client, c calendar.Caller, then Then, asOf string) (*List, error) {
 	for {
-		m, key, err := s.imageAt(wait, of, then.Point)
-		switch {
-		case errors.Is(err, ErrMoved):
-			continue
-		case errors.Is(err, errTooLarge):
-			return nil, &calendar.Error{Code: calendar.CodeAsOfTooLarge, Limit: s.o.Records}
-		case err != nil && ctx.Err() == nil && errors.Is(wait.Err(), context.DeadlineExceeded):
-			return nil, calendar.Fail(calendar.CodeAsOfNotReady, 0)
-		case err != nil:
-			return nil, err
-		}
-		m.mu.RLock()
-		defer m.mu.RUnlock()
-		q, err := m.queries(then.Moment)
+		head, err := s.store.Head(ctx, eventstore.Point{})
 		if err != nil {
 			return nil, err
 		}
-		return &List{
-			image: m, point: then.Point, key: key, queries: q,
-			past: query.Past{AsOf: asOf, Now: then.Moment, Withdrawn: m.withdrawnFrom(c)},
-		}, nil
+		at := asked{eventstore.Point{Position: then.Position, Time: then.Time.UTC()}, head.Position, head.Epoch}
+		key, known := s.keys.GetIfPresent(at)
+		p := s.find(key)
+		if !known || p == nil {
+			if p, err = s.await(ctx, of, at); err != nil {
+				return nil, err
+			}
+		}
+		l, err := s.listOf(ctx, p, head.Position, c, then.Moment, asOf)
+		if err != nil || s.store.Epoch() == head.Epoch {
+			return l, err
+		}
 	}
 }
 
-// held holds the image while what it answers is of its entries, or gives ErrMoved.
-func (l *List) held() (release func(), err error) {
-	l.image.mu.RLock()
-	if !l.image.reach.Load().answers(l.point, l.key) || l.image.gone.Load() {
-		l.image.mu.RUnlock()
-		return nil, ErrMoved
-	}
-	return l.image.mu.RUnlock, nil
-}
-
-// Parse is query.Service.Parse as of the point; ErrMoved says that List is asked anew.
-func (l *List) Parse(ctx context.Context, r query.Request) (*query.Criteria, error) {
-	release, err := l.held()
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	r.Past = l.past
-	return l.queries.Parse(ctx, r)
-}
-
-// Generation names the entries that lists are made from.
-func (l *List) Generation(ctx context.Context) (query.Generation, error) {
-	release, err := l.held()
-	if err != nil {
-		return query.Generation{}, err
-	}
-	defer release()
-	return l.queries.Generation(ctx)
-}
-
-// Run is query.Service.Run as of the point; ErrMoved as in Parse.
-func (l *List) Run(ctx context.Context, c *query.Criteria) (*query.List, error) {
-	release, err := l.held()
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	return l.queries.Run(ctx, c)
-}
-
-// refusedKey names what would be too large an image, in an epoch of the store.
-type refusedKey struct {
-	imageKey
+// asked is a point while the log ends at head.
+type asked struct {
+	point eventstore.Point
+	head  calendar.Position
 	epoch eventstore.Epoch
 }
 
-// client is who waits for images: a user, or an address without credentials.
-type client struct {
-	user    calendar.ID // 0: none
-	address netip.Addr
+// keyOf returns the key of a point.
+func (s *Service) keyOf(ctx context.Context, a asked) (pointKey, error) {
+	if k, known := s.keys.GetIfPresent(a); known {
+		return k, nil
+	}
+	last, err := s.store.Head(ctx, a.point)
+	k := pointKey{last.Position, last.Time.UTC(), a.epoch}
+	if err == nil {
+		s.keys.Set(a, k)
+	}
+	return k, err
 }
 
-// maxWaits is how many requests of one client may wait for images that are filled.
-const maxWaits = 2
-
-// filling is an image that is wanted.
-type filling struct {
-	refusedKey
-	seen   calendar.Position
-	byTime bool          // the first that wanted it was a time
-	done   chan struct{} // closed when image or err is there
-	base   *image        // that it goes on from; nil: it is made from the log
-	image  *image
-	err    error
-
-	// Under mu of the Service:
-	timed   bool               // a time wants it
-	live    time.Time          // as that of an image
-	waiting int                // requests
-	known   bool               // one of them came with credentials
-	until   time.Time          // it stays until then without requests: one was asked to come again
-	cancel  context.CancelFunc // ends the filling; nil: it has not begun
+// listOf returns the lists of a built point, when the log ends at head.
+func (s *Service) listOf(ctx context.Context, p *point, head calendar.Position, c calendar.Caller, moment time.Time, asOf string) (*List, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.follow(ctx, s, head); err != nil {
+		return nil, err
+	}
+	q, err := p.queries(s.o.Query, moment)
+	return &List{q, query.Past{AsOf: asOf, Now: moment, Withdrawn: p.withdrawnFrom(c, s.o.Query.Now())}}, err
 }
 
-// imageAt returns the image of a point as far as the log goes now.
-func (s *Service) imageAt(ctx context.Context, of client, p eventstore.Point) (*image, imageKey, error) {
-	epoch := s.store.Epoch()
-	now, err := s.store.Head(ctx, eventstore.Point{})
-	if err != nil {
-		return nil, imageKey{}, err
+// find returns a built point, nil when there is none.
+func (s *Service) find(k pointKey) *point {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := slices.IndexFunc(s.points, func(p *point) bool { return p.key == k })
+	if at < 0 {
+		return nil
 	}
-	var m *image
-	head := now.Position
-	key, known := s.counted.get(p, epoch, head)
-	if known {
-		m, err = s.lookup(p, key, epoch)
-	}
-	if m == nil && err == nil {
-		m, key, head, err = s.await(ctx, of, p, epoch)
-	}
-	if err != nil {
-		return nil, key, err
-	}
-	if err := m.follow(ctx, head); err != nil {
-		return nil, key, err
-	}
-	if !m.reach.Load().answers(p, key) || m.gone.Load() || s.store.Epoch() != epoch {
-		return nil, key, ErrMoved
-	}
-	return m, key, nil
+	p := s.points[at]
+	s.points = append(slices.Delete(s.points, at, at+1), p)
+	p.idle.Reset(s.o.Idle)
+	return p
 }
 
-// fillAfter is how long a request waits before an image is filled for it: one that leaves
-// within that time costs nothing.
-const fillAfter = 25 * time.Millisecond
-
-// await waits for an image that may have to be filled, first for the turn of the client,
-// which also bounds how often it has entries counted.
-func (s *Service) await(ctx context.Context, of client, p eventstore.Point, epoch eventstore.Epoch) (*image, imageKey, calendar.Position, error) {
+// await waits for a point that may have to be built, first for the turn of the client:
+// finding the key may take a look at many entries, too.
+func (s *Service) await(ctx context.Context, of client, a asked) (*point, error) {
 	release, err := s.clients.Acquire(ctx, of)
 	if err != nil {
-		return nil, imageKey{}, 0, err
+		return nil, err
 	}
 	defer release()
-	key, head, err := s.countedAt(ctx, p)
+	k, err := s.keyOf(ctx, a)
 	if err != nil {
-		return nil, key, 0, err
+		return nil, err
 	}
-	if m, err := s.lookup(p, key, epoch); m != nil || err != nil {
-		return m, key, head, err
+	if p := s.find(k); p != nil {
+		return p, nil
 	}
+	b := s.join(ctx, k, of.user != 0)
 	select {
-	case <-time.After(fillAfter):
+	case <-b.done:
 	case <-ctx.Done():
-		return nil, key, 0, ctx.Err()
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) { // it is asked to come again
+			time.AfterFunc(s.o.Wait, func() { s.leave(b) })
+			return nil, ctx.Err()
+		}
 	}
-	s.mu.Lock()
-	if m, err := s.find(p, key, epoch); m != nil || err != nil { // filled meanwhile
-		s.mu.Unlock()
-		return m, key, head, err
-	}
-	f := s.join(of, p, refusedKey{key, epoch}, head)
-	s.mu.Unlock()
-	select {
-	case <-f.done:
-	case <-ctx.Done():
-	}
-	s.leave(f, errors.Is(ctx.Err(), context.DeadlineExceeded))
+	s.leave(b)
 	if err := ctx.Err(); err != nil {
-		return nil, key, 0, err
+		return nil, err
 	}
-	return f.image, key, head, f.err
+	return b.point, b.err
 }
 
-// liveFor is how old a moment may be to be one about the present.
-const liveFor = 2 * time.Second
-
-// liveAt returns the moment of a point about the present, else zero.
-func (s *Service) liveAt(p eventstore.Point) (live time.Time) {
-	if p.Position == 0 && s.o.Query.Now().Sub(p.Time) < liveFor {
-		live = p.Time
-	}
-	return live
-}
-
-// lookup is find for callers that do not hold mu.
-func (s *Service) lookup(p eventstore.Point, key imageKey, epoch eventstore.Epoch) (*image, error) {
+// join adds a request to those that wait for a point, and begins to build it for the first.
+func (s *Service) join(ctx context.Context, k pointKey, user bool) *building {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.find(p, key, epoch)
+	b := s.buildings[k]
+	if b == nil {
+		b = &building{key: k, done: make(chan struct{}), user: make(chan struct{})}
+		s.buildings[k] = b
+		ctx, b.cancel = context.WithCancel(context.WithoutCancel(ctx))
+		go s.make(ctx, b)
+	}
+	b.waiting++
+	if user && !b.asked {
+		b.asked = true
+		close(b.user)
+	}
+	return b
 }
 
-// find returns the image of a point; nil when there is none. It is called under mu.
-func (s *Service) find(p eventstore.Point, key imageKey, epoch eventstore.Epoch) (*image, error) {
-	s.images = slices.DeleteFunc(s.images, func(m *image) bool { return m.dropIf(m.epoch != epoch) })
-	for _, m := range s.images {
-		if m.reach.Load().answers(p, key) {
-			if p.Position == 0 {
-				m.timed.Store(true)
-			}
-			m.live = along(m.live, s.liveAt(p))
-			m.used = s.o.Query.Now()
-			return m, nil
-		}
-	}
-	if s.refused[refusedKey{key, epoch}] {
-		return nil, errTooLarge
-	}
-	return nil, nil //nolint:nilnil // both are looked at
-}
-
-// join adds a request to those that wait for an image. It is called under mu.
-func (s *Service) join(of client, p eventstore.Point, key refusedKey, head calendar.Position) *filling {
-	timed, live := p.Position == 0, s.liveAt(p)
-	at := slices.IndexFunc(s.wanted, func(f *filling) bool { return f.refusedKey == key })
-	if at < 0 {
-		at = len(s.wanted)
-		s.wanted = append(s.wanted, &filling{refusedKey: key, seen: head, byTime: timed, live: live, done: make(chan struct{})})
-	}
-	f := s.wanted[at]
-	f.waiting++
-	f.known = f.known || of.user != 0
-	f.timed = f.timed || timed
-	f.live = along(f.live, live)
-	for _, wake := range s.wake {
-		select {
-		case wake <- struct{}{}:
-		default:
-		}
-	}
-	return f
-}
-
-// leave takes a request away from those that wait. What nobody waits for is dropped, unless
-// the request waited for so long that it is asked to come again: it is to find the image.
-func (s *Service) leave(f *filling, again bool) {
+// leave takes a request away from those that wait. What nobody waits for is dropped.
+func (s *Service) leave(b *building) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f.waiting--
-	switch now := s.o.Query.Now(); {
-	case again:
-		f.until = now.Add(s.o.Wait)
-	case f.waiting == 0 && !now.Before(f.until):
-		s.wanted = slices.DeleteFunc(s.wanted, func(w *filling) bool { return w == f })
-		if f.cancel != nil {
-			f.cancel()
+	if b.waiting--; b.waiting == 0 {
+		b.cancel()
+		if s.buildings[b.key] == b {
+			delete(s.buildings, b.key)
 		}
 	}
 }
 
-// along gives the last one of the moments about the present; zero when one of them is not.
-func along(a, b time.Time) time.Time {
-	if a.IsZero() || b.IsZero() {
-		return time.Time{}
-	}
-	if a.Before(b) {
-		return b
-	}
-	return a
-}
-
-// baseOf gives a kept image that leads to what is wanted, nil without one, and whether it
-// may go there itself: those that go along with the present may. There are two of them
-// where there is room, and the older one goes on to the next moment, so that who asked a
-// moment ago still finds the other one. It is called under mu.
-func (s *Service) baseOf(f *filling) (base *image, itself bool) {
-	lives := 0
-	var nearest, oldest *image
-	for _, m := range s.images {
-		if !m.live.IsZero() {
-			lives++
-		}
-		is := m.reach.Load()
-		if !is.leadsTo(f.imageKey) {
-			continue
-		}
-		if nearest == nil || is.Position > nearest.reach.Load().Position {
-			nearest = m
-		}
-		switch {
-		case f.live.IsZero() || m.live.IsZero():
-		case m.live.Equal(f.live):
-			return m, true
-		case oldest == nil || m.live.Before(oldest.live):
-			oldest = m
-		}
-	}
-	if oldest != nil && (lives > 1 || s.o.Images < 2 || 2*oldest.size.Load() > int64(s.o.Records)) {
-		return oldest, true
-	}
-	return nearest, false
-}
-
-// dropIf marks an image that nobody may use any more.
-func (m *image) dropIf(yes bool) bool {
-	if yes {
-		m.gone.Store(true)
-	}
-	return yes
-}
-
-// drop lets go of an image.
-func (s *Service) drop(old *image) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.images = slices.DeleteFunc(s.images, func(m *image) bool { return m.dropIf(m == old) })
-}
-
-// makeRoom drops the images that were not asked for longest, so that some more records
-// fit.
-func (s *Service) makeRoom(records int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.fit(records, 1)
-}
-
-// fit keeps the images that were asked for last and have room beside others. It is called
-// under mu.
-func (s *Service) fit(records int64, images int) {
-	slices.SortFunc(s.images, func(a, b *image) int { return b.used.Compare(a.used) })
-	kept := s.images[:0]
-	for _, m := range s.images {
-		n := m.size.Load()
-		if m.dropIf(images >= s.o.Images || records+n > int64(s.o.Records)) {
-			continue
-		}
-		records, images = records+n, images+1
-		kept = append(kept, m)
-	}
-	clear(s.images[len(kept):])
-	s.images = kept
-}
-
-// followEvery is how often images read what is new while nobody asks.
-const followEvery = 5 * time.Second
-
-// Run fills the images that are wanted, keeps the others up to date, and drops those that
-// nobody asks for, until the context ends. One is filled at a time for everybody, and one
-// for callers with credentials.
-func (s *Service) Run(ctx context.Context) error {
-	var known sync.WaitGroup
-	known.Go(func() {
-		for {
-			select {
-			case <-s.wake[1]:
-				s.fillWanted(ctx, true)
-			case <-ctx.Done():
-				return
-			}
-		}
-	})
-	for {
-		turn, cancel := context.WithTimeout(ctx, followEvery)
-		select {
-		case <-s.wake[0]:
-		case <-turn.Done():
-		}
-		cancel()
-		if ctx.Err() != nil {
-			known.Wait()
-			s.dropAll()
-			return ctx.Err()
-		}
-		s.fillWanted(ctx, false)
-		s.tend(ctx)
-	}
-}
-
-// A filling that was dropped is followed by a rest of some times its length.
-const (
-	restTimes = 3
-	maxRest   = 500 * time.Millisecond
-)
-
-// fillWanted fills images until none is wanted, or none by callers with credentials.
-func (s *Service) fillWanted(ctx context.Context, known bool) {
-	for {
-		f, work := s.next(ctx, known)
-		if f == nil {
-			return
-		}
-		begun := s.o.Query.Now()
-		s.make(ctx, work, f)
-		if errors.Is(f.err, context.Canceled) { // who leaves again and again takes a quarter of a processor
-			select {
-			case <-time.After(min(restTimes*s.o.Query.Now().Sub(begun), maxRest)):
-			case <-ctx.Done():
-			}
-		}
-	}
-}
-
-// next begins the first filling that somebody waits for, or was asked lately to come again
-// for; those of callers with credentials come first. It stays among the wanted ones until it
-// is made. work is its context, which ends when it is dropped.
-func (s *Service) next(ctx context.Context, known bool) (f *filling, work context.Context) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.o.Query.Now()
-	s.wanted = slices.DeleteFunc(s.wanted, func(f *filling) bool {
-		return f.cancel == nil && f.waiting == 0 && !now.Before(f.until)
-	})
-	at := slices.IndexFunc(s.wanted, func(f *filling) bool { return f.cancel == nil && f.known })
-	if at < 0 && !known {
-		at = slices.IndexFunc(s.wanted, func(f *filling) bool { return f.cancel == nil })
-	}
-	if at < 0 {
-		return nil, nil
-	}
-	f = s.wanted[at]
-	work, f.cancel = context.WithCancel(ctx)
-	return f, work
-}
-
-// mostRefused bounds the keys of images that were too large.
-const mostRefused = 1024
-
-// make makes an image for those who wait.
-func (s *Service) make(ctx, work context.Context, f *filling) {
-	defer f.cancel()
-	s.mu.Lock()
-	base, itself := s.baseOf(f)
-	s.mu.Unlock()
-	if itself {
-		if f.err = base.advance(ctx, f); f.err == nil { // to its end: it is short, and others use the image
-			f.image = base
-		} else if !errors.Is(f.err, ErrMoved) {
-			s.drop(base)
-		}
-	} else {
-		f.base = base
-		f.image, f.err = s.fill(work, f)
-	}
-	if f.err == nil && s.store.Epoch() != f.epoch {
-		f.err = ErrMoved
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	defer close(f.done)
-	s.wanted = slices.DeleteFunc(s.wanted, func(w *filling) bool { return w == f })
-	switch {
-	case errors.Is(f.err, errTooLarge):
-		if len(s.refused) >= mostRefused {
-			clear(s.refused)
-		}
-		s.refused[f.refusedKey] = true
-	case f.err != nil:
-		if work.Err() == nil && !errors.Is(f.err, ErrMoved) {
-			s.o.Log.WarnContext(ctx, "image of the past not filled", "error", f.err)
-		}
-	case itself:
-		s.advanced++
-		base.used, base.live = s.o.Query.Now(), along(base.live, f.live)
-		base.timed.Store(true)
-	default:
-		if f.base != nil {
-			s.advanced++
-		} else {
-			s.filled++
-		}
-		f.image.used, f.image.live = s.o.Query.Now(), f.live
-		f.image.timed.Store(f.timed)
-		s.fit(f.image.size.Load(), 1)
-		s.images = append(s.images, f.image)
-	}
-}
-
-// tend lets go of images that nobody asks for, and has the others read what is new.
-func (s *Service) tend(ctx context.Context) {
-	s.mu.Lock()
-	now := s.o.Query.Now()
-	s.images = slices.DeleteFunc(s.images, func(m *image) bool { return m.dropIf(now.Sub(m.used) >= s.o.Idle) })
-	images := slices.Clone(s.images)
-	s.mu.Unlock()
-	if len(images) == 0 {
+// make builds a point for those who wait.
+func (s *Service) make(ctx context.Context, b *building) {
+	defer close(b.done)
+	release, err := s.place(ctx, b)
+	if err != nil {
+		b.err = err
 		return
 	}
-	head, err := s.store.Head(ctx, eventstore.Point{})
-	for _, m := range images {
-		if err == nil {
-			err = m.follow(ctx, head.Position)
-		}
-		if errors.Is(err, ErrMoved) {
-			err = nil // it was let go of
+	defer release()
+	b.point, b.err = s.build(ctx, b.key)
+	if b.err != nil && ctx.Err() == nil && !errors.Is(b.err, errTooLarge) {
+		s.o.Log.WarnContext(ctx, "point of the past not built", "error", b.err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.buildings[b.key] != b { // it was dropped
+		return
+	}
+	delete(s.buildings, b.key)
+	if b.err == nil && s.store.Epoch() == b.key.Epoch {
+		s.add(b.point)
+	}
+}
+
+// place waits for one of the places where points are built: one for everybody, and one for
+// callers with credentials.
+func (s *Service) place(ctx context.Context, b *building) (release func(), err error) {
+	user, reserved := b.user, chan struct{}(nil)
+	for {
+		select {
+		case s.anyone <- struct{}{}:
+			return func() { <-s.anyone }, nil
+		case reserved <- struct{}{}:
+			return func() { <-s.users }, nil
+		case <-user:
+			user, reserved = nil, s.users
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
 	}
 }
 
-// dropAll ends what is waited for, too.
-func (s *Service) dropAll() {
+// add caches a point, and drops those that were not asked for longest and have no room any
+// more. It is called under mu.
+func (s *Service) add(p *point) {
+	p.idle = time.AfterFunc(s.o.Idle, func() { s.drop(func(other *point) bool { return other == p }) })
+	s.built++
+	s.points = append(s.points, p)
+	for len(s.points) > s.o.Points || s.bytes() > s.o.Memory {
+		s.points[0].idle.Stop()
+		s.points = slices.Delete(s.points, 0, 1)
+	}
+}
+
+func (s *Service) bytes() (n int) {
+	for _, p := range s.points {
+		n += p.bytes
+	}
+	return n
+}
+
+// Forget drops all points: they may hold what was erased.
+func (s *Service) Forget() { s.drop(func(*point) bool { return true }) }
+
+func (s *Service) drop(which func(*point) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.images = slices.DeleteFunc(s.images, func(m *image) bool { return m.dropIf(true) })
-	for _, f := range s.wanted {
-		f.err = eventstore.ErrClosed
-		close(f.done)
-	}
-	s.wanted = nil
+	s.points = slices.DeleteFunc(s.points, which)
 }

@@ -1,15 +1,17 @@
 // Package past answers what was: single records and lists as of a point in time, and the
-// versions of a record that a caller may open. Lists are made by images: the memory image
-// of the read model, filled with the entries that count at the point.
+// versions of a record that a caller may open. For lists a point is built: a read model in
+// memory of the entries that count.
 package past
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
 	"sync"
 	"time"
+
+	"github.com/maypok86/otter/v2"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -25,45 +27,38 @@ type Viewer interface {
 
 // Options of a Service; the zero value works.
 type Options struct {
-	// Query are the options of present lists; those of images are the same, but for the
+	// Query are the options of present lists; those of points are the same, but for the
 	// moment and the place of the index.
 	Query query.Options
-	// Records bounds the records in all kept images, and so in one; 0: 100,000.
-	Records int
-	// Images bounds the kept images; 0: 4.
-	Images int
-	// Wait is the longest wait for an image; 0: 30 s.
+	// Memory bounds what all cached points need, and so what one may need, in bytes; 0: 64 MiB.
+	Memory int
+	// Points bounds the cached points; 0: 4.
+	Points int
+	// Wait is the longest wait for a point; 0: 30 s.
 	Wait time.Duration
-	// Idle is how long an image is kept that nobody asks for; 0: 5 minutes.
+	// Idle is how long a point is cached that nobody asks for; 0: 5 minutes.
 	Idle time.Duration
 	Log  *slog.Logger // nil: slog.Default
 }
 
-// ErrMoved says that an image went over to other entries meanwhile: the list is asked for
-// anew.
-var ErrMoved = errors.New("the image of the past went over to other entries")
-
-// Service answers what was. Single records are answered without Run; images are filled
-// by it. It is safe for concurrent use.
+// Service answers what was. It is safe for concurrent use.
 type Service struct {
 	store eventstore.Store
 	views Viewer
 	o     Options
 
-	counted countedCache
+	clients       keylock.Locks[client] // held by requests that wait for points
+	anyone, users chan struct{}         // hold one while a point is built, see place
+	keys          *otter.Cache[asked, pointKey]
 
-	mu      sync.Mutex
-	images  []*image   // kept, and asked for lately
-	wanted  []*filling // in the order in which they were asked for
-	refused map[refusedKey]bool
-	// wake hold one when there may be something to fill: for everybody, and for callers with
-	// credentials.
-	wake [2]chan struct{}
-
-	clients keylock.Locks[client] // held by requests that wait for what is filled
-
-	filled, advanced uint64
+	mu        sync.Mutex
+	points    []*point // the one that was asked for last stands last
+	buildings map[pointKey]*building
+	built     uint64
 }
+
+// maxKeys bounds the cached keys of points.
+const maxKeys = 1024
 
 // New makes a Service; it starts nothing.
 func New(store eventstore.Store, views Viewer, o Options) (*Service, error) {
@@ -72,51 +67,36 @@ func New(store eventstore.Store, views Viewer, o Options) (*Service, error) {
 		return nil, errors.New("past: a store is required")
 	case views == nil:
 		return nil, errors.New("past: views are required")
-	case o.Records < 0 || o.Images < 0 || o.Wait < 0 || o.Idle < 0:
+	case o.Memory < 0 || o.Points < 0 || o.Wait < 0 || o.Idle < 0:
 		return nil, errors.New("past: an option is negative")
 	}
-	if o.Records == 0 {
-		o.Records = 100_000
-	}
-	if o.Images == 0 {
-		o.Images = 4
-	}
-	if o.Wait == 0 {
-		o.Wait = 30 * time.Second
-	}
-	if o.Idle == 0 {
-		o.Idle = 5 * time.Minute
-	}
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
+	o.Memory = cmp.Or(o.Memory, 64<<20)
+	o.Points = cmp.Or(o.Points, 4)
+	o.Wait = cmp.Or(o.Wait, 30*time.Second)
+	o.Idle = cmp.Or(o.Idle, 5*time.Minute)
+	o.Log = cmp.Or(o.Log, slog.Default())
 	if o.Query.Now == nil {
 		o.Query.Now = time.Now
 	}
 	return &Service{
-		store: store, views: views, o: o, refused: map[refusedKey]bool{},
-		wake: [2]chan struct{}{make(chan struct{}, 1), make(chan struct{}, 1)}, clients: keylock.Locks[client]{AtOnce: maxWaits},
+		store: store, views: views, o: o, clients: keylock.Locks[client]{AtOnce: maxWaits},
+		anyone: make(chan struct{}, 1), users: make(chan struct{}, 1), buildings: map[pointKey]*building{},
+		keys: otter.Must(&otter.Options[asked, pointKey]{MaximumSize: maxKeys}),
 	}, nil
 }
 
 // Stats are figures of a Service.
 type Stats struct {
-	Images  int   // that are kept
-	Records int64 // in all of them
-	// Filled are the images that were made from the log, Advanced those that were made of
-	// another one and the entries behind it.
-	Filled, Advanced uint64
+	Points int // that are cached
+	Bytes  int // that they need
+	Built  uint64
 }
 
-// Stats gives the figures of now.
+// Stats returns the figures of now.
 func (s *Service) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := Stats{Images: len(s.images), Filled: s.filled, Advanced: s.advanced}
-	for _, m := range s.images {
-		out.Records += m.size.Load()
-	}
-	return out
+	return Stats{len(s.points), s.bytes(), s.built}
 }
 
 // Then is a point in time as answers need it: which entries count, and the moment that
@@ -140,59 +120,4 @@ func (s *Service) Resolve(ctx context.Context, p history.Point) (Then, error) {
 		return Then{}, eventstore.ErrAhead
 	}
 	return Then{eventstore.Point{Position: p.Position}, entries[0].Time}, nil
-}
-
-// countedCache holds what counts at a few points: at a time while nothing is appended, at
-// a position for good. Finding it may cost a look at many entries.
-type countedCache struct {
-	mu    sync.Mutex
-	epoch eventstore.Epoch
-	head  calendar.Position
-	of    map[eventstore.Point]imageKey
-}
-
-const maxCounted = 1024
-
-// get returns what counts at a point while the log ends at head, if it is known.
-func (k *countedCache) get(p eventstore.Point, epoch eventstore.Epoch, head calendar.Position) (imageKey, bool) {
-	p.Time = p.Time.UTC()
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.epoch != epoch || len(k.of) >= maxCounted {
-		k.epoch, k.of = epoch, map[eventstore.Point]imageKey{}
-	}
-	if k.head != head {
-		k.head = head
-		maps.DeleteFunc(k.of, func(p eventstore.Point, _ imageKey) bool { return p.Position == 0 })
-	}
-	c, known := k.of[p]
-	return c, known
-}
-
-// countedAt returns what counts at a point, and a position that all of it was seen after.
-func (s *Service) countedAt(ctx context.Context, p eventstore.Point) (imageKey, calendar.Position, error) {
-	p.Time = p.Time.UTC()
-	epoch := s.store.Epoch()
-	head, err := s.store.Head(ctx, eventstore.Point{})
-	if err != nil {
-		return imageKey{}, 0, err
-	}
-	k := &s.counted
-	c, known := k.get(p, epoch, head.Position)
-	if known {
-		return c, head.Position, nil
-	}
-	at, err := s.store.Head(ctx, p)
-	if err != nil {
-		return c, 0, err
-	}
-	c = imageKey{at.Position, at.Time.UTC()}
-	if now, err := s.store.Head(ctx, eventstore.Point{}); err == nil && now.Position == head.Position {
-		k.mu.Lock()
-		if k.epoch == epoch && k.head == head.Position {
-			k.of[p] = c
-		}
-		k.mu.Unlock()
-	}
-	return c, head.Position, nil
 }

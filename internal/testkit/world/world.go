@@ -127,7 +127,6 @@ func New(t testing.TB, o Options) *World {
 	o.Past.Query = queries
 	w.Past, err = past.New(w.Store, w.Queries, o.Past)
 	must(err)
-	Run(t, w.Past.Run)
 	w.Users = access.New(w.Store)
 	w.Users.Now = w.Clock.Now
 	w.Proofs = proof.NewLog(w.Store)

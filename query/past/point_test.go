@@ -1,14 +1,12 @@
 package past_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"net/netip"
 	"slices"
-	"sync"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,6 +16,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/memstore"
+	"daybook/internal/history"
 	"daybook/query"
 	"daybook/query/past"
 )
@@ -45,19 +44,12 @@ func newStory(t *testing.T, seed uint64) *story {
 
 func (s *story) clock() time.Time { return s.begin.Add(time.Duration(s.now.Load()) * time.Millisecond) }
 
-// service makes a Service whose images are made until the context ends.
-func (s *story) service(ctx context.Context) *past.Service {
+func (s *story) service() *past.Service {
+	s.t.Helper()
 	p, err := past.New(s.store, nobodyViews{}, past.Options{Query: query.Options{Now: s.clock}, Wait: patience})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	done := make(chan struct{})
-	ctx, cancel := context.WithCancel(ctx)
-	go func() {
-		defer close(done)
-		_ = p.Run(ctx) // ends with the context
-	}()
-	s.t.Cleanup(func() { cancel(); <-done })
 	return p
 }
 
@@ -151,35 +143,33 @@ func second(t time.Time) time.Time {
 	return t.Truncate(time.Second).Add(time.Second - time.Millisecond)
 }
 
-// contents gives what a list at a point is answered from.
-func contents(ctx context.Context, p *past.Service, at eventstore.Point) (*past.Contents, error) {
-	for {
-		l, err := p.List(ctx, calendar.Caller{Role: calendar.Auditor}, netip.Addr{}, past.Then{Point: at, Moment: at.Time}, "")
-		if err != nil {
-			return nil, err
-		}
-		c, err := l.Contents(ctx)
-		if !errors.Is(err, past.ErrMoved) {
-			return c, err
-		}
+// contents returns what a list at a point is answered from.
+func contents(t *testing.T, p *past.Service, at eventstore.Point) *past.Contents {
+	t.Helper()
+	then := past.Then{Point: at, Moment: at.Time}
+	if _, err := p.List(t.Context(), calendar.Caller{Role: calendar.Auditor}, netip.Addr{}, then, ""); err != nil {
+		t.Fatal(err)
 	}
+	c, err := p.Contents(t.Context(), then)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
-// TestAdvancedIsFilled: an image that was advanced from another one is the one that the log
-// gives, whatever was written between: older entries, erasures, what is withdrawn now.
-func TestAdvancedIsFilled(t *testing.T) {
+// TestPointsOfALog: a list has the records after the entries that count, and knows how
+// they are now, also when it was asked for before: with older entries, erasures, and
+// records that are withdrawn meanwhile.
+func TestPointsOfALog(t *testing.T) {
 	t.Parallel()
-	var all past.Stats
 	for seed := range uint64(2) {
 		s := newStory(t, seed)
-		p := s.service(t.Context())
+		p := s.service()
+		var asked []eventstore.Point
 		for step := range 90 {
 			for range s.g.IntN(4) {
 				s.now.Add(s.g.Int64N(800))
 				s.write(s.g.IntN(6) == 0, s.g.IntN(30) == 0)
-				if s.g.IntN(4) == 0 {
-					p.Tend(t.Context())
-				}
 			}
 			head, err := s.store.Head(t.Context(), eventstore.Point{})
 			if err != nil || head.Position == 0 {
@@ -191,106 +181,68 @@ func TestAdvancedIsFilled(t *testing.T) {
 				at.Time = s.begin.Add(time.Duration(s.g.Int64N(s.now.Load())) * time.Millisecond)
 			case 1:
 				at = eventstore.Point{Position: 1 + calendar.Position(s.g.Int64N(int64(head.Position)))}
+			case 2:
+				if len(asked) > 0 {
+					at = asked[max(len(asked)-1-s.g.IntN(4), 0)]
+				}
 			}
-			got, err := contents(t.Context(), p, at)
-			if err != nil {
-				t.Fatal(err)
+			asked = append(asked, at)
+			got := contents(t, p, at)
+			if diff := cmp.Diff(contents(t, s.service(), at), got); diff != "" {
+				t.Fatalf("seed %d, step %d, %+v (-first time +got):\n%s", seed, step, at, diff)
 			}
-			fresh, end := context.WithCancel(t.Context())
-			want, err := contents(fresh, s.service(fresh), at)
-			end()
-			if err != nil {
-				t.Fatal(err)
+			if want := s.recordsAt(at); !slices.Equal(got.IDs, want) {
+				t.Fatalf("seed %d, step %d, %+v: records %v, want %v", seed, step, at, got.IDs, want)
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Fatalf("seed %d, step %d, %+v (-from the log +kept):\n%s", seed, step, at, diff)
+			if want := s.closed(got.IDs); !maps.Equal(got.Closed, want) {
+				t.Fatalf("seed %d, step %d, %+v: closed %v, want %v", seed, step, at, got.Closed, want)
 			}
 		}
-		is := p.Stats()
-		all.Filled, all.Advanced = all.Filled+is.Filled, all.Advanced+is.Advanced
 		if s.counted[1] < 10 || s.counted[2] < 1 {
 			t.Errorf("seed %d: %d entries, %d older ones, %d erasures", seed, s.counted[0], s.counted[1], s.counted[2])
 		}
 	}
-	if all.Advanced < all.Filled || all.Filled < 10 {
-		t.Errorf("%d images filled from the log, %d advanced: want some of both", all.Filled, all.Advanced)
-	}
 }
 
-// TestAdvancedAlong: while others write, an image goes along with the moments that are asked
-// for: each answer has what counts at its moment, up to what was there when it was asked
-// for, and few images are filled from the log.
-func TestAdvancedAlong(t *testing.T) {
-	t.Parallel()
-	s := newStory(t, 9)
-	p := s.service(t.Context())
-	for range 50 {
-		s.write(false, false)
-	}
-	type answer struct {
-		at    time.Time
-		least calendar.Position
-		*past.Contents
-	}
-	var mu sync.Mutex
-	var answers []answer
-	var answered atomic.Int64
-	var ended atomic.Bool
-	var readers sync.WaitGroup
-	for range 3 {
-		readers.Go(func() {
-			for !ended.Load() {
-				least, err := s.store.Head(t.Context(), eventstore.Point{})
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				at := second(s.clock())
-				c, err := contents(t.Context(), p, eventstore.Point{Time: at})
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				mu.Lock()
-				answers = append(answers, answer{at, least.Position, c})
-				mu.Unlock()
-				answered.Add(1)
-			}
-		})
-	}
-	for range 60 {
-		s.now.Add(s.g.Int64N(80))
-		s.write(s.g.IntN(10) == 0, false)
-		before := answered.Load()
-		eventually(t, "an answer that was asked for behind each entry", func() bool { return answered.Load() > before+3 || t.Failed() })
-	}
-	ended.Store(true)
-	readers.Wait()
-	log, err := s.store.Read(t.Context(), eventstore.Range{Limit: 1 << 20})
+// recordsAt returns the records that lists of a point have, by a look at the whole log.
+func (s *story) recordsAt(at eventstore.Point) []calendar.ID {
+	s.t.Helper()
+	log, err := s.store.Read(s.t.Context(), eventstore.Range{Limit: 1 << 20})
 	if err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	for _, a := range answers {
-		want, first := map[calendar.ID]int64{}, calendar.Position(0) // the last that counted before it was asked for
-		for _, e := range log {
-			if e.Time.After(a.at) {
-				continue
-			}
-			if e.Position <= a.least {
-				first = e.Position
-			}
-			if e.Position <= a.Position && e.Kind != calendar.KindUser {
-				want[e.ID] = e.Version
-				if e.Change == e.Kind.String()+"."+calendar.Deleted {
-					delete(want, e.ID)
+	there := map[calendar.ID]bool{}
+	for _, e := range log {
+		if (at.Position == 0 && !e.Time.After(at.Time) || e.Position <= at.Position) && e.Kind != calendar.KindUser && e.Redacted == nil {
+			there[e.ID] = !strings.HasSuffix(e.Change, "."+calendar.Deleted) && !strings.HasSuffix(e.Change, "."+calendar.Erased)
+		}
+	}
+	maps.DeleteFunc(there, func(_ calendar.ID, is bool) bool { return !is })
+	return slices.Sorted(maps.Keys(there))
+}
+
+// closed returns those of some records that not everybody may read now.
+func (s *story) closed(ids []calendar.ID) map[calendar.ID]string {
+	s.t.Helper()
+	out := map[calendar.ID]string{}
+	states, err := s.store.Load(s.t.Context(), ids...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for i := range states {
+		r, err := calendar.DecodeRecord(states[i].Record)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if history.Gate(calendar.Caller{}, r.Kind, r, s.clock()) != nil {
+			fields := calendar.Fields{}
+			for _, name := range []string{"status", "author", "protected", "date_utc"} {
+				if v, there := r.Fields[name]; there {
+					fields[name] = v
 				}
 			}
-		}
-		if a.Position < first || !maps.Equal(a.Versions, want) {
-			t.Fatalf("at %s, asked for behind %d: an image up to %d of %d records, want one from %d on of %d", a.at, a.least, a.Position, len(a.Versions), first, len(want))
+			out[r.ID] = fmt.Sprint(r.Deleted, fields)
 		}
 	}
-	if is := p.Stats(); is.Filled > is.Advanced/4 || is.Advanced < 30 {
-		t.Errorf("%d answers: %+v", len(answers), is)
-	}
+	return out
 }

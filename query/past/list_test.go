@@ -1,0 +1,265 @@
+package past_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
+	"daybook/internal/history"
+	"daybook/internal/testkit/world"
+	"daybook/query/past"
+)
+
+// patience is how long a test waits for what comes by itself.
+const patience = time.Minute
+
+// watched is a store whose log can be held back, and whose epoch changes when a test says
+// so. Reading a whole log begins with Read after 0.
+type watched struct {
+	eventstore.Store
+	hold    sync.RWMutex // held: nothing is built
+	epochs  atomic.Uint64
+	heads   atomic.Int64 // times that Head was asked for
+	reading atomic.Int32
+	ended   atomic.Int32 // reads that ended with their context
+}
+
+func (s *watched) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+	if r.Record == 0 && r.After == 0 && r.Limit > 1 { // the present is read from the head on
+		s.reading.Add(1)
+		defer s.reading.Add(-1)
+		s.hold.RLock()
+		defer s.hold.RUnlock()
+		if ctx.Err() != nil {
+			s.ended.Add(1)
+		}
+	}
+	return s.Store.Read(ctx, r)
+}
+
+func (s *watched) Head(ctx context.Context, p eventstore.Point) (eventstore.Head, error) {
+	s.heads.Add(1)
+	h, err := s.Store.Head(ctx, p)
+	h.Epoch = s.Epoch()
+	return h, err
+}
+
+func (s *watched) Epoch() eventstore.Epoch {
+	e := s.Store.Epoch()
+	e.History += s.epochs.Load()
+	return e
+}
+
+// points is a World with four venues, at the positions from first on.
+type points struct {
+	*world.World
+	t     *testing.T
+	store *watched
+	first calendar.Position
+}
+
+func setup(t *testing.T, o past.Options) *points {
+	t.Helper()
+	s := &watched{Store: memstore.New()}
+	w := world.New(t, world.Options{Store: s, Past: o})
+	admin := w.As(calendar.Administrator)
+	first := w.Head() + 1
+	for i := range 4 {
+		w.Clock.Add(time.Second)
+		admin.Create(calendar.KindVenue, world.Object{"venue": fmt.Sprintf("Venue %d", i)})
+	}
+	return &points{w, t, s, first}
+}
+
+// list asks for lists up to venue n, from 1.
+func (w *points) list(ctx context.Context, n int) error {
+	then, err := w.Past.Resolve(ctx, history.Point{Form: history.ByPosition, Position: w.first + calendar.Position(n-1)})
+	if err == nil {
+		_, err = w.Past.List(ctx, calendar.Caller{Role: calendar.Auditor}, netip.Addr{}, then, "")
+	}
+	return err
+}
+
+// want asks for lists up to venue n, and tells whether they were built for that.
+func (w *points) want(n int, builds bool) {
+	w.t.Helper()
+	before := w.Past.Stats().Built
+	if err := w.list(w.t.Context(), n); err != nil {
+		w.t.Fatal(err)
+	}
+	if built := w.Past.Stats().Built - before; built > 1 || built == 1 != builds {
+		w.t.Errorf("up to venue %d: %d points were built, want one: %t", n, built, builds)
+	}
+}
+
+// eventually waits for something that comes by itself.
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.After(patience); !is(); {
+		select {
+		case <-end:
+			t.Fatalf("%s: not within %s", what, patience)
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// TestPointsCached: the points that were asked for last are cached, by number and by
+// memory (HISTORY 19).
+func TestPointsCached(t *testing.T) {
+	t.Parallel()
+	t.Run("number", func(t *testing.T) {
+		t.Parallel()
+		w := setup(t, past.Options{Points: 2})
+		w.want(1, true)
+		w.want(2, true)
+		w.want(1, false)
+		w.want(3, true) // 2 goes
+		w.want(1, false)
+		w.want(3, false)
+		w.want(2, true) // 1 goes
+		w.want(3, false)
+		w.want(1, true)
+	})
+	t.Run("memory", func(t *testing.T) {
+		t.Parallel()
+		w := setup(t, past.Options{})
+		w.want(1, true)
+		venue := w.Past.Stats().Bytes
+		w = setup(t, past.Options{Memory: 13 * venue / 2}) // some six venues
+		w.want(1, true)
+		w.want(2, true)
+		w.want(3, true)
+		w.want(1, false)
+		if is := w.Past.Stats(); is.Points != 3 {
+			t.Errorf("%d points, want 3", is.Points)
+		}
+		w.want(4, true) // 2 and 3 go
+		if is := w.Past.Stats(); is.Points != 2 || is.Bytes < 5*venue || is.Bytes > 6*venue {
+			t.Errorf("%d points with %d bytes, want 2 with five venues of %d", is.Points, is.Bytes, venue)
+		}
+		w.want(1, false)
+		w.want(3, true)
+	})
+}
+
+// TestPointsIdle: a point goes when nobody asked for it for a while (HISTORY 19).
+func TestPointsIdle(t *testing.T) {
+	t.Parallel()
+	w := setup(t, past.Options{Idle: 200 * time.Millisecond})
+	w.want(1, true)
+	w.want(2, true)
+	for begin := time.Now(); time.Since(begin) < 400*time.Millisecond; {
+		w.want(1, false)
+	}
+	w.want(2, true)
+	eventually(t, "no point", func() bool { return w.Past.Stats().Points == 0 })
+}
+
+// TestPointsBuiltOnce: equal requests wait for one building (HISTORY 19).
+func TestPointsBuiltOnce(t *testing.T) {
+	t.Parallel()
+	w := setup(t, past.Options{Wait: patience})
+	w.store.hold.Lock()
+	heads := w.store.heads.Load()
+	const each = 10
+	var wg sync.WaitGroup
+	for i := range 3 * each {
+		wg.Go(func() {
+			if err := w.list(t.Context(), 1+i%3); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	eventually(t, "all requests", func() bool { return w.store.reading.Load() > 0 && w.store.heads.Load() >= heads+3*each })
+	w.store.hold.Unlock()
+	wg.Wait()
+	if built := w.Past.Stats().Built; built != 3 {
+		t.Errorf("%d points were built for %d requests, want 3", built, 3*each)
+	}
+}
+
+// TestPointsNotReady: who waited too long is told so, and the work goes on (HISTORY 7.2),
+// unless nobody comes again.
+func TestPointsNotReady(t *testing.T) {
+	t.Parallel()
+	w := setup(t, past.Options{Wait: 200 * time.Millisecond})
+	notReady := func(n int) {
+		t.Helper()
+		if e, ok := errors.AsType[*calendar.Error](w.list(t.Context(), n)); !ok || e.Code != calendar.CodeAsOfNotReady {
+			t.Fatalf("up to venue %d: %v, want %s", n, e, calendar.CodeAsOfNotReady)
+		}
+	}
+	w.store.hold.Lock()
+	notReady(1)
+	w.store.hold.Unlock()
+	eventually(t, "a point", func() bool { return w.Past.Stats().Points == 1 })
+	w.want(1, false)
+	w.store.hold.Lock()
+	notReady(2)
+	<-time.After(300 * time.Millisecond)
+	w.store.hold.Unlock()
+	eventually(t, "the end of what was begun", func() bool { return w.store.ended.Load() == 1 })
+	w.want(2, true)
+}
+
+// TestPointsAbandoned: what nobody waits for any more is dropped (HISTORY 19).
+func TestPointsAbandoned(t *testing.T) {
+	t.Parallel()
+	w := setup(t, past.Options{})
+	w.store.hold.Lock()
+	ctx, abort := context.WithCancel(t.Context())
+	ended := make(chan error, 2)
+	for range 2 {
+		go func() { ended <- w.list(ctx, 1) }()
+	}
+	eventually(t, "a building", func() bool { return w.store.reading.Load() > 0 })
+	abort()
+	for range 2 {
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+	w.store.hold.Unlock()
+	eventually(t, "the end of what was begun", func() bool { return w.store.ended.Load() == 1 })
+	if is := w.Past.Stats(); is.Built != 0 {
+		t.Errorf("%+v, want nothing", is)
+	}
+}
+
+// TestPointsEpoch: what was read in another epoch of the store is read again, and goes
+// when that is said.
+func TestPointsEpoch(t *testing.T) {
+	t.Parallel()
+	w := setup(t, past.Options{})
+	w.want(1, true)
+	w.want(1, false)
+	w.store.epochs.Add(1)
+	w.Past.Forget()
+	w.want(1, true)
+	w.want(1, false)
+	// One that changes while a point is built leaves nothing behind.
+	w.store.epochs.Add(1)
+	w.Past.Forget()
+	w.store.hold.Lock()
+	asked := make(chan error, 1)
+	go func() { asked <- w.list(t.Context(), 2) }()
+	eventually(t, "a building", func() bool { return w.store.reading.Load() > 0 })
+	w.store.epochs.Add(1)
+	w.store.hold.Unlock()
+	if err := <-asked; err != nil {
+		t.Fatal(err)
+	}
+	w.want(2, false)
+	if n := w.Past.Stats().Points; n != 1 {
+		t.Errorf("%d points are cached, want that of the new epoch", n)
+	}
+}

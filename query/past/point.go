@@ -1,0 +1,346 @@
+package past
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/internal/history"
+	"daybook/internal/htmltext"
+	"daybook/query"
+	"daybook/query/readmodel"
+	"daybook/query/readmodel/memindex"
+)
+
+// pointKey names the entries that count at a point: those up to Position whose time is not
+// after Time, in an epoch of the store. Points with the same entries have the same key.
+type pointKey struct {
+	Position calendar.Position // the greatest one
+	Time     time.Time         // the greatest one, UTC
+	Epoch    eventstore.Epoch
+}
+
+func (k *pointKey) counts(e *eventstore.Entry) bool {
+	return e.Position <= k.Position && !e.Time.After(k.Time)
+}
+
+// point is the read model of the entries that count at a point, which never changes, and
+// what is known of its records now.
+type point struct {
+	key   pointKey
+	index *memindex.Index
+	ids   []calendar.ID // ascending
+	bytes int
+	idle  *time.Timer // drops it
+
+	mu   sync.Mutex        // of what follows
+	seen calendar.Position // up to where the log was read for closed
+	// closed are the records that not everybody may read now, as they are now.
+	closed    map[calendar.ID]*calendar.Record
+	withdrawn map[calendar.ID]*withdrawn // by the user; 0: of those who own nothing
+	services  map[int64]*query.Service   // by the second of the moment
+}
+
+// maxCached bounds withdrawn and services of a point.
+const maxCached = 64
+
+// How much is read or decoded in one piece.
+const (
+	pageEntries  = 1000
+	chunkRecords = 100
+)
+
+// recordBytes is what a record of a point takes besides its text.
+const recordBytes = 256
+
+// inParallel calls do for each piece of work on all processors, until one fails.
+func inParallel[T any](ctx context.Context, pieces iter.Seq[T], do func(context.Context, T) error) error {
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	for piece := range pieces {
+		work.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return do(ctx, piece)
+		})
+	}
+	return work.Wait()
+}
+
+// build makes the point of a key.
+func (s *Service) build(ctx context.Context, k pointKey) (*point, error) {
+	latest, seen, err := s.latest(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	documents := make([]readmodel.Document, 0, len(latest))
+	for _, e := range latest {
+		documents = append(documents, readmodel.Document{Position: e.Position, Body: e.State})
+	}
+	err = inParallel(ctx, slices.Chunk(documents, chunkRecords), func(ctx context.Context, some []readmodel.Document) error {
+		for i := range some {
+			var err error
+			if some[i].Record, err = calendar.DecodeRecord(some[i].Body); err != nil { // present lists lack it, too
+				s.o.Log.WarnContext(ctx, "left out of a point of the past", "position", some[i].Position, "error", err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	documents = slices.DeleteFunc(documents, func(d readmodel.Document) bool { return d.Record == nil || d.Record.Deleted })
+	index, err := memindex.New(memindex.Options{Logger: s.o.Log})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := index.Write(ctx, readmodel.Batch{Documents: documents, Mark: calendar.Mark{Position: k.Position}}); err != nil {
+		return nil, err
+	}
+	p := &point{
+		key: k, index: index, seen: seen, closed: map[calendar.ID]*calendar.Record{},
+		withdrawn: map[calendar.ID]*withdrawn{}, services: map[int64]*query.Service{},
+	}
+	for i := range documents {
+		d := &documents[i]
+		p.ids = append(p.ids, d.Record.ID)
+		p.bytes += recordBytes + len(d.Body)
+		p.note(d.Record, s.o.Query.Now())
+	}
+	slices.Sort(p.ids)
+	return p, nil
+}
+
+// latest returns the last entry that counts of each record that lists have, and a position
+// up to which every entry counts.
+func (s *Service) latest(ctx context.Context, k pointKey) (map[calendar.ID]*eventstore.Entry, calendar.Position, error) {
+	var mu sync.Mutex
+	latest, bytes, whole := map[calendar.ID]*eventstore.Entry{}, 0, k.Position
+	pages := func(yield func(calendar.Position) bool) {
+		for after := calendar.Position(0); after < k.Position && yield(after); after += pageEntries {
+		}
+	}
+	err := inParallel(ctx, pages, func(ctx context.Context, after calendar.Position) error {
+		return s.read(ctx, after, min(after+pageEntries, k.Position), func(page []eventstore.Entry) error {
+			mu.Lock()
+			defer mu.Unlock()
+			for i := range page {
+				e := &page[i]
+				if !k.counts(e) {
+					whole = min(whole, e.Position-1)
+				} else if before := latest[e.ID]; e.Redacted == nil && slices.Contains(calendar.Kinds[:], e.Kind) && (before == nil || before.Version < e.Version) {
+					if bytes += len(e.State) + recordBytes; before != nil {
+						bytes -= len(before.State) + recordBytes
+					}
+					latest[e.ID] = e
+				}
+			}
+			if bytes > s.o.Memory {
+				return errTooLarge
+			}
+			return nil
+		})
+	})
+	return latest, whole, err
+}
+
+// read reads the entries behind a position up to another one.
+func (s *Service) read(ctx context.Context, after, to calendar.Position, use func([]eventstore.Entry) error) error {
+	for after < to {
+		page, err := s.store.Read(ctx, eventstore.Range{After: uint64(after), Limit: int(min(pageEntries, to-after))})
+		if err == nil && len(page) == 0 {
+			err = eventstore.ErrHistory
+		}
+		if err != nil {
+			return err
+		}
+		if err := use(page); err != nil {
+			return err
+		}
+		after = page[len(page)-1].Position
+	}
+	return nil
+}
+
+// follow learns how the records are now, when the log ends at head.
+func (p *point) follow(ctx context.Context, s *Service, head calendar.Position) error {
+	if head <= p.seen {
+		return nil
+	}
+	now := s.o.Query.Now()
+	note := func(r *calendar.Record, err error) error {
+		if r != nil {
+			p.note(r, now)
+		}
+		return err
+	}
+	read := func(page []eventstore.Entry) error {
+		for i := range page {
+			if _, ours := slices.BinarySearch(p.ids, page[i].ID); !ours {
+				continue
+			}
+			if err := note(stateOf(&page[i])); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if head-p.seen <= calendar.Position(len(p.ids)) {
+		if err := s.read(ctx, p.seen, head, read); err != nil {
+			return err
+		}
+	} else {
+		for some := range slices.Chunk(p.ids, pageEntries) { // fewer than the entries
+			states, err := s.store.Load(ctx, some...)
+			if err != nil {
+				return err
+			}
+			for i := range states {
+				if err := note(presentOf(&states[i])); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	p.seen = head
+	return nil
+}
+
+// note notes how a record is now.
+func (p *point) note(r *calendar.Record, now time.Time) {
+	before, was := p.closed[r.ID]
+	is := &calendar.Record{ID: r.ID, Kind: r.Kind, Deleted: r.Deleted, Fields: calendar.Fields{}}
+	open := history.Gate(calendar.Caller{}, r.Kind, r, now) == nil
+	changed := open == was || was && before.Deleted != is.Deleted
+	for _, name := range [...]string{"status", "author", "protected", "date_utc"} {
+		if v, there := r.Fields[name]; there {
+			is.Fields[name] = v
+		}
+		changed = changed || was && before.Fields[name] != is.Fields[name]
+	}
+	if !changed {
+		return
+	}
+	if delete(p.closed, r.ID); !open {
+		p.closed[r.ID] = is
+	}
+	clear(p.withdrawn)
+	clear(p.services)
+}
+
+// withdrawn are what a caller may read no more, from one second to another one, when a
+// scheduled post becomes due.
+type withdrawn struct {
+	query.Withdrawn
+
+	from, until int64
+}
+
+// withdrawnFrom returns what a caller may read no more.
+func (p *point) withdrawnFrom(c calendar.Caller, now time.Time) *query.Withdrawn {
+	if c.ReadsAll() {
+		return nil
+	}
+	owner := calendar.ID(0)
+	if c.ReadsOwn() {
+		owner = c.ID
+	}
+	if w := p.withdrawn[owner]; w != nil && w.from <= now.Unix() && now.Unix() < w.until {
+		return &w.Withdrawn
+	}
+	w := &withdrawn{from: now.Unix(), until: math.MaxInt64}
+	for _, id := range slices.Sorted(maps.Keys(p.closed)) {
+		r := p.closed[id]
+		if history.Gate(c, r.Kind, r, now) == nil {
+			continue
+		}
+		if w.Add(r.Kind, id); r.Status(now) == calendar.StatusFuture {
+			w.until = min(w.until, int64(r.Fields.Wall("date_utc")))
+		}
+	}
+	cached(p.withdrawn)[owner] = w
+	return &w.Withdrawn
+}
+
+// queries returns the Service of lists at a moment.
+func (p *point) queries(o query.Options, moment time.Time) (*query.Service, error) {
+	if q := p.services[moment.Unix()]; q != nil {
+		return q, nil
+	}
+	o.Now, o.LocalIndex = func() time.Time { return moment }, true
+	for _, id := range slices.Sorted(maps.Keys(p.closed)) {
+		if p.closed[id].Fields.Bool("protected") {
+			o.ProtectedNow = append(o.ProtectedNow, id)
+		}
+	}
+	q, err := query.New(p.index, records{p.index}, o)
+	if err == nil {
+		cached(p.services)[moment.Unix()] = q
+	}
+	return q, err
+}
+
+// cached makes room for one more.
+func cached[K comparable, V any](of map[K]V) map[K]V {
+	if len(of) >= maxCached {
+		clear(of)
+	}
+	return of
+}
+
+// records are the records of a point.
+type records struct{ index readmodel.Index }
+
+// Load implements query.Records.
+func (r records) Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
+	found, err := r.index.Get(ctx, ids)
+	out := make([]*calendar.Record, len(ids))
+	for i, id := range ids {
+		out[i] = found[id].Record
+	}
+	return out, err
+}
+
+// BySlug implements query.Records.
+func (r records) BySlug(ctx context.Context, k calendar.Kind, slug string) (*calendar.Record, error) {
+	found, err := r.all(ctx, k, readmodel.Term{Field: readmodel.FieldSlug, Value: slug})
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+// ByName implements query.Records.
+func (r records) ByName(ctx context.Context, k calendar.Kind, l calendar.Lang, name string) ([]*calendar.Record, error) {
+	return r.all(ctx, k, readmodel.Term{Field: readmodel.FieldNameLower(l), Value: htmltext.NameKey(name)})
+}
+
+func (r records) all(ctx context.Context, k calendar.Kind, f readmodel.Filter) ([]*calendar.Record, error) {
+	page, err := r.index.Search(ctx, readmodel.Query{Kind: k, Filter: f, Sort: []readmodel.Sort{{Field: readmodel.FieldID}}, Limit: pageEntries})
+	out := make([]*calendar.Record, len(page.Documents))
+	for i := range page.Documents {
+		out[i] = page.Documents[i].Record
+	}
+	return out, err
+}
+
+// Absent implements query.Records: lists know nothing else of what is erased.
+func (records) Absent(_ context.Context, k calendar.Kind, _ calendar.ID) error {
+	return calendar.Fail(calendar.CodeNotFound, k)
+}
+
+// Head implements query.Records.
+func (r records) Head(ctx context.Context) (calendar.Position, error) {
+	shown, err := r.index.Visible(ctx)
+	return shown.Position, err
+}
