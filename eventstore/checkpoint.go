@@ -3,6 +3,7 @@ package eventstore
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"time"
 
 	"daybook/calendar"
@@ -27,35 +28,15 @@ func (c *Checkpoint) Check() error {
 	return nil
 }
 
-// Follows refuses a checkpoint by ErrConflict that a store may not take, which has this
-// newest one and this one of the same size, nil for none. gains says that there is
-// something to store.
-func (c *Checkpoint) Follows(newest, same *Checkpoint) (gains bool, err error) {
-	switch {
-	case same != nil && same.Origin == c.Origin && extends(same.Note, c.Note):
-		return !bytes.Equal(same.Note, c.Note), nil
-	case same == nil && (newest == nil || newest.Size < c.Size):
-		return true, nil
-	default:
-		return false, fmt.Errorf("checkpoint of size %d: %w", c.Size, ErrConflict)
-	}
-}
-
 // extends reports whether a note has all lines of another one, in order.
 func extends(before, after []byte) bool {
-	rest := bytes.Lines(after)
-	next := make([][]byte, 0, 8)
-	for line := range rest {
-		next = append(next, line)
-	}
+	next := slices.Collect(bytes.Lines(after))
 	for line := range bytes.Lines(before) {
-		for len(next) > 0 && !bytes.Equal(next[0], line) {
-			next = next[1:]
-		}
-		if len(next) == 0 {
+		at := slices.IndexFunc(next, func(l []byte) bool { return bytes.Equal(l, line) })
+		if at < 0 {
 			return false
 		}
-		next = next[1:]
+		next = next[at+1:]
 	}
 	return true
 }

@@ -23,7 +23,7 @@ type Item struct {
 type call struct {
 	ctx  context.Context //nolint:containedctx // of one call of Append
 	done chan struct{}
-	left int // items that are not answered; the committer's
+	left int // items that are not answered; of who has the turn
 }
 
 // NewItem checks an Append and makes its entries and leaves. The error is ErrMalformed.
@@ -51,30 +51,30 @@ type CommitterOptions struct {
 	Now     func() time.Time
 }
 
-// Committer gathers the appends of concurrent callers into commits that they share.
+// Committer gathers the appends of concurrent callers into commits that they share: one of
+// those that wait commits for all of them, one at a time.
 type Committer struct {
-	o       CommitterOptions
-	drained chan struct{}
-	cost    time.Duration // of a commit, about
-	crowd   float64       // callers that a commit finds, about
+	o     CommitterOptions
+	turn  chan struct{} // has one while somebody commits
+	cost  time.Duration // of a commit, about; of who has the turn, as crowd
+	crowd float64       // callers that a commit finds, about
 
 	mutex   sync.Mutex
-	filled  *sync.Cond
 	waiting []*Item
-	calls   int // that came since the last commit was taken
-	wanted  int // calls that the committer waits for
+	calls   int           // that came since the last commit was taken
+	wanted  int           // calls that the next commit waits for
+	enough  chan struct{} // closed when they are there; nil: nobody waits for them
 	closed  bool
+	callers sync.WaitGroup
 }
 
-// NewCommitter starts a committer, which Close ends.
-func NewCommitter(ctx context.Context, o CommitterOptions) *Committer {
-	c := &Committer{o: o, drained: make(chan struct{})}
-	c.filled = sync.NewCond(&c.mutex)
-	go c.run(context.WithoutCancel(ctx))
-	return c
+// NewCommitter returns a Committer, which Close ends.
+func NewCommitter(o CommitterOptions) *Committer {
+	return &Committer{o: o, turn: make(chan struct{}, 1)}
 }
 
 // Append has appends committed, together with those of other callers where there are any.
+// A caller whose context ends while it commits stays until that is done.
 func (c *Committer) Append(ctx context.Context, appends []Append) []Result {
 	results := make([]Result, len(appends))
 	k := &call{ctx: ctx, done: make(chan struct{})}
@@ -95,11 +95,19 @@ func (c *Committer) Append(ctx context.Context, appends []Append) []Result {
 	if !c.enqueue(items) {
 		return failed(len(appends), ErrClosed)
 	}
-	select {
-	case <-k.done:
-		return results
-	case <-ctx.Done():
-		return failed(len(appends), context.Cause(ctx)) // results is the committer's now
+	defer c.callers.Done()
+	for {
+		select {
+		case <-k.done:
+			return results
+		case <-ctx.Done():
+			return failed(len(appends), context.Cause(ctx)) // results is not the caller's any more
+		case c.turn <- struct{}{}:
+			if k.left > 0 {
+				c.commitNext(context.WithoutCancel(ctx))
+			}
+			<-c.turn
+		}
 	}
 }
 
@@ -118,43 +126,56 @@ func (c *Committer) enqueue(items []*Item) bool {
 	if c.closed {
 		return false
 	}
+	c.callers.Add(1)
 	c.waiting = append(c.waiting, items...)
-	if c.calls++; c.calls >= c.wanted {
-		c.filled.Signal()
+	if c.calls++; c.calls == c.wanted {
+		c.stopWaiting()
 	}
 	return true
 }
 
-func (c *Committer) run(ctx context.Context) {
-	defer close(c.drained)
-	for {
-		items := c.take()
-		if items == nil {
-			return
-		}
-		began := c.o.Now()
-		c.commit(ctx, items)
-		c.cost += (c.o.Now().Sub(began) - c.cost) / 8
+func (c *Committer) stopWaiting() {
+	if c.enough != nil {
+		close(c.enough)
+		c.enough = nil
 	}
+}
+
+// commitNext commits the items that wait, or the first of them. The caller has the turn.
+func (c *Committer) commitNext(ctx context.Context) {
+	c.await()
+	items := c.take()
+	began := c.o.Now()
+	c.commit(ctx, items)
+	c.cost += (c.o.Now().Sub(began) - c.cost) / 8
 }
 
 // maxDelay bounds how long others are waited for, whatever commits cost.
 const maxDelay = 2 * time.Millisecond
 
-// take returns the items of the next commit, nil when the committer is closed and empty.
-// Where callers come again and again it waits for as many as the last commits found
-// (ADR 18); one caller alone never waits.
+// await waits, where callers come again and again, for as many as the last commits found,
+// but no longer than two commits take (ADR 18). One caller alone never waits.
+func (c *Committer) await() {
+	c.mutex.Lock()
+	c.wanted = int(c.crowd + 0.5)
+	enough := make(chan struct{})
+	if c.calls >= c.wanted || c.closed {
+		close(enough)
+	} else {
+		c.enough = enough
+	}
+	c.mutex.Unlock()
+	select {
+	case <-enough:
+	case <-time.After(min(2*c.cost, maxDelay)):
+	}
+}
+
+// take returns the items of the next commit.
 func (c *Committer) take() []*Item {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	for c.wanted = 1; len(c.waiting) == 0; c.filled.Wait() {
-		if c.closed {
-			return nil
-		}
-	}
-	if enough := int(c.crowd + 0.5); c.calls < enough {
-		c.await(enough)
-	}
+	c.enough = nil
 	c.crowd = max(float64(c.calls), c.crowd-c.crowd/16)
 	n, size := 0, 0
 	for n < len(c.waiting) && n < c.o.Items && (n == 0 || size < c.o.Bytes) {
@@ -175,21 +196,6 @@ func countCalls(items []*Item) (n int) {
 		}
 	}
 	return n
-}
-
-// await waits for items of enough calls, but no longer than two commits take.
-func (c *Committer) await(enough int) {
-	late := false
-	t := time.AfterFunc(min(2*c.cost, maxDelay), func() {
-		c.mutex.Lock()
-		defer c.mutex.Unlock()
-		late = true
-		c.filled.Signal()
-	})
-	defer t.Stop()
-	for c.wanted = enough; c.calls < enough && !late && !c.closed; {
-		c.filled.Wait()
-	}
 }
 
 // commit carries items out. Those whose caller has gone are left out. When a group is
@@ -249,7 +255,7 @@ func (c *Committer) observed(ctx context.Context, items []*Item) error {
 func (c *Committer) Close() {
 	c.mutex.Lock()
 	c.closed = true
-	c.filled.Signal()
+	c.stopWaiting()
 	c.mutex.Unlock()
-	<-c.drained
+	c.callers.Wait()
 }

@@ -43,9 +43,8 @@ func (c *commits) commit(_ context.Context, items []*Item) error {
 	return err
 }
 
-func (c *commits) start(t *testing.T) *Committer {
-	t.Helper()
-	return NewCommitter(t.Context(), CommitterOptions{Commit: c.commit, Items: 3, Bytes: 1 << 20, Now: time.Now})
+func (c *commits) start() *Committer {
+	return NewCommitter(CommitterOptions{Commit: c.commit, Items: 3, Bytes: 1 << 20, Now: time.Now})
 }
 
 // TestDelay: one caller never waits; where callers come together each commit waits for as
@@ -60,7 +59,7 @@ func TestDelay(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				log := commits{takes: c.takes}
-				group := log.start(t)
+				group := log.start()
 				defer group.Close()
 				together := func(n int) time.Duration {
 					var callers sync.WaitGroup
@@ -119,7 +118,7 @@ func TestCommits(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				log := commits{takes: time.Second, bad: c.bad}
-				group := log.start(t)
+				group := log.start()
 				results := map[calendar.ID]Result{}
 				var callers sync.WaitGroup
 				var mutex sync.Mutex
@@ -163,7 +162,6 @@ func TestCommits(t *testing.T) {
 func TestBytes(t *testing.T) {
 	t.Parallel()
 	c := Committer{o: CommitterOptions{Items: 9, Bytes: 100}}
-	c.filled = sync.NewCond(&c.mutex)
 	for _, size := range []int{60, 60, 200, 10} {
 		c.waiting = append(c.waiting, &Item{size: size, call: &call{}})
 	}

@@ -1,6 +1,8 @@
 package eventstore
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -123,26 +125,14 @@ func (g *Group) Decide(it *Item) Result {
 		return Result{Err: fmt.Errorf("%w: it was decided on another history", ErrConflict)}
 	}
 	after, err := g.versions(it)
-	if err == nil {
-		err = g.guards(it)
-	}
-	if err == nil {
-		err = g.claims(it, after)
-	}
-	if err == nil {
-		err = g.redactions(it, after)
-	}
-	var signs bool
-	if err == nil && it.Checkpoint != nil {
-		signs, err = g.signs(it)
-	}
 	if err != nil {
 		return Result{Err: err}
 	}
-	g.accept(it, after)
-	if signs {
-		g.sign(it.Checkpoint)
+	signed, err := g.signs(it)
+	if err = cmp.Or(g.guards(it), g.claims(it, after), g.redactions(it, after), err); err != nil {
+		return Result{Err: err}
 	}
+	g.accept(it, after, signed)
 	return Result{Position: g.head}
 }
 
@@ -230,48 +220,46 @@ func (g *Group) redactions(it *Item, after map[calendar.ID]*Held) error {
 	return nil
 }
 
-// signs checks the checkpoint of an item; writes says that there is something to store.
-func (g *Group) signs(it *Item) (writes bool, err error) {
+// signs returns what is to be stored of the checkpoint of an item, nil for nothing. Of one
+// that is there only the note changes.
+func (g *Group) signs(it *Item) (*Checkpoint, error) {
 	c := it.Checkpoint
-	if c.Size > g.head+calendar.Position(len(it.Drafts)) {
-		return false, ErrAhead
+	if c == nil {
+		return nil, nil //nolint:nilnil // nothing to store is no error
 	}
-	var newest, same *Checkpoint
-	for i := range g.Signed {
-		s := &g.Signed[i]
-		if newest == nil || s.Size > newest.Size {
-			newest = s
-		}
-		if s.Size == c.Size {
-			same = s
-		}
-	}
-	return c.Follows(newest, same)
-}
-
-// sign takes a checkpoint; of one that is there only the note changes.
-func (g *Group) sign(c *Checkpoint) {
-	signed := *c
+	signed, same := *c, g.signed(c.Size)
 	signed.Time = Moment(c.Time)
-	if i := slices.IndexFunc(g.Signed, func(s Checkpoint) bool { return s.Size == c.Size }); i >= 0 {
-		signed = g.Signed[i]
-		signed.Note = c.Note
-		g.Signed[i] = signed
-	} else {
-		g.Signed = append(g.Signed, signed)
+	conflict := slices.ContainsFunc(g.Signed, func(s Checkpoint) bool { return s.Size > c.Size })
+	if same >= 0 {
+		signed = g.Signed[same]
+		conflict = signed.Origin != c.Origin || !extends(signed.Note, c.Note)
 	}
-	g.Signs = append(g.Signs, signed)
+	switch {
+	case c.Size > g.head+calendar.Position(len(it.Drafts)):
+		return nil, ErrAhead
+	case conflict:
+		return nil, fmt.Errorf("checkpoint of size %d: %w", c.Size, ErrConflict)
+	case same >= 0 && bytes.Equal(signed.Note, c.Note):
+		return nil, nil //nolint:nilnil // as above
+	}
+	signed.Note = c.Note
+	return &signed, nil
 }
 
-func (g *Group) accept(it *Item, after map[calendar.ID]*Held) {
+// signed returns the index of the checkpoint of a size, -1 for none.
+func (g *Group) signed(size calendar.Position) int {
+	return slices.IndexFunc(g.Signed, func(s Checkpoint) bool { return s.Size == size })
+}
+
+// accept takes an item into the group, with the records after it and the checkpoint that it
+// stores.
+func (g *Group) accept(it *Item, after map[calendar.ID]*Held, signed *Checkpoint) {
 	for i := range it.Entries {
 		g.head++
 		e := Leafed{it.Entries[i], it.Leaves[i]}
 		e.Position = g.head
 		g.Entries = append(g.Entries, e)
-		if slug := it.Drafts[i].Slug(); slug != "" {
-			g.Slugs = append(g.Slugs, SlugTaken{Kind: e.Kind, Slug: slug, Position: g.head, Record: e.ID})
-		}
+		g.Slugs = append(g.Slugs, e.slugTaken(it.Drafts[i].Claims)...)
 	}
 	for id := range after { // all releases first
 		before := g.Records[id]
@@ -295,6 +283,14 @@ func (g *Group) accept(it *Item, after map[calendar.ID]*Held) {
 	for _, id := range it.Redact {
 		if !slices.Contains(g.Redacts, id) {
 			g.Redacts = append(g.Redacts, id)
+		}
+	}
+	if signed != nil {
+		g.Signs = append(g.Signs, *signed)
+		if same := g.signed(signed.Size); same >= 0 {
+			g.Signed[same] = *signed
+		} else {
+			g.Signed = append(g.Signed, *signed)
 		}
 	}
 	if it.Receipt != nil {
@@ -400,13 +396,13 @@ func (g *Group) GreatestID() (id calendar.ID) {
 
 // Take adds an entry of another store as it is, with its position, in place of Decide.
 func (g *Group) Take(e Leafed) error {
-	slug, err := e.Slug()
-	if err != nil {
-		return err
+	if e.Redacted == nil {
+		r, err := e.record()
+		if err != nil {
+			return err
+		}
+		g.Slugs = append(g.Slugs, e.slugTaken(calendar.Claims(r))...)
 	}
-	if g.head = e.Position; slug != "" {
-		g.Slugs = append(g.Slugs, SlugTaken{Kind: e.Kind, Slug: slug, Position: e.Position, Record: e.ID})
-	}
-	g.Entries = append(g.Entries, e)
+	g.head, g.Entries = e.Position, append(g.Entries, e)
 	return nil
 }

@@ -3,10 +3,8 @@ package eventstore
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"daybook/calendar"
@@ -38,46 +36,27 @@ func (p Point) Counts(e *Entry) bool {
 // MaxFormer bounds the records that Former returns.
 const MaxFormer = 16
 
-// SlugTaken is a row of the past slugs: with the entry at Position a record took a
-// slug.
+// SlugTaken is a row of the past slugs: when a record took a claim on a slug.
 type SlugTaken struct {
-	Kind     calendar.Kind
-	Slug     string
-	Position calendar.Position
-	Record   calendar.ID
+	Taken
+
+	Claim calendar.Claim
 }
 
 // slugSpace begins the space of the claims on slugs; the kind ends it.
 const slugSpace = "slug/"
 
-var slugKey = []byte(`"slug":`)
-
-// Slug returns the slug that the record takes by the draft, "" when it takes none.
-func (d *Draft) Slug() string {
-	if !bytes.Contains(d.Fields, slugKey) {
-		return ""
-	}
-	for _, c := range d.Claims {
-		if kind, ok := strings.CutPrefix(c.Space, slugSpace); ok && kind == d.Kind.String() {
-			return c.Key
+// slugTaken returns the slug that a record takes by an entry, nil for none; claims are
+// those of the record after it.
+func (e *Entry) slugTaken(claims []calendar.Claim) []SlugTaken {
+	if bytes.Contains(e.Fields, []byte(`"slug":`)) {
+		for _, c := range claims {
+			if c.Space == slugSpace+e.Kind.String() {
+				return []SlugTaken{{Taken{e.Position, e.ID}, c}}
+			}
 		}
 	}
-	return ""
-}
-
-// Slug is the Slug of the draft that became an entry, for a store that is filled with the
-// log of another one. The error is ErrDamaged.
-func (e *Entry) Slug() (string, error) {
-	if !bytes.Contains(e.Fields, slugKey) || !hasSlug(e.Kind) {
-		return "", nil
-	}
-	var fields struct {
-		Slug string `json:"slug"`
-	}
-	if err := json.Unmarshal(e.Fields, &fields); err != nil {
-		return "", fmt.Errorf("entry %d: %w: fields: %w", e.Position, ErrDamaged, err)
-	}
-	return fields.Slug, nil
+	return nil
 }
 
 // SlugClaim is the claim of the record of a kind that has a slug.
@@ -85,19 +64,13 @@ func SlugClaim(k calendar.Kind, slug string) calendar.Claim {
 	return calendar.Claim{Space: slugSpace + k.String(), Key: slug}
 }
 
-func hasSlug(k calendar.Kind) bool { return k != calendar.KindImage && k != calendar.KindUser }
-
-// HasSlug reports whether a record has a slug after an entry of it; after one that is
-// redacted it has none. The error is ErrDamaged.
-func (e *Entry) HasSlug(slug string) (bool, error) {
-	if e.Version == 0 || e.Redacted != nil {
-		return false, nil
-	}
+// record returns the record after an entry. The error is ErrDamaged.
+func (e *Entry) record() (*calendar.Record, error) {
 	r, err := calendar.DecodeRecord(e.State)
 	if err != nil {
-		return false, fmt.Errorf("entry %d: %w: state: %w", e.Position, ErrDamaged, err)
+		return nil, Damaged(e.Position, "state: %v", err)
 	}
-	return !r.Deleted && r.Slug() == slug, nil
+	return r, nil
 }
 
 // SlugAt returns the record of a kind that has a slug after the entries that count at a
@@ -122,13 +95,14 @@ func SlugAt(ctx context.Context, s Store, k calendar.Kind, slug string, p Point)
 			e = entries[0]
 			last[t.Record] = e
 		}
-		if e.Position < t.Position { // it was taken later
+		if e.Position < t.Position || e.Redacted != nil { // it was taken later, or never
 			continue
 		}
-		switch has, err := e.HasSlug(slug); {
-		case err != nil:
+		r, err := e.record()
+		if err != nil {
 			return 0, err
-		case has:
+		}
+		if !r.Deleted && r.Slug() == slug {
 			return t.Record, nil
 		}
 	}

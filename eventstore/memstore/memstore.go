@@ -294,8 +294,8 @@ func (s *Store) Find(ctx context.Context, l eventstore.Lookup) (eventstore.Found
 		for _, c := range l.Slugs {
 			var taken []eventstore.Taken
 			for _, t := range slices.Backward(s.slugs) {
-				if eventstore.SlugClaim(t.Kind, t.Slug) == c {
-					taken = append(taken, eventstore.Taken{Position: t.Position, Record: t.Record})
+				if t.Claim == c {
+					taken = append(taken, t.Taken)
 				}
 			}
 			f.Taken = append(f.Taken, taken)

@@ -173,11 +173,7 @@ func (s *Store) learn(g *group) error {
 	if s.signal.Epoch().History != g.epoch.History {
 		return errElsewhere
 	}
-	head := eventstore.Head{Mark: g.Chain()}
-	for i := range g.Signs {
-		head.Signed = max(head.Signed, g.Signs[i].Size)
-	}
-	erases := len(g.Redacts) > 0
+	head, erases := g.Head(), len(g.Redacts) > 0
 	if erases {
 		s.erased = head.Position
 	}

@@ -154,7 +154,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
-	s.committer = eventstore.NewCommitter(ctx, eventstore.CommitterOptions{
+	s.committer = eventstore.NewCommitter(eventstore.CommitterOptions{
 		Commit: s.commit, Items: s.o.Group, Bytes: groupBytes, Observe: s.o.Observe, Now: s.o.Now,
 	})
 	s.waiters.Go(func() { s.poll(background) })

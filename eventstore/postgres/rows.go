@@ -80,7 +80,7 @@ func pairRow(p eventstore.Pair) []any {
 }
 
 func slugRow(t eventstore.SlugTaken) []any {
-	return []any{claimDigest(eventstore.SlugClaim(t.Kind, t.Slug)), number(t.Position), int64(t.Record)}
+	return []any{claimDigest(t.Claim), number(t.Position), int64(t.Record)}
 }
 
 func receiptRow(r *eventstore.Receipt) []any {

@@ -60,11 +60,7 @@ func (s *Store) learn(g *eventstore.Group) {
 		s.cache.Invalidate(id)
 	}
 	s.usedID(g.GreatestID())
-	h := eventstore.Head{Mark: g.Chain()}
-	for i := range g.Signs {
-		h.Signed = max(h.Signed, g.Signs[i].Size)
-	}
-	s.signal.Move(h, len(g.Redacts) > 0)
+	s.signal.Move(g.Head(), len(g.Redacts) > 0)
 }
 
 // write runs one transaction on the writing connection.
@@ -190,8 +186,7 @@ func insertLog(do statement, g *eventstore.Group) {
 	do(`INSERT INTO times (block, least, greatest) SELECT position / 1024 AS block, min(time), max(time) FROM entries WHERE position >= ? GROUP BY block
 		ON CONFLICT (block) DO UPDATE SET least = min(least, excluded.least), greatest = max(greatest, excluded.greatest)`, first)
 	for _, t := range g.Slugs {
-		c := eventstore.SlugClaim(t.Kind, t.Slug)
-		do("INSERT INTO slugs (space, key, position, record) VALUES (?, ?, ?, ?)", c.Space, c.Key, number(t.Position), int64(t.Record))
+		do("INSERT INTO slugs (space, key, position, record) VALUES (?, ?, ?, ?)", t.Claim.Space, t.Claim.Key, number(t.Position), int64(t.Record))
 	}
 }
 

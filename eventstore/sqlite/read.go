@@ -21,7 +21,7 @@ import (
 // "+?": each value for a plain "?" there makes the engine prepare the statement again.
 const (
 	entryQuery = `SELECT e.position, e.kind, e.record, e.version, e.time, e.actor, e.change, e.client, e.request, e.reason,
-		e.body, e.secret IS NOT NULL, e.secret, e.salts, x.by, x.hashes FROM entries e LEFT JOIN redacted x ON x.position = e.position `
+		e.body, e.secret IS NOT NULL, e.secret, e.salts, coalesce(x.by, 0), x.hashes FROM entries e LEFT JOIN redacted x ON x.position = e.position `
 	heldQuery = `SELECT r.id, r.kind, r.version, r.position, r.secret, r.erased, e.body,
 		(SELECT json_group_array(json_array(space, key)) FROM claims WHERE record = r.id),
 		(SELECT json_group_array(json_array(space, key)) FROM names WHERE record = r.id)

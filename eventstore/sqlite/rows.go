@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -117,69 +116,23 @@ func value[T any](r row) (v T, err error) {
 	return v, err
 }
 
-// The types of columns that are not those of Go.
-type (
-	kind                                  calendar.Kind
-	moment                                time.Time
-	hash                                  [32]byte
-	pairs[P ~struct{ Space, Key string }] []P // JSON: [["space","key"], …]
-)
-
-// Scan implements sql.Scanner.
-func (k *kind) Scan(column any) error {
-	text, _ := column.(string)
-	found, ok := calendar.ParseKind(text)
-	if !ok {
-		return fmt.Errorf("%w: unknown kind %q", eventstore.ErrDamaged, text)
-	}
-	*k = kind(found)
-	return nil
-}
-
-// Scan implements sql.Scanner.
-func (m *moment) Scan(column any) error {
-	millis, _ := column.(int64)
-	*m = moment(time.UnixMilli(millis).UTC())
-	return nil
-}
-
-// Scan implements sql.Scanner.
-func (h *hash) Scan(column any) error {
-	if b, _ := column.([]byte); copy(h[:], b) != len(h) {
-		return fmt.Errorf("%w: hash of %d bytes", eventstore.ErrDamaged, len(b))
-	}
-	return nil
-}
-
-// Scan implements sql.Scanner.
-func (p *pairs[P]) Scan(column any) error {
-	var list [][2]string
-	text, _ := column.(string)
-	err := json.Unmarshal([]byte(text), &list)
-	for _, pair := range list {
-		*p = append(*p, P{Space: pair[0], Key: pair[1]})
-	}
-	return err
-}
-
 func scanEntry(r row) (e eventstore.Entry, err error) {
-	var hasSecret bool
-	var by sql.NullInt64
-	var body, salts, hashes sql.RawBytes
-	if err := r.Scan(&e.Position, (*kind)(&e.Kind), &e.ID, &e.Version, (*moment)(&e.Time), &e.Actor, &e.Change,
+	var (
+		kind                string
+		millis              int64
+		by                  calendar.Position
+		hasSecret           bool
+		body, salts, hashes sql.RawBytes
+	)
+	if err := r.Scan(&e.Position, &kind, &e.ID, &e.Version, &millis, &e.Actor, &e.Change,
 		&e.Cause.Client, &e.Cause.Request, &e.Cause.Reason, &body, &hasSecret, &e.Secret, &salts, &by, &hashes); err != nil {
 		return e, err
 	}
 	if hasSecret && e.Secret == nil {
 		e.Secret = []byte{}
 	}
-	if by.Valid {
-		e.Redacted, err = eventstore.RedactedOf(calendar.Position(by.Int64), hashes)
-	}
-	if err == nil {
-		e.Salts, err = eventstore.SaltsOf(salts)
-	}
-	if err == nil {
+	e.Time = time.UnixMilli(millis).UTC()
+	if err = e.Complete(kind, salts, by, hashes); err == nil {
 		e.Fields, e.State, err = unpackBody(body)
 	}
 	if err != nil {
@@ -189,10 +142,12 @@ func scanEntry(r row) (e eventstore.Entry, err error) {
 }
 
 func scanHeld(r row) (h eventstore.Held, err error) {
+	var kind, claims, names string
 	var body sql.RawBytes
-	err = r.Scan(&h.ID, (*kind)(&h.Kind), &h.Version, &h.Position, &h.Secret, &h.Erased, &body,
-		(*pairs[calendar.Claim])(&h.Claims), (*pairs[calendar.Name])(&h.Names))
-	if err == nil && body == nil {
+	if err := r.Scan(&h.ID, &kind, &h.Version, &h.Position, &h.Secret, &h.Erased, &body, &claims, &names); err != nil {
+		return h, err
+	}
+	if err = h.Complete(kind, claims, names); err == nil && body == nil {
 		err = eventstore.Damaged(h.Position, "it is missing, record %d ends with it", h.ID)
 	}
 	if err == nil {
@@ -206,17 +161,25 @@ func scanHeld(r row) (h eventstore.Held, err error) {
 
 func scanReceipt(r row) (*eventstore.Receipt, error) {
 	out := &eventstore.Receipt{}
-	err := r.Scan(&out.User, &out.Key, (*hash)(&out.Fingerprint), (*moment)(&out.Time), &out.Record, &out.Version, &out.Position)
+	var fingerprint sql.RawBytes
+	var millis int64
+	err := r.Scan(&out.User, &out.Key, &fingerprint, &millis, &out.Record, &out.Version, &out.Position)
+	copy(out.Fingerprint[:], fingerprint)
+	out.Time = time.UnixMilli(millis).UTC()
 	return out, err
 }
 
 func scanCheckpoint(r row) (c eventstore.Checkpoint, err error) {
-	err = r.Scan(&c.Size, &c.Origin, &c.Note, (*moment)(&c.Time), &c.Keys)
+	var millis int64
+	err = r.Scan(&c.Size, &c.Origin, &c.Note, &millis, &c.Keys)
+	c.Time = time.UnixMilli(millis).UTC()
 	return c, err
 }
 
 func scanMark(r row) (m calendar.Mark, err error) {
-	err = r.Scan(&m.Position, (*hash)(&m.Hash))
+	var hash sql.RawBytes
+	err = r.Scan(&m.Position, &hash)
+	copy(m.Hash[:], hash)
 	return m, err
 }
 
@@ -229,7 +192,9 @@ type end struct {
 
 func scanEnd(r row) (e end, err error) {
 	var last calendar.Position
-	err = r.Scan(&e.Position, &e.lastID, &last, (*hash)(&e.Hash))
+	var hash sql.RawBytes
+	err = r.Scan(&e.Position, &e.lastID, &last, &hash)
+	copy(e.Hash[:], hash)
 	if err == nil && last != e.Position {
 		err = eventstore.Damaged(min(e.Position, last)+1, "the last entry is %d, the last commit ends at %d", e.Position, last)
 	}
