@@ -111,26 +111,26 @@ func (s *Service) clusters(ctx context.Context, c *Criteria, snap *snapshot) (*C
 	if err != nil {
 		return nil, err
 	}
-	point := readmodel.SchemaOf(calendar.KindVenue).Field(readmodel.FieldPoint)
-	seen := d.circle(c.Caller, snap, c.withdrawn).seen
+	visible := d.visible(c.Caller, snap, c.withdrawn)
 	places := map[cell]int{}
 	var groups [][]calendar.ID
 	var cells []cell
 	placed := []calendar.ID{}
-	for at, r := range d.records {
-		lat, lng, ok := point.Point(r)
-		if !ok || !seen[at] || c.run.box != nil && !c.run.box.Holds(lat, lng) {
-			continue
-		}
-		where := cellAt(lat, lng, c.run.zoom)
+	within := everywhere
+	if c.run.box != nil {
+		within = c.run.box.holds
+	}
+	for _, id := range visible.within(within) {
+		at, _ := d.find(id)
+		where := cellAt(d.points[at].lat, d.points[at].lng, c.run.zoom)
 		i, known := places[where]
 		if !known {
 			i = len(groups)
 			places[where] = i
 			groups, cells = append(groups, nil), append(cells, where)
 		}
-		groups[i] = append(groups[i], r.ID)
-		placed = append(placed, r.ID)
+		groups[i] = append(groups[i], id)
+		placed = append(placed, id)
 	}
 	shown := readmodel.And{}
 	if b := blanked(c.Caller); b != nil {
@@ -160,23 +160,20 @@ func (s *Service) clusters(ctx context.Context, c *Criteria, snap *snapshot) (*C
 
 // cluster makes what a cell shows of its venues.
 func (d *directory) cluster(at cell, ids []calendar.ID, events int, counted *readmodel.Tallied) Cluster {
-	point := readmodel.SchemaOf(calendar.KindVenue).Field(readmodel.FieldPoint)
 	out := Cluster{ID: at.id(), Events: events, West: 180, South: 90, East: -180, North: -90}
 	var lat, lng, weight float64
-	type place struct{ lat, lng float64 }
-	var places []place
+	var places []point
 	for _, id := range ids {
 		n := readmodel.CountOf(counted.Values, int64(id))
 		i, ok := d.find(id)
 		if n == 0 || !ok {
 			continue
 		}
-		r := d.records[i]
-		y, x, _ := point.Point(r)
-		lat, lng, weight = lat+y*float64(n), lng+x*float64(n), weight+float64(n)
-		out.West, out.East = min(out.West, x), max(out.East, x)
-		out.South, out.North = min(out.South, y), max(out.North, y)
-		out.Venues, places = append(out.Venues, r), append(places, place{y, x})
+		p := d.points[i]
+		lat, lng, weight = lat+p.lat*float64(n), lng+p.lng*float64(n), weight+float64(n)
+		out.West, out.East = min(out.West, p.lng), max(out.East, p.lng)
+		out.South, out.North = min(out.South, p.lat), max(out.North, p.lat)
+		out.Venues, places = append(out.Venues, d.records[i]), append(places, p)
 	}
 	if len(places) == 1 {
 		out.Lat, out.Lng = places[0].lat, places[0].lng
@@ -185,7 +182,7 @@ func (d *directory) cluster(at cell, ids []calendar.ID, events int, counted *rea
 	out.Lat, out.Lng = math.Round(lat/weight*1e6)/1e6, math.Round(lng/weight*1e6)/1e6
 	for zoom := at.zoom - 2 + 1; zoom <= maxZoom; zoom++ {
 		first := cellAt(places[0].lat, places[0].lng, zoom)
-		if slices.ContainsFunc(places, func(p place) bool { return cellAt(p.lat, p.lng, zoom) != first }) {
+		if slices.ContainsFunc(places, func(p point) bool { return cellAt(p.lat, p.lng, zoom) != first }) {
 			out.Expansion = zoom
 			break
 		}

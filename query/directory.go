@@ -17,10 +17,13 @@ type directory struct {
 	stamp   readmodel.Stamp
 	records []*calendar.Record // by id, with some of their fields
 	ranks   [len(calendar.Langs)]lazy[ranks]
-	public  atomic.Pointer[circle]
-	// Of categories: the parts of a tally, and the record of each.
-	trees   []readmodel.Filter
+	views   [viewAll + 1]atomic.Pointer[visible]
+	points  []point // of venues, by place
+	// Of categories: those that have others below them, by place, with all that stand in
+	// their trees, also as the parts of a tally.
 	parents []int
+	trees   [][]calendar.ID
+	parts   []readmodel.Filter
 }
 
 // ranks are the labels of a directory in a language, by place: folded, and their order.
@@ -29,19 +32,19 @@ type ranks struct {
 	at     []int32
 }
 
-// circle is what of a directory some callers see on events.
-type circle struct {
+// point is the place of a venue, in degrees.
+type point struct {
+	lat, lng float64
+	known    bool
+}
+
+// visible is what of a directory some callers see on events.
+type visible struct {
+	*directory
 	due  int64
 	seen []bool // by place
 	// Of venues.
-	cities, countries places
-}
-
-// places are the cities or countries of venues.
-type places struct {
-	keys   []string
-	groups [][]calendar.ID // by key, ascending
-	index  map[string]int  // of keys, while they are gathered
+	cities, countries names
 }
 
 // directoryFields are the fields of records that a directory keeps.
@@ -86,8 +89,16 @@ func (s *Service) readDirectory(ctx context.Context, k calendar.Kind, stamp read
 		}
 		return nil
 	})
-	if k == calendar.KindCategory {
-		d.plant()
+	switch k {
+	case calendar.KindCategory:
+		d.addTrees()
+	case calendar.KindVenue:
+		d.points = make([]point, len(d.records))
+		for at, r := range d.records {
+			lat, hasLat := r.Fields.Number("geo_lat")
+			lng, hasLng := r.Fields.Number("geo_lng")
+			d.points[at] = point{lat, lng, hasLat && hasLng}
+		}
 	}
 	return d, err
 }
@@ -123,8 +134,8 @@ func (d *directory) ranked(ctx context.Context, l calendar.Lang) (ranks, error) 
 	})
 }
 
-// plant makes the parts of a tally that count the trees of categories.
-func (d *directory) plant() {
+// addTrees adds the trees of categories.
+func (d *directory) addTrees() {
 	children := map[calendar.ID][]calendar.ID{}
 	for _, r := range d.records {
 		if p := r.Fields.ID("parent"); p != 0 {
@@ -145,9 +156,23 @@ func (d *directory) plant() {
 			}
 		}
 		slices.Sort(tree)
-		d.trees = append(d.trees, readmodel.In{Field: readmodel.FieldCategories, IDs: tree})
-		d.parents = append(d.parents, at)
+		d.parents, d.trees = append(d.parents, at), append(d.trees, tree)
+		d.parts = append(d.parts, readmodel.In{Field: readmodel.FieldCategories, IDs: tree})
 	}
+}
+
+// withBelow adds to categories all that stand below them.
+func (d *directory) withBelow(ids []calendar.ID) []calendar.ID {
+	out := slices.Clone(ids)
+	for _, id := range ids {
+		if at, known := d.find(id); known {
+			if tree, found := slices.BinarySearch(d.parents, at); found {
+				out = append(out, d.trees[tree]...)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // level is how many live categories stand above one.
@@ -164,13 +189,18 @@ func (d *directory) level(at int) int {
 	return level
 }
 
-// circle gives what a caller sees of a directory on events.
-func (d *directory) circle(c calendar.Caller, snap *snapshot, w *Withdrawn) *circle {
-	shared := viewOf(c) == viewPublic && w == nil
-	if known := d.public.Load(); shared && known != nil && known.due == snap.gen.Due {
+// visible returns what a caller sees of a directory on events: what is not trashed and the
+// caller could read singly.
+func (d *directory) visible(c calendar.Caller, snap *snapshot, w *Withdrawn) *visible {
+	view := viewOf(c)
+	shared := view != viewOwn && w == nil
+	if known := d.views[view].Load(); shared && known != nil && known.due == snap.gen.Due {
 		return known
 	}
-	out := &circle{due: snap.gen.Due, seen: make([]bool, len(d.records))}
+	out := &visible{
+		directory: d, due: snap.gen.Due, seen: make([]bool, len(d.records)),
+		cities: names{index: map[string]int{}}, countries: names{index: map[string]int{}},
+	}
 	now := time.Unix(snap.now, 0)
 	for at, r := range d.records {
 		out.seen[at] = newLinkedRecord(r, now).shows(c, now) && !w.has(r.Kind, r.ID)
@@ -179,26 +209,19 @@ func (d *directory) circle(c calendar.Caller, snap *snapshot, w *Withdrawn) *cir
 			out.countries.add(r, "country")
 		}
 	}
-	out.cities.index, out.countries.index = nil, nil
 	if shared {
-		d.public.Store(out)
+		d.views[view].Store(out)
 	}
 	return out
 }
 
-func (p *places) add(r *calendar.Record, detail string) {
-	key := readmodel.PlaceKey(r.Fields.String(detail))
-	if key == "" {
-		return
-	}
-	at, known := p.index[key]
-	if !known {
-		if p.index == nil {
-			p.index = map[string]int{}
+// among returns those of some records that the caller sees.
+func (v *visible) among(ids []calendar.ID) []calendar.ID {
+	out := []calendar.ID{}
+	for _, id := range ids {
+		if at, known := v.find(id); known && v.seen[at] {
+			out = append(out, id)
 		}
-		at = len(p.keys)
-		p.index[key] = at
-		p.keys, p.groups = append(p.keys, key), append(p.groups, nil)
 	}
-	p.groups[at] = append(p.groups[at], r.ID)
+	return out
 }

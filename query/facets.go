@@ -102,12 +102,12 @@ type facetCount struct {
 	make  func(f *facetCount, got *readmodel.Tallied) (Facet, error)
 
 	// Of facets through other records:
-	kind   calendar.Kind
-	chosen []calendar.ID // of the parameter
-	dir    *directory
-	circle *circle
-	places *places
-	detail string // of venues that the places are named by
+	kind    calendar.Kind
+	chosen  []calendar.ID // of the parameter
+	dir     *directory
+	visible *visible
+	places  *names
+	detail  string // of venues that the places are named by
 
 	selection, place int // of the answer
 }
@@ -227,15 +227,15 @@ func (r *facetRun) count(ctx context.Context, name string, snap *snapshot) (*fac
 	if f.dir, err = snap.directory(ctx, r.s, f.kind); err != nil {
 		return nil, err
 	}
-	f.circle = f.dir.circle(r.c.Caller, snap, r.c.withdrawn)
+	f.visible = f.dir.visible(r.c.Caller, snap, r.c.withdrawn)
 	f.tally.Field = linkField(f.kind)
 	switch name {
 	case "categories":
-		f.tally.Parts = f.dir.trees
+		f.tally.Parts = f.dir.parts
 	case "city":
-		f.places, f.detail, f.make = &f.circle.cities, "city", (*facetCount).placed
+		f.places, f.detail, f.make = &f.visible.cities, "city", (*facetCount).placed
 	case "country":
-		f.places, f.detail, f.make = &f.circle.countries, "country", (*facetCount).placed
+		f.places, f.detail, f.make = &f.visible.countries, "country", (*facetCount).placed
 	}
 	if f.places != nil {
 		f.tally.Groups = f.places.groups
@@ -331,7 +331,7 @@ func (f *facetCount) linked(got *readmodel.Tallied) (Facet, error) {
 		return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(a.rank, b.rank), cmp.Compare(a.id, b.id))
 	}}
 	add := func(at, n int, chosen bool) {
-		if !f.circle.seen[at] || !f.c.run.facetQuery.keeps(f.name, ranks.folded[at]) {
+		if !f.visible.seen[at] || !f.c.run.facetQuery.keeps(f.name, ranks.folded[at]) {
 			return
 		}
 		c := candidate{at: at, n: n, rank: ranks.at[at], chosen: chosen}
@@ -360,7 +360,7 @@ func (f *facetCount) linked(got *readmodel.Tallied) (Facet, error) {
 		for part < len(d.parents) && d.parents[part] < next {
 			part++
 		}
-		if int64(d.records[next].ID) == v.Value && f.circle.seen[next] && (part >= len(d.parents) || d.parents[part] != next) {
+		if int64(d.records[next].ID) == v.Value && f.visible.seen[next] && (part >= len(d.parents) || d.parents[part] != next) {
 			add(next, v.N, take(d.records[next].ID))
 		}
 	}
@@ -370,7 +370,7 @@ func (f *facetCount) linked(got *readmodel.Tallied) (Facet, error) {
 		}
 	}
 	for _, id := range left {
-		if at, ok := d.find(id); ok && f.circle.seen[at] {
+		if at, ok := d.find(id); ok && f.visible.seen[at] {
 			add(at, 0, true)
 		} else if f.c.run.facetQuery.keeps(f.name, id.String()) {
 			list.add(candidate{at: -1, id: id, chosen: true})

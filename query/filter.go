@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"math"
 
 	"daybook/calendar"
 	"daybook/internal/htmltext"
@@ -230,36 +229,20 @@ func (s *Service) choice(ctx context.Context, c *Criteria, snap *snapshot) (f ch
 			continue
 		}
 		ids := l.ids
-		switch {
-		case l.kind == calendar.KindCategory:
-			ids, err = s.descendants(ctx, snap, ids)
-		case l.kind.IsPost():
-			ids, err = s.seenLinks(ctx, snap, c.Caller, l.kind, ids)
-		}
-		if err != nil {
-			return nil, err
+		if l.kind != calendar.KindTag {
+			d, err := snap.directory(ctx, s, l.kind)
+			if err != nil {
+				return nil, err
+			}
+			if l.kind == calendar.KindCategory {
+				ids = d.withBelow(ids)
+			} else {
+				ids = d.visible(c.Caller, snap, c.withdrawn).among(ids)
+			}
 		}
 		f.add(l.facet, readmodel.In{Field: linkField(l.kind), IDs: c.withdrawn.without(l.kind, ids)})
 	}
-	if r.geoloc != swNone || r.near != nil {
-		ids, err := s.placedVenues(ctx, snap, c)
-		if err != nil {
-			return nil, err
-		}
-		var in readmodel.Filter = readmodel.In{Field: readmodel.FieldVenue, IDs: ids}
-		if r.geoloc == swOff {
-			in = readmodel.Not{Filter: in}
-		}
-		f.add("", in)
-	}
-	for _, place := range r.places() {
-		ids, err := s.venuesAt(ctx, snap, c, place.filter)
-		if err != nil {
-			return nil, err
-		}
-		f.add(place.facet, readmodel.In{Field: readmodel.FieldVenue, IDs: ids})
-	}
-	return f, nil
+	return f, s.addPlaces(ctx, c, snap, &f)
 }
 
 // list gives the record as the values of a parameter.
@@ -296,60 +279,6 @@ func (c *Criteria) protect(f readmodel.And) readmodel.And {
 			readmodel.And{b, c.text(eventTexts[:1])},
 		})
 	}
-}
-
-// seenLinks gives those of the venues or organizers that the caller sees on
-// events: not trashed and readable.
-func (s *Service) seenLinks(ctx context.Context, snap *snapshot, c calendar.Caller, k calendar.Kind, ids []calendar.ID) ([]calendar.ID, error) {
-	found, err := s.index.Counts(ctx, k, readmodel.FieldID, readmodel.And{
-		readmodel.In{Field: readmodel.FieldID, IDs: ids}, snap.visible(c),
-	})
-	if err != nil {
-		return nil, err
-	}
-	out := make([]calendar.ID, 0, len(found))
-	for _, id := range ids {
-		if found[id] > 0 {
-			out = append(out, id)
-		}
-	}
-	return out, nil
-}
-
-// placedVenues gives the venues that the geolocation filter is about, as far as
-// the caller sees them (interface 4.8), by id.
-func (s *Service) placedVenues(ctx context.Context, snap *snapshot, c *Criteria) ([]calendar.ID, error) {
-	var place readmodel.Filter = readmodel.Exists{Field: readmodel.FieldPoint}
-	if c.run.near != nil {
-		place = *c.run.near
-	}
-	return s.venuesAt(ctx, snap, c, place)
-}
-
-// venuesAt gives the venues of a place that the caller sees on events, by id.
-func (s *Service) venuesAt(ctx context.Context, snap *snapshot, c *Criteria, place readmodel.Filter) ([]calendar.ID, error) {
-	found, err := s.index.Counts(ctx, calendar.KindVenue, readmodel.FieldID, readmodel.And{place, snap.visible(c.Caller)})
-	if err != nil {
-		return nil, err
-	}
-	return c.withdrawn.without(calendar.KindVenue, keys(found)), nil
-}
-
-// metres gives the distance of the venues that the geolocation filter admits, in whole
-// metres.
-func (s *Service) metres(ctx context.Context, snap *snapshot, c *Criteria) (map[calendar.ID]int64, error) {
-	ids, err := s.placedVenues(ctx, snap, c)
-	if err != nil {
-		return nil, err
-	}
-	points, err := snap.points(ctx, s, ids)
-	out := make(map[calendar.ID]int64, len(ids))
-	for i, p := range points {
-		if p.has {
-			out[ids[i]] = int64(math.Round(readmodel.Distance(c.run.near.Lat, c.run.near.Lng, p.lat, p.lng) * 1000))
-		}
-	}
-	return out, err
 }
 
 // linkedFilter makes the filter of a list of venues or organizers (interface

@@ -192,9 +192,9 @@ func readBox(_ context.Context, q *parser, p *Param) {
 		q.bad.Add(p.Name, calendar.ReasonBox)
 		return
 	}
-	b := readmodel.Box{Field: readmodel.FieldPoint, West: at[0], South: at[1], East: at[2], North: at[3]}
+	b := box{west: at[0], south: at[1], east: at[2], north: at[3]}
 	within := func(n float64, limit float64) bool { return n >= -limit && n <= limit } // false for no number
-	if !within(b.West, maxLng) || !within(b.East, maxLng) || !within(b.South, maxLat) || !within(b.North, maxLat) || b.South > b.North {
+	if !within(b.west, maxLng) || !within(b.east, maxLng) || !within(b.south, maxLat) || !within(b.north, maxLat) || b.south > b.north {
 		q.bad.Add(p.Name, calendar.ReasonBox)
 		return
 	}
@@ -392,23 +392,6 @@ var (
 )
 
 func costBand(s span) readmodel.Filter { return appendRange(nil, readmodel.FieldCost, &s)[0] }
-
-// places gives what a venue of an event has to fit, each by one of them.
-func (r *criteria) places() (out choice) {
-	for _, l := range [...]struct {
-		facet, field string
-		values       []string
-	}{{"city", readmodel.FieldCityKey, r.cities}, {"country", readmodel.FieldCountryKey, r.countries}} {
-		if l.values == nil {
-			continue
-		}
-		out.add(l.facet, anyTerm(l.field, l.values))
-	}
-	if r.box != nil {
-		out.add("", *r.box)
-	}
-	return out
-}
 
 // sortRelevance is the word of sort for the order of readmodel.Relevance.
 const sortRelevance = "relevance"

@@ -53,6 +53,11 @@ var (
 	Lines   = readLines
 )
 
+// Venue makes a venue in a place.
+func Venue(tb testing.TB, id calendar.ID, lat, lng float64) *calendar.Record {
+	return record(tb, calendar.KindVenue, id, "Venue", fields{"geo_lat": lat, "geo_lng": lng})
+}
+
 // Ask parses and runs a list of events.
 func Ask(tb testing.TB, s *Service, sent string, l calendar.Lang, c calendar.Caller) (*List, *Criteria, error) {
 	tb.Helper()

@@ -57,7 +57,7 @@ type criteria struct {
 	shortest, longest         *int64    // seconds; nil: not sent
 	languages                 []calendar.ID
 	cities, countries         []string // keys of places; nil: not sent
-	box                       *readmodel.Box
+	box                       *box
 	free                      sw
 	costs                     []span // hundredths, ascending
 	costUnknown               bool
@@ -70,7 +70,7 @@ type criteria struct {
 
 	categories, tags, venues, organizers []calendar.ID // nil: not sent
 	featured, ticketed, geoloc           sw
-	near                                 *readmodel.Near
+	near                                 *circle
 	include                              []calendar.ID // events and terms; nil: not sent
 	postParent                           calendar.ID
 
@@ -622,7 +622,7 @@ func readRadius(_ context.Context, q *parser, p *Param) {
 		km = DefaultRadius
 	}
 	if q.lat != nil && q.lng != nil {
-		q.run.near = &readmodel.Near{Field: readmodel.FieldPoint, Lat: *q.lat, Lng: *q.lng, Km: km}
+		q.run.near = &circle{lat: *q.lat, lng: *q.lng, km: km}
 	}
 }
 

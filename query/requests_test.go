@@ -164,6 +164,39 @@ func TestLongWalk(t *testing.T) {
 	})
 }
 
+// TestLargeBox: a box may hold more venues than a search server takes values in one part of
+// a query; on search servers DAYBOOK_VENUES are, as 70,000 take minutes there.
+func TestLargeBox(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, x readmodel.Index, local bool) {
+		t.Helper()
+		n := 70_000
+		if !local || testing.Short() {
+			n = number(t, "DAYBOOK_VENUES", 700)
+		}
+		records := make([]*calendar.Record, n)
+		for i := range records {
+			records[i] = query.Venue(t, calendar.ID(1000+i), float64(i%80), float64(i%170))
+		}
+		of := func(id calendar.ID, venue int) *calendar.Record {
+			return query.Event(t, id, "Event", "2030-05-10", "2030-05-10", calendar.Fields{"venue": []calendar.ID{calendar.ID(1000 + venue)}})
+		}
+		records = append(records, of(1, 0), of(2, n/2), of(3, n-1), query.Event(t, 4, "Nowhere", "2030-05-10", "2030-05-10", nil))
+		_, over := query.Meaning(t, nil)
+		s := over(x)
+		var position calendar.Position
+		for some := range slices.Chunk(records, 5000) {
+			query.Fill(t, x, position, some...)
+			position += calendar.Position(len(some))
+		}
+		for sent, want := range map[string]int{"bbox=-10,-10,175,85": 3, "bbox=170,-10,175,85": 0, "geoloc=false": 1} {
+			if l, _, err := query.Ask(t, s, sent, calendar.LangEN, calendar.Caller{}); err != nil || l.Total != want {
+				t.Errorf("%s: %+v, %v, want %d events", sent, l, err, want)
+			}
+		}
+	})
+}
+
 // formOnly are the parameters that have no part in what is found.
 var formOnly = []string{"multilang_language", "as_of", "_fields", "format", "features", "csv_bom", "csv_raw", "highlight", "highlight_length"}
 

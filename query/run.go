@@ -154,8 +154,12 @@ func (c *Criteria) collapse() *readmodel.Collapse {
 func (s *Service) order(ctx context.Context, c *Criteria, snap *snapshot) ([]readmodel.Sort, error) {
 	switch {
 	case c.run.sort == "distance":
-		metres, err := s.metres(ctx, snap, c)
-		return append([]readmodel.Sort{{Field: readmodel.FieldVenue, Desc: c.run.desc, Least: metres}}, byStart(c.run.desc)...), err
+		venues, err := snap.directory(ctx, s, calendar.KindVenue)
+		if err != nil {
+			return nil, err
+		}
+		metres := venues.visible(c.Caller, snap, c.withdrawn).metres(c.run.near)
+		return append([]readmodel.Sort{{Field: readmodel.FieldVenue, Desc: c.run.desc, Least: metres}}, byStart(c.run.desc)...), nil
 	case c.run.sort == sortRelevance && c.run.search.Query != "":
 		// That of events which the caller gets blanked is of their title.
 		rank := &readmodel.Relevance{Text: c.text(eventTexts), Title: blanked(c.Caller)}

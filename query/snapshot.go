@@ -26,16 +26,11 @@ type snapshot struct {
 	countedOf [calendar.KindTag + 1]lazy[tally]
 	// branches are the categories with a counted event, and those above them.
 	branches lazy[[]calendar.ID]
-	// parents are the categories that have children; below are all that stand
-	// below one of them.
-	parents lazy[map[calendar.ID]int]
-	below   sync.Map // calendar.ID → []calendar.ID
 	// upcoming are the linked records of a kind with a coming event, as of the
 	// last second that was asked for.
 	upcoming [calendar.KindTag + 1]atomic.Pointer[upcoming]
 
 	links linkedRecords
-	known sync.Map // of venues: calendar.ID → point
 	// directories are what facets show of the linked records of a kind.
 	directories [calendar.KindTag + 1]lazy[*directory]
 
@@ -57,7 +52,7 @@ type upcoming struct {
 
 func newSnapshot(gen Generation, now, nextDue int64, protectedNow []calendar.ID) *snapshot {
 	s := &snapshot{
-		gen: gen, now: now, nextDue: nextDue, parents: newLazy[map[calendar.ID]int](), branches: newLazy[[]calendar.ID](),
+		gen: gen, now: now, nextDue: nextDue, branches: newLazy[[]calendar.ID](),
 		// All moments from the last due publication on decide alike. With that one the
 		// filters are the same in most generations, and an index may keep what they find.
 		published: published(gen.Due), counted: countedEvents(gen.Due, protectedNow),
@@ -275,37 +270,6 @@ func (k *linkedRecords) keep(id calendar.ID, l linkedRecord) {
 	k.bytes += n
 }
 
-// point is the place of a venue, in degrees.
-type point struct {
-	lat, lng float64
-	has      bool
-}
-
-// pointsAtOnce is how many venues are read at once for their places.
-const pointsAtOnce = 500
-
-// points gives the places of venues, in the order of ids.
-func (s *snapshot) points(ctx context.Context, service *Service, ids []calendar.ID) ([]point, error) {
-	out := make([]point, len(ids))
-	var missing []int
-	for i, id := range ids {
-		if p, ok := s.known.Load(id); ok {
-			out[i], _ = p.(point)
-		} else {
-			missing = append(missing, i)
-		}
-	}
-	field := readmodel.SchemaOf(calendar.KindVenue).Field(readmodel.FieldPoint)
-	return out, service.fetch(ctx, ids, missing, pointsAtOnce, func(at int, r *calendar.Record) error {
-		if r != nil && r.Kind == calendar.KindVenue {
-			p := &out[at]
-			p.lat, p.lng, p.has = field.Point(r)
-		}
-		s.known.Store(ids[at], out[at])
-		return nil
-	})
-}
-
 // tally gives the number of counted events by linked record of a kind; the same
 // for every caller. Records without any are absent.
 func (s *snapshot) tally(ctx context.Context, service *Service, k calendar.Kind) (tally, error) {
@@ -365,62 +329,6 @@ func (s *snapshot) withUpcoming(ctx context.Context, service *Service, k calenda
 	u := &upcoming{at: at, ids: keys(counts)}
 	s.upcoming[k].Store(u)
 	return u.ids, nil
-}
-
-// descendants adds to categories all that stand below them.
-func (s *Service) descendants(ctx context.Context, snap *snapshot, ids []calendar.ID) ([]calendar.ID, error) {
-	parents, err := snap.parents.get(ctx, func(ctx context.Context) (map[calendar.ID]int, error) {
-		return s.index.Counts(ctx, calendar.KindCategory, readmodel.FieldParent, nil)
-	})
-	if err != nil {
-		return nil, err
-	}
-	out := ids
-	for _, id := range ids {
-		if parents[id] == 0 {
-			continue
-		}
-		below, known := snap.below.Load(id)
-		if !known {
-			found, err := s.below(ctx, parents, id)
-			if err != nil {
-				return nil, err
-			}
-			snap.below.Store(id, found)
-			below = found
-		}
-		out = slices.Concat(out, below.([]calendar.ID)) // nothing else is stored
-	}
-	if len(out) > len(ids) {
-		slices.Sort(out)
-		out = slices.Compact(out)
-	}
-	return out, nil
-}
-
-// below gives all categories that stand below one, level by level.
-func (s *Service) below(ctx context.Context, parents map[calendar.ID]int, id calendar.ID) ([]calendar.ID, error) {
-	var out []calendar.ID
-	seen := map[calendar.ID]bool{id: true} // a lagging model could show a cycle
-	for level := []calendar.ID{id}; len(level) > 0; {
-		children, err := s.index.Counts(ctx, calendar.KindCategory, readmodel.FieldID,
-			readmodel.In{Field: readmodel.FieldParent, IDs: level})
-		if err != nil {
-			return nil, err
-		}
-		level = nil
-		for _, child := range keys(children) {
-			if seen[child] {
-				continue
-			}
-			seen[child] = true
-			out = append(out, child)
-			if parents[child] > 0 {
-				level = append(level, child)
-			}
-		}
-	}
-	return out, nil
 }
 
 // keys gives the ids of counts in order, so that equal filters are equal.

@@ -181,7 +181,7 @@ func (s *Service) suggestEvents(ctx context.Context, c *Criteria, snap *snapshot
 	if err != nil {
 		return nil, err
 	}
-	seen := venues.circle(calendar.Caller{}, snap, nil).seen
+	seen := venues.visible(calendar.Caller{}, snap, nil).seen
 	out := make([]Suggestion, len(titles))
 	now := time.Unix(snap.now, 0)
 	for i, t := range titles {

@@ -145,9 +145,3 @@ func PlaceKey(text string) string {
 }
 
 var placeSigns = strings.NewReplacer("’", "'", "ʼ", "'", "‘", "'", "\u2010", "-", "\u2011", "-", "–", "-")
-
-func placeKeyField(name, detail string) Field {
-	return Field{Name: name, Type: TypeKeyword, From: []string{detail}, keyword: func(r *calendar.Record) string {
-		return PlaceKey(r.Fields.String(detail))
-	}}
-}

@@ -54,19 +54,10 @@ const (
 	FieldWeekday  = "start_weekday" // of the start: 1 is Monday, 7 Sunday
 	FieldMinute   = "start_minute"  // of the day of the start, 0 to 1,439; all-day events have none
 	FieldDuration = "duration"      // seconds from start to end, of all-day events 86,400 a day
-
-	// FieldPoint is the place of a venue (Near, Box, Exists).
-	FieldPoint = "point"
 )
 
 // CostFree is the FieldCost of events of which every cost is zero or a word for that.
 const CostFree = -1
-
-// Keywords of venues: the detail as filters compare it, see PlaceKey.
-const (
-	FieldCityKey    = "city_key"
-	FieldCountryKey = "country_key"
-)
 
 // LanguageID is what FieldLanguages has for a language.
 func LanguageID(l calendar.Lang) calendar.ID { return calendar.ID(l) + 1 }

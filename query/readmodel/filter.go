@@ -52,21 +52,6 @@ type Text struct {
 	Typos  int        // that a word may have at most, 0 to MaxTypos; see Piece.Most
 }
 
-// Near admits documents whose point lies at most Km from (Lat, Lng) on the great
-// circle with radius 6371.0088 km.
-type Near struct {
-	Field    string
-	Lat, Lng float64 // degrees
-	Km       float64
-}
-
-// Box admits documents whose point lies between the bounds, in degrees, both included;
-// West above East crosses longitude 180.
-type Box struct {
-	Field                    string
-	West, South, East, North float64
-}
-
 // Exists admits documents that have any value in the field.
 type Exists struct{ Field string }
 
@@ -78,6 +63,4 @@ func (In) isFilter()       {}
 func (Range) isFilter()    {}
 func (Contains) isFilter() {}
 func (Text) isFilter()     {}
-func (Near) isFilter()     {}
-func (Box) isFilter()      {}
 func (Exists) isFilter()   {}

@@ -2,16 +2,11 @@ package readmodel
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 
 	"daybook/calendar"
 )
-
-// EarthRadius is the radius of the great circle distance, in kilometres
-// (interface 4.8).
-const EarthRadius = 6371.0088
 
 // Match states the meaning of the filter tree: whether a live document is
 // admitted. It reads d.Record only, and is simple rather than fast. A filter that
@@ -61,12 +56,6 @@ func Match(f Filter, d *Document) bool {
 		})
 	case Text:
 		return matchText(f, s, r)
-	case Near:
-		lat, lng, ok := s.Field(f.Field).Point(r)
-		return ok && Distance(f.Lat, f.Lng, lat, lng) <= f.Km
-	case Box:
-		lat, lng, ok := s.Field(f.Field).Point(r)
-		return ok && f.Holds(lat, lng)
 	case Exists:
 		return exists(s.Field(f.Field), r)
 	}
@@ -129,36 +118,12 @@ func exists(f *Field, r *calendar.Record) bool {
 	case TypeNumber, TypeComputed:
 		_, ok := f.Number(r)
 		return ok
-	case TypePoint:
-		_, _, ok := f.Point(r)
-		return ok
 	case TypeText:
 		t := f.Text(r)
 		return !t.IsZero()
 	case TypeBool:
 	}
 	return false
-}
-
-// Holds tells whether a place lies in the box.
-func (f Box) Holds(lat, lng float64) bool {
-	if lat < f.South || lat > f.North {
-		return false
-	}
-	if f.West > f.East {
-		return lng >= f.West || lng <= f.East
-	}
-	return lng >= f.West && lng <= f.East
-}
-
-// Distance gives the great circle distance between two places in degrees, in
-// kilometres (haversine).
-func Distance(lat1, lng1, lat2, lng2 float64) float64 {
-	const rad = math.Pi / 180
-	a := math.Sin((lat2 - lat1) * rad / 2)
-	b := math.Sin((lng2 - lng1) * rad / 2)
-	h := a*a + math.Cos(lat1*rad)*math.Cos(lat2*rad)*b*b
-	return 2 * EarthRadius * math.Asin(math.Sqrt(min(h, 1)))
 }
 
 // Compare orders two documents of one kind by the keys of a query: -1, 0 or 1.

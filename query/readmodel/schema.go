@@ -19,7 +19,6 @@ const (
 	TypeBool                     // Term
 	TypeIDs                      // In, Counts, Exists
 	TypeNumber                   // Range, Exists
-	TypePoint                    // Near, Box, Exists
 	TypeText                     // Text, Exists
 	TypeComputed                 // In, Range, Exists: a number that follows from Times
 )
@@ -36,7 +35,6 @@ type Field struct {
 	ids     func(*calendar.Record) []calendar.ID
 	number  func(*calendar.Record) (int64, bool)
 	compute func(Times) (int64, bool)
-	point   func(*calendar.Record) (lat, lng float64, ok bool)
 	text    func(*calendar.Record) calendar.Text
 }
 
@@ -60,9 +58,6 @@ func (f *Field) Number(r *calendar.Record) (int64, bool) {
 // Compute gives the value of a computed number from what it follows from, so that an
 // index that has the times at hand need not keep it.
 func (f *Field) Compute(t Times) (int64, bool) { return f.compute(t) }
-
-// Point gives a place in degrees and whether there is one.
-func (f *Field) Point(r *calendar.Record) (lat, lng float64, ok bool) { return f.point(r) }
 
 // Text gives the plain text of a text field in each language. A field that is
 // not translatable has its text in the home language of the record: that is
@@ -111,6 +106,7 @@ const (
 	reasonHashed   = "kept hashed in the store; whether there is one is in protected"
 	reasonBySlug   = "posts are found by slug in the event store"
 	reasonModified = "shown only; no list filters or sorts by it, the version names the state"
+	reasonChosen   = "venues are chosen by it before events are filtered by venue"
 	reasonService  = "kept for the service itself; no list shows it"
 )
 
@@ -166,16 +162,8 @@ func venueSchema() *Schema {
 	} {
 		fields = append(fields, detailField(name))
 	}
-	fields = append(fields, placeKeyField(FieldCityKey, "city"), placeKeyField(FieldCountryKey, "country"), Field{
-		Name: FieldPoint, Type: TypePoint, From: []string{"geo_lat", "geo_lng"},
-		point: func(r *calendar.Record) (lat, lng float64, ok bool) {
-			lat, hasLat := r.Fields.Number("geo_lat")
-			lng, hasLng := r.Fields.Number("geo_lng")
-			return lat, lng, hasLat && hasLng
-		},
-	})
 	return &Schema{Kind: calendar.KindVenue, Fields: fields, NotIndexed: notIndexedOfPosts(map[string]string{
-		"show_map": reasonShown, "show_map_link": reasonShown,
+		"show_map": reasonShown, "show_map_link": reasonShown, "geo_lat": reasonChosen, "geo_lng": reasonChosen,
 	})}
 }
 
@@ -456,12 +444,8 @@ func (s *Schema) check(f Filter) error {
 			return fmt.Errorf("%w: a search of more than %d words or %d rows", ErrQuery, MaxWords, MaxRows)
 		}
 		return s.wantAll(f.Fields, TypeText)
-	case Near:
-		return s.want(f.Field, TypePoint)
-	case Box:
-		return s.want(f.Field, TypePoint)
 	case Exists:
-		return s.want(f.Field, TypeKeyword, TypeIDs, TypeNumber, TypePoint, TypeText, TypeComputed)
+		return s.want(f.Field, TypeKeyword, TypeIDs, TypeNumber, TypeText, TypeComputed)
 	default:
 		return fmt.Errorf("%w: filter %T", ErrQuery, f)
 	}

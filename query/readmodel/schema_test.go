@@ -116,31 +116,7 @@ func TestExtractors(t *testing.T) {
 	}
 	venue := &calendar.Record{ID: 1, Kind: calendar.KindVenue, Home: calendar.LangES, Fields: calendar.Fields{"city": "Lima", "geo_lat": 1.5, "geo_lng": -2.5}}
 	s = readmodel.SchemaOf(calendar.KindVenue)
-	if lat, lng, ok := s.Field(readmodel.FieldPoint).Point(venue); lat != 1.5 || lng != -2.5 || !ok {
-		t.Errorf("point %v %v %v", lat, lng, ok)
-	}
 	if text, l := s.Field(readmodel.TextCity).Text(venue).In(calendar.LangEN, venue.Home); text != "Lima" || l != calendar.LangES {
 		t.Errorf("city %q in %s", text, l)
-	}
-}
-
-// TestDistance holds the radius of interface 4.8.
-func TestDistance(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name                   string
-		lat1, lng1, lat2, lng2 float64
-		min, max               float64
-	}{
-		{"none", 42, -71, 42, -71, 0, 0},
-		{"one degree of a great circle", 0, 0, 0, 1, 111.19507, 111.19509},
-		{"over the date line", 0, 179.5, 0, -179.5, 111.19507, 111.19509},
-		{"pole to pole", 90, 0, -90, 0, 20015.11, 20015.12},
-		{"other side", 10, 20, -10, -160, 20015.11, 20015.12},
-		{"Paris to London", 48.8584, 2.2945, 51.5007, -0.1246, 340.5, 340.8},
-	} {
-		if d := readmodel.Distance(c.lat1, c.lng1, c.lat2, c.lng2); d < c.min || d > c.max {
-			t.Errorf("%s: %.5f km, want %.5f to %.5f", c.name, d, c.min, c.max)
-		}
 	}
 }

@@ -2,7 +2,6 @@ package elastic
 
 import (
 	"context"
-	"strconv"
 	"strings"
 
 	"daybook/calendar"
@@ -16,9 +15,6 @@ const (
 	// engines refuse long ones that repeat themselves.
 	mostPart = 64
 )
-
-// engineRadius is the radius with which the engines compute, in kilometres.
-const engineRadius = 6371.0087714
 
 var (
 	matchAll  = object{"match_all": object{}}
@@ -99,10 +95,6 @@ func (c *compiler) compile(ctx context.Context, f readmodel.Filter) (object, err
 		return in(f.Field, f.IDs), nil
 	case readmodel.Range:
 		return between(f), nil
-	case readmodel.Near:
-		return near(f), nil
-	case readmodel.Box:
-		return box(f), nil
 	case readmodel.Exists:
 		if c.schema.Field(f.Field).Type == readmodel.TypeText {
 			return term(fieldHas, f.Field), nil
@@ -183,35 +175,6 @@ func between(f readmodel.Range) object {
 		return matchNone
 	}
 	return object{"range": object{f.Field: bounds}}
-}
-
-func near(f readmodel.Near) object {
-	if !(f.Km >= 0) {
-		return matchNone
-	}
-	// The engines refuse a distance of nothing: a centimetre is below what they
-	// keep of a place.
-	km := max(f.Km*engineRadius/readmodel.EarthRadius, 1e-5)
-	return object{"geo_distance": object{
-		"distance": strconv.FormatFloat(km, 'f', -1, 64) + "km",
-		f.Field:    object{"lat": f.Lat, "lon": f.Lng},
-	}}
-}
-
-// edge is the width of the border of a box in degrees, a tenth of a metre: engines keep
-// places a little beside where they are, and what lies on a bound is in.
-const edge = 1e-6
-
-func box(f readmodel.Box) object {
-	if f.West > f.East {
-		east := f
-		east.West, f.East = -180, 180
-		return any1(list{box(f), box(east)})
-	}
-	return object{"geo_bounding_box": object{f.Field: object{
-		"top": min(f.North+edge, 90), "bottom": max(f.South-edge, -90),
-		"left": max(f.West-edge, -180), "right": min(f.East+edge, 180),
-	}}}
 }
 
 // contains looks for a part in keywords, case aside.

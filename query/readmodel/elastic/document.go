@@ -118,14 +118,6 @@ func appendFields(b []byte, s *readmodel.Schema, r *calendar.Record) []byte {
 			} else if f.Sort {
 				b = strconv.AppendInt(appendName(b, fieldLacks+f.Name), int64(r.ID), 10)
 			}
-		case readmodel.TypePoint:
-			if lat, lng, ok := f.Point(r); ok {
-				b = append(appendName(b, f.Name), `{"lat":`...)
-				b = strconv.AppendFloat(b, lat, 'f', -1, 64)
-				b = append(b, `,"lon":`...)
-				b = strconv.AppendFloat(b, lng, 'f', -1, 64)
-				b = append(b, '}')
-			}
 		case readmodel.TypeText:
 			if s.Kind == calendar.KindEvent && f.Name == readmodel.TextName {
 				for _, l := range calendar.Langs {

@@ -69,11 +69,9 @@ func TestQueries(t *testing.T) {
 		}},
 		{"ids", calendar.KindEvent, readmodel.And{readmodel.In{Field: readmodel.FieldVenue, IDs: []calendar.ID{1, 2}}, readmodel.In{Field: readmodel.FieldTags}}},
 		{"exists", calendar.KindVenue, readmodel.And{
-			readmodel.Exists{Field: readmodel.FieldPoint}, readmodel.Exists{Field: readmodel.TextCity}, readmodel.Exists{Field: readmodel.FieldID},
+			readmodel.Exists{Field: readmodel.FieldStatus}, readmodel.Exists{Field: readmodel.TextCity}, readmodel.Exists{Field: readmodel.FieldID},
 		}},
-		{"box over the date line", calendar.KindVenue, readmodel.Box{Field: readmodel.FieldPoint, West: 170, South: -90, East: -170, North: 10}},
 		{"weekdays", calendar.KindEvent, readmodel.In{Field: readmodel.FieldWeekday, IDs: []calendar.ID{1, 7}}},
-		{"near", calendar.KindVenue, readmodel.Near{Field: readmodel.FieldPoint, Lat: 48.85, Lng: 2.35, Km: 5}},
 		{"contains", calendar.KindTag, readmodel.Contains{Fields: []string{readmodel.FieldNameLower(calendar.LangFR), readmodel.FieldSlug}, Value: `A*b?\`}},
 		{"words", calendar.KindEvent, text("running -jazz", all...)},
 		{"words in one field", calendar.KindVenue, text("quay", readmodel.TextAddress)},

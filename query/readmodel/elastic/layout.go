@@ -221,8 +221,6 @@ func mapping(collection string) object {
 			if f.Type == readmodel.TypeNumber && f.Sort {
 				place(p, fieldLacks+f.Name, object{"type": "long", "index": false})
 			}
-		case readmodel.TypePoint:
-			place(p, f.Name, object{"type": "geo_point"})
 		case readmodel.TypeText:
 			for _, slot := range slots() {
 				place(p, fieldRows+f.Name+"."+slot, object{"type": "text", "analyzer": "whitespace", "norms": false, "index_options": "positions"})

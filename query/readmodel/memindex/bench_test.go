@@ -81,9 +81,6 @@ func BenchmarkIndex(b *testing.B) {
 				return window(i, readmodel.In{Field: readmodel.FieldCategories, IDs: []calendar.ID{readmodeltest.CorpusCategory + calendar.ID(i%20)}},
 					readmodel.In{Field: readmodel.FieldTags, IDs: []calendar.ID{readmodeltest.CorpusTag + calendar.ID(i%50)}})
 			})
-			search("near", func(i int) readmodel.Query {
-				return readmodel.Query{Kind: calendar.KindVenue, Filter: readmodel.Near{Field: readmodel.FieldPoint, Lat: 40 + float64(i%50)/25, Lng: -75, Km: 100}, Limit: 10}
-			})
 			search("words", func(i int) readmodel.Query { return text(i, 0, c.Word(40+i%200)+" "+c.Word(300+i%700)) })
 			search("frequent words", func(i int) readmodel.Query { return text(i, 0, c.Word(i%10)+" "+c.Word(20+i%7)) })
 			search("beginning", func(i int) readmodel.Query { return text(i, 0, c.Word(i % 200)[:3]) })

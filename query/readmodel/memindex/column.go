@@ -314,18 +314,6 @@ func (c *numbers) before(place int) bitset {
 	return out
 }
 
-// points is the column of places.
-type points struct {
-	Lat, Lng []float64
-	Has      bitset
-}
-
-// narrow keeps the documents whose place is admitted.
-func (c *points) narrow(docs bitset, admit func(lat, lng float64) bool) {
-	docs.and(c.Has)
-	docs.keep(func(o uint32) bool { return admit(c.Lat[o], c.Lng[o]) })
-}
-
 // computed returns the values of a field that follow from others of the document.
 func (s *segment) computed(f *readmodel.Field) *terms[int64] {
 	lazy := s.lazy[f.Name]

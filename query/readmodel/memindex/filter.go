@@ -85,10 +85,6 @@ func (e *evaluation) narrow(docs bitset, f readmodel.Filter) {
 		})
 	case readmodel.Text:
 		e.search(docs, f)
-	case readmodel.Near:
-		e.Points[f.Field].narrow(docs, func(lat, lng float64) bool { return readmodel.Distance(f.Lat, f.Lng, lat, lng) <= f.Km })
-	case readmodel.Box:
-		e.Points[f.Field].narrow(docs, f.Holds)
 	case readmodel.Exists:
 		e.narrowExisting(docs, f.Field)
 	}
@@ -153,8 +149,6 @@ func (e *evaluation) narrowExisting(docs bitset, name string) {
 		}
 	case readmodel.TypeNumber:
 		docs.and(e.Numbers[name].Has)
-	case readmodel.TypePoint:
-		docs.and(e.Points[name].Has)
 	case readmodel.TypeComputed:
 		docs.and(e.computed(field).Has)
 	case readmodel.TypeText:

@@ -24,7 +24,6 @@ type segment struct {
 	IDs      map[string]*terms[calendar.ID]
 	Numbers  map[string]*numbers
 	Bools    map[string]bitset
-	Points   map[string]*points
 	Texts    map[string]*textColumn
 	Words    [len(calendar.Langs)]*dictionary
 
@@ -139,7 +138,7 @@ func build(schema *readmodel.Schema, sources []source, entries []*entry) *segmen
 	n := len(parts)
 	s := &segment{
 		schema: schema, Docs: make([]doc, n), Keywords: map[string]*terms[string]{}, IDs: map[string]*terms[calendar.ID]{},
-		Numbers: map[string]*numbers{}, Bools: map[string]bitset{}, Points: map[string]*points{},
+		Numbers: map[string]*numbers{}, Bools: map[string]bitset{},
 		Texts: map[string]*textColumn{},
 	}
 	for l := range s.Home {
@@ -238,20 +237,6 @@ func (s *segment) addColumns(parts []part, v *vocabulary) {
 					c.Has.set(uint32(i))
 				}
 			}
-		case readmodel.TypePoint:
-			c := s.Points[f.Name]
-			for i, p := range parts {
-				var has bool
-				if p.entry != nil {
-					c.Lat[i], c.Lng[i], has = f.Point(p.entry.record)
-				} else {
-					from := p.from.Points[f.Name]
-					c.Lat[i], c.Lng[i], has = from.Lat[p.at], from.Lng[p.at], from.Has.has(p.at)
-				}
-				if has {
-					c.Has.set(uint32(i))
-				}
-			}
 		case readmodel.TypeText:
 			s.Texts[f.Name].fill(f.Name, parts, v)
 		case readmodel.TypeComputed:
@@ -274,8 +259,6 @@ func (s *segment) makeColumns(n int) {
 			s.Bools[f.Name] = newBitset(n)
 		case readmodel.TypeNumber:
 			s.Numbers[f.Name] = &numbers{Keys: make([]int64, n), Has: newBitset(n)}
-		case readmodel.TypePoint:
-			s.Points[f.Name] = &points{Lat: make([]float64, n), Lng: make([]float64, n), Has: newBitset(n)}
 		case readmodel.TypeText:
 			s.Texts[f.Name] = new(textColumn)
 		case readmodel.TypeComputed:

@@ -669,35 +669,10 @@ var mutants = []mutant{
 		}
 		return f
 	})},
-	{"keys as they were written", venues, replace(func(f readmodel.Term, r *calendar.Record) readmodel.Filter {
-		if detail, ok := strings.CutSuffix(f.Field, "_key"); ok {
-			return admits(r.Fields.String(detail) == f.Value)
-		}
-		return f
-	})},
 	{"first id only", events, replace(func(f readmodel.In, r *calendar.Record) readmodel.Filter {
 		if field := field(r, f.Field); field.Type == readmodel.TypeIDs && len(field.IDs(r)) > 0 {
 			return admits(slices.Contains(f.IDs, field.IDs(r)[0]))
 		}
-		return f
-	})},
-	{"distance on a plane", venues, replace(func(f readmodel.Near, r *calendar.Record) readmodel.Filter {
-		const degree = math.Pi / 180 * readmodel.EarthRadius
-		lat, lng, known := field(r, f.Field).Point(r)
-		return admits(known && math.Hypot(lat-f.Lat, math.Remainder(lng-f.Lng, 360))*degree <= f.Km)
-	})},
-	{"miles", venues, replace(func(f readmodel.Near, _ *calendar.Record) readmodel.Filter {
-		f.Km *= 1.609344
-		return f
-	})},
-	{"boxes end at the date line", venues, replace(func(f readmodel.Box, _ *calendar.Record) readmodel.Filter {
-		if f.West > f.East {
-			return admits(false)
-		}
-		return f
-	})},
-	{"bounds of boxes are out", venues, replace(func(f readmodel.Box, _ *calendar.Record) readmodel.Filter {
-		f.West, f.South, f.East, f.North = f.West+1e-5, f.South+1e-5, f.East-1e-5, f.North-1e-5
 		return f
 	})},
 	{"contains minds case", tags, replace(func(f readmodel.Contains, r *calendar.Record) readmodel.Filter {
@@ -714,6 +689,9 @@ var mutants = []mutant{
 		if lower := strings.ToLower(f.Search.Query); lower != readmodel.Fold(lower) {
 			f.Fields = nil
 		}
+	})},
+	{"details are not searched", venues, search(func(f *readmodel.Text, _ *calendar.Record) {
+		f.Fields = slices.DeleteFunc(slices.Clone(f.Fields), func(name string) bool { return name == readmodel.TextCity || name == readmodel.TextAddress })
 	})},
 	{"whole words only", "phrases es", search(func(f *readmodel.Text, _ *calendar.Record) {
 		f.Search.Must = slices.Clone(f.Search.Must)

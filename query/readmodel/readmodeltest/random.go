@@ -243,7 +243,7 @@ func (g generator) filter(depth int) readmodel.Filter {
 		return pick(g, []readmodel.Filter{readmodel.And(parts), readmodel.Or(parts), readmodel.Not{Filter: g.filter(depth - 1)}})
 	}
 	n, some := len(g.schema.Fields), pick(g, g.known).Record
-	f := &g.schema.Fields[min(g.IntN(n+4), n-1)] // of venues the last one is the place
+	f := &g.schema.Fields[min(g.IntN(n+4), n-1)]
 	if f.Type != readmodel.TypeBool && g.chance(10) {
 		return readmodel.Exists{Field: f.Name}
 	}
@@ -272,13 +272,6 @@ func (g generator) filter(depth int) readmodel.Filter {
 			r.Max = new(g.bound(f))
 		}
 		return r
-	case readmodel.TypePoint:
-		lat, lng, _ := f.Point(some)
-		otherLat, otherLng, _ := f.Point(pick(g, g.known).Record)
-		if g.chance(50) {
-			return readmodel.Box{Field: f.Name, West: lng, South: min(lat, otherLat), East: otherLng, North: max(lat, otherLat)}
-		}
-		return readmodel.Near{Field: f.Name, Lat: lat, Lng: lng, Km: 0.001 + readmodel.Distance(lat, lng, otherLat, otherLng)*pick(g, []float64{0.99, 1.01})}
 	default:
 		text := g.text()
 		text.Fields = text.Fields[:1+g.IntN(len(text.Fields))]

@@ -173,7 +173,7 @@ func readsOfOneState(p *pair) {
 	var w readmodel.Walk
 	read := func(ctx context.Context) int {
 		events, searchErr := p.index.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Sort: byID, Limit: 100})
-		venues, countsErr := p.index.Counts(ctx, calendar.KindVenue, readmodel.FieldID, readmodel.Exists{Field: readmodel.FieldCityKey})
+		venues, countsErr := p.index.Counts(ctx, calendar.KindVenue, readmodel.FieldID, readmodel.Exists{Field: readmodel.TextCity})
 		found, getErr := p.index.Get(ctx, []calendar.ID{10, 11, 12, 20, 21, 22})
 		shown, shownErr := p.index.Visible(ctx)
 		walk, walkErr := p.index.Walk(ctx, readmodel.Query{Kind: calendar.KindEvent, Sort: byID})
