@@ -111,7 +111,9 @@ func lostLog(dir, left string) error {
 // directory's lock.
 func tidy(ctx context.Context, dir string, log *slog.Logger) {
 	removeSocket(dir)
-	if err := memindex.RemoveCutOff(filepath.Join(dir, snapshotFile)); err != nil {
-		log.WarnContext(ctx, "remains of a snapshot not removed", "error", err)
+	for _, name := range []string{snapshotFile, formerFile} {
+		if err := memindex.RemoveCutOff(filepath.Join(dir, name)); err != nil {
+			log.WarnContext(ctx, "remains of a snapshot not removed", "error", err)
+		}
 	}
 }

@@ -20,19 +20,6 @@ func (b bitset) setAll(ords []uint32) {
 	}
 }
 
-// setRange adds the ordinals from a first one on, up to another, which is left out.
-func (b bitset) setRange(from, to uint32) {
-	for ; from < to && from&63 != 0; from++ {
-		b.set(from)
-	}
-	for ; from+64 <= to; from += 64 {
-		b[from>>6] = ^uint64(0)
-	}
-	for ; from < to; from++ {
-		b.set(from)
-	}
-}
-
 func (b bitset) and(c bitset) {
 	c = c[:len(b)]
 	for i := range b {
@@ -51,6 +38,14 @@ func (b bitset) or(c bitset) {
 	c = c[:len(b)]
 	for i := range b {
 		b[i] |= c[i]
+	}
+}
+
+// orBetween adds what is in a set and not in a part of it.
+func (b bitset) orBetween(part, all bitset) {
+	part, all = part[:len(b)], all[:len(b)]
+	for i := range b {
+		b[i] |= all[i] &^ part[i]
 	}
 }
 

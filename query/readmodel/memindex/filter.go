@@ -58,26 +58,20 @@ func (e *evaluation) narrow(docs bitset, f readmodel.Filter) {
 	case readmodel.Or:
 		narrowToAny(docs, f, e.narrow)
 	case readmodel.Not:
-		if t, ok := f.Filter.(readmodel.Term); ok && t.Value == "true" && e.Bools[t.Field] != nil {
-			docs.andNot(e.Bools[t.Field])
-			return
-		}
 		some := scratchOf(docs)
 		e.narrow(some, f.Filter)
 		docs.andNot(some)
 		release(some)
 	case readmodel.Term:
-		e.narrowTerm(docs, f)
-	case readmodel.In:
-		e.narrowIn(docs, f)
-	case readmodel.Range:
-		if field := e.schema.Field(f.Field); field.Type == readmodel.TypeComputed {
-			values := e.computed(field)
-			from, to := values.between(f.Min, f.Max)
-			values.narrow(docs, values.Values[from:to])
+		if f.Value == "false" && e.schema.Field(f.Field).Type == readmodel.TypeBool {
+			e.narrow(docs, readmodel.Not{Filter: readmodel.Term{Field: f.Field, Value: "true"}})
 			return
 		}
-		e.Numbers[f.Field].narrow(docs, f.Min, f.Max)
+		e.Keywords[f.Field].narrow(docs, []string{f.Value})
+	case readmodel.In:
+		e.Numbers[f.Field].narrow(docs, numbersOf(f.IDs))
+	case readmodel.Range:
+		e.Numbers[f.Field].narrowBetween(docs, f.Min, f.Max)
 	case readmodel.Contains:
 		part := strings.ToLower(f.Value)
 		narrowToAny(docs, f.Fields, func(some bitset, field string) {
@@ -103,61 +97,15 @@ func narrowToAny[T any](docs bitset, parts []T, narrow func(some bitset, part T)
 	release(some)
 }
 
-func (e *evaluation) narrowTerm(docs bitset, f readmodel.Term) {
-	set, isBool := e.Bools[f.Field]
-	switch {
-	case !isBool:
-		e.Keywords[f.Field].narrow(docs, []string{f.Value})
-	case f.Value == "true":
-		docs.and(set)
-	default:
-		docs.andNot(set)
-	}
-}
-
-func (e *evaluation) narrowIn(docs bitset, f readmodel.In) {
-	field := e.schema.Field(f.Field)
-	switch {
-	case f.Field == readmodel.FieldID:
-		some := scratch(len(docs) * 64)
-		for _, id := range f.IDs {
-			if o, found := e.ordinal(id); found {
-				some.set(o)
-			}
-		}
-		docs.and(some)
-		release(some)
-	case field.Type == readmodel.TypeComputed:
-		numbers := make([]int64, len(f.IDs))
-		for i, id := range f.IDs {
-			numbers[i] = int64(id)
-		}
-		e.computed(field).narrow(docs, numbers)
-	default:
-		e.IDs[f.Field].narrow(docs, f.IDs)
-	}
-}
-
+// narrowExisting keeps the documents that have a value in a field.
 func (e *evaluation) narrowExisting(docs bitset, name string) {
-	field := e.schema.Field(name)
-	switch field.Type {
+	switch e.schema.Field(name).Type {
 	case readmodel.TypeKeyword:
-		docs.and(e.Keywords[name].Has)
-	case readmodel.TypeIDs:
-		if name != readmodel.FieldID {
-			docs.and(e.IDs[name].Has)
-		}
-	case readmodel.TypeNumber:
-		docs.and(e.Numbers[name].Has)
-	case readmodel.TypeComputed:
-		docs.and(e.computed(field).Has)
+		docs.and(e.Keywords[name].has)
+	case readmodel.TypeIDs, readmodel.TypeNumber, readmodel.TypeComputed:
+		docs.and(e.Numbers[name].has)
 	case readmodel.TypeText:
-		some := scratch(len(docs) * 64)
-		for l := range e.Texts[name] {
-			some.or(e.Texts[name][l].Has)
-		}
-		docs.and(some)
-		release(some)
+		narrowToAny(docs, calendar.Langs[:], func(some bitset, l calendar.Lang) { some.and(e.Texts[name][l].Has) })
 	case readmodel.TypeBool:
 		clear(docs)
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -218,7 +217,14 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 		return nil, err
 	}
 	errs := make([]error, len(b.Documents))
-	entries := x.analyse(b.Documents, errs)
+	newest := map[calendar.ID]*readmodel.Document{}
+	for i := range b.Documents {
+		d := &b.Documents[i]
+		if errs[i] = check(d); errs[i] == nil && (newest[d.Record.ID] == nil || newest[d.Record.ID].Position < d.Position) {
+			newest[d.Record.ID] = d
+		}
+	}
+	entries := analyseAll(newest)
 	x.writing.Lock()
 	defer x.writing.Unlock()
 	if x.bound != x.generation {
@@ -227,12 +233,10 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 	x.writes++
 	before := x.current.Load()
 	next := *before
-	w := change{x: x, state: &next, fresh: map[calendar.ID]*entry{}}
+	w := change{x: x, state: &next, removed: map[*segment]bitset{}}
 	next.digest.Counts = maps.Clone(before.digest.Counts)
-	for i := range b.Documents {
-		if errs[i] == nil {
-			w.apply(&b.Documents[i], entries[i])
-		}
+	for i := range entries {
+		w.apply(&entries[i])
 	}
 	w.finish()
 	next.quarantined = maps.Clone(before.quarantined)
@@ -260,28 +264,15 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 	return errs, nil
 }
 
-// analyse prepares the documents that are newer than the current ones, on all processors.
-func (x *Index) analyse(docs []readmodel.Document, errs []error) []*entry {
-	entries := make([]*entry, len(docs))
-	s := x.current.Load()
-	var next atomic.Int64
-	work := func() {
-		for i := next.Add(1) - 1; i < int64(len(docs)); i = next.Add(1) - 1 {
-			d := &docs[i]
-			if errs[i] = check(d); errs[i] != nil || d.Record.Deleted {
-				continue
-			}
-			if _, l, o, found := s.get(d.Record.ID); !found || l.Docs[o].Position < d.Position {
-				entries[i] = analyse(readmodel.SchemaOf(d.Record.Kind), d)
-			}
-		}
+// analyseAll prepares documents on all processors.
+func analyseAll(docs map[calendar.ID]*readmodel.Document) []entry {
+	entries := make([]entry, len(docs))
+	tasks := make([]func(), 0, len(docs))
+	for _, d := range docs {
+		e := &entries[len(tasks)]
+		tasks = append(tasks, func() { *e = analyse(readmodel.SchemaOf(d.Record.Kind), d) })
 	}
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(docs)/16) {
-		workers.Go(work)
-	}
-	work()
-	workers.Wait()
+	do(len(docs) >= 16, tasks)
 	return entries
 }
 
@@ -297,58 +288,42 @@ func check(d *readmodel.Document) error {
 	return nil
 }
 
-// change is a batch on its way into a state.
+// change is a batch on its way into a state, with one document of an id at most.
 type change struct {
 	x       *Index
 	state   *state
 	removed map[*segment]bitset // current documents without those that go
-	fresh   map[calendar.ID]*entry
+	fresh   [calendar.KindUser + 1][]*entry
 }
 
 // apply applies a document that is newer than the one that is held.
-func (w *change) apply(d *readmodel.Document, e *entry) {
-	id := d.Record.ID
-	kind, l, o, found := w.state.get(id)
-	if found && w.removed[l.segment] != nil && !w.removed[l.segment].has(o) {
-		found = false
-	}
-	fresh := w.fresh[id]
-	if d.Position <= w.x.gone[id] || found && d.Position <= l.Docs[o].Position || fresh != nil && d.Position <= fresh.Position {
+func (w *change) apply(e *entry) {
+	kind, l, o, found := w.state.get(e.ID)
+	if e.Position <= w.x.gone[e.ID] || found && e.Position <= l.Docs[o].Position {
 		return
 	}
 	w.x.since.Add(1)
-	switch {
-	case fresh != nil:
-		w.count(fresh.record.Kind, -1, fresh.leaf)
-		delete(w.fresh, id)
-	case found:
+	if found {
 		w.count(kind, -1, l.Docs[o].leaf(kind))
-		w.remove(l, o)
-	}
-	if d.Record.Deleted {
-		w.x.gone[id] = d.Position
-		w.x.records[w.x.slot(id)].Store(nil)
-		if d.Record.Erased {
-			select {
-			case w.x.erased <- struct{}{}:
-			default:
-			}
+		if w.removed[l.segment] == nil {
+			w.removed[l.segment] = slices.Clone(l.live)
 		}
+		w.removed[l.segment].clear(o)
+	}
+	if !e.record.Deleted {
+		delete(w.x.gone, e.ID)
+		w.count(e.record.Kind, 1, e.leaf)
+		w.fresh[e.record.Kind] = append(w.fresh[e.record.Kind], e)
 		return
 	}
-	delete(w.x.gone, id)
-	w.fresh[id] = e
-	w.count(d.Record.Kind, 1, e.leaf)
-}
-
-func (w *change) remove(l layer, o uint32) {
-	if w.removed == nil {
-		w.removed = map[*segment]bitset{}
+	w.x.gone[e.ID] = e.Position
+	w.x.records[w.x.slot(e.ID)].Store(nil)
+	if e.record.Erased {
+		select {
+		case w.x.erased <- struct{}{}:
+		default:
+		}
 	}
-	if w.removed[l.segment] == nil {
-		w.removed[l.segment] = slices.Clone(l.live)
-	}
-	w.removed[l.segment].clear(o)
 }
 
 // count takes a document into the digest, or out of it.
@@ -376,12 +351,8 @@ func (d *doc) leaf(kind calendar.Kind) [sha256.Size]byte {
 
 // finish puts the fresh documents into segments.
 func (w *change) finish() {
-	fresh := [calendar.KindUser + 1][]*entry{}
-	for _, e := range w.fresh {
-		fresh[e.record.Kind] = append(fresh[e.record.Kind], e)
-	}
 	for kind, layers := range w.state.kinds {
-		changed := len(fresh[kind]) > 0
+		changed := len(w.fresh[kind]) > 0
 		kept := make([]layer, 0, len(layers)+1)
 		for _, l := range layers {
 			if live := w.removed[l.segment]; live != nil {
@@ -395,7 +366,7 @@ func (w *change) finish() {
 			continue
 		}
 		w.state.stamps[kind] = stamps.Add(1)
-		w.state.kinds[kind] = addEntries(readmodel.SchemaOf(calendar.Kind(kind)), kept, fresh[kind])
+		w.state.kinds[kind] = addEntries(readmodel.SchemaOf(calendar.Kind(kind)), kept, w.fresh[kind])
 	}
 }
 
@@ -535,19 +506,4 @@ func (x *Index) Reset(ctx context.Context) error {
 	x.writes++
 	x.empty()
 	return nil
-}
-
-// Copy returns an index with the same content, which then changes by itself; it has no
-// snapshots. Both share the segments.
-func (x *Index) Copy() (*Index, error) {
-	y, err := New(x.o)
-	if err != nil {
-		return nil, err
-	}
-	x.writing.Lock()
-	defer x.writing.Unlock()
-	y.gone, y.writes = maps.Clone(x.gone), x.writes
-	y.epoch.Store(x.epoch.Load())
-	y.current.Store(x.current.Load())
-	return y, nil
 }

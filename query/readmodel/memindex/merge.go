@@ -34,7 +34,9 @@ func addEntries(schema *readmodel.Schema, layers []layer, entries []*entry) []la
 
 func newLayer(s *segment) layer {
 	live := newBitset(len(s.Docs))
-	live.setRange(0, uint32(len(s.Docs)))
+	for o := range s.Docs {
+		live.set(uint32(o))
+	}
 	return layer{s, live, len(s.Docs)}
 }
 
@@ -118,39 +120,26 @@ func mergeLayers(layers []layer) *segment {
 	return build(layers[0].schema, sources, nil)
 }
 
-// replace puts a segment in the place of the layers that it was made of, unless one of
-// them is gone. What was removed from them meanwhile is not current in it. The caller
+// replace puts a segment in the place of the layers that it was made of, unless all of
+// them are gone. What was removed from them meanwhile is not current in it. The caller
 // holds writing.
 func (x *Index) replace(kind calendar.Kind, old []layer, merged *segment) {
 	next := *x.current.Load()
 	l := newLayer(merged)
-	layers, met := []layer(nil), 0
-	for _, present := range next.kinds[kind] {
-		at := slices.IndexFunc(old, func(o layer) bool { return o.segment == present.segment })
-		if at < 0 {
-			layers = append(layers, present)
-			continue
+	layers := slices.Clone(next.kinds[kind])
+	for _, o := range old {
+		removed := slices.Clone(o.live)
+		if at := slices.IndexFunc(layers, func(present layer) bool { return present.segment == o.segment }); at >= 0 {
+			removed.andNot(layers[at].live)
+			layers = slices.Delete(layers, at, at+1)
 		}
-		met++
-		removed := slices.Clone(old[at].live)
-		removed.andNot(present.live)
-		removed.each(func(o uint32) bool {
-			at, _ := merged.ordinal(present.Docs[o].ID)
-			l.live.clear(at)
+		removed.each(func(at uint32) bool {
+			place, _ := merged.ordinal(o.Docs[at].ID)
+			l.live.clear(place)
 			return true
 		})
 	}
-	for _, o := range old {
-		if !slices.ContainsFunc(next.kinds[kind], func(present layer) bool { return present.segment == o.segment }) {
-			o.live.each(func(at uint32) bool { // all of it was removed
-				if place, found := merged.ordinal(o.Docs[at].ID); found {
-					l.live.clear(place)
-				}
-				return true
-			})
-		}
-	}
-	if met == 0 {
+	if len(layers) == len(next.kinds[kind]) {
 		return // another generation
 	}
 	if l.n = l.live.count(); l.n > 0 {

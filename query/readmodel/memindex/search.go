@@ -56,18 +56,9 @@ func (f *finding) close() (err error) {
 	return err
 }
 
-// hits returns hits of a query in order. Of the largest layer it leaves out those that
-// stand before the offset wherever those of the others do.
-func (f *finding) hits(q *ordering, offset, limit int) (out []hit) {
-	largest := 0
-	for i := range f.counts {
-		if f.counts[i] > f.counts[largest] {
-			largest = i
-		}
-	}
-	skipped := 0
+// hits returns the first hits of a query, in order.
+func (f *finding) hits(q *ordering, limit int) (out []hit) {
 	for i, e := range f.layers {
-		o := q.on(e.layer)
 		var score func(uint32) readmodel.Key
 		switch {
 		case q.by[0].Rank != nil:
@@ -75,29 +66,18 @@ func (f *finding) hits(q *ordering, offset, limit int) (out []hit) {
 		case q.by[0].Least != nil:
 			score = e.least(&q.by[0])
 		}
-		skip := 0
-		if i == largest {
-			skip = max(0, offset-(f.total-f.counts[i]))
-		}
-		hits, left := q.first(o, f.results[i], skip, min(offset+limit-skip, f.counts[i]), score)
-		skipped += left
-		out = q.merge(out, hits, offset+limit)
+		out = q.merge(out, q.first(q.on(e.layer), f.results[i], min(limit, f.counts[i]), score), limit)
 	}
-	from := min(offset-skipped, len(out))
-	return out[from:min(from+limit, len(out))]
+	return out
 }
 
 // least returns the least number that the ids of a field have in a document.
 func (e *evaluation) least(k *readmodel.Sort) func(uint32) readmodel.Key {
-	ids := e.IDs[k.Field]
-	numbers := make([]readmodel.Key, len(ids.Values))
-	for i, id := range ids.Values {
-		numbers[i].N, numbers[i].Has = k.Least[id]
-	}
+	ids := e.Numbers[k.Field]
 	return func(o uint32) (least readmodel.Key) {
-		for _, number := range ids.of(o) {
-			if n := numbers[number]; n.Has && (!least.Has || n.N < least.N) {
-				least = n
+		for _, place := range ids.of(o) {
+			if n, has := k.Least[calendar.ID(ids.Values[place])]; has && (!least.Has || n < least.N) {
+				least = readmodel.Key{N: n, Has: true}
 			}
 		}
 		return least
@@ -251,7 +231,8 @@ func (f *finding) page(q *readmodel.Query) ([]hit, []*readmodel.Repeats) {
 	if q.Limit == 0 || q.Offset >= f.total {
 		return nil, nil
 	}
-	return f.hits(order, q.Offset, min(q.Limit, f.total)), nil
+	hits := f.hits(order, min(q.Offset+min(q.Limit, f.total), f.total))
+	return hits[min(q.Offset, len(hits)):], nil
 }
 
 // collapse returns the first hits of groups. The total is that of the groups then.
@@ -267,10 +248,10 @@ func (f *finding) collapse(order *ordering, q *readmodel.Query) (out []hit, repe
 	}
 	groups := map[int64]*readmodel.Repeats{}
 	total, to := 0, q.Offset+min(q.Limit, f.total)
-	for _, h := range f.hits(order, 0, f.total) {
-		number := h.of.Numbers[q.Collapse.Field]
-		single := !number.Has.has(h.at) || q.Collapse.Alone != nil && alone[h.of.segment].has(h.at)
-		g, known := groups[number.Keys[h.at]]
+	for _, h := range f.hits(order, f.total) {
+		number, has := h.of.Numbers[q.Collapse.Field].first(h.at)
+		single := !has || q.Collapse.Alone != nil && alone[h.of.segment].has(h.at)
+		g, known := groups[number]
 		if single || !known {
 			g = nil
 			if total >= q.Offset && total < to {
@@ -279,11 +260,11 @@ func (f *finding) collapse(order *ordering, q *readmodel.Query) (out []hit, repe
 			}
 			total++
 			if !single {
-				groups[number.Keys[h.at]] = g
+				groups[number] = g
 			}
 		}
 		if g != nil {
-			g.Add(h.doc().ID, h.of.Numbers[readmodel.FieldStart].wall(h.at))
+			g.Add(h.doc().ID, h.of.wall(readmodel.FieldStart, h.at))
 		}
 	}
 	f.total = total
@@ -325,7 +306,7 @@ func (x *Index) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, er
 	}
 	if q.Beside != nil {
 		found.find(q.Beside)
-		w.beside = found.hits(newOrdering(nil, nil), 0, found.total)
+		w.beside = found.hits(newOrdering(nil, nil), found.total)
 	}
 	if err := found.close(); err != nil {
 		return nil, err
@@ -339,10 +320,10 @@ func (f *finding) spans(of readmodel.Filter) map[string]readmodel.Span {
 	for i, e := range f.layers {
 		docs := scratchOf(f.results[i])
 		e.narrow(docs, of)
-		zones, start, end := e.Keywords[readmodel.FieldZone], e.Numbers[readmodel.FieldStart], e.Numbers[readmodel.FieldEnd]
+		zones := e.Keywords[readmodel.FieldZone]
 		docs.each(func(o uint32) bool {
 			for _, number := range zones.of(o) {
-				zone, at := zones.Values[number], readmodel.Span{Start: start.wall(o), End: end.wall(o)}
+				zone, at := zones.Values[number], readmodel.Span{Start: e.wall(readmodel.FieldStart, o), End: e.wall(readmodel.FieldEnd, o)}
 				if known, is := out[zone]; is {
 					at = readmodel.Span{Start: min(known.Start, at.Start), End: max(known.End, at.End)}
 				}

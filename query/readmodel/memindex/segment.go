@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -20,20 +19,10 @@ type segment struct {
 	schema   *readmodel.Schema
 	Docs     []doc
 	Home     [len(calendar.Langs)]bitset
-	Keywords map[string]*terms[string]
-	IDs      map[string]*terms[calendar.ID]
-	Numbers  map[string]*numbers
-	Bools    map[string]bitset
+	Keywords map[string]*column[string] // booleans too: "true" or none
+	Numbers  map[string]*column[int64]  // ids too
 	Texts    map[string]*textColumn
 	Words    [len(calendar.Langs)]*dictionary
-
-	byID []uint32
-	lazy map[string]*lazyTerms // computed fields
-}
-
-type lazyTerms struct {
-	once  sync.Once
-	terms *terms[int64]
 }
 
 // doc is what a segment holds of a document besides its columns.
@@ -61,14 +50,14 @@ type language struct {
 }
 
 // analyse prepares a document for a segment.
-func analyse(s *readmodel.Schema, d *readmodel.Document) *entry {
+func analyse(s *readmodel.Schema, d *readmodel.Document) entry {
 	r := d.Record
-	e := &entry{
-		doc:    doc{r.ID, d.Position, r.Version, r.Sum, r.Home, compact.Pack(d.Body)},
-		record: r,
-		texts:  map[string][]language{},
-		leaf:   readmodel.Leaf(r.Kind, r.ID, r.Version, d.Body),
+	e := entry{doc: doc{ID: r.ID, Position: d.Position, Version: r.Version, Sum: r.Sum, Home: r.Home}, record: r}
+	if r.Deleted {
+		return e
 	}
+	e.body, e.leaf = compact.Pack(d.Body), readmodel.Leaf(r.Kind, r.ID, r.Version, d.Body)
+	e.texts = map[string][]language{}
 	for _, name := range s.Texts() {
 		text := s.Field(name).Text(r)
 		for _, l := range calendar.Langs {
@@ -85,8 +74,14 @@ type part struct {
 	from  *segment
 	at    uint32 // in from
 	entry *entry
-	place [2]readmodel.Key // in the order of the segment, before the id
-	id    calendar.ID
+	place [len(naturalOrder)]readmodel.Key // in the order of the segment, before the id
+}
+
+func (p *part) doc() *doc {
+	if p.entry != nil {
+		return &p.entry.doc
+	}
+	return &p.from.Docs[p.at]
 }
 
 // source is a segment with those of its documents that are still current.
@@ -95,224 +90,180 @@ type source struct {
 	live bitset
 }
 
+// naturalOrder are the fields by which the events of a segment are ordered, before the id.
+var naturalOrder = [...]string{readmodel.FieldStart, readmodel.FieldDate}
+
 // partsOf returns what a segment is made of, in the order of the segment.
-func partsOf(s *readmodel.Schema, sources []source, entries []*entry) []part {
-	var out []part
-	events := s.Kind == calendar.KindEvent
+func partsOf(s *readmodel.Schema, sources []source, entries []*entry) (parts []part) {
 	for _, src := range sources {
 		src.live.each(func(o uint32) bool {
-			p := part{from: src.segment, at: o, id: src.Docs[o].ID}
-			if events {
-				for i, name := range naturalOrder {
-					column := src.Numbers[name]
-					p.place[i] = readmodel.Key{N: column.Keys[o], Has: column.Has.has(o)}
-				}
-			}
-			out = append(out, p)
+			parts = append(parts, part{from: src.segment, at: o})
 			return true
 		})
 	}
 	for _, e := range entries {
-		p := part{entry: e, id: e.ID}
-		if events {
-			for i, name := range naturalOrder {
-				p.place[i].N, p.place[i].Has = s.Field(name).Number(e.record)
+		parts = append(parts, part{entry: e})
+	}
+	for i := range parts {
+		p := &parts[i]
+		for key, name := range naturalOrder {
+			switch {
+			case s.Kind != calendar.KindEvent:
+			case p.entry != nil:
+				p.place[key].N, p.place[key].Has = s.Field(name).Number(p.entry.record)
+			default:
+				p.place[key].N, p.place[key].Has = p.from.Numbers[name].first(p.at)
 			}
 		}
-		out = append(out, p)
 	}
-	slices.SortFunc(out, func(a, b part) int {
-		return cmp.Or(naturally.Compare(a.place[0], b.place[0]), naturally.Compare(a.place[1], b.place[1]), cmp.Compare(a.id, b.id))
+	slices.SortFunc(parts, func(a, b part) int {
+		var ascending readmodel.Sort
+		for key := range naturalOrder {
+			if c := ascending.Compare(a.place[key], b.place[key]); c != 0 {
+				return c
+			}
+		}
+		return cmp.Compare(a.doc().ID, b.doc().ID)
 	})
-	return out
+	return parts
 }
-
-// naturalOrder are the fields by which the events of a segment are ordered, before the id.
-var naturalOrder = [2]string{readmodel.FieldStart, readmodel.FieldDate}
-
-var naturally readmodel.Sort // ascending
 
 // build makes a segment of the current documents of others and of new ones.
 func build(schema *readmodel.Schema, sources []source, entries []*entry) *segment {
 	parts := partsOf(schema, sources, entries)
-	n := len(parts)
 	s := &segment{
-		schema: schema, Docs: make([]doc, n), Keywords: map[string]*terms[string]{}, IDs: map[string]*terms[calendar.ID]{},
-		Numbers: map[string]*numbers{}, Bools: map[string]bitset{},
-		Texts: map[string]*textColumn{},
+		schema: schema, Docs: make([]doc, len(parts)), Texts: map[string]*textColumn{},
+		Keywords: map[string]*column[string]{}, Numbers: map[string]*column[int64]{},
 	}
 	for l := range s.Home {
-		s.Home[l] = newBitset(n)
+		s.Home[l] = newBitset(len(parts))
 	}
-	for i, p := range parts {
-		if p.entry != nil {
-			s.Docs[i] = p.entry.doc
-		} else {
-			s.Docs[i] = p.from.Docs[p.at]
-		}
+	for i := range parts {
+		s.Docs[i] = *parts[i].doc()
 		s.Home[s.Docs[i].Home].set(uint32(i))
 	}
-	vocabulary := newVocabulary(sources, entries)
-	s.Words = vocabulary.dictionaries
-	s.addColumns(parts, vocabulary)
+	v := newVocabulary(sources, entries)
+	s.Words = v.dictionaries
+	var tasks []func()
+	for i := range schema.Fields {
+		f := &schema.Fields[i]
+		switch f.Type {
+		case readmodel.TypeText:
+			c := new(textColumn)
+			s.Texts[f.Name] = c
+			tasks = append(tasks, func() { c.fill(f.Name, parts, v) })
+		case readmodel.TypeKeyword, readmodel.TypeBool:
+			c := new(column[string])
+			s.Keywords[f.Name] = c
+			tasks = append(tasks, func() {
+				*c = *newColumn(parts, func(s *segment) *column[string] { return s.Keywords[f.Name] }, appendKeyword(f))
+			})
+		case readmodel.TypeIDs, readmodel.TypeNumber, readmodel.TypeComputed:
+			c := new(column[int64])
+			s.Numbers[f.Name] = c
+			tasks = append(tasks, func() {
+				*c = *newColumn(parts, func(s *segment) *column[int64] { return s.Numbers[f.Name] }, appendNumbers(f))
+			})
+		}
+	}
+	do(len(parts) >= inParallel, tasks)
 	s.finish()
 	return s
+}
+
+func appendKeyword(f *readmodel.Field) func(to []string, r *calendar.Record) []string {
+	return func(to []string, r *calendar.Record) []string {
+		if f.Type == readmodel.TypeBool {
+			if f.Bool(r) {
+				return append(to, "true")
+			}
+			return to
+		}
+		if v := f.Keyword(r); v != "" {
+			return append(to, strings.Clone(v)) // it may lie in the text of the whole record
+		}
+		return to
+	}
+}
+
+func appendNumbers(f *readmodel.Field) func(to []int64, r *calendar.Record) []int64 {
+	return func(to []int64, r *calendar.Record) []int64 {
+		if f.Type == readmodel.TypeIDs {
+			first := len(to)
+			for _, id := range f.IDs(r) {
+				if !slices.Contains(to[first:], int64(id)) { // a record may name one twice
+					to = append(to, int64(id))
+				}
+			}
+			return to
+		}
+		if n, has := f.Number(r); has {
+			return append(to, n)
+		}
+		return to
+	}
+}
+
+func numbersOf(ids []calendar.ID) []int64 {
+	numbers := make([]int64, len(ids))
+	for i, id := range ids {
+		numbers[i] = int64(id)
+	}
+	return numbers
+}
+
+// finish makes what follows from the stored columns: where each value and word occurs.
+func (s *segment) finish() {
+	var tasks []func()
+	for _, c := range s.Keywords {
+		tasks = append(tasks, c.invert)
+	}
+	for _, c := range s.Numbers {
+		tasks = append(tasks, c.invert)
+	}
+	for _, c := range s.Texts {
+		for l := range c {
+			tasks = append(tasks, func() { c[l].invert(len(s.Words[l].Words)) })
+		}
+	}
+	do(len(s.Docs) >= inParallel, tasks)
 }
 
 // inParallel is the number of documents from which on the columns of a segment are made by
 // all processors.
 const inParallel = 2000
 
-func each[T any](n int, tasks []T, do func(T)) {
-	if n < inParallel {
-		for _, task := range tasks {
-			do(task)
-		}
-		return
-	}
+// do does tasks, on all processors where they are large.
+func do(large bool, tasks []func()) {
 	var workers errgroup.Group
 	workers.SetLimit(runtime.GOMAXPROCS(0))
 	for _, task := range tasks {
+		if !large {
+			task()
+			continue
+		}
 		workers.Go(func() error {
-			do(task)
+			task()
 			return nil
 		})
 	}
 	_ = workers.Wait() // none returns an error
 }
 
-// addColumns makes the columns: what is stored of a segment.
-func (s *segment) addColumns(parts []part, v *vocabulary) {
-	n := len(parts)
-	s.makeColumns(n)
-	fields := make([]*readmodel.Field, len(s.schema.Fields))
-	for i := range fields {
-		fields[i] = &s.schema.Fields[i]
-	}
-	each(n, fields, func(f *readmodel.Field) {
-		switch f.Type {
-		case readmodel.TypeKeyword:
-			var value [1]string
-			*s.Keywords[f.Name] = *newTerms(n, func(i int) []string {
-				p := &parts[i]
-				if p.entry == nil {
-					return p.from.Keywords[f.Name].valuesOf(value[:0], p.at)
-				}
-				if value[0] = f.Keyword(p.entry.record); value[0] == "" {
-					return nil
-				}
-				value[0] = strings.Clone(value[0]) // it may lie in the text of the whole record
-				return value[:]
-			})
-		case readmodel.TypeIDs:
-			if f.Name == readmodel.FieldID {
-				return
-			}
-			var buffer []calendar.ID
-			*s.IDs[f.Name] = *newTerms(n, func(i int) []calendar.ID {
-				p := &parts[i]
-				if p.entry != nil {
-					return f.IDs(p.entry.record)
-				}
-				buffer = p.from.IDs[f.Name].valuesOf(buffer[:0], p.at)
-				return buffer
-			})
-		case readmodel.TypeBool:
-			for i, p := range parts {
-				if p.entry != nil && f.Bool(p.entry.record) || p.entry == nil && p.from.Bools[f.Name].has(p.at) {
-					s.Bools[f.Name].set(uint32(i))
-				}
-			}
-		case readmodel.TypeNumber:
-			c := s.Numbers[f.Name]
-			for i, p := range parts {
-				var has bool
-				if p.entry != nil {
-					c.Keys[i], has = f.Number(p.entry.record)
-				} else {
-					from := p.from.Numbers[f.Name]
-					c.Keys[i], has = from.Keys[p.at], from.Has.has(p.at)
-				}
-				if has {
-					c.Has.set(uint32(i))
-				}
-			}
-		case readmodel.TypeText:
-			s.Texts[f.Name].fill(f.Name, parts, v)
-		case readmodel.TypeComputed:
-		}
-	})
-}
-
-// makeColumns makes empty columns for n documents.
-func (s *segment) makeColumns(n int) {
-	for i := range s.schema.Fields {
-		f := &s.schema.Fields[i]
-		switch f.Type {
-		case readmodel.TypeKeyword:
-			s.Keywords[f.Name] = new(terms[string])
-		case readmodel.TypeIDs:
-			if f.Name != readmodel.FieldID {
-				s.IDs[f.Name] = new(terms[calendar.ID])
-			}
-		case readmodel.TypeBool:
-			s.Bools[f.Name] = newBitset(n)
-		case readmodel.TypeNumber:
-			s.Numbers[f.Name] = &numbers{Keys: make([]int64, n), Has: newBitset(n)}
-		case readmodel.TypeText:
-			s.Texts[f.Name] = new(textColumn)
-		case readmodel.TypeComputed:
-		}
-	}
-	s.addLazy()
-}
-
-// addLazy makes room for the columns that are made when they are asked for.
-func (s *segment) addLazy() {
-	s.lazy = map[string]*lazyTerms{}
-	for i := range s.schema.Fields {
-		if f := &s.schema.Fields[i]; f.Type == readmodel.TypeComputed {
-			s.lazy[f.Name] = new(lazyTerms)
-		}
-	}
-}
-
-// finish makes what follows from the columns: orders and postings.
-func (s *segment) finish() {
-	tasks := []func(){func() {
-		s.byID = make([]uint32, len(s.Docs))
-		for i := range s.byID {
-			s.byID[i] = uint32(i)
-		}
-		slices.SortFunc(s.byID, func(a, b uint32) int { return cmp.Compare(s.Docs[a].ID, s.Docs[b].ID) })
-	}}
-	for i := range s.schema.Fields {
-		f := &s.schema.Fields[i]
-		switch {
-		case f.Type == readmodel.TypeNumber:
-			tasks = append(tasks, func() { s.Numbers[f.Name].sort(s.Docs) })
-		case f.Type == readmodel.TypeIDs && f.Name != readmodel.FieldID:
-			tasks = append(tasks, s.IDs[f.Name].invert)
-		case f.Type == readmodel.TypeKeyword:
-			tasks = append(tasks, func() {
-				if s.Keywords[f.Name].invert(); f.Sort {
-					s.Keywords[f.Name].sort(s.Docs)
-				}
-			})
-		case f.Type == readmodel.TypeText:
-			for l := range calendar.Langs {
-				tasks = append(tasks, func() { s.Texts[f.Name][l].invert(len(s.Words[l].Words)) })
-			}
-		}
-	}
-	each(len(s.Docs), tasks, func(task func()) { task() })
-}
-
 // ordinal returns the ordinal of an id.
 func (s *segment) ordinal(id calendar.ID) (uint32, bool) {
-	at, found := slices.BinarySearchFunc(s.byID, id, func(o uint32, id calendar.ID) int { return cmp.Compare(s.Docs[o].ID, id) })
+	ids := s.Numbers[readmodel.FieldID]
+	at, found := slices.BinarySearch(ids.Values, int64(id))
 	if !found {
 		return 0, false
 	}
-	return s.byID[at], true
+	return ids.documents.docs[at], true // each has one
+}
+
+// wall returns the wall clock of a document in a field.
+func (s *segment) wall(field string, o uint32) calendar.Wall {
+	if n, has := s.Numbers[field].first(o); has {
+		return calendar.Wall(n)
+	}
+	return calendar.NoWall
 }

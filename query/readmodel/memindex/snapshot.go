@@ -2,39 +2,34 @@ package memindex
 
 import (
 	"bufio"
+	"compress/gzip"
 	"context"
-	"encoding/binary"
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
 )
 
-// A snapshot is one file: a line that names the form, values of encoding/gob, and the
-// CRC-32C of all before. The values are a head, and for each kind its columns and then the
-// bodies of its documents in blocks. Orders and postings are made when it is read.
+// A snapshot is one file of values of encoding/gob in the frame of gzip, which checks their
+// sum: a head, and for each kind its columns and then the bodies of its documents in blocks.
+// Where values and words occur is found when it is read.
 
 const (
-	snapshotForm = "daybook index 7\n"
-	sumBytes     = 4
+	snapshotForm = "8 "
 	blockDocs    = 1024 // documents whose bodies are one value
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // head is the first value of a snapshot.
 type head struct {
-	Fingerprint string // readmodel.Fingerprint
+	Form        string // snapshotForm and readmodel.Fingerprint
 	Marks       readmodel.Marks
 	Digest      readmodel.Digest
 	Quarantined map[calendar.ID]readmodel.Quarantined
@@ -85,9 +80,9 @@ func (x *Index) snapshot(ctx context.Context) error {
 	return nil
 }
 
+// save writes a file.
 func (m *image) save(ctx context.Context, path string) (err error) {
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, filepath.Base(path)+".*.tmp")
+	f, err := os.OpenFile(path+unfinished, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // the operator's path
 	if err != nil {
 		return err
 	}
@@ -96,11 +91,7 @@ func (m *image) save(ctx context.Context, path string) (err error) {
 			err = errors.Join(err, f.Close(), os.Remove(f.Name()))
 		}
 	}()
-	out := bufio.NewWriterSize(f, 1<<20)
-	if err := m.write(ctx, out); err != nil {
-		return err
-	}
-	if err := out.Flush(); err != nil {
+	if err := m.write(ctx, f); err != nil {
 		return err
 	}
 	if err := f.Sync(); err != nil {
@@ -112,24 +103,19 @@ func (m *image) save(ctx context.Context, path string) (err error) {
 	if err := os.Rename(f.Name(), path); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return syncDir(filepath.Dir(path))
 }
 
-// RemoveCutOff removes what snapshots to a path left that a killed process was writing. No
-// index may be writing one meanwhile.
+// unfinished is behind the name of a file that is being written.
+const unfinished = ".tmp"
+
+// RemoveCutOff removes what a killed process left that was writing to a path. No index may
+// be writing there meanwhile.
 func RemoveCutOff(path string) error {
-	dir, name := filepath.Split(path)
-	files, err := os.ReadDir(filepath.Clean(dir))
-	if err != nil {
+	if err := os.Remove(path + unfinished); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	var errs []error
-	for _, f := range files {
-		if strings.HasPrefix(f.Name(), name+".") && strings.HasSuffix(f.Name(), ".tmp") {
-			errs = append(errs, os.Remove(filepath.Join(dir, f.Name())))
-		}
-	}
-	return errors.Join(errs...)
+	return nil
 }
 
 // syncDir makes the new name durable. Not every file system can sync a directory.
@@ -143,14 +129,14 @@ func syncDir(dir string) error {
 }
 
 func (m *image) write(ctx context.Context, to io.Writer) error {
-	sum := crc32.New(castagnoli)
-	out := io.MultiWriter(to, sum)
-	if _, err := io.WriteString(out, snapshotForm); err != nil {
+	buffer := bufio.NewWriterSize(to, 1<<20)
+	out, err := gzip.NewWriterLevel(buffer, gzip.NoCompression) // bodies are packed
+	if err != nil {
 		return err
 	}
 	encoder := gob.NewEncoder(out)
 	h := head{
-		Fingerprint: readmodel.Fingerprint(), Marks: m.state.marks, Digest: m.state.digest,
+		Form: snapshotForm + readmodel.Fingerprint(), Marks: m.state.marks, Digest: m.state.digest,
 		Quarantined: m.state.quarantined, Gone: m.gone,
 	}
 	segments := [len(h.Documents)]*segment{}
@@ -188,8 +174,10 @@ func (m *image) write(ctx context.Context, to io.Writer) error {
 			}
 		}
 	}
-	_, err := to.Write(binary.LittleEndian.AppendUint32(nil, sum.Sum32()))
-	return err
+	if err := out.Close(); err != nil {
+		return err
+	}
+	return buffer.Flush()
 }
 
 // Open returns an Index that starts from the snapshot at a path and writes its snapshots
@@ -227,7 +215,7 @@ func Open(ctx context.Context, path string, o Options) (*Index, error) {
 }
 
 var (
-	errDamaged = errors.New("damaged snapshot")
+	errForm    = errors.New("snapshot of another schema or analysis")
 	errHistory = errors.New("snapshot of another event store, or of entries that this one has not any more")
 )
 
@@ -238,70 +226,50 @@ func load(path string) (*state, map[calendar.ID]calendar.Position, error) {
 		return nil, nil, err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	size, err := checkSum(f)
+	in, err := gzip.NewReader(bufio.NewReaderSize(f, 1<<20))
 	if err != nil {
 		return nil, nil, err
 	}
-	decoder := gob.NewDecoder(bufio.NewReaderSize(io.NewSectionReader(f, int64(len(snapshotForm)), size), 1<<20))
+	values := bufio.NewReaderSize(in, 1<<20)
+	decoder := gob.NewDecoder(values) // which reads no further than it has to
 	var h head
 	if err := decoder.Decode(&h); err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", errDamaged, err)
+		return nil, nil, err
 	}
-	if h.Fingerprint != readmodel.Fingerprint() {
-		return nil, nil, errors.New("snapshot of another schema or analysis")
+	if h.Form != snapshotForm+readmodel.Fingerprint() {
+		return nil, nil, errForm
 	}
-	s := &state{marks: h.Marks, digest: h.Digest, quarantined: h.Quarantined}
+	segments := [len(h.Documents)]*segment{}
 	for kind, n := range h.Documents {
-		s.stamps[kind] = stamps.Add(1)
 		if n == 0 {
 			continue
 		}
-		columns := &segment{}
-		if err := decoder.Decode(columns); err != nil {
-			return nil, nil, fmt.Errorf("%w: %w", errDamaged, err)
+		segments[kind] = &segment{schema: readmodel.SchemaOf(calendar.Kind(kind))}
+		if err := decoder.Decode(segments[kind]); err != nil {
+			return nil, nil, err
 		}
-		for docs := range slices.Chunk(columns.Docs, blockDocs) {
+		for docs := range slices.Chunk(segments[kind].Docs, blockDocs) {
 			var bodies [][]byte
 			if err := decoder.Decode(&bodies); err != nil {
-				return nil, nil, fmt.Errorf("%w: %w", errDamaged, err)
+				return nil, nil, err
 			}
 			for i := range docs {
 				docs[i].body = bodies[i]
 			}
 		}
-		columns.schema = readmodel.SchemaOf(calendar.Kind(kind))
-		columns.addLazy()
-		columns.finish()
-		s.kinds[kind] = []layer{newLayer(columns)}
+	}
+	if _, err := io.Copy(io.Discard, values); err != nil { // at the end the sum is checked
+		return nil, nil, err
+	}
+	s := &state{marks: h.Marks, digest: h.Digest, quarantined: h.Quarantined}
+	for kind, columns := range segments {
+		if columns != nil {
+			columns.finish()
+			s.kinds[kind] = []layer{newLayer(columns)}
+		}
 	}
 	if h.Gone == nil {
 		h.Gone = map[calendar.ID]calendar.Position{}
 	}
 	return s, h.Gone, nil
-}
-
-// checkSum checks the form and the sum of a file, and returns the size of its values.
-func checkSum(f *os.File) (int64, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	values := info.Size() - int64(len(snapshotForm)) - sumBytes
-	form := make([]byte, len(snapshotForm))
-	if _, err := io.ReadFull(f, form); err != nil || values < 0 || string(form) != snapshotForm {
-		return 0, fmt.Errorf("%w: %d bytes that begin with something else", errDamaged, info.Size())
-	}
-	sum := crc32.New(castagnoli)
-	_, _ = sum.Write(form) // never fails
-	if _, err := io.CopyN(sum, f, values); err != nil {
-		return 0, err
-	}
-	var want [sumBytes]byte
-	if _, err := io.ReadFull(f, want[:]); err != nil {
-		return 0, err
-	}
-	if binary.LittleEndian.Uint32(want[:]) != sum.Sum32() {
-		return 0, fmt.Errorf("%w: checksum", errDamaged)
-	}
-	return values, nil
 }

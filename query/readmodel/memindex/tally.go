@@ -8,22 +8,6 @@ import (
 	"daybook/query/readmodel"
 )
 
-// count adds how many documents have each value.
-func count[V int64 | calendar.ID](to map[int64]int, t *terms[V], docs bitset) {
-	counts := make([]int, len(t.Values))
-	docs.each(func(o uint32) bool {
-		for _, number := range t.of(o) {
-			counts[number]++
-		}
-		return true
-	})
-	for number, n := range counts {
-		if n > 0 {
-			to[int64(t.Values[number])] += n
-		}
-	}
-}
-
 // tally answers tallies about what was found.
 func (f *finding) tally(of []readmodel.Tally) []readmodel.Tallied {
 	out := make([]readmodel.Tallied, len(of))
@@ -34,11 +18,7 @@ func (f *finding) tally(of []readmodel.Tally) []readmodel.Tallied {
 		for at, e := range f.layers {
 			docs := f.results[at]
 			if t.Field != "" {
-				if field := e.schema.Field(t.Field); field.Type == readmodel.TypeComputed {
-					count(counts, e.computed(field), docs)
-				} else {
-					count(counts, e.IDs[t.Field], docs)
-				}
+				e.Numbers[t.Field].count(counts, docs)
 			}
 			for part, filter := range t.Parts {
 				some := scratchOf(docs)
@@ -48,7 +28,7 @@ func (f *finding) tally(of []readmodel.Tally) []readmodel.Tallied {
 			}
 			for group, values := range t.Groups {
 				some := scratchOf(docs)
-				e.IDs[t.Field].narrow(some, values)
+				e.Numbers[t.Field].narrow(some, numbersOf(values))
 				out[i].Groups[group] += some.count()
 				release(some)
 			}
@@ -72,21 +52,14 @@ func (v *view) Counts(ctx context.Context, kind calendar.Kind, field string, f r
 	counts := map[int64]int{}
 	found := v.find(ctx, kind, f)
 	for i, e := range found.layers {
-		switch {
-		case ids != nil:
-			for _, id := range ids {
-				some := scratchOf(found.results[i])
-				e.narrowIn(some, readmodel.In{Field: field, IDs: []calendar.ID{id}})
-				counts[int64(id)] += some.count()
-				release(some)
-			}
-		case field == readmodel.FieldID:
-			found.results[i].each(func(o uint32) bool {
-				counts[int64(e.Docs[o].ID)] = 1
-				return true
-			})
-		default:
-			count(counts, e.IDs[field], found.results[i])
+		if ids == nil {
+			e.Numbers[field].count(counts, found.results[i])
+		}
+		for _, id := range ids {
+			some := scratchOf(found.results[i])
+			e.Numbers[field].narrow(some, []int64{int64(id)})
+			counts[int64(id)] += some.count()
+			release(some)
 		}
 	}
 	out := make(map[calendar.ID]int, len(counts))
@@ -138,7 +111,7 @@ type title struct {
 func (f *finding) titles(q *readmodel.Titles) (out []title) {
 	for limit := 2 * q.Limit; len(out) < q.Limit; limit *= 8 {
 		out = out[:0]
-		for _, h := range f.hits(newOrdering(q.Sort, nil), 0, min(limit, f.total)) {
+		for _, h := range f.hits(newOrdering(q.Sort, nil), min(limit, f.total)) {
 			e := evaluation{layer: h.of.layer}
 			words := e.wordsOf(e.name(h.at, q.Lang))
 			if !slices.ContainsFunc(out, func(t title) bool { return slices.Equal(t.words, words) }) {

@@ -1,0 +1,40 @@
+package memindex
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"daybook/calendar"
+)
+
+// TestRanges: ranges of numbers in a large segment, of which many are found by sets.
+func TestRanges(t *testing.T) {
+	t.Parallel()
+	const n = 3 * prefixFrom
+	dice := rand.New(rand.NewPCG(1, 2))
+	parts, values := make([]part, n), make([]int64, n)
+	for i := range parts {
+		values[i] = int64(dice.IntN(n))
+		parts[i].entry = &entry{record: &calendar.Record{ID: calendar.ID(i)}}
+	}
+	c := newColumn(parts, nil, func(to []int64, r *calendar.Record) []int64 {
+		if r.ID%7 == 0 { // has none
+			return to
+		}
+		return append(to, values[r.ID])
+	})
+	c.invert()
+	for range 200 {
+		least, greatest := dice.Int64N(n)-10, dice.Int64N(n)+10
+		got := newBitset(n)
+		for i := range n {
+			got.set(uint32(i))
+		}
+		c.narrowBetween(got, &least, &greatest)
+		for i, v := range values {
+			if want := i%7 != 0 && v >= least && v <= greatest; got.has(uint32(i)) != want {
+				t.Fatalf("%d between %d and %d: %v, want %v", v, least, greatest, !want, want)
+			}
+		}
+	}
+}
