@@ -176,6 +176,42 @@ func testLostBetweenQuestions(t *testing.T, p place) {
 	})
 }
 
+// compared is a store that goes over to another history once a relay has compared it with
+// the stream, before it says where the relay is to go on.
+type compared struct {
+	eventstore.Store
+	turn  func()
+	asked atomic.Int32
+}
+
+func (s *compared) Head(ctx context.Context, p eventstore.Point) (eventstore.Head, error) {
+	if p.Position > 0 && s.asked.Add(1) == 3 { // after the length and the newest message
+		s.turn()
+	}
+	return s.Store.Head(ctx, p)
+}
+
+// The store loses entries that the relay just found in the stream: it does not go on
+// behind them.
+func TestLostWhileCompared(t *testing.T) {
+	t.Parallel()
+	s, js := newStore(t), embedded(t)
+	add(t, s, 20)
+	stop := actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
+	until(t, js, 20)
+	check(t, stop())
+	over := &compared{Store: s, turn: func() { lose(t, s, 10, 20) }}
+	r := relay(t, over, js, feed.RelayOptions{})
+	actor(t, r.Run)
+	for ctx := within(t); over.asked.Load() < 3; {
+		pause(ctx, t)
+	}
+	untilStream(t, s, js, add(t, s, 5))
+	if st := r.Stats(); st.Rebuilt != 1 {
+		t.Errorf("got %+v, want the stream made again", st)
+	}
+}
+
 // Lost entries lie in the stream between right ones, where no relay looks: all that
 // is given is what the store has.
 func testLostBetween(t *testing.T, p place) {
