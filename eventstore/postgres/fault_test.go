@@ -151,11 +151,18 @@ func TestTwoProcesses(t *testing.T) {
 }
 
 // TestOneWinner: of writers in two processes on one version, one slug and one
-// key, one wins each.
+// key, one wins each, and no commit runs into another one.
 func TestOneWinner(t *testing.T) {
 	t.Parallel()
 	at, name := server(t), schema(t)
-	stores := []*postgres.Store{open(t, at, postgres.Options{Schema: name}), open(t, at, postgres.Options{Schema: name})}
+	o := postgres.Options{Schema: name, Observe: func() func(eventstore.Committed) {
+		return func(c eventstore.Committed) {
+			if c.Err != nil {
+				t.Errorf("commit: %v", c.Err)
+			}
+		}
+	}}
+	stores := []*postgres.Store{open(t, at, o), open(t, at, o)}
 	for round := range 100 {
 		var wins, claims, receipts atomic.Int32
 		var wg sync.WaitGroup
