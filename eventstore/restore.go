@@ -54,7 +54,7 @@ type Target interface {
 	// slugs that they take, and the hash.
 	InsertCommit(ctx context.Context, g *Group) error
 	// InsertRecords writes present states with their claims and names.
-	InsertRecords(ctx context.Context, page []Held) error
+	InsertRecords(ctx context.Context, c Changes) error
 	// InsertRest writes, as the last call, what else there is. Of the redacted entries it
 	// is given Position and Redacted.
 	InsertRest(ctx context.Context, redacted []Entry, receipts []Receipt, checkpoints []Checkpoint, uuid [16]byte) error
@@ -173,7 +173,7 @@ func (c *Copy) states(ctx context.Context, to Target) error {
 		if err != nil {
 			return err
 		}
-		page := make([]Held, len(entries))
+		var page Changes
 		for i := range entries {
 			e := &entries[i]
 			if e.Redacted != nil {
@@ -193,7 +193,8 @@ func (c *Copy) states(ctx context.Context, to Target) error {
 				}
 				holders[claim] = h.ID
 			}
-			page[i] = h
+			page.Records = append(page.Records, &h)
+			page.Claims, page.Names = appendPairs(page.Claims, h.ID, h.Claims, nil), appendPairs(page.Names, h.ID, h.Names, nil)
 		}
 		if err := to.InsertRecords(ctx, page); err != nil {
 			return err

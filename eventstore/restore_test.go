@@ -35,9 +35,19 @@ func (t *target) InsertCommit(_ context.Context, g *eventstore.Group) error {
 	return nil
 }
 
-func (t *target) InsertRecords(_ context.Context, page []eventstore.Held) error {
-	for _, h := range page {
-		t.Records[h.ID] = h
+func (t *target) InsertRecords(_ context.Context, c eventstore.Changes) error {
+	for _, h := range c.Records {
+		t.Records[h.ID] = *h
+		for _, claim := range h.Claims {
+			if !slices.Contains(c.Claims, eventstore.Pair{Space: claim.Space, Key: claim.Key, Record: h.ID}) {
+				return fmt.Errorf("the claim %v is left out", claim)
+			}
+		}
+		for _, name := range h.Names {
+			if !slices.Contains(c.Names, eventstore.Pair{Space: name.Space, Key: name.Key, Record: h.ID}) {
+				return fmt.Errorf("the name %v is left out", name)
+			}
+		}
 	}
 	return nil
 }

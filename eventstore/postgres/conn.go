@@ -24,8 +24,6 @@ const (
 	// A connection that nobody used for silence is tried within tryLimit before it is
 	// trusted: its other end may be gone without a word.
 	silence, tryLimit = time.Second, time.Second
-	// unanswered is how long sent bytes may stay without a sign from the other host.
-	unanswered = 10 * time.Second
 )
 
 // parse reads a URL and completes it with what the store needs.
@@ -45,7 +43,6 @@ func parse(url string) (*pgxpool.Config, error) {
 	dialer := &net.Dialer{
 		Timeout:         c.ConnectTimeout,
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3},
-		Control:         limitUnanswered,
 	}
 	c.DialFunc = dialer.DialContext
 	c.OnNotice = func(p *pgconn.PgConn, n *pgconn.Notice) {

@@ -88,17 +88,10 @@ func (t *target) InsertCommit(ctx context.Context, g *eventstore.Group) error {
 }
 
 // InsertRecords implements eventstore.Target.
-func (t *target) InsertRecords(ctx context.Context, page []eventstore.Held) error {
-	for i := range page {
-		h := &page[i]
-		t.add(records, [][]any{recordRow(h)})
-		for _, c := range h.Claims {
-			t.add(claims, [][]any{pairRow(eventstore.Pair{Space: c.Space, Key: c.Key, Record: h.ID})})
-		}
-		for _, n := range h.Names {
-			t.add(names, [][]any{pairRow(eventstore.Pair{Space: n.Space, Key: n.Key, Record: h.ID})})
-		}
-	}
+func (t *target) InsertRecords(ctx context.Context, c eventstore.Changes) error {
+	t.add(records, column(c.Records, recordRow))
+	t.add(claims, column(c.Claims, pairRow))
+	t.add(names, column(c.Names, pairRow))
 	return t.flush(ctx, &pgx.Batch{})
 }
 

@@ -31,18 +31,7 @@ func (t target) InsertCommit(ctx context.Context, g *eventstore.Group) error {
 	return t.inserting(ctx, func(do statement) { insertLog(do, g) })
 }
 
-func (t target) InsertRecords(ctx context.Context, page []eventstore.Held) error {
-	var c eventstore.Changes
-	for i := range page {
-		h := &page[i]
-		c.Records = append(c.Records, h)
-		for _, claim := range h.Claims {
-			c.Claims = append(c.Claims, eventstore.Pair{Space: claim.Space, Key: claim.Key, Record: h.ID})
-		}
-		for _, name := range h.Names {
-			c.Names = append(c.Names, eventstore.Pair{Space: name.Space, Key: name.Key, Record: h.ID})
-		}
-	}
+func (t target) InsertRecords(ctx context.Context, c eventstore.Changes) error {
 	return t.inserting(ctx, func(do statement) { insertRecords(do, c) })
 }
 
