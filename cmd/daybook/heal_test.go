@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -10,9 +11,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"daybook/internal/testkit/engines"
 )
@@ -245,6 +249,75 @@ func TestIndexCutOff(t *testing.T) {
 			t.Errorf("rebuild: %q", out)
 		}
 		lists()
+	})
+}
+
+// TestSearchHangs: while a search server takes connections and answers nothing, lists of that
+// moment are 503 within the time of one request to it, and later ones immediately, whoever
+// asks; everything else goes on.
+func TestSearchHangs(t *testing.T) {
+	t.Parallel()
+	index, prefix := engines.Elasticsearch(t)
+	between := engines.NewProxy(t, index)
+	s := startServer(t, "serve", "--data", t.TempDir(), "--index", between.URL, "--index-prefix", prefix)
+	made := s.want(201, "POST", "/events", s.token, concert)
+	s.want(200, "GET", "/events", s.token, "")
+	lists := func(within time.Duration) {
+		t.Helper()
+		var clients sync.WaitGroup
+		for i := range 10 {
+			clients.Go(func() {
+				token := []string{s.token, ""}[i%2]
+				began := time.Now()
+				status, h, b := s.full("GET", s.root+"/events?per_page="+strconv.Itoa(i+1), token, "", nil)
+				if status != 503 || h.Get("Retry-After") == "" {
+					t.Errorf("a list: %d %.200s, want 503 to be tried again", status, b)
+				}
+				if took := time.Since(began); took > within {
+					t.Errorf("a list with token %t took %s, want at most %s", token != "", took, within)
+				}
+			})
+		}
+		clients.Wait()
+	}
+	between.Swallow(true)
+	<-time.After(1100 * time.Millisecond) // lists without credentials may be so old
+	lists(8 * time.Second)
+	lists(3 * time.Second)
+	s.want(200, "GET", "/events/"+idOf(made), "", "")
+	s.want(201, "POST", "/venues", s.token, `{"venue":"Hall"}`)
+	between.Swallow(false)
+	eventually(t, "lists", func() bool { status, _ := s.try("GET", s.root+"/venues", s.token, ""); return status == 200 })
+}
+
+// TestRotatedIndexKey: a key of the index that is refused is read from its file again.
+func TestRotatedIndexKey(t *testing.T) {
+	t.Parallel()
+	index, prefix := engines.Elasticsearch(t)
+	engine, err := url.Parse(index)
+	must(t, err)
+	var taken atomic.Value
+	taken.Store("ApiKey b2xk")
+	forward := httputil.NewSingleHostReverseProxy(engine)
+	between := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != taken.Load() {
+			send(w, 401, productHeader(), []byte(`{"error":{"type":"security_exception","reason":"wrong key"},"status":401}`))
+			return
+		}
+		forward.ServeHTTP(w, r)
+	}))
+	t.Cleanup(between.Close)
+	key := filepath.Join(t.TempDir(), "key")
+	must(t, os.WriteFile(key, []byte("b2xk\n"), 0o600))
+	s := startServer(t, "serve", "--data", t.TempDir(), "--index", between.URL, "--index-prefix", prefix, "--index-api-key-file", key)
+	s.want(201, "POST", "/events", s.token, concert)
+	s.want(200, "GET", "/events", s.token, "")
+	must(t, os.WriteFile(key, []byte("bmV3\n"), 0o600))
+	taken.Store("ApiKey bmV3")
+	s.want(201, "POST", "/events", s.token, concert)
+	eventually(t, "lists", func() bool {
+		status, b := s.try("GET", s.root+"/events", s.token, "")
+		return status == 200 && bytes.Contains(b, []byte(`"total":2,`))
 	})
 }
 

@@ -92,27 +92,20 @@ func openServers(ctx context.Context, b *backend) (readmodel.Generations, error)
 			return h.Mark, err
 		},
 	}
-	for _, f := range []struct {
-		path string
-		to   func([]byte)
-	}{
-		{s.indexCA, func(b []byte) { o.CACert = b }},
-		{s.indexKeyFile, func(b []byte) { o.APIKey = secretOf(b) }},
-	} {
-		if f.path == "" {
-			continue
+	if s.indexKeyFile != "" {
+		o.APIKey = func() (string, error) {
+			text, err := os.ReadFile(s.indexKeyFile)
+			return strings.TrimSpace(string(text)), err
 		}
-		text, err := os.ReadFile(f.path)
-		if err != nil {
+	}
+	if s.indexCA != "" {
+		var err error
+		if o.CACert, err = os.ReadFile(s.indexCA); err != nil {
 			return nil, err
 		}
-		f.to(text)
 	}
 	return elastic.Open(ctx, s.index, o)
 }
-
-// secretOf gives the secret that a file holds, without the line's end.
-func secretOf(b []byte) string { return strings.TrimSpace(string(b)) }
 
 // openModel opens the read model; without a source it is not kept. One of this process is
 // filled when it is empty and kept; another one is to be reached.

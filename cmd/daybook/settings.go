@@ -222,7 +222,7 @@ func (s *settings) table() []setting {
 			{name: "index-flavour", value: "NAME", def: flavourElasticsearch, brief: "elasticsearch or opensearch", set: oneOf(&s.indexFlavour, flavourElasticsearch, flavourOpenSearch)},
 			{name: "index-prefix", value: "NAME", def: "daybook", brief: "what the names of its indices begin with, one for each read model of a store", set: checked(&s.indexPrefix, "be lower-case letters, digits, - and _, beginning with a letter, at most 60", prefixForm.MatchString)},
 			{name: "index-ca", value: "FILE", brief: "PEM certificates that its nodes are checked by", set: readable(&s.indexCA)},
-			{name: "index-api-key-file", value: "FILE", brief: "file that holds an API key, in the place of a user in the URL", set: readable(&s.indexKeyFile)},
+			{name: "index-api-key-file", value: "FILE", brief: "file that holds an API key, in the place of a user in the URL; read again when the key is refused", set: readable(&s.indexKeyFile)},
 			{name: "index-shards", value: "N", def: "1", brief: "shards of each index when it is made, 1 to 64", set: number(&s.indexShards, 1, 64)},
 			{name: "index-replicas", value: "N", def: "0", brief: "copies of each shard; 0: one where there is a second node", set: number(&s.indexReplicas, 0, 10)},
 			{name: "index-refresh", value: "DURATION", def: "1s", brief: "how old lists without credentials may be at most", set: duration(&s.indexRefresh, 50*time.Millisecond, time.Minute, "1s")},

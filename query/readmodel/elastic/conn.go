@@ -8,23 +8,39 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/elastic/elastic-transport-go/v8/elastictransport"
 	"github.com/elastic/go-elasticsearch/v8/esapi"
+	"golang.org/x/sync/singleflight"
 
 	"daybook/query/readmodel"
 )
 
-// errProduct says that the servers run another product than the flavour.
-var errProduct = errors.New("wrong product")
+const (
+	// changeLimit is how long making, moving or dropping indices may take.
+	changeLimit = 30 * time.Second
+	// probeLimit is how long the servers have to answer again after they were silent, and
+	// probeWait how long a request waits for that.
+	probeLimit = 2 * time.Second
+	probeWait  = 300 * time.Millisecond
+	// idleLimit is how long a connection may be silent and is still trusted: a firewall may
+	// have forgotten one that was silent for longer.
+	idleLimit = 10 * time.Second
+)
+
+var (
+	// errProduct says that the servers run another product than the flavour.
+	errProduct = errors.New("wrong product")
+	// errGone says that indices of a generation are not there any more.
+	errGone = errors.New("generation is gone")
+)
 
 // conn sends requests and reads answers. It is made of the transport and the
 // requests of go-elasticsearch alone: its root package brings the typed client,
@@ -33,7 +49,12 @@ type conn struct {
 	o       *Options
 	client  *elastictransport.Client
 	http    *http.Transport
-	reached atomic.Bool // it is known who answers
+	key     atomic.Pointer[string] // of Options.APIKey
+	reached atomic.Bool            // the product was checked
+
+	answers atomic.Uint64 // received so far
+	silent  atomic.Bool   // a request ended without one
+	probe   singleflight.Group
 }
 
 func connect(urls string, o *Options) (*conn, error) {
@@ -43,20 +64,20 @@ func connect(urls string, o *Options) (*conn, error) {
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			return nil, errors.New("index url: must be http://host:port or https://host:port, several with commas between them")
 		}
-		if o.User != "" || o.APIKey != "" {
-			u.User = nil // the client would take it first
+		if o.User != "" || o.APIKey != nil {
+			u.User = nil // the client would use it first
 		}
 		addresses = append(addresses, u)
 	}
+	dialer := &net.Dialer{Timeout: min(3*time.Second, o.Timeout)}
 	c := &conn{o: o, http: &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         dialer(o).DialContext,
+		DialContext:         dialer.DialContext,
 		TLSHandshakeTimeout: min(5*time.Second, o.Timeout),
 		MaxIdleConnsPerHost: 64,
-		IdleConnTimeout:     idleConn,
-		ReadBufferSize:      readBuffer,
-		// Servers pack every answer for who takes it packed, which costs both sides more
-		// than the bytes between them.
+		IdleConnTimeout:     idleLimit,
+		ReadBufferSize:      32 << 10,
+		// Compressing an answer costs both sides more than sending it.
 		DisableCompression: true,
 	}}
 	if len(o.CACert) > 0 {
@@ -70,52 +91,75 @@ func connect(urls string, o *Options) (*conn, error) {
 	if o.Transport != nil {
 		transport = o.Transport
 	}
+	interceptors := []elastictransport.InterceptorFunc{c.checkHeader}
+	if o.APIKey != nil {
+		key, err := o.APIKey()
+		if err != nil {
+			return nil, err
+		}
+		c.key.Store(&key)
+		interceptors = append(interceptors, c.authorize)
+	}
 	options := []elastictransport.Option{
 		elastictransport.WithURLs(addresses...),
 		elastictransport.WithTransport(transport),
-		elastictransport.WithInterceptors(checkHeader(o.Flavour)),
+		elastictransport.WithInterceptors(interceptors...),
 		elastictransport.WithRetry(1, http.StatusBadGateway),
 		elastictransport.WithRetryOnError(func(_ *http.Request, err error) bool { return !errors.Is(err, errProduct) }),
 	}
 	if o.User != "" {
 		options = append(options, elastictransport.WithBasicAuth(o.User, o.Password))
 	}
-	if o.APIKey != "" {
-		options = append(options, elastictransport.WithAPIKey(o.APIKey))
-	}
-	client, err := elastictransport.NewClient(options...)
-	if err != nil {
+	var err error
+	if c.client, err = elastictransport.NewClient(options...); err != nil {
 		return nil, fmt.Errorf("index client: %w", err)
 	}
-	c.client = client
 	return c, nil
 }
 
-const (
-	productHeader = "X-Elastic-Product"
-	productName   = "Elasticsearch"
-)
+// checkHeader refuses answers without the product header, which Elasticsearch sends
+// and OpenSearch does not.
+func (c *conn) checkHeader(next elastictransport.RoundTripFunc) elastictransport.RoundTripFunc {
+	return func(r *http.Request) (*http.Response, error) {
+		res, err := next(r)
+		if err == nil && c.o.Flavour == Elasticsearch && res.StatusCode < 300 && res.Header.Get("X-Elastic-Product") != "Elasticsearch" {
+			_ = res.Body.Close()
+			return nil, fmt.Errorf("%w: the server is not Elasticsearch; set --index-flavour %s if it is OpenSearch", errProduct, OpenSearch)
+		}
+		return res, err
+	}
+}
 
-// checkHeader refuses answers without the product header, which Elasticsearch has
-// and OpenSearch has not.
-func checkHeader(f Flavour) elastictransport.InterceptorFunc {
-	return func(next elastictransport.RoundTripFunc) elastictransport.RoundTripFunc {
-		return func(r *http.Request) (*http.Response, error) {
+// authorize sends the API key. One that is refused is read again: it may have been rotated.
+func (c *conn) authorize(next elastictransport.RoundTripFunc) elastictransport.RoundTripFunc {
+	return func(r *http.Request) (*http.Response, error) {
+		for {
+			sent := *c.key.Load()
+			r.Header.Set("Authorization", "ApiKey "+sent)
 			res, err := next(r)
-			if err == nil && f == Elasticsearch && res.StatusCode < 300 && res.Header.Get(productHeader) != productName {
-				_ = res.Body.Close()
-				return nil, fmt.Errorf("%w: the server is not Elasticsearch; set --index-flavour %s if it is OpenSearch", errProduct, OpenSearch)
+			if err != nil || res.StatusCode != http.StatusUnauthorized {
+				return res, err
 			}
-			return res, err
+			key, err := c.o.APIKey()
+			if err != nil || key == sent {
+				return res, nil //nolint:nilerr // the answer says that the key is refused
+			}
+			_ = res.Body.Close()
+			c.key.Store(&key)
+			r = r.Clone(r.Context())
+			if r.GetBody != nil {
+				if r.Body, err = r.GetBody(); err != nil {
+					return nil, err
+				}
+			}
 		}
 	}
 }
 
-// checkProduct asks who answers, before anything is written.
+// checkProduct asks which product answers, before anything is written.
 func (c *conn) checkProduct(ctx context.Context) error {
 	var info struct {
 		Version struct {
-			Number       string `json:"number"`
 			Distribution string `json:"distribution"`
 		} `json:"version"`
 	}
@@ -133,44 +177,44 @@ type request interface {
 	Do(ctx context.Context, t esapi.Transport) (*esapi.Response, error)
 }
 
-// serverError is an answer that is no success.
-type serverError struct {
-	status int
-	kind   string // the engine's name of the error
-	reason string
+// plainRequest is a request that the client has no type for, or not for both engines.
+type plainRequest struct {
+	method, path string
+	body         []byte
 }
 
-func (e *serverError) Error() string {
-	return fmt.Sprintf("status %d: %s: %s", e.status, e.kind, cut(e.reason, 500))
-}
-
-func cut(s string, n int) string {
-	if len(s) > n {
-		return strings.ToValidUTF8(s[:n], "") + " …"
+// Do sends the request.
+func (r plainRequest) Do(ctx context.Context, t esapi.Transport) (*esapi.Response, error) {
+	q, err := http.NewRequestWithContext(ctx, r.method, r.path, bytes.NewReader(r.body))
+	if err != nil {
+		return nil, err
 	}
-	return s
-}
-
-// idleConn is how long a connection may be silent and is still trusted. What stands in
-// between may have forgotten one that was silent for longer, without a word.
-const idleConn = 10 * time.Second
-
-// readBuffer is what is read of an answer at a time: less are more calls of the system.
-const readBuffer = 32 << 10
-
-// dialer makes connections that are asked for a sign of life while they are silent.
-func dialer(o *Options) *net.Dialer {
-	return &net.Dialer{
-		Timeout:         min(3*time.Second, o.Timeout),
-		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 3},
+	q.Header.Set("Content-Type", "application/json")
+	res, err := t.Perform(q) //nolint:bodyclose // the caller closes it
+	if err != nil {
+		return nil, err
 	}
+	return &esapi.Response{StatusCode: res.StatusCode, Body: res.Body, Header: res.Header}, nil
 }
 
-// do sends a request and decodes the answer into out (nil: not read), once it is known
-// who answers.
+// do sends a request once the product was checked, and decodes the answer into out unless
+// that is nil. It fails immediately while the servers are known to be silent.
 func (c *conn) do(ctx context.Context, limit time.Duration, what string, r request, out any) error {
 	if !c.reached.Load() {
 		return fmt.Errorf("%s: %w: not reached since the start", what, readmodel.ErrUnavailable)
+	}
+	if c.silent.Load() {
+		answer := c.probe.DoChan("", func() (any, error) {
+			return nil, c.ask(context.WithoutCancel(ctx), probeLimit, "probe", esapi.InfoRequest{}, nil)
+		})
+		select {
+		case <-answer:
+		case <-time.After(probeWait):
+		case <-ctx.Done():
+		}
+		if c.silent.Load() {
+			return fmt.Errorf("%s: %w: no answer to earlier requests", what, readmodel.ErrUnavailable)
+		}
 	}
 	return c.ask(ctx, limit, what, r, out)
 }
@@ -178,16 +222,18 @@ func (c *conn) do(ctx context.Context, limit time.Duration, what string, r reque
 func (c *conn) ask(ctx context.Context, limit time.Duration, what string, r request, out any) error {
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	before := c.answers.Load()
 	err := c.send(within, r, out)
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
-	}
-	if within.Err() != nil {
-		// Who does not answer may be at the end of all connections that are there.
-		c.http.CloseIdleConnections()
-	}
-	if ctx.Err() != nil {
+	case ctx.Err() != nil:
 		return fmt.Errorf("%s: %w", what, ctx.Err())
+	case within.Err() != nil:
+		c.http.CloseIdleConnections() // they may be dead, too
+		if c.answers.Load() == before {
+			c.silent.Store(true)
+		}
 	}
 	return fmt.Errorf("%s: %w", what, translate(err))
 }
@@ -198,80 +244,69 @@ func (c *conn) send(ctx context.Context, r request, out any) error {
 		return err
 	}
 	defer func() { _ = res.Body.Close() }()
-	all := buffers.Get().(*bytes.Buffer) //nolint:forcetypeassert // the pool makes nothing else
-	defer func() {
-		if all.Cap() <= mostKept {
-			all.Reset()
-			buffers.Put(all)
-		}
-	}()
-	if n, err := strconv.Atoi(res.Header.Get("Content-Length")); err == nil && n > 0 && n <= mostKnown {
-		all.Grow(n + bytes.MinRead) // else it is read again and again into larger ones
-	}
-	if _, err := all.ReadFrom(res.Body); err != nil {
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
 		return err
 	}
-	body := all.Bytes()
-	if res.IsError() {
+	c.answers.Add(1)
+	c.silent.Store(false)
+	switch {
+	case res.IsError():
 		return readError(res.StatusCode, body)
-	}
-	if out == nil {
+	case out == nil:
 		return nil
-	}
-	if d, ok := out.(decoder); ok {
-		if d.decode(body) {
-			return nil
-		}
-		d.reset()
 	}
 	return json.Unmarshal(body, out)
 }
 
-// mostKnown is the largest length of an answer for which room is made at once.
-const mostKnown = 64 << 20
+// serverError is an answer that is no success.
+type serverError struct {
+	status int
+	kind   string // the engine's name of the error
+	reason string
+}
 
-// buffers are what answers are read into: Elasticsearch does not tell how long they get.
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
-// mostKept is the largest of them that is used again.
-const mostKept = 1 << 20
-
-func readError(status int, body []byte) *serverError {
-	e := &serverError{status: status}
-	var answer struct {
-		Error json.RawMessage `json:"error"`
-		Found *bool           `json:"found"`
+func (e *serverError) Error() string {
+	reason := e.reason
+	if len(reason) > 500 {
+		reason = strings.ToValidUTF8(reason[:500], "") + " …"
 	}
-	var cause struct {
-		Type   string `json:"type"`
-		Reason string `json:"reason"`
-		Root   []struct {
-			Reason string `json:"reason"`
-		} `json:"root_cause"`
-	}
-	switch {
-	case json.Unmarshal(body, &answer) != nil:
-		e.reason = string(body)
-	case answer.Error == nil && answer.Found != nil:
-		e.kind = kindNotFound
-	case json.Unmarshal(answer.Error, &cause) != nil:
-		e.reason = string(bytes.Trim(answer.Error, `"`))
-	default:
-		e.kind, e.reason = cause.Type, cause.Reason
-		if len(cause.Root) > 0 && cause.Root[0].Reason != cause.Reason {
-			e.reason += ": " + cause.Root[0].Reason
-		}
+	return fmt.Sprintf("status %d: %s: %s", e.status, e.kind, reason)
+}
+
+// failure is what engines say about an error.
+type failure struct {
+	Type   string    `json:"type"`
+	Reason string    `json:"reason"`
+	Root   []failure `json:"root_cause"`
+	Cause  *failure  `json:"caused_by"`
+}
+
+func (f *failure) toError(status int) *serverError {
+	e := &serverError{status, f.Type, f.Reason}
+	if len(f.Root) > 0 && f.Root[0].Reason != f.Reason {
+		e.reason += ": " + f.Root[0].Reason
+	} else if f.Cause != nil {
+		e.reason += ": " + f.Cause.Reason
 	}
 	return e
 }
 
+func readError(status int, body []byte) *serverError {
+	var answer struct {
+		Error failure `json:"error"`
+	}
+	if json.Unmarshal(body, &answer) != nil || answer.Error.Type+answer.Error.Reason == "" {
+		return &serverError{status: status, reason: string(body)}
+	}
+	return answer.Error.toError(status)
+}
+
 // The engines' names of errors that are told apart by more than their status.
 const (
-	kindNotFound = "document_missing"
-	kindNoIndex  = "index_not_found_exception"
-	kindNoAlias  = "aliases_not_found_exception"
-	kindExists   = "resource_already_exists_exception"
-	kindClosed   = "index_closed_exception"
+	kindNoIndex = "index_not_found_exception"
+	kindExists  = "resource_already_exists_exception"
+	kindClosed  = "index_closed_exception"
 	// The two of a query that cannot be read.
 	kindQuery        = "parsing_exception"
 	kindQueryContent = "x_content_parse_exception"
@@ -282,26 +317,15 @@ const (
 
 // translate turns what went wrong into an error of the port, by status and name.
 func translate(err error) error {
-	if errors.Is(err, errProduct) {
-		return err
-	}
-	e, ok := errors.AsType[*serverError](err)
-	if !ok { // no answer, or one that was cut off
-		return fmt.Errorf("%w: %w", readmodel.ErrUnavailable, err)
-	}
+	e, answered := errors.AsType[*serverError](err)
 	switch {
-	case e.status == http.StatusNotFound && e.kind == kindNoIndex:
+	case errors.Is(err, errProduct):
+		return err
+	case answered && e.status == http.StatusNotFound && e.kind == kindNoIndex:
 		return fmt.Errorf("%w: %w", errGone, e)
-	case e.status == http.StatusBadRequest && (e.kind == kindQuery || e.kind == kindQueryContent):
+	case answered && e.status == http.StatusBadRequest && (e.kind == kindQuery || e.kind == kindQueryContent):
 		// Every other 400 is about the server: a closed index, a limit, an alias.
 		return fmt.Errorf("%w: %w", readmodel.ErrQuery, e)
-	default:
-		return fmt.Errorf("%w: %w", readmodel.ErrUnavailable, e)
 	}
-}
-
-// isKind tells whether the engine answered with an error of a name.
-func isKind(err error, kind string) bool {
-	e, ok := errors.AsType[*serverError](err)
-	return ok && e.kind == kind
+	return fmt.Errorf("%w: %w", readmodel.ErrUnavailable, err)
 }

@@ -29,23 +29,30 @@ func check(d *readmodel.Document) error {
 // item makes the two lines of a document in a bulk request.
 func (n names) item(g generation, d *readmodel.Document) []byte {
 	r := d.Record
+	collection := collectionOf(r.Kind)
+	fields := object{readmodel.FieldID: r.ID}
+	if collection == stateName {
+		fields[fieldWhat] = r.Kind.String()
+	} else {
+		fields[fieldAt] = d.Position
+	}
+	schema := readmodel.SchemaOf(r.Kind)
+	switch {
+	case r.Deleted:
+		fields[fieldDeleted] = true
+	case collection != stateName:
+		addFields(fields, schema, r)
+	}
+	encoded := encode(fields)
 	b := make([]byte, 0, 512+4*len(d.Body))
-	b = appendAction(b, n.write(collectionOf(r.Kind), g), r.ID.String(), d.Position)
-	b = append(b, `{"id":`...)
-	b = strconv.AppendInt(b, int64(r.ID), 10)
-	if collectionOf(r.Kind) == stateName {
-		b = appendField(b, fieldWhat, r.Kind.String())
-	}
-	if collectionOf(r.Kind) != stateName {
-		b = strconv.AppendUint(appendName(b, fieldAt), uint64(d.Position), 10)
-	}
-	if r.Deleted {
-		return append(b, ",\"deleted\":true}\n"...)
-	}
-	b = append(b, `,"body":`...)
-	b = canonjson.AppendString(b, d.Body)
-	if collectionOf(r.Kind) != stateName {
-		b = appendFields(b, readmodel.SchemaOf(r.Kind), r)
+	b = appendAction(b, n.write(collection, g), r.ID.String(), d.Position)
+	b = append(b, encoded[:len(encoded)-1]...)
+	if !r.Deleted {
+		b = append(b, `,"body":`...)
+		b = canonjson.AppendString(b, d.Body)
+		if collection != stateName {
+			b = appendTexts(b, schema, r)
+		}
 	}
 	return append(b, "}\n"...)
 }
@@ -75,9 +82,9 @@ func appendName(b []byte, name string) []byte {
 	return append(b, '"', ':')
 }
 
-// appendFields adds the values of the schema.
-func appendFields(b []byte, s *readmodel.Schema, r *calendar.Record) []byte {
-	var several list
+// addFields adds the values of the schema, but those of texts.
+func addFields(fields object, s *readmodel.Schema, r *calendar.Record) {
+	var several []string
 	for i := range s.Fields {
 		f := &s.Fields[i]
 		if f.Name == readmodel.FieldID {
@@ -86,51 +93,43 @@ func appendFields(b []byte, s *readmodel.Schema, r *calendar.Record) []byte {
 		switch f.Type {
 		case readmodel.TypeKeyword:
 			if v := clip(f.Keyword(r)); v != "" {
-				b = appendField(b, f.Name, v)
+				fields[f.Name] = v
 				if lower := clip(strings.ToLower(v)); lower != v {
-					b = appendField(b, fieldLower+f.Name, lower)
+					fields[fieldLower+f.Name] = lower
 				}
 			}
 		case readmodel.TypeBool:
 			if f.Bool(r) {
-				b = append(appendName(b, f.Name), "true"...)
+				fields[f.Name] = true
 			}
 		case readmodel.TypeIDs:
-			if ids := f.IDs(r); len(ids) > 0 {
-				if len(ids) > 1 {
-					several = append(several, f.Name)
-				}
-				b = append(appendName(b, f.Name), '[')
-				for i, id := range ids {
-					if slices.Contains(ids[:i], id) {
-						continue // OpenSearch would count the document twice
-					}
-					if i > 0 {
-						b = append(b, ',')
-					}
-					b = strconv.AppendInt(b, int64(id), 10)
-				}
-				b = append(b, ']')
+			ids := slices.Clone(f.IDs(r))
+			if len(ids) > 1 {
+				several = append(several, f.Name)
+				slices.Sort(ids)
+				ids = slices.Compact(ids) // OpenSearch would count the document twice
+			}
+			if len(ids) > 0 {
+				fields[f.Name] = ids
 			}
 		case readmodel.TypeNumber, readmodel.TypeComputed:
 			if n, ok := f.Number(r); ok {
-				b = strconv.AppendInt(appendName(b, f.Name), n, 10)
+				fields[f.Name] = n
 			} else if f.Sort {
-				b = strconv.AppendInt(appendName(b, fieldLacks+f.Name), int64(r.ID), 10)
+				fields[fieldLacks+f.Name] = r.ID
 			}
 		case readmodel.TypeText:
 			if s.Kind == calendar.KindEvent && f.Name == readmodel.TextName {
 				for _, l := range calendar.Langs {
 					words, in := readmodel.TitleOf(r, l)
-					b = appendField(b, fieldTitle+l.String(), titleOf(in, words))
+					fields[fieldTitle+l.String()] = titleOf(in, words)
 				}
 			}
 		}
 	}
 	if several != nil {
-		b = append(appendName(b, fieldSeveral), encode(several)...)
+		fields[fieldSeveral] = several
 	}
-	return appendTexts(b, s, r)
 }
 
 // clip cuts a keyword to the length that an engine takes.

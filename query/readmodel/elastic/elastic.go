@@ -7,6 +7,7 @@
 package elastic
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,8 @@ import (
 	"sync/atomic"
 	"time"
 	"unsafe"
+
+	"golang.org/x/sync/singleflight"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -61,8 +64,10 @@ type Options struct {
 	Epoch func() uint64
 
 	// User and Password, or APIKey, are sent with each request; those in the URL
-	// count where these are empty.
-	User, Password, APIKey string
+	// count where there are none.
+	User, Password string
+	// APIKey returns the present key. It is called again when a key was refused.
+	APIKey func() (string, error)
 	// CACert is a PEM file's content that is trusted instead of the system's.
 	CACert []byte
 
@@ -76,17 +81,14 @@ type Options struct {
 	Replicas        int // 0: one where there is a second node (auto_expand_replicas 0-1)
 
 	// Timeout is the longest time of a request, WriteTimeout that of a request
-	// that writes. A list asks a few times, one after the other, and gives up with the
-	// first that takes too long. 0: 4 s and 30 s.
+	// that writes documents. A list sends a few, one after the other, and fails with the
+	// first that takes too long. 0: 4 s and 5 s.
 	Timeout, WriteTimeout time.Duration
-	// BulkBytes is the size from which on a write is split. 0: 5 MB.
+	// BulkBytes is the size from which on a write is split. 0: 2 MB.
 	BulkBytes int
-	// MinWait and MaxWait bound the wait before items that an engine was too busy
-	// for are sent again. 0: 50 ms and 2 s. They are sent up to 6 times.
-	MinWait, MaxWait time.Duration
-	// Records is how many decoded records are kept for answers; 0: 4,096. It is
-	// rounded up to a power of two.
-	Records int
+	// MinWait is the first wait before items that an engine was too busy for are sent
+	// again. 0: 50 ms. They are sent up to 6 times.
+	MinWait time.Duration
 
 	Now       func() time.Time  // nil: time.Now
 	Transport http.RoundTripper // nil: one of its own
@@ -95,25 +97,13 @@ type Options struct {
 var prefixForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 
 func (o *Options) fill() error {
-	switch o.Flavour {
-	case "":
-		o.Flavour = Elasticsearch
-	case Elasticsearch, OpenSearch:
-	default:
+	o.Flavour = cmp.Or(o.Flavour, Elasticsearch)
+	if o.Flavour != Elasticsearch && o.Flavour != OpenSearch {
 		return fmt.Errorf("index flavour %q: must be %s or %s", o.Flavour, Elasticsearch, OpenSearch)
 	}
-	if o.Prefix == "" {
-		o.Prefix = "daybook"
-	}
+	o.Prefix = cmp.Or(o.Prefix, "daybook")
 	if !prefixForm.MatchString(o.Prefix) || len(o.Prefix) > 100 {
 		return fmt.Errorf("index prefix %q: must be up to 100 lower-case letters, digits, - and _, and begin with a letter or digit", o.Prefix)
-	}
-	for name, n := range map[string]int{
-		"result window": o.MaxResultWindow, "shards": o.Shards, "replicas": o.Replicas, "bulk bytes": o.BulkBytes, "records": o.Records,
-	} {
-		if n < 0 {
-			return fmt.Errorf("%s: %d, must not be negative", name, n)
-		}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -124,22 +114,14 @@ func (o *Options) fill() error {
 	if o.Epoch == nil {
 		o.Epoch = func() uint64 { return 0 }
 	}
-	setDefault(&o.RefreshInterval, time.Second)
-	setDefault(&o.MaxResultWindow, 100_000)
-	setDefault(&o.Shards, 1)
-	setDefault(&o.Timeout, 4*time.Second)
-	setDefault(&o.WriteTimeout, 30*time.Second)
-	setDefault(&o.BulkBytes, 5<<20)
-	setDefault(&o.MinWait, 50*time.Millisecond)
-	setDefault(&o.MaxWait, 2*time.Second)
-	setDefault(&o.Records, 4096)
+	o.RefreshInterval = cmp.Or(o.RefreshInterval, time.Second)
+	o.MaxResultWindow = cmp.Or(o.MaxResultWindow, 100_000)
+	o.Shards = cmp.Or(o.Shards, 1)
+	o.Timeout = cmp.Or(o.Timeout, 4*time.Second)
+	o.WriteTimeout = cmp.Or(o.WriteTimeout, 5*time.Second)
+	o.BulkBytes = cmp.Or(o.BulkBytes, 2<<20)
+	o.MinWait = cmp.Or(o.MinWait, 50*time.Millisecond)
 	return nil
-}
-
-func setDefault[T int | time.Duration](v *T, def T) {
-	if *v <= 0 {
-		*v = def
-	}
 }
 
 // Index is a readmodel.Generations in Elasticsearch or OpenSearch.
@@ -152,19 +134,17 @@ func setDefault[T int | time.Duration](v *T, def T) {
 type Index struct {
 	c       *conn
 	o       *Options
-	records []atomic.Pointer[readmodel.Document] // decoded, by id
+	records [4096]atomic.Pointer[readmodel.Document] // decoded, by id
 
-	turn   chan struct{} // held while the position is read
-	points chan struct{} // held by each reading of a point in time, see Still
+	steps  singleflight.Group // of look
+	points chan struct{}      // taken by each point in time
 
 	mu    sync.Mutex
 	fixed generation // the one that it is about, zero: the one that answers
-	seen  view
-	held  held       // what Options.Holds told last
-	bound generation // of the writer
-	// What is kept in the generation of the writer.
-	reach, origin calendar.Mark
-	moved         chan struct{}
+	seen  state
+	held  held  // what Options.Holds returned last
+	bound state // of the generation of the writer
+	moved chan struct{}
 }
 
 var _ readmodel.Generations = (*Index)(nil)
@@ -194,15 +174,10 @@ func Open(ctx context.Context, urls string, o Options) (*Index, error) {
 }
 
 func newIndex(c *conn, o *Options) *Index {
-	n := 1
-	for n < o.Records {
-		n *= 2
-	}
-	return &Index{
-		c: c, o: o, turn: make(chan struct{}, 1), points: make(chan struct{}, mostStill), moved: make(chan struct{}),
-		records: make([]atomic.Pointer[readmodel.Document], n),
-	}
+	return &Index{c: c, o: o, points: make(chan struct{}, maxPoints), moved: make(chan struct{})}
 }
+
+func (x *Index) names() names { return names{x.o.Prefix} }
 
 // Reach does readmodel.Generations: it asks who answers, before anything is written.
 func (x *Index) Reach(ctx context.Context) error { return x.c.checkProduct(ctx) }
@@ -229,11 +204,11 @@ func (x *Index) Sound(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v, err := x.look(ctx, x.o.Now(), noRefresh)
+	s, err := x.look(ctx, x.o.Now(), noRefresh)
 	if errors.Is(err, errNoPosition) {
 		err = fmt.Errorf("%w: %w", readmodel.ErrUnsound, err)
 	}
-	if err == nil && !v.gen.current() {
+	if err == nil && !s.gen.current() {
 		err = fmt.Errorf("%w: it is that of another version of the program", readmodel.ErrUnsound)
 	}
 	return err
@@ -241,7 +216,7 @@ func (x *Index) Sound(ctx context.Context) error {
 
 // document gives the document of a body, decoded or as it was decoded before.
 func (x *Index) document(id calendar.ID, at calendar.Position, body string) (readmodel.Document, error) {
-	slot := &x.records[uint64(id)&uint64(len(x.records)-1)]
+	slot := &x.records[uint64(id)%uint64(len(x.records))]
 	if d := slot.Load(); d != nil && d.Record.ID == id && d.Position == at && string(d.Body) == body {
 		return *d, nil
 	}
@@ -253,6 +228,3 @@ func (x *Index) document(id calendar.ID, at calendar.Position, body string) (rea
 	slot.Store(d)
 	return *d, nil
 }
-
-// errGone says that indices of a generation are not there any more.
-var errGone = errors.New("generation is gone")

@@ -95,7 +95,7 @@ func (e engine) through(t *testing.T, p *proxy, o elastic.Options) *elastic.Inde
 	if o.Prefix == "" {
 		o.Prefix = e.spare(t)
 	}
-	o.MinWait, o.MaxWait = time.Millisecond, 2*time.Millisecond
+	o.MinWait = time.Millisecond
 	x, err := elastic.Open(t.Context(), p.URL, o)
 	if err != nil {
 		t.Fatal(err)
@@ -372,6 +372,10 @@ func TestOutage(t *testing.T) {
 				t.Errorf("%s: five calls took %v", name, took)
 			}
 			p.set(nil)
+			eventuallyNil(t, func() error {
+				_, err := x.Visible(t.Context())
+				return err
+			})
 		}
 		position(t, x, 3)
 		if got := total(t, x, calendar.KindTag); got != 3 {
@@ -459,6 +463,60 @@ func TestBlackHole(t *testing.T) {
 		if got := total(t, x, calendar.KindTag); got != 3 {
 			t.Errorf("%d tags by new connections, want 3", got)
 		}
+	})
+}
+
+// TestSilence: while the servers accept connections and answer nothing, the calls of that
+// moment fail within the time of one request, however many wait for the same, and later ones
+// immediately; once the servers answer, calls succeed.
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		p := engines.NewProxy(t, e.url(t))
+		x, err := elastic.Open(t.Context(), p.URL, elastic.Options{Flavour: e.flavour, Prefix: e.prefix(t), RefreshInterval: time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = x.Close() })
+		mustWrite(t, x, tags(1, 3))
+		calls := map[string]func() error{
+			"search": func() error {
+				_, err := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindTag})
+				return err
+			},
+			"wait": func() error { return x.Wait(t.Context(), 9) },
+			"write": func() error {
+				_, err := x.Write(t.Context(), tags(4, 5))
+				return err
+			},
+		}
+		fail := func(within time.Duration) {
+			t.Helper()
+			var all sync.WaitGroup
+			for what, call := range calls {
+				for range 5 {
+					all.Go(func() {
+						began := time.Now()
+						if err := call(); !errors.Is(err, readmodel.ErrUnavailable) {
+							t.Errorf("%s: %v, want ErrUnavailable", what, err)
+						}
+						if took := time.Since(began); took > within {
+							t.Errorf("%s took %s, want at most %s", what, took, within)
+						}
+					})
+				}
+			}
+			all.Wait()
+		}
+		p.Swallow(true)
+		fail(7 * time.Second) // that of one request, on a busy machine
+		for range 3 {
+			fail(time.Second)
+		}
+		p.Swallow(false)
+		eventuallyNil(t, calls["search"])
+		position(t, x, 3)
 	})
 }
 

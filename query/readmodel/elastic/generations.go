@@ -120,11 +120,11 @@ func (x *Index) create(ctx context.Context, collection string, g generation, ali
 	if alias != "" {
 		aliases = append(aliases, alias)
 	}
-	err := x.c.do(ctx, x.o.WriteTimeout, "make index "+n.index(collection, g), esapi.IndicesCreateRequest{
+	err := x.c.do(ctx, changeLimit, "make index "+n.index(collection, g), esapi.IndicesCreateRequest{
 		Index: n.index(collection, g),
 		Body:  bytes.NewReader(definition(x.o, collection, aliases...)),
 	}, nil)
-	if isKind(err, kindExists) {
+	if e, ok := errors.AsType[*serverError](err); ok && e.kind == kindExists {
 		err = nil
 	}
 	if err != nil || collection != stateName {
@@ -141,18 +141,30 @@ func (x *Index) start(ctx context.Context, g generation) error {
 	return x.bulkAll(ctx, []*item{{lines: lines}})
 }
 
-// drop deletes the indices of generations, by their full names.
-func (x *Index) drop(ctx context.Context, r *roles, which func(generation) bool) error {
+// change runs a change of the generations with the present roles.
+func (x *Index) change(ctx context.Context, what string, do func(r *roles) error) error {
+	r, err := x.roles(ctx)
+	if err == nil {
+		err = do(&r)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// drop deletes the indices of all generations but some, by their full names.
+func (x *Index) drop(ctx context.Context, r *roles, but ...generation) error {
 	var indices []string
 	for g, of := range r.all {
-		if which(g) {
+		if !slices.Contains(but, g) {
 			indices = append(indices, of...)
 		}
 	}
 	slices.Sort(indices)
 	missing := true
 	for part := range slices.Chunk(indices, 20) { // names stand in the request line
-		if err := x.c.do(ctx, x.o.WriteTimeout, "drop indices", esapi.IndicesDeleteRequest{
+		if err := x.c.do(ctx, changeLimit, "drop indices", esapi.IndicesDeleteRequest{
 			Index: part, IgnoreUnavailable: &missing,
 		}, nil); err != nil {
 			return err
@@ -161,33 +173,20 @@ func (x *Index) drop(ctx context.Context, r *roles, which func(generation) bool)
 	return nil
 }
 
-// unused tells whether a generation has no role: what a rebuild left that was
-// killed.
-func (r *roles) unused(g generation) bool { return g != r.live && g != r.kept && g != r.next }
-
-// Next gives the coming generation; see readmodel.Generations. One that was cut
-// off is gone on with when it has the present schema, a position, and takes writes,
-// also by another process.
+// Next implements readmodel.Generations. A generation of a rebuild that was killed is used
+// when it has the present schema, a position, and takes writes, also by another process.
 func (x *Index) Next(ctx context.Context) (readmodel.Index, error) {
-	n := x.names()
-	r, err := x.roles(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("next generation: %w", err)
-	}
-	usable := !r.next.isZero() && r.next.current() && r.writable(n, r.next)
-	if usable {
-		if usable, err = x.usable(ctx, r.next); err != nil {
-			return nil, fmt.Errorf("next generation: %w", err)
-		}
-	}
-	if !usable {
-		if r.next, err = x.fresh(ctx, &r, n.next()); err != nil {
-			return nil, fmt.Errorf("next generation: %w", err)
-		}
-	}
 	next := newIndex(x.c, x.o)
-	next.fixed = r.next
-	return next, nil
+	return next, x.change(ctx, "next generation", func(r *roles) (err error) {
+		usable := !r.next.isZero() && r.next.current() && r.writable(x.names(), r.next)
+		if usable {
+			usable, err = x.usable(ctx, r.next)
+		}
+		if next.fixed = r.next; err == nil && !usable {
+			next.fixed, err = x.fresh(ctx, r)
+		}
+		return err
+	})
 }
 
 // usable reports whether a generation has a position and all its indices take writes.
@@ -216,11 +215,10 @@ func broken(err error) bool {
 	return ok && e.status >= 400 && e.status < 500 && e.status != http.StatusTooManyRequests
 }
 
-// fresh makes an empty generation whose state has an alias, in place of one that
-// has it now, and drops what has no role.
-func (x *Index) fresh(ctx context.Context, r *roles, alias string) (generation, error) {
-	old := r.next
-	if err := x.drop(ctx, r, func(g generation) bool { return r.unused(g) || g == old }); err != nil {
+// fresh makes an empty coming generation, in place of the one that there is, and drops what
+// has no role.
+func (x *Index) fresh(ctx context.Context, r *roles) (generation, error) {
+	if err := x.drop(ctx, r, r.live, r.kept); err != nil {
 		return generation{}, err
 	}
 	g := generation{fingerprint(), 1}
@@ -231,13 +229,12 @@ func (x *Index) fresh(ctx context.Context, r *roles, alias string) (generation, 
 	for other := range r.all {
 		g.number = max(g.number, other.number+1)
 	}
-	err := x.createAll(ctx, g, func(collection string) string {
+	return g, x.createAll(ctx, g, func(collection string) string {
 		if collection == stateName {
-			return alias
+			return x.names().next()
 		}
 		return ""
 	})
-	return g, err
 }
 
 type aliasActions []object
@@ -253,7 +250,7 @@ func (a *aliasActions) remove(index, alias string) {
 }
 
 func (x *Index) move(ctx context.Context, a aliasActions) error {
-	return x.c.do(ctx, x.o.WriteTimeout, "move the aliases", esapi.IndicesUpdateAliasesRequest{
+	return x.c.do(ctx, changeLimit, "move the aliases", esapi.IndicesUpdateAliasesRequest{
 		Body: bytes.NewReader(encode(object{"actions": a})),
 	}, nil)
 }
@@ -272,12 +269,12 @@ func (x *Index) swap(a *aliasActions, r *roles, g generation) {
 // ours reads the marks of a generation and tells whether it was made from the history of
 // the event store.
 func (x *Index) ours(ctx context.Context, g generation) (readmodel.Marks, bool, error) {
-	v, err := x.stateOf(ctx, x.names().index(stateName, g))
-	if err != nil || v.marks.Reach.Position == 0 || x.o.Holds == nil {
-		return v.marks, err == nil, err
+	s, err := x.stateOf(ctx, x.names().index(stateName, g))
+	if err != nil || s.marks.Reach.Position == 0 || x.o.Holds == nil {
+		return s.marks, err == nil, err
 	}
-	ours, err := x.o.Holds(ctx, v.marks.Reach)
-	return v.marks, ours, err
+	ours, err := x.o.Holds(ctx, s.marks.Reach)
+	return s.marks, ours, err
 }
 
 // Promote puts the coming generation in place: one request moves all aliases.
@@ -285,62 +282,58 @@ func (x *Index) ours(ctx context.Context, g generation) (readmodel.Marks, bool, 
 // then they read the old one, which is kept. A writer of any process goes on from
 // the position of the new one, see Moved.
 //
-// Before that it takes the alias by which the position of the old one is written, so
-// that writers get ErrMoved and the old one does not come further meanwhile. Who ends
-// in between leaves a generation that is not whole: Sound says so, and the next rebuild
+// Before that it removes the alias by which the position of the old one is written, so
+// that writers get ErrMoved and the old one does not come further meanwhile. A process that
+// ends in between leaves a generation that is not whole: Sound says so, and the next rebuild
 // goes on.
 func (x *Index) Promote(ctx context.Context) error {
-	r, err := x.roles(ctx)
-	if err != nil {
-		return fmt.Errorf("promote: %w", err)
-	}
-	if r.next.isZero() {
-		return fmt.Errorf("promote: %w", readmodel.ErrNoNext)
-	}
-	n := x.names()
-	state, write := n.index(stateName, r.live), n.write(stateName, r.live)
-	if r.has(state, write) {
+	return x.change(ctx, "promote", func(r *roles) error {
+		if r.next.isZero() {
+			return readmodel.ErrNoNext
+		}
+		n := x.names()
+		state, write := n.index(stateName, r.live), n.write(stateName, r.live)
+		if r.has(state, write) {
+			var a aliasActions
+			a.remove(state, write)
+			if err := x.move(ctx, a); err != nil {
+				return err
+			}
+		} else if of := r.aliases[state]; of != nil { // an earlier call removed it
+			of[write] = nil
+		}
+		// One that somebody deleted a part of, that cannot be read, or that is of another
+		// history, is nothing to go back to.
+		keep := r.whole(n) || !r.live.isZero() && !r.live.current()
+		if keep {
+			var err error
+			if keep, err = x.outdone(ctx, r); err != nil {
+				return err
+			}
+		}
 		var a aliasActions
-		a.remove(state, write)
+		x.swap(&a, r, r.next)
+		a.remove(n.index(stateName, r.next), n.next())
+		kept := r.kept
+		if keep {
+			if !r.kept.isZero() {
+				a.remove(n.index(stateName, r.kept), n.kept())
+			}
+			a.add(state, n.kept())
+			a.add(state, write)
+			kept = r.live
+		}
 		if err := x.move(ctx, a); err != nil {
-			return fmt.Errorf("promote: %w", err)
+			return err
 		}
-	} else if of := r.aliases[state]; of != nil { // an earlier call took it
-		of[write] = nil
-	}
-	// One that somebody deleted a part of, that cannot be read, or that is of another
-	// history, is nothing to go back to.
-	keep := r.whole(n) || !r.live.isZero() && !r.live.current()
-	if keep {
-		if keep, err = x.outdone(ctx, &r); err != nil {
-			return fmt.Errorf("promote: %w", err)
+		x.forget()
+		x.o.Log.Info("generation promoted", "generation", r.next.String(), "before", r.live.String())
+		if err := x.drop(ctx, r, r.next, kept); err != nil {
+			// The aliases have moved; the next rebuild drops it.
+			x.o.Log.Warn("old generation is not dropped", "error", err)
 		}
-	}
-	var a aliasActions
-	x.swap(&a, &r, r.next)
-	a.remove(n.index(stateName, r.next), n.next())
-	if keep && !r.kept.isZero() {
-		a.remove(n.index(stateName, r.kept), n.kept())
-	}
-	if keep {
-		a.add(state, n.kept())
-		a.add(state, write)
-	}
-	if err := x.move(ctx, a); err != nil {
-		return fmt.Errorf("promote: %w", err)
-	}
-	x.forget()
-	x.o.Log.Info("generation promoted", "generation", r.next.String(), "before", r.live.String())
-	dropped := r
-	if keep {
-		r.kept = r.live
-	}
-	r.live, r.next = r.next, generation{}
-	if err := x.drop(ctx, &dropped, r.unused); err != nil {
-		// The aliases have moved; the next rebuild drops it.
-		x.o.Log.Warn("old generation is not dropped", "error", err)
-	}
-	return nil
+		return nil
+	})
 }
 
 // outdone makes sure that the coming generation is not behind the one that answers, and
@@ -363,89 +356,69 @@ func (x *Index) outdone(ctx context.Context, r *roles) (keep bool, err error) {
 	return true, err
 }
 
-// Back puts the kept generation in place again; see readmodel.Generations.
+// Back implements readmodel.Generations.
 func (x *Index) Back(ctx context.Context) error {
-	r, err := x.roles(ctx)
-	if err != nil {
-		return fmt.Errorf("go back: %w", err)
-	}
-	if r.kept.isZero() {
-		return fmt.Errorf("go back: %w", readmodel.ErrNoGeneration)
-	}
-	if _, ours, err := x.ours(ctx, r.kept); err != nil {
-		return fmt.Errorf("go back: %w", err)
-	} else if !ours {
-		return fmt.Errorf("go back: %w: the one that is kept was made from another history", readmodel.ErrNoGeneration)
-	}
-	n := x.names()
-	var a aliasActions
-	x.swap(&a, &r, r.kept)
-	a.remove(n.index(stateName, r.kept), n.kept())
-	a.add(n.index(stateName, r.live), n.kept())
-	if err := x.move(ctx, a); err != nil {
-		return fmt.Errorf("go back: %w", err)
-	}
-	x.forget()
-	x.o.Log.Info("generation put back", "generation", r.kept.String(), "instead_of", r.live.String())
-	return nil
+	return x.change(ctx, "go back", func(r *roles) error {
+		if r.kept.isZero() {
+			return readmodel.ErrNoGeneration
+		}
+		if _, ours, err := x.ours(ctx, r.kept); err != nil {
+			return err
+		} else if !ours {
+			return fmt.Errorf("%w: the one that is kept was made from another history", readmodel.ErrNoGeneration)
+		}
+		n := x.names()
+		var a aliasActions
+		x.swap(&a, r, r.kept)
+		a.remove(n.index(stateName, r.kept), n.kept())
+		a.add(n.index(stateName, r.live), n.kept())
+		if err := x.move(ctx, a); err != nil {
+			return err
+		}
+		x.forget()
+		x.o.Log.Info("generation put back", "generation", r.kept.String(), "instead_of", r.live.String())
+		return nil
+	})
 }
 
 // Discard drops the coming generation, and what rebuilds that were killed left.
 func (x *Index) Discard(ctx context.Context) error {
-	r, err := x.roles(ctx)
-	if err == nil {
-		next := r.next
-		err = x.drop(ctx, &r, func(g generation) bool { return r.unused(g) || g == next })
-	}
-	if err != nil {
-		return fmt.Errorf("discard: %w", err)
-	}
-	return nil
+	return x.change(ctx, "discard", func(r *roles) error { return x.drop(ctx, r, r.live, r.kept) })
 }
 
 // Forget drops every generation but the one that answers.
 func (x *Index) Forget(ctx context.Context) error {
-	r, err := x.roles(ctx)
-	if err == nil {
-		err = x.drop(ctx, &r, func(g generation) bool { return g != r.live })
-	}
-	if err != nil {
-		return fmt.Errorf("forget: %w", err)
-	}
-	return nil
+	return x.change(ctx, "forget", func(r *roles) error { return x.drop(ctx, r, r.live) })
 }
 
 // Reset empties the index: an empty generation takes its place in one step, so
 // that no read fails, and the old one is dropped. Its coming generation, if
 // there is one, is dropped too.
 func (x *Index) Reset(ctx context.Context) error {
-	r, err := x.roles(ctx)
-	if err != nil {
-		return fmt.Errorf("reset: %w", err)
-	}
-	g, err := x.fresh(ctx, &r, x.names().next())
-	if err != nil {
-		return fmt.Errorf("reset: %w", err)
-	}
-	x.mu.Lock()
-	isNext := !x.fixed.isZero()
-	if isNext {
-		x.fixed = g
-	}
-	x.mu.Unlock()
-	if !isNext {
-		var a aliasActions
-		x.swap(&a, &r, g)
-		a.remove(x.names().index(stateName, g), x.names().next())
-		if err := x.move(ctx, a); err != nil {
-			return fmt.Errorf("reset: %w", err)
+	return x.change(ctx, "reset", func(r *roles) error {
+		g, err := x.fresh(ctx, r)
+		if err != nil {
+			return err
 		}
-		old := r.live
-		if err := x.drop(ctx, &r, func(g generation) bool { return g == old }); err != nil {
-			return fmt.Errorf("reset: %w", err)
+		x.mu.Lock()
+		isNext := !x.fixed.isZero()
+		if isNext {
+			x.fixed = g
 		}
-	}
-	x.bind(view{gen: g})
-	x.forget()
-	return nil
+		x.bound = state{gen: g}
+		x.mu.Unlock()
+		if !isNext {
+			var a aliasActions
+			x.swap(&a, r, g)
+			a.remove(x.names().index(stateName, g), x.names().next())
+			if err := x.move(ctx, a); err != nil {
+				return err
+			}
+			if err := x.drop(ctx, r, g, r.kept); err != nil {
+				return err
+			}
+		}
+		x.forget()
+		return nil
+	})
 }

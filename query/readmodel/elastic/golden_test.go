@@ -86,12 +86,6 @@ func TestQueries(t *testing.T) {
 		}
 		fmt.Fprintf(&out, "# %s\n%s", c.name, pretty(t, encode(q)))
 	}
-	body, deep := searchBody(readmodel.Query{
-		Offset: 30, Limit: 10, Sort: []readmodel.Sort{{Field: readmodel.FieldStart, Desc: true}},
-	}, matchAll, 100)
-	fmt.Fprintf(&out, "# page, deep %v\n%s", deep, pretty(t, encode(body)))
-	body, deep = searchBody(readmodel.Query{Offset: 95, Limit: 10}, matchAll, 100)
-	fmt.Fprintf(&out, "# page, deep %v\n%s", deep, pretty(t, encode(body)))
 	f := readmodel.Text{Fields: all, Search: readmodel.ParseSearch(`the jzaz "night life" symphony`, calendar.LangEN), Typos: 2}
 	q, err := (&compiler{schema: readmodel.SchemaOf(calendar.KindEvent)}).ranked(t.Context(), readmodel.Query{
 		Kind: calendar.KindEvent, Filter: f, Sort: []readmodel.Sort{{Rank: &readmodel.Relevance{Text: f, Title: readmodel.Term{Field: readmodel.FieldProtected, Value: "true"}}, Desc: true}},

@@ -4,7 +4,9 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"errors"
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"daybook/calendar"
@@ -12,6 +14,8 @@ import (
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/elastic"
 )
+
+func key(s string) func() (string, error) { return func() (string, error) { return s, nil } }
 
 // TestCredentials: each way to name a user or a key sends the header that belongs
 // to it, with every request, over TLS by the authority that was named.
@@ -29,8 +33,8 @@ func TestCredentials(t *testing.T) {
 			{"user", "", basic("ada", "p:w ü"), elastic.Options{User: "ada", Password: "p:w ü"}},
 			{"user of the url", "bob:s%40cret@", basic("bob", "s@cret"), elastic.Options{}},
 			{"user before that of the url", "bob:other@", basic("ada", "pw"), elastic.Options{User: "ada", Password: "pw"}},
-			{"key", "", "ApiKey a2V5", elastic.Options{APIKey: "a2V5"}},
-			{"key before the user of the url", "bob:other@", "ApiKey a2V5", elastic.Options{APIKey: "a2V5"}},
+			{"key", "", "ApiKey a2V5", elastic.Options{APIKey: key("a2V5")}},
+			{"key before the user of the url", "bob:other@", "ApiKey a2V5", elastic.Options{APIKey: key("a2V5")}},
 		} {
 			s := engines.NewSecured(t, e.url(t), c.header)
 			open := func(in string, o elastic.Options) (*elastic.Index, error) {
@@ -54,7 +58,7 @@ func TestCredentials(t *testing.T) {
 				t.Errorf("%s: %d requests with the header, %d without", c.name, s.Taken.Load(), s.Refused.Load())
 			}
 			taken := s.Taken.Load()
-			for in, o := range map[string]elastic.Options{"": {}, "eve:hidden@": {}, "eve@": {APIKey: "aGlkZGVu"}} {
+			for in, o := range map[string]elastic.Options{"": {}, "eve:hidden@": {}, "eve@": {APIKey: key("aGlkZGVu")}} {
 				_, err := open(in, o)
 				if !errors.Is(err, readmodel.ErrUnavailable) || !strings.Contains(err.Error(), "401") {
 					t.Errorf("%s: with the wrong credentials: %v", c.name, err)
@@ -65,6 +69,44 @@ func TestCredentials(t *testing.T) {
 			if s.Taken.Load() != taken || s.Refused.Load() == 0 {
 				t.Errorf("%s: wrong credentials reached the engine", c.name)
 			}
+		}
+	})
+}
+
+// TestRotatedKey: a key that is refused is read again, and what was refused is sent again.
+func TestRotatedKey(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		var taken, stored atomic.Value // the key of the servers, and that of the file
+		taken.Store("old")
+		stored.Store("old")
+		var refused, read atomic.Int64
+		p := e.proxy(t)
+		p.set(func(r *http.Request, _ string) (int, string) {
+			if r.Header.Get("Authorization") == "ApiKey "+taken.Load().(string) {
+				return 0, ""
+			}
+			refused.Add(1)
+			return 401, `{"error":{"type":"security_exception","reason":"wrong key"},"status":401}`
+		})
+		x := e.through(t, p, elastic.Options{APIKey: func() (string, error) {
+			read.Add(1)
+			return stored.Load().(string), nil
+		}})
+		mustWrite(t, x, tags(1, 3))
+		if refused.Load() != 0 || read.Load() != 1 {
+			t.Errorf("%d requests refused, key read %d times, want 0 and once", refused.Load(), read.Load())
+		}
+		taken.Store("new")
+		if _, err := x.Write(t.Context(), tags(4, 5)); !errors.Is(err, readmodel.ErrUnavailable) || !strings.Contains(err.Error(), "401") {
+			t.Errorf("write with the old key: %v", err)
+		}
+		stored.Store("new")
+		refused.Store(0)
+		mustWrite(t, x, tags(4, 5))
+		if got := total(t, x, calendar.KindTag); got != 5 || refused.Load() != 1 {
+			t.Errorf("%d tags, want 5; %d requests refused, want 1", got, refused.Load())
 		}
 	})
 }
@@ -85,7 +127,7 @@ func TestAuthority(t *testing.T) {
 			"another name": {strings.Replace(s.URL, "127.0.0.1", "localhost", 1), s.CA},
 			"plain http":   {strings.Replace(s.URL, "https", "http", 1), s.CA},
 		} {
-			_, err := elastic.Open(t.Context(), c.url, elastic.Options{Flavour: e.flavour, APIKey: "x", CACert: c.ca})
+			_, err := elastic.Open(t.Context(), c.url, elastic.Options{Flavour: e.flavour, APIKey: key("x"), CACert: c.ca})
 			if !errors.Is(err, readmodel.ErrUnavailable) {
 				t.Errorf("%s: %v, want ErrUnavailable", name, err)
 			}

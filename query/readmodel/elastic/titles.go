@@ -19,26 +19,34 @@ func (x *Index) Titles(ctx context.Context, q readmodel.Titles) (out []readmodel
 	if err := readmodel.CheckTitles(q); err != nil {
 		return nil, 0, err
 	}
-	err = x.Still(ctx, func(ctx context.Context) error {
-		return x.reading(ctx, func(v view) error {
-			at = v.visible.Position
-			out, err = x.titles(ctx, v, &q)
-			return err
-		})
+	v, err := x.view(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer v.Close()
+	v.only = collectionOf(q.Kind)
+	err = v.read(ctx, func(s state) error {
+		at = s.shown.Position
+		out, err = v.titles(ctx, s, &q)
+		return err
 	})
 	return out, at, err
 }
 
-func (x *Index) titles(ctx context.Context, v view, q *readmodel.Titles) ([]readmodel.Title, error) {
-	query, err := x.compiler(v.gen, q.Kind).ranked(ctx, q.Query(q.Limit))
+func (v *view) titles(ctx context.Context, s state, q *readmodel.Titles) ([]readmodel.Title, error) {
+	c := v.compiler(s, q.Kind)
+	query, err := c.ranked(ctx, q.Query(q.Limit))
+	if err == nil {
+		err = v.hold(ctx)
+	}
 	if err != nil || q.Limit == 0 {
 		return nil, err
 	}
-	index, field := x.names().index(collectionOf(q.Kind), v.gen), fieldTitle+q.Lang.String()
-	a, err := x.search(ctx, withBody(object{
-		"query": query, "sort": sortOf(q.Sort), "collapse": object{"field": field}, "track_total_hits": false,
-		"size": min(q.Limit*len(calendar.Langs), x.o.MaxResultWindow), // a name may come in every language
-	}), index)
+	field := fieldTitle + q.Lang.String()
+	found, _, err := v.documents(ctx, s, v.only, searchRequest{
+		Query: query, Sort: sortOf(c.schema, q.Sort), Collapse: object{"field": field},
+		Size: min(q.Limit*len(calendar.Langs), v.x.o.MaxResultWindow), // a name may come in every language
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -48,11 +56,7 @@ func (x *Index) titles(ctx context.Context, v view, q *readmodel.Titles) ([]read
 		values []string
 		places = map[string]int{} // of values
 	)
-	for i := range a.Hits.Hits {
-		d, err := x.hitDocument(&a.Hits.Hits[i])
-		if err != nil {
-			return nil, err
-		}
+	for _, d := range found {
 		words, _ := readmodel.TitleOf(d.Record, q.Lang)
 		key := readmodel.TitleKey(words)
 		if len(out) == q.Limit || slices.Contains(keys, key) {
@@ -67,18 +71,24 @@ func (x *Index) titles(ctx context.Context, v view, q *readmodel.Titles) ([]read
 	if len(out) == 0 {
 		return nil, nil
 	}
-	a, err = x.search(ctx, object{
-		"size": 0, "track_total_hits": false,
-		"query": object{"bool": object{"filter": list{query, object{"terms": object{field: values}}}}},
-		"aggs": object{"values": object{"composite": object{
+	var a struct {
+		Aggregations struct {
+			Values struct {
+				Buckets []struct {
+					Key   struct{ Title string }
+					Count int `json:"doc_count"`
+				}
+			}
+		}
+	}
+	err = v.search(ctx, s, v.only, searchRequest{
+		Query: object{"bool": object{"filter": list{query, object{"terms": object{field: values}}}}},
+		Aggs: object{"values": object{"composite": object{
 			"size": len(values), "sources": list{object{"title": object{"terms": object{"field": field}}}},
 		}}},
-	}, index)
-	if err != nil {
-		return nil, err
-	}
+	}, &a)
 	for _, b := range a.Aggregations.Values.Buckets {
 		out[places[b.Key.Title]].Count += b.Count
 	}
-	return out, nil
+	return out, err
 }

@@ -3,18 +3,17 @@ package elastic
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
 	"net/http"
 	"runtime"
-	"strconv"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
 	"github.com/elastic/go-elasticsearch/v8/esapi"
+	"golang.org/x/sync/errgroup"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -32,174 +31,143 @@ type item struct {
 // Write takes a batch: the documents together with their reach, then the quarantine, then
 // the position, each acknowledged before the next, so the position is never ahead. The version of a
 // document is its position; the engine ignores older ones. What the engine is too
-// busy for is sent again, up to six times; a document that it cannot read is
+// busy for, or does not answer, is sent again, up to six times; a document that it cannot read is
 // ErrRefused; everything else fails the batch: readmodel.ErrUnavailable, or
 // readmodel.ErrMoved when the writer has to read Marks again.
 func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 	if p := max(b.Mark.Position, b.Reach.Position); p > math.MaxInt64 {
 		return nil, fmt.Errorf("write: position %d is too large", p)
 	}
-	g, err := x.writable(ctx)
+	bound, err := x.writable(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("write: %w", err)
 	}
-	errs := make([]error, len(b.Documents))
-	items := make([]*item, 0, len(b.Documents))
-	places := make([]int, 0, len(b.Documents))
-	for i, lines := range x.lines(g, b.Documents, errs) {
-		if errs[i] == nil {
-			items = append(items, &item{lines: lines})
-			places = append(places, i)
+	documents := x.items(bound.gen, b.Documents)
+	var items, marks []*item
+	for _, it := range documents {
+		if it.err == nil {
+			items = append(items, it)
 		}
 	}
+	state := x.names().write(stateName, bound.gen)
 	reach := b.Reach
-	switch {
-	case len(items)+len(b.Quarantined) == 0:
-		reach = calendar.Mark{}
-	case reach.Position < b.Mark.Position:
+	if reach.Position < b.Mark.Position {
 		reach = b.Mark
 	}
-	marks, err := x.reaching(ctx, g, reach)
-	if err != nil {
-		return nil, fmt.Errorf("write: %w", err)
+	if reach.Position > bound.marks.Reach.Position && len(items)+len(b.Quarantined) > 0 {
+		if marks, err = x.reachItems(ctx, bound, reach); err != nil {
+			return nil, fmt.Errorf("write: %w", err)
+		}
 	}
 	if err := x.bulk(ctx, append(marks, items...)); err != nil {
 		return nil, fmt.Errorf("write documents: %w", err)
 	}
-	x.reached(g, reach, len(marks) > 0)
-	for i, it := range items {
-		errs[places[i]] = it.err
+	x.mu.Lock()
+	if x.bound.gen == bound.gen && len(marks) > 0 {
+		x.bound.origin.Position = 1 // it is there now
 	}
-	if err := x.writeState(ctx, x.names().write(stateName, g), b); err != nil {
+	x.mu.Unlock()
+	if err := x.writeState(ctx, state, b); err != nil {
 		return nil, err
+	}
+	errs := make([]error, len(documents))
+	for i, it := range documents {
+		errs[i] = it.err
 	}
 	return errs, nil
 }
 
-// reaching gives the items that go before those of documents: their reach and the first
-// entry of the event store, unless they are kept.
-func (x *Index) reaching(ctx context.Context, g generation, m calendar.Mark) ([]*item, error) {
-	x.mu.Lock()
-	known := x.bound == g
-	kept, origin := known && m.Position <= x.reach.Position, known && x.origin.Position > 0
-	x.mu.Unlock()
-	if kept || m.Position == 0 {
-		return nil, nil
+// writable returns the state that the writer is bound to. Its generation may have ceased
+// to answer since the last look; what is written to it then is not lost: it is
+// missing in the new one, where the writer goes on from an older position.
+func (x *Index) writable(ctx context.Context) (state, error) {
+	s, err := x.look(ctx, x.recent(), noRefresh)
+	if err != nil {
+		return s, err
 	}
-	index := x.names().write(stateName, g)
-	items := []*item{{lines: markLines(index, whatReach, m)}}
-	if x.o.First != nil && !origin {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.bound.gen.isZero() {
+		x.bound = s
+	}
+	switch {
+	case x.bound.gen != s.gen:
+		err = readmodel.ErrMoved
+	case !s.gen.current():
+		err = ErrSchema
+	}
+	return x.bound, err
+}
+
+// items makes the items of documents, on all processors.
+func (x *Index) items(g generation, documents []readmodel.Document) []*item {
+	out := make([]*item, len(documents))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range documents {
+		group.Go(func() error {
+			out[i] = &item{err: check(&documents[i])}
+			if out[i].err == nil {
+				out[i].lines = x.names().item(g, &documents[i])
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // none fails
+	return out
+}
+
+// reachItems makes the items that are written with documents: their reach and the first
+// entry of the event store.
+func (x *Index) reachItems(ctx context.Context, bound state, reach calendar.Mark) ([]*item, error) {
+	index := x.names().write(stateName, bound.gen)
+	items := []*item{markItem(index, whatReach, reach)}
+	if x.o.First != nil && bound.origin.Position == 0 {
 		first, err := x.o.First(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("%w: first entry: %w", readmodel.ErrUnavailable, err)
 		}
-		items = append(items, &item{lines: markLines(index, whatOrigin, first)})
+		items = append(items, markItem(index, whatOrigin, first))
 	}
 	return items, nil
 }
 
-// reached notes that a reach is kept, and that it was written.
-func (x *Index) reached(g generation, m calendar.Mark, written bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if !written || x.bound != g {
-		return
-	}
-	x.reach = m
-	if x.o.First != nil {
-		x.origin = calendar.Mark{Position: 1}
-	}
+func markItem(index, what string, m calendar.Mark) *item {
+	return stateItem(index, what, m.Position, object{fieldWhat: what, fieldAt: m.Position, fieldHash: hex.EncodeToString(m.Hash[:])})
 }
 
-// markLines makes the item of a mark.
-func markLines(index, what string, m calendar.Mark) []byte {
-	lines := appendAction(nil, index, what, m.Position)
-	return fmt.Appendf(lines, `{"what":%q,"position":%d,"hash":"%x"}`+"\n", what, m.Position, m.Hash)
-}
-
-// writable gives the generation that the writer is bound to. It may have ceased
-// to answer since the last look; what is written to it then is not lost: it is
-// missing in the new one, where the writer goes on from an older position.
-func (x *Index) writable(ctx context.Context) (generation, error) {
-	v, err := x.look(ctx, x.o.Now().Add(-x.o.RefreshInterval), noRefresh)
-	if err != nil {
-		return generation{}, err
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.bound.isZero() {
-		x.bound, x.reach, x.origin = v.gen, v.marks.Reach, v.origin
-	}
-	switch {
-	case x.bound != v.gen:
-		return generation{}, readmodel.ErrMoved
-	case !v.gen.current():
-		return generation{}, ErrSchema
-	}
-	return v.gen, nil
-}
-
-// lines makes the lines of documents, on all processors.
-func (x *Index) lines(g generation, docs []readmodel.Document, errs []error) [][]byte {
-	out := make([][]byte, len(docs))
-	var next atomic.Int64
-	work := func() {
-		for {
-			i := int(next.Add(1)) - 1
-			if i >= len(docs) {
-				return
-			}
-			if errs[i] = check(&docs[i]); errs[i] == nil {
-				out[i] = x.names().item(g, &docs[i])
-			}
-		}
-	}
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0)-1, len(docs)/16) {
-		wg.Go(work)
-	}
-	work()
-	wg.Wait()
-	return out
+// stateItem makes the item of a document that is not one of a record; version 0 is none.
+func stateItem(index, id string, version calendar.Position, document object) *item {
+	lines := append(appendAction(nil, index, id, version), encode(document)...)
+	return &item{lines: append(lines, '\n')}
 }
 
 func quarantineID(id calendar.ID) string { return whatQuarantined + "-" + id.String() }
 
-// writeState writes quarantine and position. What was healed is counted last, so that who
+// writeState writes quarantine and position. What was healed is counted last: a process that
 // sees the count and refreshes sees the records.
 func (x *Index) writeState(ctx context.Context, index string, b readmodel.Batch) error {
-	items := make([]*item, 0, len(b.Healed)+len(b.Quarantined))
+	var items []*item
 	for _, id := range b.Healed {
 		items = append(items, &item{lines: fmt.Appendf(nil, `{"delete":{"_index":%q,"_id":%q}}`+"\n", index, quarantineID(id))})
 	}
-	for _, p := range b.Quarantined {
-		lines := appendAction(nil, index, quarantineID(p.ID), 0)
-		lines = append(lines, `{"id":`...)
-		lines = strconv.AppendInt(lines, int64(p.ID), 10)
-		lines = appendField(lines, fieldWhat, whatQuarantined)
-		lines = appendField(lines, fieldReason, p.Reason)
-		lines = strconv.AppendUint(appendName(lines, fieldAt), uint64(p.Position), 10)
-		items = append(items, &item{lines: append(lines, "}\n"...)})
+	for _, q := range b.Quarantined {
+		items = append(items, stateItem(index, quarantineID(q.ID), 0, object{
+			readmodel.FieldID: q.ID, fieldWhat: whatQuarantined, fieldReason: q.Reason, fieldAt: q.Position,
+		}))
 	}
-	if err := x.bulkAll(ctx, items); err != nil {
-		return fmt.Errorf("write quarantine: %w", err)
+	err := x.bulkAll(ctx, items)
+	if err == nil && len(b.Healed) > 0 {
+		err = x.bulkAll(ctx, []*item{stateItem(index, whatHeals, 0, object{fieldWhat: whatHeals})})
+		x.forget()
 	}
-	if len(b.Healed) > 0 {
-		count := fmt.Appendf(nil, `{"index":{"_index":%q,"_id":%q}}`+"\n"+`{"what":%q}`+"\n", index, whatHeals, whatHeals)
-		if err := x.bulkAll(ctx, []*item{{lines: count}}); err != nil {
-			return fmt.Errorf("count what is healed: %w", err)
-		}
+	if err == nil && b.Mark.Position > 0 {
+		err = x.bulkAll(ctx, []*item{markItem(index, whatPosition, b.Mark)})
+		x.wake()
 	}
-	if b.Mark.Position == 0 {
-		if len(b.Healed) > 0 {
-			x.forget()
-		}
-		return nil
+	if err != nil {
+		return fmt.Errorf("write quarantine and position: %w", err)
 	}
-	if err := x.bulkAll(ctx, []*item{{lines: markLines(index, whatPosition, b.Mark)}}); err != nil {
-		return fmt.Errorf("write the position: %w", err)
-	}
-	x.wake()
 	return nil
 }
 
@@ -220,7 +188,7 @@ func (x *Index) bulkAll(ctx context.Context, items []*item) error {
 // Options.BulkBytes or one item.
 func (x *Index) bulk(ctx context.Context, items []*item) error {
 	wait := backoff.NewExponentialBackOff()
-	wait.InitialInterval, wait.MaxInterval = x.o.MinWait, x.o.MaxWait
+	wait.InitialInterval, wait.Multiplier = x.o.MinWait, 3 // 6 s in all
 	_, err := backoff.Retry(ctx, func() (none struct{}, _ error) {
 		var busy []*item
 		var cause error
@@ -230,7 +198,7 @@ func (x *Index) bulk(ctx context.Context, items []*item) error {
 				size += len(items[end].lines)
 				end++
 			}
-			again, why, err := x.bulkOnce(ctx, items[from:end], size)
+			again, why, err := x.bulkOnce(ctx, items[from:end])
 			if err != nil {
 				return none, backoff.Permanent(err)
 			}
@@ -249,61 +217,43 @@ func (x *Index) bulk(ctx context.Context, items []*item) error {
 	return err
 }
 
-type bulkAnswer struct {
-	Errors bool `json:"errors"`
-	Items  []map[string]struct {
-		Status int `json:"status"`
-		Error  *struct {
-			Type   string `json:"type"`
-			Reason string `json:"reason"`
-			Cause  *struct {
-				Reason string `json:"reason"`
-			} `json:"caused_by"`
-		} `json:"error"`
-	} `json:"items"`
-}
-
-// bulkOnce sends one request, and gives the items that the engine was too busy
+// bulkOnce sends one request, and returns the items that the engine was too busy
 // for, with its reason.
-func (x *Index) bulkOnce(ctx context.Context, items []*item, size int) (busy []*item, why, err error) {
-	body := make([]byte, 0, size)
+func (x *Index) bulkOnce(ctx context.Context, items []*item) (busy []*item, why, err error) {
+	var body []byte
 	for _, it := range items {
 		body = append(body, it.lines...)
 	}
 	alias := true
-	var a bulkAnswer
-	err = x.c.do(ctx, x.o.WriteTimeout, "bulk", esapi.BulkRequest{
-		Body: bytes.NewReader(body), RequireAlias: &alias, FilterPath: []string{"errors", "items.*.status", "items.*.error"},
-	}, &a)
-	if e, ok := errors.AsType[*serverError](err); ok {
-		switch e.status {
-		case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-			return items, e, nil
-		case http.StatusRequestEntityTooLarge:
-			return x.halves(ctx, items, size, e)
+	var answer struct {
+		Items []map[string]struct {
+			Status int
+			Error  failure
 		}
 	}
+	err = x.c.do(ctx, x.o.WriteTimeout, "bulk", esapi.BulkRequest{
+		Body: bytes.NewReader(body), RequireAlias: &alias, FilterPath: []string{"errors", "items.*.status", "items.*.error"},
+	}, &answer)
+	e, answered := errors.AsType[*serverError](err)
 	switch {
+	case answered && busyStatus(e.status), !answered && errors.Is(err, readmodel.ErrUnavailable):
+		return items, err, nil
+	case answered && e.status == http.StatusRequestEntityTooLarge:
+		return x.halves(ctx, items, e)
 	case errors.Is(err, readmodel.ErrQuery): // the request itself, not a document
 		return nil, nil, fmt.Errorf("%w: %w", readmodel.ErrUnavailable, err)
 	case err != nil:
 		return nil, nil, x.orMoved(err)
-	case len(a.Items) != len(items):
-		return nil, nil, fmt.Errorf("%w: %d results for %d items", readmodel.ErrUnavailable, len(a.Items), len(items))
+	case len(answer.Items) != len(items):
+		return nil, nil, fmt.Errorf("%w: %d results for %d items", readmodel.ErrUnavailable, len(answer.Items), len(items))
 	}
-	for i, result := range a.Items {
+	for i, result := range answer.Items {
 		for _, r := range result {
-			e := &serverError{status: r.Status}
-			if r.Error != nil {
-				e.kind, e.reason = r.Error.Type, r.Error.Reason
-				if r.Error.Cause != nil {
-					e.reason += ": " + r.Error.Cause.Reason
-				}
-			}
+			e := r.Error.toError(r.Status)
 			switch {
-			case r.Status < 300, r.Status == http.StatusConflict, r.Status == http.StatusNotFound && r.Error == nil:
+			case r.Status < 300, r.Status == http.StatusConflict, r.Status == http.StatusNotFound && e.kind == "":
 				items[i].err = nil // written, older than what is there, or deleted before
-			case r.Status == http.StatusTooManyRequests, r.Status == http.StatusServiceUnavailable:
+			case busyStatus(r.Status):
 				busy, why = append(busy, items[i]), e
 			case e.kind == kindDocument, e.kind == kindMapper, r.Status == http.StatusRequestEntityTooLarge:
 				items[i].err = fmt.Errorf("%w: %w", readmodel.ErrRefused, e)
@@ -315,23 +265,26 @@ func (x *Index) bulkOnce(ctx context.Context, items []*item, size int) (busy []*
 	return busy, why, nil
 }
 
-// halves sends a request that something on the way finds too large in two parts.
-func (x *Index) halves(ctx context.Context, items []*item, size int, e error) (busy []*item, why, err error) {
+func busyStatus(status int) bool {
+	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
+}
+
+// halves sends a request that a proxy finds too large in two parts.
+func (x *Index) halves(ctx context.Context, items []*item, e error) (busy []*item, why, err error) {
 	if len(items) == 1 {
 		items[0].err = fmt.Errorf("%w: %w", readmodel.ErrRefused, e)
 		return nil, nil, nil
 	}
 	half := len(items) / 2
-	for _, part := range [][]*item{items[:half], items[half:]} {
-		more, cause, err := x.bulkOnce(ctx, part, size)
-		if err != nil {
-			return nil, nil, err
-		}
-		if len(more) > 0 {
-			busy, why = append(busy, more...), cause
-		}
+	busy, why, err = x.bulkOnce(ctx, items[:half])
+	if err != nil {
+		return nil, nil, err
 	}
-	return busy, why, nil
+	more, cause, err := x.bulkOnce(ctx, items[half:])
+	if len(more) > 0 {
+		busy, why = append(busy, more...), cause
+	}
+	return busy, why, err
 }
 
 // orMoved tells a writer whose generation was dropped to look for the present one.

@@ -1,0 +1,330 @@
+package elastic
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"time"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// state is what is known of a generation.
+type state struct {
+	gen    generation
+	marks  readmodel.Marks // stored in it
+	origin calendar.Mark   // see Options.First
+	heals  int64
+	readAt time.Time // when these were read
+
+	shown   readmodel.Shown // by searches, at least
+	shownAt time.Time       // when shown was all that is stored
+}
+
+// stored is what searches show after a refresh.
+func (s *state) stored() readmodel.Shown {
+	return readmodel.Shown{Mark: s.marks.All, Content: uint64(calendar.HashStart.Text(s.gen.String()).Number(uint64(s.heals)))}
+}
+
+// noRefresh has look return generation and marks alone.
+const noRefresh = calendar.Position(math.MaxUint64)
+
+func (x *Index) known() state {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.seen
+}
+
+// look returns the state as of since or later: with want 0 searches show all of it, else it
+// is enough that they show want, or that want is not stored. What is missing is read once
+// for all callers, and made visible by one refresh of all indices: documents are written
+// before their position, so searches then show everything up to it.
+func (x *Index) look(ctx context.Context, since time.Time, want calendar.Position) (state, error) {
+	for gone := false; ; {
+		s := x.known()
+		read := !s.gen.isZero() && !s.readAt.Before(since)
+		if want == 0 && !s.shownAt.Before(since) || want > 0 && (s.shown.Position >= want || read && s.marks.All.Position < want) {
+			return s, ctx.Err()
+		}
+		name, step := "read", x.readState
+		if read {
+			name, step = "refresh", x.showState
+		}
+		done := x.steps.DoChan(name, func() (any, error) { return nil, step(context.WithoutCancel(ctx)) })
+		select {
+		case result := <-done:
+			if errors.Is(result.Err, errGone) && !gone { // dropped between two requests: another one answers
+				gone = true
+				x.forget()
+			} else if result.Err != nil {
+				return state{}, unavailable(result.Err)
+			}
+		case <-ctx.Done():
+			return state{}, ctx.Err()
+		}
+	}
+}
+
+// unavailable makes an error of the port of one about a generation that is gone.
+func unavailable(err error) error {
+	if errors.Is(err, errGone) {
+		return fmt.Errorf("%w: %w", readmodel.ErrUnavailable, err)
+	}
+	return err
+}
+
+// readState reads the state of the generation that answers: one read by ids, which needs no
+// refresh.
+func (x *Index) readState(ctx context.Context) error {
+	at := x.o.Now()
+	x.mu.Lock()
+	name := x.names().live(stateName)
+	if !x.fixed.isZero() {
+		name = x.names().index(stateName, x.fixed)
+	}
+	x.mu.Unlock()
+	s, err := x.stateOf(ctx, name)
+	if err == nil {
+		err = x.compare(ctx, &s)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch seen := &x.seen; {
+	case errors.Is(err, readmodel.ErrForeign):
+		x.seen = state{} // it does not hold any more
+		return err
+	case err != nil:
+		return err
+	case seen.gen == s.gen && seen.shown.Position <= s.marks.All.Position:
+		s.shown, s.shownAt = seen.shown, seen.shownAt
+	}
+	s.readAt = at
+	if s.shown == s.stored() {
+		s.shownAt = at
+	}
+	x.seen = s
+	return nil
+}
+
+// showState makes what was stored visible.
+func (x *Index) showState(ctx context.Context) error {
+	s := x.known()
+	if s.shown != s.stored() {
+		if err := x.refresh(ctx, x.names().all(s.gen)...); err != nil {
+			return err
+		}
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.seen.gen == s.gen {
+		x.seen.shown, x.seen.shownAt = s.stored(), s.readAt
+	}
+	return nil
+}
+
+func (x *Index) refresh(ctx context.Context, indices ...string) error {
+	return x.c.do(ctx, x.o.Timeout, "refresh", esapi.IndicesRefreshRequest{Index: indices}, nil)
+}
+
+// errNoPosition says that a generation has lost its position, or was cut off before it
+// had one: only another generation mends that.
+var errNoPosition = fmt.Errorf("%w: generation without a position", readmodel.ErrUnavailable)
+
+// stateOf reads the state of a generation by a name of its index.
+func (x *Index) stateOf(ctx context.Context, name string) (s state, err error) {
+	var found struct {
+		Docs []struct {
+			Index   string   `json:"_index"`
+			Version int64    `json:"_version"`
+			Found   bool     `json:"found"`
+			Error   *failure `json:"error"`
+			Source  struct {
+				Position calendar.Position `json:"position"`
+				Hash     string            `json:"hash"`
+			} `json:"_source"`
+		} `json:"docs"`
+	}
+	const what = "read the position"
+	ids := list{whatPosition, whatReach, whatOrigin, whatHeals}
+	if err := x.c.do(ctx, x.o.Timeout, what, esapi.MgetRequest{Index: name, Body: bytes.NewReader(encode(object{"ids": ids}))}, &found); err != nil {
+		return s, err
+	}
+	if len(found.Docs) != len(ids) {
+		return s, fmt.Errorf("%s: %w: %d documents for %d", what, readmodel.ErrUnavailable, len(found.Docs), len(ids))
+	}
+	marks := [...]*calendar.Mark{&s.marks.All, &s.marks.Reach, &s.origin, {}}
+	for i := range found.Docs {
+		d := &found.Docs[i]
+		if d.Error != nil {
+			status := map[string]int{kindNoIndex: http.StatusNotFound, kindClosed: http.StatusBadRequest}[d.Error.Type]
+			return s, fmt.Errorf("%s: %w", what, translate(d.Error.toError(cmp.Or(status, http.StatusServiceUnavailable))))
+		}
+		hash, err := hex.DecodeString(d.Source.Hash)
+		if err != nil {
+			return s, fmt.Errorf("%s: %w: hash: %w", what, readmodel.ErrUnavailable, err)
+		}
+		marks[i].Position = d.Source.Position
+		copy(marks[i].Hash[:], hash)
+	}
+	if !found.Docs[0].Found {
+		return s, fmt.Errorf("%s: %w: %s has none", what, errNoPosition, name)
+	}
+	var ok bool
+	if _, s.gen, ok = x.names().parse(found.Docs[0].Index); !ok {
+		return s, fmt.Errorf("%s: %w: %s stands for %s", what, readmodel.ErrUnavailable, name, found.Docs[0].Index)
+	}
+	if s.marks.Reach.Position < s.marks.All.Position {
+		s.marks.Reach = s.marks.All
+	}
+	s.heals = found.Docs[3].Version
+	return s, nil
+}
+
+// held is what the event store was found to hold.
+type held struct {
+	gen   generation
+	reach calendar.Mark
+	epoch uint64
+}
+
+// compare makes sure that a generation was made from the history of the event store.
+// The index was read before: what it has was in the store then.
+func (x *Index) compare(ctx context.Context, s *state) error {
+	if x.o.Holds == nil || s.marks.Reach.Position == 0 || !s.gen.current() {
+		return nil
+	}
+	now := held{s.gen, s.marks.Reach, x.o.Epoch()}
+	x.mu.Lock()
+	before := x.held
+	x.mu.Unlock()
+	if before == now {
+		return nil
+	}
+	within, cancel := context.WithTimeout(ctx, x.o.Timeout)
+	defer cancel()
+	holds, err := x.o.Holds(within, now.reach)
+	switch {
+	case err != nil && before.gen == now.gen && before.epoch == now.epoch:
+		return nil // the store is away, and was of this history
+	case err != nil:
+		return fmt.Errorf("%w: ask the event store for entry %d: %w", readmodel.ErrUnavailable, now.reach.Position, err)
+	case !holds:
+		if s.origin.Position > 0 {
+			if ours, err := x.o.Holds(within, s.origin); err == nil && !ours {
+				return readmodel.ErrOtherStore
+			}
+		}
+		return readmodel.ErrForeign
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.held = now
+	return nil
+}
+
+// Marks implements readmodel.Index, and binds the writer to the generation that answers.
+func (x *Index) Marks(ctx context.Context) (readmodel.Marks, error) {
+	s, err := x.look(ctx, x.o.Now(), noRefresh)
+	if err != nil {
+		return readmodel.Marks{}, err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.bound = s
+	return s.marks, nil
+}
+
+// recent is how old a state may be that lists show.
+func (x *Index) recent() time.Time { return x.o.Now().Add(-x.o.RefreshInterval) }
+
+// Visible returns what queries show, as of Options.RefreshInterval ago or later: most
+// calls cost nothing. Its position goes back when an older generation answers again.
+func (x *Index) Visible(ctx context.Context) (readmodel.Shown, error) {
+	if v, ok := ctx.Value(viewKey{}).(*view); ok {
+		return v.Shown(), nil
+	}
+	s, err := x.look(ctx, x.recent(), 0)
+	return s.shown, err
+}
+
+// The waits between two looks at a position that has not come yet.
+const (
+	firstLook = 5 * time.Millisecond
+	lastLook  = 100 * time.Millisecond
+)
+
+// Wait waits until the position is stored, then for one refresh that all callers share.
+// While the servers are out of reach it is ErrUnavailable immediately.
+func (x *Index) Wait(ctx context.Context, p calendar.Position) error {
+	since := x.o.Now()
+	for pause := firstLook; ; pause = min(2*pause, lastLook) {
+		moved := x.signal()
+		s, err := x.look(ctx, since, p)
+		if err != nil || s.shown.Position >= p {
+			return err
+		}
+		since = x.o.Now() // what another caller reads during the pause is as good
+		select {
+		case <-time.After(pause):
+		case <-moved:
+			since = x.o.Now()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// signal returns a channel that is closed when this process stores a position, or puts
+// another generation in place.
+func (x *Index) signal() <-chan struct{} {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.moved
+}
+
+// wake closes the channel of signal.
+func (x *Index) wake() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	close(x.moved)
+	x.moved = make(chan struct{})
+}
+
+// forget has the state read again: another generation answers, or a record was healed.
+func (x *Index) forget() {
+	x.mu.Lock()
+	x.seen.readAt, x.seen.shownAt = time.Time{}, time.Time{}
+	x.mu.Unlock()
+	x.wake()
+}
+
+// Moved waits until another generation answers than the one that the writer is
+// bound to: the writer has to read Marks again. Promote, Back and Reset of this Index are
+// noticed immediately, those of others within Options.RefreshInterval. Failures of the
+// engine are waited out; the error is the context's.
+func (x *Index) Moved(ctx context.Context) error {
+	for {
+		moved := x.signal()
+		s, err := x.look(ctx, x.recent(), noRefresh)
+		x.mu.Lock()
+		bound := x.bound.gen
+		x.mu.Unlock()
+		if err == nil && !bound.isZero() && s.gen != bound {
+			return nil
+		}
+		select {
+		case <-time.After(x.o.RefreshInterval):
+		case <-moved:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
