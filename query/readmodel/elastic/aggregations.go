@@ -31,6 +31,7 @@ type counted struct {
 	}
 	Pairs   pairs
 	Several struct{ Pairs pairs }
+	Changes struct{ Value float64 }
 }
 
 // pairs are counts by the values of an id field, page by page: of all documents, or of each.
@@ -123,6 +124,20 @@ func (v *view) Counts(ctx context.Context, kind calendar.Kind, field string, f r
 func (v *view) counts(ctx context.Context, s state, kind calendar.Kind, f readmodel.Filter, field string) (map[calendar.ID]int, error) {
 	out := map[calendar.ID]int{}
 	return out, v.eachPair(ctx, s, kind, f, field, false, nil, func(p *pair) { out[p.Key.Value] = p.Count })
+}
+
+// Stamp implements readmodel.View. Each change of a document gives it a greater sequence
+// number than all before.
+func (v *view) Stamp(ctx context.Context, kind calendar.Kind) (stamp readmodel.Stamp, err error) {
+	err = v.read(ctx, func(s state) error {
+		changes := object{"changes": object{"sum": object{"field": "_seq_no"}}}
+		var a answer
+		err := v.search(ctx, s, collectionOf(kind), searchRequest{Query: matchAll, Total: true, Aggs: object{"all": filtered(matchAll, changes)}}, &a)
+		of := calendar.HashStart.Number(s.shown.Content).Number(uint64(a.Hits.Total.Value))
+		stamp = readmodel.Stamp{Of: uint64(of), Changed: uint64(a.Aggregations["all"].Changes.Value)}
+		return err
+	})
+	return stamp, err
 }
 
 // askTallies makes the aggregations of the tallies of a query, each under the filter of its

@@ -58,23 +58,10 @@ func (x *Index) Counts(ctx context.Context, kind calendar.Kind, field string, f 
 }
 
 func (x *Index) Stamp(ctx context.Context, kind calendar.Kind) (stamp readmodel.Stamp, err error) {
-	var a struct {
-		Hits         struct{ Total struct{ Value int } }
-		Aggregations struct{ Last struct{ Value *float64 } }
-	}
-	v, err := x.view(ctx) // a field of this name has no values for it in the index of the state
-	if err != nil {
-		return stamp, err
-	}
-	defer v.Close()
-	err = v.read(ctx, func(s state) error {
-		stamp.Of = s.shown.Content
-		return v.search(ctx, s, collectionOf(kind), searchRequest{Query: matchAll, Total: true, Aggs: object{"last": object{"max": object{"field": fieldAt}}}}, &a)
+	err = x.inView(ctx, func(v *view) error {
+		stamp, err = v.Stamp(ctx, kind)
+		return err
 	})
-	stamp.Of = uint64(calendar.HashStart.Number(stamp.Of).Number(uint64(a.Hits.Total.Value)))
-	if last := a.Aggregations.Last.Value; last != nil {
-		stamp.Changed = uint64(*last)
-	}
 	return stamp, err
 }
 

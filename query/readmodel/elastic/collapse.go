@@ -29,10 +29,10 @@ func (c *compiler) collapse(ctx context.Context, r searchRequest, how *readmodel
 
 // readGroup reads them, from a key on.
 func (p *placed) readGroup(h *hit, key int) (err error) {
-	if p.group, err = number(h, key); err != nil {
+	if p.group, err = keyAt(h, key); err != nil {
 		return err
 	}
-	start, err := number(h, key+1)
+	start, err := keyAt(h, key+1)
 	p.start = calendar.Wall(start)
 	if start == lacking(false) {
 		p.start = calendar.NoWall

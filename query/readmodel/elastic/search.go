@@ -323,7 +323,7 @@ func (v *view) places(ctx context.Context, s state, c *compiler, r searchRequest
 		}
 		for i := range a.Hits.Hits {
 			h := &a.Hits.Hits[i]
-			n, err := number(h, id)
+			n, err := keyAt(h, id)
 			p := placed{id: calendar.ID(n)}
 			if err == nil && distance {
 				p.keys, err = keysOf(q.Sort, h)
@@ -349,8 +349,8 @@ func (v *view) places(ctx context.Context, s state, c *compiler, r searchRequest
 	return out, nil
 }
 
-// number reads a key of a hit.
-func number(h *hit, key int) (int64, error) {
+// keyAt reads a key of a hit.
+func keyAt(h *hit, key int) (int64, error) {
 	if key >= len(h.Sort) {
 		return 0, fmt.Errorf("%d keys", len(h.Sort))
 	}
@@ -367,7 +367,7 @@ func keysOf(order []readmodel.Sort, h *hit) ([]readmodel.Key, error) {
 	}
 	column := 0
 	for i := 1; i < len(order); i++ {
-		n, err := number(h, column)
+		n, err := keyAt(h, column)
 		if err != nil {
 			return nil, err
 		}
