@@ -81,7 +81,7 @@ func (c *Committer) Append(ctx context.Context, appends []Append) []Result {
 	var items []*Item
 	for i := range appends {
 		it, err := NewItem(&appends[i])
-		if err = errors.Join(err, ctx.Err()); err != nil {
+		if err != nil {
 			results[i].Err = err
 			continue
 		}

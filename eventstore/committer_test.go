@@ -85,6 +85,9 @@ func TestDelay(t *testing.T) {
 				group.mutex.Lock()
 				group.crowd = 3
 				group.mutex.Unlock()
+				if waited := together(3); waited != 0 {
+					t.Errorf("all that are expected have come and wait %s", waited)
+				}
 				if waited := together(1); waited < c.waits*3/4 || waited > c.waits {
 					t.Errorf("others are waited for %s, want %s", waited, c.waits)
 				}

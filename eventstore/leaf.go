@@ -110,18 +110,15 @@ func Moment(t time.Time) time.Time { return time.UnixMilli(t.UnixMilli()).UTC() 
 
 // Entry returns the entry that a draft of the Append becomes, without its position. Each
 // call draws other salts, so it has another leaf.
-func (a *Append) Entry(i int) Entry { return a.Drafts[i].Entry(a.Time, a.Actor, a.Cause) }
-
-// Entry returns the entry that a draft becomes, without its position. Each call draws
-// other salts, so it has another leaf.
-func (d *Draft) Entry(at time.Time, actor calendar.ID, c Cause) Entry {
+func (a *Append) Entry(i int) Entry {
+	d := &a.Drafts[i]
 	return Entry{
 		Kind:    d.Kind,
 		ID:      d.ID,
 		Version: d.Expected + 1,
-		Time:    Moment(at),
-		Actor:   actor,
-		Cause:   c,
+		Time:    Moment(a.Time),
+		Actor:   a.Actor,
+		Cause:   a.Cause,
 		Change:  d.Change,
 		Fields:  d.Fields,
 		State:   d.State,
@@ -131,10 +128,8 @@ func (d *Draft) Entry(at time.Time, actor calendar.ID, c Cause) Entry {
 }
 
 // Bytes returns the salts as stores keep them, one after the other.
-func (s *Salts) Bytes() []byte { return s.Append(nil) }
-
-// Append appends the salts to bytes as stores keep them.
-func (s *Salts) Append(b []byte) []byte {
+func (s *Salts) Bytes() []byte {
+	b := make([]byte, 0, len(s)*len(s[0]))
 	for i := range s {
 		b = append(b, s[i][:]...)
 	}

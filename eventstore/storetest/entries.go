@@ -145,9 +145,6 @@ func identity(t testing.TB, h Harness) {
 // strays: claims and names of no record are found with the page of records that they
 // would stand in.
 func strays(t testing.TB, h Harness) {
-	if h.Stray == nil {
-		return
-	}
 	for what, stray := range map[string]eventstore.Held{
 		"a claim": {Claims: []calendar.Claim{{Space: "s", Key: "stray"}}},
 		"a name":  {Names: []calendar.Name{{Space: "n", Key: "stray"}}},

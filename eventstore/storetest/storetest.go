@@ -1,6 +1,5 @@
-// Package storetest is the suite that each implementation of the next port to the event
-// store passes, and the proof that the suite finds broken ones. It takes the place of
-// eventstore/storetest when the port takes that of eventstore.
+// Package storetest is the suite that each implementation of the port to the event store
+// passes, and the proof that the suite finds broken ones.
 package storetest
 
 import (
@@ -31,7 +30,7 @@ type Harness struct {
 	// as a new process would.
 	Reopen func(t testing.TB, s Store) Store
 	// Stray stores claims and names of a record that is not there, behind the back of the
-	// store; nil: an adapter of the former port, which does not look for them.
+	// store.
 	Stray func(t testing.TB, s Store, h eventstore.Held)
 	// Patience is how long the suite waits for what has to come; 0: 30 s.
 	Patience time.Duration

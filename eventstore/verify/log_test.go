@@ -141,7 +141,8 @@ func TestLogAfterBlank(t *testing.T) {
 		c := tag(1, verb)
 		c.Fields["slug"] = fmt.Sprint("slug-", version)
 		d, next := storetest.Draft(t, r, c, moment)
-		e := d.Entry(moment, 7, eventstore.Cause{})
+		a := eventstore.Append{Drafts: []eventstore.Draft{d}, Time: moment, Actor: 7}
+		e := a.Entry(0)
 		if e.Position = calendar.Position(len(entries) + 1); e.Position == 2 {
 			e.Redact(4)
 		}
