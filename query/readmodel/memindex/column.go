@@ -11,7 +11,7 @@ import (
 // column holds the values of a field, of which a document has any number.
 type column[V cmp.Ordered] struct {
 	Values  []V      // ascending; each is in use
-	Starts  []uint32 // by document, where its numbers begin; one more than documents
+	Starts  []uint32 // by document, where its numbers begin; one more than documents; nil: each has one
 	Numbers []uint32 // places in Values
 
 	has       bitset
@@ -22,7 +22,7 @@ type column[V cmp.Ordered] struct {
 // of returns, and of entries, whose values are appended by valuesOf.
 func newColumn[V cmp.Ordered](parts []part, of func(*segment) *column[V], valuesOf func(to []V, r *calendar.Record) []V) *column[V] {
 	c := &column[V]{Starts: make([]uint32, 1, len(parts)+1)}
-	all := make([]V, 0, len(parts))
+	all, single := make([]V, 0, len(parts)), true
 	for i := range parts {
 		if p := &parts[i]; p.entry != nil {
 			all = valuesOf(all, p.entry.record)
@@ -33,10 +33,13 @@ func newColumn[V cmp.Ordered](parts []part, of func(*segment) *column[V], values
 			}
 		}
 		c.Starts = append(c.Starts, uint32(len(all)))
+		single = single && len(all) == i+1
 	}
-	c.Values = slices.Clone(all)
-	slices.Sort(c.Values)
-	c.Values = slices.Clip(slices.Compact(c.Values))
+	if single {
+		c.Starts = nil
+	}
+	sorted := slices.Sorted(slices.Values(all))
+	c.Values = slices.Clone(slices.Compact(sorted)) // without the room of the others
 	c.Numbers = make([]uint32, len(all))
 	for i, v := range all {
 		at, _ := slices.BinarySearch(c.Values, v)
@@ -46,19 +49,24 @@ func newColumn[V cmp.Ordered](parts []part, of func(*segment) *column[V], values
 }
 
 // of returns the places of the values of a document.
-func (c *column[V]) of(o uint32) []uint32 { return c.Numbers[c.Starts[o]:c.Starts[o+1]] }
+func (c *column[V]) of(o uint32) []uint32 {
+	if c.Starts == nil {
+		return c.Numbers[o : o+1]
+	}
+	return c.Numbers[c.Starts[o]:c.Starts[o+1]]
+}
 
 // first returns the first value of a document, if it has one.
 func (c *column[V]) first(o uint32) (v V, has bool) {
-	if at := c.Starts[o]; at < c.Starts[o+1] {
-		return c.Values[c.Numbers[at]], true
+	if numbers := c.of(o); len(numbers) > 0 {
+		return c.Values[numbers[0]], true
 	}
 	return v, false
 }
 
-// invert finds the documents of each value.
-func (c *column[V]) invert() {
-	n := len(c.Starts) - 1
+// invert finds the documents of each value, of n. Large ranges of values are found fast
+// where each document has one value at most, when they are asked for.
+func (c *column[V]) invert(n int, ranges bool) {
 	c.has = newBitset(n)
 	c.documents = newPostings(n, len(c.Values), func(add func(number, o uint32)) {
 		for o := range uint32(n) {
@@ -68,7 +76,7 @@ func (c *column[V]) invert() {
 			}
 		}
 	})
-	if n >= prefixFrom && len(c.Numbers) == c.has.count() {
+	if ranges && n >= prefixFrom && len(c.Numbers) == c.has.count() {
 		c.documents.addPrefixes(n)
 	}
 }

@@ -23,7 +23,7 @@ func TestRanges(t *testing.T) {
 		}
 		return append(to, values[r.ID])
 	})
-	c.invert()
+	c.invert(n, true)
 	for range 200 {
 		least, greatest := dice.Int64N(n)-10, dice.Int64N(n)+10
 		got := newBitset(n)

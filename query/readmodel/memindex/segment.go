@@ -216,10 +216,10 @@ func numbersOf(ids []calendar.ID) []int64 {
 func (s *segment) finish() {
 	var tasks []func()
 	for _, c := range s.Keywords {
-		tasks = append(tasks, c.invert)
+		tasks = append(tasks, func() { c.invert(len(s.Docs), false) })
 	}
-	for _, c := range s.Numbers {
-		tasks = append(tasks, c.invert)
+	for name, c := range s.Numbers {
+		tasks = append(tasks, func() { c.invert(len(s.Docs), s.schema.Field(name).Sort) })
 	}
 	for _, c := range s.Texts {
 		for l := range c {
