@@ -1,9 +1,7 @@
 package projector
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"daybook/calendar"
@@ -26,5 +24,3 @@ func document(k calendar.Kind, id calendar.ID, version int64, at calendar.Positi
 	}
 	return readmodel.Document{Position: at, Record: r, Body: state}, nil
 }
-
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -60,7 +60,7 @@ func TestLostHistory(t *testing.T) {
 
 	w.store.Rewind(8)
 	fill := newIndex(t)
-	err = projector.Fill(t.Context(), goingBack{w.store, func() { w.store.Rewind(7) }}, fill, projector.FillOptions{})
+	err = projector.Fill(t.Context(), goingBack{w.store, func() { w.store.Rewind(7) }}, fill, nil)
 	if !errors.Is(err, eventstore.ErrHistory) {
 		t.Errorf("filled from two histories: %v, want ErrHistory", err)
 	}

@@ -7,10 +7,13 @@
 package projector
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -46,37 +49,16 @@ type Options struct {
 	Observe func(ctx context.Context, first, last calendar.Position) (context.Context, func(error))
 }
 
-func (o *Options) fill() error {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Batch < 0 {
-		return fmt.Errorf("projector: batch of %d entries, must not be negative", o.Batch)
-	}
-	if o.Batch == 0 {
-		o.Batch = 512
-	}
-	if o.MinWait <= 0 {
-		o.MinWait = 50 * time.Millisecond
-	}
-	if o.MaxWait <= 0 {
-		o.MaxWait = 10 * time.Second
-	}
-	o.MaxWait = max(o.MinWait, o.MaxWait)
-	return nil
-}
-
 // Stats are the state of a projector and its counts since its start. The lag in
 // entries is the head of the store less Position.
 type Stats struct {
-	Position    calendar.Position // up to which the index holds everything
-	Entries     uint64            // read
-	Documents   uint64            // written
-	Batches     uint64
-	Waiting     uint64 // entries of quarantined records that were passed over
-	Quarantined int    // records
-	Retries     uint64
-	Failure     string // what is tried again now, "" when all is well
+	Position  calendar.Position // up to which the index holds everything
+	Entries   uint64            // read
+	Documents uint64            // written
+	Batches   uint64
+	Waiting   uint64 // entries of quarantined records that were passed over
+	Retries   uint64
+	Failure   string // what is tried again now, "" when all is well
 }
 
 // Projector keeps one index. One Run at a time.
@@ -85,29 +67,32 @@ type Projector struct {
 	source Source
 	o      Options
 
-	mu          sync.Mutex
-	stats       Stats
-	quarantined map[calendar.ID]bool // as last read from the index, or more
+	quarantined map[calendar.ID]bool // as last read from the index
+
+	work   sync.WaitGroup // of what goes on while a batch is written
+	behind chan error     // gets the result of the write of a position that does; nil: none does
+
+	mu    sync.Mutex
+	stats Stats
 }
 
-// New makes a projector; Run starts it.
+// New returns a projector; Run starts it.
 func New(index readmodel.Index, source Source, o Options) (*Projector, error) {
 	if index == nil || source == nil {
 		return nil, errors.New("projector: index and source are required")
 	}
-	if err := o.fill(); err != nil {
-		return nil, err
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	o.Batch = cmp.Or(o.Batch, 512)
+	o.MinWait = cmp.Or(o.MinWait, 50*time.Millisecond)
+	o.MaxWait = max(o.MinWait, cmp.Or(o.MaxWait, 10*time.Second))
 	return &Projector{index: index, source: source, o: o}, nil
 }
 
-// Stats gives the state and the counts.
+// Stats returns the state and the counts.
 func (p *Projector) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s := p.stats
-	s.Quarantined = len(p.quarantined)
-	return s
+	return p.stats
 }
 
 func (p *Projector) count(f func(*Stats)) {
@@ -134,38 +119,37 @@ func (p *Projector) Run(ctx context.Context) error {
 // run projects until reached says so.
 func (p *Projector) run(ctx context.Context, reached func(calendar.Position) bool) error {
 	at, err := p.begin(ctx)
-	if err != nil {
+	if err != nil || reached(at.Position) {
 		return err
 	}
-	if reached(at.Position) {
-		return nil
+	ctx, stop := context.WithCancel(ctx)
+	defer p.work.Wait() // nobody uses source and index afterwards
+	defer stop()
+	reads := make(chan read, 1)
+	next := func(after eventstore.Mark) { p.work.Go(func() { reads <- p.read(ctx, after) }) }
+	for next(at); !reached(at.Position); {
+		select {
+		case err := <-p.behind:
+			if p.behind = nil; err != nil {
+				return err
+			}
+		case r := <-reads:
+			if err := r.check(at.Position); err != nil {
+				return err
+			}
+			full := len(r.entries) == p.o.Batch
+			if full { // more are waiting, and are read while these are written
+				next(r.to)
+			}
+			if err := p.observed(ctx, r, full); err != nil {
+				return err
+			}
+			if at = r.to; !full {
+				next(at)
+			}
+		}
 	}
-	in := p.reading(ctx, at)
-	defer in.end()
-	var behind tail
-	defer func() { _ = behind.wait() }() // told already, or of a batch after the first error
-	in.ask()
-	for !reached(at.Position) {
-		r, err := in.take(ctx, &behind)
-		if err != nil {
-			return err
-		}
-		if err := r.checkDense(at.Position); err != nil {
-			return err
-		}
-		full := len(r.entries) == p.o.Batch
-		if full { // more are waiting, and are read while these are written
-			in.ask()
-		}
-		if err := p.observed(ctx, r, &behind); err != nil {
-			return err
-		}
-		at = r.to
-		if !full {
-			in.ask()
-		}
-	}
-	return behind.wait()
+	return p.wait()
 }
 
 // begin reads where the index stands.
@@ -180,87 +164,34 @@ func (p *Projector) begin(ctx context.Context) (eventstore.Mark, error) {
 	if err != nil {
 		return marks.All, err
 	}
-	if err := p.refresh(ctx); err != nil {
-		return marks.All, err
-	}
+	p.behind = nil
 	p.count(func(s *Stats) { s.Position = marks.All.Position })
-	return marks.All, nil
+	return marks.All, p.refresh(ctx)
 }
 
-// reads gives what a source gives: one read for each ask, which may come while the
-// entries before are still written.
-type reads struct {
-	asked chan struct{} // closed by who reads
-	out   chan read     // closed after an error or the end
-	stop  context.CancelFunc
-}
-
-// read is what one read gave.
+// read is what one read of the source returned.
 type read struct {
 	entries []eventstore.Entry
 	to      eventstore.Mark // of the last one
 	err     error
 }
 
-// reading reads the entries after a mark, until it is ended or the context ends.
-func (p *Projector) reading(ctx context.Context, at eventstore.Mark) *reads {
-	ctx, stop := context.WithCancel(ctx)
-	in := &reads{asked: make(chan struct{}, 1), out: make(chan read), stop: stop}
-	go func() {
-		defer close(in.out)
-		for range in.asked {
-			r, err := again(ctx, p, "read entries", func() (read, error) {
-				entries, to, err := p.source.Read(ctx, at, p.o.Batch)
-				return read{entries: entries, to: to}, err
-			})
-			r.err = err
-			select {
-			case in.out <- r:
-			case <-ctx.Done():
-				return
-			}
-			if err != nil {
-				return
-			}
-			at = r.to
-		}
-	}()
-	return in
+// read reads the entries after a mark.
+func (p *Projector) read(ctx context.Context, after eventstore.Mark) read {
+	r, err := again(ctx, p, "read entries", func() (r read, err error) {
+		r.entries, r.to, err = p.source.Read(ctx, after, p.o.Batch)
+		return r, err
+	})
+	r.err = err
+	return r
 }
 
-// ask asks for a read; what it gives is to be taken before the next.
-func (in *reads) ask() { in.asked <- struct{}{} }
-
-// take waits for what was asked for, or for the error of the write that goes on
-// behind.
-func (in *reads) take(ctx context.Context, behind *tail) (read, error) {
-	for {
-		select {
-		case r, ok := <-in.out:
-			if !ok {
-				return r, ctx.Err()
-			}
-			return r, r.err
-		case err := <-behind.done:
-			behind.done = nil
-			if err != nil {
-				return read{}, err
-			}
-		}
+// check makes sure that the entries follow a position without a gap and end with their
+// mark.
+func (r *read) check(after calendar.Position) error {
+	if r.err != nil {
+		return r.err
 	}
-}
-
-// end ends the reading: nobody uses the source any more when it comes back.
-func (in *reads) end() {
-	in.stop()
-	close(in.asked)
-	for range in.out { // nobody takes it
-	}
-}
-
-// checkDense makes sure that the entries follow a position without a gap and end
-// with their mark.
-func (r *read) checkDense(after calendar.Position) error {
 	for i := range r.entries {
 		if want := after + calendar.Position(i) + 1; r.entries[i].Position != want {
 			return fmt.Errorf("projector: %w: entry %d after %d", eventstore.ErrDamaged, r.entries[i].Position, want-1)
@@ -272,25 +203,13 @@ func (r *read) checkDense(after calendar.Position) error {
 	return nil
 }
 
-// tail is the write of the position that goes on while the documents of the next
-// batch are written: it is behind them, never ahead. The zero value is none.
-type tail struct{ done chan error }
-
-// wait waits for the write that is under way.
-func (t *tail) wait() error {
-	if t.done == nil {
-		return nil
+// wait waits for the write of a position that goes on.
+func (p *Projector) wait() (err error) {
+	if p.behind != nil {
+		err = <-p.behind
+		p.behind = nil
 	}
-	err := <-t.done
-	t.done = nil
 	return err
-}
-
-// start begins a write; the one before must have been waited for.
-func (t *tail) start(write func() error) {
-	done := make(chan error, 1)
-	t.done = done
-	go func() { done <- write() }()
 }
 
 // refresh reads which records are quarantined.
@@ -299,39 +218,15 @@ func (p *Projector) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ids := make(map[calendar.ID]bool, len(list))
+	p.quarantined = make(map[calendar.ID]bool, len(list))
 	for _, q := range list {
-		ids[q.ID] = true
+		p.quarantined[q.ID] = true
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.quarantined = ids
 	return nil
-}
-
-// waiting tells which records of the entries are quarantined. It asks the index
-// anew when there may be one, so a record that was healed meanwhile, by whatever
-// process, is projected.
-func (p *Projector) waiting(ctx context.Context, entries []eventstore.Entry) (map[calendar.ID]bool, error) {
-	known := func() map[calendar.ID]bool {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		return p.quarantined // replaced, never changed
-	}
-	for i := range entries {
-		if known()[entries[i].ID] {
-			if err := p.refresh(ctx); err != nil {
-				return nil, err
-			}
-			break
-		}
-	}
-	return known(), nil
 }
 
 // batch is what entries come to.
 type batch struct {
-	to          eventstore.Mark
 	ids         []calendar.ID                        // records in the order of their first entry
 	chains      map[calendar.ID][]readmodel.Document // their documents, oldest first
 	quarantined map[calendar.ID]readmodel.Quarantined
@@ -341,19 +236,14 @@ type batch struct {
 // fold makes documents of entries. A record stops at its first entry that cannot
 // be read. All entries are read, not only the last of each record, so that the
 // result does not depend on where batches begin and end.
-func fold(r read, waiting map[calendar.ID]bool) *batch {
-	entries := r.entries
-	b := &batch{
-		to:          r.to,
-		chains:      make(map[calendar.ID][]readmodel.Document, len(entries)),
-		quarantined: map[calendar.ID]readmodel.Quarantined{},
-	}
-	for i := range entries {
-		e := &entries[i]
+func (p *Projector) fold(r read) *batch {
+	b := &batch{chains: map[calendar.ID][]readmodel.Document{}, quarantined: map[calendar.ID]readmodel.Quarantined{}}
+	for i := range r.entries {
+		e := &r.entries[i]
 		if !hasDocument(e.Kind) || e.Redacted != nil { // the entry that erased the record follows
 			continue
 		}
-		if _, stopped := b.quarantined[e.ID]; stopped || waiting[e.ID] {
+		if _, stopped := b.quarantined[e.ID]; stopped || p.quarantined[e.ID] {
 			b.waiting++
 			continue
 		}
@@ -374,52 +264,40 @@ func (b *batch) stop(id calendar.ID, at calendar.Position, reason error) {
 	b.quarantined[id] = readmodel.Quarantined{ID: id, Position: at, Reason: reason.Error()}
 }
 
-// observed projects entries and lets who watches know.
-func (p *Projector) observed(ctx context.Context, r read, behind *tail) (err error) {
+// observed projects entries while Options.Observe looks on.
+func (p *Projector) observed(ctx context.Context, r read, full bool) (err error) {
 	if p.o.Observe != nil {
 		var end func(error)
 		ctx, end = p.o.Observe(ctx, r.entries[0].Position, r.to.Position)
 		defer func() { end(err) }()
 	}
-	return p.project(ctx, r, behind)
+	return p.project(ctx, r, full)
 }
 
 // project writes what entries come to. The position follows the documents in a
 // write of its own: an index may refuse a document, and then the quarantine has
 // to be kept no later than the position, or a crash between would lose it.
 //
-// After a full batch more are waiting, and the position is written beside the
-// documents of the next one.
-func (p *Projector) project(ctx context.Context, r read, behind *tail) error {
-	waiting, err := p.waiting(ctx, r.entries)
-	if err != nil {
-		return err
-	}
-	b := fold(r, waiting)
-	// Only the last document of a record is offered, unless it is refused.
-	var refused []calendar.ID
-	documents := make([]readmodel.Document, len(b.ids))
-	for i, id := range b.ids {
-		documents[i] = b.chains[id][len(b.chains[id])-1]
-	}
-	errs, err := p.write(ctx, readmodel.Batch{Documents: documents, Reach: b.to})
-	if err != nil {
-		return err
-	}
-	for i, id := range b.ids {
-		if errs[i] != nil {
-			refused = append(refused, id)
+// After a full batch more are waiting, and the position is written while the documents
+// of the next one are.
+func (p *Projector) project(ctx context.Context, r read, full bool) error {
+	if slices.ContainsFunc(r.entries, func(e eventstore.Entry) bool { return p.quarantined[e.ID] }) {
+		if err := p.refresh(ctx); err != nil { // it may have been healed, by whatever process
+			return err
 		}
 	}
-	if err := p.stepwise(ctx, b, refused); err != nil {
+	b := p.fold(r)
+	documents, err := p.offer(ctx, r.to, b)
+	if err != nil {
 		return err
 	}
-	end := readmodel.Batch{Mark: b.to, Reach: b.to}
-	for _, id := range sortedKeys(b.quarantined) {
-		end.Quarantined = append(end.Quarantined, b.quarantined[id])
-		p.o.Log.Error("record quarantined", "id", int64(id), "position", uint64(b.quarantined[id].Position), "reason", b.quarantined[id].Reason)
+	end := readmodel.Batch{Mark: r.to, Reach: r.to}
+	for _, id := range slices.Sorted(maps.Keys(b.quarantined)) {
+		q := b.quarantined[id]
+		end.Quarantined = append(end.Quarantined, q)
+		p.o.Log.Error("record quarantined", "id", int64(id), "position", uint64(q.Position), "reason", q.Reason)
 	}
-	if err := behind.wait(); err != nil {
+	if err := p.wait(); err != nil {
 		return err
 	}
 	keep := func() error {
@@ -427,52 +305,52 @@ func (p *Projector) project(ctx context.Context, r read, behind *tail) error {
 			return err
 		}
 		p.count(func(s *Stats) {
-			s.Position = b.to.Position
+			s.Position = r.to.Position
 			s.Entries += uint64(len(r.entries))
-			s.Documents += uint64(len(documents) - len(refused))
+			s.Documents += uint64(documents)
 			s.Waiting += b.waiting
 			s.Batches++
 		})
 		return nil
 	}
-	switch {
-	case len(b.quarantined) > 0:
-		if err := keep(); err != nil {
-			return err
-		}
-		return p.refresh(ctx)
-	case len(r.entries) == p.o.Batch:
-		behind.start(keep)
+	if full && len(end.Quarantined) == 0 {
+		behind := make(chan error, 1)
+		p.behind = behind
+		p.work.Go(func() { behind <- keep() })
 		return nil
-	default:
-		return keep()
 	}
+	if err := keep(); err != nil || len(end.Quarantined) == 0 {
+		return err
+	}
+	return p.refresh(ctx)
 }
 
-// stepwise writes the documents of records whose last one was refused one after
-// the other, up to the first that is refused: there the record stops.
-func (p *Projector) stepwise(ctx context.Context, b *batch, ids []calendar.ID) error {
-	for step := 0; len(ids) > 0; step++ {
-		documents := make([]readmodel.Document, len(ids))
-		for i, id := range ids {
-			documents[i] = b.chains[id][step]
-		}
-		errs, err := p.write(ctx, readmodel.Batch{Documents: documents, Reach: b.to})
-		if err != nil {
-			return err
-		}
-		var on []calendar.ID
-		for i, id := range ids {
-			switch {
-			case errs[i] != nil:
-				b.stop(id, documents[i].Position, errs[i])
-			case step+1 < len(b.chains[id]):
-				on = append(on, id)
-			}
-		}
-		ids = on
+// offer writes the last document of each record and returns how many were taken. Where
+// it is refused all of the record are written in order, and the record stops at the first
+// that is refused.
+func (p *Projector) offer(ctx context.Context, to eventstore.Mark, b *batch) (taken int, err error) {
+	last, again := make([]readmodel.Document, len(b.ids)), []readmodel.Document(nil)
+	for i, id := range b.ids {
+		last[i] = b.chains[id][len(b.chains[id])-1]
 	}
-	return nil
+	errs, err := p.write(ctx, readmodel.Batch{Documents: last, Reach: to})
+	for i, refused := range errs {
+		if refused == nil {
+			taken++
+			continue
+		}
+		again = append(again, b.chains[b.ids[i]]...)
+	}
+	if err != nil || len(again) == 0 {
+		return taken, err
+	}
+	errs, err = p.write(ctx, readmodel.Batch{Documents: again, Reach: to})
+	for i, refused := range slices.Backward(errs) {
+		if refused != nil {
+			b.stop(again[i].Record.ID, again[i].Position, refused)
+		}
+	}
+	return taken, err
 }
 
 // write writes a batch until it is taken. The errors that come back are

@@ -254,18 +254,18 @@ func TestQuarantine(t *testing.T) {
 				t.Errorf("other record shows %q, want the newest", got)
 			}
 
-			if err := p.Retry(ctx, w.store, bad); !errors.Is(err, readmodel.ErrRefused) {
+			if err := projector.Retry(ctx, w.store, index, bad); !errors.Is(err, readmodel.ErrRefused) {
 				t.Errorf("retry of a bad state: got %v, want ErrRefused", err)
 			}
-			if list, err := p.Quarantined(ctx); err != nil || len(list) != 1 || list[0].Reason == "" {
+			if list, err := index.Quarantined(ctx); err != nil || len(list) != 1 || list[0].Reason == "" {
 				t.Errorf("after a vain retry: got %v, %v, want one with a reason", list, err)
 			}
 			w.change(t, bad, calendar.Updated, "mended")
 			wait(t, index, w.head(t))
-			if p.Stats().Quarantined != 1 {
+			if p.Stats().Waiting < 1 || quarantined(t, index) == "" {
 				t.Errorf("got %+v, want one quarantined: later entries wait", p.Stats())
 			}
-			if err := p.Retry(ctx, w.store, bad); err != nil {
+			if err := projector.Retry(ctx, w.store, index, bad); err != nil {
 				t.Fatalf("retry: %v", err)
 			}
 			if got := quarantined(t, index); got != "" {
@@ -281,7 +281,7 @@ func TestQuarantine(t *testing.T) {
 			if err := projector.Compare(ctx, w.store, index); err != nil {
 				t.Error(err)
 			}
-			if err := p.Retry(ctx, w.store, 999); !errors.Is(err, eventstore.ErrNotFound) {
+			if err := projector.Retry(ctx, w.store, index, 999); !errors.Is(err, eventstore.ErrNotFound) {
 				t.Errorf("retry of no record: got %v, want ErrNotFound", err)
 			}
 		})
@@ -307,8 +307,7 @@ func TestRetryBesideProjector(t *testing.T) {
 		runToEnd(t, w, index, nil)
 		stop := background(t, newProjector(t, index, from{store: w.store, size: func(int) int { return 1 }}))
 		healed := make(chan error, 1)
-		other := newProjector(t, index, from{store: w.store})
-		go func() { healed <- other.Retry(context.Background(), w.store, bad) }()
+		go func() { healed <- projector.Retry(context.Background(), w.store, index, bad) }()
 		for i := range 50 {
 			w.change(t, bad, calendar.Updated, fmt.Sprint(i))
 		}
@@ -340,7 +339,7 @@ func TestRetryLooksAgain(t *testing.T) {
 		}
 		return inner.Write(ctx, b)
 	}}
-	must(t, newProjector(t, slow, from{store: w.store}).Retry(t.Context(), w.store, bad))
+	must(t, projector.Retry(t.Context(), w.store, slow, bad))
 	held, err := inner.Get(t.Context(), []calendar.ID{bad})
 	must(t, err)
 	if held[bad].Position != w.head(t) {
@@ -443,8 +442,5 @@ func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	if _, err := projector.New(nil, nil, projector.Options{}); err == nil {
 		t.Error("without an index: got no error")
-	}
-	if _, err := projector.New(newIndex(t), from{}, projector.Options{Batch: -1}); err == nil {
-		t.Error("negative batch: got no error")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -101,32 +102,32 @@ func (f *filled) Write(ctx context.Context, b readmodel.Batch) ([]error, error) 
 // meanwhile, and comes to the same index.
 func TestFillGoesOn(t *testing.T) {
 	t.Parallel()
-	for _, writers := range []int{1, 4} {
+	for range 2 {
 		w := newWorld()
 		for i := range 5500 {
 			w.create(t, calendar.KindTag, fmt.Sprint(i))
 		}
 		index := &filled{Index: newIndex(t), most: 3500}
-		if err := projector.Fill(t.Context(), w.store, index, projector.FillOptions{Writers: writers}); !errors.Is(err, errCutOff) {
-			t.Fatalf("%d writers: got %v", writers, err)
+		if err := projector.Fill(t.Context(), w.store, index, nil); !errors.Is(err, errCutOff) {
+			t.Fatalf("got %v", err)
 		}
 		if at, _ := index.Marks(t.Context()); at.All.Position != 0 {
-			t.Errorf("%d writers: an index that is not filled is at %d", writers, at)
+			t.Errorf("an index that is not filled is at %d", at)
 		}
 		w.change(t, 7, calendar.Updated, "changed meanwhile")
 		w.change(t, 8, calendar.Deleted, "")
 		index.most, index.documents = 0, 0
 		done := 0
-		err := projector.Fill(t.Context(), w.store, index, projector.FillOptions{Writers: writers, Progress: func(d, _ int) { done = d }})
+		err := projector.Fill(t.Context(), w.store, index, func(d, _ int) { done = d })
 		must(t, err)
 		if index.documents < 2500 || index.documents > 4500 || done != 5500 {
-			t.Errorf("%d writers: wrote %d documents the second time, told of %d", writers, index.documents, done)
+			t.Errorf("wrote %d documents the second time, told of %d", index.documents, done)
 		}
 		if err := projector.Compare(t.Context(), w.store, index); err != nil {
-			t.Errorf("%d writers: %v", writers, err)
+			t.Error(err)
 		}
 		if at, _ := index.Marks(t.Context()); at.All != w.mark(t) {
-			t.Errorf("%d writers: at %d, want %d", writers, at, w.head(t))
+			t.Errorf("at %d, want %d", at, w.head(t))
 		}
 	}
 }
@@ -207,9 +208,9 @@ func TestRebuildFails(t *testing.T) {
 		w.create(t, calendar.KindTag, "x")
 	}
 	inner := newIndex(t)
-	writes := 0
+	var writes atomic.Int64
 	index := wrapped{inner, func(ctx context.Context, b readmodel.Batch) ([]error, error) {
-		if writes++; writes == 2 {
+		if writes.Add(1) == 2 {
 			return nil, errInjected
 		}
 		return inner.Write(ctx, b)

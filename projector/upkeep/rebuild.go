@@ -78,8 +78,7 @@ func (u *Upkeep) fill(ctx context.Context, progress func(done, total int)) (read
 		return nil, err
 	}
 	if at.All.Position == 0 {
-		err := projector.Fill(ctx, u.store, next, projector.FillOptions{Writers: fillWriters, Progress: progress})
-		if err != nil {
+		if err := projector.Fill(ctx, u.store, next, progress); err != nil {
 			return nil, err
 		}
 	}

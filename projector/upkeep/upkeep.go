@@ -79,8 +79,6 @@ const (
 	// epochEvery is the time between two looks whether the store went over to another
 	// history.
 	epochEvery = 500 * time.Millisecond
-	// fillWriters is how many pages a rebuild writes at once.
-	fillWriters = 4
 )
 
 // Ready fills an index that is empty from the store, before anything answers from it.
@@ -141,53 +139,60 @@ func (u *Upkeep) keep(ctx context.Context) error {
 		u.epoch = u.store.Epoch().History
 	}
 	within, cancel := context.WithCancelCause(ctx)
-	var watch sync.WaitGroup
-	defer watch.Wait()
-	defer cancel(nil) // before the wait for the watch
-	watch.Go(func() {
-		for {
-			switch err := u.index.Sound(within); {
-			case mended(err):
-				cancel(err)
-			case err == nil:
-				u.outage.Note(within, nil)
+	var watches sync.WaitGroup
+	defer watches.Wait()
+	defer cancel(nil) // before the wait for the watches
+	watch := func(every time.Duration, look func() error) {
+		watches.Go(func() {
+			for within.Err() == nil {
+				if err := look(); mended(err) {
+					cancel(err)
+				}
+				_ = pause.For(within, every) // the loop ends with the context
 			}
-			if pause.For(within, lookEvery) != nil {
-				return
-			}
-		}
-	})
-	err := u.project(within)
-	if cause := context.Cause(within); ctx.Err() == nil && mended(cause) {
-		return cause
+		})
 	}
-	return err
-}
-
-// project projects until the context ends. When another generation of the index
-// comes to answer it goes on from the mark of that one.
-func (u *Upkeep) project(ctx context.Context) error {
-	for ctx.Err() == nil {
-		err := u.turn(ctx)
-		if err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) && !errors.Is(err, readmodel.ErrMoved) {
+	watch(lookEvery, func() error {
+		err := u.index.Sound(within)
+		if err == nil {
+			u.outage.Note(within, nil)
+		}
+		return err
+	})
+	watch(epochEvery, u.sameEpoch)
+	for within.Err() == nil {
+		// When another generation of the index comes to answer, the next turn goes on from
+		// the mark of that one.
+		err := u.turn(within)
+		if err != nil && within.Err() == nil && !errors.Is(err, context.Canceled) && !errors.Is(err, readmodel.ErrMoved) {
 			return err
 		}
+	}
+	if cause := context.Cause(within); ctx.Err() == nil && mended(cause) {
+		return cause
 	}
 	return nil
 }
 
-// turn runs the projector until the context or place ends it, or the store goes over
-// to another history.
+// sameEpoch returns eventstore.ErrHistory when the store went over to another history.
+func (u *Upkeep) sameEpoch() error {
+	if u.store.Epoch().History != u.epoch {
+		return eventstore.ErrHistory
+	}
+	return nil
+}
+
+// turn runs the projector until the context or place ends it, or another generation of
+// the index answers.
 func (u *Upkeep) turn(ctx context.Context) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
+	ctx, stop := context.WithCancel(ctx)
 	var watch sync.WaitGroup
 	defer watch.Wait()
-	defer stop(nil) // before the wait for the watch
-	begin := func(_ context.Context, at readmodel.Marks) error {
+	defer stop() // before the wait for the watch
+	begin := func(ctx context.Context, at readmodel.Marks) error {
 		u.failure.Store(nil)
-		if u.store.Epoch().History != u.epoch {
-			return eventstore.ErrHistory
+		if err := u.sameEpoch(); err != nil {
+			return err
 		}
 		if err := eventstore.CheckMark(ctx, u.store, at.Reach); err != nil {
 			return err
@@ -197,39 +202,24 @@ func (u *Upkeep) turn(ctx context.Context) error {
 		watch.Go(func() {
 			if u.index.Moved(ctx) == nil {
 				u.o.Log.InfoContext(ctx, "another generation of the read model answers, going on from its position")
-				stop(nil)
+				stop()
 			}
 		})
 		return nil
 	}
-	u.gate.Lock()
 	p, err := projector.New(u.index, u.source, projector.Options{
 		Log: u.o.Log, Observe: u.o.Observe, MaxWait: projectAgain, Begin: begin,
 	})
 	if err != nil {
-		u.gate.Unlock()
 		return err
 	}
-	u.stop = func() { stop(nil) }
+	u.gate.Lock()
+	u.stop = stop
 	u.turning.Store(p)
 	u.running.Lock()
 	defer u.running.Unlock()
 	u.gate.Unlock()
-	watch.Go(func() {
-		for {
-			if u.store.Epoch().History != u.epoch {
-				stop(eventstore.ErrHistory)
-			}
-			if pause.For(ctx, epochEvery) != nil {
-				return
-			}
-		}
-	})
-	err = p.Run(ctx)
-	if cause := context.Cause(ctx); errors.Is(cause, eventstore.ErrHistory) {
-		return cause
-	}
-	return err
+	return p.Run(ctx)
 }
 
 // Progress counts what was projected. What is tried again keeps the projector from
@@ -261,22 +251,10 @@ func (u *Upkeep) Stats() projector.Stats {
 
 // Retry projects a quarantined record again.
 func (u *Upkeep) Retry(ctx context.Context, id calendar.ID) error {
-	p := u.turning.Load()
-	if p == nil {
-		var err error
-		// It reads no entries, only the record's present state.
-		if p, err = projector.New(u.index, noSource{}, projector.Options{Log: u.o.Log}); err != nil {
-			return err
-		}
+	if u.turning.Load() == nil {
 		if _, err := u.index.Marks(ctx); err != nil { // binds the writer to the generation that answers
 			return err
 		}
 	}
-	return p.Retry(ctx, u.store, id)
-}
-
-type noSource struct{}
-
-func (noSource) Read(context.Context, eventstore.Mark, int) ([]eventstore.Entry, eventstore.Mark, error) {
-	return nil, eventstore.Mark{}, errors.New("no entries are read here")
+	return projector.Retry(ctx, u.store, u.index, id)
 }
