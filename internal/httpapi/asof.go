@@ -25,7 +25,7 @@ type Past interface {
 	TimeMap(ctx context.Context, k calendar.Kind, id calendar.ID, c calendar.Caller, after int64, limit int) (*past.TimeMap, error)
 	// List returns the lists of a point, once they are ready. from is the address of a
 	// caller without credentials.
-	List(ctx context.Context, c calendar.Caller, from netip.Addr, then past.Then, asOf string) (*past.List, error)
+	List(ctx context.Context, c calendar.Caller, from netip.Addr, then past.Then, asOf string, searches bool) (*past.List, error)
 }
 
 // asksPast tells whether a read names a point in time, by the parameter or by the header,
@@ -280,7 +280,7 @@ func (a *api) listsThen(ctx context.Context, r *http.Request, l *pastList) (*pas
 	defer c.pass.resume()
 	wait := a.workContext(ctx, c, pointWait)
 	defer wait.end()
-	return a.Past.List(wait, c.caller, a.rooms.address(r), l.then, l.asOf) //nolint:contextcheck // a workContext stands on the context of the request
+	return a.Past.List(wait, c.caller, a.rooms.address(r), l.then, l.asOf, c.sends("search")) //nolint:contextcheck // a workContext stands on the context of the request
 }
 
 // pointWait is longer than Past waits.

@@ -485,7 +485,7 @@ func (hangingPast) Resolve(ctx context.Context, _ history.Point) (past.Then, err
 	return past.Then{}, ctx.Err()
 }
 
-func (hangingPast) List(ctx context.Context, _ calendar.Caller, _ netip.Addr, _ past.Then, _ string) (*past.List, error) {
+func (hangingPast) List(ctx context.Context, _ calendar.Caller, _ netip.Addr, _ past.Then, _ string, _ bool) (*past.List, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }

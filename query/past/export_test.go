@@ -23,7 +23,7 @@ func (s *Service) Contents(ctx context.Context, then Then) (*Contents, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := s.keyOf(ctx, asked{then.Point, head.Position, head.Epoch})
+	k, err := s.keyOf(ctx, asked{then.Point, head.Position, head.Epoch, false})
 	if err != nil {
 		return nil, err
 	}

@@ -52,14 +52,16 @@ type building struct {
 // List returns the lists of a point, once it is built: *calendar.Error with
 // CodeAsOfTooLarge, or with CodeAsOfNotReady after the longest wait, while it goes on being
 // built. from is the address of a caller without credentials.
-func (s *Service) List(ctx context.Context, c calendar.Caller, from netip.Addr, then Then, asOf string) (*List, error) {
+//
+// Without searches the lists of a point are there sooner.
+func (s *Service) List(ctx context.Context, c calendar.Caller, from netip.Addr, then Then, asOf string, searches bool) (*List, error) {
 	wait, cancel := context.WithTimeout(ctx, s.o.Wait)
 	defer cancel()
 	of := client{user: c.ID}
 	if c.Role == calendar.Anonymous {
 		of = client{address: from}
 	}
-	l, err := s.list(wait, of, c, then, asOf)
+	l, err := s.list(wait, of, c, then, asOf, searches)
 	switch {
 	case errors.Is(err, errTooLarge):
 		err = &calendar.Error{Code: calendar.CodeAsOfTooLarge, Limit: s.o.Memory}
@@ -69,13 +71,13 @@ func (s *Service) List(ctx context.Context, c calendar.Caller, from netip.Addr, 
 	return l, err
 }
 
-func (s *Service) list(ctx context.Context, of client, c calendar.Caller, then Then, asOf string) (*List, error) {
+func (s *Service) list(ctx context.Context, of client, c calendar.Caller, then Then, asOf string, searches bool) (*List, error) {
 	for {
 		head, err := s.store.Head(ctx, eventstore.Point{})
 		if err != nil {
 			return nil, err
 		}
-		at := asked{eventstore.Point{Position: then.Position, Time: then.Time.UTC()}, head.Position, head.Epoch}
+		at := asked{eventstore.Point{Position: then.Position, Time: then.Time.UTC()}, head.Position, head.Epoch, searches}
 		key, known := s.keys.GetIfPresent(at)
 		p := s.find(key)
 		if !known || p == nil {
@@ -95,6 +97,7 @@ type asked struct {
 	point eventstore.Point
 	head  calendar.Position
 	epoch eventstore.Epoch
+	texts bool
 }
 
 // keyOf returns the key of a point.
@@ -103,7 +106,7 @@ func (s *Service) keyOf(ctx context.Context, a asked) (pointKey, error) {
 		return k, nil
 	}
 	last, err := s.store.Head(ctx, a.point)
-	k := pointKey{last.Position, last.Time.UTC(), a.epoch}
+	k := pointKey{last.Position, last.Time.UTC(), a.epoch, a.texts}
 	if err == nil {
 		s.keys.Set(a, k)
 	}
@@ -121,11 +124,13 @@ func (s *Service) listOf(ctx context.Context, p *point, head calendar.Position, 
 	return &List{q, query.Past{AsOf: asOf, Now: moment, Withdrawn: p.withdrawnFrom(c, s.o.Query.Now())}}, err
 }
 
-// find returns a built point, nil when there is none.
+// find returns a built point, nil when there is none. One with texts serves all lists.
 func (s *Service) find(k pointKey) *point {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at := slices.IndexFunc(s.points, func(p *point) bool { return p.key == k })
+	with := k
+	with.Texts = true
+	at := slices.IndexFunc(s.points, func(p *point) bool { return p.key == k || p.key == with })
 	if at < 0 {
 		return nil
 	}

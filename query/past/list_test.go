@@ -83,7 +83,7 @@ func setup(t *testing.T, o past.Options) *points {
 func (w *points) list(ctx context.Context, n int) error {
 	then, err := w.Past.Resolve(ctx, history.Point{Form: history.ByPosition, Position: w.first + calendar.Position(n-1)})
 	if err == nil {
-		_, err = w.Past.List(ctx, calendar.Caller{Role: calendar.Auditor}, netip.Addr{}, then, "")
+		_, err = w.Past.List(ctx, calendar.Caller{Role: calendar.Auditor}, netip.Addr{}, then, "", false)
 	}
 	return err
 }

@@ -27,6 +27,7 @@ type pointKey struct {
 	Position calendar.Position // the greatest one
 	Time     time.Time         // the greatest one, UTC
 	Epoch    eventstore.Epoch
+	Texts    bool // it can be searched
 }
 
 func (k *pointKey) counts(e *eventstore.Entry) bool {
@@ -100,7 +101,7 @@ func (s *Service) build(ctx context.Context, k pointKey) (*point, error) {
 		return nil, err
 	}
 	documents = slices.DeleteFunc(documents, func(d readmodel.Document) bool { return d.Record == nil || d.Record.Deleted })
-	index, err := memindex.New(memindex.Options{Logger: s.o.Log})
+	index, err := memindex.New(memindex.Options{Logger: s.o.Log, NoTexts: !k.Texts})
 	if err != nil {
 		return nil, err
 	}

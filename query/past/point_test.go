@@ -147,7 +147,7 @@ func second(t time.Time) time.Time {
 func contents(t *testing.T, p *past.Service, at eventstore.Point) *past.Contents {
 	t.Helper()
 	then := past.Then{Point: at, Moment: at.Time}
-	if _, err := p.List(t.Context(), calendar.Caller{Role: calendar.Auditor}, netip.Addr{}, then, ""); err != nil {
+	if _, err := p.List(t.Context(), calendar.Caller{Role: calendar.Auditor}, netip.Addr{}, then, "", false); err != nil {
 		t.Fatal(err)
 	}
 	c, err := p.Contents(t.Context(), then)

@@ -31,6 +31,8 @@ type Options struct {
 	// Epoch changes when the event store goes over to another history: what was filled
 	// or loaded before is readmodel.ErrForeign then. nil: never.
 	Epoch func() uint64
+	// NoTexts leaves out what searches need: they find nothing.
+	NoTexts bool
 	// Former is the path of the generation that the last one replaced; "": none is kept.
 	Former string
 }
@@ -224,7 +226,7 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 			newest[d.Record.ID] = d
 		}
 	}
-	entries := analyseAll(newest)
+	entries := analyseAll(newest, !x.o.NoTexts)
 	x.writing.Lock()
 	defer x.writing.Unlock()
 	if x.bound != x.generation {
@@ -265,12 +267,12 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 }
 
 // analyseAll prepares documents on all processors.
-func analyseAll(docs map[calendar.ID]*readmodel.Document) []entry {
+func analyseAll(docs map[calendar.ID]*readmodel.Document, texts bool) []entry {
 	entries := make([]entry, len(docs))
 	tasks := make([]func(), 0, len(docs))
 	for _, d := range docs {
 		e := &entries[len(tasks)]
-		tasks = append(tasks, func() { *e = analyse(readmodel.SchemaOf(d.Record.Kind), d) })
+		tasks = append(tasks, func() { *e = analyse(readmodel.SchemaOf(d.Record.Kind), d, texts) })
 	}
 	do(len(docs) >= 16, tasks)
 	return entries

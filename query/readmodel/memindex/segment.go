@@ -50,13 +50,16 @@ type language struct {
 }
 
 // analyse prepares a document for a segment.
-func analyse(s *readmodel.Schema, d *readmodel.Document) entry {
+func analyse(s *readmodel.Schema, d *readmodel.Document, texts bool) entry {
 	r := d.Record
 	e := entry{doc: doc{ID: r.ID, Position: d.Position, Version: r.Version, Sum: r.Sum, Home: r.Home}, record: r}
 	if r.Deleted {
 		return e
 	}
 	e.body, e.leaf = compact.Pack(d.Body), readmodel.Leaf(r.Kind, r.ID, r.Version, d.Body)
+	if !texts {
+		return e
+	}
 	e.texts = map[string][]language{}
 	for _, name := range s.Texts() {
 		text := s.Field(name).Text(r)
