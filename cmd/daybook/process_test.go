@@ -23,6 +23,9 @@ const childEnv = "DAYBOOK_TEST_CHILD"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(childEnv) != "" {
+		if file := os.Getenv(heapEnv); file != "" {
+			go dumpHeap(file)
+		}
 		os.Exit(run(context.Background(), os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 	}
 	status := m.Run()

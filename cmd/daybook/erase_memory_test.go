@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// heapEnv names the file that a child writes its heap to at each SIGUSR1.
+const heapEnv = "TEST_HEAP_FILE"
+
+// dumpHeap writes what lives in the heap to a file at each signal.
+func dumpHeap(file string) {
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGUSR1)
+	for range asked {
+		for range 3 { // pools give up what they hold after two
+			runtime.GC()
+		}
+		f, err := os.Create(file + ".part")
+		if err != nil {
+			panic(err)
+		}
+		debug.WriteHeapDump(f.Fd())
+		if err := os.Rename(f.Name(), file); err != nil {
+			panic(err)
+		}
+		_ = f.Close()
+	}
+}
+
+// heap returns what lives in the heap of the server.
+func (s *server) heap(file string) []byte {
+	s.t.Helper()
+	must(s.t, syscall.Kill(s.cmd.Process.Pid, syscall.SIGUSR1))
+	eventually(s.t, "the heap", func() bool { _, err := os.Stat(file); return err == nil })
+	b, err := os.ReadFile(file)
+	must(s.t, err)
+	must(s.t, os.Remove(file))
+	return b
+}
+
+// TestErasedMemory: whatever was read of a record, no word of it is in the memory of a
+// process that serves, soon after it was erased (docs/spec/history.md 14.2).
+func TestErasedMemory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "heap")
+	cmd := child(context.Background(), "serve", "--data", data, "--listen", "127.0.0.1:0")
+	s := startServerOf(t, cmd, "", append(cmd.Env, heapEnv+"="+file))
+
+	const place = `,"address":"%[1]s lane 7","city":"%[1]s","country":"France","geo_lat":48.85,"geo_lng":2.35,"description":"%[1]s is here"`
+	words := map[string]string{
+		"user": "Ubrindalko", "venue": "Xylqorvanth", "organizer": "Wubbrizzek", "category": "Qophtalline", "tag": "Zegdrimmow", "event": "Vorplunkasi",
+	}
+	collections := map[string]string{"venue": "venues", "organizer": "organizers", "category": "categories", "tag": "tags", "event": "events"}
+	ids := map[string]string{}
+	author := strings.TrimSpace(mustTool(t, "user", "add", words["user"], "--role", "administrator", "--data", data))
+	create := func(kind, body string) {
+		t.Helper()
+		ids[kind] = idOf(s.want(201, "POST", "/"+collections[kind], author, fmt.Sprintf(body, words[kind])))
+	}
+	create("venue", `{"venue":"%[1]s House","slug":"%[1]s-slug","image":"https://pictures.example/%[1]s.png"`+place+`}`)
+	create("organizer", `{"organizer":"%[1]s Club","email":"%[1]s@example.org"}`)
+	create("category", `{"name":"%[1]s arts","description":"%[1]s all day"}`)
+	create("tag", `{"name":"%[1]s tagged"}`)
+	links := fmt.Sprintf(`"start_date":"2026-07-04 18:30:00","end_date":"2026-07-04 19:30:00","venue":%s,"organizer":[%s],"categories":[%s],"tags":[%s]`,
+		ids["venue"], ids["organizer"], ids["category"], ids["tag"])
+	create("event", `{"title":"%[1]s night","description":"%[1]s sings",`+links+`}`)
+	stays := s.want(201, "POST", "/events", author, `{"title":"Stays",`+links+`}`)
+	ids["user"] = fmt.Sprint(stays["author"])
+	read := func() {
+		for kind, collection := range collections {
+			path, word := "/"+collection+"/"+ids[kind], words[kind]
+			for _, p := range []string{
+				path, path + "?as_of=20", path + "/history", path + "/timemap", path + "/diff?from=1&to=1", "/" + collection + "/by-slug/" + word + "-slug",
+				"/" + collection, "/" + collection + "?search=" + word, "/" + collection + "?as_of=20", "/suggest?q=" + word, "/changes",
+			} {
+				s.try("GET", s.root+p, "", "")
+				s.try("GET", s.root+p, author, "")
+			}
+		}
+		for _, p := range []string{
+			"/events?facets=venue,organizer,categories,tags,city", "/events?lat=48.85&lng=2.35&radius=10", "/events?venue=" + ids["venue"], "/events?categories=" + ids["category"],
+			"/events.ics", "/events?format=rss", "/events?format=csv", "/events/map", "/events/" + idOf(stays), "/events/" + idOf(stays) + "/history",
+		} {
+			s.try("GET", s.root+p, "", "")
+		}
+		for _, p := range []string{"/", "/events/", "/events/" + idOf(stays), "/events/map/", "/events/month/2026-07/", "/sitemap.xml"} {
+			s.try("GET", s.host+p, "", "")
+		}
+	}
+	eventually(t, "lists with the event", func() bool {
+		status, b := s.try("GET", s.root+"/events?search="+words["event"]+"&start_date=2026-01-01", "", "")
+		return status == 200 && bytes.Contains(b, []byte(`"total":1`))
+	})
+	read()
+	before := s.heap(file)
+	for kind, word := range words {
+		if len(places(before, word)) == 0 {
+			t.Errorf("%s is not in the heap before, so that it is not there afterwards would say nothing", kind)
+		}
+	}
+	for _, kind := range []string{"event", "venue", "organizer", "category", "tag", "user"} {
+		if kind != "user" { // what is read between two erasures drops what was cached before the first
+			read()
+		}
+		mustTool(t, "erase", kind, ids[kind], "--data", data, "--reason", "asked for", "--yes")
+	}
+	http.DefaultClient.CloseIdleConnections() // their buffers hold what was sent last
+	var left []string
+	for end := time.Now().Add(limit / 2); time.Now().Before(end); {
+		left = nil
+		heap := s.heap(file)
+		for kind, word := range words {
+			for _, at := range places(heap, word) {
+				left = append(left, fmt.Sprintf("%s: %q", kind, heap[max(0, at[0]-80):min(len(heap), at[1]+80)]))
+			}
+		}
+		if len(left) == 0 {
+			return
+		}
+	}
+	t.Errorf("%d places in the heap hold words of what was erased:\n%s", len(left), strings.Join(left, "\n"))
+}
+
+// places returns where a word stands, in any case.
+func places(b []byte, word string) [][]int {
+	return regexp.MustCompile("(?i)"+word).FindAllIndex(b, -1)
+}
