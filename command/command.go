@@ -31,7 +31,7 @@ type Request struct {
 	// A 0 stands for "*". An empty slice fits never.
 	IfMatch []int64
 	// Key and Fingerprint are those of Idempotency-Key; no key: "". Equal requests at the
-	// same time are written once, and decided for nothing unless the caller has them wait.
+	// same time are written once, and all get that answer.
 	Key         string
 	Fingerprint [32]byte
 	// Extra are problems found before (a bad header); reported with the others

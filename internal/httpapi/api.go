@@ -276,7 +276,6 @@ type api struct {
 	fragments fragmentCache
 	asked     *askedTable
 	flights   flights
-	keys      keylock.Locks[keyName] // a second request with a key waits for the first
 	zones     zoneTable
 	files     PageFiles
 

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -334,48 +333,4 @@ func TestReplay(t *testing.T) {
 		!strings.HasPrefix(got.Header().Get("ETag"), `"3-`) {
 		t.Errorf("got %d %v", got.Code, got.Header())
 	}
-}
-
-// TestKeyWaits: a second request with a key waits while the first one runs.
-func TestKeyWaits(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		gate := make(chan struct{})
-		var mu sync.Mutex
-		var order []string
-		note := func(s string) {
-			mu.Lock()
-			defer mu.Unlock()
-			order = append(order, s)
-		}
-		h, _ := fakeAPI(t, Deps{Commands: fakeCommands{
-			do: func(string, command.Request) (command.Result, error) {
-				note("write")
-				<-gate
-				return command.Result{Record: tagRecord("Air")}, nil
-			},
-		}}, Options{})
-		var all sync.WaitGroup
-		post := func(ctx context.Context, key string) {
-			ask(ctx, h, http.MethodPost, "/tags", `{}`, "Authorization", "Bearer good", "Idempotency-Key", key)
-		}
-		all.Go(func() { post(context.Background(), "k") })
-		synctest.Wait()
-		all.Go(func() { post(context.Background(), "k") })
-		leaving, leave := context.WithCancelCause(context.Background())
-		all.Go(func() { post(leaving, "k") })
-		synctest.Wait()
-		leave(errors.New("gone"))
-		synctest.Wait()
-		if got := strings.Join(order, " "); got != "write" {
-			t.Errorf("while the first one runs: %s", got)
-		}
-		gate <- struct{}{}
-		synctest.Wait()
-		gate <- struct{}{}
-		all.Wait()
-		if got := strings.Join(order, " "); got != "write write" {
-			t.Errorf("order: %s", got)
-		}
-	})
 }

@@ -105,7 +105,7 @@ func TestFloods(t *testing.T) {
 			r.Header.Set("Authorization", "Bearer good")
 			r.Header.Set("Idempotency-Key", "one")
 			return r
-		}, false, 1024, true}, // the room to wait, then the slots of one user
+		}, false, 512, true}, // the slots of one user
 		"slow readers": {func(int, *gated) *http.Request {
 			return httptest.NewRequest(http.MethodGet, "/tags/9", nil)
 		}, true, oneAnswerBytes / (2 * smallAnswer), true},

@@ -53,15 +53,6 @@ func (a *api) write(w http.ResponseWriter, r *http.Request,
 	}
 	ctx := a.workContext(r.Context(), c, a.o.WriteDeadline)
 	defer ctx.end()
-	if req.Key != "" {
-		c.pass.enter(stageWait, 1)                                         // where there is no room to wait it keeps its slot
-		release, err := a.keys.Acquire(ctx, keyName{c.caller.ID, req.Key}) //nolint:contextcheck // a workContext stands on the context of the request
-		c.pass.resume()
-		if err != nil {
-			return err
-		}
-		defer release()
-	}
 	res, err := do(ctx, req) //nolint:contextcheck // a workContext stands on the context of the request
 	if err != nil {
 		return err
@@ -265,10 +256,4 @@ func (a *api) sendWrite(w http.ResponseWriter, r *http.Request, ans *writtenAnsw
 	h[headerType] = valueJSON
 	a.send(w, r, ans.status, *ans.body)
 	giveBuffer(ans.body)
-}
-
-// keyName names an idempotency key: keys belong to one user.
-type keyName struct {
-	user calendar.ID
-	key  string
 }

@@ -1,5 +1,4 @@
-// Package keylock has mutexes by key, for work that would only lose against
-// other work of the same process.
+// Package keylock bounds how much work is done for one key at the same time.
 package keylock
 
 import (
@@ -7,9 +6,7 @@ import (
 	"sync"
 )
 
-// Locks are mutexes by key; the zero value has no lock taken. They spare
-// attempts inside one process; what holds between processes are the versions,
-// guards, claims and receipts of the store.
+// Locks are locks by key; the zero value has no lock taken.
 type Locks[K comparable] struct {
 	// AtOnce is how many may hold the lock of a key; 0: one.
 	AtOnce int
