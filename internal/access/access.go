@@ -67,7 +67,7 @@ type User struct {
 	ID   calendar.ID
 	Name string
 	Role calendar.Role
-	// Active tells whether the user has a token that is valid.
+	// Active reports whether the user has a token that is valid.
 	Active bool
 }
 
@@ -86,44 +86,70 @@ func (u *Users) now() time.Time {
 	return time.Now()
 }
 
-// Add makes a user and gives the token, which is shown only here. actor is the
+// Add makes a user and returns the token, which is shown only here. actor is the
 // user who does it, 0 the operator. The error is ErrBadName, ErrBadRole or
 // ErrUserExists.
 func (u *Users) Add(ctx context.Context, name string, role calendar.Role, actor calendar.ID) (User, string, error) {
-	if err := checkName(name); err != nil {
+	token, sum := newToken()
+	user, err := u.add(ctx, name, role, sum, actor, "user added")
+	if err != nil {
 		return User{}, "", err
 	}
-	if role < calendar.Subscriber || role > calendar.Auditor {
-		return User{}, "", fmt.Errorf("%w: must be subscriber, contributor, author, editor, administrator or auditor", ErrBadRole)
-	}
-	token, sum := newToken()
-	id, err := u.create(ctx, name, role, sum[:], claimOf(sum), actor, "user added")
-	if e, ok := errors.AsType[*eventstore.ClaimError](err); ok && e.Claim.Space == spaceName {
-		return User{}, "", fmt.Errorf("add user %q: %w", name, ErrUserExists)
-	}
-	if err != nil {
-		return User{}, "", fmt.Errorf("add user %q: %w", name, err)
-	}
-	return User{ID: id, Name: name, Role: role, Active: true}, token, nil
+	return user, token, nil
 }
 
-// create makes a user.
-func (u *Users) create(ctx context.Context, name string, role calendar.Role, secret []byte, claims []calendar.Claim, actor calendar.ID, reason string) (calendar.ID, error) {
-	id, err := u.store.NewIDs(ctx, 1)
-	if err != nil {
-		return 0, err
+// add makes a user, without a token where sum is nil.
+func (u *Users) add(ctx context.Context, name string, role calendar.Role, sum []byte, actor calendar.ID, reason string) (User, error) {
+	if err := checkName(name); err != nil {
+		return User{}, err
 	}
-	return id, u.append(ctx, eventstore.Epoch{}, nil, calendar.Change{
-		Name: userChange(calendar.Created), Kind: calendar.KindUser, ID: id, Home: calendar.LangEN,
-		Fields: calendar.Fields{"name": name, "role": role.String()}, Secret: secret,
-	}, claims, actor, reason)
+	if role < calendar.Subscriber || role > calendar.Auditor {
+		return User{}, fmt.Errorf("%w: must be subscriber, contributor, author, editor, administrator or auditor", ErrBadRole)
+	}
+	id, err := u.store.NewIDs(ctx, 1)
+	if err == nil {
+		err = u.append(ctx, eventstore.Epoch{}, nil, calendar.Change{
+			Name: userChange(calendar.Created), Kind: calendar.KindUser, ID: id, Home: calendar.LangEN,
+			Fields: calendar.Fields{"name": name, "role": role.String()}, Secret: sum,
+		}, actor, reason)
+	}
+	if e, ok := errors.AsType[*eventstore.ClaimError](err); ok && e.Claim.Space == spaceName {
+		err = ErrUserExists
+	}
+	if err != nil {
+		return User{}, fmt.Errorf("add user %q: %w", name, err)
+	}
+	return User{ID: id, Name: name, Role: role, Active: sum != nil}, nil
+}
+
+// Ensure returns the user of a name as a caller. When there is none it makes one
+// with the role and without a token, so nobody can log in by it until an
+// operator gives it one. actor is the user who does it, 0 the operator. The
+// error is ErrBadName or ErrBadRole.
+func (u *Users) Ensure(ctx context.Context, name string, role calendar.Role, actor calendar.ID) (calendar.Caller, error) {
+	for n := 1; ; n++ {
+		state, err := u.byName(ctx, name)
+		var user User
+		switch {
+		case err == nil:
+			user, err = userOf(&state)
+		case errors.Is(err, ErrNoUser):
+			user, err = u.add(ctx, name, role, nil, actor, "user named by an import")
+		default:
+			err = fmt.Errorf("look for user %q: %w", name, err)
+		}
+		if errors.Is(err, ErrUserExists) && n < attempts {
+			continue // another process was first
+		}
+		return caller(user), err
+	}
 }
 
 // NewToken gives a user a new token; the old one is withdrawn. The error is
 // ErrNoUser for an unknown name.
 func (u *Users) NewToken(ctx context.Context, name string, actor calendar.ID) (User, string, error) {
 	token, sum := newToken()
-	user, err := u.setToken(ctx, name, sum[:], claimOf(sum), actor, "token made")
+	user, err := u.setToken(ctx, name, sum, actor, "token made")
 	if err != nil {
 		return User{}, "", fmt.Errorf("new token of user %q: %w", name, err)
 	}
@@ -133,7 +159,7 @@ func (u *Users) NewToken(ctx context.Context, name string, actor calendar.ID) (U
 // Revoke withdraws the token of a user; one without a token stays so. The error
 // is ErrNoUser for an unknown name.
 func (u *Users) Revoke(ctx context.Context, name string, actor calendar.ID) (User, error) {
-	user, err := u.setToken(ctx, name, []byte{}, nil, actor, "token withdrawn")
+	user, err := u.setToken(ctx, name, []byte{}, actor, "token withdrawn")
 	if err != nil {
 		return User{}, fmt.Errorf("revoke token of user %q: %w", name, err)
 	}
@@ -142,7 +168,7 @@ func (u *Users) Revoke(ctx context.Context, name string, actor calendar.ID) (Use
 
 // setToken changes the secret of a user; it tries again when another act came
 // first.
-func (u *Users) setToken(ctx context.Context, name string, secret []byte, claim []calendar.Claim, actor calendar.ID, reason string) (User, error) {
+func (u *Users) setToken(ctx context.Context, name string, sum []byte, actor calendar.ID, reason string) (User, error) {
 	for n := 1; ; n++ {
 		epoch := u.store.Epoch()
 		state, err := u.byName(ctx, name)
@@ -153,38 +179,39 @@ func (u *Users) setToken(ctx context.Context, name string, secret []byte, claim 
 		if err != nil {
 			return User{}, err
 		}
-		c := calendar.Change{
-			Name: userChange(calendar.Updated), Kind: calendar.KindUser, ID: r.ID, Fields: calendar.Fields{}, Secret: secret,
-		}
-		err = u.append(ctx, epoch, r, c, claim, actor, reason)
+		err = u.append(ctx, epoch, r, calendar.Change{
+			Name: userChange(calendar.Updated), Kind: calendar.KindUser, ID: r.ID, Fields: calendar.Fields{}, Secret: sum,
+		}, actor, reason)
 		if errors.Is(err, eventstore.ErrConflict) && n < attempts {
 			continue
 		}
 		if err != nil {
 			return User{}, err
 		}
-		user, err := userOf(r)
-		user.Active = len(secret) > 0
+		user, err := userOf(&state)
+		user.Active = len(sum) > 0
 		return user, err
 	}
 }
 
 // append writes one change of a user as an entry; epoch is that of the store from
 // before it was read.
-func (u *Users) append(ctx context.Context, epoch eventstore.Epoch, before *calendar.Record, c calendar.Change, claims []calendar.Claim, actor calendar.ID, reason string) error {
+func (u *Users) append(ctx context.Context, epoch eventstore.Epoch, before *calendar.Record, c calendar.Change, actor calendar.ID, reason string) error {
 	now := eventstore.Moment(u.now())
 	d, _, err := eventstore.NewDraft(before, c, now)
 	if err != nil {
 		return err
 	}
-	d.Claims = append(d.Claims, claims...)
+	if len(c.Secret) > 0 {
+		d.Claims = append(d.Claims, calendar.TokenClaim(c.Secret))
+	}
 	return u.store.Append(ctx, []eventstore.Append{{
 		Drafts: []eventstore.Draft{d},
 		Time:   now, Actor: actor, Cause: eventstore.Cause{Reason: reason}, Epoch: epoch,
 	}})[0].Err
 }
 
-// List gives all users by id, without those who were erased.
+// List returns all users by id, without those who were erased.
 func (u *Users) List(ctx context.Context) ([]User, error) {
 	const page = 200
 	var users []User
@@ -195,7 +222,7 @@ func (u *Users) List(ctx context.Context) ([]User, error) {
 		}
 		for i := range held {
 			after = held[i].ID
-			user, err := userOfState(&held[i].State)
+			user, err := userOf(&held[i].State)
 			if errors.Is(err, ErrNoUser) {
 				continue
 			}
@@ -211,7 +238,7 @@ func (u *Users) List(ctx context.Context) ([]User, error) {
 }
 
 // EnsureAdministrator makes the first administrator when the store has none yet.
-// He is named "admin", or "admin-2" and so on where users of other roles, whom an
+// It is named "admin", or "admin-2" and so on where users of other roles, whom an
 // import may have named, have these names. The token is "" when nothing was made.
 func (u *Users) EnsureAdministrator(ctx context.Context) (name, token string, err error) {
 	for n := 1; ; n++ {
@@ -238,7 +265,7 @@ func (u *Users) EnsureAdministrator(ctx context.Context) (name, token string, er
 	}
 }
 
-// byName gives the state of a user, or ErrNoUser.
+// byName returns the state of a user, or ErrNoUser.
 func (u *Users) byName(ctx context.Context, name string) (eventstore.State, error) {
 	if checkName(name) != nil {
 		return eventstore.State{}, ErrNoUser
@@ -246,7 +273,7 @@ func (u *Users) byName(ctx context.Context, name string) (eventstore.State, erro
 	return u.byClaim(ctx, calendar.Claim{Space: spaceName, Key: name})
 }
 
-// byClaim gives the state of the user who holds a claim, or ErrNoUser.
+// byClaim returns the state of the user who holds a claim, or ErrNoUser.
 func (u *Users) byClaim(ctx context.Context, c calendar.Claim) (eventstore.State, error) {
 	found, err := u.store.Find(ctx, eventstore.Lookup{Claims: []calendar.Claim{c}})
 	if err != nil {
@@ -265,8 +292,8 @@ func (u *Users) byClaim(ctx context.Context, c calendar.Claim) (eventstore.State
 	return states[0], nil
 }
 
-// userOfState gives the user of a state, ErrNoUser for one who was erased.
-func userOfState(s *eventstore.State) (User, error) {
+// userOf returns the user of a state, ErrNoUser for one who was erased.
+func userOf(s *eventstore.State) (User, error) {
 	r, err := calendar.DecodeRecord(s.Record)
 	if err != nil {
 		return User{}, fmt.Errorf("user %d: %w", s.ID, err)
@@ -274,20 +301,14 @@ func userOfState(s *eventstore.State) (User, error) {
 	if r.Erased {
 		return User{}, ErrNoUser
 	}
-	user, err := userOf(r)
-	user.Active = len(s.Secret) > 0
-	return user, err
-}
-
-func userOf(r *calendar.Record) (User, error) {
 	role, ok := calendar.ParseRole(r.Fields.String("role"))
 	if !ok {
 		return User{}, fmt.Errorf("user %d: %w %q", r.ID, ErrBadRole, r.Fields.String("role"))
 	}
-	return User{ID: r.ID, Name: r.Fields.String("name"), Role: role}, nil
+	return User{ID: r.ID, Name: r.Fields.String("name"), Role: role, Active: len(s.Secret) > 0}, nil
 }
 
-// checkName tells whether a name can be that of a user: what fits into a Basic
+// checkName reports whether a name can be that of a user: what fits into a Basic
 // header and on one line.
 func checkName(name string) error {
 	switch {
@@ -305,13 +326,10 @@ func checkName(name string) error {
 
 func userChange(verb string) string { return calendar.KindUser.String() + "." + verb }
 
-func newToken() (token string, sum [sha256.Size]byte) {
+func newToken() (token string, sum []byte) {
 	var b [tokenBytes]byte
 	_, _ = rand.Read(b[:]) // never fails: the runtime ends the program first
 	token = tokenPrefix + base64.RawURLEncoding.EncodeToString(b[:])
-	return token, sha256.Sum256([]byte(token))
-}
-
-func claimOf(sum [sha256.Size]byte) []calendar.Claim {
-	return []calendar.Claim{calendar.TokenClaim(sum[:])}
+	hash := sha256.Sum256([]byte(token))
+	return token, hash[:]
 }

@@ -73,7 +73,7 @@ func authError(err error) error {
 	return fmt.Errorf("authenticate: %w", err)
 }
 
-// byToken gives the user of a token, or ErrNoUser.
+// byToken returns the user of a token, or ErrNoUser.
 func (u *Users) byToken(ctx context.Context, token string) (User, error) {
 	sum := sha256.Sum256([]byte(token))
 	epoch := u.store.Epoch()
@@ -95,7 +95,7 @@ func (u *Users) byToken(ctx context.Context, token string) (User, error) {
 	if subtle.ConstantTimeCompare(state.Secret, sum[:]) != 1 {
 		return User{}, ErrNoUser
 	}
-	user, err := userOfState(&state)
+	user, err := userOf(&state)
 	if err != nil {
 		return User{}, err
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"golang.org/x/crypto/argon2"
+	"golang.org/x/sync/semaphore"
 )
 
 // The cost of a password hash: of the settings that the OWASP Password Storage Cheat
@@ -41,7 +42,7 @@ var errHash = errors.New("not an argon2id hash")
 // two are checked at once (PAGES.md P2.3), so that a processor is left for other work where
 // there are several, and each turn rests after a wrong one. Keeping a password has a turn
 // of its own beside them.
-type Hasher struct{ checks, keeps chan struct{} }
+type Hasher struct{ checks, keeps *semaphore.Weighted }
 
 // wrongRest is how long a turn rests after a wrong password: guesses one after the other
 // take a quarter of a processor then, and what they throw away keeps the collector from
@@ -50,53 +51,39 @@ const wrongRest = 100 * time.Millisecond
 
 // NewHasher makes a Hasher.
 func NewHasher() *Hasher {
-	return &Hasher{checks: make(chan struct{}, min(2, max(1, runtime.GOMAXPROCS(0)-1))), keeps: make(chan struct{}, 1)}
+	return &Hasher{checks: semaphore.NewWeighted(min(2, max(1, int64(runtime.GOMAXPROCS(0)-1)))), keeps: semaphore.NewWeighted(1)}
 }
 
-// Hash gives the hash to keep of a password. It waits for its turn while ctx lasts.
+// Hash returns the hash to store of a password. It waits for its turn while ctx lasts.
 func (h *Hasher) Hash(ctx context.Context, password string) ([]byte, error) {
 	salt := make([]byte, hashSalt)
 	if _, err := rand.Read(salt); err != nil {
 		return nil, err
 	}
 	p := phc{memory: hashMemory, time: hashTime, threads: hashThreads, salt: salt}
-	if err := take(ctx, h.keeps); err != nil {
+	if err := h.keeps.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	defer func() { <-h.keeps }()
+	defer h.keeps.Release(1)
 	p.key = p.keyOf(password, hashKey)
 	return []byte(p.String()), nil
 }
 
-// Verify tells whether a password fits a hash. It waits for its turn while ctx lasts.
+// Verify reports whether a password fits a hash. It waits for its turn while ctx lasts.
 func (h *Hasher) Verify(ctx context.Context, hash []byte, password string) (bool, error) {
 	p, err := parsePHC(string(hash))
 	if err != nil {
 		return false, nil //nolint:nilerr // no password fits what is no hash
 	}
-	if err := take(ctx, h.checks); err != nil {
+	if err := h.checks.Acquire(ctx, 1); err != nil {
 		return false, err
 	}
 	if subtle.ConstantTimeCompare(p.key, p.keyOf(password, len(p.key))) == 1 {
-		<-h.checks
+		h.checks.Release(1)
 		return true, nil
 	}
-	time.AfterFunc(wrongRest, func() { <-h.checks })
+	time.AfterFunc(wrongRest, func() { h.checks.Release(1) })
 	return false, nil
-}
-
-// take waits for a turn.
-func take(ctx context.Context, turns chan struct{}) error {
-	select {
-	case turns <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if err := ctx.Err(); err != nil { // a turn that came as the caller left
-		<-turns
-		return err
-	}
-	return nil
 }
 
 // keyOf makes the key of a password.
