@@ -90,19 +90,33 @@ func (s *Service) applied(ctx context.Context, r *Request, rec *calendar.Record)
 	}
 }
 
+// Imported returns the record that a key of an import names, or named before it was erased;
+// 0 for none.
+func (s *Service) Imported(ctx context.Context, source, key string) (calendar.ID, error) {
+	if key == "" {
+		return 0, nil
+	}
+	found, err := s.store.Find(ctx, eventstore.Lookup{Claims: []calendar.Claim{
+		calendar.ImportClaim(source, key), calendar.HashedImportClaim(source, key),
+	}})
+	if err != nil {
+		return 0, fmt.Errorf("find key %q of import: %w", key, err)
+	}
+	return cmp.Or(found.Holders...), nil
+}
+
 // imported answers a create of an import whose key names a record already; no Record: it
 // names none.
 func (d *decision) imported(ctx context.Context) (Result, error) {
 	m := d.r.Mark
-	if m == nil || m.Key == "" {
+	if m == nil {
 		return Result{}, nil
 	}
-	claims := []calendar.Claim{calendar.ImportClaim(m.Source, m.Key), calendar.HashedImportClaim(m.Source, m.Key)}
-	found, err := d.s.store.Find(ctx, eventstore.Lookup{Claims: claims})
+	id, err := d.s.Imported(ctx, m.Source, m.Key)
 	if err != nil {
-		return Result{}, fmt.Errorf("find key of import: %w", err)
+		return Result{}, err
 	}
-	rec, err := d.s.records.find(ctx, cmp.Or(found.Holders...))
+	rec, err := d.s.records.find(ctx, id)
 	if rec == nil || err != nil {
 		return Result{}, err
 	}

@@ -109,9 +109,7 @@ func (l *links) collect(attrs *calendar.Attrs) {
 
 func (l *links) collectName(name calendar.Name) {
 	if name.Key != "" {
-		for _, n := range spellings(name) {
-			l.named[n] = nil
-		}
+		l.named[name] = nil
 	}
 }
 
@@ -255,11 +253,7 @@ func (l *links) inline(field string, k calendar.Kind, link calendar.Link, p *cal
 // lowest id, or the one that is made with the name; nil for none.
 func (l *links) ofName(k calendar.Kind, key string, fits func(*calendar.Record) bool) *linked {
 	name := nameOf(k, key)
-	var ids []calendar.ID
-	for _, n := range spellings(name) {
-		ids = append(ids, l.named[n]...)
-	}
-	for _, id := range ascending(ids) {
+	for _, id := range l.named[name] {
 		if rec := l.live(k, id); rec != nil && showsName(rec, l.lang, key) && fits(rec) {
 			return &linked{id: id}
 		}

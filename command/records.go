@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"daybook/calendar"
@@ -17,7 +16,7 @@ import (
 type Records struct {
 	store   eventstore.Store
 	decoded *eventstore.EpochCache[calendar.ID, *decoded]
-	last    atomic.Pointer[lastChange] // that was asked for
+	times   *eventstore.EpochCache[calendar.Position, time.Time] // of LastChange
 }
 
 // decoded is the newest version of a record that was decoded.
@@ -31,12 +30,16 @@ type decoded struct {
 // fields.
 const (
 	cacheBytes = 8 << 20
+	timesBytes = 64 << 10
 	recordCost = 3 << 10
 )
 
 func newRecords(store eventstore.Store) *Records {
-	size := func(_ calendar.ID, d *decoded) int { return recordCost + d.bytes }
-	return &Records{store: store, decoded: eventstore.NewEpochCache(cacheBytes, size)}
+	return &Records{
+		store:   store,
+		decoded: eventstore.NewEpochCache(cacheBytes, func(_ calendar.ID, d *decoded) int { return recordCost + d.bytes }),
+		times:   eventstore.NewEpochCache(timesBytes, func(calendar.Position, time.Time) int { return 32 }),
+	}
 }
 
 // Forget drops what is cached of records that were erased since.
@@ -213,14 +216,15 @@ func (r *Records) ByName(ctx context.Context, k calendar.Kind, l calendar.Lang, 
 // byKey is ByName of a folded name. named are all records that have that very name in some
 // language.
 func (r *Records) byKey(ctx context.Context, k calendar.Kind, l calendar.Lang, key string) (shown []*calendar.Record, named []calendar.ID, err error) {
-	found, err := r.store.Find(ctx, eventstore.Lookup{Names: spellings(nameOf(k, key))})
+	found, err := r.store.Find(ctx, eventstore.Lookup{Names: []calendar.Name{nameOf(k, key)}})
 	if err != nil {
 		return nil, nil, fmt.Errorf("find %s by name: %w", k, err)
 	}
-	loaded, err := r.Load(ctx, ascending(found.Named...)...)
+	named = found.Named[0]
+	loaded, err := r.Load(ctx, named...)
 	return slices.DeleteFunc(loaded, func(rec *calendar.Record) bool {
 		return rec == nil || rec.Kind != k || !showsName(rec, l, key)
-	}), found.Named[0], err
+	}), named, err
 }
 
 // Head returns the position of the last entry.
@@ -240,23 +244,16 @@ func (r *Records) LastChange(ctx context.Context, p calendar.Position) (time.Tim
 	if p == 0 {
 		return time.Time{}, nil
 	}
-	history := r.store.Epoch().History
-	if known := r.last.Load(); known != nil && known.position == p && known.history == history {
-		return known.time, nil
+	epoch := r.store.Epoch()
+	if at, ok := r.times.Get(epoch, p); ok {
+		return at, nil
 	}
 	h, err := r.store.Head(ctx, eventstore.Point{Position: p})
 	if err != nil {
 		return time.Time{}, fmt.Errorf("last change up to %d: %w", p, err)
 	}
-	r.last.Store(&lastChange{history, p, h.Time})
+	r.times.Put(epoch, p, h.Time)
 	return h.Time, nil
-}
-
-// lastChange is the latest time of an entry up to a position.
-type lastChange struct {
-	history  uint64
-	position calendar.Position
-	time     time.Time
 }
 
 // routed reports whether records of the kind are found by slug and name; images and users

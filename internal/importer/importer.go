@@ -29,7 +29,7 @@
 // A line that cannot be applied is refused with a reason, and the others go on.
 // Each record keeps the number of the last line that was applied to it, in the
 // same commit as the change. So an import can be stopped anywhere, by a crash
-// too, and run again: what was applied is passed over, the rest is applied. A
+// too, and run again: what was applied is skipped, the rest is applied. A
 // source is therefore a file that only grows at its end. A refused line may be
 // mended in place as long as no later line of its record was applied; after that
 // it is refused, and the change belongs at the end. A line that was applied to
@@ -41,7 +41,6 @@
 package importer
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -49,8 +48,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-
-	"golang.org/x/sync/singleflight"
 
 	"daybook/calendar"
 	"daybook/command"
@@ -61,7 +58,7 @@ import (
 
 // Authors finds the users that lines name.
 type Authors interface {
-	// Ensure gives the user of a name; when there is none it makes one with the
+	// Ensure returns the user of a name; when there is none it makes one with the
 	// role and without a token. A name that no user can have is
 	// access.ErrBadName.
 	Ensure(ctx context.Context, name string, role calendar.Role, actor calendar.ID) (calendar.Caller, error)
@@ -107,7 +104,6 @@ type Importer struct {
 	epoch    uint64 // history of the store that the run began in
 
 	callers sync.Map // of calendar.Caller, by name
-	making  singleflight.Group
 }
 
 // MaxSource is the longest name of a source, in bytes.
@@ -129,7 +125,7 @@ func New(store eventstore.Store, commands *command.Service, authors Authors, o O
 	return &Importer{store: store, commands: commands, authors: authors, o: o}, nil
 }
 
-// keyOf gives the key of a line; one that makes a record has one in any case, so that
+// keyOf returns the key of a line; one that makes a record has one in any case, so that
 // it is not made twice.
 func (im *Importer) keyOf(l *line) string {
 	if l.Action == ActionCreate && l.Key == "" {
@@ -149,7 +145,7 @@ func (im *Importer) apply(ctx context.Context, l *line) (repeated bool, err erro
 		Mark:  &calendar.ImportMark{Source: im.o.Source, Line: l.n, Key: im.keyOf(l)},
 	}
 	if r.Target.ID = l.ID; l.ID == 0 {
-		if r.Target.ID, err = im.find(ctx, r.Mark.Key); err != nil {
+		if r.Target.ID, err = im.commands.Imported(ctx, im.o.Source, r.Mark.Key); err != nil {
 			return false, err
 		}
 	}
@@ -196,28 +192,22 @@ func (im *Importer) create(ctx context.Context, r command.Request) (command.Resu
 	return res, err
 }
 
-// caller returns the user of a name, who is made once.
+// caller returns the user of a name.
 func (im *Importer) caller(ctx context.Context, name string) (calendar.Caller, error) {
 	if name == "" {
 		return im.o.Caller, nil
 	}
-	if c, known := im.callers.Load(name); known {
+	if c, ok := im.callers.Load(name); ok {
 		return c.(calendar.Caller), nil
 	}
-	made, err, _ := im.making.Do(name, func() (any, error) {
-		c, err := im.authors.Ensure(ctx, name, im.o.Role, im.o.Caller.ID)
-		if errors.Is(err, access.ErrBadName) {
-			return nil, refusef("author: %v", err)
-		}
-		if err == nil {
-			im.callers.Store(name, c)
-		}
-		return c, err
-	})
-	if err != nil {
-		return calendar.Caller{}, err
+	c, err := im.authors.Ensure(ctx, name, im.o.Role, im.o.Caller.ID)
+	if errors.Is(err, access.ErrBadName) {
+		return c, refusef("author: %v", err)
 	}
-	return made.(calendar.Caller), nil
+	if err == nil {
+		im.callers.Store(name, c)
+	}
+	return c, err
 }
 
 // input makes the input of a command: keys become ids.
@@ -227,7 +217,7 @@ func (im *Importer) input(ctx context.Context, fields map[string]any) (calendar.
 		if !ok {
 			return v, nil
 		}
-		id, err := im.find(ctx, key)
+		id, err := im.commands.Imported(ctx, im.o.Source, key)
 		if err != nil {
 			return nil, err
 		}
@@ -238,21 +228,7 @@ func (im *Importer) input(ctx context.Context, fields map[string]any) (calendar.
 	})
 }
 
-// find returns the record that has a key, or had it and is erased; 0 when there is none.
-func (im *Importer) find(ctx context.Context, key string) (calendar.ID, error) {
-	if key == "" {
-		return 0, nil
-	}
-	found, err := im.store.Find(ctx, eventstore.Lookup{Claims: []calendar.Claim{
-		calendar.ImportClaim(im.o.Source, key), calendar.HashedImportClaim(im.o.Source, key),
-	}})
-	if err != nil {
-		return 0, fmt.Errorf("find key %q: %w", key, err)
-	}
-	return cmp.Or(found.Holders...), nil
-}
-
-// refusal gives the reason of an error that is about the line, and whether it is
+// refusal returns the reason of an error that is about the line, and whether it is
 // one.
 func refusal(err error) (string, bool) {
 	if line, ok := errors.AsType[lineError](err); ok {
