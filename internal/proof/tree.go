@@ -12,7 +12,6 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/internal/ground/cache"
 )
 
 // Hash is a node of the tree, SHA-256.
@@ -42,14 +41,13 @@ type Tree struct {
 	leaves  Leaves
 	growing *semaphore.Weighted // one caller reads
 	upper   atomic.Pointer[upper]
-	blocks  *cache.Cache[blockKey, []Hash] // that were read lately: proofs are asked for at the same few sizes
+	blocks  *eventstore.EpochCache[blockKey, []Hash] // that were read lately: proofs are asked for at the same few sizes
 }
 
 const blocksBytes = 2 << 20
 
 // blockKey names the nodes of level 0 of a block, which a longer log does not change.
 type blockKey struct {
-	epoch uint64
 	n     int64
 	width int
 }
@@ -57,7 +55,7 @@ type blockKey struct {
 // NewTree makes the tree of a store; it reads nothing yet.
 func NewTree(leaves Leaves) *Tree {
 	size := func(_ blockKey, nodes []Hash) int { return len(nodes) * len(Hash{}) }
-	return &Tree{leaves: leaves, growing: semaphore.NewWeighted(1), blocks: cache.New(blocksBytes, size)}
+	return &Tree{leaves: leaves, growing: semaphore.NewWeighted(1), blocks: eventstore.NewEpochCache(blocksBytes, size)}
 }
 
 // upper is the tree above the first blocks, in one epoch: a tree whose leaves are the
@@ -190,8 +188,9 @@ func (t *Tree) reader(ctx context.Context, size calendar.Position) (tlog.HashRea
 
 // bottom returns the nodes of level 0 of a block, as far as a tree of a size has them.
 func (t *Tree) bottom(ctx context.Context, epoch uint64, size calendar.Position, n int64) ([]Hash, error) {
-	key := blockKey{epoch, n, int(min(block, int64(size)-n*block))}
-	if cached, ok := t.blocks.Get(key); ok {
+	history := eventstore.Epoch{History: epoch}
+	key := blockKey{n, int(min(block, int64(size)-n*block))}
+	if cached, ok := t.blocks.Get(history, key); ok {
 		return cached, nil
 	}
 	leaves, err := t.stored(ctx, calendar.Position(n*block), key.width)
@@ -202,7 +201,7 @@ func (t *Tree) bottom(ctx context.Context, epoch uint64, size calendar.Position,
 		return nil, fmt.Errorf("tree of %d entries: %w", size, eventstore.ErrHistory)
 	}
 	out := nodes(leaves)
-	t.blocks.Set(key, out)
+	t.blocks.Put(history, key, out)
 	return out, nil
 }
 
