@@ -546,6 +546,29 @@ func TestCutAnswer(t *testing.T) {
 	})
 }
 
+// TestSlowWrite: a write that is not answered in time is sent again.
+func TestSlowWrite(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		p := e.proxy(t)
+		x := e.through(t, p, elastic.Options{WriteTimeout: 2 * time.Second})
+		var hung atomic.Bool
+		p.set(func(r *http.Request, _ string) (int, string) {
+			if strings.HasSuffix(r.URL.Path, "_bulk") && hung.CompareAndSwap(false, true) {
+				<-r.Context().Done()
+				return -1, ""
+			}
+			return 0, ""
+		})
+		began := time.Now()
+		mustWrite(t, x, tags(1, 5))
+		if took := time.Since(began); !hung.Load() || took > 20*time.Second {
+			t.Errorf("written after %s", took)
+		}
+	})
+}
+
 // TestSharedRefresh: many who wait for one position, in a process that does not
 // write, cost one refresh.
 func TestSharedRefresh(t *testing.T) {

@@ -305,47 +305,6 @@ func TestManyValuesInGroups(t *testing.T) {
 	})
 }
 
-// TestDeepPagesAreNear: a page costs a handful of requests, however deep it lies.
-func TestDeepPagesAreNear(t *testing.T) {
-	t.Parallel()
-	onEach(t, func(t *testing.T, e engine) {
-		t.Helper()
-		p := e.proxy(t)
-		x := e.through(t, p, elastic.Options{Prefix: e.prefix(t), MaxResultWindow: 20})
-		const venues = 1500
-		var b readmodel.Batch
-		for i := range venues {
-			b.Mark.Position++
-			b.Documents = append(b.Documents, record(&calendar.Record{
-				ID: calendar.ID(i + 1), Kind: calendar.KindVenue, Version: 1, Home: calendar.LangEN, Changed: readmodeltest.Now,
-				Fields: calendar.Fields{"venue": calendar.Text{calendar.LangEN: "x"}, "date": calendar.Wall(1_700_000_000 + i*i*40)},
-			}, b.Mark.Position))
-		}
-		mustWrite(t, x, b)
-		for _, desc := range []bool{false, true} {
-			for _, offset := range []int{30, 700, venues - 3} {
-				before := p.count("_search")
-				page, err := x.Search(t.Context(), readmodel.Query{
-					Kind: calendar.KindVenue, Offset: offset, Limit: 3, Sort: []readmodel.Sort{{Field: readmodel.FieldDate, Desc: desc}, {Field: readmodel.FieldID}},
-				})
-				if err != nil || len(page.Documents) != 3 {
-					t.Fatalf("%d documents, %v", len(page.Documents), err)
-				}
-				want := calendar.ID(offset + 1)
-				if desc {
-					want = calendar.ID(venues - offset)
-				}
-				if got := page.Documents[0].Record.ID; got != want {
-					t.Errorf("the first from %d, descending %v: %d, want %d", offset, desc, got, want)
-				}
-				if n := p.count("_search") - before; n > 8 {
-					t.Errorf("page from %d: %d searches, want at most 8", offset, n)
-				}
-			}
-		}
-	})
-}
-
 // TestLongQueries: what one query of the engine cannot hold is answered as well.
 func TestLongQueries(t *testing.T) {
 	t.Parallel()
