@@ -178,7 +178,7 @@ func (c *Committer) take() []*Item {
 	c.enough = nil
 	c.crowd = max(float64(c.calls), c.crowd-c.crowd/16)
 	n, size := 0, 0
-	for n < len(c.waiting) && n < c.o.Items && (n == 0 || size < c.o.Bytes) {
+	for n < len(c.waiting) && n < c.o.Items && size < c.o.Bytes {
 		size += c.waiting[n].size
 		n++
 	}

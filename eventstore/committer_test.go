@@ -88,8 +88,10 @@ func TestDelay(t *testing.T) {
 				if waited := together(3); waited != 0 {
 					t.Errorf("all that are expected have come and wait %s", waited)
 				}
-				if waited := together(1); waited < c.waits*3/4 || waited > c.waits {
-					t.Errorf("others are waited for %s, want %s", waited, c.waits)
+				for range 2 { // they may have been late once
+					if waited := together(1); waited < c.waits*3/4 || waited > c.waits {
+						t.Errorf("others are waited for %s, want %s", waited, c.waits)
+					}
 				}
 				for range 50 {
 					together(1)
@@ -116,6 +118,7 @@ func TestCommits(t *testing.T) {
 		{"some at a time", nil, []string{"1", "2 3 4", "5 7"}, nil},
 		{"one is refused", map[calendar.ID]error{3: refused}, []string{"1", "2 3 4", "2", "3", "4", "5 7"}, []calendar.ID{3}},
 		{"the engine is broken", map[calendar.ID]error{3: ErrUnavailable}, []string{"1", "2 3 4", "5 7"}, []calendar.ID{2, 3, 4}},
+		{"the store is damaged", map[calendar.ID]error{3: ErrDamaged}, []string{"1", "2 3 4", "5 7"}, []calendar.ID{2, 3, 4}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
