@@ -34,7 +34,7 @@ const (
 	ReasonTooLong     Reason = "too_long"     // args: the limit in characters
 	ReasonTooMany     Reason = "too_many"     // list; args: the limit in elements
 	ReasonNoWord      Reason = "no_word"      // has no word in it
-	ReasonTooMuch     Reason = "too_much"     // search; args: the limits in words, and in quoted texts and runs
+	ReasonTooMuch     Reason = "too_much"     // search; args: the limit in words
 	ReasonAnswerSize  Reason = "answer_size"  // asks for an answer that is too large; args: the limit in bytes
 	ReasonTooSmall    Reason = "too_small"    // args: the least value
 	ReasonRange       Reason = "range"        // args: the least and the greatest value

@@ -191,10 +191,10 @@ func (c *Criteria) LinksOf(cursor string) []LinkParam {
 	return out
 }
 
-// next gives the cursor behind a document, with the typos that a word of the search may have.
-func (w *walk) next(order []readmodel.Sort, r *calendar.Record, typos int) string {
+// next gives the cursor behind a document, with the step of the search.
+func (w *walk) next(order []readmodel.Sort, r *calendar.Record, step int) string {
 	c := w.cursor
-	c.step = byte(typos)
+	c.step = byte(step)
 	c.at = readmodel.Place(order, r)
 	return c.encode(w.params)
 }

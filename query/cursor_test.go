@@ -132,7 +132,7 @@ func TestCursorBelongs(t *testing.T) {
 	if err != nil || !slices.Equal(idsOf(first), ids(102)) || !slices.Equal(idsOf(next), ids(103, 104, 105, 106)) || c.Moves {
 		t.Errorf("after 20 days: %v behind %v, moves %t, %v", idsOf(next), idsOf(first), c.Moves, err)
 	}
-	if s.o.QueryBudget != 60 || c.Cost != 1 {
+	if s.o.QueryBudget != 90 || c.Cost != 1 {
 		t.Errorf("a step costs %d of %d", c.Cost, s.o.QueryBudget)
 	}
 }

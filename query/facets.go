@@ -395,6 +395,25 @@ func (f *facetCount) linked(got *readmodel.Tallied) (Facet, error) {
 	return out, nil
 }
 
+// spelling returns the most frequent spelling of a place among the visible venues that are
+// counted, of equally frequent ones the first by code points; the key of a chosen place that
+// nothing carries.
+func (f *facetCount) spelling(at int, got *readmodel.Tallied) string {
+	label, counts := f.places.keys[at], map[string]int{}
+	for _, id := range f.places.groups[at] {
+		if readmodel.CountOf(got.Values, int64(id)) == 0 {
+			continue
+		}
+		place, _ := f.dir.find(id)
+		spelling := f.dir.records[place].Fields.String(f.detail)
+		counts[spelling]++
+		if n := counts[spelling] - counts[label]; n > 0 || n == 0 && spelling < label {
+			label = spelling
+		}
+	}
+	return label
+}
+
 // placed makes a facet of cities or countries.
 func (f *facetCount) placed(got *readmodel.Tallied) (Facet, error) {
 	chosen := f.c.run.cities
@@ -405,15 +424,12 @@ func (f *facetCount) placed(got *readmodel.Tallied) (Facet, error) {
 	for _, key := range chosen {
 		left[key] = true
 	}
-	// The spelling of the visible venue with the lowest id among those that are counted.
+	labels := make([]string, len(got.Groups))
 	label := func(at int) string {
-		for _, id := range f.places.groups[at] {
-			if readmodel.CountOf(got.Values, int64(id)) > 0 {
-				place, _ := f.dir.find(id)
-				return f.dir.records[place].Fields.String(f.detail)
-			}
+		if labels[at] == "" {
+			labels[at] = f.spelling(at, got)
 		}
-		return f.places.keys[at] // a chosen one that nothing carries
+		return labels[at]
 	}
 	list := first{limit: f.c.run.facetLimit, less: func(a, b *candidate) int {
 		if a.at == b.at {

@@ -94,7 +94,7 @@ func TestFacetsOfLinks(t *testing.T) {
 	onBoth(t, recordsIn(t, "facets.txt"), func(t *testing.T, s *Service) {
 		t.Helper()
 		got := facetsOf(t, s, anonymous, "facets=categories,venue,city")
-		if city := got[2].Values[0]; city.Label != "Boston" { // of the lowest id that is counted
+		if city := got[2].Values[0]; city.Label != "BOSTON" { // the first by code points
 			t.Errorf("city %+v", city)
 		}
 		if c := got[0].Values; c[0].Level != 0 || c[1].Level != 1 || c[1].Parent != 30 || c[1].Label != "Folk" || c[1].Slug != "category-32" {
@@ -103,8 +103,8 @@ func TestFacetsOfLinks(t *testing.T) {
 		if v := got[1].Values[0]; v.City != "BOSTON" || v.Label != "B" {
 			t.Errorf("venue %+v", v)
 		}
-		if got := facetsOf(t, s, anonymous, "venue=51&facets=city"); got[0].Values[0].Label != "Boston" {
-			t.Errorf("city of the events of a venue: %+v", got) // 100 is at 50, too
+		if got := facetsOf(t, s, anonymous, "venue=51&facets=city"); got[0].Values[0].Label != "BOSTON" {
+			t.Errorf("city of the events of a venue: %+v", got)
 		}
 	})
 	onBoth(t, recordsIn(t, "chosen.txt"), func(t *testing.T, s *Service) {
@@ -167,6 +167,26 @@ func TestManyMonths(t *testing.T) {
 	if f.Total != 250 || len(f.Values) != 241 || f.Values[240].Value != "2020-10" || f.Values[239].Value != "2019-12" || !f.Values[12].Selected {
 		t.Errorf("%d values of %d, the last %+v", len(f.Values), f.Total, f.Values[len(f.Values)-1])
 	}
+}
+
+// Listings 3.5: the label of a city is its most frequent spelling among the venues counted.
+func TestCityLabel(t *testing.T) {
+	t.Parallel()
+	records := []*calendar.Record{record(t, calendar.KindVenue, 59, "Hidden", fields{"city": "BOSTON", "status": "private"})}
+	for i, city := range []string{"boston", "Boston", "BOSTON", "Boston"} {
+		venue := calendar.ID(50 + i)
+		records = append(records,
+			record(t, calendar.KindVenue, venue, "Hall", fields{"city": city}),
+			event(t, 100+calendar.ID(i), "E", "2030-05-10", "2030-05-10", fields{"venue": append(ids(venue), 59)}))
+	}
+	onBoth(t, records, func(t *testing.T, s *Service) {
+		t.Helper()
+		for sent, want := range map[string]string{"": "Boston", "&venue=50,51,53": "Boston", "&venue=50,51": "Boston", "&venue=50,52": "BOSTON", "&venue=50": "boston"} {
+			if got := facetsOf(t, s, anonymous, "facets=city"+sent)[0].Values; len(got) != 1 || got[0].Label != want {
+				t.Errorf("%q: %+v, want %s", sent, got, want)
+			}
+		}
+	})
 }
 
 // TestDirectories: what facets show of linked records is read once, anew when one of the

@@ -125,7 +125,7 @@ var (
 )
 
 func (c *Criteria) text(fields []string) readmodel.Text {
-	return readmodel.Text{Fields: fields, Search: c.run.search, Typos: c.run.step}
+	return readmodel.Text{Fields: fields, Search: c.run.search, Spelling: c.run.spelling()}
 }
 
 // posts starts the filter of a list of posts with what the caller may see.

@@ -179,7 +179,7 @@ func eventParams() []Param {
 		{Name: "bbox", Declared: "array of number", Extension: true, Hides: true, read: readBox, link: linkBox, Schema: map[string]any{"minItems": 4, "maxItems": 4}},
 		{Name: "free", Declared: "boolean", Extension: true, Hides: true, read: readSwitch(func(r *criteria) *sw { return &r.free })},
 		{Name: "cost_band", Declared: "array of string", Extension: true, Hides: true, read: readCostBands},
-		{Name: "sort", Declared: "string", Enum: []string{"start", "relevance", "distance", "published", "modified"}, Extension: true, read: readSort, cost: costOfSort},
+		{Name: "sort", Declared: "string", Enum: []string{"start", "end", "relevance", "distance", "published", "modified"}, Extension: true, read: readSort, cost: costOfSort},
 		{Name: "order", Declared: "string", Extension: true, read: readDirection, link: linkDirection},
 		{Name: "typos", Declared: "string", Default: `"off"`, Enum: []string{"off", "auto", "on"}, Extension: true, read: readTypos, cost: costOfTypos},
 		{Name: "highlight", Declared: "boolean", Default: "false", Extension: true, read: readFlag(func(o *Output) *bool { return &o.Highlight }), cost: costOfHighlight},

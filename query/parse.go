@@ -49,7 +49,7 @@ type criteria struct {
 	lap     window
 	search  readmodel.Expression
 	typos   typos
-	step    int // typos that a word of the search may have
+	step    int // of the search, a place in spellings
 
 	months, weekdays, minutes []int64   // as the read model has them, ascending; nil: not sent
 	allDay                    bool      // time_of_day names all_day
@@ -227,7 +227,7 @@ func readSearch(_ context.Context, q *parser, p *Param) {
 	}
 	q.run.search = readmodel.ParseSearch(text, q.Lang)
 	if q.Kind.IsPost() && !q.run.search.Within() {
-		q.bad.Add(p.Name, calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords), strconv.Itoa(readmodel.MaxRows))
+		q.bad.Add(p.Name, calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords))
 	}
 }
 

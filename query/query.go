@@ -43,7 +43,7 @@ type Options struct {
 	MaxAnswer int
 	// PositionWait is the longest wait for a position; 0: 5 s.
 	PositionWait time.Duration
-	// QueryBudget is what a request may cost at most, see Criteria.Cost; 0: 60.
+	// QueryBudget is what a request may cost at most, see Criteria.Cost; 0: 90.
 	QueryBudget int
 	// CostBands are the bounds of the bands that the costs of events are counted in, as
 	// ReadCostBands gives them; nil: 10, 25, 50, 100.
@@ -220,8 +220,8 @@ type List struct {
 	Facets     []Facet           // those that were asked for, in that order
 	// Next is the cursor of the next step, "" for the last one and for pages.
 	Next string
-	// Typos are those that a word of the search might have, 0 to 2.
-	Typos int
+	// Spelling is the one that the search was made with.
+	readmodel.Spelling
 }
 
 // IsFree reports whether an event has a cost and all of it is nothing.

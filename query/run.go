@@ -76,7 +76,7 @@ func (s *Service) run(ctx context.Context, c *Criteria, snap *snapshot) (list *L
 		Total:      page.Total,
 		TotalPages: (page.Total + c.PerPage - 1) / c.PerPage,
 		Position:   page.Position,
-		Typos:      c.run.step,
+		Spelling:   c.run.spelling(),
 	}
 	if w := c.run.walk; w != nil && len(page.Documents) > c.PerPage {
 		page.Documents = page.Documents[:c.PerPage]
@@ -178,6 +178,8 @@ func (c *Criteria) order() []readmodel.Sort {
 	switch {
 	case c.run.sort == "start", c.run.sort == sortRelevance:
 		return byStart(c.run.desc)
+	case c.run.sort == "end":
+		return []readmodel.Sort{{Field: readmodel.FieldEnd, Desc: c.run.desc}, {Field: readmodel.FieldStart, Desc: c.run.desc}, {Field: readmodel.FieldID, Desc: c.run.desc}}
 	case c.run.sort != "":
 		return []readmodel.Sort{{Field: sortFields[c.run.sort], Desc: c.run.desc, Tail: true}, {Field: readmodel.FieldID, Desc: c.run.desc}}
 	case c.Kind == calendar.KindEvent && c.run.include != nil:

@@ -63,7 +63,7 @@ func New(index readmodel.Index, records Records, o Options) (*Service, error) {
 		o.PositionWait = 5 * time.Second
 	}
 	if o.QueryBudget == 0 {
-		o.QueryBudget = 60
+		o.QueryBudget = 90
 	}
 	if o.CostBands == nil {
 		o.CostBands = []string{"10", "25", "50", "100"}

@@ -65,7 +65,7 @@ func readStart(_ context.Context, q *parser, p *Param) {
 	case e.IsZero():
 		q.bad.Add(p.Name, calendar.ReasonNoWord)
 	case !e.Within():
-		q.bad.Add(p.Name, calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords), strconv.Itoa(readmodel.MaxRows))
+		q.bad.Add(p.Name, calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords))
 	}
 	q.run.upcomingAt = calendar.Wall(q.now.Unix())
 	q.resolved = q.resolved.Number(int64(q.run.upcomingAt))
@@ -96,9 +96,9 @@ func readSuggested(_ context.Context, q *parser, p *Param) {
 
 // Suggested are the suggestions of a kind.
 type Suggested struct {
-	Kind  calendar.Kind
-	Typos int // that a word may have in them
-	List  []Suggestion
+	Kind               calendar.Kind
+	readmodel.Spelling // that they fit with
+	List               []Suggestion
 }
 
 // Suggestion is a record whose name fits what was typed, with what suggestions show of it;
@@ -153,7 +153,7 @@ func (s *Service) suggestKind(ctx context.Context, c *Criteria, k calendar.Kind,
 	if err != nil {
 		return Suggested{}, err
 	}
-	of.Typos = found.run.step
+	of.Spelling = found.run.spelling()
 	return of, nil
 }
 

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"daybook/calendar"
@@ -51,30 +52,35 @@ func costOfHighlight(q *parser) int {
 	return 1
 }
 
-// steps are the typos that a word may have in the searches that are made, one after the
-// other, until one finds something.
-func (r *criteria) steps() []int {
+// spelling returns the one of the step of the search.
+func (r *criteria) spelling() readmodel.Spelling { return spellings[r.step] }
+
+// spellings are the steps of typos=auto; the last one is that of typos=on.
+var spellings = [...]readmodel.Spelling{{}, {Joined: true}, {Typos: 1, Joined: true}, {Typos: readmodel.MaxTypos, Joined: true}}
+
+// steps are the places in spellings of the searches that are made, one after the other,
+// until one finds something.
+func (r *criteria) steps() (out []int) {
+	last := len(spellings) - 1
 	switch {
 	case r.search.Query == "" || r.typos == typosOff:
+		return []int{0}
 	case r.typos == typosOn:
-		return []int{readmodel.MaxTypos}
+		return []int{last}
 	case r.walk != nil && r.walk.content != nil: // that of its beginning
-		return []int{min(int(r.walk.step), readmodel.MaxTypos)}
-	default:
-		return []int{0, 1, readmodel.MaxTypos}
+		return []int{min(int(r.walk.step), last)}
 	}
-	return []int{0}
+	for _, s := range r.search.Steps() {
+		out = append(out, slices.Index(spellings[:], s))
+	}
+	return out
 }
 
-// stepped calls try with the criteria of each step until one finds something, and gives
-// those of the last call; of the first where none does. Steps that find what the one
-// before them does are left out.
+// stepped calls try with the criteria of each step until one finds something, and returns
+// those of the last call; of the first where none does.
 func (s *Service) stepped(c *Criteria, try func(*Criteria) (total int, err error)) (*Criteria, error) {
 	steps := c.run.steps()
-	for i, step := range steps {
-		if i > 0 && step > c.run.search.Most() {
-			break
-		}
+	for _, step := range steps {
 		at := *c
 		at.run.step = step
 		total, err := try(&at)
@@ -86,10 +92,10 @@ func (s *Service) stepped(c *Criteria, try func(*Criteria) (total int, err error
 }
 
 // Highlighter marks what the search of the list fits in shown texts; nil where no marks
-// are asked for.
-func (c *Criteria) Highlighter(typos int) *readmodel.Highlighter {
+// are wanted.
+func (c *Criteria) Highlighter(s readmodel.Spelling) *readmodel.Highlighter {
 	if !c.Highlight || c.run.search.Query == "" {
 		return nil
 	}
-	return readmodel.NewHighlighter(c.run.search, typos)
+	return readmodel.NewHighlighter(c.run.search, s)
 }

@@ -192,8 +192,8 @@ func firstSpans(ctx context.Context, walk readmodel.Walk, in readmodel.Filter) (
 // Facets are those of the selection, nil where none were asked for.
 func (w *Whole) Facets() []Facet { return w.facets }
 
-// Typos are those that a word of the search might have.
-func (w *Whole) Typos() int { return w.c.run.step }
+// Spelling is the one that the search was made with.
+func (w *Whole) Spelling() readmodel.Spelling { return w.c.run.spelling() }
 
 // Gone calls use with the events that would be in the selection if they were not in the
 // trash, were published when they came there, from Calendar.Gone on, and are not protected.

@@ -170,7 +170,7 @@ func findMisspelt(t *testing.T, index *memindex.Index, records map[calendar.ID]*
 		searched++
 		page, err := index.Search(t.Context(), readmodel.Query{Kind: calendar.KindEvent, Filter: readmodel.And{
 			readmodel.In{Field: readmodel.FieldID, IDs: []calendar.ID{events[i].ID}},
-			readmodel.Text{Fields: fields, Search: readmodel.ParseSearch(string(r), calendar.LangEN), Typos: readmodel.MaxTypos},
+			readmodel.Text{Fields: fields, Search: readmodel.ParseSearch(string(r), calendar.LangEN), Spelling: readmodel.Spelling{Typos: readmodel.MaxTypos}},
 		}})
 		must(t, err)
 		if found += page.Total; page.Total == 0 {

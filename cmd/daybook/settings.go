@@ -294,7 +294,7 @@ func (s *settings) table() []setting {
 				s.costBands, err = query.ReadCostBands(v)
 				return err
 			}},
-			{name: "query-budget", value: "N", def: "60", brief: "what one request may cost, 25 to 10000: a list 1, a facet 1, typos 3, relevance or distance 1, highlights 1, collapse 2; more is refused", set: number(&s.queryBudget, 25, 10_000)},
+			{name: "query-budget", value: "N", def: "90", brief: "what one request may cost, 25 to 10000: a list 1, a facet 1, typos 3, relevance or distance 1, highlights 1, collapse 2; more is refused", set: number(&s.queryBudget, 25, 10_000)},
 			{name: "read-deadline", value: "DURATION", def: "5s", brief: "longest work on a read, beside its wait for a position", set: deadline(&s.readDeadline)},
 			{name: "write-deadline", value: "DURATION", def: "10s", brief: "longest work on a write", set: deadline(&s.writeDeadline)},
 			{name: "max-answer", value: "N", def: "8", brief: "MiB of the largest answer, 1 to 1024; what would be larger is refused", set: number(&s.maxAnswer, 1, 1024)},

@@ -14,6 +14,8 @@ func searching(s *scene) {
 	b := at("02", "Crème brûlée workshop", "Baking for beginners, 2026 edition", "")
 	c := at("03", "音乐会在上海", "新年 concert", "")
 	d := at("04", "The Art of the Sea", "nothing else", "")
+	e := at("05", "The Gospel Choir: R&B and Hip-Hop", "Don't miss it, says Wi-Fi", "")
+	f := at("06", "The Who tribute", "5月 by Jon・Doe", "")
 	for _, x := range []struct {
 		sent string
 		want []*answer
@@ -33,7 +35,7 @@ func searching(s *scene) {
 		{"bake", []*answer{b}},
 		{"2026", []*answer{b}},
 		{"the sea", []*answer{a, d}},   // common words are left out
-		{"the", []*answer{a, d}},       // unless nothing else remains
+		{"the", []*answer{a, d, e, f}}, // unless nothing else remains
 		{`"the sea"`, []*answer{a, d}}, // inside quotes none is
 		{`"by the sea"`, []*answer{a}}, // next to each other, in this order
 		{`"sea the"`, nil},             //
@@ -51,6 +53,22 @@ func searching(s *scene) {
 		{"上海 concert", []*answer{c}},
 		{"--- !!", nil}, // no word at all
 		{"em", nil},     // HTML tags are not searched
+		{"the who", []*answer{f}},
+		{"the who -tribute", nil}, // common words stay where nothing else has to fit
+		{"it -jobs", []*answer{e}},
+		{"choir -going", []*answer{e}}, // stems are equal, or do not count
+		{"going", nil},
+		{"r&b", []*answer{e}}, // what is typed without a blank is a row
+		{"b&r", nil},
+		{"don't", []*answer{e}},
+		{"hip-ho", []*answer{e}},
+		{"choir -hip-hop", nil},
+		{"5月", []*answer{f}},
+		{"月5", nil},
+		{"hiphop", nil},
+		{"“gospel choir”", []*answer{e}}, // quotes of other languages
+		{"«choir gospel»", nil},
+		{"٢٠٢٦", []*answer{b}}, // digits of other scripts
 		{newWord(), nil},
 	} {
 		for _, who := range []string{"", "editor"} {
@@ -59,6 +77,9 @@ func searching(s *scene) {
 				got.fields(obj{"total": 0, "total_pages": 0, "events": list{}})
 			}
 		}
+	}
+	for sent, joined := range map[string]bool{"hiphop": true, "wifi": true, "wi fi": false, "hip-hop": false} { // listings 3.3, 8.33
+		s.nobody.list("events", "tags", tag, "search", sent, "typos", "auto").found(e).fields(obj{"typos": 0, "joined": joined})
 	}
 	// Venues and organizers: their details too. Slugs and linked names never.
 	w := newWord()

@@ -73,6 +73,8 @@ func listingFilters(s *scene) {
 			"sort=start&order=desc":              {8, 6, 5, 4, 3, 2},
 			"order=desc":                         {2, 3, 4, 5, 6, 8},
 			"sort=published&order=asc":           {2, 3, 4, 5, 6, 8},
+			"sort=end&overlap=true":              {0, 2, 3, 4, 5, 6, 8},
+			"sort=end&order=desc&overlap=true":   {8, 6, 5, 4, 3, 2, 0},
 			"sort=distance&geoloc_lat=48&geoloc_lng=11.4&geoloc_radius=20000":           {4, 2, 3, 5},
 			"sort=distance&order=desc&geoloc_lat=48&geoloc_lng=11.4&geoloc_radius=9000": {2, 4},
 		} {
@@ -107,7 +109,7 @@ func listingFilters(s *scene) {
 func cursorWalk(s *scene) {
 	tag, events := listed(s)
 	nobody := s.nobody
-	for _, sort := range []string{"start", "published", "modified", "distance"} {
+	for _, sort := range []string{"start", "end", "published", "modified", "distance"} {
 		params := []string{"tags", tag, "sort", sort, "geoloc_lat", "-18", "geoloc_lng", "178", "geoloc_radius", "20000", "start_date", "2026-05-01", "per_page"}
 		if sort != "distance" {
 			params = []string{"tags", tag, "sort", sort, "start_date", "2026-06-01", "per_page"}

@@ -251,7 +251,7 @@ func openJSON(a *api, l *listing) encoder {
 func (l *listing) renderer(a *api) renderer {
 	return renderer{
 		a: a, root: l.root, lang: l.criteria.Lang, fields: fieldSet(l.criteria.Fields),
-		highlighter: l.criteria.Highlighter(l.list.Typos), highlightLength: l.criteria.HighlightLength,
+		highlighter: l.criteria.Highlighter(l.list.Spelling), highlightLength: l.criteria.HighlightLength,
 	}
 }
 
@@ -289,6 +289,7 @@ func (e *jsonList) end(b []byte) []byte {
 	b = strconv.AppendInt(b, int64(e.list.TotalPages), 10)
 	if e.criteria.Typos {
 		b = strconv.AppendInt(append(b, `,"typos":`...), int64(e.list.Typos), 10)
+		b = strconv.AppendBool(append(b, `,"joined":`...), e.list.Joined)
 	}
 	return append(appendFacets(b, e.list.Facets, e.criteria.Lang), '}')
 }

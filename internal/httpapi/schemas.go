@@ -321,6 +321,7 @@ func listSchema(k calendar.Kind) object {
 		sometimes["next_cursor"] = extended(str(), true)
 		sometimes["facets"] = extended(facetsSchema(), true)
 		sometimes["typos"] = extended(object{"type": "integer", "minimum": 0, "maximum": readmodel.MaxTypos}, true)
+		sometimes["joined"] = extended(object{"type": "boolean"}, true)
 	}
 	return shape{
 		always: object{

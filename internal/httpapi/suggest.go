@@ -62,8 +62,8 @@ func appendSuggestions(b []byte, root *root, c *query.Criteria, all []query.Sugg
 	var h *readmodel.Highlighter
 	for i := range all {
 		of := &all[i]
-		if h == nil || of.Typos != all[i-1].Typos {
-			h = readmodel.NewHighlighter(c.Typed(), of.Typos)
+		if h == nil || of.Spelling != all[i-1].Spelling {
+			h = readmodel.NewHighlighter(c.Typed(), of.Spelling)
 		}
 		b = append(append(append(b, `,"`...), of.Kind.Collection()...), `":[`...)
 		for j := range of.List {

@@ -75,7 +75,7 @@ func (a *api) sendWhole(w http.ResponseWriter, r *http.Request, s *whole) error 
 		return err
 	}
 	l.list.Position, l.list.TotalPages, l.feed.Total = selection.Position(), min(l.list.Total, 1), l.list.Total
-	l.list.Typos = selection.Typos()
+	l.list.Spelling = selection.Spelling()
 	out := &sending{a: a, w: w, r: r, c: c, ans: a.listAnswer(c, l, nil, a.weakTag(key)), b: *takeBuffer()}
 	err = out.write(c.format.open(a, l), func(use func(*query.View) error) error { return selection.Each(ctx, use) })
 	switch {

@@ -314,7 +314,7 @@ func (l *look) turn() string {
 
 // mark marks what the search fits in the cards of a list.
 func (l *look) mark(cards []card, found *query.List) {
-	h := l.sel.criteria.Highlighter(found.Typos)
+	h := l.sel.criteria.Highlighter(found.Spelling)
 	if h == nil {
 		return
 	}

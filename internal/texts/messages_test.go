@@ -112,15 +112,15 @@ func TestFieldMessages(t *testing.T) {
 		{"venue", calendar.ReasonInline, []string{"{2}", "zip", string(calendar.ReasonTypeText)}, `venue: the data of "{2}" is refused: zip: must be text`},
 		{"venue", calendar.ReasonInline, []string{"Hall", "zip", string(calendar.ReasonTooLong), "1000"}, `venue: the data of "Hall" is refused: zip: must not be longer than 1000 characters`},
 		{"tags", calendar.ReasonEntry, []string{strings.Repeat("é", 200)}, `tags: "` + strings.Repeat("é", 100) + `…" has no form that is accepted`},
-		{"search", calendar.ReasonTooMuch, []string{"32", "8"}, "search: must not have more than 32 different words, 8 of them quoted texts of several words or runs of Chinese, Japanese or Korean characters"},
+		{"search", calendar.ReasonTooMuch, []string{"32"}, "search: must not have more than 32 different words, those of rows and quoted texts included"},
 	} {
 		f := calendar.FieldError{Field: tt.field, Reason: tt.reason, Args: tt.args}
 		if got := FieldMessage(f, calendar.LangEN); got != tt.want {
 			t.Errorf("%+v: got %q, want %q", f, got, tt.want)
 		}
 	}
-	search := calendar.FieldError{Field: "search", Reason: calendar.ReasonTooMuch, Args: []string{"32", "8"}}
-	if got, want := FieldMessage(search, calendar.LangCN), "search: 不得超过 32 个不同的词，其中带引号的多词文字和连续中日韩文字不得超过 8 段"; got != want {
+	search := calendar.FieldError{Field: "search", Reason: calendar.ReasonTooMuch, Args: []string{"32"}}
+	if got, want := FieldMessage(search, calendar.LangCN), "search: 不得超过 32 个不同的词，连写和带引号的文字中的词也计算在内"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -21,16 +21,16 @@ import (
 
 // AnalysisVersion changes whenever the same record would give other tokens, stems
 // or keys; it is part of Fingerprint.
-const AnalysisVersion = "3"
+const AnalysisVersion = "4"
 
 // Break is the token between two runs of Chinese, Japanese or Korean characters
 // that something separates. It takes a place of its own, so a run of a query
 // never fits across it. It is no letter and no digit, so no word equals it.
 const Break = "|"
 
-// Fold gives a text without case and accents, in compatibility form: the first
-// step of the analysis in every language, before any stemmer, and the key by
-// which names are sorted.
+// Fold returns a text without case and accents, in compatibility form and with the digits
+// of every script as 0 to 9: the first step of the analysis in every language, before any
+// stemmer, and the key by which names are sorted.
 func Fold(s string) string {
 	i := 0
 	for i < len(s) && s[i] < utf8.RuneSelf && (s[i] < 'A' || s[i] > 'Z') {
@@ -80,14 +80,34 @@ var foldedLatin = func() (t [foldedLatinEnd]string) {
 	return t
 }()
 
-// strokes are letters whose stroke or ligature Unicode does not decompose.
+// digit returns the value of a decimal digit of any script as an ASCII digit. Unicode has
+// those of a script in a row, from zero on.
+func digit(r rune) rune {
+	for _, table := range unicode.Digit.R16 {
+		if low, high := rune(table.Lo), rune(table.Hi); low <= r && r <= high {
+			return '0' + (r-low)%10
+		}
+	}
+	for _, table := range unicode.Digit.R32 {
+		if low, high := rune(table.Lo), rune(table.Hi); low <= r && r <= high {
+			return '0' + (r-low)%10
+		}
+	}
+	return r
+}
+
+// strokes are letters whose stroke or ligature Unicode does not decompose, and the keycap
+// of ten.
 var strokes = strings.NewReplacer("ø", "o", "đ", "d", "ð", "d", "ł", "l", "ħ", "h", "ı", "i",
-	"œ", "oe", "æ", "ae", "þ", "th", "ŧ", "t", "ƀ", "b", "ɨ", "i", "ʉ", "u")
+	"œ", "oe", "æ", "ae", "þ", "th", "ŧ", "t", "ƀ", "b", "ɨ", "i", "ʉ", "u", "🔟", "10")
 
 func foldSlowly(s string) string {
 	s = strings.Map(func(r rune) rune {
-		if isCombining(r) || isIgnorable(r) {
+		switch {
+		case isCombining(r) || isIgnorable(r):
 			return -1
+		case r >= utf8.RuneSelf && unicode.IsDigit(r):
+			return digit(r)
 		}
 		return r
 	}, norm.NFKD.String(s))
@@ -103,10 +123,14 @@ func isCombining(r rune) bool {
 		r >= 0x591 && r <= 0x5C7 && unicode.Is(unicode.Mn, r) || r >= 0x64B && r <= 0x65F || r == 0x670
 }
 
-// isIgnorable tells whether r is invisible inside of a word: soft hyphen,
-// joiners, byte order mark.
+// isIgnorable reports whether r makes no difference inside of a word: soft hyphen, joiners,
+// byte order mark, Arabic tatweel, variation selectors.
 func isIgnorable(r rune) bool {
-	return r == 0xAD || r == 0x200C || r == 0x200D || r == 0x2060 || r == 0xFEFF
+	switch r {
+	case 0xAD, 0x640, 0x200C, 0x200D, 0x2060, 0xFEFF:
+		return true
+	}
+	return r >= 0x180B && unicode.Is(unicode.Variation_Selector, r)
 }
 
 // isCJK tells whether r is compared by pairs of characters (interface 4.7).
@@ -131,10 +155,10 @@ func isWordRune(r rune) bool {
 // some words, and engines limit the length of one.
 const maxTokenRunes = 120
 
-// Tokens splits plain text into its words: runs of letters and digits without
-// case and accents; of a longer one the first 120 characters count. Each Chinese, Japanese or Korean character is a token of its
-// own, with Break between two runs of them; so a run is found as its characters
-// in a row.
+// Tokens splits plain text into its words: runs of letters and digits without case and
+// accents; of a longer one the first 120 characters count. Each Chinese, Japanese or Korean
+// character is a token of its own, with Break between two runs of them; so a run is found
+// as its characters in a row.
 func Tokens(text string) []string {
 	s := Fold(text)
 	out := make([]string, 0, len(s)/6+1)

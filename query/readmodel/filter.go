@@ -49,7 +49,7 @@ type Contains struct {
 type Text struct {
 	Fields []string   // text fields
 	Search Expression // of which Lang is the language
-	Typos  int        // that a word may have at most, 0 to MaxTypos; see Piece.Most
+	Spelling
 }
 
 // Exists admits documents that have any value in the field.

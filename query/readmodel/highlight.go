@@ -13,12 +13,12 @@ import (
 
 // Highlighter marks in shown texts what a search fits (LISTINGS 3.4).
 type Highlighter struct {
-	pieces []Piece
-	step   int
+	pieces   []Piece
+	spelling Spelling
 }
 
-// NewHighlighter makes one for a search, with the typos that it allows a word at most.
-func NewHighlighter(of Expression, typos int) *Highlighter { return &Highlighter{of.Must, typos} }
+// NewHighlighter returns one for a search with the spelling that it allows.
+func NewHighlighter(of Expression, s Spelling) *Highlighter { return &Highlighter{of.Must, s} }
 
 // span is a part of a text, in bytes.
 type span struct{ from, to int }
@@ -170,20 +170,25 @@ func (h *Highlighter) marks(text string, words []textWord, l calendar.Lang) []sp
 	for i := range words {
 		tokens[i] = words[i].token
 	}
+	mark := func(at, n int) {
+		from, _ := clusterAt(text, words[at].from)
+		_, to := clusterAt(text, words[at+n-1].to)
+		out = append(out, span{from, to})
+	}
 	for _, p := range h.pieces {
-		n, most := len(p.Tokens), p.Most(h.step)
-		fits := p.fitsAt
-		if !p.InRow {
-			begins := p.begins(l)
-			fits = func(tokens []string, _ calendar.Lang) bool {
-				return begins(tokens[0]) || most > 0 && Typos(p.Tokens[0], tokens[0], most) <= most
-			}
+		fits, most := p.at(l), p.Most(h.spelling.Typos)
+		var joined [][]string
+		if h.spelling.Joined {
+			joined = p.Joined()
 		}
-		for i := 0; i+n <= len(tokens); i++ {
-			if fits(tokens[i:], l) {
-				from, _ := clusterAt(text, words[i].from)
-				_, to := clusterAt(text, words[i+n-1].to)
-				out = append(out, span{from, to})
+		for i := range tokens {
+			if fits(tokens[i:]) || most > 0 && Typos(p.Tokens[0], tokens[i], most) <= most {
+				mark(i, len(p.Tokens))
+			}
+			for _, row := range joined {
+				if startsWith(tokens[i:], row) {
+					mark(i, len(row))
+				}
 			}
 		}
 	}

@@ -16,13 +16,13 @@ import (
 func TestHighlightName(t *testing.T) {
 	t.Parallel()
 	var lang, query, name, want string
-	var typos int
+	var step int
 	eachRow(t, "highlights.txt", func() {
 		l, _ := calendar.ParseLang(lang)
-		if got := readmodel.NewHighlighter(readmodel.ParseSearch(query, l), typos).Name(name, l); got != want {
+		if got := readmodel.NewHighlighter(readmodel.ParseSearch(query, l), spellings[step]).Name(name, l); got != want {
 			t.Errorf("%q in %q: %q, want %q", query, name, got, want)
 		}
-	}, &lang, &query, &typos, &name, &want)
+	}, &lang, &query, &step, &name, &want)
 }
 
 // LISTINGS 3.4, 8.34: which part of a text is shown.
@@ -50,7 +50,7 @@ func TestHighlightSnippet(t *testing.T) {
 		{"a long mark is cut between clusters", "jazz", "jazz" + strings.Repeat("e\u0301", 60), 41, "<mark>jazz" + strings.Repeat("e\u0301", 18) + "</mark>…"},
 		{"characters are words", "会", strings.Repeat("音", 50) + "会", 40, "…" + strings.Repeat("音", 39) + "<mark>会</mark>"},
 	} {
-		if got := readmodel.NewHighlighter(readmodel.ParseSearch(c.query, calendar.LangEN), 0).Snippet(c.text, calendar.LangEN, c.length); got != c.want {
+		if got := readmodel.NewHighlighter(readmodel.ParseSearch(c.query, calendar.LangEN), readmodel.Spelling{}).Snippet(c.text, calendar.LangEN, c.length); got != c.want {
 			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)
 		}
 	}
@@ -69,8 +69,8 @@ func TestHighlightAnyText(t *testing.T) {
 		query := rapid.SampledFrom([]string{"jazz", "jzaz night", "音乐", `"jazz night"`, "が", "음악", "e", "strasse 1", "fi -jazz", "हिन्दी", "nihgts"}).Draw(t, "query")
 		l := rapid.SampledFrom(calendar.Langs[:]).Draw(t, "language")
 		length := rapid.IntRange(40, 120).Draw(t, "length")
-		typos := rapid.IntRange(0, 2).Draw(t, "typos")
-		h := readmodel.NewHighlighter(readmodel.ParseSearch(query, l), typos)
+		step := rapid.IntRange(0, 3).Draw(t, "step")
+		h := readmodel.NewHighlighter(readmodel.ParseSearch(query, l), spellings[step])
 		plain := func(s string) string {
 			return html.UnescapeString(strings.NewReplacer("<mark>", "", "</mark>", "").Replace(s))
 		}

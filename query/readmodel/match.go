@@ -68,17 +68,8 @@ func matchText(f Text, s *Schema, r *calendar.Record) bool {
 		return false
 	}
 	texts := shownTexts(f, s, r)
-	for _, p := range e.Must {
-		if most := p.Most(f.Typos); texts.fewest(p, most) > most {
-			return false
-		}
-	}
-	for _, group := range e.Not {
-		if !slices.ContainsFunc(group, func(p Piece) bool { return texts.fewest(p, 0) > 0 }) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(e.Must, func(p Piece) bool { return texts.typos(p, f.Spelling) == never }) &&
+		!slices.ContainsFunc(e.Not, func(p Piece) bool { return texts.typos(p, Spelling{}) == 0 })
 }
 
 // shownText is a text as a language shows it.
@@ -99,12 +90,11 @@ func shownTexts(f Text, s *Schema, r *calendar.Record) texts {
 	return out
 }
 
-// fewest gives the fewest typos with which a piece fits in one of the texts, most + 1 when
-// it fits in none.
-func (t texts) fewest(p Piece, most int) int {
-	least := most + 1
+// typos returns the fewest typos with which a piece fits in one of the texts, or never.
+func (t texts) typos(p Piece, s Spelling) int {
+	least := never
 	for i := 0; i < len(t) && least > 0; i++ {
-		least = min(least, p.fewest(t[i].tokens, t[i].lang, least-1))
+		least = min(least, p.typos(t[i].tokens, t[i].lang, s))
 	}
 	return least
 }

@@ -13,19 +13,19 @@ import (
 // LISTINGS 3.2, 8.31: the ranks, each over all that are below it.
 func TestRelevance(t *testing.T) {
 	t.Parallel()
-	rank := func(query string, typos int) *readmodel.Relevance {
-		return &readmodel.Relevance{Text: readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(query, calendar.LangEN), Typos: typos}}
+	rank := func(query string, step int) *readmodel.Relevance {
+		return &readmodel.Relevance{Text: readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(query, calendar.LangEN), Spelling: spellings[step]}}
 	}
 	var query, title, text, nextTitle, nextText string
-	var typos int
+	var step int
 	var equal bool
 	eachRow(t, "relevance.txt", func() {
-		f := rank(query, typos)
+		f := rank(query, step)
 		a, b := f.Score(event(title, text, calendar.LangEN).Record), f.Score(event(nextTitle, nextText, calendar.LangEN).Record)
 		if equal && a != b || !equal && a <= b {
 			t.Errorf("%s: %d for %q, %q, %d for %q, %q", query, a, title, text, b, nextTitle, nextText)
 		}
-	}, &query, &typos, &title, &text, &nextTitle, &nextText, &equal)
+	}, &query, &step, &title, &text, &nextTitle, &nextText, &equal)
 	// Of more than ten pieces the first ten count.
 	many := "one two three four five six seven eight nine ten eleven"
 	f := rank(many, 0)
@@ -47,7 +47,7 @@ func TestRelevance(t *testing.T) {
 func TestWeights(t *testing.T) {
 	t.Parallel()
 	weights := []int{readmodel.WeightWhole, readmodel.WeightName, readmodel.WeightRow, readmodel.WeightExact, readmodel.WeightTypo}
-	times := []int{readmodel.MostRanked, readmodel.MostRanked, 1, 1, readmodel.MostRanked * readmodel.MaxTypos}
+	times := []int{readmodel.MaxRanked, readmodel.MaxRanked, 1, 1, readmodel.MaxRanked * readmodel.MaxTypos}
 	sum := 0
 	for i, w := range weights {
 		if w <= sum {

@@ -441,7 +441,7 @@ func (s *Schema) check(f Filter) error {
 			return fmt.Errorf("%w: %d typos", ErrQuery, f.Typos)
 		}
 		if !f.Search.Within() {
-			return fmt.Errorf("%w: a search of more than %d words or %d rows", ErrQuery, MaxWords, MaxRows)
+			return fmt.Errorf("%w: a search of more than %d words", ErrQuery, MaxWords)
 		}
 		return s.wantAll(f.Fields, TypeText)
 	case Exists:

@@ -217,17 +217,14 @@ func Repeated(c *Collapse, docs []Document) []Document {
 	return out
 }
 
-// repeatsField is a number of 63 bits that events share that have the same words in the
-// title of their home language and the same list of venues.
+// repeatsField is a number of 63 bits that events share that have the same title in their
+// home language, see foldTitle, and the same list of venues.
 func repeatsField() Field {
 	return Field{Name: FieldRepeats, Type: TypeNumber, From: []string{"title", "venue"}, number: func(r *calendar.Record) (int64, bool) {
 		var b strings.Builder
-		for _, w := range Tokens(r.Fields.Text("title")[r.Home]) {
-			b.WriteString(w)
-			b.WriteByte(' ')
-		}
+		b.WriteString(foldTitle(r.Fields.Text("title")[r.Home]))
 		for _, id := range r.Fields.IDs("venue") {
-			b.WriteByte('\n') // in no word
+			b.WriteByte('\n') // in no key
 			b.WriteString(strconv.FormatInt(int64(id), 10))
 		}
 		sum := sha256.Sum256([]byte(b.String()))

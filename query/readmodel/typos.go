@@ -1,11 +1,10 @@
 package readmodel
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"daybook/calendar"
 )
 
 // MaxTypos is the most typos that a word may have (LISTINGS 3.3).
@@ -63,10 +62,10 @@ func appendRunes(to []rune, s string) []rune {
 	return to
 }
 
-// Most gives how many typos a piece may have at a step, which allows so many a word at
-// most: 0 but for a single word of letters.
+// Most returns how many typos a piece may have where a word may have so many: 0 except for
+// a single word of letters.
 func (p Piece) Most(step int) int {
-	if step == 0 || p.InRow || strings.ContainsFunc(p.Tokens[0], unicode.IsDigit) {
+	if step == 0 || !p.IsWord() || strings.ContainsFunc(p.Tokens[0], unicode.IsDigit) {
 		return 0
 	}
 	switch n := utf8.RuneCountInString(p.Tokens[0]); {
@@ -79,23 +78,15 @@ func (p Piece) Most(step int) int {
 	}
 }
 
-// Most gives how many typos a word of the search may have: 0, 1 or 2.
-func (e Expression) Most() (most int) {
-	for _, p := range e.Must {
-		most = max(most, p.Most(MaxTypos))
+// Steps are the spellings of a search, each with what the ones before it allow, that may
+// find more than the one before.
+func (e Expression) Steps() []Spelling {
+	steps := []Spelling{{}}
+	if slices.ContainsFunc(e.Must, func(p Piece) bool { return len(p.Joined()) > 0 }) {
+		steps = append(steps, Spelling{Joined: true})
 	}
-	return most
-}
-
-// fewest gives the fewest typos, at most most, with which a piece fits in the tokens of a
-// text of language l; most + 1 when it does not.
-func (p Piece) fewest(tokens []string, l calendar.Lang, most int) int {
-	if p.fits(tokens, l) {
-		return 0
+	for typos := 1; typos <= MaxTypos && slices.ContainsFunc(e.Must, func(p Piece) bool { return p.Most(typos) == typos }); typos++ {
+		steps = append(steps, Spelling{Typos: typos, Joined: true})
 	}
-	least := most + 1
-	for i := 0; most > 0 && i < len(tokens) && least > 1; i++ {
-		least = min(least, Typos(p.Tokens[0], tokens[i], least-1))
-	}
-	return least
+	return steps
 }

@@ -1,6 +1,7 @@
 package readmodel_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -78,27 +79,44 @@ func TestTypos(t *testing.T) {
 	}
 }
 
-// LISTINGS 3.3, 8.32: which words may have how many.
+// Listings 3.3, 8.32: which words may have how many.
 func TestMostTypos(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]int{
 		"jaz": 0, "jazz": 1, "conecrt": 1, "symphony": 2, "été": 0, "fête": 1, "Øresundsbroen": 2, "ﬁne": 1, // folded
 		"jazz1": 0, "2026": 0, `"symphony"`: 0, "-symphony": 0, "音乐会音乐会音乐会": 0, "콘서트콘서트콘서트": 0, "": 0,
-		"jaz symphony": 2, `"symphony" jazz`: 1, "музыка": 1,
+		"jaz symphony": 2, `"symphony" jazz`: 1, "музыка": 1, "symphony-orchestra": 0,
 	} {
-		if got := readmodel.ParseSearch(query, calendar.LangEN).Most(); got != want {
+		steps := readmodel.ParseSearch(query, calendar.LangEN).Steps()
+		if got := steps[len(steps)-1].Typos; got != want {
 			t.Errorf("%q: %d typos, want %d", query, got, want)
 		}
 	}
+	for query, want := range map[string][]int{
+		"": {0}, "-jazz": {0}, "jaz": {0}, "the jaz": {0, 1}, "a b": {0, 1}, "jazz": {0, 1, 2}, "symphony": {0, 1, 2, 3}, "r&b": {0, 1}, `"r b"`: {0},
+		"音乐会": {0}, "音乐会议": {0, 1}, "音・乐": {0, 1}, "5月": {0},
+	} {
+		var got []int
+		for _, s := range readmodel.ParseSearch(query, calendar.LangEN).Steps() {
+			got = append(got, slices.Index(spellings, s))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: steps %d, want %d", query, got, want)
+		}
+	}
+	piece := func(word string) readmodel.Piece { return readmodel.ParseSearch(word, calendar.LangEN).Must[0] }
 	for step, want := range []int{0, 1, 2} {
-		if got := (readmodel.Piece{Tokens: []string{"symphony"}}).Most(step); got != want {
+		if got := piece("symphony").Most(step); got != want {
 			t.Errorf("step %d: %d typos, want %d", step, got, want)
 		}
-		if got := (readmodel.Piece{Tokens: []string{"jazz"}}).Most(step); got != min(want, 1) {
+		if got := piece("jazz").Most(step); got != min(want, 1) {
 			t.Errorf("step %d, four letters: %d typos, want %d", step, got, min(want, 1))
 		}
 	}
 }
+
+// spellings are the steps of typos=auto.
+var spellings = []readmodel.Spelling{{}, {Joined: true}, {Typos: 1, Joined: true}, {Typos: 2, Joined: true}}
 
 func event(title, description string, l calendar.Lang) *readmodel.Document {
 	f := calendar.Fields{"title": textIn(l, title), "description": textIn(l, description)}
@@ -115,24 +133,24 @@ var eventTexts = []string{readmodel.TextName, readmodel.TextDescription, readmod
 // LISTINGS 3.3, 8.32, 8.33: which texts a search fits with typos.
 func TestMatchTypos(t *testing.T) {
 	t.Parallel()
-	d := event("Jazz concert", "A symphony by night, with 음악회 and 音乐会", calendar.LangEN)
+	d := event("Jazz concert", "A symphony by night, with 음악회 and 音乐会・大阪 at 10 km", calendar.LangEN)
 	var query, fits string
 	eachRow(t, "typos.txt", func() {
-		for step := range 3 {
-			f := readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(query, calendar.LangEN), Typos: step}
+		for step := range spellings {
+			f := readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(query, calendar.LangEN), Spelling: spellings[step]}
 			if got := readmodel.Match(f, d); got != (fits[step] == 'y') {
 				t.Errorf("%q at step %d: fits %v", query, step, got)
 			}
 		}
 	}, &query, &fits)
 	for _, l := range calendar.Langs { // the same in all languages
-		f := readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch("jzaz", l), Typos: 1}
+		f := readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch("jzaz", l), Spelling: readmodel.Spelling{Typos: 1}}
 		if !readmodel.Match(f, event("Jazz", "", l)) || !readmodel.Match(f, d) {
 			t.Errorf("%s: no typo", l)
 		}
 	}
 	for _, typos := range []int{-1, 3} {
-		f := readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch("jazz", calendar.LangEN), Typos: typos}
+		f := readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch("jazz", calendar.LangEN), Spelling: readmodel.Spelling{Typos: typos}}
 		if err := readmodel.Check(readmodel.Query{Kind: calendar.KindEvent, Filter: f}); err == nil {
 			t.Errorf("%d typos fit the schema", typos)
 		}

@@ -220,15 +220,11 @@ func (c *compiler) text(f readmodel.Text) object {
 	t := &textCompiler{schema: c.schema, fields: f.Fields, slots: []string{slotAny, e.Lang.String()}}
 	must := make(list, 0, len(e.Must))
 	for _, p := range e.Must {
-		must = append(must, t.piece(p, p.Most(f.Typos)))
+		must = append(must, t.piece(p, f.Spelling))
 	}
 	mustNot := make(list, 0, len(e.Not))
-	for _, group := range e.Not {
-		parts := make(list, 0, len(group))
-		for _, p := range group {
-			parts = append(parts, t.piece(p, 0))
-		}
-		mustNot = append(mustNot, all(parts))
+	for _, p := range e.Not {
+		mustNot = append(mustNot, t.piece(p, readmodel.Spelling{}))
 	}
 	b := object{}
 	if len(must) > 0 {
@@ -247,13 +243,14 @@ type textCompiler struct {
 	slots  []string
 }
 
-// piece admits documents in whose shown texts a piece fits with at most so many typos.
-func (t *textCompiler) piece(p readmodel.Piece, typos int) object {
+// piece admits documents in whose shown texts a piece fits with a spelling.
+func (t *textCompiler) piece(p readmodel.Piece, s readmodel.Spelling) object {
+	typos := p.Most(s.Typos)
 	var parts list
 	for _, slot := range t.slots {
 		switch {
 		case len(t.fields) == 0:
-		case !p.InRow:
+		case p.IsWord():
 			parts = append(parts, object{"regexp": object{fieldWords + slot: object{"value": t.beginning(p.Tokens[0]), "flags": "NONE"}}})
 			if typos > 0 {
 				parts = t.near(parts, slot, p.Tokens[0], typos)

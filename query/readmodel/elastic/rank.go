@@ -38,18 +38,19 @@ func (c *compiler) scores(f *readmodel.Relevance, fields []string, of object) ob
 		should = append(should, object{"constant_score": object{"filter": q, "boost": weight}})
 	}
 	for _, p := range e.Ranked {
-		most := p.Most(f.Typos)
-		add(name.piece(p, most), readmodel.WeightName)
-		if p.InRow {
-			continue // it fits as it was sent, or not at all
+		add(name.piece(p, f.Spelling), readmodel.WeightName)
+		switch {
+		case p.IsWord():
+			add(all.whole(p.Tokens[0]), readmodel.WeightWhole)
+		case p.Open && !p.IsRun():
+			add(all.piece(p.Closed(), readmodel.Spelling{}), readmodel.WeightWhole)
 		}
-		add(all.whole(p.Tokens[0]), readmodel.WeightWhole)
-		for typos := range most {
-			add(all.piece(p, typos), readmodel.WeightTypo)
+		for typos := range f.Worst(p) {
+			add(all.piece(p, f.Within(typos)), readmodel.WeightTypo)
 		}
 	}
 	if row, ok := e.Row(); ok {
-		add(name.piece(row, 0), readmodel.WeightRow)
+		add(name.piece(row, readmodel.Spelling{}), readmodel.WeightRow)
 		exact := make(list, 0, len(slots))
 		for _, slot := range slots {
 			exact = append(exact, term(fieldName+slot, nameOf(e.Full)))

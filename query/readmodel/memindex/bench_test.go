@@ -39,7 +39,7 @@ func BenchmarkIndex(b *testing.B) {
 		return readmodel.Query{Kind: calendar.KindEvent, Filter: append(readmodeltest.Window(i%400), more...), Sort: readmodeltest.ByStart(), Limit: 10}
 	}
 	text := func(i, typos int, query string) readmodel.Query {
-		return window(i, readmodel.Text{Fields: readmodel.SchemaOf(calendar.KindEvent).Texts(), Search: readmodel.ParseSearch(query, calendar.LangEN), Typos: typos})
+		return window(i, readmodel.Text{Fields: readmodel.SchemaOf(calendar.KindEvent).Texts(), Search: readmodel.ParseSearch(query, calendar.LangEN), Spelling: readmodel.Spelling{Typos: typos}})
 	}
 	best := func(q readmodel.Query) readmodel.Query {
 		and, _ := q.Filter.(readmodel.And)

@@ -2,6 +2,7 @@ package memindex
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"daybook/calendar"
@@ -18,17 +19,17 @@ type layer struct {
 // evaluation evaluates filters on a layer. What a search found is kept for the next filter.
 type evaluation struct {
 	layer
-	ctx    context.Context
-	err    error                  // of the context
-	pieces map[string]*pieceFound // what the searches found so far
-	near   [len(calendar.Langs)]map[string][readmodel.MaxTypos + 1][]uint32
+	ctx      context.Context
+	err      error                    // of the context
+	patterns map[string]*patternFound // what the searches found so far
+	near     [len(calendar.Langs)]map[string][readmodel.MaxTypos + 1][]uint32
 }
 
 func newEvaluation(ctx context.Context, l layer) *evaluation { return &evaluation{layer: l, ctx: ctx} }
 
 // close returns what the evaluation holds. Its error is that of the context.
 func (e *evaluation) close() error {
-	for _, p := range e.pieces {
+	for _, p := range e.patterns {
 		release(p.docs)
 		if p.seen != nil {
 			release(p.seen)
@@ -117,82 +118,77 @@ func (e *evaluation) search(docs bitset, f readmodel.Text) {
 		clear(docs)
 		return
 	}
-	for _, inRow := range []bool{false, true} { // rows look into the documents that are left
+	for _, words := range []bool{true, false} { // rows look into the documents that are left
 		for _, p := range f.Search.Must {
-			if p.InRow == inRow {
-				e.fit(docs, f, p, p.Most(f.Typos))
+			if p.IsWord() == words {
+				e.fit(docs, f, pattern{piece: p, spelling: f.Spelling})
 			}
 		}
 	}
-	for _, group := range f.Search.Not {
+	for _, p := range f.Search.Not {
 		some := scratchOf(docs)
-		for _, p := range group {
-			e.fit(some, f, p, 0)
-		}
+		e.fit(some, f, pattern{piece: p})
 		docs.andNot(some)
 		release(some)
 	}
 }
 
-// pieceFound are the documents that a piece of a search fits.
-type pieceFound struct {
+// pattern is what a text is searched for.
+type pattern struct {
+	piece    readmodel.Piece
+	spelling readmodel.Spelling
+	exact    bool // the tokens themselves, without stems
+}
+
+// patternFound are the documents that a pattern fits.
+type patternFound struct {
 	docs bitset
 	seen bitset // documents that were looked into; nil: all
 }
 
-// fit keeps the documents whose shown texts a piece fits with at most so many typos.
-func (e *evaluation) fit(docs bitset, f readmodel.Text, p readmodel.Piece, typos int) {
-	e.fitBy(docs, f, &pattern{piece: p, typos: typos})
-}
-
-// pattern is what a text is searched for.
-type pattern struct {
-	piece readmodel.Piece
-	whole bool // the word itself, without beginnings and stems
-	typos int
-}
-
-func (e *evaluation) fitBy(docs bitset, f readmodel.Text, p *pattern) {
-	key := patternKey(f, p)
-	known := e.pieces[key]
+// fit keeps the documents whose shown texts a pattern fits.
+func (e *evaluation) fit(docs bitset, f readmodel.Text, p pattern) {
+	key := p.key(f)
+	known := e.patterns[key]
 	if known == nil {
-		if e.pieces == nil {
-			e.pieces = map[string]*pieceFound{}
+		if e.patterns == nil {
+			e.patterns = map[string]*patternFound{}
 		}
-		known = &pieceFound{docs: scratch(len(docs) * 64)}
-		e.pieces[key] = known
-		if p.piece.InRow {
-			known.seen = scratch(len(docs) * 64)
+		known = &patternFound{docs: scratch(len(docs) * 64)}
+		e.patterns[key] = known
+		if p.piece.IsWord() && !p.spelling.Joined {
+			e.findRows(known.docs, nil, f, p)
 		} else {
-			e.findWord(known.docs, f, p)
+			known.seen = scratch(len(docs) * 64)
 		}
 	}
 	if known.seen != nil {
 		fresh := scratchOf(docs)
 		fresh.andNot(known.seen)
-		e.findRow(known.docs, fresh, f, p)
+		e.findRows(known.docs, fresh, f, p)
 		known.seen.or(fresh)
 		release(fresh)
 	}
 	docs.and(known.docs)
 }
 
-func patternKey(f readmodel.Text, p *pattern) string {
-	b := make([]byte, 0, 64)
-	b = append(b, byte(f.Search.Lang), byte(p.typos), 0, 0)
-	if p.whole {
-		b[2] = 1
+// key names what a pattern finds in some fields.
+func (p *pattern) key(f readmodel.Text) string {
+	key := []byte{byte(f.Search.Lang), byte(p.spelling.Typos), 0}
+	switch {
+	case p.exact:
+		key[2] = 'x'
+	case p.piece.Open:
+		key[2] = 'o'
 	}
-	if p.piece.InRow {
-		b[3] = 1
+	lists := [][]string{f.Fields, p.piece.Tokens}
+	if p.spelling.Joined {
+		lists = append(lists, p.piece.Joined()...)
 	}
-	for _, list := range [][]string{f.Fields, p.piece.Tokens} {
-		for _, s := range list {
-			b = append(append(b, s...), 0)
-		}
-		b = append(b, 0)
+	for _, list := range lists {
+		key = append(append(key, strings.Join(list, " ")...), 0)
 	}
-	return string(b)
+	return string(key)
 }
 
 // shown keeps the documents that show a text of a field in language l to a request in
@@ -205,162 +201,150 @@ func (e *evaluation) shown(docs bitset, column *textColumn, l, request calendar.
 	}
 }
 
-// findWord adds the documents that a word fits.
-func (e *evaluation) findWord(docs bitset, f readmodel.Text, p *pattern) {
-	some := scratch(len(docs) * 64)
-	defer release(some)
-	for _, l := range calendar.Langs {
-		ranges := e.fitting(l, p)
-		if len(ranges) == 0 {
-			continue
-		}
-		for _, name := range f.Fields {
-			column := e.Texts[name]
-			if column[l].Starts == nil {
-				continue
-			}
-			clear(some)
-			for _, r := range ranges {
-				column[l].addTo(some, r)
-			}
-			e.shown(some, column, l, f.Search.Lang)
-			docs.or(some)
-		}
-	}
-	docs.and(e.live)
-}
-
 // wordRange is a range of numbers of words.
 type wordRange struct{ from, to uint32 }
 
-// fitting returns the words of a language that a single word fits.
-func (e *evaluation) fitting(l calendar.Lang, p *pattern) (out []wordRange) {
-	d, text := e.Words[l], p.piece.Tokens[0]
-	if p.whole {
-		if w, found := d.find(text); found {
-			out = append(out, wordRange{w, w + 1})
-		}
-		return out
-	}
-	from, to := d.beginning(text)
-	if from < to {
-		out = append(out, wordRange{from, to})
-	}
-	single := func(words []uint32) {
-		for _, w := range words {
-			if w < from || w >= to {
-				out = append(out, wordRange{w, w + 1})
+// row are the words that fit at each place of words next to each other.
+type row [][]wordRange
+
+// rows returns the rows of words of a language that a pattern fits.
+func (e *evaluation) rows(l calendar.Lang, p pattern) (out []row) {
+	d, tokens := e.Words[l], p.piece.Tokens
+	add := func(tokens []string, fitting func(i int) []wordRange) {
+		r := make(row, len(tokens))
+		for i := range tokens {
+			if r[i] = fitting(i); r[i] == nil {
+				return
 			}
 		}
+		out = append(out, r)
 	}
-	single(d.withStem(readmodel.Stem(text, d.Lang), false))
-	if p.typos > 0 {
-		near, known := e.near[l][text]
-		if !known {
-			near = d.near(text, p.piece.Most(readmodel.MaxTypos))
-			if e.near[l] == nil {
-				e.near[l] = map[string][readmodel.MaxTypos + 1][]uint32{}
-			}
-			e.near[l][text] = near
+	add(tokens, func(i int) []wordRange {
+		switch {
+		case p.exact:
+			return d.exactly(tokens[i])
+		case p.piece.Open && i == len(tokens)-1:
+			return e.beginning(d, p)
+		default:
+			return singly(nil, d.withStem(readmodel.Stem(tokens[i], l)))
 		}
-		for _, words := range near[:p.typos+1] {
-			single(words)
+	})
+	if p.spelling.Joined {
+		for _, tokens := range p.piece.Joined() {
+			add(tokens, func(i int) []wordRange { return d.exactly(tokens[i]) })
 		}
 	}
 	return out
 }
 
-// inRow returns for each token of a row the words that it fits; nil when there are none
-// for one of them.
-func (d *dictionary) inRow(tokens []string) [][]wordRange {
-	out := make([][]wordRange, len(tokens))
-	for i, token := range tokens {
-		if token == readmodel.Break || readmodel.IsCJKToken(token) {
-			if w, found := d.find(token); found {
-				out[i] = []wordRange{{w, w + 1}}
+// beginning returns the words that the last token of a piece fits: those that begin with
+// it, those with its stem, and those with typos.
+func (e *evaluation) beginning(d *dictionary, p pattern) (out []wordRange) {
+	text := p.piece.Tokens[len(p.piece.Tokens)-1]
+	begins := d.beginning(text)
+	if begins.from < begins.to {
+		out = append(out, begins)
+	}
+	out = singly(out, d.withStem(readmodel.Stem(text, d.Lang)))
+	if typos := p.piece.Most(p.spelling.Typos); typos > 0 {
+		near, known := e.near[d.Lang][text]
+		if !known {
+			near = d.near(text, p.piece.Most(readmodel.MaxTypos))
+			if e.near[d.Lang] == nil {
+				e.near[d.Lang] = map[string][readmodel.MaxTypos + 1][]uint32{}
 			}
-		} else {
-			for _, w := range d.withStem(readmodel.Stem(token, d.Lang), true) {
-				out[i] = append(out[i], wordRange{w, w + 1})
-			}
+			e.near[d.Lang][text] = near
 		}
-		if out[i] == nil {
-			return nil
+		for _, words := range near[:typos+1] {
+			out = singly(out, words)
 		}
 	}
 	return out
+}
+
+// singly adds words that are not in the first range.
+func singly(to []wordRange, words []uint32) []wordRange {
+	var first wordRange
+	if len(to) > 0 {
+		first = to[0]
+	}
+	for _, w := range words {
+		if !first.has(w) {
+			to = append(to, wordRange{w, w + 1})
+		}
+	}
+	return to
 }
 
 // lookEvery is the number of documents that are looked into between two looks at the
 // context.
 const lookEvery = 256
 
-// findRow adds those of some documents that a row fits.
-func (e *evaluation) findRow(docs, among bitset, f readmodel.Text, p *pattern) {
+// findRows adds those of some documents, nil for all, that a pattern fits.
+func (e *evaluation) findRows(docs, among bitset, f readmodel.Text, p pattern) {
 	some, one := scratch(len(docs)*64), scratch(len(docs)*64)
 	defer release(some)
 	defer release(one)
 	for _, l := range calendar.Langs {
-		row := e.Words[l].inRow(p.piece.Tokens)
-		if row == nil {
-			continue
-		}
-		for _, name := range f.Fields {
-			column := e.Texts[name]
-			if column[l].Starts == nil {
-				continue
-			}
-			copy(some, among)
-			some.andNot(docs)
-			e.shown(some, column, l, f.Search.Lang)
-			for i, ranges := range row {
-				if p.piece.Tokens[i] == readmodel.Break {
+		for _, r := range e.rows(l, p) {
+			for _, name := range f.Fields {
+				column := e.Texts[name]
+				if column[l].Starts == nil {
 					continue
 				}
-				clear(one)
-				for _, r := range ranges {
-					column[l].addTo(one, r)
+				clear(some)
+				column[l].addTo(some, r[0])
+				e.shown(some, column, l, f.Search.Lang)
+				if among != nil {
+					some.and(among)
 				}
-				some.and(one)
+				if len(r) > 1 {
+					some.andNot(docs)
+					for _, words := range r[1:] {
+						clear(one)
+						column[l].addTo(one, words)
+						some.and(one)
+					}
+					e.lookInto(some, &column[l], r)
+				}
+				docs.or(some)
 			}
-			if len(row) > 1 {
-				e.lookInto(some, &column[l], row)
-			}
-			docs.or(some)
 		}
 	}
+	docs.and(e.live)
 }
 
 // lookInto keeps the documents in whose text a row stands.
-func (e *evaluation) lookInto(docs bitset, t *texts, row [][]wordRange) {
+func (e *evaluation) lookInto(docs bitset, t *texts, r row) {
 	n := 0
 	docs.keep(func(o uint32) bool {
 		if n++; n%lookEvery == 0 && e.err == nil {
 			e.err = e.ctx.Err()
 		}
-		return e.err == nil && stands(t.of(o), row)
+		return e.err == nil && r.standsIn(t.of(o))
 	})
 }
 
-// stands reports whether a row stands in a text.
-func stands(stream []byte, row [][]wordRange) bool {
+// standsIn reports whether a row stands in a text.
+func (r row) standsIn(stream []byte) bool {
 	for len(stream) > 0 {
 		w, size := nextWord(stream)
 		stream = stream[size:]
-		if fits(w, row[0]) && continues(stream, row[1:]) {
+		if fits(w, r[0]) && r[1:].begins(stream) {
 			return true
 		}
 	}
 	return false
 }
 
-func continues(stream []byte, row [][]wordRange) bool {
-	for _, ranges := range row {
+// begins reports whether a text begins with a row.
+func (r row) begins(stream []byte) bool {
+	for _, words := range r {
 		if len(stream) == 0 {
 			return false
 		}
 		w, size := nextWord(stream)
-		if !fits(w, ranges) {
+		if !fits(w, words) {
 			return false
 		}
 		stream = stream[size:]
@@ -368,11 +352,8 @@ func continues(stream []byte, row [][]wordRange) bool {
 	return true
 }
 
+func (r wordRange) has(w uint32) bool { return w-r.from < r.to-r.from }
+
 func fits(w uint32, ranges []wordRange) bool {
-	for _, r := range ranges {
-		if w-r.from < r.to-r.from {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ranges, func(r wordRange) bool { return r.has(w) })
 }

@@ -37,7 +37,7 @@ func TestMerges(t *testing.T) {
 	}
 	compare := func() {
 		t.Helper()
-		word := readmodel.Text{Fields: []string{readmodel.TextName, readmodel.TextDescription}, Search: readmodel.ParseSearch(c.Word(3+dice.IntN(20)), calendar.LangEN)}
+		word := readmodel.Text{Fields: readmodel.SchemaOf(calendar.KindEvent).Texts(), Search: readmodel.ParseSearch(c.Word(3+dice.IntN(20)), calendar.LangEN)}
 		for _, q := range []readmodel.Query{
 			{Kind: calendar.KindEvent, Sort: readmodeltest.ByStart(), Offset: dice.IntN(n), Limit: 20},
 			{Kind: calendar.KindEvent, Filter: word, Sort: []readmodel.Sort{{Field: readmodel.FieldPublished, Desc: true}, {Field: readmodel.FieldID, Desc: true}}, Limit: 20},

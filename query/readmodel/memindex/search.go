@@ -114,7 +114,7 @@ func (e *evaluation) rank(of *readmodel.Relevance, docs bitset) func(uint32) rea
 	}
 	if row, ok := of.Search.Row(); ok {
 		copy(some, docs)
-		e.fit(some, name, row, 0)
+		e.fit(some, name, pattern{piece: row})
 		some.each(func(o uint32) bool {
 			scores[o] += readmodel.WeightRow
 			if e.isName(o, of.Search.Lang, of.Search.Full) {
@@ -130,23 +130,24 @@ func (e *evaluation) rank(of *readmodel.Relevance, docs bitset) func(uint32) rea
 func (e *evaluation) addScores(scores []int32, some, among bitset, of *readmodel.Relevance, text readmodel.Text) {
 	name := text
 	name.Fields = of.Fields[:1]
-	add := func(text readmodel.Text, p *pattern, weight int32) {
+	add := func(text readmodel.Text, p pattern, weight int32) {
 		copy(some, among)
-		e.fitBy(some, text, p)
+		e.fit(some, text, p)
 		some.each(func(o uint32) bool {
 			scores[o] += weight
 			return true
 		})
 	}
 	for _, p := range of.Search.Ranked {
-		most := p.Most(of.Typos)
-		add(name, &pattern{piece: p, typos: most}, readmodel.WeightName)
-		if p.InRow {
-			continue // it stands as it was sent, or not at all
+		add(name, pattern{piece: p, spelling: of.Spelling}, readmodel.WeightName)
+		switch {
+		case p.IsWord():
+			add(text, pattern{piece: p, exact: true}, readmodel.WeightWhole)
+		case p.Open && !p.IsRun():
+			add(text, pattern{piece: p.Closed()}, readmodel.WeightWhole)
 		}
-		add(text, &pattern{piece: p, whole: true}, readmodel.WeightWhole)
-		for typos := range most {
-			add(text, &pattern{piece: p, typos: typos}, readmodel.WeightTypo)
+		for typos := range of.Worst(p) {
+			add(text, pattern{piece: p, spelling: of.Within(typos)}, readmodel.WeightTypo)
 		}
 	}
 }

@@ -156,8 +156,8 @@ func (e *evaluation) narrowToNames(docs bitset, words []string) {
 				continue
 			}
 			clear(one)
-			if w, known := e.Words[l].find(text); known {
-				t.addTo(one, wordRange{w, w + 1})
+			if t.Starts != nil {
+				t.addTo(one, e.Words[l].exactly(text))
 			}
 			some.and(one)
 		}

@@ -46,8 +46,16 @@ func (d *dictionary) find(text string) (uint32, bool) {
 	return uint32(at), found
 }
 
+// exactly returns the range of a word, nil when it is not there.
+func (d *dictionary) exactly(text string) []wordRange {
+	if w, found := d.find(text); found {
+		return []wordRange{{w, w + 1}}
+	}
+	return nil
+}
+
 // beginning returns the range of the words with a prefix.
-func (d *dictionary) beginning(prefix string) (from, to uint32) {
+func (d *dictionary) beginning(prefix string) wordRange {
 	at, _ := d.find(prefix)
 	n, _ := slices.BinarySearchFunc(d.Words[at:], prefix, func(w word, prefix string) int {
 		if strings.HasPrefix(w.Text, prefix) {
@@ -55,7 +63,7 @@ func (d *dictionary) beginning(prefix string) (from, to uint32) {
 		}
 		return 1
 	})
-	return at, at + uint32(n)
+	return wordRange{at, at + uint32(n)}
 }
 
 // stems returns the words by stem.
@@ -70,12 +78,12 @@ func (d *dictionary) stems() []uint32 {
 	return d.byStem
 }
 
-// withStem returns the words whose stem begins with a prefix, or is the whole of it.
-func (d *dictionary) withStem(prefix string, whole bool) []uint32 {
+// withStem returns the words with a stem.
+func (d *dictionary) withStem(stem string) []uint32 {
 	all := d.stems()
-	at, _ := slices.BinarySearchFunc(all, prefix, func(w uint32, prefix string) int { return strings.Compare(d.Words[w].Stem, prefix) })
+	at, _ := slices.BinarySearchFunc(all, stem, func(w uint32, stem string) int { return strings.Compare(d.Words[w].Stem, stem) })
 	end := at
-	for end < len(all) && (whole && d.Words[all[end]].Stem == prefix || !whole && strings.HasPrefix(d.Words[all[end]].Stem, prefix)) {
+	for end < len(all) && d.Words[all[end]].Stem == stem {
 		end++
 	}
 	return all[at:end]
@@ -247,15 +255,14 @@ type texts struct {
 // of returns the words of a document.
 func (t *texts) of(o uint32) []byte { return t.Stream[t.Starts[o]:t.Starts[o+1]] }
 
-// addTo adds the documents with one of the words in a range of numbers.
-func (t *texts) addTo(docs bitset, words wordRange) {
-	if t.first == nil {
-		return
-	}
-	docs.setAll(t.docs[t.first[words.from]:t.first[words.to]])
-	at, _ := slices.BinarySearch(t.frequent, words.from)
-	for ; at < len(t.frequent) && t.frequent[at] < words.to; at++ {
-		docs.or(t.sets[at])
+// addTo adds the documents with one of some words.
+func (t *texts) addTo(docs bitset, words []wordRange) {
+	for _, r := range words {
+		docs.setAll(t.docs[t.first[r.from]:t.first[r.to]])
+		at, _ := slices.BinarySearch(t.frequent, r.from)
+		for ; at < len(t.frequent) && t.frequent[at] < r.to; at++ {
+			docs.or(t.sets[at])
+		}
 	}
 }
 

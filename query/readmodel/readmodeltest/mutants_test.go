@@ -245,7 +245,7 @@ func search(with func(f *readmodel.Text, r *calendar.Record)) func(x *broken) {
 func misspelt(fits func(word, token string, most int) bool) func(x *broken) {
 	return replace(func(f readmodel.Text, r *calendar.Record) readmodel.Filter {
 		e := f.Search
-		if f.Typos == 0 || len(e.Must) != 1 || e.Must[0].InRow || len(e.Not) > 0 {
+		if f.Typos == 0 || len(e.Must) != 1 || !e.Must[0].IsWord() || len(e.Not) > 0 {
 			return f
 		}
 		most := e.Must[0].Most(f.Typos)
@@ -696,7 +696,7 @@ var mutants = []mutant{
 	{"whole words only", "phrases es", search(func(f *readmodel.Text, _ *calendar.Record) {
 		f.Search.Must = slices.Clone(f.Search.Must)
 		for i := range f.Search.Must {
-			f.Search.Must[i].InRow = true
+			f.Search.Must[i].Open = false
 		}
 	})},
 	{"any word will do", english, replace(func(f readmodel.Text, _ *calendar.Record) readmodel.Filter {
@@ -724,14 +724,14 @@ var mutants = []mutant{
 		var pieces []readmodel.Piece
 		for _, piece := range f.Search.Must {
 			for i := range piece.Tokens {
-				pieces = append(pieces, readmodel.Piece{Tokens: piece.Tokens[i : i+1], InRow: piece.InRow})
+				pieces = append(pieces, readmodel.Piece{Tokens: piece.Tokens[i : i+1], Open: true})
 			}
 		}
 		f.Search.Must = pieces
 	})},
 	{"no single characters", chinese, search(func(f *readmodel.Text, _ *calendar.Record) {
 		for _, piece := range f.Search.Must {
-			if piece.InRow && len(piece.Tokens) == 1 {
+			if piece.IsRun() && len(piece.Tokens) == 1 {
 				f.Fields = nil
 			}
 		}
@@ -739,10 +739,12 @@ var mutants = []mutant{
 	{"common words have to fit", english, search(func(f *readmodel.Text, _ *calendar.Record) {
 		f.Search.Must = slices.Clone(f.Search.Must)
 		for _, token := range f.Search.Full {
-			f.Search.Must = append(f.Search.Must, readmodel.Piece{Tokens: []string{token}})
+			f.Search.Must = append(f.Search.Must, readmodel.Piece{Tokens: []string{token}, Open: true})
 		}
 	})},
-	{"eight words at most", "the largest searches", search(func(f *readmodel.Text, _ *calendar.Record) { f.Search.Must, f.Search.Not = f.Search.Must[:8], nil })},
+	{"eight words at most", "the largest searches", search(func(f *readmodel.Text, _ *calendar.Record) {
+		f.Search.Must, f.Search.Not = f.Search.Must[:min(8, len(f.Search.Must))], nil
+	})},
 	{"searches all languages", events, replace(func(f readmodel.Text, r *calendar.Record) readmodel.Filter {
 		return admits(slices.ContainsFunc(calendar.Langs[:], func(l calendar.Lang) bool {
 			f.Search = readmodel.ParseSearch(f.Search.Query, l)
@@ -760,11 +762,57 @@ var mutants = []mutant{
 	})},
 	{"typos after a minus", events, replace(func(f readmodel.Text, _ *calendar.Record) readmodel.Filter {
 		out := readmodel.And{f}
-		for _, group := range f.Search.Not {
-			f.Search.Must, f.Search.Not = group, nil
+		f.Search.Must, f.Search.Not = f.Search.Not, nil
+		for _, piece := range f.Search.Must {
+			f.Search.Must = []readmodel.Piece{piece}
 			out = append(out, readmodel.Not{Filter: f})
 		}
 		return out
+	})},
+	{"joined spellings after a minus", events, replace(func(f readmodel.Text, _ *calendar.Record) readmodel.Filter {
+		out := readmodel.And{f}
+		for _, piece := range f.Search.Not {
+			out = append(out, readmodel.Not{Filter: readmodel.Text{
+				Fields: f.Fields, Search: readmodel.Expression{Lang: f.Search.Lang, Must: []readmodel.Piece{piece}}, Spelling: readmodel.Spelling{Joined: f.Joined},
+			}})
+		}
+		return out
+	})},
+	{"no joined spellings", events, search(func(f *readmodel.Text, _ *calendar.Record) { f.Joined = false })},
+	{"joined spellings always", events, search(func(f *readmodel.Text, _ *calendar.Record) { f.Joined = true })},
+	{"typed rows are of whole words", events, search(func(f *readmodel.Text, _ *calendar.Record) {
+		f.Search.Must = slices.Clone(f.Search.Must)
+		for i, p := range f.Search.Must {
+			if !p.IsWord() && !f.Joined {
+				f.Search.Must[i] = p.Closed()
+			}
+		}
+	})},
+	{"typed rows are words", english, search(func(f *readmodel.Text, _ *calendar.Record) {
+		var pieces []readmodel.Piece
+		for _, p := range f.Search.Must {
+			if !p.Open {
+				pieces = append(pieces, p)
+				continue
+			}
+			for i := range p.Tokens {
+				pieces = append(pieces, readmodel.Piece{Tokens: p.Tokens[i : i+1], Open: true})
+			}
+		}
+		f.Search.Must = pieces
+	})},
+	{"stems begin with stems", english, replace(func(f readmodel.Text, r *calendar.Record) readmodel.Filter {
+		if len(f.Search.Must) != 1 || !f.Search.Must[0].IsWord() || len(f.Search.Not) > 0 {
+			return f
+		}
+		found := false
+		for _, name := range f.Fields {
+			text, l := field(r, name).Text(r).In(f.Search.Lang, r.Home)
+			for _, token := range readmodel.Tokens(text) {
+				found = found || strings.HasPrefix(readmodel.Stem(token, l), readmodel.Stem(f.Search.Must[0].Tokens[0], l))
+			}
+		}
+		return readmodel.Or{f, admits(found)}
 	})},
 	{"typos in short words", events, misspelt(func(word, token string, most int) bool {
 		return readmodel.Typos(word, token, max(1, most)) <= max(1, most)

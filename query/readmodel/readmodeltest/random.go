@@ -18,6 +18,9 @@ const vocabulary = `jazz jazzy the of music musical musician a b running runs ra
 	symphony symphonies symphany orchestra orchestre
 	音乐 音乐会 会音 乐 北京 かんぱい カフェ 콘서트 2026 20 K-POP don't Øresund straße STRASSE x`
 
+// spellings are ways to write the same.
+const spellings = `hiphop|hip-hop|hip hop|Hip, Hop|10km|10 km|u.s.a.|USA|l'été|5月|ジョンレノン|ジョン・レノン|“hip hop”`
+
 // values are those of strings that are no words.
 var values = map[string]string{
 	"status": "publish|publish|publish|future|draft|pending|private|trash", "former_status": "publish|draft",
@@ -51,9 +54,12 @@ func (g generator) valueOf(name string) string { return pick(g, strings.Split(va
 // word makes a word, some of few letters, so that most are near to others: an engine that
 // has its own distance shows by it that it is the same.
 func (g generator) word() string {
-	if g.chance(90) {
+	switch n := g.IntN(100); {
+	case n < 75:
 		words := strings.Fields(vocabulary)
 		return words[min(g.IntN(len(words)), g.IntN(len(words)))] // the first ones more often
+	case n < 90:
+		return pick(g, strings.Split(spellings, "|"))
 	}
 	w := make([]rune, 4+g.IntN(7))
 	for i := range w {
@@ -287,11 +293,14 @@ func (g generator) text() readmodel.Text {
 		word := g.word()
 		beginning := []rune(word)
 		b.WriteString(pick(g, []string{
-			`"` + g.words(3) + `"`, string(beginning[:1+g.IntN(len(beginning))]), strings.ToUpper(word), g.misspelt(word), g.misspelt(word), g.misspelt(word), word,
+			pick(g, strings.Split(spellings, "|")), `"` + g.words(3) + `"`, string(beginning[:1+g.IntN(len(beginning))]), strings.ToUpper(word), g.misspelt(word), g.misspelt(word), g.misspelt(word), word,
 		}))
 		b.WriteString(pick(g, []string{" ", " ", "  ", `"`, "-"}))
 	}
-	return readmodel.Text{Fields: g.schema.Texts(), Search: readmodel.ParseSearch(b.String(), g.lang()), Typos: g.IntN(readmodel.MaxTypos + 1)}
+	return readmodel.Text{
+		Fields: g.schema.Texts(), Search: readmodel.ParseSearch(b.String(), g.lang()),
+		Spelling: readmodel.Spelling{Typos: g.IntN(readmodel.MaxTypos + 1), Joined: g.chance(50)},
+	}
 }
 
 // misspelt makes a typo or two in a word.
@@ -327,7 +336,7 @@ func (g generator) query() readmodel.Query {
 		text := g.text()
 		rank := &readmodel.Relevance{Text: text}
 		q.Sort = append([]readmodel.Sort{{Rank: rank, Desc: true}}, q.Sort...)
-		q.Filter = text
+		q.Filter, q.Offset = text, g.IntN(3) // few are found
 		if g.chance(50) {
 			rank.Title = readmodel.Not{Filter: readmodel.In{Field: readmodel.FieldAuthor, IDs: g.ids()}}
 			text.Fields = text.Fields[:1]
