@@ -47,12 +47,12 @@ type Contains struct {
 // a language. An Expression without any word admits nothing; one beyond the limits
 // (Expression.Within) does not fit any schema.
 type Text struct {
-	Fields []string   // text fields
+	Fields []string   // all text fields of the kind, or TextName alone
 	Search Expression // of which Lang is the language
 	Spelling
 }
 
-// Exists admits documents that have any value in the field.
+// Exists admits documents that have any value in the field, which is no text.
 type Exists struct{ Field string }
 
 func (And) isFilter()      {}

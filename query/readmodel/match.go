@@ -108,10 +108,7 @@ func exists(f *Field, r *calendar.Record) bool {
 	case TypeNumber, TypeComputed:
 		_, ok := f.Number(r)
 		return ok
-	case TypeText:
-		t := f.Text(r)
-		return !t.IsZero()
-	case TypeBool:
+	case TypeBool, TypeText:
 	}
 	return false
 }

@@ -19,7 +19,7 @@ const (
 	TypeBool                     // Term
 	TypeIDs                      // In, Counts, Exists
 	TypeNumber                   // Range, Exists
-	TypeText                     // Text, Exists
+	TypeText                     // Text
 	TypeComputed                 // In, Range, Exists: a number that follows from Times
 )
 
@@ -443,9 +443,12 @@ func (s *Schema) check(f Filter) error {
 		if !f.Search.Within() {
 			return fmt.Errorf("%w: a search of more than %d words", ErrQuery, MaxWords)
 		}
-		return s.wantAll(f.Fields, TypeText)
+		if texts := s.Texts(); len(texts) == 0 || !slices.Equal(f.Fields, texts) && !slices.Equal(f.Fields, texts[:1]) {
+			return fmt.Errorf("%w: %s are not searched in %q", ErrQuery, s.Kind.Collection(), f.Fields)
+		}
+		return nil
 	case Exists:
-		return s.want(f.Field, TypeKeyword, TypeIDs, TypeNumber, TypeText, TypeComputed)
+		return s.want(f.Field, TypeKeyword, TypeIDs, TypeNumber, TypeComputed)
 	default:
 		return fmt.Errorf("%w: filter %T", ErrQuery, f)
 	}

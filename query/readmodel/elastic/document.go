@@ -36,12 +36,12 @@ func (n names) item(g generation, d *readmodel.Document) []byte {
 	} else {
 		fields[fieldAt] = d.Position
 	}
-	schema := readmodel.SchemaOf(r.Kind)
 	switch {
 	case r.Deleted:
 		fields[fieldDeleted] = true
 	case collection != stateName:
-		addFields(fields, schema, r)
+		addFields(fields, r)
+		addTexts(fields, r)
 	}
 	encoded := encode(fields)
 	b := make([]byte, 0, 512+4*len(d.Body))
@@ -50,9 +50,6 @@ func (n names) item(g generation, d *readmodel.Document) []byte {
 	if !r.Deleted {
 		b = append(b, `,"body":`...)
 		b = canonjson.AppendString(b, d.Body)
-		if collection != stateName {
-			b = appendTexts(b, schema, r)
-		}
 	}
 	return append(b, "}\n"...)
 }
@@ -71,19 +68,9 @@ func appendAction(b []byte, index, id string, version calendar.Position) []byte 
 	return append(b, "\"}}\n"...)
 }
 
-func appendField(b []byte, name, value string) []byte {
-	b = appendName(b, name)
-	return canonjson.AppendString(b, value)
-}
-
-func appendName(b []byte, name string) []byte {
-	b = append(b, ',', '"')
-	b = append(b, name...)
-	return append(b, '"', ':')
-}
-
-// addFields adds the values of the schema, but those of texts.
-func addFields(fields object, s *readmodel.Schema, r *calendar.Record) {
+// addFields adds the values of the schema, except texts.
+func addFields(fields object, r *calendar.Record) {
+	s := readmodel.SchemaOf(r.Kind)
 	var several []string
 	for i := range s.Fields {
 		f := &s.Fields[i]
@@ -121,8 +108,7 @@ func addFields(fields object, s *readmodel.Schema, r *calendar.Record) {
 		case readmodel.TypeText:
 			if s.Kind == calendar.KindEvent && f.Name == readmodel.TextName {
 				for _, l := range calendar.Langs {
-					words, in := readmodel.TitleOf(r, l)
-					fields[fieldTitle+l.String()] = titleOf(in, words)
+					fields[fieldTitle+l.String()] = titleOf(r, l)
 				}
 			}
 		}
@@ -134,10 +120,10 @@ func addFields(fields object, s *readmodel.Schema, r *calendar.Record) {
 
 // clip cuts a keyword to the length that an engine takes.
 func clip(s string) string {
-	if len(s) <= mostKeyword {
+	if len(s) <= maxKeyword {
 		return s
 	}
-	n := mostKeyword
+	n := maxKeyword
 	for !utf8.RuneStart(s[n]) {
 		n--
 	}

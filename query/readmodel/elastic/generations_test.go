@@ -319,11 +319,15 @@ func TestLongQueries(t *testing.T) {
 			b.Documents = append(b.Documents, tag(calendar.ID(i+1), b.Mark.Position, name))
 		}
 		var phrases, words []string
-		for i := range readmodel.MaxRows {
+		for i := range readmodel.MaxWords / 2 {
 			phrases = append(phrases, fmt.Sprintf(`"a%d b"`, i))
 			words = append(words, fmt.Sprintf("a%d b", i))
 		}
-		for i, title := range []string{strings.Join(words, " "), strings.Join(words[1:], " "), "a3 b"} {
+		characters := strings.Repeat("音乐会", 100)
+		split := characters[:300] + "・" + characters[300:]
+		for i, title := range []string{
+			strings.Join(words, " "), strings.Join(words[1:], " "), "a3 b", characters + "jazzy", characters + "jarring", characters, split,
+		} {
 			b.Mark.Position++
 			b.Documents = append(b.Documents, record(&calendar.Record{
 				ID: calendar.ID(100 + i), Kind: calendar.KindEvent, Version: 1, Home: calendar.LangFR, Changed: readmodeltest.Now,
@@ -332,7 +336,12 @@ func TestLongQueries(t *testing.T) {
 		}
 		mustWrite(t, x, b)
 		fields := []string{readmodel.FieldNameLower(calendar.LangEN), readmodel.FieldSlug}
-		texts := readmodel.SchemaOf(calendar.KindEvent).Texts()
+		text := func(query string) readmodel.Text {
+			return readmodel.Text{
+				Fields: readmodel.SchemaOf(calendar.KindEvent).Texts(), Search: readmodel.ParseSearch(query, calendar.LangES),
+				Spelling: readmodel.Spelling{Joined: true},
+			}
+		}
 		for _, c := range []struct {
 			kind calendar.Kind
 			f    readmodel.Filter
@@ -344,10 +353,15 @@ func TestLongQueries(t *testing.T) {
 			{calendar.KindTag, readmodel.Contains{Fields: fields, Value: strings.Repeat("x", 500)}},
 			{calendar.KindTag, readmodel.Contains{Fields: fields, Value: "*?\\"}},
 			{calendar.KindTag, readmodel.Contains{Fields: fields}},
-			{calendar.KindEvent, readmodel.Text{Fields: texts, Search: readmodel.ParseSearch(strings.Join(phrases, " "), calendar.LangEN)}},
-			{calendar.KindEvent, readmodel.Text{Fields: texts, Search: readmodel.ParseSearch("-"+strings.Join(phrases[:3], " -"), calendar.LangEN)}},
-			{calendar.KindEvent, readmodel.Text{Fields: texts, Search: readmodel.ParseSearch(strings.Repeat("a1 b2 ", 80), calendar.LangES)}},
-			{calendar.KindEvent, readmodel.Text{Fields: texts, Search: readmodel.ParseSearch(strings.Repeat("é", 500), calendar.LangES)}},
+			{calendar.KindEvent, text(strings.Join(phrases, " "))},
+			{calendar.KindEvent, text(strings.ReplaceAll(strings.Join(words, "  "), " b", "-b"))},
+			{calendar.KindEvent, text("-" + strings.Join(phrases[:3], " -"))},
+			{calendar.KindEvent, text(strings.Repeat("a1 b2 ", 80))},
+			{calendar.KindEvent, text(strings.Repeat("é", 500))},
+			{calendar.KindEvent, text(characters + "jazz")},
+			{calendar.KindEvent, text("-" + characters + "jazz -" + characters[3:] + "jar")},
+			{calendar.KindEvent, text(characters)},
+			{calendar.KindEvent, text(split)},
 		} {
 			var want []calendar.ID
 			for i := range b.Documents {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,7 +17,7 @@ import (
 
 // layoutVersion changes whenever the same schema would give another mapping or
 // another form of documents.
-const layoutVersion = 7
+const layoutVersion = 8
 
 type (
 	object = map[string]any
@@ -27,14 +28,11 @@ type (
 const (
 	fieldBody    = "body"    // canonical JSON of the record, kept only
 	fieldDeleted = "deleted" // true for tombstones
-	fieldHas     = "has"     // names of the text fields that have a text
 	fieldLower   = "lower."  // keyword in lower case, where that is another one
 	fieldLacks   = "lacks."  // id of a document without the sortable number, see readmodel.Sort.Tail
-	fieldTitle   = "title."  // by language of the request: language and words of the shown name, see readmodel.Titles
-	fieldWords   = "words."  // by slot: words and stems of all texts
-	fieldRows    = "rows."   // by text field and slot: stems in order
-	fieldName    = "name."   // by slot: the words of the name, as one
-
+	fieldTitle   = "title."  // by language of the request: the key of the shown name, see readmodel.Titles
+	fieldRows    = "rows."   // by slot: all texts, see rowOf
+	fieldName    = "name."   // by slot: the name, between nameStart and nameEnd
 	fieldSeveral = "several" // names of the id fields that have several values
 	fieldAt      = "position"
 
@@ -54,19 +52,9 @@ const (
 // document has its texts in the slot of each language, named by the language.
 const slotAny = "any"
 
-// mostKeyword is the longest term of Lucene, in bytes. What is longer is kept by
-// its beginning; only the sort keys of the longest names of the strangest letters
-// can be.
-const mostKeyword = 32_766
-
-func slots() []string {
-	out := make([]string, 0, 1+len(calendar.Langs))
-	out = append(out, slotAny)
-	for _, l := range calendar.Langs {
-		out = append(out, l.String())
-	}
-	return out
-}
+// maxKeyword is the longest term of Lucene, in bytes. What is longer is indexed by its
+// beginning; only the sort keys of the longest names of the strangest letters can be.
+const maxKeyword = 32_766
 
 // generation names the indices that are made, filled and put in place together:
 // the first eight digits of the fingerprint, and a number.
@@ -150,31 +138,31 @@ func (n names) parse(index string) (collection string, g generation, ok bool) {
 	return m[1], generation{m[2], number}, err == nil
 }
 
-// definition gives the body that makes an index.
+// definition returns the body that makes an index.
 func definition(o *Options, collection string, aliases ...string) []byte {
 	index := object{
-		"refresh_interval":  strconv.FormatInt(o.RefreshInterval.Milliseconds(), 10) + "ms",
-		"max_result_window": o.MaxResultWindow,
-		"number_of_shards":  o.Shards,
+		"refresh_interval":   strconv.FormatInt(o.RefreshInterval.Milliseconds(), 10) + "ms",
+		"max_result_window":  o.MaxResultWindow,
+		"number_of_shards":   o.Shards,
+		"number_of_replicas": o.Replicas,
+		// Texts come as tokens of up to 120 characters, or two of them joined.
+		"analysis": object{
+			"tokenizer": object{"tokens": object{"type": "whitespace", "max_token_length": 1000}},
+			"filter":    object{"holes": object{"type": "stop", "stopwords": hole}},
+			"analyzer":  object{"default": object{"type": "custom", "tokenizer": "tokens", "filter": "holes"}},
+		},
 	}
 	if collection == stateName {
 		index["number_of_shards"] = 1
 	}
 	if o.Replicas == 0 {
-		index["number_of_replicas"] = 0
 		index["auto_expand_replicas"] = "0-1"
-	} else {
-		index["number_of_replicas"] = o.Replicas
 	}
-	d := object{"settings": object{"index": index}, "mappings": mapping(collection)}
-	if len(aliases) > 0 {
-		all := object{}
-		for _, a := range aliases {
-			all[a] = object{}
-		}
-		d["aliases"] = all
+	all := object{}
+	for _, a := range aliases {
+		all[a] = object{}
 	}
-	return encode(d)
+	return encode(object{"settings": object{"index": index}, "mappings": mapping(collection), "aliases": all})
 }
 
 func encode(v any) []byte {
@@ -185,79 +173,53 @@ func encode(v any) []byte {
 	return b
 }
 
-// mapping gives the mapping of a collection. Only the body is kept as it was
-// sent; with the source disabled an answer carries nothing else, and the engine
-// keeps each text once. What a reindex would need is in the event store.
+// The fields of a mapping by their use.
+var (
+	keyword    = object{"type": "keyword"}
+	searchOnly = object{"type": "keyword", "doc_values": false}
+	number     = object{"type": "long"}
+	boolean    = object{"type": "boolean"}
+	row        = object{"type": "text", "norms": false}
+	// stored is a text of any length that is never searched.
+	stored = object{"type": "text", "index": false, "store": true, "norms": false}
+)
+
+// mapping returns the mapping of a collection. Only the body is kept as it was sent; with
+// the source disabled an answer carries nothing else, and the engine keeps each text once.
+// What a reindex would need is in the event store.
 func mapping(collection string) object {
+	p := object{fieldBody: stored, fieldDeleted: boolean}
 	if collection == stateName {
-		return object{"dynamic": "strict", "properties": object{
-			fieldWhat: object{"type": "keyword"}, readmodel.FieldID: object{"type": "long"},
-			fieldAt: object{"type": "long", "index": false, "doc_values": false}, fieldReason: kept(), fieldBody: kept(),
-			fieldHash:    object{"type": "keyword", "index": false, "doc_values": false},
-			fieldDeleted: object{"type": "boolean"},
-		}}
+		p[fieldWhat], p[readmodel.FieldID], p[fieldReason] = keyword, number, stored
+		p[fieldAt] = object{"type": "long", "index": false, "doc_values": false}
+		p[fieldHash] = object{"type": "keyword", "index": false, "doc_values": false}
+		return object{"dynamic": "strict", "properties": p}
 	}
-	var kind calendar.Kind
-	for _, k := range calendar.Kinds {
-		if k.Collection() == collection {
-			kind = k
-		}
+	p[fieldAt], p[fieldSeveral] = object{"type": "long", "index": false}, searchOnly
+	kind := calendar.Kinds[slices.IndexFunc(calendar.Kinds[:], func(k calendar.Kind) bool { return k.Collection() == collection })]
+	for _, slot := range append([]string{slotAny}, calendar.LangNames()...) {
+		p[fieldRows+slot], p[fieldName+slot] = row, row
 	}
 	s := readmodel.SchemaOf(kind)
-	p := object{
-		fieldBody: kept(), fieldDeleted: object{"type": "boolean"}, fieldAt: object{"type": "long", "index": false},
-		fieldSeveral: object{"type": "keyword", "doc_values": false},
-	}
 	for i := range s.Fields {
 		f := &s.Fields[i]
 		switch f.Type {
 		case readmodel.TypeKeyword:
-			place(p, f.Name, object{"type": "keyword"})
-			place(p, fieldLower+f.Name, object{"type": "keyword", "doc_values": false})
+			p[f.Name], p[fieldLower+f.Name] = keyword, searchOnly
 		case readmodel.TypeBool:
-			place(p, f.Name, object{"type": "boolean"})
+			p[f.Name] = boolean
 		case readmodel.TypeIDs, readmodel.TypeNumber, readmodel.TypeComputed:
-			place(p, f.Name, object{"type": "long"})
+			p[f.Name] = number
 			if f.Type == readmodel.TypeNumber && f.Sort {
-				place(p, fieldLacks+f.Name, object{"type": "long", "index": false})
+				p[fieldLacks+f.Name] = object{"type": "long", "index": false}
 			}
-		case readmodel.TypeText:
-			for _, slot := range slots() {
-				place(p, fieldRows+f.Name+"."+slot, object{"type": "text", "analyzer": "whitespace", "norms": false, "index_options": "positions"})
-				place(p, fieldWords+slot, object{"type": "keyword", "doc_values": false})
-			}
-			if kind == calendar.KindEvent && f.Name == readmodel.TextName {
-				for _, l := range calendar.Langs {
-					place(p, fieldTitle+l.String(), object{"type": "keyword"})
-				}
-			}
-			place(p, fieldHas, object{"type": "keyword", "doc_values": false})
-			if f.Name == readmodel.TextName {
-				for _, slot := range slots() {
-					place(p, fieldName+slot, object{"type": "keyword", "doc_values": false})
-				}
-			}
+		case readmodel.TypeText: // rows and the name
+		}
+	}
+	if kind == calendar.KindEvent {
+		for _, l := range calendar.Langs {
+			p[fieldTitle+l.String()] = keyword
 		}
 	}
 	return object{"dynamic": "strict", "_source": object{"enabled": false}, "properties": p}
-}
-
-// kept is a text that is stored and never searched, of any length.
-func kept() object { return object{"type": "text", "index": false, "store": true, "norms": false} }
-
-// place puts a field into properties at a path of names with dots between them.
-func place(properties object, path string, field object) {
-	for {
-		name, rest, deeper := strings.Cut(path, ".")
-		if !deeper {
-			properties[name] = field
-			return
-		}
-		inner, ok := properties[name].(object)
-		if !ok {
-			inner = object{"properties": object{}}
-			properties[name] = inner
-		}
-		properties, path = inner["properties"].(object), rest //nolint:forcetypeassert // made above
-	}
 }

@@ -1,195 +1,125 @@
 package elastic
 
 import (
-	"slices"
 	"strings"
 	"sync"
 
 	"daybook/calendar"
-	"daybook/internal/canonjson"
 	"daybook/query/readmodel"
 )
 
-// The marks before a word in an index: as it is, or as its stem in a language.
-// They are upper case, which no folded word is, so a word cannot be taken for
-// another one with its mark.
-const markWord = 'W'
+// Texts are indexed as tokens made here, so that every engine splits, folds and stems
+// alike. A word takes three positions: as it is, its stem, and joined with the word behind
+// it. A character of Chinese, Japanese or Korean, and a break, take one.
+//
+// Marks say what a token is. They are upper case, which no folded word is.
+const (
+	markPlain  = 'W'
+	markJoined = 'J'
+)
 
-var stemMarks = [...]byte{calendar.LangCN: markWord, calendar.LangEN: 'E', calendar.LangFR: 'F', calendar.LangES: 'S'}
+// stemMarks are the marks of stems by the language of the text.
+var stemMarks = [...]byte{calendar.LangCN: 'C', calendar.LangEN: 'E', calendar.LangFR: 'F', calendar.LangES: 'S'}
 
-// fieldCode is the letter before the mark: the place of a text field in its
-// schema.
-func fieldCode(s *readmodel.Schema, field string) byte {
-	return byte('a' + slices.Index(s.Texts(), field))
-}
+const (
+	// hole takes a position without a token; in a query any may stand there.
+	hole = "_"
+	// nameStart and nameEnd are the tokens around those of a name.
+	nameStart, nameEnd = "^", "$"
+)
 
-// isWhole tells whether a token of a text has no stem of its own: characters, the
-// break between them, and everything in Chinese.
-func isWhole(token string, l calendar.Lang) bool {
-	return stemMarks[l] == markWord || token == readmodel.Break || readmodel.IsCJKToken(token)
-}
+// isWord reports whether a token has a stem and can be joined.
+func isWord(token string) bool { return token != readmodel.Break && !readmodel.IsCJKToken(token) }
 
-// rowToken is a token as rows hold it: two of them are equal exactly if the stems
-// of the tokens are, in a text of the language.
-func rowToken(token string, l calendar.Lang) string {
-	if isWhole(token, l) {
-		return string(markWord) + token
-	}
-	return string(rune(stemMarks[l])) + readmodel.Stem(token, l)
-}
-
-// appendTexts adds the words and rows of all texts: once when every language
-// shows the same ones, else for each language.
-func appendTexts(b []byte, s *readmodel.Schema, r *calendar.Record) []byte {
-	names := s.Texts()
-	if len(names) == 0 {
-		return b
-	}
-	texts := make([]calendar.Text, len(names))
-	var has []string
-	alike := true
-	for i, name := range names {
-		texts[i] = s.Field(name).Text(r)
-		if !texts[i].IsZero() {
-			has = append(has, name)
+// rowOf returns the tokens of the words of a text in a language, with a hole for each form
+// of a word that is not asked for.
+func rowOf(words []string, l calendar.Lang, stem func(string, calendar.Lang) string, asked func(i int, mark byte) bool) string {
+	var b strings.Builder
+	add := func(mark byte, token string, asked bool) {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
 		}
-		for _, l := range calendar.Langs {
-			alike = alike && (l == r.Home || texts[i][l] == "")
+		if !asked {
+			b.WriteString(hole)
+			return
 		}
+		b.WriteByte(mark)
+		b.WriteString(token)
 	}
-	if len(has) == 0 {
-		return b
-	}
-	b = append(appendName(b, fieldHas), '[')
-	for i, name := range has {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = canonjson.AppendString(b, name)
-	}
-	b = append(b, ']')
-	if alike {
-		return appendSlot(b, slotAny, names, texts, r.Home, r.Home)
-	}
-	for _, l := range calendar.Langs {
-		b = appendSlot(b, l.String(), names, texts, l, r.Home)
-	}
-	return b
-}
-
-// nameOf are the words of a name as one.
-func nameOf(tokens []string) string { return clip(strings.Join(tokens, " ")) }
-
-// appendSlot adds the texts that a language shows.
-func appendSlot(b []byte, slot string, names []string, texts []calendar.Text, l, home calendar.Lang) []byte {
-	v := vocabularies.Get().(*vocabulary) // the pool makes nothing else
-	defer vocabularies.Put(v)
-	return v.appendSlot(b, slot, names, texts, l, home)
-}
-
-func (v *vocabulary) appendSlot(b []byte, slot string, names []string, texts []calendar.Text, l, home calendar.Lang) []byte {
-	all := v.all[:0] // the list of words
-	for i, name := range names {
-		text, in := texts[i].In(l, home)
-		tokens := readmodel.Tokens(text)
-		if len(tokens) == 0 {
+	for i, word := range words {
+		if !isWord(word) {
+			add(markPlain, word, true)
 			continue
 		}
-		if name == readmodel.TextName {
-			b = appendField(b, fieldName+slot, nameOf(tokens))
+		add(markPlain, word, asked(i, markPlain))
+		add(stemMarks[l], stem(word, l), asked(i, stemMarks[l]))
+		if i+1 < len(words) {
+			add(markJoined, word+words[i+1], isWord(words[i+1]) && asked(i, markJoined))
 		}
-		v.field++
-		code := byte('a' + i)
-		b = append(appendName(b, fieldRows+name+"."+slot), '"')
-		for n, t := range tokens {
-			w := v.word(t, in)
-			if n > 0 {
-				b = append(b, ' ')
-			}
-			b = append(b, w.row.text...)
-			if t == readmodel.Break {
-				continue
-			}
-			all = v.add(all, code, w.plain)
-			if w.row != w.plain {
-				all = v.add(all, code, w.row)
-			}
+	}
+	return b.String()
+}
+
+// stemmer caches stems, which are most of what a document costs. It is for one goroutine.
+type stemmer [len(stemMarks)]map[string]string
+
+// maxStems is how many stems of a language are cached.
+const maxStems = 20_000
+
+var stemmers = sync.Pool{New: func() any { return new(stemmer) }}
+
+func (s *stemmer) stem(word string, l calendar.Lang) string {
+	stem, cached := s[l][word]
+	if !cached {
+		if len(s[l]) == maxStems || s[l] == nil {
+			s[l] = map[string]string{}
 		}
-		b = append(b, '"')
+		word = strings.Clone(word) // not the text that it is from
+		stem = readmodel.Stem(word, l)
+		s[l][word] = stem
 	}
-	if len(all) > 0 {
-		b = append(appendName(b, fieldWords+slot), '[')
-		b = append(b, all...)
-		b = append(b, ']')
-	}
-	v.all = all
-	return b
+	return stem
 }
 
-// vocabulary keeps what words come to: they come again and again, and stems are most
-// of what a document costs. It is for one goroutine.
-type vocabulary struct {
-	words [len(stemMarks)]map[string]word // by language
-	marks map[string]*marked
-	held  int
-	most  int    // words that are held
-	field uint64 // number of the field that is made now
-	all   []byte
+// addTexts adds the rows of all texts and of the name: once when every language shows the
+// same, else for each language.
+func addTexts(fields object, r *calendar.Record) {
+	s := readmodel.SchemaOf(r.Kind)
+	var texts []calendar.Text
+	alike := true
+	for _, name := range s.Texts() {
+		text := s.Field(name).Text(r)
+		for _, l := range calendar.Langs {
+			alike = alike && (l == r.Home || text[l] == "")
+		}
+		texts = append(texts, text)
+	}
+	if alike {
+		addSlot(fields, slotAny, texts, r.Home, r.Home)
+		return
+	}
+	for _, l := range calendar.Langs {
+		addSlot(fields, l.String(), texts, l, r.Home)
+	}
 }
 
-// word is a token: as it is, and as rows hold it.
-type word struct{ plain, row *marked }
-
-// marked is a word with its mark, as JSON has it without quotes.
-type marked struct {
-	text  string
-	field uint64 // that it was added to last
-}
-
-// mostWords is how many words a vocabulary keeps.
-const mostWords = 20_000
-
-var vocabularies = sync.Pool{New: func() any { return newVocabulary(mostWords) }}
-
-func newVocabulary(most int) *vocabulary { return &vocabulary{most: most, marks: map[string]*marked{}} }
-
-func (v *vocabulary) word(token string, l calendar.Lang) word {
-	if w, ok := v.words[l][token]; ok {
-		return w
+// addSlot adds the texts that a language shows, of which the first is the name.
+func addSlot(fields object, slot string, texts []calendar.Text, l, home calendar.Lang) {
+	stems := stemmers.Get().(*stemmer) // the pool makes nothing else
+	defer stemmers.Put(stems)
+	var rows []string
+	for i := range texts {
+		text, in := texts[i].In(l, home)
+		row := rowOf(readmodel.Tokens(text), in, stems.stem, func(int, byte) bool { return true })
+		if row == "" {
+			continue
+		}
+		rows = append(rows, row)
+		if i == 0 {
+			fields[fieldName+slot] = nameStart + " " + row + " " + nameEnd
+		}
 	}
-	if v.held++; v.held > v.most {
-		// Words of the present field may be told again then, which changes nothing.
-		v.words, v.held = [len(v.words)]map[string]word{}, 1
-		clear(v.marks)
+	if rows != nil {
+		fields[fieldRows+slot] = rows
 	}
-	if v.words[l] == nil {
-		v.words[l] = map[string]word{}
-	}
-	w := word{v.marked(string(markWord) + token), v.marked(rowToken(token, l))}
-	v.words[l][strings.Clone(token)] = w // not the text that it is from
-	return w
-}
-
-func (v *vocabulary) marked(text string) *marked {
-	m := v.marks[text]
-	if m == nil {
-		escaped := string(canonjson.AppendString(nil, text))
-		m = &marked{text: escaped[1 : len(escaped)-1]}
-		v.marks[text] = m
-	}
-	return m
-}
-
-// add adds a word to the list of a document, once for each field.
-func (v *vocabulary) add(b []byte, code byte, m *marked) []byte {
-	if m.field == v.field {
-		return b
-	}
-	m.field = v.field
-	if len(b) > 0 {
-		b = append(b, ',')
-	}
-	b = append(b, '"', code)
-	b = append(b, m.text...)
-	return append(b, '"')
 }

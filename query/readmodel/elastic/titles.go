@@ -8,12 +8,7 @@ import (
 	"daybook/query/readmodel"
 )
 
-// titleOf is the value of a name: the language that it is in, and its words.
-func titleOf(l calendar.Lang, words []string) string {
-	return clip(l.String() + " " + readmodel.TitleKey(words))
-}
-
-// Titles does readmodel.Index: first the best documents of the values, then the number of
+// Titles implements readmodel.Index: first the best documents of the values, then the number of
 // those that have the words, in any language; both in one state.
 func (x *Index) Titles(ctx context.Context, q readmodel.Titles) (out []readmodel.Title, at calendar.Position, err error) {
 	if err := readmodel.CheckTitles(q); err != nil {
@@ -45,31 +40,15 @@ func (v *view) titles(ctx context.Context, s state, q *readmodel.Titles) ([]read
 	field := fieldTitle + q.Lang.String()
 	found, _, err := v.documents(ctx, s, v.only, searchRequest{
 		Query: query, Sort: sortOf(c.schema, q.Sort), Collapse: object{"field": field},
-		Size: min(q.Limit*len(calendar.Langs), v.x.o.MaxResultWindow), // a name may come in every language
+		Size: q.Limit,
 	})
-	if err != nil {
+	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	var (
-		out    []readmodel.Title
-		keys   []string
-		values []string
-		places = map[string]int{} // of values
-	)
-	for _, d := range found {
-		words, _ := readmodel.TitleOf(d.Record, q.Lang)
-		key := readmodel.TitleKey(words)
-		if len(out) == q.Limit || slices.Contains(keys, key) {
-			continue
-		}
-		for _, l := range calendar.Langs {
-			value := titleOf(l, words)
-			values, places[value] = append(values, value), len(out)
-		}
-		out, keys = append(out, readmodel.Title{Record: d.Record}), append(keys, key)
-	}
-	if len(out) == 0 {
-		return nil, nil
+	out := make([]readmodel.Title, len(found))
+	keys := make([]string, len(found))
+	for i, d := range found {
+		out[i].Record, keys[i] = d.Record, titleOf(d.Record, q.Lang)
 	}
 	var a struct {
 		Aggregations struct {
@@ -82,13 +61,19 @@ func (v *view) titles(ctx context.Context, s state, q *readmodel.Titles) ([]read
 		}
 	}
 	err = v.search(ctx, s, v.only, searchRequest{
-		Query: object{"bool": object{"filter": list{query, object{"terms": object{field: values}}}}},
+		Query: allOf(list{query, object{"terms": object{field: keys}}}),
 		Aggs: object{"values": object{"composite": object{
-			"size": len(values), "sources": list{object{"title": object{"terms": object{"field": field}}}},
+			"size": len(keys), "sources": list{object{"title": object{"terms": object{"field": field}}}},
 		}}},
 	}, &a)
 	for _, b := range a.Aggregations.Values.Buckets {
-		out[places[b.Key.Title]].Count += b.Count
+		out[slices.Index(keys, b.Key.Title)].Count += b.Count
 	}
 	return out, err
+}
+
+// titleOf returns what equal names have in common in a language.
+func titleOf(r *calendar.Record, l calendar.Lang) string {
+	words, _ := readmodel.TitleOf(r, l)
+	return clip(readmodel.TitleKey(words))
 }

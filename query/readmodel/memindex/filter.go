@@ -105,9 +105,7 @@ func (e *evaluation) narrowExisting(docs bitset, name string) {
 		docs.and(e.Keywords[name].has)
 	case readmodel.TypeIDs, readmodel.TypeNumber, readmodel.TypeComputed:
 		docs.and(e.Numbers[name].has)
-	case readmodel.TypeText:
-		narrowToAny(docs, calendar.Langs[:], func(some bitset, l calendar.Lang) { some.and(e.Texts[name][l].Has) })
-	case readmodel.TypeBool:
+	case readmodel.TypeBool, readmodel.TypeText:
 		clear(docs)
 	}
 }

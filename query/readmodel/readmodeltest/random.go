@@ -250,7 +250,7 @@ func (g generator) filter(depth int) readmodel.Filter {
 	}
 	n, some := len(g.schema.Fields), pick(g, g.known).Record
 	f := &g.schema.Fields[min(g.IntN(n+4), n-1)]
-	if f.Type != readmodel.TypeBool && g.chance(10) {
+	if f.Type != readmodel.TypeBool && f.Type != readmodel.TypeText && g.chance(10) {
 		return readmodel.Exists{Field: f.Name}
 	}
 	switch f.Type {
@@ -280,7 +280,9 @@ func (g generator) filter(depth int) readmodel.Filter {
 		return r
 	default:
 		text := g.text()
-		text.Fields = text.Fields[:1+g.IntN(len(text.Fields))]
+		if g.chance(30) {
+			text.Fields = text.Fields[:1]
+		}
 		return text
 	}
 }

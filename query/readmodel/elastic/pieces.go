@@ -1,0 +1,128 @@
+package elastic
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// text compiles a search.
+func (t *translation) text(f readmodel.Text) object {
+	if f.Search.IsZero() {
+		return matchNone
+	}
+	must, mustNot := list{}, list{}
+	for _, p := range f.Search.Must {
+		must = append(must, t.piece(p, f))
+	}
+	f.Spelling = readmodel.Spelling{}
+	for _, p := range f.Search.Not {
+		mustNot = append(mustNot, t.piece(p, f))
+	}
+	return object{"bool": object{"filter": must, "must_not": mustNot}}
+}
+
+// fieldsOf returns the fields of the index in which a search looks.
+func fieldsOf(f *readmodel.Text) []string {
+	field := fieldRows
+	if len(f.Fields) == 1 {
+		field = fieldName
+	}
+	return []string{field + slotAny, field + f.Search.Lang.String()}
+}
+
+// piece admits documents in which a piece fits as the search allows.
+func (t *translation) piece(p readmodel.Piece, f readmodel.Text) object {
+	var terms, rows, beginnings []string
+	last := len(p.Tokens) - 1
+	isOpen := p.Open && isWord(p.Tokens[last])
+	for _, l := range calendar.Langs {
+		row := rowOf(p.Tokens, l, readmodel.Stem, func(_ int, mark byte) bool { return mark == stemMarks[l] })
+		row = strings.TrimPrefix(row, hole+" ")
+		switch {
+		case last == 0:
+			terms = append(terms, row)
+		case isOpen:
+			beginnings = append(beginnings, rowOf(p.Tokens, l, readmodel.Stem, func(i int, mark byte) bool {
+				return i < last && mark == stemMarks[l] || i == last && mark == markPlain
+			}))
+			fallthrough
+		default:
+			rows = append(rows, row)
+		}
+	}
+	rows = slices.Compact(rows) // characters are the same in every language
+	if f.Joined {
+		for _, joined := range p.Joined() {
+			switch {
+			case len(joined) == 1:
+				terms = append(terms, string(markPlain)+joined[0])
+			case len(joined) == 2 && isWord(joined[0]) && isWord(joined[1]):
+				terms = append(terms, string(markJoined)+joined[0]+joined[1])
+			default:
+				rows = append(rows, plainRow(joined))
+			}
+		}
+	}
+	terms = slices.Compact(terms)
+	fields := fieldsOf(&f)
+	clauses := len(fields) * (3 + len(rows) + len(beginnings)*len(p.Tokens)) // that of a beginning is one for each token
+	if t.clauses+clauses > maxClauses && last > 0 && (isOpen || p.IsRun()) {
+		return t.chosen(p, f)
+	}
+	t.clauses += clauses
+	var parts list
+	for _, field := range fields {
+		if terms != nil {
+			parts = append(parts, object{"terms": object{field: terms}})
+		}
+		for _, row := range rows {
+			parts = append(parts, object{"match_phrase": object{field: row}})
+		}
+		for _, row := range beginnings {
+			parts = append(parts, object{"match_phrase_prefix": object{field: object{"query": row, "max_expansions": math.MaxInt32}}})
+		}
+		if isOpen && last == 0 {
+			parts = append(parts, object{"prefix": object{field: string(markPlain) + p.Tokens[0]}})
+		}
+		if typos := p.Most(f.Typos); typos > 0 {
+			// With a constant score no engine stops after some of the words.
+			parts = append(parts, object{"fuzzy": object{field: object{
+				"value": string(markPlain) + p.Tokens[0], "prefix_length": 1, // the mark
+				"fuzziness": typos, "transpositions": true, "rewrite": "constant_score",
+			}}})
+		}
+	}
+	return anyOf(parts)
+}
+
+// plainRow returns words as they stand in a row without stems.
+func plainRow(words []string) string {
+	return rowOf(words, calendar.LangCN, readmodel.Stem, func(_ int, mark byte) bool { return mark == markPlain })
+}
+
+// chosen is piece for one of too many clauses: it is looked for in the documents that have
+// a part of it which it never fits without.
+func (t *translation) chosen(p readmodel.Piece, f readmodel.Text) object {
+	last := len(p.Tokens) - 1
+	parts := [][]string{p.Tokens[:last]}
+	if p.IsRun() { // something may stand inside of one half
+		parts = [][]string{p.Tokens[:last/2], p.Tokens[last/2:]}
+	}
+	if f.Joined {
+		for _, joined := range p.Joined() {
+			if len(joined) == 1 {
+				parts = append(parts, joined)
+			}
+		}
+	}
+	var among list
+	for _, tokens := range parts {
+		among = append(among, t.piece(readmodel.Piece{Tokens: tokens}, f))
+	}
+	f.Search = readmodel.Expression{Lang: f.Search.Lang, Must: []readmodel.Piece{p}}
+	return t.choose(anyOf(among), f)
+}
