@@ -166,14 +166,14 @@ func walksOfOneState(p *pair) {
 func readsOfOneState(p *pair) {
 	write := func(n calendar.ID) {
 		p.add(calendar.KindEvent, 10+n, calendar.Fields{})
-		p.add(calendar.KindVenue, 20+n, calendar.Fields{"city": "Boston"})
+		p.add(calendar.KindVenue, 20+n, calendar.Fields{"status": "publish"})
 		p.write()
 	}
 	write(0)
 	var w readmodel.Walk
 	read := func(ctx context.Context) int {
 		events, searchErr := p.index.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Sort: byID, Limit: 100})
-		venues, countsErr := p.index.Counts(ctx, calendar.KindVenue, readmodel.FieldID, readmodel.Exists{Field: readmodel.TextCity})
+		venues, countsErr := p.index.Counts(ctx, calendar.KindVenue, readmodel.FieldID, readmodel.Exists{Field: readmodel.FieldStatus})
 		found, getErr := p.index.Get(ctx, []calendar.ID{10, 11, 12, 20, 21, 22})
 		shown, shownErr := p.index.Visible(ctx)
 		walk, walkErr := p.index.Walk(ctx, readmodel.Query{Kind: calendar.KindEvent, Sort: byID})
