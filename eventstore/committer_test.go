@@ -99,6 +99,17 @@ func TestDelay(t *testing.T) {
 				if waited := together(1); waited != 0 {
 					t.Errorf("others that went away are waited for %s", waited)
 				}
+				group.crowd = 3
+				began, done := time.Now(), make(chan struct{})
+				go func() {
+					defer close(done)
+					group.Append(t.Context(), appends(1))
+				}()
+				synctest.Wait()
+				group.Close()
+				if <-done; log.begun[len(log.begun)-1] != began {
+					t.Error("others are waited for when it is closed")
+				}
 			})
 		})
 	}
@@ -146,6 +157,9 @@ func TestCommits(t *testing.T) {
 				call(t.Context(), 7)
 				cancel()
 				group.Close()
+				if len(log.seen) != len(c.want) {
+					t.Errorf("it is closed after %d commits", len(log.seen))
+				}
 				callers.Wait()
 				if !slices.Equal(log.seen, c.want) {
 					t.Errorf("commits %q, want %q", log.seen, c.want)
@@ -164,16 +178,18 @@ func TestCommits(t *testing.T) {
 	}
 }
 
-// TestBytes: a commit takes no more once it has so many bytes, and one item always.
+// TestBytes: a commit takes no more once it has so many bytes, and one item always. Items
+// that are left are of so many calls.
 func TestBytes(t *testing.T) {
 	t.Parallel()
 	c := Committer{o: CommitterOptions{Items: 9, Bytes: 100}}
-	for _, size := range []int{60, 60, 200, 10} {
-		c.waiting = append(c.waiting, &Item{size: size, call: &call{}})
+	last := &call{}
+	for i, size := range []int{60, 60, 200, 10} {
+		c.waiting = append(c.waiting, &Item{size: size, call: []*call{{}, {}, last, last}[i]})
 	}
-	for i, want := range []int{2, 1, 1} {
-		if got := c.take(); len(got) != want {
-			t.Errorf("commit %d has %d items, want %d", i, len(got), want)
+	for i, want := range [][2]int{{2, 1}, {1, 1}, {1, 0}} {
+		if got := [2]int{len(c.take()), c.calls}; got != want {
+			t.Errorf("commit %d has %d items, and leaves %d calls, want %d", i, got[0], got[1], want)
 		}
 	}
 }
