@@ -128,7 +128,10 @@ func (s *Service) latest(ctx context.Context, k pointKey) (map[calendar.ID]*even
 	var mu sync.Mutex
 	latest, bytes, whole := map[calendar.ID]*eventstore.Entry{}, 0, k.Position
 	pages := func(yield func(calendar.Position) bool) {
-		for after := calendar.Position(0); after < k.Position && yield(after); after += pageEntries {
+		for after := calendar.Position(0); after < k.Position; after += pageEntries {
+			if !yield(after) {
+				return
+			}
 		}
 	}
 	err := inParallel(ctx, pages, func(ctx context.Context, after calendar.Position) error {
