@@ -780,7 +780,7 @@ var mutants = []mutant{
 		}
 		return out
 	})},
-	{"joined spellings after a minus", events, replace(func(f readmodel.Text, _ *calendar.Record) readmodel.Filter {
+	{"joined spellings after a minus", "joined spellings", replace(func(f readmodel.Text, _ *calendar.Record) readmodel.Filter {
 		out := readmodel.And{f}
 		for _, piece := range f.Search.Not {
 			out = append(out, readmodel.Not{Filter: readmodel.Text{
@@ -789,8 +789,8 @@ var mutants = []mutant{
 		}
 		return out
 	})},
-	{"no joined spellings", events, search(func(f *readmodel.Text, _ *calendar.Record) { f.Joined = false })},
-	{"joined spellings always", events, search(func(f *readmodel.Text, _ *calendar.Record) { f.Joined = true })},
+	{"no joined spellings", "joined spellings", search(func(f *readmodel.Text, _ *calendar.Record) { f.Joined = false })},
+	{"joined spellings always", "joined spellings", search(func(f *readmodel.Text, _ *calendar.Record) { f.Joined = true })},
 	{"typed rows are of whole words", events, search(func(f *readmodel.Text, _ *calendar.Record) {
 		f.Search.Must = slices.Clone(f.Search.Must)
 		for i, p := range f.Search.Must {

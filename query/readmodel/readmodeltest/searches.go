@@ -12,6 +12,7 @@ func searchCases() []testCase {
 	return []testCase{
 		{"exact totals", exactTotals},
 		{"the largest searches", largestSearches},
+		{"joined spellings", joinedSpellings},
 		{"bad queries", badQueries},
 	}
 }
@@ -55,6 +56,25 @@ func exactTotals(p *pair) {
 	}
 	p.write()
 	p.search(readmodel.Query{Kind: calendar.KindTag, Sort: byID, Offset: 9_000, Limit: 2})
+}
+
+// joinedSpellings: words that are written joined or apart find each other where they may,
+// and never after a minus.
+func joinedSpellings(p *pair) {
+	titles := strings.Split(spellings, "|")
+	for i, title := range titles {
+		p.add(calendar.KindEvent, calendar.ID(1+i), calendar.Fields{"title": in(calendar.LangEN, "A "+title)})
+	}
+	p.write()
+	for _, title := range titles {
+		for _, sign := range []string{"", "-"} {
+			for _, joined := range []bool{false, true} {
+				text := textIn(calendar.LangEN, sign+title, eventTexts...)
+				text.Joined = joined
+				p.find(calendar.KindEvent, text)
+			}
+		}
+	}
 }
 
 // largestSearches: a search at the limits is answered, whatever its pieces are.
