@@ -34,6 +34,12 @@ func fieldsOf(f *readmodel.Text) []string {
 	return []string{field + slotAny, field + f.Search.Lang.String()}
 }
 
+// inEither admits documents that a query finds in one of them.
+func inEither(f *readmodel.Text, query func(field string) object) object {
+	fields := fieldsOf(f)
+	return anyOf(list{query(fields[0]), query(fields[1])})
+}
+
 // piece admits documents in which a piece fits as the search allows.
 func (t *translation) piece(p readmodel.Piece, f readmodel.Text) object {
 	var terms, rows, beginnings []string
@@ -119,9 +125,9 @@ func (t *translation) chosen(p readmodel.Piece, f readmodel.Text) object {
 			}
 		}
 	}
-	var among list
-	for _, tokens := range parts {
-		among = append(among, t.piece(readmodel.Piece{Tokens: tokens}, f))
+	among := make(list, len(parts))
+	for i, tokens := range parts {
+		among[i] = t.piece(readmodel.Piece{Tokens: tokens}, f)
 	}
 	f.Search = readmodel.Expression{Lang: f.Search.Lang, Must: []readmodel.Piece{p}}
 	return t.choose(anyOf(among), f)

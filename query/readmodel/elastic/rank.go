@@ -30,11 +30,10 @@ func (t *translation) scores(of *readmodel.Relevance) list {
 		out = append(out, weighted(readmodel.WeightName, t.piece(p, name)))
 	}
 	if row, ok := of.Search.Row(); ok {
-		var exact list
-		for _, field := range fieldsOf(&name) {
-			exact = append(exact, object{"match_phrase": object{field: nameStart + " " + plainRow(row.Tokens) + " " + nameEnd}})
-		}
-		out = append(out, weighted(readmodel.WeightRow, t.piece(row, name)), weighted(readmodel.WeightExact, anyOf(exact)))
+		exact := inEither(&name, func(field string) object {
+			return object{"match_phrase": object{field: nameStart + " " + plainRow(row.Tokens) + " " + nameEnd}}
+		})
+		out = append(out, weighted(readmodel.WeightRow, t.piece(row, name)), weighted(readmodel.WeightExact, exact))
 	}
 	if of.Title == nil {
 		return append(out, t.fitting(of.Text)...)
@@ -59,11 +58,8 @@ func (t *translation) fitting(f readmodel.Text) list {
 		switch {
 		case !p.Open || p.IsRun(): // they stand as they were sent, or not at all
 		case p.IsWord():
-			var whole list
-			for _, field := range fieldsOf(&f) {
-				whole = append(whole, term(field, string(markPlain)+p.Tokens[0]))
-			}
-			out = append(out, weighted(readmodel.WeightWhole, anyOf(whole)))
+			whole := inEither(&f, func(field string) object { return term(field, string(markPlain)+p.Tokens[0]) })
+			out = append(out, weighted(readmodel.WeightWhole, whole))
 		default:
 			f := f
 			f.Spelling = readmodel.Spelling{}

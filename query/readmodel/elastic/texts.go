@@ -85,14 +85,14 @@ func (s *stemmer) stem(word string, l calendar.Lang) string {
 // same, else for each language.
 func addTexts(fields object, r *calendar.Record) {
 	s := readmodel.SchemaOf(r.Kind)
-	var texts []calendar.Text
+	names := s.Texts()
+	texts := make([]calendar.Text, len(names))
 	alike := true
-	for _, name := range s.Texts() {
-		text := s.Field(name).Text(r)
+	for i, name := range names {
+		texts[i] = s.Field(name).Text(r)
 		for _, l := range calendar.Langs {
-			alike = alike && (l == r.Home || text[l] == "")
+			alike = alike && (l == r.Home || texts[i][l] == "")
 		}
-		texts = append(texts, text)
 	}
 	if alike {
 		addSlot(fields, slotAny, texts, r.Home, r.Home)
