@@ -72,7 +72,7 @@ func (p Piece) words() (n int) {
 	run := false
 	for _, t := range p.Tokens {
 		character := IsCJKToken(t)
-		if t != Break && !(character && run) {
+		if t != Break && (!character || !run) {
 			n++
 		}
 		run = character
