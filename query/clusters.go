@@ -87,31 +87,30 @@ type Clusters struct {
 
 // Clusters answers criteria of ClusterParams.
 func (s *Service) Clusters(ctx context.Context, c *Criteria) (out *Clusters, err error) {
-	snap, err := s.snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
-	_, err = s.stepped(c, func(c *Criteria) (int, error) {
-		if out, err = s.clusters(ctx, c, snap); err != nil {
-			return 0, err
-		}
-		return out.Total, nil
+	err = s.read(ctx, func(st *state) error {
+		_, err = stepped(c, func(c *Criteria) (int, error) {
+			if out, err = st.clusters(ctx, c); err != nil {
+				return 0, err
+			}
+			return out.Total, nil
+		})
+		return err
 	})
 	return out, err
 }
 
-func (s *Service) clusters(ctx context.Context, c *Criteria, snap *snapshot) (*Clusters, error) {
+func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 	selection := *c
 	selection.run.box = nil
-	f, err := s.eventFilter(ctx, &selection, snap)
+	f, err := st.eventFilter(ctx, &selection)
 	if err != nil {
 		return nil, err
 	}
-	d, err := snap.directory(ctx, s, calendar.KindVenue)
+	d, err := st.directory(ctx, calendar.KindVenue)
 	if err != nil {
 		return nil, err
 	}
-	visible := d.visible(c.Caller, snap, c.withdrawn)
+	visible := d.visible(c.Caller, st.shared, c.withdrawn)
 	places := map[cell]int{}
 	var groups [][]calendar.ID
 	var cells []cell
@@ -136,7 +135,7 @@ func (s *Service) clusters(ctx context.Context, c *Criteria, snap *snapshot) (*C
 	if b := blanked(c.Caller); b != nil {
 		shown = append(shown, readmodel.Not{Filter: b})
 	}
-	page, err := s.index.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Tallies: []readmodel.Selection{
+	page, err := st.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Tallies: []readmodel.Selection{
 		{Filter: shown, Tallies: []readmodel.Tally{{
 			Field: readmodel.FieldVenue, Groups: groups, Parts: []readmodel.Filter{readmodel.In{Field: readmodel.FieldVenue, IDs: placed}},
 		}}},

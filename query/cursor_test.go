@@ -14,9 +14,9 @@ import (
 	"daybook/calendar"
 )
 
-// stepped walks through a list by its cursors, and gives the ids and the number of steps.
+// walked walks through a list by its cursors, and gives the ids and the number of steps.
 // between is called after each step.
-func stepped(t *testing.T, s *Service, sent string, between func(step int)) (out []calendar.ID, steps int) {
+func walked(t *testing.T, s *Service, sent string, between func(step int)) (out []calendar.ID, steps int) {
 	t.Helper()
 	for cursor := "*"; cursor != ""; steps++ {
 		l, c, err := list(t, s, calendar.KindEvent, editor, input(sent+"&cursor="+cursor))
@@ -56,7 +56,7 @@ func TestCursor(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, size := range []int{1, 2, 3, 50} {
-				got, steps := stepped(t, s, fmt.Sprintf("per_page=%d&%s", size, sent), func(int) {})
+				got, steps := walked(t, s, fmt.Sprintf("per_page=%d&%s", size, sent), func(int) {})
 				if diff := cmp.Diff(idsOf(whole), got); diff != "" || steps != max(1, (len(got)+size-1)/size) {
 					t.Errorf("%s by %d, %s: %d steps (-list +walk):\n%s", sent, size, name, steps, diff)
 				}

@@ -53,18 +53,18 @@ var directoryFields = []string{"name", "venue", "organizer", "slug", "parent", "
 // directories are the last ones that a Service has read.
 type directories [calendar.KindTag + 1]atomic.Pointer[directory]
 
-// directory gives the directory of a kind as the generation shows it, or newer.
-func (s *snapshot) directory(ctx context.Context, service *Service, k calendar.Kind) (*directory, error) {
-	return s.directories[k].get(ctx, func(ctx context.Context) (*directory, error) {
-		stamp, err := service.index.Stamp(ctx, k) // before the records: they may be newer
+// directory returns the directory of a kind.
+func (st *state) directory(ctx context.Context, k calendar.Kind) (*directory, error) {
+	return st.directories[k].get(ctx, func(ctx context.Context) (*directory, error) {
+		stamp, err := st.view.Stamp(ctx, k)
 		if err != nil {
 			return nil, err
 		}
-		last := &service.directories[k]
+		last := &st.last[k]
 		if known := last.Load(); known != nil && known.stamp == stamp {
 			return known, nil
 		}
-		fresh, err := service.readDirectory(ctx, k, stamp)
+		fresh, err := st.readDirectory(ctx, k, stamp)
 		if err == nil {
 			last.Store(fresh)
 		}
@@ -72,17 +72,13 @@ func (s *snapshot) directory(ctx context.Context, service *Service, k calendar.K
 	})
 }
 
-func (s *Service) readDirectory(ctx context.Context, k calendar.Kind, stamp readmodel.Stamp) (*directory, error) {
-	walk, err := s.index.Walk(ctx, readmodel.Query{Kind: k, Sort: []readmodel.Sort{{Field: readmodel.FieldID}}})
-	if err != nil {
-		return nil, err
-	}
-	defer walk.Close()
-	d := &directory{stamp: stamp, records: make([]*calendar.Record, 0, walk.Total())}
+func (st *state) readDirectory(ctx context.Context, k calendar.Kind, stamp readmodel.Stamp) (*directory, error) {
+	d := &directory{stamp: stamp}
 	for l := range d.ranks {
 		d.ranks[l] = newLazy[ranks]()
 	}
-	err = walk.Each(ctx, func(documents []readmodel.Document) error {
+	q := readmodel.Query{Kind: k, Sort: []readmodel.Sort{{Field: readmodel.FieldID}}}
+	err := st.view.Walk(ctx, q, func(documents []readmodel.Document) error {
 		for i := range documents {
 			r := documents[i].Record
 			d.records = append(d.records, &calendar.Record{ID: r.ID, Kind: r.Kind, Home: r.Home, Fields: r.Fields.Copy(directoryFields)})
@@ -191,19 +187,19 @@ func (d *directory) level(at int) int {
 
 // visible returns what a caller sees of a directory on events: what is not trashed and the
 // caller could read singly.
-func (d *directory) visible(c calendar.Caller, snap *snapshot, w *Withdrawn) *visible {
+func (d *directory) visible(c calendar.Caller, g *shared, w *Withdrawn) *visible {
 	view := viewOf(c)
 	shared := view != viewOwn && w == nil
-	if known := d.views[view].Load(); shared && known != nil && known.due == snap.gen.Due {
+	if known := d.views[view].Load(); shared && known != nil && known.due == g.gen.Due {
 		return known
 	}
 	out := &visible{
-		directory: d, due: snap.gen.Due, seen: make([]bool, len(d.records)),
+		directory: d, due: g.gen.Due, seen: make([]bool, len(d.records)),
 		cities: names{index: map[string]int{}}, countries: names{index: map[string]int{}},
 	}
-	now := time.Unix(snap.now, 0)
+	now := time.Unix(g.second, 0)
 	for at, r := range d.records {
-		out.seen[at] = newLinkedRecord(r, now).shows(c, now) && !w.has(r.Kind, r.ID)
+		out.seen[at] = isShown(r, c, now) && !w.has(r.Kind, r.ID)
 		if out.seen[at] && r.Kind == calendar.KindVenue {
 			out.cities.add(r, "city")
 			out.countries.add(r, "country")

@@ -22,10 +22,10 @@ func TestHeavyLinks(t *testing.T) {
 	fair := event(t, 1, "Fair", "2030-05-10 10:00:00", "2030-05-10 12:00:00", fields{"venue": links})
 	s, store, index, _ := setup(t, append(records, fair))
 
-	if _, err := s.View(t.Context(), anonymous, fair, calendar.LangEN, EmbedAll, Moment{}); !errors.Is(err, ErrTooLarge) || store.loaded > linkedAtOnce {
+	if _, err := s.View(t.Context(), anonymous, fair, calendar.LangEN, EmbedAll, Moment{}); !errors.Is(err, ErrTooLarge) || store.loaded > loadedAtOnce {
 		t.Errorf("view: %v after %d records", err, store.loaded)
 	}
-	if _, _, err := list(t, s, calendar.KindEvent, anonymous, input("")); !errors.Is(err, ErrTooLarge) || index.asked["documents"] > linkedAtOnce {
+	if _, _, err := list(t, s, calendar.KindEvent, anonymous, input("")); !errors.Is(err, ErrTooLarge) || index.asked["documents"] > loadedAtOnce {
 		t.Errorf("list: %v after %d records", err, index.asked["documents"])
 	}
 	store.loaded, index.asked["documents"] = 0, 0
@@ -58,7 +58,7 @@ func TestHeavyLinks(t *testing.T) {
 	if l, _, err := list(t, s, calendar.KindEvent, anonymous, input("")); err != nil || len(l.Views[0].Venues) != 10 {
 		t.Errorf("list of drafts: %v", err)
 	}
-	if snap := s.snap.Load(); snap.links.bytes > mostLinkedBytes || snap.links.bytes == 0 || len(snap.links.byID) >= 1000 {
+	if snap := s.shared.Load(); snap.links.bytes > maxLinkedBytes || snap.links.bytes == 0 || len(snap.links.byID) >= 1000 {
 		t.Errorf("%d records of %d bytes are kept for other lists", len(snap.links.byID), snap.links.bytes)
 	}
 }

@@ -13,17 +13,44 @@ import (
 	"daybook/query/readmodel"
 )
 
-// Facets are the facets of lists of events (LISTINGS 3.5).
-var Facets = []string{
-	"categories", "tags", "venue", "organizer", "city", "country", "month", "weekday", "time_of_day", "in_language",
-	"ticketed", "featured", "free", "cost_band",
+// facet is what lists of events may be counted by (LISTINGS 3.5).
+type facet struct {
+	name    string
+	asked   bool                                // facet_query takes it: it is in the order of counts
+	blanked bool                                // events that the caller gets blanked count in it
+	kind    calendar.Kind                       // of the linked records that it is through
+	tally   func(f *facetCount) readmodel.Tally // what it asks of the index
+	make    func(f *facetCount, got *readmodel.Tallied) Facet
 }
 
-// askedFacets are those that facet_query takes: the ones in the order of counts.
-var askedFacets = Facets[:6]
+// The facets, in the order of the interface. The first ones are of linked records.
+var facets = []facet{
+	{name: "categories", asked: true, kind: calendar.KindCategory, tally: (*facetCount).askLinked, make: (*facetCount).linked},
+	{name: "tags", asked: true, kind: calendar.KindTag, tally: (*facetCount).askLinked, make: (*facetCount).linked},
+	{name: "venue", asked: true, kind: calendar.KindVenue, tally: (*facetCount).askLinked, make: (*facetCount).linked},
+	{name: "organizer", asked: true, kind: calendar.KindOrganizer, tally: (*facetCount).askLinked, make: (*facetCount).linked},
+	{name: "city", asked: true, kind: calendar.KindVenue, tally: (*facetCount).askPlaces, make: (*facetCount).placed},
+	{name: "country", asked: true, kind: calendar.KindVenue, tally: (*facetCount).askPlaces, make: (*facetCount).placed},
+	{name: "month", blanked: true, tally: askField(readmodel.FieldMonth), make: (*facetCount).months},
+	{name: "weekday", blanked: true, tally: askField(readmodel.FieldWeekday), make: (*facetCount).weekdays},
+	{name: "time_of_day", tally: askField(readmodel.FieldMinute, isOn(readmodel.FieldAllDay)), make: (*facetCount).timesOfDay},
+	{name: "in_language", blanked: true, tally: askField(readmodel.FieldLanguages), make: (*facetCount).languages},
+	{name: "ticketed", tally: askSwitch(isOn(readmodel.FieldTicketed)), make: switchOf(func(r *criteria) sw { return r.ticketed })},
+	{name: "featured", tally: askSwitch(isOn(readmodel.FieldFeatured)), make: switchOf(func(r *criteria) sw { return r.featured })},
+	{name: "free", tally: askSwitch(isFree), make: switchOf(func(r *criteria) sw { return r.free })},
+	{name: "cost_band", tally: (*facetCount).askBands, make: (*facetCount).costBands},
+}
 
-// shownOnBlanked are the facets that blanked events count in.
-var shownOnBlanked = []string{"month", "weekday", "in_language"}
+// Facets are the names of the facets of lists of events; askedFacets those that facet_query
+// takes.
+var Facets, askedFacets = func() (all, asked []string) {
+	for _, f := range facets {
+		if all = append(all, f.name); f.asked {
+			asked = append(asked, f.name)
+		}
+	}
+	return all, asked
+}()
 
 const (
 	defFacetLimit = 20
@@ -94,29 +121,15 @@ func readCollapse(_ context.Context, q *parser, p *Param) {
 // WithoutFacets has lists of the criteria count none: their answer shows none.
 func (c *Criteria) WithoutFacets() { c.run.facets = nil }
 
-// facetCount makes one facet: what it asks of the index, and what becomes of the answer.
+// facetCount makes one facet of a list.
 type facetCount struct {
-	*facetRun
-	name  string
-	tally readmodel.Tally
-	make  func(f *facetCount, got *readmodel.Tallied) (Facet, error)
-
-	// Of facets through other records:
-	kind    calendar.Kind
-	chosen  []calendar.ID // of the parameter
-	dir     *directory
-	visible *visible
-	places  *names
-	detail  string // of venues that the places are named by
+	*facet
+	st      *state
+	c       *Criteria
+	visible *visible // of facets through linked records
+	ranks   ranks    // of visible
 
 	selection, place int // of the answer
-}
-
-// facetRun is one answer.
-type facetRun struct {
-	ctx context.Context //nolint:containedctx // it lives as long as the call
-	s   *Service
-	c   *Criteria
 }
 
 // counting is what a list asks of the index for its facets, in one query: those of which
@@ -128,29 +141,14 @@ type counting struct {
 }
 
 // counting prepares the facets of a list.
-func (s *Service) counting(ctx context.Context, c *Criteria, snap *snapshot) (*counting, error) {
-	chosen, err := s.choice(ctx, c, snap)
+func (st *state) counting(ctx context.Context, c *Criteria) (*counting, error) {
+	chosen, err := st.choice(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	counts := make([]*facetCount, len(c.run.facets))
-	run := &facetRun{ctx, s, c}
-	common := map[string]bool{} // parts that no facet leaves out
-	sent := map[string]bool{}
-	for i := range chosen {
-		sent[chosen[i].facet] = true
-	}
-	for i, name := range c.run.facets {
-		if counts[i], err = run.count(ctx, name, snap); err != nil {
-			return nil, err
-		}
-	}
-	for name := range sent {
-		common[name] = !slices.Contains(c.run.facets, name)
-	}
-	common[""] = true
-	f := &counting{base: c.protect(chosen.parts(func(facet string) bool { return common[facet] })), counts: counts}
-	if rest := chosen.parts(func(facet string) bool { return !common[facet] }); len(rest) > 0 {
+	counted := func(name string) bool { return slices.Contains(c.run.facets, name) }
+	f := &counting{base: c.protect(chosen.parts(func(name string) bool { return !counted(name) }))}
+	if rest := chosen.parts(counted); len(rest) > 0 {
 		f.narrow = rest
 	}
 	type about struct {
@@ -158,16 +156,20 @@ func (s *Service) counting(ctx context.Context, c *Criteria, snap *snapshot) (*c
 		hides   bool
 	}
 	known := map[about]int{}
-	for _, count := range counts {
-		key := about{hides: !slices.Contains(shownOnBlanked, count.name) && !c.run.hides}
-		if sent[count.name] {
-			key.without = count.name
+	for _, name := range c.run.facets {
+		count, err := st.facet(ctx, c, name)
+		if err != nil {
+			return nil, err
+		}
+		key := about{hides: !count.blanked && !c.run.hides}
+		if slices.ContainsFunc(chosen, func(p chosenPart) bool { return p.facet == name }) {
+			key.without = name
 		}
 		at, ok := known[key]
 		if !ok {
 			at = len(f.of)
 			known[key] = at
-			parts := chosen.parts(func(facet string) bool { return !common[facet] && facet != key.without })
+			parts := chosen.parts(func(name string) bool { return counted(name) && name != key.without })
 			if b := blanked(c.Caller); b != nil && key.hides {
 				parts = append(parts, readmodel.Not{Filter: b})
 			}
@@ -177,83 +179,68 @@ func (s *Service) counting(ctx context.Context, c *Criteria, snap *snapshot) (*c
 			}
 		}
 		count.selection, count.place = at, len(f.of[at].Tallies)
-		f.of[at].Tallies = append(f.of[at].Tallies, count.tally)
+		f.of[at].Tallies = append(f.of[at].Tallies, count.tally(count))
+		f.counts = append(f.counts, count)
 	}
 	return f, nil
 }
 
 // facets makes the facets of what was counted.
-func (f *counting) facets(got [][]readmodel.Tallied) (out []Facet, err error) {
-	out = make([]Facet, len(f.counts))
+func (f *counting) facets(got [][]readmodel.Tallied) []Facet {
+	out := make([]Facet, len(f.counts))
 	for i, count := range f.counts {
-		if out[i], err = count.make(count, &got[count.selection][count.place]); err != nil {
-			return nil, err
-		}
+		out[i] = count.make(count, &got[count.selection][count.place])
 		out[i].Name = count.name
 	}
-	return out, nil
+	return out
 }
 
-// count prepares one facet.
-func (r *facetRun) count(ctx context.Context, name string, snap *snapshot) (*facetCount, error) {
-	f := &facetCount{facetRun: r, name: name, make: (*facetCount).linked}
-	switch name {
-	case "categories":
-		f.kind, f.chosen = calendar.KindCategory, r.c.run.categories
-	case "tags":
-		f.kind, f.chosen = calendar.KindTag, r.c.run.tags
-	case "venue", "city", "country":
-		f.kind, f.chosen = calendar.KindVenue, r.c.run.venues
-	case "organizer":
-		f.kind, f.chosen = calendar.KindOrganizer, r.c.run.organizers
-	case "month":
-		f.tally.Field, f.make = readmodel.FieldMonth, (*facetCount).months
-	case "weekday":
-		f.tally.Field, f.make = readmodel.FieldWeekday, (*facetCount).weekdays
-	case "time_of_day":
-		f.tally = readmodel.Tally{Field: readmodel.FieldMinute, Parts: allDayPart}
-		f.make = (*facetCount).timesOfDay
-	case "in_language":
-		f.tally.Field, f.make = readmodel.FieldLanguages, (*facetCount).languages
-	case "cost_band":
-		f.costBands()
-	default:
-		f.tally.Parts, f.make = switchParts[name], (*facetCount).switches
-	}
+// facet prepares one facet.
+func (st *state) facet(ctx context.Context, c *Criteria, name string) (*facetCount, error) {
+	at := slices.Index(Facets, name)
+	f := &facetCount{facet: &facets[at], st: st, c: c}
 	if f.kind == 0 {
 		return f, nil
 	}
-	var err error
-	if f.dir, err = snap.directory(ctx, r.s, f.kind); err != nil {
+	d, err := st.directory(ctx, f.kind)
+	if err != nil {
 		return nil, err
 	}
-	f.visible = f.dir.visible(r.c.Caller, snap, r.c.withdrawn)
-	f.tally.Field = linkField(f.kind)
-	switch name {
-	case "categories":
-		f.tally.Parts = f.dir.parts
-	case "city":
-		f.places, f.detail, f.make = &f.visible.cities, "city", (*facetCount).placed
-	case "country":
-		f.places, f.detail, f.make = &f.visible.countries, "country", (*facetCount).placed
+	f.visible = d.visible(c.Caller, st.shared, c.withdrawn)
+	if f.name == linkField(f.kind) {
+		f.ranks, err = d.ranked(ctx, c.Lang)
 	}
-	if f.places != nil {
-		f.tally.Groups = f.places.groups
-	}
-	return f, nil
+	return f, err
 }
 
 func isOn(field string) readmodel.Filter { return readmodel.Term{Field: field, Value: "true"} }
 
-// The parts of tallies of which nothing changes.
-var (
-	allDayPart  = []readmodel.Filter{isOn(readmodel.FieldAllDay)}
-	switchParts = map[string][]readmodel.Filter{
-		"ticketed": {isOn(readmodel.FieldTicketed), readmodel.Not{Filter: isOn(readmodel.FieldTicketed)}},
-		"featured": {isOn(readmodel.FieldFeatured), readmodel.Not{Filter: isOn(readmodel.FieldFeatured)}},
-		"free":     {isFree, readmodel.Not{Filter: isFree}},
+// askField counts the values of a field, and parts.
+func askField(field string, parts ...readmodel.Filter) func(*facetCount) readmodel.Tally {
+	return func(*facetCount) readmodel.Tally { return readmodel.Tally{Field: field, Parts: parts} }
+}
+
+// askSwitch counts what a filter admits, and what it does not.
+func askSwitch(on readmodel.Filter) func(*facetCount) readmodel.Tally {
+	return askField("", on, readmodel.Not{Filter: on})
+}
+
+// askLinked counts linked records, and the trees of categories.
+func (f *facetCount) askLinked() readmodel.Tally {
+	return readmodel.Tally{Field: linkField(f.kind), Parts: f.visible.parts}
+}
+
+// askPlaces counts the venues of cities or countries.
+func (f *facetCount) askPlaces() readmodel.Tally {
+	return readmodel.Tally{Field: linkField(f.kind), Groups: f.places().groups}
+}
+
+func (f *facetCount) places() *names {
+	if f.name == "country" {
+		return &f.visible.countries
 	}
-)
+	return &f.visible.cities
+}
 
 // candidate is a value of a facet that is ordered by counts.
 type candidate struct {
@@ -320,27 +307,23 @@ func (f *first) all() []candidate {
 }
 
 // linked makes a facet of ids.
-func (f *facetCount) linked(got *readmodel.Tallied) (Facet, error) {
-	d, lang := f.dir, f.c.Lang
-	ranks, err := d.ranked(f.ctx, lang)
-	if err != nil {
-		return Facet{}, err
-	}
+func (f *facetCount) linked(got *readmodel.Tallied) Facet {
+	d, lang := f.visible, f.c.Lang
 	isCategory := f.kind == calendar.KindCategory
 	list := first{limit: f.c.run.facetLimit, less: func(a, b *candidate) int {
 		return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(a.rank, b.rank), cmp.Compare(a.id, b.id))
 	}}
 	add := func(at, n int, chosen bool) {
-		if !f.visible.seen[at] || !f.c.run.facetQuery.keeps(f.name, ranks.folded[at]) {
+		if !d.seen[at] || !f.c.run.facetQuery.keeps(f.name, f.ranks.folded[at]) {
 			return
 		}
-		c := candidate{at: at, n: n, rank: ranks.at[at], chosen: chosen}
+		c := candidate{at: at, n: n, rank: f.ranks.at[at], chosen: chosen}
 		if isCategory {
 			c.level = d.level(at)
 		}
 		list.add(c)
 	}
-	left := slices.Clone(f.chosen) // of which nothing is counted
+	left := slices.Clone(f.c.run.linkedIDs(f.kind)) // of which nothing is counted
 	take := func(id calendar.ID) bool {
 		i := slices.Index(left, id)
 		if i >= 0 {
@@ -360,7 +343,7 @@ func (f *facetCount) linked(got *readmodel.Tallied) (Facet, error) {
 		for part < len(d.parents) && d.parents[part] < next {
 			part++
 		}
-		if int64(d.records[next].ID) == v.Value && f.visible.seen[next] && (part >= len(d.parents) || d.parents[part] != next) {
+		if int64(d.records[next].ID) == v.Value && d.seen[next] && (part >= len(d.parents) || d.parents[part] != next) {
 			add(next, v.N, take(d.records[next].ID))
 		}
 	}
@@ -370,7 +353,7 @@ func (f *facetCount) linked(got *readmodel.Tallied) (Facet, error) {
 		}
 	}
 	for _, id := range left {
-		if at, ok := d.find(id); ok && f.visible.seen[at] {
+		if at, ok := d.find(id); ok && d.seen[at] {
 			add(at, 0, true)
 		} else if f.c.run.facetQuery.keeps(f.name, id.String()) {
 			list.add(candidate{at: -1, id: id, chosen: true})
@@ -392,20 +375,20 @@ func (f *facetCount) linked(got *readmodel.Tallied) (Facet, error) {
 		_, v.In = r.Name(lang)
 		out.Values[i] = v
 	}
-	return out, nil
+	return out
 }
 
 // spelling returns the most frequent spelling of a place among the visible venues that are
 // counted, of equally frequent ones the first by code points; the key of a chosen place that
 // nothing carries.
 func (f *facetCount) spelling(at int, got *readmodel.Tallied) string {
-	label, counts := f.places.keys[at], map[string]int{}
-	for _, id := range f.places.groups[at] {
+	label, counts := f.places().keys[at], map[string]int{}
+	for _, id := range f.places().groups[at] {
 		if readmodel.CountOf(got.Values, int64(id)) == 0 {
 			continue
 		}
-		place, _ := f.dir.find(id)
-		spelling := f.dir.records[place].Fields.String(f.detail)
+		place, _ := f.visible.find(id)
+		spelling := f.visible.records[place].Fields.String(f.name)
 		counts[spelling]++
 		if n := counts[spelling] - counts[label]; n > 0 || n == 0 && spelling < label {
 			label = spelling
@@ -415,8 +398,8 @@ func (f *facetCount) spelling(at int, got *readmodel.Tallied) string {
 }
 
 // placed makes a facet of cities or countries.
-func (f *facetCount) placed(got *readmodel.Tallied) (Facet, error) {
-	chosen := f.c.run.cities
+func (f *facetCount) placed(got *readmodel.Tallied) Facet {
+	places, chosen := f.places(), f.c.run.cities
 	if f.name == "country" {
 		chosen = f.c.run.countries
 	}
@@ -435,11 +418,11 @@ func (f *facetCount) placed(got *readmodel.Tallied) (Facet, error) {
 		if a.at == b.at {
 			return 0
 		}
-		return cmp.Or(cmp.Compare(readmodel.Fold(label(a.at)), readmodel.Fold(label(b.at))), cmp.Compare(f.places.keys[a.at], f.places.keys[b.at]))
+		return cmp.Or(cmp.Compare(readmodel.Fold(label(a.at)), readmodel.Fold(label(b.at))), cmp.Compare(places.keys[a.at], places.keys[b.at]))
 	}}
 	asked := f.c.run.facetQuery.facet == f.name
 	for at, n := range got.Groups {
-		key := f.places.keys[at]
+		key := places.keys[at]
 		isChosen := left[key]
 		if n == 0 && !isChosen || asked && !f.c.run.facetQuery.keeps(f.name, readmodel.Fold(label(at))) {
 			continue
@@ -449,7 +432,7 @@ func (f *facetCount) placed(got *readmodel.Tallied) (Facet, error) {
 	}
 	var out Facet
 	for _, c := range list.all() {
-		out.Values = append(out.Values, FacetValue{Value: f.places.keys[c.at], Label: label(c.at), Count: c.n, Selected: c.chosen})
+		out.Values = append(out.Values, FacetValue{Value: places.keys[c.at], Label: label(c.at), Count: c.n, Selected: c.chosen})
 	}
 	out.Total = list.total
 	for _, key := range slices.Sorted(maps.Keys(left)) { // of no venue
@@ -457,7 +440,7 @@ func (f *facetCount) placed(got *readmodel.Tallied) (Facet, error) {
 			out.Values = append(out.Values, FacetValue{Value: key, Label: key, Selected: true})
 		}
 	}
-	return out, nil
+	return out
 }
 
 // take adds a value in its turn; one without any count is there when it is chosen.
@@ -470,7 +453,7 @@ func (out *Facet) take(v FacetValue) {
 	}
 }
 
-func (f *facetCount) months(got *readmodel.Tallied) (out Facet, err error) {
+func (f *facetCount) months(got *readmodel.Tallied) (out Facet) {
 	values := slices.Clone(got.Values)
 	for _, m := range f.c.run.months {
 		if !slices.ContainsFunc(values, func(v readmodel.Value) bool { return v.Value == m }) {
@@ -486,14 +469,14 @@ func (f *facetCount) months(got *readmodel.Tallied) (out Facet, err error) {
 		rest := slices.DeleteFunc(slices.Clone(out.Values[mostMonths:]), func(v FacetValue) bool { return !v.Selected })
 		out.Values = append(out.Values[:mostMonths:mostMonths], rest...)
 	}
-	return out, nil
+	return out
 }
 
-func (f *facetCount) weekdays(got *readmodel.Tallied) (out Facet, err error) {
+func (f *facetCount) weekdays(got *readmodel.Tallied) (out Facet) {
 	for day := int64(1); day <= 7; day++ {
 		out.take(FacetValue{Value: strconv.FormatInt(day, 10), Count: readmodel.CountOf(got.Values, day), Selected: slices.Contains(f.c.run.weekdays, day)})
 	}
-	return out, nil
+	return out
 }
 
 // words of time_of_day in the order of the day.
@@ -515,7 +498,7 @@ func (t dayTime) count(got *readmodel.Tallied) (n int) {
 	return n
 }
 
-func (f *facetCount) timesOfDay(got *readmodel.Tallied) (out Facet, err error) {
+func (f *facetCount) timesOfDay(got *readmodel.Tallied) (out Facet) {
 	chosen := f.c.run.times
 	for _, t := range dayTimes {
 		out.take(FacetValue{Value: t.word, Count: t.count(got), Selected: slices.ContainsFunc(chosen, t.same)})
@@ -526,23 +509,25 @@ func (f *facetCount) timesOfDay(got *readmodel.Tallied) (out Facet, err error) {
 			out.Values = append(out.Values, FacetValue{Value: t.word, Label: t.word, Count: t.count(got), Selected: true})
 		}
 	}
-	return out, nil
+	return out
 }
 
-func (f *facetCount) languages(got *readmodel.Tallied) (out Facet, err error) {
+func (f *facetCount) languages(got *readmodel.Tallied) (out Facet) {
 	for _, l := range calendar.Langs {
 		id := readmodel.LanguageID(l)
 		out.take(FacetValue{Value: l.String(), Count: readmodel.CountOf(got.Values, int64(id)), Selected: slices.Contains(f.c.run.languages, id)})
 	}
-	return out, nil
+	return out
 }
 
-func (f *facetCount) switches(got *readmodel.Tallied) (out Facet, err error) {
-	r := &f.c.run
-	is := map[string]sw{"ticketed": r.ticketed, "featured": r.featured, "free": r.free}[f.name]
-	out.take(FacetValue{Value: "true", Count: got.Parts[0], Selected: is == swOn})
-	out.take(FacetValue{Value: "false", Count: got.Parts[1], Selected: is == swOff})
-	return out, nil
+// switchOf makes the facet of a filter that is on or off.
+func switchOf(sent func(*criteria) sw) func(*facetCount, *readmodel.Tallied) Facet {
+	return func(f *facetCount, got *readmodel.Tallied) (out Facet) {
+		is := sent(&f.c.run)
+		out.take(FacetValue{Value: "true", Count: got.Parts[0], Selected: is == swOn})
+		out.take(FacetValue{Value: "false", Count: got.Parts[1], Selected: is == swOff})
+		return out
+	}
 }
 
 // readBands makes the bands of costs of the options.
@@ -575,36 +560,37 @@ func (s *Service) readBands() error {
 
 func (b band) same(c band) bool { return b.within == c.within }
 
-// costBands prepares the facet of costs: the bands of the options, what is unknown, and
-// the chosen bands that are none of those.
-func (f *facetCount) costBands() {
-	s, chosen := f.s, f.c.run.bands
-	var others []band
-	for _, b := range chosen {
-		if !slices.ContainsFunc(s.bands, b.same) && !slices.ContainsFunc(others, b.same) {
-			others = append(others, b)
+// otherBands are the chosen bands of costs that are none of the options.
+func (f *facetCount) otherBands() (out []band) {
+	for _, b := range f.c.run.bands {
+		if !slices.ContainsFunc(f.st.bands, b.same) && !slices.ContainsFunc(out, b.same) {
+			out = append(out, b)
 		}
 	}
-	f.tally.Parts = s.bandParts
-	if others != nil {
-		f.tally.Parts = slices.Clone(s.bandParts)
-		for _, b := range others {
-			f.tally.Parts = append(f.tally.Parts, costBand(b.within))
-		}
+	return out
+}
+
+// askBands counts the bands of costs of the options, what is unknown, and the other bands.
+func (f *facetCount) askBands() readmodel.Tally {
+	parts := slices.Clone(f.st.bandParts)
+	for _, b := range f.otherBands() {
+		parts = append(parts, costBand(b.within))
 	}
-	f.make = func(f *facetCount, got *readmodel.Tallied) (out Facet, err error) {
-		for i, b := range s.bands {
-			v := FacetValue{Value: b.word, Label: b.word, Count: got.Parts[i], Selected: slices.ContainsFunc(chosen, b.same)}
-			if i == 0 {
-				v.Label = ""
-			}
-			out.take(v)
+	return readmodel.Tally{Parts: parts}
+}
+
+func (f *facetCount) costBands(got *readmodel.Tallied) (out Facet) {
+	for i, b := range f.st.bands {
+		v := FacetValue{Value: b.word, Label: b.word, Count: got.Parts[i], Selected: slices.ContainsFunc(f.c.run.bands, b.same)}
+		if i == 0 {
+			v.Label = ""
 		}
-		n := len(s.bands)
-		out.take(FacetValue{Value: "unknown", Count: got.Parts[n], Selected: f.c.run.costUnknown})
-		for i, b := range others {
-			out.Values = append(out.Values, FacetValue{Value: b.word, Label: b.word, Count: got.Parts[n+1+i], Selected: true})
-		}
-		return out, nil
+		out.take(v)
 	}
+	n := len(f.st.bands)
+	out.take(FacetValue{Value: "unknown", Count: got.Parts[n], Selected: f.c.run.costUnknown})
+	for i, b := range f.otherBands() {
+		out.Values = append(out.Values, FacetValue{Value: b.word, Label: b.word, Count: got.Parts[n+1+i], Selected: true})
+	}
+	return out
 }

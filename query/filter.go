@@ -56,7 +56,7 @@ func hasStatus(s calendar.Status) readmodel.Filter {
 
 // visible admits the posts that the caller sees without a status filter
 // (interface 4.4): no trash.
-func (s *snapshot) visible(c calendar.Caller) readmodel.Filter {
+func (s *shared) visible(c calendar.Caller) readmodel.Filter {
 	switch viewOf(c) {
 	case viewAll:
 		return readmodel.Not{Filter: hasStatus(calendar.StatusTrash)}
@@ -72,7 +72,7 @@ func (s *snapshot) visible(c calendar.Caller) readmodel.Filter {
 
 // withStatus admits the posts of the status filter that the caller may see
 // (interface 4.9).
-func (s *snapshot) withStatus(c calendar.Caller, statuses []calendar.Status) readmodel.Filter {
+func (s *shared) withStatus(c calendar.Caller, statuses []calendar.Status) readmodel.Filter {
 	own := viewOf(c) != viewAll
 	out := make(readmodel.Or, 0, len(statuses))
 	for _, status := range statuses {
@@ -82,7 +82,7 @@ func (s *snapshot) withStatus(c calendar.Caller, statuses []calendar.Status) rea
 			out = append(out, s.published)
 			continue
 		case calendar.StatusFuture:
-			f = scheduled(s.now)
+			f = scheduled(s.second)
 		case calendar.StatusDraft, calendar.StatusPending, calendar.StatusPrivate, calendar.StatusTrash:
 			f = hasStatus(status)
 		}
@@ -129,16 +129,17 @@ func (c *Criteria) text(fields []string) readmodel.Text {
 }
 
 // posts starts the filter of a list of posts with what the caller may see.
-func (c *Criteria) posts(snap *snapshot) readmodel.And {
+func (c *Criteria) posts(g *shared) readmodel.And {
 	f := c.withdrawn.leaveOut(make(readmodel.And, 0, 8), c.Kind)
-	if c.run.statuses != nil {
-		return append(f, snap.withStatus(c.Caller, c.run.statuses))
+	switch {
+	case c.run.trashedSince != nil:
+		trashed := readmodel.Range{Field: readmodel.FieldModified, Min: c.run.trashedSince}
+		return append(f, hasStatus(calendar.StatusTrash), readmodel.Not{Filter: isProtected}, trashed)
+	case c.run.statuses != nil:
+		return append(f, g.withStatus(c.Caller, c.run.statuses))
 	}
-	return append(f, snap.visible(c.Caller))
+	return append(f, g.visible(c.Caller))
 }
-
-// seenAt is the place in the filter of what the caller may see.
-func (c *Criteria) seenAt() int { return len(c.withdrawn.leaveOut(nil, c.Kind)) }
 
 // appendSwitch adds a boolean filter.
 func appendSwitch(f readmodel.And, field string, v sw) readmodel.And {
@@ -188,14 +189,14 @@ func (c choice) parts(fits func(facet string) bool) readmodel.And {
 }
 
 // eventFilter makes the filter of a list of events (interface 4.5).
-func (s *Service) eventFilter(ctx context.Context, c *Criteria, snap *snapshot) (readmodel.And, error) {
-	f, err := s.choice(ctx, c, snap)
+func (st *state) eventFilter(ctx context.Context, c *Criteria) (readmodel.And, error) {
+	f, err := st.choice(ctx, c)
 	return c.protect(f.parts(nil)), err
 }
 
-func (s *Service) choice(ctx context.Context, c *Criteria, snap *snapshot) (f choice, err error) {
+func (st *state) choice(ctx context.Context, c *Criteria) (f choice, err error) {
 	r := &c.run
-	f.add("", append(c.posts(snap), notHidden())...)
+	f.add("", append(c.posts(st.shared), notHidden())...)
 	if r.include != nil {
 		f.add("", readmodel.In{Field: readmodel.FieldID, IDs: r.include})
 	}
@@ -214,43 +215,50 @@ func (s *Service) choice(ctx context.Context, c *Criteria, snap *snapshot) (f ch
 	if r.postParent != 0 {
 		f.add("", readmodel.In{Field: readmodel.FieldPostParent, IDs: []calendar.ID{r.postParent}})
 	}
-	for _, l := range [...]struct {
-		facet string
-		kind  calendar.Kind
-		ids   []calendar.ID
-	}{
-		{"tags", calendar.KindTag, r.tags},
-		{"categories", calendar.KindCategory, r.categories},
-		{"venue", calendar.KindVenue, r.venues},
-		{"organizer", calendar.KindOrganizer, r.organizers},
-		{"", r.of.Kind, r.of.list()},
-	} {
-		if l.ids == nil {
-			continue
-		}
-		ids := l.ids
-		if l.kind != calendar.KindTag {
-			d, err := snap.directory(ctx, s, l.kind)
-			if err != nil {
+	for _, k := range linkKinds {
+		if ids := r.linkedIDs(k); ids != nil {
+			if err := st.addLinked(ctx, c, &f, linkField(k), k, ids); err != nil {
 				return nil, err
 			}
-			if l.kind == calendar.KindCategory {
-				ids = d.withBelow(ids)
-			} else {
-				ids = d.visible(c.Caller, snap, c.withdrawn).among(ids)
-			}
 		}
-		f.add(l.facet, readmodel.In{Field: linkField(l.kind), IDs: c.withdrawn.without(l.kind, ids)})
 	}
-	return f, s.addPlaces(ctx, c, snap, &f)
+	if r.of.ID != 0 {
+		if err := st.addLinked(ctx, c, &f, "", r.of.Kind, []calendar.ID{r.of.ID}); err != nil {
+			return nil, err
+		}
+	}
+	return f, st.addPlaces(ctx, c, &f)
 }
 
-// list gives the record as the values of a parameter.
-func (o Of) list() []calendar.ID {
-	if o.ID == 0 {
-		return nil
+// addLinked adds the filter by linked records of a kind, as far as the caller sees them.
+func (st *state) addLinked(ctx context.Context, c *Criteria, f *choice, facet string, k calendar.Kind, ids []calendar.ID) error {
+	if k != calendar.KindTag {
+		d, err := st.directory(ctx, k)
+		if err != nil {
+			return err
+		}
+		if k == calendar.KindCategory {
+			ids = d.withBelow(ids)
+		} else {
+			ids = d.visible(c.Caller, st.shared, c.withdrawn).among(ids)
+		}
 	}
-	return []calendar.ID{o.ID}
+	f.add(facet, readmodel.In{Field: linkField(k), IDs: c.withdrawn.without(k, ids)})
+	return nil
+}
+
+// linkedIDs are the linked records of a kind that a filter names, nil for none.
+func (r *criteria) linkedIDs(k calendar.Kind) []calendar.ID {
+	switch k {
+	case calendar.KindVenue:
+		return r.venues
+	case calendar.KindOrganizer:
+		return r.organizers
+	case calendar.KindCategory:
+		return r.categories
+	default:
+		return r.tags
+	}
 }
 
 // protect adds the search, and keeps what is blanked for the caller out of the
@@ -283,25 +291,25 @@ func (c *Criteria) protect(f readmodel.And) readmodel.And {
 
 // linkedFilter makes the filter of a list of venues or organizers (interface
 // 4.10).
-func (s *Service) linkedFilter(ctx context.Context, c *Criteria, snap *snapshot) (readmodel.And, error) {
+func (st *state) linkedFilter(ctx context.Context, c *Criteria) (readmodel.And, error) {
 	r := &c.run
-	f := c.posts(snap)
+	f := c.posts(st.shared)
 	if r.ofEvent {
 		f = append(f, readmodel.In{Field: readmodel.FieldID, IDs: r.linked})
 	}
 	if r.hasEvents != swNone {
-		used, err := snap.tally(ctx, s, c.Kind)
+		used, err := st.allCounts(ctx, c.Kind)
 		if err != nil {
 			return nil, err
 		}
-		var in readmodel.Filter = readmodel.In{Field: readmodel.FieldID, IDs: used.ids}
+		var in readmodel.Filter = readmodel.In{Field: readmodel.FieldID, IDs: keys(used)}
 		if r.hasEvents == swOff {
 			in = readmodel.Not{Filter: in}
 		}
 		f = append(f, in)
 	}
 	if r.onlyUpcoming {
-		ids, err := snap.withUpcoming(ctx, s, c.Kind, r.upcomingAt)
+		ids, err := st.withUpcoming(ctx, c.Kind, r.upcomingAt)
 		if err != nil {
 			return nil, err
 		}
@@ -318,7 +326,7 @@ func (s *Service) linkedFilter(ctx context.Context, c *Criteria, snap *snapshot)
 }
 
 // termFilter makes the filter of a list of terms (interface 4.11).
-func (s *Service) termFilter(ctx context.Context, c *Criteria, snap *snapshot) (readmodel.And, error) {
+func (st *state) termFilter(ctx context.Context, c *Criteria) (readmodel.And, error) {
 	r := &c.run
 	f := c.withdrawn.leaveOut(make(readmodel.And, 0, 6), c.Kind)
 	if r.search.Query != "" {
@@ -342,7 +350,7 @@ func (s *Service) termFilter(ctx context.Context, c *Criteria, snap *snapshot) (
 		return append(f, readmodel.In{Field: readmodel.FieldID, IDs: r.linked}), nil
 	}
 	if r.hideEmpty != swOff {
-		ids, err := snap.used(ctx, s, c.Kind)
+		ids, err := st.usedTerms(ctx, c.Kind)
 		if err != nil {
 			return nil, err
 		}

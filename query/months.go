@@ -34,21 +34,25 @@ func firstOf(month int64) time.Time {
 	return time.Date(int(month/12), time.Month(month%12+1), 1, 0, 0, 0, 0, time.UTC)
 }
 
-// Months returns the months of the listed events, of one state of the index or newer ones.
+// Months returns the months of the listed events.
 func (s *Service) Months(ctx context.Context) (*Months, error) {
-	snap, err := s.snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
-	listed := readmodel.And{snap.published, notHidden()}
+	var out *Months
+	return out, s.read(ctx, func(st *state) (err error) {
+		out, err = st.months(ctx)
+		return err
+	})
+}
+
+func (st *state) months(ctx context.Context) (*Months, error) {
+	listed := readmodel.And{st.published, notHidden()}
 	open := readmodel.And{readmodel.Not{Filter: isProtected}}
 	byMonth := []readmodel.Tally{{Field: readmodel.FieldMonth}}
-	months, err := s.tallied(ctx, listed, readmodel.Selection{Tallies: byMonth}, readmodel.Selection{Filter: open, Tallies: byMonth})
+	months, err := st.tallied(ctx, listed, readmodel.Selection{Tallies: byMonth}, readmodel.Selection{Filter: open, Tallies: byMonth})
 	if err != nil {
 		return nil, err
 	}
 	out := &Months{}
-	if out.Touched, err = s.touched(ctx, listed, months[0][0].Values); err != nil {
+	if out.Touched, err = st.touched(ctx, listed, months[0][0].Values); err != nil {
 		return nil, err
 	}
 	// On the clock of the site an event may start in the month before or after.
@@ -60,9 +64,9 @@ func (s *Service) Months(ctx context.Context) (*Months, error) {
 	near = slices.Compact(near)
 	parts := make([]readmodel.Filter, len(near))
 	for i, month := range near {
-		parts[i] = s.StartingIn(firstOf(month)).run.window.filters(nil)
+		parts[i] = st.StartingIn(firstOf(month)).run.window.filters(nil)
 	}
-	counts, err := s.countParts(ctx, append(listed, open...), parts)
+	counts, err := st.countParts(ctx, append(listed, open...), parts)
 	for i, n := range counts {
 		if n > 0 {
 			out.Started = append(out.Started, MonthCount{firstOf(near[i]), n})
@@ -83,14 +87,14 @@ func (s *Service) StartingIn(first time.Time) *Criteria {
 
 // touched adds to the months in which events start those that they only go on in. Where
 // none starts, the event that ends last touches all months up to its end.
-func (s *Service) touched(ctx context.Context, listed readmodel.And, started []readmodel.Value) (out []time.Time, err error) {
+func (st *state) touched(ctx context.Context, listed readmodel.And, started []readmodel.Value) (out []time.Time, err error) {
 	gaps := make([]readmodel.Filter, 0, len(started))
 	for _, v := range started {
 		w := newWindow()
 		w.days(calendar.WallOf(firstOf(v.Value+1)), calendar.WallOf(firstOf(v.Value+2))-1, nil)
 		gaps = append(gaps, w.overlaps(nil))
 	}
-	counts, err := s.countParts(ctx, listed, gaps)
+	counts, err := st.countParts(ctx, listed, gaps)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +107,7 @@ func (s *Service) touched(ctx context.Context, listed readmodel.And, started []r
 		if next == v.Value+1 || counts[i] == 0 {
 			continue
 		}
-		longest, err := s.index.Search(ctx, readmodel.Query{
+		longest, err := st.view.Search(ctx, readmodel.Query{
 			Kind: calendar.KindEvent, Filter: readmodel.Both(listed, gaps[i]), Limit: 1,
 			Sort: []readmodel.Sort{{Field: readmodel.FieldEnd, Desc: true}, {Field: readmodel.FieldID}},
 		})
@@ -123,39 +127,41 @@ func (s *Service) touched(ctx context.Context, listed readmodel.And, started []r
 // without a search link to, and the categories above those, but for events that the caller
 // gets blanked.
 func (s *Service) LinkedFrom(ctx context.Context, c *Criteria) (map[calendar.ID]bool, error) {
-	snap, err := s.snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
 	shown := *c
 	shown.run.hides = true
-	f, err := s.eventFilter(ctx, &shown, snap)
 	out := map[calendar.ID]bool{}
-	for _, k := range calendar.Kinds[1:] {
-		var counts map[calendar.ID]int
-		if err == nil {
-			counts, err = s.index.Counts(ctx, calendar.KindEvent, linkField(k), f)
+	return out, s.read(ctx, func(st *state) error {
+		f, err := st.eventFilter(ctx, &shown)
+		if err != nil {
+			return err
 		}
-		ids := keys(counts)
-		if err == nil && k == calendar.KindCategory {
-			ids, err = snap.withAbove(ctx, s, ids)
+		clear(out)
+		for _, k := range linkKinds {
+			counts, err := st.view.Counts(ctx, calendar.KindEvent, linkField(k), f, nil)
+			ids := keys(counts)
+			if err == nil && k == calendar.KindCategory {
+				ids, err = st.withAbove(ctx, ids)
+			}
+			if err != nil {
+				return err
+			}
+			for _, id := range ids {
+				out[id] = true
+			}
 		}
-		for _, id := range ids {
-			out[id] = true
-		}
-	}
-	return out, err
+		return nil
+	})
 }
 
 // tallied asks about the events that a filter admits.
-func (s *Service) tallied(ctx context.Context, f readmodel.Filter, of ...readmodel.Selection) ([][]readmodel.Tallied, error) {
-	page, err := s.index.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: []readmodel.Sort{{Field: readmodel.FieldID}}, Tallies: of})
+func (st *state) tallied(ctx context.Context, f readmodel.Filter, of ...readmodel.Selection) ([][]readmodel.Tallied, error) {
+	page, err := st.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: []readmodel.Sort{{Field: readmodel.FieldID}}, Tallies: of})
 	return page.Tallied, err
 }
 
-func (s *Service) countParts(ctx context.Context, f readmodel.Filter, parts []readmodel.Filter) (out []int, err error) {
+func (st *state) countParts(ctx context.Context, f readmodel.Filter, parts []readmodel.Filter) (out []int, err error) {
 	for some := range slices.Chunk(parts, partsAtOnce) {
-		got, err := s.tallied(ctx, f, readmodel.Selection{Tallies: []readmodel.Tally{{Parts: some}}})
+		got, err := st.tallied(ctx, f, readmodel.Selection{Tallies: []readmodel.Tally{{Parts: some}}})
 		if err != nil {
 			return nil, err
 		}

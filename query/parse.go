@@ -75,6 +75,7 @@ type criteria struct {
 	postParent                           calendar.ID
 
 	statuses      []calendar.Status // nil: not sent
+	trashedSince  *int64            // what came into the trash since then, instead of what the caller sees
 	eventStatuses []string          // nil: not sent
 
 	ofEvent      bool          // event or post was sent

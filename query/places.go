@@ -45,16 +45,16 @@ func everywhere(_, _ float64) bool { return true }
 
 // addPlaces adds the filters by the places of venues, as far as the caller sees these on
 // events (interface 4.8).
-func (s *Service) addPlaces(ctx context.Context, c *Criteria, snap *snapshot, f *choice) error {
+func (st *state) addPlaces(ctx context.Context, c *Criteria, f *choice) error {
 	r := &c.run
 	if r.near == nil && r.geoloc == swNone && r.box == nil && r.cities == nil && r.countries == nil {
 		return nil
 	}
-	d, err := snap.directory(ctx, s, calendar.KindVenue)
+	d, err := st.directory(ctx, calendar.KindVenue)
 	if err != nil {
 		return err
 	}
-	visible := d.visible(c.Caller, snap, c.withdrawn)
+	visible := d.visible(c.Caller, st.shared, c.withdrawn)
 	in := func(ids []calendar.ID) readmodel.Filter { return readmodel.In{Field: readmodel.FieldVenue, IDs: ids} }
 	switch {
 	case r.near != nil:

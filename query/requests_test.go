@@ -303,7 +303,7 @@ func wantWhole(t *testing.T, c *comparison, sent string, l calendar.Lang, caller
 	t.Helper()
 	var all [2]telling
 	for i, s := range []*query.Service{c.meaning, c.index} {
-		w, err := s.Whole(t.Context(), criteria, query.Calendar{})
+		w, err := s.Whole(t.Context(), criteria)
 		if err != nil {
 			t.Fatalf("whole %s in %s by %v: %v", sent, l, caller, err)
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sort"
 	"time"
 
 	"daybook/calendar"
@@ -13,12 +12,11 @@ import (
 
 // Run answers the criteria. A page past the end of a list of posts is
 // *calendar.Error with CodePageNotFound.
-func (s *Service) Run(ctx context.Context, c *Criteria) (*List, error) {
-	snap, err := s.snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
-	list, err := s.run(ctx, c, snap)
+func (s *Service) Run(ctx context.Context, c *Criteria) (list *List, err error) {
+	err = s.read(ctx, func(st *state) error {
+		list, err = st.list(ctx, c)
+		return err
+	})
 	if err == nil && c.Page > 1 && len(list.Views) == 0 && c.Kind.IsPost() {
 		return nil, calendar.Fail(calendar.CodePageNotFound, c.Kind)
 	}
@@ -26,16 +24,12 @@ func (s *Service) Run(ctx context.Context, c *Criteria) (*List, error) {
 }
 
 // Several answers the criteria of several lists of events as of one state, and calls use
-// with each list in their order; a page past the end is an empty one. It may begin anew:
+// with each list in their order; a page past the end is an empty one. It may begin again:
 // use is called for the first again then.
 func (s *Service) Several(ctx context.Context, cs []*Criteria, use func(i int, list *List) error) error {
-	return s.index.Still(ctx, func(ctx context.Context) error {
-		snap, err := s.snapshot(ctx)
-		if err != nil {
-			return err
-		}
+	return s.read(ctx, func(st *state) error {
 		for i, c := range cs {
-			list, err := s.run(ctx, c, snap)
+			list, err := st.list(ctx, c)
 			if err != nil {
 				return err
 			}
@@ -47,23 +41,23 @@ func (s *Service) Several(ctx context.Context, cs []*Criteria, use func(i int, l
 	})
 }
 
-// run answers the criteria as of a generation; a page past the end is empty.
-func (s *Service) run(ctx context.Context, c *Criteria, snap *snapshot) (list *List, err error) {
+// list answers the criteria; a page past the end is empty.
+func (st *state) list(ctx context.Context, c *Criteria) (list *List, err error) {
 	var (
 		page  readmodel.Page
 		order []readmodel.Sort
 		f     *counting
 	)
-	c, err = s.stepped(c, func(c *Criteria) (int, error) {
-		at, err := s.selection(ctx, c, snap)
+	c, err = stepped(c, func(c *Criteria) (int, error) {
+		at, err := st.selection(ctx, c)
 		if err != nil {
 			return 0, err
 		}
-		by, err := s.order(ctx, c, snap)
+		by, err := st.order(ctx, c)
 		if err != nil {
 			return 0, err
 		}
-		got, err := s.page(ctx, c, at, by, snap)
+		got, err := st.page(ctx, c, at, by)
 		if f == nil || got.Total > 0 { // where no step finds anything, the facets are of the first, too
 			f, order, page = at, by, got
 		}
@@ -82,50 +76,46 @@ func (s *Service) run(ctx context.Context, c *Criteria, snap *snapshot) (list *L
 		page.Documents = page.Documents[:c.PerPage]
 		list.Next = w.next(order, page.Documents[c.PerPage-1].Record, c.run.step)
 	}
-	if list.Views, err = s.views(ctx, c, page.Documents, order, snap); err == nil && c.run.facets != nil {
-		list.Facets, err = f.facets(page.Tallied)
+	if c.run.facets != nil {
+		list.Facets = f.facets(page.Tallied)
 	}
+	list.Views, err = st.views(ctx, c, page.Documents, order)
 	return list, err
 }
 
-// selection gives what a list is of.
-func (s *Service) selection(ctx context.Context, c *Criteria, snap *snapshot) (*counting, error) {
-	if c.run.facets != nil {
-		return s.counting(ctx, c, snap)
+// selection returns what a list is of.
+func (st *state) selection(ctx context.Context, c *Criteria) (*counting, error) {
+	var f readmodel.Filter
+	var err error
+	switch {
+	case c.run.facets != nil:
+		return st.counting(ctx, c)
+	case c.Kind == calendar.KindEvent:
+		f, err = st.eventFilter(ctx, c)
+	case c.Kind.IsPost():
+		f, err = st.linkedFilter(ctx, c)
+	default:
+		f, err = st.termFilter(ctx, c)
 	}
-	f, err := s.filter(ctx, c, snap)
 	return &counting{base: f}, err
 }
 
-func (s *Service) filter(ctx context.Context, c *Criteria, snap *snapshot) (readmodel.And, error) {
-	switch {
-	case c.Kind == calendar.KindEvent:
-		return s.eventFilter(ctx, c, snap)
-	case c.Kind.IsPost():
-		return s.linkedFilter(ctx, c, snap)
-	default:
-		return s.termFilter(ctx, c, snap)
-	}
-}
-
 // page finds the documents of the page.
-func (s *Service) page(ctx context.Context, c *Criteria, f *counting, order []readmodel.Sort, snap *snapshot) (readmodel.Page, error) {
+func (st *state) page(ctx context.Context, c *Criteria, f *counting, order []readmodel.Sort) (readmodel.Page, error) {
 	if c.Kind.IsTerm() {
-		switch c.run.orderBy {
-		case "count":
-			counts, err := snap.counts(ctx, s, c.Kind)
+		switch {
+		case c.run.orderBy == "count":
+			counts, err := st.allCounts(ctx, c.Kind)
 			if err != nil {
 				return readmodel.Page{}, err
 			}
-			return s.ranked(ctx, c, f.base, func(a, b calendar.ID) int { return cmp.Compare(counts[a], counts[b]) })
-		case "include":
-			if c.run.include != nil {
-				place := make(map[calendar.ID]int, len(c.run.include))
-				for i, id := range c.run.include {
-					place[id] = i
-				}
-				return s.ranked(ctx, c, f.base, func(a, b calendar.ID) int { return cmp.Compare(place[a], place[b]) })
+			return st.ranked(ctx, c, f.base, counts)
+		case c.run.orderBy == "include" && c.run.include != nil:
+			place := make(map[calendar.ID]int, len(c.run.include))
+			for i, id := range c.run.include {
+				place[id] = i
 			}
+			return st.ranked(ctx, c, f.base, place)
 		}
 	}
 	q := readmodel.Query{
@@ -139,10 +129,10 @@ func (s *Service) page(ctx context.Context, c *Criteria, f *counting, order []re
 			return readmodel.Page{}, &calendar.Error{Code: calendar.CodeInvalidParam, Fields: []calendar.FieldError{{Field: "cursor", Reason: calendar.ReasonCursor}}}
 		}
 	}
-	return s.index.Search(ctx, q)
+	return st.view.Search(ctx, q)
 }
 
-// collapse tells how repeats are put together, nil where they are not.
+// collapse says how repeats are put together, nil where they are not.
 func (c *Criteria) collapse() *readmodel.Collapse {
 	if !c.run.collapse {
 		return nil
@@ -150,15 +140,15 @@ func (c *Criteria) collapse() *readmodel.Collapse {
 	return &readmodel.Collapse{Field: readmodel.FieldRepeats, Alone: blanked(c.Caller)}
 }
 
-// order gives the order of the list.
-func (s *Service) order(ctx context.Context, c *Criteria, snap *snapshot) ([]readmodel.Sort, error) {
+// order returns the order of the list.
+func (st *state) order(ctx context.Context, c *Criteria) ([]readmodel.Sort, error) {
 	switch {
 	case c.run.sort == "distance":
-		venues, err := snap.directory(ctx, s, calendar.KindVenue)
+		venues, err := st.directory(ctx, calendar.KindVenue)
 		if err != nil {
 			return nil, err
 		}
-		metres := venues.visible(c.Caller, snap, c.withdrawn).metres(c.run.near)
+		metres := venues.visible(c.Caller, st.shared, c.withdrawn).metres(c.run.near)
 		return append([]readmodel.Sort{{Field: readmodel.FieldVenue, Desc: c.run.desc, Least: metres}}, byStart(c.run.desc)...), nil
 	case c.run.sort == sortRelevance && c.run.search.Query != "":
 		// That of events which the caller gets blanked is of their title.
@@ -173,7 +163,7 @@ func byStart(desc bool) []readmodel.Sort {
 	return []readmodel.Sort{{Field: readmodel.FieldStart, Desc: desc}, {Field: readmodel.FieldDate, Desc: desc}, {Field: readmodel.FieldID, Desc: desc}}
 }
 
-// order gives an order that the read model keeps (interface 4.4, 4.11).
+// order returns an order by fields (interface 4.4, 4.11).
 func (c *Criteria) order() []readmodel.Sort {
 	switch {
 	case c.run.sort == "start", c.run.sort == sortRelevance:
@@ -201,53 +191,41 @@ func (c *Criteria) order() []readmodel.Sort {
 	return []readmodel.Sort{{Field: field, Desc: c.run.desc}, {Field: readmodel.FieldID}}
 }
 
-// ranked answers a page of terms in an order that the read model does not keep:
-// by compare, then by id.
-func (s *Service) ranked(ctx context.Context, c *Criteria, f readmodel.Filter, compare func(a, b calendar.ID) int) (page readmodel.Page, err error) {
-	err = s.index.Still(ctx, func(ctx context.Context) error {
-		shown, err := s.index.Visible(ctx)
-		if err != nil {
-			return err
+// ranked answers a page of terms in an order that the read model does not have: by rank,
+// then by id.
+func (st *state) ranked(ctx context.Context, c *Criteria, f readmodel.Filter, rank map[calendar.ID]int) (readmodel.Page, error) {
+	found, err := st.view.Counts(ctx, c.Kind, readmodel.FieldID, f, nil)
+	if err != nil {
+		return readmodel.Page{}, err
+	}
+	ids := keys(found)
+	slices.SortStableFunc(ids, func(a, b calendar.ID) int {
+		if c.run.desc {
+			a, b = b, a
 		}
-		found, err := s.index.Counts(ctx, c.Kind, readmodel.FieldID, f)
-		if err != nil {
-			return err
-		}
-		ids := keys(found)
-		slices.SortStableFunc(ids, func(a, b calendar.ID) int {
-			if c.run.desc {
-				a, b = b, a
-			}
-			return compare(a, b)
-		})
-		page = readmodel.Page{Total: len(ids), Position: shown.Position}
-		from := min((c.Page-1)*c.PerPage, len(ids))
-		ids = ids[from:min(from+c.PerPage, len(ids))]
-		documents, err := s.index.Get(ctx, ids)
-		if err != nil {
-			return err
-		}
-		page.Documents = make([]readmodel.Document, 0, len(ids))
-		for _, id := range ids {
-			if d, ok := documents[id]; ok {
-				page.Documents = append(page.Documents, d)
-			}
-		}
-		return nil
+		return cmp.Compare(rank[a], rank[b])
 	})
+	page := readmodel.Page{Total: len(ids), Position: st.gen.Position}
+	from := min((c.Page-1)*c.PerPage, len(ids))
+	ids = ids[from:min(from+c.PerPage, len(ids))]
+	documents, err := st.view.Get(ctx, ids)
+	for _, id := range ids {
+		if d, ok := documents[id]; ok {
+			page.Documents = append(page.Documents, d)
+		}
+	}
 	return page, err
 }
 
 // views makes the views of a page, with what its events embed.
-func (s *Service) views(ctx context.Context, c *Criteria, documents []readmodel.Document, order []readmodel.Sort, snap *snapshot) ([]View, error) {
-	now := time.Unix(snap.now, 0)
+func (st *state) views(ctx context.Context, c *Criteria, documents []readmodel.Document, order []readmodel.Sort) ([]View, error) {
+	now := time.Unix(st.second, 0)
 	out := make([]View, len(documents))
 	for i, d := range documents {
-		out[i].Record, out[i].Repeats = d.Record, d.Repeats
-		if c.Kind.IsPost() {
-			out[i].Status = d.Record.Status(now)
+		out[i] = View{
+			Record: d.Record, Repeats: d.Repeats, Status: statusOf(d.Record, now),
+			Blanked: c.Kind == calendar.KindEvent && calendar.NeedsPassword(c.Caller, d.Record),
 		}
-		out[i].Blanked = c.Kind == calendar.KindEvent && calendar.NeedsPassword(c.Caller, d.Record)
 		if c.run.sort == "distance" {
 			if at := order[0].Key(d.Record); at.Has {
 				out[i].Distance = &at.N
@@ -256,11 +234,17 @@ func (s *Service) views(ctx context.Context, c *Criteria, documents []readmodel.
 	}
 	switch {
 	case c.Kind == calendar.KindEvent:
-		if err := s.embed(ctx, joiner{caller: c.Caller, lang: c.Lang, now: now, withdrawn: c.withdrawn}, c.embeds, out, snap); err != nil {
+		j := st.join(c.Caller, c.Lang, c.embeds)
+		j.withdrawn = c.withdrawn
+		if err := j.views(ctx, out); err != nil {
 			return nil, err
 		}
-	case c.Kind.IsTerm() && len(out) > 0:
-		counts, err := snap.counts(ctx, s, c.Kind)
+	case c.Kind.IsTerm():
+		ids := make([]calendar.ID, len(out))
+		for i := range out {
+			ids[i] = out[i].Record.ID
+		}
+		counts, err := st.countsOf(ctx, c.Kind, ids)
 		if err != nil {
 			return nil, err
 		}
@@ -274,192 +258,9 @@ func (s *Service) views(ctx context.Context, c *Criteria, documents []readmodel.
 	return out, nil
 }
 
-// embed joins the venues, organizers, categories and tags of events that are not
-// blanked: one multi-get for those that no answer of the generation had before.
-func (s *Service) embed(ctx context.Context, j joiner, e Embeds, views []View, snap *snapshot) error {
-	linked := make([]links, len(views))
-	posts, terms := 0, 0
-	for i := range views {
-		v := &views[i]
-		linked[i] = linksOf(v.Record).only(e)
-		if !v.Blanked || e&EmbedTouched != 0 {
-			posts += len(linked[i][0]) + len(linked[i][1])
-			terms += len(linked[i][2]) + len(linked[i][3])
-		}
+// join returns the join of what events of the state embed.
+func (st *state) join(c calendar.Caller, l calendar.Lang, e Embeds) *join {
+	return &join{
+		origin: origin{st.load, st.countsOf}, caller: c, lang: l, now: time.Unix(st.second, 0), embeds: e, left: st.o.MaxAnswer,
 	}
-	ids := make([]calendar.ID, 0, posts+terms)
-	for i := range views {
-		if views[i].Blanked && e&EmbedTouched == 0 {
-			continue
-		}
-		views[i].Touched = views[i].Record.Changed
-		for _, list := range linked[i] {
-			ids = append(ids, list...)
-		}
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	found, err := snap.linked(ctx, s, ids, &allowance{caller: j.caller, lang: j.lang, now: j.now, left: s.o.MaxAnswer})
-	if err != nil {
-		return err
-	}
-	j.ids, j.found = ids, found
-	j.posts, j.terms = make([]LinkedView, 0, posts), make([]TermView, 0, terms)
-	for i := range views {
-		v := &views[i]
-		if e&EmbedTouched != 0 {
-			v.Touched = j.touched(v.Record, linked[i])
-		}
-		if v.Blanked {
-			continue
-		}
-		for at, k := range linkKinds {
-			if k.IsTerm() && j.counts[k] == nil && len(linked[i][at]) > 0 {
-				if j.counts[k], err = snap.counts(ctx, s, k); err != nil {
-					return err
-				}
-			}
-		}
-		j.join(v, linked[i])
-	}
-	return nil
-}
-
-// linkKinds are the kinds that events link to.
-var linkKinds = [...]calendar.Kind{calendar.KindVenue, calendar.KindOrganizer, calendar.KindCategory, calendar.KindTag}
-
-// links are the ids that an event links to, by place in linkKinds.
-type links [len(linkKinds)][]calendar.ID
-
-func linksOf(event *calendar.Record) (l links) {
-	for at, k := range linkKinds {
-		l[at] = event.Fields.IDs(linkField(k))
-	}
-	return l
-}
-
-// linkedRecord is a record that an event links to, nil for an unknown one, its status now
-// ("" for terms), and when it was written last.
-type linkedRecord struct {
-	record  *calendar.Record
-	status  calendar.Status
-	changed time.Time
-}
-
-func newLinkedRecord(r *calendar.Record, now time.Time) linkedRecord {
-	l := linkedRecord{record: r}
-	if r == nil {
-		return l
-	}
-	l.changed = r.Changed
-	if r.Kind.IsPost() {
-		l.status = r.Status(now)
-	}
-	return l
-}
-
-// joiner fills in what events embed (interface 3.1.7).
-type joiner struct {
-	caller calendar.Caller
-	lang   calendar.Lang
-	now    time.Time
-	ids    []calendar.ID  // of all that is linked, ascending
-	found  []linkedRecord // by place in ids
-	counts [calendar.KindTag + 1]map[calendar.ID]int
-	// uncounted tells no counts; withdrawn are not shown.
-	uncounted bool
-	withdrawn *Withdrawn
-
-	// All views share two arrays; a slice is cut from them for each list.
-	posts []LinkedView
-	terms []TermView
-	keys  []string // of the terms that are being sorted
-}
-
-// get gives the record of one of ids.
-func (j *joiner) get(id calendar.ID) linkedRecord {
-	at, _ := slices.BinarySearch(j.ids, id)
-	return j.found[at]
-}
-
-// touched gives the last touch of an event.
-func (j *joiner) touched(r *calendar.Record, l links) time.Time {
-	last := r.Changed
-	for _, ids := range l {
-		for _, id := range ids {
-			if at := j.get(id).changed; at.After(last) {
-				last = at
-			}
-		}
-	}
-	return last
-}
-
-func (j *joiner) join(v *View, l links) {
-	v.Venues, v.Organizers = j.postsOf(l[0], linkKinds[0]), j.postsOf(l[1], linkKinds[1])
-	v.Categories, v.Tags = j.termsOf(l[2], linkKinds[2]), j.termsOf(l[3], linkKinds[3])
-}
-
-// postsOf gives the venues or organizers that are not trashed and that the
-// caller could read singly, in stored order.
-func (j *joiner) postsOf(ids []calendar.ID, k calendar.Kind) []LinkedView {
-	from := len(j.posts)
-	for _, id := range ids {
-		if l := j.get(id); l.record != nil && l.record.Kind == k && l.shows(j.caller, j.now) && !j.withdrawn.has(k, id) {
-			j.posts = append(j.posts, LinkedView{Record: l.record, Status: l.status})
-		}
-	}
-	if from == len(j.posts) {
-		return nil
-	}
-	return j.posts[from:len(j.posts):len(j.posts)]
-}
-
-// termsOf gives the live terms by shown name without case and accents, then id.
-func (j *joiner) termsOf(ids []calendar.ID, k calendar.Kind) []TermView {
-	from := len(j.terms)
-	for _, id := range ids {
-		if r := j.get(id).record; r != nil && r.Kind == k && !r.Deleted && !j.withdrawn.has(k, id) {
-			n := NoCount
-			if !j.uncounted {
-				n = j.counts[k][id]
-			}
-			j.terms = append(j.terms, TermView{Record: r, Count: n})
-		}
-	}
-	if from == len(j.terms) {
-		return nil
-	}
-	out := j.terms[from:len(j.terms):len(j.terms)]
-	if len(out) > 1 {
-		j.keys = j.keys[:0]
-		for _, t := range out {
-			name, _ := t.Record.Name(j.lang)
-			j.keys = append(j.keys, readmodel.Fold(name))
-		}
-		sort.Sort(byName{j.keys, out})
-	}
-	return out
-}
-
-type byName struct {
-	keys  []string
-	terms []TermView
-}
-
-func (s byName) Len() int { return len(s.keys) }
-
-func (s byName) Less(a, b int) bool {
-	if s.keys[a] != s.keys[b] {
-		return s.keys[a] < s.keys[b]
-	}
-	return s.terms[a].Record.ID < s.terms[b].Record.ID
-}
-
-func (s byName) Swap(a, b int) {
-	s.keys[a], s.keys[b] = s.keys[b], s.keys[a]
-	s.terms[a], s.terms[b] = s.terms[b], s.terms[a]
 }

@@ -16,20 +16,19 @@ type Service struct {
 	records Records
 	o       Options
 
-	snap    atomic.Pointer[snapshot] // of the last generation that was asked for
-	tallies tallies                  // for views, from an index that does not count by itself
-	turn    chan struct{}            // held while the next one is made
+	shared atomic.Pointer[shared]                          // of the last generation that was asked for
+	turn   chan struct{}                                   // held while the next one is made
+	last   [calendar.KindTag + 1]atomic.Pointer[directory] // that was read
 
-	directories directories
-	bands       []band             // of costs, the free one first
-	bandParts   []readmodel.Filter // of a tally: those, and what is unknown
+	bands     []band             // of costs, the free one first
+	bandParts []readmodel.Filter // of a tally: those, and what is unknown
 }
 
 // Forget drops what is in memory of linked records, which may have been erased.
 func (s *Service) Forget() {
-	s.snap.Store(nil)
-	for k := range s.directories {
-		s.directories[k].Store(nil)
+	s.shared.Store(nil)
+	for k := range s.last {
+		s.last[k].Store(nil)
 	}
 }
 
@@ -125,35 +124,6 @@ func (s *Service) Await(ctx context.Context, c calendar.Caller, least calendar.P
 		}
 	}
 	return least, nil
-}
-
-// countWait is the longest wait of the answer to a write for its counts, where
-// lists do not wait shorter. A read model in the same process is a millisecond
-// behind.
-const countWait = 500 * time.Millisecond
-
-// AwaitCounts waits a moment until the counts that a view of r shows take the
-// write at p into account, so that the answer to the write is the one that a
-// read right after it gives, ETag included (interface 2.9). Counts may lag: when
-// they still do, or the read model is out of reach, the answer goes out as it is.
-//
-// An index of another process is not waited for: each such wait would cost it a
-// refresh. Write and read then show the counts of the same lagging state.
-func (s *Service) AwaitCounts(ctx context.Context, r *calendar.Record, p calendar.Position) {
-	switch {
-	case !s.o.LocalIndex:
-		return
-	case r.Kind == calendar.KindEvent && len(r.Fields.IDs("categories"))+len(r.Fields.IDs("tags")) > 0:
-	case r.Kind.IsTerm() && r.Version > 1: // nothing carries a new one
-	default:
-		return
-	}
-	if shown, err := s.index.Visible(ctx); err != nil || shown.Position >= p {
-		return
-	}
-	wait, cancel := context.WithTimeout(ctx, min(countWait, s.o.PositionWait))
-	defer cancel()
-	_ = s.index.Wait(wait, p) // counts may lag
 }
 
 // reach waits for a position and tells whether it was reached before the wait

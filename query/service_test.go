@@ -293,7 +293,14 @@ func TestAwaitEndsWithItsRequest(t *testing.T) {
 // hanging is an index whose counts never come.
 type hanging struct{ *fakeIndex }
 
-func (hanging) Counts(ctx context.Context, _ calendar.Kind, _ string, _ readmodel.Filter) (map[calendar.ID]int, error) {
+func (x hanging) View(ctx context.Context) (readmodel.View, error) {
+	v, err := x.fakeIndex.View(ctx)
+	return hangingView{v}, err
+}
+
+type hangingView struct{ readmodel.View }
+
+func (hangingView) Counts(ctx context.Context, _ calendar.Kind, _ string, _ readmodel.Filter, _ []calendar.ID) (map[calendar.ID]int, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
@@ -322,7 +329,7 @@ func TestViewBesideAHangingReadModel(t *testing.T) {
 }
 
 // TestViewsCountTermsOnce: at one state of an index of another process the terms that
-// many answers name are counted once, at another one anew.
+// many answers name are counted once, at another one again.
 func TestViewsCountTermsOnce(t *testing.T) {
 	t.Parallel()
 	tag := func(id calendar.ID) *calendar.Record {

@@ -111,27 +111,14 @@ type Suggestion struct {
 }
 
 // Suggest answers the criteria of suggestions: for each kind those that fit best. What
-// they show is the public view, whoever asks. A read model elsewhere is asked for all kinds
-// at once.
+// they show is the public view, whoever asks.
 func (s *Service) Suggest(ctx context.Context, c *Criteria) (out []Suggested, at calendar.Position, err error) {
-	err = s.index.Still(ctx, func(ctx context.Context) error {
-		snap, err := s.snapshot(ctx)
-		if err != nil {
-			return err
-		}
-		out, at = make([]Suggested, len(c.run.kinds)), snap.gen.Position
-		if s.o.LocalIndex {
-			for i := range out {
-				if out[i], err = s.suggestKind(ctx, c, c.run.kinds[i], snap); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-		g, all := errgroup.WithContext(ctx)
+	err = s.read(ctx, func(st *state) error {
+		out, at = make([]Suggested, len(c.run.kinds)), st.gen.Position
+		g, all := errgroup.WithContext(ctx) // a read model elsewhere answers for all kinds at the same time
 		for i := range out {
 			g.Go(func() (err error) {
-				out[i], err = s.suggestKind(all, c, c.run.kinds[i], snap)
+				out[i], err = st.suggestKind(all, c, c.run.kinds[i])
 				return err
 			})
 		}
@@ -140,13 +127,13 @@ func (s *Service) Suggest(ctx context.Context, c *Criteria) (out []Suggested, at
 	return out, at, err
 }
 
-func (s *Service) suggestKind(ctx context.Context, c *Criteria, k calendar.Kind, snap *snapshot) (Suggested, error) {
+func (st *state) suggestKind(ctx context.Context, c *Criteria, k calendar.Kind) (Suggested, error) {
 	of := Suggested{Kind: k}
-	found, err := s.stepped(c, func(c *Criteria) (_ int, err error) {
+	found, err := stepped(c, func(c *Criteria) (_ int, err error) {
 		if k == calendar.KindEvent {
-			of.List, err = s.suggestEvents(ctx, c, snap)
+			of.List, err = st.suggestEvents(ctx, c)
 		} else {
-			of.List, err = s.suggestOthers(ctx, c, k, snap)
+			of.List, err = st.suggestOthers(ctx, c, k)
 		}
 		return len(of.List), err
 	})
@@ -157,38 +144,31 @@ func (s *Service) suggestKind(ctx context.Context, c *Criteria, k calendar.Kind,
 	return of, nil
 }
 
-// coming admits the counted events that end now or later.
-func (c *Criteria) coming(snap *snapshot) readmodel.And {
-	return append(slices.Clone(snap.counted), readmodel.Range{Field: readmodel.FieldUTCEnd, Min: new(int64(c.run.upcomingAt))})
-}
-
 // name is the search for what was typed, in names alone.
 func (c *Criteria) name() readmodel.Text { return c.text([]string{readmodel.TextName}) }
 
-// suggestFields are those of events that suggestions show, or depend on.
-var suggestFields = []string{"title", "slug", "status", "date_utc", "author", "start_date", "end_date", "timezone", "all_day", "venue"}
-
-func (s *Service) suggestEvents(ctx context.Context, c *Criteria, snap *snapshot) ([]Suggestion, error) {
+func (st *state) suggestEvents(ctx context.Context, c *Criteria) ([]Suggestion, error) {
 	name := c.name()
-	titles, _, err := s.index.Titles(ctx, readmodel.Titles{
-		Kind: calendar.KindEvent, Filter: append(c.coming(snap), name), Lang: c.Lang, Limit: c.run.suggested, Fields: suggestFields,
-		Sort: append([]readmodel.Sort{{Rank: &readmodel.Relevance{Text: name}, Desc: true}}, byStart(false)...),
+	page, err := st.view.Search(ctx, readmodel.Query{
+		Kind: calendar.KindEvent, Filter: append(st.coming(c.run.upcomingAt), name), Limit: c.run.suggested,
+		Sort:     append([]readmodel.Sort{{Rank: &readmodel.Relevance{Text: name}, Desc: true}}, byStart(false)...),
+		Collapse: &readmodel.Collapse{Field: readmodel.FieldTitleKey(c.Lang)},
 	})
-	if err != nil || len(titles) == 0 {
+	if err != nil || page.Total == 0 {
 		return nil, err
 	}
-	venues, err := snap.directory(ctx, s, calendar.KindVenue)
+	venues, err := st.directory(ctx, calendar.KindVenue)
 	if err != nil {
 		return nil, err
 	}
-	seen := venues.visible(calendar.Caller{}, snap, nil).seen
-	out := make([]Suggestion, len(titles))
-	now := time.Unix(snap.now, 0)
-	for i, t := range titles {
+	seen := venues.visible(calendar.Caller{}, st.shared, nil).seen
+	out := make([]Suggestion, len(page.Documents))
+	now := time.Unix(st.second, 0)
+	for i, d := range page.Documents {
 		v := &out[i].View
-		v.Record, v.Status = t.Record, t.Record.Status(now)
-		out[i].Count = t.Count
-		for _, id := range t.Record.Fields.IDs("venue") {
+		v.Record, v.Status = d.Record, d.Record.Status(now)
+		out[i].Count = d.Repeats.Count
+		for _, id := range d.Record.Fields.IDs("venue") {
 			if at, ok := venues.find(id); ok && seen[at] {
 				v.Venues = []LinkedView{{Record: venues.records[at]}}
 				break
@@ -198,21 +178,21 @@ func (s *Service) suggestEvents(ctx context.Context, c *Criteria, snap *snapshot
 	return out, nil
 }
 
-func (s *Service) suggestOthers(ctx context.Context, c *Criteria, k calendar.Kind, snap *snapshot) ([]Suggestion, error) {
+func (st *state) suggestOthers(ctx context.Context, c *Criteria, k calendar.Kind) ([]Suggestion, error) {
 	name := c.name()
 	f := readmodel.And{name}
 	if k.IsPost() {
-		f = append(f, snap.published)
+		f = append(f, st.published)
 	}
-	found, err := s.index.Counts(ctx, k, readmodel.FieldID, f)
+	found, err := st.view.Counts(ctx, k, readmodel.FieldID, f, nil)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	counts, err := s.suggestCounts(ctx, c, k, keys(found), snap)
+	counts, err := st.view.Counts(ctx, calendar.KindEvent, linkField(k), st.coming(c.run.upcomingAt), keys(found))
 	if err != nil {
 		return nil, err
 	}
-	d, err := snap.directory(ctx, s, k)
+	d, err := st.directory(ctx, k)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +216,7 @@ func (s *Service) suggestOthers(ctx context.Context, c *Criteria, k calendar.Kin
 		return cmp.Or(b.score-a.score, b.count-a.count, strings.Compare(a.name, b.name), cmp.Compare(a.record.ID, b.record.ID))
 	})
 	out := make([]Suggestion, min(len(all), c.run.suggested))
-	now := time.Unix(snap.now, 0)
+	now := time.Unix(st.second, 0)
 	for i := range out {
 		out[i] = Suggestion{
 			View: View{Record: all[i].record}, Count: all[i].count,
@@ -251,14 +231,6 @@ func (s *Service) suggestOthers(ctx context.Context, c *Criteria, k calendar.Kin
 
 // oneBlank gives a text with each run of white space as one blank.
 func oneBlank(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-// suggestCounts gives the coming events of some records of a kind.
-func (s *Service) suggestCounts(ctx context.Context, c *Criteria, k calendar.Kind, ids []calendar.ID, snap *snapshot) (map[calendar.ID]int, error) {
-	if some, ok := s.index.(readmodel.Counter); ok {
-		return some.CountsOf(ctx, calendar.KindEvent, linkField(k), c.coming(snap), ids)
-	}
-	return s.index.Counts(ctx, calendar.KindEvent, linkField(k), c.coming(snap))
-}
 
 // Typed is what suggestions are for.
 func (c *Criteria) Typed() readmodel.Expression { return c.run.search }

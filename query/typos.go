@@ -78,7 +78,7 @@ func (r *criteria) steps() (out []int) {
 
 // stepped calls try with the criteria of each step until one finds something, and returns
 // those of the last call; of the first where none does.
-func (s *Service) stepped(c *Criteria, try func(*Criteria) (total int, err error)) (*Criteria, error) {
+func stepped(c *Criteria, try func(*Criteria) (total int, err error)) (*Criteria, error) {
 	steps := c.run.steps()
 	for _, step := range steps {
 		at := *c

@@ -3,34 +3,24 @@ package query
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
 )
 
-// Whole is a selection of events over all pages, as of one position; what they embed is
-// of that position or later. It is not safe for concurrent use, and has to be closed.
+// Whole is a selection of events over all pages, of one state. It is not safe for
+// concurrent use, and has to be closed.
 type Whole struct {
-	s    *Service
-	c    *Criteria
-	walk readmodel.Walk
-	snap *snapshot
-	// order is that of the selection.
-	order  []readmodel.Sort
-	spans  map[string]readmodel.Span // of groups of repeats; nil: those of the walk
+	*state
+	c      *Criteria // of the step that found something
+	query  readmodel.Query
+	total  int
 	facets []Facet
 }
 
-// Calendar is what a calendar has beside its events; the zero value is nothing.
-type Calendar struct {
-	// Zones are wanted, see Whole.Zones.
-	Zones bool
-	// Gone is the earliest moment from which on trashed events are told, see Whole.Gone;
-	// zero: none are.
-	Gone time.Time
-}
+// Span is what some events lie within, on their own clocks.
+type Span struct{ Start, End calendar.Wall }
 
 // Embed has the views of criteria hold these of the linked records only.
 func (c *Criteria) Embed(e Embeds) { c.embeds = e }
@@ -38,154 +28,97 @@ func (c *Criteria) Embed(e Embeds) { c.embeds = e }
 // Touch has the views of criteria tell the last touch of events.
 func (c *Criteria) Touch() { c.embeds |= EmbedTouched }
 
-// Count gives how many events criteria find, whatever their page.
-func (s *Service) Count(ctx context.Context, c *Criteria) (int, error) {
-	snap, err := s.snapshot(ctx)
-	if err != nil {
-		return 0, err
-	}
-	total := 0
-	_, err = s.stepped(c, func(c *Criteria) (int, error) {
-		f, err := s.eventFilter(ctx, c, snap)
-		if err != nil {
-			return 0, err
+// Count returns how many events criteria find, whatever their page.
+func (s *Service) Count(ctx context.Context, c *Criteria) (total int, err error) {
+	err = s.read(ctx, func(st *state) error {
+		w, err := st.whole(ctx, c)
+		if err == nil {
+			total = w.total
 		}
-		page, err := s.index.Search(ctx, readmodel.Query{Kind: c.Kind, Filter: f, Collapse: c.collapse()})
-		total = page.Total
-		return total, err
+		return err
 	})
 	return total, err
 }
 
 // Whole begins to answer criteria of events over all pages.
-func (s *Service) Whole(ctx context.Context, c *Criteria, also Calendar) (w *Whole, err error) {
-	if c.run.facets == nil {
-		return s.whole(ctx, c, also)
+func (s *Service) Whole(ctx context.Context, c *Criteria) (*Whole, error) {
+	view, err := s.index.View(ctx)
+	if err != nil {
+		return nil, err
 	}
-	err = s.index.Still(ctx, func(ctx context.Context) error {
-		if w != nil {
-			w.Close()
-		}
-		if w, err = s.whole(ctx, c, also); err != nil {
-			return err
-		}
-		f, err := s.counting(ctx, w.c, w.snap)
-		if err != nil {
-			return err
-		}
-		page, err := s.index.Search(ctx, readmodel.Query{Kind: c.Kind, Filter: f.base, Tallies: f.of})
-		if err == nil {
-			w.facets, err = f.facets(page.Tallied)
-		}
-		return err
-	})
-	if err != nil && w != nil {
-		w.Close()
-		w = nil
+	w, err := s.held(ctx, c, view)
+	if errors.Is(err, readmodel.ErrViewMoved) {
+		w, err = s.held(ctx, c, view)
+	}
+	if err != nil {
+		view.Close()
 	}
 	return w, err
 }
 
-func (s *Service) whole(ctx context.Context, c *Criteria, also Calendar) (*Whole, error) {
-	snap, err := s.snapshot(ctx)
+// held returns a selection of a view that is sure to hold its state from then on: an engine
+// may find out at the second read that it does not.
+func (s *Service) held(ctx context.Context, c *Criteria, view readmodel.View) (*Whole, error) {
+	st, err := s.stateOf(ctx, view)
 	if err != nil {
 		return nil, err
 	}
-	var (
-		walk readmodel.Walk
-		q    readmodel.Query
-	)
-	c, err = s.stepped(c, func(c *Criteria) (int, error) {
-		f, err := s.eventFilter(ctx, c, snap)
+	w, err := st.whole(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	_, err = view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: readmodel.Or{}})
+	return w, err
+}
+
+// whole counts a selection, and its facets.
+func (st *state) whole(ctx context.Context, c *Criteria) (*Whole, error) {
+	w := &Whole{state: st, total: -1}
+	var err error
+	w.c, err = stepped(c, func(c *Criteria) (int, error) {
+		f, err := st.selection(ctx, c)
 		if err != nil {
 			return 0, err
 		}
-		q = readmodel.Query{Kind: c.Kind, Filter: f, Collapse: c.collapse()}
-		if also.Zones {
-			days := readmodel.And{readmodel.Term{Field: readmodel.FieldAllDay, Value: "true"}}
-			if b := blanked(c.Caller); b != nil { // which are not all-day
-				days = append(days, readmodel.Not{Filter: b})
-			}
-			q.Spans = readmodel.Not{Filter: days}
-		}
-		if !also.Gone.IsZero() {
-			since := also.Gone.Unix()
-			gone := slices.Clone(f)
-			gone[c.seenAt()] = readmodel.And{ // in the place of what the caller sees
-				hasStatus(calendar.StatusTrash),
-				readmodel.Not{Filter: readmodel.Term{Field: readmodel.FieldProtected, Value: "true"}},
-				readmodel.Range{Field: readmodel.FieldModified, Min: &since},
-			}
-			q.Beside = gone
-		}
-		if q.Sort, err = s.order(ctx, c, snap); err != nil {
-			return 0, err
-		}
-		next, err := s.index.Walk(ctx, q)
+		order, err := st.order(ctx, c)
 		if err != nil {
 			return 0, err
 		}
-		if walk != nil {
-			walk.Close()
+		page, err := st.view.Search(ctx, readmodel.Query{Kind: c.Kind, Filter: f.base, Narrow: f.narrow, Tallies: f.of, Collapse: c.collapse()})
+		if err != nil || page.Total == 0 && w.total == 0 { // where no step finds anything, the facets are of the first
+			return 0, err
 		}
-		walk = next
-		return walk.Total(), nil
+		w.query = readmodel.Query{Kind: c.Kind, Filter: readmodel.Both(f.base, f.narrow), Sort: order, Collapse: c.collapse()}
+		w.total = page.Total
+		if c.run.facets != nil {
+			w.facets = f.facets(page.Tallied)
+		}
+		return w.total, nil
 	})
-	if err != nil {
-		if walk != nil {
-			walk.Close()
-		}
-		return nil, err
-	}
-	w := &Whole{s: s, c: c, walk: walk, order: q.Sort}
-	if q.Collapse != nil && q.Spans != nil {
-		if w.spans, err = firstSpans(ctx, walk, q.Spans); err != nil {
-			walk.Close()
-			return nil, err
-		}
-	}
-	if w.snap, err = s.snapshot(ctx); err != nil { // what is joined is no older than the walk
-		walk.Close()
-		return nil, err
-	}
-	return w, nil
+	return w, err
 }
 
 // Position is the one up to which all changes show.
-func (w *Whole) Position() calendar.Position { return w.walk.Position() }
+func (w *Whole) Position() calendar.Position { return w.gen.Position }
 
 // Total is how many events there are.
-func (w *Whole) Total() int { return w.walk.Total() }
+func (w *Whole) Total() int { return w.total }
 
-// Zones gives the earliest start and the latest end of the events whose times are told by
-// the clock of a zone, by its name, as the caller sees them.
-func (w *Whole) Zones() map[string]readmodel.Span {
-	if w.spans != nil {
-		return w.spans
-	}
-	return w.walk.Spans()
-}
-
-// firstSpans gives the spans of the events that stand for their groups.
-func firstSpans(ctx context.Context, walk readmodel.Walk, in readmodel.Filter) (map[string]readmodel.Span, error) {
-	out := map[string]readmodel.Span{}
-	return out, walk.Each(ctx, func(documents []readmodel.Document) error {
-		for i := range documents {
-			d := &documents[i]
-			if !readmodel.Match(in, d) {
-				continue
-			}
-			zone := readmodel.SchemaOf(calendar.KindEvent).Field(readmodel.FieldZone).Keyword(d.Record)
-			if zone == "" { // told in UTC
-				continue
-			}
-			start, end := d.Record.Fields.Wall("start_date"), d.Record.Fields.Wall("end_date")
-			if known, ok := out[zone]; ok {
-				start, end = min(start, known.Start), max(end, known.End)
-			}
-			out[zone] = readmodel.Span{Start: start, End: end}
+// Zones returns the earliest start and the latest end of the events whose times can be told
+// by the clock of a zone, by its name, as the caller sees them.
+func (w *Whole) Zones(ctx context.Context) (map[string]Span, error) {
+	zone := readmodel.SchemaOf(calendar.KindEvent).Field(readmodel.FieldZone)
+	out := map[string]Span{}
+	return out, w.Survey(ctx, func(r *calendar.Record) {
+		name := zone.Keyword(r)
+		if name == "" || r.Fields.Bool("all_day") && !calendar.NeedsPassword(w.c.Caller, r) { // told in UTC, or by the day
+			return
 		}
-		return nil
+		start, end := r.Fields.Wall("start_date"), r.Fields.Wall("end_date")
+		if known, ok := out[name]; ok {
+			start, end = min(start, known.Start), max(end, known.End)
+		}
+		out[name] = Span{start, end}
 	})
 }
 
@@ -195,10 +128,17 @@ func (w *Whole) Facets() []Facet { return w.facets }
 // Spelling is the one that the search was made with.
 func (w *Whole) Spelling() readmodel.Spelling { return w.c.run.spelling() }
 
-// Gone calls use with the events that would be in the selection if they were not in the
-// trash, were published when they came there, from Calendar.Gone on, and are not protected.
+// Gone calls use, by id, with the events that would be in the selection if they were not in
+// the trash, were published when they came there, from a moment on, and are not protected.
 func (w *Whole) Gone(ctx context.Context, since time.Time, use func(*calendar.Record)) error {
-	return w.walk.Beside(ctx, func(documents []readmodel.Document) error {
+	trashed := *w.c
+	trashed.run.trashedSince = new(since.Unix())
+	f, err := w.eventFilter(ctx, &trashed)
+	if err != nil {
+		return err
+	}
+	q := readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: []readmodel.Sort{{Field: readmodel.FieldID}}}
+	return w.view.Walk(ctx, q, func(documents []readmodel.Document) error {
 		for i := range documents {
 			if r := documents[i].Record; !r.Changed.Before(since) && r.FormerStatus(r.Changed) == calendar.StatusPublish {
 				use(r)
@@ -208,12 +148,12 @@ func (w *Whole) Gone(ctx context.Context, since time.Time, use func(*calendar.Re
 	})
 }
 
-// Close lets go of what the selection holds.
-func (w *Whole) Close() { w.walk.Close() }
+// Close releases what the selection holds.
+func (w *Whole) Close() { w.view.Close() }
 
 // Survey calls use with the records of the selection in order.
 func (w *Whole) Survey(ctx context.Context, use func(*calendar.Record)) error {
-	return w.walk.Each(ctx, func(documents []readmodel.Document) error {
+	return w.view.Walk(ctx, w.query, func(documents []readmodel.Document) error {
 		for i := range documents {
 			use(documents[i].Record)
 		}
@@ -223,18 +163,18 @@ func (w *Whole) Survey(ctx context.Context, use func(*calendar.Record)) error {
 
 // Each calls use with the views of the selection in order. A view is not kept.
 func (w *Whole) Each(ctx context.Context, use func(*View) error) error {
-	return w.walk.Each(ctx, func(documents []readmodel.Document) error { return w.views(ctx, documents, use) })
+	return w.view.Walk(ctx, w.query, func(documents []readmodel.Document) error { return w.each(ctx, documents, use) })
 }
 
-// views makes views; where all that they embed is more than an answer may have, one by one.
-func (w *Whole) views(ctx context.Context, documents []readmodel.Document, use func(*View) error) error {
-	views, err := w.s.views(ctx, w.c, documents, w.order, w.snap)
+// each makes views; where all that they embed is more than an answer may have, one by one.
+func (w *Whole) each(ctx context.Context, documents []readmodel.Document, use func(*View) error) error {
+	views, err := w.views(ctx, w.c, documents, w.query.Sort)
 	if errors.Is(err, ErrTooLarge) && len(documents) > 1 {
 		half := len(documents) / 2
-		if err := w.views(ctx, documents[:half], use); err != nil {
+		if err := w.each(ctx, documents[:half], use); err != nil {
 			return err
 		}
-		return w.views(ctx, documents[half:], use)
+		return w.each(ctx, documents[half:], use)
 	}
 	if err != nil {
 		return err

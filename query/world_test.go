@@ -69,24 +69,35 @@ func (x *fakeIndex) Wait(ctx context.Context, p calendar.Position) error {
 	return x.Plain.Wait(ctx, p)
 }
 
-func (x *fakeIndex) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
-	page, err := x.Plain.Search(ctx, q)
-	return page, cmp.Or(x.call("Search", 1), err)
+func (x *fakeIndex) View(ctx context.Context) (readmodel.View, error) {
+	v, _ := x.Plain.View(ctx)
+	return &fakeView{v, x}, x.call("View", 1)
 }
 
-func (x *fakeIndex) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
-	found, _ := x.Plain.Get(ctx, ids)
-	return found, cmp.Or(x.call("Get", 1), x.call("documents", len(ids)))
+// fakeView is a view of a fakeIndex.
+type fakeView struct {
+	readmodel.View
+	x *fakeIndex
 }
 
-func (x *fakeIndex) Counts(ctx context.Context, k calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
-	counts, err := x.Plain.Counts(ctx, k, field, f)
-	return counts, cmp.Or(x.call("Counts", 1), err)
+func (v *fakeView) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
+	page, err := v.View.Search(ctx, q)
+	return page, cmp.Or(v.x.call("Search", 1), err)
 }
 
-func (x *fakeIndex) Stamp(ctx context.Context, k calendar.Kind) (readmodel.Stamp, error) {
-	stamp, _ := x.Plain.Stamp(ctx, k)
-	return stamp, x.call("Stamp", 1)
+func (v *fakeView) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
+	found, _ := v.View.Get(ctx, ids)
+	return found, cmp.Or(v.x.call("Get", 1), v.x.call("documents", len(ids)))
+}
+
+func (v *fakeView) Counts(ctx context.Context, k calendar.Kind, field string, f readmodel.Filter, ids []calendar.ID) (map[calendar.ID]int, error) {
+	counts, err := v.View.Counts(ctx, k, field, f, ids)
+	return counts, cmp.Or(v.x.call("Counts", 1), err)
+}
+
+func (v *fakeView) Stamp(ctx context.Context, k calendar.Kind) (readmodel.Stamp, error) {
+	stamp, _ := v.View.Stamp(ctx, k)
+	return stamp, v.x.call("Stamp", 1)
 }
 
 // memoryIndex is the read model of the embedded size.

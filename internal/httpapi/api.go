@@ -50,7 +50,7 @@ type Queries interface {
 	// Count gives how many events a list has over all pages.
 	Count(ctx context.Context, c *query.Criteria) (int, error)
 	// Whole begins to answer a list of events over all pages.
-	Whole(ctx context.Context, c *query.Criteria, also query.Calendar) (*query.Whole, error)
+	Whole(ctx context.Context, c *query.Criteria) (*query.Whole, error)
 	// Clusters gives the clusters of a map.
 	Clusters(ctx context.Context, c *query.Criteria) (*query.Clusters, error)
 	// Run answers a list.

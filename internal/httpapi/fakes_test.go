@@ -129,7 +129,7 @@ func (f fakeQueries) Clusters(context.Context, *query.Criteria) (*query.Clusters
 	return nil, nil //nolint:nilnil // nobody asks
 }
 
-func (f fakeQueries) Whole(context.Context, *query.Criteria, query.Calendar) (*query.Whole, error) {
+func (f fakeQueries) Whole(context.Context, *query.Criteria) (*query.Whole, error) {
 	return nil, readmodel.ErrUnavailable
 }
 

@@ -367,32 +367,11 @@ func (x awayIndex) Visible(ctx context.Context) (readmodel.Shown, error) {
 	return x.Index.Visible(ctx)
 }
 
-func (x awayIndex) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
-	if err := x.err(); err != nil {
-		return readmodel.Page{}, err
-	}
-	return x.Index.Search(ctx, q)
-}
-
-func (x awayIndex) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, error) {
+func (x awayIndex) View(ctx context.Context) (readmodel.View, error) {
 	if err := x.err(); err != nil {
 		return nil, err
 	}
-	return x.Index.Walk(ctx, q)
-}
-
-func (x awayIndex) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
-	if err := x.err(); err != nil {
-		return nil, err
-	}
-	return x.Index.Get(ctx, ids)
-}
-
-func (x awayIndex) Stamp(ctx context.Context, k calendar.Kind) (readmodel.Stamp, error) {
-	if err := x.err(); err != nil {
-		return readmodel.Stamp{}, err
-	}
-	return x.Index.Stamp(ctx, k)
+	return x.Index.View(ctx)
 }
 
 // TestPagesWithoutReadModel: PAGES 13.30: with the read model away list pages are 503 with

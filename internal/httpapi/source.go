@@ -54,7 +54,7 @@ func (a *api) calendarSource(w http.ResponseWriter, r *http.Request) error {
 	}
 	var selection *query.Whole
 	err = a.inTurn(ctx, r, c, a.turns, func() (err error) {
-		selection, _, err = a.reachedWhole(ctx, c, criteria, query.Calendar{})
+		selection, _, err = a.reachedWhole(ctx, c, criteria)
 		return err
 	})
 	if err != nil {

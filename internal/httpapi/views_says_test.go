@@ -266,14 +266,25 @@ type countingIndex struct {
 	asked *atomic.Int64
 }
 
-func (x countingIndex) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
-	x.asked.Add(1)
-	return x.Index.Search(ctx, q)
+func (x countingIndex) View(ctx context.Context) (readmodel.View, error) {
+	v, err := x.Index.View(ctx)
+	return countingView{v, x.asked}, err
 }
 
-func (x countingIndex) Counts(ctx context.Context, k calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
-	x.asked.Add(1)
-	return x.Index.Counts(ctx, k, field, f)
+type countingView struct {
+	readmodel.View
+
+	asked *atomic.Int64
+}
+
+func (v countingView) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
+	v.asked.Add(1)
+	return v.View.Search(ctx, q)
+}
+
+func (v countingView) Counts(ctx context.Context, k calendar.Kind, field string, f readmodel.Filter, ids []calendar.ID) (map[calendar.ID]int, error) {
+	v.asked.Add(1)
+	return v.View.Counts(ctx, k, field, f, ids)
 }
 
 // TestSiteMapIsMadeOnce: the files of a position and a day are made once, by few questions

@@ -23,7 +23,6 @@ type whole struct {
 	criteria   *query.Criteria
 	generation query.Generation
 	asked      cache.Key
-	also       query.Calendar
 }
 
 // sendWhole answers a list over all pages: 304 when the client has it.
@@ -101,12 +100,8 @@ func (a *api) has(r *http.Request, c *call, etag string, modified time.Time) boo
 // openWhole opens the selection, in the state that lists show then.
 func (a *api) openWhole(ctx context.Context, s *whole, l *listing) (*query.Whole, error) {
 	c := s.criteria
-	s.also.Zones = s.c.format.surveys
-	if s.also.Zones && a.o.TombstoneDays > 0 && !c.Status && !c.Search {
-		s.also.Gone = a.o.Now().AddDate(0, 0, -a.o.TombstoneDays)
-	}
 	for try := 0; ; try++ {
-		selection, now, err := a.reachedWhole(ctx, s.c, c, s.also)
+		selection, now, err := a.reachedWhole(ctx, s.c, c)
 		if err != nil {
 			return nil, err
 		}
@@ -121,9 +116,9 @@ func (a *api) openWhole(ctx context.Context, s *whole, l *listing) (*query.Whole
 
 // reachedWhole opens a selection that is not older than what was waited for, and gives the
 // state that lists show then.
-func (a *api) reachedWhole(ctx context.Context, c *call, criteria *query.Criteria, also query.Calendar) (*query.Whole, query.Generation, error) {
+func (a *api) reachedWhole(ctx context.Context, c *call, criteria *query.Criteria) (*query.Whole, query.Generation, error) {
 	for try := 0; ; try++ {
-		selection, err := a.Queries.Whole(ctx, criteria, also)
+		selection, err := a.Queries.Whole(ctx, criteria)
 		if err != nil {
 			return nil, query.Generation{}, err
 		}
@@ -147,12 +142,15 @@ func (a *api) survey(ctx context.Context, s *whole, l *listing, selection *query
 		return nil
 	}
 	f := &l.feed
-	for name, span := range selection.Zones() {
+	zones, err := selection.Zones(ctx)
+	if err != nil {
+		return err
+	}
+	for name, span := range zones {
 		f.Zones.AddSpan(a.zones.zone(name), span.Start, span.End)
 	}
-	var err error
-	if !s.also.Gone.IsZero() {
-		err = selection.Gone(ctx, s.also.Gone, func(r *calendar.Record) {
+	if a.o.TombstoneDays > 0 && !s.criteria.Status && !s.criteria.Search {
+		err = selection.Gone(ctx, a.o.Now().AddDate(0, 0, -a.o.TombstoneDays), func(r *calendar.Record) {
 			stone := formats.Tombstone{Times: a.timesOf(r, false), ID: r.ID, UID: a.uid(r.ID.String()), Version: r.Version, Touched: r.Changed}
 			f.Tombstones = append(f.Tombstones, stone)
 			f.Zones.Add(&stone.Times)

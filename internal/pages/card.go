@@ -224,7 +224,7 @@ func (l *look) allCards() []card {
 		return nil
 	}
 	s := l.sel
-	whole, err := l.Lists.Whole(l.ctx, s.criteria, query.Calendar{})
+	whole, err := l.Lists.Whole(l.ctx, s.criteria)
 	if err != nil {
 		l.err = err
 		return nil

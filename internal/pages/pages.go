@@ -21,7 +21,7 @@ type Lists interface {
 	// Count gives how many events a list has over all pages.
 	Count(ctx context.Context, c *query.Criteria) (int, error)
 	// Whole begins to answer a list of events over all pages.
-	Whole(ctx context.Context, c *query.Criteria, also query.Calendar) (*query.Whole, error)
+	Whole(ctx context.Context, c *query.Criteria) (*query.Whole, error)
 	// Months counts the listed events of everybody by month.
 	Months(ctx context.Context) (*query.Months, error)
 	// StartingIn is the list of the events that a month of Months.Started counts.

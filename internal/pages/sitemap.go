@@ -51,7 +51,7 @@ func (l *look) serveSiteFile() {
 	}
 	urls, skip := files[i].urls, files[i].skip
 	if urls == nil {
-		whole, err := l.Lists.Whole(l.ctx, l.Lists.StartingIn(files[i].month), query.Calendar{})
+		whole, err := l.Lists.Whole(l.ctx, l.Lists.StartingIn(files[i].month))
 		if l.err = err; err != nil {
 			return
 		}

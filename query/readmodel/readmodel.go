@@ -234,6 +234,9 @@ type View interface {
 	// without any are absent, and so are all but ids, unless these are nil.
 	Counts(ctx context.Context, kind calendar.Kind, field string, f Filter, ids []calendar.ID) (map[calendar.ID]int, error)
 
+	// Stamp names the state of the documents of a kind: while it stays, so do they.
+	Stamp(ctx context.Context, kind calendar.Kind) (Stamp, error)
+
 	// Close releases the state.
 	Close()
 }

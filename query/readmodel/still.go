@@ -89,3 +89,7 @@ func (v *stillView) Counts(ctx context.Context, k calendar.Kind, field string, f
 	}
 	return some, nil
 }
+
+func (v *stillView) Stamp(ctx context.Context, k calendar.Kind) (Stamp, error) {
+	return v.x.Stamp(v.in(ctx), k)
+}

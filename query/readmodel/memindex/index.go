@@ -179,6 +179,11 @@ func (v *view) Shown() readmodel.Shown { return v.shown() }
 // Close implements readmodel.View.
 func (v *view) Close() {}
 
+// Stamp implements readmodel.View.
+func (v *view) Stamp(ctx context.Context, kind calendar.Kind) (readmodel.Stamp, error) {
+	return readmodel.Stamp{Of: v.stamps[kind]}, ctx.Err()
+}
+
 // Search implements readmodel.Index.
 func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
 	return x.view(ctx).Search(ctx, q)

@@ -209,6 +209,17 @@ func (v *plainView) Counts(_ context.Context, k calendar.Kind, field string, f r
 	return out, nil
 }
 
+// Stamp implements readmodel.View.
+func (v *plainView) Stamp(_ context.Context, k calendar.Kind) (s readmodel.Stamp, err error) {
+	for _, d := range v.documents {
+		if d.Record.Kind == k {
+			s.Of++
+			s.Changed = max(s.Changed, uint64(d.Position))
+		}
+	}
+	return s, nil
+}
+
 // Search implements readmodel.Index.
 func (x *Plain) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
 	return x.view().Search(ctx, q)

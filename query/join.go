@@ -1,0 +1,296 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// Embeds are the linked records that the view of an event is to hold.
+type Embeds uint8
+
+// The kinds of linked records, in the order of linkKinds.
+const (
+	EmbedVenues Embeds = 1 << iota
+	EmbedOrganizers
+	EmbedCategories
+	EmbedTags
+	// EmbedTouched asks for the last touch, also of what is blanked.
+	EmbedTouched
+
+	EmbedNone Embeds = 0
+	EmbedAll         = EmbedVenues | EmbedOrganizers | EmbedCategories | EmbedTags
+)
+
+// EmbedsOf returns what the keys of an answer need, all for nil. The rest costs nothing:
+// it is neither loaded nor rendered.
+func EmbedsOf(fields []string) Embeds {
+	if fields == nil {
+		return EmbedAll
+	}
+	e := EmbedNone
+	for _, f := range fields {
+		switch f {
+		case "venue", "venues":
+			e |= EmbedVenues
+		case "organizer":
+			e |= EmbedOrganizers
+		case "categories":
+			e |= EmbedCategories
+		case "tags":
+			e |= EmbedTags
+		case "json_ld":
+			e |= EmbedVenues | EmbedOrganizers
+		}
+	}
+	return e
+}
+
+// ErrTooLarge says that an answer would have more bytes than Options.MaxAnswer.
+var ErrTooLarge = errors.New("answer too large")
+
+// loadedAtOnce is how many linked records are loaded before their texts are counted.
+// Each may have some 800 kB.
+const loadedAtOnce = 128
+
+// linkKinds are the kinds that events link to.
+var linkKinds = [...]calendar.Kind{calendar.KindVenue, calendar.KindOrganizer, calendar.KindCategory, calendar.KindTag}
+
+// links are the ids that an event links to, by place in linkKinds.
+type links [len(linkKinds)][]calendar.ID
+
+// linksOf returns the links that are to be embedded, or looked at.
+func linksOf(event *calendar.Record, e Embeds) (l links) {
+	for at, k := range linkKinds {
+		if e&(1<<at|EmbedTouched) != 0 {
+			l[at] = event.Fields.IDs(linkField(k))
+		}
+	}
+	return l
+}
+
+// origin is where linked records and the counts of terms come from.
+type origin struct {
+	// load returns records in the order of ids, nil for those that are not shown.
+	load func(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error)
+	// counts returns the listed events of terms; nil: none are known.
+	counts func(ctx context.Context, k calendar.Kind, ids []calendar.ID) (map[calendar.ID]int, error)
+}
+
+// join fills in what events embed (interface 3.1.7).
+type join struct {
+	origin
+	caller    calendar.Caller
+	lang      calendar.Lang
+	now       time.Time
+	embeds    Embeds
+	withdrawn *Withdrawn // are not shown
+	left      int        // bytes that the shown texts may have
+
+	found map[calendar.ID]linked
+}
+
+// linked is a record that an event links to, nil for one that the answer does not show, and
+// when it was written last.
+type linked struct {
+	record  *calendar.Record
+	changed time.Time
+}
+
+// views joins the linked records of events that are not blanked. ErrTooLarge says that their
+// texts are more than the answer may have.
+func (j *join) views(ctx context.Context, views []View) error {
+	var ids []calendar.ID
+	of := make([]links, len(views))
+	for i := range views {
+		v := &views[i]
+		if v.Touched = v.Record.Changed; !v.Blanked || j.embeds&EmbedTouched != 0 {
+			of[i] = linksOf(v.Record, j.embeds)
+			ids = slices.Concat(ids, of[i][0], of[i][1], of[i][2], of[i][3])
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	slices.Sort(ids)
+	if err := j.load(ctx, slices.Compact(ids)); err != nil {
+		return err
+	}
+	for i := range views {
+		v := &views[i]
+		for _, id := range slices.Concat(of[i][:]...) {
+			if at := j.found[id].changed; at.After(v.Touched) {
+				v.Touched = at
+			}
+		}
+		if v.Blanked {
+			continue
+		}
+		v.Venues, v.Organizers = j.posts(of[i][0], linkKinds[0]), j.posts(of[i][1], linkKinds[1])
+		v.Categories, v.Tags = j.terms(of[i][2], linkKinds[2]), j.terms(of[i][3], linkKinds[3])
+	}
+	if j.counts == nil {
+		return nil
+	}
+	return j.count(ctx, views)
+}
+
+// load loads records while their shown texts are within the limits.
+func (j *join) load(ctx context.Context, ids []calendar.ID) error {
+	j.found = make(map[calendar.ID]linked, len(ids))
+	for some := range slices.Chunk(ids, loadedAtOnce) {
+		records, err := j.origin.load(ctx, some...)
+		if err != nil {
+			return err
+		}
+		for i, r := range records {
+			if r == nil {
+				continue
+			}
+			l := linked{changed: r.Changed}
+			if isShown(r, j.caller, j.now) && !j.withdrawn.has(r.Kind, r.ID) {
+				l.record = r
+				shown, _ := r.Fields.Text("description").In(j.lang, r.Home)
+				if j.left -= len(shown); j.left < 0 {
+					return ErrTooLarge
+				}
+			}
+			j.found[some[i]] = l
+		}
+	}
+	return nil
+}
+
+// isShown reports whether an answer to a caller embeds a record.
+func isShown(r *calendar.Record, c calendar.Caller, now time.Time) bool {
+	switch status := statusOf(r, now); {
+	case r.Deleted || status == calendar.StatusTrash:
+		return false
+	case r.Kind.IsTerm() || status == calendar.StatusPublish:
+		return true
+	default:
+		return calendar.MayRead(c, r, now)
+	}
+}
+
+// statusOf returns the status of a record at a moment, "" for terms.
+func statusOf(r *calendar.Record, at time.Time) calendar.Status {
+	if !r.Kind.IsPost() {
+		return ""
+	}
+	return r.Status(at)
+}
+
+// posts returns the venues or organizers that are not trashed and that the caller could
+// read singly, in stored order.
+func (j *join) posts(ids []calendar.ID, k calendar.Kind) (out []LinkedView) {
+	for _, id := range ids {
+		if r := j.found[id].record; r != nil && r.Kind == k {
+			out = append(out, LinkedView{Record: r, Status: r.Status(j.now)})
+		}
+	}
+	return out
+}
+
+// terms returns the live terms by shown name without case and accents, then id.
+func (j *join) terms(ids []calendar.ID, k calendar.Kind) (out []TermView) {
+	for _, id := range ids {
+		if r := j.found[id].record; r != nil && r.Kind == k {
+			out = append(out, TermView{Record: r, Count: NoCount})
+		}
+	}
+	if len(out) < 2 {
+		return out
+	}
+	names := make(map[calendar.ID]string, len(out))
+	for _, t := range out {
+		name, _ := t.Record.Name(j.lang)
+		names[t.Record.ID] = readmodel.Fold(name)
+	}
+	slices.SortFunc(out, func(a, b TermView) int {
+		x, y := a.Record.ID, b.Record.ID
+		if c := strings.Compare(names[x], names[y]); c != 0 {
+			return c
+		}
+		return int(x - y)
+	})
+	return out
+}
+
+// count fills in the counts of the terms that views embed.
+func (j *join) count(ctx context.Context, views []View) error {
+	for _, of := range []struct {
+		kind  calendar.Kind
+		terms func(*View) []TermView
+	}{
+		{calendar.KindCategory, func(v *View) []TermView { return v.Categories }},
+		{calendar.KindTag, func(v *View) []TermView { return v.Tags }},
+	} {
+		var ids []calendar.ID
+		for i := range views {
+			for _, t := range of.terms(&views[i]) {
+				ids = append(ids, t.Record.ID)
+			}
+		}
+		if ids == nil {
+			continue
+		}
+		slices.Sort(ids)
+		counts, err := j.counts(ctx, of.kind, slices.Compact(ids))
+		if err != nil {
+			return err
+		}
+		for i := range views {
+			for at := range of.terms(&views[i]) {
+				t := &of.terms(&views[i])[at]
+				t.Count = counts[t.Record.ID]
+			}
+		}
+	}
+	return nil
+}
+
+// textBytes is what the texts of a record take, in all languages.
+func textBytes(r *calendar.Record) int {
+	n := 0
+	for _, v := range r.Fields {
+		if text, ok := v.(calendar.Text); ok {
+			for _, s := range text {
+				n += len(s)
+			}
+		}
+	}
+	return n
+}
+
+// mark is a hash of all that the view depends on beside the version of its record.
+func (v *View) mark() uint64 {
+	h := calendar.HashStart.Text(string(v.Status))
+	if v.Blanked {
+		h = h.Number(1)
+	}
+	h = h.Number(uint64(v.Count))
+	for _, list := range [...][]LinkedView{v.Venues, v.Organizers} {
+		h = h.Number(uint64(len(list)))
+		for _, l := range list {
+			h = of(h, l.Record).Text(string(l.Status))
+		}
+	}
+	for _, list := range [...][]TermView{v.Categories, v.Tags} {
+		h = h.Number(uint64(len(list)))
+		for _, t := range list {
+			h = of(h, t.Record).Number(uint64(t.Count))
+		}
+	}
+	return uint64(h)
+}
+
+// of gives the hash with the content of a record.
+func of(h calendar.Hash, r *calendar.Record) calendar.Hash {
+	return h.Number(uint64(r.ID)).Number(uint64(r.Version)).Number(r.Sum)
+}

@@ -1,0 +1,192 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// View makes the view of a record from the store, for single reads and answers of writes:
+// linked records come from the store, counts from the read model. While the read model is
+// out of reach the last known counts stand, so single records stay readable. Protected
+// events are not blanked here: the caller of View checks the right to read first.
+func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Record, l calendar.Lang, e Embeds, m Moment) (View, error) {
+	j := join{
+		origin: origin{m.Load, s.lastingCounts}, caller: c, lang: l, now: cmp.Or(m.Now, s.now()), embeds: e, left: s.o.MaxAnswer,
+	}
+	if m.Load == nil {
+		j.origin.load = s.records.Load
+	}
+	if m.Uncounted {
+		j.counts = nil
+	}
+	views := [1]View{{Record: r, Status: statusOf(r, cmp.Or(m.Own, j.now)), Touched: r.Changed}}
+	var err error
+	switch v := &views[0]; {
+	case r.Kind == calendar.KindEvent:
+		err = j.views(ctx, views[:])
+	case r.Kind.IsTerm() && m.Uncounted:
+		v.Count = NoCount
+	case r.Kind.IsTerm():
+		var counts map[calendar.ID]int
+		counts, err = s.lastingCounts(ctx, r.Kind, []calendar.ID{r.ID})
+		v.Count = counts[r.ID]
+	}
+	views[0].Mark = views[0].mark()
+	return views[0], err
+}
+
+// countsLimit is how long a single read waits for counts from a read model in another
+// process. One that hangs must not keep single records from being read.
+const countsLimit = time.Second
+
+// lastingCounts returns the numbers of counted events of some terms: the last known ones
+// while the read model is out of reach.
+func (s *Service) lastingCounts(ctx context.Context, k calendar.Kind, ids []calendar.ID) (counts map[calendar.ID]int, err error) {
+	within := ctx
+	if !s.o.LocalIndex {
+		var cancel context.CancelFunc
+		within, cancel = context.WithTimeout(ctx, countsLimit)
+		defer cancel()
+	}
+	err = s.read(within, func(st *state) error {
+		counts, err = st.countsOf(within, k, ids)
+		return err
+	})
+	late := within.Err() != nil && ctx.Err() == nil
+	if last := s.shared.Load(); err != nil && (late || errors.Is(err, readmodel.ErrUnavailable)) {
+		counts, err = nil, nil
+		if last != nil {
+			counts, _ = last.knownCounts(k, ids)
+		}
+	}
+	return counts, err
+}
+
+// countWait is the longest wait of the answer to a write for its counts, where lists do
+// not wait shorter. A read model in the same process is a millisecond behind.
+const countWait = 500 * time.Millisecond
+
+// AwaitCounts waits a moment until the counts that a view of r shows take the write at p
+// into account, so that the answer to the write is the one of a read right after it, ETag
+// included (interface 2.9). Counts may lag: when they still do, or the read model is out of
+// reach, the answer goes out as it is.
+//
+// An index of another process is not waited for: each such wait would cost it a refresh.
+func (s *Service) AwaitCounts(ctx context.Context, r *calendar.Record, p calendar.Position) {
+	ofTerms := r.Kind == calendar.KindEvent && len(r.Fields.IDs("categories"))+len(r.Fields.IDs("tags")) > 0
+	if !s.o.LocalIndex || !ofTerms && (!r.Kind.IsTerm() || r.Version == 1) { // nothing has a new term
+		return
+	}
+	wait, cancel := context.WithTimeout(ctx, min(countWait, s.o.PositionWait))
+	defer cancel()
+	_ = s.index.Wait(wait, p) // counts may lag
+}
+
+// Read answers a single read: it finds the record by id or slug, checks that the
+// caller may read it, in the order of interface 7.2 and 7.3 (CodeNotFound, CodeErased,
+// CodeNoLongerAvailable, CodeNotAccessible, CodePasswordProtected), and returns its view.
+// The password is checked by verify, which is called for protected events that the
+// caller needs it for; nil (reads by slug) refuses them.
+func (s *Service) Read(ctx context.Context, k calendar.Kind, id calendar.ID, slug string, c calendar.Caller, l calendar.Lang, e Embeds,
+	verify func(ctx context.Context, id calendar.ID) (bool, error),
+) (View, error) {
+	st, err := s.current(ctx)
+	if err != nil {
+		return View{}, err
+	}
+	if st != nil {
+		defer st.view.Close()
+	}
+	r, err := s.find(ctx, st, k, id, slug)
+	switch {
+	case err != nil:
+		return View{}, err
+	case r == nil || r.Kind != k || r.Deleted:
+		return View{}, s.records.Absent(ctx, k, id)
+	}
+	now := s.now()
+	switch {
+	case k == calendar.KindEvent && r.Status(now) == calendar.StatusTrash:
+		return View{}, calendar.Fail(calendar.CodeNoLongerAvailable, k)
+	case !calendar.MayRead(c, r, now):
+		return View{}, calendar.Fail(calendar.CodeNotAccessible, k)
+	case k == calendar.KindEvent && calendar.NeedsPassword(c, r):
+		fits := false
+		if verify != nil {
+			if fits, err = verify(ctx, r.ID); err != nil {
+				return View{}, err
+			}
+		}
+		if !fits {
+			return View{}, calendar.Fail(calendar.CodePasswordProtected, k)
+		}
+	}
+	if st == nil || k != calendar.KindEvent {
+		return s.View(ctx, c, r, l, e, Moment{})
+	}
+	views := [1]View{{Record: r, Status: r.Status(now)}}
+	err = st.join(c, l, e).views(ctx, views[:])
+	views[0].Mark = views[0].mark()
+	return views[0], err
+}
+
+// find returns a record by slug when there is one, else by id; nil when unknown.
+func (s *Service) find(ctx context.Context, st *state, k calendar.Kind, id calendar.ID, slug string) (*calendar.Record, error) {
+	if slug != "" {
+		return s.records.BySlug(ctx, k, strings.ToLower(slug))
+	}
+	if id <= 0 {
+		return nil, nil
+	}
+	if st != nil {
+		found, err := st.view.Get(ctx, []calendar.ID{id})
+		if r := found[id].Record; r != nil || err != nil {
+			return r, err
+		}
+	}
+	found, err := s.records.Load(ctx, id)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+// current returns the state of an index in this process that shows all that the store has:
+// a document then costs less than a record of the store. Its view has to be closed. nil:
+// while it is behind the store or out of reach, and while entries are quarantined.
+func (s *Service) current(ctx context.Context) (*state, error) {
+	if !s.o.LocalIndex {
+		return nil, nil
+	}
+	head, err := s.records.Head(ctx) // first: what the index shows after it is no older
+	if err != nil {
+		return nil, err
+	}
+	quarantined, err := s.index.Quarantined(ctx)
+	if err != nil || len(quarantined) > 0 {
+		return nil, ignoreUnavailable(err)
+	}
+	view, err := s.index.View(ctx)
+	if err != nil {
+		return nil, ignoreUnavailable(err)
+	}
+	st, err := s.stateOf(ctx, view)
+	if err != nil || st.gen.Position < head {
+		view.Close()
+		return nil, ignoreUnavailable(err)
+	}
+	return st, nil
+}
+
+func ignoreUnavailable(err error) error {
+	if errors.Is(err, readmodel.ErrUnavailable) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,364 @@
+package query
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// state is the read model as one request sees it.
+type state struct {
+	*Service
+	*shared
+	view readmodel.View
+}
+
+// shared is what requests of one generation share.
+type shared struct {
+	gen Generation
+	// second is the moment, Unix time, that decides which scheduled posts are published:
+	// until nextDue all moments decide alike.
+	second  int64
+	nextDue int64 // the generation ends then; MaxInt64: nothing is scheduled
+
+	published readmodel.Filter // published posts
+	counted   readmodel.And    // events that counts are of
+
+	counts      [calendar.KindTag + 1]listedCounts // by kind of the link
+	used        lazy[[]calendar.ID]                // categories with a counted event, and those above them
+	upcoming    [calendar.KindTag + 1]atomic.Pointer[upcoming]
+	directories [calendar.KindTag + 1]lazy[*directory]
+	links       linkedRecords
+}
+
+// listedCounts are the numbers of counted events by linked record.
+type listedCounts struct {
+	all  lazy[map[calendar.ID]int]
+	some sync.Map // calendar.ID → int: those that were asked for by themselves
+}
+
+// upcoming are the linked records of a kind with a coming event as of a second.
+type upcoming struct {
+	at  calendar.Wall
+	ids []calendar.ID
+}
+
+func newShared(gen Generation, now, nextDue int64, protectedNow []calendar.ID) *shared {
+	g := &shared{
+		gen: gen, second: now, nextDue: nextDue, used: newLazy[[]calendar.ID](),
+		// All moments from the last due publication on decide alike. With that one the
+		// filters are the same in most generations.
+		published: published(gen.Due), counted: countedEvents(gen.Due, protectedNow),
+	}
+	for k := range g.counts {
+		g.counts[k].all, g.directories[k] = newLazy[map[calendar.ID]int](), newLazy[*directory]()
+	}
+	return g
+}
+
+// holds reports whether it is that of a state of the index at a moment.
+func (g *shared) holds(shown readmodel.Shown, now int64) bool {
+	return g != nil && g.gen.Shown == shown && g.gen.Due <= now && now < g.nextDue
+}
+
+// lazy is a value that is loaded by the first who needs it; others wait. An error is not
+// stored.
+type lazy[T any] struct {
+	value atomic.Pointer[T]
+	turn  chan struct{}
+}
+
+func newLazy[T any]() lazy[T] { return lazy[T]{turn: make(chan struct{}, 1)} }
+
+func (l *lazy[T]) get(ctx context.Context, load func(context.Context) (T, error)) (T, error) {
+	if v := l.value.Load(); v != nil {
+		return *v, nil
+	}
+	select {
+	case l.turn <- struct{}{}:
+		defer func() { <-l.turn }()
+	case <-ctx.Done():
+		var zero T
+		return zero, ctx.Err()
+	}
+	if v := l.value.Load(); v != nil {
+		return *v, nil
+	}
+	v, err := load(ctx)
+	if err == nil {
+		l.value.Store(&v)
+	}
+	return v, err
+}
+
+// Generation returns the present generation. While nothing changes it costs one look at
+// what the index shows and the clock.
+func (s *Service) Generation(ctx context.Context) (gen Generation, err error) {
+	shown, err := s.index.Visible(ctx)
+	if err != nil {
+		return Generation{}, err
+	}
+	if known := s.shared.Load(); known.holds(shown, s.now().Unix()) {
+		return known.gen, nil
+	}
+	err = s.read(ctx, func(st *state) error {
+		gen = Generation{shown, st.gen.Due}
+		return nil
+	})
+	return gen, err
+}
+
+// read calls do with the present state: again when it moved meanwhile.
+func (s *Service) read(ctx context.Context, do func(*state) error) error {
+	return readmodel.Read(ctx, s.index, func(view readmodel.View) error {
+		st, err := s.stateOf(ctx, view)
+		if err != nil {
+			return err
+		}
+		return do(st)
+	})
+}
+
+// stateOf adds to a view what its generation shares.
+func (s *Service) stateOf(ctx context.Context, view readmodel.View) (*state, error) {
+	now := s.now().Unix()
+	if known := s.shared.Load(); known.holds(view.Shown(), now) {
+		return &state{s, known, view}, nil
+	}
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if known := s.shared.Load(); known.holds(view.Shown(), now) {
+		return &state{s, known, view}, nil
+	}
+	due, next, err := dueTimes(ctx, view, now)
+	if err != nil {
+		return nil, err
+	}
+	fresh := newShared(Generation{Shown: view.Shown(), Due: due}, now, next, s.o.ProtectedNow)
+	s.shared.Store(fresh)
+	return &state{s, fresh, view}, nil
+}
+
+// dueTimes returns the time of the last scheduled publication that has come, 0 for none,
+// and of the next one, MaxInt64 for none.
+func dueTimes(ctx context.Context, view readmodel.View, now int64) (last, next int64, err error) {
+	next = math.MaxInt64
+	for _, k := range calendar.Kinds {
+		if !k.IsPost() {
+			continue
+		}
+		first, found, err := publication(ctx, view, k, nil, false)
+		switch {
+		case err != nil:
+			return 0, 0, err
+		case !found:
+			continue
+		case first > now:
+			next = min(next, first)
+			continue
+		}
+		at, found, err := publication(ctx, view, k, &readmodel.Range{Field: readmodel.FieldPublished, Max: &now}, true)
+		if err != nil {
+			return 0, 0, err
+		}
+		if found {
+			last = max(last, at)
+		}
+		ahead := now + 1
+		at, found, err = publication(ctx, view, k, &readmodel.Range{Field: readmodel.FieldPublished, Min: &ahead}, false)
+		if err != nil {
+			return 0, 0, err
+		}
+		if found {
+			next = min(next, at)
+		}
+	}
+	return last, next, nil
+}
+
+// publication returns the first or the last publication time of the scheduled posts of a
+// kind, and whether there is any.
+func publication(ctx context.Context, view readmodel.View, k calendar.Kind, r *readmodel.Range, desc bool) (int64, bool, error) {
+	f := readmodel.And{hasStatus(calendar.StatusFuture)}
+	if r != nil {
+		f = append(f, *r)
+	}
+	page, err := view.Search(ctx, readmodel.Query{
+		Kind: k, Filter: f, Limit: 1,
+		Sort: []readmodel.Sort{{Field: readmodel.FieldPublished, Desc: desc}, {Field: readmodel.FieldID}},
+	})
+	if err != nil || len(page.Documents) == 0 {
+		return 0, false, err
+	}
+	return int64(page.Documents[0].Record.Fields.Wall("date_utc")), true, nil
+}
+
+// allCounts returns the number of counted events by linked record of a kind; the same for
+// every caller. Records without any are absent.
+func (st *state) allCounts(ctx context.Context, k calendar.Kind) (map[calendar.ID]int, error) {
+	return st.counts[k].all.get(ctx, func(ctx context.Context) (map[calendar.ID]int, error) {
+		return st.view.Counts(ctx, calendar.KindEvent, linkField(k), st.counted, nil)
+	})
+}
+
+// countsOf returns those of allCounts that belong to some records at least.
+func (st *state) countsOf(ctx context.Context, k calendar.Kind, ids []calendar.ID) (map[calendar.ID]int, error) {
+	out, missing := st.knownCounts(k, ids)
+	if len(missing) == 0 {
+		return out, nil
+	}
+	fresh, err := st.view.Counts(ctx, calendar.KindEvent, linkField(k), st.counted, missing)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range missing {
+		out[id] = fresh[id]
+		st.counts[k].some.Store(id, fresh[id])
+	}
+	return out, nil
+}
+
+func (g *shared) knownCounts(k calendar.Kind, ids []calendar.ID) (known map[calendar.ID]int, missing []calendar.ID) {
+	if all := g.counts[k].all.value.Load(); all != nil {
+		return *all, nil
+	}
+	known = make(map[calendar.ID]int, len(ids))
+	for _, id := range ids {
+		if n, ok := g.counts[k].some.Load(id); ok {
+			known[id], _ = n.(int)
+		} else {
+			missing = append(missing, id)
+		}
+	}
+	return known, missing
+}
+
+// usedTerms returns the terms of a kind that lists have where empty ones are left out: those
+// with a counted event, and the categories above them, so that a list holds whole branches.
+func (st *state) usedTerms(ctx context.Context, k calendar.Kind) ([]calendar.ID, error) {
+	counts, err := st.allCounts(ctx, k)
+	if err != nil || k != calendar.KindCategory {
+		return keys(counts), err
+	}
+	return st.used.get(ctx, func(ctx context.Context) ([]calendar.ID, error) { return st.withAbove(ctx, keys(counts)) })
+}
+
+// withAbove adds to categories all that stand above them.
+func (st *state) withAbove(ctx context.Context, ids []calendar.ID) ([]calendar.ID, error) {
+	d, err := st.directory(ctx, calendar.KindCategory)
+	if err != nil {
+		return nil, err
+	}
+	in := make(map[calendar.ID]int, len(ids))
+	for _, id := range ids {
+		for id != 0 && in[id] == 0 {
+			in[id] = 1
+			at, known := d.find(id)
+			if !known {
+				break
+			}
+			id = d.records[at].Fields.ID("parent")
+		}
+	}
+	return keys(in), nil
+}
+
+// withUpcoming returns the linked records of a kind that have a counted event whose end is
+// now or later (interface 4.10).
+func (st *state) withUpcoming(ctx context.Context, k calendar.Kind, at calendar.Wall) ([]calendar.ID, error) {
+	if u := st.upcoming[k].Load(); u != nil && u.at == at {
+		return u.ids, nil
+	}
+	counts, err := st.view.Counts(ctx, calendar.KindEvent, linkField(k), st.coming(at), nil)
+	if err != nil {
+		return nil, err
+	}
+	u := &upcoming{at: at, ids: keys(counts)}
+	st.upcoming[k].Store(u)
+	return u.ids, nil
+}
+
+// coming admits the counted events that end at a moment or later.
+func (g *shared) coming(at calendar.Wall) readmodel.And {
+	return append(slices.Clone(g.counted), readmodel.Range{Field: readmodel.FieldUTCEnd, Min: new(int64(at))})
+}
+
+// keys returns the ids of counts in order, so that equal filters are equal.
+func keys(counts map[calendar.ID]int) []calendar.ID {
+	out := make([]calendar.ID, 0, len(counts))
+	for id := range counts {
+		out = append(out, id)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// The records that a generation keeps for joining are bounded, in number and by the
+// bytes of their texts. One takes about 3 KB.
+const (
+	maxLinked      = 4096
+	maxLinkedBytes = 32 << 20
+)
+
+// linkedRecords are records that events link to, nil for unknown ones.
+type linkedRecords struct {
+	mu    sync.RWMutex
+	byID  map[calendar.ID]*calendar.Record
+	bytes int
+}
+
+// load returns the records of ids, in their order, nil for unknown ones.
+func (st *state) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
+	out := make([]*calendar.Record, len(ids))
+	var missing []calendar.ID
+	st.links.mu.RLock()
+	for i, id := range ids {
+		var known bool
+		if out[i], known = st.links.byID[id]; !known {
+			missing = append(missing, id)
+		}
+	}
+	st.links.mu.RUnlock()
+	if len(missing) == 0 {
+		return out, nil
+	}
+	found, err := st.view.Get(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	for i, id := range ids {
+		if r := found[id].Record; r != nil {
+			out[i] = r
+		}
+	}
+	st.links.add(missing, found)
+	return out, nil
+}
+
+// add stores records while there is room.
+func (l *linkedRecords) add(ids []calendar.ID, found map[calendar.ID]readmodel.Document) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.byID == nil {
+		l.byID = map[calendar.ID]*calendar.Record{}
+	}
+	for _, id := range ids {
+		n, r := 0, found[id].Record
+		if r != nil {
+			n = textBytes(r)
+		}
+		if _, known := l.byID[id]; !known && len(l.byID) < maxLinked && l.bytes+n <= maxLinkedBytes {
+			l.byID[id] = r
+			l.bytes += n
+		}
+	}
+}
