@@ -99,7 +99,7 @@ func look(ctx context.Context, index readmodel.Index) (view, error) {
 		ids[i] = quarantined[i].ID
 		v.left[ids[i]] = true
 	}
-	held, err := index.Get(ctx, ids)
+	held, err := readmodel.Get(ctx, index, ids)
 	if err != nil {
 		return v, fmt.Errorf("compare: quarantined records: %w", err)
 	}

@@ -144,7 +144,7 @@ func aheadOf(ctx context.Context, w *world, index readmodel.Index, at calendar.P
 		return err
 	}
 	for _, e := range entries {
-		held, err := index.Get(ctx, []calendar.ID{e.ID})
+		held, err := readmodel.Get(ctx, index, []calendar.ID{e.ID})
 		if err != nil {
 			return err
 		}
@@ -245,7 +245,7 @@ func TestQuarantine(t *testing.T) {
 			if got, want := quarantined(t, index), fmt.Sprintf("%d@%d ", bad, stopped); got != want {
 				t.Errorf("quarantined are %s, want %s", got, want)
 			}
-			held, err := index.Get(ctx, []calendar.ID{bad, other})
+			held, err := readmodel.Get(ctx, index, []calendar.ID{bad, other})
 			must(t, err)
 			if got, _ := held[bad].Record.Name(calendar.LangEN); got != "first" {
 				t.Errorf("stopped record shows %q, want what it was before", got)
@@ -273,7 +273,7 @@ func TestQuarantine(t *testing.T) {
 			}
 			w.change(t, bad, calendar.Updated, "goes on")
 			wait(t, index, w.head(t))
-			held, err = index.Get(ctx, []calendar.ID{bad})
+			held, err = readmodel.Get(ctx, index, []calendar.ID{bad})
 			must(t, err)
 			if got, _ := held[bad].Record.Name(calendar.LangEN); got != "goes on" {
 				t.Errorf("healed record shows %q, want the newest", got)
@@ -340,7 +340,7 @@ func TestRetryLooksAgain(t *testing.T) {
 		return inner.Write(ctx, b)
 	}}
 	must(t, projector.Retry(t.Context(), w.store, slow, bad))
-	held, err := inner.Get(t.Context(), []calendar.ID{bad})
+	held, err := readmodel.Get(t.Context(), inner, []calendar.ID{bad})
 	must(t, err)
 	if held[bad].Position != w.head(t) {
 		t.Errorf("healed record is at entry %d, want %d", held[bad].Position, w.head(t))

@@ -151,7 +151,7 @@ func (f *filling) missing(ctx context.Context, p page) ([]eventstore.Held, error
 	for i := range states {
 		ids[i] = states[i].ID
 	}
-	held, err := f.index.Get(ctx, ids)
+	held, err := readmodel.Get(ctx, f.index, ids)
 	if err != nil {
 		return nil, fmt.Errorf("read what is there: %w", err)
 	}

@@ -50,9 +50,6 @@ type visible struct {
 // directoryFields are the fields of records that a directory keeps.
 var directoryFields = []string{"name", "venue", "organizer", "slug", "parent", "city", "country", "author", "status", "date_utc", "geo_lat", "geo_lng"}
 
-// directories are the last ones that a Service has read.
-type directories [calendar.KindTag + 1]atomic.Pointer[directory]
-
 // directory returns the directory of a kind.
 func (st *state) directory(ctx context.Context, k calendar.Kind) (*directory, error) {
 	return st.directories[k].get(ctx, func(ctx context.Context) (*directory, error) {
@@ -85,10 +82,10 @@ func (st *state) readDirectory(ctx context.Context, k calendar.Kind, stamp readm
 		}
 		return nil
 	})
-	switch k {
-	case calendar.KindCategory:
+	if k == calendar.KindCategory {
 		d.addTrees()
-	case calendar.KindVenue:
+	}
+	if k == calendar.KindVenue {
 		d.points = make([]point, len(d.records))
 		for at, r := range d.records {
 			lat, hasLat := r.Fields.Number("geo_lat")

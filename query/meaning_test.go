@@ -55,6 +55,7 @@ var (
 
 // Venue makes a venue in a place.
 func Venue(tb testing.TB, id calendar.ID, lat, lng float64) *calendar.Record {
+	tb.Helper()
 	return record(tb, calendar.KindVenue, id, "Venue", fields{"geo_lat": lat, "geo_lng": lng})
 }
 

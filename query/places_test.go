@@ -42,7 +42,7 @@ func TestPlaces(t *testing.T) {
 		{"city": "Stoke‑on–Trent", "geo_lat": 60.0, "geo_lng": 10.0}, // 7 to 8: 55.6 km, not 111
 		{"city": "", "geo_lat": 60.0, "geo_lng": 11.0, "author": 7},  //
 		{"city": "New York"}, // nowhere
-		{"city": "New York", "geo_lat": 48.85, "geo_lng": 2.3, "status": "draft", "author": calendar.ID(contributor.ID)},
+		{"city": "New York", "geo_lat": 48.85, "geo_lng": 2.3, "status": "draft", "author": contributor.ID},
 	}
 	var records []*calendar.Record
 	for i, f := range venues {

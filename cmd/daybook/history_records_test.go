@@ -147,6 +147,9 @@ func findMisspelt(t *testing.T, index *memindex.Index, records map[calendar.ID]*
 	g := rand.New(rand.NewPCG(12, 1))
 	fields := []string{readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt}
 	searched, found := 0, 0
+	view, err := index.View(t.Context())
+	must(t, err)
+	defer view.Close()
 	for i := 0; i < len(events); i += 3 {
 		title, _ := events[i].Name(calendar.LangEN)
 		words := slices.DeleteFunc(readmodel.Tokens(title), func(w string) bool {
@@ -168,7 +171,7 @@ func findMisspelt(t *testing.T, index *memindex.Index, records map[calendar.ID]*
 			r[at] = rune('a' + g.IntN(26))
 		}
 		searched++
-		page, err := index.Search(t.Context(), readmodel.Query{Kind: calendar.KindEvent, Filter: readmodel.And{
+		page, err := view.Search(t.Context(), readmodel.Query{Kind: calendar.KindEvent, Filter: readmodel.And{
 			readmodel.In{Field: readmodel.FieldID, IDs: []calendar.ID{events[i].ID}},
 			readmodel.Text{Fields: fields, Search: readmodel.ParseSearch(string(r), calendar.LangEN), Spelling: readmodel.Spelling{Typos: readmodel.MaxTypos}},
 		}})

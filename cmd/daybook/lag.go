@@ -14,6 +14,7 @@ import (
 	"daybook/internal/lease"
 	"daybook/projector"
 	"daybook/projector/upkeep"
+	"daybook/query/readmodel"
 )
 
 // Bounds beyond which a process is degraded.
@@ -139,7 +140,7 @@ func (l *live) listFailed(err error) { l.failed.Store(&listFailure{time.Now(), e
 // unanswered gives why the read model, whose position can be read, does not answer lists:
 // one of its indices cannot be read, or a list has failed a moment ago.
 func (l *live) unanswered(ctx context.Context, now time.Time) error {
-	if _, err := l.model.Index().Get(ctx, []calendar.ID{1}); err != nil { // it reads all of them
+	if _, err := readmodel.Get(ctx, l.model.Index(), []calendar.ID{1}); err != nil { // it reads all of them
 		return err
 	}
 	if f := l.failed.Load(); f != nil && now.Sub(f.at) < maxStill {

@@ -15,7 +15,8 @@ func TestTurnsOfHashes(t *testing.T) {
 	t.Parallel()
 	// take takes all turns that are free.
 	take := func(h *Hasher) (n int) {
-		for ; h.checks.TryAcquire(1); n++ {
+		for h.checks.TryAcquire(1) {
+			n++
 		}
 		return n
 	}

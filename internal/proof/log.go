@@ -124,9 +124,9 @@ func ReadKeys(c *eventstore.Checkpoint) (k Keys, err error) {
 // another size.
 func (k Keys) next(before, size calendar.Position, keys []*PrivateKey, witnesses []*Witness) Keys {
 	out := Keys{Origin: k.Origin, Keys: slices.Clone(k.Keys), Witnesses: []string{}}
-	var signing []string
-	for _, key := range keys {
-		signing = append(signing, key.Public.String())
+	signing := make([]string, len(keys))
+	for i, key := range keys {
+		signing[i] = key.Public.String()
 	}
 	for i := range out.Keys {
 		if span := &out.Keys[i]; span.ToSize == nil && !slices.Contains(signing, span.VKey) {

@@ -125,8 +125,12 @@ func TestImageOfALostHistory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	found, err := m.Index().Search(t.Context(), readmodel.Query{
-		Kind: calendar.KindVenue, Sort: []readmodel.Sort{{Field: readmodel.FieldID}}, Limit: 100,
+	var found readmodel.Page
+	err = readmodel.Read(t.Context(), m.Index(), func(v readmodel.View) (err error) {
+		found, err = v.Search(t.Context(), readmodel.Query{
+			Kind: calendar.KindVenue, Sort: []readmodel.Sort{{Field: readmodel.FieldID}}, Limit: 100,
+		})
+		return err
 	})
 	if err != nil || found.Total != 15 {
 		t.Fatalf("%d venues, %v; want 15", found.Total, err)

@@ -307,7 +307,7 @@ type records struct{ index readmodel.Index }
 
 // Load implements query.Records.
 func (r records) Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
-	found, err := r.index.Get(ctx, ids)
+	found, err := readmodel.Get(ctx, r.index, ids)
 	out := make([]*calendar.Record, len(ids))
 	for i, id := range ids {
 		out[i] = found[id].Record
@@ -330,7 +330,11 @@ func (r records) ByName(ctx context.Context, k calendar.Kind, l calendar.Lang, n
 }
 
 func (r records) all(ctx context.Context, k calendar.Kind, f readmodel.Filter) ([]*calendar.Record, error) {
-	page, err := r.index.Search(ctx, readmodel.Query{Kind: k, Filter: f, Sort: []readmodel.Sort{{Field: readmodel.FieldID}}, Limit: pageEntries})
+	var page readmodel.Page
+	err := readmodel.Read(ctx, r.index, func(v readmodel.View) (err error) {
+		page, err = v.Search(ctx, readmodel.Query{Kind: k, Filter: f, Sort: []readmodel.Sort{{Field: readmodel.FieldID}}, Limit: pageEntries})
+		return err
+	})
 	out := make([]*calendar.Record, len(page.Documents))
 	for i := range page.Documents {
 		out[i] = page.Documents[i].Record

@@ -103,9 +103,6 @@ type Query struct {
 	// comes behind it. It has one Key for each of Sort, which are numbers and end with
 	// FieldID; no document need stand there.
 	After []Key
-	// Of walks through events, none with a search: Spans admits those that Walk.Spans are
-	// of, Beside what Walk.Beside gives; nil: neither is wanted.
-	Spans, Beside Filter
 	// Collapse has groups in place of documents, nil for none.
 	Collapse *Collapse
 	// Narrow admits what the documents are among those that Filter does, nil for all.
@@ -113,9 +110,6 @@ type Query struct {
 	// Tallies are asked of what Filter admits, without Narrow; of Search alone.
 	Tallies []Selection
 }
-
-// Span is what some events lie within, on their own clocks.
-type Span struct{ Start, End calendar.Wall }
 
 // Page is the answer: documents in order, the exact total over all pages, and
 // the visible position that it shows.
@@ -169,36 +163,6 @@ type Index interface {
 
 	// Wait waits until the position of Visible is at least p, or gives the context's error.
 	Wait(ctx context.Context, p calendar.Position) error
-
-	// Search answers a query.
-	Search(ctx context.Context, q Query) (Page, error)
-
-	// Walk begins a walk over all documents that a query finds, in its order; offset and
-	// limit do not count. What it gives is that of one state, whatever is written
-	// meanwhile. It has to be closed, and takes room until then.
-	Walk(ctx context.Context, q Query) (Walk, error)
-
-	// Still calls read, which makes reads under the context that it is given: all of them
-	// show one state, whatever is written meanwhile. It may call read again when it has
-	// returned, so what read has made is of the last call. The error is that of read, or
-	// ErrUnavailable when it takes too long.
-	Still(ctx context.Context, read func(ctx context.Context) error) error
-
-	// Get gives the live documents of ids by id, of any kind; unknown ones are
-	// absent.
-	Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]Document, error)
-
-	// Counts gives, for each value of an id field (FieldVenue, FieldCategories
-	// …), the number of documents of the kind that the filter admits and that
-	// carry it. Values without any are absent.
-	Counts(ctx context.Context, kind calendar.Kind, field string, f Filter) (map[calendar.ID]int, error)
-
-	// Stamp names the state of the documents of a kind as queries show it: while it stays,
-	// so do they.
-	Stamp(ctx context.Context, kind calendar.Kind) (Stamp, error)
-	// Titles gives the best names of the documents that a filter admits, and the position
-	// that it shows. TitlesOf states its meaning.
-	Titles(ctx context.Context, q Titles) ([]Title, calendar.Position, error)
 
 	// Quarantined gives the quarantined records, by id.
 	Quarantined(ctx context.Context) ([]Quarantined, error)
@@ -255,35 +219,17 @@ func Read(ctx context.Context, x Index, read func(View) error) error {
 	return err
 }
 
-// Walk is a walk over the documents that a query found. It is not safe for concurrent use.
-type Walk interface {
-	// Total is how many there are.
-	Total() int
-	// Position is the one that the walk shows, as that of a Page.
-	Position() calendar.Position
-	// Spans gives, by FieldZone, the earliest start and the latest end of those documents of
-	// the walk that Query.Spans admits and that have a zone.
-	Spans() map[string]Span
-	// Beside calls use with the documents that Query.Beside admits, by id, some at a time.
-	// They are of the state of the walk, and do not count in it.
-	Beside(ctx context.Context, use func([]Document) error) error
-	// Each calls use with the documents, some at a time, from the first on; it may be
-	// called again. It ends with the first error. An engine may let go of a walk that
-	// nobody goes on with for some minutes: then it is ErrUnavailable.
-	Each(ctx context.Context, use func([]Document) error) error
-	// Close lets go of what the walk holds.
-	Close()
+// Get is View.Get in the present state of an index.
+func Get(ctx context.Context, x Index, ids []calendar.ID) (found map[calendar.ID]Document, err error) {
+	err = Read(ctx, x, func(v View) error {
+		found, err = v.Get(ctx, ids)
+		return err
+	})
+	return found, err
 }
 
 // WalkStep is how many documents a step of a walk gives at most.
 const WalkStep = 64
-
-// Counter is an Index that counts some values for less than all of them cost.
-type Counter interface {
-	// CountsOf gives those of Counts that belong to some ids, or
-	// errors.ErrUnsupported.
-	CountsOf(ctx context.Context, kind calendar.Kind, field string, f Filter, ids []calendar.ID) (map[calendar.ID]int, error)
-}
 
 // Digest sums up the live documents.
 type Digest struct {

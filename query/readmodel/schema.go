@@ -373,14 +373,6 @@ func Check(q Query) error {
 	if n := len(q.After); q.After != nil && (n == 0 || n != len(q.Sort) || q.Sort[n-1].Field != FieldID || !q.After[n-1].Has || q.Offset != 0) {
 		return fmt.Errorf("%w: no place in the order", ErrQuery)
 	}
-	for _, f := range []Filter{q.Spans, q.Beside} {
-		if err := s.check(f); err != nil {
-			return err
-		}
-		if Searches(f) || f != nil && q.Kind != calendar.KindEvent {
-			return fmt.Errorf("%w: beside a walk there are events, and no searches", ErrQuery)
-		}
-	}
 	if c := q.Collapse; c != nil {
 		if Searches(c.Alone) || q.After != nil {
 			return fmt.Errorf("%w: a group is told by no search, and has no place in the order", ErrQuery)

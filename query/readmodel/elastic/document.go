@@ -106,11 +106,6 @@ func addFields(fields object, r *calendar.Record) {
 				fields[fieldLacks+f.Name] = r.ID
 			}
 		case readmodel.TypeText:
-			if s.Kind == calendar.KindEvent && f.Name == readmodel.TextName {
-				for _, l := range calendar.Langs {
-					fields[fieldTitle+l.String()] = titleOf(r, l)
-				}
-			}
 		}
 	}
 	if several != nil {

@@ -2,6 +2,7 @@ package elastic_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -139,9 +140,25 @@ func mustWrite(t *testing.T, x readmodel.Index, b readmodel.Batch) {
 	}
 }
 
+func search(ctx context.Context, x readmodel.Index, q readmodel.Query) (page readmodel.Page, err error) {
+	err = readmodel.Read(ctx, x, func(v readmodel.View) error {
+		page, err = v.Search(ctx, q)
+		return err
+	})
+	return page, err
+}
+
+func countsOf(ctx context.Context, x readmodel.Index, k calendar.Kind, field string) (counts map[calendar.ID]int, err error) {
+	err = readmodel.Read(ctx, x, func(v readmodel.View) error {
+		counts, err = v.Counts(ctx, k, field, nil, nil)
+		return err
+	})
+	return counts, err
+}
+
 func total(t *testing.T, x readmodel.Index, k calendar.Kind) int {
 	t.Helper()
-	p, err := x.Search(t.Context(), readmodel.Query{Kind: k})
+	p, err := search(t.Context(), x, readmodel.Query{Kind: k})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +297,7 @@ func TestRefusedSearch(t *testing.T) {
 		x := e.through(t, p, o)
 		mustWrite(t, x, tags(1, 3))
 		search := func() error {
-			_, err := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindTag, Limit: 20})
+			_, err := search(t.Context(), x, readmodel.Query{Kind: calendar.KindTag, Limit: 20})
 			return err
 		}
 		tags := e.url(t) + "/" + e.index(t, o.Prefix, "tags", "state")
@@ -359,10 +376,10 @@ func TestOutage(t *testing.T) {
 		} {
 			p.set(harm)
 			started := time.Now()
-			_, err := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindTag})
+			_, err := search(t.Context(), x, readmodel.Query{Kind: calendar.KindTag})
 			_, visible := x.Visible(t.Context())
 			_, write := x.Write(t.Context(), readmodel.Batch{Documents: []readmodel.Document{tag(9, 9, "x")}, Mark: readmodeltest.At(9)})
-			_, get := x.Get(t.Context(), []calendar.ID{1})
+			_, get := readmodel.Get(t.Context(), x, []calendar.ID{1})
 			for what, err := range map[string]error{"search": err, "visible": visible, "write": write, "get": get, "wait": x.Wait(t.Context(), 9)} {
 				if !errors.Is(err, readmodel.ErrUnavailable) {
 					t.Errorf("%s: %s: %v", name, what, err)
@@ -446,7 +463,7 @@ func TestBlackHole(t *testing.T) {
 		var calls sync.WaitGroup // so that several connections are there
 		for range 8 {
 			calls.Go(func() {
-				if _, err := x.Get(t.Context(), []calendar.ID{1}); err != nil {
+				if _, err := readmodel.Get(t.Context(), x, []calendar.ID{1}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -454,7 +471,7 @@ func TestBlackHole(t *testing.T) {
 		calls.Wait()
 		p.Swallow(false)
 		began := time.Now()
-		if _, err := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindTag}); !errors.Is(err, readmodel.ErrUnavailable) {
+		if _, err := search(t.Context(), x, readmodel.Query{Kind: calendar.KindTag}); !errors.Is(err, readmodel.ErrUnavailable) {
 			t.Errorf("a search into the black hole: %v, want ErrUnavailable", err)
 		}
 		if took := time.Since(began); took > time.Minute {
@@ -482,7 +499,7 @@ func TestSilence(t *testing.T) {
 		mustWrite(t, x, tags(1, 3))
 		calls := map[string]func() error{
 			"search": func() error {
-				_, err := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindTag})
+				_, err := search(t.Context(), x, readmodel.Query{Kind: calendar.KindTag})
 				return err
 			},
 			"wait": func() error { return x.Wait(t.Context(), 9) },

@@ -189,7 +189,7 @@ func TestAnotherSchema(t *testing.T) {
 		if err := x.Sound(t.Context()); !errors.Is(err, readmodel.ErrUnsound) {
 			t.Fatalf("sound: %v, want ErrUnsound", err)
 		}
-		_, err := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindTag})
+		_, err := search(t.Context(), x, readmodel.Query{Kind: calendar.KindTag})
 		_, write := x.Write(t.Context(), tags(1, 1))
 		for _, err := range []error{err, write} {
 			if !errors.Is(err, elastic.ErrSchema) || !errors.Is(err, readmodel.ErrUnavailable) {
@@ -242,7 +242,7 @@ func TestDeepPages(t *testing.T) {
 			slices.SortFunc(docs, func(a, b readmodel.Document) int { return readmodel.Compare(list.Sort, &a, &b) })
 			for _, q := range [][2]int{{0, 20}, {0, 93}, {10, 11}, {20, 20}, {41, 30}, {90, 10}, {93, 5}, {500, 5}} {
 				list.Offset, list.Limit = q[0], q[1]
-				p, err := x.Search(t.Context(), list)
+				p, err := search(t.Context(), x, list)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -291,7 +291,7 @@ func TestManyValuesInGroups(t *testing.T) {
 		mustWrite(t, x, b)
 		about := readmodel.Tally{Field: readmodel.FieldVenue, Groups: [][]calendar.ID{{1, 2}, {3, 4}}}
 		for _, limit := range []int{0, 5} {
-			p, err := x.Search(t.Context(), readmodel.Query{
+			p, err := search(t.Context(), x, readmodel.Query{
 				Kind: calendar.KindEvent, Filter: readmodel.Term{Field: readmodel.FieldFeatured, Value: "true"}, Sort: []readmodel.Sort{{Field: readmodel.FieldID}},
 				Limit: limit, Tallies: []readmodel.Selection{{Tallies: []readmodel.Tally{about}}},
 			})
@@ -369,7 +369,7 @@ func TestLongQueries(t *testing.T) {
 					want = append(want, d.Record.ID)
 				}
 			}
-			p, err := x.Search(t.Context(), readmodel.Query{Kind: c.kind, Filter: c.f, Limit: 50})
+			p, err := search(t.Context(), x, readmodel.Query{Kind: c.kind, Filter: c.f, Limit: 50})
 			if err != nil {
 				t.Errorf("%.80v: %v", c.f, err)
 				continue
@@ -393,7 +393,7 @@ func TestManyCounts(t *testing.T) {
 		const n = 10_500
 		x := e.open(t, elastic.Options{Prefix: e.prefix(t)})
 		mustWrite(t, x, tags(1, n))
-		counts, err := x.Counts(t.Context(), calendar.KindTag, readmodel.FieldID, nil)
+		counts, err := countsOf(t.Context(), x, calendar.KindTag, readmodel.FieldID)
 		if err != nil || len(counts) != n || counts[1] != 1 || counts[n] != 1 {
 			t.Errorf("%d counts, %v; want %d", len(counts), err, n)
 		}
@@ -401,11 +401,11 @@ func TestManyCounts(t *testing.T) {
 		for id := range calendar.ID(70_000) {
 			ids = append(ids, 70_001-id-1)
 		}
-		p, err := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindTag, Filter: readmodel.In{Field: readmodel.FieldID, IDs: ids}})
+		p, err := search(t.Context(), x, readmodel.Query{Kind: calendar.KindTag, Filter: readmodel.In{Field: readmodel.FieldID, IDs: ids}})
 		if err != nil || p.Total != n {
 			t.Errorf("%d of %d ids, %v", p.Total, n, err)
 		}
-		got, err := x.Get(t.Context(), ids)
+		got, err := readmodel.Get(t.Context(), x, ids)
 		if err != nil || len(got) != n {
 			t.Errorf("get: %d, %v", len(got), err)
 		}
@@ -429,7 +429,7 @@ func TestDeletedParts(t *testing.T) {
 		}
 		out := func() {
 			t.Helper()
-			_, search := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindTag})
+			_, search := search(t.Context(), x, readmodel.Query{Kind: calendar.KindTag})
 			_, write := x.Write(t.Context(), tags(90, 91))
 			for what, err := range map[string]error{"search": search, "write": write} {
 				if !errors.Is(err, readmodel.ErrUnavailable) && !errors.Is(err, readmodel.ErrMoved) {
@@ -672,11 +672,11 @@ func TestForeign(t *testing.T) {
 		foreign := func(what string, x *elastic.Index) {
 			t.Helper()
 			now.pass(time.Minute)
-			_, search := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindTag})
+			_, search := search(t.Context(), x, readmodel.Query{Kind: calendar.KindTag})
 			_, write := x.Write(t.Context(), tags(4, 5))
 			_, at := x.Marks(t.Context())
 			_, visible := x.Visible(t.Context())
-			_, get := x.Get(t.Context(), []calendar.ID{1})
+			_, get := readmodel.Get(t.Context(), x, []calendar.ID{1})
 			for call, err := range map[string]error{
 				"search": search, "write": write, "marks": at, "visible": visible, "get": get, "wait": x.Wait(t.Context(), 1),
 			} {

@@ -30,7 +30,6 @@ const (
 	fieldDeleted = "deleted" // true for tombstones
 	fieldLower   = "lower."  // keyword in lower case, where that is another one
 	fieldLacks   = "lacks."  // id of a document without the sortable number, see readmodel.Sort.Tail
-	fieldTitle   = "title."  // by language of the request: the key of the shown name, see readmodel.Titles
 	fieldRows    = "rows."   // by slot: all texts, see rowOf
 	fieldName    = "name."   // by slot: the name, between nameStart and nameEnd
 	fieldSeveral = "several" // names of the id fields that have several values
@@ -214,11 +213,6 @@ func mapping(collection string) object {
 				p[fieldLacks+f.Name] = object{"type": "long", "index": false}
 			}
 		case readmodel.TypeText: // rows and the name
-		}
-	}
-	if kind == calendar.KindEvent {
-		for _, l := range calendar.Langs {
-			p[fieldTitle+l.String()] = keyword
 		}
 	}
 	return object{"dynamic": "strict", "_source": object{"enabled": false}, "properties": p}

@@ -232,7 +232,7 @@ func (x *Index) Digest(ctx context.Context) (readmodel.Digest, error) {
 	if err != nil {
 		return sum, err
 	}
-	defer v.Close()
+	defer v.Close() //nolint:contextcheck // the point in time is closed after the request
 	for k := calendar.KindEvent; k <= calendar.KindUser && err == nil; k++ {
 		err = v.Walk(ctx, readmodel.Query{Kind: k}, func(documents []readmodel.Document) error {
 			for _, d := range documents {
@@ -265,7 +265,7 @@ func (x *Index) QuarantinedLately(ctx context.Context) (out []readmodel.Quaranti
 	if err != nil {
 		return nil, err
 	}
-	defer v.Close()
+	defer v.Close() //nolint:contextcheck // the point in time is closed after the request
 	err = v.read(ctx, func(s state) error {
 		var a answer
 		out = nil

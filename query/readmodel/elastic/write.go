@@ -9,6 +9,7 @@ import (
 	"math"
 	"net/http"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -43,27 +44,25 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 		return nil, fmt.Errorf("write: %w", err)
 	}
 	documents := x.items(bound.gen, b.Documents)
-	var items, marks []*item
-	for _, it := range documents {
-		if it.err == nil {
-			items = append(items, it)
-		}
-	}
+	items := slices.DeleteFunc(slices.Clone(documents), func(it *item) bool { return it.err != nil })
+	reached := false
 	state := x.names().write(stateName, bound.gen)
 	reach := b.Reach
 	if reach.Position < b.Mark.Position {
 		reach = b.Mark
 	}
 	if reach.Position > bound.marks.Reach.Position && len(items)+len(b.Quarantined) > 0 {
-		if marks, err = x.reachItems(ctx, bound, reach); err != nil {
+		marks, err := x.reachItems(ctx, bound, reach)
+		if err != nil {
 			return nil, fmt.Errorf("write: %w", err)
 		}
+		items, reached = append(marks, items...), len(marks) > 0
 	}
-	if err := x.bulk(ctx, append(marks, items...)); err != nil {
+	if err := x.bulk(ctx, items); err != nil {
 		return nil, fmt.Errorf("write documents: %w", err)
 	}
 	x.mu.Lock()
-	if x.bound.gen == bound.gen && len(marks) > 0 {
+	if x.bound.gen == bound.gen && reached {
 		x.bound.origin.Position = 1 // it is there now
 	}
 	x.mu.Unlock()
@@ -147,7 +146,7 @@ func quarantineID(id calendar.ID) string { return whatQuarantined + "-" + id.Str
 // writeState writes quarantine and position. What was healed is counted last: a process that
 // sees the count and refreshes sees the records.
 func (x *Index) writeState(ctx context.Context, index string, b readmodel.Batch) error {
-	var items []*item
+	items := make([]*item, 0, len(b.Healed)+len(b.Quarantined))
 	for _, id := range b.Healed {
 		items = append(items, &item{lines: fmt.Appendf(nil, `{"delete":{"_index":%q,"_id":%q}}`+"\n", index, quarantineID(id))})
 	}

@@ -64,7 +64,7 @@ func BenchmarkIndex(b *testing.B) {
 			}
 			search := func(name string, query func(i int) readmodel.Query) {
 				measure(name, func(i int) error {
-					_, err := x.Search(b.Context(), query(i))
+					_, err := viewOf(b, x).Search(b.Context(), query(i))
 					return err
 				})
 			}
@@ -90,7 +90,7 @@ func BenchmarkIndex(b *testing.B) {
 			search("typo, best first", func(i int) readmodel.Query { return best(text(i, 2, "q"+c.Word(40+i%200))) })
 			search("best first", func(i int) readmodel.Query { return best(text(i, 0, c.Word(i%10))) })
 			measure("counts", func(int) error {
-				_, err := x.Counts(b.Context(), calendar.KindEvent, readmodel.FieldTags, readmodeltest.Listed())
+				_, err := viewOf(b, x).Counts(b.Context(), calendar.KindEvent, readmodel.FieldTags, readmodeltest.Listed(), nil)
 				return err
 			})
 			measure("update", func(i int) error {

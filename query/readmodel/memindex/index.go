@@ -106,11 +106,6 @@ type Index struct {
 	records []atomic.Pointer[readmodel.Document] // decoded, by id
 }
 
-var (
-	_ readmodel.Index   = (*Index)(nil)
-	_ readmodel.Counter = (*Index)(nil)
-)
-
 // New returns an empty Index; it starts nothing.
 func New(o Options) (*Index, error) {
 	if o.Records < 0 {
@@ -146,17 +141,6 @@ func (x *Index) empty() {
 	x.current.Store(s)
 }
 
-// stateKey is the key of the state that the reads of a context see.
-type stateKey struct{ *Index }
-
-// state returns the state that a read sees.
-func (x *Index) state(ctx context.Context) *state {
-	if s, ok := ctx.Value(stateKey{x}).(*state); ok {
-		return s
-	}
-	return x.current.Load()
-}
-
 // view implements readmodel.View: no state changes.
 type view struct {
 	*state
@@ -168,10 +152,8 @@ func (x *Index) View(ctx context.Context) (readmodel.View, error) {
 	if x.epoch.Load() != x.o.Epoch() {
 		return nil, readmodel.ErrForeign
 	}
-	return x.view(ctx), ctx.Err()
+	return &view{x.current.Load(), x}, ctx.Err()
 }
-
-func (x *Index) view(ctx context.Context) *view { return &view{x.state(ctx), x} }
 
 // Shown implements readmodel.View.
 func (v *view) Shown() readmodel.Shown { return v.shown() }
@@ -182,31 +164,6 @@ func (v *view) Close() {}
 // Stamp implements readmodel.View.
 func (v *view) Stamp(ctx context.Context, kind calendar.Kind) (readmodel.Stamp, error) {
 	return readmodel.Stamp{Of: v.stamps[kind]}, ctx.Err()
-}
-
-// Search implements readmodel.Index.
-func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
-	return x.view(ctx).Search(ctx, q)
-}
-
-// Get implements readmodel.Index.
-func (x *Index) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
-	return x.view(ctx).Get(ctx, ids)
-}
-
-// Counts implements readmodel.Index.
-func (x *Index) Counts(ctx context.Context, k calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
-	return x.view(ctx).Counts(ctx, k, field, f, nil)
-}
-
-// CountsOf implements readmodel.Counter.
-func (x *Index) CountsOf(ctx context.Context, k calendar.Kind, field string, f readmodel.Filter, ids []calendar.ID) (map[calendar.ID]int, error) {
-	return x.view(ctx).Counts(ctx, k, field, f, slices.Concat([]calendar.ID{}, ids))
-}
-
-// Still implements readmodel.Index.
-func (x *Index) Still(ctx context.Context, read func(ctx context.Context) error) error {
-	return read(context.WithValue(ctx, stateKey{x}, x.state(ctx)))
 }
 
 // show makes a state visible.
@@ -401,26 +358,6 @@ func (x *Index) document(d *doc) (*readmodel.Document, error) {
 	return out, nil
 }
 
-// some decodes some fields of a document.
-func (x *Index) some(d *doc, fields []string) (*calendar.Record, error) {
-	if len(fields) == 0 {
-		out, err := x.document(d)
-		if err != nil {
-			return nil, err
-		}
-		return out.Record, nil
-	}
-	body, err := compact.Unpack(nil, d.body)
-	if err != nil {
-		return nil, fmt.Errorf("unpack document %d: %w", d.ID, err)
-	}
-	r, err := calendar.DecodeSome(string(body), fields)
-	if err != nil {
-		return nil, fmt.Errorf("read document %d: %w", d.ID, err)
-	}
-	return r, nil
-}
-
 // Marks implements readmodel.Index. It binds the writer to what answers.
 func (x *Index) Marks(ctx context.Context) (readmodel.Marks, error) {
 	if err := ctx.Err(); err != nil {
@@ -437,7 +374,7 @@ func (x *Index) Visible(ctx context.Context) (readmodel.Shown, error) {
 	if x.epoch.Load() != x.o.Epoch() {
 		return readmodel.Shown{}, readmodel.ErrForeign
 	}
-	return x.state(ctx).shown(), ctx.Err()
+	return x.current.Load().shown(), ctx.Err()
 }
 
 // Wait implements readmodel.Index.
@@ -475,20 +412,12 @@ func (v *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]read
 	return out, nil
 }
 
-// Stamp implements readmodel.Index.
-func (x *Index) Stamp(ctx context.Context, kind calendar.Kind) (readmodel.Stamp, error) {
-	if err := ctx.Err(); err != nil {
-		return readmodel.Stamp{}, err
-	}
-	return readmodel.Stamp{Of: x.state(ctx).stamps[kind]}, nil
-}
-
 // Quarantined implements readmodel.Index.
 func (x *Index) Quarantined(ctx context.Context) ([]readmodel.Quarantined, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return slices.SortedFunc(maps.Values(x.state(ctx).quarantined), func(a, b readmodel.Quarantined) int { return int(a.ID - b.ID) }), nil
+	return slices.SortedFunc(maps.Values(x.current.Load().quarantined), func(a, b readmodel.Quarantined) int { return int(a.ID - b.ID) }), nil
 }
 
 // Digest implements readmodel.Index.
@@ -496,7 +425,7 @@ func (x *Index) Digest(ctx context.Context) (readmodel.Digest, error) {
 	if err := ctx.Err(); err != nil {
 		return readmodel.Digest{}, err
 	}
-	d := x.state(ctx).digest
+	d := x.current.Load().digest
 	if d.Counts = maps.Clone(d.Counts); d.Counts == nil {
 		d.Counts = map[calendar.Kind]int{}
 	}

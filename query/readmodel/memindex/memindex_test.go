@@ -22,6 +22,15 @@ func open(tb testing.TB) readmodel.Index {
 	return x
 }
 
+func viewOf(tb testing.TB, x readmodel.Index) readmodel.View {
+	tb.Helper()
+	v, err := x.View(tb.Context())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return v
+}
+
 func TestSuite(t *testing.T) {
 	t.Parallel()
 	readmodeltest.Run(t, readmodeltest.Harness{Open: open})
@@ -73,7 +82,7 @@ func TestWholeBatches(t *testing.T) {
 					last = true
 				default:
 				}
-				page, err := x.Search(t.Context(), readmodel.Query{
+				page, err := viewOf(t, x).Search(t.Context(), readmodel.Query{
 					Kind: calendar.KindEvent, Limit: n, Sort: readmodeltest.ByStart(),
 					Filter: readmodel.Not{Filter: readmodel.Text{Fields: []string{readmodel.TextName}, Search: readmodel.ParseSearch("jazz", calendar.LangEN)}},
 				})
@@ -121,7 +130,7 @@ func TestBodiesAreTheirOwn(t *testing.T) {
 	clear(d.Body)
 	id := d.Record.ID
 	for range 3 {
-		got, err := x.Get(t.Context(), []calendar.ID{id, id + 1})
+		got, err := viewOf(t, x).Get(t.Context(), []calendar.ID{id, id + 1})
 		if err != nil || string(got[id].Body) != want {
 			t.Fatalf("body %q, %v; want %q", got[id].Body, err, want)
 		}
@@ -135,6 +144,7 @@ func TestBodiesAreTheirOwn(t *testing.T) {
 func TestContextEnded(t *testing.T) {
 	t.Parallel()
 	x := open(t)
+	v := viewOf(t, x)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	calls := map[string]func() error{
@@ -142,10 +152,12 @@ func TestContextEnded(t *testing.T) {
 		"position": func() error { _, err := x.Marks(ctx); return err },
 		"visible":  func() error { _, err := x.Visible(ctx); return err },
 		"wait":     func() error { return x.Wait(ctx, 5) },
-		"search":   func() error { _, err := x.Search(ctx, readmodel.Query{Kind: calendar.KindEvent}); return err },
-		"get":      func() error { _, err := x.Get(ctx, []calendar.ID{1}); return err },
+		"view":     func() error { _, err := x.View(ctx); return err },
+		"search":   func() error { _, err := v.Search(ctx, readmodel.Query{Kind: calendar.KindEvent}); return err },
+		"walk":     func() error { return v.Walk(ctx, readmodel.Query{Kind: calendar.KindEvent}, nil) },
+		"get":      func() error { _, err := v.Get(ctx, []calendar.ID{1}); return err },
 		"counts": func() error {
-			_, err := x.Counts(ctx, calendar.KindEvent, readmodel.FieldVenue, nil)
+			_, err := v.Counts(ctx, calendar.KindEvent, readmodel.FieldVenue, nil, nil)
 			return err
 		},
 		"quarantined": func() error { _, err := x.Quarantined(ctx); return err },

@@ -42,11 +42,11 @@ func TestMerges(t *testing.T) {
 			{Kind: calendar.KindEvent, Sort: readmodeltest.ByStart(), Offset: dice.IntN(n), Limit: 20},
 			{Kind: calendar.KindEvent, Filter: word, Sort: []readmodel.Sort{{Field: readmodel.FieldPublished, Desc: true}, {Field: readmodel.FieldID, Desc: true}}, Limit: 20},
 		} {
-			want, err := plain.Search(t.Context(), q)
+			want, err := viewOf(t, plain).Search(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := x.Search(t.Context(), q)
+			got, err := viewOf(t, x).Search(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,10 +121,10 @@ func TestEndOfARequestEndsItsSearch(t *testing.T) {
 	q := readmodel.Query{Kind: calendar.KindEvent, Limit: 10, Filter: readmodel.Text{
 		Fields: readmodel.SchemaOf(calendar.KindEvent).Texts(), Search: readmodel.ParseSearch(`"`+c.Word(0)+" "+c.Word(1)+`"`, calendar.LangEN),
 	}}
-	if _, err := x.Search(&ending{t.Context(), 1}, q); err != context.Canceled { //nolint:errorlint // as it is
+	if _, err := viewOf(t, x).Search(&ending{t.Context(), 1}, q); err != context.Canceled { //nolint:errorlint // as it is
 		t.Errorf("error %v, want that of the context", err)
 	}
-	if _, err := x.Search(&ending{t.Context(), 1 << 20}, q); err != nil {
+	if _, err := viewOf(t, x).Search(&ending{t.Context(), 1 << 20}, q); err != nil {
 		t.Error(err)
 	}
 }

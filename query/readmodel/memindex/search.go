@@ -179,17 +179,6 @@ func (e *evaluation) isName(o uint32, request calendar.Lang, tokens []string) bo
 	return len(stream) == 0
 }
 
-// wordsOf returns the words of a text.
-func (e *evaluation) wordsOf(stream []byte, l calendar.Lang) []string {
-	out := make([]string, 0, len(stream)/2+1)
-	for len(stream) > 0 {
-		w, size := nextWord(stream)
-		stream = stream[size:]
-		out = append(out, e.Words[l].Words[w].Text)
-	}
-	return out
-}
-
 // Search implements readmodel.View.
 func (v *view) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
 	if err := ctx.Err(); err != nil {
@@ -209,18 +198,9 @@ func (v *view) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, e
 	if err := found.close(); err != nil {
 		return readmodel.Page{}, err
 	}
-	page.Documents = make([]readmodel.Document, len(hits))
-	for i := range hits {
-		d, err := v.x.document(hits[i].doc())
-		if err != nil {
-			return readmodel.Page{}, err
-		}
-		page.Documents[i] = *d
-		if repeats != nil {
-			page.Documents[i].Repeats = repeats[i]
-		}
-	}
-	return page, nil
+	var err error
+	page.Documents, err = v.documents(hits, repeats)
+	return page, err
 }
 
 // page returns the hits of a page; of a query that collapses, with their groups.
@@ -272,7 +252,7 @@ func (f *finding) collapse(order *ordering, q *readmodel.Query) (out []hit, repe
 	return out, repeats
 }
 
-// Walk implements readmodel.View.
+// Walk implements readmodel.View: documents are decoded when they are read.
 func (v *view) Walk(ctx context.Context, q readmodel.Query, use func([]readmodel.Document) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -286,100 +266,35 @@ func (v *view) Walk(ctx context.Context, q readmodel.Query, use func([]readmodel
 	if err := found.close(); err != nil {
 		return err
 	}
-	return v.x.each(ctx, hits, repeats, use)
-}
-
-// Walk implements readmodel.Index.
-func (x *Index) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	q.Offset, q.Limit, q.After, q.Tallies = 0, math.MaxInt, nil, nil
-	if err := readmodel.Check(q); err != nil {
-		return nil, err
-	}
-	s := x.state(ctx)
-	w := &walk{x: x, position: s.marks.All.Position}
-	found := s.find(ctx, q.Kind, readmodel.Both(q.Filter, q.Narrow))
-	w.hits, w.repeats = found.page(&q)
-	if q.Spans != nil {
-		w.spans = found.spans(q.Spans)
-	}
-	if q.Beside != nil {
-		found.find(q.Beside)
-		w.beside = found.hits(newOrdering(nil, nil), found.total)
-	}
-	if err := found.close(); err != nil {
-		return nil, err
-	}
-	return w, nil
-}
-
-// spans returns what the documents that a filter admits lie within, by zone.
-func (f *finding) spans(of readmodel.Filter) map[string]readmodel.Span {
-	out := map[string]readmodel.Span{}
-	for i, e := range f.layers {
-		docs := scratchOf(f.results[i])
-		e.narrow(docs, of)
-		zones := e.Keywords[readmodel.FieldZone]
-		docs.each(func(o uint32) bool {
-			for _, number := range zones.of(o) {
-				zone, at := zones.Values[number], readmodel.Span{Start: e.wall(readmodel.FieldStart, o), End: e.wall(readmodel.FieldEnd, o)}
-				if known, is := out[zone]; is {
-					at = readmodel.Span{Start: min(known.Start, at.Start), End: max(known.End, at.End)}
-				}
-				out[zone] = at
-			}
-			return true
-		})
-		release(docs)
-	}
-	return out
-}
-
-// walk is the list of what a query found; documents are decoded when they are read.
-type walk struct {
-	x            *Index
-	hits, beside []hit
-	repeats      []*readmodel.Repeats // of a query that collapses
-	spans        map[string]readmodel.Span
-	position     calendar.Position
-}
-
-func (w *walk) Total() int                       { return len(w.hits) }
-func (w *walk) Position() calendar.Position      { return w.position }
-func (w *walk) Spans() map[string]readmodel.Span { return w.spans }
-func (w *walk) Close()                           {}
-
-func (w *walk) Each(ctx context.Context, use func([]readmodel.Document) error) error {
-	return w.x.each(ctx, w.hits, w.repeats, use)
-}
-
-func (w *walk) Beside(ctx context.Context, use func([]readmodel.Document) error) error {
-	return w.x.each(ctx, w.beside, nil, use)
-}
-
-// each decodes documents, some at a time.
-func (x *Index) each(ctx context.Context, hits []hit, repeats []*readmodel.Repeats, use func([]readmodel.Document) error) error {
-	documents := make([]readmodel.Document, 0, min(readmodel.WalkStep, len(hits)))
-	for i := range hits {
-		d, err := x.document(hits[i].doc())
+	for len(hits) > 0 {
+		n := min(readmodel.WalkStep, len(hits))
+		documents, err := v.documents(hits[:n], repeats)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = use(documents)
+		}
 		if err != nil {
 			return err
 		}
-		documents = append(documents, *d)
-		if repeats != nil {
-			documents[len(documents)-1].Repeats = repeats[i]
-		}
-		if len(documents) == readmodel.WalkStep || i == len(hits)-1 {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if err := use(documents); err != nil {
-				return err
-			}
-			documents = documents[:0]
-		}
+		hits, repeats = hits[n:], repeats[min(n, len(repeats)):]
 	}
 	return nil
+}
+
+// documents decodes hits; of a query that collapses, with their groups.
+func (v *view) documents(hits []hit, repeats []*readmodel.Repeats) ([]readmodel.Document, error) {
+	documents := make([]readmodel.Document, len(hits))
+	for i := range hits {
+		d, err := v.x.document(hits[i].doc())
+		if err != nil {
+			return nil, err
+		}
+		documents[i] = *d
+		if repeats != nil {
+			documents[i].Repeats = repeats[i]
+		}
+	}
+	return documents, nil
 }

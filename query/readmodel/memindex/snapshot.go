@@ -263,6 +263,7 @@ func load(path string) (*state, map[calendar.ID]calendar.Position, error) {
 	}
 	s := &state{marks: h.Marks, digest: h.Digest, quarantined: h.Quarantined}
 	for kind, columns := range segments {
+		s.stamps[kind] = stamps.Add(1)
 		if columns != nil {
 			columns.finish()
 			s.kinds[kind] = []layer{newLayer(columns)}

@@ -181,7 +181,12 @@ func (v *plainView) Walk(ctx context.Context, q readmodel.Query, use func([]read
 	if err != nil {
 		return err
 	}
-	return steps(page.Documents, use)
+	for some := range slices.Chunk(page.Documents, readmodel.WalkStep) {
+		if err := use(some); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Get implements readmodel.View.
@@ -218,108 +223,6 @@ func (v *plainView) Stamp(_ context.Context, k calendar.Kind) (s readmodel.Stamp
 		}
 	}
 	return s, nil
-}
-
-// Search implements readmodel.Index.
-func (x *Plain) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
-	return x.view().Search(ctx, q)
-}
-
-// Get implements readmodel.Index.
-func (x *Plain) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
-	return x.view().Get(ctx, ids)
-}
-
-// Counts implements readmodel.Index.
-func (x *Plain) Counts(ctx context.Context, k calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
-	return x.view().Counts(ctx, k, field, f, nil)
-}
-
-// Walk implements readmodel.Index.
-func (x *Plain) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, error) {
-	q.Offset, q.Limit, q.After, q.Tallies = 0, math.MaxInt, nil, nil
-	page, err := x.Search(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	w := &plainWalk{whole{page.Total, page.Position, nil, page.Documents, nil}}
-	if q.Beside != nil {
-		w.of.Beside = x.view().find(readmodel.Query{Kind: q.Kind, Filter: q.Beside})
-	}
-	if q.Spans == nil {
-		return w, nil
-	}
-	w.of.Spans = map[string]readmodel.Span{}
-	for i := range page.Documents {
-		r := page.Documents[i].Record
-		zone := readmodel.SchemaOf(q.Kind).Field(readmodel.FieldZone).Keyword(r)
-		if zone == "" || !x.match(q.Spans, &page.Documents[i]) {
-			continue
-		}
-		start, end := r.Fields.Wall("start_date"), r.Fields.Wall("end_date")
-		if span, known := w.of.Spans[zone]; known {
-			start, end = min(start, span.Start), max(end, span.End)
-		}
-		w.of.Spans[zone] = readmodel.Span{Start: start, End: end}
-	}
-	return w, nil
-}
-
-type plainWalk struct{ of whole }
-
-func (w *plainWalk) Total() int                       { return w.of.Total }
-func (w *plainWalk) Position() calendar.Position      { return w.of.Position }
-func (w *plainWalk) Spans() map[string]readmodel.Span { return w.of.Spans }
-func (w *plainWalk) Close()                           {}
-
-func (w *plainWalk) Each(_ context.Context, use func([]readmodel.Document) error) error {
-	return steps(w.of.Documents, use)
-}
-
-func (w *plainWalk) Beside(_ context.Context, use func([]readmodel.Document) error) error {
-	return steps(w.of.Beside, use)
-}
-
-func steps(documents []readmodel.Document, use func([]readmodel.Document) error) error {
-	for some := range slices.Chunk(documents, readmodel.WalkStep) {
-		if err := use(some); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Still implements readmodel.Index.
-func (x *Plain) Still(ctx context.Context, read func(context.Context) error) error {
-	for {
-		before, _ := x.Visible(ctx)
-		if err := read(ctx); err != nil {
-			return err
-		}
-		if after, _ := x.Visible(ctx); after == before {
-			return nil
-		}
-	}
-}
-
-// Stamp is the position of the last document of a kind, which is enough for one history.
-func (x *Plain) Stamp(_ context.Context, k calendar.Kind) (s readmodel.Stamp, err error) {
-	defer x.lock()()
-	for _, d := range x.documents {
-		if d.Record.Kind == k {
-			s.Changed = max(s.Changed, uint64(d.Position))
-		}
-	}
-	return s, nil
-}
-
-// Titles implements readmodel.Index.
-func (x *Plain) Titles(_ context.Context, q readmodel.Titles) ([]readmodel.Title, calendar.Position, error) {
-	if err := readmodel.CheckTitles(q); err != nil {
-		return nil, 0, err
-	}
-	v := x.view()
-	return readmodel.TitlesOf(q, v.find(q.Query(0))), v.shown.Position, nil
 }
 
 // Quarantined implements readmodel.Index.

@@ -426,9 +426,6 @@ func (g generator) tally() (out readmodel.Tally) {
 	return out
 }
 
-// shownFields are those that are asked for of the records of titles.
-var shownFields = [][]string{nil, {"title", "start_date"}}
-
 // random writes random documents of a kind, again and again, and compares random questions.
 func random(p *pair, k calendar.Kind, rounds, queries int) {
 	p.Helper()
@@ -471,14 +468,8 @@ func random(p *pair, k calendar.Kind, rounds, queries int) {
 		for i := range queries {
 			q := g.query()
 			p.search(q)
-			if k == calendar.KindEvent && q.Collapse == nil {
-				q.Spans, q.Beside = g.withoutSearch(), g.withoutSearch()
-			}
-			switch {
-			case i%6 == 0:
+			if i%6 == 0 {
 				p.walk(q)
-			case i%2 == 1 && k == calendar.KindEvent && q.Sort[0].Least == nil:
-				p.titles(readmodel.Titles{Kind: k, Filter: q.Filter, Lang: g.lang(), Sort: q.Sort, Limit: g.IntN(20), Fields: pick(g, shownFields)})
 			}
 		}
 		for _, q := range standing {

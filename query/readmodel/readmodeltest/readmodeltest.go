@@ -74,7 +74,6 @@ type pair struct {
 	index readmodel.Index
 	plain *Plain
 
-	searches  int
 	last      calendar.Position    // of all documents so far
 	documents []readmodel.Document // that are not written yet
 }
@@ -149,9 +148,6 @@ func (p *pair) wait() {
 
 func (p *pair) search(q readmodel.Query) readmodel.Page {
 	p.Helper()
-	if p.searches++; p.searches%2 == 0 {
-		return compare(p, q, func(x readmodel.Index) (readmodel.Page, error) { return x.Search(p.Context(), q) })
-	}
 	return ask(p, q, func(v readmodel.View) (readmodel.Page, error) { return v.Search(p.Context(), q) })
 }
 
@@ -183,44 +179,12 @@ func (p *pair) state() {
 		digest, digestErr := x.Digest(p.Context())
 		return []any{shown.Mark, quarantined, digest}, errors.Join(shownErr, quarantinedErr, digestErr)
 	})
-	compare(p, "documents", func(x readmodel.Index) (map[calendar.ID]readmodel.Document, error) { return x.Get(p.Context(), ids) })
 	ask(p, "documents", func(v readmodel.View) (map[calendar.ID]readmodel.Document, error) { return v.Get(p.Context(), ids) })
-}
-
-// whole is all that a walk tells.
-type whole struct {
-	Total             int
-	Position          calendar.Position
-	Spans             map[string]readmodel.Span
-	Documents, Beside []readmodel.Document
-}
-
-func read(ctx context.Context, w readmodel.Walk) (out whole, err error) {
-	out.Total, out.Position, out.Spans = w.Total(), w.Position(), w.Spans()
-	to := func(list *[]readmodel.Document) func([]readmodel.Document) error {
-		return func(some []readmodel.Document) error {
-			if len(some) > readmodel.WalkStep {
-				return errors.New("a step of too many documents")
-			}
-			*list = append(*list, some...)
-			return nil
-		}
-	}
-	err = errors.Join(w.Each(ctx, to(&out.Documents)), w.Beside(ctx, to(&out.Beside)))
-	return out, err
 }
 
 // walk compares a whole walk.
 func (p *pair) walk(q readmodel.Query) {
 	p.Helper()
-	compare(p, q, func(x readmodel.Index) (whole, error) {
-		w, err := x.Walk(p.Context(), q)
-		if err != nil {
-			return whole{}, err
-		}
-		defer w.Close()
-		return read(p.Context(), w)
-	})
 	ask(p, q, func(v readmodel.View) (walked, error) { return walkAll(p.Context(), v, q) })
 }
 
@@ -248,21 +212,6 @@ func walkAll(ctx context.Context, v readmodel.View, q readmodel.Query) (out walk
 	return out, err
 }
 
-func (p *pair) titles(q readmodel.Titles) {
-	p.Helper()
-	compare(p, q, func(x readmodel.Index) (out []any, err error) {
-		found, position, err := x.Titles(p.Context(), q)
-		for _, t := range found {
-			fields := t.Record.Fields
-			if q.Fields != nil {
-				fields = fields.Copy(q.Fields)
-			}
-			out = append(out, t.Record.ID, t.Record.Home, fields, t.Count)
-		}
-		return append(out, position), err
-	})
-}
-
 // counts compares the counts of all values, and of some.
 func (p *pair) counts(k calendar.Kind, field string, f readmodel.Filter) {
 	p.Helper()
@@ -271,16 +220,8 @@ func (p *pair) counts(k calendar.Kind, field string, f readmodel.Filter) {
 	}
 	all := counts(nil)
 	maps.DeleteFunc(all, func(id calendar.ID, _ int) bool { return id%2 == 0 })
-	some := append(slices.Collect(maps.Keys(all)), 1<<50)
-	counts(some)
+	counts(append(slices.Collect(maps.Keys(all)), 1<<50))
 	counts([]calendar.ID{})
-	compare(p, f, func(x readmodel.Index) (map[calendar.ID]int, error) { return x.Counts(p.Context(), k, field, f) })
-	if counter, ok := p.index.(readmodel.Counter); ok && all != nil {
-		counted, err := counter.CountsOf(p.Context(), k, field, f, some)
-		if diff := cmp.Diff(all, counted); err != nil || diff != "" {
-			p.Fatalf("some %s of %+v: %v (-want +got):\n%s", field, f, err, diff)
-		}
-	}
 }
 
 // At returns the mark of a position in the history of the suite.

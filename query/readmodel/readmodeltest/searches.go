@@ -116,7 +116,6 @@ func badQueries(p *pair) {
 		{Offset: -1},
 		{Filter: unknown},
 		{Narrow: unknown},
-		{Beside: unknown},
 		{Sort: []readmodel.Sort{{Field: readmodel.FieldStatus}}},
 		{Collapse: &readmodel.Collapse{Field: readmodel.FieldStatus}},
 		{Tallies: []readmodel.Selection{{Filter: unknown}}},
@@ -125,9 +124,7 @@ func badQueries(p *pair) {
 		p.search(q)
 		q.Offset, q.Tallies = 0, nil
 		p.walk(q)
-		p.titles(readmodel.Titles{Kind: q.Kind, Filter: q.Filter, Sort: q.Sort})
 		p.counts(q.Kind, readmodel.FieldVenue, q.Filter)
 	}
-	p.titles(readmodel.Titles{Kind: calendar.KindVenue})
 	p.counts(calendar.KindEvent, readmodel.FieldStatus, nil)
 }

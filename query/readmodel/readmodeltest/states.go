@@ -17,8 +17,6 @@ func stateCases() []testCase {
 		{"stamp", stamp},
 		{"wait", wait},
 		{"wait ends with the context", waitEnds},
-		{"walks of one state", walksOfOneState},
-		{"reads of one state", readsOfOneState},
 		{"views of one state", viewsOfOneState},
 		{"walks of a view", walksOfAView},
 		{"tallies of the state of the page", talliesOfOneState},
@@ -56,12 +54,12 @@ func content(p *pair) {
 
 // The stamp of a kind changes with its documents alone.
 func stamp(p *pair) {
-	of := func() readmodel.Stamp {
+	of := func() (s readmodel.Stamp) {
 		p.Helper()
-		s, err := p.index.Stamp(p.Context(), calendar.KindVenue)
-		if err != nil {
-			p.Fatal(err)
-		}
+		wantErr(p, "stamp", readmodel.Read(p.Context(), p.index, func(v readmodel.View) (err error) {
+			s, err = v.Stamp(p.Context(), calendar.KindVenue)
+			return err
+		}), nil)
 		return s
 	}
 	changes := func(what string, want bool, write func()) {
@@ -90,12 +88,13 @@ func wait(p *pair) {
 	for range cap(found) {
 		go func() {
 			err := p.index.Wait(ctx, 2)
-			page, searchErr := p.index.Search(ctx, readmodel.Query{Kind: calendar.KindEvent})
-			shown, shownErr := p.index.Visible(ctx)
-			if page.Total != 2 || shown.Position != 2 {
-				err = errors.Join(err, fmt.Errorf("%d events at position %d", page.Total, shown.Position))
-			}
-			found <- errors.Join(err, searchErr, shownErr)
+			found <- errors.Join(err, readmodel.Read(ctx, p.index, func(v readmodel.View) error {
+				page, err := v.Search(ctx, readmodel.Query{Kind: calendar.KindEvent})
+				if at := v.Shown().Position; err == nil && (page.Total != 2 || at != 2) {
+					err = fmt.Errorf("%d events at position %d", page.Total, at)
+				}
+				return err
+			}))
 		}()
 	}
 	for id := range calendar.ID(2) {
@@ -123,107 +122,14 @@ func waitEnds(p *pair) {
 
 var errStop = errors.New("stop")
 
-// A walk gives documents of one state, whatever is written meanwhile, as often as it is
-// asked, and ends with the first error.
-func walksOfOneState(p *pair) {
-	write := func(status string) {
-		for id := range calendar.ID(3*readmodel.WalkStep + 7) {
-			p.add(calendar.KindEvent, 1+id, calendar.Fields{"status": status, "start_date": calendar.Wall(-id / 3), "featured": id%5 == 0})
-		}
-		p.write()
-	}
-	write("publish")
-	published := readmodel.Term{Field: readmodel.FieldStatus, Value: "publish"}
-	featured := readmodel.Term{Field: readmodel.FieldFeatured, Value: "true"}
-	q := readmodel.Query{
-		Kind: calendar.KindEvent, Filter: readmodel.And{published, readmodel.Not{Filter: featured}}, Beside: readmodel.And{published, featured},
-		Sort: []readmodel.Sort{{Field: readmodel.FieldStart}, {Field: readmodel.FieldID}},
-	}
-	walks := map[readmodel.Index]readmodel.Walk{}
-	for _, x := range []readmodel.Index{p.plain, p.index} {
-		w, err := x.Walk(p.Context(), q)
-		if err != nil {
-			p.Fatal(err)
-		}
-		defer w.Close()
-		walks[x] = w
-	}
-	write("draft")
-	for range 2 {
-		compare(p, "walk", func(x readmodel.Index) (whole, error) { return read(p.Context(), walks[x]) })
-	}
-	used := 0
-	wantErr(p, "walk that is stopped", walks[p.index].Each(p.Context(), func([]readmodel.Document) error {
-		used++
-		return errStop
-	}), errStop)
-	if used != 1 {
-		p.Errorf("a walk went on %d times after an error", used-1)
-	}
-}
-
-// Reads of one state, while others write between them.
-func readsOfOneState(p *pair) {
-	write := func(n calendar.ID) {
-		p.add(calendar.KindEvent, 10+n, calendar.Fields{})
-		p.add(calendar.KindVenue, 20+n, calendar.Fields{"status": "publish"})
-		p.write()
-	}
-	write(0)
-	var w readmodel.Walk
-	read := func(ctx context.Context) int {
-		events, searchErr := p.index.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Sort: byID, Limit: 100})
-		venues, countsErr := p.index.Counts(ctx, calendar.KindVenue, readmodel.FieldID, readmodel.Exists{Field: readmodel.FieldStatus})
-		found, getErr := p.index.Get(ctx, []calendar.ID{10, 11, 12, 20, 21, 22})
-		shown, shownErr := p.index.Visible(ctx)
-		walk, walkErr := p.index.Walk(ctx, readmodel.Query{Kind: calendar.KindEvent, Sort: byID})
-		if err := errors.Join(searchErr, countsErr, getErr, shownErr, walkErr); err != nil {
-			p.Fatal(err)
-		}
-		if w != nil {
-			w.Close() // and the reads go on
-		}
-		w = walk
-		counts := []int{events.Total, len(venues), len(found) / 2, w.Total(), int(events.Position) / 2, int(shown.Position) / 2}
-		if len(slices.Compact(counts)) > 1 {
-			p.Errorf("reads of several states: %v", counts)
-		}
-		return events.Total
-	}
-	calls, last := calendar.ID(0), 0
-	var moved error // of the last call
-	wantErr(p, "reads", p.index.Still(p.Context(), func(ctx context.Context) error {
-		moved = nil
-		first := read(ctx)
-		if calls++; calls <= 2 {
-			write(calls)
-		}
-		if last = read(ctx); last != first {
-			moved = fmt.Errorf("%d events, and then %d", first, last)
-		}
-		return nil
-	}), nil)
-	wantErr(p, "reads of one state", moved, nil)
-	defer w.Close()
-	write(3)
-	walked := 0
-	wantErr(p, "the walk goes on", w.Each(p.Context(), func(some []readmodel.Document) error {
-		walked += len(some)
-		return nil
-	}), nil)
-	if walked != last {
-		p.Errorf("a walk over %d beside reads of %d", walked, last)
-	}
-	wantErr(p, "reads that fail", p.index.Still(p.Context(), func(context.Context) error { return errStop }), errStop)
-}
-
 // A view shows one state from its first read on, whichever that is, whatever is written
 // between its reads.
 func viewsOfOneState(p *pair) {
 	n := calendar.ID(0)
 	write := func() {
 		n++
-		p.add(calendar.KindEvent, n, calendar.Fields{"venue": []calendar.ID{1 << 20}})
+		p.add(calendar.KindEvent, 2*n, calendar.Fields{"venue": []calendar.ID{1 << 20}})
+		p.add(calendar.KindVenue, 2*n+1, calendar.Fields{})
 		p.write()
 	}
 	write()
@@ -236,6 +142,14 @@ func viewsOfOneState(p *pair) {
 		func(v readmodel.View) (int, error) {
 			found, err := walkAll(p.Context(), v, q)
 			return max(found.Total, len(found.Documents)), err
+		},
+		func(v readmodel.View) (int, error) {
+			page, err := v.Search(p.Context(), readmodel.Query{Kind: calendar.KindVenue})
+			return page.Total, err
+		},
+		func(v readmodel.View) (int, error) {
+			found, err := v.Get(p.Context(), []calendar.ID{2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28})
+			return len(found), err
 		},
 		func(v readmodel.View) (int, error) {
 			counts, err := v.Counts(p.Context(), q.Kind, readmodel.FieldVenue, nil, nil)
@@ -255,7 +169,7 @@ func viewsOfOneState(p *pair) {
 				}
 				seen = append(seen, got)
 			}
-			if position := int(v.Shown().Position); position != seen[0] || len(slices.Compact(seen)) > 1 {
+			if position := int(v.Shown().Position) / 2; position != seen[0] || len(slices.Compact(seen)) > 1 {
 				p.Errorf("a view of position %d shows several states: %v", position, seen)
 			}
 			return nil
@@ -313,7 +227,11 @@ func talliesOfOneState(p *pair) {
 			default:
 			}
 			q.Offset = i % 2 * 100_000 // where an engine may have to ask twice
-			page, err := p.index.Search(p.Context(), q)
+			var page readmodel.Page
+			err := readmodel.Read(p.Context(), p.index, func(v readmodel.View) (err error) {
+				page, err = v.Search(p.Context(), q)
+				return err
+			})
 			if err != nil {
 				return err
 			}
