@@ -235,22 +235,21 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, e engine) {
 		t.Helper()
-		x := e.open(t, elastic.Options{})
-		venue := func(id calendar.ID, lat float64) readmodel.Document {
-			return record(&calendar.Record{ID: id, Kind: calendar.KindVenue, Version: 1, Home: calendar.LangEN, Changed: readmodeltest.Now, Fields: calendar.Fields{
-				"venue": calendar.Text{calendar.LangEN: "Hall"}, "geo_lat": lat, "geo_lng": 1.0,
-			}}, calendar.Position(id))
-		}
-		errs, err := x.Write(t.Context(), readmodel.Batch{Documents: []readmodel.Document{venue(1, 1), venue(2, 91), venue(3, 2)}, Mark: readmodeltest.At(3)})
-		if err != nil || errs[0] != nil || errs[2] != nil || !errors.Is(errs[1], readmodel.ErrRefused) {
+		p := e.proxy(t)
+		x := e.through(t, p, elastic.Options{})
+		mustWrite(t, x, tags(1, 1))
+		p.set(func(r *http.Request, body string) (int, string) {
+			if !strings.HasSuffix(r.URL.Path, "_bulk") || !strings.Contains(body, `"_id":"3"`) {
+				return 0, ""
+			}
+			return http.StatusOK, `{"errors":true,"items":[{"index":{"status":201}},{"index":{"status":201}},` + // the first is a mark
+				`{"index":{"status":400,"error":{"type":"document_parsing_exception","reason":"no number"}}},{"index":{"status":201}}]}`
+		})
+		errs, err := x.Write(t.Context(), tags(2, 4))
+		if err != nil || errs[0] != nil || errs[2] != nil || !errors.Is(errs[1], readmodel.ErrRefused) || !strings.Contains(errs[1].Error(), "no number") {
 			t.Fatalf("write: %v, %v", errs, err)
 		}
-		if err := x.Wait(t.Context(), 3); err != nil {
-			t.Fatal(err)
-		}
-		if got := total(t, x, calendar.KindVenue); got != 2 {
-			t.Errorf("%d venues, want 2", got)
-		}
+		position(t, x, 4)
 	})
 }
 
