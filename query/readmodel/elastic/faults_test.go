@@ -156,9 +156,9 @@ func countsOf(ctx context.Context, x readmodel.Index, k calendar.Kind, field str
 	return counts, err
 }
 
-func total(t *testing.T, x readmodel.Index, k calendar.Kind) int {
+func total(t *testing.T, x readmodel.Index) int {
 	t.Helper()
-	p, err := search(t.Context(), x, readmodel.Query{Kind: k})
+	p, err := search(t.Context(), x, readmodel.Query{Kind: calendar.KindTag})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestBusy(t *testing.T) {
 			return 0, ""
 		})
 		mustWrite(t, x, tags(1, 20))
-		if got := total(t, x, calendar.KindTag); got != 20 {
+		if got := total(t, x); got != 20 {
 			t.Errorf("%d tags, want 20", got)
 		}
 		if len(bulks) < 6 || bulks[0] >= 20 {
@@ -275,7 +275,7 @@ func TestFaultsOfAnIndex(t *testing.T) {
 			at += 2
 			mustWrite(t, x, tags(at-1, at))
 			position(t, x, calendar.Position(at))
-			if got := total(t, x, calendar.KindTag); got != int(at) {
+			if got := total(t, x); got != int(at) {
 				t.Errorf("%s: %d tags afterwards, want %d", what, got, at)
 			}
 		}
@@ -394,7 +394,7 @@ func TestOutage(t *testing.T) {
 			})
 		}
 		position(t, x, 3)
-		if got := total(t, x, calendar.KindTag); got != 3 {
+		if got := total(t, x); got != 3 {
 			t.Errorf("%d tags, want 3", got)
 		}
 	})
@@ -476,7 +476,7 @@ func TestBlackHole(t *testing.T) {
 		if took := time.Since(began); took > time.Minute {
 			t.Errorf("it took %s", took)
 		}
-		if got := total(t, x, calendar.KindTag); got != 3 {
+		if got := total(t, x); got != 3 {
 			t.Errorf("%d tags by new connections, want 3", got)
 		}
 	})
@@ -556,7 +556,7 @@ func TestCutAnswer(t *testing.T) {
 		position(t, x, 0)
 		mustWrite(t, x, tags(1, 5))
 		position(t, x, 5)
-		if got := total(t, x, calendar.KindTag); got != 5 {
+		if got := total(t, x); got != 5 {
 			t.Errorf("%d tags, want 5", got)
 		}
 	})
@@ -600,7 +600,7 @@ func TestSharedRefresh(t *testing.T) {
 				if err := reader.Wait(t.Context(), 7); err != nil {
 					t.Error(err)
 				}
-				if got := total(t, reader, calendar.KindTag); got != 7 {
+				if got := total(t, reader); got != 7 {
 					t.Errorf("%d tags after the wait, want 7", got)
 				}
 			})
@@ -657,7 +657,7 @@ func TestPlainAnswers(t *testing.T) {
 		})
 		x := e.through(t, p, elastic.Options{})
 		mustWrite(t, x, tags(1, 3))
-		if got := total(t, x, calendar.KindTag); got != 3 || p.count("_search") == 0 {
+		if got := total(t, x); got != 3 || p.count("_search") == 0 {
 			t.Errorf("%d tags by %d searches, want 3", got, p.count("_search"))
 		}
 		if n := packed.Load(); n > 0 {

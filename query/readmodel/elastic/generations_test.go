@@ -98,7 +98,7 @@ func TestGenerations(t *testing.T) {
 		}
 		position(t, next, 4)
 		mustWrite(t, next, tags(5, 8))
-		if got := total(t, next, calendar.KindTag); got != 8 {
+		if got := total(t, next); got != 8 {
 			t.Errorf("%d tags in the coming generation, want 8", got)
 		}
 
@@ -123,7 +123,7 @@ func TestGenerations(t *testing.T) {
 		}
 		position(t, writer, 10)
 		mustWrite(t, writer, tags(11, 12))
-		if err := reader.Wait(t.Context(), 12); err != nil || total(t, reader, calendar.KindTag) != 12 {
+		if err := reader.Wait(t.Context(), 12); err != nil || total(t, reader) != 12 {
 			t.Errorf("the reader does not follow: %v", err)
 		}
 
@@ -205,7 +205,7 @@ func TestAnotherSchema(t *testing.T) {
 			t.Fatal(err)
 		}
 		position(t, x, 5)
-		if err := x.Sound(t.Context()); err != nil || total(t, x, calendar.KindTag) != 5 {
+		if err := x.Sound(t.Context()); err != nil || total(t, x) != 5 {
 			t.Errorf("after the promotion it is not sound: %v", err)
 		}
 	})
@@ -453,7 +453,7 @@ func TestDeletedParts(t *testing.T) {
 			}
 			whole(true)
 			position(t, x, calendar.Position(n))
-			if got := total(t, x, calendar.KindTag); got != int(n) {
+			if got := total(t, x); got != int(n) {
 				t.Errorf("%d tags, want %d", got, n)
 			}
 			for index, aliases := range e.aliases(t, o.Prefix) {
@@ -560,7 +560,7 @@ func TestGenerationOfNoUse(t *testing.T) {
 				t.Fatalf("%s: promote: %v", what, err)
 			}
 			position(t, x, calendar.Position(n))
-			if err := x.Sound(t.Context()); err != nil || total(t, x, calendar.KindTag) != int(n) {
+			if err := x.Sound(t.Context()); err != nil || total(t, x) != int(n) {
 				t.Errorf("%s: not sound: %v", what, err)
 			}
 			n++

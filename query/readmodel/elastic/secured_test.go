@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"daybook/calendar"
 	"daybook/internal/testkit/engines"
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/elastic"
@@ -51,7 +50,7 @@ func TestCredentials(t *testing.T) {
 				t.Fatalf("%s: %v", c.name, err)
 			}
 			mustWrite(t, x, tags(1, 3))
-			if got := total(t, x, calendar.KindTag); got != 3 {
+			if got := total(t, x); got != 3 {
 				t.Errorf("%s: %d tags, want 3", c.name, got)
 			}
 			if s.Taken.Load() < 5 || s.Refused.Load() != 0 {
@@ -105,7 +104,7 @@ func TestRotatedKey(t *testing.T) {
 		stored.Store("new")
 		refused.Store(0)
 		mustWrite(t, x, tags(4, 5))
-		if got := total(t, x, calendar.KindTag); got != 5 || refused.Load() != 1 {
+		if got := total(t, x); got != 5 || refused.Load() != 1 {
 			t.Errorf("%d tags, want 5; %d requests refused, want 1", got, refused.Load())
 		}
 	})
