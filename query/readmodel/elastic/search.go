@@ -27,7 +27,6 @@ type searchRequest struct {
 	Version    bool     `json:"version,omitempty"`
 	Stored     string   `json:"stored_fields,omitempty"`
 	DocValues  []string `json:"docvalue_fields,omitempty"`
-	Collapse   object   `json:"collapse,omitempty"`
 	Aggs       object   `json:"aggs,omitempty"`
 	Point      object   `json:"pit,omitempty"`
 }

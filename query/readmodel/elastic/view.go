@@ -34,16 +34,13 @@ var errSecond = errors.New("second search of a view")
 // view is a readmodel.View. A single search shows one state by itself. A view that needs
 // more of them holds a point in time of all indices.
 type view struct {
-	x    *Index
-	only string // the collection that it is of; "": all
+	x *Index
 
 	mu    sync.Mutex
 	state state
 	reads int    // that have begun
 	asked bool   // a search was sent without the point in time
 	point string // its id; "": there is none
-	held  int    // walks that hold it besides
-	taken chan struct{}
 }
 
 // View implements readmodel.Index.
@@ -74,7 +71,7 @@ func (v *view) Shown() readmodel.Shown {
 func (v *view) Close() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.held--; v.held >= 0 || v.point == "" {
+	if v.point == "" {
 		return
 	}
 	path, body := "/_pit", object{"id": v.point}
@@ -82,9 +79,8 @@ func (v *view) Close() {
 		path, body = "/_search/point_in_time", object{"pit_id": list{v.point}}
 	}
 	v.point = ""
-	taken := v.taken
 	go func() {
-		defer func() { <-taken }()
+		defer func() { <-v.x.points }()
 		_ = v.x.c.do(context.Background(), closeLimit, "close point in time", plainRequest{http.MethodDelete, path, encode(body)}, nil)
 	}()
 }
@@ -139,16 +135,12 @@ func (v *view) hold(ctx context.Context) error {
 
 // open opens the point in time; v.mu is held.
 func (v *view) open(ctx context.Context) error {
-	points := v.x.points
-	if v.only != "" {
-		points = make(chan struct{}, 1) // it is within another view, which has a place
-	}
 	select {
-	case points <- struct{}{}:
+	case v.x.points <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	path := "/" + strings.Join(v.indices(v.state, v.only), ",")
+	path := "/" + strings.Join(v.x.names().all(v.state.gen), ",")
 	if v.x.o.Flavour == OpenSearch {
 		path += "/_search/point_in_time?keep_alive=" + pointLife
 	} else {
@@ -159,20 +151,11 @@ func (v *view) open(ctx context.Context) error {
 		Other string `json:"pit_id"` // OpenSearch
 	}
 	if err := v.x.c.do(ctx, v.x.o.Timeout, "open point in time", plainRequest{http.MethodPost, path, nil}, &opened); err != nil {
-		<-points
+		<-v.x.points
 		return err
 	}
-	v.taken = points
 	v.point = opened.ID + opened.Other
 	return nil
-}
-
-// indices are those of a collection, or all.
-func (v *view) indices(s state, collection string) []string {
-	if collection == "" {
-		return v.x.names().all(s.gen)
-	}
-	return []string{v.x.names().index(collection, s.gen)}
 }
 
 // search sends a search of a collection, or of all ("").
@@ -181,11 +164,14 @@ func (v *view) search(ctx context.Context, s state, collection string, r searchR
 	point, second := v.point, v.asked
 	v.asked = v.asked || point == ""
 	v.mu.Unlock()
-	indices := v.indices(s, collection)
+	indices := v.x.names().all(s.gen)
+	if collection != "" {
+		indices = []string{v.x.names().index(collection, s.gen)}
+	}
 	switch {
 	case point != "":
 		r.Point = object{"id": point, "keep_alive": pointLife}
-		if collection != v.only {
+		if collection != "" {
 			r.Query = object{"bool": object{"must": list{r.Query}, "filter": list{term("_index", indices[0])}}}
 		}
 		indices = nil
