@@ -246,10 +246,7 @@ type texts struct {
 	Starts []uint32 // by document; one more than documents; nil: no document has a text
 	Stream []byte   // numbers of words, of variable length
 
-	first    []uint32 // by word, where its documents begin; one more than words
-	docs     []uint32
-	frequent []uint32 // words that have a set instead
-	sets     []bitset
+	words postings
 }
 
 // of returns the words of a document.
@@ -258,11 +255,7 @@ func (t *texts) of(o uint32) []byte { return t.Stream[t.Starts[o]:t.Starts[o+1]]
 // addTo adds the documents with one of some words.
 func (t *texts) addTo(docs bitset, words []wordRange) {
 	for _, r := range words {
-		docs.setAll(t.docs[t.first[r.from]:t.first[r.to]])
-		at, _ := slices.BinarySearch(t.frequent, r.from)
-		for ; at < len(t.frequent) && t.frequent[at] < r.to; at++ {
-			docs.or(t.sets[at])
-		}
+		t.words.addTo(docs, int(r.from), int(r.to))
 	}
 }
 
@@ -320,40 +313,20 @@ func (t *texts) invert(words int) {
 	if t.Starts == nil {
 		return
 	}
-	t.first = make([]uint32, words+1)
 	last := make([]uint32, words) // the document + 1 that has a word, to count it once
-	each := func(use func(w, o uint32)) {
+	n := len(t.Starts) - 1
+	t.words = newPostings(n, words, func(add func(w, o uint32)) {
 		clear(last)
-		for o := range uint32(len(t.Starts) - 1) {
+		for o := range uint32(n) {
 			for stream := t.of(o); len(stream) > 0; {
 				w, size := nextWord(stream)
 				stream = stream[size:]
 				if last[w] != o+1 {
 					last[w] = o + 1
-					use(w, o)
+					add(w, o)
 				}
 			}
 		}
-	}
-	each(func(w, _ uint32) { t.first[w+1]++ })
-	n := len(t.Starts) - 1
-	sets := make(map[uint32]bitset)
-	for w := range uint32(words) {
-		if count := t.first[w+1]; n >= inParallel && count > uint32(n/denseShare) {
-			t.frequent, t.sets = append(t.frequent, w), append(t.sets, newBitset(n))
-			sets[w], t.first[w+1] = t.sets[len(t.sets)-1], 0
-		}
-		t.first[w+1] += t.first[w]
-	}
-	t.docs = make([]uint32, t.first[words])
-	next := slices.Clone(t.first)
-	each(func(w, o uint32) {
-		if next[w] == t.first[w+1] { // of a frequent word; others have room left
-			sets[w].set(o)
-			return
-		}
-		t.docs[next[w]] = o
-		next[w]++
 	})
 }
 
