@@ -2,41 +2,25 @@ package httpapi
 
 import (
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"daybook/calendar"
 	"daybook/internal/history"
-	"daybook/internal/texts"
+	"daybook/internal/param"
 )
 
 // changesTable are the parameters of the log (HISTORY 10.1).
-var changesTable = []toldParam{
+var changesTable = toldTable{
 	kindRow(), idRow(), actorRow(), actionRow(), fieldRow(),
 	momentRow("since", func(q *toldQuery) *time.Time { return &q.filter.Since }),
 	momentRow("until", func(q *toldQuery) *time.Time { return &q.filter.Until }),
 	afterRow(), beforeRow(), orderRow(), limitRow(), formatRow("json", "ndjson", "csv"), languageRow(),
 }
 
-// formatRow is the choice of a format by name.
-func formatRow(names ...string) toldParam {
-	return toldParam{
-		argument{name: "format", in: "query", declared: "string", description: texts.Documentation["arg.told.format"], enum: names, extension: true},
-		func(q *toldQuery, v any, bad func(calendar.Reason, ...string)) {
-			name, _ := v.(string)
-			if !slices.Contains(names, name) {
-				bad(calendar.ReasonWord, strings.Join(names, ", "))
-			}
-			q.format = name
-		},
-	}
-}
-
 func changesRoute() *extra {
 	return &extra{
 		verb:  "changes",
-		args:  func(rt *route) []argument { return arguments(rt, changesTable) },
+		args:  func(rt *route) []param.Param { return arguments(rt, changesTable) },
 		sends: []string{"If-None-Match"}, headers: []string{"ETag", headerEncoding, headerPosition, "Link"},
 		statuses: []int{400, 401, 403},
 		content: func() object {

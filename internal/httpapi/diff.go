@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"daybook/calendar"
-	"daybook/internal/texts"
+	"daybook/internal/param"
 )
 
 const jsonPatch = "application/json-patch+json"
@@ -12,29 +12,34 @@ const jsonPatch = "application/json-patch+json"
 var valueJSONPatch = []string{jsonPatch}
 
 // diffTable are the parameters of the difference of two versions (HISTORY 9).
-var diffTable = []toldParam{
+var diffTable = toldTable{
 	versionRow("from", func(q *toldQuery) *int64 { return &q.after }),
 	versionRow("to", func(q *toldQuery) *int64 { return &q.before }),
-	{argument{name: "records", in: "query", declared: "boolean", description: texts.Documentation["arg.told.records"], fallback: "false", schema: object{"default": false}, extension: true}, readRecords},
+	recordsRow(),
 	languageRow(),
 }
 
-func versionRow(name string, to func(q *toldQuery) *int64) toldParam {
+func versionRow(name string, to func(q *toldQuery) *int64) toldRow {
 	return numberRow(name, 1, func(q *toldQuery, n int64) { *to(q) = n })
 }
 
-func readRecords(q *toldQuery, v any, bad func(calendar.Reason, ...string)) {
-	value, ok := calendar.ParseBool(v)
-	if !ok {
-		bad(calendar.ReasonTypeBool)
-	}
-	q.records = value
+func recordsRow() toldRow {
+	p := toldParam("records", "boolean")
+	p.Default, p.Schema = "false", object{"default": false}
+	return toldRow{Param: p, Read: func(q *toldQuery, v *param.Value) {
+		sent, asked := v.Sent()
+		value, ok := calendar.ParseBool(sent)
+		if asked && !ok {
+			v.Refuse(calendar.ReasonTypeBool)
+		}
+		q.records = value
+	}}
 }
 
 func diffRoute() *extra {
 	return &extra{
 		verb:  "diff",
-		args:  func(rt *route) []argument { return arguments(rt, diffTable) },
+		args:  func(rt *route) []param.Param { return arguments(rt, diffTable) },
 		sends: []string{"If-None-Match"}, headers: []string{"ETag", headerEncoding, headerGroups},
 		statuses: []int{400, 401, 403, 404, 410},
 		content: func() object {

@@ -9,15 +9,16 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/history"
+	"daybook/internal/param"
 )
 
 // historyTable are the parameters of the history of a record (HISTORY 5).
-var historyTable = []toldParam{orderRow(), afterRow(), beforeRow(), limitRow(), actionRow(), fieldRow(), languageRow()}
+var historyTable = toldTable{orderRow(), afterRow(), beforeRow(), limitRow(), actionRow(), fieldRow(), languageRow()}
 
 func historyRoute() *extra {
 	return &extra{
 		verb:  "history",
-		args:  func(rt *route) []argument { return arguments(rt, historyTable) },
+		args:  func(rt *route) []param.Param { return arguments(rt, historyTable) },
 		sends: []string{"If-None-Match"}, headers: []string{"ETag", headerEncoding, "Link", headerGroups},
 		statuses: []int{400, 401, 403, 404, 410},
 		content:  func() object { return jsonContent(schemaRef("HistoryPage")) },
@@ -59,7 +60,7 @@ func (a *api) history(w http.ResponseWriter, r *http.Request) error {
 // toldPage is a page of entries that is to be written.
 type toldPage struct {
 	q      *toldQuery
-	table  []toldParam
+	table  toldTable
 	format *toldFormat
 	url    string // without parameters
 	head   string // of the log, "" for the history of a record

@@ -9,6 +9,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
+	"daybook/internal/param"
 	"daybook/query"
 )
 
@@ -131,10 +132,10 @@ func (a *api) indexEntry(rt *route, root *root, l calendar.Lang) object {
 		args := make(object, len(op.args))
 		for i := range op.args {
 			arg := &op.args[i]
-			if _, named := args[arg.name]; named {
+			if _, named := args[arg.Name]; named {
 				continue // the path parameter of the same name is meant
 			}
-			args[arg.name] = a.indexArgument(arg, rt, root, l)
+			args[arg.Name] = a.indexArgument(arg, rt, root, l)
 		}
 		endpoints = append(endpoints, object{"methods": op.methods, "args": args})
 	}
@@ -152,29 +153,29 @@ func (a *api) indexEntry(rt *route, root *root, l calendar.Lang) object {
 	return entry
 }
 
-func (a *api) indexArgument(arg *argument, rt *route, root *root, l calendar.Lang) object {
-	o := object{"description": arg.description[l], "required": arg.required}
-	if element, list := elementType(arg.declared); list {
+func (a *api) indexArgument(arg *param.Param, rt *route, root *root, l calendar.Lang) object {
+	o := object{"description": describe(arg.Text, l), "required": arg.Required}
+	if element, list := arg.Element(); list {
 		o["type"] = "array"
 		o["items"] = object{"type": element}
-	} else if arg.declared != "" {
-		o["type"] = arg.declared
+	} else if arg.Type != "" {
+		o["type"] = arg.Type
 	}
-	if arg.format != "" {
-		o["format"] = arg.format
+	if arg.Format != "" {
+		o["format"] = arg.Format
 	}
 	switch {
-	case arg.moves():
-		o["default"] = arg.param.Moving(a.o.Now(), a.o.Site).String()
-	case rt.form == formIndex && arg.name == "namespace":
+	case arg.Moving != nil:
+		o["default"] = arg.Moving(a.o.Now(), a.o.Site).String()
+	case rt.form == formIndex && arg.Name == "namespace":
 		o["default"] = root.namespace
-	case arg.fallback != "":
-		o["default"] = defaultOf(arg.fallback)
+	case arg.Default != "":
+		o["default"] = defaultOf(arg.Default)
 	}
-	if arg.enum != nil {
-		o["enum"] = arg.enum
+	if arg.Enum != nil {
+		o["enum"] = arg.Enum
 	}
-	if arg.extension {
+	if arg.Extension {
 		o["extension"] = true
 	}
 	return o

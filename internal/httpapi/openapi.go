@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
+	"daybook/internal/param"
 	"daybook/internal/texts"
 )
 
@@ -195,10 +196,10 @@ func (d *document) parameters(op *operation) []object {
 	out := make([]object, 0, len(op.args)+2)
 	for i := range op.args {
 		arg := &op.args[i]
-		if arg.in == "body" && arg.field == nil {
+		if arg.In == "body" && arg.Field == nil {
 			continue // in the body alone
 		}
-		if arg.in == "body" {
+		if arg.In == "body" {
 			out = append(out, d.bodyParameter(arg))
 			continue
 		}
@@ -224,72 +225,72 @@ func (d *document) parameters(op *operation) []object {
 }
 
 // parameter describes a path or query parameter.
-func (d *document) parameter(arg *argument) object {
-	description := arg.description[d.l]
-	if arg.moves() {
-		description += " " + describe("default."+arg.name, d.l)
+func (d *document) parameter(arg *param.Param) object {
+	description := describe(arg.Text, d.l)
+	if arg.Moving != nil {
+		description += " " + describe("default."+arg.Name, d.l)
 	}
 	o := object{
-		"name": arg.name, "in": arg.in, "required": arg.required, "description": description,
+		"name": arg.Name, "in": arg.In, "required": arg.Required, "description": description,
 		"schema": d.parameterSchema(arg),
 	}
-	if _, list := elementType(arg.declared); list || arg.param != nil && arg.param.Many {
+	if arg.IsList() {
 		o["style"], o["explode"] = "form", false
 	}
-	return extended(o, arg.extension)
+	return extended(o, arg.Extension)
 }
 
 // parameterSchema is the schema of a path or query parameter.
-func (d *document) parameterSchema(arg *argument) object {
-	if element, list := elementType(arg.declared); list {
+func (d *document) parameterSchema(arg *param.Param) object {
+	if element, list := arg.Element(); list {
 		items := object{"type": element}
-		if arg.param != nil && arg.param.Named {
+		if arg.Named {
 			items["type"] = []string{"integer", "string"}
 		}
-		if arg.enum != nil {
-			items["enum"] = arg.enum
+		if arg.Enum != nil {
+			items["enum"] = arg.Enum
 		}
 		list := object{"type": "array", "items": items, "maxItems": calendar.MaxElements}
-		maps.Copy(list, arg.schema)
+		maps.Copy(list, arg.Schema)
 		return list
 	}
 	o := object{"type": "string"}
-	switch arg.declared {
+	switch arg.Type {
 	case "integer", "number", "boolean":
-		o["type"] = arg.declared
+		o["type"] = arg.Type
 	case "":
 		o["type"] = "boolean" // the untyped parameters of lists
 	}
-	if arg.format == "double" {
-		o["format"] = arg.format
+	if arg.Format == "double" {
+		o["format"] = arg.Format
 	}
-	if arg.enum != nil {
-		o["enum"] = arg.enum
+	if arg.Enum != nil {
+		o["enum"] = arg.Enum
 	}
-	if arg.fallback != "" && !arg.moves() {
-		o["default"] = defaultOf(arg.fallback)
+	if arg.Default != "" && arg.Moving == nil {
+		o["default"] = defaultOf(arg.Default)
 	}
-	maps.Copy(o, arg.schema) // its default has the type, that of the table may be text
-	if arg.param != nil && arg.param.PerPage {
+	maps.Copy(o, arg.Schema) // its default has the type, that of the table may be text
+	if arg.Name == "per_page" {
 		o["description"] = "≤ " + strconv.Itoa(d.a.o.PerPageMax)
 	}
-	if arg.name == "namespace" {
+	if arg.Name == "namespace" {
 		o["default"] = d.root.namespace
 	}
 	return o
 }
 
 // bodyParameter describes a body field where it stands in the query string.
-func (d *document) bodyParameter(arg *argument) object {
+func (d *document) bodyParameter(arg *param.Param) object {
 	o := object{
-		"name": arg.name, "in": "query", "required": false, "description": arg.description[d.l],
-		"schema": d.fieldSchema(arg.field),
+		"name": arg.Name, "in": "query", "required": false, "description": describe(arg.Text, d.l),
+		"schema": d.fieldSchema(arg.Field),
 	}
-	if _, list := elementType(arg.declared); list {
+	if _, list := arg.Element(); list {
 		o["schema"] = object{"type": "array", "items": object{"type": []string{"integer", "string"}}}
 		o["style"], o["explode"] = "form", false
 	}
-	return extended(o, arg.field.Form != calendar.FormLang)
+	return extended(o, arg.Field.Form != calendar.FormLang)
 }
 
 func (d *document) requestBody(rt *route, op *operation) object {

@@ -9,37 +9,19 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/history"
+	"daybook/internal/param"
 	"daybook/internal/texts"
 	"daybook/query"
 )
 
-// argument is one parameter of an operation, as the index and the documentation
-// show it. Both are made from the same tables that requests are checked by.
-type argument struct {
-	name        string
-	in          string // "path", "query", "header", "body"
-	declared    string // type as the tables give it, "" untyped
-	format      string
-	description calendar.Text
-	required    bool
-	fallback    string // declared default as JSON text, "" none
-	enum        []string
-	extension   bool
-	schema      object          // further keywords of its schema
-	param       *query.Param    // of lists
-	field       *calendar.Field // of body fields
-}
-
-// moves tells whether its default moves with the day.
-func (arg *argument) moves() bool { return arg.param != nil && arg.param.Moving != nil }
-
-// described returns the description of a field or a parameter of a kind: its own one, or
-// that which several kinds share.
-func described(what string, k calendar.Kind, name string) calendar.Text {
-	if own, ok := texts.Documentation[what+"."+k.String()+"."+name]; ok {
+// described returns the key of the description of a field or a parameter of a kind: its own
+// one, or that which several kinds share.
+func described(what string, k calendar.Kind, name string) string {
+	own := what + "." + k.String() + "." + name
+	if _, ok := texts.Documentation[own]; ok {
 		return own
 	}
-	return texts.Documentation[what+"."+name]
+	return what + "." + name
 }
 
 // describe returns a text of the documentation.
@@ -50,7 +32,7 @@ type operation struct {
 	route   *route
 	methods []string
 	verb    string // "index", "doc", "list", "create", "read", "update", "delete", that of an extra
-	args    []argument
+	args    []param.Param
 }
 
 // operations are those of a route, in the order of its methods.
@@ -61,21 +43,21 @@ func (rt *route) operations() []operation {
 	case formExtra:
 		return []operation{{rt, readOnly, rt.extra.verb, rt.extra.args(rt)}}
 	case formDoc:
-		return []operation{{rt, readOnly, "doc", []argument{languageArgument()}}}
+		return []operation{{rt, readOnly, "doc", []param.Param{languageArgument()}}}
 	case formFeed:
-		return []operation{{rt, readOnly, "feed", append([]argument{endingArgument(rt)}, ended(listArguments(rt))...)}}
+		return []operation{{rt, readOnly, "feed", append([]param.Param{endingArgument(rt)}, ended(listArguments(rt))...)}}
 	case formOf:
-		return []operation{{rt, readOnly, "list", append([]argument{pathArgument(rt)}, listArguments(rt)...)}}
+		return []operation{{rt, readOnly, "list", append([]param.Param{pathArgument(rt)}, listArguments(rt)...)}}
 	case formOfFeed:
-		return []operation{{rt, readOnly, "feed", append([]argument{pathArgument(rt), endingArgument(rt)}, ended(listArguments(rt))...)}}
+		return []operation{{rt, readOnly, "feed", append([]param.Param{pathArgument(rt), endingArgument(rt)}, ended(listArguments(rt))...)}}
 	case formEvent:
 		args := ended(readArguments(rt))
 		return []operation{{rt, readOnly, "export", slices.Insert(args, 1, endingArgument(rt))}}
 	case formCalendar:
 		return []operation{{rt, readOnly, "source", argumentsOf(calendar.KindEvent, query.SourceParams())}}
 	case formSearch:
-		return []operation{{rt, askOnly, "search", []argument{
-			{name: paramSearches, in: "body", declared: "array of object", description: texts.Documentation["arg.searches"], required: true, extension: true}, languageArgument(),
+		return []operation{{rt, askOnly, "search", []param.Param{
+			{Name: paramSearches, In: "body", Type: "array of object", Text: "arg.searches", Required: true, Extension: true}, languageArgument(),
 		}}}
 	case formClusters:
 		return []operation{{rt, readOnly, "clusters", argumentsOf(calendar.KindEvent, query.ClusterParams())}}
@@ -87,42 +69,37 @@ func (rt *route) operations() []operation {
 	default:
 		return []operation{
 			{rt, readOnly, "read", readArguments(rt)},
-			{rt, []string{http.MethodPost, http.MethodPut, http.MethodPatch}, "update", append([]argument{pathArgument(rt)}, fieldArguments(rt)...)},
+			{rt, []string{http.MethodPost, http.MethodPut, http.MethodPatch}, "update", append([]param.Param{pathArgument(rt)}, fieldArguments(rt)...)},
 			{rt, []string{http.MethodDelete}, "delete", deleteArguments(rt)},
 		}
 	}
 }
 
-func languageArgument() argument {
-	return argument{
-		name: "multilang_language", in: "query", declared: "string",
-		description: texts.Documentation["arg.language"], enum: calendar.LangNames(),
-	}
-}
+func languageArgument() param.Param { return param.Language[calendar.Lang](nil).Param }
 
-func indexArguments() []argument {
-	return []argument{
-		{name: "namespace", in: "query", declared: "string", description: texts.Documentation["arg.namespace"], fallback: `"` + Namespace + `"`},
-		{name: "context", in: "query", declared: "string", description: texts.Documentation["arg.context"], fallback: `"view"`},
+func indexArguments() []param.Param {
+	return []param.Param{
+		{Name: "namespace", In: "query", Type: "string", Text: "arg.namespace", Default: `"` + Namespace + `"`},
+		{Name: "context", In: "query", Type: "string", Text: "arg.context", Default: `"view"`},
 		languageArgument(),
 	}
 }
 
 // listArguments are those of a list; only those of the collections have a past.
-func listArguments(rt *route) []argument {
-	return slices.DeleteFunc(argumentsOf(rt.kind, query.Params(rt.kind)), func(arg argument) bool {
-		return arg.name == history.ParamPoint && rt.form != formCollection
+func listArguments(rt *route) []param.Param {
+	return slices.DeleteFunc(argumentsOf(rt.kind, query.Params(rt.kind)), func(arg param.Param) bool {
+		return arg.Name == history.ParamPoint && rt.form != formCollection
 	})
 }
 
-func argumentsOf(k calendar.Kind, params []query.Param) []argument {
-	args := make([]argument, 0, len(params))
+func argumentsOf(k calendar.Kind, params []query.Param) []param.Param {
+	args := make([]param.Param, len(params))
 	for i := range params {
 		p := &params[i]
-		args = append(args, argument{
-			name: p.Name, in: "query", declared: p.Declared, format: p.Format, description: described("param", k, p.Name),
-			fallback: declaredDefault(p.Default), enum: p.Enum, extension: p.Extension, required: p.Required, schema: p.Schema, param: p,
-		})
+		args[i] = param.Param{
+			Name: p.Name, In: "query", Type: p.Declared, Format: p.Format, Text: described("param", k, p.Name), Default: p.Default,
+			Enum: p.Enum, Extension: p.Extension, Required: p.Required, Many: p.Many, Named: p.Named, Schema: p.Schema, Moving: p.Moving,
+		}
 	}
 	return args
 }
@@ -151,10 +128,10 @@ func (op *operation) sends() []string {
 }
 
 // pathArguments are the variables of the path.
-func (rt *route) pathArguments() []argument {
-	var out []argument
+func (rt *route) pathArguments() []param.Param {
+	var out []param.Param
 	for _, arg := range rt.operations()[0].args {
-		if arg.in == "path" {
+		if arg.In == "path" {
 			out = append(out, arg)
 		}
 	}
@@ -162,90 +139,90 @@ func (rt *route) pathArguments() []argument {
 }
 
 // pathArgument is the variable of a single route.
-func pathArgument(rt *route) argument {
+func pathArgument(rt *route) param.Param {
 	if rt.form == formBySlug {
-		return argument{name: "slug", in: "path", declared: "string", description: texts.Documentation["arg.slug."+rt.kind.String()], required: true}
+		return param.Param{Name: "slug", In: "path", Type: "string", Text: "arg.slug." + rt.kind.String(), Required: true}
 	}
 	k := rt.kind
 	if rt.of != 0 {
 		k = rt.of
 	}
-	return argument{name: "id", in: "path", declared: "integer", description: texts.Documentation["arg.id."+k.String()], required: true, schema: object{"minimum": 0}}
+	return param.Param{Name: "id", In: "path", Type: "integer", Text: "arg.id." + k.String(), Required: true, Schema: object{"minimum": 0}}
 }
 
-func readArguments(rt *route) []argument {
-	args := []argument{pathArgument(rt)}
+func readArguments(rt *route) []param.Param {
+	args := []param.Param{pathArgument(rt)}
 	if rt.kind == calendar.KindEvent && rt.form != formBySlug {
-		args = append(args, argument{name: "password", in: "query", declared: "string", description: texts.Documentation["arg.password.read"], schema: passwordSchema})
+		args = append(args, param.Param{Name: "password", In: "query", Type: "string", Text: "arg.password.read", Schema: passwordSchema})
 	}
 	if rt.form != formEvent {
-		args = append(args, argument{name: history.ParamPoint, in: "query", declared: "string", description: texts.Documentation["arg.as_of.single"], extension: true, schema: object{"minLength": 1}})
+		args = append(args, param.Param{Name: history.ParamPoint, In: "query", Type: "string", Text: "arg.as_of.single", Extension: true, Schema: object{"minLength": 1}})
 	}
-	args = append(args, languageArgument(), argument{
-		name: "_fields", in: "query", declared: "array of string", description: texts.Documentation["arg.fields"], extension: true,
+	args = append(args, languageArgument(), param.Param{
+		Name: "_fields", In: "query", Type: "array of string", Text: "arg.fields", Extension: true,
 	})
 	if rt.kind == calendar.KindEvent {
-		args = append(args, argument{
-			name: "format", in: "query", declared: "string", description: texts.Documentation["arg.format"], enum: strings.Split(singleFormats, ","), extension: true,
+		args = append(args, param.Param{
+			Name: "format", In: "query", Type: "string", Text: "arg.format", Enum: strings.Split(singleFormats, ","), Extension: true,
 		})
 	}
 	return args
 }
 
 // endingArgument is the ending of a path that names a format.
-func endingArgument(rt *route) argument {
+func endingArgument(rt *route) param.Param {
 	var names []string
 	for _, f := range allFormats {
 		if f.file[0] != "" && f.fits(rt) {
 			names = append(names, f.name)
 		}
 	}
-	return argument{name: "format", in: "path", declared: "string", description: texts.Documentation["arg.ending"], required: true, enum: names, extension: true}
+	return param.Param{Name: "format", In: "path", Type: "string", Text: "arg.ending", Required: true, Enum: names, Extension: true}
 }
 
 // ended tells no words of the parameter that an ending of the path wins over, as makers of
 // clients refuse two lists of one name, and no defaults of paging: the whole selection
 // comes without it, and a client that sends defaults would get a page.
-func ended(args []argument) []argument {
+func ended(args []param.Param) []param.Param {
 	for i := range args {
 		switch arg := &args[i]; {
-		case arg.name == "format" && arg.in == "query":
-			arg.enum = nil
-		case arg.name == "page", arg.name == "per_page":
-			arg.fallback, arg.schema = "", maps.Clone(arg.schema)
-			delete(arg.schema, "default")
+		case arg.Name == "format" && arg.In == "query":
+			arg.Enum = nil
+		case arg.Name == "page", arg.Name == "per_page":
+			arg.Default, arg.Schema = "", maps.Clone(arg.Schema)
+			delete(arg.Schema, "default")
 		}
 	}
 	return args
 }
 
-func deleteArguments(rt *route) []argument {
-	args := []argument{pathArgument(rt)}
+func deleteArguments(rt *route) []param.Param {
+	args := []param.Param{pathArgument(rt)}
 	if rt.kind == calendar.KindEvent && rt.form == formByID {
-		args = append(args, argument{name: "password", in: "query", declared: "string", description: texts.Documentation["arg.password.delete"], schema: passwordSchema})
+		args = append(args, param.Param{Name: "password", In: "query", Type: "string", Text: "arg.password.delete", Schema: passwordSchema})
 	}
-	return append(args, languageArgument(), argument{
-		name: reasonField.Name, in: "query", declared: reasonField.Declared, description: texts.Documentation["arg.reason"], extension: true, schema: object{"maxLength": calendar.MaxReason},
+	return append(args, languageArgument(), param.Param{
+		Name: reasonField.Name, In: "query", Type: reasonField.Declared, Text: "arg.reason", Extension: true, Schema: object{"maxLength": calendar.MaxReason},
 	})
 }
 
 // fieldArguments are the fields that a write of a route takes.
-func fieldArguments(rt *route) []argument {
+func fieldArguments(rt *route) []param.Param {
 	fields := calendar.SpecOf(rt.kind).Fields
-	args := make([]argument, 0, len(fields))
+	args := make([]param.Param, 0, len(fields))
 	for i := range fields {
 		f := &fields[i]
 		if f.Form == calendar.FormNone || f.NotBySlug && rt.form == formBySlug {
 			continue
 		}
-		args = append(args, argument{
-			name: f.Name, in: "body", declared: f.Declared, description: described("field", rt.kind, f.Name),
-			required: f.Required && rt.form == formCollection, fallback: declaredDefault(f.Default),
-			enum: f.Enum, extension: f.Extension, field: f,
+		args = append(args, param.Param{
+			Name: f.Name, In: "body", Type: f.Declared, Text: described("field", rt.kind, f.Name),
+			Required: f.Required && rt.form == formCollection, Default: declaredDefault(f.Default),
+			Enum: f.Enum, Extension: f.Extension, Field: f,
 		})
 	}
-	return append(args, argument{
-		name: reasonField.Name, in: "body", declared: reasonField.Declared, description: texts.Documentation["arg.reason"], extension: true, field: &reasonField,
+	return append(args, param.Param{
+		Name: reasonField.Name, In: "body", Type: reasonField.Declared, Text: "arg.reason", Extension: true, Field: &reasonField,
 	})
 }
 
@@ -256,9 +233,6 @@ func declaredDefault(s string) string {
 	}
 	return s
 }
-
-// elementType gives the type of the elements of a declared list.
-func elementType(declared string) (string, bool) { return strings.CutPrefix(declared, "array of ") }
 
 // defaultOf reads a declared default.
 func defaultOf(s string) any {

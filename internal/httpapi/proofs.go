@@ -1,19 +1,19 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/param"
 	"daybook/internal/proof"
-	"daybook/internal/texts"
 )
 
 // patternTile takes every path, so that a wrong form of one is no tile.
@@ -21,10 +21,10 @@ const patternTile = "/tile/*"
 
 // proofRoutes are the routes of HISTORY 12.
 func proofRoutes() []pathExtra {
-	row := func(path, verb string, content object, work func(*api, http.ResponseWriter, *http.Request) error, args ...argument) pathExtra {
+	row := func(path, verb string, content object, work func(*api, http.ResponseWriter, *http.Request) error, args ...param.Param) pathExtra {
 		return pathExtra{path, &extra{
 			verb: verb, headers: []string{headerEncoding}, statuses: []int{400, 401, 403, 404},
-			args:    func(*route) []argument { return append(slices.Clone(args), languageArgument()) },
+			args:    func(*route) []param.Param { return append(slices.Clone(args), languageArgument()) },
 			content: func() object { return content },
 			work: func(a *api) handler {
 				return func(w http.ResponseWriter, r *http.Request) error {
@@ -38,26 +38,21 @@ func proofRoutes() []pathExtra {
 			},
 		}}
 	}
-	whole := func(name, text string, least int, required bool) argument {
-		return argument{name: name, in: "query", declared: "integer", description: texts.Documentation[text], required: required, schema: object{"minimum": least}, extension: true}
-	}
-	size := whole("size", "arg.proof.size", 1, false)
 	plain := object{"schema": str()}
 	inclusion := jsonContent(schemaRef("InclusionProof"))
 	inclusion["text/plain"] = plain
 	tile := row(
 		patternTile, "tile", object{"application/octet-stream": object{"schema": object{"type": "string", "format": "binary"}}}, (*api).tile,
-		argument{name: "level", in: "path", declared: "string", description: texts.Documentation["arg.tile.level"], required: true, schema: object{"pattern": "^([0-9]|[1-5][0-9]|6[0-3]|entries)$"}},
-		argument{name: "tile", in: "path", declared: "string", description: texts.Documentation["arg.tile.tile"], required: true},
+		param.Param{Name: "level", In: "path", Type: "string", Text: "arg.tile.level", Required: true, Schema: object{"pattern": "^([0-9]|[1-5][0-9]|6[0-3]|entries)$"}},
+		param.Param{Name: "tile", In: "path", Type: "string", Text: "arg.tile.tile", Required: true},
 	)
 	tile.key = `/tile/(?P<level>\d+|entries)/(?P<tile>.+)`
 	return []pathExtra{
-		row("/checkpoint", "checkpoint", object{"text/plain": plain}, (*api).checkpoint, size),
+		row("/checkpoint", "checkpoint", object{"text/plain": plain}, (*api).checkpoint, checkpointTable.Params()...),
 		row("/checkpoint/keys", "checkpointKeys", jsonContent(schemaRef("LogKeys")), (*api).checkpointKeys),
-		row("/proof/inclusion", "inclusionProof", inclusion, (*api).inclusion, whole("position", "arg.proof.position", 1, true), size),
+		row("/proof/inclusion", "inclusionProof", inclusion, (*api).inclusion, inclusionTable.Params()...),
 		row(
-			"/proof/consistency", "consistencyProof", jsonContent(schemaRef("ConsistencyProof")), (*api).consistency,
-			whole("from", "arg.proof.from", 0, true), whole("to", "arg.proof.size", 1, false),
+			"/proof/consistency", "consistencyProof", jsonContent(schemaRef("ConsistencyProof")), (*api).consistency, consistencyTable.Params()...,
 		),
 		tile,
 	}
@@ -71,51 +66,54 @@ func (a *api) mayReadProofs(c *call) error {
 	return a.mayReadPast(c)
 }
 
-// proofParams are the parameters of one request.
-type proofParams struct {
-	in       calendar.Input
-	missing  []string
-	problems calendar.Problems
+// proofQuery is what a request for a proof asks for.
+type proofQuery struct {
+	position, from calendar.Position
+	size           calendar.Position // of the tree; 0: that of the newest checkpoint
 }
 
-func (c *call) proofParams() *proofParams {
-	p := &proofParams{in: inputOf(c.query, func(string) bool { return false })}
-	c.lang = calendar.Language(p.in, c.loc.lang, &p.problems)
-	return p
+// The parameters of proofs. All have a language besides, which is read before them.
+var (
+	sizeRow     = proofRow("size", 1, func(q *proofQuery) *calendar.Position { return &q.size })
+	positionRow = proofRow("position", 1, func(q *proofQuery) *calendar.Position { return &q.position })
+	fromRow     = proofRow("from", 0, func(q *proofQuery) *calendar.Position { return &q.from })
+	toRow       = proofRow("to", 1, func(q *proofQuery) *calendar.Position { return &q.size })
+
+	checkpointTable  = param.Table[proofQuery]{sizeRow}
+	inclusionTable   = param.Table[proofQuery]{required(positionRow), sizeRow}
+	consistencyTable = param.Table[proofQuery]{required(fromRow), toRow}
+)
+
+func proofRow(name string, least int64, to func(*proofQuery) *calendar.Position) param.Row[proofQuery] {
+	row := param.From("arg.proof.", name, least, func(q *proofQuery, n int64) { *to(q) = calendar.Position(n) })
+	if name == "to" {
+		row.Text = "arg.proof.size"
+	}
+	return row
 }
 
-// number reads a whole number from least on.
-func (p *proofParams) number(name string, least int64, required bool) (n calendar.Position, sent bool) {
-	v, sent := p.in[name]
-	if !sent {
-		if required {
-			p.missing = append(p.missing, name)
-		}
-		return 0, false
+func required(row param.Row[proofQuery]) param.Row[proofQuery] {
+	row.Required = true
+	return row
+}
+
+// readProof reads the parameters of a proof.
+func (c *call) readProof(table param.Table[proofQuery]) (q proofQuery, err error) {
+	var problems calendar.Problems
+	in := inputOf(c.query, table.IsList)
+	c.lang = calendar.Language(in, c.loc.lang, &problems)
+	if err := table.Missing(in); err != nil {
+		return q, err
 	}
-	s, text := v.(string)
-	whole, ok := calendar.ParseNearestInt(s)
-	switch {
-	case !text || !ok:
-		p.problems.Add(name, calendar.ReasonTypeInteger)
-	case whole < least:
-		p.problems.Add(name, calendar.ReasonTooSmall, strconv.FormatInt(least, 10))
-	}
-	return calendar.Position(max(whole, 0)), true
+	table.Read(in, &q, &problems)
+	return q, problems.Err()
 }
 
 // upTo refuses a number above a greatest one.
-func (p *proofParams) upTo(name string, n, most calendar.Position, least string) {
+func upTo(problems *calendar.Problems, name string, n, most calendar.Position, least string) {
 	if n > most {
-		p.problems.Add(name, calendar.ReasonRange, least, most.String())
+		problems.Add(name, calendar.ReasonRange, least, most.String())
 	}
-}
-
-func (p *proofParams) err() error {
-	if len(p.missing) > 0 {
-		return &calendar.Error{Code: calendar.CodeMissingParam, Missing: p.missing}
-	}
-	return p.problems.Err()
 }
 
 // proofError is what a client gets to know of an error of Proofs.
@@ -151,12 +149,11 @@ func (a *api) sendProofJSON(w http.ResponseWriter, r *http.Request, v any) error
 
 // checkpoint answers the signed head of the log (HISTORY 12.3).
 func (a *api) checkpoint(w http.ResponseWriter, r *http.Request) error {
-	p := callOf(r).proofParams()
-	size, _ := p.number("size", 1, false)
-	if err := p.err(); err != nil {
+	q, err := callOf(r).readProof(checkpointTable)
+	if err != nil {
 		return err
 	}
-	c, err := a.Proofs.Checkpoint(r.Context(), size)
+	c, err := a.Proofs.Checkpoint(r.Context(), q.size)
 	if err != nil {
 		return proofError(err)
 	}
@@ -165,7 +162,7 @@ func (a *api) checkpoint(w http.ResponseWriter, r *http.Request) error {
 
 // checkpointKeys answers which keys signed the log (HISTORY 12.4).
 func (a *api) checkpointKeys(w http.ResponseWriter, r *http.Request) error {
-	if err := callOf(r).proofParams().err(); err != nil {
+	if _, err := callOf(r).readProof(nil); err != nil {
 		return err
 	}
 	c, err := a.Proofs.Checkpoint(r.Context(), 0)
@@ -179,34 +176,33 @@ func (a *api) checkpointKeys(w http.ResponseWriter, r *http.Request) error {
 	return a.sendProofJSON(w, r, keys)
 }
 
-// proofSize reads the size of the tree that a proof is for, by default that of the newest
-// checkpoint, which no proof goes beyond. What was wrong before is told first.
-func (a *api) proofSize(ctx context.Context, p *proofParams, name string) (newest eventstore.Checkpoint, size calendar.Position, err error) {
-	size, sent := p.number(name, 1, false)
-	if err := p.err(); err != nil {
-		return newest, 0, err
+// newestFor returns the newest checkpoint, which no proof goes beyond, and fills in the size
+// of the tree that a proof is for.
+func (a *api) newestFor(ctx context.Context, q *proofQuery, name string, problems *calendar.Problems) (eventstore.Checkpoint, error) {
+	newest, err := a.Proofs.Checkpoint(ctx, 0)
+	if err != nil {
+		return newest, proofError(err)
 	}
-	if newest, err = a.Proofs.Checkpoint(ctx, 0); err != nil {
-		return newest, 0, proofError(err)
-	}
-	if !sent {
-		size = newest.Size
-	}
-	p.upTo(name, size, newest.Size, "1")
-	return newest, size, nil
+	q.size = cmp.Or(q.size, newest.Size)
+	upTo(problems, name, q.size, newest.Size, "1")
+	return newest, nil
 }
 
 // inclusion answers the proof that an entry is in the log (HISTORY 12.5).
 func (a *api) inclusion(w http.ResponseWriter, r *http.Request) error {
 	c, ctx := callOf(r), r.Context()
-	p := c.proofParams()
-	position, _ := p.number("position", 1, true)
-	newest, size, err := a.proofSize(ctx, p, "size")
+	q, err := c.readProof(inclusionTable)
 	if err != nil {
 		return err
 	}
-	p.upTo("position", position, min(size, newest.Size), "1")
-	if err := p.err(); err != nil {
+	var problems calendar.Problems
+	newest, err := a.newestFor(ctx, &q, "size", &problems)
+	if err != nil {
+		return err
+	}
+	position, size := q.position, q.size
+	upTo(&problems, "position", position, min(size, newest.Size), "1")
+	if err := problems.Err(); err != nil {
 		return err
 	}
 	signed := newest
@@ -242,14 +238,18 @@ func wantsText(h http.Header) bool {
 // consistency answers the proof that the log only grew (HISTORY 12.5).
 func (a *api) consistency(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	p := callOf(r).proofParams()
-	from, _ := p.number("from", 0, true)
-	newest, to, err := a.proofSize(ctx, p, "to")
+	q, err := callOf(r).readProof(consistencyTable)
 	if err != nil {
 		return err
 	}
-	p.upTo("from", from, min(to, newest.Size), "0")
-	if err := p.err(); err != nil {
+	var problems calendar.Problems
+	newest, err := a.newestFor(ctx, &q, "to", &problems)
+	if err != nil {
+		return err
+	}
+	from, to := q.from, q.size
+	upTo(&problems, "from", from, min(to, newest.Size), "0")
+	if err := problems.Err(); err != nil {
 		return err
 	}
 	out := proof.Consistency{Origin: newest.Origin, From: from, To: to}
@@ -264,7 +264,7 @@ func (a *api) consistency(w http.ResponseWriter, r *http.Request) error {
 // tile answers a tile of the tree of the newest checkpoint (HISTORY 12.2).
 func (a *api) tile(w http.ResponseWriter, r *http.Request) error {
 	c, ctx := callOf(r), r.Context()
-	if err := c.proofParams().err(); err != nil {
+	if _, err := c.readProof(nil); err != nil {
 		return err
 	}
 	level, path, _ := strings.Cut(strings.TrimPrefix(c.loc.rest, strings.TrimSuffix(patternTile, "*")), "/")

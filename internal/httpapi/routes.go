@@ -7,6 +7,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"daybook/calendar"
+	"daybook/internal/param"
 )
 
 // form is what a route shows.
@@ -42,13 +43,13 @@ type route struct {
 
 // extra is all that a route of an extension has: one operation that reads.
 type extra struct {
-	verb     string                     // names the operation in texts and in the documentation
-	key      string                     // the path as the index writes it; "": the pattern
-	args     func(rt *route) []argument // path parameters first
-	sends    []string                   // headers of requests
-	headers  []string                   // headers of its answers
-	statuses []int                      // refusals beside those that every route has
-	content  func() object              // its answers by media type
+	verb     string                        // names the operation in texts and in the documentation
+	key      string                        // the path as the index writes it; "": the pattern
+	args     func(rt *route) []param.Param // path parameters first
+	sends    []string                      // headers of requests
+	headers  []string                      // headers of its answers
+	statuses []int                         // refusals beside those that every route has
+	content  func() object                 // its answers by media type
 	work     func(a *api) handler
 }
 

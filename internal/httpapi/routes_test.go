@@ -60,14 +60,14 @@ func TestDescribed(t *testing.T) {
 				t.Errorf("%s: missing", id)
 			}
 			for _, arg := range op.args {
-				if arg.description == (calendar.Text{}) {
-					t.Errorf("%s %s: %s has no description", rt.pattern, op.verb, arg.name)
+				if texts.Documentation[arg.Text] == (calendar.Text{}) {
+					t.Errorf("%s %s: %s has no description", rt.pattern, op.verb, arg.Name)
 				}
-				if arg.param != nil {
-					describes("param", rt.kind, arg.name)
+				if strings.HasPrefix(arg.Text, "param.") {
+					describes("param", rt.kind, arg.Name)
 				}
-				if arg.field != nil {
-					describes("field", rt.kind, arg.name)
+				if arg.Field != nil {
+					describes("field", rt.kind, arg.Name)
 				}
 			}
 			for _, name := range op.sends() {

@@ -154,9 +154,9 @@ func featureOf(always object) object {
 func (d *document) searchesSchema() object {
 	of := object{}
 	for _, arg := range argumentsOf(calendar.KindEvent, query.SeveralParams()) {
-		schema := sentAsJSON(d.parameterSchema(&arg), arg.param.IsList())
-		schema["description"] = arg.description[d.l]
-		of[arg.name] = schema
+		schema := sentAsJSON(d.parameterSchema(&arg), arg.IsList())
+		schema["description"] = describe(arg.Text, d.l)
+		of[arg.Name] = schema
 	}
 	searches := list(object{"type": "object", "properties": of})
 	searches["minItems"], searches["maxItems"] = 1, mostSearches
@@ -390,17 +390,17 @@ func (d *document) bodySchema(op *operation) object {
 	required := []string{}
 	for i := range op.args {
 		arg := &op.args[i]
-		if arg.in != "body" {
+		if arg.In != "body" {
 			continue
 		}
-		schema := d.fieldSchema(arg.field)
-		schema["description"] = arg.description[d.l]
-		if arg.fallback != "" && op.verb == "create" { // an update leaves what is not sent
-			schema["default"] = defaultOf(arg.fallback)
+		schema := d.fieldSchema(arg.Field)
+		schema["description"] = describe(arg.Text, d.l)
+		if arg.Default != "" && op.verb == "create" { // an update leaves what is not sent
+			schema["default"] = defaultOf(arg.Default)
 		}
-		properties[arg.name] = extended(schema, arg.extension)
-		if arg.required {
-			required = append(required, arg.name)
+		properties[arg.Name] = extended(schema, arg.Extension)
+		if arg.Required {
+			required = append(required, arg.Name)
 		}
 	}
 	o := object{"type": "object", "properties": properties}

@@ -12,15 +12,16 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/history"
+	"daybook/internal/param"
 )
 
 // streamTable are the parameters of the stream of changes (HISTORY 11).
-var streamTable = []toldParam{kindRow(), idRow(), actorRow(), actionRow(), fieldRow(), afterRow(), languageRow()}
+var streamTable = toldTable{kindRow(), idRow(), actorRow(), actionRow(), fieldRow(), afterRow(), languageRow()}
 
 func streamRoute() *extra {
 	return &extra{
 		verb:  "stream",
-		args:  func(rt *route) []argument { return arguments(rt, streamTable) },
+		args:  func(rt *route) []param.Param { return arguments(rt, streamTable) },
 		sends: []string{headerLastEvent}, headers: nil,
 		statuses: []int{400, 401, 403},
 		content:  func() object { return object{eventStream: object{"schema": str()}} },

@@ -6,13 +6,14 @@ import (
 	"strconv"
 
 	"daybook/calendar"
+	"daybook/internal/param"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
 
 func suggestRoute() *extra {
 	return &extra{
-		verb: "suggest", args: func(*route) []argument { return argumentsOf(calendar.KindEvent, query.SuggestParams()) },
+		verb: "suggest", args: func(*route) []param.Param { return argumentsOf(calendar.KindEvent, query.SuggestParams()) },
 		sends: []string{"If-None-Match", headerMinPosition}, headers: []string{"ETag", headerEncoding, headerPosition},
 		statuses: []int{400, 401},
 		content:  func() object { return jsonContent(schemaRef("Suggestions")) },

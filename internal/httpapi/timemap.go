@@ -7,6 +7,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/history"
+	"daybook/internal/param"
 	"daybook/query/past"
 )
 
@@ -16,12 +17,12 @@ const mostMementos = 1000
 var valueLinks = []string{linkFormat}
 
 // timeMapTable are the parameters of a TimeMap (HISTORY 8.4).
-var timeMapTable = []toldParam{afterRow(), formatRow("link", "json"), languageRow()}
+var timeMapTable = toldTable{afterRow(), formatRow("link", "json"), languageRow()}
 
 func timeMapRoute() *extra {
 	return &extra{
 		verb:  "timemap",
-		args:  func(rt *route) []argument { return arguments(rt, timeMapTable) },
+		args:  func(rt *route) []param.Param { return arguments(rt, timeMapTable) },
 		sends: []string{"If-None-Match"}, headers: []string{"ETag", headerEncoding, headerGroups},
 		statuses: []int{400, 401, 403, 404, 410},
 		content: func() object {

@@ -8,7 +8,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/history"
-	"daybook/internal/texts"
+	"daybook/internal/param"
 	"daybook/query"
 )
 
@@ -24,16 +24,16 @@ type toldQuery struct {
 	links         []query.LinkParam // what was sent, in the order of the table
 
 	caller calendar.Caller
+	lang   calendar.Lang
 	now    time.Time
 	site   *time.Location
 }
 
-// toldParam is a parameter of the past: its row in the documentation and its reader, which
-// is given what was sent.
-type toldParam struct {
-	argument
-	read func(q *toldQuery, v any, bad func(calendar.Reason, ...string))
-}
+// toldTable are the parameters of an operation on the past.
+type toldTable = param.Table[toldQuery]
+
+// toldRow is one of them.
+type toldRow = param.Row[toldQuery]
 
 // The bounds of pages.
 const (
@@ -42,41 +42,20 @@ const (
 	mostLookedAt = 5000 // entries that a page looks at
 )
 
-// isList tells whether the parameter takes several values.
-func (p *toldParam) isList() bool {
-	_, list := elementType(p.declared)
-	return list
-}
-
 // readTold reads the parameters of a table, all problems at once.
-func (a *api) readTold(c *call, table []toldParam, problems *calendar.Problems) (*toldQuery, calendar.Input) {
-	in := inputOf(c.query, func(name string) bool {
-		return slices.ContainsFunc(table, func(p toldParam) bool { return p.name == name && p.isList() })
-	})
-	q := &toldQuery{before: noBefore, limit: toldLimit, caller: c.caller, now: a.o.Now(), site: a.o.Site}
+func (a *api) readTold(c *call, table toldTable, problems *calendar.Problems) (*toldQuery, calendar.Input) {
+	in := inputOf(c.query, table.IsList)
+	q := &toldQuery{before: noBefore, limit: toldLimit, caller: c.caller, lang: c.loc.lang, now: a.o.Now(), site: a.o.Site}
+	table.Read(in, q, problems)
+	c.lang = q.lang
 	for i := range table {
 		p := &table[i]
-		v, sent := in[p.name]
-		if !sent {
-			continue
-		}
-		if text, ok := v.(string); ok && !p.isList() {
-			q.links = append(q.links, query.LinkParam{Name: p.name, Value: text})
-		}
-		refused := false
-		bad := func(r calendar.Reason, args ...string) {
-			refused = true
-			problems.Add(p.name, r, args...)
-		}
-		if p.read == nil {
-			continue
-		}
-		p.read(q, v, bad)
-		if p.isList() && !refused {
-			q.links = append(q.links, query.LinkParam{Name: p.name, Value: listText(v)})
+		if v, sent := in[p.Name]; p.IsList() && sent {
+			q.links = append(q.links, query.LinkParam{Name: p.Name, Value: listText(v)})
+		} else if text, ok := v.(string); ok {
+			q.links = append(q.links, query.LinkParam{Name: p.Name, Value: text})
 		}
 	}
-	c.lang = calendar.Language(in, c.loc.lang, problems)
 	return q, in
 }
 
@@ -93,11 +72,11 @@ func listText(v any) string {
 const noBefore = 1<<63 - 1
 
 // link is the URL of a page: what was sent, with one parameter replaced by a number.
-func (q *toldQuery) link(address string, table []toldParam, name string, n int64) string {
+func (q *toldQuery) link(address string, table toldTable, name string, n int64) string {
 	params := q.links
 	if name != "" {
 		place := func(name string) int {
-			return slices.IndexFunc(table, func(p toldParam) bool { return p.name == name })
+			return slices.IndexFunc(table, func(p toldRow) bool { return p.Name == name })
 		}
 		at := 0
 		for at < len(params) && place(params[at].Name) < place(name) {
@@ -115,75 +94,73 @@ func (q *toldQuery) link(address string, table []toldParam, name string, n int64
 
 // The rows.
 
-func orderRow() toldParam {
-	return toldParam{
-		argument{name: "order", in: "query", declared: "string", description: texts.Documentation["arg.told.order"], fallback: `"desc"`, enum: []string{"asc", "desc"}, extension: true},
-		func(q *toldQuery, v any, bad func(calendar.Reason, ...string)) {
-			if v != "asc" && v != "desc" {
-				bad(calendar.ReasonWord, "asc, desc")
-			}
-			q.ascending = v == "asc"
-		},
+// toldParam is a parameter of the past as it is documented.
+func toldParam(name, declared string) param.Param {
+	return param.Param{Name: name, In: "query", Type: declared, Text: "arg.told." + name, Extension: true}
+}
+
+func orderRow() toldRow {
+	p := toldParam("order", "string")
+	p.Default, p.Enum = `"desc"`, []string{"asc", "desc"}
+	return toldRow{Param: p, Read: func(q *toldQuery, v *param.Value) { q.ascending = wordOf(v) == "asc" }}
+}
+
+// wordOf reads one of the words of a parameter as it was sent; "" where none was.
+func wordOf(v *param.Value) string {
+	sent, ok := v.Sent()
+	word, _ := sent.(string)
+	if ok && !slices.Contains(v.Enum, word) {
+		v.Refuse(calendar.ReasonWord, strings.Join(v.Enum, ", "))
 	}
+	return word
+}
+
+// formatRow is the choice of a format by name.
+func formatRow(names ...string) toldRow {
+	p := toldParam("format", "string")
+	p.Enum = names
+	return toldRow{Param: p, Read: func(q *toldQuery, v *param.Value) { q.format = wordOf(v) }}
 }
 
 // numberRow is a whole number from least on.
-func numberRow(name string, least int64, take func(q *toldQuery, n int64)) toldParam {
-	return toldParam{
-		argument{name: name, in: "query", declared: "integer", description: texts.Documentation["arg.told."+name], schema: object{"minimum": least}, extension: true},
-		func(q *toldQuery, v any, bad func(calendar.Reason, ...string)) {
-			switch n, ok := calendar.ParseNearestInt(v); {
-			case !ok:
-				bad(calendar.ReasonTypeInteger)
-			case n < least:
-				bad(calendar.ReasonTooSmall, strconv.FormatInt(least, 10))
-			default:
-				take(q, n)
-			}
-		},
-	}
+func numberRow(name string, least int64, set func(q *toldQuery, n int64)) toldRow {
+	return param.From("arg.told.", name, least, set)
 }
 
-func boundRow(name string, to func(q *toldQuery) *int64) toldParam {
-	return numberRow(name, 0, func(q *toldQuery, n int64) { *to(q) = min(n, noBefore-1) }) // there is a number behind it
+func afterRow() toldRow {
+	return numberRow("after", 0, func(q *toldQuery, n int64) { q.after = min(n, noBefore-1) }) // there is a number behind it
 }
 
-func afterRow() toldParam {
-	return boundRow("after", func(q *toldQuery) *int64 { return &q.after })
+func beforeRow() toldRow {
+	return numberRow("before", 0, func(q *toldQuery, n int64) { q.before = min(n, noBefore-1) })
 }
 
-func beforeRow() toldParam {
-	return boundRow("before", func(q *toldQuery) *int64 { return &q.before })
-}
-
-func limitRow() toldParam {
+func limitRow() toldRow {
 	row := numberRow("limit", 1, func(q *toldQuery, n int64) { q.limit = int(min(n, toldMost)) })
-	row.fallback, row.schema = strconv.Itoa(toldLimit), object{"minimum": 1, "default": toldLimit}
+	row.Default, row.Schema = strconv.Itoa(toldLimit), object{"minimum": 1, "default": toldLimit}
 	return row
 }
 
-// wordsRow is a list of words of which all have to be known.
-func wordsRow(name string, known func(c calendar.Caller) []string, take func(q *toldQuery, word string)) toldParam {
-	return toldParam{
-		argument{name: name, in: "query", declared: "array of string", description: texts.Documentation["arg.told."+name], extension: true},
-		func(q *toldQuery, v any, bad func(calendar.Reason, ...string)) {
-			words, list := known(q.caller), calendar.ParseList(v)
-			if len(list) == 0 {
-				bad(calendar.ReasonEmpty)
+// wordsRow is a list of words of which all have to be known to the caller.
+func wordsRow(name string, known func(c calendar.Caller) []string, add func(q *toldQuery, word string)) toldRow {
+	return toldRow{Param: toldParam(name, "array of string"), Read: func(q *toldQuery, v *param.Value) {
+		sent, ok := v.Sent()
+		words, list := known(q.caller), calendar.ParseList(sent)
+		if ok && len(list) == 0 {
+			v.Refuse(calendar.ReasonEmpty)
+		}
+		for _, e := range list {
+			word, ok := e.(string)
+			if !ok || !slices.Contains(words, word) {
+				v.Refuse(calendar.ReasonWord, strings.Join(words, ", "))
+				return
 			}
-			for _, e := range list {
-				word, ok := e.(string)
-				if !ok || !slices.Contains(words, word) {
-					bad(calendar.ReasonWord, strings.Join(words, ", "))
-					return
-				}
-				take(q, word)
-			}
-		},
-	}
+			add(q, word)
+		}
+	}}
 }
 
-func kindRow() toldParam {
+func kindRow() toldRow {
 	return wordsRow("kind", func(c calendar.Caller) []string {
 		kinds := kindsFor(c)
 		words := make([]string, len(kinds))
@@ -206,7 +183,7 @@ func kindsFor(c calendar.Caller) []calendar.Kind {
 	return kinds
 }
 
-func actionRow() toldParam {
+func actionRow() toldRow {
 	return wordsRow("action", func(calendar.Caller) []string {
 		words := make([]string, len(history.Actions))
 		for i, a := range history.Actions {
@@ -216,74 +193,71 @@ func actionRow() toldParam {
 	}, func(q *toldQuery, word string) { q.filter.Actions = append(q.filter.Actions, history.Action(word)) })
 }
 
-func fieldRow() toldParam {
+func fieldRow() toldRow {
 	return wordsRow("field", func(c calendar.Caller) []string { return history.FieldNames(kindsFor(c)...) },
 		func(q *toldQuery, word string) { q.filter.Fields = append(q.filter.Fields, word) })
 }
 
-// idsRow is a list of numbers from least on.
-func idsRow(name string, least int64, readers bool, to func(q *toldQuery) *[]calendar.ID) toldParam {
-	return toldParam{
-		argument{name: name, in: "query", declared: "array of integer", description: texts.Documentation["arg.told."+name], extension: true},
-		func(q *toldQuery, v any, bad func(calendar.Reason, ...string)) {
-			list := calendar.ParseList(v)
-			switch {
-			case readers && !q.caller.ReadsAll():
-				bad(calendar.ReasonReaders)
-				return
-			case len(list) == 0:
-				bad(calendar.ReasonEmpty)
-				return
-			case len(list) > calendar.MaxElements:
-				bad(calendar.ReasonTooMany, strconv.Itoa(calendar.MaxElements))
+// idsRow is a list of numbers from least on; readers: only of callers who read all.
+func idsRow(name string, least int64, readers bool, to func(q *toldQuery) *[]calendar.ID) toldRow {
+	return toldRow{Param: toldParam(name, "array of integer"), Read: func(q *toldQuery, v *param.Value) {
+		sent, ok := v.Sent()
+		list := calendar.ParseList(sent)
+		switch {
+		case !ok:
+			return
+		case readers && !q.caller.ReadsAll():
+			v.Refuse(calendar.ReasonReaders)
+			return
+		case len(list) == 0:
+			v.Refuse(calendar.ReasonEmpty)
+			return
+		case len(list) > calendar.MaxElements:
+			v.Refuse(calendar.ReasonTooMany, strconv.Itoa(calendar.MaxElements))
+			return
+		}
+		for _, e := range list {
+			n, ok := calendar.ParseInt(e)
+			if text, _ := e.(string); !calendar.IsDigits(text) && least > 0 || !ok || n < least {
+				v.Refuse(calendar.ReasonEntry, text)
 				return
 			}
-			for _, e := range list {
-				n, ok := calendar.ParseInt(e)
-				if text, _ := e.(string); !calendar.IsDigits(text) && least > 0 || !ok || n < least {
-					bad(calendar.ReasonEntry, text)
-					return
-				}
-				*to(q) = append(*to(q), calendar.ID(n))
-			}
-		},
-	}
+			*to(q) = append(*to(q), calendar.ID(n))
+		}
+	}}
 }
 
-func idRow() toldParam {
+func idRow() toldRow {
 	return idsRow("id", 1, false, func(q *toldQuery) *[]calendar.ID { return &q.filter.IDs })
 }
 
-func actorRow() toldParam {
+func actorRow() toldRow {
 	return idsRow("actor", 0, true, func(q *toldQuery) *[]calendar.ID { return &q.filter.Actors })
 }
 
-func momentRow(name string, to func(q *toldQuery) *time.Time) toldParam {
-	return toldParam{
-		argument{name: name, in: "query", declared: "date", description: texts.Documentation["arg.told."+name], extension: true},
-		func(q *toldQuery, v any, bad func(calendar.Reason, ...string)) {
-			text, _ := v.(string)
-			at, _, ok := history.ParseMoment(calendar.Trim(text), q.now, q.site)
-			if !ok {
-				bad(calendar.ReasonDate)
-			}
-			*to(q) = at
-		},
-	}
+func momentRow(name string, to func(q *toldQuery) *time.Time) toldRow {
+	return toldRow{Param: toldParam(name, "date"), Read: func(q *toldQuery, v *param.Value) {
+		sent, ok := v.Sent()
+		if !ok {
+			return
+		}
+		text, _ := sent.(string)
+		if *to(q), _, ok = history.ParseMoment(calendar.Trim(text), q.now, q.site); !ok {
+			v.Refuse(calendar.ReasonDate)
+		}
+	}}
 }
 
-func languageRow() toldParam { return toldParam{argument: languageArgument()} }
+func languageRow() toldRow {
+	return param.Language(func(q *toldQuery) *calendar.Lang { return &q.lang })
+}
 
 // arguments are the rows as the documentation shows them.
-func arguments(rt *route, table []toldParam) []argument {
-	var args []argument
-	if rt.kind != 0 {
-		args = append(args, pathArgument(rt))
+func arguments(rt *route, table toldTable) []param.Param {
+	if rt.kind == 0 {
+		return table.Params()
 	}
-	for i := range table {
-		args = append(args, table[i].argument)
-	}
-	return args
+	return append([]param.Param{pathArgument(rt)}, table.Params()...)
 }
 
 // appendJSON writes a value without escaping < > &.

@@ -1,0 +1,104 @@
+// Package param has the one kind of parameter: what a request may send under a name, as it
+// is read, documented and listed.
+package param
+
+import (
+	"strings"
+	"time"
+
+	"daybook/calendar"
+)
+
+// Param is what a request may send under one name, as it is checked, documented and listed.
+type Param struct {
+	Name string
+	In   string // "path", "query", "header", "body"
+	// Type is the declared one: "integer", "string", "date" (a text of interface 2.4),
+	// "boolean", "number", "array of integer", "array of string", "" untyped.
+	Type    string
+	Format  string // "double", "date-time", "" none
+	Default string // as JSON text, "" none
+	Text    string // key of its description in internal/texts
+	Enum    []string
+
+	Required  bool
+	Extension bool
+	Many      bool // takes several values, though it is declared as one
+	Named     bool // the entries of the list may be slugs or names besides ids
+	// Schema are the further keywords of its schema in the documentation.
+	Schema map[string]any
+	// Moving returns the default that moves with the day; nil: none does.
+	Moving func(now time.Time, site *time.Location) calendar.Wall
+	// Field is the field of a record that a body carries; nil: it is none.
+	Field *calendar.Field
+}
+
+// Element returns the type of the elements of a declared list.
+func (p *Param) Element() (string, bool) { return strings.CutPrefix(p.Type, "array of ") }
+
+// IsList reports whether the parameter takes several values: sent more than once, all of
+// them count (interface 2.1).
+func (p *Param) IsList() bool {
+	_, list := p.Element()
+	return list || p.Many
+}
+
+// Row is a parameter of a table and its reader, which puts what was sent into T. A reader
+// is also called where nothing was sent. nil: the parameter is only listed.
+type Row[T any] struct {
+	Param
+
+	Read func(to *T, v *Value)
+}
+
+// Table are the parameters of an operation, in the order of the documentation.
+type Table[T any] []Row[T]
+
+// IsList reports whether a name is that of a parameter that takes several values.
+func (t Table[T]) IsList(name string) bool {
+	for i := range t {
+		if t[i].Name == name {
+			return t[i].IsList()
+		}
+	}
+	return false
+}
+
+// Params returns the rows as they are documented.
+func (t Table[T]) Params() []Param {
+	params := make([]Param, len(t))
+	for i := range t {
+		params[i] = t[i].Param
+	}
+	return params
+}
+
+// Missing returns the error that names the required parameters that were not sent, or nil.
+func (t Table[T]) Missing(in calendar.Input) error {
+	var missing []string
+	for i := range t {
+		if _, sent := in[t[i].Name]; t[i].Required && !sent {
+			missing = append(missing, t[i].Name)
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	return &calendar.Error{Code: calendar.CodeMissingParam, Missing: missing}
+}
+
+// Read reads what was sent into to and adds all problems.
+func (t Table[T]) Read(in calendar.Input, to *T, problems *calendar.Problems) {
+	v := NewValue(in, problems)
+	for i := range t {
+		t[i].ReadFrom(v, to)
+	}
+}
+
+// ReadFrom reads the parameter out of a request.
+func (r *Row[T]) ReadFrom(v *Value, to *T) {
+	if r.Read != nil {
+		v.Param = &r.Param
+		r.Read(to, v)
+	}
+}

@@ -1,0 +1,30 @@
+package param
+
+import (
+	"daybook/calendar"
+)
+
+// Constructors of the readers and rows that recur.
+
+// Language is the row of the language of an answer.
+func Language[T any](to func(*T) *calendar.Lang) Row[T] {
+	return Row[T]{
+		Param: Param{Name: "multilang_language", In: "query", Type: "string", Text: "arg.language", Enum: calendar.LangNames()},
+		Read: func(t *T, v *Value) {
+			lang := to(t)
+			*lang = v.Language(*lang)
+		},
+	}
+}
+
+// From is the row of a whole number from least on, described by the text of prefix and name.
+func From[T any](prefix, name string, least int64, set func(*T, int64)) Row[T] {
+	return Row[T]{
+		Param: Param{Name: name, In: "query", Type: "integer", Text: prefix + name, Schema: map[string]any{"minimum": least}, Extension: true},
+		Read: func(t *T, v *Value) {
+			if n, ok := v.From(least); ok {
+				set(t, n)
+			}
+		},
+	}
+}

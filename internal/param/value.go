@@ -1,0 +1,222 @@
+package param
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"daybook/calendar"
+)
+
+// Value is what a request sent for a parameter. Its readers return false where nothing was
+// sent and where it was refused.
+type Value struct {
+	*Param
+
+	in       calendar.Input
+	problems *calendar.Problems
+}
+
+// NewValue returns a value that reads any parameter of a request.
+func NewValue(in calendar.Input, problems *calendar.Problems) *Value {
+	return &Value{in: in, problems: problems}
+}
+
+// Sent returns what was sent.
+func (v *Value) Sent() (any, bool) {
+	sent, ok := v.in[v.Name]
+	return sent, ok
+}
+
+// Refuse adds a problem of the parameter.
+func (v *Value) Refuse(r calendar.Reason, args ...string) { v.problems.Add(v.Name, r, args...) }
+
+// Plain returns a text, trimmed. Empty text is refused, and for reason what is no text.
+func (v *Value) Plain(reason calendar.Reason) (string, bool) {
+	sent, ok := v.Sent()
+	if !ok {
+		return "", false
+	}
+	text, ok := sent.(string)
+	if !ok && sent != nil {
+		v.Refuse(reason)
+		return "", false
+	}
+	if text = calendar.Trim(text); text == "" {
+		v.Refuse(calendar.ReasonEmpty)
+		return "", false
+	}
+	return text, true
+}
+
+// Text reads a text of at most limit characters; 0: without a limit.
+func (v *Value) Text(limit int) (string, bool) {
+	text, ok := v.Plain(calendar.ReasonTypeText)
+	if ok && limit > 0 && utf8.RuneCountInString(text) > limit {
+		v.Refuse(calendar.ReasonTooLong, strconv.Itoa(limit))
+		return "", false
+	}
+	return text, ok
+}
+
+// parsed reads a text by a parser and refuses for reason what that does not take.
+func parsed[T any](v *Value, parse func(any) (T, bool), reason calendar.Reason) (value T, ok bool) {
+	text, ok := v.Plain(reason)
+	if !ok {
+		return value, false
+	}
+	if value, ok = parse(text); !ok {
+		v.Refuse(reason)
+	}
+	return value, ok
+}
+
+// Bool reads a boolean.
+func (v *Value) Bool() (value, ok bool) {
+	return parsed(v, calendar.ParseBool, calendar.ReasonTypeBool)
+}
+
+// ID reads the id of a record.
+func (v *Value) ID() (calendar.ID, bool) { return parsed(v, calendar.ParseID, calendar.ReasonTypeID) }
+
+// Number reads a finite number.
+func (v *Value) Number() (float64, bool) {
+	return parsed(v, func(sent any) (float64, bool) {
+		n, ok := calendar.ParseNumber(sent)
+		return n, ok && !math.IsInf(n, 0)
+	}, calendar.ReasonTypeNumber)
+}
+
+// Date reads a date of interface 2.4.
+func (v *Value) Date() (date calendar.Date, ok bool) {
+	text, ok := v.Plain(calendar.ReasonTypeDate)
+	if !ok {
+		return date, false
+	}
+	if date, ok = calendar.ParseDate(text); !ok {
+		v.Refuse(calendar.ReasonDate)
+	}
+	return date, ok
+}
+
+// Whole reads a whole number within bounds; math.MaxInt64 is no bound.
+func (v *Value) Whole(least, most int64) (int64, bool) {
+	n, ok := parsed(v, calendar.ParseNearestInt, calendar.ReasonTypeInteger)
+	return n, ok && v.within(n, least, most)
+}
+
+// From reads a whole number from least on. It refuses an empty text as another type.
+func (v *Value) From(least int64) (int64, bool) {
+	sent, ok := v.Sent()
+	if !ok {
+		return 0, false
+	}
+	n, ok := calendar.ParseNearestInt(sent)
+	if !ok {
+		v.Refuse(calendar.ReasonTypeInteger)
+		return 0, false
+	}
+	return n, v.within(n, least, math.MaxInt64)
+}
+
+func (v *Value) within(n, least, most int64) bool {
+	switch {
+	case n >= least && n <= most:
+		return true
+	case most == math.MaxInt64:
+		v.Refuse(calendar.ReasonTooSmall, strconv.FormatInt(least, 10))
+	default:
+		v.Refuse(calendar.ReasonRange, strconv.FormatInt(least, 10), strconv.FormatInt(most, 10))
+	}
+	return false
+}
+
+// Word reads one of the words of the parameter.
+func (v *Value) Word() (string, bool) {
+	word, ok := v.Text(0)
+	return word, ok && v.known(word)
+}
+
+// Words reads some of the words of the parameter.
+func (v *Value) Words() []string {
+	words := v.List()
+	for _, word := range words {
+		if !v.known(word) {
+			return nil
+		}
+	}
+	return words
+}
+
+func (v *Value) known(word string) bool {
+	if slices.Contains(v.Enum, word) {
+		return true
+	}
+	v.Refuse(calendar.ReasonWord, strings.Join(v.Enum, ","))
+	return false
+}
+
+// List reads the elements of a list; nil where there is none. A list without any element
+// is refused.
+func (v *Value) List() []string {
+	list, ok := v.elements()
+	if ok && len(list) == 0 {
+		v.Refuse(calendar.ReasonEmpty)
+		return nil
+	}
+	return list
+}
+
+// Fields reads _fields (interface 2.12): nil for all; empty counts as not sent.
+func (v *Value) Fields() []string {
+	list, _ := v.elements()
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
+// elements reads the elements of a list as texts, trimmed, empty ones skipped and equal
+// ones once.
+func (v *Value) elements() ([]string, bool) {
+	sent, ok := v.Sent()
+	if !ok {
+		return nil, false
+	}
+	list, ok := texts(sent)
+	if !ok {
+		v.Refuse(calendar.ReasonTypeList)
+		return nil, false
+	}
+	if len(list) > calendar.MaxElements {
+		v.Refuse(calendar.ReasonTooMany, strconv.Itoa(calendar.MaxElements))
+		return nil, false
+	}
+	return list, true
+}
+
+// texts returns the elements of a list of texts.
+func texts(sent any) ([]string, bool) {
+	switch sent.(type) {
+	case nil, string, []any:
+	default:
+		return nil, false
+	}
+	parsed := calendar.ParseList(sent)
+	list := make([]string, len(parsed))
+	for i, e := range parsed {
+		text, ok := e.(string)
+		if !ok {
+			return nil, false
+		}
+		list[i] = text
+	}
+	return list, true
+}
+
+// Language reads the language of an answer; otherwise is that without one.
+func (v *Value) Language(otherwise calendar.Lang) calendar.Lang {
+	return calendar.Language(v.in, otherwise, v.problems)
+}
