@@ -117,6 +117,8 @@ type parser struct {
 	bad  calendar.Problems
 	err  error // of a lookup, not of the request
 
+	opened *walk // of the cursor that was sent; nil: it is none
+
 	fixed                    bool          // a date was sent that has no default
 	startDefault, endDefault calendar.Wall // NoWall: no default applied
 	lat, lng                 *float64      // nil: not sent, or refused
@@ -157,6 +159,9 @@ func (s *Service) parse(ctx context.Context, r Request, t table) (*Criteria, err
 	if !r.Past.Now.IsZero() {
 		q.now = r.Past.Now
 	}
+	if r.Kind == calendar.KindEvent {
+		q.openWalk()
+	}
 	q.resolved = cache.Numbers(q.resolved, s.o.ProtectedNow)
 	for _, p := range t.inTurn {
 		if p.read(ctx, &q, p); q.sent(p.Name) {
@@ -167,8 +172,11 @@ func (s *Service) parse(ctx context.Context, r Request, t table) (*Criteria, err
 	if q.err != nil {
 		return nil, q.err
 	}
+	if q.Kind == calendar.KindEvent {
+		q.closeWindow()
+	}
 	if q.run.walk != nil {
-		q.openWalk(t.params, r.Of)
+		q.checkWalk(t.params, r.Of)
 	}
 	if err := q.bad.Err(); err != nil {
 		return nil, err
@@ -183,7 +191,6 @@ func (s *Service) parse(ctx context.Context, r Request, t table) (*Criteria, err
 		return nil, err
 	}
 	if q.Kind == calendar.KindEvent {
-		q.closeWalk()
 		if q.run.of = r.Of; r.Of != (Of{}) {
 			q.run.hides = true
 		}

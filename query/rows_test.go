@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/internal/ground/cache"
 	"daybook/query/readmodel"
 )
 
@@ -20,7 +19,7 @@ import (
 func samples(tb testing.TB, k calendar.Kind, name string) []string {
 	tb.Helper()
 	for _, line := range readLines(tb, "samples.txt") {
-		cells := strings.Split(strings.ReplaceAll(line, "$cursor", sampleCursor()), " | ")
+		cells := strings.Split(strings.ReplaceAll(line, "$cursor", sampleCursor(tb)), " | ")
 		if cells[0] == name || cells[0] == k.String()+" "+name {
 			return cells[1:]
 		}
@@ -29,9 +28,14 @@ func samples(tb testing.TB, k calendar.Kind, name string) []string {
 }
 
 // sampleCursor is one of the list without parameters.
-func sampleCursor() string {
-	c := cursor{start: calendar.NoWall, end: calendar.NoWall, window: newWindow(), lap: newWindow(), at: []readmodel.Key{{N: 1, Has: true}, {}, {N: 100, Has: true}}}
-	return c.encode(cache.Key(nil).Number(int64(calendar.LangEN)).Text("").Number(0).Number(0).String())
+func sampleCursor(tb testing.TB) string {
+	tb.Helper()
+	s, _, _, _ := setup(tb, world(tb))
+	c, err := s.Parse(tb.Context(), Request{Kind: calendar.KindEvent, Lang: calendar.LangEN, Caller: editor, Input: calendar.Input{"cursor": "*"}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return cursor{Now: c.run.walk.Now, At: []readmodel.Key{{N: 1, Has: true}, {}, {N: 100, Has: true}}}.encode(c.run.walk.params)
 }
 
 // wrongRows says what is wrong with the row of a table: which of its columns does not
@@ -116,7 +120,7 @@ func wrongRows(t *testing.T, k calendar.Kind, rows table, name string) (wrong []
 func (c *Criteria) same(o *Criteria) bool {
 	a, b := c.run, o.run
 	if a.walk != nil && b.walk != nil { // whose cursors know whether the window was sent
-		if !slices.Equal(a.walk.at, b.walk.at) {
+		if !slices.Equal(a.walk.At, b.walk.At) {
 			return false
 		}
 		a.walk, b.walk = nil, nil

@@ -123,9 +123,9 @@ func (st *state) page(ctx context.Context, c *Criteria, f *counting, order []rea
 		Sort: order, Offset: (c.Page - 1) * c.PerPage, Limit: c.PerPage, Collapse: c.collapse(),
 	}
 	if w := c.run.walk; w != nil {
-		q.After = w.at
+		q.After = w.At
 		q.Limit++ // tells whether there is more
-		if w.at != nil && len(w.at) != len(order) {
+		if w.At != nil && len(w.At) != len(order) {
 			return readmodel.Page{}, &calendar.Error{Code: calendar.CodeInvalidParam, Fields: []calendar.FieldError{{Field: "cursor", Reason: calendar.ReasonCursor}}}
 		}
 	}

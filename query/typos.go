@@ -67,8 +67,8 @@ func (r *criteria) steps() (out []int) {
 		return []int{0}
 	case r.typos == typosOn:
 		return []int{last}
-	case r.walk != nil && r.walk.content != nil: // that of its beginning
-		return []int{min(int(r.walk.step), last)}
+	case r.walk != nil && r.walk.sent != "": // that of its beginning
+		return []int{min(int(r.walk.Step), last)}
 	}
 	for _, s := range r.search.Steps() {
 		out = append(out, slices.Index(spellings[:], s))
