@@ -270,6 +270,7 @@ type api struct {
 	storeID   atomic.Pointer[uuid.UUID]
 	totals    [][2]string
 	formats   []*format
+	routes    []*route
 	answers   *cache.Cache[string, *answer]
 	encoders  *encoders
 	layouts   *layouts
@@ -341,8 +342,8 @@ func newAPI(d Deps, o Options) (*api, error) {
 		Deps: d, o: o, roots: roots, layouts: newLayouts(),
 		rooms:   newAdmission(o.MaxConcurrent, o.MaxAnswer, o.Streams, o.StreamsOfOne, o.TrustForwarded),
 		origins: make(map[string]bool, len(o.AllowedOrigins)),
-		formats: allFormats,
-		totals:  [][2]string{{headerTotal, headerTotalPages}},
+		formats: allFormats, routes: routes,
+		totals: [][2]string{{headerTotal, headerTotalPages}},
 
 		observers: o.observers(),
 	}

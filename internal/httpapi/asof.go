@@ -35,7 +35,7 @@ func (a *api) asksPast(r *http.Request, c *call) (asks bool, err error) {
 		c.fresh = valueAskBack
 		return true, a.mayReadPast(c)
 	}
-	if c.route.form != formBySlug && r.Header.Get(headerAcceptTime) != "" && a.mayReadPast(c) == nil {
+	if c.route.timed && r.Header.Get(headerAcceptTime) != "" && a.mayReadPast(c) == nil {
 		c.fresh = valueAskBack
 		return true, nil
 	}
@@ -58,7 +58,7 @@ func (a *api) readPoint(r *http.Request, c *call, in calendar.Input, problems *c
 	if !c.sends(history.ParamPoint) {
 		return acceptDatetime(r.Header.Get(headerAcceptTime), now, problems), true, nil
 	}
-	p = history.ParsePoint(in[history.ParamPoint], c.route.form == formByID, now, a.o.Site, problems)
+	p = history.ParsePoint(in[history.ParamPoint], c.route.single && !c.route.bySlug, now, a.o.Site, problems)
 	if p.Form == history.ByPosition {
 		head, err := a.Records.Head(r.Context())
 		if err != nil {

@@ -210,7 +210,7 @@ func (a *api) answerPanic(w http.ResponseWriter, r *http.Request) {
 func (a *api) admit(w http.ResponseWriter, r *http.Request, c *call, rt *route) error {
 	w.Header()[headerAllow] = rt.allowOpen()
 	if r.Method == http.MethodOptions {
-		w.Header()[headerAllow] = []string{rt.allowAll()}
+		w.Header()[headerAllow] = []string{rt.allow}
 	}
 	var (
 		caller calendar.Caller
@@ -243,7 +243,7 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, c *call, rt *route) 
 	switch {
 	case isWrite(r, rt):
 		w.Header()[headerAllow] = []string{rt.allowFor(caller)}
-		return calendar.MayWrite(caller, rt.kind, rt.form == formCollection)
+		return calendar.MayWrite(caller, rt.kind, rt.collection)
 	case r.Method == http.MethodGet, r.Method == http.MethodHead:
 		if caller.Role != calendar.Anonymous {
 			w.Header()[headerAllow] = []string{rt.allowFor(caller)}

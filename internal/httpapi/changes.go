@@ -6,7 +6,6 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/history"
-	"daybook/internal/param"
 )
 
 // changesTable are the parameters of the log (HISTORY 10.1).
@@ -17,20 +16,15 @@ var changesTable = toldTable{
 	afterRow(), beforeRow(), orderRow(), limitRow(), formatRow("json", "ndjson", "csv"), languageRow(),
 }
 
-func changesRoute() *extra {
-	return &extra{
-		verb:  "changes",
-		args:  func(rt *route) []param.Param { return arguments(rt, changesTable) },
-		sends: []string{"If-None-Match"}, headers: []string{"ETag", headerEncoding, headerPosition, "Link"},
-		statuses: []int{400, 401, 403},
-		content: func() object {
-			return object{
-				"application/json":     object{"schema": schemaRef("ChangesPage")},
-				"application/x-ndjson": object{"schema": str()}, "text/csv": object{"schema": str()},
-			}
+func changesRoute() *route {
+	return logRoute("/changes", "changes", changesTable.Params(), operation{
+		sends: []string{"If-None-Match"}, headers: []string{"ETag", headerEncoding, headerPosition, headerLink}, statuses: []int{400, 401, 403},
+		content: object{
+			"application/json":     object{"schema": schemaRef("ChangesPage")},
+			"application/x-ndjson": object{"schema": str()}, "text/csv": object{"schema": str()},
 		},
-		work: func(a *api) handler { return a.changes },
-	}
+		work: (*api).changes,
+	})
 }
 
 // changes answers the log (HISTORY 10).

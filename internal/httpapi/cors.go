@@ -89,7 +89,7 @@ func (a *api) preflight(h http.Header, r *http.Request, rt *route) {
 	}
 	h["Access-Control-Allow-Methods"] = corsReadMethods
 	if rt != nil && a.origins[from] || rt.asks() {
-		h["Access-Control-Allow-Methods"] = []string{rt.allowAll()}
+		h["Access-Control-Allow-Methods"] = []string{rt.allow}
 	}
 	names := corsRequest
 	if wanted == http.MethodGet || wanted == http.MethodHead {

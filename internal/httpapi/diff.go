@@ -36,20 +36,11 @@ func recordsRow() toldRow {
 	}}
 }
 
-func diffRoute() *extra {
-	return &extra{
-		verb:  "diff",
-		args:  func(rt *route) []param.Param { return arguments(rt, diffTable) },
-		sends: []string{"If-None-Match"}, headers: []string{"ETag", headerEncoding, headerGroups},
-		statuses: []int{400, 401, 403, 404, 410},
-		content: func() object {
-			return object{
-				"application/json": object{"schema": schemaRef("Diff")},
-				jsonPatch:          object{"schema": schemaRef("JSONPatch")},
-			}
-		},
-		work: func(a *api) handler { return a.diff },
-	}
+func diffRoute(k calendar.Kind) *route {
+	return pastRoute(k, "diff", diffTable.Params(), operation{
+		headers: []string{"ETag", headerEncoding, headerGroups},
+		content: object{"application/json": object{"schema": schemaRef("Diff")}, jsonPatch: object{"schema": schemaRef("JSONPatch")}}, work: (*api).diff,
+	})
 }
 
 // diff answers the difference of two versions (HISTORY 9).

@@ -105,9 +105,9 @@ func schemaOf(name string) func(calendar.Kind) object {
 
 func (f *format) writes(k calendar.Kind) bool { return f.kinds == nil || slices.Contains(f.kinds, k) }
 
-// fits tells whether a route may be answered in the format.
-func (f *format) fits(rt *route) bool {
-	return f.writes(rt.kind) && (!rt.single() || f.single || f.file[0] == "")
+// fits reports whether lists or single records of a kind may be answered in the format.
+func (f *format) fits(k calendar.Kind, single bool) bool {
+	return f.writes(k) && (!single || f.single || f.file[0] == "")
 }
 
 // formatOf gives the format in which a request is answered: that of the ending of the
@@ -120,13 +120,13 @@ func (a *api) formatOf(c *call, h http.Header) *format {
 		return best
 	}
 	word := ""
-	if rt.ended() {
+	if rt.ended {
 		word = c.chi.URLParam("format")
 	} else if rt.kind == calendar.KindEvent {
 		word = calendar.Trim(lastOf(c.query, "format"))
 	}
 	for _, f := range a.formats {
-		if f.name == word && f.fits(rt) {
+		if f.name == word && f.fits(rt.kind, rt.single) {
 			return f
 		}
 	}
@@ -139,7 +139,7 @@ func (a *api) formatOf(c *call, h http.Header) *format {
 			}
 			media = strings.ToLower(strings.TrimSpace(media))
 			for _, f := range a.formats {
-				if f.fits(rt) && slices.Contains(f.media, media) {
+				if f.fits(rt.kind, rt.single) && slices.Contains(f.media, media) {
 					best, most = f, weight
 				}
 			}

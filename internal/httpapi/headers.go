@@ -133,7 +133,7 @@ func (a *api) sendsPassword(c *call) bool {
 	if rt == nil && c.loc.known { // the answer comes before the route
 		rt = a.find(c.loc.rest)
 	}
-	return rt != nil && rt.kind == calendar.KindEvent && rt.single()
+	return rt != nil && rt.kind == calendar.KindEvent && rt.single
 }
 
 // sentPassword tells whether a password is sent to whatever there is. An empty one

@@ -9,21 +9,16 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/history"
-	"daybook/internal/param"
 )
 
 // historyTable are the parameters of the history of a record (HISTORY 5).
 var historyTable = toldTable{orderRow(), afterRow(), beforeRow(), limitRow(), actionRow(), fieldRow(), languageRow()}
 
-func historyRoute() *extra {
-	return &extra{
-		verb:  "history",
-		args:  func(rt *route) []param.Param { return arguments(rt, historyTable) },
-		sends: []string{"If-None-Match"}, headers: []string{"ETag", headerEncoding, "Link", headerGroups},
-		statuses: []int{400, 401, 403, 404, 410},
-		content:  func() object { return jsonContent(schemaRef("HistoryPage")) },
-		work:     func(a *api) handler { return a.history },
-	}
+func historyRoute(k calendar.Kind) *route {
+	return pastRoute(k, "history", historyTable.Params(), operation{
+		headers: []string{"ETag", headerEncoding, headerLink, headerGroups},
+		content: jsonContent(schemaRef("HistoryPage")), work: (*api).history,
+	})
 }
 
 // history answers the entries of one record (HISTORY 5).

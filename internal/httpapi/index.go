@@ -40,9 +40,9 @@ func (a *api) index(w http.ResponseWriter, r *http.Request) error {
 		return calendar.Fail(calendar.CodeInvalidNamespace, 0)
 	}
 	return a.sendTexts(w, r, cache.Key(nil).Text("index").Text(a.o.Now().In(a.o.Site).Format(time.DateOnly)), func(root *root, l calendar.Lang) any {
-		all := make(object, len(routes))
-		for _, rt := range routes {
-			all[rt.key(root.namespace)] = a.indexEntry(rt, root, l)
+		all := make(object, len(a.routes))
+		for _, rt := range a.routes {
+			all["/"+root.namespace+rt.key] = a.indexEntry(rt, root, l)
 		}
 		return object{"namespace": root.namespace, "routes": all}
 	})
@@ -128,7 +128,7 @@ func (a *api) options(w http.ResponseWriter, r *http.Request) error {
 // indexEntry is the entry of one route in the index.
 func (a *api) indexEntry(rt *route, root *root, l calendar.Lang) object {
 	endpoints := make([]object, 0, 3)
-	for _, op := range rt.operations() {
+	for _, op := range rt.operations {
 		args := make(object, len(op.args))
 		for i := range op.args {
 			arg := &op.args[i]
@@ -140,7 +140,7 @@ func (a *api) indexEntry(rt *route, root *root, l calendar.Lang) object {
 		endpoints = append(endpoints, object{"methods": op.methods, "args": args})
 	}
 	entry := object{"namespace": root.namespace, "methods": rt.methods, "endpoints": endpoints}
-	if rt.extension() {
+	if rt.extension {
 		entry["extension"] = true
 	}
 	if len(rt.pathArguments()) == 0 {
@@ -167,7 +167,7 @@ func (a *api) indexArgument(arg *param.Param, rt *route, root *root, l calendar.
 	switch {
 	case arg.Moving != nil:
 		o["default"] = arg.Moving(a.o.Now(), a.o.Site).String()
-	case rt.form == formIndex && arg.Name == "namespace":
+	case rt.pattern == "/" && arg.Name == "namespace":
 		o["default"] = root.namespace
 	case arg.Default != "":
 		o["default"] = defaultOf(arg.Default)

@@ -31,7 +31,7 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
 	c.format = a.formatOf(c, r.Header)
 	asksPast := false
-	if c.route.form == formCollection {
+	if c.route.past {
 		var err error
 		if asksPast, err = a.asksPast(r, c); err != nil {
 			return err
@@ -226,7 +226,7 @@ func (a *api) parse(ctx context.Context, r *http.Request, c *call, q query.Reque
 func (c *call) listRequest() query.Request {
 	k := c.route.kind
 	in := inputOf(c.query, func(name string) bool { return listNames[k][name] })
-	if c.route.form != formCollection { // other lists have no past
+	if !c.route.past { // other lists have no past
 		delete(in, history.ParamPoint)
 	}
 	return query.Request{Kind: k, Input: in, Lang: c.loc.lang, Caller: c.caller, Of: c.of()}
@@ -251,7 +251,7 @@ func (c *call) asked() cache.Key {
 	if c.format != nil {
 		k = k.Text(c.format.name)
 	}
-	if c.route != nil && (c.route.of != 0 || c.route.ended()) {
+	if c.route != nil && (c.route.of != 0 || c.route.ended) {
 		k = k.Number(int64(c.route.number))
 	}
 	if v := c.record; v != nil {

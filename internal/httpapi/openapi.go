@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"slices"
@@ -15,9 +16,9 @@ import (
 // openAPI makes the documentation (8.2) for a root in a language.
 func (a *api) openAPI(root *root, l calendar.Lang) object {
 	d := &document{a: a, root: root, l: l}
-	paths := make(object, len(routes))
-	for _, rt := range routes {
-		paths[rt.template()] = d.pathItem(rt)
+	paths := make(object, len(d.a.routes))
+	for _, rt := range d.a.routes {
+		paths[rt.template] = d.pathItem(rt)
 	}
 	return object{
 		"openapi": "3.1.0",
@@ -68,12 +69,13 @@ func extended(o object, extension bool) object {
 
 func (d *document) pathItem(rt *route) object {
 	item := object{}
-	for _, op := range rt.operations() {
+	for i := range rt.operations {
+		op := &rt.operations[i]
 		for _, method := range op.methods {
-			item[strings.ToLower(method)] = d.operation(rt, &op, method)
-		}
-		if op.methods[0] == http.MethodGet {
-			item["head"] = d.operation(rt, &op, http.MethodHead)
+			item[strings.ToLower(method)] = d.operation(rt, op, method)
+			if method == http.MethodGet {
+				item["head"] = d.operation(rt, op, http.MethodHead)
+			}
 		}
 	}
 	item["options"] = d.optionsOperation(rt)
@@ -83,81 +85,28 @@ func (d *document) pathItem(rt *route) object {
 // title gives a word a capital: "event" → "Event".
 func title(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// operationID names an operation of a method.
-func operationID(rt *route, verb, method string) string {
-	id := verb
-	if verb == "options" && rt.ended() {
-		id += "Format"
-	}
-	switch rt.form {
-	case formIndex, formDoc:
-		if verb == "options" {
-			id += title(map[form]string{formIndex: "index", formDoc: "doc"}[rt.form])
-		}
-	case formFeed:
-		id += "Events"
-	case formEvent:
-		id += "Event"
-	case formOf, formOfFeed:
-		id += title(rt.of.String()) + "Events"
-	case formCalendar:
-		id += "Calendar"
-	case formSearch:
-		if verb == "options" {
-			id += "Search"
-		}
-		id += "Events"
-	case formClusters:
-		id += "Clusters"
-	case formCollection:
-		if verb == "create" {
-			id += title(rt.kind.String())
-		} else {
-			id += title(rt.kind.Collection())
-		}
-	case formExtra:
-		id = verb
-		if verb != rt.extra.verb {
-			id += title(rt.extra.verb)
-		}
-		if rt.kind != 0 {
-			id += title(rt.kind.String())
-		}
-	default:
-		id += title(rt.kind.String())
-		if rt.form == formBySlug {
-			id += "BySlug"
-		}
-	}
-	if verb == "update" || method == http.MethodHead {
+func (d *document) operation(rt *route, op *operation, method string) object {
+	id := op.id
+	if len(op.methods) > 1 || method == http.MethodHead {
 		id += title(strings.ToLower(method))
 	}
-	return id
-}
-
-func (d *document) operation(rt *route, op *operation, method string) object {
 	o := object{
-		"operationId": operationID(rt, op.verb, method),
-		"summary":     describe(op.textID(), d.l),
+		"operationId": id,
+		"summary":     describe("op."+op.text, d.l),
 		"parameters":  d.parameters(op),
-		"responses":   d.responses(rt, op, method),
+		"responses":   d.responses(op, method),
+		"security":    openSecurity(),
 	}
-	switch op.verb {
-	case "create", "update":
-		o["requestBody"] = d.requestBody(rt, op)
+	if op.body != nil {
+		o["requestBody"] = d.requestBody(op.body)
+	}
+	if op.writes {
 		o["security"] = []object{{"basic": []string{}}, {"bearer": []string{}}}
-	case "search":
-		o["requestBody"] = object{"description": describe("arg.searches", d.l), "required": true, "content": jsonContent(schemaRef("EventSearches"))}
-		o["security"] = openSecurity()
-	case "delete":
-		o["security"] = []object{{"basic": []string{}}, {"bearer": []string{}}}
-	default:
-		o["security"] = openSecurity()
 	}
 	if rt.kind != 0 {
 		o["tags"] = []string{rt.kind.Collection()}
 	}
-	return extended(o, method == http.MethodHead || rt.extension())
+	return extended(o, method == http.MethodHead || rt.extension)
 }
 
 func openSecurity() []object {
@@ -171,25 +120,17 @@ func (d *document) optionsOperation(rt *route) object {
 		parameters = append(parameters, d.parameter(&arg))
 	}
 	statuses := []int{400, 401}
-	if rt.ended() { // another ending is no route
+	if rt.ended { // another ending is no route
 		statuses = append(statuses, 404)
 	}
 	headers := d.headerRefs("Access-Control-Allow-Methods", "Access-Control-Allow-Headers", "Access-Control-Max-Age")
 	return object{
-		"operationId": operationID(rt, "options", ""), "summary": describe("op.options", d.l),
+		"operationId": "options" + rt.name, "summary": describe("op.options", d.l),
 		"parameters": parameters, "security": openSecurity(), "x-extension": true,
 		"responses": d.withErrors(object{
 			"200": object{"description": describe("status.200", d.l), "headers": headers, "content": jsonContent(schemaRef("Route"))},
 		}, statuses...),
 	}
-}
-
-// The request headers that operations take, beside credentials.
-var operationHeaders = map[string][]string{
-	"index": {"If-None-Match"}, "doc": {"If-None-Match"}, "read": {"If-None-Match"},
-	"list": {"If-None-Match", headerMinPosition}, "feed": {"If-None-Match", "If-Modified-Since", headerMinPosition},
-	"export": {"If-None-Match", "If-Modified-Since"}, "source": {"If-None-Match", headerMinPosition}, "search": {headerMinPosition}, "clusters": {"If-None-Match", headerMinPosition},
-	"create": {headerKey, headerReason}, "update": {headerKey, "If-Match", headerReason}, "delete": {"If-Match", headerReason},
 }
 
 func (d *document) parameters(op *operation) []object {
@@ -205,7 +146,7 @@ func (d *document) parameters(op *operation) []object {
 		}
 		out = append(out, d.parameter(arg))
 	}
-	for _, name := range op.sends() {
+	for _, name := range op.sends {
 		schema := object{"type": "string"}
 		switch name {
 		case headerKey:
@@ -293,10 +234,13 @@ func (d *document) bodyParameter(arg *param.Param) object {
 	return extended(o, arg.Field.Form != calendar.FormLang)
 }
 
-func (d *document) requestBody(rt *route, op *operation) object {
+func (d *document) requestBody(b *body) object {
+	if !b.forms {
+		return object{"description": describe("arg.searches", d.l), "required": true, "content": jsonContent(schemaRef(b.schema))}
+	}
 	content := make(object, len(bodyForms))
 	for media, form := range bodyForms {
-		content[media] = object{"schema": schemaRef(bodySchemaName(rt, op.verb) + form)}
+		content[media] = object{"schema": schemaRef(b.schema + form)}
 	}
 	return object{
 		"description": describe("body", d.l),
@@ -313,74 +257,6 @@ var bodyForms = map[string]string{
 	"multipart/form-data":               "Multipart",
 }
 
-// bodySchemaName names the body of a write: EventCreate, EventUpdate,
-// EventUpdateBySlug.
-func bodySchemaName(rt *route, verb string) string {
-	name := title(rt.kind.String()) + title(verb)
-	if rt.form == formBySlug {
-		name += "BySlug"
-	}
-	return name
-}
-
-// content is the answer of an operation in the formats that it has. Those that parameters
-// and headers ask for stand at the paths with endings only: makers of clients take all
-// that an operation has for what it may answer to anybody.
-func (d *document) content(rt *route, verb string) object {
-	if rt.extra != nil {
-		return rt.extra.content()
-	}
-	switch verb {
-	case "feed", "export":
-	case "source":
-		return jsonContent(list(schemaRef("CalendarEntry")))
-	case "search":
-		return jsonContent(strict(object{"results": list(schemaRef("EventList"))}))
-	case "clusters":
-		return object{"application/geo+json": object{"schema": schemaRef("Clusters")}}
-	case "list":
-		out := object{}
-		for _, f := range d.a.formats {
-			if f.file[0] == "" && f.fits(rt) {
-				out[f.media[0]] = object{"schema": f.schema(rt.kind)}
-			}
-		}
-		return out
-	default:
-		return jsonContent(answerSchema(rt, verb))
-	}
-	out := object{}
-	for _, f := range d.a.formats {
-		if !f.fits(rt) || f.file[0] == "" && rt.ended() {
-			continue
-		}
-		schema := f.schema(rt.kind)
-		switch {
-		case rt.single() && f.name == "geojson":
-			schema = schemaRef("Feature")
-		case rt.single() && f.file[0] == "":
-			schema = answerSchema(rt, verb)
-		}
-		out[f.media[0]] = extended(object{"schema": schema}, f.file[0] != "")
-	}
-	return out
-}
-
-// answerSchema is the schema of the answer of an operation.
-func answerSchema(rt *route, verb string) object {
-	if rt.form == formIndex {
-		return schemaRef("Index")
-	}
-	if rt.form == formDoc {
-		return object{"type": "object"}
-	}
-	name := recordSchema(rt.kind)
-	if verb == "read" {
-		return object{"anyOf": []object{schemaRef(name), schemaRef("Sparse" + name)}}
-	}
-	return schemaRef(name)
-}
-
 func recordSchema(k calendar.Kind) string {
 	if k.IsTerm() {
 		return "Term"
@@ -390,98 +266,31 @@ func recordSchema(k calendar.Kind) string {
 
 func jsonContent(schema object) object { return object{"application/json": object{"schema": schema}} }
 
-// errorStatuses are the refusals that an operation can answer with (7.3).
-func errorStatuses(rt *route, verb string) []int {
-	if rt.extra != nil {
-		return rt.extra.statuses
-	}
-	switch verb {
-	case "index":
-		return []int{400, 401, 404}
-	case "doc":
-		return []int{400, 401}
-	case "list", "feed":
-		switch {
-		case rt.of != 0:
-			return []int{400, 401, 403, 404, 410}
-		case rt.form == formFeed:
-			return []int{400, 401, 403, 404}
-		case rt.kind.IsPost():
-			return []int{400, 401, 403, 404, 422}
-		}
-		return []int{400, 401, 403, 422}
-	case "source", "clusters":
-		return []int{400, 401}
-	case "search":
-		return []int{400, 401, 413}
-	case "read", "export":
-		return []int{400, 401, 403, 404, 410}
-	case "create":
-		return []int{400, 401, 403, 413, 422}
-	case "update":
-		if rt.form == formBySlug { // an erased record has no slug
-			return []int{400, 401, 403, 404, 412, 413, 422}
-		}
-		return []int{400, 401, 403, 404, 410, 412, 413, 422}
-	default:
-		return []int{400, 401, 403, 404, 410, 412}
-	}
-}
-
-func (d *document) responses(rt *route, op *operation, method string) object {
-	headers := map[string][]string{
-		"index": {"ETag", headerEncoding}, "doc": {"ETag", headerEncoding},
-		"read":   {"ETag", headerEncoding, headerModified, headerPosition, headerGroups},
-		"create": {"ETag", headerPosition, "Location", headerReplayed},
-		"update": {"ETag", headerPosition, headerReplayed},
-		"delete": {"ETag", headerPosition},
-		"list":   {"ETag", headerEncoding, headerPosition, headerLink},
-		"feed":   {"ETag", headerEncoding, headerPosition, "Link"},
-		"export": {"ETag", headerEncoding, headerPosition},
-		"source": {"ETag", headerEncoding, headerPosition}, "clusters": {"ETag", headerEncoding, headerPosition},
-		"search": {headerPosition},
-	}[op.verb]
-	if rt.negotiatesTime(http.MethodGet) && (op.verb == "read" || op.verb == "list") {
-		headers = append(headers, headerLink, headerMemento, headerContentLocation)
-	}
-	if rt.kind == calendar.KindEvent && (op.verb == "list" || op.verb == "feed" || op.verb == "export" || op.verb == "read") {
-		headers = append(headers, headerDisposition)
-		if op.verb != "read" {
-			headers = append(headers, headerModified)
-		}
-	}
-	if op.verb == "list" || op.verb == "feed" || op.verb == "source" || op.verb == "clusters" {
-		for i, pair := range d.a.totals {
-			if i == 0 {
-				pair = [2]string{"X-Total", "X-TotalPages"}
-			}
-			if headers = append(headers, pair[0]); op.verb == "list" || op.verb == "feed" {
-				headers = append(headers, pair[1])
+func (d *document) responses(op *operation, method string) object {
+	headers := slices.Clone(op.headers)
+	for _, pair := range d.a.totals[1:] {
+		for i, name := range []string{"X-Total", "X-TotalPages"} {
+			if slices.Contains(op.headers, name) {
+				headers = append(headers, pair[i])
 			}
 		}
 	}
-	if rt.extra != nil {
-		headers = rt.extra.headers
-	}
-	status := "200"
-	if op.verb == "create" {
-		status = "201"
-	}
+	status := strconv.Itoa(cmp.Or(op.status, http.StatusOK))
 	done := object{"description": describe("status."+status, d.l), "headers": d.headerRefs(headers...)}
 	if method != http.MethodHead {
-		done["content"] = d.content(rt, op.verb)
+		done["content"] = op.content
 	}
 	out := object{status: done}
 	if slices.Contains(headers, "ETag") && (method == http.MethodGet || method == http.MethodHead) {
 		out["304"] = extended(object{"description": describe("status.304", d.l), "headers": d.headerRefs(headers...)}, true)
 	}
 	if method == http.MethodHead {
-		for _, s := range slices.Concat(errorStatuses(rt, op.verb), []int{414, 429, 500, 503}) {
+		for _, s := range slices.Concat(op.statuses, []int{414, 429, 500, 503}) {
 			out[strconv.Itoa(s)] = object{"description": describe("status."+strconv.Itoa(s), d.l), "headers": d.errorHeaders(s)}
 		}
 		return out
 	}
-	return d.withErrors(out, errorStatuses(rt, op.verb)...)
+	return d.withErrors(out, op.statuses...)
 }
 
 // withErrors adds the refusals, and those that every operation has.

@@ -10,15 +10,6 @@ import (
 // documentVersion is that of the interface in its documentation.
 const documentVersion = "1.0.0"
 
-// groupOfVerb is the group of an operation on the page of the interface. All others are of
-// the history.
-var groupOfVerb = map[string]string{
-	"index": "events", "doc": "events", "list": "events", "read": "events",
-	"search": "search", "clusters": "search", "suggest": "search",
-	"feed": "feeds", "export": "feeds", "source": "feeds",
-	"create": "writing", "update": "writing", "delete": "writing",
-}
-
 // PageAPI is the interface for its page, from the table that the documentation is made of.
 func PageAPI() public.API {
 	out := public.API{Name: texts.Documentation["title"], Version: documentVersion}
@@ -26,15 +17,11 @@ func PageAPI() public.API {
 		out.Groups = append(out.Groups, public.OperationGroup{Name: name})
 	}
 	for _, rt := range slices.Concat(routes[2:], routes[:2]) { // index and documentation stand last
-		for _, op := range rt.operations() {
-			group, known := groupOfVerb[op.verb]
-			if !known {
-				group = "history"
-			}
-			i := slices.IndexFunc(out.Groups, func(g public.OperationGroup) bool { return g.Name == group })
+		for _, op := range rt.operations {
+			i := slices.IndexFunc(out.Groups, func(g public.OperationGroup) bool { return g.Name == op.group })
 			for _, method := range op.methods {
 				out.Groups[i].Operations = append(out.Groups[i].Operations, public.Operation{
-					Method: method, Path: rt.shown, Does: texts.Documentation[op.textID()], Extension: rt.extension(),
+					Method: method, Path: rt.template, Does: texts.Documentation["op."+op.text], Extension: rt.extension,
 				})
 			}
 		}

@@ -20,23 +20,19 @@ import (
 const patternTile = "/tile/*"
 
 // proofRoutes are the routes of HISTORY 12.
-func proofRoutes() []pathExtra {
-	row := func(path, verb string, content object, work func(*api, http.ResponseWriter, *http.Request) error, args ...param.Param) pathExtra {
-		return pathExtra{path, &extra{
-			verb: verb, headers: []string{headerEncoding}, statuses: []int{400, 401, 403, 404},
-			args:    func(*route) []param.Param { return append(slices.Clone(args), languageArgument()) },
-			content: func() object { return content },
-			work: func(a *api) handler {
-				return func(w http.ResponseWriter, r *http.Request) error {
-					c := callOf(r)
-					c.fresh = valueAskBack
-					if err := a.mayReadProofs(c); err != nil {
-						return err
-					}
-					return work(a, w, r)
+func proofRoutes() []*route {
+	row := func(path, verb string, content object, work func(*api, http.ResponseWriter, *http.Request) error, args ...param.Param) *route {
+		return logRoute(path, verb, append(slices.Clip(args), languageArgument()), operation{
+			headers: []string{headerEncoding}, statuses: []int{400, 401, 403, 404}, content: content,
+			work: func(a *api, w http.ResponseWriter, r *http.Request) error {
+				c := callOf(r)
+				c.fresh = valueAskBack
+				if err := a.mayReadProofs(c); err != nil {
+					return err
 				}
+				return work(a, w, r)
 			},
-		}}
+		})
 	}
 	plain := object{"schema": str()}
 	inclusion := jsonContent(schemaRef("InclusionProof"))
@@ -46,8 +42,8 @@ func proofRoutes() []pathExtra {
 		param.Param{Name: "level", In: "path", Type: "string", Text: "arg.tile.level", Required: true, Schema: object{"pattern": "^([0-9]|[1-5][0-9]|6[0-3]|entries)$"}},
 		param.Param{Name: "tile", In: "path", Type: "string", Text: "arg.tile.tile", Required: true},
 	)
-	tile.key = `/tile/(?P<level>\d+|entries)/(?P<tile>.+)`
-	return []pathExtra{
+	tile.template, tile.key = "/tile/{level}/{tile}", `/tile/(?P<level>\d+|entries)/(?P<tile>.+)`
+	return []*route{
 		row("/checkpoint", "checkpoint", object{"text/plain": plain}, (*api).checkpoint, checkpointTable.Params()...),
 		row("/checkpoint/keys", "checkpointKeys", jsonContent(schemaRef("LogKeys")), (*api).checkpointKeys),
 		row("/proof/inclusion", "inclusionProof", inclusion, (*api).inclusion, inclusionTable.Params()...),

@@ -23,7 +23,7 @@ type target struct {
 // targetOf reads the record from the path; a slug is percent-decoded and
 // lower-cased (3.7).
 func (c *call) targetOf() target {
-	if c.route.form == formBySlug {
+	if c.route.bySlug {
 		slug := c.chi.URLParam("slug")
 		if plain, err := url.PathUnescape(slug); err == nil {
 			slug = plain
@@ -54,11 +54,11 @@ func (a *api) readSingleParams(r *http.Request, c *call, asksPast bool) (singleP
 	)
 	in := inputOf(c.query, func(name string) bool { return name == "_fields" })
 	if c.route.kind == calendar.KindEvent {
-		if word, sent := textParam(in, "format", &problems); sent && !slices.ContainsFunc(allFormats, func(f *format) bool { return f.name == calendar.Trim(word) && f.fits(c.route) }) {
+		if word, sent := textParam(in, "format", &problems); sent && !slices.ContainsFunc(allFormats, func(f *format) bool { return f.name == calendar.Trim(word) && f.fits(c.route.kind, true) }) {
 			problems.Add("format", calendar.ReasonWord, singleFormats)
 		}
 	}
-	if c.route.kind == calendar.KindEvent && c.route.form != formBySlug {
+	if c.route.kind == calendar.KindEvent && !c.route.bySlug {
 		switch v := in["password"].(type) {
 		case nil:
 		case string:
@@ -102,7 +102,7 @@ const singleFormats = "json,ics,geojson"
 func (a *api) read(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
 	asksPast := false
-	if c.route.form != formEvent {
+	if c.route.past {
 		var err error
 		if asksPast, err = a.asksPast(r, c); err != nil {
 			return err
@@ -119,7 +119,7 @@ func (a *api) read(w http.ResponseWriter, r *http.Request) error {
 	s := single{
 		kind: c.route.kind, target: c.targetOf(), singleParams: params,
 		root: c.root, lang: c.lang, caller: c.caller, r: r,
-		mementos: c.route.form == formByID && a.mayReadPast(c) == nil,
+		mementos: c.route.timed && a.mayReadPast(c) == nil,
 		format:   c.format,
 	}
 	if asksPast {

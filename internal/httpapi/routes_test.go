@@ -30,8 +30,8 @@ func TestRoutesGolden(t *testing.T) {
 	}
 	var b strings.Builder
 	for _, rt := range routes {
-		fmt.Fprintf(&b, "%-32s %-10s %s\n", rt.template(), rt.kind, rt.allowAll())
-		if diff := cmp.Diff(sorted(strings.Split(rt.allowAll(), ", ")), sorted(registered[rt.pattern])); diff != "" {
+		fmt.Fprintf(&b, "%-32s %-10s %s\n", rt.template, rt.kind, rt.allow)
+		if diff := cmp.Diff(sorted(strings.Split(rt.allow, ", ")), sorted(registered[rt.pattern])); diff != "" {
 			t.Errorf("%s: methods (-table +router):\n%s", rt.pattern, diff)
 		}
 	}
@@ -54,14 +54,14 @@ func TestDescribed(t *testing.T) {
 		used[key] = true
 	}
 	for _, rt := range routes {
-		for _, op := range rt.operations() {
-			id := op.textID()
+		for _, op := range rt.operations {
+			id := "op." + op.text
 			if _, ok := texts.Documentation[id]; !ok {
 				t.Errorf("%s: missing", id)
 			}
 			for _, arg := range op.args {
 				if texts.Documentation[arg.Text] == (calendar.Text{}) {
-					t.Errorf("%s %s: %s has no description", rt.pattern, op.verb, arg.Name)
+					t.Errorf("%s %s: %s has no description", rt.pattern, op.id, arg.Name)
 				}
 				if strings.HasPrefix(arg.Text, "param.") {
 					describes("param", rt.kind, arg.Name)
@@ -70,7 +70,7 @@ func TestDescribed(t *testing.T) {
 					describes("field", rt.kind, arg.Name)
 				}
 			}
-			for _, name := range op.sends() {
+			for _, name := range op.sends {
 				if _, ok := texts.Documentation["arg.header."+name]; !ok {
 					t.Errorf("arg.header.%s: missing", name)
 				}

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"maps"
+	"net/http"
 	"slices"
 
 	"daybook/calendar"
@@ -45,12 +46,11 @@ func (d *document) schemas() object {
 	}
 	maps.Copy(out, formatSchemas())
 	out["EventSearches"], out["Suggestions"] = d.searchesSchema(), suggestionsSchema()
-	for _, rt := range routes {
-		for _, op := range rt.operations() {
-			if op.verb == "create" || op.verb == "update" {
-				schema := d.bodySchema(&op)
+	for _, rt := range d.a.routes {
+		for i := range rt.operations {
+			if op := &rt.operations[i]; op.writes && op.body != nil {
 				for _, form := range bodyForms {
-					out[bodySchemaName(rt, op.verb)+form] = schema
+					out[op.body.schema+form] = d.bodySchema(op)
 				}
 			}
 		}
@@ -395,7 +395,7 @@ func (d *document) bodySchema(op *operation) object {
 		}
 		schema := d.fieldSchema(arg.Field)
 		schema["description"] = describe(arg.Text, d.l)
-		if arg.Default != "" && op.verb == "create" { // an update leaves what is not sent
+		if arg.Default != "" && op.status == http.StatusCreated { // an update leaves what is not sent
 			schema["default"] = defaultOf(arg.Default)
 		}
 		properties[arg.Name] = extended(schema, arg.Extension)

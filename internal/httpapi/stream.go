@@ -12,21 +12,16 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/history"
-	"daybook/internal/param"
 )
 
 // streamTable are the parameters of the stream of changes (HISTORY 11).
 var streamTable = toldTable{kindRow(), idRow(), actorRow(), actionRow(), fieldRow(), afterRow(), languageRow()}
 
-func streamRoute() *extra {
-	return &extra{
-		verb:  "stream",
-		args:  func(rt *route) []param.Param { return arguments(rt, streamTable) },
-		sends: []string{headerLastEvent}, headers: nil,
-		statuses: []int{400, 401, 403},
-		content:  func() object { return object{eventStream: object{"schema": str()}} },
-		work:     func(a *api) handler { return a.stream },
-	}
+func streamRoute() *route {
+	return logRoute("/changes/stream", "stream", streamTable.Params(), operation{
+		sends: []string{headerLastEvent}, statuses: []int{400, 401, 403},
+		content: object{eventStream: object{"schema": str()}}, work: (*api).stream,
+	})
 }
 
 const eventStream = "text/event-stream"

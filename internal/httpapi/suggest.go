@@ -6,19 +6,17 @@ import (
 	"strconv"
 
 	"daybook/calendar"
-	"daybook/internal/param"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
 
-func suggestRoute() *extra {
-	return &extra{
-		verb: "suggest", args: func(*route) []param.Param { return argumentsOf(calendar.KindEvent, query.SuggestParams()) },
+func suggestRoute() *route {
+	rt := logRoute("/suggest", "suggest", argumentsOf(calendar.KindEvent, query.SuggestParams()), operation{
 		sends: []string{"If-None-Match", headerMinPosition}, headers: []string{"ETag", headerEncoding, headerPosition},
-		statuses: []int{400, 401},
-		content:  func() object { return jsonContent(schemaRef("Suggestions")) },
-		work:     func(a *api) handler { return a.suggest },
-	}
+		statuses: []int{400, 401}, content: jsonContent(schemaRef("Suggestions")), work: (*api).suggest,
+	})
+	rt.operations[0].group = "search"
+	return rt
 }
 
 var suggestLists = map[string]bool{"kinds": true}

@@ -7,7 +7,6 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/history"
-	"daybook/internal/param"
 	"daybook/query/past"
 )
 
@@ -19,17 +18,11 @@ var valueLinks = []string{linkFormat}
 // timeMapTable are the parameters of a TimeMap (HISTORY 8.4).
 var timeMapTable = toldTable{afterRow(), formatRow("link", "json"), languageRow()}
 
-func timeMapRoute() *extra {
-	return &extra{
-		verb:  "timemap",
-		args:  func(rt *route) []param.Param { return arguments(rt, timeMapTable) },
-		sends: []string{"If-None-Match"}, headers: []string{"ETag", headerEncoding, headerGroups},
-		statuses: []int{400, 401, 403, 404, 410},
-		content: func() object {
-			return object{linkFormat: object{"schema": str()}, "application/json": object{"schema": schemaRef("TimeMap")}}
-		},
-		work: func(a *api) handler { return a.timeMap },
-	}
+func timeMapRoute(k calendar.Kind) *route {
+	return pastRoute(k, "timemap", timeMapTable.Params(), operation{
+		headers: []string{"ETag", headerEncoding, headerGroups},
+		content: object{linkFormat: object{"schema": str()}, "application/json": object{"schema": schemaRef("TimeMap")}}, work: (*api).timeMap,
+	})
 }
 
 // timeMap answers the versions of a record that the caller may open (HISTORY 8.4).

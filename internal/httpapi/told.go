@@ -252,14 +252,6 @@ func languageRow() toldRow {
 	return param.Language(func(q *toldQuery) *calendar.Lang { return &q.lang })
 }
 
-// arguments are the rows as the documentation shows them.
-func arguments(rt *route, table toldTable) []param.Param {
-	if rt.kind == 0 {
-		return table.Params()
-	}
-	return append([]param.Param{pathArgument(rt)}, table.Params()...)
-}
-
 // appendJSON writes a value without escaping < > &.
 func appendJSON(b []byte, v any) ([]byte, error) {
 	text, err := history.Marshal(v)

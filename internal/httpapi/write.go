@@ -138,7 +138,7 @@ func (a *api) command(r *http.Request, in calendar.Input) command.Request {
 	if req.Cause.Reason = reason; bad != nil {
 		req.Extra = append(req.Extra, *bad)
 	}
-	if c.route.single() {
+	if c.route.single {
 		t := c.targetOf()
 		req.Target = command.Target{ID: t.id, Slug: t.slug}
 		req.IfMatch = matchVersions(r.Header)
