@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,8 +16,8 @@ import (
 // them. It is kept as long as the index shows them as they are.
 type directory struct {
 	stamp   readmodel.Stamp
-	records []*calendar.Record // by id, with some of their fields
-	ranks   [len(calendar.Langs)]lazy[ranks]
+	records []*calendar.Record                   // by id, with some of their fields
+	labels  [len(calendar.Langs)]func() []string // folded, by place; made when they are asked for
 	views   [viewAll + 1]atomic.Pointer[visible]
 	points  []point // of venues, by place
 	// Of categories: those that have others below them, by place, with all that stand in
@@ -24,12 +25,6 @@ type directory struct {
 	parents []int
 	trees   [][]calendar.ID
 	parts   []readmodel.Filter
-}
-
-// ranks are the labels of a directory in a language, by place: folded, and their order.
-type ranks struct {
-	folded []string
-	at     []int32
 }
 
 // point is the place of a venue, in degrees.
@@ -71,8 +66,14 @@ func (st *state) directory(ctx context.Context, k calendar.Kind) (*directory, er
 
 func (st *state) readDirectory(ctx context.Context, k calendar.Kind, stamp readmodel.Stamp) (*directory, error) {
 	d := &directory{stamp: stamp}
-	for l := range d.ranks {
-		d.ranks[l] = newLazy[ranks]()
+	for l := range d.labels {
+		d.labels[l] = sync.OnceValue(func() []string {
+			out := make([]string, len(d.records))
+			for at := range out {
+				out[at] = readmodel.Fold(d.label(at, calendar.Lang(l)))
+			}
+			return out
+		})
 	}
 	q := readmodel.Query{Kind: k, Sort: []readmodel.Sort{{Field: readmodel.FieldID}}}
 	err := st.view.Walk(ctx, q, func(documents []readmodel.Document) error {
@@ -105,26 +106,6 @@ func (d *directory) find(id calendar.ID) (int, bool) {
 func (d *directory) label(at int, l calendar.Lang) string {
 	name, _ := d.records[at].Name(l)
 	return name
-}
-
-// ranked gives the order of labels in a language: folded, then by the id as a text.
-func (d *directory) ranked(ctx context.Context, l calendar.Lang) (ranks, error) {
-	return d.ranks[l].get(ctx, func(context.Context) (ranks, error) {
-		n := len(d.records)
-		out := ranks{folded: make([]string, n), at: make([]int32, n)}
-		order := make([]int, n)
-		for i := range order {
-			order[i] = i
-			out.folded[i] = readmodel.Fold(d.label(i, l))
-		}
-		slices.SortFunc(order, func(a, b int) int {
-			return cmp.Or(cmp.Compare(out.folded[a], out.folded[b]), cmp.Compare(d.records[a].ID.String(), d.records[b].ID.String()))
-		})
-		for rank, at := range order {
-			out.at[at] = int32(rank)
-		}
-		return out, nil
-	})
 }
 
 // addTrees adds the trees of categories.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,39 +12,40 @@ import (
 	"daybook/query/readmodel"
 )
 
-// facet is what lists of events may be counted by (LISTINGS 3.5).
+// facet is what lists of events may be counted by (LISTINGS 3.5). Those of linked records
+// are in the order of counts, and facet_query takes them.
 type facet struct {
 	name    string
-	asked   bool                                // facet_query takes it: it is in the order of counts
-	blanked bool                                // events that the caller gets blanked count in it
-	kind    calendar.Kind                       // of the linked records that it is through
-	tally   func(f *facetCount) readmodel.Tally // what it asks of the index
-	make    func(f *facetCount, got *readmodel.Tallied) Facet
+	kind    calendar.Kind // of the linked records; 0: none
+	blanked bool          // events that the caller gets blanked count in it
+
+	tally  func(f *facetCount) readmodel.Tally
+	values func(f *facetCount, got *readmodel.Tallied) facetValues
 }
 
-// The facets, in the order of the interface. The first ones are of linked records.
+// The facets, in the order of the interface.
 var facets = []facet{
-	{name: "categories", asked: true, kind: calendar.KindCategory, tally: (*facetCount).askLinked, make: (*facetCount).linked},
-	{name: "tags", asked: true, kind: calendar.KindTag, tally: (*facetCount).askLinked, make: (*facetCount).linked},
-	{name: "venue", asked: true, kind: calendar.KindVenue, tally: (*facetCount).askLinked, make: (*facetCount).linked},
-	{name: "organizer", asked: true, kind: calendar.KindOrganizer, tally: (*facetCount).askLinked, make: (*facetCount).linked},
-	{name: "city", asked: true, kind: calendar.KindVenue, tally: (*facetCount).askPlaces, make: (*facetCount).placed},
-	{name: "country", asked: true, kind: calendar.KindVenue, tally: (*facetCount).askPlaces, make: (*facetCount).placed},
-	{name: "month", blanked: true, tally: askField(readmodel.FieldMonth), make: (*facetCount).months},
-	{name: "weekday", blanked: true, tally: askField(readmodel.FieldWeekday), make: (*facetCount).weekdays},
-	{name: "time_of_day", tally: askField(readmodel.FieldMinute, isOn(readmodel.FieldAllDay)), make: (*facetCount).timesOfDay},
-	{name: "in_language", blanked: true, tally: askField(readmodel.FieldLanguages), make: (*facetCount).languages},
-	{name: "ticketed", tally: askSwitch(isOn(readmodel.FieldTicketed)), make: switchOf(func(r *criteria) sw { return r.ticketed })},
-	{name: "featured", tally: askSwitch(isOn(readmodel.FieldFeatured)), make: switchOf(func(r *criteria) sw { return r.featured })},
-	{name: "free", tally: askSwitch(isFree), make: switchOf(func(r *criteria) sw { return r.free })},
-	{name: "cost_band", tally: (*facetCount).askBands, make: (*facetCount).costBands},
+	{name: "categories", kind: calendar.KindCategory, tally: (*facetCount).tallyLinked, values: (*facetCount).linked},
+	{name: "tags", kind: calendar.KindTag, tally: (*facetCount).tallyLinked, values: (*facetCount).linked},
+	{name: "venue", kind: calendar.KindVenue, tally: (*facetCount).tallyLinked, values: (*facetCount).linked},
+	{name: "organizer", kind: calendar.KindOrganizer, tally: (*facetCount).tallyLinked, values: (*facetCount).linked},
+	placeFacet("city", func(v *visible) *names { return &v.cities }, func(r *criteria) []string { return r.cities }),
+	placeFacet("country", func(v *visible) *names { return &v.countries }, func(r *criteria) []string { return r.countries }),
+	{name: "month", blanked: true, tally: tallyOf(readmodel.FieldMonth), values: (*facetCount).months},
+	{name: "weekday", blanked: true, tally: tallyOf(readmodel.FieldWeekday), values: (*facetCount).weekdays},
+	{name: "time_of_day", tally: tallyOf(readmodel.FieldMinute, isOn(readmodel.FieldAllDay)), values: (*facetCount).timesOfDay},
+	{name: "in_language", blanked: true, tally: tallyOf(readmodel.FieldLanguages), values: (*facetCount).languages},
+	switchFacet("ticketed", isOn(readmodel.FieldTicketed), func(r *criteria) sw { return r.ticketed }),
+	switchFacet("featured", isOn(readmodel.FieldFeatured), func(r *criteria) sw { return r.featured }),
+	switchFacet("free", isFree, func(r *criteria) sw { return r.free }),
+	{name: "cost_band", tally: (*facetCount).tallyBands, values: (*facetCount).costBands},
 }
 
 // Facets are the names of the facets of lists of events; askedFacets those that facet_query
 // takes.
 var Facets, askedFacets = func() (all, asked []string) {
 	for _, f := range facets {
-		if all = append(all, f.name); f.asked {
+		if all = append(all, f.name); f.kind != 0 {
 			asked = append(asked, f.name)
 		}
 	}
@@ -82,11 +82,6 @@ type FacetValue struct {
 
 // facetQuery keeps the values of a facet of which the label contains a text.
 type facetQuery struct{ facet, text string }
-
-// keeps tells whether a folded label stays.
-func (q *facetQuery) keeps(facet, folded string) bool {
-	return q.facet != facet || strings.Contains(folded, q.text)
-}
 
 func readFacetLimit(_ context.Context, q *parser, p *Param) {
 	n := q.integer(p.Name, defFacetLimit)
@@ -126,8 +121,8 @@ type facetCount struct {
 	*facet
 	st      *state
 	c       *Criteria
-	visible *visible // of facets through linked records
-	ranks   ranks    // of visible
+	visible *visible // of facets of linked records
+	labels  []string // of visible, folded
 
 	selection, place int // of the answer
 }
@@ -189,7 +184,12 @@ func (st *state) counting(ctx context.Context, c *Criteria) (*counting, error) {
 func (f *counting) facets(got [][]readmodel.Tallied) []Facet {
 	out := make([]Facet, len(f.counts))
 	for i, count := range f.counts {
-		out[i] = count.make(count, &got[count.selection][count.place])
+		values := count.values(count, &got[count.selection][count.place])
+		if count.kind != 0 {
+			out[i] = count.mostFrequent(&values)
+		} else {
+			out[i] = values.inOrder()
+		}
 		out[i].Name = count.name
 	}
 	return out
@@ -197,198 +197,199 @@ func (f *counting) facets(got [][]readmodel.Tallied) []Facet {
 
 // facet prepares one facet.
 func (st *state) facet(ctx context.Context, c *Criteria, name string) (*facetCount, error) {
-	at := slices.Index(Facets, name)
-	f := &facetCount{facet: &facets[at], st: st, c: c}
+	f := &facetCount{facet: &facets[slices.Index(Facets, name)], st: st, c: c}
 	if f.kind == 0 {
 		return f, nil
 	}
 	d, err := st.directory(ctx, f.kind)
-	if err != nil {
-		return nil, err
-	}
-	f.visible = d.visible(c.Caller, st.shared, c.withdrawn)
-	if f.name == linkField(f.kind) {
-		f.ranks, err = d.ranked(ctx, c.Lang)
+	if err == nil {
+		f.visible, f.labels = d.visible(c.Caller, st.shared, c.withdrawn), d.labels[c.Lang]()
 	}
 	return f, err
 }
 
+// facetValues are the values that a facet may have.
+type facetValues struct {
+	// Of a facet in an order of its own: its values, and chosen ones that are none of them.
+	values, others []FacetValue
+
+	// Of a facet in the order of counts: the counts by place, the chosen places, chosen values
+	// without a place, and what is known of a place.
+	counts  []int
+	chosen  map[int]bool
+	unknown []string
+	level   func(at int) int
+	folded  func(at int) string // label
+	value   func(at int) FacetValue
+}
+
+func (v *facetValues) add(value string, count int, selected bool) {
+	v.values = append(v.values, FacetValue{Value: value, Count: count, Selected: selected})
+}
+
+// inOrder returns the values that have a count or are chosen.
+func (v *facetValues) inOrder() (out Facet) {
+	for _, value := range v.values {
+		if value.Count > 0 {
+			out.Total++
+		}
+		if value.Selected || value.Count > 0 && len(out.Values) < mostMonths {
+			out.Values = append(out.Values, value)
+		}
+	}
+	out.Values = append(out.Values, v.others...)
+	return out
+}
+
+// mostFrequent returns the first values by count, and the chosen ones that are not among them.
+func (f *facetCount) mostFrequent(v *facetValues) (out Facet) {
+	fits := func(folded string) bool {
+		q := &f.c.run.facetQuery
+		return q.facet != f.name || strings.Contains(folded, q.text)
+	}
+	value := func(at int) FacetValue {
+		value := v.value(at)
+		value.Level, value.Count, value.Selected = v.level(at), v.counts[at], v.chosen[at]
+		return value
+	}
+	compare := func(a, b int) int {
+		if v.counts[a] != v.counts[b] {
+			return v.counts[b] - v.counts[a]
+		}
+		if c := cmp.Or(v.level(a)-v.level(b), strings.Compare(v.folded(a), v.folded(b))); c != 0 {
+			return c
+		}
+		return strings.Compare(v.value(a).Value, v.value(b).Value)
+	}
+	var first []int // places
+	for at, n := range v.counts {
+		if n == 0 || f.c.run.facetQuery.facet == f.name && !fits(v.folded(at)) {
+			continue
+		}
+		out.Total++
+		full := len(first) == f.c.run.facetLimit
+		if full && compare(at, first[len(first)-1]) > 0 {
+			continue // as most are
+		}
+		if full {
+			first = first[:len(first)-1]
+		}
+		i, _ := slices.BinarySearchFunc(first, at, compare)
+		first = slices.Insert(first, i, at)
+	}
+	for _, at := range first {
+		out.Values = append(out.Values, value(at))
+	}
+	var others []FacetValue
+	for at := range v.chosen {
+		if !slices.Contains(first, at) && fits(v.folded(at)) {
+			others = append(others, value(at))
+		}
+	}
+	for _, text := range v.unknown {
+		if fits(text) {
+			others = append(others, FacetValue{Value: text, Label: text, Selected: true})
+		}
+	}
+	slices.SortFunc(others, func(a, b FacetValue) int {
+		return cmp.Or(b.Count-a.Count, a.Level-b.Level, strings.Compare(readmodel.Fold(a.Label), readmodel.Fold(b.Label)), strings.Compare(a.Value, b.Value))
+	})
+	out.Values = append(out.Values, others...)
+	return out
+}
+
 func isOn(field string) readmodel.Filter { return readmodel.Term{Field: field, Value: "true"} }
 
-// askField counts the values of a field, and parts.
-func askField(field string, parts ...readmodel.Filter) func(*facetCount) readmodel.Tally {
+// tallyOf counts the values of a field, and parts.
+func tallyOf(field string, parts ...readmodel.Filter) func(*facetCount) readmodel.Tally {
 	return func(*facetCount) readmodel.Tally { return readmodel.Tally{Field: field, Parts: parts} }
 }
 
-// askSwitch counts what a filter admits, and what it does not.
-func askSwitch(on readmodel.Filter) func(*facetCount) readmodel.Tally {
-	return askField("", on, readmodel.Not{Filter: on})
-}
-
-// askLinked counts linked records, and the trees of categories.
-func (f *facetCount) askLinked() readmodel.Tally {
+// tallyLinked counts linked records, and the trees of categories.
+func (f *facetCount) tallyLinked() readmodel.Tally {
 	return readmodel.Tally{Field: linkField(f.kind), Parts: f.visible.parts}
 }
 
-// askPlaces counts the venues of cities or countries.
-func (f *facetCount) askPlaces() readmodel.Tally {
-	return readmodel.Tally{Field: linkField(f.kind), Groups: f.places().groups}
-}
-
-func (f *facetCount) places() *names {
-	if f.name == "country" {
-		return &f.visible.countries
+// linked returns the values of a facet of ids.
+func (f *facetCount) linked(got *readmodel.Tallied) facetValues {
+	d := f.visible
+	out := facetValues{
+		counts: make([]int, len(d.records)), chosen: map[int]bool{}, level: d.level,
+		folded: func(at int) string { return f.labels[at] },
+		value: func(at int) FacetValue {
+			r := d.records[at]
+			label, in := r.Name(f.c.Lang)
+			return FacetValue{Value: r.ID.String(), Label: label, In: in, Slug: r.Slug(), Parent: r.Fields.ID("parent"), City: r.Fields.String("city")}
+		},
 	}
-	return &f.visible.cities
-}
-
-// candidate is a value of a facet that is ordered by counts.
-type candidate struct {
-	at    int // in the directory, or among the places; −1: of a chosen one that is not there
-	n     int
-	level int
-	rank  int32
-
-	chosen bool
-	id     calendar.ID // of a chosen one that is not there
-}
-
-// first keeps those that come first, by count and then by another order, and those that
-// are chosen.
-type first struct {
-	limit int
-	less  func(a, b *candidate) int // of equal counts
-	total int
-	top   []candidate
-	more  []candidate // chosen ones
-	next  candidate   // the one that is added; less takes it off the stack
-}
-
-func (f *first) add(c candidate) {
-	if c.chosen {
-		f.more = append(f.more, c)
-	}
-	if c.n == 0 {
-		return
-	}
-	f.total++
-	f.next = c
-	switch last := len(f.top) - 1; {
-	case len(f.top) < f.limit:
-		f.top = append(slices.Grow(f.top, f.limit-len(f.top)), c)
-	case f.compare(&f.next, &f.top[last]) < 0:
-		f.top[last] = c
-	default: // as most are
-		return
-	}
-	for at := len(f.top) - 1; at > 0 && f.compare(&f.top[at], &f.top[at-1]) < 0; at-- {
-		f.top[at], f.top[at-1] = f.top[at-1], f.top[at]
-	}
-}
-
-func (f *first) compare(a, b *candidate) int {
-	if a.n != b.n {
-		return b.n - a.n
-	}
-	return f.less(a, b)
-}
-
-// all gives the first ones, and after them the chosen ones that are not among them. Of
-// those without any count, as many as there is room for stand in their order, too.
-func (f *first) all() []candidate {
-	slices.SortFunc(f.more, func(a, b candidate) int { return f.compare(&a, &b) })
-	out := f.top
-	for i := range f.more {
-		if !slices.ContainsFunc(f.top, func(c candidate) bool { return f.compare(&c, &f.more[i]) == 0 }) {
-			out = append(out, f.more[i])
+	at := 0
+	for _, v := range got.Values { // both are by id
+		for at < len(d.records) && int64(d.records[at].ID) < v.Value {
+			at++
 		}
-	}
-	return out
-}
-
-// linked makes a facet of ids.
-func (f *facetCount) linked(got *readmodel.Tallied) Facet {
-	d, lang := f.visible, f.c.Lang
-	isCategory := f.kind == calendar.KindCategory
-	list := first{limit: f.c.run.facetLimit, less: func(a, b *candidate) int {
-		return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(a.rank, b.rank), cmp.Compare(a.id, b.id))
-	}}
-	add := func(at, n int, chosen bool) {
-		if !d.seen[at] || !f.c.run.facetQuery.keeps(f.name, f.ranks.folded[at]) {
-			return
-		}
-		c := candidate{at: at, n: n, rank: f.ranks.at[at], chosen: chosen}
-		if isCategory {
-			c.level = d.level(at)
-		}
-		list.add(c)
-	}
-	left := slices.Clone(f.c.run.linkedIDs(f.kind)) // of which nothing is counted
-	take := func(id calendar.ID) bool {
-		i := slices.Index(left, id)
-		if i >= 0 {
-			left = slices.Delete(left, i, i+1)
-		}
-		return i >= 0
-	}
-	// Both are by id; a category with others below it is counted as a part.
-	next, part := 0, 0
-	for _, v := range got.Values {
-		for next < len(d.records) && int64(d.records[next].ID) < v.Value {
-			next++
-		}
-		if next == len(d.records) {
-			break
-		}
-		for part < len(d.parents) && d.parents[part] < next {
-			part++
-		}
-		if int64(d.records[next].ID) == v.Value && d.seen[next] && (part >= len(d.parents) || d.parents[part] != next) {
-			add(next, v.N, take(d.records[next].ID))
+		if at < len(d.records) && int64(d.records[at].ID) == v.Value && d.seen[at] {
+			out.counts[at] = v.N
 		}
 	}
 	for i, at := range d.parents {
-		if n := got.Parts[i]; n > 0 {
-			add(at, n, take(d.records[at].ID))
+		if d.seen[at] {
+			out.counts[at] = got.Parts[i]
 		}
 	}
-	for _, id := range left {
+	for _, id := range f.c.run.linkedIDs(f.kind) {
 		if at, ok := d.find(id); ok && d.seen[at] {
-			add(at, 0, true)
-		} else if f.c.run.facetQuery.keeps(f.name, id.String()) {
-			list.add(candidate{at: -1, id: id, chosen: true})
+			out.chosen[at] = true
+		} else {
+			out.unknown = append(out.unknown, id.String())
 		}
-	}
-	all := list.all()
-	out := Facet{Total: list.total, Values: make([]FacetValue, len(all))}
-	for i := range all {
-		c := &all[i]
-		v := FacetValue{Count: c.n, Selected: c.chosen}
-		if c.at < 0 { // the caller does not see it
-			v.Value, v.Label = c.id.String(), c.id.String()
-			out.Values[i] = v
-			continue
-		}
-		r := d.records[c.at]
-		v.Value, v.Label = r.ID.String(), d.label(c.at, lang)
-		v.Slug, v.Parent, v.Level, v.City = r.Slug(), r.Fields.ID("parent"), c.level, r.Fields.String("city")
-		_, v.In = r.Name(lang)
-		out.Values[i] = v
 	}
 	return out
+}
+
+// placeFacet counts the cities or countries of venues.
+func placeFacet(name string, of func(*visible) *names, chosen func(*criteria) []string) facet {
+	return facet{
+		name: name, kind: calendar.KindVenue,
+		tally: func(f *facetCount) readmodel.Tally {
+			return readmodel.Tally{Field: readmodel.FieldVenue, Groups: of(f.visible).groups}
+		},
+		values: func(f *facetCount, got *readmodel.Tallied) facetValues {
+			places := of(f.visible)
+			labels := make([]string, len(places.keys))
+			label := func(at int) string {
+				if labels[at] == "" {
+					labels[at] = f.spelling(places, at, got)
+				}
+				return labels[at]
+			}
+			out := facetValues{
+				counts: got.Groups, chosen: map[int]bool{}, level: func(int) int { return 0 },
+				folded: func(at int) string { return readmodel.Fold(label(at)) },
+				value:  func(at int) FacetValue { return FacetValue{Value: places.keys[at], Label: label(at)} },
+			}
+			for _, key := range slices.Compact(slices.Sorted(slices.Values(chosen(&f.c.run)))) {
+				if at, ok := places.index[key]; ok {
+					out.chosen[at] = true
+				} else {
+					out.unknown = append(out.unknown, key)
+				}
+			}
+			return out
+		},
+	}
 }
 
 // spelling returns the most frequent spelling of a place among the visible venues that are
 // counted, of equally frequent ones the first by code points; the key of a chosen place that
 // nothing carries.
-func (f *facetCount) spelling(at int, got *readmodel.Tallied) string {
-	label, counts := f.places().keys[at], map[string]int{}
-	for _, id := range f.places().groups[at] {
+func (f *facetCount) spelling(places *names, at int, got *readmodel.Tallied) string {
+	label, counts := places.keys[at], map[string]int{}
+	for _, id := range places.groups[at] {
 		if readmodel.CountOf(got.Values, int64(id)) == 0 {
 			continue
 		}
-		place, _ := f.visible.find(id)
-		spelling := f.visible.records[place].Fields.String(f.name)
+		venue, _ := f.visible.find(id)
+		spelling := f.visible.records[venue].Fields.String(f.name)
 		counts[spelling]++
 		if n := counts[spelling] - counts[label]; n > 0 || n == 0 && spelling < label {
 			label = spelling
@@ -397,84 +398,22 @@ func (f *facetCount) spelling(at int, got *readmodel.Tallied) string {
 	return label
 }
 
-// placed makes a facet of cities or countries.
-func (f *facetCount) placed(got *readmodel.Tallied) Facet {
-	places, chosen := f.places(), f.c.run.cities
-	if f.name == "country" {
-		chosen = f.c.run.countries
+func (f *facetCount) months(got *readmodel.Tallied) (out facetValues) {
+	months := slices.Clone(f.c.run.months)
+	for _, v := range got.Values {
+		months = append(months, v.Value)
 	}
-	left := map[string]bool{}
-	for _, key := range chosen {
-		left[key] = true
-	}
-	labels := make([]string, len(got.Groups))
-	label := func(at int) string {
-		if labels[at] == "" {
-			labels[at] = f.spelling(at, got)
-		}
-		return labels[at]
-	}
-	list := first{limit: f.c.run.facetLimit, less: func(a, b *candidate) int {
-		if a.at == b.at {
-			return 0
-		}
-		return cmp.Or(cmp.Compare(readmodel.Fold(label(a.at)), readmodel.Fold(label(b.at))), cmp.Compare(places.keys[a.at], places.keys[b.at]))
-	}}
-	asked := f.c.run.facetQuery.facet == f.name
-	for at, n := range got.Groups {
-		key := places.keys[at]
-		isChosen := left[key]
-		if n == 0 && !isChosen || asked && !f.c.run.facetQuery.keeps(f.name, readmodel.Fold(label(at))) {
-			continue
-		}
-		delete(left, key)
-		list.add(candidate{at: at, n: n, chosen: isChosen})
-	}
-	var out Facet
-	for _, c := range list.all() {
-		out.Values = append(out.Values, FacetValue{Value: places.keys[c.at], Label: label(c.at), Count: c.n, Selected: c.chosen})
-	}
-	out.Total = list.total
-	for _, key := range slices.Sorted(maps.Keys(left)) { // of no venue
-		if f.c.run.facetQuery.keeps(f.name, key) {
-			out.Values = append(out.Values, FacetValue{Value: key, Label: key, Selected: true})
-		}
+	slices.Sort(months)
+	for _, m := range slices.Compact(months) {
+		text := fmt.Sprintf("%04d-%02d", m/12, m%12+1)
+		out.values = append(out.values, FacetValue{Value: text, Label: text, Count: readmodel.CountOf(got.Values, m), Selected: slices.Contains(f.c.run.months, m)})
 	}
 	return out
 }
 
-// take adds a value in its turn; one without any count is there when it is chosen.
-func (out *Facet) take(v FacetValue) {
-	if v.Count > 0 {
-		out.Total++
-	}
-	if v.Count > 0 || v.Selected {
-		out.Values = append(out.Values, v)
-	}
-}
-
-func (f *facetCount) months(got *readmodel.Tallied) (out Facet) {
-	values := slices.Clone(got.Values)
-	for _, m := range f.c.run.months {
-		if !slices.ContainsFunc(values, func(v readmodel.Value) bool { return v.Value == m }) {
-			values = append(values, readmodel.Value{Value: m})
-		}
-	}
-	slices.SortFunc(values, func(a, b readmodel.Value) int { return cmp.Compare(a.Value, b.Value) })
-	for _, v := range values {
-		text := fmt.Sprintf("%04d-%02d", v.Value/12, v.Value%12+1)
-		out.take(FacetValue{Value: text, Label: text, Count: v.N, Selected: slices.Contains(f.c.run.months, v.Value)})
-	}
-	if len(out.Values) > mostMonths {
-		rest := slices.DeleteFunc(slices.Clone(out.Values[mostMonths:]), func(v FacetValue) bool { return !v.Selected })
-		out.Values = append(out.Values[:mostMonths:mostMonths], rest...)
-	}
-	return out
-}
-
-func (f *facetCount) weekdays(got *readmodel.Tallied) (out Facet) {
+func (f *facetCount) weekdays(got *readmodel.Tallied) (out facetValues) {
 	for day := int64(1); day <= 7; day++ {
-		out.take(FacetValue{Value: strconv.FormatInt(day, 10), Count: readmodel.CountOf(got.Values, day), Selected: slices.Contains(f.c.run.weekdays, day)})
+		out.add(strconv.FormatInt(day, 10), readmodel.CountOf(got.Values, day), slices.Contains(f.c.run.weekdays, day))
 	}
 	return out
 }
@@ -486,47 +425,46 @@ func (t dayTime) same(u dayTime) bool { return t.from == u.from && t.to == u.to 
 
 func (t dayTime) count(got *readmodel.Tallied) (n int) {
 	for _, v := range got.Values {
-		minute := int(v.Value)
-		in := minute >= t.from && minute < t.to
-		if t.to <= t.from {
-			in = minute >= t.from || minute < t.to
-		}
-		if in {
+		after, before := int(v.Value) >= t.from, int(v.Value) < t.to
+		if after && before || t.to <= t.from && (after || before) {
 			n += v.N
 		}
 	}
 	return n
 }
 
-func (f *facetCount) timesOfDay(got *readmodel.Tallied) (out Facet) {
+func (f *facetCount) timesOfDay(got *readmodel.Tallied) (out facetValues) {
 	chosen := f.c.run.times
 	for _, t := range dayTimes {
-		out.take(FacetValue{Value: t.word, Count: t.count(got), Selected: slices.ContainsFunc(chosen, t.same)})
+		out.add(t.word, t.count(got), slices.ContainsFunc(chosen, t.same))
 	}
-	out.take(FacetValue{Value: "all_day", Count: got.Parts[0], Selected: f.c.run.allDay})
+	out.add("all_day", got.Parts[0], f.c.run.allDay)
 	for i, t := range chosen {
 		if !slices.ContainsFunc(dayTimes, t.same) && !slices.ContainsFunc(chosen[:i], t.same) {
-			out.Values = append(out.Values, FacetValue{Value: t.word, Label: t.word, Count: t.count(got), Selected: true})
+			out.others = append(out.others, FacetValue{Value: t.word, Label: t.word, Count: t.count(got), Selected: true})
 		}
 	}
 	return out
 }
 
-func (f *facetCount) languages(got *readmodel.Tallied) (out Facet) {
+func (f *facetCount) languages(got *readmodel.Tallied) (out facetValues) {
 	for _, l := range calendar.Langs {
 		id := readmodel.LanguageID(l)
-		out.take(FacetValue{Value: l.String(), Count: readmodel.CountOf(got.Values, int64(id)), Selected: slices.Contains(f.c.run.languages, id)})
+		out.add(l.String(), readmodel.CountOf(got.Values, int64(id)), slices.Contains(f.c.run.languages, id))
 	}
 	return out
 }
 
-// switchOf makes the facet of a filter that is on or off.
-func switchOf(sent func(*criteria) sw) func(*facetCount, *readmodel.Tallied) Facet {
-	return func(f *facetCount, got *readmodel.Tallied) (out Facet) {
-		is := sent(&f.c.run)
-		out.take(FacetValue{Value: "true", Count: got.Parts[0], Selected: is == swOn})
-		out.take(FacetValue{Value: "false", Count: got.Parts[1], Selected: is == swOff})
-		return out
+// switchFacet counts what a filter admits, and what it does not.
+func switchFacet(name string, on readmodel.Filter, sent func(*criteria) sw) facet {
+	return facet{
+		name: name, tally: tallyOf("", on, readmodel.Not{Filter: on}),
+		values: func(f *facetCount, got *readmodel.Tallied) (out facetValues) {
+			is := sent(&f.c.run)
+			out.add("true", got.Parts[0], is == swOn)
+			out.add("false", got.Parts[1], is == swOff)
+			return out
+		},
 	}
 }
 
@@ -570,8 +508,8 @@ func (f *facetCount) otherBands() (out []band) {
 	return out
 }
 
-// askBands counts the bands of costs of the options, what is unknown, and the other bands.
-func (f *facetCount) askBands() readmodel.Tally {
+// tallyBands counts the bands of costs of the options, what is unknown, and the other bands.
+func (f *facetCount) tallyBands() readmodel.Tally {
 	parts := slices.Clone(f.st.bandParts)
 	for _, b := range f.otherBands() {
 		parts = append(parts, costBand(b.within))
@@ -579,18 +517,17 @@ func (f *facetCount) askBands() readmodel.Tally {
 	return readmodel.Tally{Parts: parts}
 }
 
-func (f *facetCount) costBands(got *readmodel.Tallied) (out Facet) {
+func (f *facetCount) costBands(got *readmodel.Tallied) (out facetValues) {
 	for i, b := range f.st.bands {
-		v := FacetValue{Value: b.word, Label: b.word, Count: got.Parts[i], Selected: slices.ContainsFunc(f.c.run.bands, b.same)}
-		if i == 0 {
-			v.Label = ""
+		out.add(b.word, got.Parts[i], slices.ContainsFunc(f.c.run.bands, b.same))
+		if i > 0 {
+			out.values[i].Label = b.word
 		}
-		out.take(v)
 	}
 	n := len(f.st.bands)
-	out.take(FacetValue{Value: "unknown", Count: got.Parts[n], Selected: f.c.run.costUnknown})
+	out.add("unknown", got.Parts[n], f.c.run.costUnknown)
 	for i, b := range f.otherBands() {
-		out.Values = append(out.Values, FacetValue{Value: b.word, Label: b.word, Count: got.Parts[n+1+i], Selected: true})
+		out.others = append(out.others, FacetValue{Value: b.word, Label: b.word, Count: got.Parts[n+1+i], Selected: true})
 	}
 	return out
 }
