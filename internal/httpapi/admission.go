@@ -217,6 +217,9 @@ func (p *pass) resume() {
 	p.stage, p.size = stageWork, 1
 }
 
+// another returns a pass of the same client that holds nothing.
+func (p *pass) another() pass { return pass{a: p.a, client: p.client, group: p.group} }
+
 // leave gives back what a request has.
 func (p *pass) leave() {
 	if p == nil || p.stage == stageNone {

@@ -3,15 +3,12 @@ package httpapi
 import (
 	"bytes"
 	"context"
-	"hash/maphash"
 	"net/http"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"daybook/calendar"
-	"daybook/query"
 )
 
 // answer is a whole answer to a read, ready to be sent to anybody who asks the
@@ -70,71 +67,68 @@ func (ans *answer) show(p calendar.Position) {
 	ans.add(headerPosition, p.String())
 }
 
-// parcel is an answer as one request gets it.
-type parcel struct {
-	of       *answer
-	etag     string
+// packed is an answer as one request gets it.
+type packed struct {
+	*answer
+
+	tag      string // its ETag in the encoding
 	encoding encoding
 	body     *answer // its body and length, in the encoding; nil: the client has the answer
 }
 
-// pack makes an answer what the request gets, which need not be all that was made for it:
-// the buffer is given back where the body does not lie in it.
-func (a *api) pack(r *http.Request, c *call, ans *answer) (err error) {
+// pack makes an answer what the request gets. turn reports whether the request has the turn
+// of its client.
+func (a *api) pack(ctx context.Context, r *http.Request, c *call, ans *answer, turn bool) (p packed, err error) {
 	accepts := acceptanceOf(r, c, len(ans.body))
-	p := parcel{of: ans, encoding: accepts.best}
+	p = packed{answer: ans, encoding: accepts.best}
 	var same bool
-	p.etag, same = accepts.noneMatch(r.Header, ans.etag)
-	if same = same || a.unmodified(r, c, ans.modified); !same {
-		if p.body = ans; p.encoding != encodingNone {
-			if p.body, err = a.encoded(r, c, p.encoding, ans); err != nil {
-				return err
-			}
-		}
+	if p.tag, same = accepts.noneMatch(r.Header, ans.etag); same || a.unmodified(r, c, ans.modified) {
+		return p, nil
 	}
-	if c.written != nil && (same || len(p.body.body) == 0 || &p.body.body[0] != &(*c.written)[:1][0]) {
-		giveBuffer(c.written)
-		c.written = nil
+	if p.body = ans; p.encoding != encodingNone {
+		p.body, err = a.encoded(ctx, r, c, p.encoding, ans, turn)
 	}
-	c.parcel = p
-	return nil
+	return p, err
 }
 
-// sendAnswer sends an answer of a read: 304 when the client has it, else 200, in the
-// encoding that it takes. It is refused while too many bytes are on their way.
+// sendAnswer sends an answer of a read.
 func (a *api) sendAnswer(w http.ResponseWriter, r *http.Request, ans *answer) error {
 	c := callOf(r)
-	if c.parcel.of != ans {
-		if err := a.pack(r, c, ans); err != nil {
-			return err
-		}
+	p, err := a.pack(r.Context(), r, c, ans, false)
+	if err != nil {
+		return err
 	}
-	sent := c.parcel.body
-	if sent != nil && !c.pass.send(r, sent.body) {
+	return a.sendPacked(w, r, c, p)
+}
+
+// sendPacked sends an answer: 304 when the client has it, else 200. It is refused while too
+// many bytes are on their way.
+func (a *api) sendPacked(w http.ResponseWriter, r *http.Request, c *call, p packed) error {
+	if p.body != nil && !c.pass.send(r, p.body.body) {
 		return calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	h := w.Header()
-	for i := range ans.headers {
-		h[ans.headers[i].name] = ans.headers[i].value
+	for i := range p.headers {
+		h[p.headers[i].name] = p.headers[i].value
 	}
-	if shown := a.modifiedShown(c, ans.modified); shown != "" {
+	if shown := a.modifiedShown(c, p.modified); shown != "" {
 		h[headerModified] = []string{shown}
 	}
-	if c.parcel.etag != ans.etag {
-		h[headerETag] = []string{c.parcel.etag}
+	if p.tag != p.etag {
+		h[headerETag] = []string{p.tag}
 	}
-	if sent == nil {
+	if p.body == nil {
 		a.status(w, r, http.StatusNotModified)
 		return nil
 	}
-	h[headerType] = ans.media
-	if c.parcel.encoding != encodingNone {
-		h[headerEncoding] = valuesEncoding[c.parcel.encoding]
+	h[headerType] = p.media
+	if p.encoding != encodingNone {
+		h[headerEncoding] = valuesEncoding[p.encoding]
 	}
-	h[headerLength] = sent.length
+	h[headerLength] = p.body.length
 	a.status(w, r, http.StatusOK)
 	if r.Method != http.MethodHead {
-		writeBody(w, sent.body)
+		writeBody(w, p.body.body)
 	}
 	return nil
 }
@@ -168,32 +162,26 @@ func writeBody(w http.ResponseWriter, body []byte) {
 	_, _ = w.Write(body) //nolint:gosec // JSON, under a content type that nobody takes for HTML
 }
 
-// buffers are what answers are written into: how long one gets is known at its end
-// only, and what is kept should have no room behind it.
+// buffers are what answers are written into: their length is known at the end only, and
+// what is cached should have no room behind it.
 var buffers = sync.Pool{New: func() any { return new(make([]byte, 0, 64<<10)) }}
 
-// Larger buffers are not kept.
+// maxBuffer is the size of the largest buffer that is used again.
 const maxBuffer = 1 << 20
 
-func takeBuffer() *[]byte {
-	b := buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool makes nothing else
-	*b = (*b)[:0]
-	return b
-}
-
-// buffer is what the answer to a request is written into; it holds until the
-// answer is packed, or else until the end of it.
-func (c *call) buffer() *[]byte {
-	if c.written == nil {
-		c.written = takeBuffer()
+// written returns what write appends to a buffer.
+func written(write func(b []byte) ([]byte, error)) ([]byte, error) {
+	buffer := buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool makes nothing else
+	b, err := write((*buffer)[:0])
+	var out []byte
+	if err == nil {
+		out = bytes.Clone(b)
 	}
-	return c.written
-}
-
-func giveBuffer(b *[]byte) {
-	if cap(*b) <= maxBuffer {
-		buffers.Put(b)
+	if cap(b) <= maxBuffer {
+		*buffer = b
+		buffers.Put(buffer)
 	}
+	return out, err
 }
 
 // answerSize is what an answer takes that is kept under a key.
@@ -202,17 +190,12 @@ func answerSize(key string, ans *answer) int {
 	for _, v := range ans.values {
 		n += len(v)
 	}
-	if key != ans.key {
-		n += len(ans.key)
-	}
 	return n
 }
 
-// The first byte of keys: what is kept under it.
+// The first byte of keys: what is cached under it.
 const (
-	aliasKey     = 'a' // the key of the answer to the query string of a list
 	listKey      = 'l'
-	pastAliasKey = 'b' // as aliasKey, for a list of the past
 	pastKey      = 'p' // a list of the past
 	singleKey    = 's'
 	severalKey   = 'v' // several lists
@@ -220,78 +203,3 @@ const (
 	lastKey      = 'g' // the last good answer of a list
 	encodedSpace = 'z' // an answer in an encoding, by its key
 )
-
-// once gives the answer of a key: the one that is kept, else the one that produce
-// makes, once for all who ask at the same time. The work goes on when the first of
-// them goes away. Without keep the answer stays with that one, in whose buffer it is,
-// unless others asked meanwhile. What was made while lists went over from the state of
-// the key to another one may be of both, and the state may come again; nil is no state.
-func (a *api) once(ctx context.Context, c *call, key string, state *query.Generation, keep bool, produce func(ctx context.Context) (*answer, error)) (*answer, error) {
-	if ans, ok := a.answers.Get(key); ok {
-		c.cache = CacheHit
-		return ans, nil
-	}
-	c.cache = CacheShared
-	return a.flights.do(ctx, &c.pass, key, func() (*answer, error) {
-		c.cache = CacheMiss
-		work := a.workContext(context.WithoutCancel(under(ctx)), c, a.o.ReadDeadline)
-		defer work.end()
-		ans, err := produce(work) //nolint:contextcheck // a workContext stands on the context of the request
-		if err != nil {
-			return nil, err
-		}
-		if state != nil {
-			now, err := a.Queries.Generation(work) //nolint:contextcheck // as above
-			ans.passing = err != nil || now != *state || ans.position != 0 && ans.position < state.Position
-		}
-		if keep {
-			a.keepAnswer(key, ans)
-		}
-		return ans, nil
-	}, func(ans *answer) {
-		if !keep {
-			a.keepAnswer(key, ans)
-		}
-	})
-}
-
-// keepAnswer keeps an answer that nobody else has seen, with a body of its own.
-func (a *api) keepAnswer(key string, ans *answer) {
-	ans.body = bytes.Clone(ans.body)
-	if !ans.passing {
-		ans.key = key
-		a.answers.Set(key, ans)
-	}
-}
-
-// keepAlias keeps under which key the answer is. An alias that held the answer itself
-// would hold it when that key has gone, and nobody would count its bytes.
-func (a *api) keepAlias(alias string, ans *answer) { a.answers.Set(alias, &answer{key: ans.key}) }
-
-// aliased gives the answer of an alias, and whether both are kept.
-func (a *api) aliased(alias string) (*answer, bool) {
-	if of, ok := a.answers.Get(alias); ok {
-		return a.answers.Get(of.key)
-	}
-	return nil, false
-}
-
-// askedTable remembers which lists were asked for before, the last some thousand
-// of them. It is no promise: it may forget one, or take one for another.
-type askedTable struct {
-	seed  maphash.Seed
-	marks [1 << 13]atomic.Uint64
-}
-
-func newAskedTable() *askedTable { return &askedTable{seed: maphash.MakeSeed()} }
-
-// before tells whether a list was asked for before, and remembers it.
-func (t *askedTable) before(list string) bool {
-	mark := maphash.String(t.seed, list) | 1 // 0 is none
-	at := &t.marks[mark>>32%uint64(len(t.marks))]
-	if at.Load() == mark {
-		return true
-	}
-	at.Store(mark)
-	return false
-}

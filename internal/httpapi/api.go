@@ -14,6 +14,7 @@ import (
 	"github.com/go-chi/httprate"
 	"github.com/google/uuid"
 	"golang.org/x/net/http/httpguts"
+	"golang.org/x/sync/singleflight"
 
 	"daybook/calendar"
 	"daybook/command"
@@ -275,8 +276,7 @@ type api struct {
 	encoders  *encoders
 	layouts   *layouts
 	fragments fragmentCache
-	asked     *askedTable
-	flights   flights
+	flights   singleflight.Group
 	zones     zoneTable
 	files     PageFiles
 
@@ -378,7 +378,6 @@ func newAPI(d Deps, o Options) (*api, error) {
 	if a.encoders, err = newEncoders(atOnce); err != nil {
 		return nil, fmt.Errorf("encoders: %w", err)
 	}
-	a.asked = newAskedTable()
 	if a.files = o.PageFiles; o.Pages != nil && a.files == nil {
 		a.files = NewPageFiles(o.Pages)
 	}

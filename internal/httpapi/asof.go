@@ -72,38 +72,38 @@ func (a *api) readPoint(r *http.Request, c *call, in calendar.Input, problems *c
 // readThen answers a single read of the past.
 func (a *api) readThen(w http.ResponseWriter, r *http.Request, s *single) error {
 	c := callOf(r)
-	found, err := a.Past.Read(r.Context(), past.Request{
-		Kind: s.kind, ID: s.target.id, Slug: s.target.slug, Caller: s.caller, Lang: s.lang,
-		Embeds: query.EmbedsOf(s.fields), Point: s.point, FromFirst: s.byHeader,
-	})
-	if err != nil {
-		return err
-	}
-	p, buffer := a.singleRenderer(s), c.buffer()
-	*buffer = p.appendView(*buffer, &found.View)
-	ans, err := a.singleAnswer(*buffer, s, &found.View, &p, found.Version.Time)
-	if err != nil {
-		return err
-	}
-	ans.add(headerPosition, found.Version.Position.String())
-	groups, whole := groupsOf(found.View.Record.ID, embeddedIn(&found.View))
-	ans.add(headerGroups, groups)
-	if s.target.slug == "" {
-		url := s.root.self(found.View.Record)
-		ans.add(headerMemento, mementoTime(found.Moment))
-		ans.add(headerLink, mementoLinks(url, &found.Mementos))
-		if s.byHeader {
-			point := s.point
-			if found.Permanent {
-				point = history.Point{Form: history.ByVersion, Version: found.Version.Number}
-			}
-			ans.add(headerContentLocation, c.withPoint(url, point, []string{"password"}))
+	return a.read(w, r, c, &question{smaller: []string{"_fields"}, make: func(ctx context.Context, _ stated) (*answer, error) {
+		found, err := a.Past.Read(ctx, past.Request{
+			Kind: s.kind, ID: s.target.id, Slug: s.target.slug, Caller: s.caller, Lang: s.lang,
+			Embeds: query.EmbedsOf(s.fields), Point: s.point, FromFirst: s.byHeader,
+		})
+		if err != nil {
+			return nil, err
 		}
-	}
-	if found.Permanent && !s.byHeader && whole {
-		c.fresh = a.permanent
-	}
-	return a.sendAnswer(w, r, ans)
+		ans, err := a.singleAnswer(s, &found.View, found.Version.Time)
+		if err != nil {
+			return nil, err
+		}
+		ans.add(headerPosition, found.Version.Position.String())
+		groups, whole := groupsOf(found.View.Record.ID, embeddedIn(&found.View))
+		ans.add(headerGroups, groups)
+		if s.target.slug == "" {
+			url := s.root.self(found.View.Record)
+			ans.add(headerMemento, mementoTime(found.Moment))
+			ans.add(headerLink, mementoLinks(url, &found.Mementos))
+			if s.byHeader {
+				point := s.point
+				if found.Permanent {
+					point = history.Point{Form: history.ByVersion, Version: found.Version.Number}
+				}
+				ans.add(headerContentLocation, c.withPoint(url, point, []string{"password"}))
+			}
+		}
+		if found.Permanent && !s.byHeader && whole {
+			c.fresh = a.permanent
+		}
+		return ans, nil
+	}})
 }
 
 // withPoint gives the URL of a single read with a point and the other parameters that
@@ -151,42 +151,47 @@ type pastList struct {
 	refused  error // by the form of a parameter
 }
 
-// findListThen returns the answer to a list of the past: a cached one, else the parameters
-// are read and the lists of the point are asked.
-func (a *api) findListThen(r *http.Request, c *call) (*answer, error) {
-	ctx := r.Context()
-	alias, err := a.pastAlias(r, c)
-	if err != nil {
-		return nil, err
-	}
-	if ans, ok := a.aliased(alias); ok {
-		c.cache = CacheHit
-		return ans, nil
-	}
+// listThen answers a list of the past.
+func (a *api) listThen(w http.ResponseWriter, r *http.Request, c *call) error {
 	l, err := a.readListThen(r, c)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	ans, err := a.listThen(ctx, r, l)
-	if err == nil && alias != "" && ans.key != "" {
-		a.keepAlias(alias, ans)
-	}
-	return ans, err
-}
-
-// pastAlias names the answer to the query string of an anonymous list in this second and
-// state; "" for others.
-func (a *api) pastAlias(r *http.Request, c *call) (string, error) {
-	head, err := a.Records.Head(r.Context())
-	if err != nil || c.caller.Role != calendar.Anonymous {
-		return "", err
-	}
-	generation, err := a.Queries.Generation(r.Context())
+	of, err := a.listsThen(r, l)
 	if err != nil {
-		return "", nil //nolint:nilerr // the past is answered without the present read model
+		if l.refused != nil {
+			return l.refused
+		}
+		return err
 	}
-	asked := c.asked().Number(int64(head)).Text(r.URL.RawQuery).Text(r.Header.Get(headerAcceptTime))
-	return c.key(pastAliasKey, generation, a.o.Now().Unix(), asked), nil
+	ctx, cancel := c.within(a.o.ReadDeadline)
+	defer cancel()
+	criteria, err := a.parse(ctx, r, c, l.request, of.Parse)
+	if err != nil {
+		return err
+	}
+	c.lang = criteria.Lang
+	original, location := l.urls(criteria)
+	return a.read(w, r.WithContext(ctx), c, &question{
+		state: func(ctx context.Context, _ *call) (query.Generation, error) { return of.Generation(ctx) },
+		space: pastKey, number: l.then.Moment.Unix(), asked: c.asked().Text(criteria.Key).Text(original).Text(location),
+		turns: a.turns, smaller: []string{"per_page", "_fields"},
+		make: func(ctx context.Context, at stated) (*answer, error) {
+			list, err := of.Run(ctx, criteria)
+			if err != nil {
+				return nil, err
+			}
+			ans, err := a.encode(c, &listing{root: c.root, criteria: criteria, list: list, address: c.address(), original: originalLink(original)}, a.weakTag(at.key))
+			if err != nil {
+				return nil, err
+			}
+			ans.add(headerMemento, mementoTime(l.then.Moment))
+			if location != "" {
+				ans.add(headerContentLocation, location)
+			}
+			return ans, nil
+		},
+	})
 }
 
 // readListThen reads the point, and the parameters as far as their form goes.
@@ -221,66 +226,16 @@ func (a *api) readListThen(r *http.Request, c *call) (l *pastList, err error) {
 	return l, nil
 }
 
-// listThen answers a list of the past.
-func (a *api) listThen(ctx context.Context, r *http.Request, l *pastList) (*answer, error) {
-	c := l.c
-	of, err := a.listsThen(ctx, r, l)
-	if err != nil {
-		if l.refused != nil {
-			return nil, l.refused
-		}
-		return nil, err
-	}
-	work := a.workContext(ctx, c, a.o.ReadDeadline)
-	defer work.end()
-	criteria, err := a.parse(work, r, c, l.request, of.Parse) //nolint:contextcheck // a workContext stands on the context of the request
-	if err != nil {
-		return nil, err
-	}
-	c.lang = criteria.Lang
-	generation, err := of.Generation(work) //nolint:contextcheck // as above
-	if err != nil {
-		return nil, err
-	}
-	original, location := l.urls(criteria)
-	asked := c.asked().Text(criteria.Key).Text(original).Text(location)
-	key := c.key(pastKey, generation, l.then.Moment.Unix(), asked)
-	keep := a.asked.before(asked.String())
-	var ans *answer
-	err = a.inTurn(work, r, c, a.turns, func() (err error) { //nolint:contextcheck // as above
-		ans, err = a.once(work, c, key, nil, keep, func(ctx context.Context) (*answer, error) {
-			list, err := of.Run(ctx, criteria)
-			if err != nil {
-				return nil, err
-			}
-			ans, err := a.encode(c, &listing{root: c.root, criteria: criteria, list: list, address: c.address(), original: originalLink(original)}, a.weakTag(key))
-			if err != nil {
-				return nil, err
-			}
-			ans.add(headerMemento, mementoTime(l.then.Moment))
-			if location != "" {
-				ans.add(headerContentLocation, location)
-			}
-			return ans, nil
-		})
-		if err != nil {
-			return err
-		}
-		return a.pack(r, c, ans)
-	})
-	return ans, err
-}
-
 // listsThen waits for the lists of a point, without a slot.
-func (a *api) listsThen(ctx context.Context, r *http.Request, l *pastList) (*past.List, error) {
+func (a *api) listsThen(r *http.Request, l *pastList) (*past.List, error) {
 	c := l.c
 	if !c.pass.enter(stageWait, 1) {
 		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	defer c.pass.resume()
-	wait := a.workContext(ctx, c, pointWait)
-	defer wait.end()
-	return a.Past.List(wait, c.caller, a.rooms.address(r), l.then, l.asOf, c.sends("search")) //nolint:contextcheck // a workContext stands on the context of the request
+	ctx, cancel := c.within(pointWait)
+	defer cancel()
+	return a.Past.List(ctx, c.caller, a.rooms.address(r), l.then, l.asOf, c.sends("search"))
 }
 
 // pointWait is longer than Past waits.

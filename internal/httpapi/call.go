@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"runtime/debug"
@@ -28,12 +29,9 @@ type call struct {
 	// reached is the position that a list waited for, of which sent was asked for: the
 	// answer is not older.
 	reached, sent calendar.Position
-	written       *[]byte // see buffer
 	// fresh is Cache-Control of an answer that tells of the past, whose errors nobody
 	// keeps; nil: it is one of the present.
-	fresh  []string
-	parcel parcel // what is sent, once it is packed
-	turn   bool   // it has the turn of its client
+	fresh []string
 	// lang is the language of the request as far as it is known: that of the
 	// root, then a good selector in the query, then one in the body.
 	lang    calendar.Lang
@@ -43,7 +41,9 @@ type call struct {
 	cache   CacheUse
 	code    calendar.Code // of the error that was answered
 	pass    pass          // used by the goroutine of the request alone
-	work    workContext   // of the request; here, so that it needs no allocation of its own
+	// client ends when the client goes away. The context of the request stands on it and
+	// ends with the time for the work, which begins again after waiting.
+	client context.Context //nolint:containedctx // as http.Request has one
 }
 
 type callKey struct{}
@@ -75,7 +75,7 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 	}
 	c.id[0] = a.requestID(r)
 	w.Header()[headerRequestID] = c.id[:]
-	ctx := r.Context() //nolint:contextcheck // the call stands around the context of the request
+	ctx := r.Context()
 	if a.o.Trace != nil {
 		var end func(string, int)
 		ctx, end = a.o.Trace(r, c.id[0])
@@ -85,14 +85,10 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		most = a.o.WriteDeadline
 	}
-	c.work.begin(ctx, c, a.o.Now, c.started, most)
-	defer c.work.end()
-	r = r.WithContext(&c.work)
-	defer func() {
-		if c.written != nil {
-			giveBuffer(c.written)
-		}
-	}()
+	c.client = context.WithValue(context.WithValue(ctx, callKey{}, c), chi.RouteCtxKey, &c.chi)
+	ctx, cancel := c.within(most)
+	defer cancel()
+	r = r.WithContext(ctx)
 	defer a.answered(r, c)
 	if c.beside = a.beside(r.URL.Path); c.beside != nil {
 		a.commonHeaders(w, r, c)
@@ -141,6 +137,11 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 	c.chi.Reset()
 	c.chi.RoutePath = c.loc.rest
 	a.mux.ServeHTTP(w, r)
+}
+
+// within returns the context of work that begins now and may take so long.
+func (c *call) within(limit time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(c.client, limit)
 }
 
 // sendsCredentials tells whether a request comes with credentials that are read: pages read

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -40,15 +41,14 @@ func (a *api) changes(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx := r.Context()
-	return a.inTurn(ctx, r, c, a.past, func() error {
+	return a.read(w, r, c, &question{turns: a.past, smaller: []string{"limit"}, make: func(ctx context.Context, _ stated) (*answer, error) {
 		page := toldPage{q: q, table: changesTable, format: toldFormatOf(q, r.Header), url: c.root.url + "/changes", head: head.String()}
 		walk := history.Walk{From: q.after + 1, To: min(int64(head), q.before-1)}
 		if err := a.look(ctx, r, c, &page, walk); err != nil {
-			return a.tooLarge(err, "limit")
+			return nil, err
 		}
-		return a.sendAnswer(w, r, page.answer(a, c))
-	})
+		return page.answer(a, c), nil
+	}})
 }
 
 // headFor gives the head of the log, or all problems of a request that begins behind a

@@ -22,22 +22,17 @@ var clusterLists = func() map[string]bool {
 // clusters answers the venues of events by the squares of a grid (LISTINGS 1.11).
 func (a *api) clusters(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
-	ctx := r.Context()
 	least, refused := minPosition(r.Header)
-	criteria, err := a.parse(ctx, r, c, query.Request{
+	criteria, err := a.parse(r.Context(), r, c, query.Request{
 		Kind: calendar.KindEvent, Input: inputOf(c.query, func(name string) bool { return clusterLists[name] }), Lang: c.loc.lang, Caller: c.caller, Map: true,
 	}, a.Queries.Parse)
 	if err = withProblem(err, refused); err != nil {
 		return err
 	}
 	c.lang = criteria.Lang
-	ctx, end, err := a.whenReached(ctx, c, least)
-	if err != nil {
-		return err
-	}
-	defer end()
-	asked := c.asked().Number(int64(c.route.number)).Text(criteria.Key)
-	ans, err := a.shared(ctx, r, c, listKey, asked, false, func(ctx context.Context, _ query.Generation, key string) (*answer, error) {
+	q := a.present(c, least)
+	q.asked = c.asked().Number(int64(c.route.number)).Text(criteria.Key)
+	q.make = func(ctx context.Context, of stated) (*answer, error) {
 		found, err := a.Queries.Clusters(ctx, criteria)
 		if err != nil {
 			return nil, err
@@ -46,17 +41,14 @@ func (a *api) clusters(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return nil, err
 		}
-		ans := newAnswer(body, valueGeoJSON, a.weakTag(key), criteria.Lang)
+		ans := newAnswer(body, valueGeoJSON, a.weakTag(of.key), criteria.Lang)
 		ans.show(found.Position)
 		for _, names := range a.totals {
 			ans.add(names[0], strconv.Itoa(found.Total))
 		}
 		return ans, nil
-	})
-	if err != nil {
-		return err
 	}
-	return a.sendAnswer(w, r, ans)
+	return a.read(w, r, c, q)
 }
 
 var valueGeoJSON = []string{"application/geo+json"}

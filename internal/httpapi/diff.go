@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 
 	"daybook/calendar"
@@ -62,30 +63,29 @@ func (a *api) diff(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	id := c.targetOf().id
-	ctx := r.Context()
-	return a.inTurn(ctx, r, c, a.past, func() error {
+	return a.read(w, r, c, &question{turns: a.past, smaller: []string{"from", "to"}, make: func(ctx context.Context, _ stated) (*answer, error) {
 		d, err := a.History.Diff(ctx, a.listener(c), c.route.kind, id, q.after, to)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		var body any = d.Patch
+		var shown any = d.Patch
 		media := valueJSONPatch
 		if weightIn(r.Header, []string{jsonPatch}) <= weightIn(r.Header, toldFormats[0].media) {
-			media, body = valueJSON, d.Form(q.records)
+			media, shown = valueJSON, d.Form(q.records)
 		}
-		buffer := c.buffer()
-		if *buffer, err = appendJSON((*buffer)[:0], body); err != nil {
-			return err
+		body, err := appendJSON(nil, shown)
+		if err == nil {
+			err = a.fits(body)
 		}
-		if err := a.fits(*buffer); err != nil {
-			return a.tooLarge(err, "from", "to")
+		if err != nil {
+			return nil, err
 		}
-		ans := newAnswer(*buffer, media, a.weakTag(string(*buffer)), c.lang)
+		ans := newAnswer(body, media, a.weakTag(string(body)), c.lang)
 		groups, whole := groupsOf(id, d.Named)
 		ans.add(headerGroups, groups)
 		if q.after > 0 && to > 0 && whole {
 			c.fresh = a.permanent
 		}
-		return a.sendAnswer(w, r, ans)
-	})
+		return ans, nil
+	}})
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"net/netip"
 	"runtime"
@@ -135,48 +136,46 @@ func encodedTag(etag string, e encoding) string {
 // encodedKey names what is kept of an answer in an encoding.
 func encodedKey(e encoding, key string) string { return string([]byte{encodedSpace, byte(e)}) + key }
 
-// encoded gives an answer in an encoding: body and length alone. What is kept in that
-// way is encoded once; the rest has its turn, as that takes a processor for longer than
-// making most answers does.
-func (a *api) encoded(r *http.Request, c *call, e encoding, ans *answer) (*answer, error) {
+// encoded returns an answer in an encoding: body and length alone. What is cached is encoded
+// once; the rest takes a turn, as encoding takes a processor for longer than making most
+// answers does.
+func (a *api) encoded(ctx context.Context, r *http.Request, c *call, e encoding, ans *answer, turn bool) (*answer, error) {
 	key := ""
 	if ans.key != "" {
 		key = encodedKey(e, ans.key)
-		if kept, ok := a.answers.Get(key); ok {
-			return kept, nil
+		if out, ok := a.answers.Get(key); ok {
+			return out, nil
 		}
 	}
-	ctx := a.workContext(r.Context(), c, a.o.ReadDeadline)
-	defer ctx.end()
-	var out *answer
-	err := a.inTurn(ctx, r, c, a.encoders.turns, func() error { //nolint:contextcheck // a workContext stands on the context of the request
-		if key != "" {
-			if kept, ok := a.answers.Get(key); ok { // made while this one waited
-				out = kept
-				return nil
-			}
-		}
-		buffer := takeBuffer()
-		defer giveBuffer(buffer)
-		*buffer = a.encoders.append(*buffer, e, ans.body)
-		body := bytes.Clone(*buffer)
-		out = &answer{body: body, length: []string{strconv.Itoa(len(body))}}
-		if key != "" {
-			a.answers.Set(key, out)
-		}
-		return nil
-	})
-	return out, err
+	leave, err := a.takeTurn(ctx, r, c, a.encoders.turns, turn)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if out, ok := a.answers.Get(key); ok { // made while this one waited
+		return out, nil
+	}
+	body, err := written(func(b []byte) ([]byte, error) { return a.encoders.append(b, e, ans.body), nil })
+	if err != nil {
+		return nil, err
+	}
+	out := &answer{body: body, length: []string{strconv.Itoa(len(body))}}
+	if key != "" {
+		a.answers.Set(key, out)
+	}
+	return out, nil
 }
 
-// encodedOnce gives the body of an answer that is made for one request, in the encoding
+// encodedOnce returns the body of an answer that is made for one request, in the encoding
 // that the client takes; as it is where there is no turn for that.
 func (a *api) encodedOnce(r *http.Request, c *call, body []byte) (encoding, []byte) {
 	e := acceptanceOf(r, c, len(body)).best
 	if e == encodingNone {
 		return e, body
 	}
-	out, err := a.encoded(r, c, e, &answer{body: body})
+	ctx, cancel := c.within(a.o.ReadDeadline)
+	defer cancel()
+	out, err := a.encoded(ctx, r, c, e, &answer{body: body}, false)
 	if err != nil {
 		return encodingNone, body
 	}

@@ -253,37 +253,3 @@ func TestListsAreEncodedInTheirTurn(t *testing.T) {
 		}
 	})
 }
-
-// TestPack: a request holds the buffer that its answer was made in no longer than the
-// answer lies there.
-func TestPack(t *testing.T) {
-	t.Parallel()
-	a, err := newAPI(Deps{}, Options{BaseURL: "http://x"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := strings.Repeat("x", leastEncoded)
-	for name, c := range map[string]struct {
-		header, value string
-		kept          bool
-		holds         bool
-	}{
-		"as it is":         {holds: true},
-		"encoded":          {header: "Accept-Encoding", value: "gzip"},
-		"kept":             {kept: true},
-		"the client's own": {header: "If-None-Match", value: `"tag"`},
-	} {
-		r := httptest.NewRequest(http.MethodGet, "/", nil)
-		r.Header.Set(c.header, c.value)
-		own := &call{pass: a.rooms.arrive(r)}
-		buffer := own.buffer()
-		*buffer = append(*buffer, text...)
-		ans := newAnswer(*buffer, valueJSON, `"tag"`, calendar.LangEN)
-		if c.kept {
-			a.keepAnswer("key", ans)
-		}
-		if err := a.pack(r, own, ans); err != nil || own.written != nil != c.holds {
-			t.Errorf("%s: the buffer is held: %t, %v", name, own.written != nil, err)
-		}
-	}
-}

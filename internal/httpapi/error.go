@@ -117,7 +117,7 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status := statusOf(e.Code)
 	c.code = e.Code
 	if status >= http.StatusInternalServerError {
-		if errors.Is(err, context.Canceled) && errors.Is(under(r.Context()).Err(), context.Canceled) {
+		if errors.Is(err, context.Canceled) && c.client.Err() != nil {
 			status = statusClientGone // nobody reads it
 		} else if e.Code == calendar.CodeInternal {
 			a.o.Log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err)

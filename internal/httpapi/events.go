@@ -278,7 +278,7 @@ func (a *api) unmodified(r *http.Request, c *call, modified time.Time) bool {
 }
 
 // singleEvent makes the answer of a single event in another format than JSON.
-func (a *api) singleEvent(ctx context.Context, b []byte, s *single, v *query.View) (*answer, error) {
+func (a *api) singleEvent(ctx context.Context, s *single, v *query.View) (*answer, error) {
 	if err := a.knowStore(ctx); err != nil {
 		return nil, err
 	}
@@ -289,8 +289,8 @@ func (a *api) singleEvent(ctx context.Context, b []byte, s *single, v *query.Vie
 	l := &listing{root: s.root, criteria: &query.Criteria{Lang: s.lang}, feed: formats.Feed{Single: true, Lang: s.lang, Site: a.o.Site, Root: s.root.url}}
 	l.feed.Zones.Add(new(a.timesOf(v.Record, v.Blanked)))
 	e := s.format.open(a, l)
-	b = e.begin(b)
-	if b, err = e.item(b, v); err != nil {
+	b, err := e.item(e.begin(nil), v)
+	if err != nil {
 		return nil, err
 	}
 	if b = e.end(b); len(b) > a.o.MaxAnswer {

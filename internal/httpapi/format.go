@@ -179,8 +179,7 @@ func weightIn(h http.Header, members []string) (most int) {
 }
 
 // encode writes a list in the format of the request, with the headers that all lists have.
-func (a *api) encode(c *call, l *listing, etag string) (ans *answer, err error) {
-	buffer := c.buffer()
+func (a *api) encode(c *call, l *listing, etag string) (*answer, error) {
 	l.links = pageLinks(l.address, l.criteria, l.list)
 	if c.feed() {
 		l.feed.Next, l.feed.Previous, l.feed.Total = l.links.next, l.links.previous, l.list.Total
@@ -193,10 +192,11 @@ func (a *api) encode(c *call, l *listing, etag string) (ans *answer, err error) 
 		}
 	}
 	e := c.format.open(a, l)
-	if *buffer, err = a.appendList((*buffer)[:0], e, l.list); err != nil {
+	body, err := written(func(b []byte) ([]byte, error) { return a.appendList(b, e, l.list) })
+	if err != nil {
 		return nil, err
 	}
-	return a.listAnswer(c, l, *buffer, etag), nil
+	return a.listAnswer(c, l, body, etag), nil
 }
 
 // appendList writes a list; no answer is larger than it may be.

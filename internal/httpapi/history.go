@@ -34,22 +34,21 @@ func (a *api) history(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	id := c.targetOf().id
-	ctx := r.Context()
-	return a.inTurn(ctx, r, c, a.past, func() error {
+	return a.read(w, r, c, &question{turns: a.past, smaller: []string{"limit"}, make: func(ctx context.Context, _ stated) (*answer, error) {
 		version, _, err := a.History.Present(ctx, c.caller, c.route.kind, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		page := toldPage{q: q, table: historyTable, format: toldFormats[0], url: c.root.collection(c.route.kind) + "/" + id.String() + "/history"}
 		walk := history.Walk{Record: id, From: q.after + 1, To: min(version, q.before-1)}
 		if err := a.look(ctx, r, c, &page, walk); err != nil {
-			return a.tooLarge(err, "limit")
+			return nil, err
 		}
 		ans := page.answer(a, c)
 		groups, _ := groupsOf(id, page.named)
 		ans.add(headerGroups, groups)
-		return a.sendAnswer(w, r, ans)
-	})
+		return ans, nil
+	}})
 }
 
 // toldPage is a page of entries that is to be written.
@@ -73,8 +72,7 @@ func (a *api) look(ctx context.Context, r *http.Request, c *call, page *toldPage
 	walk.Ascending, walk.Filter, walk.Page, walk.Most = q.ascending, q.filter, q.limit, mostLookedAt
 	from := a.o.Now()
 	walk.Enough = func() bool { return a.o.Now().Sub(from) > a.o.ReadDeadline/2 }
-	buffer := c.buffer()
-	*buffer = page.format.begin((*buffer)[:0])
+	page.body = page.format.begin(nil)
 	pace := a.pace(c, a.rooms.address(r))
 	var err error
 	page.lookedTo, err = a.History.Walk(ctx, a.listener(c), walk, func(_ int64, e *history.Entry) (bool, error) {
@@ -82,14 +80,12 @@ func (a *api) look(ctx context.Context, r *http.Request, c *call, page *toldPage
 		if e == nil {
 			return true, nil
 		}
-		b, err := page.format.item(*buffer, page.entries, e)
-		if err != nil {
+		if page.body, err = page.format.item(page.body, page.entries, e); err != nil {
 			return false, err
 		}
-		*buffer = b
 		page.entries++
 		page.named = append(page.named, e.Named()...)
-		return page.entries < q.limit && len(b) < a.o.MaxAnswer/2, nil
+		return page.entries < q.limit && len(page.body) < a.o.MaxAnswer/2, nil
 	})
 	if err != nil {
 		return err
@@ -101,8 +97,7 @@ func (a *api) look(ctx context.Context, r *http.Request, c *call, page *toldPage
 		}
 		page.next = q.link(page.url, page.table, bound, page.lookedTo)
 	}
-	*buffer = page.format.end(*buffer, page)
-	page.body = *buffer
+	page.body = page.format.end(page.body, page)
 	return a.fits(page.body)
 }
 

@@ -72,25 +72,37 @@ func (a *api) sendTexts(w http.ResponseWriter, r *http.Request, name cache.Key, 
 	name = name.Number(int64(l))
 	marked := &call{route: c.route, root: rootOf(origin{base: baseMark, host: baseMark}, c.loc, 0)}
 	key := c.key(textsKey, query.Generation{}, 0, marked.asked().Join(name))
-	kept, err := a.once(r.Context(), c, key, nil, true, func(context.Context) (*answer, error) {
-		b, err := json.Marshal(produce(marked.root, l))
-		return newAnswer(b, valueJSON, "", l), err
+	return a.read(w, r, c, &question{make: func(ctx context.Context, _ stated) (*answer, error) {
+		text, err := a.text(ctx, c, key, func() ([]byte, error) { return json.Marshal(produce(marked.root, l)) })
+		if err != nil {
+			return nil, err
+		}
+		own := c.key(textsKey, query.Generation{}, 0, c.asked().Join(name))
+		base, err := json.Marshal(c.root.base)
+		if err != nil {
+			return nil, err
+		}
+		ans := newAnswer(withBase(nil, text, base[1:len(base)-1]), valueJSON, a.weakTag(own), l)
+		ans.key = own // its encodings are worth caching, which are short
+		return ans, nil
+	}})
+}
+
+// text returns the cached text of a key, else the one that produce makes, once for all.
+func (a *api) text(ctx context.Context, c *call, key string, produce func() ([]byte, error)) ([]byte, error) {
+	if ans, ok := a.answers.Get(key); ok {
+		c.cache = CacheHit
+		return ans.body, nil
+	}
+	c.cache = CacheMiss
+	done := <-a.once(ctx, c, key, func(context.Context) (*answer, error) {
+		body, err := produce()
+		return &answer{body: body}, err
 	})
-	if err != nil {
-		return err
+	if done.Err != nil {
+		return nil, done.Err
 	}
-	own := c.key(textsKey, query.Generation{}, 0, c.asked().Join(name))
-	base, err := json.Marshal(c.root.base)
-	if err != nil {
-		return err
-	}
-	buffer := c.buffer()
-	*buffer = withBase(*buffer, kept.body, base[1:len(base)-1])
-	ans := newAnswer(*buffer, valueJSON, a.weakTag(own), l)
-	if a.asked.before(own) {
-		ans.key = own // its encodings are worth keeping, which are short
-	}
-	return a.sendAnswer(w, r, ans)
+	return done.Val.(*answer).body, nil //nolint:forcetypeassert // nothing else is made
 }
 
 // withBase appends a kept text with the base URL in its places.

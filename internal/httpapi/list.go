@@ -39,45 +39,59 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	}
 	if asksPast {
 		c.format = a.formats[0]
-		ans, err := a.findListThen(r, c)
+		return a.listThen(w, r, c)
+	}
+	stale := ""
+	if a.o.ServeStale {
+		stale = c.lastGoodKey(r)
+	}
+	q, err := a.listNow(w, r, c)
+	if err == nil {
+		q.lastGood = stale
+		err = a.read(w, r, c, q)
+	}
+	least, _ := minPosition(r.Header)
+	return a.orLastGood(w, r, c, stale, least, err)
+}
+
+// listNow reads the parameters of a list of the present.
+func (a *api) listNow(w http.ResponseWriter, r *http.Request, c *call) (*question, error) {
+	ctx := r.Context()
+	least, refused := minPosition(r.Header)
+	notFound := a.findOf(ctx, c) // reported when the parameters are good
+	criteria, err := a.parse(ctx, r, c, c.listRequest(), a.Queries.Parse)
+	if err = withProblem(err, refused); err != nil {
+		return nil, err
+	}
+	c.lang = criteria.Lang
+	if notFound != nil {
+		return nil, notFound
+	}
+	q := a.present(c, least)
+	q.asked, q.smaller = a.askedFor(c, criteria), []string{"per_page", "_fields"}
+	if c.feed() && !criteria.Paged {
+		q.send = func(ctx context.Context, of stated) error {
+			return a.sendWhole(ctx, w, r, &whole{c: c, criteria: criteria, generation: of.Generation, asked: q.asked})
+		}
+		return q, nil
+	}
+	q.make = func(ctx context.Context, of stated) (*answer, error) {
+		list, err := a.Queries.Run(ctx, criteria)
 		if err != nil {
-			return a.tooLarge(err, "per_page", "_fields")
+			return nil, err
 		}
-		return a.sendAnswer(w, r, ans)
-	}
-	ans, whole, err := a.findList(r, c)
-	if whole != nil {
-		return a.sendWhole(w, r, whole)
-	}
-	if err != nil {
-		if ans = a.lastGood(w, r, c, err); ans == nil {
-			return a.tooLarge(err, "per_page", "_fields")
+		l := &listing{root: c.root, criteria: criteria, list: list, address: c.address()}
+		if c.feed() {
+			if err := a.dress(ctx, c, l, of.Generation); err != nil {
+				return nil, err
+			}
 		}
+		return a.encode(c, l, a.weakTag(of.key))
 	}
-	return a.sendAnswer(w, r, ans)
+	return q, nil
 }
 
-// waitsFor tells whether a list is to show something first: the writes of a caller with
-// credentials, or a position that was sent.
-func waitsFor(c *call, least calendar.Position) bool {
-	return c.caller.Role != calendar.Anonymous || least > 0
-}
-
-// whenReached waits until a list shows what it is to show, and gives the context of the
-// work that begins then, which has to be ended.
-func (a *api) whenReached(ctx context.Context, c *call, least calendar.Position) (_ context.Context, end func(), err error) {
-	if !waitsFor(c, least) {
-		return ctx, func() {}, nil
-	}
-	c.sent = least
-	if c.reached, err = a.await(ctx, c, c.caller, least); err != nil {
-		return ctx, nil, err
-	}
-	work := a.workContext(ctx, c, a.o.ReadDeadline)
-	return work, work.end, nil
-}
-
-// reachedState gives the state that lists show. Where another generation of the read
+// reachedState returns the state that lists show. Where another generation of the read
 // model answers than the one that was waited for, it waits for that one.
 func (a *api) reachedState(ctx context.Context, c *call) (query.Generation, error) {
 	for {
@@ -85,50 +99,12 @@ func (a *api) reachedState(ctx context.Context, c *call) (query.Generation, erro
 		if err != nil || g.Position >= c.reached {
 			return g, err
 		}
-		_, err = a.await(ctx, c, calendar.Caller{}, c.reached)
+		_, err = a.await(c, calendar.Caller{}, c.reached)
 		if e, ok := errors.AsType[*calendar.Error](err); ok && e.Code == calendar.CodePositionNotReached && c.late(g.Position) == nil {
 			c.reached, err = c.sent, nil
 		}
 		if err != nil {
 			return g, err
-		}
-	}
-}
-
-// reopens is how often an answer is made again that shows another state than lists do
-// by then.
-const reopens = 3
-
-// shared gives the answer to a list in the state that lists show: one that is cached, else
-// produce makes it, in the turn of the client, once for all who ask. It is not older than
-// what was waited for, as the state may be another one by the time that it is made.
-func (a *api) shared(ctx context.Context, r *http.Request, c *call, space byte, asked cache.Key, keep bool,
-	produce func(ctx context.Context, state query.Generation, key string) (*answer, error),
-) (ans *answer, err error) {
-	// What was never asked for will hardly be asked for again in this state:
-	// sending it from where it was written costs less than keeping it.
-	keep = a.asked.before(asked.String()) || keep
-	for try := 0; ; try++ {
-		state, err := a.reachedState(ctx, c)
-		if err != nil {
-			return nil, err
-		}
-		key := c.key(space, state, 0, asked)
-		// The turn comes before it makes a list for others too: they are not to wait for it.
-		err = a.inTurn(ctx, r, c, a.turns, func() (err error) {
-			ans, err = a.once(ctx, c, key, &state, keep, func(ctx context.Context) (*answer, error) { return produce(ctx, state, key) })
-			if err != nil {
-				return err
-			}
-			// In this turn, as what is made is larger than what is sent: were it to wait for
-			// another one, all who wait would hold both.
-			return a.pack(r, c, ans)
-		})
-		if err != nil || ans.position >= c.reached {
-			return ans, err
-		}
-		if try == reopens {
-			return ans, c.late(ans.position)
 		}
 	}
 }
@@ -140,71 +116,6 @@ func (c *call) late(at calendar.Position) error {
 		return calendar.Fail(calendar.CodePositionNotReached, 0)
 	}
 	return nil
-}
-
-// findList gives the answer to a list: one that is kept, else the parameters are read,
-// the read model is asked, and what it found is written in the format of the request. One
-// that is answered whole is given back, to be sent as it is made.
-func (a *api) findList(r *http.Request, c *call) (*answer, *whole, error) {
-	ctx := r.Context()
-	least, refused := minPosition(r.Header)
-	waits := waitsFor(c, least)
-	unfit := a.findOf(ctx, c) // told when the parameters are good
-
-	// Without anything to wait for, the same query string in the same second
-	// and state has the same answer: it need not be parsed again.
-	generation, err := a.Queries.Generation(ctx)
-	alias := ""
-	if err == nil && !waits && refused == nil && unfit == nil {
-		alias = c.key(aliasKey, generation, a.o.Now().Unix(), c.asked().Text(r.URL.RawQuery))
-		if ans, ok := a.aliased(alias); ok {
-			c.cache = CacheHit
-			return ans, nil, nil
-		}
-	}
-	criteria, bad := a.parse(ctx, r, c, c.listRequest(), a.Queries.Parse)
-	if bad = withProblem(bad, refused); bad != nil {
-		return nil, nil, bad
-	}
-	c.lang = criteria.Lang
-	if unfit != nil {
-		return nil, nil, unfit
-	}
-	ctx, end, late := a.whenReached(ctx, c, least)
-	if late != nil {
-		return nil, nil, late
-	}
-	defer end()
-	asked := a.askedFor(c, criteria)
-	if c.feed() && !criteria.Paged {
-		if generation, err = a.reachedState(ctx, c); err != nil {
-			return nil, nil, err
-		}
-		return nil, &whole{c: c, criteria: criteria, generation: generation, asked: asked}, nil
-	}
-	ans, err := a.shared(ctx, r, c, listKey, asked, a.o.ServeStale, func(ctx context.Context, state query.Generation, key string) (*answer, error) {
-		list, err := a.Queries.Run(ctx, criteria)
-		if err != nil {
-			return nil, err
-		}
-		l := &listing{root: c.root, criteria: criteria, list: list, address: c.address()}
-		if c.feed() {
-			if err := a.dress(ctx, c, l, state); err != nil {
-				return nil, err
-			}
-		}
-		return a.encode(c, l, a.weakTag(key))
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	if alias != "" && ans.key != "" && !criteria.LooksUp {
-		a.keepAlias(alias, ans)
-	}
-	if a.o.ServeStale {
-		a.answers.Set(c.lastGoodKey(r), ans)
-	}
-	return ans, nil, nil
 }
 
 // parse reads the parameters of a list, in the turn of the client: names may be many.
@@ -230,18 +141,6 @@ func (c *call) listRequest() query.Request {
 		delete(in, history.ParamPoint)
 	}
 	return query.Request{Kind: k, Input: in, Lang: c.loc.lang, Caller: c.caller, Of: c.of()}
-}
-
-// await waits until lists show what a caller is to see, without a slot, and gives the
-// position that was reached.
-func (a *api) await(ctx context.Context, c *call, of calendar.Caller, least calendar.Position) (calendar.Position, error) {
-	if !c.pass.enter(stageWait, 1) {
-		return 0, calendar.Fail(calendar.CodeUnavailable, 0)
-	}
-	defer c.pass.resume()
-	wait := a.workContext(ctx, c, a.o.PositionWait+a.o.ReadDeadline)
-	defer wait.end()
-	return a.Queries.Await(wait, of, least) //nolint:contextcheck // a workContext stands on the context of the request
 }
 
 // asked begins the key of what a request asks for, whatever the state of the read
@@ -273,20 +172,19 @@ func (c *call) lastGoodKey(r *http.Request) string {
 	return c.key(lastKey, query.Generation{}, int64(c.caller.ID), c.asked().Text(r.URL.RawQuery))
 }
 
-// lastGood gives the last good answer of a request when an error says that the read
-// model is out of reach and the operator allows it; else nil.
-func (a *api) lastGood(w http.ResponseWriter, r *http.Request, c *call, err error) *answer {
-	if !a.o.ServeStale || !errors.Is(err, readmodel.ErrUnavailable) {
-		return nil
+// orLastGood sends the last good answer of a key when an error says that the read model is
+// out of reach and the operator allows it; else it returns the error.
+func (a *api) orLastGood(w http.ResponseWriter, r *http.Request, c *call, key string, least calendar.Position, err error) error {
+	if key == "" || !errors.Is(err, readmodel.ErrUnavailable) {
+		return err
 	}
-	least, _ := minPosition(r.Header)
-	ans, ok := a.answers.Get(c.lastGoodKey(r))
+	ans, ok := a.answers.Get(key)
 	if !ok || ans.position < least {
-		return nil
+		return err
 	}
 	c.cache = CacheStale
 	w.Header()[headerWarning] = []string{`110 - "Response is Stale"`}
-	return ans
+	return a.sendAnswer(w, r, ans)
 }
 
 // minPosition reads Daybook-Min-Position (2.10).

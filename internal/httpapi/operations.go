@@ -93,7 +93,7 @@ func eventRoutes() []*route {
 		methods: readOnly, id: "exportEvent", text: "export.event", group: "feeds",
 		args:  slices.Insert(ended(readArguments(export)), 1, endingArgument(true)),
 		sends: []string{"If-None-Match", "If-Modified-Since"}, headers: []string{"ETag", headerEncoding, headerPosition, headerDisposition, headerModified},
-		statuses: []int{400, 401, 403, 404, 410}, content: formatContent(allFormats, calendar.KindEvent, true, true), work: (*api).read,
+		statuses: []int{400, 401, 403, 404, 410}, content: formatContent(allFormats, calendar.KindEvent, true, true), work: (*api).readRecord,
 	}}
 	out := []*route{feedRoute(events, "Events", 0), export}
 	for _, k := range calendar.Kinds[1:] {
@@ -173,7 +173,7 @@ func singleOperations(rt *route) []operation {
 	read := operation{
 		methods: readOnly, id: "read" + rt.name, text: "read." + k, group: "events", args: readArguments(rt),
 		sends: []string{"If-None-Match"}, headers: []string{"ETag", headerEncoding, headerModified, headerPosition, headerGroups},
-		statuses: []int{400, 401, 403, 404, 410}, content: formatContent(allFormats, rt.kind, true, false), work: (*api).read,
+		statuses: []int{400, 401, 403, 404, 410}, content: formatContent(allFormats, rt.kind, true, false), work: (*api).readRecord,
 	}
 	if rt.bySlug {
 		read.statuses = []int{400, 401, 403, 404} // an erased record has no slug

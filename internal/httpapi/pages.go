@@ -188,7 +188,7 @@ func (a *api) admitPreview(w http.ResponseWriter, r *http.Request, c *call) erro
 
 // preview makes a page for its caller, who sees his own writes.
 func (a *api) preview(r *http.Request, c *call) (*public.Answer, error) {
-	ctx, end, err := a.whenReached(r.Context(), c, 0)
+	ctx, end, err := a.whenReached(r.Context(), c, &question{waits: true})
 	if err != nil {
 		return nil, err
 	}
@@ -222,9 +222,9 @@ func (a *api) unlock(w http.ResponseWriter, r *http.Request, c *call) (*public.A
 	req.Opens = func(ctx context.Context, event calendar.ID) (bool, error) {
 		return a.tryPassword(ctx, r, event, password)
 	}
-	ctx := a.workContext(r.Context(), c, a.o.WriteDeadline)
-	defer ctx.end()
-	return a.o.Pages.Serve(ctx, req) //nolint:contextcheck // a workContext stands on the context of the request
+	ctx, cancel := c.within(a.o.WriteDeadline)
+	defer cancel()
+	return a.o.Pages.Serve(ctx, req)
 }
 
 // fromOtherSite reports whether a page of another site sent a form (PAGES.md P2.3). A
@@ -249,91 +249,67 @@ const (
 	errorPageKey = 'E'
 )
 
-// answerShared answers a request for a page that is the same for everybody: one that is
-// kept, else it is made, once for all who ask at the same time.
+// answerShared answers a request for a page that is the same for everybody.
 func (a *api) answerShared(w http.ResponseWriter, r *http.Request, c *call) error {
-	p, ctx := c.page, r.Context()
-	asked := a.o.Pages.Key(&p.req)
-	ans, err := a.findAnswer(ctx, r, c, asked)
+	req := &c.page.req
+	asked, stale := a.o.Pages.Key(req), ""
+	if a.o.ServeStale {
+		stale = string(cache.Key{lastPageKey}.Text(asked))
+	}
+	w.Header().Set(headerCache, a.pageCache()) // unless the answer has another one
+	if req.Route.Open {
+		a.openToAll(w.Header())
+	}
+	q, err := a.pageQuestion(r.Context(), req, asked)
+	if err == nil {
+		q.lastGood = stale
+		err = a.read(w, r, c, q)
+	}
 	if other, ok := errors.AsType[pageError](err); ok {
 		return a.sendPage(w, r, c, other.Answer)
 	}
-	if err != nil {
-		if ans = a.lastGoodPage(w, c, asked, err); ans == nil {
-			return err
-		}
-	}
-	w.Header().Set(headerCache, a.pageCache()) // unless the answer has another one
-	if p.req.Route.Open {
-		a.openToAll(w.Header())
-	}
-	return a.sendAnswer(w, r, ans)
+	return a.orLastGood(w, r, c, stale, 0, err)
 }
 
-// findAnswer gives the answer to a page that everybody gets alike; one that is no page of
-// its own is a pageError.
-func (a *api) findAnswer(ctx context.Context, r *http.Request, c *call, asked string) (*answer, error) {
-	req := &c.page.req
-	k := cache.Key{pageKey}.Text(asked)
-	if req.Route.Still {
-		return a.once(ctx, c, string(k), nil, true, func(ctx context.Context) (*answer, error) { return a.makePage(ctx, req, string(k)) })
+// pageQuestion finds the state that a page shows.
+func (a *api) pageQuestion(ctx context.Context, req *public.Request, asked string) (*question, error) {
+	var state query.Generation
+	q := &question{
+		space: pageKey, asked: cache.Key(nil).Text(asked),
+		state: func(context.Context, *call) (query.Generation, error) { return state, nil },
+		make:  func(ctx context.Context, of stated) (*answer, error) { return a.makePage(ctx, req, of.key) },
 	}
-	state, err := a.Queries.Generation(ctx)
+	if req.Route.Still {
+		return q, nil
+	}
+	var err error
+	state, err = a.Queries.Generation(ctx)
 	away := errors.Is(err, readmodel.ErrUnavailable)
 	if err != nil && (!away || !req.Route.Stays) {
 		return nil, err
 	}
+	q.moves, q.turns = !away, a.turns
 	if away {
-		k = k.Number(-1) // no position
-	} else {
-		k = state.Key(k)
+		q.number = -1 // no position
 	}
 	if req.Position = state.Position; req.Route.Stays {
 		head, err := a.Records.Head(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if k = k.Number(int64(head)); away {
+		if q.asked = q.asked.Number(int64(head)); away {
 			req.Position = head
 		}
 	}
 	if req.IsPast() { // histories link the proofs that there are
+		q.turns = a.past
 		newest, err := a.Proofs.Checkpoint(ctx, 0)
 		if err != nil && !errors.Is(err, proof.ErrNoCheckpoint) {
 			return nil, err
 		}
-		k = k.Number(int64(newest.Size))
+		q.asked = q.asked.Number(int64(newest.Size))
 	}
-	key := string(k)
-	for kept, ok := a.answers.Get(key); ok; kept, ok = a.answers.Get(key) {
-		if kept.until.IsZero() || a.o.Now().Before(kept.until) {
-			c.cache = CacheHit
-			return kept, nil
-		}
-		key = string(cache.Key(key).Number(kept.until.Unix())) // from then on it looks otherwise
-	}
-	named := &state
-	if away {
-		named = nil
-	}
-	// As with lists: what was never asked for will hardly be asked for again.
-	keep := a.o.ServeStale || a.asked.before(asked)
-	turns := a.turns
-	if req.IsPast() {
-		turns = a.past
-	}
-	var ans *answer
-	err = a.inTurn(ctx, r, c, turns, func() (err error) {
-		ans, err = a.once(ctx, c, key, named, keep, func(ctx context.Context) (*answer, error) { return a.makePage(ctx, req, string(k)) })
-		if err != nil {
-			return err
-		}
-		return a.pack(r, c, ans)
-	})
-	if err == nil && a.o.ServeStale {
-		a.answers.Set(lastPage(asked), ans)
-	}
-	return ans, err
+	return q, nil
 }
 
 // makePage makes the answer to a page.
@@ -369,22 +345,6 @@ func (a *api) pageCache() string {
 	midnight := calendar.WallToInstant(calendar.Wall(time.Date(y, m, d+1, 0, 0, 0, 0, time.UTC).Unix()), a.o.Site)
 	shared := min(a.o.Pages.MaxAge(), max(0, int(midnight.Sub(now)/time.Second)))
 	return "public, max-age=0, s-maxage=" + strconv.Itoa(shared) + ", stale-while-revalidate=60, stale-if-error=86400"
-}
-
-// lastPage names the last good answer of a page, whatever the state.
-func lastPage(asked string) string { return string(cache.Key{lastPageKey}.Text(asked)) }
-
-// lastGoodPage is lastGood of pages.
-func (a *api) lastGoodPage(w http.ResponseWriter, c *call, asked string, err error) *answer {
-	if !a.o.ServeStale || !errors.Is(err, readmodel.ErrUnavailable) {
-		return nil
-	}
-	ans, ok := a.answers.Get(lastPage(asked))
-	if ok {
-		c.cache = CacheStale
-		w.Header()[headerWarning] = []string{`110 - "Response is Stale"`}
-	}
-	return ans
 }
 
 // sendPage sends an answer that is not kept.

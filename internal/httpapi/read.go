@@ -98,8 +98,8 @@ type single struct {
 // singleFormats are the formats of single events.
 const singleFormats = "json,ics,geojson"
 
-// read answers a single read by id or slug.
-func (a *api) read(w http.ResponseWriter, r *http.Request) error {
+// readRecord answers a single read by id or slug.
+func (a *api) readRecord(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
 	asksPast := false
 	if c.route.past {
@@ -123,20 +123,14 @@ func (a *api) read(w http.ResponseWriter, r *http.Request) error {
 		format:   c.format,
 	}
 	if asksPast {
-		return a.tooLarge(a.readThen(w, r, &s), "_fields")
+		return a.readThen(w, r, &s)
 	}
-	var ans *answer
-	if key, generation, shared := a.singleKey(r.Context(), c, &s); shared {
-		ans, err = a.once(r.Context(), c, key, &generation, a.asked.before(c.loc.rest), func(ctx context.Context) (*answer, error) {
-			return a.makeSingle(ctx, c.buffer(), &s)
-		})
-	} else {
-		ans, err = a.makeSingle(r.Context(), c.buffer(), &s)
+	q := &question{smaller: []string{"_fields"}}
+	q.make = func(ctx context.Context, _ stated) (*answer, error) { return a.makeSingle(ctx, &s) }
+	if s.caller.Role == calendar.Anonymous && s.password == "" {
+		a.shareSingle(r.Context(), c, &s, q)
 	}
-	if err != nil {
-		return a.tooLarge(err, "_fields")
-	}
-	return a.sendAnswer(w, r, ans)
+	return a.read(w, r, c, q)
 }
 
 // singleRenderer makes the renderer of a single read.
@@ -148,43 +142,51 @@ func (a *api) singleRenderer(s *single) renderer {
 	return p
 }
 
-// singleAnswer makes the answer of a rendered record, or gives query.ErrTooLarge.
-func (a *api) singleAnswer(b []byte, s *single, v *query.View, p *renderer, written time.Time) (*answer, error) {
+// singleAnswer renders a record that was changed at a time, or returns query.ErrTooLarge.
+func (a *api) singleAnswer(s *single, v *query.View, changed time.Time) (*answer, error) {
+	p := a.singleRenderer(s)
+	body, err := written(func(b []byte) ([]byte, error) {
+		b = p.appendView(b, v)
+		if s.fields != nil {
+			b = keepFields(b, p.fields)
+		}
+		if p.over || len(b) > a.o.MaxAnswer {
+			return b, query.ErrTooLarge
+		}
+		return b, nil
+	})
+	if err != nil {
+		return nil, err
+	}
 	var fields []string
 	if s.fields != nil {
-		b = keepFields(b, p.fields)
 		fields = slices.Sorted(slices.Values(s.fields))
 	}
-	if p.over || len(b) > a.o.MaxAnswer {
-		return nil, query.ErrTooLarge
-	}
-	ans := newAnswer(b, valueJSON, a.recordTag(s.root, s.lang, v, fields), s.lang)
-	ans.add(headerModified, written.UTC().Format(http.TimeFormat))
+	ans := newAnswer(body, valueJSON, a.recordTag(s.root, s.lang, v, fields), s.lang)
+	ans.add(headerModified, changed.UTC().Format(http.TimeFormat))
 	return ans, nil
 }
 
-// singleKey names the answer to a single read that others share: an anonymous
-// one without a password, by the record as asked for, the head of the store and
-// the state of the read model (for counts and due publications). While one of
-// these cannot be had, or the read model lags behind the store, nothing is shared.
-func (a *api) singleKey(ctx context.Context, c *call, s *single) (string, query.Generation, bool) {
-	if s.caller.Role != calendar.Anonymous || s.password != "" {
-		return "", query.Generation{}, false
-	}
+// shareSingle lets others share the answer to a single read: an anonymous one without a
+// password, by the record as asked for, the head of the store and the state of the read
+// model (for counts and due publications). While one of these cannot be had, or the read
+// model lags behind the store, nothing is shared.
+func (a *api) shareSingle(ctx context.Context, c *call, s *single, q *question) {
 	head, err := a.Records.Head(ctx)
 	if err != nil {
-		return "", query.Generation{}, false
+		return
 	}
 	generation, err := a.Queries.Generation(ctx)
 	if err != nil || generation.Position < head {
-		return "", query.Generation{}, false
+		return
 	}
-	asked := c.asked().Number(int64(s.lang)).Number(int64(s.target.id)).Text(s.target.slug).Texts(s.fields)
-	return c.key(singleKey, generation, int64(head), asked), generation, true
+	q.state = func(context.Context, *call) (query.Generation, error) { return generation, nil }
+	q.moves, q.space, q.number = true, singleKey, int64(head)
+	q.asked = c.asked().Number(int64(s.lang)).Number(int64(s.target.id)).Text(s.target.slug).Texts(s.fields)
 }
 
-// makeSingle answers a single read; the body of the answer stays in the buffer.
-func (a *api) makeSingle(ctx context.Context, buffer *[]byte, s *single) (*answer, error) {
+// makeSingle makes the answer to a single read.
+func (a *api) makeSingle(ctx context.Context, s *single) (*answer, error) {
 	verify := func(ctx context.Context, id calendar.ID) (bool, error) {
 		return a.tryPassword(ctx, s.r, id, s.password)
 	}
@@ -197,15 +199,9 @@ func (a *api) makeSingle(ctx context.Context, buffer *[]byte, s *single) (*answe
 		return nil, err
 	}
 	if s.format != nil {
-		ans, err := a.singleEvent(ctx, *buffer, s, &v)
-		if ans != nil {
-			*buffer = ans.body
-		}
-		return ans, err
+		return a.singleEvent(ctx, s, &v)
 	}
-	p := a.singleRenderer(s)
-	*buffer = p.appendView(*buffer, &v)
-	ans, err := a.singleAnswer(*buffer, s, &v, &p, v.Record.Changed)
+	ans, err := a.singleAnswer(s, &v, v.Record.Changed)
 	if err == nil && s.mementos {
 		ans.add(headerLink, resourceLinks(s.root.self(v.Record)))
 	}

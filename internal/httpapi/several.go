@@ -46,22 +46,14 @@ func (a *api) several(w http.ResponseWriter, r *http.Request) error {
 	if err = withProblem(err, refused); err != nil {
 		return err
 	}
-	ctx, end, err := a.whenReached(ctx, c, least)
-	if err != nil {
-		return err
-	}
-	defer end()
-	asked := c.asked().Number(int64(c.lang))
+	q := a.present(c, least)
+	q.space, q.smaller = severalKey, []string{paramSearches}
+	q.asked = c.asked().Number(int64(c.lang))
 	for _, criteria := range all {
-		asked = asked.Text(criteria.Key)
+		q.asked = q.asked.Text(criteria.Key)
 	}
-	ans, err := a.shared(ctx, r, c, severalKey, asked, false, func(ctx context.Context, _ query.Generation, _ string) (*answer, error) {
-		return a.runSeveral(ctx, c, all)
-	})
-	if err != nil {
-		return a.tooLarge(err, paramSearches)
-	}
-	return a.sendAnswer(w, r, ans)
+	q.make = func(ctx context.Context, _ stated) (*answer, error) { return a.runSeveral(ctx, c, all) }
+	return a.read(w, r, c, q)
 }
 
 // parseSeveral reads the body of several searches: all that is wrong with any of them is
@@ -127,24 +119,23 @@ func (a *api) parseSeveral(ctx context.Context, c *call, in calendar.Input) ([]*
 
 // runSeveral runs several lists and writes them as each would be answered.
 func (a *api) runSeveral(ctx context.Context, c *call, all []*query.Criteria) (*answer, error) {
-	buffer := c.buffer()
 	address := c.root.collection(calendar.KindEvent) + "/"
 	var position calendar.Position
-	err := a.Queries.Several(ctx, all, func(i int, list *query.List) (err error) {
-		b := *buffer
-		if i == 0 {
-			b, position = append(b[:0], `{"results":[`...), list.Position
-		}
-		b = appendComma(b, i)
-		l := &listing{root: c.root, criteria: all[i], list: list, address: address, links: pageLinks(address, all[i], list)}
-		*buffer, err = a.appendList(b, openJSON(a, l), list)
-		return err
+	body, err := written(func(b []byte) ([]byte, error) {
+		err := a.Queries.Several(ctx, all, func(i int, list *query.List) (err error) {
+			if i == 0 {
+				b, position = append(b[:0], `{"results":[`...), list.Position
+			}
+			l := &listing{root: c.root, criteria: all[i], list: list, address: address, links: pageLinks(address, all[i], list)}
+			b, err = a.appendList(appendComma(b, i), openJSON(a, l), list)
+			return err
+		})
+		return append(b, "]}"...), err
 	})
 	if err != nil {
 		return nil, err
 	}
-	*buffer = append(*buffer, "]}"...)
-	ans := newAnswer(*buffer, valueJSON, "", c.lang)
+	ans := newAnswer(body, valueJSON, "", c.lang)
 	ans.show(position)
 	return ans, nil
 }

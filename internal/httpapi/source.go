@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"time"
@@ -22,67 +23,52 @@ var sourceLists = func() map[string]bool {
 // calendarSource answers the events of a range as an array for calendar widgets.
 func (a *api) calendarSource(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
-	ctx := r.Context()
 	least, refused := minPosition(r.Header)
-	var criteria *query.Criteria
-	err := a.inTurn(ctx, r, c, a.turns, func() (err error) {
-		criteria, err = a.Queries.Parse(ctx, query.Request{
-			Kind: calendar.KindEvent, Input: inputOf(c.query, func(name string) bool { return sourceLists[name] }), Lang: c.loc.lang, Caller: c.caller, Source: true,
-		})
-		return err
-	})
+	criteria, err := a.parse(r.Context(), r, c, query.Request{
+		Kind: calendar.KindEvent, Input: inputOf(c.query, func(name string) bool { return sourceLists[name] }), Lang: c.loc.lang, Caller: c.caller, Source: true,
+	}, a.Queries.Parse)
 	if err = withProblem(err, refused); err != nil {
 		return err
 	}
 	c.lang = criteria.Lang
-	ctx, end, err := a.whenReached(ctx, c, least)
-	if err != nil {
-		return err
-	}
-	defer end()
-	generation, err := a.reachedState(ctx, c)
-	if err != nil {
-		return err
-	}
-	key := c.key(listKey, generation, 0, c.asked().Number(int64(c.route.number)).Text(criteria.Key))
-	if ans, ok := a.answers.Get(key); ok {
-		c.cache = CacheHit
-		return a.sendAnswer(w, r, ans)
-	}
+	q := a.present(c, least)
+	q.asked = c.asked().Number(int64(c.route.number)).Text(criteria.Key)
+	q.send = func(ctx context.Context, of stated) error { return a.sendSource(ctx, w, r, c, criteria, of) }
+	return a.read(w, r, c, q)
+}
+
+// sendSource sends the events of a range as it finds them.
+func (a *api) sendSource(ctx context.Context, w http.ResponseWriter, r *http.Request, c *call, criteria *query.Criteria, of stated) error {
 	if err := a.knowStore(ctx); err != nil {
 		return err
 	}
-	var selection *query.Whole
-	err = a.inTurn(ctx, r, c, a.turns, func() (err error) {
-		selection, _, err = a.reachedWhole(ctx, c, criteria)
+	var (
+		selection *query.Whole
+		n         int
+	)
+	err := a.inTurn(ctx, r, c, a.turns, func() (err error) {
+		if selection, _, err = a.reachedWhole(ctx, c, criteria); err == nil {
+			n, err = a.countSource(ctx, criteria, selection)
+		}
 		return err
 	})
+	if selection != nil {
+		defer selection.Close()
+	}
 	if err != nil {
 		return err
 	}
-	defer selection.Close()
-	n := 0
-	ctx = under(ctx) // it may take as long as the client takes it
-	if err := selection.Survey(ctx, func(r *calendar.Record) {
-		if criteria.Shows(r) {
-			n++
-		}
-	}); err != nil {
-		return err
-	}
-	if n > a.o.CalendarLimit {
-		return &calendar.Error{Code: calendar.CodeSelectionTooLarge, Total: n, Limit: a.o.CalendarLimit}
-	}
 	answerOf := func(body []byte) *answer {
-		ans := newAnswer(body, valueJSON, a.weakTag(key), criteria.Lang)
+		ans := newAnswer(body, valueJSON, a.weakTag(of.key), criteria.Lang)
 		ans.show(selection.Position())
 		for _, names := range a.totals {
 			ans.add(names[0], strconv.Itoa(n))
 		}
 		return ans
 	}
-	out := &sending{a: a, w: w, r: r, c: c, ans: answerOf(nil), b: *takeBuffer()}
+	out := &sending{a: a, w: w, r: r, c: c, ans: answerOf(nil), b: make([]byte, 0, streamBytes)}
 	e := &entries{a: a, root: c.root, lang: criteria.Lang, zone: criteria.Zone()}
+	ctx = c.client // it may take as long as the client takes it
 	err = out.write(e, func(use func(*query.View) error) error {
 		return selection.Each(ctx, func(v *query.View) error {
 			if !criteria.Shows(v.Record) {
@@ -92,13 +78,33 @@ func (a *api) calendarSource(w http.ResponseWriter, r *http.Request) error {
 		})
 	})
 	if err != nil || out.begun {
-		return out.close(err) //nolint:contextcheck // a workContext stands on the context of the request
+		return out.close(err)
 	}
 	ans := answerOf(out.b)
-	if now, err := a.Queries.Generation(ctx); err == nil && now == generation && ans.position >= now.Position && r.Method == http.MethodGet {
-		a.keepAnswer(key, ans)
+	if now, err := a.Queries.Generation(ctx); err == nil && now == of.Generation && ans.position >= now.Position && r.Method == http.MethodGet {
+		ans.key = of.key
+		a.answers.Set(of.key, ans)
 	}
 	return a.sendAnswer(w, r, ans)
+}
+
+// countSource counts the events of a range, and refuses more than a widget gets. The index
+// counts some at the ends of the range that are not in it, so it has the last word only where
+// it counts far too many.
+func (a *api) countSource(ctx context.Context, criteria *query.Criteria, selection *query.Whole) (n int, err error) {
+	limit := a.o.CalendarLimit
+	if n = selection.Total(); n <= 2*limit {
+		n = 0
+		err = selection.Survey(ctx, func(r *calendar.Record) {
+			if criteria.Shows(r) {
+				n++
+			}
+		})
+	}
+	if err == nil && n > limit {
+		err = &calendar.Error{Code: calendar.CodeSelectionTooLarge, Total: n, Limit: limit}
+	}
+	return n, err
 }
 
 // entries writes the elements of the array.

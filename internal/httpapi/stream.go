@@ -89,7 +89,7 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	ctx, cancel := context.WithCancel(under(r.Context()))
+	ctx, cancel := context.WithCancel(c.client)
 	defer cancel()
 	control := http.NewResponseController(w)
 	if a.o.Draining != nil {

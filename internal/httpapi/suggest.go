@@ -24,36 +24,26 @@ var suggestLists = map[string]bool{"kinds": true}
 // suggest answers what may be meant by what was typed so far.
 func (a *api) suggest(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
-	ctx := r.Context()
 	least, refused := minPosition(r.Header)
 	in := inputOf(c.query, func(name string) bool { return suggestLists[name] })
 	// The public view, whoever asks.
-	criteria, err := a.Queries.Parse(ctx, query.Request{Kind: calendar.KindEvent, Input: in, Lang: c.loc.lang, Suggest: true})
+	criteria, err := a.Queries.Parse(r.Context(), query.Request{Kind: calendar.KindEvent, Input: in, Lang: c.loc.lang, Suggest: true})
 	if err = withProblem(err, refused); err != nil {
 		return err
 	}
 	c.lang = criteria.Lang
-	ctx, end, err := a.whenReached(ctx, c, least)
-	if err != nil {
-		return err
-	}
-	defer end()
-	asked := c.asked().Number(int64(c.route.number)).Text(criteria.Key)
-	ans, err := a.shared(ctx, r, c, listKey, asked, false, func(ctx context.Context, _ query.Generation, key string) (*answer, error) {
+	q := a.present(c, least)
+	q.asked = c.asked().Number(int64(c.route.number)).Text(criteria.Key)
+	q.make = func(ctx context.Context, of stated) (*answer, error) {
 		all, at, err := a.Queries.Suggest(ctx, criteria)
 		if err != nil {
 			return nil, err
 		}
-		buffer := c.buffer()
-		*buffer = appendSuggestions((*buffer)[:0], c.root, criteria, all)
-		ans := newAnswer(*buffer, valueJSON, a.weakTag(key), criteria.Lang)
+		ans := newAnswer(appendSuggestions(nil, c.root, criteria, all), valueJSON, a.weakTag(of.key), criteria.Lang)
 		ans.show(at)
 		return ans, nil
-	})
-	if err != nil {
-		return err
 	}
-	return a.sendAnswer(w, r, ans)
+	return a.read(w, r, c, q)
 }
 
 func appendSuggestions(b []byte, root *root, c *query.Criteria, all []query.Suggested) []byte {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -42,28 +43,24 @@ func (a *api) timeMap(w http.ResponseWriter, r *http.Request) error {
 		asJSON = accepts(r.Header, "application/json") && !accepts(r.Header, linkFormat)
 	}
 	id := c.targetOf().id
-	ctx := r.Context()
-	return a.inTurn(ctx, r, c, a.past, func() error {
+	return a.read(w, r, c, &question{turns: a.past, make: func(ctx context.Context, _ stated) (*answer, error) {
 		found, err := a.Past.TimeMap(ctx, c.route.kind, id, c.caller, q.after, mostMementos)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		m := timeMapPage{TimeMap: found, url: c.root.collection(c.route.kind) + "/" + id.String()}
 		m.self = q.link(m.url+"/timemap", timeMapTable, "", 0)
 		if found.After > 0 {
 			m.next = q.link(m.url+"/timemap", timeMapTable, "after", found.After)
 		}
-		buffer, media := c.buffer(), valueLinks
+		body, media := []byte(m.links()), valueLinks
 		if asJSON {
-			media = valueJSON
-			*buffer = m.appendJSON((*buffer)[:0])
-		} else {
-			*buffer = append((*buffer)[:0], m.links()...)
+			body, media = m.appendJSON(nil), valueJSON
 		}
-		ans := newAnswer(*buffer, media, a.weakTag(string(*buffer)), c.lang)
+		ans := newAnswer(body, media, a.weakTag(string(body)), c.lang)
 		ans.add(headerGroups, cacheGroups(id))
-		return a.sendAnswer(w, r, ans)
-	})
+		return ans, nil
+	}})
 }
 
 // timeMapPage is a page of a TimeMap that is to be written.

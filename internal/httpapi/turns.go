@@ -78,24 +78,27 @@ func (p *pace) rest(ctx context.Context) {
 	p.since = p.now()
 }
 
-// inTurn does work when it is the turn of the client of a request, and waits for that
-// without a slot. Within a turn of the client it waits for that among all alone, or it
-// could wait for itself; it is not refused there, as most of the work is done. Callers
-// with credentials have no turns, and without turns there are none.
+// inTurn does work in the turn of the client of a request.
 func (a *api) inTurn(ctx context.Context, r *http.Request, c *call, t *turns, work func() error) error {
-	if t == nil || c.caller.Role != calendar.Anonymous {
-		return work()
-	}
-	if !c.pass.enter(stageWait, 1) && !c.turn {
-		return calendar.Fail(calendar.CodeUnavailable, 0)
-	}
-	release, err := t.acquire(ctx, a.rooms.address(r), c.turn)
-	c.pass.resume()
+	leave, err := a.takeTurn(ctx, r, c, t, false)
 	if err != nil {
 		return err
 	}
-	defer release()
-	defer func(before bool) { c.turn = before }(c.turn)
-	c.turn = true
+	defer leave()
 	return work()
+}
+
+// takeTurn waits for the turn of the client of a request, without a slot, and returns the
+// function that ends it. One that has the turn of its client waits for that among all alone,
+// or it could wait for itself; it is not refused, as most of the work is done. Callers with
+// credentials take no turns.
+func (a *api) takeTurn(ctx context.Context, r *http.Request, c *call, t *turns, has bool) (leave func(), err error) {
+	if t == nil || c.caller.Role != calendar.Anonymous {
+		return func() {}, nil
+	}
+	if !c.pass.enter(stageWait, 1) && !has {
+		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
+	}
+	defer c.pass.resume()
+	return t.acquire(ctx, a.rooms.address(r), has)
 }

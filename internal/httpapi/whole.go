@@ -26,15 +26,10 @@ type whole struct {
 }
 
 // sendWhole answers a list over all pages: 304 when the client has it.
-func (a *api) sendWhole(w http.ResponseWriter, r *http.Request, s *whole) error {
+func (a *api) sendWhole(ctx context.Context, w http.ResponseWriter, r *http.Request, s *whole) error {
 	c := s.c
 	key := c.key(listKey, s.generation, 0, s.asked)
-	if ans, ok := a.answers.Get(key); ok && ans.position >= c.reached {
-		c.cache = CacheHit
-		return a.sendAnswer(w, r, ans)
-	}
 	l := &listing{root: c.root, criteria: s.criteria, address: c.address(), list: &query.List{Position: s.generation.Position}}
-	ctx := r.Context()
 	if err := a.dress(ctx, c, l, s.generation); err != nil {
 		return err
 	}
@@ -69,25 +64,26 @@ func (a *api) sendWhole(w http.ResponseWriter, r *http.Request, s *whole) error 
 		return err
 	}
 	l.feed.Facets = appendFacets(nil, selection.Facets(), l.criteria.Lang)
-	ctx = under(ctx) // it may take as long as the client takes it
+	ctx = c.client // it may take as long as the client takes it
 	if err := a.survey(ctx, s, l, selection); err != nil {
 		return err
 	}
 	l.list.Position, l.list.TotalPages, l.feed.Total = selection.Position(), min(l.list.Total, 1), l.list.Total
 	l.list.Spelling = selection.Spelling()
-	out := &sending{a: a, w: w, r: r, c: c, ans: a.listAnswer(c, l, nil, a.weakTag(key)), b: *takeBuffer()}
+	out := &sending{a: a, w: w, r: r, c: c, ans: a.listAnswer(c, l, nil, a.weakTag(key)), b: make([]byte, 0, streamBytes)}
 	err = out.write(c.format.open(a, l), func(use func(*query.View) error) error { return selection.Each(ctx, use) })
 	switch {
 	case err == nil && !out.begun && r.Method == http.MethodGet:
 		ans := a.listAnswer(c, l, out.b, a.weakTag(key))
 		if now, err := a.Queries.Generation(ctx); err == nil && now == s.generation && ans.position >= now.Position {
-			a.keepAnswer(key, ans)
+			ans.key = key
+			a.answers.Set(key, ans)
 		}
 		return a.sendAnswer(w, r, ans)
 	case err == nil && !out.begun:
 		return a.sendAnswer(w, r, a.listAnswer(c, l, out.b, a.weakTag(key)))
 	default:
-		return out.close(err) //nolint:contextcheck // it has the request
+		return out.close(err)
 	}
 }
 
@@ -105,7 +101,7 @@ func (a *api) openWhole(ctx context.Context, s *whole, l *listing) (*query.Whole
 		if err != nil {
 			return nil, err
 		}
-		if now == s.generation || try == reopens {
+		if now == s.generation || try == maxReopens {
 			l.list.Total = selection.Total()
 			return selection, nil
 		}
@@ -123,10 +119,10 @@ func (a *api) reachedWhole(ctx context.Context, c *call, criteria *query.Criteri
 			return nil, query.Generation{}, err
 		}
 		now, err := a.reachedState(ctx, c)
-		if err == nil && try == reopens {
+		if err == nil && try == maxReopens {
 			err = c.late(selection.Position())
 		}
-		if err == nil && (selection.Position() >= c.reached || try == reopens) {
+		if err == nil && (selection.Position() >= c.reached || try == maxReopens) {
 			return selection, now, nil
 		}
 		selection.Close()

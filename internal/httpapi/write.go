@@ -51,17 +51,17 @@ func (a *api) write(w http.ResponseWriter, r *http.Request,
 	if err != nil {
 		return err
 	}
-	ctx := a.workContext(r.Context(), c, a.o.WriteDeadline)
-	defer ctx.end()
-	res, err := do(ctx, req) //nolint:contextcheck // a workContext stands on the context of the request
+	ctx, cancel := c.within(a.o.WriteDeadline) // from here on: the body may have been long in coming
+	defer cancel()
+	res, err := do(ctx, req)
 	if err != nil {
 		return err
 	}
 	c.lang = res.Lang
 	if !res.Replayed {
-		a.awaitCounts(ctx, c, res) //nolint:contextcheck // a workContext stands on the context of the request
+		a.awaitCounts(ctx, c, res)
 	}
-	ans, err := a.writeAnswer(ctx, c, res, status) //nolint:contextcheck // a workContext stands on the context of the request
+	ans, err := a.writeAnswer(ctx, c, res, status)
 	if err != nil {
 		return err
 	}
@@ -200,40 +200,40 @@ type writtenAnswer struct {
 	status                   int
 	etag, location, position string
 	lang                     calendar.Lang
-	body                     *[]byte // a buffer, see takeBuffer
+	body                     []byte
 	replayed                 bool
 }
 
 // writeAnswer renders what a write did. The record is the one that the write made, also
 // when a repeated request is answered; all that it links to, and counts, are those of now.
 // The write is done, so an answer that would be larger than it may is given without
-// the venues and organizers, as a sparse record. The body lies in a buffer that sendWrite
-// gives back.
+// the venues and organizers, as a sparse record.
 func (a *api) writeAnswer(ctx context.Context, c *call, res command.Result, status int) (*writtenAnswer, error) {
 	var m query.Moment
 	if res.Replayed {
 		m.Own = res.Record.Changed
 	}
-	room := takeBuffer()
 	p := renderer{a: a, root: c.root, lang: res.Lang, limit: a.o.MaxAnswer}
 	var v query.View
-	render := func(e query.Embeds) (err error) {
-		if v, err = a.Queries.View(ctx, c.caller, res.Record, res.Lang, e, m); err == nil {
-			*room = p.appendView((*room)[:0], &v)
-		}
-		return err
+	render := func(e query.Embeds) ([]byte, error) {
+		return written(func(b []byte) (_ []byte, err error) {
+			if v, err = a.Queries.View(ctx, c.caller, res.Record, res.Lang, e, m); err == nil {
+				b = p.appendView(b, &v)
+			}
+			return b, err
+		})
 	}
-	err := render(query.EmbedAll)
+	body, err := render(query.EmbedAll)
 	if p.over || errors.Is(err, query.ErrTooLarge) {
 		p.bare, p.limit = true, 0
-		err = render(query.EmbedCategories | query.EmbedTags)
+		body, err = render(query.EmbedCategories | query.EmbedTags)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("view %s %d after its write: %w", res.Record.Kind, res.Record.ID, err)
 	}
 	ans := &writtenAnswer{
 		status: status, etag: a.recordTag(c.root, res.Lang, &v, nil), position: res.Position.String(),
-		lang: res.Lang, body: room, replayed: res.Replayed,
+		lang: res.Lang, body: body, replayed: res.Replayed,
 	}
 	if status == http.StatusCreated {
 		ans.location = c.root.self(res.Record)
@@ -254,6 +254,5 @@ func (a *api) sendWrite(w http.ResponseWriter, r *http.Request, ans *writtenAnsw
 		h[headerReplayed] = valueTrue
 	}
 	h[headerType] = valueJSON
-	a.send(w, r, ans.status, *ans.body)
-	giveBuffer(ans.body)
+	a.send(w, r, ans.status, ans.body)
 }

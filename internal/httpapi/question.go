@@ -1,0 +1,228 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+
+	"golang.org/x/sync/singleflight"
+
+	"daybook/calendar"
+	"daybook/internal/ground/cache"
+	"daybook/query"
+)
+
+// question is a read whose parameters are checked.
+type question struct {
+	// least is the position that the answer has to show at least, and waits whether the
+	// read waits for that or for the writes of its caller.
+	least calendar.Position
+	waits bool
+	// state finds the state that the answer is made from. nil: each request gets an answer
+	// of its own.
+	state func(ctx context.Context, c *call) (query.Generation, error)
+	// moves reports whether the state may go over to another one while an answer is made.
+	moves bool
+	// space, asked and number name the answer within its state.
+	space  byte
+	asked  cache.Key
+	number int64
+	turns  *turns // that the work takes; nil: none
+	make   func(ctx context.Context, of stated) (*answer, error)
+	// send sends an answer in place of make while it is being made.
+	send func(ctx context.Context, of stated) error
+	// lastGood is the key under which the answer is cached for the time in which the read
+	// model is out of reach; "": it is not.
+	lastGood string
+	// smaller are the parameters by which a client could ask for a smaller answer.
+	smaller []string
+}
+
+// stated is the state that an answer is made from, and the key of the answer.
+type stated struct {
+	query.Generation
+
+	key string
+}
+
+// maxReopens is how often an answer is made again that shows an older state than was
+// waited for.
+const maxReopens = 3
+
+// read answers a question: it waits for the position, finds the state, and sends the answer
+// that is cached for it, else one that is made in the turn of the client, once for all who
+// ask the same.
+func (a *api) read(w http.ResponseWriter, r *http.Request, c *call, q *question) error {
+	ctx, end, err := a.whenReached(r.Context(), c, q)
+	if err != nil {
+		return err
+	}
+	defer end()
+	for try := 0; ; try++ {
+		of, err := q.find(ctx, c)
+		if err != nil {
+			return err
+		}
+		ans := a.cached(&of)
+		if ans != nil && ans.position >= c.reached {
+			c.cache = CacheHit
+			return a.sendAnswer(w, r, ans)
+		}
+		if q.send != nil {
+			return q.send(ctx, of)
+		}
+		p, err := a.makeAnswer(ctx, r, c, q, of)
+		if err != nil {
+			return a.tooLarge(err, q.smaller...)
+		}
+		if p.position < c.reached {
+			if try < maxReopens {
+				continue
+			}
+			if err := c.late(p.position); err != nil {
+				return err
+			}
+		}
+		if q.lastGood != "" {
+			a.answers.Set(q.lastGood, p.answer)
+		}
+		return a.sendPacked(w, r, c, p)
+	}
+}
+
+// find finds the state and names the answer.
+func (q *question) find(ctx context.Context, c *call) (of stated, err error) {
+	if q.state == nil {
+		return of, nil
+	}
+	if of.Generation, err = q.state(ctx, c); err == nil {
+		of.key = c.key(q.space, of.Generation, q.number, q.asked)
+	}
+	return of, err
+}
+
+// cached returns the answer that is cached under a key, else nil. Of a page that looks
+// otherwise from some time on it goes on to the key of the later one.
+func (a *api) cached(of *stated) *answer {
+	for of.key != "" {
+		ans, ok := a.answers.Get(of.key)
+		if !ok {
+			break
+		}
+		if ans.until.IsZero() || a.o.Now().Before(ans.until) {
+			return ans
+		}
+		of.key = string(cache.Key(of.key).Number(ans.until.Unix()))
+	}
+	return nil
+}
+
+// makeAnswer makes the answer to a question in the turn of the client and packs it there:
+// what is made is larger than what is sent, and those who wait should not hold both.
+func (a *api) makeAnswer(ctx context.Context, r *http.Request, c *call, q *question, of stated) (p packed, err error) {
+	// The turn comes before the client makes an answer for others, who are not to wait for it.
+	leave, err := a.takeTurn(ctx, r, c, q.turns, false)
+	if err != nil {
+		return p, err
+	}
+	if of.key == "" {
+		defer leave()
+		ans, err := q.make(ctx, of)
+		if err != nil {
+			return p, err
+		}
+		return a.pack(ctx, r, c, ans, q.turns != nil)
+	}
+	c.cache = CacheShared
+	first := false
+	made := a.once(ctx, c, of.key, func(ctx context.Context) (*answer, error) {
+		first = true
+		ans, err := q.make(ctx, of)
+		if err != nil {
+			return nil, err
+		}
+		if q.moves { // it may be of two states, and the first one may come again
+			now, err := a.Queries.Generation(ctx)
+			ans.passing = err != nil || now != of.Generation || ans.position != 0 && ans.position < of.Position
+		}
+		return ans, nil
+	})
+	c.pass.enter(stageWait, 1) // where there is no room to wait it keeps its slot
+	defer c.pass.resume()
+	select {
+	case done := <-made:
+		defer leave()
+		c.pass.resume()
+		if first {
+			c.cache = CacheMiss
+		}
+		if done.Err != nil {
+			return p, done.Err
+		}
+		return a.pack(ctx, r, c, done.Val.(*answer), q.turns != nil) //nolint:forcetypeassert // nothing else is made
+	case <-ctx.Done():
+		go func() { // the work goes on, and keeps the turn
+			<-made
+			leave()
+		}()
+		return p, ctx.Err()
+	}
+}
+
+// once makes the answer of a key for all who ask for it at the same time, and caches it. The
+// work has a slot and a deadline of its own: it goes on when those who ask go away.
+func (a *api) once(ctx context.Context, c *call, key string, produce func(ctx context.Context) (*answer, error)) <-chan singleflight.Result {
+	slot := c.pass.another()
+	return a.flights.DoChan(key, func() (_ any, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			}
+		}()
+		slot.resume()
+		defer slot.leave()
+		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.o.ReadDeadline)
+		defer cancel()
+		ans, err := produce(work)
+		if err == nil && !ans.passing {
+			ans.key = key
+			a.answers.Set(key, ans)
+		}
+		return ans, err
+	})
+}
+
+// whenReached waits until lists show what a question needs, without a slot, and returns the
+// context of the work that begins then.
+func (a *api) whenReached(ctx context.Context, c *call, q *question) (_ context.Context, end context.CancelFunc, err error) {
+	if !q.waits {
+		return ctx, func() {}, nil
+	}
+	c.sent = q.least
+	if c.reached, err = a.await(c, c.caller, q.least); err != nil {
+		return ctx, nil, err
+	}
+	ctx, end = c.within(a.o.ReadDeadline)
+	return ctx, end, nil
+}
+
+// await waits until lists show what a caller is to see, without a slot, and returns the
+// position that was reached.
+func (a *api) await(c *call, of calendar.Caller, least calendar.Position) (calendar.Position, error) {
+	if !c.pass.enter(stageWait, 1) {
+		return 0, calendar.Fail(calendar.CodeUnavailable, 0)
+	}
+	defer c.pass.resume()
+	ctx, cancel := c.within(a.o.PositionWait + a.o.ReadDeadline)
+	defer cancel()
+	return a.Queries.Await(ctx, of, least)
+}
+
+// present makes a question about the present state of lists.
+func (a *api) present(c *call, least calendar.Position) *question {
+	return &question{
+		least: least, waits: c.caller.Role != calendar.Anonymous || least > 0,
+		state: a.reachedState, moves: true, space: listKey, turns: a.turns,
+	}
+}
