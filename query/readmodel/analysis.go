@@ -219,23 +219,44 @@ var stemmers = [...]func(*snowballstem.Env) bool{
 	calendar.LangES: spanish.Stem,
 }
 
-var stemEnvs = sync.Pool{New: func() any { return snowballstem.NewEnv("") }}
+// stemmer computes stems and caches them by language. It is for one goroutine.
+type stemmer struct {
+	env   *snowballstem.Env
+	stems [len(stemmers)]map[string]string
+}
 
-// Stem gives the stem of a token (Snowball: English, French, Spanish) in the
+// maxStems is how many stems of a language are cached.
+const maxStems = 20_000
+
+var stemmerPool = sync.Pool{New: func() any { return &stemmer{env: snowballstem.NewEnv("")} }}
+
+// Stem returns the stem of a token (Snowball: English, French, Spanish) in the
 // language of the text that it is from. Chinese has no stems: there the word is
 // its own stem, and so is every word without a Latin letter.
 func Stem(token string, l calendar.Lang) string {
 	if int(l) >= len(stemmers) || stemmers[l] == nil || len(token) < 3 || !hasLatin(token) {
 		return token
 	}
-	env := stemEnvs.Get().(*snowballstem.Env) // the pool makes nothing else
-	env.SetCurrent(token)
-	stemmers[l](env)
-	stem := env.Current()
-	stemEnvs.Put(env)
-	if stem == "" {
-		return token
+	s := stemmerPool.Get().(*stemmer) // the pool makes nothing else
+	defer stemmerPool.Put(s)
+	return s.stem(token, l)
+}
+
+func (s *stemmer) stem(token string, l calendar.Lang) string {
+	stem, cached := s.stems[l][token]
+	if cached {
+		return stem
 	}
+	s.env.SetCurrent(token)
+	stemmers[l](s.env)
+	token = strings.Clone(token) // without the text that it is from
+	if stem = s.env.Current(); stem == "" {
+		stem = token
+	}
+	if len(s.stems[l]) == maxStems || s.stems[l] == nil {
+		s.stems[l] = map[string]string{}
+	}
+	s.stems[l][token] = stem
 	return stem
 }
 

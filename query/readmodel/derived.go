@@ -85,24 +85,27 @@ var freeWords = map[string]bool{
 
 // IsFree reports whether an event has a cost, and all of it is nothing.
 func IsFree(r *calendar.Record) bool {
+	lowest, has := lowestCost(r)
+	return has && lowest == CostFree
+}
+
+// lowestCost returns the FieldCost of an event.
+func lowestCost(r *calendar.Record) (lowest int64, has bool) {
 	texts, numbers := calendar.CostValues(r.Fields.Strings("cost"))
-	return len(texts)+len(numbers) > 0 &&
-		!slices.ContainsFunc(texts, func(text string) bool { return !freeWords[PlaceKey(text)] }) &&
+	free := !slices.ContainsFunc(texts, func(text string) bool { return !freeWords[PlaceKey(text)] }) &&
 		!slices.ContainsFunc(numbers, func(n string) bool { return strings.Trim(n, "0.") != "" })
+	if free && len(texts)+len(numbers) > 0 {
+		return CostFree, true
+	}
+	lowest = math.MaxInt64
+	for _, n := range numbers {
+		lowest = min(lowest, Hundredths(n))
+	}
+	return lowest, len(numbers) > 0
 }
 
 func costField() Field {
-	return Field{Name: FieldCost, Type: TypeNumber, From: []string{"cost"}, number: func(r *calendar.Record) (int64, bool) {
-		if IsFree(r) {
-			return CostFree, true
-		}
-		_, numbers := calendar.CostValues(r.Fields.Strings("cost"))
-		lowest := int64(math.MaxInt64)
-		for _, n := range numbers {
-			lowest = min(lowest, Hundredths(n))
-		}
-		return lowest, len(numbers) > 0
-	}}
+	return Field{Name: FieldCost, Type: TypeNumber, From: []string{"cost"}, number: lowestCost}
 }
 
 // Hundredths gives a decimal of digits, with a point or without, in hundredths, rounded

@@ -46,13 +46,13 @@ func (t *translation) piece(p readmodel.Piece, f readmodel.Text) object {
 	last := len(p.Tokens) - 1
 	isOpen := p.Open && isWord(p.Tokens[last])
 	for _, l := range calendar.Langs {
-		row := rowOf(p.Tokens, l, readmodel.Stem, func(_ int, mark byte) bool { return mark == stemMarks[l] })
+		row := rowOf(p.Tokens, l, func(_ int, mark byte) bool { return mark == stemMarks[l] })
 		row = strings.TrimPrefix(row, hole+" ")
 		switch {
 		case last == 0:
 			terms = append(terms, row)
 		case isOpen:
-			beginnings = append(beginnings, rowOf(p.Tokens, l, readmodel.Stem, func(i int, mark byte) bool {
+			beginnings = append(beginnings, rowOf(p.Tokens, l, func(i int, mark byte) bool {
 				return i < last && mark == stemMarks[l] || i == last && mark == markPlain
 			}))
 			fallthrough
@@ -107,7 +107,7 @@ func (t *translation) piece(p readmodel.Piece, f readmodel.Text) object {
 
 // plainRow returns words as they stand in a row without stems.
 func plainRow(words []string) string {
-	return rowOf(words, calendar.LangCN, readmodel.Stem, func(_ int, mark byte) bool { return mark == markPlain })
+	return rowOf(words, calendar.LangCN, func(_ int, mark byte) bool { return mark == markPlain })
 }
 
 // chosen is piece for one of too many clauses: it is looked for in the documents that have

@@ -2,7 +2,6 @@ package elastic
 
 import (
 	"strings"
-	"sync"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -33,7 +32,7 @@ func isWord(token string) bool { return token != readmodel.Break && !readmodel.I
 
 // rowOf returns the tokens of the words of a text in a language, with a hole for each form
 // of a word that is not asked for.
-func rowOf(words []string, l calendar.Lang, stem func(string, calendar.Lang) string, asked func(i int, mark byte) bool) string {
+func rowOf(words []string, l calendar.Lang, asked func(i int, mark byte) bool) string {
 	var b strings.Builder
 	add := func(mark byte, token string, asked bool) {
 		if b.Len() > 0 {
@@ -52,33 +51,12 @@ func rowOf(words []string, l calendar.Lang, stem func(string, calendar.Lang) str
 			continue
 		}
 		add(markPlain, word, asked(i, markPlain))
-		add(stemMarks[l], stem(word, l), asked(i, stemMarks[l]))
+		add(stemMarks[l], readmodel.Stem(word, l), asked(i, stemMarks[l]))
 		if i+1 < len(words) {
 			add(markJoined, word+words[i+1], isWord(words[i+1]) && asked(i, markJoined))
 		}
 	}
 	return b.String()
-}
-
-// stemmer caches stems, which are most of what a document costs. It is for one goroutine.
-type stemmer [len(stemMarks)]map[string]string
-
-// maxStems is how many stems of a language are cached.
-const maxStems = 20_000
-
-var stemmers = sync.Pool{New: func() any { return new(stemmer) }}
-
-func (s *stemmer) stem(word string, l calendar.Lang) string {
-	stem, cached := s[l][word]
-	if !cached {
-		if len(s[l]) == maxStems || s[l] == nil {
-			s[l] = map[string]string{}
-		}
-		word = strings.Clone(word) // not the text that it is from
-		stem = readmodel.Stem(word, l)
-		s[l][word] = stem
-	}
-	return stem
 }
 
 // addTexts adds the rows of all texts and of the name: once when every language shows the
@@ -105,12 +83,10 @@ func addTexts(fields object, r *calendar.Record) {
 
 // addSlot adds the texts that a language shows, of which the first is the name.
 func addSlot(fields object, slot string, texts []calendar.Text, l, home calendar.Lang) {
-	stems := stemmers.Get().(*stemmer) // the pool makes nothing else
-	defer stemmers.Put(stems)
 	var rows []string
 	for i := range texts {
 		text, in := texts[i].In(l, home)
-		row := rowOf(readmodel.Tokens(text), in, stems.stem, func(int, byte) bool { return true })
+		row := rowOf(readmodel.Tokens(text), in, func(int, byte) bool { return true })
 		if row == "" {
 			continue
 		}

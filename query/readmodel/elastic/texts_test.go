@@ -1,7 +1,6 @@
 package elastic
 
 import (
-	"strconv"
 	"testing"
 
 	"daybook/calendar"
@@ -38,16 +37,5 @@ func TestTexts(t *testing.T) {
 				t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 			}
 		}
-	}
-}
-
-func TestCachedStemsAreBounded(t *testing.T) {
-	t.Parallel()
-	var s stemmer
-	for i := range maxStems + 10 {
-		s.stem(strconv.Itoa(i), calendar.LangEN)
-	}
-	if n := len(s[calendar.LangEN]); n > maxStems {
-		t.Errorf("%d stems are cached", n)
 	}
 }

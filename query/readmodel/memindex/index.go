@@ -330,7 +330,10 @@ func (w *change) finish() {
 			continue
 		}
 		w.state.stamps[kind] = stamps.Add(1)
-		w.state.kinds[kind] = addEntries(readmodel.SchemaOf(calendar.Kind(kind)), kept, w.fresh[kind])
+		if fresh := w.fresh[kind]; len(fresh) > 0 {
+			kept = append(kept, newLayer(build(readmodel.SchemaOf(calendar.Kind(kind)), nil, fresh)))
+		}
+		w.state.kinds[kind] = kept
 	}
 }
 

@@ -5,32 +5,14 @@ import (
 	"slices"
 
 	"daybook/calendar"
-	"daybook/query/readmodel"
 )
 
 const (
-	// youngest is the number of documents up to which each batch is built into the
-	// youngest segment.
-	youngest = 64
 	// step is how many times as large a segment is as all smaller ones together.
 	step = 3
 	// immediately is the number of documents up to which segments are merged by the writer.
 	immediately = 512
 )
-
-// addEntries adds documents to the youngest of some layers, or as a layer of their own.
-func addEntries(schema *readmodel.Schema, layers []layer, entries []*entry) []layer {
-	if len(entries) == 0 {
-		return layers
-	}
-	var sources []source
-	if last := len(layers) - 1; last >= 0 && layers[last].n+len(entries) <= youngest {
-		sources = append(sources, layers[last].source())
-		layers = layers[:last]
-	}
-	s := build(schema, sources, entries)
-	return append(layers, newLayer(s))
-}
 
 func newLayer(s *segment) layer {
 	live := newBitset(len(s.Docs))

@@ -2,7 +2,6 @@ package memindex
 
 import (
 	"encoding/binary"
-	"maps"
 	"math/bits"
 	"slices"
 	"strings"
@@ -26,18 +25,6 @@ type dictionary struct {
 
 	hintsOnce sync.Once
 	hints     []hint
-}
-
-// newWord returns a word with its stem.
-func newWord(text string, l calendar.Lang) word {
-	if text == readmodel.Break || readmodel.IsCJKToken(text) {
-		return word{text, text}
-	}
-	stem := readmodel.Stem(text, l)
-	if stem == text {
-		stem = text // one memory for both
-	}
-	return word{text, stem}
 }
 
 // find returns the number of a word.
@@ -130,7 +117,8 @@ func (d *dictionary) near(text string, typos int) (out [readmodel.MaxTypos + 1][
 	return out
 }
 
-// vocabulary makes the dictionaries of a new segment out of those of its sources.
+// vocabulary makes the dictionaries of a new segment out of those of its sources, or of the
+// words of entries.
 type vocabulary struct {
 	dictionaries [len(calendar.Langs)]*dictionary
 	renamed      map[*segment]*[len(calendar.Langs)][]uint32 // new number by old one, of words in use
@@ -139,50 +127,32 @@ type vocabulary struct {
 
 func newVocabulary(sources []source, entries []*entry) *vocabulary {
 	v := &vocabulary{renamed: map[*segment]*[len(calendar.Langs)][]uint32{}}
+	for l, words := range wordsOf(entries) {
+		v.dictionaries[l] = &dictionary{Lang: calendar.Lang(l), Words: words}
+		v.numbers[l] = make(map[string]uint32, len(words))
+		for number, w := range words {
+			v.numbers[l][w.Text] = uint32(number)
+		}
+	}
 	used := make([][len(calendar.Langs)]bitset, len(sources))
 	for i, src := range sources {
 		used[i] = src.usedWords()
 		v.renamed[src.segment] = &[len(calendar.Langs)][]uint32{}
 	}
-	for _, l := range calendar.Langs {
-		v.numbers[l] = map[string]uint32{}
-		for _, e := range entries {
-			for _, texts := range e.texts {
-				for _, t := range texts {
-					if t.lang == l {
-						for _, token := range t.tokens {
-							v.numbers[l][token] = 0
-						}
-					}
-				}
-			}
-		}
-		fresh := maps.Clone(v.numbers[l])
-		var words []word
+	for l, d := range v.dictionaries {
 		for i, src := range sources {
 			some := make([]word, 0, used[i][l].count())
 			used[i][l].each(func(w uint32) bool {
 				some = append(some, src.Words[l].Words[w])
-				delete(fresh, src.Words[l].Words[w].Text)
 				return true
 			})
-			words = union(words, some)
-		}
-		added := make([]word, 0, len(fresh))
-		for text := range fresh {
-			added = append(added, newWord(strings.Clone(text), l))
-		}
-		slices.SortFunc(added, func(a, b word) int { return strings.Compare(a.Text, b.Text) })
-		words = union(words, added)
-		v.dictionaries[l] = &dictionary{Lang: l, Words: words}
-		for text := range v.numbers[l] {
-			v.numbers[l][text], _ = v.dictionaries[l].find(text)
+			d.Words = union(d.Words, some)
 		}
 		for i, src := range sources {
 			renamed := make([]uint32, len(src.Words[l].Words))
 			at := 0
 			used[i][l].each(func(w uint32) bool {
-				for words[at].Text != src.Words[l].Words[w].Text {
+				for d.Words[at].Text != src.Words[l].Words[w].Text {
 					at++
 				}
 				renamed[w] = uint32(at)
@@ -192,6 +162,29 @@ func newVocabulary(sources []source, entries []*entry) *vocabulary {
 		}
 	}
 	return v
+}
+
+// wordsOf returns the words of entries by language, in order.
+func wordsOf(entries []*entry) (words [len(calendar.Langs)][]word) {
+	var tokens [len(calendar.Langs)][]string
+	for _, e := range entries {
+		for _, texts := range e.texts {
+			for _, t := range texts {
+				tokens[t.lang] = append(tokens[t.lang], t.tokens...)
+			}
+		}
+	}
+	for l := range tokens {
+		slices.Sort(tokens[l])
+		for _, text := range slices.Compact(tokens[l]) {
+			w := word{Text: strings.Clone(text)} // without the text that it is from
+			if w.Stem = readmodel.Stem(w.Text, calendar.Lang(l)); w.Stem == w.Text {
+				w.Stem = w.Text // one memory for both
+			}
+			words[l] = append(words[l], w)
+		}
+	}
+	return words
 }
 
 // union merges sorted words, each once.
