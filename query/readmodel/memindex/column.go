@@ -2,6 +2,7 @@ package memindex
 
 import (
 	"cmp"
+	"runtime"
 	"slices"
 
 	"daybook/calendar"
@@ -68,8 +69,8 @@ func (c *column[V]) first(o uint32) (v V, has bool) {
 // where each document has one value at most, when they are asked for.
 func (c *column[V]) invert(n int, ranges bool) {
 	c.has = newBitset(n)
-	c.documents = newPostings(n, len(c.Values), func(add func(number, o uint32)) {
-		for o := range uint32(n) {
+	c.documents = newPostings(n, len(c.Values), func(from, until uint32, add func(number, o uint32)) {
+		for o := from; o < until; o++ {
 			for _, number := range c.of(o) {
 				c.has.set(o)
 				add(number, o)
@@ -163,31 +164,57 @@ const (
 // denseShare is the share of documents from which on a number has a set.
 const denseShare = 32
 
-// newPostings returns the postings of some documents. It calls each twice, which adds every
-// document of a number once, in ascending order.
-func newPostings(docs, numbers int, each func(add func(number, o uint32))) (p postings) {
-	p.starts = make([]uint32, numbers+1)
-	each(func(number, _ uint32) { p.starts[number+1]++ })
-	var sets map[uint32]bitset
-	for number := range uint32(numbers) {
-		if n := p.starts[number+1]; docs >= inParallel && n > uint32(docs/denseShare) {
-			if sets == nil {
-				sets = map[uint32]bitset{}
-			}
-			sets[number], p.starts[number+1] = newBitset(docs), 0
-			p.frequent, p.sets = append(p.frequent, number), append(p.sets, sets[number])
+// inSet marks the place of the set of a frequent number.
+const inSet = 1 << 31
+
+// newPostings returns the postings of some documents, of ranges of them on all processors.
+// It calls each twice for a range, which adds every document of a number once, in ascending
+// order.
+func newPostings(docs, numbers int, each func(from, until uint32, add func(number, o uint32))) (p postings) {
+	ranges := 1
+	if docs >= inParallel {
+		ranges = runtime.GOMAXPROCS(0)
+	}
+	size := (docs/ranges + 64) &^ 63 // whole words of sets
+	places := make([][]uint32, ranges)
+	inRanges := func(use func(next []uint32, from, until uint32)) {
+		tasks := make([]func(), ranges)
+		for i := range tasks {
+			tasks[i] = func() { use(places[i], uint32(min(i*size, docs)), uint32(min((i+1)*size, docs))) }
 		}
-		p.starts[number+1] += p.starts[number]
+		do(ranges > 1, tasks)
+	}
+	for i := range places {
+		places[i] = make([]uint32, numbers)
+	}
+	inRanges(func(counts []uint32, from, until uint32) {
+		each(from, until, func(number, _ uint32) { counts[number]++ })
+	})
+	p.starts = make([]uint32, numbers+1)
+	for number := range numbers {
+		start, end := p.starts[number], p.starts[number]
+		for _, next := range places {
+			next[number], end = end, end+next[number]
+		}
+		if ranges > 1 && end-start > uint32(docs/denseShare) {
+			for _, next := range places {
+				next[number] = inSet | uint32(len(p.sets))
+			}
+			p.frequent, p.sets = append(p.frequent, uint32(number)), append(p.sets, newBitset(docs))
+			end = start
+		}
+		p.starts[number+1] = end
 	}
 	p.docs = make([]uint32, p.starts[numbers])
-	next := slices.Clone(p.starts)
-	each(func(number, o uint32) {
-		if next[number] == p.starts[number+1] { // of a frequent number; others have room left
-			sets[number].set(o)
-			return
-		}
-		p.docs[next[number]] = o
-		next[number]++
+	inRanges(func(next []uint32, from, until uint32) {
+		each(from, until, func(number, o uint32) {
+			if at := next[number]; at&inSet != 0 {
+				p.sets[at&^inSet].set(o)
+			} else {
+				p.docs[at] = o
+				next[number]++
+			}
+		})
 	})
 	return p
 }

@@ -98,6 +98,11 @@ var naturalOrder = [...]string{readmodel.FieldStart, readmodel.FieldDate}
 
 // partsOf returns what a segment is made of, in the order of the segment.
 func partsOf(s *readmodel.Schema, sources []source, entries []*entry) (parts []part) {
+	n := len(entries)
+	for _, src := range sources {
+		n += src.live.count()
+	}
+	parts = make([]part, 0, n)
 	for _, src := range sources {
 		src.live.each(func(o uint32) bool {
 			parts = append(parts, part{from: src.segment, at: o})

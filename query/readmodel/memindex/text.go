@@ -189,8 +189,8 @@ func wordsOf(entries []*entry) (words [len(calendar.Langs)][]word) {
 
 // union merges sorted words, each once.
 func union(a, b []word) []word {
-	if len(a) == 0 || len(b) == 0 {
-		return slices.Concat(a, b)
+	if len(a) == 0 {
+		return b
 	}
 	out := make([]word, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
@@ -306,11 +306,9 @@ func (t *texts) invert(words int) {
 	if t.Starts == nil {
 		return
 	}
-	last := make([]uint32, words) // the document + 1 that has a word, to count it once
-	n := len(t.Starts) - 1
-	t.words = newPostings(n, words, func(add func(w, o uint32)) {
-		clear(last)
-		for o := range uint32(n) {
+	t.words = newPostings(len(t.Starts)-1, words, func(from, until uint32, add func(w, o uint32)) {
+		last := make([]uint32, words) // the document + 1 that has a word, to count it once
+		for o := from; o < until; o++ {
 			for stream := t.of(o); len(stream) > 0; {
 				w, size := nextWord(stream)
 				stream = stream[size:]
