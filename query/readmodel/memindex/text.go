@@ -211,6 +211,14 @@ func (src source) usedWords() (used [len(calendar.Langs)]bitset) {
 	for _, l := range calendar.Langs {
 		used[l] = newBitset(len(src.Words[l].Words))
 	}
+	if src.live.count() == len(src.Docs) { // so are all words
+		for l, d := range src.Words {
+			for w := range d.Words {
+				used[l].set(uint32(w))
+			}
+		}
+		return used
+	}
 	for _, column := range src.Texts {
 		for l := range column {
 			if column[l].Starts == nil {
