@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,23 +12,11 @@ import (
 
 // DecodeRecord reads EncodeRecord. An unknown field, a field given twice, or a value that
 // does not fit the table is an error that names the field.
-func DecodeRecord(b []byte) (*Record, error) { return decodeRecord(string(b), nil) }
+func DecodeRecord(b []byte) (*Record, error) { return DecodeText(string(b)) }
 
 // DecodeText is DecodeRecord of a string. The strings of the record are parts of it, so
 // each of them retains it.
-func DecodeText(text string) (*Record, error) { return decodeRecord(text, nil) }
-
-// DecodeSome is DecodeText of some fields alone; the record does not retain the text.
-func DecodeSome(text string, names []string) (*Record, error) {
-	r, err := decodeRecord(text, names)
-	if err == nil {
-		r.Fields = r.Fields.Copy(names)
-	}
-	return r, err
-}
-
-// decodeRecord reads a record with some of its fields; nil is all.
-func decodeRecord(text string, names []string) (*Record, error) {
+func DecodeText(text string) (*Record, error) {
 	r, s := &Record{}, canonjson.NewReader(text)
 	// The kind, which says how to read the fields, follows them in canonical order.
 	var fields canonjson.Reader
@@ -81,11 +68,8 @@ func decodeRecord(text string, names []string) (*Record, error) {
 	if err == nil && (changed == "" || home == "" || kind == "" || count < 0 || r.Version < 1 || r.ID < 1 || r.Erased && !r.Deleted) {
 		err = errors.New("not a whole record")
 	}
-	if names != nil {
-		count = len(names)
-	}
 	if err == nil {
-		r.Fields, err = decodeFields(&fields, SpecOf(r.Kind), count, names, false)
+		r.Fields, err = decodeFields(&fields, SpecOf(r.Kind), count, false)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("decode record %d: %w", r.ID, err)
@@ -108,7 +92,7 @@ func DecodeChange(name string, id ID, home Lang, fields json.RawMessage) (Change
 		c.Home = home
 	}
 	s := canonjson.NewReader(string(fields))
-	if c.Fields, err = decodeFields(s, SpecOf(c.Kind), 4, nil, true); err == nil {
+	if c.Fields, err = decodeFields(s, SpecOf(c.Kind), 4, true); err == nil {
 		err = s.End()
 	}
 	if err != nil {
@@ -117,8 +101,8 @@ func DecodeChange(name string, id ID, home Lang, fields json.RawMessage) (Change
 	return c, nil
 }
 
-// decodeFields reads an object of about so many fields, of which some are wanted; nil is all.
-func decodeFields(s *canonjson.Reader, spec *Spec, about int, names []string, removals bool) (Fields, error) {
+// decodeFields reads an object of about so many fields.
+func decodeFields(s *canonjson.Reader, spec *Spec, about int, removals bool) (Fields, error) {
 	fields := make(Fields, about)
 	err := s.Object(func(key string) (err error) {
 		f := spec.byName[key]
@@ -127,10 +111,6 @@ func decodeFields(s *canonjson.Reader, spec *Spec, about int, names []string, re
 		}
 		if _, ok := fields[f.Name]; ok {
 			return fmt.Errorf("field %s: given twice", f.Name)
-		}
-		if names != nil && !slices.Contains(names, f.Name) {
-			_, err := s.Raw()
-			return err
 		}
 		var v any
 		if !removals || !s.Null() {

@@ -6,11 +6,9 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -398,35 +396,4 @@ func FuzzDecodeChange(f *testing.F) {
 			t.Fatalf("round trip of %s: %v, %v", in, again, err)
 		}
 	})
-}
-
-// TestDecodeSome: a record with some of its fields does not hold the text of the rest.
-func TestDecodeSome(t *testing.T) {
-	t.Parallel()
-	fields := Fields{
-		"title": Text{LangEN: "Jazz", LangFR: "Le jazz"}, "description": Text{LangEN: strings.Repeat("long ", 100)}, "slug": "jazz",
-		"venue": []ID{7, 8}, "featured": true, "cost": []string{"5", "free"}, "start_date": Wall(86_400),
-	}
-	stored, err := EncodeRecord(&Record{ID: 3, Kind: KindEvent, Version: 2, Home: LangFR, Changed: time.UnixMilli(5).UTC(), Fields: fields})
-	if err != nil {
-		t.Fatal(err)
-	}
-	buffer := slices.Clone(stored)
-	got, err := DecodeSome(unsafe.String(unsafe.SliceData(buffer), len(buffer)), []string{"title", "slug", "venue", "cost", "start_date", "all_day"})
-	clear(buffer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := DecodeRecord(stored)
-	if err != nil {
-		t.Fatal(err)
-	}
-	delete(want.Fields, "description")
-	delete(want.Fields, "featured")
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("some fields (-want +got):\n%s", d)
-	}
-	if _, err := DecodeSome(`{"id":1}`, []string{"title"}); err == nil {
-		t.Error("a part of a record is read")
-	}
 }
