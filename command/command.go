@@ -117,8 +117,8 @@ func (s *Service) CheckPassword(ctx context.Context, id calendar.ID, password st
 	}
 }
 
-// readable gives store errors that a client may hear of their code; the store's
-// own error stays inside for the log.
+// readable returns an error with the code that a client may read for those of the store;
+// the error of the store is wrapped for the log.
 func readable(err error, k calendar.Kind) error {
 	switch {
 	case errors.Is(err, eventstore.ErrKeyReused):

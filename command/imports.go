@@ -132,7 +132,7 @@ func (d *decision) imported(ctx context.Context) (Result, error) {
 }
 
 // SlugOf returns the claim of the slug that a new record of a kind asks for first, as
-// far as its input tells; without a key when that is not far enough.
+// far as its input says; without a key when that is not far enough.
 func (s *Service) SlugOf(k calendar.Kind, in calendar.Input) calendar.Claim {
 	text, sent := in["slug"].(string)
 	if !sent {

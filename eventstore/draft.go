@@ -7,7 +7,7 @@ import (
 	"daybook/calendar"
 )
 
-// NewDraft makes the draft of a change of a record (nil before the first) at a moment,
+// NewDraft returns the draft of a change of a record (nil before the first) at a moment,
 // and the record after it.
 func NewDraft(before *calendar.Record, c calendar.Change, at time.Time) (Draft, *calendar.Record, error) {
 	after, err := calendar.Apply(before, c, at)
@@ -25,10 +25,10 @@ func NewDraft(before *calendar.Record, c calendar.Change, at time.Time) (Draft, 
 	}, after, nil
 }
 
-// isJSON tells whether fields and state are JSON; what NewDraft encoded is.
+// isJSON reports whether fields and state are JSON; what NewDraft encoded is.
 func (d *Draft) isJSON() (fields, state bool) {
 	return same(d.Fields, d.encoded[0]) || json.Valid(d.Fields), same(d.State, d.encoded[1]) || json.Valid(d.State)
 }
 
-// same tells whether two texts are the same memory.
+// same reports whether two texts are the same memory.
 func same(a, b []byte) bool { return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0] }

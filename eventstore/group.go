@@ -73,7 +73,7 @@ type Group struct {
 	Signed   []Checkpoint
 	Written  map[[32]byte]calendar.Position
 
-	// What is to be written, beside Changes and Chain.
+	// What is to be written, besides Changes and Chain.
 	Entries []Leafed
 	Slugs   []SlugTaken // by position
 	Stored  []*Receipt

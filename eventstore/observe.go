@@ -10,8 +10,7 @@ type Committed struct {
 	Err     error             // of the group as a whole: nothing of it was written
 }
 
-// ObserveCommit watches group commits: a store calls it when it begins one, and
-// what it gives when that one has ended. It comes as a setting of the stores that
-// group appends; nil: nobody watches. Both run in the committer, where every
-// append waits for them, so they must be quick.
+// ObserveCommit observes group commits: a store calls it when it begins one, and the
+// function that it returns when that one has ended. Every append waits for both, so they
+// must be quick.
 type ObserveCommit func() func(Committed)

@@ -139,7 +139,7 @@ func (c *Copy) commits(ctx context.Context, to Target) error {
 	return nil
 }
 
-// take gives an entry its position.
+// take sets the position of an entry.
 func (c *Copy) take(e *Entry) {
 	c.Entries++
 	if e.Position == c.Entries {

@@ -19,10 +19,10 @@ var ErrDiffers = errors.New("read model differs from the event store")
 // compareTries is how often an index that moves meanwhile is looked at again.
 const compareTries = 10
 
-// Compare compares an index with the store as it was at the index's position, by
-// count and digest. Quarantined records are left out on both sides. It may run
-// beside projector and writers; it answers nil, ErrDiffers with the numbers, or
-// that the index did not rest long enough to be compared.
+// Compare compares an index with the store as it was at the position of the index, by
+// count and digest. Quarantined records are left out on both sides. Projector and writers
+// may run meanwhile. It returns nil, ErrDiffers with the numbers, or an error that the
+// index moved too often to be compared.
 func Compare(ctx context.Context, store eventstore.Store, index readmodel.Index) error {
 	for range compareTries {
 		before, err := look(ctx, index)

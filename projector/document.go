@@ -8,11 +8,11 @@ import (
 	"daybook/query/readmodel"
 )
 
-// hasDocument tells whether records of a kind are in the read model. Users are
-// in no answer, and images are shown from what their records keep of them.
+// hasDocument reports whether records of a kind are in the read model. Users are in no
+// answer, and images are shown from the records that have them.
 func hasDocument(k calendar.Kind) bool { return slices.Contains(calendar.Kinds[:], k) }
 
-// document makes the document of a stored state.
+// document returns the document of a stored state.
 func document(k calendar.Kind, id calendar.ID, version int64, at calendar.Position, state []byte) (readmodel.Document, error) {
 	r, err := calendar.DecodeRecord(state)
 	if err != nil {

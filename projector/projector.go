@@ -1,9 +1,8 @@
-// Package projector keeps a read model: it reads entries in order, makes
-// documents of them and writes those into an index together with the position
-// that they reach.
+// Package projector maintains a read model: it reads entries in order, makes documents of
+// them and writes those into an index together with the position that they reach.
 //
-// One entry gives one document and nothing else, so projecting is idempotent:
-// whatever is projected again changes nothing.
+// One entry makes one document and nothing else, so projecting is idempotent: whatever is
+// projected again changes nothing.
 package projector
 
 import (
@@ -24,28 +23,27 @@ import (
 	"daybook/query/readmodel"
 )
 
-// Source gives entries.
+// Source is where entries are read from.
 type Source interface {
-	// Read waits until there are entries after those that a mark names and gives up
-	// to limit of them, in order and without a gap, and the mark of the last one.
-	// eventstore.ErrHistory: they are not of the store any more, and what was made
-	// of them has to be made anew.
+	// Read waits until there are entries after a mark and returns up to limit of them, in
+	// order and without a gap, and the mark of the last one. eventstore.ErrHistory: the
+	// store does not hold the mark any more, and what was made of it has to be rebuilt.
 	Read(ctx context.Context, after eventstore.Mark, limit int) ([]eventstore.Entry, eventstore.Mark, error)
 }
 
 // Options are the settings of a projector. The zero value works.
 type Options struct {
 	Log *slog.Logger // nil: no log
-	// Batch is the largest number of entries that are written at once. 0: 512.
+	// Batch is the largest number of entries that are written together. 0: 512.
 	Batch int
 	// MinWait and MaxWait bound the wait before something that failed is tried
 	// again; it grows from one to the other. 0: 50 ms and 10 s.
 	MinWait, MaxWait time.Duration
-	// Begin, when set, is asked with the marks of the index before anything is read.
-	// What it fails with is tried again as if the index had failed.
+	// Begin, when set, is called with the marks of the index before anything is read. Its
+	// error is tried again as if the index had failed.
 	Begin func(ctx context.Context, at readmodel.Marks) error
-	// Observe, when set, is told of every batch that is projected, and what it
-	// gives, of its end. The work is done under the context that it gives.
+	// Observe, when set, is called before each batch, and the function that it returns
+	// after it. The batch is projected under the context that it returns.
 	Observe func(ctx context.Context, first, last calendar.Position) (context.Context, func(error))
 }
 
@@ -61,7 +59,7 @@ type Stats struct {
 	Failure   string // what is tried again now, "" when all is well
 }
 
-// Projector keeps one index. One Run at a time.
+// Projector maintains one index. One Run at a time.
 type Projector struct {
 	index  readmodel.Index
 	source Source
@@ -101,13 +99,12 @@ func (p *Projector) count(f func(*Stats)) {
 	f(&p.stats)
 }
 
-// Run projects until the context ends; then it gives nil. Failures of the index
-// and of the source are tried again for ever, with one exception: what waiting
-// cannot mend is given back. That is a closed or damaged store
-// (eventstore.ErrClosed, ErrDamaged), an index that was made from another history
-// than that of the store (eventstore.ErrHistory, readmodel.ErrForeign) and one of
-// which another generation answers now (readmodel.ErrMoved). After ErrMoved another
-// Run goes on from the mark of that generation.
+// Run projects until the context ends; then it returns nil. Failures of the index and of
+// the source are tried again for ever, but for those that waiting does not mend: a closed
+// or damaged store (eventstore.ErrClosed, ErrDamaged), an index of another history than
+// that of the store (eventstore.ErrHistory, readmodel.ErrForeign), and one of which another
+// generation answers now (readmodel.ErrMoved). After ErrMoved another Run goes on from the
+// mark of that generation.
 func (p *Projector) Run(ctx context.Context) error {
 	err := p.run(ctx, func(calendar.Position) bool { return false })
 	if ctx.Err() != nil {
@@ -116,14 +113,14 @@ func (p *Projector) Run(ctx context.Context) error {
 	return err
 }
 
-// run projects until reached says so.
+// run projects until reached returns true for a position.
 func (p *Projector) run(ctx context.Context, reached func(calendar.Position) bool) error {
 	at, err := p.begin(ctx)
 	if err != nil || reached(at.Position) {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
-	defer p.work.Wait() // nobody uses source and index afterwards
+	defer p.work.Wait() // source and index are not used afterwards
 	defer stop()
 	reads := make(chan read, 1)
 	next := func(after eventstore.Mark) { p.work.Go(func() { reads <- p.read(ctx, after) }) }
@@ -264,7 +261,7 @@ func (b *batch) stop(id calendar.ID, at calendar.Position, reason error) {
 	b.quarantined[id] = readmodel.Quarantined{ID: id, Position: at, Reason: reason.Error()}
 }
 
-// observed projects entries while Options.Observe looks on.
+// observed projects entries between the two calls of Options.Observe.
 func (p *Projector) observed(ctx context.Context, r read, full bool) (err error) {
 	if p.o.Observe != nil {
 		var end func(error)

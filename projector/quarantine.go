@@ -22,7 +22,7 @@ func Retry(ctx context.Context, store eventstore.Store, index readmodel.Index, i
 			return fmt.Errorf("retry record %d: %w", id, err)
 		}
 		// An entry that the running projector passed over before it could see the
-		// end of the quarantine is in the store by now: look once more.
+		// end of the quarantine is in the store by now: look again.
 		if at == written {
 			return nil
 		}

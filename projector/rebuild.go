@@ -13,10 +13,10 @@ import (
 	"daybook/query/readmodel"
 )
 
-// rebuildPage is the number of records that a rebuild reads and writes at once.
+// rebuildPage is the number of records of one read and one write of a rebuild.
 const rebuildPage = 1000
 
-// fillWriters is how many pages a fill decodes and writes at once.
+// fillWriters is how many pages a fill decodes and writes concurrently.
 const fillWriters = 4
 
 // Rebuild empties an index and fills it, see Fill.
@@ -192,7 +192,7 @@ func (f *filling) read(ctx context.Context, store eventstore.Store, pages chan<-
 	}
 }
 
-// headOf gives the mark of the head: nothing that was read before is younger.
+// headOf returns the mark of the head: nothing that was read before is younger.
 func headOf(ctx context.Context, store eventstore.Store) (calendar.Mark, error) {
 	head, err := store.Head(ctx, eventstore.Point{})
 	if err != nil {

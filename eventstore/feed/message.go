@@ -171,7 +171,7 @@ func Decode(h nats.Header, data []byte) (e eventstore.Entry, whole bool, err err
 	return e, h.Get(HeaderOmitted) == "", nil
 }
 
-// present gives nil for the null that stands for a part that is not there.
+// present returns nil for the null that stands for a part that is not there.
 func present(raw json.RawMessage) json.RawMessage {
 	if bytes.Equal(raw, []byte("null")) {
 		return nil
@@ -179,7 +179,7 @@ func present(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// markOf gives the mark that a message has for a position; false for one that has none.
+// markOf returns the mark that a message has for a position; false for one that has none.
 func markOf(h nats.Header, p calendar.Position) (eventstore.Mark, bool) {
 	hash, err := hex.DecodeString(h.Get(HeaderMark))
 	m := eventstore.Mark{Position: p}

@@ -293,7 +293,7 @@ func (s *Source) prove(ctx context.Context, b *batch) error {
 		}
 		return commits[0].Hash, nil
 	}
-	at, told := s.at, b.hashes
+	at, sent := s.at, b.hashes
 	if at.Position > 0 {
 		switch h, err := hash(at.Position); {
 		case err != nil:
@@ -312,7 +312,7 @@ func (s *Source) prove(ctx context.Context, b *batch) error {
 		if err != nil {
 			return err
 		}
-		if told != nil && told[i] != h {
+		if sent != nil && sent[i] != h {
 			return fmt.Errorf("message %d of the stream is of another history", at.Position)
 		}
 		b.hashes[i] = h

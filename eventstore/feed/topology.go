@@ -30,7 +30,7 @@ const (
 // of the name of a stream.
 var prefixForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,59}$`)
 
-// CheckPrefix tells what is wrong with a prefix.
+// CheckPrefix returns what is wrong with a prefix.
 func CheckPrefix(prefix string) error {
 	if !prefixForm.MatchString(prefix) {
 		return errors.New("must begin with a lower-case letter and hold only those, digits, _ and -, at most 60 of them")
@@ -38,14 +38,14 @@ func CheckPrefix(prefix string) error {
 	return nil
 }
 
-// StreamName gives the name of the JetStream stream that holds the entries:
+// StreamName returns the name of the JetStream stream that holds the entries:
 // <PREFIX>_CHANGES. The sequence number of a message is the position of its entry.
 func StreamName(prefix string) string { return strings.ToUpper(prefix) + "_CHANGES" }
 
 // Subjects admits all subjects of the stream.
 func Subjects(prefix string) string { return prefix + ".changes.*.*" }
 
-// Subject gives the subject that the entries of a record travel on:
+// Subject returns the subject that the entries of a record travel on:
 // <prefix>.changes.<kind>.<id mod Partitions>.
 func Subject(prefix string, k calendar.Kind, id calendar.ID) string {
 	return prefix + ".changes." + k.String() + "." + strconv.FormatInt(int64(id%Partitions), 10)

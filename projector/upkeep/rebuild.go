@@ -16,7 +16,7 @@ func (u *Upkeep) alone(ctx context.Context, work func(context.Context) error) er
 	return u.o.Alone(ctx, work)
 }
 
-// renew makes the index anew and fills it from the store, beside the one that answers.
+// renew fills another generation of the index from the store, next to the one that answers.
 // No list answers from it before that is done, so none is short.
 func (u *Upkeep) renew(ctx context.Context, why error) error {
 	u.renewing.Store(true)
@@ -85,7 +85,7 @@ func (u *Upkeep) fill(ctx context.Context, progress func(done, total int)) (read
 	return next, projector.CatchUp(ctx, u.store, next)
 }
 
-// place brings a filled generation up to the head, puts it in place and gives the number
+// place brings a filled generation up to the head, puts it in place and returns the number
 // of its records. The projector of this process rests meanwhile, so that lists do not go
 // back in time.
 func (u *Upkeep) place(ctx context.Context, next readmodel.Index) (int, error) {
@@ -115,8 +115,8 @@ func (u *Upkeep) place(ctx context.Context, next readmodel.Index) (int, error) {
 	}
 }
 
-// Rebuild fills another index beside the one that answers, compares it with the store,
-// puts it in its place and gives the number of its records. One that was cut off goes on
+// Rebuild fills another index next to the one that answers, compares it with the store,
+// puts it in its place and returns the number of its records. One that was cut off goes on
 // where it was, and one that was dropped because of an erasure begins again. progress gets
 // what is done and an upper bound of the whole. Other processes project and answer meanwhile.
 func (u *Upkeep) Rebuild(ctx context.Context, progress func(done, total int)) (n int, err error) {
@@ -148,7 +148,7 @@ func (u *Upkeep) rebuild(ctx context.Context, progress func(done, total int)) (i
 	return u.place(ctx, next)
 }
 
-// Erase makes the index anew from the store, as Rebuild does, and drops every other one
+// Erase rebuilds the index from the store, as Rebuild does, and drops every other one
 // that there is: what the store does not hold any more is in none afterwards.
 func (u *Upkeep) Erase(ctx context.Context, progress func(done, total int)) error {
 	if err := u.alone(ctx, u.index.Discard); err != nil { // it may hold what was erased

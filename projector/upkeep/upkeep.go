@@ -1,6 +1,6 @@
-// Package upkeep is the life of a read model: it is kept by a projector, made anew when
-// it is not what the event store says, rebuilt beside the one that answers, and put back.
-// It knows no engine: what differs between them is said by readmodel.Generations.
+// Package upkeep is the life of a read model: a projector maintains it, it is rebuilt next
+// to the one that answers when it is not what the event store holds, and it can be put back.
+// It knows no engine: what differs between them is in readmodel.Generations.
 package upkeep
 
 import (
@@ -23,14 +23,14 @@ import (
 // Options of an Upkeep; the zero value works.
 type Options struct {
 	Log *slog.Logger // nil: no log
-	// Observe is told of batches; nil: nobody is.
+	// Observe is called for each batch, see projector.Options; nil: it is not.
 	Observe func(ctx context.Context, first, last calendar.Position) (context.Context, func(error))
 	// Alone runs work that only one process may do at a time for the read model; nil:
 	// this is the only one.
 	Alone func(ctx context.Context, work func(context.Context) error) error
 }
 
-// Upkeep keeps one read model. Its methods are safe for concurrent use.
+// Upkeep maintains one read model. Its methods are safe for concurrent use.
 type Upkeep struct {
 	index  readmodel.Generations
 	source projector.Source
@@ -52,8 +52,7 @@ type Upkeep struct {
 	outage        lifecycle.Outage       // of these tries; of Project, or of keep while that runs
 }
 
-// New makes an Upkeep; it starts nothing. Without a source the index is not kept by this
-// process.
+// New returns an Upkeep; it starts nothing. Without a source this process does not project.
 func New(index readmodel.Generations, store eventstore.Store, source projector.Source, o Options) *Upkeep {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -69,7 +68,7 @@ func (u *Upkeep) Index() readmodel.Generations { return u.index }
 
 const (
 	// lookEvery is the time between two looks whether the index is reached and sound: how
-	// long lists are out of order at most, before one that was deleted is made anew.
+	// long lists are out of order at most, before one that was deleted is rebuilt.
 	lookEvery = 2 * time.Second
 	// foreignEvery is the same for an index of another event store.
 	foreignEvery = 10 * time.Second
@@ -94,7 +93,7 @@ func (u *Upkeep) Ready(ctx context.Context) error {
 }
 
 // Project keeps the index until the context ends; one call at a time. One that is not
-// sound or of another history than that of the store is made anew beside the one that
+// sound or of another history than that of the store is rebuilt next to the one that
 // answers. Lists are out of reach where that one is untrue.
 func (u *Upkeep) Project(ctx context.Context) error {
 	u.epoch = 0 // another process may have made the index since
@@ -123,7 +122,7 @@ func (u *Upkeep) Project(ctx context.Context) error {
 	}
 }
 
-// mended tells whether another index mends an error.
+// mended reports whether another index mends an error.
 func mended(err error) bool {
 	if errors.Is(err, readmodel.ErrOtherStore) {
 		return false
@@ -223,7 +222,7 @@ func (u *Upkeep) turn(ctx context.Context) error {
 }
 
 // Progress counts what was projected. What is tried again keeps the projector from
-// getting on; an index that is filled anew does not count as that.
+// getting on; an index that is being filled does not count as that.
 func (u *Upkeep) Progress() (at uint64, stuck bool) {
 	if u.renewing.Load() {
 		return 0, false
@@ -239,7 +238,7 @@ func (u *Upkeep) stats() projector.Stats {
 	return projector.Stats{}
 }
 
-// Stats gives the counts of the projector, of which another generation makes a new one,
+// Stats returns the counts of the projector, of which another generation makes a new one,
 // and what keeps the index from being made again.
 func (u *Upkeep) Stats() projector.Stats {
 	s := u.stats()
