@@ -136,7 +136,7 @@ func partsOf(s *readmodel.Schema, sources []source, entries []*entry) (parts []p
 	return parts
 }
 
-// build makes a segment of the current documents of others and of new ones.
+// build makes a segment of the current documents of others or of new ones.
 func build(schema *readmodel.Schema, sources []source, entries []*entry) *segment {
 	parts := partsOf(schema, sources, entries)
 	s := &segment{
