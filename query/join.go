@@ -255,19 +255,6 @@ func (j *join) count(ctx context.Context, views []View) error {
 	return nil
 }
 
-// textBytes is what the texts of a record take, in all languages.
-func textBytes(r *calendar.Record) int {
-	n := 0
-	for _, v := range r.Fields {
-		if text, ok := v.(calendar.Text); ok {
-			for _, s := range text {
-				n += len(s)
-			}
-		}
-	}
-	return n
-}
-
 // mark is a hash of all that the view depends on beside the version of its record.
 func (v *View) mark() uint64 {
 	h := calendar.HashStart.Text(string(v.Status))

@@ -42,45 +42,62 @@ func (s *Service) Several(ctx context.Context, cs []*Criteria, use func(i int, l
 }
 
 // list answers the criteria; a page past the end is empty.
-func (st *state) list(ctx context.Context, c *Criteria) (list *List, err error) {
-	var (
-		page  readmodel.Page
-		order []readmodel.Sort
-		f     *counting
-	)
-	c, err = stepped(c, func(c *Criteria) (int, error) {
-		at, err := st.selection(ctx, c)
+func (st *state) list(ctx context.Context, c *Criteria) (*List, error) {
+	found, err := st.search(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	page, order := &found.page, found.query.Sort
+	list := &List{
+		Total:      page.Total,
+		TotalPages: (page.Total + c.PerPage - 1) / c.PerPage,
+		Position:   page.Position,
+		Facets:     found.facets,
+		Spelling:   found.criteria.run.spelling(),
+	}
+	if w := c.run.walk; w != nil && len(page.Documents) > c.PerPage {
+		page.Documents = page.Documents[:c.PerPage]
+		list.Next = w.next(order, page.Documents[c.PerPage-1].Record, found.criteria.run.step)
+	}
+	list.Views, err = st.views(ctx, found.criteria, page.Documents, order)
+	return list, err
+}
+
+// found is what a search found.
+type found struct {
+	criteria *Criteria // of the step that found something
+	query    readmodel.Query
+	page     readmodel.Page
+	facets   []Facet // nil: none were asked for
+}
+
+// search searches in the steps of typos=auto.
+func (st *state) search(ctx context.Context, c *Criteria) (*found, error) {
+	var out *found
+	at, err := stepped(c, func(c *Criteria) (int, error) {
+		f, err := st.selection(ctx, c)
 		if err != nil {
 			return 0, err
 		}
-		by, err := st.order(ctx, c)
+		order, err := st.order(ctx, c)
 		if err != nil {
 			return 0, err
 		}
-		got, err := st.page(ctx, c, at, by)
-		if f == nil || got.Total > 0 { // where no step finds anything, the facets are of the first, too
-			f, order, page = at, by, got
+		q := c.query(f, order)
+		page, err := st.page(ctx, c, q)
+		if err == nil && (out == nil || page.Total > 0) { // where no step finds anything, the facets are of the first
+			out = &found{query: q, page: page}
+			if c.run.facets != nil {
+				out.facets = f.facets(page.Tallied)
+			}
 		}
-		return got.Total, err
+		return page.Total, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	list = &List{
-		Total:      page.Total,
-		TotalPages: (page.Total + c.PerPage - 1) / c.PerPage,
-		Position:   page.Position,
-		Spelling:   c.run.spelling(),
-	}
-	if w := c.run.walk; w != nil && len(page.Documents) > c.PerPage {
-		page.Documents = page.Documents[:c.PerPage]
-		list.Next = w.next(order, page.Documents[c.PerPage-1].Record, c.run.step)
-	}
-	if c.run.facets != nil {
-		list.Facets = f.facets(page.Tallied)
-	}
-	list.Views, err = st.views(ctx, c, page.Documents, order)
-	return list, err
+	out.criteria = at
+	return out, nil
 }
 
 // selection returns what a list is of.
@@ -100,34 +117,36 @@ func (st *state) selection(ctx context.Context, c *Criteria) (*counting, error) 
 	return &counting{base: f}, err
 }
 
-// page finds the documents of the page.
-func (st *state) page(ctx context.Context, c *Criteria, f *counting, order []readmodel.Sort) (readmodel.Page, error) {
-	if c.Kind.IsTerm() {
-		switch {
-		case c.run.orderBy == "count":
-			counts, err := st.allCounts(ctx, c.Kind)
-			if err != nil {
-				return readmodel.Page{}, err
-			}
-			return st.ranked(ctx, c, f.base, counts)
-		case c.run.orderBy == "include" && c.run.include != nil:
-			place := make(map[calendar.ID]int, len(c.run.include))
-			for i, id := range c.run.include {
-				place[id] = i
-			}
-			return st.ranked(ctx, c, f.base, place)
-		}
-	}
+// query returns what a list asks of the index.
+func (c *Criteria) query(f *counting, order []readmodel.Sort) readmodel.Query {
 	q := readmodel.Query{
 		Kind: c.Kind, Filter: f.base, Narrow: f.narrow, Tallies: f.of,
 		Sort: order, Offset: (c.Page - 1) * c.PerPage, Limit: c.PerPage, Collapse: c.collapse(),
 	}
-	if w := c.run.walk; w != nil {
+	if w := c.run.walk; w != nil && c.PerPage > 0 {
 		q.After = w.At
 		q.Limit++ // tells whether there is more
-		if w.At != nil && len(w.At) != len(order) {
-			return readmodel.Page{}, &calendar.Error{Code: calendar.CodeInvalidParam, Fields: []calendar.FieldError{{Field: "cursor", Reason: calendar.ReasonCursor}}}
+	}
+	return q
+}
+
+// page finds the documents of the page.
+func (st *state) page(ctx context.Context, c *Criteria, q readmodel.Query) (readmodel.Page, error) {
+	switch {
+	case c.Kind.IsTerm() && c.run.orderBy == "count":
+		counts, err := st.allCounts(ctx, c.Kind)
+		if err != nil {
+			return readmodel.Page{}, err
 		}
+		return st.ranked(ctx, c, q.Filter, counts)
+	case c.Kind.IsTerm() && c.run.orderBy == "include" && c.run.include != nil:
+		place := make(map[calendar.ID]int, len(c.run.include))
+		for i, id := range c.run.include {
+			place[id] = i
+		}
+		return st.ranked(ctx, c, q.Filter, place)
+	case q.After != nil && len(q.After) != len(q.Sort):
+		return readmodel.Page{}, &calendar.Error{Code: calendar.CodeInvalidParam, Fields: []calendar.FieldError{{Field: "cursor", Reason: calendar.ReasonCursor}}}
 	}
 	return st.view.Search(ctx, q)
 }

@@ -352,12 +352,9 @@ func (l *linkedRecords) add(ids []calendar.ID, found map[calendar.ID]readmodel.D
 		l.byID = map[calendar.ID]*calendar.Record{}
 	}
 	for _, id := range ids {
-		n, r := 0, found[id].Record
-		if r != nil {
-			n = textBytes(r)
-		}
+		n := len(found[id].Body)
 		if _, known := l.byID[id]; !known && len(l.byID) < maxLinked && l.bytes+n <= maxLinkedBytes {
-			l.byID[id] = r
+			l.byID[id] = found[id].Record
 			l.bytes += n
 		}
 	}

@@ -13,10 +13,7 @@ import (
 // concurrent use, and has to be closed.
 type Whole struct {
 	*state
-	c      *Criteria // of the step that found something
-	query  readmodel.Query
-	total  int
-	facets []Facet
+	found *found
 }
 
 // Span is what some events lie within, on their own clocks.
@@ -33,7 +30,7 @@ func (s *Service) Count(ctx context.Context, c *Criteria) (total int, err error)
 	err = s.read(ctx, func(st *state) error {
 		w, err := st.whole(ctx, c)
 		if err == nil {
-			total = w.total
+			total = w.Total()
 		}
 		return err
 	})
@@ -73,36 +70,20 @@ func (s *Service) held(ctx context.Context, c *Criteria, view readmodel.View) (*
 
 // whole counts a selection, and its facets.
 func (st *state) whole(ctx context.Context, c *Criteria) (*Whole, error) {
-	w := &Whole{state: st, total: -1}
-	var err error
-	w.c, err = stepped(c, func(c *Criteria) (int, error) {
-		f, err := st.selection(ctx, c)
-		if err != nil {
-			return 0, err
-		}
-		order, err := st.order(ctx, c)
-		if err != nil {
-			return 0, err
-		}
-		page, err := st.view.Search(ctx, readmodel.Query{Kind: c.Kind, Filter: f.base, Narrow: f.narrow, Tallies: f.of, Collapse: c.collapse()})
-		if err != nil || page.Total == 0 && w.total == 0 { // where no step finds anything, the facets are of the first
-			return 0, err
-		}
-		w.query = readmodel.Query{Kind: c.Kind, Filter: readmodel.Both(f.base, f.narrow), Sort: order, Collapse: c.collapse()}
-		w.total = page.Total
-		if c.run.facets != nil {
-			w.facets = f.facets(page.Tallied)
-		}
-		return w.total, nil
-	})
-	return w, err
+	unpaged := *c
+	unpaged.Page, unpaged.PerPage = 1, 0
+	found, err := st.search(ctx, &unpaged)
+	if err != nil {
+		return nil, err
+	}
+	return &Whole{state: st, found: found}, nil
 }
 
 // Position is the one up to which all changes show.
 func (w *Whole) Position() calendar.Position { return w.gen.Position }
 
 // Total is how many events there are.
-func (w *Whole) Total() int { return w.total }
+func (w *Whole) Total() int { return w.found.page.Total }
 
 // Zones returns the earliest start and the latest end of the events whose times can be told
 // by the clock of a zone, by its name, as the caller sees them.
@@ -111,7 +92,7 @@ func (w *Whole) Zones(ctx context.Context) (map[string]Span, error) {
 	out := map[string]Span{}
 	return out, w.Survey(ctx, func(r *calendar.Record) {
 		name := zone.Keyword(r)
-		if name == "" || r.Fields.Bool("all_day") && !calendar.NeedsPassword(w.c.Caller, r) { // told in UTC, or by the day
+		if name == "" || r.Fields.Bool("all_day") && !calendar.NeedsPassword(w.found.criteria.Caller, r) { // told in UTC, or by the day
 			return
 		}
 		start, end := r.Fields.Wall("start_date"), r.Fields.Wall("end_date")
@@ -123,15 +104,15 @@ func (w *Whole) Zones(ctx context.Context) (map[string]Span, error) {
 }
 
 // Facets are those of the selection, nil where none were asked for.
-func (w *Whole) Facets() []Facet { return w.facets }
+func (w *Whole) Facets() []Facet { return w.found.facets }
 
 // Spelling is the one that the search was made with.
-func (w *Whole) Spelling() readmodel.Spelling { return w.c.run.spelling() }
+func (w *Whole) Spelling() readmodel.Spelling { return w.found.criteria.run.spelling() }
 
 // Gone calls use, by id, with the events that would be in the selection if they were not in
 // the trash, were published when they came there, from a moment on, and are not protected.
 func (w *Whole) Gone(ctx context.Context, since time.Time, use func(*calendar.Record)) error {
-	trashed := *w.c
+	trashed := *w.found.criteria
 	trashed.run.trashedSince = new(since.Unix())
 	f, err := w.eventFilter(ctx, &trashed)
 	if err != nil {
@@ -153,7 +134,7 @@ func (w *Whole) Close() { w.view.Close() }
 
 // Survey calls use with the records of the selection in order.
 func (w *Whole) Survey(ctx context.Context, use func(*calendar.Record)) error {
-	return w.view.Walk(ctx, w.query, func(documents []readmodel.Document) error {
+	return w.view.Walk(ctx, w.found.query, func(documents []readmodel.Document) error {
 		for i := range documents {
 			use(documents[i].Record)
 		}
@@ -163,12 +144,12 @@ func (w *Whole) Survey(ctx context.Context, use func(*calendar.Record)) error {
 
 // Each calls use with the views of the selection in order. A view is not kept.
 func (w *Whole) Each(ctx context.Context, use func(*View) error) error {
-	return w.view.Walk(ctx, w.query, func(documents []readmodel.Document) error { return w.each(ctx, documents, use) })
+	return w.view.Walk(ctx, w.found.query, func(documents []readmodel.Document) error { return w.each(ctx, documents, use) })
 }
 
 // each makes views; where all that they embed is more than an answer may have, one by one.
 func (w *Whole) each(ctx context.Context, documents []readmodel.Document, use func(*View) error) error {
-	views, err := w.views(ctx, w.c, documents, w.query.Sort)
+	views, err := w.views(ctx, w.found.criteria, documents, w.found.query.Sort)
 	if errors.Is(err, ErrTooLarge) && len(documents) > 1 {
 		half := len(documents) / 2
 		if err := w.each(ctx, documents[:half], use); err != nil {

@@ -29,7 +29,11 @@ func (x *fakeIndex) put(records ...*calendar.Record) {
 	marks, _ := x.Marks(context.Background())
 	b := readmodel.Batch{Mark: calendar.Mark{Position: marks.All.Position + 1}}
 	for _, r := range records {
-		b.Documents = append(b.Documents, readmodel.Document{Position: b.Mark.Position, Record: r, Body: []byte("{}")})
+		body, err := calendar.EncodeRecord(r)
+		if err != nil {
+			body = []byte("{}") // a record that no store would have
+		}
+		b.Documents = append(b.Documents, readmodel.Document{Position: b.Mark.Position, Record: r, Body: body})
 	}
 	_, _ = x.Write(context.Background(), b)
 }

@@ -223,8 +223,11 @@ func (p *point) follow(ctx context.Context, s *Service, head calendar.Position) 
 // note notes how a record is now.
 func (p *point) note(r *calendar.Record, now time.Time) {
 	before, was := p.closed[r.ID]
-	is := &calendar.Record{ID: r.ID, Kind: r.Kind, Deleted: r.Deleted, Fields: calendar.Fields{}}
 	open := history.Gate(calendar.Caller{}, r.Kind, r, now) == nil
+	if open && !was {
+		return
+	}
+	is := &calendar.Record{ID: r.ID, Kind: r.Kind, Deleted: r.Deleted, Fields: calendar.Fields{}}
 	changed := open == was || was && before.Deleted != is.Deleted
 	for _, name := range [...]string{"status", "author", "protected", "date_utc"} {
 		if v, there := r.Fields[name]; there {
