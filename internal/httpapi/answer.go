@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/internal/httpapi/admit"
 )
 
 // answer is a whole answer to a read, ready to be sent to anybody who asks the
@@ -104,7 +105,7 @@ func (a *api) sendAnswer(w http.ResponseWriter, r *http.Request, ans *answer) er
 // sendPacked sends an answer: 304 when the client has it, else 200. It is refused while too
 // many bytes are on their way.
 func (a *api) sendPacked(w http.ResponseWriter, r *http.Request, c *call, p packed) error {
-	if p.body != nil && !c.pass.send(r, p.body.body) {
+	if p.body != nil && !sendStage(&c.pass, r, p.body.body) {
 		return calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	h := w.Header()
@@ -133,16 +134,16 @@ func (a *api) sendPacked(w http.ResponseWriter, r *http.Request, c *call, p pack
 	return nil
 }
 
-// send brings a request to the sending of its answer.
-func (p *pass) send(r *http.Request, body []byte) bool {
-	if r.Method == http.MethodHead || len(body) <= smallAnswer {
-		p.leave()
+// sendStage brings a request to the sending of its answer.
+func sendStage(p *admit.Pass, r *http.Request, body []byte) bool {
+	if r.Method == http.MethodHead || len(body) <= admit.SmallAnswer {
+		p.Leave()
 		return true
 	}
-	return p.enter(stageAnswer, int64(len(body)))
+	return p.Enter(admit.Answer, int64(len(body)))
 }
 
-// How long a client may take for an answer beyond smallAnswer: what it holds is given
+// How long a client may take for an answer beyond admit.SmallAnswer: what it holds is given
 // back then, and its connection is closed.
 const (
 	answerTime = 20 * time.Second
@@ -152,7 +153,7 @@ const (
 // writeBody writes the body of an answer. An error says that the client went away, or
 // was too slow.
 func writeBody(w http.ResponseWriter, body []byte) {
-	if len(body) > smallAnswer {
+	if len(body) > admit.SmallAnswer {
 		control := http.NewResponseController(w)
 		most := answerTime + time.Duration(len(body))*time.Second/answerRate
 		if control.SetWriteDeadline(time.Now().Add(most)) == nil { // of the connection, so by its clock

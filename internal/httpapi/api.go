@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"net/textproto"
 	"sync/atomic"
 	"time"
@@ -20,8 +19,8 @@ import (
 	"daybook/command"
 	"daybook/eventstore"
 	"daybook/internal/ground/cache"
-	"daybook/internal/ground/keylock"
 	"daybook/internal/history"
+	"daybook/internal/httpapi/admit"
 	public "daybook/internal/pages"
 	"daybook/internal/proof"
 	"daybook/query"
@@ -257,12 +256,12 @@ type api struct {
 	mux       http.Handler
 	find      func(path string) *route // the route of a path, nil for none
 	closed    calendar.Code            // that every request is answered with; "": it works
-	rooms     *admission
+	rooms     *admit.Control
 	rates     *httprate.RateLimiter // nil: no limit
-	turns     *turns                // of the lists of a client; nil: no turns
-	past      *turns                // of what is told of the past
+	turns     *admit.Turns          // of the lists of a client; nil: no turns
+	past      *admit.Turns          // of what is told of the past
 	streams   streams
-	tries     *tries // of passwords of protected events
+	tries     *admit.Tries // of passwords of protected events
 	origins   map[string]bool
 	expose    []string // value of Access-Control-Expose-Headers
 	fresh     []string // value of Cache-Control of reads that anybody may keep
@@ -340,26 +339,27 @@ func newAPI(d Deps, o Options) (*api, error) {
 	}
 	a := &api{
 		Deps: d, o: o, roots: roots, layouts: newLayouts(),
-		rooms:   newAdmission(o.MaxConcurrent, o.MaxAnswer, o.Streams, o.StreamsOfOne, o.TrustForwarded),
+		rooms: admit.New(admit.Limits{
+			Slots: o.MaxConcurrent, LargestAnswer: o.MaxAnswer, Streams: o.Streams, StreamsOfOne: o.StreamsOfOne, Wholes: o.WholeAnswers, Forwarded: o.TrustForwarded,
+		}),
 		origins: make(map[string]bool, len(o.AllowedOrigins)),
 		formats: allFormats, routes: routes,
 		totals: [][2]string{{headerTotal, headerTotalPages}},
 
 		observers: o.observers(),
 	}
-	a.rooms.limitWholes(o.WholeAnswers)
 	for i := range a.o.Beside {
-		a.o.Beside[i].rooms = newAdmission(a.o.Beside[i].AtOnce, 0, 0, 0, o.TrustForwarded)
+		a.o.Beside[i].rooms = admit.New(admit.Limits{Slots: a.o.Beside[i].AtOnce, Forwarded: o.TrustForwarded})
 	}
-	atOnce := &keylock.Locks[netip.Addr]{AtOnce: o.MakeAtOnce}
+	atOnce := &admit.OfOne{AtOnce: o.MakeAtOnce}
 	if o.MakeAtOnce > 0 {
-		a.turns = &turns{one: atOnce}
+		a.turns = admit.NewTurns(atOnce, 0)
 	}
-	a.past = &turns{one: atOnce, all: make(chan struct{}, pastAtOnce)}
+	a.past = admit.NewTurns(atOnce, pastAtOnce)
 	if o.MakeAtOnce == 0 {
-		a.past.one = &keylock.Locks[netip.Addr]{AtOnce: 2}
+		a.past = admit.NewTurns(&admit.OfOne{AtOnce: 2}, pastAtOnce)
 	}
-	a.tries = newTries(o.Now)
+	a.tries = admit.NewTries(o.Now)
 	a.streams.reading = make(chan struct{}, streamsAtOnce)
 	if o.RateLimit > 0 {
 		a.rates = newRates(o.RateLimit)

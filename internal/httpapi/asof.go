@@ -11,6 +11,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/history"
+	"daybook/internal/httpapi/admit"
 	"daybook/query"
 	"daybook/query/past"
 )
@@ -229,13 +230,13 @@ func (a *api) readListThen(r *http.Request, c *call) (l *pastList, err error) {
 // listsThen waits for the lists of a point, without a slot.
 func (a *api) listsThen(r *http.Request, l *pastList) (*past.List, error) {
 	c := l.c
-	if !c.pass.enter(stageWait, 1) {
+	if !c.pass.Enter(admit.Wait, 1) {
 		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
-	defer c.pass.resume()
+	defer c.pass.Resume()
 	ctx, cancel := c.within(pointWait)
 	defer cancel()
-	return a.Past.List(ctx, c.caller, a.rooms.address(r), l.then, l.asOf, c.sends("search"))
+	return a.Past.List(ctx, c.caller, c.pass.Address, l.then, l.asOf, c.sends("search"))
 }
 
 // pointWait is longer than Past waits.

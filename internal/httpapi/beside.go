@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
+	"daybook/internal/httpapi/admit"
 )
 
 // Beside is a path that is answered beside the interface, and comes in by the same way:
@@ -18,7 +19,7 @@ type Beside struct {
 	// Serve gives the status and the body, as JSON, of the answer to a GET.
 	Serve func(r *http.Request, c calendar.Caller) (status int, body any, err error)
 
-	rooms *admission
+	rooms *admit.Control
 }
 
 // beside gives what answers a path beside the interface, nil for none.
@@ -35,8 +36,8 @@ func (a *api) beside(path string) *Beside {
 // serveBeside answers a request beside the interface.
 func (a *api) serveBeside(w http.ResponseWriter, r *http.Request, c *call) {
 	defer a.answerPanic(w, r)
-	c.pass = c.beside.rooms.arrive(r)
-	defer c.pass.leave()
+	c.pass = c.beside.rooms.Arrive(r)
+	defer c.pass.Leave()
 	status, body, err := a.askBeside(w, r, c)
 	if err != nil {
 		a.fail(w, r, err)
@@ -54,7 +55,7 @@ func (a *api) serveBeside(w http.ResponseWriter, r *http.Request, c *call) {
 }
 
 func (a *api) askBeside(w http.ResponseWriter, r *http.Request, c *call) (status int, body any, err error) {
-	if !c.pass.enter(stageLogin, 1) {
+	if !c.pass.Enter(admit.Login, 1) {
 		return 0, nil, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {

@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 
 	"daybook/calendar"
 )
@@ -94,4 +96,48 @@ func TestBesideRate(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestBesideAtOnce: a path beside the interface has so many requests at once.
+func TestBesideAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		h, _ := fakeAPI(t, Deps{}, Options{Beside: []Beside{{
+			Path: "/history", AtOnce: 64, Serve: func(*http.Request, calendar.Caller) (int, any, error) {
+				<-gate
+				return http.StatusOK, nil, nil
+			},
+		}}})
+		var all sync.WaitGroup
+		ask := func(address string) *httptest.ResponseRecorder {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/history", nil)
+			r.RemoteAddr = address
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			return w
+		}
+		for range 16 {
+			all.Go(func() {
+				if got := ask("192.0.2.1:1"); got.Code != http.StatusOK {
+					t.Errorf("got %d", got.Code)
+				}
+			})
+		}
+		synctest.Wait()
+		if got := ask("192.0.2.1:1"); got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" {
+			t.Errorf("one more of the same address: %d %v", got.Code, got.Header())
+		}
+		all.Go(func() {
+			if got := ask("192.0.2.2:1"); got.Code != http.StatusOK {
+				t.Errorf("another address: %d", got.Code)
+			}
+		})
+		synctest.Wait()
+		close(gate)
+		all.Wait()
+		if got := ask("192.0.2.1:1"); got.Code != http.StatusOK {
+			t.Errorf("afterwards: %d", got.Code)
+		}
+	})
 }

@@ -7,10 +7,12 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-chi/chi/v5"
 
 	"daybook/calendar"
+	"daybook/internal/httpapi/admit"
 	"daybook/query"
 )
 
@@ -40,7 +42,7 @@ type call struct {
 	id      [1]string // of the request, as the header has it
 	cache   CacheUse
 	code    calendar.Code // of the error that was answered
-	pass    pass          // used by the goroutine of the request alone
+	pass    admit.Pass    // used by the goroutine of the request alone
 	// client ends when the client goes away. The context of the request stands on it and
 	// ends with the time for the work, which begins again after waiting.
 	client context.Context //nolint:containedctx // as http.Request has one
@@ -101,17 +103,17 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// Whose credentials are not known to be good takes no slot of those who have none.
-	first := stageWork
+	first := admit.Work
 	if c.sendsCredentials(r) {
-		first = stageLogin
+		first = admit.Login
 	}
-	c.pass = a.rooms.arrive(r)
-	defer c.pass.leave()
-	if !c.pass.enter(first, 1) {
+	c.pass = a.rooms.Arrive(r)
+	defer c.pass.Leave()
+	if !c.pass.Enter(first, 1) {
 		a.failEarly(w, r, calendar.CodeUnavailable)
 		return
 	}
-	if first == stageWork {
+	if first == admit.Work {
 		if a.count(w, r, 0) != nil {
 			a.failEarly(w, r, calendar.CodeTooManyRequests)
 			return
@@ -123,6 +125,10 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Host != "" && !isHost(r.Host) {
 		a.fail(w, r, &calendar.Error{Code: calendar.CodeInvalidParam, Fields: []calendar.FieldError{{Field: "Host", Reason: calendar.ReasonHeaderHost}}})
+		return
+	}
+	if !utf8.ValidString(r.URL.Path) {
+		a.fail(w, r, calendar.Fail(calendar.CodeNoRoute, 0))
 		return
 	}
 	if !c.loc.known {
@@ -222,7 +228,7 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, c *call, rt *route) 
 	} else {
 		caller, err = a.Users.Authenticate(r.Context(), strings.Join(r.Header["Authorization"], ", "))
 	}
-	if c.pass.stage == stageLogin { // others were counted when they came
+	if c.pass.Stage() == admit.Login { // others were counted when they came
 		if over := a.count(w, r, caller.ID); over != nil {
 			return over
 		}
@@ -234,9 +240,9 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, c *call, rt *route) 
 	let := true
 	switch {
 	case caller.Role != calendar.Anonymous:
-		let = c.pass.identify(caller.ID)
-	case c.pass.stage == stageLogin: // an empty header
-		let = c.pass.enter(stageWork, 1)
+		let = c.pass.Identify(caller.ID)
+	case c.pass.Stage() == admit.Login: // an empty header
+		let = c.pass.Enter(admit.Work, 1)
 	}
 	if !let {
 		return calendar.Fail(calendar.CodeUnavailable, 0)

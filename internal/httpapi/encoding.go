@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"net/http"
-	"net/netip"
 	"runtime"
 	"strconv"
 	"strings"
@@ -13,7 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"daybook/internal/ground/keylock"
+	"daybook/internal/httpapi/admit"
 )
 
 // encoding is a content coding of answers (2.8). Of those that a client weighs the
@@ -147,7 +146,7 @@ func (a *api) encoded(ctx context.Context, r *http.Request, c *call, e encoding,
 			return out, nil
 		}
 	}
-	leave, err := a.takeTurn(ctx, r, c, a.encoders.turns, turn)
+	leave, err := c.pass.Turn(ctx, a.encoders.turns, turn)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +183,7 @@ func (a *api) encodedOnce(r *http.Request, c *call, body []byte) (encoding, []by
 
 // encoders encode bodies. Each holds some 3 MiB at most, so their number is bounded.
 type encoders struct {
-	turns *turns
+	turns *admit.Turns
 	zstd  *zstd.Encoder
 	gzip  sync.Pool // of *gzip.Writer
 }
@@ -194,13 +193,13 @@ const zstdWindow = 1 << 20
 
 // newEncoders makes encoders that leave half of the processors to others. A client has
 // the turns that it has for its lists.
-func newEncoders(one *keylock.Locks[netip.Addr]) (*encoders, error) {
+func newEncoders(one *admit.OfOne) (*encoders, error) {
 	n := max(1, runtime.GOMAXPROCS(0)/2)
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(n), zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		return nil, err
 	}
-	e := &encoders{turns: &turns{one: one, all: make(chan struct{}, n)}, zstd: z}
+	e := &encoders{turns: admit.NewTurns(one, n), zstd: z}
 	e.gzip.New = func() any {
 		w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // an error is of the level
 		return w

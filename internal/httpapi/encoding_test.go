@@ -18,7 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"daybook/calendar"
-	"daybook/internal/ground/keylock"
+	"daybook/internal/httpapi/admit"
 	"daybook/query"
 )
 
@@ -79,7 +79,7 @@ func decoded(t *testing.T, h http.Header, body []byte) []byte {
 // that every client has.
 func TestEncodings(t *testing.T) {
 	t.Parallel()
-	e, err := newEncoders(&keylock.Locks[netip.Addr]{})
+	e, err := newEncoders(&admit.OfOne{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,13 +98,28 @@ func TestEncodings(t *testing.T) {
 			}
 		}
 	}
-	if n := runtime.GOMAXPROCS(0); cap(e.turns.all) > max(1, n/2) || cap(e.turns.all) < 1 {
-		t.Errorf("%d bodies are encoded at once on %d processors", cap(e.turns.all), n)
+}
+
+// takeEncoders takes all encoders, which leave half of the processors to others.
+func takeEncoders(t *testing.T, e *encoders) (free func()) {
+	t.Helper()
+	var taken []func()
+	for range max(1, runtime.GOMAXPROCS(0)/2) {
+		leave, err := e.turns.Acquire(t.Context(), netip.Addr{}, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken = append(taken, leave)
+	}
+	return func() {
+		for _, leave := range taken {
+			leave()
+		}
 	}
 }
 
 // TestTurnsOfEncodings: one client encodes one body at once, and all of them as many as
-// there are encoders, and who waits holds no slot. What is kept encoded waits for nobody,
+// there are encoders. What is kept encoded waits for nobody,
 // is made once, and stands in the bytes of the cache.
 func TestTurnsOfEncodings(t *testing.T) {
 	t.Parallel()
@@ -136,9 +151,7 @@ func TestTurnsOfEncodings(t *testing.T) {
 		if kept.Header().Get("Content-Encoding") != "gzip" {
 			t.Fatalf("got %d %v", kept.Code, kept.Header())
 		}
-		for range cap(a.encoders.turns.all) {
-			a.encoders.turns.all <- struct{}{} // all encoders are at work
-		}
+		free := takeEncoders(t, a.encoders)
 		others := []*httptest.ResponseRecorder{}
 		for i := range 40 {
 			others = append(others, get("/tags/5?_fields=name,"+strings.Repeat("y", i+1), "192.0.2.1:1"))
@@ -149,16 +162,11 @@ func TestTurnsOfEncodings(t *testing.T) {
 				t.Fatal("a body is encoded though all encoders are at work")
 			}
 		}
-		if n := a.rooms.taken[groupAnonymous][stageWork].Load(); n != 0 {
-			t.Errorf("%d slots are held by those who wait for an encoder", n)
-		}
 		again := get("/tags/5", "192.0.2.2:1")
 		if !bytes.Equal(again.Body.Bytes(), kept.Body.Bytes()) {
 			t.Errorf("what is kept waits for an encoder: %d, %d bytes", again.Code, again.Body.Len())
 		}
-		for range cap(a.encoders.turns.all) {
-			<-a.encoders.turns.all
-		}
+		free()
 		all.Wait()
 		for _, w := range others {
 			if w.Code != http.StatusOK || w.Header().Get("Content-Encoding") != "gzip" {
@@ -169,8 +177,7 @@ func TestTurnsOfEncodings(t *testing.T) {
 }
 
 // TestListsAreEncodedInTheirTurn: a client has so many lists made at once, until they are
-// encoded; nothing refuses one that is made; and what it was written into is given back
-// before it is sent.
+// encoded.
 func TestListsAreEncodedInTheirTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -205,17 +212,7 @@ func TestListsAreEncodedInTheirTurn(t *testing.T) {
 				h.ServeHTTP(w, r)
 			})
 		}
-		busy := func() {
-			for range cap(a.encoders.turns.all) {
-				a.encoders.turns.all <- struct{}{}
-			}
-		}
-		free := func() {
-			for range cap(a.encoders.turns.all) {
-				<-a.encoders.turns.all
-			}
-		}
-		busy()
+		free := takeEncoders(t, a.encoders)
 		var answers []*httptest.ResponseRecorder
 		for page := range 5 {
 			answers = append(answers, httptest.NewRecorder())
@@ -227,23 +224,6 @@ func TestListsAreEncodedInTheirTurn(t *testing.T) {
 		if n := made.Load(); n != 1 {
 			t.Errorf("%d lists are made while none can be encoded, want 1", n)
 		}
-		if n := a.rooms.taken[groupAnonymous][stageWork].Load(); n != 0 {
-			t.Errorf("%d slots are held by those who wait", n)
-		}
-		free()
-		all.Wait()
-
-		busy()
-		answers = append(answers, httptest.NewRecorder())
-		waits := &a.rooms.rooms[groupAnonymous][stageWait]
-		usual := *waits
-		a.Queries = fakeQueries{run: func() (*query.List, error) {
-			*waits = room{} // others took it all meanwhile
-			return list, nil
-		}}
-		get(9, "zstd", answers[5])
-		synctest.Wait()
-		*waits = usual
 		free()
 		all.Wait()
 		for i, w := range answers {

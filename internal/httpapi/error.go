@@ -167,7 +167,7 @@ const statusClientGone = 499
 func (a *api) send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	c := callOf(r)
 	e, body := a.encodedOnce(r, c, body)
-	c.pass.send(r, body)
+	sendStage(&c.pass, r, body)
 	h := w.Header()
 	if e != encodingNone {
 		h[headerEncoding] = valuesEncoding[e]

@@ -19,6 +19,7 @@ import (
 	"daybook/calendar"
 	"daybook/command"
 	"daybook/internal/history"
+	"daybook/internal/httpapi/admit"
 	"daybook/query"
 	"daybook/query/past"
 )
@@ -77,7 +78,7 @@ func (b slowBody) Read([]byte) (int, error) {
 func TestFloods(t *testing.T) {
 	t.Parallel()
 	const flood = 1200 // more than there are slots
-	large := tagRecord(strings.Repeat("x", 2*smallAnswer))
+	large := tagRecord(strings.Repeat("x", 2*admit.SmallAnswer))
 	for name, tc := range map[string]struct {
 		request func(i int, g *gated) *http.Request
 		reader  bool // takes its answer slowly
@@ -91,7 +92,7 @@ func TestFloods(t *testing.T) {
 		}, false, 256, true},
 		"passwords": {func(int, *gated) *http.Request {
 			return httptest.NewRequest(http.MethodGet, "/events/5?password=wrong", nil)
-		}, false, oneChecks, true},
+		}, false, admit.ChecksOfOne, true},
 		"tokens": {func(int, *gated) *http.Request {
 			r := httptest.NewRequest(http.MethodGet, "/tags/5", nil)
 			r.Header.Set("Authorization", "Bearer wrong")
@@ -108,13 +109,13 @@ func TestFloods(t *testing.T) {
 		}, false, 512, true}, // the slots of one user
 		"slow readers": {func(int, *gated) *http.Request {
 			return httptest.NewRequest(http.MethodGet, "/tags/9", nil)
-		}, true, oneAnswerBytes / (2 * smallAnswer), true},
+		}, true, admit.AnswerBytesOfOne / (2 * admit.SmallAnswer), true},
 		"slow bodies": {func(_ int, g *gated) *http.Request {
 			r := httptest.NewRequest(http.MethodPost, "/tags", slowBody{g.gate})
 			r.ContentLength = -1
 			r.Header.Set("Authorization", "Bearer good")
 			return r
-		}, false, oneBodyBytes / maxBody, true},
+		}, false, admit.BodyBytesOfOne / maxBody, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

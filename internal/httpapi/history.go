@@ -73,10 +73,10 @@ func (a *api) look(ctx context.Context, r *http.Request, c *call, page *toldPage
 	from := a.o.Now()
 	walk.Enough = func() bool { return a.o.Now().Sub(from) > a.o.ReadDeadline/2 }
 	page.body = page.format.begin(nil)
-	pace := a.pace(c, a.rooms.address(r))
+	pace := c.pass.Pace(a.past, a.o.Now)
 	var err error
 	page.lookedTo, err = a.History.Walk(ctx, a.listener(c), walk, func(_ int64, e *history.Entry) (bool, error) {
-		pace.rest(ctx)
+		pace.Rest(ctx)
 		if e == nil {
 			return true, nil
 		}

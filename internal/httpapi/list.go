@@ -120,7 +120,7 @@ func (c *call) late(at calendar.Position) error {
 
 // parse reads the parameters of a list, in the turn of the client: names may be many.
 func (a *api) parse(ctx context.Context, r *http.Request, c *call, q query.Request, by func(context.Context, query.Request) (*query.Criteria, error)) (criteria *query.Criteria, err error) {
-	err = a.inTurn(ctx, r, c, a.turns, func() (err error) {
+	err = c.inTurn(ctx, a.turns, func() (err error) {
 		criteria, err = by(ctx, q)
 		return err
 	})

@@ -13,6 +13,7 @@ import (
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
 	"daybook/internal/htmltext"
+	"daybook/internal/httpapi/admit"
 	public "daybook/internal/pages"
 	"daybook/internal/proof"
 	"daybook/query"
@@ -169,7 +170,7 @@ func (a *api) answerPage(w http.ResponseWriter, r *http.Request, c *call) error 
 // up, so that a browser asks for them.
 func (a *api) admitPreview(w http.ResponseWriter, r *http.Request, c *call) error {
 	caller, err := a.Users.Authenticate(r.Context(), strings.Join(r.Header["Authorization"], ", "))
-	if c.pass.stage == stageLogin {
+	if c.pass.Stage() == admit.Login {
 		if over := a.count(w, r, caller.ID); over != nil {
 			return over
 		}
@@ -179,7 +180,7 @@ func (a *api) admitPreview(w http.ResponseWriter, r *http.Request, c *call) erro
 		return err
 	case caller.Role == calendar.Anonymous:
 		return calendar.Fail(calendar.CodeUnauthorized, 0)
-	case !c.pass.identify(caller.ID):
+	case !c.pass.Identify(caller.ID):
 		return calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	c.caller, c.page.req.Caller = caller, caller

@@ -99,7 +99,7 @@ func (a *api) sendAsset(w http.ResponseWriter, r *http.Request, c *call) error {
 		h[headerEncoding] = valuesEncoding[takes.best]
 	}
 	h[headerType], h[headerLength] = f.media, []string{strconv.Itoa(len(body))}
-	c.pass.send(r, body)
+	sendStage(&c.pass, r, body)
 	a.status(w, r, http.StatusOK)
 	if r.Method != http.MethodHead {
 		writeBody(w, body)

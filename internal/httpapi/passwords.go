@@ -3,99 +3,9 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"sync"
-	"time"
 
 	"daybook/calendar"
-	"daybook/internal/ground/keylock"
 )
-
-// Passwords of protected events are tried by strangers (section 6.3, PAGES.md P2.3).
-const (
-	triesOfClient = 5   // wrong ones for a client and an event
-	triesOfEvent  = 100 // wrong ones for an event
-	triesWithin   = time.Minute
-	mostTried     = 10_000
-)
-
-// tried is what wrong passwords are counted by; client "" is all of them.
-type tried struct {
-	event  calendar.ID
-	client string
-}
-
-// tries counts wrong passwords. It is bounded: events and clients beyond mostTried are
-// answered as those that tried too often, for a minute at most.
-type tries struct {
-	now func() time.Time
-	// turns are held while a password of an event is compared: each knows of those before.
-	turns keylock.Locks[calendar.ID]
-
-	mu    sync.Mutex
-	wrong map[tried][]time.Time // of the last minute, oldest first
-	swept time.Time
-}
-
-func newTries(now func() time.Time) *tries {
-	return &tries{now: now, wrong: map[tried][]time.Time{}}
-}
-
-// check refuses a password that comes after too many wrong ones.
-func (t *tries) check(event calendar.ID, client string) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	now := t.now()
-	var wait time.Duration
-	for _, of := range []struct {
-		key   tried
-		limit int
-	}{{tried{event, client}, triesOfClient}, {tried{event, ""}, triesOfEvent}} {
-		switch times := t.fresh(of.key, now); {
-		case len(times) >= of.limit:
-			wait = max(wait, times[len(times)-of.limit].Add(triesWithin).Sub(now))
-		case len(times) == 0 && len(t.wrong) >= mostTried:
-			if now.Sub(t.swept) >= time.Second {
-				t.sweep(now)
-			}
-			if len(t.wrong) >= mostTried {
-				wait = max(wait, triesWithin)
-			}
-		}
-	}
-	if wait == 0 {
-		return nil
-	}
-	return &calendar.Error{Code: calendar.CodeTooManyRequests, RetryAfter: int((wait + time.Second - 1) / time.Second)}
-}
-
-// add counts a wrong password.
-func (t *tries) add(event calendar.ID, client string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	now := t.now()
-	for _, key := range []tried{{event, client}, {event, ""}} {
-		t.wrong[key] = append(t.fresh(key, now), now)
-	}
-}
-
-// fresh gives those of the last minute.
-func (t *tries) fresh(key tried, now time.Time) []time.Time {
-	times := t.wrong[key]
-	for len(times) > 0 && now.Sub(times[0]) >= triesWithin {
-		times = times[1:]
-	}
-	return times
-}
-
-// sweep forgets what is older than a minute.
-func (t *tries) sweep(now time.Time) {
-	t.swept = now
-	for key := range t.wrong {
-		if len(t.fresh(key, now)) == 0 {
-			delete(t.wrong, key)
-		}
-	}
-}
 
 // tryPassword reports whether a password that a request brings opens an event. Every way
 // to send one leads here, so that wrong ones are counted together.
@@ -103,25 +13,7 @@ func (a *api) tryPassword(ctx context.Context, r *http.Request, event calendar.I
 	if password == "" {
 		return false, nil
 	}
-	c, client := callOf(r), a.rooms.address(r).String()
-	if err := a.tries.check(event, client); err != nil {
-		return false, err
-	}
-	if !c.pass.enter(stageCheck, 1) {
-		return false, calendar.Fail(calendar.CodeUnavailable, 0)
-	}
-	defer c.pass.resume()
-	release, err := a.tries.turns.Acquire(ctx, event)
-	if err != nil {
-		return false, err
-	}
-	defer release()
-	if err := a.tries.check(event, client); err != nil {
-		return false, err
-	}
-	right, err := a.Commands.CheckPassword(ctx, event, password)
-	if err == nil && !right {
-		a.tries.add(event, client)
-	}
-	return right, err
+	return a.tries.Try(ctx, &callOf(r).pass, event, func(ctx context.Context) (bool, error) {
+		return a.Commands.CheckPassword(ctx, event, password)
+	})
 }

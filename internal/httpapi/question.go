@@ -10,6 +10,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
+	"daybook/internal/httpapi/admit"
 	"daybook/query"
 )
 
@@ -28,7 +29,7 @@ type question struct {
 	space  byte
 	asked  cache.Key
 	number int64
-	turns  *turns // that the work takes; nil: none
+	turns  *admit.Turns // that the work takes; nil: none
 	make   func(ctx context.Context, of stated) (*answer, error)
 	// send sends an answer in place of make while it is being made.
 	send func(ctx context.Context, of stated) error
@@ -122,7 +123,7 @@ func (a *api) cached(of *stated) *answer {
 // what is made is larger than what is sent, and those who wait should not hold both.
 func (a *api) makeAnswer(ctx context.Context, r *http.Request, c *call, q *question, of stated) (p packed, err error) {
 	// The turn comes before the client makes an answer for others, who are not to wait for it.
-	leave, err := a.takeTurn(ctx, r, c, q.turns, false)
+	leave, err := c.pass.Turn(ctx, q.turns, false)
 	if err != nil {
 		return p, err
 	}
@@ -148,12 +149,12 @@ func (a *api) makeAnswer(ctx context.Context, r *http.Request, c *call, q *quest
 		}
 		return ans, nil
 	})
-	c.pass.enter(stageWait, 1) // where there is no room to wait it keeps its slot
-	defer c.pass.resume()
+	c.pass.Enter(admit.Wait, 1) // where there is no room to wait it keeps its slot
+	defer c.pass.Resume()
 	select {
 	case done := <-made:
 		defer leave()
-		c.pass.resume()
+		c.pass.Resume()
 		if first {
 			c.cache = CacheMiss
 		}
@@ -173,15 +174,15 @@ func (a *api) makeAnswer(ctx context.Context, r *http.Request, c *call, q *quest
 // once makes the answer of a key for all who ask for it at the same time, and caches it. The
 // work has a slot and a deadline of its own: it goes on when those who ask go away.
 func (a *api) once(ctx context.Context, c *call, key string, produce func(ctx context.Context) (*answer, error)) <-chan singleflight.Result {
-	slot := c.pass.another()
+	slot := c.pass.Another()
 	return a.flights.DoChan(key, func() (_ any, err error) {
 		defer func() {
 			if p := recover(); p != nil {
 				err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 			}
 		}()
-		slot.resume()
-		defer slot.leave()
+		slot.Resume()
+		defer slot.Leave()
 		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.o.ReadDeadline)
 		defer cancel()
 		ans, err := produce(work)
@@ -210,13 +211,23 @@ func (a *api) whenReached(ctx context.Context, c *call, q *question) (_ context.
 // await waits until lists show what a caller is to see, without a slot, and returns the
 // position that was reached.
 func (a *api) await(c *call, of calendar.Caller, least calendar.Position) (calendar.Position, error) {
-	if !c.pass.enter(stageWait, 1) {
+	if !c.pass.Enter(admit.Wait, 1) {
 		return 0, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
-	defer c.pass.resume()
+	defer c.pass.Resume()
 	ctx, cancel := c.within(a.o.PositionWait + a.o.ReadDeadline)
 	defer cancel()
 	return a.Queries.Await(ctx, of, least)
+}
+
+// inTurn does work in the turn of the client of a request.
+func (c *call) inTurn(ctx context.Context, t *admit.Turns, work func() error) error {
+	leave, err := c.pass.Turn(ctx, t, false)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return work()
 }
 
 // present makes a question about the present state of lists.

@@ -35,7 +35,7 @@ func (a *api) count(w http.ResponseWriter, r *http.Request, user calendar.ID) er
 	}
 	key := "user " + user.String()
 	if user == 0 {
-		key = "address " + a.rooms.address(r).String()
+		key = "address " + callOf(r).pass.Address.String()
 	}
 	over := a.rates.OnLimit(w, r, key)
 	h := w.Header()

@@ -39,7 +39,7 @@ func (a *api) several(w http.ResponseWriter, r *http.Request) error {
 	}
 	least, refused := minPosition(r.Header)
 	var all []*query.Criteria
-	err = a.inTurn(ctx, r, c, a.turns, func() (err error) {
+	err = c.inTurn(ctx, a.turns, func() (err error) {
 		all, err = a.parseSeveral(ctx, c, in)
 		return err
 	})

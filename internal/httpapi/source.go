@@ -46,7 +46,7 @@ func (a *api) sendSource(ctx context.Context, w http.ResponseWriter, r *http.Req
 		selection *query.Whole
 		n         int
 	)
-	err := a.inTurn(ctx, r, c, a.turns, func() (err error) {
+	err := c.inTurn(ctx, a.turns, func() (err error) {
 		if selection, _, err = a.reachedWhole(ctx, c, criteria); err == nil {
 			n, err = a.countSource(ctx, criteria, selection)
 		}

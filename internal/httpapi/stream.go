@@ -12,6 +12,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/history"
+	"daybook/internal/httpapi/admit"
 )
 
 // streamTable are the parameters of the stream of changes (HISTORY 11).
@@ -40,9 +41,9 @@ const (
 // holds, or refuses it.
 func (a *api) enterStream(c *call) error {
 	n := a.streams.open.Add(1)
-	if n > int64(a.o.Streams) || !c.pass.enter(stageStream, 1) {
+	if n > int64(a.o.Streams) || !c.pass.Enter(admit.Stream, 1) {
 		a.streams.open.Add(-1)
-		if c.caller.Role == calendar.Anonymous && c.pass.crowded(stageStream) {
+		if c.caller.Role == calendar.Anonymous && c.pass.Crowded(admit.Stream) {
 			return &calendar.Error{Code: calendar.CodeTooManyRequests, RetryAfter: 30}
 		}
 		return &calendar.Error{Code: calendar.CodeUnavailable, RetryAfter: 5}
@@ -54,7 +55,7 @@ func (a *api) enterStream(c *call) error {
 }
 
 func (a *api) leaveStream(c *call) {
-	c.pass.leave()
+	c.pass.Leave()
 	n := a.streams.open.Add(-1)
 	if n == 0 {
 		a.streams.forget()
@@ -106,7 +107,7 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request) error {
 	}
 	s := stream{
 		a: a, c: c, filter: q.filter, w: w, control: control, at: from, epoch: a.History.Epoch(),
-		credentials: strings.Join(r.Header["Authorization"], ", "), client: a.rooms.address(r), sent: a.o.Now(), asked: fmt.Sprint(c.lang, c.root.url, q.filter),
+		credentials: strings.Join(r.Header["Authorization"], ", "), client: c.pass.Address, sent: a.o.Now(), asked: fmt.Sprint(c.lang, c.root.url, q.filter),
 	}
 	_ = s.control.SetReadDeadline(time.Time{}) // that of the request would end it
 	if err := s.run(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, errStreamEnds) {

@@ -9,6 +9,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/history"
+	"daybook/internal/httpapi/admit"
 )
 
 // streamTick is the time between two looks of a stream that has come to the head. Streams
@@ -143,14 +144,14 @@ func (s *stream) look(ctx context.Context, head calendar.Position) ([]byte, erro
 func (s *stream) tell(ctx context.Context, t *stretch, head calendar.Position) error {
 	// What was told before, it reads in the turns of its client. What is new may be for
 	// others too, so that waits for no client.
-	var pace *pace
+	var pace *admit.Pace
 	if !s.live && s.c.caller.Role == calendar.Anonymous {
-		release, err := s.a.past.acquire(ctx, s.client, false)
+		release, err := s.a.past.Acquire(ctx, s.client, false)
 		if err != nil {
 			return err
 		}
 		defer release()
-		pace = s.a.pace(s.c, s.client)
+		pace = s.c.pass.Pace(s.a.past, s.a.o.Now)
 	}
 	select {
 	case s.a.streams.reading <- struct{}{}:
@@ -166,7 +167,7 @@ func (s *stream) tell(ctx context.Context, t *stretch, head calendar.Position) e
 		Enough: func() bool { return work.Err() != nil || len(t.text) >= streamPiece/2 },
 	}, func(position int64, e *history.Entry) (bool, error) {
 		t.at = calendar.Position(position)
-		pace.rest(work)
+		pace.Rest(work)
 		if e == nil {
 			t.skipped++
 			return true, nil

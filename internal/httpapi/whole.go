@@ -14,6 +14,7 @@ import (
 	"daybook/calendar"
 	"daybook/internal/formats"
 	"daybook/internal/ground/cache"
+	"daybook/internal/httpapi/admit"
 	"daybook/query"
 )
 
@@ -35,8 +36,8 @@ func (a *api) sendWhole(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	}
 	known := a.has(r, c, a.weakTag(key), l.feed.Modified)
 	var selection *query.Whole
-	err := a.inTurn(ctx, r, c, a.turns, func() (err error) {
-		if r.Method == http.MethodGet && !known && !c.pass.enter(stageWhole, 1) {
+	err := c.inTurn(ctx, a.turns, func() (err error) {
+		if r.Method == http.MethodGet && !known && !c.pass.Enter(admit.Whole, 1) {
 			return calendar.Fail(calendar.CodeUnavailable, 0)
 		}
 		if l.list.Total, err = a.Queries.Count(ctx, s.criteria); err != nil {
@@ -234,8 +235,8 @@ func (s *sending) begin() error {
 	if accepts.best != encodingNone {
 		h[headerEncoding] = valuesEncoding[accepts.best]
 	}
-	if s.c.pass.stage == stageWork {
-		s.c.pass.leave() // sending holds no slot of those who are worked for
+	if s.c.pass.Stage() == admit.Work {
+		s.c.pass.Leave() // sending holds no slot of those who are worked for
 	}
 	s.begun = true
 	s.a.status(s.w, s.r, http.StatusOK)

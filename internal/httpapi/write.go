@@ -11,6 +11,7 @@ import (
 	"daybook/calendar"
 	"daybook/command"
 	"daybook/eventstore"
+	"daybook/internal/httpapi/admit"
 	"daybook/query"
 )
 
@@ -79,11 +80,11 @@ func (a *api) receive(w http.ResponseWriter, r *http.Request, limit int64) ([]by
 	if size < 0 {
 		size = limit
 	}
-	if !c.pass.enter(stageBody, max(size, leastBody)) {
+	if !c.pass.Enter(admit.Body, max(size, admit.LeastBody)) {
 		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	body, err := readBody(w, r, limit)
-	if err == nil && !c.pass.enter(stageWork, 1) {
+	if err == nil && !c.pass.Enter(admit.Work, 1) {
 		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	return body, err
@@ -92,8 +93,8 @@ func (a *api) receive(w http.ResponseWriter, r *http.Request, limit int64) ([]by
 // awaitCounts waits a moment for the counts of an answer. The write is done: where
 // there is no room to wait the request keeps its slot.
 func (a *api) awaitCounts(ctx context.Context, c *call, res command.Result) {
-	c.pass.enter(stageWait, 1)
-	defer c.pass.resume()
+	c.pass.Enter(admit.Wait, 1)
+	defer c.pass.Resume()
 	a.Queries.AwaitCounts(ctx, res.Record, res.Position)
 }
 

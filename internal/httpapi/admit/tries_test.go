@@ -1,4 +1,4 @@
-package httpapi
+package admit
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 func TestTries(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
-	tr := newTries(func() time.Time { return now })
+	tr := NewTries(func() time.Time { return now })
 	wait := func(event calendar.ID, client string) int {
 		if e, ok := errors.AsType[*calendar.Error](tr.check(event, client)); ok {
 			return e.RetryAfter
@@ -50,7 +50,7 @@ func TestTries(t *testing.T) {
 	if wrong(3, "new") == 0 || wrong(4, "new") != 0 {
 		t.Error("a hundred wrong ones for an event")
 	}
-	for n := range mostTried {
+	for n := range maxTried {
 		wrong(calendar.ID(100+n), "c")
 	}
 	if wrong(99, "d") == 0 {

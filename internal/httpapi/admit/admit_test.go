@@ -1,29 +1,24 @@
-package httpapi
+package admit
 
 import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"sync"
 	"testing"
-	"testing/synctest"
-
-	"daybook/calendar"
 )
 
 // BenchmarkAdmission is what a read with a small answer pays for its slot.
 func BenchmarkAdmission(b *testing.B) {
-	a := newAdmission(1024, 8<<20, 0, 0, false)
+	a := New(Limits{Slots: 1024, LargestAnswer: 8 << 20})
 	r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/", nil)
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			p := a.arrive(r)
-			if !p.enter(stageWork, 1) {
+			p := a.Arrive(r)
+			if !p.Enter(Work, 1) {
 				b.Error("refused")
 			}
-			p.send(r, nil)
-			p.leave()
+			p.Leave()
 		}
 	})
 }
@@ -32,66 +27,66 @@ func BenchmarkAdmission(b *testing.B) {
 // one makes room there, and who has been let in comes back to work.
 func TestRooms(t *testing.T) {
 	t.Parallel()
-	a := newAdmission(64, 8<<20, 0, 0, false)
-	from := func(address string) pass {
+	a := New(Limits{Slots: 64, LargestAnswer: 8 << 20})
+	from := func(address string) Pass {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		r.RemoteAddr = address
-		return a.arrive(r)
+		return a.Arrive(r)
 	}
-	fill := func(address string, s stage) (in []pass) {
+	fill := func(address string, s Stage) (in []Pass) {
 		for {
 			p := from(address)
-			if !p.enter(s, 1) {
+			if !p.Enter(s, 1) {
 				return in
 			}
 			in = append(in, p)
 		}
 	}
-	working := fill("192.0.2.1:1", stageWork)
+	working := fill("192.0.2.1:1", Work)
 	if len(working) != 16 {
 		t.Errorf("one client is worked for %d times at once, want 16", len(working))
 	}
-	if p := from("192.0.2.2:1"); !p.enter(stageWork, 1) {
+	if p := from("192.0.2.2:1"); !p.Enter(Work, 1) {
 		t.Error("another client finds no room")
 	} else {
-		p.leave()
+		p.Leave()
 	}
-	if len(fill("192.0.2.2:1", stageWork))+len(fill("192.0.2.3:1", stageWork))+len(fill("192.0.2.4:1", stageWork)) != 48 {
+	if len(fill("192.0.2.2:1", Work))+len(fill("192.0.2.3:1", Work))+len(fill("192.0.2.4:1", Work)) != 48 {
 		t.Error("four clients do not fill all slots")
 	}
-	if got := len(fill("192.0.2.5:1", stageWork)); got != 0 {
+	if got := len(fill("192.0.2.5:1", Work)); got != 0 {
 		t.Errorf("%d more slots than there are", got)
 	}
 	known := from("192.0.2.1:1")
-	if !known.identify(7) {
+	if !known.Identify(7) {
 		t.Error("a caller with credentials finds no room beside a flood of anonymous ones")
 	}
-	known.leave()
+	known.Leave()
 	for i := range working {
-		if !working[i].enter(stageWait, 1) {
+		if !working[i].Enter(Wait, 1) {
 			t.Fatal("no room to wait")
 		}
 	}
-	if got := len(fill("192.0.2.1:1", stageWait)); got != 0 {
+	if got := len(fill("192.0.2.1:1", Wait)); got != 0 {
 		t.Errorf("one client waits %d more times than it may", got)
 	}
-	again := fill("192.0.2.1:1", stageWork)
+	again := fill("192.0.2.1:1", Work)
 	if len(again) != 16 {
 		t.Errorf("%d slots are free while 16 wait", len(again))
 	}
 	for i := range working {
-		working[i].resume() // beyond the slots
-		working[i].leave()
-		again[i].leave()
+		working[i].Resume() // beyond the slots
+		working[i].Leave()
+		again[i].Leave()
 	}
 	big := from("192.0.2.1:1")
-	if !big.enter(stageAnswer, oneAnswerBytes-1) || big.enter(stageAnswer, oneAnswerBytes+1) || big.size != oneAnswerBytes-1 {
+	if !big.Enter(Answer, AnswerBytesOfOne-1) || big.Enter(Answer, AnswerBytesOfOne+1) || big.size != AnswerBytesOfOne-1 {
 		t.Error("bytes are not counted")
 	}
-	big.leave()
+	big.Leave()
 	for g := range a.taken {
 		for s := range a.taken[g] {
-			if n := a.taken[g][s].Load(); n != 0 && (group(g) != groupAnonymous || stage(s) != stageWork || n != 48) {
+			if n := a.taken[g][s].Load(); n != 0 && (group(g) != groupAnonymous || Stage(s) != Work || n != 48) {
 				t.Errorf("group %d holds %d of stage %d", g, n, s)
 			}
 		}
@@ -124,52 +119,33 @@ func TestAddress(t *testing.T) {
 		r.RemoteAddr = tc.remote
 		r.Header["X-Forwarded-For"] = tc.forwarded
 		want, _ := netip.ParseAddr(tc.want)
-		if got := newAdmission(1, 1, 0, 0, tc.trusted).address(r); got != want {
+		if got := New(Limits{Slots: 1, LargestAnswer: 1, Forwarded: tc.trusted}).address(r); got != want {
 			t.Errorf("%s: got %s, want %s", name, got, tc.want)
 		}
 	}
 }
 
-// TestBesideAtOnce: a path beside the interface has so many requests at once.
-func TestBesideAtOnce(t *testing.T) {
+// TestTurnWithinATurn: who has the turn of its client is not refused where there is no room
+// to wait, and does not wait for itself.
+func TestTurnWithinATurn(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		gate := make(chan struct{})
-		h, _ := fakeAPI(t, Deps{}, Options{Beside: []Beside{{
-			Path: "/history", AtOnce: 64, Serve: func(*http.Request, calendar.Caller) (int, any, error) {
-				<-gate
-				return http.StatusOK, nil, nil
-			},
-		}}})
-		var all sync.WaitGroup
-		ask := func(address string) *httptest.ResponseRecorder {
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/history", nil)
-			r.RemoteAddr = address
-			w := httptest.NewRecorder()
-			h.ServeHTTP(w, r)
-			return w
-		}
-		for range 16 {
-			all.Go(func() {
-				if got := ask("192.0.2.1:1"); got.Code != http.StatusOK {
-					t.Errorf("got %d", got.Code)
-				}
-			})
-		}
-		synctest.Wait()
-		if got := ask("192.0.2.1:1"); got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" {
-			t.Errorf("one more of the same address: %d %v", got.Code, got.Header())
-		}
-		all.Go(func() {
-			if got := ask("192.0.2.2:1"); got.Code != http.StatusOK {
-				t.Errorf("another address: %d", got.Code)
-			}
-		})
-		synctest.Wait()
-		close(gate)
-		all.Wait()
-		if got := ask("192.0.2.1:1"); got.Code != http.StatusOK {
-			t.Errorf("afterwards: %d", got.Code)
-		}
-	})
+	a, one := New(Limits{Slots: 1}), &OfOne{AtOnce: 1}
+	p := a.Arrive(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
+	leave, err := p.Turn(t.Context(), NewTurns(one, 0), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer leave()
+	other := p.Another()
+	if !other.Enter(Wait, 1) {
+		t.Fatal("no room to wait")
+	}
+	within, err := p.Turn(t.Context(), NewTurns(one, 1), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	within()
+	if _, err := p.Turn(t.Context(), NewTurns(one, 1), false); err == nil {
+		t.Error("another turn is not refused where there is no room to wait")
+	}
 }

@@ -1,0 +1,243 @@
+// Package admit bounds what one client and all of them hold of the service: slots for work,
+// waits, bodies and answers in bytes, streams, turns at long work, and tries of passwords.
+package admit
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+
+	"daybook/calendar"
+)
+
+// Stage is where a request is; it is at one stage at a time, and gives back what it
+// has of one as soon as it has come to the next.
+type Stage uint8
+
+const (
+	Nothing Stage = iota // it holds nothing
+	Work                 // it is worked on: a slot
+	Login                // its credentials are looked up
+	Wait                 // it waits for a position or for another request
+	Check                // its password is checked, or waits for that
+	Body                 // its body is read; counted in bytes
+	Answer               // its answer is sent; counted in bytes
+	Stream               // it is an open stream
+	Whole                // its answer over all pages is made, and sent where it fits no buffer
+	stages
+)
+
+// group is who has room for himself: a flood of anonymous requests takes none from
+// callers whose credentials are good.
+type group uint8
+
+const (
+	groupAnonymous group = iota
+	groupKnown
+	groups
+)
+
+// room is how much there is at a stage, for all of a group and for one client of it.
+type room struct{ all, one int64 }
+
+// Control decides which requests come to which stage. There is no queue: what finds
+// no room is refused at once.
+//
+// A client is a user, or an address without one. Clients are counted in two rows of
+// counters by a secret hash, and the smaller count holds: neither their number nor
+// their names take memory or a lock, and two of them hardly ever share both counters.
+type Control struct {
+	forwarded bool // the address is what the next proxy says
+	rooms     [groups][stages]room
+	taken     [groups][stages]atomic.Int64
+	seed      maphash.Seed
+	rows      [2][]counters
+}
+
+// counters are how much is taken of each stage.
+type counters [stages]atomic.Int64
+
+// client are the counters of one.
+type client [2]*counters
+
+// counted is the length of a row, a power of two.
+const counted = 1 << 11
+
+const (
+	// leastOne is how many requests one client may always have at a stage.
+	leastOne = 16
+	// Password checks are slow, and only so many run at once: beside one client that
+	// tries wrong ones, others are to have their turn within a second.
+	allChecks, ChecksOfOne = 32, 8
+	// bodyBytes and answerBytes bound the bodies on their way. No body counts less
+	// than LeastBody: its buffers and its goroutine count too.
+	bodyBytes, BodyBytesOfOne     = 128 << 20, 64 << 20
+	answerBytes, AnswerBytesOfOne = 128 << 20, 32 << 20
+	LeastBody                     = 16 << 10
+	// searchBytes bound the bodies of searches of callers without credentials.
+	searchBytes, oneSearchBytes = 32 << 20, 8 << 20
+	// SmallAnswer is what the kernel takes for a connection as a whole, about:
+	// sending it holds nothing up.
+	SmallAnswer = 64 << 10
+)
+
+// Limits are the settings of a Control.
+type Limits struct {
+	Slots                 int  // requests that are worked on at once, of callers without credentials and of those with them
+	LargestAnswer         int  // bytes
+	Streams, StreamsOfOne int  // a tenth of them is for callers with credentials
+	Wholes                int  // answers over all pages, of each group
+	Forwarded             bool // the address of a client is what the next proxy says
+}
+
+// New returns a Control that nobody holds anything of.
+func New(l Limits) *Control {
+	share := func(part int) room { return room{int64(l.Slots), shareOf(l.Slots, part)} }
+	answers := room{int64(max(answerBytes, 4*l.LargestAnswer)), int64(max(AnswerBytesOfOne, 2*l.LargestAnswer))}
+	checks := room{allChecks, ChecksOfOne}
+	wholes := room{int64(l.Wholes), int64(max(l.Wholes/2, min(l.Wholes, 2)))}
+	return &Control{
+		forwarded: l.Forwarded,
+		rooms: [groups][stages]room{
+			groupAnonymous: {
+				Work: share(4), Login: share(4), Wait: share(4), Check: checks, Answer: answers, Whole: wholes,
+				Stream: {int64(l.Streams - l.Streams/10), int64(l.StreamsOfOne)},
+				Body:   {searchBytes, oneSearchBytes},
+			},
+			groupKnown: {
+				Work: share(2), Wait: share(2), Check: checks, Answer: answers, Whole: wholes,
+				Stream: {int64(l.Streams), int64(l.Streams)},
+				Body:   {bodyBytes, BodyBytesOfOne},
+			},
+		},
+		seed: maphash.MakeSeed(), rows: [2][]counters{make([]counters, counted), make([]counters, counted)},
+	}
+}
+
+// shareOf is what one client has of a number of places where others get as many as part
+// of them.
+func shareOf(places, part int) int64 { return int64(max(places/part, min(places, leastOne))) }
+
+// Pass is what one request holds. It is used by the goroutine of the request alone.
+type Pass struct {
+	Address netip.Addr // of the client; one for a network of IPv6
+
+	a      *Control
+	client client
+	group  group
+	stage  Stage
+	size   int64
+}
+
+// Arrive returns the pass of a request whose caller is not known yet. It holds nothing.
+func (a *Control) Arrive(r *http.Request) Pass {
+	p := Pass{a: a, Address: a.address(r)}
+	name := p.Address.As16()
+	p.client = a.client(name[:])
+	return p
+}
+
+func (a *Control) client(name []byte) client {
+	h := maphash.Bytes(a.seed, name)
+	return client{&a.rows[0][h%counted], &a.rows[1][h>>32%counted]}
+}
+
+// add counts at a stage, and gives how much the client has there now.
+func (c client) add(at Stage, size int64) int64 {
+	return min(c[0][at].Add(size), c[1][at].Add(size))
+}
+
+// address is the address of a client: what the proxy that stands next to the service
+// saw where proxies are trusted, else the other end of the connection. One host has
+// all of an IPv6 network of 64 bits.
+func (a *Control) address(r *http.Request) netip.Addr {
+	var ip netip.Addr
+	if a.forwarded {
+		if list := r.Header.Values("X-Forwarded-For"); len(list) > 0 {
+			last := list[len(list)-1]
+			last = strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])
+			var err error
+			if ip, err = netip.ParseAddr(last); err != nil {
+				at, _ := netip.ParseAddrPort(last)
+				ip = at.Addr()
+			}
+		}
+	}
+	if !ip.IsValid() {
+		at, _ := netip.ParseAddrPort(r.RemoteAddr) // what is none is one client
+		ip = at.Addr()
+	}
+	if ip = ip.Unmap(); ip.Is6() {
+		network, _ := ip.WithZone("").Prefix(64)
+		ip = network.Addr()
+	}
+	return ip
+}
+
+// Enter brings a request to a stage and frees what it had before; where there is no
+// room it stays as it is.
+func (p *Pass) Enter(to Stage, size int64) bool {
+	return p.move(p.group, p.client, to, size)
+}
+
+func (p *Pass) move(g group, c client, to Stage, size int64) bool {
+	limit := &p.a.rooms[g][to]
+	if all := &p.a.taken[g][to]; all.Add(size) > limit.all {
+		all.Add(-size)
+		return false
+	}
+	if c.add(to, size) > limit.one {
+		c.add(to, -size)
+		p.a.taken[g][to].Add(-size)
+		return false
+	}
+	p.Leave()
+	p.group, p.client, p.stage, p.size = g, c, to, size
+	return true
+}
+
+// Crowded reports whether the client of a request has taken its whole share of a stage.
+func (p *Pass) Crowded(at Stage) bool {
+	return min(p.client[0][at].Load(), p.client[1][at].Load()) >= p.a.rooms[p.group][at].one
+}
+
+// Identify brings a request whose credentials are good to work, in the room of its
+// user.
+func (p *Pass) Identify(user calendar.ID) bool {
+	var name [8]byte
+	binary.LittleEndian.PutUint64(name[:], uint64(user))
+	return p.move(groupKnown, p.a.client(name[:]), Work, 1)
+}
+
+// Resume brings a request back to work. It has been let in before, so it is not
+// turned away now.
+func (p *Pass) Resume() {
+	if p.stage == Work {
+		return
+	}
+	p.Leave()
+	p.a.taken[p.group][Work].Add(1)
+	p.client.add(Work, 1)
+	p.stage, p.size = Work, 1
+}
+
+// Another returns a pass of the same client that holds nothing.
+func (p *Pass) Another() Pass {
+	return Pass{Address: p.Address, a: p.a, client: p.client, group: p.group}
+}
+
+// Stage returns the stage of a request.
+func (p *Pass) Stage() Stage { return p.stage }
+
+// Leave gives back what a request holds.
+func (p *Pass) Leave() {
+	if p.stage == Nothing {
+		return
+	}
+	p.a.taken[p.group][p.stage].Add(-p.size)
+	p.client.add(p.stage, -p.size)
+	p.stage = Nothing
+}
