@@ -243,13 +243,15 @@ const inParallel = 2000
 
 // do does tasks, on all processors where they are large.
 func do(large bool, tasks []func()) {
+	if !large {
+		for _, task := range tasks {
+			task()
+		}
+		return
+	}
 	var workers errgroup.Group
 	workers.SetLimit(runtime.GOMAXPROCS(0))
 	for _, task := range tasks {
-		if !large {
-			task()
-			continue
-		}
 		workers.Go(func() error {
 			task()
 			return nil
