@@ -133,7 +133,7 @@ func (c *caller) do(method string, to, body any) *answer {
 		a.request = c.name + ": " + a.request
 	}
 	if c.svc.toCheck(r, a.status) {
-		if err := c.svc.documentation().Check(r, sent.text, a.status, a.header, a.plain()); err != nil {
+		if err := c.svc.documentation().Check(r, a.status, a.header, a.plain()); err != nil {
 			c.t.Errorf("%s: status %d: %v", a.request, a.status, err)
 		}
 	}

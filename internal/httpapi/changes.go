@@ -20,7 +20,7 @@ var changesTable = toldTable{
 func changesRoute() *route {
 	return logRoute("/changes", "changes", changesTable.Params(), operation{
 		sends: []string{"If-None-Match"}, headers: []string{"ETag", headerEncoding, headerPosition, headerLink}, statuses: []int{400, 401, 403},
-		content: object{
+		content: mediaTypes{
 			"application/json":     object{"schema": schemaRef("ChangesPage")},
 			"application/x-ndjson": object{"schema": str()}, "text/csv": object{"schema": str()},
 		},

@@ -40,7 +40,7 @@ func recordsRow() toldRow {
 func diffRoute(k calendar.Kind) *route {
 	return pastRoute(k, "diff", diffTable.Params(), operation{
 		headers: []string{"ETag", headerEncoding, headerGroups},
-		content: object{"application/json": object{"schema": schemaRef("Diff")}, jsonPatch: object{"schema": schemaRef("JSONPatch")}}, work: (*api).diff,
+		content: mediaTypes{"application/json": object{"schema": schemaRef("Diff")}, jsonPatch: object{"schema": schemaRef("JSONPatch")}}, work: (*api).diff,
 	})
 }
 

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
@@ -25,6 +26,7 @@ func (a *api) openAPI(root *root, l calendar.Lang) object {
 		"info":    object{"title": describe("title", l), "description": describe("description", l), "version": documentVersion},
 		"servers": []object{extended(object{"url": root.url}, root.url != root.site+"/"+a.o.Prefix+"/"+Namespace)},
 		"x-roles": roles(l),
+		"tags":    d.tags(),
 		"paths":   paths,
 		"components": object{
 			"schemas":   d.schemas(),
@@ -36,6 +38,19 @@ func (a *api) openAPI(root *root, l calendar.Lang) object {
 			},
 		},
 	}
+}
+
+// tags are the groups of operations, in the order of their routes.
+func (d *document) tags() []object {
+	var out []object
+	seen := map[string]bool{}
+	for _, rt := range d.a.routes {
+		if !seen[rt.tag] {
+			seen[rt.tag] = true
+			out = append(out, object{"name": rt.tag, "description": describe("tag."+rt.tag, d.l)})
+		}
+	}
+	return out
 }
 
 // roles tells what the roles of users are (6.1).
@@ -93,6 +108,8 @@ func (d *document) operation(rt *route, op *operation, method string) object {
 	o := object{
 		"operationId": id,
 		"summary":     describe("op."+op.text, d.l),
+		"description": describe("op."+op.text, d.l) + " " + describe("about."+op.group, d.l),
+		"tags":        []string{rt.tag},
 		"parameters":  d.parameters(op),
 		"responses":   d.responses(op, method),
 		"security":    openSecurity(),
@@ -102,9 +119,6 @@ func (d *document) operation(rt *route, op *operation, method string) object {
 	}
 	if op.writes {
 		o["security"] = []object{{"basic": []string{}}, {"bearer": []string{}}}
-	}
-	if rt.kind != 0 {
-		o["tags"] = []string{rt.kind.Collection()}
 	}
 	return extended(o, method == http.MethodHead || rt.extension)
 }
@@ -125,8 +139,9 @@ func (d *document) optionsOperation(rt *route) object {
 	}
 	headers := d.headerRefs("Access-Control-Allow-Methods", "Access-Control-Allow-Headers", "Access-Control-Max-Age")
 	return object{
-		"operationId": "options" + rt.name, "summary": describe("op.options", d.l),
-		"parameters": parameters, "security": openSecurity(), "x-extension": true,
+		"operationId": "options" + rt.name, "summary": describe("op.options", d.l), "tags": []string{rt.tag},
+		"description": describe("op.options", d.l) + " " + describe("about.options", d.l),
+		"parameters":  parameters, "security": openSecurity(), "x-extension": true,
 		"responses": d.withErrors(object{
 			"200": object{"description": describe("status.200", d.l), "headers": headers, "content": jsonContent(schemaRef("Route"))},
 		}, statuses...),
@@ -186,7 +201,7 @@ func (d *document) parameterSchema(arg *param.Param) object {
 	if element, list := arg.Element(); list {
 		items := object{"type": element}
 		if arg.Named {
-			items["type"] = []string{"integer", "string"}
+			items["type"] = "string"
 		}
 		if arg.Enum != nil {
 			items["enum"] = arg.Enum
@@ -221,14 +236,15 @@ func (d *document) parameterSchema(arg *param.Param) object {
 	return o
 }
 
-// bodyParameter describes a body field where it stands in the query string.
+// bodyParameter describes a body field where it stands in the query string, which has no
+// place for the data of linked records.
 func (d *document) bodyParameter(arg *param.Param) object {
 	o := object{
 		"name": arg.Name, "in": "query", "required": false, "description": describe(arg.Text, d.l),
 		"schema": d.fieldSchema(arg.Field),
 	}
-	if _, list := arg.Element(); list {
-		o["schema"] = object{"type": "array", "items": object{"type": []string{"integer", "string"}}}
+	if arg.IsList() {
+		o["schema"] = limited(list(str()))
 		o["style"], o["explode"] = "form", false
 	}
 	return extended(o, arg.Field.Form != calendar.FormLang)
@@ -264,7 +280,28 @@ func recordSchema(k calendar.Kind) string {
 	return title(k.String())
 }
 
-func jsonContent(schema object) object { return object{"application/json": object{"schema": schema}} }
+func jsonContent(schema object) mediaTypes {
+	return mediaTypes{"application/json": object{"schema": schema}}
+}
+
+// mediaTypes is the content of an answer by media type. JSON stands first, since generators
+// of clients make the type of an answer from the first one.
+type mediaTypes object
+
+func (m mediaTypes) MarshalJSON() ([]byte, error) {
+	others := maps.Clone(object(m))
+	first, ok := others["application/json"]
+	if !ok {
+		return json.Marshal(others)
+	}
+	delete(others, "application/json")
+	b, err := json.Marshal(object{"application/json": first})
+	if err != nil || len(others) == 0 {
+		return b, err
+	}
+	rest, err := json.Marshal(others)
+	return append(append(b[:len(b)-1], ','), rest[1:]...), err
+}
 
 func (d *document) responses(op *operation, method string) object {
 	headers := slices.Clone(op.headers)
@@ -285,17 +322,22 @@ func (d *document) responses(op *operation, method string) object {
 		out["304"] = extended(object{"description": describe("status.304", d.l), "headers": d.headerRefs(headers...)}, true)
 	}
 	if method == http.MethodHead {
-		for _, s := range slices.Concat(op.statuses, []int{414, 429, 500, 503}) {
+		for _, s := range slices.Concat(op.statuses, commonStatuses) {
 			out[strconv.Itoa(s)] = object{"description": describe("status."+strconv.Itoa(s), d.l), "headers": d.errorHeaders(s)}
 		}
+		out["431"] = ref("responses", "Error431")
 		return out
 	}
 	return d.withErrors(out, op.statuses...)
 }
 
+// commonStatuses are the refusals that every operation has. 431 is that of the server
+// itself, which has no body.
+var commonStatuses = []int{414, 429, http.StatusRequestHeaderFieldsTooLarge, 500, 503}
+
 // withErrors adds the refusals, and those that every operation has.
 func (d *document) withErrors(responses object, statuses ...int) object {
-	for _, s := range slices.Concat(statuses, []int{414, 429, 500, 503}) {
+	for _, s := range slices.Concat(statuses, commonStatuses) {
 		responses[strconv.Itoa(s)] = ref("responses", "Error"+strconv.Itoa(s))
 	}
 	return responses
@@ -319,6 +361,7 @@ func (d *document) errorHeaders(status int) object {
 // errorResponses are the refusals by status.
 func (d *document) errorResponses() object {
 	out := object{}
+	out["Error431"] = object{"description": describe("status.431", d.l)}
 	for _, s := range []int{400, 401, 403, 404, 410, 412, 413, 414, 422, 429, 500, 503} {
 		out["Error"+strconv.Itoa(s)] = object{
 			"description": describe("status."+strconv.Itoa(s), d.l),

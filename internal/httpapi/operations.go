@@ -38,8 +38,8 @@ func baseRoutes() []*route {
 	doc.id, doc.text, doc.args, doc.statuses = "doc", "doc", []param.Param{languageArgument()}, []int{400, 401}
 	doc.content, doc.work = jsonContent(object{"type": "object"}), (*api).documentation
 	return []*route{
-		{pattern: "/", name: "Index", operations: []operation{index}},
-		{pattern: "/doc", name: "Doc", operations: []operation{doc}},
+		{pattern: "/", name: "Index", tag: "documentation", operations: []operation{index}},
+		{pattern: "/doc", name: "Doc", tag: "documentation", operations: []operation{doc}},
 	}
 }
 
@@ -82,7 +82,7 @@ func pastRoute(k calendar.Kind, verb string, args []param.Param, op operation) *
 // logRoute is a route of the log, for reading.
 func logRoute(pattern, verb string, args []param.Param, op operation) *route {
 	op.methods, op.id, op.text, op.group, op.args = readOnly, verb, verb, "history", args
-	return &route{pattern: pattern, name: title(verb), extension: true, operations: []operation{op}}
+	return &route{pattern: pattern, name: title(verb), tag: "log", extension: true, operations: []operation{op}}
 }
 
 // eventRoutes are those of extensions that list events.
@@ -120,7 +120,7 @@ func eventRoutes() []*route {
 		&route{pattern: events + "/clusters", name: "Clusters", operations: []operation{{
 			methods: readOnly, id: "clustersClusters", text: "clusters.event", group: "search", args: argumentsOf(calendar.KindEvent, query.ClusterParams()),
 			sends: []string{"If-None-Match", headerMinPosition}, headers: searched, statuses: []int{400, 401},
-			content: object{"application/geo+json": object{"schema": schemaRef("Clusters")}}, work: (*api).clusters,
+			content: mediaTypes{"application/geo+json": object{"schema": schemaRef("Clusters")}}, work: (*api).clusters,
 		}}},
 	)
 	for _, rt := range out {
@@ -206,12 +206,12 @@ func updateSchema(rt *route) string {
 	return name
 }
 
-// formatContent is the answer of a read of a kind in the formats that it has: those that
-// parameters and headers ask for, or where the path has an ending those of endings.
-func formatContent(formats []*format, k calendar.Kind, single, ended bool) object {
-	out := object{}
+// formatContent is the answer of a read of a kind in the formats that parameters and headers
+// select, or where the path has an ending in those of endings.
+func formatContent(formats []*format, k calendar.Kind, single, ended bool) mediaTypes {
+	out := mediaTypes{}
 	for _, f := range formats {
-		if !f.fits(k, single) || (f.file[0] != "") != ended {
+		if !f.fits(k, single) || f.file[0] == "" && ended {
 			continue
 		}
 		schema := f.schema(k)

@@ -21,7 +21,7 @@ const patternTile = "/tile/*"
 
 // proofRoutes are the routes of HISTORY 12.
 func proofRoutes() []*route {
-	row := func(path, verb string, content object, work func(*api, http.ResponseWriter, *http.Request) error, args ...param.Param) *route {
+	row := func(path, verb string, content mediaTypes, work func(*api, http.ResponseWriter, *http.Request) error, args ...param.Param) *route {
 		return logRoute(path, verb, append(slices.Clip(args), languageArgument()), operation{
 			headers: []string{headerEncoding}, statuses: []int{400, 401, 403, 404}, content: content,
 			work: func(a *api, w http.ResponseWriter, r *http.Request) error {
@@ -38,13 +38,13 @@ func proofRoutes() []*route {
 	inclusion := jsonContent(schemaRef("InclusionProof"))
 	inclusion["text/plain"] = plain
 	tile := row(
-		patternTile, "tile", object{"application/octet-stream": object{"schema": object{"type": "string", "format": "binary"}}}, (*api).tile,
+		patternTile, "tile", mediaTypes{"application/octet-stream": object{"schema": object{"type": "string", "format": "binary"}}}, (*api).tile,
 		param.Param{Name: "level", In: "path", Type: "string", Text: "arg.tile.level", Required: true, Schema: object{"pattern": "^([0-9]|[1-5][0-9]|6[0-3]|entries)$"}},
 		param.Param{Name: "tile", In: "path", Type: "string", Text: "arg.tile.tile", Required: true},
 	)
 	tile.template, tile.key = "/tile/{level}/{tile}", `/tile/(?P<level>\d+|entries)/(?P<tile>.+)`
 	return []*route{
-		row("/checkpoint", "checkpoint", object{"text/plain": plain}, (*api).checkpoint, checkpointTable.Params()...),
+		row("/checkpoint", "checkpoint", mediaTypes{"text/plain": plain}, (*api).checkpoint, checkpointTable.Params()...),
 		row("/checkpoint/keys", "checkpointKeys", jsonContent(schemaRef("LogKeys")), (*api).checkpointKeys),
 		row("/proof/inclusion", "inclusionProof", inclusion, (*api).inclusion, inclusionTable.Params()...),
 		row(

@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -55,14 +54,14 @@ func TestDocumentedExtensions(t *testing.T) {
 	for _, root := range []string{"/rest/calendar/events/v1", "/api/other/v2", "/fr/rest/other/v2"} {
 		nobody.Do("GET", "/"+root+"/doc", nil).WantField("servers.0.url", world.Base+root).WantField("servers.0.x-extension", true)
 	}
-	for path, want := range map[string]any{
-		"/events include": "integer", "/events venue": "integer", "/events categories": []any{"integer", "string"},
-		"/tags include": []any{"integer", "string"}, "/categories exclude": []any{"integer", "string"},
+	for path, want := range map[string]string{
+		"/events include": "integer", "/events venue": "integer", "/events categories": "string",
+		"/tags include": "string", "/categories exclude": "string",
 	} {
 		path, name, _ := strings.Cut(path, " ")
 		for _, p := range doc.Get("paths." + path + ".get.parameters").([]any) {
 			p := p.(map[string]any)
-			if got := p["schema"].(map[string]any); p["name"] == name && !reflect.DeepEqual(got["items"].(map[string]any)["type"], want) {
+			if got := p["schema"].(map[string]any); p["name"] == name && got["items"].(map[string]any)["type"] != want {
 				t.Errorf("%s of %s: %v, want %v", name, path, got["items"], want)
 			}
 		}

@@ -18,6 +18,7 @@ type route struct {
 	key        string        // as the index writes it, below the namespace; "": made from the pattern
 	name       string        // ends the operationId of OPTIONS
 	kind       calendar.Kind // of the records in its answers, 0: of none alone
+	tag        string        // its group in the documentation; "": the collection of its kind
 	of         calendar.Kind // of the record that its events are of; 0: all
 	extension  bool          // it goes beyond the interface document
 	collection bool          // it lists and creates the records of a kind
@@ -45,7 +46,7 @@ type operation struct {
 	sends    []string      // headers of requests, beside credentials
 	headers  []string      // headers of its answers, beside those of all
 	statuses []int         // refusals beside those of all
-	content  object        // its answers by media type
+	content  mediaTypes    // its answers by media type
 	work     func(a *api, w http.ResponseWriter, r *http.Request) error
 }
 
@@ -89,6 +90,9 @@ func (rt *route) complete(number int) {
 		allow = slices.Insert(allow, 1, http.MethodHead)
 	}
 	rt.allow = strings.Join(append(allow, http.MethodOptions), ", ")
+	if rt.tag == "" {
+		rt.tag = rt.kind.Collection()
+	}
 	if rt.template == "" {
 		rt.template = strings.NewReplacer("{id:[0-9]+}", "{id}", listEnding, ".{format}", eventEnding, ".{format}").Replace(rt.pattern)
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"slices"
@@ -154,38 +155,13 @@ func featureOf(always object) object {
 func (d *document) searchesSchema() object {
 	of := object{}
 	for _, arg := range argumentsOf(calendar.KindEvent, query.SeveralParams()) {
-		schema := sentAsJSON(d.parameterSchema(&arg), arg.IsList())
+		schema := d.parameterSchema(&arg)
 		schema["description"] = describe(arg.Text, d.l)
 		of[arg.Name] = schema
 	}
 	searches := list(object{"type": "object", "properties": of})
 	searches["minItems"], searches["maxItems"] = 1, mostSearches
 	return extended(object{"type": "object", "properties": object{paramSearches: searches}, "required": []string{paramSearches}}, true)
-}
-
-// sentAsJSON is the schema of a parameter where it is sent as JSON: any spelling of a
-// query string is one, too.
-func sentAsJSON(schema object, isList bool) object {
-	schema = maps.Clone(schema)
-	one := schema
-	if isList {
-		one = maps.Clone(schema["items"].(object)) //nolint:forcetypeassert // lists have items
-		schema["items"] = one                      // that of the parameter may be a table's, which all requests read
-	}
-	switch kind := one["type"]; kind {
-	case "integer", "number":
-		one["type"] = []any{kind, "string"}
-	case "boolean":
-		one["type"] = []any{kind, "string", "integer"}
-	case "string":
-		if isList {
-			one["type"] = []any{kind, "number", "boolean"}
-		}
-	}
-	if isList {
-		return object{"anyOf": []object{schema, {"type": []any{"string", "number", "boolean"}}}}
-	}
-	return object{"anyOf": []object{schema, {"type": "array", "items": one, "minItems": 1, "maxItems": 1}}}
 }
 
 func str() object { return object{"type": "string"} }
@@ -290,7 +266,7 @@ func imageSchema(c *column) object {
 	if c.field.Filled {
 		return schemaRef("Image")
 	}
-	return object{"anyOf": []object{schemaRef("Image"), {"const": false}}}
+	return object{"anyOf": []object{schemaRef("Image"), {"type": "boolean", "enum": []bool{false}}}}
 }
 
 // postsSchema is a list of linked posts: their row has the name of their kind.
@@ -410,77 +386,48 @@ func (d *document) bodySchema(op *operation) object {
 	return o
 }
 
-// numeral is the pattern of a number in a text, as calendar.ParseInt reads it.
-const numeral = `[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?`
-
-// fieldSchema says what a field takes; see calendar.Form.
+// fieldSchema is what a field takes in its own type. What else is read as that is no part of
+// the schema: generators make nothing usable of several types.
 func (d *document) fieldSchema(f *calendar.Field) object {
-	types := func(names ...string) any {
-		if f.Empty != calendar.EmptyRefused {
-			names = append(names, "null")
-		}
-		if len(names) == 1 {
-			return names[0]
-		}
-		return names
+	o := object{"type": cmp.Or(f.Declared, "string")}
+	if schema := fieldSchemas[f.Form]; schema != nil {
+		o = schema(f)
 	}
-	var o object
-	switch f.Form {
-	case calendar.FormBool:
-		o = object{"type": types("boolean", "string", "integer")}
-		if f.Declared == "string" { // show_map of venues: JSON booleans go beyond the document
-			o = object{"anyOf": []object{{"type": types("string", "integer")}, {"type": "boolean", "x-extension": true}}}
-		}
-	case calendar.FormAuthor:
-		o = object{"type": types("integer", "string"), "pattern": `^\s*` + numeral + `\s*$`}
-	case calendar.FormParent:
-		o = object{"type": types("integer", "string"), "pattern": `^\s*(` + numeral + `)?\s*$`}
-	case calendar.FormImage:
-		text := object{"type": types("string")}
-		if f.Max > 0 {
-			text["maxLength"] = f.Max
-		}
-		return object{"anyOf": []object{text, {"type": "integer", "minimum": 0, "x-extension": true}, {"const": false}}}
-	case calendar.FormLatitude:
-		o = object{"type": types("number", "string"), "minimum": -90, "maximum": 90}
-	case calendar.FormLongitude:
-		o = object{"type": types("number", "string"), "minimum": -180, "maximum": 180}
-	case calendar.FormCost:
-		one := object{"type": []string{"string", "number", "null"}, "minimum": 0}
-		o = object{"type": types("string", "number", "array"), "minimum": 0, "items": one, "maxItems": calendar.MaxElements}
-	case calendar.FormTerms:
-		one := object{"type": []string{"integer", "string", "null"}}
-		o = object{"type": types("array", "integer", "string"), "items": one, "maxItems": calendar.MaxElements}
-	case calendar.FormLinks:
-		inline := schemaRef(title(f.Name) + "Create")
-		byID := object{"type": "object", "properties": object{"id": object{"type": []string{"integer", "string"}}}, "required": []string{"id"}}
-		commaText := object{"type": "string", "pattern": `^\s*([0-9]+(\s*,\s*[0-9]+)*)?\s*$`, "x-extension": true}
-		empty := object{"type": []string{"object", "null"}, "maxProperties": 0}
-		one := []object{{"type": "integer"}, commaText, byID, inline, empty}
-		o = object{"anyOf": append([]object{
-			{"type": "array", "items": object{"anyOf": one}, "maxItems": calendar.MaxElements, "x-extension": true},
-		}, one...)}
-	case calendar.FormStatus:
-		values := []any{"publish", "future", "draft", "pending", "private"}
-		if f.Empty != calendar.EmptyRefused {
-			values = append(values, nil)
-		}
-		o = object{"type": types("string"), "enum": values}
-	case calendar.FormWord:
-		words := make([]any, 0, len(f.Enum)+2)
-		for _, word := range f.Enum {
-			words = append(words, word)
-		}
-		o = object{"type": types("string"), "enum": append(words, "", nil)}
-	case calendar.FormLang:
-		o = object{"type": "string", "enum": f.Enum}
-	case calendar.FormEmail:
-		o = object{"type": types("string"), "pattern": `^\s*([^@\s]+@[^@\s.]+(\.[^@\s.]+)+)?\s*$`}
-	default:
-		o = object{"type": types("string")}
-	}
-	if f.Max > 0 {
+	if f.Max > 0 && o["type"] == "string" {
 		o["maxLength"] = f.Max
 	}
+	if f.Required {
+		o["minLength"] = 1
+	}
+	if f.Empty == calendar.EmptyClears && o["type"] != "string" && o["type"] != "array" { // these have empty values
+		o["type"] = []any{o["type"], "null"}
+	}
 	return o
+}
+
+// fieldSchemas are the schemas of fields that are more than their declared type.
+var fieldSchemas = map[calendar.Form]func(*calendar.Field) object{
+	calendar.FormAuthor: func(*calendar.Field) object { return countSchema() },
+	calendar.FormParent: func(*calendar.Field) object { return countSchema() },
+	calendar.FormCost:   func(*calendar.Field) object { return limited(list(str())) },
+	calendar.FormTerms:  func(*calendar.Field) object { return limited(list(str())) },
+	calendar.FormLinks: func(f *calendar.Field) object {
+		return limited(list(object{"anyOf": []object{{"type": "integer", "minimum": 1}, schemaRef(title(f.Name) + "Create")}}))
+	},
+	calendar.FormStatus: func(*calendar.Field) object {
+		return object{"type": "string", "enum": []string{"publish", "future", "draft", "pending", "private"}}
+	},
+	calendar.FormWord: func(f *calendar.Field) object { return object{"type": "string", "enum": f.Enum} },
+	calendar.FormLang: func(f *calendar.Field) object { return object{"type": "string", "enum": f.Enum} },
+	calendar.FormEmail: func(*calendar.Field) object {
+		return object{"type": "string", "pattern": `^\s*([^@\s]+@[^@\s.]+(\.[^@\s.]+)+)?\s*$`}
+	},
+	calendar.FormLatitude:  func(*calendar.Field) object { return object{"type": "number", "minimum": -90, "maximum": 90} },
+	calendar.FormLongitude: func(*calendar.Field) object { return object{"type": "number", "minimum": -180, "maximum": 180} },
+}
+
+// limited is a list of as many elements as any may have.
+func limited(list object) object {
+	list["maxItems"] = calendar.MaxElements
+	return list
 }

@@ -21,7 +21,7 @@ var streamTable = toldTable{kindRow(), idRow(), actorRow(), actionRow(), fieldRo
 func streamRoute() *route {
 	return logRoute("/changes/stream", "stream", streamTable.Params(), operation{
 		sends: []string{headerLastEvent}, statuses: []int{400, 401, 403},
-		content: object{eventStream: object{"schema": str()}}, work: (*api).stream,
+		content: mediaTypes{eventStream: object{"schema": str()}}, work: (*api).stream,
 	})
 }
 

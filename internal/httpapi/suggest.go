@@ -15,7 +15,7 @@ func suggestRoute() *route {
 		sends: []string{"If-None-Match", headerMinPosition}, headers: []string{"ETag", headerEncoding, headerPosition},
 		statuses: []int{400, 401}, content: jsonContent(schemaRef("Suggestions")), work: (*api).suggest,
 	})
-	rt.operations[0].group = "search"
+	rt.tag, rt.operations[0].group = calendar.KindEvent.Collection(), "search"
 	return rt
 }
 

@@ -22,7 +22,7 @@ var timeMapTable = toldTable{afterRow(), formatRow("link", "json"), languageRow(
 func timeMapRoute(k calendar.Kind) *route {
 	return pastRoute(k, "timemap", timeMapTable.Params(), operation{
 		headers: []string{"ETag", headerEncoding, headerGroups},
-		content: object{linkFormat: object{"schema": str()}, "application/json": object{"schema": schemaRef("TimeMap")}}, work: (*api).timeMap,
+		content: mediaTypes{linkFormat: object{"schema": str()}, "application/json": object{"schema": schemaRef("TimeMap")}}, work: (*api).timeMap,
 	})
 }
 

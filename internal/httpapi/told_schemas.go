@@ -19,7 +19,7 @@ func toldSchemas() object {
 	}
 	from := func(n int) object { return object{"type": "integer", "minimum": n} }
 	instant := func() object { return object{"type": "string", "format": "date-time"} }
-	value := object{"type": []string{"string", "number", "boolean", "array", "null"}, "items": object{"type": []string{"integer", "string"}}}
+	value := object{"anyOf": []object{str(), {"type": "number"}, boolean(), list(integer()), list(str()), {"type": "null"}}}
 	page := func(always object) object {
 		s := shape{
 			always:    object{"entries": list(schemaRef("HistoryEntry")), "rest_url": str()},
