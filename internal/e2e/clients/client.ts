@@ -38,8 +38,8 @@ function refused(what: string, error: Refusal | undefined) {
 const made: Event = done("create", await api.POST("/events", {
   params: { header: { "Idempotency-Key": `typescript ${Date.now()}` } },
   body: {
-    title: "Typed concert", start_date: "2027-07-04", end_date: "2027-07-05", all_day: true, status: "publish", cost: ["$5", 12],
-    venue: { venue: "Typed hall", status: "draft" }, organizer: [{ organizer: "Typed trust" }], tags: ["typed"], categories: "typed music",
+    title: "Typed concert", start_date: "2027-07-04", end_date: "2027-07-05", all_day: true, status: "publish", cost: ["$5", "12"],
+    venue: [{ venue: "Typed hall", status: "draft" }], organizer: [{ organizer: "Typed trust" }], tags: ["typed"], categories: ["typed music"],
   },
 }));
 want("venue", made.venues[0].venue, "Typed hall");
