@@ -449,7 +449,8 @@ type unsynced struct{ eventstore.Store }
 func (unsynced) Sync(context.Context) error { return eventstore.ErrUnavailable }
 
 // TestKeyOfAnotherProcess: the same request at two processes is carried out by one;
-// the other, which would refuse it now, returns the same answer.
+// the other, which looked for the key before and would refuse it now, gives the
+// same answer.
 func TestKeyOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	for _, sent := range []write{
@@ -466,9 +467,11 @@ func TestKeyOfAnotherProcess(t *testing.T) {
 			if sent.key = "k"; sent.by == (calendar.Caller{}) {
 				sent.by = editor
 			}
-			first := b.must(sent)
-			b.must(write{op: "delete tag", on: "gone", by: editor})
-			slower := newService(t, b.store)
+			var first command.Result
+			slower := newService(t, &between{Store: b.store, then: func() {
+				first = b.must(sent)
+				b.must(write{op: "delete tag", on: "gone", by: editor})
+			}})
 			do := slower.Create
 			if sent.on != "" {
 				do = slower.Update
@@ -484,6 +487,19 @@ func TestKeyOfAnotherProcess(t *testing.T) {
 			}
 		})
 	}
+}
+
+// between does something once, after the first look for a key.
+type between struct {
+	eventstore.Store
+	once sync.Once
+	then func()
+}
+
+func (s *between) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
+	receipt, err := s.Store.Receipt(ctx, user, key)
+	s.once.Do(s.then)
+	return receipt, err
 }
 
 func TestAttemptsEnd(t *testing.T) {

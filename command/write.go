@@ -110,14 +110,18 @@ func (s *Service) Delete(ctx context.Context, r Request) (Result, error) {
 	return d.write(ctx, (*decision).remove)
 }
 
-// write loads, decides and appends until no other writer is faster. The store answers a
-// request whose key was used before with its receipt, unless it is refused before that:
-// perhaps because it was carried out.
+// write answers a request whose key was used before. Else it loads, decides and appends
+// until no other writer is faster.
 func (d *decision) write(ctx context.Context, decide func(*decision, context.Context) (Result, error)) (Result, error) {
-	res, err := attempts(ctx, func() (Result, error) { return d.attempt(ctx, decide) })
-	if err != nil {
-		if first, failed := d.replay(ctx); failed != nil || first.Record != nil {
-			res, err = first, failed
+	res, err := d.replay(ctx)
+	if err == nil && res.Record == nil {
+		res, err = attempts(ctx, func() (Result, error) { return d.attempt(ctx, decide) })
+		if _, refused := errors.AsType[*calendar.Error](err); refused || isLost(err) {
+			// Another caller may have carried out the same request meanwhile, and that is
+			// why it is refused here.
+			if again, failed := d.replay(ctx); failed != nil || again.Record != nil {
+				res, err = again, failed
+			}
 		}
 	}
 	res.Lang = d.lang
