@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"daybook/calendar"
+	"daybook/internal/param"
 	"daybook/query/readmodel"
 )
 
@@ -19,7 +20,7 @@ const (
 )
 
 // ClusterParams are the parameters of the clusters. The caller must not change them.
-func ClusterParams() []Param { return clusterTable.params }
+func ClusterParams() Parameters { return clusterTable.params }
 
 var clusterTable = newTable(clusterParams())
 
@@ -29,26 +30,16 @@ var notOfClusters = []string{
 	"highlight", "highlight_length", "facets", "facet_limit", "facet_query", "collapse", "cursor",
 }
 
-func clusterParams() []Param {
-	out := []Param{{Name: "zoom", Declared: "integer", Required: true, Extension: true, read: readZoom, Schema: map[string]any{"minimum": 0, "maximum": maxZoom}}}
-	for _, p := range eventParams() {
-		if !slices.Contains(notOfClusters, p.Name) {
-			if p.Name == "bbox" { // the viewport, which leaves no event out
-				p.Hides = false
-			}
-			out = append(out, p)
+func clusterParams() Parameters {
+	zoom := rowOf(param.Whole("zoom", 0, 0, maxZoom, func(q *parser) *int { return &q.run.zoom }))
+	zoom.Required = true
+	rest := eventParams().without(notOfClusters)
+	for i := range rest {
+		if rest[i].Name == "bbox" { // the viewport, which leaves no event out
+			rest[i].Hides = false
 		}
 	}
-	return out
-}
-
-func readZoom(_ context.Context, q *parser, p *Param) {
-	n := q.integer(p.Name, 0)
-	if n < 0 || n > maxZoom {
-		q.bad.Add(p.Name, calendar.ReasonRange, "0", strconv.Itoa(maxZoom))
-		return
-	}
-	q.run.zoom = int(n)
+	return append(extensions(zoom), rest...)
 }
 
 // cell is a square of a map.

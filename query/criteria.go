@@ -8,6 +8,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
+	"daybook/internal/param"
 )
 
 // view is how much of the posts a caller sees in lists (interface 4.4).
@@ -39,7 +40,7 @@ func mayListTrashed(c calendar.Caller, r *calendar.Record) bool {
 // links makes the parameters that links carry: what was sent, in the order of
 // the table, with the effective per_page and, unless only what was sent is wanted, the
 // defaults of the window.
-func (q *parser) links(params []Param, sentOnly bool) []LinkParam {
+func (q *parser) links(params Parameters, sentOnly bool) []LinkParam {
 	out := make([]LinkParam, 0, len(q.in)+3)
 	for i := range params {
 		p := &params[i]
@@ -105,7 +106,7 @@ func appendSent(out []LinkParam, name string, v any) []LinkParam {
 	if text, ok := v.(string); ok {
 		return append(out, LinkParam{name, text})
 	}
-	list, _ := elements(v)
+	list, _ := param.Texts(v)
 	for _, e := range list {
 		if strings.Contains(e, ",") {
 			for _, e := range list {

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -12,6 +11,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
+	"daybook/internal/param"
 	"daybook/query/readmodel"
 )
 
@@ -68,11 +68,11 @@ func (q *parser) openWalk() {
 	}
 }
 
-func readCursor(_ context.Context, q *parser, p *Param) {
-	text, ok := q.text(p.Name, maxCursor)
+func readCursor(q *parser, v *param.Value) {
+	text, ok := v.Text(maxCursor)
 	for _, other := range []string{"page", "collapse"} {
-		if q.sent(p.Name) && q.sent(other) {
-			q.bad.Add(p.Name, calendar.ReasonTogether, other)
+		if q.sent(v.Name) && q.sent(other) {
+			v.Refuse(calendar.ReasonTogether, other)
 		}
 	}
 	switch {
@@ -80,7 +80,7 @@ func readCursor(_ context.Context, q *parser, p *Param) {
 	case text == "*":
 		q.run.walk = &walk{cursor: cursor{Now: q.now.Unix()}}
 	case q.opened == nil:
-		q.bad.Add(p.Name, calendar.ReasonCursor)
+		v.Refuse(calendar.ReasonCursor)
 	default:
 		q.run.walk = q.opened
 	}
@@ -97,7 +97,7 @@ func free(name string) bool {
 }
 
 // checkWalk refuses a cursor of a list with other parameters.
-func (q *parser) checkWalk(params []Param, of Of) {
+func (q *parser) checkWalk(params Parameters, of Of) {
 	w := q.run.walk
 	k := cache.Key(nil).Number(int64(q.Lang)).Text(q.past.AsOf).Number(int64(of.Kind)).Number(int64(of.ID))
 	k = k.Text(fmt.Sprint(q.run.window, q.run.lap))

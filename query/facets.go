@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
+	"daybook/internal/param"
 	"daybook/query/readmodel"
 )
 
@@ -83,34 +84,18 @@ type FacetValue struct {
 // facetQuery keeps the values of a facet of which the label contains a text.
 type facetQuery struct{ facet, text string }
 
-func readFacetLimit(_ context.Context, q *parser, p *Param) {
-	n := q.integer(p.Name, defFacetLimit)
-	if n < 1 || n > maxFacetLimit {
-		q.bad.Add(p.Name, calendar.ReasonRange, "1", strconv.Itoa(maxFacetLimit))
-	}
-	q.run.facetLimit = int(n)
-}
-
-func readFacetQuery(_ context.Context, q *parser, p *Param) {
-	word, ok := q.text(p.Name, 0)
+func readFacetQuery(q *parser, v *param.Value) {
+	word, ok := v.Text(0)
 	if !ok {
 		return
 	}
 	facet, text, _ := strings.Cut(word, ":")
 	text = readmodel.Fold(calendar.Trim(text))
 	if facet = calendar.Trim(facet); text == "" || !slices.Contains(askedFacets, facet) || !slices.Contains(q.run.facets, facet) {
-		q.bad.Add(p.Name, calendar.ReasonFacet, strings.Join(askedFacets, ","))
+		v.Refuse(calendar.ReasonFacet, strings.Join(askedFacets, ","))
 		return
 	}
 	q.run.facetQuery = facetQuery{facet, text}
-}
-
-func readCollapse(_ context.Context, q *parser, p *Param) {
-	word, ok := q.text(p.Name, 0)
-	if ok && !slices.Contains(p.Enum, word) {
-		q.bad.Add(p.Name, calendar.ReasonWord, strings.Join(p.Enum, ","))
-	}
-	q.run.collapse = ok
 }
 
 // WithoutFacets has lists of the criteria count none: their answer shows none.

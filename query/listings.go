@@ -2,7 +2,6 @@ package query
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math/big"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/internal/param"
 	"daybook/query/readmodel"
 )
 
@@ -44,20 +44,20 @@ func (s set) numbers() []int64 {
 }
 
 // entries reads the elements of a list, each by read; one that read refuses is named.
-func (q *parser) entries(p *Param, read func(entry string) bool) bool {
-	list := q.list(p.Name)
+func (q *parser) entries(v *param.Value, read func(entry string) bool) bool {
+	list := v.List()
 	for _, e := range list {
 		if !read(e) {
-			q.bad.Add(p.Name, calendar.ReasonEntry, e)
+			v.Refuse(calendar.ReasonEntry, e)
 			return false
 		}
 	}
 	return list != nil
 }
 
-func readMonths(_ context.Context, q *parser, p *Param) {
+func readMonths(q *parser, v *param.Value) {
 	var months []int64
-	if !q.entries(p, func(e string) bool {
+	if !q.entries(v, func(e string) bool {
 		t, err := time.Parse("2006-01", e)
 		months = append(months, readmodel.MonthOf(t.Year(), t.Month()))
 		return err == nil && t.Year() > 0
@@ -70,9 +70,9 @@ func readMonths(_ context.Context, q *parser, p *Param) {
 
 var weekdays = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 
-func readWeekdays(_ context.Context, q *parser, p *Param) {
+func readWeekdays(q *parser, v *param.Value) {
 	days := make(set, len(weekdays)+1)
-	if q.entries(p, func(e string) bool {
+	if q.entries(v, func(e string) bool {
 		e = strings.ToLower(e)
 		i := slices.IndexFunc(weekdays, func(name string) bool { return e == name || e == name[:3] })
 		if i < 0 && len(e) == 1 {
@@ -90,9 +90,9 @@ func readWeekdays(_ context.Context, q *parser, p *Param) {
 
 var timesOfDay = map[string]int{"night": 0, "morning": 6 * 60, "afternoon": 12 * 60, "evening": 18 * 60}
 
-func readTimesOfDay(_ context.Context, q *parser, p *Param) {
+func readTimesOfDay(q *parser, v *param.Value) {
 	minutes, allDay := make(set, dayMinutes), false
-	if !q.entries(p, func(e string) bool {
+	if !q.entries(v, func(e string) bool {
 		if e == "all_day" {
 			allDay = true
 			return true
@@ -142,60 +142,56 @@ func minuteOf(text string) (int, bool) {
 	return at, minute < 60 && at <= dayMinutes
 }
 
-func readDuration(to func(*criteria) **int64) func(context.Context, *parser, *Param) {
-	return func(_ context.Context, q *parser, p *Param) {
-		if !q.sent(p.Name) {
-			return
-		}
-		n := q.integer(p.Name, 0)
-		if n < 0 || n > maxDuration {
-			q.bad.Add(p.Name, calendar.ReasonRange, "0", strconv.Itoa(maxDuration))
+func readDuration(to func(*criteria) **int64) func(*parser, *param.Value) {
+	return func(q *parser, v *param.Value) {
+		n, ok := v.Whole(0, maxDuration)
+		if !ok {
 			return
 		}
 		*to(&q.run) = new(n * 60)
 		if r := &q.run; r.shortest != nil && r.longest != nil && *r.shortest > *r.longest {
-			q.bad.Add(p.Name, calendar.ReasonTooSmall, strconv.FormatInt(*r.shortest/60, 10))
+			v.Refuse(calendar.ReasonTooSmall, strconv.FormatInt(*r.shortest/60, 10))
 		}
 	}
 }
 
-func readInLanguage(_ context.Context, q *parser, p *Param) {
-	for _, e := range q.words(p) {
+func readInLanguage(q *parser, v *param.Value) {
+	for _, e := range v.Words() {
 		l, _ := calendar.ParseLang(e)
 		q.run.languages = append(q.run.languages, readmodel.LanguageID(l))
 	}
 }
 
-func readPlaces(to func(*criteria) *[]string) func(context.Context, *parser, *Param) {
-	return func(_ context.Context, q *parser, p *Param) {
-		for _, e := range q.list(p.Name) {
+func readPlaces(to func(*criteria) *[]string) func(*parser, *param.Value) {
+	return func(q *parser, v *param.Value) {
+		for _, e := range v.List() {
 			*to(&q.run) = append(*to(&q.run), readmodel.PlaceKey(e))
 		}
 	}
 }
 
 // readBox reads four numbers; equal ones stay, so it is no list as others are.
-func readBox(_ context.Context, q *parser, p *Param) {
-	if !q.sent(p.Name) || q.list(p.Name) == nil {
+func readBox(q *parser, v *param.Value) {
+	if v.List() == nil {
 		return
 	}
 	var at []float64
-	for _, e := range sentElements(q.in[p.Name]) {
+	for _, e := range sentElements(q.in[v.Name]) {
 		n, ok := calendar.ParseNumber(e)
 		if !ok {
-			q.bad.Add(p.Name, calendar.ReasonTypeNumber)
+			v.Refuse(calendar.ReasonTypeNumber)
 			return
 		}
 		at = append(at, n)
 	}
 	if len(at) != 4 {
-		q.bad.Add(p.Name, calendar.ReasonBox)
+		v.Refuse(calendar.ReasonBox)
 		return
 	}
 	b := box{west: at[0], south: at[1], east: at[2], north: at[3]}
 	within := func(n float64, limit float64) bool { return n >= -limit && n <= limit } // false for no number
 	if !within(b.west, maxLng) || !within(b.east, maxLng) || !within(b.south, maxLat) || !within(b.north, maxLat) || b.south > b.north {
-		q.bad.Add(p.Name, calendar.ReasonBox)
+		v.Refuse(calendar.ReasonBox)
 		return
 	}
 	q.run.box = &b
@@ -228,10 +224,10 @@ func sentElements(v any) []string {
 	return out
 }
 
-func readCostBands(_ context.Context, q *parser, p *Param) {
+func readCostBands(q *parser, v *param.Value) {
 	var bands []span
 	unknown := false
-	if !q.entries(p, func(e string) bool {
+	if !q.entries(v, func(e string) bool {
 		switch e {
 		case "free":
 			bands = append(bands, span{readmodel.CostFree, readmodel.CostFree})
@@ -263,7 +259,7 @@ func readCostBands(_ context.Context, q *parser, p *Param) {
 		return
 	}
 	if bands = merged(bands); len(bands) > mostBands {
-		q.bad.Add(p.Name, calendar.ReasonTooMany, strconv.Itoa(mostBands))
+		v.Refuse(calendar.ReasonTooMany, strconv.Itoa(mostBands))
 	}
 	q.run.costs, q.run.costUnknown = bands, unknown
 }
@@ -400,10 +396,9 @@ const sortRelevance = "relevance"
 var sortFields = map[string]string{"published": readmodel.FieldPublished, "modified": readmodel.FieldModified}
 
 // readSort reads an order of events (listings, section 3.1).
-func readSort(_ context.Context, q *parser, p *Param) {
-	word, ok := q.text(p.Name, 0)
-	if ok && !slices.Contains(p.Enum, word) {
-		q.bad.Add(p.Name, calendar.ReasonWord, strings.Join(p.Enum, ","))
+func readSort(q *parser, v *param.Value) {
+	word, ok := v.Word()
+	if !ok {
 		return
 	}
 	q.run.sort = word
@@ -412,23 +407,23 @@ func readSort(_ context.Context, q *parser, p *Param) {
 }
 
 // readDirection is without effect, and not looked at, where no order is asked for.
-func readDirection(_ context.Context, q *parser, p *Param) {
+func readDirection(q *parser, v *param.Value) {
 	if !q.sent("sort") {
 		return
 	}
-	word, ok := q.text(p.Name, 0)
+	word, ok := v.Text(0)
 	switch {
 	case !ok:
 	case q.run.sort == sortRelevance: // best first, whatever is below it
 		if !strings.EqualFold(word, "desc") {
-			q.bad.Add(p.Name, calendar.ReasonWord, "desc")
+			v.Refuse(calendar.ReasonWord, "desc")
 		}
 	case strings.EqualFold(word, "asc"):
 		q.run.desc = false
 	case strings.EqualFold(word, "desc"):
 		q.run.desc = true
 	default:
-		q.bad.Add(p.Name, calendar.ReasonWord, "asc,desc")
+		v.Refuse(calendar.ReasonWord, "asc,desc")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
 	"daybook/internal/htmltext"
+	"daybook/internal/param"
 )
 
 // load gives live records by id, nil for unknown ones and those of another kind.
@@ -36,30 +37,32 @@ func (q *parser) load(ctx context.Context, k calendar.Kind, ids []calendar.ID) [
 }
 
 // known reads a list of ids that all have to be records of the kind.
-func (q *parser) known(ctx context.Context, name string, k calendar.Kind) []calendar.ID {
-	list := q.list(name)
-	out := newDistinct(len(list))
-	for _, e := range list {
-		id, ok := calendar.ParseID(e)
-		if !ok {
-			q.bad.Add(name, calendar.UnknownReason(k), e)
-			return nil
+func known(k calendar.Kind) func(*parser, context.Context, *param.Value) []calendar.ID {
+	return func(q *parser, ctx context.Context, v *param.Value) []calendar.ID {
+		list := v.List()
+		out := newDistinct(len(list))
+		for _, e := range list {
+			id, ok := calendar.ParseID(e)
+			if !ok {
+				v.Refuse(calendar.UnknownReason(k), e)
+				return nil
+			}
+			out.add(id)
 		}
-		out.add(id)
-	}
-	for i, r := range q.load(ctx, k, out.ids) {
-		if r == nil {
-			q.bad.Add(name, calendar.UnknownReason(k), out.ids[i].String())
-			return nil
+		for i, r := range q.load(ctx, k, out.ids) {
+			if r == nil {
+				v.Refuse(calendar.UnknownReason(k), out.ids[i].String())
+				return nil
+			}
 		}
+		return out.ids
 	}
-	return out.ids
 }
 
 // resolve reads a list of terms. Digits are an id, else, as any other text, what
 // find makes of them; find gives 0 when it finds none.
-func (q *parser) resolve(ctx context.Context, name string, k calendar.Kind, find func(entry string) calendar.ID) []calendar.ID {
-	list := q.list(name)
+func (q *parser) resolve(ctx context.Context, v *param.Value, k calendar.Kind, find func(entry string) calendar.ID) []calendar.ID {
+	list := v.List()
 	if list == nil {
 		return nil
 	}
@@ -87,7 +90,7 @@ func (q *parser) resolve(ctx context.Context, name string, k calendar.Kind, find
 			return nil
 		}
 		if id == 0 {
-			q.bad.Add(name, calendar.UnknownReason(k), e)
+			v.Refuse(calendar.UnknownReason(k), e)
 			return nil
 		}
 		out.add(id)
@@ -97,25 +100,21 @@ func (q *parser) resolve(ctx context.Context, name string, k calendar.Kind, find
 }
 
 // named reads a list of terms by id, slug or shown name (interface 4.5).
-func (q *parser) named(ctx context.Context, name string, k calendar.Kind) []calendar.ID {
-	if !q.sent(name) {
-		return nil
+func named(k calendar.Kind) func(*parser, context.Context, *param.Value) []calendar.ID {
+	return func(q *parser, ctx context.Context, v *param.Value) []calendar.ID {
+		bySlug, byName := q.bySlug(ctx, k), q.byName(ctx, k)
+		return q.resolve(ctx, v, k, func(entry string) calendar.ID {
+			if id := bySlug(entry); id != 0 || q.err != nil {
+				return id
+			}
+			return byName(entry)
+		})
 	}
-	bySlug, byName := q.bySlug(ctx, k), q.byName(ctx, k)
-	return q.resolve(ctx, name, k, func(entry string) calendar.ID {
-		if id := bySlug(entry); id != 0 || q.err != nil {
-			return id
-		}
-		return byName(entry)
-	})
 }
 
 // slugs reads a list of terms by id or slug (interface 4.11).
-func (q *parser) slugs(ctx context.Context, name string) []calendar.ID {
-	if !q.sent(name) {
-		return nil
-	}
-	return q.resolve(ctx, name, q.Kind, q.bySlug(ctx, q.Kind))
+func (q *parser) slugs(ctx context.Context, v *param.Value) []calendar.ID {
+	return q.resolve(ctx, v, q.Kind, q.bySlug(ctx, q.Kind))
 }
 
 // bySlug finds terms by slug.
@@ -173,14 +172,14 @@ func once(keyOf func(entry string) string, find func(key string) calendar.ID) fu
 
 // readEvent reads the event whose linked records are listed. One that the caller
 // may not see in full, and one with a password for every caller, counts as unknown. Of several rows the last one counts.
-func readEvent(ctx context.Context, q *parser, p *Param) {
-	id, ok := q.id(p.Name)
+func readEvent(ctx context.Context, q *parser, v *param.Value) {
+	id, ok := v.ID()
 	if !ok || q.past.FormOnly {
 		return
 	}
 	r := q.load(ctx, calendar.KindEvent, []calendar.ID{id})[0]
 	if r == nil || !q.seesWhole(r) {
-		q.bad.Add(p.Name, calendar.ReasonUnknownEvent, id.String())
+		v.Refuse(calendar.ReasonUnknownEvent, id.String())
 		return
 	}
 	q.run.ofEvent = true

@@ -5,68 +5,59 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"daybook/calendar"
+	"daybook/internal/param"
 )
 
-// Param is one row of a parameter table of interface 4: all that is known of a
-// parameter stands in it, but for its description (internal/texts).
+// Param is one row of a parameter table of interface 4: all that is known of a parameter
+// stands in it, but for its description (internal/texts).
 type Param struct {
-	Name string
-	// Declared is the type of the table: "integer", "string", "date" (a text of
-	// interface 2.4), "boolean", "number", "array of integer", "array of
-	// string", "" untyped.
-	Declared  string
-	Format    string // "double", "date-time", "" none
-	Default   string // declared default as JSON text, "" none
-	Enum      []string
-	Extension bool
-	Required  bool
+	param.Row[parser]
 
-	// Many says that it takes several values, though it is declared as one.
-	Many bool
-	// Named says that the entries of the list may be slugs or names beside ids.
-	Named bool
-	// LooksUp says that its check asks the store, so that the same text may mean
-	// another thing a moment later.
-	LooksUp bool
 	// Hides says that a filter by it leaves out the events that the caller gets
 	// blanked: they do not show what it asks for.
 	Hides bool
-	// Schema are the further keywords of its schema in the documentation. PerPage
-	// says that the setting of that name is its maximum.
-	Schema  map[string]any
-	PerPage bool
-	// Moving gives the default that moves with the day; nil: none does.
-	Moving func(now time.Time, site *time.Location) calendar.Wall
 
+	// lookUp reads in place of Read what is checked against the store, so that the same
+	// text may mean another thing a moment later.
+	lookUp func(ctx context.Context, q *parser, v *param.Value)
 	// cost is what the request costs more for it, when it is sent and good; nil: nothing.
 	cost func(q *parser) int
 	// ahead puts the row before those that are less ahead, when they are read and
 	// refused: the language decides how a search is read, strict_dates how dates are.
 	ahead int
-	// read checks what was sent, if anything, and puts it into the criteria. What it
-	// means beyond its text, by the moment or the store, goes into parser.resolved.
-	read func(ctx context.Context, q *parser, p *Param)
 	// link changes what links carry and keys hold: what was sent when it is nil.
 	link func(q *parser, v any, sent bool) (any, bool)
 }
 
-// IsList tells whether the parameter takes several values: sent more than once,
-// all of them count (interface 2.1).
-func (p *Param) IsList() bool { return p.Many || strings.HasPrefix(p.Declared, "array of ") }
+// The readers of rows put what was sent into the criteria. What it means beyond its text,
+// by the moment or the store, goes into parser.resolved.
 
-// Params gives the parameter table of a list, in the order of the interface; nil
-// for kinds without a list. The caller must not change it.
-func Params(k calendar.Kind) []Param {
+// Parameters are those of a list, in the order of the interface.
+type Parameters []Param
+
+// IsList reports whether a name is that of a parameter that takes several values.
+func (p Parameters) IsList(name string) bool {
+	i := slices.IndexFunc(p, func(p Param) bool { return p.Name == name })
+	return i >= 0 && p[i].IsList()
+}
+
+// without returns the parameters but for those of the names.
+func (p Parameters) without(names []string) Parameters {
+	return slices.DeleteFunc(p, func(p Param) bool { return slices.Contains(names, p.Name) })
+}
+
+// Params returns the parameters of a list; nil for kinds without one. The caller must not
+// change them.
+func Params(k calendar.Kind) Parameters {
 	if int(k) >= len(tables) {
 		return nil
 	}
 	return tables[k].params
 }
 
-// IsDefault tells that a parameter of a list says what holds without it.
+// IsDefault reports whether a parameter of a list says what holds without it.
 func IsDefault(k calendar.Kind, name, value string) bool {
 	for _, p := range Params(k) {
 		if standard := strings.Trim(p.Default, `"`); p.Name == name && standard != "" {
@@ -79,7 +70,7 @@ func IsDefault(k calendar.Kind, name, value string) bool {
 
 // table is the parameter table of a list.
 type table struct {
-	params []Param
+	params Parameters
 	inTurn []*Param // in the order in which they are read
 }
 
@@ -92,7 +83,7 @@ var tables = [calendar.KindTag + 1]table{
 	calendar.KindTag:       newTable(termParams(calendar.KindTag)),
 }
 
-func newTable(params []Param) table {
+func newTable(params Parameters) table {
 	t := table{params, make([]*Param, len(params))}
 	for i := range params {
 		t.inTurn[i] = &params[i]
@@ -101,135 +92,233 @@ func newTable(params []Param) table {
 	return t
 }
 
+// rowOf is a row of internal/param.
+func rowOf(r param.Row[parser]) Param { return Param{Row: r} }
+
+// row is a parameter of a name, a type and a reader.
+func row(name, declared string, read func(q *parser, v *param.Value)) Param {
+	return rowOf(param.Row[parser]{Param: param.Param{Name: name, Type: declared}, Read: read})
+}
+
+// boolean is a filter that may be true, false or not sent.
+func boolean(name string, to func(*criteria) *sw) Param {
+	return row(name, "boolean", func(q *parser, v *param.Value) {
+		if is, ok := v.Bool(); ok {
+			*to(&q.run) = swOf(is)
+		}
+	})
+}
+
+// looked is a parameter whose check asks the store for ids.
+func looked(name string, find func(q *parser, ctx context.Context, v *param.Value) []calendar.ID, to func(*criteria) *[]calendar.ID) Param {
+	return storeChecked(name, "array of integer", func(ctx context.Context, q *parser, v *param.Value) { *to(&q.run) = find(q, ctx, v) })
+}
+
+// storeChecked is a parameter whose check asks the store.
+func storeChecked(name, declared string, lookUp func(ctx context.Context, q *parser, v *param.Value)) Param {
+	p := row(name, declared, nil)
+	p.lookUp = lookUp
+	return p
+}
+
+// terms is a list of terms by id, slug or name.
+func terms(p Param) Param {
+	p.Named = true
+	return p
+}
+
+// What rows have besides.
+
+func (p Param) hiding() Param {
+	p.Hides = true
+	return p
+}
+
+func (p Param) early(n int) Param {
+	p.ahead = n
+	return p
+}
+
+func (p Param) linked(link func(q *parser, v any, sent bool) (any, bool)) Param {
+	p.link = link
+	return p
+}
+
+func (p Param) costing(cost func(q *parser) int) Param {
+	p.cost = cost
+	return p
+}
+
+func (p Param) standard(value string) Param {
+	p.Default = value
+	return p
+}
+
+func (p Param) words(enum ...string) Param {
+	p.Enum = enum
+	return p
+}
+
+func (p Param) schema(keywords map[string]any) Param {
+	p.Schema = keywords
+	return p
+}
+
+// bounds are those of a number in its schema.
+func (p Param) bounds(least, most int) Param {
+	return p.schema(map[string]any{"minimum": least, "maximum": most})
+}
+
+// extensions marks parameters that the interface has beyond its model.
+func extensions(params ...Param) Parameters {
+	for i := range params {
+		params[i].Extension = true
+	}
+	return params
+}
+
 // Rows that every list has.
+
 func pageParam() Param {
-	return Param{Name: "page", Declared: "integer", Default: "1", ahead: 5, read: readPage, link: linkNothing, Schema: map[string]any{"minimum": 1, "maximum": maxPage}}
+	return rowOf(param.Whole("page", 1, 1, maxPage, func(q *parser) *int { return &q.Page })).early(5).linked(linkNothing)
 }
 
 func perPageParam() Param {
-	return Param{Name: "per_page", Declared: "integer", Default: `"10"`, ahead: 4, read: readPerPage, link: linkPerPage, Schema: map[string]any{"minimum": 1, "default": defPerPage}, PerPage: true}
-}
-
-func languageParam() Param {
-	return Param{Name: "multilang_language", Declared: "string", Enum: calendar.LangNames(), ahead: 6, read: readLanguage}
-}
-
-func pointParam() Param {
-	return Param{Name: "as_of", Declared: "string", Extension: true, read: readPoint, link: linkPoint, Schema: map[string]any{"minLength": 1}}
-}
-
-func fieldsParam() Param {
-	return Param{Name: "_fields", Declared: "array of string", Extension: true, ahead: 3, read: readFields, link: linkFields}
-}
-
-func statusParam() Param {
-	return Param{Name: "status", Declared: "string", Many: true, read: readStatus, Schema: map[string]any{
-		"type": "array", "items": map[string]any{"type": "string", "enum": strings.Split(statusWords, ",")},
-	}}
+	return row("per_page", "integer", readPerPage).standard(`"10"`).schema(map[string]any{"minimum": 1, "default": defPerPage}).early(4).linked(linkPerPage)
 }
 
 func searchParam() Param {
-	return Param{Name: "search", Declared: "string", ahead: 2, read: readSearch, Schema: map[string]any{"minLength": 1, "maxLength": maxSearch}}
+	return row("search", "string", readSearch).early(2).schema(map[string]any{"minLength": 1, "maxLength": maxSearch})
+}
+
+func statusParam() Param {
+	p := row("status", "string", readStatus).schema(map[string]any{
+		"type": "array", "items": map[string]any{"type": "string", "enum": strings.Split(statusWords, ",")},
+	})
+	p.Many = true
+	return p
+}
+
+func languageParam() Param {
+	return rowOf(param.Language(func(q *parser) *calendar.Lang { return &q.Lang })).early(6)
+}
+
+// lastParams are those that end the table of every list. A point in time is read before,
+// as it says which Service is asked.
+func lastParams() Parameters {
+	point := row("as_of", "string", func(_ *parser, v *param.Value) { v.Text(0) }).linked(linkPoint).schema(map[string]any{"minLength": 1})
+	fields := row("_fields", "array of string", readFields).early(3).linked(linkFields)
+	return slices.Insert(extensions(point, fields), 1, languageParam())
 }
 
 // eventParams is the table of interface 4.5.
-func eventParams() []Param {
-	return []Param{
-		pageParam(),
-		perPageParam(),
-		{Name: "start_date", Declared: "string", Format: "date-time", read: edge{start: true, lower: true, equal: true, floor: true}.read, Moving: startOfWindow, link: linkStart},
-		{Name: "end_date", Declared: "string", Format: "date-time", read: edge{equal: true}.read, Moving: endOfWindow, link: linkEnd},
-		{Name: "starts_before", Declared: "date", read: edge{start: true}.read},
-		{Name: "starts_after", Declared: "date", read: edge{start: true, lower: true}.read},
-		{Name: "ends_before", Declared: "date", read: edge{}.read},
-		{Name: "ends_after", Declared: "date", read: edge{lower: true}.read},
-		{Name: "strict_dates", Default: `"false"`, ahead: 1, read: readSwitch(func(r *criteria) *sw { return &r.strict }), Schema: map[string]any{"default": false}},
-		searchParam(),
-		{Name: "categories", Declared: "array of integer", Named: true, LooksUp: true, Hides: true, read: readNamed(calendar.KindCategory, func(r *criteria) *[]calendar.ID { return &r.categories })},
-		{Name: "tags", Declared: "array of integer", Named: true, LooksUp: true, Hides: true, read: readNamed(calendar.KindTag, func(r *criteria) *[]calendar.ID { return &r.tags })},
-		{Name: "venue", Declared: "array of integer", LooksUp: true, Hides: true, read: readKnown(calendar.KindVenue, func(r *criteria) *[]calendar.ID { return &r.venues })},
-		{Name: "organizer", Declared: "array of integer", LooksUp: true, Hides: true, read: readKnown(calendar.KindOrganizer, func(r *criteria) *[]calendar.ID { return &r.organizers })},
-		{Name: "featured", Declared: "boolean", Hides: true, read: readSwitch(func(r *criteria) *sw { return &r.featured })},
-		statusParam(),
-		{Name: "geoloc", Declared: "boolean", Hides: true, read: readSwitch(func(r *criteria) *sw { return &r.geoloc })},
-		{Name: "geoloc_lat", Declared: "number", Format: "double", Hides: true, read: readLat, Schema: map[string]any{"minimum": -maxLat, "maximum": maxLat}},
-		{Name: "geoloc_lng", Declared: "number", Format: "double", Hides: true, read: readLng, Schema: map[string]any{"minimum": -maxLng, "maximum": maxLng}},
-		{Name: "geoloc_radius", Declared: "number", Format: "double", Default: strconv.Itoa(DefaultRadius), Extension: true, read: readRadius, Schema: map[string]any{"exclusiveMinimum": 0, "maximum": maxRadius}},
-		{Name: "include", Declared: "array of integer", read: readIDs},
-		{Name: "post_parent", Declared: "integer", LooksUp: true, Hides: true, read: readRecord(calendar.KindEvent, func(r *criteria) *calendar.ID { return &r.postParent })},
-		{Name: "ticketed", Declared: "boolean", Hides: true, read: readSwitch(func(r *criteria) *sw { return &r.ticketed })},
-		{Name: "event_status", Declared: "array of string", Enum: calendar.EventStatuses(), Extension: true, Hides: true, read: readWords(func(r *criteria) *[]string { return &r.eventStatuses })},
-		pointParam(),
-		languageParam(),
-		fieldsParam(),
-		{Name: "format", Declared: "string", Enum: Formats, Extension: true, read: readWord(func(o *Output, word string) { o.Format = word })},
-		{Name: "features", Declared: "string", Default: `"events"`, Enum: []string{"events", "venues"}, Extension: true, read: readWord(func(o *Output, word string) { o.Venues = word == "venues" })},
-		{Name: "csv_bom", Declared: "boolean", Default: "false", Extension: true, read: readFlag(func(o *Output) *bool { return &o.BOM })},
-		{Name: "csv_raw", Declared: "boolean", Default: "false", Extension: true, read: readFlag(func(o *Output) *bool { return &o.Raw })},
-		{Name: "overlap", Declared: "boolean", Extension: true, ahead: 1, read: readSwitch(func(r *criteria) *sw { return &r.overlap })},
-		{Name: "when", Declared: "string", Enum: Days, Extension: true, read: readWhen},
-		{Name: "month", Declared: "array of string", Extension: true, read: readMonths, Schema: map[string]any{"items": map[string]any{"type": "string", "pattern": `^[0-9]{4}-(0[1-9]|1[0-2])$`}}},
-		{Name: "weekday", Declared: "array of string", Extension: true, read: readWeekdays},
-		{Name: "time_of_day", Declared: "array of string", Extension: true, Hides: true, read: readTimesOfDay},
-		{Name: "duration_min", Declared: "integer", Extension: true, Hides: true, read: readDuration(func(r *criteria) **int64 { return &r.shortest }), Schema: map[string]any{"minimum": 0, "maximum": maxDuration}},
-		{Name: "duration_max", Declared: "integer", Extension: true, Hides: true, read: readDuration(func(r *criteria) **int64 { return &r.longest }), Schema: map[string]any{"minimum": 0, "maximum": maxDuration}},
-		{Name: "in_language", Declared: "array of string", Enum: calendar.LangNames(), Extension: true, read: readInLanguage},
-		{Name: "city", Declared: "array of string", Extension: true, Hides: true, read: readPlaces(func(r *criteria) *[]string { return &r.cities })},
-		{Name: "country", Declared: "array of string", Extension: true, Hides: true, read: readPlaces(func(r *criteria) *[]string { return &r.countries })},
-		{Name: "bbox", Declared: "array of number", Extension: true, Hides: true, read: readBox, link: linkBox, Schema: map[string]any{"minItems": 4, "maxItems": 4}},
-		{Name: "free", Declared: "boolean", Extension: true, Hides: true, read: readSwitch(func(r *criteria) *sw { return &r.free })},
-		{Name: "cost_band", Declared: "array of string", Extension: true, Hides: true, read: readCostBands},
-		{Name: "sort", Declared: "string", Enum: []string{"start", "end", "relevance", "distance", "published", "modified"}, Extension: true, read: readSort, cost: costOfSort},
-		{Name: "order", Declared: "string", Extension: true, read: readDirection, link: linkDirection},
-		{Name: "typos", Declared: "string", Default: `"off"`, Enum: []string{"off", "auto", "on"}, Extension: true, read: readTypos, cost: costOfTypos},
-		{Name: "highlight", Declared: "boolean", Default: "false", Extension: true, read: readFlag(func(o *Output) *bool { return &o.Highlight }), cost: costOfHighlight},
-		{Name: "highlight_length", Declared: "integer", Default: strconv.Itoa(defHighlight), Extension: true, read: readHighlightLength, Schema: map[string]any{"minimum": minHighlight, "maximum": maxHighlight}},
-		{Name: "facets", Declared: "array of string", Enum: Facets, Extension: true, read: readWords(func(r *criteria) *[]string { return &r.facets }), cost: func(q *parser) int { return len(q.run.facets) }},
-		{Name: "facet_limit", Declared: "integer", Default: strconv.Itoa(defFacetLimit), Extension: true, read: readFacetLimit, Schema: map[string]any{"minimum": 1, "maximum": maxFacetLimit}},
-		{Name: "facet_query", Declared: "string", Extension: true, read: readFacetQuery, Schema: map[string]any{"pattern": `^\s*(` + strings.Join(askedFacets, "|") + `):\s*\S`}},
-		{Name: "collapse", Declared: "string", Enum: []string{"repeats"}, Extension: true, read: readCollapse, cost: func(*parser) int { return 2 }},
-		{Name: "cursor", Declared: "string", Extension: true, read: readCursor, Schema: map[string]any{"minLength": 1, "maxLength": maxCursor}},
+func eventParams() Parameters {
+	start, end := row("start_date", "string", edge{start: true, lower: true, equal: true, floor: true}.read).linked(linkStart), row("end_date", "string", edge{equal: true}.read).linked(linkEnd)
+	start.Format, start.Moving = "date-time", startOfWindow
+	end.Format, end.Moving = "date-time", endOfWindow
+	strict := boolean("strict_dates", func(r *criteria) *sw { return &r.strict }).early(1).standard(`"false"`).schema(map[string]any{"default": false})
+	strict.Type = ""
+	degrees := func(name string, limit int, read func(q *parser, v *param.Value)) Param {
+		p := row(name, "number", read).hiding().bounds(-limit, limit)
+		p.Format = "double"
+		return p
 	}
+	radius := degrees("geoloc_radius", maxRadius, readRadius).standard(strconv.Itoa(DefaultRadius)).schema(map[string]any{"exclusiveMinimum": 0, "maximum": maxRadius})
+	radius.Hides, radius.Extension = false, true
+	return slices.Concat(
+		Parameters{
+			pageParam(),
+			perPageParam(),
+			start,
+			end,
+			row("starts_before", "date", edge{start: true}.read),
+			row("starts_after", "date", edge{start: true, lower: true}.read),
+			row("ends_before", "date", edge{}.read),
+			row("ends_after", "date", edge{lower: true}.read),
+			strict,
+			searchParam(),
+			terms(looked("categories", named(calendar.KindCategory), func(r *criteria) *[]calendar.ID { return &r.categories }).hiding()),
+			terms(looked("tags", named(calendar.KindTag), func(r *criteria) *[]calendar.ID { return &r.tags }).hiding()),
+			looked("venue", known(calendar.KindVenue), func(r *criteria) *[]calendar.ID { return &r.venues }).hiding(),
+			looked("organizer", known(calendar.KindOrganizer), func(r *criteria) *[]calendar.ID { return &r.organizers }).hiding(),
+			boolean("featured", func(r *criteria) *sw { return &r.featured }).hiding(),
+			statusParam(),
+			boolean("geoloc", func(r *criteria) *sw { return &r.geoloc }).hiding(),
+			degrees("geoloc_lat", maxLat, readLat),
+			degrees("geoloc_lng", maxLng, readLng),
+			radius,
+			row("include", "array of integer", readIDs),
+			storeChecked("post_parent", "integer", readRecord(calendar.KindEvent, func(r *criteria) *calendar.ID { return &r.postParent })).hiding(),
+			boolean("ticketed", func(r *criteria) *sw { return &r.ticketed }).hiding(),
+		},
+		extensions(rowOf(param.Words("event_status", calendar.EventStatuses(), func(q *parser) *[]string { return &q.run.eventStatuses })).hiding()),
+		lastParams(),
+		extensions(
+			rowOf(param.Word("format", Formats, func(q *parser, word string) { q.Format = word })),
+			rowOf(param.Word("features", []string{"events", "venues"}, func(q *parser, word string) { q.Venues = word == "venues" })).standard(`"events"`),
+			rowOf(param.Flag("csv_bom", func(q *parser) *bool { return &q.BOM })),
+			rowOf(param.Flag("csv_raw", func(q *parser) *bool { return &q.Raw })),
+			boolean("overlap", func(r *criteria) *sw { return &r.overlap }).early(1),
+			row("when", "string", readWhen).words(Days...),
+			row("month", "array of string", readMonths).schema(map[string]any{"items": map[string]any{"type": "string", "pattern": `^[0-9]{4}-(0[1-9]|1[0-2])$`}}),
+			row("weekday", "array of string", readWeekdays),
+			row("time_of_day", "array of string", readTimesOfDay).hiding(),
+			row("duration_min", "integer", readDuration(func(r *criteria) **int64 { return &r.shortest })).hiding().bounds(0, maxDuration),
+			row("duration_max", "integer", readDuration(func(r *criteria) **int64 { return &r.longest })).hiding().bounds(0, maxDuration),
+			row("in_language", "array of string", readInLanguage).words(calendar.LangNames()...),
+			row("city", "array of string", readPlaces(func(r *criteria) *[]string { return &r.cities })).hiding(),
+			row("country", "array of string", readPlaces(func(r *criteria) *[]string { return &r.countries })).hiding(),
+			row("bbox", "array of number", readBox).hiding().linked(linkBox).schema(map[string]any{"minItems": 4, "maxItems": 4}),
+			boolean("free", func(r *criteria) *sw { return &r.free }).hiding(),
+			row("cost_band", "array of string", readCostBands).hiding(),
+			row("sort", "string", readSort).words("start", "end", "relevance", "distance", "published", "modified").costing(costOfSort),
+			row("order", "string", readDirection).linked(linkDirection),
+			typosParam(),
+			rowOf(param.Flag("highlight", func(q *parser) *bool { return &q.Highlight })).costing(costOfHighlight),
+			rowOf(param.Whole("highlight_length", defHighlight, minHighlight, maxHighlight, func(q *parser) *int { return &q.HighlightLength })),
+			rowOf(param.Words("facets", Facets, func(q *parser) *[]string { return &q.run.facets })).costing(func(q *parser) int { return len(q.run.facets) }),
+			rowOf(param.Whole("facet_limit", defFacetLimit, 1, maxFacetLimit, func(q *parser) *int { return &q.run.facetLimit })),
+			row("facet_query", "string", readFacetQuery).schema(map[string]any{"pattern": `^\s*(` + strings.Join(askedFacets, "|") + `):\s*\S`}),
+			rowOf(param.Word("collapse", []string{"repeats"}, func(q *parser, _ string) { q.run.collapse = true })).costing(func(*parser) int { return 2 }),
+			row("cursor", "string", readCursor).schema(map[string]any{"minLength": 1, "maxLength": maxCursor}),
+		),
+	)
+}
+
+func typosParam() Param {
+	return row("typos", "string", readTypos).standard(`"off"`).words("off", "auto", "on").costing(costOfTypos)
 }
 
 // linkedParams is the table of interface 4.10.
-func linkedParams() []Param {
-	return []Param{
+func linkedParams() Parameters {
+	has := boolean("has_events", func(r *criteria) *sw { return &r.hasEvents })
+	has.Type = ""
+	return append(Parameters{
 		pageParam(),
 		perPageParam(),
 		searchParam(),
-		{Name: "event", Declared: "integer", LooksUp: true, read: readEvent},
-		{Name: "has_events", read: readSwitch(func(r *criteria) *sw { return &r.hasEvents })},
-		{Name: "only_with_upcoming", Default: "false", read: readUpcoming},
+		storeChecked("event", "integer", readEvent),
+		has,
+		row("only_with_upcoming", "", readUpcoming).standard("false"),
 		statusParam(),
-		pointParam(),
-		languageParam(),
-		fieldsParam(),
-	}
+	}, lastParams()...)
 }
 
 // termParams is the table of interface 4.11; parent is a row of categories only.
-func termParams(k calendar.Kind) []Param {
-	params := []Param{
+func termParams(k calendar.Kind) Parameters {
+	params := Parameters{
 		pageParam(),
 		perPageParam(),
 		searchParam(),
-		{Name: "exclude", Declared: "array of integer", Named: true, LooksUp: true, read: readSlugs(func(r *criteria) *[]calendar.ID { return &r.exclude })},
-		{Name: "include", Declared: "array of integer", Named: true, LooksUp: true, read: readSlugs(func(r *criteria) *[]calendar.ID { return &r.include })},
-		{Name: "order", Declared: "string", read: readOrder},
-		{Name: "orderby", Declared: "string", read: readText(func(r *criteria) *string { return &r.orderBy })},
-		{Name: "hide_empty", Declared: "boolean", Default: `"1"`, read: readSwitch(func(r *criteria) *sw { return &r.hideEmpty }), Schema: map[string]any{"default": true}},
+		terms(looked("exclude", (*parser).slugs, func(r *criteria) *[]calendar.ID { return &r.exclude })),
+		terms(looked("include", (*parser).slugs, func(r *criteria) *[]calendar.ID { return &r.include })),
+		row("order", "string", readOrder),
+		row("orderby", "string", func(q *parser, v *param.Value) { q.run.orderBy, _ = v.Text(0) }),
+		boolean("hide_empty", func(r *criteria) *sw { return &r.hideEmpty }).standard(`"1"`).schema(map[string]any{"default": true}),
 	}
 	if k == calendar.KindCategory {
-		params = append(params, Param{Name: "parent", Declared: "integer", LooksUp: true, read: readRecord(calendar.KindCategory, func(r *criteria) *calendar.ID { return &r.parent })})
+		params = append(params, storeChecked("parent", "integer", readRecord(calendar.KindCategory, func(r *criteria) *calendar.ID { return &r.parent })))
 	}
-	return append(
-		params,
-		Param{Name: "post", Declared: "integer", LooksUp: true, read: readEvent},
-		Param{Name: "event", Declared: "integer", LooksUp: true, read: readEvent},
-		Param{Name: "slug", Declared: "string", read: readSlug},
-		pointParam(),
-		languageParam(),
-		fieldsParam(),
-	)
+	params = append(params, storeChecked("post", "integer", readEvent), storeChecked("event", "integer", readEvent), row("slug", "string", readSlug))
+	return append(params, lastParams()...)
 }

@@ -37,7 +37,7 @@ func TestParamsGolden(t *testing.T) {
 			if p.Extension {
 				ext = "extension"
 			}
-			cells := []string{p.Name, p.Declared, p.Format, p.Default, strings.Join(p.Enum, " "), ext}
+			cells := []string{p.Name, p.Type, p.Format, p.Default, strings.Join(p.Enum, " "), ext}
 			got = append(got, strings.Join(cells, "|"))
 		}
 	}

@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
+	"daybook/internal/param"
 	"daybook/query/readmodel"
 )
 
@@ -147,15 +146,6 @@ func (s *Service) parse(ctx context.Context, r Request, t table) (*Criteria, err
 		s:        s, past: r.Past, in: r.Input, now: s.now(),
 		startDefault: calendar.NoWall, endDefault: calendar.NoWall,
 	}
-	var missing []string
-	for i := range t.params {
-		if p := &t.params[i]; p.Required && !q.sent(p.Name) {
-			missing = append(missing, p.Name)
-		}
-	}
-	if missing != nil {
-		return nil, &calendar.Error{Code: calendar.CodeMissingParam, Missing: missing}
-	}
 	if !r.Past.Now.IsZero() {
 		q.now = r.Past.Now
 	}
@@ -163,14 +153,19 @@ func (s *Service) parse(ctx context.Context, r Request, t table) (*Criteria, err
 		q.openWalk()
 	}
 	q.resolved = cache.Numbers(q.resolved, s.o.ProtectedNow)
+	v := param.NewValue(q.in, &q.bad)
 	for _, p := range t.inTurn {
-		if p.read(ctx, &q, p); q.sent(p.Name) {
-			q.LooksUp = q.LooksUp || p.LooksUp
+		p.ReadFrom(v, &q)
+		if p.lookUp != nil {
+			p.lookUp(ctx, &q, v)
+		}
+		if q.sent(p.Name) {
+			q.LooksUp = q.LooksUp || p.lookUp != nil
 			q.run.hides = q.run.hides || p.Hides
 		}
 	}
-	if q.err != nil {
-		return nil, q.err
+	if err := cmp.Or(v.Missing(), q.err); err != nil {
+		return nil, err
 	}
 	if q.Kind == calendar.KindEvent {
 		q.closeWindow()
@@ -217,57 +212,37 @@ func (q *parser) sent(name string) bool {
 
 // The readers of the rows.
 
-// readPoint reads a point in time no further than that there is one: it says which
-// Service is asked, so who asks has read it before.
-func readPoint(_ context.Context, q *parser, p *Param) { q.text(p.Name, 0) }
-
-func readLanguage(_ context.Context, q *parser, _ *Param) {
-	q.Lang = calendar.Language(q.in, q.Lang, &q.bad)
-}
-
-func readSearch(_ context.Context, q *parser, p *Param) {
-	text, ok := q.text(p.Name, maxSearch)
+func readSearch(q *parser, v *param.Value) {
+	text, ok := v.Text(maxSearch)
 	if !ok {
 		return
 	}
 	if text == "0" {
-		q.bad.Add(p.Name, calendar.ReasonZero)
+		v.Refuse(calendar.ReasonZero)
 	}
 	q.run.search = readmodel.ParseSearch(text, q.Lang)
 	if q.Kind.IsPost() && !q.run.search.Within() {
-		q.bad.Add(p.Name, calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords))
+		v.Refuse(calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords))
 	}
 }
 
-func readSwitch(to func(*criteria) *sw) func(context.Context, *parser, *Param) {
-	return func(_ context.Context, q *parser, p *Param) { *to(&q.run) = q.boolean(p.Name) }
-}
-
-func readText(to func(*criteria) *string) func(context.Context, *parser, *Param) {
-	return func(_ context.Context, q *parser, p *Param) { *to(&q.run), _ = q.text(p.Name, 0) }
-}
-
-func readNamed(k calendar.Kind, to func(*criteria) *[]calendar.ID) func(context.Context, *parser, *Param) {
-	return func(ctx context.Context, q *parser, p *Param) { *to(&q.run) = q.named(ctx, p.Name, k) }
-}
-
-func readKnown(k calendar.Kind, to func(*criteria) *[]calendar.ID) func(context.Context, *parser, *Param) {
-	return func(ctx context.Context, q *parser, p *Param) { *to(&q.run) = q.known(ctx, p.Name, k) }
-}
-
-func readSlugs(to func(*criteria) *[]calendar.ID) func(context.Context, *parser, *Param) {
-	return func(ctx context.Context, q *parser, p *Param) { *to(&q.run) = q.slugs(ctx, p.Name) }
+// swOf is a boolean that was sent.
+func swOf(is bool) sw {
+	if is {
+		return swOn
+	}
+	return swOff
 }
 
 // readRecord reads the id of a record that there has to be.
-func readRecord(k calendar.Kind, to func(*criteria) *calendar.ID) func(context.Context, *parser, *Param) {
-	return func(ctx context.Context, q *parser, p *Param) {
-		id, ok := q.id(p.Name)
+func readRecord(k calendar.Kind, to func(*criteria) *calendar.ID) func(context.Context, *parser, *param.Value) {
+	return func(ctx context.Context, q *parser, v *param.Value) {
+		id, ok := v.ID()
 		if !ok {
 			return
 		}
 		if q.load(ctx, k, []calendar.ID{id})[0] == nil {
-			q.bad.Add(p.Name, calendar.UnknownReason(k), id.String())
+			v.Refuse(calendar.UnknownReason(k), id.String())
 			return
 		}
 		*to(&q.run) = id
@@ -275,13 +250,13 @@ func readRecord(k calendar.Kind, to func(*criteria) *calendar.ID) func(context.C
 }
 
 // readIDs reads a list of ids; whether they are known does not matter.
-func readIDs(_ context.Context, q *parser, p *Param) {
-	list := q.list(p.Name)
+func readIDs(q *parser, v *param.Value) {
+	list := v.List()
 	out := newDistinct(len(list))
 	for _, e := range list {
 		id, ok := calendar.ParseID(e)
 		if !ok {
-			q.bad.Add(p.Name, calendar.ReasonTypeID)
+			v.Refuse(calendar.ReasonTypeID)
 			return
 		}
 		out.add(id)
@@ -289,252 +264,57 @@ func readIDs(_ context.Context, q *parser, p *Param) {
 	q.run.include = out.ids
 }
 
-func readUpcoming(_ context.Context, q *parser, p *Param) {
-	if q.boolean(p.Name) == swOn {
+func readUpcoming(q *parser, v *param.Value) {
+	if is, _ := v.Bool(); is {
 		q.run.onlyUpcoming = true
 		q.run.upcomingAt = calendar.Wall(q.now.Unix())
 		q.resolved = q.resolved.Number(int64(q.run.upcomingAt))
 	}
 }
 
-func readOrder(_ context.Context, q *parser, p *Param) {
-	order, _ := q.text(p.Name, 0)
+func readOrder(q *parser, v *param.Value) {
+	order, _ := v.Text(0)
 	q.run.desc = order != "" && !strings.EqualFold(order, "asc")
 }
 
 // Formats are the words of the parameter format.
 var Formats = []string{"json", "ics", "rss", "atom", "jsonfeed", "geojson", "csv", "ndjson"}
 
-// readWord reads one of the words of the row.
-func readWord(to func(*Output, string)) func(context.Context, *parser, *Param) {
-	return func(_ context.Context, q *parser, p *Param) {
-		word, ok := q.text(p.Name, 0)
-		switch {
-		case !ok:
-		case slices.Contains(p.Enum, word):
-			to(&q.Output, word)
-		default:
-			q.bad.Add(p.Name, calendar.ReasonWord, strings.Join(p.Enum, ","))
-		}
-	}
-}
-
-// readWords reads a list of words of the row.
-func readWords(to func(*criteria) *[]string) func(context.Context, *parser, *Param) {
-	return func(_ context.Context, q *parser, p *Param) { *to(&q.run) = q.words(p) }
-}
-
-func (q *parser) words(p *Param) []string {
-	list := q.list(p.Name)
-	for _, e := range list {
-		if !slices.Contains(p.Enum, e) {
-			q.bad.Add(p.Name, calendar.ReasonWord, strings.Join(p.Enum, ","))
-			return nil
-		}
-	}
-	return list
-}
-
-func readFlag(to func(*Output) *bool) func(context.Context, *parser, *Param) {
-	return func(_ context.Context, q *parser, p *Param) { *to(&q.Output) = q.boolean(p.Name) == swOn }
-}
-
-func readHighlightLength(_ context.Context, q *parser, p *Param) {
-	n := q.integer(p.Name, defHighlight)
-	if n < minHighlight || n > maxHighlight {
-		q.bad.Add(p.Name, calendar.ReasonRange, strconv.Itoa(minHighlight), strconv.Itoa(maxHighlight))
-	}
-	q.HighlightLength = int(n)
-}
-
-func readSlug(_ context.Context, q *parser, p *Param) {
-	text, _ := q.text(p.Name, 0)
+func readSlug(q *parser, v *param.Value) {
+	text, _ := v.Text(0)
 	q.run.slug = strings.ToLower(text)
 }
 
-// raw gives the text of a parameter that takes one value, trimmed. Empty text
-// and values of another form are refused.
-func (q *parser) raw(name string, wrongType calendar.Reason) (string, bool) {
-	v, sent := q.in[name]
-	if !sent {
-		return "", false
-	}
-	text, ok := v.(string)
-	if !ok && v != nil {
-		q.bad.Add(name, wrongType)
-		return "", false
-	}
-	text = calendar.Trim(text)
-	if text == "" {
-		q.bad.Add(name, calendar.ReasonEmpty)
-		return "", false
-	}
-	return text, true
-}
-
-// text reads a text of at most limit characters, 0 without a limit.
-func (q *parser) text(name string, limit int) (string, bool) {
-	text, ok := q.raw(name, calendar.ReasonTypeText)
-	if ok && limit > 0 && utf8.RuneCountInString(text) > limit {
-		q.bad.Add(name, calendar.ReasonTooLong, strconv.Itoa(limit))
-		return "", false
-	}
-	return text, ok
-}
-
-func (q *parser) boolean(name string) sw {
-	text, ok := q.raw(name, calendar.ReasonTypeBool)
+func readPerPage(q *parser, v *param.Value) {
+	n, ok := v.Whole(1, math.MaxInt64)
 	if !ok {
-		return swNone
-	}
-	switch v, ok := calendar.ParseBool(text); {
-	case !ok:
-		q.bad.Add(name, calendar.ReasonTypeBool)
-		return swNone
-	case v:
-		return swOn
-	default:
-		return swOff
-	}
-}
-
-func (q *parser) integer(name string, otherwise int64) int64 {
-	text, ok := q.raw(name, calendar.ReasonTypeInteger)
-	if !ok {
-		return otherwise
-	}
-	n, ok := calendar.ParseNearestInt(text)
-	if !ok {
-		q.bad.Add(name, calendar.ReasonTypeInteger)
-		return otherwise
-	}
-	return n
-}
-
-func readPage(_ context.Context, q *parser, p *Param) {
-	n := q.integer(p.Name, 1)
-	if n < 1 || n > maxPage {
-		q.bad.Add(p.Name, calendar.ReasonRange, "1", strconv.Itoa(maxPage))
-	}
-	q.Page = int(n)
-}
-
-func readPerPage(_ context.Context, q *parser, p *Param) {
-	n := q.integer(p.Name, defPerPage)
-	if n < 1 {
-		q.bad.Add(p.Name, calendar.ReasonTooSmall, "1")
+		n = defPerPage
 	}
 	q.PerPage = int(min(n, int64(q.s.o.PerPageMax)))
 }
 
-func (q *parser) number(name string) (float64, bool) {
-	text, ok := q.raw(name, calendar.ReasonTypeNumber)
-	if !ok {
-		return 0, false
-	}
-	n, ok := calendar.ParseNumber(text)
-	if !ok || math.IsNaN(n) || math.IsInf(n, 0) {
-		q.bad.Add(name, calendar.ReasonTypeNumber)
-		return 0, false
-	}
-	return n, true
-}
-
-func (q *parser) id(name string) (calendar.ID, bool) {
-	text, ok := q.raw(name, calendar.ReasonTypeID)
-	if !ok {
-		return 0, false
-	}
-	id, ok := calendar.ParseID(text)
-	if !ok {
-		q.bad.Add(name, calendar.ReasonTypeID)
-	}
-	return id, ok
-}
-
-// list reads the elements of a list; nil when it was not sent or is refused. A
-// list without any element is refused.
-func (q *parser) list(name string) []string {
-	v, sent := q.in[name]
-	if !sent {
-		return nil
-	}
-	out, reason := elements(v)
-	switch {
-	case reason != "":
-		q.bad.Add(name, reason)
-	case len(out) == 0:
-		q.bad.Add(name, calendar.ReasonEmpty)
-	case len(out) > calendar.MaxElements:
-		q.bad.Add(name, calendar.ReasonTooMany, strconv.Itoa(calendar.MaxElements))
-	default:
-		return out
-	}
-	return nil
-}
-
-// elements gives the elements of a list as texts, trimmed, empty ones skipped
-// and equal ones once.
-func elements(v any) ([]string, calendar.Reason) {
-	switch v.(type) {
-	case nil, string, []any:
-	default:
-		return nil, calendar.ReasonTypeList
-	}
-	parsed := calendar.ParseList(v)
-	out := make([]string, len(parsed))
-	for i, e := range parsed {
-		text, ok := e.(string)
-		if !ok {
-			return nil, calendar.ReasonTypeList
-		}
-		out[i] = text
-	}
-	return out, ""
-}
-
-func readFields(_ context.Context, q *parser, _ *Param) {
-	q.Fields = Fields(q.in, &q.bad)
+func readFields(q *parser, v *param.Value) {
+	q.Fields = v.Fields()
 	q.embeds = EmbedsOf(q.Fields)
 }
 
-// Fields reads _fields (interface 2.12): nil for all; empty counts as not sent.
-func Fields(in calendar.Input, bad *calendar.Problems) []string {
-	v, sent := in["_fields"]
-	if !sent {
-		return nil
-	}
-	out, reason := elements(v)
-	switch {
-	case reason != "":
-		bad.Add("_fields", reason)
-	case len(out) > calendar.MaxElements:
-		bad.Add("_fields", calendar.ReasonTooMany, strconv.Itoa(calendar.MaxElements))
-	case len(out) > 0:
-		return out
-	}
-	return nil
-}
-
 // read reads a date of the window of interface 4.6.
-func (e edge) read(_ context.Context, q *parser, p *Param) {
-	text, ok := q.raw(p.Name, calendar.ReasonTypeDate)
-	if !ok {
+func (e edge) read(q *parser, v *param.Value) {
+	if _, sent := v.Sent(); !sent {
 		return
 	}
-	q.fixed = q.fixed || p.Moving == nil
-	d, ok := calendar.ParseDate(text)
+	q.fixed = q.fixed || v.Moving == nil
+	d, ok := v.Date()
 	if !ok {
-		q.bad.Add(p.Name, calendar.ReasonDate)
 		return
 	}
 	if !inYears(d, q.now, q.s.o.Site) {
-		q.bad.Add(p.Name, calendar.ReasonDateRange)
+		v.Refuse(calendar.ReasonDateRange)
 		return
 	}
 	q.Moves = q.Moves || d.IsWord()
 	w := &q.run.window
-	if (q.run.overlap == swOn || q.run.sheet.Period) && p.Moving != nil {
+	if (q.run.overlap == swOn || q.run.sheet.Period) && v.Moving != nil {
 		w = &q.run.lap
 	}
 	instant, zone := d.IsInstant(), q.s.o.Site
@@ -549,18 +329,15 @@ func (e edge) read(_ context.Context, q *parser, p *Param) {
 var DateParams = []string{"start_date", "end_date", "starts_before", "starts_after", "ends_before", "ends_after"}
 
 // readWhen puts the days of a word on the window that events overlap.
-func readWhen(_ context.Context, q *parser, p *Param) {
-	word, ok := q.text(p.Name, 0)
+func readWhen(q *parser, v *param.Value) {
+	word, ok := v.Text(0)
 	for _, name := range DateParams {
-		if q.sent(p.Name) && q.sent(name) {
-			q.bad.Add(p.Name, calendar.ReasonTogether, name)
-			q.bad.Add(name, calendar.ReasonTogether, p.Name)
+		if q.sent(v.Name) && q.sent(name) {
+			v.Refuse(calendar.ReasonTogether, name)
+			q.bad.Add(name, calendar.ReasonTogether, v.Name)
 		}
 	}
-	if !ok || !slices.Contains(p.Enum, word) {
-		if ok {
-			q.bad.Add(p.Name, calendar.ReasonWord, strings.Join(p.Enum, ","))
-		}
+	if !ok || !v.Known(word) {
 		return
 	}
 	q.fixed, q.Moves = true, true
@@ -605,26 +382,26 @@ func (q *parser) closeWindow() {
 // The place of interface 4.8: the two rows of the point are read one after the other,
 // and then its radius.
 
-func readLat(_ context.Context, q *parser, p *Param) { q.lat = q.coordinate(p.Name, maxLat) }
+func readLat(q *parser, v *param.Value) { q.lat = coordinate(v, maxLat) }
 
-func readLng(_ context.Context, q *parser, p *Param) {
-	q.lng = q.coordinate(p.Name, maxLng)
-	lat, lng := q.sent("geoloc_lat"), q.sent(p.Name)
+func readLng(q *parser, v *param.Value) {
+	q.lng = coordinate(v, maxLng)
+	lat, lng := q.sent("geoloc_lat"), q.sent(v.Name)
 	switch {
 	case lat && !lng:
-		q.bad.Add(p.Name, calendar.ReasonPairMissing, "geoloc_lat")
+		v.Refuse(calendar.ReasonPairMissing, "geoloc_lat")
 	case lng && !lat:
-		q.bad.Add("geoloc_lat", calendar.ReasonPairMissing, p.Name)
+		q.bad.Add("geoloc_lat", calendar.ReasonPairMissing, v.Name)
 	}
 	if q.run.geoloc == swOff && (lat || lng) {
 		q.bad.Add("geoloc", calendar.ReasonGeolocConflict)
 	}
 }
 
-func readRadius(_ context.Context, q *parser, p *Param) {
-	km, ok := q.number(p.Name)
+func readRadius(q *parser, v *param.Value) {
+	km, ok := v.Number()
 	if ok && (km <= 0 || km > maxRadius) {
-		q.bad.Add(p.Name, calendar.ReasonRangeAbove, "0", strconv.Itoa(maxRadius))
+		v.Refuse(calendar.ReasonRangeAbove, "0", strconv.Itoa(maxRadius))
 	}
 	if !ok {
 		km = DefaultRadius
@@ -635,24 +412,24 @@ func readRadius(_ context.Context, q *parser, p *Param) {
 }
 
 // coordinate reads degrees from -limit to limit.
-func (q *parser) coordinate(name string, limit int) *float64 {
-	v, ok := q.number(name)
-	if ok && (v < -float64(limit) || v > float64(limit)) {
-		q.bad.Add(name, calendar.ReasonRange, strconv.Itoa(-limit), strconv.Itoa(limit))
+func coordinate(v *param.Value, limit int) *float64 {
+	n, ok := v.Number()
+	if ok && (n < -float64(limit) || n > float64(limit)) {
+		v.Refuse(calendar.ReasonRange, strconv.Itoa(-limit), strconv.Itoa(limit))
 		return nil
 	}
 	if !ok {
 		return nil
 	}
-	return &v
+	return &n
 }
 
 // statusWords are the values of the status filter (interface 4.9).
 const statusWords = "publish,future,draft,pending,private,trash"
 
 // readStatus reads the status filter and checks that the caller may use it.
-func readStatus(_ context.Context, q *parser, p *Param) {
-	list := q.list(p.Name)
+func readStatus(q *parser, v *param.Value) {
+	list := v.List()
 	if list == nil {
 		return
 	}
@@ -663,12 +440,12 @@ func readStatus(_ context.Context, q *parser, p *Param) {
 			calendar.StatusPending, calendar.StatusPrivate, calendar.StatusTrash:
 			out = append(out, st)
 		default:
-			q.bad.Add(p.Name, calendar.ReasonStatus, statusWords)
+			v.Refuse(calendar.ReasonStatus, statusWords)
 			return
 		}
 	}
 	if viewOf(q.Caller) == viewPublic && (len(out) != 1 || out[0] != calendar.StatusPublish) {
-		q.bad.Add(p.Name, calendar.ReasonStatusFilter)
+		v.Refuse(calendar.ReasonStatusFilter)
 		return
 	}
 	q.run.statuses = out

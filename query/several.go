@@ -2,7 +2,6 @@ package query
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 )
 
@@ -10,11 +9,11 @@ import (
 // not know (LISTINGS 5), and the one of the past, which other methods do not know.
 var notOfSeveral = []string{"format", "features", "csv_bom", "csv_raw", "cursor", "as_of"}
 
-var severalParams = slices.DeleteFunc(eventParams(), func(p Param) bool { return slices.Contains(notOfSeveral, p.Name) })
+var severalParams = eventParams().without(notOfSeveral)
 
 // SeveralParams are the parameters of each of several searches of events. The caller must
 // not change them.
-func SeveralParams() []Param { return severalParams }
+func SeveralParams() Parameters { return severalParams }
 
 // FromJSON gives what was sent for the parameter in JSON as a query string would have it;
 // what no text of it means stays as it is, and is refused when it is read.
@@ -39,11 +38,11 @@ func (p *Param) FromJSON(v any) any {
 func (p *Param) textOf(v any) any {
 	switch v := v.(type) {
 	case json.Number:
-		if p.IsList() || p.Declared != "string" && p.Declared != "date" {
+		if p.IsList() || p.Type != "string" && p.Type != "date" {
 			return v.String()
 		}
 	case bool:
-		if p.IsList() || p.Declared == "boolean" || p.Declared == "" {
+		if p.IsList() || p.Type == "boolean" || p.Type == "" {
 			return strconv.FormatBool(v)
 		}
 	}

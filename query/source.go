@@ -1,18 +1,17 @@
 package query
 
 import (
-	"context"
-	"slices"
 	"strings"
 	"time"
 
 	"daybook/calendar"
+	"daybook/internal/param"
 	"daybook/query/readmodel"
 )
 
 // SourceParams are the parameters of the source of calendar widgets (LISTINGS 1.13). The
 // caller must not change them.
-func SourceParams() []Param { return sourceTable.params }
+func SourceParams() Parameters { return sourceTable.params }
 
 var sourceTable = newTable(sourceParams())
 
@@ -23,18 +22,14 @@ var notOfSource = []string{
 	"facets", "facet_limit", "facet_query", "collapse", "highlight", "highlight_length", "cursor",
 }
 
-func sourceParams() []Param {
-	out := []Param{
-		{Name: "start", Declared: "date", Required: true, Extension: true, read: readBound(func(s *source) *bound { return &s.from })},
-		{Name: "end", Declared: "date", Required: true, Extension: true, read: readBound(func(s *source) *bound { return &s.to })},
-		{Name: "timeZone", Declared: "string", Extension: true, ahead: 1, read: readTimeZone},
-	}
-	for _, p := range eventParams() {
-		if !slices.Contains(notOfSource, p.Name) {
-			out = append(out, p)
-		}
-	}
-	return out
+func sourceParams() Parameters {
+	own := extensions(
+		row("start", "date", readBound(func(s *source) *bound { return &s.from })),
+		row("end", "date", readBound(func(s *source) *bound { return &s.to })),
+		row("timeZone", "string", readTimeZone).early(1),
+	)
+	own[0].Required, own[1].Required = true, true
+	return append(own, eventParams().without(notOfSource)...)
 }
 
 // source is the range that a calendar widget shows.
@@ -50,22 +45,17 @@ type bound struct {
 	at      int64         // Unix seconds
 }
 
-func readBound(of func(*source) *bound) func(context.Context, *parser, *Param) {
-	return func(_ context.Context, q *parser, p *Param) {
+func readBound(of func(*source) *bound) func(*parser, *param.Value) {
+	return func(q *parser, v *param.Value) {
 		if q.run.source == nil {
 			q.run.source = &source{}
 		}
-		text, ok := q.raw(p.Name, calendar.ReasonTypeDate)
+		d, ok := v.Date()
 		if !ok {
 			return
 		}
-		d, ok := calendar.ParseDate(text)
-		switch {
-		case !ok:
-			q.bad.Add(p.Name, calendar.ReasonDate)
-			return
-		case !inYears(d, q.now, q.s.o.Site):
-			q.bad.Add(p.Name, calendar.ReasonDateRange)
+		if !inYears(d, q.now, q.s.o.Site) {
+			v.Refuse(calendar.ReasonDateRange)
 			return
 		}
 		b := of(q.run.source)
@@ -73,8 +63,10 @@ func readBound(of func(*source) *bound) func(context.Context, *parser, *Param) {
 		switch {
 		case d.IsInstant():
 			b.instant, b.at = true, d.Instant(q.now, q.s.o.Site).Unix()
-			if sent, ok := withoutOffset(text); ok {
-				b.digits = sent
+			sent, _ := v.Sent()
+			text, _ := sent.(string)
+			if digits, ok := withoutOffset(text); ok {
+				b.digits = digits
 			}
 		case q.run.source.zone != nil:
 			b.instant, b.at = true, calendar.WallToInstant(b.digits, q.run.source.zone).Unix()
@@ -99,17 +91,17 @@ func withoutOffset(text string) (calendar.Wall, bool) {
 	return d.Wall(time.Time{}, time.UTC), true
 }
 
-func readTimeZone(_ context.Context, q *parser, p *Param) {
+func readTimeZone(q *parser, v *param.Value) {
 	if q.run.source == nil {
 		q.run.source = &source{}
 	}
-	text, ok := q.text(p.Name, 0)
+	text, ok := v.Text(0)
 	if !ok || strings.EqualFold(text, "local") {
 		return
 	}
 	z, ok := calendar.ParseZone(text)
 	if !ok {
-		q.bad.Add(p.Name, calendar.ReasonZone)
+		v.Refuse(calendar.ReasonZone)
 		return
 	}
 	q.run.source.zone = z.Location

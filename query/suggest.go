@@ -11,12 +11,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"daybook/calendar"
+	"daybook/internal/param"
 	"daybook/query/readmodel"
 )
 
 // SuggestParams are the parameters of suggestions (LISTINGS 4). The caller must not change
 // them.
-func SuggestParams() []Param { return suggestTable.params }
+func SuggestParams() Parameters { return suggestTable.params }
 
 var suggestTable = newTable(suggestParams())
 
@@ -27,71 +28,53 @@ const (
 	maxSuggestQ  = 100 // characters
 )
 
-func suggestParams() []Param {
+func suggestParams() Parameters {
 	kinds := make([]string, len(calendar.Kinds))
 	for i, k := range calendar.Kinds {
 		kinds[i] = k.Collection()
 	}
-	var typos Param
-	for _, p := range eventParams() {
-		if p.Name == "typos" {
-			typos = p
-		}
-	}
-	typos.Default, typos.read = `"auto"`, func(ctx context.Context, q *parser, p *Param) {
+	typos := typosParam().standard(`"auto"`)
+	typos.Read = func(q *parser, v *param.Value) {
 		q.run.typos = typosAuto
-		if q.sent(p.Name) {
+		if _, sent := v.Sent(); sent {
 			q.run.typos = typosOff
-			readTypos(ctx, q, p)
+			readTypos(q, v)
 		}
 	}
-	return []Param{
-		{Name: "q", Declared: "string", Required: true, Extension: true, read: readStart, Schema: map[string]any{"minLength": 1, "maxLength": maxSuggestQ}},
-		{Name: "kinds", Declared: "array of string", Enum: kinds, Extension: true, read: readKinds},
-		{Name: "limit", Declared: "integer", Default: strconv.Itoa(defSuggested), Extension: true, read: readSuggested, Schema: map[string]any{"minimum": 1, "maximum": maxSuggested}},
+	typed := row("q", "string", readStart).schema(map[string]any{"minLength": 1, "maxLength": maxSuggestQ})
+	typed.Required = true
+	return append(extensions(
+		typed,
+		row("kinds", "array of string", readKinds).words(kinds...),
+		rowOf(param.Whole("limit", defSuggested, 1, maxSuggested, func(q *parser) *int { return &q.run.suggested })),
 		typos,
-		languageParam(),
-	}
+	), languageParam())
 }
 
 // readStart reads what was typed.
-func readStart(_ context.Context, q *parser, p *Param) {
-	text, ok := q.text(p.Name, maxSuggestQ)
+func readStart(q *parser, v *param.Value) {
+	text, ok := v.Text(maxSuggestQ)
 	if !ok {
 		return
 	}
 	q.run.search = readmodel.ParseSearch(text, q.Lang)
 	switch e := &q.run.search; {
 	case e.IsZero():
-		q.bad.Add(p.Name, calendar.ReasonNoWord)
+		v.Refuse(calendar.ReasonNoWord)
 	case !e.Within():
-		q.bad.Add(p.Name, calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords))
+		v.Refuse(calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords))
 	}
 	q.run.upcomingAt = calendar.Wall(q.now.Unix())
 	q.resolved = q.resolved.Number(int64(q.run.upcomingAt))
 }
 
-func readKinds(_ context.Context, q *parser, p *Param) {
-	list := q.list(p.Name)
-	for _, word := range list {
-		if !slices.Contains(p.Enum, word) {
-			q.bad.Add(p.Name, calendar.ReasonWord, strings.Join(p.Enum, ","))
-			return
-		}
-	}
+func readKinds(q *parser, v *param.Value) {
+	list := v.Words()
 	for _, k := range calendar.Kinds {
 		if list == nil || slices.Contains(list, k.Collection()) {
 			q.run.kinds = append(q.run.kinds, k)
 		}
 	}
-}
-
-func readSuggested(_ context.Context, q *parser, p *Param) {
-	n := q.integer(p.Name, defSuggested)
-	if n < 1 || n > maxSuggested {
-		q.bad.Add(p.Name, calendar.ReasonRange, "1", strconv.Itoa(maxSuggested))
-	}
-	q.run.suggested = int(n)
 }
 
 // Suggested are the suggestions of a kind.

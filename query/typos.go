@@ -1,11 +1,10 @@
 package query
 
 import (
-	"context"
 	"slices"
-	"strings"
 
 	"daybook/calendar"
+	"daybook/internal/param"
 	"daybook/query/readmodel"
 )
 
@@ -18,8 +17,8 @@ const (
 	typosOn
 )
 
-func readTypos(_ context.Context, q *parser, p *Param) {
-	word, ok := q.text(p.Name, 0)
+func readTypos(q *parser, v *param.Value) {
+	word, ok := v.Text(0)
 	if !ok {
 		return
 	}
@@ -31,7 +30,7 @@ func readTypos(_ context.Context, q *parser, p *Param) {
 	on, ok := calendar.ParseBool(word)
 	switch {
 	case !ok:
-		q.bad.Add(p.Name, calendar.ReasonWord, strings.Join(p.Enum, ","))
+		v.Known(word)
 	case on:
 		q.run.typos = typosOn
 	}

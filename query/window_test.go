@@ -86,7 +86,7 @@ func TestWindowRefusesDates(t *testing.T) {
 	} {
 		for _, prefix := range []string{"", "include=4&"} {
 			for _, e := range Params(calendar.KindEvent) {
-				if e.Format != "date-time" && e.Declared != "date" {
+				if e.Format != "date-time" && e.Type != "date" {
 					continue
 				}
 				_, err := s.Parse(t.Context(), Request{Kind: calendar.KindEvent, Input: input(prefix + e.Name + "=" + value)})

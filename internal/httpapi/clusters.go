@@ -10,21 +10,12 @@ import (
 	"daybook/query"
 )
 
-// clusterLists tells which parameters of clusters are lists.
-var clusterLists = func() map[string]bool {
-	t := map[string]bool{}
-	for _, p := range query.ClusterParams() {
-		t[p.Name] = p.IsList()
-	}
-	return t
-}()
-
 // clusters answers the venues of events by the squares of a grid (LISTINGS 1.11).
 func (a *api) clusters(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
 	least, refused := minPosition(r.Header)
 	criteria, err := a.parse(r.Context(), r, c, query.Request{
-		Kind: calendar.KindEvent, Input: inputOf(c.query, func(name string) bool { return clusterLists[name] }), Lang: c.loc.lang, Caller: c.caller, Map: true,
+		Kind: calendar.KindEvent, Input: inputOf(c.query, query.ClusterParams().IsList), Lang: c.loc.lang, Caller: c.caller, Map: true,
 	}, a.Queries.Parse)
 	if err = withProblem(err, refused); err != nil {
 		return err

@@ -15,17 +15,6 @@ import (
 	"daybook/query/readmodel"
 )
 
-// listNames tells for each kind which parameters of its list are lists.
-var listNames = func() (t [len(pages)]map[string]bool) {
-	for _, k := range calendar.Kinds {
-		t[k] = map[string]bool{}
-		for _, p := range query.Params(k) {
-			t[k][p.Name] = p.IsList()
-		}
-	}
-	return t
-}()
-
 // list answers a list (section 4).
 func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
@@ -136,7 +125,7 @@ func (a *api) parse(ctx context.Context, r *http.Request, c *call, q query.Reque
 // listRequest is the request of a list as the read side takes it.
 func (c *call) listRequest() query.Request {
 	k := c.route.kind
-	in := inputOf(c.query, func(name string) bool { return listNames[k][name] })
+	in := inputOf(c.query, query.Params(k).IsList)
 	if !c.route.past { // other lists have no past
 		delete(in, history.ParamPoint)
 	}

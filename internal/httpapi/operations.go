@@ -243,14 +243,11 @@ func listArguments(rt *route) []param.Param {
 	})
 }
 
-func argumentsOf(k calendar.Kind, params []query.Param) []param.Param {
+func argumentsOf(k calendar.Kind, params query.Parameters) []param.Param {
 	args := make([]param.Param, len(params))
 	for i := range params {
-		p := &params[i]
-		args[i] = param.Param{
-			Name: p.Name, In: "query", Type: p.Declared, Format: p.Format, Text: described("param", k, p.Name), Default: p.Default,
-			Enum: p.Enum, Extension: p.Extension, Required: p.Required, Many: p.Many, Named: p.Named, Schema: p.Schema, Moving: p.Moving,
-		}
+		args[i] = params[i].Param
+		args[i].In, args[i].Text = "query", described("param", k, args[i].Name)
 	}
 	return args
 }

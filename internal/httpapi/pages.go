@@ -93,7 +93,7 @@ func (a *api) findPage(r *http.Request, c *call, from origin) *paged {
 	for _, q := range c.query {
 		p.req.Query.Add(q.name, q.value)
 	}
-	p.req.Input = inputOf(c.query, func(name string) bool { return listNames[calendar.KindEvent][name] })
+	p.req.Input = inputOf(c.query, query.Params(calendar.KindEvent).IsList)
 	p.req.Tidy()
 	return p
 }

@@ -98,10 +98,11 @@ func (c *call) readProof(table param.Table[proofQuery]) (q proofQuery, err error
 	var problems calendar.Problems
 	in := inputOf(c.query, table.IsList)
 	c.lang = calendar.Language(in, c.loc.lang, &problems)
-	if err := table.Missing(in); err != nil {
+	v := param.NewValue(in, &problems)
+	table.Read(v, &q)
+	if err := v.Missing(); err != nil {
 		return q, err
 	}
-	table.Read(in, &q, &problems)
 	return q, problems.Err()
 }
 

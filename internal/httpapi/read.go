@@ -11,6 +11,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/history"
+	"daybook/internal/param"
 	"daybook/query"
 )
 
@@ -77,8 +78,14 @@ func (a *api) readSingleParams(r *http.Request, c *call, asksPast bool) (singleP
 		}
 	}
 	c.lang = calendar.Language(in, c.loc.lang, &problems)
-	out.fields = query.Fields(in, &problems)
+	fieldsRow.ReadFrom(param.NewValue(in, &problems), &out)
 	return out, problems.Err()
+}
+
+// fieldsRow are the fields that a single read shows.
+var fieldsRow = param.Row[singleParams]{
+	Param: param.Param{Name: "_fields", In: "query", Type: "array of string", Text: "arg.fields", Extension: true},
+	Read:  func(p *singleParams, v *param.Value) { p.fields = v.Fields() },
 }
 
 // single is a single read whose parameters are checked.

@@ -11,21 +11,12 @@ import (
 	"daybook/query"
 )
 
-// sourceLists tells which parameters of the source of calendar widgets are lists.
-var sourceLists = func() map[string]bool {
-	t := map[string]bool{}
-	for _, p := range query.SourceParams() {
-		t[p.Name] = p.IsList()
-	}
-	return t
-}()
-
 // calendarSource answers the events of a range as an array for calendar widgets.
 func (a *api) calendarSource(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
 	least, refused := minPosition(r.Header)
 	criteria, err := a.parse(r.Context(), r, c, query.Request{
-		Kind: calendar.KindEvent, Input: inputOf(c.query, func(name string) bool { return sourceLists[name] }), Lang: c.loc.lang, Caller: c.caller, Source: true,
+		Kind: calendar.KindEvent, Input: inputOf(c.query, query.SourceParams().IsList), Lang: c.loc.lang, Caller: c.caller, Source: true,
 	}, a.Queries.Parse)
 	if err = withProblem(err, refused); err != nil {
 		return err

@@ -19,13 +19,11 @@ func suggestRoute() *route {
 	return rt
 }
 
-var suggestLists = map[string]bool{"kinds": true}
-
 // suggest answers what may be meant by what was typed so far.
 func (a *api) suggest(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
 	least, refused := minPosition(r.Header)
-	in := inputOf(c.query, func(name string) bool { return suggestLists[name] })
+	in := inputOf(c.query, query.SuggestParams().IsList)
 	// The public view, whoever asks.
 	criteria, err := a.Queries.Parse(r.Context(), query.Request{Kind: calendar.KindEvent, Input: in, Lang: c.loc.lang, Suggest: true})
 	if err = withProblem(err, refused); err != nil {

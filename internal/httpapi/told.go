@@ -46,7 +46,7 @@ const (
 func (a *api) readTold(c *call, table toldTable, problems *calendar.Problems) (*toldQuery, calendar.Input) {
 	in := inputOf(c.query, table.IsList)
 	q := &toldQuery{before: noBefore, limit: toldLimit, caller: c.caller, lang: c.loc.lang, now: a.o.Now(), site: a.o.Site}
-	table.Read(in, q, problems)
+	table.Read(param.NewValue(in, problems), q)
 	c.lang = q.lang
 	for i := range table {
 		p := &table[i]

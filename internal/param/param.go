@@ -73,23 +73,8 @@ func (t Table[T]) Params() []Param {
 	return params
 }
 
-// Missing returns the error that names the required parameters that were not sent, or nil.
-func (t Table[T]) Missing(in calendar.Input) error {
-	var missing []string
-	for i := range t {
-		if _, sent := in[t[i].Name]; t[i].Required && !sent {
-			missing = append(missing, t[i].Name)
-		}
-	}
-	if missing == nil {
-		return nil
-	}
-	return &calendar.Error{Code: calendar.CodeMissingParam, Missing: missing}
-}
-
-// Read reads what was sent into to and adds all problems.
-func (t Table[T]) Read(in calendar.Input, to *T, problems *calendar.Problems) {
-	v := NewValue(in, problems)
+// Read reads what was sent into to.
+func (t Table[T]) Read(v *Value, to *T) {
 	for i := range t {
 		t[i].ReadFrom(v, to)
 	}
@@ -97,8 +82,11 @@ func (t Table[T]) Read(in calendar.Input, to *T, problems *calendar.Problems) {
 
 // ReadFrom reads the parameter out of a request.
 func (r *Row[T]) ReadFrom(v *Value, to *T) {
+	v.Param = &r.Param
+	if _, sent := v.Sent(); r.Required && !sent {
+		v.missing = append(v.missing, r.Name)
+	}
 	if r.Read != nil {
-		v.Param = &r.Param
 		r.Read(to, v)
 	}
 }

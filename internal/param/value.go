@@ -10,18 +10,27 @@ import (
 	"daybook/calendar"
 )
 
-// Value is what a request sent for a parameter. Its readers return false where nothing was
-// sent and where it was refused.
+// Value is what a request sent for a parameter, which changes from row to row. Its readers
+// return false where nothing was sent and where it was refused.
 type Value struct {
 	*Param
 
 	in       calendar.Input
 	problems *calendar.Problems
+	missing  []string
 }
 
 // NewValue returns a value that reads any parameter of a request.
 func NewValue(in calendar.Input, problems *calendar.Problems) *Value {
 	return &Value{in: in, problems: problems}
+}
+
+// Missing returns the error that names the required parameters that were not sent, or nil.
+func (v *Value) Missing() error {
+	if v.missing == nil {
+		return nil
+	}
+	return &calendar.Error{Code: calendar.CodeMissingParam, Missing: v.missing}
 }
 
 // Sent returns what was sent.
@@ -81,12 +90,9 @@ func (v *Value) Bool() (value, ok bool) {
 // ID reads the id of a record.
 func (v *Value) ID() (calendar.ID, bool) { return parsed(v, calendar.ParseID, calendar.ReasonTypeID) }
 
-// Number reads a finite number.
+// Number reads a number.
 func (v *Value) Number() (float64, bool) {
-	return parsed(v, func(sent any) (float64, bool) {
-		n, ok := calendar.ParseNumber(sent)
-		return n, ok && !math.IsInf(n, 0)
-	}, calendar.ReasonTypeNumber)
+	return parsed(v, calendar.ParseNumber, calendar.ReasonTypeNumber)
 }
 
 // Date reads a date of interface 2.4.
@@ -136,21 +142,22 @@ func (v *Value) within(n, least, most int64) bool {
 // Word reads one of the words of the parameter.
 func (v *Value) Word() (string, bool) {
 	word, ok := v.Text(0)
-	return word, ok && v.known(word)
+	return word, ok && v.Known(word)
 }
 
 // Words reads some of the words of the parameter.
 func (v *Value) Words() []string {
 	words := v.List()
 	for _, word := range words {
-		if !v.known(word) {
+		if !v.Known(word) {
 			return nil
 		}
 	}
 	return words
 }
 
-func (v *Value) known(word string) bool {
+// Known reports whether a word is one of the parameter, and refuses it where it is none.
+func (v *Value) Known(word string) bool {
 	if slices.Contains(v.Enum, word) {
 		return true
 	}
@@ -178,14 +185,13 @@ func (v *Value) Fields() []string {
 	return list
 }
 
-// elements reads the elements of a list as texts, trimmed, empty ones skipped and equal
-// ones once.
+// elements reads the elements of a list.
 func (v *Value) elements() ([]string, bool) {
 	sent, ok := v.Sent()
 	if !ok {
 		return nil, false
 	}
-	list, ok := texts(sent)
+	list, ok := Texts(sent)
 	if !ok {
 		v.Refuse(calendar.ReasonTypeList)
 		return nil, false
@@ -197,8 +203,9 @@ func (v *Value) elements() ([]string, bool) {
 	return list, true
 }
 
-// texts returns the elements of a list of texts.
-func texts(sent any) ([]string, bool) {
+// Texts returns the elements of a list of texts, trimmed, empty ones skipped and equal ones
+// once; false where one is no text.
+func Texts(sent any) ([]string, bool) {
 	switch sent.(type) {
 	case nil, string, []any:
 	default:
