@@ -6,34 +6,14 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"daybook/internal/proof"
 )
-
-// adapters says which adapters a process works with. Store and read model have an embedded
-// default; they may be mixed.
-type adapters struct {
-	store       string // postgres URL; "": SQLite in the data directory
-	storeListen string // URL to listen for changes by; "": that of store
-	storeSchema string
-	storePool   int // 0: the adapter's
-	// how long calls of the database may take
-	storeRead, storeAppend time.Duration
-
-	feed                             string // NATS URLs; "": none
-	feedCredentials, feedNKey        string
-	feedDomain, feedAPIPrefix        string
-	feedCA, feedCert, feedKey        string
-	feedPrefix                       string
-	feedReplicas                     int
-	index, indexFlavour, indexPrefix string // URLs; "": the memory image
-	indexCA, indexKeyFile            string
-	indexShards, indexReplicas       int // 0: the adapter's
-	indexRefresh                     time.Duration
-}
 
 // holdsData tells whether a process that serves keeps anything in the data
 // directory, which then belongs to it. The roles that share their work do not.
-func (s *settings) holdsData() bool {
-	return (s.serves == "" || s.serves == servesAll) && (s.store == "" || s.engine().local)
+func (s *config) holdsData() bool {
+	return (s.Role == "" || s.Role == servesAll) && (s.Store == "" || s.engine().local)
 }
 
 // defaultLameDuck is how long load balancers go on sending requests to a process that
@@ -42,38 +22,32 @@ const defaultLameDuck = 5 * time.Second
 
 // lameDuck is how long a process that was told to end is not ready before it closes
 // its listener.
-func (s *settings) lameDuck() time.Duration {
+func (s *config) lameDuck() time.Duration {
 	switch {
-	case s.serves == servesRelay, s.serves == servesProjector: // nobody sends them requests
+	case s.Role == servesRelay, s.Role == servesProjector: // nobody sends them requests
 		return 0
-	case s.drainDelay != nil:
-		return *s.drainDelay
-	case s.store == "": // there is nobody else to send requests to
+	case s.DrainDelay != nil:
+		return *s.DrainDelay
+	case s.Store == "": // there is nobody else to send requests to
 		return 0
 	default:
 		return defaultLameDuck
 	}
 }
 
-// The flavours of a read model that is a server.
-const (
-	flavourElasticsearch = "elasticsearch"
-	flavourOpenSearch    = "opensearch"
-)
-
-// servesAs is the role of a process that serves.
-type servesAs string
+// role is the role of a process that serves.
+type role string
 
 // The roles of processes.
 const (
-	servesAll       servesAs = "all"
-	servesAPI       servesAs = "api"
-	servesRelay     servesAs = "relay"
-	servesProjector servesAs = "projector"
+	servesAll       role = "all"
+	servesAPI       role = "api"
+	servesRelay     role = "relay"
+	servesProjector role = "projector"
 )
 
 // misfits tells what does not go together, all of it.
-func (s *settings) misfits() []string {
+func (s *config) misfits() []string {
 	var out []string
 	var missing []string
 	need := func(value, option string) {
@@ -81,42 +55,48 @@ func (s *settings) misfits() []string {
 			missing = append(missing, option)
 		}
 	}
-	if s.serves == servesAPI || s.serves == servesRelay || s.serves == servesProjector {
-		need(s.store, "--store postgres://…")
+	if s.Role == servesAPI || s.Role == servesRelay || s.Role == servesProjector {
+		need(s.Store, "--store postgres://…")
 	}
-	if s.serves == servesRelay {
-		need(s.feed, "--feed nats://…")
+	if s.Role == servesRelay {
+		need(s.Feed, "--feed nats://…")
 	}
-	if s.serves == servesAPI || s.serves == servesProjector {
+	if s.Role == servesAPI || s.Role == servesProjector {
 		if s.engine().local {
 			missing = append(missing, "--index http://…")
 		}
 	}
 	if missing != nil {
-		out = append(out, fmt.Sprintf("--role %s shares its work with other processes, so it needs %s", s.serves, strings.Join(missing, " and ")))
+		out = append(out, fmt.Sprintf("--role %s shares its work with other processes, so it needs %s", s.Role, strings.Join(missing, " and ")))
 	}
-	if (s.feedCert == "") != (s.feedKey == "") {
+	if (s.FeedCert == "") != (s.FeedKey == "") {
 		out = append(out, "--feed-cert and --feed-key need each other")
 	}
-	if s.feedCredentials != "" && s.feedNKey != "" {
+	if s.FeedCredentials != "" && s.FeedNKey != "" {
 		out = append(out, "--feed-credentials and --feed-nkey exclude each other")
 	}
-	if s.feedDomain != "" && s.feedAPIPrefix != "" {
+	if s.FeedDomain != "" && s.FeedAPIPrefix != "" {
 		out = append(out, "--feed-domain and --feed-api-prefix exclude each other")
 	}
-	if s.feed == "" && (s.feedCredentials != "" || s.feedNKey != "" || s.feedDomain != "" || s.feedAPIPrefix != "" || s.feedCA != "" || s.feedCert != "" || s.feedReplicas > 1) {
+	if s.Feed == "" && (s.FeedCredentials != "" || s.FeedNKey != "" || s.FeedDomain != "" || s.FeedAPIPrefix != "" || s.FeedCA != "" || s.FeedCert != "" || s.FeedReplicas > 1) {
 		out = append(out, "--feed-credentials, --feed-nkey, --feed-domain, --feed-api-prefix, --feed-ca, --feed-cert and --feed-replicas above 1 need --feed nats://…")
 	}
-	if s.drainLimit > 0 && s.lameDuck() >= s.drainLimit {
+	if s.DrainLimit > 0 && s.lameDuck() >= s.DrainLimit {
 		out = append(out, fmt.Sprintf("--drain-limit must be longer than --drain-delay, which is %s", s.lameDuck()))
 	}
-	if s.store == "" && s.storeListen != "" {
+	if s.Store == "" && s.StoreListen != "" {
 		out = append(out, "--store-listen needs --store postgres://…")
 	}
-	if s.engine().local && (s.indexCA != "" || s.indexKeyFile != "") {
+	if s.engine().local && (s.IndexCA != "" || s.IndexAPIKeyFile != "") {
 		out = append(out, "--index-ca and --index-api-key-file need --index http://…")
 	}
-	return append(out, s.misfitPages()...)
+	if spread := strings.Contains(s.PagesTiles, "{s}"); spread != (len(s.PagesTilesHosts) > 0) {
+		out = append(out, "--pages-tiles-hosts and {s} in --pages-tiles need each other")
+	}
+	if len(s.Witnesses) > proof.MaxWitnesses {
+		out = append(out, fmt.Sprintf("--witnesses must be at most %d", proof.MaxWitnesses))
+	}
+	return out
 }
 
 // hidden stands in the place of a secret.

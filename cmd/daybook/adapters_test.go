@@ -17,12 +17,15 @@ func TestSettingsAreDocumented(t *testing.T) {
 	t.Parallel()
 	var want strings.Builder
 	want.WriteString("| flag | environment | default | |\n|---|---|---|---|\n")
-	for _, d := range settingsOfServe() {
-		def := ""
-		if d.def != "" {
-			def = "`" + d.def + "`"
+	for _, f := range flagsOf(t, "serve") {
+		if variable(f.Value) == "" {
+			continue
 		}
-		fmt.Fprintf(&want, "| `%s` | `%s` | %s | %s |\n", strings.TrimSpace("--"+d.option()+" "+d.value), d.env(), def, strings.ReplaceAll(d.brief, "|", `\|`))
+		def, value := "", " "+f.PlaceHolder
+		if f.Default != "" {
+			def = "`" + f.Default + "`"
+		}
+		fmt.Fprintf(&want, "| `%s` | `%s` | %s | %s |\n", strings.TrimSpace("--"+f.Name+value), variable(f.Value), def, strings.ReplaceAll(f.Help, "|", `\|`))
 	}
 	path := filepath.Join("..", "..", "docs", "operations.md")
 	b, err := os.ReadFile(path)

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"daybook/calendar"
@@ -20,97 +19,31 @@ import (
 	"daybook/internal/proof"
 )
 
-// auditActs are the acts of daybook audit.
-var auditActs = []act{
-	{"checkpoint", "", "sign a checkpoint where there are new entries, and print the newest one"},
-	{"proof", "POSITION", "print the proof that an entry is in the log (C2SP tlog-proof; --json: with what its leaf is made from)"},
-	{"key", "list | new | confirm", "print the vkeys that sign, or a new private key, with --origin a new log begins; confirm lets a key sign whose note is lost"},
-	{"export", "", "print all entries and checkpoints, one JSON object a line"},
-	{"verify", "", "check entries and checkpoints, of the store or of an export"},
-	{"replay", "", "make a store in a directory with the entries that count at a point"},
-}
+type auditCommands struct {
+	storeSettings
+	*proofOptions   `group:"proofs"`
+	*addressOptions `group:"interface"`
+	outputSettings
+	zoneSettings
 
-// manyTimes are flags that may stand several times, each time with another value.
-var manyTimes = []string{"--key", "--witness", "--checkpoint"}
-
-// gathered puts the values of flags that stand several times into one, with commas.
-func gathered(args []string) []string {
-	values := make(map[string][]string)
-	out := make([]string, 0, len(args))
-	for i := 0; i < len(args); i++ {
-		name, value, joined := strings.Cut(args[i], "=")
-		if !slices.Contains(manyTimes, name) || !joined && i+1 == len(args) {
-			out = append(out, args[i])
-			continue
-		}
-		if !joined {
-			i++
-			value = args[i]
-		}
-		if values[name] == nil {
-			out = append(out, name)
-		}
-		values[name] = append(values[name], value)
-	}
-	for i, arg := range out {
-		if v := values[arg]; v != nil {
-			out[i] = arg + "=" + strings.Join(v, ",")
-		}
-	}
-	return out
-}
-
-func runAudit(ctx context.Context, c *console, s *settings, args []string) error {
-	if len(args) == 0 {
-		return auditUsage()
-	}
-	what, rest := args[0], args[1:]
-	switch {
-	case what == "export" && len(rest) == 0:
-		return runExport(ctx, c, s, nil)
-	case what == "verify" && len(rest) == 0:
-		return runVerify(ctx, c, s, nil)
-	case what == "replay" && len(rest) == 0:
-		return runReplay(ctx, c, s)
-	case what == "checkpoint" && len(rest) == 0:
-	case what == "proof" && len(rest) == 1:
-		if n, err := strconv.ParseInt(rest[0], 10, 64); err != nil || n < 1 {
-			return usageError("POSITION must be a number above 0, not %q", rest[0])
-		}
-	case what == "key" && len(rest) == 1 && slices.Contains([]string{"list", "new", "confirm"}, rest[0]):
-	default:
-		return auditUsage()
-	}
-	return runTask(ctx, withoutInput(c), s, "audit", args)
-}
-
-func auditUsage() error {
-	return usageError("usage: daybook audit checkpoint | proof POSITION | key list | key new | key confirm | export | verify | replay --until POINT --into DIR")
-}
-
-func auditTask(ctx context.Context, b *backend, c *console, s *settings, args []string) error {
-	switch args[0] {
-	case "checkpoint":
-		return checkpointTask(ctx, b, c, s)
-	case "proof":
-		n, _ := strconv.ParseInt(args[1], 10, 64)
-		return proofTask(ctx, b, c, s, calendar.Position(n))
-	case "replay":
-		return replayTask(ctx, b, c, s, args[1])
-	default:
-		switch args[1] {
-		case "list":
-			return keysTask(ctx, b, c)
-		case "confirm":
-			return confirmTask(ctx, b, c)
-		}
-		return newKeyTask(ctx, b, c, s.newOrigin)
-	}
+	Checkpoint auditCheckpoint `cmd:"" help:"sign a checkpoint where there are new entries, and print the newest one"`
+	Proof      auditProof      `cmd:"" help:"print the proof that an entry is in the log (C2SP tlog-proof; --json: with what its leaf is made from)"`
+	Key        auditKeys       `cmd:"" help:"list the vkeys that sign, make a key, or let a key sign whose note is lost"`
+	Export     auditExport     `cmd:"" help:"print all entries and checkpoints, one JSON object a line"`
+	Verify     auditVerify     `cmd:"" help:"check entries and checkpoints, of the store or of an export"`
+	Replay     auditReplay     `cmd:"" help:"make a store in a directory with the entries that count at a point"`
 }
 
 var errNoKey = errors.New("there is no key to sign with: --signing-key names one, daybook audit key new makes one")
 
-func checkpointTask(ctx context.Context, b *backend, c *console, s *settings) error {
+type auditCheckpoint struct{}
+
+// Run signs a checkpoint.
+func (cmd *auditCheckpoint) Run(ctx context.Context, c *console, s *config) error {
+	return perform(ctx, c, s, cmd, nil)
+}
+
+func (*auditCheckpoint) work(ctx context.Context, b *backend, c *console, s *config) error {
 	if b.signer == nil {
 		return errNoKey
 	}
@@ -122,7 +55,7 @@ func checkpointTask(ctx context.Context, b *backend, c *console, s *settings) er
 	if signed, err = b.proofs.Checkpoint(ctx, signed.Size); err != nil {
 		return err
 	}
-	if !s.json {
+	if !s.JSON {
 		_, err = c.out.Write(signed.Note)
 		return err
 	}
@@ -133,14 +66,25 @@ func checkpointTask(ctx context.Context, b *backend, c *console, s *settings) er
 	return json.NewEncoder(c.out).Encode(map[string]any{"origin": head.Origin, "size": head.Size, "root": head.Root, "checkpoint": string(signed.Note)})
 }
 
-func proofTask(ctx context.Context, b *backend, c *console, s *settings, p calendar.Position) error {
+type auditProof struct {
+	Position int64 `arg:"" min:"1" max:"9223372036854775807" help:"position of the entry"`
+	Size     int   `commandline:"" default:"0" min:"0" max:"9223372036854775807" placeholder:"N" help:"size of the tree; 0: that of the newest checkpoint"`
+}
+
+// Run prints the proof that an entry is in the log.
+func (cmd *auditProof) Run(ctx context.Context, c *console, s *config) error {
+	return perform(ctx, c, s, cmd, nil)
+}
+
+func (cmd *auditProof) work(ctx context.Context, b *backend, c *console, s *config) error {
+	p := calendar.Position(cmd.Position)
 	newest, err := b.proofs.Checkpoint(ctx, 0)
 	if err != nil {
 		return err
 	}
 	size := newest.Size
-	if s.proofSize > 0 {
-		size = calendar.Position(s.proofSize)
+	if cmd.Size > 0 {
+		size = calendar.Position(cmd.Size)
 	}
 	if size > newest.Size || p > size {
 		return fmt.Errorf("entry %d of a tree of %d entries: the newest checkpoint covers %d", p, size, newest.Size)
@@ -149,7 +93,7 @@ func proofTask(ctx context.Context, b *backend, c *console, s *settings, p calen
 	if err != nil {
 		return err
 	}
-	if !s.json {
+	if !s.JSON {
 		signed, err := b.proofs.Checkpoint(ctx, size)
 		if err != nil {
 			return fmt.Errorf("of %d entries: %w", size, err)
@@ -171,8 +115,21 @@ func proofTask(ctx context.Context, b *backend, c *console, s *settings, p calen
 	return enc.Encode(out)
 }
 
-// keysTask prints the vkeys that signed or will sign, each once.
-func keysTask(ctx context.Context, b *backend, c *console) error {
+type auditKeys struct {
+	List    keyList    `cmd:"" help:"print the vkeys that signed or will sign"`
+	New     keyNew     `cmd:"" help:"print a new private key; with --origin a new log begins"`
+	Confirm keyConfirm `cmd:"" help:"let a key sign whose note is lost"`
+}
+
+type keyList struct{}
+
+// Run prints vkeys.
+func (cmd *keyList) Run(ctx context.Context, c *console, s *config) error {
+	return perform(ctx, c, s, cmd, nil)
+}
+
+// work prints the vkeys that signed or will sign, each once.
+func (*keyList) work(ctx context.Context, b *backend, c *console, _ *config) error {
 	var vkeys []string
 	newest, err := b.proofs.Checkpoint(ctx, 0)
 	switch {
@@ -205,8 +162,14 @@ func keysTask(ctx context.Context, b *backend, c *console) error {
 	return nil
 }
 
-// confirmTask lets a key sign on that has no note of what it signed last.
-func confirmTask(ctx context.Context, b *backend, c *console) error {
+type keyConfirm struct{}
+
+// Run lets a key sign on that has no note of what it signed last.
+func (cmd *keyConfirm) Run(ctx context.Context, c *console, s *config) error {
+	return perform(ctx, c, s, cmd, nil)
+}
+
+func (*keyConfirm) work(ctx context.Context, b *backend, c *console, _ *config) error {
 	if b.signer == nil {
 		return errNoKey
 	}
@@ -218,12 +181,21 @@ func confirmTask(ctx context.Context, b *backend, c *console) error {
 	return err
 }
 
-// newKeyTask prints a new key. With an origin a new log begins with it, where there is
-// one already or the key belongs to the data directory.
-func newKeyTask(ctx context.Context, b *backend, c *console, origin string) error {
-	signer := b.signer
+type keyNew struct {
+	Origin string `commandline:"" placeholder:"NAME" type:"origin-of-log" help:"name of the log that begins with the key"`
+}
+
+// Run prints a new key.
+func (cmd *keyNew) Run(ctx context.Context, c *console, s *config) error {
+	return perform(ctx, c, s, cmd, nil)
+}
+
+// work prints a new key. With an origin a new log begins with it, where there is one already
+// or the key belongs to the data directory.
+func (cmd *keyNew) work(ctx context.Context, b *backend, c *console, _ *config) error {
+	signer, origin := b.signer, cmd.Origin
 	if signer == nil {
-		signer = proof.NewSigner(b.proofs, proof.Keyring{Origin: b.s.logOrigin, Address: b.s.address()}, proof.SignerOptions{})
+		signer = proof.NewSigner(b.proofs, proof.Keyring{Origin: b.s.LogOrigin, Address: b.s.address()}, proof.SignerOptions{})
 	}
 	var k *proof.PrivateKey
 	var err error
@@ -245,9 +217,18 @@ func newKeyTask(ctx context.Context, b *backend, c *console, origin string) erro
 	return err
 }
 
-// trust returns what the settings check a log against.
-func (s *settings) trust(notes [][]byte) (t audit.Trust, err error) {
-	t.Checkpoints = notes
+// trustOptions are what a log is checked against.
+type trustOptions struct {
+	File       string   `commandline:"" placeholder:"FILE" help:"export that is checked, packed where it ends in .gz; empty: the event store"`
+	Key        []string `commandline:"" placeholder:"VKEY" type:"word" help:"key that signed the log; may stand several times"`
+	Checkpoint []string `commandline:"" placeholder:"FILE" type:"word" help:"checkpoint that was kept elsewhere; may stand several times"`
+	Witness    []string `commandline:"" placeholder:"VKEY" type:"word" help:"key of a witness; may stand several times"`
+
+	Notes [][]byte `kong:"-"` // in the files of checkpoints
+}
+
+func (o *trustOptions) trust() (t audit.Trust, err error) {
+	t.Checkpoints = o.Notes
 	read := func(to *[]*proof.Key, vkeys []string, witness bool) error {
 		for _, v := range vkeys {
 			k, err := proof.ParseKey(v)
@@ -261,15 +242,29 @@ func (s *settings) trust(notes [][]byte) (t audit.Trust, err error) {
 		}
 		return nil
 	}
-	return t, errors.Join(read(&t.Keys, s.verifyKeys, false), read(&t.Witnesses, s.verifyWitnesses, true))
+	return t, errors.Join(read(&t.Keys, o.Key, false), read(&t.Witnesses, o.Witness, true))
 }
 
-func runVerify(ctx context.Context, c *console, s *settings, args []string) error {
-	if len(args) != 0 {
-		return usageError("takes no argument, not %q", args)
-	}
-	var notes []string
-	for _, file := range s.verifyCheckpoints {
+type verifyCommand struct {
+	storeSettings
+	outputSettings
+	trustOptions
+}
+
+// Run checks every entry against the chain.
+func (cmd *verifyCommand) Run(ctx context.Context, c *console, s *config) error {
+	return cmd.verify(ctx, c, s)
+}
+
+type auditVerify struct{ trustOptions }
+
+// Run checks entries and checkpoints.
+func (cmd *auditVerify) Run(ctx context.Context, c *console, s *config) error {
+	return cmd.verify(ctx, c, s)
+}
+
+func (o *trustOptions) verify(ctx context.Context, c *console, s *config) error {
+	for _, file := range o.Checkpoint {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			return usageError("--checkpoint: %w", err)
@@ -277,46 +272,38 @@ func runVerify(ctx context.Context, c *console, s *settings, args []string) erro
 		if _, err := proof.ReadHead(b); err != nil {
 			return usageError("--checkpoint: %s: %w", file, err)
 		}
-		notes = append(notes, string(b))
+		o.Notes = append(o.Notes, b)
 	}
-	if s.verifyFile == "" {
-		return runTask(ctx, withoutInput(c), s, "verify", notes)
-	}
-	if len(s.verifyKeys) == 0 {
-		return usageError("--file needs a --key: a log is checked by the key of who signed it")
-	}
-	trust, err := s.trust(bytesOf(notes))
+	trust, err := o.trust()
 	if err != nil {
 		return err
 	}
-	f, err := os.Open(s.verifyFile)
+	if o.File == "" {
+		return perform(ctx, c, s, o, nil)
+	}
+	if len(o.Key) == 0 {
+		return usageError("--file needs a --key: a log is checked by the key of who signed it")
+	}
+	f, err := os.Open(o.File)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }()
 	var from io.Reader = f
-	if strings.HasSuffix(s.verifyFile, ".gz") {
+	if strings.HasSuffix(o.File, ".gz") {
 		if from, err = gzip.NewReader(f); err != nil {
-			return fmt.Errorf("%s: %w", s.verifyFile, err)
+			return fmt.Errorf("%s: %w", o.File, err)
 		}
 	}
 	v, err := audit.VerifyExport(ctx, from, trust)
 	if err != nil {
-		return fmt.Errorf("%s: %w", s.verifyFile, err)
+		return fmt.Errorf("%s: %w", o.File, err)
 	}
 	return printVerified(c, s, &v, true)
 }
 
-func bytesOf(texts []string) [][]byte {
-	out := make([][]byte, len(texts))
-	for i, t := range texts {
-		out[i] = []byte(t)
-	}
-	return out
-}
-
-func verifyTask(ctx context.Context, b *backend, c *console, s *settings, notes []string) error {
-	trust, err := s.trust(bytesOf(notes))
+func (o *trustOptions) work(ctx context.Context, b *backend, c *console, s *config) error {
+	trust, err := o.trust()
 	if err != nil {
 		return err
 	}
@@ -332,16 +319,16 @@ func verifyTask(ctx context.Context, b *backend, c *console, s *settings, notes 
 	if err != nil {
 		return err
 	}
-	if !s.json {
+	if !s.JSON {
 		fmt.Fprintf(c.out, "chain head %x\n", v.Head)
 	}
-	return printVerified(c, s, &v, len(trust.Keys)+len(notes) > 0)
+	return printVerified(c, s, &v, len(trust.Keys)+len(o.Notes) > 0)
 }
 
 // printVerified prints what was found, and returns the exit status; signed says that
 // something signed has to be there.
-func printVerified(c *console, s *settings, v *audit.Verified, signed bool) (err error) {
-	if s.json {
+func printVerified(c *console, s *config, v *audit.Verified, signed bool) (err error) {
+	if s.JSON {
 		v.Erasures = append([]verify.Erasure{}, v.Erasures...) // [], not null
 		err = json.NewEncoder(c.out).Encode(v)
 	} else {
@@ -377,15 +364,33 @@ func findingsText(f *verify.Findings) string {
 	return text
 }
 
-// runExport prints the export, or writes it to a file, whole or not at all.
-func runExport(ctx context.Context, c *console, s *settings, args []string) (err error) {
-	if len(args) != 0 {
-		return usageError("takes no argument, not %q", args)
+type exportOptions struct {
+	File string `commandline:"" placeholder:"FILE" help:"export that is written, packed where it ends in .gz; empty: standard output"`
+}
+
+type exportCommand struct {
+	storeSettings
+	exportOptions
+}
+
+// Run prints the export.
+func (cmd *exportCommand) Run(ctx context.Context, c *console, s *config) error {
+	return cmd.export(ctx, c, s)
+}
+
+type auditExport struct{ exportOptions }
+
+// Run prints the export.
+func (cmd *auditExport) Run(ctx context.Context, c *console, s *config) error {
+	return cmd.export(ctx, c, s)
+}
+
+// export prints the export, or writes it to a file, whole or not at all.
+func (o *exportOptions) export(ctx context.Context, c *console, s *config) (err error) {
+	if o.File == "" {
+		return perform(ctx, c, s, o, nil)
 	}
-	if s.verifyFile == "" {
-		return runPlain(ctx, c, s, "export", nil)
-	}
-	f, err := os.CreateTemp(filepath.Dir(s.verifyFile), filepath.Base(s.verifyFile)+".*")
+	f, err := os.CreateTemp(filepath.Dir(o.File), filepath.Base(o.File)+".*")
 	if err != nil {
 		return err
 	}
@@ -397,19 +402,19 @@ func runExport(ctx context.Context, c *console, s *settings, args []string) (err
 	}()
 	into := *c
 	into.out = f
-	if strings.HasSuffix(s.verifyFile, ".gz") {
+	if strings.HasSuffix(o.File, ".gz") {
 		z := gzip.NewWriter(f)
 		into.out = z
-		err = errors.Join(runPlain(ctx, &into, s, "export", nil), z.Close())
+		err = errors.Join(perform(ctx, &into, s, o, nil), z.Close())
 	} else {
-		err = runPlain(ctx, &into, s, "export", nil)
+		err = perform(ctx, &into, s, o, nil)
 	}
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), s.verifyFile)
+	return os.Rename(f.Name(), o.File)
 }
 
-func exportTask(ctx context.Context, b *backend, c *console, _ *settings, _ []string) error {
+func (*exportOptions) work(ctx context.Context, b *backend, c *console, _ *config) error {
 	return audit.Export(ctx, b.events, c.out)
 }

@@ -28,7 +28,7 @@ import (
 // side, and in a running service the read model.
 type backend struct {
 	c       *console
-	s       *settings
+	s       *config
 	log     *slog.Logger
 	hooks   telemetry.Hooks
 	store   eventstore.Store
@@ -51,16 +51,12 @@ type backend struct {
 // openBackend opens the store, which has to exist or is made, and the write side.
 // When the settings keep anything in the data directory, the caller holds its lock
 // until after Close.
-func openBackend(ctx context.Context, c *console, s *settings, log *slog.Logger, hooks telemetry.Hooks, existing bool) (*backend, error) {
+func openBackend(ctx context.Context, c *console, s *config, log *slog.Logger, hooks telemetry.Hooks, existing bool) (*backend, error) {
 	b := &backend{c: c, s: s, log: log, hooks: hooks, calls: &storeWatch{log: log}}
 	if err := b.openStore(ctx, existing); err != nil {
 		return nil, err
 	}
-	site := s.site
-	if site == nil {
-		site = defaultSite()
-	}
-	rules := &calendar.Rules{Site: site, Clean: htmltext.New()}
+	rules := &calendar.Rules{Site: s.Timezone.site(), Clean: htmltext.New()}
 	b.events = b.calls.store(b.hooks.Store(b.store))
 	b.users = access.New(b.events)
 	var err error
@@ -83,7 +79,7 @@ func (b *backend) Close() error { return b.close() }
 func (b *backend) withModel(ctx context.Context, work func(*upkeep.Upkeep) error) (err error) {
 	if l := b.live.Load(); l != nil {
 		if l.model == nil {
-			return fmt.Errorf("a process of the role %s has no read model", b.s.serves)
+			return fmt.Errorf("a process of the role %s has no read model", b.s.Role)
 		}
 		return work(l.model)
 	}
@@ -115,7 +111,7 @@ func (b *backend) shownHealth(ctx context.Context) (h health, err error) {
 		}
 		return b.settles(ctx, m, &h)
 	})
-	if err == nil && h.Status == statusOK && b.s.feed != "" {
+	if err == nil && h.Status == statusOK && b.s.Feed != "" {
 		err = b.lookAtFeed(ctx, &h)
 	}
 	if err == nil {
@@ -171,7 +167,7 @@ func (b *backend) lookAtFeed(ctx context.Context, h *health) error {
 // is after a limit; the error is that of the last look, or of the context.
 func (b *backend) published(ctx context.Context, js jetstream.JetStream, want calendar.Position, limit time.Duration) (at calendar.Position, err error) {
 	for left := limit; ; left -= minServerWait {
-		at, err = feed.Published(ctx, b.events, js, b.s.feedPrefix)
+		at, err = feed.Published(ctx, b.events, js, b.s.FeedPrefix)
 		if err == nil && at >= want || want == 0 || left <= 0 {
 			return at, err
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -10,12 +11,16 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"daybook/eventstore/sqlite"
 	"daybook/internal/audit"
@@ -23,31 +28,28 @@ import (
 	"daybook/internal/telemetry"
 )
 
-// task is work on an open backend that a command asks for. It runs in the
-// command's own process when the data directory is free, else in the server
-// that holds it, so every task works while the service serves.
-type task func(ctx context.Context, b *backend, c *console, s *settings, args []string) error
-
-var tasks map[string]task
-
-func init() {
-	tasks = map[string]task{
-		"user": userTask, "import": importTask, "rebuild": rebuildTask, "verify": verifyTask,
-		"back": backTask, "export": exportTask, "history": historyTask, "changes": changesTask, "retry": retryTask, "health": healthTask,
-		"erase": eraseTask, "audit": auditTask,
-	}
+// task is the work of a command on an open backend. It runs in the command's own process
+// when the data directory is free, else in the server that holds it, so every task works
+// while the service serves. What it needs to know are the exported fields of the command.
+type task interface {
+	work(ctx context.Context, b *backend, c *console, s *config) error
 }
 
-// order is the first line on a control connection; what follows it is the
+// order is the first line of a request on the control socket; what follows it is the
 // task's standard input.
 type order struct {
-	Task     string            `json:"task"`
-	Args     []string          `json:"args"`
-	Settings map[string]string `json:"settings"`
-	Terminal bool              `json:"terminal"`
+	Version   string
+	Task      string // the command with its act
+	Arguments task   // of a server: json.RawMessage
+	Terminal  bool
+	JSON      bool
+	Store     string
+	Timezone  zone
+
+	input bool // the task has some
 }
 
-// frame is one line of the answer. The first one is empty: the order was read.
+// frame is one line of the answer.
 type frame struct {
 	Out   []byte `json:"out,omitempty"`
 	Err   []byte `json:"err,omitempty"`
@@ -56,29 +58,28 @@ type frame struct {
 }
 
 // ofModel are the tasks on the read model; the others need the store only.
-var ofModel = map[string]bool{"rebuild": true, "back": true, "retry": true, "health": true, "erase": true}
+var ofModel = map[string]bool{"rebuild": true, "retry": true, "health": true, "erase": true}
 
-// runTask runs a task. One on what lies in the data directory runs here when the
+// perform runs a task. One on what lies in the data directory runs here when the
 // directory is free, else in the running server that holds it; one on servers
-// runs here, beside all processes.
-func runTask(ctx context.Context, c *console, s *settings, name string, args []string) error {
-	existing := !makesStore(name, args)
-	held := s.store == "" || ofModel[name] && s.engine().local
+// runs here, beside all processes. in is the task's input; nil: none.
+func perform(ctx context.Context, c *console, s *config, t task, in io.Reader) error {
+	existing := !makesStore[c.command]
+	held := s.Store == "" || ofModel[c.command] && s.engine().local
+	taking := *c
+	taking.in = in
 	if held {
-		if _, err := os.Stat(filepath.Join(s.data, controlFile)); err != nil && s.store == "" && existing { // nobody serves
+		if _, err := os.Stat(filepath.Join(s.Data, controlFile)); err != nil && s.Store == "" && existing { // nobody serves
 			if err := wantStore(s); err != nil {
 				return err
 			}
 		}
-		lock, server, err := holdOrReach(ctx, s.data, s.store != "", holderWait, order{name, args, s.ordered(), c.terminal})
+		lock, server, err := holdOrReach(ctx, s.Data, s.Store != "", holderWait, c.order(s, t, in != nil))
 		switch {
 		case err != nil:
 			return err
 		case server != nil:
-			if err := server.conn.SetDeadline(time.Time{}); err != nil { // it may take long
-				return err
-			}
-			return server.follow(ctx, c)
+			return server.follow(ctx, &taking)
 		}
 		defer func() { _ = lock.Close() }()
 	}
@@ -86,33 +87,36 @@ func runTask(ctx context.Context, c *console, s *settings, name string, args []s
 	b, err := openBackend(ctx, c, s, log, telemetry.Hooks{}, existing)
 	if err != nil {
 		var v audit.Verified
-		if name != "verify" || v.Damage(err) != nil {
+		if _, verifies := t.(*trustOptions); !verifies || v.Damage(err) != nil {
 			return err
 		}
 		return printVerified(c, s, &v, false) // so much is missing that the store does not open
 	}
 	if held {
-		tidy(ctx, s.data, slog.New(slog.DiscardHandler))
+		tidy(ctx, s.Data, slog.New(slog.DiscardHandler))
 	}
-	err = tasks[name](ctx, b, c, s, args)
+	err = t.work(ctx, b, &taking, s)
 	return errors.Join(err, b.Close())
 }
 
-// makesStore tells whether a task may begin a store. The others refuse a place that
-// has none: who checks or copies a store means one that is there.
-func makesStore(name string, args []string) bool {
-	return name == "import" || name == "user" && len(args) > 0 && args[0] == "add"
+// order is that of a task for the server that holds the data directory.
+func (c *console) order(s *config, t task, input bool) order {
+	return order{version, c.command, t, c.terminal, s.JSON, s.Store, s.Timezone, input}
 }
 
+// makesStore are the commands that may begin a store. The others refuse a place that
+// has none: who checks or copies a store means one that is there.
+var makesStore = map[string]bool{"import": true, "user add": true}
+
 // wantStore refuses a directory without a store before anything is made in it.
-func wantStore(s *settings) error {
-	if _, err := os.Stat(filepath.Join(s.data, sqlite.FileName)); !errors.Is(err, os.ErrNotExist) {
+func wantStore(s *config) error {
+	if _, err := os.Stat(filepath.Join(s.Data, sqlite.FileName)); !errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if left := leftOfLog(s); left != "" {
-		return lostLog(s.data, left)
+		return lostLog(s.Data, left)
 	}
-	return noStore(s.data)
+	return noStore(s.Data)
 }
 
 func noStore(dir string) error {
@@ -155,10 +159,11 @@ func whileLocked(ctx context.Context, wait time.Duration, try func(context.Conte
 	}
 }
 
-// link is the connection to a server that has taken an order.
+// link is the answer of a server that has taken an order.
 type link struct {
-	conn   net.Conn
-	answer *json.Decoder
+	answer *http.Response
+	input  *io.PipeWriter // that of the task
+	cancel context.CancelFunc
 }
 
 var errNoServer = errors.New("no server takes orders")
@@ -170,40 +175,64 @@ func give(ctx context.Context, dir string, o order) (*link, error) {
 	if err != nil {
 		return nil, errNoServer
 	}
-	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", strings.TrimSpace(string(path)))
+	client := &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", strings.TrimSpace(string(path)))
+		},
+	}}
+	line, err := json.Marshal(o)
 	if err != nil {
-		return nil, errNoServer // the one that wrote it is gone
+		return nil, err
 	}
-	l := &link{conn, json.NewDecoder(conn)}
+	stopped := ctx
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // the answer may take longer than the waiting for it
+	defer context.AfterFunc(stopped, cancel)()
 	// A process that is stopped takes connections, but answers nothing.
-	if err = conn.SetDeadline(time.Now().Add(firstWait)); err == nil {
-		if err = json.NewEncoder(conn).Encode(o); err == nil {
-			err = l.answer.Decode(&frame{})
-		}
+	silent := time.AfterFunc(firstWait, cancel)
+	var body io.Reader = bytes.NewReader(append(line, '\n'))
+	input, feed := io.Pipe()
+	if o.input {
+		// Its end lets the request end, whatever becomes of the server.
+		context.AfterFunc(ctx, func() { _ = feed.Close() })
+		body = io.MultiReader(body, input)
 	}
-	if err == nil {
-		return l, nil
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://daybook/tasks", body)
+	if err != nil {
+		cancel()
+		return nil, err
 	}
-	_ = conn.Close()
-	if errors.Is(err, os.ErrDeadlineExceeded) {
+	answer, err := client.Do(r)
+	switch inTime := silent.Stop(); {
+	case err == nil && answer.StatusCode == http.StatusOK:
+		return &link{answer, feed, cancel}, nil
+	case err == nil:
+		defer cancel()
+		why, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
+		return nil, errors.Join(usageError("%s", bytes.TrimSpace(why)), answer.Body.Close())
+	case !inTime && !o.input:
 		return nil, fmt.Errorf("the process that serves from %s does not answer", dir)
+	default:
+		cancel()
+		return nil, errNoServer // it ends, or is gone
 	}
-	return nil, errNoServer // it ends
 }
 
 // follow gives the task of a link its input and passes on what it answers.
 func (l *link) follow(ctx context.Context, c *console) error {
-	conn, dec := l.conn, l.answer
-	defer func() { _ = conn.Close() }()
-	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
-	defer stop()
-	go func() {
-		if c.in != nil {
-			_, _ = io.Copy(conn, c.in)
-		}
-		_ = conn.(*net.UnixConn).CloseWrite()
+	stop := context.AfterFunc(ctx, l.cancel)
+	defer func() {
+		stop()
+		l.cancel()
+		_ = l.answer.Body.Close()
 	}()
-	for {
+	if c.in != nil {
+		go func() {
+			_, _ = io.Copy(l.input, c.in)
+			_ = l.input.Close()
+		}()
+	}
+	for dec := json.NewDecoder(l.answer.Body); ; {
 		var f frame
 		if err := dec.Decode(&f); err != nil {
 			return fmt.Errorf("the running server broke off: %w", err)
@@ -236,14 +265,14 @@ const (
 // only the owner of the data directory can open.
 type control struct {
 	b   *backend
-	s   *settings
+	s   *config
 	log *slog.Logger
 	l   net.Listener
 	tmp string
 }
 
-func newControl(ctx context.Context, b *backend, s *settings, log *slog.Logger) (*control, error) {
-	dir, err := filepath.Abs(s.data)
+func newControl(ctx context.Context, b *backend, s *config, log *slog.Logger) (*control, error) {
+	dir, err := filepath.Abs(s.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -294,60 +323,79 @@ const (
 // after that it ends them and tells their clients.
 func (c *control) run(ctx context.Context) error {
 	tasks, end := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { _ = c.l.Close() })
-	var wg sync.WaitGroup
-	defer func() {
-		stop()
-		_ = c.l.Close()
-		late := time.AfterFunc(taskDrain, end)
-		wg.Wait()
-		late.Stop()
-		end()
-		c.close()
-	}()
-	for {
-		conn, err := c.l.Accept()
-		if err != nil {
-			return cmp.Or(ctx.Err(), err)
-		}
-		wg.Go(func() { c.answer(tasks, conn) })
+	defer end()
+	defer c.close()
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /tasks", c.answer)
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout, BaseContext: func(net.Listener) context.Context { return tasks }}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(c.l) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
 	}
+	for _, wait := range []time.Duration{taskDrain, tellWait} {
+		within, cancel := context.WithTimeout(tasks, wait)
+		err := server.Shutdown(within)
+		cancel()
+		if err == nil {
+			return ctx.Err()
+		}
+		end()
+		tasks = context.WithoutCancel(ctx)
+	}
+	return cmp.Or(server.Close(), ctx.Err())
 }
 
 // close takes the socket away.
 func (c *control) close() {
 	_ = c.l.Close()
-	_ = os.Remove(filepath.Join(c.s.data, controlFile))
+	_ = os.Remove(filepath.Join(c.s.Data, controlFile))
 	if c.tmp != "" {
 		_ = os.RemoveAll(c.tmp)
 	}
 }
 
-func (c *control) answer(ctx context.Context, conn net.Conn) {
-	defer func() { _ = conn.Close() }()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+// answer runs one task and answers with a line for each piece of what it prints.
+func (c *control) answer(w http.ResponseWriter, r *http.Request) {
+	conn := http.NewResponseController(w)
+	in := bufio.NewReader(r.Body)
+	line, err := in.ReadBytes('\n')
+	var o takenOrder
+	if err == nil {
+		err = json.Unmarshal(line, &o)
+	}
+	var t task
+	if err == nil {
+		t, err = c.taken(&o)
+	}
+	if err == nil {
+		err = conn.EnableFullDuplex()
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusConflict)
+		return
+	}
+	w.WriteHeader(http.StatusOK)
+	enc := &frames{e: json.NewEncoder(w), flush: conn.Flush}
+	_ = conn.Flush() // the order is taken
+	ctx := r.Context()
 	stop := context.AfterFunc(ctx, func() { // what waits for input ends, and is told
 		_ = conn.SetReadDeadline(time.Now())
 		_ = conn.SetWriteDeadline(time.Now().Add(tellWait))
 	})
 	defer stop()
-	r := bufio.NewReader(conn)
-	line, err := r.ReadBytes('\n')
-	var o order
-	if err == nil {
-		err = json.Unmarshal(line, &o)
+	con := &console{
+		in:       in,
+		out:      writerFunc(func(p []byte) error { return enc.send(frame{Out: p}) }),
+		err:      writerFunc(func(p []byte) error { return enc.send(frame{Err: p}) }),
+		terminal: o.Terminal, command: o.Task,
 	}
-	enc := &frames{e: json.NewEncoder(conn)}
-	if err == nil {
-		err = enc.send(frame{})
-	}
-	if err != nil {
-		c.log.WarnContext(ctx, "control order unreadable", "err", err)
-		return
-	}
+	s := *c.s
+	s.JSON, s.Timezone = o.JSON, o.Timezone
 	status, cause := exitOK, ""
-	if err := c.do(ctx, o, r, enc); err != nil {
+	if err := t.work(ctx, c.b, con, &s); err != nil {
 		status, cause = exitFailed, err.Error()
 		if e, ok := errors.AsType[*exitError](err); ok {
 			status = e.status
@@ -359,44 +407,52 @@ func (c *control) answer(ctx context.Context, conn net.Conn) {
 	_ = enc.send(frame{Exit: &status, Cause: cause})
 }
 
-func (c *control) do(ctx context.Context, o order, in io.Reader, enc *frames) error {
-	t, ok := tasks[o.Task]
-	if !ok {
-		return fmt.Errorf("the running server has no task %q", o.Task)
-	}
-	s := &settings{}
-	for _, d := range s.table() {
-		if v, ok := o.Settings[d.name]; ok {
-			if err := d.set(v); err != nil {
-				return usageError("--%s: %w", d.name, err)
-			}
-		}
-	}
-	if s.store != c.s.store {
-		return usageError("--store: the running server has another one")
-	}
-	s.data = c.s.data
-	if s.timezone != "" && s.timezone != c.s.timezone {
-		return usageError("--timezone: the running server has %s, not %s", c.s.timezone, s.timezone)
-	}
-	con := &console{
-		in:       in,
-		out:      writerFunc(func(p []byte) error { return enc.send(frame{Out: p}) }),
-		err:      writerFunc(func(p []byte) error { return enc.send(frame{Err: p}) }),
-		terminal: o.Terminal,
-	}
-	return t(ctx, c.b, con, s, o.Args)
+// takenOrder is an order as a server reads it.
+type takenOrder struct {
+	order
+	Arguments json.RawMessage
 }
 
+// taken returns the task of an order.
+func (c *control) taken(o *takenOrder) (task, error) {
+	switch {
+	case o.Version != version:
+		return nil, fmt.Errorf("the running server is daybook %s, this command %s", version, o.Version)
+	case o.Store != c.s.Store:
+		return nil, errors.New("--store: the running server has another one")
+	case o.Timezone.Name != "" && !o.Timezone.Equal(c.s.zone()):
+		return nil, fmt.Errorf("--timezone: the running server has %s, not %s", c.s.zone().Name, o.Timezone.Name)
+	}
+	k, err := newParser(&config{}, io.Discard)
+	if err != nil {
+		return nil, err
+	}
+	node := k.Model.Node
+	for name := range strings.FieldsSeq(o.Task) {
+		i := slices.IndexFunc(node.Children, func(n *kong.Node) bool { return n.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("the running server has no task %q", o.Task)
+		}
+		node = node.Children[i]
+	}
+	t, ok := node.Target.Addr().Interface().(task)
+	if !ok {
+		return nil, fmt.Errorf("the running server has no task %q", o.Task)
+	}
+	return t, json.Unmarshal(o.Arguments, t)
+}
+
+// frames are the lines of an answer.
 type frames struct {
-	mu sync.Mutex
-	e  *json.Encoder
+	mu    sync.Mutex
+	e     *json.Encoder
+	flush func() error
 }
 
 func (f *frames) send(v frame) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.e.Encode(v)
+	return cmp.Or(f.e.Encode(v), f.flush())
 }
 
 type writerFunc func([]byte) error

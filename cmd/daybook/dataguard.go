@@ -76,7 +76,7 @@ func (b *backend) watchData(ctx context.Context, log *slog.Logger) error {
 			log.ErrorContext(ctx, "data directory was removed or replaced: nothing is written any more", "file", now)
 			before = now
 		case now == "" && before != "":
-			log.InfoContext(ctx, "data directory is there again", "data", b.s.data)
+			log.InfoContext(ctx, "data directory is there again", "data", b.s.Data)
 			before = ""
 		}
 		if err := pause.For(ctx, lookEvery); err != nil {

@@ -268,7 +268,7 @@ func TestElasticsearchUser(t *testing.T) {
 		Indices []struct{ Names, Privileges []string }
 	}
 	must(t, json.Unmarshal([]byte(bodies["/_security/role/daybook"]), &role))
-	if fmt.Sprint(role) != "{[monitor] [{["+settingNamed(&settings{}, "index-prefix").def+"-*] [manage read write]}]}" {
+	if fmt.Sprint(role) != "{[monitor] [{["+defaultOf(t, "index-prefix")+"-*] [manage read write]}]}" {
 		t.Errorf("the role has %v", role)
 	}
 	if got := bodies["/_security/user/daybook"]; got != `{"password":"20241122","roles":["daybook"]}` {

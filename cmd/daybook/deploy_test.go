@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alecthomas/kong"
 	yaml "github.com/oasdiff/yaml3"
 
 	"daybook/internal/telemetry"
@@ -91,17 +92,17 @@ func serves(t *testing.T, args []string, env map[string]string) map[string]strin
 	}
 	list := make([]string, 0, len(env))
 	for name, value := range env {
-		if strings.HasPrefix(name, "DAYBOOK_") && !slices.ContainsFunc(settingsOfServe(), func(d setting) bool { return d.env() == name }) {
+		if strings.HasPrefix(name, "DAYBOOK_") && !slices.ContainsFunc(flagsOf(t, "serve"), func(f *kong.Flag) bool { return variable(f.Value) == name }) {
 			t.Errorf("%s is no setting of serve", name)
 		}
 		list = append(list, name+"="+value)
 	}
-	s, rest, err := settingsOf(t, args[1:], list)
-	if err != nil || len(rest) > 0 {
+	_, values, err := settingsOf(t, args[1:], list)
+	if err != nil {
 		t.Errorf("serve refuses %v in %v: %v", args, env, err)
 		return nil
 	}
-	return s.ordered()
+	return values
 }
 
 // placeholder is how a file takes a value from the environment: ${NAME:?why} must

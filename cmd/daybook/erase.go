@@ -23,28 +23,44 @@ import (
 	"daybook/projector/upkeep"
 )
 
-func runErase(ctx context.Context, c *console, s *settings, args []string) error {
-	if s.compact {
-		return runCompact(ctx, c, s, args)
+type eraseCommand struct {
+	storeSettings
+	feedSettings
+	indexSettings
+	*addressOptions `group:"interface"`
+	outputSettings
+
+	Kind    string `arg:"" optional:"" help:"event, venue, organizer, category, tag or user"`
+	ID      string `arg:"" name:"id" optional:"" help:"id of the record"`
+	Reason  string `commandline:"" placeholder:"TEXT" help:"why the record is erased; it stays in the log, so it must not tell what was erased"`
+	By      string `commandline:"" placeholder:"NAME" help:"administrator who erases; empty: the operator"`
+	Yes     bool   `help:"do not ask"`
+	Compact bool   `help:"as the owner of a PostgreSQL event store: take what was erased out of its files"`
+}
+
+// Run erases a record.
+func (cmd *eraseCommand) Run(ctx context.Context, c *console, s *config) error {
+	if cmd.Compact {
+		return cmd.compact(ctx, c, s)
 	}
-	if len(args) != 2 {
+	if cmd.Kind == "" || cmd.ID == "" {
 		return usageError("usage: daybook erase KIND ID --reason TEXT, as daybook erase venue 12 --reason \"asked for by its owner\"")
 	}
-	kind, ok := calendar.ParseKind(args[0])
+	kind, ok := calendar.ParseKind(cmd.Kind)
 	if !ok || kind == calendar.KindImage {
-		return usageError("KIND must be event, venue, organizer, category, tag or user, not %q", args[0])
+		return usageError("KIND must be event, venue, organizer, category, tag or user, not %q", cmd.Kind)
 	}
-	if _, err := idArgument(args[1]); err != nil {
+	if _, err := idArgument(cmd.ID); err != nil {
 		return err
 	}
-	if n := utf8.RuneCountInString(calendar.PlainReason(s.reason)); n == 0 || n > calendar.MaxReason {
+	if n := utf8.RuneCountInString(calendar.PlainReason(cmd.Reason)); n == 0 || n > calendar.MaxReason {
 		return usageError("erase needs --reason, 1 to %d characters", calendar.MaxReason)
 	}
-	if !s.yes {
+	if !cmd.Yes {
 		if !c.terminal || c.in == nil {
 			return usageError("erase cannot be taken back: --yes says that it is meant")
 		}
-		fmt.Fprintf(c.err, "%s %s and all of its history will be erased for good. Type yes to go on: ", args[0], args[1])
+		fmt.Fprintf(c.err, "%s %s and all of its history will be erased for good. Type yes to go on: ", cmd.Kind, cmd.ID)
 		line, err := bufio.NewReader(c.in).ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
@@ -53,7 +69,7 @@ func runErase(ctx context.Context, c *console, s *settings, args []string) error
 			return errors.New("nothing was erased")
 		}
 	}
-	return runTask(ctx, withoutInput(c), s, "erase", args)
+	return perform(ctx, c, s, cmd, nil)
 }
 
 // The states of a place that bytes of a record are in.
@@ -73,25 +89,25 @@ type place struct {
 type erasing struct {
 	b      *backend
 	c      *console
-	s      *settings
+	s      *config
 	of     command.Erased
 	places []place
 }
 
-// eraseTask erases a record and then takes what is left of it out of every place that
+// work erases a record and then takes what is left of it out of every place that
 // is not the operator's. Run again it does what is missing.
-func eraseTask(ctx context.Context, b *backend, c *console, s *settings, args []string) error {
-	kind, _ := calendar.ParseKind(args[0])
-	id, err := idArgument(args[1])
+func (cmd *eraseCommand) work(ctx context.Context, b *backend, c *console, s *config) error {
+	kind, _ := calendar.ParseKind(cmd.Kind)
+	id, err := idArgument(cmd.ID)
 	if err != nil {
 		return err
 	}
-	actor, err := b.administrator(ctx, s.by)
+	actor, err := b.administrator(ctx, cmd.By)
 	if err != nil {
 		return err
 	}
 	e := &erasing{b: b, c: c, s: s}
-	e.of, err = b.command.Erase(ctx, command.Erasure{Kind: kind, ID: id, Actor: actor, Reason: calendar.PlainReason(s.reason)})
+	e.of, err = b.command.Erase(ctx, command.Erasure{Kind: kind, ID: id, Actor: actor, Reason: calendar.PlainReason(cmd.Reason)})
 	if refused, is := errors.AsType[*calendar.Error](err); is && refused.Code == calendar.CodeNotFound {
 		return fmt.Errorf("no %s has the id %d", kind, id)
 	}
@@ -174,7 +190,7 @@ func (e *erasing) otherReasons(ctx context.Context, erased *eventstore.Entry) er
 func (e *erasing) files(ctx context.Context) error {
 	if e.b.file == nil {
 		e.add("event store", placeDone, "blanked")
-		e.add("files of the database", placeOperator, "daybook erase --compact --store URL, with the URL of the owner of the schema "+e.s.storeSchema+"; WAL, standbys and archives")
+		e.add("files of the database", placeOperator, "daybook erase --compact --store URL, with the URL of the owner of the schema "+e.s.StoreSchema+"; WAL, standbys and archives")
 		return nil
 	}
 	if err := e.b.file.Compact(ctx); err != nil {
@@ -195,7 +211,7 @@ func (e *erasing) stream(ctx context.Context) error {
 	switch {
 	case live != nil && live.feed != nil:
 		js = live.feed
-	case e.s.feed == "":
+	case e.s.Feed == "":
 		e.add("feed", placeDone, "")
 		return nil // there is none
 	default:
@@ -225,7 +241,7 @@ func (e *erasing) stream(ctx context.Context) error {
 
 // relayed does work while a relay of this command runs.
 func (e *erasing) relayed(ctx context.Context, js jetstream.JetStream, work func(context.Context) error) error {
-	relay := feed.NewRelay(e.b.events, js, feed.RelayOptions{Log: e.b.log, Prefix: e.b.s.feedPrefix, Replicas: e.b.s.feedReplicas})
+	relay := feed.NewRelay(e.b.events, js, feed.RelayOptions{Log: e.b.log, Prefix: e.b.s.FeedPrefix, Replicas: e.b.s.FeedReplicas})
 	within, stop := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { done <- relay.Run(within) }()
@@ -254,7 +270,7 @@ func (e *erasing) tell(kind calendar.Kind, id calendar.ID) error {
 	e.add("exports and copies of the feed", placeOperator, "")
 	e.add("logs of proxies", placeOperator, "")
 	urls := e.urls(kind, id)
-	if e.s.json {
+	if e.s.JSON {
 		return json.NewEncoder(e.c.out).Encode(map[string]any{
 			"kind": kind.String(), "id": id, "position": e.of.Position, "before": e.of.Before, "images": append([]calendar.ID{}, e.of.Images...),
 			"places": e.places, "group": "daybook-" + id.String(), "urls": urls,
@@ -291,10 +307,10 @@ func (e *erasing) urls(kind calendar.Kind, id calendar.ID) []string {
 	if e.b.live.Load() != nil {
 		s = e.b.s // those that it serves with
 	}
-	base := strings.TrimSuffix(s.baseURL, "/")
+	base := strings.TrimSuffix(s.BaseURL, "/")
 	var out []string
 	for _, lang := range []string{"", "/cn", "/es", "/fr"} {
-		root := base + lang + "/" + s.apiPrefix + "/" + httpapi.Namespace + "/" + kind.Collection()
+		root := base + lang + "/" + s.APIPrefix + "/" + httpapi.Namespace + "/" + kind.Collection()
 		out = append(out, root+"/"+id.String())
 		if kind.IsTerm() { // they are not read by slug
 			continue
@@ -306,19 +322,19 @@ func (e *erasing) urls(kind calendar.Kind, id calendar.ID) []string {
 	return out
 }
 
-// runCompact takes what was erased out of the files of PostgreSQL, as their owner.
-func runCompact(ctx context.Context, c *console, s *settings, args []string) error {
+// compact takes what was erased out of the files of PostgreSQL, as their owner.
+func (cmd *eraseCommand) compact(ctx context.Context, c *console, s *config) error {
 	switch {
-	case len(args) != 0:
-		return usageError("--compact takes no argument, not %q", args)
-	case s.store == "":
+	case cmd.Kind != "":
+		return usageError("--compact takes no argument, not %q", cmd.Kind)
+	case s.Store == "":
 		return usageError("--compact needs --store postgres://…, with the URL of the owner; the event store in a data directory is compacted when a record is erased")
 	}
-	left, err := postgres.Compact(ctx, s.store, postgres.Options{Schema: s.storeSchema})
+	left, err := postgres.Compact(ctx, s.Store, postgres.Options{Schema: s.StoreSchema})
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(c.out, "what was erased is out of the tables of schema %s; WAL, standbys and archives are the operator's\n", s.storeSchema); err != nil {
+	if _, err := fmt.Fprintf(c.out, "what was erased is out of the tables of schema %s; WAL, standbys and archives are the operator's\n", s.StoreSchema); err != nil {
 		return err
 	}
 	for _, statement := range left {

@@ -11,11 +11,11 @@ import (
 
 // openFeed connects to the feed that the settings name. Servers that are not there yet do
 // not stop it: the connection is made when they come. Close its Conn in the end.
-func openFeed(s *settings, log *slog.Logger) (jetstream.JetStream, error) {
-	servers := redactedURLs(s.feed)
-	_, js, err := feed.Connect(s.feed, feed.ConnectOptions{
-		Log: log.With("servers", servers), Credentials: s.feedCredentials, NKey: s.feedNKey, Domain: s.feedDomain, APIPrefix: s.feedAPIPrefix,
-		CA: s.feedCA, Cert: s.feedCert, Key: s.feedKey,
+func openFeed(s *config, log *slog.Logger) (jetstream.JetStream, error) {
+	servers := redactedURLs(s.Feed)
+	_, js, err := feed.Connect(s.Feed, feed.ConnectOptions{
+		Log: log.With("servers", servers), Credentials: s.FeedCredentials, NKey: s.FeedNKey, Domain: s.FeedDomain, APIPrefix: s.FeedAPIPrefix,
+		CA: s.FeedCA, Cert: s.FeedCert, Key: s.FeedKey,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("feed %s: %w", servers, err)

@@ -110,7 +110,7 @@ func TestIndexDeleted(t *testing.T) {
 func eachSearch(t *testing.T, run func(t *testing.T, index, prefix string, on []string)) {
 	t.Helper()
 	for flavour, server := range map[string]func(testing.TB) (string, string){
-		flavourElasticsearch: engines.Elasticsearch, flavourOpenSearch: engines.OpenSearch,
+		"elasticsearch": engines.Elasticsearch, "opensearch": engines.OpenSearch,
 	} {
 		t.Run(flavour, func(t *testing.T) {
 			t.Parallel()

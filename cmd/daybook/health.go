@@ -44,7 +44,7 @@ const (
 // left out.
 type health struct {
 	Status      string                  `json:"status"`
-	Role        servesAs                `json:"role,omitempty"`
+	Role        role                    `json:"role,omitempty"`
 	Head        calendar.Position       `json:"head"`
 	Visible     calendar.Position       `json:"visible"`
 	Published   calendar.Position       `json:"published,omitempty"` // up to which the feed has it
@@ -167,7 +167,7 @@ func (b *backend) failing(ctx context.Context, head calendar.Position) string {
 func (b *backend) reached(ctx context.Context) health {
 	ctx, cancel := context.WithTimeout(ctx, healthWait)
 	defer cancel()
-	h := health{Status: statusStarting, Role: b.s.serves, Quarantined: []readmodel.Quarantined{}}
+	h := health{Status: statusStarting, Role: b.s.Role, Quarantined: []readmodel.Quarantined{}}
 	log, err := b.store.Head(ctx, eventstore.Point{})
 	if err != nil {
 		h.Status = statusNoStore
@@ -184,7 +184,7 @@ func (b *backend) reached(ctx context.Context) health {
 	h.Relay, h.Projector = l.states()
 	if l.relay != nil && !l.feed.Conn().IsConnected() {
 		h.Status, h.Why = statusDegraded, statusNoFeed // lists follow the store
-		if b.s.serves == servesRelay {
+		if b.s.Role == servesRelay {
 			h.Status, h.Why = statusNoFeed, ""
 			return h
 		}
@@ -217,7 +217,7 @@ func (b *backend) reached(ctx context.Context) health {
 	h.Visible = shown.Position
 	if err != nil {
 		h.Status, h.Why, h.Cause = statusNoModel, "", err.Error()
-		if b.s.serves != servesProjector && l.caughtUp.Load() {
+		if b.s.Role != servesProjector && l.caughtUp.Load() {
 			h.Status, h.Why = statusDegraded, statusNoModel // single records are read and written on
 			h.still = true
 		}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"daybook/calendar"
@@ -19,48 +18,56 @@ import (
 // importUser is the author of lines that name none.
 const importUser = "import"
 
-func runImport(ctx context.Context, c *console, s *settings, args []string) error {
-	if len(args) != 1 {
-		return usageError("usage: daybook import FILE.ndjson[.gz], or - for standard input with --source NAME")
-	}
-	d, total := *c, -1
-	if args[0] == "-" {
-		if s.source == "" {
+type importCommand struct {
+	storeSettings
+	outputSettings
+	zoneSettings
+
+	File   string `arg:"" name:"file.ndjson[.gz]" help:"lines of changes, plain or gzip; -: standard input"`
+	Source string `placeholder:"NAME" help:"name of the source that the external keys belong to; empty: the file's name"`
+	Lines  int    `kong:"-"` // of the file; -1: not known
+}
+
+// Run applies changes from a file.
+func (cmd *importCommand) Run(ctx context.Context, c *console, s *config) error {
+	in := c.in
+	cmd.Lines = -1
+	if cmd.File == "-" {
+		if cmd.Source == "" {
 			return usageError("standard input has no name: --source NAME says whose keys the lines carry")
 		}
 	} else {
-		f, err := os.Open(args[0])
+		f, err := os.Open(cmd.File)
 		if err != nil {
 			return err // it names the file
 		}
 		defer func() { _ = f.Close() }()
 		at, err := f.Stat()
 		if err != nil {
-			return fmt.Errorf("import %s: %w", args[0], err)
+			return fmt.Errorf("import %s: %w", cmd.File, err)
 		}
 		if at.IsDir() {
-			return fmt.Errorf("import %s: is a directory", args[0])
+			return fmt.Errorf("import %s: is a directory", cmd.File)
 		}
 		if at.Mode().IsRegular() { // from others it would be read away
-			if total, err = countLines(f); err != nil {
-				return fmt.Errorf("import %s: %w", args[0], err)
+			if cmd.Lines, err = countLines(f); err != nil {
+				return fmt.Errorf("import %s: %w", cmd.File, err)
 			}
 		}
-		d.in = f
-		if s.source == "" {
-			if !at.Mode().IsRegular() || isDevice(args[0]) {
-				return usageError("%s has no name that stays: --source NAME says whose keys the lines carry", args[0])
+		in = f
+		if cmd.Source == "" {
+			if !at.Mode().IsRegular() || isDevice(cmd.File) {
+				return usageError("%s has no name that stays: --source NAME says whose keys the lines carry", cmd.File)
 			}
-			s.source = sourceName(args[0])
-			s.given["source"] = given{Value: s.source}
+			cmd.Source = sourceName(cmd.File)
 		}
 	}
-	if s.store == "" {
-		if err := os.MkdirAll(s.data, 0o700); err != nil {
+	if s.Store == "" {
+		if err := os.MkdirAll(s.Data, 0o700); err != nil {
 			return fmt.Errorf("data directory: %w", err)
 		}
 	}
-	return runTask(ctx, &d, s, "import", []string{strconv.Itoa(total)})
+	return perform(ctx, c, s, cmd, in)
 }
 
 // countLines gives the number of lines of a file, plain or gzip, for the progress
@@ -115,13 +122,7 @@ type refusal struct {
 	Reason string `json:"reason"`
 }
 
-func importTask(ctx context.Context, b *backend, c *console, s *settings, args []string) error {
-	total := -1
-	if len(args) == 1 {
-		if n, err := strconv.Atoi(args[0]); err == nil {
-			total = n
-		}
-	}
+func (cmd *importCommand) work(ctx context.Context, b *backend, c *console, s *config) error {
 	caller, err := b.users.Ensure(ctx, importUser, calendar.Editor, 0)
 	if err != nil {
 		return fmt.Errorf("user %s: %w", importUser, err)
@@ -129,9 +130,9 @@ func importTask(ctx context.Context, b *backend, c *console, s *settings, args [
 	bar := newProgress(c, "import", "lines")
 	shown := 0
 	im, err := importer.New(b.events, b.command, b.users, importer.Options{
-		Source: s.source, Caller: caller,
+		Source: cmd.Source, Caller: caller,
 		Progress: func(r importer.Report) {
-			if shown < len(r.Refused) && !s.json {
+			if shown < len(r.Refused) && !s.JSON {
 				bar.aside(func(w io.Writer) {
 					for _, f := range r.Refused[shown:] {
 						printRefusal(w, f)
@@ -139,7 +140,7 @@ func importTask(ctx context.Context, b *backend, c *console, s *settings, args [
 				})
 			}
 			shown = len(r.Refused)
-			bar.set(int(r.Lines), total)
+			bar.set(int(r.Lines), cmd.Lines)
 		},
 	})
 	if err != nil {
@@ -147,7 +148,7 @@ func importTask(ctx context.Context, b *backend, c *console, s *settings, args [
 	}
 	r, stopped := im.Run(ctx, c.in)
 	bar.done()
-	if s.json {
+	if s.JSON {
 		out := imported{Lines: r.Lines, Applied: r.Applied, Repeated: r.Repeated, Refused: []refusal{}}
 		for _, f := range r.Refused {
 			out.Refused = append(out.Refused, refusal(f))

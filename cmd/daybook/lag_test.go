@@ -70,7 +70,7 @@ func TestCausesAreForOperators(t *testing.T) {
 	h := health{Status: statusDegraded}
 	h.because("the relay does not come beyond 1 of 2", "dial tcp 192.0.2.1:4222: refused")
 	h.because(whyNoWrites, "")
-	for role, shown := range map[servesAs]bool{servesAll: false, servesAPI: false, servesRelay: true, servesProjector: true} {
+	for role, shown := range map[role]bool{servesAll: false, servesAPI: false, servesRelay: true, servesProjector: true} {
 		h.Role = role
 		text, _ := h.public()["why"].(string)
 		if !strings.Contains(text, "beyond 1 of 2, "+whyNoWrites) || strings.Contains(text, "192.0.2.1") != shown {

@@ -15,41 +15,46 @@ import (
 	"daybook/eventstore/verify"
 )
 
-// runMigrate brings the schema of a PostgreSQL event store to the present form as
-// the role that owns it, so that the service can run as one that owns nothing.
-func runMigrate(ctx context.Context, c *console, s *settings, args []string) error {
+type migrateCommand struct {
+	storeSettings
+
+	ServiceRole string `placeholder:"ROLE" pattern:"^([A-Za-z_][A-Za-z0-9_-]{0,62})?$" must:"be letters, digits, _ and -, beginning with a letter or _" help:"role of the database that gets the rights of the service, and no more"`
+	To          string `placeholder:"URL" type:"postgres" secret:"" help:"postgres://… of an empty store that the one in --data is carried into, by the owner of its schema"`
+}
+
+// Run brings the schema of a PostgreSQL event store to the present form as the role that
+// owns it, so that the service can run as one that owns nothing.
+func (cmd *migrateCommand) Run(ctx context.Context, c *console, s *config) error {
 	switch {
-	case len(args) != 0:
-		return usageError("takes no argument, not %q", args)
-	case s.to != "" && s.store != "":
+	case cmd.To != "" && s.Store != "":
 		return usageError("--to carries the store of a data directory, --store names another one")
-	case s.to != "":
-		return carry(ctx, c, s)
-	case s.store == "":
+	case cmd.To != "":
+		return cmd.carry(ctx, c, s)
+	case s.Store == "":
 		return usageError("needs --store postgres://…, or --to postgres://… to carry the store of a data directory there; the event store in a data directory is brought to the present form when it is opened")
 	}
 	log := slog.New(slog.NewTextHandler(c.err, &slog.HandlerOptions{Level: slog.LevelWarn})) // whom it waits for
-	err := postgres.Migrate(ctx, s.store, postgres.Options{Log: log, Schema: s.storeSchema, ServiceRole: s.serviceRole})
+	err := postgres.Migrate(ctx, s.Store, postgres.Options{Log: log, Schema: s.StoreSchema, ServiceRole: cmd.ServiceRole})
 	if err != nil {
-		return fmt.Errorf("schema %s: %w", s.storeSchema, err)
+		return fmt.Errorf("schema %s: %w", s.StoreSchema, err)
 	}
-	if s.serviceRole == "" {
-		_, err = fmt.Fprintf(c.out, "schema %s has the present form\n", s.storeSchema)
+	if cmd.ServiceRole == "" {
+		_, err = fmt.Fprintf(c.out, "schema %s has the present form\n", s.StoreSchema)
 		return err
 	}
-	_, err = fmt.Fprintf(c.out, "schema %s has the present form, and role %s its rights\n", s.storeSchema, s.serviceRole)
+	_, err = fmt.Fprintf(c.out, "schema %s has the present form, and role %s its rights\n", s.StoreSchema, cmd.ServiceRole)
 	return err
 }
 
 // carry takes the event store of the data directory whole into an empty one in
 // PostgreSQL, in one transaction, and verifies both. The directory stays as it is.
-func carry(ctx context.Context, c *console, s *settings) (err error) {
+func (cmd *migrateCommand) carry(ctx context.Context, c *console, s *config) (err error) {
 	if err := wantStore(s); err != nil {
 		return err
 	}
 	var lock *os.File
 	err = whileLocked(ctx, holderWait, func(context.Context) (err error) {
-		lock, err = lockData(s.data, false, "migrate")
+		lock, err = lockData(s.Data, false, "migrate")
 		return err
 	})
 	if err != nil {
@@ -71,12 +76,12 @@ func carry(ctx context.Context, c *console, s *settings) (err error) {
 	}
 	bar := newProgress(c, "copy", "entries")
 	all.Receipts, all.Progress = from.Receipts(ctx), func(done, total calendar.Position) { bar.set(int(done), int(total)) }
-	err = postgres.Restore(ctx, s.to, postgres.Options{Schema: s.storeSchema, ServiceRole: s.serviceRole}, all)
+	err = postgres.Restore(ctx, cmd.To, postgres.Options{Schema: s.StoreSchema, ServiceRole: cmd.ServiceRole}, all)
 	bar.done()
 	if err != nil {
 		return fmt.Errorf("copy: %w", err)
 	}
-	to, err := postgres.Open(ctx, s.to, postgres.Options{Schema: s.storeSchema, Existing: true, PollOnly: true})
+	to, err := postgres.Open(ctx, cmd.To, postgres.Options{Schema: s.StoreSchema, Existing: true, PollOnly: true})
 	if err != nil {
 		return err
 	}
@@ -90,7 +95,7 @@ func carry(ctx context.Context, c *console, s *settings) (err error) {
 			eventstore.ErrDamaged, after.Entries, after.Head, before.Entries, before.Head)
 	}
 	_, err = fmt.Fprintf(c.out, "%d entries were carried as they were written; chain head %x\n"+
-		"Serve with --store from now on; the store in %s is not written any more.\n", after.Entries, after.Head, s.data)
+		"Serve with --store from now on; the store in %s is not written any more.\n", after.Entries, after.Head, s.Data)
 	return err
 }
 

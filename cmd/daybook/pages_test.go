@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/alecthomas/kong"
 )
 
 // declared gives the names that a file declares: NAME, and TYPE.NAME for methods and
@@ -109,15 +111,14 @@ func checkCommand(t *testing.T, page string, words []string) {
 	if words[0] == "daybook" {
 		name = words[1]
 	}
-	all := subcommands()
-	i := slices.IndexFunc(all, func(c *subcommand) bool { return c.name == name })
-	if i < 0 {
+	flags := flagsOf(t, name)
+	if flags == nil {
 		t.Errorf("%s: there is no command %q", page, name)
 		return
 	}
 	for _, word := range words {
 		flag, ok := strings.CutPrefix(word, "--")
-		if ok && !slices.ContainsFunc((&settings{}).table(), func(d setting) bool { return d.option() == flag && all[i].takes(&d) }) {
+		if ok && !slices.ContainsFunc(flags, func(f *kong.Flag) bool { return f.Name == flag }) {
 			t.Errorf("%s: daybook %s has no flag --%s", page, name, flag)
 		}
 	}

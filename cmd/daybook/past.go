@@ -17,61 +17,119 @@ import (
 	"daybook/internal/texts"
 )
 
-// idleTail is how long a tail waits before it looks whether somebody reads it.
-const idleTail = 5 * time.Second
+type historyCommands struct {
+	storeSettings
+	outputSettings
+	zoneSettings
 
-func runHistory(ctx context.Context, c *console, s *settings, args []string) error {
-	record := args
-	switch {
-	case len(args) == 5 && args[0] == "diff":
-		record = args[1:3]
-		for _, v := range args[3:] {
-			if n, err := strconv.ParseInt(v, 10, 64); err != nil || n < 1 {
-				return usageError("versions must be numbers above 0, not %q", v)
-			}
-		}
-	case len(args) == 4 && args[0] == "at":
-		record = args[1:3]
-		if _, err := s.pointOf(args[3], true); err != nil {
-			return err
-		}
-	case len(args) != 2:
-		return usageError("usage: daybook history KIND ID, as daybook history event 12; history diff KIND ID FROM TO; history at KIND ID POINT")
+	Lang string `default:"en" choices:"cn,en,fr,es" placeholder:"LANG" help:"language of sentences: cn, en, fr or es"`
+
+	Show historyShow `cmd:"" default:"withargs" help:"print the history of a record: daybook history event 12"`
+	Diff historyDiff `cmd:"" help:"print what differs between two versions"`
+	At   historyAt   `cmd:"" help:"print the record as it was: at a date, position:N or version:N"`
+}
+
+// recordArguments name a record.
+type recordArguments struct {
+	Kind string `arg:"" help:"event, venue, organizer, category, tag, image or user"`
+	ID   string `arg:"" name:"id" help:"id of the record"`
+}
+
+func (r *recordArguments) read() (calendar.Kind, calendar.ID, error) {
+	kind, ok := calendar.ParseKind(r.Kind)
+	if !ok {
+		return kind, 0, usageError("KIND must be event, venue, organizer, category, tag, image or user, not %q", r.Kind)
 	}
-	if _, ok := calendar.ParseKind(record[0]); !ok {
-		return usageError("KIND must be event, venue, organizer, category, tag, image or user, not %q", record[0])
-	}
-	if _, err := idArgument(record[1]); err != nil {
+	id, err := idArgument(r.ID)
+	return kind, id, err
+}
+
+type historyShow struct {
+	recordArguments
+
+	Lang string `kong:"-"`
+}
+
+// Run prints the history of a record.
+func (cmd *historyShow) Run(ctx context.Context, c *console, s *config, all *historyCommands) error {
+	cmd.Lang = all.Lang
+	if _, _, err := cmd.read(); err != nil {
 		return err
 	}
-	return runTask(ctx, withoutInput(c), s, "history", args)
+	return perform(ctx, c, s, cmd, nil)
 }
 
-// auditor is to whom the commands tell the past: all of it.
-func (s *settings) auditor() history.Listener {
-	l, _ := calendar.ParseLang(s.lang)
-	return history.Listener{Caller: calendar.Caller{Role: calendar.Auditor}, Lang: l}
-}
-
-func historyTask(ctx context.Context, b *backend, c *console, s *settings, args []string) error {
-	teller := history.New(b.events, time.Now)
-	act := ""
-	if len(args) > 2 {
-		act, args = args[0], args[1:]
-	}
-	kind, _ := calendar.ParseKind(args[0])
-	id, err := idArgument(args[1])
+func (cmd *historyShow) work(ctx context.Context, b *backend, c *console, s *config) error {
+	kind, id, err := cmd.read()
 	if err != nil {
 		return err
 	}
-	switch act {
-	case "diff":
-		err = printDiff(ctx, teller, c.out, s, kind, id, args[2:])
-	case "at":
-		err = printAt(ctx, b.events, c.out, s, kind, id, args[2])
-	default:
-		err = printHistory(ctx, teller, c.out, s, kind, id)
+	return pastError(printHistory(ctx, history.New(b.events, time.Now), c.out, s, auditor(cmd.Lang), kind, id), kind, id)
+}
+
+type historyDiff struct {
+	recordArguments
+
+	From string `arg:"" help:"version"`
+	To   string `arg:"" help:"version"`
+	Lang string `kong:"-"`
+}
+
+// Run prints what differs between two versions.
+func (cmd *historyDiff) Run(ctx context.Context, c *console, s *config, all *historyCommands) error {
+	cmd.Lang = all.Lang
+	for _, v := range []string{cmd.From, cmd.To} {
+		if n, err := strconv.ParseInt(v, 10, 64); err != nil || n < 1 {
+			return usageError("versions must be numbers above 0, not %q", v)
+		}
 	}
+	if _, _, err := cmd.read(); err != nil {
+		return err
+	}
+	return perform(ctx, c, s, cmd, nil)
+}
+
+func (cmd *historyDiff) work(ctx context.Context, b *backend, c *console, s *config) error {
+	kind, id, err := cmd.read()
+	if err != nil {
+		return err
+	}
+	return pastError(cmd.print(ctx, history.New(b.events, time.Now), c.out, s, kind, id), kind, id)
+}
+
+type historyAt struct {
+	recordArguments
+
+	Point string `arg:"" help:"a date, position:N or version:N"`
+}
+
+// Run prints a record as it was.
+func (cmd *historyAt) Run(ctx context.Context, c *console, s *config) error {
+	if _, err := s.pointOf(cmd.Point, true); err != nil {
+		return err
+	}
+	if _, _, err := cmd.read(); err != nil {
+		return err
+	}
+	return perform(ctx, c, s, cmd, nil)
+}
+
+func (cmd *historyAt) work(ctx context.Context, b *backend, c *console, s *config) error {
+	kind, id, err := cmd.read()
+	if err != nil {
+		return err
+	}
+	return pastError(printAt(ctx, b.events, c.out, s, kind, id, cmd.Point), kind, id)
+}
+
+// auditor reads all of the past.
+func auditor(lang string) history.Listener {
+	l, _ := calendar.ParseLang(lang)
+	return history.Listener{Caller: calendar.Caller{Role: calendar.Auditor}, Lang: l}
+}
+
+// pastError says what is wrong with a read of a record.
+func pastError(err error, kind calendar.Kind, id calendar.ID) error {
 	e, ok := errors.AsType[*calendar.Error](err)
 	switch {
 	case ok && e.Code == calendar.CodeNotFound:
@@ -83,13 +141,12 @@ func historyTask(ctx context.Context, b *backend, c *console, s *settings, args 
 	}
 }
 
-func printHistory(ctx context.Context, t *history.Teller, w io.Writer, s *settings, k calendar.Kind, id calendar.ID) error {
-	l := s.auditor()
+func printHistory(ctx context.Context, t *history.Teller, w io.Writer, s *config, l history.Listener, k calendar.Kind, id calendar.ID) error {
 	version, _, err := t.Present(ctx, l.Caller, k, id)
 	if err != nil {
 		return err
 	}
-	_, err = t.Walk(ctx, l, history.Walk{Record: id, From: 1, To: version, Ascending: true, Most: int(version), Page: pageSize}, printer(w, s.json))
+	_, err = t.Walk(ctx, l, history.Walk{Record: id, From: 1, To: version, Ascending: true, Most: int(version), Page: pageSize}, printer(w, s.JSON))
 	return err
 }
 
@@ -138,14 +195,14 @@ func printEntry(w io.Writer, e *history.Entry) error {
 	return err
 }
 
-func printDiff(ctx context.Context, t *history.Teller, w io.Writer, s *settings, k calendar.Kind, id calendar.ID, versions []string) error {
-	from, _ := strconv.ParseInt(versions[0], 10, 64)
-	to, _ := strconv.ParseInt(versions[1], 10, 64)
-	d, err := t.Diff(ctx, s.auditor(), k, id, from, to)
+func (cmd *historyDiff) print(ctx context.Context, t *history.Teller, w io.Writer, s *config, k calendar.Kind, id calendar.ID) error {
+	from, _ := strconv.ParseInt(cmd.From, 10, 64)
+	to, _ := strconv.ParseInt(cmd.To, 10, 64)
+	d, err := t.Diff(ctx, auditor(cmd.Lang), k, id, from, to)
 	if err != nil {
 		return err
 	}
-	if s.json {
+	if s.JSON {
 		return printJSON(w, d.Form(true))
 	}
 	for _, c := range d.Changes {
@@ -157,9 +214,9 @@ func printDiff(ctx context.Context, t *history.Teller, w io.Writer, s *settings,
 }
 
 // pointOf reads a point as as_of takes it, of one record or of all.
-func (s *settings) pointOf(text string, versions bool) (history.Point, error) {
+func (s *config) pointOf(text string, versions bool) (history.Point, error) {
 	var p calendar.Problems
-	point := history.ParsePoint(text, versions, time.Now(), s.site, &p)
+	point := history.ParsePoint(text, versions, time.Now(), s.Timezone.site(), &p)
 	if len(p.Fields) > 0 {
 		return point, usageError("POINT %q: %s", text, texts.FieldMessage(p.Fields[0], calendar.LangEN))
 	}
@@ -167,7 +224,7 @@ func (s *settings) pointOf(text string, versions bool) (history.Point, error) {
 }
 
 // printAt prints a record as it was.
-func printAt(ctx context.Context, store eventstore.Store, w io.Writer, s *settings, k calendar.Kind, id calendar.ID, text string) error {
+func printAt(ctx context.Context, store eventstore.Store, w io.Writer, s *config, k calendar.Kind, id calendar.ID, text string) error {
 	point, err := s.pointOf(text, true)
 	if err != nil {
 		return err
@@ -188,7 +245,7 @@ func printAt(ctx context.Context, store eventstore.Store, w io.Writer, s *settin
 	if r.Deleted {
 		return calendar.Fail(calendar.CodeNotFound, k)
 	}
-	if s.json {
+	if s.JSON {
 		return printJSON(w, struct {
 			Version  int64             `json:"version"`
 			Position calendar.Position `json:"position"`
@@ -234,52 +291,54 @@ func entryAt(ctx context.Context, store eventstore.Store, id calendar.ID, p hist
 	return entries[0], nil
 }
 
-func runChanges(ctx context.Context, c *console, s *settings, args []string) error {
-	if len(args) != 1 || args[0] != "tail" {
-		return usageError("usage: daybook changes tail")
-	}
+type changesCommands struct {
+	storeSettings
+	outputSettings
+
+	Tail changesTail `cmd:"" help:"print entries as they come, until a signal"`
+}
+
+type changesTail struct {
+	Lang string            `default:"en" choices:"cn,en,fr,es" placeholder:"LANG" help:"language of sentences: cn, en, fr or es"`
+	From calendar.Position `placeholder:"N" type:"position" help:"position of the first entry that is printed; empty: the next one that comes"`
+	Kind string            `placeholder:"KIND" choices:"event,venue,organizer,category,tag,image,user" help:"kind of the records whose entries are printed; empty: all"`
+}
+
+// Run prints entries as they come, until a signal.
+func (cmd *changesTail) Run(ctx context.Context, c *console, s *config) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	err := runTask(ctx, withoutInput(c), s, "changes", args)
+	err := perform(ctx, c, s, cmd, nil)
 	if ctx.Err() != nil { // that is how it ends
 		return nil
 	}
 	return err
 }
 
-// changesTask prints entries as they come.
-func changesTask(ctx context.Context, b *backend, c *console, s *settings, _ []string) error {
+func (cmd *changesTail) work(ctx context.Context, b *backend, c *console, s *config) error {
 	teller := history.New(b.events, time.Now)
 	head, err := teller.Head(ctx)
 	if err != nil {
 		return err
 	}
 	after := head
-	if s.from > 0 {
-		after = s.from - 1
+	if cmd.From > 0 {
+		after = cmd.From - 1
 	}
 	walk := history.Walk{Ascending: true, Most: pageSize, Page: pageSize}
-	if k, ok := calendar.ParseKind(s.kind); ok {
+	if k, ok := calendar.ParseKind(cmd.Kind); ok {
 		walk.Filter.Kinds = []calendar.Kind{k}
 	}
 	for {
 		for after < head {
 			walk.From, walk.To = int64(after)+1, int64(head)
-			looked, err := teller.Walk(ctx, s.auditor(), walk, printer(c.out, s.json))
+			looked, err := teller.Walk(ctx, auditor(cmd.Lang), walk, printer(c.out, s.JSON))
 			if err != nil || looked == 0 {
 				return err
 			}
 			after = calendar.Position(looked)
 		}
-		within, cancel := context.WithTimeout(ctx, idleTail)
-		next, err := teller.Wait(within, after)
-		cancel()
-		if err != nil && (ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded)) {
-			return err
-		}
-		if err == nil {
-			head = next
-		} else if _, err := c.out.Write(nil); err != nil { // nobody reads
+		if head, err = teller.Wait(ctx, after); err != nil {
 			return err
 		}
 	}

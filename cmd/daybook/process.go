@@ -63,7 +63,7 @@ var holder = sync.OnceValue(func() string {
 // and closes it.
 type process struct {
 	c         *console
-	s         *settings
+	s         *config
 	log       *slog.Logger
 	addr      net.Addr
 	readiness *readiness
@@ -121,7 +121,7 @@ func (p *process) actor(ctx context.Context) (execute func() error, interrupt fu
 func (p *process) work(ctx context.Context) (err error) {
 	s := p.s
 	var b *backend
-	if err := p.await(ctx, "event store", cmp.Or(redactedURLs(s.store), s.data), func(ctx context.Context) (err error) {
+	if err := p.await(ctx, "event store", cmp.Or(redactedURLs(s.Store), s.Data), func(ctx context.Context) (err error) {
 		b, err = openBackend(ctx, p.c, s, p.log, p.watch.hooks, false)
 		return err
 	}); err != nil {
@@ -133,9 +133,9 @@ func (p *process) work(ctx context.Context) (err error) {
 		b.calls.wrote(b.file.ReadOnly())
 	}
 	if s.holdsData() {
-		tidy(ctx, s.data, p.log) // with the store open: where somebody removed the lock another process may serve
+		tidy(ctx, s.Data, p.log) // with the store open: where somebody removed the lock another process may serve
 	}
-	if err := p.await(ctx, "event store", cmp.Or(redactedURLs(s.store), s.data), b.checkOrigin); err != nil {
+	if err := p.await(ctx, "event store", cmp.Or(redactedURLs(s.Store), s.Data), b.checkOrigin); err != nil {
 		return err
 	}
 	r := &roles{process: p, b: b, l: &live{}}
@@ -146,21 +146,21 @@ func (p *process) work(ctx context.Context) (err error) {
 	}
 	r.g.Add(lifecycle.Actor(ctx, p.log, "work", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }))
 
-	if s.serves != servesAPI && s.feed != "" {
+	if s.Role != servesAPI && s.Feed != "" {
 		if r.l.feed, err = openFeed(s, p.log); err != nil { //nolint:contextcheck // its log lines come long after this call
 			return err
 		}
 		defer r.l.feed.Conn().Close()
 	}
-	if s.serves != servesRelay {
+	if s.Role != servesRelay {
 		p.readiness.waitFor("read model")
 		var source projector.Source // none for a role that does not project
-		if s.serves != servesAPI {
+		if s.Role != servesAPI {
 			followed := r.l.feed
 			if b.leases == nil {
 				followed = nil // all that is written passes through this process
 			}
-			of := feed.NewSource(b.events, followed, feed.SourceOptions{Log: p.log, Prefix: s.feedPrefix})
+			of := feed.NewSource(b.events, followed, feed.SourceOptions{Log: p.log, Prefix: s.FeedPrefix})
 			defer of.Close()
 			source = of
 		}
@@ -170,7 +170,7 @@ func (p *process) work(ctx context.Context) (err error) {
 		defer closing(r.l.model.Index().Close)
 	}
 	if s.holdsData() {
-		held, err := guardLock(s.data)
+		held, err := guardLock(s.Data)
 		if err != nil {
 			return err
 		}
@@ -191,7 +191,7 @@ func (p *process) work(ctx context.Context) (err error) {
 	if r.l.model != nil && !s.engine().local {
 		add("index", r.reach)
 	}
-	switch s.serves {
+	switch s.Role {
 	case servesRelay:
 		r.relay(add)
 	case servesProjector:
@@ -207,7 +207,7 @@ func (p *process) work(ctx context.Context) (err error) {
 	add("health", func(ctx context.Context) error { return b.watchHealth(ctx, p.log) })
 	b.live.Store(r.l)
 	p.watch.follow(b, r.l)
-	if s.serves == servesRelay || s.serves == servesProjector {
+	if s.Role == servesRelay || s.Role == servesProjector {
 		o := s.api(p.log)
 		o.Beside = p.readiness.probes()
 		none, err := httpapi.Closed(o, calendar.CodeNoRoute)
@@ -223,7 +223,7 @@ func (p *process) work(ctx context.Context) (err error) {
 		return err
 	}
 	if s.demo != nil {
-		s.pagesOptions.Images = append(s.pagesOptions.Images, base.Host)
+		s.PagesImages = append(s.PagesImages, base.Host)
 	}
 	api, err := r.api(add)
 	if err != nil {
@@ -288,7 +288,7 @@ type roles struct {
 
 // reach asks the servers of the read model until they are there.
 func (r *roles) reach(ctx context.Context) error {
-	if err := r.await(ctx, "read model", redactedURLs(r.s.index), r.l.model.Index().Reach); err != nil {
+	if err := r.await(ctx, "read model", redactedURLs(r.s.Index), r.l.model.Index().Reach); err != nil {
 		return fmt.Errorf("read model: %w", err)
 	}
 	<-ctx.Done()
@@ -298,10 +298,10 @@ func (r *roles) reach(ctx context.Context) error {
 // relay adds the relay, under a lease when others may run one.
 func (r *roles) relay(add func(string, func(context.Context) error)) {
 	r.l.relay = feed.NewRelay(r.b.events, r.l.feed, feed.RelayOptions{
-		Log: r.log, Prefix: r.s.feedPrefix, Replicas: r.s.feedReplicas, Observe: r.b.hooks.Publishing,
+		Log: r.log, Prefix: r.s.FeedPrefix, Replicas: r.s.FeedReplicas, Observe: r.b.hooks.Publishing,
 	})
 	var work func(context.Context) error
-	work, r.l.relaying = r.leased(relayLease+r.s.feedPrefix, r.l.relay.Run, nil)
+	work, r.l.relaying = r.leased(relayLease+r.s.FeedPrefix, r.l.relay.Run, nil)
 	add("relay", work)
 }
 
@@ -310,7 +310,7 @@ func (r *roles) project(add func(string, func(context.Context) error)) {
 	r.l.projects = true
 	m, work := r.l.model, r.l.model.Project
 	if !r.s.engine().local {
-		work, r.l.projecting = r.leased(projectorLease+r.s.indexPrefix, work, m.Progress)
+		work, r.l.projecting = r.leased(projectorLease+r.s.IndexPrefix, work, m.Progress)
 	}
 	add("projector", work)
 	add("read model", m.Index().Keep)
@@ -331,7 +331,7 @@ func (r *roles) leased(name string, work func(context.Context) error, progress f
 // watchStart notes when the read model has reached the head of the start.
 func (r *roles) watchStart(ctx context.Context) error {
 	var head calendar.Position
-	err := r.await(ctx, "event store", cmp.Or(redactedURLs(r.s.store), r.s.data), func(ctx context.Context) (err error) {
+	err := r.await(ctx, "event store", cmp.Or(redactedURLs(r.s.Store), r.s.Data), func(ctx context.Context) (err error) {
 		log, err := r.b.store.Head(ctx, eventstore.Point{})
 		head = log.Position
 		return err
@@ -357,14 +357,14 @@ func listsAtOnce(processors int) int { return max(1, processors/2) }
 // api makes the REST interface.
 func (r *roles) api(add func(string, func(context.Context) error)) (http.Handler, error) {
 	lists := query.Options{
-		Site: r.s.site, Sunday: r.s.pagesOptions.Sunday, PerPageMax: r.s.perPageMax, PositionWait: r.s.positionWait, Clean: htmltext.New(),
-		LocalIndex: r.s.engine().local, MaxAnswer: r.s.maxAnswer << 20, QueryBudget: r.s.queryBudget, CostBands: r.s.costBands,
+		Site: r.s.Timezone.site(), Sunday: r.s.PagesWeekStart == "sunday", PerPageMax: r.s.PerPageMax, PositionWait: r.s.PositionWait, Clean: htmltext.New(),
+		LocalIndex: r.s.engine().local, MaxAnswer: r.s.MaxAnswer << 20, QueryBudget: r.s.QueryBudget, CostBands: r.s.CostBands,
 	}
 	q, err := query.New(r.l.model.Index(), r.b.records, lists)
 	if err != nil {
 		return nil, err
 	}
-	then, err := past.New(r.b.events, q, past.Options{Query: lists, Memory: r.s.historyMemory << 20, Points: r.s.historyImages, Log: r.log})
+	then, err := past.New(r.b.events, q, past.Options{Query: lists, Memory: r.s.HistoryMemory << 20, Points: r.s.HistoryImages, Log: r.log})
 	if err != nil {
 		return nil, err
 	}
@@ -378,7 +378,7 @@ func (r *roles) api(add func(string, func(context.Context) error)) (http.Handler
 	o.ListFailed = r.l.listFailed
 	o.Observe, o.Trace, o.Streaming = r.b.hooks.Answers, r.b.hooks.Requests, r.b.hooks.Streaming
 	deps := httpapi.Deps{Commands: r.b.command, Queries: r.b.hooks.Queries(q), History: history.New(r.b.events, time.Now), Past: then, Records: r.b.records, Users: r.b.users, Proofs: r.b.proofs}
-	if r.s.pages {
+	if r.s.Pages {
 		if o.Pages, err = pages.New(pages.Deps{Lists: q, Past: httpapi.PublicPast(deps, o), Shown: httpapi.ShownTexts(o.Currency)}, r.s.pageOptions()); err != nil {
 			return nil, err
 		}

@@ -49,8 +49,8 @@ func engineSchemes() (out []string) {
 }
 
 // engine is the one that the settings name; they were checked.
-func (s *settings) engine() engine {
-	scheme, _, _ := strings.Cut(s.index, ":")
+func (s *config) engine() engine {
+	scheme, _, _ := strings.Cut(s.Index, ":")
 	for _, e := range searchEngines {
 		if slices.Contains(e.schemes, scheme) {
 			return e
@@ -74,8 +74,8 @@ func (b *backend) history() uint64 { return b.events.Epoch().History }
 // openMemory opens the image from its snapshot; without one, or with one that is
 // damaged or made from another history than that of the store, it is empty.
 func openMemory(ctx context.Context, b *backend) (readmodel.Generations, error) {
-	return memindex.Open(ctx, filepath.Join(b.s.data, snapshotFile), memindex.Options{
-		Logger: b.log, Holds: b.holds, Epoch: b.history, Former: filepath.Join(b.s.data, formerFile),
+	return memindex.Open(ctx, filepath.Join(b.s.Data, snapshotFile), memindex.Options{
+		Logger: b.log, Holds: b.holds, Epoch: b.history, Former: filepath.Join(b.s.Data, formerFile),
 	})
 }
 
@@ -83,8 +83,8 @@ func openMemory(ctx context.Context, b *backend) (readmodel.Generations, error) 
 func openServers(ctx context.Context, b *backend) (readmodel.Generations, error) {
 	s := b.s
 	o := elastic.Options{
-		Flavour: elastic.Flavour(s.indexFlavour), Prefix: s.indexPrefix, Log: b.log,
-		RefreshInterval: s.indexRefresh, Shards: s.indexShards, Replicas: s.indexReplicas,
+		Flavour: elastic.Flavour(s.IndexFlavour), Prefix: s.IndexPrefix, Log: b.log,
+		RefreshInterval: s.IndexRefresh, Shards: s.IndexShards, Replicas: s.IndexReplicas,
 		Follow: true, // the projector makes it
 		Holds:  b.holds, Epoch: b.history,
 		First: func(ctx context.Context) (calendar.Mark, error) {
@@ -92,19 +92,19 @@ func openServers(ctx context.Context, b *backend) (readmodel.Generations, error)
 			return h.Mark, err
 		},
 	}
-	if s.indexKeyFile != "" {
+	if s.IndexAPIKeyFile != "" {
 		o.APIKey = func() (string, error) {
-			text, err := os.ReadFile(s.indexKeyFile)
+			text, err := os.ReadFile(s.IndexAPIKeyFile)
 			return strings.TrimSpace(string(text)), err
 		}
 	}
-	if s.indexCA != "" {
+	if s.IndexCA != "" {
 		var err error
-		if o.CACert, err = os.ReadFile(s.indexCA); err != nil {
+		if o.CACert, err = os.ReadFile(s.IndexCA); err != nil {
 			return nil, err
 		}
 	}
-	return elastic.Open(ctx, s.index, o)
+	return elastic.Open(ctx, s.Index, o)
 }
 
 // openModel opens the read model; without a source it is not kept. One of this process is
@@ -129,7 +129,7 @@ func (b *backend) openModel(ctx context.Context, source projector.Source) (*upke
 // rebuildsAlone runs work under the lease of rebuilds. It does not stand by behind
 // another rebuild, only until the lease of a dead one has ended.
 func (b *backend) rebuildsAlone(ctx context.Context, work func(context.Context) error) error {
-	name := rebuildLease + b.s.indexPrefix
+	name := rebuildLease + b.s.IndexPrefix
 	for left := lease.Span; ; left -= minServerWait {
 		l, err := b.leases.Acquire(ctx, name, holder(), lease.Span)
 		if err != nil {

@@ -14,15 +14,16 @@ import (
 // readyWait is how long a process may take to tell how it is.
 const readyWait = 4 * time.Second
 
-// runReady asks the process that serves at --listen, as a probe over HTTP would:
+type readyCommand struct {
+	*listenOptions `group:"interface"`
+}
+
+// Run asks the process that serves at --listen, as a probe over HTTP would:
 // for containers, which have nothing else that could ask.
-func runReady(ctx context.Context, c *console, s *settings, args []string) error {
-	if len(args) != 0 {
-		return usageError("takes no argument, not %q", args)
-	}
+func (*readyCommand) Run(ctx context.Context, c *console, s *config) error {
 	ctx, cancel := context.WithTimeout(ctx, readyWait)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+reachable(s.listen)+"/health/ready", http.NoBody)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+reachable(s.Listen)+"/health/ready", http.NoBody)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func TestReachable(t *testing.T) {
 // answered as the interface answers, in their language.
 func TestReadinessBeforeTheWork(t *testing.T) {
 	t.Parallel()
-	d, err := newReadiness((&settings{apiPrefix: "api"}).api(slog.New(slog.DiscardHandler)))
+	d, err := newReadiness((&config{addressOptions: addressOptions{APIPrefix: "api"}}).api(slog.New(slog.DiscardHandler)))
 	must(t, err)
 	d.waitFor("event store")
 	ask := func(path string) *httptest.ResponseRecorder {
@@ -87,7 +87,7 @@ func TestWaitsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var text bytes.Buffer
 		log := slog.New(slog.NewTextHandler(&text, nil))
-		p := &process{log: log, s: &settings{data: "/data"}, readiness: &readiness{}}
+		p := &process{log: log, s: &config{dataOptions: dataOptions{Data: "/data"}}, readiness: &readiness{}}
 		r := &roles{process: p, b: &backend{store: &awayStore{calls: 5}}, l: &live{}}
 		if err := r.watchStart(t.Context()); !errors.Is(err, eventstore.ErrClosed) {
 			t.Error(err)

@@ -12,22 +12,23 @@ import (
 	"daybook/eventstore/sqlite"
 )
 
-// runReplay makes a store of the entries that count at a point.
-func runReplay(ctx context.Context, c *console, s *settings) error {
-	if s.until == "" || s.into == "" {
-		return usageError("audit replay needs --until POINT and --into DIR")
-	}
-	if _, err := s.pointOf(s.until, false); err != nil {
+type auditReplay struct {
+	Until string `required:"" commandline:"" placeholder:"POINT" help:"point that a replay ends at, as as_of takes it for lists: a date or position:N"`
+	Into  string `required:"" commandline:"" placeholder:"DIR" help:"empty directory that a replay is made in"`
+}
+
+// Run makes a store of the entries that count at a point.
+func (cmd *auditReplay) Run(ctx context.Context, c *console, s *config) (err error) {
+	if _, err := s.pointOf(cmd.Until, false); err != nil {
 		return err
 	}
-	dir, err := filepath.Abs(s.into) // the process that serves may work in another directory
-	if err != nil {
+	if cmd.Into, err = filepath.Abs(cmd.Into); err != nil { // the process that serves may work in another directory
 		return err
 	}
-	if err := wantEmpty(dir, ""); err != nil {
+	if err := wantEmpty(cmd.Into, ""); err != nil {
 		return err
 	}
-	return runTask(ctx, withoutInput(c), s, "audit", []string{"replay", dir})
+	return perform(ctx, c, s, cmd, nil)
 }
 
 // wantEmpty refuses a directory that holds anything but what is named; one that is not
@@ -45,10 +46,11 @@ func wantEmpty(dir, but string) error {
 	return nil
 }
 
-// replayTask fills a store in a directory within dir, which takes its place when it is
+// work fills a store in a directory within dir, which takes its place when it is
 // whole: of a run that was cut off there is no store, and dir is not empty.
-func replayTask(ctx context.Context, b *backend, c *console, s *settings, dir string) (err error) {
-	point, err := s.pointOf(s.until, false)
+func (cmd *auditReplay) work(ctx context.Context, b *backend, c *console, s *config) (err error) {
+	dir := cmd.Into
+	point, err := s.pointOf(cmd.Until, false)
 	if err != nil {
 		return err
 	}

@@ -33,35 +33,29 @@ const (
 	maxHeaderBytes    = 64 << 10        // long request lines are answered by the interface
 )
 
-func defaultSite() *time.Location { return time.UTC }
+type serveCommand struct{ serveSettings }
 
-func runServe(ctx context.Context, c *console, s *settings, args []string) error {
-	if len(args) != 0 {
-		return usageError("takes no argument, not %q", args)
-	}
+// Run runs the service.
+func (*serveCommand) Run(ctx context.Context, c *console, s *config) error {
 	return serve(ctx, c, s, nil)
 }
 
 // demoPictures is the path of the pictures of the demo.
 const demoPictures = "/pictures/"
 
-func runDemo(ctx context.Context, c *console, s *settings, args []string) error {
-	if len(args) != 0 {
-		return usageError("takes no argument, not %q", args)
-	}
+type demoCommand struct {
+	serviceSettings
+
+	Seed int64 `default:"1" placeholder:"N" help:"seed of the made-up calendar"`
+}
+
+// Run runs the service on a made-up calendar.
+func (cmd *demoCommand) Run(ctx context.Context, c *console, s *config) error {
 	town, err := demo.Read()
 	if err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
-	for _, d := range s.table() {
-		if v, suits := town.Settings[d.name]; suits && s.given[d.name].From == byDefault {
-			s.given[d.name] = given{v, "demo"}
-			if err := d.set(v); err != nil {
-				return fmt.Errorf("demo: %s: %w", d.name, err)
-			}
-		}
-	}
-	if home := &s.pagesOptions.Brand.Home; *home == (pages.Home{}) {
+	if home := &s.BrandHome; *home == (pages.Home{}) {
 		for _, l := range calendar.Langs {
 			home[l] = pages.HomeText{HTML: town.Home[l], Lang: l}
 		}
@@ -71,13 +65,13 @@ func runDemo(ctx context.Context, c *console, s *settings, args []string) error 
 		return fmt.Errorf("demo directory: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	s.data, s.demo = dir, new(demo.Filled)
+	s.Data, s.demo = dir, new(demo.Filled)
 	return serve(ctx, c, s, func(ctx context.Context, b *backend, base string) error {
 		admin, err := administrator(ctx, b)
 		if err != nil {
 			return err
 		}
-		o := demo.Options{Seed: s.seed, Now: time.Now(), Callers: map[string]calendar.Caller{}, Pictures: base + demoPictures}
+		o := demo.Options{Seed: cmd.Seed, Now: time.Now(), Callers: map[string]calendar.Caller{}, Pictures: base + demoPictures}
 		for _, name := range town.Users {
 			if o.Callers[name], err = b.users.Ensure(ctx, name, calendar.Editor, admin.ID); err != nil {
 				return err
@@ -128,7 +122,7 @@ func administrator(ctx context.Context, b *backend) (calendar.Caller, error) {
 // Whatever hangs, the drain as a whole has a limit.
 // The listener answers for the health of the process from the beginning on, also
 // while it waits for a server that is not there yet.
-func serve(ctx context.Context, c *console, s *settings, prepare func(ctx context.Context, b *backend, base string) error) error {
+func serve(ctx context.Context, c *console, s *config, prepare func(ctx context.Context, b *backend, base string) error) error {
 	log := s.logger(c.err)
 	ready, err := newReadiness(s.api(log))
 	if err != nil {
@@ -141,7 +135,7 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(ctx contex
 		var lock *os.File
 		outage := lifecycle.Outage{Log: log, Message: "waiting for the data directory"}
 		err := whileLocked(ctx, holderWait, func(ctx context.Context) (err error) {
-			lock, err = lockData(s.data, true, "serve")
+			lock, err = lockData(s.Data, true, "serve")
 			outage.Note(ctx, err)
 			return err
 		})
@@ -150,14 +144,14 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(ctx contex
 		}
 		defer func() { _ = lock.Close() }()
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.listen)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Listen)
 	if err != nil {
 		return fmt.Errorf("--listen: %w", err)
 	}
 	defer func() { _ = listener.Close() }() // the server has closed it when it ran
 	var profiling net.Listener
-	if s.pprof != "" {
-		if profiling, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.pprof); err != nil {
+	if s.Pprof != "" {
+		if profiling, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.Pprof); err != nil {
 			return fmt.Errorf("--pprof: %w", err)
 		}
 		defer func() { _ = profiling.Close() }() // as above
@@ -174,11 +168,11 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(ctx contex
 	p := &process{c: c, s: s, log: log, addr: listener.Addr(), readiness: ready, watch: watch, prepare: prepare}
 	server := &http.Server{
 		Handler: watch.beside(ready), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
-		WriteTimeout: writeTimeout + s.positionWait, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		WriteTimeout: writeTimeout + s.PositionWait, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	var g group.Group
-	drain := &lifecycle.Drain{Delay: s.lameDuck(), Limit: s.drainLimit, Begin: ready.drain}
+	drain := &lifecycle.Drain{Delay: s.lameDuck(), Limit: s.DrainLimit, Begin: ready.drain}
 	requests := min(drainTimeout, (drain.Limit-drain.Delay)/2) // the rest has to end too
 	g.Add(lifecycle.Signals(ctx, log))
 	g.Add(drain.Actor())
@@ -200,16 +194,19 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(ctx contex
 
 // announce prints, once, the administrator's token, and then where the service
 // is: who reads up to that line has read all.
-func announce(w io.Writer, s *settings, addr net.Addr, name, token string) {
+func announce(w io.Writer, s *config, addr net.Addr, name, token string) {
 	base := s.base(addr)
-	if s.serves == servesRelay || s.serves == servesProjector {
-		fmt.Fprintf(w, "daybook %s, role %s, tells how it is on http://%s/health/ready\n", version, s.serves, addr)
+	if s.Role == servesRelay || s.Role == servesProjector {
+		fmt.Fprintf(w, "daybook %s, role %s, tells how it is on http://%s/health/ready\n", version, s.Role, addr)
 		return
 	}
-	root := base + "/" + s.apiPrefix + "/calendar/events/v1"
+	root := base + "/" + s.APIPrefix + "/calendar/events/v1"
 	if s.demo != nil {
-		fmt.Fprintf(w, "calendar: %s/\ndirectory: %s\n", base, s.data)
+		fmt.Fprintf(w, "calendar: %s/\ndirectory: %s\n", base, s.Data)
 		fmt.Fprintf(w, "protected: /event/%s/ opens with the password %q\n", s.demo.Locked, s.demo.Password)
+	}
+	if s.Pages && s.demo == nil {
+		fmt.Fprintf(w, "pages: %s/\n", base)
 	}
 	if token != "" {
 		fmt.Fprintf(w, "administrator: %s\ntoken: %s\nThe token is shown this once; daybook user token %s makes another.\n", name, token, name)
@@ -221,7 +218,7 @@ func announce(w io.Writer, s *settings, addr net.Addr, name, token string) {
 }
 
 // base is the base URL, without one that of an address.
-func (s *settings) base(addr net.Addr) string { return cmp.Or(s.baseURL, "http://"+addr.String()) }
+func (s *config) base(addr net.Addr) string { return cmp.Or(s.BaseURL, "http://"+addr.String()) }
 
 // orNone gives a number as options take it, for which 0 is none and not the default.
 func orNone(n int) int {
@@ -232,17 +229,17 @@ func orNone(n int) int {
 }
 
 // api gives the settings of the interface.
-func (s *settings) api(log *slog.Logger) httpapi.Options {
+func (s *config) api(log *slog.Logger) httpapi.Options {
 	return httpapi.Options{
-		HistoryMaxAge: cmp.Or(s.historyMaxAge, -1), // as of streams
-		BaseURL:       s.baseURL, Prefix: s.apiPrefix, Prefixes: s.morePrefixes, Namespaces: s.moreNamespaces,
-		Site: s.site, Currency: calendar.Currency{Symbol: s.currencySymbol, Position: s.currencyPosition, Code: s.priceCurrency},
-		PerPageMax: s.perPageMax, PositionWait: s.positionWait, ReadMaxAge: s.readMaxAge,
-		PublicHistory: s.publicHistory, AllowedOrigins: s.allowedOrigins,
-		CalendarName: s.feedName(), FeedRefresh: s.feedRefresh, FeedMaxAge: orNone(s.feedMaxAge), ExportLimit: s.exportLimit, WholeAnswers: s.wholeAnswers,
-		CalendarLimit: s.calendarLimit, TombstoneDays: orNone(s.tombstoneDays),
-		ReadDeadline: s.readDeadline, WriteDeadline: s.writeDeadline, MaxAnswer: s.maxAnswer << 20, RateLimit: s.rateLimit,
-		Streams: cmp.Or(s.streams, -1), StreamsOfOne: s.streamsPerClient, // 0 streams would be the default of the package
-		ServeStale: s.serveStale, TotalHeaders: s.totalHeaders, TrustForwarded: s.trustForwarded, Log: log,
+		HistoryMaxAge: cmp.Or(s.HistoryMaxAge, -1), // as of streams
+		BaseURL:       s.BaseURL, Prefix: s.APIPrefix, Prefixes: s.MorePrefixes, Namespaces: s.MoreNamespaces,
+		Site: s.Timezone.site(), Currency: calendar.Currency{Symbol: s.CurrencySymbol, Position: s.CurrencyPosition, Code: s.PriceCurrency},
+		PerPageMax: s.PerPageMax, PositionWait: s.PositionWait, ReadMaxAge: s.ReadMaxAge,
+		PublicHistory: s.PublicHistory, AllowedOrigins: s.AllowedOrigins,
+		CalendarName: s.feedName(), FeedRefresh: s.FeedRefresh, FeedMaxAge: orNone(s.FeedMaxAge), ExportLimit: s.ExportLimit, WholeAnswers: s.WholeAnswers,
+		CalendarLimit: s.CalendarLimit, TombstoneDays: orNone(s.TombstoneDays),
+		ReadDeadline: s.ReadDeadline, WriteDeadline: s.WriteDeadline, MaxAnswer: s.MaxAnswer << 20, RateLimit: s.RateLimit,
+		Streams: cmp.Or(s.Streams, -1), StreamsOfOne: s.StreamsPerClient, // 0 streams would be the default of the package
+		ServeStale: s.ServeStale, TotalHeaders: s.TotalHeaders, TrustForwarded: s.TrustForwarded, Log: log,
 	}
 }

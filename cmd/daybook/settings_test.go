@@ -1,41 +1,53 @@
 package main
 
 import (
-	"context"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/alecthomas/kong"
 )
 
-func serveCommand() *subcommand {
-	all := subcommands()
-	return all[slices.IndexFunc(all, func(c *subcommand) bool { return c.name == "serve" })]
-}
-
-// settingsOf gives the settings that serve takes of a command line in an environment.
-func settingsOf(t *testing.T, args, env []string) (s *settings, rest []string, err error) {
+// settingsOf returns the settings that serve takes of a command line in an environment, and
+// the values of all.
+func settingsOf(t *testing.T, args, env []string) (*config, map[string]string, error) {
 	t.Helper()
-	serve := serveCommand()
-	serve.run = func(_ context.Context, _ *console, got *settings, args []string) error {
-		s, rest = got, args
-		return nil
+	s := &config{}
+	r := &settingsReader{env: env, given: map[*kong.Value]given{}}
+	k, err := r.parser(s, io.Discard, nil)
+	must(t, err)
+	parsed, err := r.read(k, s, append([]string{"serve"}, args...))
+	values := map[string]string{}
+	for _, f := range parsed.Flags() {
+		values[f.Name] = f.Default
+		if g, ok := r.given[f.Value]; ok {
+			values[f.Name] = g.Value
+		}
 	}
-	err = serve.command(&console{}, env).Run(t.Context(), append([]string{"serve"}, args...))
-	return s, rest, err
+	return s, values, err
 }
 
-// settingsOfServe gives the rows of the settings that serve takes.
-func settingsOfServe() []setting {
-	serve := serveCommand()
-	return slices.DeleteFunc((&settings{}).table(), func(d setting) bool { return !serve.takes(&d) })
-}
-
-func settingNamed(s *settings, name string) *setting {
-	table := s.table()
-	return &table[slices.IndexFunc(table, func(d setting) bool { return d.name == name })]
+// flagsOf returns the settings that a command takes.
+func flagsOf(t *testing.T, command string) (flags []*kong.Flag) {
+	t.Helper()
+	k, err := newParser(&config{}, io.Discard)
+	must(t, err)
+	for _, node := range k.Model.Children {
+		if node.Name == command {
+			_ = kong.Visit(node, func(v kong.Visitable, next kong.Next) error {
+				if f, ok := v.(*kong.Flag); ok {
+					flags = append(flags, f)
+				}
+				return next(nil)
+			})
+			return append(k.Model.Flags, flags...)
+		}
+	}
+	return nil
 }
 
 // TestCompletion completes commands, what they do and flags in a real shell.
@@ -50,10 +62,8 @@ func TestCompletion(t *testing.T) {
 	for line, want := range map[string]string{
 		"daybook ver": "verify", "daybook user re": "revoke", "daybook serve --per-p": "--per-page-max", "daybook user list --store-p": "--store-pool",
 	} {
-		script := `source <(daybook completion bash)
-			__daybook_init_completion() { cur=${COMP_WORDS[COMP_CWORD]}; } # is of a package that may lack
-			COMP_WORDS=(` + line + `); COMP_CWORD=$((${#COMP_WORDS[@]}-1))
-			__daybook_bash_autocomplete; printf '%s\n' "${COMPREPLY[@]}"`
+		script := `source <(daybook completion bash); complete -p daybook >&2
+			COMP_LINE='` + line + `' $(complete -p daybook | sed "s/.*'\(.*\)'.*/\1/")`
 		cmd := exec.CommandContext(t.Context(), "bash", "-c", script)
 		cmd.Env = append(os.Environ(), childEnv+"=1", "PATH="+dir+":"+os.Getenv("PATH"))
 		out, err := cmd.CombinedOutput()
@@ -61,4 +71,10 @@ func TestCompletion(t *testing.T) {
 			t.Errorf("%s: %v, no %q in\n%s", line, err, want, out)
 		}
 	}
+}
+
+func defaultOf(t *testing.T, name string) string {
+	t.Helper()
+	flags := flagsOf(t, "serve")
+	return flags[slices.IndexFunc(flags, func(f *kong.Flag) bool { return f.Name == name })].Default
 }

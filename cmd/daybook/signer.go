@@ -30,8 +30,8 @@ const (
 
 // newSigner makes the signer that the settings name, nil without a key.
 func (b *backend) newSigner() (*proof.Signer, error) {
-	ring := proof.Keyring{Origin: b.s.logOrigin, Address: b.s.address(), Shared: b.leases != nil}
-	for _, file := range b.s.signingKeys {
+	ring := proof.Keyring{Origin: b.s.LogOrigin, Address: b.s.address(), Shared: b.leases != nil}
+	for _, file := range b.s.SigningKey {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return nil, fmt.Errorf("--signing-key: %w", err)
@@ -45,14 +45,14 @@ func (b *backend) newSigner() (*proof.Signer, error) {
 	}
 	switch {
 	case len(ring.Keys) > 0:
-	case b.s.store == "":
-		ring.File = filepath.Join(b.s.data, keyFile)
+	case b.s.Store == "":
+		ring.File = filepath.Join(b.s.Data, keyFile)
 		ring.Notes = []string{ring.File + keptNote}
 	default:
 		return nil, nil //nolint:nilnil // nothing to sign with is no error
 	}
-	o := proof.SignerOptions{Interval: b.s.checkpointInterval, Log: b.log}
-	for _, text := range b.s.witnesses {
+	o := proof.SignerOptions{Interval: b.s.CheckpointInterval, Log: b.log}
+	for _, text := range b.s.Witnesses {
 		w, err := proof.ParseWitness(text)
 		if err != nil {
 			return nil, fmt.Errorf("--witnesses: %w", err)
@@ -63,21 +63,21 @@ func (b *backend) newSigner() (*proof.Signer, error) {
 }
 
 // address is host and path that the interface is reached by, "" where no setting tells.
-func (s *settings) address() string {
-	u, err := url.Parse(s.baseURL)
-	if err != nil || s.baseURL == "" {
+func (s *config) address() string {
+	u, err := url.Parse(s.BaseURL)
+	if err != nil || s.BaseURL == "" {
 		return ""
 	}
-	return u.Host + u.Path + "/" + s.apiPrefix + "/" + httpapi.Namespace
+	return u.Host + u.Path + "/" + s.APIPrefix + "/" + httpapi.Namespace
 }
 
 // signs reports whether the role of the process is one that signs; the demo has none, and
 // does everything.
-func (s *settings) signs() bool { return s.serves != servesAPI && s.serves != servesProjector }
+func (s *config) signs() bool { return s.Role != servesAPI && s.Role != servesProjector }
 
 // checkOrigin refuses to begin with a key or an origin of another log.
 func (b *backend) checkOrigin(ctx context.Context) error {
-	if err := b.proofs.CheckOrigin(ctx, b.s.logOrigin); err != nil {
+	if err := b.proofs.CheckOrigin(ctx, b.s.LogOrigin); err != nil {
 		return err
 	}
 	if b.signer == nil || !b.s.signs() {
@@ -121,7 +121,7 @@ func (r *roles) followCheckpoints(ctx context.Context, state *lease.State) error
 	for next := time.Now(); ; {
 		if now := time.Now(); !state.Held() && !now.Before(next) {
 			_ = r.b.signer.Follow(ctx) // health shows it
-			next = now.Add(r.s.checkpointInterval)
+			next = now.Add(r.s.CheckpointInterval)
 		}
 		if err := r.b.unsigned(); err != nil {
 			_, _ = r.b.leases.Acquire(ctx, refusalLease+whyNotSigned(err), holder(), refusalSpan) // tried again soon

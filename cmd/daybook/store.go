@@ -18,13 +18,13 @@ import (
 // openStore opens the event store that the settings name. The one in the data
 // directory needs the directory's lock.
 func (b *backend) openStore(ctx context.Context, existing bool) error {
-	if b.s.store != "" {
-		store, err := postgres.Open(ctx, b.s.store, postgres.Options{
-			Log: b.log, Schema: b.s.storeSchema, PoolSize: b.s.storePool, ListenURL: b.s.storeListen,
-			ReadTimeout: b.s.storeRead, Timeout: b.s.storeAppend, Observe: b.hooks.Commits, Existing: existing,
+	if b.s.Store != "" {
+		store, err := postgres.Open(ctx, b.s.Store, postgres.Options{
+			Log: b.log, Schema: b.s.StoreSchema, PoolSize: b.s.StorePool, ListenURL: b.s.StoreListen,
+			ReadTimeout: b.s.StoreReadDeadline, Timeout: b.s.StoreAppendDeadline, Observe: b.hooks.Commits, Existing: existing,
 		})
 		if errors.Is(err, eventstore.ErrNoStore) {
-			return fmt.Errorf("the schema %s of %s holds no event store; daybook serve or daybook migrate makes one, --store-schema names another", b.s.storeSchema, redactedURLs(b.s.store))
+			return fmt.Errorf("the schema %s of %s holds no event store; daybook serve or daybook migrate makes one, --store-schema names another", b.s.StoreSchema, redactedURLs(b.s.Store))
 		}
 		if err != nil {
 			return err
@@ -44,11 +44,11 @@ func (b *backend) openStore(ctx context.Context, existing bool) error {
 
 // openFile opens the event store in the data directory. One without entries is
 // refused where other files say that there were some, unless a new log is to begin.
-func openFile(ctx context.Context, s *settings, o sqlite.Options) (*sqlite.Store, error) {
+func openFile(ctx context.Context, s *config, o sqlite.Options) (*sqlite.Store, error) {
 	left := leftOfLog(s)
 	lost := left != "" && !s.newLog
 	o.Existing = o.Existing || lost
-	store, err := sqlite.Open(ctx, s.data, o)
+	store, err := sqlite.Open(ctx, s.Data, o)
 	if err == nil && lost {
 		var h eventstore.Head
 		if h, err = store.Head(ctx, eventstore.Point{}); err == nil && h.Position == 0 {
@@ -63,31 +63,31 @@ func openFile(ctx context.Context, s *settings, o sqlite.Options) (*sqlite.Store
 		if f, err := os.OpenFile(left, os.O_CREATE, 0o600); err == nil { // the engine has deleted its index
 			_ = f.Close()
 		}
-		return nil, lostLog(s.data, left)
+		return nil, lostLog(s.Data, left)
 	case errors.Is(err, eventstore.ErrNoStore):
-		return nil, noStore(s.data)
+		return nil, noStore(s.Data)
 	case err != nil:
-		return nil, fmt.Errorf("event store in %s: %w", s.data, err)
+		return nil, fmt.Errorf("event store in %s: %w", s.Data, err)
 	}
 	return store, nil
 }
 
 // leftOfLog returns the path of a file that only a log with entries leaves behind, "" where
 // there is none: a store without entries next to it has lost them.
-func leftOfLog(s *settings) string {
+func leftOfLog(s *config) string {
 	exists := func(path string) bool {
 		_, err := os.Stat(path)
 		return err == nil
 	}
 	paths := []string{
-		filepath.Join(s.data, snapshotFile), filepath.Join(s.data, formerFile),
-		filepath.Join(s.data, keyFile), filepath.Join(s.data, keyFile+keptNote),
+		filepath.Join(s.Data, snapshotFile), filepath.Join(s.Data, formerFile),
+		filepath.Join(s.Data, keyFile), filepath.Join(s.Data, keyFile+keptNote),
 	}
-	for _, key := range s.signingKeys {
+	for _, key := range s.SigningKey {
 		paths = append(paths, key+keptNote)
 	}
 	// The log of the engine is never there before its file, and its index not without the log.
-	file := filepath.Join(s.data, sqlite.FileName)
+	file := filepath.Join(s.Data, sqlite.FileName)
 	log, index := file+"-wal", file+"-shm"
 	if info, err := os.Stat(file); err != nil || info.Size() == 0 {
 		paths = append(paths, log)

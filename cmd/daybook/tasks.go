@@ -18,25 +18,16 @@ import (
 // pageSize is how many entries one read takes.
 const pageSize = 500
 
-func runRebuild(ctx context.Context, c *console, s *settings, args []string) error {
-	if s.back {
-		return runPlain(ctx, c, s, "back", args)
-	}
-	return runPlain(ctx, c, s, "rebuild", args)
+type rebuildCommand struct {
+	storeSettings
+	indexSettings
+
+	Back bool `help:"put the read model that the last rebuild replaced in its place again"`
 }
 
-// runPlain runs a task that takes no argument and no input.
-func runPlain(ctx context.Context, c *console, s *settings, name string, args []string) error {
-	if len(args) != 0 {
-		return usageError("takes no argument, not %q", args)
-	}
-	return runTask(ctx, withoutInput(c), s, name, nil)
-}
-
-func withoutInput(c *console) *console {
-	d := *c
-	d.in = nil
-	return &d
+// Run rebuilds the read model.
+func (cmd *rebuildCommand) Run(ctx context.Context, c *console, s *config) error {
+	return perform(ctx, c, s, cmd, nil)
 }
 
 func counted(n int, one, more string) string {
@@ -46,9 +37,12 @@ func counted(n int, one, more string) string {
 	return fmt.Sprintf("%d %s", n, more)
 }
 
-// rebuildTask fills a new read model from the present state next to the old one,
-// compares it with the store and puts it in its place.
-func rebuildTask(ctx context.Context, b *backend, c *console, _ *settings, _ []string) error {
+// work fills a new read model from the present state next to the old one, compares it with
+// the store and puts it in its place.
+func (cmd *rebuildCommand) work(ctx context.Context, b *backend, c *console, _ *config) error {
+	if cmd.Back {
+		return putBack(ctx, b, c)
+	}
 	bar := newProgress(c, "rebuild", "records")
 	n := 0
 	err := b.withModel(ctx, func(m *upkeep.Upkeep) (err error) {
@@ -63,8 +57,8 @@ func rebuildTask(ctx context.Context, b *backend, c *console, _ *settings, _ []s
 	return err
 }
 
-// backTask puts the read model that the last rebuild replaced in its place again.
-func backTask(ctx context.Context, b *backend, c *console, _ *settings, _ []string) error {
+// putBack puts the read model that the last rebuild replaced in its place again.
+func putBack(ctx context.Context, b *backend, c *console) error {
 	if err := b.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Back(ctx) }); err != nil {
 		return err
 	}
@@ -72,14 +66,19 @@ func backTask(ctx context.Context, b *backend, c *console, _ *settings, _ []stri
 	return err
 }
 
-func runRetry(ctx context.Context, c *console, s *settings, args []string) error {
-	if len(args) != 1 {
-		return usageError("usage: daybook retry ID; daybook health tells which records are quarantined")
-	}
-	if _, err := idArgument(args[0]); err != nil {
+type retryCommand struct {
+	storeSettings
+	indexSettings
+
+	ID string `arg:"" help:"id of the record; daybook health lists those that are quarantined"`
+}
+
+// Run projects a quarantined record again.
+func (cmd *retryCommand) Run(ctx context.Context, c *console, s *config) error {
+	if _, err := idArgument(cmd.ID); err != nil {
 		return err
 	}
-	return runTask(ctx, withoutInput(c), s, "retry", args)
+	return perform(ctx, c, s, cmd, nil)
 }
 
 // idArgument reads an id of the command line.
@@ -91,8 +90,8 @@ func idArgument(text string) (calendar.ID, error) {
 	return calendar.ID(n), nil
 }
 
-func retryTask(ctx context.Context, b *backend, c *console, s *settings, args []string) error {
-	id, err := idArgument(args[0])
+func (cmd *retryCommand) work(ctx context.Context, b *backend, c *console, s *config) error {
+	id, err := idArgument(cmd.ID)
 	if err != nil {
 		return err
 	}
@@ -109,73 +108,96 @@ func retryTask(ctx context.Context, b *backend, c *console, s *settings, args []
 
 // ---- users ----
 
-func runUser(ctx context.Context, c *console, s *settings, args []string) error {
-	if len(args) == 0 {
-		return usageError("usage: daybook user add NAME --role ROLE | list | token NAME | revoke NAME")
-	}
-	want := 2
-	if args[0] == "list" {
-		want = 1
-	}
-	switch args[0] {
-	case "add", "list", "token", "revoke":
-	default:
-		return usageError("no act %q on users: add, list, token or revoke", args[0])
-	}
-	if len(args) != want {
-		return usageError("usage: daybook user add NAME --role ROLE | list | token NAME | revoke NAME")
-	}
-	if args[0] == "add" && s.role == "" {
-		return usageError("user add needs --role: subscriber, contributor, author, editor, administrator or auditor")
-	}
-	if args[0] == "add" && s.store == "" {
-		if err := os.MkdirAll(s.data, 0o700); err != nil {
+type userCommands struct {
+	storeSettings
+	outputSettings
+
+	Add    userAdd    `cmd:"" help:"make a user and print the token"`
+	List   userList   `cmd:"" help:"list the users"`
+	Token  userToken  `cmd:"" help:"withdraw the token of a user and print a new one"`
+	Revoke userRevoke `cmd:"" help:"withdraw the token of a user"`
+}
+
+type userAdd struct {
+	Name   string `arg:"" help:"name of the user"`
+	Role   string `required:"" commandline:"" choices:"subscriber,contributor,author,editor,administrator,auditor" placeholder:"ROLE" help:"subscriber, contributor, author, editor, administrator or auditor"`
+	NewLog bool   `commandline:"" help:"begin a log in a data directory that has lost its own"`
+}
+
+// Run adds a user, and makes a store where there is none.
+func (cmd *userAdd) Run(ctx context.Context, c *console, s *config) error {
+	if s.Store == "" {
+		if err := os.MkdirAll(s.Data, 0o700); err != nil {
 			return fmt.Errorf("data directory: %w", err)
 		}
 	}
-	return runTask(ctx, withoutInput(c), s, "user", args)
+	s.newLog = cmd.NewLog
+	return perform(ctx, c, s, cmd, nil)
 }
 
-func userTask(ctx context.Context, b *backend, c *console, s *settings, args []string) error {
-	switch args[0] {
-	case "add":
-		if s.newLog {
-			if head, err := b.events.Head(ctx, eventstore.Point{}); err != nil || head.Position > 0 {
-				return cmp.Or(err, usageError("--new-log: the store has a log of %s", counted(int(head.Position), "entry", "entries")))
-			}
+func (cmd *userAdd) work(ctx context.Context, b *backend, c *console, _ *config) error {
+	if cmd.NewLog {
+		if head, err := b.events.Head(ctx, eventstore.Point{}); err != nil || head.Position > 0 {
+			return cmp.Or(err, usageError("--new-log: the store has a log of %s", counted(int(head.Position), "entry", "entries")))
 		}
-		role, _ := calendar.ParseRole(s.role)
-		_, token, err := b.users.Add(ctx, args[1], role, 0)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintln(c.out, token)
-		return err
-	case "token":
-		_, token, err := b.users.NewToken(ctx, args[1], 0)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintln(c.out, token)
-		return err
-	case "revoke":
-		u, err := b.users.Revoke(ctx, args[1], 0)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(c.err, "the token of %s is withdrawn\n", u.Name)
-		return err
-	default:
-		return listUsers(ctx, b, c, s)
 	}
+	role, _ := calendar.ParseRole(cmd.Role)
+	_, token, err := b.users.Add(ctx, cmd.Name, role, 0)
+	return printToken(c, token, err)
 }
 
-func listUsers(ctx context.Context, b *backend, c *console, s *settings) error {
+func printToken(c *console, token string, err error) error {
+	if err == nil {
+		_, err = fmt.Fprintln(c.out, token)
+	}
+	return err
+}
+
+type userToken struct {
+	Name string `arg:"" help:"name of the user"`
+}
+
+// Run gives a user a new token.
+func (cmd *userToken) Run(ctx context.Context, c *console, s *config) error {
+	return perform(ctx, c, s, cmd, nil)
+}
+
+func (cmd *userToken) work(ctx context.Context, b *backend, c *console, _ *config) error {
+	_, token, err := b.users.NewToken(ctx, cmd.Name, 0)
+	return printToken(c, token, err)
+}
+
+type userRevoke struct {
+	Name string `arg:"" help:"name of the user"`
+}
+
+// Run withdraws the token of a user.
+func (cmd *userRevoke) Run(ctx context.Context, c *console, s *config) error {
+	return perform(ctx, c, s, cmd, nil)
+}
+
+func (cmd *userRevoke) work(ctx context.Context, b *backend, c *console, _ *config) error {
+	u, err := b.users.Revoke(ctx, cmd.Name, 0)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.err, "the token of %s is withdrawn\n", u.Name)
+	return err
+}
+
+type userList struct{}
+
+// Run lists the users.
+func (cmd *userList) Run(ctx context.Context, c *console, s *config) error {
+	return perform(ctx, c, s, cmd, nil)
+}
+
+func (*userList) work(ctx context.Context, b *backend, c *console, s *config) error {
 	users, err := b.users.List(ctx)
 	if err != nil {
 		return err
 	}
-	if s.json {
+	if s.JSON {
 		type row struct {
 			ID     calendar.ID `json:"id"`
 			Name   string      `json:"name"`
@@ -202,32 +224,39 @@ func listUsers(ctx context.Context, b *backend, c *console, s *settings) error {
 
 // ---- health ----
 
-func runHealth(ctx context.Context, c *console, s *settings, args []string) error {
-	if len(args) != 0 {
-		return usageError("takes no argument, not %q", args)
+type healthCommand struct {
+	storeSettings
+	feedSettings
+	indexSettings
+	outputSettings
+}
+
+// Run prints the health of a running service.
+func (cmd *healthCommand) Run(ctx context.Context, c *console, s *config) error {
+	if s.Store != "" && !s.engine().local {
+		return perform(ctx, c, s, cmd, nil)
 	}
-	if s.store != "" && !s.engine().local {
-		return runTask(ctx, withoutInput(c), s, "health", nil)
-	}
-	lock, server, err := holdOrReach(ctx, s.data, false, holderWait, order{"health", nil, s.ordered(), c.terminal})
+	lock, server, err := holdOrReach(ctx, s.Data, false, holderWait, c.order(s, cmd, false))
 	if lock != nil {
 		_ = lock.Close()
 	}
 	switch {
-	case server != nil: // the answer keeps the deadline of the order: it is short
-		return server.follow(ctx, withoutInput(c))
+	case server != nil:
+		within, cancel := context.WithTimeout(ctx, firstWait)
+		defer cancel()
+		return server.follow(within, &console{out: c.out, err: c.err})
 	case err != nil:
 		return err
 	}
-	return fmt.Errorf("nothing serves from %s", s.data)
+	return fmt.Errorf("nothing serves from %s", s.Data)
 }
 
-func healthTask(ctx context.Context, b *backend, c *console, s *settings, _ []string) error {
+func (*healthCommand) work(ctx context.Context, b *backend, c *console, s *config) error {
 	h, err := b.shownHealth(ctx)
 	if err != nil {
 		return err
 	}
-	if s.json {
+	if s.JSON {
 		if err := json.NewEncoder(c.out).Encode(h); err != nil {
 			return err
 		}

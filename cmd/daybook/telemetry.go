@@ -33,21 +33,21 @@ type watching struct {
 }
 
 // startWatching opens what the settings ask for; close ends it.
-func startWatching(ctx context.Context, s *settings, log *slog.Logger) (*watching, error) {
+func startWatching(ctx context.Context, s *config, log *slog.Logger) (*watching, error) {
 	w := &watching{}
-	if s.metrics != "" {
+	if s.Metrics != "" {
 		w.metrics = telemetry.NewMetrics(version)
 		w.handler = w.metrics.Handler(log)
 	}
-	if s.metrics != "" && s.metrics != metricsSame {
+	if s.Metrics != "" && s.Metrics != metricsSame {
 		var err error
-		if w.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.metrics); err != nil {
+		if w.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.Metrics); err != nil {
 			return nil, fmt.Errorf("--metrics: %w", err)
 		}
 	}
-	if s.traces != "" {
+	if s.Traces != "" {
 		var err error
-		w.traces, err = telemetry.NewTraces(ctx, telemetry.TraceOptions{URL: s.traces, Ratio: s.traceRatio, Version: version, Log: log})
+		w.traces, err = telemetry.NewTraces(ctx, telemetry.TraceOptions{URL: s.Traces, Ratio: s.TraceRatio, Version: version, Log: log})
 		if err != nil {
 			return nil, errors.Join(err, w.close(ctx))
 		}
@@ -111,7 +111,7 @@ func (w *watching) follow(b *backend, l *live) {
 	if b.signer != nil && b.s.signs() {
 		state.Signer = b.signer.Stats
 	}
-	if b.s.serves != servesRelay && b.s.serves != servesProjector {
+	if b.s.Role != servesRelay && b.s.Role != servesProjector {
 		state.Past = func() (images, bytes int, filled uint64) {
 			if then := l.past.Load(); then != nil { // else it is being made
 				s := then.Stats()

@@ -4,10 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"io"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/alecthomas/kong"
 )
 
 // TestEveryCommandHasHelp: help names each command, which tells about itself, and each setting
@@ -20,16 +23,27 @@ func TestEveryCommandHasHelp(t *testing.T) {
 		return both.String(), status
 	}
 	help, _ := inProcess("help")
-	for _, s := range subcommands() {
-		if out, status := inProcess(s.name, "--help"); status != exitOK || !strings.Contains(out, s.brief) || !strings.Contains(help, s.name) {
-			t.Errorf("%s --help: %d %q", s.name, status, out)
+	k, err := newParser(&config{}, io.Discard)
+	must(t, err)
+	must(t, kong.Visit(k.Model, func(v kong.Visitable, next kong.Next) error {
+		switch v := v.(type) {
+		case *kong.Node:
+			out, status := inProcess(append(strings.Fields(v.Path()), "--help")...)
+			words := strings.Join(strings.Fields(out), " ")
+			if status != exitOK || v.Help == "" || !strings.Contains(words, v.Help) || !strings.Contains(help, v.Name) && v.Parent == k.Model.Node {
+				t.Errorf("%s --help: %d %q", v.Path(), status, out)
+			}
+		case *kong.Flag:
+			if v.Help == "" || v.PlaceHolder == "" && !v.IsBool() {
+				t.Errorf("flag --%s is not described", v.Name)
+			}
+		case *kong.Value:
+			if v.Help == "" {
+				t.Errorf("argument %s is not described", v.Name)
+			}
 		}
-	}
-	for _, d := range (&settings{}).table() {
-		if d.brief == "" || d.set == nil {
-			t.Errorf("setting %s is not told of", d.name)
-		}
-	}
+		return next(nil)
+	}))
 }
 
 // TestTail: entries as they come, from a position on, until a signal; beside a server and
