@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os/signal"
 	"strconv"
 	"strings"
@@ -123,9 +124,9 @@ func (cmd *historyAt) work(ctx context.Context, b *backend, c *console, s *confi
 }
 
 // auditor reads all of the past.
-func auditor(lang string) history.Listener {
+func auditor(lang string) history.Viewer {
 	l, _ := calendar.ParseLang(lang)
-	return history.Listener{Caller: calendar.Caller{Role: calendar.Auditor}, Lang: l}
+	return history.Viewer{Caller: calendar.Caller{Role: calendar.Auditor}, Lang: l}
 }
 
 // pastError says what is wrong with a read of a record.
@@ -141,26 +142,33 @@ func pastError(err error, kind calendar.Kind, id calendar.ID) error {
 	}
 }
 
-func printHistory(ctx context.Context, t *history.Teller, w io.Writer, s *config, l history.Listener, k calendar.Kind, id calendar.ID) error {
-	version, _, err := t.Present(ctx, l.Caller, k, id)
+func printHistory(ctx context.Context, t *history.Reader, w io.Writer, s *config, l history.Viewer, k calendar.Kind, id calendar.ID) error {
+	version, err := t.Present(ctx, l.Caller, k, id)
 	if err != nil {
 		return err
 	}
-	_, err = t.Walk(ctx, l, history.Walk{Record: id, From: 1, To: version, Ascending: true, Most: int(version), Page: pageSize}, printer(w, s.JSON))
+	walk := history.Walk{Record: id, From: 1, To: version, Ascending: true, Limit: pageSize}
+	for looked := int64(-1); err == nil && looked < walk.LookedTo; walk.From = walk.LookedTo + 1 {
+		looked = walk.LookedTo
+		err = printEntries(w, t.Entries(ctx, l, &walk), s.JSON)
+	}
 	return err
 }
 
-// printer prints each entry that is told.
-func printer(w io.Writer, asJSON bool) func(int64, *history.Entry) (bool, error) {
-	return func(_ int64, e *history.Entry) (bool, error) {
-		if e == nil {
-			return true, nil
+func printEntries(w io.Writer, entries iter.Seq2[*history.Entry, error], asJSON bool) error {
+	for e, err := range entries {
+		switch {
+		case err != nil || e == nil:
+		case asJSON:
+			err = printJSON(w, e)
+		default:
+			err = printEntry(w, e)
 		}
-		if asJSON {
-			return true, printJSON(w, e)
+		if err != nil {
+			return err
 		}
-		return true, printEntry(w, e)
 	}
+	return nil
 }
 
 func printJSON(w io.Writer, v any) error {
@@ -195,7 +203,7 @@ func printEntry(w io.Writer, e *history.Entry) error {
 	return err
 }
 
-func (cmd *historyDiff) print(ctx context.Context, t *history.Teller, w io.Writer, s *config, k calendar.Kind, id calendar.ID) error {
+func (cmd *historyDiff) print(ctx context.Context, t *history.Reader, w io.Writer, s *config, k calendar.Kind, id calendar.ID) error {
 	from, _ := strconv.ParseInt(cmd.From, 10, 64)
 	to, _ := strconv.ParseInt(cmd.To, 10, 64)
 	d, err := t.Diff(ctx, auditor(cmd.Lang), k, id, from, to)
@@ -203,7 +211,7 @@ func (cmd *historyDiff) print(ctx context.Context, t *history.Teller, w io.Write
 		return err
 	}
 	if s.JSON {
-		return printJSON(w, d.Form(true))
+		return printJSON(w, d)
 	}
 	for _, c := range d.Changes {
 		if _, err := fmt.Fprintln(w, c.Sentence); err != nil {
@@ -250,13 +258,13 @@ func printAt(ctx context.Context, store eventstore.Store, w io.Writer, s *config
 			Version  int64             `json:"version"`
 			Position calendar.Position `json:"position"`
 			Time     string            `json:"time"`
-			Record   *history.Shown    `json:"record"`
-		}{e.Version, e.Position, e.Time.Format(history.TimeLayout), &history.Shown{Record: r}})
+			Record   history.Members   `json:"record"`
+		}{e.Version, e.Position, e.Time.Format(history.TimeLayout), history.MembersOf(r)})
 	}
 	if _, err := fmt.Fprintf(w, "version %d  position %d  %s\n", e.Version, e.Position, e.Time.Format(history.TimeLayout)); err != nil {
 		return err
 	}
-	for _, m := range history.Members(r) {
+	for _, m := range history.MembersOf(r) {
 		b, err := history.Marshal(m.Value)
 		if err == nil {
 			_, err = fmt.Fprintf(w, "%s: %s\n", m.Name, b)
@@ -316,8 +324,8 @@ func (cmd *changesTail) Run(ctx context.Context, c *console, s *config) error {
 }
 
 func (cmd *changesTail) work(ctx context.Context, b *backend, c *console, s *config) error {
-	teller := history.New(b.events, time.Now)
-	head, err := teller.Head(ctx)
+	reader := history.New(b.events, time.Now)
+	head, err := reader.Head(ctx)
 	if err != nil {
 		return err
 	}
@@ -325,20 +333,19 @@ func (cmd *changesTail) work(ctx context.Context, b *backend, c *console, s *con
 	if cmd.From > 0 {
 		after = cmd.From - 1
 	}
-	walk := history.Walk{Ascending: true, Most: pageSize, Page: pageSize}
+	walk := history.Walk{Ascending: true, Limit: pageSize}
 	if k, ok := calendar.ParseKind(cmd.Kind); ok {
 		walk.Filter.Kinds = []calendar.Kind{k}
 	}
 	for {
 		for after < head {
-			walk.From, walk.To = int64(after)+1, int64(head)
-			looked, err := teller.Walk(ctx, auditor(cmd.Lang), walk, printer(c.out, s.JSON))
-			if err != nil || looked == 0 {
+			walk.From, walk.To, walk.LookedTo = int64(after)+1, int64(head), 0
+			if err := printEntries(c.out, reader.Entries(ctx, auditor(cmd.Lang), &walk), s.JSON); err != nil || walk.LookedTo == 0 {
 				return err
 			}
-			after = calendar.Position(looked)
+			after = calendar.Position(walk.LookedTo)
 		}
-		if head, err = teller.Wait(ctx, after); err != nil {
+		if head, err = reader.Wait(ctx, after); err != nil {
 			return err
 		}
 	}

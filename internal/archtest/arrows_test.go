@@ -45,7 +45,7 @@ var arrows = map[string][]string{
 	"internal/httpapi/admit":    {"calendar", "internal/ground/keylock"},
 	"internal/importer":         {"calendar", "command", "eventstore", "internal/access", "internal/canonjson", "internal/texts"},
 	"internal/lease":            {"eventstore", "internal/ground/lifecycle", "internal/ground/pause"},
-	"internal/pages":            {"calendar", "internal/texts", "query"},
+	"internal/pages":            {"calendar", "internal/history", "internal/texts", "query"},
 	"internal/param":            {"calendar"},
 	"internal/proof":            {"calendar", "eventstore", "internal/history"},
 	"internal/telemetry":        {"calendar", "eventstore", "eventstore/feed", "internal/httpapi", "internal/proof", "projector", "query", "query/readmodel"},

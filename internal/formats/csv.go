@@ -189,17 +189,17 @@ func (w *csvWriter) Item(b []byte, e *Event) []byte {
 		}
 		c := &w.columns[i]
 		w.cell = c.cell(w.cell[:0], e)
-		b = appendCell(b, w.cell, c.text && !w.f.Raw)
+		b = AppendCell(b, w.cell, c.text && !w.f.Raw)
 	}
 	return append(b, "\r\n"...)
 }
 
 func (w *csvWriter) End(b []byte) []byte { return b }
 
-// appendCell writes a cell. Guarded, what a spreadsheet takes for a formula gets an
+// AppendCell writes a cell. Guarded, what a spreadsheet takes for a formula gets an
 // apostrophe in front: at the beginning of the cell, and behind a semicolon or a tab, where
 // many of them split.
-func appendCell(b, cell []byte, guarded bool) []byte {
+func AppendCell(b, cell []byte, guarded bool) []byte {
 	quoted := bytes.ContainsAny(cell, ",;\"\r\n\t") || len(cell) > 0 && (cell[0] == ' ' || cell[len(cell)-1] == ' ')
 	if quoted {
 		b = append(b, '"')

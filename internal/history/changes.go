@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -49,7 +50,7 @@ func languages(home calendar.Lang) []calendar.Lang {
 	return out
 }
 
-// valueOf gives the value of a field of a record that is no translatable one: nil, string,
+// valueOf returns the value of a field of a record that is no translatable one: nil, string,
 // bool, float64, calendar.ID, calendar.Wall, []calendar.ID, []string.
 func valueOf(r *calendar.Record, f *calendar.Field) any {
 	if r == nil {
@@ -69,19 +70,10 @@ func valueOf(r *calendar.Record, f *calendar.Field) any {
 	case f.Form == calendar.FormWord:
 		return f.Enum[0]
 	}
+	if v == nil || v == "" || v == calendar.ID(0) || v == calendar.NoWall {
+		return nil
+	}
 	switch v := v.(type) {
-	case string:
-		if v == "" {
-			return nil
-		}
-	case calendar.ID:
-		if v == 0 {
-			return nil
-		}
-	case calendar.Wall:
-		if v == calendar.NoWall {
-			return nil
-		}
 	case []calendar.ID:
 		if len(v) == 0 {
 			return nil
@@ -94,7 +86,7 @@ func valueOf(r *calendar.Record, f *calendar.Field) any {
 	return v
 }
 
-// textOf gives the text of a translatable field in a language, nil for none.
+// textOf returns the text of a translatable field in a language, nil for none.
 func textOf(r *calendar.Record, f *calendar.Field, l calendar.Lang) any {
 	if r == nil {
 		return nil
@@ -107,28 +99,30 @@ func textOf(r *calendar.Record, f *calendar.Field, l calendar.Lang) any {
 
 // Change is one field that differs between two states of a record.
 type Change struct {
-	Field *calendar.Field
-	// Lang is the language of a translatable field, Home that of the record.
-	Lang, Home    calendar.Lang
-	Before, After any // see valueOf; nil for none
+	Field    string `json:"field"`
+	Language string `json:"language,omitempty"` // of translatable fields
+	Before   any    `json:"before"`             // see valueOf; nil for none
+	After    any    `json:"after"`
+	Sentence string `json:"sentence"`
 
+	kind   calendar.Kind
+	field  *calendar.Field
+	home   calendar.Lang                // of the record
 	allDay struct{ before, after bool } // whether the event has no clocks
+	names  Names
 }
 
-// Changes gives what differs between two states of a record of a kind, in table order, a
-// translatable field once for each language. before is nil for a new record. password
-// tells that the password is another one, whether there is one or not.
+// Changes returns what differs between two states of a record, in table order, a
+// translatable field once for each language. before is nil for a new record. password says
+// that the password is another one, whether there is one or not.
 func Changes(before, after *calendar.Record, password bool) []Change {
-	some := after
+	out := []Change{}
+	some := cmp.Or(after, before)
 	if some == nil {
-		some = before
+		return out
 	}
-	if some == nil {
-		return nil
-	}
-	var out []Change
-	add := func(f *calendar.Field, l calendar.Lang, a, b any) {
-		c := Change{Field: f, Lang: l, Home: some.Home, Before: a, After: b}
+	add := func(f *calendar.Field, language string, a, b any) {
+		c := Change{Field: f.Name, Language: language, Before: a, After: b, kind: some.Kind, field: f, home: some.Home}
 		c.allDay.before, c.allDay.after = isAllDay(before), isAllDay(after)
 		out = append(out, c)
 	}
@@ -136,7 +130,7 @@ func Changes(before, after *calendar.Record, password bool) []Change {
 		if f.Stored == calendar.TypeText {
 			for _, l := range languages(some.Home) {
 				if a, b := textOf(before, f, l), textOf(after, f, l); a != b {
-					add(f, l, a, b)
+					add(f, l.String(), a, b)
 				}
 			}
 			continue
@@ -146,7 +140,7 @@ func Changes(before, after *calendar.Record, password bool) []Change {
 			continue
 		}
 		if !calendar.SameValue(a, b) || password && f.Form == calendar.FormPassword && a != nil && b != nil {
-			add(f, some.Home, a, b)
+			add(f, "", a, b)
 		}
 	}
 	return out
@@ -159,7 +153,7 @@ func Links(changes []Change) []calendar.ID {
 	var ids []calendar.ID
 	for i := range changes {
 		c := &changes[i]
-		if c.Field.Stored != calendar.TypeIDs && c.Field.Form != calendar.FormParent {
+		if c.field.Stored != calendar.TypeIDs && c.field.Form != calendar.FormParent {
 			continue
 		}
 		for _, v := range [...]any{c.Before, c.After} {
@@ -182,12 +176,15 @@ type Member struct {
 }
 
 // Members are the fields of a record that have a value, in table order, but the password
-// (HISTORY 9); nil has none.
-func Members(r *calendar.Record) []Member {
+// (docs/spec/history.md 9).
+type Members []Member
+
+// MembersOf returns the members of a record; nil has none.
+func MembersOf(r *calendar.Record) Members {
+	out := Members{}
 	if r == nil {
-		return nil
+		return out
 	}
-	var out []Member
 	for _, f := range shown[r.Kind] {
 		var v any
 		switch {
@@ -218,11 +215,11 @@ type Operation struct {
 // both.
 func Patch(from, to *calendar.Record) []Operation {
 	before, after := map[string]any{}, map[string]any{}
-	for _, m := range Members(from) {
+	for _, m := range MembersOf(from) {
 		before[m.Name] = m.Value
 	}
 	out := []Operation{}
-	for _, m := range Members(to) {
+	for _, m := range MembersOf(to) {
 		after[m.Name] = m.Value
 		was, there := before[m.Name]
 		text, translated := m.Value.(calendar.Text)

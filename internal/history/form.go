@@ -3,11 +3,21 @@ package history
 import (
 	"bytes"
 	"encoding/json"
-
-	"daybook/calendar"
+	"time"
 )
 
-// Marshal gives a value as JSON without escaping < > &.
+// TimeLayout is the form of the times of entries, in UTC.
+const TimeLayout = "2006-01-02T15:04:05.000Z"
+
+// Time is a time of an entry, which has the form TimeLayout as text and as JSON.
+type Time struct{ time.Time }
+
+func (t Time) String() string { return t.Format(TimeLayout) }
+
+// MarshalJSON implements json.Marshaler.
+func (t Time) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String() + `"`), nil }
+
+// Marshal returns a value as JSON without escaping < > &.
 func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -18,46 +28,18 @@ func Marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Shown is a record as the past shows it: its Members as JSON; nil has none.
-type Shown struct{ Record *calendar.Record }
-
-// MarshalJSON writes the members in their order.
-func (s *Shown) MarshalJSON() ([]byte, error) {
+// MarshalJSON writes the members as an object, in their order.
+func (m Members) MarshalJSON() ([]byte, error) {
 	b := []byte{'{'}
-	for i, m := range Members(s.Record) {
+	for i, member := range m {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		value, err := Marshal(m.Value)
+		value, err := Marshal(member.Value)
 		if err != nil {
 			return nil, err
 		}
-		b = append(append(append(append(b, '"'), m.Name...), `":`...), value...)
+		b = append(append(append(append(b, '"'), member.Name...), `":`...), value...)
 	}
 	return append(b, '}'), nil
-}
-
-// form is a side as it is told.
-func (s *Side) form(record bool) any {
-	var shown *Shown
-	if record {
-		shown = &Shown{s.Record}
-	}
-	return struct {
-		Version  int64             `json:"version"`
-		Position calendar.Position `json:"position,omitempty"`
-		Time     string            `json:"time,omitempty"`
-		Record   *Shown            `json:"record,omitempty"`
-	}{s.Version, s.Position, s.Time, shown}
-}
-
-// Form is the difference as it is told (HISTORY 9), with both records or without.
-func (d *Diff) Form(records bool) any {
-	return struct {
-		From    any          `json:"from"`
-		To      any          `json:"to"`
-		Patch   []Operation  `json:"patch"`
-		Changes []ToldChange `json:"changes"`
-		Summary string       `json:"summary"`
-	}{d.From.form(records), d.To.form(records), d.Patch, d.Changes, d.Summary}
 }

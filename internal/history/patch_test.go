@@ -52,11 +52,11 @@ func TestPatch(t *testing.T) {
 	}
 }
 
-// object gives the record of HISTORY 9 as JSON reads it.
+// object returns the record of HISTORY 9 as JSON reads it.
 func object(t *testing.T, r *calendar.Record) map[string]any {
 	t.Helper()
 	out := map[string]any{}
-	for _, m := range Members(r) {
+	for _, m := range MembersOf(r) {
 		out[m.Name] = jsonOf(t, m.Value)
 	}
 	return out

@@ -137,6 +137,3 @@ func (pt Point) String() string {
 		return pt.Time.Format("2006-01-02T15:04:05Z")
 	}
 }
-
-// TimeLayout is the form of the times of entries, in UTC.
-const TimeLayout = "2006-01-02T15:04:05.000Z"

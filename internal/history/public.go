@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"strings"
-	"time"
 
 	"daybook/calendar"
-	"daybook/eventstore"
 )
 
 // The caches of whether records were public, and of when events were before they were
@@ -23,8 +21,8 @@ type wasPublic struct {
 	public  bool
 }
 
-// shownKey is a record under a slug, "" for any.
-type shownKey struct {
+// publicKey is a record under a slug, "" for any.
+type publicKey struct {
 	id   calendar.ID
 	slug string
 }
@@ -34,34 +32,41 @@ var publicStatuses = [][]byte{[]byte(`"` + calendar.StatusPublish + `"`), []byte
 // WasPublic reports whether everybody could read a record at any time while it had the
 // slug ("" for any), protected or not: that is, at the end of the life of one of its
 // versions. Terms always were, and are not looked at.
-func (t *Teller) WasPublic(ctx context.Context, r *calendar.Record, slug string) (public bool, err error) {
-	if r.Kind.IsTerm() {
+func (r *Reader) WasPublic(ctx context.Context, record *calendar.Record, slug string) (public bool, err error) {
+	if record.Kind.IsTerm() {
 		return true, nil
 	}
-	epoch, key := t.store.Epoch(), shownKey{r.ID, slug}
-	if known, ok := t.shown.Get(epoch, key); ok && known.version == r.Version {
+	epoch, key := r.store.Epoch(), publicKey{record.ID, slug}
+	if known, ok := r.public.Get(epoch, key); ok && known.version == record.Version {
 		return known.public, nil
 	}
 	if slug != "" {
-		if ever, err := t.WasPublic(ctx, r, ""); err != nil || !ever {
+		if ever, err := r.WasPublic(ctx, record, ""); err != nil || !ever {
 			return false, err
 		}
 	}
-	err = t.backward(ctx, r.ID, r.Version, func(e *eventstore.Entry, next time.Time) (bool, error) {
-		if !bytes.Contains(e.State, publicStatuses[0]) && !bytes.Contains(e.State, publicStatuses[1]) || !bytes.Contains(e.State, []byte(slug)) {
-			return false, nil
-		}
-		v := version{Entry: e}
-		then, err := v.record()
-		if err == nil && (slug == "" || then.Slug() == slug) {
-			public = calendar.MayRead(calendar.Caller{}, then, EndOfLife(e.Time, next, t.now()))
-		}
-		return public, err
-	})
-	if err == nil {
-		t.shown.Put(epoch, key, wasPublic{r.Version, public})
+	mayBe := func(v *version) bool {
+		return (bytes.Contains(v.State, publicStatuses[0]) || bytes.Contains(v.State, publicStatuses[1])) && bytes.Contains(v.State, []byte(slug))
 	}
-	return public, err
+	for v, err := range r.backward(ctx, record.ID, record.Version) {
+		if err != nil {
+			return false, err
+		}
+		if !mayBe(v) {
+			continue
+		}
+		state, err := v.decode()
+		if err != nil {
+			return false, err
+		}
+		if slug == "" || state.Slug() == slug {
+			if public = calendar.MayRead(calendar.Caller{}, state, EndOfLife(v.Time, v.next, r.now())); public {
+				break
+			}
+		}
+	}
+	r.public.Put(epoch, key, wasPublic{record.Version, public})
+	return public, nil
 }
 
 // wasMoved is what Moved found of a version, for everybody.
@@ -70,54 +75,55 @@ type wasMoved struct {
 	was     *calendar.Record
 }
 
-// mostMoved is how many versions Moved looks at.
-const mostMoved = 5000
-
 var startKey = []byte(`start_date":`)
 
-// Moved gives when an event was before its start was moved last: of the newest version that
-// the caller may open and that begins at another moment than the present one, the fields of
-// its times; nil for none.
-func (t *Teller) Moved(ctx context.Context, c calendar.Caller, r *calendar.Record) (was *calendar.Record, err error) {
-	to := t.to(Listener{Caller: c})
-	if err := to.learn(ctx, []calendar.ID{r.ID}); err != nil {
+// Moved returns when an event was before its start was moved last: of the newest version
+// that the caller may open and that begins at another moment than the present one, the
+// fields of its times; nil for none. It looks at MaxLooked versions.
+func (r *Reader) Moved(ctx context.Context, c calendar.Caller, event *calendar.Record) (was *calendar.Record, err error) {
+	if event.Version == 1 {
+		return nil, nil //nolint:nilnil // it was not moved
+	}
+	q := r.request(Viewer{Caller: c})
+	if _, err := q.find(ctx, event.Kind, event.ID); err != nil {
+		if isRefusal(err) {
+			err = nil
+		}
 		return nil, err
 	}
-	if open, err := isOpen(to.known[r.ID].gate); err != nil || !open {
-		return nil, err
-	}
-	epoch, everybody := t.store.Epoch(), c.Role == calendar.Anonymous
-	known, ok := t.moved.Get(epoch, r.ID)
+	epoch, everybody := r.store.Epoch(), c.Role == calendar.Anonymous
+	known, ok := r.moved.Get(epoch, event.ID)
 	ok = ok && everybody
 	moved, looked := false, 0 // moved by a version that was looked at
-	err = t.backward(ctx, r.ID, r.Version, func(e *eventstore.Entry, next time.Time) (bool, error) {
-		if ok && !moved && e.Version == known.version {
+	for v, err := range r.backward(ctx, event.ID, event.Version) {
+		if err != nil {
+			return nil, err
+		}
+		if ok && !moved && v.Version == known.version {
 			was = known.was // it begins as it did then
-			return true, nil
+			break
 		}
-		if looked++; moved {
-			v := &version{Entry: e, next: to.nextOf(e, next)}
-			open, err := isOpen(to.closed(ctx, v))
-			if err != nil {
-				return true, err
+		if moved {
+			state, err := q.open(ctx, v)
+			if err != nil && !isRefusal(err) {
+				return nil, err
 			}
-			if open && e.Redacted == nil {
-				then, err := v.record()
-				if err != nil {
-					return true, err
-				}
-				if moved = false; then.Fields.Wall("utc_start_date") != r.Fields.Wall("utc_start_date") {
-					was = timesOf(then)
+			if state != nil {
+				if moved = false; state.Fields.Wall("utc_start_date") != event.Fields.Wall("utc_start_date") {
+					was = timesOf(state)
+					break
 				}
 			}
 		}
-		moved = moved || bytes.Contains(e.Fields, startKey)
-		return was != nil || looked == mostMoved, nil
-	})
-	if err == nil && everybody && (!ok || known.version < r.Version) {
-		t.moved.Put(epoch, r.ID, wasMoved{r.Version, was})
+		moved = moved || bytes.Contains(v.Fields, startKey)
+		if looked++; looked == MaxLooked {
+			break
+		}
 	}
-	return was, err
+	if everybody && (!ok || known.version < event.Version) {
+		r.moved.Put(epoch, event.ID, wasMoved{event.Version, was})
+	}
+	return was, nil
 }
 
 // timesOf is a record with what tells when it is.

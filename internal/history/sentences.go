@@ -1,7 +1,9 @@
 package history
 
 import (
+	"cmp"
 	"html"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -14,7 +16,7 @@ import (
 // maxQuoted is how much of a text or a name a sentence quotes, in characters.
 const maxQuoted = 100
 
-// Names gives the name of a linked record in the language of a sentence, "" where it has
+// Names returns the name of a linked record in the language of a sentence, "" where it has
 // none or is not shown.
 type Names func(calendar.ID) string
 
@@ -50,52 +52,46 @@ func (p phrasing) colon() string {
 
 // Label names the field of a change as pages do, and the language of its text where that is
 // not the one of the record.
-func (c *ToldChange) Label(k calendar.Kind, l calendar.Lang) string {
-	return capitalized(c.change.label(k, phrasing{lang: l, html: true}))
+func (c *Change) Label(l calendar.Lang) string {
+	return capitalized(c.label(phrasing{lang: l, html: true}))
 }
 
 // IsDay reports whether the value before or after the change is a date without a clock.
-func (c *ToldChange) IsDay(after bool) bool { return c.change.isDay(after) }
+func (c *Change) IsDay(after bool) bool {
+	return c.isPeriod() && (after && c.allDay.after || !after && c.allDay.before)
+}
 
-// IsText tells whether the values are texts of several lines, in HTML.
-func (c *ToldChange) IsText() bool { return c.change.Field.Form == calendar.FormHTML }
+// IsText reports whether the values are texts of several lines, in HTML.
+func (c *Change) IsText() bool { return c.field.Form == calendar.FormHTML }
 
-// Written gives the value before or after the change in a language, without quotation
-// marks and in full; "" where there is none.
-func (c *ToldChange) Written(after bool, l calendar.Lang) string {
-	v := c.Before
-	if after {
-		v = c.After
-	}
+// Written returns a value of the change in a language, without quotation marks and in full;
+// "" where there is none.
+func (c *Change) Written(v any, l calendar.Lang) string {
 	switch v := v.(type) {
-	case nil:
-		return ""
 	case []string:
 		return inList(v, l)
 	case []calendar.ID:
 		return c.linked(v, l)
 	case calendar.ID:
-		if c.change.Field.Form == calendar.FormParent {
+		if c.field.Form == calendar.FormParent {
 			return c.linked([]calendar.ID{v}, l)
 		}
 	case string:
-		if _, ok := c.change.status(v); !ok {
+		if _, ok := c.status(v); !ok {
 			return v
 		}
 	case bool:
-		if c.change.Field.Form == calendar.FormPassword {
+		if c.field.Form == calendar.FormPassword {
 			return word("password.came", l)
 		}
 	}
-	return c.change.value(v, phrasing{lang: l, names: c.names})
+	return c.value(v, phrasing{lang: l, names: c.names})
 }
 
-func (c *ToldChange) linked(ids []calendar.ID, l calendar.Lang) string {
+func (c *Change) linked(ids []calendar.ID, l calendar.Lang) string {
 	out := make([]string, len(ids))
 	for i, id := range ids {
-		if out[i] = c.names(id); out[i] == "" {
-			out[i] = "#" + id.String()
-		}
+		out[i] = cmp.Or(c.names(id), "#"+id.String())
 	}
 	return inList(out, l)
 }
@@ -127,15 +123,16 @@ func labelOf(k calendar.Kind, f *calendar.Field, l calendar.Lang) string {
 	return name
 }
 
-// Sentence tells the change of a record of a kind in a language (HISTORY 6.2).
-func (c *Change) Sentence(k calendar.Kind, l calendar.Lang, names Names) string {
+// describe writes the sentence of the change in a language (HISTORY 6.2).
+func (c *Change) describe(l calendar.Lang, names Names) {
+	c.names = names
 	p := phrasing{lang: l, names: names}
-	return c.label(k, p) + p.colon() + c.phrase(p)
+	c.Sentence = c.label(p) + p.colon() + c.phrase(p)
 }
 
-func (c *Change) label(k calendar.Kind, p phrasing) string {
-	label := labelOf(k, c.Field, p.lang)
-	if c.Field.Name == "cost" && p.html {
+func (c *Change) label(p phrasing) string {
+	label := labelOf(c.kind, c.field, p.lang)
+	if c.Field == "cost" && p.html {
 		label = word("page.cost", p.lang)
 	}
 	return label + c.selector()
@@ -143,13 +140,13 @@ func (c *Change) label(k calendar.Kind, p phrasing) string {
 
 // selector names the language of a text that is not the home language of the record.
 func (c *Change) selector() string {
-	if c.Field.Stored != calendar.TypeText || c.Lang == c.Home {
+	if c.Language == "" || c.Language == c.home.String() {
 		return ""
 	}
-	return " (" + c.Lang.String() + ")"
+	return " (" + c.Language + ")"
 }
 
-// step tells whether a value came, turned into another one or went.
+// step says whether a value came, turned into another one or went.
 func (c *Change) step() string {
 	switch {
 	case c.Before == nil:
@@ -162,12 +159,12 @@ func (c *Change) step() string {
 
 func (c *Change) phrase(p phrasing) string {
 	switch {
-	case c.Field.Stored == calendar.TypeIDs:
+	case c.field.Stored == calendar.TypeIDs:
 		added, removed := c.links(p)
 		return linksPhrase(added, removed, p)
-	case c.Field.Form == calendar.FormHTML:
+	case c.field.Form == calendar.FormHTML:
 		return word("text"+c.step(), p.lang)
-	case c.Field.Form == calendar.FormPassword:
+	case c.field.Form == calendar.FormPassword:
 		return word("password"+c.step(), p.lang)
 	}
 	return word("value"+c.step(), p.lang, c.value(c.After, p), c.value(c.Before, p))
@@ -193,12 +190,12 @@ func linksPhrase(added, removed string, p phrasing) string {
 	return strings.Join(parts, word("comma", p.lang))
 }
 
-// pageSentence tells the change as pages do (PAGES.md P2.6).
-func (c *Change) pageSentence(k calendar.Kind, p phrasing) string {
-	label, key := c.label(k, p), "page"+c.step()
+// pageSentence describes the change as pages do (docs/spec/pages.md P2.6).
+func (c *Change) pageSentence(p phrasing) string {
+	label, key := c.label(p), "page"+c.step()
 	after, before := c.value(c.After, p), c.value(c.Before, p)
 	switch {
-	case c.Field.Stored == calendar.TypeIDs:
+	case c.field.Stored == calendar.TypeIDs:
 		switch added, removed := c.links(p); {
 		case removed == "" && added != "":
 			return word("page.links.added", p.lang, label, added)
@@ -206,9 +203,9 @@ func (c *Change) pageSentence(k calendar.Kind, p phrasing) string {
 			return word("page.links.removed", p.lang, label, removed)
 		}
 		return label + p.colon() + c.phrase(p)
-	case c.Field.Form == calendar.FormHTML:
-		return word("page."+c.Field.Name+c.step(), p.lang, c.selector())
-	case c.Field.Form == calendar.FormPassword:
+	case c.field.Form == calendar.FormHTML:
+		return word("page."+c.Field+c.step(), p.lang, c.selector())
+	case c.field.Form == calendar.FormPassword:
 		return label + p.colon() + c.phrase(p)
 	case c.isPeriod():
 		if c.step() == ".turned" {
@@ -222,18 +219,14 @@ func (c *Change) pageSentence(k calendar.Kind, p phrasing) string {
 }
 
 // isPeriod reports whether the field is the start or the end of an event.
-func (c *Change) isPeriod() bool { return c.Field.Name == "start_date" || c.Field.Name == "end_date" }
-
-func (c *Change) isDay(after bool) bool {
-	return c.isPeriod() && (after && c.allDay.after || !after && c.allDay.before)
-}
+func (c *Change) isPeriod() bool { return c.Field == "start_date" || c.Field == "end_date" }
 
 // periods writes start or end after and before: without the clock of an all-day event, and
 // without the day where both have a clock on the same one.
 func (c *Change) periods(p phrasing) (after, before string) {
 	from, isFrom := c.Before.(calendar.Wall)
 	to, isTo := c.After.(calendar.Wall)
-	sameDay := isFrom && isTo && !c.isDay(false) && !c.isDay(true) && dayOf(from, p.lang) == dayOf(to, p.lang)
+	sameDay := isFrom && isTo && !c.IsDay(false) && !c.IsDay(true) && dayOf(from, p.lang) == dayOf(to, p.lang)
 	write := func(w calendar.Wall, is, day bool) string {
 		switch {
 		case !is:
@@ -245,22 +238,12 @@ func (c *Change) periods(p phrasing) (after, before string) {
 		}
 		return wall(w, p.lang)
 	}
-	return write(to, isTo, c.isDay(true)), write(from, isFrom, c.isDay(false))
+	return write(to, isTo, c.IsDay(true)), write(from, isFrom, c.IsDay(false))
 }
 
-// without gives the ids that others lack, in their order.
+// without returns the ids that others lack, in their order.
 func without(ids, others []calendar.ID) []calendar.ID {
-	there := make(map[calendar.ID]bool, len(others))
-	for _, id := range others {
-		there[id] = true
-	}
-	var out []calendar.ID
-	for _, id := range ids {
-		if !there[id] {
-			out = append(out, id)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(ids), func(id calendar.ID) bool { return slices.Contains(others, id) })
 }
 
 // linked names records, "" for none.
@@ -288,7 +271,7 @@ func (c *Change) value(v any, p phrasing) string {
 	case calendar.Wall:
 		return wall(v, p.lang)
 	case calendar.ID:
-		if c.Field.Form == calendar.FormParent {
+		if c.field.Form == calendar.FormParent {
 			return linked([]calendar.ID{v}, p)
 		}
 		return "#" + v.String()
@@ -311,22 +294,22 @@ func (c *Change) value(v any, p phrasing) string {
 // status returns the text of a value of status or event_status.
 func (c *Change) status(v string) (calendar.Text, bool) {
 	text, ok := texts.Sentences["status."+v]
-	return text, ok && (c.Field.Form == calendar.FormStatus || c.Field.Form == calendar.FormWord)
+	return text, ok && (c.field.Form == calendar.FormStatus || c.field.Form == calendar.FormWord)
 }
 
 // Number writes a number as JSON does.
 func Number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// wall tells a wall clock.
+// wall writes a wall clock.
 func wall(w calendar.Wall, l calendar.Lang) string { return dayOf(w, l) + " " + clockOf(w) }
 
-// dayOf tells a day without leading zeros.
+// dayOf writes a day without leading zeros.
 func dayOf(w calendar.Wall, l calendar.Lang) string {
 	t := w.UTC()
 	return word("date", l, strconv.Itoa(t.Day()), word("month."+strconv.Itoa(int(t.Month())), l), strconv.Itoa(t.Year()))
 }
 
-// clockOf tells a time of day, without seconds where they are 0.
+// clockOf writes a time of day, without seconds where they are 0.
 func clockOf(w calendar.Wall) string {
 	t := w.UTC()
 	if t.Second() != 0 {
@@ -335,7 +318,7 @@ func clockOf(w calendar.Wall) string {
 	return t.Format("15:04")
 }
 
-// Summary tells an entry in one line (HISTORY 6.1): of an update all sentences, of what
+// Summary describes an entry in one line (HISTORY 6.1): of an update all sentences, of what
 // came to be the name, "" for none.
 func Summary(a Action, name string, sentences []string, l calendar.Lang) string {
 	return phrasing{lang: l}.summary(a, name, sentences)
@@ -357,12 +340,12 @@ func (p phrasing) summary(a Action, name string, sentences []string) string {
 	return text
 }
 
-// maxSentences is how many changes of an entry pages tell one by one.
+// maxSentences is how many changes of an entry pages describe one by one.
 const maxSentences = 3
 
-// SummaryHTML tells an entry of a kind as pages do (PAGES.md P2.6), in HTML: of an update a
+// SummaryHTML describes an entry as pages do (docs/spec/pages.md P2.6): of an update a
 // sentence for each change, of many the first ones and how many there are more.
-func (e *Entry) SummaryHTML(k calendar.Kind, l calendar.Lang) string {
+func (e *Entry) SummaryHTML(l calendar.Lang) string {
 	p := phrasing{lang: l, html: true}
 	switch {
 	case e.Redacted != nil:
@@ -373,7 +356,7 @@ func (e *Entry) SummaryHTML(k calendar.Kind, l calendar.Lang) string {
 	var sentences []string
 	for i := range e.Changes[:min(len(e.Changes), maxSentences)] {
 		p.names = e.Changes[i].names
-		sentences = append(sentences, p.complete(e.Changes[i].change.pageSentence(k, p)))
+		sentences = append(sentences, p.complete(e.Changes[i].pageSentence(p)))
 	}
 	if more := len(e.Changes) - maxSentences; more > 0 {
 		key := "page.more.other"

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -39,11 +40,11 @@ func bare(k calendar.Kind, fields calendar.Fields) *calendar.Record {
 	return r
 }
 
-// told are languages in the order of the tables of HISTORY 6.
-var told = [...]calendar.Lang{calendar.LangEN, calendar.LangFR, calendar.LangES, calendar.LangCN}
+// tableLangs are languages in the order of the tables of HISTORY 6.
+var tableLangs = [...]calendar.Lang{calendar.LangEN, calendar.LangFR, calendar.LangES, calendar.LangCN}
 
-// eachRow calls tell with the changes of each row of testdata/changes.txt.
-func eachRow(t *testing.T, tell func(name string, k calendar.Kind, changes []Change)) {
+// eachRow calls use with the changes of each row of testdata/changes.txt.
+func eachRow(t *testing.T, use func(name string, changes []Change)) {
 	t.Helper()
 	rows, err := os.ReadFile("testdata/changes.txt")
 	if err != nil {
@@ -61,48 +62,52 @@ func eachRow(t *testing.T, tell func(name string, k calendar.Kind, changes []Cha
 				t.Fatalf("%v: %s", err, text)
 			}
 		}
-		tell(row[0], states[0].Kind, Changes(states[0], states[1], strings.HasPrefix(row[0], "password")))
+		use(row[0], Changes(states[0], states[1], strings.HasPrefix(row[0], "password")))
 	}
 }
+
+// languageOf is the language of the text that a change is of, else that of the record.
+func languageOf(c *Change) string { return cmp.Or(c.Language, c.home.String()) }
 
 // Each row of HISTORY 6.2 to 6.4, in the four languages.
 func TestSentences(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	eachRow(t, func(name string, kind calendar.Kind, changes []Change) {
+	eachRow(t, func(name string, changes []Change) {
 		fmt.Fprintf(&b, "%s\n", name)
 		for i := range changes {
 			c := &changes[i]
 			before, _ := json.Marshal(c.Before)
 			after, _ := json.Marshal(c.After)
-			fmt.Fprintf(&b, "  %s %s: %.60s -> %.60s\n", c.Field.Name, c.Lang, before, after)
-			for _, l := range told {
-				fmt.Fprintf(&b, "    %s\n", c.Sentence(kind, l, named))
+			fmt.Fprintf(&b, "  %s %s: %.60s -> %.60s\n", c.Field, languageOf(c), before, after)
+			for _, l := range tableLangs {
+				c.describe(l, named)
+				fmt.Fprintf(&b, "    %s\n", c.Sentence)
 			}
 		}
 	})
 	golden.Compare(t, "sentences.golden", b.String())
 }
 
-// The same rows as pages tell them (PAGES.md P2.6).
+// The same rows as pages describe them (PAGES.md P2.6).
 func TestSentencesOfPages(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	eachRow(t, func(name string, kind calendar.Kind, changes []Change) {
+	eachRow(t, func(name string, changes []Change) {
 		fmt.Fprintf(&b, "%s\n", name)
-		e := &Entry{Action: Updated}
 		for i := range changes {
-			e.Changes = append(e.Changes, ToldChange{change: &changes[i], names: named})
+			changes[i].names = named
 		}
-		for _, l := range told {
-			fmt.Fprintf(&b, "    %s\n", e.SummaryHTML(kind, l))
+		e := &Entry{Action: Updated, Changes: changes}
+		for _, l := range tableLangs {
+			fmt.Fprintf(&b, "    %s\n", e.SummaryHTML(l))
 		}
 	})
 	for _, e := range []*Entry{
 		{Action: Created, Name: "Quay & Co"}, {Action: Published, Name: "Who?"}, {Action: Created}, {Action: Updated}, {Action: Restored}, {Action: Updated, Redacted: &Erasure{}},
 	} {
-		for _, l := range told {
-			fmt.Fprintf(&b, "%s\n", e.SummaryHTML(calendar.KindEvent, l))
+		for _, l := range tableLangs {
+			fmt.Fprintf(&b, "%s\n", e.SummaryHTML(l))
 		}
 	}
 	golden.Compare(t, "pages.golden", b.String())
@@ -194,7 +199,8 @@ func TestSummaryOfAMove(t *testing.T) {
 		var sentences []string
 		changes := Changes(before, after, false)
 		for i := range changes {
-			sentences = append(sentences, changes[i].Sentence(calendar.KindEvent, l, named))
+			changes[i].describe(l, named)
+			sentences = append(sentences, changes[i].Sentence)
 		}
 		if got := Summary(Updated, "", sentences, l); got != want {
 			t.Errorf("%s:\ngot  %s\nwant %s", l, got, want)
@@ -216,7 +222,7 @@ func TestChangesInTableOrder(t *testing.T) {
 	})
 	var got []string
 	for _, c := range Changes(before, after, true) {
-		got = append(got, c.Field.Name+" "+c.Lang.String())
+		got = append(got, c.Field+" "+languageOf(&c))
 	}
 	want := []string{"author en", "title en", "title cn", "title fr", "start_date en", "featured en", "password en"}
 	if !slices.Equal(got, want) {
@@ -225,14 +231,14 @@ func TestChangesInTableOrder(t *testing.T) {
 	// A new record shows every field that has a value; false is one, but not of password.
 	got = nil
 	for _, c := range Changes(nil, bare(calendar.KindTag, calendar.Fields{"name": calendar.Text{calendar.LangEN: "A"}, "slug": "a"}), false) {
-		got = append(got, c.Field.Name)
+		got = append(got, c.Field)
 	}
 	if want := []string{"name", "slug"}; !slices.Equal(got, want) {
 		t.Errorf("new tag: got %v, want %v", got, want)
 	}
 	got = nil
 	for _, c := range Changes(nil, bare(calendar.KindVenue, calendar.Fields{"show_map": false}), false) {
-		got = append(got, fmt.Sprint(c.Field.Name, c.After))
+		got = append(got, fmt.Sprint(c.Field, c.After))
 	}
 	if want := []string{"show_mapfalse", "show_map_linktrue"}; !slices.Equal(got, want) {
 		t.Errorf("new venue: got %v, want %v", got, want)

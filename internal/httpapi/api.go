@@ -112,7 +112,7 @@ type Users interface {
 type Deps struct {
 	Commands Commands
 	Queries  Queries
-	History  *history.Teller
+	History  *history.Reader
 	Past     Past
 	Records  Records
 	Users    Users

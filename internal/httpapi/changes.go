@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/internal/history"
 )
 
 // changesTable are the parameters of the log (HISTORY 10.1).
@@ -42,16 +41,16 @@ func (a *api) changes(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return a.read(w, r, c, &question{turns: a.past, smaller: []string{"limit"}, make: func(ctx context.Context, _ stated) (*answer, error) {
-		page := toldPage{q: q, table: changesTable, format: toldFormatOf(q, r.Header), url: c.root.url + "/changes", head: head.String()}
-		walk := history.Walk{From: q.after + 1, To: min(int64(head), q.before-1)}
-		if err := a.look(ctx, r, c, &page, walk); err != nil {
+		page := historyPage{q: q, table: changesTable, format: formatOf(q, r.Header), url: c.root.url + "/changes", head: head.String()}
+		page.From, page.To = q.after+1, min(int64(head), q.before-1)
+		if err := a.readPage(ctx, c, &page); err != nil {
 			return nil, err
 		}
 		return page.answer(a, c), nil
 	}})
 }
 
-// headFor gives the head of the log, or all problems of a request that begins behind a
+// headFor returns the head of the log, or all problems of a request that begins behind a
 // position.
 func (a *api) headFor(r *http.Request, q *toldQuery, problems *calendar.Problems) (calendar.Position, error) {
 	head, err := a.History.Head(r.Context())
@@ -64,10 +63,10 @@ func (a *api) headFor(r *http.Request, q *toldQuery, problems *calendar.Problems
 	return head, problems.Err()
 }
 
-// toldFormatOf gives the format that a request asks for, by its parameter before Accept.
-func toldFormatOf(q *toldQuery, h http.Header) *toldFormat {
-	best, most := toldFormats[0], 0
-	for _, f := range toldFormats {
+// formatOf returns the format that a request asks for, by its parameter before Accept.
+func formatOf(q *toldQuery, h http.Header) *entryFormat {
+	best, most := entryFormats[0], 0
+	for _, f := range entryFormats {
 		if f.name == q.format {
 			return f
 		}

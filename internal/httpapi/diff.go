@@ -64,14 +64,17 @@ func (a *api) diff(w http.ResponseWriter, r *http.Request) error {
 	}
 	id := c.targetOf().id
 	return a.read(w, r, c, &question{turns: a.past, smaller: []string{"from", "to"}, make: func(ctx context.Context, _ stated) (*answer, error) {
-		d, err := a.History.Diff(ctx, a.listener(c), c.route.kind, id, q.after, to)
+		d, err := a.History.Diff(ctx, a.viewer(c), c.route.kind, id, q.after, to)
 		if err != nil {
 			return nil, err
 		}
 		var shown any = d.Patch
 		media := valueJSONPatch
-		if weightIn(r.Header, []string{jsonPatch}) <= weightIn(r.Header, toldFormats[0].media) {
-			media, shown = valueJSON, d.Form(q.records)
+		if weightIn(r.Header, []string{jsonPatch}) <= weightIn(r.Header, entryFormats[0].media) {
+			if !q.records {
+				d.From.Record, d.To.Record = nil, nil
+			}
+			media, shown = valueJSON, d
 		}
 		body, err := appendJSON(nil, shown)
 		if err == nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
+	"daybook/internal/formats"
 	"daybook/internal/history"
 )
 
@@ -35,13 +36,13 @@ func (a *api) history(w http.ResponseWriter, r *http.Request) error {
 	}
 	id := c.targetOf().id
 	return a.read(w, r, c, &question{turns: a.past, smaller: []string{"limit"}, make: func(ctx context.Context, _ stated) (*answer, error) {
-		version, _, err := a.History.Present(ctx, c.caller, c.route.kind, id)
+		version, err := a.History.Present(ctx, c.caller, c.route.kind, id)
 		if err != nil {
 			return nil, err
 		}
-		page := toldPage{q: q, table: historyTable, format: toldFormats[0], url: c.root.collection(c.route.kind) + "/" + id.String() + "/history"}
-		walk := history.Walk{Record: id, From: q.after + 1, To: min(version, q.before-1)}
-		if err := a.look(ctx, r, c, &page, walk); err != nil {
+		page := historyPage{q: q, table: historyTable, format: entryFormats[0], url: c.root.collection(c.route.kind) + "/" + id.String() + "/history"}
+		page.Record, page.From, page.To = id, q.after+1, min(version, q.before-1)
+		if err := a.readPage(ctx, c, &page); err != nil {
 			return nil, err
 		}
 		ans := page.answer(a, c)
@@ -51,63 +52,63 @@ func (a *api) history(w http.ResponseWriter, r *http.Request) error {
 	}})
 }
 
-// toldPage is a page of entries that is to be written.
-type toldPage struct {
+// historyPage is a page of entries that is to be written.
+type historyPage struct {
+	history.Walk
+
 	q      *toldQuery
 	table  toldTable
-	format *toldFormat
+	format *entryFormat
 	url    string // without parameters
 	head   string // of the log, "" for the history of a record
 
-	body     []byte
-	entries  int
-	lookedTo int64
-	next     string        // URL of the next page, "" for none
-	named    []calendar.ID // the records that sentences name
+	body    []byte
+	entries int
+	next    string        // URL of the next page, "" for none
+	named   []calendar.ID // the records that sentences name
 }
 
-// look makes a page. It ends early where it would become large or late.
-func (a *api) look(ctx context.Context, r *http.Request, c *call, page *toldPage, walk history.Walk) error {
+// readPage makes a page. It ends early where it would become large or late.
+func (a *api) readPage(ctx context.Context, c *call, page *historyPage) error {
 	q := page.q
-	walk.Ascending, walk.Filter, walk.Page, walk.Most = q.ascending, q.filter, q.limit, mostLookedAt
-	from := a.o.Now()
-	walk.Enough = func() bool { return a.o.Now().Sub(from) > a.o.ReadDeadline/2 }
-	page.body = page.format.begin(nil)
+	page.Ascending, page.Filter, page.Limit = q.ascending, q.filter, q.limit
+	late := a.o.Now().Add(a.o.ReadDeadline / 2)
+	b := page.format.begin(nil)
 	pace := c.pass.Pace(a.past, a.o.Now)
-	var err error
-	page.lookedTo, err = a.History.Walk(ctx, a.listener(c), walk, func(_ int64, e *history.Entry) (bool, error) {
+	for e, err := range a.History.Entries(ctx, a.viewer(c), &page.Walk) {
+		if err != nil {
+			return err
+		}
 		pace.Rest(ctx)
-		if e == nil {
-			return true, nil
+		if e != nil {
+			if b, err = page.format.item(b, page.entries, e); err != nil {
+				return err
+			}
+			page.entries++
+			page.named = append(page.named, e.Named...)
 		}
-		if page.body, err = page.format.item(page.body, page.entries, e); err != nil {
-			return false, err
+		if page.entries == q.limit || len(b) >= a.o.MaxAnswer/2 || a.o.Now().After(late) {
+			break
 		}
-		page.entries++
-		page.named = append(page.named, e.Named()...)
-		return page.entries < q.limit && len(page.body) < a.o.MaxAnswer/2, nil
-	})
-	if err != nil {
-		return err
 	}
-	if page.lookedTo > 0 && walk.Remains(page.lookedTo) {
+	if page.LookedTo > 0 && page.More() {
 		bound := "before"
 		if q.ascending {
 			bound = "after"
 		}
-		page.next = q.link(page.url, page.table, bound, page.lookedTo)
+		page.next = q.link(page.url, page.table, bound, page.LookedTo)
 	}
-	page.body = page.format.end(page.body, page)
+	page.body = page.format.end(b, page)
 	return a.fits(page.body)
 }
 
-// listener is to whom the past is told.
-func (a *api) listener(c *call) history.Listener {
-	return history.Listener{Caller: c.caller, Lang: c.lang, Collection: c.root.collection}
+// viewer is who reads the past.
+func (a *api) viewer(c *call) history.Viewer {
+	return history.Viewer{Caller: c.caller, Lang: c.lang, Collection: c.root.collection}
 }
 
-// answer gives the answer with the headers that all pages have.
-func (p *toldPage) answer(a *api, c *call) *answer {
+// answer returns the answer with the headers that all pages have.
+func (p *historyPage) answer(a *api, c *call) *answer {
 	ans := newAnswer(p.body, p.format.header, a.weakTag(string(p.body)), c.lang)
 	if p.head != "" {
 		ans.add(headerPosition, p.head)
@@ -118,25 +119,27 @@ func (p *toldPage) answer(a *api, c *call) *answer {
 	return ans
 }
 
-// toldFormat is a form in which entries are answered.
-type toldFormat struct {
+// entryFormat is a form in which entries are answered.
+type entryFormat struct {
 	name   string
 	media  []string // the members of Accept that ask for it, in lower case; the first is its own
 	header []string // value of Content-Type
 	begin  func(b []byte) []byte
 	item   func(b []byte, n int, e *history.Entry) ([]byte, error) // n entries stand before it
-	end    func(b []byte, p *toldPage) []byte
+	end    func(b []byte, p *historyPage) []byte
 }
 
-// toldFormats are the formats of changes (HISTORY 10.2); histories have the first.
-var toldFormats = []*toldFormat{
+func endNothing(b []byte, _ *historyPage) []byte { return b }
+
+// entryFormats are the formats of changes (HISTORY 10.2); histories have the first.
+var entryFormats = []*entryFormat{
 	{
 		name: "json", media: []string{"application/json", "application/*", "*/*"}, header: valueJSON,
 		begin: func(b []byte) []byte { return append(b, `{"entries":[`...) },
 		item: func(b []byte, n int, e *history.Entry) ([]byte, error) {
 			return appendJSON(appendComma(b, n), e)
 		},
-		end: endTold,
+		end: endPage,
 	},
 	{
 		name: "ndjson", media: []string{"application/x-ndjson"}, header: []string{"application/x-ndjson; charset=utf-8"},
@@ -145,24 +148,24 @@ var toldFormats = []*toldFormat{
 			b, err := appendJSON(b, e)
 			return append(b, '\n'), err
 		},
-		end: func(b []byte, _ *toldPage) []byte { return b },
+		end: endNothing,
 	},
 	{
 		name: "csv", media: []string{"text/csv"}, header: []string{"text/csv; charset=utf-8; header=present"},
-		begin: func(b []byte) []byte { return appendRow(b, csvColumns) },
-		item: func(b []byte, _ int, e *history.Entry) ([]byte, error) {
-			return appendRow(b, csvRow(e)), nil
+		begin: func(b []byte) []byte {
+			return append(b, "position,time,kind,id,version,action,actor,actor_name,client,request,reason,name,fields,summary\r\n"...)
 		},
-		end: func(b []byte, _ *toldPage) []byte { return b },
+		item: func(b []byte, _ int, e *history.Entry) ([]byte, error) { return appendRow(b, e), nil },
+		end:  endNothing,
 	},
 }
 
-func endTold(b []byte, p *toldPage) []byte {
+func endPage(b []byte, p *historyPage) []byte {
 	b = append(b, `],"rest_url":`...)
 	b = appendString(b, p.q.link(p.url, p.table, "", 0))
 	b = appendFilled(b, `,"next_rest_url":`, p.next, plainText)
-	if p.lookedTo > 0 {
-		b = strconv.AppendInt(append(b, `,"looked_to":`...), p.lookedTo, 10)
+	if p.LookedTo > 0 {
+		b = strconv.AppendInt(append(b, `,"looked_to":`...), p.LookedTo, 10)
 	}
 	if p.head != "" {
 		b = append(append(b, `,"head":`...), p.head...)
@@ -170,38 +173,23 @@ func endTold(b []byte, p *toldPage) []byte {
 	return append(b, '}')
 }
 
-// csvColumns are the columns of changes (HISTORY 10.2).
-var csvColumns = strings.Split("position,time,kind,id,version,action,actor,actor_name,client,request,reason,name,fields,summary", ",")
-
-func csvRow(e *history.Entry) []string {
+// appendRow writes an entry as a row of CSV (HISTORY 10.2).
+func appendRow(b []byte, e *history.Entry) []byte {
 	var actor, name string
 	if e.Actor != nil {
 		actor, name = e.Actor.ID.String(), e.Actor.Name
 	}
 	var fields []string
-	for _, c := range e.Changes {
-		if !slices.Contains(fields, c.Field) {
-			fields = append(fields, c.Field)
+	for i := range e.Changes {
+		if field := e.Changes[i].Field; !slices.Contains(fields, field) {
+			fields = append(fields, field)
 		}
 	}
-	return []string{
-		e.Position.String(), e.Time, e.Kind, e.ID.String(), strconv.FormatInt(e.Version, 10), string(e.Action), actor, name,
+	for i, cell := range []string{
+		e.Position.String(), e.Time.String(), e.Kind, e.ID.String(), strconv.FormatInt(e.Version, 10), string(e.Action), actor, name,
 		e.Client, e.Request, e.Reason, e.Name, strings.Join(fields, ";"), e.Summary,
-	}
-}
-
-// appendRow writes a line of CSV (RFC 4180). What a spreadsheet would take for a formula
-// gets an apostrophe before it.
-func appendRow(b []byte, cells []string) []byte {
-	for i, cell := range cells {
-		b = appendComma(b, i)
-		if cell != "" && strings.IndexByte("=+-@\t\r", cell[0]) >= 0 {
-			cell = "'" + cell
-		}
-		if strings.ContainsAny(cell, "\",\r\n") {
-			cell = `"` + strings.ReplaceAll(cell, `"`, `""`) + `"`
-		}
-		b = append(b, cell...)
+	} {
+		b = formats.AppendCell(appendComma(b, i), []byte(cell), true)
 	}
 	return append(b, "\r\n"...)
 }

@@ -179,7 +179,7 @@ func (s *stream) run(ctx context.Context) error {
 		switch {
 		case s.a.History.Epoch() != s.epoch, head < s.at: // it has seen another log
 			return errStreamEnds
-		case idle, s.a.o.Now().Sub(s.sent) >= s.a.o.StreamBeat, s.skipped >= mostLookedAt:
+		case idle, s.a.o.Now().Sub(s.sent) >= s.a.o.StreamBeat, s.skipped >= history.MaxLooked:
 			if err := s.send(ctx, []byte(": heartbeat\nid: "+s.at.String()+"\n\n")); err != nil {
 				return err
 			}

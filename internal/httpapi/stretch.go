@@ -162,24 +162,25 @@ func (s *stream) tell(ctx context.Context, t *stretch, head calendar.Position) e
 	work, cancel := context.WithTimeout(ctx, s.a.o.ReadDeadline)
 	defer cancel()
 	t.at, t.skipped = s.at, s.skipped
-	_, err := s.a.History.Walk(work, s.a.listener(s.c), history.Walk{
-		From: int64(s.at) + 1, To: int64(head), Ascending: true, Filter: s.filter, Most: mostLookedAt - min(s.skipped, mostLookedAt-1), Page: streamPage,
-		Enough: func() bool { return work.Err() != nil || len(t.text) >= streamPiece/2 },
-	}, func(position int64, e *history.Entry) (bool, error) {
-		t.at = calendar.Position(position)
+	walk := history.Walk{From: int64(s.at) + 1, To: int64(head), Ascending: true, Filter: s.filter, Limit: streamPage}
+	for e, err := range s.a.History.Entries(work, s.a.viewer(s.c), &walk) {
+		if err != nil {
+			return err
+		}
+		t.at = calendar.Position(walk.LookedTo)
 		pace.Rest(work)
-		if e == nil {
-			t.skipped++
-			return true, nil
+		t.skipped++
+		if e != nil {
+			t.skipped = 0
+			t.text = append(t.text, "id: "+t.at.String()+"\nevent: change\ndata: "...)
+			if t.text, err = appendJSON(t.text, e); err != nil {
+				return err
+			}
+			t.text = append(t.text, "\n\n"...)
 		}
-		t.skipped = 0
-		var err error
-		t.text = append(t.text, "id: "+t.at.String()+"\nevent: change\ndata: "...)
-		if t.text, err = appendJSON(t.text, e); err != nil {
-			return false, err
+		if t.skipped >= history.MaxLooked || len(t.text) >= streamPiece || work.Err() != nil {
+			break
 		}
-		t.text = append(t.text, "\n\n"...)
-		return len(t.text) < streamPiece, nil
-	})
-	return err
+	}
+	return nil
 }

@@ -37,9 +37,8 @@ type toldRow = param.Row[toldQuery]
 
 // The bounds of pages.
 const (
-	toldLimit    = 50   // entries of a page where none is sent
-	toldMost     = 1000 // entries of a page
-	mostLookedAt = 5000 // entries that a page looks at
+	toldLimit = 50   // entries of a page where none is sent
+	toldMost  = 1000 // entries of a page
 )
 
 // readTold reads the parameters of a table, all problems at once.

@@ -3,14 +3,16 @@ package pages
 import (
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // Bounds of the comparison of two texts.
 const (
-	longText = 100     // characters from which on only what changed in a text is shown
-	maxWords = 4000    // that are compared, from the first one that differs on
-	maxPairs = 1 << 20 // words of one times words of the other; of texts that differ in more, all between their ends is shown
-	maxShown = 300     // changed words of a text that are shown
+	longText = 100      // characters from which on only what changed in a text is shown
+	maxText  = 64 << 10 // bytes of a text that are looked at
+	maxWords = 4000     // that are compared, from the first one that differs on
+	maxPairs = 1 << 20  // words of one times words of the other; of texts that differ in more, all between their ends is shown
+	maxShown = 300      // changed words of a text that are shown
 )
 
 // Characters of scripts without spaces are words of their own.
@@ -75,7 +77,7 @@ func runs(words []string) (out []string) {
 			out[len(out)-1] += " …"
 			return out
 		case last == "":
-			out = append(out, w)
+			out = append(out, strings.Clone(w))
 		case character.MatchString(w) && character.MatchString(last):
 			out[len(out)-1] += w
 		default:

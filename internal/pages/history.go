@@ -1,11 +1,15 @@
 package pages
 
 import (
+	"cmp"
+	"html/template"
 	"reflect"
+	"strings"
 	"time"
 	"unicode/utf8"
 
 	"daybook/calendar"
+	"daybook/internal/history"
 	"daybook/query"
 )
 
@@ -18,18 +22,37 @@ const (
 
 // historyBody is the page of the past of a record.
 type historyBody struct {
-	*History
-
+	Entries    []entryRow
+	Only       bool
 	Page       int
 	From, To   int64 // the versions that are chosen for the comparison
 	Kept       params
 	Pager      *pager
-	Difference *Difference // nil where none was asked for
+	Difference *difference // nil where none was asked for
 	Newest     Checkpoint
 }
 
+// entryRow is a version of the record.
+type entryRow struct {
+	*history.Entry
+
+	Summary template.HTML // what changed
+	Actor   string        // "" where it is not shown
+	Changes []changeRow
+}
+
+// difference is what differs between two versions.
+type difference struct {
+	*history.Diff
+
+	Changes []changeRow
+}
+
 // changeRow is a field that differs: the words that went and those that came.
-type changeRow struct{ Before, After []string }
+type changeRow struct {
+	Field, Label  string
+	Before, After []string
+}
 
 // serveHistory answers the past of a record (PAGES.md P2.6).
 func (l *look) serveHistory() {
@@ -69,8 +92,8 @@ func (l *look) serveHistory() {
 	l.Crumbs, l.NoIndex = append(l.Crumbs, *l.Record), true
 	b := &historyBody{Page: page, From: from, To: to, Kept: l.asked().without(paramFrom, paramTo)}
 	l.Body = b
-	b.History, l.err = l.Past.History(l.ctx, l.reader(), v.Record, page, versionsPerPage)
-	if l.err == nil && page > max(b.Pages, 1) {
+	var pages int
+	if pages, l.err = l.readEntries(b, v.Record); l.err == nil && page > max(pages, 1) {
 		l.err = notFound(kind)
 	}
 	if l.err == nil {
@@ -79,17 +102,50 @@ func (l *look) serveHistory() {
 	switch {
 	case l.err != nil:
 	case from != 0 || to != 0:
-		b.Difference, l.err = l.Past.Compare(l.ctx, l.reader(), v.Record, from, to)
-	case len(b.Told) > 1:
-		b.From, b.To = b.Told[1].Number, b.Told[0].Number
+		var d *history.Diff
+		if d, l.err = l.Past.Diff(l.ctx, l.viewer(), kind, v.Record.ID, from, to); l.err == nil {
+			b.Difference = &difference{d, l.changeRows(d.Changes)}
+			b.From, b.To = d.From.Version, d.To.Version
+		}
+	case len(b.Entries) > 1:
+		b.From, b.To = b.Entries[1].Version, b.Entries[0].Version
 	}
 	if l.err = hidden(kind, l.err); l.err != nil {
 		return
 	}
-	pages := query.LinksTo(l.Href(l.Canonical+"history/"), b.Kept.without(paramPage))
-	b.Pager = l.pagerOf(page, b.Pages, pages.Page)
+	links := query.LinksTo(l.Href(l.Canonical+"history/"), b.Kept.without(paramPage))
+	b.Pager = l.pagerOf(page, pages, links.Page)
 	canonical := query.LinksTo(l.Canonical+"history/", nil)
 	l.Canonical = canonical.Page(page)
+}
+
+// readEntries reads a page of versions, and returns how many pages there are. Of each
+// version only what the page shows stays in memory.
+func (l *look) readEntries(b *historyBody, r *calendar.Record) (pages int, err error) {
+	h, err := l.Past.History(l.ctx, l.viewer(), r, b.Page, versionsPerPage)
+	if err != nil {
+		return 0, err
+	}
+	b.Only = h.Only
+	for e, err := range h.Entries {
+		if err != nil {
+			return 0, err
+		}
+		if e == nil {
+			continue
+		}
+		shown := history.Entry{Version: e.Version, Position: e.Position, Time: e.Time, Reason: strings.Clone(e.Reason)}
+		b.Entries = append(b.Entries, entryRow{&shown, template.HTML(e.SummaryHTML(l.Route.lang)), actorOf(e.Actor), l.changeRows(e.Changes)}) //nolint:gosec // escaped by the history
+	}
+	return h.Pages, nil
+}
+
+// actorOf names who made a change, "" where that is not shown.
+func actorOf(a *history.Actor) string {
+	if a == nil || a.ID == 0 {
+		return ""
+	}
+	return cmp.Or(a.Name, "#"+a.ID.String())
 }
 
 // Date writes the day of a moment in the zone of the page.
@@ -114,34 +170,46 @@ func whole(n any) int { return int(reflect.ValueOf(n).Convert(reflect.TypeFor[in
 // Interface is the path of the interface in the language of the page.
 func (l *look) Interface() string { return l.Href(l.o.Namespace) }
 
-// Row writes a change for a table; of long texts only what changed.
-func (l *look) Row(c Change) (row changeRow) {
-	before, after := l.value(&c, c.Before), l.value(&c, c.After)
-	if c.HTML || max(utf8.RuneCountInString(before), utf8.RuneCountInString(after)) > longText {
-		row.Before, row.After = differ(before, after)
-		return row
+// changeRows writes changes for a table; of long texts only what changed.
+func (l *look) changeRows(changes []history.Change) []changeRow {
+	rows := make([]changeRow, len(changes))
+	for i := range changes {
+		c := &changes[i]
+		row := changeRow{Field: c.Field, Label: c.Label(l.Route.lang)}
+		before, after := l.value(c, c.Before, false), l.value(c, c.After, true)
+		if c.IsText() || max(utf8.RuneCountInString(before), utf8.RuneCountInString(after)) > longText {
+			row.Before, row.After = differ(before, after)
+		} else {
+			row.Before, row.After = wordOf(before), wordOf(after)
+		}
+		rows[i] = row
 	}
-	if before != "" {
-		row.Before = []string{before}
-	}
-	if after != "" {
-		row.After = []string{after}
-	}
-	return row
+	return rows
 }
 
-// value writes a value; a clock as it stands on the wall.
-func (l *look) value(c *Change, v Value) string {
-	switch t := v.Clock.UTC(); {
-	case v.Clock == calendar.NoWall && c.HTML:
-		return l.Shown.Plain(v.Text)
-	case v.Clock == calendar.NoWall:
-		return v.Text
-	case v.Day:
-		return l.date(t)
-	default:
-		return l.at(l.date(t), l.time(t))
+func wordOf(text string) []string {
+	if text == "" {
+		return nil
 	}
+	return []string{strings.Clone(text)}
+}
+
+// value writes a value before or after a change; a clock as it stands on the wall.
+func (l *look) value(c *history.Change, v any, after bool) string {
+	if clock, ok := v.(calendar.Wall); ok {
+		if c.IsDay(after) {
+			return l.date(clock.UTC())
+		}
+		return l.at(l.date(clock.UTC()), l.time(clock.UTC()))
+	}
+	text := c.Written(v, l.Route.lang)
+	if len(text) > maxText {
+		text = strings.ToValidUTF8(text[:maxText], "")
+	}
+	if c.IsText() {
+		return l.Shown.Plain(text)
+	}
+	return text
 }
 
 // Outside reports whether pages link other services.

@@ -4,15 +4,16 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"html/template"
+	"iter"
 	"maps"
 	"time"
 
 	"daybook/calendar"
+	"daybook/internal/history"
 	"daybook/query"
 )
 
-// Past tells of records as they were, to each caller what he may know (HISTORY).
+// Past reads records as they were, for each caller what is shown to it (docs/spec/history.md).
 type Past interface {
 	// Named returns the records of a kind that a path may name: the one of an id, else the
 	// one that has the slug, else those that had it, the last one first. They may be trashed
@@ -21,17 +22,16 @@ type Past interface {
 	// WasPublic reports whether everybody could read a record at any time while it had the
 	// slug, "" for any.
 	WasPublic(ctx context.Context, r *calendar.Record, slug string) (bool, error)
-	// Open tells whether a caller may read the past at all.
+	// Open reports whether a caller may read the past at all.
 	Open(c calendar.Caller) bool
-	// Moved gives an event as it was before its start was moved; nil for none.
+	// Moved returns an event as it was before its start was moved; nil for none.
 	Moved(ctx context.Context, c calendar.Caller, r *calendar.Record) (*calendar.Record, error)
-	// History tells a page of the versions of a record, the newest first; pages begin with 1.
-	History(ctx context.Context, to Reader, r *calendar.Record, page, perPage int) (*History, error)
-	// Compare tells what differs between two versions; 0 for the newest one, and for the
-	// one before the other.
-	Compare(ctx context.Context, to Reader, r *calendar.Record, from, upto int64) (*Difference, error)
-	// At gives a record as of a version, a position or a time, as as_of names them.
-	At(ctx context.Context, to Reader, r *calendar.Record, point string) (*Then, error)
+	// History reads a page of the versions of a record, the newest first; pages begin with 1.
+	History(ctx context.Context, v history.Viewer, r *calendar.Record, page, perPage int) (*History, error)
+	// Diff compares two versions; 0 for the newest one, and for the one before the other.
+	Diff(ctx context.Context, v history.Viewer, k calendar.Kind, id calendar.ID, from, to int64) (*history.Diff, error)
+	// At returns a record as of a version, a position or a time, as as_of names them.
+	At(ctx context.Context, v history.Viewer, r *calendar.Record, point string) (*Then, error)
 	// Checkpoint returns the newest signed head of the log, of size 0 where there is none.
 	Checkpoint(ctx context.Context) (Checkpoint, error)
 }
@@ -42,60 +42,18 @@ type Checkpoint struct {
 	Time time.Time
 }
 
-// Reader is to whom the past is told.
-type Reader struct {
-	Caller calendar.Caller
-	Lang   calendar.Lang
-}
-
-// Version is one of a record.
-type Version struct {
-	Number   int64
-	Position calendar.Position
-	Time     time.Time
-}
-
 // History is a page of versions.
 type History struct {
-	Told  []Told
-	Pages int  // how many there are
-	Only  bool // it is the only version
-}
-
-// Told is a version as the reader gets it.
-type Told struct {
-	Version
-
-	Summary       template.HTML // what changed
-	Actor, Reason string        // "" where they are not told
-	Changes       []Change
-}
-
-// Difference is what differs between two versions; From.Number 0 is none.
-type Difference struct {
-	From, To Version
-	Changes  []Change
-}
-
-// Change is one field that differs.
-type Change struct {
-	Field, Label  string
-	HTML          bool // the values are HTML
-	Before, After Value
-}
-
-// Value is one of a field.
-type Value struct {
-	Text  string
-	Clock calendar.Wall // in the place of Text, unless it is NoWall
-	Day   bool          // of Clock only the day is told
+	Entries iter.Seq2[*history.Entry, error] // nil for those that are not shown
+	Pages   int                              // how many there are
+	Only    bool                             // it is the only version
 }
 
 // Then is a record as it was.
 type Then struct {
-	Version
-
-	View query.View
+	Version int64
+	Time    time.Time
+	View    query.View
 }
 
 const paramAsOf = "as_of"
@@ -103,18 +61,20 @@ const paramAsOf = "as_of"
 // asOf is the point that a request names, "" for none.
 func (r *Request) asOf() string { return calendar.Trim(r.Query.Get(paramAsOf)) }
 
-// IsPast tells that what was is asked for, so that a page of it is work.
+// IsPast reports whether the past is asked for, so that a page of it is work.
 func (r *Request) IsPast() bool {
 	return r.Route.name == pageHistory || r.Route.name == pageEvent && r.asOf() != ""
 }
 
-// reader is to whom the page of a request is told.
-func (r *Request) reader() Reader { return Reader{r.Caller, r.Route.lang} }
+// viewer is who reads the page.
+func (r *Request) viewer() history.Viewer {
+	return history.Viewer{Caller: r.Caller, Lang: r.Route.lang}
+}
 
-// notFound is what is told of all that is not there, or not for the caller.
+// notFound is the answer for all that is not there, or not for the caller.
 func notFound(k calendar.Kind) error { return calendar.Fail(calendar.CodeNotFound, k) }
 
-// hidden turns the refusals of the past into that of what is not there: they would tell
+// hidden turns the refusals of the past into that of what is not there: they would show
 // that there is something.
 func hidden(k calendar.Kind, err error) error {
 	if refused, ok := errors.AsType[*calendar.Error](err); ok && refused.Code != calendar.CodeInvalidParam {
@@ -184,7 +144,7 @@ func (l *look) serveThen(present *calendar.Record, point string) {
 		l.err = notFound(present.Kind)
 		return
 	}
-	then, err := l.Past.At(l.ctx, l.reader(), present, point)
+	then, err := l.Past.At(l.ctx, l.viewer(), present, point)
 	if err != nil {
 		l.err = hidden(present.Kind, err)
 		return

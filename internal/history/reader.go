@@ -1,0 +1,735 @@
+package history
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+)
+
+// Reader reads the past of records. It is safe for concurrent use.
+type Reader struct {
+	store  eventstore.Store
+	now    func() time.Time
+	public *eventstore.EpochCache[publicKey, wasPublic]
+	moved  *eventstore.EpochCache[calendar.ID, wasMoved]
+}
+
+// New makes a Reader with the clock that gates go by.
+func New(store eventstore.Store, now func() time.Time) *Reader {
+	return &Reader{
+		store: store, now: now,
+		public: eventstore.NewEpochCache(publicBytes, func(k publicKey, _ wasPublic) int { return len(k.slug) }),
+		moved:  eventstore.NewEpochCache(publicBytes, func(calendar.ID, wasMoved) int { return movedSize }),
+	}
+}
+
+// Forget drops what is cached of records that were erased since.
+func (r *Reader) Forget() {
+	now := r.store.Epoch()
+	r.public.Enter(now)
+	r.moved.Enter(now)
+}
+
+// Viewer is who reads the past.
+type Viewer struct {
+	Caller calendar.Caller
+	Lang   calendar.Lang
+	// Collection returns the URL of a collection, for links to versions; nil: there are none.
+	Collection func(calendar.Kind) string
+}
+
+// Entry is an entry as a viewer gets it (docs/spec/history.md 5). What is not shown to the
+// viewer has no key.
+type Entry struct {
+	Kind     string            `json:"kind"`
+	ID       calendar.ID       `json:"id"`
+	Version  int64             `json:"version"`
+	Position calendar.Position `json:"position"`
+	Time     Time              `json:"time"`
+	Action   Action            `json:"action"`
+	Actor    *Actor            `json:"actor,omitempty"`
+	Client   string            `json:"client,omitempty"`
+	Request  string            `json:"request,omitempty"`
+	Reason   string            `json:"reason,omitempty"`
+	Name     string            `json:"name,omitempty"`
+	Summary  string            `json:"summary"`
+	Changes  []Change          `json:"changes"`
+	Redacted *Erasure          `json:"redacted,omitempty"`
+	URLs     *URLs             `json:"urls,omitempty"`
+
+	Named []calendar.ID `json:"-"` // the records that sentences name
+}
+
+// Actor is the user who made a change, 0 the service itself.
+type Actor struct {
+	ID   calendar.ID `json:"id"`
+	Name string      `json:"name,omitempty"`
+}
+
+// Erasure is the entry that took the content of a redacted one.
+type Erasure struct {
+	Version  int64             `json:"version"`
+	Position calendar.Position `json:"position"`
+	Time     Time              `json:"time"`
+}
+
+// URLs are the links of an entry.
+type URLs struct {
+	Version string `json:"version,omitempty"`
+	Diff    string `json:"diff,omitempty"`
+}
+
+// present is what a viewer may know of a record now.
+type present struct {
+	kind     calendar.Kind
+	version  int64
+	position calendar.Position
+	gate     error // the gate now
+	own      bool
+	erased   bool
+	steady   bool // it does not go public by itself
+	name     string
+}
+
+// request is one request of a viewer.
+type request struct {
+	*Reader
+	Viewer
+
+	at       time.Time // the present moment
+	known    map[calendar.ID]*present
+	erasures map[calendar.Position]*Erasure
+}
+
+func (r *Reader) request(v Viewer) *request {
+	return &request{
+		Reader: r, Viewer: v, at: r.now(),
+		known: map[calendar.ID]*present{}, erasures: map[calendar.Position]*Erasure{},
+	}
+}
+
+// maxChunk is how many records or entries are read together: each may have some 800 kB.
+const maxChunk = 128
+
+// learn looks up what is not known of records.
+func (q *request) learn(ctx context.Context, ids ...calendar.ID) error {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id calendar.ID) bool { return id <= 0 || q.known[id] != nil })
+	slices.Sort(ids)
+	for chunk := range slices.Chunk(slices.Compact(ids), maxChunk) {
+		states, err := q.store.Load(ctx, chunk...)
+		if err != nil {
+			return err
+		}
+		for i := range states {
+			if q.known[chunk[i]], err = q.presentOf(&states[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (q *request) presentOf(s *eventstore.State) (*present, error) {
+	if s.Version == 0 {
+		return &present{gate: calendar.Fail(calendar.CodeNotFound, 0)}, nil
+	}
+	r, err := calendar.DecodeRecord(s.Record)
+	if err != nil {
+		return nil, fmt.Errorf("decode %s %d at version %d: %w", s.Kind, s.ID, s.Version, err)
+	}
+	p := &present{
+		kind: s.Kind, version: s.Version, position: s.Position, gate: Gate(q.Caller, r.Kind, r, q.at), own: q.Caller.Owns(r), erased: r.Erased,
+		steady: r.Fields.String("status") != string(calendar.StatusFuture), name: strings.Clone(NameOf(r, q.Lang)),
+	}
+	if r.Erased && !q.Caller.ReadsAll() {
+		p.gate = calendar.Fail(calendar.CodeErased, r.Kind)
+	}
+	return p, nil
+}
+
+// find returns a record of a kind and its gate now.
+func (q *request) find(ctx context.Context, k calendar.Kind, id calendar.ID) (*present, error) {
+	if err := q.learn(ctx, id); err != nil {
+		return nil, err
+	}
+	p := q.known[id]
+	if p == nil || p.kind != k {
+		return nil, calendar.Fail(calendar.CodeNotFound, k)
+	}
+	return p, p.gate
+}
+
+// Present returns the version that a record of a kind has now, when the caller passes its
+// gate. Errors: CodeNotFound, CodeErased unless the caller reads all, those of Gate, those
+// of the store.
+func (r *Reader) Present(ctx context.Context, c calendar.Caller, k calendar.Kind, id calendar.ID) (version int64, err error) {
+	p, err := r.request(Viewer{Caller: c}).find(ctx, k, id)
+	if err != nil {
+		return 0, err
+	}
+	return p.version, nil
+}
+
+// Head returns the position of the newest entry.
+func (r *Reader) Head(ctx context.Context) (calendar.Position, error) {
+	h, err := r.store.Head(ctx, eventstore.Point{})
+	return h.Position, err
+}
+
+// Wait waits until there is an entry behind a position, see eventstore.Wait.
+func (r *Reader) Wait(ctx context.Context, after calendar.Position) (calendar.Position, error) {
+	h, err := eventstore.Wait(ctx, r.store, after)
+	return h.Position, err
+}
+
+// Epoch returns which history the store has, see eventstore.Epoch.
+func (r *Reader) Epoch() uint64 { return r.store.Epoch().History }
+
+// version is an entry of a record between those around it.
+type version struct {
+	*eventstore.Entry
+
+	before *eventstore.Entry // nil: none, or it was not read
+	next   time.Time         // when the one after it was written; zero: there is none, or it was not read
+	wanted bool
+}
+
+func (v *version) decode() (*calendar.Record, error) {
+	r, err := calendar.DecodeRecord(v.State)
+	if err != nil {
+		return nil, fmt.Errorf("decode entry %d: %w", v.Position, err)
+	}
+	return r, nil
+}
+
+// open returns the state of a version that passes the gate then, nil for a redacted one.
+// Another one is refused with a *calendar.Error.
+func (q *request) open(ctx context.Context, v *version) (*calendar.Record, error) {
+	all := q.Caller.ReadsAll() && (v.Kind.IsPost() || v.Kind.IsTerm() || ReadsKept(q.Caller))
+	switch {
+	case v.Redacted != nil && all:
+		return nil, nil //nolint:nilnil // it has no state
+	case v.Redacted != nil:
+		return nil, calendar.Fail(calendar.CodeErased, v.Kind)
+	}
+	r, err := v.decode()
+	if err != nil || all {
+		return r, err
+	}
+	end := v.Time
+	if r.Status(v.Time) == calendar.StatusFuture { // only such a version changes by itself
+		if p := q.known[v.ID]; v.next.IsZero() && (p == nil || p.version != v.Version) {
+			next, err := q.store.Read(ctx, eventstore.Range{Record: v.ID, After: uint64(v.Version), Limit: 1})
+			if err != nil {
+				return nil, err
+			}
+			if len(next) > 0 {
+				v.next = next[0].Time
+			}
+		}
+		end = EndOfLife(v.Time, v.next, q.at)
+	}
+	if err := Gate(q.Caller, v.Kind, r, end); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// isRefusal reports whether an error of open says that the version is not open.
+func isRefusal(err error) bool {
+	_, refused := errors.AsType[*calendar.Error](err)
+	return refused
+}
+
+// entry returns a version of a record that passed the gate now, nil when it is not open.
+func (q *request) entry(ctx context.Context, v *version) (*Entry, error) {
+	r, err := q.open(ctx, v)
+	switch {
+	case isRefusal(err):
+		return nil, nil //nolint:nilnil // the viewer does not get it
+	case err != nil:
+		return nil, err
+	}
+	e := &Entry{
+		Kind: v.Kind.String(), ID: v.ID, Version: v.Version, Position: v.Position, Time: Time{v.Time},
+		Action: actionOf(v.Change), Changes: []Change{},
+	}
+	if err := q.addCause(ctx, e, v); err != nil {
+		return nil, err
+	}
+	if v.Redacted != nil {
+		e.Summary = BlankSummary(q.Lang)
+		e.Redacted, err = q.erasure(ctx, v.Redacted.By)
+		return e, err
+	}
+	e.Name = NameOf(r, q.Lang)
+	var before *calendar.Record
+	compared := v.before == nil
+	if !compared {
+		before, err = q.open(ctx, &version{Entry: v.before, next: v.Time})
+		if err != nil && !isRefusal(err) {
+			return nil, err
+		}
+		compared = before != nil
+	}
+	var sentences []string
+	switch {
+	case e.Action == Erased:
+	case !compared:
+		e.Action = Published
+	default:
+		e.Changes = Changes(before, r, v.Secret != nil)
+		if e.Named, sentences, err = q.describe(ctx, e.Changes, v.Position, v.Time); err != nil {
+			return nil, err
+		}
+	}
+	e.Summary = Summary(e.Action, e.Name, sentences, q.Lang)
+	e.URLs = q.links(e, v.Kind, before != nil)
+	return e, nil
+}
+
+// actionOf returns the last part of the name of a change.
+func actionOf(change string) Action {
+	_, verb, _ := strings.Cut(change, ".")
+	return Action(verb)
+}
+
+// addCause adds who made a change and why, as far as the viewer gets it (HISTORY 4.2).
+func (q *request) addCause(ctx context.Context, e *Entry, v *version) error {
+	all := q.Caller.ReadsAll()
+	if !all && !q.known[v.ID].own {
+		return nil
+	}
+	if err := q.learn(ctx, v.Actor); err != nil {
+		return err
+	}
+	e.Actor = &Actor{ID: v.Actor}
+	if user := q.known[v.Actor]; user != nil && user.kind == calendar.KindUser {
+		e.Actor.Name = user.name
+	}
+	e.Reason = v.Cause.Reason
+	if all {
+		e.Client, e.Request = v.Cause.Client, v.Cause.Request
+	}
+	return nil
+}
+
+// erasure describes the entry at a position, which erased a record.
+func (q *request) erasure(ctx context.Context, at calendar.Position) (*Erasure, error) {
+	if known := q.erasures[at]; known != nil {
+		return known, nil
+	}
+	entries, err := q.store.Read(ctx, eventstore.Range{After: uint64(at) - 1, Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(entries) == 0 || entries[0].Position != at {
+		return nil, fmt.Errorf("no entry %d: %w", at, eventstore.ErrDamaged)
+	}
+	q.erasures[at] = &Erasure{Version: entries[0].Version, Position: at, Time: Time{entries[0].Time}}
+	return q.erasures[at], nil
+}
+
+// describe writes the sentences of changes with the names that linked records had after the
+// entry at a position, and returns the ids of those with a name.
+func (q *request) describe(ctx context.Context, changes []Change, at calendar.Position, moment time.Time) (named []calendar.ID, sentences []string, err error) {
+	names, err := q.names(ctx, Links(changes), at, moment)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range changes {
+		changes[i].describe(q.Lang, func(id calendar.ID) string { return names[id] })
+		sentences = append(sentences, changes[i].Sentence)
+	}
+	for id := range names {
+		named = append(named, id)
+	}
+	return named, sentences, nil
+}
+
+// names returns the names that linked records had after the entry at a position; none of
+// those that do not pass both gates.
+func (q *request) names(ctx context.Context, ids []calendar.ID, at calendar.Position, moment time.Time) (map[calendar.ID]string, error) {
+	if err := q.learn(ctx, ids...); err != nil {
+		return nil, err
+	}
+	names := make(map[calendar.ID]string, len(ids))
+	add := func(id calendar.ID, name string) {
+		if name != "" {
+			names[id] = name
+		}
+	}
+	var earlier []calendar.ID
+	for _, id := range ids {
+		switch p := q.known[id]; {
+		case p == nil, p.gate != nil, p.erased:
+		case p.position <= at && (p.steady || q.Caller.ReadsAll()): // it was the present one already
+			add(id, p.name)
+		default:
+			earlier = append(earlier, id)
+		}
+	}
+	for chunk := range slices.Chunk(earlier, maxChunk) {
+		entries, err := q.store.At(ctx, eventstore.Point{Position: at}, chunk...)
+		if err != nil {
+			return nil, err
+		}
+		for i := range entries {
+			v := version{Entry: &entries[i]}
+			if v.Version == 0 || v.Redacted != nil {
+				continue
+			}
+			r, err := v.decode()
+			if err != nil {
+				return nil, err
+			}
+			if Gate(q.Caller, r.Kind, r, moment) == nil {
+				add(r.ID, NameOf(r, q.Lang))
+			}
+		}
+	}
+	return names, nil
+}
+
+// links returns the URLs of an entry: the version, unless its point has no record, and its
+// difference to the one before where that is open.
+func (q *request) links(e *Entry, k calendar.Kind, compared bool) *URLs {
+	if q.Collection == nil || !k.IsPost() && !k.IsTerm() || e.Action == Erased {
+		return nil
+	}
+	base := q.Collection(k) + "/" + e.ID.String()
+	var u URLs
+	if e.Action != Deleted {
+		u.Version = base + "?" + ParamPoint + "=version%3A" + strconv.FormatInt(e.Version, 10)
+	}
+	if compared {
+		u.Diff = base + "/diff?from=" + strconv.FormatInt(e.Version-1, 10) + "&to=" + strconv.FormatInt(e.Version, 10)
+	}
+	if u == (URLs{}) {
+		return nil
+	}
+	return &u
+}
+
+// Filter chooses entries; what is nil or zero chooses all.
+type Filter struct {
+	Kinds        []calendar.Kind
+	IDs          []calendar.ID
+	Actors       []calendar.ID
+	Actions      []Action
+	Fields       []string
+	Since, Until time.Time // Since ≤ time of the entry < Until
+}
+
+// mayMatch reports whether an entry may pass the filter, by what stands in it alone.
+func (f *Filter) mayMatch(e *eventstore.Entry) bool {
+	verb := actionOf(e.Change)
+	return (f.Kinds == nil || slices.Contains(f.Kinds, e.Kind)) &&
+		(f.IDs == nil || slices.Contains(f.IDs, e.ID)) &&
+		(f.Actors == nil || slices.Contains(f.Actors, e.Actor)) &&
+		!e.Time.Before(f.Since) && (f.Until.IsZero() || e.Time.Before(f.Until)) &&
+		(f.Actions == nil || slices.Contains(f.Actions, verb) || slices.Contains(f.Actions, Published)) &&
+		// What a change has set stands in it; a new record has defaults, too.
+		(f.Fields == nil || verb == Created || slices.ContainsFunc(f.Fields, func(name string) bool {
+			if name == "password" {
+				return e.Secret != nil
+			}
+			return bytes.Contains(e.Fields, []byte(`"`+name+`":`))
+		}))
+}
+
+// matches reports whether an entry passes as the viewer gets it.
+func (f *Filter) matches(e *Entry) bool {
+	return (f.Actions == nil || slices.Contains(f.Actions, e.Action)) &&
+		(f.Fields == nil || slices.ContainsFunc(e.Changes, func(c Change) bool { return slices.Contains(f.Fields, c.Field) }))
+}
+
+// Walk is a walk through the log, or the history of one record.
+type Walk struct {
+	Record    calendar.ID // 0: the log; numbers are positions then, else versions
+	From, To  int64       // the least and the greatest number
+	Ascending bool
+	Filter    Filter
+	Limit     int // about how many entries the viewer wants
+	// LookedTo is the number that was looked at last, 0 for none.
+	LookedTo int64
+}
+
+// MaxLooked is how many entries one walk looks at.
+const MaxLooked = 5000
+
+// More reports whether numbers remain that were not looked at.
+func (w *Walk) More() bool {
+	return w.From <= w.To && (w.LookedTo == 0 || w.Ascending && w.LookedTo < w.To || !w.Ascending && w.LookedTo > w.From)
+}
+
+// Entries yields what of the log the viewer gets, in order, and nil for each of the up to
+// MaxLooked entries that is skipped. Of one record, who does not pass the gate now gets
+// nothing: call Present first.
+func (r *Reader) Entries(ctx context.Context, viewer Viewer, w *Walk) iter.Seq2[*Entry, error] {
+	return func(yield func(*Entry, error) bool) {
+		q := r.request(viewer)
+		from, to := w.From, w.To
+		if w.Ascending {
+			to = min(to, from+MaxLooked-1)
+		} else {
+			from = max(from, to-MaxLooked+1)
+		}
+		for entries, err := range r.chunks(ctx, w.Record, from, to, w.Ascending, max(w.Limit, 16)) {
+			var versions []version
+			if err == nil {
+				versions, err = q.versions(ctx, entries, &w.Filter)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !w.Ascending {
+				slices.Reverse(versions)
+			}
+			for i := range versions {
+				v := &versions[i]
+				var e *Entry
+				if v.wanted {
+					if e, err = q.entry(ctx, v); err == nil && e != nil && !w.Filter.matches(e) {
+						e = nil
+					}
+				}
+				if err == nil {
+					w.LookedTo = numberOf(v.Entry, w.Record)
+				}
+				if !yield(e, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// chunks yields the entries from one number to another, of a record or of the log, in
+// chunks that grow from a size on. Within one they ascend.
+func (r *Reader) chunks(ctx context.Context, record calendar.ID, from, to int64, ascending bool, size int) iter.Seq2[[]eventstore.Entry, error] {
+	return func(yield func([]eventstore.Entry, error) bool) {
+		size := min(int64(size), maxChunk)
+		for from <= to {
+			first := from
+			if !ascending {
+				first = max(from, to-size+1)
+			}
+			last := min(first+size-1, to)
+			entries, err := r.store.Read(ctx, eventstore.Range{Record: record, After: uint64(first - 1), Limit: int(last - first + 1)})
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			n := len(entries)
+			if !ascending && size > 1 && (n == 0 || numberOf(&entries[n-1], record) < last) {
+				size = max(1, size/4) // large ones: a page of the store ends before the last
+				continue
+			}
+			if n == 0 || !yield(entries, nil) { // the store went back behind the walk
+				return
+			}
+			if ascending {
+				from = numberOf(&entries[n-1], record) + 1
+			} else {
+				to = first - 1
+			}
+			size = min(2*size, maxChunk)
+		}
+	}
+}
+
+func numberOf(e *eventstore.Entry, record calendar.ID) int64 {
+	if record != 0 {
+		return e.Version
+	}
+	return int64(e.Position)
+}
+
+// versions returns entries that follow each other with those around them. Wanted are those
+// that may pass the filter, of records that pass the gate now.
+func (q *request) versions(ctx context.Context, entries []eventstore.Entry, f *Filter) ([]version, error) {
+	out := make([]version, len(entries))
+	var ids []calendar.ID
+	for i := range entries {
+		out[i] = version{Entry: &entries[i], wanted: f.mayMatch(&entries[i])}
+		if out[i].wanted {
+			ids = append(ids, entries[i].ID)
+		}
+	}
+	if err := q.learn(ctx, ids...); err != nil {
+		return nil, err
+	}
+	last := map[calendar.ID]*version{}
+	var firsts []*version // whose former version lies before all entries
+	var missing []calendar.ID
+	for i := range out {
+		v := &out[i]
+		v.wanted = v.wanted && q.known[v.ID].gate == nil
+		if former := last[v.ID]; former != nil {
+			v.before, former.next = former.Entry, v.Time
+		} else if v.wanted && v.Version > 1 {
+			firsts, missing = append(firsts, v), append(missing, v.ID)
+		}
+		last[v.ID] = v
+	}
+	if missing == nil {
+		return out, nil
+	}
+	before, err := q.store.At(ctx, eventstore.Point{Position: entries[0].Position - 1}, missing...)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range firsts {
+		if v.before = &before[i]; v.before.Version != v.Version-1 {
+			return nil, fmt.Errorf("no version %d before entry %d: %w", v.Version-1, v.Position, eventstore.ErrDamaged)
+		}
+	}
+	return out, nil
+}
+
+// backward yields the versions of a record from a number on down, each with when the one
+// after it was written.
+func (r *Reader) backward(ctx context.Context, id calendar.ID, last int64) iter.Seq2[*version, error] {
+	return func(yield func(*version, error) bool) {
+		var next time.Time
+		for entries, err := range r.chunks(ctx, id, 1, last, false, 4) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range slices.Backward(entries) {
+				if !yield(&version{Entry: &entries[i], next: next}, nil) {
+					return
+				}
+				next = entries[i].Time
+			}
+		}
+	}
+}
+
+// Side is one of the two states of a Diff; Version 0 is an empty record.
+type Side struct {
+	Version  int64             `json:"version"`
+	Position calendar.Position `json:"position,omitempty"`
+	Time     Time              `json:"time,omitzero"`
+	Record   Members           `json:"record,omitzero"` // nil: left out
+
+	state *calendar.Record
+}
+
+func sideOf(v *version, r *calendar.Record) Side {
+	return Side{Version: v.Version, Position: v.Position, Time: Time{v.Time}, Record: MembersOf(r), state: r}
+}
+
+// Diff is what differs between two versions of a record (docs/spec/history.md 9).
+type Diff struct {
+	From    Side        `json:"from"`
+	To      Side        `json:"to"`
+	Patch   []Operation `json:"patch"`
+	Changes []Change    `json:"changes"`
+	Summary string      `json:"summary"`
+
+	Named []calendar.ID `json:"-"` // the records that sentences name
+}
+
+// Diff compares two versions of a record; 0 for the open one before to, and for the newest
+// open one. Errors: those of Present, CodeErased for everybody, CodeVersionNotFound, those
+// of Gate.
+func (r *Reader) Diff(ctx context.Context, viewer Viewer, k calendar.Kind, id calendar.ID, from, to int64) (*Diff, error) {
+	q := r.request(viewer)
+	p, err := q.find(ctx, k, id)
+	if err != nil {
+		return nil, err
+	}
+	to = cmp.Or(to, p.version) // who passes the gate now, passes that of the newest version
+	switch {
+	case p.erased:
+		return nil, calendar.Fail(calendar.CodeErased, k)
+	case to > p.version || from > p.version:
+		return nil, calendar.Fail(calendar.CodeVersionNotFound, k)
+	}
+	after, err := q.side(ctx, k, id, to)
+	if err != nil {
+		return nil, err
+	}
+	var before Side
+	if from > 0 {
+		before, err = q.side(ctx, k, id, from)
+	} else {
+		before, err = q.openBefore(ctx, id, to)
+	}
+	if err != nil {
+		return nil, err
+	}
+	password, err := q.passwordDiffers(ctx, id, &before, &after)
+	if err != nil {
+		return nil, err
+	}
+	d := &Diff{From: before, To: after, Patch: Patch(before.state, after.state), Changes: Changes(before.state, after.state, password)}
+	var sentences []string
+	d.Named, sentences, err = q.describe(ctx, d.Changes, after.Position, after.state.Changed)
+	d.Summary = Summary(Updated, "", sentences, q.Lang)
+	return d, err
+}
+
+// side returns an open version.
+func (q *request) side(ctx context.Context, k calendar.Kind, id calendar.ID, number int64) (Side, error) {
+	entries, err := q.store.Read(ctx, eventstore.Range{Record: id, After: uint64(number - 1), Limit: 1})
+	if err != nil {
+		return Side{}, err
+	}
+	if len(entries) == 0 || entries[0].Version != number {
+		return Side{}, calendar.Fail(calendar.CodeVersionNotFound, k)
+	}
+	v := &version{Entry: &entries[0]}
+	state, err := q.open(ctx, v)
+	if err == nil && state == nil {
+		err = calendar.Fail(calendar.CodeErased, k)
+	}
+	if err != nil {
+		return Side{}, err
+	}
+	return sideOf(v, state), nil
+}
+
+// openBefore returns the last open version before one, the empty record for none.
+func (q *request) openBefore(ctx context.Context, id calendar.ID, number int64) (Side, error) {
+	for v, err := range q.backward(ctx, id, number-1) {
+		if err != nil {
+			return Side{}, err
+		}
+		state, err := q.open(ctx, v)
+		if !isRefusal(err) {
+			return sideOf(v, state), err
+		}
+	}
+	return Side{Record: MembersOf(nil)}, nil
+}
+
+// passwordDiffers reports whether two states that are protected are so by other passwords.
+func (q *request) passwordDiffers(ctx context.Context, id calendar.ID, a, b *Side) (bool, error) {
+	if a.state == nil || !a.state.Fields.Bool("protected") || !b.state.Fields.Bool("protected") {
+		return false, nil
+	}
+	for entries, err := range q.chunks(ctx, id, min(a.Version, b.Version)+1, max(a.Version, b.Version), true, maxChunk) {
+		if err != nil {
+			return false, err
+		}
+		if slices.ContainsFunc(entries, func(e eventstore.Entry) bool { return e.Secret != nil }) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
