@@ -43,17 +43,17 @@ func complete(w io.Writer, model *kong.Application, line string) error {
 			}
 		}
 	}
-	print := func(word string) {
+	offer := func(word string) {
 		if strings.HasPrefix(word, begun) {
 			fmt.Fprintln(w, word)
 		}
 	}
 	for _, child := range node.Children {
-		print(child.Name)
+		offer(child.Name)
 	}
 	for _, group := range node.AllFlags(true) {
 		for _, f := range group {
-			print("--" + f.Name)
+			offer("--" + f.Name)
 		}
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -435,7 +436,7 @@ func (c *control) taken(o *takenOrder) (task, error) {
 		}
 		node = node.Children[i]
 	}
-	t, ok := node.Target.Addr().Interface().(task)
+	t, ok := reflect.TypeAssert[task](node.Target.Addr())
 	if !ok {
 		return nil, fmt.Errorf("the running server has no task %q", o.Task)
 	}

@@ -180,7 +180,8 @@ func (z *zone) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-func (z zone) MarshalText() ([]byte, error) { return []byte(z.Name), nil }
+// MarshalText implements encoding.TextMarshaler.
+func (z zone) MarshalText() ([]byte, error) { return []byte(z.Name), nil } //nolint:unparam // as the interface has it
 
 // site is the time zone of the site.
 func (z zone) site() *time.Location {

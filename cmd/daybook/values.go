@@ -96,7 +96,7 @@ func single[T any](read func(string) (T, error)) kong.Mapper {
 // value is a mapper of one value, or of a list with commas between.
 func value[T any](read func(string) (T, error)) kong.Mapper {
 	return tagged(func(text string, _ *kong.Tag, to reflect.Value) error {
-		list, ok := to.Addr().Interface().(*[]T)
+		list, ok := reflect.TypeAssert[*[]T](to.Addr())
 		if !ok {
 			v, err := read(text)
 			if err == nil {

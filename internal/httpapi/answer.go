@@ -87,7 +87,7 @@ func (a *api) pack(ctx context.Context, r *http.Request, c *call, ans *answer, t
 		return p, nil
 	}
 	if p.body = ans; p.encoding != encodingNone {
-		p.body, err = a.encoded(ctx, r, c, p.encoding, ans, turn)
+		p.body, err = a.encoded(ctx, c, p.encoding, ans, turn)
 	}
 	return p, err
 }

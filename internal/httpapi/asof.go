@@ -158,7 +158,7 @@ func (a *api) listThen(w http.ResponseWriter, r *http.Request, c *call) error {
 	if err != nil {
 		return err
 	}
-	of, err := a.listsThen(r, l)
+	of, err := a.listsThen(l)
 	if err != nil {
 		if l.refused != nil {
 			return l.refused
@@ -167,7 +167,7 @@ func (a *api) listThen(w http.ResponseWriter, r *http.Request, c *call) error {
 	}
 	ctx, cancel := c.within(a.o.ReadDeadline)
 	defer cancel()
-	criteria, err := a.parse(ctx, r, c, l.request, of.Parse)
+	criteria, err := a.parse(ctx, c, l.request, of.Parse)
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func (a *api) readListThen(r *http.Request, c *call) (l *pastList, err error) {
 	}
 	form := l.request
 	form.Past = query.Past{FormOnly: true, Now: l.then.Moment}
-	if _, err = a.parse(r.Context(), r, c, form, a.Queries.Parse); err != nil {
+	if _, err = a.parse(r.Context(), c, form, a.Queries.Parse); err != nil {
 		if e, ok := errors.AsType[*calendar.Error](err); !ok || e.Code != calendar.CodeInvalidParam {
 			return nil, err
 		}
@@ -228,7 +228,7 @@ func (a *api) readListThen(r *http.Request, c *call) (l *pastList, err error) {
 }
 
 // listsThen waits for the lists of a point, without a slot.
-func (a *api) listsThen(r *http.Request, l *pastList) (*past.List, error) {
+func (a *api) listsThen(l *pastList) (*past.List, error) {
 	c := l.c
 	if !c.pass.Enter(admit.Wait, 1) {
 		return nil, calendar.Fail(calendar.CodeUnavailable, 0)

@@ -14,7 +14,7 @@ import (
 func (a *api) clusters(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
 	least, refused := minPosition(r.Header)
-	criteria, err := a.parse(r.Context(), r, c, query.Request{
+	criteria, err := a.parse(r.Context(), c, query.Request{
 		Kind: calendar.KindEvent, Input: inputOf(c.query, query.ClusterParams().IsList), Lang: c.loc.lang, Caller: c.caller, Map: true,
 	}, a.Queries.Parse)
 	if err = withProblem(err, refused); err != nil {

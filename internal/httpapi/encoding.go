@@ -138,7 +138,7 @@ func encodedKey(e encoding, key string) string { return string([]byte{encodedSpa
 // encoded returns an answer in an encoding: body and length alone. What is cached is encoded
 // once; the rest takes a turn, as encoding takes a processor for longer than making most
 // answers does.
-func (a *api) encoded(ctx context.Context, r *http.Request, c *call, e encoding, ans *answer, turn bool) (*answer, error) {
+func (a *api) encoded(ctx context.Context, c *call, e encoding, ans *answer, turn bool) (*answer, error) {
 	key := ""
 	if ans.key != "" {
 		key = encodedKey(e, ans.key)
@@ -174,7 +174,7 @@ func (a *api) encodedOnce(r *http.Request, c *call, body []byte) (encoding, []by
 	}
 	ctx, cancel := c.within(a.o.ReadDeadline)
 	defer cancel()
-	out, err := a.encoded(ctx, r, c, e, &answer{body: body}, false)
+	out, err := a.encoded(ctx, c, e, &answer{body: body}, false)
 	if err != nil {
 		return encodingNone, body
 	}

@@ -48,7 +48,7 @@ func (a *api) listNow(w http.ResponseWriter, r *http.Request, c *call) (*questio
 	ctx := r.Context()
 	least, refused := minPosition(r.Header)
 	notFound := a.findOf(ctx, c) // reported when the parameters are good
-	criteria, err := a.parse(ctx, r, c, c.listRequest(), a.Queries.Parse)
+	criteria, err := a.parse(ctx, c, c.listRequest(), a.Queries.Parse)
 	if err = withProblem(err, refused); err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (c *call) late(at calendar.Position) error {
 }
 
 // parse reads the parameters of a list, in the turn of the client: names may be many.
-func (a *api) parse(ctx context.Context, r *http.Request, c *call, q query.Request, by func(context.Context, query.Request) (*query.Criteria, error)) (criteria *query.Criteria, err error) {
+func (a *api) parse(ctx context.Context, c *call, q query.Request, by func(context.Context, query.Request) (*query.Criteria, error)) (criteria *query.Criteria, err error) {
 	err = c.inTurn(ctx, a.turns, func() (err error) {
 		criteria, err = by(ctx, q)
 		return err

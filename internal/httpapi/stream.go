@@ -40,29 +40,41 @@ const (
 // enterStream gives a request a place among the streams, in place of all else that it
 // holds, or refuses it.
 func (a *api) enterStream(c *call) error {
-	n := a.streams.open.Add(1)
-	if n > int64(a.o.Streams) || !c.pass.Enter(admit.Stream, 1) {
-		a.streams.open.Add(-1)
+	if !c.pass.Enter(admit.Stream, 1) {
 		if c.caller.Role == calendar.Anonymous && c.pass.Crowded(admit.Stream) {
 			return &calendar.Error{Code: calendar.CodeTooManyRequests, RetryAfter: 30}
 		}
 		return &calendar.Error{Code: calendar.CodeUnavailable, RetryAfter: 5}
 	}
-	if a.o.Streaming != nil {
-		a.o.Streaming(int(n))
+	if !a.countStream(1) {
+		c.pass.Resume()
+		return &calendar.Error{Code: calendar.CodeUnavailable, RetryAfter: 5}
 	}
 	return nil
 }
 
 func (a *api) leaveStream(c *call) {
 	c.pass.Leave()
-	n := a.streams.open.Add(-1)
-	if n == 0 {
-		a.streams.forget()
+	a.countStream(-1)
+}
+
+// countStream adds to the number of open streams, unless there would be too many, and
+// reports each number in turn.
+func (a *api) countStream(by int) bool {
+	s := &a.streams
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open+by > a.o.Streams {
+		return false
+	}
+	s.open += by
+	if s.open == 0 {
+		s.stretches = nil
 	}
 	if a.o.Streaming != nil {
-		a.o.Streaming(int(n))
+		a.o.Streaming(s.open)
 	}
+	return true
 }
 
 // stream answers the changes as they come (HISTORY 11).

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"daybook/calendar"
@@ -19,10 +18,10 @@ const streamTick = 100 * time.Millisecond
 
 // streams are the open streams of a process.
 type streams struct {
-	open    atomic.Int64
 	reading chan struct{} // holds one for each that reads the log
 
 	mu        sync.Mutex
+	open      int
 	tick      int64             // the one of head
 	head      calendar.Position // that streams look up to in a tick
 	stretches map[stretchKey]*stretch
@@ -95,13 +94,6 @@ func (s *streams) made(key stretchKey, t *stretch) {
 		s.mu.Unlock()
 	}
 	close(t.done)
-}
-
-// forget drops what no stream is there for.
-func (s *streams) forget() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stretches = nil
 }
 
 // look gives what is to be sent of the entries up to the head, no more than a piece. One

@@ -17,6 +17,7 @@ import (
 // has of one as soon as it has come to the next.
 type Stage uint8
 
+// The stages.
 const (
 	Nothing Stage = iota // it holds nothing
 	Work                 // it is worked on: a slot
@@ -71,12 +72,17 @@ const (
 	leastOne = 16
 	// Password checks are slow, and only so many run at once: beside one client that
 	// tries wrong ones, others are to have their turn within a second.
-	allChecks, ChecksOfOne = 32, 8
-	// bodyBytes and answerBytes bound the bodies on their way. No body counts less
-	// than LeastBody: its buffers and its goroutine count too.
-	bodyBytes, BodyBytesOfOne     = 128 << 20, 64 << 20
-	answerBytes, AnswerBytesOfOne = 128 << 20, 32 << 20
-	LeastBody                     = 16 << 10
+	allChecks = 32
+	// ChecksOfOne is how many of them one client has.
+	ChecksOfOne = 8
+	// bodyBytes and answerBytes bound the bodies on their way.
+	bodyBytes, answerBytes = 128 << 20, 128 << 20
+	// BodyBytesOfOne bounds the bodies that one client sends.
+	BodyBytesOfOne = 64 << 20
+	// AnswerBytesOfOne bounds the answers that are sent to one client.
+	AnswerBytesOfOne = 32 << 20
+	// LeastBody is what a body counts at least: its buffers and its goroutine count too.
+	LeastBody = 16 << 10
 	// searchBytes bound the bodies of searches of callers without credentials.
 	searchBytes, oneSearchBytes = 32 << 20, 8 << 20
 	// SmallAnswer is what the kernel takes for a connection as a whole, about:
