@@ -37,28 +37,30 @@ func mayListTrashed(c calendar.Caller, r *calendar.Record) bool {
 	return v == viewAll || v == viewOwn && r.Author() == c.ID
 }
 
-// links makes the parameters that links carry: what was sent, in the order of
-// the table, with the effective per_page and, unless only what was sent is wanted, the
-// defaults of the window.
-func (q *parser) links(params Parameters, sentOnly bool) []LinkParam {
-	out := make([]LinkParam, 0, len(q.in)+3)
+// links makes the parameters that links carry, in the order of the table: what was sent, and
+// that with the effective per_page and the defaults of the window.
+func (q *parser) links(params Parameters) (sent, all []LinkParam) {
+	sent, all = make([]LinkParam, 0, len(q.in)), make([]LinkParam, 0, len(q.in)+3)
 	for i := range params {
 		p := &params[i]
-		v, carried := q.in[p.Name]
-		if sentOnly && !carried {
+		v, wasSent := q.in[p.Name]
+		carried := wasSent
+		if p.link != nil {
+			v, carried = p.link(q, v, wasSent)
+		}
+		if !carried {
 			continue
 		}
-		if p.link != nil {
-			v, carried = p.link(q, v, carried)
+		if text, ok := v.(string); ok && p.IsList() {
+			v = withoutEmpty(text)
 		}
-		if carried {
-			if text, ok := v.(string); ok && p.IsList() {
-				v = withoutEmpty(text)
-			}
-			out = appendSent(out, p.Name, v)
+		before := len(all)
+		all = appendSent(all, p.Name, v)
+		if wasSent {
+			sent = append(sent, all[before:]...)
 		}
 	}
-	return out
+	return sent, all
 }
 
 // A page has links of its own.

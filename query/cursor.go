@@ -101,7 +101,8 @@ func (q *parser) checkWalk(params Parameters, of Of) {
 	w := q.run.walk
 	k := cache.Key(nil).Number(int64(q.Lang)).Text(q.past.AsOf).Number(int64(of.Kind)).Number(int64(of.ID))
 	k = k.Text(fmt.Sprint(q.run.window, q.run.lap))
-	for _, l := range q.links(params, true) {
+	sent, _ := q.links(params)
+	for _, l := range sent {
 		if !free(strings.TrimSuffix(l.Name, "[]")) {
 			k = k.Text(l.Name).Text(l.Value)
 		}

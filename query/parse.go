@@ -159,7 +159,7 @@ func (s *Service) parse(ctx context.Context, r Request, t table) (*Criteria, err
 		if p.lookUp != nil {
 			p.lookUp(ctx, &q, v)
 		}
-		if q.sent(p.Name) {
+		if (p.lookUp != nil || p.Hides) && q.sent(p.Name) {
 			q.LooksUp = q.LooksUp || p.lookUp != nil
 			q.run.hides = q.run.hides || p.Hides
 		}
@@ -190,9 +190,8 @@ func (s *Service) parse(ctx context.Context, r Request, t table) (*Criteria, err
 			q.run.hides = true
 		}
 		q.Paged, q.Status, q.Search = q.sent("page") || q.sent("per_page") || q.run.walk != nil, q.run.statuses != nil, q.run.search.Query != ""
-		q.Sent = q.links(t.params, true)
 	}
-	q.Links = q.links(t.params, false)
+	q.Sent, q.Links = q.links(t.params)
 	q.Key = q.makeKey()
 	return q.Criteria, nil
 }

@@ -83,8 +83,10 @@ func (t Table[T]) Read(v *Value, to *T) {
 // ReadFrom reads the parameter out of a request.
 func (r *Row[T]) ReadFrom(v *Value, to *T) {
 	v.Param = &r.Param
-	if _, sent := v.Sent(); r.Required && !sent {
-		v.missing = append(v.missing, r.Name)
+	if r.Required {
+		if _, sent := v.Sent(); !sent {
+			v.missing = append(v.missing, r.Name)
+		}
 	}
 	if r.Read != nil {
 		r.Read(to, v)
