@@ -108,6 +108,17 @@ func TestChanges(t *testing.T) {
 	}
 }
 
+// Cells of changes are quoted and marked as those of lists are (HISTORY 10.2, LISTINGS 1.12).
+func TestChangesAsCSV(t *testing.T) {
+	t.Parallel()
+	w := world.New(t, world.Options{})
+	editor := w.As(calendar.Editor)
+	editor.Create(calendar.KindTag, obj{"name": "=1;-2"})
+	if rows := string(editor.Get("/changes?format=csv&kind=tag").Body); !strings.Contains(rows, `,"'=1;'-2",`) {
+		t.Errorf("the name is neither quoted nor marked: %s", rows)
+	}
+}
+
 // HISTORY 20.23: a page over entries that do not match is empty and has a next one.
 func TestChangesOverMuchElse(t *testing.T) {
 	t.Parallel()
