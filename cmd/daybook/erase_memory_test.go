@@ -61,8 +61,9 @@ func TestErasedMemory(t *testing.T) {
 	s := startServerOf(t, cmd, "", append(cmd.Env, heapEnv+"="+file))
 
 	const place = `,"address":"%[1]s lane 7","city":"%[1]s","country":"France","geo_lat":48.85,"geo_lng":2.35,"description":"%[1]s is here"`
+	// Shorter strings share a block of memory with others, which hold it as long as they live.
 	words := map[string]string{
-		"user": "Ubrindalko", "venue": "Xylqorvanth", "organizer": "Wubbrizzek", "category": "Qophtalline", "tag": "Zegdrimmow", "event": "Vorplunkasi",
+		"user": "Ubrindalkovarthmelin", "venue": "Xylqorvanthdremmolip", "organizer": "Wubbrizzekfanthorpul", "category": "Qophtallinebruxodane", "tag": "Zegdrimmowpalthivers", "event": "Vorplunkasiquendromel",
 	}
 	collections := map[string]string{"venue": "venues", "organizer": "organizers", "category": "categories", "tag": "tags", "event": "events"}
 	ids := map[string]string{}
