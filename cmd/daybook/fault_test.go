@@ -231,6 +231,9 @@ func TestFaultSearchFull(t *testing.T) {
 	for _, busy := range []int32{refuseAll, refuseSome} {
 		between.busy.Store(busy)
 		f.during(5*time.Second, "writes while the index is full")
+		for end := time.Now().Add(limit); projects.counter("daybook_projection_retries_total") == 0 && time.Now().Before(end); {
+			f.during(time.Second, "writes until the projector tries again")
+		}
 		between.busy.Store(refuseNone)
 		// By itself, and with the writes going on.
 		want := f.newest()
