@@ -60,7 +60,10 @@ func TestPythonClient(t *testing.T) {
 	models, err := os.ReadFile(filepath.Join(dir, "generated", "models", "__init__.py"))
 	must(t, err)
 	for name := range svc.documentation().Components.Schemas {
-		if name != "JSONPatch" && !strings.Contains(string(models), "import "+name+"\n") { // a list has no class of its own
+		if name == "JSONPatch" || strings.HasSuffix(name, "Form") || strings.HasSuffix(name, "Multipart") {
+			continue // a list has no class, and the fields of forms are parameters
+		}
+		if !strings.Contains(string(models), "import "+name+"\n") {
 			t.Errorf("no model of the schema %s", name)
 		}
 	}
