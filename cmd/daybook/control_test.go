@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -64,6 +65,19 @@ func TestHolderThatStays(t *testing.T) {
 	cancel()
 	if _, _, err := holdOrReach(ctx, data, false, time.Hour, order{Task: "health"}); err == nil || strings.Contains(err.Error(), holder) {
 		t.Errorf("with an ended context the error is %v", err)
+	}
+}
+
+// TestServerOfOtherVersion: a service does not carry out the commands of another version.
+func TestServerOfOtherVersion(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	startServer(t, "serve", "--data", data)
+	_, _, err := holdOrReach(t.Context(), data, false, holderWait, order{Version: "0.0.0", Task: "user list"})
+	refused, ok := errors.AsType[*exitError](err)
+	want := fmt.Sprintf("the running server is daybook %s, this command 0.0.0", version)
+	if !ok || refused.status != exitUsage || refused.Error() != want {
+		t.Errorf("the error is %v, want %q", err, want)
 	}
 }
 
