@@ -191,27 +191,19 @@ func TestDefaultsOfBodies(t *testing.T) {
 	}
 }
 
-// TestListsHaveElements: every schema of a list says what its elements are. The
-// generators of clients drop a schema, and all that refer to it, where one does not.
-func TestListsHaveElements(t *testing.T) {
-	t.Parallel()
+// eachObject looks at every object of the documentation, at its path.
+func eachObject(t *testing.T, look func(at string, v map[string]any)) {
+	t.Helper()
 	w := world.New(t, world.Options{})
 	var doc any
 	if err := json.Unmarshal(w.As(calendar.Anonymous).Read("/doc").Body, &doc); err != nil {
 		t.Fatal(err)
 	}
-	lists := 0
 	var walk func(at string, v any)
 	walk = func(at string, v any) {
 		switch v := v.(type) {
 		case map[string]any:
-			types, several := v["type"].([]any)
-			if v["type"] == "array" || several && slices.Contains(types, any("array")) {
-				lists++
-				if _, said := v["items"].(map[string]any); !said {
-					t.Errorf("%s: a list without items: %v", at, v)
-				}
-			}
+			look(at, v)
 			for name, e := range v {
 				walk(at+"/"+name, e)
 			}
@@ -222,6 +214,22 @@ func TestListsHaveElements(t *testing.T) {
 		}
 	}
 	walk("", doc)
+}
+
+// TestListsHaveElements: every schema of a list says what its elements are. The
+// generators of clients drop a schema, and all that refer to it, where one does not.
+func TestListsHaveElements(t *testing.T) {
+	t.Parallel()
+	lists := 0
+	eachObject(t, func(at string, v map[string]any) {
+		types, several := v["type"].([]any)
+		if v["type"] == "array" || several && slices.Contains(types, any("array")) {
+			lists++
+			if _, said := v["items"].(map[string]any); !said {
+				t.Errorf("%s: a list without items: %v", at, v)
+			}
+		}
+	})
 	if lists < 50 {
 		t.Errorf("%d lists only", lists)
 	}
@@ -232,37 +240,20 @@ func TestListsHaveElements(t *testing.T) {
 // usable of these.
 func TestTypesOfSchemas(t *testing.T) {
 	t.Parallel()
-	w := world.New(t, world.Options{})
-	var doc any
-	if err := json.Unmarshal(w.As(calendar.Anonymous).Read("/doc").Body, &doc); err != nil {
-		t.Fatal(err)
-	}
 	several := 0
-	var walk func(at string, v any)
-	walk = func(at string, v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			if types, is := v["type"].([]any); is {
-				several++
-				if len(types) != 2 || types[1] != "null" || types[0] == "array" {
-					t.Errorf("%s: types %v", at, types)
-				}
-			}
-			if _, words := v["enum"].([]any); words || v["const"] != nil {
-				if _, one := v["type"].(string); !one {
-					t.Errorf("%s: %v of the type %v", at, v["enum"], v["type"])
-				}
-			}
-			for name, e := range v {
-				walk(at+"/"+name, e)
-			}
-		case []any:
-			for i, e := range v {
-				walk(fmt.Sprint(at, "/", i), e)
+	eachObject(t, func(at string, v map[string]any) {
+		if types, is := v["type"].([]any); is {
+			several++
+			if len(types) != 2 || types[1] != "null" || types[0] == "array" {
+				t.Errorf("%s: types %v", at, types)
 			}
 		}
-	}
-	walk("", doc)
+		if _, words := v["enum"].([]any); words || v["const"] != nil {
+			if _, one := v["type"].(string); !one {
+				t.Errorf("%s: %v of the type %v", at, v["enum"], v["type"])
+			}
+		}
+	})
 	if several == 0 {
 		t.Error("no schema allows null")
 	}
