@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -47,7 +46,11 @@ func Fill(ctx context.Context, store eventstore.Store, index readmodel.Index, pr
 	if err != nil {
 		return fmt.Errorf("rebuild: %w", err)
 	}
-	f := &filling{index: index, progress: progress, atLeast: int(at.Position)}
+	marks, err := index.Marks(ctx)
+	if err != nil {
+		return fmt.Errorf("rebuild: marks of the index: %w", err)
+	}
+	f := &filling{index: index, progress: progress, atLeast: int(at.Position), empty: marks.Reach.Position == 0}
 	pages := make(chan page)
 	g, within := errgroup.WithContext(ctx)
 	g.Go(func() error { return f.read(within, store, pages) })
@@ -80,7 +83,7 @@ type filling struct {
 	index    readmodel.Index
 	progress func(done, total int)
 	atLeast  int
-	fresh    atomic.Bool // nothing of an earlier Fill is there in what is read from now on
+	empty    bool // nothing of an earlier Fill is there
 
 	mu          sync.Mutex
 	done        int
@@ -92,7 +95,6 @@ type filling struct {
 type page struct {
 	states []eventstore.Held
 	reach  calendar.Mark // that no state is younger than
-	fresh  bool          // nothing of an earlier Fill is there
 }
 
 // write writes the documents of a page; deleted ones too, so that an older entry that comes
@@ -140,11 +142,10 @@ func (f *filling) write(ctx context.Context, p page) error {
 	return nil
 }
 
-// missing returns the states of a page that an earlier Fill has not written. It wrote them
-// in the same order, so where it wrote none there are hardly any behind them.
+// missing returns the states of a page that an earlier Fill has not written.
 func (f *filling) missing(ctx context.Context, p page) ([]eventstore.Held, error) {
 	states := p.states
-	if p.fresh {
+	if f.empty {
 		return states, nil
 	}
 	ids := make([]calendar.ID, len(states))
@@ -154,9 +155,6 @@ func (f *filling) missing(ctx context.Context, p page) ([]eventstore.Held, error
 	held, err := readmodel.Get(ctx, f.index, ids)
 	if err != nil {
 		return nil, fmt.Errorf("read what is there: %w", err)
-	}
-	if len(held) == 0 {
-		f.fresh.Store(true)
 	}
 	out := make([]eventstore.Held, 0, len(states))
 	for i := range states {
@@ -185,7 +183,7 @@ func (f *filling) read(ctx context.Context, store eventstore.Store, pages chan<-
 			return err
 		}
 		select {
-		case pages <- page{states, reach, f.fresh.Load()}:
+		case pages <- page{states, reach}:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
