@@ -21,6 +21,7 @@ import (
 	"daybook/internal/ground/cache"
 	"daybook/internal/history"
 	"daybook/internal/httpapi/admit"
+	"daybook/internal/httpapi/openapi"
 	public "daybook/internal/pages"
 	"daybook/internal/proof"
 	"daybook/query"
@@ -270,7 +271,7 @@ type api struct {
 	storeID   atomic.Pointer[uuid.UUID]
 	totals    [][2]string
 	formats   []*format
-	routes    []*route
+	documents *openapi.API
 	answers   *cache.Cache[string, *answer]
 	encoders  *encoders
 	layouts   *layouts
@@ -343,8 +344,8 @@ func newAPI(d Deps, o Options) (*api, error) {
 			Slots: o.MaxConcurrent, LargestAnswer: o.MaxAnswer, Streams: o.Streams, StreamsOfOne: o.StreamsOfOne, Wholes: o.WholeAnswers, Forwarded: o.TrustForwarded,
 		}),
 		origins: make(map[string]bool, len(o.AllowedOrigins)),
-		formats: allFormats, routes: routes,
-		totals: [][2]string{{headerTotal, headerTotalPages}},
+		formats: allFormats,
+		totals:  [][2]string{{headerTotal, headerTotalPages}},
 
 		observers: o.observers(),
 	}
@@ -372,6 +373,7 @@ func newAPI(d Deps, o Options) (*api, error) {
 			textproto.CanonicalMIMEHeaderKey(pair[0]), textproto.CanonicalMIMEHeaderKey(pair[1]),
 		})
 	}
+	a.documents = newDocuments(&a.o, a.totals[1:])
 	a.expose = []string{exposeList(a.totals)}
 	a.fresh, a.permanent, a.feedFresh = freshness(o.ReadMaxAge), versionFreshness(max(0, o.HistoryMaxAge)), feedFreshness(o.FeedMaxAge)
 	a.answers, a.fragments = cache.New(o.AnswerBytes, answerSize), newFragmentCache(o.FragmentBytes)

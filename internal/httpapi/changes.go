@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/internal/httpapi/openapi"
 )
 
 // changesTable are the parameters of the log (HISTORY 10.1).
@@ -17,13 +18,12 @@ var changesTable = toldTable{
 }
 
 func changesRoute() *route {
-	return logRoute("/changes", "changes", changesTable.Params(), operation{
-		sends: []string{"If-None-Match"}, headers: []string{"ETag", headerEncoding, headerPosition, headerLink}, statuses: []int{400, 401, 403},
-		content: mediaTypes{
-			"application/json":     object{"schema": schemaRef("ChangesPage")},
-			"application/x-ndjson": object{"schema": str()}, "text/csv": object{"schema": str()},
+	return logRoute("/changes", "changes", (*api).changes, openapi.Operation{
+		Args: changesTable.Params(), Sends: []string{"If-None-Match"}, Headers: []string{"ETag", headerEncoding, headerPosition, headerLink}, Statuses: []int{400, 401, 403},
+		Content: openapi.Content{
+			"application/json":     {Schema: openapi.Ref("ChangesPage")},
+			"application/x-ndjson": {Schema: openapi.Text()}, "text/csv": {Schema: openapi.Text()},
 		},
-		work: (*api).changes,
 	})
 }
 

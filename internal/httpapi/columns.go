@@ -16,7 +16,6 @@ type column struct {
 	field     *calendar.Field
 	blanks    bool   // in blanked events it is blank:
 	blank     string // all that stands there for it
-	keys      []key
 }
 
 // writer writes a column of a record with its keys.
@@ -28,14 +27,11 @@ type shown struct {
 	keys  []key
 }
 
-// key is a key of a column, by what its name has after that of the row; its value in a
-// blanked event; what its values are; and whether it may be missing.
+// key is a key of a column, by what its name has after that of the row, and its value in a
+// blanked event.
 type key struct {
-	end       string
-	blank     string
-	schema    func(c *column) object
-	extension bool
-	sometimes bool
+	end   string
+	blank string
 }
 
 // subject is a record on its way, with what several of its columns need.
@@ -113,7 +109,7 @@ func columnsOf(s *calendar.Spec, order string) []column {
 }
 
 func newColumn(name string, f *calendar.Field, as shown, blanks bool) column {
-	c := column{name: name, field: f, write: as.write, keys: as.keys, blanks: blanks}
+	c := column{name: name, field: f, write: as.write, blanks: blanks}
 	for i, literal := range []*string{&c.key, &c.more}[:len(as.keys)] {
 		*literal = `,"` + name + as.keys[i].end + `":`
 		if blanks && !f.Filled {
@@ -133,26 +129,6 @@ func (l *layouts) hash() uint64 {
 		}
 	}
 	return uint64(h)
-}
-
-// shapeOf is the schema of a record that has one of some layouts.
-func shapeOf(layouts ...[]column) shape {
-	s := shape{object{}, object{}}
-	times := map[string]int{}
-	for _, columns := range layouts {
-		for i := range columns {
-			c := &columns[i]
-			for _, k := range c.keys {
-				name := c.name + k.end
-				s.sometimes[name] = extended(k.schema(c), c.field.Extension || k.extension)
-				if times[name]++; times[name] == len(layouts) && !c.field.Filled && !k.sometimes {
-					s.always[name] = s.sometimes[name]
-					delete(s.sometimes, name)
-				}
-			}
-		}
-	}
-	return s
 }
 
 // appendColumns writes a record but for the end of its object.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"daybook/calendar"
+	"daybook/internal/httpapi/openapi"
 	"daybook/internal/param"
 )
 
@@ -38,9 +39,9 @@ func recordsRow() toldRow {
 }
 
 func diffRoute(k calendar.Kind) *route {
-	return pastRoute(k, "diff", diffTable.Params(), operation{
-		headers: []string{"ETag", headerEncoding, headerGroups},
-		content: mediaTypes{"application/json": object{"schema": schemaRef("Diff")}, jsonPatch: object{"schema": schemaRef("JSONPatch")}}, work: (*api).diff,
+	return pastRoute(k, "diff", (*api).diff, openapi.Operation{
+		Args: diffTable.Params(), Headers: []string{"ETag", headerEncoding, headerGroups},
+		Content: openapi.Content{"application/json": {Schema: openapi.Ref("Diff")}, jsonPatch: {Schema: openapi.Ref("JSONPatch")}},
 	})
 }
 

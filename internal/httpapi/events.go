@@ -170,7 +170,7 @@ func (c *call) address() string {
 	if c.record != nil {
 		address = c.root.self(c.record.Record) + "/" + calendar.KindEvent.Collection()
 	}
-	if c.route.ended {
+	if c.route.Ended {
 		return address + "." + c.format.name
 	}
 	return address + "/"

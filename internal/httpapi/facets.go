@@ -66,27 +66,3 @@ func writeRepeats(_ *renderer, b []byte, _ *column, s *subject) []byte {
 	}
 	return appendRepeats(b, s.view.Repeats)
 }
-
-func facetSchema() object {
-	value := shape{
-		always:    object{"value": str(), "label": str(), "count": countSchema(), "selected": boolean()},
-		sometimes: object{"slug": str(), "parent": integer(), "level": countSchema(), "city": str()},
-	}.schema(true)
-	return strict(object{"total": countSchema(), "values": list(value)})
-}
-
-// facetsSchema is that of the facets of a list, by name.
-func facetsSchema() object {
-	facets := object{}
-	for _, name := range query.Facets {
-		facets[name] = schemaRef("Facet")
-	}
-	return shape{sometimes: facets}.schema(false)
-}
-
-func repeatsSchema() object {
-	return strict(object{
-		"count": object{"type": "integer", "minimum": 1}, "ids": object{"type": "array", "items": integer(), "maxItems": readmodel.MostRepeats},
-		"first_start": moment(), "last_start": moment(),
-	})
-}

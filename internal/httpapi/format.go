@@ -8,6 +8,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/formats"
+	"daybook/internal/httpapi/openapi"
 	"daybook/query"
 )
 
@@ -59,7 +60,7 @@ var onlyEvents = []calendar.Kind{calendar.KindEvent}
 var allFormats = []*format{
 	{
 		name: "json", media: []string{"application/json", "application/*", "*/*"}, header: valueJSON,
-		schema: func(k calendar.Kind) object { return schemaRef(title(k.String()) + "List") },
+		schema: func(k calendar.Kind) object { return openapi.Ref(openapi.Title(k.String()) + "List") },
 		open:   openJSON,
 	},
 	eventFormat(format{name: "ics", media: []string{"text/calendar"}, file: [2]string{inline, "ics"}, single: true, surveys: true}, "; charset=utf-8", formats.ICS),
@@ -96,11 +97,11 @@ func eventFormat(f format, params string, open func(*formats.Feed) formats.Write
 	return &f
 }
 
-func asText(calendar.Kind) object { return str() }
+func asText(calendar.Kind) object { return openapi.Text() }
 
 // schemaOf gives the schema of a name, whatever is listed.
 func schemaOf(name string) func(calendar.Kind) object {
-	return func(calendar.Kind) object { return schemaRef(name) }
+	return func(calendar.Kind) object { return openapi.Ref(name) }
 }
 
 func (f *format) writes(k calendar.Kind) bool { return f.kinds == nil || slices.Contains(f.kinds, k) }
@@ -120,7 +121,7 @@ func (a *api) formatOf(c *call, h http.Header) *format {
 		return best
 	}
 	word := ""
-	if rt.ended {
+	if rt.Ended {
 		word = c.chi.URLParam("format")
 	} else if rt.kind == calendar.KindEvent {
 		word = calendar.Trim(lastOf(c.query, "format"))

@@ -140,8 +140,8 @@ func TestFormats(t *testing.T) {
 	}
 
 	for kind, want := range map[calendar.Kind]int{calendar.KindTag: 2, calendar.KindVenue: 1} {
-		content := formatContent(a.formats, kind, false, false)
-		if len(content) != want || (content["text/x-lines"] != nil) != (want == 2) {
+		content := formatContent(a.formats, &route{kind: kind})
+		if len(content) != want || (content["text/x-lines"].Schema != nil) != (want == 2) {
 			t.Errorf("%s is documented as %v", kind, content)
 		}
 	}

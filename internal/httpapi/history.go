@@ -10,15 +10,16 @@ import (
 	"daybook/calendar"
 	"daybook/internal/formats"
 	"daybook/internal/history"
+	"daybook/internal/httpapi/openapi"
 )
 
 // historyTable are the parameters of the history of a record (HISTORY 5).
 var historyTable = toldTable{orderRow(), afterRow(), beforeRow(), limitRow(), actionRow(), fieldRow(), languageRow()}
 
 func historyRoute(k calendar.Kind) *route {
-	return pastRoute(k, "history", historyTable.Params(), operation{
-		headers: []string{"ETag", headerEncoding, headerLink, headerGroups},
-		content: jsonContent(schemaRef("HistoryPage")), work: (*api).history,
+	return pastRoute(k, "history", (*api).history, openapi.Operation{
+		Args: historyTable.Params(), Headers: []string{"ETag", headerEncoding, headerLink, headerGroups},
+		Content: openapi.JSON(openapi.Ref("HistoryPage")),
 	})
 }
 

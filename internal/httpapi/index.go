@@ -5,11 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
-	"daybook/internal/param"
+	"daybook/internal/httpapi/openapi"
+	public "daybook/internal/pages"
+	"daybook/internal/texts"
 	"daybook/query"
 )
 
@@ -39,13 +42,7 @@ func (a *api) index(w http.ResponseWriter, r *http.Request) error {
 	if sent && namespace != c.root.namespace {
 		return calendar.Fail(calendar.CodeInvalidNamespace, 0)
 	}
-	return a.sendTexts(w, r, cache.Key(nil).Text("index").Text(a.o.Now().In(a.o.Site).Format(time.DateOnly)), func(root *root, l calendar.Lang) any {
-		all := make(object, len(a.routes))
-		for _, rt := range a.routes {
-			all["/"+root.namespace+rt.key] = a.indexEntry(rt, root, l)
-		}
-		return object{"namespace": root.namespace, "routes": all}
-	})
+	return a.sendTexts(w, r, cache.Key(nil).Text("index").Text(a.o.Now().In(a.o.Site).Format(time.DateOnly)), a.documents.Index)
 }
 
 // documentation answers the OpenAPI document (8.2).
@@ -56,7 +53,7 @@ func (a *api) documentation(w http.ResponseWriter, r *http.Request) error {
 	if err := problems.Err(); err != nil {
 		return err
 	}
-	return a.sendTexts(w, r, cache.Key(nil).Text("doc"), func(root *root, l calendar.Lang) any { return a.openAPI(root, l) })
+	return a.sendTexts(w, r, cache.Key(nil).Text("doc"), a.documents.Document)
 }
 
 // baseMark stands for the base URL in the texts that are kept: a character that is
@@ -66,14 +63,14 @@ const baseMark = "\uE000"
 // sendTexts sends a document that depends on its name, root and language only. It is
 // kept without the base URL, which may come from the Host of the request: making it
 // costs a thousand times more than putting that in.
-func (a *api) sendTexts(w http.ResponseWriter, r *http.Request, name cache.Key, produce func(*root, calendar.Lang) any) error {
+func (a *api) sendTexts(w http.ResponseWriter, r *http.Request, name cache.Key, produce func(openapi.Root, calendar.Lang) object) error {
 	c := callOf(r)
 	l := c.lang
 	name = name.Number(int64(l))
 	marked := &call{route: c.route, root: rootOf(origin{base: baseMark, host: baseMark}, c.loc, 0)}
 	key := c.key(textsKey, query.Generation{}, 0, marked.asked().Join(name))
 	return a.read(w, r, c, &question{make: func(ctx context.Context, _ stated) (*answer, error) {
-		text, err := a.text(ctx, c, key, func() ([]byte, error) { return json.Marshal(produce(marked.root, l)) })
+		text, err := a.text(ctx, c, key, func() ([]byte, error) { return json.Marshal(produce(a.rootFor(marked.root), l)) })
 		if err != nil {
 			return nil, err
 		}
@@ -126,7 +123,7 @@ func (a *api) options(w http.ResponseWriter, r *http.Request) error {
 	if err := problems.Err(); err != nil {
 		return err
 	}
-	b, err := json.Marshal(a.indexEntry(c.route, c.root, c.lang))
+	b, err := json.Marshal(a.documents.Entry(&c.route.Route, a.rootFor(c.root), c.lang))
 	if err != nil {
 		return err
 	}
@@ -137,58 +134,44 @@ func (a *api) options(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// indexEntry is the entry of one route in the index.
-func (a *api) indexEntry(rt *route, root *root, l calendar.Lang) object {
-	endpoints := make([]object, 0, 3)
-	for _, op := range rt.operations {
-		args := make(object, len(op.args))
-		for i := range op.args {
-			arg := &op.args[i]
-			if _, named := args[arg.Name]; named {
-				continue // the path parameter of the same name is meant
-			}
-			args[arg.Name] = a.indexArgument(arg, rt, root, l)
-		}
-		endpoints = append(endpoints, object{"methods": op.methods, "args": args})
+// newDocuments returns what index and documentation are made of.
+func newDocuments(o *Options, totals [][2]string) *openapi.API {
+	docs := &openapi.API{
+		Specs: map[calendar.Kind]*calendar.Spec{}, Facets: query.Facets, Sends: requestHeaders, Totals: totals,
+		PerPageMax: o.PerPageMax, Now: o.Now, Site: o.Site,
 	}
-	entry := object{"namespace": root.namespace, "methods": rt.methods, "endpoints": endpoints}
-	if rt.extension {
-		entry["extension"] = true
+	for _, rt := range routes {
+		docs.Routes = append(docs.Routes, &rt.Route)
 	}
-	if len(rt.pathArguments()) == 0 {
-		href := root.url
-		if rt.pattern != "/" {
-			href += rt.pattern
-		}
-		entry["_links"] = object{"self": []object{{"href": href}}}
+	for _, k := range calendar.Kinds {
+		docs.Specs[k] = calendar.SpecOf(k)
 	}
-	return entry
+	return docs
 }
 
-func (a *api) indexArgument(arg *param.Param, rt *route, root *root, l calendar.Lang) object {
-	o := object{"description": describe(arg.Text, l), "required": arg.Required}
-	if element, list := arg.Element(); list {
-		o["type"] = "array"
-		o["items"] = object{"type": element}
-	} else if arg.Type != "" {
-		o["type"] = arg.Type
+// rootFor is a root as the documents name it.
+func (a *api) rootFor(r *root) openapi.Root {
+	return openapi.Root{URL: r.url, Namespace: r.namespace, Further: r.url != r.site+"/"+a.o.Prefix+"/"+Namespace}
+}
+
+// pageGroups are the groups of operations on the page of the interface.
+var pageGroups = []string{"events", "search", "feeds", "history", "writing"}
+
+// PageAPI is the interface for its page, from the table that the documentation is made of.
+func PageAPI() public.API {
+	out := public.API{Name: texts.Documentation["title"], Version: openapi.Version}
+	for _, name := range pageGroups {
+		out.Groups = append(out.Groups, public.OperationGroup{Name: name})
 	}
-	if arg.Format != "" {
-		o["format"] = arg.Format
+	for _, rt := range slices.Concat(routes[2:], routes[:2]) { // index and documentation stand last
+		for _, op := range rt.Operations {
+			group := &out.Groups[slices.Index(pageGroups, op.Group)]
+			for _, method := range op.Methods {
+				group.Operations = append(group.Operations, public.Operation{
+					Method: method, Path: rt.Template, Does: texts.Documentation["op."+op.Text], Extension: rt.Extension,
+				})
+			}
+		}
 	}
-	switch {
-	case arg.Moving != nil:
-		o["default"] = arg.Moving(a.o.Now(), a.o.Site).String()
-	case rt.pattern == "/" && arg.Name == "namespace":
-		o["default"] = root.namespace
-	case arg.Default != "":
-		o["default"] = defaultOf(arg.Default)
-	}
-	if arg.Enum != nil {
-		o["enum"] = arg.Enum
-	}
-	if arg.Extension {
-		o["extension"] = true
-	}
-	return o
+	return out
 }

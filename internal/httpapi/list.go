@@ -139,7 +139,7 @@ func (c *call) asked() cache.Key {
 	if c.format != nil {
 		k = k.Text(c.format.name)
 	}
-	if c.route != nil && (c.route.of != 0 || c.route.ended) {
+	if c.route != nil && (c.route.of != 0 || c.route.Ended) {
 		k = k.Number(int64(c.route.number))
 	}
 	if v := c.record; v != nil {

@@ -53,7 +53,7 @@ func (o *Options) observers() []func(Answered) {
 	}
 	out := []func(Answered){o.Observe("")}
 	for _, rt := range routes {
-		out = append(out, o.Observe(rt.template))
+		out = append(out, o.Observe(rt.Template))
 	}
 	return out
 }
@@ -63,7 +63,7 @@ func (c *call) pattern() string {
 	if c.route == nil {
 		return ""
 	}
-	return c.route.template
+	return c.route.Template
 }
 
 // answered tells whoever watches of the answer to a request.

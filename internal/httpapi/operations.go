@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
@@ -9,6 +8,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/history"
+	"daybook/internal/httpapi/openapi"
 	"daybook/internal/param"
 	"daybook/internal/texts"
 	"daybook/query"
@@ -24,217 +24,220 @@ func described(what string, k calendar.Kind, name string) string {
 	return what + "." + name
 }
 
-// describe returns a text of the documentation.
-func describe(id string, l calendar.Lang) string { return texts.Documentation.In(id, l) }
+// requestHeaders are the schemas of the headers of requests that are more than any text.
+var requestHeaders = map[string]object{
+	headerKey:         {"minLength": 1, "maxLength": maxKey, "pattern": "^[ -~]+$"},
+	headerReason:      {"pattern": "^[ -~]*$"},
+	headerMinPosition: {"pattern": "^[0-9]+$"},
+	headerLastEvent:   {"pattern": "^[0-9]+$"},
+}
+
+// readOperation is an operation that reads.
+func readOperation(id, text, group string, do work, op openapi.Operation) operation {
+	op.Methods, op.ID, op.Text, op.Group = readOnly, id, text, group
+	return operation{op, do}
+}
 
 // baseRoutes are the index and the documentation.
 func baseRoutes() []*route {
-	read := operation{
-		methods: readOnly, group: "events", sends: []string{"If-None-Match"}, headers: []string{"ETag", headerEncoding},
+	row := func(pattern, id string, do work, op openapi.Operation) *route {
+		op.Args = append(op.Args, languageArgument())
+		op.Sends, op.Headers = []string{"If-None-Match"}, []string{"ETag", headerEncoding}
+		rt := openapi.Route{Name: openapi.Title(id), Tag: "documentation"}
+		return &route{Route: rt, pattern: pattern, operations: []operation{readOperation(id, id, "events", do, op)}}
 	}
-	index, doc := read, read
-	index.id, index.text, index.args, index.statuses = "index", "index", indexArguments(), []int{400, 401, 404}
-	index.content, index.work = jsonContent(schemaRef("Index")), (*api).index
-	doc.id, doc.text, doc.args, doc.statuses = "doc", "doc", []param.Param{languageArgument()}, []int{400, 401}
-	doc.content, doc.work = jsonContent(object{"type": "object"}), (*api).documentation
+	namespace := param.Param{Name: "namespace", In: "query", Type: "string", Text: "arg.namespace"}
 	return []*route{
-		{pattern: "/", name: "Index", tag: "documentation", operations: []operation{index}},
-		{pattern: "/doc", name: "Doc", tag: "documentation", operations: []operation{doc}},
+		row("/", "index", (*api).index, openapi.Operation{
+			Args: []param.Param{
+				namespace, {Name: "context", In: "query", Type: "string", Text: "arg.context", Default: `"view"`},
+			},
+			Namespace: namespace.Name, Statuses: []int{400, 401, 404}, Content: openapi.JSON(openapi.Ref("Index")),
+		}),
+		row("/doc", "doc", (*api).documentation, openapi.Operation{
+			Statuses: []int{400, 401}, Content: openapi.JSON(object{"type": "object"}),
+		}),
 	}
 }
 
 // recordRoutes are those of the records of a kind: the collection, one record by id and
 // by slug, and its past.
 func recordRoutes(k calendar.Kind) []*route {
-	collection, one, pattern := title(k.Collection()), title(k.String()), "/"+k.Collection()
-	listed := &route{pattern: pattern, name: collection, kind: k, collection: true, past: true, timed: true}
-	listed.operations = []operation{
-		listOperation(listed, "list"+collection, listArguments(listed), listStatuses(k)),
-		{
-			methods: createOnly, id: "create" + one, text: "create." + k.String(), group: "writing",
-			args: fieldArguments(listed), body: &body{schema: one + "Create", forms: true}, writes: true,
-			status: http.StatusCreated, statuses: []int{400, 401, 403, 410, 413, 422}, sends: []string{headerKey, headerReason},
-			headers: []string{"ETag", headerPosition, headerLocation, headerReplayed},
-			content: jsonContent(schemaRef(recordSchema(k))), work: (*api).create,
-		},
+	collection, one, pattern := openapi.Title(k.Collection()), openapi.Title(k.String()), "/"+k.Collection()
+	listed := &route{Route: openapi.Route{Name: collection}, pattern: pattern, kind: k, collection: true, past: true, timed: true}
+	statuses := []int{400, 401, 403, 404, 422}
+	if !k.IsPost() {
+		statuses = []int{400, 401, 403, 422}
 	}
-	byID := &route{pattern: pattern + "/{id:[0-9]+}", name: one, kind: k, single: true, past: true, timed: true}
-	byID.operations = singleOperations(byID)
-	out := []*route{listed, byID}
+	listed.operations = []operation{
+		listOperation(listed, "list"+collection, listArguments(listed), statuses),
+		{openapi.Operation{
+			Methods: createOnly, ID: "create" + one, Text: "create." + k.String(), Group: "writing",
+			Args: fieldArguments(listed), Body: &openapi.Body{Schema: one + "Create", Text: "body", Forms: true}, Writes: true,
+			Status: http.StatusCreated, Statuses: []int{400, 401, 403, 410, 413, 422}, Sends: []string{headerKey, headerReason},
+			Headers: []string{"ETag", headerPosition, headerLocation, headerReplayed},
+			Content: openapi.JSON(openapi.Ref(openapi.RecordName(k))),
+		}, (*api).create},
+	}
+	out := []*route{listed, singleRoute(&route{Route: openapi.Route{Name: one}, pattern: pattern + "/{id:[0-9]+}", kind: k, timed: true})}
 	if k.IsPost() {
-		bySlug := &route{pattern: pattern + "/by-slug/{slug}", name: one + "BySlug", kind: k, single: true, bySlug: true, past: true}
-		bySlug.operations = singleOperations(bySlug)
-		out = append(out, bySlug)
+		out = append(out, singleRoute(&route{Route: openapi.Route{Name: one + "BySlug"}, pattern: pattern + "/by-slug/{slug}", kind: k, bySlug: true}))
 	}
 	return append(out, historyRoute(k), timeMapRoute(k), diffRoute(k))
 }
 
 // pastRoute is a route of the past of a record.
-func pastRoute(k calendar.Kind, verb string, args []param.Param, op operation) *route {
-	rt := &route{pattern: "/" + k.Collection() + "/{id:[0-9]+}/" + verb, name: title(verb) + title(k.String()), kind: k, extension: true}
-	op.methods, op.id, op.text, op.group = readOnly, verb+title(k.String()), verb, "history"
-	op.args = append([]param.Param{pathArgument(rt)}, args...)
-	op.sends, op.statuses = []string{"If-None-Match"}, []int{400, 401, 403, 404, 410}
-	rt.operations = []operation{op}
+func pastRoute(k calendar.Kind, verb string, do work, op openapi.Operation) *route {
+	one := openapi.Title(k.String())
+	rt := &route{Route: openapi.Route{Name: openapi.Title(verb) + one, Extension: true}, pattern: "/" + k.Collection() + "/{id:[0-9]+}/" + verb, kind: k}
+	op.Args = slices.Insert(op.Args, 0, pathArgument(rt))
+	op.Sends, op.Statuses = []string{"If-None-Match"}, []int{400, 401, 403, 404, 410}
+	rt.operations = []operation{readOperation(verb+one, verb, "history", do, op)}
 	return rt
 }
 
 // logRoute is a route of the log, for reading.
-func logRoute(pattern, verb string, args []param.Param, op operation) *route {
-	op.methods, op.id, op.text, op.group, op.args = readOnly, verb, verb, "history", args
-	return &route{pattern: pattern, name: title(verb), tag: "log", extension: true, operations: []operation{op}}
+func logRoute(pattern, verb string, do work, op openapi.Operation) *route {
+	rt := openapi.Route{Name: openapi.Title(verb), Tag: "log", Extension: true}
+	return &route{Route: rt, pattern: pattern, operations: []operation{readOperation(verb, verb, "history", do, op)}}
 }
 
 // eventRoutes are those of extensions that list events.
 func eventRoutes() []*route {
 	events := "/" + calendar.KindEvent.Collection()
-	export := &route{pattern: events + "/{id:[0-9]+}" + eventEnding, name: "FormatEvent", kind: calendar.KindEvent, single: true, ended: true}
-	export.operations = []operation{{
-		methods: readOnly, id: "exportEvent", text: "export.event", group: "feeds",
-		args:  slices.Insert(ended(readArguments(export)), 1, endingArgument(true)),
-		sends: []string{"If-None-Match", "If-Modified-Since"}, headers: []string{"ETag", headerEncoding, headerPosition, headerDisposition, headerModified},
-		statuses: []int{400, 401, 403, 404, 410}, content: formatContent(allFormats, calendar.KindEvent, true, true), work: (*api).readRecord,
-	}}
+	export := &route{Route: openapi.Route{Name: "FormatEvent", Ended: true}, pattern: events + "/{id:[0-9]+}" + eventEnding, kind: calendar.KindEvent, single: true}
+	export.operations = []operation{readOperation("exportEvent", "export.event", "feeds", (*api).readRecord, openapi.Operation{
+		Args:  slices.Insert(ended(readArguments(export)), 1, endingArgument(true)),
+		Sends: []string{"If-None-Match", "If-Modified-Since"}, Headers: []string{"ETag", headerEncoding, headerPosition, headerDisposition, headerModified},
+		Statuses: []int{400, 401, 403, 404, 410}, Content: formatContent(allFormats, export),
+	})}
 	out := []*route{feedRoute(events, "Events", 0), export}
 	for _, k := range calendar.Kinds[1:] {
-		path, name := "/"+k.Collection()+"/{id:[0-9]+}"+events, title(k.String())+"Events"
-		rt := &route{pattern: path, name: name, kind: calendar.KindEvent, of: k}
-		rt.operations = []operation{listOperation(rt, "list"+name, append([]param.Param{pathArgument(rt)}, listArguments(rt)...), []int{400, 401, 403, 404, 410})}
+		path, name := "/"+k.Collection()+"/{id:[0-9]+}"+events, openapi.Title(k.String())+"Events"
+		rt := &route{Route: openapi.Route{Name: name}, pattern: path, kind: calendar.KindEvent, of: k}
+		args := slices.Insert(listArguments(rt), 0, pathArgument(rt))
+		rt.operations = []operation{listOperation(rt, "list"+name, args, []int{400, 401, 403, 404, 410})}
 		out = append(out, rt, feedRoute(path, name, k))
 	}
-	searched := []string{"ETag", headerEncoding, headerPosition, "X-Total"}
+	searched := openapi.Operation{
+		Sends: []string{"If-None-Match", headerMinPosition}, Headers: []string{"ETag", headerEncoding, headerPosition, "X-Total"}, Statuses: []int{400, 401},
+	}
+	source, clusters := searched, searched
+	source.Args, source.Content = argumentsOf(calendar.KindEvent, query.SourceParams()), openapi.JSON(openapi.List(openapi.Ref("CalendarEntry")))
+	clusters.Args = argumentsOf(calendar.KindEvent, query.ClusterParams())
+	clusters.Content = openapi.Content{"application/geo+json": {Schema: openapi.Ref("Clusters")}}
+	row := func(path, name string, op operation) *route {
+		return &route{Route: openapi.Route{Name: name}, pattern: events + path, operations: []operation{op}}
+	}
 	out = append(
 		out,
-		&route{pattern: events + "/calendar", name: "Calendar", operations: []operation{{
-			methods: readOnly, id: "sourceCalendar", text: "source.event", group: "feeds", args: argumentsOf(calendar.KindEvent, query.SourceParams()),
-			sends: []string{"If-None-Match", headerMinPosition}, headers: searched, statuses: []int{400, 401},
-			content: jsonContent(list(schemaRef("CalendarEntry"))), work: (*api).calendarSource,
-		}}},
-		&route{pattern: events + "/search", name: "SearchEvents", operations: []operation{{
-			methods: createOnly, id: "searchEvents", text: "search.event", group: "search", args: []param.Param{
-				{Name: paramSearches, In: "body", Type: "array of object", Text: "arg.searches", Required: true, Extension: true}, languageArgument(),
+		row("/calendar", "Calendar", readOperation("sourceCalendar", "source.event", "feeds", (*api).calendarSource, source)),
+		row("/search", "SearchEvents", operation{openapi.Operation{
+			Methods: createOnly, ID: "searchEvents", Text: "search.event", Group: "search", Args: []param.Param{
+				{
+					Name: paramSearches, In: "body", Type: "array of object", Text: "arg.searches", Required: true, Extension: true,
+					Schema: object{"minItems": 1, "maxItems": mostSearches},
+				}, languageArgument(),
 			},
-			body: &body{schema: "EventSearches"}, sends: []string{headerMinPosition}, headers: []string{headerPosition}, statuses: []int{400, 401, 413},
-			content: jsonContent(strict(object{"results": list(schemaRef("EventList"))})), work: (*api).several,
-		}}},
-		&route{pattern: events + "/clusters", name: "Clusters", operations: []operation{{
-			methods: readOnly, id: "clustersClusters", text: "clusters.event", group: "search", args: argumentsOf(calendar.KindEvent, query.ClusterParams()),
-			sends: []string{"If-None-Match", headerMinPosition}, headers: searched, statuses: []int{400, 401},
-			content: mediaTypes{"application/geo+json": object{"schema": schemaRef("Clusters")}}, work: (*api).clusters,
-		}}},
+			Body:  &openapi.Body{Schema: "EventSearches", Text: "arg.searches", Elements: argumentsOf(calendar.KindEvent, query.SeveralParams())},
+			Sends: []string{headerMinPosition}, Headers: []string{headerPosition}, Statuses: []int{400, 401, 413},
+			Content: openapi.JSON(openapi.Strict(object{"results": openapi.List(openapi.Ref("EventList"))})),
+		}, (*api).several}),
+		row("/clusters", "Clusters", readOperation("clustersClusters", "clusters.event", "search", (*api).clusters, clusters)),
 	)
 	for _, rt := range out {
-		rt.kind, rt.extension = calendar.KindEvent, true
+		rt.kind, rt.Extension = calendar.KindEvent, true
 	}
 	return append(out, suggestRoute())
 }
 
 // feedRoute is a list of events in the format of its ending.
 func feedRoute(path, name string, of calendar.Kind) *route {
-	rt := &route{pattern: path + listEnding, name: "Format" + name, kind: calendar.KindEvent, of: of, ended: true}
+	rt := &route{Route: openapi.Route{Name: "Format" + name, Ended: true}, pattern: path + listEnding, kind: calendar.KindEvent, of: of}
 	args, statuses := []param.Param{endingArgument(false)}, []int{400, 401, 403, 404}
 	if of != 0 {
 		args, statuses = slices.Insert(args, 0, pathArgument(rt)), append(statuses, 410)
 	}
 	op := listOperation(rt, "feed"+name, append(args, ended(listArguments(rt))...), statuses)
-	op.text, op.group, op.content = "feed.event", "feeds", formatContent(allFormats, calendar.KindEvent, false, true)
-	op.sends = []string{"If-None-Match", "If-Modified-Since", headerMinPosition}
+	op.Text, op.Group = "feed.event", "feeds"
+	op.Sends = []string{"If-None-Match", "If-Modified-Since", headerMinPosition}
 	rt.operations = []operation{op}
 	return rt
 }
 
 func listOperation(rt *route, id string, args []param.Param, statuses []int) operation {
-	op := operation{
-		methods: readOnly, id: id, text: "list." + rt.kind.String(), group: "events", args: args,
-		sends:    []string{"If-None-Match", headerMinPosition},
-		headers:  []string{"ETag", headerEncoding, headerPosition, headerLink, "X-Total", "X-TotalPages"},
-		statuses: statuses, content: formatContent(allFormats, rt.kind, false, false), work: (*api).list,
+	op := openapi.Operation{
+		Args: args, Sends: []string{"If-None-Match", headerMinPosition},
+		Headers:  []string{"ETag", headerEncoding, headerPosition, headerLink, "X-Total", "X-TotalPages"},
+		Statuses: statuses, Content: formatContent(allFormats, rt),
 	}
 	if rt.timed {
-		op.sends = append(op.sends, headerAcceptTime)
-		op.headers = append(op.headers, headerMemento, headerContentLocation)
+		op.Sends = append(op.Sends, headerAcceptTime)
+		op.Headers = append(op.Headers, headerMemento, headerContentLocation)
 	}
 	if rt.kind == calendar.KindEvent {
-		op.headers = append(op.headers, headerDisposition, headerModified)
+		op.Headers = append(op.Headers, headerDisposition, headerModified)
 	}
-	return op
+	return readOperation(id, "list."+rt.kind.String(), "events", (*api).list, op)
 }
 
-func listStatuses(k calendar.Kind) []int {
-	if k.IsPost() {
-		return []int{400, 401, 403, 404, 422}
-	}
-	return []int{400, 401, 403, 422}
-}
-
-// singleOperations read and change one record.
-func singleOperations(rt *route) []operation {
-	k, of := rt.kind.String(), jsonContent(schemaRef(recordSchema(rt.kind)))
-	read := operation{
-		methods: readOnly, id: "read" + rt.name, text: "read." + k, group: "events", args: readArguments(rt),
-		sends: []string{"If-None-Match"}, headers: []string{"ETag", headerEncoding, headerModified, headerPosition, headerGroups},
-		statuses: []int{400, 401, 403, 404, 410}, content: formatContent(allFormats, rt.kind, true, false), work: (*api).readRecord,
+// singleRoute completes the route of one record: to read, change and delete it.
+func singleRoute(rt *route) *route {
+	rt.single, rt.past = true, true
+	kind, content := rt.kind.String(), openapi.JSON(openapi.Ref(openapi.RecordName(rt.kind)))
+	update := openapi.Title(kind) + "Update"
+	found := []int{400, 401, 403, 404, 410}
+	read := openapi.Operation{
+		Args: readArguments(rt), Sends: []string{"If-None-Match"},
+		Headers:  []string{"ETag", headerEncoding, headerModified, headerPosition, headerGroups},
+		Statuses: found, Content: formatContent(allFormats, rt),
 	}
 	if rt.bySlug {
-		read.statuses = []int{400, 401, 403, 404} // an erased record has no slug
+		update += "BySlug"
+		read.Statuses = []int{400, 401, 403, 404} // an erased record has no slug
 	}
 	if rt.timed {
-		read.sends = append(read.sends, headerAcceptTime)
-		read.headers = append(read.headers, headerLink, headerMemento, headerContentLocation)
+		read.Sends = append(read.Sends, headerAcceptTime)
+		read.Headers = append(read.Headers, headerLink, headerMemento, headerContentLocation)
 	}
 	if rt.kind == calendar.KindEvent {
-		read.headers = append(read.headers, headerDisposition)
+		read.Headers = append(read.Headers, headerDisposition)
 	}
-	return []operation{read, {
-		methods: changeMethods, id: "update" + rt.name, text: "update." + k, group: "writing",
-		args: append([]param.Param{pathArgument(rt)}, fieldArguments(rt)...), body: &body{schema: updateSchema(rt), forms: true}, writes: true,
-		sends: []string{headerKey, "If-Match", headerReason}, headers: []string{"ETag", headerPosition, headerReplayed},
-		statuses: []int{400, 401, 403, 404, 410, 412, 413, 422}, content: of, work: (*api).update,
-	}, {
-		methods: deleteOnly, id: "delete" + rt.name, text: "delete." + k, group: "writing", args: deleteArguments(rt), writes: true,
-		sends: []string{"If-Match", headerReason}, headers: []string{"ETag", headerPosition},
-		statuses: []int{400, 401, 403, 404, 410, 412}, content: of, work: (*api).delete,
-	}}
+	rt.operations = []operation{readOperation("read"+rt.Name, "read."+kind, "events", (*api).readRecord, read), {openapi.Operation{
+		Methods: changeMethods, ID: "update" + rt.Name, Text: "update." + kind, Group: "writing",
+		Args: append([]param.Param{pathArgument(rt)}, fieldArguments(rt)...), Body: &openapi.Body{Schema: update, Text: "body", Forms: true}, Writes: true,
+		Sends: []string{headerKey, "If-Match", headerReason}, Headers: []string{"ETag", headerPosition, headerReplayed},
+		Statuses: []int{400, 401, 403, 404, 410, 412, 413, 422}, Content: content,
+	}, (*api).update}, {openapi.Operation{
+		Methods: deleteOnly, ID: "delete" + rt.Name, Text: "delete." + kind, Group: "writing", Args: deleteArguments(rt), Writes: true,
+		Sends: []string{"If-Match", headerReason}, Headers: []string{"ETag", headerPosition},
+		Statuses: append(found, 412), Content: content,
+	}, (*api).delete}}
+	return rt
 }
 
-// updateSchema names the body of an update: EventUpdate, EventUpdateBySlug.
-func updateSchema(rt *route) string {
-	name := title(rt.kind.String()) + "Update"
-	if rt.bySlug {
-		name += "BySlug"
-	}
-	return name
-}
-
-// formatContent is the answer of a read of a kind in the formats that parameters and headers
-// select, or where the path has an ending in those of endings.
-func formatContent(formats []*format, k calendar.Kind, single, ended bool) mediaTypes {
-	out := mediaTypes{}
+// formatContent is the answer of a read in the formats that parameters and headers select,
+// or where the path has an ending in those of endings.
+func formatContent(formats []*format, rt *route) openapi.Content {
+	out := openapi.Content{}
 	for _, f := range formats {
-		if !f.fits(k, single) || f.file[0] == "" && ended {
+		exported := f.file[0] != ""
+		if !f.fits(rt.kind, rt.single) || rt.Ended && !exported {
 			continue
 		}
-		schema := f.schema(k)
-		switch {
-		case single && f.file[0] == "":
-			schema = object{"anyOf": []object{schemaRef(recordSchema(k)), schemaRef("Sparse" + recordSchema(k))}}
-		case single && f.name == "geojson":
-			schema = schemaRef("Feature")
+		schema := f.schema(rt.kind)
+		switch record := openapi.RecordName(rt.kind); {
+		case rt.single && !exported:
+			schema = openapi.AnyOf(openapi.Ref(record), openapi.Ref("Sparse"+record))
+		case rt.single && f.name == "geojson":
+			schema = openapi.Ref("Feature")
 		}
-		out[f.media[0]] = extended(object{"schema": schema}, f.file[0] != "")
+		out[f.media[0]] = openapi.Media{Schema: schema, Extension: exported}
 	}
 	return out
 }
 
 func languageArgument() param.Param { return param.Language[calendar.Lang](nil).Param }
-
-func indexArguments() []param.Param {
-	return []param.Param{
-		{Name: "namespace", In: "query", Type: "string", Text: "arg.namespace", Default: `"` + Namespace + `"`},
-		{Name: "context", In: "query", Type: "string", Text: "arg.context", Default: `"view"`},
-		languageArgument(),
-	}
-}
 
 // listArguments are those of a list; only those of the collections have a past.
 func listArguments(rt *route) []param.Param {
@@ -348,15 +351,6 @@ func declaredDefault(s string) string {
 		return ""
 	}
 	return s
-}
-
-// defaultOf reads a declared default.
-func defaultOf(s string) any {
-	var v any
-	if json.Unmarshal([]byte(s), &v) != nil {
-		return s
-	}
-	return v
 }
 
 // sorted sorts names in place and gives them.

@@ -3,15 +3,14 @@ package httpapi
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"errors"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/httpapi/openapi"
 	"daybook/internal/param"
 	"daybook/internal/proof"
 )
@@ -21,35 +20,33 @@ const patternTile = "/tile/*"
 
 // proofRoutes are the routes of HISTORY 12.
 func proofRoutes() []*route {
-	row := func(path, verb string, content mediaTypes, work func(*api, http.ResponseWriter, *http.Request) error, args ...param.Param) *route {
-		return logRoute(path, verb, append(slices.Clip(args), languageArgument()), operation{
-			headers: []string{headerEncoding}, statuses: []int{400, 401, 403, 404}, content: content,
-			work: func(a *api, w http.ResponseWriter, r *http.Request) error {
-				c := callOf(r)
-				c.fresh = valueAskBack
-				if err := a.mayReadProofs(c); err != nil {
-					return err
-				}
-				return work(a, w, r)
-			},
+	row := func(path, verb string, content openapi.Content, do work, args ...param.Param) *route {
+		return logRoute(path, verb, func(a *api, w http.ResponseWriter, r *http.Request) error {
+			c := callOf(r)
+			c.fresh = valueAskBack
+			if err := a.mayReadProofs(c); err != nil {
+				return err
+			}
+			return do(a, w, r)
+		}, openapi.Operation{
+			Args: append(slices.Clip(args), languageArgument()), Headers: []string{headerEncoding}, Statuses: []int{400, 401, 403, 404}, Content: content,
 		})
 	}
-	plain := object{"schema": str()}
-	inclusion := jsonContent(schemaRef("InclusionProof"))
-	inclusion["text/plain"] = plain
+	text := openapi.Media{Schema: openapi.Text()}
 	tile := row(
-		patternTile, "tile", mediaTypes{"application/octet-stream": object{"schema": object{"type": "string", "format": "binary"}}}, (*api).tile,
+		patternTile, "tile", openapi.Content{"application/octet-stream": {Schema: object{"type": "string", "format": "binary"}}}, (*api).tile,
 		param.Param{Name: "level", In: "path", Type: "string", Text: "arg.tile.level", Required: true, Schema: object{"pattern": "^([0-9]|[1-5][0-9]|6[0-3]|entries)$"}},
 		param.Param{Name: "tile", In: "path", Type: "string", Text: "arg.tile.tile", Required: true},
 	)
-	tile.template, tile.key = "/tile/{level}/{tile}", `/tile/(?P<level>\d+|entries)/(?P<tile>.+)`
+	tile.Template, tile.Key = "/tile/{level}/{tile}", `/tile/(?P<level>\d+|entries)/(?P<tile>.+)`
 	return []*route{
-		row("/checkpoint", "checkpoint", mediaTypes{"text/plain": plain}, (*api).checkpoint, checkpointTable.Params()...),
-		row("/checkpoint/keys", "checkpointKeys", jsonContent(schemaRef("LogKeys")), (*api).checkpointKeys),
-		row("/proof/inclusion", "inclusionProof", inclusion, (*api).inclusion, inclusionTable.Params()...),
+		row("/checkpoint", "checkpoint", openapi.Content{"text/plain": text}, (*api).checkpoint, checkpointTable.Params()...),
+		row("/checkpoint/keys", "checkpointKeys", openapi.JSON(openapi.Ref("LogKeys")), (*api).checkpointKeys),
 		row(
-			"/proof/consistency", "consistencyProof", jsonContent(schemaRef("ConsistencyProof")), (*api).consistency, consistencyTable.Params()...,
+			"/proof/inclusion", "inclusionProof", openapi.Content{"application/json": {Schema: openapi.Ref("InclusionProof")}, "text/plain": text}, (*api).inclusion,
+			inclusionTable.Params()...,
 		),
+		row("/proof/consistency", "consistencyProof", openapi.JSON(openapi.Ref("ConsistencyProof")), (*api).consistency, consistencyTable.Params()...),
 		tile,
 	}
 }
@@ -284,39 +281,4 @@ func (a *api) tile(w http.ResponseWriter, r *http.Request) error {
 		c.fresh = valueForever
 	}
 	return a.sendProof(w, r, valueBytes, b)
-}
-
-// proofSchemas are the components of these routes.
-func proofSchemas() object {
-	hash := object{"type": "string", "format": "byte", "minLength": base64.StdEncoding.EncodedLen(32), "maxLength": base64.StdEncoding.EncodedLen(32)}
-	number := func(least int) object { return object{"type": "integer", "minimum": least} }
-	body := func(parts object) object {
-		open := object{"salt": object{"type": "string", "format": "byte"}}
-		maps.Copy(open, parts)
-		return object{"anyOf": []object{strict(object{"hash": hash}), strict(open)}}
-	}
-	text := object{"text": str()}
-	opening := strict(object{
-		"form": object{"type": "integer", "enum": []int{2}}, "kind": str(), "id": number(1), "version": number(1), "time": integer(), "change": str(),
-	})
-	properties := opening["properties"].(object)
-	properties["bodies"] = strict(object{
-		"actor": body(object{"actor": integer()}), "cause": body(object{"client": str(), "request": str(), "reason": str()}),
-		"fields": body(text), "state": body(text), "secret": body(object{}),
-	})
-	inclusion := strict(object{
-		"origin": str(), "position": number(1), "index": number(0), "size": number(1), "root": hash, "leaf": hash, "hashes": list(hash),
-	})
-	inclusion["properties"].(object)["opening"] = opening
-	return object{
-		"InclusionProof": extended(inclusion, true),
-		"ConsistencyProof": extended(strict(object{
-			"origin": str(), "from": number(0), "to": number(1), "from_root": hash, "to_root": hash, "hashes": list(hash),
-		}), true),
-		"LogKeys": extended(strict(object{
-			"origin": str(), "witnesses": list(str()), "keys": list(strict(object{
-				"vkey": str(), "from_size": number(1), "to_size": object{"type": []string{"integer", "null"}, "minimum": 1},
-			})),
-		}), true),
-	}
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -8,53 +9,36 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"daybook/calendar"
-	"daybook/internal/param"
+	"daybook/internal/httpapi/openapi"
 )
 
 // route is one row of the table of section 1.4, or of an extension.
 type route struct {
+	openapi.Route
+
 	pattern    string        // below the namespace, as chi reads it
-	template   string        // as OpenAPI writes it; "": made from the pattern
-	key        string        // as the index writes it, below the namespace; "": made from the pattern
-	name       string        // ends the operationId of OPTIONS
 	kind       calendar.Kind // of the records in its answers, 0: of none alone
-	tag        string        // its group in the documentation; "": the collection of its kind
 	of         calendar.Kind // of the record that its events are of; 0: all
-	extension  bool          // it goes beyond the interface document
 	collection bool          // it lists and creates the records of a kind
 	single     bool          // it names one record
 	bySlug     bool          // that by its slug
-	ended      bool          // the path names the format
 	past       bool          // its reads may name a point in time by a parameter
 	timed      bool          // and by a header, too (HISTORY 8.1)
 	operations []operation
 	number     int      // its place in routes, from 1
-	methods    []string // in the order of Allow, without OPTIONS, and HEAD beside GET
+	methods    []string // in the order of Allow, without OPTIONS, and HEAD next to GET
 	allow      string   // value of Allow with all methods
 }
 
 // operation is what some methods of a route do.
 type operation struct {
-	methods  []string
-	id       string        // operationId; that of an update continues with its method
-	text     string        // of its description
-	group    string        // on the page of the interface
-	args     []param.Param // path parameters first
-	body     *body         // nil: none
-	writes   bool          // it asks for the right to write
-	status   int           // of success; 0: 200
-	sends    []string      // headers of requests, beside credentials
-	headers  []string      // headers of its answers, beside those of all
-	statuses []int         // refusals beside those of all
-	content  mediaTypes    // its answers by media type
-	work     func(a *api, w http.ResponseWriter, r *http.Request) error
+	openapi.Operation
+
+	work work
 }
 
-// body is what an operation takes beside its parameters.
-type body struct {
-	schema string // the name of its component; other forms continue it
-	forms  bool   // forms are taken, too, and the fields may stand in the query string
-}
+// work carries out an operation.
+type work func(a *api, w http.ResponseWriter, r *http.Request) error
 
 var (
 	readOnly      = []string{http.MethodGet}
@@ -82,24 +66,25 @@ func makeRoutes() []*route {
 // complete fills in what follows from the other fields.
 func (rt *route) complete(number int) {
 	rt.number = number
-	for i := range rt.operations {
-		rt.methods = append(rt.methods, rt.operations[i].methods...)
+	for _, op := range rt.operations {
+		rt.Operations = append(rt.Operations, op.Operation)
+		rt.methods = append(rt.methods, op.Methods...)
 	}
 	allow := slices.Clone(rt.methods)
 	if allow[0] == http.MethodGet {
 		allow = slices.Insert(allow, 1, http.MethodHead)
 	}
 	rt.allow = strings.Join(append(allow, http.MethodOptions), ", ")
-	if rt.tag == "" {
-		rt.tag = rt.kind.Collection()
-	}
-	if rt.template == "" {
-		rt.template = strings.NewReplacer("{id:[0-9]+}", "{id}", listEnding, ".{format}", eventEnding, ".{format}").Replace(rt.pattern)
-	}
-	if rt.key == "" {
-		rt.key = strings.TrimSuffix(strings.NewReplacer("{id:[0-9]+}", `(?P<id>\d+)`, "{slug}", `(?P<slug>[^/]+)`, "{format:(", "(?P<format>", ")}", ")").Replace(rt.pattern), "/")
-	}
+	rt.Tag = cmp.Or(rt.Tag, rt.kind.Collection())
+	rt.Template = cmp.Or(rt.Template, templateOf.Replace(rt.pattern))
+	rt.Key = cmp.Or(rt.Key, strings.TrimSuffix(keyOf.Replace(rt.pattern), "/"))
 }
+
+// templateOf and keyOf make what OpenAPI and the index write of a pattern.
+var (
+	templateOf = strings.NewReplacer("{id:[0-9]+}", "{id}", listEnding, ".{format}", eventEnding, ".{format}")
+	keyOf      = strings.NewReplacer("{id:[0-9]+}", `(?P<id>\d+)`, "{slug}", `(?P<slug>[^/]+)`, "{format:(", "(?P<format>", ")}", ")")
+)
 
 // The endings that name a format: one group each, since the router puts its anchors at the
 // outer ends alone.
@@ -145,18 +130,7 @@ func (rt *route) allowFor(c calendar.Caller) string {
 
 // writes reports whether the route has an operation that writes.
 func (rt *route) writes() bool {
-	return slices.ContainsFunc(rt.operations, func(op operation) bool { return op.writes })
-}
-
-// pathArguments are the variables of the path.
-func (rt *route) pathArguments() []param.Param {
-	var out []param.Param
-	for _, arg := range rt.operations[0].args {
-		if arg.In == "path" {
-			out = append(out, arg)
-		}
-	}
-	return out
+	return slices.ContainsFunc(rt.operations, func(op operation) bool { return op.Writes })
 }
 
 // handler does the work of one operation; a returned error becomes the answer.
@@ -175,7 +149,7 @@ func (a *api) newMux() (mux http.Handler, find func(path string) *route) {
 		byPattern[rt.pattern] = rt
 		for _, op := range rt.operations {
 			serve := a.serve(rt, func(w http.ResponseWriter, r *http.Request) error { return op.work(a, w, r) })
-			for _, method := range op.methods {
+			for _, method := range op.Methods {
 				m.Method(method, rt.pattern, serve)
 				if method == http.MethodGet {
 					m.Method(http.MethodHead, rt.pattern, serve)

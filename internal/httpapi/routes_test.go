@@ -30,7 +30,7 @@ func TestRoutesGolden(t *testing.T) {
 	}
 	var b strings.Builder
 	for _, rt := range routes {
-		fmt.Fprintf(&b, "%-32s %-10s %s\n", rt.template, rt.kind, rt.allow)
+		fmt.Fprintf(&b, "%-32s %-10s %s\n", rt.Template, rt.kind, rt.allow)
 		if diff := cmp.Diff(sorted(strings.Split(rt.allow, ", ")), sorted(registered[rt.pattern])); diff != "" {
 			t.Errorf("%s: methods (-table +router):\n%s", rt.pattern, diff)
 		}
@@ -55,13 +55,13 @@ func TestDescribed(t *testing.T) {
 	}
 	for _, rt := range routes {
 		for _, op := range rt.operations {
-			id := "op." + op.text
+			id := "op." + op.Text
 			if _, ok := texts.Documentation[id]; !ok {
 				t.Errorf("%s: missing", id)
 			}
-			for _, arg := range op.args {
+			for _, arg := range op.Args {
 				if texts.Documentation[arg.Text] == (calendar.Text{}) {
-					t.Errorf("%s %s: %s has no description", rt.pattern, op.id, arg.Name)
+					t.Errorf("%s %s: %s has no description", rt.pattern, op.ID, arg.Name)
 				}
 				if strings.HasPrefix(arg.Text, "param.") {
 					describes("param", rt.kind, arg.Name)
@@ -70,7 +70,7 @@ func TestDescribed(t *testing.T) {
 					describes("field", rt.kind, arg.Name)
 				}
 			}
-			for _, name := range op.sends {
+			for _, name := range op.Sends {
 				if _, ok := texts.Documentation["arg.header."+name]; !ok {
 					t.Errorf("arg.header.%s: missing", name)
 				}

@@ -17,40 +17,40 @@ const (
 
 // fieldsShown are the ways to show a row.
 var fieldsShown = [...]shown{
-	calendar.ShownText:       {writeText, []key{{blank: `""`, schema: textSchema}}},
-	calendar.ShownName:       {writeName, []key{{blank: `""`, schema: textSchema}}},
-	calendar.ShownHTML:       {writeHTML, []key{{blank: `""`, schema: textSchema}}},
-	calendar.ShownWall:       {writeWall, []key{{blank: blankWall, schema: is(moment)}}},
-	calendar.ShownMoment:     {writeMoment, []key{{blank: blankWall, schema: is(moment)}, {end: "_details", blank: blankTime, schema: isRef("DateDetails")}}},
-	calendar.ShownStatus:     {writeStatus, []key{{blank: `""`, schema: is(statusSchema)}}},
-	calendar.ShownWord:       {writeWord, []key{{blank: `""`, schema: wordSchema}}},
-	calendar.ShownZone:       {writeZone, []key{{blank: `""`, schema: is(str)}, {end: "_abbr", blank: `""`, schema: is(str)}}},
-	calendar.ShownBool:       {writeBool, []key{{blank: `null`, schema: boolSchema}}},
-	calendar.ShownID:         {writeID, []key{{blank: `0`, schema: is(integer)}}},
-	calendar.ShownAuthor:     {writeAuthor, []key{{blank: `"0"`, schema: is(numeralSchema)}}},
-	calendar.ShownCoordinate: {writeCoordinate, []key{{blank: `0`, schema: coordinateSchema}}},
-	calendar.ShownRegion:     {writeRegion, []key{{blank: `""`, schema: textSchema}}},
-	calendar.ShownCost:       {writeCost, []key{{blank: `""`, schema: is(str)}, {end: "_details", blank: blankCost, schema: isRef("CostDetails")}}},
-	calendar.ShownWebsite:    {writeWebsite, []key{{blank: `""`, schema: is(str)}}},
-	calendar.ShownImage:      {writeImage, []key{{blank: `false`, schema: imageSchema}}},
-	calendar.ShownTerms:      {writeTerms, []key{{blank: `[]`, schema: isList("Term")}}},
-	calendar.ShownPosts:      {writePosts, []key{{blank: `[]`, schema: postsSchema}}},
-	calendar.ShownFirst:      {writeFirst, []key{{blank: `[]`, schema: firstSchema}, {end: "s", blank: `[]`, schema: postsSchema, extension: true}}},
+	calendar.ShownText:       {writeText, []key{{blank: `""`}}},
+	calendar.ShownName:       {writeName, []key{{blank: `""`}}},
+	calendar.ShownHTML:       {writeHTML, []key{{blank: `""`}}},
+	calendar.ShownWall:       {writeWall, []key{{blank: blankWall}}},
+	calendar.ShownMoment:     {writeMoment, []key{{blank: blankWall}, {end: "_details", blank: blankTime}}},
+	calendar.ShownStatus:     {writeStatus, []key{{blank: `""`}}},
+	calendar.ShownWord:       {writeWord, []key{{blank: `""`}}},
+	calendar.ShownZone:       {writeZone, []key{{blank: `""`}, {end: "_abbr", blank: `""`}}},
+	calendar.ShownBool:       {writeBool, []key{{blank: `null`}}},
+	calendar.ShownID:         {writeID, []key{{blank: `0`}}},
+	calendar.ShownAuthor:     {writeAuthor, []key{{blank: `"0"`}}},
+	calendar.ShownCoordinate: {writeCoordinate, []key{{blank: `0`}}},
+	calendar.ShownRegion:     {writeRegion, []key{{blank: `""`}}},
+	calendar.ShownCost:       {writeCost, []key{{blank: `""`}, {end: "_details", blank: blankCost}}},
+	calendar.ShownWebsite:    {writeWebsite, []key{{blank: `""`}}},
+	calendar.ShownImage:      {writeImage, []key{{blank: `false`}}},
+	calendar.ShownTerms:      {writeTerms, []key{{blank: `[]`}}},
+	calendar.ShownPosts:      {writePosts, []key{{blank: `[]`}}},
+	calendar.ShownFirst:      {writeFirst, []key{{blank: `[]`}, {end: "s", blank: `[]`}}},
 }
 
 // computed are the keys that no row stands for.
 var computed = map[string]shown{
-	"id":            {writeRecordID, []key{{schema: is(integer)}}},
-	"global_id":     {writeGlobalID, []key{{schema: is(str)}, {end: "_lineage", schema: func(*column) object { return list(str()) }}}},
-	"url":           {writeURL, []key{{schema: is(str)}}},
-	"rest_url":      {writeRestURL, []key{{schema: is(str)}}},
-	"custom_fields": {writeNothing, []key{{schema: is(emptyList)}}},
-	"language":      {writeLanguages, []key{{schema: is(languageSchema), extension: true}, {end: "s", schema: func(*column) object { return list(languageSchema()) }, extension: true}}},
-	"taxonomy":      {writeTaxonomy, []key{{schema: is(taxonomySchema)}}},
-	"count":         {writeCount, []key{{schema: is(countSchema), sometimes: true}}}, // not in the past
-	"parent":        {writeID, []key{{schema: is(integer)}}},                         // of tags within an event
-	"urls":          {writeTermURLs, []key{{schema: is(termURLsSchema)}}},
-	"collapsed":     {writeRepeats, []key{{schema: isRef("Repeats"), extension: true, sometimes: true}}}, // of lists that collapse
+	"id":            {writeRecordID, []key{{}}},
+	"global_id":     {writeGlobalID, []key{{}, {end: "_lineage"}}},
+	"url":           {writeURL, []key{{}}},
+	"rest_url":      {writeRestURL, []key{{}}},
+	"custom_fields": {writeNothing, []key{{}}},
+	"language":      {writeLanguages, []key{{}, {end: "s"}}},
+	"taxonomy":      {writeTaxonomy, []key{{}}},
+	"count":         {writeCount, []key{{}}}, // not in the past
+	"parent":        {writeID, []key{{}}},    // of tags within an event
+	"urls":          {writeTermURLs, []key{{}}},
+	"collapsed":     {writeRepeats, []key{{}}}, // of lists that collapse
 }
 
 // text is the shown text of a column.

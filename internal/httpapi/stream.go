@@ -13,15 +13,16 @@ import (
 	"daybook/calendar"
 	"daybook/internal/history"
 	"daybook/internal/httpapi/admit"
+	"daybook/internal/httpapi/openapi"
 )
 
 // streamTable are the parameters of the stream of changes (HISTORY 11).
 var streamTable = toldTable{kindRow(), idRow(), actorRow(), actionRow(), fieldRow(), afterRow(), languageRow()}
 
 func streamRoute() *route {
-	return logRoute("/changes/stream", "stream", streamTable.Params(), operation{
-		sends: []string{headerLastEvent}, statuses: []int{400, 401, 403},
-		content: mediaTypes{eventStream: object{"schema": str()}}, work: (*api).stream,
+	return logRoute("/changes/stream", "stream", (*api).stream, openapi.Operation{
+		Args: streamTable.Params(), Sends: []string{headerLastEvent}, Statuses: []int{400, 401, 403},
+		Content: openapi.Content{eventStream: {Schema: openapi.Text()}},
 	})
 }
 

@@ -6,16 +6,17 @@ import (
 	"strconv"
 
 	"daybook/calendar"
+	"daybook/internal/httpapi/openapi"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
 
 func suggestRoute() *route {
-	rt := logRoute("/suggest", "suggest", argumentsOf(calendar.KindEvent, query.SuggestParams()), operation{
-		sends: []string{"If-None-Match", headerMinPosition}, headers: []string{"ETag", headerEncoding, headerPosition},
-		statuses: []int{400, 401}, content: jsonContent(schemaRef("Suggestions")), work: (*api).suggest,
+	rt := logRoute("/suggest", "suggest", (*api).suggest, openapi.Operation{
+		Args: argumentsOf(calendar.KindEvent, query.SuggestParams()), Sends: []string{"If-None-Match", headerMinPosition},
+		Headers: []string{"ETag", headerEncoding, headerPosition}, Statuses: []int{400, 401}, Content: openapi.JSON(openapi.Ref("Suggestions")),
 	})
-	rt.tag, rt.operations[0].group = calendar.KindEvent.Collection(), "search"
+	rt.Tag, rt.operations[0].Group = calendar.KindEvent.Collection(), "search"
 	return rt
 }
 
@@ -91,23 +92,4 @@ func appendSuggestion(b []byte, root *root, l calendar.Lang, s *query.Suggestion
 		b = appendString(append(b, `,"venue":`...), venue)
 	}
 	return append(b, '}')
-}
-
-// suggestionsSchema is the answer of suggestions.
-func suggestionsSchema() object {
-	of := func() object {
-		return object{
-			"id": integer(), "slug": str(), "url": str(), "rest_url": str(), "text": str(), "highlight": str(),
-			"count": object{"type": "integer", "minimum": 1},
-		}
-	}
-	event := of()
-	event["start_date"], event["end_date"], event["timezone"], event["all_day"], event["venue"] = moment(), moment(), str(), boolean(), str()
-	lists := object{}
-	for _, k := range calendar.Kinds {
-		lists[k.Collection()] = list(strict(of()))
-	}
-	lists["events"] = list(strict(event))
-	lists["venues"] = list(shape{always: of(), sometimes: object{"city": str()}}.schema(true))
-	return extended(shape{always: object{"q": str()}, sometimes: lists}.schema(true), true)
 }

@@ -8,6 +8,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/history"
+	"daybook/internal/httpapi/openapi"
 	"daybook/query/past"
 )
 
@@ -20,9 +21,9 @@ var valueLinks = []string{linkFormat}
 var timeMapTable = toldTable{afterRow(), formatRow("link", "json"), languageRow()}
 
 func timeMapRoute(k calendar.Kind) *route {
-	return pastRoute(k, "timemap", timeMapTable.Params(), operation{
-		headers: []string{"ETag", headerEncoding, headerGroups},
-		content: mediaTypes{linkFormat: object{"schema": str()}, "application/json": object{"schema": schemaRef("TimeMap")}}, work: (*api).timeMap,
+	return pastRoute(k, "timemap", (*api).timeMap, openapi.Operation{
+		Args: timeMapTable.Params(), Headers: []string{"ETag", headerEncoding, headerGroups},
+		Content: openapi.Content{linkFormat: {Schema: openapi.Text()}, "application/json": {Schema: openapi.Ref("TimeMap")}},
 	})
 }
 

@@ -23,7 +23,7 @@ var areas = map[string]struct {
 	folders []string
 }{
 	"messages":      {Messages, []string{".", "../httpapi", "../formats"}},
-	"documentation": {Documentation, []string{"../httpapi", "../param"}},
+	"documentation": {Documentation, []string{"../httpapi", "../httpapi/openapi", "../param"}},
 	"pages":         {Pages, []string{"../pages"}},
 	"sentences":     {Sentences, []string{"../history"}},
 }

@@ -1,0 +1,341 @@
+package openapi
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"daybook/calendar"
+	"daybook/internal/param"
+	"daybook/internal/texts"
+)
+
+// document is the documentation under way.
+type document struct {
+	*API
+	root Root
+	lang calendar.Lang
+}
+
+// Document makes the documentation (8.2) for a root in a language.
+func (a *API) Document(root Root, l calendar.Lang) Object {
+	d := &document{a, root, l}
+	paths := make(Object, len(a.Routes))
+	for _, rt := range a.Routes {
+		paths[rt.Template] = d.path(rt)
+	}
+	scheme := func(name string) Object { return Object{"type": "http", "scheme": name, "description": d.text(name)} }
+	return Object{
+		"openapi": "3.1.0",
+		"info":    Object{"title": d.text("title"), "description": d.text("description"), "version": Version},
+		"servers": []Object{extended(Object{"url": root.URL}, root.Further)},
+		"x-roles": d.roles(),
+		"tags":    d.tags(),
+		"paths":   paths,
+		"components": Object{
+			"schemas":         merged(a.answers(), a.Records(), d.bodies()),
+			"headers":         d.headers(),
+			"responses":       d.refusals(),
+			"securitySchemes": Object{"basic": scheme("basic"), "bearer": scheme("bearer")},
+		},
+	}
+}
+
+func (d *document) text(id string) string { return texts.Documentation.In(id, d.lang) }
+
+// roles are those of users (6.1).
+func (d *document) roles() []Object {
+	out := make([]Object, 0, calendar.Auditor)
+	for r := calendar.Subscriber; r <= calendar.Auditor; r++ {
+		role := Object{"name": r.String(), "description": d.text("role." + r.String())}
+		out = append(out, extended(role, r == calendar.Auditor))
+	}
+	return out
+}
+
+// tags are the groups of operations, in the order of their routes.
+func (d *document) tags() []Object {
+	var out []Object
+	seen := map[string]bool{}
+	for _, rt := range d.Routes {
+		if !seen[rt.Tag] {
+			seen[rt.Tag] = true
+			out = append(out, Object{"name": rt.Tag, "description": d.text("tag." + rt.Tag)})
+		}
+	}
+	return out
+}
+
+func (d *document) path(rt *Route) Object {
+	item := Object{"options": d.options(rt)}
+	for i := range rt.Operations {
+		op := &rt.Operations[i]
+		for _, method := range op.Methods {
+			item[strings.ToLower(method)] = d.operation(rt, op, method)
+			if method == http.MethodGet {
+				item["head"] = d.operation(rt, op, http.MethodHead)
+			}
+		}
+	}
+	return item
+}
+
+func (d *document) operation(rt *Route, op *Operation, method string) Object {
+	id := op.ID
+	if len(op.Methods) > 1 || method == http.MethodHead {
+		id += Title(strings.ToLower(method))
+	}
+	o := d.described(rt, id, op.Text, op.Group)
+	o["parameters"], o["responses"] = d.parameters(op), d.responses(op, method)
+	if op.Body != nil {
+		o["requestBody"] = d.requestBody(op)
+	}
+	if op.Writes {
+		o["security"] = credentials()
+	}
+	return extended(o, method == http.MethodHead || rt.Extension)
+}
+
+// described is an operation that is open to everybody, without parameters and responses.
+func (d *document) described(rt *Route, id, text, about string) Object {
+	summary := d.text("op." + text)
+	return Object{
+		"operationId": id, "summary": summary, "description": summary + " " + d.text("about."+about), "tags": []string{rt.Tag},
+		"security": append([]Object{{}}, credentials()...),
+	}
+}
+
+func credentials() []Object { return []Object{{"basic": []string{}}, {"bearer": []string{}}} }
+
+func (d *document) options(rt *Route) Object {
+	language := param.Language[calendar.Lang](nil).Param
+	parameters := []Object{d.parameter(&language)}
+	for _, arg := range rt.Path() {
+		parameters = append(parameters, d.parameter(&arg))
+	}
+	statuses := []int{400, 401}
+	if rt.Ended { // another ending is no route
+		statuses = append(statuses, 404)
+	}
+	o := d.described(rt, "options"+rt.Name, "options", "options")
+	o["parameters"] = parameters
+	done := d.response(http.StatusOK, "Access-Control-Allow-Methods", "Access-Control-Allow-Headers", "Access-Control-Max-Age")
+	done["content"] = JSON(Ref("Route"))
+	o["responses"] = withRefusals(Object{"200": done}, statuses)
+	return extended(o, true)
+}
+
+func (d *document) parameters(op *Operation) []Object {
+	out := make([]Object, 0, len(op.Args)+len(op.Sends))
+	for _, arg := range op.arguments(d.root) {
+		switch {
+		case arg.In != "body":
+			out = append(out, d.parameter(&arg))
+		case arg.Field != nil: // else it is in the body alone
+			out = append(out, d.bodyParameter(&arg))
+		}
+	}
+	for _, name := range op.Sends {
+		out = append(out, Object{
+			"name": name, "in": "header", "required": false, "x-extension": true,
+			"description": d.text("arg.header." + name), "schema": merged(Text(), d.Sends[name]),
+		})
+	}
+	return out
+}
+
+// parameter describes a path or query parameter.
+func (d *document) parameter(arg *param.Param) Object {
+	description := d.text(arg.Text)
+	if arg.Moving != nil {
+		description += " " + d.text("default."+arg.Name)
+	}
+	o := Object{
+		"name": arg.Name, "in": arg.In, "required": arg.Required, "description": description, "schema": d.parameterSchema(arg),
+	}
+	return extended(listed(o, arg), arg.Extension)
+}
+
+// listed says how the values of a list stand in a query string.
+func listed(o Object, arg *param.Param) Object {
+	if arg.IsList() {
+		o["style"], o["explode"] = "form", false
+	}
+	return o
+}
+
+func (d *document) parameterSchema(arg *param.Param) Object {
+	if element, list := arg.Element(); list {
+		items := Object{"type": element}
+		if arg.Named {
+			items["type"] = "string"
+		}
+		if arg.Enum != nil {
+			items["enum"] = arg.Enum
+		}
+		return merged(limited(items), arg.Schema)
+	}
+	o := Text()
+	switch arg.Type {
+	case "integer", "number", "boolean":
+		o["type"] = arg.Type
+	case "":
+		o["type"] = "boolean" // the untyped parameters of lists
+	}
+	if arg.Format == "double" {
+		o["format"] = arg.Format
+	}
+	if arg.Enum != nil {
+		o["enum"] = arg.Enum
+	}
+	if arg.Default != "" && arg.Moving == nil {
+		o["default"] = value(arg.Default)
+	}
+	if arg.Name == "per_page" {
+		o["description"] = "≤ " + strconv.Itoa(d.PerPageMax)
+	}
+	return merged(o, arg.Schema) // its default has the type, that of the table may be text
+}
+
+// bodyParameter describes a body field where it stands in the query string, which has no
+// place for the data of linked records.
+func (d *document) bodyParameter(arg *param.Param) Object {
+	schema := input(arg.Field)
+	if arg.IsList() {
+		schema = limited(Text())
+	}
+	o := Object{"name": arg.Name, "in": "query", "required": false, "description": d.text(arg.Text), "schema": schema}
+	return extended(listed(o, arg), arg.Field.Form != calendar.FormLang)
+}
+
+// The forms of a body and what the names of their schemas end in. The schemas are equal, but
+// a generated client may choose the form by the schema.
+var (
+	onlyJSON = map[string]string{mediaJSON: ""}
+	allForms = map[string]string{mediaJSON: "", "application/x-www-form-urlencoded": "Form", "multipart/form-data": "Multipart"}
+)
+
+func (b *Body) forms() map[string]string {
+	if b.Forms {
+		return allForms
+	}
+	return onlyJSON
+}
+
+func (d *document) requestBody(op *Operation) Object {
+	content := Content{}
+	for media, end := range op.Body.forms() {
+		content[media] = Media{Schema: Ref(op.Body.Schema + end)}
+	}
+	// Where forms are taken, every field may stand in the query string.
+	return Object{"description": d.text(op.Body.Text), "required": !op.Body.Forms, "content": content}
+}
+
+func (d *document) responses(op *Operation, method string) Object {
+	headers := slices.Clone(op.Headers)
+	for _, pair := range d.Totals {
+		for i, name := range totals {
+			if slices.Contains(op.Headers, name) {
+				headers = append(headers, pair[i])
+			}
+		}
+	}
+	status := cmp.Or(op.Status, http.StatusOK)
+	done := d.response(status, headers...)
+	out := Object{strconv.Itoa(status): done}
+	if slices.Contains(headers, "ETag") && (method == http.MethodGet || method == http.MethodHead) {
+		out["304"] = extended(d.response(http.StatusNotModified, headers...), true)
+	}
+	if method != http.MethodHead {
+		done["content"] = op.Content
+		return withRefusals(out, op.Statuses)
+	}
+	for _, s := range slices.Concat(op.Statuses, commonStatuses) {
+		out[strconv.Itoa(s)] = d.refusal(s)
+	}
+	out["431"] = refusalRef(431)
+	return out
+}
+
+// response is an answer without its content.
+func (d *document) response(status int, headers ...string) Object {
+	return Object{"description": d.text("status." + strconv.Itoa(status)), "headers": headerRefs(headers...)}
+}
+
+// commonStatuses are the refusals that every operation has. 431 is that of the server
+// itself, which has no body.
+var commonStatuses = []int{414, 429, http.StatusRequestHeaderFieldsTooLarge, 500, 503}
+
+// withRefusals adds the refusals of an operation, and those that every one has.
+func withRefusals(responses Object, statuses []int) Object {
+	for _, s := range slices.Concat(statuses, commonStatuses) {
+		responses[strconv.Itoa(s)] = refusalRef(s)
+	}
+	return responses
+}
+
+func refusalRef(status int) Object { return ref("responses", "Error"+strconv.Itoa(status)) }
+
+// refusalHeaders are the headers of refusals besides the common ones.
+var refusalHeaders = map[int][]string{
+	http.StatusBadRequest:         {"Content-Encoding"}, // of reads; the others are short
+	http.StatusUnauthorized:       {"WWW-Authenticate"},
+	http.StatusServiceUnavailable: {"Retry-After"},
+	http.StatusTooManyRequests:    {"Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"},
+}
+
+func (d *document) refusal(status int) Object { return d.response(status, refusalHeaders[status]...) }
+
+// refusals are the components of refusals by status.
+func (d *document) refusals() Object {
+	out := Object{"Error431": Object{"description": d.text("status.431")}}
+	for _, s := range []int{400, 401, 403, 404, 410, 412, 413, 414, 422, 429, 500, 503} {
+		refusal := d.refusal(s)
+		refusal["content"] = Content{mediaJSON: {Schema: Ref("Error")}, "application/problem+json": {Schema: Ref("Problem"), Extension: true}}
+		out["Error"+strconv.Itoa(s)] = refusal
+	}
+	return out
+}
+
+// commonHeaders are those that every answer may carry.
+var commonHeaders = []string{
+	"Content-Language", "X-Content-Type-Options", "Vary", "Cache-Control", "Allow",
+	"Access-Control-Allow-Origin", "Access-Control-Expose-Headers",
+}
+
+// headerRefs refers to the common headers and further ones.
+func headerRefs(names ...string) Object {
+	out := Object{}
+	for _, name := range slices.Concat(commonHeaders, names) {
+		out[name] = ref("headers", name)
+	}
+	return out
+}
+
+var (
+	totals          = []string{"X-Total", "X-TotalPages"} // which may have further names
+	numericHeaders  = append(totals, "Retry-After", "Access-Control-Max-Age", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
+	standardHeaders = []string{"X-Content-Type-Options", "Vary", "Cache-Control", "WWW-Authenticate", "Retry-After"}
+)
+
+// headers are the answer headers of section 2.8.
+func (d *document) headers() Object {
+	out := Object{}
+	for id, text := range texts.Documentation {
+		if name, is := strings.CutPrefix(id, "header."); is {
+			schema := Text()
+			if slices.Contains(numericHeaders, name) {
+				schema = integer()
+			}
+			out[name] = extended(Object{"description": text[d.lang], "schema": schema}, !slices.Contains(standardHeaders, name))
+		}
+	}
+	for _, pair := range d.Totals {
+		for i, name := range totals {
+			out[pair[i]] = out[name]
+		}
+	}
+	return out
+}

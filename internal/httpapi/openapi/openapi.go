@@ -1,0 +1,186 @@
+// Package openapi makes the index of the routes and their OpenAPI document, both out of the
+// same rows.
+package openapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"daybook/calendar"
+	"daybook/internal/param"
+	"daybook/internal/texts"
+)
+
+// Version is that of the interface.
+const Version = "1.0.0"
+
+// API is all that the documents are made of.
+type API struct {
+	Routes     []*Route
+	Specs      map[calendar.Kind]*calendar.Spec
+	Facets     []string
+	Sends      map[string]Object // keywords of the schemas of headers of requests
+	Totals     [][2]string       // further names of X-Total and X-TotalPages
+	PerPageMax int
+	Now        func() time.Time
+	Site       *time.Location
+}
+
+// Root is the root that a document is for.
+type Root struct {
+	URL, Namespace string
+	Further        bool // it is not the one of the interface document
+}
+
+// Route is a path with its operations.
+type Route struct {
+	Template   string // the path as OpenAPI writes it
+	Key        string // as the index writes it, below the namespace
+	Name       string // ends the operationId of OPTIONS
+	Tag        string // its group
+	Extension  bool   // it goes beyond the interface document
+	Ended      bool   // the path names a format
+	Operations []Operation
+}
+
+// Operation is what some methods of a route do.
+type Operation struct {
+	Methods   []string
+	ID        string        // operationId; that of several methods continues with each of them
+	Text      string        // of its description
+	Group     string        // on the page of the interface
+	Args      []param.Param // path parameters first
+	Namespace string        // the parameter whose default is the namespace of the root
+	Body      *Body         // nil: none
+	Writes    bool          // it asks for the right to write
+	Status    int           // of success; 0: 200
+	Sends     []string      // headers of requests, besides credentials
+	Headers   []string      // headers of its answers, besides those of all
+	Statuses  []int         // refusals besides those of all
+	Content   Content
+}
+
+// Body is what an operation takes besides its parameters.
+type Body struct {
+	Schema   string        // the name of its component; other forms continue it
+	Text     string        // of its description
+	Forms    bool          // forms are taken, too, and the fields may stand in the query string
+	Elements []param.Param // of the objects of a list
+}
+
+// Content is an answer by media type.
+type Content map[string]Media
+
+// Media is an answer in one media type.
+type Media struct {
+	Schema    Object
+	Extension bool
+}
+
+// JSON is an answer in JSON alone.
+func JSON(schema Object) Content { return Content{mediaJSON: {Schema: schema}} }
+
+const mediaJSON = "application/json"
+
+// MarshalJSON puts JSON first, since generators of clients make the type of an answer from
+// the first media type.
+func (c Content) MarshalJSON() ([]byte, error) {
+	order := slices.Sorted(maps.Keys(c))
+	if i := slices.Index(order, mediaJSON); i > 0 {
+		order = slices.Insert(slices.Delete(order, i, i+1), 0, mediaJSON)
+	}
+	members := make([][]byte, len(order))
+	for i, name := range order {
+		b, err := json.Marshal(Object{name: extended(Object{"schema": c[name].Schema}, c[name].Extension)})
+		if err != nil {
+			return nil, err
+		}
+		members[i] = b[1 : len(b)-1]
+	}
+	return slices.Concat([]byte("{"), bytes.Join(members, []byte(",")), []byte("}")), nil
+}
+
+// Path are the variables of the path.
+func (rt *Route) Path() []param.Param {
+	var out []param.Param
+	for _, arg := range rt.Operations[0].Args {
+		if arg.In == "path" {
+			out = append(out, arg)
+		}
+	}
+	return out
+}
+
+// Index lists the routes (8.1).
+func (a *API) Index(root Root, l calendar.Lang) Object {
+	routes := make(Object, len(a.Routes))
+	for _, rt := range a.Routes {
+		routes["/"+root.Namespace+rt.Key] = a.Entry(rt, root, l)
+	}
+	return Object{"namespace": root.Namespace, "routes": routes}
+}
+
+// Entry is a route in the index.
+func (a *API) Entry(rt *Route, root Root, l calendar.Lang) Object {
+	var methods []string
+	endpoints := make([]Object, len(rt.Operations))
+	for i := range rt.Operations {
+		op := &rt.Operations[i]
+		args := make(Object, len(op.Args))
+		for _, arg := range op.arguments(root) {
+			if _, named := args[arg.Name]; !named { // else the path parameter is meant
+				args[arg.Name] = a.argument(&arg, l)
+			}
+		}
+		methods = append(methods, op.Methods...)
+		endpoints[i] = Object{"methods": op.Methods, "args": args}
+	}
+	entry := Object{"namespace": root.Namespace, "methods": methods, "endpoints": endpoints}
+	if rt.Extension {
+		entry["extension"] = true
+	}
+	if len(rt.Path()) == 0 {
+		entry["_links"] = Object{"self": []Object{{"href": root.URL + strings.TrimSuffix(rt.Template, "/")}}}
+	}
+	return entry
+}
+
+// arguments are the parameters of the operation below a root.
+func (op *Operation) arguments(root Root) []param.Param {
+	args := slices.Clone(op.Args)
+	for i := range args {
+		if args[i].Name == op.Namespace {
+			args[i].Default = strconv.Quote(root.Namespace)
+		}
+	}
+	return args
+}
+
+func (a *API) argument(arg *param.Param, l calendar.Lang) Object {
+	o := Object{"description": texts.Documentation.In(arg.Text, l), "required": arg.Required}
+	if element, list := arg.Element(); list {
+		o["type"], o["items"] = "array", Object{"type": element}
+	} else if arg.Type != "" {
+		o["type"] = arg.Type
+	}
+	if arg.Format != "" {
+		o["format"] = arg.Format
+	}
+	if arg.Moving != nil {
+		o["default"] = arg.Moving(a.Now(), a.Site).String()
+	} else if arg.Default != "" {
+		o["default"] = value(arg.Default)
+	}
+	if arg.Enum != nil {
+		o["enum"] = arg.Enum
+	}
+	if arg.Extension {
+		o["extension"] = true
+	}
+	return o
+}

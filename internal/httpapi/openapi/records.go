@@ -1,0 +1,232 @@
+package openapi
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"strings"
+
+	"daybook/calendar"
+	"daybook/internal/param"
+)
+
+// Title is a word with a capital: "event" → "Event".
+func Title(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// RecordName names the schema of records of a kind in answers.
+func RecordName(k calendar.Kind) string {
+	if k.IsTerm() {
+		return "Term"
+	}
+	return Title(k.String())
+}
+
+// Records are the components of records in answers. Those of answers that name the wanted
+// fields require none.
+func (a *API) Records() Object {
+	out := Object{}
+	add := func(required, optional Object, kinds ...calendar.Kind) {
+		a.addFields(required, optional, kinds)
+		required["id"], required["url"] = integer(), Text()
+		required["language"], required["languages"] = extended(language(), true), extended(List(language()), true)
+		for name := range optional {
+			delete(required, name)
+		}
+		name := RecordName(kinds[0])
+		out[name], out["Sparse"+name] = closed(required, optional), closed(nil, merged(required, optional))
+	}
+	for _, k := range []calendar.Kind{calendar.KindEvent, calendar.KindVenue, calendar.KindOrganizer} {
+		required := Object{"global_id": Text(), "global_id_lineage": List(Text())}
+		optional := Object{"json_ld": object()}
+		if k == calendar.KindEvent {
+			required["rest_url"], required["custom_fields"] = Text(), emptyList()
+			maps.Copy(optional, found())
+			optional["collapsed"] = extended(Ref("Repeats"), true)
+		}
+		add(required, optional, k)
+	}
+	// Terms within an event have no URL, and only categories a parent of their own.
+	add(Object{
+		"taxonomy": enum("event_category", "event_tag"), "urls": closed(Object{"self": Text(), "collection": Text()}, Object{"up": Text()}),
+	}, Object{"url": Text(), "count": from(0), "parent": integer()}, calendar.KindCategory, calendar.KindTag)
+	return out
+}
+
+// addFields adds what is shown of the fields of some kinds.
+func (a *API) addFields(required, optional Object, kinds []calendar.Kind) {
+	for _, k := range kinds {
+		for i := range a.Specs[k].Fields {
+			f := &a.Specs[k].Fields[i]
+			to := required
+			if f.Filled {
+				to = optional
+			}
+			for end, schema := range shown(f, k == calendar.KindEvent && !f.Stays) {
+				to[f.Name+end] = extended(schema, f.Extension)
+			}
+		}
+	}
+}
+
+// shown are the schemas of what answers show of a field, by what the names of the keys have
+// after that of the field. In a blanked event it may be blank.
+func shown(f *calendar.Field, blanks bool) map[string]Object {
+	one := func(schema Object) map[string]Object { return map[string]Object{"": schema} }
+	switch f.Shown {
+	case calendar.ShownText, calendar.ShownName, calendar.ShownHTML, calendar.ShownRegion:
+		schema := Text()
+		if f.Filled {
+			schema["minLength"] = 1
+		}
+		return one(schema)
+	case calendar.ShownWall:
+		return one(moment())
+	case calendar.ShownMoment:
+		return map[string]Object{"": moment(), "_details": Ref("DateDetails")}
+	case calendar.ShownStatus:
+		return one(enum("publish", "future", "draft", "pending", "private", "trash"))
+	case calendar.ShownWord:
+		return one(enum(f.Enum...))
+	case calendar.ShownZone:
+		return map[string]Object{"": Text(), "_abbr": Text()}
+	case calendar.ShownBool:
+		if blanks {
+			return one(nullable("boolean"))
+		}
+		return one(boolean())
+	case calendar.ShownID:
+		return one(integer())
+	case calendar.ShownAuthor:
+		return one(pattern("^[0-9]+$"))
+	case calendar.ShownCoordinate:
+		return one(degrees(f))
+	case calendar.ShownCost:
+		return map[string]Object{"": Text(), "_details": Ref("CostDetails")}
+	case calendar.ShownWebsite:
+		return one(Text())
+	case calendar.ShownImage:
+		if f.Filled {
+			return one(Ref("Image"))
+		}
+		return one(AnyOf(Ref("Image"), Object{"type": "boolean", "enum": []bool{false}}))
+	case calendar.ShownTerms:
+		return one(List(Ref("Term")))
+	case calendar.ShownPosts: // the field has the name of their kind
+		return one(List(Ref(Title(f.Name))))
+	case calendar.ShownFirst:
+		post := Ref(Title(f.Name))
+		return map[string]Object{"": AnyOf(post, emptyList()), "s": extended(List(post), true)}
+	default:
+		return nil
+	}
+}
+
+func degrees(f *calendar.Field) Object {
+	if f.Form == calendar.FormLongitude {
+		return between(-180, 180)
+	}
+	return between(-90, 90)
+}
+
+// bodies are the components of the bodies of requests.
+func (d *document) bodies() Object {
+	out := Object{}
+	for _, rt := range d.Routes {
+		for i := range rt.Operations {
+			op := &rt.Operations[i]
+			if op.Body == nil {
+				continue
+			}
+			for _, end := range op.Body.forms() {
+				out[op.Body.Schema+end] = extended(d.body(op), rt.Extension)
+			}
+		}
+	}
+	return out
+}
+
+func (d *document) body(op *Operation) Object {
+	properties, required := Object{}, Object{}
+	for i := range op.Args {
+		arg := &op.Args[i]
+		if arg.In != "body" {
+			continue
+		}
+		properties[arg.Name] = d.property(op, arg)
+		if arg.Required {
+			required[arg.Name] = true
+		}
+	}
+	schema := Object{"type": "object", "properties": properties}
+	if len(required) > 0 {
+		schema["required"] = names(required)
+	}
+	return schema
+}
+
+// property is a field of a body, or a list of objects with parameters.
+func (d *document) property(op *Operation, arg *param.Param) Object {
+	if arg.Field == nil {
+		properties := Object{}
+		for i := range op.Body.Elements {
+			element := &op.Body.Elements[i]
+			schema := d.parameterSchema(element)
+			schema["description"] = d.text(element.Text)
+			properties[element.Name] = schema
+		}
+		return merged(List(Object{"type": "object", "properties": properties}), arg.Schema)
+	}
+	schema := input(arg.Field)
+	schema["description"] = d.text(arg.Text)
+	if arg.Default != "" && op.Status == http.StatusCreated { // an update leaves what is not sent
+		schema["default"] = value(arg.Default)
+	}
+	return extended(schema, arg.Extension)
+}
+
+// value reads a default.
+func value(text string) any {
+	var v any
+	if json.Unmarshal([]byte(text), &v) != nil {
+		return text
+	}
+	return v
+}
+
+// input is what a field takes in its own type. What else is read as that is no part of the
+// schema: generators make nothing usable of several types.
+func input(f *calendar.Field) Object {
+	schema := inputOf(f)
+	if f.Max > 0 && schema["type"] == "string" {
+		schema["maxLength"] = f.Max
+	}
+	if f.Required {
+		schema["minLength"] = 1
+	}
+	if f.Empty == calendar.EmptyClears && schema["type"] != "string" && schema["type"] != "array" { // these have empty values
+		schema["type"] = []any{schema["type"], "null"}
+	}
+	return schema
+}
+
+func inputOf(f *calendar.Field) Object {
+	switch f.Form {
+	case calendar.FormAuthor, calendar.FormParent:
+		return from(0)
+	case calendar.FormCost, calendar.FormTerms:
+		return limited(Text())
+	case calendar.FormLinks:
+		return limited(AnyOf(from(1), Ref(Title(f.Name)+"Create")))
+	case calendar.FormStatus:
+		return enum("publish", "future", "draft", "pending", "private")
+	case calendar.FormWord, calendar.FormLang:
+		return enum(f.Enum...)
+	case calendar.FormEmail:
+		return pattern(`^\s*([^@\s]+@[^@\s.]+(\.[^@\s.]+)+)?\s*$`)
+	case calendar.FormLatitude, calendar.FormLongitude:
+		return degrees(f)
+	default:
+		return Object{"type": cmp.Or(f.Declared, "string")}
+	}
+}

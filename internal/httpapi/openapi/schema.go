@@ -1,0 +1,114 @@
+package openapi
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"daybook/calendar"
+)
+
+// Object is an object of the documents.
+type Object = map[string]any
+
+// Ref refers to the schema of a name.
+func Ref(name string) Object { return ref("schemas", name) }
+
+func ref(section, name string) Object { return Object{"$ref": "#/components/" + section + "/" + name} }
+
+// Text is the schema of any text.
+func Text() Object { return Object{"type": "string"} }
+
+// List is the schema of a list.
+func List(items Object) Object { return Object{"type": "array", "items": items} }
+
+// AnyOf is the schema of what is one of several things.
+func AnyOf(schemas ...Object) Object { return Object{"anyOf": schemas} }
+
+// Strict is the schema of an object of which all properties are required and there are no
+// others.
+func Strict(properties Object) Object { return closed(properties, nil) }
+
+// closed is the schema of an object without further properties.
+func closed(required, optional Object) Object {
+	schema := Object{"type": "object", "properties": merged(required, optional), "additionalProperties": false}
+	if required != nil {
+		schema["required"] = names(required)
+	}
+	return schema
+}
+
+// names are those of properties, sorted; a list even where there are none.
+func names(properties Object) []string {
+	out := slices.AppendSeq(make([]string, 0, len(properties)), maps.Keys(properties))
+	slices.Sort(out)
+	return out
+}
+
+func merged(objects ...Object) Object {
+	out := Object{}
+	for _, o := range objects {
+		maps.Copy(out, o)
+	}
+	return out
+}
+
+// extended marks what goes beyond the interface document (10).
+func extended(o Object, extension bool) Object {
+	if extension {
+		o["x-extension"] = true
+	}
+	return o
+}
+
+func integer() Object { return Object{"type": "integer"} }
+
+// from is a whole number that is not less than a least one.
+func from(least int) Object { return Object{"type": "integer", "minimum": least} }
+
+func number() Object { return Object{"type": "number"} }
+
+func between(least, greatest int) Object {
+	return Object{"type": "number", "minimum": least, "maximum": greatest}
+}
+
+func boolean() Object { return Object{"type": "boolean"} }
+
+func null() Object { return Object{"type": "null"} }
+
+func nullable(kind string) Object { return Object{"type": []string{kind, "null"}} }
+
+func enum(words ...string) Object { return Object{"type": "string", "enum": words} }
+
+func pattern(expression string) Object { return Object{"type": "string", "pattern": expression} }
+
+func format(name string) Object { return Object{"type": "string", "format": name} }
+
+func digits(n int) Object { return pattern(fmt.Sprintf("^[0-9]{%d}$", n)) }
+
+// moment is a time in the form of section 1.5.
+func moment() Object { return pattern(`^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$`) }
+
+func instant() Object { return format("date-time") }
+
+// any object.
+func object() Object { return Object{"type": "object"} }
+
+// objects are an object of any names.
+func objects(values Object) Object {
+	return Object{"type": "object", "additionalProperties": values}
+}
+
+// emptyList never has an element. Its elements are said all the same: generators of clients
+// drop what has a list without.
+func emptyList() Object { return Object{"type": "array", "items": Object{}, "maxItems": 0} }
+
+// exactly is a list of as many elements.
+func exactly(n int, items Object) Object {
+	return Object{"type": "array", "items": items, "minItems": n, "maxItems": n}
+}
+
+// limited is a list of as many elements as any may have.
+func limited(items Object) Object {
+	return Object{"type": "array", "items": items, "maxItems": calendar.MaxElements}
+}
