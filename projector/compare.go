@@ -122,44 +122,40 @@ func digestAt(ctx context.Context, store eventstore.Store, at calendar.Position,
 			return sum, nil
 		}
 		after = page[len(page)-1].ID
+		var states []eventstore.State
 		var changed []calendar.ID // since then
 		for i := range page {
-			switch s := &page[i]; {
+			switch s := page[i].State; {
 			case !hasDocument(s.Kind) || left[s.ID]:
 			case s.Position > at:
 				changed = append(changed, s.ID)
 			default:
-				err = errors.Join(err, addState(&sum, s.Kind, s.ID, s.Version, s.Record))
+				states = append(states, s)
 			}
 		}
-		var entries []eventstore.Entry
-		if err == nil && len(changed) > 0 && at > 0 {
-			entries, err = store.At(ctx, eventstore.Point{Position: at}, changed...)
-		}
-		if err != nil {
-			return sum, fmt.Errorf("compare: %w", err)
-		}
-		for i := range entries {
-			// What was erased meanwhile is in no digest: then the index is looked at again.
-			if e := &entries[i]; e.Version > 0 && e.Redacted == nil {
-				if err := addState(&sum, e.Kind, e.ID, e.Version, e.State); err != nil {
-					return sum, fmt.Errorf("compare: %w", err)
+		if len(changed) > 0 && at > 0 {
+			entries, err := store.At(ctx, eventstore.Point{Position: at}, changed...)
+			if err != nil {
+				return sum, fmt.Errorf("compare: %w", err)
+			}
+			for i := range entries {
+				// What was erased meanwhile is in no digest: then the index is looked at again.
+				if e := &entries[i]; e.Version > 0 && e.Redacted == nil {
+					states = append(states, stateOf(e))
 				}
 			}
 		}
+		for i := range states {
+			s := &states[i]
+			r, err := calendar.DecodeRecord(s.Record)
+			if err != nil {
+				return sum, fmt.Errorf("compare: state of %s %d: %w", s.Kind, s.ID, err)
+			}
+			if !r.Deleted {
+				add(&sum, 1, s.Kind, s.ID, s.Version, s.Record)
+			}
+		}
 	}
-}
-
-// addState takes the state of a record into a digest, unless it is deleted.
-func addState(d *readmodel.Digest, k calendar.Kind, id calendar.ID, version int64, state []byte) error {
-	r, err := calendar.DecodeRecord(state)
-	if err != nil {
-		return fmt.Errorf("state of %s %d: %w", k, id, err)
-	}
-	if !r.Deleted {
-		add(d, 1, k, id, version, state)
-	}
-	return nil
 }
 
 // add takes a live document into a digest, or out of it with n = -1; see

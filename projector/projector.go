@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -67,9 +66,6 @@ type Projector struct {
 
 	quarantined map[calendar.ID]bool // as last read from the index
 
-	work   sync.WaitGroup // of what goes on while a batch is written
-	behind chan error     // gets the result of the write of a position that does; nil: none does
-
 	mu    sync.Mutex
 	stats Stats
 }
@@ -120,33 +116,28 @@ func (p *Projector) run(ctx context.Context, reached func(calendar.Position) boo
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
-	defer p.work.Wait() // source and index are not used afterwards
+	var reading sync.WaitGroup
+	defer reading.Wait() // the source is not used afterwards
 	defer stop()
-	reads := make(chan read, 1)
-	next := func(after eventstore.Mark) { p.work.Go(func() { reads <- p.read(ctx, after) }) }
+	batches := make(chan batch, 1)
+	next := func(after eventstore.Mark) { reading.Go(func() { batches <- p.read(ctx, after) }) }
 	for next(at); !reached(at.Position); {
-		select {
-		case err := <-p.behind:
-			if p.behind = nil; err != nil {
-				return err
-			}
-		case r := <-reads:
-			if err := r.check(at.Position); err != nil {
-				return err
-			}
-			full := len(r.entries) == p.o.Batch
-			if full { // more are waiting, and are read while these are written
-				next(r.to)
-			}
-			if err := p.observed(ctx, r, full); err != nil {
-				return err
-			}
-			if at = r.to; !full {
-				next(at)
-			}
+		b := <-batches
+		if err := b.check(at.Position); err != nil {
+			return err
+		}
+		full := len(b.entries) == p.o.Batch
+		if full { // more are waiting, and are read while these are written
+			next(b.to)
+		}
+		if err := p.project(ctx, &b); err != nil {
+			return err
+		}
+		if at = b.to; !full {
+			next(at)
 		}
 	}
-	return p.wait()
+	return nil
 }
 
 // begin reads where the index stands.
@@ -161,52 +152,42 @@ func (p *Projector) begin(ctx context.Context) (eventstore.Mark, error) {
 	if err != nil {
 		return marks.All, err
 	}
-	p.behind = nil
 	p.count(func(s *Stats) { s.Position = marks.All.Position })
 	return marks.All, p.refresh(ctx)
 }
 
-// read is what one read of the source returned.
-type read struct {
+// batch is what one read of the source returned.
+type batch struct {
 	entries []eventstore.Entry
 	to      eventstore.Mark // of the last one
 	err     error
 }
 
 // read reads the entries after a mark.
-func (p *Projector) read(ctx context.Context, after eventstore.Mark) read {
-	r, err := again(ctx, p, "read entries", func() (r read, err error) {
-		r.entries, r.to, err = p.source.Read(ctx, after, p.o.Batch)
-		return r, err
+func (p *Projector) read(ctx context.Context, after eventstore.Mark) batch {
+	b, err := again(ctx, p, "read entries", func() (b batch, err error) {
+		b.entries, b.to, err = p.source.Read(ctx, after, p.o.Batch)
+		return b, err
 	})
-	r.err = err
-	return r
+	b.err = err
+	return b
 }
 
 // check makes sure that the entries follow a position without a gap and end with their
 // mark.
-func (r *read) check(after calendar.Position) error {
-	if r.err != nil {
-		return r.err
+func (b *batch) check(after calendar.Position) error {
+	if b.err != nil {
+		return b.err
 	}
-	for i := range r.entries {
-		if want := after + calendar.Position(i) + 1; r.entries[i].Position != want {
-			return fmt.Errorf("projector: %w: entry %d after %d", eventstore.ErrDamaged, r.entries[i].Position, want-1)
+	for i := range b.entries {
+		if want := after + calendar.Position(i) + 1; b.entries[i].Position != want {
+			return fmt.Errorf("projector: %w: entry %d after %d", eventstore.ErrDamaged, b.entries[i].Position, want-1)
 		}
 	}
-	if n := len(r.entries); n == 0 || r.entries[n-1].Position != r.to.Position {
-		return fmt.Errorf("projector: %d entries after %d with the mark %s", n, after, r.to)
+	if n := len(b.entries); n == 0 || b.entries[n-1].Position != b.to.Position {
+		return fmt.Errorf("projector: %d entries after %d with the mark %s", n, after, b.to)
 	}
 	return nil
-}
-
-// wait waits for the write of a position that goes on.
-func (p *Projector) wait() (err error) {
-	if p.behind != nil {
-		err = <-p.behind
-		p.behind = nil
-	}
-	return err
 }
 
 // refresh reads which records are quarantined.
@@ -222,158 +203,60 @@ func (p *Projector) refresh(ctx context.Context) error {
 	return nil
 }
 
-// batch is what entries come to.
-type batch struct {
-	ids         []calendar.ID                        // records in the order of their first entry
-	chains      map[calendar.ID][]readmodel.Document // their documents, oldest first
-	quarantined map[calendar.ID]readmodel.Quarantined
-	waiting     uint64
-}
-
-// fold makes documents of entries. A record stops at its first entry that cannot
-// be read. All entries are read, not only the last of each record, so that the
-// result does not depend on where batches begin and end.
-func (p *Projector) fold(r read) *batch {
-	b := &batch{chains: map[calendar.ID][]readmodel.Document{}, quarantined: map[calendar.ID]readmodel.Quarantined{}}
-	for i := range r.entries {
-		e := &r.entries[i]
-		if !hasDocument(e.Kind) || e.Redacted != nil { // the entry that erased the record follows
-			continue
-		}
-		if _, stopped := b.quarantined[e.ID]; stopped || p.quarantined[e.ID] {
-			b.waiting++
-			continue
-		}
-		d, err := document(e.Kind, e.ID, e.Version, e.Position, e.State)
-		if err != nil {
-			b.stop(e.ID, e.Position, err)
-			continue
-		}
-		if b.chains[e.ID] == nil {
-			b.ids = append(b.ids, e.ID)
-		}
-		b.chains[e.ID] = append(b.chains[e.ID], d)
-	}
-	return b
-}
-
-func (b *batch) stop(id calendar.ID, at calendar.Position, reason error) {
-	b.quarantined[id] = readmodel.Quarantined{ID: id, Position: at, Reason: reason.Error()}
-}
-
-// observed projects entries between the two calls of Options.Observe.
-func (p *Projector) observed(ctx context.Context, r read, full bool) (err error) {
+// project writes the documents of entries. The position follows them in another write: an
+// index may refuse a document, and then the quarantine has to be stored no later than the
+// position, or a crash between would lose it.
+func (p *Projector) project(ctx context.Context, b *batch) (err error) {
 	if p.o.Observe != nil {
 		var end func(error)
-		ctx, end = p.o.Observe(ctx, r.entries[0].Position, r.to.Position)
+		ctx, end = p.o.Observe(ctx, b.entries[0].Position, b.to.Position)
 		defer func() { end(err) }()
 	}
-	return p.project(ctx, r, full)
-}
-
-// project writes what entries come to. The position follows the documents in a
-// write of its own: an index may refuse a document, and then the quarantine has
-// to be kept no later than the position, or a crash between would lose it.
-//
-// After a full batch more are waiting, and the position is written while the documents
-// of the next one are.
-func (p *Projector) project(ctx context.Context, r read, full bool) error {
-	if slices.ContainsFunc(r.entries, func(e eventstore.Entry) bool { return p.quarantined[e.ID] }) {
+	if slices.ContainsFunc(b.entries, func(e eventstore.Entry) bool { return p.quarantined[e.ID] }) {
 		if err := p.refresh(ctx); err != nil { // it may have been healed, by whatever process
 			return err
 		}
 	}
-	b := p.fold(r)
-	documents, err := p.offer(ctx, r.to, b)
+	var states []eventstore.State
+	waiting := 0
+	for i := range b.entries {
+		switch e := &b.entries[i]; {
+		case !hasDocument(e.Kind) || e.Redacted != nil: // the entry that erased the record follows
+		case p.quarantined[e.ID]:
+			waiting++
+		default:
+			states = append(states, stateOf(e))
+		}
+	}
+	// Every state is written, not only the last one of each record: one that cannot be
+	// projected stops its record wherever batches begin and end.
+	found, err := again(ctx, p, "write documents", func() (offered, error) { return offer(ctx, p.index, states, b.to) })
 	if err != nil {
 		return err
 	}
-	end := readmodel.Batch{Mark: r.to, Reach: r.to}
-	for _, id := range slices.Sorted(maps.Keys(b.quarantined)) {
-		q := b.quarantined[id]
-		end.Quarantined = append(end.Quarantined, q)
-		p.o.Log.Error("record quarantined", "id", int64(id), "position", uint64(q.Position), "reason", q.Reason)
+	for _, q := range found.quarantined {
+		p.o.Log.Error("record quarantined", "id", int64(q.ID), "position", uint64(q.Position), "reason", q.Reason)
 	}
-	if err := p.wait(); err != nil {
+	end := readmodel.Batch{Mark: b.to, Reach: b.to, Quarantined: found.quarantined}
+	if _, err := again(ctx, p, "write the position", func() ([]error, error) { return writeOnce(ctx, p.index, end) }); err != nil {
 		return err
 	}
-	keep := func() error {
-		if _, err := p.write(ctx, end); err != nil {
-			return err
-		}
-		p.count(func(s *Stats) {
-			s.Position = r.to.Position
-			s.Entries += uint64(len(r.entries))
-			s.Documents += uint64(documents)
-			s.Waiting += b.waiting
-			s.Batches++
-		})
+	p.count(func(s *Stats) {
+		s.Position = b.to.Position
+		s.Entries += uint64(len(b.entries))
+		s.Documents += uint64(found.documents)
+		s.Waiting += uint64(waiting + found.waiting)
+		s.Batches++
+	})
+	if len(found.quarantined) == 0 {
 		return nil
-	}
-	if full && len(end.Quarantined) == 0 {
-		behind := make(chan error, 1)
-		p.behind = behind
-		p.work.Go(func() { behind <- keep() })
-		return nil
-	}
-	if err := keep(); err != nil || len(end.Quarantined) == 0 {
-		return err
 	}
 	return p.refresh(ctx)
 }
 
-// offer writes the last document of each record and returns how many were taken. Where
-// it is refused all of the record are written in order, and the record stops at the first
-// that is refused.
-func (p *Projector) offer(ctx context.Context, to eventstore.Mark, b *batch) (taken int, err error) {
-	last, again := make([]readmodel.Document, len(b.ids)), []readmodel.Document(nil)
-	for i, id := range b.ids {
-		last[i] = b.chains[id][len(b.chains[id])-1]
-	}
-	errs, err := p.write(ctx, readmodel.Batch{Documents: last, Reach: to})
-	for i, refused := range errs {
-		if refused == nil {
-			taken++
-			continue
-		}
-		again = append(again, b.chains[b.ids[i]]...)
-	}
-	if err != nil || len(again) == 0 {
-		return taken, err
-	}
-	errs, err = p.write(ctx, readmodel.Batch{Documents: again, Reach: to})
-	for i, refused := range slices.Backward(errs) {
-		if refused != nil {
-			b.stop(again[i].Record.ID, again[i].Position, refused)
-		}
-	}
-	return taken, err
-}
-
-// write writes a batch until it is taken. The errors that come back are
-// refusals, one place per document.
-func (p *Projector) write(ctx context.Context, b readmodel.Batch) ([]error, error) {
-	if len(b.Documents) == 0 && b.Mark.Position == 0 && len(b.Quarantined) == 0 && len(b.Healed) == 0 {
-		return nil, nil
-	}
-	return again(ctx, p, "write documents", func() ([]error, error) { return writeOnce(ctx, p.index, b) })
-}
-
-// writeOnce writes a batch; an error that is no refusal fails it whole.
-func writeOnce(ctx context.Context, index readmodel.Index, b readmodel.Batch) ([]error, error) {
-	errs, err := index.Write(ctx, b)
-	if err != nil {
-		return nil, err
-	}
-	if len(errs) != len(b.Documents) {
-		return nil, fmt.Errorf("index answered %d of %d documents", len(errs), len(b.Documents))
-	}
-	for i, err := range errs {
-		if err != nil && !errors.Is(err, readmodel.ErrRefused) {
-			return nil, fmt.Errorf("document of record %d: %w", b.Documents[i].Record.ID, err)
-		}
-	}
-	return errs, nil
+// permanent are the errors that waiting does not mend, see Run.
+var permanent = []error{
+	eventstore.ErrClosed, eventstore.ErrDamaged, eventstore.ErrHistory, readmodel.ErrMoved, readmodel.ErrForeign,
 }
 
 // again does an operation until it succeeds, with growing waits.
@@ -383,8 +266,7 @@ func again[T any](ctx context.Context, p *Projector, what string, operation func
 	failed := false
 	out, err := backoff.Retry(ctx, func() (T, error) {
 		out, err := operation()
-		if errors.Is(err, eventstore.ErrClosed) || errors.Is(err, eventstore.ErrDamaged) || errors.Is(err, eventstore.ErrHistory) ||
-			errors.Is(err, readmodel.ErrMoved) || errors.Is(err, readmodel.ErrForeign) || ctx.Err() != nil {
+		if ctx.Err() != nil || slices.ContainsFunc(permanent, func(target error) bool { return errors.Is(err, target) }) {
 			err = backoff.Permanent(err)
 		}
 		return out, err

@@ -15,8 +15,7 @@ import (
 // eventstore.ErrNotFound for an unknown record, readmodel.ErrRefused when it
 // cannot be projected still; then it stays quarantined.
 func Retry(ctx context.Context, store eventstore.Store, index readmodel.Index, id calendar.ID) error {
-	written := calendar.Position(0)
-	for {
+	for written := calendar.Position(0); ; {
 		at, err := retry(ctx, store, index, id, written)
 		if err != nil {
 			return fmt.Errorf("retry record %d: %w", id, err)
@@ -48,20 +47,17 @@ func retry(ctx context.Context, store eventstore.Store, index readmodel.Index, i
 	if err != nil {
 		return 0, err
 	}
-	d, refused := document(s.Kind, s.ID, s.Version, s.Position, s.Record)
-	if refused == nil {
-		errs, err := writeOnce(ctx, index, readmodel.Batch{Documents: []readmodel.Document{d}, Reach: reach})
-		if err != nil {
-			return 0, err
-		}
-		refused = errs[0]
+	found, err := offer(ctx, index, states, reach)
+	if err != nil {
+		return 0, err
 	}
 	end := readmodel.Batch{Healed: []calendar.ID{id}}
+	refused := found.refused
 	if refused != nil {
+		end = readmodel.Batch{Reach: reach, Quarantined: found.quarantined}
 		if !errors.Is(refused, readmodel.ErrRefused) {
 			refused = fmt.Errorf("%w: %w", readmodel.ErrRefused, refused)
 		}
-		end = readmodel.Batch{Reach: reach, Quarantined: []readmodel.Quarantined{{ID: id, Position: s.Position, Reason: refused.Error()}}}
 	}
 	if _, err := writeOnce(ctx, index, end); err != nil {
 		return 0, err

@@ -1,6 +1,7 @@
 package projector
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -51,20 +52,10 @@ func Fill(ctx context.Context, store eventstore.Store, index readmodel.Index, pr
 		return fmt.Errorf("rebuild: marks of the index: %w", err)
 	}
 	f := &filling{index: index, progress: progress, atLeast: int(at.Position), empty: marks.Reach.Position == 0}
-	pages := make(chan page)
 	g, within := errgroup.WithContext(ctx)
-	g.Go(func() error { return f.read(within, store, pages) })
-	for range fillWriters {
-		g.Go(func() error {
-			for p := range pages {
-				if err := f.write(within, p); err != nil {
-					return err
-				}
-			}
-			return within.Err()
-		})
-	}
-	if err := g.Wait(); err != nil {
+	g.SetLimit(fillWriters)
+	err = f.read(within, store, g)
+	if err := cmp.Or(g.Wait(), err); err != nil { // a write that fails ends the reading too
 		return fmt.Errorf("rebuild: %w", err)
 	}
 	if store.Epoch().History != history {
@@ -91,103 +82,67 @@ type filling struct {
 	reach       calendar.Mark // of all pages so far
 }
 
-// page is some records.
-type page struct {
-	states []eventstore.Held
-	reach  calendar.Mark // that no state is younger than
-}
-
-// write writes the documents of a page; deleted ones too, so that an older entry that comes
-// later cannot bring them back.
-func (f *filling) write(ctx context.Context, p page) error {
-	missing, err := f.missing(ctx, p)
-	if err != nil {
-		return err
-	}
-	var documents []readmodel.Document
-	var quarantined []readmodel.Quarantined
-	stop := func(id calendar.ID, at calendar.Position, reason error) {
-		quarantined = append(quarantined, readmodel.Quarantined{ID: id, Position: at, Reason: reason.Error()})
-	}
-	for i := range missing {
-		s := &missing[i]
-		if !hasDocument(s.Kind) {
-			continue
-		}
-		if d, err := document(s.Kind, s.ID, s.Version, s.Position, s.Record); err != nil {
-			stop(s.ID, s.Position, err)
-		} else {
-			documents = append(documents, d)
-		}
-	}
-	if len(documents) > 0 {
-		errs, err := writeOnce(ctx, f.index, readmodel.Batch{Documents: documents, Reach: p.reach})
-		if err != nil {
-			return err
-		}
-		for i, err := range errs {
-			if err != nil {
-				stop(documents[i].Record.ID, documents[i].Position, err)
-			}
-		}
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.quarantined = append(f.quarantined, quarantined...)
-	if p.reach.Position > f.reach.Position {
-		f.reach = p.reach
-	}
-	f.done += len(p.states)
-	f.progress(f.done, max(f.done, f.atLeast))
-	return nil
-}
-
-// missing returns the states of a page that an earlier Fill has not written.
-func (f *filling) missing(ctx context.Context, p page) ([]eventstore.Held, error) {
-	states := p.states
-	if f.empty {
-		return states, nil
-	}
-	ids := make([]calendar.ID, len(states))
-	for i := range states {
-		ids[i] = states[i].ID
-	}
-	held, err := readmodel.Get(ctx, f.index, ids)
-	if err != nil {
-		return nil, fmt.Errorf("read what is there: %w", err)
-	}
-	out := make([]eventstore.Held, 0, len(states))
-	for i := range states {
-		if held[states[i].ID].Position != states[i].Position {
-			out = append(out, states[i])
-		}
-	}
-	return out, nil
-}
-
-// read reads all records page by page and closes pages.
-func (f *filling) read(ctx context.Context, store eventstore.Store, pages chan<- page) error {
-	defer close(pages)
-	var after calendar.ID
-	for {
-		states, err := store.Records(ctx, 0, after, rebuildPage)
+// read reads all records page by page, and has each page written.
+func (f *filling) read(ctx context.Context, store eventstore.Store, writers *errgroup.Group) error {
+	for after := calendar.ID(0); ; {
+		page, err := store.Records(ctx, 0, after, rebuildPage)
 		if err != nil {
 			return fmt.Errorf("read records after %d: %w", after, err)
 		}
-		if len(states) == 0 {
+		if len(page) == 0 {
 			return nil
 		}
-		after = states[len(states)-1].ID
+		after = page[len(page)-1].ID
 		reach, err := headOf(ctx, store)
 		if err != nil {
 			return err
 		}
-		select {
-		case pages <- page{states, reach}:
-		case <-ctx.Done():
-			return ctx.Err()
+		writers.Go(func() error { return f.write(ctx, page, reach) })
+	}
+}
+
+// write writes the documents of a page, none of which is younger than reach; deleted ones
+// too, so that an older entry that comes later cannot bring them back.
+func (f *filling) write(ctx context.Context, page []eventstore.Held, reach calendar.Mark) error {
+	missing, err := f.missing(ctx, page)
+	if err != nil {
+		return err
+	}
+	found, err := offer(ctx, f.index, missing, reach)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.quarantined = append(f.quarantined, found.quarantined...)
+	if reach.Position > f.reach.Position {
+		f.reach = reach
+	}
+	f.done += len(page)
+	f.progress(f.done, max(f.done, f.atLeast))
+	return nil
+}
+
+// missing returns the states that have a document which an earlier Fill has not written.
+func (f *filling) missing(ctx context.Context, records []eventstore.Held) ([]eventstore.State, error) {
+	var held map[calendar.ID]readmodel.Document
+	if !f.empty {
+		ids := make([]calendar.ID, len(records))
+		for i := range records {
+			ids[i] = records[i].ID
+		}
+		var err error
+		if held, err = readmodel.Get(ctx, f.index, ids); err != nil {
+			return nil, fmt.Errorf("read what is there: %w", err)
 		}
 	}
+	var out []eventstore.State
+	for i := range records {
+		if s := records[i].State; hasDocument(s.Kind) && held[s.ID].Position != s.Position {
+			out = append(out, s)
+		}
+	}
+	return out, nil
 }
 
 // headOf returns the mark of the head: nothing that was read before is younger.
