@@ -86,16 +86,8 @@ func (u *Upkeep) fill(ctx context.Context, progress func(done, total int)) (read
 }
 
 // place brings a filled generation up to the head, puts it in place and returns the number
-// of its records. The projector of this process rests meanwhile, so that lists do not go
-// back in time.
+// of its records.
 func (u *Upkeep) place(ctx context.Context, next readmodel.Index) (int, error) {
-	u.gate.Lock()
-	defer u.gate.Unlock()
-	if u.stop != nil {
-		u.stop()
-	}
-	u.running.Lock()
-	defer u.running.Unlock()
 	d, err := next.Digest(ctx)
 	if err != nil {
 		return 0, err
@@ -108,7 +100,7 @@ func (u *Upkeep) place(ctx context.Context, next readmodel.Index) (int, error) {
 		if err := projector.CatchUp(ctx, u.store, next); err != nil {
 			return 0, err
 		}
-		// The projector of another process may have come further meanwhile.
+		// Projectors may have come further meanwhile.
 		if err := u.index.Promote(ctx); !errors.Is(err, readmodel.ErrBehind) {
 			return n, err
 		}

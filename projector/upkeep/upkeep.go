@@ -42,14 +42,10 @@ type Upkeep struct {
 	epoch uint64
 
 	changing sync.Mutex // one rebuild or change of place at a time
-	// gate is held while a turn begins and while another generation is put in place, and
-	// guards stop; running is held while the projector runs.
-	gate, running sync.Mutex
-	stop          context.CancelFunc
-	turning       atomic.Pointer[projector.Projector]
-	renewing      atomic.Bool
-	failure       atomic.Pointer[string] // of the last try to make the index again; nil: it can be read
-	outage        lifecycle.Outage       // of these tries; of Project, or of keep while that runs
+	turning  atomic.Pointer[projector.Projector]
+	renewing atomic.Bool
+	failure  atomic.Pointer[string] // of the last try to make the index again; nil: it can be read
+	outage   lifecycle.Outage       // of these tries; of Project, or of keep while that runs
 }
 
 // New returns an Upkeep; it starts nothing. Without a source this process does not project.
@@ -181,7 +177,7 @@ func (u *Upkeep) sameEpoch() error {
 	return nil
 }
 
-// turn runs the projector until the context or place ends it, or another generation of
+// turn runs the projector until the context ends, or another generation of
 // the index answers.
 func (u *Upkeep) turn(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
@@ -212,12 +208,7 @@ func (u *Upkeep) turn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	u.gate.Lock()
-	u.stop = stop
 	u.turning.Store(p)
-	u.running.Lock()
-	defer u.running.Unlock()
-	u.gate.Unlock()
 	return p.Run(ctx)
 }
 

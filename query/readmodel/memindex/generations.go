@@ -49,28 +49,39 @@ func (x *Index) Promote(ctx context.Context) error {
 	if x.next == nil {
 		return fmt.Errorf("promote: %w", readmodel.ErrNoNext)
 	}
-	shown, err := x.Visible(ctx)
-	if err == nil && x.next.current.Load().marks.All.Position < shown.Position {
-		ours := true // else it shows what the store does not have
-		if x.o.Holds != nil {
-			if ours, err = x.o.Holds(ctx, shown.Mark); err != nil {
-				return err
-			}
-		}
-		if ours {
-			return readmodel.ErrBehind
-		}
+	former, err := x.promote(ctx)
+	if err != nil {
+		return err
 	}
-	var former *image
-	if x.o.Former != "" && err == nil {
-		former = x.image()
-	}
-	x.take(x.next)
 	x.next = nil
 	if former != nil {
 		x.keepFormer(ctx, former)
 	}
 	return x.snapshot(ctx)
+}
+
+// promote puts the coming generation in place, and returns the one before where it is to be
+// kept. Nothing is written meanwhile, so that lists do not go back in time.
+func (x *Index) promote(ctx context.Context) (former *image, err error) {
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	shown, err := x.Visible(ctx)
+	if err == nil && x.next.current.Load().marks.All.Position < shown.Position {
+		ours := true // else it shows what the store does not have
+		if x.o.Holds != nil {
+			if ours, err = x.o.Holds(ctx, shown.Mark); err != nil {
+				return nil, err
+			}
+		}
+		if ours {
+			return nil, readmodel.ErrBehind
+		}
+	}
+	if x.o.Former != "" && err == nil {
+		former = x.image()
+	}
+	x.take(x.next)
+	return former, nil
 }
 
 // Back implements readmodel.Generations.
@@ -90,8 +101,10 @@ func (x *Index) Back(ctx context.Context) error {
 	if kept.current.Load().marks.All.Position == 0 {
 		return fmt.Errorf("%w: the file of the former one cannot be used", readmodel.ErrNoGeneration)
 	}
+	x.writing.Lock()
 	former := x.image()
 	x.take(kept)
+	x.writing.Unlock()
 	x.keepFormer(ctx, former)
 	return x.snapshot(ctx)
 }
@@ -116,10 +129,9 @@ func (x *Index) keepFormer(ctx context.Context, m *image) {
 	}
 }
 
-// take puts another index, which nobody else has, in place of what x holds.
+// take puts another index, which nobody else has, in place of what x holds. The caller has
+// locked writing.
 func (x *Index) take(next *Index) {
-	x.writing.Lock()
-	defer x.writing.Unlock()
 	x.gone = next.gone
 	x.epoch.Store(next.epoch.Load())
 	s := next.current.Load()

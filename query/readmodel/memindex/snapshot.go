@@ -45,9 +45,8 @@ type image struct {
 	writes uint64
 }
 
+// image returns the content. The caller has locked writing.
 func (x *Index) image() *image {
-	x.writing.Lock()
-	defer x.writing.Unlock()
 	return &image{x.current.Load(), maps.Clone(x.gone), x.since.Load(), x.writes}
 }
 
@@ -68,7 +67,9 @@ func (x *Index) snapshot(ctx context.Context) error {
 	if x.path == "" {
 		return nil
 	}
+	x.writing.Lock()
 	m := x.image()
+	x.writing.Unlock()
 	if x.saved == m.writes {
 		return nil
 	}

@@ -1,0 +1,43 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"daybook/projector"
+)
+
+// TestRebuildWhileWriting: a rebuild ends while entries are written and projected without a
+// pause, and the projector goes on in the new generation.
+func TestRebuildWhileWriting(t *testing.T) {
+	t.Parallel()
+	store, index := trouble(t, 0, 0)
+	u := New(index, store, source{store}, Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended, written := make(chan error, 1), make(chan struct{})
+	go func() { ended <- u.Project(ctx) }()
+	go func() {
+		defer close(written)
+		for i := 0; ctx.Err() == nil; i++ {
+			store.add(fmt.Sprint(i))
+		}
+	}()
+	for range 3 {
+		if _, err := u.Rebuild(t.Context(), nil); err != nil {
+			t.Error(err)
+		}
+	}
+	cancel()
+	<-written
+	if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if err := projector.CatchUp(t.Context(), store, index); err != nil {
+		t.Error(err)
+	}
+	if err := projector.Compare(t.Context(), store, index); err != nil {
+		t.Error(err)
+	}
+}
