@@ -24,7 +24,7 @@ const logPage = 500
 // commit that come before.
 func Log(ctx context.Context, s Store, head calendar.Position) iter.Seq2[FullCommit, error] {
 	return func(yield func(FullCommit, error) bool) {
-		l := &logReader{Store: s, head: head, page: logPage}
+		l := &logReader{Store: s, head: head}
 		for l.last < head {
 			commit, err := l.next(ctx)
 			if !yield(commit, err) || err != nil {
@@ -39,7 +39,6 @@ type logReader struct {
 	Store
 
 	head, last calendar.Position // last is that of the last entry that was returned
-	page       int
 	commits    []Commit
 	entries    []Entry
 }
@@ -47,17 +46,15 @@ type logReader struct {
 // next returns the next commit; with a DamageError the entries of it that come before.
 func (l *logReader) next(ctx context.Context) (FullCommit, error) {
 	c, err := l.commit(ctx)
+	missing := len(c.Leaves)
 	if errors.Is(err, ErrDamaged) { // what is wrong with an entry of it says more
-		l.page = 1
-		for range logPage {
-			if damage := l.read(ctx); damage != nil {
-				err = damage
-				break
-			}
-		}
+		missing = min(logPage, int(l.head-l.last))
 	}
-	for err == nil && len(l.entries) < len(c.Leaves) {
-		err = l.read(ctx)
+	for len(l.entries) < missing {
+		if damage := l.read(ctx); damage != nil {
+			err = damage
+			break
+		}
 	}
 	n := min(len(c.Leaves), len(l.entries))
 	full := FullCommit{c, l.entries[:n:n]}
@@ -69,11 +66,8 @@ func (l *logReader) next(ctx context.Context) (FullCommit, error) {
 func (l *logReader) commit(ctx context.Context) (c Commit, err error) {
 	p := l.last + 1
 	if len(l.commits) == 0 {
-		l.commits, err = l.Commits(ctx, p, l.page)
+		l.commits, err = readPage(func(limit int) ([]Commit, error) { return l.Commits(ctx, p, limit) })
 		switch {
-		case errors.Is(err, ErrDamaged) && l.page > 1:
-			l.page = 1 // find out which one it is
-			return l.commit(ctx)
 		case errors.Is(err, ErrDamaged):
 			return c, Damaged(p, "its commit: %v", err)
 		case err != nil:
@@ -97,14 +91,10 @@ func (l *logReader) commit(ctx context.Context) (c Commit, err error) {
 // read reads the next entries, none behind the head.
 func (l *logReader) read(ctx context.Context) error {
 	p := l.last + calendar.Position(len(l.entries)) + 1
-	if p > l.head {
-		return nil
-	}
-	more, err := l.Read(ctx, Range{After: uint64(p - 1), Limit: min(l.page, int(l.head-p)+1)})
+	more, err := readPage(func(limit int) ([]Entry, error) {
+		return l.Read(ctx, Range{After: uint64(p - 1), Limit: min(limit, int(l.head-p)+1)})
+	})
 	switch {
-	case errors.Is(err, ErrDamaged) && l.page > 1:
-		l.page = 1
-		return nil
 	case errors.Is(err, ErrDamaged):
 		return Damaged(p, "%v", err)
 	case err != nil:
@@ -120,6 +110,15 @@ func (l *logReader) read(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// readPage reads a page, or the first of it alone where the store cannot read the whole.
+func readPage[T any](read func(limit int) ([]T, error)) ([]T, error) {
+	page, err := read(logPage)
+	if errors.Is(err, ErrDamaged) {
+		page, err = read(1)
+	}
+	return page, err
 }
 
 // Checkpoints yields the checkpoints of a store up to a size, by size.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 
 	"daybook/calendar"
@@ -29,14 +30,14 @@ type Copy struct {
 	versions map[calendar.ID]int64 // greatest ones that are taken; nil: all, and the checkpoints
 
 	records  map[calendar.ID]*copied
-	erasing  map[calendar.Position]calendar.Position // by the position of before
-	redacted []Entry                                 // position and Redacted
+	redacted []Entry // ID, position and Redacted
 }
 
 // copied is what is known of a record that was copied.
 type copied struct {
 	position calendar.Position // of its last entry
 	secret   []byte
+	erased   *Entry // its last entry, which erased it
 }
 
 // NewCopy returns the Copy of all that a store holds, but for its receipts.
@@ -46,6 +47,46 @@ func NewCopy(ctx context.Context, from Store) (*Copy, error) {
 		return nil, err
 	}
 	return &Copy{UUID: h.UUID, from: from, head: h.Position, at: Point{Position: h.Position}}, nil
+}
+
+// wholeRecord is the greatest version of a part's record of which all is taken.
+const wholeRecord = math.MaxInt64
+
+// NewPart returns the Copy of the entries that count at a point and of those of lower
+// versions of the same records, without checkpoints. Of a record that was erased since
+// then all is taken that is left, so that the entry that erased it comes along. It reads
+// the log once; progress, when not nil, is called with how many entries were read.
+// Errors: ErrMalformed, ErrAhead, those of the store.
+func NewPart(ctx context.Context, from Store, at Point, progress func(done, total calendar.Position)) (*Copy, error) {
+	if err := at.Check(); err != nil {
+		return nil, err
+	}
+	c, err := NewCopy(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	if at.Position > c.head {
+		return nil, ErrAhead
+	}
+	c.at, c.versions = at, map[calendar.ID]int64{}
+	for commit, err := range Log(ctx, from, c.head) {
+		if err != nil {
+			return nil, err
+		}
+		for i := range commit.Entries {
+			switch e := &commit.Entries[i]; {
+			case !at.Counts(e):
+			case e.Redacted != nil:
+				c.versions[e.ID] = wholeRecord
+			default:
+				c.versions[e.ID] = max(c.versions[e.ID], e.Version)
+			}
+		}
+		if progress != nil {
+			progress(commit.Last, c.head)
+		}
+	}
+	return c, nil
 }
 
 // Target is a store that is filled.
@@ -70,9 +111,8 @@ func Restore(ctx context.Context, to Target, from *Copy) error {
 		return err
 	}
 	for i := range from.redacted {
-		r := *from.redacted[i].Redacted
-		r.By = from.erasing[r.By]
-		from.redacted[i].Redacted = &r
+		e := &from.redacted[i]
+		e.Redacted = &Redacted{By: from.records[e.ID].position, Hashes: e.Redacted.Hashes} // nothing follows an erasure
 	}
 	receipts, err := collect(from.Receipts)
 	if err != nil {
@@ -104,8 +144,7 @@ func collect[T any](seq iter.Seq2[T, error]) (all []T, err error) {
 // commits copies the entries. While none is left out the commits have the hashes that
 // they had.
 func (c *Copy) commits(ctx context.Context, to Target) error {
-	c.Entries, c.Same, c.redacted = 0, 0, nil
-	c.records, c.erasing = map[calendar.ID]*copied{}, map[calendar.Position]calendar.Position{}
+	c.Entries, c.Same, c.redacted, c.records = 0, 0, nil, map[calendar.ID]*copied{}
 	var chain Mark
 	for commit, err := range Log(ctx, c.from, c.head) {
 		if err != nil {
@@ -145,12 +184,9 @@ func (c *Copy) take(e *Entry) {
 	if e.Position == c.Entries {
 		c.Same = c.Entries
 	}
-	if e.Change == ErasedChange(e.Kind) {
-		c.erasing[e.Position] = c.Entries
-	}
 	e.Position = c.Entries
 	if e.Redacted != nil {
-		c.redacted = append(c.redacted, Entry{Position: e.Position, Redacted: e.Redacted})
+		c.redacted = append(c.redacted, Entry{ID: e.ID, Position: e.Position, Redacted: e.Redacted})
 	}
 	r := c.records[e.ID]
 	if r == nil {
@@ -160,6 +196,9 @@ func (c *Copy) take(e *Entry) {
 	if r.position = e.Position; e.Secret != nil {
 		r.secret = e.Secret
 	}
+	if e.Change == ErasedChange(e.Kind) {
+		r.erased = e
+	}
 }
 
 // statePage is how many records are copied at once.
@@ -167,55 +206,40 @@ const statePage = 250
 
 // states copies records as their last entries leave them.
 func (c *Copy) states(ctx context.Context, to Target) error {
-	holders := map[calendar.Claim]calendar.ID{}
+	g := NewGroup(Epoch{})
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(c.records)), statePage) {
-		entries, err := c.last(ctx, ids)
+		entries, err := c.from.At(ctx, c.at, ids...)
 		if err != nil {
 			return err
 		}
-		var page Changes
-		for i := range entries {
-			e := &entries[i]
+		clear(g.before)
+		for i, id := range ids {
+			e, r := &entries[i], c.records[id]
+			if r.erased != nil { // it may not count, and is copied all the same
+				e = r.erased
+			}
 			if e.Redacted != nil {
 				return fmt.Errorf("%w: entry %d was erased meanwhile", ErrUnavailable, e.Position)
 			}
-			r := c.records[e.ID]
-			h := Held{
-				State:  State{Kind: e.Kind, ID: e.ID, Version: e.Version, Position: r.position, Record: e.State, Secret: r.secret},
-				Erased: e.Change == ErasedChange(e.Kind),
+			h := &Held{
+				State:  State{Kind: e.Kind, ID: id, Version: e.Version, Position: r.position, Record: e.State, Secret: r.secret},
+				Erased: r.erased != nil,
 			}
 			if h.Claims, h.Names, err = Holds(&h.State); err != nil {
 				return Damaged(e.Position, "state: %v", err)
 			}
 			for _, claim := range h.Claims {
-				if other := holders[claim]; other != 0 {
+				if other := g.Holders[claim]; other != 0 {
 					return &ClaimError{Claim: claim, Holder: other}
 				}
-				holders[claim] = h.ID
+				g.Holders[claim] = id
 			}
-			page.Records = append(page.Records, &h)
-			page.Claims, page.Names = appendPairs(page.Claims, h.ID, h.Claims, nil), appendPairs(page.Names, h.ID, h.Names, nil)
+			g.Records[id], g.before[id] = h, nil
 		}
-		if err := to.InsertRecords(ctx, page); err != nil {
+		if err := to.InsertRecords(ctx, g.Changes()); err != nil {
 			return err
 		}
+		clear(g.Records)
 	}
 	return nil
-}
-
-// last returns the last entries of records that were copied.
-func (c *Copy) last(ctx context.Context, ids []calendar.ID) ([]Entry, error) {
-	n := 0 // of those that are copied whole
-	for i, id := range ids {
-		if c.versions[id] == wholeRecord {
-			ids[n], ids[i] = id, ids[n]
-			n++
-		}
-	}
-	whole, err := c.from.At(ctx, Point{Position: c.head}, ids[:n]...)
-	if err != nil {
-		return nil, err
-	}
-	counted, err := c.from.At(ctx, c.at, ids[n:]...)
-	return append(whole, counted...), err
 }
