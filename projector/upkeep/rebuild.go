@@ -60,29 +60,27 @@ func (u *Upkeep) renew(ctx context.Context, why error) error {
 // fill fills the coming generation, up to the head. One that was cut off goes on
 // where it was.
 func (u *Upkeep) fill(ctx context.Context, progress func(done, total int)) (readmodel.Index, error) {
-	next, err := u.index.Next(ctx)
-	if err != nil {
-		return nil, err
-	}
-	at, err := next.Marks(ctx)
-	if errors.Is(err, readmodel.ErrForeign) {
-		if err := u.index.Discard(ctx); err != nil {
+	for {
+		next, err := u.index.Next(ctx)
+		if err != nil {
 			return nil, err
 		}
-		if next, err = u.index.Next(ctx); err != nil {
+		at, err := next.Marks(ctx)
+		switch {
+		case errors.Is(err, readmodel.ErrForeign):
+			if err := u.index.Discard(ctx); err != nil {
+				return nil, err
+			}
+			continue
+		case err != nil:
 			return nil, err
+		case at.All.Position == 0:
+			if err := projector.Fill(ctx, u.store, next, progress); err != nil {
+				return nil, err
+			}
 		}
-		at, err = next.Marks(ctx)
+		return next, projector.CatchUp(ctx, u.store, next)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if at.All.Position == 0 {
-		if err := projector.Fill(ctx, u.store, next, progress); err != nil {
-			return nil, err
-		}
-	}
-	return next, projector.CatchUp(ctx, u.store, next)
 }
 
 // place brings a filled generation up to the head, puts it in place and returns the number

@@ -41,11 +41,11 @@ type Upkeep struct {
 	// of its history; 0: not yet. Of Project alone.
 	epoch uint64
 
-	changing sync.Mutex // one rebuild or change of place at a time
-	turning  atomic.Pointer[projector.Projector]
-	renewing atomic.Bool
-	failure  atomic.Pointer[string] // of the last try to make the index again; nil: it can be read
-	outage   lifecycle.Outage       // of these tries; of Project, or of keep while that runs
+	changing   sync.Mutex // one rebuild or change of place at a time
+	projecting atomic.Pointer[projector.Projector]
+	renewing   atomic.Bool
+	failure    atomic.Pointer[string] // of the last try to make the index again; nil: it can be read
+	outage     lifecycle.Outage       // of these tries; of Project, or of keep while that runs
 }
 
 // New returns an Upkeep; it starts nothing. Without a source this process does not project.
@@ -97,6 +97,9 @@ func (u *Upkeep) Project(ctx context.Context) error {
 		err := u.keep(ctx)
 		wait := lookEvery
 		switch {
+		case errors.Is(err, readmodel.ErrMoved):
+			u.o.Log.InfoContext(ctx, "another generation of the read model answers, going on from its position")
+			continue
 		case errors.Is(err, readmodel.ErrOtherStore):
 			wait = foreignEvery
 			u.o.Log.ErrorContext(ctx, "the read model is left alone", "error", err)
@@ -126,9 +129,10 @@ func mended(err error) bool {
 	return errors.Is(err, readmodel.ErrUnsound) || errors.Is(err, eventstore.ErrHistory) || errors.Is(err, readmodel.ErrForeign)
 }
 
-// keep keeps the index until the context ends, or until another one mends it. What was
-// made in another epoch of the store is not gone on with, also where its marks are
-// those of the present history: for a moment this process may have read of both.
+// keep runs the projector until the context ends, another index mends what was found of
+// this one, or another generation of the index answers (readmodel.ErrMoved). What was made
+// in another epoch of the store is not gone on with, also where its marks are those of the
+// present history: for a moment this process may have read of both.
 func (u *Upkeep) keep(ctx context.Context) error {
 	if u.epoch == 0 {
 		u.epoch = u.store.Epoch().History
@@ -155,35 +159,6 @@ func (u *Upkeep) keep(ctx context.Context) error {
 		return err
 	})
 	watch(epochEvery, u.sameEpoch)
-	for within.Err() == nil {
-		// When another generation of the index comes to answer, the next turn goes on from
-		// the mark of that one.
-		err := u.turn(within)
-		if err != nil && within.Err() == nil && !errors.Is(err, context.Canceled) && !errors.Is(err, readmodel.ErrMoved) {
-			return err
-		}
-	}
-	if cause := context.Cause(within); ctx.Err() == nil && mended(cause) {
-		return cause
-	}
-	return nil
-}
-
-// sameEpoch returns eventstore.ErrHistory when the store went over to another history.
-func (u *Upkeep) sameEpoch() error {
-	if u.store.Epoch().History != u.epoch {
-		return eventstore.ErrHistory
-	}
-	return nil
-}
-
-// turn runs the projector until the context ends, or another generation of
-// the index answers.
-func (u *Upkeep) turn(ctx context.Context) error {
-	ctx, stop := context.WithCancel(ctx)
-	var watch sync.WaitGroup
-	defer watch.Wait()
-	defer stop() // before the wait for the watch
 	begin := func(ctx context.Context, at readmodel.Marks) error {
 		u.failure.Store(nil)
 		if err := u.sameEpoch(); err != nil {
@@ -192,12 +167,11 @@ func (u *Upkeep) turn(ctx context.Context) error {
 		if err := eventstore.CheckMark(ctx, u.store, at.Reach); err != nil {
 			return err
 		}
-		// Only now, when the writer is bound to the generation that answers: of the
-		// one before it another one does at once, and no turn would come to anything.
-		watch.Go(func() {
-			if u.index.Moved(ctx) == nil {
-				u.o.Log.InfoContext(ctx, "another generation of the read model answers, going on from its position")
-				stop()
+		// Only now, when the writer is bound to the generation that answers: another one
+		// than the one before it has long answered.
+		watches.Go(func() {
+			if u.index.Moved(within) == nil {
+				cancel(readmodel.ErrMoved)
 			}
 		})
 		return nil
@@ -205,11 +179,22 @@ func (u *Upkeep) turn(ctx context.Context) error {
 	p, err := projector.New(u.index, u.source, projector.Options{
 		Log: u.o.Log, Observe: u.o.Observe, MaxWait: projectAgain, Begin: begin,
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		u.projecting.Store(p)
+		err = p.Run(within)
 	}
-	u.turning.Store(p)
-	return p.Run(ctx)
+	if err == nil && ctx.Err() == nil {
+		err = context.Cause(within)
+	}
+	return err
+}
+
+// sameEpoch returns eventstore.ErrHistory when the store went over to another history.
+func (u *Upkeep) sameEpoch() error {
+	if u.store.Epoch().History != u.epoch {
+		return eventstore.ErrHistory
+	}
+	return nil
 }
 
 // Progress counts what was projected. What is tried again keeps the projector from
@@ -223,7 +208,7 @@ func (u *Upkeep) Progress() (at uint64, stuck bool) {
 }
 
 func (u *Upkeep) stats() projector.Stats {
-	if p := u.turning.Load(); p != nil {
+	if p := u.projecting.Load(); p != nil {
 		return p.Stats()
 	}
 	return projector.Stats{}
@@ -241,7 +226,7 @@ func (u *Upkeep) Stats() projector.Stats {
 
 // Retry projects a quarantined record again.
 func (u *Upkeep) Retry(ctx context.Context, id calendar.ID) error {
-	if u.turning.Load() == nil {
+	if u.projecting.Load() == nil {
 		if _, err := u.index.Marks(ctx); err != nil { // binds the writer to the generation that answers
 			return err
 		}
