@@ -105,7 +105,6 @@ func JoinLeaves(rows []Commit) []Commit {
 			out[n-1].Leaves = append(out[n-1].Leaves, row.Leaves...)
 			continue
 		}
-		row.Leaves = append(make([][32]byte, 0, min(row.Last-row.First+1, calendar.Position(len(rows)))), row.Leaves...)
 		out = append(out, row)
 	}
 	return out
