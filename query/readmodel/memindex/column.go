@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"slices"
 
-	"daybook/calendar"
 	"daybook/query/readmodel"
 )
 
@@ -20,13 +19,13 @@ type column[V cmp.Ordered] struct {
 }
 
 // newColumn returns the column of a field: of documents of other segments, whose columns
-// of returns, and of entries, whose values are appended by valuesOf.
-func newColumn[V cmp.Ordered](parts []part, of func(*segment) *column[V], valuesOf func(to []V, r *calendar.Record) []V) *column[V] {
+// of returns, and of entries, whose values valuesOf returns.
+func newColumn[V cmp.Ordered](parts []part, of func(*segment) *column[V], valuesOf func(*entry) []V) *column[V] {
 	c := &column[V]{Starts: make([]uint32, 1, len(parts)+1)}
 	all, single := make([]V, 0, len(parts)), true
 	for i := range parts {
 		if p := &parts[i]; p.entry != nil {
-			all = valuesOf(all, p.entry.record)
+			all = append(all, valuesOf(p.entry)...)
 		} else {
 			from := of(p.from)
 			for _, number := range from.of(p.at) {

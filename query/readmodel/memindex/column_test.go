@@ -15,13 +15,13 @@ func TestRanges(t *testing.T) {
 	parts, values := make([]part, n), make([]int64, n)
 	for i := range parts {
 		values[i] = int64(dice.IntN(n))
-		parts[i].entry = &entry{record: &calendar.Record{ID: calendar.ID(i)}}
+		parts[i].entry = &entry{doc: doc{ID: calendar.ID(i)}}
 	}
-	c := newColumn(parts, nil, func(to []int64, r *calendar.Record) []int64 {
-		if r.ID%7 == 0 { // has none
-			return to
+	c := newColumn(parts, nil, func(e *entry) []int64 {
+		if e.ID%7 == 0 { // has none
+			return nil
 		}
-		return append(to, values[r.ID])
+		return values[e.ID : e.ID+1]
 	})
 	c.invert(n, true)
 	for range 200 {

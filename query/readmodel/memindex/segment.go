@@ -38,9 +38,29 @@ type doc struct {
 // entry is a document that was analysed and is in no segment yet.
 type entry struct {
 	doc
-	record *calendar.Record
-	texts  map[string][]language // by field
-	leaf   [32]byte
+	record   *calendar.Record
+	keywords values[string]
+	numbers  values[int64]
+	texts    map[string][]language // by field
+	leaf     [32]byte
+}
+
+// values are those of a document in the fields of a schema, one field after the other. They
+// are read from its record at once, while that is in the cache of the processor.
+type values[V any] struct {
+	all  []V
+	ends []uint32 // by field
+}
+
+func (v *values[V]) endField() { v.ends = append(v.ends, uint32(len(v.all))) }
+
+// of returns the values of a field, by its place in the schema.
+func (v *values[V]) of(field int) []V {
+	from := uint32(0)
+	if field > 0 {
+		from = v.ends[field-1]
+	}
+	return v.all[from:v.ends[field]]
 }
 
 // language is the text of a field in one language.
@@ -57,6 +77,10 @@ func analyse(s *readmodel.Schema, d *readmodel.Document, texts bool) entry {
 		return e
 	}
 	e.body, e.leaf = compact.Pack(d.Body), readmodel.Leaf(r.Kind, r.ID, r.Version, d.Body)
+	e.keywords.ends, e.numbers.ends = make([]uint32, 0, len(s.Fields)), make([]uint32, 0, len(s.Fields))
+	for i := range s.Fields {
+		e.addValues(&s.Fields[i])
+	}
 	if !texts {
 		return e
 	}
@@ -70,6 +94,33 @@ func analyse(s *readmodel.Schema, d *readmodel.Document, texts bool) entry {
 		}
 	}
 	return e
+}
+
+// addValues adds the values of the next field.
+func (e *entry) addValues(f *readmodel.Field) {
+	switch f.Type {
+	case readmodel.TypeBool:
+		if f.Bool(e.record) {
+			e.keywords.all = append(e.keywords.all, "true")
+		}
+	case readmodel.TypeKeyword:
+		if v := f.Keyword(e.record); v != "" {
+			e.keywords.all = append(e.keywords.all, strings.Clone(v)) // it may lie in the text of the whole record
+		}
+	case readmodel.TypeIDs:
+		first := len(e.numbers.all)
+		for _, id := range f.IDs(e.record) {
+			if !slices.Contains(e.numbers.all[first:], int64(id)) { // a record may name one twice
+				e.numbers.all = append(e.numbers.all, int64(id))
+			}
+		}
+	case readmodel.TypeNumber, readmodel.TypeComputed:
+		if n, has := f.Number(e.record); has {
+			e.numbers.all = append(e.numbers.all, n)
+		}
+	}
+	e.keywords.endField()
+	e.numbers.endField()
 }
 
 // part is a document of a segment, or an entry, on its way into another segment.
@@ -164,52 +215,19 @@ func build(schema *readmodel.Schema, sources []source, entries []*entry) *segmen
 			c := new(column[string])
 			s.Keywords[f.Name] = c
 			tasks = append(tasks, func() {
-				*c = *newColumn(parts, func(s *segment) *column[string] { return s.Keywords[f.Name] }, appendKeyword(f))
+				*c = *newColumn(parts, func(s *segment) *column[string] { return s.Keywords[f.Name] }, func(e *entry) []string { return e.keywords.of(i) })
 			})
 		case readmodel.TypeIDs, readmodel.TypeNumber, readmodel.TypeComputed:
 			c := new(column[int64])
 			s.Numbers[f.Name] = c
 			tasks = append(tasks, func() {
-				*c = *newColumn(parts, func(s *segment) *column[int64] { return s.Numbers[f.Name] }, appendNumbers(f))
+				*c = *newColumn(parts, func(s *segment) *column[int64] { return s.Numbers[f.Name] }, func(e *entry) []int64 { return e.numbers.of(i) })
 			})
 		}
 	}
 	do(len(parts) >= inParallel, tasks)
 	s.finish()
 	return s
-}
-
-func appendKeyword(f *readmodel.Field) func(to []string, r *calendar.Record) []string {
-	return func(to []string, r *calendar.Record) []string {
-		if f.Type == readmodel.TypeBool {
-			if f.Bool(r) {
-				return append(to, "true")
-			}
-			return to
-		}
-		if v := f.Keyword(r); v != "" {
-			return append(to, strings.Clone(v)) // it may lie in the text of the whole record
-		}
-		return to
-	}
-}
-
-func appendNumbers(f *readmodel.Field) func(to []int64, r *calendar.Record) []int64 {
-	return func(to []int64, r *calendar.Record) []int64 {
-		if f.Type == readmodel.TypeIDs {
-			first := len(to)
-			for _, id := range f.IDs(r) {
-				if !slices.Contains(to[first:], int64(id)) { // a record may name one twice
-					to = append(to, int64(id))
-				}
-			}
-			return to
-		}
-		if n, has := f.Number(r); has {
-			return append(to, n)
-		}
-		return to
-	}
 }
 
 func numbersOf(ids []calendar.ID) []int64 {
