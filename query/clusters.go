@@ -135,7 +135,7 @@ func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 		return nil, err
 	}
 	counted := page.Tallied[0][0]
-	out := &Clusters{Total: page.Total, Placed: counted.Parts[0], Position: page.Position}
+	out := &Clusters{Total: page.Total, Placed: counted.Parts[0], Position: st.view.Shown().Position}
 	for i, n := range counted.Groups {
 		if n > 0 {
 			out.Clusters = append(out.Clusters, d.cluster(cells[i], groups[i], n, &counted))

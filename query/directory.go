@@ -13,9 +13,9 @@ import (
 )
 
 // directory has all live records of a kind that events link to, with what facets show of
-// them. It is kept as long as the index shows them as they are.
+// them. It is cached as long as the index shows them as they are.
 type directory struct {
-	stamp   readmodel.Stamp
+	stamp   uint64 // of readmodel.View
 	records []*calendar.Record                   // by id, with some of their fields
 	labels  [len(calendar.Langs)]func() []string // folded, by place; made when they are asked for
 	views   [viewAll + 1]atomic.Pointer[visible]
@@ -42,7 +42,7 @@ type visible struct {
 	cities, countries names
 }
 
-// directoryFields are the fields of records that a directory keeps.
+// directoryFields are the fields that a directory holds of records.
 var directoryFields = []string{"name", "venue", "organizer", "slug", "parent", "city", "country", "author", "status", "date_utc", "geo_lat", "geo_lng"}
 
 // directory returns the directory of a kind.
@@ -64,7 +64,7 @@ func (st *state) directory(ctx context.Context, k calendar.Kind) (*directory, er
 	})
 }
 
-func (st *state) readDirectory(ctx context.Context, k calendar.Kind, stamp readmodel.Stamp) (*directory, error) {
+func (st *state) readDirectory(ctx context.Context, k calendar.Kind, stamp uint64) (*directory, error) {
 	d := &directory{stamp: stamp}
 	for l := range d.labels {
 		d.labels[l] = sync.OnceValue(func() []string {
@@ -75,29 +75,26 @@ func (st *state) readDirectory(ctx context.Context, k calendar.Kind, stamp readm
 			return out
 		})
 	}
-	q := readmodel.Query{Kind: k, Sort: []readmodel.Sort{{Field: readmodel.FieldID}}}
+	q := readmodel.Query{Kind: k, Sort: readmodel.By(false, readmodel.FieldID)}
 	err := st.view.Walk(ctx, q, func(documents []readmodel.Document) error {
 		for i := range documents {
 			r := documents[i].Record
 			d.records = append(d.records, &calendar.Record{ID: r.ID, Kind: r.Kind, Home: r.Home, Fields: r.Fields.Copy(directoryFields)})
+			if k == calendar.KindVenue {
+				lat, hasLat := r.Fields.Number("geo_lat")
+				lng, hasLng := r.Fields.Number("geo_lng")
+				d.points = append(d.points, point{lat, lng, hasLat && hasLng})
+			}
 		}
 		return nil
 	})
 	if k == calendar.KindCategory {
 		d.addTrees()
 	}
-	if k == calendar.KindVenue {
-		d.points = make([]point, len(d.records))
-		for at, r := range d.records {
-			lat, hasLat := r.Fields.Number("geo_lat")
-			lng, hasLng := r.Fields.Number("geo_lng")
-			d.points[at] = point{lat, lng, hasLat && hasLng}
-		}
-	}
 	return d, err
 }
 
-// find gives the place of a record.
+// find returns the place of a record.
 func (d *directory) find(id calendar.ID) (int, bool) {
 	return slices.BinarySearchFunc(d.records, id, func(r *calendar.Record, id calendar.ID) int { return cmp.Compare(r.ID, id) })
 }

@@ -109,7 +109,7 @@ func (st *state) touched(ctx context.Context, listed readmodel.And, started []re
 		}
 		longest, err := st.view.Search(ctx, readmodel.Query{
 			Kind: calendar.KindEvent, Filter: readmodel.Both(listed, gaps[i]), Limit: 1,
-			Sort: []readmodel.Sort{{Field: readmodel.FieldEnd, Desc: true}, {Field: readmodel.FieldID}},
+			Sort: readmodel.By(true, readmodel.FieldEnd, readmodel.FieldID),
 		})
 		if err != nil {
 			return nil, err
@@ -155,7 +155,7 @@ func (s *Service) LinkedFrom(ctx context.Context, c *Criteria) (map[calendar.ID]
 
 // tallied asks about the events that a filter admits.
 func (st *state) tallied(ctx context.Context, f readmodel.Filter, of ...readmodel.Selection) ([][]readmodel.Tallied, error) {
-	page, err := st.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: []readmodel.Sort{{Field: readmodel.FieldID}}, Tallies: of})
+	page, err := st.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: readmodel.By(false, readmodel.FieldID), Tallies: of})
 	return page.Tallied, err
 }
 

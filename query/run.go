@@ -51,7 +51,7 @@ func (st *state) list(ctx context.Context, c *Criteria) (*List, error) {
 	list := &List{
 		Total:      page.Total,
 		TotalPages: (page.Total + c.PerPage - 1) / c.PerPage,
-		Position:   page.Position,
+		Position:   st.view.Shown().Position,
 		Facets:     found.facets,
 		Spelling:   found.criteria.run.spelling(),
 	}
@@ -125,7 +125,7 @@ func (c *Criteria) query(f *counting, order []readmodel.Sort) readmodel.Query {
 	}
 	if w := c.run.walk; w != nil && c.PerPage > 0 {
 		q.After = w.At
-		q.Limit++ // tells whether there is more
+		q.Limit++ // one more, to know whether there is a next page
 	}
 	return q
 }
@@ -179,7 +179,7 @@ func (st *state) order(ctx context.Context, c *Criteria) ([]readmodel.Sort, erro
 
 // byStart is the order of events by start (interface 4.4).
 func byStart(desc bool) []readmodel.Sort {
-	return []readmodel.Sort{{Field: readmodel.FieldStart, Desc: desc}, {Field: readmodel.FieldDate, Desc: desc}, {Field: readmodel.FieldID, Desc: desc}}
+	return readmodel.By(desc, readmodel.FieldStart, readmodel.FieldDate, readmodel.FieldID)
 }
 
 // order returns an order by fields (interface 4.4, 4.11).
@@ -188,20 +188,22 @@ func (c *Criteria) order() []readmodel.Sort {
 	case c.run.sort == "start", c.run.sort == sortRelevance:
 		return byStart(c.run.desc)
 	case c.run.sort == "end":
-		return []readmodel.Sort{{Field: readmodel.FieldEnd, Desc: c.run.desc}, {Field: readmodel.FieldStart, Desc: c.run.desc}, {Field: readmodel.FieldID, Desc: c.run.desc}}
+		return readmodel.By(c.run.desc, readmodel.FieldEnd, readmodel.FieldStart, readmodel.FieldID)
 	case c.run.sort != "":
-		return []readmodel.Sort{{Field: sortFields[c.run.sort], Desc: c.run.desc, Tail: true}, {Field: readmodel.FieldID, Desc: c.run.desc}}
+		order := readmodel.By(c.run.desc, sortFields[c.run.sort], readmodel.FieldID)
+		order[0].Tail = true
+		return order
 	case c.Kind == calendar.KindEvent && c.run.include != nil:
-		return []readmodel.Sort{{Field: readmodel.FieldDate}, {Field: readmodel.FieldID}}
+		return readmodel.By(false, readmodel.FieldDate, readmodel.FieldID)
 	case c.Kind == calendar.KindEvent:
 		return byStart(false)
 	case c.Kind.IsPost():
-		return []readmodel.Sort{{Field: readmodel.FieldDate, Desc: true}, {Field: readmodel.FieldID, Desc: true}}
+		return readmodel.By(true, readmodel.FieldDate, readmodel.FieldID)
 	}
 	field := readmodel.FieldNameKey(c.Lang)
 	switch c.run.orderBy {
 	case "id", "none":
-		return []readmodel.Sort{{Field: readmodel.FieldID, Desc: c.run.desc}}
+		return readmodel.By(c.run.desc, readmodel.FieldID)
 	case "slug":
 		field = readmodel.FieldSlug
 	case "description":
@@ -224,7 +226,7 @@ func (st *state) ranked(ctx context.Context, c *Criteria, f readmodel.Filter, ra
 		}
 		return cmp.Compare(rank[a], rank[b])
 	})
-	page := readmodel.Page{Total: len(ids), Position: st.gen.Position}
+	page := readmodel.Page{Total: len(ids)}
 	from := min((c.Page-1)*c.PerPage, len(ids))
 	ids = ids[from:min(from+c.PerPage, len(ids))]
 	documents, err := st.view.Get(ctx, ids)

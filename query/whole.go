@@ -118,7 +118,7 @@ func (w *Whole) Gone(ctx context.Context, since time.Time, use func(*calendar.Re
 	if err != nil {
 		return err
 	}
-	q := readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: []readmodel.Sort{{Field: readmodel.FieldID}}}
+	q := readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: readmodel.By(false, readmodel.FieldID)}
 	return w.view.Walk(ctx, q, func(documents []readmodel.Document) error {
 		for i := range documents {
 			if r := documents[i].Record; !r.Changed.Before(since) && r.FormerStatus(r.Changed) == calendar.StatusPublish {
@@ -142,7 +142,7 @@ func (w *Whole) Survey(ctx context.Context, use func(*calendar.Record)) error {
 	})
 }
 
-// Each calls use with the views of the selection in order. A view is not kept.
+// Each calls use with the views of the selection in order. A view is valid during the call.
 func (w *Whole) Each(ctx context.Context, use func(*View) error) error {
 	return w.view.Walk(ctx, w.found.query, func(documents []readmodel.Document) error { return w.each(ctx, documents, use) })
 }

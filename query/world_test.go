@@ -99,7 +99,7 @@ func (v *fakeView) Counts(ctx context.Context, k calendar.Kind, field string, f 
 	return counts, cmp.Or(v.x.call("Counts", 1), err)
 }
 
-func (v *fakeView) Stamp(ctx context.Context, k calendar.Kind) (readmodel.Stamp, error) {
+func (v *fakeView) Stamp(ctx context.Context, k calendar.Kind) (uint64, error) {
 	stamp, _ := v.View.Stamp(ctx, k)
 	return stamp, v.x.call("Stamp", 1)
 }

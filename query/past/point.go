@@ -220,6 +220,9 @@ func (p *point) follow(ctx context.Context, s *Service, head calendar.Position) 
 	return nil
 }
 
+// gateFields are the fields that gates go by.
+var gateFields = []string{"status", "author", "protected", "date_utc"}
+
 // note notes how a record is now.
 func (p *point) note(r *calendar.Record, now time.Time) {
 	before, was := p.closed[r.ID]
@@ -227,15 +230,8 @@ func (p *point) note(r *calendar.Record, now time.Time) {
 	if open && !was {
 		return
 	}
-	is := &calendar.Record{ID: r.ID, Kind: r.Kind, Deleted: r.Deleted, Fields: calendar.Fields{}}
-	changed := open == was || was && before.Deleted != is.Deleted
-	for _, name := range [...]string{"status", "author", "protected", "date_utc"} {
-		if v, there := r.Fields[name]; there {
-			is.Fields[name] = v
-		}
-		changed = changed || was && before.Fields[name] != is.Fields[name]
-	}
-	if !changed {
+	is := &calendar.Record{ID: r.ID, Kind: r.Kind, Deleted: r.Deleted, Fields: r.Fields.Copy(gateFields)}
+	if was && !open && before.Deleted == is.Deleted && maps.Equal(before.Fields, is.Fields) {
 		return
 	}
 	if delete(p.closed, r.ID); !open {
@@ -335,7 +331,7 @@ func (r records) ByName(ctx context.Context, k calendar.Kind, l calendar.Lang, n
 func (r records) all(ctx context.Context, k calendar.Kind, f readmodel.Filter) ([]*calendar.Record, error) {
 	var page readmodel.Page
 	err := readmodel.Read(ctx, r.index, func(v readmodel.View) (err error) {
-		page, err = v.Search(ctx, readmodel.Query{Kind: k, Filter: f, Sort: []readmodel.Sort{{Field: readmodel.FieldID}}, Limit: pageEntries})
+		page, err = v.Search(ctx, readmodel.Query{Kind: k, Filter: f, Sort: readmodel.By(false, readmodel.FieldID), Limit: pageEntries})
 		return err
 	})
 	out := make([]*calendar.Record, len(page.Documents))

@@ -46,7 +46,7 @@ type Document struct {
 	Repeats *Repeats
 }
 
-// Batch is what a projector writes at once.
+// Batch is what a projector writes in one step.
 type Batch struct {
 	Documents []Document
 	// Reach is the mark of an entry that none of Documents and Quarantined is younger
@@ -86,6 +86,15 @@ type Sort struct {
 	Least map[calendar.ID]int64
 }
 
+// By is the order by fields, all in one direction.
+func By(desc bool, fields ...string) []Sort {
+	order := make([]Sort, len(fields))
+	for i, name := range fields {
+		order[i] = Sort{Field: name, Desc: desc}
+	}
+	return order
+}
+
 // Key is the value of one key of an order.
 type Key struct {
 	N   int64
@@ -99,7 +108,7 @@ type Query struct {
 	Sort   []Sort // ends with FieldID, so the order is total
 	Offset int
 	Limit  int // 0: the total only
-	// After is a place in the order, in the stead of Offset: the page begins with what
+	// After is a place in the order, in place of Offset: the page begins with what
 	// comes behind it. It has one Key for each of Sort, which are numbers and end with
 	// FieldID; no document need stand there.
 	After []Key
@@ -111,12 +120,10 @@ type Query struct {
 	Tallies []Selection
 }
 
-// Page is the answer: documents in order, the exact total over all pages, and
-// the visible position that it shows.
+// Page is the answer: documents in order, and the exact total over all pages.
 type Page struct {
 	Documents []Document
 	Total     int
-	Position  calendar.Position
 	// Tallied are the answers to Query.Tallies, by selection, of the state of the page.
 	// TallyOf states their meaning.
 	Tallied [][]Tallied
@@ -126,7 +133,7 @@ type Page struct {
 type Shown struct {
 	// Mark is up to where they show everything.
 	calendar.Mark
-	// Content names what the documents hold beside the Mark: it changes when they do
+	// Content names what the documents hold besides the Mark: it changes when they do
 	// while the mark stays (a record that was healed, another generation), never
 	// before queries show it. Equal ones at one mark have equal documents.
 	Content uint64
@@ -138,9 +145,6 @@ type Marks struct {
 	Reach calendar.Mark // of nothing beyond, see Batch.Reach; never before All
 }
 
-// Stamp names a state of the documents of a kind.
-type Stamp struct{ Of, Changed uint64 }
-
 // Index keeps documents and answers queries. Deleted documents are in no
 // answer. All methods are safe for concurrent use.
 type Index interface {
@@ -151,23 +155,23 @@ type Index interface {
 	// then nothing of it counts and the position stays.
 	Write(ctx context.Context, b Batch) (perDocument []error, err error)
 
-	// Marks gives the marks that are kept in the index: after All a projector goes on
+	// Marks returns the marks that are kept in the index: after All a projector goes on
 	// after a restart.
 	Marks(ctx context.Context) (Marks, error)
 
-	// Visible gives the state that queries show.
+	// Visible returns the state that queries show.
 	Visible(ctx context.Context) (Shown, error)
 
 	// View returns the present state.
 	View(ctx context.Context) (View, error)
 
-	// Wait waits until the position of Visible is at least p, or gives the context's error.
+	// Wait waits until the position of Visible is at least p, or returns the context's error.
 	Wait(ctx context.Context, p calendar.Position) error
 
-	// Quarantined gives the quarantined records, by id.
+	// Quarantined returns the quarantined records, by id.
 	Quarantined(ctx context.Context) ([]Quarantined, error)
 
-	// Digest gives the number of live documents per kind and an order-free
+	// Digest returns the number of live documents per kind and an order-free
 	// digest over (id, version, body), for comparing with the store.
 	Digest(ctx context.Context) (Digest, error)
 
@@ -199,7 +203,7 @@ type View interface {
 	Counts(ctx context.Context, kind calendar.Kind, field string, f Filter, ids []calendar.ID) (map[calendar.ID]int, error)
 
 	// Stamp names the state of the documents of a kind: while it stays, so do they.
-	Stamp(ctx context.Context, kind calendar.Kind) (Stamp, error)
+	Stamp(ctx context.Context, kind calendar.Kind) (uint64, error)
 
 	// Close releases the state.
 	Close()

@@ -128,13 +128,13 @@ func (v *view) counts(ctx context.Context, s state, kind calendar.Kind, f readmo
 
 // Stamp implements readmodel.View. Each change of a document gives it a greater sequence
 // number than all before.
-func (v *view) Stamp(ctx context.Context, kind calendar.Kind) (stamp readmodel.Stamp, err error) {
+func (v *view) Stamp(ctx context.Context, kind calendar.Kind) (stamp uint64, err error) {
 	err = v.read(ctx, func(s state) error {
 		changes := object{"changes": object{"sum": object{"field": "_seq_no"}}}
 		var a answer
 		err := v.search(ctx, s, collectionOf(kind), searchRequest{Query: matchAll, Total: true, Aggs: object{"all": filtered(matchAll, changes)}}, &a)
 		of := calendar.HashStart.Number(s.shown.Content).Number(uint64(a.Hits.Total.Value))
-		stamp = readmodel.Stamp{Of: uint64(of), Changed: uint64(a.Aggregations["all"].Changes.Value)}
+		stamp = uint64(of.Number(uint64(a.Aggregations["all"].Changes.Value)))
 		return err
 	})
 	return stamp, err

@@ -191,7 +191,6 @@ func walks(q *readmodel.Query) bool {
 }
 
 func (v *view) page(ctx context.Context, s state, q readmodel.Query) (page readmodel.Page, err error) {
-	page.Position = s.shown.Position
 	c := v.compiler(s, q.Kind)
 	query, err := c.ranked(ctx, q)
 	if err != nil {

@@ -162,8 +162,8 @@ func (v *view) Shown() readmodel.Shown { return v.shown() }
 func (v *view) Close() {}
 
 // Stamp implements readmodel.View.
-func (v *view) Stamp(ctx context.Context, kind calendar.Kind) (readmodel.Stamp, error) {
-	return readmodel.Stamp{Of: v.stamps[kind]}, ctx.Err()
+func (v *view) Stamp(ctx context.Context, kind calendar.Kind) (uint64, error) {
+	return v.stamps[kind], ctx.Err()
 }
 
 // show makes a state visible.

@@ -46,7 +46,7 @@ type ordering struct {
 // newOrdering returns the order of a query: by id without another one.
 func newOrdering(by []readmodel.Sort, after []readmodel.Key) *ordering {
 	if len(by) == 0 {
-		by = []readmodel.Sort{{Field: readmodel.FieldID}}
+		by = readmodel.By(false, readmodel.FieldID)
 	}
 	return &ordering{by, after}
 }

@@ -187,7 +187,7 @@ func (v *view) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, e
 	if err := readmodel.Check(q); err != nil {
 		return readmodel.Page{}, err
 	}
-	page := readmodel.Page{Position: v.marks.All.Position, Tallied: make([][]readmodel.Tallied, len(q.Tallies))}
+	page := readmodel.Page{Tallied: make([][]readmodel.Tallied, len(q.Tallies))}
 	found := v.find(ctx, q.Kind, readmodel.Both(q.Filter, q.Narrow))
 	hits, repeats := found.page(&q)
 	page.Total = found.total

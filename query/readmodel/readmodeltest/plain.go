@@ -155,7 +155,7 @@ func (v *plainView) Search(_ context.Context, q readmodel.Query) (readmodel.Page
 		return readmodel.Page{}, err
 	}
 	all := v.find(q)
-	page := readmodel.Page{Total: len(all), Position: v.shown.Position}
+	page := readmodel.Page{Total: len(all)}
 	if q.After != nil {
 		all = slices.DeleteFunc(all, func(d readmodel.Document) bool {
 			return readmodel.ComparePlaces(q.Sort, readmodel.Place(q.Sort, d.Record), q.After) <= 0
@@ -215,14 +215,14 @@ func (v *plainView) Counts(_ context.Context, k calendar.Kind, field string, f r
 }
 
 // Stamp implements readmodel.View.
-func (v *plainView) Stamp(_ context.Context, k calendar.Kind) (s readmodel.Stamp, err error) {
+func (v *plainView) Stamp(_ context.Context, k calendar.Kind) (uint64, error) {
+	stamp := calendar.HashStart
 	for _, d := range v.documents {
 		if d.Record.Kind == k {
-			s.Of++
-			s.Changed = max(s.Changed, uint64(d.Position))
+			stamp += calendar.HashStart.Number(uint64(d.Position)) // in any order
 		}
 	}
-	return s, nil
+	return uint64(stamp), nil
 }
 
 // Quarantined implements readmodel.Index.

@@ -54,7 +54,7 @@ func content(p *pair) {
 
 // The stamp of a kind changes with its documents alone.
 func stamp(p *pair) {
-	of := func() (s readmodel.Stamp) {
+	of := func() (s uint64) {
 		p.Helper()
 		wantErr(p, "stamp", readmodel.Read(p.Context(), p.index, func(v readmodel.View) (err error) {
 			s, err = v.Stamp(p.Context(), calendar.KindVenue)
