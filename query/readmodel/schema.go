@@ -38,16 +38,16 @@ type Field struct {
 	text    func(*calendar.Record) calendar.Text
 }
 
-// Keyword gives the value of a keyword field, "" when there is none.
+// Keyword returns the value of a keyword field, "" when there is none.
 func (f *Field) Keyword(r *calendar.Record) string { return f.keyword(r) }
 
-// Bool gives the value of a boolean field.
+// Bool returns the value of a boolean field.
 func (f *Field) Bool(r *calendar.Record) bool { return f.boolean(r) }
 
-// IDs gives the values of an id field; they must not be changed.
+// IDs returns the values of an id field; they must not be changed.
 func (f *Field) IDs(r *calendar.Record) []calendar.ID { return f.ids(r) }
 
-// Number gives the value of a number and whether there is one.
+// Number returns the value of a number and whether there is one.
 func (f *Field) Number(r *calendar.Record) (int64, bool) {
 	if f.compute != nil {
 		return f.compute(timesOf(r))
@@ -55,11 +55,11 @@ func (f *Field) Number(r *calendar.Record) (int64, bool) {
 	return f.number(r)
 }
 
-// Compute gives the value of a computed number from what it follows from, so that an
+// Compute returns the value of a computed number from what it follows from, so that an
 // index that has the times at hand need not keep it.
 func (f *Field) Compute(t Times) (int64, bool) { return f.compute(t) }
 
-// Text gives the plain text of a text field in each language. A field that is
+// Text returns the plain text of a text field in each language. A field that is
 // not translatable has its text in the home language of the record: that is
 // shown, and analysed, whatever the language of the request.
 func (f *Field) Text(r *calendar.Record) calendar.Text { return f.text(r) }
@@ -68,9 +68,6 @@ func (f *Field) Text(r *calendar.Record) calendar.Text { return f.text(r) }
 type Schema struct {
 	Kind   calendar.Kind
 	Fields []Field
-	// NotIndexed gives, for each row of the field table that no Field is made
-	// from, the reason.
-	NotIndexed map[string]string
 
 	byName map[string]*Field
 }
@@ -78,7 +75,7 @@ type Schema struct {
 // Field finds a field by name, nil when there is none.
 func (s *Schema) Field(name string) *Field { return s.byName[name] }
 
-// Texts gives the names of all text fields: where a search of the kind looks
+// Texts returns the names of all text fields: where a search of the kind looks
 // (interface 4.7).
 func (s *Schema) Texts() []string {
 	var out []string
@@ -90,7 +87,7 @@ func (s *Schema) Texts() []string {
 	return out
 }
 
-// SchemaOf gives the schema of a kind, nil for an unknown kind. Images and users
+// SchemaOf returns the schema of a kind, nil for an unknown kind. Images and users
 // are kept by id only.
 func SchemaOf(k calendar.Kind) *Schema {
 	if int(k) >= len(schemas) {
@@ -99,31 +96,13 @@ func SchemaOf(k calendar.Kind) *Schema {
 	return schemas[k]
 }
 
-// The reasons for which a row of a field table is not indexed.
-const (
-	reasonShown    = "shown only; no list filters or sorts by it"
-	reasonSelector = "selector of a request, not stored"
-	reasonHashed   = "kept hashed in the store; whether there is one is in protected"
-	reasonBySlug   = "posts are found by slug in the event store"
-	reasonModified = "shown only; no list filters or sorts by it, the version names the state"
-	reasonChosen   = "venues are chosen by it before events are filtered by venue"
-	reasonService  = "kept for the service itself; no list shows it"
-)
-
 var schemas = func() (all [calendar.KindUser + 1]*Schema) {
 	for _, s := range []*Schema{
 		eventSchema(), venueSchema(), organizerSchema(),
 		termSchema(calendar.KindCategory), termSchema(calendar.KindTag),
-		{Kind: calendar.KindImage, Fields: []Field{idField()}, NotIndexed: map[string]string{
-			"url": reasonService, "extension": reasonService,
-		}},
-		{Kind: calendar.KindUser, Fields: []Field{idField()}, NotIndexed: map[string]string{
-			"name": reasonService, "role": reasonService,
-		}},
+		{Kind: calendar.KindImage, Fields: []Field{idField()}},
+		{Kind: calendar.KindUser, Fields: []Field{idField()}},
 	} {
-		if s.Kind <= calendar.KindTag {
-			s.NotIndexed["imports"] = reasonService
-		}
 		s.byName = make(map[string]*Field, len(s.Fields))
 		for i := range s.Fields {
 			s.byName[s.Fields[i].Name] = &s.Fields[i]
@@ -147,12 +126,7 @@ func eventSchema() *Schema {
 		computedField(FieldMinute, minute, "start_date", "all_day"),
 		computedField(FieldDuration, duration, "start_date", "end_date", "utc_start_date", "utc_end_date", "all_day"),
 	)
-	notIndexed := notIndexedOfPosts(map[string]string{
-		"website": reasonShown, "event_status_reason": reasonShown,
-		"show_map": reasonShown, "show_map_link": reasonShown, "sticky": reasonShown, "password": reasonHashed,
-	})
-	delete(notIndexed, "modified_utc")
-	return &Schema{Kind: calendar.KindEvent, Fields: fields, NotIndexed: notIndexed}
+	return &Schema{Kind: calendar.KindEvent, Fields: fields}
 }
 
 func venueSchema() *Schema {
@@ -162,25 +136,12 @@ func venueSchema() *Schema {
 	} {
 		fields = append(fields, detailField(name))
 	}
-	return &Schema{Kind: calendar.KindVenue, Fields: fields, NotIndexed: notIndexedOfPosts(map[string]string{
-		"show_map": reasonShown, "show_map_link": reasonShown, "geo_lat": reasonChosen, "geo_lng": reasonChosen,
-	})}
+	return &Schema{Kind: calendar.KindVenue, Fields: fields}
 }
 
 func organizerSchema() *Schema {
 	fields := append(postFields(calendar.KindOrganizer), detailField(TextPhone), detailField(TextEmail), detailField(TextWebsite))
-	return &Schema{Kind: calendar.KindOrganizer, Fields: fields, NotIndexed: notIndexedOfPosts(map[string]string{})}
-}
-
-func notIndexedOfPosts(reasons map[string]string) map[string]string {
-	reasons["slug"] = reasonBySlug
-	reasons["former_slug"] = reasonBySlug
-	reasons["modified"] = reasonModified
-	reasons["modified_utc"] = reasonModified
-	reasons["image"] = reasonShown
-	reasons["image_url"] = reasonShown
-	reasons["multilang_language"] = reasonSelector
-	return reasons
+	return &Schema{Kind: calendar.KindOrganizer, Fields: fields}
 }
 
 // postFields are the fields that all posts have.
@@ -224,7 +185,7 @@ func termSchema(k calendar.Kind) *Schema {
 			},
 		)
 	}
-	return &Schema{Kind: k, Fields: fields, NotIndexed: map[string]string{"multilang_language": reasonSelector}}
+	return &Schema{Kind: k, Fields: fields}
 }
 
 // descriptionKeyRunes is how much of a description orders terms; engines limit
@@ -331,7 +292,7 @@ func detailField(name string) Field {
 }
 
 // Fingerprint names the schemas and the analysis: what an engine keeps under
-// another one is to be made anew.
+// another one has to be rebuilt.
 func Fingerprint() string {
 	h := sha256.New()
 	fmt.Fprintln(h, AnalysisVersion)
@@ -347,7 +308,7 @@ func Fingerprint() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Check tells whether a query fits the schema of its kind: known fields of the
+// Check reports whether a query fits the schema of its kind: known fields of the
 // type that each filter takes, sortable fields, no negative offset or limit. An
 // engine refuses a query that does not with this error, ErrQuery.
 func Check(q Query) error {

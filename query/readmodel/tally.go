@@ -2,13 +2,8 @@ package readmodel
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"daybook/calendar"
 )
@@ -19,7 +14,7 @@ import (
 type Tally struct {
 	// Field is an id field or a number that follows from others.
 	Field string
-	// Groups of values of an id field are counted beside the values: a document counts
+	// Groups of values of an id field are counted besides the values: a document counts
 	// once in each group of which it has a value. A value is in one group at most.
 	Groups [][]calendar.ID
 	// Parts are counted by themselves: the documents that each of them admits. None has a
@@ -40,7 +35,7 @@ type Value struct {
 	N     int
 }
 
-// CountOf gives the count of a value, 0 for one that is not there.
+// CountOf returns the count of a value, 0 for one that is not there.
 func CountOf(values []Value, value int64) int {
 	at, ok := slices.BinarySearchFunc(values, value, func(v Value, value int64) int { return cmp.Compare(v.Value, value) })
 	if !ok {
@@ -131,7 +126,7 @@ func (s *Schema) checkTallies(of []Selection) error {
 	return nil
 }
 
-// Searches tells whether a filter has a search in it.
+// Searches reports whether a filter has a search in it.
 func Searches(f Filter) bool {
 	switch f := f.(type) {
 	case Text:
@@ -221,13 +216,10 @@ func Repeated(c *Collapse, docs []Document) []Document {
 // home language, see foldTitle, and the same list of venues.
 func repeatsField() Field {
 	return Field{Name: FieldRepeats, Type: TypeNumber, From: []string{"title", "venue"}, number: func(r *calendar.Record) (int64, bool) {
-		var b strings.Builder
-		b.WriteString(foldTitle(r.Fields.Text("title")[r.Home]))
+		key := foldTitle(r.Fields.Text("title")[r.Home])
 		for _, id := range r.Fields.IDs("venue") {
-			b.WriteByte('\n') // in no key
-			b.WriteString(strconv.FormatInt(int64(id), 10))
+			key += "\n" + id.String() // a line break is in no title
 		}
-		sum := sha256.Sum256([]byte(b.String()))
-		return int64(binary.BigEndian.Uint64(sum[:]) & math.MaxInt64), true
+		return keyNumber(key)
 	}}
 }

@@ -18,7 +18,12 @@ func foldTitle(title string) string { return strings.Join(strings.Fields(Fold(ti
 func titleKey(l calendar.Lang) Field {
 	return Field{Name: FieldTitleKey(l), Type: TypeNumber, From: []string{"title"}, number: func(r *calendar.Record) (int64, bool) {
 		name, _ := r.Name(l)
-		sum := sha256.Sum256([]byte(foldTitle(name)))
-		return int64(binary.BigEndian.Uint64(sum[:]) & math.MaxInt64), true
+		return keyNumber(foldTitle(name))
 	}}
+}
+
+// keyNumber is a number of 63 bits that stands for a text.
+func keyNumber(text string) (int64, bool) {
+	sum := sha256.Sum256([]byte(text))
+	return int64(binary.BigEndian.Uint64(sum[:]) & math.MaxInt64), true
 }
