@@ -47,7 +47,7 @@ var directoryFields = []string{"name", "venue", "organizer", "slug", "parent", "
 
 // directory returns the directory of a kind.
 func (st *state) directory(ctx context.Context, k calendar.Kind) (*directory, error) {
-	return st.directories[k].get(ctx, func(ctx context.Context) (*directory, error) {
+	return st.directories[k].get(ctx, nil, func() (*directory, error) {
 		stamp, err := st.view.Stamp(ctx, k)
 		if err != nil {
 			return nil, err

@@ -224,38 +224,34 @@ func (j *join) terms(ids []calendar.ID, k calendar.Kind) (out []TermView) {
 
 // count fills in the counts of the terms that views embed.
 func (j *join) count(ctx context.Context, views []View) error {
-	for _, of := range []struct {
-		kind  calendar.Kind
-		terms func(*View) []TermView
-	}{
-		{calendar.KindCategory, func(v *View) []TermView { return v.Categories }},
-		{calendar.KindTag, func(v *View) []TermView { return v.Tags }},
-	} {
+	for _, k := range [...]calendar.Kind{calendar.KindCategory, calendar.KindTag} {
+		var terms []*TermView
 		var ids []calendar.ID
 		for i := range views {
-			for _, t := range of.terms(&views[i]) {
-				ids = append(ids, t.Record.ID)
+			of := views[i].Tags
+			if k == calendar.KindCategory {
+				of = views[i].Categories
+			}
+			for at := range of {
+				terms, ids = append(terms, &of[at]), append(ids, of[at].Record.ID)
 			}
 		}
 		if ids == nil {
 			continue
 		}
 		slices.Sort(ids)
-		counts, err := j.counts(ctx, of.kind, slices.Compact(ids))
+		counts, err := j.counts(ctx, k, slices.Compact(ids))
 		if err != nil {
 			return err
 		}
-		for i := range views {
-			for at := range of.terms(&views[i]) {
-				t := &of.terms(&views[i])[at]
-				t.Count = counts[t.Record.ID]
-			}
+		for _, t := range terms {
+			t.Count = counts[t.Record.ID]
 		}
 	}
 	return nil
 }
 
-// mark is a hash of all that the view depends on beside the version of its record.
+// mark is a hash of all that the view depends on besides the version of its record.
 func (v *View) mark() uint64 {
 	h := calendar.HashStart.Text(string(v.Status))
 	if v.Blanked {
@@ -277,7 +273,7 @@ func (v *View) mark() uint64 {
 	return uint64(h)
 }
 
-// of gives the hash with the content of a record.
+// of adds the content of a record to a hash.
 func of(h calendar.Hash, r *calendar.Record) calendar.Hash {
 	return h.Number(uint64(r.ID)).Number(uint64(r.Version)).Number(r.Sum)
 }

@@ -10,8 +10,8 @@ import (
 	"daybook/internal/param"
 )
 
-// load gives live records by id, nil for unknown ones and those of another kind.
-// A failing store is kept in q.err.
+// load returns live records by id, nil for unknown ones and those of another kind.
+// The error of a failing store is in q.err.
 func (q *parser) load(ctx context.Context, k calendar.Kind, ids []calendar.ID) []*calendar.Record {
 	out := make([]*calendar.Record, len(ids))
 	if q.err != nil || len(ids) == 0 {
@@ -60,7 +60,7 @@ func known(k calendar.Kind) func(*parser, context.Context, *param.Value) []calen
 }
 
 // resolve reads a list of terms. Digits are an id, else, as any other text, what
-// find makes of them; find gives 0 when it finds none.
+// find makes of them; find returns 0 when it finds none.
 func (q *parser) resolve(ctx context.Context, v *param.Value, k calendar.Kind, find func(entry string) calendar.ID) []calendar.ID {
 	list := v.List()
 	if list == nil {
@@ -72,18 +72,16 @@ func (q *parser) resolve(ctx context.Context, v *param.Value, k calendar.Kind, f
 			numbers = append(numbers, id)
 		}
 	}
-	loaded := q.load(ctx, k, numbers)
-	out := newDistinct(len(list))
-	next := 0
-	for _, e := range list {
-		var id calendar.ID
-		if _, ok := calendar.ParseID(e); ok {
-			if r := loaded[next]; r != nil {
-				id = r.ID
-			}
-			next++
+	live := map[calendar.ID]bool{}
+	for _, r := range q.load(ctx, k, numbers) {
+		if r != nil {
+			live[r.ID] = true
 		}
-		if id == 0 {
+	}
+	out := newDistinct(len(list))
+	for _, e := range list {
+		id, _ := calendar.ParseID(e)
+		if !live[id] {
 			id = find(e)
 		}
 		if q.err != nil {
@@ -187,7 +185,7 @@ func readEvent(ctx context.Context, q *parser, v *param.Value) {
 	q.resolved = cache.Numbers(q.resolved, q.run.linked)
 }
 
-// seesWhole tells whether a list shows the event to the caller, or would with the status
+// seesWhole reports whether a list shows the event to the caller, or would with the status
 // filter, and to all who see it not blanked.
 func (q *parser) seesWhole(r *calendar.Record) bool {
 	if r.Fields.Bool("protected") || q.withdrawn.has(r.Kind, r.ID) {

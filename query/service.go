@@ -16,8 +16,7 @@ type Service struct {
 	records Records
 	o       Options
 
-	shared atomic.Pointer[shared]                          // of the last generation that was asked for
-	turn   chan struct{}                                   // held while the next one is made
+	shared lazy[*shared]                                   // of the last generation that was asked for
 	last   [calendar.KindTag + 1]atomic.Pointer[directory] // that was read
 
 	bands     []band             // of costs, the free one first
@@ -26,7 +25,7 @@ type Service struct {
 
 // Forget drops what is in memory of linked records, which may have been erased.
 func (s *Service) Forget() {
-	s.shared.Store(nil)
+	s.shared.value.Store(nil)
 	for k := range s.last {
 		s.last[k].Store(nil)
 	}
@@ -67,13 +66,13 @@ func New(index readmodel.Index, records Records, o Options) (*Service, error) {
 	if o.CostBands == nil {
 		o.CostBands = []string{"10", "25", "50", "100"}
 	}
-	s := &Service{index: index, records: records, o: o, turn: make(chan struct{}, 1)}
+	s := &Service{index: index, records: records, o: o}
 	return s, s.readBands()
 }
 
 func (s *Service) now() time.Time { return s.o.Now() }
 
-// Await waits until lists show position least, or gives *calendar.Error with
+// Await waits until lists show position least, or returns *calendar.Error with
 // CodePositionNotReached after the longest wait, at once when the store has not come
 // so far. For a caller that is not anonymous it also waits for the store's head of
 // now, and goes on without an error when that wait ends first (interface 2.10).
@@ -90,15 +89,16 @@ func (s *Service) Await(ctx context.Context, c calendar.Caller, least calendar.P
 			return 0, err
 		}
 	}
-	if least == 0 && head == 0 {
+	want := max(least, head)
+	if want == 0 {
 		return 0, nil
 	}
 	shown, err := s.index.Visible(ctx)
 	if err != nil {
 		return 0, err
 	}
-	if shown.Position >= max(least, head) {
-		return max(least, head), nil
+	if shown.Position >= want {
+		return want, nil
 	}
 	if !known {
 		if head, err = s.records.Head(ctx); err != nil {
@@ -117,16 +117,16 @@ func (s *Service) Await(ctx context.Context, c calendar.Caller, least calendar.P
 			return 0, calendar.Fail(calendar.CodePositionNotReached, 0)
 		}
 	}
-	if known && head > least {
-		reached, err := s.reach(ctx, wait, head)
+	if want > least {
+		reached, err := s.reach(ctx, wait, want)
 		if err != nil || reached {
-			return head, err
+			return want, err
 		}
 	}
 	return least, nil
 }
 
-// reach waits for a position and tells whether it was reached before the wait
+// reach waits for a position and reports whether it was reached before the wait
 // ended. The end of the request itself is an error.
 func (s *Service) reach(ctx, wait context.Context, p calendar.Position) (bool, error) {
 	err := s.index.Wait(wait, p)

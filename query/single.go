@@ -25,16 +25,21 @@ func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Recor
 	if m.Uncounted {
 		j.counts = nil
 	}
-	views := [1]View{{Record: r, Status: statusOf(r, cmp.Or(m.Own, j.now)), Touched: r.Changed}}
+	return j.view(ctx, r, cmp.Or(m.Own, j.now))
+}
+
+// view makes the view of a record whose own status is that of a moment.
+func (j *join) view(ctx context.Context, r *calendar.Record, own time.Time) (View, error) {
+	views := [1]View{{Record: r, Status: statusOf(r, own), Touched: r.Changed}}
 	var err error
 	switch v := &views[0]; {
 	case r.Kind == calendar.KindEvent:
 		err = j.views(ctx, views[:])
-	case r.Kind.IsTerm() && m.Uncounted:
+	case r.Kind.IsTerm() && j.counts == nil:
 		v.Count = NoCount
 	case r.Kind.IsTerm():
 		var counts map[calendar.ID]int
-		counts, err = s.lastingCounts(ctx, r.Kind, []calendar.ID{r.ID})
+		counts, err = j.counts(ctx, r.Kind, []calendar.ID{r.ID})
 		v.Count = counts[r.ID]
 	}
 	views[0].Mark = views[0].mark()
@@ -59,13 +64,13 @@ func (s *Service) lastingCounts(ctx context.Context, k calendar.Kind, ids []cale
 		return err
 	})
 	late := within.Err() != nil && ctx.Err() == nil
-	if last := s.shared.Load(); err != nil && (late || errors.Is(err, readmodel.ErrUnavailable)) {
-		counts, err = nil, nil
-		if last != nil {
-			counts, _ = last.knownCounts(k, ids)
-		}
+	if err == nil || !late && !errors.Is(err, readmodel.ErrUnavailable) {
+		return counts, err
 	}
-	return counts, err
+	if last, ok := s.shared.known(nil); ok {
+		counts, _ = last.knownCounts(k, ids)
+	}
+	return counts, nil
 }
 
 // countWait is the longest wait of the answer to a write for its counts, where lists do
@@ -127,13 +132,10 @@ func (s *Service) Read(ctx context.Context, k calendar.Kind, id calendar.ID, slu
 			return View{}, calendar.Fail(calendar.CodePasswordProtected, k)
 		}
 	}
-	if st == nil || k != calendar.KindEvent {
+	if st == nil {
 		return s.View(ctx, c, r, l, e, Moment{})
 	}
-	views := [1]View{{Record: r, Status: r.Status(now)}}
-	err = st.join(c, l, e).views(ctx, views[:])
-	views[0].Mark = views[0].mark()
-	return views[0], err
+	return st.join(c, l, e).view(ctx, r, now)
 }
 
 // find returns a record by slug when there is one, else by id; nil when unknown.

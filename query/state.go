@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"daybook/calendar"
+	"daybook/internal/ground/keylock"
 	"daybook/query/readmodel"
 )
 
@@ -31,7 +32,7 @@ type shared struct {
 
 	counts      [calendar.KindTag + 1]listedCounts // by kind of the link
 	used        lazy[[]calendar.ID]                // categories with a counted event, and those above them
-	upcoming    [calendar.KindTag + 1]atomic.Pointer[upcoming]
+	upcoming    [calendar.KindTag + 1]lazy[upcoming]
 	directories [calendar.KindTag + 1]lazy[*directory]
 	links       linkedRecords
 }
@@ -48,48 +49,40 @@ type upcoming struct {
 	ids []calendar.ID
 }
 
-func newShared(gen Generation, now, nextDue int64, protectedNow []calendar.ID) *shared {
-	g := &shared{
-		gen: gen, second: now, nextDue: nextDue, used: newLazy[[]calendar.ID](),
-		// All moments from the last due publication on decide alike. With that one the
-		// filters are the same in most generations.
-		published: published(gen.Due), counted: countedEvents(gen.Due, protectedNow),
-	}
-	for k := range g.counts {
-		g.counts[k].all, g.directories[k] = newLazy[map[calendar.ID]int](), newLazy[*directory]()
-	}
-	return g
+// holds returns what is valid for a state of the index at a moment.
+func holds(shown readmodel.Shown, now int64) func(*shared) bool {
+	return func(g *shared) bool { return g.gen.Shown == shown && g.gen.Due <= now && now < g.nextDue }
 }
 
-// holds reports whether it is that of a state of the index at a moment.
-func (g *shared) holds(shown readmodel.Shown, now int64) bool {
-	return g != nil && g.gen.Shown == shown && g.gen.Due <= now && now < g.nextDue
-}
-
-// lazy is a value that is loaded by the first who needs it; others wait. An error is not
-// stored.
+// lazy is a value that is loaded by the first caller who needs it; others wait. An error is
+// not stored.
 type lazy[T any] struct {
-	value atomic.Pointer[T]
-	turn  chan struct{}
+	value   atomic.Pointer[T]
+	loading keylock.Locks[struct{}]
 }
 
-func newLazy[T any]() lazy[T] { return lazy[T]{turn: make(chan struct{}, 1)} }
+// known returns the loaded value while it is valid; nil: it always is.
+func (l *lazy[T]) known(valid func(T) bool) (v T, ok bool) {
+	if p := l.value.Load(); p != nil && (valid == nil || valid(*p)) {
+		return *p, true
+	}
+	return v, false
+}
 
-func (l *lazy[T]) get(ctx context.Context, load func(context.Context) (T, error)) (T, error) {
-	if v := l.value.Load(); v != nil {
-		return *v, nil
+func (l *lazy[T]) get(ctx context.Context, valid func(T) bool, load func() (T, error)) (T, error) {
+	if v, ok := l.known(valid); ok {
+		return v, nil
 	}
-	select {
-	case l.turn <- struct{}{}:
-		defer func() { <-l.turn }()
-	case <-ctx.Done():
-		var zero T
-		return zero, ctx.Err()
+	release, err := l.loading.Acquire(ctx, struct{}{})
+	if err != nil {
+		var none T
+		return none, err
 	}
-	if v := l.value.Load(); v != nil {
-		return *v, nil
+	defer release()
+	if v, ok := l.known(valid); ok {
+		return v, nil
 	}
-	v, err := load(ctx)
+	v, err := load()
 	if err == nil {
 		l.value.Store(&v)
 	}
@@ -103,8 +96,8 @@ func (s *Service) Generation(ctx context.Context) (gen Generation, err error) {
 	if err != nil {
 		return Generation{}, err
 	}
-	if known := s.shared.Load(); known.holds(shown, s.now().Unix()) {
-		return known.gen, nil
+	if g, ok := s.shared.known(holds(shown, s.now().Unix())); ok {
+		return g.gen, nil
 	}
 	err = s.read(ctx, func(st *state) error {
 		gen = Generation{shown, st.gen.Due}
@@ -127,25 +120,16 @@ func (s *Service) read(ctx context.Context, do func(*state) error) error {
 // stateOf adds to a view what its generation shares.
 func (s *Service) stateOf(ctx context.Context, view readmodel.View) (*state, error) {
 	now := s.now().Unix()
-	if known := s.shared.Load(); known.holds(view.Shown(), now) {
-		return &state{s, known, view}, nil
-	}
-	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	if known := s.shared.Load(); known.holds(view.Shown(), now) {
-		return &state{s, known, view}, nil
-	}
-	due, next, err := dueTimes(ctx, view, now)
-	if err != nil {
-		return nil, err
-	}
-	fresh := newShared(Generation{Shown: view.Shown(), Due: due}, now, next, s.o.ProtectedNow)
-	s.shared.Store(fresh)
-	return &state{s, fresh, view}, nil
+	g, err := s.shared.get(ctx, holds(view.Shown(), now), func() (*shared, error) {
+		due, next, err := dueTimes(ctx, view, now)
+		return &shared{
+			gen: Generation{Shown: view.Shown(), Due: due}, second: now, nextDue: next,
+			// All moments from the last due publication on decide alike. With that one the
+			// filters are the same in most generations.
+			published: published(due), counted: countedEvents(due, s.o.ProtectedNow),
+		}, err
+	})
+	return &state{s, g, view}, err
 }
 
 // dueTimes returns the time of the last scheduled publication that has come, 0 for none,
@@ -192,10 +176,7 @@ func publication(ctx context.Context, view readmodel.View, k calendar.Kind, r *r
 	if r != nil {
 		f = append(f, *r)
 	}
-	page, err := view.Search(ctx, readmodel.Query{
-		Kind: k, Filter: f, Limit: 1,
-		Sort: []readmodel.Sort{{Field: readmodel.FieldPublished, Desc: desc}, {Field: readmodel.FieldID}},
-	})
+	page, err := view.Search(ctx, readmodel.Query{Kind: k, Filter: f, Limit: 1, Sort: readmodel.By(desc, readmodel.FieldPublished, readmodel.FieldID)})
 	if err != nil || len(page.Documents) == 0 {
 		return 0, false, err
 	}
@@ -205,7 +186,7 @@ func publication(ctx context.Context, view readmodel.View, k calendar.Kind, r *r
 // allCounts returns the number of counted events by linked record of a kind; the same for
 // every caller. Records without any are absent.
 func (st *state) allCounts(ctx context.Context, k calendar.Kind) (map[calendar.ID]int, error) {
-	return st.counts[k].all.get(ctx, func(ctx context.Context) (map[calendar.ID]int, error) {
+	return st.counts[k].all.get(ctx, nil, func() (map[calendar.ID]int, error) {
 		return st.view.Counts(ctx, calendar.KindEvent, linkField(k), st.counted, nil)
 	})
 }
@@ -228,8 +209,8 @@ func (st *state) countsOf(ctx context.Context, k calendar.Kind, ids []calendar.I
 }
 
 func (g *shared) knownCounts(k calendar.Kind, ids []calendar.ID) (known map[calendar.ID]int, missing []calendar.ID) {
-	if all := g.counts[k].all.value.Load(); all != nil {
-		return *all, nil
+	if all, ok := g.counts[k].all.known(nil); ok {
+		return all, nil
 	}
 	known = make(map[calendar.ID]int, len(ids))
 	for _, id := range ids {
@@ -249,7 +230,7 @@ func (st *state) usedTerms(ctx context.Context, k calendar.Kind) ([]calendar.ID,
 	if err != nil || k != calendar.KindCategory {
 		return keys(counts), err
 	}
-	return st.used.get(ctx, func(ctx context.Context) ([]calendar.ID, error) { return st.withAbove(ctx, keys(counts)) })
+	return st.used.get(ctx, nil, func() ([]calendar.ID, error) { return st.withAbove(ctx, keys(counts)) })
 }
 
 // withAbove adds to categories all that stand above them.
@@ -275,16 +256,11 @@ func (st *state) withAbove(ctx context.Context, ids []calendar.ID) ([]calendar.I
 // withUpcoming returns the linked records of a kind that have a counted event whose end is
 // now or later (interface 4.10).
 func (st *state) withUpcoming(ctx context.Context, k calendar.Kind, at calendar.Wall) ([]calendar.ID, error) {
-	if u := st.upcoming[k].Load(); u != nil && u.at == at {
-		return u.ids, nil
-	}
-	counts, err := st.view.Counts(ctx, calendar.KindEvent, linkField(k), st.coming(at), nil)
-	if err != nil {
-		return nil, err
-	}
-	u := &upcoming{at: at, ids: keys(counts)}
-	st.upcoming[k].Store(u)
-	return u.ids, nil
+	u, err := st.upcoming[k].get(ctx, func(u upcoming) bool { return u.at == at }, func() (upcoming, error) {
+		counts, err := st.view.Counts(ctx, calendar.KindEvent, linkField(k), st.coming(at), nil)
+		return upcoming{at, keys(counts)}, err
+	})
+	return u.ids, err
 }
 
 // coming admits the counted events that end at a moment or later.
@@ -302,32 +278,30 @@ func keys(counts map[calendar.ID]int) []calendar.ID {
 	return out
 }
 
-// The records that a generation keeps for joining are bounded, in number and by the
-// bytes of their texts. One takes about 3 KB.
+// The records that a generation caches for joining are bounded by the bytes of their texts;
+// the rest of one takes about linkedBytes.
 const (
-	maxLinked      = 4096
 	maxLinkedBytes = 32 << 20
+	linkedBytes    = 3 << 10
 )
 
-// linkedRecords are records that events link to, nil for unknown ones.
+// linkedRecords are records that events link to: calendar.ID → *calendar.Record, nil for
+// unknown ones.
 type linkedRecords struct {
-	mu    sync.RWMutex
-	byID  map[calendar.ID]*calendar.Record
-	bytes int
+	sync.Map
+	bytes atomic.Int64
 }
 
 // load returns the records of ids, in their order, nil for unknown ones.
 func (st *state) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
 	out := make([]*calendar.Record, len(ids))
 	var missing []calendar.ID
-	st.links.mu.RLock()
 	for i, id := range ids {
-		var known bool
-		if out[i], known = st.links.byID[id]; !known {
+		r, known := st.links.Load(id)
+		if out[i], _ = r.(*calendar.Record); !known {
 			missing = append(missing, id)
 		}
 	}
-	st.links.mu.RUnlock()
 	if len(missing) == 0 {
 		return out, nil
 	}
@@ -340,22 +314,11 @@ func (st *state) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Reco
 			out[i] = r
 		}
 	}
-	st.links.add(missing, found)
-	return out, nil
-}
-
-// add stores records while there is room.
-func (l *linkedRecords) add(ids []calendar.ID, found map[calendar.ID]readmodel.Document) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.byID == nil {
-		l.byID = map[calendar.ID]*calendar.Record{}
-	}
-	for _, id := range ids {
-		n := len(found[id].Body)
-		if _, known := l.byID[id]; !known && len(l.byID) < maxLinked && l.bytes+n <= maxLinkedBytes {
-			l.byID[id] = found[id].Record
-			l.bytes += n
+	for _, id := range missing { // while there is room
+		if n := int64(len(found[id].Body) + linkedBytes); st.links.bytes.Load()+n <= maxLinkedBytes {
+			st.links.Store(id, found[id].Record)
+			st.links.bytes.Add(n)
 		}
 	}
+	return out, nil
 }
