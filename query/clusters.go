@@ -124,7 +124,7 @@ func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 	}
 	shown := readmodel.And{}
 	if b := blanked(c.Caller); b != nil {
-		shown = append(shown, readmodel.Not{Filter: b})
+		shown = append(shown, not(b))
 	}
 	page, err := st.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Tallies: []readmodel.Selection{
 		{Filter: shown, Tallies: []readmodel.Tally{{

@@ -34,10 +34,10 @@ var facets = []facet{
 	placeFacet("country", func(v *visible) *names { return &v.countries }, func(r *criteria) []string { return r.countries }),
 	{name: "month", blanked: true, tally: tallyOf(readmodel.FieldMonth), values: (*facetCount).months},
 	{name: "weekday", blanked: true, tally: tallyOf(readmodel.FieldWeekday), values: (*facetCount).weekdays},
-	{name: "time_of_day", tally: tallyOf(readmodel.FieldMinute, isOn(readmodel.FieldAllDay)), values: (*facetCount).timesOfDay},
+	{name: "time_of_day", tally: tallyOf(readmodel.FieldMinute, isTrue(readmodel.FieldAllDay)), values: (*facetCount).timesOfDay},
 	{name: "in_language", blanked: true, tally: tallyOf(readmodel.FieldLanguages), values: (*facetCount).languages},
-	switchFacet("ticketed", isOn(readmodel.FieldTicketed), func(r *criteria) sw { return r.ticketed }),
-	switchFacet("featured", isOn(readmodel.FieldFeatured), func(r *criteria) sw { return r.featured }),
+	switchFacet("ticketed", isTrue(readmodel.FieldTicketed), func(r *criteria) sw { return r.ticketed }),
+	switchFacet("featured", isTrue(readmodel.FieldFeatured), func(r *criteria) sw { return r.featured }),
 	switchFacet("free", isFree, func(r *criteria) sw { return r.free }),
 	{name: "cost_band", tally: (*facetCount).tallyBands, values: (*facetCount).costBands},
 }
@@ -151,7 +151,7 @@ func (st *state) counting(ctx context.Context, c *Criteria) (*counting, error) {
 			known[key] = at
 			parts := chosen.parts(func(name string) bool { return counted(name) && name != key.without })
 			if b := blanked(c.Caller); b != nil && key.hides {
-				parts = append(parts, readmodel.Not{Filter: b})
+				parts = append(parts, not(b))
 			}
 			f.of = append(f.of, readmodel.Selection{})
 			if len(parts) > 0 {
@@ -282,8 +282,6 @@ func (f *facetCount) mostFrequent(v *facetValues) (out Facet) {
 	out.Values = append(out.Values, others...)
 	return out
 }
-
-func isOn(field string) readmodel.Filter { return readmodel.Term{Field: field, Value: "true"} }
 
 // tallyOf counts the values of a field, and parts.
 func tallyOf(field string, parts ...readmodel.Filter) func(*facetCount) readmodel.Tally {
@@ -443,7 +441,7 @@ func (f *facetCount) languages(got *readmodel.Tallied) (out facetValues) {
 // switchFacet counts what a filter admits, and what it does not.
 func switchFacet(name string, on readmodel.Filter, sent func(*criteria) sw) facet {
 	return facet{
-		name: name, tally: tallyOf("", on, readmodel.Not{Filter: on}),
+		name: name, tally: tallyOf("", on, not(on)),
 		values: func(f *facetCount, got *readmodel.Tallied) (out facetValues) {
 			is := sent(&f.c.run)
 			out.add("true", got.Parts[0], is == swOn)

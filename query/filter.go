@@ -12,9 +12,9 @@ import (
 // whose time has come are (interface 5.4).
 func published(now int64) readmodel.Filter {
 	return readmodel.Or{
-		readmodel.Term{Field: readmodel.FieldStatus, Value: string(calendar.StatusPublish)},
+		hasStatus(calendar.StatusPublish),
 		readmodel.And{
-			readmodel.Term{Field: readmodel.FieldStatus, Value: string(calendar.StatusFuture)},
+			hasStatus(calendar.StatusFuture),
 			readmodel.Range{Field: readmodel.FieldPublished, Max: &now},
 		},
 	}
@@ -24,27 +24,35 @@ func published(now int64) readmodel.Filter {
 func scheduled(now int64) readmodel.Filter {
 	next := now + 1
 	return readmodel.And{
-		readmodel.Term{Field: readmodel.FieldStatus, Value: string(calendar.StatusFuture)},
+		hasStatus(calendar.StatusFuture),
 		readmodel.Range{Field: readmodel.FieldPublished, Min: &next},
 	}
 }
 
 func notHidden() readmodel.Filter {
-	return readmodel.Not{Filter: readmodel.Term{Field: readmodel.FieldHidden, Value: "true"}}
+	return not(isTrue(readmodel.FieldHidden))
 }
 
 // countedEvents admits the events that counts and suggestions are of, for every caller: listed
 // ones (interface 1.2) without a password, whose links are secret (6.3). Of those that had
 // none at a moment of the past, the ones that have one now are left out, too.
 func countedEvents(now int64, protectedNow []calendar.ID) readmodel.And {
-	f := readmodel.And{published(now), notHidden(), readmodel.Not{Filter: isProtected}}
+	f := readmodel.And{published(now), notHidden(), not(isProtected)}
 	if len(protectedNow) > 0 {
-		f = append(f, readmodel.Not{Filter: readmodel.In{Field: readmodel.FieldID, IDs: protectedNow}})
+		f = append(f, not(withIDs(protectedNow)))
 	}
 	return f
 }
 
-var isProtected readmodel.Filter = readmodel.Term{Field: readmodel.FieldProtected, Value: "true"}
+func not(f readmodel.Filter) readmodel.Filter { return readmodel.Not{Filter: f} }
+
+func isTrue(field string) readmodel.Filter { return readmodel.Term{Field: field, Value: "true"} }
+
+func withIDs(ids []calendar.ID) readmodel.Filter {
+	return readmodel.In{Field: readmodel.FieldID, IDs: ids}
+}
+
+var isProtected readmodel.Filter = isTrue(readmodel.FieldProtected)
 
 func ofAuthor(c calendar.Caller) readmodel.Filter {
 	return readmodel.In{Field: readmodel.FieldAuthor, IDs: []calendar.ID{c.ID}}
@@ -59,11 +67,11 @@ func hasStatus(s calendar.Status) readmodel.Filter {
 func (s *shared) visible(c calendar.Caller) readmodel.Filter {
 	switch viewOf(c) {
 	case viewAll:
-		return readmodel.Not{Filter: hasStatus(calendar.StatusTrash)}
+		return not(hasStatus(calendar.StatusTrash))
 	case viewOwn:
 		return readmodel.Or{
 			s.published,
-			readmodel.And{ofAuthor(c), readmodel.Not{Filter: hasStatus(calendar.StatusTrash)}},
+			readmodel.And{ofAuthor(c), not(hasStatus(calendar.StatusTrash))},
 		}
 	default:
 		return s.published
@@ -104,7 +112,7 @@ func blanked(c calendar.Caller) readmodel.Filter {
 	case viewAll:
 		return nil
 	case viewOwn:
-		return readmodel.And{isProtected, readmodel.Not{Filter: ofAuthor(c)}}
+		return readmodel.And{isProtected, not(ofAuthor(c))}
 	default:
 		return isProtected
 	}
@@ -134,7 +142,7 @@ func (c *Criteria) posts(g *shared) readmodel.And {
 	switch {
 	case c.run.trashedSince != nil:
 		trashed := readmodel.Range{Field: readmodel.FieldModified, Min: c.run.trashedSince}
-		return append(f, hasStatus(calendar.StatusTrash), readmodel.Not{Filter: isProtected}, trashed)
+		return append(f, hasStatus(calendar.StatusTrash), not(isProtected), trashed)
 	case c.run.statuses != nil:
 		return append(f, g.withStatus(c.Caller, c.run.statuses))
 	}
@@ -145,9 +153,9 @@ func (c *Criteria) posts(g *shared) readmodel.And {
 func appendSwitch(f readmodel.And, field string, v sw) readmodel.And {
 	switch v {
 	case swOn:
-		return append(f, readmodel.Term{Field: field, Value: "true"})
+		return append(f, isTrue(field))
 	case swOff:
-		return append(f, readmodel.Not{Filter: readmodel.Term{Field: field, Value: "true"}})
+		return append(f, not(isTrue(field)))
 	default:
 		return f
 	}
@@ -177,7 +185,7 @@ func (c *choice) add(facet string, filters ...readmodel.Filter) {
 	}
 }
 
-// parts gives the filters that fit, nil for all.
+// parts returns the filters that fit, nil for all.
 func (c choice) parts(fits func(facet string) bool) readmodel.And {
 	out := make(readmodel.And, 0, len(c)+2)
 	for i := range c {
@@ -198,7 +206,7 @@ func (st *state) choice(ctx context.Context, c *Criteria) (f choice, err error) 
 	r := &c.run
 	f.add("", append(c.posts(st.shared), notHidden())...)
 	if r.include != nil {
-		f.add("", readmodel.In{Field: readmodel.FieldID, IDs: r.include})
+		f.add("", withIDs(r.include))
 	}
 	f.add("", r.window.filters(nil)...)
 	if r.source != nil {
@@ -267,7 +275,7 @@ func (c *Criteria) protect(f readmodel.And) readmodel.And {
 	r := &c.run
 	b := blanked(c.Caller)
 	if b != nil && r.hides {
-		f = append(f, readmodel.Not{Filter: b})
+		f = append(f, not(b))
 		b = nil
 	}
 	switch {
@@ -279,11 +287,11 @@ func (c *Criteria) protect(f readmodel.And) readmodel.And {
 		// What fits in the title fits in all texts: one search, then a look at
 		// the few that are blanked.
 		return append(f, c.text(eventTexts), readmodel.Or{
-			readmodel.Not{Filter: b}, readmodel.And{b, c.text(eventTexts[:1])},
+			not(b), readmodel.And{b, c.text(eventTexts[:1])},
 		})
 	default:
 		return append(f, readmodel.Or{
-			readmodel.And{readmodel.Not{Filter: b}, c.text(eventTexts)},
+			readmodel.And{not(b), c.text(eventTexts)},
 			readmodel.And{b, c.text(eventTexts[:1])},
 		})
 	}
@@ -295,16 +303,16 @@ func (st *state) linkedFilter(ctx context.Context, c *Criteria) (readmodel.And, 
 	r := &c.run
 	f := c.posts(st.shared)
 	if r.ofEvent {
-		f = append(f, readmodel.In{Field: readmodel.FieldID, IDs: r.linked})
+		f = append(f, withIDs(r.linked))
 	}
 	if r.hasEvents != swNone {
 		used, err := st.allCounts(ctx, c.Kind)
 		if err != nil {
 			return nil, err
 		}
-		var in readmodel.Filter = readmodel.In{Field: readmodel.FieldID, IDs: keys(used)}
+		in := withIDs(keys(used))
 		if r.hasEvents == swOff {
-			in = readmodel.Not{Filter: in}
+			in = not(in)
 		}
 		f = append(f, in)
 	}
@@ -313,7 +321,7 @@ func (st *state) linkedFilter(ctx context.Context, c *Criteria) (readmodel.And, 
 		if err != nil {
 			return nil, err
 		}
-		f = append(f, readmodel.In{Field: readmodel.FieldID, IDs: ids})
+		f = append(f, withIDs(ids))
 	}
 	if r.search.Query != "" {
 		texts := venueTexts
@@ -335,10 +343,10 @@ func (st *state) termFilter(ctx context.Context, c *Criteria) (readmodel.And, er
 		})
 	}
 	if r.exclude != nil {
-		f = append(f, readmodel.Not{Filter: readmodel.In{Field: readmodel.FieldID, IDs: r.exclude}})
+		f = append(f, not(withIDs(r.exclude)))
 	}
 	if r.include != nil {
-		f = append(f, readmodel.In{Field: readmodel.FieldID, IDs: r.include})
+		f = append(f, withIDs(r.include))
 	}
 	if r.parent != 0 {
 		f = append(f, readmodel.In{Field: readmodel.FieldParent, IDs: []calendar.ID{r.parent}})
@@ -347,14 +355,14 @@ func (st *state) termFilter(ctx context.Context, c *Criteria) (readmodel.And, er
 		f = append(f, readmodel.Term{Field: readmodel.FieldSlug, Value: r.slug})
 	}
 	if r.ofEvent {
-		return append(f, readmodel.In{Field: readmodel.FieldID, IDs: r.linked}), nil
+		return append(f, withIDs(r.linked)), nil
 	}
 	if r.hideEmpty != swOff {
 		ids, err := st.usedTerms(ctx, c.Kind)
 		if err != nil {
 			return nil, err
 		}
-		f = append(f, readmodel.In{Field: readmodel.FieldID, IDs: ids})
+		f = append(f, withIDs(ids))
 	}
 	return f, nil
 }

@@ -45,7 +45,7 @@ func (s *Service) Months(ctx context.Context) (*Months, error) {
 
 func (st *state) months(ctx context.Context) (*Months, error) {
 	listed := readmodel.And{st.published, notHidden()}
-	open := readmodel.And{readmodel.Not{Filter: isProtected}}
+	open := readmodel.And{not(isProtected)}
 	byMonth := []readmodel.Tally{{Field: readmodel.FieldMonth}}
 	months, err := st.tallied(ctx, listed, readmodel.Selection{Tallies: byMonth}, readmodel.Selection{Filter: open, Tallies: byMonth})
 	if err != nil {

@@ -62,7 +62,7 @@ func (st *state) addPlaces(ctx context.Context, c *Criteria, f *choice) error {
 	case r.geoloc == swOn:
 		f.add("", in(visible.within(everywhere)))
 	case r.geoloc == swOff:
-		f.add("", readmodel.Not{Filter: in(visible.within(everywhere))})
+		f.add("", not(in(visible.within(everywhere))))
 	}
 	if r.box != nil {
 		f.add("", in(visible.within(r.box.holds)))

@@ -36,7 +36,7 @@ func (w *Withdrawn) has(k calendar.Kind, id calendar.ID) bool {
 	return found
 }
 
-// without gives the ids that stay.
+// without returns the ids that stay.
 func (w *Withdrawn) without(k calendar.Kind, ids []calendar.ID) []calendar.ID {
 	if w == nil || len(w.ids[k]) == 0 {
 		return ids
@@ -55,5 +55,5 @@ func (w *Withdrawn) leaveOut(f readmodel.And, k calendar.Kind) readmodel.And {
 	if w == nil || len(w.ids[k]) == 0 {
 		return f
 	}
-	return append(f, readmodel.Not{Filter: readmodel.In{Field: readmodel.FieldID, IDs: w.ids[k]}})
+	return append(f, not(withIDs(w.ids[k])))
 }
