@@ -3,7 +3,6 @@ package past
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"daybook/calendar"
@@ -30,7 +29,7 @@ type Record struct {
 	View    query.View
 	Version Version
 	Moment  time.Time
-	// Permanent tells that a version was asked for, or given in the place of a time.
+	// Permanent reports that a version was asked for, or given in the place of a time.
 	Permanent bool
 	// Mementos are the open versions around the one that is shown; of records by id.
 	Mementos Mementos
@@ -87,7 +86,7 @@ func (s *Service) Read(ctx context.Context, r Request) (*Record, error) {
 	}
 	gate := then.Moment
 	if out.Permanent {
-		if gate, err = v.endOfLife(ctx, &shown); err != nil {
+		if gate, err = v.endOfLife(ctx, &shown, nil, rec); err != nil {
 			return nil, err
 		}
 	}
@@ -107,7 +106,7 @@ func (s *Service) Read(ctx context.Context, r Request) (*Record, error) {
 	return out, err
 }
 
-// load gives linked records as they were, nil for those that were not, and those that do
+// load returns linked records as they were, nil for those that were not, and those that do
 // not pass the gate "now". The gate "then" is that of every view.
 func (s *Service) load(ctx context.Context, c calendar.Caller, p eventstore.Point, ids []calendar.ID) ([]*calendar.Record, error) {
 	entries, err := s.store.At(ctx, p, ids...)
@@ -208,7 +207,7 @@ func (s *Service) versionsOf(ctx context.Context, k calendar.Kind, id calendar.I
 	return v, history.Gate(c, k, r, v.now)
 }
 
-// version gives a version and its point.
+// version returns a version and its point.
 func (v *versions) version(ctx context.Context, number int64) (eventstore.Entry, Then, error) {
 	if number <= v.record.Version {
 		entries, err := v.s.store.Read(ctx, eventstore.Range{Record: v.record.ID, After: uint64(number - 1), Limit: 1})
@@ -223,83 +222,69 @@ func (v *versions) version(ctx context.Context, number int64) (eventstore.Entry,
 	return eventstore.Entry{}, Then{}, calendar.Fail(calendar.CodeVersionNotFound, v.record.Kind)
 }
 
-// endOfLife is when the life of a version ends.
-func (v *versions) endOfLife(ctx context.Context, e *eventstore.Entry) (time.Time, error) {
-	var next time.Time
-	if e.Version < v.record.Version {
+// endOfLife returns when the life of a version with a state ends, as far as the gate goes by
+// that. next is the version after it; nil: it was not read, or there is none.
+func (v *versions) endOfLife(ctx context.Context, e, next *eventstore.Entry, state *calendar.Record) (time.Time, error) {
+	if state.Status(e.Time) != calendar.StatusFuture { // only such a version changes by itself
+		return e.Time, nil
+	}
+	if next == nil && e.Version < v.record.Version {
 		later, _, err := v.version(ctx, e.Version+1)
 		if err != nil {
 			return time.Time{}, err
 		}
-		next = later.Time
+		next = &later
 	}
-	return history.EndOfLife(e.Time, next, v.now), nil
+	var ends time.Time
+	if next != nil {
+		ends = next.Time
+	}
+	return history.EndOfLife(e.Time, ends, v.now), nil
 }
 
 // How many versions are looked at for one link or one page: a record may have any number
 // that are not open.
 const mostLooked = 5000
 
-// open tells whether the caller may open the version of an entry; next is the one after
-// it, nil for the last.
-func (v *versions) open(e, next *eventstore.Entry) (bool, error) {
+// open reports whether the caller may open the version of an entry; next is that of
+// endOfLife.
+func (v *versions) open(ctx context.Context, e, next *eventstore.Entry) (bool, error) {
 	r, err := stateOf(e)
 	if err != nil || r == nil || r.Deleted {
 		return false, err
 	}
-	var ends time.Time
-	if next != nil {
-		ends = next.Time
-	}
-	return history.Gate(v.caller, v.record.Kind, r, history.EndOfLife(e.Time, ends, v.now)) == nil, nil
+	ends, err := v.endOfLife(ctx, e, next, r)
+	return err == nil && history.Gate(v.caller, v.record.Kind, r, ends) == nil, err
 }
 
-// walk gives versions greater than after with whether they are open, ascending, until use
-// gives false or there are none. looked is the last one that was looked at.
+// walk calls use with up to most versions greater than after and whether they are open,
+// ascending, until it returns false. looked is the last one that was looked at.
 func (v *versions) walk(ctx context.Context, after, most int64, use func(e *eventstore.Entry, open bool) bool) (looked int64, err error) {
-	looked = after
-	var held []eventstore.Entry // looked at when the next one is known
-	for size := 2; ; size = min(4*size, 256) {
-		from := after
-		if n := len(held); n > 0 {
-			from = held[n-1].Version
+	last := min(after+most, v.record.Version)
+	for size := int64(2); after < last; size = min(4*size, 256) {
+		page, err := v.s.store.Read(ctx, eventstore.Range{Record: v.record.ID, After: uint64(after), Limit: int(min(size, last-after))})
+		if err != nil || len(page) == 0 {
+			return after, err
 		}
-		page, err := v.s.store.Read(ctx, eventstore.Range{Record: v.record.ID, After: uint64(from), Limit: size})
-		if err != nil {
-			return looked, err
-		}
-		held = append(held, page...)
-		for i := range held {
-			e := &held[i]
+		for i := range page {
 			var next *eventstore.Entry
-			if i+1 < len(held) {
-				next = &held[i+1]
-			} else if len(page) > 0 && e.Version < v.record.Version {
-				held = slices.Clone(held[i:])
-				break
+			if i+1 < len(page) {
+				next = &page[i+1]
 			}
-			if looked-after == most {
-				return looked, nil
-			}
-			open, err := v.open(e, next)
+			open, err := v.open(ctx, &page[i], next)
 			if err != nil {
-				return looked, err
+				return after, err
 			}
-			looked = e.Version
-			if !use(e, open) {
-				return looked, nil
+			after = page[i].Version
+			if !use(&page[i], open) {
+				return after, nil
 			}
-			if next == nil {
-				return looked, nil
-			}
-		}
-		if len(page) == 0 {
-			return looked, nil
 		}
 	}
+	return after, nil
 }
 
-// forward gives the first open version after a number.
+// forward returns the first open version after a number.
 func (v *versions) forward(ctx context.Context, after int64) (found Version, err error) {
 	_, err = v.walk(ctx, after, mostLooked, func(e *eventstore.Entry, open bool) bool {
 		if open {
@@ -310,7 +295,7 @@ func (v *versions) forward(ctx context.Context, after int64) (found Version, err
 	return found, err
 }
 
-// backward gives the last open version before a number.
+// backward returns the last open version before a number.
 func (v *versions) backward(ctx context.Context, before int64) (found Version, err error) {
 	for size := int64(1); before > 1 && found.Number == 0 && size < mostLooked; size *= 4 {
 		from := max(before-size, 1)
@@ -318,7 +303,7 @@ func (v *versions) backward(ctx context.Context, before int64) (found Version, e
 			if open {
 				found = versionOf(e)
 			}
-			return e.Version+1 < before
+			return true
 		})
 		if err != nil {
 			return Version{}, err
@@ -328,7 +313,7 @@ func (v *versions) backward(ctx context.Context, before int64) (found Version, e
 	return found, nil
 }
 
-// around gives the open versions that links name. The one that is shown is open.
+// around returns the open versions that links name. The one that is shown is open.
 func (v *versions) around(ctx context.Context, shown Version) (m Mementos, err error) {
 	m = Mementos{First: shown, Shown: shown, Last: shown}
 	if shown.Number > 1 {
@@ -357,7 +342,7 @@ type TimeMap struct {
 	After       int64     // the next page begins behind it; 0: there is none
 }
 
-// TimeMap gives up to limit open versions after a number; a page may hold fewer and have
+// TimeMap returns up to limit open versions after a number; a page may hold fewer and have
 // a next one.
 func (s *Service) TimeMap(ctx context.Context, k calendar.Kind, id calendar.ID, c calendar.Caller, after int64, limit int) (*TimeMap, error) {
 	v, err := s.versionsOf(ctx, k, id, c)
