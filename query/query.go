@@ -15,17 +15,17 @@ import (
 // Records reads single records from the event store; they are never older than
 // the last finished write. The implementation is command.Records.
 type Records interface {
-	// Load gives records in the order of ids; nil for unknown and deleted ones.
+	// Load returns records in the order of ids; nil for unknown and deleted ones.
 	Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error)
-	// BySlug gives the record of a kind that holds the slug; nil when none does.
+	// BySlug returns the record of a kind that holds the slug; nil when none does.
 	BySlug(ctx context.Context, k calendar.Kind, slug string) (*calendar.Record, error)
-	// ByName gives the live records of a kind whose shown name in the language
+	// ByName returns the live records of a kind whose shown name in the language
 	// equals name, case aside, by id.
 	ByName(ctx context.Context, k calendar.Kind, l calendar.Lang, name string) ([]*calendar.Record, error)
 	// Absent is the error of a record of a kind that Load does not give:
 	// calendar.CodeErased for one that was erased, else calendar.CodeNotFound.
 	Absent(ctx context.Context, k calendar.Kind, id calendar.ID) error
-	// Head gives the position of the last entry of the store.
+	// Head returns the position of the last entry of the store.
 	Head(ctx context.Context) (calendar.Position, error)
 }
 
@@ -46,7 +46,7 @@ type Options struct {
 	// QueryBudget is what a request may cost at most, see Criteria.Cost; 0: 90.
 	QueryBudget int
 	// CostBands are the bounds of the bands that the costs of events are counted in, as
-	// ReadCostBands gives them; nil: 10, 25, 50, 100.
+	// ReadCostBands returns them; nil: 10, 25, 50, 100.
 	CostBands []string
 	// Clean reads names of terms in filters as writes read them, so that a name
 	// fits as it was sent and as it is answered; nil: they are taken as sent.
@@ -76,7 +76,7 @@ type Request struct {
 	Suggest bool
 }
 
-// Past is what a list of a moment in the past has beside others; the zero value is for
+// Past is what a list of a moment in the past has besides others; the zero value is for
 // the present.
 type Past struct {
 	AsOf string    // as links carry the point
@@ -105,20 +105,20 @@ type Criteria struct {
 	// table, without page (interface 4.3): name and the value not yet encoded. Sent are
 	// those of them that were sent, with no default.
 	Links, Sent []LinkParam
-	// Paged tells that a page was asked for, by its number or size.
+	// Paged reports that a page was asked for, by its number or size.
 	Paged bool
-	// Status tells that the status filter was sent, Search that a search was.
+	// Status reports that the status filter was sent, Search that a search was.
 	Status, Search bool
-	// Moves tells that the window follows the day: by its default, by when, or by a date in
+	// Moves reports that the window follows the day: by its default, by when, or by a date in
 	// words.
 	Moves bool
 	Output
 	// Cost is that of the request: 1, and what its parameters add (LISTINGS 6).
 	Cost int
-	// LooksUp tells that a parameter was sent whose check asks the store: a moment
+	// LooksUp reports that a parameter was sent whose check asks the store: a moment
 	// later the same request may mean another thing.
 	LooksUp bool
-	// Key names everything that the answer depends on beside the state of the read
+	// Key names everything that the answer depends on besides the state of the read
 	// model: two criteria with one key have the same answer at one Generation. It
 	// holds the resolved dates, the language and the caller's view.
 	Key string
@@ -172,7 +172,7 @@ const NoCount = -1
 type View struct {
 	Record *calendar.Record
 	Status calendar.Status // that holds now
-	// Blanked tells that the event is protected and the caller gets it blanked
+	// Blanked reports that the event is protected and the caller gets it blanked
 	// (interface 6.3).
 	Blanked bool
 	// Venues and Organizers are the linked ones that the caller may see, in
@@ -188,7 +188,7 @@ type View struct {
 	Touched time.Time
 	// Repeats is the group that an event stands for, of a list that collapses.
 	Repeats *readmodel.Repeats
-	// Mark changes with everything beside the record's version that the view
+	// Mark changes with everything besides the record's version that the view
 	// depends on: embedded records, counts, due publications, blanking.
 	Mark uint64
 }
@@ -198,10 +198,10 @@ type Moment struct {
 	Now time.Time // zero: now
 	// Own is the moment of the status of the record itself; zero: Now.
 	Own time.Time
-	// Load gives linked records as they were, nil for those that are not shown; nil:
+	// Load returns linked records as they were, nil for those that are not shown; nil:
 	// they are as they are now.
 	Load func(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error)
-	// Uncounted tells no counts.
+	// Uncounted leaves counts out.
 	Uncounted bool
 }
 

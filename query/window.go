@@ -16,7 +16,7 @@ const (
 	declaredStart = 23*3600 + 59*60
 )
 
-// inYears tells whether a date lies in the years 0001–9999, as it is compared.
+// inYears reports whether a date lies in the years 0001–9999, as it is compared.
 func inYears(d calendar.Date, now time.Time, site *time.Location) bool {
 	w := d.Wall(now, site)
 	if d.IsInstant() {
@@ -90,7 +90,7 @@ type edge struct {
 	floor bool // whole days: to 00:00:00 of the day, else to 23:59:59
 }
 
-// apply puts a date on the window, as an instant or as a wall clock of a zone, and gives the
+// apply puts a date on the window, as an instant or as a wall clock of a zone, and returns the
 // bound that it makes.
 func (e edge) apply(w *window, d calendar.Date, instant, strict bool, now time.Time, zone *time.Location) int64 {
 	wall, v := d.Wall(now, zone), d.Instant(now, zone).Unix()
@@ -134,7 +134,7 @@ func (w *window) days(first, last calendar.Wall, zone *time.Location) {
 	end.lower(until)
 }
 
-// daysIn gives the first and the last second of the days from the one of a wall clock to that
+// daysIn returns the first and the last second of the days from the one of a wall clock to that
 // of another, in a zone; nil: as wall clocks. A day with a change of the clock is whole.
 func daysIn(first, last calendar.Wall, zone *time.Location) (from, until int64) {
 	zone = cmp.Or(zone, time.UTC)
@@ -143,7 +143,7 @@ func daysIn(first, last calendar.Wall, zone *time.Location) (from, until int64) 
 	return begin.Unix(), over.Unix() - 1
 }
 
-// dayOf gives 00:00:00 of the day.
+// dayOf returns 00:00:00 of the day.
 func dayOf(w calendar.Wall) calendar.Wall {
 	m := w % daySeconds
 	if m < 0 {
@@ -152,7 +152,7 @@ func dayOf(w calendar.Wall) calendar.Wall {
 	return w - m
 }
 
-// DefaultWindow gives the declared defaults of start_date and end_date on the
+// DefaultWindow returns the declared defaults of start_date and end_date on the
 // day that a clock in the site zone shows: today 23:59:00 and, two years later,
 // 23:59:59; 29 February goes to the 28th.
 func DefaultWindow(now time.Time, site *time.Location) (start, end calendar.Wall) {

@@ -106,7 +106,7 @@ type Then struct {
 	Moment time.Time
 }
 
-// Resolve gives the moment of a point that has the form of a time or of a position up to
+// Resolve returns the moment of a point that has the form of a time or of a position up to
 // the head.
 func (s *Service) Resolve(ctx context.Context, p history.Point) (Then, error) {
 	if p.Form == history.ByTime {

@@ -33,7 +33,7 @@ func computedField(name string, compute func(Times) (int64, bool), from ...strin
 	return Field{Name: name, Type: TypeComputed, From: from, compute: compute}
 }
 
-// dayOf gives the number of the day since 1970 and the second in it.
+// dayOf returns the number of the day since 1970 and the second in it.
 func dayOf(w calendar.Wall) (day, second int64) {
 	day, second = int64(w)/daySeconds, int64(w)%daySeconds
 	if second < 0 {
@@ -42,7 +42,7 @@ func dayOf(w calendar.Wall) (day, second int64) {
 	return day, second
 }
 
-// MonthOf gives the FieldMonth of a month of a year.
+// MonthOf returns the FieldMonth of a month of a year.
 func MonthOf(year int, m time.Month) int64 { return 12*int64(year) + int64(m) - 1 }
 
 func month(t Times) (int64, bool) {
@@ -108,7 +108,7 @@ func costField() Field {
 	return Field{Name: FieldCost, Type: TypeNumber, From: []string{"cost"}, number: lowestCost}
 }
 
-// Hundredths gives a decimal of digits, with a point or without, in hundredths, rounded
+// Hundredths returns a decimal of digits, with a point or without, in hundredths, rounded
 // down; what is too large for that is math.MaxInt64.
 func Hundredths(decimal string) int64 {
 	whole, frac, _ := strings.Cut(decimal, ".")

@@ -80,7 +80,7 @@ type shownText struct {
 
 type texts []shownText
 
-// shownTexts gives the texts in which a search looks.
+// shownTexts returns the texts in which a search looks.
 func shownTexts(f Text, s *Schema, r *calendar.Record) texts {
 	out := make(texts, 0, len(f.Fields))
 	for _, name := range f.Fields {
@@ -137,7 +137,7 @@ func Compare(order []Sort, a, b *Document) int {
 	return cmp.Compare(a.Record.ID, b.Record.ID)
 }
 
-// Key gives the key of a record, in an order that is not by keywords.
+// Key returns the key of a record, in an order that is not by keywords.
 func (k *Sort) Key(r *calendar.Record) (out Key) {
 	if k.Rank != nil {
 		return Key{int64(k.Rank.Score(r)), true}
@@ -155,7 +155,7 @@ func (k *Sort) Key(r *calendar.Record) (out Key) {
 	return out
 }
 
-// Place gives the place of a record in an order of numbers, as Query.After has it.
+// Place returns the place of a record in an order of numbers, as Query.After has it.
 func Place(order []Sort, r *calendar.Record) []Key {
 	out := make([]Key, len(order))
 	for i := range order {
