@@ -15,7 +15,7 @@ import (
 // directory has all live records of a kind that events link to, with what facets show of
 // them. It is cached as long as the index shows them as they are.
 type directory struct {
-	stamp   uint64 // of readmodel.View
+	stamp   uint64                               // of readmodel.View
 	records []*calendar.Record                   // by id, with some of their fields
 	labels  [len(calendar.Langs)]func() []string // folded, by place; made when they are asked for
 	views   [viewAll + 1]atomic.Pointer[visible]
