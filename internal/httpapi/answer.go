@@ -196,6 +196,7 @@ func answerSize(key string, ans *answer) int {
 
 // The first byte of keys: what is cached under it.
 const (
+	aliasKey     = 'a' // the key of the answer to the query string of a list
 	listKey      = 'l'
 	pastKey      = 'p' // a list of the past
 	singleKey    = 's'

@@ -19,6 +19,11 @@ import (
 func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
 	c.format = a.formatOf(c, r.Header)
+	alias := a.aliasOf(r, c)
+	if ans := a.aliased(alias); ans != nil {
+		c.cache = CacheHit
+		return a.sendAnswer(w, r, ans)
+	}
 	asksPast := false
 	if c.route.past {
 		var err error
@@ -34,7 +39,7 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	if a.o.ServeStale {
 		stale = c.lastGoodKey(r)
 	}
-	q, err := a.listNow(w, r, c)
+	q, err := a.listNow(w, r, c, alias)
 	if err == nil {
 		q.lastGood = stale
 		err = a.read(w, r, c, q)
@@ -43,8 +48,42 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	return a.orLastGood(w, r, c, stale, least, err)
 }
 
+// aliasOf names the answer to the query string of a list at this second, so that the answer
+// is found without reading parameters. "": whether there is one hangs on more than that.
+func (a *api) aliasOf(r *http.Request, c *call) string {
+	if c.caller.Role != calendar.Anonymous || c.route.of != 0 || r.Header.Get(headerMinPosition) != "" {
+		return ""
+	}
+	g, err := a.Queries.Generation(r.Context())
+	if err != nil {
+		return ""
+	}
+	return c.key(aliasKey, g, a.o.Now().Unix(), c.asked().Text(r.URL.RawQuery))
+}
+
+// aliased returns the answer that is cached under an alias, else nil.
+func (a *api) aliased(alias string) *answer {
+	if alias == "" {
+		return nil
+	}
+	of, ok := a.answers.Get(alias)
+	if !ok {
+		return nil
+	}
+	ans, _ := a.answers.Get(of.key)
+	return ans
+}
+
+// setAlias caches the key of an answer under an alias. The answer itself would stay in
+// memory there when its key has gone.
+func (a *api) setAlias(alias string, ans *answer) {
+	if alias != "" && ans.key != "" {
+		a.answers.Set(alias, &answer{key: ans.key})
+	}
+}
+
 // listNow reads the parameters of a list of the present.
-func (a *api) listNow(w http.ResponseWriter, r *http.Request, c *call) (*question, error) {
+func (a *api) listNow(w http.ResponseWriter, r *http.Request, c *call, alias string) (*question, error) {
 	ctx := r.Context()
 	least, refused := minPosition(r.Header)
 	notFound := a.findOf(ctx, c) // reported when the parameters are good
@@ -58,6 +97,9 @@ func (a *api) listNow(w http.ResponseWriter, r *http.Request, c *call) (*questio
 	}
 	q := a.present(c, least)
 	q.asked, q.smaller = a.askedFor(c, criteria), []string{"per_page", "_fields"}
+	if !criteria.LooksUp {
+		q.alias = alias
+	}
 	if c.feed() && !criteria.Paged {
 		q.send = func(ctx context.Context, of stated) error {
 			return a.sendWhole(ctx, w, r, &whole{c: c, criteria: criteria, generation: of.Generation, asked: q.asked})

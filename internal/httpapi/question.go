@@ -36,6 +36,8 @@ type question struct {
 	// lastGood is the key under which the answer is cached for the time in which the read
 	// model is out of reach; "": it is not.
 	lastGood string
+	// alias is another name of the answer, see api.aliasOf; "": it has none.
+	alias string
 	// smaller are the parameters by which a client could ask for a smaller answer.
 	smaller []string
 }
@@ -68,6 +70,7 @@ func (a *api) read(w http.ResponseWriter, r *http.Request, c *call, q *question)
 		ans := a.cached(&of)
 		if ans != nil && ans.position >= c.reached {
 			c.cache = CacheHit
+			a.setAlias(q.alias, ans)
 			return a.sendAnswer(w, r, ans)
 		}
 		if q.send != nil {
@@ -85,6 +88,7 @@ func (a *api) read(w http.ResponseWriter, r *http.Request, c *call, q *question)
 				return err
 			}
 		}
+		a.setAlias(q.alias, p.answer)
 		if q.lastGood != "" {
 			a.answers.Set(q.lastGood, p.answer)
 		}
