@@ -30,8 +30,28 @@ const (
 	idleTimeout       = 2 * time.Minute
 	drainTimeout      = 20 * time.Second
 	writeTimeout      = 2 * time.Minute // beside the longest wait for a position
-	maxHeaderBytes    = 64 << 10        // long request lines are answered by the interface
+	maxHeaders        = 64 << 10        // of a request together
+	maxRequestLine    = 256 << 10       // which the interface refuses from 16 KiB on
 )
+
+// limitHeaders refuses requests whose headers are too long (interface 9). net/http limits
+// only headers and request line together.
+func limitHeaders(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		size := 0
+		for name, values := range r.Header {
+			for _, v := range values {
+				size += len(name) + len(v) + len(": \r\n")
+			}
+		}
+		if size > maxHeaders {
+			w.Header().Set("Connection", "close")
+			http.Error(w, http.StatusText(http.StatusRequestHeaderFieldsTooLarge), http.StatusRequestHeaderFieldsTooLarge)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
 
 type serveCommand struct{ serveSettings }
 
@@ -167,8 +187,8 @@ func serve(ctx context.Context, c *console, s *config, prepare func(ctx context.
 	}()
 	p := &process{c: c, s: s, log: log, addr: listener.Addr(), readiness: ready, watch: watch, prepare: prepare}
 	server := &http.Server{
-		Handler: watch.beside(ready), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
-		WriteTimeout: writeTimeout + s.PositionWait, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		Handler: limitHeaders(watch.beside(ready)), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
+		WriteTimeout: writeTimeout + s.PositionWait, IdleTimeout: idleTimeout, MaxHeaderBytes: maxRequestLine + maxHeaders,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	var g group.Group
