@@ -20,6 +20,7 @@ import (
 	"daybook/internal/htmltext"
 	"daybook/internal/lease"
 	"daybook/internal/proof"
+	"daybook/internal/status"
 	"daybook/internal/telemetry"
 	"daybook/projector/upkeep"
 )
@@ -96,22 +97,20 @@ func (b *backend) withModel(ctx context.Context, work func(*upkeep.Upkeep) error
 
 // shownHealth is the health of the running service; outside of one that of the
 // servers that the settings name.
-func (b *backend) shownHealth(ctx context.Context) (h health, err error) {
-	if b.live.Load() != nil {
-		h = b.health(ctx)
+func (b *backend) shownHealth(ctx context.Context) (h status.Health, err error) {
+	if l := b.live.Load(); l != nil {
+		h, _ = l.status.Health(ctx)
 		b.refusals(ctx, &h)
 		return h, nil
 	}
 	err = b.withModel(ctx, func(m *upkeep.Upkeep) error {
-		b.live.Store(&live{model: m})
-		defer b.live.Store(nil)
 		b.tryWrite(ctx)
-		if h = b.health(ctx); h.Status != statusOK || b.s.engine().local {
-			return nil
-		}
-		return b.settles(ctx, m, &h)
+		r := b.reporter(m)
+		var p *status.Report
+		h, p = r.Health(ctx)
+		return r.Settle(ctx, &h, p)
 	})
-	if err == nil && h.Status == statusOK && b.s.Feed != "" {
+	if err == nil && h.Status == status.OK && b.s.Feed != "" {
 		err = b.lookAtFeed(ctx, &h)
 	}
 	if err == nil {
@@ -120,46 +119,59 @@ func (b *backend) shownHealth(ctx context.Context) (h health, err error) {
 	return h, err
 }
 
+// reporter returns what asks the parts of this process, those of its roles aside.
+func (b *backend) reporter(m *upkeep.Upkeep) *status.Reporter {
+	r := &status.Reporter{Parts: status.Parts{
+		Role: string(b.s.Role), Store: b.store, LostFile: b.lostFile,
+		Faults: []func(context.Context, calendar.Position) (string, string){b.failing, b.unsigned},
+	}}
+	if m != nil {
+		r.Index = m.Index()
+	}
+	if b.signer != nil && b.s.signs() {
+		r.Signer = b.signer.Stats
+	}
+	return r
+}
+
 // tryWrite notes whether a store on a server takes writes.
 func (b *backend) tryWrite(ctx context.Context) {
 	if b.leases == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, healthWait)
+	ctx, cancel := context.WithTimeout(ctx, status.Wait)
 	defer cancel()
 	b.calls.wrote(b.store.Sync(ctx))
 }
 
-// lookAtFeed tells in a health whether the feed is reached and has the entries.
-func (b *backend) lookAtFeed(ctx context.Context, h *health) error {
+// lookAtFeed adds to a health that the feed is not reached, or lacks entries.
+func (b *backend) lookAtFeed(ctx context.Context, h *status.Health) error {
 	js, err := openFeed(b.s, b.log) //nolint:contextcheck // its log lines come long after this call
 	if err != nil {
 		return err
 	}
 	defer js.Conn().Close()
-	for left := healthWait; !js.Conn().IsConnected(); left -= minServerWait / 5 {
+	for left := status.Wait; !js.Conn().IsConnected(); left -= minServerWait / 5 {
 		if left <= 0 {
-			h.Status = statusDegraded
-			h.because(statusNoFeed, "")
+			h.Degrade(status.NoFeed, "")
 			return nil
 		}
 		if err := pause.For(ctx, minServerWait/5); err != nil {
 			return err
 		}
 	}
-	h.Published, err = b.published(ctx, js, h.Head, maxStill)
+	h.Published, err = b.published(ctx, js, h.Head, status.MaxStill)
 	switch {
 	case err == nil && h.Published >= h.Head, h.Head == 0:
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	h.Status = statusDegraded
 	cause := ""
 	if err != nil {
 		cause = err.Error()
 	}
-	h.because(fmt.Sprintf("the feed stands at %d of %d", h.Published, h.Head), cause)
+	h.Degrade(fmt.Sprintf("the feed stands at %d of %d", h.Published, h.Head), cause)
 	return nil
 }
 

@@ -151,6 +151,6 @@ func otherContents(t *testing.T, servers []*server, id string, atOnce bool, do f
 		shows = c.shows
 	}
 	for _, s := range servers {
-		eventually(t, "the end of the quarantine", func() bool { return s.state()["status"] == statusOK })
+		eventually(t, "the end of the quarantine", func() bool { return s.state()["status"] == "ok" })
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/internal/ground/pause"
+	"daybook/internal/status"
 )
 
 // lookEvery is how often the files of the data directory are looked at for the log.
@@ -82,6 +83,32 @@ func (b *backend) watchData(ctx context.Context, log *slog.Logger) error {
 		if err := pause.For(ctx, lookEvery); err != nil {
 			return err
 		}
+	}
+}
+
+// Why a service is degraded by the last calls of its store. It stays ready: a call has to
+// succeed for it to be well again.
+const (
+	whyNoWrites = "store takes no writes"
+	whyNoReads  = "store cannot be read" // for a write, or for one record
+)
+
+// failing returns why the store does not do what it is there for, by the last calls, ""
+// when it does. One on a server may prove here that it can be read again.
+func (b *backend) failing(ctx context.Context, head calendar.Position) (why, cause string) {
+	if b.calls.noReads.Load() && b.leases != nil {
+		ctx, cancel := context.WithTimeout(ctx, status.Wait)
+		defer cancel()
+		_, err := b.store.Head(ctx, eventstore.Point{Position: head})
+		b.calls.read(err)
+	}
+	switch {
+	case b.calls.noReads.Load():
+		return whyNoReads, ""
+	case b.calls.noWrites.Load():
+		return whyNoWrites, ""
+	default:
+		return "", ""
 	}
 }
 

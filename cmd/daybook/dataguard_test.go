@@ -93,11 +93,11 @@ func TestLostFiles(t *testing.T) {
 			}
 			must(t, c.lose(path))
 			kept = append(kept, s.tags(token, "third")...)
-			if status, b := s.try("GET", s.host+pathReady, "", ""); status != 503 || !bytes.Contains(b, []byte(statusNoData)) || !bytes.Contains(b, []byte(c.file)) {
+			if status, b := s.try("GET", s.host+pathReady, "", ""); status != 503 || !bytes.Contains(b, []byte("data directory lost")) || !bytes.Contains(b, []byte(c.file)) {
 				t.Errorf("ready: %d %s", status, b)
 			}
 			s.want(200, "GET", "/tags", "", "")
-			wantTool(t, exitFailed, statusNoData, "health", "--data", data)
+			wantTool(t, exitFailed, "data directory lost", "health", "--data", data)
 			s.kill()
 
 			if c.refuse != "" {

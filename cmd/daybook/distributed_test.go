@@ -84,13 +84,13 @@ func active(t *testing.T, role string, pair []*server) (first, second *server) {
 	eventually(t, "one active "+role, func() bool {
 		first, second = nil, nil
 		for i, s := range pair {
-			if s.state()[role] == roleActive {
+			if s.state()[role] == "active" {
 				first, second = s, pair[1-i]
 			}
 		}
 		return first != nil
 	})
-	if v := second.state(); v[role] != roleStandby {
+	if v := second.state(); v[role] != "standby" {
 		t.Errorf("the other %s is %v", role, v)
 	}
 	return first, second
@@ -152,7 +152,7 @@ func TestDistributed(t *testing.T) {
 	write(a, b) // the projector reads the store where the feed has nothing
 	took := eventually(t, "the other relay", func() bool {
 		v := second.state()
-		return v["relay"] == roleActive && v["published"] == v["head"]
+		return v["relay"] == "active" && v["published"] == v["head"]
 	})
 	t.Logf("relay replaced after %s", time.Since(from))
 	if took > time.Minute {
@@ -163,7 +163,7 @@ func TestDistributed(t *testing.T) {
 	first, second = active(t, "projector", projectors[:])
 	first.kill()
 	from = time.Now()
-	eventually(t, "the other projector", func() bool { return second.state()["projector"] == roleActive })
+	eventually(t, "the other projector", func() bool { return second.state()["projector"] == "active" })
 	t.Logf("projector replaced after %s", time.Since(from))
 	if took := time.Since(from); took > time.Minute {
 		t.Errorf("projector replaced after %s", took)
@@ -254,18 +254,18 @@ func TestServersGoAndCome(t *testing.T) {
 	index.Kill9()
 	feed.Kill9()
 	s := begin("all")
-	is(s, 503, statusNoModel)
+	is(s, 503, "read model unavailable")
 	e := s.want(201, "POST", "/events", s.token, concert)
 	s.want(200, "GET", "/events/"+idOf(e), "", "")
 	refused(s, "/events", "")
 	refused(s, "/events", s.token)
 	index.Start()
-	is(s, 200, statusDegraded) // the feed is still away
+	is(s, 200, "degraded") // the feed is still away
 	if got := s.want(200, "GET", "/events", s.token, "")["total"]; got != 1.0 {
 		t.Errorf("got %v events from the store, want 1", got)
 	}
 	feed.Start()
-	is(s, 200, statusOK)
+	is(s, 200, "ok")
 
 	lists := func(n float64) {
 		t.Helper()
@@ -279,17 +279,17 @@ func TestServersGoAndCome(t *testing.T) {
 	}
 	// The read model goes: lists fail, everything else goes on.
 	index.Kill9()
-	is(s, 200, statusDegraded)
+	is(s, 200, "degraded")
 	refused(s, "/events", "")
 	s.want(200, "GET", "/events/"+idOf(e), "", "")
 	s.want(201, "POST", "/events", s.token, `{"title":"While away","start_date":"tomorrow","end_date":"tomorrow","tags":["a tag"]}`)
 	index.Start()
-	is(s, 200, statusOK)
+	is(s, 200, "ok")
 	lists(2)
 
 	// The store goes: nothing can be answered, and it heals.
 	store.Kill9()
-	is(s, 503, statusNoStore)
+	is(s, 503, "store unavailable")
 	refused(s, "/events/"+idOf(e), "")
 	// A process that starts now waits for it, and can be ended meanwhile.
 	cmd := child(t.Context(), "serve", "--role", "api", "--listen", "127.0.0.1:0", "--store", store.URL(), "--index", index.URL())
@@ -305,7 +305,7 @@ func TestServersGoAndCome(t *testing.T) {
 		t.Errorf("a role on servers left %v in its directory", left)
 	}
 	store.Start()
-	is(s, 200, statusOK)
+	is(s, 200, "ok")
 	s.want(201, "POST", "/events", s.token, concert)
 	lists(3)
 	s.ends()

@@ -26,7 +26,7 @@ func TestLameDuck(t *testing.T) {
 		if v["code"] == 0 {
 			t.Fatalf("the listener is closed\n%s", s.log())
 		}
-		return v["code"] == 503 && v["status"] == statusDraining
+		return v["code"] == 503 && v["status"] == "draining"
 	})
 	s.want(201, "POST", "/tags", s.token, `{"name":"late"}`)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.root+"/tags", http.NoBody)

@@ -20,6 +20,7 @@ import (
 	"daybook/eventstore/feed"
 	"daybook/eventstore/postgres"
 	"daybook/internal/httpapi"
+	"daybook/internal/status"
 	"daybook/projector/upkeep"
 )
 
@@ -230,7 +231,7 @@ func (e *erasing) stream(ctx context.Context) error {
 	}
 	err := published(ctx, streamWait)
 	if err != nil && ctx.Err() == nil { // no relay serves: this is one for a while
-		err = e.relayed(ctx, js, func(ctx context.Context) error { return published(ctx, maxStill) })
+		err = e.relayed(ctx, js, func(ctx context.Context) error { return published(ctx, status.MaxStill) })
 	}
 	if err != nil {
 		return fmt.Errorf("feed: %w", err)

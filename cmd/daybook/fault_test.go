@@ -314,7 +314,7 @@ func TestFaultKilledAtPoints(t *testing.T) {
 		return true
 	}
 	active := func(what string, s *server, role string) {
-		eventually(t, what, func() bool { return s.state()[role] == roleActive || t.Failed() })
+		eventually(t, what, func() bool { return s.state()[role] == "active" || t.Failed() })
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -410,7 +410,7 @@ func TestFaultTwoOfEach(t *testing.T) {
 	want := f.newest()
 	took := f.until("the other relay", func() bool {
 		v := second.state()
-		return v["relay"] == roleActive && v["published"].(float64) >= want
+		return v["relay"] == "active" && v["published"].(float64) >= want
 	})
 	t.Logf("the other relay publishes %s after the first was stopped in the midst of a group", took)
 	if took > 20*time.Second {
@@ -420,7 +420,7 @@ func TestFaultTwoOfEach(t *testing.T) {
 	close(h.release)
 	<-h.done
 	first.signal(syscall.SIGCONT)
-	f.until("the first relay stands by", func() bool { return first.state()["relay"] == roleStandby })
+	f.until("the first relay stands by", func() bool { return first.state()["relay"] == "standby" })
 	f.during(time.Second, "writes after two relays")
 	if s := stream(t, js); s == nil || !s.Created.Equal(before.Created) || s.State.Msgs != s.State.LastSeq-s.State.FirstSeq+1 {
 		t.Errorf("the stream after a late relay: %+v, before %+v", s, before)
@@ -437,7 +437,7 @@ func TestFaultTwoOfEach(t *testing.T) {
 	took = f.until("the other projector", func() bool {
 		v := second.state()
 		shows, told := v["visible"].(float64)
-		return v["projector"] == roleActive && told && shows >= want
+		return v["projector"] == "active" && told && shows >= want
 	})
 	t.Logf("the other projector has caught up %s after the first was stopped in the midst of a batch", took)
 	if took > 20*time.Second {
@@ -449,7 +449,7 @@ func TestFaultTwoOfEach(t *testing.T) {
 		t.Errorf("the late documents: %s", h.answer)
 	}
 	first.signal(syscall.SIGCONT)
-	f.until("the first projector stands by", func() bool { return first.state()["projector"] == roleStandby })
+	f.until("the first projector stands by", func() bool { return first.state()["projector"] == "standby" })
 
 	first, _ = active(t, "relay", relays[:])
 	f.bare(js, index, prefix, first)
@@ -458,7 +458,7 @@ func TestFaultTwoOfEach(t *testing.T) {
 	for role, pair := range map[string][]*server{"relay": relays[:], "projector": projectors[:]} {
 		first, second := active(t, role, pair)
 		first.kill()
-		took := f.until("the other "+role, func() bool { return second.state()[role] == roleActive })
+		took := f.until("the other "+role, func() bool { return second.state()[role] == "active" })
 		t.Logf("%s replaced %s after a kill", role, took)
 		if took > 15*time.Second {
 			t.Errorf("%s replaced after %s", role, took)

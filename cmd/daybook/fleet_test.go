@@ -136,7 +136,7 @@ func tail(text string, n int) string {
 func (f *fleet) work(writers int) {
 	f.t.Helper()
 	for i := range f.apis {
-		eventually(f.t, "the fleet is ready", func() bool { return f.apis[i].Load().state()["status"] == statusOK })
+		eventually(f.t, "the fleet is ready", func() bool { return f.apis[i].Load().state()["status"] == "ok" })
 	}
 	for i := range writers {
 		f.clients.Go(func() { f.writes(i) })
@@ -501,13 +501,13 @@ func (f *fleet) heals(processes ...*server) {
 	took := eventually(f.t, "healing without a hand", func() bool {
 		for _, s := range processes {
 			v := s.state()
-			if v["code"] != http.StatusOK || v["status"] != statusOK {
+			if v["code"] != http.StatusOK || v["status"] != "ok" {
 				return false
 			}
 			if shows, told := v["visible"]; told && (shows != v["head"] || v["quarantined"] != 0.0) {
 				return false
 			}
-			if v["relay"] == roleActive && v["published"] != v["head"] {
+			if v["relay"] == "active" && v["published"] != v["head"] {
 				return false
 			}
 		}

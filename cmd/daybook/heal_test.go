@@ -180,14 +180,14 @@ func TestFaultsOfTheIndex(t *testing.T) {
 					t.Errorf("a list of a closed index: %d %v %s", status, h, b)
 				}
 				eventually(t, c.reason+" in the log", func() bool { return strings.Contains(s.log(), c.reason) })
-				if v := s.state(); v["status"] != statusDegraded || v["why"] != statusNoModel {
+				if v := s.state(); v["status"] != "degraded" || v["why"] != "read model unavailable" {
 					t.Errorf("health: %v", v)
 				}
 			}
 			create()
 			eventually(t, c.reason+" in health", func() bool {
 				out, _, status := tool(t, nil, slices.Concat([]string{"health"}, data)...)
-				return status == exitFailed && strings.Contains(out, "status: "+statusDegraded) && strings.Contains(out, c.reason)
+				return status == exitFailed && strings.Contains(out, "status: "+"degraded") && strings.Contains(out, c.reason)
 			})
 			if v := s.state(); strings.Contains(fmt.Sprint(v), c.reason) || v["quarantined"] != 0.0 {
 				t.Errorf("%s: everybody reads %v", c.reason, v)
@@ -197,7 +197,7 @@ func TestFaultsOfTheIndex(t *testing.T) {
 				status, b := s.try("GET", s.root+"/events?per_page=50", s.token, "")
 				return status == 200 && strings.Contains(string(b), fmt.Sprintf(`"total":%v,`, n))
 			})
-			eventually(t, "health after "+c.reason, func() bool { return s.state()["status"] == statusOK })
+			eventually(t, "health after "+c.reason, func() bool { return s.state()["status"] == "ok" })
 		}
 	})
 }

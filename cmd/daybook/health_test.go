@@ -35,16 +35,16 @@ func TestHealthWhenWritesFail(t *testing.T) {
 			t.Errorf("ready: got %d and %v, want 200, %q and %q", status, got, want, why)
 		}
 	}
-	ready(statusOK, "")
+	ready("ok", "")
 	s.want(503, "POST", "/tags", s.token, `{"name":"first"}`)
-	ready(statusDegraded, whyNoWrites)
+	ready("degraded", whyNoWrites)
 	wantTool(t, exitFailed, "why: "+whyNoWrites, "health", "--data", data)
 	s.want(200, "GET", "/tags", "", "")
 	if _, err := db.ExecContext(t.Context(), "ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
 	s.want(201, "POST", "/tags", s.token, `{"name":"second"}`)
-	ready(statusOK, "")
+	ready("ok", "")
 	for _, line := range []string{"event store takes no writes", "event store takes writes again"} {
 		if n := strings.Count(s.log(), line); n != 1 {
 			t.Errorf("the log has %q %d times\n%s", line, n, s.log())
@@ -81,13 +81,13 @@ func TestHealthOfStoreWithoutWrites(t *testing.T) {
 		s.want(503, "POST", "/tags", token, `{"name":"second"}`)
 	}
 	for name, s := range map[string]*server{"api": roles["api"], "whole": whole} {
-		if v := s.state(); v["code"] != 200 || v["status"] != statusDegraded || v["why"] != whyNoWrites {
+		if v := s.state(); v["code"] != 200 || v["status"] != "degraded" || v["why"] != whyNoWrites {
 			t.Errorf("%s: %v", name, v)
 		}
 	}
 	<-time.After(2 * lease.Span) // a lease that was not renewed has ended
 	for _, role := range []string{"relay", "projector"} {
-		if v := roles[role].state(); v[role] != roleActive {
+		if v := roles[role].state(); v[role] != "active" {
 			t.Errorf("%s: %v", role, v)
 		}
 	}
@@ -102,9 +102,9 @@ func TestHealthOfStoreWithoutWrites(t *testing.T) {
 	from := time.Now()
 	for _, role := range []string{"relay", "projector"} {
 		s := roles[role]
-		eventually(t, role+" without a lease", func() bool { return s.state()["status"] != statusOK })
+		eventually(t, role+" without a lease", func() bool { return s.state()["status"] != "ok" })
 		v := s.state()
-		if why, _ := v["why"].(string); v[role] != roleBlocked || !strings.Contains(why, "cannot ask for its lease") {
+		if why, _ := v["why"].(string); v[role] != "blocked" || !strings.Contains(why, "cannot ask for its lease") {
 			t.Errorf("%s: %v", role, v)
 		}
 	}
@@ -113,7 +113,7 @@ func TestHealthOfStoreWithoutWrites(t *testing.T) {
 	}
 	own.Exec("ALTER TABLE daybook.no_leases RENAME TO leases")
 	for name, s := range map[string]*server{"relay": roles["relay"], "projector": roles["projector"], "api": roles["api"], "whole": whole} {
-		eventually(t, name+" is well again", func() bool { return s.state()["status"] == statusOK })
+		eventually(t, name+" is well again", func() bool { return s.state()["status"] == "ok" })
 	}
 	eventually(t, "daybook health is well again", func() bool { _, status := health(); return status == exitOK })
 }

@@ -15,7 +15,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -33,6 +32,7 @@ import (
 	"daybook/internal/httpapi"
 	"daybook/internal/lease"
 	"daybook/internal/pages"
+	"daybook/internal/status"
 	"daybook/projector"
 	"daybook/projector/upkeep"
 	"daybook/query"
@@ -75,19 +75,9 @@ type process struct {
 
 // live is the part of a backend that only a running service has.
 type live struct {
-	model      *upkeep.Upkeep      // nil: the role has none
-	feed       jetstream.JetStream // nil: there is none, or the role does not use it
-	relay      *feed.Relay         // nil: there is no feed, or the role is another one
-	relaying   *lease.State        // nil: without a lease
-	projects   bool                // the role keeps the read model
-	projecting *lease.State        // nil: without a lease
-	caughtUp   atomic.Bool         // the read model has reached the head of the start
-	past       atomic.Pointer[past.Service]
-
-	failed atomic.Pointer[listFailure] // the last one
-
-	// How relay, projector and lists follow the head.
-	relayed, indexed, lists lag
+	model  *upkeep.Upkeep      // nil: the role has none
+	feed   jetstream.JetStream // nil: there is none, or the role does not use it
+	status *status.Reporter
 }
 
 // actor makes the actor of the work. The interrupt ends it and waits for it.
@@ -187,6 +177,7 @@ func (p *process) work(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	r.l.status = b.reporter(r.l.model)
 	r.sign(add) // behind what takes writes: it ends with a checkpoint of the last of them
 	if r.l.model != nil && !s.engine().local {
 		add("index", r.reach)
@@ -204,9 +195,7 @@ func (p *process) work(ctx context.Context) (err error) {
 		r.project(add)
 	}
 	add("memory", tuneCollector)
-	add("health", func(ctx context.Context) error { return b.watchHealth(ctx, p.log) })
-	b.live.Store(r.l)
-	p.watch.follow(b, r.l)
+	add("health", func(ctx context.Context) error { return r.l.status.Watch(ctx, p.log, lookEvery) })
 	if s.Role == servesRelay || s.Role == servesProjector {
 		o := s.api(p.log)
 		o.Beside = p.readiness.probes()
@@ -214,9 +203,7 @@ func (p *process) work(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		p.readiness.open(none, b)
-		announce(p.c.out, s, p.addr, "", "")
-		return r.g.Run()
+		return r.run(none, "", "")
 	}
 	base, err := url.Parse(s.base(p.addr))
 	if err != nil {
@@ -243,8 +230,15 @@ func (p *process) work(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	p.readiness.open(api, b)
-	announce(p.c.out, s, p.addr, name, token)
+	return r.run(api, name, token)
+}
+
+// run lets requests in and runs the roles until the context of the process ends.
+func (r *roles) run(h http.Handler, name, token string) error {
+	r.b.live.Store(r.l)
+	r.watch.metrics.Watch(r.l.status.Look)
+	r.readiness.open(h, r.l.status)
+	announce(r.c.out, r.s, r.addr, name, token)
 	return r.g.Run()
 }
 
@@ -297,20 +291,23 @@ func (r *roles) reach(ctx context.Context) error {
 
 // relay adds the relay, under a lease when others may run one.
 func (r *roles) relay(add func(string, func(context.Context) error)) {
-	r.l.relay = feed.NewRelay(r.b.events, r.l.feed, feed.RelayOptions{
+	relay := feed.NewRelay(r.b.events, r.l.feed, feed.RelayOptions{
 		Log: r.log, Prefix: r.s.FeedPrefix, Replicas: r.s.FeedReplicas, Observe: r.b.hooks.Publishing,
 	})
 	var work func(context.Context) error
-	work, r.l.relaying = r.leased(relayLease+r.s.FeedPrefix, r.l.relay.Run, nil)
+	parts := &r.l.status.Parts
+	parts.Relay, parts.FeedConnected = relay.Stats, r.l.feed.Conn().IsConnected
+	work, parts.RelayLease = r.leased(relayLease+r.s.FeedPrefix, relay.Run, nil)
 	add("relay", work)
 }
 
 // project adds what keeps the read model: under a lease when it is shared.
 func (r *roles) project(add func(string, func(context.Context) error)) {
-	r.l.projects = true
 	m, work := r.l.model, r.l.model.Project
+	parts := &r.l.status.Parts
+	parts.Projector = m.Stats
 	if !r.s.engine().local {
-		work, r.l.projecting = r.leased(projectorLease+r.s.IndexPrefix, work, m.Progress)
+		work, parts.ProjectorLease = r.leased(projectorLease+r.s.IndexPrefix, work, m.Progress)
 	}
 	add("projector", work)
 	add("read model", m.Index().Keep)
@@ -338,7 +335,7 @@ func (r *roles) watchStart(ctx context.Context) error {
 	})
 	for err == nil {
 		if err = r.l.model.Index().Wait(ctx, head); err == nil {
-			r.l.caughtUp.Store(true)
+			r.l.status.CaughtUp()
 			debug.FreeOSMemory() // filling a read model takes more than it keeps
 			<-ctx.Done()
 			return nil
@@ -368,14 +365,14 @@ func (r *roles) api(add func(string, func(context.Context) error)) (http.Handler
 	if err != nil {
 		return nil, err
 	}
-	r.l.past.Store(then)
+	r.l.status.Past = then.Stats
 	o := r.s.api(r.log)
 	if r.s.engine().local {
 		o.MakeAtOnce = listsAtOnce(runtime.GOMAXPROCS(0))
 	}
 	o.Beside = r.readiness.probes()
 	o.Draining = r.readiness.begun
-	o.ListFailed = r.l.listFailed
+	o.ListFailed = r.l.status.ListFailed
 	o.Observe, o.Trace, o.Streaming = r.b.hooks.Answers, r.b.hooks.Requests, r.b.hooks.Streaming
 	deps := httpapi.Deps{Commands: r.b.command, Queries: r.b.hooks.Queries(q), History: history.New(r.b.events, time.Now), Past: then, Records: r.b.records, Users: r.b.users, Proofs: r.b.proofs}
 	if r.s.Pages {

@@ -96,7 +96,7 @@ func testGoesBack(t *testing.T, on string, keep, goBack func(), again bool) {
 		took := eventually(t, what, func() bool {
 			for _, s := range []*server{whole, api, relay, projector} {
 				v := s.state()
-				if v["code"] != 200 || v["status"] != statusOK || v["head"] != float64(now.Position) {
+				if v["code"] != 200 || v["status"] != "ok" || v["head"] != float64(now.Position) {
 					return false
 				}
 				if shows, told := v["visible"]; told && shows != v["head"] {

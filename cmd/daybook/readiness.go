@@ -6,6 +6,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/httpapi"
+	"daybook/internal/status"
 )
 
 // The paths for operating a process.
@@ -30,7 +31,7 @@ type readiness struct {
 // inside is what answers while the process works.
 type inside struct {
 	http.Handler
-	b *backend
+	status *status.Reporter
 }
 
 // newReadiness makes the handler; o are the settings of the interface.
@@ -45,7 +46,7 @@ func newReadiness(o httpapi.Options) (d *readiness, err error) {
 func (d *readiness) waitFor(what string) { d.waits.Store(&what) }
 
 // open lets requests in: to the interface, or to a role without one.
-func (d *readiness) open(h http.Handler, b *backend) { d.inside.Store(&inside{h, b}) }
+func (d *readiness) open(h http.Handler, r *status.Reporter) { d.inside.Store(&inside{h, r}) }
 
 func (d *readiness) shut() { d.inside.Store(nil) }
 
@@ -82,18 +83,18 @@ func (d *readiness) probes() []httpapi.Beside {
 func (d *readiness) ready(r *http.Request, _ calendar.Caller) (int, any, error) {
 	in := d.inside.Load()
 	if d.draining.Load() {
-		return http.StatusServiceUnavailable, map[string]string{"status": statusDraining}, nil
+		return http.StatusServiceUnavailable, map[string]string{"status": status.Draining}, nil
 	}
 	if in == nil {
-		v := map[string]string{"status": statusStarting}
+		v := map[string]string{"status": status.Starting}
 		if what := *d.waits.Load(); what != "" {
 			v["waiting_for"] = what
 		}
 		return http.StatusServiceUnavailable, v, nil
 	}
-	h := in.b.health(r.Context())
-	if !h.ready() {
-		return http.StatusServiceUnavailable, h.public(), nil
+	h, _ := in.status.Health(r.Context())
+	if !h.Ready() {
+		return http.StatusServiceUnavailable, h.Public(), nil
 	}
-	return http.StatusOK, h.public(), nil
+	return http.StatusOK, h.Public(), nil
 }

@@ -10,10 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"daybook/calendar"
 	"daybook/internal/ground/pause"
 	"daybook/internal/httpapi"
 	"daybook/internal/lease"
 	"daybook/internal/proof"
+	"daybook/internal/status"
 )
 
 const (
@@ -123,13 +125,33 @@ func (r *roles) followCheckpoints(ctx context.Context, state *lease.State) error
 			_ = r.b.signer.Follow(ctx) // health shows it
 			next = now.Add(r.s.CheckpointInterval)
 		}
-		if err := r.b.unsigned(); err != nil {
-			_, _ = r.b.leases.Acquire(ctx, refusalLease+whyNotSigned(err), holder(), refusalSpan) // tried again soon
+		if why, _ := r.b.unsigned(ctx, 0); why != "" {
+			_, _ = r.b.leases.Acquire(ctx, refusalLease+why, holder(), refusalSpan) // tried again soon
 		}
 		if err := pause.For(ctx, lookEvery); err != nil {
 			return err
 		}
 	}
+}
+
+// unsigned returns why this process signs no checkpoints that it should, "" if it does.
+func (b *backend) unsigned(context.Context, calendar.Position) (why, cause string) {
+	if b.signer == nil || !b.s.signs() {
+		return "", ""
+	}
+	err := b.signer.Fault()
+	if err == nil {
+		return "", ""
+	}
+	return whyNotSigned(err), err.Error()
+}
+
+// whyNotSigned is what everybody may read of it.
+func whyNotSigned(err error) string {
+	if refusal := proof.Refusal(err); refusal != proof.ErrOrigin { //nolint:errorlint // one of Refusals itself
+		return refusal.Error()
+	}
+	return "signing key of another log"
 }
 
 // Refusals to sign are shown by leases, one for each reason: daybook health cannot see
@@ -142,8 +164,8 @@ const (
 
 // refusals adds to a health why processes that share the store sign nothing. A store that
 // cannot be asked takes no writes.
-func (b *backend) refusals(ctx context.Context, h *health) {
-	if b.leases == nil || h.Status != statusOK && h.Status != statusDegraded {
+func (b *backend) refusals(ctx context.Context, h *status.Health) {
+	if b.leases == nil || h.Status != status.OK && h.Status != status.Degraded {
 		return
 	}
 	for _, refusal := range proof.Refusals {
@@ -159,8 +181,7 @@ func (b *backend) refusals(ctx context.Context, h *health) {
 			continue
 		}
 		if !strings.Contains(h.Why, why) {
-			h.Status = statusDegraded
-			h.because(why, "")
+			h.Degrade(why, "")
 		}
 		if err != nil {
 			return

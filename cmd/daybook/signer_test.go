@@ -91,7 +91,7 @@ func TestKeyPutBack(t *testing.T) {
 					t.Errorf("audit checkpoint: status %d: %s%s", status, out, errText)
 				}
 				wantTool(t, exitFailed, "why: "+tt.why, "health", "--data", dir)
-				if v := s.state(); v["status"] != statusDegraded || v["code"] != 200 || v["why"] != tt.why {
+				if v := s.state(); v["status"] != "degraded" || v["code"] != 200 || v["why"] != tt.why {
 					t.Errorf("ready: %v", v)
 				}
 				if _, b := s.try("GET", s.root+"/checkpoint", "", ""); string(b) != old {
@@ -197,7 +197,7 @@ func TestRelaysRefuse(t *testing.T) {
 		eventually(t, "a relay says why it signs nothing", func() bool {
 			v := r.state()
 			text, _ := v["why"].(string)
-			return v["status"] == statusDegraded && strings.Contains(text, why)
+			return v["status"] == "degraded" && strings.Contains(text, why)
 		})
 	}
 	eventually(t, "health says it", func() bool {

@@ -12,6 +12,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/status"
 	"daybook/projector/upkeep"
 )
 
@@ -262,14 +263,14 @@ func (*healthCommand) work(ctx context.Context, b *backend, c *console, s *confi
 		}
 	} else {
 		fmt.Fprintf(c.out, "status: %s\nhead: %d\nvisible: %d\nquarantined: %d\n", h.Status, h.Head, h.Visible, len(h.Quarantined))
-		if why := h.reason(); why != "" {
+		if why := h.Reason(); why != "" {
 			fmt.Fprintf(c.out, "why: %s\n", why)
 		}
 		for _, q := range h.Quarantined {
 			fmt.Fprintf(c.out, "  record %d since position %d: %s\n", q.ID, q.Position, q.Reason)
 		}
 	}
-	if h.Status != statusOK {
+	if h.Status != status.OK {
 		return fmt.Errorf("the service is %s", h.Status)
 	}
 	return nil

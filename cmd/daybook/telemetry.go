@@ -9,9 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"daybook/eventstore/feed"
 	"daybook/internal/telemetry"
-	"daybook/projector"
 )
 
 const (
@@ -87,38 +85,4 @@ func (w *watching) beside(service http.Handler) http.Handler {
 		}
 		service.ServeHTTP(rw, r)
 	})
-}
-
-// follow has the metrics ask the parts of the process how far they are.
-func (w *watching) follow(b *backend, l *live) {
-	state := telemetry.State{Store: b.events}
-	if l.model != nil {
-		state.Index = l.model.Index()
-	}
-	if l.relay != nil {
-		state.Relay = func() (feed.RelayStats, bool) {
-			s := l.relay.Stats()
-			relay, _ := l.states()
-			return s, relay == roleActive
-		}
-	}
-	if l.projects {
-		state.Projector = func() (projector.Stats, bool) {
-			_, projecting := l.states()
-			return l.projected(), projecting == roleActive
-		}
-	}
-	if b.signer != nil && b.s.signs() {
-		state.Signer = b.signer.Stats
-	}
-	if b.s.Role != servesRelay && b.s.Role != servesProjector {
-		state.Past = func() (images, bytes int, filled uint64) {
-			if then := l.past.Load(); then != nil { // else it is being made
-				s := then.Stats()
-				images, bytes, filled = s.Points, s.Bytes, s.Built
-			}
-			return images, bytes, filled
-		}
-	}
-	w.metrics.Watch(state)
 }

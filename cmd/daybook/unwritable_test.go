@@ -42,8 +42,8 @@ func TestUnwritable(t *testing.T) {
 			}
 			s = startServer(t, "serve", "--data", data)
 			s.want(200, "GET", "/tags", "", "")
-			if got := s.state(); got["status"] != statusDegraded || got["why"] != whyNoWrites {
-				t.Errorf("ready: got %v, want %q because %q", got, statusDegraded, whyNoWrites)
+			if got := s.state(); got["status"] != "degraded" || got["why"] != whyNoWrites {
+				t.Errorf("ready: got %v, want %q because %q", got, "degraded", whyNoWrites)
 			}
 			s.want(503, "POST", "/tags", token, `{"name":"second"}`)
 			s.want(200, "GET", "/tags", "", "")

@@ -49,7 +49,8 @@ var arrows = map[string][]string{
 	"internal/pages":            {"calendar", "internal/history", "internal/texts", "query"},
 	"internal/param":            {"calendar"},
 	"internal/proof":            {"calendar", "eventstore", "internal/history"},
-	"internal/telemetry":        {"calendar", "eventstore", "eventstore/feed", "internal/httpapi", "internal/proof", "projector", "query", "query/readmodel"},
+	"internal/status":           {"calendar", "eventstore", "eventstore/feed", "internal/ground/pause", "internal/lease", "internal/proof", "projector", "query/past", "query/readmodel"},
+	"internal/telemetry":        {"calendar", "eventstore", "internal/httpapi", "internal/status", "query"},
 	"internal/texts":            {"calendar"},
 	"internal/ground/cache":     {},
 	"internal/ground/compact":   {},
@@ -63,7 +64,7 @@ var arrows = map[string][]string{
 // floors are those of the house, from the top. Arrows go down, or stay on their floor.
 var floors = [][]string{
 	{"cmd/daybook", "cmd/loadgen"},
-	{"internal/telemetry"},
+	{"internal/status", "internal/telemetry"},
 	{"internal/httpapi", "internal/audit", "internal/importer", "internal/demo", "internal/pages"},
 	{"command", "query", "query/past", "projector", "projector/upkeep", "internal/access", "internal/history", "internal/httpapi/admit", "internal/httpapi/openapi", "internal/proof"},
 	{"eventstore/memstore", "eventstore/sqlite", "eventstore/postgres", "eventstore/feed", "query/readmodel/memindex", "query/readmodel/elastic", "internal/formats"},

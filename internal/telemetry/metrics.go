@@ -109,17 +109,14 @@ func (m *Metrics) histograms(name, help string, buckets []float64, labels ...str
 	return promauto.With(m.registry).NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}, labels)
 }
 
-// Limits of a look at the metrics.
-const (
-	scrapeWait = 3 * time.Second // for the parts that are asked
-	scrapeMost = 4               // at once; more are answered 503
-)
+// maxScrapes is how many scrapes are answered at the same time; more are answered 503.
+const maxScrapes = 4
 
 // Handler serves the metrics in the text format of Prometheus.
 func (m *Metrics) Handler(log *slog.Logger) http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError,
-		MaxRequestsInFlight: scrapeMost,
+		MaxRequestsInFlight: maxScrapes,
 	})
 }
 

@@ -29,11 +29,13 @@ import (
 	"daybook/eventstore/memstore"
 	"daybook/internal/httpapi"
 	"daybook/internal/proof"
+	"daybook/internal/status"
 	"daybook/internal/telemetry"
 	"daybook/internal/testkit/golden"
 	"daybook/internal/testkit/world"
 	"daybook/projector"
 	"daybook/query"
+	"daybook/query/past"
 	"daybook/query/readmodel"
 )
 
@@ -82,33 +84,18 @@ func value(families map[string]*dto.MetricFamily, name string, labels ...string)
 	return -1
 }
 
-// index is a read model at a place.
-type index struct {
-	visible     calendar.Position
-	quarantined int
-	err         error
-}
-
-func (i *index) Visible(context.Context) (readmodel.Shown, error) {
-	return readmodel.Shown{Mark: calendar.Mark{Position: i.visible}}, i.err
-}
-
-func (i *index) Quarantined(context.Context) ([]readmodel.Quarantined, error) {
-	return make([]readmodel.Quarantined, i.quarantined), i.err
-}
-
 // everything gives metrics with a series of each.
 func everything(t *testing.T) *telemetry.Metrics {
 	t.Helper()
 	m := telemetry.NewMetrics("1.2.3")
 	h := telemetry.NewHooks(m, nil, nil)
 	h.Answers("/events")(httpapi.Answered{Method: http.MethodGet, Status: 200})
-	m.Watch(telemetry.State{
-		Store: memstore.New(), Index: &index{},
-		Relay:     func() (feed.RelayStats, bool) { return feed.RelayStats{}, true },
-		Projector: func() (projector.Stats, bool) { return projector.Stats{}, true },
-		Signer:    func() proof.Stats { return proof.Stats{Size: 1, Time: time.Unix(1, 0)} },
-		Past:      func() (int, int, uint64) { return 0, 0, 0 },
+	m.Watch(func(context.Context) *status.Report {
+		return &status.Report{
+			Indexed: true, Quarantined: []readmodel.Quarantined{},
+			Workers: []status.Worker{{Name: status.Relay, State: status.Active}, {Name: status.Projector, State: status.Active}},
+			Relay:   &feed.RelayStats{}, Projector: &projector.Stats{}, Signer: &proof.Stats{Size: 1, Time: time.Unix(1, 0)}, Past: &past.Stats{},
+		}
 	})
 	return m
 }
@@ -152,13 +139,21 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// lately is a read model that always reports all quarantined records.
+type lately struct{ readmodel.Index }
+
+func (l lately) QuarantinedLately(ctx context.Context) ([]readmodel.Quarantined, error) {
+	return l.Quarantined(ctx)
+}
+
 // TestEndToEnd makes requests and reads what was counted.
 func TestEndToEnd(t *testing.T) {
 	t.Parallel()
 	m := telemetry.NewMetrics("1.2.3")
 	h := telemetry.NewHooks(m, nil, nil)
 	w := world.New(t, world.Options{Unchecked: true, Store: h.Store(memstore.New()), HTTP: httpapi.Options{Observe: h.Answers}})
-	m.Watch(telemetry.State{Store: w.Store, Index: w.Index, Now: w.Clock.Now})
+	reporter := &status.Reporter{Parts: status.Parts{Store: w.Store, Index: lately{w.Index}, Now: w.Clock.Now}}
+	m.Watch(reporter.Look)
 	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
 	editor.Post("/tags", world.Object{"name": "Air"}).Want(http.StatusCreated)
 	editor.Post("/tags", world.Object{"name": "Air"}).Want(http.StatusBadRequest)
@@ -294,49 +289,45 @@ func (a answering) Append(context.Context, []eventstore.Append) []eventstore.Res
 // not work has no figures that would raise an alarm.
 func TestState(t *testing.T) {
 	t.Parallel()
-	broken := &index{err: readmodel.ErrUnavailable}
-	at := &index{visible: 3, quarantined: 4}
+	away := eventstore.ErrUnavailable
 	stats := feed.RelayStats{Position: 5, Published: 6, Conflicts: 7, Rebuilt: 8, Retries: 9}
 	counts := projector.Stats{Position: 15, Entries: 10, Documents: 11, Batches: 12, Waiting: 13, Retries: 14}
+	worker := func(name, state string) []status.Worker { return []status.Worker{{Name: name, State: state}} }
 	for name, c := range map[string]struct {
-		state telemetry.State
-		want  map[string]float64
+		report status.Report
+		want   map[string]float64
 	}{
-		"nothing": {telemetry.State{}, map[string]float64{
-			"daybook_store_up": -1, "daybook_read_model_up": -1, "daybook_relay_lag_entries": -1, "daybook_projection_lag_entries": -1,
+		"store only": {status.Report{Head: 3}, map[string]float64{
+			"daybook_store_up": 1, "daybook_head_position": 3, "daybook_read_model_up": -1, "daybook_relay_lag_entries": -1, "daybook_projection_lag_entries": -1,
 		}},
-		"store down": {telemetry.State{Store: entries{err: eventstore.ErrUnavailable}, Index: at}, map[string]float64{
+		"store down": {status.Report{StoreErr: away, Indexed: true, Visible: 3, Quarantined: make([]readmodel.Quarantined, 4)}, map[string]float64{
 			"daybook_store_up": 0, "daybook_head_position": -1, "daybook_read_model_up": 1, "daybook_visible_position": 3,
 			"daybook_projection_lag_entries": -1, "daybook_projection_lag_seconds": -1, "daybook_quarantined_records": 4,
 		}},
-		"read model down": {telemetry.State{Store: entries{head: 9}, Index: broken}, map[string]float64{
+		"read model down": {status.Report{Head: 9, Indexed: true, IndexErr: readmodel.ErrUnavailable}, map[string]float64{
 			"daybook_store_up": 1, "daybook_head_position": 9, "daybook_read_model_up": 0, "daybook_projection_position": -1,
 			"daybook_projection_lag_entries": -1, "daybook_visible_position": -1, "daybook_quarantined_records": -1,
 		}},
-		"read model ahead of the head that was read": {telemetry.State{Store: entries{head: 2}, Index: at}, map[string]float64{
-			"daybook_projection_lag_entries": 0, "daybook_projection_lag_seconds": 0, "daybook_visible_position": 3,
+		"read model ahead of the head": {status.Report{Head: 2, Indexed: true, Visible: 3}, map[string]float64{
+			"daybook_projection_lag_entries": 0, "daybook_projection_lag_seconds": 0, "daybook_visible_position": 3, "daybook_quarantined_records": -1,
 		}},
-		"relay works": {
-			telemetry.State{Store: entries{head: 9}, Relay: func() (feed.RelayStats, bool) { return stats, true }},
-			map[string]float64{
-				"daybook_active part=relay": 1, "daybook_relay_position": 5, "daybook_relay_lag_entries": 4, "daybook_relay_published_entries_total": 6,
-				"daybook_relay_conflicts_total": 7, "daybook_relay_streams_rebuilt_total": 8, "daybook_relay_retries_total": 9,
-			},
-		},
-		"relay stands by": {
-			telemetry.State{Store: entries{head: 9}, Relay: func() (feed.RelayStats, bool) { return feed.RelayStats{}, false }},
-			map[string]float64{"daybook_active part=relay": 0, "daybook_relay_position": -1, "daybook_relay_lag_entries": -1, "daybook_relay_retries_total": 0},
-		},
-		"projector": {
-			telemetry.State{Projector: func() (projector.Stats, bool) { return counts, true }},
-			map[string]float64{
-				"daybook_active part=projector": 1, "daybook_projection_position": 15, "daybook_projection_entries_total": 10, "daybook_projection_documents_total": 11,
-				"daybook_projection_batches_total": 12, "daybook_projection_waiting_entries_total": 13, "daybook_projection_retries_total": 14,
-			},
-		},
+		"the next entry cannot be read": {status.Report{Head: 5, Indexed: true, Visible: 3}, map[string]float64{
+			"daybook_projection_lag_entries": 2, "daybook_projection_lag_seconds": -1,
+		}},
+		"relay works": {status.Report{Head: 9, Workers: worker(status.Relay, status.Active), Relay: &stats}, map[string]float64{
+			"daybook_active part=relay": 1, "daybook_relay_position": 5, "daybook_relay_lag_entries": 4, "daybook_relay_published_entries_total": 6,
+			"daybook_relay_conflicts_total": 7, "daybook_relay_streams_rebuilt_total": 8, "daybook_relay_retries_total": 9,
+		}},
+		"relay stands by": {status.Report{Head: 9, Workers: worker(status.Relay, status.Standby), Relay: &feed.RelayStats{}}, map[string]float64{
+			"daybook_active part=relay": 0, "daybook_relay_position": -1, "daybook_relay_lag_entries": -1, "daybook_relay_retries_total": 0,
+		}},
+		"projector": {status.Report{Workers: worker(status.Projector, status.Active), Projector: &counts}, map[string]float64{
+			"daybook_active part=projector": 1, "daybook_projection_position": 15, "daybook_projection_entries_total": 10, "daybook_projection_documents_total": 11,
+			"daybook_projection_batches_total": 12, "daybook_projection_waiting_entries_total": 13, "daybook_projection_retries_total": 14,
+		}},
 	} {
 		m := telemetry.NewMetrics("")
-		m.Watch(c.state)
+		m.Watch(func(context.Context) *status.Report { return &c.report })
 		got := scrape(t, m)
 		for metric, want := range c.want {
 			family, label, labelled := strings.Cut(metric, " ")
@@ -349,19 +340,6 @@ func TestState(t *testing.T) {
 			}
 		}
 	}
-}
-
-type entries struct {
-	head calendar.Position
-	err  error
-}
-
-func (e entries) Head(context.Context, eventstore.Point) (eventstore.Head, error) {
-	return eventstore.Head{Mark: calendar.Mark{Position: e.head}}, e.err
-}
-
-func (e entries) Read(context.Context, eventstore.Range) ([]eventstore.Entry, error) {
-	return nil, e.err
 }
 
 // TestWork: the hooks of store, relay, projector and lists.
@@ -414,7 +392,7 @@ func TestOff(t *testing.T) {
 		t.Error("a part is wrapped for nobody")
 	}
 	var m *telemetry.Metrics
-	m.Watch(telemetry.State{})
+	m.Watch(nil)
 	var traces *telemetry.Traces
 	if err := traces.Close(t.Context()); err != nil {
 		t.Error(err)

@@ -1,0 +1,222 @@
+package status
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"daybook/calendar"
+	"daybook/internal/ground/pause"
+	"daybook/query/readmodel"
+)
+
+// The states of a process.
+const (
+	OK       = "ok"
+	Starting = "starting"
+	Draining = "draining"
+	Degraded = "degraded" // it serves, but not all it should
+	NoStore  = "store unavailable"
+	NoModel  = "read model unavailable"
+	NoFeed   = "feed unavailable"
+	NoData   = "data directory lost"
+)
+
+// Health is how a process is. Numbers that its role has nothing to do with are left out.
+type Health struct {
+	Status      string                  `json:"status"`
+	Role        string                  `json:"role,omitempty"`
+	Head        calendar.Position       `json:"head"`
+	Visible     calendar.Position       `json:"visible"`
+	Published   calendar.Position       `json:"published,omitempty"` // up to which the feed has it
+	Quarantined []readmodel.Quarantined `json:"quarantined"`
+	Relay       string                  `json:"relay,omitempty"`     // the state of the relay
+	Projector   string                  `json:"projector,omitempty"` // that of the projector
+	Why         string                  `json:"why,omitempty"`       // of what is degraded
+	Cause       string                  `json:"cause,omitempty"`     // the error behind it, for operators
+
+	ahead bool // lists show what the store does not have
+	still bool // something stands still, or lags beyond the bounds
+}
+
+// Ready reports whether the process does what it is there for.
+func (h *Health) Ready() bool {
+	return !h.ahead && (h.Status == OK || h.Status == Degraded)
+}
+
+// Degrade adds a reason for which the process does not do all it should.
+func (h *Health) Degrade(why, cause string) {
+	if h.Status == OK {
+		h.Status = Degraded
+	}
+	h.because(why, cause)
+}
+
+func (h *Health) because(why, cause string) {
+	h.Why, h.Cause = join(", ", h.Why, why), join(", ", h.Cause, cause)
+}
+
+// stands adds a reason by which something stands still.
+func (h *Health) stands(why, cause string) {
+	h.because(why, cause)
+	h.still = true
+}
+
+// join joins texts that are not empty.
+func join(separator, a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + separator + b
+}
+
+// Reason returns why it is degraded, with the error behind it.
+func (h *Health) Reason() string { return join(": ", h.Why, h.Cause) }
+
+// Public returns what is served over HTTP. The interface, which everybody reaches, does not
+// show the error behind a reason.
+func (h *Health) Public() map[string]any {
+	v := map[string]any{"status": h.Status, "head": h.Head}
+	why := h.Why
+	if h.Role == Relay || h.Role == Projector {
+		why = h.Reason()
+	}
+	switch {
+	case h.Role != Relay:
+		v["visible"], v["quarantined"] = h.Visible, len(h.Quarantined)
+	case h.Relay == Active || h.Relay == Stalled: // another one does not know
+		v["published"] = h.Published
+	}
+	for name, text := range map[string]string{"role": h.Role, "relay": h.Relay, "projector": h.Projector, "why": why} {
+		if text != "" {
+			v[name] = text
+		}
+	}
+	return v
+}
+
+// Health asks all parts and judges what they report.
+func (r *Reporter) Health(ctx context.Context) (Health, *Report) {
+	p := r.Look(ctx)
+	h := r.judge(p)
+	if file := r.LostFile(); file != "" {
+		h.Status, h.Why = NoData, filepath.Base(file)+" was removed or replaced" // nobody outside reads where
+		return h, p
+	}
+	if h.Status == NoStore {
+		return h, p
+	}
+	for _, fault := range r.Faults {
+		if why, cause := fault(ctx, p.Head); why != "" {
+			h.Degrade(why, cause)
+		}
+	}
+	return h, p
+}
+
+// judge returns the health by a report.
+func (r *Reporter) judge(p *Report) Health {
+	h := Health{
+		Status: OK, Role: r.Role, Head: p.Head, Visible: p.Visible, Quarantined: append([]readmodel.Quarantined{}, p.Quarantined...),
+		Relay: p.StateOf(Relay), Projector: p.StateOf(Projector),
+	}
+	switch {
+	case p.StoreErr != nil:
+		h.Status = NoStore
+		return h
+	case p.FeedAway && r.Role == Relay:
+		h.Status = NoFeed
+		return h
+	case p.FeedAway: // lists follow the store
+		h.Degrade(NoFeed, "")
+	}
+	for _, w := range p.Workers {
+		switch {
+		case w.State == Blocked:
+			h.stands("the "+w.Name+" cannot ask for its lease", w.Failure)
+		case w.State == Stalled && (w.Name != Relay || !p.FeedAway): // a feed that is away says enough
+			h.stands(fmt.Sprintf("the %s does not come beyond %d of %d", w.Name, w.Position, p.Head), w.Failure)
+		}
+	}
+	switch {
+	case r.Index == nil:
+		h.Published = p.Relay.Position
+	case p.IndexErr != nil:
+		h.Status, h.Why, h.Cause = NoModel, "", p.IndexErr.Error()
+		if r.Role != Projector && r.caughtUp.Load() { // single records are read and written on
+			h.Status = Degraded
+			h.stands(NoModel, "")
+		}
+		if p.Projector != nil && p.Projector.Failure != h.Cause {
+			h.because("", p.Projector.Failure)
+		}
+		return h
+	default:
+		r.judgeLists(&h, p)
+	}
+	if h.Status == OK && h.still {
+		h.Status = Degraded
+	}
+	return h
+}
+
+// judgeLists judges lists that are answered.
+func (r *Reporter) judgeLists(h *Health, p *Report) {
+	if why := lagging(p.Visible, p.Head, r.lists.late(p.Time)); why != "" {
+		h.stands(why, "")
+	}
+	if p.ListsErr != nil {
+		h.stands(NoModel, p.ListsErr.Error())
+	}
+	if h.ahead = p.Visible > p.Head; h.ahead {
+		h.because(fmt.Sprintf("lists show what the event store does not have: visible %d, head %d", p.Visible, p.Head), "")
+	}
+	switch {
+	case h.ahead, len(p.Quarantined) > 0:
+		h.Status = Degraded
+	case h.Status == OK && !r.caughtUp.Load():
+		h.Status = Starting
+	}
+}
+
+// Settle waits whether lists that are behind in a look of a process that has looked only
+// once come forward.
+func (r *Reporter) Settle(ctx context.Context, h *Health, p *Report) error {
+	if h.Status != OK || p.Unseen == nil || p.Time.Sub(p.Unseen.Time) < MaxLagAge {
+		return nil
+	}
+	within, cancel := context.WithTimeout(ctx, MaxStill)
+	defer cancel()
+	if r.Index.Wait(within, p.Unseen.Position) != nil {
+		h.Degrade(fmt.Sprintf("lists do not come beyond %d of %d", p.Visible, p.Head), "")
+	}
+	return ctx.Err()
+}
+
+// Watch looks at the process now and then until the context ends, so that it is known since
+// when something stands still, and logs when it does and when it does no more.
+func (r *Reporter) Watch(ctx context.Context, log *slog.Logger, every time.Duration) error {
+	for degraded := false; ; {
+		h, _ := r.Health(ctx)
+		degraded = h.log(ctx, log, degraded)
+		if err := pause.For(ctx, every); err != nil {
+			return err
+		}
+	}
+}
+
+// log logs a change between well and degraded, and reports whether it is degraded then.
+func (h *Health) log(ctx context.Context, log *slog.Logger, degraded bool) bool {
+	switch {
+	case h.still && !degraded:
+		log.WarnContext(ctx, "service is degraded", "why", cmp.Or(h.Reason(), h.Status))
+		return true
+	case degraded && h.Status == OK:
+		log.InfoContext(ctx, "service is well again")
+		return false
+	}
+	return degraded
+}

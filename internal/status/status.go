@@ -1,0 +1,203 @@
+// Package status asks the parts of a process how they are, once for its health and for its
+// metrics.
+package status
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/feed"
+	"daybook/internal/lease"
+	"daybook/internal/proof"
+	"daybook/projector"
+	"daybook/query/past"
+	"daybook/query/readmodel"
+)
+
+// The parts that only one process has active at a time, and the roles of processes that do
+// nothing else.
+const (
+	Relay     = "relay"
+	Projector = "projector"
+)
+
+// The states of these parts.
+const (
+	Active  = "active" // it works and makes progress
+	Standby = "standby"
+	Stalled = "stalled" // it works without progress
+	Blocked = "blocked" // it cannot ask for its lease
+)
+
+// Wait bounds one look at all parts: a server that hangs is not well.
+const Wait = 2 * time.Second
+
+// Store is what is asked of the event store.
+type Store interface {
+	Head(ctx context.Context, p eventstore.Point) (eventstore.Head, error)
+	Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error)
+}
+
+// Index is what is asked of the read model.
+type Index interface {
+	readmodel.Index
+	QuarantinedLately(ctx context.Context) ([]readmodel.Quarantined, error)
+}
+
+// Parts are the parts of a process; those that it lacks are nil.
+type Parts struct {
+	Role           string
+	Store          Store // required
+	Index          Index
+	Relay          func() feed.RelayStats
+	RelayLease     *lease.State // nil: the relay needs none
+	FeedConnected  func() bool  // required with a relay
+	Projector      func() projector.Stats
+	ProjectorLease *lease.State // nil: the projector needs none
+	Signer         func() proof.Stats
+	Past           func() past.Stats
+	Now            func() time.Time // nil: time.Now
+
+	// LostFile returns a file of the data directory that was removed or replaced, "" for
+	// none.
+	LostFile func() string
+	// Faults return what else is wrong at a head, "" for nothing.
+	Faults []func(ctx context.Context, head calendar.Position) (why, cause string)
+}
+
+// Report is what the parts say at one moment. What could not be read is zero.
+type Report struct {
+	Time        time.Time
+	Head        calendar.Position
+	StoreErr    error
+	Visible     calendar.Position // up to which lists show everything
+	IndexErr    error
+	ListsErr    error // of lists, while the position of the read model can be read
+	Quarantined []readmodel.Quarantined
+	Indexed     bool              // the process has a read model
+	Unseen      *eventstore.Entry // the oldest one that lists do not show
+	FeedAway    bool
+	Workers     []Worker // relay and projector
+
+	Relay     *feed.RelayStats
+	Projector *projector.Stats
+	Signer    *proof.Stats
+	Past      *past.Stats
+}
+
+// Worker is how a relay or projector works.
+type Worker struct {
+	Name, State string
+	Position    calendar.Position
+	Failure     string // what it tries again
+}
+
+// StateOf returns the state of a part, "" when the process lacks it.
+func (p *Report) StateOf(name string) string {
+	for _, w := range p.Workers {
+		if w.Name == name {
+			return w.State
+		}
+	}
+	return ""
+}
+
+// Reporter asks the parts of a process, and notes since when one of them stands still. It is
+// safe for concurrent use.
+type Reporter struct {
+	Parts
+
+	caughtUp                atomic.Bool
+	failure                 atomic.Pointer[listFailure]
+	relay, projector, lists lag
+}
+
+// listFailure is a list that the read model did not answer.
+type listFailure struct {
+	at  time.Time
+	err error
+}
+
+func (r *Reporter) now() time.Time {
+	if r.Now == nil {
+		return time.Now()
+	}
+	return r.Now()
+}
+
+// ListFailed notes a list that the read model did not answer.
+func (r *Reporter) ListFailed(err error) { r.failure.Store(&listFailure{r.now(), err}) }
+
+// CaughtUp notes that lists show what was there when the process started.
+func (r *Reporter) CaughtUp() { r.caughtUp.Store(true) }
+
+// Look asks all parts.
+func (r *Reporter) Look(ctx context.Context) *Report {
+	ctx, cancel := context.WithTimeout(ctx, Wait)
+	defer cancel()
+	p := &Report{
+		Time: r.now(), Indexed: r.Index != nil, Relay: ask(r.Relay), Projector: ask(r.Projector), Signer: ask(r.Signer), Past: ask(r.Past),
+	}
+	r.head(ctx, p)
+	if p.Relay != nil {
+		p.FeedAway = !r.FeedConnected()
+		r.relay.worker(p, r.RelayLease, Worker{Name: Relay, Position: p.Relay.Position, Failure: p.Relay.Error})
+	}
+	if p.Projector != nil {
+		r.projector.worker(p, r.ProjectorLease, Worker{Name: Projector, Position: p.Projector.Position, Failure: p.Projector.Failure})
+	}
+	if p.Indexed {
+		r.index(ctx, p)
+	}
+	return p
+}
+
+func ask[T any](part func() T) *T {
+	if part == nil {
+		return nil
+	}
+	v := part()
+	return &v
+}
+
+func (r *Reporter) head(ctx context.Context, p *Report) {
+	h, err := r.Store.Head(ctx, eventstore.Point{})
+	if p.StoreErr = err; err == nil {
+		p.Head = h.Position
+	}
+}
+
+// index asks the read model, not the projector: a lag shows when no projector runs, too.
+func (r *Reporter) index(ctx context.Context, p *Report) {
+	shown, err := r.Index.Visible(ctx)
+	if p.IndexErr = err; err != nil {
+		return
+	}
+	p.Visible = shown.Position
+	if r.Projector == nil { // it has nothing to catch up with
+		r.CaughtUp()
+	}
+	if found, err := r.Index.QuarantinedLately(ctx); err == nil {
+		p.Quarantined = append([]readmodel.Quarantined{}, found...)
+	}
+	if p.StoreErr == nil && p.Visible > p.Head { // entries may have come since it was read
+		r.head(ctx, p)
+	}
+	if p.StoreErr != nil {
+		return
+	}
+	r.lists.look(p.Time, p.Visible, p.Head)
+	if p.Visible < p.Head {
+		if next, err := r.Store.Read(ctx, eventstore.Range{After: uint64(p.Visible), Limit: 1}); err == nil && len(next) == 1 {
+			p.Unseen = &next[0]
+		}
+	}
+	_, err = readmodel.Get(ctx, r.Index, []calendar.ID{1}) // it reads all indices
+	if f := r.failure.Load(); err == nil && f != nil && p.Time.Sub(f.at) < MaxStill {
+		err = f.err
+	}
+	p.ListsErr = err
+}
