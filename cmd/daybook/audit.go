@@ -38,11 +38,7 @@ var errNoKey = errors.New("there is no key to sign with: --signing-key names one
 
 type auditCheckpoint struct{}
 
-// Run signs a checkpoint.
-func (cmd *auditCheckpoint) Run(ctx context.Context, c *console, s *config) error {
-	return perform(ctx, c, s, cmd, nil)
-}
-
+// work signs a checkpoint where there are new entries, and prints the newest one.
 func (*auditCheckpoint) work(ctx context.Context, b *backend, c *console, s *config) error {
 	if b.signer == nil {
 		return errNoKey
@@ -71,11 +67,7 @@ type auditProof struct {
 	Size     int   `commandline:"" default:"0" min:"0" max:"9223372036854775807" placeholder:"N" help:"size of the tree; 0: that of the newest checkpoint"`
 }
 
-// Run prints the proof that an entry is in the log.
-func (cmd *auditProof) Run(ctx context.Context, c *console, s *config) error {
-	return perform(ctx, c, s, cmd, nil)
-}
-
+// work prints the proof that an entry is in the log.
 func (cmd *auditProof) work(ctx context.Context, b *backend, c *console, s *config) error {
 	p := calendar.Position(cmd.Position)
 	newest, err := b.proofs.Checkpoint(ctx, 0)
@@ -123,11 +115,6 @@ type auditKeys struct {
 
 type keyList struct{}
 
-// Run prints vkeys.
-func (cmd *keyList) Run(ctx context.Context, c *console, s *config) error {
-	return perform(ctx, c, s, cmd, nil)
-}
-
 // work prints the vkeys that signed or will sign, each once.
 func (*keyList) work(ctx context.Context, b *backend, c *console, _ *config) error {
 	var vkeys []string
@@ -164,11 +151,7 @@ func (*keyList) work(ctx context.Context, b *backend, c *console, _ *config) err
 
 type keyConfirm struct{}
 
-// Run lets a key sign on that has no note of what it signed last.
-func (cmd *keyConfirm) Run(ctx context.Context, c *console, s *config) error {
-	return perform(ctx, c, s, cmd, nil)
-}
-
+// work lets a key sign on that has no note of what it signed last.
 func (*keyConfirm) work(ctx context.Context, b *backend, c *console, _ *config) error {
 	if b.signer == nil {
 		return errNoKey
@@ -183,11 +166,6 @@ func (*keyConfirm) work(ctx context.Context, b *backend, c *console, _ *config) 
 
 type keyNew struct {
 	Origin string `commandline:"" placeholder:"NAME" type:"origin-of-log" help:"name of the log that begins with the key"`
-}
-
-// Run prints a new key.
-func (cmd *keyNew) Run(ctx context.Context, c *console, s *config) error {
-	return perform(ctx, c, s, cmd, nil)
 }
 
 // work prints a new key. With an origin a new log begins with it, where there is one already
@@ -251,19 +229,10 @@ type verifyCommand struct {
 	trustOptions
 }
 
-// Run checks every entry against the chain.
-func (cmd *verifyCommand) Run(ctx context.Context, c *console, s *config) error {
-	return cmd.verify(ctx, c, s)
-}
-
 type auditVerify struct{ trustOptions }
 
-// Run checks entries and checkpoints.
-func (cmd *auditVerify) Run(ctx context.Context, c *console, s *config) error {
-	return cmd.verify(ctx, c, s)
-}
-
-func (o *trustOptions) verify(ctx context.Context, c *console, s *config) error {
+// Run checks entries and checkpoints, of the store or of an export.
+func (o *trustOptions) Run(ctx context.Context, c *console, s *config) error {
 	for _, file := range o.Checkpoint {
 		b, err := os.ReadFile(file)
 		if err != nil {
@@ -373,20 +342,10 @@ type exportCommand struct {
 	exportOptions
 }
 
-// Run prints the export.
-func (cmd *exportCommand) Run(ctx context.Context, c *console, s *config) error {
-	return cmd.export(ctx, c, s)
-}
-
 type auditExport struct{ exportOptions }
 
-// Run prints the export.
-func (cmd *auditExport) Run(ctx context.Context, c *console, s *config) error {
-	return cmd.export(ctx, c, s)
-}
-
-// export prints the export, or writes it to a file, whole or not at all.
-func (o *exportOptions) export(ctx context.Context, c *console, s *config) (err error) {
+// Run prints the export, or writes it to a file, whole or not at all.
+func (o *exportOptions) Run(ctx context.Context, c *console, s *config) (err error) {
 	if o.File == "" {
 		return perform(ctx, c, s, o, nil)
 	}

@@ -57,13 +57,16 @@ type (
 	zoneSettings struct {
 		*zoneOptions `group:"interface"`
 	}
+	languageSettings struct {
+		*languageOptions
+	}
 )
 
 // newCommands returns the command line that fills a config.
 func newCommands(s *config) *commands {
 	store := storeSettings{&s.dataOptions, &s.storeOptions}
 	feed, index := feedSettings{&s.feedOptions}, indexSettings{&s.indexOptions}
-	output, zone := outputSettings{&s.outputOptions}, zoneSettings{&s.zoneOptions}
+	output, zone, language := outputSettings{&s.outputOptions}, zoneSettings{&s.zoneOptions}, languageSettings{&s.languageOptions}
 	service := serviceSettings{
 		&s.listenOptions, &s.addressOptions, &s.zoneOptions, &s.interfaceOptions, &s.pagesOptions, &s.proofOptions, &s.processOptions,
 	}
@@ -71,10 +74,11 @@ func newCommands(s *config) *commands {
 	c := &commands{
 		Serve: serveCommand{serve}, Demo: demoCommand{serviceSettings: service},
 		Health: healthCommand{store, feed, index, output}, Ready: readyCommand{&s.listenOptions},
-		User:   userCommands{storeSettings: store, outputSettings: output},
-		Import: importCommand{storeSettings: store, outputSettings: output, zoneSettings: zone},
-		Export: exportCommand{storeSettings: store}, History: historyCommands{storeSettings: store, outputSettings: output, zoneSettings: zone},
-		Changes: changesCommands{storeSettings: store, outputSettings: output},
+		User:    userCommands{storeSettings: store, outputSettings: output},
+		Import:  importCommand{storeSettings: store, outputSettings: output, zoneSettings: zone},
+		Export:  exportCommand{storeSettings: store},
+		History: historyCommands{storeSettings: store, outputSettings: output, zoneSettings: zone, languageSettings: language},
+		Changes: changesCommands{storeSettings: store, outputSettings: output, Tail: changesTail{languageSettings: language}},
 		Erase: eraseCommand{
 			storeSettings: store, feedSettings: feed, indexSettings: index, addressOptions: &s.addressOptions, outputSettings: output,
 		},

@@ -36,6 +36,19 @@ type task interface {
 	work(ctx context.Context, b *backend, c *console, s *config) error
 }
 
+// checkedTask is a task with arguments that are checked where the command is given, and
+// again where it is carried out.
+type checkedTask interface {
+	check(s *config) error
+}
+
+func checkArguments(t task, s *config) error {
+	if t, ok := t.(checkedTask); ok {
+		return t.check(s)
+	}
+	return nil
+}
+
 // order is the first line of a request on the control socket; what follows it is the
 // task's standard input.
 type order struct {
@@ -46,6 +59,7 @@ type order struct {
 	JSON      bool
 	Store     string
 	Timezone  zone
+	Lang      string
 
 	input bool // the task has some
 }
@@ -65,6 +79,9 @@ var ofModel = map[string]bool{"rebuild": true, "retry": true, "health": true, "e
 // directory is free, else in the running server that holds it; one on servers
 // runs here, beside all processes. in is the task's input; nil: none.
 func perform(ctx context.Context, c *console, s *config, t task, in io.Reader) error {
+	if err := checkArguments(t, s); err != nil {
+		return err
+	}
 	existing := !makesStore[c.command]
 	held := s.Store == "" || ofModel[c.command] && s.engine().local
 	taking := *c
@@ -102,7 +119,7 @@ func perform(ctx context.Context, c *console, s *config, t task, in io.Reader) e
 
 // order is that of a task for the server that holds the data directory.
 func (c *console) order(s *config, t task, input bool) order {
-	return order{version, c.command, t, c.terminal, s.JSON, s.Store, s.Timezone, input}
+	return order{version, c.command, t, c.terminal, s.JSON, s.Store, s.Timezone, s.Lang, input}
 }
 
 // makesStore are the commands that may begin a store. The others refuse a place that
@@ -394,9 +411,13 @@ func (c *control) answer(w http.ResponseWriter, r *http.Request) {
 		terminal: o.Terminal, command: o.Task,
 	}
 	s := *c.s
-	s.JSON, s.Timezone = o.JSON, o.Timezone
+	s.JSON, s.Timezone, s.Lang = o.JSON, o.Timezone, o.Lang
 	status, cause := exitOK, ""
-	if err := t.work(ctx, c.b, con, &s); err != nil {
+	err = checkArguments(t, &s)
+	if err == nil {
+		err = t.work(ctx, c.b, con, &s)
+	}
+	if err != nil {
 		status, cause = exitFailed, err.Error()
 		if e, ok := errors.AsType[*exitError](err); ok {
 			status = e.status

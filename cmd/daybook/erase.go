@@ -37,25 +37,35 @@ type eraseCommand struct {
 	By      string `commandline:"" placeholder:"NAME" help:"administrator who erases; empty: the operator"`
 	Yes     bool   `help:"do not ask"`
 	Compact bool   `help:"as the owner of a PostgreSQL event store: take what was erased out of its files"`
+
+	kind calendar.Kind
+	id   calendar.ID
 }
 
-// Run erases a record.
-func (cmd *eraseCommand) Run(ctx context.Context, c *console, s *config) error {
-	if cmd.Compact {
-		return cmd.compact(ctx, c, s)
-	}
+func (cmd *eraseCommand) check(*config) (err error) {
 	if cmd.Kind == "" || cmd.ID == "" {
 		return usageError("usage: daybook erase KIND ID --reason TEXT, as daybook erase venue 12 --reason \"asked for by its owner\"")
 	}
-	kind, ok := calendar.ParseKind(cmd.Kind)
-	if !ok || kind == calendar.KindImage {
+	var ok bool
+	if cmd.kind, ok = calendar.ParseKind(cmd.Kind); !ok || cmd.kind == calendar.KindImage {
 		return usageError("KIND must be event, venue, organizer, category, tag or user, not %q", cmd.Kind)
 	}
-	if _, err := idArgument(cmd.ID); err != nil {
+	if cmd.id, err = idArgument(cmd.ID); err != nil {
 		return err
 	}
 	if n := utf8.RuneCountInString(calendar.PlainReason(cmd.Reason)); n == 0 || n > calendar.MaxReason {
 		return usageError("erase needs --reason, 1 to %d characters", calendar.MaxReason)
+	}
+	return nil
+}
+
+// Run asks whether a record is to be erased, and erases it.
+func (cmd *eraseCommand) Run(ctx context.Context, c *console, s *config) error {
+	if cmd.Compact {
+		return cmd.compact(ctx, c, s)
+	}
+	if err := cmd.check(s); err != nil {
+		return err
 	}
 	if !cmd.Yes {
 		if !c.terminal || c.in == nil {
@@ -98,11 +108,7 @@ type erasing struct {
 // work erases a record and then takes what is left of it out of every place that
 // is not the operator's. Run again it does what is missing.
 func (cmd *eraseCommand) work(ctx context.Context, b *backend, c *console, s *config) error {
-	kind, _ := calendar.ParseKind(cmd.Kind)
-	id, err := idArgument(cmd.ID)
-	if err != nil {
-		return err
-	}
+	kind, id := cmd.kind, cmd.id
 	actor, err := b.administrator(ctx, cmd.By)
 	if err != nil {
 		return err

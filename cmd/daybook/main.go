@@ -134,8 +134,19 @@ func execute(ctx context.Context, c *console, args, env []string) error {
 	if err != nil {
 		return err
 	}
-	parsed.BindTo(ctx, (*context.Context)(nil))
-	return parsed.Run(c, s, r)
+	switch command := parsed.Selected().Target.Addr().Interface().(type) {
+	case runner:
+		return command.Run(ctx, c, s)
+	case task:
+		return perform(ctx, c, s, command, nil)
+	default: // it needs neither a store nor a service
+		return parsed.Run(c, s, r)
+	}
+}
+
+// runner is a command that is more than a task.
+type runner interface {
+	Run(ctx context.Context, c *console, s *config) error
 }
 
 type versionCommand struct{}

@@ -22,8 +22,7 @@ type historyCommands struct {
 	storeSettings
 	outputSettings
 	zoneSettings
-
-	Lang string `default:"en" choices:"cn,en,fr,es" placeholder:"LANG" help:"language of sentences: cn, en, fr or es"`
+	languageSettings
 
 	Show historyShow `cmd:"" default:"withargs" help:"print the history of a record: daybook history event 12"`
 	Diff historyDiff `cmd:"" help:"print what differs between two versions"`
@@ -34,125 +33,107 @@ type historyCommands struct {
 type recordArguments struct {
 	Kind string `arg:"" help:"event, venue, organizer, category, tag, image or user"`
 	ID   string `arg:"" name:"id" help:"id of the record"`
+	kind calendar.Kind
+	id   calendar.ID
 }
 
-func (r *recordArguments) read() (calendar.Kind, calendar.ID, error) {
-	kind, ok := calendar.ParseKind(r.Kind)
-	if !ok {
-		return kind, 0, usageError("KIND must be event, venue, organizer, category, tag, image or user, not %q", r.Kind)
+func (r *recordArguments) check(*config) (err error) {
+	var ok bool
+	if r.kind, ok = calendar.ParseKind(r.Kind); !ok {
+		return usageError("KIND must be event, venue, organizer, category, tag, image or user, not %q", r.Kind)
 	}
-	id, err := idArgument(r.ID)
-	return kind, id, err
+	r.id, err = idArgument(r.ID)
+	return err
 }
 
-type historyShow struct {
-	recordArguments
+type historyShow struct{ recordArguments }
 
-	Lang string `kong:"-"`
-}
-
-// Run prints the history of a record.
-func (cmd *historyShow) Run(ctx context.Context, c *console, s *config, all *historyCommands) error {
-	cmd.Lang = all.Lang
-	if _, _, err := cmd.read(); err != nil {
-		return err
-	}
-	return perform(ctx, c, s, cmd, nil)
-}
-
+// work prints the history of a record.
 func (cmd *historyShow) work(ctx context.Context, b *backend, c *console, s *config) error {
-	kind, id, err := cmd.read()
-	if err != nil {
-		return err
+	reader, viewer := history.New(b.events, time.Now), s.auditor()
+	version, err := reader.Present(ctx, viewer.Caller, cmd.kind, cmd.id)
+	walk := history.Walk{Record: cmd.id, From: 1, To: version, Ascending: true, Limit: pageSize}
+	for looked := int64(-1); err == nil && looked < walk.LookedTo; walk.From = walk.LookedTo + 1 {
+		looked = walk.LookedTo
+		err = printEntries(c.out, reader.Entries(ctx, viewer, &walk), s.JSON)
 	}
-	return pastError(printHistory(ctx, history.New(b.events, time.Now), c.out, s, auditor(cmd.Lang), kind, id), kind, id)
+	return cmd.pastError(err)
 }
 
 type historyDiff struct {
 	recordArguments
 
-	From string `arg:"" help:"version"`
-	To   string `arg:"" help:"version"`
-	Lang string `kong:"-"`
+	From     string `arg:"" help:"version"`
+	To       string `arg:"" help:"version"`
+	from, to int64
 }
 
-// Run prints what differs between two versions.
-func (cmd *historyDiff) Run(ctx context.Context, c *console, s *config, all *historyCommands) error {
-	cmd.Lang = all.Lang
-	for _, v := range []string{cmd.From, cmd.To} {
-		if n, err := strconv.ParseInt(v, 10, 64); err != nil || n < 1 {
-			return usageError("versions must be numbers above 0, not %q", v)
+func (cmd *historyDiff) check(s *config) (err error) {
+	if cmd.from, err = versionArgument(cmd.From); err != nil {
+		return err
+	}
+	if cmd.to, err = versionArgument(cmd.To); err != nil {
+		return err
+	}
+	return cmd.recordArguments.check(s)
+}
+
+func versionArgument(text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 {
+		return 0, usageError("versions must be numbers above 0, not %q", text)
+	}
+	return n, nil
+}
+
+// work prints what differs between two versions.
+func (cmd *historyDiff) work(ctx context.Context, b *backend, c *console, s *config) error {
+	d, err := history.New(b.events, time.Now).Diff(ctx, s.auditor(), cmd.kind, cmd.id, cmd.from, cmd.to)
+	if err != nil {
+		return cmd.pastError(err)
+	}
+	if s.JSON {
+		return printJSON(c.out, d)
+	}
+	for _, change := range d.Changes {
+		if _, err := fmt.Fprintln(c.out, change.Sentence); err != nil {
+			return err
 		}
 	}
-	if _, _, err := cmd.read(); err != nil {
-		return err
-	}
-	return perform(ctx, c, s, cmd, nil)
-}
-
-func (cmd *historyDiff) work(ctx context.Context, b *backend, c *console, s *config) error {
-	kind, id, err := cmd.read()
-	if err != nil {
-		return err
-	}
-	return pastError(cmd.print(ctx, history.New(b.events, time.Now), c.out, s, kind, id), kind, id)
+	return nil
 }
 
 type historyAt struct {
 	recordArguments
 
 	Point string `arg:"" help:"a date, position:N or version:N"`
+	point history.Point
 }
 
-// Run prints a record as it was.
-func (cmd *historyAt) Run(ctx context.Context, c *console, s *config) error {
-	if _, err := s.pointOf(cmd.Point, true); err != nil {
+func (cmd *historyAt) check(s *config) (err error) {
+	if cmd.point, err = s.pointOf(cmd.Point, true); err != nil {
 		return err
 	}
-	if _, _, err := cmd.read(); err != nil {
-		return err
-	}
-	return perform(ctx, c, s, cmd, nil)
-}
-
-func (cmd *historyAt) work(ctx context.Context, b *backend, c *console, s *config) error {
-	kind, id, err := cmd.read()
-	if err != nil {
-		return err
-	}
-	return pastError(printAt(ctx, b.events, c.out, s, kind, id, cmd.Point), kind, id)
+	return cmd.recordArguments.check(s)
 }
 
 // auditor reads all of the past.
-func auditor(lang string) history.Viewer {
-	l, _ := calendar.ParseLang(lang)
+func (s *config) auditor() history.Viewer {
+	l, _ := calendar.ParseLang(s.Lang)
 	return history.Viewer{Caller: calendar.Caller{Role: calendar.Auditor}, Lang: l}
 }
 
-// pastError says what is wrong with a read of a record.
-func pastError(err error, kind calendar.Kind, id calendar.ID) error {
+// pastError returns the error of a read of the record for people.
+func (r *recordArguments) pastError(err error) error {
 	e, ok := errors.AsType[*calendar.Error](err)
 	switch {
 	case ok && e.Code == calendar.CodeNotFound:
-		return fmt.Errorf("no %s has the id %d", kind, id)
+		return fmt.Errorf("no %s has the id %d", r.kind, r.id)
 	case ok:
 		return errors.New(texts.Message(e, calendar.LangEN))
 	default:
 		return err
 	}
-}
-
-func printHistory(ctx context.Context, t *history.Reader, w io.Writer, s *config, l history.Viewer, k calendar.Kind, id calendar.ID) error {
-	version, err := t.Present(ctx, l.Caller, k, id)
-	if err != nil {
-		return err
-	}
-	walk := history.Walk{Record: id, From: 1, To: version, Ascending: true, Limit: pageSize}
-	for looked := int64(-1); err == nil && looked < walk.LookedTo; walk.From = walk.LookedTo + 1 {
-		looked = walk.LookedTo
-		err = printEntries(w, t.Entries(ctx, l, &walk), s.JSON)
-	}
-	return err
 }
 
 func printEntries(w io.Writer, entries iter.Seq2[*history.Entry, error], asJSON bool) error {
@@ -203,24 +184,6 @@ func printEntry(w io.Writer, e *history.Entry) error {
 	return err
 }
 
-func (cmd *historyDiff) print(ctx context.Context, t *history.Reader, w io.Writer, s *config, k calendar.Kind, id calendar.ID) error {
-	from, _ := strconv.ParseInt(cmd.From, 10, 64)
-	to, _ := strconv.ParseInt(cmd.To, 10, 64)
-	d, err := t.Diff(ctx, auditor(cmd.Lang), k, id, from, to)
-	if err != nil {
-		return err
-	}
-	if s.JSON {
-		return printJSON(w, d)
-	}
-	for _, c := range d.Changes {
-		if _, err := fmt.Fprintln(w, c.Sentence); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // pointOf reads a point as as_of takes it, of one record or of all.
 func (s *config) pointOf(text string, versions bool) (history.Point, error) {
 	var p calendar.Problems
@@ -231,43 +194,43 @@ func (s *config) pointOf(text string, versions bool) (history.Point, error) {
 	return point, nil
 }
 
-// printAt prints a record as it was.
-func printAt(ctx context.Context, store eventstore.Store, w io.Writer, s *config, k calendar.Kind, id calendar.ID, text string) error {
-	point, err := s.pointOf(text, true)
-	if err != nil {
-		return err
-	}
-	e, err := entryAt(ctx, store, id, point)
+// work prints a record as it was.
+func (cmd *historyAt) work(ctx context.Context, b *backend, c *console, s *config) error {
+	return cmd.pastError(cmd.print(ctx, b, c, s))
+}
+
+func (cmd *historyAt) print(ctx context.Context, b *backend, c *console, s *config) error {
+	e, err := entryAt(ctx, b.events, cmd.id, cmd.point)
 	switch {
 	case err != nil:
 		return err
-	case e.Version == 0 || e.Kind != k:
-		return calendar.Fail(calendar.CodeNotFound, k)
+	case e.Version == 0 || e.Kind != cmd.kind:
+		return calendar.Fail(calendar.CodeNotFound, cmd.kind)
 	case e.Redacted != nil:
-		return calendar.Fail(calendar.CodeErased, k)
+		return calendar.Fail(calendar.CodeErased, cmd.kind)
 	}
 	r, err := calendar.DecodeRecord(e.State)
 	if err != nil {
 		return fmt.Errorf("entry %d: %w", e.Position, err)
 	}
 	if r.Deleted {
-		return calendar.Fail(calendar.CodeNotFound, k)
+		return calendar.Fail(calendar.CodeNotFound, cmd.kind)
 	}
 	if s.JSON {
-		return printJSON(w, struct {
+		return printJSON(c.out, struct {
 			Version  int64             `json:"version"`
 			Position calendar.Position `json:"position"`
 			Time     string            `json:"time"`
 			Record   history.Members   `json:"record"`
 		}{e.Version, e.Position, e.Time.Format(history.TimeLayout), history.MembersOf(r)})
 	}
-	if _, err := fmt.Fprintf(w, "version %d  position %d  %s\n", e.Version, e.Position, e.Time.Format(history.TimeLayout)); err != nil {
+	if _, err := fmt.Fprintf(c.out, "version %d  position %d  %s\n", e.Version, e.Position, e.Time.Format(history.TimeLayout)); err != nil {
 		return err
 	}
 	for _, m := range history.MembersOf(r) {
-		b, err := history.Marshal(m.Value)
+		text, err := history.Marshal(m.Value)
 		if err == nil {
-			_, err = fmt.Fprintf(w, "%s: %s\n", m.Name, b)
+			_, err = fmt.Fprintf(c.out, "%s: %s\n", m.Name, text)
 		}
 		if err != nil {
 			return err
@@ -276,7 +239,7 @@ func printAt(ctx context.Context, store eventstore.Store, w io.Writer, s *config
 	return nil
 }
 
-// entryAt gives the entry of a record that counts last at a point; Version 0 for none.
+// entryAt returns the last entry of a record that counts at a point; Version 0 for none.
 func entryAt(ctx context.Context, store eventstore.Store, id calendar.ID, p history.Point) (eventstore.Entry, error) {
 	if p.Form == history.ByVersion {
 		entries, err := store.Read(ctx, eventstore.Range{Record: id, After: uint64(p.Version) - 1, Limit: 1})
@@ -307,7 +270,8 @@ type changesCommands struct {
 }
 
 type changesTail struct {
-	Lang string            `default:"en" choices:"cn,en,fr,es" placeholder:"LANG" help:"language of sentences: cn, en, fr or es"`
+	languageSettings
+
 	From calendar.Position `placeholder:"N" type:"position" help:"position of the first entry that is printed; empty: the next one that comes"`
 	Kind string            `placeholder:"KIND" choices:"event,venue,organizer,category,tag,image,user" help:"kind of the records whose entries are printed; empty: all"`
 }
@@ -340,7 +304,7 @@ func (cmd *changesTail) work(ctx context.Context, b *backend, c *console, s *con
 	for {
 		for after < head {
 			walk.From, walk.To, walk.LookedTo = int64(after)+1, int64(head), 0
-			if err := printEntries(c.out, reader.Entries(ctx, auditor(cmd.Lang), &walk), s.JSON); err != nil || walk.LookedTo == 0 {
+			if err := printEntries(c.out, reader.Entries(ctx, s.auditor(), &walk), s.JSON); err != nil || walk.LookedTo == 0 {
 				return err
 			}
 			after = calendar.Position(walk.LookedTo)

@@ -10,25 +10,23 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/sqlite"
+	"daybook/internal/history"
 )
 
 type auditReplay struct {
 	Until string `required:"" commandline:"" placeholder:"POINT" help:"point that a replay ends at, as as_of takes it for lists: a date or position:N"`
 	Into  string `required:"" commandline:"" placeholder:"DIR" help:"empty directory that a replay is made in"`
+	point history.Point
 }
 
-// Run makes a store of the entries that count at a point.
-func (cmd *auditReplay) Run(ctx context.Context, c *console, s *config) (err error) {
-	if _, err := s.pointOf(cmd.Until, false); err != nil {
+func (cmd *auditReplay) check(s *config) (err error) {
+	if cmd.point, err = s.pointOf(cmd.Until, false); err != nil {
 		return err
 	}
 	if cmd.Into, err = filepath.Abs(cmd.Into); err != nil { // the process that serves may work in another directory
 		return err
 	}
-	if err := wantEmpty(cmd.Into, ""); err != nil {
-		return err
-	}
-	return perform(ctx, c, s, cmd, nil)
+	return wantEmpty(cmd.Into, "")
 }
 
 // wantEmpty refuses a directory that holds anything but what is named; one that is not
@@ -48,15 +46,8 @@ func wantEmpty(dir, but string) error {
 
 // work fills a store in a directory within dir, which takes its place when it is
 // whole: of a run that was cut off there is no store, and dir is not empty.
-func (cmd *auditReplay) work(ctx context.Context, b *backend, c *console, s *config) (err error) {
-	dir := cmd.Into
-	point, err := s.pointOf(cmd.Until, false)
-	if err != nil {
-		return err
-	}
-	if err := wantEmpty(dir, ""); err != nil {
-		return err
-	}
+func (cmd *auditReplay) work(ctx context.Context, b *backend, c *console, _ *config) (err error) {
+	dir, point := cmd.Into, cmd.point
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}

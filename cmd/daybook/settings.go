@@ -35,6 +35,7 @@ type config struct {
 	proofOptions
 	processOptions
 	outputOptions
+	languageOptions
 
 	demo   *demo.Filled // nil: not a demonstration
 	newLog bool         // a log begins in a data directory that has lost its own
@@ -167,6 +168,10 @@ type processOptions struct {
 
 type outputOptions struct {
 	JSON bool `default:"false" help:"print JSON for programs"`
+}
+
+type languageOptions struct {
+	Lang string `default:"en" choices:"cn,en,fr,es" placeholder:"LANG" help:"language of sentences: cn, en, fr or es"`
 }
 
 // zone is a time zone by its name.

@@ -26,11 +26,6 @@ type rebuildCommand struct {
 	Back bool `help:"put the read model that the last rebuild replaced in its place again"`
 }
 
-// Run rebuilds the read model.
-func (cmd *rebuildCommand) Run(ctx context.Context, c *console, s *config) error {
-	return perform(ctx, c, s, cmd, nil)
-}
-
 func counted(n int, one, more string) string {
 	if n == 1 {
 		return "1 " + one
@@ -72,14 +67,12 @@ type retryCommand struct {
 	indexSettings
 
 	ID string `arg:"" help:"id of the record; daybook health lists those that are quarantined"`
+	id calendar.ID
 }
 
-// Run projects a quarantined record again.
-func (cmd *retryCommand) Run(ctx context.Context, c *console, s *config) error {
-	if _, err := idArgument(cmd.ID); err != nil {
-		return err
-	}
-	return perform(ctx, c, s, cmd, nil)
+func (cmd *retryCommand) check(*config) (err error) {
+	cmd.id, err = idArgument(cmd.ID)
+	return err
 }
 
 // idArgument reads an id of the command line.
@@ -91,19 +84,15 @@ func idArgument(text string) (calendar.ID, error) {
 	return calendar.ID(n), nil
 }
 
+// work projects a quarantined record again.
 func (cmd *retryCommand) work(ctx context.Context, b *backend, c *console, s *config) error {
-	id, err := idArgument(cmd.ID)
-	if err != nil {
-		return err
-	}
 	if b.live.Load() == nil && s.engine().local {
 		return errors.New("nothing serves from the data directory, so nothing is quarantined: a start projects every record")
 	}
-	err = b.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Retry(ctx, id) })
-	if err != nil {
+	if err := b.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Retry(ctx, cmd.id) }); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.out, "record %d is projected\n", id)
+	_, err := fmt.Fprintf(c.out, "record %d is projected\n", cmd.id)
 	return err
 }
 
@@ -125,17 +114,17 @@ type userAdd struct {
 	NewLog bool   `commandline:"" help:"begin a log in a data directory that has lost its own"`
 }
 
-// Run adds a user, and makes a store where there is none.
-func (cmd *userAdd) Run(ctx context.Context, c *console, s *config) error {
+func (cmd *userAdd) check(s *config) error {
+	s.newLog = cmd.NewLog
 	if s.Store == "" {
 		if err := os.MkdirAll(s.Data, 0o700); err != nil {
 			return fmt.Errorf("data directory: %w", err)
 		}
 	}
-	s.newLog = cmd.NewLog
-	return perform(ctx, c, s, cmd, nil)
+	return nil
 }
 
+// work adds a user, and makes a store where there is none.
 func (cmd *userAdd) work(ctx context.Context, b *backend, c *console, _ *config) error {
 	if cmd.NewLog {
 		if head, err := b.events.Head(ctx, eventstore.Point{}); err != nil || head.Position > 0 {
@@ -158,11 +147,7 @@ type userToken struct {
 	Name string `arg:"" help:"name of the user"`
 }
 
-// Run gives a user a new token.
-func (cmd *userToken) Run(ctx context.Context, c *console, s *config) error {
-	return perform(ctx, c, s, cmd, nil)
-}
-
+// work gives a user a new token.
 func (cmd *userToken) work(ctx context.Context, b *backend, c *console, _ *config) error {
 	_, token, err := b.users.NewToken(ctx, cmd.Name, 0)
 	return printToken(c, token, err)
@@ -172,11 +157,7 @@ type userRevoke struct {
 	Name string `arg:"" help:"name of the user"`
 }
 
-// Run withdraws the token of a user.
-func (cmd *userRevoke) Run(ctx context.Context, c *console, s *config) error {
-	return perform(ctx, c, s, cmd, nil)
-}
-
+// work withdraws the token of a user.
 func (cmd *userRevoke) work(ctx context.Context, b *backend, c *console, _ *config) error {
 	u, err := b.users.Revoke(ctx, cmd.Name, 0)
 	if err != nil {
@@ -188,11 +169,7 @@ func (cmd *userRevoke) work(ctx context.Context, b *backend, c *console, _ *conf
 
 type userList struct{}
 
-// Run lists the users.
-func (cmd *userList) Run(ctx context.Context, c *console, s *config) error {
-	return perform(ctx, c, s, cmd, nil)
-}
-
+// work lists the users.
 func (*userList) work(ctx context.Context, b *backend, c *console, s *config) error {
 	users, err := b.users.List(ctx)
 	if err != nil {
