@@ -198,9 +198,9 @@ func (cmd *keyNew) work(ctx context.Context, b *backend, c *console, _ *config) 
 // trustOptions are what a log is checked against.
 type trustOptions struct {
 	File       string   `commandline:"" placeholder:"FILE" help:"export that is checked, packed where it ends in .gz; empty: the event store"`
-	Key        []string `commandline:"" placeholder:"VKEY" type:"word" help:"key that signed the log; may stand several times"`
-	Checkpoint []string `commandline:"" placeholder:"FILE" type:"word" help:"checkpoint that was kept elsewhere; may stand several times"`
-	Witness    []string `commandline:"" placeholder:"VKEY" type:"word" help:"key of a witness; may stand several times"`
+	Key        []string `commandline:"" placeholder:"VKEY" help:"key that signed the log; may stand several times"`
+	Checkpoint []string `commandline:"" placeholder:"FILE" help:"checkpoint that was kept elsewhere; may stand several times"`
+	Witness    []string `commandline:"" placeholder:"VKEY" help:"key of a witness; may stand several times"`
 
 	Notes [][]byte `kong:"-"` // in the files of checkpoints
 }

@@ -17,6 +17,7 @@ import (
 	"daybook/internal/htmltext"
 	"daybook/internal/httpapi"
 	"daybook/internal/pages"
+	"daybook/query"
 )
 
 // Most of what branding is read from, in bytes.
@@ -39,48 +40,61 @@ func prefix(v string) (string, error) {
 	return p, err
 }
 
-// frameHosts are the sources of frame-ancestors of embedded pages; nil: everybody.
+// frameHosts are the sources of frame-ancestors of embedded pages (CSP, host-source); nil:
+// everybody.
 type frameHosts []string
 
-func (h *frameHosts) UnmarshalText(text []byte) (err error) {
+func (h *frameHosts) UnmarshalText(text []byte) error {
+	*h = nil
 	switch v := strings.Trim(strings.TrimSpace(string(text)), "'"); v {
 	case "*", "":
-		*h = nil
+		return nil
 	case "none":
 		*h = frameHosts{"'none'"}
-	default:
-		*h, err = readList(string(text), frameHost)
+		return nil
 	}
-	return err
+	return readList(string(text), func(v string) error {
+		switch {
+		case v == "'self'", v == "self":
+			v = "'self'"
+		case !hostForm.MatchString(strings.TrimPrefix(schemeForm.ReplaceAllString(v, ""), "*.")):
+			return fmt.Errorf("%q must be a host, as www.example.org, *.example.org or https://example.org:8443", v)
+		}
+		*h = append(*h, v)
+		return nil
+	})
 }
 
 // pictureHosts are the hosts that pages load pictures from.
 type pictureHosts []string
 
-func (h *pictureHosts) UnmarshalText(text []byte) (err error) {
+func (h *pictureHosts) UnmarshalText(text []byte) error {
 	*h = nil
-	switch v := string(text); v {
+	switch string(text) {
 	case "none":
+		return nil
 	case "any":
 		*h = pictureHosts{anyHost}
-	default:
-		*h, err = readList(v, pictureHost)
+		return nil
 	}
-	return err
+	return readList(string(text), func(v string) error {
+		if !hostForm.MatchString(strings.TrimPrefix(v, "*.")) {
+			return fmt.Errorf("%q must be a host, as img.example.org, *.example.org or img.example.org:8443", v)
+		}
+		*h = append(*h, strings.ToLower(v))
+		return nil
+	})
 }
 
 // anyHost is no name of a host.
 const anyHost = "*"
 
-func clock(v string) (int, error) {
-	switch v {
-	case "":
-		return 0, nil
-	case "12", "24":
-		return strconv.Atoi(v)
-	default:
-		return 0, errors.New("must be 12, 24 or empty")
-	}
+// costBands are the bounds of the bands that costs are counted in.
+type costBands []string
+
+func (b *costBands) UnmarshalText(text []byte) (err error) {
+	*b, err = query.ReadCostBands(string(text))
+	return err
 }
 
 func checkTiles(v string) error {
@@ -90,13 +104,6 @@ func checkTiles(v string) error {
 		return errors.New("must be an http or https URL with {z}, {x} and {y}")
 	}
 	return nil
-}
-
-func hostWord(v string) (string, error) {
-	if !wordForm.MatchString(v) {
-		return "", fmt.Errorf("%q must be a word of a host name, as a", v)
-	}
-	return v, nil
 }
 
 func brandName(v string) (string, error) {
@@ -167,10 +174,11 @@ func readHome(dir string) (texts pages.Home, err error) {
 
 // pageOptions returns the settings of the pages as they take them.
 func (s *config) pageOptions() pages.Options {
+	clock, _ := strconv.Atoi(s.PagesClock) // "": that of the language
 	o := pages.Options{
 		Site: s.Timezone.Location, SiteZone: s.Timezone.Name, Namespace: "/" + s.APIPrefix + "/" + httpapi.Namespace,
 		Prefixes: append([]string{s.APIPrefix}, s.MorePrefixes...), API: httpapi.PageAPI(),
-		Sunday: s.PagesWeekStart == "sunday", Clock: s.PagesClock, NoExternalLinks: !s.PagesExternalLinks, NoRobots: s.PagesRobots == "none",
+		Sunday: s.PagesWeekStart == "sunday", Clock: clock, NoExternalLinks: !s.PagesExternalLinks, NoRobots: s.PagesRobots == "none",
 		Images: s.PagesImages, AnyImage: slices.Contains(s.PagesImages, anyHost),
 		Tiles: s.PagesTiles, TileHosts: s.PagesTilesHosts, TilesBy: s.PagesTilesAttribution, Embed: s.PagesEmbed, MaxAge: s.PagesCache,
 		Brand: pages.Brand{Name: s.BrandName, Logo: s.BrandLogo, Accent: s.BrandAccent, Footer: s.BrandFooter, Home: s.BrandHome},
@@ -184,30 +192,7 @@ func (s *config) pageOptions() pages.Options {
 // feedName is the name of the calendar in feeds, "" for that of the language.
 func (s *config) feedName() string { return cmp.Or(s.CalendarName, s.BrandName) }
 
-// frameHost reads a host that may show pages in frames (CSP, host-source).
-func frameHost(v string) (string, error) {
-	rest := v
-	for _, scheme := range []string{"https://", "http://"} {
-		rest = strings.TrimPrefix(rest, scheme)
-	}
-	if rest == "'self'" || rest == "self" {
-		return "'self'", nil
-	}
-	if !hostForm.MatchString(strings.TrimPrefix(rest, "*.")) {
-		return "", fmt.Errorf("%q must be a host, as www.example.org, *.example.org or https://example.org:8443", v)
-	}
-	return v, nil
-}
-
-// pictureHost reads a host that pictures are loaded from.
-func pictureHost(v string) (string, error) {
-	if !hostForm.MatchString(strings.TrimPrefix(v, "*.")) {
-		return "", fmt.Errorf("%q must be a host, as img.example.org, *.example.org or img.example.org:8443", v)
-	}
-	return strings.ToLower(v), nil
-}
-
 var (
-	hostForm = regexp.MustCompile(`^(?i)([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$`)
-	wordForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?$`)
+	hostForm   = regexp.MustCompile(`^(?i)([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$`)
+	schemeForm = regexp.MustCompile(`^https?://`)
 )

@@ -83,11 +83,11 @@ type roleOptions struct {
 }
 
 type listenOptions struct {
-	Listen string `default:"127.0.0.1:8080" placeholder:"ADDR" type:"listen" help:"address and port to serve on"`
+	Listen string `default:"127.0.0.1:8080" placeholder:"ADDR" pattern:"^([[][^]]+[]]|[^:]*):[^:]+$" must:"be host:port, as 127.0.0.1:8080" help:"address and port to serve on"`
 }
 
 type addressOptions struct {
-	BaseURL   string `placeholder:"URL" type:"baseurl" help:"URL that clients reach the service by; empty: taken from each request"`
+	BaseURL   string `placeholder:"URL" pattern:"^(https?://[^/?#]+[^?#]*)?$" trim:"/" must:"be an absolute http or https URL without query and fragment" help:"URL that clients reach the service by; empty: taken from each request"`
 	APIPrefix string `default:"api" placeholder:"PATH" type:"prefix" help:"first segment of all paths"`
 }
 
@@ -104,7 +104,7 @@ type interfaceOptions struct {
 	CurrencyPosition string                `default:"prefix" choices:"prefix,postfix" placeholder:"WHERE" help:"prefix or postfix"`
 	PriceCurrency    string                `default:"USD" placeholder:"CODE" pattern:"^[A-Z]{3}$" must:"be three capital letters, as EUR" help:"ISO 4217 code, in linked data, of costs with the currency symbol or without one"`
 	PerPageMax       int                   `default:"100" min:"50" max:"1000" placeholder:"N" help:"largest page of a list, 50 to 1000"`
-	AllowedOrigins   []string              `placeholder:"LIST" type:"origin" help:"other origins whose pages may write; what pages of any other send is refused"`
+	AllowedOrigins   []string              `placeholder:"LIST" pattern:"^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]+$" must:"be an origin, as https://calendar.example.org" help:"other origins whose pages may write; what pages of any other send is refused"`
 	PositionWait     time.Duration         `default:"5s" min:"1ns" max:"5m" placeholder:"DURATION" help:"longest wait of a list for a position, up to 5m"`
 	ReadMaxAge       int                   `default:"0" min:"0" max:"86400" placeholder:"SECONDS" help:"how long browsers and proxies may keep answers to reads without credentials, up to 86400; 0: they ask each time"`
 	PublicHistory    httpapi.PublicHistory `default:"all" choices:"all,proofs,none" placeholder:"WHO" help:"all, proofs or none: what everybody reads of the past; editors, administrators and auditors read it all"`
@@ -119,7 +119,7 @@ type interfaceOptions struct {
 	WholeAnswers     int                   `default:"8" min:"1" max:"1000" placeholder:"N" help:"answers without pages that are sent at once to callers without credentials, and as many to those with, half of them to one client, 1 to 1000; more are answered 503"`
 	CalendarLimit    int                   `default:"10000" min:"100" max:"100000" placeholder:"N" help:"events that a calendar widget gets at once, 100 to 100000"`
 	TombstoneDays    int                   `default:"90" min:"0" max:"3650" placeholder:"N" help:"days for which calendar feeds tell of trashed events, up to 3650; 0: never"`
-	CostBands        []string              `default:"10,25,50,100" placeholder:"LIST" type:"costbands" help:"bounds of the bands that costs of events are counted in, up to 20 rising numbers above 0"`
+	CostBands        costBands             `default:"10,25,50,100" placeholder:"LIST" help:"bounds of the bands that costs of events are counted in, up to 20 rising numbers above 0"`
 	QueryBudget      int                   `default:"90" min:"25" max:"10000" placeholder:"N" help:"what one request may cost, 25 to 10000: a list 1, a facet 1, typos 3, relevance or distance 1, highlights 1, collapse 2; more is refused"`
 	ReadDeadline     time.Duration         `default:"5s" min:"100ms" max:"1m" placeholder:"DURATION" help:"longest work on a read, beside its wait for a position"`
 	WriteDeadline    time.Duration         `default:"10s" min:"100ms" max:"1m" placeholder:"DURATION" help:"longest work on a write"`
@@ -136,10 +136,10 @@ type pagesOptions struct {
 	PagesCache            time.Duration      `default:"10s" min:"0s" max:"24h" whole:"" placeholder:"DURATION" help:"how long shared caches may keep a page, whole seconds up to 24h; 0s: they ask each time"`
 	PagesEmbed            frameHosts         `default:"*" placeholder:"HOSTS" help:"hosts that may show embedded pages in frames, commas between them; *: all, none: nobody"`
 	PagesWeekStart        string             `default:"monday" choices:"monday,sunday" placeholder:"DAY" help:"monday or sunday: first day of weeks on pages"`
-	PagesClock            int                `placeholder:"HOURS" type:"clock" help:"12 or 24, for all languages; empty: as the language of the page does"`
+	PagesClock            string             `placeholder:"HOURS" pattern:"^(12|24)?$" must:"be 12, 24 or empty" help:"12 or 24, for all languages; empty: as the language of the page does"`
 	PagesImages           pictureHosts       `default:"none" placeholder:"HOSTS" help:"hosts whose pictures pages load, commas between them; none, or any"`
 	PagesTiles            string             `placeholder:"URL" type:"tiles" help:"map tiles below the markers, as https://tiles.example/{z}/{x}/{y}.png; {s} stands for each of --pages-tiles-hosts; empty: outlines alone"`
-	PagesTilesHosts       []string           `placeholder:"LIST" type:"hostword" help:"words that {s} stands for, as a,b,c"`
+	PagesTilesHosts       []string           `placeholder:"LIST" pattern:"^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?$" must:"be a word of a host name, as a" help:"words that {s} stands for, as a,b,c"`
 	PagesTilesAttribution string             `placeholder:"TEXT" help:"who made the tiles; it stands on every map"`
 	BrandName             string             `placeholder:"TEXT" type:"brandname" help:"name of the calendar on pages, and in feeds without --calendar-name; empty: Calendar on pages"`
 	BrandLogo             *pages.Logo        `placeholder:"FILE" type:"logo" help:"SVG, PNG or WebP of at most 200 kB that stands for the name"`
@@ -158,9 +158,9 @@ type proofOptions struct {
 type processOptions struct {
 	LogLevel   slog.Level     `default:"info" placeholder:"LEVEL" type:"level" help:"debug, info, warn or error"`
 	LogFormat  string         `default:"text" choices:"text,json" placeholder:"FORMAT" help:"text or json"`
-	Pprof      string         `placeholder:"ADDR" type:"loopback" help:"loopback address and port that serves runtime profiles; empty: none"`
-	Metrics    string         `placeholder:"ADDR" type:"metrics" help:"address and port that serve metrics for Prometheus, or same: with the service; empty: none"`
-	Traces     string         `placeholder:"URL" type:"traces" secret:"" help:"where OpenTelemetry traces are sent (OTLP over HTTP), as http://127.0.0.1:4318; empty: nowhere"`
+	Pprof      string         `placeholder:"ADDR" pattern:"^((127([.][0-9]{1,3}){3}|[[]::1[]]):[^:]+)?$" must:"be an address of this machine with a port, as 127.0.0.1:6060" help:"loopback address and port that serves runtime profiles; empty: none"`
+	Metrics    string         `placeholder:"ADDR" pattern:"^(same|([[][^]]+[]]|[^:]*):[^:]+)?$" must:"be host:port, as 127.0.0.1:9464, or the word same" help:"address and port that serve metrics for Prometheus, or same: with the service; empty: none"`
+	Traces     string         `placeholder:"URL" pattern:"^(https?://[^/?#@]+(/[^?#]*)?)?$" must:"be an http or https URL without user, query and fragment, as http://127.0.0.1:4318" secret:"" help:"where OpenTelemetry traces are sent (OTLP over HTTP), as http://127.0.0.1:4318; empty: nowhere"`
 	TraceRatio float64        `default:"0.1" placeholder:"N" type:"ratio" help:"part of the traces that are kept, above 0 and up to 1"`
 	DrainDelay *time.Duration `min:"0s" max:"5m" placeholder:"DURATION" help:"how long it goes on answering after SIGTERM while it is not ready; empty: 5s, and 0 where no other process can serve its store"`
 	DrainLimit time.Duration  `default:"50s" min:"1s" max:"1h" placeholder:"DURATION" help:"longest time from the signal to the end of the process, whatever hangs"`

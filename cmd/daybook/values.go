@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/url"
 	"os"
 	"reflect"
@@ -21,8 +21,6 @@ import (
 	"daybook/eventstore/feed"
 	"daybook/internal/pages"
 	"daybook/internal/proof"
-	"daybook/internal/telemetry"
-	"daybook/query"
 )
 
 // What reads the value of a setting. Each error says what would be right, and does
@@ -30,61 +28,70 @@ import (
 
 // readers are the mappers of settings by the tag type, and by the types of Go.
 func readers() []kong.Option {
-	var names []kong.Option
+	options := []kong.Option{
+		kong.KindMapper(reflect.Bool, mapper(boolean)), kong.KindMapper(reflect.Int, mapper(number)), kong.KindMapper(reflect.Int64, mapper(number)),
+		kong.KindMapper(reflect.String, mapper(text)), kong.KindMapper(reflect.Slice, mapper(text)),
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), mapper(duration)), kong.TypeMapper(reflect.TypeFor[*time.Duration](), mapper(optionalDuration)),
+	}
 	for name, mapper := range map[string]kong.Mapper{
 		"accent":        checked(pages.CheckAccent),
-		"baseurl":       value(baseURL),
 		"brandname":     value(brandName),
-		"clock":         value(clock),
-		"costbands":     single(query.ReadCostBands),
 		"feedprefix":    checked(feed.CheckPrefix),
 		"file":          checked(readable),
 		"footer":        value(pages.ReadFooterLink),
 		"headers":       value(headerPair),
 		"home":          value(readHome),
-		"hostword":      value(hostWord),
 		"level":         value(level),
-		"listen":        form("be host:port, as 127.0.0.1:8080", hasPort),
 		"logo":          value(readLogo),
-		"loopback":      form("be an address of this machine with a port, as 127.0.0.1:6060", isLoopback),
-		"metrics":       form("be host:port, as 127.0.0.1:9464, or the word same", func(v string) bool { return v == "" || v == metricsSame || hasPort(v) }),
 		"nats":          urls("nats:// or tls:// URLs", true, "nats", "tls", "ws", "wss"),
 		"nodes":         urls(strings.Join(engineSchemes(), ":// or ")+":// URLs", true, engineSchemes()...),
-		"origin":        value(origin),
-		"origin-of-log": form("be up to 255 bytes without white space and +", func(v string) bool { return v == "" || proof.CheckOrigin(v) == nil }),
+		"origin-of-log": checked(logOrigin),
 		"path":          value(pathSegments),
 		"postgres":      urls("a postgres:// URL", false, "postgres", "postgresql"),
 		"prefix":        value(prefix),
 		"position":      value(position),
 		"ratio":         value(ratio),
-		"schema":        form("be lower-case letters, digits and _, not beginning with pg_, at most 48", isSchema),
+		"schema":        checked(schema),
 		"tiles":         checked(checkTiles),
-		"traces":        form("be an http or https URL without user, query and fragment, as http://127.0.0.1:4318", isCollector),
-		"word":          checked(func(string) error { return nil }),
 		"witness":       checked(func(v string) error { _, err := proof.ParseWitness(v); return err }),
 	} {
-		names = append(names, kong.NamedMapper(name, mapper))
+		options = append(options, kong.NamedMapper(name, mapper))
 	}
-	return append(names,
-		kong.KindMapper(reflect.Bool, tagged(boolean)), kong.KindMapper(reflect.Int, tagged(number)),
-		kong.KindMapper(reflect.Int64, tagged(number)), kong.KindMapper(reflect.String, tagged(text)),
-		kong.TypeMapper(reflect.TypeFor[time.Duration](), tagged(duration)), kong.TypeMapper(reflect.TypeFor[*time.Duration](), tagged(optionalDuration)))
+	return options
 }
 
-// tagged is a mapper that regards the tags of a setting.
-func tagged(read func(v string, tag *kong.Tag, to reflect.Value) error) kong.Mapper {
+// mapper is a mapper of one value, or of a list with commas between, by the tags of a setting.
+func mapper(read func(v string, setting *kong.Value, to reflect.Value) error) kong.Mapper {
 	return kong.MapperFunc(func(ctx *kong.DecodeContext, to reflect.Value) error {
 		token, err := ctx.Scan.PopValue("a")
-		if err != nil {
-			return err
+		if err != nil || !ctx.Value.IsSlice() {
+			return cmp.Or(err, read(token.String(), ctx.Value, to))
 		}
-		return read(token.String(), ctx.Value.Tag, to)
+		return readList(token.String(), func(part string) error {
+			element := reflect.New(to.Type().Elem()).Elem()
+			err := read(part, ctx.Value, element)
+			to.Set(reflect.Append(to, element)) // a flag may stand several times
+			return err
+		})
 	})
 }
 
-// single is a mapper of one value.
-func single[T any](read func(string) (T, error)) kong.Mapper {
-	return tagged(func(text string, _ *kong.Tag, to reflect.Value) error {
+// readList reads a list with commas between.
+func readList(text string, read func(part string) error) error {
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		if err := read(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// value is a mapper of values that read returns.
+func value[T any](read func(string) (T, error)) kong.Mapper {
+	return mapper(func(text string, _ *kong.Value, to reflect.Value) error {
 		v, err := read(text)
 		if err == nil {
 			to.Set(reflect.ValueOf(&v).Elem())
@@ -93,54 +100,13 @@ func single[T any](read func(string) (T, error)) kong.Mapper {
 	})
 }
 
-// value is a mapper of one value, or of a list with commas between.
-func value[T any](read func(string) (T, error)) kong.Mapper {
-	return tagged(func(text string, _ *kong.Tag, to reflect.Value) error {
-		list, ok := reflect.TypeAssert[*[]T](to.Addr())
-		if !ok {
-			v, err := read(text)
-			if err == nil {
-				to.Set(reflect.ValueOf(&v).Elem())
-			}
-			return err
-		}
-		more, err := readList(text, read)
-		*list = append(*list, more...) // a flag may stand several times
-		return err
-	})
-}
-
-// readList reads a list with commas between.
-func readList[T any](text string, read func(string) (T, error)) (list []T, err error) {
-	for part := range strings.SplitSeq(text, ",") {
-		if part = strings.TrimSpace(part); part == "" {
-			continue
-		}
-		v, err := read(part)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, v)
-	}
-	return list, nil
-}
-
-// checked is a mapper of a text or of a list of them.
+// checked is a mapper of texts.
 func checked(check func(string) error) kong.Mapper {
 	return value(func(v string) (string, error) { return v, check(v) })
 }
 
-// form is a mapper of texts that are ok.
-func form(must string, ok func(string) bool) kong.Mapper {
-	return checked(func(v string) error {
-		if !ok(v) {
-			return errors.New("must " + must)
-		}
-		return nil
-	})
-}
-
-func text(v string, tag *kong.Tag, to reflect.Value) error {
+func text(v string, setting *kong.Value, to reflect.Value) error {
+	tag := setting.Tag
 	if choices := tag.Get("choices"); choices != "" && (v != "" || tag.HasDefault || tag.Required) {
 		words := strings.Split(choices, ",")
 		if !slices.Contains(words, v) {
@@ -149,14 +115,18 @@ func text(v string, tag *kong.Tag, to reflect.Value) error {
 		}
 	}
 	if pattern := tag.Get("pattern"); pattern != "" && !regexp.MustCompile(pattern).MatchString(v) {
+		if setting.IsSlice() {
+			return fmt.Errorf("%q must %s", v, tag.Get("must"))
+		}
 		return errors.New("must " + tag.Get("must"))
 	}
-	to.SetString(v)
+	to.SetString(strings.TrimRight(v, tag.Get("trim")))
 	return nil
 }
 
-func number(v string, tag *kong.Tag, to reflect.Value) error {
+func number(v string, setting *kong.Value, to reflect.Value) error {
 	n, err := strconv.ParseInt(v, 10, 64)
+	tag := setting.Tag
 	if !tag.Has("max") {
 		if err != nil {
 			return errors.New("must be a whole number")
@@ -173,7 +143,7 @@ func number(v string, tag *kong.Tag, to reflect.Value) error {
 	return nil
 }
 
-func boolean(v string, _ *kong.Tag, to reflect.Value) error {
+func boolean(v string, _ *kong.Value, to reflect.Value) error {
 	b, err := strconv.ParseBool(v)
 	if err != nil {
 		return errors.New("must be true or false")
@@ -182,8 +152,9 @@ func boolean(v string, _ *kong.Tag, to reflect.Value) error {
 	return nil
 }
 
-func duration(v string, tag *kong.Tag, to reflect.Value) error {
+func duration(v string, setting *kong.Value, to reflect.Value) error {
 	d, err := time.ParseDuration(v)
+	tag := setting.Tag
 	least, _ := time.ParseDuration(tag.Get("min"))
 	most, _ := time.ParseDuration(tag.Get("max"))
 	seconds := tag.Has("whole")
@@ -198,12 +169,12 @@ func duration(v string, tag *kong.Tag, to reflect.Value) error {
 	return fmt.Errorf("must be %s from %s to %s, as %s", kind, tag.Get("min"), tag.Get("max"), tag.Default)
 }
 
-func optionalDuration(v string, tag *kong.Tag, to reflect.Value) error {
+func optionalDuration(v string, setting *kong.Value, to reflect.Value) error {
 	if v == "" {
 		to.SetZero()
 		return nil
 	}
-	return duration(v, tag, to.Elem())
+	return duration(v, setting, to.Elem())
 }
 
 func readZone(v string) (calendar.Zone, error) {
@@ -237,22 +208,9 @@ func position(v string) (calendar.Position, error) {
 	return calendar.Position(n), nil
 }
 
-func baseURL(v string) (string, error) {
-	u, err := url.Parse(v)
-	if v != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "") {
-		return "", errors.New("must be an absolute http or https URL without query and fragment")
-	}
-	return strings.TrimRight(v, "/"), nil
-}
-
-func isCollector(v string) bool {
-	o := telemetry.TraceOptions{URL: v, Ratio: 1, Log: slog.Default()}
-	return v == "" || o.Check() == nil
-}
-
 // urls is a mapper of one URL, or of several with commas between them.
 func urls(want string, several bool, schemes ...string) kong.Mapper {
-	return single(func(v string) (string, error) {
+	return value(func(v string) (string, error) {
 		if v == "" {
 			return "", nil
 		}
@@ -326,26 +284,18 @@ func headerPair(v string) ([2]string, error) {
 	return [2]string{a, b}, nil
 }
 
-func origin(v string) (string, error) {
-	u, err := url.Parse(v)
-	if err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" || u.RawQuery != "" {
-		return "", fmt.Errorf("%q must be an origin, as https://calendar.example.org", v)
+func logOrigin(v string) error {
+	if v != "" && proof.CheckOrigin(v) != nil {
+		return errors.New("must be up to 255 bytes without white space and +")
 	}
-	return v, nil
+	return nil
 }
 
-func hasPort(v string) bool {
-	_, port, err := net.SplitHostPort(v)
-	return err == nil && port != ""
+func schema(v string) error {
+	if !schemaForm.MatchString(v) || strings.HasPrefix(v, "pg_") {
+		return errors.New("must be lower-case letters, digits and _, not beginning with pg_, at most 48")
+	}
+	return nil
 }
-
-// isLoopback reports whether only this machine can reach a listener; "": there is none.
-func isLoopback(v string) bool {
-	host, _, _ := net.SplitHostPort(v)
-	ip := net.ParseIP(host)
-	return v == "" || hasPort(v) && ip != nil && ip.IsLoopback()
-}
-
-func isSchema(v string) bool { return schemaForm.MatchString(v) && !strings.HasPrefix(v, "pg_") }
 
 var schemaForm = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,47}$`)

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"time"
+	"slices"
+	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -20,6 +21,9 @@ import (
 // namespace begins the name of every metric of the service.
 const namespace = "daybook"
 
+// other is the value of a label for all that is not in its list.
+const other = "other"
+
 // The boundaries of durations, in seconds: from an answer out of the cache to
 // one that waited for a position; from a commit on a fast disk to one that hangs.
 var (
@@ -28,69 +32,53 @@ var (
 	sizeBuckets    = []float64{1, 2, 4, 8, 16, 32, 64, 128, 256}
 )
 
-// Metrics are the metrics of one process, on a registry of their own. A nil
-// *Metrics measures nothing.
+// Metrics are the metrics of one process, on a registry of their own. Nothing watches the
+// parts of the process for a nil *Metrics.
 type Metrics struct {
 	registry *prometheus.Registry
 
-	requests *prometheus.CounterVec
-	streams  prometheus.Gauge
-	duration *prometheus.HistogramVec
-	errors   map[calendar.Code]prometheus.Counter
-	unknown  prometheus.Counter // errors with a code of no list
-	cache    map[httpapi.CacheUse]prometheus.Counter
-
-	appends    map[string]prometheus.Counter // by result
-	appendTime prometheus.Observer
-	commitTime prometheus.Observer
-	failed     prometheus.Counter
-	groupSize  prometheus.Observer
-
-	listTime    map[calendar.Kind]prometheus.Observer
-	publishTime prometheus.Observer
-	projectTime prometheus.Observer
+	requests                 *prometheus.CounterVec
+	duration, listTime       *prometheus.HistogramVec
+	errors                   map[calendar.Code]prometheus.Counter
+	cache, appends           *prometheus.CounterVec
+	failed                   prometheus.Counter
+	appendTime, commitTime   prometheus.Observer
+	groupSize                prometheus.Observer
+	publishTime, projectTime prometheus.Observer
+	streams                  prometheus.Gauge
 }
 
 // NewMetrics makes the metrics of a program of a version, those of the Go
 // runtime and of the process among them.
 func NewMetrics(version string) *Metrics {
-	m := &Metrics{
-		registry: prometheus.NewRegistry(),
-		errors:   map[calendar.Code]prometheus.Counter{},
-		cache:    map[httpapi.CacheUse]prometheus.Counter{},
-		appends:  map[string]prometheus.Counter{},
-		listTime: map[calendar.Kind]prometheus.Observer{},
-	}
+	m := &Metrics{registry: prometheus.NewRegistry(), errors: map[calendar.Code]prometheus.Counter{}}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	build := m.gauges("build_info", "The version that runs; always 1.", "version")
-	build.WithLabelValues(version).Set(1)
+	m.gauges("build_info", "The version that runs; always 1.", "version").WithLabelValues(version).Set(1)
 
 	m.requests = m.counters("http_requests_total", "Requests that were answered, by route pattern, method and status; 499 when the client went away.", "route", "method", "code")
 	m.duration = m.histograms("http_request_duration_seconds", "Time until a request was answered.", requestBuckets, "route", "method")
 	failures := m.counters("http_errors_total", "Error answers by their code; what refused a login is among them.", "error")
-	for _, c := range httpapi.ErrorCodes() {
+	for _, c := range append(httpapi.ErrorCodes(), other) {
 		m.errors[c] = failures.WithLabelValues(string(c))
 	}
-	m.unknown = failures.WithLabelValues("other")
-	uses := m.counters("cache_requests_total", "Reads by what the cache of whole answers did for them.", "outcome")
-	for use, name := range cacheOutcomes {
-		m.cache[use] = uses.WithLabelValues(name)
+	m.cache = m.counters("cache_requests_total", "Reads by what the cache of whole answers did for them.", "outcome")
+	for _, outcome := range cacheOutcomes {
+		m.cache.WithLabelValues(outcome)
 	}
-
 	m.streams = m.gauges("http_streams", "Streams of changes that are open.").WithLabelValues()
 
-	appends := m.counters("appends_total", "Appends to the event store by their result.", "result")
-	for _, r := range appendResults {
-		m.appends[r] = appends.WithLabelValues(r)
+	m.appends = m.counters("appends_total", "Appends to the event store by their result.", "result")
+	for _, result := range appendResults {
+		m.appends.WithLabelValues(result)
 	}
 	m.appendTime = m.histograms("append_duration_seconds", "Time until the writer had the result of its appends.", workBuckets).WithLabelValues()
 	m.commitTime = m.histograms("commit_duration_seconds", "Time of one group commit of the event store.", workBuckets).WithLabelValues()
 	m.failed = m.counters("commit_failures_total", "Group commits of which nothing was written because the engine failed.").WithLabelValues()
 	m.groupSize = m.histograms("append_group_size", "Appends that shared one commit.", sizeBuckets).WithLabelValues()
 
-	lists := m.histograms("list_query_duration_seconds", "Time of lists that were not answered from the cache, by kind.", requestBuckets, "kind")
+	m.listTime = m.histograms("list_query_duration_seconds", "Time of lists that were not answered from the cache, by kind.", requestBuckets, "kind")
 	for _, k := range calendar.Kinds {
-		m.listTime[k] = lists.WithLabelValues(k.String())
+		m.listTime.WithLabelValues(k.String())
 	}
 	m.publishTime = m.histograms("relay_publish_duration_seconds", "Time until the feed acknowledged a group of entries.", workBuckets).WithLabelValues()
 	m.projectTime = m.histograms("projection_batch_duration_seconds", "Time until a batch of entries was in the read model.", workBuckets).WithLabelValues()
@@ -120,13 +108,47 @@ func (m *Metrics) Handler(log *slog.Logger) http.Handler {
 	})
 }
 
+// methods are the values of the label method besides other.
+var methods = []string{
+	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
+}
+
+func methodLabel(method string) string {
+	if slices.Contains(methods, method) {
+		return method
+	}
+	return other
+}
+
 // The values of the label outcome of cache_requests_total.
 var cacheOutcomes = map[httpapi.CacheUse]string{
 	httpapi.CacheHit: "hit", httpapi.CacheMiss: "miss", httpapi.CacheShared: "shared", httpapi.CacheStale: "stale",
 }
 
+// answers returns what counts the answers of one route; "" for no route, as raw paths are
+// never labels.
+func (m *Metrics) answers(route string) func(httpapi.Answered) {
+	if route == "" {
+		route = "none"
+	}
+	return func(a httpapi.Answered) {
+		method := methodLabel(a.Method)
+		m.requests.WithLabelValues(route, method, strconv.Itoa(a.Status)).Inc()
+		m.duration.WithLabelValues(route, method).Observe(a.Took.Seconds())
+		if a.Cache != httpapi.CacheNone {
+			m.cache.WithLabelValues(cacheOutcomes[a.Cache]).Inc()
+		}
+		switch known := m.errors[a.Code]; {
+		case known != nil:
+			known.Inc()
+		case a.Code != "":
+			m.errors[other].Inc()
+		}
+	}
+}
+
 // The values of the label result of appends_total.
-var appendResults = [...]string{
+var appendResults = []string{
 	"appended", "replayed", // the key was used before: nothing was written
 	"conflict", // of versions or of a guard
 	"claim",    // another record holds a slug
@@ -160,53 +182,4 @@ func resultOf(r *eventstore.Result) string {
 		}
 	}
 	return "failed"
-}
-
-// appended counts the results of appends.
-func (m *Metrics) appended(results []eventstore.Result, took time.Duration) {
-	if m == nil {
-		return
-	}
-	for i := range results {
-		m.appends[resultOf(&results[i])].Inc()
-	}
-	m.appendTime.Observe(took.Seconds())
-}
-
-// found counts a request that was answered before, by its receipt.
-func (m *Metrics) found(r *eventstore.Receipt) {
-	if m != nil && r != nil {
-		m.appends[resultOf(&eventstore.Result{Receipt: r})].Inc()
-	}
-}
-
-func (m *Metrics) committed(c eventstore.Committed, took time.Duration) {
-	if m == nil {
-		return
-	}
-	m.groupSize.Observe(float64(c.Appends))
-	m.commitTime.Observe(took.Seconds())
-	if c.Err != nil {
-		m.failed.Inc()
-	}
-}
-
-func (m *Metrics) listed(k calendar.Kind, took time.Duration) {
-	if m != nil && m.listTime[k] != nil {
-		m.listTime[k].Observe(took.Seconds())
-	}
-}
-
-// What did not end well says nothing about how long it takes.
-
-func (m *Metrics) published(err error, took time.Duration) {
-	if m != nil && err == nil {
-		m.publishTime.Observe(took.Seconds())
-	}
-}
-
-func (m *Metrics) projected(err error, took time.Duration) {
-	if m != nil && err == nil {
-		m.projectTime.Observe(took.Seconds())
-	}
 }

@@ -1,5 +1,5 @@
 // Package telemetry makes what watches the service: metrics for Prometheus,
-// traces for OpenTelemetry, and the ids that lines of the log carry. The rooms
+// traces for OpenTelemetry, and the ids that lines of the log carry. The other packages
 // know neither library: they are handed functions, and nil where nobody watches.
 package telemetry
 
@@ -8,13 +8,17 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/internal/httpapi"
 	"daybook/query"
 )
 
-// Hooks are the functions that the rooms are handed. Those of type func are nil
+// Hooks are the functions that the other packages are handed. Those of type func are nil
 // where nothing watches, so watching costs nothing then.
 type Hooks struct {
 	Answers    func(route string) func(httpapi.Answered)                                               // httpapi.Options.Observe
@@ -27,35 +31,46 @@ type Hooks struct {
 	watch *watch
 }
 
-// watch is what measures; at least one of its parts is there.
+// watch is what measures.
 type watch struct {
 	m   *Metrics
 	t   *Traces
 	now func() time.Time
 }
 
-// NewHooks gives the hooks of metrics and traces, each of which may be nil. now
+// NewHooks returns the hooks of metrics and traces, each of which may be nil. now
 // is the clock that durations are measured by; nil: time.Now.
-func NewHooks(m *Metrics, t *Traces, now func() time.Time) Hooks {
+func NewHooks(m *Metrics, t *Traces, now func() time.Time) (h Hooks) {
 	if m == nil && t == nil {
-		return Hooks{}
+		return h
 	}
 	if now == nil {
 		now = time.Now
 	}
-	w := &watch{m, t, now}
-	h := Hooks{Commits: w.commit, Publishing: w.publish, Projecting: w.project, watch: w}
-	if m != nil {
+	if m == nil {
+		m = NewMetrics("") // nobody reads them
+	} else {
 		h.Answers = m.answers
 		h.Streaming = func(open int) { m.streams.Set(float64(open)) }
 	}
-	if t != nil {
+	if t == nil {
+		t = &Traces{tracer: noop.NewTracerProvider().Tracer(namespace)}
+	} else {
 		h.Requests = t.request
+	}
+	w := &watch{m, t, now}
+	h.watch, h.Commits = w, w.commit
+	h.Publishing = func(first, last calendar.Position) func(error) {
+		_, end := w.batch(context.Background(), "relay publish", trace.SpanKindProducer, m.publishTime, first, last)
+		return end
+	}
+	h.Projecting = func(ctx context.Context, first, last calendar.Position) (context.Context, func(error)) {
+		return w.batch(ctx, "project batch", trace.SpanKindConsumer, m.projectTime, first, last)
 	}
 	return h
 }
 
-// Store gives a store whose appends are watched: s itself when nothing watches.
+// Store returns a store whose appends are watched: s itself when nothing watches.
 func (h *Hooks) Store(s eventstore.Store) eventstore.Store {
 	if h.watch == nil {
 		return s
@@ -63,7 +78,7 @@ func (h *Hooks) Store(s eventstore.Store) eventstore.Store {
 	return watchedStore{s, h.watch}
 }
 
-// Queries gives queries whose lists are watched: q itself when nothing watches.
+// Queries returns queries whose lists are watched: q itself when nothing watches.
 func (h *Hooks) Queries(q httpapi.Queries) httpapi.Queries {
 	if h.watch == nil {
 		return q
@@ -82,17 +97,27 @@ func (s watchedStore) Append(ctx context.Context, appends []eventstore.Append) [
 		return s.Store.Append(ctx, appends)
 	}
 	start := s.now()
-	ctx, span := s.t.append(ctx, appends)
+	ctx, span := s.t.start(ctx, "append", trace.SpanKindInternal, attrAppends.Int(len(appends)))
+	defer span.End()
 	results := s.Store.Append(ctx, appends)
-	appendEnded(span, results)
-	s.m.appended(results, s.now().Sub(start))
+	s.m.appendTime.Observe(s.now().Sub(start).Seconds())
+	for i := range results {
+		result := resultOf(&results[i])
+		s.m.appends.WithLabelValues(result).Inc()
+		span.SetAttributes(attrResult.String(result))
+		if results[i].Err == nil {
+			span.SetAttributes(attrPosition.Int64(int64(results[i].Position)))
+		}
+	}
 	return results
 }
 
 // Receipt implements eventstore.Store. What is found answers a repeated request.
 func (s watchedStore) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
 	r, err := s.Store.Receipt(ctx, user, key)
-	s.m.found(r)
+	if r != nil {
+		s.m.appends.WithLabelValues(resultOf(&eventstore.Result{Receipt: r})).Inc()
+	}
 	return r, err
 }
 
@@ -101,39 +126,43 @@ type watchedQueries struct {
 	*watch
 }
 
-// Run does httpapi.Queries.
+// Run implements httpapi.Queries.
 func (q watchedQueries) Run(ctx context.Context, c *query.Criteria) (*query.List, error) {
-	start := q.now()
-	ctx, span := q.t.list(ctx, c.Kind)
+	start, kind := q.now(), c.Kind.String()
+	ctx, span := q.t.start(ctx, "list query", trace.SpanKindInternal, attrKind.String(kind))
 	list, err := q.Queries.Run(ctx, c)
 	end(span, err)
-	q.m.listed(c.Kind, q.now().Sub(start))
+	q.m.listTime.WithLabelValues(kind).Observe(q.now().Sub(start).Seconds())
 	return list, err
 }
 
+// commit watches a group commit: it belongs to many writes, so its span begins a trace.
 func (w *watch) commit() func(eventstore.Committed) {
 	start := w.now()
-	span := w.t.commit()
+	_, span := w.t.start(context.Background(), "group commit", trace.SpanKindInternal)
 	return func(c eventstore.Committed) {
-		commitEnded(span, c)
-		w.m.committed(c, w.now().Sub(start))
+		span.SetAttributes(attrAppends.Int(c.Appends), attrEntries.Int(c.Entries))
+		if c.Entries > 0 {
+			span.SetAttributes(positions(c.Head-calendar.Position(c.Entries)+1, c.Head)...)
+		}
+		end(span, c.Err)
+		w.m.groupSize.Observe(float64(c.Appends))
+		w.m.commitTime.Observe(w.now().Sub(start).Seconds())
+		if c.Err != nil {
+			w.m.failed.Inc()
+		}
 	}
 }
 
-func (w *watch) publish(first, last calendar.Position) func(error) {
+// batch watches work on consecutive entries. What did not end well says nothing about how
+// long it takes.
+func (w *watch) batch(ctx context.Context, name string, kind trace.SpanKind, took prometheus.Observer, first, last calendar.Position) (context.Context, func(error)) {
 	start := w.now()
-	_, span := w.t.stretch(context.Background(), spanPublish, first, last)
-	return func(err error) {
-		end(span, err)
-		w.m.published(err, w.now().Sub(start))
-	}
-}
-
-func (w *watch) project(ctx context.Context, first, last calendar.Position) (context.Context, func(error)) {
-	start := w.now()
-	ctx, span := w.t.stretch(ctx, spanProject, first, last)
+	ctx, span := w.t.start(ctx, name, kind, positions(first, last)...)
 	return ctx, func(err error) {
 		end(span, err)
-		w.m.projected(err, w.now().Sub(start))
+		if err == nil {
+			took.Observe(w.now().Sub(start).Seconds())
+		}
 	}
 }

@@ -16,19 +16,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
-	"go.opentelemetry.io/otel/trace/noop"
 
 	"daybook/calendar"
-	"daybook/eventstore"
-)
-
-// The names of spans beside those of requests, which are "METHOD route".
-const (
-	spanAppend  = "append"
-	spanCommit  = "group commit"
-	spanList    = "list query"
-	spanPublish = "relay publish"
-	spanProject = "project batch"
 )
 
 // The attributes of the project. A write is followed to the lists by positions:
@@ -52,30 +41,14 @@ const (
 	attrStatus = attribute.Key("http.response.status_code")
 )
 
-// TraceOptions are the settings of traces.
+// TraceOptions are the settings of traces; all are required.
 type TraceOptions struct {
 	// URL is where spans are sent by OTLP over HTTP, as http://127.0.0.1:4318;
-	// without a path it is /v1/traces. Required.
-	URL string
-	// Ratio is the part of traces that is kept, above 0 and up to 1.
-	Ratio   float64
+	// without a path it is /v1/traces.
+	URL     string
+	Ratio   float64      // of the traces that are kept, above 0 and up to 1
 	Version string       // of the program
-	Log     *slog.Logger // told of spans that could not be sent; required
-}
-
-// Check tells what NewTraces would refuse.
-func (o *TraceOptions) Check() error {
-	u, err := url.Parse(o.URL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-		return errors.New("traces: URL must be an http or https URL without user, query and fragment, as http://127.0.0.1:4318")
-	}
-	if !(o.Ratio > 0 && o.Ratio <= 1) {
-		return errors.New("traces: ratio must be above 0 and up to 1")
-	}
-	if o.Log == nil {
-		return errors.New("traces: a log is required")
-	}
-	return nil
+	Log     *slog.Logger // told of spans that could not be sent
 }
 
 // Traces sends spans. A nil *Traces sends none.
@@ -87,12 +60,9 @@ type Traces struct {
 // NewTraces starts sending spans; Close ends it. Faults of sending are logged
 // and harm nothing else: spans that do not fit the queue are dropped.
 func NewTraces(ctx context.Context, o TraceOptions) (*Traces, error) {
-	if err := o.Check(); err != nil {
-		return nil, err
-	}
 	u, err := url.Parse(o.URL)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("traces: %w", err)
 	}
 	if u.Path == "" || u.Path == "/" {
 		u.Path = "/v1/traces"
@@ -120,7 +90,7 @@ func newTraces(ctx context.Context, processor sdktrace.SpanProcessor, o TraceOpt
 		sdktrace.WithSpanProcessor(processor), sdktrace.WithResource(about),
 		sdktrace.WithSampler(sdktrace.ParentBased(ratio, sdktrace.WithRemoteParentSampled(ratio))),
 	)
-	return &Traces{provider, provider.Tracer("daybook")}, nil
+	return &Traces{provider, provider.Tracer(namespace)}, nil
 }
 
 // Close sends what is left, until ctx ends. It may be called on nil.
@@ -134,17 +104,13 @@ func (t *Traces) Close(ctx context.Context) error {
 	return nil
 }
 
-// start begins a span; on a nil Traces one that does nothing.
 func (t *Traces) start(ctx context.Context, name string, kind trace.SpanKind, attrs ...attribute.KeyValue) (context.Context, trace.Span) {
-	if t == nil {
-		return ctx, noop.Span{}
-	}
 	return t.tracer.Start(ctx, name, trace.WithSpanKind(kind), trace.WithAttributes(attrs...))
 }
 
 // end ends a span.
 func end(span trace.Span, err error) {
-	if err != nil && !errors.Is(err, context.Canceled) && span.IsRecording() {
+	if err != nil && !errors.Is(err, context.Canceled) {
 		span.SetStatus(codes.Error, err.Error())
 	}
 	span.End()
@@ -153,67 +119,20 @@ func end(span trace.Span, err error) {
 // request begins the span of a request, below the one that a traceparent header
 // names (W3C Trace Context).
 func (t *Traces) request(r *http.Request, id string) (context.Context, func(route string, status int)) {
-	method := methods[methodNumber(r.Method)]
+	method := methodLabel(r.Method)
 	ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
 	ctx, span := t.start(ctx, method, trace.SpanKindServer, attrMethod.String(method), attrRequest.String(id))
 	return ctx, func(route string, status int) {
-		if span.IsRecording() {
-			span.SetAttributes(attrStatus.Int(status))
-			if route != "" {
-				span.SetName(method + " " + route)
-				span.SetAttributes(attrRoute.String(route))
-			}
-			if status >= http.StatusInternalServerError {
-				span.SetStatus(codes.Error, "")
-			}
+		span.SetAttributes(attrStatus.Int(status))
+		if route != "" {
+			span.SetName(method + " " + route)
+			span.SetAttributes(attrRoute.String(route))
+		}
+		if status >= http.StatusInternalServerError {
+			span.SetStatus(codes.Error, "")
 		}
 		span.End()
 	}
-}
-
-func (t *Traces) append(ctx context.Context, appends []eventstore.Append) (context.Context, trace.Span) {
-	return t.start(ctx, spanAppend, trace.SpanKindInternal, attrAppends.Int(len(appends)))
-}
-
-func appendEnded(span trace.Span, results []eventstore.Result) {
-	if span.IsRecording() && len(results) > 0 {
-		last := &results[len(results)-1]
-		span.SetAttributes(attrResult.String(resultOf(last)))
-		if last.Err == nil {
-			span.SetAttributes(attrPosition.Int64(int64(last.Position)))
-		}
-	}
-	span.End()
-}
-
-func (t *Traces) list(ctx context.Context, k calendar.Kind) (context.Context, trace.Span) {
-	return t.start(ctx, spanList, trace.SpanKindInternal, attrKind.String(k.String()))
-}
-
-// commit begins the span of a group commit: it belongs to many writes, so it
-// begins a trace of its own.
-func (t *Traces) commit() trace.Span {
-	_, span := t.start(context.Background(), spanCommit, trace.SpanKindInternal)
-	return span
-}
-
-func commitEnded(span trace.Span, c eventstore.Committed) {
-	if span.IsRecording() {
-		span.SetAttributes(attrAppends.Int(c.Appends), attrEntries.Int(c.Entries))
-		if c.Entries > 0 {
-			span.SetAttributes(positions(c.Head-calendar.Position(c.Entries)+1, c.Head)...)
-		}
-	}
-	end(span, c.Err)
-}
-
-// stretch begins the span of work on consecutive entries.
-func (t *Traces) stretch(ctx context.Context, name string, first, last calendar.Position) (context.Context, trace.Span) {
-	kind := trace.SpanKindConsumer
-	if name == spanPublish {
-		kind = trace.SpanKindProducer
-	}
-	return t.start(ctx, name, kind, positions(first, last)...)
 }
 
 func positions(first, last calendar.Position) []attribute.KeyValue {
