@@ -28,7 +28,6 @@ import (
 // backend is what tasks and the service work on: the event store and the write
 // side, and in a running service the read model.
 type backend struct {
-	c       *console
 	s       *config
 	log     *slog.Logger
 	hooks   telemetry.Hooks
@@ -52,8 +51,8 @@ type backend struct {
 // openBackend opens the store, which has to exist or is made, and the write side.
 // When the settings keep anything in the data directory, the caller holds its lock
 // until after Close.
-func openBackend(ctx context.Context, c *console, s *config, log *slog.Logger, hooks telemetry.Hooks, existing bool) (*backend, error) {
-	b := &backend{c: c, s: s, log: log, hooks: hooks, calls: &storeWatch{log: log}}
+func openBackend(ctx context.Context, s *config, log *slog.Logger, hooks telemetry.Hooks, existing bool) (*backend, error) {
+	b := &backend{s: s, log: log, hooks: hooks, calls: &storeWatch{log: log}}
 	if err := b.openStore(ctx, existing); err != nil {
 		return nil, err
 	}

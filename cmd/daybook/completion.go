@@ -24,8 +24,8 @@ type completionCommand struct {
 
 // Run prints the script of a shell.
 func (cmd *completionCommand) Run(c *console) error {
-	_, err := io.WriteString(c.out, completions[cmd.Shell])
-	return err
+	fmt.Fprint(c.out, completions[cmd.Shell])
+	return nil
 }
 
 // complete prints the words that may stand at the end of a line.

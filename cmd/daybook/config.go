@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"reflect"
 	"slices"
@@ -205,7 +206,7 @@ func readFile(model *kong.Application, path string) (map[string]given, error) {
 		return next(nil)
 	})
 	out, problems := make(map[string]given, len(nodes)), []error(nil)
-	for _, name := range sortedKeys(nodes) {
+	for _, name := range slices.Sorted(maps.Keys(nodes)) {
 		node := nodes[name]
 		at := fmt.Sprintf("%s:%d", path, node.Line)
 		values := []*yaml.Node{&node}
@@ -278,9 +279,7 @@ func (*configPrint) Run(c *console, s *config, r *settingsReader, parsed *kong.C
 			fmt.Fprintf(c.out, "# %s\n", g.From)
 		}
 		from = g.From
-		if _, err := fmt.Fprintf(c.out, "%s=%s\n", variable(f.Value), g.Value); err != nil {
-			return err
-		}
+		fmt.Fprintf(c.out, "%s=%s\n", variable(f.Value), g.Value)
 	}
 	if s.JSON {
 		return json.NewEncoder(c.out).Encode(all)

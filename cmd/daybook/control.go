@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -49,8 +48,7 @@ func checkArguments(t task, s *config) error {
 	return nil
 }
 
-// order is the first line of a request on the control socket; what follows it is the
-// task's standard input.
+// order begins a request on the control socket; what follows it is the task's standard input.
 type order struct {
 	Version   string
 	Task      string // the command with its act
@@ -102,7 +100,7 @@ func perform(ctx context.Context, c *console, s *config, t task, in io.Reader) e
 		defer func() { _ = lock.Close() }()
 	}
 	log := slog.New(slog.NewTextHandler(c.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	b, err := openBackend(ctx, c, s, log, telemetry.Hooks{}, existing)
+	b, err := openBackend(ctx, s, log, telemetry.Hooks{}, existing)
 	if err != nil {
 		var v audit.Verified
 		if _, verifies := t.(*trustOptions); !verifies || v.Damage(err) != nil {
@@ -208,7 +206,7 @@ func give(ctx context.Context, dir string, o order) (*link, error) {
 	defer context.AfterFunc(stopped, cancel)()
 	// A process that is stopped takes connections, but answers nothing.
 	silent := time.AfterFunc(firstWait, cancel)
-	var body io.Reader = bytes.NewReader(append(line, '\n'))
+	var body io.Reader = bytes.NewReader(line)
 	input, feed := io.Pipe()
 	if o.input {
 		// Its end lets the request end, whatever becomes of the server.
@@ -279,43 +277,34 @@ const (
 	tmpPrefix   = "daybook-"
 )
 
-// control answers tasks for other processes of this machine on a socket that
-// only the owner of the data directory can open.
-type control struct {
-	b   *backend
-	s   *config
-	log *slog.Logger
-	l   net.Listener
-	tmp string
-}
-
-func newControl(ctx context.Context, b *backend, s *config, log *slog.Logger) (*control, error) {
-	dir, err := filepath.Abs(s.Data)
+// listenControl opens the socket that tasks of other processes of this machine come by. Only
+// the owner of the data directory can open it.
+func listenControl(ctx context.Context, data string) (net.Listener, error) {
+	dir, err := filepath.Abs(data)
 	if err != nil {
 		return nil, err
 	}
-	c := &control{b: b, s: s, log: log}
 	path := filepath.Join(dir, socketName)
 	if len(path) > maxSocket {
-		if c.tmp, err = os.MkdirTemp("", tmpPrefix); err != nil {
+		if path, err = os.MkdirTemp("", tmpPrefix); err != nil {
 			return nil, fmt.Errorf("control socket: %w", err)
 		}
-		path = filepath.Join(c.tmp, socketName)
+		path = filepath.Join(path, socketName)
+	}
+	if err := os.WriteFile(filepath.Join(dir, controlFile), []byte(path+"\n"), 0o600); err != nil {
+		return nil, fmt.Errorf("control socket: %w", err)
 	}
 	old := syscall.Umask(0o177)
-	c.l, err = (&net.ListenConfig{}).Listen(ctx, "unix", path)
+	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
 	syscall.Umask(old)
 	if err != nil {
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, controlFile), []byte(path+"\n"), 0o600); err != nil {
-		return nil, errors.Join(fmt.Errorf("control socket: %w", err), c.l.Close())
-	}
-	return c, nil
+	return l, nil
 }
 
-// removeSocket takes away the socket that a killed process left, wherever it is. It
-// needs the directory's lock.
+// removeSocket takes away the socket of a data directory, wherever it is. It needs the
+// directory's lock.
 func removeSocket(dir string) {
 	_ = os.Remove(filepath.Join(dir, socketName))
 	b, err := os.ReadFile(filepath.Join(dir, controlFile))
@@ -337,56 +326,25 @@ const (
 	tellWait  = 2 * time.Second
 )
 
-// run answers until ctx ends. Then it lets running tasks end, for at most taskDrain;
-// after that it ends them and tells their clients.
-func (c *control) run(ctx context.Context) error {
-	tasks, end := context.WithCancel(context.WithoutCancel(ctx))
-	defer end()
-	defer c.close()
-	mux := http.NewServeMux()
-	mux.HandleFunc("POST /tasks", c.answer)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout, BaseContext: func(net.Listener) context.Context { return tasks }}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(c.l) }()
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
+// newControl returns the server of tasks. When it ends it lets running tasks end, for at
+// most taskDrain; after that it ends them and tells their clients.
+func newControl(ctx context.Context, b *backend) *http.Server {
+	ctx, end := context.WithCancel(ctx)
+	server := &http.Server{
+		Handler: http.HandlerFunc(b.answer), ReadHeaderTimeout: readHeaderTimeout, BaseContext: func(net.Listener) context.Context { return ctx },
 	}
-	for _, wait := range []time.Duration{taskDrain, tellWait} {
-		within, cancel := context.WithTimeout(tasks, wait)
-		err := server.Shutdown(within)
-		cancel()
-		if err == nil {
-			return ctx.Err()
-		}
-		end()
-		tasks = context.WithoutCancel(ctx)
-	}
-	return cmp.Or(server.Close(), ctx.Err())
-}
-
-// close takes the socket away.
-func (c *control) close() {
-	_ = c.l.Close()
-	_ = os.Remove(filepath.Join(c.s.Data, controlFile))
-	if c.tmp != "" {
-		_ = os.RemoveAll(c.tmp)
-	}
+	server.RegisterOnShutdown(func() { time.AfterFunc(taskDrain, end) })
+	return server
 }
 
 // answer runs one task and answers with a line for each piece of what it prints.
-func (c *control) answer(w http.ResponseWriter, r *http.Request) {
-	conn := http.NewResponseController(w)
-	in := bufio.NewReader(r.Body)
-	line, err := in.ReadBytes('\n')
+func (b *backend) answer(w http.ResponseWriter, r *http.Request) {
+	conn, dec := http.NewResponseController(w), json.NewDecoder(r.Body)
 	var o takenOrder
-	if err == nil {
-		err = json.Unmarshal(line, &o)
-	}
 	var t task
+	err := dec.Decode(&o)
 	if err == nil {
-		t, err = c.taken(&o)
+		t, err = b.taken(&o)
 	}
 	if err == nil {
 		err = conn.EnableFullDuplex()
@@ -396,37 +354,39 @@ func (c *control) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.WriteHeader(http.StatusOK)
-	enc := &frames{e: json.NewEncoder(w), flush: conn.Flush}
 	_ = conn.Flush() // the order is taken
+	var mu sync.Mutex
+	enc := json.NewEncoder(w)
+	send := func(f frame) error {
+		mu.Lock()
+		defer mu.Unlock()
+		return cmp.Or(enc.Encode(f), conn.Flush())
+	}
 	ctx := r.Context()
 	stop := context.AfterFunc(ctx, func() { // what waits for input ends, and is told
 		_ = conn.SetReadDeadline(time.Now())
 		_ = conn.SetWriteDeadline(time.Now().Add(tellWait))
 	})
 	defer stop()
-	con := &console{
-		in:       in,
-		out:      writerFunc(func(p []byte) error { return enc.send(frame{Out: p}) }),
-		err:      writerFunc(func(p []byte) error { return enc.send(frame{Err: p}) }),
+	c := &console{
+		in:       io.MultiReader(dec.Buffered(), r.Body),
+		out:      writerFunc(func(p []byte) (int, error) { return len(p), send(frame{Out: p}) }),
+		err:      writerFunc(func(p []byte) (int, error) { return len(p), send(frame{Err: p}) }),
 		terminal: o.Terminal, command: o.Task,
 	}
-	s := *c.s
+	s := *b.s
 	s.JSON, s.Timezone, s.Lang = o.JSON, o.Timezone, o.Lang
-	status, cause := exitOK, ""
-	err = checkArguments(t, &s)
-	if err == nil {
-		err = t.work(ctx, c.b, con, &s)
+	if err = checkArguments(t, &s); err == nil {
+		err = t.work(ctx, b, c, &s)
 	}
+	status, cause := exitStatus(err), ""
 	if err != nil {
-		status, cause = exitFailed, err.Error()
-		if e, ok := errors.AsType[*exitError](err); ok {
-			status = e.status
-		}
-		if ctx.Err() != nil {
-			cause += "; the service stops and has cut the command off: run it again"
-		}
+		cause = err.Error()
 	}
-	_ = enc.send(frame{Exit: &status, Cause: cause})
+	if err != nil && ctx.Err() != nil {
+		cause += "; the service stops and has cut the command off: run it again"
+	}
+	_ = send(frame{Exit: &status, Cause: cause})
 }
 
 // takenOrder is an order as a server reads it.
@@ -436,14 +396,14 @@ type takenOrder struct {
 }
 
 // taken returns the task of an order.
-func (c *control) taken(o *takenOrder) (task, error) {
+func (b *backend) taken(o *takenOrder) (task, error) {
 	switch {
 	case o.Version != version:
 		return nil, fmt.Errorf("the running server is daybook %s, this command %s", version, o.Version)
-	case o.Store != c.s.Store:
+	case o.Store != b.s.Store:
 		return nil, errors.New("--store: the running server has another one")
-	case o.Timezone.Name != "" && !o.Timezone.Equal(c.s.zone()):
-		return nil, fmt.Errorf("--timezone: the running server has %s, not %s", c.s.zone().Name, o.Timezone.Name)
+	case o.Timezone.Name != "" && !o.Timezone.Equal(b.s.zone()):
+		return nil, fmt.Errorf("--timezone: the running server has %s, not %s", b.s.zone().Name, o.Timezone.Name)
 	}
 	k, err := newParser(&config{}, io.Discard)
 	if err != nil {
@@ -464,30 +424,9 @@ func (c *control) taken(o *takenOrder) (task, error) {
 	return t, json.Unmarshal(o.Arguments, t)
 }
 
-// frames are the lines of an answer.
-type frames struct {
-	mu    sync.Mutex
-	e     *json.Encoder
-	flush func() error
-}
+type writerFunc func([]byte) (int, error)
 
-func (f *frames) send(v frame) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return cmp.Or(f.e.Encode(v), f.flush())
-}
-
-type writerFunc func([]byte) error
-
-func (f writerFunc) Write(p []byte) (int, error) {
-	if len(p) == 0 {
-		return 0, nil
-	}
-	if err := f(p); err != nil {
-		return 0, err
-	}
-	return len(p), nil
-}
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 var errLocked = errors.New("in use")
 

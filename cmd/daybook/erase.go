@@ -283,7 +283,7 @@ func (e *erasing) tell(kind calendar.Kind, id calendar.ID) error {
 			"places": e.places, "group": "daybook-" + id.String(), "urls": urls,
 		})
 	}
-	w := bufio.NewWriter(e.c.out)
+	w := e.c.out
 	if e.of.Before {
 		fmt.Fprintf(w, "%s %d was erased at position %d; what was missing is done\n", kind, id, e.of.Position)
 	} else {
@@ -293,16 +293,16 @@ func (e *erasing) tell(kind calendar.Kind, id calendar.ID) error {
 		fmt.Fprintf(w, "image %d, which nothing else shows, is erased with it\n", image)
 	}
 	for _, p := range e.places {
-		line := fmt.Sprintf("%-9s %s", p.State, p.Place)
+		fmt.Fprintf(w, "%-9s %s", p.State, p.Place)
 		if p.Note != "" {
-			line += ": " + p.Note
+			fmt.Fprintf(w, ": %s", p.Note)
 		}
-		fmt.Fprintln(w, line)
+		fmt.Fprintln(w)
 	}
 	for _, u := range urls {
 		fmt.Fprintln(w, u)
 	}
-	return w.Flush()
+	return nil
 }
 
 // urls are those that showed the record.
@@ -341,13 +341,9 @@ func (cmd *eraseCommand) compact(ctx context.Context, c *console, s *config) err
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(c.out, "what was erased is out of the tables of schema %s; WAL, standbys and archives are the operator's\n", s.StoreSchema); err != nil {
-		return err
-	}
+	fmt.Fprintf(c.out, "what was erased is out of the tables of schema %s; WAL, standbys and archives are the operator's\n", s.StoreSchema)
 	for _, statement := range left {
-		if _, err := fmt.Fprintf(c.out, "left to a superuser of the database, else done by the server in time: %s\n", statement); err != nil {
-			return err
-		}
+		fmt.Fprintf(c.out, "left to a superuser of the database, else done by the server in time: %s\n", statement)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -151,7 +152,7 @@ func TestFaultsOfTheIndex(t *testing.T) {
 		if err := json.Unmarshal(ask("GET", "_alias/"+prefix+"-events", ""), &found); err != nil || len(found) != 1 {
 			t.Fatalf("the index of events: %v, %v", found, err)
 		}
-		events := sortedKeys(found)[0]
+		events := slices.Sorted(maps.Keys(found))[0]
 		for _, c := range []struct {
 			reason   string
 			do, undo func()

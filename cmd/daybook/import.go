@@ -156,17 +156,17 @@ func (cmd *importCommand) work(ctx context.Context, b *backend, c *console, s *c
 		if stopped != nil {
 			out.Stopped = stopped.Error()
 		}
-		err = json.NewEncoder(c.out).Encode(out)
+		_ = json.NewEncoder(c.out).Encode(out)
 	} else {
-		_, err = fmt.Fprintf(c.out, "%d lines: %d applied, %d applied before, %d refused\n", r.Lines, r.Applied, r.Repeated, len(r.Refused))
+		fmt.Fprintf(c.out, "%d lines: %d applied, %d applied before, %d refused\n", r.Lines, r.Applied, r.Repeated, len(r.Refused))
 	}
 	switch {
 	case stopped != nil:
 		return fmt.Errorf("import stopped: %w; run it again to go on", stopped)
-	case err == nil && len(r.Refused) > 0:
+	case len(r.Refused) > 0:
 		return &exitError{exitRefusals, fmt.Errorf("%d of %d lines were refused", len(r.Refused), r.Lines)}
 	}
-	return err
+	return nil
 }
 
 func printRefusal(w io.Writer, r importer.Refusal) {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,12 +33,26 @@ const (
 	exitUnsigned = 5 // there is nothing signed to check against
 )
 
-// console is what a command talks through.
+// console is what a command talks through. Errors of out end the command with that error,
+// so that nobody has to look at them.
 type console struct {
 	in       io.Reader
 	out, err io.Writer
 	terminal bool   // err is a terminal: progress bars are welcome
 	command  string // with its act, as "user add"
+}
+
+// printer writes what a command prints, and notes the first error of writing.
+type printer struct {
+	io.Writer
+	err error
+}
+
+func (p *printer) Write(b []byte) (n int, err error) {
+	if p.err == nil {
+		n, p.err = p.Writer.Write(b)
+	}
+	return n, p.err
 }
 
 // exitError is an error that chooses the exit status.
@@ -85,22 +100,26 @@ func helpText(v *kong.Value) string {
 
 // run is the program. It returns the exit status and never exits by itself.
 func run(ctx context.Context, args, env []string, in io.Reader, out, errw io.Writer) int {
-	c := &console{in: in, out: out, err: errw, terminal: isTerminal(errw)}
-	err := execute(ctx, c, args, env)
-	if err == nil {
-		return exitOK
-	}
-	status := exitFailed
-	if e, ok := errors.AsType[*exitError](err); ok {
-		status = e.status
-	}
-	if text := err.Error(); text != "" {
+	printed := &printer{Writer: out}
+	c := &console{in: in, out: printed, err: errw, terminal: isTerminal(errw)}
+	err := cmp.Or(execute(ctx, c, args, env), printed.err)
+	if err != nil && err.Error() != "" {
 		name, _, _ := strings.Cut(c.command, " ")
-		for line := range strings.SplitSeq(text, "\n") {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
 			fmt.Fprintf(c.err, "%s: %s\n", strings.TrimSpace("daybook "+name), line)
 		}
 	}
-	return status
+	return exitStatus(err)
+}
+
+func exitStatus(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	if e, ok := errors.AsType[*exitError](err); ok {
+		return e.status
+	}
+	return exitFailed
 }
 
 // execute reads the command line and runs the command that it names.
@@ -153,6 +172,6 @@ type versionCommand struct{}
 
 // Run prints the version.
 func (*versionCommand) Run(c *console) error {
-	_, err := fmt.Fprintln(c.out, "daybook", version)
-	return err
+	fmt.Fprintln(c.out, "daybook", version)
+	return nil
 }

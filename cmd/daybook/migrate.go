@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 
-	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/postgres"
 	"daybook/eventstore/sqlite"
@@ -38,12 +37,12 @@ func (cmd *migrateCommand) Run(ctx context.Context, c *console, s *config) error
 	if err != nil {
 		return fmt.Errorf("schema %s: %w", s.StoreSchema, err)
 	}
-	if cmd.ServiceRole == "" {
-		_, err = fmt.Fprintf(c.out, "schema %s has the present form\n", s.StoreSchema)
-		return err
+	fmt.Fprintf(c.out, "schema %s has the present form", s.StoreSchema)
+	if cmd.ServiceRole != "" {
+		fmt.Fprintf(c.out, ", and role %s its rights", cmd.ServiceRole)
 	}
-	_, err = fmt.Fprintf(c.out, "schema %s has the present form, and role %s its rights\n", s.StoreSchema, cmd.ServiceRole)
-	return err
+	fmt.Fprintln(c.out)
+	return nil
 }
 
 // carry takes the event store of the data directory whole into an empty one in
@@ -75,7 +74,7 @@ func (cmd *migrateCommand) carry(ctx context.Context, c *console, s *config) (er
 		return err
 	}
 	bar := newProgress(c, "copy", "entries")
-	all.Receipts, all.Progress = from.Receipts(ctx), func(done, total calendar.Position) { bar.set(int(done), int(total)) }
+	all.Receipts, all.Progress = from.Receipts(ctx), bar.at
 	err = postgres.Restore(ctx, cmd.To, postgres.Options{Schema: s.StoreSchema, ServiceRole: cmd.ServiceRole}, all)
 	bar.done()
 	if err != nil {
@@ -94,15 +93,15 @@ func (cmd *migrateCommand) carry(ctx context.Context, c *console, s *config) (er
 		return fmt.Errorf("%w: the copy has %d entries and chain head %x, the other store %d and %x",
 			eventstore.ErrDamaged, after.Entries, after.Head, before.Entries, before.Head)
 	}
-	_, err = fmt.Fprintf(c.out, "%d entries were carried as they were written; chain head %x\n"+
+	fmt.Fprintf(c.out, "%d entries were carried as they were written; chain head %x\n"+
 		"Serve with --store from now on; the store in %s is not written any more.\n", after.Entries, after.Head, s.Data)
-	return err
+	return nil
 }
 
 // verified verifies a store, and fails when it is not as it was written.
 func verified(ctx context.Context, c *console, step string, s eventstore.Store) (verify.Findings, error) {
 	bar := newProgress(c, step, "entries")
 	defer bar.done()
-	found, err := verify.Store(ctx, s, func(done, total calendar.Position) { bar.set(int(done), int(total)) })
+	found, err := verify.Store(ctx, s, bar.at)
 	return found, cmp.Or(err, found.Err())
 }

@@ -55,7 +55,7 @@ func (cmd *historyShow) work(ctx context.Context, b *backend, c *console, s *con
 	walk := history.Walk{Record: cmd.id, From: 1, To: version, Ascending: true, Limit: pageSize}
 	for looked := int64(-1); err == nil && looked < walk.LookedTo; walk.From = walk.LookedTo + 1 {
 		looked = walk.LookedTo
-		err = printEntries(c.out, reader.Entries(ctx, viewer, &walk), s.JSON)
+		err = printEntries(c, s, reader.Entries(ctx, viewer, &walk))
 	}
 	return cmd.pastError(err)
 }
@@ -93,12 +93,10 @@ func (cmd *historyDiff) work(ctx context.Context, b *backend, c *console, s *con
 		return cmd.pastError(err)
 	}
 	if s.JSON {
-		return printJSON(c.out, d)
+		return printJSON(c, d)
 	}
 	for _, change := range d.Changes {
-		if _, err := fmt.Fprintln(c.out, change.Sentence); err != nil {
-			return err
-		}
+		fmt.Fprintln(c.out, change.Sentence)
 	}
 	return nil
 }
@@ -136,26 +134,26 @@ func (r *recordArguments) pastError(err error) error {
 	}
 }
 
-func printEntries(w io.Writer, entries iter.Seq2[*history.Entry, error], asJSON bool) error {
+func printEntries(c *console, s *config, entries iter.Seq2[*history.Entry, error]) error {
 	for e, err := range entries {
 		switch {
 		case err != nil || e == nil:
-		case asJSON:
-			err = printJSON(w, e)
+		case s.JSON:
+			err = printJSON(c, e)
 		default:
-			err = printEntry(w, e)
+			err = printEntry(c.out, e)
 		}
-		if err != nil {
+		if err != nil { // of writing as well: there may be more and more
 			return err
 		}
 	}
 	return nil
 }
 
-func printJSON(w io.Writer, v any) error {
-	b, err := history.Marshal(v)
+func printJSON(c *console, v any) error {
+	text, err := history.Marshal(v)
 	if err == nil {
-		_, err = w.Write(append(b, '\n'))
+		_, err = fmt.Fprintf(c.out, "%s\n", text)
 	}
 	return err
 }
@@ -180,7 +178,7 @@ func printEntry(w io.Writer, e *history.Entry) error {
 	for _, c := range e.Changes {
 		lines = append(lines, c.Sentence)
 	}
-	_, err := io.WriteString(w, strings.Join(lines, "\n    ")+"\n")
+	_, err := fmt.Fprintln(w, strings.Join(lines, "\n    "))
 	return err
 }
 
@@ -217,24 +215,20 @@ func (cmd *historyAt) print(ctx context.Context, b *backend, c *console, s *conf
 		return calendar.Fail(calendar.CodeNotFound, cmd.kind)
 	}
 	if s.JSON {
-		return printJSON(c.out, struct {
+		return printJSON(c, struct {
 			Version  int64             `json:"version"`
 			Position calendar.Position `json:"position"`
 			Time     string            `json:"time"`
 			Record   history.Members   `json:"record"`
 		}{e.Version, e.Position, e.Time.Format(history.TimeLayout), history.MembersOf(r)})
 	}
-	if _, err := fmt.Fprintf(c.out, "version %d  position %d  %s\n", e.Version, e.Position, e.Time.Format(history.TimeLayout)); err != nil {
-		return err
-	}
+	fmt.Fprintf(c.out, "version %d  position %d  %s\n", e.Version, e.Position, e.Time.Format(history.TimeLayout))
 	for _, m := range history.MembersOf(r) {
 		text, err := history.Marshal(m.Value)
-		if err == nil {
-			_, err = fmt.Fprintf(c.out, "%s: %s\n", m.Name, text)
-		}
 		if err != nil {
 			return err
 		}
+		fmt.Fprintf(c.out, "%s: %s\n", m.Name, text)
 	}
 	return nil
 }
@@ -304,7 +298,7 @@ func (cmd *changesTail) work(ctx context.Context, b *backend, c *console, s *con
 	for {
 		for after < head {
 			walk.From, walk.To, walk.LookedTo = int64(after)+1, int64(head), 0
-			if err := printEntries(c.out, reader.Entries(ctx, s.auditor(), &walk), s.JSON); err != nil || walk.LookedTo == 0 {
+			if err := printEntries(c, s, reader.Entries(ctx, s.auditor(), &walk)); err != nil || walk.LookedTo == 0 {
 				return err
 			}
 			after = calendar.Position(walk.LookedTo)

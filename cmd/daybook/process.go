@@ -80,26 +80,14 @@ type live struct {
 	status *status.Reporter
 }
 
-// actor makes the actor of the work. The interrupt ends it and waits for it.
-func (p *process) actor(ctx context.Context) (execute func() error, interrupt func(error)) {
-	// Only the group ends it, so a signal drains requests first.
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	done := make(chan struct{})
-	execute = func() error {
-		defer close(done)
-		err := p.work(ctx)
-		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-			err = nil
-		}
-		p.readiness.shut()
-		p.err = err
-		return err
+// run works until the context ends, and notes with which error: the group returns only the
+// first of all.
+func (p *process) run(ctx context.Context) error {
+	if p.err = p.work(ctx); ctx.Err() != nil && errors.Is(p.err, context.Canceled) {
+		p.err = nil
 	}
-	interrupt = func(error) {
-		cancel()
-		<-done
-	}
-	return execute, interrupt
+	p.readiness.shut()
+	return nil
 }
 
 // work opens what the roles need, runs them until the context ends, and closes
@@ -111,8 +99,8 @@ func (p *process) actor(ctx context.Context) (execute func() error, interrupt fu
 func (p *process) work(ctx context.Context) (err error) {
 	s := p.s
 	var b *backend
-	if err := p.await(ctx, "event store", cmp.Or(redactedURLs(s.Store), s.Data), func(ctx context.Context) (err error) {
-		b, err = openBackend(ctx, p.c, s, p.log, p.watch.hooks, false)
+	if err := p.awaitStore(ctx, func(ctx context.Context) (err error) {
+		b, err = openBackend(ctx, s, p.log, p.watch.hooks, false)
 		return err
 	}); err != nil {
 		return err
@@ -125,15 +113,10 @@ func (p *process) work(ctx context.Context) (err error) {
 	if s.holdsData() {
 		tidy(ctx, s.Data, p.log) // with the store open: where somebody removed the lock another process may serve
 	}
-	if err := p.await(ctx, "event store", cmp.Or(redactedURLs(s.Store), s.Data), b.checkOrigin); err != nil {
+	if err := p.awaitStore(ctx, b.checkOrigin); err != nil {
 		return err
 	}
 	r := &roles{process: p, b: b, l: &live{}}
-	// The loops end by the group only, so they end in order.
-	loops := context.WithoutCancel(ctx)
-	add := func(name string, loop func(context.Context) error) {
-		r.g.Add(lifecycle.Actor(loops, p.log, name, loop))
-	}
 	r.g.Add(lifecycle.Actor(ctx, p.log, "work", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }))
 
 	if s.Role != servesAPI && s.Feed != "" {
@@ -165,12 +148,13 @@ func (p *process) work(ctx context.Context) (err error) {
 			return err
 		}
 		b.guard.Store(held)
-		add("data", func(ctx context.Context) error { return b.watchData(ctx, p.log) })
-		ctl, err := newControl(ctx, b, s, p.log)
+		r.add(ctx, "data", func(ctx context.Context) error { return b.watchData(ctx, p.log) })
+		defer removeSocket(s.Data)
+		socket, err := listenControl(ctx, s.Data)
 		switch {
 		case err == nil:
-			add("control", ctl.run)
-			defer ctl.close() // when the group does not come to run
+			defer func() { _ = socket.Close() }() // when the group does not come to run
+			r.g.Add(lifecycle.Server(ctx, p.log, "control", newControl(context.WithoutCancel(ctx), b), socket, taskDrain+tellWait))
 		case sqlite.Unwritable(err):
 			p.log.WarnContext(ctx, "commands cannot reach this process", "error", err)
 		default:
@@ -178,24 +162,24 @@ func (p *process) work(ctx context.Context) (err error) {
 		}
 	}
 	r.l.status = b.reporter(r.l.model)
-	r.sign(add) // behind what takes writes: it ends with a checkpoint of the last of them
+	r.sign(ctx) // behind what takes writes: it ends with a checkpoint of the last of them
 	if r.l.model != nil && !s.engine().local {
-		add("index", r.reach)
+		r.add(ctx, "index", r.reach)
 	}
 	switch s.Role {
 	case servesRelay:
-		r.relay(add)
+		r.relay(ctx)
 	case servesProjector:
-		r.project(add)
+		r.project(ctx)
 	case servesAPI:
 	default:
 		if r.l.feed != nil {
-			r.relay(add)
+			r.relay(ctx)
 		}
-		r.project(add)
+		r.project(ctx)
 	}
-	add("memory", tuneCollector)
-	add("health", func(ctx context.Context) error { return r.l.status.Watch(ctx, p.log, lookEvery) })
+	r.add(ctx, "memory", tuneCollector)
+	r.add(ctx, "health", func(ctx context.Context) error { return r.l.status.Watch(ctx, p.log, lookEvery) })
 	if s.Role == servesRelay || s.Role == servesProjector {
 		o := s.api(p.log)
 		o.Beside = p.readiness.probes()
@@ -212,7 +196,7 @@ func (p *process) work(ctx context.Context) (err error) {
 	if s.demo != nil {
 		s.PagesImages = append(s.PagesImages, base.Host)
 	}
-	api, err := r.api(add)
+	api, err := r.api(ctx)
 	if err != nil {
 		return err
 	}
@@ -267,6 +251,10 @@ func (p *process) await(ctx context.Context, what, where string, open func(conte
 	return err
 }
 
+func (p *process) awaitStore(ctx context.Context, open func(context.Context) error) error {
+	return p.await(ctx, "event store", cmp.Or(redactedURLs(p.s.Store), p.s.Data), open)
+}
+
 // isUnavailable tells whether an error may go away by waiting.
 func isUnavailable(err error) bool {
 	return errors.Is(err, eventstore.ErrUnavailable) || errors.Is(err, readmodel.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
@@ -280,6 +268,11 @@ type roles struct {
 	g group.Group
 }
 
+// add adds a loop. Only the group ends it, so all of them end in order.
+func (r *roles) add(ctx context.Context, name string, loop func(context.Context) error) {
+	r.g.Add(lifecycle.Actor(context.WithoutCancel(ctx), r.log, name, loop))
+}
+
 // reach asks the servers of the read model until they are there.
 func (r *roles) reach(ctx context.Context) error {
 	if err := r.await(ctx, "read model", redactedURLs(r.s.Index), r.l.model.Index().Reach); err != nil {
@@ -290,7 +283,7 @@ func (r *roles) reach(ctx context.Context) error {
 }
 
 // relay adds the relay, under a lease when others may run one.
-func (r *roles) relay(add func(string, func(context.Context) error)) {
+func (r *roles) relay(ctx context.Context) {
 	relay := feed.NewRelay(r.b.events, r.l.feed, feed.RelayOptions{
 		Log: r.log, Prefix: r.s.FeedPrefix, Replicas: r.s.FeedReplicas, Observe: r.b.hooks.Publishing,
 	})
@@ -298,20 +291,20 @@ func (r *roles) relay(add func(string, func(context.Context) error)) {
 	parts := &r.l.status.Parts
 	parts.Relay, parts.FeedConnected = relay.Stats, r.l.feed.Conn().IsConnected
 	work, parts.RelayLease = r.leased(relayLease+r.s.FeedPrefix, relay.Run, nil)
-	add("relay", work)
+	r.add(ctx, "relay", work)
 }
 
 // project adds what keeps the read model: under a lease when it is shared.
-func (r *roles) project(add func(string, func(context.Context) error)) {
+func (r *roles) project(ctx context.Context) {
 	m, work := r.l.model, r.l.model.Project
 	parts := &r.l.status.Parts
 	parts.Projector = m.Stats
 	if !r.s.engine().local {
 		work, parts.ProjectorLease = r.leased(projectorLease+r.s.IndexPrefix, work, m.Progress)
 	}
-	add("projector", work)
-	add("read model", m.Index().Keep)
-	add("start", r.watchStart)
+	r.add(ctx, "projector", work)
+	r.add(ctx, "read model", m.Index().Keep)
+	r.add(ctx, "start", r.watchStart)
 }
 
 // leased puts work under a lease when the store is shared.
@@ -328,7 +321,7 @@ func (r *roles) leased(name string, work func(context.Context) error, progress f
 // watchStart notes when the read model has reached the head of the start.
 func (r *roles) watchStart(ctx context.Context) error {
 	var head calendar.Position
-	err := r.await(ctx, "event store", cmp.Or(redactedURLs(r.s.Store), r.s.Data), func(ctx context.Context) (err error) {
+	err := r.awaitStore(ctx, func(ctx context.Context) (err error) {
 		log, err := r.b.store.Head(ctx, eventstore.Point{})
 		head = log.Position
 		return err
@@ -352,7 +345,7 @@ func (r *roles) watchStart(ctx context.Context) error {
 func listsAtOnce(processors int) int { return max(1, processors/2) }
 
 // api makes the REST interface.
-func (r *roles) api(add func(string, func(context.Context) error)) (http.Handler, error) {
+func (r *roles) api(ctx context.Context) (http.Handler, error) {
 	lists := query.Options{
 		Site: r.s.Timezone.site(), Sunday: r.s.PagesWeekStart == "sunday", PerPageMax: r.s.PerPageMax, PositionWait: r.s.PositionWait, Clean: htmltext.New(),
 		LocalIndex: r.s.engine().local, MaxAnswer: r.s.MaxAnswer << 20, QueryBudget: r.s.QueryBudget, CostBands: r.s.CostBands,
@@ -380,13 +373,13 @@ func (r *roles) api(add func(string, func(context.Context) error)) (http.Handler
 			return nil, err
 		}
 		o.PageFiles = httpapi.NewPageFiles(o.Pages)
-		add("page files", o.PageFiles.Run)
+		r.add(ctx, "page files", o.PageFiles.Run)
 	}
 	h, err := httpapi.New(deps, o)
 	if err != nil {
 		return nil, err
 	}
-	add("erasures", func(ctx context.Context) error {
+	r.add(ctx, "erasures", func(ctx context.Context) error {
 		return whenErased(ctx, r.b.events.Epoch, h.Forget, q.Forget, then.Forget, r.b.records.Forget, r.b.users.Forget)
 	})
 	return h, nil

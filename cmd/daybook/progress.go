@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
+
+	"daybook/calendar"
 )
 
 // progress shows how far long work has come: a bar on a terminal, a plain line
@@ -57,6 +57,9 @@ func (p *progress) set(done, total int) {
 	}
 }
 
+// at is set for positions.
+func (p *progress) at(done, total calendar.Position) { p.set(int(done), int(total)) }
+
 func (p *progress) line() {
 	if p.last[1] > 0 {
 		fmt.Fprintf(p.c.err, "%s: %d of %d %s\n", p.name, p.last[0], p.last[1], p.unit)
@@ -83,5 +86,3 @@ func (p *progress) done() {
 	}
 	fmt.Fprintln(p.c.err)
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/sqlite"
 	"daybook/internal/history"
@@ -77,24 +76,23 @@ func (cmd *auditReplay) work(ctx context.Context, b *backend, c *console, _ *con
 		_ = d.Sync() // not every file system can; then the rename lasts when it lasts
 		_ = d.Close()
 	}
-	text := fmt.Sprintf("%s until %s in %s; chain head %x\n", counted(int(part.Entries), "entry", "entries"), point, dir, head)
+	fmt.Fprintf(c.out, "%s until %s in %s; chain head %x\n", counted(int(part.Entries), "entry", "entries"), point, dir, head)
 	if part.Same < part.Entries {
-		text += fmt.Sprintf("renumbered: from entry %d on positions are others than in the log, proofs of it end before that\n", part.Same+1)
+		fmt.Fprintf(c.out, "renumbered: from entry %d on positions are others than in the log, proofs of it end before that\n", part.Same+1)
 	}
-	_, err = fmt.Fprint(c.out, text)
-	return err
+	return nil
 }
 
 // replayInto makes the store, verifies it and returns the hash of its last commit.
 func replayInto(ctx context.Context, b *backend, c *console, dir string, point eventstore.Point) (part *eventstore.Copy, head [32]byte, err error) {
 	bar := newProgress(c, "look through the log", "entries")
-	part, err = eventstore.NewPart(ctx, b.store, point, func(done, total calendar.Position) { bar.set(int(done), int(total)) })
+	part, err = eventstore.NewPart(ctx, b.store, point, bar.at)
 	bar.done()
 	if err != nil {
 		return nil, head, err
 	}
 	bar = newProgress(c, "replay", "entries")
-	part.Progress = func(done, total calendar.Position) { bar.set(int(done), int(total)) }
+	part.Progress = bar.at
 	err = sqlite.Create(ctx, dir, part)
 	bar.done()
 	if err != nil {

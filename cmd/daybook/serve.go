@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	group "github.com/oklog/run"
@@ -87,7 +88,7 @@ func (cmd *demoCommand) Run(ctx context.Context, c *console, s *config) error {
 	defer func() { _ = os.RemoveAll(dir) }()
 	s.Data, s.demo = dir, new(demo.Filled)
 	return serve(ctx, c, s, func(ctx context.Context, b *backend, base string) error {
-		admin, err := administrator(ctx, b)
+		admin, err := b.users.Ensure(ctx, "admin", calendar.Administrator, 0) // a new store has it
 		if err != nil {
 			return err
 		}
@@ -117,20 +118,6 @@ func withPictures(next http.Handler, base *url.URL) http.Handler {
 		w.Header().Set("Content-Security-Policy", "default-src 'none'")
 		http.ServeFileFS(w, r, demo.Pictures(), name)
 	})
-}
-
-// administrator gives an administrator of the store as a caller.
-func administrator(ctx context.Context, b *backend) (calendar.Caller, error) {
-	users, err := b.users.List(ctx)
-	if err != nil {
-		return calendar.Caller{}, err
-	}
-	for _, u := range users {
-		if u.Role == calendar.Administrator {
-			return calendar.Caller{ID: u.ID, Role: u.Role}, nil
-		}
-	}
-	return calendar.Caller{}, errors.New("the store has no administrator")
 }
 
 // serve runs the roles of this process until a signal or the end of ctx.
@@ -164,15 +151,15 @@ func serve(ctx context.Context, c *console, s *config, prepare func(ctx context.
 		}
 		defer func() { _ = lock.Close() }()
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Listen)
+	listener, err := listen(ctx, "--listen", s.Listen)
 	if err != nil {
-		return fmt.Errorf("--listen: %w", err)
+		return err
 	}
 	defer func() { _ = listener.Close() }() // the server has closed it when it ran
 	var profiling net.Listener
 	if s.Pprof != "" {
-		if profiling, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.Pprof); err != nil {
-			return fmt.Errorf("--pprof: %w", err)
+		if profiling, err = listen(ctx, "--pprof", s.Pprof); err != nil {
+			return err
 		}
 		defer func() { _ = profiling.Close() }() // as above
 	}
@@ -192,9 +179,9 @@ func serve(ctx context.Context, c *console, s *config, prepare func(ctx context.
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	var g group.Group
-	drain := &lifecycle.Drain{Delay: s.lameDuck(), Limit: s.DrainLimit, Begin: ready.drain}
+	drain := &lifecycle.Drain{Log: log, Delay: s.lameDuck(), Limit: s.DrainLimit, Begin: ready.drain}
 	requests := min(drainTimeout, (drain.Limit-drain.Delay)/2) // the rest has to end too
-	g.Add(lifecycle.Signals(ctx, log))
+	g.Add(group.SignalHandler(ctx, os.Interrupt, syscall.SIGTERM))
 	g.Add(drain.Actor())
 	g.Add(lifecycle.Server(ctx, log, "http", server, listener, requests))
 	if profiling != nil {
@@ -203,13 +190,21 @@ func serve(ctx context.Context, c *console, s *config, prepare func(ctx context.
 	if watch.listener != nil {
 		g.Add(lifecycle.Server(ctx, log, "metrics", watch.server(), watch.listener, requests))
 	}
-	g.Add(p.actor(ctx))
+	g.Add(lifecycle.Actor(context.WithoutCancel(ctx), log, "process", p.run)) // only the group ends it, so a signal drains requests first
 	err = drain.Run(&g)
 	if errors.Is(err, lifecycle.ErrHangs) {
 		return fmt.Errorf("%w; whatever was acknowledged is kept", err)
 	}
 	// The group gives the first error only; what closing says counts too.
 	return cmp.Or(p.err, lifecycle.Drained(err))
+}
+
+func listen(ctx context.Context, setting, address string) (net.Listener, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", setting, err)
+	}
+	return l, nil
 }
 
 // announce prints, once, the administrator's token, and then where the service

@@ -92,29 +92,25 @@ func (b *backend) checkOrigin(ctx context.Context) error {
 }
 
 // sign adds what signs checkpoints: under a lease when the store is shared.
-func (r *roles) sign(add func(string, func(context.Context) error)) {
+func (r *roles) sign(ctx context.Context) {
 	if r.b.signer == nil || !r.s.signs() {
 		return
 	}
-	state := new(lease.State)
-	add("signer", func(ctx context.Context) error {
-		work := func(within context.Context) error {
-			err := r.b.signer.Run(within)
-			if ctx.Err() != nil { // a drain: who signs next would sign much later
-				last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSignature)
-				defer cancel()
-				_, _ = r.b.signer.Sign(last) // it tells the log what is wrong
-			}
-			return err
-		}
-		if r.b.leases == nil {
-			return work(ctx)
-		}
-		return lease.Run(ctx, r.b.leases, checkpointLease, holder(), lease.Options{Log: r.log, State: state}, work)
-	})
-	if r.b.leases != nil {
-		add("checkpoints", func(ctx context.Context) error { return r.followCheckpoints(ctx, state) })
+	work, state := r.leased(checkpointLease, r.signUntilDrained, nil)
+	r.add(ctx, "signer", work)
+	if state != nil {
+		r.add(ctx, "checkpoints", func(ctx context.Context) error { return r.followCheckpoints(ctx, state) })
 	}
+}
+
+func (r *roles) signUntilDrained(ctx context.Context) error {
+	err := r.b.signer.Run(ctx)
+	if errors.Is(context.Cause(ctx), context.Canceled) { // no lost lease: who signs next would sign much later
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSignature)
+		defer cancel()
+		_, _ = r.b.signer.Sign(last) // it tells the log what is wrong
+	}
+	return err
 }
 
 // followCheckpoints stores what others sign next to the keys of a process that stands by,

@@ -37,7 +37,11 @@ func counted(n int, one, more string) string {
 // the store and puts it in its place.
 func (cmd *rebuildCommand) work(ctx context.Context, b *backend, c *console, _ *config) error {
 	if cmd.Back {
-		return putBack(ctx, b, c)
+		err := b.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Back(ctx) })
+		if err == nil {
+			fmt.Fprintln(c.out, "the former read model is in its place again")
+		}
+		return err
 	}
 	bar := newProgress(c, "rebuild", "records")
 	n := 0
@@ -46,19 +50,9 @@ func (cmd *rebuildCommand) work(ctx context.Context, b *backend, c *console, _ *
 		return err
 	})
 	bar.done()
-	if err != nil {
-		return err
+	if err == nil {
+		fmt.Fprintf(c.out, "the read model holds %d records and agrees with the event store\n", n)
 	}
-	_, err = fmt.Fprintf(c.out, "the read model holds %d records and agrees with the event store\n", n)
-	return err
-}
-
-// putBack puts the read model that the last rebuild replaced in its place again.
-func putBack(ctx context.Context, b *backend, c *console) error {
-	if err := b.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Back(ctx) }); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(c.out, "the former read model is in its place again")
 	return err
 }
 
@@ -89,10 +83,10 @@ func (cmd *retryCommand) work(ctx context.Context, b *backend, c *console, s *co
 	if b.live.Load() == nil && s.engine().local {
 		return errors.New("nothing serves from the data directory, so nothing is quarantined: a start projects every record")
 	}
-	if err := b.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Retry(ctx, cmd.id) }); err != nil {
-		return err
+	err := b.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Retry(ctx, cmd.id) })
+	if err == nil {
+		fmt.Fprintf(c.out, "record %d is projected\n", cmd.id)
 	}
-	_, err := fmt.Fprintf(c.out, "record %d is projected\n", cmd.id)
 	return err
 }
 
@@ -138,7 +132,7 @@ func (cmd *userAdd) work(ctx context.Context, b *backend, c *console, _ *config)
 
 func printToken(c *console, token string, err error) error {
 	if err == nil {
-		_, err = fmt.Fprintln(c.out, token)
+		fmt.Fprintln(c.out, token)
 	}
 	return err
 }
@@ -160,10 +154,9 @@ type userRevoke struct {
 // work withdraws the token of a user.
 func (cmd *userRevoke) work(ctx context.Context, b *backend, c *console, _ *config) error {
 	u, err := b.users.Revoke(ctx, cmd.Name, 0)
-	if err != nil {
-		return err
+	if err == nil {
+		fmt.Fprintf(c.err, "the token of %s is withdrawn\n", u.Name)
 	}
-	_, err = fmt.Fprintf(c.err, "the token of %s is withdrawn\n", u.Name)
 	return err
 }
 
@@ -209,35 +202,17 @@ type healthCommand struct {
 	outputSettings
 }
 
-// Run prints the health of a running service.
-func (cmd *healthCommand) Run(ctx context.Context, c *console, s *config) error {
-	if s.Store != "" && !s.engine().local {
-		return perform(ctx, c, s, cmd, nil)
-	}
-	lock, server, err := holdOrReach(ctx, s.Data, false, holderWait, c.order(s, cmd, false))
-	if lock != nil {
-		_ = lock.Close()
-	}
-	switch {
-	case server != nil:
-		within, cancel := context.WithTimeout(ctx, firstWait)
-		defer cancel()
-		return server.follow(within, &console{out: c.out, err: c.err})
-	case err != nil:
-		return err
-	}
-	return fmt.Errorf("nothing serves from %s", s.Data)
-}
-
+// work prints the health of a running service.
 func (*healthCommand) work(ctx context.Context, b *backend, c *console, s *config) error {
+	if b.live.Load() == nil && s.engine().local {
+		return fmt.Errorf("nothing serves from %s", s.Data)
+	}
 	h, err := b.shownHealth(ctx)
 	if err != nil {
 		return err
 	}
 	if s.JSON {
-		if err := json.NewEncoder(c.out).Encode(h); err != nil {
-			return err
-		}
+		_ = json.NewEncoder(c.out).Encode(h)
 	} else {
 		fmt.Fprintf(c.out, "status: %s\nhead: %d\nvisible: %d\nquarantined: %d\n", h.Status, h.Head, h.Visible, len(h.Quarantined))
 		if why := h.Reason(); why != "" {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -39,8 +38,8 @@ func startWatching(ctx context.Context, s *config, log *slog.Logger) (*watching,
 	}
 	if s.Metrics != "" && s.Metrics != metricsSame {
 		var err error
-		if w.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.Metrics); err != nil {
-			return nil, fmt.Errorf("--metrics: %w", err)
+		if w.listener, err = listen(ctx, "--metrics", s.Metrics); err != nil {
+			return nil, err
 		}
 	}
 	if s.Traces != "" {

@@ -11,8 +11,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"os/signal"
 	"syscall"
 	"time"
 
@@ -80,50 +78,13 @@ func named(ctx context.Context, log *slog.Logger, name string, err error) error 
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// SignalError is what a group ends with after a signal.
-type SignalError struct{ Signal os.Signal }
-
-// Error names the signal.
-func (e *SignalError) Error() string { return "signal: " + e.Signal.String() }
-
-// Signals makes the actor that ends the group on the first SIGINT or SIGTERM, so
-// that all drain, with a *SignalError. A second one then has its default effect:
-// it ends the process at once. The actor also ends with ctx, without an error.
-func Signals(ctx context.Context, log *slog.Logger) (execute func() error, interrupt func(error)) {
-	ch := make(chan os.Signal, 1)
-	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
-	return signals(ctx, log, ch, func() { signal.Stop(ch) })
-}
-
-// signals is Signals on a channel; release gives signals their default effect
-// again.
-func signals(ctx context.Context, log *slog.Logger, ch <-chan os.Signal, release func()) (execute func() error, interrupt func(error)) {
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	execute = func() error {
-		defer close(done)
-		defer release()
-		select {
-		case s := <-ch:
-			log.InfoContext(ctx, "draining, a second signal ends at once", "signal", s.String())
-			return &SignalError{s}
-		case <-ctx.Done():
-			return nil
-		}
-	}
-	interrupt = func(error) {
-		cancel()
-		<-done
-	}
-	return execute, interrupt
-}
-
 // ErrHangs says that a group did not end within its limit.
 var ErrHangs = errors.New("drain hangs")
 
 // Drain is how a group ends: its actor is added before those that it makes wait, and
-// Run runs the group. The zero value ends it at once and waits for ever.
+// Run runs the group. Without a delay and a limit it ends at once and waits for ever.
 type Drain struct {
+	Log *slog.Logger // required
 	// Delay is the time from Begin to the interrupts of the actors behind this one,
 	// after SIGTERM only: a supervisor sends that, and others go on sending requests
 	// for a moment. Who presses ^C (SIGINT) has nobody to tell.
@@ -150,8 +111,11 @@ func (d *Drain) Actor() (execute func() error, interrupt func(error)) {
 		defer close(delayed)
 		close(d.began)
 		used := d.Begin == nil || d.Begin()
-		if e, ok := errors.AsType[*SignalError](err); ok && e.Signal == syscall.SIGTERM && used {
-			<-time.After(d.Delay)
+		if end, ok := errors.AsType[*run.SignalError](err); ok {
+			d.Log.Info("draining, a second signal ends at once", "signal", end.Signal.String())
+			if end.Signal == syscall.SIGTERM && used {
+				<-time.After(d.Delay)
+			}
 		}
 	}
 	return execute, interrupt
@@ -182,7 +146,7 @@ func (d *Drain) Run(g *run.Group) error {
 // Drained gives nil for the end that a group was asked for: a signal or the end
 // of its context. Any other error is given back.
 func Drained(err error) error {
-	if _, ok := errors.AsType[*SignalError](err); ok || errors.Is(err, context.Canceled) {
+	if errors.Is(err, run.ErrSignal) || errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err

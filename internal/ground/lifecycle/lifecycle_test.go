@@ -129,9 +129,9 @@ func TestContextEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var g run.Group
 	g.Add(Actor(ctx, log, "a", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }))
-	g.Add(signals(ctx, log, nil, func() {}))
+	g.Add(run.SignalHandler(ctx))
 	cancel()
-	if err := g.Run(); err != nil {
+	if err := Drained(g.Run()); err != nil {
 		t.Errorf("got %v, want nil", err)
 	}
 	if text() != "" {
@@ -250,18 +250,18 @@ func TestDrainDelays(t *testing.T) {
 		used bool
 		want time.Duration
 	}{
-		"SIGTERM":        {&SignalError{syscall.SIGTERM}, true, time.Minute},
-		"SIGTERM unused": {&SignalError{syscall.SIGTERM}, false, 0},
-		"SIGINT":         {&SignalError{syscall.SIGINT}, true, 0},
+		"SIGTERM":        {&run.SignalError{Signal: syscall.SIGTERM}, true, time.Minute},
+		"SIGTERM unused": {&run.SignalError{Signal: syscall.SIGTERM}, false, 0},
+		"SIGINT":         {&run.SignalError{Signal: syscall.SIGINT}, true, 0},
 		"failure":        {errBroken, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				log, _ := logTo()
+				log, text := logTo()
 				from := time.Now()
 				told, stopped := time.Duration(-1), time.Duration(-1)
-				d := &Drain{Delay: time.Minute, Limit: 2 * time.Minute, Begin: func() bool { told = time.Since(from); return c.used }}
+				d := &Drain{Log: log, Delay: time.Minute, Limit: 2 * time.Minute, Begin: func() bool { told = time.Since(from); return c.used }}
 				var g run.Group
 				g.Add(d.Actor())
 				g.Add(Actor(t.Context(), log, "http", func(ctx context.Context) error {
@@ -272,6 +272,9 @@ func TestDrainDelays(t *testing.T) {
 				g.Add(endsWith(c.end))
 				if err := d.Run(&g); !errors.Is(err, c.end) {
 					t.Errorf("got %v, want %v", err, c.end)
+				}
+				if signal := errors.Is(c.end, run.ErrSignal); strings.Contains(text(), "a second signal ends at once") != signal {
+					t.Errorf("got log %s", text())
 				}
 				if told != 0 || stopped != c.want {
 					t.Errorf("told after %s, stopped after %s, want 0s and %s", told, stopped, c.want)
@@ -287,11 +290,11 @@ func TestDrainIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, text := logTo()
 		hang := make(chan struct{})
-		d := &Drain{Delay: 3 * time.Second, Limit: time.Minute}
+		d := &Drain{Log: log, Delay: 3 * time.Second, Limit: time.Minute}
 		var g run.Group
 		g.Add(d.Actor())
 		g.Add(Actor(t.Context(), log, "store", func(context.Context) error { <-hang; return nil }))
-		g.Add(endsWith(&SignalError{syscall.SIGTERM}))
+		g.Add(endsWith(&run.SignalError{Signal: syscall.SIGTERM}))
 		from := time.Now()
 		if err := d.Run(&g); !errors.Is(err, ErrHangs) || time.Since(from) != time.Minute {
 			t.Errorf("after %s: %v, want %v after a minute", time.Since(from), err, ErrHangs)
@@ -299,7 +302,7 @@ func TestDrainIsBounded(t *testing.T) {
 		if Drained(ErrHangs) == nil {
 			t.Error("a drain that hangs counts as drained")
 		}
-		if want := "level=WARN msg=\"actor still drains\" actor=store\n"; text() != want {
+		if want := "level=WARN msg=\"actor still drains\" actor=store\n"; !strings.HasSuffix(text(), want) {
 			t.Errorf("got log %s, want %s", text(), want)
 		}
 		close(hang) // the test leaves nothing behind
