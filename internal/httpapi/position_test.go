@@ -36,12 +36,6 @@ func (v viewBehind) Shown() readmodel.Shown {
 	return s
 }
 
-func (v viewBehind) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
-	p, err := v.View.Search(ctx, q)
-	p.Position--
-	return p, err
-}
-
 // TestListsOfAnotherGeneration: a list of any kind is not older than the position that it
 // was asked for, also where another generation of the read model comes to answer after the
 // wait; one that does not get there is 503.
