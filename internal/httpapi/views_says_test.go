@@ -447,6 +447,24 @@ func TestSubscribing(t *testing.T) {
 	if at := readPage(t, w, "/event/until-midnight/"); outside(at, "calendar.google.com").Query().Get("location") != "City Hall, 1 Main St, Boston, 02108, US" {
 		t.Errorf("location %v", outside(at, "calendar.google.com").Query())
 	}
+	long := strings.Repeat("夏祭り🎆", 250)
+	venue := w.As(calendar.Administrator).Do(http.MethodPost, "/venues", map[string]any{"venue": long, "address": long}).Want(http.StatusCreated)
+	w.As(calendar.Administrator).Do(http.MethodPost, "/events", map[string]any{
+		"title": long, "slug": "summer", "start_date": "2026-05-20 18:00:00", "end_date": "2026-05-20 20:00:00", "venue": idOf(venue),
+	}).Want(http.StatusCreated)
+	at := readPage(t, w, "/event/summer/")
+	links := []string{outside(at, "calendar.google.com").String(), outside(at, "outlook.live.com").String()}
+	for _, a := range at.all("link", "rel=alternate") {
+		links = append(links, valueOf(a, "href"))
+	}
+	for _, link := range links {
+		if len(link) >= 2000 {
+			t.Errorf("link of %d bytes: %s", len(link), link)
+		}
+	}
+	if text := outside(at, "calendar.google.com").Query().Get("text"); !strings.HasPrefix(text, "夏祭り🎆") || !strings.HasSuffix(text, "…") {
+		t.Errorf("text %q", text)
+	}
 	past := readPage(t, w, "/event/old-concert/")
 	if text := string(past.Body); strings.Contains(text, "calendar.google.com") || len(past.all("", "data-badge=past")) == 0 {
 		t.Error("a past event has calendar buttons or no badge")

@@ -6,16 +6,35 @@ import (
 	"html/template"
 	"io"
 	"io/fs"
+	"net/url"
 	"path"
 	"regexp"
 	"slices"
+	"strings"
 
+	"github.com/rivo/uniseg"
 	"golang.org/x/text/collate"
 	"golang.org/x/text/language"
 
 	"daybook/calendar"
 	"daybook/internal/texts"
 )
+
+// maxInLink is how many bytes a text takes at most in a link to another calendar, so that the
+// link stays below the 2,000 characters that all take.
+const maxInLink = 270
+
+// inLink cuts a text between what readers see as characters so that it fits into a link.
+func inLink(text string) string {
+	size := 0
+	for all := uniseg.NewGraphemes(text); all.Next(); {
+		size += len(strings.ReplaceAll(url.QueryEscape(all.Str()), "+", "%20"))
+		if from, _ := all.Positions(); size > maxInLink {
+			return text[:from] + "…"
+		}
+	}
+	return text
+}
 
 //go:embed templates/*.html
 var templateFiles embed.FS
@@ -60,6 +79,7 @@ func parseTemplates(l calendar.Lang) (*template.Template, error) {
 		"webcal":  webcal,
 		"param":   baseName,
 		"escaped": template.HTMLEscapeString,
+		"in_link": inLink,
 	})
 	for _, name := range files {
 		b, err := templateFiles.ReadFile(name)
