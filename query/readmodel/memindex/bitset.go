@@ -2,6 +2,7 @@ package memindex
 
 import (
 	"math/bits"
+	"slices"
 	"sync"
 )
 
@@ -47,6 +48,10 @@ func (b bitset) orBetween(part, all bitset) {
 	for i := range b {
 		b[i] |= all[i] &^ part[i]
 	}
+}
+
+func (b bitset) empty() bool {
+	return !slices.ContainsFunc(b, func(w uint64) bool { return w != 0 })
 }
 
 func (b bitset) count() (n int) {

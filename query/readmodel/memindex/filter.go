@@ -51,7 +51,7 @@ func (e *evaluation) narrow(docs bitset, f readmodel.Filter) {
 	case readmodel.And:
 		for _, searches := range []bool{false, true} { // they look into the documents that are left
 			for _, part := range f {
-				if readmodel.Searches(part) == searches {
+				if readmodel.Searches(part) == searches && !docs.empty() {
 					e.narrow(docs, part)
 				}
 			}

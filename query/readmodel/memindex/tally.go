@@ -49,6 +49,9 @@ func (v *view) Counts(ctx context.Context, kind calendar.Kind, field string, f r
 		return nil, err
 	}
 	counts := map[int64]int{}
+	if ids != nil && f != nil { // few documents have them
+		f = readmodel.And{readmodel.In{Field: field, IDs: ids}, f}
+	}
 	found := v.find(ctx, kind, f)
 	for i, e := range found.layers {
 		if ids == nil {
