@@ -331,10 +331,25 @@ func (w *change) finish() {
 		}
 		w.state.stamps[kind] = stamps.Add(1)
 		if fresh := w.fresh[kind]; len(fresh) > 0 {
-			kept = append(kept, newLayer(build(readmodel.SchemaOf(calendar.Kind(kind)), nil, fresh)))
+			kept = withFresh(readmodel.SchemaOf(calendar.Kind(kind)), kept, fresh)
 		}
 		w.state.kinds[kind] = kept
 	}
+}
+
+// withFresh adds a layer of new documents, merged with those of the small ones.
+func withFresh(schema *readmodel.Schema, layers []layer, fresh []*entry) []layer {
+	small, n := mergeable(layers, len(fresh)), len(fresh)
+	for _, l := range small {
+		n += l.n
+	}
+	if n > immediately {
+		small = nil
+	}
+	merged := newLayer(mergeLayers(schema, small, fresh))
+	return append(slices.DeleteFunc(layers, func(l layer) bool {
+		return slices.ContainsFunc(small, func(s layer) bool { return s.segment == l.segment })
+	}), merged)
 }
 
 // slot returns where the decoded record of an id is cached.

@@ -5,14 +5,12 @@ import (
 	"slices"
 
 	"daybook/calendar"
+	"daybook/query/readmodel"
 )
 
-const (
-	// step is how many times as large a segment is as all smaller ones together.
-	step = 3
-	// immediately is the number of documents up to which segments are merged by the writer.
-	immediately = 512
-)
+// immediately is the number of documents up to which segments are merged by the writer with
+// the documents of a batch, before these are visible.
+const immediately = 64
 
 func newLayer(s *segment) layer {
 	live := newBitset(len(s.Docs))
@@ -24,19 +22,19 @@ func newLayer(s *segment) layer {
 
 func (l layer) source() source { return source{l.segment, l.live} }
 
-// mergeable returns the layers that are to be merged, nil when there are none: a layer
-// with all that are smaller, as long as they are not much smaller together; or one that
-// lost most of its documents.
-func mergeable(layers []layer) []layer {
+// mergeable returns the layers that are to be merged with some new documents, nil when
+// there are none: all that are smaller than what is merged already; or, without new
+// documents, one that lost most of its own.
+func mergeable(layers []layer, fresh int) []layer {
 	bySize := slices.SortedFunc(slices.Values(layers), func(a, b layer) int { return cmp.Compare(a.n, b.n) })
-	sum, last := 0, 0
+	sum, last := fresh, 0
 	for i, l := range bySize {
-		if i > 0 && l.n < step*sum {
+		if l.n < sum {
 			last = i + 1
 		}
 		sum += l.n
 	}
-	if last > 0 {
+	if last > 0 || fresh > 0 {
 		return bySize[:last]
 	}
 	for i, l := range layers {
@@ -47,25 +45,11 @@ func mergeable(layers []layer) []layer {
 	return nil
 }
 
-// schedule merges what is to be merged of a kind: a few documents at once, many in the
-// background. The caller holds writing.
+// schedule merges what is to be merged of a kind in the background. The caller holds
+// writing.
 func (x *Index) schedule(kind calendar.Kind) {
-	if x.scheduled[kind] {
+	if x.scheduled[kind] || len(mergeable(x.current.Load().kinds[kind], 0)) == 0 {
 		return
-	}
-	for {
-		some := mergeable(x.current.Load().kinds[kind])
-		if some == nil {
-			return
-		}
-		n := 0
-		for _, l := range some {
-			n += l.n
-		}
-		if n > immediately {
-			break
-		}
-		x.replace(kind, some, mergeLayers(some))
 	}
 	x.scheduled[kind] = true
 	x.background.Go(func() {
@@ -79,27 +63,27 @@ func (x *Index) mergeAll(kind calendar.Kind) {
 	defer x.merging.Unlock()
 	for {
 		x.writing.Lock()
-		some := mergeable(x.current.Load().kinds[kind])
-		if some == nil {
+		some := mergeable(x.current.Load().kinds[kind], 0)
+		if len(some) == 0 {
 			x.scheduled[kind] = false
 			x.writing.Unlock()
 			return
 		}
 		x.writing.Unlock()
-		merged := mergeLayers(some)
+		merged := mergeLayers(readmodel.SchemaOf(kind), some, nil)
 		x.writing.Lock()
 		x.replace(kind, some, merged)
 		x.writing.Unlock()
 	}
 }
 
-// mergeLayers makes one segment of layers.
-func mergeLayers(layers []layer) *segment {
+// mergeLayers makes one segment of layers and new documents of a kind.
+func mergeLayers(schema *readmodel.Schema, layers []layer, fresh []*entry) *segment {
 	sources := make([]source, len(layers))
 	for i, l := range layers {
 		sources[i] = l.source()
 	}
-	return build(layers[0].schema, sources, nil)
+	return build(schema, sources, fresh)
 }
 
 // replace puts a segment in the place of the layers that it was made of, unless all of
@@ -138,7 +122,7 @@ func (x *Index) purge() {
 	for kind := range x.current.Load().kinds {
 		for _, l := range x.current.Load().kinds[kind] {
 			if l.n < len(l.Docs) {
-				merged := mergeLayers([]layer{l})
+				merged := mergeLayers(l.schema, []layer{l}, nil)
 				x.writing.Lock()
 				x.replace(calendar.Kind(kind), []layer{l}, merged)
 				x.writing.Unlock()

@@ -146,7 +146,7 @@ func (m *image) write(ctx context.Context, to io.Writer) error {
 		case len(layers) == 1 && layers[0].n == len(layers[0].Docs):
 			segments[kind] = layers[0].segment
 		case len(layers) > 0:
-			segments[kind] = mergeLayers(layers)
+			segments[kind] = mergeLayers(layers[0].schema, layers, nil)
 		default:
 			continue
 		}

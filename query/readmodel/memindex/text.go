@@ -117,29 +117,24 @@ func (d *dictionary) near(text string, typos int) (out [readmodel.MaxTypos + 1][
 	return out
 }
 
-// vocabulary makes the dictionaries of a new segment out of those of its sources, or of the
+// vocabulary makes the dictionaries of a new segment out of those of its sources and of the
 // words of entries.
 type vocabulary struct {
 	dictionaries [len(calendar.Langs)]*dictionary
 	renamed      map[*segment]*[len(calendar.Langs)][]uint32 // new number by old one, of words in use
-	numbers      [len(calendar.Langs)]map[string]uint32      // of the words of entries
 }
 
 func newVocabulary(sources []source, entries []*entry) *vocabulary {
 	v := &vocabulary{renamed: map[*segment]*[len(calendar.Langs)][]uint32{}}
-	for l, words := range wordsOf(entries) {
-		v.dictionaries[l] = &dictionary{Lang: calendar.Lang(l), Words: words}
-		v.numbers[l] = make(map[string]uint32, len(words))
-		for number, w := range words {
-			v.numbers[l][w.Text] = uint32(number)
-		}
-	}
 	used := make([][len(calendar.Langs)]bitset, len(sources))
 	for i, src := range sources {
 		used[i] = src.usedWords()
 		v.renamed[src.segment] = &[len(calendar.Langs)][]uint32{}
 	}
-	for l, d := range v.dictionaries {
+	fresh := wordsOf(entries)
+	for l := range v.dictionaries {
+		d := &dictionary{Lang: calendar.Lang(l)}
+		v.dictionaries[l] = d
 		for i, src := range sources {
 			some := make([]word, 0, used[i][l].count())
 			used[i][l].each(func(w uint32) bool {
@@ -147,6 +142,9 @@ func newVocabulary(sources []source, entries []*entry) *vocabulary {
 				return true
 			})
 			d.Words = union(d.Words, some)
+		}
+		if len(fresh[l]) > 0 {
+			d.add(fresh[l])
 		}
 		for i, src := range sources {
 			renamed := make([]uint32, len(src.Words[l].Words))
@@ -164,25 +162,33 @@ func newVocabulary(sources []source, entries []*entry) *vocabulary {
 	return v
 }
 
-// wordsOf returns the words of entries by language, in order.
-func wordsOf(entries []*entry) (words [len(calendar.Langs)][]word) {
-	var tokens [len(calendar.Langs)][]string
-	for _, e := range entries {
-		for _, texts := range e.texts {
-			for _, t := range texts {
-				tokens[t.lang] = append(tokens[t.lang], t.tokens...)
+// add adds words without stems, and the stems of those that are not there.
+func (d *dictionary) add(words []word) {
+	d.Words = union(d.Words, words)
+	for i := range d.Words {
+		if w := &d.Words[i]; w.Stem == "" {
+			w.Text = strings.Clone(w.Text) // without the text that it is from
+			if w.Stem = readmodel.Stem(w.Text, d.Lang); w.Stem == w.Text {
+				w.Stem = w.Text // one memory for both
 			}
 		}
 	}
-	for l := range tokens {
-		slices.Sort(tokens[l])
-		for _, text := range slices.Compact(tokens[l]) {
-			w := word{Text: strings.Clone(text)} // without the text that it is from
-			if w.Stem = readmodel.Stem(w.Text, calendar.Lang(l)); w.Stem == w.Text {
-				w.Stem = w.Text // one memory for both
+}
+
+// wordsOf returns the words of entries by language, in order and without stems.
+func wordsOf(entries []*entry) (words [len(calendar.Langs)][]word) {
+	for _, e := range entries {
+		for _, texts := range e.texts {
+			for _, t := range texts {
+				for _, token := range t.tokens {
+					words[t.lang] = append(words[t.lang], word{Text: token})
+				}
 			}
-			words[l] = append(words[l], w)
 		}
+	}
+	for l := range words {
+		slices.SortFunc(words[l], func(a, b word) int { return strings.Compare(a.Text, b.Text) })
+		words[l] = slices.Compact(words[l])
 	}
 	return words
 }
@@ -302,7 +308,8 @@ func (p *part) appendText(to []byte, name string, l calendar.Lang, v *vocabulary
 	for _, t := range p.entry.texts[name] {
 		if t.lang == l {
 			for _, token := range t.tokens {
-				to = binary.AppendUvarint(to, uint64(v.numbers[l][token]))
+				w, _ := v.dictionaries[l].find(token)
+				to = binary.AppendUvarint(to, uint64(w))
 			}
 		}
 	}
