@@ -207,4 +207,4 @@ type Claim struct{ Space, Key string }
 
 // Name is a name that many records may share and that must be found quickly:
 // the lower-case shown names of a kind.
-type Name struct{ Space, Key string }
+type Name = Claim

@@ -46,6 +46,10 @@ func (d *Draft) fault() string {
 		return "expected version is negative"
 	case d.Change == "" || !isText(d.Change):
 		return "change name is no text"
+	case slices.ContainsFunc(d.Claims, noText):
+		return "claim is no text"
+	case slices.ContainsFunc(d.Names, noText):
+		return "name is no text"
 	}
 	switch fields, state := d.isJSON(); {
 	case !fields:
@@ -53,17 +57,11 @@ func (d *Draft) fault() string {
 	case !state:
 		return "state is not JSON"
 	}
-	for _, c := range d.Claims {
-		if c.Space == "" || c.Key == "" || !isText(c.Space) || !isText(c.Key) {
-			return "claim is no text"
-		}
-	}
-	for _, n := range d.Names {
-		if n.Space == "" || n.Key == "" || !isText(n.Space) || !isText(n.Key) {
-			return "name is no text"
-		}
-	}
 	return ""
+}
+
+func noText(c calendar.Claim) bool {
+	return c.Space == "" || c.Key == "" || !isText(c.Space) || !isText(c.Key)
 }
 
 // isText reports whether every engine can store s: UTF-8 without NUL.

@@ -11,8 +11,7 @@ import (
 type Item struct {
 	Append
 
-	Entries []Entry // without positions
-	Leaves  [][32]byte
+	Entries []Leafed // without positions
 	Result  *Result
 
 	call *call
@@ -34,7 +33,7 @@ func NewItem(a *Append) (*Item, error) {
 	}
 	for i := range it.Drafts {
 		e := it.Entry(i)
-		it.Entries, it.Leaves = append(it.Entries, e), append(it.Leaves, Leaf(&e))
+		it.Entries = append(it.Entries, Leafed{e, Leaf(&e)})
 		it.size += e.Size()
 	}
 	return it, nil

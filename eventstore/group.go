@@ -73,20 +73,24 @@ type Group struct {
 	Signed   []Checkpoint
 	Written  map[[32]byte]calendar.Position
 
-	// What is to be written, besides Changes and Chain.
-	Entries []Leafed
-	Slugs   []SlugTaken // by position
-	Stored  []*Receipt
-	Redacts []calendar.ID // what is left of them goes, after all else is written
-	Signs   []Checkpoint  // stored, or their notes replaced
+	// What is to be written, besides Changes.
+	Entries  []Leafed
+	Commits  []Commit    // of these entries
+	Slugs    []SlugTaken // by position
+	Stored   []*Receipt
+	Signs    []Checkpoint  // stored, or their notes replaced
+	Redacts  []calendar.ID // what is left of them goes, after all else is written
+	Redacted []Entry       // Position and Redacted of entries that Take took
 
+	// Mark is where the log stands, of which the store says how it was before the group.
+	// Its hash is that of the last commit that was ended.
+	Mark calendar.Mark
 	// Found says that an answer rests on what was there already: it must be durable
 	// before the answer goes out, even if nothing is written.
 	Found bool
 
 	epoch  Epoch
-	begin  calendar.Mark
-	head   calendar.Position
+	ended  int                   // entries whose commit was ended
 	before map[calendar.ID]*Held // records as they were before the group
 }
 
@@ -103,14 +107,11 @@ func NewGroup(e Epoch) *Group {
 	}
 }
 
-// Begin says where the log stands before the group.
-func (g *Group) Begin(head calendar.Mark) { g.begin, g.head = head, head.Position }
-
 // Decide takes an item whose form was checked into the group, or refuses it.
 func (g *Group) Decide(it *Item) Result {
-	if n := len(it.Leaves); n > 0 && g.Written[it.Leaves[n-1]] > 0 {
+	if n := len(it.Entries); n > 0 && g.Written[it.Entries[n-1].Leaf] > 0 {
 		g.Found = true
-		return Result{Position: g.Written[it.Leaves[n-1]]}
+		return Result{Position: g.Written[it.Entries[n-1].Leaf]}
 	}
 	if it.Receipt != nil {
 		if r := g.Receipts[it.Receipt.Name()]; r != nil {
@@ -118,7 +119,7 @@ func (g *Group) Decide(it *Item) Result {
 				return Result{Err: fmt.Errorf("receipt %q: %w", r.Key, ErrKeyReused)}
 			}
 			g.Found = true
-			return Result{Position: g.head, Receipt: r}
+			return Result{Position: g.Mark.Position, Receipt: r}
 		}
 	}
 	if it.Epoch.History != 0 && it.Epoch.History != g.epoch.History {
@@ -133,7 +134,7 @@ func (g *Group) Decide(it *Item) Result {
 		return Result{Err: err}
 	}
 	g.accept(it, after, signed)
-	return Result{Position: g.head}
+	return Result{Position: g.Mark.Position}
 }
 
 // versions checks the expected versions and returns the records after the item.
@@ -141,13 +142,7 @@ func (g *Group) versions(it *Item) (map[calendar.ID]*Held, error) {
 	after := make(map[calendar.ID]*Held, len(it.Drafts))
 	for i := range it.Drafts {
 		d := &it.Drafts[i]
-		before := after[d.ID]
-		if before == nil {
-			before = g.Records[d.ID]
-		}
-		if before == nil {
-			before = &Held{State: State{Kind: d.Kind}}
-		}
+		before := cmp.Or(after[d.ID], g.Records[d.ID], &Held{State: State{Kind: d.Kind}})
 		switch {
 		case before.Version != d.Expected || before.Kind != d.Kind:
 			return nil, fmt.Errorf("%s %d at version %d, not %d: %w", d.Kind, d.ID, before.Version, d.Expected, ErrConflict)
@@ -163,7 +158,7 @@ func (g *Group) versions(it *Item) (map[calendar.ID]*Held, error) {
 		}
 		after[d.ID] = &Held{
 			State: State{
-				Kind: d.Kind, ID: d.ID, Version: d.Expected + 1, Position: g.head + calendar.Position(i) + 1,
+				Kind: d.Kind, ID: d.ID, Version: d.Expected + 1, Position: g.Mark.Position + calendar.Position(i) + 1,
 				Record: d.State, Secret: secret,
 			},
 			Claims: InOrder(d.Claims),
@@ -209,11 +204,7 @@ func (g *Group) claims(it *Item, after map[calendar.ID]*Held) error {
 // redactions checks that what is redacted is erased.
 func (g *Group) redactions(it *Item, after map[calendar.ID]*Held) error {
 	for _, id := range it.Redact {
-		h := after[id]
-		if h == nil {
-			h = g.Records[id]
-		}
-		if h == nil || !h.Erased {
+		if h := cmp.Or(after[id], g.Records[id]); h == nil || !h.Erased {
 			return fmt.Errorf("redact record %d, which is not erased: %w", id, ErrConflict)
 		}
 	}
@@ -227,7 +218,7 @@ func (g *Group) signs(it *Item) (*Checkpoint, error) {
 	if c == nil {
 		return nil, nil //nolint:nilnil // nothing to store is no error
 	}
-	signed, same := *c, g.signed(c.Size)
+	signed, same := *c, ofSize(g.Signed, c.Size)
 	signed.Time = Moment(c.Time)
 	conflict := slices.ContainsFunc(g.Signed, func(s Checkpoint) bool { return s.Size > c.Size })
 	if same >= 0 {
@@ -235,7 +226,7 @@ func (g *Group) signs(it *Item) (*Checkpoint, error) {
 		conflict = signed.Origin != c.Origin || !extends(signed.Note, c.Note)
 	}
 	switch {
-	case c.Size > g.head+calendar.Position(len(it.Drafts)):
+	case c.Size > g.Mark.Position+calendar.Position(len(it.Drafts)):
 		return nil, ErrAhead
 	case conflict:
 		return nil, fmt.Errorf("checkpoint of size %d: %w", c.Size, ErrConflict)
@@ -246,18 +237,26 @@ func (g *Group) signs(it *Item) (*Checkpoint, error) {
 	return &signed, nil
 }
 
-// signed returns the index of the checkpoint of a size, -1 for none.
-func (g *Group) signed(size calendar.Position) int {
-	return slices.IndexFunc(g.Signed, func(s Checkpoint) bool { return s.Size == size })
+// ofSize returns the index of the checkpoint of a size, -1 for none.
+func ofSize(list []Checkpoint, size calendar.Position) int {
+	return slices.IndexFunc(list, func(c Checkpoint) bool { return c.Size == size })
+}
+
+// put adds a checkpoint to a list, or replaces the one of its size.
+func put(list []Checkpoint, c Checkpoint) []Checkpoint {
+	if at := ofSize(list, c.Size); at >= 0 {
+		list[at] = c
+		return list
+	}
+	return append(list, c)
 }
 
 // accept takes an item into the group, with the records after it and the checkpoint that it
 // stores.
 func (g *Group) accept(it *Item, after map[calendar.ID]*Held, signed *Checkpoint) {
-	for i := range it.Entries {
-		g.head++
-		e := Leafed{it.Entries[i], it.Leaves[i]}
-		e.Position = g.head
+	for i, e := range it.Entries {
+		g.Mark.Position++
+		e.Position = g.Mark.Position
 		g.Entries = append(g.Entries, e)
 		g.Slugs = append(g.Slugs, e.slugTaken(it.Drafts[i].Claims)...)
 	}
@@ -286,17 +285,12 @@ func (g *Group) accept(it *Item, after map[calendar.ID]*Held, signed *Checkpoint
 		}
 	}
 	if signed != nil {
-		g.Signs = append(g.Signs, *signed)
-		if same := g.signed(signed.Size); same >= 0 {
-			g.Signed[same] = *signed
-		} else {
-			g.Signed = append(g.Signed, *signed)
-		}
+		g.Signs, g.Signed = put(g.Signs, *signed), put(g.Signed, *signed)
 	}
 	if it.Receipt != nil {
 		r := *it.Receipt
 		if r.Time = Moment(it.Time); len(it.Drafts) > 0 {
-			r.Position = g.head
+			r.Position = g.Mark.Position
 		}
 		g.Receipts[r.Name()] = &r
 		g.Stored = append(g.Stored, &r)
@@ -313,8 +307,9 @@ func (g *Group) count(names []calendar.Name, by int) {
 
 // Pair is a claim or a name of a record.
 type Pair struct {
-	Space, Key string
-	Record     calendar.ID
+	calendar.Claim
+
+	Record calendar.ID
 }
 
 // Changes are what a group changes of records, by id. What is dropped is written first,
@@ -346,35 +341,33 @@ func (g *Group) Changes() Changes {
 }
 
 // appendPairs appends the claims or names of a record that are not among others.
-func appendPairs[P interface {
-	comparable
-	~struct{ Space, Key string }
-}](to []Pair, id calendar.ID, list, others []P) []Pair {
-	for _, p := range list {
-		if !slices.Contains(others, p) {
-			c := calendar.Claim(p)
-			to = append(to, Pair{c.Space, c.Key, id})
+func appendPairs(to []Pair, id calendar.ID, list, others []calendar.Claim) []Pair {
+	for _, c := range list {
+		if !slices.Contains(others, c) {
+			to = append(to, Pair{c, id})
 		}
 	}
 	return to
 }
 
-// Chain returns the mark of the log after the group.
-func (g *Group) Chain() calendar.Mark {
-	if len(g.Entries) == 0 {
-		return g.begin
+// End ends the commit of the entries that were taken since the one before it.
+func (g *Group) End() {
+	entries := g.Entries[g.ended:]
+	if len(entries) == 0 {
+		return
 	}
-	leaves := make([][32]byte, len(g.Entries))
-	for i := range g.Entries {
-		leaves[i] = g.Entries[i].Leaf
+	c := Commit{First: entries[0].Position, Last: g.Mark.Position}
+	for i := range entries {
+		c.Leaves = append(c.Leaves, entries[i].Leaf)
 	}
-	return calendar.Mark{Position: g.head, Hash: ChainHash(g.begin.Hash, g.Entries[0].Position, leaves)}
+	c.Hash = ChainHash(g.Mark.Hash, c.First, c.Leaves)
+	g.Commits, g.ended, g.Mark.Hash = append(g.Commits, c), len(g.Entries), c.Hash
 }
 
 // Head returns the mark of the log after the group, and its newest checkpoint if it has
 // one, for Signal.Move.
 func (g *Group) Head() Head {
-	h := Head{Mark: g.Chain()}
+	h := Head{Mark: g.Mark}
 	for i := range g.Signs {
 		h.Signed = max(h.Signed, g.Signs[i].Size)
 	}
@@ -403,6 +396,6 @@ func (g *Group) Take(e Leafed) error {
 		}
 		g.Slugs = append(g.Slugs, e.slugTaken(calendar.Claims(r))...)
 	}
-	g.head, g.Entries = e.Position, append(g.Entries, e)
+	g.Mark.Position, g.Entries = e.Position, append(g.Entries, e)
 	return nil
 }

@@ -63,7 +63,7 @@ func TestTouchedBy(t *testing.T) {
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	g := eventstore.NewGroup(eventstore.Epoch{History: 1})
-	g.Begin(calendar.Mark{Position: 4})
+	g.Mark = calendar.Mark{Position: 4}
 	g.Records[1] = &eventstore.Held{
 		State: eventstore.State{Kind: calendar.KindTag, ID: 1, Version: 1, Position: 4}, Claims: claims("a", "b"),
 	}
@@ -78,7 +78,7 @@ func TestChanges(t *testing.T) {
 	}
 	c := g.Changes()
 	pair := func(key string, id calendar.ID) []eventstore.Pair {
-		return []eventstore.Pair{{Space: "s", Key: key, Record: id}}
+		return []eventstore.Pair{{Claim: claims(key)[0], Record: id}}
 	}
 	want := eventstore.Changes{
 		Records: []*eventstore.Held{g.Records[1], g.Records[2]}, DroppedClaims: pair("a", 1), Claims: append(pair("c", 1), pair("a", 2)...),
@@ -86,8 +86,9 @@ func TestChanges(t *testing.T) {
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
-	if m := g.Chain(); m.Position != 7 || len(g.Entries) != 3 || g.Entries[0].Position != 5 {
-		t.Errorf("the group ends at %s with %d entries", m, len(g.Entries))
+	g.End()
+	if m := g.Mark; m.Position != 7 || len(g.Entries) != 3 || g.Entries[0].Position != 5 || len(g.Commits) != 1 || g.Commits[0].First != 5 {
+		t.Errorf("the group ends at %s with %d entries in %d commits", m, len(g.Entries), len(g.Commits))
 	}
 }
 
@@ -95,16 +96,16 @@ func TestChanges(t *testing.T) {
 func TestWritten(t *testing.T) {
 	t.Parallel()
 	g := eventstore.NewGroup(eventstore.Epoch{History: 1})
-	g.Begin(calendar.Mark{Position: 9})
+	g.Mark = calendar.Mark{Position: 9}
 	it := item(t, eventstore.Append{Drafts: []eventstore.Draft{tag(1, 0), tag(2, 0)}, Receipt: &eventstore.Receipt{User: 7, Key: "k"}})
 	g.Records[1] = &eventstore.Held{State: eventstore.State{Kind: calendar.KindTag, ID: 1, Version: 1}}
 	g.Receipts[it.Receipt.Name()] = it.Receipt
-	g.Written[it.Leaves[0]], g.Written[it.Leaves[1]] = 5, 6
+	g.Written[it.Entries[0].Leaf], g.Written[it.Entries[1].Leaf] = 5, 6
 	if res := g.Decide(it); res != (eventstore.Result{Position: 6}) || !g.Found || g.Writes() {
 		t.Errorf("it is answered %+v, found: %t, writes: %t", res, g.Found, g.Writes())
 	}
-	if r := g.Chain(); r.Position != 9 {
-		t.Errorf("the head moves to %s", r)
+	if g.End(); g.Mark != (calendar.Mark{Position: 9}) {
+		t.Errorf("the head moves to %s", g.Mark)
 	}
 }
 
@@ -131,7 +132,7 @@ func TestFound(t *testing.T) {
 		{"earlier erasures", eventstore.Append{Drafts: []eventstore.Draft{tag(2, 0)}, Epoch: eventstore.Epoch{History: 3}}, false, true, nil},
 	} {
 		g := eventstore.NewGroup(eventstore.Epoch{History: 3, Erasures: 4})
-		g.Begin(calendar.Mark{Position: 5})
+		g.Mark = calendar.Mark{Position: 5}
 		g.Records[1] = &eventstore.Held{State: eventstore.State{Kind: calendar.KindTag, ID: 1, Version: 1}, Erased: true}
 		g.Receipts[eventstore.ReceiptKey{Key: "there"}] = &eventstore.Receipt{Key: "there"}
 		g.Signed = []eventstore.Checkpoint{signed}

@@ -3,7 +3,6 @@ package eventstore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 
 	"daybook/calendar"
@@ -16,109 +15,111 @@ type FullCommit struct {
 	Entries []Entry
 }
 
-// logPage is how many commits or entries Log reads at once.
-const logPage = 500
-
 // Log yields the commits of a store up to its head or an earlier one. An entry that is
 // missing, or that the store cannot read, is a DamageError, with the entries of its
 // commit that come before.
 func Log(ctx context.Context, s Store, head calendar.Position) iter.Seq2[FullCommit, error] {
 	return func(yield func(FullCommit, error) bool) {
-		l := &logReader{Store: s, head: head}
-		for l.last < head {
-			commit, err := l.next(ctx)
-			if !yield(commit, err) || err != nil {
+		next, stop := iter.Pull2(logEntries(ctx, s, head))
+		defer stop()
+		for c, err := range logCommits(ctx, s, head) {
+			full := FullCommit{Commit: c}
+			wanted := len(c.Leaves)
+			if errors.Is(err, ErrDamaged) {
+				wanted = logPage // what is wrong with an entry says more
+			}
+			for range wanted {
+				e, damage, more := next()
+				if !more {
+					break
+				}
+				if damage != nil {
+					err = damage
+					break
+				}
+				if len(full.Entries) < len(c.Leaves) {
+					full.Entries = append(full.Entries, e)
+				}
+			}
+			if !yield(full, err) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-// logReader reads ahead.
-type logReader struct {
-	Store
-
-	head, last calendar.Position // last is that of the last entry that was returned
-	commits    []Commit
-	entries    []Entry
-}
-
-// next returns the next commit; with a DamageError the entries of it that come before.
-func (l *logReader) next(ctx context.Context) (FullCommit, error) {
-	c, err := l.commit(ctx)
-	missing := len(c.Leaves)
-	if errors.Is(err, ErrDamaged) { // what is wrong with an entry of it says more
-		missing = min(logPage, int(l.head-l.last))
-	}
-	for len(l.entries) < missing {
-		if damage := l.read(ctx); damage != nil {
-			err = damage
-			break
+// logCommits yields the commits up to a head, of which each has all its leaves.
+func logCommits(ctx context.Context, s Store, head calendar.Position) iter.Seq2[Commit, error] {
+	read := func(after calendar.Position, limit int) ([]Commit, error) {
+		page, err := s.Commits(ctx, after+1, limit)
+		if errors.Is(err, ErrDamaged) {
+			err = Damaged(after+1, "its commit: %v", err)
 		}
+		if err == nil && len(page) == 0 {
+			err = Damaged(after+1, "its commit is missing")
+		}
+		return page, err
 	}
-	n := min(len(c.Leaves), len(l.entries))
-	full := FullCommit{c, l.entries[:n:n]}
-	l.last, l.entries = c.Last, l.entries[n:]
-	return full, err
-}
-
-// commit returns the next commit.
-func (l *logReader) commit(ctx context.Context) (c Commit, err error) {
-	p := l.last + 1
-	if len(l.commits) == 0 {
-		l.commits, err = readPage(func(limit int) ([]Commit, error) { return l.Commits(ctx, p, limit) })
+	return pages(head, read, func(c *Commit, p calendar.Position) (calendar.Position, error) {
 		switch {
-		case errors.Is(err, ErrDamaged):
-			return c, Damaged(p, "its commit: %v", err)
-		case err != nil:
-			return c, fmt.Errorf("commits from entry %d: %w", p, err)
-		case len(l.commits) == 0:
-			return c, Damaged(p, "its commit is missing")
+		case c.First != p || c.Last < p:
+			return p, Damaged(p, "its commit is missing, the next one is %d to %d", c.First, c.Last)
+		case c.Last > head:
+			return p, Damaged(c.Last, "the commit ends after the head %d", head)
+		case len(c.Leaves) != int(c.Last-p+1):
+			return p, Damaged(p, "its commit has %d leaves of %d", len(c.Leaves), c.Last-p+1)
 		}
-	}
-	c, l.commits = l.commits[0], l.commits[1:]
-	switch {
-	case c.First != p || c.Last < p:
-		return c, Damaged(p, "its commit is missing, the next one is %d to %d", c.First, c.Last)
-	case c.Last > l.head:
-		return c, Damaged(c.Last, "the commit ends after the head %d", l.head)
-	case len(c.Leaves) != int(c.Last-l.last):
-		return c, Damaged(p, "its commit has %d leaves of %d", len(c.Leaves), c.Last-l.last)
-	}
-	return c, nil
-}
-
-// read reads the next entries, none behind the head.
-func (l *logReader) read(ctx context.Context) error {
-	p := l.last + calendar.Position(len(l.entries)) + 1
-	more, err := readPage(func(limit int) ([]Entry, error) {
-		return l.Read(ctx, Range{After: uint64(p - 1), Limit: min(limit, int(l.head-p)+1)})
+		return c.Last, nil
 	})
-	switch {
-	case errors.Is(err, ErrDamaged):
-		return Damaged(p, "%v", err)
-	case err != nil:
-		return fmt.Errorf("entry %d: %w", p, err)
-	case len(more) == 0:
-		return Damaged(p, "it is missing")
-	}
-	for i := range more {
-		if more[i].Position == p+calendar.Position(i) {
-			l.entries = append(l.entries, more[i])
-		} else if i == 0 {
-			return Damaged(p, "it is missing, the next one is %d", more[i].Position)
-		}
-	}
-	return nil
 }
 
-// readPage reads a page, or the first of it alone where the store cannot read the whole.
-func readPage[T any](read func(limit int) ([]T, error)) ([]T, error) {
-	page, err := read(logPage)
-	if errors.Is(err, ErrDamaged) {
-		page, err = read(1)
+// logEntries yields the entries up to a head.
+func logEntries(ctx context.Context, s Store, head calendar.Position) iter.Seq2[Entry, error] {
+	read := func(after calendar.Position, limit int) ([]Entry, error) {
+		page, err := s.Read(ctx, Range{After: uint64(after), Limit: min(limit, int(head-after))})
+		if errors.Is(err, ErrDamaged) {
+			err = Damaged(after+1, "%v", err)
+		}
+		if err == nil && len(page) == 0 {
+			err = Damaged(after+1, "it is missing")
+		}
+		return page, err
 	}
-	return page, err
+	return pages(head, read, func(e *Entry, p calendar.Position) (calendar.Position, error) {
+		if e.Position != p {
+			return p, Damaged(p, "it is missing, the next one is %d", e.Position)
+		}
+		return p, nil
+	})
+}
+
+// logPage is how much of a log is read at once.
+const logPage = 500
+
+// pages yields what is read page by page up to a head. Of a page that the store cannot read
+// the first is read alone. check is given what has to begin at a position, and returns
+// where it ends.
+func pages[T any](
+	head calendar.Position, read func(after calendar.Position, limit int) ([]T, error), check func(*T, calendar.Position) (calendar.Position, error),
+) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for last := calendar.Position(0); last < head; {
+			page, err := read(last, logPage)
+			if errors.Is(err, ErrDamaged) {
+				page, err = read(last, 1)
+			}
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			for i := range page {
+				if last, err = check(&page[i], last+1); !yield(page[i], err) || err != nil || last == head {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Checkpoints yields the checkpoints of a store up to a size, by size.

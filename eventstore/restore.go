@@ -15,7 +15,7 @@ import (
 // counts at a point, and what follows from these entries.
 type Copy struct {
 	UUID [16]byte // of the other store, which the copy has too
-	// Receipts of the other store; nil: they are left out.
+	// Receipts of the other store; NewCopy leaves them out.
 	Receipts iter.Seq2[Receipt, error]
 	// Progress, when not nil, is called with how many entries of the other store are done.
 	Progress func(done, total calendar.Position)
@@ -46,7 +46,7 @@ func NewCopy(ctx context.Context, from Store) (*Copy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Copy{UUID: h.UUID, from: from, head: h.Position, at: Point{Position: h.Position}}, nil
+	return &Copy{UUID: h.UUID, Receipts: func(func(Receipt, error) bool) {}, from: from, head: h.Position, at: Point{Position: h.Position}}, nil
 }
 
 // wholeRecord is the greatest version of a part's record of which all is taken.
@@ -89,69 +89,50 @@ func NewPart(ctx context.Context, from Store, at Point, progress func(done, tota
 	return c, nil
 }
 
-// Target is a store that is filled.
-type Target interface {
-	// InsertCommit writes a commit: its entries with their positions and leaves, the
-	// slugs that they take, and the hash.
-	InsertCommit(ctx context.Context, g *Group) error
-	// InsertRecords writes present states with their claims and names.
-	InsertRecords(ctx context.Context, c Changes) error
-	// InsertRest writes, as the last call, what else there is. Of the redacted entries it
-	// is given Position and Redacted.
-	InsertRest(ctx context.Context, redacted []Entry, receipts []Receipt, checkpoints []Checkpoint, uuid [16]byte) error
-}
+// restorePage is about how many entries and records are copied at once.
+const restorePage = 250
 
-// Restore fills an empty store. Errors: a *ClaimError where two records of a part hold the
-// same; ErrUnavailable where something was erased meanwhile; those of both stores.
-func Restore(ctx context.Context, to Target, from *Copy) error {
-	if err := from.commits(ctx, to); err != nil {
+// Restore fills an empty store by a function that writes what a group holds; receipts have
+// the times that they had. Errors: a *ClaimError where two records of a part hold the same;
+// ErrUnavailable where something was erased meanwhile; those of both stores.
+func Restore(ctx context.Context, insert func(context.Context, *Group) error, from *Copy) error {
+	if err := from.commits(ctx, insert); err != nil {
 		return err
 	}
-	if err := from.states(ctx, to); err != nil {
+	if err := from.states(ctx, insert); err != nil {
 		return err
 	}
-	for i := range from.redacted {
-		e := &from.redacted[i]
+	rest := NewGroup(Epoch{})
+	for _, e := range from.redacted {
 		e.Redacted = &Redacted{By: from.records[e.ID].position, Hashes: e.Redacted.Hashes} // nothing follows an erasure
+		rest.Redacted = append(rest.Redacted, e)
 	}
-	receipts, err := collect(from.Receipts)
-	if err != nil {
-		return err
-	}
-	var checkpoints []Checkpoint
-	if from.versions == nil {
-		if checkpoints, err = collect(Checkpoints(ctx, from.from, from.head)); err != nil {
+	for r, err := range from.Receipts {
+		if err != nil {
 			return err
 		}
+		rest.Stored = append(rest.Stored, &r)
 	}
-	return to.InsertRest(ctx, from.redacted, receipts, checkpoints, from.UUID)
-}
-
-// collect returns what a sequence yields, nothing for nil.
-func collect[T any](seq iter.Seq2[T, error]) (all []T, err error) {
-	if seq == nil {
-		return nil, nil
-	}
-	for v, err := range seq {
-		if err != nil {
-			return nil, err
+	if from.versions == nil {
+		for c, err := range Checkpoints(ctx, from.from, from.head) {
+			if err != nil {
+				return err
+			}
+			rest.Signs = append(rest.Signs, c)
 		}
-		all = append(all, v)
 	}
-	return all, nil
+	return insert(ctx, rest)
 }
 
 // commits copies the entries. While none is left out the commits have the hashes that
 // they had.
-func (c *Copy) commits(ctx context.Context, to Target) error {
+func (c *Copy) commits(ctx context.Context, insert func(context.Context, *Group) error) error {
 	c.Entries, c.Same, c.redacted, c.records = 0, 0, nil, map[calendar.ID]*copied{}
-	var chain Mark
+	g := NewGroup(Epoch{})
 	for commit, err := range Log(ctx, c.from, c.head) {
 		if err != nil {
 			return err
 		}
-		g := NewGroup(Epoch{})
-		g.Begin(chain)
 		for i := range commit.Entries {
 			e := commit.Entries[i]
 			if c.versions != nil && e.Version > c.versions[e.ID] {
@@ -162,14 +143,17 @@ func (c *Copy) commits(ctx context.Context, to Target) error {
 				return err
 			}
 		}
-		chain = g.Chain()
-		if c.Same == commit.Last && chain.Hash != commit.Hash {
+		g.End()
+		if c.Same == commit.Last && g.Mark.Hash != commit.Hash {
 			return Damaged(commit.Last, "the leaves do not give the hash of its commit")
 		}
-		if len(g.Entries) > 0 {
-			if err := to.InsertCommit(ctx, g); err != nil {
+		if len(g.Entries) >= restorePage || commit.Last == c.head {
+			if err := insert(ctx, g); err != nil {
 				return err
 			}
+			end := g.Mark
+			g = NewGroup(Epoch{})
+			g.Mark = end
 		}
 		if c.Progress != nil {
 			c.Progress(commit.Last, c.head)
@@ -201,13 +185,10 @@ func (c *Copy) take(e *Entry) {
 	}
 }
 
-// statePage is how many records are copied at once.
-const statePage = 250
-
 // states copies records as their last entries leave them.
-func (c *Copy) states(ctx context.Context, to Target) error {
+func (c *Copy) states(ctx context.Context, insert func(context.Context, *Group) error) error {
 	g := NewGroup(Epoch{})
-	for ids := range slices.Chunk(slices.Sorted(maps.Keys(c.records)), statePage) {
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(c.records)), restorePage) {
 		entries, err := c.from.At(ctx, c.at, ids...)
 		if err != nil {
 			return err
@@ -236,7 +217,7 @@ func (c *Copy) states(ctx context.Context, to Target) error {
 			}
 			g.Records[id], g.before[id] = h, nil
 		}
-		if err := to.InsertRecords(ctx, g.Changes()); err != nil {
+		if err := insert(ctx, g); err != nil {
 			return err
 		}
 		clear(g.Records)

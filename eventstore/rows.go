@@ -34,14 +34,12 @@ func (h *Held) Complete(kind, claims, names string) (err error) {
 		err = fmt.Errorf("record %d: %w: kind %q", h.ID, ErrDamaged, kind)
 	}
 	var badClaims, badNames error
-	h.Claims, badClaims = pairs[calendar.Claim](claims)
-	h.Names, badNames = pairs[calendar.Name](names)
+	h.Claims, badClaims = pairs(claims)
+	h.Names, badNames = pairs(names)
 	return errors.Join(err, badClaims, badNames)
 }
 
-type pair interface{ ~struct{ Space, Key string } }
-
-func pairs[P pair](text string) ([]P, error) {
+func pairs(text string) ([]calendar.Claim, error) {
 	if text == "" || text == "[]" {
 		return nil, nil
 	}
@@ -49,20 +47,16 @@ func pairs[P pair](text string) ([]P, error) {
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
 		return nil, fmt.Errorf("%w: claims or names: %w", ErrDamaged, err)
 	}
-	out := make([]P, len(list))
+	out := make([]calendar.Claim, len(list))
 	for i, p := range list {
-		out[i] = P{p[0], p[1]}
+		out[i] = calendar.Claim{Space: p[0], Key: p[1]}
 	}
 	return InOrder(out), nil
 }
 
 // InOrder returns claims or names by space and key, each once.
-func InOrder[P pair](list []P) []P {
-	if len(list) < 2 {
-		return list
-	}
-	return slices.Compact(slices.SortedFunc(slices.Values(list), func(x, y P) int {
-		a, b := calendar.Claim(x), calendar.Claim(y)
+func InOrder(list []calendar.Claim) []calendar.Claim {
+	return slices.Compact(slices.SortedFunc(slices.Values(list), func(a, b calendar.Claim) int {
 		return cmp.Or(cmp.Compare(a.Space, b.Space), cmp.Compare(a.Key, b.Key))
 	}))
 }

@@ -124,7 +124,7 @@ func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []event
 // commit decides items in a group of their own, and writes those that win.
 func (s *Store) commit(items []*eventstore.Item, epoch eventstore.Epoch) []eventstore.Result {
 	g := eventstore.NewGroup(epoch)
-	g.Begin(s.mark())
+	g.Mark = s.mark()
 	g.Records, g.Holders, g.Receipts, g.Signed = s.records, s.claims, s.receipts, s.signed
 	for _, name := range eventstore.TouchedBy(items).Names {
 		g.Counts[name] = len(s.names[name])
@@ -133,6 +133,7 @@ func (s *Store) commit(items []*eventstore.Item, epoch eventstore.Epoch) []event
 	for i, it := range items {
 		results[i] = g.Decide(it)
 	}
+	g.End()
 	if g.Writes() {
 		s.write(g)
 		s.log = append(s.log, logged{items, epoch, s.mark().Position})
@@ -143,25 +144,18 @@ func (s *Store) commit(items []*eventstore.Item, epoch eventstore.Epoch) []event
 
 // write writes what a group did not write itself, into the maps that it decided on.
 func (s *Store) write(g *eventstore.Group) {
-	commit := eventstore.Commit{Hash: g.Chain().Hash, Last: g.Chain().Position}
 	for i := range g.Entries {
 		e := &g.Entries[i]
 		s.history[e.ID] = append(s.history[e.ID], len(s.entries))
 		s.entries = append(s.entries, e.Entry)
-		commit.Leaves = append(commit.Leaves, e.Leaf)
 	}
-	if len(g.Entries) > 0 {
-		commit.First = g.Entries[0].Position
-		s.commits = append(s.commits, commit)
-	}
+	s.commits = append(s.commits, g.Commits...)
 	changes := g.Changes()
 	for _, p := range changes.DroppedNames {
-		name := calendar.Name{Space: p.Space, Key: p.Key}
-		s.names[name] = slices.DeleteFunc(slices.Clone(s.names[name]), func(id calendar.ID) bool { return id == p.Record })
+		s.names[p.Claim] = slices.DeleteFunc(slices.Clone(s.names[p.Claim]), func(id calendar.ID) bool { return id == p.Record })
 	}
 	for _, p := range changes.Names {
-		name := calendar.Name{Space: p.Space, Key: p.Key}
-		s.names[name] = insert(slices.Clone(s.names[name]), p.Record)
+		s.names[p.Claim] = insert(slices.Clone(s.names[p.Claim]), p.Record)
 	}
 	for _, h := range changes.Records {
 		s.ids = insert(s.ids, h.ID)

@@ -46,6 +46,7 @@ func (s *Store) attempt(ctx context.Context, items []*eventstore.Item, again boo
 			for _, it := range items {
 				*it.Result = g.Decide(it)
 			}
+			g.End()
 			err = heard(c, func() error { return s.insert(ctx, c, g) })
 		}
 		if err == nil {
@@ -80,6 +81,7 @@ const (
 	// durable makes a transaction that writes nothing else one that is waited for.
 	durable = "SELECT pg_logical_emit_message(true, 'daybook', '')"
 	commit  = "COMMIT"
+	notify  = "SELECT pg_notify($1, $2)"
 )
 
 // group is a Group with how the log stood before it.
@@ -103,11 +105,11 @@ func (s *Store) gather(ctx context.Context, c *pgx.Conn, items []*eventstore.Ite
 	see := s.queueHead(b, &g.log)
 	each(b, s.q("SELECT "+heldColumns+", ''::bytea, "+holdings+" FROM @records r WHERE r.id = ANY ($1::bigint[])"), scanHeld,
 		func(h *eventstore.Held) { g.Records[h.ID] = h }, numbers(t.Records))
-	eachPair(s, b, claims, t.Claims, func(c calendar.Claim, id calendar.ID) { g.Holders[c] = id })
+	s.eachPair(b, claims, t.Claims, func(p eventstore.Pair) { g.Holders[p.Claim] = p.Record })
 	for _, n := range t.Names {
 		g.Counts[n] = 0
 	}
-	eachPair(s, b, names, t.Names, func(n calendar.Name, _ calendar.ID) { g.Counts[n]++ })
+	s.eachPair(b, names, t.Names, func(p eventstore.Pair) { g.Counts[p.Claim]++ })
 	each(b, s.q("SELECT "+receiptColumns+" FROM @receipts WHERE digest = ANY ($1::bytea[])"), scanReceipt,
 		func(r *eventstore.Receipt) { g.Receipts[r.Name()] = r }, column(t.Receipts, receiptDigest))
 	each(b, s.q("SELECT "+checkpointColumns+" FROM @checkpoints WHERE size = ANY ($1::bigint[]) OR size = (SELECT max(size) FROM @checkpoints)"), scanCheckpoint,
@@ -115,7 +117,7 @@ func (s *Store) gather(ctx context.Context, c *pgx.Conn, items []*eventstore.Ite
 	if again {
 		leaves := make([][]byte, 0, len(items))
 		for _, it := range items {
-			leaves = append(leaves, column(it.Leaves, func(l [32]byte) []byte { return l[:] })...)
+			leaves = append(leaves, column(it.Entries, func(e eventstore.Leafed) []byte { return e.Leaf[:] })...)
 		}
 		each(b, s.q("SELECT position, leaf FROM @entries WHERE record = ANY ($1::bigint[]) AND leaf = ANY ($2::bytea[])"), scanLeaf,
 			func(e eventstore.Leafed) { g.Written[e.Leaf] = e.Position }, numbers(t.Records), leaves)
@@ -129,32 +131,21 @@ func (s *Store) gather(ctx context.Context, c *pgx.Conn, items []*eventstore.Ite
 	if s.Epoch().History != epoch.History {
 		return nil, errElsewhere
 	}
-	g.Begin(g.log.Mark)
+	g.Mark = g.log.Mark
 	return g, nil
 }
 
 // insert writes what a group decided and commits, in one batch.
 func (s *Store) insert(ctx context.Context, c *pgx.Conn, g *group) error {
 	b := &pgx.Batch{}
+	s.queue(b, g.Group)
+	s.put(b, receipts, column(g.Stored, receiptRow))
 	if len(g.Entries) > 0 {
-		s.put(b, entries, column(g.Entries, entryRow))
-		s.put(b, commits, [][]any{commitRow(g.Group)})
 		if id := g.GreatestID(); id > g.log.lastID {
 			b.Queue(lockIDs, s.o.Schema)
 			b.Queue(s.q("SELECT setval('@ids', $1) FROM @ids WHERE last_value < $1::bigint"), int64(id))
 		}
-		b.Queue("SELECT pg_notify($1, $2)", s.o.Schema+"_head", g.Chain().Position.String())
-	}
-	changes := g.Changes()
-	s.drop(b, claims, changes.DroppedClaims)
-	s.drop(b, names, changes.DroppedNames)
-	s.put(b, records, column(changes.Records, recordRow))
-	s.put(b, claims, column(changes.Claims, pairRow))
-	s.put(b, names, column(changes.Names, pairRow))
-	s.put(b, slugs, column(g.Slugs, slugRow))
-	s.put(b, receipts, column(g.Stored, receiptRow))
-	for i := range g.Signs { // one may be signed twice
-		s.put(b, checkpoints, column(g.Signs[i:i+1], checkpointRow))
+		b.Queue(notify, s.o.Schema+"_head", g.Mark.Position.String())
 	}
 	if len(g.Redacts) > 0 {
 		b.Queue(s.q("SELECT @erase($1::bigint[])"), numbers(g.Redacts))
@@ -164,6 +155,21 @@ func (s *Store) insert(ctx context.Context, c *pgx.Conn, g *group) error {
 	}
 	b.Queue(commit)
 	return c.SendBatch(ctx, b).Close()
+}
+
+// queue queues what a group writes but receipts, whose time differs.
+func (s *Store) queue(b *pgx.Batch, g *eventstore.Group) {
+	s.put(b, entries, column(g.Entries, entryRow))
+	s.put(b, commits, column(g.Commits, commitRow))
+	changes := g.Changes()
+	s.drop(b, claims, changes.DroppedClaims)
+	s.drop(b, names, changes.DroppedNames)
+	s.put(b, records, column(changes.Records, recordRow))
+	s.put(b, claims, column(changes.Claims, pairRow))
+	s.put(b, names, column(changes.Names, pairRow))
+	s.put(b, slugs, column(g.Slugs, slugRow))
+	s.put(b, checkpoints, column(g.Signs, checkpointRow))
+	s.put(b, redacted, column(g.Redacted, redactedRow))
 }
 
 // learn learns of a group that was committed.

@@ -92,10 +92,10 @@ func scanTaking(r pgx.CollectableRow) (t taking, err error) {
 func (s *Store) Find(ctx context.Context, l eventstore.Lookup) (f eventstore.Found, err error) {
 	holders, named, taken := map[calendar.Claim]calendar.ID{}, map[calendar.Name][]calendar.ID{}, map[string][]eventstore.Taken{}
 	err = s.request(ctx, func(b *pgx.Batch) {
-		eachPair(s, b, claims, l.Claims, func(c calendar.Claim, id calendar.ID) { holders[c] = id })
-		eachPair(s, b, names, l.Names, func(n calendar.Name, id calendar.ID) { named[n] = append(named[n], id) })
+		s.eachPair(b, claims, l.Claims, func(p eventstore.Pair) { holders[p.Claim] = p.Record })
+		s.eachPair(b, names, l.Names, func(p eventstore.Pair) { named[p.Claim] = append(named[p.Claim], p.Record) })
 		each(b, s.q("SELECT digest, position, record FROM @slugs WHERE digest = ANY ($1::bytea[]) ORDER BY position DESC"), scanTaking,
-			func(t taking) { taken[t.digest] = append(taken[t.digest], t.Taken) }, column(l.Slugs, claimDigest))
+			func(t taking) { taken[t.digest] = append(taken[t.digest], t.Taken) }, column(l.Slugs, digest))
 	})
 	if err == nil && l.Signed.Limit > 0 {
 		f.Signed, err = all(ctx, s, scanCheckpoint, "SELECT "+checkpointColumns+" FROM @checkpoints WHERE size > $1::bigint ORDER BY size LIMIT $2::bigint",
@@ -103,7 +103,7 @@ func (s *Store) Find(ctx context.Context, l eventstore.Lookup) (f eventstore.Fou
 	}
 	f.Holders = column(l.Claims, func(c calendar.Claim) calendar.ID { return holders[c] })
 	f.Named = column(l.Names, func(n calendar.Name) []calendar.ID { return named[n] })
-	f.Taken = column(l.Slugs, func(c calendar.Claim) []eventstore.Taken { return taken[string(claimDigest(c))] })
+	f.Taken = column(l.Slugs, func(c calendar.Claim) []eventstore.Taken { return taken[string(digest(c))] })
 	return f, wrap(err, "look up")
 }
 

@@ -189,7 +189,7 @@ func TestRestoreWhole(t *testing.T) {
 	if head, err := position(t.Context(), to); err != nil || head != 0 {
 		t.Errorf("the head is %d, %v", head, err)
 	}
-	c.Receipts = nil
+	c.Receipts = each(nil, nil)
 	if err := postgres.Restore(t.Context(), at, o, c); err != nil {
 		t.Fatal(err)
 	}

@@ -65,10 +65,12 @@ func notNull(b []byte) []byte {
 	return b
 }
 
-// commitRow is the row of what a group commits.
-func commitRow(g *eventstore.Group) []any {
-	m := g.Chain()
-	return []any{number(g.Entries[0].Position), number(m.Position), m.Hash[:]}
+func commitRow(c eventstore.Commit) []any {
+	return []any{number(c.First), number(c.Last), c.Hash[:]}
+}
+
+func redactedRow(e eventstore.Entry) []any {
+	return []any{number(e.Position), number(e.Redacted.By), e.Redacted.Bytes()}
 }
 
 func recordRow(h *eventstore.Held) []any {
@@ -76,11 +78,11 @@ func recordRow(h *eventstore.Held) []any {
 }
 
 func pairRow(p eventstore.Pair) []any {
-	return []any{digest(p.Space, p.Key), int64(p.Record), p.Space, p.Key}
+	return []any{digest(p.Claim), int64(p.Record), p.Space, p.Key}
 }
 
 func slugRow(t eventstore.SlugTaken) []any {
-	return []any{claimDigest(t.Claim), number(t.Position), int64(t.Record)}
+	return []any{digest(t.Claim), number(t.Position), int64(t.Record)}
 }
 
 func receiptRow(r *eventstore.Receipt) []any {
@@ -121,7 +123,7 @@ func list[T any](rows [][]any, at int) []T {
 func (s *Store) drop(b *pgx.Batch, t table, pairs []eventstore.Pair) {
 	if len(pairs) > 0 {
 		b.Queue(s.q("DELETE FROM @"+t.name+" x USING unnest($1::bytea[], $2::bigint[]) p (digest, record) WHERE x.digest = p.digest AND x.record = p.record"),
-			column(pairs, func(p eventstore.Pair) []byte { return digest(p.Space, p.Key) }), column(pairs, func(p eventstore.Pair) int64 { return int64(p.Record) }))
+			column(pairs, func(p eventstore.Pair) []byte { return digest(p.Claim) }), column(pairs, func(p eventstore.Pair) int64 { return int64(p.Record) }))
 	}
 }
 
@@ -150,9 +152,8 @@ func each[T, V any](b *pgx.Batch, query string, scan pgx.RowToFunc[T], do func(T
 }
 
 // eachPair queues what is done with each record that has one of a list of claims or names.
-func eachPair[P ~struct{ Space, Key string }](s *Store, b *pgx.Batch, in table, list []P, do func(P, calendar.ID)) {
-	each(b, s.q("SELECT space, key, record FROM @"+in.name+" WHERE digest = ANY ($1::bytea[]) ORDER BY record"), scanPair,
-		func(p eventstore.Pair) { do(P{p.Space, p.Key}, p.Record) }, column(list, claimDigest))
+func (s *Store) eachPair(b *pgx.Batch, in table, list []calendar.Claim, do func(eventstore.Pair)) {
+	each(b, s.q("SELECT space, key, record FROM @"+in.name+" WHERE digest = ANY ($1::bytea[]) ORDER BY record"), scanPair, do, column(list, digest))
 }
 
 // The columns that the scan functions read.
@@ -230,15 +231,10 @@ func scanLeaf(r pgx.CollectableRow) (e eventstore.Leafed, err error) {
 func number(p calendar.Position) int64 { return int64(min(p, math.MaxInt64)) }
 
 // digest is what a claim or a name is found by: keys may be longer than an index takes.
-func digest(space, key string) []byte {
-	b := binary.BigEndian.AppendUint64(nil, uint64(len(space)))
-	sum := sha256.Sum256(append(append(b, space...), key...))
+func digest(c calendar.Claim) []byte {
+	b := binary.BigEndian.AppendUint64(nil, uint64(len(c.Space)))
+	sum := sha256.Sum256(append(append(b, c.Space...), c.Key...))
 	return sum[:]
-}
-
-func claimDigest[P ~struct{ Space, Key string }](p P) []byte {
-	c := calendar.Claim(p)
-	return digest(c.Space, c.Key)
 }
 
 // receiptDigest is what a receipt is found by.

@@ -42,6 +42,10 @@ func (s *Store) commit(ctx context.Context, items []*eventstore.Item) error {
 		for _, it := range items {
 			*it.Result = g.Decide(it)
 		}
+		g.End()
+		for _, r := range g.Stored {
+			r.Time = eventstore.Moment(s.o.Now())
+		}
 		return s.insert(ctx, g)
 	})
 	s.commits.Add(1) // before the cache is changed, see held
@@ -94,7 +98,7 @@ func (s *Store) gather(ctx context.Context, g *eventstore.Group, items []*events
 	if err != nil {
 		return err
 	}
-	g.Begin(end.Mark)
+	g.Mark = end.Mark
 	t := eventstore.TouchedBy(items)
 	for _, id := range t.Records {
 		if id > end.lastID { // it is new
@@ -143,11 +147,16 @@ func (s *Store) insert(ctx context.Context, g *eventstore.Group) error {
 		insertLog(do, g)
 		insertRecords(do, g.Changes())
 		for _, r := range g.Stored {
-			r.Time = eventstore.Moment(s.o.Now())
-			insertReceipt(do, r)
+			do("INSERT INTO receipts (user, key, fingerprint, kept, record, version, position) VALUES (?, ?, ?, ?, ?, ?, ?)",
+				int64(r.User), r.Key, r.Fingerprint[:], r.Time.UnixMilli(), int64(r.Record), r.Version, number(r.Position))
 		}
 		for i := range g.Signs {
-			insertCheckpoint(do, &g.Signs[i])
+			c := &g.Signs[i]
+			do(`INSERT INTO checkpoints (size, origin, note, time, keys) VALUES (?, ?, ?, ?, ?) ON CONFLICT (size) DO UPDATE SET note = excluded.note`,
+				number(c.Size), c.Origin, c.Note, c.Time.UnixMilli(), c.Keys)
+		}
+		for i := range g.Redacted {
+			insertRedacted(do, &g.Redacted[i])
 		}
 	})
 	for _, id := range g.Redacts {
@@ -181,10 +190,11 @@ func insertLog(do statement, g *eventstore.Group) {
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, number(e.Position), e.Kind.String(), int64(e.ID), e.Version, e.Time.UnixMilli(),
 			int64(e.Actor), e.Change, e.Leaf[:], e.Cause.Client, e.Cause.Request, e.Cause.Reason, packBody(&e.Entry), e.Secret, e.Salts.Bytes())
 	}
-	first, m := number(g.Entries[0].Position), g.Chain()
-	do("INSERT INTO commits (first, last, hash) VALUES (?, ?, ?)", first, number(m.Position), m.Hash[:])
+	for _, c := range g.Commits {
+		do("INSERT INTO commits (first, last, hash) VALUES (?, ?, ?)", number(c.First), number(c.Last), c.Hash[:])
+	}
 	do(`INSERT INTO times (block, least, greatest) SELECT position / 1024 AS block, min(time), max(time) FROM entries WHERE position >= ? GROUP BY block
-		ON CONFLICT (block) DO UPDATE SET least = min(least, excluded.least), greatest = max(greatest, excluded.greatest)`, first)
+		ON CONFLICT (block) DO UPDATE SET least = min(least, excluded.least), greatest = max(greatest, excluded.greatest)`, number(g.Entries[0].Position))
 	for _, t := range g.Slugs {
 		do("INSERT INTO slugs (space, key, position, record) VALUES (?, ?, ?, ?)", t.Claim.Space, t.Claim.Key, number(t.Position), int64(t.Record))
 	}
@@ -208,16 +218,6 @@ func insertRecords(do statement, c eventstore.Changes) {
 	for _, p := range c.Names {
 		do("INSERT INTO names (space, key, record) VALUES (?, ?, ?)", p.Space, p.Key, int64(p.Record))
 	}
-}
-
-func insertReceipt(do statement, r *eventstore.Receipt) {
-	do("INSERT INTO receipts (user, key, fingerprint, kept, record, version, position) VALUES (?, ?, ?, ?, ?, ?, ?)",
-		int64(r.User), r.Key, r.Fingerprint[:], r.Time.UnixMilli(), int64(r.Record), r.Version, number(r.Position))
-}
-
-func insertCheckpoint(do statement, c *eventstore.Checkpoint) {
-	do(`INSERT INTO checkpoints (size, origin, note, time, keys) VALUES (?, ?, ?, ?, ?) ON CONFLICT (size) DO UPDATE SET note = excluded.note`,
-		number(c.Size), c.Origin, c.Note, c.Time.UnixMilli(), c.Keys)
 }
 
 func insertRedacted(do statement, e *eventstore.Entry) {

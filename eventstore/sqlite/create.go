@@ -16,36 +16,15 @@ func Create(ctx context.Context, path string, from *eventstore.Copy) error {
 		return err
 	}
 	if err = eventstore.ErrNotEmpty; s.signal.Head().Position == 0 && s.readOnly == nil {
-		err = s.write(ctx, func(context.Context) error { return eventstore.Restore(ctx, target{s}, from) }) // the context ends the reading
+		err = s.write(ctx, func(within context.Context) error {
+			if err := eventstore.Restore(ctx, s.insert, from); err != nil { // the context ends the reading
+				return err
+			}
+			return s.writer.exec(within, "UPDATE identity SET uuid = ?", from.UUID[:])
+		})
 	}
 	if err != nil {
 		err = fmt.Errorf("create event store %s: %w", path, err)
 	}
 	return errors.Join(err, s.Close())
-}
-
-// target implements eventstore.Target in a transaction.
-type target struct{ *Store }
-
-func (t target) InsertCommit(ctx context.Context, g *eventstore.Group) error {
-	return t.inserting(ctx, func(do statement) { insertLog(do, g) })
-}
-
-func (t target) InsertRecords(ctx context.Context, c eventstore.Changes) error {
-	return t.inserting(ctx, func(do statement) { insertRecords(do, c) })
-}
-
-func (t target) InsertRest(ctx context.Context, redacted []eventstore.Entry, receipts []eventstore.Receipt, checkpoints []eventstore.Checkpoint, uuid [16]byte) error {
-	return t.inserting(ctx, func(do statement) {
-		for i := range redacted {
-			insertRedacted(do, &redacted[i])
-		}
-		for i := range receipts {
-			insertReceipt(do, &receipts[i])
-		}
-		for i := range checkpoints {
-			insertCheckpoint(do, &checkpoints[i])
-		}
-		do("UPDATE identity SET uuid = ?", uuid[:])
-	})
 }

@@ -119,7 +119,7 @@ func (s *Store) Find(ctx context.Context, l eventstore.Lookup) (f eventstore.Fou
 		f.Holders = append(f.Holders, append(ids(holderQuery, c), 0)[0])
 	}
 	for _, n := range l.Names {
-		f.Named = append(f.Named, ids("SELECT record FROM names WHERE space = ? AND key = ? ORDER BY record", calendar.Claim(n)))
+		f.Named = append(f.Named, ids("SELECT record FROM names WHERE space = ? AND key = ? ORDER BY record", n))
 	}
 	for _, c := range l.Slugs {
 		taken, readErr := all(ctx, s.reader, "SELECT position, record FROM slugs WHERE space = ? AND key = ? ORDER BY position DESC",
