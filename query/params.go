@@ -117,6 +117,9 @@ func looked(name string, find func(q *parser, ctx context.Context, v *param.Valu
 // storeChecked is a parameter whose check asks the store.
 func storeChecked(name, declared string, lookUp func(ctx context.Context, q *parser, v *param.Value)) Param {
 	p := row(name, declared, nil)
+	if declared == "integer" { // an id
+		p = p.schema(map[string]any{"minimum": 1})
+	}
 	p.lookUp = lookUp
 	return p
 }

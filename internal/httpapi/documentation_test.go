@@ -259,6 +259,40 @@ func TestTypesOfSchemas(t *testing.T) {
 	}
 }
 
+// TestWideIntegers: ids, positions, versions and counts have 64 bits, in requests and answers.
+// Generators of clients take 32 where nothing is said.
+func TestWideIntegers(t *testing.T) {
+	t.Parallel()
+	doc := world.New(t, world.Options{}).Document()
+	wide := func(at string, s *openapi3.Schema) {
+		if !s.Type.Includes("integer") || s.Format != "int64" {
+			t.Errorf("%s: %v of the format %q", at, s.Type, s.Format)
+		}
+	}
+	for schema, fields := range map[string]string{
+		"Event": "id", "Term": "id count parent", "EventList": "total total_pages", "HistoryEntry": "id version position",
+		"ChangesPage": "head", "Facet": "total", "EventCreate": "author post_parent", "InclusionProof": "position size",
+	} {
+		for name := range strings.FieldsSeq(fields) {
+			wide(schema+"."+name, doc.Components.Schemas[schema].Value.Properties[name].Value)
+		}
+	}
+	wide("X-Total", doc.Components.Headers["X-Total"].Value.Schema.Value)
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			for _, p := range op.Parameters {
+				at, schema := method+" "+path+" "+p.Value.Name, p.Value.Schema.Value
+				if schema.Items != nil {
+					schema = schema.Items.Value
+				}
+				if schema.Type.Includes("integer") && schema.Max == nil {
+					wide(at, schema)
+				}
+			}
+		}
+	}
+}
+
 // TestTags: every operation has one tag, which stands at the top with a description, and a
 // description of its own.
 func TestTags(t *testing.T) {

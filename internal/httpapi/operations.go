@@ -260,7 +260,7 @@ var passwordSchema = object{"maxLength": calendar.MaxPassword}
 // pathArgument is the variable of a single route.
 func pathArgument(rt *route) param.Param {
 	if rt.bySlug {
-		return param.Param{Name: "slug", In: "path", Type: "string", Text: "arg.slug." + rt.kind.String(), Required: true}
+		return param.Param{Name: "slug", In: "path", Type: "string", Text: "arg.slug." + rt.kind.String(), Required: true, Schema: object{"minLength": 1}}
 	}
 	k := rt.kind
 	if rt.of != 0 {
@@ -299,9 +299,9 @@ func endingArgument(single bool) param.Param {
 	return param.Param{Name: "format", In: "path", Type: "string", Text: "arg.ending", Required: true, Enum: names, Extension: true}
 }
 
-// ended tells no words of the parameter that an ending of the path wins over, as makers of
-// clients refuse two lists of one name, and no defaults of paging: the whole selection
-// comes without it, and a client that sends defaults would get a page.
+// ended drops the words of the parameter that the ending of a path overrides, since client
+// generators refuse two enumerations of one name, and the defaults of paging: a client that
+// sends them would get a page instead of the whole selection.
 func ended(args []param.Param) []param.Param {
 	for i := range args {
 		switch arg := &args[i]; {
@@ -351,10 +351,4 @@ func declaredDefault(s string) string {
 		return ""
 	}
 	return s
-}
-
-// sorted sorts names in place and gives them.
-func sorted(names []string) []string {
-	slices.Sort(names)
-	return names
 }

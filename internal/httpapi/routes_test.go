@@ -3,6 +3,7 @@ package httpapi
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,7 +32,7 @@ func TestRoutesGolden(t *testing.T) {
 	var b strings.Builder
 	for _, rt := range routes {
 		fmt.Fprintf(&b, "%-32s %-10s %s\n", rt.Template, rt.kind, rt.allow)
-		if diff := cmp.Diff(sorted(strings.Split(rt.allow, ", ")), sorted(registered[rt.pattern])); diff != "" {
+		if diff := cmp.Diff(slices.Sorted(strings.SplitSeq(rt.allow, ", ")), slices.Sorted(slices.Values(registered[rt.pattern]))); diff != "" {
 			t.Errorf("%s: methods (-table +router):\n%s", rt.pattern, diff)
 		}
 	}

@@ -19,9 +19,9 @@ func (a *API) answers() Object {
 		"DateDetails": Strict(Object{
 			"year": digits(4), "month": digits(2), "day": digits(2), "hour": digits(2), "minutes": digits(2), "seconds": digits(2),
 		}),
-		"Error": Strict(Object{"code": Text(), "message": Text(), "data": closed(Object{"status": integer()}, errorFacts())}),
+		"Error": Strict(Object{"code": Text(), "message": Text(), "data": closed(Object{"status": small()}, errorFacts())}),
 		"Problem": closed(Object{
-			"type": format("uri"), "title": Text(), "status": integer(), "detail": Text(), "instance": Text(), "code": Text(),
+			"type": format("uri"), "title": Text(), "status": small(), "detail": Text(), "instance": Text(), "code": Text(),
 		}, errorFacts()),
 		"Route": closed(
 			Object{"namespace": Text(), "methods": List(Text()), "endpoints": List(Strict(Object{"methods": List(Text()), "args": object()}))},
@@ -47,7 +47,7 @@ func errorFacts() Object {
 		"params":  AnyOf(objects(Text()), List(Text())),
 		"details": AnyOf(objects(detail), emptyList()),
 		"term_id": integer(), "limit": integer(), "total": extended(integer(), true), "cost": extended(integer(), true),
-		"json_error_code": integer(), "json_error_message": Text(),
+		"json_error_code": small(), "json_error_message": Text(),
 	}
 }
 
@@ -104,7 +104,7 @@ func (a *API) search() Object {
 	return Object{
 		"Facet": Strict(Object{"total": from(0), "values": List(closed(
 			Object{"value": Text(), "label": Text(), "count": from(0), "selected": boolean()},
-			Object{"slug": Text(), "parent": integer(), "level": from(0), "city": Text()},
+			Object{"slug": Text(), "parent": integer(), "level": merged(small(), Object{"minimum": 0}), "city": Text()},
 		))}),
 		"Repeats": Strict(Object{
 			"count": from(1), "ids": Object{"type": "array", "items": integer(), "maxItems": readmodel.MostRepeats},
@@ -137,7 +137,7 @@ func (a *API) feeds() Object {
 	})
 	cluster := closed(
 		Object{"cluster_id": Text(), "point_count": integer(), "venue_count": integer(), "cluster": boolean(), "bbox": exactly(4, number())},
-		Object{"expansion_zoom": integer(), "venue": Strict(Object{"id": integer(), "venue": Text(), "url": Text()})},
+		Object{"expansion_zoom": small(), "venue": Strict(Object{"id": integer(), "venue": Text(), "url": Text()})},
 	)
 	return Object{
 		"Feature": Strict(Object{

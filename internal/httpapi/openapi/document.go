@@ -175,7 +175,7 @@ func (d *document) parameterSchema(arg *param.Param) Object {
 		if arg.Enum != nil {
 			items["enum"] = arg.Enum
 		}
-		return merged(limited(items), arg.Schema)
+		return merged(limited(wide(items)), arg.Schema)
 	}
 	o := Text()
 	switch arg.Type {
@@ -196,7 +196,10 @@ func (d *document) parameterSchema(arg *param.Param) Object {
 	if arg.Name == "per_page" {
 		o["description"] = "≤ " + strconv.Itoa(d.PerPageMax)
 	}
-	return merged(o, arg.Schema) // its default has the type, that of the table may be text
+	if arg.Type == "date" || arg.Moving != nil {
+		o["minLength"] = 1
+	}
+	return wide(merged(o, arg.Schema)) // its default has the type, that of the table may be text
 }
 
 // bodyParameter describes a body field where it stands in the query string, which has no
@@ -316,7 +319,7 @@ func headerRefs(names ...string) Object {
 
 var (
 	totals          = []string{"X-Total", "X-TotalPages"} // which may have further names
-	numericHeaders  = append(totals, "Retry-After", "Access-Control-Max-Age", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
+	numericHeaders  = []string{"Retry-After", "Access-Control-Max-Age", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}
 	standardHeaders = []string{"X-Content-Type-Options", "Vary", "Cache-Control", "WWW-Authenticate", "Retry-After"}
 )
 
@@ -326,8 +329,11 @@ func (d *document) headers() Object {
 	for id, text := range texts.Documentation {
 		if name, is := strings.CutPrefix(id, "header."); is {
 			schema := Text()
-			if slices.Contains(numericHeaders, name) {
+			switch {
+			case slices.Contains(totals, name):
 				schema = integer()
+			case slices.Contains(numericHeaders, name):
+				schema = small()
 			}
 			out[name] = extended(Object{"description": text[d.lang], "schema": schema}, !slices.Contains(standardHeaders, name))
 		}

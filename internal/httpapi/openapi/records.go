@@ -123,10 +123,11 @@ func shown(f *calendar.Field, blanks bool) map[string]Object {
 }
 
 func degrees(f *calendar.Field) Object {
+	limit := 90
 	if f.Form == calendar.FormLongitude {
-		return between(-180, 180)
+		limit = 180
 	}
-	return between(-90, 90)
+	return Object{"type": "number", "minimum": -limit, "maximum": limit}
 }
 
 // bodies are the components of the bodies of requests.
@@ -214,6 +215,8 @@ func inputOf(f *calendar.Field) Object {
 	switch f.Form {
 	case calendar.FormAuthor, calendar.FormParent:
 		return from(0)
+	case calendar.FormDate:
+		return Object{"type": "string", "minLength": 1}
 	case calendar.FormCost, calendar.FormTerms:
 		return limited(Text())
 	case calendar.FormLinks:

@@ -61,16 +61,24 @@ func extended(o Object, extension bool) Object {
 	return o
 }
 
-func integer() Object { return Object{"type": "integer"} }
+// integer is an id, a position or a count. Generators take 32 bits where nothing is said.
+func integer() Object { return Object{"type": "integer", "format": "int64"} }
 
-// from is a whole number that is not less than a least one.
-func from(least int) Object { return Object{"type": "integer", "minimum": least} }
+// from is an integer that is not less than a least one.
+func from(least int) Object { return merged(integer(), Object{"minimum": least}) }
+
+// small is a whole number of at most 32 bits.
+func small() Object { return Object{"type": "integer"} }
+
+// wide is a schema where an integer without an upper bound has 64 bits.
+func wide(schema Object) Object {
+	if schema["type"] == "integer" && schema["maximum"] == nil {
+		schema["format"] = "int64"
+	}
+	return schema
+}
 
 func number() Object { return Object{"type": "number"} }
-
-func between(least, greatest int) Object {
-	return Object{"type": "number", "minimum": least, "maximum": greatest}
-}
 
 func boolean() Object { return Object{"type": "boolean"} }
 
