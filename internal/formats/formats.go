@@ -4,6 +4,7 @@
 package formats
 
 import (
+	"path"
 	"strings"
 	"time"
 
@@ -149,6 +150,21 @@ func (f *Feed) modified() time.Time {
 // UID gives the UUID (version 5) of what has a name in a store.
 func UID(store uuid.UUID, name string) string {
 	return uuid.NewSHA1(store, []byte(name)).String()
+}
+
+// Extension returns the extension of the URL of a file: lower case, without its dot, letters
+// and digits only; else "" (interface 3.5).
+func Extension(url string) string {
+	if i := strings.IndexAny(url, "?#"); i >= 0 {
+		url = url[:i]
+	}
+	_, url, _ = strings.Cut(url, "://")
+	_, file, _ := strings.Cut(url, "/")
+	extension := strings.TrimPrefix(path.Ext(file), ".")
+	if strings.ContainsFunc(extension, func(r rune) bool { return !htmltext.IsAlphanumeric(r) }) {
+		return ""
+	}
+	return strings.ToLower(extension)
 }
 
 // PlaceLine gives the place of an event in one line: that of the first visible venue.

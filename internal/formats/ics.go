@@ -223,23 +223,10 @@ var imageTypes = map[string]string{
 func (w *icsWriter) image(b []byte, name, url string) []byte {
 	from := len(b)
 	b = append(b, name...)
-	if t := imageTypes[extension(url)]; t != "" {
+	if t := imageTypes[Extension(url)]; t != "" {
 		b = append(append(b, ";FMTTYPE=image/"...), t...)
 	}
 	return w.fold(append(append(b, ':'), url...), from)
-}
-
-// extension gives the ending of the last path segment of a URL in lower case, "" without one.
-func extension(url string) string {
-	if i := strings.IndexAny(url, "?#"); i >= 0 {
-		url = url[:i]
-	}
-	_, url, _ = strings.Cut(url, "://")
-	segment := url[strings.LastIndexByte(url, '/')+1:]
-	if segment == url { // a host alone
-		return ""
-	}
-	return strings.ToLower(segment[strings.LastIndexByte(segment, '.')+1:])
 }
 
 // The writers of lines.

@@ -155,7 +155,7 @@ func decodeEntities(s string) string {
 		b.WriteString(s[:i])
 		s = s[i:]
 		n := 1
-		for n < len(s) && (isAlphanumeric(s[n]) || n == 1 && s[n] == '#') {
+		for n < len(s) && (IsAlphanumeric(s[n]) || n == 1 && s[n] == '#') {
 			n++
 		}
 		// The standard library would make U+FFFD of a reference without a digit.
@@ -200,7 +200,7 @@ func appendText(out, text []byte) []byte {
 // controlReference gives where a numeric reference to such a character begins, when out ends in one that lacks its ";"; else -1.
 func controlReference(out []byte) int {
 	i := len(out)
-	for i > 0 && isAlphanumeric(out[i-1]) {
+	for i > 0 && IsAlphanumeric(out[i-1]) {
 		i--
 	}
 	if i == len(out) || i < 2 || out[i-1] != '#' || out[i-2] != '&' {
@@ -213,6 +213,7 @@ func controlReference(out []byte) int {
 	return i - 2
 }
 
-func isAlphanumeric(c byte) bool {
+// IsAlphanumeric reports whether a character is a letter or digit of ASCII.
+func IsAlphanumeric[C byte | rune](c C) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }

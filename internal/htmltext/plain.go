@@ -78,7 +78,7 @@ func nextTag(s string, at int) (start, end int) {
 
 // tagLength returns the length of the tag that s begins with; 0 when it is none.
 func tagLength(s string) int {
-	if len(s) < 2 || s[1] != '/' && !isAlphanumeric(s[1]) {
+	if len(s) < 2 || s[1] != '/' && !IsAlphanumeric(s[1]) {
 		return 0
 	}
 	var quote byte
@@ -160,7 +160,7 @@ func (w *plainWriter) read(s string) string {
 func (w *plainWriter) tag(tag string) {
 	name, isEnd := strings.CutPrefix(tag[1:], "/")
 	n := 0
-	for isAlphanumeric(name[n]) {
+	for IsAlphanumeric(name[n]) {
 		n++
 	}
 	name = strings.ToLower(name[:n])

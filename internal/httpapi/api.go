@@ -24,6 +24,7 @@ import (
 	"daybook/internal/httpapi/openapi"
 	public "daybook/internal/pages"
 	"daybook/internal/proof"
+	"daybook/internal/render"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
@@ -274,10 +275,8 @@ type api struct {
 	documents *openapi.API
 	answers   *cache.Cache[string, *answer]
 	encoders  *encoders
-	layouts   *layouts
-	fragments fragmentCache
+	renderer  *render.Renderer
 	flights   singleflight.Group
-	zones     zoneTable
 	files     PageFiles
 
 	observers []func(Answered) // by number of the route; nil without Observe
@@ -315,7 +314,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.api.ente
 // Forget drops answers and parts of them, which may have records in them that were erased.
 func (h *Handler) Forget() {
 	h.api.answers.Clear()
-	h.api.fragments.c.Clear()
+	h.api.renderer.Forget()
 	h.api.History.Forget()
 }
 
@@ -339,7 +338,7 @@ func newAPI(d Deps, o Options) (*api, error) {
 		return nil, err
 	}
 	a := &api{
-		Deps: d, o: o, roots: roots, layouts: newLayouts(),
+		Deps: d, o: o, roots: roots, renderer: render.New(o.Site, o.Currency, o.FragmentBytes),
 		rooms: admit.New(admit.Limits{
 			Slots: o.MaxConcurrent, LargestAnswer: o.MaxAnswer, Streams: o.Streams, StreamsOfOne: o.StreamsOfOne, Wholes: o.WholeAnswers, Forwarded: o.TrustForwarded,
 		}),
@@ -376,7 +375,7 @@ func newAPI(d Deps, o Options) (*api, error) {
 	a.documents = newDocuments(&a.o, a.totals[1:])
 	a.expose = []string{exposeList(a.totals)}
 	a.fresh, a.permanent, a.feedFresh = freshness(o.ReadMaxAge), versionFreshness(max(0, o.HistoryMaxAge)), feedFreshness(o.FeedMaxAge)
-	a.answers, a.fragments = cache.New(o.AnswerBytes, answerSize), newFragmentCache(o.FragmentBytes)
+	a.answers = cache.New(o.AnswerBytes, answerSize)
 	if a.encoders, err = newEncoders(atOnce); err != nil {
 		return nil, fmt.Errorf("encoders: %w", err)
 	}
@@ -394,7 +393,7 @@ const rendering = 2
 
 // seed names all that answers depend on beside what is stored: settings and program.
 func (o *Options) seed() uint64 {
-	return uint64(calendar.HashStart.Number(rendering).Number(newLayouts().hash()).Text(readmodel.Fingerprint()).Text(o.Site.String()).Text(o.Currency.Symbol).Text(o.Currency.Position).Text(o.Currency.Code).Text(o.CalendarName).Number(uint64(o.FeedRefresh)))
+	return uint64(calendar.HashStart.Number(rendering).Number(render.NewLayouts().Hash()).Text(readmodel.Fingerprint()).Text(o.Site.String()).Text(o.Currency.Symbol).Text(o.Currency.Position).Text(o.Currency.Code).Text(o.CalendarName).Number(uint64(o.FeedRefresh)))
 }
 
 func setDefaults(o *Options) {

@@ -89,7 +89,7 @@ func (a *api) readThen(w http.ResponseWriter, r *http.Request, s *single) error 
 		groups, whole := groupsOf(found.View.Record.ID, embeddedIn(&found.View))
 		ans.add(headerGroups, groups)
 		if s.target.slug == "" {
-			url := s.root.self(found.View.Record)
+			url := s.root.Self(found.View.Record)
 			ans.add(headerMemento, mementoTime(found.Moment))
 			ans.add(headerLink, mementoLinks(url, &found.Mementos))
 			if s.byHeader {
@@ -254,7 +254,7 @@ func (l *pastList) urls(criteria *query.Criteria) (original, location string) {
 			sent = append(sent, p)
 		}
 	}
-	address := l.c.root.collection(criteria.Kind) + "/"
+	address := l.c.root.Collection(criteria.Kind) + "/"
 	if l.byHeader {
 		links := query.LinksTo(address, sent)
 		location = links.Page(1)

@@ -41,7 +41,7 @@ func (a *api) changes(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return a.read(w, r, c, &question{turns: a.past, smaller: []string{"limit"}, make: func(ctx context.Context, _ stated) (*answer, error) {
-		page := historyPage{q: q, table: changesTable, format: formatOf(q, r.Header), url: c.root.url + "/changes", head: head.String()}
+		page := historyPage{q: q, table: changesTable, format: formatOf(q, r.Header), url: c.root.URL + "/changes", head: head.String()}
 		page.From, page.To = q.after+1, min(int64(head), q.before-1)
 		if err := a.readPage(ctx, c, &page); err != nil {
 			return nil, err

@@ -57,7 +57,7 @@ func (a *api) mapOf(c *call, criteria *query.Criteria, found *query.Clusters) ob
 		case len(k.Venues) == 1:
 			v := k.Venues[0]
 			name, _ := v.Name(criteria.Lang)
-			properties["venue"] = object{"id": v.ID, "venue": name, "url": c.root.page(v, v.Status(a.o.Now()))}
+			properties["venue"] = object{"id": v.ID, "venue": name, "url": c.root.Page(v, v.Status(a.o.Now()))}
 		case k.Expansion > 0:
 			properties["expansion_zoom"] = k.Expansion
 		}

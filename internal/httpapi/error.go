@@ -9,6 +9,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/render"
 	"daybook/internal/texts"
 	"daybook/query"
 	"daybook/query/readmodel"
@@ -198,9 +199,9 @@ func accepts(h http.Header, media string) bool {
 // appendError writes the shape of section 7.1.
 func appendError(b []byte, e *calendar.Error, status int, l calendar.Lang) []byte {
 	b = append(b, `{"code":`...)
-	b = appendString(b, shownCode(e))
+	b = render.AppendString(b, shownCode(e))
 	b = append(b, `,"message":`...)
-	b = appendString(b, texts.Message(e, l))
+	b = render.AppendString(b, texts.Message(e, l))
 	b = append(b, `,"data":{"status":`...)
 	b = strconv.AppendInt(b, int64(status), 10)
 	b = appendErrorData(b, e, l)
@@ -211,17 +212,17 @@ func appendError(b []byte, e *calendar.Error, status int, l calendar.Lang) []byt
 func appendProblem(b []byte, e *calendar.Error, status int, l calendar.Lang, instance string) []byte {
 	code := shownCode(e)
 	b = append(b, `{"type":`...)
-	b = appendString(b, "urn:daybook:error:"+code)
+	b = render.AppendString(b, "urn:daybook:error:"+code)
 	b = append(b, `,"title":`...)
-	b = appendString(b, http.StatusText(status))
+	b = render.AppendString(b, http.StatusText(status))
 	b = append(b, `,"status":`...)
 	b = strconv.AppendInt(b, int64(status), 10)
 	b = append(b, `,"detail":`...)
-	b = appendString(b, texts.Message(e, l))
+	b = render.AppendString(b, texts.Message(e, l))
 	b = append(b, `,"instance":`...)
-	b = appendString(b, instance)
+	b = render.AppendString(b, instance)
 	b = append(b, `,"code":`...)
-	b = appendString(b, code)
+	b = render.AppendString(b, code)
 	b = appendErrorData(b, e, l)
 	return append(b, '}')
 }
@@ -233,16 +234,16 @@ func appendErrorData(b []byte, e *calendar.Error, l calendar.Lang) []byte {
 	case calendar.CodeInvalidParam:
 		b = append(b, `,"params":{`...)
 		for i, f := range e.Fields {
-			b = appendComma(b, i)
-			b = appendString(b, f.Field)
+			b = render.AppendComma(b, i)
+			b = render.AppendString(b, f.Field)
 			b = append(b, ':')
-			b = appendString(b, texts.FieldMessage(f, l))
+			b = render.AppendString(b, texts.FieldMessage(f, l))
 		}
 		b = append(b, `},"details":`...)
 		b = appendDetails(b, e.Fields, l)
 	case calendar.CodeMissingParam:
 		b = append(b, `,"params":`...)
-		b = appendStrings(b, e.Missing)
+		b = render.AppendStrings(b, e.Missing)
 	case calendar.CodeTermExists:
 		b = append(b, `,"term_id":`...)
 		b = strconv.AppendInt(b, int64(e.TermID), 10)
@@ -257,7 +258,7 @@ func appendErrorData(b []byte, e *calendar.Error, l calendar.Lang) []byte {
 		b = strconv.AppendInt(append(b, `,"limit":`...), int64(e.Limit), 10)
 	case calendar.CodeInvalidJSON:
 		b = append(b, `,"json_error_code":4,"json_error_message":`...)
-		b = appendString(b, e.Detail)
+		b = render.AppendString(b, e.Detail)
 	default:
 	}
 	return b
@@ -274,15 +275,15 @@ func appendDetails(b []byte, fields []calendar.FieldError, l calendar.Lang) []by
 		if n == 0 {
 			b = append(b, '{')
 		}
-		b = appendComma(b, n)
+		b = render.AppendComma(b, n)
 		n++
-		b = appendString(b, f.Field)
+		b = render.AppendString(b, f.Field)
 		b = append(b, `:{"code":`...)
-		b = appendString(b, code)
+		b = render.AppendString(b, code)
 		b = append(b, `,"message":`...)
-		b = appendString(b, texts.FieldMessage(f, l))
+		b = render.AppendString(b, texts.FieldMessage(f, l))
 		b = append(b, `,"data":{"param":`...)
-		b = appendString(b, f.Field)
+		b = render.AppendString(b, f.Field)
 		b = append(b, "}}"...)
 	}
 	if n == 0 {

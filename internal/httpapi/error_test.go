@@ -122,7 +122,7 @@ func TestErrorShape(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	e = &calendar.Error{Code: calendar.CodeMissingParam, Missing: []string{"title"}}
-	if got := string(appendError(nil, e, 400, calendar.LangEN)); !json.Valid([]byte(got)) || !contains(got, `"params":["title"]`) {
+	if got := string(appendError(nil, e, 400, calendar.LangEN)); !json.Valid([]byte(got)) || !strings.Contains(got, `"params":["title"]`) {
 		t.Errorf("got %s", got)
 	}
 }

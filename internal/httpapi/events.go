@@ -14,6 +14,7 @@ import (
 	"daybook/internal/formats"
 	"daybook/internal/ground/cache"
 	"daybook/internal/htmltext"
+	"daybook/internal/render"
 	"daybook/internal/texts"
 	"daybook/query"
 )
@@ -26,7 +27,7 @@ type eventEncoder struct {
 	a     *api
 	l     *listing
 	event formats.Event
-	marks renderer // of formats that tell what a search fits
+	marks *render.Writer // of formats that show what a search matches, else nil
 }
 
 func (e *eventEncoder) begin(b []byte) []byte { return e.w.Begin(b) }
@@ -34,8 +35,8 @@ func (e *eventEncoder) end(b []byte) []byte   { return e.w.End(b) }
 
 func (e *eventEncoder) item(b []byte, v *query.View) ([]byte, error) {
 	e.a.show(&e.event, e.l.root, e.l.feed.Lang, v)
-	if e.marks.highlighter != nil {
-		e.event.More = e.marks.appendHighlight(append(e.event.More, highlightKey...), &subject{r: v.Record, f: v.Record.Fields, blanked: v.Blanked})
+	if e.marks != nil {
+		e.event.More = e.marks.AppendHighlight(e.event.More, v)
 	}
 	return e.w.Item(b, &e.event), nil
 }
@@ -62,7 +63,7 @@ func (e *recordLines) item(b []byte, v *query.View) ([]byte, error) {
 func (a *api) timesOf(r *calendar.Record, blanked bool) formats.Times {
 	f := r.Fields
 	return formats.Times{
-		AllDay: f.Bool("all_day") && !blanked, Zone: a.zones.zone(f.String("timezone")),
+		AllDay: f.Bool("all_day") && !blanked, Zone: a.renderer.Zone(f.String("timezone")),
 		Start: f.Wall("start_date"), End: f.Wall("end_date"), UTCStart: f.Wall("utc_start_date"), UTCEnd: f.Wall("utc_end_date"),
 	}
 }
@@ -90,17 +91,16 @@ func (a *api) show(e *formats.Event, root *root, l calendar.Lang, v *query.View)
 	*e = formats.Event{
 		Times: a.timesOf(r, v.Blanked), ID: r.ID, UID: a.uid(r.ID.String()), Slug: r.Slug(), Blanked: v.Blanked, Status: v.Status, Version: r.Version,
 		Touched: v.Touched, Distance: v.Distance, Date: f.Wall("date_utc"), Modified: f.Wall("modified_utc"),
-		Title: title, EventStatus: f.EventStatus(), URL: root.page(r, v.Status), RestURL: root.self(r), Lang: lang, Langs: r.Langs(),
+		Title: title, EventStatus: f.EventStatus(), URL: root.Page(r, v.Status), RestURL: root.Self(r), Lang: lang, Langs: r.Langs(),
 		Categories: e.Categories[:0], Tags: e.Tags[:0], Venues: e.Venues[:0], Organizers: e.Organizers[:0], More: e.More[:0],
 	}
-	if v.Repeats != nil {
-		e.More = appendRepeats(e.More, v.Repeats)
-	}
+	e.More = render.AppendRepeats(e.More, v.Repeats)
 	if v.Blanked {
 		return
 	}
-	e.Description = htmltext.AbsoluteLinks(shownText(r, "description", l), e.URL)
-	e.Excerpt = htmltext.AbsoluteLinks(shownText(r, "excerpt", l), e.URL)
+	description, _ := render.HTML(r, "description", l)
+	excerpt, _ := render.HTML(r, "excerpt", l)
+	e.Description, e.Excerpt = htmltext.AbsoluteLinks(description, e.URL), htmltext.AbsoluteLinks(excerpt, e.URL)
 	e.Website, e.Image = f.String("website"), f.String("image_url")
 	cost := calendar.ReadCost(f.Strings("cost"), a.o.Currency)
 	e.Cost, e.CostValues = cost.Text, cost.Values
@@ -113,10 +113,10 @@ func (a *api) show(e *formats.Event, root *root, l calendar.Lang, v *query.View)
 		f := linked.Record.Fields
 		name, _ := linked.Record.Name(l)
 		place := formats.Venue{
-			ID: linked.Record.ID, Name: name, Address: f.String("address"), City: f.String("city"), StateProvince: stateProvince(f),
-			Zip: f.String("zip"), Country: f.String("country"), URL: root.page(linked.Record, linked.Status),
+			ID: linked.Record.ID, Name: name, Address: f.String("address"), City: f.String("city"), StateProvince: render.StateProvince(f),
+			Zip: f.String("zip"), Country: f.String("country"), URL: root.Page(linked.Record, linked.Status),
 		}
-		place.Lat, place.Lng, place.HasPoint = point(f)
+		place.Lat, place.Lng, place.HasPoint = render.Point(f)
 		e.Venues = append(e.Venues, place)
 	}
 	for _, linked := range v.Organizers {
@@ -124,15 +124,9 @@ func (a *api) show(e *formats.Event, root *root, l calendar.Lang, v *query.View)
 		name, _ := linked.Record.Name(l)
 		e.Organizers = append(e.Organizers, formats.Organizer{
 			ID: linked.Record.ID, Name: name, Phone: f.String("phone"), Email: f.String("email"), Website: f.String("website"),
-			URL: root.page(linked.Record, linked.Status),
+			URL: root.Page(linked.Record, linked.Status),
 		})
 	}
-}
-
-// shownText is the shown HTML of a description or excerpt.
-func shownText(r *calendar.Record, field string, l calendar.Lang) string {
-	s, _ := r.Fields.Text(field).In(l, r.Home)
-	return paragraphs(s)
 }
 
 func appendTerms(to []formats.Term, terms []query.TermView, l calendar.Lang) []formats.Term {
@@ -166,9 +160,9 @@ func (a *api) findOf(ctx context.Context, c *call) error {
 
 // address is that of the list, without its query (4.3).
 func (c *call) address() string {
-	address := c.root.collection(c.route.kind)
+	address := c.root.Collection(c.route.kind)
 	if c.record != nil {
-		address = c.root.self(c.record.Record) + "/" + calendar.KindEvent.Collection()
+		address = c.root.Self(c.record.Record) + "/" + calendar.KindEvent.Collection()
 	}
 	if c.route.Ended {
 		return address + "." + c.format.name
@@ -231,15 +225,15 @@ func (a *api) dress(ctx context.Context, c *call, l *listing, g query.Generation
 		name = texts.Messages.In("feed.events", lang)
 	}
 	l.feed = formats.Feed{
-		Title: name, Calendar: name, Root: l.root.url, Home: l.root.site + "/", Self: self,
-		ID: "urn:uuid:" + a.uid(self[len(l.root.base):]), Lang: lang, Modified: modified, Refresh: a.o.FeedRefresh, Site: a.o.Site,
+		Title: name, Calendar: name, Root: l.root.URL, Home: l.root.Site + "/", Self: self,
+		ID: "urn:uuid:" + a.uid(self[len(l.root.Base):]), Lang: lang, Modified: modified, Refresh: a.o.FeedRefresh, Site: a.o.Site,
 		Columns: l.criteria.Fields, Venues: l.criteria.Venues, BOM: l.criteria.BOM, Raw: l.criteria.Raw,
 	}
 	l.name = calendar.KindEvent.Collection()
 	if v := c.record; v != nil {
 		of, _ := v.Record.Name(lang)
 		l.feed.Title = of + " – " + name
-		l.feed.Home = l.root.page(v.Record, v.Status)
+		l.feed.Home = l.root.Page(v.Record, v.Status)
 		l.name = cmp.Or(v.Record.Slug(), v.Record.Kind.String()+"-"+v.Record.ID.String())
 	}
 	return nil
@@ -286,7 +280,7 @@ func (a *api) singleEvent(ctx context.Context, s *single, v *query.View) (*answe
 	if err != nil {
 		return nil, err
 	}
-	l := &listing{root: s.root, criteria: &query.Criteria{Lang: s.lang}, feed: formats.Feed{Single: true, Lang: s.lang, Site: a.o.Site, Root: s.root.url}}
+	l := &listing{root: s.root, criteria: &query.Criteria{Lang: s.lang}, feed: formats.Feed{Single: true, Lang: s.lang, Site: a.o.Site, Root: s.root.URL}}
 	l.feed.Zones.Add(new(a.timesOf(v.Record, v.Blanked)))
 	e := s.format.open(a, l)
 	b, err := e.item(e.begin(nil), v)

@@ -9,6 +9,7 @@ import (
 	"daybook/calendar"
 	"daybook/internal/formats"
 	"daybook/internal/httpapi/openapi"
+	"daybook/internal/render"
 	"daybook/query"
 )
 
@@ -90,7 +91,7 @@ func eventFormat(f format, params string, open func(*formats.Feed) formats.Write
 	f.open = func(a *api, l *listing) encoder {
 		e := &eventEncoder{w: open(&l.feed), a: a, l: l}
 		if f.marks && l.list != nil { // single events are searched by nothing
-			e.marks = l.renderer(a)
+			e.marks = l.writer(a, nil)
 		}
 		return e
 	}
@@ -241,19 +242,19 @@ func (f *format) disposition(name string) string {
 // jsonList writes the envelope of section 4.1.
 type jsonList struct {
 	*listing
-	p renderer
+	w *render.Writer
 	n int // records so far
 }
 
 func openJSON(a *api, l *listing) encoder {
-	return &jsonList{listing: l, p: l.renderer(a)}
+	return &jsonList{listing: l, w: l.writer(a, l.criteria.Fields)}
 }
 
-func (l *listing) renderer(a *api) renderer {
-	return renderer{
-		a: a, root: l.root, lang: l.criteria.Lang, fields: fieldSet(l.criteria.Fields),
-		highlighter: l.criteria.Highlighter(l.list.Spelling), highlightLength: l.criteria.HighlightLength,
-	}
+func (l *listing) writer(a *api, fields []string) *render.Writer {
+	return a.renderer.Writer(render.Answer{
+		Links: &l.root.Links, Lang: l.criteria.Lang, Fields: fields, Limit: a.o.MaxAnswer,
+		Highlighter: l.criteria.Highlighter(l.list.Spelling), HighlightLength: l.criteria.HighlightLength,
+	})
 }
 
 func (e *jsonList) begin(b []byte) []byte {
@@ -261,29 +262,17 @@ func (e *jsonList) begin(b []byte) []byte {
 }
 
 func (e *jsonList) item(b []byte, v *query.View) ([]byte, error) {
-	b = appendComma(b, e.n)
+	b = render.AppendComma(b, e.n)
 	e.n++
-	from := len(b)
-	e.p.limit = e.p.a.o.MaxAnswer
-	if e.p.fields != nil {
-		e.p.limit += from // most of the record goes again
-	}
-	b = e.p.appendView(b, v)
-	if e.p.fields != nil {
-		b = append(b[:from], keepFields(b[from:], e.p.fields)...)
-	}
-	if e.p.over {
-		return b, query.ErrTooLarge
-	}
-	return b, nil
+	return e.w.Record(b, v)
 }
 
 func (e *jsonList) end(b []byte) []byte {
 	b = append(b, `],"rest_url":`...)
-	b = appendString(b, e.links.self)
-	b = appendFilled(b, `,"next_rest_url":`, e.links.next, plainText)
-	b = appendFilled(b, `,"next_cursor":`, e.list.Next, plainText)
-	b = appendFilled(b, `,"previous_rest_url":`, e.links.previous, plainText)
+	b = render.AppendString(b, e.links.self)
+	b = render.AppendFilled(b, `,"next_rest_url":`, e.links.next)
+	b = render.AppendFilled(b, `,"next_cursor":`, e.list.Next)
+	b = render.AppendFilled(b, `,"previous_rest_url":`, e.links.previous)
 	b = append(b, `,"total":`...)
 	b = strconv.AppendInt(b, int64(e.list.Total), 10)
 	b = append(b, `,"total_pages":`...)

@@ -11,6 +11,7 @@ import (
 	"daybook/internal/formats"
 	"daybook/internal/history"
 	"daybook/internal/httpapi/openapi"
+	"daybook/internal/render"
 )
 
 // historyTable are the parameters of the history of a record (HISTORY 5).
@@ -41,7 +42,7 @@ func (a *api) history(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return nil, err
 		}
-		page := historyPage{q: q, table: historyTable, format: entryFormats[0], url: c.root.collection(c.route.kind) + "/" + id.String() + "/history"}
+		page := historyPage{q: q, table: historyTable, format: entryFormats[0], url: c.root.Collection(c.route.kind) + "/" + id.String() + "/history"}
 		page.Record, page.From, page.To = id, q.after+1, min(version, q.before-1)
 		if err := a.readPage(ctx, c, &page); err != nil {
 			return nil, err
@@ -105,7 +106,7 @@ func (a *api) readPage(ctx context.Context, c *call, page *historyPage) error {
 
 // viewer is who reads the past.
 func (a *api) viewer(c *call) history.Viewer {
-	return history.Viewer{Caller: c.caller, Lang: c.lang, Collection: c.root.collection}
+	return history.Viewer{Caller: c.caller, Lang: c.lang, Collection: c.root.Collection}
 }
 
 // answer returns the answer with the headers that all pages have.
@@ -138,7 +139,7 @@ var entryFormats = []*entryFormat{
 		name: "json", media: []string{"application/json", "application/*", "*/*"}, header: valueJSON,
 		begin: func(b []byte) []byte { return append(b, `{"entries":[`...) },
 		item: func(b []byte, n int, e *history.Entry) ([]byte, error) {
-			return appendJSON(appendComma(b, n), e)
+			return appendJSON(render.AppendComma(b, n), e)
 		},
 		end: endPage,
 	},
@@ -163,8 +164,8 @@ var entryFormats = []*entryFormat{
 
 func endPage(b []byte, p *historyPage) []byte {
 	b = append(b, `],"rest_url":`...)
-	b = appendString(b, p.q.link(p.url, p.table, "", 0))
-	b = appendFilled(b, `,"next_rest_url":`, p.next, plainText)
+	b = render.AppendString(b, p.q.link(p.url, p.table, "", 0))
+	b = render.AppendFilled(b, `,"next_rest_url":`, p.next)
 	if p.LookedTo > 0 {
 		b = strconv.AppendInt(append(b, `,"looked_to":`...), p.LookedTo, 10)
 	}
@@ -190,7 +191,7 @@ func appendRow(b []byte, e *history.Entry) []byte {
 		e.Position.String(), e.Time.String(), e.Kind, e.ID.String(), strconv.FormatInt(e.Version, 10), string(e.Action), actor, name,
 		e.Client, e.Request, e.Reason, e.Name, strings.Join(fields, ";"), e.Summary,
 	} {
-		b = formats.AppendCell(appendComma(b, i), []byte(cell), true)
+		b = formats.AppendCell(render.AppendComma(b, i), []byte(cell), true)
 	}
 	return append(b, "\r\n"...)
 }

@@ -75,7 +75,7 @@ func (a *api) sendTexts(w http.ResponseWriter, r *http.Request, name cache.Key, 
 			return nil, err
 		}
 		own := c.key(textsKey, query.Generation{}, 0, c.asked().Join(name))
-		base, err := json.Marshal(c.root.base)
+		base, err := json.Marshal(c.root.Base)
 		if err != nil {
 			return nil, err
 		}
@@ -137,21 +137,18 @@ func (a *api) options(w http.ResponseWriter, r *http.Request) error {
 // newDocuments returns what index and documentation are made of.
 func newDocuments(o *Options, totals [][2]string) *openapi.API {
 	docs := &openapi.API{
-		Specs: map[calendar.Kind]*calendar.Spec{}, Facets: query.Facets, Sends: requestHeaders, Totals: totals,
+		Facets: query.Facets, Sends: requestHeaders, Totals: totals,
 		PerPageMax: o.PerPageMax, Now: o.Now, Site: o.Site,
 	}
 	for _, rt := range routes {
 		docs.Routes = append(docs.Routes, &rt.Route)
-	}
-	for _, k := range calendar.Kinds {
-		docs.Specs[k] = calendar.SpecOf(k)
 	}
 	return docs
 }
 
 // rootFor is a root as the documents name it.
 func (a *api) rootFor(r *root) openapi.Root {
-	return openapi.Root{URL: r.url, Namespace: r.namespace, Further: r.url != r.site+"/"+a.o.Prefix+"/"+Namespace}
+	return openapi.Root{URL: r.URL, Namespace: r.namespace, Further: r.URL != r.Site+"/"+a.o.Prefix+"/"+Namespace}
 }
 
 // pageGroups are the groups of operations on the page of the interface.

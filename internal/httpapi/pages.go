@@ -16,6 +16,7 @@ import (
 	"daybook/internal/httpapi/admit"
 	public "daybook/internal/pages"
 	"daybook/internal/proof"
+	"daybook/internal/render"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
@@ -25,8 +26,7 @@ type shownTexts struct{ currency calendar.Currency }
 
 // HTML is a description or excerpt in a language, and the language that it is in.
 func (s shownTexts) HTML(r *calendar.Record, field string, l calendar.Lang) (string, calendar.Lang) {
-	_, in := r.Fields.Text(field).In(l, r.Home)
-	return shownText(r, field, l), in
+	return render.HTML(r, field, l)
 }
 
 // Plain is the text of shown HTML.

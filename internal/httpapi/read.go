@@ -12,6 +12,7 @@ import (
 	"daybook/calendar"
 	"daybook/internal/history"
 	"daybook/internal/param"
+	"daybook/internal/render"
 	"daybook/query"
 )
 
@@ -140,27 +141,15 @@ func (a *api) readRecord(w http.ResponseWriter, r *http.Request) error {
 	return a.read(w, r, c, q)
 }
 
-// singleRenderer makes the renderer of a single read.
-func (a *api) singleRenderer(s *single) renderer {
-	p := renderer{a: a, root: s.root, lang: s.lang, ld: true, fields: fieldSet(s.fields), limit: a.o.MaxAnswer}
-	if p.fields != nil {
-		p.limit *= 2 // what is not embedded may go again
-	}
-	return p
-}
-
 // singleAnswer renders a record that was changed at a time, or returns query.ErrTooLarge.
 func (a *api) singleAnswer(s *single, v *query.View, changed time.Time) (*answer, error) {
-	p := a.singleRenderer(s)
+	w := a.renderer.Writer(render.Answer{Links: &s.root.Links, Lang: s.lang, LD: true, Fields: s.fields, Limit: a.o.MaxAnswer})
 	body, err := written(func(b []byte) ([]byte, error) {
-		b = p.appendView(b, v)
-		if s.fields != nil {
-			b = keepFields(b, p.fields)
+		b, err := w.Record(b, v)
+		if len(b) > a.o.MaxAnswer {
+			err = query.ErrTooLarge
 		}
-		if p.over || len(b) > a.o.MaxAnswer {
-			return b, query.ErrTooLarge
-		}
-		return b, nil
+		return b, err
 	})
 	if err != nil {
 		return nil, err
@@ -210,7 +199,7 @@ func (a *api) makeSingle(ctx context.Context, s *single) (*answer, error) {
 	}
 	ans, err := a.singleAnswer(s, &v, v.Record.Changed)
 	if err == nil && s.mementos {
-		ans.add(headerLink, resourceLinks(s.root.self(v.Record)))
+		ans.add(headerLink, resourceLinks(s.root.Self(v.Record)))
 	}
 	return ans, err
 }

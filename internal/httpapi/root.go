@@ -14,24 +14,19 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
+	"daybook/internal/render"
 )
 
 // root is one of the roots of section 1.3 as a request came in by it; links are
 // made from it.
 type root struct {
+	render.Links
+
 	lang      calendar.Lang
-	base      string // scheme, host and path of the base URL, no slash at the end
-	site      string // base and the language segment: what public pages begin with
-	url       string // site, prefix and namespace: {root}
 	namespace string
-	global    string // host, port and path of the base URL: what global ids begin with
 	key       string // all that a root is made of, for keys
 	mark      uint64 // names the root and the settings that answers depend on, in tags
-	secret    uint64 // names the root within this process; no client can find another root of the same
 }
-
-// collection gives the URL of a collection, without a slash at the end.
-func (r *root) collection(k calendar.Kind) string { return r.url + "/" + k.Collection() }
 
 // rootTable finds the root and the route of a path.
 type rootTable struct {
@@ -321,9 +316,12 @@ func rootOf(o origin, loc location, seed uint64) *root {
 	site := o.base + loc.segment
 	url := site + "/" + loc.prefix + "/" + loc.namespace
 	return &root{
-		secret: maphash.Comparable(rootSeed, [2]string{url, o.host}),
-		lang:   loc.lang, base: o.base, site: site, url: url,
-		namespace: loc.namespace, global: o.host, mark: uint64(calendar.HashStart.Number(seed).Text(url).Text(o.host)),
-		key: cache.Key(nil).Text(o.base).Text(o.host).Text(loc.segment).Text(loc.prefix).Text(loc.namespace).String(),
+		Links: render.Links{
+			Base: o.base, Site: site, URL: url, Global: o.host,
+			Secret: maphash.Comparable(rootSeed, [2]string{url, o.host}),
+		},
+		lang: loc.lang, namespace: loc.namespace,
+		mark: uint64(calendar.HashStart.Number(seed).Text(url).Text(o.host)),
+		key:  cache.Key(nil).Text(o.base).Text(o.host).Text(loc.segment).Text(loc.prefix).Text(loc.namespace).String(),
 	}
 }

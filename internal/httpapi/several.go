@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"daybook/calendar"
+	"daybook/internal/render"
 	"daybook/query"
 )
 
@@ -119,7 +120,7 @@ func (a *api) parseSeveral(ctx context.Context, c *call, in calendar.Input) ([]*
 
 // runSeveral runs several lists and writes them as each would be answered.
 func (a *api) runSeveral(ctx context.Context, c *call, all []*query.Criteria) (*answer, error) {
-	address := c.root.collection(calendar.KindEvent) + "/"
+	address := c.root.Collection(calendar.KindEvent) + "/"
 	var position calendar.Position
 	body, err := written(func(b []byte) ([]byte, error) {
 		err := a.Queries.Several(ctx, all, func(i int, list *query.List) (err error) {
@@ -127,7 +128,7 @@ func (a *api) runSeveral(ctx context.Context, c *call, all []*query.Criteria) (*
 				b, position = append(b[:0], `{"results":[`...), list.Position
 			}
 			l := &listing{root: c.root, criteria: all[i], list: list, address: address, links: pageLinks(address, all[i], list)}
-			b, err = a.appendList(appendComma(b, i), openJSON(a, l), list)
+			b, err = a.appendList(render.AppendComma(b, i), openJSON(a, l), list)
 			return err
 		})
 		return append(b, "]}"...), err

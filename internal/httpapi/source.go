@@ -8,6 +8,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/formats"
+	"daybook/internal/render"
 	"daybook/query"
 )
 
@@ -112,7 +113,7 @@ func (e *entries) begin(b []byte) []byte { return append(b, '[') }
 func (e *entries) end(b []byte) []byte   { return append(b, ']') }
 
 func (e *entries) item(b []byte, v *query.View) ([]byte, error) {
-	b = appendComma(b, e.n)
+	b = render.AppendComma(b, e.n)
 	e.n++
 	e.a.show(&e.event, e.root, e.lang, v)
 	t := &e.event.Times

@@ -120,7 +120,7 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request) error {
 	}
 	s := stream{
 		a: a, c: c, filter: q.filter, w: w, control: control, at: from, epoch: a.History.Epoch(),
-		credentials: strings.Join(r.Header["Authorization"], ", "), client: c.pass.Address, sent: a.o.Now(), asked: fmt.Sprint(c.lang, c.root.url, q.filter),
+		credentials: strings.Join(r.Header["Authorization"], ", "), client: c.pass.Address, sent: a.o.Now(), asked: fmt.Sprint(c.lang, c.root.URL, q.filter),
 	}
 	_ = s.control.SetReadDeadline(time.Time{}) // that of the request would end it
 	if err := s.run(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, errStreamEnds) {

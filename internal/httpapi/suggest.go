@@ -7,6 +7,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/httpapi/openapi"
+	"daybook/internal/render"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
@@ -46,7 +47,7 @@ func (a *api) suggest(w http.ResponseWriter, r *http.Request) error {
 }
 
 func appendSuggestions(b []byte, root *root, c *query.Criteria, all []query.Suggested) []byte {
-	b = appendString(append(b, `{"q":`...), c.Typed().Query)
+	b = render.AppendString(append(b, `{"q":`...), c.Typed().Query)
 	var h *readmodel.Highlighter
 	for i := range all {
 		of := &all[i]
@@ -55,7 +56,7 @@ func appendSuggestions(b []byte, root *root, c *query.Criteria, all []query.Sugg
 		}
 		b = append(append(append(b, `,"`...), of.Kind.Collection()...), `":[`...)
 		for j := range of.List {
-			b = appendSuggestion(appendComma(b, j), root, c.Lang, &of.List[j], h)
+			b = appendSuggestion(render.AppendComma(b, j), root, c.Lang, &of.List[j], h)
 		}
 		b = append(b, ']')
 	}
@@ -70,14 +71,14 @@ func appendSuggestion(b []byte, root *root, l calendar.Lang, s *query.Suggestion
 		marked = readmodel.EscapeHTML(name)
 	}
 	b = strconv.AppendInt(append(b, `{"id":`...), int64(r.ID), 10)
-	b = appendString(append(b, `,"slug":`...), r.Slug())
-	b = appendString(append(b, `,"url":`...), root.page(r, s.View.Status))
-	b = appendString(append(b, `,"rest_url":`...), root.self(r))
-	b = appendString(append(b, `,"text":`...), name)
-	b = appendString(append(b, `,"highlight":`...), marked)
+	b = render.AppendString(append(b, `,"slug":`...), r.Slug())
+	b = render.AppendString(append(b, `,"url":`...), root.Page(r, s.View.Status))
+	b = render.AppendString(append(b, `,"rest_url":`...), root.Self(r))
+	b = render.AppendString(append(b, `,"text":`...), name)
+	b = render.AppendString(append(b, `,"highlight":`...), marked)
 	b = strconv.AppendInt(append(b, `,"count":`...), int64(s.Count), 10)
 	if s.Namesake {
-		b = appendString(append(b, `,"city":`...), r.Fields.String("city"))
+		b = render.AppendString(append(b, `,"city":`...), r.Fields.String("city"))
 	}
 	if r.Kind == calendar.KindEvent {
 		f := r.Fields
@@ -85,11 +86,11 @@ func appendSuggestion(b []byte, root *root, l calendar.Lang, s *query.Suggestion
 		if len(s.View.Venues) > 0 {
 			venue, _ = s.View.Venues[0].Record.Name(l)
 		}
-		b = appendString(append(b, `,"start_date":`...), f.Wall("start_date").String())
-		b = appendString(append(b, `,"end_date":`...), f.Wall("end_date").String())
-		b = appendString(append(b, `,"timezone":`...), f.String("timezone"))
+		b = render.AppendString(append(b, `,"start_date":`...), f.Wall("start_date").String())
+		b = render.AppendString(append(b, `,"end_date":`...), f.Wall("end_date").String())
+		b = render.AppendString(append(b, `,"timezone":`...), f.String("timezone"))
 		b = strconv.AppendBool(append(b, `,"all_day":`...), f.Bool("all_day"))
-		b = appendString(append(b, `,"venue":`...), venue)
+		b = render.AppendString(append(b, `,"venue":`...), venue)
 	}
 	return append(b, '}')
 }

@@ -9,6 +9,7 @@ import (
 	"daybook/calendar"
 	"daybook/internal/history"
 	"daybook/internal/httpapi/openapi"
+	"daybook/internal/render"
 	"daybook/query/past"
 )
 
@@ -49,7 +50,7 @@ func (a *api) timeMap(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return nil, err
 		}
-		m := timeMapPage{TimeMap: found, url: c.root.collection(c.route.kind) + "/" + id.String()}
+		m := timeMapPage{TimeMap: found, url: c.root.Collection(c.route.kind) + "/" + id.String()}
 		m.self = q.link(m.url+"/timemap", timeMapTable, "", 0)
 		if found.After > 0 {
 			m.next = q.link(m.url+"/timemap", timeMapTable, "after", found.After)
@@ -95,17 +96,17 @@ func (m *timeMapPage) links() string {
 }
 
 func (m *timeMapPage) appendJSON(b []byte) []byte {
-	b = appendString(append(b, `{"original":`...), m.url)
-	b = appendString(append(b, `,"timegate":`...), m.url)
-	b = appendString(append(b, `,"timemap":`...), m.url+"/timemap")
+	b = render.AppendString(append(b, `{"original":`...), m.url)
+	b = render.AppendString(append(b, `,"timegate":`...), m.url)
+	b = render.AppendString(append(b, `,"timemap":`...), m.url+"/timemap")
 	b = append(b, `,"mementos":[`...)
 	for i, v := range m.Versions {
-		b = append(appendComma(b, i), `{"version":`...)
+		b = append(render.AppendComma(b, i), `{"version":`...)
 		b = strconv.AppendInt(b, v.Number, 10)
-		b = appendString(append(b, `,"time":`...), v.Time.UTC().Format(history.TimeLayout))
-		b = appendString(append(b, `,"url":`...), permanentURL(m.url, v.Number))
+		b = render.AppendString(append(b, `,"time":`...), v.Time.UTC().Format(history.TimeLayout))
+		b = render.AppendString(append(b, `,"url":`...), permanentURL(m.url, v.Number))
 		b = append(b, '}')
 	}
 	b = append(b, ']')
-	return append(appendFilled(b, `,"next_rest_url":`, m.next, plainText), '}')
+	return append(render.AppendFilled(b, `,"next_rest_url":`, m.next), '}')
 }

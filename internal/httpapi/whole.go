@@ -144,7 +144,7 @@ func (a *api) survey(ctx context.Context, s *whole, l *listing, selection *query
 		return err
 	}
 	for name, span := range zones {
-		f.Zones.AddSpan(a.zones.zone(name), span.Start, span.End)
+		f.Zones.AddSpan(a.renderer.Zone(name), span.Start, span.End)
 	}
 	if a.o.TombstoneDays > 0 && !s.criteria.Status && !s.criteria.Search {
 		err = selection.Gone(ctx, a.o.Now().AddDate(0, 0, -a.o.TombstoneDays), func(r *calendar.Record) {

@@ -12,12 +12,13 @@ import (
 	"daybook/command"
 	"daybook/eventstore"
 	"daybook/internal/httpapi/admit"
+	"daybook/internal/render"
 	"daybook/query"
 )
 
 // specLists tells for each kind which fields are lists: sent twice in a form,
 // all values count.
-var specLists = func() (t [len(pages)]map[string]bool) {
+var specLists = func() (t [calendar.KindTag + 1]map[string]bool) {
 	for _, k := range calendar.Kinds {
 		t[k] = map[string]bool{}
 		for _, f := range calendar.SpecOf(k).Fields {
@@ -214,20 +215,19 @@ func (a *api) writeAnswer(ctx context.Context, c *call, res command.Result, stat
 	if res.Replayed {
 		m.Own = res.Record.Changed
 	}
-	p := renderer{a: a, root: c.root, lang: res.Lang, limit: a.o.MaxAnswer}
 	var v query.View
-	render := func(e query.Embeds) ([]byte, error) {
+	rendered := func(e query.Embeds, answer render.Answer) ([]byte, error) {
+		answer.Links, answer.Lang = &c.root.Links, res.Lang
 		return written(func(b []byte) (_ []byte, err error) {
-			if v, err = a.Queries.View(ctx, c.caller, res.Record, res.Lang, e, m); err == nil {
-				b = p.appendView(b, &v)
+			if v, err = a.Queries.View(ctx, c.caller, res.Record, res.Lang, e, m); err != nil {
+				return b, err
 			}
-			return b, err
+			return a.renderer.Writer(answer).Record(b, &v)
 		})
 	}
-	body, err := render(query.EmbedAll)
-	if p.over || errors.Is(err, query.ErrTooLarge) {
-		p.bare, p.limit = true, 0
-		body, err = render(query.EmbedCategories | query.EmbedTags)
+	body, err := rendered(query.EmbedAll, render.Answer{Limit: a.o.MaxAnswer})
+	if errors.Is(err, query.ErrTooLarge) {
+		body, err = rendered(query.EmbedCategories|query.EmbedTags, render.Answer{Bare: true})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("view %s %d after its write: %w", res.Record.Kind, res.Record.ID, err)
@@ -237,7 +237,7 @@ func (a *api) writeAnswer(ctx context.Context, c *call, res command.Result, stat
 		lang: res.Lang, body: body, replayed: res.Replayed,
 	}
 	if status == http.StatusCreated {
-		ans.location = c.root.self(res.Record)
+		ans.location = c.root.Self(res.Record)
 	}
 	return ans, nil
 }

@@ -22,7 +22,6 @@ const Version = "1.0.0"
 // API is all that the documents are made of.
 type API struct {
 	Routes     []*Route
-	Specs      map[calendar.Kind]*calendar.Spec
 	Facets     []string
 	Sends      map[string]Object // keywords of the schemas of headers of requests
 	Totals     [][2]string       // further names of X-Total and X-TotalPages

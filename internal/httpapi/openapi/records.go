@@ -56,8 +56,9 @@ func (a *API) Records() Object {
 // addFields adds what is shown of the fields of some kinds.
 func (a *API) addFields(required, optional Object, kinds []calendar.Kind) {
 	for _, k := range kinds {
-		for i := range a.Specs[k].Fields {
-			f := &a.Specs[k].Fields[i]
+		fields := calendar.SpecOf(k).Fields
+		for i := range fields {
+			f := &fields[i]
 			to := required
 			if f.Filled {
 				to = optional

@@ -1,6 +1,9 @@
-package httpapi
+package render
 
-import "daybook/calendar"
+import (
+	"daybook/calendar"
+	"daybook/internal/formats"
+)
 
 // The json_ld objects of section 3.1.8. Keys without content are left out.
 
@@ -10,13 +13,13 @@ var ldStatus = map[calendar.EventStatus]string{
 }
 
 // appendEventLD writes the json_ld of an event up to its place and organizer.
-func (p *renderer) appendEventLD(b []byte, r *calendar.Record, url string) []byte {
+func (w *Writer) appendEventLD(b []byte, r *calendar.Record, url string) []byte {
 	f := r.Fields
-	about := p.shownHTML(r, "excerpt")
+	about := w.html(r, "excerpt")
 	if about == "" {
-		about = p.shownHTML(r, "description")
+		about = w.html(r, "description")
 	}
-	b = p.appendLDHead(b, "Event", r, about, url)
+	b = w.appendLDHead(b, "Event", r, about, url)
 	b = append(b, `,"eventAttendanceMode":"https://schema.org/OfflineEventAttendanceMode"`+
 		`,"eventStatus":"https://schema.org/`...)
 	b = append(append(b, ldStatus[f.EventStatus()]...), '"')
@@ -25,19 +28,19 @@ func (p *renderer) appendEventLD(b []byte, r *calendar.Record, url string) []byt
 }
 
 // appendEventOffer writes the json_ld of an event from there on.
-func (p *renderer) appendEventOffer(b []byte, r *calendar.Record, url string, cost calendar.Cost) []byte {
+func (w *Writer) appendEventOffer(b []byte, r *calendar.Record, url string, cost calendar.Cost) []byte {
 	if len(cost.Values) > 0 && cost.Code != "" && r.Fields.EventStatus() != calendar.EventCancelled {
 		b = append(b, `,"offers":{"@type":"Offer","price":`...)
-		b = appendString(b, cost.Values[0])
+		b = AppendString(b, cost.Values[0])
 		b = append(b, `,"priceCurrency":`...)
-		b = appendString(b, cost.Code)
+		b = AppendString(b, cost.Code)
 		b = append(b, `,"url":`...)
-		b = appendString(b, url)
+		b = AppendString(b, url)
 		b = append(b, `,"category":"primary","availability":"inStock"`...)
 		if date := r.Fields.Wall("date"); date != calendar.NoWall {
 			t := date.UTC()
 			day := date - calendar.Wall(t.Hour()*3600+t.Minute()*60+t.Second())
-			at := calendar.WallToInstant(day, p.a.o.Site).In(p.a.o.Site)
+			at := calendar.WallToInstant(day, w.site).In(w.site)
 			b = appendISO(b, `,"validFrom":`, calendar.WallOf(at), calendar.Wall(at.Unix()))
 		}
 		b = append(b, '}')
@@ -46,25 +49,25 @@ func (p *renderer) appendEventOffer(b []byte, r *calendar.Record, url string, co
 }
 
 // appendLDHead writes the keys that all objects begin with.
-func (p *renderer) appendLDHead(b []byte, kind string, r *calendar.Record, about, url string) []byte {
-	name, _ := r.Name(p.lang)
+func (w *Writer) appendLDHead(b []byte, kind string, r *calendar.Record, about, url string) []byte {
+	name, _ := r.Name(w.Lang)
 	b = append(b, `{"@context":"https://schema.org","@type":"`...)
 	b = append(append(b, kind...), '"')
 	b = appendFilled(b, `,"name":`, name, nameText)
 	b = appendFilled(b, `,"description":`, about, nameText)
 	b = appendFilled(b, `,"image":`, r.Fields.String("image_url"), plainText)
 	b = append(b, `,"url":`...)
-	return appendString(b, url)
+	return AppendString(b, url)
 }
 
 // appendVenueLD writes the json_ld of a venue.
-func (p *renderer) appendVenueLD(b []byte, r *calendar.Record, url string) []byte {
+func (w *Writer) appendVenueLD(b []byte, r *calendar.Record, url string) []byte {
 	f := r.Fields
-	b = p.appendLDHead(b, "Place", r, p.shownHTML(r, "description"), url)
+	b = w.appendLDHead(b, "Place", r, w.html(r, "description"), url)
 	parts := [...]struct{ key, value string }{
 		{`,"streetAddress":`, f.String("address")},
 		{`,"addressLocality":`, f.String("city")},
-		{`,"addressRegion":`, stateProvince(f)},
+		{`,"addressRegion":`, StateProvince(f)},
 		{`,"postalCode":`, f.String("zip")},
 		{`,"addressCountry":`, f.String("country")},
 	}
@@ -79,7 +82,7 @@ func (p *renderer) appendVenueLD(b []byte, r *calendar.Record, url string) []byt
 	} else {
 		b = append(b, '}')
 	}
-	if lat, lng, ok := point(f); ok {
+	if lat, lng, ok := Point(f); ok {
 		b = appendNumber(append(b, `,"geo":{"@type":"GeoCoordinates","latitude":`...), lat)
 		b = appendNumber(append(b, `,"longitude":`...), lng)
 		b = append(b, '}')
@@ -90,26 +93,23 @@ func (p *renderer) appendVenueLD(b []byte, r *calendar.Record, url string) []byt
 }
 
 // appendOrganizerLD writes the json_ld of an organizer.
-func (p *renderer) appendOrganizerLD(b []byte, r *calendar.Record, url string) []byte {
+func (w *Writer) appendOrganizerLD(b []byte, r *calendar.Record, url string) []byte {
 	f := r.Fields
-	b = p.appendLDHead(b, "Person", r, p.shownHTML(r, "description"), url)
+	b = w.appendLDHead(b, "Person", r, w.html(r, "description"), url)
 	b = appendFilled(b, `,"telephone":`, f.String("phone"), nameText)
 	b = appendFilled(b, `,"email":`, f.String("email"), plainText)
 	b = appendFilled(b, `,"sameAs":`, f.String("website"), plainText)
 	return append(b, '}')
 }
 
-// appendISO writes a key with a wall clock as ISO 8601 with its offset, which
-// follows from the same moment in UTC.
+// html is the text that HTML returns.
+func (w *Writer) html(r *calendar.Record, field string) string {
+	text, _ := HTML(r, field, w.Lang)
+	return text
+}
+
+// appendISO appends a key with a wall clock as ISO 8601 with its offset, which follows from
+// the same moment in UTC.
 func appendISO(b []byte, key string, w, utc calendar.Wall) []byte {
-	b = append(append(b, key...), '"')
-	b = clockOf(w).append(b, 'T')
-	offset := int(w - utc)
-	sign := byte('+')
-	if offset < 0 {
-		sign, offset = '-', -offset
-	}
-	b = append(b, sign)
-	b = append(appendTwo(b, offset/3600), ':')
-	return append(appendTwo(b, offset/60%60), '"')
+	return append(formats.AppendInstant(append(append(b, key...), '"'), w, utc), '"')
 }

@@ -1,6 +1,10 @@
-package httpapi
+package render
 
-import "strings"
+import (
+	"strings"
+
+	"daybook/internal/htmltext"
+)
 
 // blockElements are the elements that make a text a finished document (2.5).
 var blockElements = map[string]bool{
@@ -8,7 +12,7 @@ var blockElements = map[string]bool{
 	"h1": true, "h2": true, "h3": true, "h4": true, "h5": true, "h6": true, "hr": true, "figure": true,
 }
 
-// paragraphs shows a description or excerpt of a post: text without any block
+// paragraphs returns the shown form of a description or excerpt of a post: text without any block
 // element gets paragraphs and line breaks, other text stays as stored.
 func paragraphs(s string) string {
 	if s == "" || hasBlock(s) {
@@ -49,7 +53,7 @@ func paragraphs(s string) string {
 	return b.String()
 }
 
-// lineEnd gives where the first line ends. A break inside a tag belongs to an
+// lineEnd returns where the first line ends. A break inside a tag belongs to an
 // attribute.
 func lineEnd(s string) int {
 	inTag := false
@@ -60,7 +64,7 @@ func lineEnd(s string) int {
 				return i
 			}
 		case '<':
-			inTag = inTag || i+1 < len(s) && (s[i+1] == '/' || isAlphanumeric(s[i+1]))
+			inTag = inTag || i+1 < len(s) && (s[i+1] == '/' || htmltext.IsAlphanumeric(s[i+1]))
 		case '>':
 			inTag = false
 		}
@@ -72,7 +76,7 @@ func endsInBreak(s string) bool {
 	return strings.HasSuffix(s, "<br />") || strings.HasSuffix(s, "<br/>") || strings.HasSuffix(s, "<br>")
 }
 
-// hasBlock tells whether a text holds a block element.
+// hasBlock reports whether a text contains a block element.
 func hasBlock(s string) bool {
 	for {
 		i := strings.IndexByte(s, '<')
@@ -81,15 +85,11 @@ func hasBlock(s string) bool {
 		}
 		s = strings.TrimPrefix(s[i+1:], "/")
 		n := 0
-		for n < len(s) && n < len("blockquote") && isAlphanumeric(s[n]) {
+		for n < len(s) && n < len("blockquote") && htmltext.IsAlphanumeric(s[n]) {
 			n++
 		}
-		if blockElements[strings.ToLower(s[:n])] && (n == len(s) || !isAlphanumeric(s[n])) {
+		if blockElements[strings.ToLower(s[:n])] && (n == len(s) || !htmltext.IsAlphanumeric(s[n])) {
 			return true
 		}
 	}
-}
-
-func isAlphanumeric(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }

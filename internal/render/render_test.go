@@ -1,4 +1,4 @@
-package httpapi
+package render
 
 import (
 	"encoding/json"
@@ -13,8 +13,6 @@ import (
 	"daybook/calendar"
 	"daybook/query"
 )
-
-func contains(s, part string) bool { return strings.Contains(s, part) }
 
 func TestParagraphs(t *testing.T) {
 	t.Parallel()
@@ -46,6 +44,10 @@ func TestParagraphs(t *testing.T) {
 
 func TestKeepFields(t *testing.T) {
 	t.Parallel()
+	kept := func(object string, fields ...string) string {
+		w := (&Renderer{}).Writer(Answer{Fields: fields})
+		return string(keepFields(nil, object, w.fields))
+	}
 	const object = `{"id":1,"title":"a \"b\" {,}","list":[{"id":2},[3,"]"]],"o":{"x":{"y":","}},"n":null,"e":[]}`
 	for fields, want := range map[string]string{
 		"id":            `{"id":1}`,
@@ -53,11 +55,11 @@ func TestKeepFields(t *testing.T) {
 		"e,o,n,unknown": `{"o":{"x":{"y":","}},"n":null,"e":[]}`,
 		"x":             `{}`,
 	} {
-		if got := string(keepFields([]byte(object), fieldSet(strings.Split(fields, ",")))); got != want {
+		if got := kept(object, strings.Split(fields, ",")...); got != want {
 			t.Errorf("%s: got %s, want %s", fields, got, want)
 		}
 	}
-	if got := string(keepFields([]byte(`{}`), fieldSet([]string{"a"}))); got != `{}` {
+	if got := kept(`{}`, "a"); got != `{}` {
 		t.Errorf("empty object: %s", got)
 	}
 }
@@ -69,7 +71,7 @@ func FuzzAppendString(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		var got string
-		if err := json.Unmarshal(appendString(nil, s), &got); err != nil {
+		if err := json.Unmarshal(AppendString(nil, s), &got); err != nil {
 			t.Fatalf("%q: %v", s, err)
 		}
 		valid := strings.ToValidUTF8(s, "\uFFFD")
@@ -132,18 +134,27 @@ func exampleView(t *testing.T) *query.View {
 	}
 }
 
-func testRenderer(t *testing.T) *renderer {
+// rendered is a record as w writes it.
+func rendered(t *testing.T, w *Writer, v *query.View) map[string]any {
+	t.Helper()
+	b, err := w.Record(nil, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decodeObject(t, b)
+}
+
+func testWriter(t *testing.T) *Writer {
 	t.Helper()
 	site, err := time.LoadLocation("America/New_York")
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Site: site}
-	setDefaults(&o)
-	return &renderer{
-		a: &api{o: o, layouts: newLayouts()}, lang: calendar.LangEN,
-		root: rootOf(origin{"https://calendar.example.org", "calendar.example.org", ""}, location{prefix: "api", namespace: Namespace}, 0),
-	}
+	const base = "https://calendar.example.org"
+	return New(site, calendar.Currency{Symbol: "$", Position: "prefix", Code: "USD"}, -1).Writer(Answer{
+		Lang:  calendar.LangEN,
+		Links: &Links{Base: base, Site: base, URL: base + "/api/calendar/events/v1", Global: "calendar.example.org"},
+	})
 }
 
 func decodeObject(t *testing.T, b []byte) map[string]any {
@@ -163,9 +174,9 @@ func TestRenderEvent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := testRenderer(t)
-	p.ld = true
-	if diff := cmp.Diff(decodeObject(t, want), decodeObject(t, p.appendView(nil, exampleView(t)))); diff != "" {
+	w := testWriter(t)
+	w.LD = true
+	if diff := cmp.Diff(decodeObject(t, want), rendered(t, w, exampleView(t))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -183,7 +194,7 @@ func TestStateProvince(t *testing.T) {
 		"another country": {calendar.Fields{"country": "Canada", "state": "MA", "province": "ON"}, "ON"},
 		"nothing":         {calendar.Fields{"country": "Canada", "state": "MA"}, ""},
 	} {
-		if got := stateProvince(tc.f); got != tc.want {
+		if got := StateProvince(tc.f); got != tc.want {
 			t.Errorf("%s: got %q, want %q", name, got, tc.want)
 		}
 	}
@@ -191,10 +202,10 @@ func TestStateProvince(t *testing.T) {
 
 func BenchmarkRenderEvent(b *testing.B) {
 	t := &testing.T{}
-	p, v := testRenderer(t), exampleView(t)
-	buf := p.appendView(nil, v)
+	w, v := testWriter(t), exampleView(t)
+	var buf []byte
 	b.ReportAllocs()
 	for b.Loop() {
-		buf = p.appendView(buf[:0], v)
+		buf, _ = w.Record(buf[:0], v)
 	}
 }

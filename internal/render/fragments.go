@@ -1,4 +1,4 @@
-package httpapi
+package render
 
 import (
 	"bytes"
@@ -17,13 +17,13 @@ const (
 )
 
 // fragmentKey names a rendered record that events embed: everything that its bytes depend
-// on. So a change of one record, or of the count of a term, makes no other fragment wrong.
+// on. So a change of one record, or of the count of a term, invalidates no other fragment.
 type fragmentKey struct {
 	id      calendar.ID
 	version int64
 	sum     uint64 // calendar.Record.Sum
 	count   int    // terms
-	root    uint64 // secret of the root
+	links   uint64 // Links.Secret
 	status  calendar.Status
 	form    fragmentForm
 	lang    calendar.Lang
@@ -32,9 +32,9 @@ type fragmentKey struct {
 // fragment is a rendered record, in two parts. It is never changed.
 type fragment struct{ head, tail []byte }
 
-// fragmentCache keeps fragments: there are few of them, and they stand in most answers.
+// fragmentCache caches fragments: there are few of them, and they stand in most answers.
 type fragmentCache struct {
-	c *cache.Cache[fragmentKey, fragment]
+	*cache.Cache[fragmentKey, fragment]
 }
 
 func newFragmentCache(bytes int) fragmentCache {
@@ -43,12 +43,10 @@ func newFragmentCache(bytes int) fragmentCache {
 	})}
 }
 
-func (c fragmentCache) get(key fragmentKey) (fragment, bool) { return c.c.Get(key) }
-
-// set keeps a fragment of which so many bytes are the head; b is copied.
-func (c fragmentCache) set(key fragmentKey, b []byte, head int) {
-	if c.c != nil {
+// add caches a copy of b as a fragment of which so many bytes are the head.
+func (c fragmentCache) add(key fragmentKey, b []byte, head int) {
+	if c.Cache != nil {
 		own := bytes.Clone(b)
-		c.c.Set(key, fragment{own[:head:head], own[head:]})
+		c.Set(key, fragment{own[:head:head], own[head:]})
 	}
 }

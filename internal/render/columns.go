@@ -1,4 +1,4 @@
-package httpapi
+package render
 
 import (
 	"slices"
@@ -8,33 +8,22 @@ import (
 	"daybook/query"
 )
 
-// column is what a row of a field table is in answers, or something that no record keeps.
-type column struct {
-	key, more string // what stands before its values: `,"cost":` and `,"cost_details":`
+// Column is what a field of a table, or something that no record stores, is in answers.
+type Column struct {
+	Name   string
+	Field  *calendar.Field
+	Keys   []string // one or two
+	Blanks bool     // it is blank in blanked events
+
+	key, more string // what stands before the values: `,"cost":` and `,"cost_details":`
+	blank     string // all that stands there in blanked events
 	write     writer
-	name      string
-	field     *calendar.Field
-	blanks    bool   // in blanked events it is blank:
-	blank     string // all that stands there for it
 }
 
-// writer writes a column of a record with its keys.
-type writer func(p *renderer, b []byte, c *column, s *subject) []byte
+// writer appends a column of a record with its keys.
+type writer func(w *Writer, b []byte, c *Column, s *subject) []byte
 
-// shown is what answers make of fields that are shown in one way.
-type shown struct {
-	write writer
-	keys  []key
-}
-
-// key is a key of a column, by what its name has after that of the row, and its value in a
-// blanked event.
-type key struct {
-	end   string
-	blank string
-}
-
-// subject is a record on its way, with what several of its columns need.
+// subject is a record that is written, with what several of its columns need.
 type subject struct {
 	r       *calendar.Record
 	f       calendar.Fields
@@ -46,14 +35,14 @@ type subject struct {
 	cost    calendar.Cost // of events, once its column is written
 }
 
-// layouts are the columns of records in the order of their keys.
-type layouts struct {
-	of     [calendar.KindTag + 1][]column
-	nested [calendar.KindTag + 1][]column // terms within an event
+// Layouts are the columns of records in the order of their keys.
+type Layouts struct {
+	Of     [calendar.KindTag + 1][]Column
+	Nested [calendar.KindTag + 1][]Column // terms within an event
 }
 
-// orders are the orders of the keys (3.1.7, 3.2.2, 3.3.2, 3.4.2). The rows of a table that
-// its order does not name stand where the dots are.
+// orders are the orders of the keys (3.1.7, 3.2.2, 3.3.2, 3.4.2). The fields that
+// the order of their table does not name stand where the dots are.
 var orders = map[calendar.Kind]string{
 	calendar.KindEvent: postOrder + "rest_url title description excerpt slug image all_day start_date end_date utc_start_date utc_end_date " +
 		"timezone cost website … categories tags venue organizer custom_fields language collapsed",
@@ -69,19 +58,20 @@ const (
 	nestedOrder = "id name slug taxonomy description … count parent language urls"
 )
 
-func newLayouts() *layouts {
-	l := &layouts{}
+// NewLayouts returns the layouts of the field tables.
+func NewLayouts() *Layouts {
+	l := &Layouts{}
 	for k, order := range orders {
-		l.of[k] = columnsOf(calendar.SpecOf(k), order)
+		l.Of[k] = columnsOf(calendar.SpecOf(k), order)
 		if k.IsTerm() {
-			l.nested[k] = columnsOf(calendar.SpecOf(k), nestedOrder)
+			l.Nested[k] = columnsOf(calendar.SpecOf(k), nestedOrder)
 		}
 	}
 	return l
 }
 
 // columnsOf makes the columns of a table in an order.
-func columnsOf(s *calendar.Spec, order string) []column {
+func columnsOf(s *calendar.Spec, order string) []Column {
 	names := strings.Fields(order)
 	rows := map[string]*calendar.Field{}
 	var others []string
@@ -96,7 +86,7 @@ func columnsOf(s *calendar.Spec, order string) []column {
 		}
 	}
 	at := slices.Index(names, dots)
-	var out []column
+	var out []Column
 	for _, name := range slices.Replace(names, at, at+1, others...) {
 		if f := rows[name]; f != nil {
 			out = append(out, newColumn(name, f, fieldsShown[f.Shown], s.Kind == calendar.KindEvent && !f.Stays))
@@ -108,37 +98,38 @@ func columnsOf(s *calendar.Spec, order string) []column {
 	return out
 }
 
-func newColumn(name string, f *calendar.Field, as shown, blanks bool) column {
-	c := column{name: name, field: f, write: as.write, blanks: blanks}
-	for i, literal := range []*string{&c.key, &c.more}[:len(as.keys)] {
-		*literal = `,"` + name + as.keys[i].end + `":`
-		if blanks && !f.Filled {
-			c.blank += *literal + as.keys[i].blank
-		}
+func newColumn(name string, f *calendar.Field, as shown, blanks bool) Column {
+	c := Column{Name: name, Field: f, Keys: []string{name}, Blanks: blanks, key: `,"` + name + `":`, write: as.write}
+	if as.ending != "" {
+		c.Keys = append(c.Keys, name+as.ending)
+		c.more = `,"` + name + as.ending + `":`
+	}
+	if blanks && !f.Filled {
+		c.blank = c.key + as.blank + c.more + as.secondBlank
 	}
 	return c
 }
 
-// hash names what answers are made of.
-func (l *layouts) hash() uint64 {
+// Hash identifies what answers are made of.
+func (l *Layouts) Hash() uint64 {
 	h := calendar.HashStart
-	for _, columns := range slices.Concat(l.of[:], l.nested[:]) {
+	for _, columns := range slices.Concat(l.Of[:], l.Nested[:]) {
 		for i := range columns {
 			c := &columns[i]
-			h = h.Text(c.key).Text(c.more).Text(c.blank).Number(uint64(c.field.Shown))
+			h = h.Text(c.key).Text(c.more).Text(c.blank).Number(uint64(c.Field.Shown))
 		}
 	}
 	return uint64(h)
 }
 
 // appendColumns writes a record but for the end of its object.
-func (p *renderer) appendColumns(b []byte, columns []column, s *subject) []byte {
+func (w *Writer) appendColumns(b []byte, columns []Column, s *subject) []byte {
 	for i := range columns {
 		c := &columns[i]
-		if s.blanked && c.blanks {
+		if s.blanked && c.Blanks {
 			b = append(b, c.blank...)
 		} else {
-			b = c.write(p, b, c, s)
+			b = c.write(w, b, c, s)
 		}
 	}
 	return b

@@ -1,0 +1,43 @@
+package render
+
+import "daybook/calendar"
+
+// Links are the URLs of records as a client reaches them.
+type Links struct {
+	Base   string // scheme, host and path of the base URL, no slash at the end
+	Site   string // Base and the language segment: what public pages begin with
+	URL    string // Site, prefix and namespace: {root}
+	Global string // host, port and path of the base URL: what global ids begin with
+	Secret uint64 // identifies the links within this process; no client can find others of the same
+}
+
+// pages are the public pages of each kind, below the site (2.7).
+var pages = [...]string{
+	calendar.KindEvent: "/event/", calendar.KindVenue: "/venue/", calendar.KindOrganizer: "/organizer/",
+	calendar.KindCategory: "/events/category/", calendar.KindTag: "/events/tag/",
+}
+
+// Page returns the URL of the public page of a record whose status is status ("" for terms).
+func (l *Links) Page(r *calendar.Record, status calendar.Status) string {
+	slug := r.Slug()
+	if r.Kind.IsPost() {
+		switch status {
+		case calendar.StatusPublish, calendar.StatusFuture, calendar.StatusPrivate:
+		default:
+			slug = ""
+		}
+		if slug == "" {
+			return l.Base + "/?" + r.Kind.String() + "=" + r.ID.String()
+		}
+	}
+	return l.Site + pages[r.Kind] + slug + "/"
+}
+
+// Collection returns the URL of a collection, without a slash at the end.
+func (l *Links) Collection(k calendar.Kind) string { return l.URL + "/" + k.Collection() }
+
+// Self returns the URL of a record.
+func (l *Links) Self(r *calendar.Record) string { return l.Collection(r.Kind) + "/" + r.ID.String() }
+
+// globalID returns the text that names a record everywhere.
+func (l *Links) globalID(id calendar.ID) string { return l.Global + "?id=" + id.String() }

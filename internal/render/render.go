@@ -1,0 +1,122 @@
+// Package render writes records as JSON by the field tables. It depends on views of records
+// and on the URLs that they have, not on requests.
+package render
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"daybook/calendar"
+	"daybook/query"
+	"daybook/query/readmodel"
+)
+
+// Renderer is what all answers are rendered with. It is safe for concurrent use.
+type Renderer struct {
+	Layouts   *Layouts
+	site      *time.Location
+	currency  calendar.Currency
+	fragments fragmentCache
+	zones     sync.Map // calendar.Zone by name; stored names are valid, so there are few
+}
+
+// New returns a Renderer that caches fragments of answers up to a number of bytes; negative:
+// none.
+func New(site *time.Location, currency calendar.Currency, cacheBytes int) *Renderer {
+	return &Renderer{Layouts: NewLayouts(), site: site, currency: currency, fragments: newFragmentCache(cacheBytes)}
+}
+
+// Forget drops the cached fragments, which may be of erased records.
+func (r *Renderer) Forget() { r.fragments.Clear() }
+
+// Zone returns the time zone of a stored name.
+func (r *Renderer) Zone(name string) calendar.Zone {
+	if z, ok := r.zones.Load(name); ok {
+		return z.(calendar.Zone)
+	}
+	z, ok := calendar.ParseZone(name)
+	if !ok {
+		return calendar.Zone{Name: name}
+	}
+	r.zones.Store(strings.Clone(name), z)
+	return z
+}
+
+// Answer is what an answer shows of its records.
+type Answer struct {
+	Links  *Links
+	Lang   calendar.Lang
+	LD     bool     // with json_ld: single reads
+	Fields []string // the keys of a record, nil for all
+	Bare   bool     // events without the venues and organizers that they link to
+	// Highlighter marks what a search matched; nil: events have no such key. Snippets have
+	// at most HighlightLength characters.
+	Highlighter     *readmodel.Highlighter
+	HighlightLength int
+	// Limit is the size from which on events embed nothing more; 0: none.
+	Limit int
+}
+
+// Writer writes the records of one answer.
+type Writer struct {
+	*Renderer
+	Answer
+	fields map[string]bool
+	limit  int  // Limit as it applies to the present record
+	over   bool // it was reached
+
+	event, other subject // an event, and another record alone or within it
+}
+
+// Writer returns a Writer for an answer.
+func (r *Renderer) Writer(a Answer) *Writer {
+	w := &Writer{Renderer: r, Answer: a}
+	if a.Fields != nil {
+		w.fields = make(map[string]bool, len(a.Fields))
+		for _, f := range a.Fields {
+			w.fields[f] = true
+		}
+	}
+	return w
+}
+
+// Record appends a record. It returns query.ErrTooLarge where something was left out of it
+// because of the limit.
+func (w *Writer) Record(b []byte, v *query.View) ([]byte, error) {
+	from := len(b)
+	w.limit, w.over = w.Limit, false
+	if w.fields != nil {
+		w.limit = from + 2*w.Limit // most of the record is dropped again
+	}
+	switch r := v.Record; r.Kind {
+	case calendar.KindEvent:
+		b = w.appendEvent(b, v)
+	case calendar.KindVenue, calendar.KindOrganizer:
+		b = w.appendPost(b, query.LinkedView{Record: r, Status: v.Status})
+	default:
+		b = w.appendTerm(b, query.TermView{Record: r, Count: v.Count}, w.Layouts.Of[r.Kind])
+	}
+	if w.fields != nil {
+		b = keepFields(b[:from], string(b[from:]), w.fields)
+	}
+	if w.over {
+		return b, query.ErrTooLarge
+	}
+	return b, nil
+}
+
+// wants reports whether a key is written; it comes with its comma and colon.
+func (w *Writer) wants(key string) bool {
+	name := key[len(`,"`) : len(key)-len(`":`)]
+	if w.Bare && (name == "venue" || name == "venues" || name == "organizer") {
+		return false
+	}
+	return w.fields == nil || w.fields[name]
+}
+
+// full reports whether the answer has reached its limit.
+func (w *Writer) full(b []byte) bool {
+	w.over = w.over || w.Limit > 0 && len(b) > w.limit
+	return w.over
+}
