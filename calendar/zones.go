@@ -49,10 +49,16 @@ func (z Zone) Named() bool {
 	return z.Location != nil && !strings.HasPrefix(z.Name, "UTC") && z.Name != "" && z.Name[0] != '+' && z.Name[0] != '-'
 }
 
-// Tells reports whether a wall clock in the zone identifies a moment: the offset is one of whole
-// minutes, and the clock does not show the time for the second time.
-func (z Zone) Tells(w, utc Wall) bool {
-	return int64(w-utc)%60 == 0 && WallToInstant(w, z.Location).Unix() == int64(utc)
+// Unambiguous reports whether a wall clock in the zone identifies a moment: the offset is one
+// of whole minutes, and the clock does not show the time twice.
+func (z Zone) Unambiguous(w, utc Wall) bool {
+	at := WallToInstant(w, z.Location)
+	if int64(w-utc)%60 != 0 || at.Unix() != int64(utc) {
+		return false
+	}
+	_, change := at.In(z.Location).ZoneBounds()
+	_, offset := change.Zone()
+	return change.IsZero() || int64(w)-int64(offset) < change.Unix()
 }
 
 // ParseZone reads a zone name (3.1.3): an IANA name in any case, "UTC", "UTC"

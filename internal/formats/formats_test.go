@@ -182,6 +182,9 @@ func TestICSTimes(t *testing.T) {
 	t.Parallel()
 	second := timesOf(t, "America/New_York", "2026-11-01 01:30:00", "2026-11-01 03:00:00")
 	second.UTCStart += 3600
+	first := timesOf(t, "America/New_York", "2026-11-01 01:30:00", "2026-11-01 03:00:00")
+	ends := timesOf(t, "America/New_York", "2026-10-31 22:00:00", "2026-11-01 01:00:00")
+	around := timesOf(t, "America/New_York", "2026-11-01 00:59:59", "2026-11-01 02:00:00")
 	allDay := timesOf(t, "Europe/Paris", "2026-12-31 00:00:00", "2026-12-31 23:59:59")
 	allDay.AllDay = true
 	for _, tc := range []struct {
@@ -195,6 +198,9 @@ func TestICSTimes(t *testing.T) {
 		{"offset", timesOf(t, "UTC+5.5", "2026-05-10 09:00:00", "2026-05-10 10:00:00"), []string{"DTSTART:20260510T033000Z", "DTEND:20260510T043000Z"}},
 		{"offset alone", timesOf(t, "+05:30", "2026-05-10 09:00:00", "2026-05-10 10:00:00"), []string{"DTSTART:20260510T033000Z", "DTEND:20260510T043000Z"}},
 		{"second reading", second, []string{"DTSTART:20261101T063000Z", "DTEND:20261101T080000Z"}},
+		{"first reading", first, []string{"DTSTART:20261101T053000Z", "DTEND:20261101T080000Z"}},
+		{"end in an overlap", ends, []string{"DTSTART:20261101T020000Z", "DTEND:20261101T050000Z"}},
+		{"around an overlap", around, []string{"DTSTART;TZID=America/New_York:20261101T005959", "DTEND;TZID=America/New_York:20261101T020000"}},
 		{"local mean time", timesOf(t, "Europe/Amsterdam", "1850-05-10 09:00:00", "1850-05-10 10:00:00"), []string{"DTSTART:18500510T084230Z", "DTEND:18500510T094230Z"}},
 		{"all-day", allDay, []string{"DTSTART;VALUE=DATE:20261231", "DTEND;VALUE=DATE:20270101"}},
 	} {

@@ -9,10 +9,10 @@ import (
 	"daybook/calendar"
 )
 
-// zoned tells whether the times are written as wall clock in their zone; else they are
+// zoned reports whether the times are written as wall clock in their zone; else they are
 // written in UTC, or as days.
 func (t *Times) zoned() bool {
-	return !t.AllDay && t.Zone.Named() && t.Zone.Tells(t.Start, t.UTCStart) && t.Zone.Tells(t.End, t.UTCEnd)
+	return !t.AllDay && t.Zone.Named() && t.Zone.Unambiguous(t.Start, t.UTCStart) && t.Zone.Unambiguous(t.End, t.UTCEnd)
 }
 
 // Zones are the zones that an answer uses, by name. The zero value is ready.

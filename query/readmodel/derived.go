@@ -123,7 +123,7 @@ func zoneField() Field {
 	from := []string{"timezone", "start_date", "end_date", "utc_start_date", "utc_end_date"}
 	return Field{Name: FieldZone, Type: TypeKeyword, From: from, keyword: func(r *calendar.Record) string {
 		z, ok := calendar.ParseZone(r.Fields.String("timezone"))
-		if t := timesOf(r); ok && z.Named() && z.Tells(t.Start, t.UTCStart) && z.Tells(t.End, t.UTCEnd) {
+		if t := timesOf(r); ok && z.Named() && z.Unambiguous(t.Start, t.UTCStart) && z.Unambiguous(t.End, t.UTCEnd) {
 			return z.Name
 		}
 		return ""
