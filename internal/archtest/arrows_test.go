@@ -39,7 +39,7 @@ var arrows = map[string][]string{
 	"internal/canonjson":        {},
 	"internal/demo":             {"calendar", "command", "eventstore"},
 	"internal/history":          {"calendar", "eventstore", "internal/texts"},
-	"internal/formats":          {"calendar", "internal/htmltext", "internal/texts"},
+	"internal/formats":          {"calendar", "internal/canonjson", "internal/htmltext", "internal/texts"},
 	"internal/htmltext":         {"calendar"},
 	"internal/httpapi":          {"calendar", "command", "eventstore", "internal/canonjson", "internal/formats", "internal/ground/cache", "internal/history", "internal/htmltext", "internal/httpapi/admit", "internal/httpapi/openapi", "internal/pages", "internal/param", "internal/proof", "internal/render", "internal/texts", "query", "query/past", "query/readmodel"},
 	"internal/httpapi/admit":    {"calendar", "internal/ground/keylock"},

@@ -3,9 +3,9 @@ package formats
 import (
 	"fmt"
 	"strconv"
-	"unicode/utf8"
 
 	"daybook/calendar"
+	"daybook/internal/canonjson"
 	"daybook/internal/htmltext"
 )
 
@@ -361,37 +361,9 @@ func appendPosition(b []byte, lat, lng float64) []byte {
 
 func appendJSONOf(b []byte, s *string) []byte { return appendJSON(b, *s) }
 
-const hexDigits = "0123456789abcdef"
+// jsonText is the form of JSON strings in formats.
+var jsonText = canonjson.NewEscapes(map[byte]string{'\t': `\u0009`, '\r': `\u000d`})
 
-// appendJSON writes a JSON text.
 func appendJSON(b []byte, s string) []byte {
-	b = append(b, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' {
-			if c < utf8.RuneSelf {
-				i++
-				continue
-			}
-			if r, size := utf8.DecodeRuneInString(s[i:]); r != utf8.RuneError || size > 1 {
-				i += size
-				continue
-			}
-		}
-		b = append(b, s[start:i]...)
-		i++
-		start = i
-		switch {
-		case c == '"' || c == '\\':
-			b = append(b, '\\', c)
-		case c == '\n':
-			b = append(b, '\\', 'n')
-		case c >= utf8.RuneSelf:
-			b = append(b, "\uFFFD"...)
-		default:
-			b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-		}
-	}
-	return append(append(b, s[start:]...), '"')
+	return append(canonjson.AppendText(append(b, '"'), s, jsonText), '"')
 }
