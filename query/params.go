@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
+	"daybook/internal/formats"
 	"daybook/internal/param"
 )
 
@@ -257,7 +258,7 @@ func eventParams() Parameters {
 		extensions(rowOf(param.Words("event_status", calendar.EventStatuses(), func(q *parser) *[]string { return &q.run.eventStatuses })).hiding()),
 		lastParams(),
 		extensions(
-			rowOf(param.Word("format", Formats, func(q *parser, word string) { q.Format = word })),
+			rowOf(param.Word("format", formats.Names(func(*formats.Format) bool { return true }), func(q *parser, word string) { q.Format = word })),
 			rowOf(param.Word("features", []string{"events", "venues"}, func(q *parser, word string) { q.Venues = word == "venues" })).standard(`"events"`),
 			rowOf(param.Flag("csv_bom", func(q *parser) *bool { return &q.BOM })),
 			rowOf(param.Flag("csv_raw", func(q *parser) *bool { return &q.Raw })),

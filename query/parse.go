@@ -276,9 +276,6 @@ func readOrder(q *parser, v *param.Value) {
 	q.run.desc = order != "" && !strings.EqualFold(order, "asc")
 }
 
-// Formats are the words of the parameter format.
-var Formats = []string{"json", "ics", "rss", "atom", "jsonfeed", "geojson", "csv", "ndjson"}
-
 func readSlug(q *parser, v *param.Value) {
 	text, _ := v.Text(0)
 	q.run.slug = strings.ToLower(text)

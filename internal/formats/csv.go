@@ -146,6 +146,11 @@ func pointColumn(name string, of func(lat, lng float64) float64) csvColumn {
 	}}
 }
 
+var csvFormat = Format{
+	Name: "csv", Media: []string{"text/csv"}, Header: "text/csv; charset=utf-8; header=present",
+	Disposition: attachment, Extension: "csv", Open: CSV,
+}
+
 // CSV writes RFC 4180 with a header row.
 func CSV(f *Feed) Writer {
 	w := &csvWriter{f: f, columns: csvColumns}

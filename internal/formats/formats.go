@@ -15,6 +15,50 @@ import (
 	"daybook/internal/texts"
 )
 
+// Format is a format of lists.
+type Format struct {
+	Name   string   // as the ending of a path and the parameter name it; part of keys, and so of tags
+	Media  []string // the members of Accept that select it, in lower case; the first is its own
+	Header string   // value of Content-Type
+	// Disposition begins the value of Content-Disposition, and Extension ends that of the
+	// file name. JSON has none: it writes lists and single records of all kinds, the others
+	// lists of events.
+	Disposition, Extension string
+	Single                 bool   // it writes single events, too
+	Surveys                bool   // it needs all events before it writes the first one
+	Marks                  bool   // it shows what a search matches
+	Schema                 string // its name in the documentation; "": it is no JSON
+	Open                   func(*Feed) Writer
+}
+
+// The values of Disposition.
+const (
+	inline     = "inline"
+	attachment = "attachment"
+)
+
+// JSON and NDJSON write whole records, so they have no Open.
+var (
+	JSON   = Format{Name: "json", Media: []string{"application/json", "application/*", "*/*"}, Header: "application/json; charset=utf-8"}
+	NDJSON = Format{
+		Name: "ndjson", Media: []string{"application/x-ndjson"}, Header: "application/x-ndjson; charset=utf-8",
+		Disposition: attachment, Extension: "ndjson",
+	}
+)
+
+// All are the formats; the first is the default.
+var All = []*Format{&JSON, &icsFormat, &rssFormat, &atomFormat, &jsonFeedFormat, &geoJSONFormat, &csvFormat, &NDJSON}
+
+// Names returns the names of the formats for which of returns true.
+func Names(of func(*Format) bool) (names []string) {
+	for _, f := range All {
+		if of(f) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
 // Event is an event as it is shown to somebody. Texts are plain, but for those of HTML.
 type Event struct {
 	Times

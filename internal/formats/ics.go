@@ -21,6 +21,11 @@ const (
 	daySeconds  = 24 * 60 * 60
 )
 
+var icsFormat = Format{
+	Name: "ics", Media: []string{"text/calendar"}, Header: "text/calendar; charset=utf-8",
+	Disposition: inline, Extension: "ics", Single: true, Surveys: true, Open: ICS,
+}
+
 // ICS writes iCalendar (RFC 5545, 7986, 9253).
 func ICS(f *Feed) Writer { return &icsWriter{f: f} }
 

@@ -9,6 +9,11 @@ import (
 	"daybook/internal/htmltext"
 )
 
+var jsonFeedFormat = Format{
+	Name: "jsonfeed", Media: []string{"application/feed+json"}, Header: "application/feed+json; charset=utf-8",
+	Disposition: inline, Extension: "json", Marks: true, Schema: "JSONFeed", Open: JSONFeed,
+}
+
 // JSONFeed writes JSON Feed 1.1.
 func JSONFeed(f *Feed) Writer { return &jsonFeed{f: f} }
 
@@ -97,6 +102,11 @@ func (t *Times) times(b []byte) []byte {
 func (t *Times) instants(b []byte) []byte {
 	b = append(AppendInstant(append(b, `,"start":"`...), t.Start, t.UTCStart), '"')
 	return append(AppendInstant(append(b, `,"end":"`...), t.End, t.UTCEnd), '"')
+}
+
+var geoJSONFormat = Format{
+	Name: "geojson", Media: []string{"application/geo+json"}, Header: "application/geo+json",
+	Disposition: inline, Extension: "geojson", Single: true, Marks: true, Schema: "FeatureCollection", Open: GeoJSON,
 }
 
 // GeoJSON writes GeoJSON (RFC 7946): a feature for each event or, with Venues, for each

@@ -14,6 +14,12 @@ const xmlHead = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 // The name spaces of what RSS and Atom say beside their own.
 const xmlSpaces = ` xmlns:ev="http://purl.org/rss/1.0/modules/event/" xmlns:georss="http://www.georss.org/georss" xmlns:media="http://search.yahoo.com/mrss/"`
 
+var rssFormat = Format{
+	Name: "rss", Media: []string{rssType}, Header: rssType + "; charset=utf-8", Disposition: inline, Extension: "rss", Open: RSS,
+}
+
+const rssType = "application/rss+xml"
+
 // RSS writes RSS 2.0.
 func RSS(f *Feed) Writer { return &rssWriter{f: f} }
 
@@ -30,8 +36,8 @@ func (w *rssWriter) Begin(b []byte) []byte {
 	b = element(b, "lastBuildDate", f.modified().Format(http.TimeFormat))
 	b = append(b, "<generator>daybook</generator>"...)
 	b = element(b, "ttl", strconv.FormatInt(int64(f.Refresh/time.Minute), 10))
-	b = linkTo(b, "atom:link", "self", "application/rss+xml", f.Self)
-	return linkTo(b, "atom:link", "next", "application/rss+xml", f.Next)
+	b = linkTo(b, "atom:link", "self", rssType, f.Self)
+	return linkTo(b, "atom:link", "next", rssType, f.Next)
 }
 
 func (w *rssWriter) Item(b []byte, e *Event) []byte {
@@ -78,6 +84,10 @@ func extensions(b []byte, e *Event) []byte {
 		b = append(appendFloat(b, lng), "</georss:point>"...)
 	}
 	return b
+}
+
+var atomFormat = Format{
+	Name: "atom", Media: []string{atomType}, Header: atomType + "; charset=utf-8", Disposition: inline, Extension: "atom", Open: Atom,
 }
 
 // Atom writes Atom (RFC 4287).

@@ -30,6 +30,17 @@ type eventEncoder struct {
 	marks *render.Writer // of formats that show what a search matches, else nil
 }
 
+// openFeed opens the encoders of a format of events.
+func openFeed(f *formats.Format) func(a *api, l *listing) encoder {
+	return func(a *api, l *listing) encoder {
+		e := &eventEncoder{w: f.Open(&l.feed), a: a, l: l}
+		if f.Marks && l.list != nil { // a single event is not searched for
+			e.marks = l.writer(a, nil)
+		}
+		return e
+	}
+}
+
 func (e *eventEncoder) begin(b []byte) []byte { return e.w.Begin(b) }
 func (e *eventEncoder) end(b []byte) []byte   { return e.w.End(b) }
 
@@ -165,7 +176,7 @@ func (c *call) address() string {
 		address = c.root.Self(c.record.Record) + "/" + calendar.KindEvent.Collection()
 	}
 	if c.route.Ended {
-		return address + "." + c.format.name
+		return address + "." + c.format.Name
 	}
 	return address + "/"
 }
@@ -290,7 +301,7 @@ func (a *api) singleEvent(ctx context.Context, s *single, v *query.View) (*answe
 	if b = e.end(b); len(b) > a.o.MaxAnswer {
 		return nil, query.ErrTooLarge
 	}
-	key := cache.Key(nil).Text(s.format.name).Text(a.recordTag(s.root, s.lang, v, nil)).Number(v.Touched.UnixNano())
+	key := cache.Key(nil).Text(s.format.Name).Text(a.recordTag(s.root, s.lang, v, nil)).Number(v.Touched.UnixNano())
 	ans := newAnswer(b, s.format.header, a.weakTag(key.String()), s.lang)
 	ans.modified = v.Touched
 	ans.add(headerPosition, head.String())

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"iter"
 	"net/http"
 	"slices"
 	"strconv"
@@ -13,22 +14,15 @@ import (
 	"daybook/query"
 )
 
-// format is a form in which lists are answered. It is one row here and an encoder: the
-// rest (negotiation, keys, tags, headers, encodings, documentation) follows.
+// format is a format of lists and its encoder: the rest (negotiation, keys, tags, headers,
+// encodings, documentation) follows.
 type format struct {
-	name   string          // in keys, and so in tags; as the parameter and the ending of a path name it
-	media  []string        // the members of Accept that ask for it, in lower case; the first is its own
+	*formats.Format
+
 	header []string        // value of Content-Type
 	kinds  []calendar.Kind // whose lists it can write; nil: all
-	single bool            // it writes single events, too
-	// file begins the value of Content-Disposition and ends that of its file name; none for
-	// answers without one.
-	file [2]string
-	// surveys says that all events have to be looked at before the first one is written.
-	surveys bool
-	marks   bool // it shows what a search fits
-	schema  func(calendar.Kind) object
-	open    func(a *api, l *listing) encoder
+	schema func(calendar.Kind) object
+	open   func(a *api, l *listing) encoder
 }
 
 // listing is a list that is to be written.
@@ -55,61 +49,34 @@ type encoder interface {
 	end(b []byte) []byte
 }
 
-var onlyEvents = []calendar.Kind{calendar.KindEvent}
+// allFormats are the formats of lists; the first is the default.
+var allFormats = newFormats()
 
-// allFormats are the formats of lists; the first is for who asks for none.
-var allFormats = []*format{
-	{
-		name: "json", media: []string{"application/json", "application/*", "*/*"}, header: valueJSON,
-		schema: func(k calendar.Kind) object { return openapi.Ref(openapi.Title(k.String()) + "List") },
-		open:   openJSON,
-	},
-	eventFormat(format{name: "ics", media: []string{"text/calendar"}, file: [2]string{inline, "ics"}, single: true, surveys: true}, "; charset=utf-8", formats.ICS),
-	eventFormat(format{name: "rss", media: []string{"application/rss+xml"}, file: [2]string{inline, "rss"}}, "; charset=utf-8", formats.RSS),
-	eventFormat(format{name: "atom", media: []string{"application/atom+xml"}, file: [2]string{inline, "atom"}}, "; charset=utf-8", formats.Atom),
-	eventFormat(format{name: "jsonfeed", media: []string{"application/feed+json"}, file: [2]string{inline, "json"}, marks: true, schema: schemaOf("JSONFeed")}, "; charset=utf-8", formats.JSONFeed),
-	eventFormat(format{name: "geojson", media: []string{"application/geo+json"}, file: [2]string{inline, "geojson"}, single: true, marks: true, schema: schemaOf("FeatureCollection")}, "", formats.GeoJSON),
-	eventFormat(format{name: "csv", media: []string{"text/csv"}, file: [2]string{attachment, "csv"}}, "; charset=utf-8; header=present", formats.CSV),
-	{
-		name: "ndjson", media: []string{"application/x-ndjson"}, header: []string{"application/x-ndjson; charset=utf-8"}, kinds: onlyEvents,
-		file: [2]string{attachment, "ndjson"}, schema: asText, open: openNDJSON,
-	},
-}
-
-// The values of Content-Disposition.
-const (
-	inline     = "inline"
-	attachment = "attachment"
-)
-
-// eventFormat completes the row of a format of events; params are those of Content-Type.
-func eventFormat(f format, params string, open func(*formats.Feed) formats.Writer) *format {
-	f.header, f.kinds = []string{f.media[0] + params}, onlyEvents
-	if f.schema == nil {
-		f.schema = asText
-	}
-	f.open = func(a *api, l *listing) encoder {
-		e := &eventEncoder{w: open(&l.feed), a: a, l: l}
-		if f.marks && l.list != nil { // single events are searched by nothing
-			e.marks = l.writer(a, nil)
+func newFormats() (all []*format) {
+	for _, row := range formats.All {
+		f := &format{Format: row, header: []string{row.Header}, kinds: []calendar.Kind{calendar.KindEvent}, schema: asText, open: openFeed(row)}
+		switch row {
+		case &formats.JSON:
+			f.kinds, f.open = nil, openJSON
+			f.schema = func(k calendar.Kind) object { return openapi.Ref(openapi.Title(k.String()) + "List") }
+		case &formats.NDJSON:
+			f.open = openNDJSON
 		}
-		return e
+		if row.Schema != "" {
+			f.schema = func(calendar.Kind) object { return openapi.Ref(row.Schema) }
+		}
+		all = append(all, f)
 	}
-	return &f
+	return all
 }
 
 func asText(calendar.Kind) object { return openapi.Text() }
-
-// schemaOf gives the schema of a name, whatever is listed.
-func schemaOf(name string) func(calendar.Kind) object {
-	return func(calendar.Kind) object { return openapi.Ref(name) }
-}
 
 func (f *format) writes(k calendar.Kind) bool { return f.kinds == nil || slices.Contains(f.kinds, k) }
 
 // fits reports whether lists or single records of a kind may be answered in the format.
 func (f *format) fits(k calendar.Kind, single bool) bool {
-	return f.writes(k) && (!single || f.single || f.file[0] == "")
+	return f.writes(k) && (!single || f.Single || f.Disposition == "")
 }
 
 // formatOf gives the format in which a request is answered: that of the ending of the
@@ -128,26 +95,36 @@ func (a *api) formatOf(c *call, h http.Header) *format {
 		word = calendar.Trim(lastOf(c.query, "format"))
 	}
 	for _, f := range a.formats {
-		if f.name == word && f.fits(rt.kind, rt.single) {
+		if f.Name == word && f.fits(rt.kind, rt.single) {
 			return f
 		}
 	}
-	for _, v := range h["Accept"] {
-		for member := range strings.SplitSeq(v, ",") {
-			media, params, _ := strings.Cut(member, ";")
-			weight, ok := weightOf(params)
-			if !ok || weight <= most {
-				continue
-			}
-			media = strings.ToLower(strings.TrimSpace(media))
-			for _, f := range a.formats {
-				if f.fits(rt.kind, rt.single) && slices.Contains(f.media, media) {
-					best, most = f, weight
-				}
+	for media, weight := range accepted(h) {
+		if weight <= most {
+			continue
+		}
+		for _, f := range a.formats {
+			if f.fits(rt.kind, rt.single) && slices.Contains(f.Media, media) {
+				best, most = f, weight
 			}
 		}
 	}
 	return best
+}
+
+// accepted yields the media types of Accept, in lower case, with their weights.
+func accepted(h http.Header) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		for _, v := range h["Accept"] {
+			for member := range strings.SplitSeq(v, ",") {
+				media, params, _ := strings.Cut(member, ";")
+				weight, ok := weightOf(params)
+				if ok && !yield(strings.ToLower(strings.TrimSpace(media)), weight) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // lastOf gives the value of a name in a query, the last one where there are several.
@@ -161,23 +138,20 @@ func lastOf(pairs []pair, name string) string {
 }
 
 // facets tells whether the format shows facets.
-func (f *format) facets() bool { return f.name == "json" || f.name == "jsonfeed" }
+func (f *format) facets() bool { return f.Format == &formats.JSON || f.Schema == "JSONFeed" }
 
 // feed tells whether events are answered in another format than JSON.
-func (c *call) feed() bool { return c.format != nil && c.format.file[0] != "" }
+func (c *call) feed() bool { return c.format != nil && c.format.Disposition != "" }
 
-// weightIn gives the greatest weight that Accept gives to one of some members, in lower
-// case: 0 where it names none.
-func weightIn(h http.Header, members []string) (most int) {
-	for _, v := range h["Accept"] {
-		for member := range strings.SplitSeq(v, ",") {
-			media, params, _ := strings.Cut(member, ";")
-			if weight, ok := weightOf(params); ok && weight > most && slices.Contains(members, strings.ToLower(strings.TrimSpace(media))) {
-				most = weight
-			}
+// weightIn returns the greatest weight that Accept has for one of some media types, in lower
+// case: 0 where it has none.
+func weightIn(h http.Header, media []string) (greatest int) {
+	for member, weight := range accepted(h) {
+		if weight > greatest && slices.Contains(media, member) {
+			greatest = weight
 		}
 	}
-	return most
+	return greatest
 }
 
 // encode writes a list in the format of the request, with the headers that all lists have.
@@ -186,7 +160,7 @@ func (a *api) encode(c *call, l *listing, etag string) (*answer, error) {
 	if c.feed() {
 		l.feed.Next, l.feed.Previous, l.feed.Total = l.links.next, l.links.previous, l.list.Total
 		l.feed.Facets = appendFacets(nil, l.list.Facets, l.criteria.Lang)
-		if c.format.surveys {
+		if c.format.Surveys {
 			for i := range l.list.Views {
 				l.feed.Zones.Add(new(a.timesOf(l.list.Views[i].Record, l.list.Views[i].Blanked)))
 			}
@@ -236,7 +210,7 @@ func (a *api) listAnswer(c *call, l *listing, body []byte, etag string) *answer 
 
 // disposition is the value of Content-Disposition.
 func (f *format) disposition(name string) string {
-	return f.file[0] + `; filename="` + name + "." + f.file[1] + `"`
+	return f.Disposition + `; filename="` + name + "." + f.Extension + `"`
 }
 
 // jsonList writes the envelope of section 4.1.

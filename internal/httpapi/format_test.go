@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"daybook/calendar"
+	"daybook/internal/formats"
 	"daybook/query"
 )
 
@@ -35,7 +36,8 @@ func (e *lines) end(b []byte) []byte {
 }
 
 var linesFormat = &format{
-	name: "lines", media: []string{"text/x-lines"}, header: []string{"text/x-lines; charset=utf-8"},
+	Format: &formats.Format{Name: "lines", Media: []string{"text/x-lines"}},
+	header: []string{"text/x-lines; charset=utf-8"},
 	kinds:  []calendar.Kind{calendar.KindTag},
 	schema: asText,
 	open:   func(a *api, l *listing) encoder { return &lines{l, a.o.MaxAnswer} },

@@ -179,7 +179,7 @@ func (c *call) listRequest() query.Request {
 func (c *call) asked() cache.Key {
 	k := make(cache.Key, 0, 256).Text(c.root.key).Number(int64(c.route.kind))
 	if c.format != nil {
-		k = k.Text(c.format.name)
+		k = k.Text(c.format.Name)
 	}
 	if c.route != nil && (c.route.of != 0 || c.route.Ended) {
 		k = k.Number(int64(c.route.number))

@@ -221,7 +221,7 @@ func singleRoute(rt *route) *route {
 func formatContent(formats []*format, rt *route) openapi.Content {
 	out := openapi.Content{}
 	for _, f := range formats {
-		exported := f.file[0] != ""
+		exported := f.Disposition != ""
 		if !f.fits(rt.kind, rt.single) || rt.Ended && !exported {
 			continue
 		}
@@ -229,10 +229,10 @@ func formatContent(formats []*format, rt *route) openapi.Content {
 		switch record := openapi.RecordName(rt.kind); {
 		case rt.single && !exported:
 			schema = openapi.AnyOf(openapi.Ref(record), openapi.Ref("Sparse"+record))
-		case rt.single && f.name == "geojson":
+		case rt.single && f.Name == "geojson":
 			schema = openapi.Ref("Feature")
 		}
-		out[f.media[0]] = openapi.Media{Schema: schema, Extension: exported}
+		out[f.Media[0]] = openapi.Media{Schema: schema, Extension: exported}
 	}
 	return out
 }
@@ -282,7 +282,7 @@ func readArguments(rt *route) []param.Param {
 	})
 	if rt.kind == calendar.KindEvent {
 		args = append(args, param.Param{
-			Name: "format", In: "query", Type: "string", Text: "arg.format", Enum: strings.Split(singleFormats, ","), Extension: true,
+			Name: "format", In: "query", Type: "string", Text: "arg.format", Enum: singleFormats, Extension: true,
 		})
 	}
 	return args
@@ -292,8 +292,8 @@ func readArguments(rt *route) []param.Param {
 func endingArgument(single bool) param.Param {
 	var names []string
 	for _, f := range allFormats {
-		if f.file[0] != "" && f.fits(calendar.KindEvent, single) {
-			names = append(names, f.name)
+		if f.Disposition != "" && f.fits(calendar.KindEvent, single) {
+			names = append(names, f.Name)
 		}
 	}
 	return param.Param{Name: "format", In: "path", Type: "string", Text: "arg.ending", Required: true, Enum: names, Extension: true}

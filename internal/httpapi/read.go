@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/internal/formats"
 	"daybook/internal/history"
 	"daybook/internal/param"
 	"daybook/internal/render"
@@ -56,8 +57,8 @@ func (a *api) readSingleParams(r *http.Request, c *call, asksPast bool) (singleP
 	)
 	in := inputOf(c.query, func(name string) bool { return name == "_fields" })
 	if c.route.kind == calendar.KindEvent {
-		if word, sent := textParam(in, "format", &problems); sent && !slices.ContainsFunc(allFormats, func(f *format) bool { return f.name == calendar.Trim(word) && f.fits(c.route.kind, true) }) {
-			problems.Add("format", calendar.ReasonWord, singleFormats)
+		if word, sent := textParam(in, "format", &problems); sent && !slices.Contains(singleFormats, calendar.Trim(word)) {
+			problems.Add("format", calendar.ReasonWord, strings.Join(singleFormats, ","))
 		}
 	}
 	if c.route.kind == calendar.KindEvent && !c.route.bySlug {
@@ -104,7 +105,7 @@ type single struct {
 }
 
 // singleFormats are the formats of single events.
-const singleFormats = "json,ics,geojson"
+var singleFormats = formats.Names(func(f *formats.Format) bool { return f.Single || f.Disposition == "" })
 
 // readRecord answers a single read by id or slug.
 func (a *api) readRecord(w http.ResponseWriter, r *http.Request) error {
@@ -120,7 +121,7 @@ func (a *api) readRecord(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if f := a.formatOf(c, r.Header); f.file[0] != "" && !asksPast {
+	if f := a.formatOf(c, r.Header); f.Disposition != "" && !asksPast {
 		c.format = f
 		params.fields = nil
 	}

@@ -135,7 +135,7 @@ func (a *api) reachedWhole(ctx context.Context, c *call, criteria *query.Criteri
 
 // survey finds out what stands before and behind the events, where the format needs it.
 func (a *api) survey(ctx context.Context, s *whole, l *listing, selection *query.Whole) error {
-	if !s.c.format.surveys {
+	if !s.c.format.Surveys {
 		return nil
 	}
 	f := &l.feed
