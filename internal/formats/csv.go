@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,31 +8,31 @@ import (
 	"daybook/calendar"
 )
 
-// csvColumn is a column: its name, and its cell for an event. Texts may be taken for a
-// formula by a spreadsheet; what else there is has no text.
+// csvColumn is a column: its name, and its cell for an event. A spreadsheet may take texts for
+// formulas.
 type csvColumn struct {
 	name string
 	text bool
-	cell func(b []byte, e *Event) []byte
+	cell func(*Event) string
 }
 
 // csvColumns are the columns in order.
 var csvColumns = []csvColumn{
-	{"id", false, func(b []byte, e *Event) []byte { return appendID(b, &e.ID) }},
-	textColumn("uid", func(e *Event) string { return e.UID }).bare(),
-	textColumn("title", func(e *Event) string { return e.Title }),
-	wallColumn("start_date", func(e *Event) calendar.Wall { return e.Start }),
-	wallColumn("end_date", func(e *Event) calendar.Wall { return e.End }),
-	textColumn("timezone", func(e *Event) string { return e.Zone.Name }),
+	{"id", false, func(e *Event) string { return e.ID.String() }},
+	{"uid", false, func(e *Event) string { return e.UID }},
+	{"title", true, func(e *Event) string { return e.Title }},
+	{"start_date", false, func(e *Event) string { return e.Start.String() }},
+	{"end_date", false, func(e *Event) string { return e.End.String() }},
+	{"timezone", true, func(e *Event) string { return e.Zone.Name }},
 	boolColumn("all_day", func(e *Event) bool { return e.AllDay }),
-	wallColumn("utc_start_date", func(e *Event) calendar.Wall { return e.UTCStart }),
-	wallColumn("utc_end_date", func(e *Event) calendar.Wall { return e.UTCEnd }),
-	textColumn("status", func(e *Event) string { return string(e.Status) }),
-	textColumn("event_status", func(e *Event) string { return string(e.EventStatus) }),
-	textColumn("url", func(e *Event) string { return e.URL }),
-	textColumn("website", func(e *Event) string { return e.Website }),
-	textColumn("cost", func(e *Event) string { return e.Cost }),
-	textColumn("cost_values", func(e *Event) string { return strings.Join(e.CostValues, "; ") }),
+	{"utc_start_date", false, func(e *Event) string { return e.UTCStart.String() }},
+	{"utc_end_date", false, func(e *Event) string { return e.UTCEnd.String() }},
+	{"status", true, func(e *Event) string { return string(e.Status) }},
+	{"event_status", true, func(e *Event) string { return string(e.EventStatus) }},
+	{"url", true, func(e *Event) string { return e.URL }},
+	{"website", true, func(e *Event) string { return e.Website }},
+	{"cost", true, func(e *Event) string { return e.Cost }},
+	{"cost_values", true, func(e *Event) string { return strings.Join(e.CostValues, "; ") }},
 	boolColumn("ticketed", func(e *Event) bool { return e.Ticketed }),
 	boolColumn("featured", func(e *Event) bool { return e.Featured }),
 	namesColumn("categories", func(e *Event) []Term { return e.Categories }),
@@ -51,19 +50,13 @@ var csvColumns = []csvColumn{
 	pointColumn("geo_lng", func(_, lng float64) float64 { return lng }),
 	namesColumn("organizers", func(e *Event) []Organizer { return e.Organizers }),
 	idsColumn("organizer_ids", func(e *Event) []Organizer { return e.Organizers }),
-	textColumn("excerpt", (*Event).plainExcerpt),
-	textColumn("description", (*Event).plainDescription),
-	textColumn("image", func(e *Event) string { return e.Image }),
-	textColumn("language", func(e *Event) string { return e.Lang.String() }),
-	textColumn("languages", func(e *Event) string {
-		names := make([]string, len(e.Langs))
-		for i, l := range e.Langs {
-			names[i] = l.String()
-		}
-		return strings.Join(names, "; ")
-	}),
-	wallColumn("date_utc", func(e *Event) calendar.Wall { return e.Date }),
-	wallColumn("modified_utc", func(e *Event) calendar.Wall { return e.Modified }),
+	{"excerpt", true, (*Event).plainExcerpt},
+	{"description", true, (*Event).plainDescription},
+	{"image", true, func(e *Event) string { return e.Image }},
+	{"language", true, func(e *Event) string { return e.Lang.String() }},
+	{"languages", true, func(e *Event) string { return joinedBy("; ", e.Langs, func(l *calendar.Lang) string { return l.String() }) }},
+	{"date_utc", false, func(e *Event) string { return e.Date.String() }},
+	{"modified_utc", false, func(e *Event) string { return e.Modified.String() }},
 }
 
 func (t *Term) name() string         { return t.Name }
@@ -73,26 +66,12 @@ func (v *Venue) id() calendar.ID     { return v.ID }
 func (o *Organizer) name() string    { return o.Name }
 func (o *Organizer) id() calendar.ID { return o.ID }
 
-func textColumn(name string, text func(*Event) string) csvColumn {
-	return csvColumn{name, true, func(b []byte, e *Event) []byte { return append(b, text(e)...) }}
-}
-
-// bare says that the texts of a column are never taken for a formula.
-func (c csvColumn) bare() csvColumn {
-	c.text = false
-	return c
-}
-
-func wallColumn(name string, wall func(*Event) calendar.Wall) csvColumn {
-	return csvColumn{name, false, func(b []byte, e *Event) []byte { return append(b, wall(e).String()...) }}
-}
-
 func boolColumn(name string, flag func(*Event) bool) csvColumn {
-	return csvColumn{name, false, func(b []byte, e *Event) []byte {
+	return csvColumn{name, false, func(e *Event) string {
 		if e.Blanked {
-			return b
+			return ""
 		}
-		return strconv.AppendBool(b, flag(e))
+		return strconv.FormatBool(flag(e))
 	}}
 }
 
@@ -104,45 +83,41 @@ type named[T any] interface {
 }
 
 func namesColumn[T any, P named[T]](column string, list func(*Event) []T) csvColumn {
-	return csvColumn{column, true, func(b []byte, e *Event) []byte {
-		for i, all := 0, list(e); i < len(all); i++ {
-			if i > 0 {
-				b = append(b, "; "...)
-			}
-			b = append(b, P(&all[i]).name()...)
-		}
-		return b
+	return csvColumn{column, true, func(e *Event) string {
+		return joinedBy("; ", list(e), func(v *T) string { return P(v).name() })
 	}}
 }
 
 func idsColumn[T any, P named[T]](column string, list func(*Event) []T) csvColumn {
-	return csvColumn{column, false, func(b []byte, e *Event) []byte {
-		for i, all := 0, list(e); i < len(all); i++ {
-			if i > 0 {
-				b = append(b, ' ')
-			}
-			id := P(&all[i]).id()
-			b = appendID(b, &id)
-		}
-		return b
+	return csvColumn{column, false, func(e *Event) string {
+		return joinedBy(" ", list(e), func(v *T) string { return P(v).id().String() })
 	}}
 }
 
+func joinedBy[T any](separator string, list []T, text func(*T) string) string {
+	texts := make([]string, len(list))
+	for i := range list {
+		texts[i] = text(&list[i])
+	}
+	return strings.Join(texts, separator)
+}
+
 func venueColumn(name string, text func(*Venue) string) csvColumn {
-	return textColumn(name, func(e *Event) string {
+	return csvColumn{name, true, func(e *Event) string {
 		if len(e.Venues) == 0 {
 			return ""
 		}
 		return text(&e.Venues[0])
-	})
+	}}
 }
 
 func pointColumn(name string, of func(lat, lng float64) float64) csvColumn {
-	return csvColumn{name, false, func(b []byte, e *Event) []byte {
-		if lat, lng, ok := e.Point(); ok {
-			b = appendFloat(b, of(lat, lng))
+	return csvColumn{name, false, func(e *Event) string {
+		lat, lng, ok := e.Point()
+		if !ok {
+			return ""
 		}
-		return b
+		return string(appendFloat(nil, of(lat, lng)))
 	}}
 }
 
@@ -171,7 +146,6 @@ func CSV(f *Feed) Writer {
 type csvWriter struct {
 	f       *Feed
 	columns []csvColumn
-	cell    []byte
 }
 
 func (w *csvWriter) Begin(b []byte) []byte {
@@ -193,8 +167,7 @@ func (w *csvWriter) Item(b []byte, e *Event) []byte {
 			b = append(b, ',')
 		}
 		c := &w.columns[i]
-		w.cell = c.cell(w.cell[:0], e)
-		b = AppendCell(b, w.cell, c.text && !w.f.Raw)
+		b = AppendCell(b, c.cell(e), c.text && !w.f.Raw)
 	}
 	return append(b, "\r\n"...)
 }
@@ -204,26 +177,26 @@ func (w *csvWriter) End(b []byte) []byte { return b }
 // AppendCell writes a cell. Guarded, what a spreadsheet takes for a formula gets an
 // apostrophe in front: at the beginning of the cell, and behind a semicolon or a tab, where
 // many of them split.
-func AppendCell(b, cell []byte, guarded bool) []byte {
-	quoted := bytes.ContainsAny(cell, ",;\"\r\n\t") || len(cell) > 0 && (cell[0] == ' ' || cell[len(cell)-1] == ' ')
+func AppendCell(b []byte, cell string, guarded bool) []byte {
+	quoted := strings.ContainsAny(cell, ",;\"\r\n\t") || cell != strings.Trim(cell, " ")
 	if quoted {
 		b = append(b, '"')
 	}
-	for i, c := range cell {
-		if guarded && (i == 0 && strings.IndexByte("=+-@\t\r", c) >= 0 ||
-			i > 0 && (cell[i-1] == ';' || cell[i-1] == '\t') && strings.IndexByte("=+-@", c) >= 0) {
+	var before byte
+	for i, c := range []byte(cell) {
+		if guarded && strings.IndexByte("=+-@", c) >= 0 && (i == 0 || before == ';' || before == '\t') || guarded && i == 0 && (c == '\t' || c == '\r') {
 			b = append(b, '\'')
 		}
 		switch {
 		case c == '"':
 			b = append(b, '"', '"')
-		case c == '\n' && (i == 0 || cell[i-1] != '\r'):
-			b = append(b, '\r', '\n')
-		case c == '\r' && (i+1 == len(cell) || cell[i+1] != '\n'):
+		case c == '\n' && before == '\r': // a line break is CRLF
+		case c == '\n' || c == '\r':
 			b = append(b, '\r', '\n')
 		default:
 			b = append(b, c)
 		}
+		before = c
 	}
 	if quoted {
 		b = append(b, '"')

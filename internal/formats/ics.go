@@ -53,11 +53,7 @@ func (w *icsWriter) Begin(b []byte) []byte {
 
 // Item writes a VEVENT.
 func (w *icsWriter) Item(b []byte, e *Event) []byte {
-	b = append(b, "BEGIN:VEVENT\r\n"...)
-	b = w.raw(b, "UID:", e.UID)
-	b = w.stamp(b, "DTSTAMP:", e.Touched)
-	b = w.stamp(b, "LAST-MODIFIED:", e.Touched)
-	b = w.number(b, "SEQUENCE:", e.Version)
+	b = w.head(b, e.UID, e.Touched, e.Version)
 	if e.Date != calendar.NoWall {
 		b = w.stamp(b, "CREATED:", e.Date.UTC())
 	}
@@ -121,16 +117,19 @@ func (w *icsWriter) End(b []byte) []byte {
 	cancelled := texts.Messages.In("feed.cancelled", w.f.Lang)
 	for i := range w.f.Tombstones {
 		t := &w.f.Tombstones[i]
-		b = append(b, "BEGIN:VEVENT\r\n"...)
-		b = w.raw(b, "UID:", t.UID)
-		b = w.stamp(b, "DTSTAMP:", t.Touched)
-		b = w.stamp(b, "LAST-MODIFIED:", t.Touched)
-		b = w.number(b, "SEQUENCE:", t.Version)
-		b = w.times(b, &t.Times)
+		b = w.times(w.head(b, t.UID, t.Touched, t.Version), &t.Times)
 		b = w.text(b, "SUMMARY:", cancelled)
 		b = append(b, "STATUS:CANCELLED\r\nTRANSP:TRANSPARENT\r\nX-DAYBOOK-WITHDRAWN:TRUE\r\nEND:VEVENT\r\n"...)
 	}
 	return append(b, "END:VCALENDAR\r\n"...)
+}
+
+// head begins a VEVENT.
+func (w *icsWriter) head(b []byte, uid string, touched time.Time, version int64) []byte {
+	b = w.raw(append(b, "BEGIN:VEVENT\r\n"...), "UID:", uid)
+	b = w.stamp(b, "DTSTAMP:", touched)
+	b = w.stamp(b, "LAST-MODIFIED:", touched)
+	return append(strconv.AppendInt(append(b, "SEQUENCE:"...), version, 10), "\r\n"...)
 }
 
 func statusOf(e *Event) string {
@@ -258,10 +257,6 @@ func (w *icsWriter) filled(b []byte, name, value string) []byte {
 
 func (w *icsWriter) stamp(b []byte, name string, t time.Time) []byte {
 	return append(t.UTC().AppendFormat(append(b, name...), stampLayout), "\r\n"...)
-}
-
-func (w *icsWriter) number(b []byte, name string, n int64) []byte {
-	return append(strconv.AppendInt(append(b, name...), n, 10), "\r\n"...)
 }
 
 // fold ends the line that begins at from: one that is too long is cut between characters,

@@ -164,28 +164,22 @@ func newYear(year int) calendar.Wall {
 
 // ruled gives two parts with a rule each, nil where changes keep none.
 func (z *zoneYears) ruled(changes []part) []part {
-	years := z.last - z.first + 1
-	if len(changes) != 2*years {
+	if len(changes) != 2*(z.last-z.first+1) {
 		return nil
 	}
 	var up, down []part
-	for i, p := range changes {
-		if p.start.UTC().Year() != z.first+i/2 {
-			return nil
-		}
-		if p.to > p.from {
-			up = append(up, p)
-		} else {
-			down = append(down, p)
-		}
-	}
-	if len(up) != years || len(down) != years {
-		return nil
-	}
 	for i := 0; i < len(changes); i += 2 { // one each way in every year
-		if (changes[i].to > changes[i].from) == (changes[i+1].to > changes[i+1].from) {
+		first, second := changes[i], changes[i+1]
+		if year := z.first + i/2; first.start.UTC().Year() != year || second.start.UTC().Year() != year {
 			return nil
 		}
+		if first.to < first.from {
+			first, second = second, first
+		}
+		if first.to < first.from || second.to > second.from {
+			return nil
+		}
+		up, down = append(up, first), append(down, second)
 	}
 	standard, ok := oneRule(down, z.first)
 	if !ok {

@@ -191,7 +191,7 @@ func appendRow(b []byte, e *history.Entry) []byte {
 		e.Position.String(), e.Time.String(), e.Kind, e.ID.String(), strconv.FormatInt(e.Version, 10), string(e.Action), actor, name,
 		e.Client, e.Request, e.Reason, e.Name, strings.Join(fields, ";"), e.Summary,
 	} {
-		b = formats.AppendCell(render.AppendComma(b, i), []byte(cell), true)
+		b = formats.AppendCell(render.AppendComma(b, i), cell, true)
 	}
 	return append(b, "\r\n"...)
 }
