@@ -54,7 +54,9 @@ var csvColumns = []csvColumn{
 	{"description", true, (*Event).plainDescription},
 	{"image", true, func(e *Event) string { return e.Image }},
 	{"language", true, func(e *Event) string { return e.Lang.String() }},
-	{"languages", true, func(e *Event) string { return joinedBy("; ", e.Langs, func(l *calendar.Lang) string { return l.String() }) }},
+	{"languages", true, func(e *Event) string {
+		return joinedBy("; ", e.Langs, func(l *calendar.Lang) string { return l.String() })
+	}},
 	{"date_utc", false, func(e *Event) string { return e.Date.String() }},
 	{"modified_utc", false, func(e *Event) string { return e.Modified.String() }},
 }

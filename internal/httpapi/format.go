@@ -9,7 +9,6 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/formats"
-	"daybook/internal/httpapi/openapi"
 	"daybook/internal/render"
 	"daybook/query"
 )
@@ -19,9 +18,7 @@ import (
 type format struct {
 	*formats.Format
 
-	header []string        // value of Content-Type
-	kinds  []calendar.Kind // whose lists it can write; nil: all
-	schema func(calendar.Kind) object
+	header []string // value of Content-Type
 	open   func(a *api, l *listing) encoder
 }
 
@@ -54,29 +51,24 @@ var allFormats = newFormats()
 
 func newFormats() (all []*format) {
 	for _, row := range formats.All {
-		f := &format{Format: row, header: []string{row.Header}, kinds: []calendar.Kind{calendar.KindEvent}, schema: asText, open: openFeed(row)}
+		f := &format{row, []string{row.Header}, openFeed(row)}
 		switch row {
 		case &formats.JSON:
-			f.kinds, f.open = nil, openJSON
-			f.schema = func(k calendar.Kind) object { return openapi.Ref(openapi.Title(k.String()) + "List") }
+			f.open = openJSON
 		case &formats.NDJSON:
 			f.open = openNDJSON
-		}
-		if row.Schema != "" {
-			f.schema = func(calendar.Kind) object { return openapi.Ref(row.Schema) }
 		}
 		all = append(all, f)
 	}
 	return all
 }
 
-func asText(calendar.Kind) object { return openapi.Text() }
-
-func (f *format) writes(k calendar.Kind) bool { return f.kinds == nil || slices.Contains(f.kinds, k) }
+// exports reports whether the format is an extension for events.
+func (f *format) exports() bool { return f.Disposition != "" }
 
 // fits reports whether lists or single records of a kind may be answered in the format.
 func (f *format) fits(k calendar.Kind, single bool) bool {
-	return f.writes(k) && (!single || f.Single || f.Disposition == "")
+	return !f.exports() || k == calendar.KindEvent && (f.Single || !single)
 }
 
 // formatOf gives the format in which a request is answered: that of the ending of the
@@ -141,7 +133,7 @@ func lastOf(pairs []pair, name string) string {
 func (f *format) facets() bool { return f.Format == &formats.JSON || f.Schema == "JSONFeed" }
 
 // feed tells whether events are answered in another format than JSON.
-func (c *call) feed() bool { return c.format != nil && c.format.Disposition != "" }
+func (c *call) feed() bool { return c.format != nil && c.format.exports() }
 
 // weightIn returns the greatest weight that Accept has for one of some media types, in lower
 // case: 0 where it has none.

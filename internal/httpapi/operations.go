@@ -4,7 +4,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 
 	"daybook/calendar"
 	"daybook/internal/history"
@@ -221,18 +220,21 @@ func singleRoute(rt *route) *route {
 func formatContent(formats []*format, rt *route) openapi.Content {
 	out := openapi.Content{}
 	for _, f := range formats {
-		exported := f.Disposition != ""
-		if !f.fits(rt.kind, rt.single) || rt.Ended && !exported {
+		if !f.fits(rt.kind, rt.single) || rt.Ended && !f.exports() {
 			continue
 		}
-		schema := f.schema(rt.kind)
+		schema := openapi.Text()
 		switch record := openapi.RecordName(rt.kind); {
-		case rt.single && !exported:
+		case !f.exports() && rt.single:
 			schema = openapi.AnyOf(openapi.Ref(record), openapi.Ref("Sparse"+record))
-		case rt.single && f.Name == "geojson":
+		case !f.exports():
+			schema = openapi.Ref(openapi.Title(rt.kind.String()) + "List")
+		case f.Schema != "" && rt.single:
 			schema = openapi.Ref("Feature")
+		case f.Schema != "":
+			schema = openapi.Ref(f.Schema)
 		}
-		out[f.Media[0]] = openapi.Media{Schema: schema, Extension: exported}
+		out[f.Media[0]] = openapi.Media{Schema: schema, Extension: f.exports()}
 	}
 	return out
 }
@@ -292,7 +294,7 @@ func readArguments(rt *route) []param.Param {
 func endingArgument(single bool) param.Param {
 	var names []string
 	for _, f := range allFormats {
-		if f.Disposition != "" && f.fits(calendar.KindEvent, single) {
+		if f.exports() && f.fits(calendar.KindEvent, single) {
 			names = append(names, f.Name)
 		}
 	}

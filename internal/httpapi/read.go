@@ -121,7 +121,7 @@ func (a *api) readRecord(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if f := a.formatOf(c, r.Header); f.Disposition != "" && !asksPast {
+	if f := a.formatOf(c, r.Header); f.exports() && !asksPast {
 		c.format = f
 		params.fields = nil
 	}

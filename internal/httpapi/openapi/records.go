@@ -22,6 +22,9 @@ func RecordName(k calendar.Kind) string {
 	return Title(k.String())
 }
 
+// moment is a time in the form of section 1.5.
+const moment = `^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$`
+
 // Records are the components of records in answers. Those of answers that name the wanted
 // fields require none.
 func (a *API) Records() Object {
@@ -29,7 +32,8 @@ func (a *API) Records() Object {
 	add := func(required, optional Object, kinds ...calendar.Kind) {
 		a.addFields(required, optional, kinds)
 		required["id"], required["url"] = integer(), Text()
-		required["language"], required["languages"] = extended(language(), true), extended(List(language()), true)
+		language := enum(calendar.LangNames()...)
+		required["language"], required["languages"] = extended(maps.Clone(language), true), extended(List(language), true)
 		for name := range optional {
 			delete(required, name)
 		}
@@ -38,10 +42,11 @@ func (a *API) Records() Object {
 	}
 	for _, k := range []calendar.Kind{calendar.KindEvent, calendar.KindVenue, calendar.KindOrganizer} {
 		required := Object{"global_id": Text(), "global_id_lineage": List(Text())}
-		optional := Object{"json_ld": object()}
+		optional := Object{"json_ld": Object{"type": "object"}}
 		if k == calendar.KindEvent {
 			required["rest_url"], required["custom_fields"] = Text(), emptyList()
-			maps.Copy(optional, found())
+			optional["distance"] = extended(Object{"type": "number", "minimum": 0}, true) // in kilometres
+			optional["highlight"] = extended(closed(Object{}, Object{"title": Text(), "excerpt": Text(), "description": Text()}), true)
 			optional["collapsed"] = extended(Ref("Repeats"), true)
 		}
 		add(required, optional, k)
@@ -82,9 +87,9 @@ func shown(f *calendar.Field, blanks bool) map[string]Object {
 		}
 		return one(schema)
 	case calendar.ShownWall:
-		return one(moment())
+		return one(pattern(moment))
 	case calendar.ShownMoment:
-		return map[string]Object{"": moment(), "_details": Ref("DateDetails")}
+		return map[string]Object{"": pattern(moment), "_details": Ref("DateDetails")}
 	case calendar.ShownStatus:
 		return one(enum("publish", "future", "draft", "pending", "private", "trash"))
 	case calendar.ShownWord:
@@ -93,7 +98,7 @@ func shown(f *calendar.Field, blanks bool) map[string]Object {
 		return map[string]Object{"": Text(), "_abbr": Text()}
 	case calendar.ShownBool:
 		if blanks {
-			return one(nullable("boolean"))
+			return one(Object{"type": []string{"boolean", "null"}})
 		}
 		return one(boolean())
 	case calendar.ShownID:

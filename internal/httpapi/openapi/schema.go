@@ -1,7 +1,6 @@
 package openapi
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -78,43 +77,15 @@ func wide(schema Object) Object {
 	return schema
 }
 
-func number() Object { return Object{"type": "number"} }
-
 func boolean() Object { return Object{"type": "boolean"} }
-
-func null() Object { return Object{"type": "null"} }
-
-func nullable(kind string) Object { return Object{"type": []string{kind, "null"}} }
 
 func enum(words ...string) Object { return Object{"type": "string", "enum": words} }
 
 func pattern(expression string) Object { return Object{"type": "string", "pattern": expression} }
 
-func format(name string) Object { return Object{"type": "string", "format": name} }
-
-func digits(n int) Object { return pattern(fmt.Sprintf("^[0-9]{%d}$", n)) }
-
-// moment is a time in the form of section 1.5.
-func moment() Object { return pattern(`^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$`) }
-
-func instant() Object { return format("date-time") }
-
-// any object.
-func object() Object { return Object{"type": "object"} }
-
-// objects are an object of any names.
-func objects(values Object) Object {
-	return Object{"type": "object", "additionalProperties": values}
-}
-
 // emptyList never has an element. Its elements are said all the same: generators of clients
 // drop what has a list without.
 func emptyList() Object { return Object{"type": "array", "items": Object{}, "maxItems": 0} }
-
-// exactly is a list of as many elements.
-func exactly(n int, items Object) Object {
-	return Object{"type": "array", "items": items, "minItems": n, "maxItems": n}
-}
 
 // limited is a list of as many elements as any may have.
 func limited(items Object) Object {
