@@ -13,7 +13,7 @@ import (
 // holdsData tells whether a process that serves keeps anything in the data
 // directory, which then belongs to it. The roles that share their work do not.
 func (s *config) holdsData() bool {
-	return (s.Role == "" || s.Role == servesAll) && (s.Store == "" || s.engine().local)
+	return (s.Role == "" || s.Role == servesAll) && (s.Store == "" || s.localIndex())
 }
 
 // defaultLameDuck is how long load balancers go on sending requests to a process that
@@ -46,55 +46,39 @@ const (
 	servesProjector role = "projector"
 )
 
-// misfits tells what does not go together, all of it.
-func (s *config) misfits() []string {
-	var out []string
+// misfits returns what does not go together, all of it.
+func (s *config) misfits() (out []string) {
 	var missing []string
-	need := func(value, option string) {
-		if value == "" {
+	needs := func(lacks bool, option string) {
+		if lacks {
 			missing = append(missing, option)
 		}
 	}
-	if s.Role == servesAPI || s.Role == servesRelay || s.Role == servesProjector {
-		need(s.Store, "--store postgres://…")
-	}
-	if s.Role == servesRelay {
-		need(s.Feed, "--feed nats://…")
-	}
-	if s.Role == servesAPI || s.Role == servesProjector {
-		if s.engine().local {
-			missing = append(missing, "--index http://…")
+	shares := s.Role == servesAPI || s.Role == servesProjector
+	needs(s.Store == "" && (shares || s.Role == servesRelay), "--store postgres://…")
+	needs(s.Feed == "" && s.Role == servesRelay, "--feed nats://…")
+	needs(s.localIndex() && shares, "--index http://…")
+	for _, m := range []struct {
+		wrong bool
+		why   string
+	}{
+		{missing != nil, fmt.Sprintf("--role %s shares its work with other processes, so it needs %s", s.Role, strings.Join(missing, " and "))},
+		{(s.FeedCert == "") != (s.FeedKey == ""), "--feed-cert and --feed-key need each other"},
+		{s.FeedCredentials != "" && s.FeedNKey != "", "--feed-credentials and --feed-nkey exclude each other"},
+		{s.FeedDomain != "" && s.FeedAPIPrefix != "", "--feed-domain and --feed-api-prefix exclude each other"},
+		{
+			s.Feed == "" && (s.FeedCredentials+s.FeedNKey+s.FeedDomain+s.FeedAPIPrefix+s.FeedCA+s.FeedCert != "" || s.FeedReplicas > 1),
+			"--feed-credentials, --feed-nkey, --feed-domain, --feed-api-prefix, --feed-ca, --feed-cert and --feed-replicas above 1 need --feed nats://…",
+		},
+		{s.DrainLimit > 0 && s.lameDuck() >= s.DrainLimit, fmt.Sprintf("--drain-limit must be longer than --drain-delay, which is %s", s.lameDuck())},
+		{s.Store == "" && s.StoreListen != "", "--store-listen needs --store postgres://…"},
+		{s.localIndex() && s.IndexCA+s.IndexAPIKeyFile != "", "--index-ca and --index-api-key-file need --index http://…"},
+		{strings.Contains(s.PagesTiles, "{s}") != (len(s.PagesTilesHosts) > 0), "--pages-tiles-hosts and {s} in --pages-tiles need each other"},
+		{len(s.Witnesses) > proof.MaxWitnesses, fmt.Sprintf("--witnesses must be at most %d", proof.MaxWitnesses)},
+	} {
+		if m.wrong {
+			out = append(out, m.why)
 		}
-	}
-	if missing != nil {
-		out = append(out, fmt.Sprintf("--role %s shares its work with other processes, so it needs %s", s.Role, strings.Join(missing, " and ")))
-	}
-	if (s.FeedCert == "") != (s.FeedKey == "") {
-		out = append(out, "--feed-cert and --feed-key need each other")
-	}
-	if s.FeedCredentials != "" && s.FeedNKey != "" {
-		out = append(out, "--feed-credentials and --feed-nkey exclude each other")
-	}
-	if s.FeedDomain != "" && s.FeedAPIPrefix != "" {
-		out = append(out, "--feed-domain and --feed-api-prefix exclude each other")
-	}
-	if s.Feed == "" && (s.FeedCredentials != "" || s.FeedNKey != "" || s.FeedDomain != "" || s.FeedAPIPrefix != "" || s.FeedCA != "" || s.FeedCert != "" || s.FeedReplicas > 1) {
-		out = append(out, "--feed-credentials, --feed-nkey, --feed-domain, --feed-api-prefix, --feed-ca, --feed-cert and --feed-replicas above 1 need --feed nats://…")
-	}
-	if s.DrainLimit > 0 && s.lameDuck() >= s.DrainLimit {
-		out = append(out, fmt.Sprintf("--drain-limit must be longer than --drain-delay, which is %s", s.lameDuck()))
-	}
-	if s.Store == "" && s.StoreListen != "" {
-		out = append(out, "--store-listen needs --store postgres://…")
-	}
-	if s.engine().local && (s.IndexCA != "" || s.IndexAPIKeyFile != "") {
-		out = append(out, "--index-ca and --index-api-key-file need --index http://…")
-	}
-	if spread := strings.Contains(s.PagesTiles, "{s}"); spread != (len(s.PagesTilesHosts) > 0) {
-		out = append(out, "--pages-tiles-hosts and {s} in --pages-tiles need each other")
-	}
-	if len(s.Witnesses) > proof.MaxWitnesses {
-		out = append(out, fmt.Sprintf("--witnesses must be at most %d", proof.MaxWitnesses))
 	}
 	return out
 }

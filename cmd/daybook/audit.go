@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore/verify"
 	"daybook/internal/audit"
+	"daybook/internal/importer"
 	"daybook/internal/proof"
 )
 
@@ -194,7 +194,7 @@ func (cmd *keyNew) work(ctx context.Context, b *backend, c *console, _ *config) 
 
 // trustOptions are what a log is checked against.
 type trustOptions struct {
-	File       string   `commandline:"" placeholder:"FILE" help:"export that is checked, packed where it ends in .gz; empty: the event store"`
+	File       string   `commandline:"" placeholder:"FILE" help:"export that is checked, plain or gzip; empty: the event store"`
 	Key        []string `commandline:"" placeholder:"VKEY" help:"key that signed the log; may stand several times"`
 	Checkpoint []string `commandline:"" placeholder:"FILE" help:"checkpoint that was kept elsewhere; may stand several times"`
 	Witness    []string `commandline:"" placeholder:"VKEY" help:"key of a witness; may stand several times"`
@@ -255,13 +255,11 @@ func (o *trustOptions) Run(ctx context.Context, c *console, s *config) error {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	var from io.Reader = f
-	if strings.HasSuffix(o.File, ".gz") {
-		if from, err = gzip.NewReader(f); err != nil {
-			return fmt.Errorf("%s: %w", o.File, err)
-		}
+	var v audit.Verified
+	from, err := importer.Open(f)
+	if err == nil {
+		v, err = audit.VerifyExport(ctx, from, trust)
 	}
-	v, err := audit.VerifyExport(ctx, from, trust)
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.File, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -37,7 +38,7 @@ type backend struct {
 	leases  lease.Store      // nil: the store belongs to this process alone
 	close   func() error     // of the store
 	calls   *storeWatch
-	guard   atomic.Pointer[dataGuard] // nil: not a process that serves, or it holds no directory
+	lock    *os.File // of the data directory; nil: it holds none
 	users   *access.Users
 	records *command.Records
 	command *command.Service
@@ -50,14 +51,14 @@ type backend struct {
 
 // openBackend opens the store, which has to exist or is made, and the write side.
 // When the settings keep anything in the data directory, the caller holds its lock
-// until after Close.
-func openBackend(ctx context.Context, s *config, log *slog.Logger, hooks telemetry.Hooks, existing bool) (*backend, error) {
-	b := &backend{s: s, log: log, hooks: hooks, calls: &storeWatch{log: log}}
+// until after Close, else it is nil.
+func openBackend(ctx context.Context, s *config, lock *os.File, log *slog.Logger, hooks telemetry.Hooks, existing bool) (*backend, error) {
+	b := &backend{s: s, lock: lock, log: log, hooks: hooks, calls: &storeWatch{log: log}}
 	if err := b.openStore(ctx, existing); err != nil {
 		return nil, err
 	}
 	rules := &calendar.Rules{Site: s.Timezone.site(), Clean: htmltext.New()}
-	b.events = b.calls.store(b.hooks.Store(b.store))
+	b.events = watchedStore{b.hooks.Store(b.store), b.calls}
 	b.users = access.New(b.events)
 	var err error
 	if b.command, err = command.New(b.events, rules, access.NewHasher(), command.Options{}); err != nil {

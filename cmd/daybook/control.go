@@ -14,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -81,26 +80,26 @@ func perform(ctx context.Context, c *console, s *config, t task, in io.Reader) e
 		return err
 	}
 	existing := !makesStore[c.command]
-	held := s.Store == "" || ofModel[c.command] && s.engine().local
-	taking := *c
-	taking.in = in
-	if held {
+	c.in = in
+	var lock *os.File
+	if s.Store == "" || ofModel[c.command] && s.localIndex() {
 		if _, err := os.Stat(filepath.Join(s.Data, controlFile)); err != nil && s.Store == "" && existing { // nobody serves
 			if err := wantStore(s); err != nil {
 				return err
 			}
 		}
-		lock, server, err := holdOrReach(ctx, s.Data, s.Store != "", holderWait, c.order(s, t, in != nil))
+		var server *link
+		var err error
+		lock, server, err = holdOrReach(ctx, s.Data, s.Store != "", holderWait, c.order(s, t, in != nil))
 		switch {
 		case err != nil:
 			return err
 		case server != nil:
-			return server.follow(ctx, &taking)
+			return server.follow(ctx, c)
 		}
 		defer func() { _ = lock.Close() }()
 	}
-	log := slog.New(slog.NewTextHandler(c.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	b, err := openBackend(ctx, s, log, telemetry.Hooks{}, existing)
+	b, err := openBackend(ctx, s, lock, c.warnings(), telemetry.Hooks{}, existing)
 	if err != nil {
 		var v audit.Verified
 		if _, verifies := t.(*trustOptions); !verifies || v.Damage(err) != nil {
@@ -108,10 +107,10 @@ func perform(ctx context.Context, c *console, s *config, t task, in io.Reader) e
 		}
 		return printVerified(c, s, &v, false) // so much is missing that the store does not open
 	}
-	if held {
+	if lock != nil {
 		tidy(ctx, s.Data, slog.New(slog.DiscardHandler))
 	}
-	err = t.work(ctx, b, &taking, s)
+	err = t.work(ctx, b, c, s)
 	return errors.Join(err, b.Close())
 }
 
@@ -409,16 +408,14 @@ func (b *backend) taken(o *takenOrder) (task, error) {
 	if err != nil {
 		return nil, err
 	}
-	node := k.Model.Node
-	for name := range strings.FieldsSeq(o.Task) {
-		i := slices.IndexFunc(node.Children, func(n *kong.Node) bool { return n.Name == name })
-		if i < 0 {
-			return nil, fmt.Errorf("the running server has no task %q", o.Task)
+	var t task
+	_ = kong.Visit(k.Model, func(v kong.Visitable, next kong.Next) error {
+		if node, ok := v.(*kong.Node); ok && node.Path() == o.Task {
+			t, _ = reflect.TypeAssert[task](node.Target.Addr())
 		}
-		node = node.Children[i]
-	}
-	t, ok := reflect.TypeAssert[task](node.Target.Addr())
-	if !ok {
+		return next(nil)
+	})
+	if t == nil {
 		return nil, fmt.Errorf("the running server has no task %q", o.Task)
 	}
 	return t, json.Unmarshal(o.Arguments, t)

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -20,39 +18,24 @@ import (
 // lookEvery is how often the files of the data directory are looked at for the log.
 const lookEvery = 5 * time.Second
 
-// dataGuard is the lock of the data directory that a process works on. When somebody
-// removes or replaces it, another process may serve from there: this one only reads then.
-type dataGuard struct {
-	path string
-	info fs.FileInfo
-}
-
-// guardLock notes the lock, which the process has to hold.
-func guardLock(dir string) (*dataGuard, error) {
-	path := filepath.Join(dir, lockFile)
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("data directory: %w", err)
-	}
-	return &dataGuard{path, info}, nil
-}
-
-// lost returns the path of the lock when it is not the one that is held any more, else "".
-// Nothing is lost of no guard.
-func (g *dataGuard) lost() string {
-	if g == nil {
+// lostLock returns the path of the lock of the data directory when it is not the one that this
+// process holds any more, else "". When somebody removes or replaces it, another process may
+// serve from there: this one only reads then.
+func (b *backend) lostLock() string {
+	if b.lock == nil {
 		return ""
 	}
-	now, err := os.Stat(g.path)
-	if errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(g.info, now) {
-		return g.path
+	held, err := b.lock.Stat()
+	now, gone := os.Stat(b.lock.Name())
+	if errors.Is(gone, os.ErrNotExist) || err == nil && gone == nil && !os.SameFile(held, now) {
+		return b.lock.Name()
 	}
 	return ""
 }
 
 // permit refuses a commit into a directory that another process may take.
 func (b *backend) permit() error {
-	if path := b.guard.Load().lost(); path != "" {
+	if path := b.lostLock(); path != "" {
 		return fmt.Errorf("%s was removed or replaced", path)
 	}
 	return nil
@@ -66,7 +49,7 @@ func (b *backend) lostFile() string {
 			return path
 		}
 	}
-	return b.guard.Load().lost()
+	return b.lostLock()
 }
 
 // watchData logs when files are lost, and when they are there again.
@@ -120,9 +103,6 @@ type storeWatch struct {
 	log *slog.Logger
 }
 
-// store returns a store whose calls are watched.
-func (w *storeWatch) store(s eventstore.Store) eventstore.Store { return watchedStore{s, w} }
-
 type watchedStore struct {
 	eventstore.Store
 
@@ -174,19 +154,16 @@ func (s watchedStore) Append(ctx context.Context, appends []eventstore.Append) [
 }
 
 func (w *storeWatch) read(err error) {
-	failed := errors.Is(err, eventstore.ErrUnavailable)
-	if (failed || err == nil) && w.noReads.Load() != failed {
+	if failed := errors.Is(err, eventstore.ErrUnavailable); failed || err == nil {
 		w.noReads.Store(failed)
 	}
 }
 
 func (w *storeWatch) wrote(err error) {
-	if failed := err != nil; w.noWrites.Load() == failed || w.noWrites.Swap(failed) == failed {
-		return
-	}
-	if err != nil {
+	switch before := w.noWrites.Swap(err != nil); {
+	case err != nil && !before:
 		w.log.Error("event store takes no writes", "error", err)
-	} else {
+	case err == nil && before:
 		w.log.Info("event store takes writes again")
 	}
 }

@@ -50,7 +50,10 @@ func (cmd *importCommand) Run(ctx context.Context, c *console, s *config) error 
 			return fmt.Errorf("import %s: is a directory", cmd.File)
 		}
 		if at.Mode().IsRegular() { // from others it would be read away
-			if cmd.Lines, err = countLines(f); err != nil {
+			if cmd.Lines, err = importer.Count(f); err == nil {
+				_, err = f.Seek(0, io.SeekStart)
+			}
+			if err != nil {
 				return fmt.Errorf("import %s: %w", cmd.File, err)
 			}
 		}
@@ -68,17 +71,6 @@ func (cmd *importCommand) Run(ctx context.Context, c *console, s *config) error 
 		}
 	}
 	return perform(ctx, c, s, cmd, in)
-}
-
-// countLines gives the number of lines of a file, plain or gzip, for the progress
-// bar, and goes back to its beginning.
-func countLines(f *os.File) (int, error) {
-	n, err := importer.Count(f)
-	if err != nil {
-		return 0, err
-	}
-	_, err = f.Seek(0, io.SeekStart)
-	return n, err
 }
 
 // isDevice tells whether a path names what a process holds open: another file
@@ -106,20 +98,10 @@ func sourceName(path string) string {
 	return name[:min(len(name), importer.MaxSource-len(digest))] + digest
 }
 
-// imported is the outcome of an import as --json prints it. Stopped says why it
-// did not come to the end of its lines.
+// imported is the outcome of an import as --json prints it.
 type imported struct {
-	Lines    int64     `json:"lines"`
-	Applied  int64     `json:"applied"`
-	Repeated int64     `json:"repeated"`
-	Refused  []refusal `json:"refused"`
-	Stopped  string    `json:"stopped,omitempty"`
-}
-
-type refusal struct {
-	Line   int64  `json:"line"`
-	Key    string `json:"key,omitempty"`
-	Reason string `json:"reason"`
+	importer.Report
+	Stopped string `json:"stopped,omitempty"` // why it did not come to the end of its lines
 }
 
 func (cmd *importCommand) work(ctx context.Context, b *backend, c *console, s *config) error {
@@ -132,14 +114,15 @@ func (cmd *importCommand) work(ctx context.Context, b *backend, c *console, s *c
 	im, err := importer.New(b.events, b.command, b.users, importer.Options{
 		Source: cmd.Source, Caller: caller,
 		Progress: func(r importer.Report) {
-			if shown < len(r.Refused) && !s.JSON {
-				bar.aside(func(w io.Writer) {
-					for _, f := range r.Refused[shown:] {
-						printRefusal(w, f)
-					}
-				})
+			for ; shown < len(r.Refused); shown++ {
+				f := r.Refused[shown]
+				if f.Key != "" {
+					f.Key = " (" + f.Key + ")"
+				}
+				if !s.JSON {
+					bar.aside("line %d%s refused: %s\n", f.Line, f.Key, f.Reason)
+				}
 			}
-			shown = len(r.Refused)
 			bar.set(int(r.Lines), cmd.Lines)
 		},
 	})
@@ -149,10 +132,8 @@ func (cmd *importCommand) work(ctx context.Context, b *backend, c *console, s *c
 	r, stopped := im.Run(ctx, c.in)
 	bar.done()
 	if s.JSON {
-		out := imported{Lines: r.Lines, Applied: r.Applied, Repeated: r.Repeated, Refused: []refusal{}}
-		for _, f := range r.Refused {
-			out.Refused = append(out.Refused, refusal(f))
-		}
+		out := imported{Report: r}
+		out.Refused = append([]importer.Refusal{}, r.Refused...) // [], not null
 		if stopped != nil {
 			out.Stopped = stopped.Error()
 		}
@@ -167,12 +148,4 @@ func (cmd *importCommand) work(ctx context.Context, b *backend, c *console, s *c
 		return &exitError{exitRefusals, fmt.Errorf("%d of %d lines were refused", len(r.Refused), r.Lines)}
 	}
 	return nil
-}
-
-func printRefusal(w io.Writer, r importer.Refusal) {
-	key := ""
-	if r.Key != "" {
-		key = " (" + r.Key + ")"
-	}
-	fmt.Fprintf(w, "line %d%s refused: %s\n", r.Line, key, r.Reason)
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
-	"io"
 	"regexp"
 	"strings"
 	"testing"
@@ -41,7 +39,7 @@ func TestProgressBar(t *testing.T) {
 		p := newProgress(&console{err: &text, terminal: true}, "import", "lines")
 		for done := 1000; done <= 3000; done += 1000 {
 			<-time.After(200 * time.Millisecond)
-			p.aside(func(w io.Writer) { fmt.Fprintf(w, "line %d refused\n", done) })
+			p.aside("line %d refused\n", done)
 			p.set(done, 5000)
 		}
 		p.done()

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -40,6 +41,11 @@ type console struct {
 	out, err io.Writer
 	terminal bool   // err is a terminal: progress bars are welcome
 	command  string // with its act, as "user add"
+}
+
+// warnings is the log of a command.
+func (c *console) warnings() *slog.Logger {
+	return slog.New(slog.NewTextHandler(c.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
 // printer writes what a command prints, and notes the first error of writing.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 
 	"daybook/eventstore"
@@ -32,8 +31,7 @@ func (cmd *migrateCommand) Run(ctx context.Context, c *console, s *config) error
 	case s.Store == "":
 		return usageError("needs --store postgres://…, or --to postgres://… to carry the store of a data directory there; the event store in a data directory is brought to the present form when it is opened")
 	}
-	log := slog.New(slog.NewTextHandler(c.err, &slog.HandlerOptions{Level: slog.LevelWarn})) // whom it waits for
-	err := postgres.Migrate(ctx, s.Store, postgres.Options{Log: log, Schema: s.StoreSchema, ServiceRole: cmd.ServiceRole})
+	err := postgres.Migrate(ctx, s.Store, postgres.Options{Log: c.warnings(), Schema: s.StoreSchema, ServiceRole: cmd.ServiceRole})
 	if err != nil {
 		return fmt.Errorf("schema %s: %w", s.StoreSchema, err)
 	}

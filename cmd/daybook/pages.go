@@ -175,22 +175,15 @@ func readHome(dir string) (texts pages.Home, err error) {
 // pageOptions returns the settings of the pages as they take them.
 func (s *config) pageOptions() pages.Options {
 	clock, _ := strconv.Atoi(s.PagesClock) // "": that of the language
-	o := pages.Options{
+	return pages.Options{
 		Site: s.Timezone.Location, SiteZone: s.Timezone.Name, Namespace: "/" + s.APIPrefix + "/" + httpapi.Namespace,
 		Prefixes: append([]string{s.APIPrefix}, s.MorePrefixes...), API: httpapi.PageAPI(),
 		Sunday: s.PagesWeekStart == "sunday", Clock: clock, NoExternalLinks: !s.PagesExternalLinks, NoRobots: s.PagesRobots == "none",
 		Images: s.PagesImages, AnyImage: slices.Contains(s.PagesImages, anyHost),
-		Tiles: s.PagesTiles, TileHosts: s.PagesTilesHosts, TilesBy: s.PagesTilesAttribution, Embed: s.PagesEmbed, MaxAge: s.PagesCache,
+		Tiles: s.PagesTiles, TileHosts: s.PagesTilesHosts, TilesBy: s.PagesTilesAttribution, Embed: s.PagesEmbed, MaxAge: cmp.Or(s.PagesCache, -1),
 		Brand: pages.Brand{Name: s.BrandName, Logo: s.BrandLogo, Accent: s.BrandAccent, Footer: s.BrandFooter, Home: s.BrandHome},
 	}
-	if o.MaxAge == 0 {
-		o.MaxAge = -1
-	}
-	return o
 }
-
-// feedName is the name of the calendar in feeds, "" for that of the language.
-func (s *config) feedName() string { return cmp.Or(s.CalendarName, s.BrandName) }
 
 var (
 	hostForm   = regexp.MustCompile(`^(?i)([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$`)

@@ -31,14 +31,14 @@ func TestPagesSettings(t *testing.T) {
 	o := s.pageOptions()
 	if !s.Pages || !o.NoExternalLinks || !o.NoRobots || o.MaxAge >= 0 || len(o.Embed) != 2 || !o.Sunday || o.Clock != 24 || len(o.Images) != 2 ||
 		o.Brand.Logo == nil || len(o.Brand.Footer) != 2 || o.Brand.Footer[1].Label != "Mentions légales" || o.Brand.Name != "Town hall" ||
-		s.feedName() != "Town hall" || o.Namespace != "/Events/calendar/events/v1" {
+		s.api(nil).CalendarName != "Town hall" || o.Namespace != "/Events/calendar/events/v1" {
 		t.Errorf("got %+v", o)
 	}
 	if text := o.Brand.Home[3]; !strings.Contains(text.HTML, "Welcome") || strings.Contains(text.HTML, "script") {
 		t.Errorf("PAGES 13.27: the home text is %q", text.HTML)
 	}
-	if s, _, err = settingsOf(t, nil, nil); err != nil || s.feedName() != "" || s.pageOptions().Brand.Name != "" {
-		t.Errorf("without settings: feeds are named %q, %v", s.feedName(), err)
+	if s, _, err = settingsOf(t, nil, nil); err != nil || s.api(nil).CalendarName != "" || s.pageOptions().Brand.Name != "" {
+		t.Errorf("without settings: feeds are named %q, %v", s.api(nil).CalendarName, err)
 	}
 }
 

@@ -65,6 +65,7 @@ type process struct {
 	c         *console
 	s         *config
 	log       *slog.Logger
+	lock      *os.File // of the data directory; nil: it holds none
 	addr      net.Addr
 	readiness *readiness
 	watch     *watching
@@ -100,7 +101,7 @@ func (p *process) work(ctx context.Context) (err error) {
 	s := p.s
 	var b *backend
 	if err := p.awaitStore(ctx, func(ctx context.Context) (err error) {
-		b, err = openBackend(ctx, s, p.log, p.watch.hooks, false)
+		b, err = openBackend(ctx, s, p.lock, p.log, p.watch.hooks, false)
 		return err
 	}); err != nil {
 		return err
@@ -117,8 +118,7 @@ func (p *process) work(ctx context.Context) (err error) {
 		return err
 	}
 	r := &roles{process: p, b: b, l: &live{}}
-	r.g.Add(lifecycle.Actor(ctx, p.log, "work", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }))
-
+	r.g.Add(group.ContextHandler(ctx))
 	if s.Role != servesAPI && s.Feed != "" {
 		if r.l.feed, err = openFeed(s, p.log); err != nil { //nolint:contextcheck // its log lines come long after this call
 			return err
@@ -143,11 +143,6 @@ func (p *process) work(ctx context.Context) (err error) {
 		defer closing(r.l.model.Index().Close)
 	}
 	if s.holdsData() {
-		held, err := guardLock(s.Data)
-		if err != nil {
-			return err
-		}
-		b.guard.Store(held)
 		r.add(ctx, "data", func(ctx context.Context) error { return b.watchData(ctx, p.log) })
 		defer removeSocket(s.Data)
 		socket, err := listenControl(ctx, s.Data)
@@ -163,19 +158,13 @@ func (p *process) work(ctx context.Context) (err error) {
 	}
 	r.l.status = b.reporter(r.l.model)
 	r.sign(ctx) // behind what takes writes: it ends with a checkpoint of the last of them
-	if r.l.model != nil && !s.engine().local {
+	if r.l.model != nil && !s.localIndex() {
 		r.add(ctx, "index", r.reach)
 	}
-	switch s.Role {
-	case servesRelay:
+	if r.l.feed != nil && s.Role != servesProjector {
 		r.relay(ctx)
-	case servesProjector:
-		r.project(ctx)
-	case servesAPI:
-	default:
-		if r.l.feed != nil {
-			r.relay(ctx)
-		}
+	}
+	if s.Role != servesAPI && s.Role != servesRelay {
 		r.project(ctx)
 	}
 	r.add(ctx, "memory", tuneCollector)
@@ -223,7 +212,7 @@ func (r *roles) run(h http.Handler, name, token string) error {
 	r.watch.metrics.Watch(r.l.status.Look)
 	r.readiness.open(h, r.l.status)
 	announce(r.c.out, r.s, r.addr, name, token)
-	return r.g.Run()
+	return lifecycle.Drained(r.g.Run())
 }
 
 // Waits before a server that is not there is tried again.
@@ -299,7 +288,7 @@ func (r *roles) project(ctx context.Context) {
 	m, work := r.l.model, r.l.model.Project
 	parts := &r.l.status.Parts
 	parts.Projector = m.Stats
-	if !r.s.engine().local {
+	if !r.s.localIndex() {
 		work, parts.ProjectorLease = r.leased(projectorLease+r.s.IndexPrefix, work, m.Progress)
 	}
 	r.add(ctx, "projector", work)
@@ -340,15 +329,11 @@ func (r *roles) watchStart(ctx context.Context) error {
 	return err
 }
 
-// listsAtOnce is how many lists are made at once for one client on so many processors:
-// it leaves some of them to others.
-func listsAtOnce(processors int) int { return max(1, processors/2) }
-
 // api makes the REST interface.
 func (r *roles) api(ctx context.Context) (http.Handler, error) {
 	lists := query.Options{
 		Site: r.s.Timezone.site(), Sunday: r.s.PagesWeekStart == "sunday", PerPageMax: r.s.PerPageMax, PositionWait: r.s.PositionWait, Clean: htmltext.New(),
-		LocalIndex: r.s.engine().local, MaxAnswer: r.s.MaxAnswer << 20, QueryBudget: r.s.QueryBudget, CostBands: r.s.CostBands,
+		LocalIndex: r.s.localIndex(), MaxAnswer: r.s.MaxAnswer << 20, QueryBudget: r.s.QueryBudget, CostBands: r.s.CostBands,
 	}
 	q, err := query.New(r.l.model.Index(), r.b.records, lists)
 	if err != nil {
@@ -360,8 +345,8 @@ func (r *roles) api(ctx context.Context) (http.Handler, error) {
 	}
 	r.l.status.Past = then.Stats
 	o := r.s.api(r.log)
-	if r.s.engine().local {
-		o.MakeAtOnce = listsAtOnce(runtime.GOMAXPROCS(0))
+	if r.s.localIndex() {
+		o.MakeAtOnce = max(1, runtime.GOMAXPROCS(0)/2) // one client leaves processors to others
 	}
 	o.Beside = r.readiness.probes()
 	o.Draining = r.readiness.begun

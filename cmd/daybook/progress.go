@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -68,12 +67,12 @@ func (p *progress) line() {
 	}
 }
 
-// aside prints something on lines of its own.
-func (p *progress) aside(write func(io.Writer)) {
+// aside prints a line of its own.
+func (p *progress) aside(format string, args ...any) {
 	if p.bar != nil && p.begun {
 		_ = p.bar.Clear()
 	}
-	write(p.c.err)
+	fmt.Fprintf(p.c.err, format, args...)
 }
 
 // done leaves the bar where it is: work that broke off is not shown as whole.

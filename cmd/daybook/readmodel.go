@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"daybook/calendar"
@@ -28,36 +27,9 @@ const (
 	formerFile = "readmodel.former"
 )
 
-// engine is a kind of read model. Another one is a package and a line in engines.
-type engine struct {
-	schemes []string // of --index; none: it is empty
-	local   bool     // it is of one process, and in its data directory
-	open    func(context.Context, *backend) (readmodel.Generations, error)
-}
-
-var searchEngines = []engine{
-	{nil, true, openMemory},
-	{[]string{"http", "https"}, false, openServers},
-}
-
-// engineSchemes are the schemes of --index.
-func engineSchemes() (out []string) {
-	for _, e := range searchEngines {
-		out = append(out, e.schemes...)
-	}
-	return out
-}
-
-// engine is the one that the settings name; they were checked.
-func (s *config) engine() engine {
-	scheme, _, _ := strings.Cut(s.Index, ":")
-	for _, e := range searchEngines {
-		if slices.Contains(e.schemes, scheme) {
-			return e
-		}
-	}
-	return searchEngines[0]
-}
+// localIndex reports whether the read model is in memory, with its snapshot in the data
+// directory, and of this process alone.
+func (s *config) localIndex() bool { return s.Index == "" }
 
 // holds tells whether the event store has the history of a mark.
 func (b *backend) holds(ctx context.Context, m calendar.Mark) (bool, error) {
@@ -110,17 +82,20 @@ func openServers(ctx context.Context, b *backend) (readmodel.Generations, error)
 // openModel opens the read model; without a source it is not kept. One of this process is
 // filled when it is empty and kept; another one is to be reached.
 func (b *backend) openModel(ctx context.Context, source projector.Source) (*upkeep.Upkeep, error) {
-	e := b.s.engine()
-	index, err := e.open(ctx, b)
+	open := openServers
+	if b.s.localIndex() {
+		open = openMemory
+	}
+	index, err := open(ctx, b)
 	if err != nil {
 		return nil, fmt.Errorf("read model: %w", err)
 	}
 	o := upkeep.Options{Log: b.log, Observe: b.hooks.Projecting}
-	if b.leases != nil && !e.local {
+	if b.leases != nil && !b.s.localIndex() {
 		o.Alone = b.rebuildsAlone
 	}
 	u := upkeep.New(index, b.events, source, o)
-	if e.local && source != nil {
+	if b.s.localIndex() && source != nil {
 		return u, u.Ready(ctx)
 	}
 	return u, nil

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/netip"
 	"time"
 )
 
@@ -19,11 +17,11 @@ type readyCommand struct {
 }
 
 // Run asks the process that serves at --listen, as a probe over HTTP would:
-// for containers, which have nothing else that could ask.
+// for containers, which have nothing else that could ask. An open host is this machine.
 func (*readyCommand) Run(ctx context.Context, c *console, s *config) error {
 	ctx, cancel := context.WithTimeout(ctx, readyWait)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+reachable(s.Listen)+"/health/ready", http.NoBody)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.Listen+"/health/ready", http.NoBody)
 	if err != nil {
 		return err
 	}
@@ -44,20 +42,4 @@ func (*readyCommand) Run(ctx context.Context, c *console, s *config) error {
 	}
 	fmt.Fprintln(c.out, h.Status)
 	return nil
-}
-
-// reachable gives an address of this machine for one to listen on: an open host
-// is every address, so the loopback one is among them.
-func reachable(listen string) string {
-	host, port, err := net.SplitHostPort(listen)
-	if err != nil {
-		return listen
-	}
-	switch ip, err := netip.ParseAddr(host); {
-	case host == "", err == nil && ip.IsUnspecified() && ip.Is4():
-		host = "127.0.0.1"
-	case err == nil && ip.IsUnspecified():
-		host = "::1"
-	}
-	return net.JoinHostPort(host, port)
 }

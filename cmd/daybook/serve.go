@@ -138,8 +138,8 @@ func serve(ctx context.Context, c *console, s *config, prepare func(ctx context.
 	collectGarbage()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	var lock *os.File
 	if s.holdsData() {
-		var lock *os.File
 		outage := lifecycle.Outage{Log: log, Message: "waiting for the data directory"}
 		err := whileLocked(ctx, holderWait, func(ctx context.Context) (err error) {
 			lock, err = lockData(s.Data, true, "serve")
@@ -172,7 +172,7 @@ func serve(ctx context.Context, c *console, s *config, prepare func(ctx context.
 			log.WarnContext(ctx, "last traces not sent", "error", err)
 		}
 	}()
-	p := &process{c: c, s: s, log: log, addr: listener.Addr(), readiness: ready, watch: watch, prepare: prepare}
+	p := &process{c: c, s: s, log: log, lock: lock, addr: listener.Addr(), readiness: ready, watch: watch, prepare: prepare}
 	server := &http.Server{
 		Handler: limitHeaders(watch.beside(ready)), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout + s.PositionWait, IdleTimeout: idleTimeout, MaxHeaderBytes: maxRequestLine + maxHeaders,
@@ -235,26 +235,18 @@ func announce(w io.Writer, s *config, addr net.Addr, name, token string) {
 // base is the base URL, without one that of an address.
 func (s *config) base(addr net.Addr) string { return cmp.Or(s.BaseURL, "http://"+addr.String()) }
 
-// orNone gives a number as options take it, for which 0 is none and not the default.
-func orNone(n int) int {
-	if n == 0 {
-		return -1
-	}
-	return n
-}
-
-// api gives the settings of the interface.
+// api returns the settings of the interface. What is 0 by default there is -1 for none.
 func (s *config) api(log *slog.Logger) httpapi.Options {
 	return httpapi.Options{
-		HistoryMaxAge: cmp.Or(s.HistoryMaxAge, -1), // as of streams
+		HistoryMaxAge: cmp.Or(s.HistoryMaxAge, -1),
 		BaseURL:       s.BaseURL, Prefix: s.APIPrefix, Prefixes: s.MorePrefixes, Namespaces: s.MoreNamespaces,
 		Site: s.Timezone.site(), Currency: calendar.Currency{Symbol: s.CurrencySymbol, Position: s.CurrencyPosition, Code: s.PriceCurrency},
 		PerPageMax: s.PerPageMax, PositionWait: s.PositionWait, ReadMaxAge: s.ReadMaxAge,
 		PublicHistory: s.PublicHistory, AllowedOrigins: s.AllowedOrigins,
-		CalendarName: s.feedName(), FeedRefresh: s.FeedRefresh, FeedMaxAge: orNone(s.FeedMaxAge), ExportLimit: s.ExportLimit, WholeAnswers: s.WholeAnswers,
-		CalendarLimit: s.CalendarLimit, TombstoneDays: orNone(s.TombstoneDays),
+		CalendarName: cmp.Or(s.CalendarName, s.BrandName), FeedRefresh: s.FeedRefresh, FeedMaxAge: cmp.Or(s.FeedMaxAge, -1), ExportLimit: s.ExportLimit, WholeAnswers: s.WholeAnswers,
+		CalendarLimit: s.CalendarLimit, TombstoneDays: cmp.Or(s.TombstoneDays, -1),
 		ReadDeadline: s.ReadDeadline, WriteDeadline: s.WriteDeadline, MaxAnswer: s.MaxAnswer << 20, RateLimit: s.RateLimit,
-		Streams: cmp.Or(s.Streams, -1), StreamsOfOne: s.StreamsPerClient, // 0 streams would be the default of the package
+		Streams: cmp.Or(s.Streams, -1), StreamsOfOne: s.StreamsPerClient,
 		ServeStale: s.ServeStale, TotalHeaders: s.TotalHeaders, TrustForwarded: s.TrustForwarded, Log: log,
 	}
 }

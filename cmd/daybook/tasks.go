@@ -80,7 +80,7 @@ func idArgument(text string) (calendar.ID, error) {
 
 // work projects a quarantined record again.
 func (cmd *retryCommand) work(ctx context.Context, b *backend, c *console, s *config) error {
-	if b.live.Load() == nil && s.engine().local {
+	if b.live.Load() == nil && s.localIndex() {
 		return errors.New("nothing serves from the data directory, so nothing is quarantined: a start projects every record")
 	}
 	err := b.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Retry(ctx, cmd.id) })
@@ -204,7 +204,7 @@ type healthCommand struct {
 
 // work prints the health of a running service.
 func (*healthCommand) work(ctx context.Context, b *backend, c *console, s *config) error {
-	if b.live.Load() == nil && s.engine().local {
+	if b.live.Load() == nil && s.localIndex() {
 		return fmt.Errorf("nothing serves from %s", s.Data)
 	}
 	h, err := b.shownHealth(ctx)

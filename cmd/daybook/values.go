@@ -44,7 +44,7 @@ func readers() []kong.Option {
 		"level":         value(level),
 		"logo":          value(readLogo),
 		"nats":          urls("nats:// or tls:// URLs", true, "nats", "tls", "ws", "wss"),
-		"nodes":         urls(strings.Join(engineSchemes(), ":// or ")+":// URLs", true, engineSchemes()...),
+		"nodes":         urls("http:// or https:// URLs", true, "http", "https"),
 		"origin-of-log": checked(logOrigin),
 		"path":          value(pathSegments),
 		"postgres":      urls("a postgres:// URL", false, "postgres", "postgresql"),

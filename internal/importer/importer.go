@@ -72,26 +72,23 @@ type Options struct {
 	// Caller is who imports: the author of lines without one, and the actor that
 	// makes users.
 	Caller calendar.Caller
-	// Role is that of users that are made; Anonymous: Editor, because histories
-	// hold changes to the posts of others.
-	Role calendar.Role
 	// Progress, when set, is called after every hundred lines and at the end.
 	Progress func(Report)
 }
 
 // Refusal is one line that was not applied.
 type Refusal struct {
-	Line   int64
-	Key    string
-	Reason string
+	Line   int64  `json:"line"`
+	Key    string `json:"key,omitempty"`
+	Reason string `json:"reason"`
 }
 
 // Report says what an import did. Lines = Applied + Repeated + len(Refused).
 type Report struct {
-	Lines    int64 // that are not blank
-	Applied  int64
-	Repeated int64 // applied by an earlier run
-	Refused  []Refusal
+	Lines    int64     `json:"lines"` // that are not blank
+	Applied  int64     `json:"applied"`
+	Repeated int64     `json:"repeated"` // applied by an earlier run
+	Refused  []Refusal `json:"refused"`
 }
 
 // Importer applies one source.
@@ -115,9 +112,6 @@ var sourceForm = regexp.MustCompile(fmt.Sprintf(`^[A-Za-z0-9._-]{1,%d}$`, MaxSou
 func New(store eventstore.Store, commands *command.Service, authors Authors, o Options) (*Importer, error) {
 	if !sourceForm.MatchString(o.Source) {
 		return nil, fmt.Errorf("importer: source %q: must be 1 to %d letters, digits, dots, dashes and underscores", o.Source, MaxSource)
-	}
-	if o.Role == calendar.Anonymous {
-		o.Role = calendar.Editor
 	}
 	if o.Progress == nil {
 		o.Progress = func(Report) {}
@@ -200,7 +194,7 @@ func (im *Importer) caller(ctx context.Context, name string) (calendar.Caller, e
 	if c, ok := im.callers.Load(name); ok {
 		return c.(calendar.Caller), nil
 	}
-	c, err := im.authors.Ensure(ctx, name, im.o.Role, im.o.Caller.ID)
+	c, err := im.authors.Ensure(ctx, name, calendar.Editor, im.o.Caller.ID) // histories hold changes to the posts of others
 	if errors.Is(err, access.ErrBadName) {
 		return c, refusef("author: %v", err)
 	}

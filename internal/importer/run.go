@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sync"
 
 	"daybook/calendar"
@@ -16,8 +15,8 @@ import (
 const (
 	// workers is how many lines are applied at the same time.
 	workers = 64
-	// maxNames is how many names of lines are remembered.
-	maxNames = 4096
+	// maxLines is how many lines are remembered by their names.
+	maxLines = 4096
 )
 
 // job is a line with the jobs that have to end before it begins.
@@ -78,7 +77,7 @@ func (im *Importer) Run(ctx context.Context, r io.Reader) (Report, error) {
 
 // schedule hands lines to the workers in the order of the file, and then to who counts them.
 func (im *Importer) schedule(ctx context.Context, l *lines, jobs, order chan<- *job) error {
-	names, byID := uses{}, false
+	names, byID := &uses{changes: map[string]*job{}, looks: map[string][]*job{}}, false
 	for {
 		text, long, err := l.next()
 		if errors.Is(err, io.EOF) {
@@ -89,7 +88,7 @@ func (im *Importer) schedule(ctx context.Context, l *lines, jobs, order chan<- *
 		}
 		j := &job{line: newLine(l.n, text, long), done: make(chan struct{})}
 		// A record may be named by its key and by its id.
-		if other := (j.ID != 0) != byID; other || len(names) > maxNames {
+		if other := (j.ID != 0) != byID; other || len(names.lines) == maxLines {
 			names.settle()
 			byID = byID != other
 		}
@@ -112,54 +111,44 @@ func (im *Importer) schedule(ctx context.Context, l *lines, jobs, order chan<- *
 	}
 }
 
-// uses are the lines that are under way by the names that they use.
-type uses map[string]*use
-
-// use is the last line that changes what has a name, and those that look it up since.
-type use struct {
-	changes *job
-	looks   []*job
+// uses are the lines that may be under way, by the names that they use.
+type uses struct {
+	lines   []*job
+	changes map[string]*job   // the last line that changes what has a name
+	looks   map[string][]*job // those that look it up since
 }
 
 // add has a job wait for those before it that use its names: where one of both changes what
 // has the name, or may make it.
-func (u uses) add(j *job, im *Importer) {
+func (u *uses) add(j *job, im *Importer) {
+	u.lines = append(u.lines, j)
 	changed, linked := im.names(j.line)
 	for _, name := range changed {
-		if before := u[name]; before != nil {
-			j.after = append(append(j.after, before.changes), before.looks...)
+		if before := u.changes[name]; before != nil {
+			j.after = append(append(j.after, before), u.looks[name]...)
 		}
-		u[name] = &use{changes: j}
+		u.changes[name], u.looks[name] = j, nil
 	}
 	for _, name := range linked {
-		switch before := u[name]; {
-		case before == nil:
-			u[name] = &use{changes: j}
-		case before.changes != j:
-			j.after = append(j.after, before.changes)
-			before.looks = append(slices.DeleteFunc(before.looks, (*job).ended), j)
+		switch before := u.changes[name]; before {
+		case nil:
+			u.changes[name] = j
+		case j:
+		default:
+			j.after = append(j.after, before)
+			u.looks[name] = append(u.looks[name], j)
 		}
 	}
 }
 
 // settle waits for all lines and forgets them.
-func (u uses) settle() {
-	for _, use := range u {
-		<-use.changes.done
-		for _, j := range use.looks {
-			<-j.done
-		}
+func (u *uses) settle() {
+	for _, j := range u.lines {
+		<-j.done
 	}
-	clear(u)
-}
-
-func (j *job) ended() bool {
-	select {
-	case <-j.done:
-		return true
-	default:
-		return false
-	}
+	u.lines = nil
+	clear(u.changes)
+	clear(u.looks)
 }
 
 // names returns the names of what a line changes and of what it links: keys, ids and slugs.
@@ -211,6 +200,7 @@ func (im *Importer) work(ctx context.Context, j *job) {
 	if j.err = context.Cause(ctx); j.err == nil {
 		j.repeated, j.err = im.apply(ctx, j.line)
 	}
+	j.Fields = nil // the job is remembered, and a line may be large
 }
 
 // count counts a line.
