@@ -55,7 +55,7 @@ func openMemory(ctx context.Context, b *backend) (readmodel.Generations, error) 
 func openServers(ctx context.Context, b *backend) (readmodel.Generations, error) {
 	s := b.s
 	o := elastic.Options{
-		Flavour: elastic.Flavour(s.IndexFlavour), Prefix: s.IndexPrefix, Log: b.log,
+		Flavour: s.IndexFlavour, Prefix: s.IndexPrefix, Log: b.log,
 		RefreshInterval: s.IndexRefresh, Shards: s.IndexShards, Replicas: s.IndexReplicas,
 		Follow: true, // the projector makes it
 		Holds:  b.holds, Epoch: b.history,

@@ -12,7 +12,9 @@ import (
 	"daybook/internal/demo"
 	"daybook/internal/httpapi"
 	"daybook/internal/pages"
+	"daybook/internal/proof"
 	"daybook/internal/telemetry"
+	"daybook/query/readmodel/elastic"
 )
 
 // config are the settings of one run. A command takes whole groups of them. Each is a flag,
@@ -68,14 +70,14 @@ type feedOptions struct {
 }
 
 type indexOptions struct {
-	Index           string        `placeholder:"URLS" type:"nodes" secret:"" help:"http(s)://… nodes of the read model, commas between them; empty: in memory"`
-	IndexFlavour    string        `default:"elasticsearch" choices:"elasticsearch,opensearch" placeholder:"NAME" help:"elasticsearch or opensearch"`
-	IndexPrefix     string        `default:"daybook" placeholder:"NAME" pattern:"^[a-z][a-z0-9_-]{0,59}$" must:"be lower-case letters, digits, - and _, beginning with a letter, at most 60" help:"what the names of its indices begin with, one for each read model of a store"`
-	IndexCA         string        `placeholder:"FILE" type:"file" help:"PEM certificates that its nodes are checked by"`
-	IndexAPIKeyFile string        `placeholder:"FILE" type:"file" help:"file that holds an API key, in the place of a user in the URL; read again when the key is refused"`
-	IndexShards     int           `default:"1" min:"1" max:"64" placeholder:"N" help:"shards of each index when it is made, 1 to 64"`
-	IndexReplicas   int           `default:"0" min:"0" max:"10" placeholder:"N" help:"copies of each shard; 0: one where there is a second node"`
-	IndexRefresh    time.Duration `default:"1s" min:"50ms" max:"1m" placeholder:"DURATION" help:"how old lists without credentials may be at most"`
+	Index           string          `placeholder:"URLS" type:"nodes" secret:"" help:"http(s)://… nodes of the read model, commas between them; empty: in memory"`
+	IndexFlavour    elastic.Flavour `default:"elasticsearch" choices:"elasticsearch,opensearch" placeholder:"NAME" help:"elasticsearch or opensearch"`
+	IndexPrefix     string          `default:"daybook" placeholder:"NAME" pattern:"^[a-z][a-z0-9_-]{0,59}$" must:"be lower-case letters, digits, - and _, beginning with a letter, at most 60" help:"what the names of its indices begin with, one for each read model of a store"`
+	IndexCA         string          `placeholder:"FILE" type:"file" help:"PEM certificates that its nodes are checked by"`
+	IndexAPIKeyFile string          `placeholder:"FILE" type:"file" help:"file that holds an API key, in the place of a user in the URL; read again when the key is refused"`
+	IndexShards     int             `default:"1" min:"1" max:"64" placeholder:"N" help:"shards of each index when it is made, 1 to 64"`
+	IndexReplicas   int             `default:"0" min:"0" max:"10" placeholder:"N" help:"copies of each shard; 0: one where there is a second node"`
+	IndexRefresh    time.Duration   `default:"1s" min:"50ms" max:"1m" placeholder:"DURATION" help:"how old lists without credentials may be at most"`
 }
 
 type roleOptions struct {
@@ -149,10 +151,10 @@ type pagesOptions struct {
 }
 
 type proofOptions struct {
-	LogOrigin          string        `placeholder:"NAME" type:"origin-of-log" help:"name of the log in checkpoints, kept with the first one; empty: host and path that the service is reached by"`
-	SigningKey         []string      `placeholder:"FILES" type:"file" help:"files of keys PRIVATE+KEY+… that sign checkpoints, each of them, commas between them; empty: audit.key in --data where the event store is there"`
-	Witnesses          []string      `placeholder:"LIST" type:"witness" help:"VKEY@URL of witnesses that are asked to cosign checkpoints, at most 16"`
-	CheckpointInterval time.Duration `default:"1m" min:"1s" max:"1h" placeholder:"DURATION" help:"how often a checkpoint is signed while there are new entries"`
+	LogOrigin          string           `placeholder:"NAME" type:"origin-of-log" help:"name of the log in checkpoints, kept with the first one; empty: host and path that the service is reached by"`
+	SigningKey         []string         `placeholder:"FILES" type:"file" help:"files of keys PRIVATE+KEY+… that sign checkpoints, each of them, commas between them; empty: audit.key in --data where the event store is there"`
+	Witnesses          []*proof.Witness `placeholder:"LIST" type:"witness" help:"VKEY@URL of witnesses that are asked to cosign checkpoints, at most 16"`
+	CheckpointInterval time.Duration    `default:"1m" min:"1s" max:"1h" placeholder:"DURATION" help:"how often a checkpoint is signed while there are new entries"`
 }
 
 type processOptions struct {

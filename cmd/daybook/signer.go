@@ -53,15 +53,7 @@ func (b *backend) newSigner() (*proof.Signer, error) {
 	default:
 		return nil, nil //nolint:nilnil // nothing to sign with is no error
 	}
-	o := proof.SignerOptions{Interval: b.s.CheckpointInterval, Log: b.log}
-	for _, text := range b.s.Witnesses {
-		w, err := proof.ParseWitness(text)
-		if err != nil {
-			return nil, fmt.Errorf("--witnesses: %w", err)
-		}
-		o.Witnesses = append(o.Witnesses, w)
-	}
-	return proof.NewSigner(b.proofs, ring, o), nil
+	return proof.NewSigner(b.proofs, ring, proof.SignerOptions{Interval: b.s.CheckpointInterval, Log: b.log, Witnesses: b.s.Witnesses}), nil
 }
 
 // address is host and path that the interface is reached by, "" where no setting tells.

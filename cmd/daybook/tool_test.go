@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -78,6 +79,20 @@ func TestTail(t *testing.T) {
 		cancel()
 		if when == "serving" {
 			s.drain()
+		}
+	}
+}
+
+// TestOutputThatCannotBeWritten: what could not be printed is the error of a command.
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	unwritable, err := os.Open(os.DevNull)
+	must(t, err)
+	defer func() { _ = unwritable.Close() }()
+	for _, args := range [][]string{{"version"}, {"completion", "bash"}, {"config", "print"}, {"config", "print", "--json"}} {
+		var text bytes.Buffer
+		if status := run(t.Context(), args, nil, nil, unwritable, &text); status != exitFailed || !strings.Contains(text.String(), os.DevNull) {
+			t.Errorf("daybook %v: status %d, %q", args, status, text.String())
 		}
 	}
 }

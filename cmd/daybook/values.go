@@ -53,7 +53,7 @@ func readers() []kong.Option {
 		"ratio":         value(ratio),
 		"schema":        checked(schema),
 		"tiles":         checked(checkTiles),
-		"witness":       checked(func(v string) error { _, err := proof.ParseWitness(v); return err }),
+		"witness":       value(proof.ParseWitness),
 	} {
 		options = append(options, kong.NamedMapper(name, mapper))
 	}
