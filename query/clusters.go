@@ -93,7 +93,7 @@ func (s *Service) Clusters(ctx context.Context, c *Criteria) (out *Clusters, err
 func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 	selection := *c
 	selection.run.box = nil
-	f, err := st.eventFilter(ctx, &selection)
+	f, err := st.filter(ctx, &selection)
 	if err != nil {
 		return nil, err
 	}

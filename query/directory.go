@@ -36,10 +36,9 @@ type point struct {
 // visible is what of a directory some callers see on events.
 type visible struct {
 	*directory
-	due  int64
-	seen []bool // by place
-	// Of venues.
-	cities, countries names
+	due   int64
+	seen  []bool            // by place
+	names map[string]*names // of venues, by detail
 }
 
 // directoryFields are the fields that a directory holds of records.
@@ -168,16 +167,17 @@ func (d *directory) visible(c calendar.Caller, g *shared, w *Withdrawn) *visible
 	if known := d.views[view].Load(); shared && known != nil && known.due == g.gen.Due {
 		return known
 	}
-	out := &visible{
-		directory: d, due: g.gen.Due, seen: make([]bool, len(d.records)),
-		cities: names{index: map[string]int{}}, countries: names{index: map[string]int{}},
+	out := &visible{directory: d, due: g.gen.Due, seen: make([]bool, len(d.records)), names: map[string]*names{}}
+	for _, detail := range placeDetails {
+		out.names[detail] = &names{index: map[string]int{}}
 	}
 	now := time.Unix(g.second, 0)
 	for at, r := range d.records {
 		out.seen[at] = isShown(r, c, now) && !w.has(r.Kind, r.ID)
-		if out.seen[at] && r.Kind == calendar.KindVenue {
-			out.cities.add(r, "city")
-			out.countries.add(r, "country")
+		for detail, names := range out.names {
+			if out.seen[at] {
+				names.add(r, detail)
+			}
 		}
 	}
 	if shared {

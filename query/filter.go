@@ -4,40 +4,21 @@ import (
 	"context"
 
 	"daybook/calendar"
-	"daybook/internal/htmltext"
 	"daybook/query/readmodel"
 )
 
 // published admits the posts that are published at a moment: scheduled ones
 // whose time has come are (interface 5.4).
 func published(now int64) readmodel.Filter {
-	return readmodel.Or{
-		hasStatus(calendar.StatusPublish),
-		readmodel.And{
-			hasStatus(calendar.StatusFuture),
-			readmodel.Range{Field: readmodel.FieldPublished, Max: &now},
-		},
-	}
-}
-
-// scheduled admits the posts whose publication lies ahead.
-func scheduled(now int64) readmodel.Filter {
-	next := now + 1
-	return readmodel.And{
-		hasStatus(calendar.StatusFuture),
-		readmodel.Range{Field: readmodel.FieldPublished, Min: &next},
-	}
-}
-
-func notHidden() readmodel.Filter {
-	return not(isTrue(readmodel.FieldHidden))
+	due := readmodel.Range{Field: readmodel.FieldPublished, Max: &now}
+	return readmodel.Or{hasStatus(calendar.StatusPublish), readmodel.And{hasStatus(calendar.StatusFuture), due}}
 }
 
 // countedEvents admits the events that counts and suggestions are of, for every caller: listed
 // ones (interface 1.2) without a password, whose links are secret (6.3). Of those that had
 // none at a moment of the past, the ones that have one now are left out, too.
 func countedEvents(now int64, protectedNow []calendar.ID) readmodel.And {
-	f := readmodel.And{published(now), notHidden(), not(isProtected)}
+	f := readmodel.And{published(now), notHidden, not(isProtected)}
 	if len(protectedNow) > 0 {
 		f = append(f, not(withIDs(protectedNow)))
 	}
@@ -48,31 +29,32 @@ func not(f readmodel.Filter) readmodel.Filter { return readmodel.Not{Filter: f} 
 
 func isTrue(field string) readmodel.Filter { return readmodel.Term{Field: field, Value: "true"} }
 
-func withIDs(ids []calendar.ID) readmodel.Filter {
-	return readmodel.In{Field: readmodel.FieldID, IDs: ids}
+func in(field string, ids ...calendar.ID) readmodel.Filter {
+	return readmodel.In{Field: field, IDs: ids}
 }
 
-var isProtected readmodel.Filter = isTrue(readmodel.FieldProtected)
-
-func ofAuthor(c calendar.Caller) readmodel.Filter {
-	return readmodel.In{Field: readmodel.FieldAuthor, IDs: []calendar.ID{c.ID}}
-}
+func withIDs(ids []calendar.ID) readmodel.Filter { return in(readmodel.FieldID, ids...) }
 
 func hasStatus(s calendar.Status) readmodel.Filter {
 	return readmodel.Term{Field: readmodel.FieldStatus, Value: string(s)}
 }
+
+var (
+	isProtected = isTrue(readmodel.FieldProtected)
+	notHidden   = not(isTrue(readmodel.FieldHidden))
+	notTrashed  = not(hasStatus(calendar.StatusTrash))
+)
+
+func ofAuthor(c calendar.Caller) readmodel.Filter { return in(readmodel.FieldAuthor, c.ID) }
 
 // visible admits the posts that the caller sees without a status filter
 // (interface 4.4): no trash.
 func (s *shared) visible(c calendar.Caller) readmodel.Filter {
 	switch viewOf(c) {
 	case viewAll:
-		return not(hasStatus(calendar.StatusTrash))
+		return notTrashed
 	case viewOwn:
-		return readmodel.Or{
-			s.published,
-			readmodel.And{ofAuthor(c), not(hasStatus(calendar.StatusTrash))},
-		}
+		return readmodel.Or{s.published, readmodel.And{ofAuthor(c), notTrashed}}
 	default:
 		return s.published
 	}
@@ -81,26 +63,20 @@ func (s *shared) visible(c calendar.Caller) readmodel.Filter {
 // withStatus admits the posts of the status filter that the caller may see
 // (interface 4.9).
 func (s *shared) withStatus(c calendar.Caller, statuses []calendar.Status) readmodel.Filter {
-	own := viewOf(c) != viewAll
-	out := make(readmodel.Or, 0, len(statuses))
+	out := readmodel.Or{}
 	for _, status := range statuses {
-		var f readmodel.Filter
-		switch status {
-		case calendar.StatusPublish:
+		if status == calendar.StatusPublish {
 			out = append(out, s.published)
 			continue
-		case calendar.StatusFuture:
-			f = scheduled(s.second)
-		case calendar.StatusDraft, calendar.StatusPending, calendar.StatusPrivate, calendar.StatusTrash:
-			f = hasStatus(status)
 		}
-		if own {
-			f = readmodel.And{ofAuthor(c), f}
+		f := readmodel.And{hasStatus(status)}
+		if status == calendar.StatusFuture {
+			f = append(f, readmodel.Range{Field: readmodel.FieldPublished, Min: new(s.second + 1)})
+		}
+		if viewOf(c) != viewAll {
+			f = append(f, ofAuthor(c))
 		}
 		out = append(out, f)
-	}
-	if len(out) == 1 {
-		return out[0]
 	}
 	return out
 }
@@ -118,59 +94,30 @@ func blanked(c calendar.Caller) readmodel.Filter {
 	}
 }
 
-// The texts that a search looks in (interface 4.7).
-var (
-	eventTexts = []string{readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt}
-	venueTexts = []string{
+// searchedTexts are the texts that a search looks in (interface 4.7).
+var searchedTexts = [...][]string{
+	calendar.KindEvent: {readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt},
+	calendar.KindVenue: {
 		readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt,
 		readmodel.TextAddress, readmodel.TextCity, readmodel.TextCountry, readmodel.TextProvince,
 		readmodel.TextState, readmodel.TextStateProv, readmodel.TextZip, readmodel.TextPhone, readmodel.TextWebsite,
-	}
-	organizerTexts = []string{
+	},
+	calendar.KindOrganizer: {
 		readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt,
 		readmodel.TextPhone, readmodel.TextEmail, readmodel.TextWebsite,
-	}
-)
-
-func (c *Criteria) text(fields []string) readmodel.Text {
-	return readmodel.Text{Fields: fields, Search: c.run.search, Spelling: c.run.spelling()}
+	},
 }
 
-// posts starts the filter of a list of posts with what the caller may see.
-func (c *Criteria) posts(g *shared) readmodel.And {
-	f := c.withdrawn.leaveOut(make(readmodel.And, 0, 8), c.Kind)
-	switch {
-	case c.run.trashedSince != nil:
-		trashed := readmodel.Range{Field: readmodel.FieldModified, Min: c.run.trashedSince}
-		return append(f, hasStatus(calendar.StatusTrash), not(isProtected), trashed)
-	case c.run.statuses != nil:
-		return append(f, g.withStatus(c.Caller, c.run.statuses))
-	}
-	return append(f, g.visible(c.Caller))
+// text is the search in all texts of the kind, name that in names alone.
+func (c *Criteria) text() readmodel.Text {
+	return readmodel.Text{Fields: searchedTexts[c.Kind], Search: c.run.search, Spelling: c.run.spelling()}
 }
 
-// appendSwitch adds a boolean filter.
-func appendSwitch(f readmodel.And, field string, v sw) readmodel.And {
-	switch v {
-	case swOn:
-		return append(f, isTrue(field))
-	case swOff:
-		return append(f, not(isTrue(field)))
-	default:
-		return f
-	}
+func (c *Criteria) name() readmodel.Text {
+	return readmodel.Text{Fields: []string{readmodel.TextName}, Search: c.run.search, Spelling: c.run.spelling()}
 }
 
-// anyTerm admits what has one of the values.
-func anyTerm(field string, values []string) readmodel.Or {
-	out := make(readmodel.Or, len(values))
-	for i, v := range values {
-		out[i] = readmodel.Term{Field: field, Value: v}
-	}
-	return out
-}
-
-// choice is what a list of events filters by, in the order of its parameters.
+// choice is what a list filters by.
 type choice []chosenPart
 
 // chosenPart is the filter of a parameter that a facet has the name of, "" of others.
@@ -185,184 +132,135 @@ func (c *choice) add(facet string, filters ...readmodel.Filter) {
 	}
 }
 
-// parts returns the filters that fit, nil for all.
+// parts returns the filters that fit.
 func (c choice) parts(fits func(facet string) bool) readmodel.And {
 	out := make(readmodel.And, 0, len(c)+2)
 	for i := range c {
-		if fits == nil || fits(c[i].facet) {
+		if fits(c[i].facet) {
 			out = append(out, c[i].filter)
 		}
 	}
 	return out
 }
 
-// eventFilter makes the filter of a list of events (interface 4.5).
-func (st *state) eventFilter(ctx context.Context, c *Criteria) (readmodel.And, error) {
+// filter makes the filter of a list (interface 4.5, 4.10, 4.11).
+func (st *state) filter(ctx context.Context, c *Criteria) (readmodel.And, error) {
 	f, err := st.choice(ctx, c)
-	return c.protect(f.parts(nil)), err
+	return c.protect(f.parts(func(string) bool { return true })), err
 }
 
+// choice returns what a list filters by, but for its search.
 func (st *state) choice(ctx context.Context, c *Criteria) (f choice, err error) {
 	r := &c.run
-	f.add("", append(c.posts(st.shared), notHidden())...)
-	if r.include != nil {
-		f.add("", withIDs(r.include))
+	f.add("", c.withdrawn.leaveOut(nil, c.Kind)...)
+	switch {
+	case r.trashedSince != nil:
+		f.add("", hasStatus(calendar.StatusTrash), not(isProtected), readmodel.Range{Field: readmodel.FieldModified, Min: r.trashedSince})
+	case r.statuses != nil:
+		f.add("", st.withStatus(c.Caller, r.statuses))
+	case c.Kind.IsPost():
+		f.add("", st.visible(c.Caller))
 	}
-	f.add("", r.window.filters(nil)...)
-	if r.source != nil {
-		f.add("", r.source.filter())
+	if c.Kind == calendar.KindEvent {
+		f.add("", notHidden)
+		f.add("", r.window.filters(nil)...)
+		f.add("", r.lap.overlaps(nil)...)
 	}
-	f.add("", r.lap.overlaps(nil)...)
-	r.moments(&f)
-	r.costFilters(&f)
-	f.add("featured", appendSwitch(nil, readmodel.FieldFeatured, r.featured)...)
-	f.add("ticketed", appendSwitch(nil, readmodel.FieldTicketed, r.ticketed)...)
-	if r.eventStatuses != nil {
-		f.add("", anyTerm(readmodel.FieldEventStatus, r.eventStatuses))
+	f = append(f, r.filters...)
+	if c.Kind == calendar.KindEvent {
+		err = st.addLinked(ctx, c, &f)
+		return f, err
 	}
-	if r.postParent != 0 {
-		f.add("", readmodel.In{Field: readmodel.FieldPostParent, IDs: []calendar.ID{r.postParent}})
+	by, err := st.byEvents(ctx, c)
+	f.add("", by...)
+	return f, err
+}
+
+// addLinked adds the filters of events by linked records, as far as the caller sees them.
+func (st *state) addLinked(ctx context.Context, c *Criteria, f *choice) error {
+	add := func(facet string, k calendar.Kind, ids []calendar.ID) error {
+		if k != calendar.KindTag {
+			d, err := st.directory(ctx, k)
+			if err != nil {
+				return err
+			}
+			if k == calendar.KindCategory {
+				ids = d.withBelow(ids)
+			} else {
+				ids = d.visible(c.Caller, st.shared, c.withdrawn).among(ids)
+			}
+		}
+		f.add(facet, in(linkField(k), c.withdrawn.without(k, ids)...))
+		return nil
 	}
 	for _, k := range linkKinds {
-		if ids := r.linkedIDs(k); ids != nil {
-			if err := st.addLinked(ctx, c, &f, linkField(k), k, ids); err != nil {
-				return nil, err
+		if ids := c.run.named[k]; ids != nil {
+			if err := add(linkField(k), k, ids); err != nil {
+				return err
 			}
 		}
 	}
-	if r.of.ID != 0 {
-		if err := st.addLinked(ctx, c, &f, "", r.of.Kind, []calendar.ID{r.of.ID}); err != nil {
-			return nil, err
-		}
-	}
-	return f, st.addPlaces(ctx, c, &f)
-}
-
-// addLinked adds the filter by linked records of a kind, as far as the caller sees them.
-func (st *state) addLinked(ctx context.Context, c *Criteria, f *choice, facet string, k calendar.Kind, ids []calendar.ID) error {
-	if k != calendar.KindTag {
-		d, err := st.directory(ctx, k)
-		if err != nil {
+	if of := c.run.of; of.ID != 0 {
+		if err := add("", of.Kind, []calendar.ID{of.ID}); err != nil {
 			return err
 		}
-		if k == calendar.KindCategory {
-			ids = d.withBelow(ids)
-		} else {
-			ids = d.visible(c.Caller, st.shared, c.withdrawn).among(ids)
-		}
 	}
-	f.add(facet, readmodel.In{Field: linkField(k), IDs: c.withdrawn.without(k, ids)})
-	return nil
-}
-
-// linkedIDs are the linked records of a kind that a filter names, nil for none.
-func (r *criteria) linkedIDs(k calendar.Kind) []calendar.ID {
-	switch k {
-	case calendar.KindVenue:
-		return r.venues
-	case calendar.KindOrganizer:
-		return r.organizers
-	case calendar.KindCategory:
-		return r.categories
-	default:
-		return r.tags
-	}
+	return st.addPlaces(ctx, c, f)
 }
 
 // protect adds the search, and keeps what is blanked for the caller out of the
 // filters that would tell it (interface 4.5).
 func (c *Criteria) protect(f readmodel.And) readmodel.And {
-	r := &c.run
-	b := blanked(c.Caller)
-	if b != nil && r.hides {
+	var b readmodel.Filter
+	if c.Kind == calendar.KindEvent {
+		b = blanked(c.Caller)
+	}
+	if b != nil && c.run.hides {
 		f = append(f, not(b))
 		b = nil
 	}
 	switch {
-	case r.search.Query == "":
+	case c.run.search.Query == "":
 		return f
 	case b == nil:
-		return append(f, c.text(eventTexts))
-	case len(r.search.Not) == 0:
+		return append(f, c.text())
+	case len(c.run.search.Not) == 0:
 		// What fits in the title fits in all texts: one search, then a look at
 		// the few that are blanked.
-		return append(f, c.text(eventTexts), readmodel.Or{
-			not(b), readmodel.And{b, c.text(eventTexts[:1])},
-		})
+		return append(f, c.text(), readmodel.Or{not(b), readmodel.And{b, c.name()}})
 	default:
-		return append(f, readmodel.Or{
-			readmodel.And{not(b), c.text(eventTexts)},
-			readmodel.And{b, c.text(eventTexts[:1])},
-		})
+		return append(f, readmodel.Or{readmodel.And{not(b), c.text()}, readmodel.And{b, c.name()}})
 	}
 }
 
-// linkedFilter makes the filter of a list of venues or organizers (interface
-// 4.10).
-func (st *state) linkedFilter(ctx context.Context, c *Criteria) (readmodel.And, error) {
+// byEvents are the filters of a list of linked records by the events that they have (interface
+// 4.10, 4.11).
+func (st *state) byEvents(ctx context.Context, c *Criteria) (f readmodel.And, err error) {
 	r := &c.run
-	f := c.posts(st.shared)
 	if r.ofEvent {
 		f = append(f, withIDs(r.linked))
 	}
-	if r.hasEvents != swNone {
-		used, err := st.allCounts(ctx, c.Kind)
+	switch {
+	case c.Kind.IsTerm():
+		if !r.ofEvent && (r.hideEmpty == nil || *r.hideEmpty) {
+			ids, err := st.usedTerms(ctx, c.Kind)
+			return append(f, withIDs(ids)), err
+		}
+		return f, nil
+	case r.hasEvents != nil:
+		counts, err := st.allCounts(ctx, c.Kind)
 		if err != nil {
 			return nil, err
 		}
-		in := withIDs(keys(used))
-		if r.hasEvents == swOff {
-			in = not(in)
+		with := withIDs(keys(counts))
+		if !*r.hasEvents {
+			with = not(with)
 		}
-		f = append(f, in)
+		f = append(f, with)
 	}
 	if r.onlyUpcoming {
 		ids, err := st.withUpcoming(ctx, c.Kind, r.upcomingAt)
-		if err != nil {
-			return nil, err
-		}
-		f = append(f, withIDs(ids))
-	}
-	if r.search.Query != "" {
-		texts := venueTexts
-		if c.Kind == calendar.KindOrganizer {
-			texts = organizerTexts
-		}
-		f = append(f, c.text(texts))
-	}
-	return f, nil
-}
-
-// termFilter makes the filter of a list of terms (interface 4.11).
-func (st *state) termFilter(ctx context.Context, c *Criteria) (readmodel.And, error) {
-	r := &c.run
-	f := c.withdrawn.leaveOut(make(readmodel.And, 0, 6), c.Kind)
-	if r.search.Query != "" {
-		f = append(f, readmodel.Contains{
-			Fields: []string{readmodel.FieldNameLower(c.Lang), readmodel.FieldSlug}, Value: htmltext.NameKey(r.search.Query),
-		})
-	}
-	if r.exclude != nil {
-		f = append(f, not(withIDs(r.exclude)))
-	}
-	if r.include != nil {
-		f = append(f, withIDs(r.include))
-	}
-	if r.parent != 0 {
-		f = append(f, readmodel.In{Field: readmodel.FieldParent, IDs: []calendar.ID{r.parent}})
-	}
-	if r.slug != "" {
-		f = append(f, readmodel.Term{Field: readmodel.FieldSlug, Value: r.slug})
-	}
-	if r.ofEvent {
-		return append(f, withIDs(r.linked)), nil
-	}
-	if r.hideEmpty != swOff {
-		ids, err := st.usedTerms(ctx, c.Kind)
-		if err != nil {
-			return nil, err
-		}
-		f = append(f, withIDs(ids))
+		return append(f, withIDs(ids)), err
 	}
 	return f, nil
 }

@@ -37,31 +37,34 @@ func (q *parser) load(ctx context.Context, k calendar.Kind, ids []calendar.ID) [
 }
 
 // known reads a list of ids that all have to be records of the kind.
-func known(k calendar.Kind) func(*parser, context.Context, *param.Value) []calendar.ID {
-	return func(q *parser, ctx context.Context, v *param.Value) []calendar.ID {
-		list := v.List()
-		out := newDistinct(len(list))
-		for _, e := range list {
-			id, ok := calendar.ParseID(e)
-			if !ok {
-				v.Refuse(calendar.UnknownReason(k), e)
-				return nil
-			}
-			out.add(id)
+func (q *parser) known(ctx context.Context, v *param.Value, k calendar.Kind) []calendar.ID {
+	list := v.List()
+	out := newDistinct(len(list))
+	for _, e := range list {
+		id, ok := calendar.ParseID(e)
+		if !ok {
+			v.Refuse(calendar.UnknownReason(k), e)
+			return nil
 		}
-		for i, r := range q.load(ctx, k, out.ids) {
-			if r == nil {
-				v.Refuse(calendar.UnknownReason(k), out.ids[i].String())
-				return nil
-			}
-		}
-		return out.ids
+		out.add(id)
 	}
+	for i, r := range q.load(ctx, k, out.ids) {
+		if r == nil {
+			v.Refuse(calendar.UnknownReason(k), out.ids[i].String())
+			return nil
+		}
+	}
+	return out.ids
 }
 
-// resolve reads a list of terms. Digits are an id, else, as any other text, what
-// find makes of them; find returns 0 when it finds none.
-func (q *parser) resolve(ctx context.Context, v *param.Value, k calendar.Kind, find func(entry string) calendar.ID) []calendar.ID {
+// namedTerms reads a list of terms by id, slug or shown name (interface 4.5).
+func (q *parser) namedTerms(ctx context.Context, v *param.Value, k calendar.Kind) []calendar.ID {
+	return q.terms(ctx, v, k, true)
+}
+
+// terms reads a list of terms by id or slug (interface 4.11), and by shown name where names
+// count. Each slug and name is looked up once: the entries may all be the same in other letters.
+func (q *parser) terms(ctx context.Context, v *param.Value, k calendar.Kind, names bool) []calendar.ID {
 	list := v.List()
 	if list == nil {
 		return nil
@@ -78,16 +81,23 @@ func (q *parser) resolve(ctx context.Context, v *param.Value, k calendar.Kind, f
 			live[r.ID] = true
 		}
 	}
+	if q.err != nil {
+		return nil
+	}
+	bySlug, byName := map[string]calendar.ID{}, map[string]calendar.ID{}
 	out := newDistinct(len(list))
 	for _, e := range list {
 		id, _ := calendar.ParseID(e)
 		if !live[id] {
-			id = find(e)
+			id = lookedUp(bySlug, strings.ToLower(e), func(slug string) calendar.ID { return q.bySlug(ctx, k, slug) })
 		}
-		if q.err != nil {
+		if id == 0 && names && q.err == nil {
+			id = lookedUp(byName, q.nameKey(e), func(name string) calendar.ID { return q.byName(ctx, k, name) })
+		}
+		switch {
+		case q.err != nil:
 			return nil
-		}
-		if id == 0 {
+		case id == 0:
 			v.Refuse(calendar.UnknownReason(k), e)
 			return nil
 		}
@@ -97,75 +107,40 @@ func (q *parser) resolve(ctx context.Context, v *param.Value, k calendar.Kind, f
 	return out.ids
 }
 
-// named reads a list of terms by id, slug or shown name (interface 4.5).
-func named(k calendar.Kind) func(*parser, context.Context, *param.Value) []calendar.ID {
-	return func(q *parser, ctx context.Context, v *param.Value) []calendar.ID {
-		bySlug, byName := q.bySlug(ctx, k), q.byName(ctx, k)
-		return q.resolve(ctx, v, k, func(entry string) calendar.ID {
-			if id := bySlug(entry); id != 0 || q.err != nil {
-				return id
-			}
-			return byName(entry)
-		})
+func lookedUp(found map[string]calendar.ID, key string, find func(key string) calendar.ID) calendar.ID {
+	if _, known := found[key]; !known {
+		found[key] = find(key)
 	}
+	return found[key]
 }
 
-// slugs reads a list of terms by id or slug (interface 4.11).
-func (q *parser) slugs(ctx context.Context, v *param.Value) []calendar.ID {
-	return q.resolve(ctx, v, q.Kind, q.bySlug(ctx, q.Kind))
-}
-
-// bySlug finds terms by slug.
-func (q *parser) bySlug(ctx context.Context, k calendar.Kind) func(string) calendar.ID {
-	return once(strings.ToLower, func(slug string) calendar.ID {
-		if q.past.FormOnly {
-			return 1
-		}
-		r, err := q.s.records.BySlug(ctx, k, slug)
-		if err != nil {
-			q.err = err
-			return 0
-		}
-		if r == nil || r.Deleted {
-			return 0
-		}
-		return r.ID
-	})
-}
-
-// byName finds terms by shown name.
-func (q *parser) byName(ctx context.Context, k calendar.Kind) func(string) calendar.ID {
-	clean := func(entry string) string {
-		if q.s.o.Clean != nil {
-			entry = q.s.o.Clean.Name(entry)
-		}
-		return htmltext.NameKey(entry)
+// bySlug finds a term by its slug; 0: there is none.
+func (q *parser) bySlug(ctx context.Context, k calendar.Kind, slug string) calendar.ID {
+	if q.past.FormOnly {
+		return 1
 	}
-	return once(clean, func(name string) calendar.ID {
-		found, err := q.s.records.ByName(ctx, k, q.Lang, name)
-		if err != nil {
-			q.err = err
-		}
-		if len(found) == 0 {
-			return 0
-		}
-		return found[0].ID
-	})
+	var r *calendar.Record
+	if r, q.err = q.s.records.BySlug(ctx, k, slug); r == nil || r.Deleted {
+		return 0
+	}
+	return r.ID
 }
 
-// once finds each key once: the entries of a list may all be the same in other
-// letters.
-func once(keyOf func(entry string) string, find func(key string) calendar.ID) func(string) calendar.ID {
-	found := map[string]calendar.ID{}
-	return func(entry string) calendar.ID {
-		key := keyOf(entry)
-		id, known := found[key]
-		if !known {
-			id = find(key)
-			found[key] = id
-		}
-		return id
+// nameKey is a name as names are compared.
+func (q *parser) nameKey(name string) string {
+	if q.s.o.Clean != nil {
+		name = q.s.o.Clean.Name(name)
 	}
+	return htmltext.NameKey(name)
+}
+
+// byName finds a term by its shown name; 0: there is none.
+func (q *parser) byName(ctx context.Context, k calendar.Kind, name string) calendar.ID {
+	var found []*calendar.Record
+	if found, q.err = q.s.records.ByName(ctx, k, q.Lang, name); len(found) == 0 {
+		return 0
+	}
+	return found[0].ID
 }
 
 // readEvent reads the event whose linked records are listed. One that the caller

@@ -44,7 +44,7 @@ func (s *Service) Months(ctx context.Context) (*Months, error) {
 }
 
 func (st *state) months(ctx context.Context) (*Months, error) {
-	listed := readmodel.And{st.published, notHidden()}
+	listed := readmodel.And{st.published, notHidden}
 	open := readmodel.And{not(isProtected)}
 	byMonth := []readmodel.Tally{{Field: readmodel.FieldMonth}}
 	months, err := st.tallied(ctx, listed, readmodel.Selection{Tallies: byMonth}, readmodel.Selection{Filter: open, Tallies: byMonth})
@@ -131,7 +131,7 @@ func (s *Service) LinkedFrom(ctx context.Context, c *Criteria) (map[calendar.ID]
 	shown.run.hides = true
 	out := map[calendar.ID]bool{}
 	return out, s.read(ctx, func(st *state) error {
-		f, err := st.eventFilter(ctx, &shown)
+		f, err := st.filter(ctx, &shown)
 		if err != nil {
 			return err
 		}

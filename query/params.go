@@ -9,6 +9,7 @@ import (
 	"daybook/calendar"
 	"daybook/internal/formats"
 	"daybook/internal/param"
+	"daybook/query/readmodel"
 )
 
 // Param is one row of a parameter table of interface 4: all that is known of a parameter
@@ -23,8 +24,6 @@ type Param struct {
 	// lookUp reads in place of Read what is checked against the store, so that the same
 	// text may mean another thing a moment later.
 	lookUp func(ctx context.Context, q *parser, v *param.Value)
-	// cost is what the request costs more for it, when it is sent and good; nil: nothing.
-	cost func(q *parser) int
 	// ahead puts the row before those that are less ahead, when they are read and
 	// refused: the language decides how a search is read, strict_dates how dates are.
 	ahead int
@@ -32,8 +31,8 @@ type Param struct {
 	link func(q *parser, v any, sent bool) (any, bool)
 }
 
-// The readers of rows put what was sent into the criteria. What it means beyond its text,
-// by the moment or the store, goes into parser.resolved.
+// The readers of rows put what was sent into the criteria, with what it costs. What it means
+// beyond its text, by the moment or the store, goes into parser.resolved.
 
 // Parameters are those of a list, in the order of the interface.
 type Parameters []Param
@@ -101,18 +100,34 @@ func row(name, declared string, read func(q *parser, v *param.Value)) Param {
 	return rowOf(param.Row[parser]{Param: param.Param{Name: name, Type: declared}, Read: read})
 }
 
-// boolean is a filter that may be true, false or not sent.
-func boolean(name string, to func(*criteria) *sw) Param {
+// boolean is what may be true, false or not sent.
+func boolean(name string, to func(*criteria) **bool) Param {
 	return row(name, "boolean", func(q *parser, v *param.Value) {
 		if is, ok := v.Bool(); ok {
-			*to(&q.run) = swOf(is)
+			*to(&q.run) = &is
 		}
 	})
 }
 
-// looked is a parameter whose check asks the store for ids.
-func looked(name string, find func(q *parser, ctx context.Context, v *param.Value) []calendar.ID, to func(*criteria) *[]calendar.ID) Param {
-	return storeChecked(name, "array of integer", func(ctx context.Context, q *parser, v *param.Value) { *to(&q.run) = find(q, ctx, v) })
+// flag is what is false where it was not sent.
+func flag(name, declared string, to func(*criteria) *bool) Param {
+	return row(name, declared, func(q *parser, v *param.Value) { *to(&q.run), _ = v.Bool() })
+}
+
+// linkedBy is a filter of events by linked records of a kind.
+func linkedBy(name string, k calendar.Kind, find func(*parser, context.Context, *param.Value, calendar.Kind) []calendar.ID) Param {
+	return storeChecked(name, "array of integer", func(ctx context.Context, q *parser, v *param.Value) { q.run.named[k] = find(q, ctx, v, k) }).hiding()
+}
+
+// termsOf is a list of terms of the kind of the list.
+func termsOf(name string, use func(*parser, []calendar.ID)) Param {
+	p := storeChecked(name, "array of integer", func(ctx context.Context, q *parser, v *param.Value) {
+		if ids := q.terms(ctx, v, q.Kind, false); ids != nil {
+			use(q, ids)
+		}
+	})
+	p.Named = true
+	return p
 }
 
 // storeChecked is a parameter whose check asks the store.
@@ -122,12 +137,6 @@ func storeChecked(name, declared string, lookUp func(ctx context.Context, q *par
 		p = p.schema(map[string]any{"minimum": 1})
 	}
 	p.lookUp = lookUp
-	return p
-}
-
-// terms is a list of terms by id, slug or name.
-func terms(p Param) Param {
-	p.Named = true
 	return p
 }
 
@@ -145,11 +154,6 @@ func (p Param) early(n int) Param {
 
 func (p Param) linked(link func(q *parser, v any, sent bool) (any, bool)) Param {
 	p.link = link
-	return p
-}
-
-func (p Param) costing(cost func(q *parser) int) Param {
-	p.cost = cost
 	return p
 }
 
@@ -220,8 +224,8 @@ func eventParams() Parameters {
 	start, end := row("start_date", "string", edge{start: true, lower: true, equal: true, floor: true}.read).linked(linkStart), row("end_date", "string", edge{equal: true}.read).linked(linkEnd)
 	start.Format, start.Moving = "date-time", startOfWindow
 	end.Format, end.Moving = "date-time", endOfWindow
-	strict := boolean("strict_dates", func(r *criteria) *sw { return &r.strict }).early(1).standard(`"false"`).schema(map[string]any{"default": false})
-	strict.Type = ""
+	categories, tags := linkedBy("categories", calendar.KindCategory, (*parser).namedTerms), linkedBy("tags", calendar.KindTag, (*parser).namedTerms)
+	categories.Named, tags.Named = true, true
 	degrees := func(name string, limit int, read func(q *parser, v *param.Value)) Param {
 		p := row(name, "number", read).hiding().bounds(-limit, limit)
 		p.Format = "double"
@@ -239,63 +243,63 @@ func eventParams() Parameters {
 			row("starts_after", "date", edge{start: true, lower: true}.read),
 			row("ends_before", "date", edge{}.read),
 			row("ends_after", "date", edge{lower: true}.read),
-			strict,
+			flag("strict_dates", "", func(r *criteria) *bool { return &r.strict }).early(1).standard(`"false"`).schema(map[string]any{"default": false}),
 			searchParam(),
-			terms(looked("categories", named(calendar.KindCategory), func(r *criteria) *[]calendar.ID { return &r.categories }).hiding()),
-			terms(looked("tags", named(calendar.KindTag), func(r *criteria) *[]calendar.ID { return &r.tags }).hiding()),
-			looked("venue", known(calendar.KindVenue), func(r *criteria) *[]calendar.ID { return &r.venues }).hiding(),
-			looked("organizer", known(calendar.KindOrganizer), func(r *criteria) *[]calendar.ID { return &r.organizers }).hiding(),
-			boolean("featured", func(r *criteria) *sw { return &r.featured }).hiding(),
+			categories,
+			tags,
+			linkedBy("venue", calendar.KindVenue, (*parser).known),
+			linkedBy("organizer", calendar.KindOrganizer, (*parser).known),
+			row("featured", "boolean", readSwitch).hiding(),
 			statusParam(),
-			boolean("geoloc", func(r *criteria) *sw { return &r.geoloc }).hiding(),
+			boolean("geoloc", func(r *criteria) **bool { return &r.geoloc }).hiding(),
 			degrees("geoloc_lat", maxLat, readLat),
 			degrees("geoloc_lng", maxLng, readLng),
 			radius,
 			row("include", "array of integer", readIDs),
-			storeChecked("post_parent", "integer", readRecord(calendar.KindEvent, func(r *criteria) *calendar.ID { return &r.postParent })).hiding(),
-			boolean("ticketed", func(r *criteria) *sw { return &r.ticketed }).hiding(),
+			storeChecked("post_parent", "integer", readRecord(calendar.KindEvent, readmodel.FieldPostParent)).hiding(),
+			row("ticketed", "boolean", readSwitch).hiding(),
 		},
-		extensions(rowOf(param.Words("event_status", calendar.EventStatuses(), func(q *parser) *[]string { return &q.run.eventStatuses })).hiding()),
+		extensions(row("event_status", "array of string", readEventStatus).words(calendar.EventStatuses()...).hiding()),
 		lastParams(),
 		extensions(
 			rowOf(param.Word("format", formats.Names(func(*formats.Format) bool { return true }), func(q *parser, word string) { q.Format = word })),
 			rowOf(param.Word("features", []string{"events", "venues"}, func(q *parser, word string) { q.Venues = word == "venues" })).standard(`"events"`),
 			rowOf(param.Flag("csv_bom", func(q *parser) *bool { return &q.BOM })),
 			rowOf(param.Flag("csv_raw", func(q *parser) *bool { return &q.Raw })),
-			boolean("overlap", func(r *criteria) *sw { return &r.overlap }).early(1),
+			flag("overlap", "boolean", func(r *criteria) *bool { return &r.overlap }).early(1),
 			row("when", "string", readWhen).words(Days...),
-			row("month", "array of string", readMonths).schema(map[string]any{"items": map[string]any{"type": "string", "pattern": `^[0-9]{4}-(0[1-9]|1[0-2])$`}}),
-			row("weekday", "array of string", readWeekdays),
-			row("time_of_day", "array of string", readTimesOfDay).hiding(),
-			row("duration_min", "integer", readDuration(func(r *criteria) **int64 { return &r.shortest })).hiding().bounds(0, maxDuration),
-			row("duration_max", "integer", readDuration(func(r *criteria) **int64 { return &r.longest })).hiding().bounds(0, maxDuration),
-			row("in_language", "array of string", readInLanguage).words(calendar.LangNames()...),
-			row("city", "array of string", readPlaces(func(r *criteria) *[]string { return &r.cities })).hiding(),
-			row("country", "array of string", readPlaces(func(r *criteria) *[]string { return &r.countries })).hiding(),
+			row("month", "array of string", readOptions(readMonth)).schema(map[string]any{"items": map[string]any{"type": "string", "pattern": `^[0-9]{4}-(0[1-9]|1[0-2])$`}}),
+			row("weekday", "array of string", readOptions(readWeekday)),
+			row("time_of_day", "array of string", readOptions(readTime)).hiding(),
+			row("duration_min", "integer", readDuration(true)).hiding().bounds(0, maxDuration),
+			row("duration_max", "integer", readDuration(false)).hiding().bounds(0, maxDuration),
+			row("in_language", "array of string", readWords).words(calendar.LangNames()...),
+			row("city", "array of string", readPlaces).hiding(),
+			row("country", "array of string", readPlaces).hiding(),
 			row("bbox", "array of number", readBox).hiding().linked(linkBox).schema(map[string]any{"minItems": 4, "maxItems": 4}),
-			boolean("free", func(r *criteria) *sw { return &r.free }).hiding(),
-			row("cost_band", "array of string", readCostBands).hiding(),
-			row("sort", "string", readSort).words("start", "end", "relevance", "distance", "published", "modified").costing(costOfSort),
+			row("free", "boolean", readSwitch).hiding(),
+			row("cost_band", "array of string", readOptions(readCostBand)).hiding(),
+			row("sort", "string", readSort).words("start", "end", "relevance", "distance", "published", "modified"),
 			row("order", "string", readDirection).linked(linkDirection),
 			typosParam(),
-			rowOf(param.Flag("highlight", func(q *parser) *bool { return &q.Highlight })).costing(costOfHighlight),
+			row("highlight", "boolean", readHighlight).standard("false"),
 			rowOf(param.Whole("highlight_length", defHighlight, minHighlight, maxHighlight, func(q *parser) *int { return &q.HighlightLength })),
-			rowOf(param.Words("facets", Facets, func(q *parser) *[]string { return &q.run.facets })).costing(func(q *parser) int { return len(q.run.facets) }),
+			row("facets", "array of string", readFacets).words(Facets...),
 			rowOf(param.Whole("facet_limit", defFacetLimit, 1, maxFacetLimit, func(q *parser) *int { return &q.run.facetLimit })),
 			row("facet_query", "string", readFacetQuery).schema(map[string]any{"pattern": `^\s*(` + strings.Join(askedFacets, "|") + `):\s*\S`}),
-			rowOf(param.Word("collapse", []string{"repeats"}, func(q *parser, _ string) { q.run.collapse = true })).costing(func(*parser) int { return 2 }),
+			rowOf(param.Word("collapse", []string{"repeats"}, func(q *parser, _ string) { q.run.collapse, q.Cost = true, q.Cost+2 })),
 			row("cursor", "string", readCursor).schema(map[string]any{"minLength": 1, "maxLength": maxCursor}),
 		),
 	)
 }
 
 func typosParam() Param {
-	return row("typos", "string", readTypos).standard(`"off"`).words("off", "auto", "on").costing(costOfTypos)
+	return row("typos", "string", readTypos).standard(`"off"`).words("off", "auto", "on")
 }
 
 // linkedParams is the table of interface 4.10.
 func linkedParams() Parameters {
-	has := boolean("has_events", func(r *criteria) *sw { return &r.hasEvents })
+	has := boolean("has_events", func(r *criteria) **bool { return &r.hasEvents })
 	has.Type = ""
 	return append(Parameters{
 		pageParam(),
@@ -314,14 +318,14 @@ func termParams(k calendar.Kind) Parameters {
 		pageParam(),
 		perPageParam(),
 		searchParam(),
-		terms(looked("exclude", (*parser).slugs, func(r *criteria) *[]calendar.ID { return &r.exclude })),
-		terms(looked("include", (*parser).slugs, func(r *criteria) *[]calendar.ID { return &r.include })),
+		termsOf("exclude", func(q *parser, ids []calendar.ID) { q.where("", not(withIDs(ids))) }),
+		termsOf("include", (*parser).include),
 		row("order", "string", readOrder),
 		row("orderby", "string", func(q *parser, v *param.Value) { q.run.orderBy, _ = v.Text(0) }),
-		boolean("hide_empty", func(r *criteria) *sw { return &r.hideEmpty }).standard(`"1"`).schema(map[string]any{"default": true}),
+		boolean("hide_empty", func(r *criteria) **bool { return &r.hideEmpty }).standard(`"1"`).schema(map[string]any{"default": true}),
 	}
 	if k == calendar.KindCategory {
-		params = append(params, storeChecked("parent", "integer", readRecord(calendar.KindCategory, func(r *criteria) *calendar.ID { return &r.parent })))
+		params = append(params, storeChecked("parent", "integer", readRecord(calendar.KindCategory, readmodel.FieldParent)))
 	}
 	params = append(params, storeChecked("post", "integer", readEvent), storeChecked("event", "integer", readEvent), row("slug", "string", readSlug))
 	return append(params, lastParams()...)

@@ -10,6 +10,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
+	"daybook/internal/htmltext"
 	"daybook/internal/param"
 	"daybook/query/readmodel"
 )
@@ -31,66 +32,46 @@ const (
 	defHighlight = 200
 )
 
-// sw is a boolean filter: not sent, false or true.
-type sw uint8
-
-const (
-	swNone sw = iota
-	swOff
-	swOn
-)
-
 // criteria is what Run needs: the checked values of the parameters.
 type criteria struct {
 	window window
 	// overlap: start_date and end_date are lap, which events overlap, and not in window.
-	overlap sw
+	overlap bool
 	lap     window
 	search  readmodel.Expression
 	typos   typos
 	step    int // of the search, a place in spellings
 
-	months, weekdays, minutes []int64   // as the read model has them, ascending; nil: not sent
-	allDay                    bool      // time_of_day names all_day
-	times                     []dayTime // of time_of_day
-	shortest, longest         *int64    // seconds; nil: not sent
-	languages                 []calendar.ID
-	cities, countries         []string // keys of places; nil: not sent
-	box                       *box
-	free                      sw
-	costs                     []span // hundredths, ascending
-	costUnknown               bool
-	bands                     []band // of cost_band, but unknown
+	filters choice              // of parameters that say it by themselves
+	chosen  map[string][]option // of facets
+	shorter *int64              // duration_min, in minutes; nil: not sent
 
 	facets     []string
 	facetLimit int
 	facetQuery facetQuery
 	collapse   bool
 
-	categories, tags, venues, organizers []calendar.ID // nil: not sent
-	featured, ticketed, geoloc           sw
-	near                                 *circle
-	include                              []calendar.ID // events and terms; nil: not sent
-	postParent                           calendar.ID
+	named   [calendar.KindTag + 1][]calendar.ID // linked records that events are filtered by; nil: not sent
+	of      Of                                  // the record that events are of
+	geoloc  *bool
+	near    *circle
+	box     *box
+	places  map[string][]string // keys of cities and countries
+	include []calendar.ID       // events and terms; nil: not sent
 
-	statuses      []calendar.Status // nil: not sent
-	trashedSince  *int64            // what came into the trash since then, instead of what the caller sees
-	eventStatuses []string          // nil: not sent
+	statuses     []calendar.Status // nil: not sent
+	trashedSince *int64            // what came into the trash since then, instead of what the caller sees
 
 	ofEvent      bool          // event or post was sent
 	linked       []calendar.ID // the records of the kind that this event links to
-	hasEvents    sw
+	hasEvents    *bool
 	upcomingAt   calendar.Wall // only_with_upcoming: the present second, UTC
 	onlyUpcoming bool
 
-	exclude   []calendar.ID
 	orderBy   string
 	desc      bool
-	hideEmpty sw
-	parent    calendar.ID
-	slug      string
+	hideEmpty *bool
 
-	of     Of      // the record that events are of
 	source *source // of a calendar widget
 
 	zoom      int             // of a map
@@ -102,7 +83,7 @@ type criteria struct {
 
 	sheet Sheet
 
-	strict sw   // strict_dates
+	strict bool // strict_dates
 	hides  bool // a parameter was sent that leaves blanked events out
 }
 
@@ -142,8 +123,11 @@ func (s *Service) Parse(ctx context.Context, r Request) (*Criteria, error) {
 
 func (s *Service) parse(ctx context.Context, r Request, t table) (*Criteria, error) {
 	q := parser{
-		Criteria: &Criteria{Kind: r.Kind, Lang: r.Lang, Caller: r.Caller, embeds: EmbedAll, withdrawn: r.Past.Withdrawn, run: criteria{window: newWindow(), lap: r.Sheet.lap(), sheet: r.Sheet}},
-		s:        s, past: r.Past, in: r.Input, now: s.now(),
+		Criteria: &Criteria{
+			Kind: r.Kind, Lang: r.Lang, Caller: r.Caller, Cost: 1, embeds: EmbedAll, withdrawn: r.Past.Withdrawn,
+			run: criteria{window: newWindow(), lap: r.Sheet.lap(), sheet: r.Sheet, of: r.Of, hides: r.Of != (Of{})},
+		},
+		s: s, past: r.Past, in: r.Input, now: s.now(),
 		startDefault: calendar.NoWall, endDefault: calendar.NoWall,
 	}
 	if !r.Past.Now.IsZero() {
@@ -159,10 +143,7 @@ func (s *Service) parse(ctx context.Context, r Request, t table) (*Criteria, err
 		if p.lookUp != nil {
 			p.lookUp(ctx, &q, v)
 		}
-		if (p.lookUp != nil || p.Hides) && q.sent(p.Name) {
-			q.LooksUp = q.LooksUp || p.lookUp != nil
-			q.run.hides = q.run.hides || p.Hides
-		}
+		q.run.hides = q.run.hides || p.Hides && q.sent(p.Name)
 	}
 	if err := cmp.Or(v.Missing(), q.err); err != nil {
 		return nil, err
@@ -176,19 +157,10 @@ func (s *Service) parse(ctx context.Context, r Request, t table) (*Criteria, err
 	if err := q.bad.Err(); err != nil {
 		return nil, err
 	}
-	q.Cost = 1
-	for i := range t.params {
-		if p := &t.params[i]; p.cost != nil && q.sent(p.Name) {
-			q.Cost += p.cost(&q)
-		}
-	}
 	if err := s.Afford(q.Cost); err != nil {
 		return nil, err
 	}
 	if q.Kind == calendar.KindEvent {
-		if q.run.of = r.Of; r.Of != (Of{}) {
-			q.run.hides = true
-		}
 		q.Paged, q.Status, q.Search = q.sent("page") || q.sent("per_page") || q.run.walk != nil, q.run.statuses != nil, q.run.search.Query != ""
 	}
 	q.Sent, q.Links = q.links(t.params)
@@ -219,22 +191,20 @@ func readSearch(q *parser, v *param.Value) {
 	if text == "0" {
 		v.Refuse(calendar.ReasonZero)
 	}
-	q.run.search = readmodel.ParseSearch(text, q.Lang)
-	if q.Kind.IsPost() && !q.run.search.Within() {
+	if q.Kind.IsTerm() {
+		q.where("", readmodel.Contains{Fields: []string{readmodel.FieldNameLower(q.Lang), readmodel.FieldSlug}, Value: htmltext.NameKey(text)})
+		return
+	}
+	if q.run.search = readmodel.ParseSearch(text, q.Lang); !q.run.search.Within() {
 		v.Refuse(calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords))
 	}
 }
 
-// swOf is a boolean that was sent.
-func swOf(is bool) sw {
-	if is {
-		return swOn
-	}
-	return swOff
-}
+// where filters by the parameter that a facet has the name of, "" by another one.
+func (q *parser) where(facet string, f readmodel.Filter) { q.run.filters.add(facet, f) }
 
-// readRecord reads the id of a record that there has to be.
-func readRecord(k calendar.Kind, to func(*criteria) *calendar.ID) func(context.Context, *parser, *param.Value) {
+// readRecord filters by the id of a record that there has to be.
+func readRecord(k calendar.Kind, field string) func(context.Context, *parser, *param.Value) {
 	return func(ctx context.Context, q *parser, v *param.Value) {
 		id, ok := v.ID()
 		if !ok {
@@ -244,7 +214,17 @@ func readRecord(k calendar.Kind, to func(*criteria) *calendar.ID) func(context.C
 			v.Refuse(calendar.UnknownReason(k), id.String())
 			return
 		}
-		*to(&q.run) = id
+		q.where("", in(field, id))
+	}
+}
+
+func readEventStatus(q *parser, v *param.Value) {
+	var any readmodel.Or
+	for _, word := range v.Words() {
+		any = append(any, readmodel.Term{Field: readmodel.FieldEventStatus, Value: word})
+	}
+	if any != nil {
+		q.where("", any)
 	}
 }
 
@@ -260,7 +240,15 @@ func readIDs(q *parser, v *param.Value) {
 		}
 		out.add(id)
 	}
-	q.run.include = out.ids
+	if list != nil {
+		q.include(out.ids)
+	}
+}
+
+// include admits some records alone.
+func (q *parser) include(ids []calendar.ID) {
+	q.run.include = ids
+	q.where("", withIDs(ids))
 }
 
 func readUpcoming(q *parser, v *param.Value) {
@@ -277,8 +265,9 @@ func readOrder(q *parser, v *param.Value) {
 }
 
 func readSlug(q *parser, v *param.Value) {
-	text, _ := v.Text(0)
-	q.run.slug = strings.ToLower(text)
+	if text, ok := v.Text(0); ok {
+		q.where("", readmodel.Term{Field: readmodel.FieldSlug, Value: strings.ToLower(text)})
+	}
 }
 
 func readPerPage(q *parser, v *param.Value) {
@@ -310,14 +299,14 @@ func (e edge) read(q *parser, v *param.Value) {
 	}
 	q.Moves = q.Moves || d.IsWord()
 	w := &q.run.window
-	if (q.run.overlap == swOn || q.run.sheet.Period) && v.Moving != nil {
+	if (q.run.overlap || q.run.sheet.Period) && v.Moving != nil {
 		w = &q.run.lap
 	}
 	instant, zone := d.IsInstant(), q.s.o.Site
 	if q.run.sheet != (Sheet{}) { // the bounds are of one kind, so that Exact can tell them
 		instant, zone = q.run.sheet.Zone != nil, cmp.Or(q.run.sheet.Zone, zone)
 	}
-	bound := e.apply(w, d, instant, q.run.strict == swOn, q.now, zone)
+	bound := e.apply(w, d, instant, q.run.strict, q.now, zone)
 	q.resolved = q.resolved.Number(bound)
 }
 
@@ -347,6 +336,9 @@ func (q *parser) closeWindow() {
 	if q.run.include != nil || q.run.source != nil { // dates are checked, and then of no effect
 		q.run.window, q.run.lap = newWindow(), newWindow()
 		q.Moves = false
+		if q.run.source != nil {
+			q.where("", q.run.source.filter(blanked(q.Caller)))
+		}
 		return
 	}
 	w, sheet := &q.run.window, &q.run.sheet
@@ -357,13 +349,13 @@ func (q *parser) closeWindow() {
 	if q.fixed || sheet.Past || sheet.Period {
 		return
 	}
-	if q.run.overlap == swOn {
+	if q.run.overlap {
 		w = &q.run.lap
 	}
 	start, end := DefaultWindow(q.now, cmp.Or(sheet.Zone, q.s.o.Site))
 	lower, upper := w.spans(sheet.Zone)
 	if !q.sent("start_date") {
-		if q.run.strict != swOn {
+		if !q.run.strict {
 			start = dayOf(start)
 		}
 		q.startDefault, q.Moves = start, true
@@ -389,7 +381,7 @@ func readLng(q *parser, v *param.Value) {
 	case lng && !lat:
 		q.bad.Add("geoloc_lat", calendar.ReasonPairMissing, v.Name)
 	}
-	if q.run.geoloc == swOff && (lat || lng) {
+	if q.run.geoloc != nil && !*q.run.geoloc && (lat || lng) {
 		q.bad.Add("geoloc", calendar.ReasonGeolocConflict)
 	}
 }

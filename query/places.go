@@ -32,13 +32,8 @@ func (c *circle) holds(lat, lng float64) bool { return c.distance(lat, lng) <= c
 type box struct{ west, south, east, north float64 }
 
 func (b *box) holds(lat, lng float64) bool {
-	if lat < b.south || lat > b.north {
-		return false
-	}
-	if b.west > b.east {
-		return lng >= b.west || lng <= b.east
-	}
-	return lng >= b.west && lng <= b.east
+	west, east := lng >= b.west, lng <= b.east
+	return lat >= b.south && lat <= b.north && (west && east || b.west > b.east && (west || east))
 }
 
 func everywhere(_, _ float64) bool { return true }
@@ -47,7 +42,7 @@ func everywhere(_, _ float64) bool { return true }
 // events (interface 4.8).
 func (st *state) addPlaces(ctx context.Context, c *Criteria, f *choice) error {
 	r := &c.run
-	if r.near == nil && r.geoloc == swNone && r.box == nil && r.cities == nil && r.countries == nil {
+	if r.near == nil && r.geoloc == nil && r.box == nil && r.places == nil {
 		return nil
 	}
 	d, err := st.directory(ctx, calendar.KindVenue)
@@ -55,23 +50,22 @@ func (st *state) addPlaces(ctx context.Context, c *Criteria, f *choice) error {
 		return err
 	}
 	visible := d.visible(c.Caller, st.shared, c.withdrawn)
-	in := func(ids []calendar.ID) readmodel.Filter { return readmodel.In{Field: readmodel.FieldVenue, IDs: ids} }
+	at := func(ids []calendar.ID) readmodel.Filter { return in(readmodel.FieldVenue, ids...) }
 	switch {
 	case r.near != nil:
-		f.add("", in(visible.within(r.near.holds)))
-	case r.geoloc == swOn:
-		f.add("", in(visible.within(everywhere)))
-	case r.geoloc == swOff:
-		f.add("", not(in(visible.within(everywhere))))
+		f.add("", at(visible.within(r.near.holds)))
+	case r.geoloc != nil && *r.geoloc:
+		f.add("", at(visible.within(everywhere)))
+	case r.geoloc != nil:
+		f.add("", not(at(visible.within(everywhere))))
 	}
 	if r.box != nil {
-		f.add("", in(visible.within(r.box.holds)))
+		f.add("", at(visible.within(r.box.holds)))
 	}
-	if r.cities != nil {
-		f.add("city", in(visible.cities.of(r.cities)))
-	}
-	if r.countries != nil {
-		f.add("country", in(visible.countries.of(r.countries)))
+	for _, detail := range placeDetails {
+		if keys := r.places[detail]; keys != nil {
+			f.add(detail, at(visible.names[detail].of(keys)))
+		}
 	}
 	return nil
 }
@@ -100,6 +94,9 @@ func (v *visible) metres(from *circle) map[calendar.ID]int64 {
 	}
 	return out
 }
+
+// placeDetails are the details of venues that lists are filtered and counted by.
+var placeDetails = [...]string{"city", "country"}
 
 // names are the cities or the countries of venues.
 type names struct {

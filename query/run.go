@@ -75,7 +75,7 @@ type found struct {
 func (st *state) search(ctx context.Context, c *Criteria) (*found, error) {
 	var out *found
 	at, err := stepped(c, func(c *Criteria) (int, error) {
-		f, err := st.selection(ctx, c)
+		f, err := st.counting(ctx, c)
 		if err != nil {
 			return 0, err
 		}
@@ -86,10 +86,7 @@ func (st *state) search(ctx context.Context, c *Criteria) (*found, error) {
 		q := c.query(f, order)
 		page, err := st.page(ctx, c, q)
 		if err == nil && (out == nil || page.Total > 0) { // where no step finds anything, the facets are of the first
-			out = &found{query: q, page: page}
-			if c.run.facets != nil {
-				out.facets = f.facets(page.Tallied)
-			}
+			out = &found{query: q, page: page, facets: f.facets(page.Tallied)}
 		}
 		return page.Total, err
 	})
@@ -98,23 +95,6 @@ func (st *state) search(ctx context.Context, c *Criteria) (*found, error) {
 	}
 	out.criteria = at
 	return out, nil
-}
-
-// selection returns what a list is of.
-func (st *state) selection(ctx context.Context, c *Criteria) (*counting, error) {
-	var f readmodel.Filter
-	var err error
-	switch {
-	case c.run.facets != nil:
-		return st.counting(ctx, c)
-	case c.Kind == calendar.KindEvent:
-		f, err = st.eventFilter(ctx, c)
-	case c.Kind.IsPost():
-		f, err = st.linkedFilter(ctx, c)
-	default:
-		f, err = st.termFilter(ctx, c)
-	}
-	return &counting{base: f}, err
 }
 
 // query returns what a list asks of the index.
@@ -171,7 +151,7 @@ func (st *state) order(ctx context.Context, c *Criteria) ([]readmodel.Sort, erro
 		return append([]readmodel.Sort{{Field: readmodel.FieldVenue, Desc: c.run.desc, Least: metres}}, byStart(c.run.desc)...), nil
 	case c.run.sort == sortRelevance && c.run.search.Query != "":
 		// That of events which the caller gets blanked is of their title.
-		rank := &readmodel.Relevance{Text: c.text(eventTexts), Title: blanked(c.Caller)}
+		rank := &readmodel.Relevance{Text: c.text(), Title: blanked(c.Caller)}
 		return append([]readmodel.Sort{{Rank: rank, Desc: true}}, byStart(false)...), nil
 	}
 	return c.order(), nil

@@ -3,6 +3,8 @@ package query
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -19,8 +21,7 @@ type Service struct {
 	shared lazy[*shared]                                   // of the last generation that was asked for
 	last   [calendar.KindTag + 1]atomic.Pointer[directory] // that was read
 
-	bands     []band             // of costs, the free one first
-	bandParts []readmodel.Filter // of a tally: those, and what is unknown
+	bands []option // of costs
 }
 
 // Forget drops what is in memory of linked records, which may have been erased.
@@ -66,8 +67,11 @@ func New(index readmodel.Index, records Records, o Options) (*Service, error) {
 	if o.CostBands == nil {
 		o.CostBands = []string{"10", "25", "50", "100"}
 	}
-	s := &Service{index: index, records: records, o: o}
-	return s, s.readBands()
+	bounds, err := ReadCostBands(strings.Join(o.CostBands, ","))
+	if err != nil {
+		return nil, fmt.Errorf("query: cost bands: %w", err)
+	}
+	return &Service{index: index, records: records, o: o, bands: costBands(bounds)}, nil
 }
 
 func (s *Service) now() time.Time { return s.o.Now() }

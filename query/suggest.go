@@ -127,9 +127,6 @@ func (st *state) suggestKind(ctx context.Context, c *Criteria, k calendar.Kind) 
 	return of, nil
 }
 
-// name is the search for what was typed, in names alone.
-func (c *Criteria) name() readmodel.Text { return c.text([]string{readmodel.TextName}) }
-
 func (st *state) suggestEvents(ctx context.Context, c *Criteria) ([]Suggestion, error) {
 	name := c.name()
 	page, err := st.view.Search(ctx, readmodel.Query{

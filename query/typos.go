@@ -23,32 +23,24 @@ func readTypos(q *parser, v *param.Value) {
 		return
 	}
 	q.Typos = true
-	if word == "auto" {
-		q.run.typos = typosAuto
-		return
-	}
 	on, ok := calendar.ParseBool(word)
 	switch {
+	case word == "auto":
+		q.run.typos = typosAuto
 	case !ok:
 		v.Known(word)
 	case on:
 		q.run.typos = typosOn
 	}
+	if q.run.typos != typosOff {
+		q.Cost += 3
+	}
 }
 
-// What typos and highlights cost a request more.
-func costOfTypos(q *parser) int {
-	if q.run.typos == typosOff {
-		return 0
+func readHighlight(q *parser, v *param.Value) {
+	if q.Highlight, _ = v.Bool(); q.Highlight {
+		q.Cost++
 	}
-	return 3
-}
-
-func costOfHighlight(q *parser) int {
-	if !q.Highlight {
-		return 0
-	}
-	return 1
 }
 
 // spelling returns the one of the step of the search.

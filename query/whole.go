@@ -114,7 +114,7 @@ func (w *Whole) Spelling() readmodel.Spelling { return w.found.criteria.run.spel
 func (w *Whole) Gone(ctx context.Context, since time.Time, use func(*calendar.Record)) error {
 	trashed := *w.found.criteria
 	trashed.run.trashedSince = new(since.Unix())
-	f, err := w.eventFilter(ctx, &trashed)
+	f, err := w.filter(ctx, &trashed)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,272 @@
+package query
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"daybook/calendar"
+	"daybook/internal/param"
+	"daybook/query/readmodel"
+)
+
+// option is a value of a parameter that a facet counts. It admits the events of which the
+// number of the facet's field lies within spans, or those that other admits.
+type option struct {
+	word, label string // label: "" where the value is a word
+	spans       []span
+	other       readmodel.Filter
+}
+
+// same reports whether two options of a parameter mean the same, however they were sent.
+func (o option) same(p option) bool {
+	return o.word == p.word || o.spans != nil && slices.Equal(o.spans, p.spans)
+}
+
+const dayMinutes = 24 * 60
+
+// The options of facets, in their order.
+var (
+	weekdays = func() (days []option) {
+		for day := int64(1); day <= 7; day++ {
+			days = append(days, option{word: strconv.FormatInt(day, 10), spans: []span{{day, day}}})
+		}
+		return days
+	}()
+	timesOfDay = []option{
+		{word: "night", spans: []span{{0, 6*60 - 1}}},
+		{word: "morning", spans: []span{{6 * 60, 12*60 - 1}}},
+		{word: "afternoon", spans: []span{{12 * 60, 18*60 - 1}}},
+		{word: "evening", spans: []span{{18 * 60, dayMinutes - 1}}},
+		{word: "all_day", other: isTrue(readmodel.FieldAllDay)},
+	}
+	languages = func() (all []option) {
+		for _, l := range calendar.Langs {
+			has := readmodel.In{Field: readmodel.FieldLanguages, IDs: []calendar.ID{readmodel.LanguageID(l)}}
+			all = append(all, option{word: l.String(), other: has})
+		}
+		return all
+	}()
+	isFree readmodel.Filter = readmodel.Range{Field: readmodel.FieldCost, Max: new(int64(readmodel.CostFree))}
+)
+
+// either are the options of a boolean.
+func either(is readmodel.Filter) []option {
+	return []option{{word: "true", other: is}, {word: "false", other: not(is)}}
+}
+
+// costBands are the bands of costs between bounds, that of what is free and the rest.
+func costBands(bounds []string) []option {
+	bands := []option{{word: "free", spans: []span{{readmodel.CostFree, readmodel.CostFree}}}}
+	from := "0"
+	for _, bound := range slices.Concat(bounds, []string{""}) {
+		band, _ := readCostBand(from + "-" + bound)
+		bands, from = append(bands, band), bound
+	}
+	return append(bands, option{word: "unknown", other: not(readmodel.Exists{Field: readmodel.FieldCost})})
+}
+
+// maxCostBounds is how many bounds bands of costs have at most.
+const maxCostBounds = 20
+
+// ReadCostBands reads the bounds of bands: rising decimals above 0, with up to two places,
+// commas between them.
+func ReadCostBands(text string) ([]string, error) {
+	bounds := strings.Split(text, ",")
+	last := new(big.Int)
+	for i, b := range bounds {
+		bounds[i] = calendar.Trim(b)
+		at, ok := price(bounds[i])
+		if !ok || at.Cmp(last) <= 0 || i >= maxCostBounds {
+			return nil, fmt.Errorf("must be up to %d rising numbers above 0, as 10,25,50,100", maxCostBounds)
+		}
+		last = at
+	}
+	return bounds, nil
+}
+
+// readOptions reads a list of options: words of the facet, or what read takes.
+func readOptions(read func(entry string) (option, bool)) func(*parser, *param.Value) {
+	return func(q *parser, v *param.Value) {
+		var chosen []option
+		known := q.s.options(v.Name)
+		for _, e := range v.List() {
+			o, ok := read(e)
+			if at := slices.IndexFunc(known, func(o option) bool { return o.word == e }); at >= 0 {
+				o, ok = known[at], true
+			}
+			if !ok {
+				v.Refuse(calendar.ReasonEntry, e)
+				return
+			}
+			chosen = append(chosen, o)
+		}
+		q.choose(v, chosen)
+	}
+}
+
+// readWords reads a list of words of the facet.
+func readWords(q *parser, v *param.Value) {
+	var chosen []option
+	for _, word := range v.Words() {
+		chosen = append(chosen, q.s.options(v.Name)[slices.Index(v.Enum, word)])
+	}
+	q.choose(v, chosen)
+}
+
+// readSwitch reads a filter that may be true, false or not sent.
+func readSwitch(q *parser, v *param.Value) {
+	if is, ok := v.Bool(); ok {
+		options := q.s.options(v.Name)
+		if options = options[:1]; !is {
+			options = options[1:2]
+		}
+		q.choose(v, options)
+	}
+}
+
+// choose filters by some options.
+func (q *parser) choose(v *param.Value, chosen []option) {
+	if len(chosen) == 0 {
+		return
+	}
+	field := facetOf(v.Name).field
+	if field == readmodel.FieldCost && len(spansOf(chosen)) > maxBands {
+		v.Refuse(calendar.ReasonTooMany, strconv.Itoa(maxBands))
+	}
+	if q.run.chosen == nil {
+		q.run.chosen = map[string][]option{}
+	}
+	q.run.chosen[v.Name] = chosen
+	q.where(v.Name, anyOf(field, chosen))
+}
+
+// maxBands is how many bands of costs that do not touch one list may ask for: a search
+// server takes 1,024 parts of a query.
+const maxBands = 100
+
+// anyOf admits what one of some options of a field does.
+func anyOf(field string, options []option) readmodel.Filter {
+	out := readmodel.Or{}
+	for _, o := range options {
+		if o.other != nil {
+			out = append(out, o.other)
+		}
+	}
+	spans := spansOf(options)
+	if field == readmodel.FieldCost || len(spans) == 1 {
+		for i := range spans {
+			out = append(out, appendRange(nil, field, &spans[i])...)
+		}
+		return out
+	}
+	numbers := readmodel.In{Field: field}
+	for _, s := range spans {
+		for n := s.min; n <= s.max; n++ {
+			numbers.IDs = append(numbers.IDs, calendar.ID(n))
+		}
+	}
+	if numbers.IDs != nil {
+		out = append(out, numbers)
+	}
+	return out
+}
+
+// spansOf returns the spans of options, those that touch as one.
+func spansOf(options []option) (out []span) {
+	var all []span
+	for _, o := range options {
+		all = append(all, o.spans...)
+	}
+	slices.SortFunc(all, func(a, b span) int { return cmp.Compare(a.min, b.min) })
+	for _, s := range all {
+		if n := len(out); n > 0 && (out[n-1].max == open.max || s.min <= out[n-1].max+1) {
+			out[n-1].max = max(out[n-1].max, s.max)
+		} else {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func readMonth(entry string) (option, bool) {
+	t, err := time.Parse("2006-01", entry)
+	return month(readmodel.MonthOf(t.Year(), t.Month())), err == nil && t.Year() > 0
+}
+
+// month is the option of a number of readmodel.FieldMonth.
+func month(n int64) option {
+	word := fmt.Sprintf("%04d-%02d", n/12, n%12+1)
+	return option{word: word, label: word, spans: []span{{n, n}}}
+}
+
+var dayNames = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
+
+func readWeekday(entry string) (option, bool) {
+	entry = strings.ToLower(entry)
+	day := slices.IndexFunc(dayNames, func(name string) bool { return entry == name || entry == name[:3] })
+	if day < 0 {
+		return option{}, false
+	}
+	return weekdays[day], true
+}
+
+// readTime reads HH:MM-HH:MM, over midnight where the second is not after the first.
+func readTime(entry string) (option, bool) {
+	first, second, _ := strings.Cut(entry, "-")
+	from, okFrom := minuteOf(first)
+	to, okTo := minuteOf(second)
+	if to == 0 {
+		to = dayMinutes
+	}
+	spans := []span{{from, to - 1}}
+	if to <= from {
+		spans = []span{{0, to - 1}, {from, dayMinutes - 1}}
+	}
+	return option{word: entry, label: entry, spans: spans}, okFrom && okTo && from < dayMinutes
+}
+
+// minuteOf reads HH:MM, up to 24:00.
+func minuteOf(text string) (int64, bool) {
+	h, m, _ := strings.Cut(text, ":")
+	if len(h) != 2 || len(m) != 2 || !calendar.IsDigits(h) || !calendar.IsDigits(m) {
+		return 0, false
+	}
+	hour, _ := strconv.ParseInt(h, 10, 64)
+	minute, _ := strconv.ParseInt(m, 10, 64)
+	at := hour*60 + minute
+	return at, minute < 60 && at <= dayMinutes
+}
+
+// readCostBand reads A-B or A-, from A to below B.
+func readCostBand(entry string) (option, bool) {
+	least, below, ok := strings.Cut(entry, "-")
+	from, okFrom := price(least)
+	if !ok || !okFrom {
+		return option{}, false
+	}
+	within := span{readmodel.Hundredths(least), open.max}
+	if below != "" {
+		to, okTo := price(below)
+		if !okTo || from.Cmp(to) >= 0 {
+			return option{}, false
+		}
+		if to.IsInt64() {
+			within.max = to.Int64() - 1
+		}
+	}
+	return option{word: entry, label: entry, spans: []span{within}}, true
+}
+
+// price reads a decimal with up to two places, in hundredths.
+func price(text string) (*big.Int, bool) {
+	whole, frac, point := strings.Cut(text, ".")
+	if !calendar.IsDigits(whole) || point && !calendar.IsDigits(frac) || len(frac) > 2 {
+		return nil, false
+	}
+	return new(big.Int).SetString(whole+(frac + "00")[:2], 10)
+}
