@@ -77,17 +77,16 @@ type Clusters struct {
 }
 
 // Clusters answers criteria of ClusterParams.
-func (s *Service) Clusters(ctx context.Context, c *Criteria) (out *Clusters, err error) {
-	err = s.read(ctx, func(st *state) error {
+func (s *Service) Clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
+	return present(ctx, s, func(st *state) (out *Clusters, err error) {
 		_, err = stepped(c, func(c *Criteria) (int, error) {
 			if out, err = st.clusters(ctx, c); err != nil {
 				return 0, err
 			}
 			return out.Total, nil
 		})
-		return err
+		return out, err
 	})
-	return out, err
 }
 
 func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {

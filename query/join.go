@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -92,7 +93,8 @@ type join struct {
 	withdrawn *Withdrawn // are not shown
 	left      int        // bytes that the shown texts may have
 
-	found map[calendar.ID]linked
+	found   map[calendar.ID]linked
+	counted map[calendar.ID]int // terms
 }
 
 // linked is a record that an event links to, nil for one that the answer does not show, and
@@ -121,6 +123,9 @@ func (j *join) views(ctx context.Context, views []View) error {
 	if err := j.load(ctx, slices.Compact(ids)); err != nil {
 		return err
 	}
+	if err := j.count(ctx); err != nil {
+		return err
+	}
 	for i := range views {
 		v := &views[i]
 		for _, id := range slices.Concat(of[i][:]...) {
@@ -134,10 +139,29 @@ func (j *join) views(ctx context.Context, views []View) error {
 		v.Venues, v.Organizers = j.posts(of[i][0], linkKinds[0]), j.posts(of[i][1], linkKinds[1])
 		v.Categories, v.Tags = j.terms(of[i][2], linkKinds[2]), j.terms(of[i][3], linkKinds[3])
 	}
-	if j.counts == nil {
-		return nil
+	return nil
+}
+
+// count finds the counts of the terms that are shown.
+func (j *join) count(ctx context.Context) error {
+	j.counted = map[calendar.ID]int{}
+	ids := map[calendar.Kind][]calendar.ID{}
+	for id, l := range j.found {
+		if r := l.record; r != nil && r.Kind.IsTerm() && j.counts != nil {
+			ids[r.Kind] = append(ids[r.Kind], id)
+		}
 	}
-	return j.count(ctx, views)
+	for k, of := range ids {
+		slices.Sort(of)
+		counts, err := j.counts(ctx, k, of)
+		if err != nil {
+			return err
+		}
+		for _, id := range of {
+			j.counted[id] = counts[id]
+		}
+	}
+	return nil
 }
 
 // load loads records while their shown texts are within the limits.
@@ -201,54 +225,23 @@ func (j *join) posts(ids []calendar.ID, k calendar.Kind) (out []LinkedView) {
 func (j *join) terms(ids []calendar.ID, k calendar.Kind) (out []TermView) {
 	for _, id := range ids {
 		if r := j.found[id].record; r != nil && r.Kind == k {
-			out = append(out, TermView{Record: r, Count: NoCount})
+			count, counted := j.counted[id]
+			if !counted {
+				count = NoCount
+			}
+			out = append(out, TermView{Record: r, Count: count})
 		}
 	}
-	if len(out) < 2 {
-		return out
-	}
-	names := make(map[calendar.ID]string, len(out))
+	names := make(map[calendar.ID]string, len(out)) // folded
 	for _, t := range out {
 		name, _ := t.Record.Name(j.lang)
 		names[t.Record.ID] = readmodel.Fold(name)
 	}
 	slices.SortFunc(out, func(a, b TermView) int {
 		x, y := a.Record.ID, b.Record.ID
-		if c := strings.Compare(names[x], names[y]); c != 0 {
-			return c
-		}
-		return int(x - y)
+		return cmp.Or(strings.Compare(names[x], names[y]), cmp.Compare(x, y))
 	})
 	return out
-}
-
-// count fills in the counts of the terms that views embed.
-func (j *join) count(ctx context.Context, views []View) error {
-	for _, k := range [...]calendar.Kind{calendar.KindCategory, calendar.KindTag} {
-		var terms []*TermView
-		var ids []calendar.ID
-		for i := range views {
-			of := views[i].Tags
-			if k == calendar.KindCategory {
-				of = views[i].Categories
-			}
-			for at := range of {
-				terms, ids = append(terms, &of[at]), append(ids, of[at].Record.ID)
-			}
-		}
-		if ids == nil {
-			continue
-		}
-		slices.Sort(ids)
-		counts, err := j.counts(ctx, k, slices.Compact(ids))
-		if err != nil {
-			return err
-		}
-		for _, t := range terms {
-			t.Count = counts[t.Record.ID]
-		}
-	}
-	return nil
 }
 
 // mark is a hash of all that the view depends on besides the version of its record.

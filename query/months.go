@@ -36,11 +36,7 @@ func firstOf(month int64) time.Time {
 
 // Months returns the months of the listed events.
 func (s *Service) Months(ctx context.Context) (*Months, error) {
-	var out *Months
-	return out, s.read(ctx, func(st *state) (err error) {
-		out, err = st.months(ctx)
-		return err
-	})
+	return present(ctx, s, func(st *state) (*Months, error) { return st.months(ctx) })
 }
 
 func (st *state) months(ctx context.Context) (*Months, error) {
@@ -85,30 +81,21 @@ func (s *Service) StartingIn(first time.Time) *Criteria {
 	return c
 }
 
-// touched adds to the months in which events start those that they only go on in. Where
-// none starts, the event that ends last touches all months up to its end.
+// touched adds to the months in which events start those that they only go on in: where none
+// starts, the event that ends last of those before touches all months up to its end.
 func (st *state) touched(ctx context.Context, listed readmodel.And, started []readmodel.Value) (out []time.Time, err error) {
-	gaps := make([]readmodel.Filter, 0, len(started))
-	for _, v := range started {
-		w := newWindow()
-		w.days(calendar.WallOf(firstOf(v.Value+1)), calendar.WallOf(firstOf(v.Value+2))-1, nil)
-		gaps = append(gaps, w.overlaps(nil))
-	}
-	counts, err := st.countParts(ctx, listed, gaps)
-	if err != nil {
-		return nil, err
-	}
 	for i, v := range started {
 		out = append(out, firstOf(v.Value))
 		next := int64(lastMonth + 1)
 		if i+1 < len(started) {
 			next = started[i+1].Value
 		}
-		if next == v.Value+1 || counts[i] == 0 {
+		if next == v.Value+1 {
 			continue
 		}
+		before := readmodel.Range{Field: readmodel.FieldMonth, Max: &v.Value}
 		longest, err := st.view.Search(ctx, readmodel.Query{
-			Kind: calendar.KindEvent, Filter: readmodel.Both(listed, gaps[i]), Limit: 1,
+			Kind: calendar.KindEvent, Filter: readmodel.Both(listed, before), Limit: 1,
 			Sort: readmodel.By(true, readmodel.FieldEnd, readmodel.FieldID),
 		})
 		if err != nil {
@@ -129,13 +116,12 @@ func (st *state) touched(ctx context.Context, listed readmodel.And, started []re
 func (s *Service) LinkedFrom(ctx context.Context, c *Criteria) (map[calendar.ID]bool, error) {
 	shown := *c
 	shown.run.hides = true
-	out := map[calendar.ID]bool{}
-	return out, s.read(ctx, func(st *state) error {
+	return present(ctx, s, func(st *state) (map[calendar.ID]bool, error) {
 		f, err := st.filter(ctx, &shown)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		clear(out)
+		out := map[calendar.ID]bool{}
 		for _, k := range linkKinds {
 			counts, err := st.view.Counts(ctx, calendar.KindEvent, linkField(k), f, nil)
 			ids := keys(counts)
@@ -143,13 +129,13 @@ func (s *Service) LinkedFrom(ctx context.Context, c *Criteria) (map[calendar.ID]
 				ids, err = st.withAbove(ctx, ids)
 			}
 			if err != nil {
-				return err
+				return nil, err
 			}
 			for _, id := range ids {
 				out[id] = true
 			}
 		}
-		return nil
+		return out, nil
 	})
 }
 

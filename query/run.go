@@ -12,11 +12,8 @@ import (
 
 // Run answers the criteria. A page past the end of a list of posts is
 // *calendar.Error with CodePageNotFound.
-func (s *Service) Run(ctx context.Context, c *Criteria) (list *List, err error) {
-	err = s.read(ctx, func(st *state) error {
-		list, err = st.list(ctx, c)
-		return err
-	})
+func (s *Service) Run(ctx context.Context, c *Criteria) (*List, error) {
+	list, err := present(ctx, s, func(st *state) (*List, error) { return st.list(ctx, c) })
 	if err == nil && c.Page > 1 && len(list.Views) == 0 && c.Kind.IsPost() {
 		return nil, calendar.Fail(calendar.CodePageNotFound, c.Kind)
 	}
@@ -27,18 +24,19 @@ func (s *Service) Run(ctx context.Context, c *Criteria) (list *List, err error) 
 // with each list in their order; a page past the end is an empty one. It may begin again:
 // use is called for the first again then.
 func (s *Service) Several(ctx context.Context, cs []*Criteria, use func(i int, list *List) error) error {
-	return s.read(ctx, func(st *state) error {
+	_, err := present(ctx, s, func(st *state) (none struct{}, err error) {
 		for i, c := range cs {
 			list, err := st.list(ctx, c)
-			if err != nil {
-				return err
+			if err == nil {
+				err = use(i, list)
 			}
-			if err := use(i, list); err != nil {
-				return err
+			if err != nil {
+				return none, err
 			}
 		}
-		return nil
+		return none, nil
 	})
+	return err
 }
 
 // list answers the criteria; a page past the end is empty.

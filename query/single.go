@@ -59,10 +59,7 @@ func (s *Service) lastingCounts(ctx context.Context, k calendar.Kind, ids []cale
 		within, cancel = context.WithTimeout(ctx, countsLimit)
 		defer cancel()
 	}
-	err = s.read(within, func(st *state) error {
-		counts, err = st.countsOf(within, k, ids)
-		return err
-	})
+	counts, err = present(within, s, func(st *state) (map[calendar.ID]int, error) { return st.countsOf(within, k, ids) })
 	late := within.Err() != nil && ctx.Err() == nil
 	if err == nil || !late && !errors.Is(err, readmodel.ErrUnavailable) {
 		return counts, err

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -91,7 +92,7 @@ func (l *lazy[T]) get(ctx context.Context, valid func(T) bool, load func() (T, e
 
 // Generation returns the present generation. While nothing changes it costs one look at
 // what the index shows and the clock.
-func (s *Service) Generation(ctx context.Context) (gen Generation, err error) {
+func (s *Service) Generation(ctx context.Context) (Generation, error) {
 	shown, err := s.index.Visible(ctx)
 	if err != nil {
 		return Generation{}, err
@@ -99,22 +100,19 @@ func (s *Service) Generation(ctx context.Context) (gen Generation, err error) {
 	if g, ok := s.shared.known(holds(shown, s.now().Unix())); ok {
 		return g.gen, nil
 	}
-	err = s.read(ctx, func(st *state) error {
-		gen = Generation{shown, st.gen.Due}
-		return nil
-	})
-	return gen, err
+	return present(ctx, s, func(st *state) (Generation, error) { return Generation{shown, st.gen.Due}, nil })
 }
 
-// read calls do with the present state: again when it moved meanwhile.
-func (s *Service) read(ctx context.Context, do func(*state) error) error {
-	return readmodel.Read(ctx, s.index, func(view readmodel.View) error {
+// present returns what is made of the present state, again when it moved meanwhile.
+func present[T any](ctx context.Context, s *Service, made func(*state) (T, error)) (out T, err error) {
+	err = readmodel.Read(ctx, s.index, func(view readmodel.View) error {
 		st, err := s.stateOf(ctx, view)
-		if err != nil {
-			return err
+		if err == nil {
+			out, err = made(st)
 		}
-		return do(st)
+		return err
 	})
+	return out, err
 }
 
 // stateOf adds to a view what its generation shares.
@@ -137,50 +135,27 @@ func (s *Service) stateOf(ctx context.Context, view readmodel.View) (*state, err
 func dueTimes(ctx context.Context, view readmodel.View, now int64) (last, next int64, err error) {
 	next = math.MaxInt64
 	for _, k := range calendar.Kinds {
-		if !k.IsPost() {
-			continue
-		}
-		first, found, err := publication(ctx, view, k, nil, false)
-		switch {
-		case err != nil:
-			return 0, 0, err
-		case !found:
-			continue
-		case first > now:
-			next = min(next, first)
-			continue
-		}
-		at, found, err := publication(ctx, view, k, &readmodel.Range{Field: readmodel.FieldPublished, Max: &now}, true)
-		if err != nil {
-			return 0, 0, err
-		}
-		if found {
-			last = max(last, at)
-		}
-		ahead := now + 1
-		at, found, err = publication(ctx, view, k, &readmodel.Range{Field: readmodel.FieldPublished, Min: &ahead}, false)
-		if err != nil {
-			return 0, 0, err
-		}
-		if found {
-			next = min(next, at)
+		for _, in := range []readmodel.Range{{Max: &now}, {Min: new(now + 1)}} {
+			if in.Field = readmodel.FieldPublished; !k.IsPost() {
+				continue
+			}
+			page, err := view.Search(ctx, readmodel.Query{
+				Kind: k, Filter: readmodel.And{hasStatus(calendar.StatusFuture), in}, Limit: 1,
+				Sort: readmodel.By(in.Max != nil, readmodel.FieldPublished, readmodel.FieldID),
+			})
+			if err != nil {
+				return 0, 0, err
+			}
+			for _, d := range page.Documents {
+				if at := int64(d.Record.Fields.Wall("date_utc")); in.Max != nil {
+					last = max(last, at)
+				} else {
+					next = min(next, at)
+				}
+			}
 		}
 	}
 	return last, next, nil
-}
-
-// publication returns the first or the last publication time of the scheduled posts of a
-// kind, and whether there is any.
-func publication(ctx context.Context, view readmodel.View, k calendar.Kind, r *readmodel.Range, desc bool) (int64, bool, error) {
-	f := readmodel.And{hasStatus(calendar.StatusFuture)}
-	if r != nil {
-		f = append(f, *r)
-	}
-	page, err := view.Search(ctx, readmodel.Query{Kind: k, Filter: f, Limit: 1, Sort: readmodel.By(desc, readmodel.FieldPublished, readmodel.FieldID)})
-	if err != nil || len(page.Documents) == 0 {
-		return 0, false, err
-	}
-	return int64(page.Documents[0].Record.Fields.Wall("date_utc")), true, nil
 }
 
 // allCounts returns the number of counted events by linked record of a kind; the same for
@@ -270,10 +245,7 @@ func (g *shared) coming(at calendar.Wall) readmodel.And {
 
 // keys returns the ids of counts in order, so that equal filters are equal.
 func keys(counts map[calendar.ID]int) []calendar.ID {
-	out := make([]calendar.ID, 0, len(counts))
-	for id := range counts {
-		out = append(out, id)
-	}
+	out := slices.AppendSeq(make([]calendar.ID, 0, len(counts)), maps.Keys(counts))
 	slices.Sort(out)
 	return out
 }

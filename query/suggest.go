@@ -96,8 +96,9 @@ type Suggestion struct {
 // Suggest answers the criteria of suggestions: for each kind those that fit best. What
 // they show is the public view, whoever asks.
 func (s *Service) Suggest(ctx context.Context, c *Criteria) (out []Suggested, at calendar.Position, err error) {
-	err = s.read(ctx, func(st *state) error {
-		out, at = make([]Suggested, len(c.run.kinds)), st.gen.Position
+	out, err = present(ctx, s, func(st *state) ([]Suggested, error) {
+		at = st.gen.Position
+		out := make([]Suggested, len(c.run.kinds))
 		g, all := errgroup.WithContext(ctx) // a read model elsewhere answers for all kinds at the same time
 		for i := range out {
 			g.Go(func() (err error) {
@@ -105,7 +106,7 @@ func (s *Service) Suggest(ctx context.Context, c *Criteria) (out []Suggested, at
 				return err
 			})
 		}
-		return g.Wait()
+		return out, g.Wait()
 	})
 	return out, at, err
 }

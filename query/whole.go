@@ -26,15 +26,12 @@ func (c *Criteria) Embed(e Embeds) { c.embeds = e }
 func (c *Criteria) Touch() { c.embeds |= EmbedTouched }
 
 // Count returns how many events criteria find, whatever their page.
-func (s *Service) Count(ctx context.Context, c *Criteria) (total int, err error) {
-	err = s.read(ctx, func(st *state) error {
-		w, err := st.whole(ctx, c)
-		if err == nil {
-			total = w.Total()
-		}
-		return err
-	})
-	return total, err
+func (s *Service) Count(ctx context.Context, c *Criteria) (int, error) {
+	w, err := present(ctx, s, func(st *state) (*Whole, error) { return st.whole(ctx, c) })
+	if err != nil {
+		return 0, err
+	}
+	return w.Total(), nil
 }
 
 // Whole begins to answer criteria of events over all pages.
