@@ -38,23 +38,22 @@ func (q *parser) load(ctx context.Context, k calendar.Kind, ids []calendar.ID) [
 
 // known reads a list of ids that all have to be records of the kind.
 func (q *parser) known(ctx context.Context, v *param.Value, k calendar.Kind) []calendar.ID {
-	list := v.List()
-	out := newDistinct(len(list))
-	for _, e := range list {
+	var ids []calendar.ID
+	for _, e := range v.List() {
 		id, ok := calendar.ParseID(e)
 		if !ok {
 			v.Refuse(calendar.UnknownReason(k), e)
 			return nil
 		}
-		out.add(id)
+		ids = addDistinct(ids, id)
 	}
-	for i, r := range q.load(ctx, k, out.ids) {
+	for i, r := range q.load(ctx, k, ids) {
 		if r == nil {
-			v.Refuse(calendar.UnknownReason(k), out.ids[i].String())
+			v.Refuse(calendar.UnknownReason(k), ids[i].String())
 			return nil
 		}
 	}
-	return out.ids
+	return ids
 }
 
 // namedTerms reads a list of terms by id, slug or shown name (interface 4.5).
@@ -85,7 +84,7 @@ func (q *parser) terms(ctx context.Context, v *param.Value, k calendar.Kind, nam
 		return nil
 	}
 	bySlug, byName := map[string]calendar.ID{}, map[string]calendar.ID{}
-	out := newDistinct(len(list))
+	var ids []calendar.ID
 	for _, e := range list {
 		id, _ := calendar.ParseID(e)
 		if !live[id] {
@@ -101,10 +100,10 @@ func (q *parser) terms(ctx context.Context, v *param.Value, k calendar.Kind, nam
 			v.Refuse(calendar.UnknownReason(k), e)
 			return nil
 		}
-		out.add(id)
+		ids = addDistinct(ids, id)
 	}
-	q.resolved = cache.Numbers(q.resolved, out.ids)
-	return out.ids
+	q.resolved = cache.Numbers(q.resolved, ids)
+	return ids
 }
 
 func lookedUp(found map[string]calendar.ID, key string, find func(key string) calendar.ID) calendar.ID {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -136,6 +137,9 @@ func (s *Service) parse(ctx context.Context, r Request, t table) (*Criteria, err
 	if r.Kind == calendar.KindEvent {
 		q.openWalk()
 	}
+	if r.Source {
+		q.run.source = &source{timed: newWindow(), days: open}
+	}
 	q.resolved = cache.Numbers(q.resolved, s.o.ProtectedNow)
 	v := param.NewValue(q.in, &q.bad)
 	for _, p := range t.inTurn {
@@ -230,18 +234,17 @@ func readEventStatus(q *parser, v *param.Value) {
 
 // readIDs reads a list of ids; whether they are known does not matter.
 func readIDs(q *parser, v *param.Value) {
-	list := v.List()
-	out := newDistinct(len(list))
-	for _, e := range list {
+	var ids []calendar.ID
+	for _, e := range v.List() {
 		id, ok := calendar.ParseID(e)
 		if !ok {
 			v.Refuse(calendar.ReasonTypeID)
 			return
 		}
-		out.add(id)
+		ids = addDistinct(ids, id)
 	}
-	if list != nil {
-		q.include(out.ids)
+	if ids != nil {
+		q.include(ids)
 	}
 }
 
@@ -439,20 +442,10 @@ func readStatus(q *parser, v *param.Value) {
 	q.run.statuses = out
 }
 
-// distinct are ids in the order of their first place, each once: one has several
-// texts, as 5 and 05.
-type distinct struct {
-	ids  []calendar.ID
-	seen map[calendar.ID]struct{}
-}
-
-func newDistinct(most int) *distinct {
-	return &distinct{seen: make(map[calendar.ID]struct{}, most)}
-}
-
-func (d *distinct) add(id calendar.ID) {
-	if _, there := d.seen[id]; !there {
-		d.seen[id] = struct{}{}
-		d.ids = append(d.ids, id)
+// addDistinct adds an id that is not there: one has several texts, as 5 and 05.
+func addDistinct(ids []calendar.ID, id calendar.ID) []calendar.ID {
+	if slices.Contains(ids, id) {
+		return ids
 	}
+	return append(ids, id)
 }

@@ -84,58 +84,41 @@ func (s *Service) now() time.Time { return s.o.Now() }
 // by the time of the list: an answer has to be compared with it.
 func (s *Service) Await(ctx context.Context, c calendar.Caller, least calendar.Position) (calendar.Position, error) {
 	known := c.Role != calendar.Anonymous
-	var (
-		head calendar.Position
-		err  error
-	)
-	if known {
-		if head, err = s.records.Head(ctx); err != nil {
-			return 0, err
-		}
-	}
-	want := max(least, head)
-	if want == 0 {
+	if least == 0 && !known {
 		return 0, nil
 	}
 	shown, err := s.index.Visible(ctx)
 	if err != nil {
 		return 0, err
 	}
-	if shown.Position >= want {
-		return want, nil
-	}
-	if !known {
-		if head, err = s.records.Head(ctx); err != nil {
+	want := least
+	if known || shown.Position < least {
+		head, err := s.records.Head(ctx)
+		switch {
+		case err != nil:
 			return 0, err
+		case least > max(head, shown.Position):
+			return 0, calendar.Fail(calendar.CodePositionNotReached, 0)
+		case known:
+			want = max(least, head)
 		}
-	}
-	if least > head {
-		return 0, calendar.Fail(calendar.CodePositionNotReached, 0)
 	}
 	wait, cancel := context.WithTimeout(ctx, s.o.PositionWait)
 	defer cancel()
-	if shown.Position < least {
-		if reached, err := s.reach(ctx, wait, least); err != nil {
+	for _, p := range []calendar.Position{least, want} {
+		if p <= shown.Position {
+			continue
+		}
+		err := s.index.Wait(wait, p)
+		switch late := ctx.Err() == nil && errors.Is(wait.Err(), context.DeadlineExceeded); {
+		case err == nil:
+		case !late:
 			return 0, err
-		} else if !reached {
+		case p == least:
 			return 0, calendar.Fail(calendar.CodePositionNotReached, 0)
+		default:
+			return least, nil
 		}
 	}
-	if want > least {
-		reached, err := s.reach(ctx, wait, want)
-		if err != nil || reached {
-			return want, err
-		}
-	}
-	return least, nil
-}
-
-// reach waits for a position and reports whether it was reached before the wait
-// ended. The end of the request itself is an error.
-func (s *Service) reach(ctx, wait context.Context, p calendar.Position) (bool, error) {
-	err := s.index.Wait(wait, p)
-	if err != nil && ctx.Err() == nil && errors.Is(wait.Err(), context.DeadlineExceeded) {
-		return false, nil
-	}
-	return err == nil, err
+	return want, nil
 }

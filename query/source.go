@@ -1,7 +1,6 @@
 package query
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -25,8 +24,8 @@ var notOfSource = []string{
 
 func sourceParams() Parameters {
 	own := extensions(
-		row("start", "date", readBound(func(s *source) *bound { return &s.from })),
-		row("end", "date", readBound(func(s *source) *bound { return &s.to })),
+		row("start", "date", readBound(true)),
+		row("end", "date", readBound(false)),
 		row("timeZone", "string", readTimeZone).early(1),
 	)
 	own[0].Required, own[1].Required = true, true
@@ -35,22 +34,15 @@ func sourceParams() Parameters {
 
 // source is the range that a calendar widget shows.
 type source struct {
-	from, to bound
-	zone     *time.Location // of the answer; nil: that of each event
+	timed window         // that events overlap
+	days  span           // of wall clocks as sent, which whole days lie in
+	zone  *time.Location // of the answer; nil: that of each event
 }
 
-// bound is one end of a range.
-type bound struct {
-	digits  calendar.Wall // wall clock as sent
-	instant bool          // at is it, else digits as a clock of the event shows them
-	at      int64         // Unix seconds
-}
-
-func readBound(of func(*source) *bound) func(*parser, *param.Value) {
+// readBound reads the first or the last bound of the range: an instant, else a clock of the
+// zone or of each event.
+func readBound(lower bool) func(*parser, *param.Value) {
 	return func(q *parser, v *param.Value) {
-		if q.run.source == nil {
-			q.run.source = &source{}
-		}
 		d, ok := v.Date()
 		if !ok {
 			return
@@ -59,20 +51,26 @@ func readBound(of func(*source) *bound) func(*parser, *param.Value) {
 			v.Refuse(calendar.ReasonDateRange)
 			return
 		}
-		b := of(q.run.source)
-		b.digits = d.Wall(q.now, q.s.o.Site)
+		s := q.run.source
+		zone, digits := s.zone, d.Wall(q.now, q.s.o.Site)
+		at := int64(digits)
 		switch {
 		case d.IsInstant():
-			b.instant, b.at = true, d.Instant(q.now, q.s.o.Site).Unix()
+			zone, at = time.UTC, d.Instant(q.now, q.s.o.Site).Unix()
 			sent, _ := v.Sent()
 			text, _ := sent.(string)
-			if digits, ok := withoutOffset(text); ok {
-				b.digits = digits
+			if w, ok := withoutOffset(text); ok {
+				digits = w
 			}
-		case q.run.source.zone != nil:
-			b.instant, b.at = true, calendar.WallToInstant(b.digits, q.run.source.zone).Unix()
+		case zone != nil:
+			at = calendar.WallToInstant(digits, zone).Unix()
 		}
-		q.resolved = q.resolved.Number(int64(b.digits)).Number(b.at)
+		if first, last := s.timed.spans(zone); lower {
+			first.min, s.days.min = at, int64(digits)
+		} else {
+			last.max, s.days.max = at-1, int64(digits)-1
+		}
+		q.resolved = q.resolved.Number(int64(digits)).Number(at)
 	}
 }
 
@@ -93,9 +91,6 @@ func withoutOffset(text string) (calendar.Wall, bool) {
 }
 
 func readTimeZone(q *parser, v *param.Value) {
-	if q.run.source == nil {
-		q.run.source = &source{}
-	}
 	text, ok := v.Text(0)
 	if !ok || strings.EqualFold(text, "local") {
 		return
@@ -108,38 +103,23 @@ func readTimeZone(q *parser, v *param.Value) {
 	q.run.source.zone = z.Location
 }
 
-// empty tells whether the range has nothing in it.
-func (s *source) empty() bool {
-	if s.from.instant && s.to.instant {
-		return s.to.at <= s.from.at
-	}
-	return s.to.digits <= s.from.digits
-}
-
 // filter admits what is in the range; blanked events show no whole days.
 func (s *source) filter(blanked readmodel.Filter) readmodel.Filter {
-	if s.empty() {
+	first, last := s.timed.utcStart.min, s.timed.utcEnd.max
+	if first == open.min || last == open.max {
+		first, last = s.days.min, s.days.max
+	}
+	if last < first {
 		return readmodel.Or{}
 	}
 	allDay := readmodel.And{isTrue(readmodel.FieldAllDay)}
 	if blanked != nil {
 		allDay = append(allDay, not(blanked))
 	}
-	most := func(field string, n int64) readmodel.Filter { return readmodel.Range{Field: field, Max: &n} }
-	least := func(field string, n int64) readmodel.Filter { return readmodel.Range{Field: field, Min: &n} }
-	timed := readmodel.And{}
-	if s.to.instant {
-		timed = append(timed, most(readmodel.FieldUTCStart, s.to.at-1))
-	} else {
-		timed = append(timed, most(readmodel.FieldStart, int64(s.to.digits)-1))
+	within := readmodel.And{
+		allDay, readmodel.Range{Field: readmodel.FieldStart, Max: &s.days.max}, readmodel.Range{Field: readmodel.FieldEnd, Min: &s.days.min},
 	}
-	if s.from.instant {
-		timed = append(timed, readmodel.Or{least(readmodel.FieldUTCEnd, s.from.at+1), least(readmodel.FieldUTCStart, s.from.at)})
-	} else {
-		timed = append(timed, readmodel.Or{least(readmodel.FieldEnd, int64(s.from.digits)+1), least(readmodel.FieldStart, int64(s.from.digits))})
-	}
-	days := append(slices.Clone(allDay), most(readmodel.FieldStart, int64(s.to.digits)-1), least(readmodel.FieldEnd, int64(s.from.digits)))
-	return readmodel.Or{append(timed, not(allDay)), days}
+	return readmodel.Or{s.timed.overlaps(readmodel.And{not(allDay)}), within}
 }
 
 // Zone is the zone of the answer to a calendar widget, nil for that of each event.
