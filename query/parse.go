@@ -147,6 +147,7 @@ func (s *Service) parse(ctx context.Context, r Request, t table) (*Criteria, err
 		if p.lookUp != nil {
 			p.lookUp(ctx, &q, v)
 		}
+		q.LooksUp = q.LooksUp || p.lookUp != nil && q.sent(p.Name)
 		q.run.hides = q.run.hides || p.Hides && q.sent(p.Name)
 	}
 	if err := cmp.Or(v.Missing(), q.err); err != nil {

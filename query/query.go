@@ -115,6 +115,9 @@ type Criteria struct {
 	Output
 	// Cost is that of the request: 1, and what its parameters add (LISTINGS 6).
 	Cost int
+	// LooksUp reports that a parameter was sent whose check asks the store: a moment
+	// later the same request may mean another thing.
+	LooksUp bool
 	// Key names everything that the answer depends on besides the state of the read
 	// model: two criteria with one key have the same answer at one Generation. It
 	// holds the resolved dates, the language and the caller's view.

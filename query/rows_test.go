@@ -66,7 +66,11 @@ func wrongRows(t *testing.T, k calendar.Kind, rows table, name string) (wrong []
 	}
 	keys := map[string]bool{}
 	for _, sent := range of[:2] {
+		store.loaded, store.looked = 0, 0
 		c := parse(sent)
+		if asked := store.loaded+store.looked > 0; asked != c.LooksUp {
+			say("%s: asks the store %t, is marked %t", sent, asked, c.LooksUp)
+		}
 		keys[c.Key] = true
 		links := LinksTo("", c.Links)
 		link := strings.TrimPrefix(links.Page(c.Page), "?")
