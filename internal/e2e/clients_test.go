@@ -70,6 +70,28 @@ func TestPythonClient(t *testing.T) {
 	onBothSizes(t, svc, dir, python, "client.py")
 }
 
+// TestGoClients: openapi-generator and oapi-codegen make Go clients of the whole
+// documentation, and a program does its work with each.
+func TestGoClients(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
+	svc := embedded(t, settings{})
+	works := func(dir string) {
+		t.Helper()
+		program(t, dir, []string{"CGO_ENABLED=0"}, "go", "test", "-trimpath", "-vet=off", "-c", "-o", "client", ".")
+		leavesEvent(t, svc, dir, filepath.Join(dir, "client"))
+	}
+	dir := generated(t, svc, "go")
+	copied(t, dir, "go/go.mod", "go/go.sum", "go/openapi_generator_test.go")
+	works(dir)
+	dir = t.TempDir()
+	copied(t, dir, "go/go.mod", "go/go.sum", "go/oapi_codegen_test.go")
+	program(t, dir, nil, "go", "tool", "oapi-codegen", "-generate", "types,client", "-package", "generated", "-o", "client.go", svc.url+root+"/doc")
+	works(dir)
+}
+
 // generated returns the folder of a client that openapi-generator makes of the documentation
 // of a service. The program comes from Maven Central.
 func generated(t *testing.T, svc *service, language string) string {
@@ -82,27 +104,28 @@ func generated(t *testing.T, svc *service, language string) string {
 	return dir
 }
 
-// onBothSizes runs a client against a service of each size, and looks at the event
-// that it leaves.
+// onBothSizes runs a client against a service of each size.
 func onBothSizes(t *testing.T, first *service, dir string, command ...string) {
 	t.Helper()
-	check := func(t *testing.T, svc *service) {
-		t.Helper()
-		out := program(t, dir, []string{"DAYBOOK_URL=" + svc.url + root, "DAYBOOK_TOKEN=" + svc.users["editor"].token}, command...)
-		id, err := strconv.ParseInt(strings.TrimSpace(out), 10, 64)
-		must(t, err)
-		svc.as(t, "editor").read("/events/" + itoa(id)).fields(obj{
-			"title": "Typed recital", "start_date": "2027-07-04 00:00:00", "end_date": "2027-07-05 23:59:59", "all_day": true,
-			"author": itoa(svc.users["editor"].id), "venue.venue": "Typed hall", "tags.0.name": "typed", "cost": "$5 – $12",
-		})
-	}
-	check(t, first)
+	leavesEvent(t, first, dir, command...)
 	for _, flavour := range []elastic.Flavour{elastic.Elasticsearch, elastic.OpenSearch} {
 		t.Run(string(flavour), func(t *testing.T) {
 			t.Parallel()
-			check(t, distributed(flavour)(t, settings{}))
+			leavesEvent(t, distributed(flavour)(t, settings{}), dir, command...)
 		})
 	}
+}
+
+// leavesEvent runs a client, and looks at the event that it leaves.
+func leavesEvent(t *testing.T, svc *service, dir string, command ...string) {
+	t.Helper()
+	out := program(t, dir, []string{"DAYBOOK_URL=" + svc.url + root, "DAYBOOK_TOKEN=" + svc.users["editor"].token}, command...)
+	id, err := strconv.ParseInt(strings.TrimSpace(out), 10, 64)
+	must(t, err)
+	svc.as(t, "editor").read("/events/" + itoa(id)).fields(obj{
+		"title": "Typed recital", "start_date": "2027-07-04 00:00:00", "end_date": "2027-07-05 23:59:59", "all_day": true,
+		"author": itoa(svc.users["editor"].id), "venue.venue": "Typed hall", "tags.0.name": "typed", "cost": "$5 – $12",
+	})
 }
 
 // nodePackages gives the folder where packages are installed in node_modules.
