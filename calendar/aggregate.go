@@ -193,9 +193,9 @@ func (e *edit) setField(f *Field, v any) {
 			v, empty = f.Initial, false
 		}
 	case FormImage:
-		image, _ := v.(ResolvedImage)
-		set(e.next, "image_url", image.URL, empty)
-		v = image.ID
+		if empty {
+			delete(e.next, "image_url")
+		}
 	case FormParent:
 		empty = empty || v == ID(0)
 	default: // stored as it is

@@ -139,7 +139,7 @@ func attrs(tb fataler, set map[string]any) *Attrs {
 				v = ID(value)
 			}
 		case map[string]any:
-			v = ResolvedImage{ID: ID(value["ID"].(float64)), URL: value["URL"].(string)}
+			v, a.Set["image_url"] = ID(value["ID"].(float64)), value["URL"]
 		case []any:
 			ids, texts := []ID{}, []string{}
 			for _, element := range value {

@@ -121,7 +121,7 @@ func drawAttrs(rt *rapid.T, k Kind, create bool) *Attrs {
 		case FormCost:
 			v = rapid.SliceOf(text).Draw(rt, f.Name)
 		case FormImage:
-			v = ResolvedImage{ID: id.Draw(rt, f.Name), URL: "https://i.example/a"}
+			v, a.Set["image_url"] = id.Draw(rt, f.Name), "https://i.example/a"
 		case FormTerms, FormLinks:
 			v = rapid.SliceOf(id).Draw(rt, f.Name)
 		case FormAuthor, FormParent:

@@ -310,7 +310,7 @@ func (d *decoder) parent(f *Field, v any) (any, bool) {
 	case !ok:
 		return d.refuse(f, ReasonTypeInteger)
 	case n <= 0:
-		return d.refuse(f, UnknownReason(d.kind), ID(n).String())
+		return d.refuse(f, UnknownReason(f.Links), ID(n).String())
 	default:
 		return ID(n), true
 	}
@@ -337,7 +337,7 @@ func (d *decoder) image(f *Field, v any) (any, bool) {
 		if !ok {
 			return d.refuse(f, ReasonImage)
 		}
-		return ImageRef{ID: id}, true
+		return []Ref{{Entry: id.String(), ID: id, IsID: true}}, true
 	case string:
 		s := Plain(Trim(v))
 		if IsDigits(s) {
@@ -345,7 +345,7 @@ func (d *decoder) image(f *Field, v any) (any, bool) {
 			if !ok {
 				return d.refuse(f, ReasonUnknownImage, shorten(s))
 			}
-			return ImageRef{ID: id}, true
+			return []Ref{{Entry: s, ID: id, IsID: true}}, true
 		}
 		if !isWebURL(s) {
 			return d.refuse(f, ReasonImage)
@@ -356,7 +356,7 @@ func (d *decoder) image(f *Field, v any) (any, bool) {
 		if _, ok := d.limit(f, s); !ok {
 			return nil, false
 		}
-		return ImageRef{URL: s}, true
+		return []Ref{{Entry: s}}, true
 	default:
 		return d.refuse(f, ReasonTypeImage)
 	}

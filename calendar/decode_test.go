@@ -245,10 +245,10 @@ func TestDecodeFormInput(t *testing.T) {
 	}
 	en := calendar.LangEN
 	want := map[string]any{
-		"featured": true, "post_parent": calendar.ID(5), "cost": []string{"10"}, "image": calendar.ImageRef{ID: 3},
-		"tags":      []calendar.TermRef{{Entry: "1", ID: 1}, {Entry: "a"}},
-		"venue":     []calendar.Link{{Entry: "Hall", Inline: &calendar.Attrs{Lang: en, Set: object{"venue": "Hall", "show_map": false}}}},
-		"organizer": []calendar.Link{{Entry: "Trust", Inline: &calendar.Attrs{Lang: en, Set: object{"organizer": "Trust"}}}},
+		"featured": true, "post_parent": calendar.ID(5), "cost": []string{"10"}, "image": []calendar.Ref{{Entry: "3", ID: 3, IsID: true}},
+		"tags":      []calendar.Ref{{Entry: "1", ID: 1}, {Entry: "a"}},
+		"venue":     []calendar.Ref{{Entry: "Hall", Inline: &calendar.Attrs{Lang: en, Set: object{"venue": "Hall", "show_map": false}}}},
+		"organizer": []calendar.Ref{{Entry: "Trust", Inline: &calendar.Attrs{Lang: en, Set: object{"organizer": "Trust"}}}},
 	}
 	if diff := cmp.Diff(want, a.Set); diff != "" {
 		t.Errorf("attributes (-want +got):\n%s", diff)

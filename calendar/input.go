@@ -27,30 +27,13 @@ type Attrs struct {
 	Set  map[string]any
 }
 
-// Link is one element of venue or organizer on an event (3.1.5).
-type Link struct {
-	Entry  string // as sent, for messages
-	ID     ID     // 0 for inline data
-	Inline *Attrs // create fields of the linked kind
-}
-
-// TermRef is one element of categories or tags on an event (3.1.6).
-type TermRef struct {
-	Entry  string // as sent, trimmed
-	ID     ID     // the id, when it was a number or digits; else 0
-	Number bool   // a JSON number: an id and nothing else
-}
-
-// ImageRef is a sent image (3.5): an id or a URL.
-type ImageRef struct {
-	ID  ID
-	URL string
-}
-
-// ResolvedImage is an image that is known.
-type ResolvedImage struct {
-	ID  ID
-	URL string
+// Ref is a record that an input names or describes: an image, or one element of venue,
+// organizer, categories or tags (3.1.5, 3.1.6, 3.5).
+type Ref struct {
+	Entry  string // as sent, for messages: a slug or name of a term, the URL of an image
+	ID     ID     // 0: none was sent
+	IsID   bool   // an id and nothing else
+	Inline *Attrs // create fields of the linked kind, nil where it is not described
 }
 
 // Cleaner does the text work that needs more than the standard library; the

@@ -14,22 +14,18 @@ func (d *decoder) terms(f *Field, v any) (any, bool) {
 	case bool, map[string]any:
 		return d.refuse(f, ReasonTypeTerms)
 	}
-	kind := KindCategory
-	if f.Name == "tags" {
-		kind = KindTag
-	}
-	var refs []TermRef
+	var refs []Ref
 	for _, e := range ParseList(v) {
-		ref := TermRef{Entry: shorten(entryText(e))}
+		ref := Ref{Entry: shorten(entryText(e))}
 		switch e := e.(type) {
 		case json.Number:
 			id, ok := ParseID(e)
 			if _, whole := ParseInt(e); !ok && whole {
-				return d.refuse(f, UnknownReason(kind), ref.Entry)
+				return d.refuse(f, UnknownReason(f.Links), ref.Entry)
 			} else if !ok {
 				return d.refuse(f, ReasonEntry, ref.Entry)
 			}
-			ref.ID, ref.Number = id, true
+			ref.ID, ref.IsID = id, true
 		case string:
 			name := d.rules.Clean.Name(Plain(e))
 			switch {
@@ -62,17 +58,13 @@ func (d *decoder) links(f *Field, v any) (any, bool) {
 	if _, isBool := v.(bool); isBool {
 		return d.refuse(f, ReasonTypeLinks)
 	}
-	kind := KindVenue
-	if f.Name == "organizer" {
-		kind = KindOrganizer
-	}
-	var links []Link
+	var links []Ref
 	seen := make(map[ID]bool)
 	for _, e := range ParseList(v) {
 		if f.isEmpty(e) {
 			continue
 		}
-		link, ok := d.link(f, kind, e)
+		link, ok := d.link(f, e)
 		if !ok {
 			return nil, false
 		}
@@ -91,12 +83,12 @@ func (d *decoder) links(f *Field, v any) (any, bool) {
 }
 
 // link reads one element of venue or organizer.
-func (d *decoder) link(f *Field, kind Kind, e any) (Link, bool) {
+func (d *decoder) link(f *Field, e any) (Ref, bool) {
 	entry := shorten(entryText(e))
 	id := e
 	if object, ok := e.(map[string]any); ok {
 		if id = object["id"]; f.isEmpty(id) {
-			return d.inline(f, kind, object, entry)
+			return d.inline(f, object, entry)
 		}
 	}
 	n, isID := ParseInt(id)
@@ -107,25 +99,25 @@ func (d *decoder) link(f *Field, kind Kind, e any) (Link, bool) {
 	case !isID:
 		d.problems.Add(f.Name, ReasonEntry, entry)
 	case n <= 0: // digits beyond all ids among them
-		d.problems.Add(f.Name, UnknownReason(kind), entry)
+		d.problems.Add(f.Name, UnknownReason(f.Links), entry)
 	}
-	return Link{Entry: entry, ID: ID(n)}, isID && n > 0
+	return Ref{Entry: entry, ID: ID(n), IsID: true}, isID && n > 0
 }
 
 // inline reads an object that describes a venue or an organizer.
-func (d *decoder) inline(f *Field, kind Kind, object map[string]any, entry string) (Link, bool) {
-	sent := object[kind.NameField()]
+func (d *decoder) inline(f *Field, object map[string]any, entry string) (Ref, bool) {
+	sent := object[f.Links.NameField()]
 	if sent == nil || sent == "" {
 		d.problems.Add(f.Name, ReasonEntry, entry)
-		return Link{}, false
+		return Ref{}, false
 	}
 	name, _ := sent.(string)
-	link := Link{Entry: cmp.Or(shorten(Trim(Plain(name))), entry)}
+	link := Ref{Entry: cmp.Or(shorten(Trim(Plain(name))), entry)}
 	refuse := func(p *Problems, bad FieldError) {
 		p.Add(f.Name, ReasonInline, append([]string{link.Entry, bad.Field, string(bad.Reason)}, bad.Args...)...)
 	}
 	var p, together Problems
-	link.Inline, together = SpecOf(kind).Decode(object, OpCreate, d.lang, d.now, d.rules, d.caller, &p)
+	link.Inline, together = SpecOf(f.Links).Decode(object, OpCreate, d.lang, d.now, d.rules, d.caller, &p)
 	if len(p.Fields) > 0 {
 		refuse(d.problems, p.Fields[0])
 	} else if len(together.Fields) > 0 {

@@ -38,9 +38,9 @@ const (
 	FormURL                   // string: website of venues and organizers
 	FormEventURL              // string: website of events (&amp; read as &)
 	FormEmail                 // string
-	FormImage                 // ImageRef; after resolving ResolvedImage
-	FormTerms                 // []TermRef; after resolving []ID
-	FormLinks                 // []Link; after resolving []ID
+	FormImage                 // []Ref of one; after resolving ID, and image_url
+	FormTerms                 // []Ref; after resolving []ID
+	FormLinks                 // []Ref; after resolving []ID
 	FormAuthor                // ID
 	FormParent                // ID: post_parent, parent of a category; 0 clears
 	FormLatitude              // float64
@@ -92,38 +92,39 @@ type formRow struct {
 	declared string
 	max      int
 	shown    Shown
+	links    Kind
 }
 
 // forms are the rows of all forms. A field may differ in what its own row says.
 var forms = [...]formRow{
 	FormNone:      {shown: ShownNever},
-	FormName:      {TypeText, "string", maxName, ShownName},
-	FormDetail:    {TypeString, "string", maxDetail, ShownName},
-	FormHTML:      {TypeText, "string", maxDescription, ShownHTML},
-	FormSlug:      {TypeString, "string", 0, ShownText},
-	FormDate:      {TypeWall, "string", 0, ShownWall},
-	FormStatus:    {TypeString, "string", 0, ShownStatus},
-	FormWord:      {TypeString, "string", 0, ShownWord},
-	FormZone:      {TypeString, "string", 0, ShownZone},
-	FormBool:      {TypeBool, "boolean", 0, ShownBool},
-	FormCost:      {TypeStrings, "", 0, ShownCost},
-	FormURL:       {TypeString, "string", maxURL, ShownText},
-	FormEventURL:  {TypeString, "", maxURL, ShownWebsite},
-	FormEmail:     {TypeString, "string", maxEmail, ShownText},
-	FormImage:     {TypeID, "string", maxURL, ShownImage},
-	FormTerms:     {TypeIDs, "array of integer", 0, ShownTerms},
-	FormLinks:     {TypeIDs, "array of integer", 0, ShownPosts},
-	FormAuthor:    {TypeID, "integer", 0, ShownAuthor},
-	FormParent:    {TypeID, "integer", 0, ShownID},
-	FormLatitude:  {TypeNumber, "number", 0, ShownCoordinate},
-	FormLongitude: {TypeNumber, "number", 0, ShownCoordinate},
-	FormPassword:  {0, "string", MaxPassword, ShownNever},
-	FormLang:      {0, "string", 0, ShownNever},
+	FormName:      {TypeText, "string", maxName, ShownName, 0},
+	FormDetail:    {TypeString, "string", maxDetail, ShownName, 0},
+	FormHTML:      {TypeText, "string", maxDescription, ShownHTML, 0},
+	FormSlug:      {TypeString, "string", 0, ShownText, 0},
+	FormDate:      {TypeWall, "string", 0, ShownWall, 0},
+	FormStatus:    {TypeString, "string", 0, ShownStatus, 0},
+	FormWord:      {TypeString, "string", 0, ShownWord, 0},
+	FormZone:      {TypeString, "string", 0, ShownZone, 0},
+	FormBool:      {TypeBool, "boolean", 0, ShownBool, 0},
+	FormCost:      {TypeStrings, "", 0, ShownCost, 0},
+	FormURL:       {TypeString, "string", maxURL, ShownText, 0},
+	FormEventURL:  {TypeString, "", maxURL, ShownWebsite, 0},
+	FormEmail:     {TypeString, "string", maxEmail, ShownText, 0},
+	FormImage:     {TypeID, "string", maxURL, ShownImage, KindImage},
+	FormTerms:     {TypeIDs, "array of integer", 0, ShownTerms, 0},
+	FormLinks:     {TypeIDs, "array of integer", 0, ShownPosts, 0},
+	FormAuthor:    {TypeID, "integer", 0, ShownAuthor, KindUser},
+	FormParent:    {TypeID, "integer", 0, ShownID, 0},
+	FormLatitude:  {TypeNumber, "number", 0, ShownCoordinate, 0},
+	FormLongitude: {TypeNumber, "number", 0, ShownCoordinate, 0},
+	FormPassword:  {0, "string", MaxPassword, ShownNever, 0},
+	FormLang:      {0, "string", 0, ShownNever, 0},
 }
 
 // Field is one row of a field table of the interface: what the field is in requests,
-// in records and in answers. What a row does not say of Stored, Declared, Max and Shown is
-// that of its Form.
+// in records and in answers. What a row does not say of Stored, Declared, Max, Shown and
+// Links is that of its Form.
 type Field struct {
 	Name         string
 	Stored       Type
@@ -140,6 +141,7 @@ type Field struct {
 	Initial      bool  // of booleans: the value of a new record, and of one that was made before the row
 	Shown        Shown // in answers
 	Filled       bool  // answers leave it out while it is empty
+	Links        Kind  // of the records that it names
 	Stays        bool  // in blanked events, too (interface 6.3); what does not say so is blank there
 }
 
@@ -150,6 +152,7 @@ func (f *Field) Complete() {
 	f.Declared = cmp.Or(f.Declared, form.declared)
 	f.Max = cmp.Or(f.Max, form.max)
 	f.Shown = cmp.Or(f.Shown, form.shown)
+	f.Links = cmp.Or(f.Links, form.links)
 	f.Translatable = f.Stored == TypeText
 }
 

@@ -12,12 +12,6 @@ import (
 	"daybook/internal/htmltext"
 )
 
-// linkKinds are the kinds that the link and term fields of events name.
-var linkKinds = map[string]calendar.Kind{
-	"venue": calendar.KindVenue, "organizer": calendar.KindOrganizer,
-	"categories": calendar.KindCategory, "tags": calendar.KindTag,
-}
-
 // linked is a record that an input refers to: one that is there, or one that the write makes
 // with its own: an inline venue or organizer, a term by name, an image by URL.
 type linked struct {
@@ -48,7 +42,7 @@ func (d *decision) link(ctx context.Context, fresh int) (attrs *calendar.Attrs, 
 		decision: d, records: map[calendar.ID]*calendar.Record{}, holders: map[calendar.Claim]calendar.ID{},
 		named: map[calendar.Name][]calendar.ID{}, making: map[any]*linked{},
 	}
-	l.collect(d.attrs)
+	l.collect(d.r.Kind, d.attrs)
 	if err := l.look(ctx); err != nil {
 		return nil, 0, err
 	}
@@ -75,56 +69,57 @@ func (d *decision) link(ctx context.Context, fresh int) (attrs *calendar.Attrs, 
 }
 
 // collect notes all that has to be looked up.
-func (l *links) collect(attrs *calendar.Attrs) {
+func (l *links) collect(k calendar.Kind, attrs *calendar.Attrs) {
 	for field, v := range attrs.Set {
 		switch v := v.(type) {
 		case calendar.ID:
 			l.records[v] = nil
-		case calendar.ImageRef:
-			if v.ID != 0 {
-				l.records[v.ID] = nil
-			} else {
-				l.holders[imageClaim(v.URL)] = 0
-			}
-		case []calendar.Link:
-			for _, link := range v {
-				if link.Inline == nil {
-					l.records[link.ID] = nil
-					continue
-				}
-				l.collect(link.Inline)
-				l.collectName(nameOf(linkKinds[field], inlineKey(linkKinds[field], link.Inline)))
-			}
-		case []calendar.TermRef:
-			for _, t := range v {
-				l.records[t.ID] = nil
-				if !t.Number {
-					l.holders[eventstore.SlugClaim(linkKinds[field], strings.ToLower(t.Entry))] = 0
-					l.collectName(nameOf(linkKinds[field], l.termKey(t)))
-				}
+		case []calendar.Ref:
+			for _, ref := range v {
+				l.collectRef(calendar.SpecOf(k).Field(field).Links, ref)
 			}
 		}
 	}
 }
 
-func (l *links) collectName(name calendar.Name) {
-	if name.Key != "" {
+func (l *links) collectRef(k calendar.Kind, ref calendar.Ref) {
+	l.records[ref.ID] = nil
+	if ref.Inline != nil {
+		l.collect(k, ref.Inline)
+	}
+	if claim := claimOf(k, ref); claim.Key != "" {
+		l.holders[claim] = 0
+	}
+	if name := l.nameOf(k, ref); name.Key != "" {
 		l.named[name] = nil
 	}
 }
 
-// termKey is the folded name that an entry of categories or tags means.
-func (l *links) termKey(t calendar.TermRef) string {
-	return htmltext.NameKey(l.s.rules.Clean.Name(t.Entry))
+// claimOf is what an entry is found by: the URL of an image, the slug of a term.
+func claimOf(k calendar.Kind, ref calendar.Ref) (claim calendar.Claim) {
+	switch {
+	case ref.IsID:
+	case k == calendar.KindImage:
+		claim = calendar.Claim{Space: "image", Key: ref.Entry}
+	case k.IsTerm():
+		claim = eventstore.SlugClaim(k, strings.ToLower(ref.Entry))
+	}
+	return claim
 }
 
-// inlineKey is the folded name of an inline venue or organizer.
-func inlineKey(k calendar.Kind, attrs *calendar.Attrs) string {
-	name, _ := attrs.Set[k.NameField()].(string)
-	return htmltext.NameKey(name)
+// nameOf is the name that an entry is found by, that of an inline venue or organizer or of a
+// term.
+func (l *links) nameOf(k calendar.Kind, ref calendar.Ref) calendar.Name {
+	var text string
+	switch {
+	case ref.IsID:
+	case ref.Inline != nil:
+		text, _ = ref.Inline.Set[k.NameField()].(string)
+	case k.IsTerm():
+		text = l.s.rules.Clean.Name(ref.Entry)
+	}
+	return nameOf(k, htmltext.NameKey(text))
 }
-
-func imageClaim(url string) calendar.Claim { return calendar.Claim{Space: "image", Key: url} }
 
 // look asks the store for all that was collected: one look-up, one load.
 func (l *links) look(ctx context.Context) error {
@@ -168,93 +163,74 @@ func (l *links) values(k calendar.Kind, attrs *calendar.Attrs, p *calendar.Probl
 	for i := range calendar.SpecOf(k).Fields {
 		f := &calendar.SpecOf(k).Fields[i]
 		switch v := attrs.Set[f.Name].(type) {
-		case calendar.ID:
-			l.checkID(k, f, v, p)
-		case calendar.ImageRef:
-			out.Set[f.Name] = l.image(f.Name, v, p)
-		case []calendar.Link:
-			out.Set[f.Name] = l.places(f.Name, v, p)
-		case []calendar.TermRef:
-			out.Set[f.Name] = l.terms(f.Name, v, p)
+		case calendar.ID: // of an author or a parent
+			self := f.Form == calendar.FormAuthor && v == l.r.Caller.ID
+			if !self && l.live(f.Links, v) == nil {
+				p.Add(f.Name, calendar.UnknownReason(f.Links), v.String())
+			}
+		case []calendar.Ref:
+			found := make([]*linked, len(v))
+			for at, ref := range v {
+				var reason calendar.Reason
+				if found[at], reason = l.find(f, ref, p); found[at] == nil {
+					p.Add(f.Name, reason, ref.Entry)
+				}
+			}
+			out.Set[f.Name] = found
 		}
 	}
 	return out
 }
 
-// checkID checks the id of an author, of a parent event or of a parent category.
-func (l *links) checkID(k calendar.Kind, f *calendar.Field, id calendar.ID, p *calendar.Problems) {
-	if f.Form == calendar.FormAuthor {
-		if !calendar.MayNameAuthor(l.r.Caller, id) {
-			p.Add(f.Name, calendar.ReasonOtherAuthor)
-			return
-		}
-		k = calendar.KindUser
-	}
-	known := id == 0 && f.Form == calendar.FormParent || id == l.r.Caller.ID && f.Form == calendar.FormAuthor
-	if !known && l.live(k, id) == nil {
-		p.Add(f.Name, calendar.UnknownReason(k), id.String())
-	}
-}
-
-// image finds a sent image, or makes a record for its URL.
-func (l *links) image(field string, v calendar.ImageRef, p *calendar.Problems) []*linked {
-	known := l.live(calendar.KindImage, v.ID)
+// find returns the record that an entry refers to, or one that is made. Without one it
+// returns why.
+func (l *links) find(f *calendar.Field, ref calendar.Ref, p *calendar.Problems) (*linked, calendar.Reason) {
+	rec := l.live(f.Links, ref.ID)
 	switch {
-	case known != nil:
-		return []*linked{{id: v.ID, url: known.Fields.String("url")}}
-	case v.ID != 0:
-		p.Add(field, calendar.ReasonUnknownImage, v.ID.String())
-		return nil
-	case !calendar.MayUseImageURL(l.r.Caller):
-		p.Add(field, calendar.ReasonImageURLRight)
-		return nil
+	case rec != nil:
+		return &linked{id: rec.ID, url: rec.Fields.String("url")}, ""
+	case ref.IsID:
+		return nil, calendar.UnknownReason(f.Links)
+	case ref.Inline != nil:
+		return l.inline(f, ref, p), ""
+	case f.Links == calendar.KindImage:
+		return l.image(ref), ""
+	default:
+		return l.term(f.Links, ref)
 	}
-	claim := imageClaim(v.URL)
-	if l.making[claim] == nil {
-		l.making[claim] = &linked{id: l.holders[claim], kind: calendar.KindImage, url: v.URL}
-	}
-	return []*linked{l.making[claim]}
 }
 
-// places finds the entries of venue or organizer (docs/spec/interface.md 3.1.5).
-func (l *links) places(field string, links []calendar.Link, p *calendar.Problems) []*linked {
-	k := linkKinds[field]
-	out := make([]*linked, 0, len(links))
-	for _, link := range links {
-		switch {
-		case link.Inline != nil:
-			out = append(out, l.inline(field, k, link, p))
-		case l.live(k, link.ID) != nil:
-			out = append(out, &linked{id: link.ID})
-		default:
-			p.Add(field, calendar.UnknownReason(k), link.Entry)
-		}
+// image finds an image by its URL, or makes a record for it.
+func (l *links) image(ref calendar.Ref) *linked {
+	claim := claimOf(calendar.KindImage, ref)
+	if l.making[claim] == nil {
+		l.making[claim] = &linked{id: l.holders[claim], kind: calendar.KindImage, url: ref.Entry}
 	}
-	return out
+	return l.making[claim]
 }
 
 // inline links the published record of the same shown name, or makes one. Bad fields are
 // refused in either case.
-func (l *links) inline(field string, k calendar.Kind, link calendar.Link, p *calendar.Problems) *linked {
+func (l *links) inline(f *calendar.Field, ref calendar.Ref, p *calendar.Problems) *linked {
 	var bad calendar.Problems
-	m := &linked{kind: k, attrs: l.values(k, link.Inline, &bad)}
-	for _, f := range bad.Fields {
-		p.Add(field, calendar.ReasonInline, append([]string{link.Entry, f.Field, string(f.Reason)}, f.Args...)...)
+	m := &linked{kind: f.Links, attrs: l.values(f.Links, ref.Inline, &bad)}
+	for _, b := range bad.Fields {
+		p.Add(f.Name, calendar.ReasonInline, append([]string{ref.Entry, b.Field, string(b.Reason)}, b.Args...)...)
 	}
-	key := inlineKey(k, link.Inline)
-	if there := l.ofName(k, key, func(rec *calendar.Record) bool { return rec.Status(l.now) == calendar.StatusPublish }); there != nil {
-		return there
+	name := l.nameOf(f.Links, ref)
+	there := l.ofName(f.Links, name, func(rec *calendar.Record) bool { return rec.Status(l.now) == calendar.StatusPublish })
+	if there == nil {
+		l.promise(name, m)
+		there = m
 	}
-	l.promise(nameOf(k, key), m)
-	return m
+	return there
 }
 
-// ofName returns the record of a kind that shows a folded name and fits, the one of the
+// ofName returns the record of a kind that shows a name and fits, the one of the
 // lowest id, or the one that is made with the name; nil for none.
-func (l *links) ofName(k calendar.Kind, key string, fits func(*calendar.Record) bool) *linked {
-	name := nameOf(k, key)
+func (l *links) ofName(k calendar.Kind, name calendar.Name, fits func(*calendar.Record) bool) *linked {
 	for _, id := range l.named[name] {
-		if rec := l.live(k, id); rec != nil && showsName(rec, l.lang, key) && fits(rec) {
+		if rec := l.live(k, id); rec != nil && showsName(rec, l.lang, name.Key) && fits(rec) {
 			return &linked{id: id}
 		}
 	}
@@ -267,54 +243,34 @@ func (l *links) promise(name calendar.Name, m *linked) {
 	l.guard(name, len(l.named[name]))
 }
 
-// terms finds the entries of categories or tags (docs/spec/interface.md 3.1.6).
-func (l *links) terms(field string, terms []calendar.TermRef, p *calendar.Problems) []*linked {
-	k := linkKinds[field]
-	out := make([]*linked, 0, len(terms))
-	for _, t := range terms {
-		if l.live(k, t.ID) != nil {
-			out = append(out, &linked{id: t.ID})
-		} else if m, reason := l.term(k, t); m != nil {
-			out = append(out, m)
-		} else {
-			p.Add(field, reason, t.Entry)
-		}
-	}
-	return out
-}
-
 // term finds a term by slug, else by shown name, else makes it. Terms that entries before it
 // make are found too. Without one it returns why.
-func (l *links) term(k calendar.Kind, t calendar.TermRef) (*linked, calendar.Reason) {
-	if t.Number {
-		return nil, calendar.UnknownReason(k)
-	}
-	bySlug := eventstore.SlugClaim(k, strings.ToLower(t.Entry))
+func (l *links) term(k calendar.Kind, ref calendar.Ref) (*linked, calendar.Reason) {
+	bySlug := claimOf(k, ref)
 	if id := l.holders[bySlug]; l.live(k, id) != nil {
 		return &linked{id: id}, ""
 	}
 	if m := l.making[bySlug]; m != nil {
 		return m, ""
 	}
-	key := l.termKey(t)
-	if there := l.ofName(k, key, func(*calendar.Record) bool { return true }); there != nil {
+	name := l.nameOf(k, ref)
+	if there := l.ofName(k, name, func(*calendar.Record) bool { return true }); there != nil {
 		return there, ""
 	}
-	if t.ID != 0 || calendar.IsDigits(calendar.Trim(t.Entry)) {
+	if ref.ID != 0 || calendar.IsDigits(calendar.Trim(ref.Entry)) {
 		return nil, calendar.UnknownReason(k)
 	}
 	if !calendar.MayCreateTerm(l.r.Caller, k) {
 		return nil, calendar.ReasonTermRight
 	}
 	var bad calendar.Problems
-	attrs, _ := calendar.SpecOf(k).Decode(calendar.Input{"name": t.Entry}, calendar.OpCreate, l.lang, l.now, l.s.rules, l.r.Caller, &bad)
+	attrs, _ := calendar.SpecOf(k).Decode(calendar.Input{"name": ref.Entry}, calendar.OpCreate, l.lang, l.now, l.s.rules, l.r.Caller, &bad)
 	if bad.Err() != nil {
 		return nil, calendar.ReasonEntry
 	}
 	m := &linked{kind: k, attrs: attrs}
-	l.promise(nameOf(k, key), m)
-	clean := l.s.rules.Clean
-	if slug := eventstore.SlugClaim(k, calendar.MakeSlug(clean.Name(t.Entry), clean)); slug.Key != "" && l.making[slug] == nil {
+	l.promise(name, m)
+	if slug := l.s.SlugOf(k, calendar.Input{"name": ref.Entry}); slug.Key != "" && l.making[slug] == nil {
 		l.making[slug] = m // where another has it, that one is found first
 	}
 	return m, ""
@@ -372,7 +328,7 @@ func complete(attrs *calendar.Attrs) {
 			continue
 		}
 		if field == "image" {
-			attrs.Set[field] = calendar.ResolvedImage{ID: refs[0].id, URL: refs[0].url}
+			attrs.Set[field], attrs.Set["image_url"] = refs[0].id, refs[0].url
 			continue
 		}
 		ids := make([]calendar.ID, 0, len(refs))
