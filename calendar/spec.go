@@ -92,39 +92,39 @@ type formRow struct {
 	declared string
 	max      int
 	shown    Shown
-	links    Kind
+	empty    Empty
 }
 
 // forms are the rows of all forms. A field may differ in what its own row says.
 var forms = [...]formRow{
 	FormNone:      {shown: ShownNever},
-	FormName:      {TypeText, "string", maxName, ShownName, 0},
-	FormDetail:    {TypeString, "string", maxDetail, ShownName, 0},
-	FormHTML:      {TypeText, "string", maxDescription, ShownHTML, 0},
-	FormSlug:      {TypeString, "string", 0, ShownText, 0},
-	FormDate:      {TypeWall, "string", 0, ShownWall, 0},
-	FormStatus:    {TypeString, "string", 0, ShownStatus, 0},
-	FormWord:      {TypeString, "string", 0, ShownWord, 0},
-	FormZone:      {TypeString, "string", 0, ShownZone, 0},
-	FormBool:      {TypeBool, "boolean", 0, ShownBool, 0},
-	FormCost:      {TypeStrings, "", 0, ShownCost, 0},
-	FormURL:       {TypeString, "string", maxURL, ShownText, 0},
-	FormEventURL:  {TypeString, "", maxURL, ShownWebsite, 0},
-	FormEmail:     {TypeString, "string", maxEmail, ShownText, 0},
-	FormImage:     {TypeID, "string", maxURL, ShownImage, KindImage},
-	FormTerms:     {TypeIDs, "array of integer", 0, ShownTerms, 0},
-	FormLinks:     {TypeIDs, "array of integer", 0, ShownPosts, 0},
-	FormAuthor:    {TypeID, "integer", 0, ShownAuthor, KindUser},
-	FormParent:    {TypeID, "integer", 0, ShownID, 0},
-	FormLatitude:  {TypeNumber, "number", 0, ShownCoordinate, 0},
-	FormLongitude: {TypeNumber, "number", 0, ShownCoordinate, 0},
-	FormPassword:  {0, "string", MaxPassword, ShownNever, 0},
-	FormLang:      {0, "string", 0, ShownNever, 0},
+	FormName:      {TypeText, "string", maxName, ShownName, EmptyRefused},
+	FormDetail:    {TypeString, "string", maxDetail, ShownName, EmptyClears},
+	FormHTML:      {TypeText, "string", maxDescription, ShownHTML, EmptyClears},
+	FormSlug:      {TypeString, "string", 0, ShownText, EmptyClears},
+	FormDate:      {TypeWall, "string", 0, ShownWall, EmptyRefused},
+	FormStatus:    {TypeString, "string", 0, ShownStatus, EmptyRefused},
+	FormWord:      {TypeString, "string", 0, ShownWord, EmptyClears},
+	FormZone:      {TypeString, "string", 0, ShownZone, EmptyClears},
+	FormBool:      {TypeBool, "boolean", 0, ShownBool, EmptyRefused},
+	FormCost:      {TypeStrings, "", 0, ShownCost, EmptyClears},
+	FormURL:       {TypeString, "string", maxURL, ShownText, EmptyClears},
+	FormEventURL:  {TypeString, "", maxURL, ShownWebsite, EmptyClears},
+	FormEmail:     {TypeString, "string", maxEmail, ShownText, EmptyClears},
+	FormImage:     {TypeID, "string", maxURL, ShownImage, EmptyClears},
+	FormTerms:     {TypeIDs, "array of integer", 0, ShownTerms, EmptyClears},
+	FormLinks:     {TypeIDs, "array of integer", 0, ShownPosts, EmptyClears},
+	FormAuthor:    {TypeID, "integer", 0, ShownAuthor, EmptyRefused},
+	FormParent:    {TypeID, "integer", 0, ShownID, EmptyClears},
+	FormLatitude:  {TypeNumber, "number", 0, ShownCoordinate, EmptyClears},
+	FormLongitude: {TypeNumber, "number", 0, ShownCoordinate, EmptyClears},
+	FormPassword:  {0, "string", MaxPassword, ShownNever, EmptyClears},
+	FormLang:      {0, "string", 0, ShownNever, EmptyRefused},
 }
 
 // Field is one row of a field table of the interface: what the field is in requests,
 // in records and in answers. What a row does not say of Stored, Declared, Max, Shown and
-// Links is that of its Form.
+// Empty is that of its Form.
 type Field struct {
 	Name         string
 	Stored       Type
@@ -152,7 +152,7 @@ func (f *Field) Complete() {
 	f.Declared = cmp.Or(f.Declared, form.declared)
 	f.Max = cmp.Or(f.Max, form.max)
 	f.Shown = cmp.Or(f.Shown, form.shown)
-	f.Links = cmp.Or(f.Links, form.links)
+	f.Empty = cmp.Or(f.Empty, form.empty)
 	f.Translatable = f.Stored == TypeText
 }
 

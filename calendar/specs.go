@@ -10,7 +10,7 @@ var specs = [KindUser + 1]*Spec{
 	KindEvent:     newSpec(KindEvent, eventFields()),
 	KindVenue:     newSpec(KindVenue, venueFields()),
 	KindOrganizer: newSpec(KindOrganizer, organizerFields()),
-	KindCategory:  newSpec(KindCategory, termFields(Field{Name: "parent", Form: FormParent, Empty: EmptyClears, Links: KindCategory})),
+	KindCategory:  newSpec(KindCategory, termFields(Field{Name: "parent", Form: FormParent, Links: KindCategory})),
 	KindTag:       newSpec(KindTag, termFields()),
 	KindImage: newSpec(KindImage, []Field{
 		internalField("url", TypeString),

@@ -5,11 +5,11 @@ import "slices"
 // venueFields is the table of interface 3.2.1.
 func venueFields() []Field {
 	fields := []Field{
-		{Name: "author", Form: FormAuthor},
+		{Name: "author", Form: FormAuthor, Links: KindUser},
 		{Name: "date", Form: FormDate},
 		{Name: "date_utc", Form: FormDate},
 		{Name: "venue", Form: FormName, Required: true},
-		{Name: "description", Form: FormHTML, Default: "null", Empty: EmptyClears, Filled: true},
+		{Name: "description", Form: FormHTML, Default: "null", Filled: true},
 		{Name: "status", Form: FormStatus},
 		{Name: "show_map", Form: FormBool, Declared: "string", Default: "null", Empty: EmptyClears, Initial: true},
 		{Name: "show_map_link", Form: FormBool, Declared: "string", Default: "null", Empty: EmptyClears, Initial: true},
@@ -20,14 +20,14 @@ func venueFields() []Field {
 		detailField("state"),
 		detailField("zip"),
 		detailField("phone"),
-		{Name: "stateprovince", Form: FormDetail, Default: "null", Empty: EmptyClears, Shown: ShownRegion, Filled: true},
-		{Name: "website", Form: FormURL, Default: "null", Empty: EmptyClears, Filled: true},
+		{Name: "stateprovince", Form: FormDetail, Default: "null", Shown: ShownRegion, Filled: true},
+		{Name: "website", Form: FormURL, Default: "null", Filled: true},
 		placeImageField(),
 		languageField(),
-		{Name: "excerpt", Form: FormHTML, Empty: EmptyClears, Extension: true, Filled: true},
-		{Name: "slug", Form: FormSlug, Empty: EmptyClears, Extension: true},
-		{Name: "geo_lat", Form: FormLatitude, Empty: EmptyClears, Extension: true, Filled: true},
-		{Name: "geo_lng", Form: FormLongitude, Empty: EmptyClears, Extension: true, Filled: true},
+		{Name: "excerpt", Form: FormHTML, Extension: true, Filled: true},
+		{Name: "slug", Form: FormSlug, Extension: true},
+		{Name: "geo_lat", Form: FormLatitude, Extension: true, Filled: true},
+		{Name: "geo_lng", Form: FormLongitude, Extension: true, Filled: true},
 	}
 	return slices.Concat(fields, internalPostFields())
 }
@@ -35,19 +35,19 @@ func venueFields() []Field {
 // organizerFields is the table of interface 3.3.1.
 func organizerFields() []Field {
 	fields := []Field{
-		{Name: "author", Form: FormAuthor, Default: "null", Empty: EmptyNull},
+		{Name: "author", Form: FormAuthor, Links: KindUser, Default: "null", Empty: EmptyNull},
 		{Name: "date", Form: FormDate, Default: "null", Empty: EmptyNull},
 		{Name: "date_utc", Form: FormDate, Default: "null", Empty: EmptyNull},
 		{Name: "organizer", Form: FormName, Required: true, Default: "null"},
-		{Name: "description", Form: FormHTML, Default: "null", Empty: EmptyClears, Filled: true},
+		{Name: "description", Form: FormHTML, Default: "null", Filled: true},
 		{Name: "status", Form: FormStatus, Default: "null", Empty: EmptyNull},
 		detailField("phone"),
-		{Name: "website", Form: FormURL, Default: "null", Empty: EmptyClears, Filled: true},
-		{Name: "email", Form: FormEmail, Default: "null", Empty: EmptyClears, Filled: true},
+		{Name: "website", Form: FormURL, Default: "null", Filled: true},
+		{Name: "email", Form: FormEmail, Default: "null", Filled: true},
 		placeImageField(),
 		languageField(),
-		{Name: "excerpt", Form: FormHTML, Empty: EmptyClears, Extension: true, Filled: true},
-		{Name: "slug", Form: FormSlug, Empty: EmptyClears, Extension: true},
+		{Name: "excerpt", Form: FormHTML, Extension: true, Filled: true},
+		{Name: "slug", Form: FormSlug, Extension: true},
 	}
 	return slices.Concat(fields, internalPostFields())
 }
@@ -61,5 +61,5 @@ func placeImageField() Field {
 
 // detailField is a detail of a venue or an organizer that may be empty.
 func detailField(name string) Field {
-	return Field{Name: name, Form: FormDetail, Default: "null", Empty: EmptyClears, Filled: true}
+	return Field{Name: name, Form: FormDetail, Default: "null", Filled: true}
 }

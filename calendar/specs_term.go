@@ -6,8 +6,8 @@ import "slices"
 func termFields(own ...Field) []Field {
 	fields := []Field{
 		{Name: "name", Form: FormName, Required: true},
-		{Name: "description", Form: FormHTML, Empty: EmptyClears, Shown: ShownText},
-		{Name: "slug", Form: FormSlug, Empty: EmptyClears},
+		{Name: "description", Form: FormHTML, Shown: ShownText},
+		{Name: "slug", Form: FormSlug},
 	}
 	return slices.Concat(fields, own, []Field{languageField()})
 }
