@@ -295,7 +295,11 @@ func TestErased(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fields, state, err := EncodeBoth(c, got)
+	fields, err := EncodeChange(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := EncodeRecord(got)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,15 +14,9 @@ const changedLayout = "2006-01-02T15:04:05.000Z"
 // space, no escaping of < > &. A field that the table of the kind lacks, or a
 // value of another Go type than its row says, is an error that names the field.
 func EncodeRecord(r *Record) ([]byte, error) {
-	state, _, err := encodeRecord(r)
-	return state, err
-}
-
-// encodeRecord returns the record and the part of it that are its fields.
-func encodeRecord(r *Record) (state, fields []byte, err error) {
 	s := SpecOf(r.Kind)
 	if s == nil || r.Home >= langCount {
-		return nil, nil, fmt.Errorf("encode record %d: unknown kind %d or language %d", r.ID, r.Kind, r.Home)
+		return nil, fmt.Errorf("encode record %d: unknown kind %d or language %d", r.ID, r.Kind, r.Home)
 	}
 	b := append(make([]byte, 0, 1536), `{"changed":"`...)
 	b = append(r.Changed.UTC().AppendFormat(b, changedLayout), '"')
@@ -32,14 +26,11 @@ func encodeRecord(r *Record) (state, fields []byte, err error) {
 	if r.Erased {
 		b = append(b, `,"erased":true`...)
 	}
-	b = append(b, `,"fields":`...)
-	from := len(b)
-	if b, err = s.appendFields(b, r.Fields, false); err != nil {
-		return nil, nil, fmt.Errorf("encode record %d: %w", r.ID, err)
+	b, err := s.appendFields(append(b, `,"fields":`...), r.Fields, false)
+	if err != nil {
+		return nil, fmt.Errorf("encode record %d: %w", r.ID, err)
 	}
-	end := len(b)
-	b = fmt.Appendf(b, `,"home":"%s","id":%d,"kind":"%s","version":%d}`, r.Home, r.ID, r.Kind, r.Version)
-	return b, b[from:end:end], nil
+	return fmt.Appendf(b, `,"home":"%s","id":%d,"kind":"%s","version":%d}`, r.Home, r.ID, r.Kind, r.Version), nil
 }
 
 // EncodeChange returns the canonical JSON of the fields of a change: values by
@@ -53,20 +44,6 @@ func EncodeChange(c Change) ([]byte, error) {
 		return nil, fmt.Errorf("encode %s of record %d: %w", c.Name, c.ID, err)
 	}
 	return b, nil
-}
-
-// EncodeBoth returns EncodeChange of a change and EncodeRecord of the record that Apply
-// made with it. The fields of a new record are those that the change sets: they are
-// written once and are part of the record.
-func EncodeBoth(c Change, after *Record) (fields, state []byte, err error) {
-	if state, fields, err = encodeRecord(after); err != nil {
-		return nil, nil, err
-	}
-	if verb, err := c.verb(); err != nil || verb != Created || len(c.Fields) != len(after.Fields) {
-		fields, err = EncodeChange(c)
-		return fields, state, err
-	}
-	return fields, state, nil
 }
 
 // appendFields appends the object of the fields, by the sorted rows of the table.

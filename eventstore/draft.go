@@ -14,7 +14,11 @@ func NewDraft(before *calendar.Record, c calendar.Change, at time.Time) (Draft, 
 	if err != nil {
 		return Draft{}, nil, err
 	}
-	fields, state, err := calendar.EncodeBoth(c, after)
+	fields, err := calendar.EncodeChange(c)
+	if err != nil {
+		return Draft{}, nil, err
+	}
+	state, err := calendar.EncodeRecord(after)
 	if err != nil {
 		return Draft{}, nil, err
 	}
