@@ -56,16 +56,10 @@ func (d *decision) erase(ctx context.Context) (out Erased, err error) {
 	if err := d.adopt(ctx, rec); err != nil {
 		return out, err
 	}
-	if len(d.changes.Drafts) > 0 {
-		if _, err := d.append(ctx); err != nil {
-			return out, err
-		}
-	}
-	d.start()
 	if out.Before = rec.Erased; out.Before {
 		d.changes.Redact = []calendar.ID{rec.ID}
-		if _, err := d.append(ctx); err != nil {
-			return out, err
+		if done := d.append(ctx, rec.ID); done.Err != nil {
+			return out, done.Err
 		}
 		states, err := d.s.store.Load(ctx, rec.ID)
 		if err == nil {
@@ -91,18 +85,9 @@ func (d *decision) erase(ctx context.Context) (out Erased, err error) {
 			return out, err
 		}
 	}
-	last, err := d.append(ctx)
-	out.Position = last - calendar.Position(len(out.Images))
-	return out, err
-}
-
-// append appends the changes of an erasure.
-func (d *decision) append(ctx context.Context) (calendar.Position, error) {
-	res := d.s.store.Append(ctx, []eventstore.Append{d.changes})[0]
-	if res.Err != nil {
-		return 0, fmt.Errorf("erase %s %d: %w", d.r.Kind, d.r.Target.ID, res.Err)
-	}
-	return res.Position, nil
+	done := d.append(ctx, rec.ID)
+	out.Position = done.Position - calendar.Position(len(out.Images))
+	return out, done.Err
 }
 
 // redact adds the erasure of a record.

@@ -159,22 +159,15 @@ func (r *Records) BySlug(ctx context.Context, k calendar.Kind, slug string) (*ca
 	if slug == "" || !routed(k) {
 		return nil, nil // no record is no error
 	}
-	// A record that gives its slug away between the two look-ups makes a second
-	// round: another record may hold it by now.
-	for range 3 {
-		found, err := r.store.Find(ctx, eventstore.Lookup{Claims: []calendar.Claim{eventstore.SlugClaim(k, slug)}})
-		if err != nil {
-			return nil, fmt.Errorf("find %s by slug: %w", k, err)
-		}
-		rec, err := r.one(ctx, k, found.Holders[0])
-		if err != nil || found.Holders[0] == 0 {
-			return nil, err
-		}
-		if rec != nil && rec.Slug() == slug {
-			return rec, nil
-		}
+	found, err := r.store.Find(ctx, eventstore.Lookup{Claims: []calendar.Claim{eventstore.SlugClaim(k, slug)}})
+	if err != nil {
+		return nil, fmt.Errorf("find %s by slug: %w", k, err)
 	}
-	return nil, nil // no record is no error
+	rec, err := r.one(ctx, k, found.Holders[0])
+	if rec == nil || rec.Slug() != slug { // it gave the slug away meanwhile
+		return nil, err
+	}
+	return rec, nil
 }
 
 // Named returns the records of a kind that a path may name: the one of an id, else the one

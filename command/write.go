@@ -146,16 +146,25 @@ func (d *decision) attempt(ctx context.Context, decide func(*decision, context.C
 	case res.Existing: // it is answered because it was found, which has to be durable, too
 		return res, d.s.store.Sync(ctx)
 	}
-	done := d.s.store.Append(ctx, []eventstore.Append{d.changes})[0]
+	done := d.append(ctx, res.Record.ID)
 	switch {
 	case done.Err != nil:
-		return Result{}, fmt.Errorf("append changes of %s %d: %w", res.Record.Kind, res.Record.ID, done.Err)
+		return Result{}, done.Err
 	case done.Receipt != nil:
 		return d.replayOf(ctx, done.Receipt)
 	case !res.Existing:
 		res.Position = done.Position
 	}
 	return res, nil
+}
+
+// append appends the changes of the attempt, of a record and of others along with it.
+func (d *decision) append(ctx context.Context, id calendar.ID) eventstore.Result {
+	done := d.s.store.Append(ctx, []eventstore.Append{d.changes})[0]
+	if done.Err != nil {
+		done.Err = fmt.Errorf("append changes of %s %d: %w", d.r.Kind, id, done.Err)
+	}
+	return done
 }
 
 // start forgets the changes of the attempt before.
