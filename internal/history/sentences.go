@@ -40,7 +40,7 @@ func (p phrasing) quote(s string) string {
 	if p.html {
 		return "<bdi>" + html.EscapeString(s) + "</bdi>"
 	}
-	return word("quote", p.lang, calendar.Isolated(s))
+	return word("quote", p.lang, texts.Isolated(s))
 }
 
 func (p phrasing) colon() string {
@@ -96,14 +96,14 @@ func (c *Change) linked(ids []calendar.ID, l calendar.Lang) string {
 	return inList(out, l)
 }
 
-// inList joins texts.
-func inList(texts []string, l calendar.Lang) string {
-	if len(texts) == 1 {
-		return texts[0]
+// inList joins parts.
+func inList(parts []string, l calendar.Lang) string {
+	if len(parts) == 1 {
+		return parts[0]
 	}
-	out := make([]string, len(texts))
-	for i, text := range texts {
-		out[i] = calendar.Isolated(text)
+	out := make([]string, len(parts))
+	for i, text := range parts {
+		out[i] = texts.Isolated(text)
 	}
 	return strings.Join(out, word("list", l))
 }

@@ -10,9 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode"
-
-	"golang.org/x/text/unicode/bidi"
 
 	"daybook/calendar"
 	"daybook/internal/testkit/golden"
@@ -143,13 +140,6 @@ func TestQuotesOfOtherDirections(t *testing.T) {
 	}
 	if got, want := (phrasing{lang: calendar.LangFR}).quote("שירה"), "«\u00a0\u2068שירה\u2069\u00a0»"; got != want {
 		t.Errorf("in French %q, want %q", got, want)
-	}
-	for r := range rune(unicode.MaxRune) {
-		p, _ := bidi.LookupRune(r)
-		turns := unicode.IsLetter(r) && (p.Class() == bidi.R || p.Class() == bidi.AL) || r == '\u200e' || r == '\u200f' || r == '\u061c'
-		if got := calendar.Isolated(string(r)) != string(r); got != turns {
-			t.Errorf("%U is isolated: %t, want %t", r, got, turns)
-		}
 	}
 }
 

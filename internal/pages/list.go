@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/internal/texts"
 	"daybook/query"
 )
 
@@ -385,7 +386,7 @@ func (l *look) valueName(name, value string) string {
 			part = cmp.Or(l.valueWord(name, part), part)
 		}
 		if parts[i] = part; len(parts) > 1 {
-			parts[i] = calendar.Isolated(part)
+			parts[i] = texts.Isolated(part)
 		}
 	}
 	return strings.Join(parts, l.comma())

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"daybook/calendar"
+	"daybook/internal/texts"
 	"daybook/query"
 )
 
@@ -74,7 +75,7 @@ func (l *look) FullTitle() string {
 	}
 	title := l.Title
 	if l.Record != nil {
-		title = strings.Replace(title, l.Record.Label, calendar.Isolated(l.Record.Label), 1)
+		title = strings.Replace(title, l.Record.Label, texts.Isolated(l.Record.Label), 1)
 	}
 	return title + " – " + l.Site()
 }

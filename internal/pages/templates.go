@@ -65,7 +65,7 @@ func parseTemplates(l calendar.Lang) (*template.Template, error) {
 		"month":      say.month,
 		"month_name": say.monthName,
 		"weekday":    say.dayName,
-		"apart":      calendar.Isolated,
+		"apart":      texts.Isolated,
 		"isolated": func(s, with string, lang ...string) template.HTML {
 			open := "<bdi>"
 			if len(lang) > 0 && lang[0] != "" {
