@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // Trim removes Unicode white space, the no-break space included, at both ends
@@ -123,12 +122,8 @@ func ParseList(v any) []any {
 		case nil:
 			continue
 		case string:
-			switch trimmed := Trim(t); trimmed {
-			case "":
+			if e = Trim(t); e == "" {
 				continue
-			case t: // most; a new value would be copied to the heap
-			default:
-				e = trimmed
 			}
 		case []any, map[string]any: // not comparable
 			out = append(out, e)
@@ -198,27 +193,12 @@ func IsDirection(r rune) bool {
 // Plain makes sent text storable: valid UTF-8 without control characters and characters
 // of direction. Line breaks and tabs stay; CR LF and CR become LF.
 func Plain(s string) string {
-	clean := true
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c >= 0x7f {
-			clean = false
-			break
-		}
-	}
-	if clean {
-		return s
-	}
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
-	}
-	if strings.Contains(s, "\r") {
-		s = strings.ReplaceAll(s, "\r\n", "\n")
-		s = strings.ReplaceAll(s, "\r", "\n")
-	}
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && unicode.IsControl(r) || IsDirection(r) {
 			return -1
 		}
 		return r
-	}, s)
+	}, lineBreaks.Replace(strings.ToValidUTF8(s, "\uFFFD")))
 }
+
+var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n")
