@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
@@ -20,7 +21,7 @@ func Create(k Kind, id ID, a *Attrs, d *Decision) (Change, error) {
 	e.decide()
 	c := change(k, id, Created, e.next)
 	c.Home, c.Secret = a.Lang, e.secret
-	return c, e.problems.Err()
+	return c, cmp.Or(d.Err, e.problems.Err())
 }
 
 // Update decides the change of a record; of a trashed post the change that
@@ -36,7 +37,7 @@ func Update(r *Record, a *Attrs, d *Decision) (Change, error) {
 	e.decide()
 	c := change(r.Kind, r.ID, verb, e.difference())
 	c.Secret = e.secret
-	return c, e.problems.Err()
+	return c, cmp.Or(d.Err, e.problems.Err())
 }
 
 // Trash decides the change that moves a post to the trash; CodeInTrash when it
@@ -60,7 +61,7 @@ func Trash(r *Record, d *Decision) (Change, error) {
 		e.next["slug"] = trashed
 	}
 	e.setModified()
-	return change(r.Kind, r.ID, Trashed, e.difference()), nil
+	return change(r.Kind, r.ID, Trashed, e.difference()), d.Err
 }
 
 // Delete decides the change that ends a term. Its children and events are up to

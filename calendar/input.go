@@ -73,4 +73,6 @@ type Decision struct {
 	Parent func(ID) *Record
 	// Password is the hash to store; used when Attrs set password.
 	Password []byte
+	// Err is set by Taken and Parent when they have no answer. It is that of the decision.
+	Err error
 }

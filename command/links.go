@@ -307,9 +307,7 @@ func (l *links) make(ctx context.Context) error {
 			continue
 		}
 		complete(m.attrs)
-		c, err := l.decide(ctx, m.kind, m.id, func(on *calendar.Decision) (calendar.Change, error) {
-			return calendar.Create(m.kind, m.id, m.attrs, on)
-		})
+		c, err := calendar.Create(m.kind, m.id, m.attrs, l.on(ctx, m.kind, m.id))
 		if err == nil {
 			_, err = l.add(nil, c)
 		}

@@ -208,9 +208,7 @@ func (d *decision) create(ctx context.Context) (Result, error) {
 	if err := d.hashPassword(ctx); err != nil {
 		return Result{}, err
 	}
-	c, err := d.decide(ctx, d.r.Kind, id, func(on *calendar.Decision) (calendar.Change, error) {
-		return calendar.Create(d.r.Kind, id, attrs, on)
-	})
+	c, err := calendar.Create(d.r.Kind, id, attrs, d.on(ctx, d.r.Kind, id))
 	if err == nil {
 		err = d.checkTerm(ctx, c)
 	}
@@ -246,9 +244,7 @@ func (d *decision) update(ctx context.Context) (Result, error) {
 	if err := d.hashPassword(ctx); err != nil {
 		return Result{}, err
 	}
-	c, err := d.decide(ctx, rec.Kind, rec.ID, func(on *calendar.Decision) (calendar.Change, error) {
-		return calendar.Update(rec, attrs, on)
-	})
+	c, err := calendar.Update(rec, attrs, d.on(ctx, rec.Kind, rec.ID))
 	if err != nil {
 		return Result{}, err
 	}
@@ -277,7 +273,7 @@ func (d *decision) remove(ctx context.Context) (Result, error) {
 			return Result{}, err
 		}
 	}
-	c, err := d.decide(ctx, rec.Kind, rec.ID, func(on *calendar.Decision) (calendar.Change, error) { return remove(rec, on) })
+	c, err := remove(rec, d.on(ctx, rec.Kind, rec.ID))
 	if err != nil {
 		return Result{}, err
 	}
@@ -330,37 +326,28 @@ func (d *decision) hashPassword(ctx context.Context) (err error) {
 	return nil
 }
 
-// decide runs a decision about a record. An error of the store comes before that of the
-// decision, which would rest on wrong answers.
-func (d *decision) decide(ctx context.Context, k calendar.Kind, id calendar.ID,
-	decision func(*calendar.Decision) (calendar.Change, error),
-) (calendar.Change, error) {
-	var failed error
+// on returns what a decision about a record depends on.
+func (d *decision) on(ctx context.Context, k calendar.Kind, id calendar.ID) *calendar.Decision {
 	d.above = map[calendar.ID]*calendar.Record{}
-	c, err := decision(&calendar.Decision{
-		Rules: d.s.rules, Now: d.now, Caller: d.r.Caller, Password: d.password,
-		Taken: func(slug string) bool {
-			holder, err := d.holder(ctx, eventstore.SlugClaim(k, slug))
-			if err != nil {
-				failed = fmt.Errorf("find slug of %s %d: %w", k, id, err)
-			}
-			return holder != 0 && holder != id
-		},
-		Parent: func(parent calendar.ID) *calendar.Record {
-			rec, err := d.s.records.one(ctx, calendar.KindCategory, parent)
-			if err != nil {
-				failed = err
-			}
-			if rec != nil {
-				d.above[parent] = rec
-			}
-			return rec
-		},
-	})
-	if failed != nil {
-		return calendar.Change{}, failed
+	on := &calendar.Decision{Rules: d.s.rules, Now: d.now, Caller: d.r.Caller, Password: d.password}
+	on.Taken = func(slug string) bool {
+		holder, err := d.holder(ctx, eventstore.SlugClaim(k, slug))
+		if err != nil {
+			on.Err = fmt.Errorf("find slug of %s %d: %w", k, id, err)
+		}
+		return holder != 0 && holder != id
 	}
-	return c, err
+	on.Parent = func(parent calendar.ID) *calendar.Record {
+		rec, err := d.s.records.one(ctx, calendar.KindCategory, parent)
+		if err != nil {
+			on.Err = err
+		}
+		if rec != nil {
+			d.above[parent] = rec
+		}
+		return rec
+	}
+	return on
 }
 
 // holder returns who holds a claim, 0 for nobody: a record that this write makes, else what
