@@ -13,16 +13,6 @@ type Item struct {
 
 	Entries []Leafed // without positions
 	Result  *Result
-
-	call *call
-	size int
-}
-
-// call is one caller that waits for its items.
-type call struct {
-	ctx  context.Context //nolint:containedctx // of one call of Append
-	done chan struct{}
-	left int // items that are not answered; of who has the turn
 }
 
 // NewItem checks an Append and makes its entries and leaves. The error is ErrMalformed.
@@ -34,7 +24,6 @@ func NewItem(a *Append) (*Item, error) {
 	for i := range it.Drafts {
 		e := it.Entry(i)
 		it.Entries = append(it.Entries, Leafed{e, Leaf(&e)})
-		it.size += e.Size()
 	}
 	return it, nil
 }
@@ -44,8 +33,8 @@ type CommitterOptions struct {
 	// Commit decides items and writes those that win, in one transaction, and sets their
 	// Results. An error is that of the whole group. It is never called twice at a time.
 	Commit  func(ctx context.Context, items []*Item) error
-	Items   int           // of one commit at most
-	Bytes   int           // a commit takes no more items once it has so many
+	Items   int           // a commit takes no further calls once it has so many
+	Bytes   int           // as Items
 	Observe ObserveCommit // may be nil
 	Now     func() time.Time
 }
@@ -59,12 +48,20 @@ type Committer struct {
 	crowd float64       // callers that a commit finds, about
 
 	mutex   sync.Mutex
-	waiting []*Item
-	calls   int           // that came since the last commit was taken
+	waiting []*call
 	wanted  int           // calls that the next commit waits for
 	enough  chan struct{} // closed when they are there; nil: nobody waits for them
 	closed  bool
 	callers sync.WaitGroup
+}
+
+// call is one call of Append. It is committed whole.
+type call struct {
+	ctx   context.Context //nolint:containedctx // of the one call
+	items []*Item
+	size  int
+	taken bool // into a commit; of who has the turn
+	done  chan struct{}
 }
 
 // NewCommitter returns a Committer, which Close ends.
@@ -77,21 +74,22 @@ func NewCommitter(o CommitterOptions) *Committer {
 func (c *Committer) Append(ctx context.Context, appends []Append) []Result {
 	results := make([]Result, len(appends))
 	k := &call{ctx: ctx, done: make(chan struct{})}
-	var items []*Item
 	for i := range appends {
 		it, err := NewItem(&appends[i])
 		if err != nil {
 			results[i].Err = err
 			continue
 		}
-		it.call, it.Result = k, &results[i]
-		items = append(items, it)
+		it.Result = &results[i]
+		k.items = append(k.items, it)
+		for n := range it.Entries {
+			k.size += it.Entries[n].Size()
+		}
 	}
-	if len(items) == 0 {
+	if len(k.items) == 0 {
 		return results
 	}
-	k.left = len(items)
-	if !c.enqueue(items) {
+	if !c.enqueue(k) {
 		return failed(len(appends), ErrClosed)
 	}
 	defer c.callers.Done()
@@ -102,7 +100,7 @@ func (c *Committer) Append(ctx context.Context, appends []Append) []Result {
 		case <-ctx.Done():
 			return failed(len(appends), context.Cause(ctx)) // results is not the caller's any more
 		case c.turn <- struct{}{}:
-			if k.left > 0 {
+			if !k.taken {
 				c.commitNext(context.WithoutCancel(ctx))
 			}
 			<-c.turn
@@ -118,16 +116,15 @@ func failed(n int, err error) []Result {
 	return results
 }
 
-// enqueue reports whether the committer takes items.
-func (c *Committer) enqueue(items []*Item) bool {
+// enqueue reports whether the committer takes a call.
+func (c *Committer) enqueue(k *call) bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if c.closed {
 		return false
 	}
 	c.callers.Add(1)
-	c.waiting = append(c.waiting, items...)
-	if c.calls++; c.calls == c.wanted {
+	if c.waiting = append(c.waiting, k); len(c.waiting) == c.wanted {
 		c.stopWaiting()
 	}
 	return true
@@ -140,12 +137,12 @@ func (c *Committer) stopWaiting() {
 	}
 }
 
-// commitNext commits the items that wait, or the first of them. The caller has the turn.
+// commitNext commits the calls that wait, or the first of them. The caller has the turn.
 func (c *Committer) commitNext(ctx context.Context) {
 	c.await()
-	items := c.take()
+	calls := c.take()
 	began := c.o.Now()
-	c.commit(ctx, items)
+	c.commit(ctx, calls)
 	c.cost += (c.o.Now().Sub(began) - c.cost) / 8
 }
 
@@ -158,7 +155,7 @@ func (c *Committer) await() {
 	c.mutex.Lock()
 	c.wanted = int(c.crowd + 0.5)
 	enough := make(chan struct{})
-	if c.calls >= c.wanted || c.closed {
+	if len(c.waiting) >= c.wanted || c.closed {
 		close(enough)
 	} else {
 		c.enough = enough
@@ -170,67 +167,52 @@ func (c *Committer) await() {
 	}
 }
 
-// take returns the items of the next commit.
-func (c *Committer) take() []*Item {
+// take returns the calls of the next commit.
+func (c *Committer) take() []*call {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	c.enough = nil
-	c.crowd = max(float64(c.calls), c.crowd-c.crowd/16)
-	n, size := 0, 0
-	for n < len(c.waiting) && n < c.o.Items && size < c.o.Bytes {
-		size += c.waiting[n].size
+	c.crowd = max(float64(len(c.waiting)), c.crowd-c.crowd/16)
+	n, items, size := 0, 0, 0
+	for n < len(c.waiting) && items < c.o.Items && size < c.o.Bytes {
+		k := c.waiting[n]
+		k.taken = true
+		items += len(k.items)
+		size += k.size
 		n++
 	}
-	items := c.waiting[:n:n]
+	calls := c.waiting[:n:n]
 	c.waiting = c.waiting[n:]
-	c.calls = countCalls(c.waiting)
-	return items
+	return calls
 }
 
-// countCalls counts the callers of items; those of one stand together.
-func countCalls(items []*Item) (n int) {
+// commit carries calls out. Those whose caller has gone are left out. When a group is
+// refused for what may be the fault of one item, each is tried alone.
+func (c *Committer) commit(ctx context.Context, calls []*call) {
+	var items []*Item
+	for _, k := range calls {
+		defer close(k.done)
+		err := k.ctx.Err()
+		if err == nil {
+			items = append(items, k.items...)
+			continue
+		}
+		for _, it := range k.items {
+			it.Result.Err = err
+		}
+	}
+	if len(items) == 0 {
+		return
+	}
+	err := c.observed(ctx, items)
+	alone := err != nil && len(items) > 1 && !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrDamaged)
 	for i, it := range items {
-		if i == 0 || it.call != items[i-1].call {
-			n++
+		if alone {
+			err = c.observed(ctx, items[i:i+1])
 		}
-	}
-	return n
-}
-
-// commit carries items out. Those whose caller has gone are left out. When a group is
-// refused for what may be the fault of one, each is tried alone.
-func (c *Committer) commit(ctx context.Context, items []*Item) {
-	live := make([]*Item, 0, len(items))
-	for _, it := range items {
-		if err := it.call.ctx.Err(); err != nil {
-			it.finish(err)
-		} else {
-			live = append(live, it)
+		if err != nil {
+			*it.Result = Result{Err: err}
 		}
-	}
-	if len(live) == 0 {
-		return
-	}
-	err := c.observed(ctx, live)
-	if err != nil && len(live) > 1 && !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrDamaged) {
-		for _, it := range live {
-			c.commit(ctx, []*Item{it})
-		}
-		return
-	}
-	for _, it := range live {
-		it.finish(err)
-	}
-}
-
-// finish wakes the caller of an item when it is the last one. An error takes the place of
-// its Result.
-func (it *Item) finish(err error) {
-	if err != nil {
-		*it.Result = Result{Err: err}
-	}
-	if it.call.left--; it.call.left == 0 {
-		close(it.call.done)
 	}
 }
 

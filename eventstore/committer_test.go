@@ -117,7 +117,7 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-// TestCommits: a commit takes so many items and no more; one that is refused is tried item
+// TestCommits: a commit takes no further calls once it has so many items; one that is refused is tried item
 // by item; after an error that is lasting none is; those whose caller has gone are left out.
 func TestCommits(t *testing.T) {
 	t.Parallel()
@@ -154,7 +154,9 @@ func TestCommits(t *testing.T) {
 				}
 				gone, cancel := context.WithCancel(t.Context())
 				call(gone, 1) // it commits, and may go before it is answered
-				call(t.Context(), 2, 3, 4, 5)
+				call(t.Context(), 2)
+				call(t.Context(), 3, 4)
+				call(t.Context(), 5)
 				call(gone, 6)
 				call(t.Context(), 7)
 				cancel()
@@ -181,18 +183,16 @@ func TestCommits(t *testing.T) {
 	}
 }
 
-// TestBytes: a commit takes no more once it has so many bytes, and one item always. Items
-// that are left are of so many calls.
+// TestBytes: a commit takes no more once it has so many bytes, and one call always.
 func TestBytes(t *testing.T) {
 	t.Parallel()
 	c := Committer{o: CommitterOptions{Items: 9, Bytes: 100}}
-	last := &call{}
-	for i, size := range []int{60, 60, 200, 10} {
-		c.waiting = append(c.waiting, &Item{size: size, call: []*call{{}, {}, last, last}[i]})
+	for _, size := range []int{60, 60, 200, 10} {
+		c.waiting = append(c.waiting, &call{size: size})
 	}
-	for i, want := range [][2]int{{2, 1}, {1, 1}, {1, 0}} {
-		if got := [2]int{len(c.take()), c.calls}; got != want {
-			t.Errorf("commit %d has %d items, and leaves %d calls, want %d", i, got[0], got[1], want)
+	for i, want := range []int{2, 1, 1} {
+		if got := len(c.take()); got != want {
+			t.Errorf("commit %d has %d calls, want %d", i, got, want)
 		}
 	}
 }
