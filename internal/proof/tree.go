@@ -41,21 +41,11 @@ type Tree struct {
 	leaves  Leaves
 	growing *semaphore.Weighted // one caller reads
 	upper   atomic.Pointer[upper]
-	blocks  *eventstore.EpochCache[blockKey, []Hash] // that were read lately: proofs are asked for at the same few sizes
-}
-
-const blocksBytes = 2 << 20
-
-// blockKey names the nodes of level 0 of a block, which a longer log does not change.
-type blockKey struct {
-	n     int64
-	width int
 }
 
 // NewTree makes the tree of a store; it reads nothing yet.
 func NewTree(leaves Leaves) *Tree {
-	size := func(_ blockKey, nodes []Hash) int { return len(nodes) * len(Hash{}) }
-	return &Tree{leaves: leaves, growing: semaphore.NewWeighted(1), blocks: eventstore.NewEpochCache(blocksBytes, size)}
+	return &Tree{leaves: leaves, growing: semaphore.NewWeighted(1)}
 }
 
 // upper is the tree above the first blocks, in one epoch: a tree whose leaves are the
@@ -167,6 +157,7 @@ func (t *Tree) reader(ctx context.Context, size calendar.Position) (tlog.HashRea
 	if err != nil {
 		return nil, err
 	}
+	bottoms := map[int64][]Hash{} // nodes of level 0, by block
 	return tlog.HashReaderFunc(func(indexes []int64) ([]Hash, error) {
 		out := make([]Hash, len(indexes))
 		for i, index := range indexes {
@@ -175,9 +166,13 @@ func (t *Tree) reader(ctx context.Context, size calendar.Position) (tlog.HashRea
 				out[i] = u.nodes[tlog.StoredHashIndex(level-blockLevel, n)]
 				continue
 			}
-			bottom, err := t.bottom(ctx, u.epoch, size, n>>(blockLevel-level))
-			if err != nil {
-				return nil, err
+			at := n >> (blockLevel - level)
+			bottom := bottoms[at]
+			if bottom == nil {
+				if bottom, err = t.bottom(ctx, u.epoch, size, at); err != nil {
+					return nil, err
+				}
+				bottoms[at] = bottom
 			}
 			first := (n << level) % block
 			out[i] = rootOf(bottom[first : first+1<<level])
@@ -186,23 +181,13 @@ func (t *Tree) reader(ctx context.Context, size calendar.Position) (tlog.HashRea
 	}), nil
 }
 
-// bottom returns the nodes of level 0 of a block, as far as a tree of a size has them.
+// bottom reads the nodes of level 0 of a block, as far as a tree of a size has them.
 func (t *Tree) bottom(ctx context.Context, epoch uint64, size calendar.Position, n int64) ([]Hash, error) {
-	history := eventstore.Epoch{History: epoch}
-	key := blockKey{n, int(min(block, int64(size)-n*block))}
-	if cached, ok := t.blocks.Get(history, key); ok {
-		return cached, nil
+	leaves, err := t.stored(ctx, calendar.Position(n*block), int(min(block, int64(size)-n*block)))
+	if err == nil && t.leaves.Epoch() != epoch {
+		err = fmt.Errorf("tree of %d entries: %w", size, eventstore.ErrHistory)
 	}
-	leaves, err := t.stored(ctx, calendar.Position(n*block), key.width)
-	if err != nil {
-		return nil, err
-	}
-	if t.leaves.Epoch() != epoch {
-		return nil, fmt.Errorf("tree of %d entries: %w", size, eventstore.ErrHistory)
-	}
-	out := nodes(leaves)
-	t.blocks.Put(history, key, out)
-	return out, nil
+	return nodes(leaves), err
 }
 
 // Root returns the root of the tree of a size; of 0 it is that of the empty tree. The
