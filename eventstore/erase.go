@@ -1,6 +1,7 @@
 package eventstore
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"daybook/calendar"
@@ -31,22 +32,16 @@ func (e *Entry) Redact(by calendar.Position) {
 
 // Bytes returns the hashes as stores keep them, one after the other.
 func (r *Redacted) Bytes() []byte {
-	out := make([]byte, 0, len(r.Hashes)*len(r.Hashes[0]))
-	for i := range r.Hashes {
-		out = append(out, r.Hashes[i][:]...)
-	}
-	return out
+	b, _ := binary.Append(nil, binary.BigEndian, &r.Hashes) // their size is fixed
+	return b
 }
 
 // RedactedOf returns what is left of an entry that one at a position erased, with the
 // bytes of the hashes. The error is ErrDamaged.
 func RedactedOf(by calendar.Position, hashes []byte) (*Redacted, error) {
 	r := &Redacted{By: by}
-	if len(hashes) != len(r.Hashes)*len(r.Hashes[0]) {
+	if n, err := binary.Decode(hashes, binary.BigEndian, &r.Hashes); err != nil || n != len(hashes) {
 		return nil, fmt.Errorf("%w: %d bytes of hashes", ErrDamaged, len(hashes))
-	}
-	for i := range r.Hashes {
-		hashes = hashes[copy(r.Hashes[i][:], hashes):]
 	}
 	return r, nil
 }

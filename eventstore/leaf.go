@@ -21,12 +21,11 @@ const (
 // secret. That of the secret is zero where there is none.
 type Salts [5][16]byte
 
-func newSalts(secret bool) Salts {
-	drawn := make([]byte, len(Salts{})*len(Salts{}[0]))
-	_, _ = rand.Read(drawn) // it never fails
-	s, _ := SaltsOf(drawn)
-	if !secret {
-		s[len(s)-1] = [16]byte{}
+func newSalts(secret bool) (s Salts) {
+	for i := range s {
+		if secret || i < len(s)-1 {
+			_, _ = rand.Read(s[i][:]) // it never fails
+		}
 	}
 	return s
 }
@@ -129,20 +128,14 @@ func (a *Append) Entry(i int) Entry {
 
 // Bytes returns the salts as stores keep them, one after the other.
 func (s *Salts) Bytes() []byte {
-	b := make([]byte, 0, len(s)*len(s[0]))
-	for i := range s {
-		b = append(b, s[i][:]...)
-	}
+	b, _ := binary.Append(nil, binary.BigEndian, s) // their size is fixed
 	return b
 }
 
 // SaltsOf returns the salts of their bytes. The error is ErrDamaged.
 func SaltsOf(b []byte) (s Salts, err error) {
-	if len(b) != len(s)*len(s[0]) {
+	if n, err := binary.Decode(b, binary.BigEndian, &s); err != nil || n != len(b) {
 		return s, fmt.Errorf("%w: %d bytes of salts", ErrDamaged, len(b))
-	}
-	for i := range s {
-		b = b[copy(s[i][:], b):]
 	}
 	return s, nil
 }

@@ -76,37 +76,30 @@ func digestAt(ctx context.Context, store eventstore.Store, at calendar.Position,
 			return sum, nil
 		}
 		after = page[len(page)-1].ID
-		var states []eventstore.State
-		var changed []calendar.ID // since then
+		var ids []calendar.ID
 		for i := range page {
-			switch s := page[i].State; {
-			case !hasDocument(s.Kind) || left[s.ID]:
-			case s.Position > at:
-				changed = append(changed, s.ID)
-			default:
-				states = append(states, s)
+			if s := &page[i]; hasDocument(s.Kind) && !left[s.ID] {
+				ids = append(ids, s.ID)
 			}
 		}
-		if len(changed) > 0 && at > 0 {
-			entries, err := store.At(ctx, eventstore.Point{Position: at}, changed...)
-			if err != nil {
-				return sum, err
-			}
-			for i := range entries {
-				// What was erased meanwhile is in no digest.
-				if e := &entries[i]; e.Version > 0 && e.Redacted == nil {
-					states = append(states, stateOf(e))
-				}
-			}
+		if at == 0 {
+			continue
 		}
-		for i := range states {
-			s := &states[i]
-			r, err := calendar.DecodeRecord(s.Record)
+		entries, err := store.At(ctx, eventstore.Point{Position: at}, ids...)
+		if err != nil {
+			return sum, err
+		}
+		for i := range entries {
+			e := &entries[i]
+			if e.Version == 0 || e.Redacted != nil { // it came later, or what was erased meanwhile is in no digest
+				continue
+			}
+			r, err := calendar.DecodeRecord(e.State)
 			if err != nil {
-				return sum, fmt.Errorf("state of %s %d: %w", s.Kind, s.ID, err)
+				return sum, fmt.Errorf("state of %s %d: %w", e.Kind, e.ID, err)
 			}
 			if !r.Deleted {
-				add(&sum, 1, s.Kind, s.ID, s.Version, s.Record)
+				add(&sum, 1, e.Kind, e.ID, e.Version, e.State)
 			}
 		}
 	}

@@ -274,24 +274,21 @@ func (r *reading) holdings(page []eventstore.Held) error {
 	if err != nil {
 		return fmt.Errorf("find records by claims and names: %w", err)
 	}
-	named := make(map[calendar.Name][]calendar.ID, len(l.Names))
+	holders := make(map[calendar.Claim][]calendar.ID, len(l.Claims)+len(l.Names)) // ascending; no claim is a name
+	for i, c := range l.Claims {
+		holders[c] = found.Holders[i : i+1]
+	}
 	for i, n := range l.Names {
-		named[n] = found.Named[i]
+		holders[n] = found.Named[i]
 	}
 	for i := range want {
 		h, why := &want[i], ""
 		if !slices.Equal(h.Claims, eventstore.InOrder(page[i].Claims)) || !slices.Equal(h.Names, eventstore.InOrder(page[i].Names)) {
 			why = fmt.Sprintf("record %d holds other claims or names than its state tells", h.ID)
 		}
-		for _, c := range h.Claims {
-			if found.Holders[0] != h.ID {
+		for _, c := range slices.Concat(h.Claims, h.Names) {
+			if _, has := slices.BinarySearch(holders[c], h.ID); !has {
 				why = fmt.Sprintf("record %d is not found by %q", h.ID, c.Space+" "+c.Key)
-			}
-			found.Holders = found.Holders[1:]
-		}
-		for _, n := range h.Names {
-			if _, has := slices.BinarySearch(named[n], h.ID); !has {
-				why = fmt.Sprintf("record %d is not found by %q", h.ID, n.Space+" "+n.Key)
 			}
 		}
 		if why == "" {
