@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/netip"
 	"slices"
+	"sync"
 	"time"
 
 	"daybook/calendar"
@@ -46,7 +47,7 @@ type building struct {
 	cancel  context.CancelFunc
 	waiting int           // under mu of the Service
 	user    chan struct{} // closed when somebody with credentials waits
-	asked   bool          // it is closed; under mu of the Service
+	prefer  func()        // closes it, once
 }
 
 // List returns the lists of a point, once it is built: *calendar.Error with
@@ -178,14 +179,13 @@ func (s *Service) join(ctx context.Context, k pointKey, user bool) *building {
 	b := s.buildings[k]
 	if b == nil {
 		b = &building{key: k, done: make(chan struct{}), user: make(chan struct{})}
+		b.prefer = sync.OnceFunc(func() { close(b.user) })
 		s.buildings[k] = b
 		ctx, b.cancel = context.WithCancel(context.WithoutCancel(ctx))
 		go s.make(ctx, b)
 	}
-	b.waiting++
-	if user && !b.asked {
-		b.asked = true
-		close(b.user)
+	if b.waiting++; user {
+		b.prefer()
 	}
 	return b
 }

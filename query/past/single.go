@@ -3,6 +3,7 @@ package past
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"daybook/calendar"
@@ -57,7 +58,7 @@ func (s *Service) Read(ctx context.Context, r Request) (*Record, error) {
 	out := &Record{Permanent: r.Point.Form == history.ByVersion}
 	number := r.Point.Version
 	if r.FromFirst {
-		first, err := v.forward(ctx, 0)
+		first, err := v.nearest(ctx, 1, false)
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +87,7 @@ func (s *Service) Read(ctx context.Context, r Request) (*Record, error) {
 	}
 	gate := then.Moment
 	if out.Permanent {
-		if gate, err = v.endOfLife(ctx, &shown, nil, rec); err != nil {
+		if gate, err = v.endOfLife(ctx, &shown, rec); err != nil {
 			return nil, err
 		}
 	}
@@ -142,23 +143,24 @@ func (s *Service) load(ctx context.Context, c calendar.Caller, p eventstore.Poin
 
 // stateOf decodes the record after an entry; nil when there is none, or it is erased.
 func stateOf(e *eventstore.Entry) (*calendar.Record, error) {
-	if e.Version == 0 || e.Redacted != nil {
+	if e.Redacted != nil {
 		return nil, nil // no record is no error
 	}
-	r, err := calendar.DecodeRecord(e.State)
-	if err != nil {
-		return nil, fmt.Errorf("entry %d: %w: state of %s %d: %w", e.Position, eventstore.ErrDamaged, e.Kind, e.ID, err)
-	}
-	return r, nil
+	return decoded(e.Version, e.State, "entry %d", e.Position)
 }
 
+// presentOf decodes a record as it is now; nil when there is none.
 func presentOf(s *eventstore.State) (*calendar.Record, error) {
-	if s.Version == 0 {
+	return decoded(s.Version, s.Record, "%s %d", s.Kind, s.ID)
+}
+
+func decoded(version int64, body []byte, subject string, of ...any) (*calendar.Record, error) {
+	if version == 0 {
 		return nil, nil // no record is no error
 	}
-	r, err := calendar.DecodeRecord(s.Record)
+	r, err := calendar.DecodeRecord(body)
 	if err != nil {
-		return nil, fmt.Errorf("%s %d: %w: present state: %w", s.Kind, s.ID, eventstore.ErrDamaged, err)
+		return nil, fmt.Errorf("%s: %w: record: %w", fmt.Sprintf(subject, of...), eventstore.ErrDamaged, err)
 	}
 	return r, nil
 }
@@ -223,114 +225,82 @@ func (v *versions) version(ctx context.Context, number int64) (eventstore.Entry,
 }
 
 // endOfLife returns when the life of a version with a state ends, as far as the gate goes by
-// that. next is the version after it; nil: it was not read, or there is none.
-func (v *versions) endOfLife(ctx context.Context, e, next *eventstore.Entry, state *calendar.Record) (time.Time, error) {
+// that.
+func (v *versions) endOfLife(ctx context.Context, e *eventstore.Entry, state *calendar.Record) (time.Time, error) {
 	if state.Status(e.Time) != calendar.StatusFuture { // only such a version changes by itself
 		return e.Time, nil
 	}
-	if next == nil && e.Version < v.record.Version {
-		later, _, err := v.version(ctx, e.Version+1)
-		if err != nil {
-			return time.Time{}, err
-		}
-		next = &later
+	var next eventstore.Entry
+	var err error
+	if e.Version < v.record.Version {
+		next, _, err = v.version(ctx, e.Version+1)
 	}
-	var ends time.Time
-	if next != nil {
-		ends = next.Time
-	}
-	return history.EndOfLife(e.Time, ends, v.now), nil
+	return history.EndOfLife(e.Time, next.Time, v.now), err
 }
 
-// How many versions are looked at for one link or one page: a record may have any number
-// that are not open.
+// mostLooked is how many versions are looked at for one link or one page: a record may have
+// any number that are not open.
 const mostLooked = 5000
 
-// open reports whether the caller may open the version of an entry; next is that of
-// endOfLife.
-func (v *versions) open(ctx context.Context, e, next *eventstore.Entry) (bool, error) {
+// open reports whether the caller may open the version of an entry.
+func (v *versions) open(ctx context.Context, e *eventstore.Entry) (bool, error) {
 	r, err := stateOf(e)
 	if err != nil || r == nil || r.Deleted {
 		return false, err
 	}
-	ends, err := v.endOfLife(ctx, e, next, r)
+	ends, err := v.endOfLife(ctx, e, r)
 	return err == nil && history.Gate(v.caller, v.record.Kind, r, ends) == nil, err
 }
 
-// walk calls use with up to most versions greater than after and whether they are open,
-// ascending, until it returns false. looked is the last one that was looked at.
-func (v *versions) walk(ctx context.Context, after, most int64, use func(e *eventstore.Entry, open bool) bool) (looked int64, err error) {
-	last := min(after+most, v.record.Version)
-	for size := int64(2); after < last; size = min(4*size, 256) {
-		page, err := v.s.store.Read(ctx, eventstore.Range{Record: v.record.ID, After: uint64(after), Limit: int(min(size, last-after))})
-		if err != nil || len(page) == 0 {
-			return after, err
+// walk calls use with open versions from a number on, upwards or downwards, until it returns
+// false. looked is the last one that was looked at.
+func (v *versions) walk(ctx context.Context, from int64, down bool, use func(Version) bool) (looked int64, err error) {
+	looked = from - 1
+	for size, seen := int64(2), int64(0); from > 0 && from <= v.record.Version && seen < mostLooked; size = min(4*size, 256) {
+		n, after := min(size, mostLooked-seen, v.record.Version-from+1), from-1
+		if down {
+			n = min(size, mostLooked-seen, from)
+			after = from - n
 		}
+		page, err := v.s.store.Read(ctx, eventstore.Range{Record: v.record.ID, After: uint64(after), Limit: int(n)})
+		if err != nil || len(page) == 0 {
+			return looked, err
+		}
+		if from += n; down {
+			from = after
+			slices.Reverse(page)
+		}
+		seen += n
 		for i := range page {
-			var next *eventstore.Entry
-			if i+1 < len(page) {
-				next = &page[i+1]
-			}
-			open, err := v.open(ctx, &page[i], next)
-			if err != nil {
-				return after, err
-			}
-			after = page[i].Version
-			if !use(&page[i], open) {
-				return after, nil
+			looked = page[i].Version
+			if open, err := v.open(ctx, &page[i]); err != nil || open && !use(versionOf(&page[i])) {
+				return looked, err
 			}
 		}
 	}
-	return after, nil
+	return looked, nil
 }
 
-// forward returns the first open version after a number.
-func (v *versions) forward(ctx context.Context, after int64) (found Version, err error) {
-	_, err = v.walk(ctx, after, mostLooked, func(e *eventstore.Entry, open bool) bool {
-		if open {
-			found = versionOf(e)
-		}
-		return !open
+// nearest returns the first open version from a number on, upwards or downwards.
+func (v *versions) nearest(ctx context.Context, from int64, down bool) (found Version, err error) {
+	_, err = v.walk(ctx, from, down, func(open Version) bool {
+		found = open
+		return false
 	})
 	return found, err
-}
-
-// backward returns the last open version before a number.
-func (v *versions) backward(ctx context.Context, before int64) (found Version, err error) {
-	for size := int64(1); before > 1 && found.Number == 0 && size < mostLooked; size *= 4 {
-		from := max(before-size, 1)
-		_, err := v.walk(ctx, from-1, before-from, func(e *eventstore.Entry, open bool) bool {
-			if open {
-				found = versionOf(e)
-			}
-			return true
-		})
-		if err != nil {
-			return Version{}, err
-		}
-		before = from
-	}
-	return found, nil
 }
 
 // around returns the open versions that links name. The one that is shown is open.
 func (v *versions) around(ctx context.Context, shown Version) (m Mementos, err error) {
 	m = Mementos{First: shown, Shown: shown, Last: shown}
-	if shown.Number > 1 {
-		if m.Prev, err = v.backward(ctx, shown.Number); err != nil {
-			return m, err
-		}
+	if m.Prev, err = v.nearest(ctx, shown.Number-1, true); err == nil && m.Prev.Number > 0 {
+		m.First, err = v.nearest(ctx, 1, false)
 	}
-	if m.Prev.Number > 0 {
-		if m.First, err = v.forward(ctx, 0); err != nil {
-			return m, err
-		}
-	}
-	if m.Next, err = v.forward(ctx, shown.Number); err != nil {
+	if err != nil {
 		return m, err
 	}
-	if m.Next.Number > 0 {
-		m.Last, err = v.backward(ctx, v.record.Version+1)
+	if m.Next, err = v.nearest(ctx, shown.Number+1, false); err == nil && m.Next.Number > 0 {
+		m.Last, err = v.nearest(ctx, v.record.Version, true)
 	}
 	return m, err
 }
@@ -350,16 +320,14 @@ func (s *Service) TimeMap(ctx context.Context, k calendar.Kind, id calendar.ID, 
 		return nil, err
 	}
 	out := &TimeMap{}
-	if out.First, err = v.forward(ctx, 0); err != nil {
+	if out.First, err = v.nearest(ctx, 1, false); err != nil {
 		return nil, err
 	}
-	if out.Last, err = v.backward(ctx, v.record.Version+1); err != nil {
+	if out.Last, err = v.nearest(ctx, v.record.Version, true); err != nil {
 		return nil, err
 	}
-	looked, err := v.walk(ctx, after, mostLooked, func(e *eventstore.Entry, open bool) bool {
-		if open {
-			out.Versions = append(out.Versions, versionOf(e))
-		}
+	looked, err := v.walk(ctx, after+1, false, func(open Version) bool {
+		out.Versions = append(out.Versions, open)
 		return len(out.Versions) < limit
 	})
 	if looked < out.Last.Number {
