@@ -104,26 +104,33 @@ type linked struct {
 	changed time.Time
 }
 
-// views joins the linked records of events that are not blanked. ErrTooLarge says that their
-// texts are more than the answer may have.
-func (j *join) views(ctx context.Context, views []View) error {
-	var ids []calendar.ID
+// views completes views of a kind: events have their linked records unless they are blanked,
+// terms their counts. ErrTooLarge says that the texts of linked records are more than the answer
+// may have.
+func (j *join) views(ctx context.Context, k calendar.Kind, views []View) error {
+	var linked []calendar.ID
+	terms := map[calendar.Kind][]calendar.ID{}
 	of := make([]links, len(views))
 	for i := range views {
 		v := &views[i]
-		if v.Touched = v.Record.Changed; !v.Blanked || j.embeds&EmbedTouched != 0 {
+		switch v.Touched = v.Record.Changed; {
+		case k.IsTerm():
+			terms[k] = append(terms[k], v.Record.ID)
+		case k == calendar.KindEvent && (!v.Blanked || j.embeds&EmbedTouched != 0):
 			of[i] = linksOf(v.Record, j.embeds)
-			ids = slices.Concat(ids, of[i][0], of[i][1], of[i][2], of[i][3])
+			linked = slices.Concat(linked, of[i][0], of[i][1], of[i][2], of[i][3])
 		}
 	}
-	if len(ids) == 0 {
-		return nil
-	}
-	slices.Sort(ids)
-	if err := j.load(ctx, slices.Compact(ids)); err != nil {
+	slices.Sort(linked)
+	if err := j.load(ctx, slices.Compact(linked)); err != nil {
 		return err
 	}
-	if err := j.count(ctx); err != nil {
+	for id, l := range j.found {
+		if r := l.record; r != nil && r.Kind.IsTerm() {
+			terms[r.Kind] = append(terms[r.Kind], id)
+		}
+	}
+	if err := j.count(ctx, terms); err != nil {
 		return err
 	}
 	for i := range views {
@@ -133,35 +140,42 @@ func (j *join) views(ctx context.Context, views []View) error {
 				v.Touched = at
 			}
 		}
-		if v.Blanked {
-			continue
+		if k.IsTerm() {
+			v.Count = j.countOf(v.Record.ID)
 		}
-		v.Venues, v.Organizers = j.posts(of[i][0], linkKinds[0]), j.posts(of[i][1], linkKinds[1])
-		v.Categories, v.Tags = j.terms(of[i][2], linkKinds[2]), j.terms(of[i][3], linkKinds[3])
+		if !v.Blanked {
+			v.Venues, v.Organizers = j.posts(of[i][0], linkKinds[0]), j.posts(of[i][1], linkKinds[1])
+			v.Categories, v.Tags = j.terms(of[i][2], linkKinds[2]), j.terms(of[i][3], linkKinds[3])
+		}
+		v.Mark = v.mark()
 	}
 	return nil
 }
 
-// count finds the counts of the terms that are shown.
-func (j *join) count(ctx context.Context) error {
+// count finds the counts of terms, by kind.
+func (j *join) count(ctx context.Context, terms map[calendar.Kind][]calendar.ID) error {
 	j.counted = map[calendar.ID]int{}
-	ids := map[calendar.Kind][]calendar.ID{}
-	for id, l := range j.found {
-		if r := l.record; r != nil && r.Kind.IsTerm() && j.counts != nil {
-			ids[r.Kind] = append(ids[r.Kind], id)
+	for k, ids := range terms {
+		if j.counts == nil {
+			return nil
 		}
-	}
-	for k, of := range ids {
-		slices.Sort(of)
-		counts, err := j.counts(ctx, k, of)
+		slices.Sort(ids)
+		counts, err := j.counts(ctx, k, ids)
 		if err != nil {
 			return err
 		}
-		for _, id := range of {
+		for _, id := range ids {
 			j.counted[id] = counts[id]
 		}
 	}
 	return nil
+}
+
+func (j *join) countOf(id calendar.ID) int {
+	if count, counted := j.counted[id]; counted {
+		return count
+	}
+	return NoCount
 }
 
 // load loads records while their shown texts are within the limits.
@@ -225,11 +239,7 @@ func (j *join) posts(ids []calendar.ID, k calendar.Kind) (out []LinkedView) {
 func (j *join) terms(ids []calendar.ID, k calendar.Kind) (out []TermView) {
 	for _, id := range ids {
 		if r := j.found[id].record; r != nil && r.Kind == k {
-			count, counted := j.counted[id]
-			if !counted {
-				count = NoCount
-			}
-			out = append(out, TermView{Record: r, Count: count})
+			out = append(out, TermView{Record: r, Count: j.countOf(id)})
 		}
 	}
 	names := make(map[calendar.ID]string, len(out)) // folded

@@ -231,30 +231,9 @@ func (st *state) views(ctx context.Context, c *Criteria, documents []readmodel.D
 			}
 		}
 	}
-	switch {
-	case c.Kind == calendar.KindEvent:
-		j := st.join(c.Caller, c.Lang, c.embeds)
-		j.withdrawn = c.withdrawn
-		if err := j.views(ctx, out); err != nil {
-			return nil, err
-		}
-	case c.Kind.IsTerm():
-		ids := make([]calendar.ID, len(out))
-		for i := range out {
-			ids[i] = out[i].Record.ID
-		}
-		counts, err := st.countsOf(ctx, c.Kind, ids)
-		if err != nil {
-			return nil, err
-		}
-		for i := range out {
-			out[i].Count = counts[out[i].Record.ID]
-		}
-	}
-	for i := range out {
-		out[i].Mark = out[i].mark()
-	}
-	return out, nil
+	j := st.join(c.Caller, c.Lang, c.embeds)
+	j.withdrawn = c.withdrawn
+	return out, j.views(ctx, c.Kind, out)
 }
 
 // join returns the join of what events of the state embed.

@@ -30,19 +30,8 @@ func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Recor
 
 // view makes the view of a record whose own status is that of a moment.
 func (j *join) view(ctx context.Context, r *calendar.Record, own time.Time) (View, error) {
-	views := [1]View{{Record: r, Status: statusOf(r, own), Touched: r.Changed}}
-	var err error
-	switch v := &views[0]; {
-	case r.Kind == calendar.KindEvent:
-		err = j.views(ctx, views[:])
-	case r.Kind.IsTerm() && j.counts == nil:
-		v.Count = NoCount
-	case r.Kind.IsTerm():
-		var counts map[calendar.ID]int
-		counts, err = j.counts(ctx, r.Kind, []calendar.ID{r.ID})
-		v.Count = counts[r.ID]
-	}
-	views[0].Mark = views[0].mark()
+	views := []View{{Record: r, Status: statusOf(r, own)}}
+	err := j.views(ctx, r.Kind, views)
 	return views[0], err
 }
 
