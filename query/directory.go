@@ -104,30 +104,35 @@ func (d *directory) label(at int, l calendar.Lang) string {
 	return name
 }
 
+// above returns the places of the live categories above one, the nearest first.
+func (d *directory) above(at int) (out []int) {
+	for range d.records { // a lagging model could show a cycle
+		above, known := d.find(d.records[at].Fields.ID("parent"))
+		if !known {
+			break
+		}
+		out, at = append(out, above), above
+	}
+	return out
+}
+
 // addTrees adds the trees of categories.
 func (d *directory) addTrees() {
-	children := map[calendar.ID][]calendar.ID{}
-	for _, r := range d.records {
-		if p := r.Fields.ID("parent"); p != 0 {
-			children[p] = append(children[p], r.ID)
+	trees := make([][]calendar.ID, len(d.records))
+	for at, r := range d.records {
+		for _, above := range d.above(at) {
+			trees[above] = append(trees[above], r.ID)
 		}
 	}
-	for at, r := range d.records {
-		if children[r.ID] == nil {
+	for at, tree := range trees {
+		if tree == nil {
 			continue
 		}
-		tree, seen := []calendar.ID{r.ID}, map[calendar.ID]bool{r.ID: true} // a lagging model could show a cycle
-		for i := 0; i < len(tree); i++ {
-			for _, child := range children[tree[i]] {
-				if !seen[child] {
-					seen[child] = true
-					tree = append(tree, child)
-				}
-			}
-		}
+		tree = append(tree, d.records[at].ID)
 		slices.Sort(tree)
+		tree = slices.Compact(tree)
 		d.parents, d.trees = append(d.parents, at), append(d.trees, tree)
-		d.parts = append(d.parts, readmodel.In{Field: readmodel.FieldCategories, IDs: tree})
+		d.parts = append(d.parts, in(readmodel.FieldCategories, tree...))
 	}
 }
 
@@ -143,20 +148,6 @@ func (d *directory) withBelow(ids []calendar.ID) []calendar.ID {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// level is how many live categories stand above one.
-func (d *directory) level(at int) int {
-	level := 0
-	for level <= len(d.records) { // a lagging model could show a cycle
-		above, ok := d.find(d.records[at].Fields.ID("parent"))
-		if !ok {
-			break
-		}
-		at = above
-		level++
-	}
-	return level
 }
 
 // visible returns what a caller sees of a directory on events: what is not trashed and the

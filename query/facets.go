@@ -313,7 +313,7 @@ func (f *facetCount) ranked(got *readmodel.Tallied) (all []ranked) {
 			label := f.spelling(at, got)
 			all = append(all, ranked{at, n, 0, label, readmodel.Fold(label), chosen[at]})
 		default:
-			all = append(all, ranked{at, n, d.level(at), d.label(at, f.c.Lang), labels()[at], chosen[at]})
+			all = append(all, ranked{at, n, len(d.above(at)), d.label(at, f.c.Lang), labels()[at], chosen[at]})
 		}
 	}
 	return all

@@ -216,13 +216,11 @@ func (st *state) withAbove(ctx context.Context, ids []calendar.ID) ([]calendar.I
 	}
 	in := make(map[calendar.ID]int, len(ids))
 	for _, id := range ids {
-		for id != 0 && in[id] == 0 {
-			in[id] = 1
-			at, known := d.find(id)
-			if !known {
-				break
+		in[id] = 1
+		if at, known := d.find(id); known {
+			for _, above := range d.above(at) {
+				in[d.records[above].ID] = 1
 			}
-			id = d.records[at].Fields.ID("parent")
 		}
 	}
 	return keys(in), nil
