@@ -101,15 +101,14 @@ func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 		return nil, err
 	}
 	visible := d.visible(c.Caller, st.shared, c.withdrawn)
-	places := map[cell]int{}
 	var groups [][]calendar.ID
 	var cells []cell
-	placed := []calendar.ID{}
 	within := everywhere
 	if c.run.box != nil {
 		within = c.run.box.holds
 	}
-	for _, id := range visible.within(within) {
+	placed, places := visible.within(within), map[cell]int{}
+	for _, id := range placed {
 		at, _ := d.find(id)
 		where := cellAt(d.points[at].lat, d.points[at].lng, c.run.zoom)
 		i, known := places[where]
@@ -119,7 +118,6 @@ func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 			groups, cells = append(groups, nil), append(cells, where)
 		}
 		groups[i] = append(groups[i], id)
-		placed = append(placed, id)
 	}
 	shown := readmodel.And{}
 	if b := blanked(c.Caller); b != nil {
@@ -127,7 +125,7 @@ func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 	}
 	page, err := st.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Tallies: []readmodel.Selection{
 		{Filter: shown, Tallies: []readmodel.Tally{{
-			Field: readmodel.FieldVenue, Groups: groups, Parts: []readmodel.Filter{readmodel.In{Field: readmodel.FieldVenue, IDs: placed}},
+			Field: readmodel.FieldVenue, Groups: groups, Parts: []readmodel.Filter{in(readmodel.FieldVenue, placed...)},
 		}}},
 	}})
 	if err != nil {

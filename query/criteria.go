@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"daybook/calendar"
-	"daybook/internal/ground/cache"
 	"daybook/internal/param"
 )
 
@@ -124,7 +123,6 @@ func appendSent(out []LinkParam, name string, v any) []LinkParam {
 // links; beside it what depends on the moment (dates) and on the store (names,
 // slugs, the links of an event).
 func (q *parser) makeKey() string {
-	k := make(cache.Key, 0, 256).Number(int64(q.Kind)).Number(int64(q.Lang))
 	v, owner := viewOf(q.Caller), calendar.ID(0)
 	switch {
 	case q.Kind.IsTerm(): // terms are the same for everybody
@@ -132,16 +130,10 @@ func (q *parser) makeKey() string {
 	case v == viewOwn:
 		owner = q.Caller.ID
 	}
-	k = k.Number(int64(v)).Number(int64(owner)).Number(int64(q.withdrawn.sum())).Number(int64(q.Page)).Number(int64(q.PerPage))
-	if q.run.of != (Of{}) {
-		k = k.Number(int64(q.run.of.Kind)).Number(int64(q.run.of.ID))
-	}
+	var bounds [2]window
 	if q.run.sheet != (Sheet{}) {
-		k = k.Text(fmt.Sprint(q.run.window, q.run.lap))
+		bounds = [...]window{q.run.window, q.run.lap}
 	}
-	k = k.Number(int64(len(q.Links)))
-	for _, l := range q.Links {
-		k = k.Text(l.Name).Text(l.Value)
-	}
-	return k.Join(q.resolved).String()
+	return fmt.Sprintf("%d %d %d %d %d %d %d %d %d %q %q",
+		q.Kind, q.Lang, v, owner, q.withdrawn.sum(), q.Page, q.PerPage, q.run.of, bounds, q.Links, []byte(q.resolved))
 }

@@ -12,14 +12,16 @@ type PageLinks struct{ first, others, after string }
 // LinksTo makes the links to the pages of a list whose address without a query is
 // given. What was sent stands in them percent-encoded; a link to page 1 has no page.
 func LinksTo(address string, params []LinkParam) PageLinks {
-	pairs := make([]string, len(params))
-	for i, p := range params {
-		pairs[i] = encoded(p.Name) + "=" + encoded(p.Value)
-	}
 	l := PageLinks{first: address, others: address + "?page="}
-	if len(pairs) > 0 {
-		sent := strings.Join(pairs, "&")
-		l.first, l.after = address+"?"+sent, "&"+sent
+	var sent strings.Builder
+	for _, p := range params {
+		sent.WriteByte('&')
+		sent.WriteString(encoded(p.Name))
+		sent.WriteByte('=')
+		sent.WriteString(encoded(p.Value))
+	}
+	if l.after = sent.String(); l.after != "" {
+		l.first += "?" + l.after[1:]
 	}
 	return l
 }

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,23 +47,13 @@ func New(index readmodel.Index, records Records, o Options) (*Service, error) {
 	case o.PositionWait < 0:
 		return nil, errors.New("query: PositionWait must not be negative")
 	}
-	if o.Site == nil {
-		o.Site = time.UTC
-	}
-	if o.PerPageMax == 0 {
-		o.PerPageMax = 100
-	}
+	o.Site = cmp.Or(o.Site, time.UTC)
+	o.PerPageMax = cmp.Or(o.PerPageMax, 100)
+	o.MaxAnswer = cmp.Or(o.MaxAnswer, 8<<20)
+	o.PositionWait = cmp.Or(o.PositionWait, 5*time.Second)
+	o.QueryBudget = cmp.Or(o.QueryBudget, 90)
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.MaxAnswer == 0 {
-		o.MaxAnswer = 8 << 20
-	}
-	if o.PositionWait == 0 {
-		o.PositionWait = 5 * time.Second
-	}
-	if o.QueryBudget == 0 {
-		o.QueryBudget = 90
 	}
 	if o.CostBands == nil {
 		o.CostBands = []string{"10", "25", "50", "100"}

@@ -178,34 +178,30 @@ func (st *state) suggestOthers(ctx context.Context, c *Criteria, k calendar.Kind
 		return nil, err
 	}
 	type entry struct {
-		record       *calendar.Record
-		score, count int
-		name         string // folded
+		Suggestion
+		score int
+		name  string // folded
 	}
 	all := make([]entry, 0, len(found))
 	named := map[string]int{} // by folded name
 	rank := readmodel.Relevance{Text: name}
+	now := time.Unix(st.second, 0)
 	for id := range found {
-		if at, ok := d.find(id); ok && counts[id] > 0 {
-			r := d.records[at]
-			folded := readmodel.Fold(d.label(at, c.Lang))
-			named[oneBlank(folded)]++
-			all = append(all, entry{r, rank.Score(r), counts[id], folded})
+		at, ok := d.find(id)
+		if !ok || counts[id] == 0 {
+			continue
 		}
+		r, folded := d.records[at], readmodel.Fold(d.label(at, c.Lang))
+		named[oneBlank(folded)]++
+		all = append(all, entry{Suggestion{View: View{Record: r, Status: statusOf(r, now)}, Count: counts[id]}, rank.Score(r), folded})
 	}
 	slices.SortFunc(all, func(a, b entry) int {
-		return cmp.Or(b.score-a.score, b.count-a.count, strings.Compare(a.name, b.name), cmp.Compare(a.record.ID, b.record.ID))
+		return cmp.Or(b.score-a.score, b.Count-a.Count, strings.Compare(a.name, b.name), cmp.Compare(a.View.Record.ID, b.View.Record.ID))
 	})
 	out := make([]Suggestion, min(len(all), c.run.suggested))
-	now := time.Unix(st.second, 0)
 	for i := range out {
-		out[i] = Suggestion{
-			View: View{Record: all[i].record}, Count: all[i].count,
-			Namesake: k == calendar.KindVenue && named[oneBlank(all[i].name)] > 1,
-		}
-		if k.IsPost() {
-			out[i].View.Status = all[i].record.Status(now)
-		}
+		out[i] = all[i].Suggestion
+		out[i].Namesake = k == calendar.KindVenue && named[oneBlank(all[i].name)] > 1
 	}
 	return out, nil
 }
