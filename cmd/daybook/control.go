@@ -90,7 +90,7 @@ func perform(ctx context.Context, c *console, s *config, t task, in io.Reader) e
 		}
 		var server *link
 		var err error
-		lock, server, err = holdOrReach(ctx, s.Data, s.Store != "", holderWait, c.order(s, t, in != nil))
+		lock, server, err = holdOrReach(ctx, s.Data, s.Store != "" || !existing, holderWait, c.order(s, t, in != nil))
 		switch {
 		case err != nil:
 			return err

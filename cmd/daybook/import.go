@@ -65,11 +65,6 @@ func (cmd *importCommand) Run(ctx context.Context, c *console, s *config) error 
 			cmd.Source = sourceName(cmd.File)
 		}
 	}
-	if s.Store == "" {
-		if err := os.MkdirAll(s.Data, 0o700); err != nil {
-			return fmt.Errorf("data directory: %w", err)
-		}
-	}
 	return perform(ctx, c, s, cmd, in)
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"text/tabwriter"
 
@@ -110,11 +109,6 @@ type userAdd struct {
 
 func (cmd *userAdd) check(s *config) error {
 	s.newLog = cmd.NewLog
-	if s.Store == "" {
-		if err := os.MkdirAll(s.Data, 0o700); err != nil {
-			return fmt.Errorf("data directory: %w", err)
-		}
-	}
 	return nil
 }
 
