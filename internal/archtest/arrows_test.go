@@ -29,7 +29,7 @@ var arrows = map[string][]string{
 	"command":                   {"calendar", "eventstore", "internal/htmltext"},
 	"projector":                 {"calendar", "eventstore", "query/readmodel"},
 	"projector/upkeep":          {"calendar", "eventstore", "internal/ground/lifecycle", "internal/ground/pause", "projector", "query/readmodel"},
-	"query":                     {"calendar", "internal/formats", "internal/ground/cache", "internal/htmltext", "internal/param", "query/readmodel"},
+	"query":                     {"calendar", "internal/formats", "internal/ground/cache", "internal/ground/keylock", "internal/htmltext", "internal/param", "query/readmodel"},
 	"query/past":                {"calendar", "eventstore", "internal/ground/keylock", "internal/history", "internal/htmltext", "query", "query/readmodel", "query/readmodel/memindex"},
 	"query/readmodel":           {"calendar", "internal/htmltext"},
 	"query/readmodel/memindex":  {"calendar", "internal/ground/compact", "query/readmodel"},
