@@ -192,10 +192,8 @@ func (d *decoder) read(f *Field, v any) (any, bool) {
 		return d.terms(f, v)
 	case FormLinks:
 		return d.links(f, v)
-	case FormAuthor:
-		return d.author(f, v)
-	case FormParent:
-		return d.parent(f, v)
+	case FormAuthor, FormParent:
+		return d.id(f, v)
 	case FormLatitude:
 		return d.degrees(f, v, 90)
 	case FormLongitude:
@@ -290,29 +288,18 @@ func (d *decoder) limit(f *Field, s string) (any, bool) {
 	}
 }
 
-func (d *decoder) author(f *Field, v any) (any, bool) {
+// id reads the id of an author or a parent.
+func (d *decoder) id(f *Field, v any) (any, bool) {
 	n, ok := ParseInt(v)
 	switch id := ID(n); {
 	case !ok:
 		return d.refuse(f, ReasonTypeInteger)
 	case n <= 0:
-		return d.refuse(f, ReasonUnknownUser, id.String())
-	case !MayNameAuthor(d.caller, id):
+		return d.refuse(f, UnknownReason(f.Links), id.String())
+	case f.Form == FormAuthor && !MayNameAuthor(d.caller, id):
 		return d.refuse(f, ReasonOtherAuthor)
 	default:
 		return id, true
-	}
-}
-
-func (d *decoder) parent(f *Field, v any) (any, bool) {
-	n, ok := ParseInt(v)
-	switch {
-	case !ok:
-		return d.refuse(f, ReasonTypeInteger)
-	case n <= 0:
-		return d.refuse(f, UnknownReason(f.Links), ID(n).String())
-	default:
-		return ID(n), true
 	}
 }
 

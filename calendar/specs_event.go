@@ -17,7 +17,7 @@ func eventFields() []Field {
 		{Name: "all_day", Form: FormBool, Default: "false"},
 		{Name: "start_date", Form: FormDate, Required: true, Shown: ShownMoment, Stays: true},
 		{Name: "end_date", Form: FormDate, Required: true, Shown: ShownMoment, Stays: true},
-		imageField(),
+		{Name: "image", Form: FormImage, Links: KindImage},
 		{Name: "cost", Form: FormCost},
 		{Name: "website", Form: FormEventURL, Default: "null"},
 		{Name: "show_map", Form: FormBool, Initial: true},
@@ -41,9 +41,4 @@ func eventFields() []Field {
 		computedTime("utc_start_date", ShownMoment),
 		computedTime("utc_end_date", ShownMoment),
 	}, internalPostFields(), []Field{internalField("protected", TypeBool)})
-}
-
-// imageField is the featured image of a post.
-func imageField() Field {
-	return Field{Name: "image", Form: FormImage, Links: KindImage}
 }

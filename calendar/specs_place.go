@@ -9,19 +9,19 @@ func venueFields() []Field {
 		{Name: "date", Form: FormDate},
 		{Name: "date_utc", Form: FormDate},
 		{Name: "venue", Form: FormName, Required: true},
-		{Name: "description", Form: FormHTML, Default: "null", Filled: true},
+		optionalField("description", FormHTML),
 		{Name: "status", Form: FormStatus},
 		{Name: "show_map", Form: FormBool, Declared: "string", Default: "null", Empty: EmptyClears, Initial: true},
 		{Name: "show_map_link", Form: FormBool, Declared: "string", Default: "null", Empty: EmptyClears, Initial: true},
-		detailField("address"),
-		detailField("city"),
-		detailField("country"),
-		detailField("province"),
-		detailField("state"),
-		detailField("zip"),
-		detailField("phone"),
+		optionalField("address", FormDetail),
+		optionalField("city", FormDetail),
+		optionalField("country", FormDetail),
+		optionalField("province", FormDetail),
+		optionalField("state", FormDetail),
+		optionalField("zip", FormDetail),
+		optionalField("phone", FormDetail),
 		{Name: "stateprovince", Form: FormDetail, Default: "null", Shown: ShownRegion, Filled: true},
-		{Name: "website", Form: FormURL, Default: "null", Filled: true},
+		optionalField("website", FormURL),
 		placeImageField(),
 		languageField(),
 		{Name: "excerpt", Form: FormHTML, Extension: true, Filled: true},
@@ -39,11 +39,11 @@ func organizerFields() []Field {
 		{Name: "date", Form: FormDate, Default: "null", Empty: EmptyNull},
 		{Name: "date_utc", Form: FormDate, Default: "null", Empty: EmptyNull},
 		{Name: "organizer", Form: FormName, Required: true, Default: "null"},
-		{Name: "description", Form: FormHTML, Default: "null", Filled: true},
+		optionalField("description", FormHTML),
 		{Name: "status", Form: FormStatus, Default: "null", Empty: EmptyNull},
-		detailField("phone"),
-		{Name: "website", Form: FormURL, Default: "null", Filled: true},
-		{Name: "email", Form: FormEmail, Default: "null", Filled: true},
+		optionalField("phone", FormDetail),
+		optionalField("website", FormURL),
+		optionalField("email", FormEmail),
 		placeImageField(),
 		languageField(),
 		{Name: "excerpt", Form: FormHTML, Extension: true, Filled: true},
@@ -54,12 +54,12 @@ func organizerFields() []Field {
 
 // placeImageField is the featured image of a venue or an organizer.
 func placeImageField() Field {
-	f := imageField()
-	f.Default, f.Filled = "null", true
+	f := optionalField("image", FormImage)
+	f.Links = KindImage
 	return f
 }
 
-// detailField is a detail of a venue or an organizer that may be empty.
-func detailField(name string) Field {
-	return Field{Name: name, Form: FormDetail, Default: "null", Filled: true}
+// optionalField is a field of a venue or an organizer that may be empty.
+func optionalField(name string, form Form) Field {
+	return Field{Name: name, Form: form, Default: "null", Filled: true}
 }
