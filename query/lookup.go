@@ -172,15 +172,8 @@ func (q *parser) seesWhole(r *calendar.Record) bool {
 }
 
 // linkField is the field of an event that links to records of the kind.
-func linkField(k calendar.Kind) string {
-	switch k {
-	case calendar.KindVenue:
-		return "venue"
-	case calendar.KindOrganizer:
-		return "organizer"
-	case calendar.KindCategory:
-		return "categories"
-	default:
-		return "tags"
-	}
+func linkField(k calendar.Kind) string { return linkingFields[k] }
+
+var linkingFields = [...]string{
+	calendar.KindVenue: "venue", calendar.KindOrganizer: "organizer", calendar.KindCategory: "categories", calendar.KindTag: "tags",
 }

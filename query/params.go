@@ -201,7 +201,7 @@ func searchParam() Param {
 
 func statusParam() Param {
 	p := row("status", "string", readStatus).schema(map[string]any{
-		"type": "array", "items": map[string]any{"type": "string", "enum": strings.Split(statusWords, ",")},
+		"type": "array", "items": map[string]any{"type": "string", "enum": statuses},
 	})
 	p.Many = true
 	return p

@@ -416,8 +416,8 @@ func coordinate(v *param.Value, limit int) *float64 {
 	return &n
 }
 
-// statusWords are the values of the status filter (interface 4.9).
-const statusWords = "publish,future,draft,pending,private,trash"
+// statuses are the values of the status filter (interface 4.9).
+var statuses = []string{"publish", "future", "draft", "pending", "private", "trash"}
 
 // readStatus reads the status filter and checks that the caller may use it.
 func readStatus(q *parser, v *param.Value) {
@@ -427,14 +427,11 @@ func readStatus(q *parser, v *param.Value) {
 	}
 	out := make([]calendar.Status, 0, len(list))
 	for _, e := range list {
-		switch st := calendar.Status(e); st {
-		case calendar.StatusPublish, calendar.StatusFuture, calendar.StatusDraft,
-			calendar.StatusPending, calendar.StatusPrivate, calendar.StatusTrash:
-			out = append(out, st)
-		default:
-			v.Refuse(calendar.ReasonStatus, statusWords)
+		if !slices.Contains(statuses, e) {
+			v.Refuse(calendar.ReasonStatus, strings.Join(statuses, ","))
 			return
 		}
+		out = append(out, calendar.Status(e))
 	}
 	if viewOf(q.Caller) == viewPublic && (len(out) != 1 || out[0] != calendar.StatusPublish) {
 		v.Refuse(calendar.ReasonStatusFilter)
