@@ -197,6 +197,18 @@ func TestBytes(t *testing.T) {
 	}
 }
 
+// TestGone: an append whose caller has gone is not committed, and does not look as if it were.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	k := &call{ctx: gone, items: []*Item{{Result: &Result{}}}, done: make(chan struct{})}
+	(&Committer{}).commit(t.Context(), []*call{k})
+	if <-k.done; !errors.Is(k.items[0].Result.Err, context.Canceled) {
+		t.Errorf("it is answered %+v", k.items[0].Result)
+	}
+}
+
 // TestSignal: the head moves forward alone but to another history, each move wakes, and
 // an erasure makes another epoch.
 func TestSignal(t *testing.T) {

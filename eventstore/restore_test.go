@@ -252,6 +252,24 @@ func TestRestoreTwoOfASlug(t *testing.T) {
 	}
 }
 
+// TestRestorePages: the commits of a log that is copied page by page have the hashes that
+// they had.
+func TestRestorePages(t *testing.T) {
+	t.Parallel()
+	from := newSource(t)
+	for id := range calendar.ID(600) {
+		from.tag(id+1, fmt.Sprint("tag-", id), 0, nil)
+	}
+	c, err := eventstore.NewCopy(t.Context(), from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, err := from.Head(t.Context(), eventstore.Point{})
+	if to, copyErr := copied(t, c); err != nil || copyErr != nil || len(to.Entries) != 600 || to.Marks[599] != head.Mark {
+		t.Errorf("%d entries, %v, %v", len(to.Entries), copyErr, err)
+	}
+}
+
 // TestRestoreErasedMeanwhile: a copy does not hold what is blank without its erasure.
 func TestRestoreErasedMeanwhile(t *testing.T) {
 	t.Parallel()

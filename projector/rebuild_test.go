@@ -268,6 +268,8 @@ func TestCompareSees(t *testing.T) {
 					return make([]error, n), err
 				}}
 				must(t, projector.Rebuild(t.Context(), w.store, index, nil))
+				w.create(t, calendar.KindEvent, "later") // the store goes on meanwhile
+				w.change(t, 3, calendar.Updated, "later")
 				err := projector.Compare(t.Context(), w.store, index)
 				switch {
 				case c.want == "" && err != nil:
