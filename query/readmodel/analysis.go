@@ -32,68 +32,84 @@ const Break = "|"
 // of every script as 0 to 9: the first step of the analysis in every language, before any
 // stemmer, and the key by which names are sorted.
 func Fold(s string) string {
-	i := 0
-	for i < len(s) && s[i] < utf8.RuneSelf && (s[i] < 'A' || s[i] > 'Z') {
-		i++
-	}
-	if i == len(s) {
-		return s
-	}
-	b := make([]byte, i, len(s)+8)
-	copy(b, s)
-	for i < len(s) {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			if c >= 'A' && c <= 'Z' {
-				c += 'a' - 'A'
-			}
-			b = append(b, c)
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r < foldedLatinEnd:
-			b = append(b, foldedLatin[r]...)
-		case isCombining(r) || isIgnorable(r):
-		case r >= 0x4E00 && r <= 0x9FFF: // Han, as it is
-			b = append(b, s[i:i+size]...)
-		case r >= 0x2010 && r <= 0x201F, r >= 0x3001 && r <= 0x3003, r >= 0x3008 && r <= 0x3011: // separators
-			b = append(b, s[i:i+size]...)
-		default:
-			// Composition may reach over several characters here, so the rest
-			// goes through the normal forms as a whole.
-			return string(append(b, foldSlowly(s[i:])...))
-		}
-		i += size
-	}
-	return string(b)
+	folded, _ := foldParts(s)
+	return folded
 }
 
-// foldedLatin holds the folded form of each character below foldedLatinEnd.
-const foldedLatinEnd = 0x250
+// foldedPart says where a part of a folded text comes from.
+type foldedPart struct {
+	folded, text int  // where it begins
+	same         bool // byte by byte; else the whole of it comes from the whole of the other
+}
 
-var foldedLatin = func() (t [foldedLatinEnd]string) {
-	for r := range rune(foldedLatinEnd) {
-		t[r] = foldSlowly(string(r))
+// foldParts folds a text in parts that have nothing to do with each other.
+func foldParts(text string) (string, []foldedPart) {
+	b := make([]byte, 0, len(text)+8)
+	var parts []foldedPart
+	for i := 0; i < len(text); {
+		n, c := 1, text[i]
+		same := c < utf8.RuneSelf && (i+1 == len(text) || text[i+1] < utf8.RuneSelf)
+		if !same {
+			n = characterSize(text[i:])
+		}
+		if last := len(parts) - 1; !same || last < 0 || !parts[last].same {
+			parts = append(parts, foldedPart{len(b), i, same})
+		}
+		switch {
+		case !same:
+			b = append(b, foldCharacter(text[i:i+n])...)
+		case c >= 'A' && c <= 'Z':
+			b = append(b, c+'a'-'A')
+		default:
+			b = append(b, c)
+		}
+		i += n
+	}
+	return string(b), parts
+}
+
+// characterSize returns the length of the first character of a text with all that is joined
+// to it.
+func characterSize(text string) int {
+	_, n := utf8.DecodeRuneInString(text)
+	for n < len(text) {
+		r, size := utf8.DecodeRuneInString(text[n:])
+		if r < utf8.RuneSelf || !isCombining(r) && !isIgnorable(r) && norm.NFKC.PropertiesString(text[n:]).BoundaryBefore() {
+			break
+		}
+		n += size
+	}
+	return n
+}
+
+// foldedLow holds the folded form of each character below U+0600.
+var foldedLow = func() (t [0x600]string) {
+	for r := range t {
+		t[r] = foldSlowly(string(rune(r)))
 	}
 	return t
 }()
 
+func foldCharacter(s string) string {
+	switch r, size := utf8.DecodeRuneInString(s); {
+	case size < len(s):
+		return foldSlowly(s)
+	case int(r) < len(foldedLow):
+		return foldedLow[r]
+	case r >= 0x4E00 && r <= 0x9FFF: // Han, as it is
+		return s
+	}
+	return foldSlowly(s)
+}
+
 // digit returns the value of a decimal digit of any script as an ASCII digit. Unicode has
 // those of a script in a row, from zero on.
 func digit(r rune) rune {
-	for _, table := range unicode.Digit.R16 {
-		if low, high := rune(table.Lo), rune(table.Hi); low <= r && r <= high {
-			return '0' + (r-low)%10
-		}
+	n := rune(0)
+	for unicode.IsDigit(r - n - 1) {
+		n++
 	}
-	for _, table := range unicode.Digit.R32 {
-		if low, high := rune(table.Lo), rune(table.Hi); low <= r && r <= high {
-			return '0' + (r-low)%10
-		}
-	}
-	return r
+	return '0' + n%10
 }
 
 // strokes are letters whose stroke or ligature Unicode does not decompose, and the keycap
@@ -160,16 +176,42 @@ const maxTokenRunes = 120
 // character is a token of its own, with Break between two runs of them; so a run is found
 // as its characters in a row.
 func Tokens(text string) []string {
-	s := Fold(text)
-	out := make([]string, 0, len(s)/6+1)
-	split(s, func(from, to int) {
-		if from == to {
-			out = append(out, Break)
-			return
-		}
-		out = append(out, firstRunes(s[from:to], maxTokenRunes))
-	})
+	out := make([]string, 0, len(text)/6+1)
+	eachToken(text, func(token string, _ span) { out = append(out, token) })
 	return out
+}
+
+// span is a part of a text, in bytes.
+type span struct{ from, to int }
+
+// eachToken calls use with each token of a text and the place of its word in it; that of a
+// Break is empty.
+func eachToken(text string, use func(token string, at span)) {
+	folded, parts := foldParts(text)
+	next := 1 // the part behind the present one
+	place := func(n int, end bool) int {
+		for next < len(parts) && (parts[next].folded < n || !end && parts[next].folded == n) {
+			next++
+		}
+		switch p := parts[next-1]; {
+		case p.same:
+			return p.text + n - p.folded
+		case !end:
+			return p.text
+		case next < len(parts):
+			return parts[next].text
+		default:
+			return len(text)
+		}
+	}
+	split(folded, func(from, to int) {
+		start := place(from, false)
+		if from == to {
+			use(Break, span{start, start})
+		} else {
+			use(firstRunes(folded[from:to], maxTokenRunes), span{start, place(to, true)})
+		}
+	})
 }
 
 // split calls word with the place of each word of a folded text, and with an empty place

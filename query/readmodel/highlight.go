@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
-	"golang.org/x/text/unicode/norm"
 
 	"daybook/calendar"
 )
@@ -19,9 +18,6 @@ type Highlighter struct {
 
 // NewHighlighter returns one for a search with the spelling that it allows.
 func NewHighlighter(of Expression, s Spelling) *Highlighter { return &Highlighter{of.Must, s} }
-
-// span is a part of a text, in bytes.
-type span struct{ from, to int }
 
 // Name gives a name in a language as HTML with its marks, "" without any.
 func (h *Highlighter) Name(name string, l calendar.Lang) string {
@@ -210,78 +206,8 @@ type textWord struct {
 	span
 }
 
-// wordsOf gives the tokens of a text with their places; that of a Break is empty.
-func wordsOf(text string) []textWord {
-	folded, stretches := foldedAt(text)
-	var out []textWord
-	at := 0 // the stretch of the present word
-	place := func(n int, end bool) int {
-		for at+1 < len(stretches) && (stretches[at+1].folded < n || !end && stretches[at+1].folded == n) {
-			at++
-		}
-		switch s := stretches[at]; {
-		case s.same:
-			return s.text + n - s.folded
-		case !end:
-			return s.text
-		case at+1 < len(stretches):
-			return stretches[at+1].text
-		default:
-			return len(text)
-		}
-	}
-	split(folded, func(from, to int) {
-		w := textWord{token: Break, span: span{place(from, false), 0}}
-		w.to = w.from
-		if from < to {
-			w.token, w.to = firstRunes(folded[from:to], maxTokenRunes), place(to, true)
-		}
-		out = append(out, w)
-	})
-	return out
-}
-
-// stretch says where a part of a folded text comes from.
-type stretch struct {
-	folded, text int  // where it begins
-	same         bool // byte by byte; else the whole of it comes from the whole of the other
-}
-
-// foldedAt folds a text in parts that have nothing to do with each other.
-func foldedAt(text string) (string, []stretch) {
-	b := make([]byte, 0, len(text)+8)
-	var out []stretch
-	for i := 0; i < len(text); {
-		n := 1
-		same := text[i] < utf8.RuneSelf && (i+1 == len(text) || text[i+1] < utf8.RuneSelf)
-		if !same {
-			n = partEnd(text[i:])
-		}
-		if last := len(out) - 1; !same || last < 0 || !out[last].same {
-			out = append(out, stretch{len(b), i, same})
-		}
-		switch c := text[i]; {
-		case !same:
-			b = append(b, Fold(text[i:i+n])...)
-		case c >= 'A' && c <= 'Z':
-			b = append(b, c+'a'-'A')
-		default:
-			b = append(b, c)
-		}
-		i += n
-	}
-	return string(b), out
-}
-
-// partEnd gives the length of the first character of a text with all that is joined to it.
-func partEnd(text string) int {
-	_, n := utf8.DecodeRuneInString(text)
-	for n < len(text) {
-		r, size := utf8.DecodeRuneInString(text[n:])
-		if r < utf8.RuneSelf || !isCombining(r) && !isIgnorable(r) && norm.NFKC.PropertiesString(text[n:]).BoundaryBefore() {
-			break
-		}
-		n += size
-	}
-	return n
+// wordsOf returns the tokens of a text with their places.
+func wordsOf(text string) (words []textWord) {
+	eachToken(text, func(token string, at span) { words = append(words, textWord{token, at}) })
+	return words
 }

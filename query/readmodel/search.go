@@ -1,6 +1,7 @@
 package readmodel
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -138,18 +139,20 @@ func (e Expression) IsZero() bool { return len(e.Must) == 0 && len(e.Not) == 0 }
 
 var quotes = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "‟", `"`, "«", `"`, "»", `"`, "‹", `"`, "›", `"`, "＂", `"`)
 
+// searchParts finds the parts of a search: what stands between two quotes, what is typed
+// without a blank and a quote, and a quote without a partner.
+var searchParts = regexp.MustCompile(`-?"([^"]*)"|[^\s\v\x85\pZ"]+|"`)
+
 // ParseSearch reads a search as sent. Single Latin letters and the common words of l, the
 // language of the request, are left out while another word or row remains that has to fit;
 // never in rows. A minus counts at the start or after white space, directly before a word
 // or a quote; a quote without a partner, and every other character, separates.
 func ParseSearch(query string, l calendar.Lang) Expression {
-	p := searchParser{lang: l, rest: quotes.Replace(query)}
-	p.quotes = strings.Count(p.rest, `"`)
-	p.parse()
-	e := Expression{Query: query, Lang: l, Full: p.full}
-	omit := slices.ContainsFunc(p.pieces, func(s sentPiece) bool { return !s.not && !s.isCommon(l) })
+	e := Expression{Query: query, Lang: l}
+	pieces := e.split(quotes.Replace(query))
+	omit := slices.ContainsFunc(pieces, func(s sentPiece) bool { return !s.not && !s.isCommon(l) })
 	var ranked []int
-	for _, s := range p.pieces {
+	for _, s := range pieces {
 		switch {
 		case omit && s.isCommon(l):
 		case s.not:
@@ -164,6 +167,54 @@ func ParseSearch(query string, l calendar.Lang) Expression {
 		e.Ranked = append(e.Ranked, e.Must[at])
 	}
 	return e
+}
+
+// sentPiece is a piece of a search as it was sent.
+type sentPiece struct {
+	Piece
+	not bool
+}
+
+// split returns the pieces of a search, and fills Full.
+func (e *Expression) split(text string) (pieces []sentPiece) {
+	not := false
+	afterWord := false // the last piece is a word that has to fit, with only blanks behind it
+	for _, at := range searchParts.FindAllStringSubmatchIndex(text, -1) {
+		part, isQuoted := text[at[0]:at[1]], at[2] >= 0
+		if before, _ := utf8.DecodeLastRuneInString(text[:at[0]]); at[0] == 0 || unicode.IsSpace(before) {
+			rest, hasMinus := strings.CutPrefix(part, "-")
+			first, _ := utf8.DecodeRuneInString(rest)
+			if not = hasMinus && (isQuoted || isWordRune(first)); not {
+				part = rest
+			}
+		}
+		tokens := Tokens(part)
+		s := sentPiece{Piece{Tokens: tokens, Open: !isQuoted}, not}
+		if s.Open && e.Lang == calendar.LangFR {
+			s.Tokens = withoutElision(part)
+		}
+		isWord := !not && len(tokens) == 1 && s.IsWord()
+		folded := Fold(part)
+		first, _ := utf8.DecodeRuneInString(folded)
+		last, _ := utf8.DecodeLastRuneInString(folded)
+		if isWord && afterWord && isWordRune(first) {
+			before := &pieces[len(pieces)-1]
+			s.neighbors = []string{before.Tokens[0] + tokens[0]}
+			before.neighbors = append(before.neighbors, s.neighbors...)
+		}
+		afterWord = isWord && isWordRune(last)
+		if len(tokens) > 0 {
+			pieces = append(pieces, s)
+		}
+		if len(tokens) > 0 && !not {
+			if n := len(e.Full); n > 0 && IsCJKToken(e.Full[n-1]) && IsCJKToken(tokens[0]) {
+				e.Full = append(e.Full, Break)
+			}
+			e.Full = append(e.Full, tokens...)
+		}
+		not = not && !isQuoted
+	}
+	return pieces
 }
 
 // appendPiece adds a piece unless it is there, and returns its place. A word that is sent
@@ -185,102 +236,6 @@ func (p Piece) isCommon(l calendar.Lang) bool {
 	w := p.Tokens[0]
 	r, size := utf8.DecodeRuneInString(w)
 	return size == len(w) && unicode.Is(unicode.Latin, r) || IsCommon(w, l)
-}
-
-// sentPiece is a piece of a search as it was sent.
-type sentPiece struct {
-	Piece
-	not bool
-}
-
-type searchParser struct {
-	lang   calendar.Lang
-	rest   string
-	quotes int // still to come
-	pieces []sentPiece
-	full   []string // see Expression
-	word   bool     // the last piece is a word that has to fit, with only blanks behind it
-}
-
-func (p *searchParser) parse() {
-	var row strings.Builder // what is typed without a blank and a quote
-	not := false            // it stands behind a minus
-	flush := func() {
-		p.typed(row.String(), not)
-		row.Reset()
-	}
-	afterBlank := true // or at the start
-	for p.rest != "" {
-		r, size := utf8.DecodeRuneInString(p.rest)
-		switch {
-		case r == '"' && p.quotes >= 2:
-			flush()
-			quoted, rest, _ := strings.Cut(p.rest[1:], `"`)
-			tokens := Tokens(quoted)
-			p.add(tokens, Piece{Tokens: tokens}, not)
-			p.rest, p.quotes, p.word = rest, p.quotes-2, false
-			not, afterBlank = false, false
-			continue
-		case r == '"':
-			flush()
-			p.quotes, p.word, afterBlank = p.quotes-1, false, false
-		case unicode.IsSpace(r):
-			flush()
-			not, afterBlank = false, true
-		case r == '-' && afterBlank && p.minusCounts(p.rest[size:]):
-			not, afterBlank, p.word = true, false, false
-		default:
-			row.WriteString(p.rest[:size])
-			afterBlank = false
-		}
-		p.rest = p.rest[size:]
-	}
-	flush()
-}
-
-// minusCounts reports whether a minus stands directly before a word or a quote that has a
-// partner.
-func (p *searchParser) minusCounts(after string) bool {
-	r, _ := utf8.DecodeRuneInString(after)
-	return isWordRune(r) || r == '"' && p.quotes >= 2
-}
-
-// typed adds what was typed without a blank and a quote.
-func (p *searchParser) typed(text string, not bool) {
-	if text == "" {
-		return
-	}
-	tokens := Tokens(text)
-	piece := Piece{Tokens: tokens, Open: true}
-	if p.lang == calendar.LangFR {
-		piece.Tokens = withoutElision(text)
-	}
-	isWord := !not && len(tokens) == 1 && piece.IsWord()
-	text = Fold(text)
-	first, _ := utf8.DecodeRuneInString(text)
-	last, _ := utf8.DecodeLastRuneInString(text)
-	if isWord && p.word && isWordRune(first) {
-		before := &p.pieces[len(p.pieces)-1]
-		piece.neighbors = []string{before.Tokens[0] + tokens[0]}
-		before.neighbors = append(before.neighbors, piece.neighbors...)
-	}
-	p.word = isWord && isWordRune(last)
-	p.add(tokens, piece, not)
-}
-
-// add adds a piece, unless it has no word, and all its tokens to the full text.
-func (p *searchParser) add(tokens []string, piece Piece, not bool) {
-	if len(tokens) == 0 {
-		return
-	}
-	p.pieces = append(p.pieces, sentPiece{piece, not})
-	if not {
-		return
-	}
-	if n := len(p.full); n > 0 && IsCJKToken(p.full[n-1]) && IsCJKToken(tokens[0]) {
-		p.full = append(p.full, Break)
-	}
-	p.full = append(p.full, tokens...)
 }
 
 // elided are French words that lose their last letter before an apostrophe.
