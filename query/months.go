@@ -123,7 +123,7 @@ func (s *Service) LinkedFrom(ctx context.Context, c *Criteria) (map[calendar.ID]
 		}
 		out := map[calendar.ID]bool{}
 		for _, k := range linkKinds {
-			counts, err := st.view.Counts(ctx, calendar.KindEvent, linkField(k), f, nil)
+			counts, err := readmodel.Counts(ctx, st.view, calendar.KindEvent, linkField(k), f, nil)
 			ids := keys(counts)
 			if err == nil && k == calendar.KindCategory {
 				ids, err = st.withAbove(ctx, ids)

@@ -168,9 +168,8 @@ func (c *Criteria) order() []readmodel.Sort {
 	case c.run.sort == "end":
 		return readmodel.By(c.run.desc, readmodel.FieldEnd, readmodel.FieldStart, readmodel.FieldID)
 	case c.run.sort != "":
-		order := readmodel.By(c.run.desc, sortFields[c.run.sort], readmodel.FieldID)
-		order[0].Tail = true
-		return order
+		field := sortFields[c.run.sort] // events without one are last, by id
+		return []readmodel.Sort{{Field: field, Desc: c.run.desc}, {Field: readmodel.FieldLack(field)}, {Field: readmodel.FieldID, Desc: c.run.desc}}
 	case c.Kind == calendar.KindEvent && c.run.include != nil:
 		return readmodel.By(false, readmodel.FieldDate, readmodel.FieldID)
 	case c.Kind == calendar.KindEvent:
@@ -193,7 +192,7 @@ func (c *Criteria) order() []readmodel.Sort {
 // ranked answers a page of terms in an order that the read model does not have: by rank,
 // then by id.
 func (st *state) ranked(ctx context.Context, c *Criteria, f readmodel.Filter, rank map[calendar.ID]int) (readmodel.Page, error) {
-	found, err := st.view.Counts(ctx, c.Kind, readmodel.FieldID, f, nil)
+	found, err := readmodel.Counts(ctx, st.view, c.Kind, readmodel.FieldID, f, nil)
 	if err != nil {
 		return readmodel.Page{}, err
 	}
@@ -226,7 +225,7 @@ func (st *state) views(ctx context.Context, c *Criteria, documents []readmodel.D
 			Blanked: c.Kind == calendar.KindEvent && calendar.NeedsPassword(c.Caller, d.Record),
 		}
 		if c.run.sort == "distance" {
-			if at := order[0].Key(d.Record); at.Has {
+			if at := readmodel.Place(order[:1], d.Record)[0]; at.Has {
 				out[i].Distance = &at.N
 			}
 		}

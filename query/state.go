@@ -162,7 +162,7 @@ func dueTimes(ctx context.Context, view readmodel.View, now int64) (last, next i
 // every caller. Records without any are absent.
 func (st *state) allCounts(ctx context.Context, k calendar.Kind) (map[calendar.ID]int, error) {
 	return st.counts[k].all.get(ctx, nil, func() (map[calendar.ID]int, error) {
-		return st.view.Counts(ctx, calendar.KindEvent, linkField(k), st.counted, nil)
+		return readmodel.Counts(ctx, st.view, calendar.KindEvent, linkField(k), st.counted, nil)
 	})
 }
 
@@ -172,7 +172,7 @@ func (st *state) countsOf(ctx context.Context, k calendar.Kind, ids []calendar.I
 	if len(missing) == 0 {
 		return out, nil
 	}
-	fresh, err := st.view.Counts(ctx, calendar.KindEvent, linkField(k), st.counted, missing)
+	fresh, err := readmodel.Counts(ctx, st.view, calendar.KindEvent, linkField(k), st.counted, missing)
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +230,7 @@ func (st *state) withAbove(ctx context.Context, ids []calendar.ID) ([]calendar.I
 // now or later (interface 4.10).
 func (st *state) withUpcoming(ctx context.Context, k calendar.Kind, at calendar.Wall) ([]calendar.ID, error) {
 	u, err := st.upcoming[k].get(ctx, func(u upcoming) bool { return u.at == at }, func() (upcoming, error) {
-		counts, err := st.view.Counts(ctx, calendar.KindEvent, linkField(k), st.coming(at), nil)
+		counts, err := readmodel.Counts(ctx, st.view, calendar.KindEvent, linkField(k), st.coming(at), nil)
 		return upcoming{at, keys(counts)}, err
 	})
 	return u.ids, err

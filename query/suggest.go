@@ -165,11 +165,11 @@ func (st *state) suggestOthers(ctx context.Context, c *Criteria, k calendar.Kind
 	if k.IsPost() {
 		f = append(f, st.published)
 	}
-	found, err := st.view.Counts(ctx, k, readmodel.FieldID, f, nil)
+	found, err := readmodel.Counts(ctx, st.view, k, readmodel.FieldID, f, nil)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	counts, err := st.view.Counts(ctx, calendar.KindEvent, linkField(k), st.coming(c.run.upcomingAt), keys(found))
+	counts, err := readmodel.Counts(ctx, st.view, calendar.KindEvent, linkField(k), st.coming(c.run.upcomingAt), keys(found))
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package readmodel
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"math"
 	"slices"
 	"strconv"
@@ -15,24 +17,6 @@ const (
 	daySeconds    = 24 * 60 * minuteSeconds
 )
 
-// Times are what the computed numbers of an event follow from, NoWall for a time that it
-// does not have.
-type Times struct {
-	Start, End, UTCStart, UTCEnd calendar.Wall
-	AllDay                       bool
-}
-
-func timesOf(r *calendar.Record) Times {
-	return Times{
-		r.Fields.Wall("start_date"), r.Fields.Wall("end_date"),
-		r.Fields.Wall("utc_start_date"), r.Fields.Wall("utc_end_date"), r.Fields.Bool("all_day"),
-	}
-}
-
-func computedField(name string, compute func(Times) (int64, bool), from ...string) Field {
-	return Field{Name: name, Type: TypeComputed, From: from, compute: compute}
-}
-
 // dayOf returns the number of the day since 1970 and the second in it.
 func dayOf(w calendar.Wall) (day, second int64) {
 	day, second = int64(w)/daySeconds, int64(w)%daySeconds
@@ -45,37 +29,36 @@ func dayOf(w calendar.Wall) (day, second int64) {
 // MonthOf returns the FieldMonth of a month of a year.
 func MonthOf(year int, m time.Month) int64 { return 12*int64(year) + int64(m) - 1 }
 
-func month(t Times) (int64, bool) {
-	if t.Start == calendar.NoWall {
+func month(r *calendar.Record) (int64, bool) {
+	start := r.Fields.Wall("start_date")
+	if start == calendar.NoWall {
 		return 0, false
 	}
-	year, m, _ := t.Start.UTC().Date()
+	year, m, _ := start.UTC().Date()
 	return MonthOf(year, m), true
 }
 
-func weekday(t Times) (int64, bool) {
-	if t.Start == calendar.NoWall {
-		return 0, false
-	}
-	day, _ := dayOf(t.Start)
-	return ((day+3)%7+7)%7 + 1, true // 1 January 1970 was a Thursday
+func weekday(r *calendar.Record) (int64, bool) {
+	start := r.Fields.Wall("start_date")
+	day, _ := dayOf(start)
+	return ((day+3)%7+7)%7 + 1, start != calendar.NoWall // 1 January 1970 was a Thursday
 }
 
-func minute(t Times) (int64, bool) {
-	if t.AllDay || t.Start == calendar.NoWall {
-		return 0, false
-	}
-	_, second := dayOf(t.Start)
-	return second / minuteSeconds, true
+func minute(r *calendar.Record) (int64, bool) {
+	start := r.Fields.Wall("start_date")
+	_, second := dayOf(start)
+	return second / minuteSeconds, start != calendar.NoWall && !r.Fields.Bool("all_day")
 }
 
-func duration(t Times) (int64, bool) {
-	if !t.AllDay {
-		return int64(t.UTCEnd - t.UTCStart), t.UTCStart != calendar.NoWall && t.UTCEnd != calendar.NoWall
+func duration(r *calendar.Record) (int64, bool) {
+	if r.Fields.Bool("all_day") {
+		start, end := r.Fields.Wall("start_date"), r.Fields.Wall("end_date")
+		first, _ := dayOf(start)
+		last, _ := dayOf(end)
+		return (last - first + 1) * daySeconds, start != calendar.NoWall && end != calendar.NoWall
 	}
-	first, _ := dayOf(t.Start)
-	last, _ := dayOf(t.End)
-	return (last - first + 1) * daySeconds, t.Start != calendar.NoWall && t.End != calendar.NoWall
+	start, end := r.Fields.Wall("utc_start_date"), r.Fields.Wall("utc_end_date")
+	return int64(end - start), start != calendar.NoWall && end != calendar.NoWall
 }
 
 // freeWords stand for a cost of nothing, folded.
@@ -104,10 +87,6 @@ func lowestCost(r *calendar.Record) (lowest int64, has bool) {
 	return lowest, len(numbers) > 0
 }
 
-func costField() Field {
-	return Field{Name: FieldCost, Type: TypeNumber, From: []string{"cost"}, number: lowestCost}
-}
-
 // Hundredths returns a decimal of digits, with a point or without, in hundredths, rounded
 // down; what is too large for that is math.MaxInt64.
 func Hundredths(decimal string) int64 {
@@ -119,32 +98,48 @@ func Hundredths(decimal string) int64 {
 	return n
 }
 
-func zoneField() Field {
-	from := []string{"timezone", "start_date", "end_date", "utc_start_date", "utc_end_date"}
-	return Field{Name: FieldZone, Type: TypeKeyword, From: from, keyword: func(r *calendar.Record) string {
-		z, ok := calendar.ParseZone(r.Fields.String("timezone"))
-		if t := timesOf(r); ok && z.Named() && z.Unambiguous(t.Start, t.UTCStart) && z.Unambiguous(t.End, t.UTCEnd) {
-			return z.Name
-		}
-		return ""
-	}}
+// zone returns the FieldZone of an event.
+func zone(r *calendar.Record) string {
+	z, ok := calendar.ParseZone(r.Fields.String("timezone"))
+	isClear := func(wall, utc string) bool { return z.Unambiguous(r.Fields.Wall(wall), r.Fields.Wall(utc)) }
+	if ok && z.Named() && isClear("start_date", "utc_start_date") && isClear("end_date", "utc_end_date") {
+		return z.Name
+	}
+	return ""
 }
 
-func languagesField() Field {
-	return Field{Name: FieldLanguages, Type: TypeIDs, From: []string{"title", "description", "excerpt"}, ids: func(r *calendar.Record) []calendar.ID {
-		langs := r.Langs()
-		out := make([]calendar.ID, len(langs))
-		for i, l := range langs {
-			out[i] = LanguageID(l)
-		}
-		return out
-	}}
+// languages returns the FieldLanguages of an event.
+func languages(r *calendar.Record) (out []int64) {
+	for _, l := range r.Langs() {
+		out = append(out, int64(LanguageID(l)))
+	}
+	return out
+}
+
+// foldTitle returns a title in the form in which titles are compared: folded, with runs of
+// white space as one blank. All signs stay.
+func foldTitle(title string) string { return strings.Join(strings.Fields(Fold(title)), " ") }
+
+// keyNumber is a number of 63 bits that stands for a text.
+func keyNumber(text string) (int64, bool) {
+	sum := sha256.Sum256([]byte(text))
+	return int64(binary.BigEndian.Uint64(sum[:]) & math.MaxInt64), true
+}
+
+// repeats returns the FieldRepeats of an event, of its title in its home language and its
+// list of venues.
+func repeats(r *calendar.Record) (int64, bool) {
+	key := foldTitle(r.Fields.Text("title")[r.Home])
+	for _, id := range r.Fields.IDs("venue") {
+		key += "\n" + id.String() // a line break is in no title
+	}
+	return keyNumber(key)
 }
 
 // PlaceKey is the form in which cities and countries are compared: without case and
 // accents, each run of white space one blank, all apostrophes and all hyphens one.
 func PlaceKey(text string) string {
-	return placeSigns.Replace(strings.Join(strings.Fields(Fold(text)), " "))
+	return placeSigns.Replace(foldTitle(text))
 }
 
 var placeSigns = strings.NewReplacer("’", "'", "ʼ", "'", "‘", "'", "\u2010", "-", "\u2011", "-", "–", "-")

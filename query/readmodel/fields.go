@@ -5,7 +5,7 @@ import "daybook/calendar"
 // The fields of the schema that filters and orders name. Which kinds have them
 // and what they are made from is in the schema.
 const (
-	// Id fields (In, Counts, Exists).
+	// Numbers that are ids.
 	FieldID         = "id" // also sortable
 	FieldAuthor     = "author"
 	FieldCategories = "categories"
@@ -16,7 +16,7 @@ const (
 	FieldLanguages  = "languages"   // the languages that hold a text, as LanguageID has them
 	FieldPostParent = "post_parent" // events
 
-	// Keyword fields (Term, Contains, Exists). FieldSlug is sortable.
+	// Keyword fields. FieldSlug is sortable.
 	FieldStatus       = "status"        // stored status; "future" and due is the query's business
 	FieldFormerStatus = "former_status" // of trashed posts
 	FieldEventStatus  = "event_status"  // of events; each has one
@@ -25,14 +25,14 @@ const (
 	// where only UTC tells them (LISTINGS 1.6).
 	FieldZone = "zone"
 
-	// Boolean fields (Term "true"/"false"; absent counts as "false").
+	// Keyword fields that are "true" or have no value.
 	FieldHidden    = "hide_from_listings"
 	FieldFeatured  = "featured"
 	FieldTicketed  = "ticketed"
 	FieldProtected = "protected"
 	FieldAllDay    = "all_day"
 
-	// Numbers (Range), all sortable: wall clocks as seconds (calendar.Wall).
+	// Numbers, all sortable: wall clocks as seconds (calendar.Wall).
 	FieldStart     = "start_date"     // event's own wall clock
 	FieldEnd       = "end_date"       // event's own wall clock
 	FieldUTCStart  = "utc_start_date" // instants
@@ -48,8 +48,7 @@ const (
 	// sortable.
 	FieldRepeats = "repeats"
 
-	// Numbers that follow from others of the same event (In, Range, Exists); none is
-	// sortable. The wall clock is the event's own.
+	// Numbers that follow from others of the same event; none is sortable. The wall clock is the event's own.
 	FieldMonth    = "start_month"   // of the start: 12 · year + month − 1
 	FieldWeekday  = "start_weekday" // of the start: 1 is Monday, 7 Sunday
 	FieldMinute   = "start_minute"  // of the day of the start, 0 to 1,439; all-day events have none
@@ -95,3 +94,7 @@ func FieldDescriptionKey(l calendar.Lang) string { return "description_key." + l
 // FieldTitleKey is a number that events with the same shown name in a language share, see
 // Collapse. It is not sortable.
 func FieldTitleKey(l calendar.Lang) string { return "title_key." + l.String() }
+
+// FieldLack is the id of events that have no value in FieldPublished or FieldModified. It
+// is sortable: behind that field in an order it puts them last, by id.
+func FieldLack(name string) string { return "lacks." + name }

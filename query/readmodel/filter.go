@@ -14,38 +14,33 @@ type Or []Filter
 // Not admits what its part does not.
 type Not struct{ Filter Filter }
 
-// Term admits documents of which the keyword or boolean field has the value
-// ("true", "false" for booleans).
+// Term admits documents of which the keyword is the value.
 type Term struct {
 	Field string
 	Value string
 }
 
-// In admits documents of which the id field, or the number that follows from others, has
-// one of the values.
+// In admits documents of which a number is one of the values.
 type In struct {
 	Field string
 	IDs   []calendar.ID
 }
 
-// Range admits documents of which the number lies in [Min, Max]; a nil bound is
-// open. A document without the number is not admitted.
+// Range admits documents of which a number lies in [Min, Max]; a nil bound is open.
 type Range struct {
 	Field    string
 	Min, Max *int64
 }
 
-// Contains admits documents of which the shown text or keyword contains Value as
-// a part, case aside (search of terms, interface 4.7). Fields are keyword
-// fields.
+// Contains admits documents of which a keyword contains Value as a part, case aside
+// (search of terms, interface 4.7).
 type Contains struct {
 	Fields []string
 	Value  string
 }
 
 // Text admits documents that fit a search (interface 4.7) in the texts shown in
-// a language. An Expression without any word admits nothing; one beyond the limits
-// (Expression.Within) does not fit any schema.
+// a language. An Expression without any word admits nothing; it is within the limits.
 type Text struct {
 	Fields []string   // all text fields of the kind, or TextName alone
 	Search Expression // of which Lang is the language

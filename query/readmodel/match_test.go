@@ -3,7 +3,6 @@ package readmodel_test
 import (
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -179,7 +178,7 @@ func TestCompare(t *testing.T) {
 		{[]readmodel.Sort{{Field: readmodel.FieldID, Desc: true}}, ids(4, 3, 2, 1)},
 		{[]readmodel.Sort{{Field: published}, {Field: readmodel.FieldDate}}, ids(2, 4, 3, 1)},
 		{[]readmodel.Sort{{Field: published, Desc: true}, {Field: readmodel.FieldDate}}, ids(4, 2, 3, 1)}, // those without are last
-		{[]readmodel.Sort{{Field: published, Tail: true}, {Field: readmodel.FieldID, Desc: true}}, ids(2, 4, 1, 3)},
+		{[]readmodel.Sort{{Field: published}, {Field: readmodel.FieldLack(published)}, {Field: readmodel.FieldID, Desc: true}}, ids(2, 4, 1, 3)},
 		{[]readmodel.Sort{{Field: readmodel.FieldVenue, Least: map[calendar.ID]int64{1: 4, 2: 7, 3: 5}}}, ids(2, 1, 3, 4)},
 		{[]readmodel.Sort{{Field: readmodel.FieldVenue, Least: map[calendar.ID]int64{1: 4, 2: 7, 3: 5}, Desc: true}}, ids(1, 2, 3, 4)},
 	} {
@@ -269,8 +268,7 @@ func TestTitleKey(t *testing.T) {
 	t.Parallel()
 	key := func(title string, l calendar.Lang) int64 {
 		f := readmodel.SchemaOf(calendar.KindEvent).Field(readmodel.FieldTitleKey(l))
-		n, _ := f.Number(documents(calendar.KindEvent, calendar.Fields{"title": textIn(calendar.LangEN, title)})[0].Record)
-		return n
+		return f.Numbers(documents(calendar.KindEvent, calendar.Fields{"title": textIn(calendar.LangEN, title)})[0].Record)[0]
 	}
 	for _, same := range []string{"jazz NIGHT", " Jazz \t night"} {
 		if key(same, calendar.LangFR) != key("Jazz night", calendar.LangEN) {
@@ -288,83 +286,5 @@ func TestLeaf(t *testing.T) {
 	t.Parallel()
 	if got, want := readmodel.Leaf(calendar.KindVenue, 7, 3, []byte(`{"a":1}`)), sha256.Sum256([]byte(`venue 7 3 {"a":1}`)); got != want {
 		t.Errorf("leaf %x, want %x", got, want)
-	}
-}
-
-// TestCheck: what does not fit the schema is refused; every engine asks Check.
-func TestCheck(t *testing.T) {
-	t.Parallel()
-	search, unknown := readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch("x", calendar.LangEN)}, is("nonsense", "x")
-	least, one := map[calendar.ID]int64{1: 1}, []readmodel.Key{{N: 1, Has: true}}
-	byID := []readmodel.Sort{{Field: readmodel.FieldID}}
-	bad := []readmodel.Query{
-		{},
-		{Kind: calendar.KindTag, Sort: []readmodel.Sort{{Field: readmodel.FieldSlug, Tail: true}}},
-		{Kind: calendar.KindTag, Filter: readmodel.Text{Fields: []string{readmodel.TextDescription}}},
-		{Kind: calendar.KindVenue, Filter: readmodel.Range{Field: readmodel.FieldStart}},
-	}
-	of := func(queries ...readmodel.Query) {
-		for _, q := range queries {
-			q.Kind = calendar.KindEvent
-			bad = append(bad, q)
-		}
-	}
-	of([]readmodel.Query{
-		{Offset: -1},
-		{Limit: -1},
-		{Narrow: unknown},
-		{Sort: byID, After: one, Offset: 1},
-		{Sort: byID, After: []readmodel.Key{}},
-		{Sort: byID, After: []readmodel.Key{{}}},
-		{Sort: []readmodel.Sort{{Field: readmodel.FieldStart}}, After: one},
-		{Sort: []readmodel.Sort{{Field: readmodel.FieldID}, {Field: readmodel.FieldVenue, Least: least}}},
-		{Sort: []readmodel.Sort{{Field: readmodel.FieldStart, Least: least}}},
-		{Sort: []readmodel.Sort{{Field: readmodel.FieldStatus}}},
-		{Sort: []readmodel.Sort{{Field: "nothing"}}},
-		{Sort: []readmodel.Sort{{Field: readmodel.FieldWeekday}}},
-		{Collapse: &readmodel.Collapse{Field: readmodel.FieldStatus}},
-		{Collapse: &readmodel.Collapse{Field: readmodel.FieldRepeats, Alone: search}},
-		{Collapse: &readmodel.Collapse{Field: readmodel.FieldRepeats, Alone: unknown}},
-		{Tallies: []readmodel.Selection{{Filter: unknown}}},
-	}...)
-	long := search
-	for range readmodel.MaxWords + 1 {
-		long.Search.Must = append(long.Search.Must, readmodel.Piece{Tokens: []string{"x"}})
-	}
-	row := search
-	row.Search.Not = []readmodel.Piece{{Tokens: slices.Repeat([]string{"x"}, readmodel.MaxWords)}}
-	for _, f := range []readmodel.Filter{
-		unknown, long, row,
-		is(readmodel.FieldFeatured, "yes"),
-		in(readmodel.FieldCost),
-		in(readmodel.FieldParent),
-		readmodel.Text{Fields: []string{readmodel.TextCity}},
-		readmodel.Contains{Fields: []string{readmodel.TextName}},
-		readmodel.And{readmodel.Or{readmodel.Not{Filter: readmodel.Exists{Field: "nothing"}}}},
-		readmodel.Not{},
-	} {
-		of(readmodel.Query{Filter: f})
-	}
-	for _, tally := range []readmodel.Tally{
-		{Field: "nonsense"},
-		{Field: readmodel.FieldStatus},
-		{Field: readmodel.FieldStart},
-		{Field: readmodel.FieldID},
-		{Field: readmodel.FieldMonth, Groups: [][]calendar.ID{{1}}},
-		{Groups: [][]calendar.ID{{1}}},
-		{Parts: []readmodel.Filter{nil}},
-		{Parts: []readmodel.Filter{search}},
-	} {
-		of(readmodel.Query{Tallies: []readmodel.Selection{{Tallies: []readmodel.Tally{tally}}}})
-	}
-	for _, q := range bad {
-		if err := readmodel.Check(q); !errors.Is(err, readmodel.ErrQuery) {
-			t.Errorf("%+v: %v, want ErrQuery", q, err)
-		}
-	}
-	for _, field := range []string{readmodel.FieldStatus, "nonsense"} {
-		if err := readmodel.CheckCounts(calendar.KindEvent, field, nil); !errors.Is(err, readmodel.ErrQuery) {
-			t.Errorf("counts of %s: %v, want ErrQuery", field, err)
-		}
 	}
 }

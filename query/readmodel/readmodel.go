@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"daybook/calendar"
 )
@@ -16,7 +15,6 @@ import (
 var (
 	ErrUnavailable = errors.New("read model unavailable") // try again later
 	ErrRefused     = errors.New("document refused")       // this document will never be taken
-	ErrQuery       = errors.New("query does not fit the schema")
 
 	// ErrForeign is the ErrUnavailable of an index that was made from another history
 	// than that of the event store: the store lost its last entries or was put back.
@@ -75,9 +73,6 @@ type Quarantined struct {
 type Sort struct {
 	Field string // FieldStart, FieldPublished, FieldID, FieldSlug, FieldNameKey(lang) …
 	Desc  bool
-	// Tail puts those without a value by id, ascending, whatever the keys behind it; of
-	// numbers only.
-	Tail bool
 	// Rank makes the key, of the first one only, how well a document fits a search; it has
 	// no Field, and is Desc.
 	Rank *Relevance
@@ -97,8 +92,9 @@ func By(desc bool, fields ...string) []Sort {
 
 // Key is the value of one key of an order.
 type Key struct {
-	N   int64
-	Has bool // false: there is none
+	N    int64
+	Text string `json:",omitempty"` // of keywords
+	Has  bool   // false: there is none
 }
 
 // Query asks for a page of one kind.
@@ -109,8 +105,8 @@ type Query struct {
 	Offset int
 	Limit  int // 0: the total only
 	// After is a place in the order, in place of Offset: the page begins with what
-	// comes behind it. It has one Key for each of Sort, which are numbers and end with
-	// FieldID; no document need stand there.
+	// comes behind it. It has one Key for each of Sort, which end with FieldID; no document
+	// need stand there.
 	After []Key
 	// Collapse has groups in place of documents, nil for none.
 	Collapse *Collapse
@@ -197,11 +193,6 @@ type View interface {
 	// Get returns the live documents of ids, of any kind; unknown ones are absent.
 	Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]Document, error)
 
-	// Counts returns, for each value of an id field (FieldVenue, FieldCategories …), the
-	// number of documents of the kind that the filter admits and that have it. Values
-	// without any are absent, and so are all but ids, unless these are nil.
-	Counts(ctx context.Context, kind calendar.Kind, field string, f Filter, ids []calendar.ID) (map[calendar.ID]int, error)
-
 	// Stamp names the state of the documents of a kind: while it stays, so do they.
 	Stamp(ctx context.Context, kind calendar.Kind) (uint64, error)
 
@@ -244,12 +235,6 @@ type Digest struct {
 // Leaf is what a document adds to the sum of a digest: SHA-256 over
 // "<kind> <id> <version> <body>".
 func Leaf(k calendar.Kind, id calendar.ID, version int64, body []byte) [sha256.Size]byte {
-	b := make([]byte, 0, 64+len(body))
-	b = append(b, k.String()...)
-	b = append(b, ' ')
-	b = strconv.AppendInt(b, int64(id), 10)
-	b = append(b, ' ')
-	b = strconv.AppendInt(b, version, 10)
-	b = append(b, ' ')
+	b := fmt.Appendf(make([]byte, 0, 64+len(body)), "%s %d %d ", k, id, version)
 	return sha256.Sum256(append(b, body...))
 }

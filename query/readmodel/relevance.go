@@ -1,7 +1,6 @@
 package readmodel
 
 import (
-	"fmt"
 	"slices"
 
 	"daybook/calendar"
@@ -39,7 +38,7 @@ func (f *Relevance) Score(r *calendar.Record) (score int) {
 	if f.Title != nil && Match(f.Title, &Document{Record: r}) {
 		text.Fields = text.Fields[:1]
 	}
-	texts := shownTexts(text, SchemaOf(r.Kind), r)
+	texts := shownTexts(text, r)
 	name := texts[:1]
 	for _, p := range e.Ranked {
 		score += WeightTypo * max(f.Worst(p)-texts.typos(p, f.Spelling), 0)
@@ -71,14 +70,4 @@ func (t texts) asSent(p Piece) bool {
 	default:
 		return t.typos(p.Closed(), Spelling{}) == 0
 	}
-}
-
-func (f *Relevance) check(s *Schema) error {
-	if len(f.Fields) == 0 || f.Fields[0] != TextName {
-		return fmt.Errorf("%w: %s are not ranked by %q", ErrQuery, s.Kind.Collection(), f.Fields)
-	}
-	if err := s.check(f.Text); err != nil {
-		return err
-	}
-	return s.check(f.Title)
 }

@@ -80,24 +80,4 @@ func TestOrderByRank(t *testing.T) {
 	if diff := cmp.Diff([]calendar.ID{2, 1, 3}, ids); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)
 	}
-	q := readmodel.Query{Kind: calendar.KindEvent, Sort: order, After: readmodel.Place(order, docs[0].Record)}
-	if err := readmodel.Check(q); err != nil {
-		t.Error(err)
-	}
-	for _, wrong := range [][]readmodel.Sort{
-		{{Rank: rank}, order[1]},
-		{{Rank: rank, Desc: true, Field: readmodel.FieldID}, order[1]},
-		{{Rank: rank, Desc: true, Tail: true}, order[1]},
-		{{Field: readmodel.FieldStart}, order[0], order[1]},
-	} {
-		if err := readmodel.Check(readmodel.Query{Kind: calendar.KindEvent, Sort: wrong}); err == nil {
-			t.Errorf("%+v fits the schema", wrong)
-		}
-	}
-	for _, fields := range [][]string{nil, {readmodel.TextDescription}, {readmodel.TextName, "slug"}} {
-		rank.Fields = fields
-		if err := readmodel.Check(q); err == nil {
-			t.Errorf("ranks by %q fit the schema", fields)
-		}
-	}
 }

@@ -10,17 +10,14 @@ import (
 	"daybook/internal/htmltext"
 )
 
-// Type is how a field of the index is kept and asked for.
+// Type says what the values of a field are, and so which filters take it.
 type Type uint8
 
-// The types, with the filters that take them.
+// The types.
 const (
-	TypeKeyword  Type = iota + 1 // Term, Contains, Exists
-	TypeBool                     // Term
-	TypeIDs                      // In, Counts, Exists
-	TypeNumber                   // Range, Exists
-	TypeText                     // Text
-	TypeComputed                 // In, Range, Exists: a number that follows from Times
+	TypeKeyword Type = iota + 1 // one text or none: Term, Contains, Exists
+	TypeNumber                  // any number of them, ids too: In, Range, Exists
+	TypeText                    // Text
 )
 
 // Field is one field of the index: its type and how it is made from a record.
@@ -31,33 +28,15 @@ type Field struct {
 	From []string // the rows of the field table that it is made from
 
 	keyword func(*calendar.Record) string // "": no value
-	boolean func(*calendar.Record) bool
-	ids     func(*calendar.Record) []calendar.ID
-	number  func(*calendar.Record) (int64, bool)
-	compute func(Times) (int64, bool)
+	numbers func(*calendar.Record) []int64
 	text    func(*calendar.Record) calendar.Text
 }
 
 // Keyword returns the value of a keyword field, "" when there is none.
 func (f *Field) Keyword(r *calendar.Record) string { return f.keyword(r) }
 
-// Bool returns the value of a boolean field.
-func (f *Field) Bool(r *calendar.Record) bool { return f.boolean(r) }
-
-// IDs returns the values of an id field; they must not be changed.
-func (f *Field) IDs(r *calendar.Record) []calendar.ID { return f.ids(r) }
-
-// Number returns the value of a number and whether there is one.
-func (f *Field) Number(r *calendar.Record) (int64, bool) {
-	if f.compute != nil {
-		return f.compute(timesOf(r))
-	}
-	return f.number(r)
-}
-
-// Compute returns the value of a computed number from what it follows from, so that an
-// index that has the times at hand need not keep it.
-func (f *Field) Compute(t Times) (int64, bool) { return f.compute(t) }
+// Numbers returns the values of a field of numbers, each once.
+func (f *Field) Numbers(r *calendar.Record) []int64 { return f.numbers(r) }
 
 // Text returns the plain text of a text field in each language. A field that is
 // not translatable has its text in the home language of the record: that is
@@ -77,14 +56,13 @@ func (s *Schema) Field(name string) *Field { return s.byName[name] }
 
 // Texts returns the names of all text fields: where a search of the kind looks
 // (interface 4.7).
-func (s *Schema) Texts() []string {
-	var out []string
-	for i := range s.Fields {
-		if s.Fields[i].Type == TypeText {
-			out = append(out, s.Fields[i].Name)
+func (s *Schema) Texts() (names []string) {
+	for _, f := range s.Fields {
+		if f.Type == TypeText {
+			names = append(names, f.Name)
 		}
 	}
-	return out
+	return names
 }
 
 // SchemaOf returns the schema of a kind, nil for an unknown kind. Images and users
@@ -97,95 +75,86 @@ func SchemaOf(k calendar.Kind) *Schema {
 }
 
 var schemas = func() (all [calendar.KindUser + 1]*Schema) {
-	for _, s := range []*Schema{
-		eventSchema(), venueSchema(), organizerSchema(),
-		termSchema(calendar.KindCategory), termSchema(calendar.KindTag),
-		{Kind: calendar.KindImage, Fields: []Field{idField()}},
-		{Kind: calendar.KindUser, Fields: []Field{idField()}},
-	} {
-		s.byName = make(map[string]*Field, len(s.Fields))
+	fields := [len(all)][]Field{
+		calendar.KindEvent:     append(postFields("title"), eventFields()...),
+		calendar.KindVenue:     append(postFields("venue"), details(TextAddress, TextCity, TextCountry, TextProvince, TextState, TextStateProv, TextZip, TextPhone, TextWebsite)...),
+		calendar.KindOrganizer: append(postFields("organizer"), details(TextPhone, TextEmail, TextWebsite)...),
+		calendar.KindCategory:  append(termFields(), linkField(FieldParent)),
+		calendar.KindTag:       termFields(),
+	}
+	for k := calendar.KindEvent; k <= calendar.KindUser; k++ {
+		id := numberField(FieldID, func(r *calendar.Record) (int64, bool) { return int64(r.ID), true })
+		id.Sort = true
+		s := &Schema{k, append([]Field{id}, fields[k]...), map[string]*Field{}}
 		for i := range s.Fields {
 			s.byName[s.Fields[i].Name] = &s.Fields[i]
 		}
-		all[s.Kind] = s
+		all[k] = s
 	}
 	return all
 }()
 
-func eventSchema() *Schema {
-	fields := append(
-		postFields(calendar.KindEvent),
-		idsField(FieldCategories), idsField(FieldTags), idsField(FieldVenue), idsField(FieldOrganizer),
-		oneIDField(FieldPostParent),
-		boolField(FieldHidden), boolField(FieldFeatured), boolField(FieldTicketed), boolField(FieldProtected), boolField(FieldAllDay),
-		wallField(FieldStart), wallField(FieldEnd), wallField(FieldUTCStart), wallField(FieldUTCEnd), wallField(FieldModified),
-		Field{Name: FieldEventStatus, Type: TypeKeyword, From: []string{FieldEventStatus}, keyword: func(r *calendar.Record) string { return string(r.Fields.EventStatus()) }},
-		costField(), languagesField(), zoneField(), repeatsField(),
-		titleKey(calendar.LangEN), titleKey(calendar.LangFR), titleKey(calendar.LangES), titleKey(calendar.LangCN),
-		computedField(FieldMonth, month, "start_date"), computedField(FieldWeekday, weekday, "start_date"),
-		computedField(FieldMinute, minute, "start_date", "all_day"),
-		computedField(FieldDuration, duration, "start_date", "end_date", "utc_start_date", "utc_end_date", "all_day"),
-	)
-	return &Schema{Kind: calendar.KindEvent, Fields: fields}
-}
-
-func venueSchema() *Schema {
-	fields := postFields(calendar.KindVenue)
-	for _, name := range []string{
-		TextAddress, TextCity, TextCountry, TextProvince, TextState, TextStateProv, TextZip, TextPhone, TextWebsite,
-	} {
-		fields = append(fields, detailField(name))
-	}
-	return &Schema{Kind: calendar.KindVenue, Fields: fields}
-}
-
-func organizerSchema() *Schema {
-	fields := append(postFields(calendar.KindOrganizer), detailField(TextPhone), detailField(TextEmail), detailField(TextWebsite))
-	return &Schema{Kind: calendar.KindOrganizer, Fields: fields}
-}
-
 // postFields are the fields that all posts have.
-func postFields(k calendar.Kind) []Field {
+func postFields(name string) []Field {
 	return []Field{
-		idField(), oneIDField(FieldAuthor),
-		stringField(FieldStatus, false), stringField(FieldFormerStatus, false),
-		wallField(FieldDate), wallField(FieldPublished),
-		nameField(k), htmlField(TextDescription), htmlField(TextExcerpt),
+		linkField(FieldAuthor), stringField(FieldStatus), stringField(FieldFormerStatus), wallField(FieldDate), wallField(FieldPublished),
+		nameField(name), htmlField(TextDescription), htmlField(TextExcerpt),
 	}
 }
 
-func termSchema(k calendar.Kind) *Schema {
-	fields := []Field{idField(), stringField(FieldSlug, true), nameField(k)}
-	if k == calendar.KindCategory {
-		fields = append(fields, oneIDField(FieldParent))
+func eventFields() []Field {
+	fields := []Field{
+		linksField(FieldCategories), linksField(FieldTags), linksField(FieldVenue), linksField(FieldOrganizer), linkField(FieldPostParent),
+		wallField(FieldStart), wallField(FieldEnd), wallField(FieldUTCStart), wallField(FieldUTCEnd), wallField(FieldModified),
+		lackField(FieldPublished), lackField(FieldModified),
+		keywordField(FieldEventStatus, func(r *calendar.Record) string { return string(r.Fields.EventStatus()) }, FieldEventStatus),
+		keywordField(FieldZone, zone, "timezone", "start_date", "end_date", "utc_start_date", "utc_end_date"),
+		numberField(FieldCost, lowestCost, "cost"),
+		numberField(FieldRepeats, repeats, "title", "venue"),
+		numberField(FieldMonth, month, "start_date"),
+		numberField(FieldWeekday, weekday, "start_date"),
+		numberField(FieldMinute, minute, "start_date", "all_day"),
+		numberField(FieldDuration, duration, "start_date", "end_date", "utc_start_date", "utc_end_date", "all_day"),
+		{Name: FieldLanguages, Type: TypeNumber, From: []string{"title", "description", "excerpt"}, numbers: languages},
+	}
+	for _, name := range []string{FieldHidden, FieldFeatured, FieldTicketed, FieldProtected, FieldAllDay} {
+		fields = append(fields, keywordField(name, func(r *calendar.Record) string {
+			if r.Fields.Bool(name) {
+				return "true"
+			}
+			return ""
+		}, name))
 	}
 	for _, l := range calendar.Langs {
-		fields = append(
-			fields,
-			Field{
-				Name: FieldNameLower(l), Type: TypeKeyword, From: []string{"name"},
-				keyword: func(r *calendar.Record) string {
-					name, _ := r.Name(l)
-					return htmltext.NameKey(name)
-				},
-			},
-			Field{
-				Name: FieldNameKey(l), Type: TypeKeyword, Sort: true, From: []string{"name"},
-				keyword: func(r *calendar.Record) string {
-					name, _ := r.Name(l)
-					return Fold(name)
-				},
-			},
-			Field{
-				Name: FieldDescriptionKey(l), Type: TypeKeyword, Sort: true, From: []string{"description"},
-				keyword: func(r *calendar.Record) string {
-					text, _ := r.Fields.Text("description").In(l, r.Home)
-					return descriptionKeyStart + firstRunes(Fold(htmltext.PlainText(text)), descriptionKeyRunes)
-				},
-			},
-		)
+		fields = append(fields, numberField(FieldTitleKey(l), func(r *calendar.Record) (int64, bool) {
+			name, _ := r.Name(l)
+			return keyNumber(foldTitle(name))
+		}, "title"))
 	}
-	return &Schema{Kind: k, Fields: fields}
+	return fields
+}
+
+func termFields() []Field {
+	slug := stringField(FieldSlug)
+	slug.Sort = true
+	fields := []Field{slug, nameField("name")}
+	for _, l := range calendar.Langs {
+		lower := keywordField(FieldNameLower(l), func(r *calendar.Record) string {
+			name, _ := r.Name(l)
+			return htmltext.NameKey(name)
+		}, "name")
+		key := keywordField(FieldNameKey(l), func(r *calendar.Record) string {
+			name, _ := r.Name(l)
+			return Fold(name)
+		}, "name")
+		description := keywordField(FieldDescriptionKey(l), func(r *calendar.Record) string {
+			text, _ := r.Fields.Text("description").In(l, r.Home)
+			return descriptionKeyStart + firstRunes(Fold(htmltext.PlainText(text)), descriptionKeyRunes)
+		}, "description")
+		key.Sort, description.Sort = true, true
+		fields = append(fields, lower, key, description)
+	}
+	return fields
 }
 
 // descriptionKeyRunes is how much of a description orders terms; engines limit
@@ -209,86 +178,86 @@ func firstRunes(s string, n int) string {
 	return s
 }
 
-func idField() Field {
-	return Field{
-		Name: FieldID, Type: TypeIDs, Sort: true,
-		ids:    func(r *calendar.Record) []calendar.ID { return []calendar.ID{r.ID} },
-		number: func(r *calendar.Record) (int64, bool) { return int64(r.ID), true },
-	}
+func keywordField(name string, keyword func(*calendar.Record) string, from ...string) Field {
+	return Field{Name: name, Type: TypeKeyword, From: from, keyword: keyword}
 }
 
-func idsField(name string) Field {
-	return Field{
-		Name: name, Type: TypeIDs, From: []string{name},
-		ids: func(r *calendar.Record) []calendar.ID { return r.Fields.IDs(name) },
-	}
+func stringField(name string) Field {
+	return keywordField(name, func(r *calendar.Record) string { return r.Fields.String(name) }, name)
 }
 
-func oneIDField(name string) Field {
-	return Field{
-		Name: name, Type: TypeIDs, From: []string{name},
-		ids: func(r *calendar.Record) []calendar.ID {
-			if id := r.Fields.ID(name); id != 0 {
-				return []calendar.ID{id}
+// numberField is a field of one number or none.
+func numberField(name string, number func(*calendar.Record) (n int64, has bool), from ...string) Field {
+	return Field{Name: name, Type: TypeNumber, From: from, numbers: func(r *calendar.Record) []int64 {
+		if n, has := number(r); has {
+			return []int64{n}
+		}
+		return nil
+	}}
+}
+
+func linkField(name string) Field {
+	return numberField(name, func(r *calendar.Record) (int64, bool) {
+		id := r.Fields.ID(name)
+		return int64(id), id != 0
+	}, name)
+}
+
+func linksField(name string) Field {
+	return Field{Name: name, Type: TypeNumber, From: []string{name}, numbers: func(r *calendar.Record) (out []int64) {
+		for _, id := range r.Fields.IDs(name) {
+			if !slices.Contains(out, int64(id)) { // a record may name one twice
+				out = append(out, int64(id))
 			}
-			return nil
-		},
-	}
-}
-
-func stringField(name string, sort bool) Field {
-	return Field{
-		Name: name, Type: TypeKeyword, Sort: sort, From: []string{name},
-		keyword: func(r *calendar.Record) string { return r.Fields.String(name) },
-	}
-}
-
-func boolField(name string) Field {
-	return Field{
-		Name: name, Type: TypeBool, From: []string{name},
-		boolean: func(r *calendar.Record) bool { return r.Fields.Bool(name) },
-	}
+		}
+		return out
+	}}
 }
 
 func wallField(name string) Field {
-	return Field{
-		Name: name, Type: TypeNumber, Sort: true, From: []string{name},
-		number: func(r *calendar.Record) (int64, bool) {
-			w := r.Fields.Wall(name)
-			return int64(w), w != calendar.NoWall
-		},
-	}
+	f := numberField(name, func(r *calendar.Record) (int64, bool) {
+		w := r.Fields.Wall(name)
+		return int64(w), w != calendar.NoWall
+	}, name)
+	f.Sort = true
+	return f
 }
 
-func nameField(k calendar.Kind) Field {
-	name := k.NameField()
-	return Field{
-		Name: TextName, Type: TypeText, From: []string{name},
-		text: func(r *calendar.Record) calendar.Text { return r.Fields.Text(name) },
-	}
+// lackField is the id of documents that have no wall clock in a field.
+func lackField(name string) Field {
+	f := numberField(FieldLack(name), func(r *calendar.Record) (int64, bool) {
+		return int64(r.ID), r.Fields.Wall(name) == calendar.NoWall
+	}, name)
+	f.Sort = true
+	return f
+}
+
+func textField(name, from string, text func(*calendar.Record) calendar.Text) Field {
+	return Field{Name: name, Type: TypeText, From: []string{from}, text: text}
+}
+
+func nameField(from string) Field {
+	return textField(TextName, from, func(r *calendar.Record) calendar.Text { return r.Fields.Text(from) })
 }
 
 func htmlField(name string) Field {
-	return Field{
-		Name: name, Type: TypeText, From: []string{name},
-		text: func(r *calendar.Record) calendar.Text {
-			t := r.Fields.Text(name)
-			for l := range t {
-				t[l] = htmltext.PlainText(t[l])
-			}
-			return t
-		},
-	}
+	return textField(name, name, func(r *calendar.Record) calendar.Text {
+		t := r.Fields.Text(name)
+		for l := range t {
+			t[l] = htmltext.PlainText(t[l])
+		}
+		return t
+	})
 }
 
-func detailField(name string) Field {
-	return Field{
-		Name: name, Type: TypeText, From: []string{name},
-		text: func(r *calendar.Record) (t calendar.Text) {
+func details(names ...string) (fields []Field) {
+	for _, name := range names {
+		fields = append(fields, textField(name, name, func(r *calendar.Record) (t calendar.Text) {
 			t[r.Home] = r.Fields.String(name)
 			return t
-		},
+		}))
 	}
+	return fields
 }
 
 // Fingerprint names the schemas and the analysis: what an engine keeps under
@@ -296,143 +265,10 @@ func detailField(name string) Field {
 func Fingerprint() string {
 	h := sha256.New()
 	fmt.Fprintln(h, AnalysisVersion)
-	for _, s := range schemas {
-		if s == nil {
-			continue
-		}
-		for i := range s.Fields {
-			f := &s.Fields[i]
+	for _, s := range schemas[calendar.KindEvent:] {
+		for _, f := range s.Fields {
 			fmt.Fprintln(h, s.Kind, f.Name, f.Type, f.Sort, f.From)
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))
-}
-
-// Check reports whether a query fits the schema of its kind: known fields of the
-// type that each filter takes, sortable fields, no negative offset or limit. An
-// engine refuses a query that does not with this error, ErrQuery.
-func Check(q Query) error {
-	s := SchemaOf(q.Kind)
-	if s == nil {
-		return fmt.Errorf("%w: kind %d", ErrQuery, q.Kind)
-	}
-	if q.Offset < 0 || q.Limit < 0 {
-		return fmt.Errorf("%w: offset %d, limit %d", ErrQuery, q.Offset, q.Limit)
-	}
-	for i, k := range q.Sort {
-		f := s.Field(k.Field)
-		switch {
-		case k.Rank != nil && i == 0 && k.Field == "" && k.Desc && !k.Tail && k.Least == nil:
-			if err := k.Rank.check(s); err != nil {
-				return err
-			}
-		case f != nil && k.Least != nil && i == 0 && !k.Tail && f.Type == TypeIDs && f.Name != FieldID:
-		case f == nil || k.Rank != nil || k.Least != nil || !f.Sort || k.Tail && f.Type != TypeNumber || q.After != nil && f.Type == TypeKeyword:
-			return fmt.Errorf("%w: %s cannot be sorted by %q", ErrQuery, q.Kind.Collection(), k.Field)
-		}
-	}
-	if n := len(q.After); q.After != nil && (n == 0 || n != len(q.Sort) || q.Sort[n-1].Field != FieldID || !q.After[n-1].Has || q.Offset != 0) {
-		return fmt.Errorf("%w: no place in the order", ErrQuery)
-	}
-	if c := q.Collapse; c != nil {
-		if Searches(c.Alone) || q.After != nil {
-			return fmt.Errorf("%w: a group is told by no search, and has no place in the order", ErrQuery)
-		}
-		if err := s.check(c.Alone); err != nil {
-			return err
-		}
-		if err := s.want(c.Field, TypeNumber); err != nil || q.Kind != calendar.KindEvent {
-			return fmt.Errorf("%w: %s are not collapsed by %q", ErrQuery, q.Kind.Collection(), c.Field)
-		}
-	}
-	if err := s.checkTallies(q.Tallies); err != nil {
-		return err
-	}
-	if err := s.check(q.Narrow); err != nil {
-		return err
-	}
-	return s.check(q.Filter)
-}
-
-// CheckCounts is Check for Index.Counts.
-func CheckCounts(k calendar.Kind, field string, f Filter) error {
-	if err := Check(Query{Kind: k, Filter: f}); err != nil {
-		return err
-	}
-	return SchemaOf(k).want(field, TypeIDs)
-}
-
-func (s *Schema) check(f Filter) error {
-	switch f := f.(type) {
-	case nil:
-		return nil
-	case And:
-		return s.checkAll(f)
-	case Or:
-		return s.checkAll(f)
-	case Not:
-		if f.Filter == nil {
-			return fmt.Errorf("%w: empty part", ErrQuery)
-		}
-		return s.check(f.Filter)
-	case Term:
-		if field := s.Field(f.Field); field != nil && field.Type == TypeBool && f.Value != "true" && f.Value != "false" {
-			return fmt.Errorf("%w: %q is no value of %s", ErrQuery, f.Value, f.Field)
-		}
-		return s.want(f.Field, TypeKeyword, TypeBool)
-	case In:
-		return s.want(f.Field, TypeIDs, TypeComputed)
-	case Range:
-		return s.want(f.Field, TypeNumber, TypeComputed)
-	case Contains:
-		return s.wantAll(f.Fields, TypeKeyword)
-	case Text:
-		if l := f.Search.Lang; int(l) >= len(calendar.Langs) {
-			return fmt.Errorf("%w: language %d", ErrQuery, l)
-		}
-		if f.Typos < 0 || f.Typos > MaxTypos {
-			return fmt.Errorf("%w: %d typos", ErrQuery, f.Typos)
-		}
-		if !f.Search.Within() {
-			return fmt.Errorf("%w: a search of more than %d words", ErrQuery, MaxWords)
-		}
-		if texts := s.Texts(); len(texts) == 0 || !slices.Equal(f.Fields, texts) && !slices.Equal(f.Fields, texts[:1]) {
-			return fmt.Errorf("%w: %s are not searched in %q", ErrQuery, s.Kind.Collection(), f.Fields)
-		}
-		return nil
-	case Exists:
-		return s.want(f.Field, TypeKeyword, TypeIDs, TypeNumber, TypeComputed)
-	default:
-		return fmt.Errorf("%w: filter %T", ErrQuery, f)
-	}
-}
-
-func (s *Schema) checkAll(parts []Filter) error {
-	for _, f := range parts {
-		if f == nil {
-			return fmt.Errorf("%w: empty part", ErrQuery)
-		}
-		if err := s.check(f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *Schema) wantAll(names []string, types ...Type) error {
-	for _, name := range names {
-		if err := s.want(name, types...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *Schema) want(name string, types ...Type) error {
-	if f := s.Field(name); f != nil {
-		if slices.Contains(types, f.Type) {
-			return nil
-		}
-	}
-	return fmt.Errorf("%w: %s have no such field %q for this filter", ErrQuery, s.Kind.Collection(), name)
 }

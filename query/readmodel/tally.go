@@ -2,7 +2,7 @@ package readmodel
 
 import (
 	"cmp"
-	"fmt"
+	"context"
 	"slices"
 
 	"daybook/calendar"
@@ -12,9 +12,9 @@ import (
 // counted once for each value. The caller must not change it once it was asked: an index
 // may know its lists by where they are.
 type Tally struct {
-	// Field is an id field or a number that follows from others.
+	// Field is a field of numbers.
 	Field string
-	// Groups of values of an id field are counted besides the values: a document counts
+	// Groups of its values are counted besides the values: a document counts
 	// once in each group of which it has a value. A value is in one group at most.
 	Groups [][]calendar.ID
 	// Parts are counted by themselves: the documents that each of them admits. None has a
@@ -44,6 +44,32 @@ func CountOf(values []Value, value int64) int {
 	return values[at].N
 }
 
+// Counts returns, for each value of a field of numbers (FieldVenue, FieldCategories …), how
+// many documents of a kind a filter admits that have it. Values without any are absent, and
+// so are all but ids, unless these are nil.
+func Counts(ctx context.Context, v View, k calendar.Kind, field string, f Filter, ids []calendar.ID) (map[calendar.ID]int, error) {
+	if ids != nil {
+		f = Both(In{field, ids}, f) // few documents have them
+	}
+	page, err := v.Search(ctx, Query{Kind: k, Filter: f, Tallies: []Selection{{Tallies: []Tally{{Field: field}}}}})
+	if err != nil {
+		return nil, err
+	}
+	values := page.Tallied[0][0].Values
+	counts := map[calendar.ID]int{}
+	for _, v := range values {
+		if ids == nil {
+			counts[calendar.ID(v.Value)] = v.N
+		}
+	}
+	for _, id := range ids {
+		if n := CountOf(values, int64(id)); n > 0 {
+			counts[id] = n
+		}
+	}
+	return counts, nil
+}
+
 // Selection is what is asked of the documents that a filter admits.
 type Selection struct {
 	Filter  Filter
@@ -64,20 +90,12 @@ func TallyOf(t *Tally, docs []Document) Tallied {
 		if t.Field == "" {
 			continue
 		}
-		f := SchemaOf(d.Record.Kind).Field(t.Field)
-		if f.Type == TypeComputed {
-			if n, ok := f.Number(d.Record); ok {
-				counts[n]++
-			}
-			continue
-		}
-		ids := slices.Clone(f.IDs(d.Record))
-		slices.Sort(ids)
-		for _, id := range slices.Compact(ids) {
-			counts[int64(id)]++
+		numbers := SchemaOf(d.Record.Kind).Field(t.Field).Numbers(d.Record)
+		for _, n := range numbers {
+			counts[n]++
 		}
 		for at, group := range t.Groups {
-			if slices.ContainsFunc(group, func(id calendar.ID) bool { return slices.Contains(ids, id) }) {
+			if slices.ContainsFunc(group, func(id calendar.ID) bool { return slices.Contains(numbers, int64(id)) }) {
 				out.Groups[at]++
 			}
 		}
@@ -92,38 +110,6 @@ func TallyOf(t *Tally, docs []Document) Tallied {
 // SortValues puts values in ascending order.
 func SortValues(values []Value) {
 	slices.SortFunc(values, func(a, b Value) int { return cmp.Compare(a.Value, b.Value) })
-}
-
-// checkTallies is the part of Check about them.
-func (s *Schema) checkTallies(of []Selection) error {
-	for i := range of {
-		if err := s.check(of[i].Filter); err != nil {
-			return err
-		}
-		for j := range of[i].Tallies {
-			t := &of[i].Tallies[j]
-			if err := s.checkAll(t.Parts); err != nil {
-				return err
-			}
-			if slices.ContainsFunc(t.Parts, Searches) {
-				return fmt.Errorf("%w: a part of a tally with a search", ErrQuery)
-			}
-			switch {
-			case t.Field == "" && t.Groups == nil:
-				continue
-			case t.Field == FieldID:
-				return fmt.Errorf("%w: a tally by id", ErrQuery)
-			case t.Groups != nil:
-				if err := s.want(t.Field, TypeIDs); err != nil {
-					return err
-				}
-			}
-			if err := s.want(t.Field, TypeIDs, TypeComputed); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // Searches reports whether a filter has a search in it.
@@ -196,30 +182,21 @@ func Repeated(c *Collapse, docs []Document) []Document {
 	groups := map[int64]*Repeats{}
 	for i := range docs {
 		r := docs[i].Record
-		n, has := SchemaOf(r.Kind).Field(c.Field).Number(r)
-		has = has && (c.Alone == nil || !Match(c.Alone, &docs[i]))
-		g := groups[n]
-		if !has || g == nil {
+		numbers := SchemaOf(r.Kind).Field(c.Field).Numbers(r)
+		has := len(numbers) > 0 && (c.Alone == nil || !Match(c.Alone, &docs[i]))
+		var g *Repeats
+		if has {
+			g = groups[numbers[0]]
+		}
+		if g == nil {
 			g = &Repeats{First: calendar.NoWall, Last: calendar.NoWall}
 			out = append(out, docs[i])
 			out[len(out)-1].Repeats = g
 		}
 		if has {
-			groups[n] = g
+			groups[numbers[0]] = g
 		}
 		g.Add(r.ID, r.Fields.Wall("start_date"))
 	}
 	return out
-}
-
-// repeatsField is a number of 63 bits that events share that have the same title in their
-// home language, see foldTitle, and the same list of venues.
-func repeatsField() Field {
-	return Field{Name: FieldRepeats, Type: TypeNumber, From: []string{"title", "venue"}, number: func(r *calendar.Record) (int64, bool) {
-		key := foldTitle(r.Fields.Text("title")[r.Home])
-		for _, id := range r.Fields.IDs("venue") {
-			key += "\n" + id.String() // a line break is in no title
-		}
-		return keyNumber(key)
-	}}
 }

@@ -97,30 +97,6 @@ func (v *view) eachPair(ctx context.Context, s state, kind calendar.Kind, f read
 	}
 }
 
-// Counts implements readmodel.View.
-func (v *view) Counts(ctx context.Context, kind calendar.Kind, field string, f readmodel.Filter, ids []calendar.ID) (out map[calendar.ID]int, err error) {
-	if err := readmodel.CheckCounts(kind, field, f); err != nil {
-		return nil, err
-	}
-	if ids != nil {
-		f = readmodel.Both(f, readmodel.In{Field: field, IDs: ids})
-	}
-	err = v.read(ctx, func(s state) error {
-		out, err = v.counts(ctx, s, kind, f, field)
-		return err
-	})
-	if err != nil || ids == nil {
-		return out, err
-	}
-	some := make(map[calendar.ID]int, len(ids))
-	for _, id := range ids {
-		if n := out[id]; n > 0 {
-			some[id] = n
-		}
-	}
-	return some, nil
-}
-
 func (v *view) counts(ctx context.Context, s state, kind calendar.Kind, f readmodel.Filter, field string) (map[calendar.ID]int, error) {
 	out := map[calendar.ID]int{}
 	return out, v.eachPair(ctx, s, kind, f, field, false, nil, func(p *pair) { out[p.Key.Value] = p.Count })

@@ -109,7 +109,10 @@ func (t *translation) filter(f readmodel.Filter) object {
 	case readmodel.Text:
 		return t.text(f)
 	case readmodel.Term:
-		return t.term(f)
+		if f.Value == "" {
+			return matchNone
+		}
+		return term(f.Field, clip(f.Value))
 	case readmodel.In:
 		return in(f.Field, f.IDs)
 	case readmodel.Range:
@@ -118,20 +121,6 @@ func (t *translation) filter(f readmodel.Filter) object {
 		return has(f.Field)
 	}
 	return matchAll // nil
-}
-
-func (t *translation) term(f readmodel.Term) object {
-	switch {
-	case t.schema.Field(f.Field).Type != readmodel.TypeBool:
-		if f.Value == "" {
-			return matchNone
-		}
-		return term(f.Field, clip(f.Value))
-	case f.Value == "true":
-		return term(f.Field, true)
-	default:
-		return not(term(f.Field, true)) // only true is kept
-	}
 }
 
 func in(field string, ids []calendar.ID) object {

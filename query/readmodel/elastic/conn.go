@@ -307,9 +307,6 @@ const (
 	kindNoIndex = "index_not_found_exception"
 	kindExists  = "resource_already_exists_exception"
 	kindClosed  = "index_closed_exception"
-	// The two of a query that cannot be read.
-	kindQuery        = "parsing_exception"
-	kindQueryContent = "x_content_parse_exception"
 	// The two of a document that cannot be read: of Elasticsearch, and of OpenSearch.
 	kindDocument = "document_parsing_exception"
 	kindMapper   = "mapper_parsing_exception"
@@ -323,9 +320,6 @@ func translate(err error) error {
 		return err
 	case answered && e.status == http.StatusNotFound && e.kind == kindNoIndex:
 		return fmt.Errorf("%w: %w", errGone, e)
-	case answered && e.status == http.StatusBadRequest && (e.kind == kindQuery || e.kind == kindQueryContent):
-		// Every other 400 is about the server: a closed index, a limit, an alias.
-		return fmt.Errorf("%w: %w", readmodel.ErrQuery, e)
 	}
 	return fmt.Errorf("%w: %w", readmodel.ErrUnavailable, err)
 }

@@ -3,7 +3,6 @@ package elastic
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -85,25 +84,13 @@ func addFields(fields object, r *calendar.Record) {
 					fields[fieldLower+f.Name] = lower
 				}
 			}
-		case readmodel.TypeBool:
-			if f.Bool(r) {
-				fields[f.Name] = true
+		case readmodel.TypeNumber:
+			numbers := f.Numbers(r)
+			if len(numbers) > 0 {
+				fields[f.Name] = numbers
 			}
-		case readmodel.TypeIDs:
-			ids := slices.Clone(f.IDs(r))
-			if len(ids) > 1 {
+			if len(numbers) > 1 {
 				several = append(several, f.Name)
-				slices.Sort(ids)
-				ids = slices.Compact(ids) // OpenSearch would count the document twice
-			}
-			if len(ids) > 0 {
-				fields[f.Name] = ids
-			}
-		case readmodel.TypeNumber, readmodel.TypeComputed:
-			if n, ok := f.Number(r); ok {
-				fields[f.Name] = n
-			} else if f.Sort {
-				fields[fieldLacks+f.Name] = r.ID
 			}
 		case readmodel.TypeText:
 		}

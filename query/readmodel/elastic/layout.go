@@ -17,7 +17,7 @@ import (
 
 // layoutVersion changes whenever the same schema would give another mapping or
 // another form of documents.
-const layoutVersion = 8
+const layoutVersion = 9
 
 type (
 	object = map[string]any
@@ -29,7 +29,6 @@ const (
 	fieldBody    = "body"    // canonical JSON of the record, kept only
 	fieldDeleted = "deleted" // true for tombstones
 	fieldLower   = "lower."  // keyword in lower case, where that is another one
-	fieldLacks   = "lacks."  // id of a document without the sortable number, see readmodel.Sort.Tail
 	fieldRows    = "rows."   // by slot: all texts, see rowOf
 	fieldName    = "name."   // by slot: the name, between nameStart and nameEnd
 	fieldSeveral = "several" // names of the id fields that have several values
@@ -205,13 +204,8 @@ func mapping(collection string) object {
 		switch f.Type {
 		case readmodel.TypeKeyword:
 			p[f.Name], p[fieldLower+f.Name] = keyword, searchOnly
-		case readmodel.TypeBool:
-			p[f.Name] = boolean
-		case readmodel.TypeIDs, readmodel.TypeNumber, readmodel.TypeComputed:
+		case readmodel.TypeNumber:
 			p[f.Name] = number
-			if f.Type == readmodel.TypeNumber && f.Sort {
-				p[fieldLacks+f.Name] = object{"type": "long", "index": false}
-			}
 		case readmodel.TypeText: // rows and the name
 		}
 	}

@@ -45,7 +45,7 @@ type hit struct {
 	Version int64  `json:"_version"`
 	Fields  struct {
 		Body  []string
-		Venue []calendar.ID // of an order by distance
+		Venue []int64 // of an order by distance
 	}
 	Source json.RawMessage `json:"_source"`
 	Sort   []json.RawMessage
@@ -135,9 +135,6 @@ func sortOf(schema *readmodel.Schema, order []readmodel.Sort) list {
 			kind = "keyword"
 		}
 		out = append(out, object{k.Field: object{"order": direction, "missing": "_last", "unmapped_type": kind}})
-		if k.Tail {
-			out = append(out, object{fieldLacks + k.Field: object{"order": "asc", "missing": "_last", "unmapped_type": "long"}})
-		}
 		total = total || k.Field == readmodel.FieldID
 	}
 	if !total {
@@ -156,18 +153,15 @@ func lacking(desc bool) int64 {
 
 // searchAfter makes a place of an order as engines take it.
 func searchAfter(order []readmodel.Sort, after []readmodel.Key) list {
-	out := make(list, 0, len(order)+1)
+	out := make(list, len(order))
 	for i, k := range order {
-		n := lacking(k.Desc)
-		if after[i].Has {
-			n = after[i].N
-		}
-		if out = append(out, n); k.Tail {
-			n := lacking(false)
-			if !after[i].Has {
-				n = after[len(after)-1].N
-			}
-			out = append(out, n)
+		switch {
+		case !after[i].Has:
+			out[i] = lacking(k.Desc)
+		case after[i].Text != "":
+			out[i] = after[i].Text
+		default:
+			out[i] = after[i].N
 		}
 	}
 	return out
@@ -175,9 +169,6 @@ func searchAfter(order []readmodel.Sort, after []readmodel.Key) list {
 
 // Search implements readmodel.View.
 func (v *view) Search(ctx context.Context, q readmodel.Query) (page readmodel.Page, err error) {
-	if err := readmodel.Check(q); err != nil {
-		return page, err
-	}
 	err = v.read(ctx, func(s state) error {
 		page, err = v.page(ctx, s, q)
 		return err
@@ -259,9 +250,6 @@ func (v *view) walkedPage(ctx context.Context, s state, c *compiler, r searchReq
 func (v *view) Walk(ctx context.Context, q readmodel.Query, use func([]readmodel.Document) error) error {
 	q.Offset, q.Limit, q.After, q.Tallies = 0, 0, nil, nil
 	q.Filter, q.Narrow = readmodel.Both(q.Filter, q.Narrow), nil
-	if err := readmodel.Check(q); err != nil {
-		return err
-	}
 	return v.read(ctx, func(s state) error {
 		if err := v.hold(ctx); err != nil {
 			return err
@@ -358,21 +346,13 @@ func keyAt(h *hit, key int) (int64, error) {
 // keysOf reads the place of a hit in an order by distance, and numbers behind it.
 func keysOf(order []readmodel.Sort, h *hit) ([]readmodel.Key, error) {
 	keys := make([]readmodel.Key, len(order))
-	for _, id := range h.Fields.Venue {
-		if n, ok := order[0].Least[id]; ok && (!keys[0].Has || n < keys[0].N) {
-			keys[0] = readmodel.Key{N: n, Has: true}
-		}
-	}
-	column := 0
+	keys[0] = order[0].KeyOf(h.Fields.Venue)
 	for i := 1; i < len(order); i++ {
-		n, err := keyAt(h, column)
+		n, err := keyAt(h, i-1)
 		if err != nil {
 			return nil, err
 		}
 		keys[i] = readmodel.Key{N: n, Has: n != lacking(order[i].Desc)}
-		if column++; order[i].Tail {
-			column++
-		}
 	}
 	return keys, nil
 }

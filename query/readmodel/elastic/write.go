@@ -239,8 +239,6 @@ func (x *Index) bulkOnce(ctx context.Context, items []*item) (busy []*item, why,
 		return items, err, nil
 	case answered && e.status == http.StatusRequestEntityTooLarge:
 		return x.halves(ctx, items, e)
-	case errors.Is(err, readmodel.ErrQuery): // the request itself, not a document
-		return nil, nil, fmt.Errorf("%w: %w", readmodel.ErrUnavailable, err)
 	case err != nil:
 		return nil, nil, x.orMoved(err)
 	case len(answer.Items) != len(items):

@@ -90,7 +90,7 @@ func BenchmarkIndex(b *testing.B) {
 			search("typo, best first", func(i int) readmodel.Query { return best(text(i, 2, "q"+c.Word(40+i%200))) })
 			search("best first", func(i int) readmodel.Query { return best(text(i, 0, c.Word(i%10))) })
 			measure("counts", func(int) error {
-				_, err := viewOf(b, x).Counts(b.Context(), calendar.KindEvent, readmodel.FieldTags, readmodeltest.Listed(), nil)
+				_, err := readmodel.Counts(b.Context(), viewOf(b, x), calendar.KindEvent, readmodel.FieldTags, readmodeltest.Listed(), nil)
 				return err
 			})
 			measure("update", func(i int) error {

@@ -2,7 +2,6 @@ package memindex
 
 import (
 	"cmp"
-	"runtime"
 	"slices"
 
 	"daybook/query/readmodel"
@@ -18,10 +17,10 @@ type column[V cmp.Ordered] struct {
 	documents postings // by place in Values
 }
 
-// newColumn returns the column of a field: of documents of other segments, whose columns
-// of returns, and of entries, whose values valuesOf returns.
-func newColumn[V cmp.Ordered](parts []part, of func(*segment) *column[V], valuesOf func(*entry) []V) *column[V] {
-	c := &column[V]{Starts: make([]uint32, 1, len(parts)+1)}
+// fill makes the column of a field: of documents of other segments, whose columns of
+// returns, and of entries, whose values valuesOf returns.
+func (c *column[V]) fill(parts []part, of func(*segment) *column[V], valuesOf func(*entry) []V) {
+	c.Starts = make([]uint32, 1, len(parts)+1)
 	all, single := make([]V, 0, len(parts)), true
 	for i := range parts {
 		if p := &parts[i]; p.entry != nil {
@@ -45,7 +44,6 @@ func newColumn[V cmp.Ordered](parts []part, of func(*segment) *column[V], values
 		at, _ := slices.BinarySearch(c.Values, v)
 		c.Numbers[i] = uint32(at)
 	}
-	return c
 }
 
 // of returns the places of the values of a document.
@@ -64,12 +62,25 @@ func (c *column[V]) first(o uint32) (v V, has bool) {
 	return v, false
 }
 
+// key returns the key of a document in an order.
+func (c *column[V]) key(o uint32) (key readmodel.Key) {
+	v, has := c.first(o)
+	key.Has = has
+	switch v := any(v).(type) {
+	case int64:
+		key.N = v
+	case string:
+		key.Text = v
+	}
+	return key
+}
+
 // invert finds the documents of each value, of n. Large ranges of values are found fast
 // where each document has one value at most, when they are asked for.
 func (c *column[V]) invert(n int, ranges bool) {
 	c.has = newBitset(n)
-	c.documents = newPostings(n, len(c.Values), func(from, until uint32, add func(number, o uint32)) {
-		for o := from; o < until; o++ {
+	c.documents = newPostings(n, len(c.Values), func(add func(number, o uint32)) {
+		for o := range uint32(n) {
 			for _, number := range c.of(o) {
 				c.has.set(o)
 				add(number, o)
@@ -139,13 +150,6 @@ func (c *column[V]) count(to map[V]int, docs bitset) {
 	}
 }
 
-// compareFirst compares two documents by their first values.
-func compareFirst[V cmp.Ordered](k *readmodel.Sort, x, y *column[V], a, b uint32) int {
-	v, hasV := x.first(a)
-	w, hasW := y.first(b)
-	return k.Compare(readmodel.Key{N: int64(cmp.Compare(v, w)), Has: hasV}, readmodel.Key{Has: hasW})
-}
-
 // postings are the documents of numbers.
 type postings struct {
 	starts   []uint32 // by number, where its documents begin; one more than numbers
@@ -166,54 +170,31 @@ const denseShare = 32
 // inSet marks the place of the set of a frequent number.
 const inSet = 1 << 31
 
-// newPostings returns the postings of some documents, of ranges of them on all processors.
-// It calls each twice for a range, which adds every document of a number once, in ascending
-// order.
-func newPostings(docs, numbers int, each func(from, until uint32, add func(number, o uint32))) (p postings) {
-	ranges := 1
-	if docs >= inParallel {
-		ranges = runtime.GOMAXPROCS(0)
-	}
-	size := (docs/ranges + 64) &^ 63 // whole words of sets
-	places := make([][]uint32, ranges)
-	inRanges := func(use func(next []uint32, from, until uint32)) {
-		tasks := make([]func(), ranges)
-		for i := range tasks {
-			tasks[i] = func() { use(places[i], uint32(min(i*size, docs)), uint32(min((i+1)*size, docs))) }
-		}
-		do(ranges > 1, tasks)
-	}
-	for i := range places {
-		places[i] = make([]uint32, numbers)
-	}
-	inRanges(func(counts []uint32, from, until uint32) {
-		each(from, until, func(number, _ uint32) { counts[number]++ })
-	})
+// newPostings returns the postings of some documents. It calls each twice, which adds every
+// document of a number once, in ascending order.
+func newPostings(docs, numbers int, each func(add func(number, o uint32))) (p postings) {
 	p.starts = make([]uint32, numbers+1)
-	for number := range numbers {
-		start, end := p.starts[number], p.starts[number]
-		for _, next := range places {
-			next[number], end = end, end+next[number]
-		}
-		if ranges > 1 && end-start > uint32(docs/denseShare) {
-			for _, next := range places {
-				next[number] = inSet | uint32(len(p.sets))
-			}
+	each(func(number, _ uint32) { p.starts[number+1]++ })
+	next := make([]uint32, numbers)
+	for number := range next {
+		n := p.starts[number+1]
+		p.starts[number+1] = p.starts[number]
+		if docs >= inParallel && n > uint32(docs/denseShare) {
+			next[number] = inSet | uint32(len(p.sets))
 			p.frequent, p.sets = append(p.frequent, uint32(number)), append(p.sets, newBitset(docs))
-			end = start
+		} else {
+			next[number] = p.starts[number]
+			p.starts[number+1] += n
 		}
-		p.starts[number+1] = end
 	}
 	p.docs = make([]uint32, p.starts[numbers])
-	inRanges(func(next []uint32, from, until uint32) {
-		each(from, until, func(number, o uint32) {
-			if at := next[number]; at&inSet != 0 {
-				p.sets[at&^inSet].set(o)
-			} else {
-				p.docs[at] = o
-				next[number]++
-			}
-		})
+	each(func(number, o uint32) {
+		if at := next[number]; at&inSet != 0 {
+			p.sets[at&^inSet].set(o)
+		} else {
+			p.docs[at] = o
+			next[number]++
+		}
 	})
 	return p
 }

@@ -17,7 +17,8 @@ func TestRanges(t *testing.T) {
 		values[i] = int64(dice.IntN(n))
 		parts[i].entry = &entry{doc: doc{ID: calendar.ID(i)}}
 	}
-	c := newColumn(parts, nil, func(e *entry) []int64 {
+	c := new(column[int64])
+	c.fill(parts, nil, func(e *entry) []int64 {
 		if e.ID%7 == 0 { // has none
 			return nil
 		}

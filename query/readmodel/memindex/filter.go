@@ -64,10 +64,6 @@ func (e *evaluation) narrow(docs bitset, f readmodel.Filter) {
 		docs.andNot(some)
 		release(some)
 	case readmodel.Term:
-		if f.Value == "false" && e.schema.Field(f.Field).Type == readmodel.TypeBool {
-			e.narrow(docs, readmodel.Not{Filter: readmodel.Term{Field: f.Field, Value: "true"}})
-			return
-		}
 		e.Keywords[f.Field].narrow(docs, []string{f.Value})
 	case readmodel.In:
 		e.Numbers[f.Field].narrow(docs, numbersOf(f.IDs))
@@ -81,7 +77,11 @@ func (e *evaluation) narrow(docs bitset, f readmodel.Filter) {
 	case readmodel.Text:
 		e.search(docs, f)
 	case readmodel.Exists:
-		e.narrowExisting(docs, f.Field)
+		if c := e.Keywords[f.Field]; c != nil {
+			docs.and(c.has)
+		} else {
+			docs.and(e.Numbers[f.Field].has)
+		}
 	}
 }
 
@@ -96,18 +96,6 @@ func narrowToAny[T any](docs bitset, parts []T, narrow func(some bitset, part T)
 	copy(docs, found)
 	release(found)
 	release(some)
-}
-
-// narrowExisting keeps the documents that have a value in a field.
-func (e *evaluation) narrowExisting(docs bitset, name string) {
-	switch e.schema.Field(name).Type {
-	case readmodel.TypeKeyword:
-		docs.and(e.Keywords[name].has)
-	case readmodel.TypeIDs, readmodel.TypeNumber, readmodel.TypeComputed:
-		docs.and(e.Numbers[name].has)
-	case readmodel.TypeBool, readmodel.TypeText:
-		clear(docs)
-	}
 }
 
 // search keeps the documents that a search finds.

@@ -306,7 +306,7 @@ func (w *change) count(kind calendar.Kind, n int, leaf [sha256.Size]byte) {
 
 // leaf returns the leaf of a document in the digest.
 func (d *doc) leaf(kind calendar.Kind) [sha256.Size]byte {
-	body, err := compact.Unpack(nil, d.body)
+	body, err := compact.Unpack(nil, d.Body)
 	if err != nil {
 		panic(err) // packed by this program, or checked on loading
 	}
@@ -361,7 +361,7 @@ func (x *Index) document(d *doc) (*readmodel.Document, error) {
 	if known := slot.Load(); known != nil && known.Record.ID == d.ID && known.Position == d.Position && known.Record.Sum == d.Sum {
 		return known, nil
 	}
-	body, err := compact.Unpack(nil, d.body)
+	body, err := compact.Unpack(nil, d.Body)
 	if err != nil {
 		return nil, fmt.Errorf("unpack document %d: %w", d.ID, err)
 	}

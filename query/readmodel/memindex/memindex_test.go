@@ -158,7 +158,7 @@ func TestContextEnded(t *testing.T) {
 		"walk":     func() error { return v.Walk(ctx, readmodel.Query{Kind: calendar.KindEvent}, nil) },
 		"get":      func() error { _, err := v.Get(ctx, []calendar.ID{1}); return err },
 		"counts": func() error {
-			_, err := v.Counts(ctx, calendar.KindEvent, readmodel.FieldVenue, nil, nil)
+			_, err := readmodel.Counts(ctx, v, calendar.KindEvent, readmodel.FieldVenue, nil, nil)
 			return err
 		},
 		"quarantined": func() error { _, err := x.Quarantined(ctx); return err },

@@ -5,37 +5,34 @@ import (
 	"slices"
 	"sort"
 
-	"daybook/calendar"
 	"daybook/query/readmodel"
 )
 
 // hit is a document that a query found.
 type hit struct {
-	of  *ordered
-	at  uint32
-	key readmodel.Key // the first key of the order, where that is a rank or a least number
+	of    *ordered
+	at    uint32
+	first readmodel.Key // of the order
 }
 
 func (h *hit) doc() *doc { return &h.of.Docs[h.at] }
 
-// number returns a key of the order that is a number.
-func (h *hit) number(i int) (key readmodel.Key) {
-	if c := h.of.keys[i].numbers; c != nil {
-		key.N, key.Has = c.first(h.at)
-		return key
+// key returns a key of the order.
+func (h *hit) key(i int) readmodel.Key {
+	if i == 0 {
+		return h.first
 	}
-	return h.key
+	return h.of.keys[i](h.at)
 }
 
-// ordered is a layer with the columns of the keys of an order.
+// ordered is a layer with the keys of an order.
 type ordered struct {
 	layer
-	keys []struct { // neither: the key of the hit
-		numbers  *column[int64]
-		keywords *column[string]
-	}
+	keys    []func(o uint32) readmodel.Key
 	natural bool // the order is that of the segment
 }
+
+func (o *ordered) hit(at uint32) hit { return hit{o, at, o.keys[0](at)} }
 
 // ordering is the order of a query.
 type ordering struct {
@@ -51,21 +48,23 @@ func newOrdering(by []readmodel.Sort, after []readmodel.Key) *ordering {
 	return &ordering{by, after}
 }
 
-// on resolves an order in a layer.
-func (q *ordering) on(l layer) *ordered {
-	natural := []string{readmodel.FieldID}
-	if l.schema.Kind == calendar.KindEvent {
-		natural = append(naturalOrder[:], readmodel.FieldID)
-	}
-	o := &ordered{layer: l}
-	o.keys = slices.Grow(o.keys, len(q.by))[:len(q.by)]
-	for i, k := range q.by {
-		if k.Rank == nil && k.Least == nil {
-			o.keys[i].numbers, o.keys[i].keywords = l.Numbers[k.Field], l.Keywords[k.Field]
+// on resolves an order in a layer, of which it orders some documents.
+func (q *ordering) on(e *evaluation, docs bitset) *ordered {
+	o := &ordered{layer: e.layer}
+	for i := range q.by {
+		switch k := &q.by[i]; {
+		case k.Rank != nil:
+			o.keys = append(o.keys, e.rank(k.Rank, docs))
+		case k.Least != nil:
+			o.keys = append(o.keys, e.least(k))
+		case e.Keywords[k.Field] != nil:
+			o.keys = append(o.keys, e.Keywords[k.Field].key)
+		default:
+			o.keys = append(o.keys, e.Numbers[k.Field].key)
 		}
 	}
-	o.natural = slices.EqualFunc(q.by, natural, func(k readmodel.Sort, field string) bool {
-		return k.Field == field && !k.Desc && !k.Tail && k.Least == nil
+	o.natural = slices.EqualFunc(q.by, naturalOrder(e.schema.Kind), func(a, b readmodel.Sort) bool {
+		return a.Field == b.Field && !a.Desc && a.Rank == nil && a.Least == nil
 	})
 	return o
 }
@@ -73,44 +72,33 @@ func (q *ordering) on(l layer) *ordered {
 // compare orders two hits as readmodel.Compare does.
 func (q *ordering) compare(a, b *hit) int {
 	for i := range q.by {
-		k, x, y := &q.by[i], &a.of.keys[i], &b.of.keys[i]
-		if x.keywords != nil {
-			if c := compareFirst(k, x.keywords, y.keywords, a.at, b.at); c != 0 {
-				return c
-			}
-			continue
-		}
-		v, w := a.number(i), b.number(i)
-		if c := k.Compare(v, w); c != 0 {
+		if c := q.by[i].Compare(a.key(i), b.key(i)); c != 0 {
 			return c
-		}
-		if k.Tail && !v.Has {
-			break
 		}
 	}
 	return cmp.Compare(a.doc().ID, b.doc().ID)
 }
 
 // behind reports whether a hit stands behind the place from which on the query asks.
-func (q *ordering) behind(h *hit) bool {
+func (q *ordering) behind(h hit) bool {
 	if q.after == nil {
 		return true
 	}
 	place := make([]readmodel.Key, len(q.by))
 	for i := range q.by {
-		place[i] = h.number(i)
+		place[i] = h.key(i)
 	}
 	return readmodel.ComparePlaces(q.by, place, q.after) > 0
 }
 
 // first returns the first hits among some documents, in order.
-func (q *ordering) first(o *ordered, docs bitset, limit int, score func(uint32) readmodel.Key) (out []hit) {
+func (q *ordering) first(o *ordered, docs bitset, limit int) (out []hit) {
 	if limit == 0 {
 		return nil
 	}
 	from := 0
 	if o.natural {
-		from = sort.Search(len(o.Docs), func(at int) bool { return q.behind(&hit{of: o, at: uint32(at)}) })
+		from = sort.Search(len(o.Docs), func(at int) bool { return q.behind(o.hit(uint32(at))) })
 	}
 	trim := func() {
 		slices.SortFunc(out, func(a, b hit) int { return q.compare(&a, &b) })
@@ -118,11 +106,8 @@ func (q *ordering) first(o *ordered, docs bitset, limit int, score func(uint32) 
 	}
 	full, trimmed := max(4*limit, 1024), false
 	docs.eachFrom(uint32(from), func(at uint32) bool {
-		h := hit{of: o, at: at}
-		if score != nil {
-			h.key = score(at)
-		}
-		if trimmed && q.compare(&h, &out[limit-1]) > 0 || !o.natural && !q.behind(&h) {
+		h := o.hit(at)
+		if trimmed && q.compare(&h, &out[limit-1]) > 0 || !o.natural && !q.behind(h) {
 			return true
 		}
 		out = append(out, h)

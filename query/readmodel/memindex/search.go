@@ -59,28 +59,22 @@ func (f *finding) close() (err error) {
 // hits returns the first hits of a query, in order.
 func (f *finding) hits(q *ordering, limit int) (out []hit) {
 	for i, e := range f.layers {
-		var score func(uint32) readmodel.Key
-		switch {
-		case q.by[0].Rank != nil:
-			score = e.rank(q.by[0].Rank, f.results[i])
-		case q.by[0].Least != nil:
-			score = e.least(&q.by[0])
+		if n := min(limit, f.counts[i]); n > 0 {
+			out = q.merge(out, q.first(q.on(e, f.results[i]), f.results[i], n), limit)
 		}
-		out = q.merge(out, q.first(q.on(e.layer), f.results[i], min(limit, f.counts[i]), score), limit)
 	}
 	return out
 }
 
-// least returns the least number that the ids of a field have in a document.
+// least returns the key of an order by the numbers of ids.
 func (e *evaluation) least(k *readmodel.Sort) func(uint32) readmodel.Key {
-	ids := e.Numbers[k.Field]
-	return func(o uint32) (least readmodel.Key) {
-		for _, place := range ids.of(o) {
-			if n, has := k.Least[calendar.ID(ids.Values[place])]; has && (!least.Has || n < least.N) {
-				least = readmodel.Key{N: n, Has: true}
-			}
+	c := e.Numbers[k.Field]
+	return func(o uint32) readmodel.Key {
+		var numbers []int64
+		for _, place := range c.of(o) {
+			numbers = append(numbers, c.Values[place])
 		}
-		return least
+		return k.KeyOf(numbers)
 	}
 }
 
@@ -184,9 +178,6 @@ func (v *view) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, e
 	if err := ctx.Err(); err != nil {
 		return readmodel.Page{}, err
 	}
-	if err := readmodel.Check(q); err != nil {
-		return readmodel.Page{}, err
-	}
 	page := readmodel.Page{Tallied: make([][]readmodel.Tallied, len(q.Tallies))}
 	found := v.find(ctx, q.Kind, readmodel.Both(q.Filter, q.Narrow))
 	hits, repeats := found.page(&q)
@@ -258,9 +249,6 @@ func (v *view) Walk(ctx context.Context, q readmodel.Query, use func([]readmodel
 		return err
 	}
 	q.Offset, q.Limit, q.After, q.Tallies = 0, math.MaxInt, nil, nil
-	if err := readmodel.Check(q); err != nil {
-		return err
-	}
 	found := v.find(ctx, q.Kind, readmodel.Both(q.Filter, q.Narrow))
 	hits, repeats := found.page(&q)
 	if err := found.close(); err != nil {

@@ -1,7 +1,6 @@
 package memindex
 
 import (
-	"cmp"
 	"runtime"
 	"slices"
 	"strings"
@@ -32,35 +31,18 @@ type doc struct {
 	Version  int64
 	Sum      uint64 // calendar.Record.Sum
 	Home     calendar.Lang
-	body     []byte // packed
+	Body     []byte // packed
 }
 
-// entry is a document that was analysed and is in no segment yet.
+// entry is a document that was analysed and is in no segment yet. Its values are read from
+// its record at once, while that is in the cache of the processor.
 type entry struct {
 	doc
 	record   *calendar.Record
-	keywords values[string]
-	numbers  values[int64]
-	texts    map[string][]language // by field
+	keywords []string  // by field of the schema, "": none
+	numbers  [][]int64 // by field of the schema
+	texts    map[string][]language
 	leaf     [32]byte
-}
-
-// values are those of a document in the fields of a schema, one field after the other. They
-// are read from its record at once, while that is in the cache of the processor.
-type values[V any] struct {
-	all  []V
-	ends []uint32 // by field
-}
-
-func (v *values[V]) endField() { v.ends = append(v.ends, uint32(len(v.all))) }
-
-// of returns the values of a field, by its place in the schema.
-func (v *values[V]) of(field int) []V {
-	from := uint32(0)
-	if field > 0 {
-		from = v.ends[field-1]
-	}
-	return v.all[from:v.ends[field]]
 }
 
 // language is the text of a field in one language.
@@ -76,51 +58,27 @@ func analyse(s *readmodel.Schema, d *readmodel.Document, texts bool) entry {
 	if r.Deleted {
 		return e
 	}
-	e.body, e.leaf = compact.Pack(d.Body), readmodel.Leaf(r.Kind, r.ID, r.Version, d.Body)
-	e.keywords.ends, e.numbers.ends = make([]uint32, 0, len(s.Fields)), make([]uint32, 0, len(s.Fields))
+	e.Body, e.leaf = compact.Pack(d.Body), readmodel.Leaf(r.Kind, r.ID, r.Version, d.Body)
+	e.keywords, e.numbers, e.texts = make([]string, len(s.Fields)), make([][]int64, len(s.Fields)), map[string][]language{}
 	for i := range s.Fields {
-		e.addValues(&s.Fields[i])
-	}
-	if !texts {
-		return e
-	}
-	e.texts = map[string][]language{}
-	for _, name := range s.Texts() {
-		text := s.Field(name).Text(r)
-		for _, l := range calendar.Langs {
-			if text[l] != "" {
-				e.texts[name] = append(e.texts[name], language{l, readmodel.Tokens(text[l])})
+		f := &s.Fields[i]
+		switch f.Type {
+		case readmodel.TypeKeyword:
+			e.keywords[i] = strings.Clone(f.Keyword(r)) // it may lie in the text of the whole record
+		case readmodel.TypeNumber:
+			e.numbers[i] = f.Numbers(r)
+		case readmodel.TypeText:
+			if !texts {
+				continue
+			}
+			for l, text := range f.Text(r) {
+				if text != "" {
+					e.texts[f.Name] = append(e.texts[f.Name], language{calendar.Lang(l), readmodel.Tokens(text)})
+				}
 			}
 		}
 	}
 	return e
-}
-
-// addValues adds the values of the next field.
-func (e *entry) addValues(f *readmodel.Field) {
-	switch f.Type {
-	case readmodel.TypeBool:
-		if f.Bool(e.record) {
-			e.keywords.all = append(e.keywords.all, "true")
-		}
-	case readmodel.TypeKeyword:
-		if v := f.Keyword(e.record); v != "" {
-			e.keywords.all = append(e.keywords.all, strings.Clone(v)) // it may lie in the text of the whole record
-		}
-	case readmodel.TypeIDs:
-		first := len(e.numbers.all)
-		for _, id := range f.IDs(e.record) {
-			if !slices.Contains(e.numbers.all[first:], int64(id)) { // a record may name one twice
-				e.numbers.all = append(e.numbers.all, int64(id))
-			}
-		}
-	case readmodel.TypeNumber, readmodel.TypeComputed:
-		if n, has := f.Number(e.record); has {
-			e.numbers.all = append(e.numbers.all, n)
-		}
-	}
-	e.keywords.endField()
-	e.numbers.endField()
 }
 
 // part is a document of a segment, or an entry, on its way into another segment.
@@ -128,7 +86,7 @@ type part struct {
 	from  *segment
 	at    uint32 // in from
 	entry *entry
-	place [len(naturalOrder)]readmodel.Key // in the order of the segment, before the id
+	place []readmodel.Key // in the order of the segment
 }
 
 func (p *part) doc() *doc {
@@ -144,16 +102,16 @@ type source struct {
 	live bitset
 }
 
-// naturalOrder are the fields by which the events of a segment are ordered, before the id.
-var naturalOrder = [...]string{readmodel.FieldStart, readmodel.FieldDate}
+// naturalOrder returns the order of the documents in a segment.
+func naturalOrder(k calendar.Kind) []readmodel.Sort {
+	if k == calendar.KindEvent {
+		return readmodel.By(false, readmodel.FieldStart, readmodel.FieldDate, readmodel.FieldID)
+	}
+	return readmodel.By(false, readmodel.FieldID)
+}
 
 // partsOf returns what a segment is made of, in the order of the segment.
 func partsOf(s *readmodel.Schema, sources []source, entries []*entry) (parts []part) {
-	n := len(entries)
-	for _, src := range sources {
-		n += src.live.count()
-	}
-	parts = make([]part, 0, n)
 	for _, src := range sources {
 		src.live.each(func(o uint32) bool {
 			parts = append(parts, part{from: src.segment, at: o})
@@ -163,37 +121,44 @@ func partsOf(s *readmodel.Schema, sources []source, entries []*entry) (parts []p
 	for _, e := range entries {
 		parts = append(parts, part{entry: e})
 	}
+	order := naturalOrder(s.Kind)
+	places := make([]readmodel.Key, 0, len(order)*len(parts))
 	for i := range parts {
 		p := &parts[i]
-		for key, name := range naturalOrder {
-			switch {
-			case s.Kind != calendar.KindEvent:
-			case p.entry != nil:
-				p.place[key].N, p.place[key].Has = s.Field(name).Number(p.entry.record)
-			default:
-				p.place[key].N, p.place[key].Has = p.from.Numbers[name].first(p.at)
-			}
+		if p.entry != nil {
+			p.place = readmodel.Place(order, p.entry.record)
+			continue
+		}
+		for _, k := range order {
+			places = append(places, p.from.Numbers[k.Field].key(p.at))
+		}
+		p.place = places[len(places)-len(order):]
+	}
+	slices.SortFunc(parts, func(a, b part) int { return readmodel.ComparePlaces(order, a.place, b.place) })
+	return parts
+}
+
+// newSegment returns a segment with empty columns.
+func newSegment(schema *readmodel.Schema) *segment {
+	s := &segment{schema: schema, Keywords: map[string]*column[string]{}, Numbers: map[string]*column[int64]{}, Texts: map[string]*textColumn{}}
+	for _, f := range schema.Fields {
+		switch f.Type {
+		case readmodel.TypeKeyword:
+			s.Keywords[f.Name] = new(column[string])
+		case readmodel.TypeNumber:
+			s.Numbers[f.Name] = new(column[int64])
+		case readmodel.TypeText:
+			s.Texts[f.Name] = new(textColumn)
 		}
 	}
-	slices.SortFunc(parts, func(a, b part) int {
-		var ascending readmodel.Sort
-		for key := range naturalOrder {
-			if c := ascending.Compare(a.place[key], b.place[key]); c != 0 {
-				return c
-			}
-		}
-		return cmp.Compare(a.doc().ID, b.doc().ID)
-	})
-	return parts
+	return s
 }
 
 // build makes a segment of the current documents of others or of new ones.
 func build(schema *readmodel.Schema, sources []source, entries []*entry) *segment {
 	parts := partsOf(schema, sources, entries)
-	s := &segment{
-		schema: schema, Docs: make([]doc, len(parts)), Texts: map[string]*textColumn{},
-		Keywords: map[string]*column[string]{}, Numbers: map[string]*column[int64]{},
-	}
+	s := newSegment(schema)
+	s.Docs = make([]doc, len(parts))
 	for l := range s.Home {
 		s.Home[l] = newBitset(len(parts))
 	}
@@ -205,25 +170,22 @@ func build(schema *readmodel.Schema, sources []source, entries []*entry) *segmen
 	s.Words = v.dictionaries
 	var tasks []func()
 	for i := range schema.Fields {
-		f := &schema.Fields[i]
-		switch f.Type {
-		case readmodel.TypeText:
-			c := new(textColumn)
-			s.Texts[f.Name] = c
-			tasks = append(tasks, func() { c.fill(f.Name, parts, v) })
-		case readmodel.TypeKeyword, readmodel.TypeBool:
-			c := new(column[string])
-			s.Keywords[f.Name] = c
-			tasks = append(tasks, func() {
-				*c = *newColumn(parts, func(s *segment) *column[string] { return s.Keywords[f.Name] }, func(e *entry) []string { return e.keywords.of(i) })
-			})
-		case readmodel.TypeIDs, readmodel.TypeNumber, readmodel.TypeComputed:
-			c := new(column[int64])
-			s.Numbers[f.Name] = c
-			tasks = append(tasks, func() {
-				*c = *newColumn(parts, func(s *segment) *column[int64] { return s.Numbers[f.Name] }, func(e *entry) []int64 { return e.numbers.of(i) })
-			})
-		}
+		name := schema.Fields[i].Name
+		tasks = append(tasks, func() {
+			switch schema.Fields[i].Type {
+			case readmodel.TypeText:
+				s.Texts[name].fill(name, parts, v)
+			case readmodel.TypeKeyword:
+				s.Keywords[name].fill(parts, func(s *segment) *column[string] { return s.Keywords[name] }, func(e *entry) []string {
+					if e.keywords[i] == "" {
+						return nil
+					}
+					return e.keywords[i : i+1]
+				})
+			case readmodel.TypeNumber:
+				s.Numbers[name].fill(parts, func(s *segment) *column[int64] { return s.Numbers[name] }, func(e *entry) []int64 { return e.numbers[i] })
+			}
+		})
 	}
 	do(len(parts) >= inParallel, tasks)
 	s.finish()

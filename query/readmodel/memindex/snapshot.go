@@ -1,8 +1,10 @@
 package memindex
 
 import (
+	"archive/zip"
 	"bufio"
-	"compress/gzip"
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/gob"
 	"errors"
@@ -12,19 +14,21 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
+	"runtime"
+	"strconv"
+
+	"golang.org/x/sync/errgroup"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
 )
 
-// A snapshot is one file of values of encoding/gob in the frame of gzip, which checks their
-// sum: a head, and for each kind its columns and then the bodies of its documents in blocks.
-// Where values and words occur is found when it is read.
+// A snapshot is one file in the format of zip, which checks the sum of each part: a head,
+// and for each kind its columns and its documents in blocks, each a value of encoding/gob. Where values and words occur is found when it is read.
 
 const (
-	snapshotForm = "8 "
-	blockDocs    = 1024 // documents whose bodies are one value
+	snapshotForm = "9 "
+	blockDocs    = 8192 // documents that are one value
 )
 
 // head is the first value of a snapshot.
@@ -36,6 +40,28 @@ type head struct {
 	Gone        map[calendar.ID]calendar.Position
 	Documents   [calendar.KindUser + 1]int
 }
+
+// stored returns pointers to what is stored of a segment, by name. It has its documents, or
+// room for them.
+func (s *segment) stored() map[string]any {
+	parts := map[string]any{"home": &s.Home, "words": &s.Words}
+	for from := 0; from < len(s.Docs); from += blockDocs {
+		block := s.Docs[from:min(from+blockDocs, len(s.Docs))]
+		parts[strconv.Itoa(from)] = &block
+	}
+	for name, c := range s.Keywords {
+		parts[name] = c
+	}
+	for name, c := range s.Numbers {
+		parts[name] = c
+	}
+	for name, c := range s.Texts {
+		parts[name] = c
+	}
+	return parts
+}
+
+func partName(k calendar.Kind, name string) string { return k.String() + "/" + name }
 
 // image is the content of an Index at one moment.
 type image struct {
@@ -131,54 +157,31 @@ func syncDir(dir string) error {
 
 func (m *image) write(ctx context.Context, to io.Writer) error {
 	buffer := bufio.NewWriterSize(to, 1<<20)
-	out, err := gzip.NewWriterLevel(buffer, gzip.NoCompression) // bodies are packed
-	if err != nil {
-		return err
+	out := zip.NewWriter(buffer)
+	write := func(name string, value any) error {
+		w, err := out.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store}) // bodies are packed
+		return cmp.Or(ctx.Err(), err, gob.NewEncoder(w).Encode(value))
 	}
-	encoder := gob.NewEncoder(out)
 	h := head{
 		Form: snapshotForm + readmodel.Fingerprint(), Marks: m.state.marks, Digest: m.state.digest,
 		Quarantined: m.state.quarantined, Gone: m.gone,
 	}
-	segments := [len(h.Documents)]*segment{}
 	for kind, layers := range m.state.kinds {
-		switch {
-		case len(layers) == 1 && layers[0].n == len(layers[0].Docs):
-			segments[kind] = layers[0].segment
-		case len(layers) > 0:
-			segments[kind] = mergeLayers(layers[0].schema, layers, nil)
-		default:
+		if len(layers) == 0 {
 			continue
 		}
-		h.Documents[kind] = len(segments[kind].Docs)
-	}
-	if err := encoder.Encode(&h); err != nil {
-		return err
-	}
-	for _, s := range segments {
-		if s == nil {
-			continue
+		s := layers[0].segment
+		if len(layers) > 1 || layers[0].n < len(s.Docs) {
+			s = mergeLayers(s.schema, layers, nil)
 		}
-		if err := encoder.Encode(s); err != nil {
-			return err
-		}
-		for docs := range slices.Chunk(s.Docs, blockDocs) {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			bodies := make([][]byte, len(docs))
-			for i := range docs {
-				bodies[i] = docs[i].body
-			}
-			if err := encoder.Encode(bodies); err != nil {
+		h.Documents[kind] = len(s.Docs)
+		for name, value := range s.stored() {
+			if err := write(partName(s.schema.Kind, name), value); err != nil {
 				return err
 			}
 		}
 	}
-	if err := out.Close(); err != nil {
-		return err
-	}
-	return buffer.Flush()
+	return cmp.Or(write("head", &h), out.Close(), buffer.Flush())
 }
 
 // Open returns an Index that starts from the snapshot at a path and writes its snapshots
@@ -220,58 +223,46 @@ var (
 	errHistory = errors.New("snapshot of another event store, or of entries that this one has not any more")
 )
 
-// load reads a snapshot.
+// load reads a snapshot, on all processors.
 func load(path string) (*state, map[calendar.ID]calendar.Position, error) {
-	f, err := os.Open(path) //nolint:gosec // the operator's path
+	f, err := zip.OpenReader(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	in, err := gzip.NewReader(bufio.NewReaderSize(f, 1<<20))
-	if err != nil {
-		return nil, nil, err
+	read := func(name string, value any) error {
+		content, err := fs.ReadFile(f, name) // to the end, where the sum is checked
+		return cmp.Or(err, gob.NewDecoder(bytes.NewReader(content)).Decode(value))
 	}
-	values := bufio.NewReaderSize(in, 1<<20)
-	decoder := gob.NewDecoder(values) // which reads no further than it has to
-	var h head
-	if err := decoder.Decode(&h); err != nil {
+	h := head{Gone: map[calendar.ID]calendar.Position{}}
+	if err := read("head", &h); err != nil {
 		return nil, nil, err
 	}
 	if h.Form != snapshotForm+readmodel.Fingerprint() {
 		return nil, nil, errForm
 	}
-	segments := [len(h.Documents)]*segment{}
-	for kind, n := range h.Documents {
+	s := &state{marks: h.Marks, digest: h.Digest, quarantined: h.Quarantined}
+	var readers errgroup.Group
+	readers.SetLimit(runtime.GOMAXPROCS(0))
+	segments := map[calendar.Kind]*segment{}
+	for i, n := range h.Documents {
+		kind := calendar.Kind(i)
+		s.stamps[kind] = stamps.Add(1)
 		if n == 0 {
 			continue
 		}
-		segments[kind] = &segment{schema: readmodel.SchemaOf(calendar.Kind(kind))}
-		if err := decoder.Decode(segments[kind]); err != nil {
-			return nil, nil, err
-		}
-		for docs := range slices.Chunk(segments[kind].Docs, blockDocs) {
-			var bodies [][]byte
-			if err := decoder.Decode(&bodies); err != nil {
-				return nil, nil, err
-			}
-			for i := range docs {
-				docs[i].body = bodies[i]
-			}
+		segments[kind] = newSegment(readmodel.SchemaOf(kind))
+		segments[kind].Docs = make([]doc, n)
+		for name, value := range segments[kind].stored() {
+			readers.Go(func() error { return read(partName(kind, name), value) })
 		}
 	}
-	if _, err := io.Copy(io.Discard, values); err != nil { // at the end the sum is checked
+	if err := readers.Wait(); err != nil {
 		return nil, nil, err
 	}
-	s := &state{marks: h.Marks, digest: h.Digest, quarantined: h.Quarantined}
-	for kind, columns := range segments {
-		s.stamps[kind] = stamps.Add(1)
-		if columns != nil {
-			columns.finish()
-			s.kinds[kind] = []layer{newLayer(columns)}
-		}
-	}
-	if h.Gone == nil {
-		h.Gone = map[calendar.ID]calendar.Position{}
+	for kind, loaded := range segments {
+		loaded.finish()
+		s.kinds[kind] = []layer{newLayer(loaded)}
 	}
 	return s, h.Gone, nil
 }

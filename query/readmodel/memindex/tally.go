@@ -1,11 +1,6 @@
 package memindex
 
-import (
-	"context"
-
-	"daybook/calendar"
-	"daybook/query/readmodel"
-)
+import "daybook/query/readmodel"
 
 // tally answers tallies about what was found.
 func (f *finding) tally(of []readmodel.Tally) []readmodel.Tallied {
@@ -38,37 +33,4 @@ func (f *finding) tally(of []readmodel.Tally) []readmodel.Tallied {
 		readmodel.SortValues(out[i].Values)
 	}
 	return out
-}
-
-// Counts implements readmodel.View.
-func (v *view) Counts(ctx context.Context, kind calendar.Kind, field string, f readmodel.Filter, ids []calendar.ID) (map[calendar.ID]int, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if err := readmodel.CheckCounts(kind, field, f); err != nil {
-		return nil, err
-	}
-	counts := map[int64]int{}
-	if ids != nil && f != nil { // few documents have them
-		f = readmodel.And{readmodel.In{Field: field, IDs: ids}, f}
-	}
-	found := v.find(ctx, kind, f)
-	for i, e := range found.layers {
-		if ids == nil {
-			e.Numbers[field].count(counts, found.results[i])
-		}
-		for _, id := range ids {
-			some := scratchOf(found.results[i])
-			e.Numbers[field].narrow(some, []int64{int64(id)})
-			counts[int64(id)] += some.count()
-			release(some)
-		}
-	}
-	out := make(map[calendar.ID]int, len(counts))
-	for value, n := range counts {
-		if n > 0 {
-			out[calendar.ID(value)] = n
-		}
-	}
-	return out, found.close()
 }

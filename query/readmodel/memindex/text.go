@@ -321,9 +321,9 @@ func (t *texts) invert(words int) {
 	if t.Starts == nil {
 		return
 	}
-	t.words = newPostings(len(t.Starts)-1, words, func(from, until uint32, add func(w, o uint32)) {
+	t.words = newPostings(len(t.Starts)-1, words, func(add func(w, o uint32)) {
 		last := make([]uint32, words) // the document + 1 that has a word, to count it once
-		for o := from; o < until; o++ {
+		for o := range uint32(len(t.Starts) - 1) {
 			for stream := t.of(o); len(stream) > 0; {
 				w, size := nextWord(stream)
 				stream = stream[size:]

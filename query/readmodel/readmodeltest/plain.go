@@ -151,9 +151,6 @@ func (v *plainView) find(q readmodel.Query) (out []readmodel.Document) {
 
 // Search implements readmodel.View.
 func (v *plainView) Search(_ context.Context, q readmodel.Query) (readmodel.Page, error) {
-	if err := readmodel.Check(q); err != nil {
-		return readmodel.Page{}, err
-	}
 	all := v.find(q)
 	page := readmodel.Page{Total: len(all)}
 	if q.After != nil {
@@ -195,20 +192,6 @@ func (v *plainView) Get(_ context.Context, ids []calendar.ID) (map[calendar.ID]r
 	for _, id := range ids {
 		if d, known := v.documents[id]; known {
 			out[id] = d
-		}
-	}
-	return out, nil
-}
-
-// Counts implements readmodel.View.
-func (v *plainView) Counts(_ context.Context, k calendar.Kind, field string, f readmodel.Filter, ids []calendar.ID) (map[calendar.ID]int, error) {
-	if err := readmodel.CheckCounts(k, field, f); err != nil {
-		return nil, err
-	}
-	out := map[calendar.ID]int{}
-	for _, value := range readmodel.TallyOf(&readmodel.Tally{Field: field}, v.find(readmodel.Query{Kind: k, Filter: f})).Values {
-		if id := calendar.ID(value.Value); ids == nil || slices.Contains(ids, id) {
-			out[id] = value.N
 		}
 	}
 	return out, nil

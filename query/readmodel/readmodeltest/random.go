@@ -235,8 +235,8 @@ func (g generator) batch(p *pair) (b readmodel.Batch) {
 
 // bound makes a value of a number, mostly of some document or next to it.
 func (g generator) bound(f *readmodel.Field) int64 {
-	n, _ := f.Number(pick(g, g.known).Record)
-	return n + int64(g.IntN(3)) - 1
+	numbers := append(f.Numbers(pick(g, g.known).Record), 0)
+	return numbers[0] + int64(g.IntN(3)) - 1
 }
 
 // filter makes a random filter for a kind.
@@ -250,7 +250,7 @@ func (g generator) filter(depth int) readmodel.Filter {
 	}
 	n, some := len(g.schema.Fields), pick(g, g.known).Record
 	f := &g.schema.Fields[min(g.IntN(n+4), n-1)]
-	if f.Type != readmodel.TypeBool && f.Type != readmodel.TypeText && g.chance(10) {
+	if f.Type != readmodel.TypeText && g.chance(10) {
 		return readmodel.Exists{Field: f.Name}
 	}
 	switch f.Type {
@@ -260,16 +260,14 @@ func (g generator) filter(depth int) readmodel.Filter {
 			return readmodel.Contains{Fields: fields[g.IntN(3):], Value: pick(g, []string{"JA", "z", "É", "1", "usi", "音"})}
 		}
 		return readmodel.Term{Field: f.Name, Value: pick(g, []string{f.Keyword(some), f.Keyword(some), "Jazz"})}
-	case readmodel.TypeBool:
-		return readmodel.Term{Field: f.Name, Value: pick(g, []string{"true", "false"})}
-	case readmodel.TypeIDs:
-		return readmodel.In{Field: f.Name, IDs: append(g.ids(), f.IDs(some)...)}
-	case readmodel.TypeComputed:
-		if g.chance(50) {
-			return readmodel.In{Field: f.Name, IDs: []calendar.ID{calendar.ID(g.bound(f)), calendar.ID(g.bound(f))}}
-		}
-		fallthrough
 	case readmodel.TypeNumber:
+		if g.chance(50) {
+			ids := append(g.ids(), calendar.ID(g.bound(f)))
+			for _, n := range f.Numbers(some) {
+				ids = append(ids, calendar.ID(n))
+			}
+			return readmodel.In{Field: f.Name, IDs: ids}
+		}
 		r := readmodel.Range{Field: f.Name}
 		if g.chance(70) {
 			r.Min = new(g.bound(f))
@@ -327,9 +325,8 @@ func (g generator) query() readmodel.Query {
 	for range g.IntN(3) {
 		f := pick(g, g.schema.Fields)
 		if f.Sort && f.Name != readmodel.FieldID {
-			number := f.Type == readmodel.TypeNumber
-			numbers = numbers && number
-			q.Sort = append(q.Sort, readmodel.Sort{Field: f.Name, Desc: g.chance(50), Tail: number && g.chance(30)})
+			numbers = numbers && f.Type == readmodel.TypeNumber
+			q.Sort = append(q.Sort, readmodel.Sort{Field: f.Name, Desc: g.chance(50)})
 		}
 	}
 	q.Sort = append(q.Sort, readmodel.Sort{Field: readmodel.FieldID, Desc: g.chance(50)})
@@ -411,11 +408,11 @@ func (g generator) tally() (out readmodel.Tally) {
 		return out
 	}
 	f := pick(g, g.schema.Fields)
-	for f.Type != readmodel.TypeComputed && f.Type != readmodel.TypeIDs || f.Name == readmodel.FieldID {
+	for f.Type != readmodel.TypeNumber {
 		f = pick(g, g.schema.Fields)
 	}
 	out.Field = f.Name
-	if f.Type == readmodel.TypeIDs && g.chance(50) {
+	if g.chance(50) {
 		out.Groups = make([][]calendar.ID, 1+g.IntN(4))
 		for id := range calendar.ID(idRange) {
 			if at := g.IntN(len(out.Groups) + 1); at < len(out.Groups) {
@@ -481,7 +478,7 @@ func random(p *pair, k calendar.Kind, rounds, queries int) {
 				p.search(q)
 			}
 			for _, f := range g.schema.Fields {
-				if f.Type == readmodel.TypeIDs {
+				if f.Type == readmodel.TypeNumber {
 					p.counts(k, f.Name, q.Filter)
 				}
 			}

@@ -13,7 +13,6 @@ func searchCases() []testCase {
 		{"exact totals", exactTotals},
 		{"the largest searches", largestSearches},
 		{"joined spellings", joinedSpellings},
-		{"bad queries", badQueries},
 	}
 }
 
@@ -107,24 +106,4 @@ func largestSearches(p *pair) {
 			}
 		}
 	}
-}
-
-// badQueries: what readmodel.Check refuses is refused, whatever is asked.
-func badQueries(p *pair) {
-	unknown := readmodel.Term{Field: "nonsense", Value: "x"}
-	for _, q := range []readmodel.Query{
-		{Offset: -1},
-		{Filter: unknown},
-		{Narrow: unknown},
-		{Sort: []readmodel.Sort{{Field: readmodel.FieldStatus}}},
-		{Collapse: &readmodel.Collapse{Field: readmodel.FieldStatus}},
-		{Tallies: []readmodel.Selection{{Filter: unknown}}},
-	} {
-		q.Kind = calendar.KindEvent
-		p.search(q)
-		q.Offset, q.Tallies = 0, nil
-		p.walk(q)
-		p.counts(q.Kind, readmodel.FieldVenue, q.Filter)
-	}
-	p.counts(calendar.KindEvent, readmodel.FieldStatus, nil)
 }

@@ -152,7 +152,7 @@ func viewsOfOneState(p *pair) {
 			return len(found), err
 		},
 		func(v readmodel.View) (int, error) {
-			counts, err := v.Counts(p.Context(), q.Kind, readmodel.FieldVenue, nil, nil)
+			counts, err := readmodel.Counts(p.Context(), v, q.Kind, readmodel.FieldVenue, nil, nil)
 			return counts[1<<20], err
 		},
 	}
