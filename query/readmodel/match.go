@@ -135,9 +135,11 @@ func ComparePlaces(order []Sort, a, b []Key) int {
 // texts by their UTF-8 bytes.
 func (k *Sort) Compare(a, b Key) int {
 	switch {
-	case a.Has != b.Has && a.Has:
+	case !a.Has && !b.Has:
+		return 0
+	case !b.Has:
 		return -1
-	case a.Has != b.Has:
+	case !a.Has:
 		return 1
 	}
 	c := cmp.Or(cmp.Compare(a.N, b.N), strings.Compare(a.Text, b.Text))

@@ -1,7 +1,6 @@
 package elastic
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -29,17 +28,20 @@ var (
 // compiler makes queries of filters.
 type compiler struct {
 	schema *readmodel.Schema
-	// scan goes through the documents that fit a query: for parts that no query can
-	// ask for.
-	scan func(ctx context.Context, query object, each func(*readmodel.Document)) error
+	// scan calls use with the documents that fit a query: for parts that no query can ask
+	// for.
+	scan    func(query object, use func([]readmodel.Document) error) error
+	clauses int   // of searches, of the present query
+	err     error // of scan
 }
 
-// query returns the whole query: live documents of the kind that the filter admits.
-func (c *compiler) query(ctx context.Context, f readmodel.Filter) (object, error) {
-	q, err := c.compile(ctx, f)
-	return c.live(q), err
+// query returns the query of a filter.
+func (c *compiler) query(f readmodel.Filter) object {
+	c.clauses = 0
+	return c.filter(f)
 }
 
+// live returns the live documents of the kind that a query admits.
 func (c *compiler) live(q object) object {
 	filter := list{q}
 	if collectionOf(c.schema.Kind) == stateName {
@@ -48,32 +50,18 @@ func (c *compiler) live(q object) object {
 	return object{"bool": object{"filter": filter, "must_not": list{term(fieldDeleted, true)}}}
 }
 
-func (c *compiler) compile(ctx context.Context, f readmodel.Filter) (object, error) {
-	t := c.translation(ctx)
-	return t.filter(f), t.err
-}
-
-// translation is the making of one query.
-type translation struct {
-	schema *readmodel.Schema
-	// choose admits those of some documents that Match admits.
-	choose  func(among object, f readmodel.Filter) object
-	clauses int   // of searches
-	err     error // of choose
-}
-
-func (c *compiler) translation(ctx context.Context) *translation {
-	t := &translation{schema: c.schema}
-	t.choose = func(among object, f readmodel.Filter) object {
-		var ids []calendar.ID
-		t.err = errors.Join(t.err, c.scan(ctx, c.live(among), func(d *readmodel.Document) {
-			if readmodel.Match(f, d) {
-				ids = append(ids, d.Record.ID)
+// choose admits those of some documents that Match admits.
+func (c *compiler) choose(among object, f readmodel.Filter) object {
+	var ids []calendar.ID
+	c.err = errors.Join(c.err, c.scan(c.live(among), func(documents []readmodel.Document) error {
+		for i := range documents {
+			if readmodel.Match(f, &documents[i]) {
+				ids = append(ids, documents[i].Record.ID)
 			}
-		}))
-		return in(readmodel.FieldID, ids)
-	}
-	return t
+		}
+		return nil
+	}))
+	return in(readmodel.FieldID, ids)
 }
 
 func term(field string, value any) object { return object{"term": object{field: value}} }
@@ -88,26 +76,26 @@ func anyOf(parts list) object {
 	return object{"bool": object{"should": parts, "minimum_should_match": 1}}
 }
 
-func (t *translation) filters(of []readmodel.Filter) list {
+func (c *compiler) filters(of []readmodel.Filter) list {
 	out := make(list, len(of))
 	for i, f := range of {
-		out[i] = t.filter(f)
+		out[i] = c.filter(f)
 	}
 	return out
 }
 
-func (t *translation) filter(f readmodel.Filter) object {
+func (c *compiler) filter(f readmodel.Filter) object {
 	switch f := f.(type) {
 	case readmodel.And:
-		return allOf(t.filters(f))
+		return allOf(c.filters(f))
 	case readmodel.Or:
-		return anyOf(t.filters(f))
+		return anyOf(c.filters(f))
 	case readmodel.Not:
-		return not(t.filter(f.Filter))
+		return not(c.filter(f.Filter))
 	case readmodel.Contains:
-		return t.contains(f)
+		return c.contains(f)
 	case readmodel.Text:
-		return t.text(f)
+		return c.text(f)
 	case readmodel.Term:
 		if f.Value == "" {
 			return matchNone
@@ -143,7 +131,7 @@ func between(f readmodel.Range) object {
 }
 
 // contains looks for a part in keywords, case aside.
-func (t *translation) contains(f readmodel.Contains) object {
+func (c *compiler) contains(f readmodel.Contains) object {
 	runes := []rune(strings.ToLower(f.Value))
 	if len(runes) <= maxPart {
 		return wildcards(f.Fields, string(runes))
@@ -152,7 +140,7 @@ func (t *translation) contains(f readmodel.Contains) object {
 	for part := range slices.Chunk(runes, maxPart) {
 		parts = append(parts, wildcards(f.Fields, string(part)))
 	}
-	return t.choose(allOf(parts), f)
+	return c.choose(allOf(parts), f)
 }
 
 var escapeWildcard = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`)

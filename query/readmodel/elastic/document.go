@@ -70,12 +70,8 @@ func appendAction(b []byte, index, id string, version calendar.Position) []byte 
 // addFields adds the values of the schema, except texts.
 func addFields(fields object, r *calendar.Record) {
 	s := readmodel.SchemaOf(r.Kind)
-	var several []string
 	for i := range s.Fields {
 		f := &s.Fields[i]
-		if f.Name == readmodel.FieldID {
-			continue
-		}
 		switch f.Type {
 		case readmodel.TypeKeyword:
 			if v := clip(f.Keyword(r)); v != "" {
@@ -85,18 +81,11 @@ func addFields(fields object, r *calendar.Record) {
 				}
 			}
 		case readmodel.TypeNumber:
-			numbers := f.Numbers(r)
-			if len(numbers) > 0 {
+			if numbers := f.Numbers(r); len(numbers) > 0 {
 				fields[f.Name] = numbers
-			}
-			if len(numbers) > 1 {
-				several = append(several, f.Name)
 			}
 		case readmodel.TypeText:
 		}
-	}
-	if several != nil {
-		fields[fieldSeveral] = several
 	}
 }
 

@@ -15,9 +15,7 @@ import (
 	"net/http"
 	"regexp"
 	"sync"
-	"sync/atomic"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sync/singleflight"
 
@@ -132,9 +130,8 @@ func (o *Options) fill() error {
 // gives readmodel.ErrMoved, Moved returns, and the writer has to read Marks
 // again and go on from there.
 type Index struct {
-	c       *conn
-	o       *Options
-	records [4096]atomic.Pointer[readmodel.Document] // decoded, by id
+	c *conn
+	o *Options
 
 	steps  singleflight.Group // of look
 	points chan struct{}      // taken by each point in time
@@ -212,19 +209,4 @@ func (x *Index) Sound(ctx context.Context) error {
 		err = fmt.Errorf("%w: it is that of another version of the program", readmodel.ErrUnsound)
 	}
 	return err
-}
-
-// document gives the document of a body, decoded or as it was decoded before.
-func (x *Index) document(id calendar.ID, at calendar.Position, body string) (readmodel.Document, error) {
-	slot := &x.records[uint64(id)%uint64(len(x.records))]
-	if d := slot.Load(); d != nil && d.Record.ID == id && d.Position == at && string(d.Body) == body {
-		return *d, nil
-	}
-	d := &readmodel.Document{Position: at, Body: unsafe.Slice(unsafe.StringData(body), len(body))} //nolint:gosec // it is never changed
-	var err error
-	if d.Record, err = calendar.DecodeText(body); err != nil {
-		return *d, fmt.Errorf("read document %d: %w", id, err)
-	}
-	slot.Store(d)
-	return *d, nil
 }

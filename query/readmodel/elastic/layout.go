@@ -31,7 +31,6 @@ const (
 	fieldLower   = "lower."  // keyword in lower case, where that is another one
 	fieldRows    = "rows."   // by slot: all texts, see rowOf
 	fieldName    = "name."   // by slot: the name, between nameStart and nameEnd
-	fieldSeveral = "several" // names of the id fields that have several values
 	fieldAt      = "position"
 
 	// The fields of the state index.
@@ -193,7 +192,7 @@ func mapping(collection string) object {
 		p[fieldHash] = object{"type": "keyword", "index": false, "doc_values": false}
 		return object{"dynamic": "strict", "properties": p}
 	}
-	p[fieldAt], p[fieldSeveral] = object{"type": "long", "index": false}, searchOnly
+	p[fieldAt] = object{"type": "long", "index": false}
 	kind := calendar.Kinds[slices.IndexFunc(calendar.Kinds[:], func(k calendar.Kind) bool { return k.Collection() == collection })]
 	for _, slot := range append([]string{slotAny}, calendar.LangNames()...) {
 		p[fieldRows+slot], p[fieldName+slot] = row, row

@@ -10,17 +10,17 @@ import (
 )
 
 // text compiles a search.
-func (t *translation) text(f readmodel.Text) object {
+func (c *compiler) text(f readmodel.Text) object {
 	if f.Search.IsZero() {
 		return matchNone
 	}
 	must, mustNot := list{}, list{}
 	for _, p := range f.Search.Must {
-		must = append(must, t.piece(p, f))
+		must = append(must, c.piece(p, f))
 	}
 	f.Spelling = readmodel.Spelling{}
 	for _, p := range f.Search.Not {
-		mustNot = append(mustNot, t.piece(p, f))
+		mustNot = append(mustNot, c.piece(p, f))
 	}
 	return object{"bool": object{"filter": must, "must_not": mustNot}}
 }
@@ -41,7 +41,7 @@ func inEither(f *readmodel.Text, query func(field string) object) object {
 }
 
 // piece admits documents in which a piece fits as the search allows.
-func (t *translation) piece(p readmodel.Piece, f readmodel.Text) object {
+func (c *compiler) piece(p readmodel.Piece, f readmodel.Text) object {
 	var terms, rows, beginnings []string
 	last := len(p.Tokens) - 1
 	isOpen := p.Open && isWord(p.Tokens[last])
@@ -76,10 +76,10 @@ func (t *translation) piece(p readmodel.Piece, f readmodel.Text) object {
 	terms = slices.Compact(terms)
 	fields := fieldsOf(&f)
 	clauses := len(fields) * (3 + len(rows) + len(beginnings)*len(p.Tokens)) // that of a beginning is one for each token
-	if t.clauses+clauses > maxClauses && last > 0 && (isOpen || p.IsRun()) {
-		return t.chosen(p, f)
+	if c.clauses+clauses > maxClauses && last > 0 && (isOpen || p.IsRun()) {
+		return c.chosen(p, f)
 	}
-	t.clauses += clauses
+	c.clauses += clauses
 	var parts list
 	for _, field := range fields {
 		if terms != nil {
@@ -112,7 +112,7 @@ func plainRow(words []string) string {
 
 // chosen is piece for one of too many clauses: it is looked for in the documents that have
 // a part of it which it never fits without.
-func (t *translation) chosen(p readmodel.Piece, f readmodel.Text) object {
+func (c *compiler) chosen(p readmodel.Piece, f readmodel.Text) object {
 	last := len(p.Tokens) - 1
 	parts := [][]string{p.Tokens[:last]}
 	if p.IsRun() { // something may stand inside of one half
@@ -127,8 +127,8 @@ func (t *translation) chosen(p readmodel.Piece, f readmodel.Text) object {
 	}
 	among := make(list, len(parts))
 	for i, tokens := range parts {
-		among[i] = t.piece(readmodel.Piece{Tokens: tokens}, f)
+		among[i] = c.piece(readmodel.Piece{Tokens: tokens}, f)
 	}
 	f.Search = readmodel.Expression{Lang: f.Search.Lang, Must: []readmodel.Piece{p}}
-	return t.choose(anyOf(among), f)
+	return c.choose(anyOf(among), f)
 }

@@ -1,9 +1,11 @@
 package elastic
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"strconv"
@@ -67,78 +69,40 @@ func (v *view) documents(ctx context.Context, s state, collection string, r sear
 		if err != nil || len(h.Fields.Body) != 1 {
 			return nil, nil, fmt.Errorf("document %q has %d bodies", h.ID, len(h.Fields.Body))
 		}
-		if out[i], err = v.x.document(calendar.ID(id), calendar.Position(h.Version), h.Fields.Body[0]); err != nil {
-			return nil, nil, err
+		out[i] = readmodel.Document{Position: calendar.Position(h.Version), Body: []byte(h.Fields.Body[0])}
+		if out[i].Record, err = calendar.DecodeText(h.Fields.Body[0]); err != nil {
+			return nil, nil, fmt.Errorf("read document %d: %w", id, err)
 		}
 	}
 	return out, &a, nil
 }
 
-func (v *view) compiler(s state, k calendar.Kind) *compiler {
-	return &compiler{
-		schema: readmodel.SchemaOf(k),
-		scan: func(ctx context.Context, query object, each func(*readmodel.Document)) error {
-			return v.eachPage(ctx, s, collectionOf(k), searchRequest{Query: query, Sort: byID}, func(documents []readmodel.Document) error {
-				for i := range documents {
-					each(&documents[i])
-				}
-				return nil
-			})
-		},
+func (v *view) compiler(ctx context.Context, s state, k calendar.Kind) *compiler {
+	c := &compiler{schema: readmodel.SchemaOf(k)}
+	c.scan = func(query object, use func([]readmodel.Document) error) error {
+		return v.walk(ctx, s, c, searchRequest{Query: query}, &readmodel.Query{Kind: k}, use)
 	}
+	return c
 }
-
-var byID = list{object{readmodel.FieldID: "asc"}}
-
-// eachPage calls use with all documents of a search in its order.
-func (v *view) eachPage(ctx context.Context, s state, collection string, r searchRequest, use func([]readmodel.Document) error) error {
-	if err := v.hold(ctx); err != nil {
-		return err
-	}
-	r.Size = v.x.step()
-	for {
-		documents, a, err := v.documents(ctx, s, collection, r)
-		if err != nil || len(documents) == 0 {
-			return err
-		}
-		if err := use(documents); err != nil {
-			return err
-		}
-		if len(documents) < r.Size {
-			return nil
-		}
-		r.After = a.Hits.Hits[r.Size-1].Sort
-	}
-}
-
-// step is how many documents are read at a time.
-func (x *Index) step() int { return min(readmodel.WalkStep, x.o.MaxResultWindow) }
 
 // sortOf makes the order of a query, which ends with the id. What is in a point in time of all
 // indices has a type in each of them.
-func sortOf(schema *readmodel.Schema, order []readmodel.Sort) list {
-	out := make(list, 0, len(order)+1)
-	total := false
+func sortOf(schema *readmodel.Schema, order []readmodel.Sort) (out list) {
 	for _, k := range order {
-		switch {
-		case k.Least != nil: // see places
-			continue
-		case k.Rank != nil:
-			out = append(out, object{"_score": object{"order": "desc"}})
-			continue
-		}
 		direction, kind := "asc", "long"
 		if k.Desc {
 			direction = "desc"
 		}
-		if schema.Field(k.Field).Type == readmodel.TypeKeyword {
-			kind = "keyword"
+		switch {
+		case k.Least != nil: // see places
+		case k.Rank != nil:
+			out = append(out, object{"_score": object{"order": direction}})
+		default:
+			if schema.Field(k.Field).Type == readmodel.TypeKeyword {
+				kind = "keyword"
+			}
+			out = append(out, object{k.Field: object{"order": direction, "missing": "_last", "unmapped_type": kind}})
 		}
-		out = append(out, object{k.Field: object{"order": direction, "missing": "_last", "unmapped_type": kind}})
-		total = total || k.Field == readmodel.FieldID
-	}
-	if !total {
-		out = append(out, object{readmodel.FieldID: object{"order": "asc"}})
 	}
 	return out
 }
@@ -146,22 +110,21 @@ func sortOf(schema *readmodel.Schema, order []readmodel.Sort) list {
 // lacking is what engines sort a document by that has no value of a key.
 func lacking(desc bool) int64 {
 	if desc {
-		return -1 << 63
+		return math.MinInt64
 	}
-	return 1<<63 - 1
+	return math.MaxInt64
 }
 
 // searchAfter makes a place of an order as engines take it.
-func searchAfter(order []readmodel.Sort, after []readmodel.Key) list {
-	out := make(list, len(order))
-	for i, k := range order {
+func searchAfter(order []readmodel.Sort, after []readmodel.Key) (out list) {
+	for i, key := range after {
 		switch {
-		case !after[i].Has:
-			out[i] = lacking(k.Desc)
-		case after[i].Text != "":
-			out[i] = after[i].Text
+		case !key.Has:
+			out = append(out, lacking(order[i].Desc))
+		case key.Text != "":
+			out = append(out, key.Text)
 		default:
-			out[i] = after[i].N
+			out = append(out, key.N)
 		}
 	}
 	return out
@@ -170,30 +133,24 @@ func searchAfter(order []readmodel.Sort, after []readmodel.Key) list {
 // Search implements readmodel.View.
 func (v *view) Search(ctx context.Context, q readmodel.Query) (page readmodel.Page, err error) {
 	err = v.read(ctx, func(s state) error {
-		page, err = v.page(ctx, s, q)
+		page, err = v.page(ctx, s, &q)
 		return err
 	})
 	return page, err
 }
 
-// walks reports whether an order is not one of the engines'.
-func walks(q *readmodel.Query) bool {
-	return q.Collapse != nil || len(q.Sort) > 0 && q.Sort[0].Least != nil
-}
+// walks reports whether the order of a query is not one of the engines'.
+func walks(q *readmodel.Query) bool { return q.Collapse != nil || byDistance(q) }
 
-func (v *view) page(ctx context.Context, s state, q readmodel.Query) (page readmodel.Page, err error) {
-	c := v.compiler(s, q.Kind)
-	query, err := c.ranked(ctx, q)
-	if err != nil {
-		return page, err
-	}
-	r := searchRequest{Query: query, Total: true}
+func byDistance(q *readmodel.Query) bool { return len(q.Sort) > 0 && q.Sort[0].Least != nil }
+
+func (v *view) page(ctx context.Context, s state, q *readmodel.Query) (page readmodel.Page, err error) {
+	c := v.compiler(ctx, s, q.Kind)
+	r := searchRequest{Query: c.ranked(q), Total: true}
 	if q.Narrow != nil {
-		if r.PostFilter, err = c.compile(ctx, q.Narrow); err != nil {
-			return page, err
-		}
+		r.PostFilter = c.query(q.Narrow)
 	}
-	walked := q.Collapse != nil || q.Limit > 0 && (walks(&q) || q.Offset > v.x.o.MaxResultWindow-q.Limit)
+	walked := q.Collapse != nil || q.Limit > 0 && (walks(q) || q.Offset > v.x.o.MaxResultWindow-q.Limit)
 	if walked {
 		if page.Total, page.Documents, err = v.walkedPage(ctx, s, c, r, q); err != nil || q.Tallies == nil {
 			return page, err
@@ -205,8 +162,8 @@ func (v *view) page(ctx context.Context, s state, q readmodel.Query) (page readm
 			r.After = searchAfter(q.Sort, q.After)
 		}
 	}
-	if r.Aggs, err = v.askTallies(ctx, c, q.Tallies); err != nil {
-		return page, err
+	if r.Aggs = c.tallies(q.Tallies); c.err != nil {
+		return page, c.err
 	}
 	documents, a, err := v.documents(ctx, s, collectionOf(q.Kind), r)
 	if err != nil {
@@ -215,31 +172,32 @@ func (v *view) page(ctx context.Context, s state, q readmodel.Query) (page readm
 	if !walked {
 		page.Total, page.Documents = a.Hits.Total.Value, documents
 	}
-	if q.Tallies != nil {
-		page.Tallied, err = v.readTallies(ctx, s, &q, a.Aggregations)
-	}
+	page.Tallied, err = v.readTallies(ctx, s, q, a.Aggregations)
 	return page, err
 }
 
 // walkedPage walks to a page that lies too deep to be asked for, or in an order that the
 // engines do not have.
-func (v *view) walkedPage(ctx context.Context, s state, c *compiler, r searchRequest, q readmodel.Query) (total int, out []readmodel.Document, err error) {
-	places, err := v.places(ctx, s, c, r, q)
-	if err != nil {
+func (v *view) walkedPage(ctx context.Context, s state, c *compiler, r searchRequest, q *readmodel.Query) (total int, out []readmodel.Document, err error) {
+	var all []placed
+	if err := v.places(ctx, s, c, r, q, func(places []placed) bool {
+		all = append(all, places...)
+		return len(all) < q.Offset+q.Limit
+	}); err != nil {
 		return 0, nil, err
 	}
-	if total = len(places); !walks(&q) {
+	if total = len(all); !walks(q) {
 		var a answer
 		if err := v.search(ctx, s, collectionOf(q.Kind), r, &a); err != nil {
 			return 0, nil, err
 		}
 		total = a.Hits.Total.Value
 	}
-	from := min(q.Offset, len(places))
+	from := min(q.Offset, len(all))
 	if q.After != nil {
-		from = sort.Search(len(places), func(i int) bool { return readmodel.ComparePlaces(q.Sort, places[i].keys, q.After) > 0 })
+		from = sort.Search(len(all), func(i int) bool { return readmodel.ComparePlaces(q.Sort, all[i].keys, q.After) > 0 })
 	}
-	err = v.eachPlace(ctx, s, q.Kind, places[from:min(from+q.Limit, len(places))], func(documents []readmodel.Document) error {
+	err = v.eachPlace(ctx, s, q.Kind, all[from:min(from+q.Limit, len(all))], func(documents []readmodel.Document) error {
 		out = append(out, documents...)
 		return nil
 	})
@@ -248,28 +206,20 @@ func (v *view) walkedPage(ctx context.Context, s state, c *compiler, r searchReq
 
 // Walk implements readmodel.View.
 func (v *view) Walk(ctx context.Context, q readmodel.Query, use func([]readmodel.Document) error) error {
-	q.Offset, q.Limit, q.After, q.Tallies = 0, 0, nil, nil
 	q.Filter, q.Narrow = readmodel.Both(q.Filter, q.Narrow), nil
 	return v.read(ctx, func(s state) error {
-		if err := v.hold(ctx); err != nil {
-			return err
-		}
-		c := v.compiler(s, q.Kind)
-		query, err := c.ranked(ctx, q)
-		if err != nil {
-			return err
-		}
-		r := searchRequest{Query: query}
-		if !walks(&q) {
-			r.Sort = sortOf(c.schema, q.Sort)
-			return v.eachPage(ctx, s, collectionOf(q.Kind), r, use)
-		}
-		places, err := v.places(ctx, s, c, r, q)
-		if err != nil {
-			return err
-		}
-		return v.eachPlace(ctx, s, q.Kind, places, use)
+		c := v.compiler(ctx, s, q.Kind)
+		return v.walk(ctx, s, c, searchRequest{Query: c.ranked(&q)}, &q, use)
 	})
+}
+
+// walk calls use with all documents of a search.
+func (v *view) walk(ctx context.Context, s state, c *compiler, r searchRequest, q *readmodel.Query, use func([]readmodel.Document) error) (err error) {
+	walkErr := v.places(ctx, s, c, r, q, func(places []placed) bool {
+		err = v.eachPlace(ctx, s, q.Kind, places, use)
+		return err == nil
+	})
+	return cmp.Or(err, walkErr)
 }
 
 // placed is a document in an order.
@@ -277,93 +227,128 @@ type placed struct {
 	id   calendar.ID
 	keys []readmodel.Key // of an order by distance
 
-	// Of a query that collapses: the number of its group, unless it is one alone, its start,
-	// and in the end the group.
-	group   int64
-	alone   bool
-	start   calendar.Wall
-	repeats *readmodel.Repeats
+	// Of a query that collapses: the number of its group, its start, whether it is a group
+	// alone, and in the end the group.
+	group, start readmodel.Key
+	alone        bool
+	repeats      *readmodel.Repeats
 }
 
-// places walks over what a query finds, reading numbers alone: all of it in an order that the
-// engines do not have, else up to the end of its page.
-func (v *view) places(ctx context.Context, s state, c *compiler, r searchRequest, q readmodel.Query) (out []placed, err error) {
+// nameAlone is the name of the query of documents that are groups of their own.
+const nameAlone = "alone"
+
+// places calls use with the places of what a query finds, reading numbers alone, until it
+// returns false: page by page, or all of them in an order that the engines do not have.
+func (v *view) places(ctx context.Context, s state, c *compiler, r searchRequest, q *readmodel.Query, use func([]placed) bool) error {
 	if err := v.hold(ctx); err != nil {
-		return nil, err
+		return err
 	}
-	distance := len(q.Sort) > 0 && q.Sort[0].Least != nil
-	r.Sort, r.Total, r.Stored, r.Size = sortOf(c.schema, q.Sort), false, "_none_", min(walkPage, v.x.o.MaxResultWindow)
-	id := slices.IndexFunc(r.Sort, func(key any) bool { return key.(object)[readmodel.FieldID] != nil }) //nolint:forcetypeassert // made by sortOf
-	if distance {
-		r.DocValues = []string{q.Sort[0].Field}
+	order := q.Sort
+	if order == nil {
+		order = readmodel.By(false, readmodel.FieldID)
 	}
-	if q.Collapse != nil {
-		if r, err = c.collapse(ctx, r, q.Collapse); err != nil {
-			return nil, err
+	r.Sort, r.Total, r.Stored, r.Size = sortOf(c.schema, order), false, "_none_", min(walkPage, v.x.o.MaxResultWindow)
+	if byDistance(q) {
+		r.DocValues = []string{order[0].Field}
+	}
+	if q.Collapse != nil { // the last keys are the group and the start
+		order = append(slices.Clip(order), readmodel.By(false, q.Collapse.Field, readmodel.FieldStart)...)
+		r.Sort = sortOf(c.schema, order)
+		if q.Collapse.Alone != nil {
+			// must, as the score may be a key of the order; a filter adds nothing to it.
+			alone := object{"bool": object{"filter": list{c.query(q.Collapse.Alone)}, "_name": nameAlone}}
+			r.Query = object{"bool": object{"must": list{r.Query}, "should": list{alone}}}
 		}
 	}
-	for more := true; more && (walks(&q) || len(out) < q.Offset+q.Limit); {
+	if c.err != nil {
+		return c.err
+	}
+	var all []placed
+	for more := true; more; {
 		var a answer
 		if err := v.search(ctx, s, collectionOf(q.Kind), r, &a); err != nil {
-			return nil, err
+			return err
 		}
-		for i := range a.Hits.Hits {
-			h := &a.Hits.Hits[i]
-			n, err := keyAt(h, id)
-			p := placed{id: calendar.ID(n)}
-			if err == nil && distance {
-				p.keys, err = keysOf(q.Sort, h)
+		page := make([]placed, len(a.Hits.Hits))
+		for i := range page {
+			if err := page[i].read(&a.Hits.Hits[i], order, q); err != nil {
+				return fmt.Errorf("place of a document: %w", err)
 			}
-			if err == nil && q.Collapse != nil {
-				err = p.readGroup(h, len(r.Sort)-2)
-			}
-			if err != nil {
-				return nil, fmt.Errorf("place of a document: %w", err)
-			}
-			out = append(out, p)
 		}
-		if more = len(a.Hits.Hits) == r.Size; more {
+		if more = len(page) == r.Size; more {
 			r.After = a.Hits.Hits[r.Size-1].Sort
 		}
+		if walks(q) {
+			all = append(all, page...)
+		} else if !use(page) {
+			return nil
+		}
 	}
-	if distance {
-		slices.SortFunc(out, func(a, b placed) int { return readmodel.ComparePlaces(q.Sort, a.keys, b.keys) })
+	if byDistance(q) {
+		slices.SortFunc(all, func(a, b placed) int { return readmodel.ComparePlaces(q.Sort, a.keys, b.keys) })
 	}
 	if q.Collapse != nil {
-		out = collapsed(out)
+		all = collapsed(all)
 	}
-	return out, nil
+	use(all)
+	return nil
 }
 
-// keyAt reads a key of a hit.
-func keyAt(h *hit, key int) (int64, error) {
-	if key >= len(h.Sort) {
-		return 0, fmt.Errorf("%d keys", len(h.Sort))
-	}
-	return strconv.ParseInt(string(h.Sort[key]), 10, 64)
-}
-
-// keysOf reads the place of a hit in an order by distance, and numbers behind it.
-func keysOf(order []readmodel.Sort, h *hit) ([]readmodel.Key, error) {
+// read reads the place of a hit of a walk.
+func (p *placed) read(h *hit, order []readmodel.Sort, q *readmodel.Query) error {
 	keys := make([]readmodel.Key, len(order))
-	keys[0] = order[0].KeyOf(h.Fields.Venue)
-	for i := 1; i < len(order); i++ {
-		n, err := keyAt(h, i-1)
-		if err != nil {
-			return nil, err
+	sent := h.Sort
+	for i, k := range order {
+		if k.Least != nil {
+			keys[i] = k.KeyOf(h.Fields.Venue)
+			continue
 		}
-		keys[i] = readmodel.Key{N: n, Has: n != lacking(order[i].Desc)}
+		if len(sent) == 0 {
+			return fmt.Errorf("%d keys", len(h.Sort))
+		}
+		keys[i].N, _ = strconv.ParseInt(string(sent[0]), 10, 64) // not of a keyword or a score, which are not looked at
+		keys[i].Has = keys[i].N != lacking(k.Desc)
+		sent = sent[1:]
 	}
-	return keys, nil
+	if q.Collapse != nil {
+		last := len(keys) - 2
+		p.group, p.start, keys = keys[last], keys[last+1], keys[:last]
+		p.alone = !p.group.Has || slices.Contains(h.Matched, nameAlone)
+	}
+	if p.id = calendar.ID(keys[len(keys)-1].N); byDistance(q) {
+		p.keys = keys
+	}
+	return nil
+}
+
+// collapsed returns the first place of each group, with the group.
+func collapsed(places []placed) (out []placed) {
+	groups := map[int64]*readmodel.Repeats{}
+	for _, p := range places {
+		group := groups[p.group.N]
+		if p.alone || group == nil {
+			group = &readmodel.Repeats{First: calendar.NoWall, Last: calendar.NoWall}
+			p.repeats = group
+			out = append(out, p)
+		}
+		if !p.alone {
+			groups[p.group.N] = group
+		}
+		start := calendar.NoWall
+		if p.start.Has {
+			start = calendar.Wall(p.start.N)
+		}
+		group.Add(p.id, start)
+	}
+	return out
 }
 
 // eachPlace calls use with the documents of places.
 func (v *view) eachPlace(ctx context.Context, s state, kind calendar.Kind, places []placed, use func([]readmodel.Document) error) error {
-	for some := range slices.Chunk(places, v.x.step()) {
-		at := make(map[calendar.ID]int, len(some))
+	for some := range slices.Chunk(places, min(readmodel.WalkStep, v.x.o.MaxResultWindow)) {
 		ids := make([]calendar.ID, len(some))
 		for i, p := range some {
-			ids[i], at[p.id] = p.id, i
+			ids[i] = p.id
 		}
 		found, _, err := v.documents(ctx, s, collectionOf(kind), searchRequest{Query: in(readmodel.FieldID, ids), Size: len(some)})
 		if err != nil {
@@ -374,7 +359,7 @@ func (v *view) eachPlace(ctx context.Context, s state, kind calendar.Kind, place
 		}
 		documents := make([]readmodel.Document, len(some))
 		for _, d := range found {
-			i := at[d.Record.ID]
+			i := slices.Index(ids, d.Record.ID)
 			d.Repeats = some[i].repeats
 			documents[i] = d
 		}

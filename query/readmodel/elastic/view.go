@@ -255,7 +255,7 @@ func (x *Index) QuarantinedLately(ctx context.Context) (out []readmodel.Quaranti
 	err = v.read(ctx, func(s state) error {
 		var a answer
 		out = nil
-		if err := v.search(ctx, s, stateName, searchRequest{Query: term(fieldWhat, whatQuarantined), Sort: byID, Size: x.o.MaxResultWindow}, &a); err != nil {
+		if err := v.search(ctx, s, stateName, searchRequest{Query: term(fieldWhat, whatQuarantined), Sort: list{object{readmodel.FieldID: "asc"}}, Size: x.o.MaxResultWindow}, &a); err != nil {
 			return err
 		}
 		for i := range a.Hits.Hits {
