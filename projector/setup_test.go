@@ -129,10 +129,7 @@ func (w *world) mark(t tb) calendar.Mark {
 
 func newIndex(t tb) readmodel.Index {
 	t.Helper()
-	i, err := memindex.New(memindex.Options{Records: 16})
-	if err != nil {
-		t.Fatalf("index: %v", err)
-	}
+	i := memindex.New(memindex.Options{})
 	return i
 }
 

@@ -39,10 +39,7 @@ func onEach(t *testing.T, run func(t *testing.T, x readmodel.Index, local bool))
 	t.Helper()
 	t.Run("memory image", func(t *testing.T) {
 		t.Parallel()
-		x, err := memindex.New(memindex.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := memindex.New(memindex.Options{})
 		run(t, x, true)
 	})
 	for flavour, server := range map[elastic.Flavour]func(testing.TB) (url, prefix string){

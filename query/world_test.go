@@ -106,10 +106,7 @@ func (v *fakeView) Stamp(ctx context.Context, k calendar.Kind) (uint64, error) {
 // memoryIndex is the read model of the embedded size.
 func memoryIndex(tb testing.TB, records []*calendar.Record) readmodel.Index {
 	tb.Helper()
-	index, err := memindex.New(memindex.Options{})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	index := memindex.New(memindex.Options{})
 	Fill(tb, index, 0, records...)
 	return index
 }

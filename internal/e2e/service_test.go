@@ -113,8 +113,7 @@ func embedded(t *testing.T, s settings) *service {
 		store, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{Now: clock.Now})
 		must(t, err)
 		t.Cleanup(func() { closed(t, store.Close()) })
-		index, err := memindex.New(memindex.Options{Logger: log})
-		must(t, err)
+		index := memindex.New(memindex.Options{Logger: log})
 		return parts{store: store, relayed: store, index: index, projected: index}
 	})
 }

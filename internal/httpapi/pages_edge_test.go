@@ -379,10 +379,7 @@ func (x awayIndex) View(ctx context.Context) (readmodel.View, error) {
 func TestPagesWithoutReadModel(t *testing.T) {
 	t.Parallel()
 	for _, stale := range []bool{false, true} {
-		inner, err := memindex.New(memindex.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		inner := memindex.New(memindex.Options{})
 		index := awayIndex{inner, &atomic.Bool{}}
 		w := pagesWorld(t, world.Options{Index: index, HTTP: httpapi.Options{ServeStale: stale}})
 		editor := w.As(calendar.Editor)

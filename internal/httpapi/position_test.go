@@ -41,10 +41,7 @@ func (v viewBehind) Shown() readmodel.Shown {
 // wait; one that does not get there is 503.
 func TestListsOfAnotherGeneration(t *testing.T) {
 	t.Parallel()
-	image, err := memindex.New(memindex.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	image := memindex.New(memindex.Options{})
 	index := &goingBack{Index: image}
 	_, editor, nobody := newWorld(t, world.Options{Index: index, Wait: 10 * time.Second})
 	venue := editor.Create(calendar.KindVenue, obj{"venue": "Hall", "geo_lat": 1, "geo_lng": 2})

@@ -291,10 +291,7 @@ func (v countingView) Counts(ctx context.Context, k calendar.Kind, field string,
 // however many months there are (PAGES P3.1).
 func TestSiteMapIsMadeOnce(t *testing.T) {
 	t.Parallel()
-	image, err := memindex.New(memindex.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	image := memindex.New(memindex.Options{})
 	index := countingIndex{image, &atomic.Int64{}}
 	w := pagesWorld(t, world.Options{Index: index})
 	editor := w.As(calendar.Editor)

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math"
 
 	"daybook/calendar"
 )
@@ -42,6 +43,19 @@ type Document struct {
 	Body     []byte
 	// Repeats is the group that it stands for, of a query that collapses.
 	Repeats *Repeats
+}
+
+// Check refuses what no index takes, with ErrRefused.
+func (d *Document) Check() error {
+	switch r := d.Record; {
+	case r == nil:
+		return fmt.Errorf("%w: no record", ErrRefused)
+	case SchemaOf(r.Kind) == nil || r.ID < 1 || d.Position == 0 || d.Position > math.MaxInt64:
+		return fmt.Errorf("%w: kind %d, id %d, position %d", ErrRefused, r.Kind, r.ID, d.Position)
+	case len(d.Body) == 0 && !r.Deleted:
+		return fmt.Errorf("%w: %s %d has no body", ErrRefused, r.Kind, r.ID)
+	}
+	return nil
 }
 
 // Batch is what a projector writes in one step.

@@ -104,8 +104,7 @@ func New(t testing.TB, o Options) *World {
 	}
 	var err error
 	if w.Index == nil {
-		w.Index, err = memindex.New(memindex.Options{})
-		must(err)
+		w.Index = memindex.New(memindex.Options{})
 	}
 	if o.Store == nil {
 		store := memstore.New()

@@ -1,8 +1,6 @@
 package elastic
 
 import (
-	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -11,19 +9,6 @@ import (
 	"daybook/internal/canonjson"
 	"daybook/query/readmodel"
 )
-
-// check refuses what no index takes, with ErrRefused.
-func check(d *readmodel.Document) error {
-	switch {
-	case d.Record == nil:
-		return fmt.Errorf("%w: no record", readmodel.ErrRefused)
-	case readmodel.SchemaOf(d.Record.Kind) == nil || d.Record.ID < 1 || d.Position == 0 || d.Position > math.MaxInt64:
-		return fmt.Errorf("%w: kind %d, id %d, position %d", readmodel.ErrRefused, d.Record.Kind, d.Record.ID, d.Position)
-	case len(d.Body) == 0 && !d.Record.Deleted:
-		return fmt.Errorf("%w: %s %d has no body", readmodel.ErrRefused, d.Record.Kind, d.Record.ID)
-	}
-	return nil
-}
 
 // item makes the two lines of a document in a bulk request.
 func (n names) item(g generation, d *readmodel.Document) []byte {

@@ -105,7 +105,7 @@ func (x *Index) items(g generation, documents []readmodel.Document) []*item {
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range documents {
 		group.Go(func() error {
-			out[i] = &item{err: check(&documents[i])}
+			out[i] = &item{err: documents[i].Check()}
 			if out[i].err == nil {
 				out[i].lines = x.names().item(g, &documents[i])
 			}
@@ -186,25 +186,33 @@ func (x *Index) bulkAll(ctx context.Context, items []*item) error {
 // bulk sends items until each is acknowledged or refused, in requests of up to
 // Options.BulkBytes or one item.
 func (x *Index) bulk(ctx context.Context, items []*item) error {
+	limit := x.o.BulkBytes
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.Multiplier = x.o.MinWait, 3 // 6 s in all
 	_, err := backoff.Retry(ctx, func() (none struct{}, _ error) {
 		var busy []*item
 		var cause error
-		for from := 0; from < len(items); {
-			end, size := from+1, len(items[from].lines)
-			for end < len(items) && size+len(items[end].lines) <= x.o.BulkBytes {
-				size += len(items[end].lines)
-				end++
+		for rest := items; len(rest) > 0; {
+			n, size := 1, len(rest[0].lines)
+			for n < len(rest) && size+len(rest[n].lines) <= limit {
+				size += len(rest[n].lines)
+				n++
 			}
-			again, why, err := x.bulkOnce(ctx, items[from:end])
-			if err != nil {
+			again, why, err := x.bulkOnce(ctx, rest[:n])
+			e, answered := errors.AsType[*serverError](err)
+			tooLarge := answered && e.status == http.StatusRequestEntityTooLarge
+			switch {
+			case tooLarge && n > 1: // for a proxy
+				limit = size / 2
+				continue
+			case tooLarge:
+				rest[0].err = fmt.Errorf("%w: %w", readmodel.ErrRefused, e)
+			case err != nil:
 				return none, backoff.Permanent(err)
-			}
-			if len(again) > 0 {
+			case len(again) > 0:
 				busy, cause = append(busy, again...), why
 			}
-			from = end
+			rest = rest[n:]
 		}
 		if items = busy; len(items) > 0 {
 			return none, fmt.Errorf("%w: %d items: %w", readmodel.ErrUnavailable, len(items), cause)
@@ -237,8 +245,6 @@ func (x *Index) bulkOnce(ctx context.Context, items []*item) (busy []*item, why,
 	switch {
 	case answered && busyStatus(e.status), !answered && errors.Is(err, readmodel.ErrUnavailable):
 		return items, err, nil
-	case answered && e.status == http.StatusRequestEntityTooLarge:
-		return x.halves(ctx, items, e)
 	case err != nil:
 		return nil, nil, x.orMoved(err)
 	case len(answer.Items) != len(items):
@@ -264,24 +270,6 @@ func (x *Index) bulkOnce(ctx context.Context, items []*item) (busy []*item, why,
 
 func busyStatus(status int) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
-}
-
-// halves sends a request that a proxy finds too large in two parts.
-func (x *Index) halves(ctx context.Context, items []*item, e error) (busy []*item, why, err error) {
-	if len(items) == 1 {
-		items[0].err = fmt.Errorf("%w: %w", readmodel.ErrRefused, e)
-		return nil, nil, nil
-	}
-	half := len(items) / 2
-	busy, why, err = x.bulkOnce(ctx, items[:half])
-	if err != nil {
-		return nil, nil, err
-	}
-	more, cause, err := x.bulkOnce(ctx, items[half:])
-	if len(more) > 0 {
-		busy, why = append(busy, more...), cause
-	}
-	return busy, why, err
 }
 
 // orMoved tells a writer whose generation was dropped to look for the present one.

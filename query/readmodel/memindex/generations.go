@@ -24,10 +24,7 @@ func (x *Index) Sound(ctx context.Context) error {
 
 // Next gives an empty index in memory: nothing is left of a rebuild that was cut off.
 func (x *Index) Next(ctx context.Context) (readmodel.Index, error) {
-	next, err := New(x.o)
-	if err != nil {
-		return nil, err
-	}
+	next := New(x.o)
 	x.saving.Lock()
 	defer x.saving.Unlock()
 	x.next = next

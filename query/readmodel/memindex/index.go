@@ -21,8 +21,6 @@ import (
 
 // Options are the settings of an Index; the zero value works.
 type Options struct {
-	// Records is how many decoded records of other kinds than events are cached; 0: 1,024.
-	Records int
 	// Logger gets a warning when a snapshot is not used; nil: slog.Default.
 	Logger *slog.Logger
 	// Holds reports whether the event store has the history of a mark. A snapshot of
@@ -103,28 +101,22 @@ type Index struct {
 	saved  uint64       // writes at the last snapshot; under saving
 	since  atomic.Int64 // documents that changed after it
 
-	records []atomic.Pointer[readmodel.Document] // decoded, by id
+	records [1024]atomic.Pointer[readmodel.Document] // decoded, of other kinds than events; by id
 }
 
 // New returns an empty Index; it starts nothing.
-func New(o Options) (*Index, error) {
-	if o.Records < 0 {
-		return nil, fmt.Errorf("memory index: %d records to cache", o.Records)
-	}
-	if o.Records == 0 {
-		o.Records = 1024
-	}
+func New(o Options) *Index {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
 	if o.Epoch == nil {
 		o.Epoch = func() uint64 { return 0 }
 	}
-	x := &Index{o: o, taken: make(chan struct{}), erased: make(chan struct{}, 1), records: make([]atomic.Pointer[readmodel.Document], o.Records)}
+	x := &Index{o: o, taken: make(chan struct{}), erased: make(chan struct{}, 1)}
 	moved := make(chan struct{})
 	x.moved.Store(&moved)
 	x.empty()
-	return x, nil
+	return x
 }
 
 // empty removes everything.
@@ -184,7 +176,7 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 	newest := map[calendar.ID]*readmodel.Document{}
 	for i := range b.Documents {
 		d := &b.Documents[i]
-		if errs[i] = check(d); errs[i] == nil && (newest[d.Record.ID] == nil || newest[d.Record.ID].Position < d.Position) {
+		if errs[i] = d.Check(); errs[i] == nil && (newest[d.Record.ID] == nil || newest[d.Record.ID].Position < d.Position) {
 			newest[d.Record.ID] = d
 		}
 	}
@@ -240,18 +232,6 @@ func analyseAll(docs map[calendar.ID]*readmodel.Document, texts bool) []entry {
 	return entries
 }
 
-func check(d *readmodel.Document) error {
-	switch {
-	case d.Record == nil:
-		return fmt.Errorf("%w: no record", readmodel.ErrRefused)
-	case readmodel.SchemaOf(d.Record.Kind) == nil || d.Record.ID < 1 || d.Position == 0:
-		return fmt.Errorf("%w: kind %d, id %d, position %d", readmodel.ErrRefused, d.Record.Kind, d.Record.ID, d.Position)
-	case len(d.Body) == 0 && !d.Record.Deleted:
-		return fmt.Errorf("%w: %s %d has no body", readmodel.ErrRefused, d.Record.Kind, d.Record.ID)
-	}
-	return nil
-}
-
 // change is a batch on its way into a state, with one document of an id at most.
 type change struct {
 	x       *Index
@@ -281,7 +261,7 @@ func (w *change) apply(e *entry) {
 		return
 	}
 	w.x.gone[e.ID] = e.Position
-	w.x.records[w.x.slot(e.ID)].Store(nil)
+	w.x.cached(e.ID).Store(nil)
 	if e.record.Erased {
 		select {
 		case w.x.erased <- struct{}{}:
@@ -352,12 +332,14 @@ func withFresh(schema *readmodel.Schema, layers []layer, fresh []*entry) []layer
 	}), merged)
 }
 
-// slot returns where the decoded record of an id is cached.
-func (x *Index) slot(id calendar.ID) int { return int(uint64(id) % uint64(len(x.records))) }
+// cached returns where the decoded record of an id is cached.
+func (x *Index) cached(id calendar.ID) *atomic.Pointer[readmodel.Document] {
+	return &x.records[uint64(id)%uint64(len(x.records))]
+}
 
 // document decodes a document, or returns the cached one.
 func (x *Index) document(d *doc) (*readmodel.Document, error) {
-	slot := &x.records[x.slot(d.ID)]
+	slot := x.cached(d.ID)
 	if known := slot.Load(); known != nil && known.Record.ID == d.ID && known.Position == d.Position && known.Record.Sum == d.Sum {
 		return known, nil
 	}

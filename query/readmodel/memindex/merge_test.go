@@ -20,10 +20,7 @@ import (
 func TestMerges(t *testing.T) {
 	t.Parallel()
 	const n = 3000
-	x, err := memindex.New(memindex.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := memindex.New(memindex.Options{})
 	plain, c, dice := readmodeltest.NewPlain(), readmodeltest.NewCorpus(n, 1), rand.New(rand.NewPCG(1, 2))
 	at := calendar.Position(1 << 20)
 	write := func(b readmodel.Batch) {
@@ -107,10 +104,7 @@ func (c *ending) Err() error {
 // TestEndOfARequestEndsItsSearch: a search that looks into many texts ends with its request.
 func TestEndOfARequestEndsItsSearch(t *testing.T) {
 	t.Parallel()
-	x, err := memindex.New(memindex.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := memindex.New(memindex.Options{})
 	c := readmodeltest.NewCorpus(2000, 1)
 	if err := c.Fill(func(b readmodel.Batch) error {
 		_, err := x.Write(t.Context(), b)

@@ -82,35 +82,46 @@ func (e *evaluation) least(k *readmodel.Sort) func(uint32) readmodel.Key {
 // readmodel.Relevance.Score.
 func (e *evaluation) rank(of *readmodel.Relevance, docs bitset) func(uint32) readmodel.Key {
 	scores := make([]int32, len(e.Docs))
-	some := scratch(len(e.Docs))
-	defer release(some)
-	named := scratch(len(e.Docs)) // documents that are ranked by their name
+	add := func(among bitset, text readmodel.Text, p pattern, weight int32) {
+		some := scratchOf(among)
+		defer release(some)
+		e.fit(some, text, p)
+		some.each(func(o uint32) bool {
+			scores[o] += weight
+			return true
+		})
+	}
+	inName := of.Text
+	inName.Fields = of.Fields[:1]
+	named, others := scratch(len(e.Docs)), scratchOf(docs) // those that are ranked by their name, and the rest
 	defer release(named)
+	defer release(others)
 	if of.Title != nil {
 		copy(named, docs)
 		e.narrow(named, of.Title)
+		others.andNot(named)
 	}
-	name := of.Text
-	name.Fields = of.Fields[:1]
-	for _, text := range []readmodel.Text{of.Text, name} {
-		byName := len(text.Fields) == 1 && len(of.Fields) > 1
-		among := scratchOf(docs)
-		if byName {
-			copy(among, named)
-		} else {
-			among.andNot(named)
+	for _, p := range of.Search.Ranked {
+		add(docs, inName, pattern{piece: p, spelling: of.Spelling}, readmodel.WeightName)
+		addFits := func(among bitset, text readmodel.Text) {
+			switch {
+			case p.IsWord():
+				add(among, text, pattern{piece: p, exact: true}, readmodel.WeightWhole)
+			case p.Open && !p.IsRun():
+				add(among, text, pattern{piece: p.Closed()}, readmodel.WeightWhole)
+			}
+			for typos := range of.Worst(p) {
+				add(among, text, pattern{piece: p, spelling: of.Within(typos)}, readmodel.WeightTypo)
+			}
 		}
-		e.addScores(scores, some, among, of, text)
-		release(among)
-		if of.Title == nil || len(of.Fields) == 1 {
-			break
+		addFits(others, of.Text)
+		if of.Title != nil {
+			addFits(named, inName)
 		}
 	}
 	if row, ok := of.Search.Row(); ok {
-		copy(some, docs)
-		e.fit(some, name, pattern{piece: row})
-		some.each(func(o uint32) bool {
-			scores[o] += readmodel.WeightRow
+		add(docs, inName, pattern{piece: row}, readmodel.WeightRow)
+		docs.each(func(o uint32) bool {
 			if e.isName(o, of.Search.Lang, of.Search.Full) {
 				scores[o] += readmodel.WeightExact
 			}
@@ -118,32 +129,6 @@ func (e *evaluation) rank(of *readmodel.Relevance, docs bitset) func(uint32) rea
 		})
 	}
 	return func(o uint32) readmodel.Key { return readmodel.Key{N: int64(scores[o]), Has: true} }
-}
-
-// addScores adds what the pieces of a search weigh in some documents.
-func (e *evaluation) addScores(scores []int32, some, among bitset, of *readmodel.Relevance, text readmodel.Text) {
-	name := text
-	name.Fields = of.Fields[:1]
-	add := func(text readmodel.Text, p pattern, weight int32) {
-		copy(some, among)
-		e.fit(some, text, p)
-		some.each(func(o uint32) bool {
-			scores[o] += weight
-			return true
-		})
-	}
-	for _, p := range of.Search.Ranked {
-		add(name, pattern{piece: p, spelling: of.Spelling}, readmodel.WeightName)
-		switch {
-		case p.IsWord():
-			add(text, pattern{piece: p, exact: true}, readmodel.WeightWhole)
-		case p.Open && !p.IsRun():
-			add(text, pattern{piece: p.Closed()}, readmodel.WeightWhole)
-		}
-		for typos := range of.Worst(p) {
-			add(text, pattern{piece: p, spelling: of.Within(typos)}, readmodel.WeightTypo)
-		}
-	}
 }
 
 // name returns the shown name of a document as numbers of words, and its language.

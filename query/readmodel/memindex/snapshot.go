@@ -189,10 +189,7 @@ func (m *image) write(ctx context.Context, to io.Writer) error {
 // another history, is no error: the index starts empty, at position 0, and the logger gets
 // the reason. An error of Options.Holds is returned.
 func Open(ctx context.Context, path string, o Options) (*Index, error) {
-	x, err := New(o)
-	if err != nil {
-		return nil, err
-	}
+	x := New(o)
 	if path == "" {
 		return nil, errors.New("memory index: no path for snapshots")
 	}

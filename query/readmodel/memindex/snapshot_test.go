@@ -299,10 +299,7 @@ func TestSnapshotOfAnotherHistory(t *testing.T) {
 
 func TestSnapshotWithoutPath(t *testing.T) {
 	t.Parallel()
-	x, err := memindex.New(memindex.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := memindex.New(memindex.Options{})
 	if err := x.Snapshot(t.Context()); err == nil {
 		t.Error("a snapshot without a path has to be an error")
 	}

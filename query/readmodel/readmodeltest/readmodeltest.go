@@ -215,7 +215,9 @@ func walkAll(ctx context.Context, v readmodel.View, q readmodel.Query) (out walk
 func (p *pair) counts(k calendar.Kind, field string, f readmodel.Filter) {
 	p.Helper()
 	counts := func(ids []calendar.ID) map[calendar.ID]int {
-		return ask(p, f, func(v readmodel.View) (map[calendar.ID]int, error) { return readmodel.Counts(p.Context(), v, k, field, f, ids) })
+		return ask(p, f, func(v readmodel.View) (map[calendar.ID]int, error) {
+			return readmodel.Counts(p.Context(), v, k, field, f, ids)
+		})
 	}
 	all := counts(nil)
 	maps.DeleteFunc(all, func(id calendar.ID, _ int) bool { return id%2 == 0 })
