@@ -102,7 +102,9 @@ func (c *Criteria) query(f *counting, order []readmodel.Sort) readmodel.Query {
 		Sort: order, Offset: (c.Page - 1) * c.PerPage, Limit: c.PerPage, Collapse: c.collapse(),
 	}
 	if w := c.run.walk; w != nil && c.PerPage > 0 {
-		q.After = w.At
+		if len(w.At) == len(order) { // else it is of another order, made up
+			q.After = w.At
+		}
 		q.Limit++ // one more, to know whether there is a next page
 	}
 	return q

@@ -300,9 +300,9 @@ func (x hanging) View(ctx context.Context) (readmodel.View, error) {
 
 type hangingView struct{ readmodel.View }
 
-func (hangingView) Counts(ctx context.Context, _ calendar.Kind, _ string, _ readmodel.Filter, _ []calendar.ID) (map[calendar.ID]int, error) {
+func (hangingView) Search(ctx context.Context, _ readmodel.Query) (readmodel.Page, error) {
 	<-ctx.Done()
-	return nil, ctx.Err()
+	return readmodel.Page{}, ctx.Err()
 }
 
 // TestViewBesideAHangingReadModel: single records are read also while the read

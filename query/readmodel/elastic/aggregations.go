@@ -13,6 +13,8 @@ import (
 // together. A field with more of them is counted page by page.
 const maxBuckets = 5_000
 
+func (x *Index) maxBuckets() int { return min(maxBuckets, x.o.MaxResultWindow) }
+
 // counted is the answer to an aggregation of some documents, with the parts that were asked.
 type counted struct {
 	Values struct {
@@ -22,19 +24,61 @@ type counted struct {
 			Count int `json:"doc_count"`
 		}
 	}
-	Groups, Parts struct {
+	Parts struct {
 		Buckets []struct {
 			Count int `json:"doc_count"`
 		}
 	}
-	Page struct {
-		After   json.RawMessage `json:"after_key"`
-		Buckets []struct {
-			Key   struct{ Value int64 }
-			Count int `json:"doc_count"`
-		}
-	}
+	Pairs   pairs
+	Several struct{ Pairs pairs }
 	Changes struct{ Value float64 }
+}
+
+// pairs are a page of counts by the values of a field: of all documents, or of each.
+type pairs struct {
+	After   json.RawMessage `json:"after_key"`
+	Buckets []struct {
+		Key   struct{ ID, Value int64 }
+		Count int `json:"doc_count"`
+	}
+}
+
+// pairsOf makes the aggregation of a page of pairs, behind the one before.
+func (x *Index) pairsOf(field string, each bool, before *pairs) object {
+	source := func(name, field string) object {
+		return object{name: object{"terms": object{"field": field, "value_type": "long"}}}
+	}
+	sources := list{source("value", field)}
+	if each {
+		sources = list{source("id", readmodel.FieldID), sources[0]}
+	}
+	composite := object{"size": x.maxBuckets(), "sources": sources}
+	if before != nil {
+		composite["after"] = before.After
+	}
+	return object{"composite": composite}
+}
+
+// eachPage calls use with the pages of pairs behind a first one, of the documents that a
+// filter admits. Pairs of each document are those of documents with several values.
+func (v *view) eachPage(ctx context.Context, s state, kind calendar.Kind, f readmodel.Filter, field string, each bool, page *pairs, use func(*pairs)) error {
+	c := v.compiler(ctx, s, kind)
+	r := searchRequest{Query: c.live(c.query(f))}
+	of := matchAll
+	if each {
+		of = term(fieldSeveral, field)
+	}
+	for c.err == nil && (page == nil || len(page.Buckets) == v.x.maxBuckets()) {
+		r.Aggs = object{"all": filtered(of, object{"pairs": v.x.pairsOf(field, each, page)})}
+		var a answer
+		if err := v.search(ctx, s, collectionOf(kind), r, &a); err != nil {
+			return err
+		}
+		all := a.Aggregations["all"]
+		page = &all.Pairs
+		use(page)
+	}
+	return c.err
 }
 
 // filtered aggregates the documents of a query by parts.
@@ -56,7 +100,7 @@ func (v *view) Stamp(ctx context.Context, kind calendar.Kind) (stamp uint64, err
 
 // tallies makes the aggregations of the tallies of a query, each under the filter of its
 // selection, so that they are of the state of its page.
-func (c *compiler) tallies(of []readmodel.Selection) object {
+func (v *view) tallies(c *compiler, of []readmodel.Selection) object {
 	aggs := object{}
 	for i, selection := range of {
 		selected := c.query(selection.Filter)
@@ -65,14 +109,11 @@ func (c *compiler) tallies(of []readmodel.Selection) object {
 			if t.Field != "" {
 				parts["values"] = object{"terms": object{"field": t.Field, "size": maxBuckets}}
 			}
-			var groups []readmodel.Filter
-			for _, ids := range t.Groups {
-				groups = append(groups, readmodel.In{Field: t.Field, IDs: ids})
+			if len(t.Groups) > 0 {
+				parts["several"] = filtered(term(fieldSeveral, t.Field), object{"pairs": v.x.pairsOf(t.Field, true, nil)})
 			}
-			for name, filters := range map[string][]readmodel.Filter{"groups": groups, "parts": t.Parts} {
-				if len(filters) > 0 {
-					parts[name] = object{"filters": object{"filters": c.filters(filters)}}
-				}
+			if len(t.Parts) > 0 {
+				parts["parts"] = object{"filters": object{"filters": c.filters(t.Parts)}}
 			}
 			aggs[tallyName(i, j)] = filtered(selected, parts)
 		}
@@ -88,50 +129,61 @@ func (v *view) readTallies(ctx context.Context, s state, q *readmodel.Query, fou
 		out = append(out, make([]readmodel.Tallied, len(selection.Tallies)))
 		for j := range selection.Tallies {
 			t, got, from := &selection.Tallies[j], &out[i][j], found[tallyName(i, j)]
-			if len(from.Parts.Buckets) != len(t.Parts) || len(from.Groups.Buckets) != len(t.Groups) {
-				return nil, fmt.Errorf("tally of %d parts and %d groups: %d, %d", len(t.Parts), len(t.Groups), len(from.Parts.Buckets), len(from.Groups.Buckets))
+			f := readmodel.Both(q.Filter, selection.Filter)
+			if len(from.Parts.Buckets) != len(t.Parts) {
+				return nil, fmt.Errorf("tally of %d parts: %d", len(t.Parts), len(from.Parts.Buckets))
 			}
 			for _, part := range from.Parts.Buckets {
 				got.Parts = append(got.Parts, part.Count)
-			}
-			for _, group := range from.Groups.Buckets {
-				got.Groups = append(got.Groups, group.Count)
 			}
 			for _, value := range from.Values.Buckets {
 				got.Values = append(got.Values, readmodel.Value{Value: value.Key, N: value.Count})
 			}
 			if from.Values.Others > 0 {
-				if got.Values, err = v.counts(ctx, s, q.Kind, readmodel.Both(q.Filter, selection.Filter), t.Field); err != nil {
+				got.Values = got.Values[:0]
+				if err := v.eachPage(ctx, s, q.Kind, f, t.Field, false, nil, func(page *pairs) {
+					for _, b := range page.Buckets {
+						got.Values = append(got.Values, readmodel.Value{Value: b.Key.Value, N: b.Count})
+					}
+				}); err != nil {
 					return nil, err
 				}
 			}
 			readmodel.SortValues(got.Values)
+			if got.Groups, err = v.groups(ctx, s, q.Kind, f, t, got.Values, &from.Several.Pairs); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return out, nil
 }
 
-// counts counts the documents that a filter admits by the values of a field, page by page.
-func (v *view) counts(ctx context.Context, s state, kind calendar.Kind, f readmodel.Filter, field string) (out []readmodel.Value, err error) {
-	c := v.compiler(ctx, s, kind)
-	value := object{"terms": object{"field": field, "value_type": "long"}}
-	composite := object{"size": maxBuckets, "sources": list{object{"value": value}}}
-	r := searchRequest{Query: c.live(c.query(f)), Aggs: object{"all": filtered(matchAll, object{"page": object{"composite": composite}})}}
-	if c.err != nil {
-		return nil, c.err
-	}
-	for {
-		var a answer
-		if err := v.search(ctx, s, collectionOf(kind), r, &a); err != nil {
-			return nil, err
+// groups counts the documents of each group: the sum of its values, less what documents of
+// several values are counted too often.
+func (v *view) groups(ctx context.Context, s state, kind calendar.Kind, f readmodel.Filter, t *readmodel.Tally, values []readmodel.Value, first *pairs) ([]int, error) {
+	out := make([]int, len(t.Groups))
+	groupOf := map[int64]int{}
+	for i, group := range t.Groups {
+		for _, id := range group {
+			groupOf[int64(id)] = i
+			out[i] += readmodel.CountOf(values, int64(id))
 		}
-		page := a.Aggregations["all"].Page
+	}
+	type counting struct {
+		document int64
+		group    int
+	}
+	seen := map[counting]bool{}
+	count := func(page *pairs) {
 		for _, b := range page.Buckets {
-			out = append(out, readmodel.Value{Value: b.Key.Value, N: b.Count})
+			i, ok := groupOf[b.Key.Value]
+			of := counting{b.Key.ID, i}
+			if ok && seen[of] {
+				out[i]--
+			}
+			seen[of] = seen[of] || ok
 		}
-		if len(page.Buckets) < maxBuckets {
-			return out, nil
-		}
-		composite["after"] = page.After
 	}
+	count(first)
+	return out, v.eachPage(ctx, s, kind, f, t.Field, true, first, count)
 }

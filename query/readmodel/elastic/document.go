@@ -55,6 +55,7 @@ func appendAction(b []byte, index, id string, version calendar.Position) []byte 
 // addFields adds the values of the schema, except texts.
 func addFields(fields object, r *calendar.Record) {
 	s := readmodel.SchemaOf(r.Kind)
+	var several []string
 	for i := range s.Fields {
 		f := &s.Fields[i]
 		switch f.Type {
@@ -66,11 +67,18 @@ func addFields(fields object, r *calendar.Record) {
 				}
 			}
 		case readmodel.TypeNumber:
-			if numbers := f.Numbers(r); len(numbers) > 0 {
+			numbers := f.Numbers(r)
+			if len(numbers) > 0 {
 				fields[f.Name] = numbers
+			}
+			if len(numbers) > 1 {
+				several = append(several, f.Name)
 			}
 		case readmodel.TypeText:
 		}
+	}
+	if several != nil {
+		fields[fieldSeveral] = several
 	}
 }
 

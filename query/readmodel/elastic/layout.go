@@ -31,6 +31,7 @@ const (
 	fieldLower   = "lower."  // keyword in lower case, where that is another one
 	fieldRows    = "rows."   // by slot: all texts, see rowOf
 	fieldName    = "name."   // by slot: the name, between nameStart and nameEnd
+	fieldSeveral = "several" // names of the fields of numbers that have several values
 	fieldAt      = "position"
 
 	// The fields of the state index.
@@ -192,7 +193,7 @@ func mapping(collection string) object {
 		p[fieldHash] = object{"type": "keyword", "index": false, "doc_values": false}
 		return object{"dynamic": "strict", "properties": p}
 	}
-	p[fieldAt] = object{"type": "long", "index": false}
+	p[fieldAt], p[fieldSeveral] = object{"type": "long", "index": false}, searchOnly
 	kind := calendar.Kinds[slices.IndexFunc(calendar.Kinds[:], func(k calendar.Kind) bool { return k.Collection() == collection })]
 	for _, slot := range append([]string{slotAny}, calendar.LangNames()...) {
 		p[fieldRows+slot], p[fieldName+slot] = row, row

@@ -162,7 +162,7 @@ func (v *view) page(ctx context.Context, s state, q *readmodel.Query) (page read
 			r.After = searchAfter(q.Sort, q.After)
 		}
 	}
-	if r.Aggs = c.tallies(q.Tallies); c.err != nil {
+	if r.Aggs = v.tallies(c, q.Tallies); c.err != nil {
 		return page, c.err
 	}
 	documents, a, err := v.documents(ctx, s, collectionOf(q.Kind), r)
