@@ -35,12 +35,8 @@ const (
 	idleLimit = 10 * time.Second
 )
 
-var (
-	// errProduct says that the servers run another product than the flavour.
-	errProduct = errors.New("wrong product")
-	// errGone says that indices of a generation are not there any more.
-	errGone = errors.New("generation is gone")
-)
+// errGone says that indices of a generation are not there any more.
+var errGone = errors.New("generation is gone")
 
 // conn sends requests and reads answers. It is made of the transport and the
 // requests of go-elasticsearch alone: its root package brings the typed client,
@@ -91,7 +87,7 @@ func connect(urls string, o *Options) (*conn, error) {
 	if o.Transport != nil {
 		transport = o.Transport
 	}
-	interceptors := []elastictransport.InterceptorFunc{c.checkHeader}
+	var interceptors []elastictransport.InterceptorFunc
 	if o.APIKey != nil {
 		key, err := o.APIKey()
 		if err != nil {
@@ -105,7 +101,7 @@ func connect(urls string, o *Options) (*conn, error) {
 		elastictransport.WithTransport(transport),
 		elastictransport.WithInterceptors(interceptors...),
 		elastictransport.WithRetry(1, http.StatusBadGateway),
-		elastictransport.WithRetryOnError(func(_ *http.Request, err error) bool { return !errors.Is(err, errProduct) }),
+		elastictransport.WithRetryOnError(func(*http.Request, error) bool { return true }),
 	}
 	if o.User != "" {
 		options = append(options, elastictransport.WithBasicAuth(o.User, o.Password))
@@ -115,19 +111,6 @@ func connect(urls string, o *Options) (*conn, error) {
 		return nil, fmt.Errorf("index client: %w", err)
 	}
 	return c, nil
-}
-
-// checkHeader refuses answers without the product header, which Elasticsearch sends
-// and OpenSearch does not.
-func (c *conn) checkHeader(next elastictransport.RoundTripFunc) elastictransport.RoundTripFunc {
-	return func(r *http.Request) (*http.Response, error) {
-		res, err := next(r)
-		if err == nil && c.o.Flavour == Elasticsearch && res.StatusCode < 300 && res.Header.Get("X-Elastic-Product") != "Elasticsearch" {
-			_ = res.Body.Close()
-			return nil, fmt.Errorf("%w: the server is not Elasticsearch; set --index-flavour %s if it is OpenSearch", errProduct, OpenSearch)
-		}
-		return res, err
-	}
 }
 
 // authorize sends the API key. One that is refused is read again: it may have been rotated.
@@ -166,8 +149,11 @@ func (c *conn) checkProduct(ctx context.Context) error {
 	if err := c.ask(ctx, c.o.Timeout, "ask for the product", esapi.InfoRequest{}, &info); err != nil {
 		return err
 	}
-	if c.o.Flavour == OpenSearch && info.Version.Distribution != string(OpenSearch) {
-		return fmt.Errorf("%w: the server is not OpenSearch; set --index-flavour %s if it is Elasticsearch", errProduct, Elasticsearch)
+	switch isOpenSearch := info.Version.Distribution == string(OpenSearch); {
+	case isOpenSearch && c.o.Flavour == Elasticsearch:
+		return errors.New("wrong product: the server is not Elasticsearch; set --index-flavour opensearch if it is OpenSearch")
+	case !isOpenSearch && c.o.Flavour == OpenSearch:
+		return errors.New("wrong product: the server is not OpenSearch; set --index-flavour elasticsearch if it is Elasticsearch")
 	}
 	c.reached.Store(true)
 	return nil
@@ -262,44 +248,32 @@ func (c *conn) send(ctx context.Context, r request, out any) error {
 // serverError is an answer that is no success.
 type serverError struct {
 	status int
-	kind   string // the engine's name of the error
-	reason string
+	Type   string        `json:"type"` // the engine's name of the error
+	Reason string        `json:"reason"`
+	Root   []serverError `json:"root_cause"`
+	Cause  *serverError  `json:"caused_by"`
 }
 
 func (e *serverError) Error() string {
-	reason := e.reason
+	reason := e.Reason
+	if len(e.Root) > 0 && e.Root[0].Reason != e.Reason {
+		reason += ": " + e.Root[0].Reason
+	} else if e.Cause != nil {
+		reason += ": " + e.Cause.Reason
+	}
 	if len(reason) > 500 {
 		reason = strings.ToValidUTF8(reason[:500], "") + " …"
 	}
-	return fmt.Sprintf("status %d: %s: %s", e.status, e.kind, reason)
-}
-
-// failure is what engines say about an error.
-type failure struct {
-	Type   string    `json:"type"`
-	Reason string    `json:"reason"`
-	Root   []failure `json:"root_cause"`
-	Cause  *failure  `json:"caused_by"`
-}
-
-func (f *failure) toError(status int) *serverError {
-	e := &serverError{status, f.Type, f.Reason}
-	if len(f.Root) > 0 && f.Root[0].Reason != f.Reason {
-		e.reason += ": " + f.Root[0].Reason
-	} else if f.Cause != nil {
-		e.reason += ": " + f.Cause.Reason
-	}
-	return e
+	return fmt.Sprintf("status %d: %s: %s", e.status, e.Type, reason)
 }
 
 func readError(status int, body []byte) *serverError {
-	var answer struct {
-		Error failure `json:"error"`
-	}
+	var answer struct{ Error serverError }
 	if json.Unmarshal(body, &answer) != nil || answer.Error.Type+answer.Error.Reason == "" {
-		return &serverError{status: status, reason: string(body)}
+		answer.Error = serverError{Reason: string(body)}
 	}
-	return answer.Error.toError(status)
+	answer.Error.status = status
+	return &answer.Error
 }
 
 // The engines' names of errors that are told apart by more than their status.
@@ -314,11 +288,7 @@ const (
 
 // translate turns what went wrong into an error of the port, by status and name.
 func translate(err error) error {
-	e, answered := errors.AsType[*serverError](err)
-	switch {
-	case errors.Is(err, errProduct):
-		return err
-	case answered && e.status == http.StatusNotFound && e.kind == kindNoIndex:
+	if e, answered := errors.AsType[*serverError](err); answered && e.status == http.StatusNotFound && e.Type == kindNoIndex {
 		return fmt.Errorf("%w: %w", errGone, e)
 	}
 	return fmt.Errorf("%w: %w", readmodel.ErrUnavailable, err)

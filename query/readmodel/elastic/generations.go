@@ -124,7 +124,7 @@ func (x *Index) create(ctx context.Context, collection string, g generation, ali
 		Index: n.index(collection, g),
 		Body:  bytes.NewReader(definition(x.o, collection, aliases...)),
 	}, nil)
-	if e, ok := errors.AsType[*serverError](err); ok && e.kind == kindExists {
+	if e, ok := errors.AsType[*serverError](err); ok && e.Type == kindExists {
 		err = nil
 	}
 	if err != nil || collection != stateName {

@@ -142,10 +142,10 @@ var errNoPosition = fmt.Errorf("%w: generation without a position", readmodel.Er
 func (x *Index) stateOf(ctx context.Context, name string) (s state, err error) {
 	var found struct {
 		Docs []struct {
-			Index   string   `json:"_index"`
-			Version int64    `json:"_version"`
-			Found   bool     `json:"found"`
-			Error   *failure `json:"error"`
+			Index   string       `json:"_index"`
+			Version int64        `json:"_version"`
+			Found   bool         `json:"found"`
+			Error   *serverError `json:"error"`
 			Source  struct {
 				Position calendar.Position `json:"position"`
 				Hash     string            `json:"hash"`
@@ -164,8 +164,8 @@ func (x *Index) stateOf(ctx context.Context, name string) (s state, err error) {
 	for i := range found.Docs {
 		d := &found.Docs[i]
 		if d.Error != nil {
-			status := map[string]int{kindNoIndex: http.StatusNotFound, kindClosed: http.StatusBadRequest}[d.Error.Type]
-			return s, fmt.Errorf("%s: %w", what, translate(d.Error.toError(cmp.Or(status, http.StatusServiceUnavailable))))
+			d.Error.status = cmp.Or(map[string]int{kindNoIndex: http.StatusNotFound, kindClosed: http.StatusBadRequest}[d.Error.Type], http.StatusServiceUnavailable)
+			return s, fmt.Errorf("%s: %w", what, translate(d.Error))
 		}
 		hash, err := hex.DecodeString(d.Source.Hash)
 		if err != nil {

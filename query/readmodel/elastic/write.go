@@ -235,7 +235,7 @@ func (x *Index) bulkOnce(ctx context.Context, items []*item) (busy []*item, why,
 	var answer struct {
 		Items []map[string]struct {
 			Status int
-			Error  failure
+			Error  serverError
 		}
 	}
 	err = x.c.do(ctx, x.o.WriteTimeout, "bulk", esapi.BulkRequest{
@@ -252,13 +252,14 @@ func (x *Index) bulkOnce(ctx context.Context, items []*item) (busy []*item, why,
 	}
 	for i, result := range answer.Items {
 		for _, r := range result {
-			e := r.Error.toError(r.Status)
+			e := &r.Error
+			e.status = r.Status
 			switch {
-			case r.Status < 300, r.Status == http.StatusConflict, r.Status == http.StatusNotFound && e.kind == "":
+			case r.Status < 300, r.Status == http.StatusConflict, r.Status == http.StatusNotFound && e.Type == "":
 				items[i].err = nil // written, older than what is there, or deleted before
 			case busyStatus(r.Status):
 				busy, why = append(busy, items[i]), e
-			case e.kind == kindDocument, e.kind == kindMapper, r.Status == http.StatusRequestEntityTooLarge:
+			case e.Type == kindDocument, e.Type == kindMapper, r.Status == http.StatusRequestEntityTooLarge:
 				items[i].err = fmt.Errorf("%w: %w", readmodel.ErrRefused, e)
 			default:
 				return nil, nil, x.orMoved(translate(e))
