@@ -166,27 +166,13 @@ func (h *Highlighter) marks(text string, words []textWord, l calendar.Lang) []sp
 	for i := range words {
 		tokens[i] = words[i].token
 	}
-	mark := func(at, n int) {
-		from, _ := clusterAt(text, words[at].from)
-		_, to := clusterAt(text, words[at+n-1].to)
-		out = append(out, span{from, to})
-	}
 	for _, p := range h.pieces {
-		fits, most := p.at(l), p.Most(h.spelling.Typos)
-		var joined [][]string
-		if h.spelling.Joined {
-			joined = p.Joined()
-		}
-		for i := range tokens {
-			if fits(tokens[i:]) || most > 0 && Typos(p.Tokens[0], tokens[i], most) <= most {
-				mark(i, len(p.Tokens))
-			}
-			for _, row := range joined {
-				if startsWith(tokens[i:], row) {
-					mark(i, len(row))
-				}
-			}
-		}
+		p.eachFit(tokens, l, h.spelling, func(at, n, _ int) bool {
+			from, _ := clusterAt(text, words[at].from)
+			_, to := clusterAt(text, words[at+n-1].to)
+			out = append(out, span{from, to})
+			return true
+		})
 	}
 	slices.SortFunc(out, func(a, b span) int { return a.from - b.from })
 	apart := out[:0]

@@ -260,58 +260,62 @@ func withoutElision(text string) []string {
 	}
 }
 
-// at returns the test whether the piece fits the first tokens of a text of language l.
-func (p Piece) at(l calendar.Lang) func(tokens []string) bool {
-	stems := make([]string, len(p.Tokens))
-	for i, t := range p.Tokens {
-		stems[i] = Stem(t, l)
-	}
-	return func(tokens []string) bool {
-		if len(tokens) < len(stems) {
-			return false
-		}
-		for i, stem := range stems {
-			t := tokens[i]
-			begins := p.Open && i == len(stems)-1 && strings.HasPrefix(t, p.Tokens[i])
-			// A stem has the first letter of its word.
-			if !begins && (t[0] != stem[0] || Stem(t, l) != stem) {
-				return false
-			}
-		}
-		return true
-	}
-}
-
 // never is the number of typos of a piece that does not fit.
 const never = MaxTypos + 1
 
 // typos returns the fewest typos with which the piece fits in the tokens of a text of
 // language l, or never.
 func (p Piece) typos(tokens []string, l calendar.Lang, s Spelling) int {
-	fits := p.at(l)
-	for i := range tokens {
-		if fits(tokens[i:]) {
-			return 0
-		}
-	}
-	if s.Joined {
-		for _, row := range p.Joined() {
-			for i := range tokens {
-				if startsWith(tokens[i:], row) {
-					return 1
-				}
-			}
-		}
-	}
-	least, limit := never, p.Most(s.Typos)
-	for i := 0; i < len(tokens) && limit > 0; i++ {
-		if n := Typos(p.Tokens[0], tokens[i], limit); n <= limit {
-			least, limit = n, n-1
-		}
-	}
+	least := never
+	p.eachFit(tokens, l, s, func(_, _, typos int) bool {
+		least = min(least, typos)
+		return least > 0
+	})
 	return least
 }
 
-func startsWith(tokens, row []string) bool {
-	return len(tokens) >= len(row) && slices.Equal(tokens[:len(row)], row)
+// eachFit calls use with each place where the piece fits in the tokens of a text of language
+// l, their number there, and the typos, until it returns false.
+func (p Piece) eachFit(tokens []string, l calendar.Lang, s Spelling, use func(at, n, typos int) bool) {
+	stems := make([]string, len(p.Tokens))
+	for i, t := range p.Tokens {
+		stems[i] = Stem(t, l)
+	}
+	var joined [][]string
+	if s.Joined {
+		joined = p.Joined()
+	}
+	most := p.Most(s.Typos)
+	for at := range tokens {
+		typos := never
+		if p.begins(tokens[at:], stems, l) {
+			typos = 0
+		} else if most > 0 {
+			typos = Typos(p.Tokens[0], tokens[at], most)
+		}
+		if typos <= most && !use(at, len(p.Tokens), typos) {
+			return
+		}
+		for _, row := range joined {
+			if len(row) <= len(tokens)-at && slices.Equal(tokens[at:at+len(row)], row) && !use(at, len(row), 1) {
+				return
+			}
+		}
+	}
+}
+
+// begins reports whether some tokens begin with those of the piece, of which stems are given.
+func (p Piece) begins(tokens, stems []string, l calendar.Lang) bool {
+	if len(tokens) < len(stems) {
+		return false
+	}
+	for i, stem := range stems {
+		t := tokens[i]
+		begins := p.Open && i == len(stems)-1 && strings.HasPrefix(t, p.Tokens[i])
+		// A stem has the first letter of its word.
+		if !begins && (t[0] != stem[0] || Stem(t, l) != stem) {
+			return false
+		}
+	}
+	return true
 }
