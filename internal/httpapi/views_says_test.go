@@ -282,11 +282,6 @@ func (v countingView) Search(ctx context.Context, q readmodel.Query) (readmodel.
 	return v.View.Search(ctx, q)
 }
 
-func (v countingView) Counts(ctx context.Context, k calendar.Kind, field string, f readmodel.Filter, ids []calendar.ID) (map[calendar.ID]int, error) {
-	v.asked.Add(1)
-	return v.View.Counts(ctx, k, field, f, ids)
-}
-
 // TestSiteMapIsMadeOnce: the files of a position and a day are made once, by few questions
 // however many months there are (PAGES P3.1).
 func TestSiteMapIsMadeOnce(t *testing.T) {
