@@ -23,14 +23,7 @@ func (w *Writer) appendEvent(b []byte, v *query.View) []byte {
 	}
 	b = w.AppendHighlight(b, v)
 	if w.LD && !v.Blanked {
-		b = w.appendEventLD(append(b, `,"json_ld":`...), s.r, s.url)
-		if len(v.Venues) > 0 {
-			b = append(append(b, `,"location":`...), w.postFragment(v.Venues[0]).tail...)
-		}
-		if len(v.Organizers) > 0 {
-			b = append(append(b, `,"organizer":`...), w.postFragment(v.Organizers[0]).tail...)
-		}
-		b = w.appendEventOffer(b, s.r, s.url, s.cost)
+		b = w.appendEventLD(append(b, `,"json_ld":`...), v, s)
 	}
 	return append(b, '}')
 }

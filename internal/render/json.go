@@ -41,13 +41,11 @@ func AppendStrings(b []byte, list []string) []byte {
 }
 
 // AppendFilled appends a key with a string that is not empty.
-func AppendFilled(b []byte, key, s string) []byte { return appendFilled(b, key, s, plainText) }
-
-func appendFilled(b []byte, key, s string, form *canonjson.Escapes) []byte {
+func AppendFilled(b []byte, key, s string) []byte {
 	if s == "" {
 		return b
 	}
-	return appendText(append(b, key...), s, form)
+	return AppendString(append(b, key...), s)
 }
 
 func appendID(b []byte, id calendar.ID) []byte { return strconv.AppendInt(b, int64(id), 10) }

@@ -1,105 +1,136 @@
 package render
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"strings"
+
 	"daybook/calendar"
 	"daybook/internal/formats"
+	"daybook/query"
 )
 
-// The json_ld objects of section 3.1.8. Keys without content are left out.
+// thing is an object of json_ld (3.1.8). Keys without content are left out.
+type thing struct {
+	Context     string `json:"@context"`
+	Type        string `json:"@type"`
+	Name        string `json:"name,omitempty"`
+	Description string `json:"description,omitempty"`
+	Image       string `json:"image,omitempty"`
+	URL         string `json:"url"`
 
-// ldStatus are the values of eventStatus.
+	AttendanceMode string          `json:"eventAttendanceMode,omitempty"`
+	Status         string          `json:"eventStatus,omitempty"`
+	Start          string          `json:"startDate,omitempty"`
+	End            string          `json:"endDate,omitempty"`
+	Location       json.RawMessage `json:"location,omitempty"`
+	Organizer      json.RawMessage `json:"organizer,omitempty"`
+	Offers         *offer          `json:"offers,omitempty"`
+	Performer      string          `json:"performer,omitempty"`
+
+	Address   *address `json:"address,omitempty"`
+	Geo       *point   `json:"geo,omitempty"`
+	Telephone string   `json:"telephone,omitempty"`
+	Email     string   `json:"email,omitempty"`
+	SameAs    string   `json:"sameAs,omitempty"`
+}
+
+type offer struct {
+	Type         string `json:"@type"`
+	Price        string `json:"price"`
+	Currency     string `json:"priceCurrency"`
+	URL          string `json:"url"`
+	Category     string `json:"category"`
+	Availability string `json:"availability"`
+	ValidFrom    string `json:"validFrom,omitempty"`
+}
+
+type address struct {
+	Type     string `json:"@type"`
+	Street   string `json:"streetAddress,omitempty"`
+	Locality string `json:"addressLocality,omitempty"`
+	Region   string `json:"addressRegion,omitempty"`
+	Code     string `json:"postalCode,omitempty"`
+	Country  string `json:"addressCountry,omitempty"`
+}
+
+type point struct {
+	Type      string      `json:"@type"`
+	Latitude  json.Number `json:"latitude"`
+	Longitude json.Number `json:"longitude"`
+}
+
 var ldStatus = map[calendar.EventStatus]string{
 	calendar.EventScheduled: "EventScheduled", calendar.EventCancelled: "EventCancelled", calendar.EventPostponed: "EventPostponed",
 }
 
-// appendEventLD writes the json_ld of an event up to its place and organizer.
-func (w *Writer) appendEventLD(b []byte, r *calendar.Record, url string) []byte {
-	f := r.Fields
-	about := w.html(r, "excerpt")
-	if about == "" {
-		about = w.html(r, "description")
-	}
-	b = w.appendLDHead(b, "Event", r, about, url)
-	b = append(b, `,"eventAttendanceMode":"https://schema.org/OfflineEventAttendanceMode"`+
-		`,"eventStatus":"https://schema.org/`...)
-	b = append(append(b, ldStatus[f.EventStatus()]...), '"')
-	b = appendISO(b, `,"startDate":`, f.Wall("start_date"), f.Wall("utc_start_date"))
-	return appendISO(b, `,"endDate":`, f.Wall("end_date"), f.Wall("utc_end_date"))
+// entities are those of names (2.5).
+var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// append writes a thing.
+func (t *thing) append(b []byte) []byte {
+	to := bytes.NewBuffer(b)
+	encoder := json.NewEncoder(to)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(t) // texts, and numbers and objects that were written here
+	return bytes.TrimSuffix(to.Bytes(), []byte("\n"))
 }
 
-// appendEventOffer writes the json_ld of an event from there on.
-func (w *Writer) appendEventOffer(b []byte, r *calendar.Record, url string, cost calendar.Cost) []byte {
-	if len(cost.Values) > 0 && cost.Code != "" && r.Fields.EventStatus() != calendar.EventCancelled {
-		b = append(b, `,"offers":{"@type":"Offer","price":`...)
-		b = AppendString(b, cost.Values[0])
-		b = append(b, `,"priceCurrency":`...)
-		b = AppendString(b, cost.Code)
-		b = append(b, `,"url":`...)
-		b = AppendString(b, url)
-		b = append(b, `,"category":"primary","availability":"inStock"`...)
-		if date := r.Fields.Wall("date"); date != calendar.NoWall {
-			t := date.UTC()
-			day := date - calendar.Wall(t.Hour()*3600+t.Minute()*60+t.Second())
+// newThing returns what things of all types have.
+func (w *Writer) newThing(of, about string, s *subject) *thing {
+	name, _ := s.r.Name(w.Lang)
+	return &thing{
+		Context: "https://schema.org", Type: of, Name: entities.Replace(name), Description: entities.Replace(about),
+		Image: s.f.String("image_url"), URL: s.url,
+	}
+}
+
+// appendEventLD writes the json_ld of an event.
+func (w *Writer) appendEventLD(b []byte, v *query.View, s *subject) []byte {
+	status := s.f.EventStatus()
+	t := w.newThing("Event", cmp.Or(w.html(s.r, "excerpt"), w.html(s.r, "description")), s)
+	t.AttendanceMode, t.Status = "https://schema.org/OfflineEventAttendanceMode", "https://schema.org/"+ldStatus[status]
+	t.Start, t.End = iso(s.f.Wall("start_date"), s.f.Wall("utc_start_date")), iso(s.f.Wall("end_date"), s.f.Wall("utc_end_date"))
+	t.Performer = "Organization"
+	if len(v.Venues) > 0 {
+		t.Location = w.postFragment(v.Venues[0]).tail
+	}
+	if len(v.Organizers) > 0 {
+		t.Organizer = w.postFragment(v.Organizers[0]).tail
+	}
+	if len(s.cost.Values) > 0 && s.cost.Code != "" && status != calendar.EventCancelled {
+		t.Offers = &offer{Type: "Offer", Price: s.cost.Values[0], Currency: s.cost.Code, URL: s.url, Category: "primary", Availability: "inStock"}
+		if date := s.f.Wall("date"); date != calendar.NoWall {
+			clock := date.UTC()
+			day := date - calendar.Wall(clock.Hour()*3600+clock.Minute()*60+clock.Second())
 			at := calendar.WallToInstant(day, w.site).In(w.site)
-			b = appendISO(b, `,"validFrom":`, calendar.WallOf(at), calendar.Wall(at.Unix()))
+			t.Offers.ValidFrom = iso(calendar.WallOf(at), calendar.Wall(at.Unix()))
 		}
-		b = append(b, '}')
 	}
-	return append(b, `,"performer":"Organization"}`...)
+	return t.append(b)
 }
 
-// appendLDHead writes the keys that all objects begin with.
-func (w *Writer) appendLDHead(b []byte, kind string, r *calendar.Record, about, url string) []byte {
-	name, _ := r.Name(w.Lang)
-	b = append(b, `{"@context":"https://schema.org","@type":"`...)
-	b = append(append(b, kind...), '"')
-	b = appendFilled(b, `,"name":`, name, nameText)
-	b = appendFilled(b, `,"description":`, about, nameText)
-	b = appendFilled(b, `,"image":`, r.Fields.String("image_url"), plainText)
-	b = append(b, `,"url":`...)
-	return AppendString(b, url)
-}
-
-// appendVenueLD writes the json_ld of a venue.
-func (w *Writer) appendVenueLD(b []byte, r *calendar.Record, url string) []byte {
-	f := r.Fields
-	b = w.appendLDHead(b, "Place", r, w.html(r, "description"), url)
-	parts := [...]struct{ key, value string }{
-		{`,"streetAddress":`, f.String("address")},
-		{`,"addressLocality":`, f.String("city")},
-		{`,"addressRegion":`, StateProvince(f)},
-		{`,"postalCode":`, f.String("zip")},
-		{`,"addressCountry":`, f.String("country")},
+// appendPostLD writes the json_ld of a venue or an organizer.
+func (w *Writer) appendPostLD(b []byte, s *subject) []byte {
+	of := "Person"
+	if s.r.Kind == calendar.KindVenue {
+		of = "Place"
 	}
-	before := len(b)
-	b = append(b, `,"address":{"@type":"PostalAddress"`...)
-	bare := len(b)
-	for _, part := range parts {
-		b = appendFilled(b, part.key, part.value, nameText)
+	t := w.newThing(of, w.html(s.r, "description"), s)
+	t.Telephone, t.Email, t.SameAs = entities.Replace(s.f.String("phone")), s.f.String("email"), s.f.String("website")
+	place := address{
+		Street: entities.Replace(s.f.String("address")), Locality: entities.Replace(s.f.String("city")),
+		Code: entities.Replace(s.f.String("zip")), Country: entities.Replace(s.f.String("country")), Region: entities.Replace(StateProvince(s.f)),
 	}
-	if len(b) == bare {
-		b = b[:before]
-	} else {
-		b = append(b, '}')
+	if place != (address{}) {
+		place.Type = "PostalAddress"
+		t.Address = &place
 	}
-	if lat, lng, ok := Point(f); ok {
-		b = appendNumber(append(b, `,"geo":{"@type":"GeoCoordinates","latitude":`...), lat)
-		b = appendNumber(append(b, `,"longitude":`...), lng)
-		b = append(b, '}')
+	if lat, lng, ok := Point(s.f); ok {
+		t.Geo = &point{"GeoCoordinates", json.Number(appendNumber(nil, lat)), json.Number(appendNumber(nil, lng))}
 	}
-	b = appendFilled(b, `,"telephone":`, f.String("phone"), nameText)
-	b = appendFilled(b, `,"sameAs":`, f.String("website"), plainText)
-	return append(b, '}')
-}
-
-// appendOrganizerLD writes the json_ld of an organizer.
-func (w *Writer) appendOrganizerLD(b []byte, r *calendar.Record, url string) []byte {
-	f := r.Fields
-	b = w.appendLDHead(b, "Person", r, w.html(r, "description"), url)
-	b = appendFilled(b, `,"telephone":`, f.String("phone"), nameText)
-	b = appendFilled(b, `,"email":`, f.String("email"), plainText)
-	b = appendFilled(b, `,"sameAs":`, f.String("website"), plainText)
-	return append(b, '}')
+	return t.append(b)
 }
 
 // html is the text that HTML returns.
@@ -108,8 +139,6 @@ func (w *Writer) html(r *calendar.Record, field string) string {
 	return text
 }
 
-// appendISO appends a key with a wall clock as ISO 8601 with its offset, which follows from
-// the same moment in UTC.
-func appendISO(b []byte, key string, w, utc calendar.Wall) []byte {
-	return append(formats.AppendInstant(append(append(b, key...), '"'), w, utc), '"')
-}
+// iso returns a wall clock as ISO 8601 with its offset, which follows from the same moment
+// in UTC.
+func iso(w, utc calendar.Wall) string { return string(formats.AppendInstant(nil, w, utc)) }

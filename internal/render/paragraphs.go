@@ -1,21 +1,19 @@
 package render
 
 import (
+	"regexp"
 	"strings"
 
 	"daybook/internal/htmltext"
 )
 
-// blockElements are the elements that make a text a finished document (2.5).
-var blockElements = map[string]bool{
-	"p": true, "div": true, "ul": true, "ol": true, "dl": true, "table": true, "blockquote": true, "pre": true,
-	"h1": true, "h2": true, "h3": true, "h4": true, "h5": true, "h6": true, "hr": true, "figure": true,
-}
+// blockElement matches the tags that make a text a finished document (2.5).
+var blockElement = regexp.MustCompile(`(?i)</?(p|div|[uod]l|table|blockquote|pre|h[1-6r]|figure)([^a-z0-9]|$)`)
 
 // paragraphs returns the shown form of a description or excerpt of a post: text without any block
 // element gets paragraphs and line breaks, other text stays as stored.
 func paragraphs(s string) string {
-	if s == "" || hasBlock(s) {
+	if s == "" || blockElement.MatchString(s) {
 		return s
 	}
 	s = strings.ReplaceAll(s, "\r\n", "\n")
@@ -74,22 +72,4 @@ func lineEnd(s string) int {
 
 func endsInBreak(s string) bool {
 	return strings.HasSuffix(s, "<br />") || strings.HasSuffix(s, "<br/>") || strings.HasSuffix(s, "<br>")
-}
-
-// hasBlock reports whether a text contains a block element.
-func hasBlock(s string) bool {
-	for {
-		i := strings.IndexByte(s, '<')
-		if i < 0 {
-			return false
-		}
-		s = strings.TrimPrefix(s[i+1:], "/")
-		n := 0
-		for n < len(s) && n < len("blockquote") && htmltext.IsAlphanumeric(s[n]) {
-			n++
-		}
-		if blockElements[strings.ToLower(s[:n])] && (n == len(s) || !htmltext.IsAlphanumeric(s[n])) {
-			return true
-		}
-	}
 }

@@ -46,11 +46,7 @@ func (w *Writer) postFragment(l query.LinkedView) fragment {
 	*s = subject{r: l.Record, f: l.Record.Fields, status: l.Status, url: w.Links.Page(l.Record, l.Status)}
 	b := w.appendColumns(nil, w.Layouts.Of[s.r.Kind], s)
 	end := len(b)
-	if s.r.Kind == calendar.KindVenue {
-		b = w.appendVenueLD(b, s.r, s.url)
-	} else {
-		b = w.appendOrganizerLD(b, s.r, s.url)
-	}
+	b = w.appendPostLD(b, s)
 	w.fragments.add(key, b, end)
 	return fragment{b[:end:end], b[end:]}
 }
