@@ -8,57 +8,69 @@ import (
 	"daybook/calendar"
 )
 
-// csvColumn is a column: its name, and its cell for an event. A spreadsheet may take texts for
-// formulas.
-type csvColumn struct {
-	name string
-	text bool
-	cell func(*Event) string
+// csvCell is the cell of an event in a column. A spreadsheet may take texts for formulas.
+type csvCell struct {
+	column, text string
+	guarded      bool
 }
 
-// csvColumns are the columns in order.
-var csvColumns = []csvColumn{
-	{"id", false, func(e *Event) string { return e.ID.String() }},
-	{"uid", false, func(e *Event) string { return e.UID }},
-	{"title", true, func(e *Event) string { return e.Title }},
-	{"start_date", false, func(e *Event) string { return e.Start.String() }},
-	{"end_date", false, func(e *Event) string { return e.End.String() }},
-	{"timezone", true, func(e *Event) string { return e.Zone.Name }},
-	boolColumn("all_day", func(e *Event) bool { return e.AllDay }),
-	{"utc_start_date", false, func(e *Event) string { return e.UTCStart.String() }},
-	{"utc_end_date", false, func(e *Event) string { return e.UTCEnd.String() }},
-	{"status", true, func(e *Event) string { return string(e.Status) }},
-	{"event_status", true, func(e *Event) string { return string(e.EventStatus) }},
-	{"url", true, func(e *Event) string { return e.URL }},
-	{"website", true, func(e *Event) string { return e.Website }},
-	{"cost", true, func(e *Event) string { return e.Cost }},
-	{"cost_values", true, func(e *Event) string { return strings.Join(e.CostValues, "; ") }},
-	boolColumn("ticketed", func(e *Event) bool { return e.Ticketed }),
-	boolColumn("featured", func(e *Event) bool { return e.Featured }),
-	namesColumn("categories", func(e *Event) []Term { return e.Categories }),
-	idsColumn("category_ids", func(e *Event) []Term { return e.Categories }),
-	namesColumn("tags", func(e *Event) []Term { return e.Tags }),
-	idsColumn("tag_ids", func(e *Event) []Term { return e.Tags }),
-	namesColumn("venues", func(e *Event) []Venue { return e.Venues }),
-	idsColumn("venue_ids", func(e *Event) []Venue { return e.Venues }),
-	venueColumn("address", func(v *Venue) string { return v.Address }),
-	venueColumn("city", func(v *Venue) string { return v.City }),
-	venueColumn("stateprovince", func(v *Venue) string { return v.StateProvince }),
-	venueColumn("zip", func(v *Venue) string { return v.Zip }),
-	venueColumn("country", func(v *Venue) string { return v.Country }),
-	pointColumn("geo_lat", func(lat, _ float64) float64 { return lat }),
-	pointColumn("geo_lng", func(_, lng float64) float64 { return lng }),
-	namesColumn("organizers", func(e *Event) []Organizer { return e.Organizers }),
-	idsColumn("organizer_ids", func(e *Event) []Organizer { return e.Organizers }),
-	{"excerpt", true, (*Event).plainExcerpt},
-	{"description", true, (*Event).plainDescription},
-	{"image", true, func(e *Event) string { return e.Image }},
-	{"language", true, func(e *Event) string { return e.Lang.String() }},
-	{"languages", true, func(e *Event) string {
-		return joinedBy("; ", e.Langs, func(l *calendar.Lang) string { return l.String() })
-	}},
-	{"date_utc", false, func(e *Event) string { return e.Date.String() }},
-	{"modified_utc", false, func(e *Event) string { return e.Modified.String() }},
+// csvCells returns the cells of an event in the order of the columns.
+func csvCells(e *Event) []csvCell {
+	flag := func(v bool) string {
+		if e.Blanked {
+			return ""
+		}
+		return strconv.FormatBool(v)
+	}
+	var venue Venue
+	if len(e.Venues) > 0 {
+		venue = e.Venues[0]
+	}
+	var latitude, longitude string
+	if lat, lng, ok := e.Point(); ok {
+		latitude, longitude = string(appendFloat(nil, lat)), string(appendFloat(nil, lng))
+	}
+	return []csvCell{
+		{"id", e.ID.String(), false},
+		{"uid", e.UID, false},
+		{"title", e.Title, true},
+		{"start_date", e.Start.String(), false},
+		{"end_date", e.End.String(), false},
+		{"timezone", e.Zone.Name, true},
+		{"all_day", flag(e.AllDay), false},
+		{"utc_start_date", e.UTCStart.String(), false},
+		{"utc_end_date", e.UTCEnd.String(), false},
+		{"status", string(e.Status), true},
+		{"event_status", string(e.EventStatus), true},
+		{"url", e.URL, true},
+		{"website", e.Website, true},
+		{"cost", e.Cost, true},
+		{"cost_values", strings.Join(e.CostValues, "; "), true},
+		{"ticketed", flag(e.Ticketed), false},
+		{"featured", flag(e.Featured), false},
+		{"categories", names(e.Categories, (*Term).name), true},
+		{"category_ids", ids(e.Categories, (*Term).id), false},
+		{"tags", names(e.Tags, (*Term).name), true},
+		{"tag_ids", ids(e.Tags, (*Term).id), false},
+		{"venues", names(e.Venues, (*Venue).name), true},
+		{"venue_ids", ids(e.Venues, (*Venue).id), false},
+		{"address", venue.Address, true},
+		{"city", venue.City, true},
+		{"stateprovince", venue.StateProvince, true},
+		{"zip", venue.Zip, true},
+		{"country", venue.Country, true},
+		{"geo_lat", latitude, false},
+		{"geo_lng", longitude, false},
+		{"organizers", names(e.Organizers, (*Organizer).name), true},
+		{"organizer_ids", ids(e.Organizers, (*Organizer).id), false},
+		{"excerpt", e.plainExcerpt(), true},
+		{"description", e.plainDescription(), true},
+		{"image", e.Image, true},
+		{"language", e.Lang.String(), true},
+		{"languages", names(e.Langs, func(l *calendar.Lang) string { return l.String() }), true},
+		{"date_utc", e.Date.String(), false},
+		{"modified_utc", e.Modified.String(), false},
+	}
 }
 
 func (t *Term) name() string         { return t.Name }
@@ -68,32 +80,10 @@ func (v *Venue) id() calendar.ID     { return v.ID }
 func (o *Organizer) name() string    { return o.Name }
 func (o *Organizer) id() calendar.ID { return o.ID }
 
-func boolColumn(name string, flag func(*Event) bool) csvColumn {
-	return csvColumn{name, false, func(e *Event) string {
-		if e.Blanked {
-			return ""
-		}
-		return strconv.FormatBool(flag(e))
-	}}
-}
+func names[T any](list []T, name func(*T) string) string { return joinedBy("; ", list, name) }
 
-// named is what a list column lists.
-type named[T any] interface {
-	*T
-	name() string
-	id() calendar.ID
-}
-
-func namesColumn[T any, P named[T]](column string, list func(*Event) []T) csvColumn {
-	return csvColumn{column, true, func(e *Event) string {
-		return joinedBy("; ", list(e), func(v *T) string { return P(v).name() })
-	}}
-}
-
-func idsColumn[T any, P named[T]](column string, list func(*Event) []T) csvColumn {
-	return csvColumn{column, false, func(e *Event) string {
-		return joinedBy(" ", list(e), func(v *T) string { return P(v).id().String() })
-	}}
+func ids[T any](list []T, id func(*T) calendar.ID) string {
+	return joinedBy(" ", list, func(v *T) string { return id(v).String() })
 }
 
 func joinedBy[T any](separator string, list []T, text func(*T) string) string {
@@ -104,72 +94,42 @@ func joinedBy[T any](separator string, list []T, text func(*T) string) string {
 	return strings.Join(texts, separator)
 }
 
-func venueColumn(name string, text func(*Venue) string) csvColumn {
-	return csvColumn{name, true, func(e *Event) string {
-		if len(e.Venues) == 0 {
-			return ""
-		}
-		return text(&e.Venues[0])
-	}}
-}
-
-func pointColumn(name string, of func(lat, lng float64) float64) csvColumn {
-	return csvColumn{name, false, func(e *Event) string {
-		lat, lng, ok := e.Point()
-		if !ok {
-			return ""
-		}
-		return string(appendFloat(nil, of(lat, lng)))
-	}}
-}
-
 var csvFormat = Format{
 	Name: "csv", Media: []string{"text/csv"}, Header: "text/csv; charset=utf-8; header=present",
 	Disposition: attachment, Extension: "csv", Open: CSV,
 }
 
 // CSV writes RFC 4180 with a header row.
-func CSV(f *Feed) Writer {
-	w := &csvWriter{f: f, columns: csvColumns}
-	if f.Columns != nil {
-		w.columns = nil
-		for _, c := range csvColumns {
-			if slices.Contains(f.Columns, c.name) {
-				w.columns = append(w.columns, c)
-			}
-		}
-		if w.columns == nil {
-			w.columns = csvColumns[:1]
-		}
-	}
-	return w
-}
+func CSV(f *Feed) Writer { return &csvWriter{f: f} }
 
-type csvWriter struct {
-	f       *Feed
-	columns []csvColumn
-}
+type csvWriter struct{ f *Feed }
 
 func (w *csvWriter) Begin(b []byte) []byte {
 	if w.f.BOM {
 		b = append(b, "\uFEFF"...)
 	}
-	for i := range w.columns {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, w.columns[i].name...)
-	}
-	return append(b, "\r\n"...)
+	return w.row(b, &Event{}, func(b []byte, c *csvCell) []byte { return append(b, c.column...) })
 }
 
 func (w *csvWriter) Item(b []byte, e *Event) []byte {
-	for i := range w.columns {
+	return w.row(b, e, func(b []byte, c *csvCell) []byte { return AppendCell(b, c.text, c.guarded && !w.f.Raw) })
+}
+
+// row writes the columns that were picked; the first one where there are none of them.
+func (w *csvWriter) row(b []byte, e *Event, write func([]byte, *csvCell) []byte) []byte {
+	cells := csvCells(e)
+	first := cells[0]
+	if w.f.Columns != nil {
+		cells = slices.DeleteFunc(cells, func(c csvCell) bool { return !slices.Contains(w.f.Columns, c.column) })
+	}
+	if len(cells) == 0 {
+		cells = []csvCell{first}
+	}
+	for i := range cells {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		c := &w.columns[i]
-		b = AppendCell(b, c.cell(e), c.text && !w.f.Raw)
+		b = write(b, &cells[i])
 	}
 	return append(b, "\r\n"...)
 }

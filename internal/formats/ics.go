@@ -281,42 +281,24 @@ func (w *icsWriter) fold(b []byte, from int) []byte {
 	}
 }
 
-// appendEscaped writes a text value (RFC 5545, 3.3.11); of control characters tabs alone stay.
+// textEscapes are those of text values (RFC 5545, 3.3.11); of control characters tabs alone stay.
+var textEscapes = strings.NewReplacer(append(
+	[]string{`\`, `\\`, ";", `\;`, ",", `\,`, "\r\n", `\n`, "\n", `\n`, "\r", `\n`}, without(0xA0, "\t")...,
+)...)
+
 func appendEscaped(b []byte, s string) []byte {
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= ' ' && c < 0x7f && c != '\\' && c != ';' && c != ',' || c == '\t' {
-			i++
-			continue
+	return append(b, textEscapes.Replace(strings.ToValidUTF8(s, "\uFFFD"))...)
+}
+
+// without returns the pairs of a Replacer that drops the control characters below end, but
+// for some.
+func without(end rune, some string) (pairs []string) {
+	for r := range end {
+		if unicode.IsControl(r) && !strings.ContainsRune(some, r) {
+			pairs = append(pairs, string(r), "")
 		}
-		size := 1
-		escaped := ""
-		switch {
-		case c == '\\':
-			escaped = `\\`
-		case c == ';':
-			escaped = `\;`
-		case c == ',':
-			escaped = `\,`
-		case c == '\r' && i+1 < len(s) && s[i+1] == '\n':
-			escaped, size = `\n`, 2
-		case c == '\n', c == '\r':
-			escaped = `\n`
-		case c >= utf8.RuneSelf:
-			var r rune
-			if r, size = utf8.DecodeRuneInString(s[i:]); r == utf8.RuneError && size == 1 {
-				escaped = "\uFFFD"
-			} else if !unicode.IsControl(r) {
-				i += size
-				continue
-			}
-		}
-		b = append(append(b, s[start:i]...), escaped...)
-		i += size
-		start = i
 	}
-	return append(b, s[start:]...)
+	return pairs
 }
 
 // appendQuoted writes a text as the value of a parameter.

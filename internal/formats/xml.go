@@ -3,8 +3,8 @@ package formats
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
-	"unicode/utf8"
 
 	"daybook/calendar"
 )
@@ -185,42 +185,14 @@ func attribute(b []byte, name, value string) []byte {
 	return append(appendXML(b, value), '"')
 }
 
-// appendXML writes a text as content or attribute; characters that XML 1.0 forbids go.
+// xmlEscapes are those of content and attributes; characters that XML 1.0 forbids go. A reader
+// would make a line feed of a carriage return.
+var xmlEscapes = strings.NewReplacer(append(
+	[]string{"&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "\r", "&#13;", "\uFFFE", "", "\uFFFF", ""}, without(' ', "\n\t")...,
+)...)
+
 func appendXML(b []byte, s string) []byte {
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= ' ' && c < utf8.RuneSelf && c != '&' && c != '<' && c != '>' && c != '"' || c == '\n' || c == '\t' {
-			i++
-			continue
-		}
-		size := 1
-		escaped := ""
-		switch {
-		case c == '&':
-			escaped = "&amp;"
-		case c == '<':
-			escaped = "&lt;"
-		case c == '>':
-			escaped = "&gt;"
-		case c == '"':
-			escaped = "&#34;"
-		case c == '\r':
-			escaped = "&#13;" // a reader would make a line feed of it
-		case c >= utf8.RuneSelf:
-			var r rune
-			if r, size = utf8.DecodeRuneInString(s[i:]); r == utf8.RuneError && size == 1 {
-				escaped = "\uFFFD"
-			} else if r != '\uFFFE' && r != '\uFFFF' {
-				i += size
-				continue
-			}
-		}
-		b = append(append(b, s[start:i]...), escaped...)
-		i += size
-		start = i
-	}
-	return append(b, s[start:]...)
+	return append(b, xmlEscapes.Replace(strings.ToValidUTF8(s, "\uFFFD"))...)
 }
 
 func appendFloat(b []byte, f float64) []byte { return strconv.AppendFloat(b, f, 'f', -1, 64) }
