@@ -19,7 +19,7 @@ var changesTable = toldTable{
 
 func changesRoute() *route {
 	return logRoute("/changes", "changes", (*api).changes, openapi.Operation{
-		Args: changesTable.Params(), Sends: []string{"If-None-Match"}, Headers: []string{"ETag", headerEncoding, headerPosition, headerLink}, Statuses: []int{400, 401, 403},
+		Args: changesTable.Params(), Headers: []string{"ETag", headerPosition, headerLink}, Statuses: []int{403},
 		Content: openapi.Content{
 			"application/json":     {Schema: openapi.Ref("ChangesPage")},
 			"application/x-ndjson": {Schema: openapi.Text()}, "text/csv": {Schema: openapi.Text()},

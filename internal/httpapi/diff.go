@@ -40,7 +40,7 @@ func recordsRow() toldRow {
 
 func diffRoute(k calendar.Kind) *route {
 	return pastRoute(k, "diff", (*api).diff, openapi.Operation{
-		Args: diffTable.Params(), Headers: []string{"ETag", headerEncoding, headerGroups},
+		Args: diffTable.Params(), Headers: []string{"ETag", headerGroups},
 		Content: openapi.Content{"application/json": {Schema: openapi.Ref("Diff")}, jsonPatch: {Schema: openapi.Ref("JSONPatch")}},
 	})
 }

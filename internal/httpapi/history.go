@@ -19,7 +19,7 @@ var historyTable = toldTable{orderRow(), afterRow(), beforeRow(), limitRow(), ac
 
 func historyRoute(k calendar.Kind) *route {
 	return pastRoute(k, "history", (*api).history, openapi.Operation{
-		Args: historyTable.Params(), Headers: []string{"ETag", headerEncoding, headerLink, headerGroups},
+		Args: historyTable.Params(), Headers: []string{"ETag", headerLink, headerGroups},
 		Content: openapi.JSON(openapi.Ref("HistoryPage")),
 	})
 }

@@ -47,13 +47,17 @@ func (a *api) index(w http.ResponseWriter, r *http.Request) error {
 
 // documentation answers the OpenAPI document (8.2).
 func (a *api) documentation(w http.ResponseWriter, r *http.Request) error {
-	c := callOf(r)
-	var problems calendar.Problems
-	c.lang = calendar.Language(inputOf(c.query, func(string) bool { return false }), c.loc.lang, &problems)
-	if err := problems.Err(); err != nil {
+	if err := callOf(r).readLanguage(); err != nil {
 		return err
 	}
 	return a.sendTexts(w, r, cache.Key(nil).Text("doc"), a.documents.Document)
+}
+
+// readLanguage reads the language of an answer that has no other parameters.
+func (c *call) readLanguage() error {
+	var problems calendar.Problems
+	c.lang = calendar.Language(inputOf(c.query, func(string) bool { return false }), c.loc.lang, &problems)
+	return problems.Err()
 }
 
 // baseMark stands for the base URL in the texts that are kept: a character that is
@@ -118,9 +122,7 @@ func withBase(to, text, base []byte) []byte {
 func (a *api) options(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
 	a.preflight(w.Header(), r, c.route)
-	var problems calendar.Problems
-	c.lang = calendar.Language(inputOf(c.query, func(string) bool { return false }), c.loc.lang, &problems)
-	if err := problems.Err(); err != nil {
+	if err := c.readLanguage(); err != nil {
 		return err
 	}
 	b, err := json.Marshal(a.documents.Entry(&c.route.Route, a.rootFor(c.root), c.lang))

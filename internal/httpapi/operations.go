@@ -41,7 +41,7 @@ func readOperation(id, text, group string, do work, op openapi.Operation) operat
 func baseRoutes() []*route {
 	row := func(pattern, id string, do work, op openapi.Operation) *route {
 		op.Args = append(op.Args, languageArgument())
-		op.Sends, op.Headers = []string{"If-None-Match"}, []string{"ETag", headerEncoding}
+		op.Headers = []string{"ETag"}
 		rt := openapi.Route{Name: openapi.Title(id), Tag: "documentation"}
 		return &route{Route: rt, pattern: pattern, operations: []operation{readOperation(id, id, "events", do, op)}}
 	}
@@ -51,10 +51,10 @@ func baseRoutes() []*route {
 			Args: []param.Param{
 				namespace, {Name: "context", In: "query", Type: "string", Text: "arg.context", Default: `"view"`},
 			},
-			Namespace: namespace.Name, Statuses: []int{400, 401, 404}, Content: openapi.JSON(openapi.Ref("Index")),
+			Namespace: namespace.Name, Statuses: []int{404}, Content: openapi.JSON(openapi.Ref("Index")),
 		}),
 		row("/doc", "doc", (*api).documentation, openapi.Operation{
-			Statuses: []int{400, 401}, Content: openapi.JSON(object{"type": "object"}),
+			Content: openapi.JSON(object{"type": "object"}),
 		}),
 	}
 }
@@ -64,16 +64,16 @@ func baseRoutes() []*route {
 func recordRoutes(k calendar.Kind) []*route {
 	collection, one, pattern := openapi.Title(k.Collection()), openapi.Title(k.String()), "/"+k.Collection()
 	listed := &route{Route: openapi.Route{Name: collection}, pattern: pattern, kind: k, collection: true, past: true, timed: true}
-	statuses := []int{400, 401, 403, 404, 422}
+	statuses := []int{403, 404, 422}
 	if !k.IsPost() {
-		statuses = []int{400, 401, 403, 422}
+		statuses = []int{403, 422}
 	}
 	listed.operations = []operation{
 		listOperation(listed, "list"+collection, listArguments(listed), statuses),
 		{openapi.Operation{
 			Methods: createOnly, ID: "create" + one, Text: "create." + k.String(), Group: "writing",
 			Args: fieldArguments(listed), Body: &openapi.Body{Schema: one + "Create", Text: "body", Forms: true}, Writes: true,
-			Status: http.StatusCreated, Statuses: []int{400, 401, 403, 410, 413, 422}, Sends: []string{headerKey, headerReason},
+			Status: http.StatusCreated, Statuses: []int{403, 410, 413, 422}, Sends: []string{headerKey, headerReason},
 			Headers: []string{"ETag", headerPosition, headerLocation, headerReplayed},
 			Content: openapi.JSON(openapi.Ref(openapi.RecordName(k))),
 		}, (*api).create},
@@ -90,7 +90,7 @@ func pastRoute(k calendar.Kind, verb string, do work, op openapi.Operation) *rou
 	one := openapi.Title(k.String())
 	rt := &route{Route: openapi.Route{Name: openapi.Title(verb) + one, Extension: true}, pattern: "/" + k.Collection() + "/{id:[0-9]+}/" + verb, kind: k}
 	op.Args = slices.Insert(op.Args, 0, pathArgument(rt))
-	op.Sends, op.Statuses = []string{"If-None-Match"}, []int{400, 401, 403, 404, 410}
+	op.Statuses = []int{403, 404, 410}
 	rt.operations = []operation{readOperation(verb+one, verb, "history", do, op)}
 	return rt
 }
@@ -107,19 +107,19 @@ func eventRoutes() []*route {
 	export := &route{Route: openapi.Route{Name: "FormatEvent", Ended: true}, pattern: events + "/{id:[0-9]+}" + eventEnding, kind: calendar.KindEvent, single: true}
 	export.operations = []operation{readOperation("exportEvent", "export.event", "feeds", (*api).readRecord, openapi.Operation{
 		Args:  slices.Insert(ended(readArguments(export)), 1, endingArgument(true)),
-		Sends: []string{"If-None-Match", "If-Modified-Since"}, Headers: []string{"ETag", headerEncoding, headerPosition, headerDisposition, headerModified},
-		Statuses: []int{400, 401, 403, 404, 410}, Content: formatContent(allFormats, export),
+		Sends: []string{"If-Modified-Since"}, Headers: []string{"ETag", headerPosition, headerDisposition, headerModified},
+		Statuses: []int{403, 404, 410}, Content: formatContent(allFormats, export),
 	})}
 	out := []*route{feedRoute(events, "Events", 0), export}
 	for _, k := range calendar.Kinds[1:] {
 		path, name := "/"+k.Collection()+"/{id:[0-9]+}"+events, openapi.Title(k.String())+"Events"
 		rt := &route{Route: openapi.Route{Name: name}, pattern: path, kind: calendar.KindEvent, of: k}
 		args := slices.Insert(listArguments(rt), 0, pathArgument(rt))
-		rt.operations = []operation{listOperation(rt, "list"+name, args, []int{400, 401, 403, 404, 410})}
+		rt.operations = []operation{listOperation(rt, "list"+name, args, []int{403, 404, 410})}
 		out = append(out, rt, feedRoute(path, name, k))
 	}
 	searched := openapi.Operation{
-		Sends: []string{"If-None-Match", headerMinPosition}, Headers: []string{"ETag", headerEncoding, headerPosition, "X-Total"}, Statuses: []int{400, 401},
+		Sends: []string{headerMinPosition}, Headers: []string{"ETag", headerPosition, "X-Total"},
 	}
 	source, clusters := searched, searched
 	source.Args, source.Content = argumentsOf(calendar.KindEvent, query.SourceParams()), openapi.JSON(openapi.List(openapi.Ref("CalendarEntry")))
@@ -139,7 +139,7 @@ func eventRoutes() []*route {
 				}, languageArgument(),
 			},
 			Body:  &openapi.Body{Schema: "EventSearches", Text: "arg.searches", Elements: argumentsOf(calendar.KindEvent, query.SeveralParams())},
-			Sends: []string{headerMinPosition}, Headers: []string{headerPosition}, Statuses: []int{400, 401, 413},
+			Sends: []string{headerMinPosition}, Headers: []string{headerPosition}, Statuses: []int{413},
 			Content: openapi.JSON(openapi.Strict(object{"results": openapi.List(openapi.Ref("EventList"))})),
 		}, (*api).several}),
 		row("/clusters", "Clusters", readOperation("clustersClusters", "clusters.event", "search", (*api).clusters, clusters)),
@@ -153,21 +153,21 @@ func eventRoutes() []*route {
 // feedRoute is a list of events in the format of its ending.
 func feedRoute(path, name string, of calendar.Kind) *route {
 	rt := &route{Route: openapi.Route{Name: "Format" + name, Ended: true}, pattern: path + listEnding, kind: calendar.KindEvent, of: of}
-	args, statuses := []param.Param{endingArgument(false)}, []int{400, 401, 403, 404}
+	args, statuses := []param.Param{endingArgument(false)}, []int{403, 404}
 	if of != 0 {
 		args, statuses = slices.Insert(args, 0, pathArgument(rt)), append(statuses, 410)
 	}
 	op := listOperation(rt, "feed"+name, append(args, ended(listArguments(rt))...), statuses)
 	op.Text, op.Group = "feed.event", "feeds"
-	op.Sends = []string{"If-None-Match", "If-Modified-Since", headerMinPosition}
+	op.Sends = []string{"If-Modified-Since", headerMinPosition}
 	rt.operations = []operation{op}
 	return rt
 }
 
 func listOperation(rt *route, id string, args []param.Param, statuses []int) operation {
 	op := openapi.Operation{
-		Args: args, Sends: []string{"If-None-Match", headerMinPosition},
-		Headers:  []string{"ETag", headerEncoding, headerPosition, headerLink, "X-Total", "X-TotalPages"},
+		Args: args, Sends: []string{headerMinPosition},
+		Headers:  []string{"ETag", headerPosition, headerLink, "X-Total", "X-TotalPages"},
 		Statuses: statuses, Content: formatContent(allFormats, rt),
 	}
 	if rt.timed {
@@ -185,15 +185,15 @@ func singleRoute(rt *route) *route {
 	rt.single, rt.past = true, true
 	kind, content := rt.kind.String(), openapi.JSON(openapi.Ref(openapi.RecordName(rt.kind)))
 	update := openapi.Title(kind) + "Update"
-	found := []int{400, 401, 403, 404, 410}
+	found := []int{403, 404, 410}
 	read := openapi.Operation{
-		Args: readArguments(rt), Sends: []string{"If-None-Match"},
-		Headers:  []string{"ETag", headerEncoding, headerModified, headerPosition, headerGroups},
+		Args:     readArguments(rt),
+		Headers:  []string{"ETag", headerModified, headerPosition, headerGroups},
 		Statuses: found, Content: formatContent(allFormats, rt),
 	}
 	if rt.bySlug {
 		update += "BySlug"
-		read.Statuses = []int{400, 401, 403, 404} // an erased record has no slug
+		read.Statuses = []int{403, 404} // an erased record has no slug
 	}
 	if rt.timed {
 		read.Sends = append(read.Sends, headerAcceptTime)
@@ -206,7 +206,7 @@ func singleRoute(rt *route) *route {
 		Methods: changeMethods, ID: "update" + rt.Name, Text: "update." + kind, Group: "writing",
 		Args: append([]param.Param{pathArgument(rt)}, fieldArguments(rt)...), Body: &openapi.Body{Schema: update, Text: "body", Forms: true}, Writes: true,
 		Sends: []string{headerKey, "If-Match", headerReason}, Headers: []string{"ETag", headerPosition, headerReplayed},
-		Statuses: []int{400, 401, 403, 404, 410, 412, 413, 422}, Content: content,
+		Statuses: []int{403, 404, 410, 412, 413, 422}, Content: content,
 	}, (*api).update}, {openapi.Operation{
 		Methods: deleteOnly, ID: "delete" + rt.Name, Text: "delete." + kind, Group: "writing", Args: deleteArguments(rt), Writes: true,
 		Sends: []string{"If-Match", headerReason}, Headers: []string{"ETag", headerPosition},

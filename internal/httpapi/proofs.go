@@ -29,7 +29,7 @@ func proofRoutes() []*route {
 			}
 			return do(a, w, r)
 		}, openapi.Operation{
-			Args: append(slices.Clip(args), languageArgument()), Headers: []string{headerEncoding}, Statuses: []int{400, 401, 403, 404}, Content: content,
+			Args: append(slices.Clip(args), languageArgument()), Headers: []string{headerEncoding}, Statuses: []int{403, 404}, Content: content,
 		})
 	}
 	text := openapi.Media{Schema: openapi.Text()}

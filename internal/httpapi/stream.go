@@ -21,7 +21,7 @@ var streamTable = toldTable{kindRow(), idRow(), actorRow(), actionRow(), fieldRo
 
 func streamRoute() *route {
 	return logRoute("/changes/stream", "stream", (*api).stream, openapi.Operation{
-		Args: streamTable.Params(), Sends: []string{headerLastEvent}, Statuses: []int{400, 401, 403},
+		Args: streamTable.Params(), Sends: []string{headerLastEvent}, Statuses: []int{403},
 		Content: openapi.Content{eventStream: {Schema: openapi.Text()}},
 	})
 }

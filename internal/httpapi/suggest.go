@@ -14,8 +14,8 @@ import (
 
 func suggestRoute() *route {
 	rt := logRoute("/suggest", "suggest", (*api).suggest, openapi.Operation{
-		Args: argumentsOf(calendar.KindEvent, query.SuggestParams()), Sends: []string{"If-None-Match", headerMinPosition},
-		Headers: []string{"ETag", headerEncoding, headerPosition}, Statuses: []int{400, 401}, Content: openapi.JSON(openapi.Ref("Suggestions")),
+		Args: argumentsOf(calendar.KindEvent, query.SuggestParams()), Sends: []string{headerMinPosition},
+		Headers: []string{"ETag", headerPosition}, Content: openapi.JSON(openapi.Ref("Suggestions")),
 	})
 	rt.Tag, rt.operations[0].Group = calendar.KindEvent.Collection(), "search"
 	return rt

@@ -3,13 +3,11 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"daybook/calendar"
 	"daybook/internal/history"
 	"daybook/internal/httpapi/openapi"
-	"daybook/internal/render"
 	"daybook/query/past"
 )
 
@@ -23,7 +21,7 @@ var timeMapTable = toldTable{afterRow(), formatRow("link", "json"), languageRow(
 
 func timeMapRoute(k calendar.Kind) *route {
 	return pastRoute(k, "timemap", (*api).timeMap, openapi.Operation{
-		Args: timeMapTable.Params(), Headers: []string{"ETag", headerEncoding, headerGroups},
+		Args: timeMapTable.Params(), Headers: []string{"ETag", headerGroups},
 		Content: openapi.Content{linkFormat: {Schema: openapi.Text()}, "application/json": {Schema: openapi.Ref("TimeMap")}},
 	})
 }
@@ -57,7 +55,10 @@ func (a *api) timeMap(w http.ResponseWriter, r *http.Request) error {
 		}
 		body, media := []byte(m.links()), valueLinks
 		if asJSON {
-			body, media = m.appendJSON(nil), valueJSON
+			media = valueJSON
+			if body, err = history.Marshal(m.object()); err != nil {
+				return nil, err
+			}
 		}
 		ans := newAnswer(body, media, a.weakTag(string(body)), c.lang)
 		ans.add(headerGroups, cacheGroups(id))
@@ -95,18 +96,25 @@ func (m *timeMapPage) links() string {
 	return b.String()
 }
 
-func (m *timeMapPage) appendJSON(b []byte) []byte {
-	b = render.AppendString(append(b, `{"original":`...), m.url)
-	b = render.AppendString(append(b, `,"timegate":`...), m.url)
-	b = render.AppendString(append(b, `,"timemap":`...), m.url+"/timemap")
-	b = append(b, `,"mementos":[`...)
+type timeMapObject struct {
+	Original string          `json:"original"`
+	TimeGate string          `json:"timegate"`
+	TimeMap  string          `json:"timemap"`
+	Mementos []mementoObject `json:"mementos"`
+	Next     string          `json:"next_rest_url,omitempty"`
+}
+
+type mementoObject struct {
+	Version int64  `json:"version"`
+	Time    string `json:"time"`
+	URL     string `json:"url"`
+}
+
+// object is the TimeMap as JSON.
+func (m *timeMapPage) object() *timeMapObject {
+	o := &timeMapObject{m.url, m.url, m.url + "/timemap", make([]mementoObject, len(m.Versions)), m.next}
 	for i, v := range m.Versions {
-		b = append(render.AppendComma(b, i), `{"version":`...)
-		b = strconv.AppendInt(b, v.Number, 10)
-		b = render.AppendString(append(b, `,"time":`...), v.Time.UTC().Format(history.TimeLayout))
-		b = render.AppendString(append(b, `,"url":`...), permanentURL(m.url, v.Number))
-		b = append(b, '}')
+		o.Mementos[i] = mementoObject{v.Number, v.Time.UTC().Format(history.TimeLayout), permanentURL(m.url, v.Number)}
 	}
-	b = append(b, ']')
-	return append(render.AppendFilled(b, `,"next_rest_url":`, m.next), '}')
+	return o
 }

@@ -115,9 +115,9 @@ func (d *document) options(rt *Route) Object {
 	for _, arg := range rt.Path() {
 		parameters = append(parameters, d.parameter(&arg))
 	}
-	statuses := []int{400, 401}
+	var statuses []int
 	if rt.Ended { // another ending is no route
-		statuses = append(statuses, 404)
+		statuses = []int{404}
 	}
 	o := d.described(rt, "options"+rt.Name, "options", "options")
 	o["parameters"] = parameters
@@ -128,7 +128,11 @@ func (d *document) options(rt *Route) Object {
 }
 
 func (d *document) parameters(op *Operation) []Object {
-	out := make([]Object, 0, len(op.Args)+len(op.Sends))
+	sends := op.Sends
+	if op.revalidates() {
+		sends = slices.Insert(slices.Clone(sends), 0, "If-None-Match")
+	}
+	out := make([]Object, 0, len(op.Args)+len(sends))
 	for _, arg := range op.arguments(d.root) {
 		switch {
 		case arg.In != "body":
@@ -137,7 +141,7 @@ func (d *document) parameters(op *Operation) []Object {
 			out = append(out, d.bodyParameter(&arg))
 		}
 	}
-	for _, name := range op.Sends {
+	for _, name := range sends {
 		out = append(out, Object{
 			"name": name, "in": "header", "required": false, "x-extension": true,
 			"description": d.text("arg.header." + name), "schema": merged(Text(), d.Sends[name]),
@@ -238,6 +242,9 @@ func (d *document) requestBody(op *Operation) Object {
 
 func (d *document) responses(op *Operation, method string) Object {
 	headers := slices.Clone(op.Headers)
+	if op.revalidates() {
+		headers = append(headers, "Content-Encoding")
+	}
 	for _, pair := range d.Totals {
 		for i, name := range totals {
 			if slices.Contains(op.Headers, name) {
@@ -248,7 +255,7 @@ func (d *document) responses(op *Operation, method string) Object {
 	status := cmp.Or(op.Status, http.StatusOK)
 	done := d.response(status, headers...)
 	out := Object{strconv.Itoa(status): done}
-	if slices.Contains(headers, "ETag") && (method == http.MethodGet || method == http.MethodHead) {
+	if op.revalidates() {
 		out["304"] = extended(d.response(http.StatusNotModified, headers...), true)
 	}
 	if method != http.MethodHead {
@@ -269,7 +276,7 @@ func (d *document) response(status int, headers ...string) Object {
 
 // commonStatuses are the refusals that every operation has. 431 is that of the server
 // itself, which has no body.
-var commonStatuses = []int{414, 429, http.StatusRequestHeaderFieldsTooLarge, 500, 503}
+var commonStatuses = []int{400, 401, 414, 429, http.StatusRequestHeaderFieldsTooLarge, 500, 503}
 
 // withRefusals adds the refusals of an operation, and those that every one has.
 func withRefusals(responses Object, statuses []int) Object {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,6 +63,12 @@ type Operation struct {
 	Headers   []string      // headers of its answers, besides those of all
 	Statuses  []int         // refusals besides those of all
 	Content   Content
+}
+
+// revalidates reports whether the operation reads what caches may ask for again; that is
+// compressed, too.
+func (op *Operation) revalidates() bool {
+	return op.Methods[0] == http.MethodGet && slices.Contains(op.Headers, "ETag")
 }
 
 // Body is what an operation takes besides its parameters.
