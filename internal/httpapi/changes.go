@@ -11,10 +11,10 @@ import (
 
 // changesTable are the parameters of the log (HISTORY 10.1).
 var changesTable = toldTable{
-	kindRow(), idRow(), actorRow(), actionRow(), fieldRow(),
+	kindRow, idRow, actorRow, actionRow, fieldRow,
 	momentRow("since", func(q *toldQuery) *time.Time { return &q.filter.Since }),
 	momentRow("until", func(q *toldQuery) *time.Time { return &q.filter.Until }),
-	afterRow(), beforeRow(), orderRow(), limitRow(), formatRow("json", "ndjson", "csv"), languageRow(),
+	afterRow, beforeRow, orderRow, limitRow, formatRow("json", "ndjson", "csv"), languageRow,
 }
 
 func changesRoute() *route {

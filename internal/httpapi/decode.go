@@ -152,16 +152,10 @@ func readMultipart(body []byte, boundary string) ([]pair, error) {
 }
 
 // merge puts the body over the query and takes out what only the path may say.
-func merge(queryInput, body calendar.Input) calendar.Input {
-	if len(queryInput) == 0 && body != nil {
-		delete(body, "id")
-		return body
-	}
-	out := queryInput
-	if out == nil {
-		out = make(calendar.Input, len(body))
-	}
-	maps.Copy(out, body)
-	delete(out, "id")
-	return out
+func merge(query, body calendar.Input) calendar.Input {
+	in := make(calendar.Input, len(query)+len(body))
+	maps.Copy(in, query)
+	maps.Copy(in, body)
+	delete(in, "id")
+	return in
 }

@@ -18,7 +18,7 @@ var diffTable = toldTable{
 	versionRow("from", func(q *toldQuery) *int64 { return &q.after }),
 	versionRow("to", func(q *toldQuery) *int64 { return &q.before }),
 	recordsRow(),
-	languageRow(),
+	languageRow,
 }
 
 func versionRow(name string, to func(q *toldQuery) *int64) toldRow {

@@ -15,7 +15,7 @@ import (
 )
 
 // historyTable are the parameters of the history of a record (HISTORY 5).
-var historyTable = toldTable{orderRow(), afterRow(), beforeRow(), limitRow(), actionRow(), fieldRow(), languageRow()}
+var historyTable = toldTable{orderRow, afterRow, beforeRow, limitRow, actionRow, fieldRow, languageRow}
 
 func historyRoute(k calendar.Kind) *route {
 	return pastRoute(k, "history", (*api).history, openapi.Operation{

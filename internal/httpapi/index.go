@@ -12,34 +12,41 @@ import (
 	"daybook/internal/ground/cache"
 	"daybook/internal/httpapi/openapi"
 	public "daybook/internal/pages"
+	"daybook/internal/param"
 	"daybook/internal/texts"
 	"daybook/query"
 )
 
 type object = map[string]any
 
-// textParam reads a parameter that is text, for problems only when it is not.
-func textParam(in calendar.Input, name string, problems *calendar.Problems) (string, bool) {
-	v, sent := in[name]
-	s, ok := v.(string)
-	if sent && !ok {
-		problems.Add(name, calendar.ReasonTypeText)
+var indexTable = param.Table[call]{indexText("namespace", ""), indexText("context", `"view"`), languageTable[0]}
+
+// indexText is a text that is only checked to be one.
+func indexText(name, otherwise string) param.Row[call] {
+	return param.Row[call]{
+		Param: param.Param{Name: name, In: "query", Type: "string", Text: "arg." + name, Default: otherwise},
+		Read:  func(_ *call, v *param.Value) { v.Raw() },
 	}
-	return s, ok
+}
+
+// languageTable are the parameters of what has a language only.
+var languageTable = param.Table[call]{param.Language(func(c *call) *calendar.Lang { return &c.lang })}
+
+// readQuery reads the query of a request by a table, all problems at once.
+func (c *call) readQuery(table param.Table[call]) error {
+	var problems calendar.Problems
+	c.lang = c.loc.lang
+	table.Read(param.NewValue(inputOf(c.query, table.IsList), &problems), c)
+	return problems.Err()
 }
 
 // index answers the list of routes (8.1).
 func (a *api) index(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
-	var problems calendar.Problems
-	in := inputOf(c.query, func(string) bool { return false })
-	namespace, sent := textParam(in, "namespace", &problems)
-	textParam(in, "context", &problems)
-	c.lang = calendar.Language(in, c.loc.lang, &problems)
-	if err := problems.Err(); err != nil {
+	if err := c.readQuery(indexTable); err != nil {
 		return err
 	}
-	if sent && namespace != c.root.namespace {
+	if c.sends("namespace") && lastOf(c.query, "namespace") != c.root.namespace {
 		return calendar.Fail(calendar.CodeInvalidNamespace, 0)
 	}
 	return a.sendTexts(w, r, cache.Key(nil).Text("index").Text(a.o.Now().In(a.o.Site).Format(time.DateOnly)), a.documents.Index)
@@ -47,7 +54,8 @@ func (a *api) index(w http.ResponseWriter, r *http.Request) error {
 
 // documentation answers the OpenAPI document (8.2).
 func (a *api) documentation(w http.ResponseWriter, r *http.Request) error {
-	if err := callOf(r).readLanguage(); err != nil {
+	c := callOf(r)
+	if err := c.readQuery(languageTable); err != nil {
 		return err
 	}
 	return a.sendTexts(w, r, cache.Key(nil).Text("doc"), a.documents.Document)
@@ -122,7 +130,7 @@ func withBase(to, text, base []byte) []byte {
 func (a *api) options(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
 	a.preflight(w.Header(), r, c.route)
-	if err := c.readLanguage(); err != nil {
+	if err := c.readQuery(languageTable); err != nil {
 		return err
 	}
 	b, err := json.Marshal(a.documents.Entry(&c.route.Route, a.rootFor(c.root), c.lang))

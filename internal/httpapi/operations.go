@@ -40,21 +40,16 @@ func readOperation(id, text, group string, do work, op openapi.Operation) operat
 // baseRoutes are the index and the documentation.
 func baseRoutes() []*route {
 	row := func(pattern, id string, do work, op openapi.Operation) *route {
-		op.Args = append(op.Args, languageArgument())
 		op.Headers = []string{"ETag"}
 		rt := openapi.Route{Name: openapi.Title(id), Tag: "documentation"}
 		return &route{Route: rt, pattern: pattern, operations: []operation{readOperation(id, id, "events", do, op)}}
 	}
-	namespace := param.Param{Name: "namespace", In: "query", Type: "string", Text: "arg.namespace"}
 	return []*route{
 		row("/", "index", (*api).index, openapi.Operation{
-			Args: []param.Param{
-				namespace, {Name: "context", In: "query", Type: "string", Text: "arg.context", Default: `"view"`},
-			},
-			Namespace: namespace.Name, Statuses: []int{404}, Content: openapi.JSON(openapi.Ref("Index")),
+			Args: indexTable.Params(), Namespace: indexTable[0].Name, Statuses: []int{404}, Content: openapi.JSON(openapi.Ref("Index")),
 		}),
 		row("/doc", "doc", (*api).documentation, openapi.Operation{
-			Content: openapi.JSON(object{"type": "object"}),
+			Args: languageTable.Params(), Content: openapi.JSON(object{"type": "object"}),
 		}),
 	}
 }
@@ -239,7 +234,7 @@ func formatContent(formats []*format, rt *route) openapi.Content {
 	return out
 }
 
-func languageArgument() param.Param { return param.Language[calendar.Lang](nil).Param }
+func languageArgument() param.Param { return languageTable[0].Param }
 
 // listArguments are those of a list; only those of the collections have a past.
 func listArguments(rt *route) []param.Param {
@@ -274,18 +269,14 @@ func pathArgument(rt *route) param.Param {
 func readArguments(rt *route) []param.Param {
 	args := []param.Param{pathArgument(rt)}
 	if rt.kind == calendar.KindEvent && !rt.bySlug {
-		args = append(args, param.Param{Name: "password", In: "query", Type: "string", Text: "arg.password.read", Schema: passwordSchema})
+		args = append(args, singlePassword.Param)
 	}
 	if rt.past {
-		args = append(args, param.Param{Name: history.ParamPoint, In: "query", Type: "string", Text: "arg.as_of.single", Extension: true, Schema: object{"minLength": 1}})
+		args = append(args, singlePoint)
 	}
-	args = append(args, languageArgument(), param.Param{
-		Name: "_fields", In: "query", Type: "array of string", Text: "arg.fields", Extension: true,
-	})
+	args = append(args, languageArgument(), singleFields.Param)
 	if rt.kind == calendar.KindEvent {
-		args = append(args, param.Param{
-			Name: "format", In: "query", Type: "string", Text: "arg.format", Enum: singleFormats, Extension: true,
-		})
+		args = append(args, singleFormat.Param)
 	}
 	return args
 }

@@ -106,9 +106,6 @@ func inputOf(pairs []pair, isList func(string) bool) calendar.Input {
 			g.texts = append(g.texts, p.value)
 			continue
 		}
-		if g.tree == nil {
-			g.tree = &branch{}
-		}
 		g.tree.set(path, p.value)
 	}
 	for base, g := range gathered {
@@ -140,13 +137,13 @@ func splitName(name string) (base string, path []string) {
 // parts is what was sent under one name: plain texts of a list, nested values.
 type parts struct {
 	texts []string
-	tree  *branch
+	tree  branch
 }
 
 // value joins the parts: texts alone stay comma text, beside nested values they
 // become elements.
 func (g *parts) value() any {
-	if g.tree == nil {
+	if g.tree.kids == nil {
 		return strings.Join(g.texts, ",")
 	}
 	v := g.tree.value()

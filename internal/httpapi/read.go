@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"daybook/calendar"
 	"daybook/internal/formats"
@@ -48,46 +49,53 @@ type singleParams struct {
 	byHeader bool // Accept-Datetime names the point
 }
 
+// The parameters of single reads. The point in time is read by readPoint.
+var (
+	singleFormat = param.Row[singleParams]{
+		Param: param.Param{Name: "format", In: "query", Type: "string", Text: "arg.format", Enum: formats.Names(func(f *formats.Format) bool { return f.Single || f.Disposition == "" }), Extension: true},
+		Read: func(_ *singleParams, v *param.Value) {
+			if word, ok := v.Raw(); ok {
+				v.Known(calendar.Trim(word))
+			}
+		},
+	}
+	singlePassword = param.Row[singleParams]{
+		Param: param.Param{Name: "password", In: "query", Type: "string", Text: "arg.password.read", Schema: passwordSchema},
+		Read: func(p *singleParams, v *param.Value) {
+			text, _ := v.Raw()
+			p.password = calendar.Trim(text) // as where it is set
+			if utf8.RuneCountInString(p.password) > calendar.MaxPassword {
+				v.Refuse(calendar.ReasonTooLong, strconv.Itoa(calendar.MaxPassword))
+			}
+		},
+	}
+	singlePoint  = param.Param{Name: history.ParamPoint, In: "query", Type: "string", Text: "arg.as_of.single", Extension: true, Schema: object{"minLength": 1}}
+	singleFields = param.Row[singleParams]{
+		Param: param.Param{Name: "_fields", In: "query", Type: "array of string", Text: "arg.fields", Extension: true},
+		Read:  func(p *singleParams, v *param.Value) { p.fields = v.Fields() },
+	}
+)
+
 // readSingleParams checks the parameters of a single read, and the point in time that it
 // asks for.
-func (a *api) readSingleParams(r *http.Request, c *call, asksPast bool) (singleParams, error) {
-	var (
-		out      singleParams
-		problems calendar.Problems
-	)
-	in := inputOf(c.query, func(name string) bool { return name == "_fields" })
+func (a *api) readSingleParams(r *http.Request, c *call, asksPast bool) (out singleParams, err error) {
+	var problems calendar.Problems
+	in := inputOf(c.query, func(name string) bool { return name == singleFields.Name })
+	v := param.NewValue(in, &problems)
 	if c.route.kind == calendar.KindEvent {
-		if word, sent := textParam(in, "format", &problems); sent && !slices.Contains(singleFormats, calendar.Trim(word)) {
-			problems.Add("format", calendar.ReasonWord, strings.Join(singleFormats, ","))
-		}
-	}
-	if c.route.kind == calendar.KindEvent && !c.route.bySlug {
-		switch v := in["password"].(type) {
-		case nil:
-		case string:
-			out.password = calendar.Trim(v) // as where it is set
-			if len([]rune(out.password)) > calendar.MaxPassword {
-				problems.Add("password", calendar.ReasonTooLong, strconv.Itoa(calendar.MaxPassword))
-			}
-		default:
-			problems.Add("password", calendar.ReasonTypeText)
+		singleFormat.ReadFrom(v, &out)
+		if !c.route.bySlug {
+			singlePassword.ReadFrom(v, &out)
 		}
 	}
 	if asksPast {
-		var err error
 		if out.point, out.byHeader, err = a.readPoint(r, c, in, &problems); err != nil {
 			return out, err
 		}
 	}
-	c.lang = calendar.Language(in, c.loc.lang, &problems)
-	fieldsRow.ReadFrom(param.NewValue(in, &problems), &out)
+	c.lang = v.Language(c.loc.lang)
+	singleFields.ReadFrom(v, &out)
 	return out, problems.Err()
-}
-
-// fieldsRow are the fields that a single read shows.
-var fieldsRow = param.Row[singleParams]{
-	Param: param.Param{Name: "_fields", In: "query", Type: "array of string", Text: "arg.fields", Extension: true},
-	Read:  func(p *singleParams, v *param.Value) { p.fields = v.Fields() },
 }
 
 // single is a single read whose parameters are checked.
@@ -103,9 +111,6 @@ type single struct {
 	mementos bool
 	format   *format // nil: JSON
 }
-
-// singleFormats are the formats of single events.
-var singleFormats = formats.Names(func(f *formats.Format) bool { return f.Single || f.Disposition == "" })
 
 // readRecord answers a single read by id or slug.
 func (a *api) readRecord(w http.ResponseWriter, r *http.Request) error {

@@ -16,16 +16,6 @@ const (
 	mostSearches  = 20 // of one request
 )
 
-// searchParams are the parameters of one of several searches, by name.
-var searchParams = func() map[string]*query.Param {
-	rows := query.SeveralParams()
-	t := make(map[string]*query.Param, len(rows))
-	for i := range rows {
-		t[rows[i].Name] = &rows[i]
-	}
-	return t
-}()
-
 // several answers several lists of events, all of one state.
 func (a *api) several(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
@@ -77,7 +67,7 @@ func (a *api) parseSeveral(ctx context.Context, c *call, in calendar.Input) ([]*
 		searches = nil
 	}
 	all := make([]*query.Criteria, len(searches))
-	now := a.o.Now() // the same day for all of them
+	params, now := query.SeveralParams(), a.o.Now() // the same day for all of them
 	for i, v := range searches {
 		name := paramSearches + "[" + strconv.Itoa(i) + "]"
 		search, ok := v.(map[string]any)
@@ -89,9 +79,9 @@ func (a *api) parseSeveral(ctx context.Context, c *call, in calendar.Input) ([]*
 		if l, sent := asked["multilang_language"]; sent && len(problems.Fields) == 0 {
 			known["multilang_language"] = l
 		}
-		for field, v := range search {
-			if p := searchParams[field]; p != nil {
-				known[field] = p.FromJSON(v)
+		for i := range params {
+			if v, sent := search[params[i].Name]; sent {
+				known[params[i].Name] = params[i].FromJSON(v)
 			}
 		}
 		var err error

@@ -17,7 +17,7 @@ import (
 )
 
 // streamTable are the parameters of the stream of changes (HISTORY 11).
-var streamTable = toldTable{kindRow(), idRow(), actorRow(), actionRow(), fieldRow(), afterRow(), languageRow()}
+var streamTable = toldTable{kindRow, idRow, actorRow, actionRow, fieldRow, afterRow, languageRow}
 
 func streamRoute() *route {
 	return logRoute("/changes/stream", "stream", (*api).stream, openapi.Operation{

@@ -17,7 +17,7 @@ const mostMementos = 1000
 var valueLinks = []string{linkFormat}
 
 // timeMapTable are the parameters of a TimeMap (HISTORY 8.4).
-var timeMapTable = toldTable{afterRow(), formatRow("link", "json"), languageRow()}
+var timeMapTable = toldTable{afterRow, formatRow("link", "json"), languageRow}
 
 func timeMapRoute(k calendar.Kind) *route {
 	return pastRoute(k, "timemap", (*api).timeMap, openapi.Operation{

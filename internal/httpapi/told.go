@@ -20,8 +20,8 @@ type toldQuery struct {
 	limit         int
 	format        string // "" where it was not sent
 	filter        history.Filter
-	records       bool              // of diff
-	links         []query.LinkParam // what was sent, in the order of the table
+	records       bool // of diff
+	in            calendar.Input
 
 	caller calendar.Caller
 	lang   calendar.Lang
@@ -44,17 +44,9 @@ const (
 // readTold reads the parameters of a table, all problems at once.
 func (a *api) readTold(c *call, table toldTable, problems *calendar.Problems) (*toldQuery, calendar.Input) {
 	in := inputOf(c.query, table.IsList)
-	q := &toldQuery{before: noBefore, limit: toldLimit, caller: c.caller, lang: c.loc.lang, now: a.o.Now(), site: a.o.Site}
+	q := &toldQuery{before: noBefore, limit: toldLimit, in: in, caller: c.caller, lang: c.loc.lang, now: a.o.Now(), site: a.o.Site}
 	table.Read(param.NewValue(in, problems), q)
 	c.lang = q.lang
-	for i := range table {
-		p := &table[i]
-		if v, sent := in[p.Name]; p.IsList() && sent {
-			q.links = append(q.links, query.LinkParam{Name: p.Name, Value: listText(v)})
-		} else if text, ok := v.(string); ok {
-			q.links = append(q.links, query.LinkParam{Name: p.Name, Value: text})
-		}
-	}
 	return q, in
 }
 
@@ -72,36 +64,58 @@ const noBefore = 1<<63 - 1
 
 // link is the URL of a page: what was sent, with one parameter replaced by a number.
 func (q *toldQuery) link(address string, table toldTable, name string, n int64) string {
-	params := q.links
-	if name != "" {
-		place := func(name string) int {
-			return slices.IndexFunc(table, func(p toldRow) bool { return p.Name == name })
+	var params []query.LinkParam
+	for i := range table {
+		p := &table[i]
+		value, sent := q.in[p.Name].(string)
+		switch {
+		case p.Name == name:
+			value, sent = strconv.FormatInt(n, 10), true
+		case p.IsList() && q.in[p.Name] != nil:
+			value, sent = listText(q.in[p.Name]), true
 		}
-		at := 0
-		for at < len(params) && place(params[at].Name) < place(name) {
-			at++
+		if sent {
+			params = append(params, query.LinkParam{Name: p.Name, Value: value})
 		}
-		params = slices.Clone(params)
-		if at < len(params) && params[at].Name == name {
-			params = slices.Delete(params, at, at+1)
-		}
-		params = slices.Insert(params, at, query.LinkParam{Name: name, Value: strconv.FormatInt(n, 10)})
 	}
 	links := query.LinksTo(address, params)
 	return links.Page(1)
 }
 
-// The rows.
+var (
+	orderRow = toldRow{
+		Param: param.Param{Name: "order", In: "query", Type: "string", Text: "arg.told.order", Default: `"desc"`, Enum: []string{"asc", "desc"}, Extension: true},
+		Read:  func(q *toldQuery, v *param.Value) { q.ascending = wordOf(v) == "asc" },
+	}
+	afterRow  = numberRow("after", 0, func(q *toldQuery, n int64) { q.after = min(n, noBefore-1) }) // there is a number behind it
+	beforeRow = numberRow("before", 0, func(q *toldQuery, n int64) { q.before = min(n, noBefore-1) })
+	kindRow   = wordsRow("kind", func(c calendar.Caller) []string { return kindNames(kindsFor(c)) }, func(q *toldQuery, word string) {
+		k, _ := calendar.ParseKind(word)
+		q.filter.Kinds = append(q.filter.Kinds, k)
+	})
+	actionRow = wordsRow("action", func(calendar.Caller) []string { return actionNames() },
+		func(q *toldQuery, word string) { q.filter.Actions = append(q.filter.Actions, history.Action(word)) })
+	fieldRow = wordsRow("field", func(c calendar.Caller) []string { return history.FieldNames(kindsFor(c)...) },
+		func(q *toldQuery, word string) { q.filter.Fields = append(q.filter.Fields, word) })
+	idRow       = idsRow("id", 1, false, func(q *toldQuery) *[]calendar.ID { return &q.filter.IDs })
+	actorRow    = idsRow("actor", 0, true, func(q *toldQuery) *[]calendar.ID { return &q.filter.Actors })
+	languageRow = param.Language(func(q *toldQuery) *calendar.Lang { return &q.lang })
+	limitRow    = toldRow{
+		Param: param.Param{
+			Name: "limit", In: "query", Type: "integer", Text: "arg.told.limit", Default: strconv.Itoa(toldLimit),
+			Schema: object{"minimum": 1, "default": toldLimit}, Extension: true,
+		},
+		Read: func(q *toldQuery, v *param.Value) {
+			if n, ok := v.From(1); ok {
+				q.limit = int(min(n, toldMost))
+			}
+		},
+	}
+)
 
 // toldParam is a parameter of the past as it is documented.
 func toldParam(name, declared string) param.Param {
 	return param.Param{Name: name, In: "query", Type: declared, Text: "arg.told." + name, Extension: true}
-}
-
-func orderRow() toldRow {
-	p := toldParam("order", "string")
-	p.Default, p.Enum = `"desc"`, []string{"asc", "desc"}
-	return toldRow{Param: p, Read: func(q *toldQuery, v *param.Value) { q.ascending = wordOf(v) == "asc" }}
 }
 
 // wordOf reads one of the words of a parameter as it was sent; "" where none was.
@@ -126,20 +140,6 @@ func numberRow(name string, least int64, set func(q *toldQuery, n int64)) toldRo
 	return param.From("arg.told.", name, least, set)
 }
 
-func afterRow() toldRow {
-	return numberRow("after", 0, func(q *toldQuery, n int64) { q.after = min(n, noBefore-1) }) // there is a number behind it
-}
-
-func beforeRow() toldRow {
-	return numberRow("before", 0, func(q *toldQuery, n int64) { q.before = min(n, noBefore-1) })
-}
-
-func limitRow() toldRow {
-	row := numberRow("limit", 1, func(q *toldQuery, n int64) { q.limit = int(min(n, toldMost)) })
-	row.Default, row.Schema = strconv.Itoa(toldLimit), object{"minimum": 1, "default": toldLimit}
-	return row
-}
-
 // wordsRow is a list of words of which all have to be known to the caller.
 func wordsRow(name string, known func(c calendar.Caller) []string, add func(q *toldQuery, word string)) toldRow {
 	return toldRow{Param: toldParam(name, "array of string"), Read: func(q *toldQuery, v *param.Value) {
@@ -159,43 +159,31 @@ func wordsRow(name string, known func(c calendar.Caller) []string, add func(q *t
 	}}
 }
 
-func kindRow() toldRow {
-	return wordsRow("kind", func(c calendar.Caller) []string {
-		kinds := kindsFor(c)
-		words := make([]string, len(kinds))
-		for i, k := range kinds {
-			words[i] = k.String()
-		}
-		return words
-	}, func(q *toldQuery, word string) {
-		k, _ := calendar.ParseKind(word)
-		q.filter.Kinds = append(q.filter.Kinds, k)
-	})
+func kindNames(kinds []calendar.Kind) []string {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = k.String()
+	}
+	return names
+}
+
+func actionNames() []string {
+	names := make([]string, len(history.Actions))
+	for i, a := range history.Actions {
+		names[i] = string(a)
+	}
+	return names
 }
 
 // kindsFor are the kinds whose past a caller may ask for.
 func kindsFor(c calendar.Caller) []calendar.Kind {
-	kinds := calendar.Kinds[:]
 	if history.ReadsKept(c) {
-		kinds = append(slices.Clip(kinds), calendar.KindImage, calendar.KindUser)
+		return allKinds
 	}
-	return kinds
+	return calendar.Kinds[:]
 }
 
-func actionRow() toldRow {
-	return wordsRow("action", func(calendar.Caller) []string {
-		words := make([]string, len(history.Actions))
-		for i, a := range history.Actions {
-			words[i] = string(a)
-		}
-		return words
-	}, func(q *toldQuery, word string) { q.filter.Actions = append(q.filter.Actions, history.Action(word)) })
-}
-
-func fieldRow() toldRow {
-	return wordsRow("field", func(c calendar.Caller) []string { return history.FieldNames(kindsFor(c)...) },
-		func(q *toldQuery, word string) { q.filter.Fields = append(q.filter.Fields, word) })
-}
+var allKinds = append(slices.Clip(calendar.Kinds[:]), calendar.KindImage, calendar.KindUser)
 
 // idsRow is a list of numbers from least on; readers: only of callers who read all.
 func idsRow(name string, least int64, readers bool, to func(q *toldQuery) *[]calendar.ID) toldRow {
@@ -226,14 +214,6 @@ func idsRow(name string, least int64, readers bool, to func(q *toldQuery) *[]cal
 	}}
 }
 
-func idRow() toldRow {
-	return idsRow("id", 1, false, func(q *toldQuery) *[]calendar.ID { return &q.filter.IDs })
-}
-
-func actorRow() toldRow {
-	return idsRow("actor", 0, true, func(q *toldQuery) *[]calendar.ID { return &q.filter.Actors })
-}
-
 func momentRow(name string, to func(q *toldQuery) *time.Time) toldRow {
 	return toldRow{Param: toldParam(name, "date"), Read: func(q *toldQuery, v *param.Value) {
 		sent, ok := v.Sent()
@@ -245,10 +225,6 @@ func momentRow(name string, to func(q *toldQuery) *time.Time) toldRow {
 			v.Refuse(calendar.ReasonDate)
 		}
 	}}
-}
-
-func languageRow() toldRow {
-	return param.Language(func(q *toldQuery) *calendar.Lang { return &q.lang })
 }
 
 // appendJSON writes a value without escaping < > &.

@@ -16,20 +16,6 @@ import (
 	"daybook/query"
 )
 
-// specLists tells for each kind which fields are lists: sent twice in a form,
-// all values count.
-var specLists = func() (t [calendar.KindTag + 1]map[string]bool) {
-	for _, k := range calendar.Kinds {
-		t[k] = map[string]bool{}
-		for _, f := range calendar.SpecOf(k).Fields {
-			if strings.HasPrefix(f.Declared, "array") {
-				t[k][f.Name] = true
-			}
-		}
-	}
-	return t
-}()
-
 // create answers POST on a collection.
 func (a *api) create(w http.ResponseWriter, r *http.Request) error {
 	return a.write(w, r, a.Commands.Create, http.StatusCreated)
@@ -103,8 +89,11 @@ func (a *api) awaitCounts(ctx context.Context, c *call, res command.Result) {
 // checked before.
 func (a *api) writeRequest(r *http.Request, body []byte) (command.Request, error) {
 	c := callOf(r)
-	lists := specLists[c.route.kind]
-	isList := func(name string) bool { return lists[name] }
+	fields := calendar.SpecOf(c.route.kind)
+	isList := func(name string) bool { // sent twice in a form, all values of a list count
+		f := fields.Field(name)
+		return f != nil && strings.HasPrefix(f.Declared, "array")
+	}
 	in, err := decodeBody(r.Header.Get(headerType), body, isList)
 	if err != nil {
 		return command.Request{}, err

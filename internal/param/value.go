@@ -42,6 +42,16 @@ func (v *Value) Sent() (any, bool) {
 // Refuse adds a problem of the parameter.
 func (v *Value) Refuse(r calendar.Reason, args ...string) { v.problems.Add(v.Name, r, args...) }
 
+// Raw returns a text as it was sent, which may be empty. It refuses what is no text.
+func (v *Value) Raw() (string, bool) {
+	sent, ok := v.Sent()
+	text, isText := sent.(string)
+	if ok && !isText {
+		v.Refuse(calendar.ReasonTypeText)
+	}
+	return text, isText
+}
+
 // Plain returns a text, trimmed. Empty text is refused, and for reason what is no text.
 func (v *Value) Plain(reason calendar.Reason) (string, bool) {
 	sent, ok := v.Sent()
