@@ -108,15 +108,13 @@ func appendSent(out []LinkParam, name string, v any) []LinkParam {
 		return append(out, LinkParam{name, text})
 	}
 	list, _ := param.Texts(v)
-	for _, e := range list {
-		if strings.Contains(e, ",") {
-			for _, e := range list {
-				out = append(out, LinkParam{name + "[]", e})
-			}
-			return out
-		}
+	if !slices.ContainsFunc(list, func(e string) bool { return strings.Contains(e, ",") }) {
+		return append(out, LinkParam{name, strings.Join(list, ",")})
 	}
-	return append(out, LinkParam{name, strings.Join(list, ",")})
+	for _, e := range list {
+		out = append(out, LinkParam{name + "[]", e})
+	}
+	return out
 }
 
 // makeKey makes the key of the criteria. What was sent stands in it as in the

@@ -111,7 +111,7 @@ func (a *api) readThen(w http.ResponseWriter, r *http.Request, s *single) error 
 // were sent, those of before first.
 func (c *call) withPoint(url string, p history.Point, before []string) string {
 	var params []query.LinkParam
-	in := inputOf(c.query, func(string) bool { return false })
+	in := inputOf(c.query, nil)
 	add := func(name string) {
 		if v, ok := in[name].(string); ok {
 			params = append(params, query.LinkParam{Name: name, Value: v})

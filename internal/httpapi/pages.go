@@ -216,7 +216,7 @@ func (a *api) unlock(w http.ResponseWriter, r *http.Request, c *call) (*public.A
 	}
 	var password string
 	if media, _, err := mime.ParseMediaType(r.Header.Get(headerType)); err == nil && media == "application/x-www-form-urlencoded" {
-		in := inputOf(parsePairs(string(body)), func(string) bool { return false })
+		in := inputOf(parsePairs(string(body)), nil)
 		password, _ = in["password"].(string)
 		password = calendar.Trim(password)
 	}

@@ -76,7 +76,7 @@ func selectorOf(pairs []pair) (calendar.Lang, bool) {
 const maxNesting = 4
 
 // inputOf gathers pairs to values (2.1): names may nest, of a name sent twice
-// the last counts, of a list all.
+// the last counts, of a list all. isList nil: none is one.
 func inputOf(pairs []pair, isList func(string) bool) calendar.Input {
 	if len(pairs) == 0 {
 		return nil
@@ -88,7 +88,7 @@ func inputOf(pairs []pair, isList func(string) bool) calendar.Input {
 		if base == "" {
 			continue
 		}
-		list := isList(base)
+		list := isList != nil && isList(base)
 		if !list && path == nil {
 			in[base] = p.value
 			delete(gathered, base)

@@ -51,7 +51,7 @@ func (a *api) several(w http.ResponseWriter, r *http.Request) error {
 // told at once.
 func (a *api) parseSeveral(ctx context.Context, c *call, in calendar.Input) ([]*query.Criteria, error) {
 	var problems calendar.Problems
-	asked := inputOf(c.query, func(string) bool { return false })
+	asked := inputOf(c.query, nil)
 	c.lang = calendar.Language(asked, c.loc.lang, &problems)
 	if in[paramSearches] == nil {
 		return nil, &calendar.Error{Code: calendar.CodeMissingParam, Missing: []string{paramSearches}}

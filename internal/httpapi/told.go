@@ -149,8 +149,8 @@ func wordsRow(name string, known func(c calendar.Caller) []string, add func(q *t
 			v.Refuse(calendar.ReasonEmpty)
 		}
 		for _, e := range list {
-			word, ok := e.(string)
-			if !ok || !slices.Contains(words, word) {
+			word, _ := e.(string)
+			if !slices.Contains(words, word) {
 				v.Refuse(calendar.ReasonWord, strings.Join(words, ", "))
 				return
 			}

@@ -140,7 +140,7 @@ func (a *api) command(r *http.Request, in calendar.Input) command.Request {
 // delete answers DELETE: its body is ignored.
 func (a *api) delete(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
-	in := merge(inputOf(c.query, func(string) bool { return false }), nil)
+	in := merge(inputOf(c.query, nil), nil)
 	res, err := a.Commands.Delete(r.Context(), a.command(r, in))
 	if err != nil {
 		return err

@@ -42,10 +42,6 @@ var elementTexts []byte
 // elementConfig stands in that script for what it has of the service.
 const elementConfig = `"CONFIG"`
 
-// shaping are the parameters of lists that do not select, beside those that pages do not
-// know.
-var shaping = []string{paramPage, paramPerPage, "facets", "facet_limit", "facet_query", "highlight", "highlight_length"}
-
 // element writes the script of <daybook-calendar> for this service.
 func (p *Pages) element() ([]byte, error) {
 	var keys map[string]string
@@ -62,7 +58,7 @@ func (p *Pages) element() ([]byte, error) {
 	}
 	var selecting []string
 	for _, param := range query.Params(calendar.KindEvent) {
-		if !slices.Contains(outside, param.Name) && !slices.Contains(shaping, param.Name) {
+		if _, known := listParams[param.Name]; known && !slices.Contains(shaping, param.Name) {
 			selecting = append(selecting, param.Name)
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"strings"
 	"time"
-
-	"daybook/query"
 )
 
 // drawer is a selection, or an event, as others get it (PAGES.md P3.4): what templates write
@@ -43,8 +41,7 @@ func (l *look) drawer() *drawer {
 		sent = sent.with("include", cmp.Or(strings.Join(s.only, ","), noEvent))
 	}
 	d := &drawer{List: l.Root() + address, Query: sent.without(shaping...).String(), Lasting: lasting.String(), Element: sent.without(shapes...)}
-	links := query.LinksTo(d.List+"/", sent)
-	d.JSON = links.Page(s.page)
+	d.JSON = sent.link(d.List+"/", s.page)
 	if s.moving() {
 		lasting = lasting.without(paramOverlap)
 		from, until, ok := s.criteria.Range()

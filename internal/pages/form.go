@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -58,35 +57,28 @@ func (l *look) form(facets []facet, problems ...problem) *filterForm {
 		}
 	}
 	if f.Open {
-		for _, name := range slices.Sorted(maps.Keys(l.Query)) {
-			for _, text := range l.Query[name] {
-				sent = append(sent, query.LinkParam{Name: name, Value: text})
-			}
-			names = append(names, baseName(name))
-		}
-		for _, p := range problems {
-			names = append(names, p.Name)
+		sent = append(sent, l.sent()...)
+		for _, p := range sent {
+			names = append(names, baseName(p.Name))
 		}
 	}
-	faceted := make([]string, 0, len(facets)+1)
-	if l.Preview { // all forms keep it
-		faceted = append(faceted, paramPreview)
+	messages := map[string]string{}
+	for _, p := range problems {
+		names, messages[p.Name] = append(names, p.Name), p.Message
+	}
+	var elsewhere []string // in the form
+	if l.Preview {         // all forms keep it
+		elsewhere = append(elsewhere, paramPreview)
 	}
 	for _, facet := range facets {
-		faceted = append(faceted, facet.Name)
+		elsewhere = append(elsewhere, facet.Name)
 	}
-	for i, name := range names {
-		if slices.Contains(faceted, name) || slices.Contains(names[:i], name) {
-			continue
+	for _, name := range names {
+		if !slices.Contains(elsewhere, name) {
+			f.Fields = append(f.Fields, field{name, sent.value(name), messages[name]})
+			elsewhere = append(elsewhere, name)
 		}
-		at := field{Name: name, Value: sent.value(name)}
-		for _, p := range problems {
-			if p.Name == name {
-				at.Problem = p.Message
-			}
-		}
-		f.Fields = append(f.Fields, at)
 	}
-	f.Kept = sent.without(append(names, faceted...)...)
+	f.Kept = sent.without(elsewhere...)
 	return f
 }

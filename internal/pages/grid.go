@@ -147,7 +147,8 @@ func bars(days []day) {
 func (l *look) servePeriod() {
 	u, first := l.Route.unit, l.Route.first
 	if l.Route.period == "" {
-		zone, _ := zoneOf(l.Query.Get(paramZone)) // a bad one is refused with the selection
+		l.readZone()
+		zone := l.zone
 		if u.page == pageMonth {
 			zone = nil // that of the site, whatever the zone of the page
 		}

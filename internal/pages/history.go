@@ -115,8 +115,7 @@ func (l *look) serveHistory() {
 	}
 	links := query.LinksTo(l.Href(l.Canonical+"history/"), b.Kept.without(paramPage))
 	b.Pager = l.pagerOf(page, pages, links.Page)
-	canonical := query.LinksTo(l.Canonical+"history/", nil)
-	l.Canonical = canonical.Page(page)
+	l.Canonical = params(nil).link(l.Canonical+"history/", page)
 }
 
 // readEntries reads a page of versions, and returns how many pages there are. Of each

@@ -44,16 +44,16 @@ type look struct {
 	Canonical string
 	Langs     []calendar.Lang // that the page is in, the home language first; nil: all
 	NoIndex   bool
-	Record    *named            // whose page it is, nil for none
-	Crumbs    []named           // the records above it
-	Drawer    *drawer           // of the selection
-	Image     string            // for other sites, "" for the logo
-	Large     bool              // it is that of the event
-	Bare      bool              // Open Graph holds title and site name only
-	moved     *calendar.Record  // an event before its start was moved
-	own       []query.LinkParam // what a page without a selection was asked for, but its zone
-	Zones     []string          // of the zone switch
-	Chosen    string            // one of them
+	Record    *named           // whose page it is, nil for none
+	Crumbs    []named          // the records above it
+	Drawer    *drawer          // of the selection
+	Image     string           // for other sites, "" for the logo
+	Large     bool             // it is that of the event
+	Bare      bool             // Open Graph holds title and site name only
+	moved     *calendar.Record // an event before its start was moved
+	own       params           // what a page without a selection was asked for, but its zone
+	Zones     []string         // of the zone switch
+	Chosen    string           // one of them
 	Body      any
 }
 
@@ -124,7 +124,7 @@ func (l *look) asked() params {
 		return l.sel.asked
 	}
 	if l.zone != nil {
-		return params(l.own).with(paramZone, l.zone.Name)
+		return l.own.with(paramZone, l.zone.Name)
 	}
 	return l.own
 }
@@ -194,12 +194,6 @@ func (l *look) View(page string) string {
 // Footer are the links of the branding.
 func (l *look) Footer() []FooterLink {
 	return slices.DeleteFunc(slices.Clone(l.o.Brand.Footer), func(f FooterLink) bool { return f.Lang != nil && *f.Lang != l.lang })
-}
-
-// linkQuery writes parameters as links of the interface have them.
-func linkQuery(params []query.LinkParam) string {
-	l := query.LinksTo("", params)
-	return l.Page(1)
 }
 
 // ask answers a list of what everybody links to; its cards hold venues and categories.

@@ -36,13 +36,30 @@ var outside = []string{"format", "features", "csv_bom", "csv_raw", "cursor", "_f
 // window are all that the window of a page is made of.
 var window = append(slices.Clone(query.DateParams), paramStrict, paramWhen)
 
-// shapes are the parameters of lists that do not select: pages, order and what is told beside.
-var shapes = []string{
-	paramPage, paramPerPage, paramSort, paramOrder, "facets", "facet_limit", "facet_query", "highlight", "highlight_length",
-}
+// shaping are the parameters of lists that neither select nor order, shapes those that do not
+// select.
+var (
+	shaping = []string{paramPage, paramPerPage, "facets", "facet_limit", "facet_query", "highlight", "highlight_length"}
+	shapes  = append(slices.Clone(shaping), paramSort, paramOrder)
+)
 
 // params are parameters in their order.
 type params []query.LinkParam
+
+// sent are the parameters of a request, in the order of their names.
+func (r *Request) sent() (ps params) {
+	for _, name := range slices.Sorted(maps.Keys(r.Query)) {
+		for _, value := range r.Query[name] {
+			ps = append(ps, query.LinkParam{Name: name, Value: value})
+		}
+	}
+	return ps
+}
+
+// of are the parameters of a name.
+func (ps params) of(name string) params {
+	return slices.DeleteFunc(slices.Clone(ps), func(p query.LinkParam) bool { return baseName(p.Name) != name })
+}
 
 // without leaves parameters out by their names.
 func (ps params) without(names ...string) params {
@@ -71,10 +88,8 @@ func together(name string) []string {
 // value is what was sent for a parameter, by elements joined with commas.
 func (ps params) value(name string) string {
 	var out []string
-	for _, p := range ps {
-		if baseName(p.Name) == name {
-			out = append(out, p.Value)
-		}
+	for _, p := range ps.of(name) {
+		out = append(out, p.Value)
 	}
 	return strings.Join(out, ",")
 }
@@ -85,7 +100,13 @@ func (ps params) has(names ...string) bool {
 }
 
 // String is the query of a link, as links of the interface have it.
-func (ps params) String() string { return linkQuery(ps) }
+func (ps params) String() string { return ps.link("", 1) }
+
+// link is the link to a page of a list, as the interface has it.
+func (ps params) link(address string, page int) string {
+	links := query.LinksTo(address, ps)
+	return links.Page(page)
+}
 
 // selection is what a page shows of the events: what was asked for, and what it is. It makes
 // the links to itself.
@@ -134,7 +155,7 @@ func (s *selection) less(name string) params {
 }
 
 // to is a link to the page with other parameters.
-func (s *selection) to(ps params) string { return onto(s.path, linkQuery(ps)) }
+func (s *selection) to(ps params) string { return onto(s.path, ps.String()) }
 
 // toPage is a link to a page of the selection.
 func (s *selection) toPage(n int) string {
@@ -156,19 +177,11 @@ type period struct {
 func (l *look) choose(path string, over period, of query.Of) {
 	s := &selection{path: l.href(path), page: 1, of: of, over: over}
 	l.sel = s
-	in := calendar.Input{}
+	in, sent := calendar.Input{}, l.sent().without(paramPage)
 	for _, param := range query.Params(calendar.KindEvent) {
-		v, sent := l.Input[param.Name]
-		if !sent || !l.Route.takes(param.Name, over.set) {
-			continue
-		}
-		in[param.Name] = v
-		for _, name := range slices.Sorted(maps.Keys(l.Query)) {
-			for _, text := range l.Query[name] {
-				if baseName(name) == param.Name && name != paramPage {
-					s.asked = append(s.asked, query.LinkParam{Name: name, Value: text})
-				}
-			}
+		if v, is := l.Input[param.Name]; is && l.Route.takes(param.Name, over.set) {
+			in[param.Name] = v
+			s.asked = append(s.asked, sent.of(param.Name)...)
 		}
 	}
 	if past := l.Query.Get(paramPast); past != "" && l.Route.past {
@@ -252,20 +265,22 @@ func (l *look) canonicalQuery() string {
 	if s.page > 1 && s.criteria.PerPage != defaultPerPage {
 		sent = append(params{{Name: paramPerPage, Value: strconv.Itoa(s.criteria.PerPage)}}, sent...)
 	}
-	links := query.LinksTo("", sent)
-	return links.Page(s.page)
+	return sent.link("", s.page)
 }
 
-// zoneOf reads the parameter tz: nil for the own clock of each event.
-func zoneOf(text string) (*calendar.Zone, bool) {
-	if text = calendar.Trim(text); text == "" || strings.EqualFold(text, "event") {
-		return nil, true
+// readZone reads the zone that times are asked for in.
+func (l *look) readZone() {
+	sent := l.Query.Get(paramZone)
+	text := calendar.Trim(sent)
+	if text == "" || strings.EqualFold(text, "event") {
+		return
 	}
 	zone, ok := calendar.ParseZone(text)
 	if !ok {
-		return nil, false
+		l.bad.Add(paramZone, calendar.ReasonZone, sent)
+		return
 	}
-	return &zone, true
+	l.zone = &zone
 }
 
 func isEmpty(v any) bool {

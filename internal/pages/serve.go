@@ -135,14 +135,6 @@ func (l *look) serveEvent(v *query.View, locked bool) {
 	}
 }
 
-// readZone reads the zone that times are asked for in.
-func (l *look) readZone() {
-	var ok bool
-	if l.zone, ok = zoneOf(l.Query.Get(paramZone)); !ok {
-		l.bad.Add(paramZone, calendar.ReasonZone, l.Query.Get(paramZone))
-	}
-}
-
 // listed are the parameters of what is linked from a listed event.
 func listed(k calendar.Kind) calendar.Input {
 	if k.IsTerm() {
