@@ -66,23 +66,19 @@ func linkBox(_ *parser, v any, sent bool) (any, bool) {
 	return strings.Join(sentElements(v), ","), sent
 }
 
-// sentElements gives the elements of a list of texts, empty ones skipped and equal ones
+// sentElements returns the elements of a list of texts, empty ones skipped and equal ones
 // as often as they were sent.
-func sentElements(v any) []string {
-	var list []string
-	switch v := v.(type) {
-	case string:
-		list = strings.Split(v, ",")
-	case []any:
-		for _, e := range v {
-			text, _ := e.(string)
-			list = append(list, text)
+func sentElements(v any) (out []string) {
+	list, _ := v.([]any)
+	if text, ok := v.(string); ok {
+		for e := range strings.SplitSeq(text, ",") {
+			list = append(list, e)
 		}
 	}
-	out := make([]string, 0, len(list))
 	for _, e := range list {
-		if e = calendar.Trim(e); e != "" {
-			out = append(out, e)
+		text, _ := e.(string)
+		if text = calendar.Trim(text); text != "" {
+			out = append(out, text)
 		}
 	}
 	return out

@@ -22,7 +22,7 @@ var diffTable = toldTable{
 }
 
 func versionRow(name string, to func(q *toldQuery) *int64) toldRow {
-	return numberRow(name, 1, func(q *toldQuery, n int64) { *to(q) = n })
+	return param.From("arg.told.", name, 1, func(q *toldQuery, n int64) { *to(q) = n })
 }
 
 func recordsRow() toldRow {

@@ -61,15 +61,9 @@ func invalidPairs(pairs []pair) []calendar.FieldError {
 	return p.Fields
 }
 
-// selectorOf gives the language selector of a query string, when it is a good
-// one.
+// selectorOf returns the language selector of a query string, when it is a good one.
 func selectorOf(pairs []pair) (calendar.Lang, bool) {
-	for _, p := range slices.Backward(pairs) {
-		if p.name == "multilang_language" {
-			return calendar.ParseLang(p.value)
-		}
-	}
-	return 0, false
+	return calendar.ParseLang(lastOf(pairs, "multilang_language"))
 }
 
 // The deepest nesting of a name; deeper names are taken literally.
@@ -82,34 +76,30 @@ func inputOf(pairs []pair, isList func(string) bool) calendar.Input {
 		return nil
 	}
 	in := make(calendar.Input, len(pairs))
-	var gathered map[string]*parts
 	for _, p := range pairs {
 		base, path := splitName(p.name)
 		if base == "" {
 			continue
 		}
-		list := isList != nil && isList(base)
-		if !list && path == nil {
+		if path == nil && (isList == nil || !isList(base)) {
 			in[base] = p.value
-			delete(gathered, base)
 			continue
 		}
-		g := gathered[base]
-		if g == nil {
-			if gathered == nil {
-				gathered = make(map[string]*parts, 1)
-			}
+		g, ok := in[base].(*parts)
+		if !ok {
 			g = &parts{}
-			gathered[base] = g
+			in[base] = g
 		}
 		if path == nil {
 			g.texts = append(g.texts, p.value)
-			continue
+		} else {
+			g.tree.set(path, p.value)
 		}
-		g.tree.set(path, p.value)
 	}
-	for base, g := range gathered {
-		in[base] = g.value()
+	for base, v := range in {
+		if g, ok := v.(*parts); ok {
+			in[base] = g.value()
+		}
 	}
 	return in
 }

@@ -87,8 +87,8 @@ var (
 		Param: param.Param{Name: "order", In: "query", Type: "string", Text: "arg.told.order", Default: `"desc"`, Enum: []string{"asc", "desc"}, Extension: true},
 		Read:  func(q *toldQuery, v *param.Value) { q.ascending = wordOf(v) == "asc" },
 	}
-	afterRow  = numberRow("after", 0, func(q *toldQuery, n int64) { q.after = min(n, noBefore-1) }) // there is a number behind it
-	beforeRow = numberRow("before", 0, func(q *toldQuery, n int64) { q.before = min(n, noBefore-1) })
+	afterRow  = param.From("arg.told.", "after", 0, func(q *toldQuery, n int64) { q.after = min(n, noBefore-1) }) // there is a number behind it
+	beforeRow = param.From("arg.told.", "before", 0, func(q *toldQuery, n int64) { q.before = min(n, noBefore-1) })
 	kindRow   = wordsRow("kind", func(c calendar.Caller) []string { return kindNames(kindsFor(c)) }, func(q *toldQuery, word string) {
 		k, _ := calendar.ParseKind(word)
 		q.filter.Kinds = append(q.filter.Kinds, k)
@@ -133,11 +133,6 @@ func formatRow(names ...string) toldRow {
 	p := toldParam("format", "string")
 	p.Enum = names
 	return toldRow{Param: p, Read: func(q *toldQuery, v *param.Value) { q.format = wordOf(v) }}
-}
-
-// numberRow is a whole number from least on.
-func numberRow(name string, least int64, set func(q *toldQuery, n int64)) toldRow {
-	return param.From("arg.told.", name, least, set)
 }
 
 // wordsRow is a list of words of which all have to be known to the caller.

@@ -64,21 +64,22 @@ func (l *look) form(facets []facet, problems ...problem) *filterForm {
 	}
 	messages := map[string]string{}
 	for _, p := range problems {
-		names, messages[p.Name] = append(names, p.Name), p.Message
+		names = append(names, p.Name)
+		messages[p.Name] = p.Message
 	}
-	var elsewhere []string // in the form
-	if l.Preview {         // all forms keep it
-		elsewhere = append(elsewhere, paramPreview)
+	var shown []string
+	if l.Preview { // all forms keep it
+		shown = append(shown, paramPreview)
 	}
 	for _, facet := range facets {
-		elsewhere = append(elsewhere, facet.Name)
+		shown = append(shown, facet.Name)
 	}
 	for _, name := range names {
-		if !slices.Contains(elsewhere, name) {
+		if !slices.Contains(shown, name) {
 			f.Fields = append(f.Fields, field{name, sent.value(name), messages[name]})
-			elsewhere = append(elsewhere, name)
+			shown = append(shown, name)
 		}
 	}
-	f.Kept = sent.without(elsewhere...)
+	f.Kept = sent.without(shown...)
 	return f
 }

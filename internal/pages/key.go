@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -68,11 +69,7 @@ func (r *Request) Tidy() {
 			r.Query[sent] = values
 		}
 	}
-	for param, v := range r.Input {
-		if !r.Route.knows(param) || isEmpty(v) {
-			delete(r.Input, param)
-		}
-	}
+	maps.DeleteFunc(r.Input, func(param string, v any) bool { return !r.Route.knows(param) || isEmpty(v) })
 }
 
 // isTrue tells whether a parameter of pages is true, isBool whether it is one or the other.
