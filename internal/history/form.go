@@ -35,11 +35,15 @@ func (m Members) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			b = append(b, ',')
 		}
+		name, err := Marshal(member.Name)
+		if err != nil {
+			return nil, err
+		}
 		value, err := Marshal(member.Value)
 		if err != nil {
 			return nil, err
 		}
-		b = append(append(append(append(b, '"'), member.Name...), `":`...), value...)
+		b = append(append(append(b, name...), ':'), value...)
 	}
 	return append(b, '}'), nil
 }

@@ -9,7 +9,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/internal/render"
+	"daybook/internal/history"
 	"daybook/internal/texts"
 	"daybook/query"
 	"daybook/query/readmodel"
@@ -149,15 +149,11 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 			h[headerRetry] = valueRetry
 		}
 	}
-	var b []byte
-	if wantsProblem(r.Header) {
-		h[headerType] = valueProblem
-		b = appendProblem(make([]byte, 0, 512), e, status, c.lang, r.URL.EscapedPath())
-	} else {
-		h[headerType] = valueJSON
-		b = appendError(make([]byte, 0, 512), e, status, c.lang)
+	instance := ""
+	if h[headerType] = valueJSON; accepts(r.Header, "application/problem+json") {
+		h[headerType], instance = valueProblem, r.URL.EscapedPath()
 	}
-	a.send(w, r, status, b)
+	a.send(w, r, status, errorBody(e, status, c.lang, instance))
 }
 
 // statusClientGone is told to Observe for a request whose client went away.
@@ -170,18 +166,13 @@ func (a *api) send(w http.ResponseWriter, r *http.Request, status int, body []by
 	e, body := a.encodedOnce(r, c, body)
 	sendStage(&c.pass, r, body)
 	h := w.Header()
-	if e != encodingNone {
-		h[headerEncoding] = valuesEncoding[e]
-	}
+	setEncoding(h, e)
 	h[headerLength] = []string{strconv.Itoa(len(body))}
 	a.status(w, r, status)
 	if r.Method != http.MethodHead {
 		writeBody(w, body)
 	}
 }
-
-// wantsProblem tells whether Accept names application/problem+json.
-func wantsProblem(h http.Header) bool { return accepts(h, "application/problem+json") }
 
 // accepts tells whether Accept names a media type, given in lower case.
 func accepts(h http.Header, media string) bool {
@@ -196,98 +187,83 @@ func accepts(h http.Header, media string) bool {
 	return false
 }
 
-// appendError writes the shape of section 7.1.
-func appendError(b []byte, e *calendar.Error, status int, l calendar.Lang) []byte {
-	b = append(b, `{"code":`...)
-	b = render.AppendString(b, shownCode(e))
-	b = append(b, `,"message":`...)
-	b = render.AppendString(b, texts.Message(e, l))
-	b = append(b, `,"data":{"status":`...)
-	b = strconv.AppendInt(b, int64(status), 10)
-	b = appendErrorData(b, e, l)
-	return append(b, "}}"...)
+// failure is an error in the shape of section 7.1.
+type failure struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Data    struct {
+		Status int `json:"status"`
+		errorData
+	} `json:"data"`
 }
 
-// appendProblem writes problem details (RFC 9457) with the same facts.
-func appendProblem(b []byte, e *calendar.Error, status int, l calendar.Lang, instance string) []byte {
-	code := shownCode(e)
-	b = append(b, `{"type":`...)
-	b = render.AppendString(b, "urn:daybook:error:"+code)
-	b = append(b, `,"title":`...)
-	b = render.AppendString(b, http.StatusText(status))
-	b = append(b, `,"status":`...)
-	b = strconv.AppendInt(b, int64(status), 10)
-	b = append(b, `,"detail":`...)
-	b = render.AppendString(b, texts.Message(e, l))
-	b = append(b, `,"instance":`...)
-	b = render.AppendString(b, instance)
-	b = append(b, `,"code":`...)
-	b = render.AppendString(b, code)
-	b = appendErrorData(b, e, l)
-	return append(b, '}')
+// problem is an error as problem details (RFC 9457), with the same facts.
+type problem struct {
+	Type     string `json:"type"`
+	Title    string `json:"title"`
+	Status   int    `json:"status"`
+	Detail   string `json:"detail"`
+	Instance string `json:"instance"`
+	Code     string `json:"code"`
+	errorData
 }
 
-// appendErrorData writes the members that the code has beside the status, each
-// with a comma before it.
-func appendErrorData(b []byte, e *calendar.Error, l calendar.Lang) []byte {
-	switch e.Code {
-	case calendar.CodeInvalidParam:
-		b = append(b, `,"params":{`...)
-		for i, f := range e.Fields {
-			b = render.AppendComma(b, i)
-			b = render.AppendString(b, f.Field)
-			b = append(b, ':')
-			b = render.AppendString(b, texts.FieldMessage(f, l))
-		}
-		b = append(b, `},"details":`...)
-		b = appendDetails(b, e.Fields, l)
-	case calendar.CodeMissingParam:
-		b = append(b, `,"params":`...)
-		b = render.AppendStrings(b, e.Missing)
-	case calendar.CodeTermExists:
-		b = append(b, `,"term_id":`...)
-		b = strconv.AppendInt(b, int64(e.TermID), 10)
-	case calendar.CodeAsOfTooLarge:
-		b = append(b, `,"limit":`...)
-		b = strconv.AppendInt(b, int64(e.Limit), 10)
-	case calendar.CodeSelectionTooLarge:
-		b = strconv.AppendInt(append(b, `,"total":`...), int64(e.Total), 10)
-		b = strconv.AppendInt(append(b, `,"limit":`...), int64(e.Limit), 10)
-	case calendar.CodeQueryTooCostly:
-		b = strconv.AppendInt(append(b, `,"cost":`...), int64(e.Cost), 10)
-		b = strconv.AppendInt(append(b, `,"limit":`...), int64(e.Limit), 10)
-	case calendar.CodeInvalidJSON:
-		b = append(b, `,"json_error_code":4,"json_error_message":`...)
-		b = render.AppendString(b, e.Detail)
-	default:
+// errorData is what errors of some codes have besides the status.
+type errorData struct {
+	Params      any         `json:"params,omitempty"`
+	Details     any         `json:"details,omitempty"`
+	TermID      calendar.ID `json:"term_id,omitempty"`
+	Total       int         `json:"total,omitempty"`
+	Cost        int         `json:"cost,omitempty"`
+	Limit       int         `json:"limit,omitempty"`
+	JSONCode    int         `json:"json_error_code,omitempty"`
+	JSONMessage string      `json:"json_error_message,omitempty"`
+}
+
+// errorDetail is a structured reason of a refused parameter.
+type errorDetail struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Data    object `json:"data"`
+}
+
+// errorBody returns an error as JSON: as problem details of the path instance, and without
+// one in the shape of section 7.1.
+func errorBody(e *calendar.Error, status int, l calendar.Lang, instance string) []byte {
+	code, message := shownCode(e), texts.Message(e, l)
+	var shape any
+	if instance != "" {
+		shape = problem{"urn:daybook:error:" + code, http.StatusText(status), status, message, instance, code, dataOf(e, l)}
+	} else {
+		f := failure{Code: code, Message: message}
+		f.Data.Status, f.Data.errorData = status, dataOf(e, l)
+		shape = f
 	}
+	b, _ := appendJSON(nil, shape) // texts and numbers cannot fail
 	return b
 }
 
-// appendDetails writes the structured reasons, [] when there is none.
-func appendDetails(b []byte, fields []calendar.FieldError, l calendar.Lang) []byte {
-	n := 0
-	for _, f := range fields {
-		code := f.Reason.Detail()
-		if code == "" {
-			continue
+func dataOf(e *calendar.Error, l calendar.Lang) (out errorData) {
+	switch e.Code {
+	case calendar.CodeInvalidParam:
+		var params, details history.Members
+		for _, f := range e.Fields {
+			message := texts.FieldMessage(f, l)
+			params = append(params, history.Member{Name: f.Field, Value: message})
+			if code := f.Reason.Detail(); code != "" {
+				details = append(details, history.Member{Name: f.Field, Value: errorDetail{code, message, object{"param": f.Field}}})
+			}
 		}
-		if n == 0 {
-			b = append(b, '{')
+		out.Params, out.Details = params, details
+		if details == nil {
+			out.Details = []errorDetail{}
 		}
-		b = render.AppendComma(b, n)
-		n++
-		b = render.AppendString(b, f.Field)
-		b = append(b, `:{"code":`...)
-		b = render.AppendString(b, code)
-		b = append(b, `,"message":`...)
-		b = render.AppendString(b, texts.FieldMessage(f, l))
-		b = append(b, `,"data":{"param":`...)
-		b = render.AppendString(b, f.Field)
-		b = append(b, "}}"...)
+	case calendar.CodeMissingParam:
+		out.Params = e.Missing
+	case calendar.CodeInvalidJSON:
+		out.JSONCode, out.JSONMessage = 4, e.Detail
+	default:
+		out.TermID, out.Total, out.Cost, out.Limit = e.TermID, e.Total, e.Cost, e.Limit
 	}
-	if n == 0 {
-		return append(b, "[]"...)
-	}
-	return append(b, '}')
+	return out
 }

@@ -37,17 +37,17 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 		}
 		e := &calendar.Error{Code: c, Kind: calendar.KindEvent}
 		for _, l := range calendar.Langs {
-			for _, b := range [][]byte{appendError(nil, e, statusOf(c), l), appendProblem(nil, e, statusOf(c), l, "/x")} {
+			for _, b := range [][]byte{errorBody(e, statusOf(c), l, ""), errorBody(e, statusOf(c), l, "/x")} {
 				if !json.Valid(b) {
 					t.Errorf("%s: no JSON: %s", c, b)
 				}
 			}
 		}
-		var facts map[string]any
-		if err := json.Unmarshal(append(appendErrorData([]byte(`{"status":0`), e, calendar.LangEN), '}'), &facts); err != nil {
+		var shown struct{ Data map[string]any }
+		if err := json.Unmarshal(errorBody(e, statusOf(c), calendar.LangEN, ""), &shown); err != nil {
 			t.Fatal(err)
 		}
-		for name := range facts {
+		for name := range shown.Data {
 			if name != "status" && documented.(object)[name] == nil {
 				t.Errorf("%s: the documentation does not know data.%s", c, name)
 			}
@@ -112,22 +112,22 @@ func TestErrorShape(t *testing.T) {
 	want := `{"code":"rest_invalid_param","message":"Invalid parameters: website, featured",` +
 		`"data":{"status":400,"params":{"website":"website: must be an absolute http or https URL","featured":"featured: must be true or false"},` +
 		`"details":{"featured":{"code":"rest_invalid_type","message":"featured: must be true or false","data":{"param":"featured"}}}}}`
-	if got := string(appendError(nil, e, 400, calendar.LangEN)); got != want {
+	if got := string(errorBody(e, 400, calendar.LangEN, "")); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	e = calendar.Fail(calendar.CodeInTrash, calendar.KindVenue)
 	want = `{"type":"urn:daybook:error:venue-is-in-trash","title":"Gone","status":410,"detail":"The venue is in the trash already.",` +
 		`"instance":"/api/calendar/events/v1/venues/88","code":"venue-is-in-trash"}`
-	if got := string(appendProblem(nil, e, 410, calendar.LangEN, "/api/calendar/events/v1/venues/88")); got != want {
+	if got := string(errorBody(e, 410, calendar.LangEN, "/api/calendar/events/v1/venues/88")); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	e = &calendar.Error{Code: calendar.CodeMissingParam, Missing: []string{"title"}}
-	if got := string(appendError(nil, e, 400, calendar.LangEN)); !json.Valid([]byte(got)) || !strings.Contains(got, `"params":["title"]`) {
+	if got := string(errorBody(e, 400, calendar.LangEN, "")); !json.Valid([]byte(got)) || !strings.Contains(got, `"params":["title"]`) {
 		t.Errorf("got %s", got)
 	}
 }
 
-func TestWantsProblem(t *testing.T) {
+func TestAccepts(t *testing.T) {
 	t.Parallel()
 	for accept, want := range map[string]bool{
 		"application/problem+json":                            true,
@@ -137,7 +137,7 @@ func TestWantsProblem(t *testing.T) {
 		"*/*":                                                 false,
 		"application/problem+jsonx, text/application/problem": false,
 	} {
-		if got := wantsProblem(http.Header{"Accept": {accept}}); got != want {
+		if got := accepts(http.Header{"Accept": {accept}}, "application/problem+json"); got != want {
 			t.Errorf("%s: got %v", accept, got)
 		}
 	}
