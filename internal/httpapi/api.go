@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,6 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
-	"daybook/eventstore"
 	"daybook/internal/ground/cache"
 	"daybook/internal/history"
 	"daybook/internal/httpapi/admit"
@@ -73,37 +73,6 @@ type Queries interface {
 		verify func(ctx context.Context, id calendar.ID) (bool, error)) (query.View, error)
 }
 
-// Records reads the store; command.Records is one.
-type Records interface {
-	// Load returns records in the order of ids; nil for unknown and deleted ones.
-	Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error)
-	// Named returns the records of a kind that a path may name: by its id, by its slug, or
-	// by one that they had, the last one first; also trashed or deleted ones.
-	Named(ctx context.Context, k calendar.Kind, id calendar.ID, slug string) ([]*calendar.Record, error)
-	// Head gives the position of the last entry of the store.
-	Head(ctx context.Context) (calendar.Position, error)
-	// StoreID gives the UUID of the store.
-	StoreID(ctx context.Context) ([16]byte, error)
-	// LastChange gives the latest time of an entry up to a position.
-	LastChange(ctx context.Context, p calendar.Position) (time.Time, error)
-}
-
-// Proofs proves the log; proof.Log is one.
-type Proofs interface {
-	// Checkpoint gives the one of a size, of 0 the newest.
-	Checkpoint(ctx context.Context, size calendar.Position) (eventstore.Checkpoint, error)
-	// Leaf gives the leaf of an entry.
-	Leaf(ctx context.Context, p calendar.Position) ([32]byte, error)
-	// Opening gives what a caller may see of what the leaf is made from, nil for nothing.
-	Opening(ctx context.Context, c calendar.Caller, p calendar.Position, now time.Time) (*proof.Opening, error)
-	// Inclusion proves that an entry is in the tree of a size, and gives its root.
-	Inclusion(ctx context.Context, p, size calendar.Position) ([]proof.Hash, proof.Hash, error)
-	// Consistency proves that one tree is the beginning of another, and gives both roots.
-	Consistency(ctx context.Context, from, to calendar.Position) ([]proof.Hash, proof.Hash, proof.Hash, error)
-	// Tile gives a tile of the tree of a size.
-	Tile(ctx context.Context, t proof.Tile, size calendar.Position) ([]byte, error)
-}
-
 // Users reads credentials; access.Users is one.
 type Users interface {
 	// Authenticate reads the value of an Authorization header, "" for none.
@@ -116,9 +85,9 @@ type Deps struct {
 	Queries  Queries
 	History  *history.Reader
 	Past     Past
-	Records  Records
+	Records  *command.Records
 	Users    Users
-	Proofs   Proofs
+	Proofs   *proof.Log
 }
 
 // Options are the settings of section 1.6 and what the program hands in. The
@@ -397,77 +366,37 @@ func (o *Options) seed() uint64 {
 }
 
 func setDefaults(o *Options) {
-	if o.Prefix == "" {
-		o.Prefix = defaultPrefix
-	}
-	if o.Site == nil {
-		o.Site = time.UTC
-	}
-	if o.Currency == (calendar.Currency{}) {
-		o.Currency = calendar.Currency{Symbol: "$", Position: "prefix"}
-	}
-	if o.Currency.Code == "" {
-		o.Currency.Code = "USD"
-	}
-	if o.PerPageMax == 0 {
-		o.PerPageMax = 100
-	}
-	if o.PositionWait == 0 {
-		o.PositionWait = 5 * time.Second
-	}
-	if o.MaxConcurrent <= 0 {
-		o.MaxConcurrent = 1024
-	}
-	if o.PublicHistory == "" {
-		o.PublicHistory = PublicHistoryAll
-	}
-	if o.HistoryMaxAge == 0 {
-		o.HistoryMaxAge = 300
-	}
-	if o.Streams == 0 {
-		o.Streams = 100
-	}
+	setDefault(&o.Prefix, defaultPrefix)
+	setDefault(&o.Site, time.UTC)
+	setDefault(&o.Currency, calendar.Currency{Symbol: "$", Position: "prefix"})
+	setDefault(&o.Currency.Code, "USD")
+	setDefault(&o.PerPageMax, 100)
+	setDefault(&o.PositionWait, 5*time.Second)
+	setDefault(&o.MaxConcurrent, 1024)
+	setDefault(&o.PublicHistory, PublicHistoryAll)
+	setDefault(&o.HistoryMaxAge, 300)
+	setDefault(&o.Streams, 100)
 	setDefault(&o.StreamsOfOne, 10)
-	if o.StreamBeat == 0 {
-		o.StreamBeat = 15 * time.Second
-	}
-	if o.StreamLate == 0 {
-		o.StreamLate = 30 * time.Second
-	}
-	if o.ReadDeadline == 0 {
-		o.ReadDeadline = 5 * time.Second
-	}
-	if o.WriteDeadline == 0 {
-		o.WriteDeadline = 10 * time.Second
-	}
-	if o.MaxAnswer == 0 {
-		o.MaxAnswer = 8 << 20
-	}
-	if o.AnswerBytes == 0 {
-		o.AnswerBytes = 12 << 20
-	}
-	if o.FragmentBytes == 0 {
-		o.FragmentBytes = 4 << 20
-	}
+	setDefault(&o.StreamBeat, 15*time.Second)
+	setDefault(&o.StreamLate, 30*time.Second)
+	setDefault(&o.ReadDeadline, 5*time.Second)
+	setDefault(&o.WriteDeadline, 10*time.Second)
+	setDefault(&o.MaxAnswer, 8<<20)
+	setDefault(&o.AnswerBytes, 12<<20)
+	setDefault(&o.FragmentBytes, 4<<20)
 	setDefault(&o.FeedRefresh, time.Hour)
 	setDefault(&o.FeedMaxAge, 300)
 	setDefault(&o.ExportLimit, 100_000)
 	setDefault(&o.WholeAnswers, 8)
 	setDefault(&o.CalendarLimit, 10_000)
 	setDefault(&o.TombstoneDays, 90)
+	setDefault(&o.Log, slog.Default())
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.Log == nil {
-		o.Log = slog.Default()
 	}
 	if o.RequestID == nil {
 		o.RequestID = randomID
 	}
 }
 
-func setDefault[T int | time.Duration](v *T, otherwise T) {
-	if *v == 0 {
-		*v = otherwise
-	}
-}
+func setDefault[T comparable](v *T, otherwise T) { *v = cmp.Or(*v, otherwise) }

@@ -125,7 +125,7 @@ func TestTurnsOfEncodings(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a, err := newAPI(Deps{
-			Commands: fakeCommands{}, Records: fakeRecords{}, Users: fakeUsers{},
+			Commands: fakeCommands{}, Records: fakeRecords(), Users: fakeUsers{},
 			Queries: fakeQueries{read: func(calendar.ID, string) (*calendar.Record, error) {
 				return tagRecord(strings.Repeat("x", leastEncoded)), nil
 			}},
@@ -189,7 +189,7 @@ func TestListsAreEncodedInTheirTurn(t *testing.T) {
 		)
 		list := &query.List{Views: []query.View{{Record: tagRecord(strings.Repeat("x", leastEncoded))}}}
 		a, err := newAPI(Deps{
-			Commands: fakeCommands{}, Records: fakeRecords{}, Users: fakeUsers{},
+			Commands: fakeCommands{}, Records: fakeRecords(), Users: fakeUsers{},
 			Queries: fakeQueries{
 				parse: func(r query.Request) (*query.Criteria, error) {
 					return &query.Criteria{Kind: r.Kind, Lang: r.Lang, Page: 1, PerPage: 10, Key: fmt.Sprint(r.Input["page"])}, nil

@@ -6,6 +6,9 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
+	"daybook/eventstore/memstore"
+	"daybook/internal/access"
+	"daybook/internal/htmltext"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
@@ -160,22 +163,18 @@ func (f fakeQueries) Read(ctx context.Context, _ calendar.Kind, id calendar.ID, 
 
 type fakePast struct{ Past }
 
-type fakeRecords struct{}
-
-func (fakeRecords) Load(_ context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
-	return make([]*calendar.Record, len(ids)), nil
-}
-
-func (fakeRecords) Head(context.Context) (calendar.Position, error) { return 1, nil }
-
-func (fakeRecords) Named(context.Context, calendar.Kind, calendar.ID, string) ([]*calendar.Record, error) {
-	return nil, nil
-}
-
-func (fakeRecords) StoreID(context.Context) ([16]byte, error) { return [16]byte{1}, nil }
-
-func (fakeRecords) LastChange(context.Context, calendar.Position) (time.Time, error) {
-	return time.Time{}, nil
+// fakeRecords reads a store with one entry.
+func fakeRecords() *command.Records {
+	s, err := command.New(memstore.New(), &calendar.Rules{Site: time.UTC, Clean: htmltext.New()}, access.NewHasher(), command.Options{})
+	if err == nil {
+		_, err = s.Create(context.Background(), command.Request{
+			Kind: calendar.KindTag, Input: calendar.Input{"name": "first"}, Caller: calendar.Caller{ID: 1, Role: calendar.Administrator},
+		})
+	}
+	if err != nil {
+		panic(err)
+	}
+	return s.Records()
 }
 
 type fakeUsers struct {

@@ -38,7 +38,7 @@ func fakeAPI(t *testing.T, d Deps, o Options) (http.Handler, *bytes.Buffer) {
 		d.Past = fakePast{}
 	}
 	if d.Records == nil {
-		d.Records = fakeRecords{}
+		d.Records = fakeRecords()
 	}
 	if d.Users == nil {
 		d.Users = fakeUsers{caller: calendar.Caller{ID: 7, Role: calendar.Editor}}

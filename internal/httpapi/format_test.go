@@ -47,7 +47,7 @@ func TestFormats(t *testing.T) {
 	var runs int
 	state := query.Generation{Shown: shownAt(1)}
 	slug := strings.Repeat("slug-", 100)
-	a, err := newAPI(Deps{Commands: fakeCommands{}, Records: fakeRecords{}, Users: fakeUsers{}, Queries: fakeQueries{
+	a, err := newAPI(Deps{Commands: fakeCommands{}, Records: fakeRecords(), Users: fakeUsers{}, Queries: fakeQueries{
 		generation: func() (query.Generation, error) { return state, nil },
 		parse: func(r query.Request) (*query.Criteria, error) {
 			return &query.Criteria{Kind: r.Kind, Lang: r.Lang, Page: 1, PerPage: 3, Key: fmt.Sprint(r.Input)}, nil
