@@ -25,7 +25,6 @@ type answer struct {
 	position calendar.Position // that a list shows; 0 elsewhere
 	key      string            // under which it is kept, and its encodings may be; "" for none
 	passing  bool              // the state went over to another one meanwhile: it is not kept
-	values   []string          // those of the headers lie here, one after the other
 	// modified is the moment of Last-Modified of answers in other formats than JSON; zero:
 	// there is none.
 	modified time.Time
@@ -39,8 +38,7 @@ type headerRow struct {
 
 // newAnswer makes an answer with the headers that all reads have.
 func newAnswer(body []byte, media []string, etag string, l calendar.Lang) *answer {
-	ans := &answer{body: body, media: media, etag: etag, headers: make([]headerRow, 0, usualHeaders), values: make([]string, 0, usualHeaders+1)}
-	ans.length = ans.value(strconv.Itoa(len(body)))
+	ans := &answer{body: body, media: media, etag: etag, length: []string{strconv.Itoa(len(body))}}
 	ans.add(headerLanguage, l.Tag())
 	if etag != "" {
 		ans.add(headerETag, etag)
@@ -48,24 +46,22 @@ func newAnswer(body []byte, media []string, etag string, l calendar.Lang) *answe
 	return ans
 }
 
-// usualHeaders is how many headers a list has, for which answers have room.
-const usualHeaders = 6
-
-func (ans *answer) value(v string) []string {
-	ans.values = append(ans.values, v)
-	n := len(ans.values)
-	return ans.values[n-1 : n : n]
-}
-
 // add adds a header.
 func (ans *answer) add(name, value string) {
-	ans.headers = append(ans.headers, headerRow{name, ans.value(value)})
+	ans.headers = append(ans.headers, headerRow{name, []string{value}})
 }
 
 // show sets the position that a list shows.
 func (ans *answer) show(p calendar.Position) {
 	ans.position = p
 	ans.add(headerPosition, p.String())
+}
+
+// addTotals adds how many there are, of an answer without pages.
+func (a *api) addTotals(ans *answer, total int) {
+	for _, names := range a.totals {
+		ans.add(names[0], strconv.Itoa(total))
+	}
 }
 
 // packed is an answer as one request gets it.
@@ -109,12 +105,7 @@ func (a *api) sendPacked(w http.ResponseWriter, r *http.Request, c *call, p pack
 		return calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	h := w.Header()
-	for i := range p.headers {
-		h[p.headers[i].name] = p.headers[i].value
-	}
-	if shown := a.modifiedShown(c, p.modified); shown != "" {
-		h[headerModified] = []string{shown}
-	}
+	a.setHeaders(h, c, p.answer)
 	if p.tag != p.etag {
 		h[headerETag] = []string{p.tag}
 	}
@@ -123,15 +114,23 @@ func (a *api) sendPacked(w http.ResponseWriter, r *http.Request, c *call, p pack
 		return nil
 	}
 	h[headerType] = p.media
-	if p.encoding != encodingNone {
-		h[headerEncoding] = valuesEncoding[p.encoding]
-	}
+	setEncoding(h, p.encoding)
 	h[headerLength] = p.body.length
 	a.status(w, r, http.StatusOK)
 	if r.Method != http.MethodHead {
 		writeBody(w, p.body.body)
 	}
 	return nil
+}
+
+// setHeaders sets the headers that an answer has whether the client has it or not.
+func (a *api) setHeaders(h http.Header, c *call, ans *answer) {
+	for i := range ans.headers {
+		h[ans.headers[i].name] = ans.headers[i].value
+	}
+	if shown := a.modifiedShown(c, ans.modified); shown != "" {
+		h[headerModified] = []string{shown}
+	}
 }
 
 // sendStage brings a request to the sending of its answer.
@@ -188,8 +187,8 @@ func written(write func(b []byte) ([]byte, error)) ([]byte, error) {
 // answerSize is what an answer takes that is kept under a key.
 func answerSize(key string, ans *answer) int {
 	n := len(key) + cap(ans.body)
-	for _, v := range ans.values {
-		n += len(v)
+	for _, h := range ans.headers {
+		n += len(h.value[0])
 	}
 	return n
 }

@@ -4,25 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"strconv"
 
-	"daybook/calendar"
 	"daybook/query"
 )
 
 // clusters answers the venues of events by the squares of a grid (LISTINGS 1.11).
 func (a *api) clusters(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
-	least, refused := minPosition(r.Header)
-	criteria, err := a.parse(r.Context(), c, query.Request{
-		Kind: calendar.KindEvent, Input: inputOf(c.query, query.ClusterParams().IsList), Lang: c.loc.lang, Caller: c.caller, Map: true,
-	}, a.Queries.Parse)
-	if err = withProblem(err, refused); err != nil {
+	criteria, q, err := a.ask(r, c, query.Request{Caller: c.caller, Map: true}, query.ClusterParams())
+	if err != nil {
 		return err
 	}
-	c.lang = criteria.Lang
-	q := a.present(c, least)
-	q.asked = c.asked().Number(int64(c.route.number)).Text(criteria.Key)
 	q.make = func(ctx context.Context, of stated) (*answer, error) {
 		found, err := a.Queries.Clusters(ctx, criteria)
 		if err != nil {
@@ -34,9 +26,7 @@ func (a *api) clusters(w http.ResponseWriter, r *http.Request) error {
 		}
 		ans := newAnswer(body, valueGeoJSON, a.weakTag(of.key), criteria.Lang)
 		ans.show(found.Position)
-		for _, names := range a.totals {
-			ans.add(names[0], strconv.Itoa(found.Total))
-		}
+		a.addTotals(ans, found.Total)
 		return ans, nil
 	}
 	return a.read(w, r, c, q)

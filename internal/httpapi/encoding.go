@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"runtime"
 	"strconv"
@@ -132,6 +133,12 @@ func encodedTag(etag string, e encoding) string {
 	return strings.TrimSuffix(etag, `"`) + "-" + valuesEncoding[e][0] + `"`
 }
 
+func setEncoding(h http.Header, e encoding) {
+	if e != encodingNone {
+		h[headerEncoding] = valuesEncoding[e]
+	}
+}
+
 // encodedKey names what is kept of an answer in an encoding.
 func encodedKey(e encoding, key string) string { return string([]byte{encodedSpace, byte(e)}) + key }
 
@@ -205,6 +212,21 @@ func newEncoders(one *admit.OfOne) (*encoders, error) {
 		return w
 	}
 	return e, nil
+}
+
+// newEncoder returns what encodes a text that is written to it, until it is closed.
+func newEncoder(w io.Writer, e encoding, zstdLevel zstd.EncoderLevel, gzipLevel int) (io.WriteCloser, error) {
+	switch e {
+	case encodingZstd:
+		return zstd.NewWriter(w, zstd.WithEncoderLevel(zstdLevel), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
+	case encodingGzip:
+		return gzip.NewWriterLevel(w, gzipLevel)
+	default:
+		return struct {
+			io.Writer
+			io.Closer
+		}{w, io.NopCloser(nil)}, nil
+	}
 }
 
 // append appends a body in an encoding.

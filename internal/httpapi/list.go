@@ -102,7 +102,7 @@ func (a *api) listNow(w http.ResponseWriter, r *http.Request, c *call, alias str
 	}
 	if c.feed() && !criteria.Paged {
 		q.send = func(ctx context.Context, of stated) error {
-			return a.sendWhole(ctx, w, r, &whole{c: c, criteria: criteria, generation: of.Generation, asked: q.asked})
+			return a.sendWhole(ctx, w, r, criteria, q.asked, of)
 		}
 		return q, nil
 	}
@@ -120,6 +120,21 @@ func (a *api) listNow(w http.ResponseWriter, r *http.Request, c *call, alias str
 		return a.encode(c, l, a.weakTag(of.key))
 	}
 	return q, nil
+}
+
+// ask reads the parameters of another read of the present state of events, and makes the
+// question of it.
+func (a *api) ask(r *http.Request, c *call, of query.Request, params query.Parameters) (*query.Criteria, *question, error) {
+	least, refused := minPosition(r.Header)
+	of.Kind, of.Input, of.Lang = calendar.KindEvent, inputOf(c.query, params.IsList), c.loc.lang
+	criteria, err := a.parse(r.Context(), c, of, a.Queries.Parse)
+	if err = withProblem(err, refused); err != nil {
+		return nil, nil, err
+	}
+	c.lang = criteria.Lang
+	q := a.present(c, least)
+	q.asked = c.asked().Number(int64(c.route.number)).Text(criteria.Key)
+	return criteria, q, nil
 }
 
 // reachedState returns the state that lists show. Where another generation of the read

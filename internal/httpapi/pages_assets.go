@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
 	"daybook/calendar"
@@ -31,29 +30,21 @@ type PageFiles map[string]*pageFile
 // encoded then.
 func NewPageFiles(p *public.Pages) PageFiles {
 	out := PageFiles{}
-	pack := sync.OnceValues(func() (*zstd.Encoder, error) {
-		return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow))
-	})
 	for _, file := range p.Files() {
-		body := file.Body
 		packed := strings.HasPrefix(file.Media, "image/") && !strings.HasPrefix(file.Media, "image/svg") || strings.HasPrefix(file.Media, "font/")
-		out[file.Path] = &pageFile{media: []string{file.Media}, packed: packed, etag: strconv.Quote(path.Base(file.Path)), body: [encodings]func() []byte{
-			encodingNone: func() []byte { return body },
-			encodingGzip: sync.OnceValue(func() []byte {
+		f := &pageFile{media: []string{file.Media}, packed: packed, etag: strconv.Quote(path.Base(file.Path))}
+		for e := range encodings {
+			f.body[e] = sync.OnceValue(func() []byte {
 				var b bytes.Buffer
-				w, _ := gzip.NewWriterLevel(&b, 8) // an error is of the level; 9 takes four times as long for a hundredth
-				_, _ = w.Write(body)               // a buffer takes everything
-				_ = w.Close()
-				return b.Bytes()
-			}),
-			encodingZstd: sync.OnceValue(func() []byte {
-				w, err := pack()
-				if err != nil {
-					return body
+				// Level 9 of gzip takes four times as long for a hundredth.
+				if w, err := newEncoder(&b, e, zstd.SpeedBetterCompression, 8); err == nil {
+					_, _ = w.Write(file.Body) // a buffer takes everything
+					_ = w.Close()
 				}
-				return w.EncodeAll(body, nil)
-			}),
-		}}
+				return b.Bytes()
+			})
+		}
+		out[file.Path] = f
 	}
 	return out
 }
@@ -95,9 +86,7 @@ func (a *api) sendAsset(w http.ResponseWriter, r *http.Request, c *call) error {
 		return nil
 	}
 	body := f.body[takes.best]()
-	if takes.best != encodingNone {
-		h[headerEncoding] = valuesEncoding[takes.best]
-	}
+	setEncoding(h, takes.best)
 	h[headerType], h[headerLength] = f.media, []string{strconv.Itoa(len(body))}
 	sendStage(&c.pass, r, body)
 	a.status(w, r, http.StatusOK)

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"time"
 
 	"daybook/calendar"
@@ -15,25 +14,20 @@ import (
 // calendarSource answers the events of a range as an array for calendar widgets.
 func (a *api) calendarSource(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
-	least, refused := minPosition(r.Header)
-	criteria, err := a.parse(r.Context(), c, query.Request{
-		Kind: calendar.KindEvent, Input: inputOf(c.query, query.SourceParams().IsList), Lang: c.loc.lang, Caller: c.caller, Source: true,
-	}, a.Queries.Parse)
-	if err = withProblem(err, refused); err != nil {
+	criteria, q, err := a.ask(r, c, query.Request{Caller: c.caller, Source: true}, query.SourceParams())
+	if err != nil {
 		return err
 	}
-	c.lang = criteria.Lang
-	q := a.present(c, least)
-	q.asked = c.asked().Number(int64(c.route.number)).Text(criteria.Key)
-	q.send = func(ctx context.Context, of stated) error { return a.sendSource(ctx, w, r, c, criteria, of) }
+	q.send = func(ctx context.Context, of stated) error { return a.sendSource(ctx, w, r, criteria, of) }
 	return a.read(w, r, c, q)
 }
 
 // sendSource sends the events of a range as it finds them.
-func (a *api) sendSource(ctx context.Context, w http.ResponseWriter, r *http.Request, c *call, criteria *query.Criteria, of stated) error {
+func (a *api) sendSource(ctx context.Context, w http.ResponseWriter, r *http.Request, criteria *query.Criteria, of stated) error {
 	if err := a.knowStore(ctx); err != nil {
 		return err
 	}
+	c := callOf(r)
 	var (
 		selection *query.Whole
 		n         int
@@ -53,31 +47,11 @@ func (a *api) sendSource(ctx context.Context, w http.ResponseWriter, r *http.Req
 	answerOf := func(body []byte) *answer {
 		ans := newAnswer(body, valueJSON, a.weakTag(of.key), criteria.Lang)
 		ans.show(selection.Position())
-		for _, names := range a.totals {
-			ans.add(names[0], strconv.Itoa(n))
-		}
+		a.addTotals(ans, n)
 		return ans
 	}
-	out := &sending{a: a, w: w, r: r, c: c, ans: answerOf(nil), b: make([]byte, 0, streamBytes)}
 	e := &entries{a: a, root: c.root, lang: criteria.Lang, zone: criteria.Zone()}
-	ctx = c.client // it may take as long as the client takes it
-	err = out.write(e, func(use func(*query.View) error) error {
-		return selection.Each(ctx, func(v *query.View) error {
-			if !criteria.Shows(v.Record) {
-				return nil
-			}
-			return use(v)
-		})
-	})
-	if err != nil || out.begun {
-		return out.close(err)
-	}
-	ans := answerOf(out.b)
-	if now, err := a.Queries.Generation(ctx); err == nil && now == of.Generation && ans.position >= now.Position && r.Method == http.MethodGet {
-		ans.key = of.key
-		a.answers.Set(of.key, ans)
-	}
-	return a.sendAnswer(w, r, ans)
+	return a.sendSelection(w, r, of, answerOf, e, selection, criteria.Shows)
 }
 
 // countSource counts the events of a range, and refuses more than a widget gets. The index

@@ -18,29 +18,22 @@ import (
 	"daybook/query"
 )
 
-// whole is a list of events that is answered over all pages, and sent while it is made.
-type whole struct {
-	c          *call
-	criteria   *query.Criteria
-	generation query.Generation
-	asked      cache.Key
-}
-
-// sendWhole answers a list over all pages: 304 when the client has it.
-func (a *api) sendWhole(ctx context.Context, w http.ResponseWriter, r *http.Request, s *whole) error {
-	c := s.c
-	key := c.key(listKey, s.generation, 0, s.asked)
-	l := &listing{root: c.root, criteria: s.criteria, address: c.address(), list: &query.List{Position: s.generation.Position}}
-	if err := a.dress(ctx, c, l, s.generation); err != nil {
+// sendWhole answers a list of events over all pages: 304 when the client has it, else it is
+// sent while it is made.
+func (a *api) sendWhole(ctx context.Context, w http.ResponseWriter, r *http.Request, criteria *query.Criteria, asked cache.Key, of stated) error {
+	c := callOf(r)
+	l := &listing{root: c.root, criteria: criteria, address: c.address(), list: &query.List{Position: of.Position}}
+	if err := a.dress(ctx, c, l, of.Generation); err != nil {
 		return err
 	}
-	known := a.has(r, c, a.weakTag(key), l.feed.Modified)
+	_, known := acceptanceOf(r, c, leastEncoded).noneMatch(r.Header, a.weakTag(of.key))
+	known = known || a.unmodified(r, c, l.feed.Modified)
 	var selection *query.Whole
 	err := c.inTurn(ctx, a.turns, func() (err error) {
 		if r.Method == http.MethodGet && !known && !c.pass.Enter(admit.Whole, 1) {
 			return calendar.Fail(calendar.CodeUnavailable, 0)
 		}
-		if l.list.Total, err = a.Queries.Count(ctx, s.criteria); err != nil {
+		if l.list.Total, err = a.Queries.Count(ctx, criteria); err != nil {
 			return err
 		}
 		if l.list.Total > a.o.ExportLimit {
@@ -49,66 +42,38 @@ func (a *api) sendWhole(ctx context.Context, w http.ResponseWriter, r *http.Requ
 		if known {
 			return nil
 		}
-		selection, err = a.openWhole(ctx, s, l)
-		return err
+		for try := 0; ; try++ {
+			var now query.Generation
+			if selection, now, err = a.reachedWhole(ctx, c, criteria); err != nil {
+				return err
+			}
+			if now == of.Generation || try == maxReopens {
+				return nil
+			}
+			selection.Close()
+			of.Generation = now
+		}
 	})
 	if err != nil {
 		return err
 	}
 	if known {
 		l.list.TotalPages = min(l.list.Total, 1)
-		return a.sendAnswer(w, r, a.listAnswer(c, l, nil, a.weakTag(key)))
+		return a.sendAnswer(w, r, a.listAnswer(c, l, nil, a.weakTag(of.key)))
 	}
 	defer selection.Close()
-	key = c.key(listKey, s.generation, 0, s.asked)
-	if err := a.dress(ctx, c, l, s.generation); err != nil {
+	of.key = c.key(listKey, of.Generation, 0, asked)
+	if err := a.dress(ctx, c, l, of.Generation); err != nil {
 		return err
 	}
-	l.feed.Facets = appendFacets(nil, selection.Facets(), l.criteria.Lang)
-	ctx = c.client // it may take as long as the client takes it
-	if err := a.survey(ctx, s, l, selection); err != nil {
+	total := selection.Total()
+	*l.list = query.List{Position: selection.Position(), Total: total, TotalPages: min(total, 1), Spelling: selection.Spelling()}
+	l.feed.Facets, l.feed.Total = appendFacets(nil, selection.Facets(), criteria.Lang), total
+	if err := a.survey(c.client, c, l, selection); err != nil {
 		return err
 	}
-	l.list.Position, l.list.TotalPages, l.feed.Total = selection.Position(), min(l.list.Total, 1), l.list.Total
-	l.list.Spelling = selection.Spelling()
-	out := &sending{a: a, w: w, r: r, c: c, ans: a.listAnswer(c, l, nil, a.weakTag(key)), b: make([]byte, 0, streamBytes)}
-	err = out.write(c.format.open(a, l), func(use func(*query.View) error) error { return selection.Each(ctx, use) })
-	switch {
-	case err == nil && !out.begun && r.Method == http.MethodGet:
-		ans := a.listAnswer(c, l, out.b, a.weakTag(key))
-		if now, err := a.Queries.Generation(ctx); err == nil && now == s.generation && ans.position >= now.Position {
-			ans.key = key
-			a.answers.Set(key, ans)
-		}
-		return a.sendAnswer(w, r, ans)
-	case err == nil && !out.begun:
-		return a.sendAnswer(w, r, a.listAnswer(c, l, out.b, a.weakTag(key)))
-	default:
-		return out.close(err)
-	}
-}
-
-// has tells whether the client has an answer with a tag.
-func (a *api) has(r *http.Request, c *call, etag string, modified time.Time) bool {
-	_, same := acceptanceOf(r, c, leastEncoded).noneMatch(r.Header, etag)
-	return same || a.unmodified(r, c, modified)
-}
-
-// openWhole opens the selection, in the state that lists show then.
-func (a *api) openWhole(ctx context.Context, s *whole, l *listing) (*query.Whole, error) {
-	c := s.criteria
-	for try := 0; ; try++ {
-		selection, now, err := a.reachedWhole(ctx, s.c, c)
-		if err != nil {
-			return nil, err
-		}
-		if now == s.generation || try == maxReopens {
-			l.list.Total = selection.Total()
-			return selection, nil
-		}
-		selection.Close()
-		s.generation = now
-	}
+	answerOf := func(body []byte) *answer { return a.listAnswer(c, l, body, a.weakTag(of.key)) }
+	return a.sendSelection(w, r, of, answerOf, c.format.open(a, l), selection, nil)
 }
 
 // reachedWhole opens a selection that is not older than what was waited for, and gives the
@@ -134,8 +99,8 @@ func (a *api) reachedWhole(ctx context.Context, c *call, criteria *query.Criteri
 }
 
 // survey finds out what stands before and behind the events, where the format needs it.
-func (a *api) survey(ctx context.Context, s *whole, l *listing, selection *query.Whole) error {
-	if !s.c.format.Surveys {
+func (a *api) survey(ctx context.Context, c *call, l *listing, selection *query.Whole) error {
+	if !c.format.Surveys {
 		return nil
 	}
 	f := &l.feed
@@ -146,7 +111,7 @@ func (a *api) survey(ctx context.Context, s *whole, l *listing, selection *query
 	for name, span := range zones {
 		f.Zones.AddSpan(a.renderer.Zone(name), span.Start, span.End)
 	}
-	if a.o.TombstoneDays > 0 && !s.criteria.Status && !s.criteria.Search {
+	if a.o.TombstoneDays > 0 && !l.criteria.Status && !l.criteria.Search {
 		err = selection.Gone(ctx, a.o.Now().AddDate(0, 0, -a.o.TombstoneDays), func(r *calendar.Record) {
 			stone := formats.Tombstone{Times: a.timesOf(r, false), ID: r.ID, UID: a.uid(r.ID.String()), Version: r.Version, Touched: r.Changed}
 			f.Tombstones = append(f.Tombstones, stone)
@@ -155,6 +120,38 @@ func (a *api) survey(ctx context.Context, s *whole, l *listing, selection *query
 	}
 	a.closeSurvey(f, l.list.Total)
 	return err
+}
+
+// sendSelection sends the events of a selection that are shown, all for nil. An answer that
+// fits into a buffer is sent as any other, and cached unless the state went over to another
+// one. It may take as long as the client takes it.
+func (a *api) sendSelection(w http.ResponseWriter, r *http.Request, of stated, answerOf func(body []byte) *answer, e encoder, selection *query.Whole, shows func(*calendar.Record) bool) error {
+	c := callOf(r)
+	out := &sending{a: a, w: w, r: r, c: c, ans: answerOf(nil), b: make([]byte, 0, streamBytes)}
+	out.b = e.begin(out.b)
+	err := selection.Each(c.client, func(v *query.View) (err error) {
+		if shows != nil && !shows(v.Record) {
+			return nil
+		}
+		if out.b, err = e.item(out.b, v); err != nil || len(out.b) < streamBytes {
+			return err
+		}
+		return out.flush()
+	})
+	if err == nil {
+		if out.b = e.end(out.b); out.begun {
+			err = out.flush()
+		}
+	}
+	if err != nil || out.begun {
+		return out.close(err)
+	}
+	ans := answerOf(out.b)
+	if now, err := a.Queries.Generation(c.client); err == nil && now == of.Generation && ans.position >= now.Position && r.Method == http.MethodGet {
+		ans.key = of.key
+		a.answers.Set(of.key, ans)
+	}
+	return a.sendAnswer(w, r, ans)
 }
 
 // sending sends an answer while it is made. What fits into its buffer is left to the
@@ -167,8 +164,7 @@ type sending struct {
 	ans   *answer // its headers
 	b     []byte  // not sent yet
 	begun bool
-	out   io.Writer
-	coder io.Closer // nil: sent as it is
+	out   io.WriteCloser // encodes it
 }
 
 const (
@@ -188,25 +184,6 @@ var errGone = errors.New("client is gone")
 // errHead ends the writing of an answer whose headers are all that is wanted.
 var errHead = errors.New("headers only")
 
-// write writes a list.
-func (s *sending) write(e encoder, each func(func(*query.View) error) error) error {
-	s.b = e.begin(s.b)
-	err := each(func(v *query.View) (err error) {
-		if s.b, err = e.item(s.b, v); err != nil || len(s.b) < streamBytes {
-			return err
-		}
-		return s.flush()
-	})
-	if err != nil {
-		return err
-	}
-	s.b = e.end(s.b)
-	if s.begun {
-		return s.flush()
-	}
-	return nil
-}
-
 // flush sends what is there, led by the headers.
 func (s *sending) flush() error {
 	if !s.begun {
@@ -222,19 +199,12 @@ func (s *sending) flush() error {
 	return nil
 }
 
-func (s *sending) begin() error {
-	accepts := acceptanceOf(s.r, s.c, len(s.b))
+func (s *sending) begin() (err error) {
+	e := acceptanceOf(s.r, s.c, len(s.b)).best
 	h := s.w.Header()
-	for i := range s.ans.headers {
-		h[s.ans.headers[i].name] = s.ans.headers[i].value
-	}
-	if shown := s.a.modifiedShown(s.c, s.ans.modified); shown != "" {
-		h[headerModified] = []string{shown}
-	}
+	s.a.setHeaders(h, s.c, s.ans)
 	h[headerType] = s.ans.media
-	if accepts.best != encodingNone {
-		h[headerEncoding] = valuesEncoding[accepts.best]
-	}
+	setEncoding(h, e)
 	if s.c.pass.Stage() == admit.Work {
 		s.c.pass.Leave() // sending holds no slot of those who are worked for
 	}
@@ -243,23 +213,8 @@ func (s *sending) begin() error {
 	if s.r.Method == http.MethodHead {
 		return errHead
 	}
-	s.out = &patient{w: s.w, control: http.NewResponseController(s.w)}
-	switch accepts.best {
-	case encodingZstd:
-		z, err := zstd.NewWriter(s.out, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
-		if err != nil {
-			return err
-		}
-		s.out, s.coder = z, z
-	case encodingNone, encodings:
-	case encodingGzip:
-		z, err := gzip.NewWriterLevel(s.out, gzip.BestSpeed)
-		if err != nil {
-			return err
-		}
-		s.out, s.coder = z, z
-	}
-	return nil
+	s.out, err = newEncoder(&patient{w: s.w, control: http.NewResponseController(s.w)}, e, zstd.SpeedFastest, gzip.BestSpeed)
+	return err
 }
 
 // close ends the sending. An answer that is not whole is cut off where the client sees it.
@@ -269,8 +224,8 @@ func (s *sending) close(err error) error {
 		return nil
 	case err != nil && !s.begun:
 		return err
-	case err == nil && s.coder != nil:
-		if err = s.coder.Close(); err != nil {
+	case err == nil:
+		if err = s.out.Close(); err != nil {
 			err = fmt.Errorf("%w: %w", errGone, err)
 		}
 	}

@@ -45,16 +45,7 @@ func (a *api) write(w http.ResponseWriter, r *http.Request,
 	if err != nil {
 		return err
 	}
-	c.lang = res.Lang
-	if !res.Replayed {
-		a.awaitCounts(ctx, c, res)
-	}
-	ans, err := a.writeAnswer(ctx, c, res, status)
-	if err != nil {
-		return err
-	}
-	a.sendWrite(w, r, ans)
-	return nil
+	return a.answerWrite(ctx, w, r, res, status)
 }
 
 // receive reads the body of a request, without a slot: it may be long in coming.
@@ -75,14 +66,6 @@ func (a *api) receive(w http.ResponseWriter, r *http.Request, limit int64) ([]by
 		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	return body, err
-}
-
-// awaitCounts waits a moment for the counts of an answer. The write is done: where
-// there is no room to wait the request keeps its slot.
-func (a *api) awaitCounts(ctx context.Context, c *call, res command.Result) {
-	c.pass.Enter(admit.Wait, 1)
-	defer c.pass.Resume()
-	a.Queries.AwaitCounts(ctx, res.Record, res.Position)
 }
 
 // writeRequest makes the command of a request with a body. The general right was
@@ -139,22 +122,12 @@ func (a *api) command(r *http.Request, in calendar.Input) command.Request {
 
 // delete answers DELETE: its body is ignored.
 func (a *api) delete(w http.ResponseWriter, r *http.Request) error {
-	c := callOf(r)
-	in := merge(inputOf(c.query, nil), nil)
+	in := merge(inputOf(callOf(r).query, nil), nil)
 	res, err := a.Commands.Delete(r.Context(), a.command(r, in))
 	if err != nil {
 		return err
 	}
-	c.lang = res.Lang
-	if res.Record.Kind.IsPost() { // a deleted term is shown as it was
-		a.awaitCounts(r.Context(), c, res)
-	}
-	ans, err := a.writeAnswer(r.Context(), c, res, http.StatusOK)
-	if err != nil {
-		return err
-	}
-	a.sendWrite(w, r, ans)
-	return nil
+	return a.answerWrite(r.Context(), w, r, res, http.StatusOK)
 }
 
 // isKey checks an Idempotency-Key (2.10).
@@ -186,23 +159,21 @@ func shorten(s string) string {
 	return strings.ToValidUTF8(s, "")
 }
 
-// writtenAnswer is the answer to a write.
-type writtenAnswer struct {
-	status                   int
-	etag, location, position string
-	lang                     calendar.Lang
-	body                     []byte
-	replayed                 bool
-}
-
-// writeAnswer renders what a write did. The record is the one that the write made, also
+// answerWrite answers what a write did. The record is the one that the write made, also
 // when a repeated request is answered; all that it links to, and counts, are those of now.
-// The write is done, so an answer that would be larger than it may is given without
-// the venues and organizers, as a sparse record.
-func (a *api) writeAnswer(ctx context.Context, c *call, res command.Result, status int) (*writtenAnswer, error) {
+// The write is done: where there is no room to wait for the counts the request keeps its
+// slot, and an answer that would be larger than it may is given without the venues and
+// organizers, as a sparse record.
+func (a *api) answerWrite(ctx context.Context, w http.ResponseWriter, r *http.Request, res command.Result, status int) error {
+	c := callOf(r)
+	c.lang = res.Lang
 	var m query.Moment
 	if res.Replayed {
 		m.Own = res.Record.Changed
+	} else if r.Method != http.MethodDelete || res.Record.Kind.IsPost() { // a deleted term is shown as it was
+		c.pass.Enter(admit.Wait, 1)
+		a.Queries.AwaitCounts(ctx, res.Record, res.Position)
+		c.pass.Resume()
 	}
 	var v query.View
 	rendered := func(e query.Embeds, answer render.Answer) ([]byte, error) {
@@ -219,30 +190,19 @@ func (a *api) writeAnswer(ctx context.Context, c *call, res command.Result, stat
 		body, err = rendered(query.EmbedCategories|query.EmbedTags, render.Answer{Bare: true})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("view %s %d after its write: %w", res.Record.Kind, res.Record.ID, err)
+		return fmt.Errorf("view %s %d after its write: %w", res.Record.Kind, res.Record.ID, err)
 	}
-	ans := &writtenAnswer{
-		status: status, etag: a.recordTag(c.root, res.Lang, &v, nil), position: res.Position.String(),
-		lang: res.Lang, body: body, replayed: res.Replayed,
-	}
-	if status == http.StatusCreated {
-		ans.location = c.root.Self(res.Record)
-	}
-	return ans, nil
-}
-
-// sendWrite sends the answer to a write.
-func (a *api) sendWrite(w http.ResponseWriter, r *http.Request, ans *writtenAnswer) {
 	h := w.Header()
-	h[headerLanguage] = []string{ans.lang.Tag()}
-	h[headerETag] = []string{ans.etag}
-	h[headerPosition] = []string{ans.position}
-	if ans.location != "" {
-		h[headerLocation] = []string{ans.location}
+	h[headerLanguage] = []string{res.Lang.Tag()}
+	h[headerETag] = []string{a.recordTag(c.root, res.Lang, &v, nil)}
+	h[headerPosition] = []string{res.Position.String()}
+	if status == http.StatusCreated {
+		h[headerLocation] = []string{c.root.Self(res.Record)}
 	}
-	if ans.replayed {
+	if res.Replayed {
 		h[headerReplayed] = valueTrue
 	}
 	h[headerType] = valueJSON
-	a.send(w, r, ans.status, ans.body)
+	a.send(w, r, status, body)
+	return nil
 }
