@@ -91,10 +91,7 @@ func textOf(r *calendar.Record, f *calendar.Field, l calendar.Lang) any {
 	if r == nil {
 		return nil
 	}
-	if s := r.Fields.Text(f.Name)[l]; s != "" {
-		return s
-	}
-	return nil
+	return filled(r.Fields.Text(f.Name)[l])
 }
 
 // Change is one field that differs between two states of a record.
@@ -218,41 +215,45 @@ func Patch(from, to *calendar.Record) []Operation {
 	for _, m := range MembersOf(from) {
 		before[m.Name] = m.Value
 	}
-	out := []Operation{}
 	for _, m := range MembersOf(to) {
 		after[m.Name] = m.Value
-		was, there := before[m.Name]
-		text, translated := m.Value.(calendar.Text)
-		switch {
-		case !there:
-			out = append(out, Operation{"add", "/" + m.Name, m.Value})
-		case translated:
-			out = append(out, patchTexts("/"+m.Name+"/", was.(calendar.Text), text)...) //nolint:forcetypeassert // of the same row
-		case !calendar.SameValue(was, m.Value):
-			out = append(out, Operation{"replace", "/" + m.Name, m.Value})
-		}
 	}
+	out := []Operation{}
 	for name := range before {
-		if _, there := after[name]; !there {
-			out = append(out, Operation{Op: "remove", Path: "/" + name})
+		out = appendPatch(out, "/"+name, before[name], after[name])
+	}
+	for name := range after {
+		if before[name] == nil {
+			out = appendPatch(out, "/"+name, nil, after[name])
 		}
 	}
 	slices.SortFunc(out, func(a, b Operation) int { return strings.Compare(a.Path, b.Path) })
 	return out
 }
 
-func patchTexts(path string, from, to calendar.Text) []Operation {
-	var out []Operation
-	for _, l := range calendar.Langs {
-		switch at := path + l.String(); {
-		case from[l] == to[l]:
-		case from[l] == "":
-			out = append(out, Operation{"add", at, to[l]})
-		case to[l] == "":
-			out = append(out, Operation{Op: "remove", Path: at})
-		default:
-			out = append(out, Operation{"replace", at, to[l]})
+// appendPatch turns one value at a path into another one; nil: there is none.
+func appendPatch(out []Operation, path string, from, to any) []Operation {
+	before, translated := from.(calendar.Text)
+	after, both := to.(calendar.Text)
+	switch {
+	case translated && both:
+		for _, l := range calendar.Langs {
+			out = appendPatch(out, path+"/"+l.String(), filled(before[l]), filled(after[l]))
 		}
+	case from == nil && to != nil:
+		out = append(out, Operation{"add", path, to})
+	case to == nil && from != nil:
+		out = append(out, Operation{Op: "remove", Path: path})
+	case !calendar.SameValue(from, to):
+		out = append(out, Operation{"replace", path, to})
 	}
 	return out
+}
+
+// filled returns a text as a value, nil for an empty one.
+func filled(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
 }

@@ -629,10 +629,6 @@ type Side struct {
 	state *calendar.Record
 }
 
-func sideOf(v *version, r *calendar.Record) Side {
-	return Side{Version: v.Version, Position: v.Position, Time: Time{v.Time}, Record: MembersOf(r), state: r}
-}
-
 // Diff is what differs between two versions of a record (docs/spec/history.md 9).
 type Diff struct {
 	From    Side        `json:"from"`
@@ -660,16 +656,11 @@ func (r *Reader) Diff(ctx context.Context, viewer Viewer, k calendar.Kind, id ca
 	case to > p.version || from > p.version:
 		return nil, calendar.Fail(calendar.CodeVersionNotFound, k)
 	}
-	after, err := q.side(ctx, k, id, to)
+	after, err := q.side(ctx, k, id, to, true)
 	if err != nil {
 		return nil, err
 	}
-	var before Side
-	if from > 0 {
-		before, err = q.side(ctx, k, id, from)
-	} else {
-		before, err = q.openBefore(ctx, id, to)
-	}
+	before, err := q.side(ctx, k, id, cmp.Or(from, to-1), from > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -684,36 +675,26 @@ func (r *Reader) Diff(ctx context.Context, viewer Viewer, k calendar.Kind, id ca
 	return d, err
 }
 
-// side returns an open version.
-func (q *request) side(ctx context.Context, k calendar.Kind, id calendar.ID, number int64) (Side, error) {
-	entries, err := q.store.Read(ctx, eventstore.Range{Record: id, After: uint64(number - 1), Limit: 1})
-	if err != nil {
-		return Side{}, err
-	}
-	if len(entries) == 0 || entries[0].Version != number {
-		return Side{}, calendar.Fail(calendar.CodeVersionNotFound, k)
-	}
-	v := &version{Entry: &entries[0]}
-	state, err := q.open(ctx, v)
-	if err == nil && state == nil {
-		err = calendar.Fail(calendar.CodeErased, k)
-	}
-	if err != nil {
-		return Side{}, err
-	}
-	return sideOf(v, state), nil
-}
-
-// openBefore returns the last open version before one, the empty record for none.
-func (q *request) openBefore(ctx context.Context, id calendar.ID, number int64) (Side, error) {
-	for v, err := range q.backward(ctx, id, number-1) {
+// side returns a version that has to be open, or else the last open one up to it, the empty
+// record for none.
+func (q *request) side(ctx context.Context, k calendar.Kind, id calendar.ID, number int64, exact bool) (Side, error) {
+	for v, err := range q.backward(ctx, id, number) {
 		if err != nil {
 			return Side{}, err
 		}
 		state, err := q.open(ctx, v)
-		if !isRefusal(err) {
-			return sideOf(v, state), err
+		switch {
+		case exact && v.Version != number:
+			err = calendar.Fail(calendar.CodeVersionNotFound, k)
+		case exact && err == nil && state == nil:
+			err = calendar.Fail(calendar.CodeErased, k)
+		case !exact && isRefusal(err):
+			continue
 		}
+		return Side{Version: v.Version, Position: v.Position, Time: Time{v.Time}, Record: MembersOf(state), state: state}, err
+	}
+	if exact {
+		return Side{}, calendar.Fail(calendar.CodeVersionNotFound, k)
 	}
 	return Side{Record: MembersOf(nil)}, nil
 }
