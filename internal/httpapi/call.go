@@ -219,44 +219,53 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, c *call, rt *route) 
 	if r.Method == http.MethodOptions {
 		w.Header()[headerAllow] = []string{rt.allow}
 	}
-	var (
-		caller calendar.Caller
-		err    error
-	)
 	if isWrite(r, rt) && a.fromForeignPage(r) {
-		err = calendar.Fail(calendar.CodeForbiddenOrigin, 0)
-	} else {
-		caller, err = a.Users.Authenticate(r.Context(), strings.Join(r.Header["Authorization"], ", "))
-	}
-	if c.pass.Stage() == admit.Login { // others were counted when they came
-		if over := a.count(w, r, caller.ID); over != nil {
-			return over
+		if err := a.countLogin(w, r, c); err != nil {
+			return err
 		}
+		return calendar.Fail(calendar.CodeForbiddenOrigin, 0)
 	}
-	if err != nil {
+	if err := a.login(w, r, c); err != nil {
 		return err
-	}
-	c.caller = caller
-	let := true
-	switch {
-	case caller.Role != calendar.Anonymous:
-		let = c.pass.Identify(caller.ID)
-	case c.pass.Stage() == admit.Login: // an empty header
-		let = c.pass.Enter(admit.Work, 1)
-	}
-	if !let {
-		return calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	switch {
 	case isWrite(r, rt):
-		w.Header()[headerAllow] = []string{rt.allowFor(caller)}
-		return calendar.MayWrite(caller, rt.kind, rt.collection)
+		w.Header()[headerAllow] = []string{rt.allowFor(c.caller)}
+		return calendar.MayWrite(c.caller, rt.kind, rt.collection)
 	case r.Method == http.MethodGet, r.Method == http.MethodHead:
-		if caller.Role != calendar.Anonymous {
-			w.Header()[headerAllow] = []string{rt.allowFor(caller)}
-		}
+		w.Header()[headerAllow] = []string{rt.allowFor(c.caller)}
 	}
 	return nil
+}
+
+// login reads the credentials of a request, and brings it to work.
+func (a *api) login(w http.ResponseWriter, r *http.Request, c *call) error {
+	caller, err := a.Users.Authenticate(r.Context(), strings.Join(r.Header["Authorization"], ", "))
+	c.caller = caller
+	if over := a.countLogin(w, r, c); over != nil {
+		return over
+	}
+	room := true
+	switch {
+	case err != nil:
+		return err
+	case caller.Role != calendar.Anonymous:
+		room = c.pass.Identify(caller.ID)
+	case c.pass.Stage() == admit.Login: // an empty header
+		room = c.pass.Enter(admit.Work, 1)
+	}
+	if !room {
+		return calendar.Fail(calendar.CodeUnavailable, 0)
+	}
+	return nil
+}
+
+// countLogin counts a request with credentials; others were counted when they came.
+func (a *api) countLogin(w http.ResponseWriter, r *http.Request, c *call) error {
+	if c.pass.Stage() != admit.Login {
+		return nil
+	}
+	return a.count(w, r, c.caller.ID)
 }
 
 // isWrite reports whether a request to a route is a write.

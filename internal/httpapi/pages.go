@@ -13,7 +13,6 @@ import (
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
 	"daybook/internal/htmltext"
-	"daybook/internal/httpapi/admit"
 	public "daybook/internal/pages"
 	"daybook/internal/proof"
 	"daybook/internal/render"
@@ -84,7 +83,7 @@ func (a *api) findPage(r *http.Request, c *call, from origin) *paged {
 	p := &paged{from: from}
 	route, found := public.Find(path)
 	if !found {
-		if a.roots.belowPrefix(path) || !accepts(r.Header, "text/html") {
+		if a.roots.locateBelow(normalize(path)).below || !accepts(r.Header, "text/html") {
 			return nil
 		}
 		route, p.other, p.plain = public.Nowhere(c.loc.lang), true, true
@@ -169,21 +168,12 @@ func (a *api) answerPage(w http.ResponseWriter, r *http.Request, c *call) error 
 // admitPreview reads the credentials of who asks for a preview, before anything is looked
 // up, so that a browser asks for them.
 func (a *api) admitPreview(w http.ResponseWriter, r *http.Request, c *call) error {
-	caller, err := a.Users.Authenticate(r.Context(), strings.Join(r.Header["Authorization"], ", "))
-	if c.pass.Stage() == admit.Login {
-		if over := a.count(w, r, caller.ID); over != nil {
-			return over
-		}
-	}
-	switch {
-	case err != nil:
+	if err := a.login(w, r, c); err != nil {
 		return err
-	case caller.Role == calendar.Anonymous:
-		return calendar.Fail(calendar.CodeUnauthorized, 0)
-	case !c.pass.Identify(caller.ID):
-		return calendar.Fail(calendar.CodeUnavailable, 0)
 	}
-	c.caller, c.page.req.Caller = caller, caller
+	if c.page.req.Caller = c.caller; c.caller.Role == calendar.Anonymous {
+		return calendar.Fail(calendar.CodeUnauthorized, 0)
+	}
 	return nil
 }
 

@@ -107,6 +107,7 @@ type location struct {
 	prefix    string
 	namespace string
 	rest      string
+	below     bool // it is one of the interface, whatever stands behind the prefix
 	known     bool
 }
 
@@ -140,6 +141,7 @@ func (t *rootTable) locateBelow(path string) location {
 		if !ok {
 			continue
 		}
+		loc.below = true
 		for _, n := range t.namespaces {
 			if rest, ok := cutSegments(below, n); ok {
 				loc.prefix, loc.namespace, loc.rest, loc.known = p, n, rest, true
@@ -151,19 +153,6 @@ func (t *rootTable) locateBelow(path string) location {
 		}
 	}
 	return loc
-}
-
-// belowPrefix tells whether a path is one of the interface, whatever stands behind the
-// prefix.
-func (t *rootTable) belowPrefix(escaped string) bool {
-	path := normalize(escaped)
-	if len(path) >= 3 && isLangSegment(path[1:3]) && (len(path) == 3 || path[3] == '/') {
-		path = path[3:]
-	}
-	return slices.ContainsFunc(t.prefixes, func(p string) bool {
-		_, ok := cutSegments(path+"/", p)
-		return ok
-	})
 }
 
 // cutSegments takes "/segments" off the front of a path.
