@@ -1,10 +1,12 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -142,40 +144,51 @@ func embeddedIn(v *query.View) (ids []calendar.ID) {
 	return ids
 }
 
-// pastList is a list of the past on its way.
-type pastList struct {
-	c        *call
-	request  query.Request
-	then     past.Then
-	asOf     string // the point as links have it
-	byHeader bool
-	refused  error // by the form of a parameter
-}
-
 // listThen answers a list of the past.
 func (a *api) listThen(w http.ResponseWriter, r *http.Request, c *call) error {
-	l, err := a.readListThen(r, c)
+	var problems calendar.Problems
+	request := c.listRequest()
+	point, byHeader, err := a.readPoint(r, c, request.Input, &problems)
 	if err != nil {
 		return err
 	}
-	of, err := a.listsThen(l)
-	if err != nil {
-		if l.refused != nil {
-			return l.refused
+	delete(request.Input, history.ParamPoint)
+	var then past.Then
+	if len(problems.Fields) == 0 {
+		if then, err = a.Past.Resolve(r.Context(), point); err != nil {
+			return err
 		}
-		return err
+	}
+	form := request // what is wrong with it is known before the lists are
+	form.Past = query.Past{FormOnly: true, Now: then.Moment}
+	_, refused := a.parse(r.Context(), c, form, a.Queries.Parse)
+	if e, ok := errors.AsType[*calendar.Error](refused); refused != nil && (!ok || e.Code != calendar.CodeInvalidParam) {
+		return refused
+	}
+	for i := range problems.Fields {
+		refused = withProblem(refused, &problems.Fields[i])
+	}
+	if len(problems.Fields) > 0 {
+		return refused
+	}
+	of, err := a.listsThen(c, then, point)
+	if err != nil {
+		return cmp.Or(refused, err)
 	}
 	ctx, cancel := c.within(a.o.ReadDeadline)
 	defer cancel()
-	criteria, err := a.parse(ctx, c, l.request, of.Parse)
+	criteria, err := a.parse(ctx, c, request, of.Parse)
 	if err != nil {
 		return err
 	}
 	c.lang = criteria.Lang
-	original, location := l.urls(criteria)
+	original, location := c.urlsThen(criteria)
+	if !byHeader {
+		location = ""
+	}
 	return a.read(w, r.WithContext(ctx), c, &question{
 		state: func(ctx context.Context, _ *call) (query.Generation, error) { return of.Generation(ctx) },
-		space: pastKey, number: l.then.Moment.Unix(), asked: c.asked().Text(criteria.Key).Text(original).Text(location),
+		space: pastKey, number: then.Moment.Unix(), asked: c.asked().Text(criteria.Key).Text(original).Text(location),
 		turns: a.turns, smaller: []string{"per_page", "_fields"},
 		make: func(ctx context.Context, at stated) (*answer, error) {
 			list, err := of.Run(ctx, criteria)
@@ -186,7 +199,7 @@ func (a *api) listThen(w http.ResponseWriter, r *http.Request, c *call) error {
 			if err != nil {
 				return nil, err
 			}
-			ans.add(headerMemento, mementoTime(l.then.Moment))
+			ans.add(headerMemento, mementoTime(then.Moment))
 			if location != "" {
 				ans.add(headerContentLocation, location)
 			}
@@ -195,76 +208,37 @@ func (a *api) listThen(w http.ResponseWriter, r *http.Request, c *call) error {
 	})
 }
 
-// readListThen reads the point, and the parameters as far as their form goes.
-func (a *api) readListThen(r *http.Request, c *call) (l *pastList, err error) {
-	l = &pastList{c: c, request: c.listRequest()}
-	var problems calendar.Problems
-	point, byHeader, err := a.readPoint(r, c, l.request.Input, &problems)
-	if err != nil {
-		return nil, err
-	}
-	delete(l.request.Input, history.ParamPoint)
-	l.asOf, l.byHeader = point.String(), byHeader
-	if len(problems.Fields) == 0 {
-		if l.then, err = a.Past.Resolve(r.Context(), point); err != nil {
-			return nil, err
-		}
-	}
-	form := l.request
-	form.Past = query.Past{FormOnly: true, Now: l.then.Moment}
-	if _, err = a.parse(r.Context(), c, form, a.Queries.Parse); err != nil {
-		if e, ok := errors.AsType[*calendar.Error](err); !ok || e.Code != calendar.CodeInvalidParam {
-			return nil, err
-		}
-	}
-	for i := range problems.Fields {
-		err = withProblem(err, &problems.Fields[i])
-	}
-	if len(problems.Fields) > 0 {
-		return nil, err
-	}
-	l.refused = err
-	return l, nil
-}
-
 // listsThen waits for the lists of a point, without a slot.
-func (a *api) listsThen(l *pastList) (*past.List, error) {
-	c := l.c
+func (a *api) listsThen(c *call, then past.Then, point history.Point) (*past.List, error) {
 	if !c.pass.Enter(admit.Wait, 1) {
 		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	defer c.pass.Resume()
 	ctx, cancel := c.within(pointWait)
 	defer cancel()
-	return a.Past.List(ctx, c.caller, c.pass.Address, l.then, l.asOf, c.sends("search"))
+	return a.Past.List(ctx, c.caller, c.pass.Address, then, point.String(), c.sends("search"))
 }
 
 // pointWait is longer than Past waits.
 const pointWait = time.Minute
 
-// urls gives the URL of the list as it was sent, without the point, and the one that it
-// has with the point where the header named that.
-func (l *pastList) urls(criteria *query.Criteria) (original, location string) {
-	sent := make([]query.LinkParam, 0, len(criteria.Links)+1)
-	if l.c.sends("page") {
+// urlsThen returns the URL of a list of the past as it was sent, without the point and with
+// it.
+func (c *call) urlsThen(criteria *query.Criteria) (without, with string) {
+	var sent, all []query.LinkParam
+	if c.sends("page") {
 		sent = append(sent, query.LinkParam{Name: "page", Value: strconv.Itoa(criteria.Page)})
 	}
+	all = slices.Clone(sent)
 	for _, p := range criteria.Links {
-		if l.c.sends(strings.TrimSuffix(p.Name, "[]")) || p.Name == history.ParamPoint {
-			sent = append(sent, p)
+		switch {
+		case p.Name == history.ParamPoint:
+			all = append(all, p)
+		case c.sends(strings.TrimSuffix(p.Name, "[]")):
+			sent, all = append(sent, p), append(all, p)
 		}
 	}
-	address := l.c.root.Collection(criteria.Kind) + "/"
-	if l.byHeader {
-		links := query.LinksTo(address, sent)
-		location = links.Page(1)
-	}
-	for i, p := range sent {
-		if p.Name == history.ParamPoint {
-			sent = append(sent[:i:i], sent[i+1:]...)
-			break
-		}
-	}
-	links := query.LinksTo(address, sent)
-	return links.Page(1), location
+	address := c.root.Collection(criteria.Kind) + "/"
+	original, dated := query.LinksTo(address, sent), query.LinksTo(address, all)
+	return original.Page(1), dated.Page(1)
 }
