@@ -365,7 +365,7 @@ func (r *roles) api(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 	r.add(ctx, "erasures", func(ctx context.Context) error {
-		return whenErased(ctx, r.b.events.Epoch, h.Forget, q.Forget, then.Forget, r.b.records.Forget, r.b.users.Forget)
+		return whenErased(ctx, r.b.events.Epoch, h.Forget, q.Forget, then.Forget, r.b.records.Forget)
 	})
 	return h, nil
 }

@@ -43,9 +43,6 @@ const firstAdministrator = "admin"
 // spaceName is the space of the names of users, see calendar.Claims.
 const spaceName = "user"
 
-// knownBytes is about how much memory the users of tokens take.
-const knownBytes = 4 << 20
-
 // attempts is how often an act is tried when others change the same user.
 const attempts = 10
 
@@ -56,10 +53,6 @@ type Users struct {
 	Now func() time.Time
 
 	store eventstore.Store
-	// known remembers the users of tokens that were right, by their SHA-256, so that
-	// a request costs one look at the present version of its user. Tokens that are
-	// wrong are not remembered.
-	known *eventstore.EpochCache[[sha256.Size]byte, knownUser]
 }
 
 // User is one user.
@@ -72,12 +65,7 @@ type User struct {
 }
 
 // New makes a Users.
-func New(store eventstore.Store) *Users {
-	return &Users{store: store, known: eventstore.NewEpochCache(knownBytes, func(_ [sha256.Size]byte, k knownUser) int { return len(k.user.Name) })}
-}
-
-// Forget drops what is cached of users who were erased since.
-func (u *Users) Forget() { u.known.Enter(u.store.Epoch()) }
+func New(store eventstore.Store) *Users { return &Users{store: store} }
 
 func (u *Users) now() time.Time {
 	if u.Now != nil {
