@@ -14,7 +14,6 @@ const (
 	triesOfClient = 5   // wrong ones for a client and an event
 	triesOfEvent  = 100 // wrong ones for an event
 	triesWithin   = time.Minute
-	maxTried      = 10_000
 )
 
 // tried is what wrong passwords are counted by; client "" is all of them.
@@ -23,8 +22,8 @@ type tried struct {
 	client string
 }
 
-// Tries counts wrong passwords. It is bounded: events and clients beyond maxTried are
-// answered as those that tried too often, for a minute at most.
+// Tries counts wrong passwords. Comparing them takes so long that those of a minute are
+// few.
 type Tries struct {
 	now func() time.Time
 	// turns are held while a password of an event is compared: each knows of those before.
@@ -46,20 +45,9 @@ func (t *Tries) check(event calendar.ID, client string) error {
 	defer t.mu.Unlock()
 	now := t.now()
 	var wait time.Duration
-	for _, of := range []struct {
-		key   tried
-		limit int
-	}{{tried{event, client}, triesOfClient}, {tried{event, ""}, triesOfEvent}} {
-		switch times := t.fresh(of.key, now); {
-		case len(times) >= of.limit:
-			wait = max(wait, times[len(times)-of.limit].Add(triesWithin).Sub(now))
-		case len(times) == 0 && len(t.wrong) >= maxTried:
-			if now.Sub(t.swept) >= time.Second {
-				t.sweep(now)
-			}
-			if len(t.wrong) >= maxTried {
-				wait = max(wait, triesWithin)
-			}
+	for key, limit := range map[tried]int{{event, client}: triesOfClient, {event, ""}: triesOfEvent} {
+		if times := t.fresh(key, now); len(times) >= limit {
+			wait = max(wait, times[len(times)-limit].Add(triesWithin).Sub(now))
 		}
 	}
 	if wait == 0 {
@@ -76,6 +64,15 @@ func (t *Tries) add(event calendar.ID, client string) {
 	for _, key := range []tried{{event, client}, {event, ""}} {
 		t.wrong[key] = append(t.fresh(key, now), now)
 	}
+	if now.Sub(t.swept) < triesWithin {
+		return
+	}
+	t.swept = now
+	for key := range t.wrong {
+		if len(t.fresh(key, now)) == 0 {
+			delete(t.wrong, key)
+		}
+	}
 }
 
 // fresh gives those of the last minute.
@@ -85,16 +82,6 @@ func (t *Tries) fresh(key tried, now time.Time) []time.Time {
 		times = times[1:]
 	}
 	return times
-}
-
-// sweep forgets what is older than a minute.
-func (t *Tries) sweep(now time.Time) {
-	t.swept = now
-	for key := range t.wrong {
-		if len(t.fresh(key, now)) == 0 {
-			delete(t.wrong, key)
-		}
-	}
 }
 
 // Try reports whether a password opens an event. Wrong ones are counted, those of one event
