@@ -99,30 +99,20 @@ func (a *api) preflight(h http.Header, r *http.Request, rt *route) {
 	h["Access-Control-Max-Age"] = corsMaxAge
 }
 
-// What a preflight may add: a browser that sends more, or longer names, is told of
-// the first ones only.
+// The header names of a preflight that are answered.
 const (
-	maxRequested     = 64  // names
+	maxRequested     = 64
 	maxRequestedName = 128 // bytes of one
 )
 
 // withRequested adds the header names that a preflight asks for.
 func withRequested(names, requested []string) []string {
-	out := slices.Clip(names)
-	known := make(map[string]bool, len(names)+maxRequested)
-	for _, name := range names {
-		known[strings.ToLower(name)] = true
-	}
-	for _, list := range requested {
-		for name := range strings.SplitSeq(list, ",") {
-			name = strings.TrimSpace(name)
-			if len(name) > maxRequestedName || !httpguts.ValidHeaderFieldName(name) || known[strings.ToLower(name)] {
-				continue
-			}
-			if out = append(out, name); len(out) == len(names)+maxRequested {
-				return out
-			}
-			known[strings.ToLower(name)] = true
+	out := slices.Clone(names)
+	for name := range strings.SplitSeq(strings.Join(requested, ","), ",") {
+		name = strings.TrimSpace(name)
+		known := slices.ContainsFunc(out, func(other string) bool { return strings.EqualFold(name, other) })
+		if !known && len(name) <= maxRequestedName && httpguts.ValidHeaderFieldName(name) && len(out) < len(names)+maxRequested {
+			out = append(out, name)
 		}
 	}
 	return out

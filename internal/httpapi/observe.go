@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
@@ -114,12 +115,5 @@ func isPlainID(s string) bool {
 	return s != "" && len(s) <= maxRequestID
 }
 
-func randomID() string {
-	var b [16]byte
-	n := rand.Uint64() // a name for a line of the log, not a secret
-	for i := range b {
-		b[i] = "0123456789abcdef"[n&15]
-		n >>= 4
-	}
-	return string(b[:])
-}
+// randomID returns a name for a line of the log, which is no secret.
+func randomID() string { return fmt.Sprintf("%016x", rand.Uint64()) }
