@@ -1,0 +1,99 @@
+package param_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"daybook/calendar"
+	"daybook/internal/param"
+)
+
+// asked is what a request of the table below asks for.
+type asked struct {
+	after        int64
+	size         int
+	flag         bool
+	word         string
+	words        []string
+	lang         calendar.Lang
+	id           calendar.ID
+	title        string
+	withoutValue bool
+}
+
+var table = param.Table[asked]{
+	param.From("", "after", 0, func(a *asked, n int64) { a.after = n }),
+	param.Whole("size", 10, 1, 50, func(a *asked) *int { return &a.size }),
+	param.Flag("flag", func(a *asked) *bool { return &a.flag }),
+	param.Word("word", []string{"up", "down"}, func(a *asked, word string) { a.word = word }),
+	param.Words("words", []string{"red", "green"}, func(a *asked) *[]string { return &a.words }),
+	param.Language(func(a *asked) *calendar.Lang { return &a.lang }),
+	{Param: param.Param{Name: "id", Required: true}, Read: func(a *asked, v *param.Value) { a.id, _ = v.ID() }},
+	{Param: param.Param{Name: "title", Many: true}, Read: func(a *asked, v *param.Value) {
+		title, ok := v.Text(3)
+		a.title, a.withoutValue = title, !ok
+	}},
+	{Param: param.Param{Name: "listed"}},
+}
+
+// TestTable: a table reads all of a request, with its defaults, names all that is wrong
+// with it at once, in its order, and by themselves the parameters that are missing.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		in            calendar.Input
+		want          asked
+		refused, lost string
+	}{
+		{calendar.Input{}, asked{size: 10, withoutValue: true}, "", "id"},
+		{
+			calendar.Input{
+				"after": "0", "size": " 50 ", "flag": "true", "word": "up", "words": "green, red,green", "multilang_language": "fr", "id": "7", "title": " abc ", "other": 1,
+			},
+			asked{size: 50, flag: true, word: "up", words: []string{"green", "red"}, lang: calendar.LangFR, id: 7, title: "abc"}, "", "",
+		},
+		{
+			calendar.Input{
+				"after": "-1", "size": "51", "flag": "often", "word": "left", "words": "red,blue", "multilang_language": "xx", "id": "x", "title": "abcd",
+			},
+			asked{size: 10, withoutValue: true}, "after size flag word words multilang_language id title", "",
+		},
+		{
+			calendar.Input{"after": "", "size": "", "words": ",", "id": "1", "title": 5},
+			asked{size: 10, id: 1, withoutValue: true}, "after size words title", "",
+		},
+		{calendar.Input{"after": "99999999999999999999", "id": "1"}, asked{after: 1<<63 - 1, size: 10, id: 1, withoutValue: true}, "", ""},
+	} {
+		var (
+			got      asked
+			problems calendar.Problems
+			lost     string
+		)
+		v := param.NewValue(c.in, &problems)
+		table.Read(v, &got)
+		names := make([]string, len(problems.Fields))
+		for i, f := range problems.Fields {
+			names[i] = f.Field
+		}
+		if e, ok := v.Missing().(*calendar.Error); ok { //nolint:errorlint // it is not wrapped
+			lost = strings.Join(e.Missing, " ")
+		}
+		if refused := strings.Join(names, " "); fmt.Sprint(got) != fmt.Sprint(c.want) || refused != c.refused || lost != c.lost {
+			t.Errorf("%v:\ngot  %+v, refused %q, missing %q\nwant %+v, refused %q, missing %q", c.in, got, refused, lost, c.want, c.refused, c.lost)
+		}
+	}
+}
+
+// TestLists: lists and what takes several values are known by name.
+func TestLists(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{"words": true, "title": true, "word": false, "id": false, "unheard": false} {
+		if table.IsList(name) != want {
+			t.Errorf("%s is a list: %v", name, !want)
+		}
+	}
+	if params := table.Params(); len(params) != len(table) || params[1].Default != "10" || params[2].Default != "false" {
+		t.Errorf("documented as %+v", params)
+	}
+}
