@@ -180,10 +180,8 @@ type Options struct {
 	Pages     *public.Pages    // the pages for people; nil: none
 	PageFiles PageFiles        // those of Pages; nil: they are encoded when they are asked for
 
-	// Observe, when set, is asked once for each of Patterns, and for "" that
-	// stands for no route, whom to tell of answers to requests of that route. It
-	// is told on the way of every request, by many at once.
-	Observe func(route string) func(Answered)
+	// Observe, when set, gets each answer, on the way of its request, from many at once.
+	Observe func(Answered)
 	// ListFailed, when set, gets the error of each answer for which the read model was out
 	// of reach.
 	ListFailed func(error)
@@ -247,8 +245,6 @@ type api struct {
 	renderer  *render.Renderer
 	flights   singleflight.Group
 	files     PageFiles
-
-	observers []func(Answered) // by number of the route; nil without Observe
 }
 
 // check fills in the defaults and makes the roots.
@@ -314,8 +310,6 @@ func newAPI(d Deps, o Options) (*api, error) {
 		origins: make(map[string]bool, len(o.AllowedOrigins)),
 		formats: allFormats,
 		totals:  [][2]string{{headerTotal, headerTotalPages}},
-
-		observers: o.observers(),
 	}
 	for i := range a.o.Beside {
 		a.o.Beside[i].rooms = admit.New(admit.Limits{Slots: a.o.Beside[i].AtOnce, Forwarded: o.TrustForwarded})

@@ -35,7 +35,7 @@ func TestBeside(t *testing.T) {
 	var told []int
 	h, log := fakeAPI(t, Deps{}, Options{
 		Beside: []Beside{history, probe}, RequestID: func() string { return "id-1" },
-		Observe: func(string) func(Answered) { return func(a Answered) { told = append(told, a.Status) } },
+		Observe: func(a Answered) { told = append(told, a.Status) },
 	})
 	for _, c := range []struct {
 		name, method, path, as string

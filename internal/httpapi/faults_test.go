@@ -215,10 +215,8 @@ func TestConcurrency(t *testing.T) {
 		h, _ := fakeAPI(t, Deps{Queries: fakeQueries{read: func(calendar.ID, string) (*calendar.Record, error) {
 			<-gate
 			return tagRecord("Air"), nil
-		}}}, Options{MaxConcurrent: 2, Observe: func(route string) func(Answered) {
-			return func(x Answered) {
-				observed.Store(fmt.Sprint(x.Method, " ", route, " ", x.Status, " ", x.Cache, " ", x.Code), true)
-			}
+		}}}, Options{MaxConcurrent: 2, Observe: func(x Answered) {
+			observed.Store(fmt.Sprint(x.Method, " ", x.Route, " ", x.Status, " ", x.Cache, " ", x.Code), true)
 		}})
 		var all sync.WaitGroup
 		for i := range 2 {

@@ -15,6 +15,7 @@ import (
 
 // Answered is what Options.Observe is told of one answer.
 type Answered struct {
+	Route  string // its pattern, "" for none
 	Method string
 	Status int // 499 when the client went away, 0 when the connection was cut
 	Took   time.Duration
@@ -46,19 +47,6 @@ func RequestID(ctx context.Context) string {
 	return ""
 }
 
-// observers asks Observe for what to tell of each route; nil without it. The
-// first one is for requests without a route.
-func (o *Options) observers() []func(Answered) {
-	if o.Observe == nil {
-		return nil
-	}
-	out := []func(Answered){o.Observe("")}
-	for _, rt := range routes {
-		out = append(out, o.Observe(rt.Template))
-	}
-	return out
-}
-
 // pattern names the route of a call, "" while there is none.
 func (c *call) pattern() string {
 	if c.route == nil {
@@ -70,16 +58,12 @@ func (c *call) pattern() string {
 // answered tells whoever watches of the answer to a request.
 func (a *api) answered(r *http.Request, c *call) {
 	log := a.o.Log.Enabled(r.Context(), slog.LevelDebug)
-	if a.observers == nil && !log || c.beside != nil && c.beside.Probe {
+	if a.o.Observe == nil && !log || c.beside != nil && c.beside.Probe {
 		return
 	}
 	took := a.o.Now().Sub(c.started)
-	if a.observers != nil {
-		n := 0
-		if c.route != nil {
-			n = c.route.number
-		}
-		a.observers[n](Answered{r.Method, c.status, took, c.cache, c.code})
+	if a.o.Observe != nil {
+		a.o.Observe(Answered{c.pattern(), r.Method, c.status, took, c.cache, c.code})
 	}
 	if log {
 		a.o.Log.DebugContext(r.Context(), "request answered",

@@ -85,9 +85,7 @@ func TestObserveCache(t *testing.T) {
 		read: func(calendar.ID, string) (*calendar.Record, error) {
 			return nil, calendar.Fail(calendar.CodeNotFound, calendar.KindTag)
 		},
-	}}, Options{ServeStale: true, Log: slog.New(slog.DiscardHandler), Observe: func(string) func(Answered) {
-		return func(x Answered) { told = append(told, x) }
-	}})
+	}}, Options{ServeStale: true, Log: slog.New(slog.DiscardHandler), Observe: func(x Answered) { told = append(told, x) }})
 	step := func(path string, use CacheUse, code calendar.Code) {
 		t.Helper()
 		told = told[:0]
@@ -174,7 +172,7 @@ func TestAliasesHoldNoAnswers(t *testing.T) {
 			return &query.Criteria{Kind: r.Kind, Lang: r.Lang, Page: 1, PerPage: 10, Key: fmt.Sprint(r.Input["search"]), Links: []query.LinkParam{{Name: "tag", Value: link}}}, nil
 		},
 		run: func() (*query.List, error) { return &query.List{}, nil },
-	}}, Options{AnswerBytes: 100 << 10, Observe: func(string) func(Answered) { return func(x Answered) { use = x.Cache } }})
+	}}, Options{AnswerBytes: 100 << 10, Observe: func(x Answered) { use = x.Cache }})
 	const lists = 50
 	for range 3 { // the first time it is not kept
 		for i := range lists {

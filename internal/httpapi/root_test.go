@@ -69,7 +69,7 @@ func TestIsHost(t *testing.T) {
 func TestTextsUnderManyHosts(t *testing.T) {
 	t.Parallel()
 	var use CacheUse
-	h, _ := fakeAPI(t, Deps{}, Options{Observe: func(string) func(Answered) { return func(x Answered) { use = x.Cache } }})
+	h, _ := fakeAPI(t, Deps{}, Options{Observe: func(x Answered) { use = x.Cache }})
 	ask := func(path, host string) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/"+Namespace+path, nil)
 		r.Host = host

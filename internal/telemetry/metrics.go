@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -125,25 +126,19 @@ var cacheOutcomes = map[httpapi.CacheUse]string{
 	httpapi.CacheHit: "hit", httpapi.CacheMiss: "miss", httpapi.CacheShared: "shared", httpapi.CacheStale: "stale",
 }
 
-// answers returns what counts the answers of one route; "" for no route, as raw paths are
-// never labels.
-func (m *Metrics) answers(route string) func(httpapi.Answered) {
-	if route == "" {
-		route = "none"
+// answer counts an answer. Raw paths are never labels.
+func (m *Metrics) answer(a httpapi.Answered) {
+	route, method := cmp.Or(a.Route, "none"), methodLabel(a.Method)
+	m.requests.WithLabelValues(route, method, strconv.Itoa(a.Status)).Inc()
+	m.duration.WithLabelValues(route, method).Observe(a.Took.Seconds())
+	if a.Cache != httpapi.CacheNone {
+		m.cache.WithLabelValues(cacheOutcomes[a.Cache]).Inc()
 	}
-	return func(a httpapi.Answered) {
-		method := methodLabel(a.Method)
-		m.requests.WithLabelValues(route, method, strconv.Itoa(a.Status)).Inc()
-		m.duration.WithLabelValues(route, method).Observe(a.Took.Seconds())
-		if a.Cache != httpapi.CacheNone {
-			m.cache.WithLabelValues(cacheOutcomes[a.Cache]).Inc()
-		}
-		switch known := m.errors[a.Code]; {
-		case known != nil:
-			known.Inc()
-		case a.Code != "":
-			m.errors[other].Inc()
-		}
+	switch known := m.errors[a.Code]; {
+	case known != nil:
+		known.Inc()
+	case a.Code != "":
+		m.errors[other].Inc()
 	}
 }
 

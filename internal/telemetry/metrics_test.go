@@ -89,7 +89,7 @@ func everything(t *testing.T) *telemetry.Metrics {
 	t.Helper()
 	m := telemetry.NewMetrics("1.2.3")
 	h := telemetry.NewHooks(m, nil, nil)
-	h.Answers("/events")(httpapi.Answered{Method: http.MethodGet, Status: 200})
+	h.Answers(httpapi.Answered{Route: "/events", Method: http.MethodGet, Status: 200})
 	m.Watch(func(context.Context) *status.Report {
 		return &status.Report{
 			Indexed: true, Quarantined: []readmodel.Quarantined{},

@@ -21,7 +21,7 @@ import (
 // Hooks are the functions that the other packages are handed. Those of type func are nil
 // where nothing watches, so watching costs nothing then.
 type Hooks struct {
-	Answers    func(route string) func(httpapi.Answered)                                               // httpapi.Options.Observe
+	Answers    func(httpapi.Answered)                                                                  // httpapi.Options.Observe
 	Streaming  func(open int)                                                                          // httpapi.Options.Streaming
 	Requests   func(r *http.Request, id string) (context.Context, func(route string, status int))      // httpapi.Options.Trace
 	Commits    eventstore.ObserveCommit                                                                // of a store that commits groups
@@ -50,7 +50,7 @@ func NewHooks(m *Metrics, t *Traces, now func() time.Time) (h Hooks) {
 	if m == nil {
 		m = NewMetrics("") // nobody reads them
 	} else {
-		h.Answers = m.answers
+		h.Answers = m.answer
 		h.Streaming = func(open int) { m.streams.Set(float64(open)) }
 	}
 	if t == nil {
