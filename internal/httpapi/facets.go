@@ -1,50 +1,51 @@
 package httpapi
 
 import (
-	"strconv"
-
 	"daybook/calendar"
-	"daybook/internal/render"
+	"daybook/internal/history"
 	"daybook/internal/texts"
 	"daybook/query"
 )
+
+// facetValue is a value of a facet as it is answered.
+type facetValue struct {
+	Value    string       `json:"value"`
+	Label    string       `json:"label"`
+	Slug     *string      `json:"slug,omitempty"`
+	Parent   *calendar.ID `json:"parent,omitempty"`
+	Level    *int         `json:"level,omitempty"`
+	City     *string      `json:"city,omitempty"`
+	Count    int          `json:"count"`
+	Selected bool         `json:"selected"`
+}
 
 // appendFacets writes the key facets of a list, nothing where none were asked for.
 func appendFacets(b []byte, facets []query.Facet, l calendar.Lang) []byte {
 	if facets == nil {
 		return b
 	}
-	b = append(b, `,"facets":{`...)
+	all := history.Members{}
 	for i := range facets {
 		f := &facets[i]
-		b = render.AppendString(render.AppendComma(b, i), f.Name)
-		b = strconv.AppendInt(append(b, `:{"total":`...), int64(f.Total), 10)
-		b = append(b, `,"values":[`...)
+		values := make([]facetValue, len(f.Values))
 		for j := range f.Values {
-			b = appendFacetValue(render.AppendComma(b, j), f.Name, &f.Values[j], l)
+			v := &f.Values[j]
+			out := facetValue{Value: v.Value, Label: v.Label, Count: v.Count, Selected: v.Selected}
+			if v.Label == "" {
+				out.Label = texts.Messages.In("facet."+f.Name+"."+v.Value, l)
+			}
+			switch f.Name {
+			case "categories":
+				out.Slug, out.Parent, out.Level = &v.Slug, &v.Parent, &v.Level
+			case "tags":
+				out.Slug = &v.Slug
+			case "venue":
+				out.City = &v.City
+			}
+			values[j] = out
 		}
-		b = append(b, `]}`...)
+		all = append(all, history.Member{Name: f.Name, Value: object{"total": f.Total, "values": values}})
 	}
-	return append(b, '}')
-}
-
-func appendFacetValue(b []byte, facet string, v *query.FacetValue, l calendar.Lang) []byte {
-	label := v.Label
-	if label == "" {
-		label = texts.Messages.In("facet."+facet+"."+v.Value, l)
-	}
-	b = render.AppendString(append(b, `{"value":`...), v.Value)
-	b = render.AppendString(append(b, `,"label":`...), label)
-	if facet == "categories" || facet == "tags" {
-		b = render.AppendString(append(b, `,"slug":`...), v.Slug)
-	}
-	if facet == "categories" {
-		b = strconv.AppendInt(append(b, `,"parent":`...), int64(v.Parent), 10)
-		b = strconv.AppendInt(append(b, `,"level":`...), int64(v.Level), 10)
-	}
-	if facet == "venue" {
-		b = render.AppendString(append(b, `,"city":`...), v.City)
-	}
-	b = strconv.AppendInt(append(b, `,"count":`...), int64(v.Count), 10)
-	return append(strconv.AppendBool(append(b, `,"selected":`...), v.Selected), '}')
+	b, _ = appendJSON(append(b, `,"facets":`...), all) // texts and numbers cannot fail
+	return b
 }

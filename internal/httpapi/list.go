@@ -287,9 +287,9 @@ func (s *pageSet) with(others string) string {
 }
 
 func pageLinks(address string, criteria *query.Criteria, list *query.List) pageSet {
-	links := query.LinksTo(address, criteria.Links)
+	urls := query.LinksTo(address, criteria.Links)
 	page := criteria.Page
-	set := pageSet{self: links.Page(page)}
+	set := pageSet{self: urls.Page(page)}
 	if criteria.InSteps() {
 		if list.Next != "" {
 			next := query.LinksTo(address, criteria.LinksOf(list.Next))
@@ -300,33 +300,23 @@ func pageLinks(address string, criteria *query.Criteria, list *query.List) pageS
 		}
 		return set
 	}
-	var header strings.Builder
-	header.Grow(4 * (len(set.self) + len(`<>; rel="first", page=1000000&`)))
-	add := func(url, rel string) {
-		if header.Len() > 0 {
-			header.WriteString(", ")
-		}
-		header.WriteByte('<')
-		header.WriteString(url)
-		header.WriteString(`>; rel="`)
-		header.WriteString(rel)
-		header.WriteByte('"')
-	}
+	var links []string
+	add := func(url, rel string) { links = append(links, "<"+url+`>; rel="`+rel+`"`) }
 	if page < list.TotalPages {
-		set.next = links.Page(page + 1)
+		set.next = urls.Page(page + 1)
 		add(set.next, "next")
 	}
 	if page > 1 {
-		set.previous = links.Page(page - 1)
+		set.previous = urls.Page(page - 1)
 		if page-1 <= list.TotalPages {
 			add(set.previous, "prev")
 		}
 	}
 	if list.Total > 0 {
-		add(links.Page(1), "first")
-		add(links.Page(list.TotalPages), "last")
-		if header.Len() <= maxLinks {
-			set.header = header.String()
+		add(urls.Page(1), "first")
+		add(urls.Page(list.TotalPages), "last")
+		if header := strings.Join(links, ", "); len(header) <= maxLinks {
+			set.header = header
 		}
 	}
 	return set

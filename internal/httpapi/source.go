@@ -33,7 +33,7 @@ func (a *api) sendSource(ctx context.Context, w http.ResponseWriter, r *http.Req
 		n         int
 	)
 	err := c.inTurn(ctx, a.turns, func() (err error) {
-		if selection, _, err = a.reachedWhole(ctx, c, criteria); err == nil {
+		if selection, _, err = a.openWhole(ctx, c, criteria); err == nil {
 			n, err = a.countSource(ctx, criteria, selection)
 		}
 		return err

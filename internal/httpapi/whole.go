@@ -42,17 +42,8 @@ func (a *api) sendWhole(ctx context.Context, w http.ResponseWriter, r *http.Requ
 		if known {
 			return nil
 		}
-		for try := 0; ; try++ {
-			var now query.Generation
-			if selection, now, err = a.reachedWhole(ctx, c, criteria); err != nil {
-				return err
-			}
-			if now == of.Generation || try == maxReopens {
-				return nil
-			}
-			selection.Close()
-			of.Generation = now
-		}
+		selection, of.Generation, err = a.openWhole(ctx, c, criteria)
+		return err
 	})
 	if err != nil {
 		return err
@@ -76,24 +67,28 @@ func (a *api) sendWhole(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	return a.sendSelection(w, r, of, answerOf, c.format.open(a, l), selection, nil)
 }
 
-// reachedWhole opens a selection that is not older than what was waited for, and gives the
+// openWhole opens a selection that is not older than what was waited for, and returns the
 // state that lists show then.
-func (a *api) reachedWhole(ctx context.Context, c *call, criteria *query.Criteria) (*query.Whole, query.Generation, error) {
+func (a *api) openWhole(ctx context.Context, c *call, criteria *query.Criteria) (*query.Whole, query.Generation, error) {
 	for try := 0; ; try++ {
+		state, err := a.reachedState(ctx, c)
+		if err != nil {
+			return nil, state, err
+		}
 		selection, err := a.Queries.Whole(ctx, criteria)
 		if err != nil {
-			return nil, query.Generation{}, err
+			return nil, state, err
 		}
-		now, err := a.reachedState(ctx, c)
+		now, err := a.Queries.Generation(ctx)
 		if err == nil && try == maxReopens {
 			err = c.late(selection.Position())
 		}
-		if err == nil && (selection.Position() >= c.reached || try == maxReopens) {
-			return selection, now, nil
+		if err == nil && (try == maxReopens || now == state && selection.Position() >= c.reached) {
+			return selection, state, nil
 		}
 		selection.Close()
 		if err != nil {
-			return nil, now, err
+			return nil, state, err
 		}
 	}
 }
