@@ -61,13 +61,6 @@ func (a *api) documentation(w http.ResponseWriter, r *http.Request) error {
 	return a.sendTexts(w, r, cache.Key(nil).Text("doc"), a.documents.Document)
 }
 
-// readLanguage reads the language of an answer that has no other parameters.
-func (c *call) readLanguage() error {
-	var problems calendar.Problems
-	c.lang = calendar.Language(inputOf(c.query, func(string) bool { return false }), c.loc.lang, &problems)
-	return problems.Err()
-}
-
 // baseMark stands for the base URL in the texts that are kept: a character that is
 // in none of them.
 const baseMark = "\uE000"
