@@ -25,10 +25,10 @@ func described(what string, k calendar.Kind, name string) string {
 
 // requestHeaders are the schemas of the headers of requests that are more than any text.
 var requestHeaders = map[string]object{
-	headerKey:         {"minLength": 1, "maxLength": maxKey, "pattern": "^[ -~]+$"},
+	headerKey:         {"maxLength": maxKey, "pattern": "^[ -~]*$"}, // an empty header is none
 	headerReason:      {"pattern": "^[ -~]*$"},
-	headerMinPosition: {"pattern": "^[0-9]+$"},
-	headerLastEvent:   {"pattern": "^[0-9]+$"},
+	headerMinPosition: {"pattern": "^[0-9]*$"},
+	headerLastEvent:   {"pattern": "^[0-9]*$"},
 }
 
 // readOperation is an operation that reads.

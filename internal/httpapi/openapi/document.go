@@ -112,12 +112,14 @@ func credentials() []Object { return []Object{{"basic": []string{}}, {"bearer": 
 func (d *document) options(rt *Route) Object {
 	language := param.Language[calendar.Lang](nil).Param
 	parameters := []Object{d.parameter(&language)}
-	for _, arg := range rt.Path() {
-		parameters = append(parameters, d.parameter(&arg))
-	}
 	var statuses []int
-	if rt.Ended { // another ending is no route
-		statuses = []int{404}
+	for _, arg := range rt.Path() {
+		if rt.Ended || arg.Type == "integer" { // another ending, and what is no id, is no route
+			statuses = []int{404}
+		}
+		o := d.parameter(&arg)
+		o["schema"] = Text() // nothing is looked for, so nothing is checked
+		parameters = append(parameters, o)
 	}
 	o := d.described(rt, "options"+rt.Name, "options", "options")
 	o["parameters"] = parameters
@@ -203,17 +205,24 @@ func (d *document) parameterSchema(arg *param.Param) Object {
 	if arg.Type == "date" || arg.Moving != nil {
 		o["minLength"] = 1
 	}
-	return wide(merged(o, arg.Schema)) // its default has the type, that of the table may be text
+	schema := wide(merged(o, arg.Schema)) // its default has the type, that of the table may be text
+	if arg.Name == "per_page" || arg.Name == "limit" {
+		delete(schema, "format") // what is too large is lowered
+	}
+	return schema
 }
 
 // bodyParameter describes a body field where it stands in the query string, which has no
 // place for the data of linked records.
 func (d *document) bodyParameter(arg *param.Param) Object {
-	schema := input(arg.Field)
+	// A value that the body has too is not looked at, so its bounds are told of the body alone.
+	schema := Object{"type": input(arg.Field)["type"]}
 	if arg.IsList() {
-		schema = limited(Text())
+		schema = Object{"type": "array", "items": Text()}
+	} else if types, several := schema["type"].([]any); several { // null has no form there
+		schema["type"] = types[0]
 	}
-	o := Object{"name": arg.Name, "in": "query", "required": false, "description": d.text(arg.Text), "schema": schema}
+	o := Object{"name": arg.Name, "in": "query", "required": false, "description": d.text(arg.Text), "schema": wide(schema)}
 	return extended(listed(o, arg), arg.Field.Form != calendar.FormLang)
 }
 
