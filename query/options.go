@@ -111,8 +111,9 @@ func readOptions(read func(entry string) (option, bool)) func(*parser, *param.Va
 
 // readWords reads a list of words of the facet.
 func readWords(q *parser, v *param.Value) {
-	var chosen []option
-	for _, word := range v.Words() {
+	words := v.Words()
+	chosen := make([]option, 0, len(words))
+	for _, word := range words {
 		chosen = append(chosen, q.s.options(v.Name)[slices.Index(v.Enum, word)])
 	}
 	q.choose(v, chosen)

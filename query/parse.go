@@ -224,12 +224,12 @@ func readRecord(k calendar.Kind, field string) func(context.Context, *parser, *p
 }
 
 func readEventStatus(q *parser, v *param.Value) {
-	var any readmodel.Or
+	var either readmodel.Or
 	for _, word := range v.Words() {
-		any = append(any, readmodel.Term{Field: readmodel.FieldEventStatus, Value: word})
+		either = append(either, readmodel.Term{Field: readmodel.FieldEventStatus, Value: word})
 	}
-	if any != nil {
-		q.where("", any)
+	if either != nil {
+		q.where("", either)
 	}
 }
 

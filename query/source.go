@@ -124,6 +124,3 @@ func (s *source) filter(blanked readmodel.Filter) readmodel.Filter {
 
 // Zone is the zone of the answer to a calendar widget, nil for that of each event.
 func (c *Criteria) Zone() *time.Location { return c.run.source.zone }
-
-// Shows tells whether an event of the selection is in the range of a calendar widget.
-func (c *Criteria) Shows(*calendar.Record) bool { return true }

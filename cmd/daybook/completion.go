@@ -24,8 +24,8 @@ type completionCommand struct {
 
 // Run prints the script of a shell.
 func (cmd *completionCommand) Run(c *console) error {
-	fmt.Fprint(c.out, completions[cmd.Shell])
-	return nil
+	_, err := fmt.Fprint(c.out, completions[cmd.Shell])
+	return err
 }
 
 // complete prints the words that may stand at the end of a line.

@@ -107,7 +107,7 @@ type userAdd struct {
 	NewLog bool   `commandline:"" help:"begin a log in a data directory that has lost its own"`
 }
 
-func (cmd *userAdd) check(s *config) error {
+func (cmd *userAdd) check(s *config) error { //nolint:unparam // as those of other tasks
 	s.newLog = cmd.NewLog
 	return nil
 }

@@ -28,11 +28,11 @@ import (
 
 // readers are the mappers of settings by the tag type, and by the types of Go.
 func readers() []kong.Option {
-	options := []kong.Option{
+	options := append(make([]kong.Option, 0, 32),
 		kong.KindMapper(reflect.Bool, mapper(boolean)), kong.KindMapper(reflect.Int, mapper(number)), kong.KindMapper(reflect.Int64, mapper(number)),
 		kong.KindMapper(reflect.String, mapper(text)), kong.KindMapper(reflect.Slice, mapper(text)),
 		kong.TypeMapper(reflect.TypeFor[time.Duration](), mapper(duration)), kong.TypeMapper(reflect.TypeFor[*time.Duration](), mapper(optionalDuration)),
-	}
+	)
 	for name, mapper := range map[string]kong.Mapper{
 		"accent":        checked(pages.CheckAccent),
 		"brandname":     value(brandName),

@@ -121,8 +121,8 @@ open seven half past until late`)
 // 0.7 to 2 kB that are another for each id, a venue, an organizer, categories, tags, and
 // an idempotency key when it is keyed. Texts of one length would fill the pages of a
 // store by chance, three rows a page or four.
-func eventAppend(b testing.TB, id calendar.ID, keyed bool) eventstore.Append {
-	b.Helper()
+func eventAppend(tb testing.TB, id calendar.ID, keyed bool) eventstore.Append {
+	tb.Helper()
 	now := time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC)
 	rng := rand.New(rand.NewPCG(uint64(id), 11))
 	text := func(characters int) calendar.Text { // about
@@ -150,7 +150,7 @@ func eventAppend(b testing.TB, id calendar.ID, keyed bool) eventstore.Append {
 			"categories": []calendar.ID{some(3_000_000, 20)}, "tags": []calendar.ID{some(4_000_000, 50), 4_000_050},
 		},
 	}
-	d, _ := storetest.Draft(b, nil, c, now)
+	d, _ := storetest.Draft(tb, nil, c, now)
 	a := eventstore.Append{
 		Drafts: []eventstore.Draft{d},
 		Time:   now, Actor: 7, Cause: eventstore.Cause{Client: "bench", Request: "r"},

@@ -246,7 +246,7 @@ func errorBody(e *calendar.Error, status int, l calendar.Lang, instance string) 
 func dataOf(e *calendar.Error, l calendar.Lang) (out errorData) {
 	switch e.Code {
 	case calendar.CodeInvalidParam:
-		var params, details history.Members
+		params, details := make(history.Members, 0, len(e.Fields)), history.Members(nil)
 		for _, f := range e.Fields {
 			message := texts.FieldMessage(f, l)
 			params = append(params, history.Member{Name: f.Field, Value: message})

@@ -180,11 +180,10 @@ func singleRoute(rt *route) *route {
 	rt.single, rt.past = true, true
 	kind, content := rt.kind.String(), openapi.JSON(openapi.Ref(openapi.RecordName(rt.kind)))
 	update := openapi.Title(kind) + "Update"
-	found := []int{403, 404, 410}
 	read := openapi.Operation{
 		Args:     readArguments(rt),
 		Headers:  []string{"ETag", headerModified, headerPosition, headerGroups},
-		Statuses: found, Content: formatContent(allFormats, rt),
+		Statuses: []int{403, 404, 410}, Content: formatContent(allFormats, rt),
 	}
 	if rt.bySlug {
 		update += "BySlug"
@@ -205,7 +204,7 @@ func singleRoute(rt *route) *route {
 	}, (*api).update}, {openapi.Operation{
 		Methods: deleteOnly, ID: "delete" + rt.Name, Text: "delete." + kind, Group: "writing", Args: deleteArguments(rt), Writes: true,
 		Sends: []string{"If-Match", headerReason}, Headers: []string{"ETag", headerPosition},
-		Statuses: append(found, 412), Content: content,
+		Statuses: []int{403, 404, 410, 412}, Content: content,
 	}, (*api).delete}}
 	return rt
 }

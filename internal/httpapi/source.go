@@ -28,49 +28,26 @@ func (a *api) sendSource(ctx context.Context, w http.ResponseWriter, r *http.Req
 		return err
 	}
 	c := callOf(r)
-	var (
-		selection *query.Whole
-		n         int
-	)
+	var selection *query.Whole
 	err := c.inTurn(ctx, a.turns, func() (err error) {
-		if selection, _, err = a.openWhole(ctx, c, criteria); err == nil {
-			n, err = a.countSource(ctx, criteria, selection)
-		}
+		selection, _, err = a.openWhole(ctx, c, criteria)
 		return err
 	})
-	if selection != nil {
-		defer selection.Close()
-	}
 	if err != nil {
 		return err
+	}
+	defer selection.Close()
+	if n, limit := selection.Total(), a.o.CalendarLimit; n > limit {
+		return &calendar.Error{Code: calendar.CodeSelectionTooLarge, Total: n, Limit: limit}
 	}
 	answerOf := func(body []byte) *answer {
 		ans := newAnswer(body, valueJSON, a.weakTag(of.key), criteria.Lang)
 		ans.show(selection.Position())
-		a.addTotals(ans, n)
+		a.addTotals(ans, selection.Total())
 		return ans
 	}
 	e := &entries{a: a, root: c.root, lang: criteria.Lang, zone: criteria.Zone()}
-	return a.sendSelection(w, r, of, answerOf, e, selection, criteria.Shows)
-}
-
-// countSource counts the events of a range, and refuses more than a widget gets. The index
-// counts some at the ends of the range that are not in it, so it has the last word only where
-// it counts far too many.
-func (a *api) countSource(ctx context.Context, criteria *query.Criteria, selection *query.Whole) (n int, err error) {
-	limit := a.o.CalendarLimit
-	if n = selection.Total(); n <= 2*limit {
-		n = 0
-		err = selection.Survey(ctx, func(r *calendar.Record) {
-			if criteria.Shows(r) {
-				n++
-			}
-		})
-	}
-	if err == nil && n > limit {
-		err = &calendar.Error{Code: calendar.CodeSelectionTooLarge, Total: n, Limit: limit}
-	}
-	return n, err
+	return a.sendSelection(w, r, of, answerOf, e, selection)
 }
 
 // entries writes the elements of the array.

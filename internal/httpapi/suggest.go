@@ -68,7 +68,7 @@ type suggestedEvent struct {
 }
 
 func suggestionsOf(root *root, c *query.Criteria, all []query.Suggested) history.Members {
-	out := history.Members{{Name: "q", Value: c.Typed().Query}}
+	out := append(make(history.Members, 0, 1+len(all)), history.Member{Name: "q", Value: c.Typed().Query})
 	for i := range all {
 		of := &all[i]
 		h := readmodel.NewHighlighter(c.Typed(), of.Spelling)

@@ -64,7 +64,7 @@ func (a *api) sendWhole(ctx context.Context, w http.ResponseWriter, r *http.Requ
 		return err
 	}
 	answerOf := func(body []byte) *answer { return a.listAnswer(c, l, body, a.weakTag(of.key)) }
-	return a.sendSelection(w, r, of, answerOf, c.format.open(a, l), selection, nil)
+	return a.sendSelection(w, r, of, answerOf, c.format.open(a, l), selection)
 }
 
 // openWhole opens a selection that is not older than what was waited for, and returns the
@@ -117,17 +117,14 @@ func (a *api) survey(ctx context.Context, c *call, l *listing, selection *query.
 	return err
 }
 
-// sendSelection sends the events of a selection that are shown, all for nil. An answer that
-// fits into a buffer is sent as any other, and cached unless the state went over to another
-// one. It may take as long as the client takes it.
-func (a *api) sendSelection(w http.ResponseWriter, r *http.Request, of stated, answerOf func(body []byte) *answer, e encoder, selection *query.Whole, shows func(*calendar.Record) bool) error {
+// sendSelection sends the events of a selection. An answer that fits into a buffer is sent as
+// any other, and cached unless the state went over to another one. It may take as long as the
+// client takes it.
+func (a *api) sendSelection(w http.ResponseWriter, r *http.Request, of stated, answerOf func(body []byte) *answer, e encoder, selection *query.Whole) error {
 	c := callOf(r)
 	out := &sending{a: a, w: w, r: r, c: c, ans: answerOf(nil), b: make([]byte, 0, streamBytes)}
 	out.b = e.begin(out.b)
 	err := selection.Each(c.client, func(v *query.View) (err error) {
-		if shows != nil && !shows(v.Record) {
-			return nil
-		}
 		if out.b, err = e.item(out.b, v); err != nil || len(out.b) < streamBytes {
 			return err
 		}

@@ -87,9 +87,10 @@ func together(name string) []string {
 
 // value is what was sent for a parameter, by elements joined with commas.
 func (ps params) value(name string) string {
-	var out []string
-	for _, p := range ps.of(name) {
-		out = append(out, p.Value)
+	of := ps.of(name)
+	out := make([]string, len(of))
+	for i, p := range of {
+		out[i] = p.Value
 	}
 	return strings.Join(out, ",")
 }

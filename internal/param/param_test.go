@@ -49,7 +49,8 @@ func TestTable(t *testing.T) {
 		{calendar.Input{}, asked{size: 10, withoutValue: true}, "", "id"},
 		{
 			calendar.Input{
-				"after": "0", "size": " 50 ", "flag": "true", "word": "up", "words": "green, red,green", "multilang_language": "fr", "id": "7", "title": " abc ", "other": 1,
+				"after": "0", "size": " 50 ", "flag": "true", "word": "up", "words": "green, red,green", "multilang_language": "fr",
+				"id": "7", "title": " abc ", "other": 1,
 			},
 			asked{size: 50, flag: true, word: "up", words: []string{"green", "red"}, lang: calendar.LangFR, id: 7, title: "abc"}, "", "",
 		},

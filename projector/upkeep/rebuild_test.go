@@ -21,7 +21,7 @@ func TestRebuildWhileWriting(t *testing.T) {
 	go func() {
 		defer close(written)
 		for i := 0; ctx.Err() == nil; i++ {
-			store.add(fmt.Sprint(i))
+			store.add(fmt.Sprint(i)) //nolint:contextcheck // it has that of the test
 		}
 	}()
 	for range 3 {

@@ -129,11 +129,12 @@ func keyNumber(text string) (int64, bool) {
 // repeats returns the FieldRepeats of an event, of its title in its home language and its
 // list of venues.
 func repeats(r *calendar.Record) (int64, bool) {
-	key := foldTitle(r.Fields.Text("title")[r.Home])
+	var key strings.Builder
+	key.WriteString(foldTitle(r.Fields.Text("title")[r.Home]))
 	for _, id := range r.Fields.IDs("venue") {
-		key += "\n" + id.String() // a line break is in no title
+		key.WriteString("\n" + id.String()) // a line break is in no title
 	}
-	return keyNumber(key)
+	return keyNumber(key.String())
 }
 
 // PlaceKey is the form in which cities and countries are compared: without case and

@@ -137,7 +137,7 @@ func eventFields() []Field {
 func termFields() []Field {
 	slug := stringField(FieldSlug)
 	slug.Sort = true
-	fields := []Field{slug, nameField("name")}
+	fields := append(make([]Field, 0, 2+3*len(calendar.Langs)), slug, nameField("name"))
 	for _, l := range calendar.Langs {
 		lower := keywordField(FieldNameLower(l), func(r *calendar.Record) string {
 			name, _ := r.Name(l)

@@ -111,7 +111,7 @@ func credentials() []Object { return []Object{{"basic": []string{}}, {"bearer": 
 
 func (d *document) options(rt *Route) Object {
 	language := param.Language[calendar.Lang](nil).Param
-	parameters := []Object{d.parameter(&language)}
+	parameters := append(make([]Object, 0, 2), d.parameter(&language))
 	var statuses []int
 	for _, arg := range rt.Path() {
 		if rt.Ended || arg.Type == "integer" { // another ending, and what is no id, is no route

@@ -70,9 +70,10 @@ func (f *finding) hits(q *ordering, limit int) (out []hit) {
 func (e *evaluation) least(k *readmodel.Sort) func(uint32) readmodel.Key {
 	c := e.Numbers[k.Field]
 	return func(o uint32) readmodel.Key {
-		var numbers []int64
-		for _, place := range c.of(o) {
-			numbers = append(numbers, c.Values[place])
+		places := c.of(o)
+		numbers := make([]int64, len(places))
+		for i, place := range places {
+			numbers[i] = c.Values[place]
 		}
 		return k.KeyOf(numbers)
 	}

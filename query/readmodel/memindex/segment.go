@@ -168,10 +168,10 @@ func build(schema *readmodel.Schema, sources []source, entries []*entry) *segmen
 	}
 	v := newVocabulary(sources, entries)
 	s.Words = v.dictionaries
-	var tasks []func()
-	for i := range schema.Fields {
+	tasks := make([]func(), len(schema.Fields))
+	for i := range tasks {
 		name := schema.Fields[i].Name
-		tasks = append(tasks, func() {
+		tasks[i] = func() {
 			switch schema.Fields[i].Type {
 			case readmodel.TypeText:
 				s.Texts[name].fill(name, parts, v)
@@ -185,7 +185,7 @@ func build(schema *readmodel.Schema, sources []source, entries []*entry) *segmen
 			case readmodel.TypeNumber:
 				s.Numbers[name].fill(parts, func(s *segment) *column[int64] { return s.Numbers[name] }, func(e *entry) []int64 { return e.numbers[i] })
 			}
-		})
+		}
 	}
 	do(len(parts) >= inParallel, tasks)
 	s.finish()
