@@ -224,11 +224,12 @@ func readRecord(k calendar.Kind, field string) func(context.Context, *parser, *p
 }
 
 func readEventStatus(q *parser, v *param.Value) {
-	var either readmodel.Or
-	for _, word := range v.Words() {
-		either = append(either, readmodel.Term{Field: readmodel.FieldEventStatus, Value: word})
+	words := v.Words()
+	either := make(readmodel.Or, len(words))
+	for i, word := range words {
+		either[i] = readmodel.Term{Field: readmodel.FieldEventStatus, Value: word}
 	}
-	if either != nil {
+	if len(either) > 0 {
 		q.where("", either)
 	}
 }

@@ -52,17 +52,20 @@ func TestTable(t *testing.T) {
 				"after": "0", "size": " 50 ", "flag": "true", "word": "up", "words": "green, red,green", "multilang_language": "fr",
 				"id": "7", "title": " abc ", "other": 1,
 			},
-			asked{size: 50, flag: true, word: "up", words: []string{"green", "red"}, lang: calendar.LangFR, id: 7, title: "abc"}, "", "",
+			asked{size: 50, flag: true, word: "up", words: []string{"green", "red"}, lang: calendar.LangFR, id: 7, title: "abc"},
+			"", "",
 		},
 		{
 			calendar.Input{
 				"after": "-1", "size": "51", "flag": "often", "word": "left", "words": "red,blue", "multilang_language": "xx", "id": "x", "title": "abcd",
 			},
-			asked{size: 10, withoutValue: true}, "after size flag word words multilang_language id title", "",
+			asked{size: 10, withoutValue: true},
+			"after size flag word words multilang_language id title", "",
 		},
 		{
 			calendar.Input{"after": "", "size": "", "words": ",", "id": "1", "title": 5},
-			asked{size: 10, id: 1, withoutValue: true}, "after size words title", "",
+			asked{size: 10, id: 1, withoutValue: true},
+			"after size words title", "",
 		},
 		{calendar.Input{"after": "99999999999999999999", "id": "1"}, asked{after: 1<<63 - 1, size: 10, id: 1, withoutValue: true}, "", ""},
 	} {
