@@ -217,7 +217,7 @@ func (d *document) parameterSchema(arg *param.Param) Object {
 func (d *document) bodyParameter(arg *param.Param) Object {
 	// A value that the body has too is not looked at, so its bounds are told of the body alone.
 	schema := Object{"type": input(arg.Field)["type"]}
-	if arg.IsList() {
+	if arg.IsList() || schema["type"] == "array" {
 		schema = Object{"type": "array", "items": Text()}
 	} else if types, several := schema["type"].([]any); several { // null has no form there
 		schema["type"] = types[0]
