@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -133,10 +134,17 @@ func TestNumbersOfTheDesign(t *testing.T) {
 	p := browser.Open(t, "about:blank")
 	p.Watch()
 
-	// Lists are dense.
+	// Lists are dense. That of today is not at each hour: it begins with what is over.
+	dense := ""
+	for day := 1; dense == "" && day < 60; day++ {
+		of := time.Now().UTC().AddDate(0, 0, day).Format(time.DateOnly)
+		if l.want(200, http.MethodGet, "/events?start_date="+of+"&end_date="+of+"T23:59:59", "", "")["total"].(float64) >= 6 {
+			dense = of
+		}
+	}
 	for size, least := range map[[2]int]float64{{1280, 900}: 6, {360, 780}: 4} {
 		p.Resize(size[0], size[1])
-		p.Goto(l.host + "/events/")
+		p.Goto(l.host + "/events/?start_date=" + dense)
 		if got := p.Eval(`[...document.querySelectorAll('#results article')].filter((e) => e.checkVisibility() && e.getBoundingClientRect().bottom <= innerHeight).length`).(float64); got < least {
 			t.Errorf("%v: %v events in the first view, want %v", size, got, least)
 		}
