@@ -113,6 +113,25 @@ func TestPastImports(t *testing.T) {
 	}
 }
 
+// TestPastByHeader: a header asks for the past of a list whose present state was just read.
+func TestPastByHeader(t *testing.T) {
+	t.Parallel()
+	w := world.New(t, world.Options{})
+	admin, nobody := w.As(calendar.Administrator), w.As(calendar.Anonymous)
+	admin.Event("First", nil)
+	at := w.Clock.Now().UTC().Format(http.TimeFormat)
+	w.Clock.Add(time.Hour)
+	admin.Event("Second", nil)
+	for range 2 {
+		if n := nobody.Read("/events").Int("total"); n != 2 {
+			t.Errorf("now %d events, want 2", n)
+		}
+		if n := nobody.With("Accept-Datetime", at).Read("/events").Int("total"); n != 1 {
+			t.Errorf("at %s %d events, want 1", at, n)
+		}
+	}
+}
+
 // TestPastTooLarge: a point that needs more memory than there is for the past is 422 with
 // the limit, in the order of HISTORY 17.
 func TestPastTooLarge(t *testing.T) {

@@ -19,11 +19,6 @@ import (
 func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
 	c.format = a.formatOf(c, r.Header)
-	alias := a.aliasOf(r, c)
-	if ans := a.aliased(alias); ans != nil {
-		c.cache = CacheHit
-		return a.sendAnswer(w, r, ans)
-	}
 	asksPast := false
 	if c.route.past {
 		var err error
@@ -34,6 +29,11 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	if asksPast {
 		c.format = a.formats[0]
 		return a.listThen(w, r, c)
+	}
+	alias := a.aliasOf(r, c)
+	if ans := a.aliased(alias); ans != nil {
+		c.cache = CacheHit
+		return a.sendAnswer(w, r, ans)
 	}
 	stale := ""
 	if a.o.ServeStale {
