@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -47,6 +48,18 @@ func eventually(t *testing.T, what string, try func() error) {
 	}
 }
 
+// watched says when its head was read.
+type watched struct {
+	eventstore.Store
+	read chan<- struct{}
+}
+
+func (w watched) Head(ctx context.Context, p eventstore.Point) (eventstore.Head, error) {
+	h, err := w.Store.Head(ctx, p)
+	w.read <- struct{}{}
+	return h, err
+}
+
 // TestFailover: a standby that lacks the last entries is promoted while a store
 // lives on. It tells by its epoch, its head and who waits, and takes nothing that
 // was decided before; what is read from then on is the present history.
@@ -67,11 +80,12 @@ func TestFailover(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	waiting := make(chan error, 1)
+	waiting, read := make(chan error, 1), make(chan struct{}, 100)
 	go func() {
-		_, err := eventstore.Wait(t.Context(), s, 3)
+		_, err := eventstore.Wait(t.Context(), watched{s, read}, 3)
 		waiting <- err
 	}()
+	<-read
 	first, err := s.NewIDs(t.Context(), 40) // more than the log of the server is ahead of the sequence
 	if err != nil {
 		t.Fatal(err)
