@@ -168,8 +168,12 @@ func (v *view) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, e
 	found := v.find(ctx, q.Kind, readmodel.Both(q.Filter, q.Narrow))
 	hits, repeats := found.page(&q)
 	page.Total = found.total
+	narrowed := q.Narrow != nil
 	for i := range q.Tallies {
-		found.find(readmodel.Both(q.Filter, q.Tallies[i].Filter))
+		if f := q.Tallies[i].Filter; f != nil || narrowed {
+			found.find(readmodel.Both(q.Filter, f))
+			narrowed = f != nil
+		}
 		page.Tallied[i] = found.tally(q.Tallies[i].Tallies)
 	}
 	if err := found.close(); err != nil {
