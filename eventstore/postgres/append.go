@@ -68,15 +68,14 @@ var errElsewhere = fmt.Errorf("%w: the server has another history", eventstore.E
 // committed before it began: each that stands behind the lock sees the whole log.
 const (
 	begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
-	// What is acknowledged is durable, whatever role and database set. A process that is
-	// stopped between its two round trips does not hold the log for long. Tables are
-	// looked up by index, by plans that may have been made when they were empty.
-	settings = `SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'
-		UNION ALL SELECT set_config('idle_in_transaction_session_timeout', '4s', true)
-		UNION ALL SELECT set_config('enable_seqscan', 'off', true)
-		UNION ALL SELECT set_config('plan_cache_mode', 'force_generic_plan', true)
-		UNION ALL SELECT set_config('jit', 'off', true)`
-	lockLog = "SELECT pg_advisory_xact_lock(1684109666, hashtext($1::text))" // "dayb"
+	// lockLog locks the log, in one statement with the settings of the transaction. What is
+	// acknowledged is durable, whatever role and database set. A process that is stopped
+	// between its two round trips does not hold the log for long. Tables are looked up by
+	// index, by plans that may have been made when they were empty.
+	lockLog = `SELECT CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', true) END,
+		set_config('idle_in_transaction_session_timeout', '4s', true), set_config('enable_seqscan', 'off', true),
+		set_config('plan_cache_mode', 'force_generic_plan', true), set_config('jit', 'off', true),
+		pg_advisory_xact_lock(1684109666, hashtext($1::text))` // "dayb"
 	lockIDs = "SELECT pg_advisory_xact_lock(1684109667, hashtext($1::text))"
 	// durable makes a transaction that writes nothing else one that is waited for.
 	durable = "SELECT pg_logical_emit_message(true, 'daybook', '')"
@@ -100,7 +99,6 @@ func (s *Store) gather(ctx context.Context, c *pgx.Conn, items []*eventstore.Ite
 	t := eventstore.TouchedBy(items)
 	b := &pgx.Batch{}
 	b.Queue(begin)
-	b.Queue(settings)
 	b.Queue(lockLog, s.o.Schema)
 	see := s.queueHead(b, &g.log)
 	each(b, s.q("SELECT "+heldColumns+", ''::bytea, "+holdings+" FROM @records r WHERE r.id = ANY ($1::bigint[])"), scanHeld,

@@ -68,12 +68,10 @@ func TestOpenRefused(t *testing.T) {
 		}
 	}
 	for name, o := range map[string]postgres.Options{
-		"schema":   {Schema: "Day book"},
-		"pg_":      {Schema: "pg_daybook"},
-		"role":     {ServiceRole: `a"b`},
-		"pool":     {PoolSize: -1},
-		"group":    {Group: 5000},
-		"receipts": {KeepReceipts: time.Hour},
+		"schema": {Schema: "Day book"},
+		"pg_":    {Schema: "pg_daybook"},
+		"role":   {ServiceRole: `a"b`},
+		"pool":   {PoolSize: -1},
 	} {
 		if _, err := postgres.Open(t.Context(), at, o); err == nil {
 			t.Errorf("%s: options %+v were taken", name, o)
@@ -311,17 +309,6 @@ func TestListensAgain(t *testing.T) {
 	}
 	if !strings.Contains(log.String(), "not listened to") {
 		t.Errorf("the log says %q", log.String())
-	}
-}
-
-// TestNotListenedToOnce: the log says once that nobody can listen.
-func TestNotListenedToOnce(t *testing.T) {
-	t.Parallel()
-	var log lockedBuffer
-	open(t, server(t), postgres.Options{Schema: schema(t), ListenURL: "postgres://nobody@127.0.0.1:1/none", Log: log.logger()})
-	<-time.After(2 * time.Second) // of some tries
-	if got := strings.Count(log.String(), "not listened to"); got != 1 {
-		t.Errorf("%d lines, want 1:\n%s", got, log.String())
 	}
 }
 

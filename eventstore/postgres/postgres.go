@@ -33,8 +33,6 @@ type Options struct {
 	// PoolSize is the most connections for reading, 1 to 1000; 0: pool_max_conns
 	// of the URL, or 16. Two more are for appending and for listening.
 	PoolSize int
-	// Group is how many appends share a commit at most, 1 to 1024; 0: 256.
-	Group int
 	// Timeout is how long an Append may take, the wait for others included, before
 	// it gets ErrUnavailable; 0: 10 s. A commit that has no answer after half of it
 	// is looked for on another connection.
@@ -42,9 +40,6 @@ type Options struct {
 	// ReadTimeout is how long any other call may take before it gets ErrUnavailable;
 	// 0: 5 s.
 	ReadTimeout time.Duration
-	// KeepReceipts is how long receipts are kept at least; 0: 24 h, less is
-	// refused.
-	KeepReceipts time.Duration
 	// PurgeEvery is how often receipts that are too old, by the clock of the database,
 	// are looked for; 0: a minute.
 	PurgeEvery time.Duration
@@ -72,15 +67,17 @@ type Options struct {
 }
 
 const (
-	defaultSchema   = "daybook"
-	defaultPool     = 16
-	defaultGroup    = 256
-	defaultTimeout  = 10 * time.Second
-	defaultRead     = 5 * time.Second
-	defaultPurge    = time.Minute
-	minKeepReceipts = 24 * time.Hour
-	// groupBytes is about the most that one commit sends.
-	groupBytes = 8 << 20
+	defaultSchema  = "daybook"
+	defaultPool    = 16
+	defaultTimeout = 10 * time.Second
+	defaultRead    = 5 * time.Second
+	defaultPurge   = time.Minute
+	// keepReceipts is how long receipts are kept at least.
+	keepReceipts = 24 * time.Hour
+	// groupAppends is how many appends share a commit at most, groupBytes about the most
+	// that it sends.
+	groupAppends = 256
+	groupBytes   = 8 << 20
 )
 
 var (
@@ -96,11 +93,9 @@ func (o *Options) complete() error {
 		o.Now = time.Now
 	}
 	o.Schema = cmp.Or(o.Schema, defaultSchema)
-	o.Group = cmp.Or(o.Group, defaultGroup)
 	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
 	o.ReadTimeout = cmp.Or(o.ReadTimeout, defaultRead)
 	o.PurgeEvery = cmp.Or(o.PurgeEvery, defaultPurge)
-	o.KeepReceipts = cmp.Or(o.KeepReceipts, minKeepReceipts)
 	switch {
 	case !schemaForm.MatchString(o.Schema) || strings.HasPrefix(o.Schema, "pg_"):
 		return fmt.Errorf("schema %q: must be lower case letters, digits and underscores, 48 at most", o.Schema)
@@ -108,12 +103,8 @@ func (o *Options) complete() error {
 		return fmt.Errorf("service role %q: must be letters, digits, underscores and hyphens", o.ServiceRole)
 	case o.PoolSize < 0 || o.PoolSize > 1000:
 		return fmt.Errorf("pool size %d: must be 1 to 1000", o.PoolSize)
-	case o.Group < 1 || o.Group > 1024:
-		return fmt.Errorf("group of %d appends: must be 1 to 1024", o.Group)
 	case o.Timeout < 0 || o.ReadTimeout < 0 || o.PurgeEvery < 0:
 		return fmt.Errorf("times %s, %s and %s: must not be negative", o.Timeout, o.ReadTimeout, o.PurgeEvery)
-	case o.KeepReceipts < minKeepReceipts:
-		return fmt.Errorf("receipts kept for %s: must be %s at least", o.KeepReceipts, minKeepReceipts)
 	}
 	return nil
 }
@@ -155,7 +146,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
 	s.committer = eventstore.NewCommitter(eventstore.CommitterOptions{
-		Commit: s.commit, Items: s.o.Group, Bytes: groupBytes, Observe: s.o.Observe, Now: s.o.Now,
+		Commit: s.commit, Items: groupAppends, Bytes: groupBytes, Observe: s.o.Observe, Now: s.o.Now,
 	})
 	s.waiters.Go(func() { s.poll(background) })
 	s.waiters.Go(func() { s.purgeReceipts(background) })

@@ -19,7 +19,6 @@ func TestStore(t *testing.T) {
 		"straight":        {at, postgres.Options{}},
 		"as by a pooler":  {with(t, at, "default_query_exec_mode=exec"), postgres.Options{ListenURL: at}},
 		"simple protocol": {with(t, at, "default_query_exec_mode=simple_protocol"), postgres.Options{PollOnly: true}},
-		"small groups":    {at, postgres.Options{PollOnly: true, Group: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

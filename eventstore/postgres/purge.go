@@ -29,7 +29,7 @@ func (s *Store) purgeReceipts(ctx context.Context) {
 		wait = s.o.PurgeEvery
 		err := s.use(ctx, s.read, s.o.ReadTimeout, func(ctx context.Context, c *pgx.Conn) error {
 			for _, text := range []string{purge, resetFuture} {
-				done, err := c.Exec(ctx, s.q(text), s.o.KeepReceipts.Milliseconds(), purgeBatch)
+				done, err := c.Exec(ctx, s.q(text), keepReceipts.Milliseconds(), purgeBatch)
 				if err != nil {
 					return err
 				}
