@@ -75,60 +75,59 @@ type packed struct {
 
 // pack makes an answer what the request gets. turn reports whether the request has the turn
 // of its client.
-func (a *api) pack(ctx context.Context, r *http.Request, c *call, ans *answer, turn bool) (p packed, err error) {
-	accepts := acceptanceOf(r, c, len(ans.body))
+func (c *call) pack(ctx context.Context, ans *answer, turn bool) (p packed, err error) {
+	accepts := acceptanceOf(c.r, c, len(ans.body))
 	p = packed{answer: ans, encoding: accepts.best}
 	var same bool
-	if p.tag, same = accepts.noneMatch(r.Header, ans.etag); same || a.unmodified(r, c, ans.modified) {
+	if p.tag, same = accepts.noneMatch(c.r.Header, ans.etag); same || c.unmodified(ans.modified) {
 		return p, nil
 	}
 	if p.body = ans; p.encoding != encodingNone {
-		p.body, err = a.encoded(ctx, c, p.encoding, ans, turn)
+		p.body, err = c.encoded(ctx, p.encoding, ans, turn)
 	}
 	return p, err
 }
 
 // sendAnswer sends an answer of a read.
-func (a *api) sendAnswer(w http.ResponseWriter, r *http.Request, ans *answer) error {
-	c := callOf(r)
-	p, err := a.pack(r.Context(), r, c, ans, false)
+func (c *call) sendAnswer(ans *answer) error {
+	p, err := c.pack(c.r.Context(), ans, false)
 	if err != nil {
 		return err
 	}
-	return a.sendPacked(w, r, c, p)
+	return c.sendPacked(p)
 }
 
 // sendPacked sends an answer: 304 when the client has it, else 200. It is refused while too
 // many bytes are on their way.
-func (a *api) sendPacked(w http.ResponseWriter, r *http.Request, c *call, p packed) error {
-	if p.body != nil && !sendStage(&c.pass, r, p.body.body) {
+func (c *call) sendPacked(p packed) error {
+	if p.body != nil && !sendStage(&c.pass, c.r, p.body.body) {
 		return calendar.Fail(calendar.CodeUnavailable, 0)
 	}
-	h := w.Header()
-	a.setHeaders(h, c, p.answer)
+	h := c.w.Header()
+	c.setHeaders(h, p.answer)
 	if p.tag != p.etag {
 		h[headerETag] = []string{p.tag}
 	}
 	if p.body == nil {
-		a.status(w, r, http.StatusNotModified)
+		c.writeStatus(http.StatusNotModified)
 		return nil
 	}
 	h[headerType] = p.media
 	setEncoding(h, p.encoding)
 	h[headerLength] = p.body.length
-	a.status(w, r, http.StatusOK)
-	if r.Method != http.MethodHead {
-		writeBody(w, p.body.body)
+	c.writeStatus(http.StatusOK)
+	if c.r.Method != http.MethodHead {
+		writeBody(c.w, p.body.body)
 	}
 	return nil
 }
 
 // setHeaders sets the headers that an answer has whether the client has it or not.
-func (a *api) setHeaders(h http.Header, c *call, ans *answer) {
+func (c *call) setHeaders(h http.Header, ans *answer) {
 	for i := range ans.headers {
 		h[ans.headers[i].name] = ans.headers[i].value
 	}
-	if shown := a.modifiedShown(c, ans.modified); shown != "" {
+	if shown := c.modifiedShown(ans.modified); shown != "" {
 		h[headerModified] = []string{shown}
 	}
 }

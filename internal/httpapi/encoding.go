@@ -51,7 +51,7 @@ func acceptanceOf(r *http.Request, c *call, size int) acceptance {
 	if size < leastEncoded || r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return plain
 	}
-	if c.sendsCredentials(r) || c.page == nil && c.sentPassword() {
+	if c.sendsCredentials() || c.page == nil && c.sentPassword() {
 		return plain
 	}
 	return readAcceptance(r.Header["Accept-Encoding"])
@@ -145,43 +145,43 @@ func encodedKey(e encoding, key string) string { return string([]byte{encodedSpa
 // encoded returns an answer in an encoding: body and length alone. What is cached is encoded
 // once; the rest takes a turn, as encoding takes a processor for longer than making most
 // answers does.
-func (a *api) encoded(ctx context.Context, c *call, e encoding, ans *answer, turn bool) (*answer, error) {
+func (c *call) encoded(ctx context.Context, e encoding, ans *answer, turn bool) (*answer, error) {
 	key := ""
 	if ans.key != "" {
 		key = encodedKey(e, ans.key)
-		if out, ok := a.answers.Get(key); ok {
+		if out, ok := c.answers.Get(key); ok {
 			return out, nil
 		}
 	}
-	leave, err := c.pass.Turn(ctx, a.encoders.turns, turn)
+	leave, err := c.pass.Turn(ctx, c.encoders.turns, turn)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	if out, ok := a.answers.Get(key); ok { // made while this one waited
+	if out, ok := c.answers.Get(key); ok { // made while this one waited
 		return out, nil
 	}
-	body, err := written(func(b []byte) ([]byte, error) { return a.encoders.append(b, e, ans.body), nil })
+	body, err := written(func(b []byte) ([]byte, error) { return c.encoders.append(b, e, ans.body), nil })
 	if err != nil {
 		return nil, err
 	}
 	out := &answer{body: body, length: []string{strconv.Itoa(len(body))}}
 	if key != "" {
-		a.answers.Set(key, out)
+		c.answers.Set(key, out)
 	}
 	return out, nil
 }
 
 // encodedOnce returns the body of an answer that is made for one request, in the encoding
 // that the client takes; as it is where there is no turn for that.
-func (a *api) encodedOnce(r *http.Request, c *call, body []byte) (encoding, []byte) {
-	e := acceptanceOf(r, c, len(body)).best
+func (c *call) encodedOnce(body []byte) (encoding, []byte) {
+	e := acceptanceOf(c.r, c, len(body)).best
 	if e == encodingNone {
 		return e, body
 	}
-	ctx, cancel := c.within(a.o.ReadDeadline)
+	ctx, cancel := c.within(c.o.ReadDeadline)
 	defer cancel()
-	out, err := a.encoded(ctx, c, e, &answer{body: body}, false)
+	out, err := c.encoded(ctx, e, &answer{body: body}, false)
 	if err != nil {
 		return encodingNone, body
 	}

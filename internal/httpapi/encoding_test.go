@@ -133,7 +133,7 @@ func TestTurnsOfEncodings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := http.HandlerFunc(a.enter)
+		h := a
 		var all sync.WaitGroup
 		get := func(path, address string) *httptest.ResponseRecorder {
 			w := httptest.NewRecorder()
@@ -204,7 +204,7 @@ func TestListsAreEncodedInTheirTurn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := http.HandlerFunc(a.enter)
+		h := a
 		get := func(page int, accept string, w http.ResponseWriter) {
 			all.Go(func() {
 				r := httptest.NewRequest(http.MethodGet, fmt.Sprintf("/api/%s/tags?page=%d", Namespace, page), nil)

@@ -41,24 +41,22 @@ func (c *call) readQuery(table param.Table[call]) error {
 }
 
 // index answers the list of routes (8.1).
-func (a *api) index(w http.ResponseWriter, r *http.Request) error {
-	c := callOf(r)
+func (c *call) index() error {
 	if err := c.readQuery(indexTable); err != nil {
 		return err
 	}
 	if c.sends("namespace") && lastOf(c.query, "namespace") != c.root.namespace {
 		return calendar.Fail(calendar.CodeInvalidNamespace, 0)
 	}
-	return a.sendTexts(w, r, cache.Key(nil).Text("index").Text(a.o.Now().In(a.o.Site).Format(time.DateOnly)), a.documents.Index)
+	return c.sendTexts(cache.Key(nil).Text("index").Text(c.o.Now().In(c.o.Site).Format(time.DateOnly)), c.documents.Index)
 }
 
 // documentation answers the OpenAPI document (8.2).
-func (a *api) documentation(w http.ResponseWriter, r *http.Request) error {
-	c := callOf(r)
+func (c *call) documentation() error {
 	if err := c.readQuery(languageTable); err != nil {
 		return err
 	}
-	return a.sendTexts(w, r, cache.Key(nil).Text("doc"), a.documents.Document)
+	return c.sendTexts(cache.Key(nil).Text("doc"), c.documents.Document)
 }
 
 // baseMark stands for the base URL in the texts that are kept: a character that is
@@ -68,14 +66,13 @@ const baseMark = "\uE000"
 // sendTexts sends a document that depends on its name, root and language only. It is
 // kept without the base URL, which may come from the Host of the request: making it
 // costs a thousand times more than putting that in.
-func (a *api) sendTexts(w http.ResponseWriter, r *http.Request, name cache.Key, produce func(openapi.Root, calendar.Lang) object) error {
-	c := callOf(r)
+func (c *call) sendTexts(name cache.Key, produce func(openapi.Root, calendar.Lang) object) error {
 	l := c.lang
 	name = name.Number(int64(l))
 	marked := &call{route: c.route, root: rootOf(origin{base: baseMark, host: baseMark}, c.loc, 0)}
 	key := c.key(textsKey, query.Generation{}, 0, marked.asked().Join(name))
-	return a.read(w, r, c, &question{make: func(ctx context.Context, _ stated) (*answer, error) {
-		text, err := a.text(ctx, c, key, func() ([]byte, error) { return json.Marshal(produce(a.rootFor(marked.root), l)) })
+	return c.read(&question{make: func(ctx context.Context, _ stated) (*answer, error) {
+		text, err := c.text(ctx, key, func() ([]byte, error) { return json.Marshal(produce(c.rootFor(marked.root), l)) })
 		if err != nil {
 			return nil, err
 		}
@@ -84,20 +81,20 @@ func (a *api) sendTexts(w http.ResponseWriter, r *http.Request, name cache.Key, 
 		if err != nil {
 			return nil, err
 		}
-		ans := newAnswer(withBase(nil, text, base[1:len(base)-1]), valueJSON, a.weakTag(own), l)
+		ans := newAnswer(withBase(nil, text, base[1:len(base)-1]), valueJSON, c.weakTag(own), l)
 		ans.key = own // its encodings are worth caching, which are short
 		return ans, nil
 	}})
 }
 
 // text returns the cached text of a key, else the one that produce makes, once for all.
-func (a *api) text(ctx context.Context, c *call, key string, produce func() ([]byte, error)) ([]byte, error) {
-	if ans, ok := a.answers.Get(key); ok {
+func (c *call) text(ctx context.Context, key string, produce func() ([]byte, error)) ([]byte, error) {
+	if ans, ok := c.answers.Get(key); ok {
 		c.cache = CacheHit
 		return ans.body, nil
 	}
 	c.cache = CacheMiss
-	done := <-a.once(ctx, c, key, func(context.Context) (*answer, error) {
+	done := <-c.once(ctx, key, func(context.Context) (*answer, error) {
 		body, err := produce()
 		return &answer{body: body}, err
 	})
@@ -120,20 +117,19 @@ func withBase(to, text, base []byte) []byte {
 }
 
 // options answers OPTIONS: Allow, and the entry of the route in the index.
-func (a *api) options(w http.ResponseWriter, r *http.Request) error {
-	c := callOf(r)
-	a.preflight(w.Header(), r, c.route)
+func (c *call) options() error {
+	c.preflight(c.w.Header(), c.route)
 	if err := c.readQuery(languageTable); err != nil {
 		return err
 	}
-	b, err := json.Marshal(a.documents.Entry(&c.route.Route, a.rootFor(c.root), c.lang))
+	b, err := json.Marshal(c.documents.Entry(&c.route.Route, c.rootFor(c.root), c.lang))
 	if err != nil {
 		return err
 	}
-	h := w.Header()
+	h := c.w.Header()
 	h[headerLanguage] = []string{c.lang.Tag()}
 	h[headerType] = valueJSON
-	a.send(w, r, http.StatusOK, b)
+	c.send(http.StatusOK, b)
 	return nil
 }
 

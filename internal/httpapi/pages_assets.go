@@ -64,34 +64,34 @@ func (f PageFiles) Run(ctx context.Context) error {
 
 // sendAsset sends a file that pages load. Under another hash it is the present one, which
 // is not to be kept, so that pages of another version work.
-func (a *api) sendAsset(w http.ResponseWriter, r *http.Request, c *call) error {
-	name, present := a.o.Pages.FilePath(c.page.req.Route)
-	f := a.files[name]
+func (c *call) sendAsset() error {
+	name, present := c.o.Pages.FilePath(c.page.req.Route)
+	f := c.files[name]
 	if f == nil {
 		return calendar.Fail(calendar.CodeNoRoute, 0)
 	}
-	h := w.Header()
+	h := c.w.Header()
 	h.Set(headerCache, "no-cache")
 	if present {
 		h.Set(headerCache, cacheForever)
 	}
-	takes := acceptanceOf(r, c, len(f.body[encodingNone]()))
+	takes := acceptanceOf(c.r, c, len(f.body[encodingNone]()))
 	if f.packed {
-		takes = acceptanceOf(r, c, 0)
+		takes = acceptanceOf(c.r, c, 0)
 	}
-	tag, same := takes.noneMatch(r.Header, f.etag)
+	tag, same := takes.noneMatch(c.r.Header, f.etag)
 	h.Set(headerETag, tag)
 	if same {
-		a.status(w, r, http.StatusNotModified)
+		c.writeStatus(http.StatusNotModified)
 		return nil
 	}
 	body := f.body[takes.best]()
 	setEncoding(h, takes.best)
 	h[headerType], h[headerLength] = f.media, []string{strconv.Itoa(len(body))}
-	sendStage(&c.pass, r, body)
-	a.status(w, r, http.StatusOK)
-	if r.Method != http.MethodHead {
-		writeBody(w, body)
+	sendStage(&c.pass, c.r, body)
+	c.writeStatus(http.StatusOK)
+	if c.r.Method != http.MethodHead {
+		writeBody(c.w, body)
 	}
 	return nil
 }
