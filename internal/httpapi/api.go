@@ -178,7 +178,6 @@ type Options struct {
 	RequestID func() string    // nil: 8 random bytes in hexadecimal
 	Beside    []Beside         // the paths beside the interface
 	Pages     *public.Pages    // the pages for people; nil: none
-	PageFiles PageFiles        // those of Pages; nil: they are encoded when they are asked for
 
 	// Observe, when set, gets each answer, on the way of its request, from many at once.
 	Observe func(Answered)
@@ -245,7 +244,7 @@ type api struct {
 	encoders  *encoders
 	renderer  *render.Renderer
 	flights   singleflight.Group
-	files     PageFiles
+	files     map[string]*answer // of pages, by path
 }
 
 // check fills in the defaults and makes the roots.
@@ -337,8 +336,8 @@ func newAPI(d Deps, o Options) (*api, error) {
 	if a.encoders, err = newEncoders(atOnce); err != nil {
 		return nil, fmt.Errorf("encoders: %w", err)
 	}
-	if a.files = o.PageFiles; o.Pages != nil && a.files == nil {
-		a.files = NewPageFiles(o.Pages)
+	if o.Pages != nil {
+		a.files = pageFiles(o.Pages)
 	}
 	return a, nil
 }

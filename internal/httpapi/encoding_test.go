@@ -87,7 +87,10 @@ func TestEncodings(t *testing.T) {
 		body := []byte(strings.Repeat(`{"title":"Jazz on the river","cost":"12"},`, size/40+1)[:size])
 		for in := encodingNone + 1; in < encodings; in++ {
 			for range 2 { // with an encoder that was used before, too
-				sent := e.append([]byte("before"), in, body)
+				sent, err := e.append([]byte("before"), in, &answer{body: newBody(body)})
+				if err != nil {
+					t.Fatal(err)
+				}
 				h := http.Header{"Content-Encoding": valuesEncoding[in]}
 				if size == 0 && in == encodingZstd {
 					continue // nothing is so short

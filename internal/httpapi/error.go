@@ -158,18 +158,21 @@ func (c *call) fail(err error) {
 // statusClientGone is told to Observe for a request whose client went away.
 const statusClientGone = 499
 
-// send writes an answer whose other headers are set. It is never refused: where there
-// is no room to send it keeps the slot.
-func (c *call) send(status int, body []byte) {
-	e, body := c.encodedOnce(body)
-	sendStage(&c.pass, c.r, body)
-	h := c.w.Header()
-	setEncoding(h, e)
-	h[headerLength] = []string{strconv.Itoa(len(body))}
-	c.writeStatus(status)
-	if c.r.Method != http.MethodHead {
-		writeBody(c.w, body)
+// send writes an answer whose other headers are set. It is never refused: where there is no
+// turn to encode it, it is sent as it is, and where there is no room to send it keeps the slot.
+func (c *call) send(status int, b []byte) {
+	ans := &answer{body: newBody(b)}
+	e, shown := c.acceptanceOf(len(b)).best, &ans.body
+	if e != encodingNone {
+		ctx, cancel := c.within(c.o.ReadDeadline)
+		defer cancel()
+		out, err := c.encodedBody(ctx, &c.pass, e, ans, false)
+		if shown = out; err != nil {
+			e, shown = encodingNone, &ans.body
+		}
 	}
+	c.beginSending(shown.bytes)
+	c.writeBody(status, e, shown)
 }
 
 // accepts tells whether Accept names a media type, given in lower case.

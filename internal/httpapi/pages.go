@@ -403,11 +403,11 @@ func (a *api) errorPage(ctx context.Context, p *paged, e *calendar.Error, status
 	req := public.Request{Route: public.Nowhere(p.req.Route.Lang()), Base: p.req.Base, Path: p.req.Path}
 	key := string(cache.Key{errorPageKey}.Text(req.Base).Text(req.Path).Number(int64(p.req.Route.Lang())).Text(string(e.Code)))
 	if kept, ok := a.answers.Get(key); ok {
-		return &public.Answer{Status: status, Type: public.TypeHTML, Body: kept.body, Error: e}, nil
+		return &public.Answer{Status: status, Type: public.TypeHTML, Body: kept.bytes, Error: e}, nil
 	}
 	made, err := a.o.Pages.Fail(ctx, &req, e, status, shownCode(e))
 	if err == nil {
-		a.answers.Set(key, &answer{body: made.Body})
+		a.answers.Set(key, &answer{body: newBody(made.Body)})
 	}
 	return made, err
 }

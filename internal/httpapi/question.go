@@ -62,7 +62,7 @@ func (c *call) read(q *question) error {
 	}
 	defer end()
 	for try := 0; ; try++ {
-		of, err := q.find(ctx, c)
+		of, err := c.findState(ctx, q)
 		if err != nil {
 			return err
 		}
@@ -75,28 +75,27 @@ func (c *call) read(q *question) error {
 		if q.send != nil {
 			return q.send(ctx, of)
 		}
-		p, err := c.makeAnswer(ctx, q, of)
-		if err != nil {
+		if ans, err = c.makeAnswer(ctx, q, of); err != nil {
 			return c.tooLarge(err, q.smaller...)
 		}
-		if p.position < c.reached {
+		if ans.position < c.reached {
 			if try < maxReopens {
 				continue
 			}
-			if err := c.late(p.position); err != nil {
+			if err := c.late(ans.position); err != nil {
 				return err
 			}
 		}
-		c.setAlias(q.alias, p.answer)
+		c.setAlias(q.alias, ans)
 		if q.lastGood != "" {
-			c.answers.Set(q.lastGood, p.answer)
+			c.answers.Set(q.lastGood, ans)
 		}
-		return c.sendPacked(p)
+		return c.sendAnswer(ans)
 	}
 }
 
-// find finds the state and names the answer.
-func (q *question) find(ctx context.Context, c *call) (of stated, err error) {
+// findState finds the state and names the answer.
+func (c *call) findState(ctx context.Context, q *question) (of stated, err error) {
 	if q.state == nil {
 		return of, nil
 	}
@@ -122,26 +121,15 @@ func (a *api) cached(of *stated) *answer {
 	return nil
 }
 
-// makeAnswer makes the answer to a question in the turn of the client and packs it there:
+// makeAnswer makes the answer to a question in the turn of the client and encodes it there:
 // what is made is larger than what is sent, and those who wait should not hold both.
-func (c *call) makeAnswer(ctx context.Context, q *question, of stated) (p packed, err error) {
+func (c *call) makeAnswer(ctx context.Context, q *question, of stated) (*answer, error) {
 	// The turn comes before the client makes an answer for others, who are not to wait for it.
 	leave, err := c.pass.Turn(ctx, q.turns, false)
 	if err != nil {
-		return p, err
+		return nil, err
 	}
-	if of.key == "" {
-		defer leave()
-		ans, err := q.make(ctx, of)
-		if err != nil {
-			return p, err
-		}
-		return c.pack(ctx, ans, q.turns != nil)
-	}
-	c.cache = CacheShared
-	first := false
-	made := c.once(ctx, of.key, func(ctx context.Context) (*answer, error) {
-		first = true
+	produce := func(ctx context.Context, p *admit.Pass) (*answer, error) {
 		ans, err := q.make(ctx, of)
 		if err != nil {
 			return nil, err
@@ -150,33 +138,45 @@ func (c *call) makeAnswer(ctx context.Context, q *question, of stated) (p packed
 			now, err := c.Queries.Generation(ctx)
 			ans.passing = err != nil || now != of.Generation || ans.position != 0 && ans.position < of.Position
 		}
-		return ans, nil
+		if _, e, same := c.negotiate(ans); !same {
+			_, err = c.encodedBody(ctx, p, e, ans, q.turns != nil)
+		}
+		return ans, err
+	}
+	if of.key == "" {
+		defer leave()
+		return produce(ctx, &c.pass)
+	}
+	c.cache = CacheShared
+	first := false
+	made := c.once(ctx, of.key, func(ctx context.Context, p *admit.Pass) (*answer, error) {
+		first = true
+		return produce(ctx, p)
 	})
 	c.pass.Enter(admit.Wait, 1) // where there is no room to wait it keeps its slot
 	defer c.pass.Resume()
 	select {
 	case done := <-made:
 		defer leave()
-		c.pass.Resume()
 		if first {
 			c.cache = CacheMiss
 		}
 		if done.Err != nil {
-			return p, done.Err
+			return nil, done.Err
 		}
-		return c.pack(ctx, done.Val.(*answer), q.turns != nil) //nolint:forcetypeassert // nothing else is made
+		return done.Val.(*answer), nil //nolint:forcetypeassert // nothing else is made
 	case <-ctx.Done():
 		go func() { // the work goes on, and keeps the turn
 			<-made
 			leave()
 		}()
-		return p, ctx.Err()
+		return nil, ctx.Err()
 	}
 }
 
 // once makes the answer of a key for all who ask for it at the same time, and caches it. The
 // work has a slot and a deadline of its own: it goes on when those who ask go away.
-func (c *call) once(ctx context.Context, key string, produce func(ctx context.Context) (*answer, error)) <-chan singleflight.Result {
+func (c *call) once(ctx context.Context, key string, produce func(ctx context.Context, p *admit.Pass) (*answer, error)) <-chan singleflight.Result {
 	slot := c.pass.Another()
 	return c.flights.DoChan(key, func() (_ any, err error) {
 		defer func() {
@@ -188,7 +188,7 @@ func (c *call) once(ctx context.Context, key string, produce func(ctx context.Co
 		defer slot.Leave()
 		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.o.ReadDeadline)
 		defer cancel()
-		ans, err := produce(work)
+		ans, err := produce(work, &slot)
 		if err == nil && !ans.passing {
 			ans.key = key
 			c.answers.Set(key, ans)

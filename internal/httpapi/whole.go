@@ -25,7 +25,7 @@ func (c *call) sendWhole(ctx context.Context, criteria *query.Criteria, asked ca
 	if err := c.dress(ctx, l, of.Generation); err != nil {
 		return err
 	}
-	_, known := acceptanceOf(c.r, c, leastEncoded).noneMatch(c.r.Header, c.weakTag(of.key))
+	_, known := c.acceptanceOf(leastEncoded).noneMatch(c.r.Header, c.weakTag(of.key))
 	known = known || c.unmodified(l.feed.Modified)
 	var selection *query.Whole
 	err := c.inTurn(ctx, c.turns, func() (err error) {
@@ -190,7 +190,7 @@ func (s *sending) flush() error {
 }
 
 func (s *sending) begin() (err error) {
-	e := acceptanceOf(s.r, s.c, len(s.b)).best
+	e := s.c.acceptanceOf(len(s.b)).best
 	h := s.w.Header()
 	s.c.setHeaders(h, s.ans)
 	h[headerType] = s.ans.media
