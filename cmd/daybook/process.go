@@ -357,13 +357,12 @@ func (r *roles) api(ctx context.Context) (http.Handler, error) {
 		if o.Pages, err = pages.New(pages.Deps{Lists: q, Past: httpapi.PublicPast(deps, o), Shown: httpapi.ShownTexts(o.Currency)}, r.s.pageOptions()); err != nil {
 			return nil, err
 		}
-		o.PageFiles = httpapi.NewPageFiles(o.Pages)
-		r.add(ctx, "page files", o.PageFiles.Run)
 	}
 	h, err := httpapi.New(deps, o)
 	if err != nil {
 		return nil, err
 	}
+	r.add(ctx, "page files", h.EncodeFiles)
 	r.add(ctx, "erasures", func(ctx context.Context) error {
 		return whenErased(ctx, r.b.events.Epoch, h.Forget, q.Forget, then.Forget, r.b.records.Forget)
 	})

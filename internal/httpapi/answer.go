@@ -2,10 +2,10 @@ package httpapi
 
 import (
 	"bytes"
-	"context"
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"daybook/calendar"
@@ -13,23 +13,33 @@ import (
 )
 
 // answer is a whole answer to a read, ready to be sent to anybody who asks the
-// same. It is never changed.
+// same. It is never changed, but for the encodings that are added to it.
 type answer struct {
-	body []byte
+	body
+
 	etag string
 	// headers are those of 200 and 304; the length and type of the body come
 	// beside them.
 	headers  []headerRow
-	length   []string
-	media    []string          // value of Content-Type
-	position calendar.Position // that a list shows; 0 elsewhere
-	key      string            // under which it is kept, and its encodings may be; "" for none
-	passing  bool              // the state went over to another one meanwhile: it is not kept
+	media    []string                        // value of Content-Type
+	encoded  [encodings]atomic.Pointer[body] // the body in the encodings that were asked for
+	file     bool                            // it is a file of pages, which is worth more time to encode
+	position calendar.Position               // that a list shows; 0 elsewhere
+	key      string                          // under which it is cached; "" for none
+	passing  bool                            // the state went over to another one meanwhile: it is not cached
 	// modified is the moment of Last-Modified of answers in other formats than JSON; zero:
 	// there is none.
 	modified time.Time
 	until    time.Time // of a page: when it looks otherwise by time alone; zero: never
 }
+
+// body is what is sent of an answer in one encoding.
+type body struct {
+	bytes  []byte
+	length []string // value of Content-Length
+}
+
+func newBody(b []byte) body { return body{b, []string{strconv.Itoa(len(b))}} }
 
 type headerRow struct {
 	name  string
@@ -37,8 +47,8 @@ type headerRow struct {
 }
 
 // newAnswer makes an answer with the headers that all reads have.
-func newAnswer(body []byte, media []string, etag string, l calendar.Lang) *answer {
-	ans := &answer{body: body, media: media, etag: etag, length: []string{strconv.Itoa(len(body))}}
+func newAnswer(b []byte, media []string, etag string, l calendar.Lang) *answer {
+	ans := &answer{body: newBody(b), media: media, etag: etag}
 	ans.add(headerLanguage, l.Tag())
 	if etag != "" {
 		ans.add(headerETag, etag)
@@ -64,82 +74,63 @@ func (a *api) addTotals(ans *answer, total int) {
 	}
 }
 
-// packed is an answer as one request gets it.
-type packed struct {
-	*answer
-
-	tag      string // its ETag in the encoding
-	encoding encoding
-	body     *answer // its body and length, in the encoding; nil: the client has the answer
+// negotiate returns the encoding in which the client is to get an answer and the ETag in it,
+// and reports whether the client has the answer.
+func (c *call) negotiate(ans *answer) (tag string, best encoding, same bool) {
+	size := len(ans.bytes)
+	if ans.file && ans.compressed() {
+		size = 0
+	}
+	accepts := c.acceptanceOf(size)
+	tag, same = accepts.noneMatch(c.r.Header, ans.etag)
+	return tag, accepts.best, same || c.unmodified(ans.modified)
 }
 
-// pack makes an answer what the request gets. turn reports whether the request has the turn
-// of its client.
-func (a *api) pack(ctx context.Context, r *http.Request, c *call, ans *answer, turn bool) (p packed, err error) {
-	accepts := acceptanceOf(r, c, len(ans.body))
-	p = packed{answer: ans, encoding: accepts.best}
-	var same bool
-	if p.tag, same = accepts.noneMatch(r.Header, ans.etag); same || a.unmodified(r, c, ans.modified) {
-		return p, nil
+// sendAnswer sends an answer of a read: 304 when the client has it, else 200. It is refused
+// while too many bytes are on their way.
+func (c *call) sendAnswer(ans *answer) error {
+	tag, e, same := c.negotiate(ans)
+	var shown *body
+	if !same {
+		var err error
+		if shown, err = c.encodedBody(c.r.Context(), &c.pass, e, ans, false); err != nil {
+			return err
+		}
+		if !c.beginSending(shown.bytes) {
+			return calendar.Fail(calendar.CodeUnavailable, 0)
+		}
 	}
-	if p.body = ans; p.encoding != encodingNone {
-		p.body, err = a.encoded(ctx, c, p.encoding, ans, turn)
+	h := c.w.Header()
+	c.setHeaders(h, ans)
+	if tag != ans.etag {
+		h[headerETag] = []string{tag}
 	}
-	return p, err
-}
-
-// sendAnswer sends an answer of a read.
-func (a *api) sendAnswer(w http.ResponseWriter, r *http.Request, ans *answer) error {
-	c := callOf(r)
-	p, err := a.pack(r.Context(), r, c, ans, false)
-	if err != nil {
-		return err
-	}
-	return a.sendPacked(w, r, c, p)
-}
-
-// sendPacked sends an answer: 304 when the client has it, else 200. It is refused while too
-// many bytes are on their way.
-func (a *api) sendPacked(w http.ResponseWriter, r *http.Request, c *call, p packed) error {
-	if p.body != nil && !sendStage(&c.pass, r, p.body.body) {
-		return calendar.Fail(calendar.CodeUnavailable, 0)
-	}
-	h := w.Header()
-	a.setHeaders(h, c, p.answer)
-	if p.tag != p.etag {
-		h[headerETag] = []string{p.tag}
-	}
-	if p.body == nil {
-		a.status(w, r, http.StatusNotModified)
+	if same {
+		c.writeStatus(http.StatusNotModified)
 		return nil
 	}
-	h[headerType] = p.media
-	setEncoding(h, p.encoding)
-	h[headerLength] = p.body.length
-	a.status(w, r, http.StatusOK)
-	if r.Method != http.MethodHead {
-		writeBody(w, p.body.body)
-	}
+	h[headerType] = ans.media
+	c.writeBody(http.StatusOK, e, shown)
 	return nil
 }
 
 // setHeaders sets the headers that an answer has whether the client has it or not.
-func (a *api) setHeaders(h http.Header, c *call, ans *answer) {
+func (c *call) setHeaders(h http.Header, ans *answer) {
 	for i := range ans.headers {
 		h[ans.headers[i].name] = ans.headers[i].value
 	}
-	if shown := a.modifiedShown(c, ans.modified); shown != "" {
+	if shown := c.modifiedShown(ans.modified); shown != "" {
 		h[headerModified] = []string{shown}
 	}
 }
 
-// sendStage brings a request to the sending of its answer.
-func sendStage(p *admit.Pass, r *http.Request, body []byte) bool {
-	if r.Method == http.MethodHead || len(body) <= admit.SmallAnswer {
-		p.Leave()
+// beginSending brings a request to the sending of its answer.
+func (c *call) beginSending(b []byte) bool {
+	if c.r.Method == http.MethodHead || len(b) <= admit.SmallAnswer {
+		c.pass.Leave()
 		return true
 	}
-	return p.Enter(admit.Answer, int64(len(body)))
+	return c.pass.Enter(admit.Answer, int64(len(b)))
 }
 
 // How long a client may take for an answer beyond admit.SmallAnswer: what it holds is given
@@ -149,17 +140,24 @@ const (
 	answerRate = 100_000 // bytes a second, beside it
 )
 
-// writeBody writes the body of an answer. An error says that the client went away, or
-// was too slow.
-func writeBody(w http.ResponseWriter, body []byte) {
-	if len(body) > admit.SmallAnswer {
-		control := http.NewResponseController(w)
-		most := answerTime + time.Duration(len(body))*time.Second/answerRate
+// writeBody sends an answer whose other headers are set. A client that went away, or is too
+// slow, does not get all of it.
+func (c *call) writeBody(status int, e encoding, shown *body) {
+	h := c.w.Header()
+	setEncoding(h, e)
+	h[headerLength] = shown.length
+	c.writeStatus(status)
+	if c.r.Method == http.MethodHead {
+		return
+	}
+	if len(shown.bytes) > admit.SmallAnswer {
+		control := http.NewResponseController(c.w)
+		most := answerTime + time.Duration(len(shown.bytes))*time.Second/answerRate
 		if control.SetWriteDeadline(time.Now().Add(most)) == nil { // of the connection, so by its clock
 			defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
 		}
 	}
-	_, _ = w.Write(body) //nolint:gosec // JSON, under a content type that nobody takes for HTML
+	_, _ = c.w.Write(shown.bytes) //nolint:gosec // JSON, under a content type that nobody takes for HTML
 }
 
 // buffers are what answers are written into: their length is known at the end only, and
@@ -184,23 +182,27 @@ func written(write func(b []byte) ([]byte, error)) ([]byte, error) {
 	return out, err
 }
 
-// answerSize is what an answer takes that is kept under a key.
+// answerSize is what an answer takes that is cached under a key.
 func answerSize(key string, ans *answer) int {
-	n := len(key) + cap(ans.body)
+	n := len(key) + cap(ans.bytes)
 	for _, h := range ans.headers {
 		n += len(h.value[0])
+	}
+	for i := range ans.encoded {
+		if b := ans.encoded[i].Load(); b != nil {
+			n += len(b.bytes)
+		}
 	}
 	return n
 }
 
 // The first byte of keys: what is cached under it.
 const (
-	aliasKey     = 'a' // the key of the answer to the query string of a list
-	listKey      = 'l'
-	pastKey      = 'p' // a list of the past
-	singleKey    = 's'
-	severalKey   = 'v' // several lists
-	textsKey     = 't' // index and documentation
-	lastKey      = 'g' // the last good answer of a list
-	encodedSpace = 'z' // an answer in an encoding, by its key
+	aliasKey   = 'a' // the key of the answer to the query string of a list
+	listKey    = 'l'
+	pastKey    = 'p' // a list of the past
+	singleKey  = 's'
+	severalKey = 'v' // several lists
+	textsKey   = 't' // index and documentation
+	lastKey    = 'g' // the last good answer of a list
 )

@@ -178,7 +178,6 @@ type Options struct {
 	RequestID func() string    // nil: 8 random bytes in hexadecimal
 	Beside    []Beside         // the paths beside the interface
 	Pages     *public.Pages    // the pages for people; nil: none
-	PageFiles PageFiles        // those of Pages; nil: they are encoded when they are asked for
 
 	// Observe, when set, gets each answer, on the way of its request, from many at once.
 	Observe func(Answered)
@@ -217,14 +216,15 @@ const (
 	retryAfter    = "2" // seconds
 )
 
+// Handler answers the requests of the interface.
+type Handler = api
+
 // api is the handler.
 type api struct {
 	Deps
 	o         Options
 	roots     *rootTable
-	mux       http.Handler
-	find      func(path string) *route // the route of a path, nil for none
-	closed    calendar.Code            // that every request is answered with; "": it works
+	closed    calendar.Code // that every request is answered with; "": it works
 	rooms     *admit.Control
 	rates     *httprate.RateLimiter // nil: no limit
 	turns     *admit.Turns          // of the lists of a client; nil: no turns
@@ -233,7 +233,7 @@ type api struct {
 	tries     *admit.Tries // of passwords of protected events
 	origins   map[string]bool
 	expose    []string // value of Access-Control-Expose-Headers
-	fresh     []string // value of Cache-Control of reads that anybody may keep
+	readFresh []string // value of Cache-Control of reads that anybody may keep
 	permanent []string // that of versions of records
 	feedFresh []string // that of feeds
 	storeID   atomic.Pointer[uuid.UUID]
@@ -244,7 +244,7 @@ type api struct {
 	encoders  *encoders
 	renderer  *render.Renderer
 	flights   singleflight.Group
-	files     PageFiles
+	files     map[string]*answer // of pages, by path
 }
 
 // check fills in the defaults and makes the roots.
@@ -267,20 +267,14 @@ func New(d Deps, o Options) (*Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: %w", err)
 	}
-	return &Handler{a}, nil
+	return a, nil
 }
 
-// Handler answers the requests of the interface.
-type Handler struct{ api *api }
-
-// ServeHTTP implements http.Handler.
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.api.enter(w, r) }
-
 // Forget drops answers and parts of them, which may have records in them that were erased.
-func (h *Handler) Forget() {
-	h.api.answers.Clear()
-	h.api.renderer.Forget()
-	h.api.History.Forget()
+func (a *api) Forget() {
+	a.answers.Clear()
+	a.renderer.Forget()
+	a.History.Forget()
 }
 
 // Closed makes the handler of an interface that cannot work yet, or no longer, or that
@@ -294,7 +288,7 @@ func Closed(o Options, code calendar.Code) (http.Handler, error) {
 		return nil, err
 	}
 	a.closed = code
-	return http.HandlerFunc(a.enter), nil
+	return a, nil
 }
 
 func newAPI(d Deps, o Options) (*api, error) {
@@ -337,15 +331,14 @@ func newAPI(d Deps, o Options) (*api, error) {
 	}
 	a.documents = newDocuments(&a.o, a.totals[1:])
 	a.expose = []string{exposeList(a.totals)}
-	a.fresh, a.permanent, a.feedFresh = freshness(o.ReadMaxAge), versionFreshness(max(0, o.HistoryMaxAge)), feedFreshness(o.FeedMaxAge)
+	a.readFresh, a.permanent, a.feedFresh = freshness(o.ReadMaxAge), versionFreshness(max(0, o.HistoryMaxAge)), feedFreshness(o.FeedMaxAge)
 	a.answers = cache.New(o.AnswerBytes, answerSize)
 	if a.encoders, err = newEncoders(atOnce); err != nil {
 		return nil, fmt.Errorf("encoders: %w", err)
 	}
-	if a.files = o.PageFiles; o.Pages != nil && a.files == nil {
-		a.files = NewPageFiles(o.Pages)
+	if o.Pages != nil {
+		a.files = pageFiles(o.Pages)
 	}
-	a.mux, a.find = a.newMux()
 	return a, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -33,12 +32,12 @@ type Past interface {
 
 // asksPast tells whether a read names a point in time, by the parameter or by the header,
 // and whether the caller may. Answers to it are those of the past from then on.
-func (a *api) asksPast(r *http.Request, c *call) (asks bool, err error) {
+func (c *call) asksPast() (asks bool, err error) {
 	if c.sends(history.ParamPoint) {
 		c.fresh = valueAskBack
-		return true, a.mayReadPast(c)
+		return true, c.mayReadPast()
 	}
-	if c.route.timed && r.Header.Get(headerAcceptTime) != "" && a.mayReadPast(c) == nil {
+	if c.route.timed && c.r.Header.Get(headerAcceptTime) != "" && c.mayReadPast() == nil {
 		c.fresh = valueAskBack
 		return true, nil
 	}
@@ -56,14 +55,14 @@ func (c *call) sends(name string) bool {
 }
 
 // readPoint reads the point of a read that names one, and tells whether the header does.
-func (a *api) readPoint(r *http.Request, c *call, in calendar.Input, problems *calendar.Problems) (p history.Point, byHeader bool, err error) {
-	now := a.o.Now()
+func (c *call) readPoint(in calendar.Input, problems *calendar.Problems) (p history.Point, byHeader bool, err error) {
+	now := c.o.Now()
 	if !c.sends(history.ParamPoint) {
-		return acceptDatetime(r.Header.Get(headerAcceptTime), now, problems), true, nil
+		return acceptDatetime(c.r.Header.Get(headerAcceptTime), now, problems), true, nil
 	}
-	p = history.ParsePoint(in[history.ParamPoint], c.route.single && !c.route.bySlug, now, a.o.Site, problems)
+	p = history.ParsePoint(in[history.ParamPoint], c.route.single && !c.route.bySlug, now, c.o.Site, problems)
 	if p.Form == history.ByPosition {
-		head, err := a.Records.Head(r.Context())
+		head, err := c.Records.Head(c.r.Context())
 		if err != nil {
 			return p, false, err
 		}
@@ -73,17 +72,16 @@ func (a *api) readPoint(r *http.Request, c *call, in calendar.Input, problems *c
 }
 
 // readThen answers a single read of the past.
-func (a *api) readThen(w http.ResponseWriter, r *http.Request, s *single) error {
-	c := callOf(r)
-	return a.read(w, r, c, &question{smaller: []string{"_fields"}, make: func(ctx context.Context, _ stated) (*answer, error) {
-		found, err := a.Past.Read(ctx, past.Request{
+func (c *call) readThen(s *single) error {
+	return c.read(&question{smaller: []string{"_fields"}, make: func(ctx context.Context, _ stated) (*answer, error) {
+		found, err := c.Past.Read(ctx, past.Request{
 			Kind: s.kind, ID: s.target.id, Slug: s.target.slug, Caller: s.caller, Lang: s.lang,
 			Embeds: query.EmbedsOf(s.fields), Point: s.point, FromFirst: s.byHeader,
 		})
 		if err != nil {
 			return nil, err
 		}
-		ans, err := a.singleAnswer(s, &found.View, found.Version.Time)
+		ans, err := c.singleAnswer(s, &found.View, found.Version.Time)
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +101,7 @@ func (a *api) readThen(w http.ResponseWriter, r *http.Request, s *single) error 
 			}
 		}
 		if found.Permanent && !s.byHeader && whole {
-			c.fresh = a.permanent
+			c.fresh = c.permanent
 		}
 		return ans, nil
 	}})
@@ -145,23 +143,23 @@ func embeddedIn(v *query.View) (ids []calendar.ID) {
 }
 
 // listThen answers a list of the past.
-func (a *api) listThen(w http.ResponseWriter, r *http.Request, c *call) error {
+func (c *call) listThen() error {
 	var problems calendar.Problems
 	request := c.listRequest()
-	point, byHeader, err := a.readPoint(r, c, request.Input, &problems)
+	point, byHeader, err := c.readPoint(request.Input, &problems)
 	if err != nil {
 		return err
 	}
 	delete(request.Input, history.ParamPoint)
 	var then past.Then
 	if len(problems.Fields) == 0 {
-		if then, err = a.Past.Resolve(r.Context(), point); err != nil {
+		if then, err = c.Past.Resolve(c.r.Context(), point); err != nil {
 			return err
 		}
 	}
 	form := request // what is wrong with it is known before the lists are
 	form.Past = query.Past{FormOnly: true, Now: then.Moment}
-	_, refused := a.parse(r.Context(), c, form, a.Queries.Parse)
+	_, refused := c.parse(c.r.Context(), form, c.Queries.Parse)
 	if e, ok := errors.AsType[*calendar.Error](refused); refused != nil && (!ok || e.Code != calendar.CodeInvalidParam) {
 		return refused
 	}
@@ -171,13 +169,13 @@ func (a *api) listThen(w http.ResponseWriter, r *http.Request, c *call) error {
 	if len(problems.Fields) > 0 {
 		return refused
 	}
-	of, err := a.listsThen(c, then, point)
+	of, err := c.listsThen(then, point)
 	if err != nil {
 		return cmp.Or(refused, err)
 	}
-	ctx, cancel := c.within(a.o.ReadDeadline)
+	ctx, cancel := c.within(c.o.ReadDeadline)
 	defer cancel()
-	criteria, err := a.parse(ctx, c, request, of.Parse)
+	criteria, err := c.parse(ctx, request, of.Parse)
 	if err != nil {
 		return err
 	}
@@ -186,16 +184,17 @@ func (a *api) listThen(w http.ResponseWriter, r *http.Request, c *call) error {
 	if !byHeader {
 		location = ""
 	}
-	return a.read(w, r.WithContext(ctx), c, &question{
-		state: func(ctx context.Context, _ *call) (query.Generation, error) { return of.Generation(ctx) },
+	c.r = c.r.WithContext(ctx)
+	return c.read(&question{
+		state: of.Generation,
 		space: pastKey, number: then.Moment.Unix(), asked: c.asked().Text(criteria.Key).Text(original).Text(location),
-		turns: a.turns, smaller: []string{"per_page", "_fields"},
+		turns: c.turns, smaller: []string{"per_page", "_fields"},
 		make: func(ctx context.Context, at stated) (*answer, error) {
 			list, err := of.Run(ctx, criteria)
 			if err != nil {
 				return nil, err
 			}
-			ans, err := a.encode(c, &listing{root: c.root, criteria: criteria, list: list, address: c.address(), original: originalLink(original)}, a.weakTag(at.key))
+			ans, err := c.encode(&listing{root: c.root, criteria: criteria, list: list, address: c.address(), original: originalLink(original)}, c.weakTag(at.key))
 			if err != nil {
 				return nil, err
 			}
@@ -209,14 +208,14 @@ func (a *api) listThen(w http.ResponseWriter, r *http.Request, c *call) error {
 }
 
 // listsThen waits for the lists of a point, without a slot.
-func (a *api) listsThen(c *call, then past.Then, point history.Point) (*past.List, error) {
+func (c *call) listsThen(then past.Then, point history.Point) (*past.List, error) {
 	if !c.pass.Enter(admit.Wait, 1) {
 		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	defer c.pass.Resume()
 	ctx, cancel := c.within(pointWait)
 	defer cancel()
-	return a.Past.List(ctx, c.caller, c.pass.Address, then, point.String(), c.sends("search"))
+	return c.Past.List(ctx, c.caller, c.pass.Address, then, point.String(), c.sends("search"))
 }
 
 // pointWait is longer than Past waits.

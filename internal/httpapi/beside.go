@@ -1,8 +1,7 @@
 package httpapi
 
 import (
-	"bytes"
-	"encoding/json"
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -22,54 +21,42 @@ type Beside struct {
 	rooms *admit.Control
 }
 
-// beside gives what answers a path beside the interface, nil for none.
-func (a *api) beside(path string) *Beside {
-	for i := range a.o.Beside {
-		b := &a.o.Beside[i]
-		if rest, ok := strings.CutPrefix(path, b.Path); ok && (rest == "" || rest[0] == '/') {
+// findBeside returns what answers a path beside the interface, nil for none.
+func (c *call) findBeside() *Beside {
+	for i := range c.o.Beside {
+		b := &c.o.Beside[i]
+		if _, ok := cutPath(c.r.URL.Path, b.Path); ok {
 			return b
 		}
 	}
 	return nil
 }
 
-// serveBeside answers a request beside the interface.
-func (a *api) serveBeside(w http.ResponseWriter, r *http.Request, c *call) {
-	defer a.answerPanic(w, r)
-	c.pass = c.beside.rooms.Arrive(r)
-	defer c.pass.Leave()
-	status, body, err := a.askBeside(w, r, c)
-	if err != nil {
-		a.fail(w, r, err)
-		return
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(body); err != nil {
-		a.fail(w, r, err)
-		return
-	}
-	w.Header()[headerType] = valueJSON
-	a.send(w, r, status, b.Bytes())
-}
-
-func (a *api) askBeside(w http.ResponseWriter, r *http.Request, c *call) (status int, body any, err error) {
+// answerBeside answers a request beside the interface.
+func (c *call) answerBeside() (err error) {
+	c.pass = c.beside.rooms.Arrive(c.r)
 	if !c.pass.Enter(admit.Login, 1) {
-		return 0, nil, calendar.Fail(calendar.CodeUnavailable, 0)
+		return calendar.Fail(calendar.CodeUnavailable, 0)
 	}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		w.Header().Set(headerAllow, "GET, HEAD") // OPTIONS is for the interface
-		return 0, nil, calendar.Fail(calendar.CodeMethodNotAllowed, 0)
+	if !isRead(c.r.Method) {
+		c.w.Header().Set(headerAllow, "GET, HEAD") // OPTIONS is for the interface
+		return calendar.Fail(calendar.CodeMethodNotAllowed, 0)
 	}
 	if !c.beside.Probe {
-		c.caller, err = a.Users.Authenticate(r.Context(), strings.Join(r.Header["Authorization"], ", "))
-		if over := a.count(w, r, c.caller.ID); over != nil {
-			err = over
+		c.caller, err = c.Users.Authenticate(c.r.Context(), strings.Join(c.r.Header["Authorization"], ", "))
+		if err = cmp.Or(c.count(c.caller.ID), err); err != nil {
+			return err
 		}
 	}
+	status, shown, err := c.beside.Serve(c.r, c.caller)
 	if err != nil {
-		return 0, nil, err
+		return err
 	}
-	return c.beside.Serve(r, c.caller)
+	body, err := appendJSON(nil, shown)
+	if err != nil {
+		return err
+	}
+	c.w.Header()[headerType] = valueJSON
+	c.send(status, body)
+	return nil
 }

@@ -16,12 +16,17 @@ import (
 	"daybook/query"
 )
 
-// call is what the handlers know about one request.
+// call is one request: what is known of it, and its way to the answer.
 type call struct {
+	*api
+
+	w      http.ResponseWriter
+	r      *http.Request // its context ends with the time for the work, or when the client goes away
 	chi    chi.Context
 	loc    location
-	root   *root // nil when the path has no known namespace
-	route  *route
+	from   origin
+	root   *root   // nil when the path has no known namespace
+	route  *route  // nil: the path is none of the interface
 	beside *Beside // nil: the path is none beside the interface
 	page   *paged  // nil: the path is none of a page
 	caller calendar.Caller
@@ -50,32 +55,15 @@ type call struct {
 
 type callKey struct{}
 
-// callOf gives the call of a request that came through enter.
-func callOf(r *http.Request) *call {
-	c, _ := r.Context().Value(callKey{}).(*call)
-	return c
-}
-
-// enter is the way of every request: it finds the root, sets the headers that
-// every answer has, and hands over to the router.
-func (a *api) enter(w http.ResponseWriter, r *http.Request) {
-	c := &call{started: a.o.Now()}
-	from := a.roots.origin(r)
-	c.loc = a.roots.locate(r.URL.EscapedPath(), from.path)
+// ServeHTTP implements http.Handler: the way of every request.
+func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := &call{api: a, w: w, r: r, started: a.o.Now(), from: a.roots.origin(r), query: parsePairs(r.URL.RawQuery)}
+	c.loc = a.roots.locate(r.URL.EscapedPath(), c.from.path)
 	c.lang = c.loc.lang
-	c.query = parsePairs(r.URL.RawQuery)
 	if l, ok := selectorOf(c.query); ok {
 		c.lang = l
 	}
-	if c.page = a.findPage(r, c, from); c.page != nil {
-		a.setPageHeaders(w.Header(), c.page)
-	} else {
-		a.commonHeaders(w, r, c)
-	}
-	if a.o.Pages != nil && a.o.Pages.NoRobots() {
-		w.Header()["X-Robots-Tag"] = valueNoIndex
-	}
-	c.id[0] = a.requestID(r)
+	c.id[0] = c.requestID()
 	w.Header()[headerRequestID] = c.id[:]
 	ctx := r.Context()
 	if a.o.Trace != nil {
@@ -83,66 +71,105 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 		ctx, end = a.o.Trace(r, c.id[0])
 		defer func() { end(c.pattern(), c.status) }()
 	}
-	most := a.o.ReadDeadline
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		most = a.o.WriteDeadline
+	c.client = context.WithValue(ctx, callKey{}, c)
+	limit := a.o.ReadDeadline
+	if !isRead(r.Method) {
+		limit = a.o.WriteDeadline
 	}
-	c.client = context.WithValue(context.WithValue(ctx, callKey{}, c), chi.RouteCtxKey, &c.chi)
-	ctx, cancel := c.within(most)
+	ctx, cancel := c.within(limit)
 	defer cancel()
-	r = r.WithContext(ctx)
-	defer a.answered(r, c)
-	if c.beside = a.beside(r.URL.Path); c.beside != nil {
-		a.commonHeaders(w, r, c)
-		c.page = nil
-		a.serveBeside(w, r, c)
-		return
+	c.r = r.WithContext(ctx)
+	defer c.answered()
+	defer c.pass.Leave()
+	defer c.answerPanic()
+	if err := c.answer(); err != nil {
+		c.fail(err)
 	}
-	if a.closed != "" {
-		a.failEarly(w, r, a.closed)
-		return
+}
+
+// isRead reports whether a method reads, whatever the route.
+func isRead(method string) bool { return method == http.MethodGet || method == http.MethodHead }
+
+// answer finds what answers a request, and lets it in.
+func (c *call) answer() error {
+	if c.beside = c.findBeside(); c.beside == nil && !c.loc.known {
+		c.page = c.findPage()
+	}
+	if c.loc.known {
+		c.route = findRoute(&c.chi, c.loc.rest)
+	}
+	c.commonHeaders()
+	switch {
+	case c.beside != nil:
+		return c.answerBeside()
+	case c.closed != "":
+		return calendar.Fail(c.closed, 0)
 	}
 	// Whose credentials are not known to be good takes no slot of those who have none.
 	first := admit.Work
-	if c.sendsCredentials(r) {
+	if c.sendsCredentials() {
 		first = admit.Login
 	}
-	c.pass = a.rooms.Arrive(r)
-	defer c.pass.Leave()
+	c.pass = c.rooms.Arrive(c.r)
 	if !c.pass.Enter(first, 1) {
-		a.failEarly(w, r, calendar.CodeUnavailable)
-		return
+		return calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	if first == admit.Work {
-		if a.count(w, r, 0) != nil {
-			a.failEarly(w, r, calendar.CodeTooManyRequests)
-			return
+		if err := c.count(0); err != nil {
+			return err
 		}
 	}
-	if len(r.Method)+len(r.RequestURI)+len(r.Proto)+2 > maxRequestLine {
-		a.failEarly(w, r, calendar.CodeURITooLong)
-		return
+	switch r := c.r; {
+	case len(r.Method)+len(r.RequestURI)+len(r.Proto)+2 > maxRequestLine:
+		return calendar.Fail(calendar.CodeURITooLong, 0)
+	case r.Host != "" && !isHost(r.Host):
+		return &calendar.Error{Code: calendar.CodeInvalidParam, Fields: []calendar.FieldError{{Field: "Host", Reason: calendar.ReasonHeaderHost}}}
+	case !utf8.ValidString(r.URL.Path):
+		return calendar.Fail(calendar.CodeNoRoute, 0)
+	case c.page != nil:
+		return c.answerPage()
+	case c.route == nil:
+		return calendar.Fail(calendar.CodeNoRoute, 0)
 	}
-	if r.Host != "" && !isHost(r.Host) {
-		a.fail(w, r, &calendar.Error{Code: calendar.CodeInvalidParam, Fields: []calendar.FieldError{{Field: "Host", Reason: calendar.ReasonHeaderHost}}})
-		return
+	c.root = c.roots.root(c.from, c.loc)
+	return c.answerRoute()
+}
+
+// answerRoute answers a request to a route of the interface: step 2 of section 7.2 is on
+// writes where they come from, credentials, and on writes the general right.
+func (c *call) answerRoute() error {
+	rt, h, method := c.route, c.w.Header(), c.r.Method
+	work := rt.works[method]
+	if work == nil {
+		h[headerAllow] = rt.allow
+		return calendar.Fail(calendar.CodeMethodNotAllowed, 0)
 	}
-	if !utf8.ValidString(r.URL.Path) {
-		a.fail(w, r, calendar.Fail(calendar.CodeNoRoute, 0))
-		return
-	}
-	if !c.loc.known {
-		if c.page != nil {
-			a.servePage(w, r, c)
-			return
+	reads := isRead(method) || rt.asks()
+	if method == http.MethodOptions {
+		h[headerAllow] = rt.allow
+	} else if !reads && c.fromForeignPage() {
+		if err := c.countLogin(); err != nil {
+			return err
 		}
-		a.fail(w, r, calendar.Fail(calendar.CodeNoRoute, 0))
-		return
+		return calendar.Fail(calendar.CodeForbiddenOrigin, 0)
 	}
-	c.root = a.roots.root(from, c.loc)
-	c.chi.Reset()
-	c.chi.RoutePath = c.loc.rest
-	a.mux.ServeHTTP(w, r)
+	if err := c.login(); err != nil {
+		return err
+	}
+	if method != http.MethodOptions && rt.writes && c.caller.Role != calendar.Anonymous && calendar.MayWrite(c.caller, rt.kind, rt.collection) == nil {
+		h[headerAllow] = rt.allow
+	}
+	switch {
+	case reads: // writes name all that is wrong at once
+		if bad := invalidPairs(c.query); bad != nil {
+			return &calendar.Error{Code: calendar.CodeInvalidParam, Fields: bad}
+		}
+	case method != http.MethodOptions:
+		if err := calendar.MayWrite(c.caller, rt.kind, rt.collection); err != nil {
+			return err
+		}
+	}
+	return work(c)
 }
 
 // within returns the context of work that begins now and may take so long.
@@ -152,52 +179,13 @@ func (c *call) within(limit time.Duration) (context.Context, context.CancelFunc)
 
 // sendsCredentials tells whether a request comes with credentials that are read: pages read
 // them for previews alone.
-func (c *call) sendsCredentials(r *http.Request) bool {
-	_, sent := r.Header["Authorization"]
+func (c *call) sendsCredentials() bool {
+	_, sent := c.r.Header["Authorization"]
 	return sent && (c.page == nil || c.page.req.Preview)
 }
 
-// failEarly answers an error before the way to the route; the path may have one.
-func (a *api) failEarly(w http.ResponseWriter, r *http.Request, code calendar.Code) {
-	if c := callOf(r); c.loc.known {
-		if rt := a.find(c.loc.rest); rt != nil {
-			w.Header()[headerAllow] = rt.allowOpen()
-			rt.vary(w.Header(), r.Method)
-		}
-	} else if c.page != nil {
-		c.page.plain = true
-	}
-	a.fail(w, r, calendar.Fail(code, 0))
-}
-
-// serve is the adapter of all handlers: it reads the credentials, checks the
-// general right of writes, and answers errors and panics.
-func (a *api) serve(rt *route, h handler) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		c := callOf(r)
-		c.route = rt
-		defer a.answerPanic(w, r)
-		if rt != nil {
-			rt.vary(w.Header(), r.Method)
-			err := a.admit(w, r, c, rt)
-			if err == nil && (r.Method == http.MethodGet || r.Method == http.MethodHead || rt.asks()) { // writes name all that is wrong at once
-				if bad := invalidPairs(c.query); bad != nil {
-					err = &calendar.Error{Code: calendar.CodeInvalidParam, Fields: bad}
-				}
-			}
-			if err != nil {
-				a.fail(w, r, err)
-				return
-			}
-		}
-		if err := h(w, r); err != nil {
-			a.fail(w, r, err)
-		}
-	}
-}
-
 // answerPanic is deferred by serve: it logs a panic and answers it.
-func (a *api) answerPanic(w http.ResponseWriter, r *http.Request) {
+func (c *call) answerPanic() {
 	p := recover()
 	if p == nil {
 		return
@@ -205,44 +193,18 @@ func (a *api) answerPanic(w http.ResponseWriter, r *http.Request) {
 	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(p)
 	}
-	a.o.Log.ErrorContext(r.Context(), "request panicked",
-		"method", r.Method, "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
-	if callOf(r).status == 0 {
-		a.fail(w, r, calendar.Fail(calendar.CodeInternal, 0))
+	c.o.Log.ErrorContext(c.r.Context(), "request panicked",
+		"method", c.r.Method, "path", c.r.URL.Path, "panic", p, "stack", string(debug.Stack()))
+	if c.status == 0 {
+		c.fail(calendar.Fail(calendar.CodeInternal, 0))
 	}
-}
-
-// admit is step 2 of section 7.2: on writes where they come from, credentials, and on
-// writes the general right.
-func (a *api) admit(w http.ResponseWriter, r *http.Request, c *call, rt *route) error {
-	w.Header()[headerAllow] = rt.allowOpen()
-	if r.Method == http.MethodOptions {
-		w.Header()[headerAllow] = []string{rt.allow}
-	}
-	if isWrite(r, rt) && a.fromForeignPage(r) {
-		if err := a.countLogin(w, r, c); err != nil {
-			return err
-		}
-		return calendar.Fail(calendar.CodeForbiddenOrigin, 0)
-	}
-	if err := a.login(w, r, c); err != nil {
-		return err
-	}
-	switch {
-	case isWrite(r, rt):
-		w.Header()[headerAllow] = []string{rt.allowFor(c.caller)}
-		return calendar.MayWrite(c.caller, rt.kind, rt.collection)
-	case r.Method == http.MethodGet, r.Method == http.MethodHead:
-		w.Header()[headerAllow] = []string{rt.allowFor(c.caller)}
-	}
-	return nil
 }
 
 // login reads the credentials of a request, and brings it to work.
-func (a *api) login(w http.ResponseWriter, r *http.Request, c *call) error {
-	caller, err := a.Users.Authenticate(r.Context(), strings.Join(r.Header["Authorization"], ", "))
+func (c *call) login() error {
+	caller, err := c.Users.Authenticate(c.r.Context(), strings.Join(c.r.Header["Authorization"], ", "))
 	c.caller = caller
-	if over := a.countLogin(w, r, c); over != nil {
+	if over := c.countLogin(); over != nil {
 		return over
 	}
 	room := true
@@ -261,14 +223,9 @@ func (a *api) login(w http.ResponseWriter, r *http.Request, c *call) error {
 }
 
 // countLogin counts a request with credentials; others were counted when they came.
-func (a *api) countLogin(w http.ResponseWriter, r *http.Request, c *call) error {
+func (c *call) countLogin() error {
 	if c.pass.Stage() != admit.Login {
 		return nil
 	}
-	return a.count(w, r, c.caller.ID)
-}
-
-// isWrite reports whether a request to a route is a write.
-func isWrite(r *http.Request, rt *route) bool {
-	return r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions && !rt.asks()
+	return c.count(c.caller.ID)
 }

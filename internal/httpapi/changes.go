@@ -18,7 +18,7 @@ var changesTable = toldTable{
 }
 
 func changesRoute() *route {
-	return logRoute("/changes", "changes", (*api).changes, openapi.Operation{
+	return logRoute("/changes", "changes", (*call).changes, openapi.Operation{
 		Args: changesTable.Params(), Headers: []string{"ETag", headerPosition, headerLink}, Statuses: []int{403},
 		Content: openapi.Content{
 			"application/json":     {Schema: openapi.Ref("ChangesPage")},
@@ -28,32 +28,31 @@ func changesRoute() *route {
 }
 
 // changes answers the log (HISTORY 10).
-func (a *api) changes(w http.ResponseWriter, r *http.Request) error {
-	c := callOf(r)
+func (c *call) changes() error {
 	c.fresh = valueAskBack
-	if err := a.mayReadPast(c); err != nil {
+	if err := c.mayReadPast(); err != nil {
 		return err
 	}
 	var problems calendar.Problems
-	q, _ := a.readTold(c, changesTable, &problems)
-	head, err := a.headFor(r, q, &problems)
+	q, _ := c.readTold(changesTable, &problems)
+	head, err := c.headFor(q, &problems)
 	if err != nil {
 		return err
 	}
-	return a.read(w, r, c, &question{turns: a.past, smaller: []string{"limit"}, make: func(ctx context.Context, _ stated) (*answer, error) {
-		page := historyPage{q: q, table: changesTable, format: formatOf(q, r.Header), url: c.root.URL + "/changes", head: head.String()}
+	return c.read(&question{turns: c.past, smaller: []string{"limit"}, make: func(ctx context.Context, _ stated) (*answer, error) {
+		page := historyPage{q: q, table: changesTable, format: formatOf(q, c.r.Header), url: c.root.URL + "/changes", head: head.String()}
 		page.From, page.To = q.after+1, min(int64(head), q.before-1)
-		if err := a.readPage(ctx, c, &page); err != nil {
+		if err := c.readPage(ctx, &page); err != nil {
 			return nil, err
 		}
-		return page.answer(a, c), nil
+		return page.answer(c.api, c), nil
 	}})
 }
 
 // headFor returns the head of the log, or all problems of a request that begins behind a
 // position.
-func (a *api) headFor(r *http.Request, q *toldQuery, problems *calendar.Problems) (calendar.Position, error) {
-	head, err := a.History.Head(r.Context())
+func (c *call) headFor(q *toldQuery, problems *calendar.Problems) (calendar.Position, error) {
+	head, err := c.History.Head(c.r.Context())
 	if err != nil {
 		return 0, err
 	}

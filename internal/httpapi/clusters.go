@@ -3,39 +3,37 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 
 	"daybook/query"
 )
 
 // clusters answers the venues of events by the squares of a grid (LISTINGS 1.11).
-func (a *api) clusters(w http.ResponseWriter, r *http.Request) error {
-	c := callOf(r)
-	criteria, q, err := a.ask(r, c, query.Request{Caller: c.caller, Map: true}, query.ClusterParams())
+func (c *call) clusters() error {
+	criteria, q, err := c.ask(query.Request{Caller: c.caller, Map: true}, query.ClusterParams())
 	if err != nil {
 		return err
 	}
 	q.make = func(ctx context.Context, of stated) (*answer, error) {
-		found, err := a.Queries.Clusters(ctx, criteria)
+		found, err := c.Queries.Clusters(ctx, criteria)
 		if err != nil {
 			return nil, err
 		}
-		body, err := json.Marshal(a.mapOf(c, criteria, found))
+		body, err := json.Marshal(c.mapOf(criteria, found))
 		if err != nil {
 			return nil, err
 		}
-		ans := newAnswer(body, valueGeoJSON, a.weakTag(of.key), criteria.Lang)
+		ans := newAnswer(body, valueGeoJSON, c.weakTag(of.key), criteria.Lang)
 		ans.show(found.Position)
-		a.addTotals(ans, found.Total)
+		c.addTotals(ans, found.Total)
 		return ans, nil
 	}
-	return a.read(w, r, c, q)
+	return c.read(q)
 }
 
 var valueGeoJSON = []string{"application/geo+json"}
 
 // mapOf is the GeoJSON of clusters.
-func (a *api) mapOf(c *call, criteria *query.Criteria, found *query.Clusters) object {
+func (c *call) mapOf(criteria *query.Criteria, found *query.Clusters) object {
 	features := make([]object, len(found.Clusters))
 	for i := range found.Clusters {
 		k := &found.Clusters[i]
@@ -47,7 +45,7 @@ func (a *api) mapOf(c *call, criteria *query.Criteria, found *query.Clusters) ob
 		case len(k.Venues) == 1:
 			v := k.Venues[0]
 			name, _ := v.Name(criteria.Lang)
-			properties["venue"] = object{"id": v.ID, "venue": name, "url": c.root.Page(v, v.Status(a.o.Now()))}
+			properties["venue"] = object{"id": v.ID, "venue": name, "url": c.root.Page(v, v.Status(c.o.Now()))}
 		case k.Expansion > 0:
 			properties["expansion_zoom"] = k.Expansion
 		}

@@ -34,27 +34,27 @@ func exposeList(totals [][2]string) string {
 
 // crossOrigin sets the headers of section 2.11: reads are open to every origin,
 // answers to writes to those of the setting.
-func (a *api) crossOrigin(h http.Header, r *http.Request, c *call) {
+func (c *call) crossOrigin(h http.Header) {
 	switch {
-	case r.Method == http.MethodGet, r.Method == http.MethodHead, r.Method == http.MethodOptions,
-		r.Method == http.MethodPost && c.loc.known && a.find(c.loc.rest).asks():
+	case c.r.Method == http.MethodGet, c.r.Method == http.MethodHead, c.r.Method == http.MethodOptions,
+		c.r.Method == http.MethodPost && c.route.asks():
 		h["Access-Control-Allow-Origin"] = valueAny
-		h["Access-Control-Expose-Headers"] = a.expose
+		h["Access-Control-Expose-Headers"] = c.expose
 	default:
-		if from := r.Header.Get("Origin"); from != "" && a.origins[from] {
+		if from := c.r.Header.Get("Origin"); from != "" && c.origins[from] {
 			h["Access-Control-Allow-Origin"] = []string{from}
-			h["Access-Control-Expose-Headers"] = a.expose
+			h["Access-Control-Expose-Headers"] = c.expose
 		}
 	}
 }
 
 // fromForeignPage reports whether a page of another site sent a request (2.11): a browser
 // sends remembered credentials with any page's form.
-func (a *api) fromForeignPage(r *http.Request) bool {
-	if origin := strings.Join(r.Header["Origin"], ", "); origin != "" {
-		return !a.origins[origin] && !a.roots.isOwnOrigin(r, origin)
+func (c *call) fromForeignPage() bool {
+	if origin := strings.Join(c.r.Header["Origin"], ", "); origin != "" {
+		return !c.origins[origin] && !c.roots.isOwnOrigin(c.r, origin)
 	}
-	site := r.Header.Get("Sec-Fetch-Site")
+	site := c.r.Header.Get("Sec-Fetch-Site")
 	return site == "cross-site" || site == "same-site"
 }
 
@@ -81,19 +81,19 @@ func hostPort(scheme, host string) string {
 
 // preflight sets what a browser asks for before a request to a route, nil for a read that
 // is none of the interface.
-func (a *api) preflight(h http.Header, r *http.Request, rt *route) {
-	wanted := r.Header.Get("Access-Control-Request-Method")
-	from := r.Header.Get("Origin")
+func (c *call) preflight(h http.Header, rt *route) {
+	wanted := c.r.Header.Get("Access-Control-Request-Method")
+	from := c.r.Header.Get("Origin")
 	if wanted == "" && from == "" {
 		return
 	}
 	h["Access-Control-Allow-Methods"] = corsReadMethods
-	if rt != nil && a.origins[from] || rt.asks() {
-		h["Access-Control-Allow-Methods"] = []string{rt.allow}
+	if rt != nil && c.origins[from] || rt.asks() {
+		h["Access-Control-Allow-Methods"] = rt.allow
 	}
 	names := corsRequest
 	if wanted == http.MethodGet || wanted == http.MethodHead {
-		names = withRequested(names, r.Header.Values("Access-Control-Request-Headers"))
+		names = withRequested(names, c.r.Header.Values("Access-Control-Request-Headers"))
 	}
 	h["Access-Control-Allow-Headers"] = []string{strings.Join(names, ", ")}
 	h["Access-Control-Max-Age"] = corsMaxAge

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"net/http"
 
 	"daybook/calendar"
 	"daybook/internal/httpapi/openapi"
@@ -39,21 +38,20 @@ func recordsRow() toldRow {
 }
 
 func diffRoute(k calendar.Kind) *route {
-	return pastRoute(k, "diff", (*api).diff, openapi.Operation{
+	return pastRoute(k, "diff", (*call).diff, openapi.Operation{
 		Args: diffTable.Params(), Headers: []string{"ETag", headerGroups},
 		Content: openapi.Content{"application/json": {Schema: openapi.Ref("Diff")}, jsonPatch: {Schema: openapi.Ref("JSONPatch")}},
 	})
 }
 
 // diff answers the difference of two versions (HISTORY 9).
-func (a *api) diff(w http.ResponseWriter, r *http.Request) error {
-	c := callOf(r)
+func (c *call) diff() error {
 	c.fresh = valueAskBack
-	if err := a.mayReadPast(c); err != nil {
+	if err := c.mayReadPast(); err != nil {
 		return err
 	}
 	var problems calendar.Problems
-	q, in := a.readTold(c, diffTable, &problems)
+	q, in := c.readTold(diffTable, &problems)
 	if err := problems.Err(); err != nil {
 		return err
 	}
@@ -64,14 +62,14 @@ func (a *api) diff(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	id := c.targetOf().id
-	return a.read(w, r, c, &question{turns: a.past, smaller: []string{"from", "to"}, make: func(ctx context.Context, _ stated) (*answer, error) {
-		d, err := a.History.Diff(ctx, a.viewer(c), c.route.kind, id, q.after, to)
+	return c.read(&question{turns: c.past, smaller: []string{"from", "to"}, make: func(ctx context.Context, _ stated) (*answer, error) {
+		d, err := c.History.Diff(ctx, c.viewer(), c.route.kind, id, q.after, to)
 		if err != nil {
 			return nil, err
 		}
 		var shown any = d.Patch
 		media := valueJSONPatch
-		if weightIn(r.Header, []string{jsonPatch}) <= weightIn(r.Header, entryFormats[0].media) {
+		if weightIn(c.r.Header, []string{jsonPatch}) <= weightIn(c.r.Header, entryFormats[0].media) {
 			if !q.records {
 				d.From.Record, d.To.Record = nil, nil
 			}
@@ -79,16 +77,16 @@ func (a *api) diff(w http.ResponseWriter, r *http.Request) error {
 		}
 		body, err := appendJSON(nil, shown)
 		if err == nil {
-			err = a.fits(body)
+			err = c.fits(body)
 		}
 		if err != nil {
 			return nil, err
 		}
-		ans := newAnswer(body, media, a.weakTag(string(body)), c.lang)
+		ans := newAnswer(body, media, c.weakTag(string(body)), c.lang)
 		groups, whole := groupsOf(id, d.Named)
 		ans.add(headerGroups, groups)
 		if q.after > 0 && to > 0 && whole {
-			c.fresh = a.permanent
+			c.fresh = c.permanent
 		}
 		return ans, nil
 	}})

@@ -46,15 +46,15 @@ type acceptance struct {
 // acceptanceOf tells how an answer of so many bytes may be sent. Who sends a secret
 // gets it as it is: text beside the secret that a stranger has chosen would tell it by
 // the length.
-func acceptanceOf(r *http.Request, c *call, size int) acceptance {
+func (c *call) acceptanceOf(size int) acceptance {
 	plain := acceptance{takes: [encodings]bool{encodingNone: true}}
-	if size < leastEncoded || r.Method != http.MethodGet && r.Method != http.MethodHead {
+	if size < leastEncoded || !isRead(c.r.Method) {
 		return plain
 	}
-	if c.sendsCredentials(r) || c.page == nil && c.sentPassword() {
+	if c.sendsCredentials() || c.page == nil && c.sentPassword() {
 		return plain
 	}
-	return readAcceptance(r.Header["Accept-Encoding"])
+	return readAcceptance(c.r.Header["Accept-Encoding"])
 }
 
 // readAcceptance reads Accept-Encoding (RFC 9110, section 12.5.3). The encoding that it
@@ -139,53 +139,40 @@ func setEncoding(h http.Header, e encoding) {
 	}
 }
 
-// encodedKey names what is kept of an answer in an encoding.
-func encodedKey(e encoding, key string) string { return string([]byte{encodedSpace, byte(e)}) + key }
-
-// encoded returns an answer in an encoding: body and length alone. What is cached is encoded
-// once; the rest takes a turn, as encoding takes a processor for longer than making most
-// answers does.
-func (a *api) encoded(ctx context.Context, c *call, e encoding, ans *answer, turn bool) (*answer, error) {
-	key := ""
-	if ans.key != "" {
-		key = encodedKey(e, ans.key)
-		if out, ok := a.answers.Get(key); ok {
-			return out, nil
-		}
+// encodedBody returns the body of an answer in an encoding. It is encoded once, in a turn, as
+// that takes a processor for longer than making most answers does; turn reports whether the
+// client has its turn.
+func (a *api) encodedBody(ctx context.Context, p *admit.Pass, e encoding, ans *answer, turn bool) (*body, error) {
+	if e == encodingNone {
+		return &ans.body, nil
 	}
-	leave, err := c.pass.Turn(ctx, a.encoders.turns, turn)
+	if out := ans.encoded[e].Load(); out != nil {
+		return out, nil
+	}
+	leave, err := p.Turn(ctx, a.encoders.turns, turn)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	if out, ok := a.answers.Get(key); ok { // made while this one waited
+	if out := ans.encoded[e].Load(); out != nil { // made while this one waited
 		return out, nil
 	}
-	body, err := written(func(b []byte) ([]byte, error) { return a.encoders.append(b, e, ans.body), nil })
+	out, err := a.encodeBody(e, ans)
+	if err == nil && ans.key != "" {
+		a.answers.Set(ans.key, ans) // it is larger now
+	}
+	return out, err
+}
+
+// encodeBody adds an encoding to an answer.
+func (a *api) encodeBody(e encoding, ans *answer) (*body, error) {
+	b, err := written(func(b []byte) ([]byte, error) { return a.encoders.append(b, e, ans) })
 	if err != nil {
 		return nil, err
 	}
-	out := &answer{body: body, length: []string{strconv.Itoa(len(body))}}
-	if key != "" {
-		a.answers.Set(key, out)
-	}
-	return out, nil
-}
-
-// encodedOnce returns the body of an answer that is made for one request, in the encoding
-// that the client takes; as it is where there is no turn for that.
-func (a *api) encodedOnce(r *http.Request, c *call, body []byte) (encoding, []byte) {
-	e := acceptanceOf(r, c, len(body)).best
-	if e == encodingNone {
-		return e, body
-	}
-	ctx, cancel := c.within(a.o.ReadDeadline)
-	defer cancel()
-	out, err := a.encoded(ctx, c, e, &answer{body: body}, false)
-	if err != nil {
-		return encodingNone, body
-	}
-	return e, out.body
+	out := newBody(b)
+	ans.encoded[e].Store(&out)
+	return &out, nil
 }
 
 // encoders encode bodies. Each holds some 3 MiB at most, so their number is bounded.
@@ -229,16 +216,25 @@ func newEncoder(w io.Writer, e encoding, zstdLevel zstd.EncoderLevel, gzipLevel 
 	}
 }
 
-// append appends a body in an encoding.
-func (e *encoders) append(to []byte, in encoding, body []byte) []byte {
-	if in == encodingZstd {
-		return e.zstd.EncodeAll(body, to)
+// append appends the body of an answer in an encoding.
+func (s *encoders) append(to []byte, e encoding, ans *answer) ([]byte, error) {
+	if e == encodingZstd && !ans.file {
+		return s.zstd.EncodeAll(ans.bytes, to), nil
 	}
-	w := e.gzip.Get().(*gzip.Writer) //nolint:forcetypeassert // the pool makes nothing else
-	defer e.gzip.Put(w)
 	b := bytes.NewBuffer(to)
-	w.Reset(b)
-	_, _ = w.Write(body) // a buffer takes everything
+	var w io.WriteCloser
+	if ans.file { // level 9 of gzip takes four times as long for a hundredth
+		var err error
+		if w, err = newEncoder(b, e, zstd.SpeedBetterCompression, 8); err != nil {
+			return to, err
+		}
+	} else {
+		fast := s.gzip.Get().(*gzip.Writer) //nolint:forcetypeassert // the pool makes nothing else
+		defer s.gzip.Put(fast)
+		fast.Reset(b)
+		w = fast
+	}
+	_, _ = w.Write(ans.bytes) // a buffer takes everything
 	_ = w.Close()
-	return b.Bytes()
+	return b.Bytes(), nil
 }

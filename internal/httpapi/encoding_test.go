@@ -87,7 +87,10 @@ func TestEncodings(t *testing.T) {
 		body := []byte(strings.Repeat(`{"title":"Jazz on the river","cost":"12"},`, size/40+1)[:size])
 		for in := encodingNone + 1; in < encodings; in++ {
 			for range 2 { // with an encoder that was used before, too
-				sent := e.append([]byte("before"), in, body)
+				sent, err := e.append([]byte("before"), in, &answer{body: newBody(body)})
+				if err != nil {
+					t.Fatal(err)
+				}
 				h := http.Header{"Content-Encoding": valuesEncoding[in]}
 				if size == 0 && in == encodingZstd {
 					continue // nothing is so short
@@ -133,7 +136,7 @@ func TestTurnsOfEncodings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := http.HandlerFunc(a.enter)
+		h := a
 		var all sync.WaitGroup
 		get := func(path, address string) *httptest.ResponseRecorder {
 			w := httptest.NewRecorder()
@@ -204,7 +207,7 @@ func TestListsAreEncodedInTheirTurn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := http.HandlerFunc(a.enter)
+		h := a
 		get := func(page int, accept string, w http.ResponseWriter) {
 			all.Go(func() {
 				r := httptest.NewRequest(http.MethodGet, fmt.Sprintf("/api/%s/tags?page=%d", Namespace, page), nil)

@@ -112,8 +112,7 @@ func (a *api) tooLarge(err error, params ...string) error {
 
 // fail answers an error, in the shape of section 7.1 or as problem details, and
 // logs what is a fault of the service.
-func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
-	c := callOf(r)
+func (c *call) fail(err error) {
 	e := publicError(err)
 	status := statusOf(e.Code)
 	c.code = e.Code
@@ -121,22 +120,22 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 		if errors.Is(err, context.Canceled) && c.client.Err() != nil {
 			status = statusClientGone // nobody reads it
 		} else if e.Code == calendar.CodeInternal {
-			a.o.Log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+			c.o.Log.ErrorContext(c.r.Context(), "request failed", "method", c.r.Method, "path", c.r.URL.Path, "error", err)
 		} else if e.Code == calendar.CodeUnavailable && err.Error() != e.Error() { // there is a cause to tell
-			a.o.Log.WarnContext(r.Context(), "part unavailable", "method", r.Method, "path", r.URL.Path, "error", err)
-			if a.o.ListFailed != nil && errors.Is(err, readmodel.ErrUnavailable) {
-				a.o.ListFailed(err)
+			c.o.Log.WarnContext(c.r.Context(), "part unavailable", "method", c.r.Method, "path", c.r.URL.Path, "error", err)
+			if c.o.ListFailed != nil && errors.Is(err, readmodel.ErrUnavailable) {
+				c.o.ListFailed(err)
 			}
 		}
 	}
-	h := w.Header()
+	h := c.w.Header()
 	h[headerLanguage] = []string{c.lang.Tag()}
 	delete(h, headerETag)
 	if e.RetryAfter > 0 {
 		h[headerRetry] = []string{strconv.Itoa(e.RetryAfter)}
 	}
 	if c.page != nil && status != statusClientGone {
-		a.failPage(w, r, c, e, status)
+		c.failPage(e, status)
 		return
 	}
 	switch status {
@@ -150,28 +149,30 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 		}
 	}
 	instance := ""
-	if h[headerType] = valueJSON; accepts(r.Header, "application/problem+json") {
-		h[headerType], instance = valueProblem, r.URL.EscapedPath()
+	if h[headerType] = valueJSON; accepts(c.r.Header, "application/problem+json") {
+		h[headerType], instance = valueProblem, c.r.URL.EscapedPath()
 	}
-	a.send(w, r, status, errorBody(e, status, c.lang, instance))
+	c.send(status, errorBody(e, status, c.lang, instance))
 }
 
 // statusClientGone is told to Observe for a request whose client went away.
 const statusClientGone = 499
 
-// send writes an answer whose other headers are set. It is never refused: where there
-// is no room to send it keeps the slot.
-func (a *api) send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
-	c := callOf(r)
-	e, body := a.encodedOnce(r, c, body)
-	sendStage(&c.pass, r, body)
-	h := w.Header()
-	setEncoding(h, e)
-	h[headerLength] = []string{strconv.Itoa(len(body))}
-	a.status(w, r, status)
-	if r.Method != http.MethodHead {
-		writeBody(w, body)
+// send writes an answer whose other headers are set. It is never refused: where there is no
+// turn to encode it, it is sent as it is, and where there is no room to send it keeps the slot.
+func (c *call) send(status int, b []byte) {
+	ans := &answer{body: newBody(b)}
+	e, shown := c.acceptanceOf(len(b)).best, &ans.body
+	if e != encodingNone {
+		ctx, cancel := c.within(c.o.ReadDeadline)
+		defer cancel()
+		out, err := c.encodedBody(ctx, &c.pass, e, ans, false)
+		if shown = out; err != nil {
+			e, shown = encodingNone, &ans.body
+		}
 	}
+	c.beginSending(shown.bytes)
+	c.writeBody(status, e, shown)
 }
 
 // accepts tells whether Accept names a media type, given in lower case.

@@ -158,11 +158,11 @@ func (c *call) of() query.Of {
 
 // findOf finds the record that the path names, whose events are listed; a single read of
 // it would be refused with the same error.
-func (a *api) findOf(ctx context.Context, c *call) error {
+func (c *call) findOf(ctx context.Context) error {
 	if c.route.of == 0 {
 		return nil
 	}
-	v, err := a.Queries.Read(ctx, c.route.of, c.targetOf().id, "", c.caller, c.loc.lang, query.EmbedNone, nil)
+	v, err := c.Queries.Read(ctx, c.route.of, c.targetOf().id, "", c.caller, c.loc.lang, query.EmbedNone, nil)
 	if err == nil {
 		c.record = &v
 	}
@@ -183,7 +183,7 @@ func (c *call) address() string {
 
 // askedFor begins the key of a list that is parsed. A feed shows how it was asked for,
 // and since when it stands.
-func (a *api) askedFor(c *call, criteria *query.Criteria) cache.Key {
+func (c *call) askedFor(criteria *query.Criteria) cache.Key {
 	k := c.asked().Text(criteria.Key)
 	if !c.feed() {
 		return k
@@ -197,7 +197,7 @@ func (a *api) askedFor(c *call, criteria *query.Criteria) cache.Key {
 		k = k.Text(p.Name).Text(p.Value)
 	}
 	if criteria.Moves {
-		k = k.Number(a.today().Unix())
+		k = k.Number(c.today().Unix())
 	}
 	return k
 }
@@ -209,11 +209,11 @@ func (a *api) today() time.Time {
 }
 
 // dress fills in what a feed says beside its events.
-func (a *api) dress(ctx context.Context, c *call, l *listing, g query.Generation) error {
-	if err := a.knowStore(ctx); err != nil {
+func (c *call) dress(ctx context.Context, l *listing, g query.Generation) error {
+	if err := c.knowStore(ctx); err != nil {
 		return err
 	}
-	modified, err := a.Records.LastChange(ctx, g.Position)
+	modified, err := c.Records.LastChange(ctx, g.Position)
 	if err != nil {
 		return err
 	}
@@ -226,18 +226,18 @@ func (a *api) dress(ctx context.Context, c *call, l *listing, g query.Generation
 		later(time.Unix(g.Due, 0))
 	}
 	if l.criteria.Moves {
-		later(a.today())
+		later(c.today())
 	}
 	lang := l.criteria.Lang
 	sent := query.LinksTo(l.address, l.criteria.Sent)
 	self := sent.Page(l.criteria.Page)
-	name := a.o.CalendarName
+	name := c.o.CalendarName
 	if name == "" {
 		name = texts.Messages.In("feed.events", lang)
 	}
 	l.feed = formats.Feed{
 		Title: name, Calendar: name, Root: l.root.URL, Home: l.root.Site + "/", Self: self,
-		ID: "urn:uuid:" + a.uid(self[len(l.root.Base):]), Lang: lang, Modified: modified, Refresh: a.o.FeedRefresh, Site: a.o.Site,
+		ID: "urn:uuid:" + c.uid(self[len(l.root.Base):]), Lang: lang, Modified: modified, Refresh: c.o.FeedRefresh, Site: c.o.Site,
 		Columns: l.criteria.Fields, Venues: l.criteria.Venues, BOM: l.criteria.BOM, Raw: l.criteria.Raw,
 	}
 	l.name = calendar.KindEvent.Collection()
@@ -264,20 +264,20 @@ func (a *api) closeSurvey(f *formats.Feed, events int) {
 const settled = 2 * time.Second
 
 // modifiedShown is the value of Last-Modified of a feed, "" for none.
-func (a *api) modifiedShown(c *call, modified time.Time) string {
-	if !c.feed() || modified.IsZero() || a.o.Now().Sub(modified) < settled {
+func (c *call) modifiedShown(modified time.Time) string {
+	if !c.feed() || modified.IsZero() || c.o.Now().Sub(modified) < settled {
 		return ""
 	}
 	return modified.UTC().Format(http.TimeFormat)
 }
 
 // unmodified tells whether If-Modified-Since says that the client has a feed.
-func (a *api) unmodified(r *http.Request, c *call, modified time.Time) bool {
-	since := r.Header["If-Modified-Since"]
-	if len(since) == 0 || len(r.Header["If-None-Match"]) > 0 {
+func (c *call) unmodified(modified time.Time) bool {
+	since := c.r.Header["If-Modified-Since"]
+	if len(since) == 0 || len(c.r.Header["If-None-Match"]) > 0 {
 		return false
 	}
-	shown := a.modifiedShown(c, modified)
+	shown := c.modifiedShown(modified)
 	t, err := http.ParseTime(since[0])
 	return shown != "" && err == nil && t.UTC().Format(http.TimeFormat) == shown
 }

@@ -74,10 +74,10 @@ func (f *format) fits(k calendar.Kind, single bool) bool {
 // formatOf gives the format in which a request is answered: that of the ending of the
 // path, else that of the parameter, else of those that Accept names the one that it weighs
 // most, of equals the first. What is wrong with the parameter is found when it is read.
-func (a *api) formatOf(c *call, h http.Header) *format {
+func (c *call) formatOf(h http.Header) *format {
 	rt := c.route
-	best, most := a.formats[0], 0
-	if len(a.formats) == 1 {
+	best, most := c.formats[0], 0
+	if len(c.formats) == 1 {
 		return best
 	}
 	word := ""
@@ -86,7 +86,7 @@ func (a *api) formatOf(c *call, h http.Header) *format {
 	} else if rt.kind == calendar.KindEvent {
 		word = calendar.Trim(lastOf(c.query, "format"))
 	}
-	for _, f := range a.formats {
+	for _, f := range c.formats {
 		if f.Name == word && f.fits(rt.kind, rt.single) {
 			return f
 		}
@@ -95,7 +95,7 @@ func (a *api) formatOf(c *call, h http.Header) *format {
 		if weight <= most {
 			continue
 		}
-		for _, f := range a.formats {
+		for _, f := range c.formats {
 			if f.fits(rt.kind, rt.single) && slices.Contains(f.Media, media) {
 				best, most = f, weight
 			}
@@ -147,24 +147,24 @@ func weightIn(h http.Header, media []string) (greatest int) {
 }
 
 // encode writes a list in the format of the request, with the headers that all lists have.
-func (a *api) encode(c *call, l *listing, etag string) (*answer, error) {
+func (c *call) encode(l *listing, etag string) (*answer, error) {
 	l.links = pageLinks(l.address, l.criteria, l.list)
 	if c.feed() {
 		l.feed.Next, l.feed.Previous, l.feed.Total = l.links.next, l.links.previous, l.list.Total
 		l.feed.Facets = appendFacets(nil, l.list.Facets, l.criteria.Lang)
 		if c.format.Surveys {
 			for i := range l.list.Views {
-				l.feed.Zones.Add(new(a.timesOf(l.list.Views[i].Record, l.list.Views[i].Blanked)))
+				l.feed.Zones.Add(new(c.timesOf(l.list.Views[i].Record, l.list.Views[i].Blanked)))
 			}
-			a.closeSurvey(&l.feed, len(l.list.Views))
+			c.closeSurvey(&l.feed, len(l.list.Views))
 		}
 	}
-	e := c.format.open(a, l)
-	body, err := written(func(b []byte) ([]byte, error) { return a.appendList(b, e, l.list) })
+	e := c.format.open(c.api, l)
+	body, err := written(func(b []byte) ([]byte, error) { return c.appendList(b, e, l.list) })
 	if err != nil {
 		return nil, err
 	}
-	return a.listAnswer(c, l, body, etag), nil
+	return c.listAnswer(l, body, etag), nil
 }
 
 // appendList writes a list; no answer is larger than it may be.
@@ -182,11 +182,11 @@ func (a *api) appendList(b []byte, e encoder, list *query.List) (_ []byte, err e
 }
 
 // listAnswer makes the answer of a list that is written, with its headers.
-func (a *api) listAnswer(c *call, l *listing, body []byte, etag string) *answer {
+func (c *call) listAnswer(l *listing, body []byte, etag string) *answer {
 	ans := newAnswer(body, c.format.header, etag, l.criteria.Lang)
 	ans.show(l.list.Position)
 	total, pages := strconv.Itoa(l.list.Total), strconv.Itoa(l.list.TotalPages)
-	for _, names := range a.totals {
+	for _, names := range c.totals {
 		ans.add(names[0], total)
 		ans.add(names[1], pages)
 	}

@@ -70,7 +70,7 @@ func TestFormats(t *testing.T) {
 			r.Header.Add(headers[i], headers[i+1])
 		}
 		w := httptest.NewRecorder()
-		a.enter(w, r)
+		a.ServeHTTP(w, r)
 		return w
 	}
 	for accept, want := range map[string]string{

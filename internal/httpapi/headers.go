@@ -63,36 +63,45 @@ var (
 )
 
 // commonHeaders sets what every answer carries, whatever happens next.
-func (a *api) commonHeaders(w http.ResponseWriter, r *http.Request, c *call) {
-	h := w.Header()
-	h["X-Content-Type-Options"] = valueNosniff
-	h["Vary"] = valueVary
-	a.crossOrigin(h, r, c)
-}
-
-// status is called before the headers of an answer are sent.
-func (a *api) status(w http.ResponseWriter, r *http.Request, status int) {
-	c := callOf(r)
-	c.status = status
+func (c *call) commonHeaders() {
+	h := c.w.Header()
+	if c.o.Pages != nil && c.o.Pages.NoRobots() {
+		h["X-Robots-Tag"] = valueNoIndex
+	}
 	if c.page != nil {
-		w.WriteHeader(status)
+		c.setPageHeaders(h)
 		return
 	}
-	if v := a.cacheControl(r, c, status); v != nil {
-		w.Header()[headerCache] = v
+	h["X-Content-Type-Options"] = valueNosniff
+	h["Vary"] = valueVary
+	if rt := c.route; rt != nil {
+		if h[headerAllow] = rt.open; rt.timed && isRead(c.r.Method) {
+			h["Vary"] = valueVaryTime
+		}
 	}
-	w.WriteHeader(status)
+	c.crossOrigin(h)
+}
+
+// writeStatus sends the headers of an answer.
+func (c *call) writeStatus(status int) {
+	c.status = status
+	if c.page == nil {
+		if v := c.cacheControl(status); v != nil {
+			c.w.Header()[headerCache] = v
+		}
+	}
+	c.w.WriteHeader(status)
 }
 
 // cacheControl is the value of Cache-Control (2.8), nil for none.
-func (a *api) cacheControl(r *http.Request, c *call, status int) []string {
-	if _, sent := r.Header["Authorization"]; sent || a.sendsPassword(c) || c.feed() && c.sentPassword() {
+func (c *call) cacheControl(status int) []string {
+	if _, sent := c.r.Header["Authorization"]; sent || c.sendsPassword() || c.feed() && c.sentPassword() {
 		return valuePrivate
 	}
 	if c.beside != nil {
 		return valueNoStore
 	}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+	if !isRead(c.r.Method) {
 		return nil
 	}
 	switch status {
@@ -101,9 +110,9 @@ func (a *api) cacheControl(r *http.Request, c *call, status int) []string {
 			return c.fresh
 		}
 		if c.feed() {
-			return a.feedFresh
+			return c.feedFresh
 		}
-		return a.fresh
+		return c.readFresh
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		return valueNoStore
 	default:
@@ -125,15 +134,9 @@ func versionFreshness(maxAge int) []string {
 
 // sendsPassword tells whether a password is sent to a single event, whatever
 // becomes of it.
-func (a *api) sendsPassword(c *call) bool {
-	if !c.sentPassword() {
-		return false
-	}
+func (c *call) sendsPassword() bool {
 	rt := c.route
-	if rt == nil && c.loc.known { // the answer comes before the route
-		rt = a.find(c.loc.rest)
-	}
-	return rt != nil && rt.kind == calendar.KindEvent && rt.single
+	return rt != nil && rt.kind == calendar.KindEvent && rt.single && c.sentPassword()
 }
 
 // sentPassword tells whether a password is sent to whatever there is. An empty one

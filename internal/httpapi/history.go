@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,36 +17,35 @@ import (
 var historyTable = toldTable{orderRow, afterRow, beforeRow, limitRow, actionRow, fieldRow, languageRow}
 
 func historyRoute(k calendar.Kind) *route {
-	return pastRoute(k, "history", (*api).history, openapi.Operation{
+	return pastRoute(k, "history", (*call).history, openapi.Operation{
 		Args: historyTable.Params(), Headers: []string{"ETag", headerLink, headerGroups},
 		Content: openapi.JSON(openapi.Ref("HistoryPage")),
 	})
 }
 
 // history answers the entries of one record (HISTORY 5).
-func (a *api) history(w http.ResponseWriter, r *http.Request) error {
-	c := callOf(r)
+func (c *call) history() error {
 	c.fresh = valueAskBack
-	if err := a.mayReadPast(c); err != nil {
+	if err := c.mayReadPast(); err != nil {
 		return err
 	}
 	var problems calendar.Problems
-	q, _ := a.readTold(c, historyTable, &problems)
+	q, _ := c.readTold(historyTable, &problems)
 	if err := problems.Err(); err != nil {
 		return err
 	}
 	id := c.targetOf().id
-	return a.read(w, r, c, &question{turns: a.past, smaller: []string{"limit"}, make: func(ctx context.Context, _ stated) (*answer, error) {
-		version, err := a.History.Present(ctx, c.caller, c.route.kind, id)
+	return c.read(&question{turns: c.past, smaller: []string{"limit"}, make: func(ctx context.Context, _ stated) (*answer, error) {
+		version, err := c.History.Present(ctx, c.caller, c.route.kind, id)
 		if err != nil {
 			return nil, err
 		}
 		page := historyPage{q: q, table: historyTable, format: entryFormats[0], url: c.root.Collection(c.route.kind) + "/" + id.String() + "/history"}
 		page.Record, page.From, page.To = id, q.after+1, min(version, q.before-1)
-		if err := a.readPage(ctx, c, &page); err != nil {
+		if err := c.readPage(ctx, &page); err != nil {
 			return nil, err
 		}
-		ans := page.answer(a, c)
+		ans := page.answer(c.api, c)
 		groups, _ := groupsOf(id, page.named)
 		ans.add(headerGroups, groups)
 		return ans, nil
@@ -71,13 +69,13 @@ type historyPage struct {
 }
 
 // readPage makes a page. It ends early where it would become large or late.
-func (a *api) readPage(ctx context.Context, c *call, page *historyPage) error {
+func (c *call) readPage(ctx context.Context, page *historyPage) error {
 	q := page.q
 	page.Ascending, page.Filter, page.Limit = q.ascending, q.filter, q.limit
-	late := a.o.Now().Add(a.o.ReadDeadline / 2)
+	late := c.o.Now().Add(c.o.ReadDeadline / 2)
 	b := page.format.begin(nil)
-	pace := c.pass.Pace(a.past, a.o.Now)
-	for e, err := range a.History.Entries(ctx, a.viewer(c), &page.Walk) {
+	pace := c.pass.Pace(c.past, c.o.Now)
+	for e, err := range c.History.Entries(ctx, c.viewer(), &page.Walk) {
 		if err != nil {
 			return err
 		}
@@ -89,7 +87,7 @@ func (a *api) readPage(ctx context.Context, c *call, page *historyPage) error {
 			page.entries++
 			page.named = append(page.named, e.Named...)
 		}
-		if page.entries == q.limit || len(b) >= a.o.MaxAnswer/2 || a.o.Now().After(late) {
+		if page.entries == q.limit || len(b) >= c.o.MaxAnswer/2 || c.o.Now().After(late) {
 			break
 		}
 	}
@@ -101,11 +99,11 @@ func (a *api) readPage(ctx context.Context, c *call, page *historyPage) error {
 		page.next = q.link(page.url, page.table, bound, page.LookedTo)
 	}
 	page.body = page.format.end(b, page)
-	return a.fits(page.body)
+	return c.fits(page.body)
 }
 
 // viewer is who reads the past.
-func (a *api) viewer(c *call) history.Viewer {
+func (c *call) viewer() history.Viewer {
 	return history.Viewer{Caller: c.caller, Lang: c.lang, Collection: c.root.Collection}
 }
 

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -41,99 +40,53 @@ func (c *call) readQuery(table param.Table[call]) error {
 }
 
 // index answers the list of routes (8.1).
-func (a *api) index(w http.ResponseWriter, r *http.Request) error {
-	c := callOf(r)
+func (c *call) index() error {
 	if err := c.readQuery(indexTable); err != nil {
 		return err
 	}
 	if c.sends("namespace") && lastOf(c.query, "namespace") != c.root.namespace {
 		return calendar.Fail(calendar.CodeInvalidNamespace, 0)
 	}
-	return a.sendTexts(w, r, cache.Key(nil).Text("index").Text(a.o.Now().In(a.o.Site).Format(time.DateOnly)), a.documents.Index)
+	return c.sendTexts(cache.Key(nil).Text("index").Text(c.o.Now().In(c.o.Site).Format(time.DateOnly)), c.documents.Index)
 }
 
 // documentation answers the OpenAPI document (8.2).
-func (a *api) documentation(w http.ResponseWriter, r *http.Request) error {
-	c := callOf(r)
+func (c *call) documentation() error {
 	if err := c.readQuery(languageTable); err != nil {
 		return err
 	}
-	return a.sendTexts(w, r, cache.Key(nil).Text("doc"), a.documents.Document)
+	return c.sendTexts(cache.Key(nil).Text("doc"), c.documents.Document)
 }
 
-// baseMark stands for the base URL in the texts that are kept: a character that is
-// in none of them.
-const baseMark = "\uE000"
-
-// sendTexts sends a document that depends on its name, root and language only. It is
-// kept without the base URL, which may come from the Host of the request: making it
-// costs a thousand times more than putting that in.
-func (a *api) sendTexts(w http.ResponseWriter, r *http.Request, name cache.Key, produce func(openapi.Root, calendar.Lang) object) error {
-	c := callOf(r)
-	l := c.lang
-	name = name.Number(int64(l))
-	marked := &call{route: c.route, root: rootOf(origin{base: baseMark, host: baseMark}, c.loc, 0)}
-	key := c.key(textsKey, query.Generation{}, 0, marked.asked().Join(name))
-	return a.read(w, r, c, &question{make: func(ctx context.Context, _ stated) (*answer, error) {
-		text, err := a.text(ctx, c, key, func() ([]byte, error) { return json.Marshal(produce(a.rootFor(marked.root), l)) })
-		if err != nil {
-			return nil, err
-		}
-		own := c.key(textsKey, query.Generation{}, 0, c.asked().Join(name))
-		base, err := json.Marshal(c.root.Base)
-		if err != nil {
-			return nil, err
-		}
-		ans := newAnswer(withBase(nil, text, base[1:len(base)-1]), valueJSON, a.weakTag(own), l)
-		ans.key = own // its encodings are worth caching, which are short
-		return ans, nil
-	}})
-}
-
-// text returns the cached text of a key, else the one that produce makes, once for all.
-func (a *api) text(ctx context.Context, c *call, key string, produce func() ([]byte, error)) ([]byte, error) {
-	if ans, ok := a.answers.Get(key); ok {
-		c.cache = CacheHit
-		return ans.body, nil
-	}
-	c.cache = CacheMiss
-	done := <-a.once(ctx, c, key, func(context.Context) (*answer, error) {
-		body, err := produce()
-		return &answer{body: body}, err
+// sendTexts sends a document that depends on its name, root and language only.
+func (c *call) sendTexts(name cache.Key, produce func(openapi.Root, calendar.Lang) object) error {
+	return c.read(&question{
+		state: func(context.Context) (query.Generation, error) { return query.Generation{}, nil },
+		space: textsKey, asked: c.asked().Join(name).Number(int64(c.lang)), turns: c.turns,
+		make: func(_ context.Context, of stated) (*answer, error) {
+			b, err := json.Marshal(produce(c.rootFor(), c.lang))
+			if err != nil {
+				return nil, err
+			}
+			return newAnswer(b, valueJSON, c.weakTag(of.key), c.lang), nil
+		},
 	})
-	if done.Err != nil {
-		return nil, done.Err
-	}
-	return done.Val.(*answer).body, nil //nolint:forcetypeassert // nothing else is made
-}
-
-// withBase appends a kept text with the base URL in its places.
-func withBase(to, text, base []byte) []byte {
-	for {
-		before, after, found := bytes.Cut(text, []byte(baseMark))
-		to = append(to, before...)
-		if !found {
-			return to
-		}
-		to, text = append(to, base...), after
-	}
 }
 
 // options answers OPTIONS: Allow, and the entry of the route in the index.
-func (a *api) options(w http.ResponseWriter, r *http.Request) error {
-	c := callOf(r)
-	a.preflight(w.Header(), r, c.route)
+func (c *call) options() error {
+	c.preflight(c.w.Header(), c.route)
 	if err := c.readQuery(languageTable); err != nil {
 		return err
 	}
-	b, err := json.Marshal(a.documents.Entry(&c.route.Route, a.rootFor(c.root), c.lang))
+	b, err := json.Marshal(c.documents.Entry(&c.route.Route, c.rootFor(), c.lang))
 	if err != nil {
 		return err
 	}
-	h := w.Header()
+	h := c.w.Header()
 	h[headerLanguage] = []string{c.lang.Tag()}
 	h[headerType] = valueJSON
-	a.send(w, r, http.StatusOK, b)
+	c.send(http.StatusOK, b)
 	return nil
 }
 
@@ -149,9 +102,10 @@ func newDocuments(o *Options, totals [][2]string) *openapi.API {
 	return docs
 }
 
-// rootFor is a root as the documents name it.
-func (a *api) rootFor(r *root) openapi.Root {
-	return openapi.Root{URL: r.URL, Namespace: r.namespace, Further: r.URL != r.Site+"/"+a.o.Prefix+"/"+Namespace}
+// rootFor is the root as the documents name it.
+func (c *call) rootFor() openapi.Root {
+	r := c.root
+	return openapi.Root{URL: r.URL, Namespace: r.namespace, Further: r.URL != r.Site+"/"+c.o.Prefix+"/"+Namespace}
 }
 
 // pageGroups are the groups of operations on the page of the interface.

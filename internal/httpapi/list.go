@@ -16,49 +16,48 @@ import (
 )
 
 // list answers a list (section 4).
-func (a *api) list(w http.ResponseWriter, r *http.Request) error {
-	c := callOf(r)
-	c.format = a.formatOf(c, r.Header)
+func (c *call) list() error {
+	c.format = c.formatOf(c.r.Header)
 	asksPast := false
 	if c.route.past {
 		var err error
-		if asksPast, err = a.asksPast(r, c); err != nil {
+		if asksPast, err = c.asksPast(); err != nil {
 			return err
 		}
 	}
 	if asksPast {
-		c.format = a.formats[0]
-		return a.listThen(w, r, c)
+		c.format = c.formats[0]
+		return c.listThen()
 	}
-	alias := a.aliasOf(r, c)
-	if ans := a.aliased(alias); ans != nil {
+	alias := c.aliasOf()
+	if ans := c.aliased(alias); ans != nil {
 		c.cache = CacheHit
-		return a.sendAnswer(w, r, ans)
+		return c.sendAnswer(ans)
 	}
 	stale := ""
-	if a.o.ServeStale {
-		stale = c.lastGoodKey(r)
+	if c.o.ServeStale {
+		stale = c.lastGoodKey()
 	}
-	q, err := a.listNow(w, r, c, alias)
+	q, err := c.listNow(alias)
 	if err == nil {
 		q.lastGood = stale
-		err = a.read(w, r, c, q)
+		err = c.read(q)
 	}
-	least, _ := minPosition(r.Header)
-	return a.orLastGood(w, r, c, stale, least, err)
+	least, _ := minPosition(c.r.Header)
+	return c.orLastGood(stale, least, err)
 }
 
 // aliasOf names the answer to the query string of a list at this second, so that the answer
 // is found without reading parameters. "": whether there is one hangs on more than that.
-func (a *api) aliasOf(r *http.Request, c *call) string {
-	if c.caller.Role != calendar.Anonymous || c.route.of != 0 || r.Header.Get(headerMinPosition) != "" {
+func (c *call) aliasOf() string {
+	if c.caller.Role != calendar.Anonymous || c.route.of != 0 || c.r.Header.Get(headerMinPosition) != "" {
 		return ""
 	}
-	g, err := a.Queries.Generation(r.Context())
+	g, err := c.Queries.Generation(c.r.Context())
 	if err != nil {
 		return ""
 	}
-	return c.key(aliasKey, g, a.o.Now().Unix(), c.asked().Text(r.URL.RawQuery))
+	return c.key(aliasKey, g, c.o.Now().Unix(), c.asked().Text(c.r.URL.RawQuery))
 }
 
 // aliased returns the answer that is cached under an alias, else nil.
@@ -83,11 +82,11 @@ func (a *api) setAlias(alias string, ans *answer) {
 }
 
 // listNow reads the parameters of a list of the present.
-func (a *api) listNow(w http.ResponseWriter, r *http.Request, c *call, alias string) (*question, error) {
-	ctx := r.Context()
-	least, refused := minPosition(r.Header)
-	notFound := a.findOf(ctx, c) // reported when the parameters are good
-	criteria, err := a.parse(ctx, c, c.listRequest(), a.Queries.Parse)
+func (c *call) listNow(alias string) (*question, error) {
+	ctx := c.r.Context()
+	least, refused := minPosition(c.r.Header)
+	notFound := c.findOf(ctx) // reported when the parameters are good
+	criteria, err := c.parse(ctx, c.listRequest(), c.Queries.Parse)
 	if err = withProblem(err, refused); err != nil {
 		return nil, err
 	}
@@ -95,57 +94,57 @@ func (a *api) listNow(w http.ResponseWriter, r *http.Request, c *call, alias str
 	if notFound != nil {
 		return nil, notFound
 	}
-	q := a.present(c, least)
-	q.asked, q.smaller = a.askedFor(c, criteria), []string{"per_page", "_fields"}
+	q := c.present(least)
+	q.asked, q.smaller = c.askedFor(criteria), []string{"per_page", "_fields"}
 	if !criteria.LooksUp {
 		q.alias = alias
 	}
 	if c.feed() && !criteria.Paged {
 		q.send = func(ctx context.Context, of stated) error {
-			return a.sendWhole(ctx, w, r, criteria, q.asked, of)
+			return c.sendWhole(ctx, criteria, q.asked, of)
 		}
 		return q, nil
 	}
 	q.make = func(ctx context.Context, of stated) (*answer, error) {
-		list, err := a.Queries.Run(ctx, criteria)
+		list, err := c.Queries.Run(ctx, criteria)
 		if err != nil {
 			return nil, err
 		}
 		l := &listing{root: c.root, criteria: criteria, list: list, address: c.address()}
 		if c.feed() {
-			if err := a.dress(ctx, c, l, of.Generation); err != nil {
+			if err := c.dress(ctx, l, of.Generation); err != nil {
 				return nil, err
 			}
 		}
-		return a.encode(c, l, a.weakTag(of.key))
+		return c.encode(l, c.weakTag(of.key))
 	}
 	return q, nil
 }
 
 // ask reads the parameters of another read of the present state of events, and makes the
 // question of it.
-func (a *api) ask(r *http.Request, c *call, of query.Request, params query.Parameters) (*query.Criteria, *question, error) {
-	least, refused := minPosition(r.Header)
+func (c *call) ask(of query.Request, params query.Parameters) (*query.Criteria, *question, error) {
+	least, refused := minPosition(c.r.Header)
 	of.Kind, of.Input, of.Lang = calendar.KindEvent, inputOf(c.query, params.IsList), c.loc.lang
-	criteria, err := a.parse(r.Context(), c, of, a.Queries.Parse)
+	criteria, err := c.parse(c.r.Context(), of, c.Queries.Parse)
 	if err = withProblem(err, refused); err != nil {
 		return nil, nil, err
 	}
 	c.lang = criteria.Lang
-	q := a.present(c, least)
+	q := c.present(least)
 	q.asked = c.asked().Number(int64(c.route.number)).Text(criteria.Key)
 	return criteria, q, nil
 }
 
 // reachedState returns the state that lists show. Where another generation of the read
 // model answers than the one that was waited for, it waits for that one.
-func (a *api) reachedState(ctx context.Context, c *call) (query.Generation, error) {
+func (c *call) reachedState(ctx context.Context) (query.Generation, error) {
 	for {
-		g, err := a.Queries.Generation(ctx)
+		g, err := c.Queries.Generation(ctx)
 		if err != nil || g.Position >= c.reached {
 			return g, err
 		}
-		_, err = a.await(c, calendar.Caller{}, c.reached)
+		_, err = c.await(calendar.Caller{}, c.reached)
 		if e, ok := errors.AsType[*calendar.Error](err); ok && e.Code == calendar.CodePositionNotReached && c.late(g.Position) == nil {
 			c.reached, err = c.sent, nil
 		}
@@ -165,8 +164,8 @@ func (c *call) late(at calendar.Position) error {
 }
 
 // parse reads the parameters of a list, in the turn of the client: names may be many.
-func (a *api) parse(ctx context.Context, c *call, q query.Request, by func(context.Context, query.Request) (*query.Criteria, error)) (criteria *query.Criteria, err error) {
-	err = c.inTurn(ctx, a.turns, func() (err error) {
+func (c *call) parse(ctx context.Context, q query.Request, by func(context.Context, query.Request) (*query.Criteria, error)) (criteria *query.Criteria, err error) {
+	err = c.inTurn(ctx, c.turns, func() (err error) {
 		criteria, err = by(ctx, q)
 		return err
 	})
@@ -214,23 +213,23 @@ func (c *call) key(space byte, g query.Generation, now int64, asked cache.Key) s
 }
 
 // lastGoodKey names the last good answer of a request, whatever the state.
-func (c *call) lastGoodKey(r *http.Request) string {
-	return c.key(lastKey, query.Generation{}, int64(c.caller.ID), c.asked().Text(r.URL.RawQuery))
+func (c *call) lastGoodKey() string {
+	return c.key(lastKey, query.Generation{}, int64(c.caller.ID), c.asked().Text(c.r.URL.RawQuery))
 }
 
 // orLastGood sends the last good answer of a key when an error says that the read model is
 // out of reach and the operator allows it; else it returns the error.
-func (a *api) orLastGood(w http.ResponseWriter, r *http.Request, c *call, key string, least calendar.Position, err error) error {
+func (c *call) orLastGood(key string, least calendar.Position, err error) error {
 	if key == "" || !errors.Is(err, readmodel.ErrUnavailable) {
 		return err
 	}
-	ans, ok := a.answers.Get(key)
+	ans, ok := c.answers.Get(key)
 	if !ok || ans.position < least {
 		return err
 	}
 	c.cache = CacheStale
-	w.Header()[headerWarning] = []string{`110 - "Response is Stale"`}
-	return a.sendAnswer(w, r, ans)
+	c.w.Header()[headerWarning] = []string{`110 - "Response is Stale"`}
+	return c.sendAnswer(ans)
 }
 
 // minPosition reads Daybook-Min-Position (2.10).

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"maps"
 	"math/rand/v2"
-	"net/http"
 	"slices"
 	"time"
 
@@ -56,18 +55,18 @@ func (c *call) pattern() string {
 }
 
 // answered tells whoever watches of the answer to a request.
-func (a *api) answered(r *http.Request, c *call) {
-	log := a.o.Log.Enabled(r.Context(), slog.LevelDebug)
-	if a.o.Observe == nil && !log || c.beside != nil && c.beside.Probe {
+func (c *call) answered() {
+	log := c.o.Log.Enabled(c.r.Context(), slog.LevelDebug)
+	if c.o.Observe == nil && !log || c.beside != nil && c.beside.Probe {
 		return
 	}
-	took := a.o.Now().Sub(c.started)
-	if a.o.Observe != nil {
-		a.o.Observe(Answered{c.pattern(), r.Method, c.status, took, c.cache, c.code})
+	took := c.o.Now().Sub(c.started)
+	if c.o.Observe != nil {
+		c.o.Observe(Answered{c.pattern(), c.r.Method, c.status, took, c.cache, c.code})
 	}
 	if log {
-		a.o.Log.DebugContext(r.Context(), "request answered",
-			"method", r.Method, "route", c.pattern(), "status", c.status, "duration", took)
+		c.o.Log.DebugContext(c.r.Context(), "request answered",
+			"method", c.r.Method, "route", c.pattern(), "status", c.status, "duration", took)
 	}
 }
 
@@ -78,11 +77,11 @@ const (
 
 // requestID is what the log calls the request: X-Request-Id where the client
 // sent a short and plain one.
-func (a *api) requestID(r *http.Request) string {
-	if sent := r.Header[headerRequestID]; len(sent) == 1 && isPlainID(sent[0]) {
+func (c *call) requestID() string {
+	if sent := c.r.Header[headerRequestID]; len(sent) == 1 && isPlainID(sent[0]) {
 		return sent[0]
 	}
-	return a.o.RequestID()
+	return c.o.RequestID()
 }
 
 // isPlainID admits letters, digits and a few signs: nothing that a line of a log

@@ -45,10 +45,10 @@ func baseRoutes() []*route {
 		return &route{Route: rt, pattern: pattern, operations: []operation{readOperation(id, id, "events", do, op)}}
 	}
 	return []*route{
-		row("/", "index", (*api).index, openapi.Operation{
+		row("/", "index", (*call).index, openapi.Operation{
 			Args: indexTable.Params(), Namespace: indexTable[0].Name, Statuses: []int{404}, Content: openapi.JSON(openapi.Ref("Index")),
 		}),
-		row("/doc", "doc", (*api).documentation, openapi.Operation{
+		row("/doc", "doc", (*call).documentation, openapi.Operation{
 			Args: languageTable.Params(), Content: openapi.JSON(object{"type": "object"}),
 		}),
 	}
@@ -71,7 +71,7 @@ func recordRoutes(k calendar.Kind) []*route {
 			Status: http.StatusCreated, Statuses: []int{403, 410, 413, 422}, Sends: []string{headerKey, headerReason},
 			Headers: []string{"ETag", headerPosition, headerLocation, headerReplayed},
 			Content: openapi.JSON(openapi.Ref(openapi.RecordName(k))),
-		}, (*api).create},
+		}, (*call).create},
 	}
 	out := []*route{listed, singleRoute(&route{Route: openapi.Route{Name: one}, pattern: pattern + "/{id:[0-9]+}", kind: k, timed: true})}
 	if k.IsPost() {
@@ -100,7 +100,7 @@ func logRoute(pattern, verb string, do work, op openapi.Operation) *route {
 func eventRoutes() []*route {
 	events := "/" + calendar.KindEvent.Collection()
 	export := &route{Route: openapi.Route{Name: "FormatEvent", Ended: true}, pattern: events + "/{id:[0-9]+}" + eventEnding, kind: calendar.KindEvent, single: true}
-	export.operations = []operation{readOperation("exportEvent", "export.event", "feeds", (*api).readRecord, openapi.Operation{
+	export.operations = []operation{readOperation("exportEvent", "export.event", "feeds", (*call).readRecord, openapi.Operation{
 		Args:  slices.Insert(ended(readArguments(export)), 1, endingArgument(true)),
 		Sends: []string{"If-Modified-Since"}, Headers: []string{"ETag", headerPosition, headerDisposition, headerModified},
 		Statuses: []int{403, 404, 410}, Content: formatContent(allFormats, export),
@@ -125,7 +125,7 @@ func eventRoutes() []*route {
 	}
 	out = append(
 		out,
-		row("/calendar", "Calendar", readOperation("sourceCalendar", "source.event", "feeds", (*api).calendarSource, source)),
+		row("/calendar", "Calendar", readOperation("sourceCalendar", "source.event", "feeds", (*call).calendarSource, source)),
 		row("/search", "SearchEvents", operation{openapi.Operation{
 			Methods: createOnly, ID: "searchEvents", Text: "search.event", Group: "search", Args: []param.Param{
 				{
@@ -136,8 +136,8 @@ func eventRoutes() []*route {
 			Body:  &openapi.Body{Schema: "EventSearches", Text: "arg.searches", Elements: argumentsOf(calendar.KindEvent, query.SeveralParams())},
 			Sends: []string{headerMinPosition}, Headers: []string{headerPosition}, Statuses: []int{413},
 			Content: openapi.JSON(openapi.Strict(object{"results": openapi.List(openapi.Ref("EventList"))})),
-		}, (*api).several}),
-		row("/clusters", "Clusters", readOperation("clustersClusters", "clusters.event", "search", (*api).clusters, clusters)),
+		}, (*call).several}),
+		row("/clusters", "Clusters", readOperation("clustersClusters", "clusters.event", "search", (*call).clusters, clusters)),
 	)
 	for _, rt := range out {
 		rt.kind, rt.Extension = calendar.KindEvent, true
@@ -172,7 +172,7 @@ func listOperation(rt *route, id string, args []param.Param, statuses []int) ope
 	if rt.kind == calendar.KindEvent {
 		op.Headers = append(op.Headers, headerDisposition, headerModified)
 	}
-	return readOperation(id, "list."+rt.kind.String(), "events", (*api).list, op)
+	return readOperation(id, "list."+rt.kind.String(), "events", (*call).list, op)
 }
 
 // singleRoute completes the route of one record: to read, change and delete it.
@@ -196,16 +196,16 @@ func singleRoute(rt *route) *route {
 	if rt.kind == calendar.KindEvent {
 		read.Headers = append(read.Headers, headerDisposition)
 	}
-	rt.operations = []operation{readOperation("read"+rt.Name, "read."+kind, "events", (*api).readRecord, read), {openapi.Operation{
+	rt.operations = []operation{readOperation("read"+rt.Name, "read."+kind, "events", (*call).readRecord, read), {openapi.Operation{
 		Methods: changeMethods, ID: "update" + rt.Name, Text: "update." + kind, Group: "writing",
 		Args: append([]param.Param{pathArgument(rt)}, fieldArguments(rt)...), Body: &openapi.Body{Schema: update, Text: "body", Forms: true}, Writes: true,
 		Sends: []string{headerKey, "If-Match", headerReason}, Headers: []string{"ETag", headerPosition, headerReplayed},
 		Statuses: []int{403, 404, 410, 412, 413, 422}, Content: content,
-	}, (*api).update}, {openapi.Operation{
+	}, (*call).update}, {openapi.Operation{
 		Methods: deleteOnly, ID: "delete" + rt.Name, Text: "delete." + kind, Group: "writing", Args: deleteArguments(rt), Writes: true,
 		Sends: []string{"If-Match", headerReason}, Headers: []string{"ETag", headerPosition},
 		Statuses: []int{403, 404, 410, 412}, Content: content,
-	}, (*api).delete}}
+	}, (*call).delete}}
 	return rt
 }
 

@@ -61,8 +61,7 @@ const maxPasswordForm = 4 << 10
 
 // paged is what is known of a request for a page.
 type paged struct {
-	from origin
-	req  public.Request
+	req public.Request
 	// other is a path that is none of a page, asked for by a browser; plain that the page is
 	// one of an error that is the same for all paths.
 	other, plain bool
@@ -70,25 +69,23 @@ type paged struct {
 
 // findPage gives the page that a request asks for, nil for none. A browser gets a page for
 // paths that lead nowhere, too, but for those of the interface.
-func (a *api) findPage(r *http.Request, c *call, from origin) *paged {
-	if a.o.Pages == nil || c.loc.known {
+func (c *call) findPage() *paged {
+	if c.o.Pages == nil {
 		return nil
 	}
-	path := r.URL.EscapedPath()
-	if from.path != "" {
-		if rest, ok := cutPath(path, from.path); ok {
-			path = rest
-		}
+	path := c.r.URL.EscapedPath()
+	if rest, ok := cutPath(path, c.from.path); ok {
+		path = rest
 	}
-	p := &paged{from: from}
+	p := &paged{plain: true}
 	route, found := public.Find(path)
 	if !found {
-		if a.roots.locateBelow(normalize(path)).below || !accepts(r.Header, "text/html") {
+		if c.roots.locateBelow(normalize(path)).below || !accepts(c.r.Header, "text/html") {
 			return nil
 		}
-		route, p.other, p.plain = public.Nowhere(c.loc.lang), true, true
+		route, p.other = public.Nowhere(c.loc.lang), true
 	}
-	p.req = public.Request{Route: route, Base: from.base, Path: from.path, Query: url.Values{}}
+	p.req = public.Request{Route: route, Base: c.from.base, Path: c.from.path, Query: url.Values{}}
 	for _, q := range c.query {
 		p.req.Query.Add(q.name, q.value)
 	}
@@ -98,52 +95,45 @@ func (a *api) findPage(r *http.Request, c *call, from origin) *paged {
 }
 
 // setPageHeaders sets what every answer of a page carries, whatever happens next.
-func (a *api) setPageHeaders(h http.Header, p *paged) {
+func (c *call) setPageHeaders(h http.Header) {
 	for _, row := range pageHeaders {
 		h.Set(row[0], row[1])
 	}
-	h.Set("Content-Security-Policy", a.o.Pages.Policy(p.req.Route))
-	if strings.HasPrefix(p.from.base, "https:") {
+	h.Set("Content-Security-Policy", c.o.Pages.Policy(c.page.req.Route))
+	if strings.HasPrefix(c.from.base, "https:") {
 		h.Set("Strict-Transport-Security", "max-age=31536000")
 	}
-	if p.other {
+	if c.page.other {
 		h.Set("Vary", "Accept, Accept-Encoding")
 	}
 }
 
-// servePage answers a request for a page.
-func (a *api) servePage(w http.ResponseWriter, r *http.Request, c *call) {
-	defer a.answerPanic(w, r)
-	if err := a.answerPage(w, r, c); err != nil {
-		a.fail(w, r, err)
-	}
-}
-
-func (a *api) answerPage(w http.ResponseWriter, r *http.Request, c *call) error {
-	p := c.page
+// answerPage answers a request for a page.
+func (c *call) answerPage() error {
+	p, read := c.page, isRead(c.r.Method)
+	p.plain = p.other
 	route := p.req.Route
-	read := r.Method == http.MethodGet || r.Method == http.MethodHead
 	switch {
 	case p.other:
 		return calendar.Fail(calendar.CodeNoRoute, 0)
-	case r.Method == http.MethodOptions && route.Open:
-		h := w.Header()
-		a.openToAll(h)
-		a.preflight(h, r, nil)
+	case c.r.Method == http.MethodOptions && route.Open:
+		h := c.w.Header()
+		c.openToAll(h)
+		c.preflight(h, nil)
 		h.Set(headerAllow, route.Methods())
-		a.status(w, r, http.StatusOK)
+		c.writeStatus(http.StatusOK)
 		return nil
-	case !read && (r.Method != http.MethodPost || !route.Unlocks):
-		w.Header().Set(headerAllow, route.Methods())
+	case !read && (c.r.Method != http.MethodPost || !route.Unlocks):
+		c.w.Header().Set(headerAllow, route.Methods())
 		return calendar.Fail(calendar.CodeMethodNotAllowed, 0)
 	case route.Asset:
-		return a.sendAsset(w, r, c)
+		return c.sendAsset()
 	}
-	if p.req.Unlock = !read; !read && fromOtherSite(r, a.roots) {
+	if p.req.Unlock = !read; !read && fromOtherSite(c.r, c.roots) {
 		return calendar.Fail(calendar.CodeForbiddenOrigin, 0)
 	}
 	if p.req.Preview {
-		if err := a.admitPreview(w, r, c); err != nil {
+		if err := c.admitPreview(); err != nil {
 			return err
 		}
 	}
@@ -153,22 +143,22 @@ func (a *api) answerPage(w http.ResponseWriter, r *http.Request, c *call) error 
 	)
 	switch {
 	case !read:
-		made, err = a.unlock(w, r, c)
+		made, err = c.unlock()
 	case p.req.Preview:
-		made, err = a.preview(r, c)
+		made, err = c.preview()
 	default:
-		return a.answerShared(w, r, c)
+		return c.answerShared()
 	}
 	if err != nil {
 		return err
 	}
-	return a.sendPage(w, r, c, made)
+	return c.sendPage(made)
 }
 
 // admitPreview reads the credentials of who asks for a preview, before anything is looked
 // up, so that a browser asks for them.
-func (a *api) admitPreview(w http.ResponseWriter, r *http.Request, c *call) error {
-	if err := a.login(w, r, c); err != nil {
+func (c *call) admitPreview() error {
+	if err := c.login(); err != nil {
 		return err
 	}
 	if c.page.req.Caller = c.caller; c.caller.Role == calendar.Anonymous {
@@ -178,44 +168,44 @@ func (a *api) admitPreview(w http.ResponseWriter, r *http.Request, c *call) erro
 }
 
 // preview makes a page for its caller, who sees his own writes.
-func (a *api) preview(r *http.Request, c *call) (*public.Answer, error) {
-	ctx, end, err := a.whenReached(r.Context(), c, &question{waits: true})
+func (c *call) preview() (*public.Answer, error) {
+	ctx, end, err := c.whenReached(c.r.Context(), &question{waits: true})
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	users, err := a.Records.Load(ctx, c.caller.ID)
+	users, err := c.Records.Load(ctx, c.caller.ID)
 	if err != nil {
 		return nil, err
 	}
 	if len(users) == 1 && users[0] != nil {
 		c.page.req.User = users[0].Fields.String("name")
 	}
-	if state, err := a.reachedState(ctx, c); err == nil {
+	if state, err := c.reachedState(ctx); err == nil {
 		c.page.req.Position = state.Position
 	}
-	return a.o.Pages.Serve(ctx, &c.page.req)
+	return c.o.Pages.Serve(ctx, &c.page.req)
 }
 
 // unlock answers a form with the password of a protected event (PAGES.md P2.3).
-func (a *api) unlock(w http.ResponseWriter, r *http.Request, c *call) (*public.Answer, error) {
+func (c *call) unlock() (*public.Answer, error) {
 	req := &c.page.req
-	body, err := a.receive(w, r, maxPasswordForm)
+	body, err := c.receive(maxPasswordForm)
 	if err != nil {
 		return nil, err
 	}
 	var password string
-	if media, _, err := mime.ParseMediaType(r.Header.Get(headerType)); err == nil && media == "application/x-www-form-urlencoded" {
+	if media, _, err := mime.ParseMediaType(c.r.Header.Get(headerType)); err == nil && media == "application/x-www-form-urlencoded" {
 		in := inputOf(parsePairs(string(body)), nil)
 		password, _ = in["password"].(string)
 		password = calendar.Trim(password)
 	}
 	req.Opens = func(ctx context.Context, event calendar.ID) (bool, error) {
-		return a.tryPassword(ctx, r, event, password)
+		return c.tryPassword(ctx, event, password)
 	}
-	ctx, cancel := c.within(a.o.WriteDeadline)
+	ctx, cancel := c.within(c.o.WriteDeadline)
 	defer cancel()
-	return a.o.Pages.Serve(ctx, req)
+	return c.o.Pages.Serve(ctx, req)
 }
 
 // fromOtherSite reports whether a page of another site sent a form (PAGES.md P2.3). A
@@ -241,25 +231,25 @@ const (
 )
 
 // answerShared answers a request for a page that is the same for everybody.
-func (a *api) answerShared(w http.ResponseWriter, r *http.Request, c *call) error {
+func (c *call) answerShared() error {
 	req := &c.page.req
-	asked, stale := a.o.Pages.Key(req), ""
-	if a.o.ServeStale {
+	asked, stale := c.o.Pages.Key(req), ""
+	if c.o.ServeStale {
 		stale = string(cache.Key{lastPageKey}.Text(asked))
 	}
-	w.Header().Set(headerCache, a.pageCache()) // unless the answer has another one
+	c.w.Header().Set(headerCache, c.pageCache()) // unless the answer has another one
 	if req.Route.Open {
-		a.openToAll(w.Header())
+		c.openToAll(c.w.Header())
 	}
-	q, err := a.pageQuestion(r.Context(), req, asked)
+	q, err := c.pageQuestion(c.r.Context(), req, asked)
 	if err == nil {
 		q.lastGood = stale
-		err = a.read(w, r, c, q)
+		err = c.read(q)
 	}
 	if other, ok := errors.AsType[pageError](err); ok {
-		return a.sendPage(w, r, c, other.Answer)
+		return c.sendPage(other.Answer)
 	}
-	return a.orLastGood(w, r, c, stale, 0, err)
+	return c.orLastGood(stale, 0, err)
 }
 
 // pageQuestion finds the state that a page shows.
@@ -267,7 +257,7 @@ func (a *api) pageQuestion(ctx context.Context, req *public.Request, asked strin
 	var state query.Generation
 	q := &question{
 		space: pageKey, asked: cache.Key(nil).Text(asked),
-		state: func(context.Context, *call) (query.Generation, error) { return state, nil },
+		state: func(context.Context) (query.Generation, error) { return state, nil },
 		make:  func(ctx context.Context, of stated) (*answer, error) { return a.makePage(ctx, req, of.key) },
 	}
 	if req.Route.Still {
@@ -339,10 +329,10 @@ func (a *api) pageCache() string {
 }
 
 // sendPage sends an answer that is not kept.
-func (a *api) sendPage(w http.ResponseWriter, r *http.Request, c *call, made *public.Answer) error {
-	h := w.Header()
+func (c *call) sendPage(made *public.Answer) error {
+	h := c.w.Header()
 	if made.Location != "" {
-		h.Set(headerLocation, made.Target(r.URL.RawQuery))
+		h.Set(headerLocation, made.Target(c.r.URL.RawQuery))
 	}
 	if made.Type != "" {
 		h.Set(headerType, made.Type)
@@ -357,7 +347,7 @@ func (a *api) sendPage(w http.ResponseWriter, r *http.Request, c *call, made *pu
 	}
 	h.Set(headerLanguage, c.page.req.Route.Lang().Tag())
 	if c.page.req.Route.Open {
-		a.openToAll(h)
+		c.openToAll(h)
 	}
 	if made.Error != nil {
 		c.code = made.Error.Code
@@ -366,7 +356,7 @@ func (a *api) sendPage(w http.ResponseWriter, r *http.Request, c *call, made *pu
 	if c.page.req.Unlock {
 		h.Set("Referrer-Policy", "no-referrer")
 	}
-	a.send(w, r, made.Status, made.Body)
+	c.send(made.Status, made.Body)
 	return nil
 }
 
@@ -390,18 +380,18 @@ func pageCacheOf(made *public.Answer, p *paged) string {
 }
 
 // failPage answers an error with a page.
-func (a *api) failPage(w http.ResponseWriter, r *http.Request, c *call, e *calendar.Error, status int) {
+func (c *call) failPage(e *calendar.Error, status int) {
 	p := c.page
 	if status == http.StatusUnauthorized {
-		w.Header()[headerChallenge] = challenges[:1] // what a browser asks for
+		c.w.Header()[headerChallenge] = challenges[:1] // what a browser asks for
 	}
-	made, err := a.errorPage(r.Context(), p, e, status)
+	made, err := c.errorPage(c.r.Context(), p, e, status)
 	if err != nil {
-		a.o.Log.ErrorContext(r.Context(), "page of an error failed", "path", r.URL.Path, "error", err)
-		w.Header()[headerType] = valueText
+		c.o.Log.ErrorContext(c.r.Context(), "page of an error failed", "path", c.r.URL.Path, "error", err)
+		c.w.Header()[headerType] = valueText
 		made = &public.Answer{Status: http.StatusInternalServerError, Type: valueText[0], Body: []byte(http.StatusText(http.StatusInternalServerError))}
 	}
-	_ = a.sendPage(w, r, c, made)
+	_ = c.sendPage(made)
 }
 
 // errorPage makes the page of an error. One that is the same for all paths is kept: a flood
@@ -413,11 +403,11 @@ func (a *api) errorPage(ctx context.Context, p *paged, e *calendar.Error, status
 	req := public.Request{Route: public.Nowhere(p.req.Route.Lang()), Base: p.req.Base, Path: p.req.Path}
 	key := string(cache.Key{errorPageKey}.Text(req.Base).Text(req.Path).Number(int64(p.req.Route.Lang())).Text(string(e.Code)))
 	if kept, ok := a.answers.Get(key); ok {
-		return &public.Answer{Status: status, Type: public.TypeHTML, Body: kept.body, Error: e}, nil
+		return &public.Answer{Status: status, Type: public.TypeHTML, Body: kept.bytes, Error: e}, nil
 	}
 	made, err := a.o.Pages.Fail(ctx, &req, e, status, shownCode(e))
 	if err == nil {
-		a.answers.Set(key, &answer{body: made.Body})
+		a.answers.Set(key, &answer{body: newBody(made.Body)})
 	}
 	return made, err
 }

@@ -1,60 +1,33 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
-	"net/http"
 	"path"
 	"strconv"
 	"strings"
-	"sync"
-
-	"github.com/klauspost/compress/zstd"
 
 	"daybook/calendar"
 	public "daybook/internal/pages"
 )
 
-// pageFile is a file that pages load, encoded once for each coding.
-type pageFile struct {
-	media  []string
-	etag   string
-	packed bool // as it is; no encoding makes it smaller
-	body   [encodings]func() []byte
-}
-
-// PageFiles are the files that pages load, by their paths.
-type PageFiles map[string]*pageFile
-
-// NewPageFiles gives the files of pages. What is asked for before Run has encoded it is
-// encoded then.
-func NewPageFiles(p *public.Pages) PageFiles {
-	out := PageFiles{}
+// pageFiles returns the files that pages load, by their paths.
+func pageFiles(p *public.Pages) map[string]*answer {
+	out := map[string]*answer{}
 	for _, file := range p.Files() {
-		packed := strings.HasPrefix(file.Media, "image/") && !strings.HasPrefix(file.Media, "image/svg") || strings.HasPrefix(file.Media, "font/")
-		f := &pageFile{media: []string{file.Media}, packed: packed, etag: strconv.Quote(path.Base(file.Path))}
-		for e := range encodings {
-			f.body[e] = sync.OnceValue(func() []byte {
-				var b bytes.Buffer
-				// Level 9 of gzip takes four times as long for a hundredth.
-				if w, err := newEncoder(&b, e, zstd.SpeedBetterCompression, 8); err == nil {
-					_, _ = w.Write(file.Body) // a buffer takes everything
-					_ = w.Close()
-				}
-				return b.Bytes()
-			})
-		}
-		out[file.Path] = f
+		ans := &answer{body: newBody(file.Body), media: []string{file.Media}, etag: strconv.Quote(path.Base(file.Path)), file: true}
+		ans.add(headerETag, ans.etag)
+		out[file.Path] = ans
 	}
 	return out
 }
 
-// Run encodes the files, beside whatever else is done at the start, and ends with the context.
-func (f PageFiles) Run(ctx context.Context) error {
-	for _, file := range f {
-		for _, encode := range file.body {
-			if ctx.Err() == nil && !file.packed {
-				encode()
+// EncodeFiles encodes the files that pages load, besides whatever else is done at the start,
+// and ends with the context.
+func (a *api) EncodeFiles(ctx context.Context) error {
+	for _, ans := range a.files {
+		for e := encodingZstd; e < encodings && ctx.Err() == nil && !ans.compressed(); e++ {
+			if _, err := a.encodeBody(e, ans); err != nil {
+				return err
 			}
 		}
 	}
@@ -62,36 +35,24 @@ func (f PageFiles) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// compressed reports whether a file is as small as it gets.
+func (ans *answer) compressed() bool {
+	media := ans.media[0]
+	return strings.HasPrefix(media, "image/") && !strings.HasPrefix(media, "image/svg") || strings.HasPrefix(media, "font/")
+}
+
 // sendAsset sends a file that pages load. Under another hash it is the present one, which
 // is not to be kept, so that pages of another version work.
-func (a *api) sendAsset(w http.ResponseWriter, r *http.Request, c *call) error {
-	name, present := a.o.Pages.FilePath(c.page.req.Route)
-	f := a.files[name]
-	if f == nil {
+func (c *call) sendAsset() error {
+	name, present := c.o.Pages.FilePath(c.page.req.Route)
+	ans := c.files[name]
+	if ans == nil {
 		return calendar.Fail(calendar.CodeNoRoute, 0)
 	}
-	h := w.Header()
-	h.Set(headerCache, "no-cache")
+	cached := "no-cache"
 	if present {
-		h.Set(headerCache, cacheForever)
+		cached = cacheForever
 	}
-	takes := acceptanceOf(r, c, len(f.body[encodingNone]()))
-	if f.packed {
-		takes = acceptanceOf(r, c, 0)
-	}
-	tag, same := takes.noneMatch(r.Header, f.etag)
-	h.Set(headerETag, tag)
-	if same {
-		a.status(w, r, http.StatusNotModified)
-		return nil
-	}
-	body := f.body[takes.best]()
-	setEncoding(h, takes.best)
-	h[headerType], h[headerLength] = f.media, []string{strconv.Itoa(len(body))}
-	sendStage(&c.pass, r, body)
-	a.status(w, r, http.StatusOK)
-	if r.Method != http.MethodHead {
-		writeBody(w, body)
-	}
-	return nil
+	c.w.Header().Set(headerCache, cached)
+	return c.sendAnswer(ans)
 }

@@ -2,18 +2,17 @@ package httpapi
 
 import (
 	"context"
-	"net/http"
 
 	"daybook/calendar"
 )
 
 // tryPassword reports whether a password that a request brings opens an event. Every way
 // to send one leads here, so that wrong ones are counted together.
-func (a *api) tryPassword(ctx context.Context, r *http.Request, event calendar.ID, password string) (bool, error) {
+func (c *call) tryPassword(ctx context.Context, event calendar.ID, password string) (bool, error) {
 	if password == "" {
 		return false, nil
 	}
-	return a.tries.Try(ctx, &callOf(r).pass, event, func(ctx context.Context) (bool, error) {
-		return a.Commands.CheckPassword(ctx, event, password)
+	return c.tries.Try(ctx, &c.pass, event, func(ctx context.Context) (bool, error) {
+		return c.Commands.CheckPassword(ctx, event, password)
 	})
 }

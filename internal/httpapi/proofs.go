@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -20,17 +19,17 @@ const patternTile = "/tile/*"
 
 // proofAnswer reads an answer of a row of proofs: a value that is sent as JSON, or the bytes
 // of a media type.
-type proofAnswer func(a *api, r *http.Request, q *proofQuery) (media []string, value any, err error)
+type proofAnswer func(c *call, q *proofQuery) (media []string, value any, err error)
 
 // proofRoutes are the routes of HISTORY 12.
 func proofRoutes() []*route {
 	row := func(path, verb string, content openapi.Content, table param.Table[proofQuery], answer proofAnswer) *route {
-		return logRoute(path, verb, func(a *api, w http.ResponseWriter, r *http.Request) error { return a.prove(w, r, table, answer) }, openapi.Operation{
+		return logRoute(path, verb, func(c *call) error { return c.prove(table, answer) }, openapi.Operation{
 			Args: append(table.Params(), languageArgument()), Headers: []string{headerEncoding}, Statuses: []int{403, 404}, Content: content,
 		})
 	}
 	text := openapi.Media{Schema: openapi.Text()}
-	tile := row(patternTile, "tile", openapi.Content{"application/octet-stream": {Schema: object{"type": "string", "format": "binary"}}}, nil, (*api).tile)
+	tile := row(patternTile, "tile", openapi.Content{"application/octet-stream": {Schema: object{"type": "string", "format": "binary"}}}, nil, (*call).tile)
 	tile.Template, tile.Key = "/tile/{level}/{tile}", `/tile/(?P<level>\d+|entries)/(?P<tile>.+)`
 	tile.operations[0].Args = slices.Insert(
 		tile.operations[0].Args, 0,
@@ -38,13 +37,13 @@ func proofRoutes() []*route {
 		param.Param{Name: "tile", In: "path", Type: "string", Text: "arg.tile.tile", Required: true},
 	)
 	return []*route{
-		row("/checkpoint", "checkpoint", openapi.Content{"text/plain": text}, param.Table[proofQuery]{sizeRow}, (*api).checkpoint),
-		row("/checkpoint/keys", "checkpointKeys", openapi.JSON(openapi.Ref("LogKeys")), nil, (*api).checkpointKeys),
+		row("/checkpoint", "checkpoint", openapi.Content{"text/plain": text}, param.Table[proofQuery]{sizeRow}, (*call).checkpoint),
+		row("/checkpoint/keys", "checkpointKeys", openapi.JSON(openapi.Ref("LogKeys")), nil, (*call).checkpointKeys),
 		row(
 			"/proof/inclusion", "inclusionProof", openapi.Content{"application/json": {Schema: openapi.Ref("InclusionProof")}, "text/plain": text},
-			param.Table[proofQuery]{required(positionRow), sizeRow}, (*api).inclusion,
+			param.Table[proofQuery]{required(positionRow), sizeRow}, (*call).inclusion,
 		),
-		row("/proof/consistency", "consistencyProof", openapi.JSON(openapi.Ref("ConsistencyProof")), param.Table[proofQuery]{required(fromRow), toRow}, (*api).consistency),
+		row("/proof/consistency", "consistencyProof", openapi.JSON(openapi.Ref("ConsistencyProof")), param.Table[proofQuery]{required(fromRow), toRow}, (*call).consistency),
 		tile,
 	}
 }
@@ -77,10 +76,9 @@ func required(row param.Row[proofQuery]) param.Row[proofQuery] {
 }
 
 // prove answers a request for a proof, which the setting allows to a caller (HISTORY 4.3).
-func (a *api) prove(w http.ResponseWriter, r *http.Request, table param.Table[proofQuery], answer proofAnswer) error {
-	c := callOf(r)
+func (c *call) prove(table param.Table[proofQuery], answer proofAnswer) error {
 	c.fresh = valueAskBack
-	if err := a.mayReadPast(c); err != nil && a.o.PublicHistory != PublicHistoryProofs {
+	if err := c.mayReadPast(); err != nil && c.o.PublicHistory != PublicHistoryProofs {
 		return err
 	}
 	var (
@@ -93,7 +91,7 @@ func (a *api) prove(w http.ResponseWriter, r *http.Request, table param.Table[pr
 	if err := cmp.Or(v.Missing(), problems.Err()); err != nil {
 		return err
 	}
-	media, value, err := answer(a, r, &q)
+	media, value, err := answer(c, &q)
 	switch {
 	case errors.Is(err, proof.ErrNoCheckpoint):
 		return calendar.Fail(calendar.CodeNoCheckpoint, 0)
@@ -110,22 +108,22 @@ func (a *api) prove(w http.ResponseWriter, r *http.Request, table param.Table[pr
 			return err
 		}
 	}
-	return a.sendAnswer(w, r, newAnswer(body, media, "", c.lang))
+	return c.sendAnswer(newAnswer(body, media, "", c.lang))
 }
 
 // checkpoint answers the signed head of the log (HISTORY 12.3).
-func (a *api) checkpoint(r *http.Request, q *proofQuery) (media []string, value any, err error) {
-	c, err := a.Proofs.Checkpoint(r.Context(), q.size)
-	return valueText, c.Note, err
+func (c *call) checkpoint(q *proofQuery) (media []string, value any, err error) {
+	signed, err := c.Proofs.Checkpoint(c.r.Context(), q.size)
+	return valueText, signed.Note, err
 }
 
 // checkpointKeys answers which keys signed the log (HISTORY 12.4).
-func (a *api) checkpointKeys(r *http.Request, _ *proofQuery) (media []string, value any, err error) {
-	c, err := a.Proofs.Checkpoint(r.Context(), 0)
+func (c *call) checkpointKeys(_ *proofQuery) (media []string, value any, err error) {
+	newest, err := c.Proofs.Checkpoint(c.r.Context(), 0)
 	if err != nil {
 		return nil, nil, err
 	}
-	keys, err := proof.ReadKeys(&c)
+	keys, err := proof.ReadKeys(&newest)
 	return valueJSON, keys, err
 }
 
@@ -148,19 +146,19 @@ func (a *api) checkSize(ctx context.Context, q *proofQuery, size, name string, n
 }
 
 // inclusion answers the proof that an entry is in the log (HISTORY 12.5).
-func (a *api) inclusion(r *http.Request, q *proofQuery) (media []string, value any, err error) {
-	ctx := r.Context()
-	newest, err := a.checkSize(ctx, q, "size", "position", q.position, "1")
+func (c *call) inclusion(q *proofQuery) (media []string, value any, err error) {
+	ctx := c.r.Context()
+	newest, err := c.checkSize(ctx, q, "size", "position", q.position, "1")
 	if err != nil {
 		return nil, nil, err
 	}
-	signed, asText := newest, weightIn(r.Header, []string{"text/plain"}) > weightIn(r.Header, []string{"application/json"})
+	signed, asText := newest, weightIn(c.r.Header, []string{"text/plain"}) > weightIn(c.r.Header, []string{"application/json"})
 	if asText && q.size < newest.Size {
-		if signed, err = a.Proofs.Checkpoint(ctx, q.size); err != nil {
+		if signed, err = c.Proofs.Checkpoint(ctx, q.size); err != nil {
 			return nil, nil, err
 		}
 	}
-	hashes, root, err := a.Proofs.Inclusion(ctx, q.position, q.size)
+	hashes, root, err := c.Proofs.Inclusion(ctx, q.position, q.size)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -168,42 +166,41 @@ func (a *api) inclusion(r *http.Request, q *proofQuery) (media []string, value a
 		return valueText, proof.Text(int64(q.position)-1, hashes, signed.Note), nil
 	}
 	out := proof.Inclusion{Origin: newest.Origin, Position: q.position, Index: q.position - 1, Size: q.size, Root: root, Hashes: hashes}
-	if out.Leaf, err = a.Proofs.Leaf(ctx, q.position); err != nil {
+	if out.Leaf, err = c.Proofs.Leaf(ctx, q.position); err != nil {
 		return nil, nil, err
 	}
-	if c := callOf(r); a.mayReadPast(c) == nil {
-		out.Opening, err = a.Proofs.Opening(ctx, c.caller, q.position, a.o.Now())
+	if c.mayReadPast() == nil {
+		out.Opening, err = c.Proofs.Opening(ctx, c.caller, q.position, c.o.Now())
 	}
 	return valueJSON, out, err
 }
 
 // consistency answers the proof that the log only grew (HISTORY 12.5).
-func (a *api) consistency(r *http.Request, q *proofQuery) (media []string, value any, err error) {
-	newest, err := a.checkSize(r.Context(), q, "to", "from", q.from, "0")
+func (c *call) consistency(q *proofQuery) (media []string, value any, err error) {
+	newest, err := c.checkSize(c.r.Context(), q, "to", "from", q.from, "0")
 	if err != nil {
 		return nil, nil, err
 	}
 	out := proof.Consistency{Origin: newest.Origin, From: q.from, To: q.size}
-	out.Hashes, out.FromRoot, out.ToRoot, err = a.Proofs.Consistency(r.Context(), q.from, q.size)
+	out.Hashes, out.FromRoot, out.ToRoot, err = c.Proofs.Consistency(c.r.Context(), q.from, q.size)
 	return valueJSON, out, err
 }
 
 // tile answers a tile of the tree of the newest checkpoint (HISTORY 12.2).
-func (a *api) tile(r *http.Request, _ *proofQuery) (media []string, value any, err error) {
-	c := callOf(r)
+func (c *call) tile(_ *proofQuery) (media []string, value any, err error) {
 	level, path, _ := strings.Cut(strings.TrimPrefix(c.loc.rest, strings.TrimSuffix(patternTile, "*")), "/")
 	t, err := proof.ParseTile(level, path)
 	if err != nil {
 		return nil, nil, err
 	}
-	newest, err := a.Proofs.Checkpoint(r.Context(), 0)
+	newest, err := c.Proofs.Checkpoint(c.r.Context(), 0)
 	if errors.Is(err, proof.ErrNoCheckpoint) {
 		err = proof.ErrNoTile
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	b, err := a.Proofs.Tile(r.Context(), t, newest.Size)
+	b, err := c.Proofs.Tile(c.r.Context(), t, newest.Size)
 	if err == nil && t.W == proof.TileWidth {
 		c.fresh = valueForever
 	}

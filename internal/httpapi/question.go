@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"runtime/debug"
 
 	"golang.org/x/sync/singleflight"
@@ -22,7 +21,7 @@ type question struct {
 	waits bool
 	// state finds the state that the answer is made from. nil: each request gets an answer
 	// of its own.
-	state func(ctx context.Context, c *call) (query.Generation, error)
+	state func(ctx context.Context) (query.Generation, error)
 	// moves reports whether the state may go over to another one while an answer is made.
 	moves bool
 	// space, asked and number name the answer within its state.
@@ -56,52 +55,51 @@ const maxReopens = 3
 // read answers a question: it waits for the position, finds the state, and sends the answer
 // that is cached for it, else one that is made in the turn of the client, once for all who
 // ask the same.
-func (a *api) read(w http.ResponseWriter, r *http.Request, c *call, q *question) error {
-	ctx, end, err := a.whenReached(r.Context(), c, q)
+func (c *call) read(q *question) error {
+	ctx, end, err := c.whenReached(c.r.Context(), q)
 	if err != nil {
 		return err
 	}
 	defer end()
 	for try := 0; ; try++ {
-		of, err := q.find(ctx, c)
+		of, err := c.findState(ctx, q)
 		if err != nil {
 			return err
 		}
-		ans := a.cached(&of)
+		ans := c.cached(&of)
 		if ans != nil && ans.position >= c.reached {
 			c.cache = CacheHit
-			a.setAlias(q.alias, ans)
-			return a.sendAnswer(w, r, ans)
+			c.setAlias(q.alias, ans)
+			return c.sendAnswer(ans)
 		}
 		if q.send != nil {
 			return q.send(ctx, of)
 		}
-		p, err := a.makeAnswer(ctx, r, c, q, of)
-		if err != nil {
-			return a.tooLarge(err, q.smaller...)
+		if ans, err = c.makeAnswer(ctx, q, of); err != nil {
+			return c.tooLarge(err, q.smaller...)
 		}
-		if p.position < c.reached {
+		if ans.position < c.reached {
 			if try < maxReopens {
 				continue
 			}
-			if err := c.late(p.position); err != nil {
+			if err := c.late(ans.position); err != nil {
 				return err
 			}
 		}
-		a.setAlias(q.alias, p.answer)
+		c.setAlias(q.alias, ans)
 		if q.lastGood != "" {
-			a.answers.Set(q.lastGood, p.answer)
+			c.answers.Set(q.lastGood, ans)
 		}
-		return a.sendPacked(w, r, c, p)
+		return c.sendAnswer(ans)
 	}
 }
 
-// find finds the state and names the answer.
-func (q *question) find(ctx context.Context, c *call) (of stated, err error) {
+// findState finds the state and names the answer.
+func (c *call) findState(ctx context.Context, q *question) (of stated, err error) {
 	if q.state == nil {
 		return of, nil
 	}
-	if of.Generation, err = q.state(ctx, c); err == nil {
+	if of.Generation, err = q.state(ctx); err == nil {
 		of.key = c.key(q.space, of.Generation, q.number, q.asked)
 	}
 	return of, err
@@ -123,63 +121,64 @@ func (a *api) cached(of *stated) *answer {
 	return nil
 }
 
-// makeAnswer makes the answer to a question in the turn of the client and packs it there:
+// makeAnswer makes the answer to a question in the turn of the client and encodes it there:
 // what is made is larger than what is sent, and those who wait should not hold both.
-func (a *api) makeAnswer(ctx context.Context, r *http.Request, c *call, q *question, of stated) (p packed, err error) {
+func (c *call) makeAnswer(ctx context.Context, q *question, of stated) (*answer, error) {
 	// The turn comes before the client makes an answer for others, who are not to wait for it.
 	leave, err := c.pass.Turn(ctx, q.turns, false)
 	if err != nil {
-		return p, err
+		return nil, err
 	}
-	if of.key == "" {
-		defer leave()
-		ans, err := q.make(ctx, of)
-		if err != nil {
-			return p, err
-		}
-		return a.pack(ctx, r, c, ans, q.turns != nil)
-	}
-	c.cache = CacheShared
-	first := false
-	made := a.once(ctx, c, of.key, func(ctx context.Context) (*answer, error) {
-		first = true
+	produce := func(ctx context.Context, p *admit.Pass) (*answer, error) {
 		ans, err := q.make(ctx, of)
 		if err != nil {
 			return nil, err
 		}
 		if q.moves { // it may be of two states, and the first one may come again
-			now, err := a.Queries.Generation(ctx)
+			now, err := c.Queries.Generation(ctx)
 			ans.passing = err != nil || now != of.Generation || ans.position != 0 && ans.position < of.Position
 		}
-		return ans, nil
+		if _, e, same := c.negotiate(ans); !same {
+			_, err = c.encodedBody(ctx, p, e, ans, q.turns != nil)
+		}
+		return ans, err
+	}
+	if of.key == "" {
+		defer leave()
+		return produce(ctx, &c.pass)
+	}
+	c.cache = CacheShared
+	first := false
+	made := c.once(ctx, of.key, func(ctx context.Context, p *admit.Pass) (*answer, error) {
+		first = true
+		return produce(ctx, p)
 	})
 	c.pass.Enter(admit.Wait, 1) // where there is no room to wait it keeps its slot
 	defer c.pass.Resume()
 	select {
 	case done := <-made:
 		defer leave()
-		c.pass.Resume()
 		if first {
 			c.cache = CacheMiss
 		}
 		if done.Err != nil {
-			return p, done.Err
+			return nil, done.Err
 		}
-		return a.pack(ctx, r, c, done.Val.(*answer), q.turns != nil) //nolint:forcetypeassert // nothing else is made
+		return done.Val.(*answer), nil //nolint:forcetypeassert // nothing else is made
 	case <-ctx.Done():
 		go func() { // the work goes on, and keeps the turn
 			<-made
 			leave()
 		}()
-		return p, ctx.Err()
+		return nil, ctx.Err()
 	}
 }
 
 // once makes the answer of a key for all who ask for it at the same time, and caches it. The
 // work has a slot and a deadline of its own: it goes on when those who ask go away.
-func (a *api) once(ctx context.Context, c *call, key string, produce func(ctx context.Context) (*answer, error)) <-chan singleflight.Result {
+func (c *call) once(ctx context.Context, key string, produce func(ctx context.Context, p *admit.Pass) (*answer, error)) <-chan singleflight.Result {
 	slot := c.pass.Another()
-	return a.flights.DoChan(key, func() (_ any, err error) {
+	return c.flights.DoChan(key, func() (_ any, err error) {
 		defer func() {
 			if p := recover(); p != nil {
 				err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -187,12 +186,12 @@ func (a *api) once(ctx context.Context, c *call, key string, produce func(ctx co
 		}()
 		slot.Resume()
 		defer slot.Leave()
-		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.o.ReadDeadline)
+		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.o.ReadDeadline)
 		defer cancel()
-		ans, err := produce(work)
+		ans, err := produce(work, &slot)
 		if err == nil && !ans.passing {
 			ans.key = key
-			a.answers.Set(key, ans)
+			c.answers.Set(key, ans)
 		}
 		return ans, err
 	})
@@ -200,28 +199,28 @@ func (a *api) once(ctx context.Context, c *call, key string, produce func(ctx co
 
 // whenReached waits until lists show what a question needs, without a slot, and returns the
 // context of the work that begins then.
-func (a *api) whenReached(ctx context.Context, c *call, q *question) (_ context.Context, end context.CancelFunc, err error) {
+func (c *call) whenReached(ctx context.Context, q *question) (_ context.Context, end context.CancelFunc, err error) {
 	if !q.waits {
 		return ctx, func() {}, nil
 	}
 	c.sent = q.least
-	if c.reached, err = a.await(c, c.caller, q.least); err != nil {
+	if c.reached, err = c.await(c.caller, q.least); err != nil {
 		return ctx, nil, err
 	}
-	ctx, end = c.within(a.o.ReadDeadline)
+	ctx, end = c.within(c.o.ReadDeadline)
 	return ctx, end, nil
 }
 
 // await waits until lists show what a caller is to see, without a slot, and returns the
 // position that was reached.
-func (a *api) await(c *call, of calendar.Caller, least calendar.Position) (calendar.Position, error) {
+func (c *call) await(of calendar.Caller, least calendar.Position) (calendar.Position, error) {
 	if !c.pass.Enter(admit.Wait, 1) {
 		return 0, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	defer c.pass.Resume()
-	ctx, cancel := c.within(a.o.PositionWait + a.o.ReadDeadline)
+	ctx, cancel := c.within(c.o.PositionWait + c.o.ReadDeadline)
 	defer cancel()
-	return a.Queries.Await(ctx, of, least)
+	return c.Queries.Await(ctx, of, least)
 }
 
 // inTurn does work in the turn of the client of a request.
@@ -235,9 +234,9 @@ func (c *call) inTurn(ctx context.Context, t *admit.Turns, work func() error) er
 }
 
 // present makes a question about the present state of lists.
-func (a *api) present(c *call, least calendar.Position) *question {
+func (c *call) present(least calendar.Position) *question {
 	return &question{
 		least: least, waits: c.caller.Role != calendar.Anonymous || least > 0,
-		state: a.reachedState, moves: true, space: listKey, turns: a.turns,
+		state: c.reachedState, moves: true, space: listKey, turns: c.turns,
 	}
 }

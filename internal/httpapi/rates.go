@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"net/http"
 	"strconv"
 	"time"
 
@@ -29,16 +28,16 @@ func newRates(limit int) *httprate.RateLimiter {
 
 // count counts a request of a user, or without one of its address, and refuses it above
 // the limit.
-func (a *api) count(w http.ResponseWriter, r *http.Request, user calendar.ID) error {
-	if a.rates == nil {
+func (c *call) count(user calendar.ID) error {
+	if c.rates == nil {
 		return nil
 	}
 	key := "user " + user.String()
 	if user == 0 {
-		key = "address " + callOf(r).pass.Address.String()
+		key = "address " + c.pass.Address.String()
 	}
-	over := a.rates.OnLimit(w, r, key)
-	h := w.Header()
+	over := c.rates.OnLimit(c.w, c.r, key)
+	h := c.w.Header()
 	// The limiter gives a moment; the header has seconds from now on.
 	if at, err := strconv.ParseInt(h.Get(headerRateReset), 10, 64); err == nil {
 		h[headerRateReset] = []string{strconv.FormatInt(max(at-time.Now().Unix(), 0), 10)} // by the clock of the limiter

@@ -78,7 +78,7 @@ var (
 
 // readSingleParams checks the parameters of a single read, and the point in time that it
 // asks for.
-func (a *api) readSingleParams(r *http.Request, c *call, asksPast bool) (out singleParams, err error) {
+func (c *call) readSingleParams(asksPast bool) (out singleParams, err error) {
 	var problems calendar.Problems
 	in := inputOf(c.query, func(name string) bool { return name == singleFields.Name })
 	v := param.NewValue(in, &problems)
@@ -89,7 +89,7 @@ func (a *api) readSingleParams(r *http.Request, c *call, asksPast bool) (out sin
 		}
 	}
 	if asksPast {
-		if out.point, out.byHeader, err = a.readPoint(r, c, in, &problems); err != nil {
+		if out.point, out.byHeader, err = c.readPoint(in, &problems); err != nil {
 			return out, err
 		}
 	}
@@ -113,38 +113,37 @@ type single struct {
 }
 
 // readRecord answers a single read by id or slug.
-func (a *api) readRecord(w http.ResponseWriter, r *http.Request) error {
-	c := callOf(r)
+func (c *call) readRecord() error {
 	asksPast := false
 	if c.route.past {
 		var err error
-		if asksPast, err = a.asksPast(r, c); err != nil {
+		if asksPast, err = c.asksPast(); err != nil {
 			return err
 		}
 	}
-	params, err := a.readSingleParams(r, c, asksPast)
+	params, err := c.readSingleParams(asksPast)
 	if err != nil {
 		return err
 	}
-	if f := a.formatOf(c, r.Header); f.exports() && !asksPast {
+	if f := c.formatOf(c.r.Header); f.exports() && !asksPast {
 		c.format = f
 		params.fields = nil
 	}
 	s := single{
 		kind: c.route.kind, target: c.targetOf(), singleParams: params,
-		root: c.root, lang: c.lang, caller: c.caller, r: r,
-		mementos: c.route.timed && a.mayReadPast(c) == nil,
+		root: c.root, lang: c.lang, caller: c.caller, r: c.r,
+		mementos: c.route.timed && c.mayReadPast() == nil,
 		format:   c.format,
 	}
 	if asksPast {
-		return a.readThen(w, r, &s)
+		return c.readThen(&s)
 	}
 	q := &question{smaller: []string{"_fields"}}
-	q.make = func(ctx context.Context, _ stated) (*answer, error) { return a.makeSingle(ctx, &s) }
+	q.make = func(ctx context.Context, _ stated) (*answer, error) { return c.makeSingle(ctx, &s) }
 	if s.caller.Role == calendar.Anonymous && s.password == "" {
-		a.shareSingle(r.Context(), c, &s, q)
+		c.shareSingle(c.r.Context(), &s, q)
 	}
-	return a.read(w, r, c, q)
+	return c.read(q)
 }
 
 // singleAnswer renders a record that was changed at a time, or returns query.ErrTooLarge.
@@ -173,37 +172,37 @@ func (a *api) singleAnswer(s *single, v *query.View, changed time.Time) (*answer
 // password, by the record as asked for, the head of the store and the state of the read
 // model (for counts and due publications). While one of these cannot be had, or the read
 // model lags behind the store, nothing is shared.
-func (a *api) shareSingle(ctx context.Context, c *call, s *single, q *question) {
-	head, err := a.Records.Head(ctx)
+func (c *call) shareSingle(ctx context.Context, s *single, q *question) {
+	head, err := c.Records.Head(ctx)
 	if err != nil {
 		return
 	}
-	generation, err := a.Queries.Generation(ctx)
+	generation, err := c.Queries.Generation(ctx)
 	if err != nil || generation.Position < head {
 		return
 	}
-	q.state = func(context.Context, *call) (query.Generation, error) { return generation, nil }
+	q.state = func(context.Context) (query.Generation, error) { return generation, nil }
 	q.moves, q.space, q.number = true, singleKey, int64(head)
 	q.asked = c.asked().Number(int64(s.lang)).Number(int64(s.target.id)).Text(s.target.slug).Texts(s.fields)
 }
 
 // makeSingle makes the answer to a single read.
-func (a *api) makeSingle(ctx context.Context, s *single) (*answer, error) {
+func (c *call) makeSingle(ctx context.Context, s *single) (*answer, error) {
 	verify := func(ctx context.Context, id calendar.ID) (bool, error) {
-		return a.tryPassword(ctx, s.r, id, s.password)
+		return c.tryPassword(ctx, id, s.password)
 	}
 	embeds := query.EmbedsOf(s.fields)
 	if s.format != nil {
 		embeds |= query.EmbedTouched
 	}
-	v, err := a.Queries.Read(ctx, s.kind, s.target.id, s.target.slug, s.caller, s.lang, embeds, verify)
+	v, err := c.Queries.Read(ctx, s.kind, s.target.id, s.target.slug, s.caller, s.lang, embeds, verify)
 	if err != nil {
 		return nil, err
 	}
 	if s.format != nil {
-		return a.singleEvent(ctx, s, &v)
+		return c.singleEvent(ctx, s, &v)
 	}
-	ans, err := a.singleAnswer(s, &v, v.Record.Changed)
+	ans, err := c.singleAnswer(s, &v, v.Record.Changed)
 	if err == nil && s.mementos {
 		ans.add(headerLink, resourceLinks(s.root.Self(v.Record)))
 	}

@@ -25,9 +25,11 @@ type route struct {
 	past       bool          // its reads may name a point in time by a parameter
 	timed      bool          // and by a header, too (HISTORY 8.1)
 	operations []operation
-	number     int      // its place in routes, from 1
-	methods    []string // in the order of Allow, without OPTIONS, and HEAD next to GET
-	allow      string   // value of Allow with all methods
+	number     int             // its place in routes, from 1
+	works      map[string]work // by method
+	writes     bool            // one of its operations writes
+	allow      []string        // value of Allow with all methods
+	open       []string        // that with the methods that are open to everybody
 }
 
 // operation is what some methods of a route do.
@@ -38,7 +40,7 @@ type operation struct {
 }
 
 // work carries out an operation.
-type work func(a *api, w http.ResponseWriter, r *http.Request) error
+type work func(c *call) error
 
 var (
 	readOnly      = []string{http.MethodGet}
@@ -49,32 +51,42 @@ var (
 
 // routes are those of section 1.4 in its order, those of extensions behind what they
 // belong to.
-var routes = makeRoutes()
+var routes, routesByPattern = makeRoutes()
 
-func makeRoutes() []*route {
-	all := baseRoutes()
+func makeRoutes() (all []*route, byPattern map[string]*route) {
+	all = baseRoutes()
 	for _, k := range calendar.Kinds {
 		all = append(all, recordRoutes(k)...)
 	}
 	all = slices.Concat(all, []*route{changesRoute(), streamRoute()}, proofRoutes(), eventRoutes())
+	byPattern = make(map[string]*route, len(all))
 	for i, rt := range all {
 		rt.complete(i + 1)
+		byPattern[rt.pattern] = rt
 	}
-	return all
+	return all, byPattern
 }
 
 // complete fills in what follows from the other fields.
 func (rt *route) complete(number int) {
-	rt.number = number
+	rt.number, rt.works = number, map[string]work{http.MethodOptions: (*call).options}
+	var all, open []string
 	for _, op := range rt.operations {
 		rt.Operations = append(rt.Operations, op.Operation)
-		rt.methods = append(rt.methods, op.Methods...)
+		methods := op.Methods
+		if methods[0] == http.MethodGet {
+			methods = []string{http.MethodGet, http.MethodHead}
+		}
+		for _, method := range methods {
+			rt.works[method] = op.work
+		}
+		all = append(all, methods...)
+		if rt.writes = rt.writes || op.Writes; !op.Writes {
+			open = append(open, methods...)
+		}
 	}
-	allow := slices.Clone(rt.methods)
-	if allow[0] == http.MethodGet {
-		allow = slices.Insert(allow, 1, http.MethodHead)
-	}
-	rt.allow = strings.Join(append(allow, http.MethodOptions), ", ")
+	rt.allow = []string{strings.Join(append(all, http.MethodOptions), ", ")}
+	rt.open = []string{strings.Join(append(open, http.MethodOptions), ", ")}
 	rt.Tag = cmp.Or(rt.Tag, rt.kind.Collection())
 	rt.Template = cmp.Or(rt.Template, templateOf.Replace(rt.pattern))
 	rt.Key = cmp.Or(rt.Key, strings.TrimSuffix(keyOf.Replace(rt.pattern), "/"))
@@ -94,82 +106,21 @@ const (
 )
 
 // asks reports whether a POST on the route is a read.
-func (rt *route) asks() bool {
-	return rt != nil && rt.methods[0] == http.MethodPost
-}
+func (rt *route) asks() bool { return rt != nil && !rt.writes && rt.works[http.MethodPost] != nil }
 
-// vary sets Vary where more than the headers of all answers counts: the answer to a read
-// may be that of a time which a header names.
-func (rt *route) vary(h http.Header, method string) {
-	if rt.timed && (method == http.MethodGet || method == http.MethodHead) {
-		h["Vary"] = valueVaryTime
-	}
-}
+// router finds routes by their patterns, whatever the method.
+var router = newRouter()
 
-// The values of Allow for callers who may not write.
-var (
-	valueAllowRead = []string{"GET, HEAD, OPTIONS"}
-	valueAllowAsk  = []string{"POST, OPTIONS"}
-)
-
-// allowOpen is Allow with the methods that are open to everybody.
-func (rt *route) allowOpen() []string {
-	if rt.asks() {
-		return valueAllowAsk
-	}
-	return valueAllowRead
-}
-
-// allowFor is Allow with the methods that are open to the role of a caller.
-func (rt *route) allowFor(c calendar.Caller) string {
-	if rt.writes() && c.Role != calendar.Anonymous && calendar.MayWrite(c, rt.kind, rt.collection) == nil {
-		return rt.allow
-	}
-	return rt.allowOpen()[0]
-}
-
-// writes reports whether the route has an operation that writes.
-func (rt *route) writes() bool {
-	return slices.ContainsFunc(rt.operations, func(op operation) bool { return op.Writes })
-}
-
-// handler does the work of one operation; a returned error becomes the answer.
-type handler func(w http.ResponseWriter, r *http.Request) error
-
-// newMux registers every route, and returns the search for the route of a path
-// whatever the method.
-func (a *api) newMux() (mux http.Handler, find func(path string) *route) {
+func newRouter() *chi.Mux {
 	m := chi.NewRouter()
-	m.NotFound(a.serve(nil, func(http.ResponseWriter, *http.Request) error {
-		return calendar.Fail(calendar.CodeNoRoute, 0)
-	}))
-	m.MethodNotAllowed(a.serve(nil, a.methodNotAllowed))
-	byPattern := make(map[string]*route, len(routes))
 	for _, rt := range routes {
-		byPattern[rt.pattern] = rt
-		for _, op := range rt.operations {
-			serve := a.serve(rt, func(w http.ResponseWriter, r *http.Request) error { return op.work(a, w, r) })
-			for _, method := range op.Methods {
-				m.Method(method, rt.pattern, serve)
-				if method == http.MethodGet {
-					m.Method(http.MethodHead, rt.pattern, serve)
-				}
-			}
-		}
-		m.Method(http.MethodOptions, rt.pattern, a.serve(rt, a.options))
+		m.Options(rt.pattern, nil)
 	}
-	return m, func(path string) *route {
-		return byPattern[m.Find(chi.NewRouteContext(), http.MethodOptions, path)]
-	}
+	return m
 }
 
-// methodNotAllowed answers a method that a path lacks, and every odd method on
-// any path.
-func (a *api) methodNotAllowed(w http.ResponseWriter, r *http.Request) error {
-	rt := a.find(callOf(r).loc.rest)
-	if rt == nil {
-		return calendar.Fail(calendar.CodeNoRoute, 0)
-	}
-	w.Header().Set(headerAllow, rt.allow)
-	return calendar.Fail(calendar.CodeMethodNotAllowed, 0)
+// findRoute returns the route of a path below the namespace, nil for none; the variables of
+// the path are in the context then.
+func findRoute(variables *chi.Context, path string) *route {
+	return routesByPattern[router.Find(variables, http.MethodOptions, path)]
 }

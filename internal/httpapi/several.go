@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"errors"
-	"net/http"
 	"strconv"
 
 	"daybook/calendar"
@@ -17,10 +16,9 @@ const (
 )
 
 // several answers several lists of events, all of one state.
-func (a *api) several(w http.ResponseWriter, r *http.Request) error {
-	c := callOf(r)
-	ctx := r.Context()
-	body, err := a.receive(w, r, maxSearchBody)
+func (c *call) several() error {
+	ctx := c.r.Context()
+	body, err := c.receive(maxSearchBody)
 	if err != nil {
 		return err
 	}
@@ -28,28 +26,28 @@ func (a *api) several(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	least, refused := minPosition(r.Header)
+	least, refused := minPosition(c.r.Header)
 	var all []*query.Criteria
-	err = c.inTurn(ctx, a.turns, func() (err error) {
-		all, err = a.parseSeveral(ctx, c, in)
+	err = c.inTurn(ctx, c.turns, func() (err error) {
+		all, err = c.parseSeveral(ctx, in)
 		return err
 	})
 	if err = withProblem(err, refused); err != nil {
 		return err
 	}
-	q := a.present(c, least)
+	q := c.present(least)
 	q.space, q.smaller = severalKey, []string{paramSearches}
 	q.asked = c.asked().Number(int64(c.lang))
 	for _, criteria := range all {
 		q.asked = q.asked.Text(criteria.Key)
 	}
-	q.make = func(ctx context.Context, _ stated) (*answer, error) { return a.runSeveral(ctx, c, all) }
-	return a.read(w, r, c, q)
+	q.make = func(ctx context.Context, _ stated) (*answer, error) { return c.runSeveral(ctx, all) }
+	return c.read(q)
 }
 
 // parseSeveral reads the body of several searches: all that is wrong with any of them is
 // told at once.
-func (a *api) parseSeveral(ctx context.Context, c *call, in calendar.Input) ([]*query.Criteria, error) {
+func (c *call) parseSeveral(ctx context.Context, in calendar.Input) ([]*query.Criteria, error) {
 	var problems calendar.Problems
 	asked := inputOf(c.query, nil)
 	c.lang = calendar.Language(asked, c.loc.lang, &problems)
@@ -67,7 +65,7 @@ func (a *api) parseSeveral(ctx context.Context, c *call, in calendar.Input) ([]*
 		searches = nil
 	}
 	all := make([]*query.Criteria, len(searches))
-	params, now := query.SeveralParams(), a.o.Now() // the same day for all of them
+	params, now := query.SeveralParams(), c.o.Now() // the same day for all of them
 	for i, v := range searches {
 		name := paramSearches + "[" + strconv.Itoa(i) + "]"
 		search, ok := v.(map[string]any)
@@ -85,7 +83,7 @@ func (a *api) parseSeveral(ctx context.Context, c *call, in calendar.Input) ([]*
 			}
 		}
 		var err error
-		all[i], err = a.Queries.Parse(ctx, query.Request{
+		all[i], err = c.Queries.Parse(ctx, query.Request{
 			Kind: c.route.kind, Input: known, Lang: c.loc.lang, Caller: c.caller, Past: query.Past{Now: now},
 		})
 		e, public := errors.AsType[*calendar.Error](err)
@@ -105,20 +103,20 @@ func (a *api) parseSeveral(ctx context.Context, c *call, in calendar.Input) ([]*
 	for _, criteria := range all {
 		cost += criteria.Cost
 	}
-	return all, a.Queries.Afford(cost)
+	return all, c.Queries.Afford(cost)
 }
 
 // runSeveral runs several lists and writes them as each would be answered.
-func (a *api) runSeveral(ctx context.Context, c *call, all []*query.Criteria) (*answer, error) {
+func (c *call) runSeveral(ctx context.Context, all []*query.Criteria) (*answer, error) {
 	address := c.root.Collection(calendar.KindEvent) + "/"
 	var position calendar.Position
 	body, err := written(func(b []byte) ([]byte, error) {
-		err := a.Queries.Several(ctx, all, func(i int, list *query.List) (err error) {
+		err := c.Queries.Several(ctx, all, func(i int, list *query.List) (err error) {
 			if i == 0 {
 				b, position = append(b[:0], `{"results":[`...), list.Position
 			}
 			l := &listing{root: c.root, criteria: all[i], list: list, address: address, links: pageLinks(address, all[i], list)}
-			b, err = a.appendList(render.AppendComma(b, i), openJSON(a, l), list)
+			b, err = c.appendList(render.AppendComma(b, i), openJSON(c.api, l), list)
 			return err
 		})
 		return append(b, "]}"...), err

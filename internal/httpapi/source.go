@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"daybook/calendar"
@@ -12,42 +11,41 @@ import (
 )
 
 // calendarSource answers the events of a range as an array for calendar widgets.
-func (a *api) calendarSource(w http.ResponseWriter, r *http.Request) error {
-	c := callOf(r)
-	criteria, q, err := a.ask(r, c, query.Request{Caller: c.caller, Source: true}, query.SourceParams())
+func (c *call) calendarSource() error {
+	criteria, q, err := c.ask(query.Request{Caller: c.caller, Source: true}, query.SourceParams())
 	if err != nil {
 		return err
 	}
-	q.send = func(ctx context.Context, of stated) error { return a.sendSource(ctx, w, r, criteria, of) }
-	return a.read(w, r, c, q)
+	q.send = func(ctx context.Context, of stated) error { return c.sendSource(ctx, criteria, of) }
+	return c.read(q)
 }
 
 // sendSource sends the events of a range as it finds them.
-func (a *api) sendSource(ctx context.Context, w http.ResponseWriter, r *http.Request, criteria *query.Criteria, of stated) error {
-	if err := a.knowStore(ctx); err != nil {
+func (c *call) sendSource(ctx context.Context, criteria *query.Criteria, of stated) error {
+	if err := c.knowStore(ctx); err != nil {
 		return err
 	}
-	c := callOf(r)
+
 	var selection *query.Whole
-	err := c.inTurn(ctx, a.turns, func() (err error) {
-		selection, _, err = a.openWhole(ctx, c, criteria)
+	err := c.inTurn(ctx, c.turns, func() (err error) {
+		selection, _, err = c.openWhole(ctx, criteria)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	defer selection.Close()
-	if n, limit := selection.Total(), a.o.CalendarLimit; n > limit {
+	if n, limit := selection.Total(), c.o.CalendarLimit; n > limit {
 		return &calendar.Error{Code: calendar.CodeSelectionTooLarge, Total: n, Limit: limit}
 	}
 	answerOf := func(body []byte) *answer {
-		ans := newAnswer(body, valueJSON, a.weakTag(of.key), criteria.Lang)
+		ans := newAnswer(body, valueJSON, c.weakTag(of.key), criteria.Lang)
 		ans.show(selection.Position())
-		a.addTotals(ans, selection.Total())
+		c.addTotals(ans, selection.Total())
 		return ans
 	}
-	e := &entries{a: a, root: c.root, lang: criteria.Lang, zone: criteria.Zone()}
-	return a.sendSelection(w, r, of, answerOf, e, selection)
+	e := &entries{a: c.api, root: c.root, lang: criteria.Lang, zone: criteria.Zone()}
+	return c.sendSelection(of, answerOf, e, selection)
 }
 
 // entries writes the elements of the array.

@@ -20,7 +20,7 @@ import (
 var streamTable = toldTable{kindRow, idRow, actorRow, actionRow, fieldRow, afterRow, languageRow}
 
 func streamRoute() *route {
-	return logRoute("/changes/stream", "stream", (*api).stream, openapi.Operation{
+	return logRoute("/changes/stream", "stream", (*call).stream, openapi.Operation{
 		Args: streamTable.Params(), Sends: []string{headerLastEvent}, Statuses: []int{403},
 		Content: openapi.Content{eventStream: {Schema: openapi.Text()}},
 	})
@@ -40,23 +40,23 @@ const (
 
 // enterStream gives a request a place among the streams, in place of all else that it
 // holds, or refuses it.
-func (a *api) enterStream(c *call) error {
+func (c *call) enterStream() error {
 	if !c.pass.Enter(admit.Stream, 1) {
 		if c.caller.Role == calendar.Anonymous && c.pass.Crowded(admit.Stream) {
 			return &calendar.Error{Code: calendar.CodeTooManyRequests, RetryAfter: 30}
 		}
 		return &calendar.Error{Code: calendar.CodeUnavailable, RetryAfter: 5}
 	}
-	if !a.countStream(1) {
+	if !c.countStream(1) {
 		c.pass.Resume()
 		return &calendar.Error{Code: calendar.CodeUnavailable, RetryAfter: 5}
 	}
 	return nil
 }
 
-func (a *api) leaveStream(c *call) {
+func (c *call) leaveStream() {
 	c.pass.Leave()
-	a.countStream(-1)
+	c.countStream(-1)
 }
 
 // countStream adds to the number of open streams, unless there would be too many, and
@@ -79,39 +79,38 @@ func (a *api) countStream(by int) bool {
 }
 
 // stream answers the changes as they come (HISTORY 11).
-func (a *api) stream(w http.ResponseWriter, r *http.Request) error {
-	c := callOf(r)
+func (c *call) stream() error {
 	c.fresh = valueNoStore
-	if err := a.mayReadPast(c); err != nil {
+	if err := c.mayReadPast(); err != nil {
 		return err
 	}
 	var problems calendar.Problems
-	q, in := a.readTold(c, streamTable, &problems)
-	from, err := a.streamBegin(r, q, in, &problems)
+	q, in := c.readTold(streamTable, &problems)
+	from, err := c.streamBegin(q, in, &problems)
 	if err != nil {
 		return err
 	}
-	if err := a.enterStream(c); err != nil {
+	if err := c.enterStream(); err != nil {
 		return err
 	}
-	defer a.leaveStream(c)
-	h := w.Header()
+	defer c.leaveStream()
+	h := c.w.Header()
 	h[headerType] = []string{eventStream + "; charset=utf-8"}
 	h[headerLanguage] = []string{c.lang.Tag()}
 	h["X-Accel-Buffering"] = []string{"no"}
-	a.status(w, r, http.StatusOK)
-	if r.Method == http.MethodHead {
+	c.writeStatus(http.StatusOK)
+	if c.r.Method == http.MethodHead {
 		return nil
 	}
 	ctx, cancel := context.WithCancel(c.client)
 	defer cancel()
-	control := http.NewResponseController(w)
-	if a.o.Draining != nil {
+	control := http.NewResponseController(c.w)
+	if c.o.Draining != nil {
 		stop := make(chan struct{})
 		defer close(stop)
 		go func() {
 			select {
-			case <-a.o.Draining:
+			case <-c.o.Draining:
 				cancel()
 				_ = control.SetWriteDeadline(time.Now().Add(streamEnd)) // a client that reads nothing holds nobody up
 			case <-stop:
@@ -119,23 +118,23 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request) error {
 		}()
 	}
 	s := stream{
-		a: a, c: c, filter: q.filter, w: w, control: control, at: from, epoch: a.History.Epoch(),
-		credentials: strings.Join(r.Header["Authorization"], ", "), client: c.pass.Address, sent: a.o.Now(), asked: fmt.Sprint(c.lang, c.root.URL, q.filter),
+		a: c.api, c: c, filter: q.filter, w: c.w, control: control, at: from, epoch: c.History.Epoch(),
+		credentials: strings.Join(c.r.Header["Authorization"], ", "), client: c.pass.Address, sent: c.o.Now(), asked: fmt.Sprint(c.lang, c.root.URL, q.filter),
 	}
 	_ = s.control.SetReadDeadline(time.Time{}) // that of the request would end it
 	if err := s.run(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, errStreamEnds) {
-		a.o.Log.WarnContext(ctx, "stream ended", "position", uint64(s.at), "error", err)
+		c.o.Log.WarnContext(ctx, "stream ended", "position", uint64(s.at), "error", err)
 	}
 	return nil
 }
 
 // streamBegin gives the position that a stream begins behind: that of Last-Event-ID, of
 // after, or the head.
-func (a *api) streamBegin(r *http.Request, q *toldQuery, in calendar.Input, problems *calendar.Problems) (calendar.Position, error) {
+func (c *call) streamBegin(q *toldQuery, in calendar.Input, problems *calendar.Problems) (calendar.Position, error) {
 	if text, _ := in["after"].(string); in["after"] != nil && !calendar.IsDigits(text) {
 		problems.Add("after", calendar.ReasonTypeInteger)
 	}
-	last := r.Header.Get(headerLastEvent)
+	last := c.r.Header.Get(headerLastEvent)
 	if last != "" {
 		n, err := strconv.ParseInt(last, 10, 64)
 		if !calendar.IsDigits(last) {
@@ -143,17 +142,17 @@ func (a *api) streamBegin(r *http.Request, q *toldQuery, in calendar.Input, prob
 		} else if err != nil {
 			n = noBefore
 		}
-		head, err := a.History.Head(r.Context())
+		head, err := c.History.Head(c.r.Context())
 		if err != nil {
 			return 0, err
 		}
 		if n > int64(head) {
 			problems.Add(headerLastEvent, calendar.ReasonAhead, head.String())
 		}
-		_, err = a.headFor(r, q, problems)
+		_, err = c.headFor(q, problems)
 		return calendar.Position(n), err
 	}
-	head, err := a.headFor(r, q, problems)
+	head, err := c.headFor(q, problems)
 	if in["after"] != nil {
 		head = calendar.Position(q.after)
 	}
@@ -241,7 +240,7 @@ func (s *stream) wait(ctx context.Context) (head calendar.Position, idle bool, e
 	caller, err := s.a.Users.Authenticate(work, s.credentials)
 	if err == nil {
 		s.c.caller = caller
-		err = s.a.mayReadPast(s.c)
+		err = s.c.mayReadPast()
 	}
 	if _, refused := errors.AsType[*calendar.Error](err); refused || s.filter.Actors != nil && !s.c.caller.ReadsAll() {
 		return 0, false, errStreamEnds

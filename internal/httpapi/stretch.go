@@ -155,7 +155,7 @@ func (s *stream) tell(ctx context.Context, t *stretch, head calendar.Position) e
 	defer cancel()
 	t.at, t.skipped = s.at, s.skipped
 	walk := history.Walk{From: int64(s.at) + 1, To: int64(head), Ascending: true, Filter: s.filter, Limit: streamPage}
-	for e, err := range s.a.History.Entries(work, s.a.viewer(s.c), &walk) {
+	for e, err := range s.a.History.Entries(work, s.c.viewer(), &walk) {
 		if err != nil {
 			return err
 		}

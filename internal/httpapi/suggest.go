@@ -3,7 +3,6 @@ package httpapi
 import (
 	"cmp"
 	"context"
-	"net/http"
 
 	"daybook/calendar"
 	"daybook/internal/history"
@@ -13,7 +12,7 @@ import (
 )
 
 func suggestRoute() *route {
-	rt := logRoute("/suggest", "suggest", (*api).suggest, openapi.Operation{
+	rt := logRoute("/suggest", "suggest", (*call).suggest, openapi.Operation{
 		Args: argumentsOf(calendar.KindEvent, query.SuggestParams()), Sends: []string{headerMinPosition},
 		Headers: []string{"ETag", headerPosition}, Content: openapi.JSON(openapi.Ref("Suggestions")),
 	})
@@ -22,15 +21,14 @@ func suggestRoute() *route {
 }
 
 // suggest answers what may be meant by what was typed so far.
-func (a *api) suggest(w http.ResponseWriter, r *http.Request) error {
-	c := callOf(r)
+func (c *call) suggest() error {
 	// The public view, whoever asks.
-	criteria, q, err := a.ask(r, c, query.Request{Suggest: true}, query.SuggestParams())
+	criteria, q, err := c.ask(query.Request{Suggest: true}, query.SuggestParams())
 	if err != nil {
 		return err
 	}
 	q.make = func(ctx context.Context, of stated) (*answer, error) {
-		all, at, err := a.Queries.Suggest(ctx, criteria)
+		all, at, err := c.Queries.Suggest(ctx, criteria)
 		if err != nil {
 			return nil, err
 		}
@@ -38,11 +36,11 @@ func (a *api) suggest(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return nil, err
 		}
-		ans := newAnswer(body, valueJSON, a.weakTag(of.key), criteria.Lang)
+		ans := newAnswer(body, valueJSON, c.weakTag(of.key), criteria.Lang)
 		ans.show(at)
 		return ans, nil
 	}
-	return a.read(w, r, c, q)
+	return c.read(q)
 }
 
 // suggestion is a suggestion as it is answered.

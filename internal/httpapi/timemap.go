@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"net/http"
 	"strings"
 
 	"daybook/calendar"
@@ -20,31 +19,30 @@ var valueLinks = []string{linkFormat}
 var timeMapTable = toldTable{afterRow, formatRow("link", "json"), languageRow}
 
 func timeMapRoute(k calendar.Kind) *route {
-	return pastRoute(k, "timemap", (*api).timeMap, openapi.Operation{
+	return pastRoute(k, "timemap", (*call).timeMap, openapi.Operation{
 		Args: timeMapTable.Params(), Headers: []string{"ETag", headerGroups},
 		Content: openapi.Content{linkFormat: {Schema: openapi.Text()}, "application/json": {Schema: openapi.Ref("TimeMap")}},
 	})
 }
 
 // timeMap answers the versions of a record that the caller may open (HISTORY 8.4).
-func (a *api) timeMap(w http.ResponseWriter, r *http.Request) error {
-	c := callOf(r)
+func (c *call) timeMap() error {
 	c.fresh = valueAskBack
-	if err := a.mayReadPast(c); err != nil {
+	if err := c.mayReadPast(); err != nil {
 		return err
 	}
 	var problems calendar.Problems
-	q, _ := a.readTold(c, timeMapTable, &problems)
+	q, _ := c.readTold(timeMapTable, &problems)
 	if err := problems.Err(); err != nil {
 		return err
 	}
 	asJSON := q.format == "json"
 	if q.format == "" {
-		asJSON = accepts(r.Header, "application/json") && !accepts(r.Header, linkFormat)
+		asJSON = accepts(c.r.Header, "application/json") && !accepts(c.r.Header, linkFormat)
 	}
 	id := c.targetOf().id
-	return a.read(w, r, c, &question{turns: a.past, make: func(ctx context.Context, _ stated) (*answer, error) {
-		found, err := a.Past.TimeMap(ctx, c.route.kind, id, c.caller, q.after, mostMementos)
+	return c.read(&question{turns: c.past, make: func(ctx context.Context, _ stated) (*answer, error) {
+		found, err := c.Past.TimeMap(ctx, c.route.kind, id, c.caller, q.after, mostMementos)
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +58,7 @@ func (a *api) timeMap(w http.ResponseWriter, r *http.Request) error {
 				return nil, err
 			}
 		}
-		ans := newAnswer(body, media, a.weakTag(string(body)), c.lang)
+		ans := newAnswer(body, media, c.weakTag(string(body)), c.lang)
 		ans.add(headerGroups, cacheGroups(id))
 		return ans, nil
 	}})

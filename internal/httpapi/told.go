@@ -42,9 +42,9 @@ const (
 )
 
 // readTold reads the parameters of a table, all problems at once.
-func (a *api) readTold(c *call, table toldTable, problems *calendar.Problems) (*toldQuery, calendar.Input) {
+func (c *call) readTold(table toldTable, problems *calendar.Problems) (*toldQuery, calendar.Input) {
 	in := inputOf(c.query, table.IsList)
-	q := &toldQuery{before: noBefore, limit: toldLimit, in: in, caller: c.caller, lang: c.loc.lang, now: a.o.Now(), site: a.o.Site}
+	q := &toldQuery{before: noBefore, limit: toldLimit, in: in, caller: c.caller, lang: c.loc.lang, now: c.o.Now(), site: c.o.Site}
 	table.Read(param.NewValue(in, problems), q)
 	c.lang = q.lang
 	return q, in
@@ -230,9 +230,9 @@ func appendJSON(b []byte, v any) ([]byte, error) {
 
 // mayReadPast tells whether the setting lets a caller read the past (HISTORY 4.3): nil,
 // CodeUnauthorized or CodeForbidden.
-func (a *api) mayReadPast(c *call) error {
+func (c *call) mayReadPast() error {
 	switch {
-	case a.o.PublicHistory == PublicHistoryAll || c.caller.ReadsAll():
+	case c.o.PublicHistory == PublicHistoryAll || c.caller.ReadsAll():
 		return nil
 	case c.caller.Role == calendar.Anonymous:
 		return calendar.Fail(calendar.CodeUnauthorized, 0)

@@ -20,29 +20,28 @@ import (
 
 // sendWhole answers a list of events over all pages: 304 when the client has it, else it is
 // sent while it is made.
-func (a *api) sendWhole(ctx context.Context, w http.ResponseWriter, r *http.Request, criteria *query.Criteria, asked cache.Key, of stated) error {
-	c := callOf(r)
+func (c *call) sendWhole(ctx context.Context, criteria *query.Criteria, asked cache.Key, of stated) error {
 	l := &listing{root: c.root, criteria: criteria, address: c.address(), list: &query.List{Position: of.Position}}
-	if err := a.dress(ctx, c, l, of.Generation); err != nil {
+	if err := c.dress(ctx, l, of.Generation); err != nil {
 		return err
 	}
-	_, known := acceptanceOf(r, c, leastEncoded).noneMatch(r.Header, a.weakTag(of.key))
-	known = known || a.unmodified(r, c, l.feed.Modified)
+	_, known := c.acceptanceOf(leastEncoded).noneMatch(c.r.Header, c.weakTag(of.key))
+	known = known || c.unmodified(l.feed.Modified)
 	var selection *query.Whole
-	err := c.inTurn(ctx, a.turns, func() (err error) {
-		if r.Method == http.MethodGet && !known && !c.pass.Enter(admit.Whole, 1) {
+	err := c.inTurn(ctx, c.turns, func() (err error) {
+		if c.r.Method == http.MethodGet && !known && !c.pass.Enter(admit.Whole, 1) {
 			return calendar.Fail(calendar.CodeUnavailable, 0)
 		}
-		if l.list.Total, err = a.Queries.Count(ctx, criteria); err != nil {
+		if l.list.Total, err = c.Queries.Count(ctx, criteria); err != nil {
 			return err
 		}
-		if l.list.Total > a.o.ExportLimit {
-			return &calendar.Error{Code: calendar.CodeSelectionTooLarge, Total: l.list.Total, Limit: a.o.ExportLimit}
+		if l.list.Total > c.o.ExportLimit {
+			return &calendar.Error{Code: calendar.CodeSelectionTooLarge, Total: l.list.Total, Limit: c.o.ExportLimit}
 		}
 		if known {
 			return nil
 		}
-		selection, of.Generation, err = a.openWhole(ctx, c, criteria)
+		selection, of.Generation, err = c.openWhole(ctx, criteria)
 		return err
 	})
 	if err != nil {
@@ -50,36 +49,36 @@ func (a *api) sendWhole(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	}
 	if known {
 		l.list.TotalPages = min(l.list.Total, 1)
-		return a.sendAnswer(w, r, a.listAnswer(c, l, nil, a.weakTag(of.key)))
+		return c.sendAnswer(c.listAnswer(l, nil, c.weakTag(of.key)))
 	}
 	defer selection.Close()
 	of.key = c.key(listKey, of.Generation, 0, asked)
-	if err := a.dress(ctx, c, l, of.Generation); err != nil {
+	if err := c.dress(ctx, l, of.Generation); err != nil {
 		return err
 	}
 	total := selection.Total()
 	*l.list = query.List{Position: selection.Position(), Total: total, TotalPages: min(total, 1), Spelling: selection.Spelling()}
 	l.feed.Facets, l.feed.Total = appendFacets(nil, selection.Facets(), criteria.Lang), total
-	if err := a.survey(c.client, c, l, selection); err != nil {
+	if err := c.survey(c.client, l, selection); err != nil {
 		return err
 	}
-	answerOf := func(body []byte) *answer { return a.listAnswer(c, l, body, a.weakTag(of.key)) }
-	return a.sendSelection(w, r, of, answerOf, c.format.open(a, l), selection)
+	answerOf := func(body []byte) *answer { return c.listAnswer(l, body, c.weakTag(of.key)) }
+	return c.sendSelection(of, answerOf, c.format.open(c.api, l), selection)
 }
 
 // openWhole opens a selection that is not older than what was waited for, and returns the
 // state that lists show then.
-func (a *api) openWhole(ctx context.Context, c *call, criteria *query.Criteria) (*query.Whole, query.Generation, error) {
+func (c *call) openWhole(ctx context.Context, criteria *query.Criteria) (*query.Whole, query.Generation, error) {
 	for try := 0; ; try++ {
-		state, err := a.reachedState(ctx, c)
+		state, err := c.reachedState(ctx)
 		if err != nil {
 			return nil, state, err
 		}
-		selection, err := a.Queries.Whole(ctx, criteria)
+		selection, err := c.Queries.Whole(ctx, criteria)
 		if err != nil {
 			return nil, state, err
 		}
-		now, err := a.Queries.Generation(ctx)
+		now, err := c.Queries.Generation(ctx)
 		if err == nil && try == maxReopens {
 			err = c.late(selection.Position())
 		}
@@ -94,7 +93,7 @@ func (a *api) openWhole(ctx context.Context, c *call, criteria *query.Criteria) 
 }
 
 // survey finds out what stands before and behind the events, where the format needs it.
-func (a *api) survey(ctx context.Context, c *call, l *listing, selection *query.Whole) error {
+func (c *call) survey(ctx context.Context, l *listing, selection *query.Whole) error {
 	if !c.format.Surveys {
 		return nil
 	}
@@ -104,25 +103,24 @@ func (a *api) survey(ctx context.Context, c *call, l *listing, selection *query.
 		return err
 	}
 	for name, span := range zones {
-		f.Zones.AddSpan(a.renderer.Zone(name), span.Start, span.End)
+		f.Zones.AddSpan(c.renderer.Zone(name), span.Start, span.End)
 	}
-	if a.o.TombstoneDays > 0 && !l.criteria.Status && !l.criteria.Search {
-		err = selection.Gone(ctx, a.o.Now().AddDate(0, 0, -a.o.TombstoneDays), func(r *calendar.Record) {
-			stone := formats.Tombstone{Times: a.timesOf(r, false), ID: r.ID, UID: a.uid(r.ID.String()), Version: r.Version, Touched: r.Changed}
+	if c.o.TombstoneDays > 0 && !l.criteria.Status && !l.criteria.Search {
+		err = selection.Gone(ctx, c.o.Now().AddDate(0, 0, -c.o.TombstoneDays), func(r *calendar.Record) {
+			stone := formats.Tombstone{Times: c.timesOf(r, false), ID: r.ID, UID: c.uid(r.ID.String()), Version: r.Version, Touched: r.Changed}
 			f.Tombstones = append(f.Tombstones, stone)
 			f.Zones.Add(&stone.Times)
 		})
 	}
-	a.closeSurvey(f, l.list.Total)
+	c.closeSurvey(f, l.list.Total)
 	return err
 }
 
 // sendSelection sends the events of a selection. An answer that fits into a buffer is sent as
 // any other, and cached unless the state went over to another one. It may take as long as the
 // client takes it.
-func (a *api) sendSelection(w http.ResponseWriter, r *http.Request, of stated, answerOf func(body []byte) *answer, e encoder, selection *query.Whole) error {
-	c := callOf(r)
-	out := &sending{a: a, w: w, r: r, c: c, ans: answerOf(nil), b: make([]byte, 0, streamBytes)}
+func (c *call) sendSelection(of stated, answerOf func(body []byte) *answer, e encoder, selection *query.Whole) error {
+	out := &sending{a: c.api, w: c.w, r: c.r, c: c, ans: answerOf(nil), b: make([]byte, 0, streamBytes)}
 	out.b = e.begin(out.b)
 	err := selection.Each(c.client, func(v *query.View) (err error) {
 		if out.b, err = e.item(out.b, v); err != nil || len(out.b) < streamBytes {
@@ -139,11 +137,11 @@ func (a *api) sendSelection(w http.ResponseWriter, r *http.Request, of stated, a
 		return out.close(err)
 	}
 	ans := answerOf(out.b)
-	if now, err := a.Queries.Generation(c.client); err == nil && now == of.Generation && ans.position >= now.Position && r.Method == http.MethodGet {
+	if now, err := c.Queries.Generation(c.client); err == nil && now == of.Generation && ans.position >= now.Position && c.r.Method == http.MethodGet {
 		ans.key = of.key
-		a.answers.Set(of.key, ans)
+		c.answers.Set(of.key, ans)
 	}
-	return a.sendAnswer(w, r, ans)
+	return c.sendAnswer(ans)
 }
 
 // sending sends an answer while it is made. What fits into its buffer is left to the
@@ -192,16 +190,16 @@ func (s *sending) flush() error {
 }
 
 func (s *sending) begin() (err error) {
-	e := acceptanceOf(s.r, s.c, len(s.b)).best
+	e := s.c.acceptanceOf(len(s.b)).best
 	h := s.w.Header()
-	s.a.setHeaders(h, s.c, s.ans)
+	s.c.setHeaders(h, s.ans)
 	h[headerType] = s.ans.media
 	setEncoding(h, e)
 	if s.c.pass.Stage() == admit.Work {
 		s.c.pass.Leave() // sending holds no slot of those who are worked for
 	}
 	s.begun = true
-	s.a.status(s.w, s.r, http.StatusOK)
+	s.c.writeStatus(http.StatusOK)
 	if s.r.Method == http.MethodHead {
 		return errHead
 	}

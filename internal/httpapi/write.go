@@ -17,51 +17,47 @@ import (
 )
 
 // create answers POST on a collection.
-func (a *api) create(w http.ResponseWriter, r *http.Request) error {
-	return a.write(w, r, a.Commands.Create, http.StatusCreated)
+func (c *call) create() error {
+	return c.write(c.Commands.Create, http.StatusCreated)
 }
 
 // update answers POST, PUT and PATCH on one record.
-func (a *api) update(w http.ResponseWriter, r *http.Request) error {
-	return a.write(w, r, a.Commands.Update, http.StatusOK)
+func (c *call) update() error {
+	return c.write(c.Commands.Update, http.StatusOK)
 }
 
 // write carries out a create or an update; steps 3 to 10 of section 7.2.
-func (a *api) write(w http.ResponseWriter, r *http.Request,
-	do func(context.Context, command.Request) (command.Result, error), status int,
-) error {
-	c := callOf(r)
-	body, err := a.receive(w, r, maxBody)
+func (c *call) write(do func(context.Context, command.Request) (command.Result, error), status int) error {
+	body, err := c.receive(maxBody)
 	if err != nil {
 		return err
 	}
-	req, err := a.writeRequest(r, body)
+	req, err := c.writeRequest(body)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := c.within(a.o.WriteDeadline) // from here on: the body may have been long in coming
+	ctx, cancel := c.within(c.o.WriteDeadline) // from here on: the body may have been long in coming
 	defer cancel()
 	res, err := do(ctx, req)
 	if err != nil {
 		return err
 	}
-	return a.answerWrite(ctx, w, r, res, status)
+	return c.answerWrite(ctx, res, status)
 }
 
 // receive reads the body of a request, without a slot: it may be long in coming.
-func (a *api) receive(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
-	c := callOf(r)
-	if r.ContentLength == 0 || r.ContentLength > limit {
-		return readBody(w, r, limit)
+func (c *call) receive(limit int64) ([]byte, error) {
+	if c.r.ContentLength == 0 || c.r.ContentLength > limit {
+		return readBody(c.w, c.r, limit)
 	}
-	size := r.ContentLength
+	size := c.r.ContentLength
 	if size < 0 {
 		size = limit
 	}
 	if !c.pass.Enter(admit.Body, max(size, admit.LeastBody)) {
 		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
-	body, err := readBody(w, r, limit)
+	body, err := readBody(c.w, c.r, limit)
 	if err == nil && !c.pass.Enter(admit.Work, 1) {
 		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
@@ -70,18 +66,17 @@ func (a *api) receive(w http.ResponseWriter, r *http.Request, limit int64) ([]by
 
 // writeRequest makes the command of a request with a body. The general right was
 // checked before.
-func (a *api) writeRequest(r *http.Request, body []byte) (command.Request, error) {
-	c := callOf(r)
+func (c *call) writeRequest(body []byte) (command.Request, error) {
 	fields := calendar.SpecOf(c.route.kind)
 	isList := func(name string) bool { // sent twice in a form, all values of a list count
 		f := fields.Field(name)
 		return f != nil && strings.HasPrefix(f.Declared, "array")
 	}
-	in, err := decodeBody(r.Header.Get(headerType), body, isList)
+	in, err := decodeBody(c.r.Header.Get(headerType), body, isList)
 	if err != nil {
 		return command.Request{}, err
 	}
-	req := a.command(r, merge(inputOf(c.query, isList), in))
+	req := c.command(merge(inputOf(c.query, isList), in))
 	if v, sent := req.Input["multilang_language"]; sent {
 		selector, _ := v.(string)
 		c.lang = c.loc.lang
@@ -89,10 +84,10 @@ func (a *api) writeRequest(r *http.Request, body []byte) (command.Request, error
 			c.lang = l
 		}
 	}
-	if key := r.Header.Get(headerKey); key != "" {
+	if key := c.r.Header.Get(headerKey); key != "" {
 		if isKey(key) {
 			req.Key = key
-			req.Fingerprint = fingerprint(r, body)
+			req.Fingerprint = fingerprint(c.r, body)
 		} else {
 			req.Extra = append(req.Extra, calendar.FieldError{Field: headerKey, Reason: calendar.ReasonHeaderKey})
 		}
@@ -101,33 +96,32 @@ func (a *api) writeRequest(r *http.Request, body []byte) (command.Request, error
 }
 
 // command makes the command of a request from its input.
-func (a *api) command(r *http.Request, in calendar.Input) command.Request {
-	c := callOf(r)
+func (c *call) command(in calendar.Input) command.Request {
 	req := command.Request{
 		Kind: c.route.kind, Input: in, Lang: c.loc.lang, Caller: c.caller,
-		Cause: eventstore.Cause{Client: shorten(r.UserAgent()), Request: c.id[0]},
+		Cause: eventstore.Cause{Client: shorten(c.r.UserAgent()), Request: c.id[0]},
 	}
 	req.Extra = invalidPairs(c.query)
-	reason, bad := reasonOf(in, r.Header)
+	reason, bad := reasonOf(in, c.r.Header)
 	if req.Cause.Reason = reason; bad != nil {
 		req.Extra = append(req.Extra, *bad)
 	}
 	if c.route.single {
 		t := c.targetOf()
 		req.Target = command.Target{ID: t.id, Slug: t.slug}
-		req.IfMatch = matchVersions(r.Header)
+		req.IfMatch = matchVersions(c.r.Header)
 	}
 	return req
 }
 
 // delete answers DELETE: its body is ignored.
-func (a *api) delete(w http.ResponseWriter, r *http.Request) error {
-	in := merge(inputOf(callOf(r).query, nil), nil)
-	res, err := a.Commands.Delete(r.Context(), a.command(r, in))
+func (c *call) delete() error {
+	in := merge(inputOf(c.query, nil), nil)
+	res, err := c.Commands.Delete(c.r.Context(), c.command(in))
 	if err != nil {
 		return err
 	}
-	return a.answerWrite(r.Context(), w, r, res, http.StatusOK)
+	return c.answerWrite(c.r.Context(), res, http.StatusOK)
 }
 
 // isKey checks an Idempotency-Key (2.10).
@@ -164,37 +158,36 @@ func shorten(s string) string {
 // The write is done: where there is no room to wait for the counts the request keeps its
 // slot, and an answer that would be larger than it may is given without the venues and
 // organizers, as a sparse record.
-func (a *api) answerWrite(ctx context.Context, w http.ResponseWriter, r *http.Request, res command.Result, status int) error {
-	c := callOf(r)
+func (c *call) answerWrite(ctx context.Context, res command.Result, status int) error {
 	c.lang = res.Lang
 	var m query.Moment
 	if res.Replayed {
 		m.Own = res.Record.Changed
-	} else if r.Method != http.MethodDelete || res.Record.Kind.IsPost() { // a deleted term is shown as it was
+	} else if c.r.Method != http.MethodDelete || res.Record.Kind.IsPost() { // a deleted term is shown as it was
 		c.pass.Enter(admit.Wait, 1)
-		a.Queries.AwaitCounts(ctx, res.Record, res.Position)
+		c.Queries.AwaitCounts(ctx, res.Record, res.Position)
 		c.pass.Resume()
 	}
 	var v query.View
 	rendered := func(e query.Embeds, answer render.Answer) ([]byte, error) {
 		answer.Links, answer.Lang = &c.root.Links, res.Lang
 		return written(func(b []byte) (_ []byte, err error) {
-			if v, err = a.Queries.View(ctx, c.caller, res.Record, res.Lang, e, m); err != nil {
+			if v, err = c.Queries.View(ctx, c.caller, res.Record, res.Lang, e, m); err != nil {
 				return b, err
 			}
-			return a.renderer.Writer(answer).Record(b, &v)
+			return c.renderer.Writer(answer).Record(b, &v)
 		})
 	}
-	body, err := rendered(query.EmbedAll, render.Answer{Limit: a.o.MaxAnswer})
+	body, err := rendered(query.EmbedAll, render.Answer{Limit: c.o.MaxAnswer})
 	if errors.Is(err, query.ErrTooLarge) {
 		body, err = rendered(query.EmbedCategories|query.EmbedTags, render.Answer{Bare: true})
 	}
 	if err != nil {
 		return fmt.Errorf("view %s %d after its write: %w", res.Record.Kind, res.Record.ID, err)
 	}
-	h := w.Header()
+	h := c.w.Header()
 	h[headerLanguage] = []string{res.Lang.Tag()}
-	h[headerETag] = []string{a.recordTag(c.root, res.Lang, &v, nil)}
+	h[headerETag] = []string{c.recordTag(c.root, res.Lang, &v, nil)}
 	h[headerPosition] = []string{res.Position.String()}
 	if status == http.StatusCreated {
 		h[headerLocation] = []string{c.root.Self(res.Record)}
@@ -203,6 +196,6 @@ func (a *api) answerWrite(ctx context.Context, w http.ResponseWriter, r *http.Re
 		h[headerReplayed] = valueTrue
 	}
 	h[headerType] = valueJSON
-	a.send(w, r, status, body)
+	c.send(status, body)
 	return nil
 }
