@@ -73,7 +73,7 @@ func TestPresent(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := q.known[1]
-			if codeOf(p.gate) != want || p.name != tt.name || p.version != s.version(1) || p.position != 7 || p.own != (caller == author && !p.erased) || !p.steady {
+			if codeOf(p.gate) != want || NameOf(p.Record, q.Lang) != tt.name || p.Version != s.version(1) || p.position != 7 {
 				t.Errorf("%s: got %+v, want %q and %q", tt.state, p, want, tt.name)
 			}
 			if codeOf(q.known[2].gate) != calendar.CodeNotFound {

@@ -26,6 +26,7 @@ import (
 	"daybook/internal/proof"
 	"daybook/internal/render"
 	"daybook/query"
+	"daybook/query/past"
 	"daybook/query/readmodel"
 )
 
@@ -84,7 +85,7 @@ type Deps struct {
 	Commands Commands
 	Queries  Queries
 	History  *history.Reader
-	Past     Past
+	Past     *past.Service
 	Records  *command.Records
 	Users    Users
 	Proofs   *proof.Log

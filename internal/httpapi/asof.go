@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,19 +16,6 @@ import (
 	"daybook/query"
 	"daybook/query/past"
 )
-
-// Past answers what was; past.Service is one.
-type Past interface {
-	// Resolve gives the moment of a time or a position.
-	Resolve(ctx context.Context, p history.Point) (past.Then, error)
-	// Read answers a single read.
-	Read(ctx context.Context, r past.Request) (*past.Record, error)
-	// TimeMap gives the versions of a record that a caller may open.
-	TimeMap(ctx context.Context, k calendar.Kind, id calendar.ID, c calendar.Caller, after int64, limit int) (*past.TimeMap, error)
-	// List returns the lists of a point, once they are ready. from is the address of a
-	// caller without credentials.
-	List(ctx context.Context, c calendar.Caller, from netip.Addr, then past.Then, asOf string, searches bool) (*past.List, error)
-}
 
 // asksPast tells whether a read names a point in time, by the parameter or by the header,
 // and whether the caller may. Answers to it are those of the past from then on.

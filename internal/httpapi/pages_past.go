@@ -51,7 +51,7 @@ func (p *publicPast) History(ctx context.Context, viewer history.Viewer, r *cale
 	if version <= maxCounted {
 		limit = maxCounted
 	}
-	open, err := p.deps.Past.TimeMap(ctx, r.Kind, r.ID, viewer.Caller, 0, limit)
+	open, err := p.TimeMap(ctx, viewer, r.Kind, r.ID, 0, limit)
 	if err != nil {
 		return nil, err
 	}

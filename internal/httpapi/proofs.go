@@ -172,7 +172,7 @@ func (a *api) inclusion(r *http.Request, q *proofQuery) (media []string, value a
 		return nil, nil, err
 	}
 	if c := callOf(r); a.mayReadPast(c) == nil {
-		out.Opening, err = a.Proofs.Opening(ctx, c.caller, q.position, a.o.Now())
+		out.Opening, err = a.Proofs.Opening(ctx, a.History, c.caller, q.position)
 	}
 	return valueJSON, out, err
 }

@@ -8,7 +8,6 @@ import (
 	"daybook/calendar"
 	"daybook/internal/history"
 	"daybook/internal/httpapi/openapi"
-	"daybook/query/past"
 )
 
 // mostMementos is how many versions a page of a TimeMap has.
@@ -44,7 +43,7 @@ func (a *api) timeMap(w http.ResponseWriter, r *http.Request) error {
 	}
 	id := c.targetOf().id
 	return a.read(w, r, c, &question{turns: a.past, make: func(ctx context.Context, _ stated) (*answer, error) {
-		found, err := a.Past.TimeMap(ctx, c.route.kind, id, c.caller, q.after, mostMementos)
+		found, err := a.History.TimeMap(ctx, a.viewer(c), c.route.kind, id, q.after, mostMementos)
 		if err != nil {
 			return nil, err
 		}
@@ -68,7 +67,7 @@ func (a *api) timeMap(w http.ResponseWriter, r *http.Request) error {
 
 // timeMapPage is a page of a TimeMap that is to be written.
 type timeMapPage struct {
-	*past.TimeMap
+	*history.TimeMap
 	url, self, next string // of the record, of the page, of the next one
 }
 

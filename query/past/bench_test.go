@@ -4,10 +4,12 @@ import (
 	"net/netip"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/sqlite"
+	"daybook/internal/history"
 	"daybook/query"
 	"daybook/query/past"
 	"daybook/query/readmodel"
@@ -41,7 +43,7 @@ func BenchmarkFirstList(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, err := past.New(store, nobodyViews{}, past.Options{Query: query.Options{}})
+	p, err := past.New(store, history.New(store, time.Now), nobodyViews{}, past.Options{Query: query.Options{}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -23,16 +23,16 @@ func (s *Service) Contents(ctx context.Context, then Then) (*Contents, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := s.keyOf(ctx, asked{then.Point, head.Position, head.Epoch, false})
+	last, err := s.store.Head(ctx, then.Point)
 	if err != nil {
 		return nil, err
 	}
-	p := s.find(k)
+	p := s.find(func(p *point) bool { return p.names[asked{then.Point, head.Position, head.Epoch, false}] })
 	digest, err := p.index.Digest(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c := &Contents{k.Position, fmt.Sprintf("%v %x", digest.Counts, digest.Sum), p.ids, map[calendar.ID]string{}}
+	c := &Contents{last.Position, fmt.Sprintf("%v %x", digest.Counts, digest.Sum), p.ids, map[calendar.ID]string{}}
 	for id, r := range p.closed {
 		c.Closed[id] = fmt.Sprint(r.Deleted, r.Fields)
 	}
