@@ -1,14 +1,11 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"daybook/calendar"
 	"daybook/internal/history"
@@ -41,21 +38,13 @@ func (c *call) sends(name string) bool {
 	return false
 }
 
-// readPoint reads the point of a read that names one, and tells whether the header does.
+// readPoint reads the point of a read that names one, and reports whether the header does.
 func (a *api) readPoint(r *http.Request, c *call, in calendar.Input, problems *calendar.Problems) (p history.Point, byHeader bool, err error) {
-	now := a.o.Now()
 	if !c.sends(history.ParamPoint) {
-		return acceptDatetime(r.Header.Get(headerAcceptTime), now, problems), true, nil
+		return acceptDatetime(r.Header.Get(headerAcceptTime), a.o.Now(), problems), true, nil
 	}
-	p = history.ParsePoint(in[history.ParamPoint], c.route.single && !c.route.bySlug, now, a.o.Site, problems)
-	if p.Form == history.ByPosition {
-		head, err := a.Records.Head(r.Context())
-		if err != nil {
-			return p, false, err
-		}
-		p.CheckHead(head, problems)
-	}
-	return p, false, nil
+	p, err = a.History.ParsePoint(r.Context(), in[history.ParamPoint], c.route.single && !c.route.bySlug, a.o.Site, problems)
+	return p, false, err
 }
 
 // readThen answers a single read of the past.
@@ -74,8 +63,7 @@ func (a *api) readThen(w http.ResponseWriter, r *http.Request, s *single) error 
 			return nil, err
 		}
 		ans.add(headerPosition, found.Version.Position.String())
-		groups, whole := groupsOf(found.View.Record.ID, embeddedIn(&found.View))
-		ans.add(headerGroups, groups)
+		whole := ans.name(found.View.Record.ID, embeddedIn(&found.View))
 		if s.target.slug == "" {
 			url := s.root.Self(found.View.Record)
 			ans.add(headerMemento, mementoTime(found.Moment))
@@ -147,19 +135,16 @@ func (a *api) listThen(w http.ResponseWriter, r *http.Request, c *call) error {
 	}
 	form := request // what is wrong with it is known before the lists are
 	form.Past = query.Past{FormOnly: true, Now: then.Moment}
-	_, refused := a.parse(r.Context(), c, form, a.Queries.Parse)
-	if e, ok := errors.AsType[*calendar.Error](refused); refused != nil && (!ok || e.Code != calendar.CodeInvalidParam) {
-		return refused
-	}
+	_, err = a.parse(r.Context(), c, form, a.Queries.Parse)
 	for i := range problems.Fields {
-		refused = withProblem(refused, &problems.Fields[i])
+		err = withProblem(err, &problems.Fields[i])
 	}
-	if len(problems.Fields) > 0 {
-		return refused
+	if err != nil {
+		return err
 	}
 	of, err := a.listsThen(c, then, point)
 	if err != nil {
-		return cmp.Or(refused, err)
+		return err
 	}
 	ctx, cancel := c.within(a.o.ReadDeadline)
 	defer cancel()
@@ -200,13 +185,8 @@ func (a *api) listsThen(c *call, then past.Then, point history.Point) (*past.Lis
 		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	defer c.pass.Resume()
-	ctx, cancel := c.within(pointWait)
-	defer cancel()
-	return a.Past.List(ctx, c.caller, c.pass.Address, then, point.String(), c.sends("search"))
+	return a.Past.List(c.client, c.caller, c.pass.Address, then, point.String(), c.sends("search"))
 }
-
-// pointWait is longer than Past waits.
-const pointWait = time.Minute
 
 // urlsThen returns the URL of a list of the past as it was sent, without the point and with
 // it.

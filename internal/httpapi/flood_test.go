@@ -480,10 +480,10 @@ func TestWholeAnswersWaitWithoutAPlace(t *testing.T) {
 	})
 }
 
-// hanging is a store that does not say where its log stands.
-type hanging struct{ eventstore.Store }
+// silent is a store that does not say where its log stands.
+type silent struct{ eventstore.Store }
 
-func (hanging) Head(ctx context.Context, _ eventstore.Point) (eventstore.Head, error) {
+func (silent) Head(ctx context.Context, _ eventstore.Point) (eventstore.Head, error) {
 	<-ctx.Done()
 	return eventstore.Head{}, ctx.Err()
 }
@@ -493,7 +493,7 @@ func (hanging) Head(ctx context.Context, _ eventstore.Point) (eventstore.Head, e
 func TestLeavingIsNoFault(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := hanging{memstore.New()}
+		store := silent{memstore.New()}
 		hangs, err := past.New(store, history.New(store, time.Now), fakeQueries{}, past.Options{})
 		if err != nil {
 			t.Fatal(err)

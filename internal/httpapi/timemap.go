@@ -10,59 +10,44 @@ import (
 	"daybook/internal/httpapi/openapi"
 )
 
-// mostMementos is how many versions a page of a TimeMap has.
-const mostMementos = 1000
+// maxMementos is how many versions a page of a TimeMap has.
+const maxMementos = 1000
 
 var valueLinks = []string{linkFormat}
 
-// timeMapTable are the parameters of a TimeMap (HISTORY 8.4).
-var timeMapTable = toldTable{afterRow, formatRow("link", "json"), languageRow}
+// timeMapRead is a TimeMap (HISTORY 8.4).
+var timeMapRead = pastRead{table: pastTable{afterRow, formatRow("link", "json"), languageRow}, answer: (*api).timeMap}
 
 func timeMapRoute(k calendar.Kind) *route {
-	return pastRoute(k, "timemap", (*api).timeMap, openapi.Operation{
-		Args: timeMapTable.Params(), Headers: []string{"ETag", headerGroups},
+	return pastRoute(k, "timemap", &timeMapRead, openapi.Operation{
+		Headers: []string{"ETag", headerGroups},
 		Content: openapi.Content{linkFormat: {Schema: openapi.Text()}, "application/json": {Schema: openapi.Ref("TimeMap")}},
 	})
 }
 
-// timeMap answers the versions of a record that the caller may open (HISTORY 8.4).
-func (a *api) timeMap(w http.ResponseWriter, r *http.Request) error {
+// timeMap answers the versions of a record that the caller may open.
+func (a *api) timeMap(ctx context.Context, r *http.Request, q *pastQuery) (*answer, error) {
 	c := callOf(r)
-	c.fresh = valueAskBack
-	if err := a.mayReadPast(c); err != nil {
-		return err
-	}
-	var problems calendar.Problems
-	q, _ := a.readTold(c, timeMapTable, &problems)
-	if err := problems.Err(); err != nil {
-		return err
-	}
-	asJSON := q.format == "json"
-	if q.format == "" {
-		asJSON = accepts(r.Header, "application/json") && !accepts(r.Header, linkFormat)
-	}
 	id := c.targetOf().id
-	return a.read(w, r, c, &question{turns: a.past, make: func(ctx context.Context, _ stated) (*answer, error) {
-		found, err := a.History.TimeMap(ctx, a.viewer(c), c.route.kind, id, q.after, mostMementos)
-		if err != nil {
+	found, err := a.History.TimeMap(ctx, a.viewer(c), c.route.kind, id, q.after, maxMementos)
+	if err != nil {
+		return nil, err
+	}
+	m := timeMapPage{TimeMap: found, url: c.root.Collection(c.route.kind) + "/" + id.String()}
+	m.self = q.link(m.url+"/timemap", "", 0)
+	if found.After > 0 {
+		m.next = q.link(m.url+"/timemap", "after", found.After)
+	}
+	body, media := []byte(m.links()), valueLinks
+	if q.format == "json" || q.format == "" && accepts(r.Header, "application/json") && !accepts(r.Header, linkFormat) {
+		media = valueJSON
+		if body, err = history.Marshal(m.object()); err != nil {
 			return nil, err
 		}
-		m := timeMapPage{TimeMap: found, url: c.root.Collection(c.route.kind) + "/" + id.String()}
-		m.self = q.link(m.url+"/timemap", timeMapTable, "", 0)
-		if found.After > 0 {
-			m.next = q.link(m.url+"/timemap", timeMapTable, "after", found.After)
-		}
-		body, media := []byte(m.links()), valueLinks
-		if asJSON {
-			media = valueJSON
-			if body, err = history.Marshal(m.object()); err != nil {
-				return nil, err
-			}
-		}
-		ans := newAnswer(body, media, a.weakTag(string(body)), c.lang)
-		ans.add(headerGroups, cacheGroups(id))
-		return ans, nil
-	}})
+	}
+	ans := newAnswer(body, media, a.weakTag(string(body)), c.lang)
+	ans.name(id, nil)
+	return ans, nil
 }
 
 // timeMapPage is a page of a TimeMap that is to be written.
