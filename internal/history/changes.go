@@ -143,14 +143,12 @@ func isAllDay(r *calendar.Record) bool { return r != nil && r.Fields.Bool("all_d
 func Links(changes []Change) []calendar.ID {
 	var ids []calendar.ID
 	for i := range changes {
-		c := &changes[i]
-		if c.field.Stored != calendar.TypeIDs && c.field.Form != calendar.FormParent {
-			continue
-		}
-		for _, v := range [...]any{c.Before, c.After} {
+		for _, v := range [...]any{changes[i].Before, changes[i].After} {
 			switch v := v.(type) {
 			case calendar.ID:
-				ids = append(ids, v)
+				if changes[i].field.Form == calendar.FormParent {
+					ids = append(ids, v)
+				}
 			case []calendar.ID:
 				ids = append(ids, v...)
 			}

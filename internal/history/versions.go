@@ -46,7 +46,7 @@ func (r *Reader) Versions(ctx context.Context, viewer Viewer, k calendar.Kind, i
 // each yields the entries of the record from one version to another.
 func (v *Versions) each(ctx context.Context, from, to int64, ascending bool) iter.Seq2[*eventstore.Entry, error] {
 	return func(yield func(*eventstore.Entry, error) bool) {
-		for entries, err := range v.chunks(ctx, v.ID, max(from, 1), min(to, v.Record.Version), ascending, 4) {
+		for entries, err := range v.chunks(ctx, v.ID, max(from, 1), min(to, v.Version), ascending, 4) {
 			if err != nil {
 				yield(nil, err)
 				return
@@ -96,11 +96,11 @@ func (v *Versions) nearest(ctx context.Context, from, to int64, ascending bool) 
 
 // First and Last return the first and the last open version.
 func (v *Versions) First(ctx context.Context) (Version, error) {
-	return v.nearest(ctx, 1, v.Record.Version, true)
+	return v.nearest(ctx, 1, v.Version, true)
 }
 
 func (v *Versions) Last(ctx context.Context) (Version, error) {
-	return v.nearest(ctx, 1, v.Record.Version, false)
+	return v.nearest(ctx, 1, v.Version, false)
 }
 
 // Numbered returns a version by its number. Errors: CodeVersionNotFound, CodeNotFound where
@@ -178,7 +178,7 @@ func (v *Versions) Around(ctx context.Context, shown Version) (m Mementos, err e
 	if err != nil {
 		return m, err
 	}
-	if m.Next, err = v.nearest(ctx, shown.Number+1, v.Record.Version, true); err == nil && m.Next.Number > 0 {
+	if m.Next, err = v.nearest(ctx, shown.Number+1, v.Version, true); err == nil && m.Next.Number > 0 {
 		m.Last, err = v.Last(ctx)
 	}
 	return m, err
@@ -248,8 +248,8 @@ func (r *Reader) Diff(ctx context.Context, viewer Viewer, k calendar.Kind, id ca
 	if err != nil {
 		return nil, err
 	}
-	to = cmp.Or(to, v.Record.Version) // who passes the gate now, passes that of the newest version
-	if max(from, to) > v.Record.Version {
+	to = cmp.Or(to, v.Version) // who passes the gate now, passes that of the newest version
+	if max(from, to) > v.Version {
 		return nil, calendar.Fail(calendar.CodeVersionNotFound, k)
 	}
 	entry, after, err := v.side(ctx, to, true)

@@ -28,11 +28,15 @@ func (s *Service) Contents(ctx context.Context, then Then) (*Contents, error) {
 		return nil, err
 	}
 	p := s.find(func(p *point) bool { return p.names[asked{then.Point, head.Position, head.Epoch, false}] })
-	digest, err := p.index.Digest(ctx)
+	records, err := records{p.index}.Load(ctx, p.ids...)
 	if err != nil {
 		return nil, err
 	}
-	c := &Contents{last.Position, fmt.Sprintf("%v %x", digest.Counts, digest.Sum), p.ids, map[calendar.ID]string{}}
+	digest := ""
+	for _, r := range records {
+		digest += fmt.Sprintln(r.ID, r.Version, r.Sum)
+	}
+	c := &Contents{last.Position, digest, p.ids, map[calendar.ID]string{}}
 	for id, r := range p.closed {
 		c.Closed[id] = fmt.Sprint(r.Deleted, r.Fields)
 	}

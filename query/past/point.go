@@ -107,7 +107,7 @@ func (s *Service) build(ctx context.Context, k pointKey) (*point, error) {
 		return nil, err
 	}
 	documents = slices.DeleteFunc(documents, func(d readmodel.Document) bool { return d.Record == nil || d.Record.Deleted })
-	index := memindex.New(memindex.Options{Logger: s.o.Log, NoTexts: !k.Texts})
+	index := memindex.New(memindex.Options{Logger: s.o.Log, NoTexts: !k.Texts, Once: true})
 	if _, err := index.Write(ctx, readmodel.Batch{Documents: documents, Mark: calendar.Mark{Position: k.Position}}); err != nil {
 		return nil, err
 	}
