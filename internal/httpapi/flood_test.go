@@ -494,7 +494,7 @@ func TestLeavingIsNoFault(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := silent{memstore.New()}
-		hangs, err := past.New(store, history.New(store, time.Now), fakeQueries{}, past.Options{})
+		hangs, err := past.New(store, history.New(store, time.Now), new(query.Service), past.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,11 +17,6 @@ import (
 	"daybook/query"
 )
 
-// Viewer makes the view of a record with what it embeds; query.Service is one.
-type Viewer interface {
-	View(ctx context.Context, c calendar.Caller, r *calendar.Record, l calendar.Lang, e query.Embeds, m query.Moment) (query.View, error)
-}
-
 // Options of a Service; the zero value works.
 type Options struct {
 	// Query are the options of present lists; those of points are the same, but for the
@@ -42,7 +37,7 @@ type Options struct {
 type Service struct {
 	store   eventstore.Store
 	history *history.Reader
-	views   Viewer
+	views   *query.Service // makes the views of single records
 	o       Options
 
 	clients       keylock.Locks[client]   // held by requests that wait for points
@@ -56,7 +51,7 @@ type Service struct {
 }
 
 // New makes a Service; it starts nothing.
-func New(store eventstore.Store, reader *history.Reader, views Viewer, o Options) (*Service, error) {
+func New(store eventstore.Store, reader *history.Reader, views *query.Service, o Options) (*Service, error) {
 	switch {
 	case store == nil || reader == nil || views == nil:
 		return nil, errors.New("past: a part is missing")

@@ -46,14 +46,12 @@ func (s *story) clock() time.Time { return s.begin.Add(time.Duration(s.now.Load(
 
 func (s *story) service() *past.Service {
 	s.t.Helper()
-	p, err := past.New(s.store, history.New(s.store, s.clock), nobodyViews{}, past.Options{Query: query.Options{Now: s.clock}, Wait: patience})
+	p, err := past.New(s.store, history.New(s.store, s.clock), new(query.Service), past.Options{Query: query.Options{Now: s.clock}, Wait: patience})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return p
 }
-
-type nobodyViews struct{ past.Viewer } // lists make none
 
 // write appends an entry, or erases a record.
 func (s *story) write(older, erases bool) {
