@@ -339,7 +339,8 @@ func (r *roles) api(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	then, err := past.New(r.b.events, q, past.Options{Query: lists, Memory: r.s.HistoryMemory << 20, Points: r.s.HistoryImages, Log: r.log})
+	reader := history.New(r.b.events, time.Now)
+	then, err := past.New(r.b.events, reader, q, past.Options{Query: lists, Memory: r.s.HistoryMemory << 20, Points: r.s.HistoryImages, Log: r.log})
 	if err != nil {
 		return nil, err
 	}
@@ -352,7 +353,7 @@ func (r *roles) api(ctx context.Context) (http.Handler, error) {
 	o.Draining = r.readiness.begun
 	o.ListFailed = r.l.status.ListFailed
 	o.Observe, o.Trace, o.Streaming = r.b.hooks.Answers, r.b.hooks.Requests, r.b.hooks.Streaming
-	deps := httpapi.Deps{Commands: r.b.command, Queries: r.b.hooks.Queries(q), History: history.New(r.b.events, time.Now), Past: then, Records: r.b.records, Users: r.b.users, Proofs: r.b.proofs}
+	deps := httpapi.Deps{Commands: r.b.command, Queries: r.b.hooks.Queries(q), History: reader, Past: then, Records: r.b.records, Users: r.b.users, Proofs: r.b.proofs}
 	if r.s.Pages {
 		if o.Pages, err = pages.New(pages.Deps{Lists: q, Past: httpapi.PublicPast(deps, o), Shown: httpapi.ShownTexts(o.Currency)}, r.s.pageOptions()); err != nil {
 			return nil, err

@@ -159,12 +159,13 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *world.Clock) pa
 	lists := query.Options{Site: s.site, PerPageMax: s.perPageMax, Now: clock.Now, PositionWait: s.positionWait}
 	queries, err := query.New(index, records, lists)
 	must(t, err)
-	then, err := past.New(events, queries, past.Options{Query: lists, Log: log})
+	reader := history.New(events, clock.Now)
+	then, err := past.New(events, reader, queries, past.Options{Query: lists, Log: log})
 	must(t, err)
 	users := access.New(events)
 	users.Now = clock.Now
 	s.http.Site, s.http.Now, s.http.Log, s.http.PerPageMax = s.site, clock.Now, log, s.perPageMax
-	api, err := httpapi.New(httpapi.Deps{Commands: commands, Queries: queries, History: history.New(events, clock.Now), Past: then, Records: records, Users: users, Proofs: proof.NewLog(events)}, s.http)
+	api, err := httpapi.New(httpapi.Deps{Commands: commands, Queries: queries, History: reader, Past: then, Records: records, Users: users, Proofs: proof.NewLog(events)}, s.http)
 	must(t, err)
 
 	out := &service{checked: map[string]int{}, users: map[string]user{"": {}}, clock: clock, hold: gate.hold}

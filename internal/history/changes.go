@@ -40,14 +40,8 @@ func FieldNames(kinds ...calendar.Kind) []string {
 
 // languages are the home language, then the others in the order of calendar.Langs.
 func languages(home calendar.Lang) []calendar.Lang {
-	out := make([]calendar.Lang, 1, len(calendar.Langs))
-	out[0] = home
-	for _, l := range calendar.Langs {
-		if l != home {
-			out = append(out, l)
-		}
-	}
-	return out
+	others := slices.DeleteFunc(slices.Clone(calendar.Langs[:]), func(l calendar.Lang) bool { return l == home })
+	return slices.Insert(others, 0, home)
 }
 
 // valueOf returns the value of a field of a record that is no translatable one: nil, string,
@@ -149,14 +143,12 @@ func isAllDay(r *calendar.Record) bool { return r != nil && r.Fields.Bool("all_d
 func Links(changes []Change) []calendar.ID {
 	var ids []calendar.ID
 	for i := range changes {
-		c := &changes[i]
-		if c.field.Stored != calendar.TypeIDs && c.field.Form != calendar.FormParent {
-			continue
-		}
-		for _, v := range [...]any{c.Before, c.After} {
+		for _, v := range [...]any{changes[i].Before, changes[i].After} {
 			switch v := v.(type) {
 			case calendar.ID:
-				ids = append(ids, v)
+				if changes[i].field.Form == calendar.FormParent {
+					ids = append(ids, v)
+				}
 			case []calendar.ID:
 				ids = append(ids, v...)
 			}
@@ -183,21 +175,24 @@ func MembersOf(r *calendar.Record) Members {
 		return out
 	}
 	for _, f := range shown[r.Kind] {
-		var v any
-		switch {
-		case f.Form == calendar.FormPassword:
-		case f.Stored != calendar.TypeText:
-			v = valueOf(r, f)
-		default:
-			if t := r.Fields.Text(f.Name); !t.IsZero() {
-				v = t
-			}
-		}
-		if v != nil {
+		if v := memberOf(r, f); v != nil {
 			out = append(out, Member{f.Name, v})
 		}
 	}
 	return out
+}
+
+func memberOf(r *calendar.Record, f *calendar.Field) any {
+	switch {
+	case r == nil, f.Form == calendar.FormPassword:
+	case f.Stored != calendar.TypeText:
+		return valueOf(r, f)
+	default:
+		if t := r.Fields.Text(f.Name); !t.IsZero() {
+			return t
+		}
+	}
+	return nil
 }
 
 // Operation is one of a JSON Patch (RFC 6902): add, replace or remove.
@@ -211,42 +206,34 @@ type Operation struct {
 // operation for a field, and for each language of a translatable one that has a value in
 // both.
 func Patch(from, to *calendar.Record) []Operation {
-	before, after := map[string]any{}, map[string]any{}
-	for _, m := range MembersOf(from) {
-		before[m.Name] = m.Value
-	}
-	for _, m := range MembersOf(to) {
-		after[m.Name] = m.Value
-	}
 	out := []Operation{}
-	for name := range before {
-		out = appendPatch(out, "/"+name, before[name], after[name])
+	some := cmp.Or(to, from)
+	if some == nil {
+		return out
 	}
-	for name := range after {
-		if before[name] == nil {
-			out = appendPatch(out, "/"+name, nil, after[name])
+	add := func(path string, before, after any) {
+		switch {
+		case before == nil && after != nil:
+			out = append(out, Operation{"add", path, after})
+		case before != nil && after == nil:
+			out = append(out, Operation{Op: "remove", Path: path})
+		case !calendar.SameValue(before, after):
+			out = append(out, Operation{"replace", path, after})
+		}
+	}
+	for _, f := range shown[some.Kind] {
+		before, after := memberOf(from, f), memberOf(to, f)
+		texts, translated := before.(calendar.Text)
+		others, both := after.(calendar.Text)
+		if !translated || !both {
+			add("/"+f.Name, before, after)
+			continue
+		}
+		for _, l := range calendar.Langs {
+			add("/"+f.Name+"/"+l.String(), filled(texts[l]), filled(others[l]))
 		}
 	}
 	slices.SortFunc(out, func(a, b Operation) int { return strings.Compare(a.Path, b.Path) })
-	return out
-}
-
-// appendPatch turns one value at a path into another one; nil: there is none.
-func appendPatch(out []Operation, path string, from, to any) []Operation {
-	before, translated := from.(calendar.Text)
-	after, both := to.(calendar.Text)
-	switch {
-	case translated && both:
-		for _, l := range calendar.Langs {
-			out = appendPatch(out, path+"/"+l.String(), filled(before[l]), filled(after[l]))
-		}
-	case from == nil && to != nil:
-		out = append(out, Operation{"add", path, to})
-	case to == nil && from != nil:
-		out = append(out, Operation{Op: "remove", Path: path})
-	case !calendar.SameValue(from, to):
-		out = append(out, Operation{"replace", path, to})
-	}
 	return out
 }
 

@@ -41,6 +41,14 @@ func Gate(c calendar.Caller, k calendar.Kind, r *calendar.Record, at time.Time) 
 	return nil
 }
 
+// Outline returns what gates and names need of a record, without its other texts.
+func Outline(r *calendar.Record) *calendar.Record {
+	return &calendar.Record{
+		ID: r.ID, Kind: r.Kind, Version: r.Version, Home: r.Home, Deleted: r.Deleted, Erased: r.Erased,
+		Fields: r.Fields.Copy([]string{"status", "author", "protected", "date_utc", r.Kind.NameField()}),
+	}
+}
+
 // ReadsKept tells whether a caller reads the past of what the service keeps for itself,
 // images and users: administrators and auditors.
 func ReadsKept(c calendar.Caller) bool {

@@ -26,8 +26,8 @@ func callerOf(r calendar.Role) calendar.Caller {
 	return calendar.Caller{ID: self, Role: r}
 }
 
-// stateOf makes a state of a record.
-func stateOf(k calendar.Kind, author calendar.ID, s calendar.Status, more calendar.Fields) *calendar.Record {
+// stateIn makes a state of a record.
+func stateIn(k calendar.Kind, author calendar.ID, s calendar.Status, more calendar.Fields) *calendar.Record {
 	r := &calendar.Record{ID: 100, Kind: k, Version: 1, Home: calendar.LangEN, Fields: calendar.Fields{"author": author, "status": string(s)}}
 	maps.Copy(r.Fields, more)
 	return r
@@ -59,31 +59,31 @@ func TestGate(t *testing.T) {
 	ahead, past := calendar.Fields{"date_utc": calendar.Wall(at.Unix() + 1)}, calendar.Fields{"date_utc": calendar.Wall(at.Unix())}
 	locked := calendar.Fields{"protected": true}
 	const event, venue, other = calendar.KindEvent, calendar.KindVenue, self + 1
-	deleted := stateOf(calendar.KindTag, 0, "", nil)
+	deleted := stateIn(calendar.KindTag, 0, "", nil)
 	deleted.Deleted = true
 	for name, tt := range map[string]struct {
 		kind  calendar.Kind
 		state *calendar.Record
 		want  [7]calendar.Code
 	}{
-		"published":                {event, stateOf(event, other, calendar.StatusPublish, nil), all},
-		"draft of others":          {event, stateOf(event, other, calendar.StatusDraft, nil), readers(not)},
-		"own draft":                {event, stateOf(event, self, calendar.StatusDraft, nil), own(not)},
-		"own private venue":        {venue, stateOf(venue, self, calendar.StatusPrivate, nil), own(not)},
-		"scheduled":                {event, stateOf(event, other, calendar.StatusFuture, ahead), readers(not)},
-		"scheduled, due":           {event, stateOf(event, other, calendar.StatusFuture, past), all},
-		"trashed event of others":  {event, stateOf(event, other, calendar.StatusTrash, nil), readers(gone)},
-		"own trashed event":        {event, stateOf(event, self, calendar.StatusTrash, nil), own(gone)},
-		"own trashed venue":        {venue, stateOf(venue, self, calendar.StatusTrash, nil), own(not)},
-		"protected":                {event, stateOf(event, other, calendar.StatusPublish, locked), readers(lock)},
-		"own protected":            {event, stateOf(event, self, calendar.StatusPublish, locked), own(lock)},
-		"protected draft":          {event, stateOf(event, other, calendar.StatusDraft, locked), readers(not)},
-		"tag":                      {calendar.KindTag, stateOf(calendar.KindTag, 0, "", nil), all},
+		"published":                {event, stateIn(event, other, calendar.StatusPublish, nil), all},
+		"draft of others":          {event, stateIn(event, other, calendar.StatusDraft, nil), readers(not)},
+		"own draft":                {event, stateIn(event, self, calendar.StatusDraft, nil), own(not)},
+		"own private venue":        {venue, stateIn(venue, self, calendar.StatusPrivate, nil), own(not)},
+		"scheduled":                {event, stateIn(event, other, calendar.StatusFuture, ahead), readers(not)},
+		"scheduled, due":           {event, stateIn(event, other, calendar.StatusFuture, past), all},
+		"trashed event of others":  {event, stateIn(event, other, calendar.StatusTrash, nil), readers(gone)},
+		"own trashed event":        {event, stateIn(event, self, calendar.StatusTrash, nil), own(gone)},
+		"own trashed venue":        {venue, stateIn(venue, self, calendar.StatusTrash, nil), own(not)},
+		"protected":                {event, stateIn(event, other, calendar.StatusPublish, locked), readers(lock)},
+		"own protected":            {event, stateIn(event, self, calendar.StatusPublish, locked), own(lock)},
+		"protected draft":          {event, stateIn(event, other, calendar.StatusDraft, locked), readers(not)},
+		"tag":                      {calendar.KindTag, stateIn(calendar.KindTag, 0, "", nil), all},
 		"deleted tag":              {calendar.KindTag, deleted, readers(none)},
 		"none":                     {event, nil, [7]calendar.Code{none, none, none, none, none, none, none}},
-		"of another kind":          {venue, stateOf(event, other, calendar.StatusPublish, nil), [7]calendar.Code{none, none, none, none, none, none, none}},
-		"user":                     {calendar.KindUser, stateOf(calendar.KindUser, 0, "", nil), kept},
-		"image":                    {calendar.KindImage, stateOf(calendar.KindImage, 0, "", nil), kept},
+		"of another kind":          {venue, stateIn(event, other, calendar.StatusPublish, nil), [7]calendar.Code{none, none, none, none, none, none, none}},
+		"user":                     {calendar.KindUser, stateIn(calendar.KindUser, 0, "", nil), kept},
+		"image":                    {calendar.KindImage, stateIn(calendar.KindImage, 0, "", nil), kept},
 		"state without any status": {event, &calendar.Record{Kind: event}, readers(not)},
 	} {
 		for i, role := range roles {

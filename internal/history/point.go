@@ -1,6 +1,7 @@
 package history
 
 import (
+	"context"
 	"math"
 	"strconv"
 	"strings"
@@ -42,8 +43,7 @@ const (
 
 // ParsePoint reads the value of as_of, which may name a version where versions is true.
 // Dates without an offset are read on the clock of the site zone, words from the present
-// moment on. A value that is refused is named in p; CheckHead is left to who knows the
-// head.
+// moment on. A value that is refused is named in p.
 func ParsePoint(v any, versions bool, now time.Time, site *time.Location, p *calendar.Problems) Point {
 	refused := func(r calendar.Reason) Point {
 		p.Add(ParamPoint, r)
@@ -116,11 +116,18 @@ func parseNumber(s string) (int64, bool) {
 	return n, n > 0
 }
 
-// CheckHead refuses a position above the head of the log.
-func (pt Point) CheckHead(head calendar.Position, p *calendar.Problems) {
-	if pt.Form == ByPosition && pt.Position > head {
+// ParsePoint is the function ParsePoint at the present moment; it refuses positions above the
+// head of the log, too.
+func (r *Reader) ParsePoint(ctx context.Context, v any, versions bool, site *time.Location, p *calendar.Problems) (Point, error) {
+	point := ParsePoint(v, versions, r.now(), site, p)
+	if point.Form != ByPosition {
+		return point, nil
+	}
+	head, err := r.Head(ctx)
+	if point.Position > head {
 		p.Add(ParamPoint, calendar.ReasonAhead, head.String())
 	}
+	return point, err
 }
 
 // String gives the point as links name it: an instant, a position, a version.

@@ -50,25 +50,6 @@ func TestParsePoint(t *testing.T) {
 	}
 }
 
-func TestCheckHead(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		pt   Point
-		want int
-	}{
-		{Point{Form: ByPosition, Position: 12}, 0},
-		{Point{Form: ByPosition, Position: 13}, 1},
-		{Point{Form: ByVersion, Version: 99}, 0},
-		{Point{Form: ByTime, Time: at}, 0},
-	} {
-		var p calendar.Problems
-		tt.pt.CheckHead(12, &p)
-		if len(p.Fields) != tt.want || tt.want == 1 && (p.Fields[0].Reason != calendar.ReasonAhead || p.Fields[0].Args[0] != "12") {
-			t.Errorf("%s: got %v", tt.pt, p.Fields)
-		}
-	}
-}
-
 // since and until of /changes are to the millisecond, .000 where no fraction was sent.
 func TestParseMoment(t *testing.T) {
 	t.Parallel()

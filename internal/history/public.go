@@ -3,31 +3,41 @@ package history
 import (
 	"bytes"
 	"context"
-	"strings"
+	"time"
 
 	"daybook/calendar"
 )
 
-// The caches of whether records were public, and of when events were before they were
-// moved, take about publicBytes each; a record with the times of an event takes movedSize.
+// The cache of what was found out about versions takes about foundBytes; a record with the
+// times of an event takes movedSize.
 const (
-	publicBytes = 4 << 20
-	movedSize   = 1 << 10
+	foundBytes = 8 << 20
+	movedSize  = 1 << 10
 )
 
-// wasPublic reports whether a version of a record or one before it was public.
-type wasPublic struct {
+// found is what was found out about a version of a record, for everybody.
+type found struct {
 	version int64
-	public  bool
+	public  bool             // it or one before it was public
+	was     *calendar.Record // when the event was before it was moved
 }
 
-// publicKey is a record under a slug, "" for any.
-type publicKey struct {
-	id   calendar.ID
-	slug string
+// foundKey is a record under a slug, "" for any, or its moves.
+type foundKey struct {
+	id    calendar.ID
+	slug  string
+	moves bool
 }
 
-var publicStatuses = [][]byte{[]byte(`"` + calendar.StatusPublish + `"`), []byte(`"` + calendar.StatusFuture + `"`)}
+func foundSize(k foundKey, f found) int {
+	if f.was != nil {
+		return movedSize
+	}
+	return len(k.slug)
+}
+
+// publicStatuses are the statuses that may be public, as they are stored.
+var publicStatuses = [...][]byte{[]byte(`"` + calendar.StatusPublish + `"`), []byte(`"` + calendar.StatusFuture + `"`)}
 
 // WasPublic reports whether everybody could read a record at any time while it had the
 // slug ("" for any), protected or not: that is, at the end of the life of one of its
@@ -36,8 +46,8 @@ func (r *Reader) WasPublic(ctx context.Context, record *calendar.Record, slug st
 	if record.Kind.IsTerm() {
 		return true, nil
 	}
-	epoch, key := r.store.Epoch(), publicKey{record.ID, slug}
-	if known, ok := r.public.Get(epoch, key); ok && known.version == record.Version {
+	epoch, key := r.store.Epoch(), foundKey{id: record.ID, slug: slug}
+	if known, ok := r.found.Get(epoch, key); ok && known.version == record.Version {
 		return known.public, nil
 	}
 	if slug != "" {
@@ -45,34 +55,24 @@ func (r *Reader) WasPublic(ctx context.Context, record *calendar.Record, slug st
 			return false, err
 		}
 	}
-	mayBe := func(v *version) bool {
-		return (bytes.Contains(v.State, publicStatuses[0]) || bytes.Contains(v.State, publicStatuses[1])) && bytes.Contains(v.State, []byte(slug))
-	}
-	for v, err := range r.backward(ctx, record.ID, record.Version) {
+	v, next := &Versions{r.request(Viewer{}), &present{Record: record}}, time.Time{}
+	for e, err := range v.each(ctx, 1, record.Version, false) {
 		if err != nil {
 			return false, err
 		}
-		if !mayBe(v) {
-			continue
-		}
-		state, err := v.decode()
-		if err != nil {
-			return false, err
-		}
-		if slug == "" || state.Slug() == slug {
-			if public = calendar.MayRead(calendar.Caller{}, state, EndOfLife(v.Time, v.next, r.now())); public {
+		if (bytes.Contains(e.State, publicStatuses[0]) || bytes.Contains(e.State, publicStatuses[1])) && bytes.Contains(e.State, []byte(slug)) {
+			state, err := decode(e)
+			if err != nil {
+				return false, err
+			}
+			if public = (slug == "" || state.Slug() == slug) && calendar.MayRead(calendar.Caller{}, state, EndOfLife(e.Time, next, v.at)); public {
 				break
 			}
 		}
+		next = e.Time
 	}
-	r.public.Put(epoch, key, wasPublic{record.Version, public})
+	r.found.Put(epoch, key, found{version: record.Version, public: public})
 	return public, nil
-}
-
-// wasMoved is what Moved found of a version, for everybody.
-type wasMoved struct {
-	version int64
-	was     *calendar.Record
 }
 
 var startKey = []byte(`start_date":`)
@@ -84,58 +84,44 @@ func (r *Reader) Moved(ctx context.Context, c calendar.Caller, event *calendar.R
 	if event.Version == 1 {
 		return nil, nil //nolint:nilnil // it was not moved
 	}
-	q := r.request(Viewer{Caller: c})
-	if _, err := q.find(ctx, event.Kind, event.ID); err != nil {
-		if isRefusal(err) {
-			err = nil
-		}
+	v, err := r.Versions(ctx, Viewer{Caller: c}, event.Kind, event.ID)
+	if isRefusal(err) {
+		return nil, nil //nolint:nilnil // the caller does not get its past
+	}
+	if err != nil {
 		return nil, err
 	}
-	epoch, everybody := r.store.Epoch(), c.Role == calendar.Anonymous
-	known, ok := r.moved.Get(epoch, event.ID)
+	epoch, everybody, key := r.store.Epoch(), c.Role == calendar.Anonymous, foundKey{id: event.ID, moves: true}
+	known, ok := r.found.Get(epoch, key)
 	ok = ok && everybody
-	moved, looked := false, 0 // moved by a version that was looked at
-	for v, err := range r.backward(ctx, event.ID, event.Version) {
+	moved := false // by a version that was looked at
+	for e, err := range v.each(ctx, event.Version-MaxLooked+1, event.Version, false) {
 		if err != nil {
 			return nil, err
 		}
-		if ok && !moved && v.Version == known.version {
+		if ok && !moved && e.Version == known.version {
 			was = known.was // it begins as it did then
 			break
 		}
 		if moved {
-			state, err := q.open(ctx, v)
+			state, err := v.open(ctx, e, time.Time{})
 			if err != nil && !isRefusal(err) {
 				return nil, err
 			}
-			if state != nil {
+			if err == nil && state != nil {
 				if moved = false; state.Fields.Wall("utc_start_date") != event.Fields.Wall("utc_start_date") {
-					was = timesOf(state)
+					was = &calendar.Record{Kind: state.Kind, ID: state.ID, Version: state.Version, Home: state.Home, Fields: state.Fields.Copy(timeFields)}
 					break
 				}
 			}
 		}
-		moved = moved || bytes.Contains(v.Fields, startKey)
-		if looked++; looked == MaxLooked {
-			break
-		}
+		moved = moved || bytes.Contains(e.Fields, startKey)
 	}
 	if everybody && (!ok || known.version < event.Version) {
-		r.moved.Put(epoch, event.ID, wasMoved{event.Version, was})
+		r.found.Put(epoch, key, found{version: event.Version, was: was})
 	}
 	return was, nil
 }
 
-// timesOf is a record with what tells when it is.
-func timesOf(r *calendar.Record) *calendar.Record {
-	out := &calendar.Record{Kind: r.Kind, ID: r.ID, Version: r.Version, Home: r.Home, Fields: calendar.Fields{}}
-	for _, name := range []string{"start_date", "end_date", "utc_start_date", "utc_end_date", "timezone", "all_day"} {
-		if v, there := r.Fields[name]; there {
-			if text, ok := v.(string); ok {
-				v = strings.Clone(text)
-			}
-			out.Fields[name] = v
-		}
-	}
-	return out
-}
+// timeFields are the fields that tell when an event is.
+var timeFields = []string{"start_date", "end_date", "utc_start_date", "utc_end_date", "timezone", "all_day"}

@@ -2,11 +2,11 @@ package history
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,27 +18,18 @@ import (
 
 // Reader reads the past of records. It is safe for concurrent use.
 type Reader struct {
-	store  eventstore.Store
-	now    func() time.Time
-	public *eventstore.EpochCache[publicKey, wasPublic]
-	moved  *eventstore.EpochCache[calendar.ID, wasMoved]
+	store eventstore.Store
+	now   func() time.Time
+	found *eventstore.EpochCache[foundKey, found]
 }
 
 // New makes a Reader with the clock that gates go by.
 func New(store eventstore.Store, now func() time.Time) *Reader {
-	return &Reader{
-		store: store, now: now,
-		public: eventstore.NewEpochCache(publicBytes, func(k publicKey, _ wasPublic) int { return len(k.slug) }),
-		moved:  eventstore.NewEpochCache(publicBytes, func(calendar.ID, wasMoved) int { return movedSize }),
-	}
+	return &Reader{store, now, eventstore.NewEpochCache(foundBytes, foundSize)}
 }
 
 // Forget drops what is cached of records that were erased since.
-func (r *Reader) Forget() {
-	now := r.store.Epoch()
-	r.public.Enter(now)
-	r.moved.Enter(now)
-}
+func (r *Reader) Forget() { r.found.Enter(r.store.Epoch()) }
 
 // Viewer is who reads the past.
 type Viewer struct {
@@ -89,16 +80,12 @@ type URLs struct {
 	Diff    string `json:"diff,omitempty"`
 }
 
-// present is what a viewer may know of a record now.
+// present is a record as it is now.
 type present struct {
-	kind     calendar.Kind
-	version  int64
+	*calendar.Record // what gates and names need of it; nil: there is none
+
 	position calendar.Position
 	gate     error // the gate now
-	own      bool
-	erased   bool
-	steady   bool // it does not go public by itself
-	name     string
 }
 
 // request is one request of a viewer.
@@ -106,16 +93,12 @@ type request struct {
 	*Reader
 	Viewer
 
-	at       time.Time // the present moment
-	known    map[calendar.ID]*present
-	erasures map[calendar.Position]*Erasure
+	at    time.Time // the present moment
+	known map[calendar.ID]*present
 }
 
 func (r *Reader) request(v Viewer) *request {
-	return &request{
-		Reader: r, Viewer: v, at: r.now(),
-		known: map[calendar.ID]*present{}, erasures: map[calendar.Position]*Erasure{},
-	}
+	return &request{r, v, r.now(), map[calendar.ID]*present{}}
 }
 
 // maxChunk is how many records or entries are read together: each may have some 800 kB.
@@ -131,30 +114,22 @@ func (q *request) learn(ctx context.Context, ids ...calendar.ID) error {
 			return err
 		}
 		for i := range states {
-			if q.known[chunk[i]], err = q.presentOf(&states[i]); err != nil {
-				return err
+			s, p := &states[i], &present{position: states[i].Position}
+			if s.Version > 0 {
+				r, err := calendar.DecodeRecord(s.Record)
+				if err != nil {
+					return fmt.Errorf("%s %d: %w: record: %w", s.Kind, s.ID, eventstore.ErrDamaged, err)
+				}
+				p.Record = Outline(r)
 			}
+			p.gate = Gate(q.Caller, s.Kind, p.Record, q.at)
+			if p.Record != nil && p.Erased && !q.Caller.ReadsAll() {
+				p.gate = calendar.Fail(calendar.CodeErased, p.Kind)
+			}
+			q.known[chunk[i]] = p
 		}
 	}
 	return nil
-}
-
-func (q *request) presentOf(s *eventstore.State) (*present, error) {
-	if s.Version == 0 {
-		return &present{gate: calendar.Fail(calendar.CodeNotFound, 0)}, nil
-	}
-	r, err := calendar.DecodeRecord(s.Record)
-	if err != nil {
-		return nil, fmt.Errorf("decode %s %d at version %d: %w", s.Kind, s.ID, s.Version, err)
-	}
-	p := &present{
-		kind: s.Kind, version: s.Version, position: s.Position, gate: Gate(q.Caller, r.Kind, r, q.at), own: q.Caller.Owns(r), erased: r.Erased,
-		steady: r.Fields.String("status") != string(calendar.StatusFuture), name: strings.Clone(NameOf(r, q.Lang)),
-	}
-	if r.Erased && !q.Caller.ReadsAll() {
-		p.gate = calendar.Fail(calendar.CodeErased, r.Kind)
-	}
-	return p, nil
 }
 
 // find returns a record of a kind and its gate now.
@@ -163,7 +138,7 @@ func (q *request) find(ctx context.Context, k calendar.Kind, id calendar.ID) (*p
 		return nil, err
 	}
 	p := q.known[id]
-	if p == nil || p.kind != k {
+	if p == nil || p.Record == nil || p.Kind != k {
 		return nil, calendar.Fail(calendar.CodeNotFound, k)
 	}
 	return p, p.gate
@@ -177,7 +152,7 @@ func (r *Reader) Present(ctx context.Context, c calendar.Caller, k calendar.Kind
 	if err != nil {
 		return 0, err
 	}
-	return p.version, nil
+	return p.Version, nil
 }
 
 // Head returns the position of the newest entry.
@@ -195,57 +170,67 @@ func (r *Reader) Wait(ctx context.Context, after calendar.Position) (calendar.Po
 // Epoch returns which history the store has, see eventstore.Epoch.
 func (r *Reader) Epoch() uint64 { return r.store.Epoch().History }
 
-// version is an entry of a record between those around it.
+func decode(e *eventstore.Entry) (*calendar.Record, error) {
+	r, err := calendar.DecodeRecord(e.State)
+	if err != nil {
+		return nil, fmt.Errorf("entry %d: %w: record: %w", e.Position, eventstore.ErrDamaged, err)
+	}
+	return r, nil
+}
+
+// open returns the state after an entry that passes the gate then at the end of its life,
+// nil for a redacted one. Another one is refused with a *calendar.Error. next is when the
+// version after it was written; zero: it is looked up where that counts.
+func (q *request) open(ctx context.Context, e *eventstore.Entry, next time.Time) (*calendar.Record, error) {
+	all := q.Caller.ReadsAll() && (e.Kind.IsPost() || e.Kind.IsTerm() || ReadsKept(q.Caller))
+	switch {
+	case e.Redacted != nil && all:
+		return nil, nil //nolint:nilnil // it has no state
+	case e.Redacted != nil:
+		return nil, calendar.Fail(calendar.CodeErased, e.Kind)
+	}
+	r, err := decode(e)
+	if err != nil || all {
+		return r, err
+	}
+	end := e.Time
+	if r.Status(e.Time) == calendar.StatusFuture { // only such a version changes by itself
+		if p := q.known[e.ID]; next.IsZero() && (p == nil || p.Version != e.Version) {
+			after, err := q.store.Read(ctx, eventstore.Range{Record: e.ID, After: uint64(e.Version), Limit: 1})
+			if err != nil {
+				return nil, err
+			}
+			if len(after) > 0 {
+				next = after[0].Time
+			}
+		}
+		end = EndOfLife(e.Time, next, q.at)
+	}
+	return r, Gate(q.Caller, e.Kind, r, end)
+}
+
+// Opens reports whether a caller may open a version: it passes both gates.
+func (r *Reader) Opens(ctx context.Context, c calendar.Caller, e *eventstore.Entry) (bool, error) {
+	q := r.request(Viewer{Caller: c})
+	_, err := q.find(ctx, e.Kind, e.ID)
+	if err == nil {
+		_, err = q.open(ctx, e, time.Time{})
+	}
+	if isRefusal(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// version is an entry and the one of its record before it.
 type version struct {
 	*eventstore.Entry
 
 	before *eventstore.Entry // nil: none, or it was not read
-	next   time.Time         // when the one after it was written; zero: there is none, or it was not read
 	wanted bool
 }
 
-func (v *version) decode() (*calendar.Record, error) {
-	r, err := calendar.DecodeRecord(v.State)
-	if err != nil {
-		return nil, fmt.Errorf("decode entry %d: %w", v.Position, err)
-	}
-	return r, nil
-}
-
-// open returns the state of a version that passes the gate then, nil for a redacted one.
-// Another one is refused with a *calendar.Error.
-func (q *request) open(ctx context.Context, v *version) (*calendar.Record, error) {
-	all := q.Caller.ReadsAll() && (v.Kind.IsPost() || v.Kind.IsTerm() || ReadsKept(q.Caller))
-	switch {
-	case v.Redacted != nil && all:
-		return nil, nil //nolint:nilnil // it has no state
-	case v.Redacted != nil:
-		return nil, calendar.Fail(calendar.CodeErased, v.Kind)
-	}
-	r, err := v.decode()
-	if err != nil || all {
-		return r, err
-	}
-	end := v.Time
-	if r.Status(v.Time) == calendar.StatusFuture { // only such a version changes by itself
-		if p := q.known[v.ID]; v.next.IsZero() && (p == nil || p.version != v.Version) {
-			next, err := q.store.Read(ctx, eventstore.Range{Record: v.ID, After: uint64(v.Version), Limit: 1})
-			if err != nil {
-				return nil, err
-			}
-			if len(next) > 0 {
-				v.next = next[0].Time
-			}
-		}
-		end = EndOfLife(v.Time, v.next, q.at)
-	}
-	if err := Gate(q.Caller, v.Kind, r, end); err != nil {
-		return nil, err
-	}
-	return r, nil
-}
-
-// isRefusal reports whether an error of open says that the version is not open.
+// isRefusal reports whether an error says that a record or a version is not open.
 func isRefusal(err error) bool {
 	_, refused := errors.AsType[*calendar.Error](err)
 	return refused
@@ -253,7 +238,7 @@ func isRefusal(err error) bool {
 
 // entry returns a version of a record that passed the gate now, nil when it is not open.
 func (q *request) entry(ctx context.Context, v *version) (*Entry, error) {
-	r, err := q.open(ctx, v)
+	r, err := q.open(ctx, v.Entry, time.Time{})
 	switch {
 	case isRefusal(err):
 		return nil, nil //nolint:nilnil // the viewer does not get it
@@ -264,7 +249,7 @@ func (q *request) entry(ctx context.Context, v *version) (*Entry, error) {
 		Kind: v.Kind.String(), ID: v.ID, Version: v.Version, Position: v.Position, Time: Time{v.Time},
 		Action: actionOf(v.Change), Changes: []Change{},
 	}
-	if err := q.addCause(ctx, e, v); err != nil {
+	if err := q.addCause(ctx, e, v.Entry); err != nil {
 		return nil, err
 	}
 	if v.Redacted != nil {
@@ -274,26 +259,25 @@ func (q *request) entry(ctx context.Context, v *version) (*Entry, error) {
 	}
 	e.Name = NameOf(r, q.Lang)
 	var before *calendar.Record
-	compared := v.before == nil
-	if !compared {
-		before, err = q.open(ctx, &version{Entry: v.before, next: v.Time})
-		if err != nil && !isRefusal(err) {
+	if v.before != nil {
+		if before, err = q.open(ctx, v.before, v.Time); err != nil && !isRefusal(err) {
 			return nil, err
 		}
-		compared = before != nil
+		if err != nil {
+			before = nil
+		}
 	}
-	var sentences []string
 	switch {
 	case e.Action == Erased:
-	case !compared:
+	case v.before != nil && before == nil:
 		e.Action = Published
 	default:
 		e.Changes = Changes(before, r, v.Secret != nil)
-		if e.Named, sentences, err = q.describe(ctx, e.Changes, v.Position, v.Time); err != nil {
+		if e.Named, err = q.describe(ctx, e.Changes, v.Position, v.Time); err != nil {
 			return nil, err
 		}
 	}
-	e.Summary = Summary(e.Action, e.Name, sentences, q.Lang)
+	e.Summary = Summary(e.Action, e.Name, e.Changes, q.Lang)
 	e.URLs = q.links(e, v.Kind, before != nil)
 	return e, nil
 }
@@ -305,30 +289,27 @@ func actionOf(change string) Action {
 }
 
 // addCause adds who made a change and why, as far as the viewer gets it (HISTORY 4.2).
-func (q *request) addCause(ctx context.Context, e *Entry, v *version) error {
+func (q *request) addCause(ctx context.Context, to *Entry, e *eventstore.Entry) error {
 	all := q.Caller.ReadsAll()
-	if !all && !q.known[v.ID].own {
+	if !all && !q.Caller.Owns(q.known[e.ID].Record) {
 		return nil
 	}
-	if err := q.learn(ctx, v.Actor); err != nil {
+	if err := q.learn(ctx, e.Actor); err != nil {
 		return err
 	}
-	e.Actor = &Actor{ID: v.Actor}
-	if user := q.known[v.Actor]; user != nil && user.kind == calendar.KindUser {
-		e.Actor.Name = user.name
+	to.Actor = &Actor{ID: e.Actor}
+	if user := q.known[e.Actor]; user != nil && user.Record != nil && user.Kind == calendar.KindUser {
+		to.Actor.Name = NameOf(user.Record, q.Lang)
 	}
-	e.Reason = v.Cause.Reason
+	to.Reason = e.Cause.Reason
 	if all {
-		e.Client, e.Request = v.Cause.Client, v.Cause.Request
+		to.Client, to.Request = e.Cause.Client, e.Cause.Request
 	}
 	return nil
 }
 
 // erasure describes the entry at a position, which erased a record.
 func (q *request) erasure(ctx context.Context, at calendar.Position) (*Erasure, error) {
-	if known := q.erasures[at]; known != nil {
-		return known, nil
-	}
 	entries, err := q.store.Read(ctx, eventstore.Range{After: uint64(at) - 1, Limit: 1})
 	if err != nil {
 		return nil, err
@@ -336,25 +317,17 @@ func (q *request) erasure(ctx context.Context, at calendar.Position) (*Erasure, 
 	if len(entries) == 0 || entries[0].Position != at {
 		return nil, fmt.Errorf("no entry %d: %w", at, eventstore.ErrDamaged)
 	}
-	q.erasures[at] = &Erasure{Version: entries[0].Version, Position: at, Time: Time{entries[0].Time}}
-	return q.erasures[at], nil
+	return &Erasure{Version: entries[0].Version, Position: at, Time: Time{entries[0].Time}}, nil
 }
 
 // describe writes the sentences of changes with the names that linked records had after the
 // entry at a position, and returns the ids of those with a name.
-func (q *request) describe(ctx context.Context, changes []Change, at calendar.Position, moment time.Time) (named []calendar.ID, sentences []string, err error) {
+func (q *request) describe(ctx context.Context, changes []Change, at calendar.Position, moment time.Time) ([]calendar.ID, error) {
 	names, err := q.names(ctx, Links(changes), at, moment)
-	if err != nil {
-		return nil, nil, err
-	}
 	for i := range changes {
 		changes[i].describe(q.Lang, func(id calendar.ID) string { return names[id] })
-		sentences = append(sentences, changes[i].Sentence)
 	}
-	for id := range names {
-		named = append(named, id)
-	}
-	return named, sentences, nil
+	return slices.Collect(maps.Keys(names)), err
 }
 
 // names returns the names that linked records had after the entry at a position; none of
@@ -364,17 +337,17 @@ func (q *request) names(ctx context.Context, ids []calendar.ID, at calendar.Posi
 		return nil, err
 	}
 	names := make(map[calendar.ID]string, len(ids))
-	add := func(id calendar.ID, name string) {
-		if name != "" {
-			names[id] = name
+	add := func(r *calendar.Record) {
+		if name := NameOf(r, q.Lang); name != "" && Gate(q.Caller, r.Kind, r, moment) == nil {
+			names[r.ID] = name
 		}
 	}
 	var earlier []calendar.ID
 	for _, id := range ids {
 		switch p := q.known[id]; {
-		case p == nil, p.gate != nil, p.erased:
-		case p.position <= at && (p.steady || q.Caller.ReadsAll()): // it was the present one already
-			add(id, p.name)
+		case p == nil, p.gate != nil:
+		case p.position <= at: // it was the present one already
+			add(p.Record)
 		default:
 			earlier = append(earlier, id)
 		}
@@ -385,17 +358,14 @@ func (q *request) names(ctx context.Context, ids []calendar.ID, at calendar.Posi
 			return nil, err
 		}
 		for i := range entries {
-			v := version{Entry: &entries[i]}
-			if v.Version == 0 || v.Redacted != nil {
+			if entries[i].Version == 0 || entries[i].Redacted != nil {
 				continue
 			}
-			r, err := v.decode()
+			r, err := decode(&entries[i])
 			if err != nil {
 				return nil, err
 			}
-			if Gate(q.Caller, r.Kind, r, moment) == nil {
-				add(r.ID, NameOf(r, q.Lang))
-			}
+			add(r)
 		}
 	}
 	return names, nil
@@ -485,7 +455,7 @@ func (r *Reader) Entries(ctx context.Context, viewer Viewer, w *Walk) iter.Seq2[
 		} else {
 			from = max(from, to-MaxLooked+1)
 		}
-		for entries, err := range r.chunks(ctx, w.Record, from, to, w.Ascending, max(w.Limit, 16)) {
+		for entries, err := range q.chunks(ctx, w.Record, from, to, w.Ascending, max(w.Limit, 16)) {
 			var versions []version
 			if err == nil {
 				versions, err = q.versions(ctx, entries, &w.Filter)
@@ -557,7 +527,7 @@ func numberOf(e *eventstore.Entry, record calendar.ID) int64 {
 	return int64(e.Position)
 }
 
-// versions returns entries that follow each other with those around them. Wanted are those
+// versions returns entries that follow each other with those before them. Wanted are those
 // that may pass the filter, of records that pass the gate now.
 func (q *request) versions(ctx context.Context, entries []eventstore.Entry, f *Filter) ([]version, error) {
 	out := make([]version, len(entries))
@@ -571,18 +541,16 @@ func (q *request) versions(ctx context.Context, entries []eventstore.Entry, f *F
 	if err := q.learn(ctx, ids...); err != nil {
 		return nil, err
 	}
-	last := map[calendar.ID]*version{}
+	last := map[calendar.ID]*eventstore.Entry{}
 	var firsts []*version // whose former version lies before all entries
 	var missing []calendar.ID
 	for i := range out {
 		v := &out[i]
 		v.wanted = v.wanted && q.known[v.ID].gate == nil
-		if former := last[v.ID]; former != nil {
-			v.before, former.next = former.Entry, v.Time
-		} else if v.wanted && v.Version > 1 {
+		if v.before = last[v.ID]; v.before == nil && v.wanted && v.Version > 1 {
 			firsts, missing = append(firsts, v), append(missing, v.ID)
 		}
-		last[v.ID] = v
+		last[v.ID] = v.Entry
 	}
 	if missing == nil {
 		return out, nil
@@ -597,120 +565,4 @@ func (q *request) versions(ctx context.Context, entries []eventstore.Entry, f *F
 		}
 	}
 	return out, nil
-}
-
-// backward yields the versions of a record from a number on down, each with when the one
-// after it was written.
-func (r *Reader) backward(ctx context.Context, id calendar.ID, last int64) iter.Seq2[*version, error] {
-	return func(yield func(*version, error) bool) {
-		var next time.Time
-		for entries, err := range r.chunks(ctx, id, 1, last, false, 4) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for i := range slices.Backward(entries) {
-				if !yield(&version{Entry: &entries[i], next: next}, nil) {
-					return
-				}
-				next = entries[i].Time
-			}
-		}
-	}
-}
-
-// Side is one of the two states of a Diff; Version 0 is an empty record.
-type Side struct {
-	Version  int64             `json:"version"`
-	Position calendar.Position `json:"position,omitempty"`
-	Time     Time              `json:"time,omitzero"`
-	Record   Members           `json:"record,omitzero"` // nil: left out
-
-	state *calendar.Record
-}
-
-// Diff is what differs between two versions of a record (docs/spec/history.md 9).
-type Diff struct {
-	From    Side        `json:"from"`
-	To      Side        `json:"to"`
-	Patch   []Operation `json:"patch"`
-	Changes []Change    `json:"changes"`
-	Summary string      `json:"summary"`
-
-	Named []calendar.ID `json:"-"` // the records that sentences name
-}
-
-// Diff compares two versions of a record; 0 for the open one before to, and for the newest
-// open one. Errors: those of Present, CodeErased for everybody, CodeVersionNotFound, those
-// of Gate.
-func (r *Reader) Diff(ctx context.Context, viewer Viewer, k calendar.Kind, id calendar.ID, from, to int64) (*Diff, error) {
-	q := r.request(viewer)
-	p, err := q.find(ctx, k, id)
-	if err != nil {
-		return nil, err
-	}
-	to = cmp.Or(to, p.version) // who passes the gate now, passes that of the newest version
-	switch {
-	case p.erased:
-		return nil, calendar.Fail(calendar.CodeErased, k)
-	case to > p.version || from > p.version:
-		return nil, calendar.Fail(calendar.CodeVersionNotFound, k)
-	}
-	after, err := q.side(ctx, k, id, to, true)
-	if err != nil {
-		return nil, err
-	}
-	before, err := q.side(ctx, k, id, cmp.Or(from, to-1), from > 0)
-	if err != nil {
-		return nil, err
-	}
-	password, err := q.passwordDiffers(ctx, id, &before, &after)
-	if err != nil {
-		return nil, err
-	}
-	d := &Diff{From: before, To: after, Patch: Patch(before.state, after.state), Changes: Changes(before.state, after.state, password)}
-	var sentences []string
-	d.Named, sentences, err = q.describe(ctx, d.Changes, after.Position, after.state.Changed)
-	d.Summary = Summary(Updated, "", sentences, q.Lang)
-	return d, err
-}
-
-// side returns a version that has to be open, or else the last open one up to it, the empty
-// record for none.
-func (q *request) side(ctx context.Context, k calendar.Kind, id calendar.ID, number int64, exact bool) (Side, error) {
-	for v, err := range q.backward(ctx, id, number) {
-		if err != nil {
-			return Side{}, err
-		}
-		state, err := q.open(ctx, v)
-		switch {
-		case exact && v.Version != number:
-			err = calendar.Fail(calendar.CodeVersionNotFound, k)
-		case exact && err == nil && state == nil:
-			err = calendar.Fail(calendar.CodeErased, k)
-		case !exact && isRefusal(err):
-			continue
-		}
-		return Side{Version: v.Version, Position: v.Position, Time: Time{v.Time}, Record: MembersOf(state), state: state}, err
-	}
-	if exact {
-		return Side{}, calendar.Fail(calendar.CodeVersionNotFound, k)
-	}
-	return Side{Record: MembersOf(nil)}, nil
-}
-
-// passwordDiffers reports whether two states that are protected are so by other passwords.
-func (q *request) passwordDiffers(ctx context.Context, id calendar.ID, a, b *Side) (bool, error) {
-	if a.state == nil || !a.state.Fields.Bool("protected") || !b.state.Fields.Bool("protected") {
-		return false, nil
-	}
-	for entries, err := range q.chunks(ctx, id, min(a.Version, b.Version)+1, max(a.Version, b.Version), true, maxChunk) {
-		if err != nil {
-			return false, err
-		}
-		if slices.ContainsFunc(entries, func(e eventstore.Entry) bool { return e.Secret != nil }) {
-			return true, nil
-		}
-	}
-	return false, nil
 }

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"cmp"
 	"html"
 	"slices"
 	"strconv"
@@ -23,12 +22,22 @@ type Names func(calendar.ID) string
 // phrasing is how sentences are written.
 type phrasing struct {
 	lang  calendar.Lang
-	names Names
-	html  bool // as pages write them (PAGES.md P2.6)
+	style style
 }
+
+type style uint8
+
+const (
+	inHistory style = iota // docs/spec/history.md 6
+	onPage                 // HTML (docs/spec/pages.md P2.6)
+	alone                  // a value without quotation marks, in full
+)
 
 // quote puts a text in quotation marks, in HTML in an element of its own direction.
 func (p phrasing) quote(s string) string {
+	if p.style == alone {
+		return s
+	}
 	n := 0
 	for i := range s {
 		if n == maxQuoted {
@@ -37,14 +46,24 @@ func (p phrasing) quote(s string) string {
 		}
 		n++
 	}
-	if p.html {
+	if p.style == onPage {
 		return "<bdi>" + html.EscapeString(s) + "</bdi>"
 	}
 	return word("quote", p.lang, texts.Isolated(s))
 }
 
+// list joins the elements of a list.
+func (p phrasing) list(parts []string) string {
+	if p.style == alone && len(parts) > 1 {
+		for i := range parts {
+			parts[i] = texts.Isolated(parts[i])
+		}
+	}
+	return strings.Join(parts, word("list", p.lang))
+}
+
 func (p phrasing) colon() string {
-	if p.html {
+	if p.style == onPage {
 		return word("page.colon", p.lang)
 	}
 	return word("colon", p.lang)
@@ -53,7 +72,7 @@ func (p phrasing) colon() string {
 // Label names the field of a change as pages do, and the language of its text where that is
 // not the one of the record.
 func (c *Change) Label(l calendar.Lang) string {
-	return capitalized(c.label(phrasing{lang: l, html: true}))
+	return capitalized(c.label(phrasing{l, onPage}))
 }
 
 // IsDay reports whether the value before or after the change is a date without a clock.
@@ -66,47 +85,7 @@ func (c *Change) IsText() bool { return c.field.Form == calendar.FormHTML }
 
 // Written returns a value of the change in a language, without quotation marks and in full;
 // "" where there is none.
-func (c *Change) Written(v any, l calendar.Lang) string {
-	switch v := v.(type) {
-	case []string:
-		return inList(v, l)
-	case []calendar.ID:
-		return c.linked(v, l)
-	case calendar.ID:
-		if c.field.Form == calendar.FormParent {
-			return c.linked([]calendar.ID{v}, l)
-		}
-	case string:
-		if _, ok := c.status(v); !ok {
-			return v
-		}
-	case bool:
-		if c.field.Form == calendar.FormPassword {
-			return word("password.came", l)
-		}
-	}
-	return c.value(v, phrasing{lang: l, names: c.names})
-}
-
-func (c *Change) linked(ids []calendar.ID, l calendar.Lang) string {
-	out := make([]string, len(ids))
-	for i, id := range ids {
-		out[i] = cmp.Or(c.names(id), "#"+id.String())
-	}
-	return inList(out, l)
-}
-
-// inList joins parts.
-func inList(parts []string, l calendar.Lang) string {
-	if len(parts) == 1 {
-		return parts[0]
-	}
-	out := make([]string, len(parts))
-	for i, text := range parts {
-		out[i] = texts.Isolated(text)
-	}
-	return strings.Join(out, word("list", l))
-}
+func (c *Change) Written(v any, l calendar.Lang) string { return c.value(v, phrasing{l, alone}) }
 
 // labelOf names a field of a kind in sentences.
 func labelOf(k calendar.Kind, f *calendar.Field, l calendar.Lang) string {
@@ -123,16 +102,15 @@ func labelOf(k calendar.Kind, f *calendar.Field, l calendar.Lang) string {
 	return name
 }
 
-// describe writes the sentence of the change in a language (HISTORY 6.2).
+// describe writes the sentence of the change in a language.
 func (c *Change) describe(l calendar.Lang, names Names) {
 	c.names = names
-	p := phrasing{lang: l, names: names}
-	c.Sentence = c.label(p) + p.colon() + c.phrase(p)
+	c.Sentence = c.sentence(phrasing{lang: l})
 }
 
 func (c *Change) label(p phrasing) string {
 	label := labelOf(c.kind, c.field, p.lang)
-	if c.Field == "cost" && p.html {
+	if c.Field == "cost" && p.style == onPage {
 		label = word("page.cost", p.lang)
 	}
 	return label + c.selector()
@@ -146,76 +124,56 @@ func (c *Change) selector() string {
 	return " (" + c.Language + ")"
 }
 
-// step says whether a value came, turned into another one or went.
-func (c *Change) step() string {
-	switch {
-	case c.Before == nil:
-		return ".came"
-	case c.After == nil:
-		return ".went"
+// sentence describes the change (HISTORY 6.2). Pages have texts of their own, in which the
+// label stands.
+func (c *Change) sentence(p phrasing) string {
+	step := ".turned"
+	if c.Before == nil {
+		step = ".came"
+	} else if c.After == nil {
+		step = ".went"
 	}
-	return ".turned"
-}
-
-func (c *Change) phrase(p phrasing) string {
-	switch {
-	case c.field.Stored == calendar.TypeIDs:
-		added, removed := c.links(p)
-		return linksPhrase(added, removed, p)
-	case c.field.Form == calendar.FormHTML:
-		return word("text"+c.step(), p.lang)
-	case c.field.Form == calendar.FormPassword:
-		return word("password"+c.step(), p.lang)
-	}
-	return word("value"+c.step(), p.lang, c.value(c.After, p), c.value(c.Before, p))
-}
-
-// links names the records that came and those that went.
-func (c *Change) links(p phrasing) (added, removed string) {
-	before, _ := c.Before.([]calendar.ID)
-	after, _ := c.After.([]calendar.ID)
-	return linked(without(after, before), p), linked(without(before, after), p)
-}
-
-func linksPhrase(added, removed string, p phrasing) string {
-	var parts []string
-	for _, part := range [...][2]string{{"links.added", added}, {"links.removed", removed}} {
-		if part[1] != "" {
-			parts = append(parts, word(part[0], p.lang, part[1]))
-		}
-	}
-	if parts == nil {
-		return word("links.order", p.lang)
-	}
-	return strings.Join(parts, word("comma", p.lang))
-}
-
-// pageSentence describes the change as pages do (docs/spec/pages.md P2.6).
-func (c *Change) pageSentence(p phrasing) string {
-	label, key := c.label(p), "page"+c.step()
+	label, text, ofPage := c.label(p), "value"+step, "page"+step
 	after, before := c.value(c.After, p), c.value(c.Before, p)
 	switch {
 	case c.field.Stored == calendar.TypeIDs:
-		switch added, removed := c.links(p); {
-		case removed == "" && added != "":
-			return word("page.links.added", p.lang, label, added)
-		case added == "" && removed != "":
-			return word("page.links.removed", p.lang, label, removed)
-		}
-		return label + p.colon() + c.phrase(p)
+		text, ofPage, after, before = c.linked(p)
 	case c.field.Form == calendar.FormHTML:
-		return word("page."+c.Field+c.step(), p.lang, c.selector())
+		text, ofPage = "text"+step, "page."+c.Field+step
+		if p.style == onPage {
+			label = c.selector()
+		}
 	case c.field.Form == calendar.FormPassword:
-		return label + p.colon() + c.phrase(p)
-	case c.isPeriod():
-		if c.step() == ".turned" {
-			key = "page.moved"
+		text, ofPage = "password"+step, ""
+	case p.style == onPage && c.isPeriod():
+		if step == ".turned" {
+			ofPage = "page.moved"
 		}
 		if a, b := c.periods(p); a != b {
 			after, before = a, b
 		}
 	}
-	return word(key, p.lang, label, after, before)
+	if p.style == onPage && ofPage != "" {
+		return word(ofPage, p.lang, label, after, before)
+	}
+	return label + p.colon() + word(text, p.lang, after, before)
+}
+
+// linked returns which texts describe a change of linked records, those of pages where they
+// have one, and the records that came and went.
+func (c *Change) linked(p phrasing) (text, ofPage, came, went string) {
+	before, _ := c.Before.([]calendar.ID)
+	after, _ := c.After.([]calendar.ID)
+	came, went = c.value(without(after, before), p), c.value(without(before, after), p)
+	switch {
+	case came != "" && went != "":
+		return "links.both", "", came, went
+	case came != "":
+		return "links.added", "page.links.added", came, went
+	case went != "":
+		return "links.removed", "page.links.removed", came, went
+	}
+	return "links.order", "", came, went
 }
 
 // isPeriod reports whether the field is the start or the end of an event.
@@ -246,59 +204,47 @@ func without(ids, others []calendar.ID) []calendar.ID {
 	return slices.DeleteFunc(slices.Clone(ids), func(id calendar.ID) bool { return slices.Contains(others, id) })
 }
 
-// linked names records, "" for none.
-func linked(ids []calendar.ID, p phrasing) string {
-	out := make([]string, len(ids))
-	for i, id := range ids {
-		out[i] = "#" + id.String()
-		if name := p.names(id); name != "" {
-			out[i] = p.quote(name)
-		}
-	}
-	return strings.Join(out, word("list", p.lang))
-}
-
-// value is a value in a sentence (HISTORY 6.3).
+// value writes a value (HISTORY 6.3), "" for none.
 func (c *Change) value(v any, p phrasing) string {
+	var list []string
 	switch v := v.(type) {
 	case bool:
-		if v {
+		switch {
+		case c.field.Form == calendar.FormPassword:
+			return word("password.came", p.lang)
+		case v:
 			return word("yes", p.lang)
 		}
 		return word("no", p.lang)
 	case float64:
-		return Number(v)
+		return strconv.FormatFloat(v, 'f', -1, 64) // as in JSON
 	case calendar.Wall:
 		return wall(v, p.lang)
 	case calendar.ID:
 		if c.field.Form == calendar.FormParent {
-			return linked([]calendar.ID{v}, p)
+			return c.value([]calendar.ID{v}, p)
 		}
 		return "#" + v.String()
-	case []string:
-		quoted := make([]string, len(v))
-		for i, s := range v {
-			quoted[i] = p.quote(s)
-		}
-		return strings.Join(quoted, word("list", p.lang))
 	case string:
-		if status, ok := c.status(v); ok {
+		if status, ok := texts.Sentences["status."+v]; ok && (c.field.Form == calendar.FormStatus || c.field.Form == calendar.FormWord) {
 			return status[p.lang]
 		}
 		return p.quote(v)
-	default:
-		return ""
+	case []string:
+		for _, s := range v {
+			list = append(list, p.quote(s))
+		}
+	case []calendar.ID:
+		for _, id := range v {
+			name := "#" + id.String()
+			if known := c.names(id); known != "" {
+				name = p.quote(known)
+			}
+			list = append(list, name)
+		}
 	}
+	return p.list(list)
 }
-
-// status returns the text of a value of status or event_status.
-func (c *Change) status(v string) (calendar.Text, bool) {
-	text, ok := texts.Sentences["status."+v]
-	return text, ok && (c.field.Form == calendar.FormStatus || c.field.Form == calendar.FormWord)
-}
-
-// Number writes a number as JSON does.
-func Number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // wall writes a wall clock.
 func wall(w calendar.Wall, l calendar.Lang) string { return dayOf(w, l) + " " + clockOf(w) }
@@ -320,22 +266,21 @@ func clockOf(w calendar.Wall) string {
 
 // Summary describes an entry in one line (HISTORY 6.1): of an update all sentences, of what
 // came to be the name, "" for none.
-func Summary(a Action, name string, sentences []string, l calendar.Lang) string {
+func Summary(a Action, name string, changes []Change, l calendar.Lang) string {
+	sentences := make([]string, len(changes))
+	for i := range changes {
+		sentences[i] = changes[i].Sentence
+	}
 	return phrasing{lang: l}.summary(a, name, sentences)
 }
 
 func (p phrasing) summary(a Action, name string, sentences []string) string {
 	text := word("action."+string(a), p.lang)
-	switch a {
-	case Created, Published:
-		if name != "" {
-			text += p.colon() + p.quote(name)
-		}
-	case Updated:
-		if len(sentences) > 0 {
-			text += p.colon() + strings.Join(sentences, word("semicolon", p.lang))
-		}
-	case Trashed, Restored, Deleted, Erased:
+	switch {
+	case (a == Created || a == Published) && name != "":
+		text += p.colon() + p.quote(name)
+	case a == Updated && len(sentences) > 0:
+		text += p.colon() + strings.Join(sentences, word("semicolon", p.lang))
 	}
 	return text
 }
@@ -346,7 +291,7 @@ const maxSentences = 3
 // SummaryHTML describes an entry as pages do (docs/spec/pages.md P2.6): of an update a
 // sentence for each change, of many the first ones and how many there are more.
 func (e *Entry) SummaryHTML(l calendar.Lang) string {
-	p := phrasing{lang: l, html: true}
+	p := phrasing{l, onPage}
 	switch {
 	case e.Redacted != nil:
 		return p.complete(BlankSummary(l))
@@ -355,8 +300,7 @@ func (e *Entry) SummaryHTML(l calendar.Lang) string {
 	}
 	var sentences []string
 	for i := range e.Changes[:min(len(e.Changes), maxSentences)] {
-		p.names = e.Changes[i].names
-		sentences = append(sentences, p.complete(e.Changes[i].pageSentence(p)))
+		sentences = append(sentences, p.complete(e.Changes[i].sentence(p)))
 	}
 	if more := len(e.Changes) - maxSentences; more > 0 {
 		key := "page.more.other"

@@ -116,7 +116,7 @@ func TestSummaries(t *testing.T) {
 	var b strings.Builder
 	for _, l := range [...]calendar.Lang{calendar.LangEN, calendar.LangFR, calendar.LangES, calendar.LangCN} {
 		for _, a := range Actions {
-			fmt.Fprintln(&b, Summary(a, "Quay & Co", []string{"one", "two"}, l))
+			fmt.Fprintln(&b, Summary(a, "Quay & Co", []Change{{Sentence: "one"}, {Sentence: "two"}}, l))
 		}
 		fmt.Fprintln(&b, Summary(Updated, "Quay", nil, l))
 		fmt.Fprintln(&b, Summary(Created, "", nil, l))
@@ -186,13 +186,11 @@ func TestSummaryOfAMove(t *testing.T) {
 		calendar.LangES: "Modificación: inicio: de 4 de julio de 2026 18:30 a 5 de julio de 2026 19:00; lugares: adición de «River Hall», retirada de «Old Mill»",
 		calendar.LangCN: "修改：开始时间：由 2026年7月4日 18:30 改为 2026年7月5日 19:00；场地：添加 “River Hall”，移除 “Old Mill”",
 	} {
-		var sentences []string
 		changes := Changes(before, after, false)
 		for i := range changes {
 			changes[i].describe(l, named)
-			sentences = append(sentences, changes[i].Sentence)
 		}
-		if got := Summary(Updated, "", sentences, l); got != want {
+		if got := Summary(Updated, "", changes, l); got != want {
 			t.Errorf("%s:\ngot  %s\nwant %s", l, got, want)
 		}
 	}

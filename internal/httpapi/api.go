@@ -26,6 +26,7 @@ import (
 	"daybook/internal/proof"
 	"daybook/internal/render"
 	"daybook/query"
+	"daybook/query/past"
 	"daybook/query/readmodel"
 )
 
@@ -84,7 +85,7 @@ type Deps struct {
 	Commands Commands
 	Queries  Queries
 	History  *history.Reader
-	Past     Past
+	Past     *past.Service
 	Records  *command.Records
 	Users    Users
 	Proofs   *proof.Log
@@ -126,8 +127,8 @@ type Options struct {
 	StreamBeat, StreamLate time.Duration
 	// Draining is closed when the process begins to end: streams end then. nil: never.
 	Draining <-chan struct{}
-	// Streaming, when set, is told how many streams are open whenever one begins or ends.
-	Streaming func(open int)
+	// Streaming, when set, is called with 1 when a stream begins, with -1 when it ends.
+	Streaming func(by int)
 	// CalendarName is the name of the calendar in feeds; "": that of the language.
 	CalendarName string
 	// FeedRefresh is how often readers of feeds are asked to come again, 5 minutes to 7

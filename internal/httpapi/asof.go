@@ -1,14 +1,10 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"daybook/calendar"
 	"daybook/internal/history"
@@ -16,19 +12,6 @@ import (
 	"daybook/query"
 	"daybook/query/past"
 )
-
-// Past answers what was; past.Service is one.
-type Past interface {
-	// Resolve gives the moment of a time or a position.
-	Resolve(ctx context.Context, p history.Point) (past.Then, error)
-	// Read answers a single read.
-	Read(ctx context.Context, r past.Request) (*past.Record, error)
-	// TimeMap gives the versions of a record that a caller may open.
-	TimeMap(ctx context.Context, k calendar.Kind, id calendar.ID, c calendar.Caller, after int64, limit int) (*past.TimeMap, error)
-	// List returns the lists of a point, once they are ready. from is the address of a
-	// caller without credentials.
-	List(ctx context.Context, c calendar.Caller, from netip.Addr, then past.Then, asOf string, searches bool) (*past.List, error)
-}
 
 // asksPast tells whether a read names a point in time, by the parameter or by the header,
 // and whether the caller may. Answers to it are those of the past from then on.
@@ -54,21 +37,13 @@ func (c *call) sends(name string) bool {
 	return false
 }
 
-// readPoint reads the point of a read that names one, and tells whether the header does.
+// readPoint reads the point of a read that names one, and reports whether the header does.
 func (c *call) readPoint(in calendar.Input, problems *calendar.Problems) (p history.Point, byHeader bool, err error) {
-	now := c.o.Now()
 	if !c.sends(history.ParamPoint) {
-		return acceptDatetime(c.r.Header.Get(headerAcceptTime), now, problems), true, nil
+		return acceptDatetime(c.r.Header.Get(headerAcceptTime), c.o.Now(), problems), true, nil
 	}
-	p = history.ParsePoint(in[history.ParamPoint], c.route.single && !c.route.bySlug, now, c.o.Site, problems)
-	if p.Form == history.ByPosition {
-		head, err := c.Records.Head(c.r.Context())
-		if err != nil {
-			return p, false, err
-		}
-		p.CheckHead(head, problems)
-	}
-	return p, false, nil
+	p, err = c.History.ParsePoint(c.r.Context(), in[history.ParamPoint], c.route.single && !c.route.bySlug, c.o.Site, problems)
+	return p, false, err
 }
 
 // readThen answers a single read of the past.
@@ -86,8 +61,7 @@ func (c *call) readThen(s *single) error {
 			return nil, err
 		}
 		ans.add(headerPosition, found.Version.Position.String())
-		groups, whole := groupsOf(found.View.Record.ID, embeddedIn(&found.View))
-		ans.add(headerGroups, groups)
+		whole := ans.name(found.View.Record.ID, embeddedIn(&found.View))
 		if s.target.slug == "" {
 			url := s.root.Self(found.View.Record)
 			ans.add(headerMemento, mementoTime(found.Moment))
@@ -159,19 +133,16 @@ func (c *call) listThen() error {
 	}
 	form := request // what is wrong with it is known before the lists are
 	form.Past = query.Past{FormOnly: true, Now: then.Moment}
-	_, refused := c.parse(c.r.Context(), form, c.Queries.Parse)
-	if e, ok := errors.AsType[*calendar.Error](refused); refused != nil && (!ok || e.Code != calendar.CodeInvalidParam) {
-		return refused
-	}
+	_, err = c.parse(c.r.Context(), form, c.Queries.Parse)
 	for i := range problems.Fields {
-		refused = withProblem(refused, &problems.Fields[i])
+		err = withProblem(err, &problems.Fields[i])
 	}
-	if len(problems.Fields) > 0 {
-		return refused
+	if err != nil {
+		return err
 	}
 	of, err := c.listsThen(then, point)
 	if err != nil {
-		return cmp.Or(refused, err)
+		return err
 	}
 	ctx, cancel := c.within(c.o.ReadDeadline)
 	defer cancel()
@@ -184,7 +155,6 @@ func (c *call) listThen() error {
 	if !byHeader {
 		location = ""
 	}
-	c.r = c.r.WithContext(ctx)
 	return c.read(&question{
 		state: of.Generation,
 		space: pastKey, number: then.Moment.Unix(), asked: c.asked().Text(criteria.Key).Text(original).Text(location),
@@ -213,13 +183,8 @@ func (c *call) listsThen(then past.Then, point history.Point) (*past.List, error
 		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	defer c.pass.Resume()
-	ctx, cancel := c.within(pointWait)
-	defer cancel()
-	return c.Past.List(ctx, c.caller, c.pass.Address, then, point.String(), c.sends("search"))
+	return c.Past.List(c.client, c.caller, c.pass.Address, then, point.String(), c.sends("search"))
 }
-
-// pointWait is longer than Past waits.
-const pointWait = time.Minute
 
 // urlsThen returns the URL of a list of the past as it was sent, without the point and with
 // it.

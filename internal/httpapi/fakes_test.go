@@ -161,8 +161,6 @@ func (f fakeQueries) Read(ctx context.Context, _ calendar.Kind, id calendar.ID, 
 	return f.View(ctx, c, r, l, e, query.Moment{})
 }
 
-type fakePast struct{ Past }
-
 // fakeRecords reads a store with one entry.
 func fakeRecords() *command.Records {
 	s, err := command.New(memstore.New(), &calendar.Rules{Site: time.UTC, Clean: htmltext.New()}, access.NewHasher(), command.Options{})

@@ -21,6 +21,7 @@ import (
 	"daybook/internal/history"
 	"daybook/internal/proof"
 	"daybook/query"
+	"daybook/query/past"
 	"daybook/query/readmodel"
 )
 
@@ -35,7 +36,7 @@ func fakeAPI(t *testing.T, d Deps, o Options) (http.Handler, *bytes.Buffer) {
 		d.Queries = fakeQueries{}
 	}
 	if d.Past == nil {
-		d.Past = fakePast{}
+		d.Past = new(past.Service)
 	}
 	if d.Records == nil {
 		d.Records = fakeRecords()

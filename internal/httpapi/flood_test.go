@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,6 +17,8 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
 	"daybook/internal/history"
 	"daybook/internal/httpapi/admit"
 	"daybook/query"
@@ -481,16 +482,12 @@ func TestWholeAnswersWaitWithoutAPlace(t *testing.T) {
 	})
 }
 
-// hangingPast makes no list.
-type hangingPast struct{ Past }
+// silent is a store that does not say where its log stands.
+type silent struct{ eventstore.Store }
 
-func (hangingPast) Resolve(ctx context.Context, _ history.Point) (past.Then, error) {
-	return past.Then{}, ctx.Err()
-}
-
-func (hangingPast) List(ctx context.Context, _ calendar.Caller, _ netip.Addr, _ past.Then, _ string, _ bool) (*past.List, error) {
+func (silent) Head(ctx context.Context, _ eventstore.Point) (eventstore.Head, error) {
 	<-ctx.Done()
-	return nil, ctx.Err()
+	return eventstore.Head{}, ctx.Err()
 }
 
 // TestLeavingIsNoFault: a client that waits for longer than the work on its request may take
@@ -498,7 +495,12 @@ func (hangingPast) List(ctx context.Context, _ calendar.Caller, _ netip.Addr, _ 
 func TestLeavingIsNoFault(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h, log := fakeAPI(t, Deps{Past: hangingPast{}, Queries: fakeQueries{parse: func(r query.Request) (*query.Criteria, error) {
+		store := silent{memstore.New()}
+		hangs, err := past.New(store, history.New(store, time.Now), new(query.Service), past.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, log := fakeAPI(t, Deps{Past: hangs, Queries: fakeQueries{parse: func(r query.Request) (*query.Criteria, error) {
 			return &query.Criteria{Kind: r.Kind, Page: 1, PerPage: 10}, nil
 		}}}, Options{MakeAtOnce: 1})
 		ctx, leave := context.WithCancel(t.Context())

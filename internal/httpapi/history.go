@@ -13,81 +13,65 @@ import (
 	"daybook/internal/render"
 )
 
-// historyTable are the parameters of the history of a record (HISTORY 5).
-var historyTable = toldTable{orderRow, afterRow, beforeRow, limitRow, actionRow, fieldRow, languageRow}
+// historyRead is the history of a record (HISTORY 5).
+var historyRead = pastRead{table: pastTable{orderRow, afterRow, beforeRow, limitRow, actionRow, fieldRow, languageRow}, answer: (*call).history, smaller: []string{"limit"}}
 
 func historyRoute(k calendar.Kind) *route {
-	return pastRoute(k, "history", (*call).history, openapi.Operation{
-		Args: historyTable.Params(), Headers: []string{"ETag", headerLink, headerGroups},
+	return pastRoute(k, "history", &historyRead, openapi.Operation{
+		Headers: []string{"ETag", headerLink, headerGroups},
 		Content: openapi.JSON(openapi.Ref("HistoryPage")),
 	})
 }
 
-// history answers the entries of one record (HISTORY 5).
-func (c *call) history() error {
-	c.fresh = valueAskBack
-	if err := c.mayReadPast(); err != nil {
-		return err
-	}
-	var problems calendar.Problems
-	q, _ := c.readTold(historyTable, &problems)
-	if err := problems.Err(); err != nil {
-		return err
-	}
+// history answers the entries of one record.
+func (c *call) history(ctx context.Context, q *pastQuery) (*answer, error) {
 	id := c.targetOf().id
-	return c.read(&question{turns: c.past, smaller: []string{"limit"}, make: func(ctx context.Context, _ stated) (*answer, error) {
-		version, err := c.History.Present(ctx, c.caller, c.route.kind, id)
-		if err != nil {
-			return nil, err
-		}
-		page := historyPage{q: q, table: historyTable, format: entryFormats[0], url: c.root.Collection(c.route.kind) + "/" + id.String() + "/history"}
-		page.Record, page.From, page.To = id, q.after+1, min(version, q.before-1)
-		if err := c.readPage(ctx, &page); err != nil {
-			return nil, err
-		}
-		ans := page.answer(c.api, c)
-		groups, _ := groupsOf(id, page.named)
-		ans.add(headerGroups, groups)
-		return ans, nil
-	}})
+	version, err := c.History.Present(ctx, c.caller, c.route.kind, id)
+	if err != nil {
+		return nil, err
+	}
+	page := historyPage{q: q, format: entryFormats[0], url: c.root.Collection(c.route.kind) + "/" + id.String() + "/history"}
+	page.Record, page.To = id, min(version, q.before-1)
+	ans, err := c.entriesPage(ctx, &page)
+	if err == nil {
+		ans.name(id, page.named)
+	}
+	return ans, err
 }
 
 // historyPage is a page of entries that is to be written.
 type historyPage struct {
 	history.Walk
 
-	q      *toldQuery
-	table  toldTable
+	q      *pastQuery
 	format *entryFormat
 	url    string // without parameters
 	head   string // of the log, "" for the history of a record
 
-	body    []byte
-	entries int
-	next    string        // URL of the next page, "" for none
-	named   []calendar.ID // the records that sentences name
+	next  string        // URL of the next page, "" for none
+	named []calendar.ID // the records that sentences name
 }
 
-// readPage makes a page. It ends early where it would become large or late.
-func (c *call) readPage(ctx context.Context, page *historyPage) error {
-	q := page.q
-	page.Ascending, page.Filter, page.Limit = q.ascending, q.filter, q.limit
+// entriesPage makes a page. It ends early where it would become large or late.
+func (c *call) entriesPage(ctx context.Context, page *historyPage) (*answer, error) {
+	q, n := page.q, 0
+	page.From, page.Ascending, page.Filter, page.Limit = q.after+1, q.ascending, q.filter, q.limit
 	late := c.o.Now().Add(c.o.ReadDeadline / 2)
-	b := page.format.begin(nil)
+	b := []byte(page.format.begin)
 	pace := c.pass.Pace(c.past, c.o.Now)
 	for e, err := range c.History.Entries(ctx, c.viewer(), &page.Walk) {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		pace.Rest(ctx)
 		if e != nil {
-			if b, err = page.format.item(b, page.entries, e); err != nil {
-				return err
+			if b, err = page.format.item(b, n, e); err != nil {
+				return nil, err
 			}
-			page.entries++
+			n++
 			page.named = append(page.named, e.Named...)
 		}
-		if page.entries == q.limit || len(b) >= c.o.MaxAnswer/2 || c.o.Now().After(late) {
+		if n == q.limit || len(b) >= c.o.MaxAnswer/2 || c.o.Now().After(late) {
 			break
 		}
 	}
@@ -96,10 +80,22 @@ func (c *call) readPage(ctx context.Context, page *historyPage) error {
 		if q.ascending {
 			bound = "after"
 		}
-		page.next = q.link(page.url, page.table, bound, page.LookedTo)
+		page.next = q.link(page.url, bound, page.LookedTo)
 	}
-	page.body = page.format.end(b, page)
-	return c.fits(page.body)
+	if page.format == entryFormats[0] {
+		b = page.end(b)
+	}
+	if err := c.fits(b); err != nil {
+		return nil, err
+	}
+	ans := newAnswer(b, page.format.header, c.weakTag(string(b)), c.lang)
+	if page.head != "" {
+		ans.add(headerPosition, page.head)
+	}
+	if page.next != "" {
+		ans.add(headerLink, "<"+page.next+`>; rel="next"`)
+	}
+	return ans, nil
 }
 
 // viewer is who reads the past.
@@ -107,62 +103,41 @@ func (c *call) viewer() history.Viewer {
 	return history.Viewer{Caller: c.caller, Lang: c.lang, Collection: c.root.Collection}
 }
 
-// answer returns the answer with the headers that all pages have.
-func (p *historyPage) answer(a *api, c *call) *answer {
-	ans := newAnswer(p.body, p.format.header, a.weakTag(string(p.body)), c.lang)
-	if p.head != "" {
-		ans.add(headerPosition, p.head)
-	}
-	if p.next != "" {
-		ans.add(headerLink, "<"+p.next+`>; rel="next"`)
-	}
-	return ans
-}
-
 // entryFormat is a form in which entries are answered.
 type entryFormat struct {
 	name   string
 	media  []string // the members of Accept that ask for it, in lower case; the first is its own
 	header []string // value of Content-Type
-	begin  func(b []byte) []byte
+	begin  string
 	item   func(b []byte, n int, e *history.Entry) ([]byte, error) // n entries stand before it
-	end    func(b []byte, p *historyPage) []byte
 }
-
-func endNothing(b []byte, _ *historyPage) []byte { return b }
 
 // entryFormats are the formats of changes (HISTORY 10.2); histories have the first.
 var entryFormats = []*entryFormat{
 	{
-		name: "json", media: []string{"application/json", "application/*", "*/*"}, header: valueJSON,
-		begin: func(b []byte) []byte { return append(b, `{"entries":[`...) },
+		name: "json", media: []string{"application/json", "application/*", "*/*"}, header: valueJSON, begin: `{"entries":[`,
 		item: func(b []byte, n int, e *history.Entry) ([]byte, error) {
 			return appendJSON(render.AppendComma(b, n), e)
 		},
-		end: endPage,
 	},
 	{
 		name: "ndjson", media: []string{"application/x-ndjson"}, header: []string{"application/x-ndjson; charset=utf-8"},
-		begin: func(b []byte) []byte { return b },
 		item: func(b []byte, _ int, e *history.Entry) ([]byte, error) {
 			b, err := appendJSON(b, e)
 			return append(b, '\n'), err
 		},
-		end: endNothing,
 	},
 	{
 		name: "csv", media: []string{"text/csv"}, header: []string{"text/csv; charset=utf-8; header=present"},
-		begin: func(b []byte) []byte {
-			return append(b, "position,time,kind,id,version,action,actor,actor_name,client,request,reason,name,fields,summary\r\n"...)
-		},
-		item: func(b []byte, _ int, e *history.Entry) ([]byte, error) { return appendRow(b, e), nil },
-		end:  endNothing,
+		begin: "position,time,kind,id,version,action,actor,actor_name,client,request,reason,name,fields,summary\r\n",
+		item:  func(b []byte, _ int, e *history.Entry) ([]byte, error) { return appendRow(b, e), nil },
 	},
 }
 
-func endPage(b []byte, p *historyPage) []byte {
+// end ends a page in JSON.
+func (p *historyPage) end(b []byte) []byte {
 	b = append(b, `],"rest_url":`...)
-	b = render.AppendString(b, p.q.link(p.url, p.table, "", 0))
+	b = render.AppendString(b, p.q.link(p.url, "", 0))
 	b = render.AppendFilled(b, `,"next_rest_url":`, p.next)
 	if p.LookedTo > 0 {
 		b = strconv.AppendInt(append(b, `,"looked_to":`...), p.LookedTo, 10)

@@ -9,7 +9,6 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/history"
-	"daybook/query/past"
 )
 
 // acceptDatetime reads Accept-Datetime (HISTORY 8.2): an IMF-fixdate in GMT, which means
@@ -46,10 +45,10 @@ func resourceLinks(url string) string {
 
 // mementoLinks are the links of a single read of the past: resourceLinks, and the versions
 // around it by number. Equal ones are one link.
-func mementoLinks(url string, m *past.Mementos) string {
-	var versions []past.Version
+func mementoLinks(url string, m *history.Mementos) string {
+	var versions []history.Version
 	rels := map[int64]string{}
-	add := func(v past.Version, rel string) {
+	add := func(v history.Version, rel string) {
 		if v.Number == 0 {
 			return
 		}
@@ -63,7 +62,7 @@ func mementoLinks(url string, m *past.Mementos) string {
 	add(m.Shown, "")
 	add(m.Next, "next ")
 	add(m.Last, "last ")
-	slices.SortFunc(versions, func(a, b past.Version) int { return int(a.Number - b.Number) })
+	slices.SortFunc(versions, func(a, b history.Version) int { return int(a.Number - b.Number) })
 	var b strings.Builder
 	b.WriteString(resourceLinks(url))
 	for _, v := range versions {
@@ -75,6 +74,6 @@ func mementoLinks(url string, m *past.Mementos) string {
 
 // writeMemento writes the link to a version; rels are those before "memento", each with a
 // space behind it.
-func writeMemento(b *strings.Builder, url string, v past.Version, rels string) {
+func writeMemento(b *strings.Builder, url string, v history.Version, rels string) {
 	b.WriteString("<" + permanentURL(url, v.Number) + `>; rel="` + rels + `memento"; datetime="` + mementoTime(v.Time) + `"`)
 }

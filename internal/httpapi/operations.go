@@ -81,12 +81,12 @@ func recordRoutes(k calendar.Kind) []*route {
 }
 
 // pastRoute is a route of the past of a record.
-func pastRoute(k calendar.Kind, verb string, do work, op openapi.Operation) *route {
+func pastRoute(k calendar.Kind, verb string, read *pastRead, op openapi.Operation) *route {
 	one := openapi.Title(k.String())
 	rt := &route{Route: openapi.Route{Name: openapi.Title(verb) + one, Extension: true}, pattern: "/" + k.Collection() + "/{id:[0-9]+}/" + verb, kind: k}
-	op.Args = slices.Insert(op.Args, 0, pathArgument(rt))
+	op.Args = slices.Insert(read.table.Params(), 0, pathArgument(rt))
 	op.Statuses = []int{403, 404, 410}
-	rt.operations = []operation{readOperation(verb+one, verb, "history", do, op)}
+	rt.operations = []operation{readOperation(verb+one, verb, "history", read.serve, op)}
 	return rt
 }
 

@@ -19,14 +19,13 @@ type publicPast struct {
 
 	deps      Deps
 	everybody bool // reads the past
-	now       func() time.Time
 	site      *time.Location
 }
 
 // PublicPast returns the past for pages.
 func PublicPast(d Deps, o Options) public.Past {
 	setDefaults(&o)
-	return &publicPast{Reader: d.History, deps: d, everybody: o.PublicHistory == PublicHistoryAll, now: o.Now, site: o.Site}
+	return &publicPast{Reader: d.History, deps: d, everybody: o.PublicHistory == PublicHistoryAll, site: o.Site}
 }
 
 // Named returns the records that a path may name.
@@ -51,7 +50,7 @@ func (p *publicPast) History(ctx context.Context, viewer history.Viewer, r *cale
 	if version <= maxCounted {
 		limit = maxCounted
 	}
-	open, err := p.deps.Past.TimeMap(ctx, r.Kind, r.ID, viewer.Caller, 0, limit)
+	open, err := p.TimeMap(ctx, viewer, r.Kind, r.ID, 0, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -87,13 +86,9 @@ func (p *publicPast) Checkpoint(ctx context.Context) (public.Checkpoint, error) 
 // At returns a record as it was.
 func (p *publicPast) At(ctx context.Context, viewer history.Viewer, r *calendar.Record, point string) (*public.Then, error) {
 	var problems calendar.Problems
-	at := history.ParsePoint(point, true, p.now(), p.site, &problems)
-	if at.Form == history.ByPosition {
-		head, err := p.Head(ctx)
-		if err != nil {
-			return nil, err
-		}
-		at.CheckHead(head, &problems)
+	at, err := p.ParsePoint(ctx, point, true, p.site, &problems)
+	if err != nil {
+		return nil, err
 	}
 	if err := problems.Err(); err != nil {
 		return nil, err

@@ -2,19 +2,15 @@ package httpapi_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"golang.org/x/net/html"
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/eventstore/memstore"
-	"daybook/eventstore/storetest"
 	"daybook/internal/pages"
 	"daybook/internal/testkit/world"
 )
@@ -130,83 +126,6 @@ func TestPagesOfLongHistories(t *testing.T) {
 		t.Errorf("versions %v", seen)
 	}
 	wantPages(t, w, 404, "/event/quay/history/?page=3")
-}
-
-// countsHistory counts the entries that histories are read of.
-type countsHistory struct {
-	eventstore.Store
-
-	read atomic.Int64
-}
-
-func (c *countsHistory) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
-	entries, err := c.Store.Read(ctx, r)
-	if r.Record != 0 {
-		c.read.Add(int64(len(entries)))
-	}
-	return entries, err
-}
-
-// A page of a long history reads what it shows, and little more.
-func TestPagesOfLongHistoriesReadLittle(t *testing.T) {
-	t.Parallel()
-	store := &countsHistory{Store: memstore.New()}
-	w := pagesWorld(t, world.Options{Store: store})
-	event := w.As(calendar.Editor).Event("Quay", nil)
-	states, err := w.Store.Load(t.Context(), event.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := calendar.DecodeRecord(states[0].Record)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const versions = 3000
-	for r.Version < versions {
-		var drafts []eventstore.Draft
-		for range min(versions-r.Version, 250) {
-			var d eventstore.Draft
-			d, r = storetest.Draft(t, r, calendar.Change{
-				Name: "event.updated", Kind: r.Kind, ID: r.ID, Fields: calendar.Fields{"title": calendar.Text{calendar.LangEN: fmt.Sprintf("Quay %d", r.Version+1)}},
-			}, w.Clock.Now())
-			drafts = append(drafts, d)
-		}
-		if res := w.Store.Append(t.Context(), []eventstore.Append{{Drafts: drafts, Time: w.Clock.Now()}})[0]; res.Err != nil {
-			t.Fatal(res.Err)
-		}
-	}
-	for n, first := range map[int]int{1: 3000, 31: 1500, 60: 50} {
-		before := store.read.Load()
-		r := page(w, fmt.Sprintf("/event/quay/history/?page=%d", n)).Want(200)
-		items := nodes(t, r.Body, func(n *html.Node) bool { return attr(n, "data-version") != "" })
-		if len(items) != 50 || attr(items[0], "data-version") != fmt.Sprint(first) {
-			t.Errorf("page %d: %d versions, the first %s", n, len(items), attr(items[0], "data-version"))
-		}
-		if read := store.read.Load() - before; read > 400 {
-			t.Errorf("page %d reads %d versions", n, read)
-		}
-	}
-	wantPages(t, w, 404, "/event/quay/history/?page=61")
-	wantPages(t, w, 200, "/event/quay/") // looks whether it was moved
-	before := store.read.Load()
-	w.As(calendar.Editor).Update(event.Path(calendar.KindEvent), obj{"title": "Quay!"})
-	wantPages(t, w, 200, "/event/quay/")
-	if read := store.read.Load() - before; read > 20 {
-		t.Errorf("an event page reads %d versions again", read)
-	}
-
-	// So do the answers for a draft that was in the trash all the time, once it was looked at.
-	draft := w.As(calendar.Editor).Event("Draft", obj{"slug": "draft", "status": "draft"}).Path(calendar.KindEvent)
-	for n := range 40 {
-		w.As(calendar.Editor).Update(draft, obj{"title": fmt.Sprintf("Draft %d", n)})
-	}
-	w.As(calendar.Editor).Delete(draft).Want(200)
-	wantPages(t, w, 404, "/event/draft/")
-	before = store.read.Load()
-	wantPages(t, w, 404, "/event/draft/", "/event/draft__trashed/")
-	if read := store.read.Load() - before; read != 0 {
-		t.Errorf("%d versions are read again", read)
-	}
 }
 
 // A version that a checkpoint covers links its proof, also on a page that was kept before, and

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/history"
 	"daybook/internal/httpapi/openapi"
 	"daybook/internal/param"
 	"daybook/internal/proof"
@@ -17,19 +19,24 @@ import (
 // patternTile takes every path, so that a wrong form of one is no tile.
 const patternTile = "/tile/*"
 
-// proofAnswer reads an answer of a row of proofs: a value that is sent as JSON, or the bytes
-// of a media type.
-type proofAnswer func(c *call, q *proofQuery) (media []string, value any, err error)
+// proofAnswer reads the answer to a request for a proof: a value that is sent as JSON, or the
+// bytes of a media type.
+type proofAnswer func(c *call, q *pastQuery) (media []string, value any, err error)
 
 // proofRoutes are the routes of HISTORY 12.
 func proofRoutes() []*route {
-	row := func(path, verb string, content openapi.Content, table param.Table[proofQuery], answer proofAnswer) *route {
-		return logRoute(path, verb, func(c *call) error { return c.prove(table, answer) }, openapi.Operation{
-			Args: append(table.Params(), languageArgument()), Headers: []string{headerEncoding}, Statuses: []int{403, 404}, Content: content,
+	row := func(path, verb string, content openapi.Content, read proofAnswer, rows ...pastRow) *route {
+		of := &pastRead{table: append(rows, languageRow), answer: read.prove, proof: true}
+		return logRoute(path, verb, of.serve, openapi.Operation{
+			Args: of.table.Params(), Headers: []string{headerEncoding}, Statuses: []int{403, 404}, Content: content,
 		})
 	}
 	text := openapi.Media{Schema: openapi.Text()}
-	tile := row(patternTile, "tile", openapi.Content{"application/octet-stream": {Schema: object{"type": "string", "format": "binary"}}}, nil, (*call).tile)
+	size, to := proofRow("size", "size", 1, func(q *pastQuery) *int64 { return &q.to }), proofRow("to", "size", 1, func(q *pastQuery) *int64 { return &q.to })
+	position := proofRow("position", "position", 1, func(q *pastQuery) *int64 { return &q.position })
+	from := proofRow("from", "from", 0, func(q *pastQuery) *int64 { return &q.from })
+	position.Required, from.Required = true, true
+	tile := row(patternTile, "tile", openapi.Content{"application/octet-stream": {Schema: object{"type": "string", "format": "binary"}}}, (*call).tile)
 	tile.Template, tile.Key = "/tile/{level}/{tile}", `/tile/(?P<level>\d+|entries)/(?P<tile>.+)`
 	tile.operations[0].Args = slices.Insert(
 		tile.operations[0].Args, 0,
@@ -37,88 +44,49 @@ func proofRoutes() []*route {
 		param.Param{Name: "tile", In: "path", Type: "string", Text: "arg.tile.tile", Required: true},
 	)
 	return []*route{
-		row("/checkpoint", "checkpoint", openapi.Content{"text/plain": text}, param.Table[proofQuery]{sizeRow}, (*call).checkpoint),
-		row("/checkpoint/keys", "checkpointKeys", openapi.JSON(openapi.Ref("LogKeys")), nil, (*call).checkpointKeys),
-		row(
-			"/proof/inclusion", "inclusionProof", openapi.Content{"application/json": {Schema: openapi.Ref("InclusionProof")}, "text/plain": text},
-			param.Table[proofQuery]{required(positionRow), sizeRow}, (*call).inclusion,
-		),
-		row("/proof/consistency", "consistencyProof", openapi.JSON(openapi.Ref("ConsistencyProof")), param.Table[proofQuery]{required(fromRow), toRow}, (*call).consistency),
+		row("/checkpoint", "checkpoint", openapi.Content{"text/plain": text}, (*call).checkpoint, size),
+		row("/checkpoint/keys", "checkpointKeys", openapi.JSON(openapi.Ref("LogKeys")), (*call).checkpointKeys),
+		row("/proof/inclusion", "inclusionProof", openapi.Content{"application/json": {Schema: openapi.Ref("InclusionProof")}, "text/plain": text}, (*call).inclusion, position, size),
+		row("/proof/consistency", "consistencyProof", openapi.JSON(openapi.Ref("ConsistencyProof")), (*call).consistency, from, to),
 		tile,
 	}
 }
 
-// proofQuery is what a request for a proof asks for.
-type proofQuery struct {
-	position, from calendar.Position
-	size           calendar.Position // of the tree; 0: that of the newest checkpoint
-}
-
-// The parameters of proofs. All have a language besides, which is read before them.
-var (
-	sizeRow     = proofRow("size", 1, func(q *proofQuery) *calendar.Position { return &q.size })
-	positionRow = proofRow("position", 1, func(q *proofQuery) *calendar.Position { return &q.position })
-	fromRow     = proofRow("from", 0, func(q *proofQuery) *calendar.Position { return &q.from })
-	toRow       = proofRow("to", 1, func(q *proofQuery) *calendar.Position { return &q.size })
-)
-
-func proofRow(name string, least int64, to func(*proofQuery) *calendar.Position) param.Row[proofQuery] {
-	row := param.From("arg.proof.", name, least, func(q *proofQuery, n int64) { *to(q) = calendar.Position(n) })
-	if name == "to" {
-		row.Text = "arg.proof.size"
-	}
+func proofRow(name, text string, least int64, to func(*pastQuery) *int64) pastRow {
+	row := numberRow(name, least, to)
+	row.Text = "arg.proof." + text
 	return row
 }
 
-func required(row param.Row[proofQuery]) param.Row[proofQuery] {
-	row.Required = true
-	return row
-}
-
-// prove answers a request for a proof, which the setting allows to a caller (HISTORY 4.3).
-func (c *call) prove(table param.Table[proofQuery], answer proofAnswer) error {
-	c.fresh = valueAskBack
-	if err := c.mayReadPast(); err != nil && c.o.PublicHistory != PublicHistoryProofs {
-		return err
-	}
-	var (
-		q        proofQuery
-		problems calendar.Problems
-	)
-	v := param.NewValue(inputOf(c.query, table.IsList), &problems)
-	c.lang = v.Language(c.loc.lang)
-	table.Read(v, &q)
-	if err := cmp.Or(v.Missing(), problems.Err()); err != nil {
-		return err
-	}
-	media, value, err := answer(c, &q)
+// prove makes the answer to a request for a proof.
+func (read proofAnswer) prove(c *call, _ context.Context, q *pastQuery) (*answer, error) {
+	media, value, err := read(c, q)
 	switch {
 	case errors.Is(err, proof.ErrNoCheckpoint):
-		return calendar.Fail(calendar.CodeNoCheckpoint, 0)
+		return nil, calendar.Fail(calendar.CodeNoCheckpoint, 0)
 	case errors.Is(err, proof.ErrNoTile):
-		return calendar.Fail(calendar.CodeNoTile, 0)
+		return nil, calendar.Fail(calendar.CodeNoTile, 0)
 	case errors.Is(err, eventstore.ErrHistory): // it goes over to another one just now
-		return calendar.Fail(calendar.CodeUnavailable, 0)
-	case err != nil:
-		return err
+		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	body, ready := value.([]byte)
-	if !ready {
-		if body, err = appendJSON(nil, value); err != nil {
-			return err
-		}
+	if err == nil && !ready {
+		body, err = history.Marshal(value)
 	}
-	return c.sendAnswer(newAnswer(body, media, "", c.lang))
+	if err != nil {
+		return nil, err
+	}
+	return newAnswer(body, media, "", q.lang), nil
 }
 
 // checkpoint answers the signed head of the log (HISTORY 12.3).
-func (c *call) checkpoint(q *proofQuery) (media []string, value any, err error) {
-	signed, err := c.Proofs.Checkpoint(c.r.Context(), q.size)
+func (c *call) checkpoint(q *pastQuery) (media []string, value any, err error) {
+	signed, err := c.Proofs.Checkpoint(c.r.Context(), calendar.Position(q.to))
 	return valueText, signed.Note, err
 }
 
 // checkpointKeys answers which keys signed the log (HISTORY 12.4).
-func (c *call) checkpointKeys(_ *proofQuery) (media []string, value any, err error) {
+func (c *call) checkpointKeys(_ *pastQuery) (media []string, value any, err error) {
 	newest, err := c.Proofs.Checkpoint(c.r.Context(), 0)
 	if err != nil {
 		return nil, nil, err
@@ -127,67 +95,65 @@ func (c *call) checkpointKeys(_ *proofQuery) (media []string, value any, err err
 	return valueJSON, keys, err
 }
 
-// checkSize fills in the size of the tree that a proof is for, refuses one beyond the newest
-// checkpoint and a number beyond the tree, and returns that checkpoint.
-func (a *api) checkSize(ctx context.Context, q *proofQuery, size, name string, number calendar.Position, least string) (eventstore.Checkpoint, error) {
-	newest, err := a.Proofs.Checkpoint(ctx, 0)
-	if err != nil {
-		return newest, err
+// treeOf returns the newest checkpoint, and the size of the tree that a proof is for. It
+// refuses one beyond that checkpoint and a number beyond the tree.
+func (c *call) treeOf(ctx context.Context, q *pastQuery, name, size string, number, least int64) (newest eventstore.Checkpoint, to calendar.Position, err error) {
+	if newest, err = c.Proofs.Checkpoint(ctx, 0); err != nil {
+		return newest, 0, err
 	}
-	q.size = cmp.Or(q.size, newest.Size)
-	var problems calendar.Problems
-	if q.size > newest.Size {
-		problems.Add(size, calendar.ReasonRange, "1", newest.Size.String())
+	to = cmp.Or(calendar.Position(q.to), newest.Size)
+	if to > newest.Size {
+		q.problems.Add(size, calendar.ReasonRange, "1", newest.Size.String())
 	}
-	if most := min(q.size, newest.Size); number > most {
-		problems.Add(name, calendar.ReasonRange, least, most.String())
+	if most := min(to, newest.Size); number > int64(most) {
+		q.problems.Add(name, calendar.ReasonRange, strconv.FormatInt(least, 10), most.String())
 	}
-	return newest, problems.Err()
+	return newest, to, q.problems.Err()
 }
 
 // inclusion answers the proof that an entry is in the log (HISTORY 12.5).
-func (c *call) inclusion(q *proofQuery) (media []string, value any, err error) {
-	ctx := c.r.Context()
-	newest, err := c.checkSize(ctx, q, "size", "position", q.position, "1")
+func (c *call) inclusion(q *pastQuery) (media []string, value any, err error) {
+	ctx, position := c.r.Context(), calendar.Position(q.position)
+	newest, size, err := c.treeOf(ctx, q, "position", "size", q.position, 1)
 	if err != nil {
 		return nil, nil, err
 	}
 	signed, asText := newest, weightIn(c.r.Header, []string{"text/plain"}) > weightIn(c.r.Header, []string{"application/json"})
-	if asText && q.size < newest.Size {
-		if signed, err = c.Proofs.Checkpoint(ctx, q.size); err != nil {
+	if asText && size < newest.Size {
+		if signed, err = c.Proofs.Checkpoint(ctx, size); err != nil {
 			return nil, nil, err
 		}
 	}
-	hashes, root, err := c.Proofs.Inclusion(ctx, q.position, q.size)
+	hashes, root, err := c.Proofs.Inclusion(ctx, position, size)
 	if err != nil {
 		return nil, nil, err
 	}
 	if asText {
-		return valueText, proof.Text(int64(q.position)-1, hashes, signed.Note), nil
+		return valueText, proof.Text(q.position-1, hashes, signed.Note), nil
 	}
-	out := proof.Inclusion{Origin: newest.Origin, Position: q.position, Index: q.position - 1, Size: q.size, Root: root, Hashes: hashes}
-	if out.Leaf, err = c.Proofs.Leaf(ctx, q.position); err != nil {
+	out := proof.Inclusion{Origin: newest.Origin, Position: position, Index: position - 1, Size: size, Root: root, Hashes: hashes}
+	if out.Leaf, err = c.Proofs.Leaf(ctx, position); err != nil {
 		return nil, nil, err
 	}
 	if c.mayReadPast() == nil {
-		out.Opening, err = c.Proofs.Opening(ctx, c.caller, q.position, c.o.Now())
+		out.Opening, err = c.Proofs.Opening(ctx, c.History, c.caller, position)
 	}
 	return valueJSON, out, err
 }
 
 // consistency answers the proof that the log only grew (HISTORY 12.5).
-func (c *call) consistency(q *proofQuery) (media []string, value any, err error) {
-	newest, err := c.checkSize(c.r.Context(), q, "to", "from", q.from, "0")
+func (c *call) consistency(q *pastQuery) (media []string, value any, err error) {
+	newest, to, err := c.treeOf(c.r.Context(), q, "from", "to", q.from, 0)
 	if err != nil {
 		return nil, nil, err
 	}
-	out := proof.Consistency{Origin: newest.Origin, From: q.from, To: q.size}
-	out.Hashes, out.FromRoot, out.ToRoot, err = c.Proofs.Consistency(c.r.Context(), q.from, q.size)
+	out := proof.Consistency{Origin: newest.Origin, From: calendar.Position(q.from), To: to}
+	out.Hashes, out.FromRoot, out.ToRoot, err = c.Proofs.Consistency(c.r.Context(), out.From, to)
 	return valueJSON, out, err
 }
 
 // tile answers a tile of the tree of the newest checkpoint (HISTORY 12.2).
-func (c *call) tile(_ *proofQuery) (media []string, value any, err error) {
+func (c *call) tile(_ *pastQuery) (media []string, value any, err error) {
 	level, path, _ := strings.Cut(strings.TrimPrefix(c.loc.rest, strings.TrimSuffix(patternTile, "*")), "/")
 	t, err := proof.ParseTile(level, path)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"daybook/internal/proof"
 	"daybook/internal/render"
 	"daybook/query"
+	"daybook/query/past"
 )
 
 func TestOrigin(t *testing.T) {
@@ -115,7 +116,7 @@ func TestNewRefuses(t *testing.T) {
 		"namespace":           {Namespaces: []string{"../x"}},
 		"total header":        {TotalHeaders: [][2]string{{"X Bad", "X-Good"}}},
 	} {
-		if _, err := New(Deps{Commands: fakeCommands{}, Queries: fakeQueries{}, History: history.New(nil, nil), Past: fakePast{}, Records: fakeRecords(), Users: fakeUsers{}, Proofs: proof.NewLog(memstore.New())}, o); err == nil {
+		if _, err := New(Deps{Commands: fakeCommands{}, Queries: fakeQueries{}, History: history.New(nil, nil), Past: new(past.Service), Records: fakeRecords(), Users: fakeUsers{}, Proofs: proof.NewLog(memstore.New())}, o); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"daybook/calendar"
@@ -16,12 +16,12 @@ import (
 	"daybook/internal/httpapi/openapi"
 )
 
-// streamTable are the parameters of the stream of changes (HISTORY 11).
-var streamTable = toldTable{kindRow, idRow, actorRow, actionRow, fieldRow, afterRow, languageRow}
+// streamRead is the stream of changes (HISTORY 11).
+var streamRead = pastRead{table: pastTable{kindRow, idRow, actorRow, actionRow, fieldRow, afterRow, languageRow}, stream: (*call).stream}
 
 func streamRoute() *route {
-	return logRoute("/changes/stream", "stream", (*call).stream, openapi.Operation{
-		Args: streamTable.Params(), Sends: []string{headerLastEvent}, Statuses: []int{403},
+	return logRoute("/changes/stream", "stream", streamRead.serve, openapi.Operation{
+		Args: streamRead.table.Params(), Sends: []string{headerLastEvent}, Statuses: []int{403},
 		Content: openapi.Content{eventStream: {Schema: openapi.Text()}},
 	})
 }
@@ -41,59 +41,34 @@ const (
 // enterStream gives a request a place among the streams, in place of all else that it
 // holds, or refuses it.
 func (c *call) enterStream() error {
-	if !c.pass.Enter(admit.Stream, 1) {
-		if c.caller.Role == calendar.Anonymous && c.pass.Crowded(admit.Stream) {
-			return &calendar.Error{Code: calendar.CodeTooManyRequests, RetryAfter: 30}
-		}
-		return &calendar.Error{Code: calendar.CodeUnavailable, RetryAfter: 5}
+	switch {
+	case c.pass.Enter(admit.Stream, 1):
+		c.reportStream(1)
+		return nil
+	case c.caller.Role == calendar.Anonymous && c.pass.Crowded(admit.Stream):
+		return &calendar.Error{Code: calendar.CodeTooManyRequests, RetryAfter: 30}
 	}
-	if !c.countStream(1) {
-		c.pass.Resume()
-		return &calendar.Error{Code: calendar.CodeUnavailable, RetryAfter: 5}
-	}
-	return nil
+	return &calendar.Error{Code: calendar.CodeUnavailable, RetryAfter: 5}
 }
 
-func (c *call) leaveStream() {
-	c.pass.Leave()
-	c.countStream(-1)
+func (c *call) reportStream(by int) {
+	if c.o.Streaming != nil {
+		c.o.Streaming(by)
+	}
 }
 
-// countStream adds to the number of open streams, unless there would be too many, and
-// reports each number in turn.
-func (a *api) countStream(by int) bool {
-	s := &a.streams
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open+by > a.o.Streams {
-		return false
-	}
-	s.open += by
-	if s.open == 0 {
-		s.stretches = nil
-	}
-	if a.o.Streaming != nil {
-		a.o.Streaming(s.open)
-	}
-	return true
-}
-
-// stream answers the changes as they come (HISTORY 11).
-func (c *call) stream() error {
+// stream answers the changes as they come.
+func (c *call) stream(q *pastQuery) error {
 	c.fresh = valueNoStore
-	if err := c.mayReadPast(); err != nil {
-		return err
-	}
-	var problems calendar.Problems
-	q, in := c.readTold(streamTable, &problems)
-	from, err := c.streamBegin(q, in, &problems)
-	if err != nil {
+	from := q.begin(c.r)
+	if err := q.err(); err != nil {
 		return err
 	}
 	if err := c.enterStream(); err != nil {
 		return err
 	}
-	defer c.leaveStream()
+	defer c.reportStream(-1)
+	defer c.pass.Leave()
 	h := c.w.Header()
 	h[headerType] = []string{eventStream + "; charset=utf-8"}
 	h[headerLanguage] = []string{c.lang.Tag()}
@@ -106,20 +81,18 @@ func (c *call) stream() error {
 	defer cancel()
 	control := http.NewResponseController(c.w)
 	if c.o.Draining != nil {
-		stop := make(chan struct{})
-		defer close(stop)
 		go func() {
 			select {
 			case <-c.o.Draining:
 				cancel()
 				_ = control.SetWriteDeadline(time.Now().Add(streamEnd)) // a client that reads nothing holds nobody up
-			case <-stop:
+			case <-ctx.Done():
 			}
 		}()
 	}
 	s := stream{
 		a: c.api, c: c, filter: q.filter, w: c.w, control: control, at: from, epoch: c.History.Epoch(),
-		credentials: strings.Join(c.r.Header["Authorization"], ", "), client: c.pass.Address, sent: c.o.Now(), asked: fmt.Sprint(c.lang, c.root.URL, q.filter),
+		credentials: strings.Join(c.r.Header["Authorization"], ", "), sent: c.o.Now(), asked: fmt.Sprint(c.lang, c.root.URL, q.filter),
 	}
 	_ = s.control.SetReadDeadline(time.Time{}) // that of the request would end it
 	if err := s.run(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, errStreamEnds) {
@@ -128,35 +101,28 @@ func (c *call) stream() error {
 	return nil
 }
 
-// streamBegin gives the position that a stream begins behind: that of Last-Event-ID, of
-// after, or the head.
-func (c *call) streamBegin(q *toldQuery, in calendar.Input, problems *calendar.Problems) (calendar.Position, error) {
-	if text, _ := in["after"].(string); in["after"] != nil && !calendar.IsDigits(text) {
-		problems.Add("after", calendar.ReasonTypeInteger)
+// begin returns the position that a stream begins behind: that of Last-Event-ID, of after,
+// or the head.
+func (q *pastQuery) begin(r *http.Request) calendar.Position {
+	after, sent := q.in["after"].(string)
+	if sent && !calendar.IsDigits(after) {
+		q.problems.Add("after", calendar.ReasonTypeInteger)
 	}
-	last := c.r.Header.Get(headerLastEvent)
-	if last != "" {
-		n, err := strconv.ParseInt(last, 10, 64)
-		if !calendar.IsDigits(last) {
-			problems.Add(headerLastEvent, calendar.ReasonHeaderPosition)
-		} else if err != nil {
-			n = noBefore
+	last := r.Header.Get(headerLastEvent)
+	if last == "" {
+		if sent {
+			return calendar.Position(q.after)
 		}
-		head, err := c.History.Head(c.r.Context())
-		if err != nil {
-			return 0, err
-		}
-		if n > int64(head) {
-			problems.Add(headerLastEvent, calendar.ReasonAhead, head.String())
-		}
-		_, err = c.headFor(q, problems)
-		return calendar.Position(n), err
+		return q.head
 	}
-	head, err := c.headFor(q, problems)
-	if in["after"] != nil {
-		head = calendar.Position(q.after)
+	n, err := strconv.ParseUint(last, 10, 63)
+	switch {
+	case !calendar.IsDigits(last):
+		q.problems.Add(headerLastEvent, calendar.ReasonHeaderPosition)
+	case err != nil, calendar.Position(n) > q.head:
+		q.problems.Add(headerLastEvent, calendar.ReasonAhead, q.head.String())
 	}
-	return head, err
+	return calendar.Position(n)
 }
 
 // stream is one that is open.
@@ -167,7 +133,6 @@ type stream struct {
 	w           http.ResponseWriter
 	control     *http.ResponseController
 	credentials string
-	client      netip.Addr
 	epoch       uint64
 	at          calendar.Position // looked at up to here
 	sent        time.Time         // when something was sent last
@@ -218,6 +183,123 @@ func (s *stream) run(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// streamTick is the time between two looks of a stream that has come to the head. Streams
+// look at the same moments and up to the same position, so that what they send is read once
+// for all of them, however many there are.
+const streamTick = 100 * time.Millisecond
+
+// streams are what the open streams of a process share.
+type streams struct {
+	reading chan struct{} // holds one for each that reads the log
+
+	mu     sync.Mutex
+	tick   int64
+	head   calendar.Position // that streams look up to in the tick
+	pieces map[pieceKey]*piece
+}
+
+// pieceKey names a piece of the log in a tick for one kind of listener.
+type pieceKey struct {
+	caller   calendar.Caller
+	asked    string
+	epoch    uint64
+	from, to calendar.Position
+	skipped  int
+}
+
+// piece is what streams send of a piece of the log.
+type piece struct {
+	once    sync.Once
+	at      calendar.Position
+	skipped int
+	text    []byte
+	err     error
+}
+
+// untilTick is how long it is until the next tick.
+func (a *api) untilTick() time.Duration {
+	return streamTick - time.Duration(a.o.Now().UnixNano())%streamTick
+}
+
+// share returns the piece of a key in the tick of now, and up to where it goes.
+func (s *streams) share(now time.Time, key pieceKey) (*piece, calendar.Position) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if tick := now.UnixNano() / int64(streamTick); tick != s.tick {
+		s.tick, s.head, s.pieces = tick, key.to, map[pieceKey]*piece{}
+	}
+	if key.from < s.head && s.head < key.to {
+		key.to = s.head
+	}
+	p := s.pieces[key]
+	if p == nil {
+		p = &piece{err: errStreamEnds} // where a panic ends it
+		s.pieces[key] = p
+	}
+	return p, key.to
+}
+
+// look returns what is to be sent of the entries up to the head, no more than a piece. One
+// that has not come to the head yet looks for itself: others may have looked when a record
+// was public that no longer is.
+func (s *stream) look(ctx context.Context, head calendar.Position) ([]byte, error) {
+	p := &piece{}
+	if s.live {
+		p, head = s.a.streams.share(s.a.o.Now(), pieceKey{s.c.caller, s.asked, s.epoch, s.at, head, s.skipped})
+		ctx = context.WithoutCancel(ctx) // it is for others, too
+	}
+	p.once.Do(func() { p.err = s.read(ctx, p, head) })
+	if p.err == nil {
+		s.at, s.skipped = p.at, p.skipped
+	}
+	return p.text, p.err
+}
+
+// read reads entries up to the head.
+func (s *stream) read(ctx context.Context, p *piece, head calendar.Position) error {
+	// What lies behind, it reads in the turns of its client. What is new may be for others,
+	// too, so that waits for no client.
+	var pace *admit.Pace
+	if !s.live && s.c.caller.Role == calendar.Anonymous {
+		release, err := s.a.past.Acquire(ctx, s.c.pass.Address, false)
+		if err != nil {
+			return err
+		}
+		defer release()
+		pace = s.c.pass.Pace(s.a.past, s.a.o.Now)
+	}
+	select {
+	case s.a.streams.reading <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-s.a.streams.reading }()
+	work, cancel := context.WithTimeout(ctx, s.a.o.ReadDeadline)
+	defer cancel()
+	p.at, p.skipped = s.at, s.skipped
+	walk := history.Walk{From: int64(s.at) + 1, To: int64(head), Ascending: true, Filter: s.filter, Limit: streamPage}
+	for e, err := range s.a.History.Entries(work, s.c.viewer(), &walk) {
+		if err != nil {
+			return err
+		}
+		p.at = calendar.Position(walk.LookedTo)
+		pace.Rest(work)
+		p.skipped++
+		if e != nil {
+			p.skipped = 0
+			p.text = append(p.text, "id: "+p.at.String()+"\nevent: change\ndata: "...)
+			if p.text, err = appendJSON(p.text, e); err != nil {
+				return err
+			}
+			p.text = append(p.text, "\n\n"...)
+		}
+		if p.skipped >= history.MaxLooked || len(p.text) >= streamPiece || work.Err() != nil {
+			break
+		}
+	}
+	return nil
 }
 
 // wait waits for the next entry until it is time to send something, and looks then

@@ -7,66 +7,50 @@ import (
 	"daybook/calendar"
 	"daybook/internal/history"
 	"daybook/internal/httpapi/openapi"
-	"daybook/query/past"
 )
 
-// mostMementos is how many versions a page of a TimeMap has.
-const mostMementos = 1000
+// maxMementos is how many versions a page of a TimeMap has.
+const maxMementos = 1000
 
 var valueLinks = []string{linkFormat}
 
-// timeMapTable are the parameters of a TimeMap (HISTORY 8.4).
-var timeMapTable = toldTable{afterRow, formatRow("link", "json"), languageRow}
+// timeMapRead is a TimeMap (HISTORY 8.4).
+var timeMapRead = pastRead{table: pastTable{afterRow, formatRow("link", "json"), languageRow}, answer: (*call).timeMap}
 
 func timeMapRoute(k calendar.Kind) *route {
-	return pastRoute(k, "timemap", (*call).timeMap, openapi.Operation{
-		Args: timeMapTable.Params(), Headers: []string{"ETag", headerGroups},
+	return pastRoute(k, "timemap", &timeMapRead, openapi.Operation{
+		Headers: []string{"ETag", headerGroups},
 		Content: openapi.Content{linkFormat: {Schema: openapi.Text()}, "application/json": {Schema: openapi.Ref("TimeMap")}},
 	})
 }
 
-// timeMap answers the versions of a record that the caller may open (HISTORY 8.4).
-func (c *call) timeMap() error {
-	c.fresh = valueAskBack
-	if err := c.mayReadPast(); err != nil {
-		return err
-	}
-	var problems calendar.Problems
-	q, _ := c.readTold(timeMapTable, &problems)
-	if err := problems.Err(); err != nil {
-		return err
-	}
-	asJSON := q.format == "json"
-	if q.format == "" {
-		asJSON = accepts(c.r.Header, "application/json") && !accepts(c.r.Header, linkFormat)
-	}
+// timeMap answers the versions of a record that the caller may open.
+func (c *call) timeMap(ctx context.Context, q *pastQuery) (*answer, error) {
 	id := c.targetOf().id
-	return c.read(&question{turns: c.past, make: func(ctx context.Context, _ stated) (*answer, error) {
-		found, err := c.Past.TimeMap(ctx, c.route.kind, id, c.caller, q.after, mostMementos)
-		if err != nil {
+	found, err := c.History.TimeMap(ctx, c.viewer(), c.route.kind, id, q.after, maxMementos)
+	if err != nil {
+		return nil, err
+	}
+	m := timeMapPage{TimeMap: found, url: c.root.Collection(c.route.kind) + "/" + id.String()}
+	m.self = q.link(m.url+"/timemap", "", 0)
+	if found.After > 0 {
+		m.next = q.link(m.url+"/timemap", "after", found.After)
+	}
+	body, media := []byte(m.links()), valueLinks
+	if q.format == "json" || q.format == "" && accepts(c.r.Header, "application/json") && !accepts(c.r.Header, linkFormat) {
+		media = valueJSON
+		if body, err = history.Marshal(m.object()); err != nil {
 			return nil, err
 		}
-		m := timeMapPage{TimeMap: found, url: c.root.Collection(c.route.kind) + "/" + id.String()}
-		m.self = q.link(m.url+"/timemap", timeMapTable, "", 0)
-		if found.After > 0 {
-			m.next = q.link(m.url+"/timemap", timeMapTable, "after", found.After)
-		}
-		body, media := []byte(m.links()), valueLinks
-		if asJSON {
-			media = valueJSON
-			if body, err = history.Marshal(m.object()); err != nil {
-				return nil, err
-			}
-		}
-		ans := newAnswer(body, media, c.weakTag(string(body)), c.lang)
-		ans.add(headerGroups, cacheGroups(id))
-		return ans, nil
-	}})
+	}
+	ans := newAnswer(body, media, c.weakTag(string(body)), c.lang)
+	ans.name(id, nil)
+	return ans, nil
 }
 
 // timeMapPage is a page of a TimeMap that is to be written.
 type timeMapPage struct {
-	*past.TimeMap
+	*history.TimeMap
 	url, self, next string // of the record, of the page, of the next one
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
-	"time"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -74,7 +73,7 @@ func OpeningOf(e *eventstore.Entry, all bool) *Opening {
 
 // Opening returns the opening of the entry at a position for a caller, nil when the caller
 // gets none of it.
-func (l *Log) Opening(ctx context.Context, c calendar.Caller, p calendar.Position, now time.Time) (*Opening, error) {
+func (l *Log) Opening(ctx context.Context, reader *history.Reader, c calendar.Caller, p calendar.Position) (*Opening, error) {
 	entries, err := l.store.Read(ctx, eventstore.Range{After: uint64(p) - 1, Limit: 1})
 	if err != nil {
 		return nil, err
@@ -90,37 +89,9 @@ func (l *Log) Opening(ctx context.Context, c calendar.Caller, p calendar.Positio
 	case c.ReadsAll() || e.Redacted != nil:
 		return OpeningOf(e, c.ReadsAll()), nil
 	}
-	open, err := l.open(ctx, c, e, now)
+	open, err := reader.Opens(ctx, c, e)
 	if !open || err != nil {
 		return nil, err
 	}
 	return OpeningOf(e, false), nil
-}
-
-// open reports whether a version passes both gates.
-func (l *Log) open(ctx context.Context, c calendar.Caller, e *eventstore.Entry, now time.Time) (bool, error) {
-	states, err := l.store.Load(ctx, e.ID)
-	if err != nil {
-		return false, err
-	}
-	present, err := calendar.DecodeRecord(states[0].Record)
-	if err != nil {
-		return false, fmt.Errorf("record %d: %w", e.ID, err)
-	}
-	if closed := history.Gate(c, e.Kind, present, now); closed != nil {
-		return false, nil //nolint:nilerr // that is the answer
-	}
-	then, err := calendar.DecodeRecord(e.State)
-	if err != nil {
-		return false, fmt.Errorf("entry %d: %w", e.Position, err)
-	}
-	next, err := l.store.Read(ctx, eventstore.Range{Record: e.ID, After: uint64(e.Version), Limit: 1})
-	if err != nil {
-		return false, err
-	}
-	var end time.Time
-	if len(next) > 0 {
-		end = next[0].Time
-	}
-	return history.Gate(c, e.Kind, then, history.EndOfLife(e.Time, end, now)) == nil, nil
 }

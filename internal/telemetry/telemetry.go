@@ -22,7 +22,7 @@ import (
 // where nothing watches, so watching costs nothing then.
 type Hooks struct {
 	Answers    func(httpapi.Answered)                                                                  // httpapi.Options.Observe
-	Streaming  func(open int)                                                                          // httpapi.Options.Streaming
+	Streaming  func(by int)                                                                            // httpapi.Options.Streaming
 	Requests   func(r *http.Request, id string) (context.Context, func(route string, status int))      // httpapi.Options.Trace
 	Commits    eventstore.ObserveCommit                                                                // of a store that commits groups
 	Publishing func(first, last calendar.Position) func(error)                                         // feed.RelayOptions.Observe
@@ -51,7 +51,7 @@ func NewHooks(m *Metrics, t *Traces, now func() time.Time) (h Hooks) {
 		m = NewMetrics("") // nobody reads them
 	} else {
 		h.Answers = m.answer
-		h.Streaming = func(open int) { m.streams.Set(float64(open)) }
+		h.Streaming = func(by int) { m.streams.Add(float64(by)) }
 	}
 	if t == nil {
 		t = &Traces{tracer: noop.NewTracerProvider().Tracer(namespace)}

@@ -2,13 +2,10 @@ package past
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/query/readmodel"
 )
 
 // Contents are what a List answers from.
@@ -26,21 +23,20 @@ func (s *Service) Contents(ctx context.Context, then Then) (*Contents, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := s.keyOf(ctx, asked{then.Point, head.Position, head.Epoch, false})
+	last, err := s.store.Head(ctx, then.Point)
 	if err != nil {
 		return nil, err
 	}
-	p := s.find(k)
-	documents, err := readmodel.Get(ctx, p.index, p.ids)
+	p := s.find(func(p *point) bool { return p.names[asked{then.Point, head.Position, head.Epoch, false}] })
+	records, err := records{p.index}.Load(ctx, p.ids...)
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.New()
-	for _, id := range p.ids {
-		d := documents[id]
-		fmt.Fprintln(sum, d.Position, d.Record.Kind, string(d.Body))
+	digest := ""
+	for _, r := range records {
+		digest += fmt.Sprintln(r.ID, r.Version, r.Sum)
 	}
-	c := &Contents{k.Position, hex.EncodeToString(sum.Sum(nil)), p.ids, map[calendar.ID]string{}}
+	c := &Contents{last.Position, digest, p.ids, map[calendar.ID]string{}}
 	for id, r := range p.closed {
 		c.Closed[id] = fmt.Sprint(r.Deleted, r.Fields)
 	}

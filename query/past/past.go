@@ -1,6 +1,5 @@
-// Package past answers what was: single records and lists as of a point in time, and the
-// versions of a record that a caller may open. For lists a point is built: a read model in
-// memory of the entries that count.
+// Package past answers what was: single records and lists as of a point in time. For lists
+// a point is built: a read model in memory of the entries that count.
 package past
 
 import (
@@ -11,19 +10,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/maypok86/otter/v2"
-
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/internal/ground/keylock"
 	"daybook/internal/history"
 	"daybook/query"
 )
-
-// Viewer makes the view of a record with what it embeds; query.Service is one.
-type Viewer interface {
-	View(ctx context.Context, c calendar.Caller, r *calendar.Record, l calendar.Lang, e query.Embeds, m query.Moment) (query.View, error)
-}
 
 // Options of a Service; the zero value works.
 type Options struct {
@@ -36,37 +28,33 @@ type Options struct {
 	Points int
 	// Wait is the longest wait for a point; 0: 30 s.
 	Wait time.Duration
-	// Idle is how long a point is cached that nobody asks for; 0: 5 minutes.
+	// Idle is how long points are cached that nobody asks for; 0: 5 minutes.
 	Idle time.Duration
 	Log  *slog.Logger // nil: slog.Default
 }
 
 // Service answers what was. It is safe for concurrent use.
 type Service struct {
-	store eventstore.Store
-	views Viewer
-	o     Options
+	store   eventstore.Store
+	history *history.Reader
+	views   *query.Service // makes the views of single records
+	o       Options
 
-	clients       keylock.Locks[client] // held by requests that wait for points
-	anyone, users chan struct{}         // hold one while a point is built, see place
-	keys          *otter.Cache[asked, pointKey]
+	clients       keylock.Locks[client]   // held by requests that wait for points
+	anyone, users chan struct{}           // hold one while a point is built: for everybody, and for callers with credentials
+	building      keylock.Locks[pointKey] // held while a point is built
 
-	mu        sync.Mutex
-	points    []*point // the one that was asked for last stands last
-	buildings map[pointKey]*building
-	built     uint64
+	mu     sync.Mutex
+	points []*point    // the one that was asked for last stands last
+	idle   *time.Timer // drops them
+	built  uint64
 }
 
-// maxKeys bounds the cached keys of points.
-const maxKeys = 1024
-
 // New makes a Service; it starts nothing.
-func New(store eventstore.Store, views Viewer, o Options) (*Service, error) {
+func New(store eventstore.Store, reader *history.Reader, views *query.Service, o Options) (*Service, error) {
 	switch {
-	case store == nil:
-		return nil, errors.New("past: a store is required")
-	case views == nil:
-		return nil, errors.New("past: views are required")
+	case store == nil || reader == nil || views == nil:
+		return nil, errors.New("past: a part is missing")
 	case o.Memory < 0 || o.Points < 0 || o.Wait < 0 || o.Idle < 0:
 		return nil, errors.New("past: an option is negative")
 	}
@@ -78,11 +66,12 @@ func New(store eventstore.Store, views Viewer, o Options) (*Service, error) {
 	if o.Query.Now == nil {
 		o.Query.Now = time.Now
 	}
-	return &Service{
-		store: store, views: views, o: o, clients: keylock.Locks[client]{AtOnce: maxWaits},
-		anyone: make(chan struct{}, 1), users: make(chan struct{}, 1), buildings: map[pointKey]*building{},
-		keys: otter.Must(&otter.Options[asked, pointKey]{MaximumSize: maxKeys}),
-	}, nil
+	s := &Service{
+		store: store, history: reader, views: views, o: o,
+		clients: keylock.Locks[client]{AtOnce: maxWaits}, anyone: make(chan struct{}, 1), users: make(chan struct{}, 1),
+	}
+	s.idle = time.AfterFunc(o.Idle, s.Forget)
+	return s, nil
 }
 
 // Stats are figures of a Service.
@@ -120,4 +109,82 @@ func (s *Service) Resolve(ctx context.Context, p history.Point) (Then, error) {
 		return Then{}, eventstore.ErrAhead
 	}
 	return Then{eventstore.Point{Position: p.Position}, entries[0].Time}, nil
+}
+
+// Request is a single read of the past.
+type Request struct {
+	Kind   calendar.Kind
+	ID     calendar.ID
+	Slug   string // in the place of ID when it is not empty, lower case
+	Caller calendar.Caller
+	Lang   calendar.Lang
+	Embeds query.Embeds
+	Point  history.Point
+	// FromFirst makes the first open version of a time before it (Accept-Datetime).
+	FromFirst bool
+}
+
+// Record is what was found.
+type Record struct {
+	View    query.View
+	Version history.Version
+	Moment  time.Time
+	// Permanent reports that a version was asked for, or given in the place of a time.
+	Permanent bool
+	// Mementos are the open versions around the one that is shown; of records by id.
+	Mementos history.Mementos
+}
+
+// Read answers a single read. The order of its errors is that of HISTORY 17: no such
+// record, erased, gate now, no such version or none at the point, gate then.
+func (s *Service) Read(ctx context.Context, r Request) (*Record, error) {
+	var then Then
+	var err error
+	if r.Point.Form != history.ByVersion {
+		if then, err = s.Resolve(ctx, r.Point); err != nil {
+			return nil, err
+		}
+	}
+	if r.Slug != "" {
+		if r.ID, err = eventstore.SlugAt(ctx, s.store, r.Kind, r.Slug, then.Point); err != nil {
+			return nil, err
+		}
+	}
+	versions, err := s.history.Versions(ctx, history.Viewer{Caller: r.Caller}, r.Kind, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	number := r.Point.Version
+	if r.FromFirst {
+		first, err := versions.First(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if then.Moment.Before(first.Time) {
+			number = first.Number
+		}
+	}
+	var shown *history.Opened
+	if number > 0 {
+		shown, err = versions.Numbered(ctx, number)
+	} else {
+		shown, err = versions.At(ctx, then.Point, then.Moment)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if number > 0 {
+		then.Point = eventstore.Point{Position: shown.Position}
+	}
+	out := &Record{Version: shown.Version, Moment: shown.Moment, Permanent: number > 0}
+	out.View, err = s.views.View(ctx, r.Caller, shown.Record, r.Lang, r.Embeds, query.Moment{
+		Now: shown.Moment, Uncounted: true,
+		Load: func(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
+			return versions.Linked(ctx, then.Point, ids)
+		},
+	})
+	if err == nil && r.Slug == "" {
+		out.Mementos, err = versions.Around(ctx, shown.Version)
+	}
+	return out, err
 }

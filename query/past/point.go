@@ -2,9 +2,9 @@ package past
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"maps"
-	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -41,17 +41,23 @@ type point struct {
 	index *memindex.Index
 	ids   []calendar.ID // ascending
 	bytes int
-	idle  *time.Timer // drops it
+	names map[asked]bool // under mu of the Service
 
 	mu   sync.Mutex        // of what follows
 	seen calendar.Position // up to where the log was read for closed
 	// closed are the records that not everybody may read now, as they are now.
 	closed    map[calendar.ID]*calendar.Record
-	withdrawn map[calendar.ID]*withdrawn // by the user; 0: of those who own nothing
-	services  map[int64]*query.Service   // by the second of the moment
+	withdrawn map[readerAt]*query.Withdrawn
+	services  map[int64]*query.Service // by the second of the moment
 }
 
-// maxCached bounds withdrawn and services of a point.
+// readerAt is a caller at a second, 0 for those who own nothing.
+type readerAt struct {
+	owner  calendar.ID
+	second int64
+}
+
+// maxCached bounds names, withdrawn and services of a point.
 const maxCached = 64
 
 // How much is read or decoded in one piece.
@@ -101,13 +107,13 @@ func (s *Service) build(ctx context.Context, k pointKey) (*point, error) {
 		return nil, err
 	}
 	documents = slices.DeleteFunc(documents, func(d readmodel.Document) bool { return d.Record == nil || d.Record.Deleted })
-	index := memindex.New(memindex.Options{Logger: s.o.Log, NoTexts: !k.Texts})
+	index := memindex.New(memindex.Options{Logger: s.o.Log, NoTexts: !k.Texts, Once: true})
 	if _, err := index.Write(ctx, readmodel.Batch{Documents: documents, Mark: calendar.Mark{Position: k.Position}}); err != nil {
 		return nil, err
 	}
 	p := &point{
-		key: k, index: index, seen: seen, closed: map[calendar.ID]*calendar.Record{},
-		withdrawn: map[calendar.ID]*withdrawn{}, services: map[int64]*query.Service{},
+		key: k, index: index, names: map[asked]bool{}, seen: seen, closed: map[calendar.ID]*calendar.Record{},
+		withdrawn: map[readerAt]*query.Withdrawn{}, services: map[int64]*query.Service{},
 	}
 	for i := range documents {
 		d := &documents[i]
@@ -179,25 +185,26 @@ func (p *point) follow(ctx context.Context, s *Service, head calendar.Position) 
 		return nil
 	}
 	now := s.o.Query.Now()
-	note := func(r *calendar.Record, err error) error {
-		if r != nil {
-			p.note(r, now)
+	note := func(version int64, body []byte) error {
+		r, err := calendar.DecodeRecord(body)
+		if err != nil {
+			return fmt.Errorf("version %d of a record of a point: %w: %w", version, eventstore.ErrDamaged, err)
 		}
-		return err
-	}
-	read := func(page []eventstore.Entry) error {
-		for i := range page {
-			if _, ours := slices.BinarySearch(p.ids, page[i].ID); !ours {
-				continue
-			}
-			if err := note(stateOf(&page[i])); err != nil {
-				return err
-			}
-		}
+		p.note(r, now)
 		return nil
 	}
 	if head-p.seen <= calendar.Position(len(p.ids)) {
-		if err := s.read(ctx, p.seen, head, read); err != nil {
+		err := s.read(ctx, p.seen, head, func(page []eventstore.Entry) error {
+			for _, e := range page {
+				if _, ours := slices.BinarySearch(p.ids, e.ID); ours && e.Redacted == nil {
+					if err := note(e.Version, e.State); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	} else {
@@ -207,7 +214,7 @@ func (p *point) follow(ctx context.Context, s *Service, head calendar.Position) 
 				return err
 			}
 			for i := range states {
-				if err := note(presentOf(&states[i])); err != nil {
+				if err := note(states[i].Version, states[i].Record); err != nil {
 					return err
 				}
 			}
@@ -217,33 +224,20 @@ func (p *point) follow(ctx context.Context, s *Service, head calendar.Position) 
 	return nil
 }
 
-// gateFields are the fields that gates go by.
-var gateFields = []string{"status", "author", "protected", "date_utc"}
-
 // note notes how a record is now.
 func (p *point) note(r *calendar.Record, now time.Time) {
-	before, was := p.closed[r.ID]
-	open := history.Gate(calendar.Caller{}, r.Kind, r, now) == nil
-	if open && !was {
-		return
-	}
-	is := &calendar.Record{ID: r.ID, Kind: r.Kind, Deleted: r.Deleted, Fields: r.Fields.Copy(gateFields)}
-	if was && !open && before.Deleted == is.Deleted && maps.Equal(before.Fields, is.Fields) {
-		return
-	}
-	if delete(p.closed, r.ID); !open {
+	before := p.closed[r.ID]
+	if history.Gate(calendar.Caller{}, r.Kind, r, now) != nil {
+		is := history.Outline(r)
+		if before != nil && before.Deleted == is.Deleted && maps.Equal(before.Fields, is.Fields) {
+			return
+		}
 		p.closed[r.ID] = is
+	} else if delete(p.closed, r.ID); before == nil {
+		return
 	}
 	clear(p.withdrawn)
 	clear(p.services)
-}
-
-// withdrawn are what a caller may read no more, from one second to another one, when a
-// scheduled post becomes due.
-type withdrawn struct {
-	query.Withdrawn
-
-	from, until int64
 }
 
 // withdrawnFrom returns what a caller may read no more.
@@ -251,25 +245,21 @@ func (p *point) withdrawnFrom(c calendar.Caller, now time.Time) *query.Withdrawn
 	if c.ReadsAll() {
 		return nil
 	}
-	owner := calendar.ID(0)
+	reader := readerAt{second: now.Unix()}
 	if c.ReadsOwn() {
-		owner = c.ID
+		reader.owner = c.ID
 	}
-	if w := p.withdrawn[owner]; w != nil && w.from <= now.Unix() && now.Unix() < w.until {
-		return &w.Withdrawn
-	}
-	w := &withdrawn{from: now.Unix(), until: math.MaxInt64}
-	for _, id := range slices.Sorted(maps.Keys(p.closed)) {
-		r := p.closed[id]
-		if history.Gate(c, r.Kind, r, now) == nil {
-			continue
+	w := p.withdrawn[reader]
+	if w == nil {
+		w = &query.Withdrawn{}
+		for _, id := range slices.Sorted(maps.Keys(p.closed)) {
+			if r := p.closed[id]; history.Gate(c, r.Kind, r, now) != nil {
+				w.Add(r.Kind, id)
+			}
 		}
-		if w.Add(r.Kind, id); r.Status(now) == calendar.StatusFuture {
-			w.until = min(w.until, int64(r.Fields.Wall("date_utc")))
-		}
+		cached(p.withdrawn)[reader] = w
 	}
-	cached(p.withdrawn)[owner] = w
-	return &w.Withdrawn
+	return w
 }
 
 // queries returns the Service of lists at a moment.

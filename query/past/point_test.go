@@ -46,14 +46,12 @@ func (s *story) clock() time.Time { return s.begin.Add(time.Duration(s.now.Load(
 
 func (s *story) service() *past.Service {
 	s.t.Helper()
-	p, err := past.New(s.store, nobodyViews{}, past.Options{Query: query.Options{Now: s.clock}, Wait: patience})
+	p, err := past.New(s.store, history.New(s.store, s.clock), new(query.Service), past.Options{Query: query.Options{Now: s.clock}, Wait: patience})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return p
 }
-
-type nobodyViews struct{ past.Viewer } // lists make none
 
 // write appends an entry, or erases a record.
 func (s *story) write(older, erases bool) {
@@ -235,13 +233,7 @@ func (s *story) closed(ids []calendar.ID) map[calendar.ID]string {
 			s.t.Fatal(err)
 		}
 		if history.Gate(calendar.Caller{}, r.Kind, r, s.clock()) != nil {
-			fields := calendar.Fields{}
-			for _, name := range []string{"status", "author", "protected", "date_utc"} {
-				if v, there := r.Fields[name]; there {
-					fields[name] = v
-				}
-			}
-			out[r.ID] = fmt.Sprint(r.Deleted, fields)
+			out[r.ID] = fmt.Sprint(r.Deleted, history.Outline(r).Fields)
 		}
 	}
 	return out

@@ -191,7 +191,8 @@ func (p *Pass) Enter(to Stage, size int64) bool {
 
 func (p *Pass) move(g group, c client, to Stage, size int64) bool {
 	limit := &p.a.rooms[g][to]
-	if all := &p.a.taken[g][to]; all.Add(size) > limit.all {
+	all := &p.a.taken[g][to]
+	if all.Add(size) > limit.all || to == Stream && p.a.streams() > p.a.rooms[groupKnown][to].all {
 		all.Add(-size)
 		return false
 	}
@@ -203,6 +204,11 @@ func (p *Pass) move(g group, c client, to Stage, size int64) bool {
 	p.Leave()
 	p.group, p.client, p.stage, p.size = g, c, to, size
 	return true
+}
+
+// streams returns how many streams are open: both groups share their places.
+func (a *Control) streams() int64 {
+	return a.taken[groupAnonymous][Stream].Load() + a.taken[groupKnown][Stream].Load()
 }
 
 // Crowded reports whether the client of a request has taken its whole share of a stage.

@@ -124,7 +124,8 @@ func New(t testing.TB, o Options) *World {
 	w.Queries, err = query.New(w.Index, w.Records, queries)
 	must(err)
 	o.Past.Query = queries
-	w.Past, err = past.New(w.Store, w.Queries, o.Past)
+	reader := history.New(w.Store, w.Clock.Now)
+	w.Past, err = past.New(w.Store, reader, w.Queries, o.Past)
 	must(err)
 	w.Users = access.New(w.Store)
 	w.Users.Now = w.Clock.Now
@@ -134,7 +135,7 @@ func New(t testing.TB, o Options) *World {
 	h.BaseURL = cmp.Or(h.BaseURL, Base)
 	h.Site, h.Now = o.Site, w.Clock.Now
 	h.Log = slog.New(slog.NewTextHandler(w.Log, nil))
-	deps := httpapi.Deps{Commands: w.Commands, Queries: w.Queries, History: history.New(w.Store, w.Clock.Now), Past: w.Past, Records: w.Records, Users: w.Users, Proofs: w.Proofs}
+	deps := httpapi.Deps{Commands: w.Commands, Queries: w.Queries, History: reader, Past: w.Past, Records: w.Records, Users: w.Users, Proofs: w.Proofs}
 	if o.Pages != nil {
 		of := *o.Pages
 		of.Site, of.SiteZone, of.Now = o.Site, cmp.Or(of.SiteZone, o.Site.String()), w.Clock.Now

@@ -29,6 +29,9 @@ type Options struct {
 	Epoch func() uint64
 	// NoTexts leaves out what searches need: they find nothing.
 	NoTexts bool
+	// Once says that documents are written once, and never compared or saved: their texts
+	// are not packed, and the digest counts them only.
+	Once bool
 	// Former is the path of the generation that the last one replaced; "": none is kept.
 	Former string
 }
@@ -168,7 +171,7 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 			newest[d.Record.ID] = d
 		}
 	}
-	entries := analyseAll(newest, !x.o.NoTexts)
+	entries := analyseAll(newest, &x.o)
 	x.writing.Lock()
 	defer x.writing.Unlock()
 	if x.bound != x.generation {
@@ -208,12 +211,12 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 }
 
 // analyseAll prepares documents on all processors.
-func analyseAll(docs map[calendar.ID]*readmodel.Document, texts bool) []entry {
+func analyseAll(docs map[calendar.ID]*readmodel.Document, o *Options) []entry {
 	entries := make([]entry, len(docs))
 	tasks := make([]func(), 0, len(docs))
 	for _, d := range docs {
 		e := &entries[len(tasks)]
-		tasks = append(tasks, func() { *e = analyse(readmodel.SchemaOf(d.Record.Kind), d, texts) })
+		tasks = append(tasks, func() { *e = analyse(readmodel.SchemaOf(d.Record.Kind), d, o) })
 	}
 	do(len(docs) >= 16, tasks)
 	return entries
@@ -311,9 +314,12 @@ func (x *Index) document(d *doc) (*readmodel.Document, error) {
 	if known := slot.Load(); known != nil && known.Record.ID == d.ID && known.Position == d.Position && known.Record.Sum == d.Sum {
 		return known, nil
 	}
-	body, err := compact.Unpack(nil, d.Body)
-	if err != nil {
-		return nil, fmt.Errorf("unpack document %d: %w", d.ID, err)
+	body := d.Body
+	if !x.o.Once {
+		var err error
+		if body, err = compact.Unpack(nil, d.Body); err != nil {
+			return nil, fmt.Errorf("unpack document %d: %w", d.ID, err)
+		}
 	}
 	r, err := calendar.DecodeText(unsafe.String(unsafe.SliceData(body), len(body))) //nolint:gosec // body is never changed
 	if err != nil {

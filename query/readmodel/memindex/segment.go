@@ -50,13 +50,15 @@ type language struct {
 }
 
 // analyse prepares a document for a segment.
-func analyse(s *readmodel.Schema, d *readmodel.Document, texts bool) entry {
+func analyse(s *readmodel.Schema, d *readmodel.Document, o *Options) entry {
 	r := d.Record
 	e := entry{doc: doc{ID: r.ID, Position: d.Position, Sum: r.Sum, Home: r.Home}, record: r}
 	if r.Deleted {
 		return e
 	}
-	e.Body = compact.Pack(d.Body)
+	if e.Body = d.Body; !o.Once {
+		e.Body = compact.Pack(d.Body)
+	}
 	e.keywords, e.numbers, e.texts = make([]string, len(s.Fields)), make([][]int64, len(s.Fields)), map[string][]language{}
 	for i := range s.Fields {
 		f := &s.Fields[i]
@@ -66,7 +68,7 @@ func analyse(s *readmodel.Schema, d *readmodel.Document, texts bool) entry {
 		case readmodel.TypeNumber:
 			e.numbers[i] = f.Numbers(r)
 		case readmodel.TypeText:
-			if !texts {
+			if o.NoTexts {
 				continue
 			}
 			for l, text := range f.Text(r) {
