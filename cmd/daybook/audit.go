@@ -15,6 +15,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore/verify"
 	"daybook/internal/audit"
+	"daybook/internal/history"
 	"daybook/internal/importer"
 	"daybook/internal/proof"
 )
@@ -97,7 +98,7 @@ func (cmd *auditProof) work(ctx context.Context, b *backend, c *console, s *conf
 	if out.Leaf, err = b.proofs.Leaf(ctx, p); err != nil {
 		return err
 	}
-	if out.Opening, err = b.proofs.Opening(ctx, s.auditor().Caller, p, time.Now()); err != nil {
+	if out.Opening, err = b.proofs.Opening(ctx, history.New(b.events, time.Now), s.auditor().Caller, p); err != nil {
 		return err
 	}
 	enc := json.NewEncoder(c.out)
