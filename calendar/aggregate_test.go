@@ -86,7 +86,7 @@ func (s situation) decision() *Decision {
 	if s.hash != "" {
 		d.Password = []byte(s.hash)
 	}
-	d.Taken = func(slug string) bool { return slices.Contains(s.taken, slug) }
+	d.Taken = func(_ Kind, _ ID, slug string) bool { return slices.Contains(s.taken, slug) }
 	d.Parent = func(id ID) *Record {
 		for _, p := range s.parents {
 			if p.ID == id {
@@ -212,8 +212,7 @@ func TestInitialBooleans(t *testing.T) {
 	for _, initial := range []bool{false, true} {
 		row := Field{Name: "livestream", Stored: TypeBool, Form: FormBool, Declared: "boolean", Empty: EmptyClears, Initial: initial}
 		for _, k := range []Kind{KindEvent, KindVenue, KindOrganizer, KindCategory} {
-			e := &edit{kind: k, Decision: situation{}.decision(), spec: newSpec(k, append(slices.Clone(SpecOf(k).Fields), row))}
-			e.next = e.defaults()
+			e := newEdit(newSpec(k, append(slices.Clone(SpecOf(k).Fields), row)), 0, &Attrs{}, situation{}.decision())
 			got := []any{e.next["livestream"]}
 			for _, v := range []any{!initial, Clear{}} {
 				e.setField(&row, v)

@@ -212,10 +212,8 @@ func TestAnyHistoryFolds(t *testing.T) {
 				c, err = Create(k, 100, drawAttrs(rt, k, true), d)
 			case verb == "update":
 				c, err = Update(r, drawAttrs(rt, k, false), d)
-			case k.IsPost():
-				c, err = Trash(r, d)
 			default:
-				c, err = Delete(r, d)
+				c, err = Remove(r, d)
 			}
 			if err != nil {
 				if e, ok := errors.AsType[*Error](err); !ok || e.Code != CodeInvalidParam && e.Code != CodeInTrash {

@@ -93,7 +93,7 @@ const linearProbes = 16
 // freeSlug returns the slug with tail behind it if it is free. Else a child category
 // gets the slug of its parent appended, then a number is appended before tail.
 func (e *edit) freeSlug(slug, tail string) string {
-	taken := func(s string) bool { return e.Taken(s + tail) }
+	taken := func(s string) bool { return e.Taken(e.kind, e.id, s+tail) }
 	if !taken(slug) {
 		return slug + tail
 	}
