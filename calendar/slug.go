@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"sort"
 	"strconv"
 	"strings"
 	"unicode"
@@ -116,16 +117,9 @@ func (e *edit) freeSlug(slug, tail string) string {
 			return s + tail
 		}
 	}
-	low, high := n-1, 2*n // low is taken
+	low, high := n, 2*n // all below low are taken
 	for taken(numbered(high)) {
-		low, high = high, 2*high
+		low, high = high+1, 2*high
 	}
-	for high-low > 1 {
-		if mid := low + (high-low)/2; taken(numbered(mid)) {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return numbered(high) + tail
+	return numbered(low+sort.Search(high-low, func(i int) bool { return !taken(numbered(low + i)) })) + tail
 }
