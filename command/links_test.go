@@ -156,7 +156,7 @@ func TestTerms(t *testing.T) {
 		{name: "digits as a number are an id only", given: terms, when: event("", `"tags":[2026]`), refused: "rest_invalid_param tags=unknown_tag"},
 		{name: "digits never make a term", given: terms, when: event("", `"tags":["2027"]`), refused: "rest_invalid_param tags=unknown_tag"},
 		{
-			name: "ids that no record can have", given: two,
+			name: "ids that no record can have", given: terms,
 			when:    event("", `"image":"99999999999999999999","tags":[0],"categories":-4,"venue":-5,"organizer":"99999999999999999999"`),
 			refused: "rest_invalid_param image=unknown_image categories=unknown_category tags=unknown_tag venue=unknown_venue organizer=unknown_organizer",
 		},
