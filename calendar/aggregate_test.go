@@ -206,25 +206,6 @@ func applied(tb fataler, r *Record) func(Change, error) *Record {
 	}
 }
 
-// TestInitialBooleans: a row of a table is enough for a boolean of every new record.
-func TestInitialBooleans(t *testing.T) {
-	t.Parallel()
-	for _, initial := range []bool{false, true} {
-		row := Field{Name: "livestream", Stored: TypeBool, Form: FormBool, Declared: "boolean", Empty: EmptyClears, Initial: initial}
-		for _, k := range []Kind{KindEvent, KindVenue, KindOrganizer, KindCategory} {
-			e := newEdit(newSpec(k, append(slices.Clone(SpecOf(k).Fields), row)), 0, &Attrs{}, situation{}.decision())
-			got := []any{e.next["livestream"]}
-			for _, v := range []any{!initial, Clear{}} {
-				e.setField(&row, v)
-				got = append(got, e.next["livestream"])
-			}
-			if want := []any{initial, !initial, initial}; !slices.Equal(got, want) {
-				t.Errorf("%s: at first, the other one and cleared: got %v, want %v", k, got, want)
-			}
-		}
-	}
-}
-
 func TestPassword(t *testing.T) {
 	t.Parallel()
 	event := created(t, KindEvent, situation{}, nil)

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -258,20 +257,6 @@ func TestAnyHistoryFolds(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestTypesOfFieldsAreCovered(t *testing.T) {
-	t.Parallel()
-	types := map[Type]bool{}
-	for k := KindEvent; k <= KindUser; k++ {
-		for _, f := range SpecOf(k).stored {
-			types[f.Stored] = true
-		}
-	}
-	got := slices.Sorted(maps.Keys(types))
-	if want := []Type{TypeString, TypeText, TypeBool, TypeNumber, TypeID, TypeIDs, TypeStrings, TypeWall}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
 }
 
 // TestErased: of an erased record nothing is left but hashes of the keys of imports, in

@@ -27,6 +27,11 @@ func TestReadCost(t *testing.T) {
 		if want := row[1:4]; !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q", row[0], got, want)
 		}
+		// What filters compare is what is shown.
+		texts, numbers := CostValues(costsOf(row[0]))
+		if len(numbers) > 0 && !slices.Contains(c.Values, numbers[0]) || len(texts) > 0 && !slices.Contains(c.Values, strings.ToLower(texts[0])) {
+			t.Errorf("%s: filters see %q and %q, values %q", row[0], texts, numbers, c.Values)
+		}
 	}
 }
 

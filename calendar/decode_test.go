@@ -3,7 +3,6 @@ package calendar_test
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -176,24 +175,6 @@ func TestDecodeLimitsOfLists(t *testing.T) {
 	}
 }
 
-// All bad fields are named at once, and the good ones are read all the same.
-func TestDecodeNamesAllProblems(t *testing.T) {
-	t.Parallel()
-	a, problems := decode(t, calendar.KindEvent,
-		`{"title":"Fair","website":"bad","featured":"maybe","start_date":"soonish","venue":"Hall","tags":["ok"]}`, calendar.OpCreate, editor)
-	var names []string
-	for _, p := range problems {
-		names = append(names, p.Field)
-	}
-	slices.Sort(names)
-	if want := []string{"featured", "start_date", "venue", "website"}; !slices.Equal(names, want) {
-		t.Errorf("problems of %v, want %v", names, want)
-	}
-	if kept := slices.Sorted(maps.Keys(a.Set)); !slices.Equal(kept, []string{"tags", "title"}) {
-		t.Errorf("kept %v", kept)
-	}
-}
-
 func TestMissing(t *testing.T) {
 	t.Parallel()
 	spec := calendar.SpecOf(calendar.KindEvent)
@@ -231,30 +212,6 @@ func TestLanguage(t *testing.T) {
 		if got := calendar.Language(tt.in, calendar.LangES, &p); got != tt.want || (len(p.Fields) > 0) != tt.bad {
 			t.Errorf("Language(%v) = %s, problems %v; want %s, %v", tt.in, got, p.Fields, tt.want, tt.bad)
 		}
-	}
-}
-
-// Form input comes as text and nested maps; it reads as JSON does.
-func TestDecodeFormInput(t *testing.T) {
-	t.Parallel()
-	var p calendar.Problems
-	a := calendar.SpecOf(calendar.KindEvent).Decode(calendar.Input{
-		"featured": "on", "post_parent": "5", "cost": "10", "image": "3", "tags": list{"1", "a"},
-		"venue":     object{"venue": "Hall", "show_map": "0"},
-		"organizer": list{object{"organizer": "Trust"}},
-	}, calendar.OpCreate, calendar.LangEN, &calendar.Decision{Rules: rules, Now: now, Caller: editor}, &p)
-	if len(p.Fields) > 0 {
-		t.Fatal(p.Err())
-	}
-	en := calendar.LangEN
-	want := map[string]any{
-		"featured": true, "post_parent": calendar.ID(5), "cost": []string{"10"}, "image": []calendar.Ref{{Entry: "3", ID: 3, IsID: true}},
-		"tags":      []calendar.Ref{{Entry: "1", ID: 1, Inline: &calendar.Attrs{Lang: en, Set: object{"name": "1"}}}, {Entry: "a", Inline: &calendar.Attrs{Lang: en, Set: object{"name": "a"}}}},
-		"venue":     []calendar.Ref{{Entry: "Hall", Inline: &calendar.Attrs{Lang: en, Set: object{"venue": "Hall", "show_map": false}}}},
-		"organizer": []calendar.Ref{{Entry: "Trust", Inline: &calendar.Attrs{Lang: en, Set: object{"organizer": "Trust"}}}},
-	}
-	if diff := cmp.Diff(want, a.Set); diff != "" {
-		t.Errorf("attributes (-want +got):\n%s", diff)
 	}
 }
 
