@@ -16,8 +16,7 @@ const trashedSuffix = "__trashed"
 // Create decides the change that makes a record of attributes that are decoded and
 // resolved. All refusals come together as CodeInvalidParam.
 func Create(k Kind, id ID, a *Attrs, d *Decision) (Change, error) {
-	e := &edit{kind: k, id: id, home: a.Lang, attrs: a, Decision: d, spec: SpecOf(k)}
-	e.next = e.defaults()
+	e := newEdit(SpecOf(k), id, a, d)
 	e.decide()
 	c := change(k, id, Created, e.next)
 	c.Home, c.Secret = a.Lang, e.secret
@@ -40,11 +39,11 @@ func Update(r *Record, a *Attrs, d *Decision) (Change, error) {
 	return c, cmp.Or(d.Err, e.problems.Err())
 }
 
-// Trash decides the change that moves a post to the trash; CodeInTrash when it
-// is there already.
-func Trash(r *Record, d *Decision) (Change, error) {
-	if !r.Kind.IsPost() {
-		return Change{}, fmt.Errorf("trash %s %d: only posts have a trash", r.Kind, r.ID)
+// Remove decides the change that moves a post to the trash, CodeInTrash when it is there
+// already, or that ends a term. The children and events of a term are up to the caller.
+func Remove(r *Record, d *Decision) (Change, error) {
+	if r.Kind.IsTerm() {
+		return change(r.Kind, r.ID, Deleted, Fields{}), nil
 	}
 	status := r.Status(d.Now)
 	if status == StatusTrash {
@@ -62,15 +61,6 @@ func Trash(r *Record, d *Decision) (Change, error) {
 	}
 	e.setModified()
 	return change(r.Kind, r.ID, Trashed, e.difference()), d.Err
-}
-
-// Delete decides the change that ends a term. Its children and events are up to
-// the caller.
-func Delete(r *Record, _ *Decision) (Change, error) {
-	if !r.Kind.IsTerm() {
-		return Change{}, fmt.Errorf("delete %s %d: only terms end", r.Kind, r.ID)
-	}
-	return change(r.Kind, r.ID, Deleted, Fields{}), nil
 }
 
 // Erase decides the change that erases a record for good, whatever it is. The children
@@ -124,21 +114,21 @@ type edit struct {
 	problems Problems
 }
 
-// defaults are the fields of a new record that were not sent.
-func (e *edit) defaults() Fields {
-	f := make(Fields, len(e.spec.stored))
-	if e.kind.IsPost() {
-		f["author"] = e.Caller.ID
+// newEdit begins a decision about a new record, with the fields that were not sent.
+func newEdit(s *Spec, id ID, a *Attrs, d *Decision) *edit {
+	e := &edit{Decision: d, kind: s.Kind, id: id, home: a.Lang, attrs: a, spec: s, next: make(Fields, len(s.stored))}
+	if s.Kind.IsPost() {
+		e.next["author"] = d.Caller.ID
 	}
-	if e.kind == KindEvent {
-		f["timezone"] = e.Rules.site().Name
+	if s.Kind == KindEvent {
+		e.next["timezone"] = d.Rules.site().Name
 	}
 	for i := range e.spec.Fields {
 		if row := &e.spec.Fields[i]; row.Form == FormBool {
-			f[row.Name] = row.Initial
+			e.next[row.Name] = row.Initial
 		}
 	}
-	return f
+	return e
 }
 
 // editOf begins a decision about a stored record.
@@ -148,28 +138,53 @@ func editOf(r *Record, d *Decision) *edit {
 
 // decide applies the attributes.
 func (e *edit) decide() {
-	for name, v := range e.attrs.Set {
-		e.setField(e.spec.Field(name), v)
-	}
+	e.setFields()
+	e.setDates()
 	switch e.kind {
 	case KindEvent:
-		e.eventDates()
 		if e.next.EventStatus() == EventScheduled {
 			delete(e.next, "event_status_reason")
 		}
 		if e.stored != nil && e.next.ID("post_parent") == e.id {
 			e.problems.Add("post_parent", ReasonSelfParent)
 		}
-	case KindVenue:
-		checkPair(&e.problems, e.next)
 	case KindCategory:
 		e.breakCycle()
 	default:
 	}
+	e.slug()
+}
+
+// setFields applies the attributes that do not depend on others.
+func (e *edit) setFields() {
+	for name, v := range e.attrs.Set {
+		e.setField(e.spec.Field(name), v)
+	}
+	if e.kind == KindVenue {
+		e.checkPair()
+	}
+}
+
+// setDates sets the times and the status.
+func (e *edit) setDates() {
+	if e.kind == KindEvent {
+		e.eventDates()
+	}
 	if e.kind.IsPost() {
 		e.publication()
 	}
-	e.slug()
+}
+
+// checkPair refuses one coordinate of a venue without the other (interface 3.2.1).
+func (e *edit) checkPair() {
+	_, lat := e.next.Number("geo_lat")
+	_, lng := e.next.Number("geo_lng")
+	switch {
+	case lat && !lng:
+		e.problems.Add("geo_lng", ReasonPairMissing, "geo_lat")
+	case lng && !lat:
+		e.problems.Add("geo_lat", ReasonPairMissing, "geo_lng")
+	}
 }
 
 // setField applies one sent value. Dates, zone, status and slug depend on other fields.

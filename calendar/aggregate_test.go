@@ -86,7 +86,7 @@ func (s situation) decision() *Decision {
 	if s.hash != "" {
 		d.Password = []byte(s.hash)
 	}
-	d.Taken = func(slug string) bool { return slices.Contains(s.taken, slug) }
+	d.Taken = func(_ Kind, _ ID, slug string) bool { return slices.Contains(s.taken, slug) }
 	d.Parent = func(id ID) *Record {
 		for _, p := range s.parents {
 			if p.ID == id {
@@ -203,26 +203,6 @@ func applied(tb fataler, r *Record) func(Change, error) *Record {
 			tb.Fatal(err)
 		}
 		return next
-	}
-}
-
-// TestInitialBooleans: a row of a table is enough for a boolean of every new record.
-func TestInitialBooleans(t *testing.T) {
-	t.Parallel()
-	for _, initial := range []bool{false, true} {
-		row := Field{Name: "livestream", Stored: TypeBool, Form: FormBool, Declared: "boolean", Empty: EmptyClears, Initial: initial}
-		for _, k := range []Kind{KindEvent, KindVenue, KindOrganizer, KindCategory} {
-			e := &edit{kind: k, Decision: situation{}.decision(), spec: newSpec(k, append(slices.Clone(SpecOf(k).Fields), row))}
-			e.next = e.defaults()
-			got := []any{e.next["livestream"]}
-			for _, v := range []any{!initial, Clear{}} {
-				e.setField(&row, v)
-				got = append(got, e.next["livestream"])
-			}
-			if want := []any{initial, !initial, initial}; !slices.Equal(got, want) {
-				t.Errorf("%s: at first, the other one and cleared: got %v, want %v", k, got, want)
-			}
-		}
 	}
 }
 

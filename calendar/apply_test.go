@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -212,10 +211,8 @@ func TestAnyHistoryFolds(t *testing.T) {
 				c, err = Create(k, 100, drawAttrs(rt, k, true), d)
 			case verb == "update":
 				c, err = Update(r, drawAttrs(rt, k, false), d)
-			case k.IsPost():
-				c, err = Trash(r, d)
 			default:
-				c, err = Delete(r, d)
+				c, err = Remove(r, d)
 			}
 			if err != nil {
 				if e, ok := errors.AsType[*Error](err); !ok || e.Code != CodeInvalidParam && e.Code != CodeInTrash {
@@ -260,20 +257,6 @@ func TestAnyHistoryFolds(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestTypesOfFieldsAreCovered(t *testing.T) {
-	t.Parallel()
-	types := map[Type]bool{}
-	for k := KindEvent; k <= KindUser; k++ {
-		for _, f := range SpecOf(k).stored {
-			types[f.Stored] = true
-		}
-	}
-	got := slices.Sorted(maps.Keys(types))
-	if want := []Type{TypeString, TypeText, TypeBool, TypeNumber, TypeID, TypeIDs, TypeStrings, TypeWall}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
 }
 
 // TestErased: of an erased record nothing is left but hashes of the keys of imports, in

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"math/big"
+	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -59,27 +59,14 @@ func isWordCurrency(s string) bool {
 	return slices.Contains([]string{"eur", "usd", "gbp", "chf"}, strings.ToLower(s))
 }
 
-// localSymbols are the symbols that are neither a currency sign nor capital letters.
-var localSymbols = []string{"kr", "kr.", "zł", "Kč", "Ft", "lei", "лв", "Fr.", "Rs", "руб"}
+// symbolForm is a currency symbol (interface 3.1.4): a code, a local one, capital letters, or
+// a currency sign with up to three capital letters.
+const symbolForm = `(?i:eur|usd|gbp|chf)|kr\.?|zł|Kč|Ft|lei|лв|Fr\.|Rs|руб|\p{Lu}{2,4}|` +
+	`\p{Lu}{0,3}\p{Sc}|\p{Lu}{0,2}\p{Sc}\p{Lu}|\p{Lu}?\p{Sc}\p{Lu}{2}|\p{Sc}\p{Lu}{3}`
 
-// isSymbol reports whether a text is a currency symbol (interface 3.1.4).
-func isSymbol(s string) bool {
-	if isWordCurrency(s) || slices.Contains(localSymbols, s) {
-		return true
-	}
-	signs, capitals := 0, 0
-	for _, r := range s {
-		switch {
-		case unicode.Is(unicode.Sc, r):
-			signs++
-		case unicode.IsUpper(r):
-			capitals++
-		default:
-			return false
-		}
-	}
-	return signs == 1 && capitals <= 3 || signs == 0 && capitals >= 2 && capitals <= 4
-}
+// amountForm is a number, alone or with one symbol before or after it and at most one space
+// between them.
+var amountForm = regexp.MustCompile(`^(?:(` + symbolForm + `)[ \x{A0}\x{202F}]?)?(\d(?:.*\d)?)(?:[ \x{A0}\x{202F}]?(` + symbolForm + `))?$`)
 
 // amount is one number of a cost, or a cost that is none.
 type amount struct {
@@ -93,35 +80,29 @@ type amount struct {
 // ReadCost returns the Cost of stored costs.
 func ReadCost(costs []string, site Currency) Cost {
 	var c Cost
-	var texts, numbers []amount
+	var all []amount     // each value once
 	var symbols []string // of all numbers
 	seen := make(map[string]bool, len(costs))
-	add := func(list *[]amount, a amount) {
-		if !seen[a.value] {
-			seen[a.value] = true
-			*list = append(*list, a)
-		}
-	}
 	for _, s := range costs {
-		amounts := readAmounts(s)
-		if amounts == nil {
-			add(&texts, amount{typed: s, value: strings.ToLower(s), isText: true})
-		}
-		for _, a := range amounts {
-			symbols = append(symbols, a.symbol)
+		for _, a := range readAmounts(s) {
+			if !a.isText {
+				symbols = append(symbols, a.symbol)
+			}
 			if c.Symbol == "" {
 				c.Symbol, c.Position = a.symbol, a.position
 			}
-			add(&numbers, a)
+			if !seen[a.value] {
+				seen[a.value] = true
+				all = append(all, a)
+			}
 		}
 	}
-	slices.SortStableFunc(numbers, func(a, b amount) int { return decimal(a.value).Cmp(decimal(b.value)) })
-	all := slices.Concat(texts, numbers)
+	slices.SortStableFunc(all, compareAmounts)
 	c.Values = make([]string, len(all))
 	for i, a := range all {
 		c.Values[i] = a.value
 	}
-	c.Numbers = len(texts) == 0 && len(numbers) > 0
+	c.Numbers = len(all) > 0 && !all[0].isText
 	c.Code = site.codeOf(c.Symbol)
 	if slices.ContainsFunc(symbols, func(s string) bool { return site.codeOf(cmp.Or(s, c.Symbol)) != c.Code }) {
 		c.Code = ""
@@ -133,6 +114,20 @@ func ReadCost(costs []string, site Currency) Cost {
 		c.Text += " – " + c.show(all[len(all)-1], site)
 	}
 	return c
+}
+
+// compareAmounts orders texts, as they stand, before numbers.
+func compareAmounts(a, b amount) int {
+	switch {
+	case a.isText && b.isText:
+		return 0
+	case a.isText:
+		return -1
+	case b.isText:
+		return 1
+	default:
+		return decimal(a.value).Cmp(decimal(b.value))
+	}
 }
 
 // show returns what is shown of an amount: with its own symbol, else that of the cost,
@@ -165,12 +160,12 @@ func decimal(s string) *big.Rat {
 // decimal point and no other sign, as in Cost.Values.
 func CostValues(costs []string) (texts, numbers []string) {
 	for _, s := range costs {
-		amounts := readAmounts(s)
-		if amounts == nil {
-			texts = append(texts, s)
-		}
-		for _, a := range amounts {
-			numbers = append(numbers, a.value)
+		for _, a := range readAmounts(s) {
+			if a.isText {
+				texts = append(texts, s)
+			} else {
+				numbers = append(numbers, a.value)
+			}
 		}
 	}
 	return texts, numbers
@@ -179,19 +174,21 @@ func CostValues(costs []string) (texts, numbers []string) {
 // costOfNumber returns the stored cost of a JSON number; the reason says why it is
 // refused.
 func costOfNumber(n json.Number) (string, Reason) {
-	digits, exp, negative, ok := splitNumeral(string(n))
 	const limit = 30 // digits on either side of the point
-	switch {
-	case !ok:
+	number, ok := rational(string(n))
+	if !ok {
 		return "", ReasonTypeCost
-	case negative && digits != "":
+	}
+	decimals, _ := number.FloatPrec()
+	switch {
+	case number.Sign() < 0:
 		return "", ReasonCost
-	case exp < -limit || len(digits)+exp > limit:
+	case decimals > limit || len(number.FloatString(0)) > limit:
 		return "", ReasonTypeCost
 	}
 	s := strings.TrimPrefix(string(n), "-")
 	if strings.ContainsAny(s, "eE") {
-		s = decimal(s).FloatString(max(0, -exp))
+		s = number.FloatString(decimals)
 	}
 	whole, frac, _ := strings.Cut(s, ".")
 	if len(frac) == 3 && whole != "0" {
@@ -200,8 +197,8 @@ func costOfNumber(n json.Number) (string, Reason) {
 	return s, ""
 }
 
-// readAmounts reads one amount, or two with a dash between them; nil for any
-// other text.
+// readAmounts reads one amount, or two with a dash between them; any other text is an
+// amount that is none.
 func readAmounts(s string) []amount {
 	if number, ok := strings.CutPrefix(s, numberMark); ok {
 		return []amount{{typed: number, value: number}}
@@ -209,56 +206,32 @@ func readAmounts(s string) []amount {
 	if a, ok := readAmount(s); ok {
 		return []amount{a}
 	}
-	i := strings.IndexAny(s, "-–—")
-	if i < 0 {
-		return nil
-	}
-	_, size := utf8.DecodeRuneInString(s[i:])
-	low, okLow := readAmount(Trim(s[:i]))
-	high, okHigh := readAmount(Trim(s[i+size:]))
-	if !okLow || !okHigh {
-		return nil
-	}
-	return []amount{low, high}
-}
-
-// readAmount reads a number, alone or with one symbol before or after it and at
-// most one space between them.
-func readAmount(s string) (amount, bool) {
-	start := strings.IndexFunc(s, isASCIIDigit)
-	end := strings.LastIndexFunc(s, isASCIIDigit) + 1
-	if start < 0 {
-		return amount{}, false
-	}
-	a := amount{typed: s[start:end]}
-	before, okBefore := readSymbol(s[:start], strings.TrimSuffix)
-	after, okAfter := readSymbol(s[end:], strings.TrimPrefix)
-	switch {
-	case !okBefore || !okAfter || before != "" && after != "":
-		return amount{}, false
-	case before != "":
-		a.symbol, a.position = before, positionPrefix
-	case after != "":
-		a.symbol, a.position = after, positionPostfix
-	}
-	var ok bool
-	a.value, ok = readCostNumber(a.typed)
-	return a, ok
-}
-
-// readSymbol reads what is on one side of a number: nothing, or a symbol with
-// at most one space towards the number.
-func readSymbol(s string, trim func(s, part string) string) (string, bool) {
-	if s == "" {
-		return "", true
-	}
-	for _, space := range []string{" ", "\u00a0", "\u202f"} {
-		if t := trim(s, space); t != s {
-			s = t
-			break
+	if i := strings.IndexAny(s, "-–—"); i >= 0 {
+		_, size := utf8.DecodeRuneInString(s[i:])
+		low, okLow := readAmount(Trim(s[:i]))
+		high, okHigh := readAmount(Trim(s[i+size:]))
+		if okLow && okHigh {
+			return []amount{low, high}
 		}
 	}
-	return s, isSymbol(s)
+	return []amount{{typed: s, value: strings.ToLower(s), isText: true}}
+}
+
+// readAmount reads amountForm with at most one symbol.
+func readAmount(s string) (a amount, ok bool) {
+	m := amountForm.FindStringSubmatch(s)
+	if m == nil || m[1] != "" && m[3] != "" {
+		return amount{}, false
+	}
+	a = amount{typed: m[2], symbol: m[1] + m[3]}
+	switch {
+	case m[1] != "":
+		a.position = positionPrefix
+	case m[3] != "":
+		a.position = positionPostfix
+	}
+	a.value, ok = readCostNumber(a.typed)
+	return a, ok
 }
 
 // readCostNumber returns the value of a number with separators, which begins and
@@ -299,8 +272,6 @@ func decimalSign(s string) int {
 		return i
 	}
 }
-
-func isASCIIDigit(r rune) bool { return r >= '0' && r <= '9' }
 
 // groupSigns makes a comma of each sign that groups thousands.
 var groupSigns = strings.NewReplacer(".", ",", " ", ",", "\u00a0", ",", "\u202f", ",", "'", ",", "’", ",")

@@ -2,6 +2,7 @@ package calendar
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -25,6 +26,11 @@ func TestReadCost(t *testing.T) {
 		got := []string{c.Text, strings.TrimSpace(c.Symbol + " " + c.Position), strings.Join(c.Values, " ; ")}
 		if want := row[1:4]; !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q", row[0], got, want)
+		}
+		// What filters compare is what is shown.
+		texts, numbers := CostValues(costsOf(row[0]))
+		if len(numbers) > 0 && !slices.Contains(c.Values, numbers[0]) || len(texts) > 0 && !slices.Contains(c.Values, strings.ToLower(texts[0])) {
+			t.Errorf("%s: filters see %q and %q, values %q", row[0], texts, numbers, c.Values)
 		}
 	}
 }
@@ -81,7 +87,7 @@ func FuzzCost(f *testing.F) {
 		if (c.Symbol == "") != (c.Position == "") {
 			t.Fatalf("%q, %q: symbol %q at %q", a, b, c.Symbol, c.Position)
 		}
-		if c.Symbol != "" && !isSymbol(c.Symbol) {
+		if c.Symbol != "" && !regexp.MustCompile(`^(?:`+symbolForm+`)$`).MatchString(c.Symbol) {
 			t.Fatalf("%q, %q: symbol %q", a, b, c.Symbol)
 		}
 		for _, v := range c.Values {

@@ -181,22 +181,23 @@ func wallUnix(w Wall, z *time.Location) int64 {
 	}
 }
 
-// The forms of interface 2.4 in lower case, with one space between words. What follows a
-// form without "$" is a clock.
-var (
-	compactForm = regexp.MustCompile(`^((?:1[89]|2[01])\d\d)(\d\d)(\d\d)(?:t(\d\d)(\d\d)(\d\d)?(z|[+-]\d\d:?\d\d)?)?$`)
-	exactForm   = regexp.MustCompile(`^(\d{4})-(\d\d)-(\d\d)(?:[t ](\d{1,2}):(\d\d)(?::(\d\d)(?:\.\d+)?)?(z|[+-]\d\d:?\d\d)?)?$`)
-	dayForms    = []*regexp.Regexp{
-		regexp.MustCompile(`^(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)`),
-		regexp.MustCompile(`^(?P<month>\d\d)/(?P<day>\d\d)/(?P<year>\d{4})`),
-		regexp.MustCompile(`^(?P<month>[a-z]+) (?P<day>\d{1,2})(?: ?, ?| )(?P<year>\d{4})`),
-		regexp.MustCompile(`^(?P<day>\d{1,2}) (?P<month>[a-z]+) (?P<year>\d{4})`),
-	}
-	relativeForm = regexp.MustCompile(`^(today|tomorrow|yesterday)`)
-	moveForm     = regexp.MustCompile(`^([+-]\d{1,7}) (day|week|month|year)s?`)
-	weekdayForm  = regexp.MustCompile(`^(?:(this|next|last) )?(sunday|monday|tuesday|wednesday|thursday|friday|saturday)`)
-	clockForm    = regexp.MustCompile(`^ (\d{1,2})(?::(\d\d)(?::(\d\d))?)?(?: ?(am|pm))?$`)
-)
+// clockForm is the time of day behind a day: of 24 hours, or of 12 with am or pm.
+const clockForm = `(?: (?P<hour>\d{1,2})(?::(?P<minute>\d\d)(?::(?P<second>\d\d))?)?(?: ?(?P<half>am|pm))?)?$`
+
+// dateForms are the forms of interface 2.4 in lower case, with one space between words.
+var dateForms = []*regexp.Regexp{
+	regexp.MustCompile(`^(?P<year>(?:1[89]|2[01])\d\d)(?P<month>\d\d)(?P<day>\d\d)(?:t(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)?(?P<offset>z|[+-]\d\d:?\d\d)?)?$`),
+	regexp.MustCompile(`^(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)(?:[t ](?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.\d+)?)?(?P<offset>z|[+-]\d\d:?\d\d)?)?$`),
+	regexp.MustCompile(`^(?P<unix>\d{5,})$`),
+	regexp.MustCompile(`^(?P<now>now)$`),
+	regexp.MustCompile(`^(?P<unit>today|tomorrow|yesterday)` + clockForm),
+	regexp.MustCompile(`^(?P<number>[+-]\d{1,7}) (?P<unit>day|week|month|year)s?` + clockForm),
+	regexp.MustCompile(`^(?:(?P<pick>this|next|last) )?(?P<weekday>sunday|monday|tuesday|wednesday|thursday|friday|saturday)` + clockForm),
+	regexp.MustCompile(`^(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)` + clockForm),
+	regexp.MustCompile(`^(?P<month>\d\d)/(?P<day>\d\d)/(?P<year>\d{4})` + clockForm),
+	regexp.MustCompile(`^(?P<month>[a-z]+) (?P<day>\d{1,2})(?: ?, ?| )(?P<year>\d{4})` + clockForm),
+	regexp.MustCompile(`^(?P<day>\d{1,2}) (?P<month>[a-z]+) (?P<year>\d{4})` + clockForm),
+}
 
 var weekdayNames = map[string]time.Weekday{
 	"sunday": time.Sunday, "monday": time.Monday, "tuesday": time.Tuesday, "wednesday": time.Wednesday,
@@ -219,92 +220,56 @@ func ParseDate(s string) (Date, bool) {
 		return Date{}, false
 	}
 	s = strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return r == ' ' }), " ")
-	if m := compactForm.FindStringSubmatch(s); m != nil {
-		return exactDate(m)
-	}
-	if m := exactForm.FindStringSubmatch(s); m != nil {
-		return exactDate(m)
-	}
-	if len(s) >= 5 && IsDigits(s) {
-		unix, err := strconv.ParseInt(s, 10, 64)
-		return Date{form: dateInstant, seconds: unix}, err == nil && unix <= int64(maxWall)
-	}
-	if s == "now" {
-		return Date{form: dateNow}, true
-	}
-	if m := relativeForm.FindString(s); m != "" {
-		d := Date{form: dateMoved, days: map[string]int{"tomorrow": 1, "yesterday": -1}[m]}
-		return d.at(s[len(m):], 0)
-	}
-	if m := moveForm.FindStringSubmatch(s); m != nil {
-		return movedDate(m[1], m[2], s[len(m[0]):])
-	}
-	if m := weekdayForm.FindStringSubmatch(s); m != nil {
-		d := Date{form: dateWeekday, weekday: weekdayNames[m[2]], pick: map[string]weekdayPick{"next": pickNext, "last": pickLast}[m[1]]}
-		return d.at(s[len(m[0]):], 0)
-	}
-	for _, form := range dayForms {
+	for _, form := range dateForms {
 		if m := form.FindStringSubmatch(s); m != nil {
-			part := func(name string) string { return m[form.SubexpIndex(name)] }
-			midnight, ok := civilDay(part("year"), part("month"), part("day"))
-			d, okClock := Date{form: dateWall, seconds: midnight}.at(s[len(m[0]):], 0)
-			return d, ok && okClock
+			return dateOf(func(name string) string {
+				if i := form.SubexpIndex(name); i >= 0 {
+					return m[i]
+				}
+				return ""
+			})
 		}
 	}
 	return Date{}, false
 }
 
-// at returns the date with the clock that is written behind it, absent where there is none.
-func (d Date) at(clock string, absent int32) (Date, bool) {
-	if clock == "" {
-		d.clock = absent
-		return d, true
+// dateOf makes a date of the parts of one of dateForms, "" for one that is not there.
+func dateOf(part func(name string) string) (d Date, ok bool) {
+	ok = true
+	switch {
+	case part("year") != "":
+		d.form = dateWall
+		d.seconds, ok = civilDay(part("year"), part("month"), part("day"))
+	case part("unix") != "":
+		unix, err := strconv.ParseInt(part("unix"), 10, 64)
+		return Date{form: dateInstant, seconds: unix}, err == nil && unix <= int64(maxWall)
+	case part("now") != "":
+		return Date{form: dateNow}, true
+	case part("weekday") != "":
+		d.form, d.weekday = dateWeekday, weekdayNames[part("weekday")]
+		d.pick = map[string]weekdayPick{"next": pickNext, "last": pickLast}[part("pick")]
+	default:
+		const limit = 3_660_000 // days of 10,000 years and some
+		n := number(part("number"))
+		unit := map[string]Date{
+			"tomorrow": {days: 1}, "yesterday": {days: -1}, "day": {days: n}, "week": {days: 7 * n}, "month": {months: n}, "year": {months: 12 * n},
+		}[part("unit")]
+		d.form, d.days, d.months = dateMoved, unit.days, unit.months
+		if part("number") != "" {
+			d.clock = presentClock
+		}
+		ok = n <= limit && n >= -limit
 	}
-	m := clockForm.FindStringSubmatch(clock)
-	if m == nil {
-		return Date{}, false
-	}
-	var ok bool
-	d.clock, ok = secondOfDay(m[1], m[2], m[3], m[4])
-	return d, ok
-}
-
-// movedDate is today moved by a number of days, weeks, months or years.
-func movedDate(number, unit, clock string) (Date, bool) {
-	const limit = 3_660_000 // days of 10,000 years and some
-	n, err := strconv.Atoi(number)
-	if err != nil || n > limit || n < -limit {
-		return Date{}, false
-	}
-	d := Date{form: dateMoved}
-	switch unit {
-	case "day":
-		d.days = n
-	case "week":
-		d.days = 7 * n
-	case "month":
-		d.months = n
-	case "year":
-		d.months = 12 * n
-	}
-	return d.at(clock, presentClock)
-}
-
-// exactDate makes a date of the parts of compactForm or exactForm. With an offset it is an
-// instant.
-func exactDate(m []string) (Date, bool) {
-	midnight, ok := civilDay(m[1], m[2], m[3])
-	d := Date{form: dateWall, seconds: midnight}
-	if m[4] == "" {
+	if part("hour") == "" {
 		return d, ok
 	}
-	clock, okClock := secondOfDay(m[4], m[5], m[6], "")
-	d.clock = clock
-	if m[7] == "" {
+	var okClock bool
+	d.clock, okClock = secondOfDay(part("hour"), part("minute"), part("second"), part("half"))
+	if part("offset") == "" {
 		return d, ok && okClock
 	}
-	offset, okOffset := readOffset(m[7])
-	instant := midnight + int64(clock) - int64(offset)
+	offset, okOffset := readOffset(part("offset"))
+	instant := d.seconds + int64(d.clock) - int64(offset) // with an offset it is one
 	return Date{form: dateInstant, seconds: instant}, ok && okClock && okOffset && Wall(instant).InYears()
 }
 

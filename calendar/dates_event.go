@@ -1,29 +1,49 @@
 package calendar
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
-// eventTimes are the start and the end of an event.
-type eventTimes struct{ start, startUTC, end, endUTC Wall }
-
-// eventTimesOf returns the times of an event in a zone as they will be stored, of what was
-// sent and of the fields before (interface 3.1.2).
-func eventTimesOf(set map[string]any, before Fields, zone Zone, now time.Time) (t eventTimes) {
-	z, sameZone := zone.Location, zone.Name == before.String("timezone")
-	allDay, sent := set["all_day"].(bool)
-	if !sent {
-		allDay = before.Bool("all_day")
+// zone returns the zone of an event as it will be stored, one without a location where
+// the stored one is unknown.
+func (e *edit) zone() Zone {
+	if sent, ok := e.attrs.Set["timezone"].(Zone); ok {
+		return sent
 	}
-	unchanged := sameZone && !sent && set["start_date"] == nil && set["end_date"] == nil
+	site, stored := e.Rules.site(), e.next.String("timezone")
+	if _, cleared := e.attrs.Set["timezone"].(Clear); cleared || stored == "" || stored == site.Name {
+		return site
+	}
+	z, _ := ParseZone(stored)
+	return z
+}
+
+// eventDates sets start, end, their UTC times and the zone of what was sent and of the
+// fields before (interface 3.1.2).
+func (e *edit) eventDates() {
+	sent, before, allDay := e.attrs.Set, e.next, e.next.Bool("all_day")
+	unread := func(bad FieldError) bool { return bad.Field == "timezone" || bad.Field == "all_day" }
+	if slices.ContainsFunc(e.problems.Fields, unread) || e.stored == nil && (sent["start_date"] == nil || sent["end_date"] == nil) {
+		return // what was sent is refused
+	}
+	zone := e.zone()
+	z, sameZone := zone.Location, zone.Name == before.String("timezone")
+	if z == nil {
+		e.problems.Add("timezone", ReasonZone)
+		return
+	}
+	unchanged := sameZone && sent["all_day"] == nil && sent["start_date"] == nil && sent["end_date"] == nil
 	resolve := func(field string, edge func(Wall, *time.Location) (wall, utc Wall)) (wall, utc Wall) {
 		stored, storedUTC := before.Wall(field), before.Wall("utc_"+field)
 		if unchanged {
 			return stored, storedUTC
 		}
 		wall = stored
-		if d, sent := set[field].(Date); sent {
-			wall = d.Wall(now, z)
+		if d, ok := sent[field].(Date); ok {
+			wall = d.Wall(e.Now, z)
 			if !allDay && (d.IsInstant() || d.IsWord()) {
-				return wall, Wall(d.Instant(now, z).Unix())
+				return wall, Wall(d.Instant(e.Now, z).Unix())
 			}
 		}
 		switch {
@@ -35,47 +55,16 @@ func eventTimesOf(set map[string]any, before Fields, zone Zone, now time.Time) (
 		at := WallToInstant(wall, z)
 		return WallOf(at.In(z)), Wall(at.Unix())
 	}
-	t.start, t.startUTC = resolve("start_date", firstOfDay)
-	t.end, t.endUTC = resolve("end_date", lastOfDay)
-	return t
-}
-
-// eventZone returns the zone of an event as it will be stored; ok is false for a stored one
-// that is unknown.
-func eventZone(set map[string]any, before Fields, site Zone) (z Zone, ok bool) {
-	stored := before.String("timezone")
-	switch v := set["timezone"].(type) {
-	case Zone:
-		return v, true
-	case nil:
-		if stored != "" && stored != site.Name {
-			return ParseZone(stored)
-		}
+	start, startUTC := resolve("start_date", firstOfDay)
+	end, endUTC := resolve("end_date", lastOfDay)
+	checkYears(&e.problems, "start_date", start, startUTC)
+	checkYears(&e.problems, "end_date", end, endUTC)
+	if endUTC < startUTC {
+		e.problems.Add("end_date", ReasonEndBeforeStart)
 	}
-	return site, true
-}
-
-// eventDates sets start, end, their UTC times and the zone.
-func (e *edit) eventDates() {
-	zone, ok := eventZone(e.attrs.Set, e.next, e.Rules.site())
-	if !ok {
-		e.problems.Add("timezone", ReasonZone)
-		return
-	}
-	t := eventTimesOf(e.attrs.Set, e.next, zone, e.Now)
-	t.check(&e.problems)
 	e.next["timezone"] = zone.Name
-	e.next["start_date"], e.next["utc_start_date"] = t.start, t.startUTC
-	e.next["end_date"], e.next["utc_end_date"] = t.end, t.endUTC
-}
-
-// check refuses times that the stored form cannot hold, and an end before the start.
-func (t *eventTimes) check(p *Problems) {
-	checkYears(p, "start_date", t.start, t.startUTC)
-	checkYears(p, "end_date", t.end, t.endUTC)
-	if t.endUTC < t.startUTC {
-		p.Add("end_date", ReasonEndBeforeStart)
-	}
+	e.next["start_date"], e.next["utc_start_date"] = start, startUTC
+	e.next["end_date"], e.next["utc_end_date"] = end, endUTC
 }
 
 // checkYears refuses times that the stored form cannot hold.

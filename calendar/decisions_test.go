@@ -89,10 +89,8 @@ func (p *decisionPlay) decide(line string) {
 		p.change, p.err = Create(kind, 100, a, s.decision())
 	case "update":
 		p.change, p.err = Update(p.record, a, s.decision())
-	case "trash":
-		p.change, p.err = Trash(p.record, s.decision())
-	case "delete":
-		p.change, p.err = Delete(p.record, s.decision())
+	case "trash", "delete":
+		p.change, p.err = Remove(p.record, s.decision())
 	default:
 		p.Fatalf("%s: no such decision", line)
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 )
 
@@ -49,12 +48,10 @@ func Language(in Input, root Lang, p *Problems) Lang {
 // once. What was not sent is absent from Attrs, and so is on create what was
 // sent empty; on updates that is Clear. Unknown names and computed fields are
 // ignored. Links with inline data are decoded by the spec of their kind. What
-// needs the store (ids, names, images by id) is left to the caller. together are the
-// problems of several values of a new record, inline data included; answers name them after
-// those of the records that the input refers to.
-func (s *Spec) Decode(in Input, op Op, l Lang, now time.Time, rules *Rules, c Caller, p *Problems) (a *Attrs, together Problems) {
-	d := decoder{kind: s.Kind, lang: l, now: now, rules: rules, caller: c, problems: p}
-	a = &Attrs{Lang: l, Set: make(map[string]any, len(in))}
+// needs the store (ids, names, images by id) is left to the caller.
+func (s *Spec) Decode(in Input, op Op, l Lang, on *Decision, p *Problems) *Attrs {
+	d := decoder{Decision: on, lang: l, problems: p}
+	a := &Attrs{Lang: l, Set: make(map[string]any, len(in))}
 	for i := range s.Fields {
 		f := &s.Fields[i]
 		v, sent := in[f.Name]
@@ -79,38 +76,15 @@ func (s *Spec) Decode(in Input, op Op, l Lang, now time.Time, rules *Rules, c Ca
 		}
 	}
 	if op == OpCreate {
-		d.checkTogether(a.Set)
+		// What depends on several values of a new record; on updates the decision checks it,
+		// which knows the stored values (interface 7.2).
+		e := newEdit(s, 0, a, on)
+		e.problems = *p
+		e.setFields()
+		e.setDates()
+		*p = e.problems
 	}
-	return a, d.together
-}
-
-// checkTogether checks what depends on several values of a new record. Refused values take
-// no part. On updates the decision does it, which knows the stored values (interface 7.2).
-func (d *decoder) checkTogether(set map[string]any) {
-	site := d.rules.site()
-	bad := func(f FieldError) bool { return f.Field == "timezone" || f.Field == "all_day" }
-	if d.kind == KindEvent && set["start_date"] != nil && set["end_date"] != nil && !slices.ContainsFunc(d.problems.Fields, bad) {
-		zone, _ := eventZone(set, nil, site)
-		t := eventTimesOf(set, nil, zone, d.now)
-		t.check(&d.together)
-	}
-	if d.kind == KindVenue {
-		checkPair(&d.together, set)
-	}
-	if d.kind.IsPost() {
-		sentPublication(d.kind, set, nil, site, d.now, &d.together)
-	}
-}
-
-// checkPair refuses one coordinate of a venue without the other (interface 3.2.1).
-func checkPair(p *Problems, venue map[string]any) {
-	lat, lng := venue["geo_lat"] != nil, venue["geo_lng"] != nil
-	switch {
-	case lat && !lng:
-		p.Add("geo_lng", ReasonPairMissing, "geo_lat")
-	case lng && !lat:
-		p.Add("geo_lat", ReasonPairMissing, "geo_lng")
-	}
+	return a
 }
 
 // isEmpty reports whether a sent value counts as empty for the field
@@ -159,13 +133,9 @@ func (f *Field) emptyReason() Reason {
 
 // decoder reads the values of one input.
 type decoder struct {
-	kind     Kind
+	*Decision
 	lang     Lang
-	now      time.Time
-	rules    *Rules
-	caller   Caller
 	problems *Problems
-	together Problems // of several values
 }
 
 // refuse notes why a value is refused.
@@ -188,10 +158,8 @@ func (d *decoder) read(f *Field, v any) (any, bool) {
 		return d.cost(f, v)
 	case FormImage:
 		return d.image(f, v)
-	case FormTerms:
-		return d.terms(f, v)
-	case FormLinks:
-		return d.links(f, v)
+	case FormTerms, FormLinks:
+		return d.refs(f, v)
 	case FormAuthor, FormParent:
 		return d.id(f, v)
 	case FormLatitude:
@@ -222,18 +190,18 @@ func (d *decoder) text(f *Field, s string) (any, bool) {
 	}
 	switch f.Form {
 	case FormName:
-		switch s = d.rules.Clean.Name(s); s {
+		switch s = d.Rules.Clean.Name(s); s {
 		case "":
 			return d.refuse(f, ReasonNothingLeft)
 		case "0":
 			return d.refuse(f, ReasonZero)
 		}
 	case FormDetail:
-		s = d.rules.Clean.Name(s)
+		s = d.Rules.Clean.Name(s)
 	case FormHTML:
-		s = d.rules.Clean.HTML(s)
+		s = d.Rules.Clean.HTML(s)
 	case FormSlug:
-		if MakeSlug(d.rules.Clean.Name(s), d.rules.Clean) == "" {
+		if MakeSlug(d.Rules.Clean.Name(s), d.Rules.Clean) == "" {
 			return d.refuse(f, ReasonSlug)
 		}
 	case FormDate:
@@ -268,7 +236,7 @@ func (d *decoder) text(f *Field, s string) (any, bool) {
 			return d.refuse(f, ReasonURL)
 		}
 	case FormEmail:
-		if !isEmail(s) {
+		if !emailForm.MatchString(s) {
 			return d.refuse(f, ReasonEmail)
 		}
 	default:
@@ -296,7 +264,7 @@ func (d *decoder) id(f *Field, v any) (any, bool) {
 		return d.refuse(f, ReasonTypeInteger)
 	case n <= 0:
 		return d.refuse(f, UnknownReason(f.Links), id.String())
-	case f.Form == FormAuthor && !MayNameAuthor(d.caller, id):
+	case f.Form == FormAuthor && !MayNameAuthor(d.Caller, id):
 		return d.refuse(f, ReasonOtherAuthor)
 	default:
 		return id, true
@@ -328,16 +296,13 @@ func (d *decoder) image(f *Field, v any) (any, bool) {
 	case string:
 		s := Plain(Trim(v))
 		if IsDigits(s) {
-			id, ok := ParseID(s)
-			if !ok {
-				return d.refuse(f, ReasonUnknownImage, shorten(s))
-			}
-			return []Ref{{Entry: s, ID: id, IsID: true}}, true
+			id, _ := ParseID(s)
+			return []Ref{{Entry: shorten(s), ID: id, IsID: true}}, true
 		}
 		if !isWebURL(s) {
 			return d.refuse(f, ReasonImage)
 		}
-		if !MayUseImageURL(d.caller) {
+		if !MayUseImageURL(d.Caller) {
 			return d.refuse(f, ReasonImageURLRight)
 		}
 		if _, ok := d.limit(f, s); !ok {
@@ -361,7 +326,7 @@ func (d *decoder) cost(f *Field, v any) (any, bool) {
 		switch e := e.(type) {
 		case nil:
 		case string:
-			cost = d.rules.Clean.Name(e)
+			cost = d.Rules.Clean.Name(e)
 		case json.Number:
 			var reason Reason
 			if cost, reason = costOfNumber(e); reason != "" {

@@ -102,13 +102,6 @@ func (p *Problems) Add(field string, r Reason, args ...string) {
 	p.Fields = append(p.Fields, FieldError{field, r, args})
 }
 
-// Join adds the problems of another collection.
-func (p *Problems) Join(o Problems) {
-	for _, f := range o.Fields {
-		p.Add(f.Field, f.Reason, f.Args...)
-	}
-}
-
 // Err returns the error that names all refused fields, or nil.
 func (p *Problems) Err() error {
 	if len(p.Fields) == 0 {

@@ -31,9 +31,9 @@ type Attrs struct {
 // organizer, categories or tags (3.1.5, 3.1.6, 3.5).
 type Ref struct {
 	Entry  string // as sent, for messages: a slug or name of a term, the URL of an image
-	ID     ID     // 0: none was sent
+	ID     ID     // 0: none was sent, or one that no record has
 	IsID   bool   // an id and nothing else
-	Inline *Attrs // create fields of the linked kind, nil where it is not described
+	Inline *Attrs // create fields of the linked kind, nil for images
 }
 
 // Cleaner does the text work that needs more than the standard library; the
@@ -59,7 +59,7 @@ type Rules struct {
 func (r *Rules) site() Zone { return Zone{Name: r.Site.String(), Location: r.Site} }
 
 // Decision is all that a decision may depend on besides the record and the
-// attributes.
+// attributes. Decode needs the first three fields only.
 type Decision struct {
 	Rules  *Rules
 	Now    time.Time
@@ -67,7 +67,7 @@ type Decision struct {
 
 	// Taken reports whether a record other than the one decided on holds the slug
 	// in its kind.
-	Taken func(slug string) bool
+	Taken func(k Kind, id ID, slug string) bool
 	// Parent returns the category with an id that a category names as its parent,
 	// for cycles and slugs; nil when there is none.
 	Parent func(ID) *Record

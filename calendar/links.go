@@ -8,38 +8,28 @@ import (
 	"unicode/utf8"
 )
 
-// terms reads categories and tags of an event (3.1.6).
-func (d *decoder) terms(f *Field, v any) (any, bool) {
-	switch v.(type) {
-	case bool, map[string]any:
+// refs reads a list of links: categories and tags (3.1.6), venue and organizer (3.1.5) of an event.
+func (d *decoder) refs(f *Field, v any) (any, bool) {
+	_, isBool := v.(bool)
+	_, isObject := v.(map[string]any)
+	read := d.term
+	switch {
+	case f.Form == FormLinks && isBool:
+		return d.refuse(f, ReasonTypeLinks)
+	case f.Form == FormLinks:
+		read = d.link
+	case isBool || isObject:
 		return d.refuse(f, ReasonTypeTerms)
 	}
-	var refs []Ref
-	for _, e := range ParseList(v) {
-		ref := Ref{Entry: shorten(entryText(e))}
-		switch e := e.(type) {
-		case json.Number:
-			id, ok := ParseID(e)
-			if _, whole := ParseInt(e); !ok && whole {
-				return d.refuse(f, UnknownReason(f.Links), ref.Entry)
-			} else if !ok {
-				return d.refuse(f, ReasonEntry, ref.Entry)
-			}
-			ref.ID, ref.IsID = id, true
-		case string:
-			name := d.rules.Clean.Name(Plain(e))
-			switch {
-			case name == "":
-				return d.refuse(f, ReasonEntry, ref.Entry)
-			case utf8.RuneCountInString(name) > maxName:
-				return d.refuse(f, ReasonTooLong, strconv.Itoa(maxName))
-			}
-			ref.Entry = Plain(e)
-			if IsDigits(e) {
-				ref.ID, _ = ParseID(e)
-			}
-		default:
-			return d.refuse(f, ReasonEntry, ref.Entry)
+	elements := ParseList(v)
+	refs := make([]Ref, 0, len(elements))
+	for _, e := range elements {
+		if f.Form == FormLinks && f.isEmpty(e) {
+			continue
+		}
+		ref, ok := read(f, e)
+		if !ok {
+			return nil, false
 		}
 		refs = append(refs, ref)
 	}
@@ -53,33 +43,32 @@ func (d *decoder) terms(f *Field, v any) (any, bool) {
 	}
 }
 
-// links reads venue and organizer of an event (3.1.5).
-func (d *decoder) links(f *Field, v any) (any, bool) {
-	if _, isBool := v.(bool); isBool {
-		return d.refuse(f, ReasonTypeLinks)
+// term reads one element of categories or tags: an id, a slug or a name.
+func (d *decoder) term(f *Field, e any) (Ref, bool) {
+	ref := Ref{Entry: shorten(entryText(e))}
+	switch e := e.(type) {
+	case json.Number:
+		if n, ok := ParseInt(e); ok {
+			ref.ID, ref.IsID = ID(n), true
+			return ref, true
+		}
+	case string:
+		name, isNumber := d.Rules.Clean.Name(Plain(e)), IsDigits(e)
+		switch {
+		case utf8.RuneCountInString(name) > maxName:
+			d.problems.Add(f.Name, ReasonTooLong, strconv.Itoa(maxName))
+			return ref, false
+		case isNumber:
+			ref.ID, _ = ParseID(e)
+			fallthrough
+		case name != "" && name != "0":
+			ref.Entry = Plain(e)
+			ref.Inline = &Attrs{Lang: d.lang, Set: map[string]any{f.Links.NameField(): name}}
+			return ref, true
+		}
 	}
-	var links []Ref
-	seen := make(map[ID]bool)
-	for _, e := range ParseList(v) {
-		if f.isEmpty(e) {
-			continue
-		}
-		link, ok := d.link(f, e)
-		if !ok {
-			return nil, false
-		}
-		if seen[link.ID] {
-			continue
-		}
-		seen[link.ID] = link.ID != 0
-		if links = append(links, link); len(links) > MaxElements {
-			return d.refuse(f, ReasonTooMany, strconv.Itoa(MaxElements))
-		}
-	}
-	if len(links) == 0 {
-		return Clear{}, true
-	}
-	return links, true
+	d.problems.Add(f.Name, ReasonEntry, ref.Entry)
+	return ref, false
 }
 
 // link reads one element of venue or organizer.
@@ -95,13 +84,10 @@ func (d *decoder) link(f *Field, e any) (Ref, bool) {
 	if text, ok := id.(string); ok {
 		isID = IsDigits(Trim(text))
 	}
-	switch {
-	case !isID:
+	if !isID {
 		d.problems.Add(f.Name, ReasonEntry, entry)
-	case n <= 0: // digits beyond all ids among them
-		d.problems.Add(f.Name, UnknownReason(f.Links), entry)
 	}
-	return Ref{Entry: entry, ID: ID(n), IsID: true}, isID && n > 0
+	return Ref{Entry: entry, ID: ID(n), IsID: true}, isID
 }
 
 // inline reads an object that describes a venue or an organizer.
@@ -113,15 +99,10 @@ func (d *decoder) inline(f *Field, object map[string]any, entry string) (Ref, bo
 	}
 	name, _ := sent.(string)
 	link := Ref{Entry: cmp.Or(shorten(Trim(Plain(name))), entry)}
-	refuse := func(p *Problems, bad FieldError) {
-		p.Add(f.Name, ReasonInline, append([]string{link.Entry, bad.Field, string(bad.Reason)}, bad.Args...)...)
-	}
-	var p, together Problems
-	link.Inline, together = SpecOf(f.Links).Decode(object, OpCreate, d.lang, d.now, d.rules, d.caller, &p)
-	if len(p.Fields) > 0 {
-		refuse(d.problems, p.Fields[0])
-	} else if len(together.Fields) > 0 {
-		refuse(&d.together, together.Fields[0])
+	var p Problems
+	link.Inline = SpecOf(f.Links).Decode(object, OpCreate, d.lang, d.Decision, &p)
+	for _, bad := range p.Fields {
+		d.problems.Add(f.Name, ReasonInline, append([]string{link.Entry, bad.Field, string(bad.Reason)}, bad.Args...)...)
 	}
 	return link, len(p.Fields) == 0
 }

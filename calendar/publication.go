@@ -46,53 +46,40 @@ func (e *edit) status() Status {
 func isUnpublished(s Status) bool { return s == StatusDraft || s == StatusPending }
 
 // publicationDates sets the dates that were sent, else those of a post that is new or
-// published for the first time.
+// published for the first time. Words are read in the zone of an event, all else in that of
+// the site (interface 3.6).
 func (e *edit) publicationDates(status Status) {
-	local, utc, sent := sentPublication(e.kind, e.attrs.Set, e.next, e.Rules.site(), e.Now, &e.problems)
-	if !sent {
-		neverPublished := e.stored == nil || e.next.Wall("date_utc") == NoWall
-		switch {
-		case neverPublished && !isUnpublished(status):
-			utc = Wall(e.Now.Unix())
-		case e.stored == nil:
-			utc = NoWall
-		default:
-			return
-		}
-		local = WallOf(e.Now.In(e.Rules.Site))
-	}
-	e.next["date"], e.next["date_utc"] = local, utc
-}
-
-// sentPublication returns the publication dates of a post as they will be stored where one
-// was sent, and refuses those that the stored form cannot hold. Words are read in the zone
-// of an event, all else in that of the site (interface 3.6).
-func sentPublication(k Kind, set map[string]any, stored Fields, site Zone, now time.Time, p *Problems) (local, utc Wall, sent bool) {
-	date, dateSent := set["date"].(Date)
-	dateUTC, utcSent := set["date_utc"].(Date)
-	localField, utcField := "date", "date_utc"
+	site := e.Rules.Site
+	date, dateSent := e.attrs.Set["date"].(Date)
+	dateUTC, utcSent := e.attrs.Set["date_utc"].(Date)
+	neverPublished := e.stored == nil || e.next.Wall("date_utc") == NoWall
+	local, utc := WallOf(e.Now.In(site)), Wall(e.Now.Unix())
 	if dateSent {
 		zone := site
-		if k == KindEvent && date.IsWord() {
-			zone, _ = eventZone(set, stored, site)
+		if e.kind == KindEvent && date.IsWord() {
+			zone = e.zone().Location
 		}
-		at := date.Instant(now, zone.Location)
-		local, utc = WallOf(at.In(site.Location)), Wall(at.Unix())
-	} else {
-		localField = utcField
+		at := date.Instant(e.Now, zone)
+		local, utc = WallOf(at.In(site)), Wall(at.Unix())
+		checkYears(&e.problems, "date", local)
 	}
 	if utcSent {
-		at := dateUTC.Instant(now, time.UTC)
+		at := dateUTC.Instant(e.Now, time.UTC)
 		utc = Wall(at.Unix())
 		if !dateSent {
-			local = WallOf(at.In(site.Location))
+			local = WallOf(at.In(site))
+			checkYears(&e.problems, "date_utc", local)
 		}
-	} else {
-		utcField = localField
+		checkYears(&e.problems, "date_utc", utc)
+	} else if dateSent {
+		checkYears(&e.problems, "date", utc)
 	}
-	if dateSent || utcSent {
-		checkYears(p, localField, local)
-		checkYears(p, utcField, utc)
+	switch {
+	case dateSent, utcSent, neverPublished && !isUnpublished(status):
+	case e.stored == nil:
+		utc = NoWall
+	default:
+		return
 	}
-	return local, utc, dateSent || utcSent
+	e.next["date"], e.next["date_utc"] = local, utc
 }

@@ -1,5 +1,7 @@
 package calendar
 
+import "strings"
+
 // The reasons for which a value is refused (interface 2 to 4, 9). What follows
 // "args" is what FieldError.Args carry, in that order; the others carry
 // none. Each has a message in every language (internal/texts).
@@ -99,11 +101,10 @@ const (
 // (interface 7.1): "rest_invalid_type", "rest_not_in_enum", or "" for reasons
 // without a structure.
 func (r Reason) Detail() string {
-	switch r {
-	case ReasonTypeText, ReasonTypeBool, ReasonTypeInteger, ReasonTypeID, ReasonTypeNumber, ReasonTypeList,
-		ReasonTypeDate, ReasonTypeCost, ReasonTypeImage, ReasonTypeLinks, ReasonTypeTerms, ReasonTypeObject:
+	switch {
+	case strings.HasPrefix(string(r), "type_"):
 		return "rest_invalid_type"
-	case ReasonNotInEnum:
+	case r == ReasonNotInEnum:
 		return "rest_not_in_enum"
 	default:
 		return ""
@@ -111,23 +112,4 @@ func (r Reason) Detail() string {
 }
 
 // UnknownReason is the reason for a value that names no record of a kind.
-func UnknownReason(k Kind) Reason {
-	switch k {
-	case KindEvent:
-		return ReasonUnknownEvent
-	case KindVenue:
-		return ReasonUnknownVenue
-	case KindOrganizer:
-		return ReasonUnknownOrganizer
-	case KindCategory:
-		return ReasonUnknownCategory
-	case KindTag:
-		return ReasonUnknownTag
-	case KindImage:
-		return ReasonUnknownImage
-	case KindUser:
-		return ReasonUnknownUser
-	default:
-		return ReasonEntry
-	}
-}
+func UnknownReason(k Kind) Reason { return Reason("unknown_" + k.String()) }

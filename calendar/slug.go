@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"sort"
 	"strconv"
 	"strings"
 	"unicode"
@@ -93,7 +94,7 @@ const linearProbes = 16
 // freeSlug returns the slug with tail behind it if it is free. Else a child category
 // gets the slug of its parent appended, then a number is appended before tail.
 func (e *edit) freeSlug(slug, tail string) string {
-	taken := func(s string) bool { return e.Taken(s + tail) }
+	taken := func(s string) bool { return e.Taken(e.kind, e.id, s+tail) }
 	if !taken(slug) {
 		return slug + tail
 	}
@@ -116,16 +117,9 @@ func (e *edit) freeSlug(slug, tail string) string {
 			return s + tail
 		}
 	}
-	low, high := n-1, 2*n // low is taken
+	low, high := n, 2*n // all below low are taken
 	for taken(numbered(high)) {
-		low, high = high, 2*high
+		low, high = high+1, 2*high
 	}
-	for high-low > 1 {
-		if mid := low + (high-low)/2; taken(numbered(mid)) {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return numbered(high) + tail
+	return numbered(low+sort.Search(high-low, func(i int) bool { return !taken(numbered(low + i)) })) + tail
 }

@@ -61,7 +61,7 @@ func TestNumberingAsksSeldom(t *testing.T) {
 	for _, n := range []int{1, 2, 15, 16, 17, 18, 33, 34, 35, 1000, 99999} {
 		asked := 0
 		d := situation{}.decision()
-		d.Taken = func(slug string) bool {
+		d.Taken = func(_ Kind, _ ID, slug string) bool {
 			asked++
 			if slug == "hall" {
 				return true
@@ -101,7 +101,7 @@ func TestFreeSlugProperties(t *testing.T) {
 		if slug := r.Slug(); !isSlug(slug) || slices.Contains(held, slug) {
 			rt.Fatalf("got %q, held %v", slug, held)
 		}
-		gone := applied(rt, r)(Trash(r, situation{taken: []string{r.Slug() + trashedSuffix}}.decision()))
+		gone := applied(rt, r)(Remove(r, situation{taken: []string{r.Slug() + trashedSuffix}}.decision()))
 		back := applied(rt, gone)(Update(gone, attrs(rt, nil), situation{}.decision()))
 		if back.Slug() != r.Slug() {
 			rt.Fatalf("got %q back, want %q", back.Slug(), r.Slug())

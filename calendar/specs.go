@@ -1,26 +1,25 @@
 package calendar
 
 import (
+	_ "embed"
 	"slices"
+	"strconv"
 	"strings"
 )
 
+//go:embed fields.txt
+var fieldTables string
+
 // specs are the field tables of all kinds; they are never changed.
-var specs = [KindUser + 1]*Spec{
-	KindEvent:     newSpec(KindEvent, eventFields()),
-	KindVenue:     newSpec(KindVenue, venueFields()),
-	KindOrganizer: newSpec(KindOrganizer, organizerFields()),
-	KindCategory:  newSpec(KindCategory, termFields(Field{Name: "parent", Form: FormParent, Links: KindCategory})),
-	KindTag:       newSpec(KindTag, termFields()),
-	KindImage: newSpec(KindImage, []Field{
-		internalField("url", TypeString),
-		internalField("extension", TypeString),
-	}),
-	KindUser: newSpec(KindUser, []Field{
-		internalField("name", TypeString),
-		internalField("role", TypeString),
-	}),
-}
+var specs = readSpecs(fieldTables)
+
+// The words of the field tables, in the order of their constants.
+var (
+	typeWords  = strings.Fields("- string text bool number id ids strings wall")
+	formWords  = strings.Fields("none name detail html slug date status word zone bool cost url event_url email image terms links author parent latitude longitude password language")
+	emptyWords = strings.Fields("refused clears null")
+	shownWords = strings.Fields("- never text name html time moment status word zone bool id author coordinate region cost website image terms posts first")
+)
 
 // The limits of interface 9: of elements of a list, links of an event and cost
 // values; and of a password, in characters.
@@ -36,14 +35,69 @@ const (
 	maxDescription = 200000
 	maxURL         = 2000
 	maxEmail       = 254
-
-	maxEventStatusReason = 300
 )
 
-func newSpec(k Kind, fields []Field) *Spec {
-	if k.IsPost() || k.IsTerm() {
-		fields = append(fields, internalField("imports", TypeStrings))
+// readSpecs reads the field tables: a line of one word is a kind, the others are its fields.
+func readSpecs(text string) (tables [KindUser + 1]*Spec) {
+	var kind Kind
+	var fields [KindUser + 1][]Field
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 0 || words[0] == "#":
+		case len(words) == 1:
+			kind, _ = ParseKind(words[0])
+		default:
+			fields[kind] = append(fields[kind], readField(words))
+		}
 	}
+	for k := KindEvent; k <= KindUser; k++ {
+		tables[k] = newSpec(k, fields[k])
+	}
+	return tables
+}
+
+// readField reads the name, the form and the other columns of a field. A word that the tables
+// cannot have is a mistake in them.
+func readField(words []string) Field {
+	index := func(known []string, word string) int {
+		i := slices.Index(known, word)
+		if i < 0 {
+			panic("fields.txt: " + strings.Join(words, " "))
+		}
+		return i
+	}
+	f := Field{Name: words[0], Form: Form(index(formWords, words[1]))}
+	flags := map[string]*bool{
+		"required": &f.Required, "extension": &f.Extension, "not_by_slug": &f.NotBySlug, "initial": &f.Initial, "filled": &f.Filled, "stays": &f.Stays,
+	}
+	for _, word := range words[2:] {
+		switch column, value, _ := strings.Cut(word, "="); column {
+		case "stored":
+			f.Stored = Type(index(typeWords, value))
+		case "declared":
+			f.Declared = value
+		case "default":
+			f.Default = value
+		case "empty":
+			f.Empty = Empty(index(emptyWords, value))
+		case "max":
+			f.Max, _ = strconv.Atoi(value)
+		case "enum":
+			f.Enum = strings.Split(value, ",")
+		case "shown":
+			f.Shown = Shown(index(shownWords, value))
+		case "links":
+			f.Links = Kind(index(kindNames[:], value))
+		default:
+			*flags[column] = true
+		}
+	}
+	return f
+}
+
+// newSpec makes the table of some fields.
+func newSpec(k Kind, fields []Field) *Spec {
 	s := &Spec{Kind: k, Fields: fields, byName: make(map[string]*Field, len(fields))}
 	for i := range fields {
 		f := &fields[i]
@@ -58,29 +112,4 @@ func newSpec(k Kind, fields []Field) *Spec {
 	}
 	slices.SortFunc(s.stored, func(a, b *Field) int { return strings.Compare(a.Name, b.Name) })
 	return s
-}
-
-// internalField is a row that is stored but cannot be sent, and never shown.
-func internalField(name string, t Type) Field { return Field{Name: name, Stored: t} }
-
-// computedTime is a time that is stored and shown, but cannot be sent.
-func computedTime(name string, s Shown) Field {
-	return Field{Name: name, Stored: TypeWall, Shown: s, Stays: true}
-}
-
-// internalPostFields are the rows of all posts that cannot be sent.
-func internalPostFields() []Field {
-	return []Field{
-		computedTime("modified", ShownWall),
-		computedTime("modified_utc", ShownWall),
-		internalField("former_status", TypeString),
-		// The slug before trashing, where "<slug>__trashed" was not free.
-		internalField("former_slug", TypeString),
-		internalField("image_url", TypeString),
-	}
-}
-
-// languageField is the language selector, a parameter of every route.
-func languageField() Field {
-	return Field{Name: "multilang_language", Form: FormLang, Enum: LangNames()}
 }

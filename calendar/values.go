@@ -2,6 +2,7 @@ package calendar
 
 import (
 	"encoding/json"
+	"math/big"
 	"regexp"
 	"strconv"
 	"strings"
@@ -62,15 +63,11 @@ func ParseNearestInt(v any) (int64, bool) {
 // nearest to it.
 func wholeNumber(v any) (n int64, fits, ok bool) {
 	s, _ := numeral(v)
-	digits, exp, negative, ok := splitNumeral(s)
-	if !ok || exp < 0 {
+	r, ok := rational(s)
+	if !ok || !r.IsInt() {
 		return 0, false, false
 	}
-	digits = "0" + digits + strings.Repeat("0", min(exp, 20)) // twenty are too many already
-	if negative {
-		digits = "-" + digits
-	}
-	n, err := strconv.ParseInt(digits, 10, 64) // the nearest, when it is out of range
+	n, err := strconv.ParseInt(r.Num().String(), 10, 64) // the nearest, when it is out of range
 	return n, err == nil, true
 }
 
@@ -149,23 +146,17 @@ func numeral(v any) (s string, isText bool) {
 	}
 }
 
-var numeralForm = regexp.MustCompile(`^([+-]?)(\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d+))?$`)
+var numeralForm = regexp.MustCompile(`^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?0*\d{1,4})?$`)
 
-// splitNumeral reads [sign] digits [. digits] [e [sign] digits], with a digit
-// before or after the point. The value is digits × 10^exp, digits without zeros
-// at either end ("" for zero). The exponent is held within ±1e9.
-func splitNumeral(s string) (digits string, exp int, negative, ok bool) {
-	m := numeralForm.FindStringSubmatch(s)
-	if m == nil {
-		return "", 0, false, false
+// rational reads [sign] digits [. digits] [e [sign] digits], with a digit before or after the
+// point. Numbers of more characters than anybody writes are refused, because the time to
+// compute with them grows with their square.
+func rational(s string) (*big.Rat, bool) {
+	const limit = 1000
+	if len(s) > limit || !numeralForm.MatchString(s) {
+		return nil, false
 	}
-	whole, frac, _ := strings.Cut(m[2], ".")
-	all := strings.TrimRight(whole+frac, "0")
-	if digits = strings.TrimLeft(all, "0"); digits != "" {
-		const limit = 1_000_000_000
-		exp = min(max(number(m[3]), -limit), limit) + len(whole) - len(all)
-	}
-	return digits, exp, m[1] == "-", true
+	return new(big.Rat).SetString(s)
 }
 
 // number reads a few digits, 0 for none, the nearest where they are too many.

@@ -44,7 +44,7 @@ func (s *Service) Erase(ctx context.Context, e Erasure) (Erased, error) {
 
 // erase is an attempt of Erase.
 func (d *decision) erase(ctx context.Context) (out Erased, err error) {
-	d.start()
+	d.start(ctx)
 	rec, err := d.s.records.find(ctx, d.r.Target.ID)
 	switch {
 	case err != nil:

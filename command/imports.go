@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sort"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -68,26 +69,25 @@ func (s *Service) applied(ctx context.Context, r *Request, rec *calendar.Record)
 	if last, _ := rec.ImportMark(m.Source); rec.Erased || last.Line < m.Line {
 		return rec.Erased, nil // nothing brings an erased record back
 	}
-	for from, to := int64(1), rec.Version; ; {
-		version := from + (to-from)/2
-		e, then, err := s.records.version(ctx, rec.Kind, rec.ID, version)
+	var line int64
+	var request string
+	var failed error
+	sort.Search(int(rec.Version), func(before int) bool {
+		e, then, err := s.records.version(ctx, rec.Kind, rec.ID, int64(before)+1)
 		if err != nil {
-			return false, err
+			failed = err
+			return true
 		}
 		at, _ := then.ImportMark(m.Source)
-		switch {
-		case at.Line < m.Line:
-			from = version + 1
-		case from < to:
-			to = version
-		case at.Line > m.Line:
-			return false, nil
-		case e.Cause.Request != r.Cause.Request:
-			return false, fmt.Errorf("line %d was applied with another content: %w", m.Line, ErrImportChanged)
-		default:
-			return true, nil
+		if at.Line >= m.Line {
+			line, request = at.Line, e.Cause.Request
 		}
+		return at.Line >= m.Line
+	})
+	if failed == nil && line == m.Line && request != r.Cause.Request {
+		failed = fmt.Errorf("line %d was applied with another content: %w", m.Line, ErrImportChanged)
 	}
+	return failed == nil && line == m.Line, failed
 }
 
 // Imported returns the record that a key of an import names, or named before it was erased;

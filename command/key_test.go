@@ -145,26 +145,13 @@ func TestKeyOfWhatChanged(t *testing.T) {
 		now  calendar.Caller
 	}{
 		{"event, tag by id", write{op: "create event", in: `{` + dates + `,"tags":[{{t}}]}`}, []string{"tag t"}, editor},
-		{"event, category by id", write{op: "create event", in: `{` + dates + `,"categories":{{c}}}`}, []string{"category c"}, editor},
 		{"event, tag by name", write{op: "create event", by: author, in: `{` + dates + `,"tags":"Open air"}`}, []string{"tag t"}, author},
-		{"event, tag by slug", write{op: "create event", by: author, in: `{` + dates + `,"tags":["open-air"]}`}, []string{"tag t"}, author},
-		{"event, category by name", write{op: "create event", by: contributor, in: `{` + dates + `,"categories":["Music"]}`}, []string{"category c"}, contributor},
 		{"event, venue and organizer", write{op: "create event", in: `{` + dates + `,"venue":{{v}},"organizer":[{{o}}]}`}, []string{"venue v", "organizer o"}, editor},
 		{"event, inline venue with an image", write{op: "create event", by: author, in: `{` + dates + `,"venue":{"venue":"Barn","image":"https://a.example/i.png"}}`}, nil, lowered},
-		{"event, parent", write{op: "create event", in: `{` + dates + `,"post_parent":{{e}}}`}, []string{"event e"}, editor},
-		{"event, author", write{op: "create event", in: `{` + dates + `,"author":3}`}, nil, calendar.Caller{ID: editor.ID, Role: calendar.Author}},
-		{"event, image by URL", write{op: "create event", by: author, in: `{` + dates + `,"image":"https://a.example/i.png"}`}, nil, lowered},
-		{"event, slug that is taken", write{op: "create event", in: `{` + dates + `,"slug":"jazz"}`}, nil, editor},
 		{"event, update", write{op: "update event", on: "e", in: `{"tags":[{{t}}],"categories":[{{c}}]}`}, []string{"tag t", "category c", "event e"}, editor},
-		{"venue, image by URL", write{op: "create venue", by: author, in: `{"venue":"Barn","image":"https://a.example/i.png"}`}, nil, lowered},
-		{"venue, author", write{op: "create venue", in: `{"venue":"Barn","author":3}`}, nil, calendar.Caller{ID: editor.ID, Role: calendar.Author}},
-		{"venue, update", write{op: "update venue", on: "v", in: `{"author":3}`}, []string{"venue v"}, calendar.Caller{ID: editor.ID, Role: calendar.Author}},
-		{"organizer, author", write{op: "create organizer", in: `{"organizer":"Band","author":3}`}, nil, calendar.Caller{ID: editor.ID, Role: calendar.Author}},
 		{"category, parent", write{op: "create category", in: `{"name":"Jazz","parent":{{c}}}`}, []string{"category c"}, editor},
-		{"category, update", write{op: "update category", on: "d", in: `{"parent":{{c}}}`}, []string{"category c", "category d"}, editor},
 		{"category, itself", write{op: "create category", in: `{"name":"Jazz"}`, as: "made"}, []string{"category made"}, editor},
 		{"tag, exists", write{op: "create tag", in: `{"name":"Loud"}`}, nil, editor},
-		{"tag, update", write{op: "update tag", on: "t", in: `{"name":"Outside"}`}, []string{"tag t"}, editor},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

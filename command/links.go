@@ -24,14 +24,11 @@ type linked struct {
 // links finds the records that one input refers to.
 type links struct {
 	*decision
-
-	// What was found in the store.
+	ask     eventstore.Lookup
+	found   map[calendar.Claim][]calendar.ID // who has a claim or a name
 	records map[calendar.ID]*calendar.Record
-	holders map[calendar.Claim]calendar.ID
-	named   map[calendar.Name][]calendar.ID
-
-	making map[any]*linked // by calendar.Name, or by calendar.Claim of an image or a slug
-	made   []*linked       // in the order of their ids
+	making  map[calendar.Claim]*linked // by what they are found by
+	made    []*linked                  // in the order of their ids
 }
 
 // link returns the attributes of the input with the ids of the records that they refer to.
@@ -39,8 +36,7 @@ type links struct {
 // of some fresh ids.
 func (d *decision) link(ctx context.Context, fresh int) (attrs *calendar.Attrs, id calendar.ID, err error) {
 	l := &links{
-		decision: d, records: map[calendar.ID]*calendar.Record{}, holders: map[calendar.Claim]calendar.ID{},
-		named: map[calendar.Name][]calendar.ID{}, making: map[any]*linked{},
+		decision: d, found: map[calendar.Claim][]calendar.ID{}, records: map[calendar.ID]*calendar.Record{}, making: map[calendar.Claim]*linked{},
 	}
 	l.collect(d.r.Kind, d.attrs)
 	if err := l.look(ctx); err != nil {
@@ -48,7 +44,6 @@ func (d *decision) link(ctx context.Context, fresh int) (attrs *calendar.Attrs, 
 	}
 	p := calendar.Problems{Fields: slices.Clone(d.problems.Fields)}
 	attrs = l.values(d.r.Kind, d.attrs, &p)
-	p.Join(d.together)
 	if err := p.Err(); err != nil {
 		return nil, 0, err
 	}
@@ -61,7 +56,7 @@ func (d *decision) link(ctx context.Context, fresh int) (attrs *calendar.Attrs, 
 	for i, m := range l.made {
 		m.id = id + calendar.ID(fresh+i)
 	}
-	if err := l.make(ctx); err != nil {
+	if err := l.make(); err != nil {
 		return nil, 0, err
 	}
 	complete(attrs)
@@ -75,23 +70,18 @@ func (l *links) collect(k calendar.Kind, attrs *calendar.Attrs) {
 		case calendar.ID:
 			l.records[v] = nil
 		case []calendar.Ref:
+			to := calendar.SpecOf(k).Field(field).Links
 			for _, ref := range v {
-				l.collectRef(calendar.SpecOf(k).Field(field).Links, ref)
+				l.records[ref.ID] = nil
+				if claim := claimOf(to, ref); claim.Key != "" {
+					l.ask.Claims = append(l.ask.Claims, claim)
+				}
+				if ref.Inline != nil {
+					l.ask.Names = append(l.ask.Names, nameOfRef(to, ref))
+					l.collect(to, ref.Inline)
+				}
 			}
 		}
-	}
-}
-
-func (l *links) collectRef(k calendar.Kind, ref calendar.Ref) {
-	l.records[ref.ID] = nil
-	if ref.Inline != nil {
-		l.collect(k, ref.Inline)
-	}
-	if claim := claimOf(k, ref); claim.Key != "" {
-		l.holders[claim] = 0
-	}
-	if name := l.nameOf(k, ref); name.Key != "" {
-		l.named[name] = nil
 	}
 }
 
@@ -107,37 +97,30 @@ func claimOf(k calendar.Kind, ref calendar.Ref) (claim calendar.Claim) {
 	return claim
 }
 
-// nameOf is the name that an entry is found by, that of an inline venue or organizer or of a
-// term.
-func (l *links) nameOf(k calendar.Kind, ref calendar.Ref) calendar.Name {
-	var text string
-	switch {
-	case ref.IsID:
-	case ref.Inline != nil:
-		text, _ = ref.Inline.Set[k.NameField()].(string)
-	case k.IsTerm():
-		text = l.s.rules.Clean.Name(ref.Entry)
-	}
+// nameOfRef is the name that an entry is found by, that of an inline venue or organizer or of
+// a term.
+func nameOfRef(k calendar.Kind, ref calendar.Ref) calendar.Name {
+	text, _ := ref.Inline.Set[k.NameField()].(string)
 	return nameOf(k, htmltext.NameKey(text))
 }
 
 // look asks the store for all that was collected: one look-up, one load.
 func (l *links) look(ctx context.Context) error {
-	ask := eventstore.Lookup{Claims: slices.Collect(maps.Keys(l.holders)), Names: slices.Collect(maps.Keys(l.named))}
-	if len(ask.Claims)+len(ask.Names) > 0 {
-		found, err := l.s.store.Find(ctx, ask)
+	if len(l.ask.Claims)+len(l.ask.Names) > 0 {
+		found, err := l.s.store.Find(ctx, l.ask)
 		if err != nil {
 			return fmt.Errorf("find linked records: %w", err)
 		}
-		for i, c := range ask.Claims {
-			l.holders[c] = found.Holders[i]
-			l.records[found.Holders[i]] = nil
+		for i, claim := range l.ask.Claims {
+			l.found[claim] = found.Holders[i : i+1]
 		}
-		for i, n := range ask.Names {
-			l.named[n] = found.Named[i]
-			for _, id := range found.Named[i] {
-				l.records[id] = nil
-			}
+		for i, name := range l.ask.Names {
+			l.found[name] = found.Named[i]
+		}
+	}
+	for _, ids := range l.found {
+		for _, id := range ids {
+			l.records[id] = nil
 		}
 	}
 	maps.DeleteFunc(l.records, func(id calendar.ID, _ *calendar.Record) bool { return id <= 0 })
@@ -171,10 +154,7 @@ func (l *links) values(k calendar.Kind, attrs *calendar.Attrs, p *calendar.Probl
 		case []calendar.Ref:
 			found := make([]*linked, len(v))
 			for at, ref := range v {
-				var reason calendar.Reason
-				if found[at], reason = l.find(f, ref, p); found[at] == nil {
-					p.Add(f.Name, reason, ref.Entry)
-				}
+				found[at] = l.find(f, ref, p)
 			}
 			out.Set[f.Name] = found
 		}
@@ -182,98 +162,67 @@ func (l *links) values(k calendar.Kind, attrs *calendar.Attrs, p *calendar.Probl
 	return out
 }
 
-// find returns the record that an entry refers to, or one that is made. Without one it
-// returns why.
-func (l *links) find(f *calendar.Field, ref calendar.Ref, p *calendar.Problems) (*linked, calendar.Reason) {
-	rec := l.live(f.Links, ref.ID)
+// find returns the record that an entry refers to, or one that is made because there is none.
+// Terms are found by slug before they are by shown name; of venues and organizers those that
+// are published. Records that entries before it make are found too.
+func (l *links) find(f *calendar.Field, ref calendar.Ref, p *calendar.Problems) *linked {
+	k := f.Links
+	if rec := l.live(k, ref.ID); rec != nil {
+		return &linked{id: rec.ID, url: rec.Fields.String("url")}
+	}
+	claim, m := claimOf(k, ref), &linked{kind: k, url: ref.Entry}
+	there := l.known(k, claim, func(*calendar.Record) bool { return true })
 	switch {
-	case rec != nil:
-		return &linked{id: rec.ID, url: rec.Fields.String("url")}, ""
 	case ref.IsID:
-		return nil, calendar.UnknownReason(f.Links)
-	case ref.Inline != nil:
-		return l.inline(f, ref, p), ""
-	case f.Links == calendar.KindImage:
-		return l.image(ref), ""
+		p.Add(f.Name, calendar.UnknownReason(k), ref.Entry)
+	case there != nil:
+		return there
+	case ref.Inline == nil: // an image
+		l.making[claim] = m
 	default:
-		return l.term(f.Links, ref)
+		return l.named(f, ref, p)
 	}
+	return m
 }
 
-// image finds an image by its URL, or makes a record for it.
-func (l *links) image(ref calendar.Ref) *linked {
-	claim := claimOf(calendar.KindImage, ref)
-	if l.making[claim] == nil {
-		l.making[claim] = &linked{id: l.holders[claim], kind: calendar.KindImage, url: ref.Entry}
-	}
-	return l.making[claim]
-}
-
-// inline links the published record of the same shown name, or makes one. Bad fields are
-// refused in either case.
-func (l *links) inline(f *calendar.Field, ref calendar.Ref, p *calendar.Problems) *linked {
+// named finds or makes a record by its shown name. Bad fields are refused in either case.
+func (l *links) named(f *calendar.Field, ref calendar.Ref, p *calendar.Problems) *linked {
+	k, name := f.Links, nameOfRef(f.Links, ref)
 	var bad calendar.Problems
-	m := &linked{kind: f.Links, attrs: l.values(f.Links, ref.Inline, &bad)}
+	m := &linked{kind: k, attrs: l.values(k, ref.Inline, &bad)}
 	for _, b := range bad.Fields {
 		p.Add(f.Name, calendar.ReasonInline, append([]string{ref.Entry, b.Field, string(b.Reason)}, b.Args...)...)
 	}
-	name := l.nameOf(f.Links, ref)
-	there := l.ofName(f.Links, name, func(rec *calendar.Record) bool { return rec.Status(l.now) == calendar.StatusPublish })
-	if there == nil {
-		l.promise(name, m)
-		there = m
+	there := l.known(k, name, func(rec *calendar.Record) bool {
+		return showsName(rec, l.lang, name.Key) && (k.IsTerm() || rec.Status(l.Now) == calendar.StatusPublish)
+	})
+	switch {
+	case there != nil:
+		return there
+	case k.IsTerm() && calendar.IsDigits(calendar.Trim(ref.Entry)):
+		p.Add(f.Name, calendar.UnknownReason(k), ref.Entry)
+	case k.IsTerm() && !calendar.MayCreateTerm(l.r.Caller, k):
+		p.Add(f.Name, calendar.ReasonTermRight, ref.Entry)
 	}
-	return there
-}
-
-// ofName returns the record of a kind that shows a name and fits, the one of the
-// lowest id, or the one that is made with the name; nil for none.
-func (l *links) ofName(k calendar.Kind, name calendar.Name, fits func(*calendar.Record) bool) *linked {
-	for _, id := range l.named[name] {
-		if rec := l.live(k, id); rec != nil && showsName(rec, l.lang, name.Key) && fits(rec) {
-			return &linked{id: id}
+	l.making[name] = m
+	l.guard(name, len(l.found[name]))
+	if k.IsTerm() {
+		if slug := l.s.SlugOf(k, calendar.Input{k.NameField(): ref.Entry}); slug.Key != "" && l.making[slug] == nil {
+			l.making[slug] = m // where another has it, that one is found first
 		}
 	}
-	return l.making[name]
+	return m
 }
 
-// promise notes a record that is made because there is none of the name.
-func (l *links) promise(name calendar.Name, m *linked) {
-	l.making[name] = m
-	l.guard(name, len(l.named[name]))
-}
-
-// term finds a term by slug, else by shown name, else makes it. Terms that entries before it
-// make are found too. Without one it returns why.
-func (l *links) term(k calendar.Kind, ref calendar.Ref) (*linked, calendar.Reason) {
-	bySlug := claimOf(k, ref)
-	if id := l.holders[bySlug]; l.live(k, id) != nil {
-		return &linked{id: id}, ""
+// known returns the record of a kind that has a claim or a name and fits, the one of the
+// lowest id, or the one that is made with it; nil for none.
+func (l *links) known(k calendar.Kind, claim calendar.Claim, fits func(*calendar.Record) bool) *linked {
+	for _, id := range l.found[claim] {
+		if rec := l.live(k, id); rec != nil && fits(rec) {
+			return &linked{id: id, url: rec.Fields.String("url")}
+		}
 	}
-	if m := l.making[bySlug]; m != nil {
-		return m, ""
-	}
-	name := l.nameOf(k, ref)
-	if there := l.ofName(k, name, func(*calendar.Record) bool { return true }); there != nil {
-		return there, ""
-	}
-	if ref.ID != 0 || calendar.IsDigits(calendar.Trim(ref.Entry)) {
-		return nil, calendar.UnknownReason(k)
-	}
-	if !calendar.MayCreateTerm(l.r.Caller, k) {
-		return nil, calendar.ReasonTermRight
-	}
-	var bad calendar.Problems
-	attrs, _ := calendar.SpecOf(k).Decode(calendar.Input{"name": ref.Entry}, calendar.OpCreate, l.lang, l.now, l.s.rules, l.r.Caller, &bad)
-	if bad.Err() != nil {
-		return nil, calendar.ReasonEntry
-	}
-	m := &linked{kind: k, attrs: attrs}
-	l.promise(name, m)
-	if slug := l.s.SlugOf(k, calendar.Input{"name": ref.Entry}); slug.Key != "" && l.making[slug] == nil {
-		l.making[slug] = m // where another has it, that one is found first
-	}
-	return m, ""
+	return l.making[claim]
 }
 
 // order lists the records that are to be made for attributes, each once, and before it those
@@ -294,25 +243,23 @@ func (l *links) order(k calendar.Kind, attrs *calendar.Attrs) {
 
 // make decides the records that are made with that of the request: images first, because
 // venues name them.
-func (l *links) make(ctx context.Context) error {
-	for _, m := range l.made {
-		if m.kind == calendar.KindImage {
-			if _, err := l.add(nil, calendar.NewImage(m.id, m.url, l.lang)); err != nil {
+func (l *links) make() error {
+	for _, images := range [...]bool{true, false} {
+		for _, m := range l.made {
+			if (m.kind == calendar.KindImage) != images {
+				continue
+			}
+			c := calendar.NewImage(m.id, m.url, l.lang)
+			if !images {
+				complete(m.attrs)
+				var err error
+				if c, err = calendar.Create(m.kind, m.id, m.attrs, &l.Decision); err != nil {
+					return err
+				}
+			}
+			if _, err := l.add(nil, c); err != nil {
 				return err
 			}
-		}
-	}
-	for _, m := range l.made {
-		if m.kind == calendar.KindImage {
-			continue
-		}
-		complete(m.attrs)
-		c, err := calendar.Create(m.kind, m.id, m.attrs, l.on(ctx, m.kind, m.id))
-		if err == nil {
-			_, err = l.add(nil, c)
-		}
-		if err != nil {
-			return err
 		}
 	}
 	return nil

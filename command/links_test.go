@@ -90,7 +90,7 @@ func TestLinks(t *testing.T) {
 		},
 		{
 			name: "a bad field of an inline venue", given: two,
-			when: event("", `"venue":{"venue":"New","geo_lat":1},"organizer":{"organizer":"T","author":99}`), refused: "rest_invalid_param organizer=inline venue=inline",
+			when: event("", `"venue":{"venue":"New","geo_lat":1},"organizer":{"organizer":"T","author":99}`), refused: "rest_invalid_param venue=inline organizer=inline",
 		},
 		{
 			name: "a bad field of an inline venue alone", given: two,
@@ -98,7 +98,7 @@ func TestLinks(t *testing.T) {
 		},
 		{
 			name: "a bad field of an inline venue whose name is there", given: two,
-			when: event("", `"venue":{"venue":"Hall","geo_lat":1},"organizer":{"organizer":"T","author":99}`), refused: "rest_invalid_param organizer=inline venue=inline",
+			when: event("", `"venue":{"venue":"Hall","geo_lat":1},"organizer":{"organizer":"T","author":99}`), refused: "rest_invalid_param venue=inline organizer=inline",
 		},
 		{
 			name: "an unknown image of an inline venue whose name is there", given: two,
@@ -155,6 +155,11 @@ func TestTerms(t *testing.T) {
 		{name: "digits as text are next a slug or a name", given: terms, when: event("f", `"tags":["2026"]`), entries: 1, fields: `{"tags":[{{n}}]}`},
 		{name: "digits as a number are an id only", given: terms, when: event("", `"tags":[2026]`), refused: "rest_invalid_param tags=unknown_tag"},
 		{name: "digits never make a term", given: terms, when: event("", `"tags":["2027"]`), refused: "rest_invalid_param tags=unknown_tag"},
+		{
+			name: "ids that no record can have", given: terms,
+			when:    event("", `"image":"99999999999999999999","tags":[0],"categories":-4,"venue":-5,"organizer":"99999999999999999999"`),
+			refused: "rest_invalid_param image=unknown_image categories=unknown_category tags=unknown_tag venue=unknown_venue organizer=unknown_organizer",
+		},
 		{name: "the id of a category is no tag", given: terms, when: event("", `"tags":[{{jazz}}]`), refused: "rest_invalid_param tags=unknown_tag"},
 		{name: "an object", given: terms, when: event("", `"tags":[{"name":"x"}]`), refused: "rest_invalid_param tags=entry"},
 		{

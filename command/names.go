@@ -34,7 +34,7 @@ func (d *decision) sameName(ctx context.Context, k calendar.Kind, key string) ([
 func (d *decision) equal(ctx context.Context, rec *calendar.Record) (*calendar.Record, error) {
 	place := rec.Kind == calendar.KindVenue || rec.Kind == calendar.KindOrganizer
 	keyedImport := d.r.Mark != nil && d.r.Mark.Key != ""
-	if !place || keyedImport || rec.Status(d.now) != calendar.StatusPublish {
+	if !place || keyedImport || rec.Status(d.Now) != calendar.StatusPublish {
 		return nil, nil // no record is no error
 	}
 	name, _ := rec.Name(d.lang)
@@ -43,7 +43,7 @@ func (d *decision) equal(ctx context.Context, rec *calendar.Record) (*calendar.R
 		return nil, err
 	}
 	for _, other := range same {
-		if other.Status(d.now) == calendar.StatusPublish && other.Home == rec.Home && equalFields(rec, other) {
+		if other.Status(d.Now) == calendar.StatusPublish && other.Home == rec.Home && equalFields(rec, other) {
 			return other, nil
 		}
 	}

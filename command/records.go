@@ -16,7 +16,6 @@ import (
 type Records struct {
 	store   eventstore.Store
 	decoded *eventstore.EpochCache[calendar.ID, *decoded]
-	times   *eventstore.EpochCache[calendar.Position, time.Time] // of LastChange
 }
 
 // decoded is the newest version of a record that was decoded.
@@ -30,7 +29,6 @@ type decoded struct {
 // fields.
 const (
 	cacheBytes = 8 << 20
-	timesBytes = 64 << 10
 	recordCost = 3 << 10
 )
 
@@ -38,7 +36,6 @@ func newRecords(store eventstore.Store) *Records {
 	return &Records{
 		store:   store,
 		decoded: eventstore.NewEpochCache(cacheBytes, func(_ calendar.ID, d *decoded) int { return recordCost + d.bytes }),
-		times:   eventstore.NewEpochCache(timesBytes, func(calendar.Position, time.Time) int { return 32 }),
 	}
 }
 
@@ -237,15 +234,10 @@ func (r *Records) LastChange(ctx context.Context, p calendar.Position) (time.Tim
 	if p == 0 {
 		return time.Time{}, nil
 	}
-	epoch := r.store.Epoch()
-	if at, ok := r.times.Get(epoch, p); ok {
-		return at, nil
-	}
 	h, err := r.store.Head(ctx, eventstore.Point{Position: p})
 	if err != nil {
 		return time.Time{}, fmt.Errorf("last change up to %d: %w", p, err)
 	}
-	r.times.Put(epoch, p, h.Time)
 	return h.Time, nil
 }
 

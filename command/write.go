@@ -37,38 +37,29 @@ func isLost(err error) bool {
 
 // decision is one write on its way through the checks of docs/spec/interface.md 7.2.
 type decision struct {
+	calendar.Decision
 	s    *Service
 	r    *Request
-	now  time.Time
 	lang calendar.Lang
 
-	attrs    *calendar.Attrs   // of the input, as it was sent
-	problems calendar.Problems // of single values of the input
-	together calendar.Problems // of several values of the input
-	password []byte            // hash of the password that was sent
+	attrs    *calendar.Attrs // of the input, as it was sent
+	problems calendar.Problems
 
 	// Of the present attempt.
 	changes eventstore.Append
-	above   map[calendar.ID]*calendar.Record // categories that the last decision looked at
+	above   map[calendar.ID]*calendar.Record // categories that decisions looked at
 }
 
 // begin reads what every request has.
 func (s *Service) begin(r *Request) *decision {
-	d := &decision{s: s, r: r, now: eventstore.Moment(r.At)}
+	d := &decision{s: s, r: r, Decision: calendar.Decision{Rules: s.rules, Caller: r.Caller, Now: eventstore.Moment(r.At)}}
 	if r.At.IsZero() {
-		d.now = eventstore.Moment(s.now())
+		d.Now = eventstore.Moment(s.now())
 	}
 	for _, bad := range r.Extra {
 		d.problems.Add(bad.Field, bad.Reason, bad.Args...)
 	}
 	d.lang = calendar.Language(r.Input, r.Lang, &d.problems)
-	return d
-}
-
-// decode reads the input by the field table of the kind.
-func (s *Service) decode(r *Request, op calendar.Op) *decision {
-	d := s.begin(r)
-	d.attrs, d.together = calendar.SpecOf(r.Kind).Decode(r.Input, op, d.lang, d.now, s.rules, r.Caller, &d.problems)
 	return d
 }
 
@@ -80,7 +71,9 @@ func (s *Service) Create(ctx context.Context, r Request) (Result, error) {
 	if missing := calendar.SpecOf(r.Kind).Missing(r.Input); len(missing) > 0 {
 		return Result{}, &calendar.Error{Code: calendar.CodeMissingParam, Kind: r.Kind, Missing: missing}
 	}
-	return s.decode(&r, calendar.OpCreate).write(ctx, (*decision).create)
+	d := s.begin(&r)
+	d.decode(calendar.OpCreate)
+	return d.write(ctx, d.create)
 }
 
 // Update changes a record; a trashed post is restored by it.
@@ -92,7 +85,9 @@ func (s *Service) Update(ctx context.Context, r Request) (Result, error) {
 	if r.Target.Slug != "" {
 		op = calendar.OpUpdateBySlug
 	}
-	return s.decode(&r, op).write(ctx, (*decision).update)
+	d := s.begin(&r)
+	d.decode(op)
+	return d.write(ctx, d.update)
 }
 
 // Delete moves a post to the trash and ends a term for ever.
@@ -102,17 +97,21 @@ func (s *Service) Delete(ctx context.Context, r Request) (Result, error) {
 	}
 	r.Key = "" // ignored on deletes (docs/spec/interface.md 2.10)
 	d := s.begin(&r)
-	if v := r.Input["password"]; v != nil && r.Kind == calendar.KindEvent && r.Target.Slug == "" {
-		if _, text := v.(string); !text {
-			d.problems.Add("password", calendar.ReasonTypeText)
-		}
+	_, isText := r.Input["password"].(string)
+	if r.Input["password"] != nil && !isText && r.Kind == calendar.KindEvent && r.Target.Slug == "" {
+		d.problems.Add("password", calendar.ReasonTypeText)
 	}
-	return d.write(ctx, (*decision).remove)
+	return d.write(ctx, d.remove)
+}
+
+// decode reads the input by the field table of the kind.
+func (d *decision) decode(op calendar.Op) {
+	d.attrs = calendar.SpecOf(d.r.Kind).Decode(d.r.Input, op, d.lang, &d.Decision, &d.problems)
 }
 
 // write answers a request whose key was used before. Else it loads, decides and appends
 // until no other writer is faster.
-func (d *decision) write(ctx context.Context, decide func(*decision, context.Context) (Result, error)) (Result, error) {
+func (d *decision) write(ctx context.Context, decide func(context.Context) (Result, error)) (Result, error) {
 	res, err := d.replay(ctx)
 	if err == nil && res.Record == nil {
 		res, err = attempts(ctx, func() (Result, error) { return d.attempt(ctx, decide) })
@@ -129,12 +128,12 @@ func (d *decision) write(ctx context.Context, decide func(*decision, context.Con
 }
 
 // attempt decides and appends once.
-func (d *decision) attempt(ctx context.Context, decide func(*decision, context.Context) (Result, error)) (Result, error) {
-	d.start()
+func (d *decision) attempt(ctx context.Context, decide func(context.Context) (Result, error)) (Result, error) {
+	d.start(ctx)
 	if d.r.Epoch != 0 && d.r.Epoch != d.changes.Epoch.History {
 		return Result{}, fmt.Errorf("%s: %w", d.r.Kind, eventstore.ErrHistory)
 	}
-	res, err := decide(d, ctx)
+	res, err := decide(ctx)
 	switch {
 	case err != nil || res.Repeated:
 		return res, err
@@ -167,9 +166,27 @@ func (d *decision) append(ctx context.Context, id calendar.ID) eventstore.Result
 	return done
 }
 
-// start forgets the changes of the attempt before.
-func (d *decision) start() {
-	d.changes = eventstore.Append{Time: d.now, Actor: d.r.Caller.ID, Cause: d.r.Cause, Epoch: d.s.store.Epoch()}
+// start forgets the attempt before.
+func (d *decision) start(ctx context.Context) {
+	d.changes = eventstore.Append{Time: d.Now, Actor: d.r.Caller.ID, Cause: d.r.Cause, Epoch: d.s.store.Epoch()}
+	d.above, d.Err = map[calendar.ID]*calendar.Record{}, nil
+	d.Taken = func(k calendar.Kind, id calendar.ID, slug string) bool {
+		holder, err := d.holder(ctx, eventstore.SlugClaim(k, slug))
+		if err != nil {
+			d.Err = fmt.Errorf("find slug of %s %d: %w", k, id, err)
+		}
+		return holder != 0 && holder != id
+	}
+	d.Parent = func(parent calendar.ID) *calendar.Record {
+		rec, err := d.s.records.one(ctx, calendar.KindCategory, parent)
+		if err != nil {
+			d.Err = err
+		}
+		if rec != nil {
+			d.above[parent] = rec
+		}
+		return rec
+	}
 }
 
 // replay answers a request whose key was used before; no Record: it was not.
@@ -208,7 +225,7 @@ func (d *decision) create(ctx context.Context) (Result, error) {
 	if err := d.hashPassword(ctx); err != nil {
 		return Result{}, err
 	}
-	c, err := calendar.Create(d.r.Kind, id, attrs, d.on(ctx, d.r.Kind, id))
+	c, err := calendar.Create(d.r.Kind, id, attrs, &d.Decision)
 	if err == nil {
 		err = d.checkTerm(ctx, c)
 	}
@@ -244,7 +261,7 @@ func (d *decision) update(ctx context.Context) (Result, error) {
 	if err := d.hashPassword(ctx); err != nil {
 		return Result{}, err
 	}
-	c, err := calendar.Update(rec, attrs, d.on(ctx, rec.Kind, rec.ID))
+	c, err := calendar.Update(rec, attrs, &d.Decision)
 	if err != nil {
 		return Result{}, err
 	}
@@ -266,14 +283,12 @@ func (d *decision) remove(ctx context.Context) (Result, error) {
 	if repeated || err != nil {
 		return Result{Record: rec, Repeated: repeated}, err
 	}
-	remove := calendar.Trash
 	if rec.Kind.IsTerm() {
-		remove = calendar.Delete
 		if err := d.adopt(ctx, rec); err != nil {
 			return Result{}, err
 		}
 	}
-	c, err := remove(rec, d.on(ctx, rec.Kind, rec.ID))
+	c, err := calendar.Remove(rec, &d.Decision)
 	if err != nil {
 		return Result{}, err
 	}
@@ -306,7 +321,7 @@ func (d *decision) target(ctx context.Context) (rec *calendar.Record, repeated b
 	if rec.Deleted {
 		return nil, false, calendar.Fail(calendar.CodeNotFound, d.r.Kind)
 	}
-	if err := calendar.MayEdit(d.r.Caller, rec, d.now); err != nil {
+	if err := calendar.MayEdit(d.r.Caller, rec, d.Now); err != nil {
 		return nil, false, err
 	}
 	if d.r.IfMatch != nil && !slices.Contains(d.r.IfMatch, 0) && !slices.Contains(d.r.IfMatch, rec.Version) {
@@ -318,36 +333,12 @@ func (d *decision) target(ctx context.Context) (rec *calendar.Record, repeated b
 // hashPassword makes the hash of a password that was sent; once, for it is slow.
 func (d *decision) hashPassword(ctx context.Context) (err error) {
 	plain, sent := d.attrs.Set["password"].(string)
-	if sent && d.password == nil {
-		if d.password, err = d.s.hasher.Hash(ctx, plain); err != nil {
+	if sent && d.Password == nil {
+		if d.Password, err = d.s.hasher.Hash(ctx, plain); err != nil {
 			return fmt.Errorf("hash password: %w", err)
 		}
 	}
 	return nil
-}
-
-// on returns what a decision about a record depends on.
-func (d *decision) on(ctx context.Context, k calendar.Kind, id calendar.ID) *calendar.Decision {
-	d.above = map[calendar.ID]*calendar.Record{}
-	on := &calendar.Decision{Rules: d.s.rules, Now: d.now, Caller: d.r.Caller, Password: d.password}
-	on.Taken = func(slug string) bool {
-		holder, err := d.holder(ctx, eventstore.SlugClaim(k, slug))
-		if err != nil {
-			on.Err = fmt.Errorf("find slug of %s %d: %w", k, id, err)
-		}
-		return holder != 0 && holder != id
-	}
-	on.Parent = func(parent calendar.ID) *calendar.Record {
-		rec, err := d.s.records.one(ctx, calendar.KindCategory, parent)
-		if err != nil {
-			on.Err = err
-		}
-		if rec != nil {
-			d.above[parent] = rec
-		}
-		return rec
-	}
-	return on
 }
 
 // holder returns who holds a claim, 0 for nobody: a record that this write makes, else what
@@ -376,7 +367,7 @@ func (d *decision) put(before *calendar.Record, c calendar.Change) (*calendar.Re
 
 // add adds a change of a record, nil for a new one, and returns the record after it.
 func (d *decision) add(before *calendar.Record, c calendar.Change) (*calendar.Record, error) {
-	draft, after, err := eventstore.NewDraft(before, c, d.now)
+	draft, after, err := eventstore.NewDraft(before, c, d.Now)
 	if err != nil {
 		return nil, err
 	}

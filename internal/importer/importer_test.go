@@ -201,22 +201,6 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// A line makes an event with its password.
-func TestPasswordOfANewEvent(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.run("s", `{"action":"create","kind":"event","key":"e","fields":{"title":"Dinner","start_date":"2030-05-10","end_date":"2030-05-10","password":"sesame"}}`)
-	e := b.byKey("s", "e")
-	for password, want := range map[string]bool{"sesame": true, "": false} {
-		if got, err := b.commands.CheckPassword(t.Context(), e.ID, password); got != want || err != nil {
-			t.Errorf("password %q: %t, %v", password, got, err)
-		}
-	}
-	if e.Version != 1 || !e.Fields.Bool("protected") {
-		t.Errorf("version %d, fields %v", e.Version, e.Fields)
-	}
-}
-
 func TestRunAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
