@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"daybook/calendar"
-	"daybook/internal/param"
 	"daybook/query/readmodel"
 )
 
@@ -18,29 +17,6 @@ const (
 	maxZoom      = 22
 	mostClusters = 2000
 )
-
-// ClusterParams are the parameters of the clusters. The caller must not change them.
-func ClusterParams() Parameters { return clusterTable.params }
-
-var clusterTable = newTable(clusterParams())
-
-// notOfClusters are the parameters of the list of events that clusters do not know.
-var notOfClusters = []string{
-	"page", "per_page", "_fields", "as_of", "format", "features", "csv_bom", "csv_raw", "sort", "order",
-	"highlight", "highlight_length", "facets", "facet_limit", "facet_query", "collapse", "cursor",
-}
-
-func clusterParams() Parameters {
-	zoom := rowOf(param.Whole("zoom", 0, 0, maxZoom, func(q *parser) *int { return &q.run.zoom }))
-	zoom.Required = true
-	rest := eventParams().without(notOfClusters)
-	for i := range rest {
-		if rest[i].Name == "bbox" { // the viewport, which leaves no event out
-			rest[i].Hides = false
-		}
-	}
-	return append(extensions(zoom), rest...)
-}
 
 // cell is a square of a map.
 type cell struct{ zoom, x, y int }
@@ -76,7 +52,7 @@ type Clusters struct {
 	Position      calendar.Position
 }
 
-// Clusters answers criteria of ClusterParams.
+// Clusters answers the criteria of a map.
 func (s *Service) Clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 	return present(ctx, s, func(st *state) (out *Clusters, err error) {
 		_, err = stepped(c, func(c *Criteria) (int, error) {
@@ -91,7 +67,7 @@ func (s *Service) Clusters(ctx context.Context, c *Criteria) (*Clusters, error) 
 
 func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 	selection := *c
-	selection.run.box = nil
+	selection.box = nil
 	f, err := st.filter(ctx, &selection)
 	if err != nil {
 		return nil, err
@@ -104,13 +80,13 @@ func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 	var groups [][]calendar.ID
 	var cells []cell
 	within := everywhere
-	if c.run.box != nil {
-		within = c.run.box.holds
+	if c.box != nil {
+		within = c.box.holds
 	}
 	placed, places := visible.within(within), map[cell]int{}
 	for _, id := range placed {
 		at, _ := d.find(id)
-		where := cellAt(d.points[at].lat, d.points[at].lng, c.run.zoom)
+		where := cellAt(d.points[at].lat, d.points[at].lng, c.zoom)
 		i, known := places[where]
 		if !known {
 			i = len(groups)

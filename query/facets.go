@@ -18,6 +18,8 @@ type facet struct {
 	blanked bool          // events that the caller gets blanked count in it
 	field   string        // that the spans of options are of
 	options []option      // in order
+	// read reads an entry of the parameter that is the word of none of options.
+	read func(entry string) (option, bool)
 }
 
 // The facets, in the order of the interface.
@@ -28,14 +30,14 @@ var facets = []facet{
 	{name: "organizer", kind: calendar.KindOrganizer},
 	{name: "city", kind: calendar.KindVenue},
 	{name: "country", kind: calendar.KindVenue},
-	{name: "month", blanked: true, field: readmodel.FieldMonth}, // whatever there is
-	{name: "weekday", blanked: true, field: readmodel.FieldWeekday, options: weekdays},
-	{name: "time_of_day", field: readmodel.FieldMinute, options: timesOfDay},
+	{name: "month", blanked: true, field: readmodel.FieldMonth, read: readMonth}, // whatever there is
+	{name: "weekday", blanked: true, field: readmodel.FieldWeekday, options: weekdays, read: readWeekday},
+	{name: "time_of_day", field: readmodel.FieldMinute, options: timesOfDay, read: readTime},
 	{name: "in_language", blanked: true, options: languages},
 	{name: "ticketed", options: either(isTrue(readmodel.FieldTicketed))},
 	{name: "featured", options: either(isTrue(readmodel.FieldFeatured))},
 	{name: "free", options: either(isFree)},
-	{name: "cost_band", field: readmodel.FieldCost}, // those of the settings
+	{name: "cost_band", field: readmodel.FieldCost, read: readCostBand}, // those of the settings
 }
 
 // Facets are the names of the facets of lists of events; askedFacets those that facet_query
@@ -60,11 +62,7 @@ func (s *Service) options(name string) []option {
 	return f.options
 }
 
-const (
-	defFacetLimit = 20
-	maxFacetLimit = 100
-	maxMonths     = 240
-)
+const maxMonths = 240
 
 // Facet is how many events of a list have each value, the parameter of the facet's name
 // left out.
@@ -98,20 +96,20 @@ func readFacetQuery(q *parser, v *param.Value) {
 	}
 	facet, text, _ := strings.Cut(word, ":")
 	text = readmodel.Fold(calendar.Trim(text))
-	if facet = calendar.Trim(facet); text == "" || !slices.Contains(askedFacets, facet) || !slices.Contains(q.run.facets, facet) {
+	if facet = calendar.Trim(facet); text == "" || !slices.Contains(askedFacets, facet) || !slices.Contains(q.facets, facet) {
 		v.Refuse(calendar.ReasonFacet, strings.Join(askedFacets, ","))
 		return
 	}
-	q.run.facetQuery = facetQuery{facet, text}
+	q.facetQuery = facetQuery{facet, text}
 }
 
 func readFacets(q *parser, v *param.Value) {
-	q.run.facets = v.Words()
-	q.Cost += len(q.run.facets)
+	q.facets = v.Words()
+	q.Cost += len(q.facets)
 }
 
 // WithoutFacets has lists of the criteria count none: their answer shows none.
-func (c *Criteria) WithoutFacets() { c.run.facets = nil }
+func (c *Criteria) WithoutFacets() { c.facets = nil }
 
 // facetCount makes one facet of a list.
 type facetCount struct {
@@ -136,18 +134,18 @@ func (st *state) counting(ctx context.Context, c *Criteria) (*counting, error) {
 	if err != nil {
 		return nil, err
 	}
-	counted := func(name string) bool { return slices.Contains(c.run.facets, name) }
+	counted := func(name string) bool { return slices.Contains(c.facets, name) }
 	f := &counting{base: c.protect(chosen.parts(func(name string) bool { return !counted(name) }))}
 	if rest := chosen.parts(counted); len(rest) > 0 {
 		f.narrow = rest
 	}
-	for _, name := range c.run.facets {
+	for _, name := range c.facets {
 		count, err := st.facet(ctx, c, name)
 		if err != nil {
 			return nil, err
 		}
 		parts := chosen.parts(func(other string) bool { return counted(other) && other != name })
-		if b := blanked(c.Caller); b != nil && !count.blanked && !c.run.hides {
+		if b := blanked(c.Caller); b != nil && !count.blanked && !c.hides {
 			parts = append(parts, not(b))
 		}
 		f.of = append(f.of, readmodel.Selection{Filter: parts, Tallies: []readmodel.Tally{count.tally()}})
@@ -172,7 +170,7 @@ func (f *counting) facets(got [][]readmodel.Tallied) (out []Facet) {
 func (st *state) facet(ctx context.Context, c *Criteria, name string) (*facetCount, error) {
 	own := st.options(name)
 	f := &facetCount{facet: facetOf(name), c: c, options: slices.Clone(own), own: len(own)}
-	for _, o := range c.run.chosen[name] {
+	for _, o := range c.chosen[name] {
 		if !slices.ContainsFunc(f.options, o.same) {
 			f.options = append(f.options, o)
 		}
@@ -223,7 +221,7 @@ func (f *facetCount) inOrder(got *readmodel.Tallied) Facet {
 		own = len(options)
 	}
 	for i, o := range options {
-		value := FacetValue{Value: o.word, Label: o.label, Selected: slices.ContainsFunc(f.c.run.chosen[f.name], o.same)}
+		value := FacetValue{Value: o.word, Label: o.label, Selected: slices.ContainsFunc(f.c.chosen[f.name], o.same)}
 		if f.isPart(&o) {
 			value.Count, parts = parts[0], parts[1:]
 		} else {
@@ -263,7 +261,7 @@ type ranked struct {
 func (f *facetCount) mostFrequent(got *readmodel.Tallied) Facet {
 	out := Facet{Name: f.name}
 	all := f.ranked(got)
-	if q := f.c.run.facetQuery; q.facet == f.name {
+	if q := f.c.facetQuery; q.facet == f.name {
 		all = slices.DeleteFunc(all, func(r ranked) bool { return !strings.Contains(r.folded, q.text) })
 	}
 	slices.SortFunc(all, func(a, b ranked) int {
@@ -277,7 +275,7 @@ func (f *facetCount) mostFrequent(got *readmodel.Tallied) Facet {
 		if r.count > 0 {
 			out.Total++
 		}
-		if r.selected || r.count > 0 && out.Total <= f.c.run.facetLimit {
+		if r.selected || r.count > 0 && out.Total <= f.c.facetLimit {
 			out.Values = append(out.Values, f.value(r))
 		}
 	}
@@ -295,12 +293,12 @@ func (f *facetCount) ranked(got *readmodel.Tallied) (all []ranked) {
 		}
 	}
 	if f.places != nil {
-		for _, key := range slices.Compact(slices.Sorted(slices.Values(f.c.run.places[f.name]))) {
+		for _, key := range slices.Compact(slices.Sorted(slices.Values(f.c.places[f.name]))) {
 			at, known := f.places.index[key]
 			add(key, at, known)
 		}
 	} else {
-		for _, id := range f.c.run.named[f.kind] {
+		for _, id := range f.c.named[f.kind] {
 			at, known := d.find(id)
 			add(id.String(), at, known && d.seen[at])
 		}

@@ -60,7 +60,7 @@ func (st *state) months(ctx context.Context) (*Months, error) {
 	near = slices.Compact(near)
 	parts := make([]readmodel.Filter, len(near))
 	for i, month := range near {
-		parts[i] = st.StartingIn(firstOf(month)).run.window.filters(nil)
+		parts[i] = st.StartingIn(firstOf(month)).window.filters(nil)
 	}
 	counts, err := st.countParts(ctx, append(listed, open...), parts)
 	for i, n := range counts {
@@ -73,8 +73,8 @@ func (st *state) months(ctx context.Context) (*Months, error) {
 
 // StartingIn returns the list of the events that a month of Months.Started counts.
 func (s *Service) StartingIn(first time.Time) *Criteria {
-	c := &Criteria{Kind: calendar.KindEvent, run: criteria{window: newWindow(), lap: newWindow(), hides: true}}
-	for i, bound := range []*int64{&c.run.window.utcStart.min, &c.run.window.utcStart.max} {
+	c := &Criteria{Kind: calendar.KindEvent, window: newWindow(), lap: newWindow(), hides: true}
+	for i, bound := range []*int64{&c.window.utcStart.min, &c.window.utcStart.max} {
 		begin, _ := calendar.Day(calendar.WallOf(first.AddDate(0, i, 0)), s.o.Site)
 		*bound = begin.Unix() - int64(i)
 	}
@@ -115,7 +115,7 @@ func (st *state) touched(ctx context.Context, listed readmodel.And, started []re
 // gets blanked.
 func (s *Service) LinkedFrom(ctx context.Context, c *Criteria) (map[calendar.ID]bool, error) {
 	shown := *c
-	shown.run.hides = true
+	shown.hides = true
 	return present(ctx, s, func(st *state) (map[calendar.ID]bool, error) {
 		f, err := st.filter(ctx, &shown)
 		if err != nil {

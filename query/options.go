@@ -89,45 +89,36 @@ func ReadCostBands(text string) ([]string, error) {
 	return bounds, nil
 }
 
-// readOptions reads a list of options: words of the facet, or what read takes.
-func readOptions(read func(entry string) (option, bool)) func(*parser, *param.Value) {
-	return func(q *parser, v *param.Value) {
-		var chosen []option
-		known := q.s.options(v.Name)
-		for _, e := range v.List() {
-			o, ok := read(e)
-			if at := slices.IndexFunc(known, func(o option) bool { return o.word == e }); at >= 0 {
-				o, ok = known[at], true
-			}
-			if !ok {
-				v.Refuse(calendar.ReasonEntry, e)
-				return
-			}
-			chosen = append(chosen, o)
-		}
-		q.choose(v, chosen)
+// readOptions reads what a facet counts: a boolean, words, or entries that the facet reads.
+func readOptions(q *parser, v *param.Value) {
+	f, known := facetOf(v.Name), q.s.options(v.Name)
+	var entries []string
+	if v.Type != "boolean" {
+		entries = v.List()
+	} else if is, ok := v.Bool(); ok {
+		entries = []string{strconv.FormatBool(is)}
 	}
-}
-
-// readWords reads a list of words of the facet.
-func readWords(q *parser, v *param.Value) {
-	words := v.Words()
-	chosen := make([]option, 0, len(words))
-	for _, word := range words {
-		chosen = append(chosen, q.s.options(v.Name)[slices.Index(v.Enum, word)])
+	var chosen []option
+	for _, e := range entries {
+		var o option
+		ok := false
+		if at := slices.IndexFunc(known, func(o option) bool { return o.word == e }); at >= 0 {
+			o, ok = known[at], true
+		} else if f.read != nil {
+			o, ok = f.read(e)
+		}
+		switch {
+		case ok:
+			chosen = append(chosen, o)
+		case v.Enum != nil:
+			v.Known(e)
+			return
+		default:
+			v.Refuse(calendar.ReasonEntry, e)
+			return
+		}
 	}
 	q.choose(v, chosen)
-}
-
-// readSwitch reads a filter that may be true, false or not sent.
-func readSwitch(q *parser, v *param.Value) {
-	if is, ok := v.Bool(); ok {
-		options := q.s.options(v.Name)
-		if options = options[:1]; !is {
-			options = options[1:2]
-		}
-		q.choose(v, options)
-	}
 }
 
 // choose filters by some options.
@@ -139,10 +130,10 @@ func (q *parser) choose(v *param.Value, chosen []option) {
 	if field == readmodel.FieldCost && len(spansOf(chosen)) > maxBands {
 		v.Refuse(calendar.ReasonTooMany, strconv.Itoa(maxBands))
 	}
-	if q.run.chosen == nil {
-		q.run.chosen = map[string][]option{}
+	if q.chosen == nil {
+		q.chosen = map[string][]option{}
 	}
-	q.run.chosen[v.Name] = chosen
+	q.chosen[v.Name] = chosen
 	q.where(v.Name, anyOf(field, chosen))
 }
 

@@ -41,8 +41,7 @@ func everywhere(_, _ float64) bool { return true }
 // addPlaces adds the filters by the places of venues, as far as the caller sees these on
 // events (interface 4.8).
 func (st *state) addPlaces(ctx context.Context, c *Criteria, f *choice) error {
-	r := &c.run
-	if r.near == nil && r.geoloc == nil && r.box == nil && r.places == nil {
+	if c.near == nil && c.geoloc == nil && c.box == nil && c.places == nil {
 		return nil
 	}
 	d, err := st.directory(ctx, calendar.KindVenue)
@@ -52,18 +51,18 @@ func (st *state) addPlaces(ctx context.Context, c *Criteria, f *choice) error {
 	visible := d.visible(c.Caller, st.shared, c.withdrawn)
 	at := func(ids []calendar.ID) readmodel.Filter { return in(readmodel.FieldVenue, ids...) }
 	switch {
-	case r.near != nil:
-		f.add("", at(visible.within(r.near.holds)))
-	case r.geoloc != nil && *r.geoloc:
+	case c.near != nil:
+		f.add("", at(visible.within(c.near.holds)))
+	case c.geoloc != nil && *c.geoloc:
 		f.add("", at(visible.within(everywhere)))
-	case r.geoloc != nil:
+	case c.geoloc != nil:
 		f.add("", not(at(visible.within(everywhere))))
 	}
-	if r.box != nil {
-		f.add("", at(visible.within(r.box.holds)))
+	if c.box != nil {
+		f.add("", at(visible.within(c.box.holds)))
 	}
 	for _, detail := range placeDetails {
-		if keys := r.places[detail]; keys != nil {
+		if keys := c.places[detail]; keys != nil {
 			f.add(detail, at(visible.names[detail].of(keys)))
 		}
 	}

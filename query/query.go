@@ -68,12 +68,8 @@ type Request struct {
 	Of Of
 	// Sheet is what a list of events is shown on.
 	Sheet Sheet
-	// Source asks for what a calendar widget shows: the parameters are SourceParams.
-	Source bool
-	// Map asks for clusters of a map: the parameters are ClusterParams.
-	Map bool
-	// Suggest asks for suggestions: the parameters are SuggestParams.
-	Suggest bool
+	// Params are those of another list, of ParamsOf; nil: those of the list of Kind.
+	Params Parameters
 }
 
 // Past is what a list of a moment in the past has besides others; the zero value is for
@@ -123,7 +119,58 @@ type Criteria struct {
 	// holds the resolved dates, the language and the caller's view.
 	Key string
 
-	run       criteria
+	window window
+	// overlap: start_date and end_date are lap, which events overlap, and not in window.
+	overlap bool
+	lap     window
+	search  readmodel.Expression
+	typos   typos
+	step    int // of the search, a place in spellings
+
+	filters choice              // of parameters that say it by themselves
+	chosen  map[string][]option // of facets
+	shorter *int64              // duration_min, in minutes; nil: not sent
+
+	facets     []string
+	facetLimit int
+	facetQuery facetQuery
+	collapse   bool
+
+	named   [calendar.KindTag + 1][]calendar.ID // linked records that events are filtered by; nil: not sent
+	of      Of                                  // the record that events are of
+	geoloc  *bool
+	near    *circle
+	box     *box
+	places  map[string][]string // keys of cities and countries
+	include []calendar.ID       // events and terms; nil: not sent
+
+	statuses     []calendar.Status // nil: not sent
+	trashedSince *int64            // what came into the trash since then, instead of what the caller sees
+
+	ofEvent      bool          // event or post was sent
+	linked       []calendar.ID // the records of the kind that this event links to
+	hasEvents    *bool
+	upcomingAt   calendar.Wall // only_with_upcoming: the present second, UTC
+	onlyUpcoming bool
+
+	orderBy   string
+	desc      bool
+	hideEmpty *bool
+
+	source *source // of a calendar widget
+
+	zoom      int             // of a map
+	kinds     []calendar.Kind // of suggestions
+	suggested int             // of each kind
+
+	sort string // a word of sort; "": the order of all lists
+	walk *walk  // in steps; nil: in pages
+
+	sheet Sheet
+
+	strict bool // strict_dates
+	hides  bool // a parameter was sent that leaves blanked events out
+
 	embeds    Embeds
 	withdrawn *Withdrawn
 }

@@ -26,13 +26,13 @@ func readTypos(q *parser, v *param.Value) {
 	on, ok := calendar.ParseBool(word)
 	switch {
 	case word == "auto":
-		q.run.typos = typosAuto
+		q.typos = typosAuto
 	case !ok:
 		v.Known(word)
 	case on:
-		q.run.typos = typosOn
+		q.typos = typosOn
 	}
-	if q.run.typos != typosOff {
+	if q.typos != typosOff {
 		q.Cost += 3
 	}
 }
@@ -43,25 +43,31 @@ func readHighlight(q *parser, v *param.Value) {
 	}
 }
 
+func readCollapse(q *parser, v *param.Value) {
+	if q.collapse = word(v) != ""; q.collapse {
+		q.Cost += 2
+	}
+}
+
 // spelling returns the one of the step of the search.
-func (r *criteria) spelling() readmodel.Spelling { return spellings[r.step] }
+func (c *Criteria) spelling() readmodel.Spelling { return spellings[c.step] }
 
 // spellings are the steps of typos=auto; the last one is that of typos=on.
 var spellings = [...]readmodel.Spelling{{}, {Joined: true}, {Typos: 1, Joined: true}, {Typos: readmodel.MaxTypos, Joined: true}}
 
 // steps are the places in spellings of the searches that are made, one after the other,
 // until one finds something.
-func (r *criteria) steps() (out []int) {
+func (c *Criteria) steps() (out []int) {
 	last := len(spellings) - 1
 	switch {
-	case r.search.Query == "" || r.typos == typosOff:
+	case c.search.Query == "" || c.typos == typosOff:
 		return []int{0}
-	case r.typos == typosOn:
+	case c.typos == typosOn:
 		return []int{last}
-	case r.walk != nil && r.walk.sent != "": // that of its beginning
-		return []int{min(int(r.walk.Step), last)}
+	case c.walk != nil && c.walk.sent != "": // that of its beginning
+		return []int{min(int(c.walk.Step), last)}
 	}
-	for _, s := range r.search.Steps() {
+	for _, s := range c.search.Steps() {
 		out = append(out, slices.Index(spellings[:], s))
 	}
 	return out
@@ -70,10 +76,10 @@ func (r *criteria) steps() (out []int) {
 // stepped calls try with the criteria of each step until one finds something, and returns
 // those of the last call; of the first where none does.
 func stepped(c *Criteria, try func(*Criteria) (total int, err error)) (*Criteria, error) {
-	steps := c.run.steps()
+	steps := c.steps()
 	for _, step := range steps {
 		at := *c
-		at.run.step = step
+		at.step = step
 		total, err := try(&at)
 		if total > 0 || err != nil || len(steps) == 1 {
 			return &at, err
@@ -85,8 +91,8 @@ func stepped(c *Criteria, try func(*Criteria) (total int, err error)) (*Criteria
 // Highlighter marks what the search of the list fits in shown texts; nil where no marks
 // are wanted.
 func (c *Criteria) Highlighter(s readmodel.Spelling) *readmodel.Highlighter {
-	if !c.Highlight || c.run.search.Query == "" {
+	if !c.Highlight || c.search.Query == "" {
 		return nil
 	}
-	return readmodel.NewHighlighter(c.run.search, s)
+	return readmodel.NewHighlighter(c.search, s)
 }

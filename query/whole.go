@@ -104,13 +104,13 @@ func (w *Whole) Zones(ctx context.Context) (map[string]Span, error) {
 func (w *Whole) Facets() []Facet { return w.found.facets }
 
 // Spelling is the one that the search was made with.
-func (w *Whole) Spelling() readmodel.Spelling { return w.found.criteria.run.spelling() }
+func (w *Whole) Spelling() readmodel.Spelling { return w.found.criteria.spelling() }
 
 // Gone calls use, by id, with the events that would be in the selection if they were not in
 // the trash, were published when they came there, from a moment on, and are not protected.
 func (w *Whole) Gone(ctx context.Context, since time.Time, use func(*calendar.Record)) error {
 	trashed := *w.found.criteria
-	trashed.run.trashedSince = new(since.Unix())
+	trashed.trashedSince = new(since.Unix())
 	f, err := w.filter(ctx, &trashed)
 	if err != nil {
 		return err

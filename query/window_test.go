@@ -72,7 +72,7 @@ func TestWindow(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", row, err)
 		}
-		if got := c.run.window.describe(); got != strings.TrimSpace(want) {
+		if got := c.window.describe(); got != strings.TrimSpace(want) {
 			t.Errorf("%s: got %s, want%s", row, got, want)
 		}
 	}

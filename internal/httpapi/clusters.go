@@ -11,7 +11,7 @@ import (
 // clusters answers the venues of events by the squares of a grid (LISTINGS 1.11).
 func (a *api) clusters(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
-	criteria, q, err := a.ask(r, c, query.Request{Caller: c.caller, Map: true}, query.ClusterParams())
+	criteria, q, err := a.ask(r, c, query.Request{Caller: c.caller, Params: query.ParamsOf("map")})
 	if err != nil {
 		return err
 	}

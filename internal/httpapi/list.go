@@ -124,9 +124,9 @@ func (a *api) listNow(w http.ResponseWriter, r *http.Request, c *call, alias str
 
 // ask reads the parameters of another read of the present state of events, and makes the
 // question of it.
-func (a *api) ask(r *http.Request, c *call, of query.Request, params query.Parameters) (*query.Criteria, *question, error) {
+func (a *api) ask(r *http.Request, c *call, of query.Request) (*query.Criteria, *question, error) {
 	least, refused := minPosition(r.Header)
-	of.Kind, of.Input, of.Lang = calendar.KindEvent, inputOf(c.query, params.IsList), c.loc.lang
+	of.Kind, of.Input, of.Lang = calendar.KindEvent, inputOf(c.query, of.Params.IsList), c.loc.lang
 	criteria, err := a.parse(r.Context(), c, of, a.Queries.Parse)
 	if err = withProblem(err, refused); err != nil {
 		return nil, nil, err

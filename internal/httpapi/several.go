@@ -67,7 +67,7 @@ func (a *api) parseSeveral(ctx context.Context, c *call, in calendar.Input) ([]*
 		searches = nil
 	}
 	all := make([]*query.Criteria, len(searches))
-	params, now := query.SeveralParams(), a.o.Now() // the same day for all of them
+	params, now := query.ParamsOf("several"), a.o.Now() // the same day for all of them
 	for i, v := range searches {
 		name := paramSearches + "[" + strconv.Itoa(i) + "]"
 		search, ok := v.(map[string]any)

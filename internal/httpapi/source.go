@@ -14,7 +14,7 @@ import (
 // calendarSource answers the events of a range as an array for calendar widgets.
 func (a *api) calendarSource(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
-	criteria, q, err := a.ask(r, c, query.Request{Caller: c.caller, Source: true}, query.SourceParams())
+	criteria, q, err := a.ask(r, c, query.Request{Caller: c.caller, Params: query.ParamsOf("source")})
 	if err != nil {
 		return err
 	}

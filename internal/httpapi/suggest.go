@@ -14,7 +14,7 @@ import (
 
 func suggestRoute() *route {
 	rt := logRoute("/suggest", "suggest", (*api).suggest, openapi.Operation{
-		Args: argumentsOf(calendar.KindEvent, query.SuggestParams()), Sends: []string{headerMinPosition},
+		Args: argumentsOf(calendar.KindEvent, query.ParamsOf("suggest")), Sends: []string{headerMinPosition},
 		Headers: []string{"ETag", headerPosition}, Content: openapi.JSON(openapi.Ref("Suggestions")),
 	})
 	rt.Tag, rt.operations[0].Group = calendar.KindEvent.Collection(), "search"
@@ -25,7 +25,7 @@ func suggestRoute() *route {
 func (a *api) suggest(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
 	// The public view, whoever asks.
-	criteria, q, err := a.ask(r, c, query.Request{Suggest: true}, query.SuggestParams())
+	criteria, q, err := a.ask(r, c, query.Request{Params: query.ParamsOf("suggest")})
 	if err != nil {
 		return err
 	}
