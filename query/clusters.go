@@ -72,11 +72,10 @@ func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := st.directory(ctx, calendar.KindVenue)
+	visible, err := st.visible(ctx, c, calendar.KindVenue)
 	if err != nil {
 		return nil, err
 	}
-	visible := d.visible(c.Caller, st.shared, c.withdrawn)
 	var groups [][]calendar.ID
 	var cells []cell
 	within := everywhere
@@ -85,8 +84,8 @@ func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 	}
 	placed, places := visible.within(within), map[cell]int{}
 	for _, id := range placed {
-		at, _ := d.find(id)
-		where := cellAt(d.points[at].lat, d.points[at].lng, c.zoom)
+		at, _ := visible.find(id)
+		where := cellAt(visible.points[at].lat, visible.points[at].lng, c.zoom)
 		i, known := places[where]
 		if !known {
 			i = len(groups)
@@ -111,7 +110,7 @@ func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 	out := &Clusters{Total: page.Total, Placed: counted.Parts[0], Position: st.view.Shown().Position}
 	for i, n := range counted.Groups {
 		if n > 0 {
-			out.Clusters = append(out.Clusters, d.cluster(cells[i], groups[i], n, &counted))
+			out.Clusters = append(out.Clusters, visible.cluster(cells[i], groups[i], n, &counted))
 		}
 	}
 	slices.SortFunc(out.Clusters, func(a, b Cluster) int { return cmp.Or(cmp.Compare(b.Events, a.Events), cmp.Compare(a.ID, b.ID)) })

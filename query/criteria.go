@@ -93,13 +93,7 @@ func orDefault(v any, w calendar.Wall) (any, bool) {
 // withoutEmpty takes the elements out of a comma text that say nothing: a client
 // that sends thousands of them would get each back, percent-encoded, in every link.
 func withoutEmpty(text string) string {
-	empty := func(e string) bool { return calendar.Trim(e) == "" }
-	for e := range strings.SplitSeq(text, ",") {
-		if empty(e) && len(e) < len(text) {
-			return strings.Join(slices.DeleteFunc(strings.Split(text, ","), empty), ",")
-		}
-	}
-	return text
+	return strings.Join(slices.DeleteFunc(strings.Split(text, ","), func(e string) bool { return calendar.Trim(e) == "" }), ",")
 }
 
 // appendSent adds a parameter as it was sent: an array as one comma text, or

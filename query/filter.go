@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"slices"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -47,9 +48,9 @@ var (
 
 func ofAuthor(c calendar.Caller) readmodel.Filter { return in(readmodel.FieldAuthor, c.ID) }
 
-// visible admits the posts that the caller sees without a status filter
+// listed admits the posts that the caller sees without a status filter
 // (interface 4.4): no trash.
-func (s *shared) visible(c calendar.Caller) readmodel.Filter {
+func (s *shared) listed(c calendar.Caller) readmodel.Filter {
 	switch viewOf(c) {
 	case viewAll:
 		return notTrashed
@@ -137,14 +138,16 @@ func (st *state) filter(ctx context.Context, c *Criteria) (readmodel.And, error)
 
 // choice returns what a list filters by, but for its search.
 func (st *state) choice(ctx context.Context, c *Criteria) (f choice, err error) {
-	f.add("", c.withdrawn.leaveOut(nil, c.Kind)...)
+	if gone := c.withdrawn.of(c.Kind); len(gone) > 0 {
+		f.add("", not(withIDs(gone)))
+	}
 	switch {
 	case c.trashedSince != nil:
 		f.add("", hasStatus(calendar.StatusTrash), not(isProtected), readmodel.Range{Field: readmodel.FieldModified, Min: c.trashedSince})
 	case c.statuses != nil:
 		f.add("", st.withStatus(c.Caller, c.statuses))
 	case c.Kind.IsPost():
-		f.add("", st.visible(c.Caller))
+		f.add("", st.listed(c.Caller))
 	}
 	if c.Kind == calendar.KindEvent {
 		f.add("", notHidden)
@@ -165,17 +168,18 @@ func (st *state) choice(ctx context.Context, c *Criteria) (f choice, err error) 
 func (st *state) addLinked(ctx context.Context, c *Criteria, f *choice) error {
 	add := func(facet string, k calendar.Kind, ids []calendar.ID) error {
 		if k != calendar.KindTag {
-			d, err := st.directory(ctx, k)
+			shown, err := st.visible(ctx, c, k)
 			if err != nil {
 				return err
 			}
 			if k == calendar.KindCategory {
-				ids = d.withBelow(ids)
+				ids = shown.withBelow(ids)
 			} else {
-				ids = d.visible(c.Caller, st.shared, c.withdrawn).among(ids)
+				ids = shown.among(ids)
 			}
 		}
-		f.add(facet, in(linkField(k), c.withdrawn.without(k, ids)...))
+		ids = slices.DeleteFunc(slices.Clone(ids), func(id calendar.ID) bool { return c.withdrawn.has(k, id) })
+		f.add(facet, in(linkField(k), ids...))
 		return nil
 	}
 	for _, k := range linkKinds {
@@ -243,8 +247,8 @@ func (st *state) byEvents(ctx context.Context, c *Criteria) (f readmodel.And, er
 		f = append(f, with)
 	}
 	if c.onlyUpcoming {
-		ids, err := st.withUpcoming(ctx, c.Kind, c.upcomingAt)
-		return append(f, withIDs(ids)), err
+		counts, err := readmodel.Counts(ctx, st.view, calendar.KindEvent, linkField(c.Kind), st.coming(c.upcomingAt), nil)
+		return append(f, withIDs(keys(counts))), err
 	}
 	return f, nil
 }

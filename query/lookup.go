@@ -56,7 +56,7 @@ func (q *parser) known(v *param.Value, k calendar.Kind) []calendar.ID {
 }
 
 // terms reads a list of terms by id or slug (interface 4.11), and by shown name where names
-// count. Each slug and name is looked up once: the entries may all be the same in other letters.
+// count.
 func (q *parser) terms(v *param.Value, k calendar.Kind, names bool) []calendar.ID {
 	list := v.List()
 	if list == nil {
@@ -77,15 +77,18 @@ func (q *parser) terms(v *param.Value, k calendar.Kind, names bool) []calendar.I
 	if q.err != nil {
 		return nil
 	}
-	bySlug, byName := map[string]calendar.ID{}, map[string]calendar.ID{}
 	var ids []calendar.ID
+	looked := map[string]calendar.ID{} // the entries may all be the same in other letters
 	for _, e := range list {
 		id, _ := calendar.ParseID(e)
-		if !live[id] {
-			id = lookedUp(bySlug, strings.ToLower(e), func(slug string) calendar.ID { return q.bySlug(k, slug) })
-		}
-		if id == 0 && names && q.err == nil {
-			id = lookedUp(byName, q.nameKey(e), func(name string) calendar.ID { return q.byName(k, name) })
+		if lower := strings.ToLower(e); !live[id] {
+			if id = looked[lower]; id == 0 {
+				id = q.bySlug(k, lower)
+			}
+			if id == 0 && names && q.err == nil {
+				id = q.byName(k, e)
+			}
+			looked[lower] = id
 		}
 		switch {
 		case q.err != nil:
@@ -100,13 +103,6 @@ func (q *parser) terms(v *param.Value, k calendar.Kind, names bool) []calendar.I
 	return ids
 }
 
-func lookedUp(found map[string]calendar.ID, key string, find func(key string) calendar.ID) calendar.ID {
-	if _, known := found[key]; !known {
-		found[key] = find(key)
-	}
-	return found[key]
-}
-
 // bySlug finds a term by its slug; 0: there is none.
 func (q *parser) bySlug(k calendar.Kind, slug string) calendar.ID {
 	if q.past.FormOnly {
@@ -119,18 +115,13 @@ func (q *parser) bySlug(k calendar.Kind, slug string) calendar.ID {
 	return r.ID
 }
 
-// nameKey is a name as names are compared.
-func (q *parser) nameKey(name string) string {
+// byName finds a term by its shown name, as names are compared; 0: there is none.
+func (q *parser) byName(k calendar.Kind, name string) calendar.ID {
 	if q.s.o.Clean != nil {
 		name = q.s.o.Clean.Name(name)
 	}
-	return htmltext.NameKey(name)
-}
-
-// byName finds a term by its shown name; 0: there is none.
-func (q *parser) byName(k calendar.Kind, name string) calendar.ID {
 	var found []*calendar.Record
-	if found, q.err = q.s.records.ByName(q.ctx, k, q.Lang, name); len(found) == 0 {
+	if found, q.err = q.s.records.ByName(q.ctx, k, q.Lang, htmltext.NameKey(name)); len(found) == 0 {
 		return 0
 	}
 	return found[0].ID

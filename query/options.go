@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"fmt"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,11 +76,11 @@ const maxCostBounds = 20
 // commas between them.
 func ReadCostBands(text string) ([]string, error) {
 	bounds := strings.Split(text, ",")
-	last := new(big.Int)
+	last := int64(0)
 	for i, b := range bounds {
 		bounds[i] = calendar.Trim(b)
 		at, ok := price(bounds[i])
-		if !ok || at.Cmp(last) <= 0 || i >= maxCostBounds {
+		if !ok || at <= last || i >= maxCostBounds {
 			return nil, fmt.Errorf("must be up to %d rising numbers above 0, as 10,25,50,100", maxCostBounds)
 		}
 		last = at
@@ -241,24 +240,24 @@ func readCostBand(entry string) (option, bool) {
 	if !ok || !okFrom {
 		return option{}, false
 	}
-	within := span{readmodel.Hundredths(least), open.max}
+	within := span{from, open.max}
 	if below != "" {
 		to, okTo := price(below)
-		if !okTo || from.Cmp(to) >= 0 {
+		if !okTo || from >= to {
 			return option{}, false
 		}
-		if to.IsInt64() {
-			within.max = to.Int64() - 1
+		if to < open.max { // else it has no bound that a cost could reach
+			within.max = to - 1
 		}
 	}
 	return option{word: entry, label: entry, spans: []span{within}}, true
 }
 
 // price reads a decimal with up to two places, in hundredths.
-func price(text string) (*big.Int, bool) {
+func price(text string) (int64, bool) {
 	whole, frac, point := strings.Cut(text, ".")
 	if !calendar.IsDigits(whole) || point && !calendar.IsDigits(frac) || len(frac) > 2 {
-		return nil, false
+		return 0, false
 	}
-	return new(big.Int).SetString(whole+(frac + "00")[:2], 10)
+	return readmodel.Hundredths(text), true
 }

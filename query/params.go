@@ -82,16 +82,8 @@ var words = map[string][]string{
 	"facets":             Facets,
 	"format":             formats.Names(func(*formats.Format) bool { return true }),
 	"in_language":        calendar.LangNames(),
-	"kinds":              collections(),
 	"multilang_language": calendar.LangNames(),
 	"when":               Days,
-}
-
-func collections() (names []string) {
-	for _, k := range calendar.Kinds {
-		names = append(names, k.Collection())
-	}
-	return names
 }
 
 var tables = func() map[string]Parameters {

@@ -22,13 +22,13 @@ const DefaultRadius = 25
 // parser reads the parameters of one request and collects the refused ones.
 type parser struct {
 	*Criteria
-	s      *Service
-	past   Past
-	in     calendar.Input
-	now    time.Time
-	bad    calendar.Problems
-	ctx    context.Context // of the lookups
-	err    error           // of a lookup, not of the request
+	s    *Service
+	past Past
+	in   calendar.Input
+	now  time.Time
+	bad  calendar.Problems
+	ctx  context.Context // of the lookups
+	err  error           // of a lookup, not of the request
 
 	opened *walk // of the cursor that was sent; nil: it is none
 
@@ -45,7 +45,7 @@ type parser struct {
 func (s *Service) Parse(ctx context.Context, r Request) (*Criteria, error) {
 	q := parser{
 		Criteria: &Criteria{
-			Kind: r.Kind, Lang: r.Lang, Caller: r.Caller, Cost: 1, embeds: EmbedAll, withdrawn: r.Past.Withdrawn,
+			Kind: r.Kind, Lang: r.Lang, Caller: r.Caller, Cost: 1, Embeds: EmbedAll, withdrawn: r.Past.Withdrawn,
 			window: newWindow(), lap: r.Sheet.lap(), sheet: r.Sheet, of: r.Of, hides: r.Of != (Of{}),
 		},
 		s: s, past: r.Past, in: r.Input, now: cmp.Or(r.Past.Now, s.now()), ctx: ctx,
@@ -201,7 +201,7 @@ func readPerPage(q *parser, v *param.Value) {
 
 func readFields(q *parser, v *param.Value) {
 	q.Fields = v.Fields()
-	q.embeds = EmbedsOf(q.Fields)
+	q.Embeds = EmbedsOf(q.Fields)
 }
 
 // read reads a date of the window of interface 4.6.

@@ -36,9 +36,7 @@ func TestLimits(t *testing.T) {
 	}{
 		{ev, "search", numbered(readmodel.MaxWords/4, `"of w%d" `) + numbered(readmodel.MaxWords/2, "w%d "), ""},
 		{ev, "search", strings.Repeat("jazz Jâzz ", 48) + "of the and a", ""},
-		{ve, "search", strings.Repeat(`"of the" -"of the" `, 25), ""},
 		{ve, "search", numbered(readmodel.MaxWords, `"w%d" `), ""},
-		{ev, "search", strings.Repeat("a", 500), ""},
 		{ev, "search", strings.Repeat("音", 500), ""},
 		{ev, "search", strings.Repeat("音・", readmodel.MaxWords), ""},
 		{calendar.KindTag, "search", numbered(100, "w%d "), ""},
@@ -47,8 +45,6 @@ func TestLimits(t *testing.T) {
 		{ev, "search", numbered(readmodel.MaxWords+1, "w%d "), calendar.ReasonTooMuch},
 		{ve, "search", numbered(readmodel.MaxWords+1, "-w%d "), calendar.ReasonTooMuch},
 		{ev, "search", `"` + strings.Repeat("a ", readmodel.MaxWords+1) + `"`, calendar.ReasonTooMuch},
-		{ev, "search", strings.Repeat("a-", readmodel.MaxWords+1), calendar.ReasonTooMuch},
-		{ev, "search", strings.Repeat("音・", readmodel.MaxWords+1), calendar.ReasonTooMuch},
 		{ev, "tags", strings.Repeat("1,", 1000) + numbered(calendar.MaxElements, "x%d,"), calendar.ReasonTooMany},
 	} {
 		_, err := s.Parse(t.Context(), Request{Kind: tt.kind, Input: calendar.Input{tt.param: tt.text}, Lang: calendar.LangEN})

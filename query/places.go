@@ -44,11 +44,10 @@ func (st *state) addPlaces(ctx context.Context, c *Criteria, f *choice) error {
 	if c.near == nil && c.geoloc == nil && c.box == nil && c.places == nil {
 		return nil
 	}
-	d, err := st.directory(ctx, calendar.KindVenue)
+	visible, err := st.visible(ctx, c, calendar.KindVenue)
 	if err != nil {
 		return err
 	}
-	visible := d.visible(c.Caller, st.shared, c.withdrawn)
 	at := func(ids []calendar.ID) readmodel.Filter { return in(readmodel.FieldVenue, ids...) }
 	switch {
 	case c.near != nil:

@@ -109,6 +109,10 @@ type Criteria struct {
 	// words.
 	Moves bool
 	Output
+	// Embeds are the linked records that views are to hold.
+	Embeds Embeds
+	// Facets are the names of those that are counted.
+	Facets []string
 	// Cost is that of the request: 1, and what its parameters add (LISTINGS 6).
 	Cost int
 	// LooksUp reports that a parameter was sent whose check asks the store: a moment
@@ -124,14 +128,13 @@ type Criteria struct {
 	overlap bool
 	lap     window
 	search  readmodel.Expression
-	typos   typos
+	typos   string
 	step    int // of the search, a place in spellings
 
 	filters choice              // of parameters that say it by themselves
 	chosen  map[string][]option // of facets
 	shorter *int64              // duration_min, in minutes; nil: not sent
 
-	facets     []string
 	facetLimit int
 	facetQuery facetQuery
 	collapse   bool
@@ -171,7 +174,6 @@ type Criteria struct {
 	strict bool // strict_dates
 	hides  bool // a parameter was sent that leaves blanked events out
 
-	embeds    Embeds
 	withdrawn *Withdrawn
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"time"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -138,12 +137,11 @@ func (st *state) page(ctx context.Context, c *Criteria, q readmodel.Query) (read
 func (st *state) order(ctx context.Context, c *Criteria) ([]readmodel.Sort, error) {
 	switch {
 	case c.sort == "distance":
-		venues, err := st.directory(ctx, calendar.KindVenue)
+		venues, err := st.visible(ctx, c, calendar.KindVenue)
 		if err != nil {
 			return nil, err
 		}
-		metres := venues.visible(c.Caller, st.shared, c.withdrawn).metres(c.near)
-		return append([]readmodel.Sort{{Field: readmodel.FieldVenue, Desc: c.desc, Least: metres}}, byStart(c.desc)...), nil
+		return append([]readmodel.Sort{{Field: readmodel.FieldVenue, Desc: c.desc, Least: venues.metres(c.near)}}, byStart(c.desc)...), nil
 	case c.sort == sortRelevance && c.search.Query != "":
 		// That of events which the caller gets blanked is of their title.
 		rank := &readmodel.Relevance{Text: c.text(), Title: blanked(c.Caller)}
@@ -159,20 +157,16 @@ func byStart(desc bool) []readmodel.Sort {
 
 // order returns an order by fields (interface 4.4, 4.11).
 func (c *Criteria) order() []readmodel.Sort {
-	switch {
-	case c.sort == "start", c.sort == sortRelevance:
-		return byStart(c.desc)
+	isEvent := c.Kind == calendar.KindEvent
+	switch field := sortFields[c.sort]; {
+	case field != "": // events without one are last, by id
+		return []readmodel.Sort{{Field: field, Desc: c.desc}, {Field: readmodel.FieldLack(field)}, {Field: readmodel.FieldID, Desc: c.desc}}
 	case c.sort == "end":
 		return readmodel.By(c.desc, readmodel.FieldEnd, readmodel.FieldStart, readmodel.FieldID)
-	case c.sort != "":
-		field := sortFields[c.sort] // events without one are last, by id
-		return []readmodel.Sort{{Field: field, Desc: c.desc}, {Field: readmodel.FieldLack(field)}, {Field: readmodel.FieldID, Desc: c.desc}}
-	case c.Kind == calendar.KindEvent && c.include != nil:
-		return readmodel.By(false, readmodel.FieldDate, readmodel.FieldID)
-	case c.Kind == calendar.KindEvent:
-		return byStart(false)
+	case isEvent && (c.sort != "" || c.include == nil):
+		return byStart(c.desc)
 	case c.Kind.IsPost():
-		return readmodel.By(true, readmodel.FieldDate, readmodel.FieldID)
+		return readmodel.By(!isEvent, readmodel.FieldDate, readmodel.FieldID)
 	}
 	field := readmodel.FieldNameKey(c.Lang)
 	switch c.orderBy {
@@ -214,7 +208,7 @@ func (st *state) ranked(ctx context.Context, c *Criteria, f readmodel.Filter, ra
 
 // views makes the views of a page, with what its events embed.
 func (st *state) views(ctx context.Context, c *Criteria, documents []readmodel.Document, order []readmodel.Sort) ([]View, error) {
-	now := time.Unix(st.second, 0)
+	now := st.moment()
 	out := make([]View, len(documents))
 	for i, d := range documents {
 		out[i] = View{
@@ -227,7 +221,7 @@ func (st *state) views(ctx context.Context, c *Criteria, documents []readmodel.D
 			}
 		}
 	}
-	j := st.join(c.Caller, c.Lang, c.embeds)
+	j := st.join(c.Caller, c.Lang, c.Embeds)
 	j.withdrawn = c.withdrawn
 	return out, j.views(ctx, c.Kind, out)
 }
@@ -235,6 +229,6 @@ func (st *state) views(ctx context.Context, c *Criteria, documents []readmodel.D
 // join returns the join of what events of the state embed.
 func (st *state) join(c calendar.Caller, l calendar.Lang, e Embeds) *join {
 	return &join{
-		origin: origin{st.load, st.countsOf}, caller: c, lang: l, now: time.Unix(st.second, 0), embeds: e, left: st.o.MaxAnswer,
+		records: st.load, counts: st.countsOf, caller: c, lang: l, now: st.moment(), embeds: e, left: st.o.MaxAnswer,
 	}
 }

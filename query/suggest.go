@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -109,19 +108,18 @@ func (st *state) suggestEvents(ctx context.Context, c *Criteria) ([]Suggestion, 
 	if err != nil || page.Total == 0 {
 		return nil, err
 	}
-	venues, err := st.directory(ctx, calendar.KindVenue)
+	venues, err := st.visible(ctx, c, calendar.KindVenue)
 	if err != nil {
 		return nil, err
 	}
-	seen := venues.visible(calendar.Caller{}, st.shared, nil).seen
 	out := make([]Suggestion, len(page.Documents))
-	now := time.Unix(st.second, 0)
+	now := st.moment()
 	for i, d := range page.Documents {
 		v := &out[i].View
 		v.Record, v.Status = d.Record, d.Record.Status(now)
 		out[i].Count = d.Repeats.Count
 		for _, id := range d.Record.Fields.IDs("venue") {
-			if at, ok := venues.find(id); ok && seen[at] {
+			if at, ok := venues.find(id); ok && venues.seen[at] {
 				v.Venues = []LinkedView{{Record: venues.records[at]}}
 				break
 			}
@@ -156,7 +154,7 @@ func (st *state) suggestOthers(ctx context.Context, c *Criteria, k calendar.Kind
 	all := make([]entry, 0, len(found))
 	named := map[string]int{} // by folded name
 	rank := readmodel.Relevance{Text: name}
-	now := time.Unix(st.second, 0)
+	now := st.moment()
 	for id := range found {
 		at, ok := d.find(id)
 		if !ok || counts[id] == 0 {

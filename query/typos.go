@@ -8,13 +8,10 @@ import (
 	"daybook/query/readmodel"
 )
 
-// typos tells when words of a search may have some (LISTINGS 3.3).
-type typos uint8
-
+// The words of typos, of which "off" is "" here (LISTINGS 3.3).
 const (
-	typosOff typos = iota
-	typosAuto
-	typosOn
+	typosAuto = "auto"
+	typosOn   = "on"
 )
 
 func readTypos(q *parser, v *param.Value) {
@@ -25,14 +22,14 @@ func readTypos(q *parser, v *param.Value) {
 	q.Typos = true
 	on, ok := calendar.ParseBool(word)
 	switch {
-	case word == "auto":
+	case word == typosAuto:
 		q.typos = typosAuto
 	case !ok:
 		v.Known(word)
 	case on:
 		q.typos = typosOn
 	}
-	if q.typos != typosOff {
+	if q.typos != "" {
 		q.Cost += 3
 	}
 }
@@ -60,7 +57,7 @@ var spellings = [...]readmodel.Spelling{{}, {Joined: true}, {Typos: 1, Joined: t
 func (c *Criteria) steps() (out []int) {
 	last := len(spellings) - 1
 	switch {
-	case c.search.Query == "" || c.typos == typosOff:
+	case c.search.Query == "" || c.typos == "":
 		return []int{0}
 	case c.typos == typosOn:
 		return []int{last}

@@ -171,9 +171,9 @@ func (a *api) parse(ctx context.Context, c *call, q query.Request, by func(conte
 		return err
 	})
 	if err == nil && c.feed() {
-		criteria.Touch()
+		criteria.Embeds |= query.EmbedTouched
 		if !c.format.facets() {
-			criteria.WithoutFacets()
+			criteria.Facets = nil
 		}
 	}
 	return criteria, err

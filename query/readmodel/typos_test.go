@@ -104,15 +104,6 @@ func TestMostTypos(t *testing.T) {
 			t.Errorf("%q: steps %d, want %d", query, got, want)
 		}
 	}
-	piece := func(word string) readmodel.Piece { return readmodel.ParseSearch(word, calendar.LangEN).Must[0] }
-	for step, want := range []int{0, 1, 2} {
-		if got := piece("symphony").Most(step); got != want {
-			t.Errorf("step %d: %d typos, want %d", step, got, want)
-		}
-		if got := piece("jazz").Most(step); got != min(want, 1) {
-			t.Errorf("step %d, four letters: %d typos, want %d", step, got, min(want, 1))
-		}
-	}
 }
 
 // spellings are the steps of typos=auto.
