@@ -3,9 +3,9 @@ package query
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -28,10 +28,6 @@ func cellAt(lat, lng float64, zoom int) cell {
 	x := within((lng + 180) / 360 * n)
 	y := within((1 - math.Asinh(math.Tan(lat*math.Pi/180))/math.Pi) / 2 * n)
 	return cell{zoom + 2, x, y}
-}
-
-func (c cell) id() string {
-	return strconv.Itoa(c.zoom) + "/" + strconv.Itoa(c.x) + "/" + strconv.Itoa(c.y)
 }
 
 // Cluster is what lies in a cell.
@@ -76,23 +72,14 @@ func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 	if err != nil {
 		return nil, err
 	}
-	var groups [][]calendar.ID
-	var cells []cell
 	within := everywhere
 	if c.box != nil {
 		within = c.box.holds
 	}
-	placed, places := visible.within(within), map[cell]int{}
+	placed, cells := visible.within(within), grouping[cell]{index: map[cell]int{}}
 	for _, id := range placed {
 		at, _ := visible.find(id)
-		where := cellAt(visible.points[at].lat, visible.points[at].lng, c.zoom)
-		i, known := places[where]
-		if !known {
-			i = len(groups)
-			places[where] = i
-			groups, cells = append(groups, nil), append(cells, where)
-		}
-		groups[i] = append(groups[i], id)
+		cells.add(cellAt(visible.points[at].lat, visible.points[at].lng, c.zoom), id)
 	}
 	shown := readmodel.And{}
 	if b := blanked(c.Caller); b != nil {
@@ -100,7 +87,7 @@ func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 	}
 	page, err := st.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Tallies: []readmodel.Selection{
 		{Filter: shown, Tallies: []readmodel.Tally{{
-			Field: readmodel.FieldVenue, Groups: groups, Parts: []readmodel.Filter{in(readmodel.FieldVenue, placed...)},
+			Field: readmodel.FieldVenue, Groups: cells.groups, Parts: []readmodel.Filter{in(readmodel.FieldVenue, placed...)},
 		}}},
 	}})
 	if err != nil {
@@ -110,7 +97,7 @@ func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 	out := &Clusters{Total: page.Total, Placed: counted.Parts[0], Position: st.view.Shown().Position}
 	for i, n := range counted.Groups {
 		if n > 0 {
-			out.Clusters = append(out.Clusters, visible.cluster(cells[i], groups[i], n, &counted))
+			out.Clusters = append(out.Clusters, visible.cluster(cells.keys[i], cells.groups[i], n, &counted))
 		}
 	}
 	slices.SortFunc(out.Clusters, func(a, b Cluster) int { return cmp.Or(cmp.Compare(b.Events, a.Events), cmp.Compare(a.ID, b.ID)) })
@@ -122,7 +109,7 @@ func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 
 // cluster makes what a cell shows of its venues.
 func (d *directory) cluster(at cell, ids []calendar.ID, events int, counted *readmodel.Tallied) Cluster {
-	out := Cluster{ID: at.id(), Events: events, West: 180, South: 90, East: -180, North: -90}
+	out := Cluster{ID: fmt.Sprintf("%d/%d/%d", at.zoom, at.x, at.y), Events: events, West: 180, South: 90, East: -180, North: -90}
 	var lat, lng, weight float64
 	var places []point
 	for _, id := range ids {

@@ -36,8 +36,8 @@ type point struct {
 type visible struct {
 	*directory
 	due   int64
-	seen  []bool            // by place
-	names map[string]*names // of venues, by detail
+	seen  []bool                       // by place
+	names map[string]*grouping[string] // of venues, as readmodel.PlaceKey makes their keys, by detail
 }
 
 // directoryFields are the fields that a directory holds of records.
@@ -161,15 +161,15 @@ func (st *state) visible(ctx context.Context, c *Criteria, k calendar.Kind) (*vi
 	if known := d.views[view].Load(); shared && known != nil && known.due == st.gen.Due {
 		return known, nil
 	}
-	out := &visible{directory: d, due: st.gen.Due, seen: make([]bool, len(d.records)), names: map[string]*names{}}
+	out := &visible{directory: d, due: st.gen.Due, seen: make([]bool, len(d.records)), names: map[string]*grouping[string]{}}
 	for _, detail := range placeDetails {
-		out.names[detail] = &names{index: map[string]int{}}
+		out.names[detail] = &grouping[string]{index: map[string]int{}}
 	}
 	for at, r := range d.records {
 		out.seen[at] = isShown(r, c.Caller, st.moment()) && !c.withdrawn.has(r.Kind, r.ID)
 		for detail, names := range out.names {
-			if out.seen[at] {
-				names.add(r, detail)
+			if key := readmodel.PlaceKey(r.Fields.String(detail)); out.seen[at] && key != "" {
+				names.add(key, r.ID)
 			}
 		}
 	}

@@ -112,10 +112,10 @@ func readFacets(q *parser, v *param.Value) {
 type facetCount struct {
 	*facet
 	c       *Criteria
-	options []option // those of the facet, and chosen ones that are none of them
-	own     int      // of options: of the facet
-	visible *visible // linked records
-	places  *names   // of visible; nil: the facet is of the records
+	options []option          // those of the facet, and chosen ones that are none of them
+	own     int               // of options: of the facet
+	visible *visible          // linked records
+	places  *grouping[string] // of visible; nil: the facet is of the records
 }
 
 // counting is what a list asks of the index, with its facets, in one query.

@@ -58,17 +58,22 @@ func (st *state) months(ctx context.Context) (*Months, error) {
 	}
 	slices.Sort(near)
 	near = slices.Compact(near)
-	parts := make([]readmodel.Filter, len(near))
-	for i, month := range near {
-		parts[i] = st.StartingIn(firstOf(month)).window.filters(nil)
-	}
-	counts, err := st.countParts(ctx, append(listed, open...), parts)
-	for i, n := range counts {
-		if n > 0 {
-			out.Started = append(out.Started, MonthCount{firstOf(near[i]), n})
+	for some := range slices.Chunk(near, partsAtOnce) {
+		parts := make([]readmodel.Filter, len(some))
+		for i, month := range some {
+			parts[i] = st.StartingIn(firstOf(month)).window.filters(nil)
+		}
+		counts, err := st.tallied(ctx, append(listed, open...), readmodel.Selection{Tallies: []readmodel.Tally{{Parts: parts}}})
+		if err != nil {
+			return nil, err
+		}
+		for i, n := range counts[0][0].Parts {
+			if n > 0 {
+				out.Started = append(out.Started, MonthCount{firstOf(some[i]), n})
+			}
 		}
 	}
-	return out, err
+	return out, nil
 }
 
 // StartingIn returns the list of the events that a month of Months.Started counts.
@@ -143,15 +148,4 @@ func (s *Service) LinkedFrom(ctx context.Context, c *Criteria) (map[calendar.ID]
 func (st *state) tallied(ctx context.Context, f readmodel.Filter, of ...readmodel.Selection) ([][]readmodel.Tallied, error) {
 	page, err := st.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: readmodel.By(false, readmodel.FieldID), Tallies: of})
 	return page.Tallied, err
-}
-
-func (st *state) countParts(ctx context.Context, f readmodel.Filter, parts []readmodel.Filter) (out []int, err error) {
-	for some := range slices.Chunk(parts, partsAtOnce) {
-		got, err := st.tallied(ctx, f, readmodel.Selection{Tallies: []readmodel.Tally{{Parts: some}}})
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, got[0][0].Parts...)
-	}
-	return out, nil
 }

@@ -82,13 +82,9 @@ func (v *visible) within(holds func(lat, lng float64) bool) []calendar.ID {
 // metres returns the distance of the venues in a circle from its centre, in whole metres.
 func (v *visible) metres(from *circle) map[calendar.ID]int64 {
 	out := map[calendar.ID]int64{}
-	for at, p := range v.points {
-		if !p.known || !v.seen[at] {
-			continue
-		}
-		if km := from.distance(p.lat, p.lng); km <= from.km {
-			out[v.records[at].ID] = int64(math.Round(km * 1000))
-		}
+	for _, id := range v.within(from.holds) {
+		at, _ := v.find(id)
+		out[id] = int64(math.Round(from.distance(v.points[at].lat, v.points[at].lng) * 1000))
 	}
 	return out
 }
@@ -96,33 +92,29 @@ func (v *visible) metres(from *circle) map[calendar.ID]int64 {
 // placeDetails are the details of venues that lists are filtered and counted by.
 var placeDetails = [...]string{"city", "country"}
 
-// names are the cities or the countries of venues.
-type names struct {
-	keys   []string        // as readmodel.PlaceKey makes them, in the order of the venues
-	groups [][]calendar.ID // by key, ascending
-	index  map[string]int  // of keys
+// grouping has venues by a key, in the order in which the keys came.
+type grouping[K comparable] struct {
+	keys   []K
+	groups [][]calendar.ID // by place of the key, ascending
+	index  map[K]int       // places of keys
 }
 
-func (n *names) add(r *calendar.Record, detail string) {
-	key := readmodel.PlaceKey(r.Fields.String(detail))
-	if key == "" {
-		return
-	}
-	at, known := n.index[key]
+func (g *grouping[K]) add(key K, id calendar.ID) {
+	at, known := g.index[key]
 	if !known {
-		at = len(n.keys)
-		n.index[key] = at
-		n.keys, n.groups = append(n.keys, key), append(n.groups, nil)
+		at = len(g.keys)
+		g.index[key] = at
+		g.keys, g.groups = append(g.keys, key), append(g.groups, nil)
 	}
-	n.groups[at] = append(n.groups[at], r.ID)
+	g.groups[at] = append(g.groups[at], id)
 }
 
-// of returns the venues of some names, by id.
-func (n *names) of(keys []string) []calendar.ID {
+// of returns the venues of some keys, by id.
+func (g *grouping[K]) of(keys []K) []calendar.ID {
 	out := []calendar.ID{}
 	for _, key := range keys {
-		if at, known := n.index[key]; known {
-			out = append(out, n.groups[at]...)
+		if at, known := g.index[key]; known {
+			out = append(out, g.groups[at]...)
 		}
 	}
 	slices.Sort(out)

@@ -129,7 +129,7 @@ type Criteria struct {
 	lap     window
 	search  readmodel.Expression
 	typos   string
-	step    int // of the search, a place in spellings
+	step    int // of the search, a place in readmodel.Spellings
 
 	filters choice              // of parameters that say it by themselves
 	chosen  map[string][]option // of facets

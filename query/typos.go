@@ -1,8 +1,6 @@
 package query
 
 import (
-	"slices"
-
 	"daybook/calendar"
 	"daybook/internal/param"
 	"daybook/query/readmodel"
@@ -47,15 +45,12 @@ func readCollapse(q *parser, v *param.Value) {
 }
 
 // spelling returns the one of the step of the search.
-func (c *Criteria) spelling() readmodel.Spelling { return spellings[c.step] }
+func (c *Criteria) spelling() readmodel.Spelling { return readmodel.Spellings[c.step] }
 
-// spellings are the steps of typos=auto; the last one is that of typos=on.
-var spellings = [...]readmodel.Spelling{{}, {Joined: true}, {Typos: 1, Joined: true}, {Typos: readmodel.MaxTypos, Joined: true}}
-
-// steps are the places in spellings of the searches that are made, one after the other,
-// until one finds something.
-func (c *Criteria) steps() (out []int) {
-	last := len(spellings) - 1
+// steps are the places in readmodel.Spellings of the searches that are made, one after the
+// other, until one finds something.
+func (c *Criteria) steps() []int {
+	last := len(readmodel.Spellings) - 1
 	switch {
 	case c.search.Query == "" || c.typos == "":
 		return []int{0}
@@ -64,10 +59,7 @@ func (c *Criteria) steps() (out []int) {
 	case c.walk != nil && c.walk.sent != "": // that of its beginning
 		return []int{min(int(c.walk.Step), last)}
 	}
-	for _, s := range c.search.Steps() {
-		out = append(out, slices.Index(spellings[:], s))
-	}
-	return out
+	return c.search.Steps()
 }
 
 // stepped calls try with the criteria of each step until one finds something, and returns

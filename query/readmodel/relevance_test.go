@@ -11,7 +11,7 @@ import (
 func TestRelevance(t *testing.T) {
 	t.Parallel()
 	rank := func(query string, step int) *readmodel.Relevance {
-		return &readmodel.Relevance{Text: readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(query, calendar.LangEN), Spelling: spellings[step]}}
+		return &readmodel.Relevance{Text: readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(query, calendar.LangEN), Spelling: readmodel.Spellings[step]}}
 	}
 	var query, title, text, nextTitle, nextText string
 	var step int
