@@ -86,36 +86,6 @@ func TestFacetsByHand(t *testing.T) {
 	})
 }
 
-// TestFacetsOfLinks: what the values of facets show of linked records (LISTINGS 8.36, 8.37).
-func TestFacetsOfLinks(t *testing.T) {
-	t.Parallel()
-	onBoth(t, recordsIn(t, "facets.txt"), func(t *testing.T, s *Service) {
-		t.Helper()
-		got := facetsOf(t, s, anonymous, "facets=categories,venue,city")
-		if city := got[2].Values[0]; city.Label != "BOSTON" { // the first by code points
-			t.Errorf("city %+v", city)
-		}
-		if c := got[0].Values; c[0].Level != 0 || c[1].Level != 1 || c[1].Parent != 30 || c[1].Label != "Folk" || c[1].Slug != "category-32" {
-			t.Errorf("categories %+v", c)
-		}
-		if v := got[1].Values[0]; v.City != "BOSTON" || v.Label != "B" {
-			t.Errorf("venue %+v", v)
-		}
-		if got := facetsOf(t, s, anonymous, "venue=51&facets=city"); got[0].Values[0].Label != "BOSTON" {
-			t.Errorf("city of the events of a venue: %+v", got)
-		}
-	})
-	onBoth(t, recordsIn(t, "chosen.txt"), func(t *testing.T, s *Service) {
-		t.Helper()
-		if v := facetsOf(t, s, anonymous, "facets=venue&venue=60")[0].Values[0]; v.Label != "60" || v.City != "" {
-			t.Errorf("a venue that the caller does not see: %+v", v)
-		}
-		if v := facetsOf(t, s, editor, "facets=venue&venue=60")[0].Values[0]; v.Label != "Unseen" || v.City != "Suva" {
-			t.Errorf("a venue that an editor sees: %+v", v)
-		}
-	})
-}
-
 // Listings 3.5: the label of a city is its most frequent spelling among the venues counted.
 func TestCityLabel(t *testing.T) {
 	t.Parallel()

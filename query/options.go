@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -223,14 +224,11 @@ func readTime(entry string) (option, bool) {
 
 // minuteOf reads HH:MM, up to 24:00.
 func minuteOf(text string) (int64, bool) {
-	h, m, _ := strings.Cut(text, ":")
-	if len(h) != 2 || len(m) != 2 || !calendar.IsDigits(h) || !calendar.IsDigits(m) {
-		return 0, false
+	if text == "24:00" {
+		return dayMinutes, true
 	}
-	hour, _ := strconv.ParseInt(h, 10, 64)
-	minute, _ := strconv.ParseInt(m, 10, 64)
-	at := hour*60 + minute
-	return at, minute < 60 && at <= dayMinutes
+	t, err := time.Parse("15:04", text)
+	return int64(t.Hour()*60 + t.Minute()), err == nil && len(text) == len("15:04")
 }
 
 // readCostBand reads A-B or A-, from A to below B.
@@ -253,11 +251,10 @@ func readCostBand(entry string) (option, bool) {
 	return option{word: entry, label: entry, spans: []span{within}}, true
 }
 
+// priceForm is a decimal with up to two places.
+var priceForm = regexp.MustCompile(`^[0-9]+(\.[0-9]{1,2})?$`)
+
 // price reads a decimal with up to two places, in hundredths.
 func price(text string) (int64, bool) {
-	whole, frac, point := strings.Cut(text, ".")
-	if !calendar.IsDigits(whole) || point && !calendar.IsDigits(frac) || len(frac) > 2 {
-		return 0, false
-	}
-	return readmodel.Hundredths(text), true
+	return readmodel.Hundredths(text), priceForm.MatchString(text)
 }

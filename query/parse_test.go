@@ -137,7 +137,7 @@ func TestLinks(t *testing.T) {
 
 func TestKey(t *testing.T) {
 	t.Parallel()
-	s, store, _, now := setup(t, world(t))
+	s, _, _, now := setup(t, world(t))
 	key := func(row string) string {
 		t.Helper()
 		row, french := strings.CutPrefix(row, "fr ")
@@ -184,11 +184,6 @@ func TestKey(t *testing.T) {
 	if k := key("anonymous event tags=ete"); k != base {
 		t.Errorf("a second later the default window is another: %s", k)
 	}
-	store.byID[41] = record(t, calendar.KindTag, 41, "Summer", fields{"slug": "summer"})
-	store.byID[45] = record(t, calendar.KindTag, 45, "ete", fields{"slug": "ete"})
-	differ("when the slug names another tag", "anonymous event tags=ete")
-	store.byID[100] = event(t, 100, "Quay concert", "2030-05-10", "2030-05-10", fields{"venue": ids(53)})
-	differ("when the event links to others", "anonymous venue event=100")
 	*now = now.Add(24 * time.Hour)
 	differ("the next day", "anonymous event tags=ete")
 }
