@@ -3,12 +3,11 @@ package query
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"daybook/calendar"
-	"daybook/internal/param"
 	"daybook/query/readmodel"
 )
 
@@ -18,29 +17,6 @@ const (
 	maxZoom      = 22
 	mostClusters = 2000
 )
-
-// ClusterParams are the parameters of the clusters. The caller must not change them.
-func ClusterParams() Parameters { return clusterTable.params }
-
-var clusterTable = newTable(clusterParams())
-
-// notOfClusters are the parameters of the list of events that clusters do not know.
-var notOfClusters = []string{
-	"page", "per_page", "_fields", "as_of", "format", "features", "csv_bom", "csv_raw", "sort", "order",
-	"highlight", "highlight_length", "facets", "facet_limit", "facet_query", "collapse", "cursor",
-}
-
-func clusterParams() Parameters {
-	zoom := rowOf(param.Whole("zoom", 0, 0, maxZoom, func(q *parser) *int { return &q.run.zoom }))
-	zoom.Required = true
-	rest := eventParams().without(notOfClusters)
-	for i := range rest {
-		if rest[i].Name == "bbox" { // the viewport, which leaves no event out
-			rest[i].Hides = false
-		}
-	}
-	return append(extensions(zoom), rest...)
-}
 
 // cell is a square of a map.
 type cell struct{ zoom, x, y int }
@@ -52,10 +28,6 @@ func cellAt(lat, lng float64, zoom int) cell {
 	x := within((lng + 180) / 360 * n)
 	y := within((1 - math.Asinh(math.Tan(lat*math.Pi/180))/math.Pi) / 2 * n)
 	return cell{zoom + 2, x, y}
-}
-
-func (c cell) id() string {
-	return strconv.Itoa(c.zoom) + "/" + strconv.Itoa(c.x) + "/" + strconv.Itoa(c.y)
 }
 
 // Cluster is what lies in a cell.
@@ -76,7 +48,7 @@ type Clusters struct {
 	Position      calendar.Position
 }
 
-// Clusters answers criteria of ClusterParams.
+// Clusters answers the criteria of a map.
 func (s *Service) Clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 	return present(ctx, s, func(st *state) (out *Clusters, err error) {
 		_, err = stepped(c, func(c *Criteria) (int, error) {
@@ -91,33 +63,23 @@ func (s *Service) Clusters(ctx context.Context, c *Criteria) (*Clusters, error) 
 
 func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 	selection := *c
-	selection.run.box = nil
+	selection.box = nil
 	f, err := st.filter(ctx, &selection)
 	if err != nil {
 		return nil, err
 	}
-	d, err := st.directory(ctx, calendar.KindVenue)
+	visible, err := st.visible(ctx, c, calendar.KindVenue)
 	if err != nil {
 		return nil, err
 	}
-	visible := d.visible(c.Caller, st.shared, c.withdrawn)
-	var groups [][]calendar.ID
-	var cells []cell
 	within := everywhere
-	if c.run.box != nil {
-		within = c.run.box.holds
+	if c.box != nil {
+		within = c.box.holds
 	}
-	placed, places := visible.within(within), map[cell]int{}
+	placed, cells := visible.within(within), grouping[cell]{index: map[cell]int{}}
 	for _, id := range placed {
-		at, _ := d.find(id)
-		where := cellAt(d.points[at].lat, d.points[at].lng, c.run.zoom)
-		i, known := places[where]
-		if !known {
-			i = len(groups)
-			places[where] = i
-			groups, cells = append(groups, nil), append(cells, where)
-		}
-		groups[i] = append(groups[i], id)
+		at, _ := visible.find(id)
+		cells.add(cellAt(visible.points[at].lat, visible.points[at].lng, c.zoom), id)
 	}
 	shown := readmodel.And{}
 	if b := blanked(c.Caller); b != nil {
@@ -125,7 +87,7 @@ func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 	}
 	page, err := st.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Tallies: []readmodel.Selection{
 		{Filter: shown, Tallies: []readmodel.Tally{{
-			Field: readmodel.FieldVenue, Groups: groups, Parts: []readmodel.Filter{in(readmodel.FieldVenue, placed...)},
+			Field: readmodel.FieldVenue, Groups: cells.groups, Parts: []readmodel.Filter{in(readmodel.FieldVenue, placed...)},
 		}}},
 	}})
 	if err != nil {
@@ -135,7 +97,7 @@ func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 	out := &Clusters{Total: page.Total, Placed: counted.Parts[0], Position: st.view.Shown().Position}
 	for i, n := range counted.Groups {
 		if n > 0 {
-			out.Clusters = append(out.Clusters, d.cluster(cells[i], groups[i], n, &counted))
+			out.Clusters = append(out.Clusters, visible.cluster(cells.keys[i], cells.groups[i], n, &counted))
 		}
 	}
 	slices.SortFunc(out.Clusters, func(a, b Cluster) int { return cmp.Or(cmp.Compare(b.Events, a.Events), cmp.Compare(a.ID, b.ID)) })
@@ -147,7 +109,7 @@ func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 
 // cluster makes what a cell shows of its venues.
 func (d *directory) cluster(at cell, ids []calendar.ID, events int, counted *readmodel.Tallied) Cluster {
-	out := Cluster{ID: at.id(), Events: events, West: 180, South: 90, East: -180, North: -90}
+	out := Cluster{ID: fmt.Sprintf("%d/%d/%d", at.zoom, at.x, at.y), Events: events, West: 180, South: 90, East: -180, North: -90}
 	var lat, lng, weight float64
 	var places []point
 	for _, id := range ids {

@@ -42,11 +42,8 @@ func (q *parser) links(params Parameters) (sent, all []LinkParam) {
 	sent, all = make([]LinkParam, 0, len(q.in)), make([]LinkParam, 0, len(q.in)+3)
 	for i := range params {
 		p := &params[i]
-		v, wasSent := q.in[p.Name]
-		carried := wasSent
-		if p.link != nil {
-			v, carried = p.link(q, v, wasSent)
-		}
+		_, wasSent := q.in[p.Name]
+		v, carried := q.carried(p)
 		if !carried {
 			continue
 		}
@@ -62,43 +59,41 @@ func (q *parser) links(params Parameters) (sent, all []LinkParam) {
 	return sent, all
 }
 
-// A page has links of its own.
-func linkNothing(*parser, any, bool) (any, bool) { return nil, false }
-
-func linkPerPage(q *parser, _ any, sent bool) (any, bool) {
-	return strconv.Itoa(q.PerPage), sent || q.Kind.IsPost()
-}
-
-// The point is a moment by now, and may have been named in a header.
-func linkPoint(q *parser, v any, sent bool) (any, bool) {
-	if q.past.AsOf != "" {
-		return q.past.AsOf, true
+// carried returns what links carry of a parameter: what was sent when nothing else is said.
+func (q *parser) carried(p *Param) (v any, carried bool) {
+	v, carried = q.in[p.Name]
+	switch p.Name {
+	case "per_page":
+		v, carried = strconv.Itoa(q.PerPage), carried || q.Kind.IsPost()
+	case "_fields":
+		carried = q.Fields != nil
+	case "as_of": // the point is a moment by now, and may have been named in a header
+		if q.past.AsOf != "" {
+			v, carried = q.past.AsOf, true
+		}
+	case "start_date":
+		v, carried = orDefault(v, q.startDefault)
+	case "end_date":
+		v, carried = orDefault(v, q.endDefault)
+	case "bbox": // with equal numbers
+		v = strings.Join(sentElements(v), ",")
+	case "order":
+		carried = carried && (q.Kind.IsTerm() || q.sent("sort"))
 	}
-	return v, sent
+	return v, carried && !p.Unlinked
 }
 
-func linkFields(q *parser, v any, _ bool) (any, bool) { return v, q.Fields != nil }
-
-func linkStart(q *parser, v any, sent bool) (any, bool) { return orDefault(v, sent, q.startDefault) }
-func linkEnd(q *parser, v any, sent bool) (any, bool)   { return orDefault(v, sent, q.endDefault) }
-
-func orDefault(v any, sent bool, w calendar.Wall) (any, bool) {
+func orDefault(v any, w calendar.Wall) (any, bool) {
 	if w != calendar.NoWall {
 		return w.String(), true
 	}
-	return v, sent
+	return v, v != nil
 }
 
 // withoutEmpty takes the elements out of a comma text that say nothing: a client
 // that sends thousands of them would get each back, percent-encoded, in every link.
 func withoutEmpty(text string) string {
-	empty := func(e string) bool { return calendar.Trim(e) == "" }
-	for e := range strings.SplitSeq(text, ",") {
-		if empty(e) && len(e) < len(text) {
-			return strings.Join(slices.DeleteFunc(strings.Split(text, ","), empty), ",")
-		}
-	}
-	return text
+	return strings.Join(slices.DeleteFunc(strings.Split(text, ","), func(e string) bool { return calendar.Trim(e) == "" }), ",")
 }
 
 // appendSent adds a parameter as it was sent: an array as one comma text, or
@@ -129,9 +124,9 @@ func (q *parser) makeKey() string {
 		owner = q.Caller.ID
 	}
 	var bounds [2]window
-	if q.run.sheet != (Sheet{}) {
-		bounds = [...]window{q.run.window, q.run.lap}
+	if q.sheet != (Sheet{}) {
+		bounds = [...]window{q.window, q.lap}
 	}
 	return fmt.Sprintf("%d %d %d %d %d %d %d %d %d %q %q",
-		q.Kind, q.Lang, v, owner, q.withdrawn.sum(), q.Page, q.PerPage, q.run.of, bounds, q.Links, []byte(q.resolved))
+		q.Kind, q.Lang, v, owner, q.withdrawn.sum(), q.Page, q.PerPage, q.of, bounds, q.Links, []byte(q.resolved))
 }

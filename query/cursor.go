@@ -78,11 +78,11 @@ func readCursor(q *parser, v *param.Value) {
 	switch {
 	case !ok:
 	case text == "*":
-		q.run.walk = &walk{cursor: cursor{Now: q.now.Unix()}}
+		q.walk = &walk{cursor: cursor{Now: q.now.Unix()}}
 	case q.opened == nil:
 		v.Refuse(calendar.ReasonCursor)
 	default:
-		q.run.walk = q.opened
+		q.walk = q.opened
 	}
 }
 
@@ -97,10 +97,10 @@ func free(name string) bool {
 }
 
 // checkWalk refuses a cursor of a list with other parameters.
-func (q *parser) checkWalk(params Parameters, of Of) {
-	w := q.run.walk
-	k := cache.Key(nil).Number(int64(q.Lang)).Text(q.past.AsOf).Number(int64(of.Kind)).Number(int64(of.ID))
-	k = k.Text(fmt.Sprint(q.run.window, q.run.lap))
+func (q *parser) checkWalk(params Parameters) {
+	w := q.walk
+	k := cache.Key(nil).Number(int64(q.Lang)).Text(q.past.AsOf).Number(int64(q.of.Kind)).Number(int64(q.of.ID))
+	k = k.Text(fmt.Sprint(q.window, q.lap))
 	sent, _ := q.links(params)
 	for _, l := range sent {
 		if !free(strings.TrimSuffix(l.Name, "[]")) {
@@ -118,7 +118,7 @@ func (q *parser) checkWalk(params Parameters, of Of) {
 }
 
 // InSteps tells that the pages of the list follow each other by cursors.
-func (c *Criteria) InSteps() bool { return c.run.walk != nil }
+func (c *Criteria) InSteps() bool { return c.walk != nil }
 
 // LinksOf are the Links with another cursor.
 func (c *Criteria) LinksOf(cursor string) []LinkParam {

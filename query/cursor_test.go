@@ -123,46 +123,11 @@ func TestCursorBelongs(t *testing.T) {
 			t.Errorf("the cursor %q is taken", text)
 		}
 	}
-	if !refused("page=1&cursor=*", Of{}, calendar.LangEN) {
-		t.Error("a page is taken at the beginning of a walk")
-	}
 	// The window of the beginning stays, for ever.
 	*now = now.Add(20 * 24 * time.Hour)
 	next, c, err := list(t, s, calendar.KindEvent, anonymous, input("per_page=10&featured=false"+cursor))
 	if err != nil || !slices.Equal(idsOf(first), ids(102)) || !slices.Equal(idsOf(next), ids(103, 104, 105, 106)) || c.Moves {
 		t.Errorf("after 20 days: %v behind %v, moves %t, %v", idsOf(next), idsOf(first), c.Moves, err)
-	}
-	if s.o.QueryBudget != 90 || c.Cost != 1 {
-		t.Errorf("a step costs %d of %d", c.Cost, s.o.QueryBudget)
-	}
-}
-
-// TestDistance are lines LISTINGS 8.29 and 8.30 of sort=distance.
-func TestDistance(t *testing.T) {
-	t.Parallel()
-	records := recordsIn(t, "listings.txt")
-	near := "&geoloc_lat=48.1&geoloc_lng=11.5&geoloc_radius=20000"
-	s, _, _, _ := setup(t, records)
-	l, c, err := list(t, s, calendar.KindEvent, anonymous, input("sort=distance"+near+always))
-	if err != nil || c.Cost != 2 {
-		t.Fatalf("cost %d, %v", c.Cost, err)
-	}
-	last := int64(-1)
-	for _, v := range l.Views {
-		if v.Distance == nil || *v.Distance < last {
-			t.Fatalf("event %d is %v away, after %d", v.Record.ID, v.Distance, last)
-		}
-		last = *v.Distance
-	}
-	if first := *l.Views[0].Distance; first != 0 {
-		t.Errorf("the first is %d m away", first)
-	}
-	// Unseen venues have no distance: of 105 one stands where the list begins.
-	if l, _, err = list(t, s, calendar.KindEvent, editor, input("sort=distance"+near+always)); err != nil || !slices.Equal(idsOf(l)[:3], ids(100, 105, 107)) || *l.Views[1].Distance != 0 {
-		t.Errorf("editor: %v, %v", idsOf(l), err)
-	}
-	if l, _, err = list(t, s, calendar.KindEvent, anonymous, input(near[1:]+always)); err != nil || l.Views[0].Distance != nil {
-		t.Errorf("without sort: %v, %v", l.Views[0].Distance, err)
 	}
 }
 
@@ -187,13 +152,27 @@ func TestBudget(t *testing.T) {
 	if e := parse("facets=city,month&collapse=repeats"); e == nil || e.Cost != 5 {
 		t.Errorf("facets and repeats: %+v", e)
 	}
-	if e := parse("facets=tags,city,free&collapse=repeats"); e == nil || e.Cost != 6 {
-		t.Errorf("three facets of groups: %+v", e)
-	}
-	if e := parse("search=jazz&typos=auto&sort=relevance"); e == nil || e.Cost != 5 {
-		t.Errorf("the best with typos: %+v", e)
-	}
 	if e := parse(costly + "&free=maybe"); e == nil || e.Code != calendar.CodeInvalidParam {
 		t.Errorf("%s with a wrong value: %+v", costly, e)
+	}
+}
+
+// TestWalkWhileWriting is LISTINGS 8.39: what is there at the beginning of a walk comes once,
+// whatever is written meanwhile before and behind its place.
+func TestWalkWhileWriting(t *testing.T) {
+	t.Parallel()
+	s, _, index, _ := setup(t, recordsIn(t, "listings.txt"))
+	want, _, err := list(t, s, calendar.KindEvent, editor, input("per_page=50"+always))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _ := walked(t, s, "per_page=2"+always, func(step int) {
+		for i, day := range []string{"2020-01-01", "2040-01-01"} {
+			index.put(event(t, calendar.ID(10_000+2*step+i), "New", day, day, nil))
+		}
+	})
+	got = slices.DeleteFunc(got, func(id calendar.ID) bool { return id >= 10_000 })
+	if diff := cmp.Diff(idsOf(want), got); diff != "" {
+		t.Errorf("walk (-list +walk):\n%s", diff)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -37,8 +36,8 @@ type point struct {
 type visible struct {
 	*directory
 	due   int64
-	seen  []bool            // by place
-	names map[string]*names // of venues, by detail
+	seen  []bool                       // by place
+	names map[string]*grouping[string] // of venues, as readmodel.PlaceKey makes their keys, by detail
 }
 
 // directoryFields are the fields that a directory holds of records.
@@ -150,31 +149,34 @@ func (d *directory) withBelow(ids []calendar.ID) []calendar.ID {
 	return slices.Compact(out)
 }
 
-// visible returns what a caller sees of a directory on events: what is not trashed and the
-// caller could read singly.
-func (d *directory) visible(c calendar.Caller, g *shared, w *Withdrawn) *visible {
-	view := viewOf(c)
-	shared := view != viewOwn && w == nil
-	if known := d.views[view].Load(); shared && known != nil && known.due == g.gen.Due {
-		return known
+// visible returns what the caller of a list sees of a directory on events: what is not
+// trashed and the caller could read singly.
+func (st *state) visible(ctx context.Context, c *Criteria, k calendar.Kind) (*visible, error) {
+	d, err := st.directory(ctx, k)
+	if err != nil {
+		return nil, err
 	}
-	out := &visible{directory: d, due: g.gen.Due, seen: make([]bool, len(d.records)), names: map[string]*names{}}
+	view := viewOf(c.Caller)
+	shared := view != viewOwn && c.withdrawn == nil
+	if known := d.views[view].Load(); shared && known != nil && known.due == st.gen.Due {
+		return known, nil
+	}
+	out := &visible{directory: d, due: st.gen.Due, seen: make([]bool, len(d.records)), names: map[string]*grouping[string]{}}
 	for _, detail := range placeDetails {
-		out.names[detail] = &names{index: map[string]int{}}
+		out.names[detail] = &grouping[string]{index: map[string]int{}}
 	}
-	now := time.Unix(g.second, 0)
 	for at, r := range d.records {
-		out.seen[at] = isShown(r, c, now) && !w.has(r.Kind, r.ID)
+		out.seen[at] = isShown(r, c.Caller, st.moment()) && !c.withdrawn.has(r.Kind, r.ID)
 		for detail, names := range out.names {
-			if out.seen[at] {
-				names.add(r, detail)
+			if key := readmodel.PlaceKey(r.Fields.String(detail)); out.seen[at] && key != "" {
+				names.add(key, r.ID)
 			}
 		}
 	}
 	if shared {
 		d.views[view].Store(out)
 	}
-	return out
+	return out, nil
 }
 
 // among returns those of some records that the caller sees.

@@ -18,6 +18,8 @@ type facet struct {
 	blanked bool          // events that the caller gets blanked count in it
 	field   string        // that the spans of options are of
 	options []option      // in order
+	// read reads an entry of the parameter that is the word of none of options.
+	read func(entry string) (option, bool)
 }
 
 // The facets, in the order of the interface.
@@ -28,14 +30,14 @@ var facets = []facet{
 	{name: "organizer", kind: calendar.KindOrganizer},
 	{name: "city", kind: calendar.KindVenue},
 	{name: "country", kind: calendar.KindVenue},
-	{name: "month", blanked: true, field: readmodel.FieldMonth}, // whatever there is
-	{name: "weekday", blanked: true, field: readmodel.FieldWeekday, options: weekdays},
-	{name: "time_of_day", field: readmodel.FieldMinute, options: timesOfDay},
+	{name: "month", blanked: true, field: readmodel.FieldMonth, read: readMonth}, // whatever there is
+	{name: "weekday", blanked: true, field: readmodel.FieldWeekday, options: weekdays, read: readWeekday},
+	{name: "time_of_day", field: readmodel.FieldMinute, options: timesOfDay, read: readTime},
 	{name: "in_language", blanked: true, options: languages},
 	{name: "ticketed", options: either(isTrue(readmodel.FieldTicketed))},
 	{name: "featured", options: either(isTrue(readmodel.FieldFeatured))},
 	{name: "free", options: either(isFree)},
-	{name: "cost_band", field: readmodel.FieldCost}, // those of the settings
+	{name: "cost_band", field: readmodel.FieldCost, read: readCostBand}, // those of the settings
 }
 
 // Facets are the names of the facets of lists of events; askedFacets those that facet_query
@@ -60,11 +62,7 @@ func (s *Service) options(name string) []option {
 	return f.options
 }
 
-const (
-	defFacetLimit = 20
-	maxFacetLimit = 100
-	maxMonths     = 240
-)
+const maxMonths = 240
 
 // Facet is how many events of a list have each value, the parameter of the facet's name
 // left out.
@@ -98,29 +96,26 @@ func readFacetQuery(q *parser, v *param.Value) {
 	}
 	facet, text, _ := strings.Cut(word, ":")
 	text = readmodel.Fold(calendar.Trim(text))
-	if facet = calendar.Trim(facet); text == "" || !slices.Contains(askedFacets, facet) || !slices.Contains(q.run.facets, facet) {
+	if facet = calendar.Trim(facet); text == "" || !slices.Contains(askedFacets, facet) || !slices.Contains(q.Facets, facet) {
 		v.Refuse(calendar.ReasonFacet, strings.Join(askedFacets, ","))
 		return
 	}
-	q.run.facetQuery = facetQuery{facet, text}
+	q.facetQuery = facetQuery{facet, text}
 }
 
 func readFacets(q *parser, v *param.Value) {
-	q.run.facets = v.Words()
-	q.Cost += len(q.run.facets)
+	q.Facets = v.Words()
+	q.Cost += len(q.Facets)
 }
-
-// WithoutFacets has lists of the criteria count none: their answer shows none.
-func (c *Criteria) WithoutFacets() { c.run.facets = nil }
 
 // facetCount makes one facet of a list.
 type facetCount struct {
 	*facet
 	c       *Criteria
-	options []option // those of the facet, and chosen ones that are none of them
-	own     int      // of options: of the facet
-	visible *visible // linked records
-	places  *names   // of visible; nil: the facet is of the records
+	options []option          // those of the facet, and chosen ones that are none of them
+	own     int               // of options: of the facet
+	visible *visible          // linked records
+	places  *grouping[string] // of visible; nil: the facet is of the records
 }
 
 // counting is what a list asks of the index, with its facets, in one query.
@@ -136,18 +131,18 @@ func (st *state) counting(ctx context.Context, c *Criteria) (*counting, error) {
 	if err != nil {
 		return nil, err
 	}
-	counted := func(name string) bool { return slices.Contains(c.run.facets, name) }
+	counted := func(name string) bool { return slices.Contains(c.Facets, name) }
 	f := &counting{base: c.protect(chosen.parts(func(name string) bool { return !counted(name) }))}
 	if rest := chosen.parts(counted); len(rest) > 0 {
 		f.narrow = rest
 	}
-	for _, name := range c.run.facets {
+	for _, name := range c.Facets {
 		count, err := st.facet(ctx, c, name)
 		if err != nil {
 			return nil, err
 		}
 		parts := chosen.parts(func(other string) bool { return counted(other) && other != name })
-		if b := blanked(c.Caller); b != nil && !count.blanked && !c.run.hides {
+		if b := blanked(c.Caller); b != nil && !count.blanked && !c.hides {
 			parts = append(parts, not(b))
 		}
 		f.of = append(f.of, readmodel.Selection{Filter: parts, Tallies: []readmodel.Tally{count.tally()}})
@@ -172,7 +167,7 @@ func (f *counting) facets(got [][]readmodel.Tallied) (out []Facet) {
 func (st *state) facet(ctx context.Context, c *Criteria, name string) (*facetCount, error) {
 	own := st.options(name)
 	f := &facetCount{facet: facetOf(name), c: c, options: slices.Clone(own), own: len(own)}
-	for _, o := range c.run.chosen[name] {
+	for _, o := range c.chosen[name] {
 		if !slices.ContainsFunc(f.options, o.same) {
 			f.options = append(f.options, o)
 		}
@@ -180,12 +175,12 @@ func (st *state) facet(ctx context.Context, c *Criteria, name string) (*facetCou
 	if f.kind == 0 {
 		return f, nil
 	}
-	d, err := st.directory(ctx, f.kind)
-	if err == nil {
-		f.visible = d.visible(c.Caller, st.shared, c.withdrawn)
-		f.places = f.visible.names[name]
+	var err error
+	if f.visible, err = st.visible(ctx, c, f.kind); err != nil {
+		return nil, err
 	}
-	return f, err
+	f.places = f.visible.names[name]
+	return f, nil
 }
 
 func (f *facetCount) tally() readmodel.Tally {
@@ -223,7 +218,7 @@ func (f *facetCount) inOrder(got *readmodel.Tallied) Facet {
 		own = len(options)
 	}
 	for i, o := range options {
-		value := FacetValue{Value: o.word, Label: o.label, Selected: slices.ContainsFunc(f.c.run.chosen[f.name], o.same)}
+		value := FacetValue{Value: o.word, Label: o.label, Selected: slices.ContainsFunc(f.c.chosen[f.name], o.same)}
 		if f.isPart(&o) {
 			value.Count, parts = parts[0], parts[1:]
 		} else {
@@ -252,10 +247,9 @@ func countIn(values []readmodel.Value, spans []span) (n int) {
 
 // ranked is a value of a facet in the order of counts.
 type ranked struct {
-	at            int // place of the record or name; -1: of a chosen value that is none
-	count, level  int
-	label, folded string
-	selected      bool
+	FacetValue
+
+	folded string // label
 }
 
 // mostFrequent makes a facet of linked records: the first values by count, and the chosen
@@ -263,97 +257,73 @@ type ranked struct {
 func (f *facetCount) mostFrequent(got *readmodel.Tallied) Facet {
 	out := Facet{Name: f.name}
 	all := f.ranked(got)
-	if q := f.c.run.facetQuery; q.facet == f.name {
+	if q := f.c.facetQuery; q.facet == f.name {
 		all = slices.DeleteFunc(all, func(r ranked) bool { return !strings.Contains(r.folded, q.text) })
 	}
 	slices.SortFunc(all, func(a, b ranked) int {
-		if c := cmp.Or(b.count-a.count, a.level-b.level, strings.Compare(a.folded, b.folded)); c != 0 {
-			return c
-		}
-		return strings.Compare(f.value(&a).Value, f.value(&b).Value)
+		return cmp.Or(b.Count-a.Count, a.Level-b.Level, strings.Compare(a.folded, b.folded), strings.Compare(a.Value, b.Value))
 	})
-	for i := range all {
-		r := &all[i]
-		if r.count > 0 {
+	for _, r := range all {
+		if r.Count > 0 {
 			out.Total++
 		}
-		if r.selected || r.count > 0 && out.Total <= f.c.run.facetLimit {
-			out.Values = append(out.Values, f.value(r))
+		if r.Selected || r.Count > 0 && out.Total <= f.c.facetLimit {
+			out.Values = append(out.Values, r.FacetValue)
 		}
 	}
 	return out
 }
 
-// ranked returns the values that have a count or are chosen.
+// ranked returns the values that have a count or are chosen; of a chosen one that the caller
+// does not see the word that was sent.
 func (f *facetCount) ranked(got *readmodel.Tallied) (all []ranked) {
-	counts, chosen, d := f.counts(got), map[int]bool{}, f.visible
-	add := func(word string, at int, known bool) {
-		if known {
-			chosen[at] = true
-		} else {
-			all = append(all, ranked{at: -1, label: word, folded: word, selected: true})
-		}
-	}
+	d, lang, chosen, counts := f.visible, f.c.Lang, map[string]bool{}, got.Groups
 	if f.places != nil {
-		for _, key := range slices.Compact(slices.Sorted(slices.Values(f.c.run.places[f.name]))) {
-			at, known := f.places.index[key]
-			add(key, at, known)
+		for _, key := range f.c.places[f.name] {
+			chosen[key] = true
 		}
 	} else {
-		for _, id := range f.c.run.named[f.kind] {
-			at, known := d.find(id)
-			add(id.String(), at, known && d.seen[at])
+		for _, id := range f.c.named[f.kind] {
+			chosen[id.String()] = true
+		}
+		counts = d.counts(got)
+	}
+	for at, n := range counts {
+		if n == 0 && len(chosen) == 0 {
+			continue
+		}
+		r := ranked{FacetValue: FacetValue{Count: n}}
+		if f.places != nil {
+			r.Value, r.Label = f.places.keys[at], f.spelling(at, got)
+			r.folded = readmodel.Fold(r.Label)
+		} else if record := d.records[at]; d.seen[at] {
+			r.Label, r.In = record.Name(lang)
+			r.Value, r.Slug, r.Parent, r.City = record.ID.String(), record.Slug(), record.Fields.ID("parent"), record.Fields.String("city")
+			r.Level, r.folded = len(d.above(at)), d.labels[lang]()[at]
+		}
+		if r.Selected = chosen[r.Value]; r.Value != "" && (n > 0 || r.Selected) {
+			delete(chosen, r.Value)
+			all = append(all, r)
 		}
 	}
-	labels := d.labels[f.c.Lang]
-	for at, n := range counts {
-		switch {
-		case n == 0 && !chosen[at]:
-		case f.places != nil:
-			label := f.spelling(at, got)
-			all = append(all, ranked{at, n, 0, label, readmodel.Fold(label), chosen[at]})
-		default:
-			all = append(all, ranked{at, n, len(d.above(at)), d.label(at, f.c.Lang), labels()[at], chosen[at]})
-		}
+	for word := range chosen {
+		all = append(all, ranked{FacetValue{Value: word, Label: word, Selected: true}, word})
 	}
 	return all
 }
 
-// counts returns the counts of records or of names, by place.
-func (f *facetCount) counts(got *readmodel.Tallied) []int {
-	if f.places != nil {
-		return got.Groups
-	}
-	d := f.visible
+// counts returns the counts of records, by place.
+func (d *directory) counts(got *readmodel.Tallied) []int {
 	counts := make([]int, len(d.records))
-	set := func(at, n int) {
-		if d.seen[at] {
-			counts[at] = n
-		}
-	}
 	for _, v := range got.Values {
 		if at, known := d.find(calendar.ID(v.Value)); known {
-			set(at, v.N)
+			counts[at] = v.N
 		}
 	}
 	for i, at := range d.parents {
-		set(at, got.Parts[i])
+		counts[at] = got.Parts[i]
 	}
 	return counts
-}
-
-func (f *facetCount) value(r *ranked) FacetValue {
-	out := FacetValue{Value: r.label, Label: r.label, Count: r.count, Selected: r.selected, Level: r.level}
-	switch {
-	case r.at < 0:
-	case f.places != nil:
-		out.Value = f.places.keys[r.at]
-	default:
-		record := f.visible.records[r.at]
-		_, out.In = record.Name(f.c.Lang)
-		out.Value, out.Slug, out.Parent, out.City = record.ID.String(), record.Slug(), record.Fields.ID("parent"), record.Fields.String("city")
-	}
-	return out
 }
 
 // spelling returns the most frequent spelling of a place among the visible venues that are

@@ -2,8 +2,6 @@ package query
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -88,87 +86,6 @@ func TestFacetsByHand(t *testing.T) {
 	})
 }
 
-// TestFacetsOfLinks: what the values of facets show of linked records (LISTINGS 8.36, 8.37).
-func TestFacetsOfLinks(t *testing.T) {
-	t.Parallel()
-	onBoth(t, recordsIn(t, "facets.txt"), func(t *testing.T, s *Service) {
-		t.Helper()
-		got := facetsOf(t, s, anonymous, "facets=categories,venue,city")
-		if city := got[2].Values[0]; city.Label != "BOSTON" { // the first by code points
-			t.Errorf("city %+v", city)
-		}
-		if c := got[0].Values; c[0].Level != 0 || c[1].Level != 1 || c[1].Parent != 30 || c[1].Label != "Folk" || c[1].Slug != "category-32" {
-			t.Errorf("categories %+v", c)
-		}
-		if v := got[1].Values[0]; v.City != "BOSTON" || v.Label != "B" {
-			t.Errorf("venue %+v", v)
-		}
-		if got := facetsOf(t, s, anonymous, "venue=51&facets=city"); got[0].Values[0].Label != "BOSTON" {
-			t.Errorf("city of the events of a venue: %+v", got)
-		}
-	})
-	onBoth(t, recordsIn(t, "chosen.txt"), func(t *testing.T, s *Service) {
-		t.Helper()
-		if v := facetsOf(t, s, anonymous, "facets=venue&venue=60")[0].Values[0]; v.Label != "60" || v.City != "" {
-			t.Errorf("a venue that the caller does not see: %+v", v)
-		}
-		if v := facetsOf(t, s, editor, "facets=venue&venue=60")[0].Values[0]; v.Label != "Unseen" || v.City != "Suva" {
-			t.Errorf("a venue that an editor sees: %+v", v)
-		}
-	})
-}
-
-// TestCollapse is line LISTINGS 8.38.
-func TestCollapse(t *testing.T) {
-	t.Parallel()
-	records := recordsIn(t, "repeats.txt")
-	for i := range 120 {
-		records = append(records, event(t, calendar.ID(1000+i), "Daily", "2030-05-25 10:00:00", "2030-05-25 11:00:00", nil))
-	}
-	onBoth(t, records, func(t *testing.T, s *Service) {
-		t.Helper()
-		l, _, err := list(t, s, calendar.KindEvent, anonymous, input("collapse=repeats&per_page=4&facets=featured,venue"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(idsOf(l), ids(102, 103, 105, 101)) || l.Total != 5 || l.TotalPages != 2 {
-			t.Fatalf("%v, %d on %d pages", idsOf(l), l.Total, l.TotalPages)
-		}
-		g := l.Views[0].Repeats
-		if g.Count != 3 || !slices.Equal(g.IDs, ids(102, 104, 100)) || g.First != wall(t, "2030-05-10 10:00:00") || g.Last != wall(t, "2030-05-20 10:00:00") {
-			t.Errorf("group %+v", g)
-		}
-		if got, want := shownFacets(l.Facets), "featured 2: true=1 false=124; venue 1: 50=3"; got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
-		l, _, err = list(t, s, calendar.KindEvent, editor, input("collapse=repeats&sort=start&order=desc"))
-		if err != nil || !slices.Equal(idsOf(l), ids(1119, 100, 101, 105)) {
-			t.Fatalf("%v, %v", idsOf(l), err)
-		}
-		if g := l.Views[0].Repeats; g.Count != 120 || len(g.IDs) != 100 || g.IDs[99] != 1020 {
-			t.Errorf("group %+v", g)
-		}
-		if g := l.Views[1].Repeats; g.Count != 4 {
-			t.Errorf("of an editor: %+v", g)
-		}
-	})
-}
-
-// TestManyMonths: the first 240 months are given, and chosen ones.
-func TestManyMonths(t *testing.T) {
-	t.Parallel()
-	records := make([]*calendar.Record, 0, 250)
-	for i := range 250 {
-		day := strconv.Itoa(2000+i/12) + fmt.Sprintf("-%02d-10", 1+i%12)
-		records = append(records, event(t, calendar.ID(100+i), "E", day, day, nil))
-	}
-	s, _, _, _ := setup(t, records)
-	f := facetsOf(t, s, anonymous, "start_date=1999-01-01&end_date=2050-01-01&facets=month&month=2020-10,2001-01")[0]
-	if f.Total != 250 || len(f.Values) != 241 || f.Values[240].Value != "2020-10" || f.Values[239].Value != "2019-12" || !f.Values[12].Selected {
-		t.Errorf("%d values of %d, the last %+v", len(f.Values), f.Total, f.Values[len(f.Values)-1])
-	}
-}
-
 // Listings 3.5: the label of a city is its most frequent spelling among the venues counted.
 func TestCityLabel(t *testing.T) {
 	t.Parallel()
@@ -187,33 +104,4 @@ func TestCityLabel(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestDirectories: what facets show of linked records is read once, anew when one of the
-// kind has changed, and by all who ask at the same time.
-func TestDirectories(t *testing.T) {
-	t.Parallel()
-	hall := record(t, calendar.KindVenue, 50, "Hall", fields{"city": "Rome"})
-	s, _, index, _ := setup(t, []*calendar.Record{hall, event(t, 100, "E", "2030-05-10", "2030-05-10", fields{"venue": ids(50)})})
-	city := func() string { return facetsOf(t, s, anonymous, "facets=city,venue,country")[0].Values[0].Label }
-	if got := city(); got != "Rome" {
-		t.Errorf("city %s", got)
-	}
-	index.calls("Stamp")
-	index.calls("Search")
-	for range 3 {
-		city()
-	}
-	if stamps, walks := index.calls("Stamp"), index.calls("Search"); stamps != 0 || walks != 3 {
-		t.Errorf("%d stamps and %d searches in one generation, want 0 and 3", stamps, walks)
-	}
-	moved := *hall
-	moved.Fields = fields{"venue": english("Hall"), "city": "Turin", "status": "publish"}
-	index.put(&moved)
-	if got := city(); got != "Turin" {
-		t.Errorf("city %s after the venue has moved, want Turin", got)
-	}
-	if stamps := index.calls("Stamp"); stamps != 1 {
-		t.Errorf("%d stamps in a new generation, want 1", stamps)
-	}
 }

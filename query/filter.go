@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"slices"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -47,9 +48,9 @@ var (
 
 func ofAuthor(c calendar.Caller) readmodel.Filter { return in(readmodel.FieldAuthor, c.ID) }
 
-// visible admits the posts that the caller sees without a status filter
+// listed admits the posts that the caller sees without a status filter
 // (interface 4.4): no trash.
-func (s *shared) visible(c calendar.Caller) readmodel.Filter {
+func (s *shared) listed(c calendar.Caller) readmodel.Filter {
 	switch viewOf(c) {
 	case viewAll:
 		return notTrashed
@@ -94,27 +95,13 @@ func blanked(c calendar.Caller) readmodel.Filter {
 	}
 }
 
-// searchedTexts are the texts that a search looks in (interface 4.7).
-var searchedTexts = [...][]string{
-	calendar.KindEvent: {readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt},
-	calendar.KindVenue: {
-		readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt,
-		readmodel.TextAddress, readmodel.TextCity, readmodel.TextCountry, readmodel.TextProvince,
-		readmodel.TextState, readmodel.TextStateProv, readmodel.TextZip, readmodel.TextPhone, readmodel.TextWebsite,
-	},
-	calendar.KindOrganizer: {
-		readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt,
-		readmodel.TextPhone, readmodel.TextEmail, readmodel.TextWebsite,
-	},
-}
-
 // text is the search in all texts of the kind, name that in names alone.
 func (c *Criteria) text() readmodel.Text {
-	return readmodel.Text{Fields: searchedTexts[c.Kind], Search: c.run.search, Spelling: c.run.spelling()}
+	return readmodel.Text{Fields: readmodel.SchemaOf(c.Kind).Texts(), Search: c.search, Spelling: c.spelling()}
 }
 
 func (c *Criteria) name() readmodel.Text {
-	return readmodel.Text{Fields: []string{readmodel.TextName}, Search: c.run.search, Spelling: c.run.spelling()}
+	return readmodel.Text{Fields: []string{readmodel.TextName}, Search: c.search, Spelling: c.spelling()}
 }
 
 // choice is what a list filters by.
@@ -151,22 +138,23 @@ func (st *state) filter(ctx context.Context, c *Criteria) (readmodel.And, error)
 
 // choice returns what a list filters by, but for its search.
 func (st *state) choice(ctx context.Context, c *Criteria) (f choice, err error) {
-	r := &c.run
-	f.add("", c.withdrawn.leaveOut(nil, c.Kind)...)
+	if gone := c.withdrawn.of(c.Kind); len(gone) > 0 {
+		f.add("", not(withIDs(gone)))
+	}
 	switch {
-	case r.trashedSince != nil:
-		f.add("", hasStatus(calendar.StatusTrash), not(isProtected), readmodel.Range{Field: readmodel.FieldModified, Min: r.trashedSince})
-	case r.statuses != nil:
-		f.add("", st.withStatus(c.Caller, r.statuses))
+	case c.trashedSince != nil:
+		f.add("", hasStatus(calendar.StatusTrash), not(isProtected), readmodel.Range{Field: readmodel.FieldModified, Min: c.trashedSince})
+	case c.statuses != nil:
+		f.add("", st.withStatus(c.Caller, c.statuses))
 	case c.Kind.IsPost():
-		f.add("", st.visible(c.Caller))
+		f.add("", st.listed(c.Caller))
 	}
 	if c.Kind == calendar.KindEvent {
 		f.add("", notHidden)
-		f.add("", r.window.filters(nil)...)
-		f.add("", r.lap.overlaps(nil)...)
+		f.add("", c.window.filters(nil)...)
+		f.add("", c.lap.overlaps(nil)...)
 	}
-	f = append(f, r.filters...)
+	f = append(f, c.filters...)
 	if c.Kind == calendar.KindEvent {
 		err = st.addLinked(ctx, c, &f)
 		return f, err
@@ -180,27 +168,28 @@ func (st *state) choice(ctx context.Context, c *Criteria) (f choice, err error) 
 func (st *state) addLinked(ctx context.Context, c *Criteria, f *choice) error {
 	add := func(facet string, k calendar.Kind, ids []calendar.ID) error {
 		if k != calendar.KindTag {
-			d, err := st.directory(ctx, k)
+			shown, err := st.visible(ctx, c, k)
 			if err != nil {
 				return err
 			}
 			if k == calendar.KindCategory {
-				ids = d.withBelow(ids)
+				ids = shown.withBelow(ids)
 			} else {
-				ids = d.visible(c.Caller, st.shared, c.withdrawn).among(ids)
+				ids = shown.among(ids)
 			}
 		}
-		f.add(facet, in(linkField(k), c.withdrawn.without(k, ids)...))
+		ids = slices.DeleteFunc(slices.Clone(ids), func(id calendar.ID) bool { return c.withdrawn.has(k, id) })
+		f.add(facet, in(linkField(k), ids...))
 		return nil
 	}
 	for _, k := range linkKinds {
-		if ids := c.run.named[k]; ids != nil {
+		if ids := c.named[k]; ids != nil {
 			if err := add(linkField(k), k, ids); err != nil {
 				return err
 			}
 		}
 	}
-	if of := c.run.of; of.ID != 0 {
+	if of := c.of; of.ID != 0 {
 		if err := add("", of.Kind, []calendar.ID{of.ID}); err != nil {
 			return err
 		}
@@ -215,16 +204,16 @@ func (c *Criteria) protect(f readmodel.And) readmodel.And {
 	if c.Kind == calendar.KindEvent {
 		b = blanked(c.Caller)
 	}
-	if b != nil && c.run.hides {
+	if b != nil && c.hides {
 		f = append(f, not(b))
 		b = nil
 	}
 	switch {
-	case c.run.search.Query == "":
+	case c.search.Query == "":
 		return f
 	case b == nil:
 		return append(f, c.text())
-	case len(c.run.search.Not) == 0:
+	case len(c.search.Not) == 0:
 		// What fits in the title fits in all texts: one search, then a look at
 		// the few that are blanked.
 		return append(f, c.text(), readmodel.Or{not(b), readmodel.And{b, c.name()}})
@@ -236,31 +225,30 @@ func (c *Criteria) protect(f readmodel.And) readmodel.And {
 // byEvents are the filters of a list of linked records by the events that they have (interface
 // 4.10, 4.11).
 func (st *state) byEvents(ctx context.Context, c *Criteria) (f readmodel.And, err error) {
-	r := &c.run
-	if r.ofEvent {
-		f = append(f, withIDs(r.linked))
+	if c.ofEvent {
+		f = append(f, withIDs(c.linked))
 	}
 	switch {
 	case c.Kind.IsTerm():
-		if !r.ofEvent && (r.hideEmpty == nil || *r.hideEmpty) {
+		if !c.ofEvent && (c.hideEmpty == nil || *c.hideEmpty) {
 			ids, err := st.usedTerms(ctx, c.Kind)
 			return append(f, withIDs(ids)), err
 		}
 		return f, nil
-	case r.hasEvents != nil:
+	case c.hasEvents != nil:
 		counts, err := st.allCounts(ctx, c.Kind)
 		if err != nil {
 			return nil, err
 		}
 		with := withIDs(keys(counts))
-		if !*r.hasEvents {
+		if !*c.hasEvents {
 			with = not(with)
 		}
 		f = append(f, with)
 	}
-	if r.onlyUpcoming {
-		ids, err := st.withUpcoming(ctx, c.Kind, r.upcomingAt)
-		return append(f, withIDs(ids)), err
+	if c.onlyUpcoming {
+		counts, err := readmodel.Counts(ctx, st.view, calendar.KindEvent, linkField(c.Kind), st.coming(c.upcomingAt), nil)
+		return append(f, withIDs(keys(counts))), err
 	}
 	return f, nil
 }

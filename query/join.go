@@ -75,17 +75,12 @@ func linksOf(event *calendar.Record, e Embeds) (l links) {
 	return l
 }
 
-// origin is where linked records and the counts of terms come from.
-type origin struct {
-	// load returns records in the order of ids, nil for those that are not shown.
-	load func(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error)
-	// counts returns the listed events of terms; nil: none are known.
-	counts func(ctx context.Context, k calendar.Kind, ids []calendar.ID) (map[calendar.ID]int, error)
-}
-
 // join fills in what events embed (interface 3.1.7).
 type join struct {
-	origin
+	// records returns records in the order of ids, nil for those that are not shown.
+	records func(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error)
+	// counts returns the listed events of terms; nil: none are known.
+	counts    func(ctx context.Context, k calendar.Kind, ids []calendar.ID) (map[calendar.ID]int, error)
 	caller    calendar.Caller
 	lang      calendar.Lang
 	now       time.Time
@@ -182,7 +177,7 @@ func (j *join) countOf(id calendar.ID) int {
 func (j *join) load(ctx context.Context, ids []calendar.ID) error {
 	j.found = make(map[calendar.ID]linked, len(ids))
 	for some := range slices.Chunk(ids, loadedAtOnce) {
-		records, err := j.origin.load(ctx, some...)
+		records, err := j.records(ctx, some...)
 		if err != nil {
 			return err
 		}

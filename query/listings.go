@@ -11,31 +11,31 @@ import (
 
 // The filters and orders of sections 2 and 3 of the listings document.
 
-const maxDuration = 5_256_000 // minutes, ten years
+// The bounds of the duration, in minutes; the lower one is read first.
 
-// readDuration reads a bound of the duration in minutes; the lower one is read first.
-func readDuration(lower bool) func(*parser, *param.Value) {
-	return func(q *parser, v *param.Value) {
-		n, ok := v.Whole(0, maxDuration)
-		if !ok {
-			return
-		}
-		bound := readmodel.Range{Field: readmodel.FieldDuration}
-		if lower {
-			q.run.shorter, bound.Min = &n, new(n*60)
-		} else if bound.Max = new(n * 60); q.run.shorter != nil && *q.run.shorter > n {
-			v.Refuse(calendar.ReasonTooSmall, strconv.FormatInt(*q.run.shorter, 10))
-		}
-		q.where("", bound)
+func readShortest(q *parser, v *param.Value) {
+	if n, ok := v.Whole(0, bound(v, "maximum")); ok {
+		q.shorter = &n
+		q.where("", readmodel.Range{Field: readmodel.FieldDuration, Min: new(n * 60)})
+	}
+}
+
+func readLongest(q *parser, v *param.Value) {
+	n, ok := v.Whole(0, bound(v, "maximum"))
+	if ok && q.shorter != nil && *q.shorter > n {
+		v.Refuse(calendar.ReasonTooSmall, strconv.FormatInt(*q.shorter, 10))
+	}
+	if ok {
+		q.where("", readmodel.Range{Field: readmodel.FieldDuration, Max: new(n * 60)})
 	}
 }
 
 func readPlaces(q *parser, v *param.Value) {
 	for _, e := range v.List() {
-		if q.run.places == nil {
-			q.run.places = map[string][]string{}
+		if q.places == nil {
+			q.places = map[string][]string{}
 		}
-		q.run.places[v.Name] = append(q.run.places[v.Name], readmodel.PlaceKey(e))
+		q.places[v.Name] = append(q.places[v.Name], readmodel.PlaceKey(e))
 	}
 }
 
@@ -53,17 +53,12 @@ func readBox(q *parser, v *param.Value) {
 		}
 		at = append(at, n)
 	}
-	world := box{west: -maxLng, south: -maxLat, east: maxLng, north: maxLat}
+	world := box{west: -180, south: -90, east: 180, north: 90}
 	if len(at) != 4 || !world.holds(at[1], at[0]) || !world.holds(at[3], at[2]) || at[1] > at[3] {
 		v.Refuse(calendar.ReasonBox)
 		return
 	}
-	q.run.box = &box{west: at[0], south: at[1], east: at[2], north: at[3]}
-}
-
-// linkBox keeps equal numbers.
-func linkBox(_ *parser, v any, sent bool) (any, bool) {
-	return strings.Join(sentElements(v), ","), sent
+	q.box = &box{west: at[0], south: at[1], east: at[2], north: at[3]}
 }
 
 // sentElements returns the elements of a list of texts, empty ones skipped and equal ones
@@ -96,8 +91,8 @@ func readSort(q *parser, v *param.Value) {
 	if !ok {
 		return
 	}
-	q.run.sort = word
-	q.run.desc = sortFields[word] != ""
+	q.sort = word
+	q.desc = sortFields[word] != ""
 	if word == "distance" || word == sortRelevance {
 		q.Cost++
 	}
@@ -114,17 +109,15 @@ func readDirection(q *parser, v *param.Value) {
 	word, ok := v.Text(0)
 	switch {
 	case !ok:
-	case q.run.sort == sortRelevance: // best first, whatever is below it
+	case q.sort == sortRelevance: // best first, whatever is below it
 		if !strings.EqualFold(word, "desc") {
 			v.Refuse(calendar.ReasonWord, "desc")
 		}
 	case strings.EqualFold(word, "asc"):
-		q.run.desc = false
+		q.desc = false
 	case strings.EqualFold(word, "desc"):
-		q.run.desc = true
+		q.desc = true
 	default:
 		v.Refuse(calendar.ReasonWord, "asc,desc")
 	}
 }
-
-func linkDirection(q *parser, v any, sent bool) (any, bool) { return v, sent && q.sent("sort") }

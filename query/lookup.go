@@ -1,7 +1,6 @@
 package query
 
 import (
-	"context"
 	"strings"
 
 	"daybook/calendar"
@@ -12,7 +11,7 @@ import (
 
 // load returns live records by id, nil for unknown ones and those of another kind.
 // The error of a failing store is in q.err.
-func (q *parser) load(ctx context.Context, k calendar.Kind, ids []calendar.ID) []*calendar.Record {
+func (q *parser) load(k calendar.Kind, ids []calendar.ID) []*calendar.Record {
 	out := make([]*calendar.Record, len(ids))
 	if q.err != nil || len(ids) == 0 {
 		return out
@@ -23,7 +22,7 @@ func (q *parser) load(ctx context.Context, k calendar.Kind, ids []calendar.ID) [
 		}
 		return out
 	}
-	found, err := q.s.records.Load(ctx, ids...)
+	found, err := q.s.records.Load(q.ctx, ids...)
 	if err != nil {
 		q.err = err
 		return out
@@ -37,7 +36,7 @@ func (q *parser) load(ctx context.Context, k calendar.Kind, ids []calendar.ID) [
 }
 
 // known reads a list of ids that all have to be records of the kind.
-func (q *parser) known(ctx context.Context, v *param.Value, k calendar.Kind) []calendar.ID {
+func (q *parser) known(v *param.Value, k calendar.Kind) []calendar.ID {
 	var ids []calendar.ID
 	for _, e := range v.List() {
 		id, ok := calendar.ParseID(e)
@@ -47,7 +46,7 @@ func (q *parser) known(ctx context.Context, v *param.Value, k calendar.Kind) []c
 		}
 		ids = addDistinct(ids, id)
 	}
-	for i, r := range q.load(ctx, k, ids) {
+	for i, r := range q.load(k, ids) {
 		if r == nil {
 			v.Refuse(calendar.UnknownReason(k), ids[i].String())
 			return nil
@@ -56,14 +55,9 @@ func (q *parser) known(ctx context.Context, v *param.Value, k calendar.Kind) []c
 	return ids
 }
 
-// namedTerms reads a list of terms by id, slug or shown name (interface 4.5).
-func (q *parser) namedTerms(ctx context.Context, v *param.Value, k calendar.Kind) []calendar.ID {
-	return q.terms(ctx, v, k, true)
-}
-
 // terms reads a list of terms by id or slug (interface 4.11), and by shown name where names
-// count. Each slug and name is looked up once: the entries may all be the same in other letters.
-func (q *parser) terms(ctx context.Context, v *param.Value, k calendar.Kind, names bool) []calendar.ID {
+// count.
+func (q *parser) terms(v *param.Value, k calendar.Kind, names bool) []calendar.ID {
 	list := v.List()
 	if list == nil {
 		return nil
@@ -75,7 +69,7 @@ func (q *parser) terms(ctx context.Context, v *param.Value, k calendar.Kind, nam
 		}
 	}
 	live := map[calendar.ID]bool{}
-	for _, r := range q.load(ctx, k, numbers) {
+	for _, r := range q.load(k, numbers) {
 		if r != nil {
 			live[r.ID] = true
 		}
@@ -83,15 +77,18 @@ func (q *parser) terms(ctx context.Context, v *param.Value, k calendar.Kind, nam
 	if q.err != nil {
 		return nil
 	}
-	bySlug, byName := map[string]calendar.ID{}, map[string]calendar.ID{}
 	var ids []calendar.ID
+	looked := map[string]calendar.ID{} // the entries may all be the same in other letters
 	for _, e := range list {
 		id, _ := calendar.ParseID(e)
-		if !live[id] {
-			id = lookedUp(bySlug, strings.ToLower(e), func(slug string) calendar.ID { return q.bySlug(ctx, k, slug) })
-		}
-		if id == 0 && names && q.err == nil {
-			id = lookedUp(byName, q.nameKey(e), func(name string) calendar.ID { return q.byName(ctx, k, name) })
+		if lower := strings.ToLower(e); !live[id] {
+			if id = looked[lower]; id == 0 {
+				id = q.bySlug(k, lower)
+			}
+			if id == 0 && names && q.err == nil {
+				id = q.byName(k, e)
+			}
+			looked[lower] = id
 		}
 		switch {
 		case q.err != nil:
@@ -106,37 +103,25 @@ func (q *parser) terms(ctx context.Context, v *param.Value, k calendar.Kind, nam
 	return ids
 }
 
-func lookedUp(found map[string]calendar.ID, key string, find func(key string) calendar.ID) calendar.ID {
-	if _, known := found[key]; !known {
-		found[key] = find(key)
-	}
-	return found[key]
-}
-
 // bySlug finds a term by its slug; 0: there is none.
-func (q *parser) bySlug(ctx context.Context, k calendar.Kind, slug string) calendar.ID {
+func (q *parser) bySlug(k calendar.Kind, slug string) calendar.ID {
 	if q.past.FormOnly {
 		return 1
 	}
 	var r *calendar.Record
-	if r, q.err = q.s.records.BySlug(ctx, k, slug); r == nil || r.Deleted {
+	if r, q.err = q.s.records.BySlug(q.ctx, k, slug); r == nil || r.Deleted {
 		return 0
 	}
 	return r.ID
 }
 
-// nameKey is a name as names are compared.
-func (q *parser) nameKey(name string) string {
+// byName finds a term by its shown name, as names are compared; 0: there is none.
+func (q *parser) byName(k calendar.Kind, name string) calendar.ID {
 	if q.s.o.Clean != nil {
 		name = q.s.o.Clean.Name(name)
 	}
-	return htmltext.NameKey(name)
-}
-
-// byName finds a term by its shown name; 0: there is none.
-func (q *parser) byName(ctx context.Context, k calendar.Kind, name string) calendar.ID {
 	var found []*calendar.Record
-	if found, q.err = q.s.records.ByName(ctx, k, q.Lang, name); len(found) == 0 {
+	if found, q.err = q.s.records.ByName(q.ctx, k, q.Lang, htmltext.NameKey(name)); len(found) == 0 {
 		return 0
 	}
 	return found[0].ID
@@ -144,19 +129,19 @@ func (q *parser) byName(ctx context.Context, k calendar.Kind, name string) calen
 
 // readEvent reads the event whose linked records are listed. One that the caller
 // may not see in full, and one with a password for every caller, counts as unknown. Of several rows the last one counts.
-func readEvent(ctx context.Context, q *parser, v *param.Value) {
+func readEvent(q *parser, v *param.Value) {
 	id, ok := v.ID()
 	if !ok || q.past.FormOnly {
 		return
 	}
-	r := q.load(ctx, calendar.KindEvent, []calendar.ID{id})[0]
+	r := q.load(calendar.KindEvent, []calendar.ID{id})[0]
 	if r == nil || !q.seesWhole(r) {
 		v.Refuse(calendar.ReasonUnknownEvent, id.String())
 		return
 	}
-	q.run.ofEvent = true
-	q.run.linked = r.Fields.IDs(linkField(q.Kind))
-	q.resolved = cache.Numbers(q.resolved, q.run.linked)
+	q.ofEvent = true
+	q.linked = r.Fields.IDs(linkField(q.Kind))
+	q.resolved = cache.Numbers(q.resolved, q.linked)
 }
 
 // seesWhole reports whether a list shows the event to the caller, or would with the status

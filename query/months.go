@@ -58,23 +58,28 @@ func (st *state) months(ctx context.Context) (*Months, error) {
 	}
 	slices.Sort(near)
 	near = slices.Compact(near)
-	parts := make([]readmodel.Filter, len(near))
-	for i, month := range near {
-		parts[i] = st.StartingIn(firstOf(month)).run.window.filters(nil)
-	}
-	counts, err := st.countParts(ctx, append(listed, open...), parts)
-	for i, n := range counts {
-		if n > 0 {
-			out.Started = append(out.Started, MonthCount{firstOf(near[i]), n})
+	for some := range slices.Chunk(near, partsAtOnce) {
+		parts := make([]readmodel.Filter, len(some))
+		for i, month := range some {
+			parts[i] = st.StartingIn(firstOf(month)).window.filters(nil)
+		}
+		counts, err := st.tallied(ctx, append(listed, open...), readmodel.Selection{Tallies: []readmodel.Tally{{Parts: parts}}})
+		if err != nil {
+			return nil, err
+		}
+		for i, n := range counts[0][0].Parts {
+			if n > 0 {
+				out.Started = append(out.Started, MonthCount{firstOf(some[i]), n})
+			}
 		}
 	}
-	return out, err
+	return out, nil
 }
 
 // StartingIn returns the list of the events that a month of Months.Started counts.
 func (s *Service) StartingIn(first time.Time) *Criteria {
-	c := &Criteria{Kind: calendar.KindEvent, run: criteria{window: newWindow(), lap: newWindow(), hides: true}}
-	for i, bound := range []*int64{&c.run.window.utcStart.min, &c.run.window.utcStart.max} {
+	c := &Criteria{Kind: calendar.KindEvent, window: newWindow(), lap: newWindow(), hides: true}
+	for i, bound := range []*int64{&c.window.utcStart.min, &c.window.utcStart.max} {
 		begin, _ := calendar.Day(calendar.WallOf(first.AddDate(0, i, 0)), s.o.Site)
 		*bound = begin.Unix() - int64(i)
 	}
@@ -115,7 +120,7 @@ func (st *state) touched(ctx context.Context, listed readmodel.And, started []re
 // gets blanked.
 func (s *Service) LinkedFrom(ctx context.Context, c *Criteria) (map[calendar.ID]bool, error) {
 	shown := *c
-	shown.run.hides = true
+	shown.hides = true
 	return present(ctx, s, func(st *state) (map[calendar.ID]bool, error) {
 		f, err := st.filter(ctx, &shown)
 		if err != nil {
@@ -143,15 +148,4 @@ func (s *Service) LinkedFrom(ctx context.Context, c *Criteria) (map[calendar.ID]
 func (st *state) tallied(ctx context.Context, f readmodel.Filter, of ...readmodel.Selection) ([][]readmodel.Tallied, error) {
 	page, err := st.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: readmodel.By(false, readmodel.FieldID), Tallies: of})
 	return page.Tallied, err
-}
-
-func (st *state) countParts(ctx context.Context, f readmodel.Filter, parts []readmodel.Filter) (out []int, err error) {
-	for some := range slices.Chunk(parts, partsAtOnce) {
-		got, err := st.tallied(ctx, f, readmodel.Selection{Tallies: []readmodel.Tally{{Parts: some}}})
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, got[0][0].Parts...)
-	}
-	return out, nil
 }

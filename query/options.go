@@ -3,7 +3,7 @@ package query
 import (
 	"cmp"
 	"fmt"
-	"math/big"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,11 +77,11 @@ const maxCostBounds = 20
 // commas between them.
 func ReadCostBands(text string) ([]string, error) {
 	bounds := strings.Split(text, ",")
-	last := new(big.Int)
+	last := int64(0)
 	for i, b := range bounds {
 		bounds[i] = calendar.Trim(b)
 		at, ok := price(bounds[i])
-		if !ok || at.Cmp(last) <= 0 || i >= maxCostBounds {
+		if !ok || at <= last || i >= maxCostBounds {
 			return nil, fmt.Errorf("must be up to %d rising numbers above 0, as 10,25,50,100", maxCostBounds)
 		}
 		last = at
@@ -89,45 +89,36 @@ func ReadCostBands(text string) ([]string, error) {
 	return bounds, nil
 }
 
-// readOptions reads a list of options: words of the facet, or what read takes.
-func readOptions(read func(entry string) (option, bool)) func(*parser, *param.Value) {
-	return func(q *parser, v *param.Value) {
-		var chosen []option
-		known := q.s.options(v.Name)
-		for _, e := range v.List() {
-			o, ok := read(e)
-			if at := slices.IndexFunc(known, func(o option) bool { return o.word == e }); at >= 0 {
-				o, ok = known[at], true
-			}
-			if !ok {
-				v.Refuse(calendar.ReasonEntry, e)
-				return
-			}
-			chosen = append(chosen, o)
-		}
-		q.choose(v, chosen)
+// readOptions reads what a facet counts: a boolean, words, or entries that the facet reads.
+func readOptions(q *parser, v *param.Value) {
+	f, known := facetOf(v.Name), q.s.options(v.Name)
+	var entries []string
+	if v.Type != "boolean" {
+		entries = v.List()
+	} else if is, ok := v.Bool(); ok {
+		entries = []string{strconv.FormatBool(is)}
 	}
-}
-
-// readWords reads a list of words of the facet.
-func readWords(q *parser, v *param.Value) {
-	words := v.Words()
-	chosen := make([]option, 0, len(words))
-	for _, word := range words {
-		chosen = append(chosen, q.s.options(v.Name)[slices.Index(v.Enum, word)])
+	var chosen []option
+	for _, e := range entries {
+		var o option
+		ok := false
+		if at := slices.IndexFunc(known, func(o option) bool { return o.word == e }); at >= 0 {
+			o, ok = known[at], true
+		} else if f.read != nil {
+			o, ok = f.read(e)
+		}
+		switch {
+		case ok:
+			chosen = append(chosen, o)
+		case v.Enum != nil:
+			v.Known(e)
+			return
+		default:
+			v.Refuse(calendar.ReasonEntry, e)
+			return
+		}
 	}
 	q.choose(v, chosen)
-}
-
-// readSwitch reads a filter that may be true, false or not sent.
-func readSwitch(q *parser, v *param.Value) {
-	if is, ok := v.Bool(); ok {
-		options := q.s.options(v.Name)
-		if options = options[:1]; !is {
-			options = options[1:2]
-		}
-		q.choose(v, options)
-	}
 }
 
 // choose filters by some options.
@@ -139,10 +130,10 @@ func (q *parser) choose(v *param.Value, chosen []option) {
 	if field == readmodel.FieldCost && len(spansOf(chosen)) > maxBands {
 		v.Refuse(calendar.ReasonTooMany, strconv.Itoa(maxBands))
 	}
-	if q.run.chosen == nil {
-		q.run.chosen = map[string][]option{}
+	if q.chosen == nil {
+		q.chosen = map[string][]option{}
 	}
-	q.run.chosen[v.Name] = chosen
+	q.chosen[v.Name] = chosen
 	q.where(v.Name, anyOf(field, chosen))
 }
 
@@ -233,14 +224,11 @@ func readTime(entry string) (option, bool) {
 
 // minuteOf reads HH:MM, up to 24:00.
 func minuteOf(text string) (int64, bool) {
-	h, m, _ := strings.Cut(text, ":")
-	if len(h) != 2 || len(m) != 2 || !calendar.IsDigits(h) || !calendar.IsDigits(m) {
-		return 0, false
+	if text == "24:00" {
+		return dayMinutes, true
 	}
-	hour, _ := strconv.ParseInt(h, 10, 64)
-	minute, _ := strconv.ParseInt(m, 10, 64)
-	at := hour*60 + minute
-	return at, minute < 60 && at <= dayMinutes
+	t, err := time.Parse("15:04", text)
+	return int64(t.Hour()*60 + t.Minute()), err == nil && len(text) == len("15:04")
 }
 
 // readCostBand reads A-B or A-, from A to below B.
@@ -250,24 +238,23 @@ func readCostBand(entry string) (option, bool) {
 	if !ok || !okFrom {
 		return option{}, false
 	}
-	within := span{readmodel.Hundredths(least), open.max}
+	within := span{from, open.max}
 	if below != "" {
 		to, okTo := price(below)
-		if !okTo || from.Cmp(to) >= 0 {
+		if !okTo || from >= to {
 			return option{}, false
 		}
-		if to.IsInt64() {
-			within.max = to.Int64() - 1
+		if to < open.max { // else it has no bound that a cost could reach
+			within.max = to - 1
 		}
 	}
 	return option{word: entry, label: entry, spans: []span{within}}, true
 }
 
+// priceForm is a decimal with up to two places.
+var priceForm = regexp.MustCompile(`^[0-9]+(\.[0-9]{1,2})?$`)
+
 // price reads a decimal with up to two places, in hundredths.
-func price(text string) (*big.Int, bool) {
-	whole, frac, point := strings.Cut(text, ".")
-	if !calendar.IsDigits(whole) || point && !calendar.IsDigits(frac) || len(frac) > 2 {
-		return nil, false
-	}
-	return new(big.Int).SetString(whole+(frac + "00")[:2], 10)
+func price(text string) (int64, bool) {
+	return readmodel.Hundredths(text), priceForm.MatchString(text)
 }

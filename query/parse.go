@@ -19,75 +19,6 @@ import (
 // DefaultRadius is how far from a place events are, in kilometres, where nothing is said.
 const DefaultRadius = 25
 
-// Limits of interface 9.
-const (
-	maxPage    = 1_000_000_000
-	maxSearch  = 500
-	maxRadius  = 20000
-	defPerPage = 10
-	maxLat     = 90
-	maxLng     = 180
-
-	minHighlight = 40
-	maxHighlight = 1000
-	defHighlight = 200
-)
-
-// criteria is what Run needs: the checked values of the parameters.
-type criteria struct {
-	window window
-	// overlap: start_date and end_date are lap, which events overlap, and not in window.
-	overlap bool
-	lap     window
-	search  readmodel.Expression
-	typos   typos
-	step    int // of the search, a place in spellings
-
-	filters choice              // of parameters that say it by themselves
-	chosen  map[string][]option // of facets
-	shorter *int64              // duration_min, in minutes; nil: not sent
-
-	facets     []string
-	facetLimit int
-	facetQuery facetQuery
-	collapse   bool
-
-	named   [calendar.KindTag + 1][]calendar.ID // linked records that events are filtered by; nil: not sent
-	of      Of                                  // the record that events are of
-	geoloc  *bool
-	near    *circle
-	box     *box
-	places  map[string][]string // keys of cities and countries
-	include []calendar.ID       // events and terms; nil: not sent
-
-	statuses     []calendar.Status // nil: not sent
-	trashedSince *int64            // what came into the trash since then, instead of what the caller sees
-
-	ofEvent      bool          // event or post was sent
-	linked       []calendar.ID // the records of the kind that this event links to
-	hasEvents    *bool
-	upcomingAt   calendar.Wall // only_with_upcoming: the present second, UTC
-	onlyUpcoming bool
-
-	orderBy   string
-	desc      bool
-	hideEmpty *bool
-
-	source *source // of a calendar widget
-
-	zoom      int             // of a map
-	kinds     []calendar.Kind // of suggestions
-	suggested int             // of each kind
-
-	sort string // a word of sort; "": the order of all lists
-	walk *walk  // in steps; nil: in pages
-
-	sheet Sheet
-
-	strict bool // strict_dates
-	hides  bool // a parameter was sent that leaves blanked events out
-}
-
 // parser reads the parameters of one request and collects the refused ones.
 type parser struct {
 	*Criteria
@@ -96,7 +27,8 @@ type parser struct {
 	in   calendar.Input
 	now  time.Time
 	bad  calendar.Problems
-	err  error // of a lookup, not of the request
+	ctx  context.Context // of the lookups
+	err  error           // of a lookup, not of the request
 
 	opened *walk // of the cursor that was sent; nil: it is none
 
@@ -111,64 +43,49 @@ type parser struct {
 // ids. Refused parameters come back all at once as *calendar.Error; other errors
 // are those of the store.
 func (s *Service) Parse(ctx context.Context, r Request) (*Criteria, error) {
-	switch {
-	case r.Source:
-		return s.parse(ctx, r, sourceTable)
-	case r.Map:
-		return s.parse(ctx, r, clusterTable)
-	case r.Suggest:
-		return s.parse(ctx, r, suggestTable)
-	}
-	return s.parse(ctx, r, tables[r.Kind])
-}
-
-func (s *Service) parse(ctx context.Context, r Request, t table) (*Criteria, error) {
 	q := parser{
 		Criteria: &Criteria{
-			Kind: r.Kind, Lang: r.Lang, Caller: r.Caller, Cost: 1, embeds: EmbedAll, withdrawn: r.Past.Withdrawn,
-			run: criteria{window: newWindow(), lap: r.Sheet.lap(), sheet: r.Sheet, of: r.Of, hides: r.Of != (Of{})},
+			Kind: r.Kind, Lang: r.Lang, Caller: r.Caller, Cost: 1, Embeds: EmbedAll, withdrawn: r.Past.Withdrawn,
+			window: newWindow(), lap: r.Sheet.lap(), sheet: r.Sheet, of: r.Of, hides: r.Of != (Of{}),
 		},
-		s: s, past: r.Past, in: r.Input, now: s.now(),
+		s: s, past: r.Past, in: r.Input, now: cmp.Or(r.Past.Now, s.now()), ctx: ctx,
 		startDefault: calendar.NoWall, endDefault: calendar.NoWall,
 	}
-	if !r.Past.Now.IsZero() {
-		q.now = r.Past.Now
-	}
-	if r.Kind == calendar.KindEvent {
+	isEvent := r.Kind == calendar.KindEvent
+	if isEvent {
 		q.openWalk()
 	}
-	if r.Source {
-		q.run.source = &source{timed: newWindow(), days: open}
-	}
 	q.resolved = cache.Numbers(q.resolved, s.o.ProtectedNow)
+	params := r.Params
+	if params == nil {
+		params = Params(r.Kind)
+	}
 	v := param.NewValue(q.in, &q.bad)
-	for _, p := range t.inTurn {
-		p.ReadFrom(v, &q)
-		if p.lookUp != nil {
-			p.lookUp(ctx, &q, v)
+	for early := maxEarly; early >= 0; early-- {
+		for i := range params {
+			if p := &params[i]; p.Early == early {
+				p.ReadFrom(v, &q)
+				q.LooksUp = q.LooksUp || p.LooksUp && q.sent(p.Name)
+				q.hides = q.hides || p.Hides && q.sent(p.Name)
+			}
 		}
-		q.LooksUp = q.LooksUp || p.lookUp != nil && q.sent(p.Name)
-		q.run.hides = q.run.hides || p.Hides && q.sent(p.Name)
 	}
 	if err := cmp.Or(v.Missing(), q.err); err != nil {
 		return nil, err
 	}
-	if q.Kind == calendar.KindEvent {
+	if isEvent {
 		q.closeWindow()
 	}
-	if q.run.walk != nil {
-		q.checkWalk(t.params, r.Of)
+	if q.walk != nil {
+		q.checkWalk(params)
 	}
-	if err := q.bad.Err(); err != nil {
+	if err := cmp.Or(q.bad.Err(), s.Afford(q.Cost)); err != nil {
 		return nil, err
 	}
-	if err := s.Afford(q.Cost); err != nil {
-		return nil, err
+	if isEvent {
+		q.Paged, q.Status, q.Search = q.sent("page") || q.sent("per_page") || q.walk != nil, q.statuses != nil, q.search.Query != ""
 	}
-	if q.Kind == calendar.KindEvent {
-		q.Paged, q.Status, q.Search = q.sent("page") || q.sent("per_page") || q.run.walk != nil, q.run.statuses != nil, q.run.search.Query != ""
-	}
-	q.Sent, q.Links = q.links(t.params)
+	q.Sent, q.Links = q.links(params)
 	q.Key = q.makeKey()
 	return q.Criteria, nil
 }
@@ -189,7 +106,7 @@ func (q *parser) sent(name string) bool {
 // The readers of the rows.
 
 func readSearch(q *parser, v *param.Value) {
-	text, ok := v.Text(maxSearch)
+	text, ok := text(v)
 	if !ok {
 		return
 	}
@@ -200,26 +117,25 @@ func readSearch(q *parser, v *param.Value) {
 		q.where("", readmodel.Contains{Fields: []string{readmodel.FieldNameLower(q.Lang), readmodel.FieldSlug}, Value: htmltext.NameKey(text)})
 		return
 	}
-	if q.run.search = readmodel.ParseSearch(text, q.Lang); !q.run.search.Within() {
+	if q.search = readmodel.ParseSearch(text, q.Lang); !q.search.Within() {
 		v.Refuse(calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords))
 	}
 }
 
 // where filters by the parameter that a facet has the name of, "" by another one.
-func (q *parser) where(facet string, f readmodel.Filter) { q.run.filters.add(facet, f) }
+func (q *parser) where(facet string, f readmodel.Filter) { q.filters.add(facet, f) }
 
 // readRecord filters by the id of a record that there has to be.
-func readRecord(k calendar.Kind, field string) func(context.Context, *parser, *param.Value) {
-	return func(ctx context.Context, q *parser, v *param.Value) {
+func readRecord(k calendar.Kind, field string) reader {
+	return func(q *parser, v *param.Value) {
 		id, ok := v.ID()
-		if !ok {
-			return
-		}
-		if q.load(ctx, k, []calendar.ID{id})[0] == nil {
+		switch {
+		case !ok:
+		case q.load(k, []calendar.ID{id})[0] == nil:
 			v.Refuse(calendar.UnknownReason(k), id.String())
-			return
+		default:
+			q.where("", in(field, id))
 		}
-		q.where("", in(field, id))
 	}
 }
 
@@ -246,27 +162,27 @@ func readIDs(q *parser, v *param.Value) {
 		ids = addDistinct(ids, id)
 	}
 	if ids != nil {
-		q.include(ids)
+		q.includeOnly(ids)
 	}
 }
 
-// include admits some records alone.
-func (q *parser) include(ids []calendar.ID) {
-	q.run.include = ids
+// includeOnly admits some records alone.
+func (q *parser) includeOnly(ids []calendar.ID) {
+	q.include = ids
 	q.where("", withIDs(ids))
 }
 
 func readUpcoming(q *parser, v *param.Value) {
 	if is, _ := v.Bool(); is {
-		q.run.onlyUpcoming = true
-		q.run.upcomingAt = calendar.Wall(q.now.Unix())
-		q.resolved = q.resolved.Number(int64(q.run.upcomingAt))
+		q.onlyUpcoming = true
+		q.upcomingAt = calendar.Wall(q.now.Unix())
+		q.resolved = q.resolved.Number(int64(q.upcomingAt))
 	}
 }
 
 func readOrder(q *parser, v *param.Value) {
 	order, _ := v.Text(0)
-	q.run.desc = order != "" && !strings.EqualFold(order, "asc")
+	q.desc = order != "" && !strings.EqualFold(order, "asc")
 }
 
 func readSlug(q *parser, v *param.Value) {
@@ -278,14 +194,14 @@ func readSlug(q *parser, v *param.Value) {
 func readPerPage(q *parser, v *param.Value) {
 	n, ok := v.Whole(1, math.MaxInt64)
 	if !ok {
-		n = defPerPage
+		n = bound(v, "default")
 	}
 	q.PerPage = int(min(n, int64(q.s.o.PerPageMax)))
 }
 
 func readFields(q *parser, v *param.Value) {
 	q.Fields = v.Fields()
-	q.embeds = EmbedsOf(q.Fields)
+	q.Embeds = EmbedsOf(q.Fields)
 }
 
 // read reads a date of the window of interface 4.6.
@@ -303,15 +219,15 @@ func (e edge) read(q *parser, v *param.Value) {
 		return
 	}
 	q.Moves = q.Moves || d.IsWord()
-	w := &q.run.window
-	if (q.run.overlap || q.run.sheet.Period) && v.Moving != nil {
-		w = &q.run.lap
+	w := &q.window
+	if (q.overlap || q.sheet.Period) && v.Moving != nil {
+		w = &q.lap
 	}
 	instant, zone := d.IsInstant(), q.s.o.Site
-	if q.run.sheet != (Sheet{}) { // the bounds are of one kind, so that Exact can tell them
-		instant, zone = q.run.sheet.Zone != nil, cmp.Or(q.run.sheet.Zone, zone)
+	if q.sheet != (Sheet{}) { // the bounds are of one kind, so that Exact can tell them
+		instant, zone = q.sheet.Zone != nil, cmp.Or(q.sheet.Zone, zone)
 	}
-	bound := e.apply(w, d, instant, q.run.strict, q.now, zone)
+	bound := e.apply(w, d, instant, q.strict, q.now, zone)
 	q.resolved = q.resolved.Number(bound)
 }
 
@@ -332,21 +248,21 @@ func readWhen(q *parser, v *param.Value) {
 	}
 	q.fixed, q.Moves = true, true
 	first, last := DaysOf(word, q.now, q.s.o.Site, q.s.o.Sunday)
-	q.run.lap.days(first, last, q.run.sheet.Zone)
+	q.lap.days(first, last, q.sheet.Zone)
 	q.resolved = q.resolved.Number(int64(first))
 }
 
 // closeWindow puts the defaults on a window that has none of starts_* and ends_*.
 func (q *parser) closeWindow() {
-	if q.run.include != nil || q.run.source != nil { // dates are checked, and then of no effect
-		q.run.window, q.run.lap = newWindow(), newWindow()
+	if q.include != nil || q.source != nil { // dates are checked, and then of no effect
+		q.window, q.lap = newWindow(), newWindow()
 		q.Moves = false
-		if q.run.source != nil {
-			q.where("", q.run.source.filter(blanked(q.Caller)))
+		if q.source != nil {
+			q.where("", q.source.filter(blanked(q.Caller)))
 		}
 		return
 	}
-	w, sheet := &q.run.window, &q.run.sheet
+	w, sheet := &q.window, &q.sheet
 	if sheet.Past && w.end.max >= int64(calendar.WallOf(q.now.In(q.s.o.Site))) { // else it says more
 		w.end.max = open.max
 		w.utcEnd.lower(q.now.Unix() - 1)
@@ -354,13 +270,13 @@ func (q *parser) closeWindow() {
 	if q.fixed || sheet.Past || sheet.Period {
 		return
 	}
-	if q.run.overlap {
-		w = &q.run.lap
+	if q.overlap {
+		w = &q.lap
 	}
 	start, end := DefaultWindow(q.now, cmp.Or(sheet.Zone, q.s.o.Site))
 	lower, upper := w.spans(sheet.Zone)
 	if !q.sent("start_date") {
-		if !q.run.strict {
+		if !q.strict {
 			start = dayOf(start)
 		}
 		q.startDefault, q.Moves = start, true
@@ -375,10 +291,21 @@ func (q *parser) closeWindow() {
 // The place of interface 4.8: the two rows of the point are read one after the other,
 // and then its radius.
 
-func readLat(q *parser, v *param.Value) { q.lat = coordinate(v, maxLat) }
+// readDegrees reads degrees within the bounds of the row.
+func readDegrees(v *param.Value) *float64 {
+	n, ok := v.Number()
+	if limit := bound(v, "maximum"); ok && math.Abs(n) > float64(limit) {
+		v.Refuse(calendar.ReasonRange, strconv.FormatInt(-limit, 10), strconv.FormatInt(limit, 10))
+		ok = false
+	}
+	if !ok {
+		return nil
+	}
+	return &n
+}
 
-func readLng(q *parser, v *param.Value) {
-	q.lng = coordinate(v, maxLng)
+func readLongitude(q *parser, v *param.Value) {
+	q.lng = readDegrees(v)
 	lat, lng := q.sent("geoloc_lat"), q.sent(v.Name)
 	switch {
 	case lat && !lng:
@@ -386,35 +313,22 @@ func readLng(q *parser, v *param.Value) {
 	case lng && !lat:
 		q.bad.Add("geoloc_lat", calendar.ReasonPairMissing, v.Name)
 	}
-	if q.run.geoloc != nil && !*q.run.geoloc && (lat || lng) {
+	if q.geoloc != nil && !*q.geoloc && (lat || lng) {
 		q.bad.Add("geoloc", calendar.ReasonGeolocConflict)
 	}
 }
 
 func readRadius(q *parser, v *param.Value) {
 	km, ok := v.Number()
-	if ok && (km <= 0 || km > maxRadius) {
-		v.Refuse(calendar.ReasonRangeAbove, "0", strconv.Itoa(maxRadius))
+	if limit := bound(v, "maximum"); ok && (km <= 0 || km > float64(limit)) {
+		v.Refuse(calendar.ReasonRangeAbove, "0", strconv.FormatInt(limit, 10))
 	}
 	if !ok {
 		km = DefaultRadius
 	}
 	if q.lat != nil && q.lng != nil {
-		q.run.near = &circle{lat: *q.lat, lng: *q.lng, km: km}
+		q.near = &circle{lat: *q.lat, lng: *q.lng, km: km}
 	}
-}
-
-// coordinate reads degrees from -limit to limit.
-func coordinate(v *param.Value, limit int) *float64 {
-	n, ok := v.Number()
-	if ok && (n < -float64(limit) || n > float64(limit)) {
-		v.Refuse(calendar.ReasonRange, strconv.Itoa(-limit), strconv.Itoa(limit))
-		return nil
-	}
-	if !ok {
-		return nil
-	}
-	return &n
 }
 
 // statuses are the values of the status filter (interface 4.9).
@@ -438,7 +352,7 @@ func readStatus(q *parser, v *param.Value) {
 		v.Refuse(calendar.ReasonStatusFilter)
 		return
 	}
-	q.run.statuses = out
+	q.statuses = out
 }
 
 // addDistinct adds an id that is not there: one has several texts, as 5 and 05.

@@ -36,9 +36,7 @@ func TestLimits(t *testing.T) {
 	}{
 		{ev, "search", numbered(readmodel.MaxWords/4, `"of w%d" `) + numbered(readmodel.MaxWords/2, "w%d "), ""},
 		{ev, "search", strings.Repeat("jazz Jâzz ", 48) + "of the and a", ""},
-		{ve, "search", strings.Repeat(`"of the" -"of the" `, 25), ""},
 		{ve, "search", numbered(readmodel.MaxWords, `"w%d" `), ""},
-		{ev, "search", strings.Repeat("a", 500), ""},
 		{ev, "search", strings.Repeat("音", 500), ""},
 		{ev, "search", strings.Repeat("音・", readmodel.MaxWords), ""},
 		{calendar.KindTag, "search", numbered(100, "w%d "), ""},
@@ -47,8 +45,6 @@ func TestLimits(t *testing.T) {
 		{ev, "search", numbered(readmodel.MaxWords+1, "w%d "), calendar.ReasonTooMuch},
 		{ve, "search", numbered(readmodel.MaxWords+1, "-w%d "), calendar.ReasonTooMuch},
 		{ev, "search", `"` + strings.Repeat("a ", readmodel.MaxWords+1) + `"`, calendar.ReasonTooMuch},
-		{ev, "search", strings.Repeat("a-", readmodel.MaxWords+1), calendar.ReasonTooMuch},
-		{ev, "search", strings.Repeat("音・", readmodel.MaxWords+1), calendar.ReasonTooMuch},
 		{ev, "tags", strings.Repeat("1,", 1000) + numbered(calendar.MaxElements, "x%d,"), calendar.ReasonTooMany},
 	} {
 		_, err := s.Parse(t.Context(), Request{Kind: tt.kind, Input: calendar.Input{tt.param: tt.text}, Lang: calendar.LangEN})
@@ -141,7 +137,7 @@ func TestLinks(t *testing.T) {
 
 func TestKey(t *testing.T) {
 	t.Parallel()
-	s, store, _, now := setup(t, world(t))
+	s, _, _, now := setup(t, world(t))
 	key := func(row string) string {
 		t.Helper()
 		row, french := strings.CutPrefix(row, "fr ")
@@ -188,11 +184,6 @@ func TestKey(t *testing.T) {
 	if k := key("anonymous event tags=ete"); k != base {
 		t.Errorf("a second later the default window is another: %s", k)
 	}
-	store.byID[41] = record(t, calendar.KindTag, 41, "Summer", fields{"slug": "summer"})
-	store.byID[45] = record(t, calendar.KindTag, 45, "ete", fields{"slug": "ete"})
-	differ("when the slug names another tag", "anonymous event tags=ete")
-	store.byID[100] = event(t, 100, "Quay concert", "2030-05-10", "2030-05-10", fields{"venue": ids(53)})
-	differ("when the event links to others", "anonymous venue event=100")
 	*now = now.Add(24 * time.Hour)
 	differ("the next day", "anonymous event tags=ete")
 }

@@ -41,29 +41,27 @@ func everywhere(_, _ float64) bool { return true }
 // addPlaces adds the filters by the places of venues, as far as the caller sees these on
 // events (interface 4.8).
 func (st *state) addPlaces(ctx context.Context, c *Criteria, f *choice) error {
-	r := &c.run
-	if r.near == nil && r.geoloc == nil && r.box == nil && r.places == nil {
+	if c.near == nil && c.geoloc == nil && c.box == nil && c.places == nil {
 		return nil
 	}
-	d, err := st.directory(ctx, calendar.KindVenue)
+	visible, err := st.visible(ctx, c, calendar.KindVenue)
 	if err != nil {
 		return err
 	}
-	visible := d.visible(c.Caller, st.shared, c.withdrawn)
 	at := func(ids []calendar.ID) readmodel.Filter { return in(readmodel.FieldVenue, ids...) }
 	switch {
-	case r.near != nil:
-		f.add("", at(visible.within(r.near.holds)))
-	case r.geoloc != nil && *r.geoloc:
+	case c.near != nil:
+		f.add("", at(visible.within(c.near.holds)))
+	case c.geoloc != nil && *c.geoloc:
 		f.add("", at(visible.within(everywhere)))
-	case r.geoloc != nil:
+	case c.geoloc != nil:
 		f.add("", not(at(visible.within(everywhere))))
 	}
-	if r.box != nil {
-		f.add("", at(visible.within(r.box.holds)))
+	if c.box != nil {
+		f.add("", at(visible.within(c.box.holds)))
 	}
 	for _, detail := range placeDetails {
-		if keys := r.places[detail]; keys != nil {
+		if keys := c.places[detail]; keys != nil {
 			f.add(detail, at(visible.names[detail].of(keys)))
 		}
 	}
@@ -84,13 +82,9 @@ func (v *visible) within(holds func(lat, lng float64) bool) []calendar.ID {
 // metres returns the distance of the venues in a circle from its centre, in whole metres.
 func (v *visible) metres(from *circle) map[calendar.ID]int64 {
 	out := map[calendar.ID]int64{}
-	for at, p := range v.points {
-		if !p.known || !v.seen[at] {
-			continue
-		}
-		if km := from.distance(p.lat, p.lng); km <= from.km {
-			out[v.records[at].ID] = int64(math.Round(km * 1000))
-		}
+	for _, id := range v.within(from.holds) {
+		at, _ := v.find(id)
+		out[id] = int64(math.Round(from.distance(v.points[at].lat, v.points[at].lng) * 1000))
 	}
 	return out
 }
@@ -98,33 +92,29 @@ func (v *visible) metres(from *circle) map[calendar.ID]int64 {
 // placeDetails are the details of venues that lists are filtered and counted by.
 var placeDetails = [...]string{"city", "country"}
 
-// names are the cities or the countries of venues.
-type names struct {
-	keys   []string        // as readmodel.PlaceKey makes them, in the order of the venues
-	groups [][]calendar.ID // by key, ascending
-	index  map[string]int  // of keys
+// grouping has venues by a key, in the order in which the keys came.
+type grouping[K comparable] struct {
+	keys   []K
+	groups [][]calendar.ID // by place of the key, ascending
+	index  map[K]int       // places of keys
 }
 
-func (n *names) add(r *calendar.Record, detail string) {
-	key := readmodel.PlaceKey(r.Fields.String(detail))
-	if key == "" {
-		return
-	}
-	at, known := n.index[key]
+func (g *grouping[K]) add(key K, id calendar.ID) {
+	at, known := g.index[key]
 	if !known {
-		at = len(n.keys)
-		n.index[key] = at
-		n.keys, n.groups = append(n.keys, key), append(n.groups, nil)
+		at = len(g.keys)
+		g.index[key] = at
+		g.keys, g.groups = append(g.keys, key), append(g.groups, nil)
 	}
-	n.groups[at] = append(n.groups[at], r.ID)
+	g.groups[at] = append(g.groups[at], id)
 }
 
-// of returns the venues of some names, by id.
-func (n *names) of(keys []string) []calendar.ID {
+// of returns the venues of some keys, by id.
+func (g *grouping[K]) of(keys []K) []calendar.ID {
 	out := []calendar.ID{}
 	for _, key := range keys {
-		if at, known := n.index[key]; known {
-			out = append(out, n.groups[at]...)
+		if at, known := g.index[key]; known {
+			out = append(out, g.groups[at]...)
 		}
 	}
 	slices.Sort(out)

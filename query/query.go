@@ -68,12 +68,8 @@ type Request struct {
 	Of Of
 	// Sheet is what a list of events is shown on.
 	Sheet Sheet
-	// Source asks for what a calendar widget shows: the parameters are SourceParams.
-	Source bool
-	// Map asks for clusters of a map: the parameters are ClusterParams.
-	Map bool
-	// Suggest asks for suggestions: the parameters are SuggestParams.
-	Suggest bool
+	// Params are those of another list, of ParamsOf; nil: those of the list of Kind.
+	Params Parameters
 }
 
 // Past is what a list of a moment in the past has besides others; the zero value is for
@@ -113,6 +109,10 @@ type Criteria struct {
 	// words.
 	Moves bool
 	Output
+	// Embeds are the linked records that views are to hold.
+	Embeds Embeds
+	// Facets are the names of those that are counted.
+	Facets []string
 	// Cost is that of the request: 1, and what its parameters add (LISTINGS 6).
 	Cost int
 	// LooksUp reports that a parameter was sent whose check asks the store: a moment
@@ -123,8 +123,57 @@ type Criteria struct {
 	// holds the resolved dates, the language and the caller's view.
 	Key string
 
-	run       criteria
-	embeds    Embeds
+	window window
+	// overlap: start_date and end_date are lap, which events overlap, and not in window.
+	overlap bool
+	lap     window
+	search  readmodel.Expression
+	typos   string
+	step    int // of the search, a place in readmodel.Spellings
+
+	filters choice              // of parameters that say it by themselves
+	chosen  map[string][]option // of facets
+	shorter *int64              // duration_min, in minutes; nil: not sent
+
+	facetLimit int
+	facetQuery facetQuery
+	collapse   bool
+
+	named   [calendar.KindTag + 1][]calendar.ID // linked records that events are filtered by; nil: not sent
+	of      Of                                  // the record that events are of
+	geoloc  *bool
+	near    *circle
+	box     *box
+	places  map[string][]string // keys of cities and countries
+	include []calendar.ID       // events and terms; nil: not sent
+
+	statuses     []calendar.Status // nil: not sent
+	trashedSince *int64            // what came into the trash since then, instead of what the caller sees
+
+	ofEvent      bool          // event or post was sent
+	linked       []calendar.ID // the records of the kind that this event links to
+	hasEvents    *bool
+	upcomingAt   calendar.Wall // only_with_upcoming: the present second, UTC
+	onlyUpcoming bool
+
+	orderBy   string
+	desc      bool
+	hideEmpty *bool
+
+	source *source // of a calendar widget
+
+	zoom      int             // of a map
+	kinds     []calendar.Kind // of suggestions
+	suggested int             // of each kind
+
+	sort string // a word of sort; "": the order of all lists
+	walk *walk  // in steps; nil: in pages
+
+	sheet Sheet
+
+	strict bool // strict_dates
+	hides  bool // a parameter was sent that leaves blanked events out
+
 	withdrawn *Withdrawn
 }
 

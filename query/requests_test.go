@@ -110,64 +110,6 @@ func TestRequests(t *testing.T) {
 	})
 }
 
-// TestLongWalk is LISTINGS 8.39: 25,000 events, while others are written; on search servers
-// DAYBOOK_WALK are, as 25,000 take minutes there.
-func TestLongWalk(t *testing.T) {
-	t.Parallel()
-	onEach(t, func(t *testing.T, x readmodel.Index, local bool) {
-		t.Helper()
-		n, size := 25_000, 100
-		if !local {
-			n = number(t, "DAYBOOK_WALK", 500)
-		}
-		records := make([]*calendar.Record, n)
-		want := make([]calendar.ID, n)
-		for i := range records {
-			at := day(160).Add(minutes(i % 5000)).Format(time.DateTime)
-			records[i] = query.Event(t, calendar.ID(1000+i), "Event", at, at, nil)
-			want[i] = records[i].ID
-		}
-		slices.SortStableFunc(want, func(a, b calendar.ID) int { return int(a-1000)%5000 - int(b-1000)%5000 })
-		_, over := query.Meaning(t, nil)
-		s := over(x)
-		var position calendar.Position
-		for some := range slices.Chunk(records, 5000) {
-			query.Fill(t, x, position, some...)
-			position += calendar.Position(len(some))
-		}
-		var got []calendar.ID
-		steps := 0
-		var took []time.Duration
-		for cursor := "*"; cursor != ""; steps++ {
-			began := time.Now()
-			l, _, err := query.Ask(t, s, fmt.Sprintf("per_page=%d&cursor=%s", size, cursor), calendar.LangEN, calendar.Caller{})
-			if err != nil {
-				t.Fatalf("step %d: %v", steps, err)
-			}
-			took = append(took, time.Since(began))
-			for i := range l.Views {
-				if id := l.Views[i].Record.ID; id < 100_000 {
-					got = append(got, id)
-				}
-			}
-			cursor = l.Next
-			if steps > 0 && steps%(n/size/4) > 0 {
-				continue
-			}
-			// One is written before the walk, one behind it.
-			for i, at := range []time.Time{day(155), day(200)} {
-				on := at.Format(time.DateTime)
-				query.Fill(t, x, position, query.Event(t, calendar.ID(100_000+2*steps+i), "New", on, on, nil))
-				position++
-			}
-		}
-		if !slices.Equal(got, want) || steps <= n/size {
-			t.Errorf("%d events in %d steps, want %d", len(got), steps, n)
-		}
-		t.Logf("%d events in %d steps: the first took %v, the last %v", n, steps, took[0], took[len(took)-1])
-	})
-}
-
 // TestLargeBox: a box may hold more venues than a search server takes values in one part of
 // a query; on search servers DAYBOOK_VENUES are, as 70,000 take minutes there.
 func TestLargeBox(t *testing.T) {

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"net/url"
@@ -36,12 +35,12 @@ func sampleCursor(tb testing.TB) string {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return cursor{Now: c.run.walk.Now, At: []readmodel.Key{{N: 1, Has: true}, {}, {N: 100, Has: true}}}.encode(c.run.walk.params)
+	return cursor{Now: c.walk.Now, At: []readmodel.Key{{N: 1, Has: true}, {}, {N: 100, Has: true}}}.encode(c.walk.params)
 }
 
 // wrongRows says what is wrong with the row of a table: which of its columns does not
 // say what its reader does.
-func wrongRows(t *testing.T, k calendar.Kind, rows table, name string) (wrong []string) {
+func wrongRows(t *testing.T, k calendar.Kind, rows Parameters, name string) (wrong []string) {
 	t.Helper()
 	of := samples(t, k, name)
 	if len(of) < 2 {
@@ -58,7 +57,7 @@ func wrongRows(t *testing.T, k calendar.Kind, rows table, name string) (wrong []
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := s.parse(t.Context(), Request{Kind: k, Input: in, Caller: editor, Lang: calendar.LangEN}, rows)
+		c, err := s.Parse(t.Context(), Request{Kind: k, Input: in, Caller: editor, Lang: calendar.LangEN, Params: rows})
 		if err != nil {
 			t.Fatalf("%s %s: %v", k, sent, err)
 		}
@@ -119,19 +118,22 @@ func wrongRows(t *testing.T, k calendar.Kind, rows table, name string) (wrong []
 
 // same tells whether two criteria have the same answer at one generation.
 func (c *Criteria) same(o *Criteria) bool {
-	a, b := c.run, o.run
+	a, b := *c, *o
+	for _, x := range []*Criteria{&a, &b} {
+		x.Key, x.Links, x.Sent, x.Paged, x.Moves, x.LooksUp = "", nil, nil, false, false, false
+	}
 	if a.walk != nil && b.walk != nil { // whose cursors know whether the window was sent
 		if !slices.Equal(a.walk.At, b.walk.At) {
 			return false
 		}
 		a.walk, b.walk = nil, nil
 	}
-	return c.Page == o.Page && c.PerPage == o.PerPage && c.Lang == o.Lang && slices.Equal(c.Fields, o.Fields) && reflect.DeepEqual(a, b)
+	return reflect.DeepEqual(a, b)
 }
 
 // showsBlanked compares lists over an event that the caller gets blanked with those over
 // one that shows the same and has nothing else: no filter is to tell them apart.
-func showsBlanked(t *testing.T, rows table, sent string) (wrong []string) {
+func showsBlanked(t *testing.T, rows Parameters, sent string) (wrong []string) {
 	t.Helper()
 	records := world(t)
 	at := slices.IndexFunc(records, func(r *calendar.Record) bool { return r.ID == 106 })
@@ -146,7 +148,7 @@ func showsBlanked(t *testing.T, rows table, sent string) (wrong []string) {
 			other := slices.Clone(records)
 			other[at] = event(t, full.ID, "Secret jam", "2030-05-16 09:00:00", "2030-05-16 10:00:00", f)
 			s, _, _, _ := setup(t, other)
-			c, err := s.parse(t.Context(), Request{Kind: calendar.KindEvent, Input: input(sent), Lang: calendar.LangEN}, rows)
+			c, err := s.Parse(t.Context(), Request{Kind: calendar.KindEvent, Input: input(sent), Lang: calendar.LangEN, Params: rows})
 			if err != nil {
 				return out // not for everybody
 			}
@@ -163,7 +165,7 @@ func showsBlanked(t *testing.T, rows table, sent string) (wrong []string) {
 		wrong = append(wrong, fmt.Sprintf("%s tells what a blanked event has: %v, %v", sent, l[0], l[1]))
 	}
 	marked := false
-	for _, p := range rows.params {
+	for _, p := range rows {
 		marked = marked || p.Hides && strings.Contains("&"+sent, "&"+p.Name+"=")
 	}
 	if l := lists(false); marked && slices.Equal(l[0], l[1]) {
@@ -173,14 +175,14 @@ func showsBlanked(t *testing.T, rows table, sent string) (wrong []string) {
 }
 
 // changed gives a table with other rows in place of some, of a sample.
-func (t table) changed(sent string, change func(*Param)) table {
-	params := slices.Clone(t.params)
+func (p Parameters) changed(sent string, change func(*Param)) Parameters {
+	params := slices.Clone(p)
 	for i := range params {
 		if strings.Contains("&"+sent, "&"+params[i].Name+"=") {
 			change(&params[i])
 		}
 	}
-	return newTable(params)
+	return params
 }
 
 // TestRows: the columns of every row say what its reader does, and a row that is changed
@@ -188,20 +190,10 @@ func (t table) changed(sent string, change func(*Param)) table {
 func TestRows(t *testing.T) {
 	t.Parallel()
 	unresolved := func(p *Param) {
-		read, lookUp := p.Read, p.lookUp
+		read := p.Read
 		p.Read = func(q *parser, v *param.Value) {
 			n := len(q.resolved)
-			if read != nil {
-				read(q, v)
-			}
-			q.resolved = q.resolved[:n]
-		}
-		if lookUp == nil {
-			return
-		}
-		p.lookUp = func(ctx context.Context, q *parser, v *param.Value) {
-			n := len(q.resolved)
-			lookUp(ctx, q, v)
+			read(q, v)
 			q.resolved = q.resolved[:n]
 		}
 	}
@@ -209,18 +201,18 @@ func TestRows(t *testing.T) {
 		for _, p := range Params(k) {
 			t.Run(k.String()+" "+p.Name, func(t *testing.T) {
 				t.Parallel()
-				for _, wrong := range wrongRows(t, k, tables[k], p.Name) {
+				for _, wrong := range wrongRows(t, k, Params(k), p.Name) {
 					t.Error(wrong)
 				}
 				of := samples(t, k, p.Name)
 				found := func(what, sent string, change func(*Param)) {
 					t.Helper()
-					if len(wrongRows(t, k, tables[k].changed(sent, change), p.Name)) == 0 {
+					if len(wrongRows(t, k, Params(k).changed(sent, change), p.Name)) == 0 {
 						t.Error(what, "is not found")
 					}
 				}
 				if p.Name != "page" {
-					found("a row that is not in links and keys", of[0], func(p *Param) { p.link = linkNothing })
+					found("a row that is not in links and keys", of[0], func(p *Param) { p.Unlinked = true })
 				}
 				if len(of) > 2 {
 					found("a meaning that is not in the key", of[2], unresolved)

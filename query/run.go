@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"time"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -51,11 +50,11 @@ func (st *state) list(ctx context.Context, c *Criteria) (*List, error) {
 		TotalPages: (page.Total + c.PerPage - 1) / c.PerPage,
 		Position:   st.view.Shown().Position,
 		Facets:     found.facets,
-		Spelling:   found.criteria.run.spelling(),
+		Spelling:   found.criteria.spelling(),
 	}
-	if w := c.run.walk; w != nil && len(page.Documents) > c.PerPage {
+	if w := c.walk; w != nil && len(page.Documents) > c.PerPage {
 		page.Documents = page.Documents[:c.PerPage]
-		list.Next = w.next(order, page.Documents[c.PerPage-1].Record, found.criteria.run.step)
+		list.Next = w.next(order, page.Documents[c.PerPage-1].Record, found.criteria.step)
 	}
 	list.Views, err = st.views(ctx, found.criteria, page.Documents, order)
 	return list, err
@@ -99,9 +98,12 @@ func (st *state) search(ctx context.Context, c *Criteria) (*found, error) {
 func (c *Criteria) query(f *counting, order []readmodel.Sort) readmodel.Query {
 	q := readmodel.Query{
 		Kind: c.Kind, Filter: f.base, Narrow: f.narrow, Tallies: f.of,
-		Sort: order, Offset: (c.Page - 1) * c.PerPage, Limit: c.PerPage, Collapse: c.collapse(),
+		Sort: order, Offset: (c.Page - 1) * c.PerPage, Limit: c.PerPage,
 	}
-	if w := c.run.walk; w != nil && c.PerPage > 0 {
+	if c.collapse {
+		q.Collapse = &readmodel.Collapse{Field: readmodel.FieldRepeats, Alone: blanked(c.Caller)}
+	}
+	if w := c.walk; w != nil && c.PerPage > 0 {
 		if len(w.At) == len(order) { // else it is of another order, made up
 			q.After = w.At
 		}
@@ -113,15 +115,15 @@ func (c *Criteria) query(f *counting, order []readmodel.Sort) readmodel.Query {
 // page finds the documents of the page.
 func (st *state) page(ctx context.Context, c *Criteria, q readmodel.Query) (readmodel.Page, error) {
 	switch {
-	case c.Kind.IsTerm() && c.run.orderBy == "count":
+	case c.Kind.IsTerm() && c.orderBy == "count":
 		counts, err := st.allCounts(ctx, c.Kind)
 		if err != nil {
 			return readmodel.Page{}, err
 		}
 		return st.ranked(ctx, c, q.Filter, counts)
-	case c.Kind.IsTerm() && c.run.orderBy == "include" && c.run.include != nil:
-		place := make(map[calendar.ID]int, len(c.run.include))
-		for i, id := range c.run.include {
+	case c.Kind.IsTerm() && c.orderBy == "include" && c.include != nil:
+		place := make(map[calendar.ID]int, len(c.include))
+		for i, id := range c.include {
 			place[id] = i
 		}
 		return st.ranked(ctx, c, q.Filter, place)
@@ -131,25 +133,16 @@ func (st *state) page(ctx context.Context, c *Criteria, q readmodel.Query) (read
 	return st.view.Search(ctx, q)
 }
 
-// collapse says how repeats are put together, nil where they are not.
-func (c *Criteria) collapse() *readmodel.Collapse {
-	if !c.run.collapse {
-		return nil
-	}
-	return &readmodel.Collapse{Field: readmodel.FieldRepeats, Alone: blanked(c.Caller)}
-}
-
 // order returns the order of the list.
 func (st *state) order(ctx context.Context, c *Criteria) ([]readmodel.Sort, error) {
 	switch {
-	case c.run.sort == "distance":
-		venues, err := st.directory(ctx, calendar.KindVenue)
+	case c.sort == "distance":
+		venues, err := st.visible(ctx, c, calendar.KindVenue)
 		if err != nil {
 			return nil, err
 		}
-		metres := venues.visible(c.Caller, st.shared, c.withdrawn).metres(c.run.near)
-		return append([]readmodel.Sort{{Field: readmodel.FieldVenue, Desc: c.run.desc, Least: metres}}, byStart(c.run.desc)...), nil
-	case c.run.sort == sortRelevance && c.run.search.Query != "":
+		return append([]readmodel.Sort{{Field: readmodel.FieldVenue, Desc: c.desc, Least: venues.metres(c.near)}}, byStart(c.desc)...), nil
+	case c.sort == sortRelevance && c.search.Query != "":
 		// That of events which the caller gets blanked is of their title.
 		rank := &readmodel.Relevance{Text: c.text(), Title: blanked(c.Caller)}
 		return append([]readmodel.Sort{{Rank: rank, Desc: true}}, byStart(false)...), nil
@@ -164,31 +157,27 @@ func byStart(desc bool) []readmodel.Sort {
 
 // order returns an order by fields (interface 4.4, 4.11).
 func (c *Criteria) order() []readmodel.Sort {
-	switch {
-	case c.run.sort == "start", c.run.sort == sortRelevance:
-		return byStart(c.run.desc)
-	case c.run.sort == "end":
-		return readmodel.By(c.run.desc, readmodel.FieldEnd, readmodel.FieldStart, readmodel.FieldID)
-	case c.run.sort != "":
-		field := sortFields[c.run.sort] // events without one are last, by id
-		return []readmodel.Sort{{Field: field, Desc: c.run.desc}, {Field: readmodel.FieldLack(field)}, {Field: readmodel.FieldID, Desc: c.run.desc}}
-	case c.Kind == calendar.KindEvent && c.run.include != nil:
-		return readmodel.By(false, readmodel.FieldDate, readmodel.FieldID)
-	case c.Kind == calendar.KindEvent:
-		return byStart(false)
+	isEvent := c.Kind == calendar.KindEvent
+	switch field := sortFields[c.sort]; {
+	case field != "": // events without one are last, by id
+		return []readmodel.Sort{{Field: field, Desc: c.desc}, {Field: readmodel.FieldLack(field)}, {Field: readmodel.FieldID, Desc: c.desc}}
+	case c.sort == "end":
+		return readmodel.By(c.desc, readmodel.FieldEnd, readmodel.FieldStart, readmodel.FieldID)
+	case isEvent && (c.sort != "" || c.include == nil):
+		return byStart(c.desc)
 	case c.Kind.IsPost():
-		return readmodel.By(true, readmodel.FieldDate, readmodel.FieldID)
+		return readmodel.By(!isEvent, readmodel.FieldDate, readmodel.FieldID)
 	}
 	field := readmodel.FieldNameKey(c.Lang)
-	switch c.run.orderBy {
+	switch c.orderBy {
 	case "id", "none":
-		return readmodel.By(c.run.desc, readmodel.FieldID)
+		return readmodel.By(c.desc, readmodel.FieldID)
 	case "slug":
 		field = readmodel.FieldSlug
 	case "description":
 		field = readmodel.FieldDescriptionKey(c.Lang)
 	}
-	return []readmodel.Sort{{Field: field, Desc: c.run.desc}, {Field: readmodel.FieldID}}
+	return []readmodel.Sort{{Field: field, Desc: c.desc}, {Field: readmodel.FieldID}}
 }
 
 // ranked answers a page of terms in an order that the read model does not have: by rank,
@@ -200,7 +189,7 @@ func (st *state) ranked(ctx context.Context, c *Criteria, f readmodel.Filter, ra
 	}
 	ids := keys(found)
 	slices.SortStableFunc(ids, func(a, b calendar.ID) int {
-		if c.run.desc {
+		if c.desc {
 			a, b = b, a
 		}
 		return cmp.Compare(rank[a], rank[b])
@@ -219,20 +208,20 @@ func (st *state) ranked(ctx context.Context, c *Criteria, f readmodel.Filter, ra
 
 // views makes the views of a page, with what its events embed.
 func (st *state) views(ctx context.Context, c *Criteria, documents []readmodel.Document, order []readmodel.Sort) ([]View, error) {
-	now := time.Unix(st.second, 0)
+	now := st.moment()
 	out := make([]View, len(documents))
 	for i, d := range documents {
 		out[i] = View{
 			Record: d.Record, Repeats: d.Repeats, Status: statusOf(d.Record, now),
 			Blanked: c.Kind == calendar.KindEvent && calendar.NeedsPassword(c.Caller, d.Record),
 		}
-		if c.run.sort == "distance" {
+		if c.sort == "distance" {
 			if at := readmodel.Place(order[:1], d.Record)[0]; at.Has {
 				out[i].Distance = &at.N
 			}
 		}
 	}
-	j := st.join(c.Caller, c.Lang, c.embeds)
+	j := st.join(c.Caller, c.Lang, c.Embeds)
 	j.withdrawn = c.withdrawn
 	return out, j.views(ctx, c.Kind, out)
 }
@@ -240,6 +229,6 @@ func (st *state) views(ctx context.Context, c *Criteria, documents []readmodel.D
 // join returns the join of what events of the state embed.
 func (st *state) join(c calendar.Caller, l calendar.Lang, e Embeds) *join {
 	return &join{
-		origin: origin{st.load, st.countsOf}, caller: c, lang: l, now: time.Unix(st.second, 0), embeds: e, left: st.o.MaxAnswer,
+		records: st.load, counts: st.countsOf, caller: c, lang: l, now: st.moment(), embeds: e, left: st.o.MaxAnswer,
 	}
 }

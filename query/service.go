@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -40,12 +38,8 @@ func New(index readmodel.Index, records Records, o Options) (*Service, error) {
 		return nil, errors.New("query: an index is required")
 	case records == nil:
 		return nil, errors.New("query: records are required")
-	case o.PerPageMax < 0:
-		return nil, errors.New("query: PerPageMax must not be negative")
-	case o.MaxAnswer < 0:
-		return nil, errors.New("query: MaxAnswer must not be negative")
-	case o.PositionWait < 0:
-		return nil, errors.New("query: PositionWait must not be negative")
+	case min(o.PerPageMax, o.MaxAnswer, int(o.PositionWait)) < 0:
+		return nil, errors.New("query: an option is negative")
 	}
 	o.Site = cmp.Or(o.Site, time.UTC)
 	o.PerPageMax = cmp.Or(o.PerPageMax, 100)
@@ -58,11 +52,7 @@ func New(index readmodel.Index, records Records, o Options) (*Service, error) {
 	if o.CostBands == nil {
 		o.CostBands = []string{"10", "25", "50", "100"}
 	}
-	bounds, err := ReadCostBands(strings.Join(o.CostBands, ","))
-	if err != nil {
-		return nil, fmt.Errorf("query: cost bands: %w", err)
-	}
-	return &Service{index: index, records: records, o: o, bands: costBands(bounds)}, nil
+	return &Service{index: index, records: records, o: o, bands: costBands(o.CostBands)}, nil
 }
 
 func (s *Service) now() time.Time { return s.o.Now() }

@@ -3,7 +3,6 @@ package query
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,24 +10,6 @@ import (
 	"daybook/calendar"
 	"daybook/query/readmodel"
 )
-
-func TestNewChecks(t *testing.T) {
-	t.Parallel()
-	for name, make := range map[string]func() (*Service, error){
-		"no index":      func() (*Service, error) { return New(nil, &fakeRecords{}, Options{}) },
-		"no records":    func() (*Service, error) { return New(noIndex{}, nil, Options{}) },
-		"negative page": func() (*Service, error) { return New(noIndex{}, &fakeRecords{}, Options{PerPageMax: -1}) },
-		"negative wait": func() (*Service, error) { return New(noIndex{}, &fakeRecords{}, Options{PositionWait: -1}) },
-	} {
-		if s, err := make(); err == nil || s != nil {
-			t.Errorf("%s: got %v, %v", name, s, err)
-		}
-	}
-	s, err := New(noIndex{}, &fakeRecords{}, Options{})
-	if err != nil || s.o.PerPageMax != 100 || s.o.Site != time.UTC || s.o.PositionWait != 5*time.Second || s.o.Now == nil {
-		t.Errorf("defaults: %+v, %v", s.o, err)
-	}
-}
 
 func TestGeneration(t *testing.T) {
 	t.Parallel()
@@ -69,35 +50,6 @@ func TestGeneration(t *testing.T) {
 	if g := generation(); g.Due != int64(wall(t, "2030-06-01")) {
 		t.Errorf("once event 108 is due: %+v", g)
 	}
-	index.put(record(t, calendar.KindVenue, 70, "Soon", fields{"status": "future", "date_utc": wall(t, "2030-06-02")}))
-	if g := generation(); g.Due != int64(wall(t, "2030-06-01")) {
-		t.Errorf("before the venue is due: %+v", g)
-	}
-	*now = at(t, "2030-06-03", time.UTC)
-	if g := generation(); g.Due != int64(wall(t, "2030-06-02")) {
-		t.Errorf("once the venue is due: %+v", g)
-	}
-}
-
-// A scheduled post is listed from its time on without any change.
-func TestDueInLists(t *testing.T) {
-	t.Parallel()
-	s, _, _, now := setup(t, world(t))
-	total := func() int {
-		t.Helper()
-		l, _, err := list(t, s, calendar.KindEvent, anonymous, input("include=107,108"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return l.Total
-	}
-	if n := total(); n != 1 {
-		t.Errorf("before: %d", n)
-	}
-	*now = at(t, "2030-06-01", time.UTC)
-	if n := total(); n != 2 {
-		t.Errorf("after: %d", n)
-	}
 }
 
 // Lists of one generation share counts, the tree of categories and the records
@@ -127,43 +79,6 @@ func TestSharedWork(t *testing.T) {
 	}
 }
 
-// A linked record that changes, comes or goes shows in the next list, though the
-// lists before kept it.
-func TestLinkedRecordChanges(t *testing.T) {
-	t.Parallel()
-	s, _, index, _ := setup(t, []*calendar.Record{
-		event(t, 1, "Picnic", "2030-05-10 10:00:00", "2030-05-10 12:00:00", fields{"venue": ids(70, 71)}),
-		record(t, calendar.KindVenue, 70, "Old hall", nil),
-	})
-	venues := func() string {
-		t.Helper()
-		l, _, err := list(t, s, calendar.KindEvent, anonymous, input(""))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var names []string
-		for _, v := range l.Views[0].Venues {
-			name, _ := v.Record.Name(calendar.LangEN)
-			names = append(names, name)
-		}
-		return strings.Join(names, ", ")
-	}
-	want := func(names string) {
-		t.Helper()
-		if got := venues(); got != names {
-			t.Errorf("got %q, want %q", got, names)
-		}
-	}
-	want("Old hall")
-	want("Old hall")
-	index.put(record(t, calendar.KindVenue, 71, "Annex", nil))
-	want("Old hall, Annex")
-	index.put(record(t, calendar.KindVenue, 70, "New hall", nil))
-	want("New hall, Annex")
-	index.put(record(t, calendar.KindVenue, 70, "New hall", fields{"status": "trash"}))
-	want("Annex")
-}
-
 func TestAwait(t *testing.T) {
 	t.Parallel()
 	notReached := func(err error) bool {
@@ -184,7 +99,6 @@ func TestAwait(t *testing.T) {
 		{name: "reached already", who: anonymous, least: 1, head: 9, reached: 1},
 		{name: "reached later", who: anonymous, least: 3, head: 9, moves: 4, waits: 2 * time.Second, reached: 3},
 		{name: "above the store", who: anonymous, least: 10, head: 9, moves: 1, fails: true},
-		{name: "above the store, with credentials", who: editor, least: 10, head: 9, moves: 1, fails: true},
 		{name: "never reached", who: anonymous, least: 3, head: 3, moves: 1, waits: 5 * time.Second, fails: true},
 		{name: "credentials wait for the head", who: subscriber, head: 3, moves: 4, waits: 2 * time.Second, reached: 3},
 		{name: "and go on without it", who: editor, head: 3, moves: 1, waits: 5 * time.Second},
@@ -240,10 +154,8 @@ func TestAwaitCounts(t *testing.T) {
 		{name: "event with terms and an index elsewhere", record: with(calendar.KindEvent, 1, tagged), at: 2, moves: true, remote: true},
 		{name: "event with terms", record: with(calendar.KindEvent, 1, tagged), at: 2, moves: true, waits: time.Millisecond},
 		{name: "read model behind", record: with(calendar.KindEvent, 1, tagged), at: 2, waits: countWait},
-		{name: "shown already", record: with(calendar.KindEvent, 1, tagged), at: 1},
 		{name: "event without terms", record: with(calendar.KindEvent, 1, nil), at: 2},
 		{name: "term", record: with(calendar.KindTag, 2, nil), at: 2, moves: true, waits: time.Millisecond},
-		{name: "new term", record: with(calendar.KindCategory, 1, nil), at: 2},
 		{name: "venue", record: with(calendar.KindVenue, 2, nil), at: 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -326,35 +238,4 @@ func TestViewBesideAHangingReadModel(t *testing.T) {
 			t.Errorf("an ended request: %v", err)
 		}
 	})
-}
-
-// TestViewsCountTermsOnce: at one state of an index of another process the terms that
-// many answers name are counted once, at another one again.
-func TestViewsCountTermsOnce(t *testing.T) {
-	t.Parallel()
-	tag := func(id calendar.ID) *calendar.Record {
-		return &calendar.Record{ID: id, Kind: calendar.KindTag, Version: 1, Fields: calendar.Fields{"name": calendar.Text{}}}
-	}
-	s, _, index, _ := setup(t, []*calendar.Record{tag(900), tag(901)})
-	event := func(id calendar.ID) *calendar.Record {
-		return &calendar.Record{ID: id, Kind: calendar.KindEvent, Version: 1, Fields: calendar.Fields{
-			"status": string(calendar.StatusPublish), "tags": []calendar.ID{900},
-		}}
-	}
-	count := func(id calendar.ID, want, asked int) {
-		t.Helper()
-		v, err := s.View(t.Context(), anonymous, tag(id), calendar.LangEN, EmbedAll, Moment{})
-		if n := index.calls("Counts"); err != nil || v.Count != want || n != asked {
-			t.Errorf("tag %d: %d events, %v, after %d questions; want %d after %d", id, v.Count, err, n, want, asked)
-		}
-	}
-	count(900, 0, 1)
-	count(900, 0, 0)
-	count(901, 0, 1)
-	count(900, 0, 0)
-	index.put(event(1))
-	count(900, 1, 1)
-	count(900, 1, 0)
-	index.put(event(2))
-	count(900, 2, 1)
 }

@@ -45,16 +45,16 @@ func (s *Sheet) lap() window {
 // Exact are the parameters of a list without a sheet that has the same events: those that
 // were sent, with all bounds of the sheet.
 func (c *Criteria) Exact() []LinkParam {
-	if c.run.sheet == (Sheet{}) {
+	if c.sheet == (Sheet{}) {
 		return c.Sent
 	}
-	overlaps := c.run.lap != newWindow()
+	overlaps := c.lap != newWindow()
 	out := slices.DeleteFunc(slices.Clone(c.Sent), func(p LinkParam) bool {
 		return slices.Contains(DateParams, p.Name) || p.Name == "when" || p.Name == "strict_dates" || p.Name == "overlap" && overlaps
 	})
 	for _, zone := range []*time.Location{nil, time.UTC} {
-		first, last := c.run.lap.spans(zone)
-		start, end := c.run.window.spans(zone)
+		first, last := c.lap.spans(zone)
+		start, end := c.window.spans(zone)
 		// What is a second beyond an open end wraps around, to the other one.
 		for i, bound := range []int64{first.min, last.max, start.max + 1, start.min - 1, end.max + 1, end.min - 1} {
 			if bound != open.min && bound != open.max {
@@ -80,7 +80,7 @@ func told(second int64, zone *time.Location) string {
 // Range is the window that events overlap, as the source of calendar widgets takes it: its
 // end is not in it; false where that cannot tell the list.
 func (c *Criteria) Range() (from, until string, ok bool) {
-	sheet, lap := c.run.sheet, c.run.lap
+	sheet, lap := c.sheet, c.lap
 	if sheet.Period {
 		lap.days(sheet.First, sheet.Last, sheet.Zone)
 	}
@@ -92,6 +92,6 @@ func (c *Criteria) Range() (from, until string, ok bool) {
 		_, offset := time.Unix(end.max, 0).In(zone).Zone()
 		zone = time.FixedZone("", offset)
 	}
-	ok = start.min != open.min && start.min <= end.max && end.max < lastSecond-eastmost && c.run.window == newWindow() && !c.run.collapse
+	ok = start.min != open.min && start.min <= end.max && end.max < lastSecond-eastmost && c.window == newWindow() && !c.collapse
 	return told(start.min, sheet.Zone), told(end.max+1, zone), ok
 }

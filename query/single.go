@@ -17,10 +17,10 @@ import (
 // events are not blanked here: the caller of View checks the right to read first.
 func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Record, l calendar.Lang, e Embeds, m Moment) (View, error) {
 	j := join{
-		origin: origin{m.Load, s.lastingCounts}, caller: c, lang: l, now: cmp.Or(m.Now, s.now()), embeds: e, left: s.o.MaxAnswer,
+		records: m.Load, counts: s.lastingCounts, caller: c, lang: l, now: cmp.Or(m.Now, s.now()), embeds: e, left: s.o.MaxAnswer,
 	}
 	if m.Load == nil {
-		j.origin.load = s.records.Load
+		j.records = s.records.Load
 	}
 	if m.Uncounted {
 		j.counts = nil

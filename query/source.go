@@ -9,29 +9,6 @@ import (
 	"daybook/query/readmodel"
 )
 
-// SourceParams are the parameters of the source of calendar widgets (LISTINGS 1.13). The
-// caller must not change them.
-func SourceParams() Parameters { return sourceTable.params }
-
-var sourceTable = newTable(sourceParams())
-
-// notOfSource are the parameters of the list of events that the source does not know.
-var notOfSource = []string{
-	"page", "per_page", "start_date", "end_date", "starts_before", "starts_after", "ends_before", "ends_after", "strict_dates", "include", "_fields",
-	"as_of", "format", "features", "csv_bom", "csv_raw", "overlap", "when", "sort", "order",
-	"facets", "facet_limit", "facet_query", "collapse", "highlight", "highlight_length", "cursor",
-}
-
-func sourceParams() Parameters {
-	own := extensions(
-		row("start", "date", readBound(true)),
-		row("end", "date", readBound(false)),
-		row("timeZone", "string", readTimeZone).early(1),
-	)
-	own[0].Required, own[1].Required = true, true
-	return append(own, eventParams().without(notOfSource)...)
-}
-
 // source is the range that a calendar widget shows.
 type source struct {
 	timed window         // that events overlap
@@ -39,9 +16,16 @@ type source struct {
 	zone  *time.Location // of the answer; nil: that of each event
 }
 
+func (q *parser) widget() *source {
+	if q.source == nil {
+		q.source = &source{timed: newWindow(), days: open}
+	}
+	return q.source
+}
+
 // readBound reads the first or the last bound of the range: an instant, else a clock of the
 // zone or of each event.
-func readBound(lower bool) func(*parser, *param.Value) {
+func readBound(lower bool) reader {
 	return func(q *parser, v *param.Value) {
 		d, ok := v.Date()
 		if !ok {
@@ -51,7 +35,7 @@ func readBound(lower bool) func(*parser, *param.Value) {
 			v.Refuse(calendar.ReasonDateRange)
 			return
 		}
-		s := q.run.source
+		s := q.widget()
 		zone, digits := s.zone, d.Wall(q.now, q.s.o.Site)
 		at := int64(digits)
 		switch {
@@ -100,7 +84,7 @@ func readTimeZone(q *parser, v *param.Value) {
 		v.Refuse(calendar.ReasonZone)
 		return
 	}
-	q.run.source.zone = z.Location
+	q.widget().zone = z.Location
 }
 
 // filter admits what is in the range; blanked events show no whole days.
@@ -123,4 +107,4 @@ func (s *source) filter(blanked readmodel.Filter) readmodel.Filter {
 }
 
 // Zone is the zone of the answer to a calendar widget, nil for that of each event.
-func (c *Criteria) Zone() *time.Location { return c.run.source.zone }
+func (c *Criteria) Zone() *time.Location { return c.source.zone }

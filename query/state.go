@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"daybook/calendar"
 	"daybook/internal/ground/keylock"
@@ -20,6 +21,9 @@ type state struct {
 	view readmodel.View
 }
 
+// moment is the one that decides which scheduled posts are published.
+func (st *state) moment() time.Time { return time.Unix(st.second, 0) }
+
 // shared is what requests of one generation share.
 type shared struct {
 	gen Generation
@@ -32,8 +36,6 @@ type shared struct {
 	counted   readmodel.And    // events that counts are of
 
 	counts      [calendar.KindTag + 1]listedCounts // by kind of the link
-	used        lazy[[]calendar.ID]                // categories with a counted event, and those above them
-	upcoming    [calendar.KindTag + 1]lazy[upcoming]
 	directories [calendar.KindTag + 1]lazy[*directory]
 	links       linkedRecords
 }
@@ -42,12 +44,6 @@ type shared struct {
 type listedCounts struct {
 	all  lazy[map[calendar.ID]int]
 	some sync.Map // calendar.ID → int: those that were asked for by themselves
-}
-
-// upcoming are the linked records of a kind with a coming event as of a second.
-type upcoming struct {
-	at  calendar.Wall
-	ids []calendar.ID
 }
 
 // holds returns what is valid for a state of the index at a moment.
@@ -205,7 +201,7 @@ func (st *state) usedTerms(ctx context.Context, k calendar.Kind) ([]calendar.ID,
 	if err != nil || k != calendar.KindCategory {
 		return keys(counts), err
 	}
-	return st.used.get(ctx, nil, func() ([]calendar.ID, error) { return st.withAbove(ctx, keys(counts)) })
+	return st.withAbove(ctx, keys(counts))
 }
 
 // withAbove adds to categories all that stand above them.
@@ -224,16 +220,6 @@ func (st *state) withAbove(ctx context.Context, ids []calendar.ID) ([]calendar.I
 		}
 	}
 	return keys(in), nil
-}
-
-// withUpcoming returns the linked records of a kind that have a counted event whose end is
-// now or later (interface 4.10).
-func (st *state) withUpcoming(ctx context.Context, k calendar.Kind, at calendar.Wall) ([]calendar.ID, error) {
-	u, err := st.upcoming[k].get(ctx, func(u upcoming) bool { return u.at == at }, func() (upcoming, error) {
-		counts, err := readmodel.Counts(ctx, st.view, calendar.KindEvent, linkField(k), st.coming(at), nil)
-		return upcoming{at, keys(counts)}, err
-	})
-	return u.ids, err
 }
 
 // coming admits the counted events that end at a moment or later.

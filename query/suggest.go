@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -15,64 +14,35 @@ import (
 	"daybook/query/readmodel"
 )
 
-// SuggestParams are the parameters of suggestions (LISTINGS 4). The caller must not change
-// them.
-func SuggestParams() Parameters { return suggestTable.params }
-
-var suggestTable = newTable(suggestParams())
-
-// The limits of suggestions.
-const (
-	maxSuggested = 20 // of a kind
-	defSuggested = 5
-	maxSuggestQ  = 100 // characters
-)
-
-func suggestParams() Parameters {
-	kinds := make([]string, len(calendar.Kinds))
-	for i, k := range calendar.Kinds {
-		kinds[i] = k.Collection()
-	}
-	typos := typosParam().standard(`"auto"`)
-	typos.Read = func(q *parser, v *param.Value) {
-		q.run.typos = typosAuto
-		if _, sent := v.Sent(); sent {
-			q.run.typos = typosOff
-			readTypos(q, v)
-		}
-	}
-	typed := row("q", "string", readStart).schema(map[string]any{"minLength": 1, "maxLength": maxSuggestQ})
-	typed.Required = true
-	return append(extensions(
-		typed,
-		row("kinds", "array of string", readKinds).words(kinds...),
-		rowOf(param.Whole("limit", defSuggested, 1, maxSuggested, func(q *parser) *int { return &q.run.suggested })),
-		typos,
-	), languageParam())
-}
-
-// readStart reads what was typed.
-func readStart(q *parser, v *param.Value) {
-	text, ok := v.Text(maxSuggestQ)
+// readTyped reads what was typed.
+func readTyped(q *parser, v *param.Value) {
+	text, ok := text(v)
 	if !ok {
 		return
 	}
-	q.run.search = readmodel.ParseSearch(text, q.Lang)
-	switch e := &q.run.search; {
+	q.search = readmodel.ParseSearch(text, q.Lang)
+	switch e := &q.search; {
 	case e.IsZero():
 		v.Refuse(calendar.ReasonNoWord)
 	case !e.Within():
 		v.Refuse(calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords))
 	}
-	q.run.upcomingAt = calendar.Wall(q.now.Unix())
-	q.resolved = q.resolved.Number(int64(q.run.upcomingAt))
+	q.upcomingAt = calendar.Wall(q.now.Unix())
+	q.resolved = q.resolved.Number(int64(q.upcomingAt))
+}
+
+func readSuggestTypos(q *parser, v *param.Value) {
+	if _, sent := v.Sent(); !sent {
+		q.typos = typosAuto
+	}
+	readTypos(q, v)
 }
 
 func readKinds(q *parser, v *param.Value) {
 	list := v.Words()
 	for _, k := range calendar.Kinds {
 		if list == nil || slices.Contains(list, k.Collection()) {
-			q.run.kinds = append(q.run.kinds, k)
+			q.kinds = append(q.kinds, k)
 		}
 	}
 }
@@ -98,11 +68,11 @@ type Suggestion struct {
 func (s *Service) Suggest(ctx context.Context, c *Criteria) (out []Suggested, at calendar.Position, err error) {
 	out, err = present(ctx, s, func(st *state) ([]Suggested, error) {
 		at = st.gen.Position
-		out := make([]Suggested, len(c.run.kinds))
+		out := make([]Suggested, len(c.kinds))
 		g, all := errgroup.WithContext(ctx) // a read model elsewhere answers for all kinds at the same time
 		for i := range out {
 			g.Go(func() (err error) {
-				out[i], err = st.suggestKind(all, c, c.run.kinds[i])
+				out[i], err = st.suggestKind(all, c, c.kinds[i])
 				return err
 			})
 		}
@@ -124,33 +94,32 @@ func (st *state) suggestKind(ctx context.Context, c *Criteria, k calendar.Kind) 
 	if err != nil {
 		return Suggested{}, err
 	}
-	of.Spelling = found.run.spelling()
+	of.Spelling = found.spelling()
 	return of, nil
 }
 
 func (st *state) suggestEvents(ctx context.Context, c *Criteria) ([]Suggestion, error) {
 	name := c.name()
 	page, err := st.view.Search(ctx, readmodel.Query{
-		Kind: calendar.KindEvent, Filter: append(st.coming(c.run.upcomingAt), name), Limit: c.run.suggested,
+		Kind: calendar.KindEvent, Filter: append(st.coming(c.upcomingAt), name), Limit: c.suggested,
 		Sort:     append([]readmodel.Sort{{Rank: &readmodel.Relevance{Text: name}, Desc: true}}, byStart(false)...),
 		Collapse: &readmodel.Collapse{Field: readmodel.FieldTitleKey(c.Lang)},
 	})
 	if err != nil || page.Total == 0 {
 		return nil, err
 	}
-	venues, err := st.directory(ctx, calendar.KindVenue)
+	venues, err := st.visible(ctx, c, calendar.KindVenue)
 	if err != nil {
 		return nil, err
 	}
-	seen := venues.visible(calendar.Caller{}, st.shared, nil).seen
 	out := make([]Suggestion, len(page.Documents))
-	now := time.Unix(st.second, 0)
+	now := st.moment()
 	for i, d := range page.Documents {
 		v := &out[i].View
 		v.Record, v.Status = d.Record, d.Record.Status(now)
 		out[i].Count = d.Repeats.Count
 		for _, id := range d.Record.Fields.IDs("venue") {
-			if at, ok := venues.find(id); ok && seen[at] {
+			if at, ok := venues.find(id); ok && venues.seen[at] {
 				v.Venues = []LinkedView{{Record: venues.records[at]}}
 				break
 			}
@@ -169,7 +138,7 @@ func (st *state) suggestOthers(ctx context.Context, c *Criteria, k calendar.Kind
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	counts, err := readmodel.Counts(ctx, st.view, calendar.KindEvent, linkField(k), st.coming(c.run.upcomingAt), keys(found))
+	counts, err := readmodel.Counts(ctx, st.view, calendar.KindEvent, linkField(k), st.coming(c.upcomingAt), keys(found))
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +154,7 @@ func (st *state) suggestOthers(ctx context.Context, c *Criteria, k calendar.Kind
 	all := make([]entry, 0, len(found))
 	named := map[string]int{} // by folded name
 	rank := readmodel.Relevance{Text: name}
-	now := time.Unix(st.second, 0)
+	now := st.moment()
 	for id := range found {
 		at, ok := d.find(id)
 		if !ok || counts[id] == 0 {
@@ -198,7 +167,7 @@ func (st *state) suggestOthers(ctx context.Context, c *Criteria, k calendar.Kind
 	slices.SortFunc(all, func(a, b entry) int {
 		return cmp.Or(b.score-a.score, b.Count-a.Count, strings.Compare(a.name, b.name), cmp.Compare(a.View.Record.ID, b.View.Record.ID))
 	})
-	out := make([]Suggestion, min(len(all), c.run.suggested))
+	out := make([]Suggestion, min(len(all), c.suggested))
 	for i := range out {
 		out[i] = all[i].Suggestion
 		out[i].Namesake = k == calendar.KindVenue && named[oneBlank(all[i].name)] > 1
@@ -210,4 +179,4 @@ func (st *state) suggestOthers(ctx context.Context, c *Criteria, k calendar.Kind
 func oneBlank(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // Typed is what suggestions are for.
-func (c *Criteria) Typed() readmodel.Expression { return c.run.search }
+func (c *Criteria) Typed() readmodel.Expression { return c.search }

@@ -1,20 +1,15 @@
 package query
 
 import (
-	"slices"
-
 	"daybook/calendar"
 	"daybook/internal/param"
 	"daybook/query/readmodel"
 )
 
-// typos tells when words of a search may have some (LISTINGS 3.3).
-type typos uint8
-
+// The words of typos, of which "off" is "" here (LISTINGS 3.3).
 const (
-	typosOff typos = iota
-	typosAuto
-	typosOn
+	typosAuto = "auto"
+	typosOn   = "on"
 )
 
 func readTypos(q *parser, v *param.Value) {
@@ -25,14 +20,14 @@ func readTypos(q *parser, v *param.Value) {
 	q.Typos = true
 	on, ok := calendar.ParseBool(word)
 	switch {
-	case word == "auto":
-		q.run.typos = typosAuto
+	case word == typosAuto:
+		q.typos = typosAuto
 	case !ok:
 		v.Known(word)
 	case on:
-		q.run.typos = typosOn
+		q.typos = typosOn
 	}
-	if q.run.typos != typosOff {
+	if q.typos != "" {
 		q.Cost += 3
 	}
 }
@@ -43,37 +38,37 @@ func readHighlight(q *parser, v *param.Value) {
 	}
 }
 
+func readCollapse(q *parser, v *param.Value) {
+	if q.collapse = word(v) != ""; q.collapse {
+		q.Cost += 2
+	}
+}
+
 // spelling returns the one of the step of the search.
-func (r *criteria) spelling() readmodel.Spelling { return spellings[r.step] }
+func (c *Criteria) spelling() readmodel.Spelling { return readmodel.Spellings[c.step] }
 
-// spellings are the steps of typos=auto; the last one is that of typos=on.
-var spellings = [...]readmodel.Spelling{{}, {Joined: true}, {Typos: 1, Joined: true}, {Typos: readmodel.MaxTypos, Joined: true}}
-
-// steps are the places in spellings of the searches that are made, one after the other,
-// until one finds something.
-func (r *criteria) steps() (out []int) {
-	last := len(spellings) - 1
+// steps are the places in readmodel.Spellings of the searches that are made, one after the
+// other, until one finds something.
+func (c *Criteria) steps() []int {
+	last := len(readmodel.Spellings) - 1
 	switch {
-	case r.search.Query == "" || r.typos == typosOff:
+	case c.search.Query == "" || c.typos == "":
 		return []int{0}
-	case r.typos == typosOn:
+	case c.typos == typosOn:
 		return []int{last}
-	case r.walk != nil && r.walk.sent != "": // that of its beginning
-		return []int{min(int(r.walk.Step), last)}
+	case c.walk != nil && c.walk.sent != "": // that of its beginning
+		return []int{min(int(c.walk.Step), last)}
 	}
-	for _, s := range r.search.Steps() {
-		out = append(out, slices.Index(spellings[:], s))
-	}
-	return out
+	return c.search.Steps()
 }
 
 // stepped calls try with the criteria of each step until one finds something, and returns
 // those of the last call; of the first where none does.
 func stepped(c *Criteria, try func(*Criteria) (total int, err error)) (*Criteria, error) {
-	steps := c.run.steps()
+	steps := c.steps()
 	for _, step := range steps {
 		at := *c
-		at.run.step = step
+		at.step = step
 		total, err := try(&at)
 		if total > 0 || err != nil || len(steps) == 1 {
 			return &at, err
@@ -85,8 +80,8 @@ func stepped(c *Criteria, try func(*Criteria) (total int, err error)) (*Criteria
 // Highlighter marks what the search of the list fits in shown texts; nil where no marks
 // are wanted.
 func (c *Criteria) Highlighter(s readmodel.Spelling) *readmodel.Highlighter {
-	if !c.Highlight || c.run.search.Query == "" {
+	if !c.Highlight || c.search.Query == "" {
 		return nil
 	}
-	return readmodel.NewHighlighter(c.run.search, s)
+	return readmodel.NewHighlighter(c.search, s)
 }

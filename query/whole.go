@@ -19,19 +19,15 @@ type Whole struct {
 // Span is what some events lie within, on their own clocks.
 type Span struct{ Start, End calendar.Wall }
 
-// Embed has the views of criteria hold these of the linked records only.
-func (c *Criteria) Embed(e Embeds) { c.embeds = e }
-
-// Touch has the views of criteria tell the last touch of events.
-func (c *Criteria) Touch() { c.embeds |= EmbedTouched }
-
 // Count returns how many events criteria find, whatever their page.
 func (s *Service) Count(ctx context.Context, c *Criteria) (int, error) {
-	w, err := present(ctx, s, func(st *state) (*Whole, error) { return st.whole(ctx, c) })
-	if err != nil {
-		return 0, err
-	}
-	return w.Total(), nil
+	return present(ctx, s, func(st *state) (int, error) {
+		w, err := st.whole(ctx, c)
+		if err != nil {
+			return 0, err
+		}
+		return w.Total(), nil
+	})
 }
 
 // Whole begins to answer criteria of events over all pages.
@@ -87,7 +83,7 @@ func (w *Whole) Total() int { return w.found.page.Total }
 func (w *Whole) Zones(ctx context.Context) (map[string]Span, error) {
 	zone := readmodel.SchemaOf(calendar.KindEvent).Field(readmodel.FieldZone)
 	out := map[string]Span{}
-	return out, w.Survey(ctx, func(r *calendar.Record) {
+	return out, w.records(ctx, w.found.query, func(r *calendar.Record) {
 		name := zone.Keyword(r)
 		if name == "" || r.Fields.Bool("all_day") && !calendar.NeedsPassword(w.found.criteria.Caller, r) { // told in UTC, or by the day
 			return
@@ -104,34 +100,31 @@ func (w *Whole) Zones(ctx context.Context) (map[string]Span, error) {
 func (w *Whole) Facets() []Facet { return w.found.facets }
 
 // Spelling is the one that the search was made with.
-func (w *Whole) Spelling() readmodel.Spelling { return w.found.criteria.run.spelling() }
+func (w *Whole) Spelling() readmodel.Spelling { return w.found.criteria.spelling() }
 
 // Gone calls use, by id, with the events that would be in the selection if they were not in
 // the trash, were published when they came there, from a moment on, and are not protected.
 func (w *Whole) Gone(ctx context.Context, since time.Time, use func(*calendar.Record)) error {
 	trashed := *w.found.criteria
-	trashed.run.trashedSince = new(since.Unix())
+	trashed.trashedSince = new(since.Unix())
 	f, err := w.filter(ctx, &trashed)
 	if err != nil {
 		return err
 	}
 	q := readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: readmodel.By(false, readmodel.FieldID)}
-	return w.view.Walk(ctx, q, func(documents []readmodel.Document) error {
-		for i := range documents {
-			if r := documents[i].Record; !r.Changed.Before(since) && r.FormerStatus(r.Changed) == calendar.StatusPublish {
-				use(r)
-			}
+	return w.records(ctx, q, func(r *calendar.Record) {
+		if !r.Changed.Before(since) && r.FormerStatus(r.Changed) == calendar.StatusPublish {
+			use(r)
 		}
-		return nil
 	})
 }
 
 // Close releases what the selection holds.
 func (w *Whole) Close() { w.view.Close() }
 
-// Survey calls use with the records of the selection in order.
-func (w *Whole) Survey(ctx context.Context, use func(*calendar.Record)) error {
-	return w.view.Walk(ctx, w.found.query, func(documents []readmodel.Document) error {
+// records calls use with the records that a query finds, in order.
+func (w *Whole) records(ctx context.Context, q readmodel.Query, use func(*calendar.Record)) error {
+	return w.view.Walk(ctx, q, func(documents []readmodel.Document) error {
 		for i := range documents {
 			use(documents[i].Record)
 		}

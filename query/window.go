@@ -184,30 +184,32 @@ func DaysOf(word string, now time.Time, site *time.Location, sunday bool) (first
 	today := dayOf(calendar.WallOf(now.In(site)))
 	t := today.UTC()
 	weekday := calendar.Wall(t.Weekday())
-	nextSunday := today + (7-weekday)%7*daySeconds // or today
+	toSunday := (7 - weekday) % 7
+	days := func(first, last calendar.Wall) (calendar.Wall, calendar.Wall) {
+		return today + first*daySeconds, today + last*daySeconds
+	}
 	month := func(n int) calendar.Wall {
 		return calendar.Wall(time.Date(t.Year(), t.Month()+time.Month(n), 1, 0, 0, 0, 0, time.UTC).Unix())
 	}
 	switch word {
 	case "tomorrow":
-		return today + daySeconds, today + daySeconds
+		return days(1, 1)
 	case "this_weekend":
-		return max(today, nextSunday-daySeconds), nextSunday
+		return days(max(toSunday-1, 0), toSunday)
 	case "next_weekend":
-		return nextSunday + 6*daySeconds, nextSunday + 7*daySeconds
+		return days(toSunday+6, toSunday+7)
 	case "this_week":
 		if !sunday {
 			weekday = (weekday + 6) % 7
 		}
-		first = today - weekday*daySeconds
-		return first, first + 6*daySeconds
+		return days(-weekday, 6-weekday)
 	case "next_7_days":
-		return today, today + 6*daySeconds
+		return days(0, 6)
 	case "this_month":
 		return month(0), month(1) - daySeconds
 	case "next_month":
 		return month(1), month(2) - daySeconds
 	default:
-		return today, today
+		return days(0, 0)
 	}
 }

@@ -7,9 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
-
 	"daybook/calendar"
 )
 
@@ -72,7 +69,7 @@ func TestWindow(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", row, err)
 		}
-		if got := c.run.window.describe(); got != strings.TrimSpace(want) {
+		if got := c.window.describe(); got != strings.TrimSpace(want) {
 			t.Errorf("%s: got %s, want%s", row, got, want)
 		}
 	}
@@ -96,28 +93,6 @@ func TestWindowRefusesDates(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestDefaultWindow(t *testing.T) {
-	t.Parallel()
-	// 2026-05-01 in the site zone, though not in UTC.
-	site := zone(t, "America/New_York")
-	start, end := DefaultWindow(at(t, "2026-05-01 22:30:00", site), site)
-	got := []string{start.String(), end.String()}
-	if d := cmp.Diff([]string{"2026-05-01 23:59:00", "2028-05-01 23:59:59"}, got); d != "" {
-		t.Error(d)
-	}
-}
-
-func TestDayOf(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		w := calendar.Wall(rapid.Int64Range(-62135596800, 253402300799).Draw(t, "wall"))
-		want := w.String()[:len("2006-01-02")] + " 00:00:00"
-		if got := dayOf(w).String(); got != want {
-			t.Fatalf("day of %s: got %s, want %s", w, got, want)
-		}
-	})
 }
 
 // TestDaysOf is the table of when in LISTINGS 2, by hand.

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"daybook/calendar"
-	"daybook/query/readmodel"
 )
 
 // Withdrawn are records that lists of the past hold and a caller gets no more: they are
@@ -28,32 +27,15 @@ func (w *Withdrawn) sum() uint64 {
 	return uint64(w.hash)
 }
 
-func (w *Withdrawn) has(k calendar.Kind, id calendar.ID) bool {
+// of returns those of a kind.
+func (w *Withdrawn) of(k calendar.Kind) []calendar.ID {
 	if w == nil {
-		return false
+		return nil
 	}
-	_, found := slices.BinarySearch(w.ids[k], id)
+	return w.ids[k]
+}
+
+func (w *Withdrawn) has(k calendar.Kind, id calendar.ID) bool {
+	_, found := slices.BinarySearch(w.of(k), id)
 	return found
-}
-
-// without returns the ids that stay.
-func (w *Withdrawn) without(k calendar.Kind, ids []calendar.ID) []calendar.ID {
-	if w == nil || len(w.ids[k]) == 0 {
-		return ids
-	}
-	out := make([]calendar.ID, 0, len(ids))
-	for _, id := range ids {
-		if !w.has(k, id) {
-			out = append(out, id)
-		}
-	}
-	return out
-}
-
-// leaveOut adds to the filter of a list of a kind that they are not in it.
-func (w *Withdrawn) leaveOut(f readmodel.And, k calendar.Kind) readmodel.And {
-	if w == nil || len(w.ids[k]) == 0 {
-		return f
-	}
-	return append(f, not(withIDs(w.ids[k])))
 }

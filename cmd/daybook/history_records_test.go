@@ -217,7 +217,7 @@ func suggestNames(t *testing.T, s *query.Service, now *time.Time, records map[ca
 		if r.Kind == calendar.KindEvent {
 			*now = r.Fields.Wall("utc_start_date").UTC().AddDate(0, -2, 0)
 		}
-		c, err := s.Parse(t.Context(), query.Request{Kind: calendar.KindEvent, Lang: calendar.LangEN, Suggest: true, Input: calendar.Input{
+		c, err := s.Parse(t.Context(), query.Request{Kind: calendar.KindEvent, Lang: calendar.LangEN, Params: query.ParamsOf("suggest"), Input: calendar.Input{
 			"q": strings.Join(letters, " "), "kinds": []any{r.Kind.Collection()}, "limit": "20",
 		}})
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 
 // clusters answers the venues of events by the squares of a grid (LISTINGS 1.11).
 func (c *call) clusters() error {
-	criteria, q, err := c.ask(query.Request{Caller: c.caller, Map: true}, query.ClusterParams())
+	criteria, q, err := c.ask(query.Request{Caller: c.caller, Params: query.ParamsOf("map")})
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func bodyNames(op *openapi3.Operation) []string {
 func TestDocumentLeavesTables(t *testing.T) {
 	t.Parallel()
 	world.New(t, world.Options{}).Document()
-	for _, p := range query.SeveralParams() {
+	for _, p := range query.ParamsOf("several") {
 		if items, ok := p.Schema["items"].(map[string]any); ok && items["type"] != "string" {
 			t.Errorf("%s: elements of the type %v", p.Name, items["type"])
 		}

@@ -123,9 +123,9 @@ func (c *call) listNow(alias string) (*question, error) {
 
 // ask reads the parameters of another read of the present state of events, and makes the
 // question of it.
-func (c *call) ask(of query.Request, params query.Parameters) (*query.Criteria, *question, error) {
+func (c *call) ask(of query.Request) (*query.Criteria, *question, error) {
 	least, refused := minPosition(c.r.Header)
-	of.Kind, of.Input, of.Lang = calendar.KindEvent, inputOf(c.query, params.IsList), c.loc.lang
+	of.Kind, of.Input, of.Lang = calendar.KindEvent, inputOf(c.query, of.Params.IsList), c.loc.lang
 	criteria, err := c.parse(c.r.Context(), of, c.Queries.Parse)
 	if err = withProblem(err, refused); err != nil {
 		return nil, nil, err
@@ -170,9 +170,9 @@ func (c *call) parse(ctx context.Context, q query.Request, by func(context.Conte
 		return err
 	})
 	if err == nil && c.feed() {
-		criteria.Touch()
+		criteria.Embeds |= query.EmbedTouched
 		if !c.format.facets() {
-			criteria.WithoutFacets()
+			criteria.Facets = nil
 		}
 	}
 	return criteria, err

@@ -117,8 +117,8 @@ func eventRoutes() []*route {
 		Sends: []string{headerMinPosition}, Headers: []string{"ETag", headerPosition, "X-Total"},
 	}
 	source, clusters := searched, searched
-	source.Args, source.Content = argumentsOf(calendar.KindEvent, query.SourceParams()), openapi.JSON(openapi.List(openapi.Ref("CalendarEntry")))
-	clusters.Args = argumentsOf(calendar.KindEvent, query.ClusterParams())
+	source.Args, source.Content = argumentsOf(calendar.KindEvent, query.ParamsOf("source")), openapi.JSON(openapi.List(openapi.Ref("CalendarEntry")))
+	clusters.Args = argumentsOf(calendar.KindEvent, query.ParamsOf("map"))
 	clusters.Content = openapi.Content{"application/geo+json": {Schema: openapi.Ref("Clusters")}}
 	row := func(path, name string, op operation) *route {
 		return &route{Route: openapi.Route{Name: name}, pattern: events + path, operations: []operation{op}}
@@ -133,7 +133,7 @@ func eventRoutes() []*route {
 					Schema: object{"minItems": 1, "maxItems": mostSearches},
 				}, languageArgument(),
 			},
-			Body:  &openapi.Body{Schema: "EventSearches", Text: "arg.searches", Elements: argumentsOf(calendar.KindEvent, query.SeveralParams())},
+			Body:  &openapi.Body{Schema: "EventSearches", Text: "arg.searches", Elements: argumentsOf(calendar.KindEvent, query.ParamsOf("several"))},
 			Sends: []string{headerMinPosition}, Headers: []string{headerPosition}, Statuses: []int{413},
 			Content: openapi.JSON(openapi.Strict(object{"results": openapi.List(openapi.Ref("EventList"))})),
 		}, (*call).several}),

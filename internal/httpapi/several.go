@@ -65,7 +65,7 @@ func (c *call) parseSeveral(ctx context.Context, in calendar.Input) ([]*query.Cr
 		searches = nil
 	}
 	all := make([]*query.Criteria, len(searches))
-	params, now := query.SeveralParams(), c.o.Now() // the same day for all of them
+	params, now := query.ParamsOf("several"), c.o.Now() // the same day for all of them
 	for i, v := range searches {
 		name := paramSearches + "[" + strconv.Itoa(i) + "]"
 		search, ok := v.(map[string]any)

@@ -12,7 +12,7 @@ import (
 
 // calendarSource answers the events of a range as an array for calendar widgets.
 func (c *call) calendarSource() error {
-	criteria, q, err := c.ask(query.Request{Caller: c.caller, Source: true}, query.SourceParams())
+	criteria, q, err := c.ask(query.Request{Caller: c.caller, Params: query.ParamsOf("source")})
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 
 func suggestRoute() *route {
 	rt := logRoute("/suggest", "suggest", (*call).suggest, openapi.Operation{
-		Args: argumentsOf(calendar.KindEvent, query.SuggestParams()), Sends: []string{headerMinPosition},
+		Args: argumentsOf(calendar.KindEvent, query.ParamsOf("suggest")), Sends: []string{headerMinPosition},
 		Headers: []string{"ETag", headerPosition}, Content: openapi.JSON(openapi.Ref("Suggestions")),
 	})
 	rt.Tag, rt.operations[0].Group = calendar.KindEvent.Collection(), "search"
@@ -23,7 +23,7 @@ func suggestRoute() *route {
 // suggest answers what may be meant by what was typed so far.
 func (c *call) suggest() error {
 	// The public view, whoever asks.
-	criteria, q, err := c.ask(query.Request{Suggest: true}, query.SuggestParams())
+	criteria, q, err := c.ask(query.Request{Params: query.ParamsOf("suggest")})
 	if err != nil {
 		return err
 	}

@@ -210,7 +210,7 @@ func (l *look) forCards(r query.Request) *query.Criteria {
 	if l.err = err; err != nil {
 		return nil
 	}
-	c.Embed(query.EmbedVenues | query.EmbedCategories)
+	c.Embeds = query.EmbedVenues | query.EmbedCategories
 	return c
 }
 

@@ -24,10 +24,19 @@ type asked struct {
 
 var table = param.Table[asked]{
 	param.From("", "after", 0, func(a *asked, n int64) { a.after = n }),
-	param.Whole("size", 10, 1, 50, func(a *asked) *int { return &a.size }),
-	param.Flag("flag", func(a *asked) *bool { return &a.flag }),
-	param.Word("word", []string{"up", "down"}, func(a *asked, word string) { a.word = word }),
-	param.Words("words", []string{"red", "green"}, func(a *asked) *[]string { return &a.words }),
+	{Param: param.Param{Name: "size", Default: "10"}, Read: func(a *asked, v *param.Value) {
+		a.size = 10
+		if n, ok := v.Whole(1, 50); ok {
+			a.size = int(n)
+		}
+	}},
+	{Param: param.Param{Name: "flag"}, Read: func(a *asked, v *param.Value) { a.flag, _ = v.Bool() }},
+	{Param: param.Param{Name: "word", Enum: []string{"up", "down"}}, Read: func(a *asked, v *param.Value) {
+		if word, ok := v.Word(); ok {
+			a.word = word
+		}
+	}},
+	{Param: param.Param{Name: "words", Type: "array of string", Enum: []string{"red", "green"}}, Read: func(a *asked, v *param.Value) { a.words = v.Words() }},
 	param.Language(func(a *asked) *calendar.Lang { return &a.lang }),
 	{Param: param.Param{Name: "id", Required: true}, Read: func(a *asked, v *param.Value) { a.id, _ = v.ID() }},
 	{Param: param.Param{Name: "title", Many: true}, Read: func(a *asked, v *param.Value) {
@@ -97,7 +106,7 @@ func TestLists(t *testing.T) {
 			t.Errorf("%s is a list: %v", name, !want)
 		}
 	}
-	if params := table.Params(); len(params) != len(table) || params[1].Default != "10" || params[2].Default != "false" {
+	if params := table.Params(); len(params) != len(table) || params[1].Default != "10" {
 		t.Errorf("documented as %+v", params)
 	}
 }

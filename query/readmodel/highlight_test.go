@@ -19,7 +19,7 @@ func TestHighlightName(t *testing.T) {
 	var step int
 	eachRow(t, "highlights.txt", func() {
 		l, _ := calendar.ParseLang(lang)
-		if got := readmodel.NewHighlighter(readmodel.ParseSearch(query, l), spellings[step]).Name(name, l); got != want {
+		if got := readmodel.NewHighlighter(readmodel.ParseSearch(query, l), readmodel.Spellings[step]).Name(name, l); got != want {
 			t.Errorf("%q in %q: %q, want %q", query, name, got, want)
 		}
 	}, &lang, &query, &step, &name, &want)
@@ -70,7 +70,7 @@ func TestHighlightAnyText(t *testing.T) {
 		l := rapid.SampledFrom(calendar.Langs[:]).Draw(t, "language")
 		length := rapid.IntRange(40, 120).Draw(t, "length")
 		step := rapid.IntRange(0, 3).Draw(t, "step")
-		h := readmodel.NewHighlighter(readmodel.ParseSearch(query, l), spellings[step])
+		h := readmodel.NewHighlighter(readmodel.ParseSearch(query, l), readmodel.Spellings[step])
 		plain := func(s string) string {
 			return html.UnescapeString(strings.NewReplacer("<mark>", "", "</mark>", "").Replace(s))
 		}

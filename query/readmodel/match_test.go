@@ -8,9 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"daybook/calendar"
 	"daybook/query/readmodel"
 )
@@ -32,12 +29,6 @@ func idsOf(docs []readmodel.Document) (ids []calendar.ID) {
 }
 
 func ids(list ...calendar.ID) []calendar.ID { return list }
-
-func is(field, value string) readmodel.Filter { return readmodel.Term{Field: field, Value: value} }
-
-func in(field string, list ...calendar.ID) readmodel.Filter {
-	return readmodel.In{Field: field, IDs: list}
-}
 
 // readLines gives the lines of a file in testdata without comments, which begin with "  #".
 func readLines(t *testing.T, file string) (lines []string) {
@@ -186,66 +177,6 @@ func TestCompare(t *testing.T) {
 		if got := idsOf(sorted); !slices.Equal(got, c.ids) {
 			t.Errorf("%+v: %v, want %v", c.order, got, c.ids)
 		}
-	}
-	tags := documents(calendar.KindTag)
-	for i, name := range []string{"Zebra", "éclair", "Echo", "apple", "Écho", "音乐", "Ähre"} {
-		tags = append(tags, readmodel.Document{Record: &calendar.Record{ID: calendar.ID(1 + i), Kind: calendar.KindTag, Home: calendar.LangFR, Fields: calendar.Fields{"name": textIn(calendar.LangFR, name)}}})
-	}
-	byName := []readmodel.Sort{{Field: readmodel.FieldNameKey(calendar.LangEN)}}
-	slices.SortFunc(tags, func(a, b readmodel.Document) int { return readmodel.Compare(byName, &a, &b) })
-	if got, want := idsOf(tags), ids(7, 4, 3, 5, 2, 1, 6); !slices.Equal(got, want) {
-		t.Errorf("by name: %v, want %v", got, want)
-	}
-}
-
-func TestTallyOf(t *testing.T) {
-	t.Parallel()
-	day := func(d calendar.Wall) calendar.Wall { return d * 86_400 }
-	docs := documents(calendar.KindEvent,
-		calendar.Fields{"venue": ids(10), "start_date": day(0), "featured": true},
-		calendar.Fields{"venue": ids(11), "start_date": day(1), "featured": true},
-		calendar.Fields{"venue": ids(10, 11, 12), "start_date": day(31), "featured": true},
-		calendar.Fields{"venue": ids(12, 12), "start_date": day(31)},
-		calendar.Fields{"start_date": day(365)},
-	)
-	january := readmodel.MonthOf(1970, 1)
-	for _, c := range []struct {
-		of   readmodel.Tally
-		want readmodel.Tallied
-	}{
-		{readmodel.Tally{Field: readmodel.FieldMonth}, readmodel.Tallied{Values: []readmodel.Value{{january, 2}, {january + 1, 2}, {january + 12, 1}}}},
-		{
-			readmodel.Tally{Field: readmodel.FieldVenue, Groups: [][]calendar.ID{{10, 12}, {11}, {99}}},
-			readmodel.Tallied{Values: []readmodel.Value{{10, 2}, {11, 2}, {12, 2}}, Groups: []int{3, 2, 0}},
-		},
-		{
-			readmodel.Tally{Parts: []readmodel.Filter{is(readmodel.FieldFeatured, "true"), in(readmodel.FieldVenue, 10, 12), readmodel.Or{}, readmodel.And{}}},
-			readmodel.Tallied{Parts: []int{3, 3, 0, 5}},
-		},
-	} {
-		if diff := cmp.Diff(c.want, readmodel.TallyOf(&c.of, docs), cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%+v (-want +got):\n%s", c.of, diff)
-		}
-	}
-}
-
-// TestRepeated: what repeats are.
-func TestRepeated(t *testing.T) {
-	t.Parallel()
-	event := func(title string, start calendar.Wall, venue ...calendar.ID) calendar.Fields {
-		return calendar.Fields{"title": textIn(calendar.LangEN, title), "venue": venue, "start_date": start}
-	}
-	docs := documents(calendar.KindEvent,
-		event("Open Mic", 30, 7, 8), event(" open \t MÍC", 10, 7, 8), event("Mic open", 20, 7, 8), event("Open mic", 40, 8, 7), event("Open mic", 50, 7, 8),
-		event("Open mic", calendar.NoWall, 7, 8),
-	)
-	docs[4].Record.Fields["protected"] = true
-	got := readmodel.Repeated(&readmodel.Collapse{Field: readmodel.FieldRepeats, Alone: is(readmodel.FieldProtected, "true")}, docs)
-	if want := ids(1, 3, 4, 5); !slices.Equal(idsOf(got), want) {
-		t.Errorf("groups of %v, want %v", idsOf(got), want)
-	}
-	if diff := cmp.Diff(&readmodel.Repeats{Count: 3, IDs: ids(1, 2, 6), First: 10, Last: 30}, got[0].Repeats); diff != "" {
-		t.Errorf("group (-want +got):\n%s", diff)
 	}
 }
 

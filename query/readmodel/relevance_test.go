@@ -1,10 +1,7 @@
 package readmodel_test
 
 import (
-	"slices"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -14,7 +11,7 @@ import (
 func TestRelevance(t *testing.T) {
 	t.Parallel()
 	rank := func(query string, step int) *readmodel.Relevance {
-		return &readmodel.Relevance{Text: readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(query, calendar.LangEN), Spelling: spellings[step]}}
+		return &readmodel.Relevance{Text: readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(query, calendar.LangEN), Spelling: readmodel.Spellings[step]}}
 	}
 	var query, title, text, nextTitle, nextText string
 	var step int
@@ -57,27 +54,5 @@ func TestWeights(t *testing.T) {
 	}
 	if sum >= 1<<24 {
 		t.Errorf("the greatest score is %d", sum)
-	}
-}
-
-// An order by rank has a place for each document, and is checked.
-func TestOrderByRank(t *testing.T) {
-	t.Parallel()
-	docs := []readmodel.Document{*event("x", "jazz", calendar.LangEN), *event("jazz", "", calendar.LangEN), *event("x", "jazz", calendar.LangEN)}
-	for i := range docs {
-		docs[i].Record.ID = calendar.ID(3 - i)
-	}
-	rank := &readmodel.Relevance{Text: readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch("jazz", calendar.LangEN)}}
-	order := []readmodel.Sort{{Rank: rank, Desc: true}, {Field: readmodel.FieldID}}
-	slices.SortFunc(docs, func(a, b readmodel.Document) int { return readmodel.Compare(order, &a, &b) })
-	var ids []calendar.ID
-	for i := range docs {
-		ids = append(ids, docs[i].Record.ID)
-		if i > 0 && readmodel.ComparePlaces(order, readmodel.Place(order, docs[i-1].Record), readmodel.Place(order, docs[i].Record)) >= 0 {
-			t.Errorf("%d is not behind the one before", docs[i].Record.ID)
-		}
-	}
-	if diff := cmp.Diff([]calendar.ID{2, 1, 3}, ids); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
 	}
 }

@@ -77,30 +77,6 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-func TestStem(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		l          calendar.Lang
-		word, want string
-	}{
-		{calendar.LangEN, "musicians", "musician"},
-		{calendar.LangEN, "running", "run"},
-		{calendar.LangFR, "musiques", "musiqu"},
-		{calendar.LangFR, "chevaux", "cheval"},
-		{calendar.LangES, "canciones", "cancion"},
-		{calendar.LangES, "bailando", "bail"},
-		{calendar.LangCN, "running", "running"},
-		{calendar.LangEN, "音", "音"},
-		{calendar.LangEN, "беларусы", "беларусы"},
-		{calendar.LangEN, "|", "|"},
-		{calendar.Lang(200), "running", "running"},
-	} {
-		if got := readmodel.Stem(c.word, c.l); got != c.want {
-			t.Errorf("stem of %q in language %d: %q, want %q", c.word, c.l, got, c.want)
-		}
-	}
-}
-
 // TestLongWords: of a very long word only the beginning counts, in the query as
 // in the text; without that a stemmer may need minutes.
 func TestLongWords(t *testing.T) {

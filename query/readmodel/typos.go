@@ -78,15 +78,18 @@ func (p Piece) Most(step int) int {
 	}
 }
 
-// Steps are the spellings of a search, each with what the ones before it allow, that may
-// find more than the one before.
-func (e Expression) Steps() []Spelling {
-	steps := []Spelling{{}}
+// Spellings are those of the steps of typos=auto; the last one is that of typos=on.
+var Spellings = [...]Spelling{{}, {Joined: true}, {Typos: 1, Joined: true}, {Typos: MaxTypos, Joined: true}}
+
+// Steps are the places in Spellings of those of a search, each with what the ones before it
+// allow, that may find more than the one before.
+func (e Expression) Steps() []int {
+	steps := []int{0}
 	if slices.ContainsFunc(e.Must, func(p Piece) bool { return len(p.Joined()) > 0 }) {
-		steps = append(steps, Spelling{Joined: true})
+		steps = append(steps, 1)
 	}
 	for typos := 1; typos <= MaxTypos && slices.ContainsFunc(e.Must, func(p Piece) bool { return p.Most(typos) == typos }); typos++ {
-		steps = append(steps, Spelling{Typos: typos, Joined: true})
+		steps = append(steps, 1+typos)
 	}
 	return steps
 }

@@ -2,13 +2,10 @@ package readmodel
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"daybook/calendar"
 )
 
 // The words of a text with their places are its tokens, and stand where they are from.
@@ -33,15 +30,4 @@ func TestWordsOf(t *testing.T) {
 			t.Fatalf("%q: %q, want %q", text, strings.Join(tokens, " "), strings.Join(want, " "))
 		}
 	})
-}
-
-func TestCachedStemsAreBounded(t *testing.T) {
-	t.Parallel()
-	s := stemmerPool.New().(*stemmer)
-	for i := range maxStems + 10 {
-		s.stem(strconv.Itoa(i), calendar.LangEN)
-	}
-	if n := len(s.stems[calendar.LangEN]); n > maxStems {
-		t.Errorf("%d stems are cached", n)
-	}
 }
