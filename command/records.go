@@ -43,7 +43,7 @@ func newRecords(store eventstore.Store) *Records {
 }
 
 // Forget drops what is cached of records that were erased since.
-func (r *Records) Forget() { r.decoded.Enter(r.store.Epoch()) }
+func (r *Records) Forget() { r.decoded.In(r.store.Epoch()) }
 
 // Load returns records in the order of ids; nil for unknown and deleted ones.
 func (r *Records) Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
@@ -85,7 +85,7 @@ func (r *Records) decode(epoch eventstore.Epoch, s *eventstore.State) (*calendar
 	if s.Version == 0 {
 		return nil, nil // no record is no error
 	}
-	there, ok := r.decoded.Get(epoch, s.ID)
+	there, ok := r.decoded.In(epoch).Get(s.ID)
 	if ok && there.Version == s.Version {
 		return there.Record, nil
 	}
@@ -94,7 +94,7 @@ func (r *Records) decode(epoch eventstore.Epoch, s *eventstore.State) (*calendar
 		return nil, fmt.Errorf("decode %s %d at version %d: %w", s.Kind, s.ID, s.Version, err)
 	}
 	if !ok || there.Version < rec.Version {
-		r.decoded.Put(epoch, rec.ID, &decoded{rec, len(s.Record)})
+		r.decoded.In(epoch).Set(rec.ID, &decoded{rec, len(s.Record)})
 	}
 	return rec, nil
 }
@@ -238,14 +238,14 @@ func (r *Records) LastChange(ctx context.Context, p calendar.Position) (time.Tim
 		return time.Time{}, nil
 	}
 	epoch := r.store.Epoch()
-	if at, ok := r.times.Get(epoch, p); ok {
+	if at, ok := r.times.In(epoch).Get(p); ok {
 		return at, nil
 	}
 	h, err := r.store.Head(ctx, eventstore.Point{Position: p})
 	if err != nil {
 		return time.Time{}, fmt.Errorf("last change up to %d: %w", p, err)
 	}
-	r.times.Put(epoch, p, h.Time)
+	r.times.In(epoch).Set(p, h.Time)
 	return h.Time, nil
 }
 

@@ -28,11 +28,11 @@ func tag(id calendar.ID, expected int64, keys ...string) eventstore.Draft {
 
 func item(t *testing.T, a eventstore.Append) *eventstore.Item {
 	t.Helper()
-	it, err := eventstore.NewItem(&a)
-	if err != nil {
-		t.Fatal(err)
+	items, results := eventstore.NewItems([]eventstore.Append{a})
+	if len(items) == 0 {
+		t.Fatal(results[0].Err)
 	}
-	return it
+	return items[0]
 }
 
 // TestTouchedBy: records, claims and names are named once.
@@ -125,7 +125,7 @@ func TestFound(t *testing.T) {
 		{"a receipt", eventstore.Append{Receipt: &eventstore.Receipt{Key: "k", Record: 1}}, false, true, nil},
 		{"one that is there", eventstore.Append{Drafts: []eventstore.Draft{tag(2, 0)}, Receipt: &eventstore.Receipt{Key: "there"}}, true, false, nil},
 		{"nothing", eventstore.Append{}, true, false, nil},
-		{"a note that is there", eventstore.Append{Checkpoint: &signed}, true, false, nil},
+		{"a note that is there", eventstore.Append{Checkpoint: &signed}, true, true, nil},
 		{"a further line", eventstore.Append{Checkpoint: &further}, true, true, nil},
 		{"a redaction again", eventstore.Append{Redact: []calendar.ID{1, 1}}, true, true, nil},
 		{"an earlier history", eventstore.Append{Drafts: []eventstore.Draft{tag(2, 0)}, Epoch: eventstore.Epoch{History: 2}}, false, false, eventstore.ErrConflict},

@@ -170,9 +170,9 @@ func TestVerifyPresentStates(t *testing.T) {
 		})},
 		"the present secret of record 1 is another one":             {Store: s, held: first(func(h *eventstore.Held) { h.Secret = []byte("x") })},
 		"record 1 holds other claims or names than its state tells": {Store: s, held: first(func(h *eventstore.Held) { h.Names = nil })},
-		"record 1 has no present state":                             {Store: s, held: func(page []eventstore.Held) []eventstore.Held { return page[len(page)-1:] }},
+		"1 records have no present state":                           {Store: s, held: func(page []eventstore.Held) []eventstore.Held { return page[len(page)-1:] }},
 		`record 1 is not found by "slug/tag created-1"`:             {Store: s, found: func(f *eventstore.Found) { f.Holders[0] = 2 }},
-		`record 2 is not found by "name/tag jazz"`:                  {Store: s, found: func(f *eventstore.Found) { f.Named[0] = f.Named[0][:1] }},
+		`record 2 is not found by "name/tag jazz"`:                  {Store: s, found: func(f *eventstore.Found) { f.Named[1] = f.Named[1][:1] }},
 	} {
 		if _, err := verified(t, store, nil); says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
 			t.Errorf("the error is %v, want %q", err, says)
@@ -230,7 +230,7 @@ func TestVerifyFindsWrongFolds(t *testing.T) {
 		{"fields do not follow", "does not give the stored record", func(d *eventstore.Draft) { d.Fields = []byte(`{}`) }},
 		{"fields are none of a tag", `unknown field "venue"`, func(d *eventstore.Draft) { d.Fields = []byte(`{"venue":1}`) }},
 		{"unknown change", "unknown change", func(d *eventstore.Draft) { d.Change = "tag.renamed" }},
-		{"change of another kind", "no change of kind tag", func(d *eventstore.Draft) { d.Change, d.Fields = "venue.updated", []byte(`{}`) }},
+		{"change of another kind", "apply venue.updated of record 1 to tag 1", func(d *eventstore.Draft) { d.Change, d.Fields = "venue.updated", []byte(`{}`) }},
 		{"a claim of no state", "holds other claims or names", func(d *eventstore.Draft) {
 			d.Claims = append(d.Claims, eventstore.SlugClaim(d.Kind, "old-slug"))
 		}},

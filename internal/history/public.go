@@ -37,7 +37,7 @@ func (r *Reader) WasPublic(ctx context.Context, record *calendar.Record, slug st
 		return true, nil
 	}
 	epoch, key := r.store.Epoch(), publicKey{record.ID, slug}
-	if known, ok := r.public.Get(epoch, key); ok && known.version == record.Version {
+	if known, ok := r.public.In(epoch).Get(key); ok && known.version == record.Version {
 		return known.public, nil
 	}
 	if slug != "" {
@@ -65,7 +65,7 @@ func (r *Reader) WasPublic(ctx context.Context, record *calendar.Record, slug st
 			}
 		}
 	}
-	r.public.Put(epoch, key, wasPublic{record.Version, public})
+	r.public.In(epoch).Set(key, wasPublic{record.Version, public})
 	return public, nil
 }
 
@@ -92,7 +92,7 @@ func (r *Reader) Moved(ctx context.Context, c calendar.Caller, event *calendar.R
 		return nil, err
 	}
 	epoch, everybody := r.store.Epoch(), c.Role == calendar.Anonymous
-	known, ok := r.moved.Get(epoch, event.ID)
+	known, ok := r.moved.In(epoch).Get(event.ID)
 	ok = ok && everybody
 	moved, looked := false, 0 // moved by a version that was looked at
 	for v, err := range r.backward(ctx, event.ID, event.Version) {
@@ -121,7 +121,7 @@ func (r *Reader) Moved(ctx context.Context, c calendar.Caller, event *calendar.R
 		}
 	}
 	if everybody && (!ok || known.version < event.Version) {
-		r.moved.Put(epoch, event.ID, wasMoved{event.Version, was})
+		r.moved.In(epoch).Set(event.ID, wasMoved{event.Version, was})
 	}
 	return was, nil
 }

@@ -36,8 +36,8 @@ func New(store eventstore.Store, now func() time.Time) *Reader {
 // Forget drops what is cached of records that were erased since.
 func (r *Reader) Forget() {
 	now := r.store.Epoch()
-	r.public.Enter(now)
-	r.moved.Enter(now)
+	r.public.In(now)
+	r.moved.In(now)
 }
 
 // Viewer is who reads the past.
