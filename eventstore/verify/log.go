@@ -53,6 +53,7 @@ type record struct {
 	state    [32]byte
 	secret   [32]byte // zeros without one
 	erased   bool
+	present  bool // a state of it was found
 
 	plain, blank calendar.Position // first entries that are not and are redacted; 0: none
 	by           calendar.Position // of the entry that redacted

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"daybook/calendar"
@@ -176,7 +177,6 @@ const statePage = 500
 
 // present checks the present states.
 func (r *reading) present() error {
-	seen := 0
 	for after := calendar.ID(0); ; {
 		page, err := r.Records(r.ctx, 0, after, statePage)
 		if err != nil {
@@ -192,11 +192,10 @@ func (r *reading) present() error {
 			}
 			after = h.ID
 			last := r.records[h.ID]
-			if last != nil {
-				seen++
-			} else {
+			if last == nil {
 				last = &record{}
 			}
+			last.present = true
 			if err := r.state(h, last); err != nil {
 				return err
 			}
@@ -205,8 +204,10 @@ func (r *reading) present() error {
 			return err
 		}
 	}
-	if seen < len(r.records) {
-		return &eventstore.DamageError{Why: fmt.Sprintf("%d records have no present state", len(r.records)-seen)}
+	for _, id := range slices.Sorted(maps.Keys(r.records)) {
+		if last := r.records[id]; !last.present {
+			return eventstore.Damaged(last.position, "record %d has no present state", id)
+		}
 	}
 	return nil
 }

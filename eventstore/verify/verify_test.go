@@ -155,7 +155,7 @@ func TestVerifyPresentStates(t *testing.T) {
 		})},
 		"the present secret of record 1 is another one":             {Store: s, held: first(func(h *eventstore.Held) { h.Secret = []byte("x") })},
 		"record 1 holds other claims or names than its state tells": {Store: s, held: first(func(h *eventstore.Held) { h.Names = nil })},
-		"1 records have no present state":                           {Store: s, held: func(page []eventstore.Held) []eventstore.Held { return page[len(page)-1:] }},
+		"record 1 has no present state":                             {Store: s, held: func(page []eventstore.Held) []eventstore.Held { return page[len(page)-1:] }},
 		`record 1 is not found by "slug/tag created-1"`:             {Store: s, found: func(f *eventstore.Found) { f.Holders[0] = 2 }},
 		`record 2 is not found by "name/tag jazz"`:                  {Store: s, found: func(f *eventstore.Found) { f.Named[1] = f.Named[1][:1] }},
 	} {
