@@ -40,7 +40,7 @@ func newRecords(store eventstore.Store) *Records {
 }
 
 // Forget drops what is cached of records that were erased since.
-func (r *Records) Forget() { r.decoded.Enter(r.store.Epoch()) }
+func (r *Records) Forget() { r.decoded.In(r.store.Epoch()) }
 
 // Load returns records in the order of ids; nil for unknown and deleted ones.
 func (r *Records) Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
@@ -82,7 +82,7 @@ func (r *Records) decode(epoch eventstore.Epoch, s *eventstore.State) (*calendar
 	if s.Version == 0 {
 		return nil, nil // no record is no error
 	}
-	there, ok := r.decoded.Get(epoch, s.ID)
+	there, ok := r.decoded.In(epoch).Get(s.ID)
 	if ok && there.Version == s.Version {
 		return there.Record, nil
 	}
@@ -91,7 +91,7 @@ func (r *Records) decode(epoch eventstore.Epoch, s *eventstore.State) (*calendar
 		return nil, fmt.Errorf("decode %s %d at version %d: %w", s.Kind, s.ID, s.Version, err)
 	}
 	if !ok || there.Version < rec.Version {
-		r.decoded.Put(epoch, rec.ID, &decoded{rec, len(s.Record)})
+		r.decoded.In(epoch).Set(rec.ID, &decoded{rec, len(s.Record)})
 	}
 	return rec, nil
 }

@@ -18,19 +18,19 @@ func TestEpochCache(t *testing.T) {
 			c := eventstore.NewEpochCache(1<<20, func(string, int) int { return 8 })
 			has := func(e eventstore.Epoch, want bool) {
 				t.Helper()
-				if v, ok := c.Get(e, "a"); ok != want || ok && v != 7 {
+				if v, ok := c.In(e).Get("a"); ok != want || ok && v != 7 {
 					t.Errorf("in %v: got %d, %t, want %t", e, v, ok, want)
 				}
 			}
-			c.Put(first, "a", 7)
+			c.In(first).Set("a", 7)
 			has(first, true)
 			has(later, false)
 			has(first, false)
-			c.Put(first, "a", 7) // read before
+			c.In(first).Set("a", 7) // read before
 			has(later, false)
-			c.Put(later, "a", 7)
+			c.In(later).Set("a", 7)
 			has(later, true)
-			c.Enter(eventstore.Epoch{History: 3})
+			c.In(eventstore.Epoch{History: 3})
 			has(later, false)
 		})
 	}

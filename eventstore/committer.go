@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"daybook/calendar"
 )
 
 // Item is one Append on its way to a commit, with what is made before it.
@@ -15,18 +17,36 @@ type Item struct {
 	Result  *Result
 }
 
-// NewItem checks an Append and makes its entries and leaves. The error is ErrMalformed.
-func NewItem(a *Append) (*Item, error) {
-	it := &Item{Append: *a}
-	if err := it.Check(); err != nil {
-		return nil, err
+// NewItems checks appends and makes their entries and leaves. It returns a Result for each:
+// those that are ErrMalformed have it already, and no Item.
+func NewItems(appends []Append) ([]*Item, []Result) {
+	items, results := make([]*Item, 0, len(appends)), make([]Result, len(appends))
+	for i := range appends {
+		it := &Item{Append: appends[i], Result: &results[i]}
+		if it.Result.Err = it.Check(); it.Result.Err != nil {
+			continue
+		}
+		for n := range it.Drafts {
+			e := it.Entry(n)
+			it.Entries = append(it.Entries, Leafed{e, Leaf(&e)})
+		}
+		items = append(items, it)
 	}
-	for i := range it.Drafts {
-		e := it.Entry(i)
-		it.Entries = append(it.Entries, Leafed{e, Leaf(&e)})
-	}
-	return it, nil
+	return items, results
 }
+
+// Committed is what came of one group commit.
+type Committed struct {
+	Appends int               // that shared the commit, the losing ones too
+	Entries int               // that were written; 0 for a group that wrote only receipts, or nothing
+	Head    calendar.Position // of the last of these entries
+	Err     error             // of the group as a whole: nothing of it was written
+}
+
+// ObserveCommit observes group commits: a store calls it when it begins one, and the
+// function that it returns when that one has ended. Every append waits for both, so they
+// must be quick.
+type ObserveCommit func() func(Committed)
 
 // CommitterOptions are the settings of a Committer.
 type CommitterOptions struct {
@@ -36,21 +56,16 @@ type CommitterOptions struct {
 	Items   int           // a commit takes no further calls once it has so many
 	Bytes   int           // as Items
 	Observe ObserveCommit // may be nil
-	Now     func() time.Time
 }
 
-// Committer gathers the appends of concurrent callers into commits that they share: one of
-// those that wait commits for all of them, one at a time.
+// Committer gathers the appends of concurrent callers into commits that they share.
 type Committer struct {
 	o     CommitterOptions
-	turn  chan struct{} // has one while somebody commits
-	cost  time.Duration // of a commit, about; of who has the turn, as crowd
-	crowd float64       // callers that a commit finds, about
+	calls chan *call
+	ended chan struct{} // when the last commit is done
+	crowd float64       // calls that a commit finds, about
 
-	mutex   sync.Mutex
-	waiting []*call
-	wanted  int           // calls that the next commit waits for
-	enough  chan struct{} // closed when they are there; nil: nobody waits for them
+	mutex   sync.Mutex // of closed
 	closed  bool
 	callers sync.WaitGroup
 }
@@ -59,53 +74,51 @@ type Committer struct {
 type call struct {
 	ctx   context.Context //nolint:containedctx // of the one call
 	items []*Item
-	size  int
-	taken bool // into a commit; of who has the turn
 	done  chan struct{}
 }
 
 // NewCommitter returns a Committer, which Close ends.
 func NewCommitter(o CommitterOptions) *Committer {
-	return &Committer{o: o, turn: make(chan struct{}, 1)}
+	if o.Observe == nil {
+		o.Observe = func() func(Committed) { return func(Committed) {} }
+	}
+	c := &Committer{o: o, calls: make(chan *call), ended: make(chan struct{})}
+	go c.run()
+	return c
 }
 
 // Append has appends committed, together with those of other callers where there are any.
-// A caller whose context ends while it commits stays until that is done.
 func (c *Committer) Append(ctx context.Context, appends []Append) []Result {
-	results := make([]Result, len(appends))
-	k := &call{ctx: ctx, done: make(chan struct{})}
-	for i := range appends {
-		it, err := NewItem(&appends[i])
-		if err != nil {
-			results[i].Err = err
-			continue
-		}
-		it.Result = &results[i]
-		k.items = append(k.items, it)
-		for n := range it.Entries {
-			k.size += it.Entries[n].Size()
-		}
-	}
-	if len(k.items) == 0 {
-		return results
-	}
-	if !c.enqueue(k) {
+	if !c.enter() {
 		return failed(len(appends), ErrClosed)
 	}
 	defer c.callers.Done()
-	for {
-		select {
-		case <-k.done:
-			return results
-		case <-ctx.Done():
-			return failed(len(appends), context.Cause(ctx)) // results is not the caller's any more
-		case c.turn <- struct{}{}:
-			if !k.taken {
-				c.commitNext(context.WithoutCancel(ctx))
-			}
-			<-c.turn
-		}
+	items, results := NewItems(appends)
+	if len(items) == 0 {
+		return results
 	}
+	k := &call{ctx, items, make(chan struct{})}
+	select {
+	case c.calls <- k:
+	case <-ctx.Done():
+		return failed(len(appends), context.Cause(ctx))
+	}
+	select {
+	case <-k.done:
+		return results
+	case <-ctx.Done():
+		return failed(len(appends), context.Cause(ctx)) // results is not the caller's any more
+	}
+}
+
+// enter reports whether the committer takes a call.
+func (c *Committer) enter() bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if !c.closed {
+		c.callers.Add(1)
+	}
+	return !c.closed
 }
 
 func failed(n int, err error) []Result {
@@ -116,89 +129,70 @@ func failed(n int, err error) []Result {
 	return results
 }
 
-// enqueue reports whether the committer takes a call.
-func (c *Committer) enqueue(k *call) bool {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if c.closed {
-		return false
-	}
-	c.callers.Add(1)
-	if c.waiting = append(c.waiting, k); len(c.waiting) == c.wanted {
-		c.stopWaiting()
-	}
-	return true
-}
-
-func (c *Committer) stopWaiting() {
-	if c.enough != nil {
-		close(c.enough)
-		c.enough = nil
+// run commits calls until there can be no more.
+func (c *Committer) run() {
+	defer close(c.ended)
+	for first := range c.calls {
+		c.commit(c.gather(first))
 	}
 }
 
-// commitNext commits the calls that wait, or the first of them. The caller has the turn.
-func (c *Committer) commitNext(ctx context.Context) {
-	c.await()
-	calls := c.take()
-	began := c.o.Now()
-	c.commit(ctx, calls)
-	c.cost += (c.o.Now().Sub(began) - c.cost) / 8
-}
-
-// maxDelay bounds how long others are waited for, whatever commits cost.
+// maxDelay bounds how long others are waited for.
 const maxDelay = 2 * time.Millisecond
 
-// await waits, where callers come again and again, for as many as the last commits found,
-// but no longer than two commits take (ADR 18). One caller alone never waits.
-func (c *Committer) await() {
-	c.mutex.Lock()
-	c.wanted = int(c.crowd + 0.5)
-	enough := make(chan struct{})
-	if len(c.waiting) >= c.wanted || c.closed {
-		close(enough)
-	} else {
-		c.enough = enough
+// gather returns the calls of the next commit. Where callers come again and again it waits
+// for as many as the last commits found (ADR 18). One caller alone never waits.
+func (c *Committer) gather(first *call) []*call {
+	wanted := int(c.crowd + 0.5)
+	var late <-chan time.Time
+	if wanted > 1 {
+		late = time.After(maxDelay)
 	}
-	c.mutex.Unlock()
-	select {
-	case <-enough:
-	case <-time.After(min(2*c.cost, maxDelay)):
+	var calls []*call
+	items, size := 0, 0
+	for k := first; k != nil; k = c.next(len(calls) < wanted, late) {
+		calls = append(calls, k)
+		items += len(k.items)
+		for _, it := range k.items {
+			for i := range it.Entries {
+				size += it.Entries[i].Size()
+			}
+		}
+		if items >= c.o.Items || size >= c.o.Bytes {
+			break
+		}
 	}
+	c.crowd = max(float64(len(calls)), c.crowd-c.crowd/16)
+	return calls
 }
 
-// take returns the calls of the next commit.
-func (c *Committer) take() []*call {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	c.enough = nil
-	c.crowd = max(float64(len(c.waiting)), c.crowd-c.crowd/16)
-	n, items, size := 0, 0, 0
-	for n < len(c.waiting) && items < c.o.Items && size < c.o.Bytes {
-		k := c.waiting[n]
-		k.taken = true
-		items += len(k.items)
-		size += k.size
-		n++
+// next returns another call that is there, or that comes before it is late, nil for none.
+func (c *Committer) next(wait bool, late <-chan time.Time) *call {
+	select {
+	case k := <-c.calls:
+		return k
+	default:
 	}
-	calls := c.waiting[:n:n]
-	c.waiting = c.waiting[n:]
-	return calls
+	if !wait {
+		return nil
+	}
+	select {
+	case k := <-c.calls:
+		return k
+	case <-late:
+		return nil
+	}
 }
 
 // commit carries calls out. Those whose caller has gone are left out. When a group is
 // refused for what may be the fault of one item, each is tried alone.
-func (c *Committer) commit(ctx context.Context, calls []*call) {
+func (c *Committer) commit(calls []*call) {
+	ctx := context.WithoutCancel(calls[0].ctx)
 	var items []*Item
 	for _, k := range calls {
 		defer close(k.done)
-		err := k.ctx.Err()
-		if err == nil {
+		if k.ctx.Err() == nil {
 			items = append(items, k.items...)
-			continue
-		}
-		for _, it := range k.items {
-			it.Result.Err = err
 		}
 	}
 	if len(items) == 0 {
@@ -217,15 +211,12 @@ func (c *Committer) commit(ctx context.Context, calls []*call) {
 }
 
 func (c *Committer) observed(ctx context.Context, items []*Item) error {
-	if c.o.Observe == nil {
-		return c.o.Commit(ctx, items)
-	}
 	end := c.o.Observe()
 	out := Committed{Appends: len(items), Err: c.o.Commit(ctx, items)}
 	for _, it := range items {
-		if out.Err == nil && it.Result.Err == nil && it.Result.Receipt == nil {
+		if out.Err == nil && it.Result.Err == nil && it.Result.Receipt == nil && len(it.Entries) > 0 {
 			out.Entries += len(it.Entries)
-			out.Head = max(out.Head, it.Result.Position)
+			out.Head = it.Result.Position
 		}
 	}
 	end(out)
@@ -235,8 +226,12 @@ func (c *Committer) observed(ctx context.Context, items []*Item) error {
 // Close takes no more appends, and returns when those that wait are answered.
 func (c *Committer) Close() {
 	c.mutex.Lock()
+	first := !c.closed
 	c.closed = true
-	c.stopWaiting()
 	c.mutex.Unlock()
 	c.callers.Wait()
+	if first {
+		close(c.calls)
+	}
+	<-c.ended
 }

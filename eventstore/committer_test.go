@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -46,75 +47,52 @@ func (c *commits) commit(ctx context.Context, items []*Item) error {
 }
 
 func (c *commits) start() *Committer {
-	return NewCommitter(CommitterOptions{Commit: c.commit, Items: 3, Bytes: 1 << 20, Now: time.Now})
+	return NewCommitter(CommitterOptions{Commit: c.commit, Items: 3, Bytes: 1 << 20})
 }
 
 // TestDelay: one caller never waits; where callers come together each commit waits for as
-// many as the last ones found, but no longer than two commits take, nor than maxDelay.
+// many as the last ones found, but not for long.
 func TestDelay(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		name         string
-		takes, waits time.Duration
-	}{{"short", 400 * time.Microsecond, 800 * time.Microsecond}, {"long", time.Second, maxDelay}} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				log := commits{takes: c.takes}
-				group := log.start()
-				defer group.Close()
-				together := func(n int) time.Duration {
-					var callers sync.WaitGroup
-					began := time.Now()
-					for i := range n {
-						callers.Go(func() { group.Append(t.Context(), appends(calendar.ID(i+1))) })
-					}
-					callers.Wait()
-					return log.begun[len(log.begun)-1].Sub(began)
-				}
-				for range 100 {
-					if waited := together(1); waited != 0 {
-						t.Fatalf("one caller waits %s", waited)
-					}
-				}
-				together(3) // the first of them alone
-				log.seen = nil
-				together(3)
-				if !slices.ContainsFunc(log.seen, func(ids string) bool { return len(ids) > 1 }) {
-					t.Errorf("three callers have the commits %q", log.seen)
-				}
-				together(3)
-				group.mutex.Lock()
-				group.crowd = 3
-				group.mutex.Unlock()
-				if waited := together(3); waited != 0 {
-					t.Errorf("all that are expected have come and wait %s", waited)
-				}
-				for range 2 { // they may have been late once
-					if waited := together(1); waited < c.waits*3/4 || waited > c.waits {
-						t.Errorf("others are waited for %s, want %s", waited, c.waits)
-					}
-				}
-				for range 50 {
-					together(1)
-				}
-				if waited := together(1); waited != 0 {
-					t.Errorf("others that went away are waited for %s", waited)
-				}
-				group.crowd = 3
-				began, done := time.Now(), make(chan struct{})
-				go func() {
-					defer close(done)
-					group.Append(t.Context(), appends(1))
-				}()
-				synctest.Wait()
-				group.Close()
-				if <-done; log.begun[len(log.begun)-1] != began {
-					t.Error("others are waited for when it is closed")
-				}
-			})
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		log := commits{takes: 400 * time.Microsecond}
+		group := log.start()
+		defer group.Close()
+		together := func(n int) time.Duration {
+			var callers sync.WaitGroup
+			began := time.Now()
+			for i := range n {
+				callers.Go(func() { group.Append(t.Context(), appends(calendar.ID(i+1))) })
+			}
+			callers.Wait()
+			return log.begun[len(log.begun)-1].Sub(began)
+		}
+		alone := func(why string, want time.Duration) {
+			t.Helper()
+			if waited := together(1); waited != want {
+				t.Errorf("%s: waits %s, want %s", why, waited, want)
+			}
+		}
+		for range 100 {
+			alone("one caller", 0)
+		}
+		together(3) // the first of them alone
+		log.seen = nil
+		together(3)
+		if !slices.ContainsFunc(log.seen, func(ids string) bool { return len(ids) > 1 }) {
+			t.Errorf("three callers have the commits %q", log.seen)
+		}
+		group.crowd, log.seen = 3, nil
+		if waited := together(3); waited != 0 || len(log.seen) != 1 {
+			t.Errorf("all that are expected wait %s and have the commits %q", waited, log.seen)
+		}
+		alone("others may be late", maxDelay)
+		alone("others may be late again", maxDelay)
+		for range 50 {
+			together(1)
+		}
+		alone("others have gone away", 0)
+	})
 }
 
 // TestCommits: a commit takes no further calls once it has so many items; one that is refused is tried item
@@ -186,27 +164,21 @@ func TestCommits(t *testing.T) {
 // TestBytes: a commit takes no more once it has so many bytes, and one call always.
 func TestBytes(t *testing.T) {
 	t.Parallel()
-	c := Committer{o: CommitterOptions{Items: 9, Bytes: 100}}
-	for _, size := range []int{60, 60, 200, 10} {
-		c.waiting = append(c.waiting, &call{size: size})
-	}
-	for i, want := range []int{2, 1, 1} {
-		if got := len(c.take()); got != want {
-			t.Errorf("commit %d has %d calls, want %d", i, got, want)
+	synctest.Test(t, func(t *testing.T) {
+		log := commits{takes: time.Second}
+		group := NewCommitter(CommitterOptions{Commit: log.commit, Items: 9, Bytes: 100})
+		for id, size := range []int{1, 60, 60, 200, 10} {
+			a := appends(calendar.ID(id))
+			a[0].Drafts[0].ID = calendar.ID(id + 1)
+			a[0].Drafts[0].Fields = []byte(`{"a":"` + strings.Repeat("a", size) + `"}`)
+			go group.Append(t.Context(), a)
+			synctest.Wait()
 		}
-	}
-}
-
-// TestGone: an append whose caller has gone is not committed, and does not look as if it were.
-func TestGone(t *testing.T) {
-	t.Parallel()
-	gone, cancel := context.WithCancel(t.Context())
-	cancel()
-	k := &call{ctx: gone, items: []*Item{{Result: &Result{}}}, done: make(chan struct{})}
-	(&Committer{}).commit(t.Context(), []*call{k})
-	if <-k.done; !errors.Is(k.items[0].Result.Err, context.Canceled) {
-		t.Errorf("it is answered %+v", k.items[0].Result)
-	}
+		group.Close()
+		if want := []string{"1", "2 3", "4", "5"}; !slices.Equal(log.seen, want) {
+			t.Errorf("commits %q, want %q", log.seen, want)
+		}
+	})
 }
 
 // TestSignal: the head moves forward alone but to another history, each move wakes, and

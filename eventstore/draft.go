@@ -1,8 +1,11 @@
 package eventstore
 
 import (
-	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"daybook/calendar"
 )
@@ -25,14 +28,46 @@ func NewDraft(before *calendar.Record, c calendar.Change, at time.Time) (Draft, 
 	return Draft{
 		Kind: c.Kind, ID: c.ID, Expected: after.Version - 1, Change: c.Name, Fields: fields, State: state, Secret: c.Secret,
 		Claims: calendar.Claims(after), Names: calendar.Names(after),
-		encoded: [2][]byte{fields, state},
 	}, after, nil
 }
 
-// isJSON reports whether fields and state are JSON; what NewDraft encoded is.
-func (d *Draft) isJSON() (fields, state bool) {
-	return same(d.Fields, d.encoded[0]) || json.Valid(d.Fields), same(d.State, d.encoded[1]) || json.Valid(d.State)
+// Check refuses an Append whose form no store takes: ErrMalformed.
+func (a *Append) Check() error {
+	for i := range a.Drafts {
+		if d := &a.Drafts[i]; d.Kind.String() == "" || d.ID <= 0 || d.Expected < 0 || d.Change == "" || len(d.Fields) == 0 || len(d.State) == 0 ||
+			!isText(d.Change) || slices.ContainsFunc(d.Claims, noText) || slices.ContainsFunc(d.Names, noText) {
+			return fmt.Errorf("%w: draft %d", ErrMalformed, i)
+		}
+	}
+	switch r, c := a.Receipt, a.Checkpoint; {
+	case !isText(a.Cause.Client) || !isText(a.Cause.Request) || !isText(a.Cause.Reason):
+		return fmt.Errorf("%w: cause", ErrMalformed)
+	case len(a.Drafts) == 0 && len(a.Guards) > 0:
+		return fmt.Errorf("%w: guards without drafts", ErrMalformed)
+	case r != nil && (r.Key == "" || !isText(r.Key) || len(a.Drafts) == 0 && r.Record <= 0):
+		return fmt.Errorf("%w: receipt", ErrMalformed)
+	case c != nil && (c.Size == 0 || c.Origin == "" || !isText(c.Origin) || !isText(c.Keys) || len(c.Note) == 0):
+		return fmt.Errorf("%w: checkpoint", ErrMalformed)
+	}
+	return nil
 }
 
-// same reports whether two texts are the same memory.
-func same(a, b []byte) bool { return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0] }
+func noText(c calendar.Claim) bool {
+	return c.Space == "" || c.Key == "" || !isText(c.Space) || !isText(c.Key)
+}
+
+// isText reports whether every engine can store s: UTF-8 without NUL.
+func isText(s string) bool {
+	return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0
+}
+
+// maxIDs bounds how many ids one call of NewIDs returns.
+const maxIDs = 1_000_000
+
+// CheckCount refuses a number of ids that NewIDs does not return: ErrMalformed.
+func CheckCount(n int) error {
+	if n < 1 || n > maxIDs {
+		return fmt.Errorf("%w: %d ids at once, must be 1 to %d", ErrMalformed, n, maxIDs)
+	}
+	return nil
+}

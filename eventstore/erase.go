@@ -2,7 +2,6 @@ package eventstore
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"daybook/calendar"
 )
@@ -25,7 +24,7 @@ func (e *Entry) Blank() bool {
 
 // Redact takes from an entry what an erasure takes from it.
 func (e *Entry) Redact(by calendar.Position) {
-	bodies := BodyHashes(e)
+	bodies := BodyHashes(e, SecretSum(e))
 	e.Redacted = &Redacted{By: by, Hashes: [4][32]byte(bodies[1:])}
 	e.Cause, e.Fields, e.State, e.Secret, e.Salts = Cause{}, nil, nil, nil, Salts{e.Salts[0]}
 }
@@ -34,14 +33,4 @@ func (e *Entry) Redact(by calendar.Position) {
 func (r *Redacted) Bytes() []byte {
 	b, _ := binary.Append(nil, binary.BigEndian, &r.Hashes) // their size is fixed
 	return b
-}
-
-// RedactedOf returns what is left of an entry that one at a position erased, with the
-// bytes of the hashes. The error is ErrDamaged.
-func RedactedOf(by calendar.Position, hashes []byte) (*Redacted, error) {
-	r := &Redacted{By: by}
-	if n, err := binary.Decode(hashes, binary.BigEndian, &r.Hashes); err != nil || n != len(hashes) {
-		return nil, fmt.Errorf("%w: %d bytes of hashes", ErrDamaged, len(hashes))
-	}
-	return r, nil
 }

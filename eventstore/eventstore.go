@@ -164,19 +164,17 @@ func CheckMark(ctx context.Context, s Store, m calendar.Mark) error {
 func CheckpointAt(ctx context.Context, s Store, size calendar.Position) (Checkpoint, error) {
 	if size == 0 {
 		h, err := s.Head(ctx, Point{})
-		switch size = h.Signed; {
-		case err != nil:
+		if err != nil {
 			return Checkpoint{}, err
-		case size == 0:
-			return Checkpoint{}, ErrNotFound
 		}
+		size = h.Signed
 	}
-	f, err := s.Find(ctx, Lookup{Signed: Range{After: uint64(size - 1), Limit: 1}})
-	if err == nil && (len(f.Signed) == 0 || f.Signed[0].Size != size) {
-		err = ErrNotFound
-	}
-	if err != nil {
+	f, err := s.Find(ctx, Lookup{Signed: Range{After: uint64(max(size, 1) - 1), Limit: 1}})
+	switch {
+	case err != nil:
 		return Checkpoint{}, err
+	case len(f.Signed) == 0 || f.Signed[0].Size != size:
+		return Checkpoint{}, ErrNotFound
 	}
 	return f.Signed[0], nil
 }
@@ -250,8 +248,6 @@ type Draft struct {
 	Secret   []byte           // nil keeps the record's secret, empty removes it
 	Claims   []calendar.Claim // all that the record holds after the change
 	Names    []calendar.Name  // all that it is found by after the change
-
-	encoded [2][]byte // Fields and State as NewDraft made them
 }
 
 // Guard holds when just as many records are found by the name as when the change was
@@ -309,8 +305,8 @@ type Append struct {
 	// of their earlier entries, their names and past slugs goes.
 	Redact []calendar.ID
 	// Checkpoint, when set, is one that is larger than the newest, or the note of one
-	// that is there with further lines; else ErrConflict. One above the head is
-	// ErrAhead. The same note again changes nothing.
+	// that is there with further lines at its end; else ErrConflict. One above the head
+	// is ErrAhead.
 	Checkpoint *Checkpoint
 }
 
@@ -321,9 +317,30 @@ type Result struct {
 	Err      error
 }
 
+// Checkpoint is a signed head of the log.
+type Checkpoint struct {
+	Size   calendar.Position // of the tree: position of its last entry, from 1
+	Origin string            // of the log
+	Note   []byte            // the signed note, with all its signatures so far
+	Time   time.Time         // when it was signed; UTC, whole milliseconds
+	// Keys are the keys that signed the log up to it, as its signer writes them down: a
+	// note names keys and does not hold them. They stay when the note gains lines.
+	Keys string
+}
+
 // Commit is a link of the chain: entries that were committed together.
 type Commit struct {
 	First, Last calendar.Position
 	Hash        [32]byte // ChainHash over the commit before it
 	Leaves      [][32]byte
 }
+
+// PageBytes bounds about what a store returns in one call: a page ends with the entry or
+// state that passes it, whatever its limit.
+const PageBytes = 4 << 20
+
+// Size returns how many bytes the JSON of an entry has.
+func (e *Entry) Size() int { return len(e.Fields) + len(e.State) }
+
+// Size returns how many bytes the JSON of a state has.
+func (s *State) Size() int { return len(s.Record) }

@@ -130,7 +130,7 @@ func (g *Group) Decide(it *Item) Result {
 		return Result{Err: err}
 	}
 	signed, err := g.signs(it)
-	if err = cmp.Or(g.guards(it), g.claims(it, after), g.redactions(it, after), err); err != nil {
+	if err = cmp.Or(g.guards(it), g.claims(after), g.redactions(it, after), err); err != nil {
 		return Result{Err: err}
 	}
 	g.accept(it, after, signed)
@@ -149,50 +149,48 @@ func (g *Group) versions(it *Item) (map[calendar.ID]*Held, error) {
 		case before.Erased:
 			return nil, fmt.Errorf("%s %d is erased: %w", d.Kind, d.ID, ErrConflict)
 		}
-		secret := d.Secret
-		if secret == nil {
-			secret = before.Secret
-		}
-		if len(secret) == 0 {
-			secret = nil
-		}
-		after[d.ID] = &Held{
-			State: State{
-				Kind: d.Kind, ID: d.ID, Version: d.Expected + 1, Position: g.Mark.Position + calendar.Position(i) + 1,
-				Record: d.State, Secret: secret,
-			},
-			Claims: InOrder(d.Claims),
-			Names:  InOrder(d.Names),
-			Erased: d.Change == ErasedChange(d.Kind),
-		}
+		h := it.Entries[i].after(before)
+		h.Position = g.Mark.Position + calendar.Position(i) + 1
+		h.Claims, h.Names = InOrder(d.Claims), InOrder(d.Names)
+		after[d.ID] = h
 	}
 	return after, nil
+}
+
+// after returns a record after an entry, without what it holds.
+func (e *Entry) after(before *Held) *Held {
+	secret := e.Secret
+	if secret == nil {
+		secret = before.Secret
+	}
+	if len(secret) == 0 {
+		secret = nil
+	}
+	return &Held{
+		State:  State{Kind: e.Kind, ID: e.ID, Version: e.Version, Position: e.Position, Record: e.State, Secret: secret},
+		Erased: e.Change == ErasedChange(e.Kind),
+	}
 }
 
 func (g *Group) guards(it *Item) error {
 	for _, guard := range it.Guards {
 		if n := g.Counts[guard.Name]; n != guard.Count {
-			return fmt.Errorf("name %s/%s is found %d times, not %d: %w",
-				guard.Name.Space, guard.Name.Key, n, guard.Count, ErrConflict)
+			return fmt.Errorf("name %v is found %d times, not %d: %w", guard.Name, n, guard.Count, ErrConflict)
 		}
 	}
 	return nil
 }
 
 // claims checks that no claim would have two holders.
-func (g *Group) claims(it *Item, after map[calendar.ID]*Held) error {
+func (g *Group) claims(after map[calendar.ID]*Held) error {
 	taken := map[calendar.Claim]calendar.ID{}
-	for i := range it.Drafts {
-		id := it.Drafts[i].ID
+	for _, id := range slices.Sorted(maps.Keys(after)) {
 		for _, c := range after[id].Claims {
-			holder := g.Holders[c]
-			if after[holder] != nil {
-				holder = 0 // that record releases it, or is checked itself
+			holder := taken[c]
+			if other := g.Holders[c]; after[other] == nil { // else that record releases it, or is checked itself
+				holder = cmp.Or(holder, other)
 			}
-			if other := taken[c]; other != 0 {
-				holder = other
-			}
-			if holder != 0 && holder != id {
+			if holder != 0 {
 				return &ClaimError{Claim: c, Holder: holder}
 			}
 			taken[c] = id
@@ -214,26 +212,24 @@ func (g *Group) redactions(it *Item, after map[calendar.ID]*Held) error {
 // signs returns what is to be stored of the checkpoint of an item, nil for nothing. Of one
 // that is there only the note changes.
 func (g *Group) signs(it *Item) (*Checkpoint, error) {
-	c := it.Checkpoint
-	if c == nil {
+	if it.Checkpoint == nil {
 		return nil, nil //nolint:nilnil // nothing to store is no error
 	}
-	signed, same := *c, ofSize(g.Signed, c.Size)
-	signed.Time = Moment(c.Time)
-	conflict := slices.ContainsFunc(g.Signed, func(s Checkpoint) bool { return s.Size > c.Size })
-	if same >= 0 {
-		signed = g.Signed[same]
-		conflict = signed.Origin != c.Origin || !extends(signed.Note, c.Note)
+	signed := *it.Checkpoint
+	signed.Time = Moment(signed.Time)
+	conflict := slices.ContainsFunc(g.Signed, func(s Checkpoint) bool { return s.Size > signed.Size })
+	if same := ofSize(g.Signed, signed.Size); same >= 0 {
+		there := g.Signed[same]
+		conflict = there.Origin != signed.Origin || !bytes.HasPrefix(signed.Note, there.Note)
+		there.Note = signed.Note
+		signed = there
 	}
 	switch {
-	case c.Size > g.Mark.Position+calendar.Position(len(it.Drafts)):
+	case signed.Size > g.Mark.Position+calendar.Position(len(it.Drafts)):
 		return nil, ErrAhead
 	case conflict:
-		return nil, fmt.Errorf("checkpoint of size %d: %w", c.Size, ErrConflict)
-	case same >= 0 && bytes.Equal(signed.Note, c.Note):
-		return nil, nil //nolint:nilnil // as above
+		return nil, fmt.Errorf("checkpoint of size %d: %w", signed.Size, ErrConflict)
 	}
-	signed.Note = c.Note
 	return &signed, nil
 }
 
@@ -260,25 +256,7 @@ func (g *Group) accept(it *Item, after map[calendar.ID]*Held, signed *Checkpoint
 		g.Entries = append(g.Entries, e)
 		g.Slugs = append(g.Slugs, e.slugTaken(it.Drafts[i].Claims)...)
 	}
-	for id := range after { // all releases first
-		before := g.Records[id]
-		if _, changed := g.before[id]; !changed {
-			g.before[id] = before
-		}
-		if before != nil {
-			for _, c := range before.Claims {
-				delete(g.Holders, c)
-			}
-			g.count(before.Names, -1)
-		}
-	}
-	for id, h := range after {
-		for _, c := range h.Claims {
-			g.Holders[c] = id
-		}
-		g.count(h.Names, 1)
-		g.Records[id] = h
-	}
+	g.hold(after)
 	for _, id := range it.Redact {
 		if !slices.Contains(g.Redacts, id) {
 			g.Redacts = append(g.Redacts, id)
@@ -299,9 +277,30 @@ func (g *Group) accept(it *Item, after map[calendar.ID]*Held, signed *Checkpoint
 	}
 }
 
-func (g *Group) count(names []calendar.Name, by int) {
-	for _, n := range names {
-		g.Counts[n] += by
+// hold sets records to how they are after entries.
+func (g *Group) hold(after map[calendar.ID]*Held) {
+	for id := range after { // all releases first
+		before := g.Records[id]
+		if _, changed := g.before[id]; !changed {
+			g.before[id] = before
+		}
+		if before != nil {
+			for _, c := range before.Claims {
+				delete(g.Holders, c)
+			}
+			for _, n := range before.Names {
+				g.Counts[n]--
+			}
+		}
+	}
+	for id, h := range after {
+		for _, c := range h.Claims {
+			g.Holders[c] = id
+		}
+		for _, n := range h.Names {
+			g.Counts[n]++
+		}
+		g.Records[id] = h
 	}
 }
 
@@ -388,14 +387,32 @@ func (g *Group) GreatestID() (id calendar.ID) {
 }
 
 // Take adds an entry of another store as it is, with its position, in place of Decide.
+// What a redacted one left of its record is not known. Errors: ErrDamaged, a *ClaimError.
 func (g *Group) Take(e Leafed) error {
-	if e.Redacted == nil {
-		r, err := e.record()
-		if err != nil {
-			return err
-		}
-		g.Slugs = append(g.Slugs, e.slugTaken(calendar.Claims(r))...)
-	}
 	g.Mark.Position, g.Entries = e.Position, append(g.Entries, e)
+	if e.Redacted != nil {
+		return nil
+	}
+	h := e.after(cmp.Or(g.Records[e.ID], &Held{}))
+	var err error
+	if h.Claims, h.Names, err = Holds(&h.State); err != nil {
+		return Damaged(e.Position, "state: %v", err)
+	}
+	after := map[calendar.ID]*Held{e.ID: h}
+	if err := g.claims(after); err != nil {
+		return err
+	}
+	g.hold(after)
+	g.Slugs = append(g.Slugs, e.slugTaken(h.Claims)...)
 	return nil
+}
+
+// written readies the group for the entries after those that were written. Their records
+// are not needed any more, but what they hold.
+func (g *Group) written() {
+	g.Entries, g.Commits, g.Slugs, g.ended = nil, nil, nil, 0
+	for id := range g.before {
+		g.Records[id].Record = nil
+	}
+	clear(g.before)
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 	"slices"
 	"time"
 
@@ -54,18 +53,16 @@ func LeafBySum(e *Entry, secret *[32]byte) [32]byte {
 	b = appendNumber(b, e.Version)
 	b = appendNumber(b, e.Time.UnixMilli())
 	b = appendText(b, e.Change)
-	for _, h := range bodyHashes(e, secret) {
+	for _, h := range BodyHashes(e, secret) {
 		b = append(b, h[:]...)
 	}
 	return sha256.Sum256(b)
 }
 
-// BodyHashes returns H_actor, H_cause, H_fields, H_state and H_secret of an entry, each of
-// which can be opened, or erased, alone. Of a redacted one the last four are those that
-// were kept.
-func BodyHashes(e *Entry) [5][32]byte { return bodyHashes(e, SecretSum(e)) }
-
-func bodyHashes(e *Entry, secret *[32]byte) (bodies [5][32]byte) {
+// BodyHashes returns H_actor, H_cause, H_fields, H_state and H_secret of an entry with the
+// SHA-256 of its secret. Each can be opened, or erased, alone. Of a redacted one the last
+// four are those that were kept.
+func BodyHashes(e *Entry, secret *[32]byte) (bodies [5][32]byte) {
 	b := make([]byte, 0, max(len(e.Fields), len(e.State))+128)
 	body := func(i int, name string, text []byte) {
 		b = appendText(appendText(b[:0], bodyForm), name)
@@ -130,12 +127,4 @@ func (a *Append) Entry(i int) Entry {
 func (s *Salts) Bytes() []byte {
 	b, _ := binary.Append(nil, binary.BigEndian, s) // their size is fixed
 	return b
-}
-
-// SaltsOf returns the salts of their bytes. The error is ErrDamaged.
-func SaltsOf(b []byte) (s Salts, err error) {
-	if n, err := binary.Decode(b, binary.BigEndian, &s); err != nil || n != len(b) {
-		return s, fmt.Errorf("%w: %d bytes of salts", ErrDamaged, len(b))
-	}
-	return s, nil
 }

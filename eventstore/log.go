@@ -20,106 +20,59 @@ type FullCommit struct {
 // commit that come before.
 func Log(ctx context.Context, s Store, head calendar.Position) iter.Seq2[FullCommit, error] {
 	return func(yield func(FullCommit, error) bool) {
-		next, stop := iter.Pull2(logEntries(ctx, s, head))
-		defer stop()
-		for c, err := range logCommits(ctx, s, head) {
-			full := FullCommit{Commit: c}
-			wanted := len(c.Leaves)
-			if errors.Is(err, ErrDamaged) {
-				wanted = logPage // what is wrong with an entry says more
+		var commits []Commit
+		var entries []Entry
+		var err error
+		for next := calendar.Position(1); next <= head; {
+			commits, err = more(commits, next, func(limit int) ([]Commit, error) { return s.Commits(ctx, next, limit) })
+			if err != nil {
+				yield(FullCommit{}, err)
+				return
 			}
-			for range wanted {
-				e, damage, more := next()
-				if !more {
-					break
-				}
-				if damage != nil {
-					err = damage
-					break
-				}
-				if len(full.Entries) < len(c.Leaves) {
-					full.Entries = append(full.Entries, e)
+			full := FullCommit{Commit: commits[0]}
+			if full.First != next || full.Last < next || full.Last > head || len(full.Leaves) != int(full.Last-next+1) {
+				err = Damaged(next, "its commit is missing, the next one is %d to %d with %d leaves", full.First, full.Last, len(full.Leaves))
+			}
+			for ; err == nil && next <= full.Last; next++ {
+				entries, err = more(entries, next, func(limit int) ([]Entry, error) {
+					return s.Read(ctx, Range{After: uint64(next - 1), Limit: min(limit, int(head-next+1))})
+				})
+				switch {
+				case err != nil:
+				case entries[0].Position != next:
+					err = Damaged(next, "it is missing, the next one is %d", entries[0].Position)
+				default:
+					full.Entries, entries = append(full.Entries, entries[0]), entries[1:]
 				}
 			}
 			if !yield(full, err) || err != nil {
 				return
 			}
+			commits = commits[1:]
 		}
 	}
-}
-
-// logCommits yields the commits up to a head, of which each has all its leaves.
-func logCommits(ctx context.Context, s Store, head calendar.Position) iter.Seq2[Commit, error] {
-	read := func(after calendar.Position, limit int) ([]Commit, error) {
-		page, err := s.Commits(ctx, after+1, limit)
-		if errors.Is(err, ErrDamaged) {
-			err = Damaged(after+1, "its commit: %v", err)
-		}
-		if err == nil && len(page) == 0 {
-			err = Damaged(after+1, "its commit is missing")
-		}
-		return page, err
-	}
-	return pages(head, read, func(c *Commit, p calendar.Position) (calendar.Position, error) {
-		switch {
-		case c.First != p || c.Last < p:
-			return p, Damaged(p, "its commit is missing, the next one is %d to %d", c.First, c.Last)
-		case c.Last > head:
-			return p, Damaged(c.Last, "the commit ends after the head %d", head)
-		case len(c.Leaves) != int(c.Last-p+1):
-			return p, Damaged(p, "its commit has %d leaves of %d", len(c.Leaves), c.Last-p+1)
-		}
-		return c.Last, nil
-	})
-}
-
-// logEntries yields the entries up to a head.
-func logEntries(ctx context.Context, s Store, head calendar.Position) iter.Seq2[Entry, error] {
-	read := func(after calendar.Position, limit int) ([]Entry, error) {
-		page, err := s.Read(ctx, Range{After: uint64(after), Limit: min(limit, int(head-after))})
-		if errors.Is(err, ErrDamaged) {
-			err = Damaged(after+1, "%v", err)
-		}
-		if err == nil && len(page) == 0 {
-			err = Damaged(after+1, "it is missing")
-		}
-		return page, err
-	}
-	return pages(head, read, func(e *Entry, p calendar.Position) (calendar.Position, error) {
-		if e.Position != p {
-			return p, Damaged(p, "it is missing, the next one is %d", e.Position)
-		}
-		return p, nil
-	})
 }
 
 // logPage is how much of a log is read at once.
 const logPage = 500
 
-// pages yields what is read page by page up to a head. Of a page that the store cannot read
-// the first is read alone. check is given what has to begin at a position, and returns
-// where it ends.
-func pages[T any](
-	head calendar.Position, read func(after calendar.Position, limit int) ([]T, error), check func(*T, calendar.Position) (calendar.Position, error),
-) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		for last := calendar.Position(0); last < head; {
-			page, err := read(last, logPage)
-			if errors.Is(err, ErrDamaged) {
-				page, err = read(last, 1)
-			}
-			if err != nil {
-				var none T
-				yield(none, err)
-				return
-			}
-			for i := range page {
-				if last, err = check(&page[i], last+1); !yield(page[i], err) || err != nil || last == head {
-					return
-				}
-			}
-		}
+// more returns what is left of a page, or the next one, which begins at a position. Of a
+// page that the store cannot read the first item is read alone.
+func more[T any](left []T, p calendar.Position, read func(limit int) ([]T, error)) ([]T, error) {
+	if len(left) > 0 {
+		return left, nil
 	}
+	page, err := read(logPage)
+	if errors.Is(err, ErrDamaged) {
+		page, err = read(1)
+	}
+	switch {
+	case errors.Is(err, ErrDamaged):
+		return nil, Damaged(p, "%v", err)
+	case err == nil && len(page) == 0:
+		return nil, Damaged(p, "it is missing, or its commit")
+	}
+	return page, err
 }
 
 // Checkpoints yields the checkpoints of a store up to a size, by size.

@@ -64,15 +64,6 @@ func SlugClaim(k calendar.Kind, slug string) calendar.Claim {
 	return calendar.Claim{Space: slugSpace + k.String(), Key: slug}
 }
 
-// record returns the record after an entry. The error is ErrDamaged.
-func (e *Entry) record() (*calendar.Record, error) {
-	r, err := calendar.DecodeRecord(e.State)
-	if err != nil {
-		return nil, Damaged(e.Position, "state: %v", err)
-	}
-	return r, nil
-}
-
 // SlugAt returns the record of a kind that has a slug after the entries that count at a
 // point, 0 when none has. Where times let two records have it, it is the one that took
 // it at the greater position.
@@ -84,23 +75,18 @@ func SlugAt(ctx context.Context, s Store, k calendar.Kind, slug string, p Point)
 	if err != nil {
 		return 0, err
 	}
-	last := map[calendar.ID]Entry{}
 	for _, t := range f.Taken[0] {
-		e, seen := last[t.Record]
-		if !seen {
-			entries, err := s.At(ctx, p, t.Record)
-			if err != nil {
-				return 0, err
-			}
-			e = entries[0]
-			last[t.Record] = e
+		entries, err := s.At(ctx, p, t.Record)
+		if err != nil {
+			return 0, err
 		}
+		e := &entries[0]
 		if e.Position < t.Position || e.Redacted != nil { // it was taken later, or never
 			continue
 		}
-		r, err := e.record()
+		r, err := calendar.DecodeRecord(e.State)
 		if err != nil {
-			return 0, err
+			return 0, Damaged(e.Position, "state: %v", err)
 		}
 		if !r.Deleted && r.Slug() == slug {
 			return t.Record, nil

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"maps"
 	"math"
-	"slices"
 
 	"daybook/calendar"
 )
@@ -25,19 +23,8 @@ type Copy struct {
 	Entries, Same calendar.Position
 
 	from     Store
-	head     calendar.Position
-	at       Point
+	head     Head
 	versions map[calendar.ID]int64 // greatest ones that are taken; nil: all, and the checkpoints
-
-	records  map[calendar.ID]*copied
-	redacted []Entry // ID, position and Redacted
-}
-
-// copied is what is known of a record that was copied.
-type copied struct {
-	position calendar.Position // of its last entry
-	secret   []byte
-	erased   *Entry // its last entry, which erased it
 }
 
 // NewCopy returns the Copy of all that a store holds, but for its receipts.
@@ -46,7 +33,7 @@ func NewCopy(ctx context.Context, from Store) (*Copy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Copy{UUID: h.UUID, Receipts: func(func(Receipt, error) bool) {}, from: from, head: h.Position, at: Point{Position: h.Position}}, nil
+	return &Copy{UUID: h.UUID, Receipts: func(func(Receipt, error) bool) {}, from: from, head: h}, nil
 }
 
 // wholeRecord is the greatest version of a part's record of which all is taken.
@@ -65,11 +52,11 @@ func NewPart(ctx context.Context, from Store, at Point, progress func(done, tota
 	if err != nil {
 		return nil, err
 	}
-	if at.Position > c.head {
+	if at.Position > c.head.Position {
 		return nil, ErrAhead
 	}
-	c.at, c.versions = at, map[calendar.ID]int64{}
-	for commit, err := range Log(ctx, from, c.head) {
+	c.versions = map[calendar.ID]int64{}
+	for commit, err := range Log(ctx, from, c.head.Position) {
 		if err != nil {
 			return nil, err
 		}
@@ -83,62 +70,39 @@ func NewPart(ctx context.Context, from Store, at Point, progress func(done, tota
 			}
 		}
 		if progress != nil {
-			progress(commit.Last, c.head)
+			progress(commit.Last, c.head.Position)
 		}
 	}
 	return c, nil
 }
 
-// restorePage is about how many entries and records are copied at once.
+// restorePage is about how many entries are copied at once.
 const restorePage = 250
 
 // Restore fills an empty store by a function that writes what a group holds; receipts have
-// the times that they had. Errors: a *ClaimError where two records of a part hold the same;
-// ErrUnavailable where something was erased meanwhile; those of both stores.
-func Restore(ctx context.Context, insert func(context.Context, *Group) error, from *Copy) error {
-	if err := from.commits(ctx, insert); err != nil {
-		return err
-	}
-	if err := from.states(ctx, insert); err != nil {
-		return err
-	}
-	rest := NewGroup(Epoch{})
-	for _, e := range from.redacted {
-		e.Redacted = &Redacted{By: from.records[e.ID].position, Hashes: e.Redacted.Hashes} // nothing follows an erasure
-		rest.Redacted = append(rest.Redacted, e)
-	}
-	for r, err := range from.Receipts {
-		if err != nil {
-			return err
-		}
-		rest.Stored = append(rest.Stored, &r)
-	}
-	if from.versions == nil {
-		for c, err := range Checkpoints(ctx, from.from, from.head) {
-			if err != nil {
-				return err
-			}
-			rest.Signs = append(rest.Signs, c)
-		}
-	}
-	return insert(ctx, rest)
-}
-
-// commits copies the entries. While none is left out the commits have the hashes that
-// they had.
-func (c *Copy) commits(ctx context.Context, insert func(context.Context, *Group) error) error {
-	c.Entries, c.Same, c.redacted, c.records = 0, 0, nil, map[calendar.ID]*copied{}
+// the times that they had. While no entry is left out the commits have the hashes that they
+// had. Errors: a *ClaimError where two records of a part hold the same; ErrUnavailable where
+// something was erased meanwhile; those of both stores.
+func Restore(ctx context.Context, insert func(context.Context, *Group) error, c *Copy) error {
+	c.Entries, c.Same = 0, 0
 	g := NewGroup(Epoch{})
-	for commit, err := range Log(ctx, c.from, c.head) {
+	var redacted []Entry
+	for commit, err := range Log(ctx, c.from, c.head.Position) {
 		if err != nil {
 			return err
 		}
-		for i := range commit.Entries {
-			e := commit.Entries[i]
+		for i, e := range commit.Entries {
 			if c.versions != nil && e.Version > c.versions[e.ID] {
 				continue
 			}
-			c.take(&e)
+			c.Entries++
+			if e.Position == c.Entries {
+				c.Same = c.Entries
+			}
+			e.Position = c.Entries
+			if e.Redacted != nil {
+				redacted = append(redacted, Entry{ID: e.ID, Position: e.Position, Redacted: e.Redacted})
+			}
 			if err := g.Take(Leafed{e, commit.Leaves[i]}); err != nil {
 				return err
 			}
@@ -147,80 +111,40 @@ func (c *Copy) commits(ctx context.Context, insert func(context.Context, *Group)
 		if c.Same == commit.Last && g.Mark.Hash != commit.Hash {
 			return Damaged(commit.Last, "the leaves do not give the hash of its commit")
 		}
-		if len(g.Entries) >= restorePage || commit.Last == c.head {
+		if len(g.Entries) >= restorePage || commit.Last == c.head.Position {
 			if err := insert(ctx, g); err != nil {
 				return err
 			}
-			end := g.Mark
-			g = NewGroup(Epoch{})
-			g.Mark = end
+			g.written()
 		}
 		if c.Progress != nil {
-			c.Progress(commit.Last, c.head)
+			c.Progress(commit.Last, c.head.Position)
 		}
 	}
-	return nil
-}
-
-// take sets the position of an entry.
-func (c *Copy) take(e *Entry) {
-	c.Entries++
-	if e.Position == c.Entries {
-		c.Same = c.Entries
+	for _, e := range redacted {
+		h := g.Records[e.ID]
+		if h == nil {
+			return fmt.Errorf("%w: entry %d was erased meanwhile", ErrUnavailable, e.Position)
+		}
+		e.Redacted = &Redacted{By: h.Position, Hashes: e.Redacted.Hashes} // nothing follows an erasure
+		g.Redacted = append(g.Redacted, e)
 	}
-	e.Position = c.Entries
-	if e.Redacted != nil {
-		c.redacted = append(c.redacted, Entry{ID: e.ID, Position: e.Position, Redacted: e.Redacted})
-	}
-	r := c.records[e.ID]
-	if r == nil {
-		r = &copied{}
-		c.records[e.ID] = r
-	}
-	if r.position = e.Position; e.Secret != nil {
-		r.secret = e.Secret
-	}
-	if e.Change == ErasedChange(e.Kind) {
-		r.erased = e
-	}
-}
-
-// states copies records as their last entries leave them.
-func (c *Copy) states(ctx context.Context, insert func(context.Context, *Group) error) error {
-	g := NewGroup(Epoch{})
-	for ids := range slices.Chunk(slices.Sorted(maps.Keys(c.records)), restorePage) {
-		entries, err := c.from.At(ctx, c.at, ids...)
+	for r, err := range c.Receipts {
 		if err != nil {
 			return err
 		}
-		clear(g.before)
-		for i, id := range ids {
-			e, r := &entries[i], c.records[id]
-			if r.erased != nil { // it may not count, and is copied all the same
-				e = r.erased
-			}
-			if e.Redacted != nil {
-				return fmt.Errorf("%w: entry %d was erased meanwhile", ErrUnavailable, e.Position)
-			}
-			h := &Held{
-				State:  State{Kind: e.Kind, ID: id, Version: e.Version, Position: r.position, Record: e.State, Secret: r.secret},
-				Erased: r.erased != nil,
-			}
-			if h.Claims, h.Names, err = Holds(&h.State); err != nil {
-				return Damaged(e.Position, "state: %v", err)
-			}
-			for _, claim := range h.Claims {
-				if other := g.Holders[claim]; other != 0 {
-					return &ClaimError{Claim: claim, Holder: other}
-				}
-				g.Holders[claim] = id
-			}
-			g.Records[id], g.before[id] = h, nil
-		}
-		if err := insert(ctx, g); err != nil {
-			return err
-		}
-		clear(g.Records)
+		g.Stored = append(g.Stored, &r)
 	}
-	return nil
+	if c.versions == nil {
+		for signed, err := range Checkpoints(ctx, c.from, c.head.Position) {
+			if err != nil {
+				return err
+			}
+			g.Signs = append(g.Signs, signed)
+		}
+	}
+	if c.from.Epoch() != c.head.Epoch {
+		return fmt.Errorf("%w: something was erased meanwhile", ErrUnavailable)
+	}
+	return insert(ctx, g)
 }

@@ -3,55 +3,44 @@ package eventstore
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 
 	"daybook/calendar"
 )
 
+// What an engine returns of a wrong length, or of no kind, is not an error of the functions
+// here: it is left out, and does not fit the leaf or the chain then.
+
 // Complete sets what engines store as text and bytes: the kind, the salts, and the
-// hashes of an entry that one at position by erased, 0 for none. The error is ErrDamaged.
-func (e *Entry) Complete(kind string, salts []byte, by calendar.Position, hashes []byte) (err error) {
-	var known bool
-	if e.Kind, known = calendar.ParseKind(kind); !known {
-		err = fmt.Errorf("entry %d: %w: kind %q", e.Position, ErrDamaged, kind)
-	}
-	var badSalts, badHashes error
-	e.Salts, badSalts = SaltsOf(salts)
+// hashes of an entry that one at position by erased, 0 for none.
+func (e *Entry) Complete(kind string, salts []byte, by calendar.Position, hashes []byte) {
+	e.Kind, _ = calendar.ParseKind(kind)
+	_, _ = binary.Decode(salts, binary.BigEndian, &e.Salts)
 	if by > 0 {
-		e.Redacted, badHashes = RedactedOf(by, hashes)
+		e.Redacted = &Redacted{By: by}
+		_, _ = binary.Decode(hashes, binary.BigEndian, &e.Redacted.Hashes)
 	}
-	return errors.Join(err, badSalts, badHashes)
 }
 
-// Complete sets the kind, and claims and names by their JSON, [["space","key"],…]; ""
-// leaves them out. The error is ErrDamaged.
-func (h *Held) Complete(kind, claims, names string) (err error) {
-	var known bool
-	if h.Kind, known = calendar.ParseKind(kind); !known {
-		err = fmt.Errorf("record %d: %w: kind %q", h.ID, ErrDamaged, kind)
-	}
-	var badClaims, badNames error
-	h.Claims, badClaims = pairs(claims)
-	h.Names, badNames = pairs(names)
-	return errors.Join(err, badClaims, badNames)
+// Complete sets the kind, and claims and names by their JSON, [["space","key"],…].
+func (h *Held) Complete(kind, claims, names string) {
+	h.Kind, _ = calendar.ParseKind(kind)
+	h.Claims, h.Names = pairs(claims), pairs(names)
 }
 
-func pairs(text string) ([]calendar.Claim, error) {
+func pairs(text string) []calendar.Claim {
 	if text == "" || text == "[]" {
-		return nil, nil
+		return nil
 	}
 	var list [][2]string
-	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		return nil, fmt.Errorf("%w: claims or names: %w", ErrDamaged, err)
-	}
+	_ = json.Unmarshal([]byte(text), &list)
 	out := make([]calendar.Claim, len(list))
 	for i, p := range list {
 		out[i] = calendar.Claim{Space: p[0], Key: p[1]}
 	}
-	return InOrder(out), nil
+	return InOrder(out)
 }
 
 // InOrder returns claims or names by space and key, each once.
@@ -82,13 +71,12 @@ func SumOf(secret []byte) [32]byte {
 	return sha256.Sum256(secret)
 }
 
-// Complete sets the hash of a commit, and adds a leaf. The error is ErrDamaged.
-func (c *Commit) Complete(hash, leaf []byte) error {
-	if len(hash) != len(c.Hash) || len(leaf) != len(c.Hash) {
-		return fmt.Errorf("commit %d: %w: hash of %d and leaf of %d bytes", c.First, ErrDamaged, len(hash), len(leaf))
-	}
-	c.Hash, c.Leaves = [32]byte(hash), append(c.Leaves, [32]byte(leaf))
-	return nil
+// Complete sets the hash of a commit, and adds a leaf.
+func (c *Commit) Complete(hash, leaf []byte) {
+	var added [32]byte
+	copy(added[:], leaf)
+	copy(c.Hash[:], hash)
+	c.Leaves = append(c.Leaves, added)
 }
 
 // JoinLeaves makes one commit of rows with a leaf each that follow each other.
@@ -105,11 +93,8 @@ func JoinLeaves(rows []Commit) []Commit {
 }
 
 // UUIDOf returns the UUID (version 8) of the 16 bytes that a store keeps.
-func UUIDOf(kept []byte) (id [16]byte, err error) {
-	if len(kept) != len(id) {
-		return id, fmt.Errorf("%w: UUID of %d bytes", ErrDamaged, len(kept))
-	}
+func UUIDOf(kept []byte) (id [16]byte) {
 	copy(id[:], kept)
 	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
-	return id, nil
+	return id
 }

@@ -7,28 +7,23 @@ import (
 
 // Signal holds the head of a store and wakes those who wait for it to move.
 type Signal struct {
-	mutex  sync.Mutex // of those who change it
-	closed bool
-	now    atomic.Pointer[signaled]
-}
+	now atomic.Pointer[Head]
 
-type signaled struct {
-	Head
-
-	moved chan struct{} // Head.Moved
+	mutex sync.Mutex    // of those who change it
+	moved chan struct{} // Head.Moved; nil when it is closed
 }
 
 // NewSignal returns the Signal of a store that was opened: its head, the newest
 // checkpoint and the UUID.
 func NewSignal(h Head) *Signal {
-	s := &Signal{}
+	s := &Signal{moved: make(chan struct{})}
 	h.Epoch = Epoch{History: 1}
 	s.set(h)
 	return s
 }
 
 // Head returns the present head, for Store.Head of the zero Point.
-func (s *Signal) Head() Head { return s.now.Load().Head }
+func (s *Signal) Head() Head { return *s.now.Load() }
 
 // Epoch returns the present epoch.
 func (s *Signal) Epoch() Epoch { return s.now.Load().Epoch }
@@ -56,8 +51,7 @@ func (s *Signal) Move(h Head, erased bool) {
 func (s *Signal) Reset(h Head) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	h.Epoch = s.Epoch()
-	h.Epoch.History++
+	h.Epoch = Epoch{History: s.Epoch().History + 1, Erasures: s.Epoch().Erasures}
 	s.set(h)
 }
 
@@ -65,20 +59,19 @@ func (s *Signal) Reset(h Head) {
 func (s *Signal) Close() {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if !s.closed {
-		s.closed = true
-		close(s.now.Load().moved)
+	if s.moved != nil {
+		close(s.moved)
+		s.moved = nil
 	}
 }
 
 func (s *Signal) set(h Head) {
-	before := s.now.Load()
-	if s.closed {
+	if s.moved == nil {
 		return
 	}
-	n := &signaled{Head: h, moved: make(chan struct{})}
-	n.Moved = n.moved
-	if s.now.Store(n); before != nil {
-		close(before.moved)
-	}
+	before := s.moved
+	s.moved = make(chan struct{})
+	h.Moved = s.moved
+	s.now.Store(&h)
+	close(before)
 }

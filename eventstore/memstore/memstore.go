@@ -101,19 +101,14 @@ func (c *contents) upTo(head calendar.Position) contents {
 
 // Append implements eventstore.Store. A call is a commit.
 func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	results := make([]eventstore.Result, len(appends))
-	var items []*eventstore.Item
+	items, results := eventstore.NewItems(appends)
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	for i := range appends {
-		it, err := eventstore.NewItem(&appends[i])
-		if err == nil {
-			err = s.usable(ctx)
+	if err := s.usable(ctx); err != nil {
+		for _, it := range items {
+			it.Result.Err = err
 		}
-		if results[i].Err = err; err == nil {
-			it.Result = &results[i]
-			items = append(items, it)
-		}
+		return results
 	}
 	for i, res := range s.commit(items, s.Epoch()) {
 		*items[i].Result = res
@@ -311,7 +306,7 @@ func (s *Store) Records(ctx context.Context, k calendar.Kind, after calendar.ID,
 				out = append(out, *h)
 			}
 		}
-		if out = eventstore.CutPage(out); k != 0 || limit <= 0 {
+		if out = cut(out, func(h *eventstore.Held) int { return h.Size() }); k != 0 || limit <= 0 {
 			return out, nil
 		}
 		last := calendar.ID(math.MaxInt64)
@@ -339,12 +334,12 @@ func (s *Store) Records(ctx context.Context, k calendar.Kind, after calendar.ID,
 func (s *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
 	return reading(ctx, s, func() (out []eventstore.Entry, err error) {
 		if r.Record == 0 {
-			return eventstore.CutPage(page(s.entries, r.After, r.Limit)), nil
+			out = page(s.entries, r.After, r.Limit)
 		}
 		for _, at := range page(s.history[r.Record], r.After, r.Limit) {
 			out = append(out, s.entries[at])
 		}
-		return eventstore.CutPage(out), nil
+		return cut(out, (*eventstore.Entry).Size), nil
 	})
 }
 
@@ -370,6 +365,17 @@ func page[T any, N int | uint64](all []T, n N, limit int) []T {
 	}
 	all = all[n:]
 	return slices.Clone(all[:min(limit, len(all))])
+}
+
+// cut returns the beginning of a page that PageBytes allows, one at least.
+func cut[T any](page []T, size func(*T) int) []T {
+	left := eventstore.PageBytes
+	for i := range page {
+		if left -= size(&page[i]); left <= 0 {
+			return page[:i+1]
+		}
+	}
+	return page
 }
 
 // Head implements eventstore.Store.

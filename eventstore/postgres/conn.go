@@ -218,9 +218,7 @@ func (s *Store) queueHead(b *pgx.Batch, a *answer) (see func() error) {
 		err := r.Scan(&a.standby, &a.Position, &head, &a.there.Position, &there, &uuid, &a.Signed, &a.erased, &a.lastID)
 		copy(a.Hash[:], head)
 		copy(a.there.Hash[:], there)
-		if err == nil {
-			a.UUID, err = eventstore.UUIDOf(uuid[:])
-		}
+		a.UUID = eventstore.UUIDOf(uuid[:])
 		return err
 	})
 	return func() error { return s.see(known, a) }

@@ -43,8 +43,6 @@ type Options struct {
 	// PurgeEvery is how often receipts that are too old, by the clock of the database,
 	// are looked for; 0: a minute.
 	PurgeEvery time.Duration
-	// Now is the clock that says what a commit takes. nil: time.Now.
-	Now func() time.Time
 
 	// ListenURL is where the store listens for appends of other processes, when
 	// that is not the URL it is opened with: a pooler by transactions passes no
@@ -88,9 +86,6 @@ var (
 func (o *Options) complete() error {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Now == nil {
-		o.Now = time.Now
 	}
 	o.Schema = cmp.Or(o.Schema, defaultSchema)
 	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
@@ -146,7 +141,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
 	s.committer = eventstore.NewCommitter(eventstore.CommitterOptions{
-		Commit: s.commit, Items: groupAppends, Bytes: groupBytes, Observe: s.o.Observe, Now: s.o.Now,
+		Commit: s.commit, Items: groupAppends, Bytes: groupBytes, Observe: s.o.Observe,
 	})
 	s.waiters.Go(func() { s.poll(background) })
 	s.waiters.Go(func() { s.purgeReceipts(background) })

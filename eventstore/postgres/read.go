@@ -150,10 +150,9 @@ func (s *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entr
 func (s *Store) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
 	rows, err := all(ctx, s, func(r pgx.CollectableRow) (c eventstore.Commit, err error) {
 		var hash, leaf []byte
-		if err := r.Scan(&c.First, &c.Last, &hash, &leaf); err != nil {
-			return c, err
-		}
-		return c, c.Complete(hash, leaf)
+		err = r.Scan(&c.First, &c.Last, &hash, &leaf)
+		c.Complete(hash, leaf)
+		return c, err
 	}, `SELECT c.first, c.last, c.hash, e.leaf FROM (SELECT * FROM @commits WHERE last >= $1::bigint
 			AND first >= coalesce((SELECT max(first) FROM @commits WHERE first <= $1::bigint), 0) ORDER BY first LIMIT $2::bigint) c
 		CROSS JOIN LATERAL (SELECT position, leaf FROM @entries

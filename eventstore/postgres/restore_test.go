@@ -114,7 +114,7 @@ func wholeOf(t *testing.T, s eventstore.Store) (w whole) {
 	w.Commits, errs[0] = s.Commits(t.Context(), 1, 10_000)
 	w.Found, errs[1] = s.Find(t.Context(), l)
 	h, err := s.Head(t.Context(), eventstore.Point{})
-	w.UUID, _ = eventstore.UUIDOf(h.UUID[:]) // it has the length
+	w.UUID = eventstore.UUIDOf(h.UUID[:])
 	w.Signed, errs[2] = h.Signed, err
 	for id := range calendar.ID(moved) {
 		r, err := s.Receipt(t.Context(), 7, fmt.Sprintf("key-%d", id+1000))

@@ -184,7 +184,8 @@ func scanEntry(r pgx.CollectableRow) (e eventstore.Entry, err error) {
 	if by == 0 || len(fields)+len(state) > 0 { // text that an erasure left shows
 		e.Fields, e.State = fields, state
 	}
-	return e, e.Complete(kind, salts, by, hashes)
+	e.Complete(kind, salts, by, hashes)
+	return e, nil
 }
 
 func scanHeld(r pgx.CollectableRow) (*eventstore.Held, error) {
@@ -195,7 +196,8 @@ func scanHeld(r pgx.CollectableRow) (*eventstore.Held, error) {
 		return nil, err
 	}
 	h.Record = state
-	return h, h.Complete(kind, claims, names)
+	h.Complete(kind, claims, names)
+	return h, nil
 }
 
 func scanPair(r pgx.CollectableRow) (p eventstore.Pair, err error) {

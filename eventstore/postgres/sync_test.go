@@ -22,7 +22,7 @@ func TestSynchronousStandby(t *testing.T) {
 	primary := engines.StartPostgres(t)
 	standby := primary.Standby("second")
 	write(t, open(t, primary.URL(), postgres.Options{}), 1, 1, "before")
-	opened := func() *postgres.Store { return open(t, primary.URL(), postgres.Options{Timeout: time.Second}) }
+	opened := func() *postgres.Store { return open(t, primary.URL(), postgres.Options{Timeout: 2 * time.Second}) }
 	s, other := opened(), opened()
 	standby.Kill9()
 	primary.Exec("ALTER SYSTEM SET synchronous_standby_names = 'second'", "SELECT pg_reload_conf()")

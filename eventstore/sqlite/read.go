@@ -184,9 +184,8 @@ func (s *Store) Commits(ctx context.Context, from calendar.Position, limit int) 
 		CROSS JOIN entries e ON e.position BETWEEN c.first AND c.last ORDER BY c.first, e.position`,
 		func(r row) (c eventstore.Commit, err error) {
 			var hash, leaf sql.RawBytes
-			if err = r.Scan(&c.First, &c.Last, &hash, &leaf); err == nil {
-				err = c.Complete(hash, leaf)
-			}
+			err = r.Scan(&c.First, &c.Last, &hash, &leaf)
+			c.Complete(hash, leaf)
 			return c, err
 		}, number(max(from, 1)), max(limit, 0))
 	if err != nil {

@@ -132,10 +132,8 @@ func scanEntry(r row) (e eventstore.Entry, err error) {
 		e.Secret = []byte{}
 	}
 	e.Time = time.UnixMilli(millis).UTC()
-	if err = e.Complete(kind, salts, by, hashes); err == nil {
-		e.Fields, e.State, err = unpackBody(body)
-	}
-	if err != nil {
+	e.Complete(kind, salts, by, hashes)
+	if e.Fields, e.State, err = unpackBody(body); err != nil {
 		err = fmt.Errorf("entry %d: %w", e.Position, err)
 	}
 	return e, err
@@ -147,13 +145,11 @@ func scanHeld(r row) (h eventstore.Held, err error) {
 	if err := r.Scan(&h.ID, &kind, &h.Version, &h.Position, &h.Secret, &h.Erased, &body, &claims, &names); err != nil {
 		return h, err
 	}
-	if err = h.Complete(kind, claims, names); err == nil && body == nil {
-		err = eventstore.Damaged(h.Position, "it is missing, record %d ends with it", h.ID)
+	h.Complete(kind, claims, names)
+	if body == nil {
+		return h, eventstore.Damaged(h.Position, "it is missing, record %d ends with it", h.ID)
 	}
-	if err == nil {
-		_, h.Record, err = unpackBody(body)
-	}
-	if err != nil {
+	if _, h.Record, err = unpackBody(body); err != nil {
 		err = fmt.Errorf("record %d: %w", h.ID, err)
 	}
 	return h, err

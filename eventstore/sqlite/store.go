@@ -91,7 +91,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 		return nil, errors.Join(fmt.Errorf("open event store %s: %w", path, translate(err)), s.closeFiles())
 	}
 	s.committer = eventstore.NewCommitter(eventstore.CommitterOptions{
-		Commit: s.commit, Items: commitAppends, Bytes: commitBytes, Observe: o.Observe, Now: time.Now,
+		Commit: s.commit, Items: commitAppends, Bytes: commitBytes, Observe: o.Observe,
 	})
 	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.background.Go(func() { s.purgeReceipts(ctx) })
@@ -197,9 +197,7 @@ func (s *Store) begin(ctx context.Context) error {
 		return err
 	}
 	id, err := one(ctx, s.reader, "SELECT uuid FROM identity", value[[]byte])
-	if err == nil {
-		h.UUID, err = eventstore.UUIDOf(id)
-	}
+	h.UUID = eventstore.UUIDOf(id)
 	s.lastID.Store(int64(end.lastID))
 	s.signal = eventstore.NewSignal(h)
 	return err

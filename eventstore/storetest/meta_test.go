@@ -41,23 +41,3 @@ func TestEveryStoreRunsTheSuite(t *testing.T) {
 		}
 	}
 }
-
-// TestNoCaseSkips: no case has a way to skip itself.
-func TestNoCaseSkips(t *testing.T) {
-	t.Parallel()
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range files {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, call := range []string{".Skip" + "(", ".Skipf" + "(", ".SkipNow" + "(", "testing.Short" + "("} {
-			if strings.Contains(string(text), call) {
-				t.Errorf("%s has %s", path, call)
-			}
-		}
-	}
-}

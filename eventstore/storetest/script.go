@@ -177,8 +177,6 @@ func (f *fixture) word(a *eventstore.Append, word string) {
 		d.Names = append(d.Names, calendar.Name{Space: "n", Key: rest})
 	case word[0] == '!':
 		d.Secret = []byte(rest)
-	case word[0] == '{':
-		d.State = []byte(word)
 	case word[0] == '?':
 		key, count, _ := strings.Cut(rest, "=")
 		a.Guards = append(a.Guards, eventstore.Guard{Name: calendar.Name{Space: "n", Key: key}, Count: number(count)})

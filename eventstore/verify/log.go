@@ -28,7 +28,7 @@ func Log(entries iter.Seq2[Entry, error], before Before) (Findings, error) {
 	l := newLog(before)
 	err := l.read(entries)
 	if err == nil {
-		err = l.blanks(nil)
+		err = l.blanks()
 	}
 	return l.findings(err)
 }
@@ -45,14 +45,15 @@ type log struct {
 	decoded map[calendar.ID]*calendar.Record
 }
 
-// record is what has to be known of the last entry of a record.
+// record is what has to be known of a record. Hashes are SHA-256.
 type record struct {
-	position calendar.Position
+	position calendar.Position // as version and state, of its last entry
 	version  int64
 	kind     calendar.Kind
-	state    [32]byte // SHA-256
-	secret   [32]byte // SHA-256; zeros without one
-	erased   bool     // by this entry
+	state    [32]byte
+	secret   [32]byte // zeros without one
+	erased   bool
+	present  bool // a state of it was found
 
 	plain, blank calendar.Position // first entries that are not and are redacted; 0: none
 	by           calendar.Position // of the entry that redacted
@@ -94,128 +95,51 @@ func (l *log) check(e *Entry) error {
 		r = &record{kind: e.Kind}
 		l.records[e.ID] = r
 	}
-	switch fits := eventstore.LeafBySum(&e.Entry, e.Secret) == e.Leaf; {
+	switch {
 	case e.Position != l.Entries+1:
 		return eventstore.Damaged(l.Entries+1, "it is missing, the next one is %d", e.Position)
-	case !fits && e.Redacted == nil && len(e.Fields)+len(e.State) == 0:
-		return eventstore.Damaged(e.Position, "it is blank, and no erasure is known of it")
-	case !fits:
+	case eventstore.LeafBySum(&e.Entry, e.Secret) != e.Leaf:
 		return eventstore.Damaged(e.Position, "it does not fit its leaf")
-	case e.Version != r.version+1:
-		return eventstore.Damaged(e.Position, "version %d of record %d follows version %d", e.Version, e.ID, r.version)
-	case e.Kind != r.kind:
-		return eventstore.Damaged(e.Position, "record %d was of kind %s before, not %s", e.ID, r.kind, e.Kind)
+	case e.Version != r.version+1 || e.Kind != r.kind:
+		return eventstore.Damaged(e.Position, "version %d of %s %d follows version %d of a %s", e.Version, e.Kind, e.ID, r.version, r.kind)
 	case r.erased:
 		return eventstore.Damaged(e.Position, "record %d was erased before it", e.ID)
 	}
-	last := *r
 	r.position, r.version = e.Position, e.Version
 	if e.Redacted != nil {
 		return l.blank(&e.Entry, r)
 	}
-	if r.plain == 0 {
-		r.plain = e.Position
-	}
 	if e.Secret != nil {
 		r.secret = *e.Secret
-		if *e.Secret == noSecret {
+		if r.secret == noSecret {
 			r.secret = [32]byte{}
 		}
 	}
 	r.state = sha256.Sum256(e.State)
-	return l.fold(&e.Entry, r, &last)
+	if err := l.fold(&e.Entry, r); err != nil {
+		return err
+	}
+	if r.plain == 0 {
+		r.plain = e.Position
+	}
+	return nil
 }
 
 // noSecret is the SHA-256 of a secret that was removed.
 var noSecret = sha256.Sum256(nil)
 
-// fold checks that the fields that an entry changed give its state.
-func (l *log) fold(e *eventstore.Entry, r, last *record) error {
-	stored, err := calendar.DecodeRecord(e.State)
-	if err != nil {
-		return eventstore.Damaged(e.Position, "state: %v", err)
-	}
-	change, err := calendar.DecodeChange(e.Change, e.ID, stored.Home, e.Fields)
-	switch {
-	case err != nil:
-		return eventstore.Damaged(e.Position, "change: %v", err)
-	case change.Kind != e.Kind:
-		return eventstore.Damaged(e.Position, "%s is no change of kind %s", e.Change, e.Kind)
-	case e.Change == eventstore.ErasedChange(e.Kind):
-		return l.erased(e, r, last, stored)
-	case last.blank != 0: // what it follows is gone
-		return nil
-	}
-	before := l.decoded[e.ID]
-	if before == nil && e.Version > 1 {
-		state, err := l.before(e.ID, last.version)
-		switch {
-		case err != nil:
-			return fmt.Errorf("entry %d: state before it: %w", e.Position, err)
-		case state == nil:
-			return nil
-		}
-		if before, err = calendar.DecodeRecord(state); err != nil {
-			return eventstore.Damaged(e.Position, "state before it: %v", err)
-		}
-	}
-	folded, err := calendar.Apply(before, change, e.Time)
-	if err == nil {
-		err = encodesTo(folded, e.State)
-	}
-	if err != nil {
-		return eventstore.Damaged(e.Position, "%v", err)
-	}
-	if len(l.decoded) >= maxDecoded {
-		clear(l.decoded)
-	}
-	l.decoded[e.ID] = stored
-	return nil
-}
-
-// encodesTo checks that a state is the canonical JSON of a record.
-func encodesTo(r *calendar.Record, state []byte) error {
-	want, err := calendar.EncodeRecord(r)
-	if err == nil && !bytes.Equal(want, state) {
-		err = fmt.Errorf("folding the changes of record %d does not give the stored record", r.ID)
-	}
-	return err
-}
-
 // blank notes an entry that is redacted.
 func (l *log) blank(e *eventstore.Entry, r *record) error {
-	if r.blank != 0 && r.by != e.Redacted.By {
+	if r.blank == 0 {
+		r.blank, r.by = e.Position, e.Redacted.By
+	}
+	if e.Redacted.By != r.by {
 		return eventstore.Damaged(e.Position, "it is blank by entry %d, and entry %d of its record by entry %d", e.Redacted.By, r.blank, r.by)
 	}
 	l.Redacted++
 	if !e.Blank() {
 		l.incomplete(e.Position, e)
 	}
-	if r.blank == 0 {
-		r.blank, r.by = e.Position, e.Redacted.By
-	}
-	return nil
-}
-
-// erased checks an entry that erased its record.
-func (l *log) erased(e *eventstore.Entry, r, last *record, stored *calendar.Record) error {
-	want := &calendar.Record{
-		ID: e.ID, Kind: e.Kind, Version: e.Version, Home: stored.Home, Changed: eventstore.Moment(e.Time), Deleted: true, Erased: true, Fields: calendar.Fields{},
-	}
-	if marks, ok := stored.Fields["imports"]; ok {
-		want.Fields["imports"] = marks
-	}
-	if err := encodesTo(want, e.State); err != nil || string(e.Fields) != "{}" {
-		return eventstore.Damaged(e.Position, "more is left of the record than an erasure leaves")
-	}
-	if last.blank != 0 && last.by != e.Position {
-		return eventstore.Damaged(last.blank, "it is blank by entry %d, and its record was erased by entry %d", last.by, e.Position)
-	}
-	if last.plain != 0 {
-		l.incomplete(last.plain, e)
-	}
-	r.erased, r.plain, r.blank = true, 0, 0
-	l.Erasures = append(l.Erasures, Erasure{e.Position, e.Kind.String(), e.ID, e.Cause.Reason})
 	return nil
 }
 
@@ -228,19 +152,58 @@ func (l *log) incomplete(p calendar.Position, of *eventstore.Entry) {
 	}
 }
 
-// blanks checks that what is blank was erased: by an entry of the log, or by one after it
-// that the function finds.
-func (l *log) blanks(erasedLater func(id calendar.ID, by calendar.Position) (bool, error)) error {
-	var first *record
-	for id, r := range l.records {
-		later := false
-		if r.by > l.Entries && erasedLater != nil {
-			var err error
-			if later, err = erasedLater(id, r.by); err != nil {
-				return err
-			}
+// fold checks that the fields that an entry changed give its state.
+func (l *log) fold(e *eventstore.Entry, r *record) error {
+	stored, err := calendar.DecodeRecord(e.State)
+	if err != nil {
+		return eventstore.Damaged(e.Position, "state: %v", err)
+	}
+	change, err := calendar.DecodeChange(e.Change, e.ID, stored.Home, e.Fields)
+	if err != nil {
+		return eventstore.Damaged(e.Position, "change: %v", err)
+	}
+	before := l.decoded[e.ID]
+	switch {
+	case e.Change == eventstore.ErasedChange(e.Kind):
+		// What an erasure leaves of a record is left when it is erased again.
+		before = &calendar.Record{ID: e.ID, Kind: e.Kind, Version: e.Version - 1, Home: stored.Home, Fields: stored.Fields}
+		if r.erased = true; r.plain != 0 {
+			l.incomplete(r.plain, e)
 		}
-		if r.blank != 0 && !later && (first == nil || r.blank < first.blank) {
+		l.Erasures = append(l.Erasures, Erasure{e.Position, e.Kind.String(), e.ID, e.Cause.Reason})
+	case r.blank != 0: // what it follows is gone
+		return nil
+	case before == nil && e.Version > 1:
+		state, err := l.before(e.ID, e.Version-1)
+		if err != nil {
+			return fmt.Errorf("entry %d: state before it: %w", e.Position, err)
+		}
+		if state == nil {
+			return nil
+		}
+		if before, err = calendar.DecodeRecord(state); err != nil {
+			return eventstore.Damaged(e.Position, "state before it: %v", err)
+		}
+	}
+	folded, err := calendar.Apply(before, change, e.Time)
+	if err != nil {
+		return eventstore.Damaged(e.Position, "%v", err)
+	}
+	if want, err := calendar.EncodeRecord(folded); err != nil || !bytes.Equal(want, e.State) || r.erased && len(change.Fields) > 0 {
+		return eventstore.Damaged(e.Position, "folding the changes of record %d does not give the stored record", e.ID)
+	}
+	if len(l.decoded) >= maxDecoded {
+		clear(l.decoded)
+	}
+	l.decoded[e.ID] = stored
+	return nil
+}
+
+// blanks checks that what is blank was erased.
+func (l *log) blanks() error {
+	var first *record
+	for _, r := range l.records {
+		if r.blank != 0 && !(r.erased && r.position == r.by) && (first == nil || r.blank < first.blank) {
 			first = r
 		}
 	}

@@ -67,11 +67,11 @@ func TestLog(t *testing.T) {
 		"version": {func(e []verify.Entry) []verify.Entry {
 			e[4].Version++
 			return e
-		}, verify.Tampered, 5, "version 3 of record 2 follows version 1"},
+		}, verify.Tampered, 5, "version 3 of tag 2 follows version 1 of a tag"},
 		"kind": {func(e []verify.Entry) []verify.Entry {
 			e[4].Kind = calendar.KindVenue
 			return e
-		}, verify.Tampered, 5, "record 2 was of kind tag before, not venue"},
+		}, verify.Tampered, 5, "version 2 of venue 2 follows version 1 of a tag"},
 		"after an erasure": {func(e []verify.Entry) []verify.Entry {
 			e[4].ID, e[4].Version = 1, 4
 			return e
@@ -79,7 +79,7 @@ func TestLog(t *testing.T) {
 		"blank without an erasure": {func(e []verify.Entry) []verify.Entry {
 			e[2].Fields, e[2].State = nil, nil
 			return e
-		}, verify.Tampered, 3, "it is blank, and no erasure is known of it"},
+		}, verify.Tampered, 3, "it does not fit its leaf"},
 		"cut off": {func(e []verify.Entry) []verify.Entry { return e[:3] }, verify.Tampered, 1, "it is blank, and entry 4 did not erase its record"},
 		"erased by two": {func(e []verify.Entry) []verify.Entry {
 			e[1].Redacted.By = 5
@@ -88,7 +88,7 @@ func TestLog(t *testing.T) {
 		"erased by another": {func(e []verify.Entry) []verify.Entry {
 			e[0].Redacted.By, e[1].Redacted.By = 5, 5
 			return e
-		}, verify.Tampered, 1, "it is blank by entry 5, and its record was erased by entry 4"},
+		}, verify.Tampered, 1, "it is blank, and entry 5 did not erase its record"},
 		"text is left": {func(e []verify.Entry) []verify.Entry {
 			e[1].Cause.Reason = "left"
 			return e
@@ -104,11 +104,11 @@ func TestLog(t *testing.T) {
 		"fields of an erasure": {func(e []verify.Entry) []verify.Entry {
 			e[3].Fields = []byte(`{"slug":"left"}`)
 			return e
-		}, verify.Tampered, 4, "more is left of the record than an erasure leaves"},
+		}, verify.Tampered, 4, "does not give the stored record"},
 		"state of an erasure": {func(e []verify.Entry) []verify.Entry {
 			e[3].State = []byte(strings.Replace(string(e[3].State), `"fields":{}`, `"fields":{"slug":"left"}`, 1))
 			return e
-		}, verify.Tampered, 4, "more is left of the record than an erasure leaves"},
+		}, verify.Tampered, 4, "does not give the stored record"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -2,6 +2,7 @@
 package verify
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -95,28 +96,27 @@ func Store(ctx context.Context, s eventstore.Store, progress func(done, total ca
 		return Findings{}, err
 	}
 	r := &reading{Store: s, ctx: ctx, head: head.Position, progress: progress}
-	l := newLog(r.before)
-	err = l.read(r.entries)
+	r.log = newLog(r.before)
+	err = r.read(r.entries)
 	if err == nil {
 		err = r.behind()
 	}
 	if err == nil {
-		err = l.blanks(r.erasedLater)
+		err = r.present()
 	}
 	if err == nil {
-		err = r.present(l.records)
+		err = r.blanks()
 	}
-	l.Head = r.hash
-	return l.findings(err)
+	return r.findings(err)
 }
 
 // reading is a store that is read by one call of Store.
 type reading struct {
 	eventstore.Store
+	*log
 
 	ctx      context.Context //nolint:containedctx // of the one call
 	head     calendar.Position
-	hash     Hash
 	progress func(done, total calendar.Position)
 }
 
@@ -128,35 +128,34 @@ func (r *reading) entries(yield func(Entry, error) bool) {
 				return
 			}
 		}
-		if err == nil {
-			if hash := eventstore.ChainHash(r.hash, commit.First, commit.Leaves); hash == commit.Hash {
-				r.hash = hash
-			} else {
-				err = eventstore.Damaged(commit.Last, "the chain does not fit the commit %d to %d", commit.First, commit.Last)
-			}
+		if err == nil && eventstore.ChainHash(r.Findings.Head, commit.First, commit.Leaves) != commit.Hash {
+			err = eventstore.Damaged(commit.Last, "the chain does not fit the commit %d to %d", commit.First, commit.Last)
 		}
 		if err != nil {
 			yield(Entry{}, err)
 			return
 		}
+		r.Findings.Head = commit.Hash
 		if r.progress != nil {
 			r.progress(commit.Last, r.head)
 		}
 	}
 }
 
+// version returns the entry of a version of a record, one without a position where there
+// is none.
+func (r *reading) version(id calendar.ID, version int64) (eventstore.Entry, error) {
+	entries, err := r.Read(r.ctx, eventstore.Range{Record: id, After: uint64(version - 1), Limit: 1})
+	return append(entries, eventstore.Entry{})[0], err
+}
+
 // before implements Before.
 func (r *reading) before(id calendar.ID, version int64) ([]byte, error) {
-	entries, err := r.Read(r.ctx, eventstore.Range{Record: id, After: uint64(version - 1), Limit: 1})
-	switch {
-	case err != nil:
-		return nil, err
-	case len(entries) == 0:
-		return []byte{}, nil
-	case entries[0].Redacted != nil:
+	e, err := r.version(id, version)
+	if err == nil && e.Redacted != nil {
 		return nil, nil
 	}
-	return entries[0].State, nil
+	return append([]byte{}, e.State...), err
 }
 
 // behind looks for an entry behind the last commit, where no reader comes until the next
@@ -166,35 +165,18 @@ func (r *reading) behind() error {
 	if err != nil || len(entries) == 0 {
 		return err
 	}
-	p := entries[0].Position
-	commits, err := r.Commits(r.ctx, p, 1)
-	if err == nil && (len(commits) == 0 || p < commits[0].First || p > commits[0].Last) {
-		err = eventstore.Damaged(p, "it lies behind the last commit, which ends with entry %d", r.head)
+	commits, err := r.Commits(r.ctx, r.head+1, 1)
+	if err == nil && len(commits) == 0 {
+		err = eventstore.Damaged(entries[0].Position, "it lies behind the last commit, which ends with entry %d", r.head)
 	}
 	return err
-}
-
-// erasedLater reports whether an entry behind the head erased a record.
-func (r *reading) erasedLater(id calendar.ID, by calendar.Position) (bool, error) {
-	h, err := r.now(id)
-	return h.Erased && h.Position == by, err
-}
-
-// now returns a record as it lies on the medium: Load may answer from memory, a moment
-// before it knows of a write.
-func (r *reading) now(id calendar.ID) (eventstore.Held, error) {
-	found, err := r.Records(r.ctx, 0, id-1, 1)
-	if err != nil || len(found) == 0 || found[0].ID != id {
-		return eventstore.Held{}, err
-	}
-	return found[0], nil
 }
 
 // statePage is how many present states are read at once.
 const statePage = 500
 
 // present checks the present states.
-func (r *reading) present(records map[calendar.ID]*record) error {
+func (r *reading) present() error {
 	for after := calendar.ID(0); ; {
 		page, err := r.Records(r.ctx, 0, after, statePage)
 		if err != nil {
@@ -209,42 +191,42 @@ func (r *reading) present(records map[calendar.ID]*record) error {
 				return eventstore.Damaged(h.Position, "record %d is not after record %d", h.ID, after)
 			}
 			after = h.ID
-			if err := r.state(h, records[h.ID]); err != nil {
+			last := r.records[h.ID]
+			if last == nil {
+				last = &record{}
+			}
+			last.present = true
+			if err := r.state(h, last); err != nil {
 				return err
 			}
-			delete(records, h.ID)
 		}
 		if err := r.holdings(page); err != nil {
 			return err
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(records)) {
-		return eventstore.Damaged(records[id].position, "record %d has no present state", id)
+	for _, id := range slices.Sorted(maps.Keys(r.records)) {
+		if last := r.records[id]; !last.present {
+			return eventstore.Damaged(last.position, "record %d has no present state", id)
+		}
 	}
 	return nil
 }
 
-// state checks a present state by the last entry that was read of its record, nil for
-// none, or by its own when that is newer. The chain up to it is the business of the next run.
+// state checks a present state by the last entry that was read of its record, or by its
+// own when that is newer. The chain up to it is the business of the next run.
 func (r *reading) state(h *eventstore.Held, last *record) error {
-	if last == nil {
-		last = &record{}
-	}
 	if h.Position > r.head {
-		entries, err := r.Read(r.ctx, eventstore.Range{Record: h.ID, After: uint64(h.Version - 1), Limit: 1})
-		if err != nil {
-			return fmt.Errorf("entry %d: %w", h.Position, err)
+		e, err := r.version(h.ID, h.Version)
+		if err != nil || e.Redacted != nil { // erased since the state was read
+			return err
 		}
-		if len(entries) > 0 {
-			e := &entries[0]
-			if e.Redacted != nil { // erased since the state was read
-				return nil
-			}
-			last = &record{position: e.Position, version: e.Version, kind: e.Kind, state: sha256.Sum256(e.State), secret: eventstore.SumOf(h.Secret)}
-			if e.Secret != nil {
-				last.secret = eventstore.SumOf(e.Secret)
-			}
+		if e.Position != h.Position || !bytes.Equal(e.State, h.Record) || e.Secret != nil && !bytes.Equal(e.Secret, h.Secret) {
+			return eventstore.Damaged(h.Position, "the present state of record %d is not that of its entry", h.ID)
 		}
+		if h.Erased && h.Position == last.by {
+			last.blank = 0
+		}
+		return nil
 	}
 	switch {
 	case h.Position != last.position || h.Version != last.version || h.Kind != last.kind:
@@ -260,45 +242,45 @@ func (r *reading) state(h *eventstore.Held, last *record) error {
 // holdings checks that records hold the claims and names of their states and are found by
 // them, unless they were changed meanwhile.
 func (r *reading) holdings(page []eventstore.Held) error {
-	want := slices.Clone(page)
 	var l eventstore.Lookup
-	for i := range want {
+	claims, names := make([][]calendar.Claim, len(page)), make([][]calendar.Name, len(page))
+	for i := range page {
 		var err error
-		if want[i].Claims, want[i].Names, err = eventstore.Holds(&want[i].State); err != nil {
-			return eventstore.Damaged(want[i].Position, "present state: %v", err)
+		if claims[i], names[i], err = eventstore.Holds(&page[i].State); err != nil {
+			return eventstore.Damaged(page[i].Position, "present state: %v", err)
 		}
-		l.Claims, l.Names = append(l.Claims, want[i].Claims...), append(l.Names, want[i].Names...)
+		l.Claims, l.Names = append(l.Claims, claims[i]...), append(l.Names, names[i]...)
 	}
-	l.Names = eventstore.InOrder(l.Names) // many records may share one
 	found, err := r.Find(r.ctx, l)
 	if err != nil {
 		return fmt.Errorf("find records by claims and names: %w", err)
 	}
-	holders := make(map[calendar.Claim][]calendar.ID, len(l.Claims)+len(l.Names)) // ascending; no claim is a name
-	for i, c := range l.Claims {
-		holders[c] = found.Holders[i : i+1]
-	}
-	for i, n := range l.Names {
-		holders[n] = found.Named[i]
-	}
-	for i := range want {
-		h, why := &want[i], ""
-		if !slices.Equal(h.Claims, eventstore.InOrder(page[i].Claims)) || !slices.Equal(h.Names, eventstore.InOrder(page[i].Names)) {
+	for i := range page {
+		h, why := &page[i], ""
+		if !slices.Equal(claims[i], eventstore.InOrder(h.Claims)) || !slices.Equal(names[i], eventstore.InOrder(h.Names)) {
 			why = fmt.Sprintf("record %d holds other claims or names than its state tells", h.ID)
 		}
-		for _, c := range slices.Concat(h.Claims, h.Names) {
-			if _, has := slices.BinarySearch(holders[c], h.ID); !has {
+		for _, c := range claims[i] {
+			if found.Holders[0] != h.ID {
 				why = fmt.Sprintf("record %d is not found by %q", h.ID, c.Space+" "+c.Key)
 			}
+			found.Holders = found.Holders[1:]
+		}
+		for _, n := range names[i] {
+			if !slices.Contains(found.Named[0], h.ID) {
+				why = fmt.Sprintf("record %d is not found by %q", h.ID, n.Space+" "+n.Key)
+			}
+			found.Named = found.Named[1:]
 		}
 		if why == "" {
 			continue
 		}
-		now, err := r.now(h.ID)
+		// Load may answer from memory, a moment before it knows of a write.
+		now, err := r.Records(r.ctx, 0, h.ID-1, 1)
 		if err != nil {
 			return fmt.Errorf("record %d: %w", h.ID, err)
 		}
-		if now.Version <= h.Version {
+		if len(now) == 0 || now[0].ID != h.ID || now[0].Version <= h.Version {
 			return &eventstore.DamageError{Position: h.Position, Why: why}
 		}
 	}

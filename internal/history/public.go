@@ -47,7 +47,7 @@ func (r *Reader) WasPublic(ctx context.Context, record *calendar.Record, slug st
 		return true, nil
 	}
 	epoch, key := r.store.Epoch(), foundKey{id: record.ID, slug: slug}
-	if known, ok := r.found.Get(epoch, key); ok && known.version == record.Version {
+	if known, ok := r.found.In(epoch).Get(key); ok && known.version == record.Version {
 		return known.public, nil
 	}
 	if slug != "" {
@@ -71,7 +71,7 @@ func (r *Reader) WasPublic(ctx context.Context, record *calendar.Record, slug st
 		}
 		next = e.Time
 	}
-	r.found.Put(epoch, key, found{version: record.Version, public: public})
+	r.found.In(epoch).Set(key, found{version: record.Version, public: public})
 	return public, nil
 }
 
@@ -92,7 +92,7 @@ func (r *Reader) Moved(ctx context.Context, c calendar.Caller, event *calendar.R
 		return nil, err
 	}
 	epoch, everybody, key := r.store.Epoch(), c.Role == calendar.Anonymous, foundKey{id: event.ID, moves: true}
-	known, ok := r.found.Get(epoch, key)
+	known, ok := r.found.In(epoch).Get(key)
 	ok = ok && everybody
 	moved := false // by a version that was looked at
 	for e, err := range v.each(ctx, event.Version-MaxLooked+1, event.Version, false) {
@@ -118,7 +118,7 @@ func (r *Reader) Moved(ctx context.Context, c calendar.Caller, event *calendar.R
 		moved = moved || bytes.Contains(e.Fields, startKey)
 	}
 	if everybody && (!ok || known.version < event.Version) {
-		r.found.Put(epoch, key, found{version: event.Version, was: was})
+		r.found.In(epoch).Set(key, found{version: event.Version, was: was})
 	}
 	return was, nil
 }

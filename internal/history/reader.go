@@ -29,7 +29,7 @@ func New(store eventstore.Store, now func() time.Time) *Reader {
 }
 
 // Forget drops what is cached of records that were erased since.
-func (r *Reader) Forget() { r.found.Enter(r.store.Epoch()) }
+func (r *Reader) Forget() { r.found.In(r.store.Epoch()) }
 
 // Viewer is who reads the past.
 type Viewer struct {
