@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,8 +24,7 @@ type given struct {
 	Value string `json:"value"`
 	From  string `json:"from"`
 
-	label string // before an error
-	err   error  // why it is refused
+	err error // why it is refused
 }
 
 const byDefault = "default"
@@ -32,59 +32,64 @@ const byDefault = "default"
 // settingsReader reads settings from flags, else from the environment, else from the file
 // of settings, and notes what is wrong with any of them.
 type settingsReader struct {
-	env      []string
-	model    *kong.Application
-	given    map[*kong.Value]given
-	resolved *given           // the value that is read now, nil on the command line
-	traced   bool             // the command line is read
-	file     map[string]given // nil: not read yet
-	fileErr  error
+	env     []string
+	model   *kong.Application
+	given   map[*kong.Value]given
+	from    string // where the value that is read now comes from, "" for the command line
+	file    map[string]given
+	fileErr error
 }
 
 // parser returns the parser of a command line that fills s.
 func (r *settingsReader) parser(s *config, out io.Writer, exit func(int)) (*kong.Kong, error) {
-	return newParser(s, out, kong.Exit(exit), kong.Resolvers(r), kong.PostBuild(r.watch),
-		kong.WithBeforeReset(func() error { r.traced = true; return nil }))
-}
-
-// watch puts the reader between the parser and the mappers of flags.
-func (r *settingsReader) watch(k *kong.Kong) error {
+	r.given = map[*kong.Value]given{}
+	k, err := kong.New(newCommands(s), append(r.mappers(),
+		kong.Name("daybook"), kong.Description(description), kong.Writers(out, out), kong.Exit(exit),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, FlagsLast: true}), kong.ValueFormatter(helpText),
+		kong.Resolvers(kong.ResolverFunc(r.resolve)), kong.WithBeforeReset(func() error { r.from = byDefault; return nil }))...)
+	if err != nil {
+		return nil, err
+	}
 	r.model = k.Model
 	k.Model.HelpFlag.Help = "print this help"
-	return kong.Visit(k.Model, func(node kong.Visitable, next kong.Next) error {
-		if f, ok := node.(*kong.Flag); ok {
-			f.Mapper = &watchedMapper{f.Mapper, r}
+	return k, nil
+}
+
+// mapper is a mapper of one value, or of a list with commas between. It notes what flags
+// are given and what is wrong with them, so that all of it is reported together.
+func (r *settingsReader) mapper(read valueReader) kong.Mapper {
+	return kong.MapperFunc(func(ctx *kong.DecodeContext, to reflect.Value) error {
+		setting := ctx.Value
+		if setting.IsBool() && ctx.Scan.Peek().Type != kong.FlagValueToken { // a flag alone
+			ctx.Scan.PushTyped("true", kong.FlagValueToken)
 		}
-		return next(nil)
+		token, err := ctx.Scan.PopValue("a")
+		if err != nil {
+			return err
+		}
+		now := given{Value: token.String(), From: cmp.Or(r.from, "--"+setting.Name)}
+		if setting.IsSlice() {
+			now.err = readList(now.Value, func(part string) error {
+				v, err := read(part, setting)
+				if err == nil {
+					to.Set(reflect.Append(to, reflect.ValueOf(v)))
+				}
+				return err
+			})
+		} else if v, err := read(now.Value, setting); err == nil {
+			to.Set(reflect.ValueOf(v).Convert(to.Type()))
+		} else {
+			now.err = err
+		}
+		if setting.Flag == nil || r.from == byDefault {
+			return now.err
+		}
+		if before, again := r.given[setting]; again && setting.IsSlice() { // it may stand several times
+			now.Value, now.err = before.Value+","+now.Value, errors.Join(before.err, now.err)
+		}
+		r.given[setting] = now
+		return nil
 	})
-}
-
-// watchedMapper notes what flags are given and the errors of its mapper, so that all of
-// them are reported together.
-type watchedMapper struct {
-	kong.Mapper
-	r *settingsReader
-}
-
-// Decode implements kong.Mapper.
-func (m *watchedMapper) Decode(ctx *kong.DecodeContext, to reflect.Value) error {
-	v, token := ctx.Value, ctx.Scan.Peek()
-	if v.IsBool() && token.Type != kong.FlagValueToken {
-		token = kong.Token{Value: "true", Type: kong.FlagValueToken}
-		ctx.Scan.PushTyped(token.Value, token.Type)
-	}
-	err := m.Mapper.Decode(ctx, to)
-	if !token.IsValue() || m.r.traced && m.r.resolved == nil {
-		return err // without a value, or the default
-	}
-	now := given{Value: token.String(), From: "--" + v.Name, label: "--" + v.Name, err: err}
-	if m.r.resolved != nil {
-		now.From, now.label = m.r.resolved.From, m.r.resolved.label
-	} else if before, again := m.r.given[v]; again && v.IsSlice() {
-		now.Value, now.err = before.Value+","+now.Value, errors.Join(before.err, err)
-	}
-	m.r.given[v] = now
-	return nil
 }
 
 // variable is the name of a setting in the environment, "" when it is of the command line only.
@@ -95,34 +100,33 @@ func variable(v *kong.Value) string {
 	return "DAYBOOK_" + strings.ToUpper(strings.ReplaceAll(v.Name, "-", "_"))
 }
 
-// Validate implements kong.Resolver.
-func (*settingsReader) Validate(*kong.Application) error { return nil }
-
-// Resolve implements kong.Resolver: it returns the value of a flag that does not stand on the
+// resolve is a kong.ResolverFunc: it returns the value of a flag that does not stand on the
 // command line.
-func (r *settingsReader) Resolve(_ *kong.Context, parent *kong.Path, f *kong.Flag) (any, error) {
+func (r *settingsReader) resolve(_ *kong.Context, parent *kong.Path, f *kong.Flag) (any, error) {
 	name := variable(f.Value)
 	if name == "" {
 		return nil, nil
 	}
-	v, ok := lookupEnv(r.env, name)
-	g := given{Value: v, From: name, label: name}
-	if !ok && f.Name != fileSetting {
-		g, ok = r.fromFile()[f.Name]
+	r.from = name
+	if v, ok := lookupEnv(r.env, name); ok {
+		return v, nil
 	}
-	if !ok && parent.Command != nil && parent.Command.Name == "demo" {
-		town, err := demo.Read()
-		if err != nil {
-			return nil, err
-		}
-		g = given{From: "demo", label: "demo: " + f.Name}
-		g.Value, ok = town.Settings[f.Name]
+	if g, ok := r.file[f.Name]; ok {
+		r.from = g.From
+		return g.Value, nil
 	}
-	if r.resolved = nil; !ok {
+	if parent.Command == nil || parent.Command.Name != "demo" {
 		return nil, nil
 	}
-	r.resolved = &g
-	return g.Value, nil
+	town, err := demo.Read()
+	if err != nil {
+		return nil, err
+	}
+	if v, ok := town.Settings[f.Name]; ok {
+		r.from = "demo"
+		return v, nil
+	}
+	return nil, nil
 }
 
 // read reads a command line. All that is wrong with settings is in one error.
@@ -132,13 +136,16 @@ func (r *settingsReader) read(k *kong.Kong, s *config, args []string) (*kong.Con
 		parsed = failed.Context
 	}
 	var problems []string
+	if r.fileErr != nil {
+		problems = append(problems, r.fileErr.Error())
+	}
 	serves := false
 	for _, f := range parsed.Flags() {
 		if g := r.given[f.Value]; g.err != nil {
-			problems = append(problems, fmt.Sprintf("%s: %s, not %q", g.label, g.err, shown(f, g.Value)))
-		}
-		if f.Name == fileSetting && r.fileErr != nil {
-			problems = append(problems, r.fileErr.Error())
+			if strings.Contains(g.From, ":") { // FILE:LINE
+				g.From += ": " + f.Name
+			}
+			problems = append(problems, fmt.Sprintf("%s: %s, not %q", g.From, g.err, shown(f, g.Value)))
 		}
 		serves = serves || variable(f.Value) == "DAYBOOK_ROLE"
 	}
@@ -172,40 +179,34 @@ func shown(f *kong.Flag, v string) string {
 // fileSetting names the file of settings.
 const fileSetting = "config"
 
-// fromFile returns the settings of the file, if there is one.
-func (r *settingsReader) fromFile() map[string]given {
-	if r.file != nil {
-		return r.file
+// readFile is the reader of the file of settings. What is wrong in it has places of its own.
+func (r *settingsReader) readFile(path string, _ *kong.Value) (any, error) {
+	if err := readable(path); err != nil || path == "" {
+		return path, err
 	}
-	r.file = map[string]given{}
-	for _, f := range r.model.Flags {
-		if g := r.given[f.Value]; f.Name == fileSetting && g.Value != "" && g.err == nil {
-			r.file, r.fileErr = readFile(r.model, g.Value)
-		}
+	text, err := os.ReadFile(path)
+	if err == nil {
+		r.fileErr = r.parseFile(path, text)
 	}
-	return r.file
+	return path, err
 }
 
-// readFile reads a file of settings: a YAML map of their names, with texts, numbers,
-// true and false, and lists of them.
-func readFile(model *kong.Application, path string) (map[string]given, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return map[string]given{}, err // it names the file
-	}
-	defer func() { _ = f.Close() }()
+// parseFile reads a YAML map of the names of settings, with texts, numbers, true and false,
+// and lists of them.
+func (r *settingsReader) parseFile(path string, text []byte) error {
 	var nodes map[string]yaml.Node
-	if err := yaml.NewDecoder(f).Decode(&nodes); err != nil && !errors.Is(err, io.EOF) {
-		return map[string]given{}, fmt.Errorf("%s: %w", path, err)
+	if err := yaml.Unmarshal(text, &nodes); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	known := map[string]bool{}
-	_ = kong.Visit(model, func(node kong.Visitable, next kong.Next) error {
+	_ = kong.Visit(r.model, func(node kong.Visitable, next kong.Next) error {
 		if f, ok := node.(*kong.Flag); ok && f.Name != fileSetting && variable(f.Value) != "" {
 			known[f.Name] = true
 		}
 		return next(nil)
 	})
-	out, problems := make(map[string]given, len(nodes)), []error(nil)
+	r.file = make(map[string]given, len(nodes))
+	var problems []error
 	for _, name := range slices.Sorted(maps.Keys(nodes)) {
 		node := nodes[name]
 		at := fmt.Sprintf("%s:%d", path, node.Line)
@@ -215,20 +216,18 @@ func readFile(model *kong.Application, path string) (map[string]given, error) {
 		}
 		var texts []string
 		for _, v := range values {
-			if v.Tag != "!!null" {
+			if v.Kind != yaml.ScalarNode {
+				problems = append(problems, fmt.Errorf("%s: %s: must be a text, a number, true, false or a list of them", at, name))
+			} else if v.Tag != "!!null" {
 				texts = append(texts, v.Value)
 			}
 		}
-		switch {
-		case !known[name]:
+		if !known[name] {
 			problems = append(problems, fmt.Errorf("%s: there is no setting %q; daybook config print lists them", at, name))
-		case slices.ContainsFunc(values, func(v *yaml.Node) bool { return v.Kind != yaml.ScalarNode }):
-			problems = append(problems, fmt.Errorf("%s: %s: must be a text, a number, true, false or a list of them", at, name))
-		default:
-			out[name] = given{Value: strings.Join(texts, ","), From: at, label: at + ": " + name}
 		}
+		r.file[name] = given{Value: strings.Join(texts, ","), From: at}
 	}
-	return out, errors.Join(problems...)
+	return errors.Join(problems...)
 }
 
 func lookupEnv(env []string, name string) (string, bool) {
@@ -245,7 +244,7 @@ type serveSettings struct {
 	storeSettings
 	feedSettings
 	indexSettings
-	*roleOptions `group:"role"`
+	*RoleOptions `group:"role"`
 	serviceSettings
 }
 
@@ -285,4 +284,85 @@ func (*configPrint) Run(c *console, s *config, r *settingsReader, parsed *kong.C
 		return json.NewEncoder(c.out).Encode(all)
 	}
 	return nil
+}
+
+// commands are the command line. Its commands fill one config.
+type commands struct {
+	Config  string `placeholder:"FILE" type:"settings" help:"YAML file of settings, as per-page-max: 200; flags and environment win over it"`
+	Version bool   `commandline:"" help:"print the version"`
+
+	Serve  serveCommand  `cmd:"" group:"Service" help:"run the service"`
+	Demo   demoCommand   `cmd:"" group:"Service" help:"run the service on a made-up calendar in a temporary directory"`
+	Health healthCommand `cmd:"" group:"Service" help:"ask a running service how it is"`
+	Ready  readyCommand  `cmd:"" group:"Service" help:"ask the process at --listen whether it is ready, as a probe"`
+	User   userCommands  `cmd:"" group:"Service" help:"manage users and their tokens"`
+
+	Import  importCommand   `cmd:"" group:"Records" help:"apply changes from a file"`
+	Export  exportCommand   `cmd:"" group:"Records" help:"print all entries and checkpoints, one JSON object a line"`
+	History historyCommands `cmd:"" group:"Records" help:"print the history of one record"`
+	Changes changesCommands `cmd:"" group:"Records" help:"follow the changes of all records"`
+	Erase   eraseCommand    `cmd:"" group:"Records" help:"erase a record for good, in every version and every place"`
+	Verify  verifyCommand   `cmd:"" group:"Records" help:"check every entry against the chain"`
+	Audit   auditCommands   `cmd:"" group:"Records" help:"prove the log to others: checkpoints, proofs, keys, exports"`
+	Migrate migrateCommand  `cmd:"" group:"Records" help:"bring the schema of a PostgreSQL event store to the present form, as its owner; or carry the store of a directory into it"`
+
+	Rebuild rebuildCommand `cmd:"" group:"Read model" help:"rebuild the read model from the event store"`
+	Retry   retryCommand   `cmd:"" group:"Read model" help:"project a quarantined record again"`
+
+	Settings   configCommands    `cmd:"" name:"config" group:"Tools" help:"print the settings in force"`
+	Completion completionCommand `cmd:"" group:"Tools" help:"print what completes commands and flags in bash, zsh, fish or pwsh"`
+	Program    versionCommand    `cmd:"" name:"version" group:"Tools" help:"print the version"`
+}
+
+// The groups of settings that commands take together.
+type (
+	// storeSettings say where the event store is.
+	storeSettings struct {
+		*DataOptions  `group:"event store"`
+		*StoreOptions `group:"event store"`
+	}
+	feedSettings struct {
+		*FeedOptions `group:"feed"`
+	}
+	indexSettings struct {
+		*IndexOptions `group:"read model"`
+	}
+	// serviceSettings are those of the interface, the pages and the process.
+	serviceSettings struct {
+		*ListenOptions    `group:"interface"`
+		*AddressOptions   `group:"interface"`
+		*ZoneOptions      `group:"interface"`
+		*InterfaceOptions `group:"interface"`
+		*PagesOptions     `group:"pages"`
+		*ProofOptions     `group:"proofs"`
+		*ProcessOptions   `group:"process"`
+	}
+	outputSettings struct {
+		*OutputOptions `group:"command"`
+	}
+	zoneSettings struct {
+		*ZoneOptions `group:"interface"`
+	}
+	languageSettings struct {
+		*LanguageOptions
+	}
+)
+
+// newCommands returns the command line that fills a config.
+func newCommands(s *config) *commands {
+	c := new(commands)
+	share(reflect.ValueOf(c).Elem(), reflect.ValueOf(s).Elem())
+	return c
+}
+
+// share points the groups of settings that a command embeds to those of all settings.
+func share(command, settings reflect.Value) {
+	for field, value := range command.Fields() {
+		switch {
+		case value.Kind() == reflect.Struct:
+			share(value, settings)
+		case field.Anonymous && value.Kind() == reflect.Pointer:
+			value.Set(settings.FieldByName(field.Name).Addr())
+		}
+	}
 }

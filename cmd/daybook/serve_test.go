@@ -3,15 +3,12 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -71,79 +68,6 @@ func TestMigrateWaitsForCommand(t *testing.T) {
 	if took := time.Since(begun); took < holderWait {
 		t.Errorf("it waited for %s, want %s", took, holderWait)
 	}
-}
-
-// TestKillDuringWrites kills the service at a random write and starts it again:
-// every acknowledged write is there, no half of one is.
-func TestKillDuringWrites(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
-	}
-	data := filepath.Join(t.TempDir(), "data")
-	s := startServer(t, "serve", "--data", data)
-	token := s.token
-	const writers = 4
-	acknowledged := make(map[string]string) // id → title
-	tried := 0
-	for round := range 3 {
-		var (
-			wg    sync.WaitGroup
-			mu    sync.Mutex
-			count atomic.Int64
-			dead  atomic.Bool
-		)
-		killAt := 5 + rand.Int64N(40)
-		for w := range writers {
-			wg.Go(func() {
-				for i := 0; !dead.Load(); i++ {
-					title := fmt.Sprintf("round %d writer %d event %d", round, w, i)
-					body := fmt.Sprintf(`{"title":%q,"start_date":"tomorrow 7pm","end_date":"tomorrow 9pm","venue":{"venue":"Hall of %s"},"tags":["tag of %s"]}`, title, title, title)
-					status, b := s.try("POST", s.root+"/events", token, body)
-					mu.Lock()
-					tried++
-					mu.Unlock()
-					if status == 0 {
-						return
-					}
-					var e struct{ ID int64 }
-					if err := json.Unmarshal(b, &e); status != 201 || err != nil {
-						t.Errorf("got %d %s", status, b)
-						return
-					}
-					mu.Lock()
-					acknowledged[fmt.Sprint(e.ID)] = title
-					mu.Unlock()
-					if count.Add(1) == killAt {
-						s.kill()
-						dead.Store(true)
-					}
-				}
-			})
-		}
-		wg.Wait()
-		if !dead.Load() {
-			t.Fatal("the service was not killed")
-		}
-		s = startServer(t, "serve", "--data", data)
-		for id, title := range acknowledged {
-			e := s.want(200, "GET", "/events/"+id, "", "")
-			venue, _ := e["venue"].(map[string]any)
-			tags, _ := e["tags"].([]any)
-			if e["title"] != title || venue["venue"] != "Hall of "+title || len(tags) != 1 {
-				t.Errorf("event %s: got %v at %v with tags %v, want %q whole", id, e["title"], venue["venue"], tags, title)
-			}
-		}
-		// What was not acknowledged is there whole or not at all: as many venues
-		// and tags as events.
-		events := s.want(200, "GET", "/events?per_page=1", token, "")["total"].(float64)
-		venues := s.want(200, "GET", "/venues?per_page=1", token, "")["total"].(float64)
-		tags := s.want(200, "GET", "/tags?per_page=1&hide_empty=0", token, "")["total"].(float64)
-		if events != venues || events != tags || int(events) < len(acknowledged) || int(events) > tried {
-			t.Errorf("got %v events, %v venues, %v tags after %d acknowledged of %d tried", events, venues, tags, len(acknowledged), tried)
-		}
-	}
-	mustTool(t, "verify", "--data", data)
 }
 
 // TestDemo looks at the harbor town as it was announced, in a zone of somebody else.
@@ -207,79 +131,6 @@ func TestDemo(t *testing.T) {
 		t.Errorf("its history has %v and %d reasons", actors, reasons)
 	}
 	s.ends()
-}
-
-func TestRebuildWhileServing(t *testing.T) {
-	t.Parallel()
-	data := filepath.Join(t.TempDir(), "data")
-	s := startServer(t, "serve", "--data", data)
-	for range 20 {
-		s.want(201, "POST", "/events", s.token, concert)
-	}
-	var wg sync.WaitGroup
-	stop := make(chan struct{})
-	wg.Go(func() {
-		for n := 20; ; n++ {
-			select {
-			case <-stop:
-				return
-			default:
-			}
-			if status, b := s.try("POST", s.root+"/events", s.token, concert); status != 201 {
-				t.Errorf("write during rebuild: %d %s", status, b)
-				return
-			}
-			if status, b := s.try("GET", s.root+"/events?per_page=1", "", ""); status != 200 || strings.Contains(string(b), `"total":0`) {
-				t.Errorf("list during rebuild: %d %s", status, b)
-				return
-			}
-		}
-	})
-	for range 3 {
-		out := mustTool(t, "rebuild", "--data", data)
-		if !strings.Contains(out, "agrees") {
-			t.Errorf("got %q", out)
-		}
-	}
-	close(stop)
-	wg.Wait()
-	events := s.want(200, "GET", "/events?per_page=1", s.token, "")["total"].(float64)
-	if n := strings.Count(mustTool(t, "export", "--data", data), `"change":"event.created"`); events != float64(n) {
-		t.Errorf("lists show %v events, the store has %v", events, n)
-	}
-}
-
-// TestWriteAnswersAsRead: the answer to a write has the ETag of the read after
-// it, counts of terms included (interface 2.9).
-func TestWriteAnswersAsRead(t *testing.T) {
-	t.Parallel()
-	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"))
-	compare := func(method, path, body string, want int) string {
-		t.Helper()
-		status, wrote, b := s.full(method, s.root+path, s.token, body, nil)
-		var r struct {
-			ID       int64
-			Taxonomy string
-		}
-		if err := json.Unmarshal(b, &r); status != want || err != nil {
-			t.Fatalf("%s %s: %d %s", method, path, status, b)
-		}
-		self := fmt.Sprintf("/events/%d", r.ID)
-		if r.Taxonomy != "" {
-			self = fmt.Sprintf("/tags/%d", r.ID)
-		}
-		if _, read, after := s.full("GET", s.root+self, s.token, "", nil); read.Get("ETag") != wrote.Get("ETag") {
-			t.Errorf("%s %s: ETag %s, read %s\n%s\n%s", method, path, wrote.Get("ETag"), read.Get("ETag"), b, after)
-		}
-		return self
-	}
-	tag := compare("POST", "/tags", `{"name":"counted"}`, 201)
-	for i := range 20 {
-		event := compare("POST", "/events", `{"title":"Concert","start_date":"tomorrow","end_date":"tomorrow","tags":["counted","more"],"categories":["c"]}`, 201)
-		compare("PATCH", event, `{"tags":["counted"],"status":"draft"}`, 200)
-		compare("PUT", event, `{"status":"publish"}`, 200)
-		compare("PATCH", tag, fmt.Sprintf(`{"description":"%d"}`, i), 200)
-	}
 }
 
 // TestRepeatedAfterARestart: a repeated request gets status, position and record of the

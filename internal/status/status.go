@@ -55,8 +55,8 @@ type Parts struct {
 	Past           func() past.Stats
 	Now            func() time.Time // nil: time.Now
 
-	// LostFile returns a file of the data directory that was removed or replaced, "" for
-	// none.
+	// LostFile returns a file of the event store that was removed or replaced, "" for
+	// none; nil: the store is no file.
 	LostFile func() string
 	// Faults return what else is wrong at a head, "" for nothing.
 	Faults []func(ctx context.Context, head calendar.Position) (why, cause string)
@@ -104,6 +104,7 @@ func (p *Report) StateOf(name string) string {
 type Reporter struct {
 	Parts
 
+	start                   atomic.Pointer[calendar.Position] // the head of the first look at lists
 	caughtUp                atomic.Bool
 	failure                 atomic.Pointer[listFailure]
 	relay, projector, lists lag
@@ -124,9 +125,6 @@ func (r *Reporter) now() time.Time {
 
 // ListFailed notes a list that the read model did not answer.
 func (r *Reporter) ListFailed(err error) { r.failure.Store(&listFailure{r.now(), err}) }
-
-// CaughtUp notes that lists show what was there when the process started.
-func (r *Reporter) CaughtUp() { r.caughtUp.Store(true) }
 
 // Look asks all parts.
 func (r *Reporter) Look(ctx context.Context) *Report {
@@ -172,7 +170,7 @@ func (r *Reporter) index(ctx context.Context, p *Report) {
 	}
 	p.Visible = shown.Position
 	if r.Projector == nil { // it has nothing to catch up with
-		r.CaughtUp()
+		r.caughtUp.Store(true)
 	}
 	if found, err := r.Index.Quarantined(ctx); err == nil {
 		p.Quarantined = append([]readmodel.Quarantined{}, found...)
@@ -184,6 +182,10 @@ func (r *Reporter) index(ctx context.Context, p *Report) {
 		return
 	}
 	r.lists.look(p.Time, p.Visible, p.Head)
+	r.start.CompareAndSwap(nil, &p.Head)
+	if p.Visible >= *r.start.Load() {
+		r.caughtUp.Store(true)
+	}
 	if p.Visible < p.Head {
 		if next, err := r.Store.Read(ctx, eventstore.Range{After: uint64(p.Visible), Limit: 1}); err == nil && len(next) == 1 {
 			p.Unseen = &next[0]
