@@ -95,10 +95,8 @@ func ReadCost(costs []string, site Currency) Cost {
 	var c Cost
 	var texts, numbers []amount
 	var symbols []string // of all numbers
-	seen := make(map[string]bool, len(costs))
 	add := func(list *[]amount, a amount) {
-		if !seen[a.value] {
-			seen[a.value] = true
+		if !slices.ContainsFunc(*list, func(other amount) bool { return other.value == a.value }) {
 			*list = append(*list, a)
 		}
 	}
@@ -115,7 +113,7 @@ func ReadCost(costs []string, site Currency) Cost {
 			add(&numbers, a)
 		}
 	}
-	slices.SortStableFunc(numbers, func(a, b amount) int { return decimal(a.value).Cmp(decimal(b.value)) })
+	slices.SortStableFunc(numbers, func(a, b amount) int { return compareDecimals(a.value, b.value) })
 	all := slices.Concat(texts, numbers)
 	c.Values = make([]string, len(all))
 	for i, a := range all {
@@ -154,6 +152,14 @@ func (c *Cost) show(a amount, site Currency) string {
 	default:
 		return a.symbol + a.typed
 	}
+}
+
+// compareDecimals compares two numbers of digits and a decimal point.
+func compareDecimals(a, b string) int {
+	wholeA, fracA, _ := strings.Cut(strings.TrimLeft(a, "0"), ".")
+	wholeB, fracB, _ := strings.Cut(strings.TrimLeft(b, "0"), ".")
+	return cmp.Or(cmp.Compare(len(wholeA), len(wholeB)), strings.Compare(wholeA, wholeB),
+		strings.Compare(strings.TrimRight(fracA, "0"), strings.TrimRight(fracB, "0")))
 }
 
 func decimal(s string) *big.Rat {

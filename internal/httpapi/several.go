@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"daybook/calendar"
-	"daybook/internal/render"
+	"daybook/internal/formats"
 	"daybook/query"
 )
 
@@ -118,7 +118,7 @@ func (a *api) runSeveral(ctx context.Context, c *call, all []*query.Criteria) (*
 				b, position = append(b[:0], `{"results":[`...), list.Position
 			}
 			l := &listing{root: c.root, criteria: all[i], list: list, address: address, links: pageLinks(address, all[i], list)}
-			b, err = a.appendList(render.AppendComma(b, i), openJSON(a, l), list)
+			b, err = a.appendList(formats.AppendComma(b, i), openJSON(a, l), list)
 			return err
 		})
 		return append(b, "]}"...), err
