@@ -171,8 +171,7 @@ func writeRecordID(_ *Writer, b []byte, c *Column, s *subject) []byte {
 func writeGlobalID(w *Writer, b []byte, c *Column, s *subject) []byte {
 	id := w.Links.globalID(s.r.ID)
 	b = formats.AppendString(append(b, c.key...), id)
-	b = append(append(b, c.more...), '[')
-	return append(formats.AppendString(b, id), ']')
+	return formats.AppendJSON(append(b, c.more...), formats.List{id})
 }
 
 func writeURL(_ *Writer, b []byte, c *Column, s *subject) []byte {
@@ -189,11 +188,9 @@ func writeNothing(_ *Writer, b []byte, c *Column, _ *subject) []byte {
 
 func writeLanguages(w *Writer, b []byte, c *Column, s *subject) []byte {
 	_, lang := s.r.Name(w.Lang)
-	b = append(append(append(b, c.key...), '"'), lang.String()...)
-	b = append(append(append(b, '"'), c.more...), '[')
+	b = append(append(formats.AppendString(append(b, c.key...), lang.String()), c.more...), '[')
 	for i, l := range s.r.Langs() {
-		b = formats.AppendComma(b, i)
-		b = append(append(append(b, '"'), l.String()...), '"')
+		b = formats.AppendString(formats.AppendComma(b, i), l.String())
 	}
 	return append(b, ']')
 }
