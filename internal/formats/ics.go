@@ -73,11 +73,8 @@ func (w *icsWriter) Item(b []byte, e *Event) []byte {
 		b = w.lines(b, "X-APPLE-STRUCTURED-LOCATION;VALUE=URI;X-ADDRESS=", quoted(place)+";X-TITLE="+quoted(v.Name)+":geo:"+degrees(v.Lat)+","+degrees(v.Lng))
 	}
 	b = w.organizers(b, e.Organizers)
-	var terms []string
-	for _, t := range slices.Concat(e.Categories, e.Tags) {
-		terms = append(terms, escaped(t.Name))
-	}
-	b = w.lines(b, "CATEGORIES:", strings.Join(terms, ","), "URL:", e.URL)
+	terms := joinAll(",", slices.Concat(e.Categories, e.Tags), func(t *Term) any { return escaped(t.Name) })
+	b = w.lines(b, "CATEGORIES:", terms, "URL:", e.URL)
 	if e.Image != "" {
 		media := ":"
 		if t := imageTypes[Extension(e.Image)]; t != "" {

@@ -20,9 +20,13 @@ type List []any
 type Filled string
 
 // ListOf returns a list of values of some elements, nil for none.
-func ListOf[T any](elements []T, value func(*T) any) (list List) {
+func ListOf[T any](elements []T, value func(*T) any) List {
+	if len(elements) == 0 {
+		return nil
+	}
+	list := make(List, len(elements))
 	for i := range elements {
-		list = append(list, value(&elements[i]))
+		list[i] = value(&elements[i])
 	}
 	return list
 }

@@ -123,7 +123,7 @@ func read(s string, f func(token)) {
 			z.NextIsNotRawText()
 			inside, t.attrs = false, tag.Attr
 			f(t)
-		default:
+		case nethtml.CommentToken, nethtml.DoctypeToken:
 			inside = false
 		}
 	}

@@ -66,11 +66,11 @@ func newPolicy() *bluemonday.Policy {
 
 // append appends a token as it stands in cleaned HTML.
 func (t *token) append(b []byte) []byte {
-	switch t.kind {
-	case nethtml.EndTagToken:
-		return append(append(append(b, "</"...), t.name...), '>')
-	case nethtml.TextToken:
+	if t.kind == nethtml.TextToken {
 		return append(b, t.raw...)
+	}
+	if t.kind == nethtml.EndTagToken {
+		return append(append(append(b, "</"...), t.name...), '>')
 	}
 	b = append(append(b, '<'), t.name...)
 	for _, a := range t.attrs {
