@@ -151,6 +151,14 @@ func (c *Cost) show(a amount, site Currency) string {
 	}
 }
 
+// compareDecimals compares two numbers of digits and a decimal point.
+func compareDecimals(a, b string) int {
+	wholeA, fracA, _ := strings.Cut(strings.TrimLeft(a, "0"), ".")
+	wholeB, fracB, _ := strings.Cut(strings.TrimLeft(b, "0"), ".")
+	return cmp.Or(cmp.Compare(len(wholeA), len(wholeB)), strings.Compare(wholeA, wholeB),
+		strings.Compare(strings.TrimRight(fracA, "0"), strings.TrimRight(fracB, "0")))
+}
+
 func decimal(s string) *big.Rat {
 	r, _ := new(big.Rat).SetString(s)
 	return r

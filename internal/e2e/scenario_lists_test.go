@@ -480,28 +480,17 @@ func searchByLanguage(s *scene) {
 	}{
 		{"en", "river", []*answer{event}},
 		{"en", "sing child", []*answer{event}},
-		{"en", "concert", []*answer{event}},
-		{"en", "enfants", nil},
 		{"fr", "enfant", []*answer{event}},
-		{"fr", "chanter", []*answer{event}},
 		{"fr", "river", nil},
-		{"fr", "eau", []*answer{event}},
 		{"fr", "foret", []*answer{other}},
 		{"fr", "FORÊT chevaux", []*answer{other}},
 		{"fr", "concert -chantaient", nil},
-		{"es", "concierto", []*answer{event}},
 		{"es", "rio", []*answer{event}},
-		{"es", "niño", []*answer{event}},
 		{"es", "cantar", []*answer{event}},
-		{"es", "concert", nil},
 		{"es", "chevaux", []*answer{other}}, // the home language is shown, and stemmed as what it is
 		{"cn", "音乐会", []*answer{event}},
-		{"cn", "唱歌", []*answer{event}},
-		{"cn", "河", []*answer{event}},
 		{"cn", "河会", nil},
-		{"cn", "concert", nil},
 		{"en", "forêts", []*answer{other}},
-		{"en", "foret", []*answer{other}},
 	} {
 		s.nobody.under(c.language).list("events", "tags", tag, "search", c.sent).found(c.want...)
 		s.nobody.list("events", "tags", tag, "search", c.sent, "multilang_language", c.language).found(c.want...)

@@ -1,95 +1,77 @@
 package formats
 
 import (
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"daybook/calendar"
 )
 
-// csvCell is the cell of an event in a column. A spreadsheet may take texts for formulas.
-type csvCell struct {
-	column, text string
-	guarded      bool
-}
-
-// csvCells returns the cells of an event in the order of the columns.
-func csvCells(e *Event) []csvCell {
-	flag := func(v bool) string {
-		if e.Blanked {
-			return ""
-		}
-		return strconv.FormatBool(v)
-	}
+// csvCells returns the columns and the cells of an event in turns.
+func csvCells(e *Event) []string {
 	var venue Venue
 	if len(e.Venues) > 0 {
 		venue = e.Venues[0]
 	}
 	var latitude, longitude string
 	if lat, lng, ok := e.Point(); ok {
-		latitude, longitude = string(appendFloat(nil, lat)), string(appendFloat(nil, lng))
+		latitude, longitude = decimal(lat), decimal(lng)
 	}
-	return []csvCell{
-		{"id", e.ID.String(), false},
-		{"uid", e.UID, false},
-		{"title", e.Title, true},
-		{"start_date", e.Start.String(), false},
-		{"end_date", e.End.String(), false},
-		{"timezone", e.Zone.Name, true},
-		{"all_day", flag(e.AllDay), false},
-		{"utc_start_date", e.UTCStart.String(), false},
-		{"utc_end_date", e.UTCEnd.String(), false},
-		{"status", string(e.Status), true},
-		{"event_status", string(e.EventStatus), true},
-		{"url", e.URL, true},
-		{"website", e.Website, true},
-		{"cost", e.Cost, true},
-		{"cost_values", strings.Join(e.CostValues, "; "), true},
-		{"ticketed", flag(e.Ticketed), false},
-		{"featured", flag(e.Featured), false},
-		{"categories", names(e.Categories, (*Term).name), true},
-		{"category_ids", ids(e.Categories, (*Term).id), false},
-		{"tags", names(e.Tags, (*Term).name), true},
-		{"tag_ids", ids(e.Tags, (*Term).id), false},
-		{"venues", names(e.Venues, (*Venue).name), true},
-		{"venue_ids", ids(e.Venues, (*Venue).id), false},
-		{"address", venue.Address, true},
-		{"city", venue.City, true},
-		{"stateprovince", venue.StateProvince, true},
-		{"zip", venue.Zip, true},
-		{"country", venue.Country, true},
-		{"geo_lat", latitude, false},
-		{"geo_lng", longitude, false},
-		{"organizers", names(e.Organizers, (*Organizer).name), true},
-		{"organizer_ids", ids(e.Organizers, (*Organizer).id), false},
-		{"excerpt", e.plainExcerpt(), true},
-		{"description", e.plainDescription(), true},
-		{"image", e.Image, true},
-		{"language", e.Lang.String(), true},
-		{"languages", names(e.Langs, func(l *calendar.Lang) string { return l.String() }), true},
-		{"date_utc", e.Date.String(), false},
-		{"modified_utc", e.Modified.String(), false},
+	return []string{
+		"id", e.ID.String(),
+		"uid", e.UID,
+		"title", e.Title,
+		"start_date", e.Start.String(),
+		"end_date", e.End.String(),
+		"timezone", e.Zone.Name,
+		"all_day", fmt.Sprint(e.flag(e.AllDay, "")),
+		"utc_start_date", e.UTCStart.String(),
+		"utc_end_date", e.UTCEnd.String(),
+		"status", string(e.Status),
+		"event_status", string(e.EventStatus),
+		"url", e.URL,
+		"website", e.Website,
+		"cost", e.Cost,
+		"cost_values", strings.Join(e.CostValues, "; "),
+		"ticketed", fmt.Sprint(e.flag(e.Ticketed, "")),
+		"featured", fmt.Sprint(e.flag(e.Featured, "")),
+		"categories", joinAll("; ", e.Categories, (*Term).name),
+		"category_ids", joinAll(" ", e.Categories, (*Term).id),
+		"tags", joinAll("; ", e.Tags, (*Term).name),
+		"tag_ids", joinAll(" ", e.Tags, (*Term).id),
+		"venues", joinAll("; ", e.Venues, (*Venue).name),
+		"venue_ids", joinAll(" ", e.Venues, (*Venue).id),
+		"address", venue.Address,
+		"city", venue.City,
+		"stateprovince", venue.StateProvince,
+		"zip", venue.Zip,
+		"country", venue.Country,
+		"geo_lat", latitude,
+		"geo_lng", longitude,
+		"organizers", joinAll("; ", e.Organizers, (*Organizer).name),
+		"organizer_ids", joinAll(" ", e.Organizers, (*Organizer).id),
+		"excerpt", e.plainExcerpt(),
+		"description", e.plainDescription(),
+		"image", e.Image,
+		"language", e.Lang.String(),
+		"languages", joinAll("; ", e.Langs, func(l *calendar.Lang) any { return *l }),
+		"date_utc", e.Date.String(),
+		"modified_utc", e.Modified.String(),
 	}
 }
 
-func (t *Term) name() string         { return t.Name }
-func (t *Term) id() calendar.ID      { return t.ID }
-func (v *Venue) name() string        { return v.Name }
-func (v *Venue) id() calendar.ID     { return v.ID }
-func (o *Organizer) name() string    { return o.Name }
-func (o *Organizer) id() calendar.ID { return o.ID }
+func (t *Term) name() any      { return t.Name }
+func (t *Term) id() any        { return t.ID }
+func (v *Venue) name() any     { return v.Name }
+func (v *Venue) id() any       { return v.ID }
+func (o *Organizer) name() any { return o.Name }
+func (o *Organizer) id() any   { return o.ID }
 
-func names[T any](list []T, name func(*T) string) string { return joinedBy("; ", list, name) }
-
-func ids[T any](list []T, id func(*T) calendar.ID) string {
-	return joinedBy(" ", list, func(v *T) string { return id(v).String() })
-}
-
-func joinedBy[T any](separator string, list []T, text func(*T) string) string {
-	texts := make([]string, len(list))
-	for i := range list {
-		texts[i] = text(&list[i])
+func joinAll[T any](separator string, elements []T, value func(*T) any) string {
+	texts := make([]string, len(elements))
+	for i := range elements {
+		texts[i] = fmt.Sprint(value(&elements[i]))
 	}
 	return strings.Join(texts, separator)
 }
@@ -108,30 +90,27 @@ func (w *csvWriter) Begin(b []byte) []byte {
 	if w.f.BOM {
 		b = append(b, "\uFEFF"...)
 	}
-	return w.row(b, &Event{}, func(b []byte, c *csvCell) []byte { return append(b, c.column...) })
+	return w.row(b, &Event{}, 0)
 }
 
-func (w *csvWriter) Item(b []byte, e *Event) []byte {
-	return w.row(b, e, func(b []byte, c *csvCell) []byte { return AppendCell(b, c.text, c.guarded && !w.f.Raw) })
-}
+func (w *csvWriter) Item(b []byte, e *Event) []byte { return w.row(b, e, 1) }
 
-// row writes the columns that were picked; the first one where there are none of them.
-func (w *csvWriter) row(b []byte, e *Event, write func([]byte, *csvCell) []byte) []byte {
+// row writes the columns that were picked, or the first one where there are none of them:
+// their names (0) or their cells (1).
+func (w *csvWriter) row(b []byte, e *Event, part int) []byte {
 	cells := csvCells(e)
-	first := cells[0]
-	if w.f.Columns != nil {
-		cells = slices.DeleteFunc(cells, func(c csvCell) bool { return !slices.Contains(w.f.Columns, c.column) })
-	}
-	if len(cells) == 0 {
-		cells = []csvCell{first}
-	}
-	for i := range cells {
-		if i > 0 {
-			b = append(b, ',')
+	var row []byte
+	for i := 0; i < len(cells); i += 2 {
+		if column := cells[i]; w.f.Columns == nil || slices.Contains(w.f.Columns, column) {
+			// A spreadsheet may take texts for formulas.
+			guarded := part == 1 && !w.f.Raw && !strings.HasPrefix(column, "geo_")
+			row = AppendCell(append(row, ','), cells[i+part], guarded)
 		}
-		b = write(b, &cells[i])
 	}
-	return append(b, "\r\n"...)
+	if row == nil {
+		row = []byte("," + cells[part])
+	}
+	return append(append(b, row[1:]...), "\r\n"...)
 }
 
 func (w *csvWriter) End(b []byte) []byte { return b }

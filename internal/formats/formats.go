@@ -5,6 +5,7 @@ package formats
 
 import (
 	"path"
+	"strconv"
 	"strings"
 	"time"
 
@@ -247,25 +248,16 @@ func (e *Event) Point() (lat, lng float64, ok bool) {
 	return 0, 0, false
 }
 
-// AppendInstant writes a wall clock with its offset, which follows from the same moment in
-// UTC: YYYY-MM-DDTHH:MM:SS±HH:MM.
-func AppendInstant(b []byte, w, utc calendar.Wall) []byte {
-	b = w.UTC().AppendFormat(b, "2006-01-02T15:04:05")
-	offset := int(w - utc)
-	sign := byte('+')
-	if offset < 0 {
-		sign, offset = '-', -offset
-	}
-	b = append(appendTwo(append(b, sign), offset/3600), ':')
-	return appendTwo(b, offset/60%60)
+// Instant returns a wall clock with its offset, which follows from the same moment in UTC:
+// YYYY-MM-DDTHH:MM:SS±HH:MM.
+func Instant(w, utc calendar.Wall) string {
+	return time.Unix(int64(utc), 0).In(time.FixedZone("", int(w-utc))).Format("2006-01-02T15:04:05-07:00")
 }
 
-func appendTwo(b []byte, n int) []byte { return append(b, byte('0'+n/10%10), byte('0'+n%10)) }
+// decimal returns a number without an exponent.
+func decimal(f float64) string { return string(appendFloat(nil, f)) }
 
-// appendMoment writes a moment in UTC with Z.
-func appendMoment(b []byte, t time.Time) []byte {
-	return t.UTC().AppendFormat(b, "2006-01-02T15:04:05Z")
-}
+func appendFloat(b []byte, f float64) []byte { return strconv.AppendFloat(b, f, 'f', -1, 64) }
 
 // plainDescription returns the description as text with the targets of its links.
 func (e *Event) plainDescription() string {

@@ -253,21 +253,6 @@ func TestICSTombstones(t *testing.T) {
 	}
 }
 
-func TestICSStatus(t *testing.T) {
-	t.Parallel()
-	for status, want := range map[calendar.Status][2]string{
-		calendar.StatusPublish: {"CONFIRMED", "PUBLIC"}, calendar.StatusPrivate: {"CONFIRMED", "PRIVATE"}, calendar.StatusFuture: {"TENTATIVE", "PUBLIC"},
-		calendar.StatusDraft: {"TENTATIVE", "PUBLIC"}, calendar.StatusPending: {"TENTATIVE", "PUBLIC"}, calendar.StatusTrash: {"CANCELLED", "PUBLIC"},
-	} {
-		e := concert(t)
-		e.Status = status
-		ics := write(ICS(feedOf(t, e)), e)
-		if !strings.Contains(ics, "\r\nSTATUS:"+want[0]+"\r\nCLASS:"+want[1]+"\r\n") {
-			t.Errorf("%s: want %v in\n%s", status, want, ics)
-		}
-	}
-}
-
 // LISTINGS 8.17
 func TestFeedsAreRead(t *testing.T) {
 	t.Parallel()
@@ -431,6 +416,8 @@ func TestEventStatus(t *testing.T) {
 	}{
 		{calendar.LangEN, calendar.EventScheduled, calendar.StatusPublish, "", "CONFIRMED"},
 		{calendar.LangEN, calendar.EventCancelled, calendar.StatusPublish, "Cancelled: ", "CANCELLED"},
+		{calendar.LangEN, calendar.EventScheduled, calendar.StatusFuture, "", "TENTATIVE"},
+		{calendar.LangEN, calendar.EventScheduled, calendar.StatusTrash, "", "CANCELLED"},
 		{calendar.LangEN, calendar.EventPostponed, calendar.StatusPrivate, "Postponed: ", "TENTATIVE"},
 		{calendar.LangFR, calendar.EventCancelled, calendar.StatusDraft, "Annulé\u00a0: ", "TENTATIVE"},
 		{calendar.LangFR, calendar.EventPostponed, calendar.StatusTrash, "Reporté\u00a0: ", "CANCELLED"},
@@ -440,12 +427,15 @@ func TestEventStatus(t *testing.T) {
 		{calendar.LangCN, calendar.EventPostponed, calendar.StatusPending, "已延期：", "TENTATIVE"},
 	} {
 		f.Lang, e.EventStatus, e.Status, e.Title = tc.lang, tc.is, tc.status, "Title {2}"
-		titled, field := tc.prefix+e.Title, string(tc.is)
+		titled, field, class := tc.prefix+e.Title, string(tc.is), "PUBLIC"
+		if tc.status == calendar.StatusPrivate {
+			class = "PRIVATE"
+		}
 		for _, check := range []struct {
 			text  string
 			wants []string
 		}{
-			{write(ICS(f), e), []string{"\r\nSUMMARY:" + titled + "\r\n", "\r\nSTATUS:" + tc.inICS + "\r\n"}},
+			{write(ICS(f), e), []string{"\r\nSUMMARY:" + titled + "\r\n", "\r\nSTATUS:" + tc.inICS + "\r\nCLASS:" + class + "\r\n"}},
 			{write(RSS(f), e), []string{"<title>" + titled + "</title>"}},
 			{write(Atom(f), e), []string{`<title type="text">` + titled + "</title>"}},
 			{write(JSONFeed(f), e), []string{`"title":"` + titled + `"`, `"event_status":"` + field + `"`}},

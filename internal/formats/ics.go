@@ -1,6 +1,8 @@
 package formats
 
 import (
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,15 +40,10 @@ func (w *icsWriter) Begin(b []byte) []byte {
 	f := w.f
 	b = append(b, "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//daybook//events//EN\r\nCALSCALE:GREGORIAN\r\n"...)
 	if !f.Single {
-		b = w.text(b, "NAME:", f.Title)
-		b = w.text(b, "X-WR-CALNAME:", f.Title)
-		b = w.text(b, "X-WR-TIMEZONE:", f.Site.String())
-		b = w.raw(b, "URL:", f.Home)
-		b = w.stamp(b, "LAST-MODIFIED:", f.modified())
-		refresh := Duration(f.Refresh)
-		b = w.raw(b, "REFRESH-INTERVAL;VALUE=DURATION:", refresh)
-		b = w.raw(b, "X-PUBLISHED-TTL:", refresh)
-		b = w.raw(b, "SOURCE;VALUE=URI:", f.Self)
+		title, refresh := escaped(f.Title), Duration(f.Refresh)
+		b = w.lines(b, "NAME:", title, "X-WR-CALNAME:", title, "X-WR-TIMEZONE:", escaped(f.Site.String()), "URL:", f.Home,
+			"LAST-MODIFIED:", stamp(f.modified()), "REFRESH-INTERVAL;VALUE=DURATION:", refresh, "X-PUBLISHED-TTL:", refresh,
+			"SOURCE;VALUE=URI:", f.Self)
 	}
 	return f.Zones.append(b)
 }
@@ -55,81 +52,62 @@ func (w *icsWriter) Begin(b []byte) []byte {
 func (w *icsWriter) Item(b []byte, e *Event) []byte {
 	b = w.head(b, e.UID, e.Touched, e.Version)
 	if e.Date != calendar.NoWall {
-		b = w.stamp(b, "CREATED:", e.Date.UTC())
+		b = w.lines(b, "CREATED:", stamp(e.Date.UTC()))
 	}
 	b = w.times(b, &e.Times)
-	b = w.text(b, "SUMMARY:", e.plainTitle(w.f.Lang))
 	about := e.plainDescription()
 	if about == "" {
 		about = e.plainExcerpt()
 	}
-	b = w.filled(b, "DESCRIPTION:", about)
-	if e.Description != "" {
-		from := len(b)
-		b = append(b, "X-ALT-DESC;FMTTYPE=text/html:<html><body>"...)
-		b = append(appendEscaped(b, e.Description), "</body></html>"...)
-		b = w.fold(b, from)
-	}
 	place := e.PlaceLine()
-	b = w.filled(b, "LOCATION:", place)
+	b = w.lines(b, "SUMMARY:", escaped(e.plainTitle(w.f.Lang)), "DESCRIPTION:", escaped(about))
+	if e.Description != "" {
+		b = w.lines(b, "X-ALT-DESC;FMTTYPE=text/html:<html><body>", escaped(e.Description)+"</body></html>")
+	}
+	b = w.lines(b, "LOCATION:", escaped(place))
 	if lat, lng, ok := e.Point(); ok {
-		b = append(appendDegrees(append(b, "GEO:"...), lat), ';')
-		b = append(appendDegrees(b, lng), "\r\n"...)
+		b = w.lines(b, "GEO:", degrees(lat)+";"+degrees(lng))
 	}
 	if len(e.Venues) > 0 && e.Venues[0].HasPoint {
 		v := &e.Venues[0]
-		from := len(b)
-		b = appendQuoted(append(b, "X-APPLE-STRUCTURED-LOCATION;VALUE=URI;X-ADDRESS="...), place)
-		b = appendQuoted(append(b, ";X-TITLE="...), v.Name)
-		b = append(appendDegrees(append(b, ":geo:"...), v.Lat), ',')
-		b = w.fold(appendDegrees(b, v.Lng), from)
+		b = w.lines(b, "X-APPLE-STRUCTURED-LOCATION;VALUE=URI;X-ADDRESS=", quoted(place)+";X-TITLE="+quoted(v.Name)+":geo:"+degrees(v.Lat)+","+degrees(v.Lng))
 	}
 	b = w.organizers(b, e.Organizers)
-	b = w.categories(b, e)
-	b = w.raw(b, "URL:", e.URL)
+	terms := joinAll(",", slices.Concat(e.Categories, e.Tags), func(t *Term) any { return escaped(t.Name) })
+	b = w.lines(b, "CATEGORIES:", terms, "URL:", e.URL)
 	if e.Image != "" {
-		b = w.image(b, "IMAGE;VALUE=URI;DISPLAY=BADGE", e.Image)
-		b = w.image(b, "ATTACH", e.Image)
+		media := ":"
+		if t := imageTypes[Extension(e.Image)]; t != "" {
+			media = ";FMTTYPE=image/" + t + ":"
+		}
+		b = w.lines(b, "IMAGE;VALUE=URI;DISPLAY=BADGE"+media, e.Image, "ATTACH"+media, e.Image)
 	}
-	if e.Website != "" {
-		b = w.raw(b, "LINK;VALUE=URI;LINKREL=related:", e.Website)
-	}
-	b = w.raw(b, "LINK;VALUE=URI;LINKREL=alternate;FMTTYPE=application/json:", e.RestURL)
-	if e.Parent != "" {
-		b = w.raw(b, "RELATED-TO;RELTYPE=PARENT:", e.Parent)
-	}
-	b = w.raw(b, "STATUS:", statusOf(e))
-	class := "PUBLIC"
+	class, transparency := "PUBLIC", "OPAQUE"
 	if e.Status == calendar.StatusPrivate {
 		class = "PRIVATE"
 	}
-	b = w.raw(b, "CLASS:", class)
-	transparency := "OPAQUE"
 	if e.AllDay {
 		transparency = "TRANSPARENT"
 	}
-	b = w.raw(b, "TRANSP:", transparency)
-	b = w.filled(b, "X-COST:", e.Cost)
-	return append(b, "END:VEVENT\r\n"...)
+	return w.lines(b, "LINK;VALUE=URI;LINKREL=related:", e.Website, "LINK;VALUE=URI;LINKREL=alternate;FMTTYPE=application/json:", e.RestURL,
+		"RELATED-TO;RELTYPE=PARENT:", e.Parent, "STATUS:", statusOf(e), "CLASS:", class, "TRANSP:", transparency, "X-COST:", escaped(e.Cost),
+		"END:", "VEVENT")
 }
 
 func (w *icsWriter) End(b []byte) []byte {
-	cancelled := texts.Messages.In("feed.cancelled", w.f.Lang)
+	cancelled := escaped(texts.Messages.In("feed.cancelled", w.f.Lang))
 	for i := range w.f.Tombstones {
 		t := &w.f.Tombstones[i]
 		b = w.times(w.head(b, t.UID, t.Touched, t.Version), &t.Times)
-		b = w.text(b, "SUMMARY:", cancelled)
-		b = append(b, "STATUS:CANCELLED\r\nTRANSP:TRANSPARENT\r\nX-DAYBOOK-WITHDRAWN:TRUE\r\nEND:VEVENT\r\n"...)
+		b = w.lines(b, "SUMMARY:", cancelled, "STATUS:", "CANCELLED", "TRANSP:", "TRANSPARENT", "X-DAYBOOK-WITHDRAWN:", "TRUE", "END:", "VEVENT")
 	}
 	return append(b, "END:VCALENDAR\r\n"...)
 }
 
 // head begins a VEVENT.
 func (w *icsWriter) head(b []byte, uid string, touched time.Time, version int64) []byte {
-	b = w.raw(append(b, "BEGIN:VEVENT\r\n"...), "UID:", uid)
-	b = w.stamp(b, "DTSTAMP:", touched)
-	b = w.stamp(b, "LAST-MODIFIED:", touched)
-	return append(strconv.AppendInt(append(b, "SEQUENCE:"...), version, 10), "\r\n"...)
+	return w.lines(b, "BEGIN:", "VEVENT", "UID:", uid, "DTSTAMP:", stamp(touched), "LAST-MODIFIED:", stamp(touched),
+		"SEQUENCE:", strconv.FormatInt(version, 10))
 }
 
 func statusOf(e *Event) string {
@@ -146,77 +124,36 @@ func statusOf(e *Event) string {
 
 // times writes DTSTART and DTEND.
 func (w *icsWriter) times(b []byte, t *Times) []byte {
+	parameter, start, end := ":", stamp(t.UTCStart.UTC()), stamp(t.UTCEnd.UTC())
 	switch {
 	case t.AllDay:
-		b = append(b, "DTSTART;VALUE=DATE:"...)
-		b = append(t.Start.UTC().AppendFormat(b, dayLayout), "\r\nDTEND;VALUE=DATE:"...)
-		return append((t.End+daySeconds).UTC().AppendFormat(b, dayLayout), "\r\n"...)
+		parameter, start, end = ";VALUE=DATE:", t.Start.UTC().Format(dayLayout), (t.End + daySeconds).UTC().Format(dayLayout)
 	case t.zoned():
-		b = w.clock(b, "DTSTART;TZID=", t.Zone.Name, t.Start)
-		if t.UTCEnd != t.UTCStart {
-			b = w.clock(b, "DTEND;TZID=", t.Zone.Name, t.End)
-		}
-	default:
-		b = w.stamp(b, "DTSTART:", t.UTCStart.UTC())
-		if t.UTCEnd != t.UTCStart {
-			b = w.stamp(b, "DTEND:", t.UTCEnd.UTC())
-		}
+		parameter, start, end = ";TZID="+t.Zone.Name+":", clock(t.Start), clock(t.End)
+	}
+	b = w.lines(b, "DTSTART"+parameter, start)
+	if t.AllDay || t.UTCEnd != t.UTCStart {
+		b = w.lines(b, "DTEND"+parameter, end)
 	}
 	return b
 }
 
-func (w *icsWriter) clock(b []byte, name, zone string, at calendar.Wall) []byte {
-	b = append(append(append(b, name...), zone...), ':')
-	return append(at.UTC().AppendFormat(b, clockLayout), "\r\n"...)
-}
+func clock(at calendar.Wall) string { return at.UTC().Format(clockLayout) }
+func stamp(at time.Time) string     { return at.UTC().Format(stampLayout) }
 
 // organizers writes the first one that has an e-mail as ORGANIZER, and the others.
 func (w *icsWriter) organizers(b []byte, list []Organizer) []byte {
-	host := -1
-	for i := range list {
-		if o := &list[i]; o.Email != "" {
-			host = i
-			from := len(b)
-			b = append(appendQuoted(append(b, "ORGANIZER;CN="...), o.Name), ":mailto:"...)
-			b = w.fold(append(b, o.Email...), from)
-			break
-		}
+	host := slices.IndexFunc(list, func(o Organizer) bool { return o.Email != "" })
+	if host >= 0 {
+		b = w.lines(b, "ORGANIZER;CN=", quoted(list[host].Name)+":mailto:"+list[host].Email)
 	}
 	for i := range list {
 		if o := &list[i]; i != host {
-			b = w.filled(b, "CONTACT:", strings.Join(filled(o.Name, o.Phone, o.Email, o.Website), ", "))
+			parts := slices.DeleteFunc([]string{o.Name, o.Phone, o.Email, o.Website}, func(s string) bool { return s == "" })
+			b = w.lines(b, "CONTACT:", escaped(strings.Join(parts, ", ")))
 		}
 	}
 	return b
-}
-
-// filled gives the texts that are not empty.
-func filled(texts ...string) []string {
-	out := texts[:0]
-	for _, s := range texts {
-		if s != "" {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-func (w *icsWriter) categories(b []byte, e *Event) []byte {
-	if len(e.Categories)+len(e.Tags) == 0 {
-		return b
-	}
-	from := len(b)
-	b = append(b, "CATEGORIES:"...)
-	n := 0
-	for _, list := range [...][]Term{e.Categories, e.Tags} {
-		for i := range list {
-			if n++; n > 1 {
-				b = append(b, ',')
-			}
-			b = appendEscaped(b, list[i].Name)
-		}
-	}
-	return w.fold(b, from)
 }
 
 // imageTypes are the media types of images by the ending of their URL.
@@ -224,61 +161,27 @@ var imageTypes = map[string]string{
 	"jpg": "jpeg", "jpeg": "jpeg", "png": "png", "gif": "gif", "webp": "webp", "avif": "avif", "svg": "svg+xml",
 }
 
-func (w *icsWriter) image(b []byte, name, url string) []byte {
-	from := len(b)
-	b = append(b, name...)
-	if t := imageTypes[Extension(url)]; t != "" {
-		b = append(append(b, ";FMTTYPE=image/"...), t...)
-	}
-	return w.fold(append(append(b, ':'), url...), from)
-}
-
-// The writers of lines.
-
-// raw writes a line whose value is written as it is.
-func (w *icsWriter) raw(b []byte, name, value string) []byte {
-	from := len(b)
-	return w.fold(append(append(b, name...), value...), from)
-}
-
-// text writes a line with a text.
-func (w *icsWriter) text(b []byte, name, value string) []byte {
-	from := len(b)
-	return w.fold(appendEscaped(append(b, name...), value), from)
-}
-
-// filled is text for one that is not empty.
-func (w *icsWriter) filled(b []byte, name, value string) []byte {
-	if value == "" {
-		return b
-	}
-	return w.text(b, name, value)
-}
-
-func (w *icsWriter) stamp(b []byte, name string, t time.Time) []byte {
-	return append(t.UTC().AppendFormat(append(b, name...), stampLayout), "\r\n"...)
-}
-
-// fold ends the line that begins at from: one that is too long is cut between characters,
-// and goes on behind a space.
-func (w *icsWriter) fold(b []byte, from int) []byte {
-	if len(b)-from <= maxLine {
-		return append(b, "\r\n"...)
-	}
-	w.line = append(w.line[:0], b[from:]...)
-	b = b[:from]
-	room := maxLine
-	for line := w.line; ; room = maxLine - 1 {
-		n := min(room, len(line))
-		for n < len(line) && !utf8.RuneStart(line[n]) {
-			n--
+// lines writes lines: what they begin with and values in turns, without those whose value is
+// empty. One that is too long is cut between characters, and goes on behind a space.
+func (w *icsWriter) lines(b []byte, namesAndValues ...string) []byte {
+	for pair := range slices.Chunk(namesAndValues, 2) {
+		if pair[1] == "" {
+			continue
 		}
-		b = append(append(b, line[:n]...), "\r\n"...)
-		if line = line[n:]; len(line) == 0 {
-			return b
+		w.line = append(append(w.line[:0], pair[0]...), pair[1]...)
+		for line, room := w.line, maxLine; ; room = maxLine - 1 {
+			n := min(room, len(line))
+			for n < len(line) && !utf8.RuneStart(line[n]) {
+				n--
+			}
+			b = append(append(b, line[:n]...), "\r\n"...)
+			if line = line[n:]; len(line) == 0 {
+				break
+			}
+			b = append(b, ' ')
 		}
-		b = append(b, ' ')
 	}
+	return b
 }
 
 // textEscapes are those of text values (RFC 5545, 3.3.11); of control characters tabs alone stay.
@@ -286,9 +189,7 @@ var textEscapes = strings.NewReplacer(append(
 	[]string{`\`, `\\`, ";", `\;`, ",", `\,`, "\r\n", `\n`, "\n", `\n`, "\r", `\n`}, without(0xA0, "\t")...,
 )...)
 
-func appendEscaped(b []byte, s string) []byte {
-	return append(b, textEscapes.Replace(strings.ToValidUTF8(s, "\uFFFD"))...)
-}
+func escaped(s string) string { return textEscapes.Replace(strings.ToValidUTF8(s, "\uFFFD")) }
 
 // without returns the pairs of a Replacer that drops the control characters below end, but
 // for some.
@@ -301,27 +202,23 @@ func without(end rune, some string) (pairs []string) {
 	return pairs
 }
 
-// appendQuoted writes a text as the value of a parameter.
-func appendQuoted(b []byte, s string) []byte {
-	b = append(b, '"')
-	for _, r := range s {
+// quoted returns a text as the value of a parameter.
+func quoted(s string) string {
+	return `"` + strings.Map(func(r rune) rune {
 		switch {
 		case r == '"':
-			b = append(b, '\'')
-		case !unicode.IsControl(r):
-			b = utf8.AppendRune(b, r)
+			return '\''
+		case unicode.IsControl(r):
+			return -1
 		}
-	}
-	return append(b, '"')
+		return r
+	}, s) + `"`
 }
 
-// appendDegrees writes a coordinate with up to six decimals.
-func appendDegrees(b []byte, degrees float64) []byte {
-	s := strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(degrees, 'f', 6, 64), "0"), ".")
-	if s == "-0" {
-		s = "0"
-	}
-	return append(b, s...)
+// degrees returns a coordinate with up to six decimals.
+func degrees(d float64) string {
+	d = math.Round(d*1e6) / 1e6
+	return decimal(d + 0) // no -0
 }
 
 // Duration gives a duration of whole seconds as ISO 8601 has it: PT1H, P1DT30M.

@@ -1,11 +1,13 @@
 package formats
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
-	"strconv"
+	"slices"
+	"time"
 
 	"daybook/calendar"
-	"daybook/internal/canonjson"
 	"daybook/internal/htmltext"
 )
 
@@ -24,85 +26,71 @@ type jsonFeed struct {
 
 func (w *jsonFeed) Begin(b []byte) []byte {
 	f := w.f
-	b = append(b, `{"version":"https://jsonfeed.org/version/1.1"`...)
-	b = textKey(b, "title", f.Title)
-	b = textKey(b, "home_page_url", f.Home)
-	b = textKey(b, "feed_url", f.Self)
-	b = filledKey(b, "next_url", f.Next)
-	b = textKey(b, "language", f.Lang.Tag())
-	b = append(b, `,"_daybook":{"about":`...)
-	b = appendJSON(b, f.Root+"/doc")
-	b = strconv.AppendInt(append(b, `,"total":`...), int64(f.Total), 10)
-	return append(append(b, f.Facets...), `},"items":[`...)
+	b = AppendJSON(b, Object{
+		"version", "https://jsonfeed.org/version/1.1", "title", f.Title, "home_page_url", f.Home, "feed_url", f.Self,
+		"next_url", Filled(f.Next), "language", f.Lang.Tag(),
+		"_daybook", Object{"about", f.Root + "/doc", "total", f.Total, "", json.RawMessage(f.Facets)},
+	})
+	return append(b[:len(b)-1], `,"items":[`...)
 }
 
 func (w *jsonFeed) Item(b []byte, e *Event) []byte {
-	if w.n++; w.n > 1 {
-		b = append(b, ',')
-	}
-	b = append(append(append(b, `{"id":"urn:uuid:`...), e.UID...), '"')
-	b = textKey(b, "url", e.URL)
-	b = filledKey(b, "external_url", e.Website)
-	b = textKey(b, "title", e.plainTitle(w.f.Lang))
-	b = textKey(b, "content_html", e.Description)
-	b = filledKey(b, "summary", htmltext.PlainText(e.Excerpt))
-	b = filledKey(b, "image", e.Image)
+	b = AppendComma(b, w.n)
+	w.n++
+	published := ""
 	if e.Date != calendar.NoWall {
-		b = append(appendMoment(append(b, `,"date_published":"`...), e.Date.UTC()), '"')
+		published = moment(e.Date.UTC())
 	}
-	b = append(appendMoment(append(b, `,"date_modified":"`...), e.Touched), '"')
-	if len(e.Organizers) > 0 {
-		b = append(b, `,"authors":`...)
-		b = appendList(b, e.Organizers, func(b []byte, o *Organizer) []byte {
-			b = appendJSON(append(b, `{"name":`...), o.Name)
-			return append(textKey(b, "url", o.URL), '}')
-		})
-	}
-	if len(e.Categories)+len(e.Tags) > 0 {
-		names := make([]string, 0, len(e.Categories)+len(e.Tags))
-		for _, list := range [...][]Term{e.Categories, e.Tags} {
-			for i := range list {
-				names = append(names, list[i].Name)
-			}
-		}
-		b = appendList(append(b, `,"tags":`...), names, appendJSONOf)
-	}
-	b = textKey(b, "language", e.Lang.Tag())
-	b = append(b, `,"_daybook":{"event_id":`...)
-	b = appendID(b, &e.ID)
-	b = e.times(b)
-	b = textKey(b, "status", string(e.Status))
-	b = textKey(b, "event_status", string(e.EventStatus))
-	b = filledKey(b, "cost", e.Cost)
-	b = filledKey(b, "location", e.PlaceLine())
+	var point List
 	if lat, lng, ok := e.Point(); ok {
-		b = appendPosition(append(b, `,"geo":`...), lat, lng)
+		point = List{lng, lat}
 	}
-	b = idsKey(b, "categories", e.Categories, (*Term).id)
-	b = idsKey(b, "tags", e.Tags, (*Term).id)
-	b = idsKey(b, "venues", e.Venues, (*Venue).id)
-	b = idsKey(b, "organizers", e.Organizers, (*Organizer).id)
-	if !e.Blanked {
-		b = strconv.AppendBool(append(b, `,"ticketed":`...), e.Ticketed)
-		b = strconv.AppendBool(append(b, `,"featured":`...), e.Featured)
-	}
-	b = e.distance(b)
-	return append(append(textKey(b, "rest_url", e.RestURL), e.More...), "}}"...)
+	return AppendJSON(b, Object{
+		"id", "urn:uuid:" + e.UID, "url", e.URL, "external_url", Filled(e.Website),
+		"title", e.plainTitle(w.f.Lang), "content_html", e.Description, "summary", Filled(htmltext.PlainText(e.Excerpt)),
+		"image", Filled(e.Image), "date_published", Filled(published), "date_modified", moment(e.Touched),
+		"authors", ListOf(e.Organizers, func(o *Organizer) any { return Object{"name", o.Name, "url", o.URL} }),
+		"tags", ListOf(slices.Concat(e.Categories, e.Tags), func(t *Term) any { return t.Name }),
+		"language", e.Lang.Tag(),
+		"_daybook", Object{
+			"event_id", e.ID, "start", e.start(), "end", e.end(), "timezone", e.Zone.Name, "all_day", e.AllDay,
+			"status", string(e.Status), "event_status", string(e.EventStatus), "cost", Filled(e.Cost), "location", Filled(e.PlaceLine()),
+			"geo", point,
+			"categories", ListOf(e.Categories, (*Term).id), "tags", ListOf(e.Tags, (*Term).id),
+			"venues", ListOf(e.Venues, (*Venue).id), "organizers", ListOf(e.Organizers, (*Organizer).id),
+			"ticketed", e.flag(e.Ticketed, Filled("")), "featured", e.flag(e.Featured, Filled("")),
+			"distance", e.distance(), "rest_url", e.RestURL, "", json.RawMessage(e.More),
+		},
+	})
 }
 
 func (w *jsonFeed) End(b []byte) []byte { return append(b, "]}"...) }
 
-// times writes when an event is.
-func (t *Times) times(b []byte) []byte {
-	b = t.instants(b)
-	b = textKey(b, "timezone", t.Zone.Name)
-	return strconv.AppendBool(append(b, `,"all_day":`...), t.AllDay)
+func (t *Times) start() string { return Instant(t.Start, t.UTCStart) }
+func (t *Times) end() string   { return Instant(t.End, t.UTCEnd) }
+
+// flag returns a boolean of an event, or what a blanked one has instead.
+func (e *Event) flag(v bool, blank any) any {
+	if e.Blanked {
+		return blank
+	}
+	return v
 }
 
-func (t *Times) instants(b []byte) []byte {
-	b = append(AppendInstant(append(b, `,"start":"`...), t.Start, t.UTCStart), '"')
-	return append(AppendInstant(append(b, `,"end":"`...), t.End, t.UTCEnd), '"')
+func (e *Event) distance() json.RawMessage {
+	if e.Distance == nil {
+		return nil
+	}
+	return AppendKm(nil, *e.Distance)
 }
+
+// AppendKm writes metres as kilometres with three decimals.
+func AppendKm(b []byte, metres int64) []byte {
+	return fmt.Appendf(b, "%d.%03d", metres/1000, metres%1000)
+}
+
+// moment writes a moment in UTC with Z.
+func moment(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 
 var geoJSONFormat = Format{
 	Name: "geojson", Media: []string{"application/geo+json"}, Header: "application/geo+json",
@@ -120,7 +108,7 @@ func GeoJSON(f *Feed) Writer {
 
 type geoWriter struct {
 	f *Feed
-	n int
+	n int // features so far
 }
 
 const collectionHead = `{"type":"FeatureCollection","features":[`
@@ -133,67 +121,41 @@ func (w *geoWriter) Begin(b []byte) []byte {
 }
 
 func (w *geoWriter) Item(b []byte, e *Event) []byte {
-	if w.n++; w.n > 1 {
-		b = append(b, ',')
-	}
-	b = appendID(append(b, `{"type":"Feature","id":`...), &e.ID)
-	b = append(b, `,"geometry":`...)
+	b = AppendComma(b, w.n)
+	w.n++
+	var geometry, venue, image any
 	if lat, lng, ok := e.Point(); ok {
-		b = appendPoint(b, lat, lng)
-	} else {
-		b = append(b, "null"...)
+		geometry = pointAt(lat, lng)
 	}
-	b = appendID(append(b, `,"properties":{"id":`...), &e.ID)
-	b = textKey(b, "uid", e.UID)
-	b = textKey(b, "title", e.Title)
-	b = textKey(b, "url", e.URL)
-	b = textKey(b, "rest_url", e.RestURL)
-	b = e.times(b)
-	b = textKey(b, "status", string(e.Status))
-	b = textKey(b, "event_status", string(e.EventStatus))
-	b = textKey(b, "cost", e.Cost)
-	b = appendList(append(b, `,"categories":`...), e.Categories, appendSlug)
-	b = appendList(append(b, `,"tags":`...), e.Tags, appendSlug)
-	b = append(b, `,"venue":`...)
-	if len(e.Venues) == 0 {
-		b = append(b, "null"...)
-	} else {
+	if len(e.Venues) > 0 {
 		v := &e.Venues[0]
-		b = appendID(append(b, `{"id":`...), &v.ID)
-		b = filledKey(b, "venue", v.Name)
-		b = filledKey(b, "address", v.Address)
-		b = filledKey(b, "city", v.City)
-		b = append(filledKey(b, "country", v.Country), '}')
+		venue = Object{"id", v.ID, "venue", Filled(v.Name), "address", Filled(v.Address), "city", Filled(v.City), "country", Filled(v.Country)}
 	}
-	b = appendList(append(b, `,"organizers":`...), e.Organizers, func(b []byte, o *Organizer) []byte { return appendJSON(b, o.Name) })
-	b = append(b, `,"image":`...)
-	if e.Image == "" {
-		b = append(b, "null"...)
-	} else {
-		b = appendJSON(b, e.Image)
+	if e.Image != "" {
+		image = e.Image
 	}
-	b = flagKey(b, "featured", e.Blanked, e.Featured)
-	b = flagKey(b, "ticketed", e.Blanked, e.Ticketed)
-	return append(append(e.distance(b), e.More...), "}}"...)
+	return appendFeature(b, e.ID, geometry, Object{
+		"id", e.ID, "uid", e.UID, "title", e.Title, "url", e.URL, "rest_url", e.RestURL,
+		"start", e.start(), "end", e.end(), "timezone", e.Zone.Name, "all_day", e.AllDay,
+		"status", string(e.Status), "event_status", string(e.EventStatus), "cost", e.Cost, "categories", slugs(e.Categories), "tags", slugs(e.Tags),
+		"venue", venue, "organizers", Whole(ListOf(e.Organizers, (*Organizer).name)), "image", image,
+		"featured", e.flag(e.Featured, nil), "ticketed", e.flag(e.Ticketed, nil), "distance", e.distance(), "", json.RawMessage(e.More),
+	})
 }
 
-func (e *Event) distance(b []byte) []byte {
-	if e.Distance == nil {
-		return b
-	}
-	return AppendKm(append(b, `,"distance":`...), *e.Distance)
+func appendFeature(b []byte, id calendar.ID, geometry any, properties Object) []byte {
+	return AppendJSON(b, Object{"type", "Feature", "id", id, "geometry", geometry, "properties", properties})
 }
 
-// AppendKm writes metres as kilometres with three decimals.
-func AppendKm(b []byte, metres int64) []byte {
-	return fmt.Appendf(b, "%d.%03d", metres/1000, metres%1000)
-}
+func pointAt(lat, lng float64) Object { return Object{"type", "Point", "coordinates", List{lng, lat}} }
+
+func slugs(terms []Term) List { return Whole(ListOf(terms, func(t *Term) any { return t.Slug })) }
 
 func (w *geoWriter) End(b []byte) []byte {
 	if w.f.Single {
 		return b
 	}
-	return append(strconv.AppendInt(append(b, `],"total":`...), int64(w.f.Total), 10), '}')
+	return fmt.Appendf(b, `],"total":%d}`, w.f.Total)
 }
 
 // venueEvents is how many events of a venue are given.
@@ -217,42 +179,23 @@ type place struct {
 func (w *venuesWriter) Begin(b []byte) []byte { return append(b, collectionHead...) }
 
 func (w *venuesWriter) Item(b []byte, e *Event) []byte {
-	from := len(w.places)
-	placed := false
-	for i := range e.Venues {
-		v := &e.Venues[i]
-		if !v.HasPoint {
-			continue
-		}
-		placed = true
+	venues := slices.DeleteFunc(slices.Clone(e.Venues), func(v Venue) bool { return !v.HasPoint })
+	slices.SortFunc(venues, func(x, y Venue) int { return cmp.Compare(x.ID, y.ID) })
+	if len(venues) == 0 {
+		w.unplaced++
+	}
+	for _, v := range venues {
 		at, known := w.at[v.ID]
 		if !known {
 			at = len(w.places)
-			for at > from && w.places[at-1].ID > v.ID { // those of one event are by id
-				at--
-			}
-			w.places = append(w.places, place{})
-			copy(w.places[at+1:], w.places[at:])
-			w.places[at] = place{Venue: *v}
-			for i := at; i < len(w.places); i++ {
-				w.at[w.places[i].ID] = i
-			}
+			w.at[v.ID], w.places = at, append(w.places, place{Venue: v})
 		}
-		p := &w.places[at]
-		if p.count++; p.count > venueEvents {
-			continue
+		if p := &w.places[at]; p.count < venueEvents {
+			p.events = AppendJSON(AppendComma(p.events, p.count), Object{
+				"id", e.ID, "title", e.Title, "url", e.URL, "start", e.start(), "end", e.end(), "all_day", e.AllDay,
+			})
 		}
-		if p.count > 1 {
-			p.events = append(p.events, ',')
-		}
-		p.events = appendID(append(p.events, `{"id":`...), &e.ID)
-		p.events = textKey(p.events, "title", e.Title)
-		p.events = textKey(p.events, "url", e.URL)
-		p.events = e.instants(p.events)
-		p.events = append(strconv.AppendBool(append(p.events, `,"all_day":`...), e.AllDay), '}')
-	}
-	if !placed {
-		w.unplaced++
+		w.places[at].count++
 	}
 	return b
 }
@@ -260,120 +203,28 @@ func (w *venuesWriter) Item(b []byte, e *Event) []byte {
 func (w *venuesWriter) End(b []byte) []byte {
 	for i := range w.places {
 		p := &w.places[i]
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendID(append(b, `{"type":"Feature","id":`...), &p.ID)
-		b = appendPoint(append(b, `,"geometry":`...), p.Lat, p.Lng)
-		b = appendID(append(b, `,"properties":{"id":`...), &p.ID)
-		b = textKey(b, "venue", p.Name)
-		b = textKey(b, "url", p.URL)
-		b = textKey(b, "address", p.Address)
-		b = textKey(b, "city", p.City)
-		b = textKey(b, "country", p.Country)
-		b = strconv.AppendInt(append(b, `,"count":`...), int64(p.count), 10)
-		b = append(append(append(b, `,"events":[`...), p.events...), "]}}"...)
+		b = appendFeature(AppendComma(b, i), p.ID, pointAt(p.Lat, p.Lng), Object{
+			"id", p.ID, "venue", p.Name, "url", p.URL, "address", p.Address, "city", p.City, "country", p.Country,
+			"count", p.count, "events", json.RawMessage("[" + string(p.events) + "]"),
+		})
 	}
-	b = strconv.AppendInt(append(b, `],"total":`...), int64(w.f.Total), 10)
-	b = strconv.AppendInt(append(b, `,"unplaced":`...), int64(w.unplaced), 10)
-	return append(b, '}')
+	return fmt.Appendf(b, `],"total":%d,"unplaced":%d}`, w.f.Total, w.unplaced)
 }
 
 // Entry is an element of the array of a calendar widget (LISTINGS 1.13). start and end
 // are its texts.
 func (e *Event) Entry(b []byte, l calendar.Lang, start, end string) []byte {
-	b = append(appendID(append(b, `{"id":"`...), &e.ID), '"')
-	b = textKey(b, "title", e.plainTitle(l))
-	b = textKey(b, "start", start)
-	b = textKey(b, "end", end)
-	b = strconv.AppendBool(append(b, `,"allDay":`...), e.AllDay)
-	b = textKey(b, "url", e.URL)
-	b = append(b, `,"resourceIds":`...)
-	b = appendList(b, e.Venues, func(b []byte, v *Venue) []byte { return append(appendID(append(b, '"'), &v.ID), '"') })
-	classes := make([]string, 0, len(e.Categories)+1)
-	for i := range e.Categories {
-		classes = append(classes, "category-"+e.Categories[i].Slug)
-	}
+	classes := ListOf(e.Categories, func(t *Term) any { return "category-" + t.Slug })
 	if e.Featured {
 		classes = append(classes, "featured")
 	}
-	b = appendList(append(b, `,"classNames":`...), classes, appendJSONOf)
-	b = appendJSON(append(b, `,"extendedProps":{"timezone":`...), e.Zone.Name)
-	b = textKey(b, "status", string(e.Status))
-	b = textKey(b, "location", e.PlaceLine())
-	b = textKey(b, "excerpt", htmltext.PlainText(e.Excerpt))
-	b = textKey(b, "image", e.Image)
-	b = textKey(b, "cost", e.Cost)
-	b = appendList(append(b, `,"categories":`...), e.Categories, appendSlug)
-	b = appendList(append(b, `,"tags":`...), e.Tags, appendSlug)
-	b = flagKey(b, "featured", e.Blanked, e.Featured)
-	b = flagKey(b, "ticketed", e.Blanked, e.Ticketed)
-	return append(textKey(b, "rest_url", e.RestURL), "}}"...)
-}
-
-// The writers of JSON.
-
-func textKey(b []byte, key, value string) []byte {
-	b = append(append(append(b, `,"`...), key...), `":`...)
-	return appendJSON(b, value)
-}
-
-func filledKey(b []byte, key, value string) []byte {
-	if value == "" {
-		return b
-	}
-	return textKey(b, key, value)
-}
-
-// flagKey writes a boolean, null in a blanked event.
-func flagKey(b []byte, key string, blanked, v bool) []byte {
-	b = append(append(append(b, `,"`...), key...), `":`...)
-	if blanked {
-		return append(b, "null"...)
-	}
-	return strconv.AppendBool(b, v)
-}
-
-func idsKey[T any](b []byte, key string, list []T, id func(*T) calendar.ID) []byte {
-	if len(list) == 0 {
-		return b
-	}
-	b = append(append(append(b, `,"`...), key...), `":`...)
-	return appendList(b, list, func(b []byte, v *T) []byte {
-		n := id(v)
-		return appendID(b, &n)
+	return AppendJSON(b, Object{
+		"id", e.ID.String(), "title", e.plainTitle(l), "start", start, "end", end, "allDay", e.AllDay, "url", e.URL,
+		"resourceIds", Whole(ListOf(e.Venues, func(v *Venue) any { return v.ID.String() })), "classNames", Whole(classes),
+		"extendedProps", Object{
+			"timezone", e.Zone.Name, "status", string(e.Status), "location", e.PlaceLine(), "excerpt", htmltext.PlainText(e.Excerpt),
+			"image", e.Image, "cost", e.Cost, "categories", slugs(e.Categories), "tags", slugs(e.Tags),
+			"featured", e.flag(e.Featured, nil), "ticketed", e.flag(e.Ticketed, nil), "rest_url", e.RestURL,
+		},
 	})
-}
-
-func appendList[T any](b []byte, list []T, each func([]byte, *T) []byte) []byte {
-	b = append(b, '[')
-	for i := range list {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = each(b, &list[i])
-	}
-	return append(b, ']')
-}
-
-func appendSlug(b []byte, t *Term) []byte { return appendJSON(b, t.Slug) }
-
-func appendID(b []byte, id *calendar.ID) []byte { return strconv.AppendInt(b, int64(*id), 10) }
-
-func appendPoint(b []byte, lat, lng float64) []byte {
-	return append(appendPosition(append(b, `{"type":"Point","coordinates":`...), lat, lng), '}')
-}
-
-func appendPosition(b []byte, lat, lng float64) []byte {
-	b = append(appendFloat(append(b, '['), lng), ',')
-	return append(appendFloat(b, lat), ']')
-}
-
-func appendJSONOf(b []byte, s *string) []byte { return appendJSON(b, *s) }
-
-// jsonText is the form of JSON strings in formats.
-var jsonText = canonjson.NewEscapes(map[byte]string{'\t': `\u0009`, '\r': `\u000d`})
-
-func appendJSON(b []byte, s string) []byte {
-	return append(canonjson.AppendText(append(b, '"'), s, jsonText), '"')
 }

@@ -1,7 +1,9 @@
 package formats
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,7 +13,7 @@ import (
 
 const xmlHead = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 
-// The name spaces of what RSS and Atom say beside their own.
+// The name spaces of what RSS and Atom say besides their own.
 const xmlSpaces = ` xmlns:ev="http://purl.org/rss/1.0/modules/event/" xmlns:georss="http://www.georss.org/georss" xmlns:media="http://search.yahoo.com/mrss/"`
 
 var rssFormat = Format{
@@ -29,38 +31,24 @@ func (w *rssWriter) Begin(b []byte) []byte {
 	f := w.f
 	b = append(b, xmlHead+`<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom" xmlns:dc="http://purl.org/dc/elements/1.1/"`+
 		` xmlns:content="http://purl.org/rss/1.0/modules/content/"`+xmlSpaces+"><channel>"...)
-	b = element(b, "title", f.Title)
-	b = element(b, "link", f.Home)
-	b = element(b, "description", f.Title)
-	b = element(b, "language", f.Lang.Tag())
-	b = element(b, "lastBuildDate", f.modified().Format(http.TimeFormat))
-	b = append(b, "<generator>daybook</generator>"...)
-	b = element(b, "ttl", strconv.FormatInt(int64(f.Refresh/time.Minute), 10))
-	b = linkTo(b, "atom:link", "self", rssType, f.Self)
-	return linkTo(b, "atom:link", "next", rssType, f.Next)
+	b = elements(b, "title", f.Title, "link", f.Home, "description", f.Title, "language", f.Lang.Tag(),
+		"lastBuildDate", f.modified().Format(http.TimeFormat), "generator", "daybook", "ttl", strconv.Itoa(int(f.Refresh/time.Minute)))
+	return links(b, "atom:link", "self", rssType, f.Self, "next", rssType, f.Next)
 }
 
 func (w *rssWriter) Item(b []byte, e *Event) []byte {
-	b = append(b, "\n<item>"...)
-	b = element(b, "title", e.plainTitle(w.f.Lang))
-	b = element(b, "link", e.URL)
+	b = elements(append(b, "\n<item>"...), "title", e.plainTitle(w.f.Lang), "link", e.URL)
 	b = append(append(append(b, `<guid isPermaLink="false">urn:uuid:`...), e.UID...), "</guid>"...)
 	if e.Date != calendar.NoWall {
-		b = element(b, "pubDate", e.Date.UTC().Format(http.TimeFormat))
+		b = elements(b, "pubDate", e.Date.UTC().Format(http.TimeFormat))
 	}
-	about := e.Excerpt
-	if about == "" {
-		about = e.Description
-	}
-	b = element(b, "description", about)
-	b = filledElement(b, "content:encoded", e.Description)
-	for _, list := range [...][]Term{e.Categories, e.Tags} {
-		for i := range list {
-			b = element(b, "category", list[i].Name)
-		}
+	b = elements(b, "description", cmp.Or(e.Excerpt, e.Description))
+	b = filledElements(b, "content:encoded", e.Description)
+	for _, t := range slices.Concat(e.Categories, e.Tags) {
+		b = elements(b, "category", t.Name)
 	}
 	for i := range e.Organizers {
-		b = element(b, "dc:creator", e.Organizers[i].Name)
+		b = elements(b, "dc:creator", e.Organizers[i].Name)
 	}
 	return append(extensions(b, e), "</item>"...)
 }
@@ -70,20 +58,16 @@ func (w *rssWriter) End(b []byte) []byte { return append(b, "</channel></rss>\n"
 // extensions writes what RSS and Atom say alike: image, times, place.
 func extensions(b []byte, e *Event) []byte {
 	if e.Image != "" {
-		b = attribute(append(b, `<media:content medium="image"`...), "url", e.Image)
-		b = append(b, "/>"...)
+		b = emptyElement(b, "media:content", "medium", "image", "url", e.Image)
 	}
-	b = append(AppendInstant(append(b, "<ev:startdate>"...), e.Start, e.UTCStart), "</ev:startdate>"...)
-	b = append(AppendInstant(append(b, "<ev:enddate>"...), e.End, e.UTCEnd), "</ev:enddate>"...)
-	b = filledElement(b, "ev:location", e.PlaceLine())
+	var host, point string
 	if len(e.Organizers) > 0 {
-		b = filledElement(b, "ev:organizer", e.Organizers[0].Name)
+		host = e.Organizers[0].Name
 	}
 	if lat, lng, ok := e.Point(); ok {
-		b = append(appendFloat(append(b, "<georss:point>"...), lat), ' ')
-		b = append(appendFloat(b, lng), "</georss:point>"...)
+		point = decimal(lat) + " " + decimal(lng)
 	}
-	return b
+	return filledElements(b, "ev:startdate", e.start(), "ev:enddate", e.end(), "ev:location", e.PlaceLine(), "ev:organizer", host, "georss:point", point)
 }
 
 var atomFormat = Format{
@@ -100,89 +84,86 @@ const atomType = "application/atom+xml"
 func (w *atomWriter) Begin(b []byte) []byte {
 	f := w.f
 	b = append(b, xmlHead+`<feed xmlns="http://www.w3.org/2005/Atom"`+xmlSpaces...)
-	b = append(attribute(b, "xml:lang", f.Lang.Tag()), '>')
-	b = element(b, "id", f.ID)
-	b = element(b, "title", f.Title)
-	b = moment(b, "updated", f.modified())
-	b = linkTo(b, "link", "self", atomType, f.Self)
-	b = linkTo(b, "link", "alternate", "text/html", f.Home)
-	b = linkTo(b, "link", "next", atomType, f.Next)
-	b = linkTo(b, "link", "previous", atomType, f.Previous)
-	b = append(b, "<generator>daybook</generator><author>"...)
-	return append(element(b, "name", f.Calendar), "</author>"...)
+	b = append(attributes(b, "xml:lang", f.Lang.Tag()), '>')
+	b = elements(b, "id", f.ID, "title", f.Title, "updated", moment(f.modified()))
+	b = links(b, "link", "self", atomType, f.Self, "alternate", "text/html", f.Home, "next", atomType, f.Next, "previous", atomType, f.Previous)
+	b = append(elements(b, "generator", "daybook"), "<author>"...)
+	return append(elements(b, "name", f.Calendar), "</author>"...)
 }
 
 func (w *atomWriter) Item(b []byte, e *Event) []byte {
-	b = append(b, "\n<entry>"...)
-	b = append(append(append(b, "<id>urn:uuid:"...), e.UID...), "</id>"...)
+	b = elements(append(b, "\n<entry>"...), "id", "urn:uuid:"+e.UID)
 	b = append(appendXML(append(b, `<title type="text">`...), e.plainTitle(w.f.Lang)), "</title>"...)
-	b = moment(b, "updated", e.Touched)
+	b = elements(b, "updated", moment(e.Touched))
 	if e.Date != calendar.NoWall {
-		b = moment(b, "published", e.Date.UTC())
+		b = elements(b, "published", moment(e.Date.UTC()))
 	}
-	b = linkTo(b, "link", "alternate", "text/html", e.URL)
-	b = linkTo(b, "link", "alternate", "application/json", e.RestURL)
-	b = linkTo(b, "link", "alternate", "text/calendar", e.RestURL+".ics")
-	b = linkTo(b, "link", "related", "", e.Website)
+	b = links(b, "link", "alternate", "text/html", e.URL, "alternate", "application/json", e.RestURL,
+		"alternate", "text/calendar", e.RestURL+".ics", "related", "", e.Website)
 	if e.Excerpt != "" {
 		b = append(appendXML(append(b, `<summary type="html">`...), e.Excerpt), "</summary>"...)
 	}
 	b = append(appendXML(append(b, `<content type="html">`...), e.Description), "</content>"...)
 	for i := range e.Organizers {
 		o := &e.Organizers[i]
-		b = element(append(b, "<author>"...), "name", o.Name)
-		b = filledElement(b, "uri", o.URL)
-		b = append(filledElement(b, "email", o.Email), "</author>"...)
+		b = elements(append(b, "<author>"...), "name", o.Name)
+		b = append(filledElements(b, "uri", o.URL, "email", o.Email), "</author>"...)
 	}
-	b = w.categories(b, e.Categories, "/categories")
-	b = w.categories(b, e.Tags, "/tags")
+	for _, t := range e.Categories {
+		b = emptyElement(b, "category", "term", t.Slug, "label", t.Name, "scheme", w.f.Root+"/categories")
+	}
+	for _, t := range e.Tags {
+		b = emptyElement(b, "category", "term", t.Slug, "label", t.Name, "scheme", w.f.Root+"/tags")
+	}
 	return append(extensions(b, e), "</entry>"...)
-}
-
-func (w *atomWriter) categories(b []byte, list []Term, collection string) []byte {
-	for i := range list {
-		b = attribute(append(b, "<category"...), "term", list[i].Slug)
-		b = attribute(b, "label", list[i].Name)
-		b = append(attribute(b, "scheme", w.f.Root+collection), "/>"...)
-	}
-	return b
 }
 
 func (w *atomWriter) End(b []byte) []byte { return append(b, "</feed>\n"...) }
 
-// element writes an element with a text.
-func element(b []byte, name, text string) []byte {
-	b = append(append(append(b, '<'), name...), '>')
-	b = append(appendXML(b, text), "</"...)
-	return append(append(b, name...), '>')
-}
-
-func filledElement(b []byte, name, text string) []byte {
-	if text == "" {
-		return b
+// elements writes elements with a text: names and texts in turns.
+func elements(b []byte, namesAndTexts ...string) []byte {
+	for i := 0; i < len(namesAndTexts); i += 2 {
+		name := namesAndTexts[i]
+		b = appendXML(append(append(append(b, '<'), name...), '>'), namesAndTexts[i+1])
+		b = append(append(append(b, "</"...), name...), '>')
 	}
-	return element(b, name, text)
+	return b
 }
 
-func moment(b []byte, name string, t time.Time) []byte {
-	return element(b, name, string(appendMoment(nil, t)))
-}
-
-// linkTo writes a link element; without a URL nothing.
-func linkTo(b []byte, name, rel, media, url string) []byte {
-	if url == "" {
-		return b
+// filledElements is elements without those whose text is empty.
+func filledElements(b []byte, namesAndTexts ...string) []byte {
+	for pair := range slices.Chunk(namesAndTexts, 2) {
+		if pair[1] != "" {
+			b = elements(b, pair...)
+		}
 	}
-	b = attribute(append(append(b, '<'), name...), "rel", rel)
-	if media != "" {
-		b = attribute(b, "type", media)
-	}
-	return append(attribute(b, "href", url), "/>"...)
+	return b
 }
 
-func attribute(b []byte, name, value string) []byte {
-	b = append(append(append(b, ' '), name...), `="`...)
-	return append(appendXML(b, value), '"')
+// links writes elements that link: relation, media type and URL in turns, without those
+// whose URL is empty.
+func links(b []byte, element string, relations ...string) []byte {
+	for link := range slices.Chunk(relations, 3) {
+		if link[2] != "" {
+			b = emptyElement(b, element, "rel", link[0], "type", link[1], "href", link[2])
+		}
+	}
+	return b
+}
+
+// emptyElement writes an element without content: names and values of attributes in turns.
+func emptyElement(b []byte, name string, namesAndValues ...string) []byte {
+	return append(attributes(append(append(b, '<'), name...), namesAndValues...), "/>"...)
+}
+
+// attributes writes attributes, without those whose value is empty.
+func attributes(b []byte, namesAndValues ...string) []byte {
+	for pair := range slices.Chunk(namesAndValues, 2) {
+		if pair[1] != "" {
+			b = append(appendXML(append(append(append(b, ' '), pair[0]...), `="`...), pair[1]), '"')
+		}
+	}
+	return b
 }
 
 // xmlEscapes are those of content and attributes; characters that XML 1.0 forbids go. A reader
@@ -194,5 +175,3 @@ var xmlEscapes = strings.NewReplacer(append(
 func appendXML(b []byte, s string) []byte {
 	return append(b, xmlEscapes.Replace(strings.ToValidUTF8(s, "\uFFFD"))...)
 }
-
-func appendFloat(b []byte, f float64) []byte { return strconv.AppendFloat(b, f, 'f', -1, 64) }

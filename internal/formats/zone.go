@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -56,7 +57,7 @@ func (z *Zones) add(name string, l *time.Location, first, last int) {
 
 func (z Zones) append(b []byte) []byte {
 	for _, name := range slices.Sorted(maps.Keys(z)) {
-		b = append(append(append(b, "BEGIN:VTIMEZONE\r\nTZID:"...), name...), "\r\n"...)
+		b = fmt.Appendf(b, "BEGIN:VTIMEZONE\r\nTZID:%s\r\n", name)
 		for _, p := range z[name].parts() {
 			b = p.append(b)
 		}
@@ -75,31 +76,24 @@ type part struct {
 }
 
 func (p *part) append(b []byte) []byte {
-	kind := "STANDARD"
+	kind, rule := "STANDARD", ""
 	if p.daylight {
 		kind = "DAYLIGHT"
 	}
-	b = append(append(append(b, "BEGIN:"...), kind...), "\r\nDTSTART:"...)
-	b = append(p.start.UTC().AppendFormat(b, clockLayout), "\r\n"...)
 	if p.rule != "" {
-		b = append(append(append(b, "RRULE:"...), p.rule...), "\r\n"...)
+		rule = "RRULE:" + p.rule + "\r\n"
 	}
-	b = append(appendOffset(append(b, "TZOFFSETFROM:"...), p.from), "\r\n"...)
-	b = append(appendOffset(append(b, "TZOFFSETTO:"...), p.to), "\r\nTZNAME:"...)
-	b = append(append(append(b, p.name...), "\r\nEND:"...), kind...)
-	return append(b, "\r\n"...)
+	return fmt.Appendf(b, "BEGIN:%s\r\nDTSTART:%s\r\n%sTZOFFSETFROM:%s\r\nTZOFFSETTO:%s\r\nTZNAME:%s\r\nEND:%s\r\n",
+		kind, clock(p.start), rule, offset(p.from), offset(p.to), p.name, kind)
 }
 
-func appendOffset(b []byte, seconds int) []byte {
-	sign := byte('+')
-	if seconds < 0 {
-		sign, seconds = '-', -seconds
+// offset returns an offset of seconds as ±HHMM or ±HHMMSS.
+func offset(seconds int) string {
+	layout := "-0700"
+	if seconds%60 != 0 {
+		layout = "-070000"
 	}
-	b = appendTwo(appendTwo(append(b, sign), seconds/3600), seconds/60%60)
-	if s := seconds % 60; s != 0 {
-		b = appendTwo(b, s)
-	}
-	return b
+	return time.Unix(0, 0).In(time.FixedZone("", seconds)).Format(layout)
 }
 
 // parts gives what holds in the zone in the years: one part, two with a rule each, or one

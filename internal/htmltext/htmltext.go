@@ -5,6 +5,7 @@ package htmltext
 
 import (
 	"html"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -36,7 +37,7 @@ func (c *Cleaner) Name(s string) string {
 		read(s, func(t token) {
 			switch {
 			case t.kind == nethtml.TextToken:
-				b.WriteString(decodeEntities(string(t.raw)))
+				b.WriteString(entity.ReplaceAllStringFunc(t.raw, decodeEntity))
 			case !isInline(t.name):
 				b.WriteByte(' ')
 			}
@@ -69,21 +70,16 @@ func (c *Cleaner) HTML(s string) string {
 	}
 	out := make([]byte, 0, len(s))
 	read(s, func(t token) {
-		switch t.kind {
-		case nethtml.TextToken:
+		switch {
+		case t.kind == nethtml.TextToken:
 			out = appendText(out, t.raw)
-		case nethtml.StartTagToken, nethtml.SelfClosingTagToken:
-			out = c.appendTag(out, t)
-		case nethtml.EndTagToken:
-			switch {
-			case t.name == "br": // what a browser makes of it
-				out = append(out, "<br>"...)
-			case inSubset(t.name) && !voids[t.name]:
-				out = append(append(append(out, "</"...), t.name...), '>')
-			case outerBlocks[t.name]:
-				out = append(out, '\n')
-			}
-		case nethtml.ErrorToken, nethtml.CommentToken, nethtml.DoctypeToken: // go
+		case t.kind == nethtml.EndTagToken && t.name == "br": // what a browser makes of it
+			out = append(out, "<br>"...)
+		case subset[t.name] && (t.kind != nethtml.EndTagToken || !voids[t.name]):
+			t.attrs = c.safeAttrs(t)
+			out = t.append(out)
+		case outerBlocks[t.name]:
+			out = append(out, '\n')
 		}
 	})
 	return calendar.Trim(string(out))
@@ -93,46 +89,39 @@ func (c *Cleaner) HTML(s string) string {
 // a word with a space behind it.
 func (c *Cleaner) ASCII(s string) string { return unidecode.Unidecode(s) }
 
-// token is one token of an HTML text; raw is valid until the next one is read.
+// token is a text or a tag of an HTML text.
 type token struct {
 	kind  nethtml.TokenType
-	raw   []byte // text as it stands
+	raw   string // a text as it stands
 	name  string // element, lower case
 	attrs []nethtml.Attribute
 }
 
-// read tokenizes s without script and style elements. A tag that s ends within
-// is none.
+// read reads the texts and tags of s without script and style elements. A tag that s ends
+// within is none.
 func read(s string, f func(token)) {
 	z := nethtml.NewTokenizer(strings.NewReader(s))
 	inside := false // of script or style: the next token may be its content
 	for {
 		t := token{kind: z.Next()}
 		switch t.kind {
-		case nethtml.ErrorToken: // the end; reading from a string gives no other error
+		case nethtml.ErrorToken: // the end; reading from a string returns no other error
 			return
 		case nethtml.TextToken:
-			t.raw = z.Raw()
-			if !inside {
+			if t.raw = string(z.Raw()); !inside {
 				f(t)
 			}
 			inside = false
 		case nethtml.StartTagToken, nethtml.SelfClosingTagToken, nethtml.EndTagToken:
-			name, hasAttr := z.TagName()
-			t.name = string(name)
-			if t.name == "script" || t.name == "style" {
+			tag := z.Token()
+			if t.name = tag.Data; t.name == "script" || t.name == "style" {
 				inside = t.kind != nethtml.EndTagToken
 				continue
 			}
 			// Of other elements only the tags go, whatever a browser makes of
 			// their content; so tags in it have to be seen.
 			z.NextIsNotRawText()
-			inside = false
-			for hasAttr && t.kind != nethtml.EndTagToken {
-				var key, val []byte
-				key, val, hasAttr = z.TagAttr()
-				t.attrs = append(t.attrs, nethtml.Attribute{Key: string(key), Val: string(val)})
-			}
+			inside, t.attrs = false, tag.Attr
 			f(t)
 		case nethtml.CommentToken, nethtml.DoctypeToken:
 			inside = false
@@ -140,47 +129,25 @@ func read(s string, f func(token)) {
 	}
 }
 
-// decodeEntities decodes the entities that end in ";" and no others.
-func decodeEntities(s string) string {
-	if !strings.Contains(s, "&") {
+// entity matches an entity that ends in ";"; others are none.
+var entity = regexp.MustCompile(`&#?[0-9A-Za-z]+;`)
+
+// decodeEntity decodes an entity, where it is one as a whole: of "&notit;" only the beginning
+// is. The standard library would make U+FFFD of a reference without a digit.
+func decodeEntity(s string) string {
+	decoded := html.UnescapeString(s)
+	if strings.EqualFold(s, "&#x;") || strings.HasSuffix(decoded, ";") && decoded != ";" {
 		return s
 	}
-	var b strings.Builder
-	for {
-		i := strings.IndexByte(s, '&')
-		if i < 0 {
-			b.WriteString(s)
-			return b.String()
-		}
-		b.WriteString(s[:i])
-		s = s[i:]
-		n := 1
-		for n < len(s) && (IsAlphanumeric(s[n]) || n == 1 && s[n] == '#') {
-			n++
-		}
-		// The standard library would make U+FFFD of a reference without a digit.
-		if n == len(s) || s[n] != ';' || strings.EqualFold(s[:n], "&#x") {
-			b.WriteString(s[:n])
-			s = s[n:]
-			continue
-		}
-		entity := s[:n+1]
-		decoded := html.UnescapeString(entity)
-		// A ";" that is left means that only the beginning is an entity: "&notit;".
-		if strings.HasSuffix(decoded, ";") && decoded != ";" {
-			decoded = entity
-		}
-		b.WriteString(decoded)
-		s = s[n+1:]
-	}
+	return decoded
 }
 
 // appendText appends text to cleaned HTML. References to control characters and to
 // characters of direction go;
 // they are looked for in what is written already, so that what is left around a
 // removed one is seen too.
-func appendText(out, text []byte) []byte {
-	for _, c := range text {
+func appendText(out []byte, text string) []byte {
+	for _, c := range []byte(text) {
 		switch c {
 		case '<':
 			out = append(out, "&lt;"...)
@@ -197,7 +164,8 @@ func appendText(out, text []byte) []byte {
 	return out
 }
 
-// controlReference gives where a numeric reference to such a character begins, when out ends in one that lacks its ";"; else -1.
+// controlReference returns where a numeric reference to such a character begins, when out ends
+// in one that lacks its ";"; else -1.
 func controlReference(out []byte) int {
 	i := len(out)
 	for i > 0 && IsAlphanumeric(out[i-1]) {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	nethtml "golang.org/x/net/html"
 )
 
 // PlainText returns the text of HTML that a Cleaner has cleaned: entities decoded, a tab
@@ -22,101 +24,21 @@ func PlainTextWithLinks(s, page string) string {
 
 // AbsoluteLinks returns cleaned HTML with href, src and cite resolved against base.
 func AbsoluteLinks(s, base string) string {
-	if !strings.Contains(s, `="`) {
+	from, err := url.Parse(base)
+	if err != nil || !strings.Contains(s, `="`) {
 		return s
 	}
-	var from *url.URL
-	var b strings.Builder
-	written := 0
-	for at := 0; ; {
-		start, end := nextTag(s, at)
-		if start < 0 {
-			break
+	out := make([]byte, 0, len(s)+len(base))
+	read(s, func(t token) {
+		for i := range t.attrs {
+			a := &t.attrs[i]
+			if target, err := url.Parse(a.Val); urlAttrs[a.Key] && err == nil && !target.IsAbs() {
+				a.Val = from.ResolveReference(target).String()
+			}
 		}
-		at = end
-		for name, value := range attributes(s[start:end]) {
-			if !urlAttrs[name] {
-				continue
-			}
-			target, err := url.Parse(html.UnescapeString(value))
-			if err != nil || target.IsAbs() {
-				continue
-			}
-			if from == nil {
-				if from, err = url.Parse(base); err != nil {
-					return s
-				}
-			}
-			// value is a part of s, so its place is where the rest of the tag begins.
-			place := start + strings.Index(s[start:end], " "+name+`="`+value) + len(name) + len(` ="`)
-			b.WriteString(s[written:place])
-			_, _ = attrEscaper.WriteString(&b, from.ResolveReference(target).String()) // a Builder takes all
-			written = place + len(value)
-		}
-	}
-	if written == 0 {
-		return s
-	}
-	return b.String() + s[written:]
-}
-
-// nextTag returns the place of the first tag of s from at on; start is -1 when there is none.
-func nextTag(s string, at int) (start, end int) {
-	for at < len(s) {
-		i := strings.IndexByte(s[at:], '<')
-		if i < 0 {
-			break
-		}
-		at += i
-		if n := tagLength(s[at:]); n > 0 {
-			return at, at + n
-		}
-		at++
-	}
-	return -1, len(s)
-}
-
-// tagLength returns the length of the tag that s begins with; 0 when it is none.
-func tagLength(s string) int {
-	if len(s) < 2 || s[1] != '/' && !IsAlphanumeric(s[1]) {
-		return 0
-	}
-	var quote byte
-	for i := 1; i < len(s); i++ {
-		switch c := s[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
-		case c == '>':
-			return i + 1
-		}
-	}
-	return 0
-}
-
-// attributes yields names and values, still escaped, of the attributes of a tag, as a
-// Cleaner writes them.
-func attributes(tag string) func(yield func(name, value string) bool) {
-	return func(yield func(name, value string) bool) {
-		for {
-			_, rest, ok := strings.Cut(tag, " ")
-			if !ok {
-				return
-			}
-			name, rest, ok := strings.Cut(rest, `="`)
-			if !ok {
-				return
-			}
-			value, rest, ok := strings.Cut(rest, `"`)
-			if !ok || !yield(name, value) {
-				return
-			}
-			tag = rest
-		}
-	}
+		out = t.append(out)
+	})
+	return string(out)
 }
 
 // plainWriter joins texts and what stands between them.
@@ -141,48 +63,47 @@ func (w *plainWriter) read(s string) string {
 		return w.b.String()
 	}
 	w.b.Grow(len(s))
-	for at := 0; at < len(s); {
-		start, end := nextTag(s, at)
-		if start < 0 {
-			w.text(html.UnescapeString(s[at:]))
-			break
+	read(s, func(t token) {
+		if t.kind == nethtml.TextToken {
+			w.text(html.UnescapeString(t.raw))
+		} else {
+			w.tag(t)
 		}
-		if at < start {
-			w.text(html.UnescapeString(s[at:start]))
-		}
-		w.tag(s[start:end])
-		at = end
-	}
+	})
 	w.endLink()
 	return strings.TrimRight(w.b.String(), "\t\n ")
 }
 
-func (w *plainWriter) tag(tag string) {
-	name, isEnd := strings.CutPrefix(tag[1:], "/")
-	n := 0
-	for IsAlphanumeric(name[n]) {
-		n++
-	}
-	name = strings.ToLower(name[:n])
-	switch name {
+func (w *plainWriter) tag(t token) {
+	begins := t.kind != nethtml.EndTagToken
+	switch t.name {
 	case "a":
 		w.endLink()
-		if w.links && !isEnd {
-			w.beginLink(tag)
+		if w.links && begins {
+			w.beginLink(t)
 		}
 	case "br":
 		w.breaks++
 	case "td", "th":
-		if !isEnd {
+		if begins {
 			w.cell()
 		}
+	case "tr":
+		w.cells, w.filled, w.atCell = false, false, false
+		w.breaks = max(w.breaks, 1)
+	case "p":
+		w.breakLine(2)
 	default:
-		if name == "tr" {
-			w.cells, w.filled, w.atCell = false, false, false
+		if blocks[t.name] {
+			w.breakLine(1)
 		}
-		if !w.atCell {
-			w.breaks = max(w.breaks, lineBreaks[name])
-		}
+	}
+}
+
+// breakLine breaks the line before the next text, unless that begins a cell.
+func (w *plainWriter) breakLine(breaks int) {
+	if !w.atCell {
+		w.breaks = max(w.breaks, breaks)
 	}
 }
 
@@ -232,14 +153,10 @@ func (w *plainWriter) separate() {
 	w.breaks, w.blank, w.atCell, w.filled = 0, false, false, true
 }
 
-func (w *plainWriter) beginLink(tag string) {
-	for name, value := range attributes(tag) {
-		if name != "href" {
-			continue
-		}
-		target := html.UnescapeString(value)
-		if absoluteURL.MatchString(target) && !strings.HasPrefix(target, w.page+"#") {
-			w.target, w.linkFrom = target, w.b.Len()
+func (w *plainWriter) beginLink(t token) {
+	for _, a := range t.attrs {
+		if a.Key == "href" && absoluteURL.MatchString(a.Val) && !strings.HasPrefix(a.Val, w.page+"#") {
+			w.target, w.linkFrom = a.Val, w.b.Len()
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package htmltext
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,33 +12,24 @@ import (
 	"daybook/calendar"
 )
 
-// subset is the safe subset of interface 2.5: the elements with the attributes
-// that they may have beside lang and dir.
-var subset = map[string][]string{
-	"a": {"href", "title", "rel"}, "abbr": {"title"}, "b": nil, "blockquote": {"cite"}, "br": nil, "caption": nil,
-	"cite": nil, "code": nil, "dd": nil, "del": nil, "div": nil, "dl": nil, "dt": nil, "em": nil, "figcaption": nil,
-	"figure": nil, "h1": nil, "h2": nil, "h3": nil, "h4": nil, "h5": nil, "h6": nil, "hr": nil, "i": nil,
-	"img": {"src", "alt", "title", "width", "height"}, "ins": nil, "kbd": nil, "li": nil, "ol": nil, "p": nil,
-	"pre": nil, "q": nil, "s": nil, "small": nil, "span": nil, "strong": nil, "sub": nil, "sup": nil, "table": nil,
-	"tbody": nil, "td": {"colspan", "rowspan"}, "tfoot": nil, "th": {"colspan", "rowspan"}, "thead": nil, "tr": nil,
-	"u": nil, "ul": nil,
-}
+// subset are the elements of the safe subset of interface 2.5.
+var subset = setOf("a abbr b blockquote br caption cite code dd del div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i img ins kbd " +
+	"li ol p pre q s small span strong sub sup table tbody td tfoot th thead tr u ul")
 
-func inSubset(element string) bool { _, ok := subset[element]; return ok }
+// attributes are those that elements of the subset may have besides lang and dir.
+var attributes = map[string]string{
+	"a": "href title rel", "abbr": "title", "blockquote": "cite", "img": "src alt title width height", "td": "colspan rowspan", "th": "colspan rowspan",
+}
 
 // voids are the elements of the subset that have no end tag.
-var voids = map[string]bool{"br": true, "hr": true, "img": true}
+var voids = setOf("br hr img")
 
 // urlAttrs are the attributes that hold a URL.
-var urlAttrs = map[string]bool{"href": true, "src": true, "cite": true}
+var urlAttrs = setOf("href src cite")
 
-// lineBreaks are the line breaks that begin and end of an element of the subset give in
-// plain text. Cells have none: a tab stands between them.
-var lineBreaks = map[string]int{
-	"blockquote": 1, "caption": 1, "dd": 1, "div": 1, "dl": 1, "dt": 1, "figcaption": 1, "figure": 1, "h1": 1, "h2": 1,
-	"h3": 1, "h4": 1, "h5": 1, "h6": 1, "hr": 1, "li": 1, "ol": 1, "p": 2, "pre": 1, "table": 1, "tbody": 1, "tfoot": 1,
-	"thead": 1, "tr": 1, "ul": 1,
-}
+// blocks are the elements of the subset whose begin and end give a line break in plain text,
+// those of p two. Cells have none: a tab stands between them.
+var blocks = setOf("blockquote caption dd div dl dt figcaption figure h1 h2 h3 h4 h5 h6 hr li ol p pre table tbody tfoot thead tr ul")
 
 // outerBlocks are the elements outside of the subset that HTML shows as a block.
 var outerBlocks = setOf("address article aside body button center details dialog dir fieldset footer form frameset header " +
@@ -54,11 +46,7 @@ func setOf(names string) map[string]bool {
 // isInline reports whether an element stands inside of a line, so that it does not
 // separate words. Elements that HTML does not know are inline.
 func isInline(element string) bool {
-	switch element {
-	case "br", "td", "th":
-		return false
-	}
-	return lineBreaks[element] == 0 && !outerBlocks[element]
+	return !blocks[element] && !outerBlocks[element] && element != "br" && element != "td" && element != "th"
 }
 
 var absoluteURL = regexp.MustCompile(`(?i)^https?://`)
@@ -68,78 +56,49 @@ func newPolicy() *bluemonday.Policy {
 	p.AllowAttrs("lang", "dir").Globally()
 	p.AllowURLSchemes("http", "https", "mailto", "tel")
 	p.AllowRelativeURLs(true)
-	for name, attrs := range subset {
-		p.AllowElements(name)
-		p.AllowNoAttrs().OnElements(name)
-		for _, a := range attrs {
-			if a == "src" {
-				p.AllowAttrs(a).Matching(absoluteURL).OnElements(name)
-			} else {
-				p.AllowAttrs(a).OnElements(name)
-			}
-		}
+	p.AllowNoAttrs().OnElements(slices.Collect(maps.Keys(subset))...)
+	for element, names := range attributes {
+		p.AllowAttrs(strings.Fields(strings.Replace(names, "src ", "", 1))...).OnElements(element)
 	}
+	p.AllowAttrs("src").Matching(absoluteURL).OnElements("img")
 	return p
 }
 
-// appendTag appends a start tag of the subset with the attributes that are
-// safe; of others a block leaves a line break.
-func (c *Cleaner) appendTag(out []byte, t token) []byte {
-	if !inSubset(t.name) {
-		if outerBlocks[t.name] {
-			out = append(out, '\n')
-		}
-		return out
+// append appends a token as it stands in cleaned HTML.
+func (t *token) append(b []byte) []byte {
+	if t.kind == nethtml.TextToken {
+		return append(b, t.raw...)
 	}
-	out = append(append(out, '<'), t.name...)
-	for _, a := range c.safeAttrs(t) {
-		out = append(append(out, ' '), a.Key...)
-		out = append(out, '=', '"')
-		out = append(out, attrEscaper.Replace(a.Val)...)
-		out = append(out, '"')
+	if t.kind == nethtml.EndTagToken {
+		return append(append(append(b, "</"...), t.name...), '>')
+	}
+	b = append(append(b, '<'), t.name...)
+	for _, a := range t.attrs {
+		b = append(append(append(b, ' '), a.Key...), `="`...)
+		b = append(append(b, attrEscaper.Replace(a.Val)...), '"')
 	}
 	if voids[t.name] && t.kind == nethtml.SelfClosingTagToken {
-		return append(out, " />"...)
+		return append(b, " />"...)
 	}
-	return append(out, '>')
+	return append(b, '>')
 }
 
 var attrEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 
-// safeAttrs gives the attributes of a tag that the policy lets pass, each once.
-// Their values are those that were sent: the policy would rewrite international
-// URLs.
-func (c *Cleaner) safeAttrs(t token) []nethtml.Attribute {
-	var sent []nethtml.Attribute
-	seen := make(map[string]bool)
-	for _, a := range t.attrs {
-		if a.Key != "lang" && a.Key != "dir" && !slices.Contains(subset[t.name], a.Key) {
+// safeAttrs returns the attributes of a tag that the policy lets pass; of several with one
+// name the first one counts, as in a browser. Their values are those that were sent: the
+// policy would rewrite international URLs.
+func (c *Cleaner) safeAttrs(t token) (safe []nethtml.Attribute) {
+	for i, a := range t.attrs {
+		if slices.ContainsFunc(t.attrs[:i], func(before nethtml.Attribute) bool { return before.Key == a.Key }) {
 			continue
 		}
-		if seen[a.Key] { // the first one counts, as in a browser
-			continue
-		}
-		seen[a.Key] = true
 		a.Val = calendar.Plain(a.Val)
 		if urlAttrs[a.Key] {
 			a.Val = calendar.Trim(a.Val)
 		}
-		sent = append(sent, a)
-	}
-	if len(sent) == 0 {
-		return nil
-	}
-	tag := nethtml.Token{Type: nethtml.StartTagToken, Data: t.name, Attr: sent}
-	z := nethtml.NewTokenizer(strings.NewReader(c.policy.Sanitize(tag.String())))
-	passed := make(map[string]bool, len(sent))
-	for kind := z.Next(); kind != nethtml.ErrorToken; kind = z.Next() {
-		for _, a := range z.Token().Attr {
-			passed[a.Key] = true
-		}
-	}
-	var safe []nethtml.Attribute
-	for _, a := range sent {
-		if passed[a.Key] {
+		tag := nethtml.Token{Type: nethtml.StartTagToken, Data: t.name, Attr: []nethtml.Attribute{a}}
+		if strings.Contains(c.policy.Sanitize(tag.String()), " "+a.Key+`="`) {
 			safe = append(safe, a)
 		}
 	}

@@ -228,24 +228,18 @@ func (e *jsonList) begin(b []byte) []byte {
 }
 
 func (e *jsonList) item(b []byte, v *query.View) ([]byte, error) {
-	b = render.AppendComma(b, e.n)
+	b = formats.AppendComma(b, e.n)
 	e.n++
 	return e.w.Record(b, v)
 }
 
 func (e *jsonList) end(b []byte) []byte {
-	b = append(b, `],"rest_url":`...)
-	b = render.AppendString(b, e.links.self)
-	b = render.AppendFilled(b, `,"next_rest_url":`, e.links.next)
-	b = render.AppendFilled(b, `,"next_cursor":`, e.list.Next)
-	b = render.AppendFilled(b, `,"previous_rest_url":`, e.links.previous)
-	b = append(b, `,"total":`...)
-	b = strconv.AppendInt(b, int64(e.list.Total), 10)
-	b = append(b, `,"total_pages":`...)
-	b = strconv.AppendInt(b, int64(e.list.TotalPages), 10)
+	b = formats.AppendMembers(append(b, ']'), formats.Object{
+		"rest_url", e.links.self, "next_rest_url", formats.Filled(e.links.next), "next_cursor", formats.Filled(e.list.Next),
+		"previous_rest_url", formats.Filled(e.links.previous), "total", e.list.Total, "total_pages", e.list.TotalPages,
+	})
 	if e.criteria.Typos {
-		b = strconv.AppendInt(append(b, `,"typos":`...), int64(e.list.Typos), 10)
-		b = strconv.AppendBool(append(b, `,"joined":`...), e.list.Joined)
+		b = formats.AppendMembers(b, formats.Object{"typos", e.list.Typos, "joined", e.list.Joined})
 	}
 	return append(appendFacets(b, e.list.Facets, e.criteria.Lang), '}')
 }

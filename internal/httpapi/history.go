@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,7 +11,6 @@ import (
 	"daybook/internal/formats"
 	"daybook/internal/history"
 	"daybook/internal/httpapi/openapi"
-	"daybook/internal/render"
 )
 
 // historyRead is the history of a record (HISTORY 5).
@@ -117,7 +117,7 @@ var entryFormats = []*entryFormat{
 	{
 		name: "json", media: []string{"application/json", "application/*", "*/*"}, header: valueJSON, begin: `{"entries":[`,
 		item: func(b []byte, n int, e *history.Entry) ([]byte, error) {
-			return appendJSON(render.AppendComma(b, n), e)
+			return appendJSON(formats.AppendComma(b, n), e)
 		},
 	},
 	{
@@ -136,15 +136,13 @@ var entryFormats = []*entryFormat{
 
 // end ends a page in JSON.
 func (p *historyPage) end(b []byte) []byte {
-	b = append(b, `],"rest_url":`...)
-	b = render.AppendString(b, p.q.link(p.url, "", 0))
-	b = render.AppendFilled(b, `,"next_rest_url":`, p.next)
+	b = formats.AppendMembers(append(b, ']'), formats.Object{
+		"rest_url", p.q.link(p.url, "", 0), "next_rest_url", formats.Filled(p.next),
+	})
 	if p.LookedTo > 0 {
-		b = strconv.AppendInt(append(b, `,"looked_to":`...), p.LookedTo, 10)
+		b = formats.AppendMembers(b, formats.Object{"looked_to", int(p.LookedTo)})
 	}
-	if p.head != "" {
-		b = append(append(b, `,"head":`...), p.head...)
-	}
+	b = formats.AppendMembers(b, formats.Object{"head", json.RawMessage(p.head)})
 	return append(b, '}')
 }
 
@@ -164,7 +162,7 @@ func appendRow(b []byte, e *history.Entry) []byte {
 		e.Position.String(), e.Time.String(), e.Kind, e.ID.String(), strconv.FormatInt(e.Version, 10), string(e.Action), actor, name,
 		e.Client, e.Request, e.Reason, e.Name, strings.Join(fields, ";"), e.Summary,
 	} {
-		b = formats.AppendCell(render.AppendComma(b, i), cell, true)
+		b = formats.AppendCell(formats.AppendComma(b, i), cell, true)
 	}
 	return append(b, "\r\n"...)
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"daybook/calendar"
-	"daybook/internal/render"
+	"daybook/internal/formats"
 	"daybook/query"
 )
 
@@ -116,7 +116,7 @@ func (c *call) runSeveral(ctx context.Context, all []*query.Criteria) (*answer, 
 				b, position = append(b[:0], `{"results":[`...), list.Position
 			}
 			l := &listing{root: c.root, criteria: all[i], list: list, address: address, links: pageLinks(address, all[i], list)}
-			b, err = c.appendList(render.AppendComma(b, i), openJSON(c.api, l), list)
+			b, err = c.appendList(formats.AppendComma(b, i), openJSON(c.api, l), list)
 			return err
 		})
 		return append(b, "]}"...), err

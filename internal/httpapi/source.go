@@ -6,7 +6,6 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/formats"
-	"daybook/internal/render"
 	"daybook/query"
 )
 
@@ -62,7 +61,7 @@ func (e *entries) begin(b []byte) []byte { return append(b, '[') }
 func (e *entries) end(b []byte) []byte   { return append(b, ']') }
 
 func (e *entries) item(b []byte, v *query.View) ([]byte, error) {
-	b = render.AppendComma(b, e.n)
+	b = formats.AppendComma(b, e.n)
 	e.n++
 	e.a.show(&e.event, e.root, e.lang, v)
 	t := &e.event.Times
@@ -76,10 +75,10 @@ func (e *entries) item(b []byte, v *query.View) ([]byte, error) {
 // time gives a time in the zone of the answer.
 func (e *entries) time(w, utc calendar.Wall) string {
 	if e.zone == nil {
-		return string(formats.AppendInstant(nil, w, utc))
+		return formats.Instant(w, utc)
 	}
 	if e.zone == time.UTC {
 		return utc.UTC().Format("2006-01-02T15:04:05Z")
 	}
-	return string(formats.AppendInstant(nil, calendar.WallOf(time.Unix(int64(utc), 0).In(e.zone)), utc))
+	return formats.Instant(calendar.WallOf(time.Unix(int64(utc), 0).In(e.zone)), utc)
 }

@@ -14,7 +14,6 @@ import (
 	"filippo.io/mldsa"
 	"golang.org/x/mod/sumdb/note"
 
-	"daybook/calendar"
 	"daybook/internal/proof"
 )
 
@@ -245,39 +244,6 @@ func TestCosignatures(t *testing.T) {
 			if got, err := proof.Open([]byte(string(signed(t, h, log))+bad), log.Public, k); !errors.Is(err, proof.ErrForm) {
 				t.Errorf("%s, %s: %+v, %v; want ErrForm", w.name, name, got, err)
 			}
-		}
-	}
-}
-
-// HISTORY 20.29: a tlog-proof verifies by independent code against the checkpoint.
-func TestProofText(t *testing.T) {
-	t.Parallel()
-	l := newLog(300)
-	tree := proof.NewTree(l)
-	log := newKey(t)
-	for _, position := range []int{1, 200, 257, 300} {
-		hashes, root, err := tree.Inclusion(t.Context(), calendar.Position(position), 300)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := string(proof.Text(int64(position-1), hashes, signed(t, proof.Head{Origin: origin, Size: 300, Root: root}, log)))
-
-		head, checkpoint, _ := strings.Cut(text, "\n\n")
-		lines := strings.Split(head, "\n")
-		if lines[0] != "c2sp.org/tlog-proof@v1" || lines[1] != fmt.Sprint("index ", position-1) {
-			t.Fatalf("it begins\n%s", head)
-		}
-		var path []digest
-		for _, line := range lines[2:] {
-			b, err := base64.StdEncoding.DecodeString(line)
-			if err != nil {
-				t.Fatal(err)
-			}
-			path = append(path, digest(b))
-		}
-		_, size, got := signedBy(t, []byte(checkpoint), log.Public.String())
-		if !includes(position-1, size, l.leaves[position-1], path, got) {
-			t.Errorf("entry %d is not proved by\n%s", position, text)
 		}
 	}
 }

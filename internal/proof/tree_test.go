@@ -209,30 +209,6 @@ func TestTreeOfAnotherHistory(t *testing.T) {
 	}
 }
 
-// What was read before the context ended stays.
-func TestTreeGoesOn(t *testing.T) {
-	t.Parallel()
-	l := newLog(100_000)
-	tree := proof.NewTree(l)
-	ctx, cancel := context.WithCancel(t.Context())
-	l.met = func() {
-		if l.read.Load() > 60_000 {
-			cancel()
-		}
-	}
-	if _, err := tree.Root(ctx, 100_000); !errors.Is(err, context.Canceled) {
-		t.Fatalf("%v, want the end of the context", err)
-	}
-	l.met = nil
-	l.read.Store(0)
-	if _, err := tree.Root(t.Context(), 100_000); err != nil {
-		t.Fatal(err)
-	}
-	if n := l.read.Load(); n == 0 || n > 60_000 {
-		t.Errorf("%d leaves were read afterwards", n)
-	}
-}
-
 // tiles reads hashes by tiles alone, as sumdb clients do, and proves each by the root.
 type tiles struct {
 	t    *testing.T

@@ -180,51 +180,6 @@ func TestNewRows(t *testing.T) {
 	}
 }
 
-// TestForgottenRows: whatever a row of a table or its column loses, TestEveryRowIsAnswered
-// says so.
-func TestForgottenRows(t *testing.T) {
-	t.Parallel()
-	for _, k := range calendar.Kinds {
-		for i, f := range calendar.SpecOf(k).Fields {
-			if f.Shown == calendar.ShownNever || f.Form == calendar.FormNone && k != calendar.KindEvent {
-				continue
-			}
-			ofRow := func(change func(f *calendar.Field)) (*Writer, *calendar.Spec) {
-				s := *calendar.SpecOf(k)
-				s.Fields = slices.Clone(s.Fields)
-				change(&s.Fields[i])
-				return writerOf(t, &s), &s
-			}
-			ofColumn := func(change func(c *Column)) (*Writer, *calendar.Spec) {
-				p := writerOf(t, calendar.SpecOf(k))
-				columns := p.Layouts.Of[k]
-				if at := slices.IndexFunc(columns, func(c Column) bool { return c.Name == f.Name }); at >= 0 {
-					change(&columns[at])
-				}
-				return p, calendar.SpecOf(k)
-			}
-			check := func(what string, p *Writer, s *calendar.Spec) {
-				t.Helper()
-				if len(flaws(t, p, s, stayingRows)) == 0 {
-					t.Errorf("%s %s: nobody notices that it is %s", k, f.Name, what)
-				}
-			}
-			if f.Form != calendar.FormNone {
-				p, s := ofRow(func(f *calendar.Field) { f.Shown = calendar.ShownNever })
-				check("never shown", p, s)
-				p, s = ofColumn(func(c *Column) {
-					c.write = func(_ *Writer, b []byte, _ *Column, _ *subject) []byte { return b }
-				})
-				check("not rendered", p, s)
-			}
-			if k == calendar.KindEvent {
-				p, s := ofRow(func(f *calendar.Field) { f.Stays = !f.Stays })
-				check("blanked the wrong way round", p, s)
-			}
-		}
-	}
-}
-
 // TestOrders: an order names what there is, so that a slip of the pen moves no key.
 func TestOrders(t *testing.T) {
 	t.Parallel()

@@ -1,8 +1,6 @@
 package render
 
 import (
-	"strconv"
-
 	"daybook/calendar"
 	"daybook/internal/formats"
 	"daybook/internal/htmltext"
@@ -35,22 +33,14 @@ func (w *Writer) AppendHighlight(b []byte, v *query.View) []byte {
 	if w.Highlighter == nil || !w.wants(key) {
 		return b
 	}
-	b = append(append(b, key...), '{')
-	from := len(b)
-	add := func(key, text string) {
-		if text != "" {
-			b = append(AppendString(AppendComma(b, len(b)-from), key), ':')
-			b = AppendString(b, text)
-		}
-	}
 	title, l := v.Record.Name(w.Lang)
-	add("title", w.Highlighter.Name(title, l))
-	for _, key := range [...]string{"excerpt", "description"} {
-		if text, l := HTML(v.Record, key, w.Lang); text != "" && !v.Blanked {
-			add(key, w.Highlighter.Snippet(htmltext.PlainText(text), l, w.HighlightLength))
+	marked := formats.Object{"title", formats.Filled(w.Highlighter.Name(title, l))}
+	for _, field := range [...]string{"excerpt", "description"} {
+		if text, l := HTML(v.Record, field, w.Lang); text != "" && !v.Blanked {
+			marked = append(marked, field, formats.Filled(w.Highlighter.Snippet(htmltext.PlainText(text), l, w.HighlightLength)))
 		}
 	}
-	return append(b, '}')
+	return formats.AppendJSON(append(b, key...), marked)
 }
 
 // HTML returns a description or excerpt of a post as it is shown, and its language.
@@ -62,18 +52,16 @@ func HTML(r *calendar.Record, field string, l calendar.Lang) (string, calendar.L
 func writeZone(w *Writer, b []byte, c *Column, s *subject) []byte {
 	zone := w.Zone(s.f.String(c.Name))
 	b = c.append(b, zone.Name, plainText)
-	return AppendString(append(b, c.more...), zone.Abbreviation(s.f.Wall("utc_start_date").UTC()))
+	return formats.AppendString(append(b, c.more...), zone.Abbreviation(s.f.Wall("utc_start_date").UTC()))
 }
 
 func writeCost(w *Writer, b []byte, c *Column, s *subject) []byte {
 	s.cost = calendar.ReadCost(s.f.Strings(c.Name), w.currency)
 	b = c.append(b, s.cost.Text, nameText)
-	b = append(append(b, c.more...), `{"currency_symbol":`...)
-	b = AppendString(b, s.cost.Symbol)
-	b = append(b, `,"currency_code":"","currency_position":`...)
-	b = AppendString(b, s.cost.Position)
-	b = append(b, `,"values":`...)
-	return append(AppendStrings(b, s.cost.Values), '}')
+	return formats.AppendJSON(append(b, c.more...), formats.Object{
+		"currency_symbol", s.cost.Symbol, "currency_code", "", "currency_position", s.cost.Position,
+		"values", formats.Whole(formats.ListOf(s.cost.Values, func(value *string) any { return *value })),
+	})
 }
 
 func writeWebsite(_ *Writer, b []byte, c *Column, s *subject) []byte {
@@ -117,24 +105,17 @@ func appendEmbedded[T any](w *Writer, b []byte, key string, records []T, one fun
 		if w.full(b) {
 			break
 		}
-		b = one(AppendComma(b, i), r)
+		b = one(formats.AppendComma(b, i), r)
 	}
 	return append(b, ']')
 }
 
 // appendNested writes a term that an event embeds.
 func (w *Writer) appendNested(b []byte, t query.TermView) []byte {
-	key := fragmentKey{
-		id: t.Record.ID, version: t.Record.Version, sum: t.Record.Sum, count: t.Count, links: w.Links.Secret,
-		form: formNested, lang: w.Lang,
-	}
-	if cached, ok := w.fragments.Get(key); ok {
-		return append(b, cached.head...)
-	}
-	from := len(b)
-	b = w.appendTerm(b, t, w.Layouts.Nested[t.Record.Kind])
-	w.fragments.add(key, b[from:], len(b)-from)
-	return b
+	return append(b, w.fragment(t.Record, "", t.Count, func(b []byte) ([]byte, int) {
+		b = w.appendTerm(b, t, w.Layouts.Nested[t.Record.Kind])
+		return b, len(b)
+	}).head...)
 }
 
 func writeRepeats(_ *Writer, b []byte, _ *Column, s *subject) []byte {
@@ -150,11 +131,8 @@ func AppendRepeats(b []byte, r *readmodel.Repeats) []byte {
 	if r == nil {
 		return b
 	}
-	b = strconv.AppendInt(append(b, `,"collapsed":{"count":`...), int64(r.Count), 10)
-	b = append(b, `,"ids":[`...)
-	for i, id := range r.IDs {
-		b = appendID(AppendComma(b, i), id)
-	}
-	b = appendWall(b, `],"first_start":`, r.First)
-	return append(appendWall(b, `,"last_start":`, r.Last), '}')
+	return formats.AppendJSON(append(b, `,"collapsed":`...), formats.Object{
+		"count", r.Count, "ids", formats.Whole(formats.ListOf(r.IDs, func(id *calendar.ID) any { return *id })),
+		"first_start", r.First.String(), "last_start", r.Last.String(),
+	})
 }

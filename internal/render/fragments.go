@@ -8,14 +8,6 @@ import (
 	"daybook/internal/ground/cache"
 )
 
-// fragmentForm is what a fragment is a rendering of.
-type fragmentForm uint8
-
-const (
-	formPost   fragmentForm = iota + 1 // a venue or organizer
-	formNested                         // a term within an event
-)
-
 // fragmentKey names a rendered record that events embed: everything that its bytes depend
 // on. So a change of one record, or of the count of a term, invalidates no other fragment.
 type fragmentKey struct {
@@ -25,28 +17,30 @@ type fragmentKey struct {
 	count   int    // terms
 	links   uint64 // Links.Secret
 	status  calendar.Status
-	form    fragmentForm
 	lang    calendar.Lang
 }
 
 // fragment is a rendered record, in two parts. It is never changed.
 type fragment struct{ head, tail []byte }
 
-// fragmentCache caches fragments: there are few of them, and they stand in most answers.
-type fragmentCache struct {
-	*cache.Cache[fragmentKey, fragment]
-}
-
-func newFragmentCache(bytes int) fragmentCache {
-	return fragmentCache{cache.New(bytes, func(_ fragmentKey, f fragment) int {
+// newFragmentCache returns a cache of fragments: there are few of them, and they stand in
+// most answers.
+func newFragmentCache(bytes int) *cache.Cache[fragmentKey, fragment] {
+	return cache.New(bytes, func(_ fragmentKey, f fragment) int {
 		return int(unsafe.Sizeof(fragmentKey{})) + len(f.head) + len(f.tail)
-	})}
+	})
 }
 
-// add caches a copy of b as a fragment of which so many bytes are the head.
-func (c fragmentCache) add(key fragmentKey, b []byte, head int) {
-	if c.Cache != nil {
-		own := bytes.Clone(b)
-		c.Set(key, fragment{own[:head:head], own[head:]})
+// fragment returns a record as an event embeds it: the cached one, else what write appends,
+// which returns the end of the head, too.
+func (w *Writer) fragment(r *calendar.Record, status calendar.Status, count int, write func(b []byte) (_ []byte, head int)) fragment {
+	key := fragmentKey{id: r.ID, version: r.Version, sum: r.Sum, count: count, links: w.Links.Secret, status: status, lang: w.Lang}
+	if cached, ok := w.fragments.Get(key); ok {
+		return cached
 	}
+	b, head := write(make([]byte, 0, 1024))
+	b = bytes.Clone(b)
+	made := fragment{b[:head:head], b[head:]}
+	w.fragments.Set(key, made)
+	return made
 }

@@ -5,6 +5,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/canonjson"
+	"daybook/internal/formats"
 )
 
 // Answers are written by appending to a byte slice: a record costs a few
@@ -16,43 +17,11 @@ var (
 	nameText  = canonjson.NewEscapes(map[byte]string{'&': "&amp;", '<': "&lt;", '>': "&gt;"})
 )
 
-// AppendString appends a JSON string.
-func AppendString(b []byte, s string) []byte { return appendText(b, s, plainText) }
-
 func appendText(b []byte, s string, form *canonjson.Escapes) []byte {
 	return append(canonjson.AppendText(append(b, '"'), s, form), '"')
 }
 
-// AppendComma appends the comma in front of all elements but the first, which is number 0.
-func AppendComma(b []byte, i int) []byte {
-	if i > 0 {
-		b = append(b, ',')
-	}
-	return b
-}
-
-// AppendStrings appends a list of JSON strings.
-func AppendStrings(b []byte, list []string) []byte {
-	b = append(b, '[')
-	for i, s := range list {
-		b = AppendString(AppendComma(b, i), s)
-	}
-	return append(b, ']')
-}
-
-// AppendFilled appends a key with a string that is not empty.
-func AppendFilled(b []byte, key, s string) []byte {
-	if s == "" {
-		return b
-	}
-	return AppendString(append(b, key...), s)
-}
-
 func appendID(b []byte, id calendar.ID) []byte { return strconv.AppendInt(b, int64(id), 10) }
-
-// appendNumber appends a number as JavaScript would, without an exponent for
-// coordinates.
-func appendNumber(b []byte, f float64) []byte { return strconv.AppendFloat(b, f, 'f', -1, 64) }
 
 // appendWall appends a key with a time in the form of section 1.5.
 func appendWall(b []byte, key string, w calendar.Wall) []byte {
@@ -71,7 +40,7 @@ func keepFields(b []byte, object string, fields map[string]bool) []byte {
 	_ = r.Object(func(key string) error { // the object is one that was written here
 		value, err := r.Raw()
 		if fields[key] {
-			b = AppendString(AppendComma(b, len(b)-from-1), key)
+			b = formats.AppendString(formats.AppendComma(b, len(b)-from-1), key)
 			b = append(append(b, ':'), value...)
 		}
 		return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/internal/ground/cache"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
@@ -17,7 +18,7 @@ type Renderer struct {
 	Layouts   *Layouts
 	site      *time.Location
 	currency  calendar.Currency
-	fragments fragmentCache
+	fragments *cache.Cache[fragmentKey, fragment]
 	zones     sync.Map // calendar.Zone by name; stored names are valid, so there are few
 }
 

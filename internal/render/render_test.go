@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"daybook/calendar"
+	"daybook/internal/formats"
 	"daybook/query"
 )
 
@@ -71,7 +72,7 @@ func FuzzAppendString(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		var got string
-		if err := json.Unmarshal(AppendString(nil, s), &got); err != nil {
+		if err := json.Unmarshal(formats.AppendString(nil, s), &got); err != nil {
 			t.Fatalf("%q: %v", s, err)
 		}
 		valid := strings.ToValidUTF8(s, "\uFFFD")
@@ -203,6 +204,7 @@ func TestStateProvince(t *testing.T) {
 func BenchmarkRenderEvent(b *testing.B) {
 	t := &testing.T{}
 	w, v := testWriter(t), exampleView(t)
+	w.LD = true // as single reads have it
 	var buf []byte
 	b.ReportAllocs()
 	for b.Loop() {

@@ -127,7 +127,7 @@ func writeStatus(_ *Writer, b []byte, c *Column, s *subject) []byte {
 // appendHTML appends a description or excerpt.
 func appendHTML(b []byte, s string) []byte {
 	if s == "" || strings.Contains(s, "<") || strings.Contains(s, "\n") || strings.Contains(s, "\r") {
-		return AppendString(b, paragraphs(s))
+		return formats.AppendString(b, paragraphs(s))
 	}
 	if s = strings.TrimSpace(s); s == "" { // most texts are one paragraph
 		return append(b, `""`...)
@@ -156,10 +156,7 @@ func writeAuthor(_ *Writer, b []byte, c *Column, s *subject) []byte {
 func writeImage(_ *Writer, b []byte, c *Column, s *subject) []byte {
 	switch url := s.f.String("image_url"); {
 	case url != "":
-		b = AppendString(append(append(b, c.key...), `{"url":`...), url)
-		b = appendID(append(b, `,"id":`...), s.f.ID(c.Name))
-		b = AppendString(append(b, `,"extension":`...), formats.Extension(url))
-		return append(b, '}')
+		return formats.AppendJSON(append(b, c.key...), formats.Object{"url", url, "id", s.f.ID(c.Name), "extension", formats.Extension(url)})
 	case c.Field.Filled:
 		return b
 	default:
@@ -173,9 +170,8 @@ func writeRecordID(_ *Writer, b []byte, c *Column, s *subject) []byte {
 
 func writeGlobalID(w *Writer, b []byte, c *Column, s *subject) []byte {
 	id := w.Links.globalID(s.r.ID)
-	b = AppendString(append(b, c.key...), id)
-	b = append(append(b, c.more...), '[')
-	return append(AppendString(b, id), ']')
+	b = formats.AppendString(append(b, c.key...), id)
+	return formats.AppendJSON(append(b, c.more...), formats.List{id})
 }
 
 func writeURL(_ *Writer, b []byte, c *Column, s *subject) []byte {
@@ -192,11 +188,9 @@ func writeNothing(_ *Writer, b []byte, c *Column, _ *subject) []byte {
 
 func writeLanguages(w *Writer, b []byte, c *Column, s *subject) []byte {
 	_, lang := s.r.Name(w.Lang)
-	b = append(append(append(b, c.key...), '"'), lang.String()...)
-	b = append(append(append(b, '"'), c.more...), '[')
+	b = append(append(formats.AppendString(append(b, c.key...), lang.String()), c.more...), '[')
 	for i, l := range s.r.Langs() {
-		b = AppendComma(b, i)
-		b = append(append(append(b, '"'), l.String()...), '"')
+		b = formats.AppendString(formats.AppendComma(b, i), l.String())
 	}
 	return append(b, ']')
 }

@@ -3,6 +3,7 @@ package render
 import (
 	"strconv"
 
+	"daybook/internal/formats"
 	"daybook/query"
 )
 
@@ -27,13 +28,9 @@ func writeCount(_ *Writer, b []byte, c *Column, s *subject) []byte {
 
 func writeTermURLs(w *Writer, b []byte, c *Column, s *subject) []byte {
 	collection := w.Links.Collection(s.r.Kind)
-	b = append(append(b, c.key...), `{"self":`...)
-	b = AppendString(b, collection+"/"+s.r.ID.String())
-	b = append(b, `,"collection":`...)
-	b = AppendString(b, collection)
+	up := ""
 	if parent := s.f.ID("parent"); parent != 0 {
-		b = append(b, `,"up":`...)
-		b = AppendString(b, collection+"/"+parent.String())
+		up = collection + "/" + parent.String()
 	}
-	return append(b, '}')
+	return formats.AppendJSON(append(b, c.key...), formats.Object{"self", w.Links.Self(s.r), "collection", collection, "up", formats.Filled(up)})
 }
