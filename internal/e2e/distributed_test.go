@@ -25,10 +25,10 @@ func distributed(flavour elastic.Flavour) backend {
 		// A way over three servers takes longer than one within a process, on a busy machine
 		// longer than the 5 s of a service.
 		s.positionWait = cmp.Or(10*s.positionWait, 30*time.Second)
-		return assemble(t, s, func(log *slog.Logger, clock *world.Clock) (p parts) {
+		return assemble(t, s, func(log *slog.Logger, _ *world.Clock) (p parts) {
 			database, schema := engines.Postgres(t)
 			open := func() *postgres.Store {
-				store, err := postgres.Open(t.Context(), database, postgres.Options{Schema: schema, Now: clock.Now, PoolSize: 4})
+				store, err := postgres.Open(t.Context(), database, postgres.Options{Schema: schema, PoolSize: 4})
 				must(t, err)
 				t.Cleanup(func() { closed(t, store.Close()) })
 				return store
