@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"daybook/calendar"
@@ -157,31 +156,6 @@ func testOtherStore(t *testing.T, p place) {
 		t.Errorf("stream of %s holds %d messages, want that of %s with %d", now.Created, now.State.Msgs, theirs.Created, before+50)
 	}
 	mustReadAll(t, old, source(t, old, js, feed.SourceOptions{}), 0, before+50)
-}
-
-// A stream that somebody made by hand while a relay published holds messages of this
-// store and says not what it was made from: it is made anew.
-func testStreamMadeByHand(t *testing.T, p place) {
-	s, js := newStore(t), p.open(t).JetStream()
-	head := add(t, s, 20)
-	stop := actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
-	until(t, js, head)
-	check(t, stop())
-	name := feed.StreamName(feed.DefaultPrefix)
-	stream, err := js.Stream(within(t), name)
-	check(t, err)
-	first, err := stream.GetMsg(within(t), 1)
-	check(t, err)
-	check(t, js.DeleteStream(within(t), name))
-	for err = errors.New("not made"); err != nil; {
-		_, err = js.CreateStream(within(t), jetstream.StreamConfig{Name: name, Subjects: []string{feed.Subjects(feed.DefaultPrefix)}})
-	}
-	_, err = js.PublishMsg(within(t), &nats.Msg{Subject: first.Subject, Header: first.Header, Data: first.Data})
-	check(t, err)
-	actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
-	if info := until(t, js, head); info.State.Msgs != uint64(head) || info.Config.Metadata[feed.MetaOrigin] == "" {
-		t.Errorf("stream holds %d messages, made from %q; want %d, made from the event store", info.State.Msgs, info.Config.Metadata[feed.MetaOrigin], head)
-	}
 }
 
 // A stream that holds something and that no daybook made is left alone, too.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"daybook/calendar"
@@ -242,41 +241,4 @@ func TestTooLittleRoom(t *testing.T) {
 			mustReadAll(t, s, source(t, s, js, feed.SourceOptions{}), 0, head)
 		})
 	}
-}
-
-// misplacing is a JetStream that once reports another number than the one it stored a
-// message at, as a cluster may that let a message through while its leader changed.
-type misplacing struct {
-	jetstream.JetStream
-	once sync.Once
-}
-
-func (j *misplacing) PublishMsgAsync(m *nats.Msg, o ...jetstream.PublishOpt) (f jetstream.PubAckFuture, err error) {
-	f, err = j.JetStream.PublishMsgAsync(m, o...)
-	j.once.Do(func() { f = misplaced{f} })
-	return f, err
-}
-
-type misplaced struct{ jetstream.PubAckFuture }
-
-func (f misplaced) Ok() <-chan *jetstream.PubAck {
-	ack := *<-f.PubAckFuture.Ok()
-	ack.Sequence++
-	out := make(chan *jetstream.PubAck, 1)
-	out <- &ack
-	return out
-}
-
-// An acknowledgement with another number makes the relay compare the stream again.
-func TestMisplaced(t *testing.T) {
-	t.Parallel()
-	s, js := newStore(t), embedded(t)
-	r := relay(t, s, &misplacing{JetStream: js}, feed.RelayOptions{})
-	head := add(t, s, 5)
-	actor(t, r.Run)
-	for ctx := within(t); r.Stats().Conflicts == 0; {
-		pause(ctx, t)
-	}
-	until(t, js, head)
-	until(t, js, add(t, s, 1))
 }

@@ -140,19 +140,3 @@ func TestDecodeRefuses(t *testing.T) {
 		t.Errorf("good message: whole %t, %v", whole, err)
 	}
 }
-
-func TestSubject(t *testing.T) {
-	t.Parallel()
-	for want, r := range map[string]struct {
-		kind calendar.Kind
-		id   calendar.ID
-	}{
-		"daybook.changes.event.1":     {calendar.KindEvent, 1},
-		"daybook.changes.venue.0":     {calendar.KindVenue, 64},
-		"daybook.changes.category.63": {calendar.KindCategory, 127},
-	} {
-		if got := feed.Subject(feed.DefaultPrefix, r.kind, r.id); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
-}
