@@ -2,9 +2,10 @@ package projector
 
 import (
 	"context"
+	"crypto/sha256"
+	"crypto/subtle"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 
 	"daybook/calendar"
@@ -16,58 +17,76 @@ import (
 var ErrDiffers = errors.New("read model differs from the event store")
 
 // Compare compares an index that nobody writes to with the store as it was at the position
-// of the index, by count and digest. Quarantined records are left out on both sides. It
-// returns nil, or ErrDiffers with the numbers.
-func Compare(ctx context.Context, store eventstore.Store, index readmodel.Index) error {
+// of the index, by count and digest, and returns the number of its records. Quarantined
+// records are left out on both sides. The error is ErrDiffers with the numbers, or another one.
+func Compare(ctx context.Context, store eventstore.Store, index readmodel.Index) (records int, err error) {
 	marks, err := index.Marks(ctx)
 	if err == nil { // Elasticsearch shows documents only some time after they were written
 		err = index.Wait(ctx, marks.All.Position)
 	}
 	if err != nil {
-		return fmt.Errorf("compare: position of the index: %w", err)
+		return 0, fmt.Errorf("compare: position of the index: %w", err)
 	}
-	got, left, err := digestOf(ctx, index)
+	quarantined, err := index.Quarantined(ctx)
 	if err != nil {
-		return fmt.Errorf("compare: digest of the index: %w", err)
+		return 0, fmt.Errorf("compare: quarantine of the index: %w", err)
+	}
+	left := map[calendar.ID]bool{}
+	for _, q := range quarantined {
+		left[q.ID] = true
+	}
+	got, err := digestOf(ctx, index, left)
+	if err != nil {
+		return 0, fmt.Errorf("compare: digest of the index: %w", err)
 	}
 	want, err := digestAt(ctx, store, marks.All.Position, left)
 	if err != nil {
-		return fmt.Errorf("compare: %w", err)
+		return 0, fmt.Errorf("compare: %w", err)
 	}
-	return differ(marks.All.Position, want, got)
+	for _, n := range got.counts {
+		records += n
+	}
+	return records, differ(marks.All.Position, want, got)
 }
 
-// digestOf sums up what an index holds, less quarantined records, which it returns.
-func digestOf(ctx context.Context, index readmodel.Index) (readmodel.Digest, map[calendar.ID]bool, error) {
-	sum, err := index.Digest(ctx)
-	if err != nil {
-		return sum, nil, err
-	}
-	quarantined, err := index.Quarantined(ctx)
-	if err != nil || len(quarantined) == 0 {
-		return sum, nil, err
-	}
-	ids := make([]calendar.ID, len(quarantined))
-	left := map[calendar.ID]bool{}
-	for i := range quarantined {
-		ids[i] = quarantined[i].ID
-		left[ids[i]] = true
-	}
-	held, err := readmodel.Get(ctx, index, ids)
-	if err != nil {
-		return sum, nil, err
-	}
-	sum.Counts = maps.Clone(sum.Counts)
-	for id, d := range held {
-		add(&sum, -1, d.Record.Kind, id, d.Record.Version, d.Body)
-	}
-	return sum, left, nil
+// digest sums up live documents.
+type digest struct {
+	counts map[calendar.Kind]int
+	sum    [sha256.Size]byte // XOR of the leaves of the documents
+}
+
+// add adds a document: the SHA-256 of "<kind> <id> <version> <body>".
+func (d *digest) add(k calendar.Kind, id calendar.ID, version int64, body []byte) {
+	d.counts[k]++
+	leaf := sha256.Sum256(append(fmt.Appendf(make([]byte, 0, 64+len(body)), "%s %d %d ", k, id, version), body...))
+	subtle.XORBytes(d.sum[:], d.sum[:], leaf[:])
+}
+
+// digestOf sums up what an index holds.
+func digestOf(ctx context.Context, index readmodel.Index, left map[calendar.ID]bool) (sum digest, err error) {
+	err = readmodel.Read(ctx, index, func(v readmodel.View) error {
+		sum = digest{counts: map[calendar.Kind]int{}}
+		for _, k := range calendar.Kinds {
+			if err := v.Walk(ctx, readmodel.Query{Kind: k}, func(documents []readmodel.Document) error {
+				for _, d := range documents {
+					if !left[d.Record.ID] {
+						sum.add(k, d.Record.ID, d.Record.Version, d.Body)
+					}
+				}
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return sum, err
 }
 
 // digestAt sums up the records of a store as they were at a position.
-func digestAt(ctx context.Context, store eventstore.Store, at calendar.Position, left map[calendar.ID]bool) (readmodel.Digest, error) {
-	sum := readmodel.Digest{Counts: map[calendar.Kind]int{}}
-	for after := calendar.ID(0); ; {
+func digestAt(ctx context.Context, store eventstore.Store, at calendar.Position, left map[calendar.ID]bool) (digest, error) {
+	sum := digest{counts: map[calendar.Kind]int{}}
+	for after := calendar.ID(0); at > 0; {
 		page, err := store.Records(ctx, 0, after, rebuildPage)
 		if err != nil {
 			return sum, fmt.Errorf("read records after %d: %w", after, err)
@@ -81,9 +100,6 @@ func digestAt(ctx context.Context, store eventstore.Store, at calendar.Position,
 			if s := &page[i]; hasDocument(s.Kind) && !left[s.ID] {
 				ids = append(ids, s.ID)
 			}
-		}
-		if at == 0 {
-			continue
 		}
 		entries, err := store.At(ctx, eventstore.Point{Position: at}, ids...)
 		if err != nil {
@@ -99,35 +115,24 @@ func digestAt(ctx context.Context, store eventstore.Store, at calendar.Position,
 				return sum, fmt.Errorf("state of %s %d: %w", e.Kind, e.ID, err)
 			}
 			if !r.Deleted {
-				add(&sum, 1, e.Kind, e.ID, e.Version, e.State)
+				sum.add(e.Kind, e.ID, e.Version, e.State)
 			}
 		}
 	}
-}
-
-// add takes a live document into a digest, or out of it with n = -1; see
-// readmodel.Digest.
-func add(d *readmodel.Digest, n int, k calendar.Kind, id calendar.ID, version int64, body []byte) {
-	if d.Counts[k] += n; d.Counts[k] == 0 {
-		delete(d.Counts, k)
-	}
-	leaf := readmodel.Leaf(k, id, version, body)
-	for i := range leaf {
-		d.Sum[i] ^= leaf[i]
-	}
+	return sum, nil
 }
 
 // differ returns ErrDiffers with the kinds of which the counts differ.
-func differ(at calendar.Position, store, index readmodel.Digest) error {
+func differ(at calendar.Position, store, index digest) error {
 	var text strings.Builder
 	for _, k := range calendar.Kinds {
-		if store.Counts[k] != index.Counts[k] {
-			fmt.Fprintf(&text, "; %s: %d in the store, %d in the read model", k.Collection(), store.Counts[k], index.Counts[k])
+		if store.counts[k] != index.counts[k] {
+			fmt.Fprintf(&text, "; %s: %d in the store, %d in the read model", k.Collection(), store.counts[k], index.counts[k])
 		}
 	}
 	switch {
 	case text.Len() > 0:
-	case store.Sum == index.Sum:
+	case store.sum == index.sum:
 		return nil
 	default:
 		text.WriteString("; the counts are equal, the contents are not")

@@ -71,15 +71,12 @@ type Projector struct {
 }
 
 // New returns a projector; Run starts it.
-func New(index readmodel.Index, source Source, o Options) (*Projector, error) {
-	if index == nil || source == nil {
-		return nil, errors.New("projector: index and source are required")
-	}
+func New(index readmodel.Index, source Source, o Options) *Projector {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.Batch = cmp.Or(o.Batch, 512)
 	o.MinWait = cmp.Or(o.MinWait, 50*time.Millisecond)
 	o.MaxWait = max(o.MinWait, cmp.Or(o.MaxWait, 10*time.Second))
-	return &Projector{index: index, source: source, o: o}, nil
+	return &Projector{index: index, source: source, o: o}
 }
 
 // Stats returns the state and the counts.

@@ -48,12 +48,19 @@ func onEach(t *testing.T, run func(t *testing.T, x readmodel.Index, local bool))
 		t.Run(string(flavour), func(t *testing.T) {
 			t.Parallel()
 			url, prefix := server(t)
-			x, err := elastic.Open(t.Context(), url, elastic.Options{Prefix: prefix, Flavour: flavour})
+			x, err := elastic.Open(url, elastic.Options{Prefix: prefix, Flavour: flavour})
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = x.Close() })
-			if err := x.Reach(t.Context()); err != nil {
+			err = x.Reach(t.Context())
+			if err == nil {
+				_, err = x.Next(t.Context())
+			}
+			if err == nil {
+				err = x.Promote(t.Context())
+			}
+			if err != nil {
 				t.Fatal(err)
 			}
 			run(t, x, false)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"daybook/eventstore/feed"
 	"daybook/internal/testkit/engines"
 	"daybook/projector"
+	"daybook/query/readmodel"
 	"daybook/query/readmodel/elastic"
 )
 
@@ -481,15 +483,20 @@ func (f *fleet) bare(js jetstream.JetStream, url, prefix string, other *server) 
 	store := f.open()
 	relay, source := feed.NewRelay(store, js, feed.RelayOptions{}), feed.NewSource(store, js, feed.SourceOptions{})
 	defer source.Close()
-	model, err := elastic.Open(f.t.Context(), url, elastic.Options{Prefix: prefix})
+	model, err := elastic.Open(url, elastic.Options{Prefix: prefix})
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	defer func() { _ = model.Close() }()
-	projects, err := projector.New(model, source, projector.Options{})
+	if err = model.Reach(f.t.Context()); err == nil && errors.Is(model.Sound(f.t.Context()), readmodel.ErrUnsound) {
+		if _, err = model.Next(f.t.Context()); err == nil {
+			err = model.Promote(f.t.Context())
+		}
+	}
 	if err != nil {
 		f.t.Fatal(err)
 	}
+	projects := projector.New(model, source, projector.Options{})
 	ctx, cancel := context.WithCancel(f.t.Context())
 	var wg sync.WaitGroup
 	for _, run := range []func(context.Context) error{relay.Run, projects.Run} {

@@ -52,13 +52,12 @@ func openMemory(ctx context.Context, b *backend) (readmodel.Generations, error) 
 }
 
 // openServers opens an index on servers, which are not asked for anything yet.
-func openServers(ctx context.Context, b *backend) (readmodel.Generations, error) {
+func openServers(_ context.Context, b *backend) (readmodel.Generations, error) {
 	s := b.s
 	o := elastic.Options{
 		Flavour: s.IndexFlavour, Prefix: s.IndexPrefix, Log: b.log,
 		RefreshInterval: s.IndexRefresh, Shards: s.IndexShards, Replicas: s.IndexReplicas,
-		Follow: true, // the projector makes it
-		Holds:  b.holds, Epoch: b.history,
+		Holds: b.holds, Epoch: b.history,
 		First: func(ctx context.Context) (calendar.Mark, error) {
 			h, err := b.events.Head(ctx, eventstore.Point{Position: 1})
 			return h.Mark, err
@@ -76,7 +75,7 @@ func openServers(ctx context.Context, b *backend) (readmodel.Generations, error)
 			return nil, err
 		}
 	}
-	return elastic.Open(ctx, s.Index, o)
+	return elastic.Open(s.Index, o)
 }
 
 // openModel opens the read model; without a source it is not kept. One of this process is

@@ -49,12 +49,17 @@ func distributed(flavour elastic.Flavour) backend {
 			model := func() *elastic.Index {
 				// A server that has just started takes long to make its first indices where
 				// many others want the processors; the program would try again.
-				index, err := elastic.Open(t.Context(), url, elastic.Options{Flavour: flavour, Prefix: prefix, Log: log, WriteTimeout: 2 * time.Minute})
+				index, err := elastic.Open(url, elastic.Options{Flavour: flavour, Prefix: prefix, Log: log, WriteTimeout: 2 * time.Minute})
 				must(t, err)
 				t.Cleanup(func() { _ = index.Close() })
+				must(t, index.Reach(t.Context()))
 				return index
 			}
-			p.index, p.projected = model(), model()
+			index := model()
+			_, err = index.Next(t.Context())
+			must(t, err)
+			must(t, index.Promote(t.Context()))
+			p.index, p.projected = index, model()
 			return p
 		})
 	}

@@ -150,9 +150,7 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *world.Clock) pa
 	if p.js != nil {
 		world.Run(t, feed.NewRelay(p.relayed, p.js, feed.RelayOptions{Log: log, Prefix: p.feed}).Run)
 	}
-	keeper, err := projector.New(gate, source, projector.Options{Log: log})
-	must(t, err)
-	world.Run(t, keeper.Run)
+	world.Run(t, projector.New(gate, source, projector.Options{Log: log}).Run)
 
 	rules := &calendar.Rules{Site: s.site, Clean: htmltext.New()}
 	commands, err := command.New(events, rules, access.NewHasher(), command.Options{Now: clock.Now})

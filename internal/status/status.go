@@ -41,17 +41,11 @@ type Store interface {
 	Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error)
 }
 
-// Index is what is asked of the read model.
-type Index interface {
-	readmodel.Index
-	QuarantinedLately(ctx context.Context) ([]readmodel.Quarantined, error)
-}
-
 // Parts are the parts of a process; those that it lacks are nil.
 type Parts struct {
 	Role           string
 	Store          Store // required
-	Index          Index
+	Index          readmodel.Index
 	Relay          func() feed.RelayStats
 	RelayLease     *lease.State // nil: the relay needs none
 	FeedConnected  func() bool  // required with a relay
@@ -180,7 +174,7 @@ func (r *Reporter) index(ctx context.Context, p *Report) {
 	if r.Projector == nil { // it has nothing to catch up with
 		r.CaughtUp()
 	}
-	if found, err := r.Index.QuarantinedLately(ctx); err == nil {
+	if found, err := r.Index.Quarantined(ctx); err == nil {
 		p.Quarantined = append([]readmodel.Quarantined{}, found...)
 	}
 	if p.StoreErr == nil && p.Visible > p.Head { // entries may have come since it was read

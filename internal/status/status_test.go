@@ -92,7 +92,7 @@ func TestJudge(t *testing.T) {
 		"lists lag":                   {"all", false, Report{Head: MaxLag + 9, Visible: 7}, Degraded, "lists lag by 1002 entries", true},
 		"lists ahead":                 {"all", false, Report{Head: 7, Visible: 9}, Degraded, "lists show what the event store does not have: visible 9, head 7", false},
 	} {
-		r := &Reporter{Parts: Parts{Role: c.role, Index: struct{ Index }{}}}
+		r := &Reporter{Parts: Parts{Role: c.role, Index: struct{ readmodel.Index }{}}}
 		if !c.starting {
 			r.CaughtUp()
 		}

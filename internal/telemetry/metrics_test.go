@@ -139,20 +139,13 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// lately is a read model that always reports all quarantined records.
-type lately struct{ readmodel.Index }
-
-func (l lately) QuarantinedLately(ctx context.Context) ([]readmodel.Quarantined, error) {
-	return l.Quarantined(ctx)
-}
-
 // TestEndToEnd makes requests and reads what was counted.
 func TestEndToEnd(t *testing.T) {
 	t.Parallel()
 	m := telemetry.NewMetrics("1.2.3")
 	h := telemetry.NewHooks(m, nil, nil)
 	w := world.New(t, world.Options{Unchecked: true, Store: h.Store(memstore.New()), HTTP: httpapi.Options{Observe: h.Answers}})
-	reporter := &status.Reporter{Parts: status.Parts{Store: w.Store, Index: lately{w.Index}, Now: w.Clock.Now}}
+	reporter := &status.Reporter{Parts: status.Parts{Store: w.Store, Index: w.Index, Now: w.Clock.Now}}
 	m.Watch(reporter.Look)
 	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
 	editor.Post("/tags", world.Object{"name": "Air"}).Want(http.StatusCreated)

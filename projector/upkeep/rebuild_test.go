@@ -39,7 +39,7 @@ func TestRebuildWhileWriting(t *testing.T) {
 	if err := projector.CatchUp(t.Context(), store, index); err != nil {
 		t.Error(err)
 	}
-	if err := projector.Compare(t.Context(), store, index); err != nil {
+	if _, err := projector.Compare(t.Context(), store, index); err != nil {
 		t.Error(err)
 	}
 }

@@ -80,7 +80,7 @@ const (
 func (u *Upkeep) Ready(ctx context.Context) error {
 	at, err := u.index.Marks(ctx)
 	if err == nil && at.All.Position == 0 {
-		err = projector.Rebuild(ctx, u.store, u.index, nil)
+		err = projector.Fill(ctx, u.store, u.index, nil)
 	}
 	if err != nil {
 		return fmt.Errorf("fill the read model: %w", err)
@@ -176,13 +176,11 @@ func (u *Upkeep) keep(ctx context.Context) error {
 		})
 		return nil
 	}
-	p, err := projector.New(u.index, u.source, projector.Options{
+	p := projector.New(u.index, u.source, projector.Options{
 		Log: u.o.Log, Observe: u.o.Observe, MaxWait: projectAgain, Begin: begin,
 	})
-	if err == nil {
-		u.projecting.Store(p)
-		err = p.Run(within)
-	}
+	u.projecting.Store(p)
+	err := p.Run(within)
 	if err == nil && ctx.Err() == nil {
 		err = context.Cause(within)
 	}

@@ -2,10 +2,13 @@ package past
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/query/readmodel"
 )
 
 // Contents are what a List answers from.
@@ -28,11 +31,16 @@ func (s *Service) Contents(ctx context.Context, then Then) (*Contents, error) {
 		return nil, err
 	}
 	p := s.find(k)
-	digest, err := p.index.Digest(ctx)
+	documents, err := readmodel.Get(ctx, p.index, p.ids)
 	if err != nil {
 		return nil, err
 	}
-	c := &Contents{k.Position, fmt.Sprintf("%v %x", digest.Counts, digest.Sum), p.ids, map[calendar.ID]string{}}
+	sum := sha256.New()
+	for _, id := range p.ids {
+		d := documents[id]
+		fmt.Fprintln(sum, d.Position, d.Record.Kind, string(d.Body))
+	}
+	c := &Contents{k.Position, hex.EncodeToString(sum.Sum(nil)), p.ids, map[calendar.ID]string{}}
 	for id, r := range p.closed {
 		c.Closed[id] = fmt.Sprint(r.Deleted, r.Fields)
 	}

@@ -29,10 +29,8 @@ type Generations interface {
 	// ErrForeign; nil when it has not. Any other error is of the asking.
 	Sound(ctx context.Context) error
 
-	// Next gives the coming generation: empty, or as far as a rebuild that was
-	// cut off had come when its schema is the present one. No list answers from
-	// it. It must be closed by Promote or Discard of the same Generations, or
-	// left for the next call of Next, also by another process.
+	// Next returns the coming generation, which is empty; one that there is already is
+	// dropped. No list answers from it. Promote of the same Generations closes it.
 	Next(ctx context.Context) (Index, error)
 
 	// Promote puts the coming generation in the place of the one that answers,
@@ -48,9 +46,6 @@ type Generations interface {
 	// missing in it until a projector has caught up from its own position.
 	Back(ctx context.Context) error
 
-	// Discard drops the coming generation, if there is one.
-	Discard(ctx context.Context) error
-
 	// Forget drops everything that is kept of documents beside those that answer: the
 	// kept generation, a coming one, and what an engine has of either in files. Back is
 	// ErrNoGeneration then. It is for what has to be gone.
@@ -62,9 +57,6 @@ type Generations interface {
 	// wrote last may be missing in the new one. Write gives ErrMoved meanwhile, or
 	// writes where no list looks any more.
 	Moved(ctx context.Context) error
-
-	// QuarantinedLately is Quarantined for less: what came a moment ago may be missing.
-	QuarantinedLately(ctx context.Context) ([]Quarantined, error)
 
 	// Keep does what the engine has to do beside until the context ends, and then
 	// what has to be done at the end.

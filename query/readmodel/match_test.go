@@ -1,7 +1,6 @@
 package readmodel_test
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -279,12 +278,5 @@ func TestTitleKey(t *testing.T) {
 		if key(other, calendar.LangEN) == key("Jazz night", calendar.LangEN) {
 			t.Errorf("%q has the same key", other)
 		}
-	}
-}
-
-func TestLeaf(t *testing.T) {
-	t.Parallel()
-	if got, want := readmodel.Leaf(calendar.KindVenue, 7, 3, []byte(`{"a":1}`)), sha256.Sum256([]byte(`venue 7 3 {"a":1}`)); got != want {
-		t.Errorf("leaf %x, want %x", got, want)
 	}
 }

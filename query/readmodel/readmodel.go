@@ -4,7 +4,6 @@ package readmodel
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
@@ -178,15 +177,8 @@ type Index interface {
 	// Wait waits until the position of Visible is at least p, or returns the context's error.
 	Wait(ctx context.Context, p calendar.Position) error
 
-	// Quarantined returns the quarantined records, by id.
+	// Quarantined returns the quarantined records, by id. It costs little.
 	Quarantined(ctx context.Context) ([]Quarantined, error)
-
-	// Digest returns the number of live documents per kind and an order-free
-	// digest over (id, version, body), for comparing with the store.
-	Digest(ctx context.Context) (Digest, error)
-
-	// Reset empties the index, its marks included.
-	Reset(ctx context.Context) error
 }
 
 // View is an Index in one state, as one request sees it, whatever is written meanwhile. It
@@ -239,16 +231,3 @@ func Get(ctx context.Context, x Index, ids []calendar.ID) (found map[calendar.ID
 
 // WalkStep is how many documents a step of a walk gives at most.
 const WalkStep = 64
-
-// Digest sums up the live documents.
-type Digest struct {
-	Counts map[calendar.Kind]int
-	Sum    [32]byte // XOR of the leaves of the documents
-}
-
-// Leaf is what a document adds to the sum of a digest: SHA-256 over
-// "<kind> <id> <version> <body>".
-func Leaf(k calendar.Kind, id calendar.ID, version int64, body []byte) [sha256.Size]byte {
-	b := fmt.Appendf(make([]byte, 0, 64+len(body)), "%s %d %d ", k, id, version)
-	return sha256.Sum256(append(b, body...))
-}

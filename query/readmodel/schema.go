@@ -65,8 +65,7 @@ func (s *Schema) Texts() (names []string) {
 	return names
 }
 
-// SchemaOf returns the schema of a kind, nil for an unknown kind. Images and users
-// are kept by id only.
+// SchemaOf returns the schema of a kind, nil for one that has no documents.
 func SchemaOf(k calendar.Kind) *Schema {
 	if int(k) >= len(schemas) {
 		return nil
@@ -74,7 +73,7 @@ func SchemaOf(k calendar.Kind) *Schema {
 	return schemas[k]
 }
 
-var schemas = func() (all [calendar.KindUser + 1]*Schema) {
+var schemas = func() (all [calendar.KindTag + 1]*Schema) {
 	fields := [len(all)][]Field{
 		calendar.KindEvent:     append(postFields("title"), eventFields()...),
 		calendar.KindVenue:     append(postFields("venue"), details(TextAddress, TextCity, TextCountry, TextProvince, TextState, TextStateProv, TextZip, TextPhone, TextWebsite)...),
@@ -82,7 +81,7 @@ var schemas = func() (all [calendar.KindUser + 1]*Schema) {
 		calendar.KindCategory:  append(termFields(), linkField(FieldParent)),
 		calendar.KindTag:       termFields(),
 	}
-	for k := calendar.KindEvent; k <= calendar.KindUser; k++ {
+	for _, k := range calendar.Kinds {
 		id := numberField(FieldID, func(r *calendar.Record) (int64, bool) { return int64(r.ID), true })
 		id.Sort = true
 		s := &Schema{k, append([]Field{id}, fields[k]...), map[string]*Field{}}

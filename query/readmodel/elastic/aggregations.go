@@ -17,68 +17,31 @@ func (x *Index) maxBuckets() int { return min(maxBuckets, x.o.MaxResultWindow) }
 
 // counted is the answer to an aggregation of some documents, with the parts that were asked.
 type counted struct {
-	Values struct {
-		Others  int `json:"sum_other_doc_count"`
-		Buckets []struct {
-			Key   int64
-			Count int `json:"doc_count"`
-		}
-	}
-	Parts struct {
+	Values valuePage
+	Parts  struct {
 		Buckets []struct {
 			Count int `json:"doc_count"`
 		}
 	}
-	Pairs   pairs
-	Several struct{ Pairs pairs }
 	Changes struct{ Value float64 }
 }
 
-// pairs are a page of counts by the values of a field: of all documents, or of each.
-type pairs struct {
+// valuePage is a page of counts by the values of a field.
+type valuePage struct {
 	After   json.RawMessage `json:"after_key"`
 	Buckets []struct {
-		Key   struct{ ID, Value int64 }
+		Key   struct{ Value int64 }
 		Count int `json:"doc_count"`
 	}
 }
 
-// pairsOf makes the aggregation of a page of pairs, behind the one before.
-func (x *Index) pairsOf(field string, each bool, before *pairs) object {
-	source := func(name, field string) object {
-		return object{name: object{"terms": object{"field": field, "value_type": "long"}}}
-	}
-	sources := list{source("value", field)}
-	if each {
-		sources = list{source("id", readmodel.FieldID), sources[0]}
-	}
-	composite := object{"size": x.maxBuckets(), "sources": sources}
-	if before != nil {
-		composite["after"] = before.After
+// valuesOf makes the aggregation of a page of values, behind another one.
+func (x *Index) valuesOf(field string, after json.RawMessage) object {
+	composite := object{"size": x.maxBuckets(), "sources": list{object{"value": object{"terms": object{"field": field}}}}}
+	if after != nil {
+		composite["after"] = after
 	}
 	return object{"composite": composite}
-}
-
-// eachPage calls use with the pages of pairs behind a first one, of the documents that a
-// filter admits. Pairs of each document are those of documents with several values.
-func (v *view) eachPage(ctx context.Context, s state, kind calendar.Kind, f readmodel.Filter, field string, each bool, page *pairs, use func(*pairs)) error {
-	c := v.compiler(ctx, s, kind)
-	r := searchRequest{Query: c.live(c.query(f))}
-	of := matchAll
-	if each {
-		of = term(fieldSeveral, field)
-	}
-	for c.err == nil && (page == nil || len(page.Buckets) == v.x.maxBuckets()) {
-		r.Aggs = object{"all": filtered(of, object{"pairs": v.x.pairsOf(field, each, page)})}
-		var a answer
-		if err := v.search(ctx, s, collectionOf(kind), r, &a); err != nil {
-			return err
-		}
-		all := a.Aggregations["all"]
-		page = &all.Pairs
-		use(page)
-	}
-	return c.err
 }
 
 // filtered aggregates the documents of a query by parts.
@@ -86,16 +49,12 @@ func filtered(query, parts object) object { return object{"filter": query, "aggs
 
 // Stamp implements readmodel.View. Each change of a document gives it a greater sequence
 // number than all before.
-func (v *view) Stamp(ctx context.Context, kind calendar.Kind) (stamp uint64, err error) {
-	err = v.read(ctx, func(s state) error {
-		changes := object{"changes": object{"sum": object{"field": "_seq_no"}}}
-		var a answer
-		err := v.search(ctx, s, collectionOf(kind), searchRequest{Query: matchAll, Total: true, Aggs: object{"all": filtered(matchAll, changes)}}, &a)
-		of := calendar.HashStart.Number(s.shown.Content).Number(uint64(a.Hits.Total.Value))
-		stamp = uint64(of.Number(uint64(a.Aggregations["all"].Changes.Value)))
-		return err
-	})
-	return stamp, err
+func (v *view) Stamp(ctx context.Context, kind calendar.Kind) (uint64, error) {
+	changes := object{"changes": object{"sum": object{"field": "_seq_no"}}}
+	var a answer
+	err := v.search(ctx, kind, searchRequest{Query: matchAll, Total: true, Aggs: object{"all": filtered(matchAll, changes)}}, &a)
+	of := calendar.HashStart.Number(v.Shown().Content).Number(uint64(a.Hits.Total.Value))
+	return uint64(of.Number(uint64(a.Aggregations["all"].Changes.Value))), err
 }
 
 // tallies makes the aggregations of the tallies of a query, each under the filter of its
@@ -107,13 +66,16 @@ func (v *view) tallies(c *compiler, of []readmodel.Selection) object {
 		for j, t := range selection.Tallies {
 			parts := object{}
 			if t.Field != "" {
-				parts["values"] = object{"terms": object{"field": t.Field, "size": maxBuckets}}
+				parts["values"] = v.x.valuesOf(t.Field, nil)
 			}
-			if len(t.Groups) > 0 {
-				parts["several"] = filtered(term(fieldSeveral, t.Field), object{"pairs": v.x.pairsOf(t.Field, true, nil)})
+			filters := c.filters(t.Parts)
+			for _, group := range t.Groups {
+				if len(group) > 1 { // else it is a value
+					filters = append(filters, in(t.Field, group))
+				}
 			}
-			if len(t.Parts) > 0 {
-				parts["parts"] = object{"filters": object{"filters": c.filters(t.Parts)}}
+			if len(filters) > 0 {
+				parts["parts"] = object{"filters": object{"filters": filters}}
 			}
 			aggs[tallyName(i, j)] = filtered(selected, parts)
 		}
@@ -123,67 +85,58 @@ func (v *view) tallies(c *compiler, of []readmodel.Selection) object {
 
 func tallyName(selection, tally int) string { return fmt.Sprint(selection, "-", tally) }
 
-// readTallies reads the answers to them. What one answer did not hold is counted page by page.
-func (v *view) readTallies(ctx context.Context, s state, q *readmodel.Query, found map[string]counted) (out [][]readmodel.Tallied, err error) {
+// readTallies reads the answers to them. What one answer did not hold is asked page by page.
+func (v *view) readTallies(ctx context.Context, q *readmodel.Query, found map[string]counted) (out [][]readmodel.Tallied, err error) {
 	for i, selection := range q.Tallies {
 		out = append(out, make([]readmodel.Tallied, len(selection.Tallies)))
 		for j := range selection.Tallies {
 			t, got, from := &selection.Tallies[j], &out[i][j], found[tallyName(i, j)]
-			f := readmodel.Both(q.Filter, selection.Filter)
-			if len(from.Parts.Buckets) != len(t.Parts) {
-				return nil, fmt.Errorf("tally of %d parts: %d", len(t.Parts), len(from.Parts.Buckets))
-			}
-			for _, part := range from.Parts.Buckets {
-				got.Parts = append(got.Parts, part.Count)
-			}
-			for _, value := range from.Values.Buckets {
-				got.Values = append(got.Values, readmodel.Value{Value: value.Key, N: value.Count})
-			}
-			if from.Values.Others > 0 {
-				got.Values = got.Values[:0]
-				if err := v.eachPage(ctx, s, q.Kind, f, t.Field, false, nil, func(page *pairs) {
-					for _, b := range page.Buckets {
-						got.Values = append(got.Values, readmodel.Value{Value: b.Key.Value, N: b.Count})
-					}
-				}); err != nil {
-					return nil, err
-				}
-			}
-			readmodel.SortValues(got.Values)
-			if got.Groups, err = v.groups(ctx, s, q.Kind, f, t, got.Values, &from.Several.Pairs); err != nil {
+			if got.Values, err = v.values(ctx, q.Kind, readmodel.Both(q.Filter, selection.Filter), t.Field, &from.Values); err != nil {
 				return nil, err
+			}
+			var counts []int
+			for _, part := range from.Parts.Buckets {
+				counts = append(counts, part.Count)
+			}
+			if len(counts) < len(t.Parts) {
+				return nil, fmt.Errorf("tally of %d parts: %d", len(t.Parts), len(counts))
+			}
+			got.Parts, counts = counts[:len(t.Parts)], counts[len(t.Parts):]
+			for _, group := range t.Groups {
+				switch {
+				case len(group) == 1:
+					got.Groups = append(got.Groups, readmodel.CountOf(got.Values, int64(group[0])))
+				case len(group) == 0 || len(counts) == 0:
+					got.Groups = append(got.Groups, 0)
+				default:
+					got.Groups, counts = append(got.Groups, counts[0]), counts[1:]
+				}
 			}
 		}
 	}
 	return out, nil
 }
 
-// groups counts the documents of each group: the sum of its values, less what documents of
-// several values are counted too often.
-func (v *view) groups(ctx context.Context, s state, kind calendar.Kind, f readmodel.Filter, t *readmodel.Tally, values []readmodel.Value, first *pairs) ([]int, error) {
-	out := make([]int, len(t.Groups))
-	groupOf := map[int64]int{}
-	for i, group := range t.Groups {
-		for _, id := range group {
-			groupOf[int64(id)] = i
-			out[i] += readmodel.CountOf(values, int64(id))
-		}
-	}
-	type counting struct {
-		document int64
-		group    int
-	}
-	seen := map[counting]bool{}
-	count := func(page *pairs) {
+// values returns the counts of the values of a field, of the documents that a filter admits,
+// from their first page on.
+func (v *view) values(ctx context.Context, kind calendar.Kind, f readmodel.Filter, field string, page *valuePage) (out []readmodel.Value, err error) {
+	for {
 		for _, b := range page.Buckets {
-			i, ok := groupOf[b.Key.Value]
-			of := counting{b.Key.ID, i}
-			if ok && seen[of] {
-				out[i]--
-			}
-			seen[of] = seen[of] || ok
+			out = append(out, readmodel.Value{Value: b.Key.Value, N: b.Count})
 		}
+		if len(page.Buckets) < v.x.maxBuckets() {
+			return out, nil
+		}
+		c := v.compiler(ctx, kind)
+		r := searchRequest{Query: live(c.query(f)), Aggs: object{"all": filtered(matchAll, object{"values": v.x.valuesOf(field, page.After)})}}
+		if c.err != nil {
+			return nil, c.err
+		}
+		var a answer
+		if err := v.search(ctx, kind, r, &a); err != nil {
+			return nil, err
+		}
+		all := a.Aggregations["all"]
+		page = &all.Values
 	}
-	count(first)
-	return out, v.eachPage(ctx, s, kind, f, t.Field, true, first, count)
 }

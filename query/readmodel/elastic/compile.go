@@ -27,7 +27,6 @@ var (
 
 // compiler makes queries of filters.
 type compiler struct {
-	schema *readmodel.Schema
 	// scan calls use with the documents that fit a query: for parts that no query can ask
 	// for.
 	scan    func(query object, use func([]readmodel.Document) error) error
@@ -41,19 +40,15 @@ func (c *compiler) query(f readmodel.Filter) object {
 	return c.filter(f)
 }
 
-// live returns the live documents of the kind that a query admits.
-func (c *compiler) live(q object) object {
-	filter := list{q}
-	if collectionOf(c.schema.Kind) == stateName {
-		filter = append(filter, term(fieldWhat, c.schema.Kind.String()))
-	}
-	return object{"bool": object{"filter": filter, "must_not": list{term(fieldDeleted, true)}}}
+// live returns the live documents that a query admits.
+func live(q object) object {
+	return object{"bool": object{"filter": list{q}, "must_not": list{term(fieldDeleted, true)}}}
 }
 
 // choose admits those of some documents that Match admits.
 func (c *compiler) choose(among object, f readmodel.Filter) object {
 	var ids []calendar.ID
-	c.err = errors.Join(c.err, c.scan(c.live(among), func(documents []readmodel.Document) error {
+	c.err = errors.Join(c.err, c.scan(live(among), func(documents []readmodel.Document) error {
 		for i := range documents {
 			if readmodel.Match(f, &documents[i]) {
 				ids = append(ids, documents[i].Record.ID)

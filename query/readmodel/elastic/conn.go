@@ -25,7 +25,7 @@ import (
 
 const (
 	// changeLimit is how long making, moving or dropping indices may take.
-	changeLimit = 30 * time.Second
+	changeLimit = time.Minute
 	// probeLimit is how long the servers have to answer again after they were silent, and
 	// probeWait how long a request waits for that.
 	probeLimit = 2 * time.Second
@@ -60,7 +60,7 @@ func connect(urls string, o *Options) (*conn, error) {
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			return nil, errors.New("index url: must be http://host:port or https://host:port, several with commas between them")
 		}
-		if o.User != "" || o.APIKey != nil {
+		if o.APIKey != nil {
 			u.User = nil // the client would use it first
 		}
 		addresses = append(addresses, u)
@@ -96,18 +96,15 @@ func connect(urls string, o *Options) (*conn, error) {
 		c.key.Store(&key)
 		interceptors = append(interceptors, c.authorize)
 	}
-	options := []elastictransport.Option{
+	var err error
+	c.client, err = elastictransport.NewClient(
 		elastictransport.WithURLs(addresses...),
 		elastictransport.WithTransport(transport),
 		elastictransport.WithInterceptors(interceptors...),
 		elastictransport.WithRetry(1, http.StatusBadGateway),
 		elastictransport.WithRetryOnError(func(*http.Request, error) bool { return true }),
-	}
-	if o.User != "" {
-		options = append(options, elastictransport.WithBasicAuth(o.User, o.Password))
-	}
-	var err error
-	if c.client, err = elastictransport.NewClient(options...); err != nil {
+	)
+	if err != nil {
 		return nil, fmt.Errorf("index client: %w", err)
 	}
 	return c, nil
@@ -279,7 +276,6 @@ func readError(status int, body []byte) *serverError {
 // The engines' names of errors that are told apart by more than their status.
 const (
 	kindNoIndex = "index_not_found_exception"
-	kindExists  = "resource_already_exists_exception"
 	kindClosed  = "index_closed_exception"
 	// The two of a document that cannot be read: of Elasticsearch, and of OpenSearch.
 	kindDocument = "document_parsing_exception"

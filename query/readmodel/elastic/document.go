@@ -1,7 +1,7 @@
 package elastic
 
 import (
-	"strconv"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -13,23 +13,15 @@ import (
 // item makes the two lines of a document in a bulk request.
 func (n names) item(g generation, d *readmodel.Document) []byte {
 	r := d.Record
-	collection := collectionOf(r.Kind)
 	fields := object{readmodel.FieldID: r.ID}
-	if collection == stateName {
-		fields[fieldWhat] = r.Kind.String()
-	} else {
-		fields[fieldAt] = d.Position
-	}
-	switch {
-	case r.Deleted:
+	if r.Deleted {
 		fields[fieldDeleted] = true
-	case collection != stateName:
+	} else {
 		addFields(fields, r)
 		addTexts(fields, r)
 	}
 	encoded := encode(fields)
-	b := make([]byte, 0, 512+4*len(d.Body))
-	b = appendAction(b, n.write(collection, g), r.ID.String(), d.Position)
+	b := append(make([]byte, 0, 512+4*len(d.Body)), action(n.write(r.Kind.Collection(), g), r.ID.String(), d.Position)...)
 	b = append(b, encoded[:len(encoded)-1]...)
 	if !r.Deleted {
 		b = append(b, `,"body":`...)
@@ -38,24 +30,14 @@ func (n names) item(g generation, d *readmodel.Document) []byte {
 	return append(b, "}\n"...)
 }
 
-// appendAction begins an item; version 0 is none.
-func appendAction(b []byte, index, id string, version calendar.Position) []byte {
-	b = append(b, `{"index":{"_index":"`...)
-	b = append(b, index...)
-	b = append(b, `","_id":"`...)
-	b = append(b, id...)
-	if version > 0 {
-		b = append(b, `","version_type":"external","version":`...)
-		b = strconv.AppendUint(b, uint64(version), 10)
-		return append(b, "}}\n"...)
-	}
-	return append(b, "\"}}\n"...)
+// action begins an item.
+func action(index, id string, version calendar.Position) []byte {
+	return fmt.Appendf(nil, `{"index":{"_index":"%s","_id":"%s","version_type":"external","version":%d}}`+"\n", index, id, version)
 }
 
 // addFields adds the values of the schema, except texts.
 func addFields(fields object, r *calendar.Record) {
 	s := readmodel.SchemaOf(r.Kind)
-	var several []string
 	for i := range s.Fields {
 		f := &s.Fields[i]
 		switch f.Type {
@@ -67,18 +49,11 @@ func addFields(fields object, r *calendar.Record) {
 				}
 			}
 		case readmodel.TypeNumber:
-			numbers := f.Numbers(r)
-			if len(numbers) > 0 {
+			if numbers := f.Numbers(r); len(numbers) > 0 {
 				fields[f.Name] = numbers
-			}
-			if len(numbers) > 1 {
-				several = append(several, f.Name)
 			}
 		case readmodel.TypeText:
 		}
-	}
-	if several != nil {
-		fields[fieldSeveral] = several
 	}
 }
 

@@ -9,7 +9,6 @@ package elastic
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -45,26 +44,20 @@ type Options struct {
 	Prefix string
 	Log    *slog.Logger // nil: no log
 
-	// Follow opens the index without a look at the servers, see Index.Reach, and
-	// without making it: lists are ErrUnavailable until Next and Promote have. Who makes an index alone does so once, so that a
-	// writer can never take a new empty one for the one that it wrote to.
-	Follow bool
-	// Holds tells whether the event store has the history of a mark; a generation of
+	// Holds reports whether the event store has the history of a mark; a generation of
 	// another one is readmodel.ErrForeign. It is asked for marks that are new and when Epoch
 	// has changed. When it fails a generation that was of the store is taken to be so
 	// still. nil: it is not asked.
 	Holds func(context.Context, calendar.Mark) (bool, error)
-	// First gives the mark of the first entry of the event store. It is kept with
+	// First returns the mark of the first entry of the event store. It is kept with
 	// documents; a generation of which Holds denies it is of another event store:
 	// readmodel.ErrOtherStore. nil: it is not kept.
 	First func(context.Context) (calendar.Mark, error)
 	// Epoch changes when the event store goes over to another history; nil: never.
 	Epoch func() uint64
 
-	// User and Password, or APIKey, are sent with each request; those in the URL
-	// count where there are none.
-	User, Password string
-	// APIKey returns the present key. It is called again when a key was refused.
+	// APIKey returns the present key, which is sent in place of the user of the URL. It is
+	// called again when a key was refused.
 	APIKey func() (string, error)
 	// CACert is a PEM file's content that is trusted instead of the system's.
 	CACert []byte
@@ -136,8 +129,11 @@ type Index struct {
 	steps  singleflight.Group // of look
 	points chan struct{}      // taken by each point in time
 
+	// fixed is the generation that it is about, zero: the one that answers.
+	fixed generation
+
 	mu    sync.Mutex
-	fixed generation // the one that it is about, zero: the one that answers
+	next  generation // that Next made last
 	seen  state
 	held  held  // what Options.Holds returned last
 	bound state // of the generation of the writer
@@ -146,10 +142,10 @@ type Index struct {
 
 var _ readmodel.Generations = (*Index)(nil)
 
-// Open connects to the servers of urls (commas between them; all of one cluster)
-// and makes the indices where there are none, unless it follows. Any number of
-// processes may do so at once. Errors: readmodel.ErrUnavailable when no server answers.
-func Open(ctx context.Context, urls string, o Options) (*Index, error) {
+// Open returns an index on the servers of urls (commas between them; all of one cluster),
+// which are not asked for anything yet, see Index.Reach. Lists are ErrUnavailable until Next
+// and Promote have made a generation. Any number of processes may have the index open.
+func Open(urls string, o Options) (*Index, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
 	}
@@ -157,17 +153,7 @@ func Open(ctx context.Context, urls string, o Options) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := newIndex(c, &o)
-	if o.Follow {
-		return x, nil
-	}
-	if err := x.Reach(ctx); err != nil {
-		return nil, err
-	}
-	if err := x.ensure(ctx); err != nil {
-		return nil, fmt.Errorf("prepare the indices: %w", err)
-	}
-	return x, nil
+	return newIndex(c, &o), nil
 }
 
 func newIndex(c *conn, o *Options) *Index {
@@ -176,37 +162,17 @@ func newIndex(c *conn, o *Options) *Index {
 
 func (x *Index) names() names { return names{x.o.Prefix} }
 
-// Reach does readmodel.Generations: it asks who answers, before anything is written.
+// Reach implements readmodel.Generations: it asks who answers, before anything is written.
 func (x *Index) Reach(ctx context.Context) error { return x.c.checkProduct(ctx) }
 
-// Keep does readmodel.Generations: the servers keep themselves.
+// Keep implements readmodel.Generations: the servers do all by themselves.
 func (x *Index) Keep(ctx context.Context) error {
 	<-ctx.Done()
 	return nil
 }
 
-// Close lets go of the connections.
+// Close closes the connections.
 func (x *Index) Close() error {
 	x.c.http.CloseIdleConnections()
 	return nil
-}
-
-// Sound does readmodel.Generations. While a generation of another schema answers, all
-// methods but those of generations, Marks, Visible and Wait give ErrSchema.
-func (x *Index) Sound(ctx context.Context) error {
-	r, err := x.roles(ctx)
-	if err == nil && !r.whole(x.names()) && (r.live.isZero() || r.live.current()) {
-		err = fmt.Errorf("%w: it is not there, or not all of it", readmodel.ErrUnsound)
-	}
-	if err != nil {
-		return err
-	}
-	s, err := x.look(ctx, x.o.Now(), noRefresh)
-	if errors.Is(err, errNoPosition) {
-		err = fmt.Errorf("%w: %w", readmodel.ErrUnsound, err)
-	}
-	if err == nil && !s.gen.current() {
-		err = fmt.Errorf("%w: it is that of another version of the program", readmodel.ErrUnsound)
-	}
-	return err
 }

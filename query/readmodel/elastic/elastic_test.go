@@ -138,8 +138,7 @@ func (e engine) spare(tb testing.TB) string {
 	return prefix
 }
 
-// empty deletes all documents of a prefix but a position of 0, which is how new
-// indices begin.
+// empty deletes all documents of a prefix.
 func (e engine) empty(tb testing.TB, prefix string) bool {
 	tb.Helper()
 	base := e.url(tb) + "/"
@@ -164,7 +163,6 @@ func (e engine) empty(tb testing.TB, prefix string) bool {
 	for _, h := range hits {
 		fmt.Fprintf(&lines, `{"delete":{"_index":%q,"_id":%q}}`+"\n", h.Index, h.ID)
 	}
-	fmt.Fprintf(&lines, `{"index":{"_index":"%s-state","_id":"position","version_type":"external","version":0}}`+"\n"+`{"what":"position","position":0}`+"\n", prefix)
 	var done struct{ Errors bool }
 	answer := ask(tb, http.MethodPost, base+"_bulk?refresh=true", lines.String())
 	if err := json.Unmarshal([]byte(answer), &done); err != nil || done.Errors {
@@ -199,7 +197,29 @@ func request(method, url, body string) (string, error) {
 	return string(bytes.TrimSpace(b)), err
 }
 
+// open opens an index, and makes the first generation where there is none.
 func (e engine) open(tb testing.TB, o elastic.Options) *elastic.Index {
+	tb.Helper()
+	return e.openAt(tb, e.url(tb), o)
+}
+
+func (e engine) openAt(tb testing.TB, url string, o elastic.Options) *elastic.Index {
+	tb.Helper()
+	x := e.attach(tb, url, o)
+	if err := x.Sound(tb.Context()); errors.Is(err, readmodel.ErrUnsound) {
+		_, err := x.Next(tb.Context())
+		if err == nil {
+			err = x.Promote(tb.Context())
+		}
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return x
+}
+
+// attach opens an index with what there is.
+func (e engine) attach(tb testing.TB, url string, o elastic.Options) *elastic.Index {
 	tb.Helper()
 	if o.Prefix == "" {
 		o.Prefix = e.spare(tb)
@@ -208,7 +228,7 @@ func (e engine) open(tb testing.TB, o elastic.Options) *elastic.Index {
 		o.Timeout = time.Minute // a busy machine is no finding
 	}
 	o.Flavour = e.flavour
-	x, err := elastic.Open(tb.Context(), e.url(tb), o)
+	x, err := elastic.Open(url, o)
 	if err != nil {
 		tb.Fatal(err)
 	}

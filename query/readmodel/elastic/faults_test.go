@@ -92,17 +92,8 @@ func (p *proxy) set(harm func(r *http.Request, body string) (int, string)) {
 
 func (e engine) through(t *testing.T, p *proxy, o elastic.Options) *elastic.Index {
 	t.Helper()
-	o.Flavour = e.flavour
-	if o.Prefix == "" {
-		o.Prefix = e.spare(t)
-	}
 	o.MinWait = time.Millisecond
-	x, err := elastic.Open(t.Context(), p.URL, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = x.Close() })
-	return x
+	return e.openAt(t, p.URL, o)
 }
 
 func tag(id calendar.ID, at calendar.Position, name string) readmodel.Document {
@@ -183,7 +174,7 @@ func TestBusy(t *testing.T) {
 		step := 0
 		var mu sync.Mutex
 		p.set(func(r *http.Request, body string) (int, string) {
-			if !strings.HasSuffix(r.URL.Path, "_bulk") || strings.Contains(body, `"what"`) {
+			if !strings.HasSuffix(r.URL.Path, "_bulk") || strings.Contains(body, `"_id":"position"`) {
 				return 0, ""
 			}
 			mu.Lock()
@@ -262,7 +253,7 @@ func TestFaultsOfAnIndex(t *testing.T) {
 		o := elastic.Options{Prefix: e.prefix(t)}
 		x := e.open(t, o)
 		mustWrite(t, x, tags(1, 3))
-		index := e.index(t, o.Prefix, "tags", "state")
+		index := e.index(t, o.Prefix, "tags")
 		at := calendar.ID(3)
 		for what, harm := range e.harms(t) {
 			harm.do(index)
@@ -281,53 +272,6 @@ func TestFaultsOfAnIndex(t *testing.T) {
 		}
 		if q, err := x.Quarantined(t.Context()); err != nil || len(q) > 0 {
 			t.Errorf("quarantined: %v, %v", q, err)
-		}
-	})
-}
-
-// TestRefusedSearch: a search that the engine refuses is a fault of the query where it
-// cannot read it, and else one of the engine, with its reason.
-func TestRefusedSearch(t *testing.T) {
-	t.Parallel()
-	onEach(t, func(t *testing.T, e engine) {
-		t.Helper()
-		p := e.proxy(t)
-		o := elastic.Options{Prefix: e.prefix(t)}
-		x := e.through(t, p, o)
-		mustWrite(t, x, tags(1, 3))
-		search := func() error {
-			_, err := search(t.Context(), x, readmodel.Query{Kind: calendar.KindTag, Limit: 20})
-			return err
-		}
-		tags := e.url(t) + "/" + e.index(t, o.Prefix, "tags", "state")
-		for what, path := range map[string][2]string{
-			"index_closed_exception": {"/_close", "/_open"},
-			"search_phase_execution_exception": {
-				`/_settings {"index.max_result_window":10}`, `/_settings {"index.max_result_window":null}`,
-			},
-		} {
-			set := func(what string) {
-				path, body, settings := strings.Cut(what, " ")
-				method := http.MethodPost
-				if settings {
-					method = http.MethodPut
-				}
-				ask(t, method, tags+path, body)
-			}
-			set(path[0])
-			if err := search(); !errors.Is(err, readmodel.ErrUnavailable) || !strings.Contains(err.Error(), what) {
-				t.Errorf("%s: %v", what, err)
-			}
-			set(path[1])
-			eventuallyNil(t, search)
-		}
-		for _, kind := range []string{"parsing_exception", "too_many_clauses", ""} {
-			p.set(func(*http.Request, string) (int, string) {
-				return 400, fmt.Sprintf(`{"error":{"type":%q,"reason":"why"},"status":400}`, kind)
-			})
-			if err := search(); !errors.Is(err, readmodel.ErrUnavailable) || !strings.Contains(err.Error(), kind+": why") {
-				t.Errorf("%s: %v", kind, err)
-			}
 		}
 	})
 }
@@ -433,9 +377,15 @@ func TestScanOfLargeBodies(t *testing.T) {
 			b.Mark = readmodeltest.At(calendar.Position(from + 19))
 			mustWrite(t, x, b)
 		}
-		d, err := x.Digest(t.Context())
-		if err != nil || d.Counts[calendar.KindTag] != n {
-			t.Errorf("%v, %v; want %d tags", d.Counts, err, n)
+		walked := 0
+		err := readmodel.Read(t.Context(), x, func(v readmodel.View) error {
+			return v.Walk(t.Context(), readmodel.Query{Kind: calendar.KindTag}, func(some []readmodel.Document) error {
+				walked += len(some)
+				return nil
+			})
+		})
+		if err != nil || walked != n {
+			t.Errorf("%d, %v; want %d tags", walked, err, n)
 		}
 		if got := w.most.Load(); got > 8<<20 || got < 1<<20 {
 			t.Errorf("the largest answer has %d bytes", got)
@@ -450,11 +400,7 @@ func TestBlackHole(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		t.Helper()
 		p := engines.NewProxy(t, e.url(t))
-		x, err := elastic.Open(t.Context(), p.URL, elastic.Options{Flavour: e.flavour, Prefix: e.prefix(t), RefreshInterval: time.Millisecond})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = x.Close() })
+		x := e.openAt(t, p.URL, elastic.Options{Timeout: 4 * time.Second, RefreshInterval: time.Millisecond, Prefix: e.prefix(t)})
 		mustWrite(t, x, tags(1, 3))
 		var calls sync.WaitGroup // so that several connections are there
 		for range 8 {
@@ -487,11 +433,7 @@ func TestSilence(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		t.Helper()
 		p := engines.NewProxy(t, e.url(t))
-		x, err := elastic.Open(t.Context(), p.URL, elastic.Options{Flavour: e.flavour, Prefix: e.prefix(t), RefreshInterval: time.Millisecond})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = x.Close() })
+		x := e.openAt(t, p.URL, elastic.Options{Timeout: 4 * time.Second, RefreshInterval: time.Millisecond, Prefix: e.prefix(t)})
 		mustWrite(t, x, tags(1, 3))
 		calls := map[string]func() error{
 			"search": func() error {
@@ -621,7 +563,10 @@ func TestWrongProduct(t *testing.T) {
 			other = elastic.Elasticsearch
 		}
 		prefix := e.prefix(t)
-		_, err := elastic.Open(t.Context(), e.url(t), elastic.Options{Flavour: other, Prefix: prefix})
+		x, err := elastic.Open(e.url(t), elastic.Options{Flavour: other, Prefix: prefix})
+		if err == nil {
+			err = x.Reach(t.Context())
+		}
 		if err == nil || !strings.Contains(err.Error(), "--index-flavour "+string(e.flavour)) {
 			t.Errorf("error %v", err)
 		}
@@ -630,35 +575,15 @@ func TestWrongProduct(t *testing.T) {
 		}
 	})
 	for _, urls := range []string{"", "127.0.0.1:9200", "ftp://x", "http://"} {
-		if _, err := elastic.Open(t.Context(), urls, elastic.Options{}); err == nil || strings.Contains(err.Error(), "panic") {
+		if _, err := elastic.Open(urls, elastic.Options{}); err == nil || strings.Contains(err.Error(), "panic") {
 			t.Errorf("%q: %v", urls, err)
 		}
 	}
-	if _, err := elastic.Open(t.Context(), "http://127.0.0.1:1", elastic.Options{Timeout: time.Second}); !errors.Is(err, readmodel.ErrUnavailable) {
+	x, err := elastic.Open("http://127.0.0.1:1", elastic.Options{Timeout: time.Second})
+	if err == nil {
+		err = x.Reach(t.Context())
+	}
+	if !errors.Is(err, readmodel.ErrUnavailable) {
 		t.Errorf("no server: %v", err)
 	}
-}
-
-// TestPlainAnswers: no answer is asked for packed.
-func TestPlainAnswers(t *testing.T) {
-	t.Parallel()
-	onEach(t, func(t *testing.T, e engine) {
-		t.Helper()
-		p := e.proxy(t)
-		var packed atomic.Int64
-		p.set(func(r *http.Request, _ string) (int, string) {
-			if r.Header.Get("Accept-Encoding") != "" {
-				packed.Add(1)
-			}
-			return 0, ""
-		})
-		x := e.through(t, p, elastic.Options{})
-		mustWrite(t, x, tags(1, 3))
-		if got := total(t, x); got != 3 || p.count("_search") == 0 {
-			t.Errorf("%d tags by %d searches, want 3", got, p.count("_search"))
-		}
-		if n := packed.Load(); n > 0 {
-			t.Errorf("%d requests take packed answers", n)
-		}
-	})
 }

@@ -2,11 +2,12 @@ package elastic
 
 import (
 	"crypto/sha256"
+	_ "embed"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,33 +18,27 @@ import (
 
 // layoutVersion changes whenever the same schema would give another mapping or
 // another form of documents.
-const layoutVersion = 9
+const layoutVersion = 10
 
 type (
 	object = map[string]any
 	list   = []any
 )
 
-// The fields of an index beside those of the schema.
+// The fields of a document beside those of the schema.
 const (
 	fieldBody    = "body"    // canonical JSON of the record, kept only
 	fieldDeleted = "deleted" // true for tombstones
 	fieldLower   = "lower."  // keyword in lower case, where that is another one
 	fieldRows    = "rows."   // by slot: all texts, see rowOf
 	fieldName    = "name."   // by slot: the name, between nameStart and nameEnd
-	fieldSeveral = "several" // names of the fields of numbers that have several values
-	fieldAt      = "position"
+)
 
-	// The fields of the state index.
-	fieldWhat   = "what" // what the document is, see below, or the name of a kind
-	fieldReason = "reason"
-	fieldHash   = "hash" // of the mark of a position
-
-	whatPosition    = "position" // up to which everything is there
-	whatReach       = "reach"    // beyond which nothing is, see readmodel.Batch.Reach
-	whatOrigin      = "origin"   // the first entry of the event store, see Options.First
-	whatHeals       = "heals"    // its version counts how often records were healed
-	whatQuarantined = "quarantined"
+// The documents of the state index.
+const (
+	statePosition   = "position"    // up to which everything is there
+	stateReach      = "reach"       // beyond which nothing is, see readmodel.Batch.Reach
+	stateQuarantine = "quarantined" // its version counts how often it changed
 )
 
 // slotAny holds texts of documents that are shown alike in every language; else a
@@ -64,7 +59,7 @@ type generation struct {
 func (g generation) isZero() bool   { return g == generation{} }
 func (g generation) String() string { return g.print + "-" + strconv.Itoa(g.number) }
 
-// current tells whether the generation has the schema of this program.
+// current reports whether the generation has the schema of this program.
 func (g generation) current() bool { return g.print == fingerprint() }
 
 var fingerprint = sync.OnceValue(func() string {
@@ -72,12 +67,10 @@ var fingerprint = sync.OnceValue(func() string {
 	return hex.EncodeToString(sum[:4])
 })
 
-// stateName is the collection of the position, the quarantine, and of what is kept by
-// id only.
+// stateName is the collection of the marks and the quarantine.
 const stateName = "state"
 
-// collections are the parts of a generation; the state comes last, so that a
-// generation that has it is whole.
+// collections are the parts of a generation.
 var collections = func() []string {
 	out := make([]string, 0, len(calendar.Kinds)+1)
 	for _, k := range calendar.Kinds {
@@ -86,23 +79,13 @@ var collections = func() []string {
 	return append(out, stateName)
 }()
 
-// collectionOf gives the collection in which documents of a kind are kept.
-func collectionOf(k calendar.Kind) string {
-	if k <= calendar.KindTag {
-		return k.Collection()
-	}
-	return stateName
-}
-
 // names makes the names of indices and aliases.
 type names struct{ prefix string }
 
 // live is the alias of the generation that answers.
 func (n names) live(collection string) string { return n.prefix + "-" + collection }
 
-// next and kept are the aliases of the state of the coming generation and of the
-// one that Back puts in place.
-func (n names) next() string { return n.prefix + "-next" }
+// kept is the alias of the state of the generation that Back puts in place.
 func (n names) kept() string { return n.prefix + "-kept" }
 
 func (n names) index(collection string, g generation) string {
@@ -115,10 +98,11 @@ func (n names) write(collection string, g generation) string {
 	return n.index(collection, g) + "-write"
 }
 
-func (n names) all(g generation) []string {
-	out := make([]string, len(collections))
-	for i, c := range collections {
-		out[i] = n.index(c, g)
+// records are the indices of records.
+func (n names) records(g generation) []string {
+	out := make([]string, len(calendar.Kinds))
+	for i, k := range calendar.Kinds {
+		out[i] = n.index(k.Collection(), g)
 	}
 	return out
 }
@@ -136,31 +120,33 @@ func (n names) parse(index string) (collection string, g generation, ok bool) {
 	return m[1], generation{m[2], number}, err == nil
 }
 
+// indices are the settings of all indices and the mappings of those of records and of the
+// state. All kinds have one mapping, so a search over several indices knows all fields in
+// each. Of a record only the body is stored as it was sent; with the source disabled an answer
+// carries nothing else, and the engine keeps each text once. Texts come as tokens of up to
+// 120 characters, or two of them joined.
+//
+//go:embed indices.json
+var indices []byte
+
 // definition returns the body that makes an index.
-func definition(o *Options, collection string, aliases ...string) []byte {
-	index := object{
-		"refresh_interval":   strconv.FormatInt(o.RefreshInterval.Milliseconds(), 10) + "ms",
-		"max_result_window":  o.MaxResultWindow,
-		"number_of_shards":   o.Shards,
-		"number_of_replicas": o.Replicas,
-		// Texts come as tokens of up to 120 characters, or two of them joined.
-		"analysis": object{
-			"tokenizer": object{"tokens": object{"type": "whitespace", "max_token_length": 1000}},
-			"filter":    object{"holes": object{"type": "stop", "stopwords": hole}},
-			"analyzer":  object{"default": object{"type": "custom", "tokenizer": "tokens", "filter": "holes"}},
-		},
+func definition(o *Options, collection, alias string) []byte {
+	var fixed struct{ Settings, Records, State object }
+	if err := json.Unmarshal(indices, &fixed); err != nil {
+		panic(err) // part of the program
 	}
-	if collection == stateName {
-		index["number_of_shards"] = 1
+	maps.Copy(fixed.Settings, object{
+		"refresh_interval":  strconv.FormatInt(o.RefreshInterval.Milliseconds(), 10) + "ms",
+		"max_result_window": o.MaxResultWindow,
+	})
+	mapping := fixed.State
+	if collection != stateName {
+		mapping, fixed.Settings["number_of_shards"] = fixed.Records, o.Shards
 	}
-	if o.Replicas == 0 {
-		index["auto_expand_replicas"] = "0-1"
+	if o.Replicas > 0 {
+		fixed.Settings["number_of_replicas"], fixed.Settings["auto_expand_replicas"] = o.Replicas, false
 	}
-	all := object{}
-	for _, a := range aliases {
-		all[a] = object{}
-	}
-	return encode(object{"settings": object{"index": index}, "mappings": mapping(collection), "aliases": all})
+	return encode(object{"settings": object{"index": fixed.Settings}, "mappings": mapping, "aliases": object{alias: object{}}})
 }
 
 func encode(v any) []byte {
@@ -169,45 +155,4 @@ func encode(v any) []byte {
 		panic(err) // maps, lists, strings and numbers only
 	}
 	return b
-}
-
-// The fields of a mapping by their use.
-var (
-	keyword    = object{"type": "keyword"}
-	searchOnly = object{"type": "keyword", "doc_values": false}
-	number     = object{"type": "long"}
-	boolean    = object{"type": "boolean"}
-	row        = object{"type": "text", "norms": false}
-	// stored is a text of any length that is never searched.
-	stored = object{"type": "text", "index": false, "store": true, "norms": false}
-)
-
-// mapping returns the mapping of a collection. Only the body is kept as it was sent; with
-// the source disabled an answer carries nothing else, and the engine keeps each text once.
-// What a reindex would need is in the event store.
-func mapping(collection string) object {
-	p := object{fieldBody: stored, fieldDeleted: boolean}
-	if collection == stateName {
-		p[fieldWhat], p[readmodel.FieldID], p[fieldReason] = keyword, number, stored
-		p[fieldAt] = object{"type": "long", "index": false, "doc_values": false}
-		p[fieldHash] = object{"type": "keyword", "index": false, "doc_values": false}
-		return object{"dynamic": "strict", "properties": p}
-	}
-	p[fieldAt], p[fieldSeveral] = object{"type": "long", "index": false}, searchOnly
-	kind := calendar.Kinds[slices.IndexFunc(calendar.Kinds[:], func(k calendar.Kind) bool { return k.Collection() == collection })]
-	for _, slot := range append([]string{slotAny}, calendar.LangNames()...) {
-		p[fieldRows+slot], p[fieldName+slot] = row, row
-	}
-	s := readmodel.SchemaOf(kind)
-	for i := range s.Fields {
-		f := &s.Fields[i]
-		switch f.Type {
-		case readmodel.TypeKeyword:
-			p[f.Name], p[fieldLower+f.Name] = keyword, searchOnly
-		case readmodel.TypeNumber:
-			p[f.Name] = number
-		case readmodel.TypeText: // rows and the name
-		}
-	}
-	return object{"dynamic": "strict", "_source": object{"enabled": false}, "properties": p}
 }

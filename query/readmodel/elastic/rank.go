@@ -5,7 +5,7 @@ import "daybook/query/readmodel"
 // ranked is the query of a list; in an order by rank, the score of each document is that of
 // readmodel.Relevance. Whole numbers, and no statistics of words.
 func (c *compiler) ranked(q *readmodel.Query) object {
-	query := c.live(c.query(q.Filter))
+	query := live(c.query(q.Filter))
 	if len(q.Sort) > 0 && q.Sort[0].Rank != nil {
 		query = object{"bool": object{"filter": list{query}, "should": c.scores(q.Sort[0].Rank)}}
 	}

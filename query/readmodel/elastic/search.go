@@ -56,40 +56,39 @@ type hit struct {
 }
 
 // documents sends a search for bodies.
-func (v *view) documents(ctx context.Context, s state, collection string, r searchRequest) ([]readmodel.Document, *answer, error) {
+func (v *view) documents(ctx context.Context, kind calendar.Kind, r searchRequest) ([]readmodel.Document, *answer, error) {
 	r.Stored, r.Version = fieldBody, true
 	var a answer
-	if err := v.search(ctx, s, collection, r, &a); err != nil {
+	if err := v.search(ctx, kind, r, &a); err != nil {
 		return nil, nil, err
 	}
 	out := make([]readmodel.Document, len(a.Hits.Hits))
 	for i := range a.Hits.Hits {
 		h := &a.Hits.Hits[i]
-		id, err := strconv.ParseInt(h.ID, 10, 64)
-		if err != nil || len(h.Fields.Body) != 1 {
+		if len(h.Fields.Body) != 1 {
 			return nil, nil, fmt.Errorf("document %q has %d bodies", h.ID, len(h.Fields.Body))
 		}
-		out[i] = readmodel.Document{Position: calendar.Position(h.Version), Body: []byte(h.Fields.Body[0])}
-		if out[i].Record, err = calendar.DecodeText(h.Fields.Body[0]); err != nil {
-			return nil, nil, fmt.Errorf("read document %d: %w", id, err)
+		record, err := calendar.DecodeText(h.Fields.Body[0])
+		if err != nil {
+			return nil, nil, fmt.Errorf("read document %s: %w", h.ID, err)
 		}
+		out[i] = readmodel.Document{Position: calendar.Position(h.Version), Record: record, Body: []byte(h.Fields.Body[0])}
 	}
 	return out, &a, nil
 }
 
-func (v *view) compiler(ctx context.Context, s state, k calendar.Kind) *compiler {
-	c := &compiler{schema: readmodel.SchemaOf(k)}
+func (v *view) compiler(ctx context.Context, k calendar.Kind) *compiler {
+	c := &compiler{}
 	c.scan = func(query object, use func([]readmodel.Document) error) error {
-		return v.walk(ctx, s, c, searchRequest{Query: query}, &readmodel.Query{Kind: k}, use)
+		return v.walk(ctx, c, query, &readmodel.Query{Kind: k}, use)
 	}
 	return c
 }
 
-// sortOf makes the order of a query, which ends with the id. What is in a point in time of all
-// indices has a type in each of them.
-func sortOf(schema *readmodel.Schema, order []readmodel.Sort) (out list) {
+// sortOf makes the order of a query, which ends with the id.
+func sortOf(order []readmodel.Sort) (out list) {
 	for _, k := range order {
-		direction, kind := "asc", "long"
+		direction := "asc"
 		if k.Desc {
 			direction = "desc"
 		}
@@ -98,10 +97,7 @@ func sortOf(schema *readmodel.Schema, order []readmodel.Sort) (out list) {
 		case k.Rank != nil:
 			out = append(out, object{"_score": object{"order": direction}})
 		default:
-			if schema.Field(k.Field).Type == readmodel.TypeKeyword {
-				kind = "keyword"
-			}
-			out = append(out, object{k.Field: object{"order": direction, "missing": "_last", "unmapped_type": kind}})
+			out = append(out, object{k.Field: object{"order": direction, "missing": "_last"}})
 		}
 	}
 	return out
@@ -130,34 +126,26 @@ func searchAfter(order []readmodel.Sort, after []readmodel.Key) (out list) {
 	return out
 }
 
-// Search implements readmodel.View.
-func (v *view) Search(ctx context.Context, q readmodel.Query) (page readmodel.Page, err error) {
-	err = v.read(ctx, func(s state) error {
-		page, err = v.page(ctx, s, &q)
-		return err
-	})
-	return page, err
-}
-
 // walks reports whether the order of a query is not one of the engines'.
 func walks(q *readmodel.Query) bool { return q.Collapse != nil || byDistance(q) }
 
 func byDistance(q *readmodel.Query) bool { return len(q.Sort) > 0 && q.Sort[0].Least != nil }
 
-func (v *view) page(ctx context.Context, s state, q *readmodel.Query) (page readmodel.Page, err error) {
-	c := v.compiler(ctx, s, q.Kind)
-	r := searchRequest{Query: c.ranked(q), Total: true}
+// Search implements readmodel.View.
+func (v *view) Search(ctx context.Context, q readmodel.Query) (page readmodel.Page, err error) {
+	c := v.compiler(ctx, q.Kind)
+	r := searchRequest{Query: c.ranked(&q), Total: true}
 	if q.Narrow != nil {
 		r.PostFilter = c.query(q.Narrow)
 	}
-	walked := q.Collapse != nil || q.Limit > 0 && (walks(q) || q.Offset > v.x.o.MaxResultWindow-q.Limit)
+	walked := q.Collapse != nil || q.Limit > 0 && (walks(&q) || q.Offset > v.x.o.MaxResultWindow-q.Limit)
 	if walked {
-		if page.Total, page.Documents, err = v.walkedPage(ctx, s, c, r, q); err != nil || q.Tallies == nil {
+		if page.Total, page.Documents, err = v.walkedPage(ctx, c, r, &q); err != nil || q.Tallies == nil {
 			return page, err
 		}
 		r.PostFilter, r.Total = nil, false
 	} else if r.Size = q.Limit; q.Limit > 0 {
-		r.Sort, r.From = sortOf(c.schema, q.Sort), q.Offset
+		r.Sort, r.From = sortOf(q.Sort), q.Offset
 		if q.After != nil {
 			r.After = searchAfter(q.Sort, q.After)
 		}
@@ -165,22 +153,22 @@ func (v *view) page(ctx context.Context, s state, q *readmodel.Query) (page read
 	if r.Aggs = v.tallies(c, q.Tallies); c.err != nil {
 		return page, c.err
 	}
-	documents, a, err := v.documents(ctx, s, collectionOf(q.Kind), r)
+	documents, a, err := v.documents(ctx, q.Kind, r)
 	if err != nil {
 		return page, err
 	}
 	if !walked {
 		page.Total, page.Documents = a.Hits.Total.Value, documents
 	}
-	page.Tallied, err = v.readTallies(ctx, s, q, a.Aggregations)
+	page.Tallied, err = v.readTallies(ctx, &q, a.Aggregations)
 	return page, err
 }
 
 // walkedPage walks to a page that lies too deep to be asked for, or in an order that the
 // engines do not have.
-func (v *view) walkedPage(ctx context.Context, s state, c *compiler, r searchRequest, q *readmodel.Query) (total int, out []readmodel.Document, err error) {
+func (v *view) walkedPage(ctx context.Context, c *compiler, r searchRequest, q *readmodel.Query) (total int, out []readmodel.Document, err error) {
 	var all []placed
-	if err := v.places(ctx, s, c, r, q, func(places []placed) bool {
+	if err := v.places(ctx, c, r, q, func(places []placed) bool {
 		all = append(all, places...)
 		return len(all) < q.Offset+q.Limit
 	}); err != nil {
@@ -188,7 +176,7 @@ func (v *view) walkedPage(ctx context.Context, s state, c *compiler, r searchReq
 	}
 	if total = len(all); !walks(q) {
 		var a answer
-		if err := v.search(ctx, s, collectionOf(q.Kind), r, &a); err != nil {
+		if err := v.search(ctx, q.Kind, r, &a); err != nil {
 			return 0, nil, err
 		}
 		total = a.Hits.Total.Value
@@ -197,7 +185,7 @@ func (v *view) walkedPage(ctx context.Context, s state, c *compiler, r searchReq
 	if q.After != nil {
 		from = sort.Search(len(all), func(i int) bool { return readmodel.ComparePlaces(q.Sort, all[i].keys, q.After) > 0 })
 	}
-	err = v.eachPlace(ctx, s, q.Kind, all[from:min(from+q.Limit, len(all))], func(documents []readmodel.Document) error {
+	err = v.eachPlace(ctx, q.Kind, all[from:min(from+q.Limit, len(all))], func(documents []readmodel.Document) error {
 		out = append(out, documents...)
 		return nil
 	})
@@ -207,16 +195,14 @@ func (v *view) walkedPage(ctx context.Context, s state, c *compiler, r searchReq
 // Walk implements readmodel.View.
 func (v *view) Walk(ctx context.Context, q readmodel.Query, use func([]readmodel.Document) error) error {
 	q.Filter, q.Narrow = readmodel.Both(q.Filter, q.Narrow), nil
-	return v.read(ctx, func(s state) error {
-		c := v.compiler(ctx, s, q.Kind)
-		return v.walk(ctx, s, c, searchRequest{Query: c.ranked(&q)}, &q, use)
-	})
+	c := v.compiler(ctx, q.Kind)
+	return v.walk(ctx, c, c.ranked(&q), &q, use)
 }
 
 // walk calls use with all documents of a search.
-func (v *view) walk(ctx context.Context, s state, c *compiler, r searchRequest, q *readmodel.Query, use func([]readmodel.Document) error) (err error) {
-	walkErr := v.places(ctx, s, c, r, q, func(places []placed) bool {
-		err = v.eachPlace(ctx, s, q.Kind, places, use)
+func (v *view) walk(ctx context.Context, c *compiler, query object, q *readmodel.Query, use func([]readmodel.Document) error) (err error) {
+	walkErr := v.places(ctx, c, searchRequest{Query: query}, q, func(places []placed) bool {
+		err = v.eachPlace(ctx, q.Kind, places, use)
 		return err == nil
 	})
 	return cmp.Or(err, walkErr)
@@ -239,21 +225,21 @@ const nameAlone = "alone"
 
 // places calls use with the places of what a query finds, reading numbers alone, until it
 // returns false: page by page, or all of them in an order that the engines do not have.
-func (v *view) places(ctx context.Context, s state, c *compiler, r searchRequest, q *readmodel.Query, use func([]placed) bool) error {
-	if err := v.hold(ctx); err != nil {
+func (v *view) places(ctx context.Context, c *compiler, r searchRequest, q *readmodel.Query, use func([]placed) bool) error {
+	if err := v.hold(ctx, v.x.recent()); err != nil {
 		return err
 	}
 	order := q.Sort
 	if order == nil {
 		order = readmodel.By(false, readmodel.FieldID)
 	}
-	r.Sort, r.Total, r.Stored, r.Size = sortOf(c.schema, order), false, "_none_", min(walkPage, v.x.o.MaxResultWindow)
+	r.Sort, r.Total, r.Stored, r.Size = sortOf(order), false, "_none_", min(walkPage, v.x.o.MaxResultWindow)
 	if byDistance(q) {
 		r.DocValues = []string{order[0].Field}
 	}
 	if q.Collapse != nil { // the last keys are the group and the start
 		order = append(slices.Clip(order), readmodel.By(false, q.Collapse.Field, readmodel.FieldStart)...)
-		r.Sort = sortOf(c.schema, order)
+		r.Sort = sortOf(order)
 		if q.Collapse.Alone != nil {
 			// must, as the score may be a key of the order; a filter adds nothing to it.
 			alone := object{"bool": object{"filter": list{c.query(q.Collapse.Alone)}, "_name": nameAlone}}
@@ -266,7 +252,7 @@ func (v *view) places(ctx context.Context, s state, c *compiler, r searchRequest
 	var all []placed
 	for more := true; more; {
 		var a answer
-		if err := v.search(ctx, s, collectionOf(q.Kind), r, &a); err != nil {
+		if err := v.search(ctx, q.Kind, r, &a); err != nil {
 			return err
 		}
 		page := make([]placed, len(a.Hits.Hits))
@@ -344,13 +330,13 @@ func collapsed(places []placed) (out []placed) {
 }
 
 // eachPlace calls use with the documents of places.
-func (v *view) eachPlace(ctx context.Context, s state, kind calendar.Kind, places []placed, use func([]readmodel.Document) error) error {
+func (v *view) eachPlace(ctx context.Context, kind calendar.Kind, places []placed, use func([]readmodel.Document) error) error {
 	for some := range slices.Chunk(places, min(readmodel.WalkStep, v.x.o.MaxResultWindow)) {
 		ids := make([]calendar.ID, len(some))
 		for i, p := range some {
 			ids[i] = p.id
 		}
-		found, _, err := v.documents(ctx, s, collectionOf(kind), searchRequest{Query: in(readmodel.FieldID, ids), Size: len(some)})
+		found, _, err := v.documents(ctx, kind, searchRequest{Query: in(readmodel.FieldID, ids), Size: len(some)})
 		if err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -19,19 +18,25 @@ import (
 
 // state is what is known of a generation.
 type state struct {
-	gen    generation
-	marks  readmodel.Marks // stored in it
-	origin calendar.Mark   // see Options.First
-	heals  int64
-	readAt time.Time // when these were read
+	gen        generation
+	marks      readmodel.Marks // stored in it
+	first      calendar.Mark   // see Options.First; zero where there was no document
+	quarantine quarantine
+	readAt     time.Time // when these were read
 
 	shown   readmodel.Shown // by searches, at least
 	shownAt time.Time       // when shown was all that is stored
 }
 
-// stored is what searches show after a refresh.
+// quarantine are the quarantined records, by id, with the version of their document.
+type quarantine struct {
+	records               []readmodel.Quarantined
+	version, number, term int // of the document; 0: there is none
+}
+
+// stored is what searches show after a refresh. The quarantine changes behind what is healed.
 func (s *state) stored() readmodel.Shown {
-	return readmodel.Shown{Mark: s.marks.All, Content: uint64(calendar.HashStart.Text(s.gen.String()).Number(uint64(s.heals)))}
+	return readmodel.Shown{Mark: s.marks.All, Content: uint64(calendar.HashStart.Text(s.gen.String()).Number(uint64(s.quarantine.version)))}
 }
 
 // noRefresh has look return generation and marks alone.
@@ -85,12 +90,10 @@ func unavailable(err error) error {
 // refresh.
 func (x *Index) readState(ctx context.Context) error {
 	at := x.o.Now()
-	x.mu.Lock()
 	name := x.names().live(stateName)
 	if !x.fixed.isZero() {
 		name = x.names().index(stateName, x.fixed)
 	}
-	x.mu.Unlock()
 	s, err := x.stateOf(ctx, name)
 	if err == nil {
 		err = x.compare(ctx, &s)
@@ -118,7 +121,7 @@ func (x *Index) readState(ctx context.Context) error {
 func (x *Index) showState(ctx context.Context) error {
 	s := x.known()
 	if s.shown != s.stored() {
-		if err := x.refresh(ctx, x.names().all(s.gen)...); err != nil {
+		if err := x.c.do(ctx, x.o.Timeout, "refresh", esapi.IndicesRefreshRequest{Index: x.names().records(s.gen)}, nil); err != nil {
 			return err
 		}
 	}
@@ -130,61 +133,62 @@ func (x *Index) showState(ctx context.Context) error {
 	return nil
 }
 
-func (x *Index) refresh(ctx context.Context, indices ...string) error {
-	return x.c.do(ctx, x.o.Timeout, "refresh", esapi.IndicesRefreshRequest{Index: indices}, nil)
+// storedMark is a mark as it is stored.
+type storedMark struct {
+	Position calendar.Position `json:"position"`
+	Hash     []byte            `json:"hash"`
 }
 
-// errNoPosition says that a generation has lost its position, or was cut off before it
-// had one: only another generation mends that.
-var errNoPosition = fmt.Errorf("%w: generation without a position", readmodel.ErrUnavailable)
+func (m storedMark) mark() calendar.Mark {
+	out := calendar.Mark{Position: m.Position}
+	copy(out.Hash[:], m.Hash)
+	return out
+}
+
+func stored(m calendar.Mark) storedMark { return storedMark{m.Position, m.Hash[:]} }
 
 // stateOf reads the state of a generation by a name of its index.
 func (x *Index) stateOf(ctx context.Context, name string) (s state, err error) {
 	var found struct {
 		Docs []struct {
 			Index   string       `json:"_index"`
-			Version int64        `json:"_version"`
-			Found   bool         `json:"found"`
+			Version int          `json:"_version"`
+			Number  int          `json:"_seq_no"`
+			Term    int          `json:"_primary_term"`
 			Error   *serverError `json:"error"`
 			Source  struct {
-				Position calendar.Position `json:"position"`
-				Hash     string            `json:"hash"`
+				storedMark
+				First       storedMark
+				Quarantined []readmodel.Quarantined
 			} `json:"_source"`
 		} `json:"docs"`
 	}
 	const what = "read the position"
-	ids := list{whatPosition, whatReach, whatOrigin, whatHeals}
+	ids := list{statePosition, stateReach, stateQuarantine}
 	if err := x.c.do(ctx, x.o.Timeout, what, esapi.MgetRequest{Index: name, Body: bytes.NewReader(encode(object{"ids": ids}))}, &found); err != nil {
 		return s, err
 	}
 	if len(found.Docs) != len(ids) {
 		return s, fmt.Errorf("%s: %w: %d documents for %d", what, readmodel.ErrUnavailable, len(found.Docs), len(ids))
 	}
-	marks := [...]*calendar.Mark{&s.marks.All, &s.marks.Reach, &s.origin, {}}
 	for i := range found.Docs {
 		d := &found.Docs[i]
 		if d.Error != nil {
 			d.Error.status = cmp.Or(map[string]int{kindNoIndex: http.StatusNotFound, kindClosed: http.StatusBadRequest}[d.Error.Type], http.StatusServiceUnavailable)
 			return s, fmt.Errorf("%s: %w", what, translate(d.Error))
 		}
-		hash, err := hex.DecodeString(d.Source.Hash)
-		if err != nil {
-			return s, fmt.Errorf("%s: %w: hash: %w", what, readmodel.ErrUnavailable, err)
-		}
-		marks[i].Position = d.Source.Position
-		copy(marks[i].Hash[:], hash)
 	}
-	if !found.Docs[0].Found {
-		return s, fmt.Errorf("%s: %w: %s has none", what, errNoPosition, name)
-	}
+	position, reach, last := &found.Docs[0].Source, &found.Docs[1], &found.Docs[2]
+	s.marks = readmodel.Marks{All: position.mark(), Reach: reach.Source.mark()}
+	s.first = reach.Source.First.mark()
+	s.quarantine = quarantine{last.Source.Quarantined, last.Version, last.Number, last.Term}
 	var ok bool
-	if _, s.gen, ok = x.names().parse(found.Docs[0].Index); !ok {
-		return s, fmt.Errorf("%s: %w: %s stands for %s", what, readmodel.ErrUnavailable, name, found.Docs[0].Index)
+	if _, s.gen, ok = x.names().parse(reach.Index); !ok {
+		return s, fmt.Errorf("%s: %w: %s stands for %s", what, readmodel.ErrUnavailable, name, reach.Index)
 	}
 	if s.marks.Reach.Position < s.marks.All.Position {
 		s.marks.Reach = s.marks.All
 	}
-	s.heals = found.Docs[3].Version
 	return s, nil
 }
 
@@ -217,8 +221,8 @@ func (x *Index) compare(ctx context.Context, s *state) error {
 	case err != nil:
 		return fmt.Errorf("%w: ask the event store for entry %d: %w", readmodel.ErrUnavailable, now.reach.Position, err)
 	case !holds:
-		if s.origin.Position > 0 {
-			if ours, err := x.o.Holds(within, s.origin); err == nil && !ours {
+		if s.first.Position > 0 {
+			if ours, err := x.o.Holds(within, s.first); err == nil && !ours {
 				return readmodel.ErrOtherStore
 			}
 		}
@@ -304,7 +308,7 @@ func (x *Index) forget() {
 }
 
 // Moved waits until another generation answers than the one that the writer is
-// bound to: the writer has to read Marks again. Promote, Back and Reset of this Index are
+// bound to: the writer has to read Marks again. Promote and Back of this Index are
 // noticed immediately, those of others within Options.RefreshInterval. Failures of the
 // engine are waited out; the error is the context's.
 func (x *Index) Moved(ctx context.Context) error {

@@ -2,10 +2,9 @@ package elastic
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -28,9 +27,6 @@ const (
 	closeLimit = 2 * time.Second
 )
 
-// errSecond says that a view sent a second search after one of no point in time.
-var errSecond = errors.New("second search of a view")
-
 // view is a readmodel.View. A single search shows one state by itself. A view that needs
 // more of them holds a point in time of all indices.
 type view struct {
@@ -38,15 +34,12 @@ type view struct {
 
 	mu    sync.Mutex
 	state state
-	reads int    // that have begun
 	asked bool   // a search was sent without the point in time
 	point string // its id; "": there is none
 }
 
 // View implements readmodel.Index.
-func (x *Index) View(ctx context.Context) (readmodel.View, error) { return x.view(ctx) }
-
-func (x *Index) view(ctx context.Context) (*view, error) {
+func (x *Index) View(ctx context.Context) (readmodel.View, error) {
 	s, err := x.answering(ctx, x.recent())
 	return &view{x: x, state: s}, err
 }
@@ -85,52 +78,27 @@ func (v *view) Close() {
 	}()
 }
 
-// read runs a read of the view. When that needs a point in time too late, or its generation
-// was dropped, it is run again from a point in time, and so are all reads before it.
-func (v *view) read(ctx context.Context, read func(s state) error) error {
-	v.mu.Lock()
-	s := v.state
-	v.reads++
-	v.mu.Unlock()
-	err := read(s)
-	gone := errors.Is(err, errGone)
-	if !gone && !errors.Is(err, errSecond) {
-		return err
-	}
+// hold has the view hold a point in time, for a read of several searches. One that sent a
+// search already shows a state as of since or later from then on, and is ErrViewMoved.
+func (v *view) hold(ctx context.Context, since time.Time) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.point == "" {
-		since := v.x.recent()
-		if gone {
-			since = v.x.o.Now()
-		}
-		if v.state, err = v.x.answering(ctx, since); err == nil {
-			err = v.open(ctx)
-		}
-		if err != nil {
-			return unavailable(err)
+	if v.point != "" {
+		return nil
+	}
+	if v.asked {
+		var err error
+		if v.state, err = v.x.answering(ctx, since); err != nil {
+			return err
 		}
 	}
-	if v.reads > 1 {
+	if err := v.open(ctx); err != nil {
+		return unavailable(err)
+	}
+	if v.asked {
 		return readmodel.ErrViewMoved
 	}
-	s = v.state
-	v.mu.Unlock()
-	defer v.mu.Lock()
-	return read(s)
-}
-
-// hold has the view hold a point in time, for a read of several searches.
-func (v *view) hold(ctx context.Context) error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	switch {
-	case v.point != "":
-		return nil
-	case v.asked:
-		return errSecond
-	}
-	return v.open(ctx)
+	return nil
 }
 
 // open opens the point in time; v.mu is held.
@@ -140,7 +108,7 @@ func (v *view) open(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	path := "/" + strings.Join(v.x.names().all(v.state.gen), ",")
+	path := "/" + strings.Join(v.x.names().records(v.state.gen), ",")
 	if v.x.o.Flavour == OpenSearch {
 		path += "/_search/point_in_time?keep_alive=" + pointLife
 	} else {
@@ -158,118 +126,66 @@ func (v *view) open(ctx context.Context) error {
 	return nil
 }
 
-// search sends a search of a collection, or of all ("").
-func (v *view) search(ctx context.Context, s state, collection string, r searchRequest, answer any) error {
+// search sends a search of a kind, or of all (0). When that needs a point in time too late,
+// or its generation was dropped, the view has one from then on, and is ErrViewMoved.
+func (v *view) search(ctx context.Context, kind calendar.Kind, r searchRequest, answer any) error {
 	v.mu.Lock()
-	point, second := v.point, v.asked
-	v.asked = v.asked || point == ""
+	s, point, second := v.state, v.point, v.asked
+	v.asked = true
 	v.mu.Unlock()
-	indices := v.x.names().all(s.gen)
-	if collection != "" {
-		indices = []string{v.x.names().index(collection, s.gen)}
+	if point == "" && second {
+		if err := v.hold(ctx, v.x.recent()); err != nil {
+			return err
+		}
+		return readmodel.ErrViewMoved // by another search
 	}
-	switch {
-	case point != "":
+	indices := v.x.names().records(s.gen)
+	if kind != 0 {
+		indices = []string{v.x.names().index(kind.Collection(), s.gen)}
+	}
+	if point != "" {
 		r.Point = object{"id": point, "keep_alive": pointLife}
-		if collection != "" {
+		if kind != 0 {
 			r.Query = object{"bool": object{"must": list{r.Query}, "filter": list{term("_index", indices[0])}}}
 		}
 		indices = nil
-	case second:
-		return errSecond
 	}
 	partial := false // totals are exact
 	err := v.x.c.do(ctx, v.x.o.Timeout, "search", esapi.SearchRequest{
 		Index: indices, Body: bytes.NewReader(encode(r)), AllowPartialSearchResults: &partial,
 	}, answer)
-	if point != "" {
-		err = unavailable(err)
+	if point == "" && errors.Is(err, errGone) {
+		err = cmp.Or(v.hold(ctx, v.x.o.Now()), readmodel.ErrViewMoved)
 	}
-	return err
+	return unavailable(err)
 }
 
 // Get implements readmodel.View, by a search over all kinds for each 10,000 ids.
 func (v *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
-	var out map[calendar.ID]readmodel.Document
-	err := v.read(ctx, func(s state) error {
-		out = make(map[calendar.ID]readmodel.Document, len(ids))
-		for some := range slices.Chunk(ids, min(walkPage, v.x.o.MaxResultWindow)) {
-			live := object{"bool": object{
-				"filter":   list{in(readmodel.FieldID, some)},
-				"must_not": list{term(fieldDeleted, true), term(fieldWhat, whatQuarantined)},
-			}}
-			found, _, err := v.documents(ctx, s, "", searchRequest{Query: live, Size: len(some)})
-			if err != nil {
-				return err
-			}
-			for _, d := range found {
-				out[d.Record.ID] = d
-			}
+	size := min(walkPage, v.x.o.MaxResultWindow)
+	if len(ids) > size {
+		if err := v.hold(ctx, v.x.recent()); err != nil {
+			return nil, err
 		}
-		return ctx.Err()
-	})
-	return out, err
-}
-
-// Digest implements readmodel.Index: it reads all documents.
-func (x *Index) Digest(ctx context.Context) (readmodel.Digest, error) {
-	sum := readmodel.Digest{Counts: map[calendar.Kind]int{}}
-	v, err := x.view(ctx)
-	if err != nil {
-		return sum, err
 	}
-	defer v.Close() //nolint:contextcheck // the point in time is closed after the request
-	for k := calendar.KindEvent; k <= calendar.KindUser && err == nil; k++ {
-		err = v.Walk(ctx, readmodel.Query{Kind: k}, func(documents []readmodel.Document) error {
-			for _, d := range documents {
-				sum.Counts[k]++
-				for i, b := range readmodel.Leaf(k, d.Record.ID, d.Record.Version, d.Body) {
-					sum.Sum[i] ^= b
-				}
-			}
-			return nil
-		})
+	out := make(map[calendar.ID]readmodel.Document, len(ids))
+	for some := range slices.Chunk(ids, size) {
+		found, _, err := v.documents(ctx, 0, searchRequest{Query: live(in(readmodel.FieldID, some)), Size: len(some)})
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range found {
+			out[d.Record.ID] = d
+		}
 	}
-	return sum, err
+	return out, ctx.Err()
 }
 
 // Quarantined implements readmodel.Index.
 func (x *Index) Quarantined(ctx context.Context) ([]readmodel.Quarantined, error) {
-	s, err := x.answering(ctx, x.recent())
-	if err == nil {
-		err = x.refresh(ctx, x.names().index(stateName, s.gen))
+	s, err := x.look(ctx, x.o.Now(), noRefresh)
+	if err == nil && !s.gen.current() {
+		err = ErrSchema
 	}
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	return x.QuarantinedLately(ctx)
-}
-
-// QuarantinedLately implements readmodel.Generations without a refresh.
-func (x *Index) QuarantinedLately(ctx context.Context) (out []readmodel.Quarantined, err error) {
-	v, err := x.view(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer v.Close() //nolint:contextcheck // the point in time is closed after the request
-	err = v.read(ctx, func(s state) error {
-		var a answer
-		out = nil
-		if err := v.search(ctx, s, stateName, searchRequest{Query: term(fieldWhat, whatQuarantined), Sort: list{object{readmodel.FieldID: "asc"}}, Size: x.o.MaxResultWindow}, &a); err != nil {
-			return err
-		}
-		for i := range a.Hits.Hits {
-			var q struct {
-				ID       calendar.ID       `json:"id"`
-				Position calendar.Position `json:"position"`
-				Reason   string            `json:"reason"`
-			}
-			if err := json.Unmarshal(a.Hits.Hits[i].Source, &q); err != nil {
-				return fmt.Errorf("read quarantined record %s: %w", a.Hits.Hits[i].ID, err)
-			}
-			out = append(out, readmodel.Quarantined(q))
-		}
-		return nil
-	})
-	return out, err
+	return s.quarantine.records, err
 }

@@ -2,11 +2,10 @@ package elastic
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"runtime"
 	"slices"
@@ -36,38 +35,38 @@ type item struct {
 // ErrRefused; everything else fails the batch: readmodel.ErrUnavailable, or
 // readmodel.ErrMoved when the writer has to read Marks again.
 func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
-	if p := max(b.Mark.Position, b.Reach.Position); p > math.MaxInt64 {
-		return nil, fmt.Errorf("write: position %d is too large", p)
-	}
 	bound, err := x.writable(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("write: %w", err)
 	}
 	documents := x.items(bound.gen, b.Documents)
 	items := slices.DeleteFunc(slices.Clone(documents), func(it *item) bool { return it.err != nil })
-	reached := false
-	state := x.names().write(stateName, bound.gen)
-	reach := b.Reach
-	if reach.Position < b.Mark.Position {
-		reach = b.Mark
+	if b.Reach.Position < b.Mark.Position {
+		b.Reach = b.Mark
 	}
-	if reach.Position > bound.marks.Reach.Position && len(items)+len(b.Quarantined) > 0 {
-		marks, err := x.reachItems(ctx, bound, reach)
+	if b.Reach.Position > bound.marks.Reach.Position && len(items)+len(b.Quarantined) > 0 {
+		reach, err := x.reach(ctx, bound, b.Reach)
 		if err != nil {
 			return nil, fmt.Errorf("write: %w", err)
 		}
-		items, reached = append(marks, items...), len(marks) > 0
+		items = slices.Insert(items, 0, reach)
 	}
 	if err := x.bulk(ctx, items); err != nil {
 		return nil, fmt.Errorf("write documents: %w", err)
 	}
-	x.mu.Lock()
-	if x.bound.gen == bound.gen && reached {
-		x.bound.origin.Position = 1 // it is there now
+	if len(b.Healed)+len(b.Quarantined) > 0 {
+		if err := x.changeQuarantine(ctx, bound.gen, &b); err != nil {
+			return nil, fmt.Errorf("write quarantine: %w", err)
+		}
+		x.forget()
 	}
-	x.mu.Unlock()
-	if err := x.writeState(ctx, state, b); err != nil {
-		return nil, err
+	if b.Mark.Position > 0 {
+		position := x.state(bound.gen, statePosition, b.Mark.Position, stored(b.Mark))
+		err := x.bulk(ctx, []*item{position})
+		if err = cmp.Or(err, position.err); err != nil {
+			return nil, fmt.Errorf("write position: %w", err)
+		}
+		x.wake()
 	}
 	errs := make([]error, len(documents))
 	for i, it := range documents {
@@ -116,71 +115,56 @@ func (x *Index) items(g generation, documents []readmodel.Document) []*item {
 	return out
 }
 
-// reachItems makes the items that are written with documents: their reach and the first
-// entry of the event store.
-func (x *Index) reachItems(ctx context.Context, bound state, reach calendar.Mark) ([]*item, error) {
-	index := x.names().write(stateName, bound.gen)
-	items := []*item{markItem(index, whatReach, reach)}
-	if x.o.First != nil && bound.origin.Position == 0 {
-		first, err := x.o.First(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("%w: first entry: %w", readmodel.ErrUnavailable, err)
-		}
-		items = append(items, markItem(index, whatOrigin, first))
-	}
-	return items, nil
-}
-
-func markItem(index, what string, m calendar.Mark) *item {
-	return stateItem(index, what, m.Position, object{fieldWhat: what, fieldAt: m.Position, fieldHash: hex.EncodeToString(m.Hash[:])})
-}
-
-// stateItem makes the item of a document that is not one of a record; version 0 is none.
-func stateItem(index, id string, version calendar.Position, document object) *item {
-	lines := append(appendAction(nil, index, id, version), encode(document)...)
+// state makes the item of a document of the state.
+func (x *Index) state(g generation, id string, version calendar.Position, document any) *item {
+	lines := append(action(x.names().write(stateName, g), id, version), encode(document)...)
 	return &item{lines: append(lines, '\n')}
 }
 
-func quarantineID(id calendar.ID) string { return whatQuarantined + "-" + id.String() }
+// reach makes the item that is written with documents: their reach and the first entry of
+// the event store.
+func (x *Index) reach(ctx context.Context, bound state, reach calendar.Mark) (*item, error) {
+	first := bound.first
+	if x.o.First != nil && first.Position == 0 {
+		var err error
+		if first, err = x.o.First(ctx); err != nil {
+			return nil, fmt.Errorf("%w: first entry: %w", readmodel.ErrUnavailable, err)
+		}
+		x.mu.Lock()
+		x.bound.first = first
+		x.mu.Unlock()
+	}
+	return x.state(bound.gen, stateReach, reach.Position, struct {
+		storedMark
 
-// writeState writes quarantine and position. What was healed is counted last: a process that
-// sees the count and refreshes sees the records.
-func (x *Index) writeState(ctx context.Context, index string, b readmodel.Batch) error {
-	items := make([]*item, 0, len(b.Healed)+len(b.Quarantined))
-	for _, id := range b.Healed {
-		items = append(items, &item{lines: fmt.Appendf(nil, `{"delete":{"_index":%q,"_id":%q}}`+"\n", index, quarantineID(id))})
-	}
-	for _, q := range b.Quarantined {
-		items = append(items, stateItem(index, quarantineID(q.ID), 0, object{
-			readmodel.FieldID: q.ID, fieldWhat: whatQuarantined, fieldReason: q.Reason, fieldAt: q.Position,
-		}))
-	}
-	err := x.bulkAll(ctx, items)
-	if err == nil && len(b.Healed) > 0 {
-		err = x.bulkAll(ctx, []*item{stateItem(index, whatHeals, 0, object{fieldWhat: whatHeals})})
-		x.forget()
-	}
-	if err == nil && b.Mark.Position > 0 {
-		err = x.bulkAll(ctx, []*item{markItem(index, whatPosition, b.Mark)})
-		x.wake()
-	}
-	if err != nil {
-		return fmt.Errorf("write quarantine and position: %w", err)
-	}
-	return nil
+		First storedMark `json:"first"`
+	}{stored(reach), stored(first)}), nil
 }
 
-// bulkAll sends items of which none may be refused.
-func (x *Index) bulkAll(ctx context.Context, items []*item) error {
-	if err := x.bulk(ctx, items); err != nil {
-		return err
-	}
-	for _, it := range items {
-		if it.err != nil {
-			return fmt.Errorf("%w: %w", readmodel.ErrUnavailable, it.err)
+// changeQuarantine puts the records that a batch names into the quarantine or out of it, by
+// its document, unless another process has changed that meanwhile; then it does so again.
+func (x *Index) changeQuarantine(ctx context.Context, g generation, b *readmodel.Batch) error {
+	index := x.names().write(stateName, g)
+	for {
+		s, err := x.stateOf(ctx, index)
+		if err != nil {
+			return x.orMoved(err)
+		}
+		records := slices.DeleteFunc(s.quarantine.records, func(r readmodel.Quarantined) bool {
+			return slices.Contains(b.Healed, r.ID) || slices.ContainsFunc(b.Quarantined, func(other readmodel.Quarantined) bool { return other.ID == r.ID })
+		})
+		records = append(records, b.Quarantined...)
+		slices.SortFunc(records, func(a, b readmodel.Quarantined) int { return cmp.Compare(a.ID, b.ID) })
+		alias := true
+		r := esapi.IndexRequest{Index: index, DocumentID: stateQuarantine, RequireAlias: &alias, Body: bytes.NewReader(encode(object{stateQuarantine: records}))}
+		if r.OpType = "create"; s.quarantine.version > 0 {
+			r.OpType, r.IfSeqNo, r.IfPrimaryTerm = "", &s.quarantine.number, &s.quarantine.term
+		}
+		err = x.c.do(ctx, x.o.WriteTimeout, "write", r, nil)
+		if e, answered := errors.AsType[*serverError](err); !answered || e.status != http.StatusConflict {
+			return x.orMoved(err)
 		}
 	}
-	return nil
 }
 
 // bulk sends items until each is acknowledged or refused, in requests of up to

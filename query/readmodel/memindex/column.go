@@ -37,7 +37,8 @@ func (c *column[V]) fill(parts []part, of func(*segment) *column[V], valuesOf fu
 	if single {
 		c.Starts = nil
 	}
-	sorted := slices.Sorted(slices.Values(all))
+	sorted := slices.Clone(all)
+	slices.Sort(sorted)
 	c.Values = slices.Clone(slices.Compact(sorted)) // without the room of the others
 	c.Numbers = make([]uint32, len(all))
 	for i, v := range all {

@@ -16,33 +16,12 @@ type layer struct {
 	n    int // current documents
 }
 
-// evaluation evaluates filters on a layer. What a search found is kept for the next filter.
+// evaluation evaluates filters on a layer.
 type evaluation struct {
 	layer
-	ctx      context.Context
-	err      error                    // of the context
-	patterns map[string]*patternFound // what the searches found so far
-	near     [len(calendar.Langs)]map[string][readmodel.MaxTypos + 1][]uint32
-}
-
-func newEvaluation(ctx context.Context, l layer) *evaluation { return &evaluation{layer: l, ctx: ctx} }
-
-// close returns what the evaluation holds. Its error is that of the context.
-func (e *evaluation) close() error {
-	for _, p := range e.patterns {
-		release(p.docs)
-		if p.seen != nil {
-			release(p.seen)
-		}
-	}
-	return e.err
-}
-
-// find returns the current documents that a filter admits, to be released.
-func (e *evaluation) find(f readmodel.Filter) bitset {
-	docs := scratchOf(e.live)
-	e.narrow(docs, f)
-	return docs
+	ctx  context.Context
+	err  error // of the context
+	near [len(calendar.Langs)]map[string][readmodel.MaxTypos + 1][]uint32
 }
 
 // narrow keeps the documents that a filter admits.
@@ -126,55 +105,12 @@ type pattern struct {
 	exact    bool // the tokens themselves, without stems
 }
 
-// patternFound are the documents that a pattern fits.
-type patternFound struct {
-	docs bitset
-	seen bitset // documents that were looked into; nil: all
-}
-
 // fit keeps the documents whose shown texts a pattern fits.
 func (e *evaluation) fit(docs bitset, f readmodel.Text, p pattern) {
-	key := p.key(f)
-	known := e.patterns[key]
-	if known == nil {
-		if e.patterns == nil {
-			e.patterns = map[string]*patternFound{}
-		}
-		known = &patternFound{docs: scratch(len(docs) * 64)}
-		e.patterns[key] = known
-		if p.piece.IsWord() && !p.spelling.Joined {
-			e.findRows(known.docs, nil, f, p)
-		} else {
-			known.seen = scratch(len(docs) * 64)
-		}
-	}
-	if known.seen != nil {
-		fresh := scratchOf(docs)
-		fresh.andNot(known.seen)
-		e.findRows(known.docs, fresh, f, p)
-		known.seen.or(fresh)
-		release(fresh)
-	}
-	docs.and(known.docs)
-}
-
-// key names what a pattern finds in some fields.
-func (p *pattern) key(f readmodel.Text) string {
-	key := []byte{byte(f.Search.Lang), byte(p.spelling.Typos), 0}
-	switch {
-	case p.exact:
-		key[2] = 'x'
-	case p.piece.Open:
-		key[2] = 'o'
-	}
-	lists := [][]string{f.Fields, p.piece.Tokens}
-	if p.spelling.Joined {
-		lists = append(lists, p.piece.Joined()...)
-	}
-	for _, list := range lists {
-		key = append(append(key, strings.Join(list, " ")...), 0)
-	}
-	return string(key)
+	found := scratch(len(docs) * 64)
+	e.findRows(found, docs, f, p)
+	copy(docs, found)
+	release(found)
 }
 
 // shown keeps the documents that show a text of a field in language l to a request in
@@ -266,7 +202,7 @@ func singly(to []wordRange, words []uint32) []wordRange {
 // context.
 const lookEvery = 256
 
-// findRows adds those of some documents, nil for all, that a pattern fits.
+// findRows adds those of some documents that a pattern fits.
 func (e *evaluation) findRows(docs, among bitset, f readmodel.Text, p pattern) {
 	some, one := scratch(len(docs)*64), scratch(len(docs)*64)
 	defer release(some)
@@ -281,9 +217,7 @@ func (e *evaluation) findRows(docs, among bitset, f readmodel.Text, p pattern) {
 				clear(some)
 				column[l].addTo(some, r[0])
 				e.shown(some, column, l, f.Search.Lang)
-				if among != nil {
-					some.and(among)
-				}
+				some.and(among)
 				if len(r) > 1 {
 					some.andNot(docs)
 					for _, words := range r[1:] {
@@ -297,7 +231,6 @@ func (e *evaluation) findRows(docs, among bitset, f readmodel.Text, p pattern) {
 			}
 		}
 	}
-	docs.and(e.live)
 }
 
 // lookInto keeps the documents in whose text a row stands.

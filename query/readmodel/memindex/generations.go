@@ -22,21 +22,13 @@ func (x *Index) Sound(ctx context.Context) error {
 	return err
 }
 
-// Next gives an empty index in memory: nothing is left of a rebuild that was cut off.
+// Next implements readmodel.Generations.
 func (x *Index) Next(ctx context.Context) (readmodel.Index, error) {
 	next := New(x.o)
 	x.saving.Lock()
 	defer x.saving.Unlock()
 	x.next = next
 	return next, ctx.Err()
-}
-
-// Discard implements readmodel.Generations.
-func (x *Index) Discard(ctx context.Context) error {
-	x.saving.Lock()
-	defer x.saving.Unlock()
-	x.next = nil
-	return ctx.Err()
 }
 
 // Promote puts the coming generation in place. The one before is kept as a file.
@@ -157,11 +149,6 @@ func (x *Index) Moved(ctx context.Context) error {
 	}
 }
 
-// QuarantinedLately implements readmodel.Generations.
-func (x *Index) QuarantinedLately(ctx context.Context) ([]readmodel.Quarantined, error) {
-	return x.Quarantined(ctx)
-}
-
 // Close implements readmodel.Generations: it waits for merges in the background.
 func (x *Index) Close() error {
 	x.background.Wait()
@@ -173,19 +160,9 @@ const (
 	lastKeep  = 20 * time.Second
 )
 
-// snapshotDue tells whether so much has changed since the last snapshot that another one
-// is written: a quarter. So what is written for one change does not grow with the
-// calendar, and a start after a kill reads no more than that again.
-func snapshotDue(changed, documents int) bool { return changed > 0 && 4*changed >= documents }
-
-// unsaved gives how many documents changed since the last snapshot, and how many there
-// are.
-func (x *Index) unsaved() (changed, documents int) {
-	return int(x.since.Load()), x.current.Load().documents()
-}
-
-// Keep writes the snapshot when enough has changed, and at the end, within 20 s. When a
-// record was erased it does what Forget does, so that no file holds it.
+// Keep writes the snapshot when a quarter has changed since the last one, so that what is
+// written for one change does not grow with the calendar and a start after a kill reads no
+// more than that again; and at the end, within 20 s. When a record was erased it does what Forget does, so that no file holds it.
 func (x *Index) Keep(ctx context.Context) error {
 	tick := time.NewTicker(keepEvery)
 	defer tick.Stop()
@@ -215,7 +192,7 @@ func (x *Index) Keep(ctx context.Context) error {
 		case <-x.erased:
 			forget(ctx)
 		case <-tick.C:
-			if snapshotDue(x.unsaved()) {
+			if changed := int(x.since.Load()); changed > 0 && 4*changed >= x.current.Load().documents() {
 				save(ctx)
 			}
 		}

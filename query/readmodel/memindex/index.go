@@ -4,8 +4,6 @@ package memindex
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -37,10 +35,10 @@ type Options struct {
 
 // state is what a read sees. It never changes.
 type state struct {
-	kinds       [calendar.KindUser + 1][]layer
-	stamps      [calendar.KindUser + 1]uint64 // of the documents of a kind
+	kinds       [calendar.KindTag + 1][]layer
+	stamps      [calendar.KindTag + 1]uint64 // of the documents of a kind
 	marks       readmodel.Marks
-	digest      readmodel.Digest // of which Counts are never changed
+	content     uint64 // sum of the hashes of the documents
 	quarantined map[calendar.ID]readmodel.Quarantined
 }
 
@@ -57,21 +55,20 @@ func (s *state) documents() (n int) {
 	return n
 }
 
-// find returns the current document of an id.
-func (s *state) get(id calendar.ID) (kind calendar.Kind, l layer, o uint32, found bool) {
-	for kind, layers := range s.kinds {
+// get returns the current document of an id.
+func (s *state) get(id calendar.ID) (l layer, o uint32, found bool) {
+	for _, layers := range s.kinds {
 		for _, l := range layers {
 			if o, known := l.ordinal(id); known && l.live.has(o) {
-				return calendar.Kind(kind), l, o, true
+				return l, o, true
 			}
 		}
 	}
-	return 0, layer{}, 0, false
+	return layer{}, 0, false
 }
 
 func (s *state) shown() readmodel.Shown {
-	// The digest names the content, so any two indices with the same content agree.
-	return readmodel.Shown{Mark: s.marks.All, Content: binary.LittleEndian.Uint64(s.digest.Sum[:])}
+	return readmodel.Shown{Mark: s.marks.All, Content: s.content}
 }
 
 // Index implements readmodel.Index in memory. What is written is visible at once: a read
@@ -94,7 +91,7 @@ type Index struct {
 
 	merging    sync.Mutex // held while segments are merged
 	background sync.WaitGroup
-	scheduled  [calendar.KindUser + 1]bool // a merge in the background; under writing
+	scheduled  [calendar.KindTag + 1]bool // a merge in the background; under writing
 
 	saving sync.Mutex
 	next   *Index       // the coming generation; under saving
@@ -112,25 +109,16 @@ func New(o Options) *Index {
 	if o.Epoch == nil {
 		o.Epoch = func() uint64 { return 0 }
 	}
-	x := &Index{o: o, taken: make(chan struct{}), erased: make(chan struct{}, 1)}
+	x := &Index{o: o, gone: map[calendar.ID]calendar.Position{}, taken: make(chan struct{}), erased: make(chan struct{}, 1)}
 	moved := make(chan struct{})
 	x.moved.Store(&moved)
-	x.empty()
-	return x
-}
-
-// empty removes everything.
-func (x *Index) empty() {
-	x.gone = map[calendar.ID]calendar.Position{}
 	x.epoch.Store(x.o.Epoch())
-	for i := range x.records {
-		x.records[i].Store(nil)
-	}
 	s := &state{}
 	for kind := range s.stamps {
 		s.stamps[kind] = stamps.Add(1)
 	}
 	x.current.Store(s)
+	return x
 }
 
 // view implements readmodel.View: no state changes.
@@ -190,7 +178,6 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 	before := x.current.Load()
 	next := *before
 	w := change{x: x, state: &next, removed: map[*segment]bitset{}}
-	next.digest.Counts = maps.Clone(before.digest.Counts)
 	for i := range entries {
 		w.apply(&entries[i])
 	}
@@ -237,18 +224,18 @@ type change struct {
 	x       *Index
 	state   *state
 	removed map[*segment]bitset // current documents without those that go
-	fresh   [calendar.KindUser + 1][]*entry
+	fresh   [calendar.KindTag + 1][]*entry
 }
 
 // apply applies a document that is newer than the one that is held.
 func (w *change) apply(e *entry) {
-	kind, l, o, found := w.state.get(e.ID)
+	l, o, found := w.state.get(e.ID)
 	if e.Position <= w.x.gone[e.ID] || found && e.Position <= l.Docs[o].Position {
 		return
 	}
 	w.x.since.Add(1)
 	if found {
-		w.count(kind, -1, l.Docs[o].leaf(kind))
+		w.state.content -= l.Docs[o].hash()
 		if w.removed[l.segment] == nil {
 			w.removed[l.segment] = slices.Clone(l.live)
 		}
@@ -256,7 +243,7 @@ func (w *change) apply(e *entry) {
 	}
 	if !e.record.Deleted {
 		delete(w.x.gone, e.ID)
-		w.count(e.record.Kind, 1, e.leaf)
+		w.state.content += e.hash()
 		w.fresh[e.record.Kind] = append(w.fresh[e.record.Kind], e)
 		return
 	}
@@ -270,28 +257,9 @@ func (w *change) apply(e *entry) {
 	}
 }
 
-// count takes a document into the digest, or out of it.
-func (w *change) count(kind calendar.Kind, n int, leaf [sha256.Size]byte) {
-	d := &w.state.digest
-	if d.Counts == nil {
-		d.Counts = map[calendar.Kind]int{}
-	}
-	if d.Counts[kind] += n; d.Counts[kind] == 0 {
-		delete(d.Counts, kind)
-	}
-	for i := range leaf {
-		d.Sum[i] ^= leaf[i]
-	}
-}
-
-// leaf returns the leaf of a document in the digest.
-func (d *doc) leaf(kind calendar.Kind) [sha256.Size]byte {
-	body, err := compact.Unpack(nil, d.Body)
-	if err != nil {
-		panic(err) // packed by this program, or checked on loading
-	}
-	return readmodel.Leaf(kind, d.ID, d.Version, body)
-}
+// hash names a document, so that any two indices with the same documents have the same
+// content.
+func (d *doc) hash() uint64 { return uint64(calendar.HashStart.Number(uint64(d.Position))) }
 
 // finish puts the fresh documents into segments.
 func (w *change) finish() {
@@ -326,7 +294,7 @@ func withFresh(schema *readmodel.Schema, layers []layer, fresh []*entry) []layer
 	if n > immediately {
 		small = nil
 	}
-	merged := newLayer(mergeLayers(schema, small, fresh))
+	merged := newLayer(build(schema, small, fresh))
 	return append(slices.DeleteFunc(layers, func(l layer) bool {
 		return slices.ContainsFunc(small, func(s layer) bool { return s.segment == l.segment })
 	}), merged)
@@ -399,7 +367,7 @@ func (v *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]read
 	}
 	out := make(map[calendar.ID]readmodel.Document, len(ids))
 	for _, id := range ids {
-		_, l, o, found := v.get(id)
+		l, o, found := v.get(id)
 		if !found {
 			continue
 		}
@@ -418,28 +386,4 @@ func (x *Index) Quarantined(ctx context.Context) ([]readmodel.Quarantined, error
 		return nil, err
 	}
 	return slices.SortedFunc(maps.Values(x.current.Load().quarantined), func(a, b readmodel.Quarantined) int { return int(a.ID - b.ID) }), nil
-}
-
-// Digest implements readmodel.Index.
-func (x *Index) Digest(ctx context.Context) (readmodel.Digest, error) {
-	if err := ctx.Err(); err != nil {
-		return readmodel.Digest{}, err
-	}
-	d := x.current.Load().digest
-	if d.Counts = maps.Clone(d.Counts); d.Counts == nil {
-		d.Counts = map[calendar.Kind]int{}
-	}
-	return d, nil
-}
-
-// Reset implements readmodel.Index.
-func (x *Index) Reset(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	x.writing.Lock()
-	defer x.writing.Unlock()
-	x.writes++
-	x.empty()
-	return nil
 }

@@ -153,8 +153,6 @@ func TestContextEnded(t *testing.T) {
 			return err
 		},
 		"quarantined": func() error { _, err := x.Quarantined(ctx); return err },
-		"digest":      func() error { _, err := x.Digest(ctx); return err },
-		"reset":       func() error { return x.Reset(ctx) },
 	}
 	for name, call := range calls {
 		if err := call(); !errors.Is(err, context.Canceled) {

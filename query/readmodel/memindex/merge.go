@@ -20,8 +20,6 @@ func newLayer(s *segment) layer {
 	return layer{s, live, len(s.Docs)}
 }
 
-func (l layer) source() source { return source{l.segment, l.live} }
-
 // mergeable returns the layers that are to be merged with some new documents, nil when
 // there are none: all that are smaller than what is merged already; or, without new
 // documents, one that lost most of its own.
@@ -70,20 +68,11 @@ func (x *Index) mergeAll(kind calendar.Kind) {
 			return
 		}
 		x.writing.Unlock()
-		merged := mergeLayers(readmodel.SchemaOf(kind), some, nil)
+		merged := build(readmodel.SchemaOf(kind), some, nil)
 		x.writing.Lock()
 		x.replace(kind, some, merged)
 		x.writing.Unlock()
 	}
-}
-
-// mergeLayers makes one segment of layers and new documents of a kind.
-func mergeLayers(schema *readmodel.Schema, layers []layer, fresh []*entry) *segment {
-	sources := make([]source, len(layers))
-	for i, l := range layers {
-		sources[i] = l.source()
-	}
-	return build(schema, sources, fresh)
 }
 
 // replace puts a segment in the place of the layers that it was made of, unless all of
@@ -122,7 +111,7 @@ func (x *Index) purge() {
 	for kind := range x.current.Load().kinds {
 		for _, l := range x.current.Load().kinds[kind] {
 			if l.n < len(l.Docs) {
-				merged := mergeLayers(l.schema, []layer{l}, nil)
+				merged := build(l.schema, []layer{l}, nil)
 				x.writing.Lock()
 				x.replace(calendar.Kind(kind), []layer{l}, merged)
 				x.writing.Unlock()

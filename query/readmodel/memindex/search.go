@@ -1,6 +1,7 @@
 package memindex
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -20,38 +21,28 @@ type finding struct {
 func (s *state) find(ctx context.Context, kind calendar.Kind, f readmodel.Filter) *finding {
 	out := &finding{}
 	for _, l := range s.kinds[kind] {
-		out.layers = append(out.layers, newEvaluation(ctx, l))
+		out.layers, out.results = append(out.layers, &evaluation{layer: l, ctx: ctx}), append(out.results, l.live)
 	}
-	out.find(f)
-	return out
+	return out.narrowed(f)
 }
 
-// find puts what another filter finds in the place of what was found. What both search for
-// is looked for once.
-func (f *finding) find(by readmodel.Filter) {
-	f.release()
-	for _, e := range f.layers {
-		docs := e.find(by)
+// narrowed returns what another filter admits of what was found, to be closed as well.
+func (f *finding) narrowed(by readmodel.Filter) *finding {
+	out := &finding{layers: f.layers}
+	for i, e := range f.layers {
+		docs := scratchOf(f.results[i])
+		e.narrow(docs, by)
 		n := docs.count()
-		f.results, f.counts, f.total = append(f.results, docs), append(f.counts, n), f.total+n
+		out.results, out.counts, out.total = append(out.results, docs), append(out.counts, n), out.total+n
 	}
-}
-
-// release returns the results.
-func (f *finding) release() {
-	for _, docs := range f.results {
-		release(docs)
-	}
-	f.results, f.counts, f.total = f.results[:0], f.counts[:0], 0
+	return out
 }
 
 // close returns what the finding holds; its error is that of the context.
 func (f *finding) close() (err error) {
-	f.release()
-	for _, e := range f.layers {
-		if failed := e.close(); failed != nil {
-			err = failed
-		}
+	for i, e := range f.layers {
+		release(f.results[i])
+		err = cmp.Or(err, e.err)
 	}
 	return err
 }
@@ -165,17 +156,19 @@ func (v *view) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, e
 		return readmodel.Page{}, err
 	}
 	page := readmodel.Page{Tallied: make([][]readmodel.Tallied, len(q.Tallies))}
-	found := v.find(ctx, q.Kind, readmodel.Both(q.Filter, q.Narrow))
+	found := v.find(ctx, q.Kind, q.Filter)
+	for i := range q.Tallies {
+		some := found.narrowed(q.Tallies[i].Filter)
+		page.Tallied[i] = some.tally(q.Tallies[i].Tallies)
+		_ = some.close() // an error of the context stays
+	}
+	if q.Narrow != nil {
+		all := found
+		found = all.narrowed(q.Narrow)
+		_ = all.close()
+	}
 	hits, repeats := found.page(&q)
 	page.Total = found.total
-	narrowed := q.Narrow != nil
-	for i := range q.Tallies {
-		if f := q.Tallies[i].Filter; f != nil || narrowed {
-			found.find(readmodel.Both(q.Filter, f))
-			narrowed = f != nil
-		}
-		page.Tallied[i] = found.tally(q.Tallies[i].Tallies)
-	}
 	if err := found.close(); err != nil {
 		return readmodel.Page{}, err
 	}

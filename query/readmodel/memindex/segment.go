@@ -28,7 +28,6 @@ type segment struct {
 type doc struct {
 	ID       calendar.ID
 	Position calendar.Position
-	Version  int64
 	Sum      uint64 // calendar.Record.Sum
 	Home     calendar.Lang
 	Body     []byte // packed
@@ -42,7 +41,6 @@ type entry struct {
 	keywords []string  // by field of the schema, "": none
 	numbers  [][]int64 // by field of the schema
 	texts    map[string][]language
-	leaf     [32]byte
 }
 
 // language is the text of a field in one language.
@@ -54,11 +52,11 @@ type language struct {
 // analyse prepares a document for a segment.
 func analyse(s *readmodel.Schema, d *readmodel.Document, texts bool) entry {
 	r := d.Record
-	e := entry{doc: doc{ID: r.ID, Position: d.Position, Version: r.Version, Sum: r.Sum, Home: r.Home}, record: r}
+	e := entry{doc: doc{ID: r.ID, Position: d.Position, Sum: r.Sum, Home: r.Home}, record: r}
 	if r.Deleted {
 		return e
 	}
-	e.Body, e.leaf = compact.Pack(d.Body), readmodel.Leaf(r.Kind, r.ID, r.Version, d.Body)
+	e.Body = compact.Pack(d.Body)
 	e.keywords, e.numbers, e.texts = make([]string, len(s.Fields)), make([][]int64, len(s.Fields)), map[string][]language{}
 	for i := range s.Fields {
 		f := &s.Fields[i]
@@ -96,12 +94,6 @@ func (p *part) doc() *doc {
 	return &p.from.Docs[p.at]
 }
 
-// source is a segment with those of its documents that are still current.
-type source struct {
-	*segment
-	live bitset
-}
-
 // naturalOrder returns the order of the documents in a segment.
 func naturalOrder(k calendar.Kind) []readmodel.Sort {
 	if k == calendar.KindEvent {
@@ -111,10 +103,10 @@ func naturalOrder(k calendar.Kind) []readmodel.Sort {
 }
 
 // partsOf returns what a segment is made of, in the order of the segment.
-func partsOf(s *readmodel.Schema, sources []source, entries []*entry) (parts []part) {
-	for _, src := range sources {
-		src.live.each(func(o uint32) bool {
-			parts = append(parts, part{from: src.segment, at: o})
+func partsOf(s *readmodel.Schema, layers []layer, entries []*entry) (parts []part) {
+	for _, l := range layers {
+		l.live.each(func(o uint32) bool {
+			parts = append(parts, part{from: l.segment, at: o})
 			return true
 		})
 	}
@@ -154,9 +146,9 @@ func newSegment(schema *readmodel.Schema) *segment {
 	return s
 }
 
-// build makes a segment of the current documents of others or of new ones.
-func build(schema *readmodel.Schema, sources []source, entries []*entry) *segment {
-	parts := partsOf(schema, sources, entries)
+// build makes a segment of the current documents of others and of new ones.
+func build(schema *readmodel.Schema, layers []layer, entries []*entry) *segment {
+	parts := partsOf(schema, layers, entries)
 	s := newSegment(schema)
 	s.Docs = make([]doc, len(parts))
 	for l := range s.Home {
@@ -166,7 +158,7 @@ func build(schema *readmodel.Schema, sources []source, entries []*entry) *segmen
 		s.Docs[i] = *parts[i].doc()
 		s.Home[s.Docs[i].Home].set(uint32(i))
 	}
-	v := newVocabulary(sources, entries)
+	v := newVocabulary(layers, entries)
 	s.Words = v.dictionaries
 	tasks := make([]func(), len(schema.Fields))
 	for i := range tasks {

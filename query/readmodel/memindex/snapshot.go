@@ -27,7 +27,7 @@ import (
 // and for each kind its columns and its documents in blocks, each a value of encoding/gob. Where values and words occur is found when it is read.
 
 const (
-	snapshotForm = "9 "
+	snapshotForm = "10 "
 	blockDocs    = 8192 // documents that are one value
 )
 
@@ -35,10 +35,10 @@ const (
 type head struct {
 	Form        string // snapshotForm and readmodel.Fingerprint
 	Marks       readmodel.Marks
-	Digest      readmodel.Digest
+	Content     uint64
 	Quarantined map[calendar.ID]readmodel.Quarantined
 	Gone        map[calendar.ID]calendar.Position
-	Documents   [calendar.KindUser + 1]int
+	Documents   [calendar.KindTag + 1]int
 }
 
 // stored returns pointers to what is stored of a segment, by name. It has its documents, or
@@ -163,7 +163,7 @@ func (m *image) write(ctx context.Context, to io.Writer) error {
 		return cmp.Or(ctx.Err(), err, gob.NewEncoder(w).Encode(value))
 	}
 	h := head{
-		Form: snapshotForm + readmodel.Fingerprint(), Marks: m.state.marks, Digest: m.state.digest,
+		Form: snapshotForm + readmodel.Fingerprint(), Marks: m.state.marks, Content: m.state.content,
 		Quarantined: m.state.quarantined, Gone: m.gone,
 	}
 	for kind, layers := range m.state.kinds {
@@ -172,7 +172,7 @@ func (m *image) write(ctx context.Context, to io.Writer) error {
 		}
 		s := layers[0].segment
 		if len(layers) > 1 || layers[0].n < len(s.Docs) {
-			s = mergeLayers(s.schema, layers, nil)
+			s = build(s.schema, layers, nil)
 		}
 		h.Documents[kind] = len(s.Docs)
 		for name, value := range s.stored() {
@@ -238,7 +238,7 @@ func load(path string) (*state, map[calendar.ID]calendar.Position, error) {
 	if h.Form != snapshotForm+readmodel.Fingerprint() {
 		return nil, nil, errForm
 	}
-	s := &state{marks: h.Marks, digest: h.Digest, quarantined: h.Quarantined}
+	s := &state{marks: h.Marks, content: h.Content, quarantined: h.Quarantined}
 	var readers errgroup.Group
 	readers.SetLimit(runtime.GOMAXPROCS(0))
 	segments := map[calendar.Kind]*segment{}

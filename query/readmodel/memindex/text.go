@@ -124,39 +124,39 @@ type vocabulary struct {
 	renamed      map[*segment]*[len(calendar.Langs)][]uint32 // new number by old one, of words in use
 }
 
-func newVocabulary(sources []source, entries []*entry) *vocabulary {
+func newVocabulary(layers []layer, entries []*entry) *vocabulary {
 	v := &vocabulary{renamed: map[*segment]*[len(calendar.Langs)][]uint32{}}
-	used := make([][len(calendar.Langs)]bitset, len(sources))
-	for i, src := range sources {
-		used[i] = src.usedWords()
-		v.renamed[src.segment] = &[len(calendar.Langs)][]uint32{}
+	used := make([][len(calendar.Langs)]bitset, len(layers))
+	for i, l := range layers {
+		used[i] = l.usedWords()
+		v.renamed[l.segment] = &[len(calendar.Langs)][]uint32{}
 	}
 	fresh := wordsOf(entries)
-	for l := range v.dictionaries {
-		d := &dictionary{Lang: calendar.Lang(l)}
-		v.dictionaries[l] = d
-		for i, src := range sources {
-			some := make([]word, 0, used[i][l].count())
-			used[i][l].each(func(w uint32) bool {
-				some = append(some, src.Words[l].Words[w])
+	for lang := range v.dictionaries {
+		d := &dictionary{Lang: calendar.Lang(lang)}
+		v.dictionaries[lang] = d
+		for i, l := range layers {
+			some := make([]word, 0, used[i][lang].count())
+			used[i][lang].each(func(w uint32) bool {
+				some = append(some, l.Words[lang].Words[w])
 				return true
 			})
 			d.Words = union(d.Words, some)
 		}
-		if len(fresh[l]) > 0 {
-			d.add(fresh[l])
+		if len(fresh[lang]) > 0 {
+			d.add(fresh[lang])
 		}
-		for i, src := range sources {
-			renamed := make([]uint32, len(src.Words[l].Words))
+		for i, l := range layers {
+			renamed := make([]uint32, len(l.Words[lang].Words))
 			at := 0
-			used[i][l].each(func(w uint32) bool {
-				for d.Words[at].Text != src.Words[l].Words[w].Text {
+			used[i][lang].each(func(w uint32) bool {
+				for d.Words[at].Text != l.Words[lang].Words[w].Text {
 					at++
 				}
 				renamed[w] = uint32(at)
 				return true
 			})
-			v.renamed[src.segment][l] = renamed
+			v.renamed[l.segment][lang] = renamed
 		}
 	}
 	return v
@@ -213,27 +213,24 @@ func union(a, b []word) []word {
 }
 
 // usedWords returns the words of the current documents, by language.
-func (src source) usedWords() (used [len(calendar.Langs)]bitset) {
-	for _, l := range calendar.Langs {
-		used[l] = newBitset(len(src.Words[l].Words))
-	}
-	if src.live.count() == len(src.Docs) { // so are all words
-		for l, d := range src.Words {
-			for w := range d.Words {
-				used[l].set(uint32(w))
+func (l layer) usedWords() (used [len(calendar.Langs)]bitset) {
+	for lang, d := range l.Words {
+		used[lang] = newBitset(len(d.Words))
+		for w := range d.Words {
+			if l.n == len(l.Docs) { // so are all words
+				used[lang].set(uint32(w))
 			}
 		}
-		return used
 	}
-	for _, column := range src.Texts {
-		for l := range column {
-			if column[l].Starts == nil {
+	for _, column := range l.Texts {
+		for lang := range column {
+			if column[lang].Starts == nil || l.n == len(l.Docs) {
 				continue
 			}
-			src.live.each(func(o uint32) bool {
-				for stream := column[l].of(o); len(stream) > 0; {
+			l.live.each(func(o uint32) bool {
+				for stream := column[lang].of(o); len(stream) > 0; {
 					w, size := nextWord(stream)
-					used[l].set(w)
+					used[lang].set(w)
 					stream = stream[size:]
 				}
 				return true

@@ -25,8 +25,6 @@ type broken struct {
 	viewed  func(v *brokenView)
 	stamp   func(s *uint64)
 	walked  func(v *brokenView, use func([]readmodel.Document) error) func([]readmodel.Document) error
-	digest  func(d *readmodel.Digest)
-	reset   func()
 	anyway  bool // bad documents are taken
 	views   map[*brokenView]bool
 }
@@ -112,19 +110,6 @@ func after[T any](hook func(*T), v T, err error) (T, error) {
 func (x *broken) Visible(ctx context.Context) (readmodel.Shown, error) {
 	s, err := x.Plain.Visible(ctx)
 	return after(x.visible, s, err)
-}
-
-func (x *broken) Digest(ctx context.Context) (readmodel.Digest, error) {
-	d, err := x.Plain.Digest(ctx)
-	return after(x.digest, d, err)
-}
-
-func (x *broken) Reset(ctx context.Context) error {
-	if x.reset != nil {
-		x.reset()
-		return nil
-	}
-	return x.Plain.Reset(ctx)
 }
 
 // replace has one form of filters replaced, for a document.
@@ -368,18 +353,8 @@ var mutants = []mutant{
 	{"gets unknown documents", events, func(x *broken) {
 		x.get = func(found map[calendar.ID]readmodel.Document) { found[7] = readmodel.Document{} }
 	}},
-	{"digest of nothing", events, func(x *broken) { x.digest = func(d *readmodel.Digest) { d.Sum = [32]byte{} } }},
-	{"counts without kinds", events, func(x *broken) { x.digest = func(d *readmodel.Digest) { clear(d.Counts) } }},
 	{"stamps of all kinds", "stamp", func(x *broken) { x.stamp = func(s *uint64) { *s += uint64(x.marks.All.Position) } }},
 	{"stamps stay", "stamp", func(x *broken) { x.stamp = func(s *uint64) { *s = 0 } }},
-	{"reset does nothing", events, func(x *broken) { x.reset = func() {} }},
-	{"reset keeps the quarantine", tags, func(x *broken) {
-		x.reset = func() {
-			was := x.quarantined
-			x.empty()
-			x.quarantined = was
-		}
-	}},
 	{"waits for nothing", "wait ends with the context", func(x *broken) { x.wait = func(context.Context, calendar.Position) error { return nil } }},
 	{"waits in vain", "wait", func(x *broken) {
 		x.wait = func(context.Context, calendar.Position) error { return context.DeadlineExceeded }
@@ -697,7 +672,7 @@ var mutants = []mutant{
 		return readmodel.Typos(word, token, max(1, most)) <= max(1, most)
 	})},
 	{"two typos in any word", events, misspelt(func(word, token string, most int) bool { return most > 0 && readmodel.Typos(word, token, 2) <= 2 })},
-	{"a swap is two typos", events, misspelt(func(word, token string, most int) bool {
+	{"a swap is two typos", "joined spellings", misspelt(func(word, token string, most int) bool {
 		n := readmodel.Typos(word, token, 2)
 		sorted := func(s string) []rune {
 			r := []rune(s)

@@ -29,26 +29,15 @@ var _ readmodel.Index = (*Plain)(nil)
 
 // NewPlain returns an empty index.
 func NewPlain() *Plain {
-	x := &Plain{match: readmodel.Match, compare: readmodel.Compare, advanced: make(chan struct{})}
-	x.empty()
-	return x
+	return &Plain{
+		match: readmodel.Match, compare: readmodel.Compare, advanced: make(chan struct{}),
+		documents: map[calendar.ID]readmodel.Document{}, quarantined: map[calendar.ID]readmodel.Quarantined{},
+	}
 }
 
 func (x *Plain) lock() (unlock func()) {
 	x.mu.Lock()
 	return x.mu.Unlock
-}
-
-func (x *Plain) empty() {
-	x.documents, x.quarantined = map[calendar.ID]readmodel.Document{}, map[calendar.ID]readmodel.Quarantined{}
-	x.marks = readmodel.Marks{}
-}
-
-// Reset implements readmodel.Index.
-func (x *Plain) Reset(context.Context) error {
-	defer x.lock()()
-	x.empty()
-	return nil
 }
 
 // Write implements readmodel.Index.
@@ -212,20 +201,4 @@ func (v *plainView) Stamp(_ context.Context, k calendar.Kind) (uint64, error) {
 func (x *Plain) Quarantined(context.Context) ([]readmodel.Quarantined, error) {
 	defer x.lock()()
 	return slices.SortedFunc(maps.Values(x.quarantined), func(a, b readmodel.Quarantined) int { return int(a.ID - b.ID) }), nil
-}
-
-// Digest implements readmodel.Index.
-func (x *Plain) Digest(context.Context) (readmodel.Digest, error) {
-	defer x.lock()()
-	out := readmodel.Digest{Counts: map[calendar.Kind]int{}}
-	for id, d := range x.documents {
-		if d.Record.Deleted {
-			continue
-		}
-		out.Counts[d.Record.Kind]++
-		for i, b := range readmodel.Leaf(d.Record.Kind, id, d.Record.Version, d.Body) {
-			out.Sum[i] ^= b
-		}
-	}
-	return out, nil
 }

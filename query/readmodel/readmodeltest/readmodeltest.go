@@ -175,8 +175,7 @@ func (p *pair) state() {
 	compare(p, "state", func(x readmodel.Index) ([]any, error) {
 		shown, shownErr := x.Visible(p.Context())
 		quarantined, quarantinedErr := x.Quarantined(p.Context())
-		digest, digestErr := x.Digest(p.Context())
-		return []any{shown.Mark, quarantined, digest}, errors.Join(shownErr, quarantinedErr, digestErr)
+		return []any{shown.Mark, quarantined}, errors.Join(shownErr, quarantinedErr)
 	})
 	ask(p, "documents", func(v readmodel.View) (map[calendar.ID]readmodel.Document, error) { return v.Get(p.Context(), ids) })
 }

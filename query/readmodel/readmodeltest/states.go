@@ -78,7 +78,6 @@ func stamp(p *pair) {
 	changes("a new one", true, func() { p.add(calendar.KindVenue, 3, calendar.Fields{}) })
 	changes("a change", true, func() { p.add(calendar.KindVenue, 3, calendar.Fields{"city": "Rome"}) })
 	changes("a delete of another one", true, func() { p.addRecord(&gone) })
-	changes("a reset", true, func() { wantErr(p, "reset", p.index.Reset(p.Context()), nil) })
 }
 
 func wait(p *pair) {
