@@ -3,7 +3,6 @@ package calendar
 import (
 	"cmp"
 	"encoding/json"
-	"math/big"
 	"regexp"
 	"slices"
 	"strings"
@@ -126,7 +125,7 @@ func compareAmounts(a, b amount) int {
 	case b.isText:
 		return 1
 	default:
-		return decimal(a.value).Cmp(decimal(b.value))
+		return compareDecimals(a.value, b.value)
 	}
 }
 
@@ -157,11 +156,6 @@ func compareDecimals(a, b string) int {
 	wholeB, fracB, _ := strings.Cut(strings.TrimLeft(b, "0"), ".")
 	return cmp.Or(cmp.Compare(len(wholeA), len(wholeB)), strings.Compare(wholeA, wholeB),
 		strings.Compare(strings.TrimRight(fracA, "0"), strings.TrimRight(fracB, "0")))
-}
-
-func decimal(s string) *big.Rat {
-	r, _ := new(big.Rat).SetString(s)
-	return r
 }
 
 // CostValues returns what stored costs consist of: texts as sent, and numbers, each with a

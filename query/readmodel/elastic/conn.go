@@ -25,7 +25,7 @@ import (
 
 const (
 	// changeLimit is how long making, moving or dropping indices may take.
-	changeLimit = 30 * time.Second
+	changeLimit = time.Minute
 	// probeLimit is how long the servers have to answer again after they were silent, and
 	// probeWait how long a request waits for that.
 	probeLimit = 2 * time.Second

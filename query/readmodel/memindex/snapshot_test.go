@@ -1,6 +1,7 @@
 package memindex_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -135,6 +137,15 @@ func TestSnapshotDamaged(t *testing.T) {
 		b[at] ^= 0x10
 		return b
 	}
+	parts, err := zip.NewReader(bytes.NewReader(whole), int64(len(whole)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	largest := slices.MaxFunc(parts.File, func(a, b *zip.File) int { return int(a.CompressedSize64) - int(b.CompressedSize64) })
+	at, err := largest.DataOffset()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, content := range map[string][]byte{
 		"empty":             {},
 		"short":             whole[:10],
@@ -142,8 +153,7 @@ func TestSnapshotDamaged(t *testing.T) {
 		"last byte missing": whole[:len(whole)-1],
 		"first byte":        flipped(0),
 		"another form":      append([]byte("daybook index 5\n"), whole[16:]...),
-		"position":          flipped(50),
-		"middle":            flipped(len(whole) / 2),
+		"part":              flipped(int(at) + int(largest.CompressedSize64)/2),
 		"checksum":          flipped(len(whole) - 1),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -148,31 +148,6 @@ func (c *Corpus) Fill(write func(readmodel.Batch) error) error {
 	return write(readmodel.Batch{Documents: documents, Mark: At(c.next)})
 }
 
-// Listed admits what anonymous lists show at Now.
-func Listed() readmodel.And {
-	return readmodel.And{
-		readmodel.Or{
-			readmodel.Term{Field: readmodel.FieldStatus, Value: "publish"},
-			readmodel.And{
-				readmodel.Term{Field: readmodel.FieldStatus, Value: "future"},
-				readmodel.Range{Field: readmodel.FieldPublished, Max: new(Now.Unix())},
-			},
-		},
-		readmodel.Not{Filter: readmodel.Term{Field: readmodel.FieldHidden, Value: "true"}},
-	}
-}
-
-// Window is the filter of the default list of events with its window moved by
-// some days.
-func Window(days int) readmodel.And {
-	from := Now.AddDate(0, 0, days)
-	return append(
-		Listed(),
-		readmodel.Range{Field: readmodel.FieldStart, Min: new(from.Unix())},
-		readmodel.Range{Field: readmodel.FieldEnd, Max: new(from.AddDate(2, 0, 1).Unix())},
-	)
-}
-
 // ByStart is the order of lists of events.
 func ByStart() []readmodel.Sort {
 	return []readmodel.Sort{{Field: readmodel.FieldStart}, {Field: readmodel.FieldDate}, {Field: readmodel.FieldID}}

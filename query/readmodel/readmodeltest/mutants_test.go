@@ -672,7 +672,7 @@ var mutants = []mutant{
 		return readmodel.Typos(word, token, max(1, most)) <= max(1, most)
 	})},
 	{"two typos in any word", events, misspelt(func(word, token string, most int) bool { return most > 0 && readmodel.Typos(word, token, 2) <= 2 })},
-	{"a swap is two typos", events, misspelt(func(word, token string, most int) bool {
+	{"a swap is two typos", "joined spellings", misspelt(func(word, token string, most int) bool {
 		n := readmodel.Typos(word, token, 2)
 		sorted := func(s string) []rune {
 			r := []rune(s)

@@ -58,13 +58,17 @@ func exactTotals(p *pair) {
 }
 
 // joinedSpellings: words that are written joined or apart find each other where they may,
-// and never after a minus.
+// and never after a minus; two letters that are swapped are one typo.
 func joinedSpellings(p *pair) {
 	titles := strings.Split(spellings, "|")
 	for i, title := range titles {
 		p.add(calendar.KindEvent, calendar.ID(1+i), calendar.Fields{"title": in(calendar.LangEN, "A "+title)})
 	}
+	p.add(calendar.KindEvent, 1000, calendar.Fields{"title": in(calendar.LangEN, "harbour")})
 	p.write()
+	swapped := textIn(calendar.LangEN, "harbuor", eventTexts...)
+	swapped.Typos = 1
+	p.find(calendar.KindEvent, swapped)
 	for _, title := range titles {
 		for _, sign := range []string{"", "-"} {
 			for _, joined := range []bool{false, true} {
