@@ -47,34 +47,35 @@ func (c *call) readPoint(in calendar.Input, problems *calendar.Problems) (p hist
 }
 
 // readThen answers a single read of the past.
-func (c *call) readThen(s *single) error {
+func (c *call) readThen(p *singleParams) error {
+	of := c.targetOf()
 	return c.read(&question{smaller: []string{"_fields"}, make: func(ctx context.Context, _ stated) (*answer, error) {
 		found, err := c.Past.Read(ctx, past.Request{
-			Kind: s.kind, ID: s.target.id, Slug: s.target.slug, Caller: s.caller, Lang: s.lang,
-			Embeds: query.EmbedsOf(s.fields), Point: s.point, FromFirst: s.byHeader,
+			Kind: c.route.kind, ID: of.id, Slug: of.slug, Caller: c.caller, Lang: c.lang,
+			Embeds: query.EmbedsOf(p.fields), Point: p.point, FromFirst: p.byHeader,
 		})
 		if err != nil {
 			return nil, err
 		}
-		ans, err := c.singleAnswer(s, &found.View, found.Version.Time)
+		ans, err := c.singleAnswer(p, &found.View, found.Version.Time)
 		if err != nil {
 			return nil, err
 		}
 		ans.add(headerPosition, found.Version.Position.String())
 		whole := ans.name(found.View.Record.ID, embeddedIn(&found.View))
-		if s.target.slug == "" {
-			url := s.root.Self(found.View.Record)
+		if of.slug == "" {
+			url := c.root.Self(found.View.Record)
 			ans.add(headerMemento, mementoTime(found.Moment))
 			ans.add(headerLink, mementoLinks(url, &found.Mementos))
-			if s.byHeader {
-				point := s.point
+			if p.byHeader {
+				point := p.point
 				if found.Permanent {
 					point = history.Point{Form: history.ByVersion, Version: found.Version.Number}
 				}
 				ans.add(headerContentLocation, c.withPoint(url, point, []string{"password"}))
 			}
 		}
-		if found.Permanent && !s.byHeader && whole {
+		if found.Permanent && !p.byHeader && whole {
 			c.fresh = c.permanent
 		}
 		return ans, nil

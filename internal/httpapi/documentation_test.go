@@ -41,18 +41,6 @@ func bodyNames(op *openapi3.Operation) []string {
 	return out
 }
 
-// TestDocumentLeavesTables: documents are made from tables that all of them read at the
-// same time, so nothing is written into these.
-func TestDocumentLeavesTables(t *testing.T) {
-	t.Parallel()
-	world.New(t, world.Options{}).Document()
-	for _, p := range query.ParamsOf("several") {
-		if items, ok := p.Schema["items"].(map[string]any); ok && items["type"] != "string" {
-			t.Errorf("%s: elements of the type %v", p.Name, items["type"])
-		}
-	}
-}
-
 // TestDocumentation: what OPTIONS allows is documented, and nothing else; every parameter
 // and field of the tables stands in the document and no other.
 func TestDocumentation(t *testing.T) {
@@ -215,25 +203,6 @@ func eachObject(t *testing.T, look func(at string, v map[string]any)) {
 		}
 	}
 	walk("", doc)
-}
-
-// TestListsHaveElements: every schema of a list says what its elements are. The
-// generators of clients drop a schema, and all that refer to it, where one does not.
-func TestListsHaveElements(t *testing.T) {
-	t.Parallel()
-	lists := 0
-	eachObject(t, func(at string, v map[string]any) {
-		types, several := v["type"].([]any)
-		if v["type"] == "array" || several && slices.Contains(types, any("array")) {
-			lists++
-			if _, said := v["items"].(map[string]any); !said {
-				t.Errorf("%s: a list without items: %v", at, v)
-			}
-		}
-	})
-	if lists < 50 {
-		t.Errorf("%d lists only", lists)
-	}
 }
 
 // TestTypesOfSchemas: no schema has two types besides null or lists null next to array, and

@@ -17,7 +17,6 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"daybook/calendar"
 	"daybook/internal/httpapi/admit"
 	"daybook/query"
 )
@@ -119,64 +118,6 @@ func takeEncoders(t *testing.T, e *encoders) (free func()) {
 			leave()
 		}
 	}
-}
-
-// TestTurnsOfEncodings: one client encodes one body at once, and all of them as many as
-// there are encoders. What is kept encoded waits for nobody,
-// is made once, and stands in the bytes of the cache.
-func TestTurnsOfEncodings(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		a, err := newAPI(Deps{
-			Commands: fakeCommands{}, Records: fakeRecords(), Users: fakeUsers{},
-			Queries: fakeQueries{read: func(calendar.ID, string) (*calendar.Record, error) {
-				return tagRecord(strings.Repeat("x", leastEncoded)), nil
-			}},
-		}, Options{BaseURL: "http://x"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		h := a
-		var all sync.WaitGroup
-		get := func(path, address string) *httptest.ResponseRecorder {
-			w := httptest.NewRecorder()
-			all.Go(func() {
-				r := httptest.NewRequest(http.MethodGet, "/api/"+Namespace+path, nil)
-				r.RemoteAddr = address
-				r.Header.Set("Accept-Encoding", "gzip")
-				h.ServeHTTP(w, r)
-			})
-			synctest.Wait()
-			return w
-		}
-		get("/tags/5", "192.0.2.1:1")
-		kept := get("/tags/5", "192.0.2.1:1")
-		if kept.Header().Get("Content-Encoding") != "gzip" {
-			t.Fatalf("got %d %v", kept.Code, kept.Header())
-		}
-		free := takeEncoders(t, a.encoders)
-		others := []*httptest.ResponseRecorder{}
-		for i := range 40 {
-			others = append(others, get("/tags/5?_fields=name,"+strings.Repeat("y", i+1), "192.0.2.1:1"))
-		}
-		others = append(others, get("/tags/5?_fields=name", "192.0.2.2:1"))
-		for _, w := range others {
-			if w.Body.Len() > 0 {
-				t.Fatal("a body is encoded though all encoders are at work")
-			}
-		}
-		again := get("/tags/5", "192.0.2.2:1")
-		if !bytes.Equal(again.Body.Bytes(), kept.Body.Bytes()) {
-			t.Errorf("what is kept waits for an encoder: %d, %d bytes", again.Code, again.Body.Len())
-		}
-		free()
-		all.Wait()
-		for _, w := range others {
-			if w.Code != http.StatusOK || w.Header().Get("Content-Encoding") != "gzip" {
-				t.Errorf("after the wait: %d %v", w.Code, w.Header())
-			}
-		}
-	})
 }
 
 // TestListsAreEncodedInTheirTurn: a client has so many lists made at once, until they are

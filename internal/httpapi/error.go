@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -175,18 +174,8 @@ func (c *call) send(status int, b []byte) {
 	c.writeBody(status, e, shown)
 }
 
-// accepts tells whether Accept names a media type, given in lower case.
-func accepts(h http.Header, media string) bool {
-	for _, v := range h.Values("Accept") {
-		for part := range strings.SplitSeq(v, ",") {
-			name, params, _ := strings.Cut(part, ";")
-			if weight, ok := weightOf(params); strings.EqualFold(strings.TrimSpace(name), media) && (weight > 0 || !ok) {
-				return true
-			}
-		}
-	}
-	return false
-}
+// accepts reports whether Accept names a media type, given in lower case.
+func accepts(h http.Header, media string) bool { return weightIn(h, []string{media}) > 0 }
 
 // failure is an error in the shape of section 7.1.
 type failure struct {

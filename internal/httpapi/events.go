@@ -283,28 +283,28 @@ func (c *call) unmodified(modified time.Time) bool {
 }
 
 // singleEvent makes the answer of a single event in another format than JSON.
-func (a *api) singleEvent(ctx context.Context, s *single, v *query.View) (*answer, error) {
-	if err := a.knowStore(ctx); err != nil {
+func (c *call) singleEvent(ctx context.Context, v *query.View) (*answer, error) {
+	if err := c.knowStore(ctx); err != nil {
 		return nil, err
 	}
-	head, err := a.Records.Head(ctx)
+	head, err := c.Records.Head(ctx)
 	if err != nil {
 		return nil, err
 	}
-	l := &listing{root: s.root, criteria: &query.Criteria{Lang: s.lang}, feed: formats.Feed{Single: true, Lang: s.lang, Site: a.o.Site, Root: s.root.URL}}
-	l.feed.Zones.Add(new(a.timesOf(v.Record, v.Blanked)))
-	e := s.format.open(a, l)
+	l := &listing{root: c.root, criteria: &query.Criteria{Lang: c.lang}, feed: formats.Feed{Single: true, Lang: c.lang, Site: c.o.Site, Root: c.root.URL}}
+	l.feed.Zones.Add(new(c.timesOf(v.Record, v.Blanked)))
+	e := c.format.open(c.api, l)
 	b, err := e.item(e.begin(nil), v)
 	if err != nil {
 		return nil, err
 	}
-	if b = e.end(b); len(b) > a.o.MaxAnswer {
+	if b = e.end(b); len(b) > c.o.MaxAnswer {
 		return nil, query.ErrTooLarge
 	}
-	key := cache.Key(nil).Text(s.format.Name).Text(a.recordTag(s.root, s.lang, v, nil)).Number(v.Touched.UnixNano())
-	ans := newAnswer(b, s.format.header, a.weakTag(key.String()), s.lang)
+	key := cache.Key(nil).Text(c.format.Name).Text(c.recordTag(c.root, c.lang, v, nil)).Number(v.Touched.UnixNano())
+	ans := newAnswer(b, c.format.header, c.weakTag(key.String()), c.lang)
 	ans.modified = v.Touched
 	ans.add(headerPosition, head.String())
-	ans.add(headerDisposition, s.format.disposition(cmp.Or(v.Record.Slug(), "event-"+strconv.FormatInt(int64(v.Record.ID), 10))))
+	ans.add(headerDisposition, c.format.disposition(cmp.Or(v.Record.Slug(), "event-"+strconv.FormatInt(int64(v.Record.ID), 10))))
 	return ans, nil
 }

@@ -207,44 +207,6 @@ func TestFirstClientLeaves(t *testing.T) {
 	})
 }
 
-// TestConcurrency: more requests at once than the limit are refused.
-func TestConcurrency(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		gate := make(chan struct{})
-		var observed sync.Map
-		h, _ := fakeAPI(t, Deps{Queries: fakeQueries{read: func(calendar.ID, string) (*calendar.Record, error) {
-			<-gate
-			return tagRecord("Air"), nil
-		}}}, Options{MaxConcurrent: 2, Observe: func(x Answered) {
-			observed.Store(fmt.Sprint(x.Method, " ", x.Route, " ", x.Status, " ", x.Cache, " ", x.Code), true)
-		}})
-		var all sync.WaitGroup
-		for i := range 2 {
-			all.Go(func() {
-				if got := ask(context.Background(), h, http.MethodGet, fmt.Sprint("/tags/", i), ""); got.Code != http.StatusOK {
-					t.Errorf("got %d %s", got.Code, got.Body)
-				}
-			})
-		}
-		synctest.Wait()
-		got := ask(t.Context(), h, http.MethodGet, "/tags/9", "")
-		if got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" || got.Header().Get("Cache-Control") != "no-store" || !strings.Contains(got.Body.String(), "rest_unavailable") {
-			t.Errorf("got %d %s", got.Code, got.Body)
-		}
-		close(gate)
-		all.Wait()
-		if got := ask(t.Context(), h, http.MethodGet, "/tags/9", ""); got.Code != http.StatusOK {
-			t.Errorf("afterwards: %d", got.Code)
-		}
-		for _, want := range []string{"GET /tags/{id} 200 2 ", "GET  503 0 rest_unavailable"} {
-			if _, ok := observed.Load(want); !ok {
-				t.Errorf("not observed: %s", want)
-			}
-		}
-	})
-}
-
 // TestServeStale: while the read model is down, the last good answer stands in,
 // marked, when the operator allows it.
 func TestServeStale(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
+	"daybook/internal/httpapi/admit"
 	"daybook/internal/httpapi/openapi"
 	public "daybook/internal/pages"
 	"daybook/internal/param"
@@ -58,19 +59,26 @@ func (c *call) documentation() error {
 	return c.sendTexts(cache.Key(nil).Text("doc"), c.documents.Document)
 }
 
-// sendTexts sends a document that depends on its name, root and language only.
+// sendTexts sends a document that depends on its name, root and language only. It is made
+// once, however long that takes.
 func (c *call) sendTexts(name cache.Key, produce func(openapi.Root, calendar.Lang) object) error {
-	return c.read(&question{
-		state: func(context.Context) (query.Generation, error) { return query.Generation{}, nil },
-		space: textsKey, asked: c.asked().Join(name).Number(int64(c.lang)), turns: c.turns,
-		make: func(_ context.Context, of stated) (*answer, error) {
+	key := c.key(textsKey, query.Generation{}, 0, c.asked().Join(name).Number(int64(c.lang)))
+	ans, ok := c.answers.Get(key)
+	if c.cache = CacheHit; !ok {
+		c.cache = CacheMiss
+		done := <-c.once(c.r.Context(), key, func(context.Context, *admit.Pass) (*answer, error) {
 			b, err := json.Marshal(produce(c.rootFor(), c.lang))
 			if err != nil {
 				return nil, err
 			}
-			return newAnswer(b, valueJSON, c.weakTag(of.key), c.lang), nil
-		},
-	})
+			return newAnswer(b, valueJSON, c.weakTag(key), c.lang), nil
+		})
+		if done.Err != nil {
+			return done.Err
+		}
+		ans = done.Val.(*answer) //nolint:forcetypeassert // nothing else is made
+	}
+	return c.sendAnswer(ans)
 }
 
 // options answers OPTIONS: Allow, and the entry of the route in the index.

@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"daybook/calendar"
 	"daybook/query"
@@ -49,18 +47,6 @@ func TestRequestID(t *testing.T) {
 		if got := w.Header()["X-Request-Id"]; !slices.Equal(got, []string{c.want}) {
 			t.Errorf("%s with %q: got id %q, want %q", c.path, c.sent, got, c.want)
 		}
-	}
-}
-
-func TestRandomID(t *testing.T) {
-	t.Parallel()
-	seen := map[string]bool{}
-	for range 2000 {
-		id := randomID()
-		if len(id) != 16 || !isPlainID(id) || seen[id] {
-			t.Fatalf("got id %q", id)
-		}
-		seen[id] = true
 	}
 }
 
@@ -159,39 +145,4 @@ type contextual struct {
 func (c contextual) Handle(ctx context.Context, r slog.Record) error {
 	r.AddAttrs(slog.String("of", c.of(ctx)))
 	return c.Handler.Handle(ctx, r)
-}
-
-// TestAliasesHoldNoAnswers: an answer that has no room any more is made again, whatever
-// query strings it was given for; so what is kept is as much as was allowed.
-func TestAliasesHoldNoAnswers(t *testing.T) {
-	t.Parallel()
-	var use CacheUse
-	link := strings.Repeat("x", 20<<10)
-	h, _ := fakeAPI(t, Deps{Queries: fakeQueries{
-		parse: func(r query.Request) (*query.Criteria, error) {
-			return &query.Criteria{Kind: r.Kind, Lang: r.Lang, Page: 1, PerPage: 10, Key: fmt.Sprint(r.Input["search"]), Links: []query.LinkParam{{Name: "tag", Value: link}}}, nil
-		},
-		run: func() (*query.List, error) { return &query.List{}, nil },
-	}}, Options{AnswerBytes: 100 << 10, Observe: func(x Answered) { use = x.Cache }})
-	const lists = 50
-	for range 3 { // the first time it is not kept
-		for i := range lists {
-			ask(t.Context(), h, http.MethodGet, fmt.Sprint("/tags?search=", i), "")
-			ask(t.Context(), h, http.MethodGet, fmt.Sprint("/tags?search=", i), "")
-		}
-	}
-	for deadline := time.Now().Add(time.Minute); ; { // what is too much goes a moment later
-		hits := 0
-		for i := range lists {
-			if ask(t.Context(), h, http.MethodGet, fmt.Sprint("/tags?search=", i), ""); use == CacheHit {
-				hits++
-			}
-		}
-		if hits < lists/2 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("of %d lists of 20 KiB %d are kept in 100 KiB", lists, hits)
-		}
-	}
 }

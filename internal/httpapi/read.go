@@ -98,20 +98,6 @@ func (c *call) readSingleParams(asksPast bool) (out singleParams, err error) {
 	return out, problems.Err()
 }
 
-// single is a single read whose parameters are checked.
-type single struct {
-	kind   calendar.Kind
-	target target
-	singleParams
-	root   *root
-	lang   calendar.Lang
-	caller calendar.Caller
-	r      *http.Request // those with a password share no answer
-	// mementos tells that the answer names those of the record.
-	mementos bool
-	format   *format // nil: JSON
-}
-
 // readRecord answers a single read by id or slug.
 func (c *call) readRecord() error {
 	asksPast := false
@@ -129,29 +115,23 @@ func (c *call) readRecord() error {
 		c.format = f
 		params.fields = nil
 	}
-	s := single{
-		kind: c.route.kind, target: c.targetOf(), singleParams: params,
-		root: c.root, lang: c.lang, caller: c.caller, r: c.r,
-		mementos: c.route.timed && c.mayReadPast() == nil,
-		format:   c.format,
-	}
 	if asksPast {
-		return c.readThen(&s)
+		return c.readThen(&params)
 	}
 	q := &question{smaller: []string{"_fields"}}
-	q.make = func(ctx context.Context, _ stated) (*answer, error) { return c.makeSingle(ctx, &s) }
-	if s.caller.Role == calendar.Anonymous && s.password == "" {
-		c.shareSingle(c.r.Context(), &s, q)
+	q.make = func(ctx context.Context, _ stated) (*answer, error) { return c.makeSingle(ctx, &params) }
+	if c.caller.Role == calendar.Anonymous && params.password == "" { // those with a password share no answer
+		c.shareSingle(c.r.Context(), &params, q)
 	}
 	return c.read(q)
 }
 
 // singleAnswer renders a record that was changed at a time, or returns query.ErrTooLarge.
-func (a *api) singleAnswer(s *single, v *query.View, changed time.Time) (*answer, error) {
-	w := a.renderer.Writer(render.Answer{Links: &s.root.Links, Lang: s.lang, LD: true, Fields: s.fields, Limit: a.o.MaxAnswer})
+func (c *call) singleAnswer(p *singleParams, v *query.View, changed time.Time) (*answer, error) {
+	w := c.renderer.Writer(render.Answer{Links: &c.root.Links, Lang: c.lang, LD: true, Fields: p.fields, Limit: c.o.MaxAnswer})
 	body, err := written(func(b []byte) ([]byte, error) {
 		b, err := w.Record(b, v)
-		if len(b) > a.o.MaxAnswer {
+		if len(b) > c.o.MaxAnswer {
 			err = query.ErrTooLarge
 		}
 		return b, err
@@ -160,10 +140,10 @@ func (a *api) singleAnswer(s *single, v *query.View, changed time.Time) (*answer
 		return nil, err
 	}
 	var fields []string
-	if s.fields != nil {
-		fields = slices.Sorted(slices.Values(s.fields))
+	if p.fields != nil {
+		fields = slices.Sorted(slices.Values(p.fields))
 	}
-	ans := newAnswer(body, valueJSON, a.recordTag(s.root, s.lang, v, fields), s.lang)
+	ans := newAnswer(body, valueJSON, c.recordTag(c.root, c.lang, v, fields), c.lang)
 	ans.add(headerModified, changed.UTC().Format(http.TimeFormat))
 	return ans, nil
 }
@@ -172,7 +152,7 @@ func (a *api) singleAnswer(s *single, v *query.View, changed time.Time) (*answer
 // password, by the record as asked for, the head of the store and the state of the read
 // model (for counts and due publications). While one of these cannot be had, or the read
 // model lags behind the store, nothing is shared.
-func (c *call) shareSingle(ctx context.Context, s *single, q *question) {
+func (c *call) shareSingle(ctx context.Context, p *singleParams, q *question) {
 	head, err := c.Records.Head(ctx)
 	if err != nil {
 		return
@@ -183,28 +163,30 @@ func (c *call) shareSingle(ctx context.Context, s *single, q *question) {
 	}
 	q.state = func(context.Context) (query.Generation, error) { return generation, nil }
 	q.moves, q.space, q.number = true, singleKey, int64(head)
-	q.asked = c.asked().Number(int64(s.lang)).Number(int64(s.target.id)).Text(s.target.slug).Texts(s.fields)
+	of := c.targetOf()
+	q.asked = c.asked().Number(int64(c.lang)).Number(int64(of.id)).Text(of.slug).Texts(p.fields)
 }
 
 // makeSingle makes the answer to a single read.
-func (c *call) makeSingle(ctx context.Context, s *single) (*answer, error) {
+func (c *call) makeSingle(ctx context.Context, p *singleParams) (*answer, error) {
+	of := c.targetOf()
 	verify := func(ctx context.Context, id calendar.ID) (bool, error) {
-		return c.tryPassword(ctx, id, s.password)
+		return c.tryPassword(ctx, id, p.password)
 	}
-	embeds := query.EmbedsOf(s.fields)
-	if s.format != nil {
+	embeds := query.EmbedsOf(p.fields)
+	if c.format != nil {
 		embeds |= query.EmbedTouched
 	}
-	v, err := c.Queries.Read(ctx, s.kind, s.target.id, s.target.slug, s.caller, s.lang, embeds, verify)
+	v, err := c.Queries.Read(ctx, c.route.kind, of.id, of.slug, c.caller, c.lang, embeds, verify)
 	if err != nil {
 		return nil, err
 	}
-	if s.format != nil {
-		return c.singleEvent(ctx, s, &v)
+	if c.format != nil {
+		return c.singleEvent(ctx, &v)
 	}
-	ans, err := c.singleAnswer(s, &v, v.Record.Changed)
-	if err == nil && s.mementos {
-		ans.add(headerLink, resourceLinks(s.root.Self(v.Record)))
+	ans, err := c.singleAnswer(p, &v, v.Record.Changed)
+	if err == nil && c.route.timed && c.mayReadPast() == nil {
+		ans.add(headerLink, resourceLinks(c.root.Self(v.Record)))
 	}
 	return ans, err
 }

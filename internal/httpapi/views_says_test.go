@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
@@ -22,7 +21,6 @@ import (
 	"daybook/internal/pages"
 	"daybook/internal/testkit/world"
 	"daybook/query/readmodel"
-	"daybook/query/readmodel/memindex"
 )
 
 // TestDaysOfEvents: an event stands on each day that it is on (PAGES 13.6).
@@ -280,43 +278,6 @@ type countingView struct {
 func (v countingView) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
 	v.asked.Add(1)
 	return v.View.Search(ctx, q)
-}
-
-// TestSiteMapIsMadeOnce: the files of a position and a day are made once, by few questions
-// however many months there are (PAGES P3.1).
-func TestSiteMapIsMadeOnce(t *testing.T) {
-	t.Parallel()
-	image := memindex.New(memindex.Options{})
-	index := countingIndex{image, &atomic.Int64{}}
-	w := pagesWorld(t, world.Options{Index: index})
-	editor := w.As(calendar.Editor)
-	for month := range 30 {
-		at := time.Date(2026, time.Month(1+month), 9, 0, 0, 0, 0, time.UTC).Format(time.DateTime)
-		editor.Event("Event", obj{"start_date": at, "end_date": at, "venue": obj{"venue": "Hall"}})
-	}
-	editor.Read("/events") // waits until lists show it
-	asked := func(path string) int64 {
-		before := index.asked.Load()
-		readSiteMap(t, w, path)
-		return index.asked.Load() - before
-	}
-	if n := asked("/sitemap.xml"); n == 0 || n > 24 {
-		t.Errorf("the site map of 30 months asks %d questions", n)
-	}
-	for _, path := range []string{"/sitemap.xml?x=1", "/sitemap/pages.xml", "/sitemap/venues-1.xml"} {
-		if n := asked(path); n != 0 {
-			t.Errorf("%s asks %d questions again", path, n)
-		}
-	}
-	w.Clock.Add(24 * time.Hour)
-	if n := asked("/sitemap/pages.xml"); n == 0 {
-		t.Error("the day after the site map is the same")
-	}
-	editor.Create(calendar.KindTag, obj{"name": "New"})
-	editor.Read("/events")
-	if n := asked("/sitemap/pages.xml"); n == 0 {
-		t.Error("after a write the site map is the same")
-	}
 }
 
 // What only events with a password are linked to is secret (INTERFACE 6.3): no directory and
