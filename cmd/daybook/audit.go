@@ -21,8 +21,8 @@ import (
 
 type auditCommands struct {
 	storeSettings
-	*proofOptions   `group:"proofs"`
-	*addressOptions `group:"interface"`
+	*ProofOptions   `group:"proofs"`
+	*AddressOptions `group:"interface"`
 	outputSettings
 	zoneSettings
 
@@ -273,7 +273,7 @@ func (o *trustOptions) work(ctx context.Context, b *backend, c *console, s *conf
 	}
 	bar := newProgress(c, "verify", "entries")
 	v, err := audit.VerifyStore(ctx, b.events, b.proofs.Tree, trust, bar.at)
-	bar.done()
+	bar.end()
 	if err == nil && v.Result != verify.Tampered && b.file != nil {
 		// Last, because what was checked before names the entry.
 		if err = b.file.Integrity(ctx); err != nil {

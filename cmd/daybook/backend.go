@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -32,35 +30,35 @@ type backend struct {
 	s       *config
 	log     *slog.Logger
 	hooks   telemetry.Hooks
-	store   eventstore.Store
-	events  eventstore.Store // the same store, with its calls watched
+	events  eventstore.Store // with its calls watched
 	file    *sqlite.Store    // the same store where it is in the data directory, else nil
 	leases  lease.Store      // nil: the store belongs to this process alone
-	close   func() error     // of the store
+	close   func() error     // of the store; what was acknowledged is on the disk already
 	calls   *storeWatch
-	lock    *os.File // of the data directory; nil: it holds none
 	users   *access.Users
 	records *command.Records
 	command *command.Service
 	proofs  *proof.Log
 	signer  *proof.Signer // nil: there is no key to sign with
 
-	// live is the part that only a running service has; nil elsewhere.
-	live atomic.Pointer[live]
+	// What only a running service has.
+	status *status.Reporter    // nil: none serves here
+	model  *upkeep.Upkeep      // nil: the role has none
+	feed   jetstream.JetStream // nil: there is none, or the role does not use it
 }
 
 // openBackend opens the store, which has to exist or is made, and the write side.
 // When the settings keep anything in the data directory, the caller holds its lock
-// until after Close, else it is nil.
-func openBackend(ctx context.Context, s *config, lock *os.File, log *slog.Logger, hooks telemetry.Hooks, existing bool) (*backend, error) {
-	b := &backend{s: s, lock: lock, log: log, hooks: hooks, calls: &storeWatch{log: log}}
-	if err := b.openStore(ctx, existing); err != nil {
+// until after close.
+func openBackend(ctx context.Context, s *config, log *slog.Logger, hooks telemetry.Hooks, existing bool) (*backend, error) {
+	b := &backend{s: s, log: log, hooks: hooks, calls: &storeWatch{log: log}}
+	store, err := b.openStore(ctx, existing)
+	if err != nil {
 		return nil, err
 	}
-	rules := &calendar.Rules{Site: s.Timezone.site(), Clean: htmltext.New()}
-	b.events = watchedStore{b.hooks.Store(b.store), b.calls}
+	rules := &calendar.Rules{Site: s.zone().Location, Clean: htmltext.New()}
+	b.events = watchedStore{b.hooks.Store(store), b.calls}
 	b.users = access.New(b.events)
-	var err error
 	if b.command, err = command.New(b.events, rules, access.NewHasher(), command.Options{}); err != nil {
 		return nil, errors.Join(err, b.close())
 	}
@@ -72,17 +70,11 @@ func openBackend(ctx context.Context, s *config, lock *os.File, log *slog.Logger
 	return b, nil
 }
 
-// Close ends the store; what was acknowledged is on the disk already.
-func (b *backend) Close() error { return b.close() }
-
 // withModel works on the read model of the running service, else on the one that
 // the settings name.
 func (b *backend) withModel(ctx context.Context, work func(*upkeep.Upkeep) error) (err error) {
-	if l := b.live.Load(); l != nil {
-		if l.model == nil {
-			return fmt.Errorf("a process of the role %s has no read model", b.s.Role)
-		}
-		return work(l.model)
+	if b.status != nil {
+		return work(b.model) // processes without a read model take no commands
 	}
 	m, err := b.openModel(ctx, nil)
 	if err != nil {
@@ -98,9 +90,8 @@ func (b *backend) withModel(ctx context.Context, work func(*upkeep.Upkeep) error
 // shownHealth is the health of the running service; outside of one that of the
 // servers that the settings name.
 func (b *backend) shownHealth(ctx context.Context) (h status.Health, err error) {
-	if l := b.live.Load(); l != nil {
-		h, _ = l.status.Health(ctx)
-		b.refusals(ctx, &h)
+	if b.status != nil {
+		h, _ = b.status.Health(ctx)
 		return h, nil
 	}
 	err = b.withModel(ctx, func(m *upkeep.Upkeep) error {
@@ -113,18 +104,18 @@ func (b *backend) shownHealth(ctx context.Context) (h status.Health, err error) 
 	if err == nil && h.Status == status.OK && b.s.Feed != "" {
 		err = b.lookAtFeed(ctx, &h)
 	}
-	if err == nil {
-		b.refusals(ctx, &h)
-	}
 	return h, err
 }
 
 // reporter returns what asks the parts of this process, those of its roles aside.
 func (b *backend) reporter(m *upkeep.Upkeep) *status.Reporter {
 	r := &status.Reporter{Parts: status.Parts{
-		Role: string(b.s.Role), Store: b.store, LostFile: b.lostFile,
+		Role: string(b.s.Role), Store: b.events,
 		Faults: []func(context.Context, calendar.Position) (string, string){b.failing, b.unsigned},
 	}}
+	if b.file != nil {
+		r.LostFile = b.file.Lost
+	}
 	if m != nil {
 		r.Index = m.Index()
 	}
@@ -141,7 +132,7 @@ func (b *backend) tryWrite(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, status.Wait)
 	defer cancel()
-	b.calls.wrote(b.store.Sync(ctx))
+	b.calls.wrote(b.events.Sync(ctx))
 }
 
 // lookAtFeed adds to a health that the feed is not reached, or lacks entries.
@@ -151,21 +142,15 @@ func (b *backend) lookAtFeed(ctx context.Context, h *status.Health) error {
 		return err
 	}
 	defer js.Conn().Close()
-	for left := status.Wait; !js.Conn().IsConnected(); left -= minServerWait / 5 {
-		if left <= 0 {
-			h.Degrade(status.NoFeed, "")
-			return nil
-		}
-		if err := pause.For(ctx, minServerWait/5); err != nil {
-			return err
-		}
-	}
 	h.Published, err = b.published(ctx, js, h.Head, status.MaxStill)
 	switch {
 	case err == nil && h.Published >= h.Head, h.Head == 0:
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case !js.Conn().IsConnected():
+		h.Degrade(status.NoFeed, "")
+		return nil
 	}
 	cause := ""
 	if err != nil {

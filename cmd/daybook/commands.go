@@ -1,8 +1,10 @@
 package main
 
+import "reflect"
+
 // commands are the command line. Its commands fill one config.
 type commands struct {
-	Config  string `placeholder:"FILE" type:"file" help:"YAML file of settings, as per-page-max: 200; flags and environment win over it"`
+	Config  string `placeholder:"FILE" type:"settings" help:"YAML file of settings, as per-page-max: 200; flags and environment win over it"`
 	Version bool   `commandline:"" help:"print the version"`
 
 	Serve  serveCommand  `cmd:"" group:"Service" help:"run the service"`
@@ -32,63 +34,51 @@ type commands struct {
 type (
 	// storeSettings say where the event store is.
 	storeSettings struct {
-		*dataOptions  `group:"event store"`
-		*storeOptions `group:"event store"`
+		*DataOptions  `group:"event store"`
+		*StoreOptions `group:"event store"`
 	}
 	feedSettings struct {
-		*feedOptions `group:"feed"`
+		*FeedOptions `group:"feed"`
 	}
 	indexSettings struct {
-		*indexOptions `group:"read model"`
+		*IndexOptions `group:"read model"`
 	}
 	// serviceSettings are those of the interface, the pages and the process.
 	serviceSettings struct {
-		*listenOptions    `group:"interface"`
-		*addressOptions   `group:"interface"`
-		*zoneOptions      `group:"interface"`
-		*interfaceOptions `group:"interface"`
-		*pagesOptions     `group:"pages"`
-		*proofOptions     `group:"proofs"`
-		*processOptions   `group:"process"`
+		*ListenOptions    `group:"interface"`
+		*AddressOptions   `group:"interface"`
+		*ZoneOptions      `group:"interface"`
+		*InterfaceOptions `group:"interface"`
+		*PagesOptions     `group:"pages"`
+		*ProofOptions     `group:"proofs"`
+		*ProcessOptions   `group:"process"`
 	}
 	outputSettings struct {
-		*outputOptions `group:"command"`
+		*OutputOptions `group:"command"`
 	}
 	zoneSettings struct {
-		*zoneOptions `group:"interface"`
+		*ZoneOptions `group:"interface"`
 	}
 	languageSettings struct {
-		*languageOptions
+		*LanguageOptions
 	}
 )
 
 // newCommands returns the command line that fills a config.
 func newCommands(s *config) *commands {
-	store := storeSettings{&s.dataOptions, &s.storeOptions}
-	feed, index := feedSettings{&s.feedOptions}, indexSettings{&s.indexOptions}
-	output, zone, language := outputSettings{&s.outputOptions}, zoneSettings{&s.zoneOptions}, languageSettings{&s.languageOptions}
-	service := serviceSettings{
-		&s.listenOptions, &s.addressOptions, &s.zoneOptions, &s.interfaceOptions, &s.pagesOptions, &s.proofOptions, &s.processOptions,
-	}
-	serve := serveSettings{store, feed, index, &s.roleOptions, service}
-	c := &commands{
-		Serve: serveCommand{serve}, Demo: demoCommand{serviceSettings: service},
-		Health: healthCommand{store, feed, index, output}, Ready: readyCommand{&s.listenOptions},
-		User:    userCommands{storeSettings: store, outputSettings: output},
-		Import:  importCommand{storeSettings: store, outputSettings: output, zoneSettings: zone},
-		Export:  exportCommand{storeSettings: store},
-		History: historyCommands{storeSettings: store, outputSettings: output, zoneSettings: zone, languageSettings: language},
-		Changes: changesCommands{storeSettings: store, outputSettings: output, Tail: changesTail{languageSettings: language}},
-		Erase: eraseCommand{
-			storeSettings: store, feedSettings: feed, indexSettings: index, addressOptions: &s.addressOptions, outputSettings: output,
-		},
-		Verify: verifyCommand{storeSettings: store, outputSettings: output},
-		Audit: auditCommands{
-			storeSettings: store, proofOptions: &s.proofOptions, addressOptions: &s.addressOptions, outputSettings: output, zoneSettings: zone,
-		},
-		Migrate: migrateCommand{storeSettings: store},
-		Rebuild: rebuildCommand{storeSettings: store, indexSettings: index}, Retry: retryCommand{storeSettings: store, indexSettings: index},
-		Settings: configCommands{serveSettings: serve, outputSettings: output},
-	}
+	c := new(commands)
+	share(reflect.ValueOf(c).Elem(), reflect.ValueOf(s).Elem())
 	return c
+}
+
+// share points the groups of settings that a command embeds to those of all settings.
+func share(command, settings reflect.Value) {
+	for field, value := range command.Fields() {
+		switch {
+		case value.Kind() == reflect.Struct:
+			share(value, settings)
+		case field.Anonymous && value.Kind() == reflect.Pointer:
+			value.Set(settings.FieldByName(field.Name).Addr())
+		}
+	}
 }

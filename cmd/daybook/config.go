@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,8 +24,7 @@ type given struct {
 	Value string `json:"value"`
 	From  string `json:"from"`
 
-	label string // before an error
-	err   error  // why it is refused
+	err error // why it is refused
 }
 
 const byDefault = "default"
@@ -32,59 +32,64 @@ const byDefault = "default"
 // settingsReader reads settings from flags, else from the environment, else from the file
 // of settings, and notes what is wrong with any of them.
 type settingsReader struct {
-	env      []string
-	model    *kong.Application
-	given    map[*kong.Value]given
-	resolved *given           // the value that is read now, nil on the command line
-	traced   bool             // the command line is read
-	file     map[string]given // nil: not read yet
-	fileErr  error
+	env     []string
+	model   *kong.Application
+	given   map[*kong.Value]given
+	from    string // where the value that is read now comes from, "" for the command line
+	file    map[string]given
+	fileErr error
 }
 
 // parser returns the parser of a command line that fills s.
 func (r *settingsReader) parser(s *config, out io.Writer, exit func(int)) (*kong.Kong, error) {
-	return newParser(s, out, kong.Exit(exit), kong.Resolvers(r), kong.PostBuild(r.watch),
-		kong.WithBeforeReset(func() error { r.traced = true; return nil }))
-}
-
-// watch puts the reader between the parser and the mappers of flags.
-func (r *settingsReader) watch(k *kong.Kong) error {
+	r.given = map[*kong.Value]given{}
+	k, err := kong.New(newCommands(s), append(r.mappers(),
+		kong.Name("daybook"), kong.Description(description), kong.Writers(out, out), kong.Exit(exit),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, FlagsLast: true}), kong.ValueFormatter(helpText),
+		kong.Resolvers(kong.ResolverFunc(r.resolve)), kong.WithBeforeReset(func() error { r.from = byDefault; return nil }))...)
+	if err != nil {
+		return nil, err
+	}
 	r.model = k.Model
 	k.Model.HelpFlag.Help = "print this help"
-	return kong.Visit(k.Model, func(node kong.Visitable, next kong.Next) error {
-		if f, ok := node.(*kong.Flag); ok {
-			f.Mapper = &watchedMapper{f.Mapper, r}
+	return k, nil
+}
+
+// mapper is a mapper of one value, or of a list with commas between. It notes what flags
+// are given and what is wrong with them, so that all of it is reported together.
+func (r *settingsReader) mapper(read valueReader) kong.Mapper {
+	return kong.MapperFunc(func(ctx *kong.DecodeContext, to reflect.Value) error {
+		setting := ctx.Value
+		if setting.IsBool() && ctx.Scan.Peek().Type != kong.FlagValueToken { // a flag alone
+			ctx.Scan.PushTyped("true", kong.FlagValueToken)
 		}
-		return next(nil)
+		token, err := ctx.Scan.PopValue("a")
+		if err != nil {
+			return err
+		}
+		now := given{Value: token.String(), From: cmp.Or(r.from, "--"+setting.Name)}
+		if setting.IsSlice() {
+			now.err = readList(now.Value, func(part string) error {
+				v, err := read(part, setting)
+				if err == nil {
+					to.Set(reflect.Append(to, reflect.ValueOf(v)))
+				}
+				return err
+			})
+		} else if v, err := read(now.Value, setting); err == nil {
+			to.Set(reflect.ValueOf(v).Convert(to.Type()))
+		} else {
+			now.err = err
+		}
+		if setting.Flag == nil || r.from == byDefault {
+			return now.err
+		}
+		if before, again := r.given[setting]; again && setting.IsSlice() { // it may stand several times
+			now.Value, now.err = before.Value+","+now.Value, errors.Join(before.err, now.err)
+		}
+		r.given[setting] = now
+		return nil
 	})
-}
-
-// watchedMapper notes what flags are given and the errors of its mapper, so that all of
-// them are reported together.
-type watchedMapper struct {
-	kong.Mapper
-	r *settingsReader
-}
-
-// Decode implements kong.Mapper.
-func (m *watchedMapper) Decode(ctx *kong.DecodeContext, to reflect.Value) error {
-	v, token := ctx.Value, ctx.Scan.Peek()
-	if v.IsBool() && token.Type != kong.FlagValueToken {
-		token = kong.Token{Value: "true", Type: kong.FlagValueToken}
-		ctx.Scan.PushTyped(token.Value, token.Type)
-	}
-	err := m.Mapper.Decode(ctx, to)
-	if !token.IsValue() || m.r.traced && m.r.resolved == nil {
-		return err // without a value, or the default
-	}
-	now := given{Value: token.String(), From: "--" + v.Name, label: "--" + v.Name, err: err}
-	if m.r.resolved != nil {
-		now.From, now.label = m.r.resolved.From, m.r.resolved.label
-	} else if before, again := m.r.given[v]; again && v.IsSlice() {
-		now.Value, now.err = before.Value+","+now.Value, errors.Join(before.err, err)
-	}
-	m.r.given[v] = now
-	return nil
 }
 
 // variable is the name of a setting in the environment, "" when it is of the command line only.
@@ -95,34 +100,33 @@ func variable(v *kong.Value) string {
 	return "DAYBOOK_" + strings.ToUpper(strings.ReplaceAll(v.Name, "-", "_"))
 }
 
-// Validate implements kong.Resolver.
-func (*settingsReader) Validate(*kong.Application) error { return nil }
-
-// Resolve implements kong.Resolver: it returns the value of a flag that does not stand on the
+// resolve is a kong.ResolverFunc: it returns the value of a flag that does not stand on the
 // command line.
-func (r *settingsReader) Resolve(_ *kong.Context, parent *kong.Path, f *kong.Flag) (any, error) {
+func (r *settingsReader) resolve(_ *kong.Context, parent *kong.Path, f *kong.Flag) (any, error) {
 	name := variable(f.Value)
 	if name == "" {
 		return nil, nil
 	}
-	v, ok := lookupEnv(r.env, name)
-	g := given{Value: v, From: name, label: name}
-	if !ok && f.Name != fileSetting {
-		g, ok = r.fromFile()[f.Name]
+	r.from = name
+	if v, ok := lookupEnv(r.env, name); ok {
+		return v, nil
 	}
-	if !ok && parent.Command != nil && parent.Command.Name == "demo" {
-		town, err := demo.Read()
-		if err != nil {
-			return nil, err
-		}
-		g = given{From: "demo", label: "demo: " + f.Name}
-		g.Value, ok = town.Settings[f.Name]
+	if g, ok := r.file[f.Name]; ok {
+		r.from = g.From
+		return g.Value, nil
 	}
-	if r.resolved = nil; !ok {
+	if parent.Command == nil || parent.Command.Name != "demo" {
 		return nil, nil
 	}
-	r.resolved = &g
-	return g.Value, nil
+	town, err := demo.Read()
+	if err != nil {
+		return nil, err
+	}
+	if v, ok := town.Settings[f.Name]; ok {
+		r.from = "demo"
+		return v, nil
+	}
+	return nil, nil
 }
 
 // read reads a command line. All that is wrong with settings is in one error.
@@ -132,13 +136,16 @@ func (r *settingsReader) read(k *kong.Kong, s *config, args []string) (*kong.Con
 		parsed = failed.Context
 	}
 	var problems []string
+	if r.fileErr != nil {
+		problems = append(problems, r.fileErr.Error())
+	}
 	serves := false
 	for _, f := range parsed.Flags() {
 		if g := r.given[f.Value]; g.err != nil {
-			problems = append(problems, fmt.Sprintf("%s: %s, not %q", g.label, g.err, shown(f, g.Value)))
-		}
-		if f.Name == fileSetting && r.fileErr != nil {
-			problems = append(problems, r.fileErr.Error())
+			if strings.Contains(g.From, ":") { // FILE:LINE
+				g.From += ": " + f.Name
+			}
+			problems = append(problems, fmt.Sprintf("%s: %s, not %q", g.From, g.err, shown(f, g.Value)))
 		}
 		serves = serves || variable(f.Value) == "DAYBOOK_ROLE"
 	}
@@ -172,40 +179,30 @@ func shown(f *kong.Flag, v string) string {
 // fileSetting names the file of settings.
 const fileSetting = "config"
 
-// fromFile returns the settings of the file, if there is one.
-func (r *settingsReader) fromFile() map[string]given {
-	if r.file != nil {
-		return r.file
+// readFile is the reader of the file of settings: a YAML map of their names, with texts,
+// numbers, true and false, and lists of them. What is wrong in it has places of its own.
+func (r *settingsReader) readFile(path string, _ *kong.Value) (any, error) {
+	if err := readable(path); err != nil || path == "" {
+		return path, err
 	}
-	r.file = map[string]given{}
-	for _, f := range r.model.Flags {
-		if g := r.given[f.Value]; f.Name == fileSetting && g.Value != "" && g.err == nil {
-			r.file, r.fileErr = readFile(r.model, g.Value)
-		}
-	}
-	return r.file
-}
-
-// readFile reads a file of settings: a YAML map of their names, with texts, numbers,
-// true and false, and lists of them.
-func readFile(model *kong.Application, path string) (map[string]given, error) {
-	f, err := os.Open(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
-		return map[string]given{}, err // it names the file
+		return path, err
 	}
-	defer func() { _ = f.Close() }()
 	var nodes map[string]yaml.Node
-	if err := yaml.NewDecoder(f).Decode(&nodes); err != nil && !errors.Is(err, io.EOF) {
-		return map[string]given{}, fmt.Errorf("%s: %w", path, err)
+	if err := yaml.Unmarshal(text, &nodes); err != nil {
+		r.fileErr = fmt.Errorf("%s: %w", path, err)
+		return path, nil
 	}
 	known := map[string]bool{}
-	_ = kong.Visit(model, func(node kong.Visitable, next kong.Next) error {
+	_ = kong.Visit(r.model, func(node kong.Visitable, next kong.Next) error {
 		if f, ok := node.(*kong.Flag); ok && f.Name != fileSetting && variable(f.Value) != "" {
 			known[f.Name] = true
 		}
 		return next(nil)
 	})
-	out, problems := make(map[string]given, len(nodes)), []error(nil)
+	r.file = make(map[string]given, len(nodes))
+	var problems []error
 	for _, name := range slices.Sorted(maps.Keys(nodes)) {
 		node := nodes[name]
 		at := fmt.Sprintf("%s:%d", path, node.Line)
@@ -215,20 +212,19 @@ func readFile(model *kong.Application, path string) (map[string]given, error) {
 		}
 		var texts []string
 		for _, v := range values {
-			if v.Tag != "!!null" {
+			if v.Kind != yaml.ScalarNode {
+				problems = append(problems, fmt.Errorf("%s: %s: must be a text, a number, true, false or a list of them", at, name))
+			} else if v.Tag != "!!null" {
 				texts = append(texts, v.Value)
 			}
 		}
-		switch {
-		case !known[name]:
+		if !known[name] {
 			problems = append(problems, fmt.Errorf("%s: there is no setting %q; daybook config print lists them", at, name))
-		case slices.ContainsFunc(values, func(v *yaml.Node) bool { return v.Kind != yaml.ScalarNode }):
-			problems = append(problems, fmt.Errorf("%s: %s: must be a text, a number, true, false or a list of them", at, name))
-		default:
-			out[name] = given{Value: strings.Join(texts, ","), From: at, label: at + ": " + name}
 		}
+		r.file[name] = given{Value: strings.Join(texts, ","), From: at}
 	}
-	return out, errors.Join(problems...)
+	r.fileErr = errors.Join(problems...)
+	return path, nil
 }
 
 func lookupEnv(env []string, name string) (string, bool) {
@@ -245,7 +241,7 @@ type serveSettings struct {
 	storeSettings
 	feedSettings
 	indexSettings
-	*roleOptions `group:"role"`
+	*RoleOptions `group:"role"`
 	serviceSettings
 }
 

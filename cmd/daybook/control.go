@@ -34,31 +34,16 @@ type task interface {
 	work(ctx context.Context, b *backend, c *console, s *config) error
 }
 
-// checkedTask is a task with arguments that are checked where the command is given, and
-// again where it is carried out.
-type checkedTask interface {
-	check(s *config) error
-}
-
-func checkArguments(t task, s *config) error {
-	if t, ok := t.(checkedTask); ok {
-		return t.check(s)
-	}
-	return nil
-}
-
 // order begins a request on the control socket; what follows it is the task's standard input.
 type order struct {
 	Version   string
 	Task      string // the command with its act
 	Arguments task   // of a server: json.RawMessage
 	Terminal  bool
-	JSON      bool
 	Store     string
-	Timezone  zone
-	Lang      string
-
-	input bool // the task has some
+	OutputOptions
+	ZoneOptions
+	LanguageOptions
 }
 
 // frame is one line of the answer.
@@ -76,9 +61,6 @@ var ofModel = map[string]bool{"rebuild": true, "retry": true, "health": true, "e
 // directory is free, else in the running server that holds it; one on servers
 // runs here, beside all processes. in is the task's input; nil: none.
 func perform(ctx context.Context, c *console, s *config, t task, in io.Reader) error {
-	if err := checkArguments(t, s); err != nil {
-		return err
-	}
 	existing := !makesStore[c.command]
 	c.in = in
 	var lock *os.File
@@ -88,18 +70,19 @@ func perform(ctx context.Context, c *console, s *config, t task, in io.Reader) e
 				return err
 			}
 		}
-		var server *link
+		var answer *http.Response
 		var err error
-		lock, server, err = holdOrReach(ctx, s.Data, s.Store != "" || !existing, holderWait, c.order(s, t, in != nil))
+		o := order{version, c.command, t, c.terminal, s.Store, s.OutputOptions, s.ZoneOptions, s.LanguageOptions}
+		lock, answer, err = holdOrReach(ctx, s.Data, s.Store != "" || !existing, holderWait, o, in)
 		switch {
 		case err != nil:
 			return err
-		case server != nil:
-			return server.follow(ctx, c)
+		case answer != nil:
+			return follow(answer, c)
 		}
 		defer func() { _ = lock.Close() }()
 	}
-	b, err := openBackend(ctx, s, lock, c.warnings(), telemetry.Hooks{}, existing)
+	b, err := openBackend(ctx, s, c.warnings(), telemetry.Hooks{}, existing)
 	if err != nil {
 		var v audit.Verified
 		if _, verifies := t.(*trustOptions); !verifies || v.Damage(err) != nil {
@@ -111,12 +94,7 @@ func perform(ctx context.Context, c *console, s *config, t task, in io.Reader) e
 		tidy(ctx, s.Data, slog.New(slog.DiscardHandler))
 	}
 	err = t.work(ctx, b, c, s)
-	return errors.Join(err, b.Close())
-}
-
-// order is that of a task for the server that holds the data directory.
-func (c *console) order(s *config, t task, input bool) order {
-	return order{version, c.command, t, c.terminal, s.JSON, s.Store, s.Timezone, s.Lang, input}
+	return errors.Join(err, b.close())
 }
 
 // makesStore are the commands that may begin a store. The others refuse a place that
@@ -145,47 +123,58 @@ const (
 	firstWait  = 5 * time.Second // for the first frame, which comes before any work
 )
 
-// holdOrReach gives the lock of a data directory, or a link to the server that holds
-// it and has taken the order. The server is asked first: somebody may have removed the
-// lock. Another command holds it for a moment, and a server that starts has no socket yet,
-// so both are waited for.
-func holdOrReach(ctx context.Context, dir string, create bool, wait time.Duration, o order) (lock *os.File, server *link, err error) {
-	err = whileLocked(ctx, wait, func(ctx context.Context) (err error) {
-		if server, err = give(ctx, dir, o); errors.Is(err, errNoServer) {
+// holdOrReach gives the lock of a data directory, or the answer of the server that holds it
+// and has taken the order. The server is asked first: somebody may have removed the lock.
+// Another command holds it for a moment, and a server that starts has no socket yet, so both
+// are waited for.
+func holdOrReach(ctx context.Context, dir string, create bool, wait time.Duration, o order, in io.Reader) (lock *os.File, answer *http.Response, err error) {
+	err = whileLocked(ctx, wait, func() (err error) {
+		if answer, err = o.give(ctx, dir, in); errors.Is(err, errNoServer) {
 			lock, err = lockData(dir, create, o.Task)
 		}
 		return err
 	})
-	return lock, server, err
+	return lock, answer, err
 }
 
 // whileLocked tries again while another process holds a data directory.
-func whileLocked(ctx context.Context, wait time.Duration, try func(context.Context) error) error {
-	limited, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	for {
-		err := try(limited)
-		if !errors.Is(err, errLocked) {
+func whileLocked(ctx context.Context, wait time.Duration, try func() error) error {
+	for end := time.Now().Add(wait); ; {
+		err := try()
+		switch {
+		case !errors.Is(err, errLocked):
 			return err
+		case time.Now().After(end):
+			return fmt.Errorf("%w; try again when it has ended", err)
 		}
-		if pause.For(limited, holderPoll) != nil {
-			return cmp.Or(ctx.Err(), fmt.Errorf("%w; try again when it has ended", err))
+		if err := pause.For(ctx, holderPoll); err != nil {
+			return err
 		}
 	}
 }
 
-// link is the answer of a server that has taken an order.
-type link struct {
-	answer *http.Response
-	input  *io.PipeWriter // that of the task
-	cancel context.CancelFunc
+var errNoServer = errors.New("no server takes orders")
+
+// input is the input of a task, which is read when the order is taken.
+type input struct {
+	io.Reader
+	ctx   context.Context //nolint:containedctx // of the request that it is the body of
+	taken chan struct{}
 }
 
-var errNoServer = errors.New("no server takes orders")
+// Read implements io.Reader.
+func (i *input) Read(p []byte) (int, error) {
+	select {
+	case <-i.taken:
+		return i.Reader.Read(p)
+	case <-i.ctx.Done():
+		return 0, i.ctx.Err()
+	}
+}
 
 // give gives an order to the server that holds a data directory. The error is
 // errNoServer when there is none yet or no more; none has taken the order then.
-func give(ctx context.Context, dir string, o order) (*link, error) {
+func (o order) give(ctx context.Context, dir string, in io.Reader) (*http.Response, error) {
 	path, err := os.ReadFile(filepath.Join(dir, controlFile))
 	if err != nil {
 		return nil, errNoServer
@@ -200,54 +189,39 @@ func give(ctx context.Context, dir string, o order) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	stopped := ctx
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // the answer may take longer than the waiting for it
-	defer context.AfterFunc(stopped, cancel)()
-	// A process that is stopped takes connections, but answers nothing.
-	silent := time.AfterFunc(firstWait, cancel)
+	ctx, cancel := context.WithCancelCause(ctx)
 	var body io.Reader = bytes.NewReader(line)
-	input, feed := io.Pipe()
-	if o.input {
-		// Its end lets the request end, whatever becomes of the server.
-		context.AfterFunc(ctx, func() { _ = feed.Close() })
-		body = io.MultiReader(body, input)
+	taken := make(chan struct{})
+	if in != nil {
+		body = io.MultiReader(body, &input{in, ctx, taken})
 	}
+	// A process that is stopped takes connections, but answers nothing.
+	silent := time.AfterFunc(firstWait, func() {
+		cancel(fmt.Errorf("the process that serves from %s does not answer", dir))
+	})
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://daybook/tasks", body)
 	if err != nil {
-		cancel()
 		return nil, err
 	}
 	answer, err := client.Do(r)
-	switch inTime := silent.Stop(); {
-	case err == nil && answer.StatusCode == http.StatusOK:
-		return &link{answer, feed, cancel}, nil
-	case err == nil:
-		defer cancel()
-		why, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
+	switch {
+	case !silent.Stop():
+		return nil, context.Cause(ctx)
+	case err != nil: // it ends, or is gone
+		cancel(nil)
+		return nil, errNoServer
+	case answer.StatusCode != http.StatusOK:
+		why, _ := io.ReadAll(answer.Body)
 		return nil, errors.Join(usageError("%s", bytes.TrimSpace(why)), answer.Body.Close())
-	case !inTime && !o.input:
-		return nil, fmt.Errorf("the process that serves from %s does not answer", dir)
-	default:
-		cancel()
-		return nil, errNoServer // it ends, or is gone
 	}
+	close(taken)
+	return answer, nil
 }
 
-// follow gives the task of a link its input and passes on what it answers.
-func (l *link) follow(ctx context.Context, c *console) error {
-	stop := context.AfterFunc(ctx, l.cancel)
-	defer func() {
-		stop()
-		l.cancel()
-		_ = l.answer.Body.Close()
-	}()
-	if c.in != nil {
-		go func() {
-			_, _ = io.Copy(l.input, c.in)
-			_ = l.input.Close()
-		}()
-	}
-	for dec := json.NewDecoder(l.answer.Body); ; {
+// follow passes on what a task answers.
+func follow(answer *http.Response, c *console) error {
+	defer func() { _ = answer.Body.Close() }()
+	for dec := json.NewDecoder(answer.Body); ; {
 		var f frame
 		if err := dec.Decode(&f); err != nil {
 			return fmt.Errorf("the running server broke off: %w", err)
@@ -258,12 +232,9 @@ func (l *link) follow(ctx context.Context, c *console) error {
 		case f.Exit != nil:
 			return &exitError{*f.Exit, errors.New(f.Cause)}
 		}
-		to, text := c.out, f.Out
-		if f.Err != nil {
-			to, text = c.err, f.Err
-		}
-		if _, err := to.Write(text); err != nil {
-			return err
+		_, err := c.out.Write(f.Out)
+		if _, errErr := c.err.Write(f.Err); cmp.Or(err, errErr) != nil {
+			return cmp.Or(err, errErr)
 		}
 	}
 }
@@ -374,10 +345,8 @@ func (b *backend) answer(w http.ResponseWriter, r *http.Request) {
 		terminal: o.Terminal, command: o.Task,
 	}
 	s := *b.s
-	s.JSON, s.Timezone, s.Lang = o.JSON, o.Timezone, o.Lang
-	if err = checkArguments(t, &s); err == nil {
-		err = t.work(ctx, b, c, &s)
-	}
+	s.OutputOptions, s.ZoneOptions, s.LanguageOptions = o.OutputOptions, o.ZoneOptions, o.LanguageOptions
+	err = t.work(ctx, b, c, &s)
 	status, cause := exitStatus(err), ""
 	if err != nil {
 		cause = err.Error()
@@ -401,10 +370,10 @@ func (b *backend) taken(o *takenOrder) (task, error) {
 		return nil, fmt.Errorf("the running server is daybook %s, this command %s", version, o.Version)
 	case o.Store != b.s.Store:
 		return nil, errors.New("--store: the running server has another one")
-	case o.Timezone.Name != "" && !o.Timezone.Equal(b.s.zone()):
-		return nil, fmt.Errorf("--timezone: the running server has %s, not %s", b.s.zone().Name, o.Timezone.Name)
+	case o.Timezone != "" && !(&config{ZoneOptions: o.ZoneOptions}).zone().Equal(b.s.zone()):
+		return nil, fmt.Errorf("--timezone: the running server has %s, not %s", b.s.zone().Name, o.Timezone)
 	}
-	k, err := newParser(&config{}, io.Discard)
+	k, err := new(settingsReader).parser(new(config), io.Discard, nil)
 	if err != nil {
 		return nil, err
 	}

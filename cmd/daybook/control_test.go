@@ -58,12 +58,12 @@ func TestHolderThatStays(t *testing.T) {
 	holder := fmt.Sprintf("in use by process %d (daybook import)", os.Getpid())
 	// Of a process that was killed.
 	must(t, os.WriteFile(filepath.Join(data, controlFile), []byte(filepath.Join(data, socketName)), 0o600))
-	if _, _, err := holdOrReach(t.Context(), data, false, 0, order{Task: "health"}); err == nil || !strings.Contains(err.Error(), holder) {
+	if _, _, err := holdOrReach(t.Context(), data, false, 0, order{Task: "health"}, nil); err == nil || !strings.Contains(err.Error(), holder) {
 		t.Errorf("the error is %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := holdOrReach(ctx, data, false, time.Hour, order{Task: "health"}); err == nil || strings.Contains(err.Error(), holder) {
+	if _, _, err := holdOrReach(ctx, data, false, time.Hour, order{Task: "health"}, nil); err == nil || strings.Contains(err.Error(), holder) {
 		t.Errorf("with an ended context the error is %v", err)
 	}
 }
@@ -73,7 +73,7 @@ func TestServerOfOtherVersion(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	startServer(t, "serve", "--data", data)
-	_, _, err := holdOrReach(t.Context(), data, false, holderWait, order{Version: "0.0.0", Task: "user list"})
+	_, _, err := holdOrReach(t.Context(), data, false, holderWait, order{Version: "0.0.0", Task: "user list"}, nil)
 	refused, ok := errors.AsType[*exitError](err)
 	want := fmt.Sprintf("the running server is daybook %s, this command 0.0.0", version)
 	if !ok || refused.status != exitUsage || refused.Error() != want {

@@ -3,71 +3,17 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"os"
 	"sync/atomic"
 	"time"
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/internal/ground/pause"
 	"daybook/internal/status"
 )
 
-// lookEvery is how often the files of the data directory are looked at for the log.
+// lookEvery is how often the process looks at its health.
 const lookEvery = 5 * time.Second
-
-// lostLock returns the path of the lock of the data directory when it is not the one that this
-// process holds any more, else "". When somebody removes or replaces it, another process may
-// serve from there: this one only reads then.
-func (b *backend) lostLock() string {
-	if b.lock == nil {
-		return ""
-	}
-	held, err := b.lock.Stat()
-	now, gone := os.Stat(b.lock.Name())
-	if errors.Is(gone, os.ErrNotExist) || err == nil && gone == nil && !os.SameFile(held, now) {
-		return b.lock.Name()
-	}
-	return ""
-}
-
-// permit refuses a commit into a directory that another process may take.
-func (b *backend) permit() error {
-	if path := b.lostLock(); path != "" {
-		return fmt.Errorf("%s was removed or replaced", path)
-	}
-	return nil
-}
-
-// lostFile returns the path of a file of the data directory that this process works on and
-// that was removed or replaced, "" when there is none.
-func (b *backend) lostFile() string {
-	if b.file != nil {
-		if path := b.file.Lost(); path != "" {
-			return path
-		}
-	}
-	return b.lostLock()
-}
-
-// watchData logs when files are lost, and when they are there again.
-func (b *backend) watchData(ctx context.Context, log *slog.Logger) error {
-	for before := ""; ; {
-		switch now := b.lostFile(); {
-		case now != "" && before == "":
-			log.ErrorContext(ctx, "data directory was removed or replaced: nothing is written any more", "file", now)
-			before = now
-		case now == "" && before != "":
-			log.InfoContext(ctx, "data directory is there again", "data", b.s.Data)
-			before = ""
-		}
-		if err := pause.For(ctx, lookEvery); err != nil {
-			return err
-		}
-	}
-}
 
 // Why a service is degraded by the last calls of its store. It stays ready: a call has to
 // succeed for it to be well again.
@@ -82,7 +28,7 @@ func (b *backend) failing(ctx context.Context, head calendar.Position) (why, cau
 	if b.calls.noReads.Load() && b.leases != nil {
 		ctx, cancel := context.WithTimeout(ctx, status.Wait)
 		defer cancel()
-		_, err := b.store.Head(ctx, eventstore.Point{Position: head})
+		_, err := b.events.Head(ctx, eventstore.Point{Position: head})
 		b.calls.read(err)
 	}
 	switch {

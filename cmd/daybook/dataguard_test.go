@@ -61,7 +61,6 @@ func TestLostFiles(t *testing.T) {
 		"log emptied":        {file: wal, lose: func(path string) error { return errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o600)) }},
 		"index removed":      {file: shm, lose: os.Remove},
 		"index replaced":     {file: shm, lose: replaced},
-		"lock removed":       {file: lockFile, lose: os.Remove},
 		"store lock removed": {file: db + ".lock", lose: os.Remove},
 		"all but the file": {file: wal, lose: func(path string) error {
 			dir := filepath.Dir(path)

@@ -28,35 +28,15 @@ type eraseCommand struct {
 	storeSettings
 	feedSettings
 	indexSettings
-	*addressOptions `group:"interface"`
+	*AddressOptions `group:"interface"`
 	outputSettings
 
-	Kind    string `arg:"" optional:"" help:"event, venue, organizer, category, tag or user"`
-	ID      string `arg:"" name:"id" optional:"" help:"id of the record"`
-	Reason  string `commandline:"" placeholder:"TEXT" help:"why the record is erased; it stays in the log, so it must not tell what was erased"`
-	By      string `commandline:"" placeholder:"NAME" help:"administrator who erases; empty: the operator"`
-	Yes     bool   `help:"do not ask"`
-	Compact bool   `help:"as the owner of a PostgreSQL event store: take what was erased out of its files"`
-
-	kind calendar.Kind
-	id   calendar.ID
-}
-
-func (cmd *eraseCommand) check(*config) (err error) {
-	if cmd.Kind == "" || cmd.ID == "" {
-		return usageError("usage: daybook erase KIND ID --reason TEXT, as daybook erase venue 12 --reason \"asked for by its owner\"")
-	}
-	var ok bool
-	if cmd.kind, ok = calendar.ParseKind(cmd.Kind); !ok || cmd.kind == calendar.KindImage {
-		return usageError("KIND must be event, venue, organizer, category, tag or user, not %q", cmd.Kind)
-	}
-	if cmd.id, err = idArgument(cmd.ID); err != nil {
-		return err
-	}
-	if n := utf8.RuneCountInString(calendar.PlainReason(cmd.Reason)); n == 0 || n > calendar.MaxReason {
-		return usageError("erase needs --reason, 1 to %d characters", calendar.MaxReason)
-	}
-	return nil
+	Kind    calendar.Kind `arg:"" optional:"" type:"kind" help:"event, venue, organizer, category, tag or user"`
+	ID      calendar.ID   `arg:"" name:"id" optional:"" min:"1" max:"9223372036854775807" help:"id of the record"`
+	Reason  string        `commandline:"" placeholder:"TEXT" help:"why the record is erased; it stays in the log, so it must not tell what was erased"`
+	By      string        `commandline:"" placeholder:"NAME" help:"administrator who erases; empty: the operator"`
+	Yes     bool          `help:"do not ask"`
+	Compact bool          `help:"as the owner of a PostgreSQL event store: take what was erased out of its files"`
 }
 
 // Run asks whether a record is to be erased, and erases it.
@@ -64,14 +44,19 @@ func (cmd *eraseCommand) Run(ctx context.Context, c *console, s *config) error {
 	if cmd.Compact {
 		return cmd.compact(ctx, c, s)
 	}
-	if err := cmd.check(s); err != nil {
-		return err
+	switch n := utf8.RuneCountInString(calendar.PlainReason(cmd.Reason)); {
+	case cmd.ID == 0:
+		return usageError("usage: daybook erase KIND ID --reason TEXT, as daybook erase venue 12 --reason \"asked for by its owner\"")
+	case cmd.Kind == calendar.KindImage:
+		return usageError("an image is erased with the last record that shows it")
+	case n == 0 || n > calendar.MaxReason:
+		return usageError("erase needs --reason, 1 to %d characters", calendar.MaxReason)
 	}
 	if !cmd.Yes {
 		if !c.terminal || c.in == nil {
 			return usageError("erase cannot be taken back: --yes says that it is meant")
 		}
-		fmt.Fprintf(c.err, "%s %s and all of its history will be erased for good. Type yes to go on: ", cmd.Kind, cmd.ID)
+		fmt.Fprintf(c.err, "%s %d and all of its history will be erased for good. Type yes to go on: ", cmd.Kind, cmd.ID)
 		line, err := bufio.NewReader(c.in).ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
@@ -108,7 +93,7 @@ type erasing struct {
 // work erases a record and then takes what is left of it out of every place that
 // is not the operator's. Run again it does what is missing.
 func (cmd *eraseCommand) work(ctx context.Context, b *backend, c *console, s *config) error {
-	kind, id := cmd.kind, cmd.id
+	kind, id := cmd.Kind, cmd.ID
 	actor, err := b.administrator(ctx, cmd.By)
 	if err != nil {
 		return err
@@ -213,11 +198,9 @@ const streamWait = 10 * time.Second
 
 // stream waits until the stream was made again: a relay does it when it reads the entry.
 func (e *erasing) stream(ctx context.Context) error {
-	live := e.b.live.Load()
-	var js jetstream.JetStream
+	js := e.b.feed
 	switch {
-	case live != nil && live.feed != nil:
-		js = live.feed
+	case js != nil:
 	case e.s.Feed == "":
 		e.add("feed", placeDone, "")
 		return nil // there is none
@@ -261,7 +244,7 @@ func (e *erasing) relayed(ctx context.Context, js jetstream.JetStream, work func
 func (e *erasing) readModel(ctx context.Context) error {
 	bar := newProgress(e.c, "read model", "records")
 	err := e.b.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Erase(ctx, bar.set) })
-	bar.done()
+	bar.end()
 	if err != nil {
 		return fmt.Errorf("read model: %w", err)
 	}
@@ -311,7 +294,7 @@ func (e *erasing) urls(kind calendar.Kind, id calendar.ID) []string {
 		return []string{}
 	}
 	s := e.s
-	if e.b.live.Load() != nil {
+	if e.b.status != nil {
 		s = e.b.s // those that it serves with
 	}
 	base := strings.TrimSuffix(s.BaseURL, "/")
@@ -332,7 +315,7 @@ func (e *erasing) urls(kind calendar.Kind, id calendar.ID) []string {
 // compact takes what was erased out of the files of PostgreSQL, as their owner.
 func (cmd *eraseCommand) compact(ctx context.Context, c *console, s *config) error {
 	switch {
-	case cmd.Kind != "":
+	case cmd.Kind != 0:
 		return usageError("--compact takes no argument, not %q", cmd.Kind)
 	case s.Store == "":
 		return usageError("--compact needs --store postgres://…, with the URL of the owner; the event store in a data directory is compacted when a record is erased")

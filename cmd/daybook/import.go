@@ -125,7 +125,7 @@ func (cmd *importCommand) work(ctx context.Context, b *backend, c *console, s *c
 		return usageError("--source: %w", err)
 	}
 	r, stopped := im.Run(ctx, c.in)
-	bar.done()
+	bar.end()
 	if s.JSON {
 		out := imported{Report: r}
 		out.Refused = append([]importer.Refusal{}, r.Refused...) // [], not null

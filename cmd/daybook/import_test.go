@@ -42,7 +42,7 @@ func TestProgressBar(t *testing.T) {
 			p.aside("line %d refused\n", done)
 			p.set(done, 5000)
 		}
-		p.done()
+		p.end()
 		got := text.String()
 		rates := regexp.MustCompile(`([1-9]\d*)/5000, (\d+) lines/s`).FindAllStringSubmatch(got, -1)
 		if len(rates) < 2 {

@@ -78,22 +78,11 @@ const description = "An events calendar: a REST service that keeps the history o
 	"Each setting of a command is a flag, a variable of the environment (--per-page-max is DAYBOOK_PER_PAGE_MAX) " +
 	"or a line of the file that --config names."
 
-// newParser returns the parser of the command line that fills s.
-func newParser(s *config, out io.Writer, options ...kong.Option) (*kong.Kong, error) {
-	options = append(append(readers(), options...),
-		kong.Name("daybook"), kong.Description(description), kong.Writers(out, out),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, FlagsLast: true}), kong.ValueFormatter(helpText))
-	return kong.New(newCommands(s), options...)
-}
-
 // helpText is the help of a flag, with its default and its variable of the environment.
 func helpText(v *kong.Value) string {
 	var more []string
-	if v.HasDefault && !v.IsBool() {
+	if v.HasDefault && v.Default != "false" {
 		more = append(more, "default: "+v.Default)
-	}
-	if v.IsBool() && v.Default == "true" {
-		more = append(more, "default: true")
 	}
 	if name := variable(v); name != "" {
 		more = append(more, "$"+name)
@@ -131,7 +120,7 @@ func exitStatus(err error) int {
 // execute reads the command line and runs the command that it names.
 func execute(ctx context.Context, c *console, args, env []string) error {
 	s, helped := &config{}, false
-	r := &settingsReader{env: env, given: map[*kong.Value]given{}}
+	r := &settingsReader{env: env}
 	k, err := r.parser(s, c.out, func(int) { helped = true })
 	if err != nil {
 		return err

@@ -50,7 +50,7 @@ func (cmd *migrateCommand) carry(ctx context.Context, c *console, s *config) (er
 		return err
 	}
 	var lock *os.File
-	err = whileLocked(ctx, holderWait, func(context.Context) (err error) {
+	err = whileLocked(ctx, holderWait, func() (err error) {
 		lock, err = lockData(s.Data, false, "migrate")
 		return err
 	})
@@ -74,7 +74,7 @@ func (cmd *migrateCommand) carry(ctx context.Context, c *console, s *config) (er
 	bar := newProgress(c, "copy", "entries")
 	all.Receipts, all.Progress = from.Receipts(ctx), bar.at
 	err = postgres.Restore(ctx, cmd.To, postgres.Options{Schema: s.StoreSchema, ServiceRole: cmd.ServiceRole}, all)
-	bar.done()
+	bar.end()
 	if err != nil {
 		return fmt.Errorf("copy: %w", err)
 	}
@@ -99,7 +99,7 @@ func (cmd *migrateCommand) carry(ctx context.Context, c *console, s *config) (er
 // verified verifies a store, and fails when it is not as it was written.
 func verified(ctx context.Context, c *console, step string, s eventstore.Store) (verify.Findings, error) {
 	bar := newProgress(c, step, "entries")
-	defer bar.done()
+	defer bar.end()
 	found, err := verify.Store(ctx, s, bar.at)
 	return found, cmp.Or(err, found.Err())
 }

@@ -17,7 +17,6 @@ import (
 	"daybook/internal/htmltext"
 	"daybook/internal/httpapi"
 	"daybook/internal/pages"
-	"daybook/query"
 )
 
 // Most of what branding is read from, in bytes.
@@ -44,23 +43,21 @@ func prefix(v string) (string, error) {
 // everybody.
 type frameHosts []string
 
-func (h *frameHosts) UnmarshalText(text []byte) error {
-	*h = nil
-	switch v := strings.Trim(strings.TrimSpace(string(text)), "'"); v {
+func readFrameHosts(text string) (h frameHosts, err error) {
+	switch strings.Trim(strings.TrimSpace(text), "'") {
 	case "*", "":
-		return nil
+		return nil, nil
 	case "none":
-		*h = frameHosts{"'none'"}
-		return nil
+		return frameHosts{"'none'"}, nil
 	}
-	return readList(string(text), func(v string) error {
+	return h, readList(text, func(v string) error {
 		switch {
 		case v == "'self'", v == "self":
 			v = "'self'"
 		case !hostForm.MatchString(strings.TrimPrefix(schemeForm.ReplaceAllString(v, ""), "*.")):
 			return fmt.Errorf("%q must be a host, as www.example.org, *.example.org or https://example.org:8443", v)
 		}
-		*h = append(*h, v)
+		h = append(h, v)
 		return nil
 	})
 }
@@ -68,20 +65,18 @@ func (h *frameHosts) UnmarshalText(text []byte) error {
 // pictureHosts are the hosts that pages load pictures from.
 type pictureHosts []string
 
-func (h *pictureHosts) UnmarshalText(text []byte) error {
-	*h = nil
-	switch string(text) {
+func readPictureHosts(text string) (h pictureHosts, err error) {
+	switch text {
 	case "none":
-		return nil
+		return nil, nil
 	case "any":
-		*h = pictureHosts{anyHost}
-		return nil
+		return pictureHosts{anyHost}, nil
 	}
-	return readList(string(text), func(v string) error {
+	return h, readList(text, func(v string) error {
 		if !hostForm.MatchString(strings.TrimPrefix(v, "*.")) {
 			return fmt.Errorf("%q must be a host, as img.example.org, *.example.org or img.example.org:8443", v)
 		}
-		*h = append(*h, strings.ToLower(v))
+		h = append(h, strings.ToLower(v))
 		return nil
 	})
 }
@@ -91,11 +86,6 @@ const anyHost = "*"
 
 // costBands are the bounds of the bands that costs are counted in.
 type costBands []string
-
-func (b *costBands) UnmarshalText(text []byte) (err error) {
-	*b, err = query.ReadCostBands(string(text))
-	return err
-}
 
 func checkTiles(v string) error {
 	u, err := url.Parse(strings.NewReplacer("{s}", "a", "{z}", "1", "{x}", "1", "{y}", "1").Replace(v))
@@ -176,7 +166,7 @@ func readHome(dir string) (texts pages.Home, err error) {
 func (s *config) pageOptions() pages.Options {
 	clock, _ := strconv.Atoi(s.PagesClock) // "": that of the language
 	return pages.Options{
-		Site: s.Timezone.Location, SiteZone: s.Timezone.Name, Namespace: "/" + s.APIPrefix + "/" + httpapi.Namespace,
+		Site: s.zone().Location, SiteZone: s.zone().Name, Namespace: "/" + s.APIPrefix + "/" + httpapi.Namespace,
 		Prefixes: append([]string{s.APIPrefix}, s.MorePrefixes...), API: httpapi.PageAPI(),
 		Sunday: s.PagesWeekStart == "sunday", Clock: clock, NoExternalLinks: !s.PagesExternalLinks, NoRobots: s.PagesRobots == "none",
 		Images: s.PagesImages, AnyImage: slices.Contains(s.PagesImages, anyHost),

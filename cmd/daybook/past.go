@@ -7,7 +7,6 @@ import (
 	"io"
 	"iter"
 	"os/signal"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -31,19 +30,8 @@ type historyCommands struct {
 
 // recordArguments name a record.
 type recordArguments struct {
-	Kind string `arg:"" help:"event, venue, organizer, category, tag, image or user"`
-	ID   string `arg:"" name:"id" help:"id of the record"`
-	kind calendar.Kind
-	id   calendar.ID
-}
-
-func (r *recordArguments) check(*config) (err error) {
-	var ok bool
-	if r.kind, ok = calendar.ParseKind(r.Kind); !ok {
-		return usageError("KIND must be event, venue, organizer, category, tag, image or user, not %q", r.Kind)
-	}
-	r.id, err = idArgument(r.ID)
-	return err
+	Kind calendar.Kind `arg:"" type:"kind" help:"event, venue, organizer, category, tag, image or user"`
+	ID   calendar.ID   `arg:"" name:"id" min:"1" max:"9223372036854775807" help:"id of the record"`
 }
 
 type historyShow struct{ recordArguments }
@@ -51,8 +39,8 @@ type historyShow struct{ recordArguments }
 // work prints the history of a record.
 func (cmd *historyShow) work(ctx context.Context, b *backend, c *console, s *config) error {
 	reader, viewer := history.New(b.events, time.Now), s.auditor()
-	version, err := reader.Present(ctx, viewer.Caller, cmd.kind, cmd.id)
-	walk := history.Walk{Record: cmd.id, From: 1, To: version, Ascending: true, Limit: pageSize}
+	version, err := reader.Present(ctx, viewer.Caller, cmd.Kind, cmd.ID)
+	walk := history.Walk{Record: cmd.ID, From: 1, To: version, Ascending: true, Limit: pageSize}
 	for looked := int64(-1); err == nil && looked < walk.LookedTo; walk.From = walk.LookedTo + 1 {
 		looked = walk.LookedTo
 		err = printEntries(c, s, reader.Entries(ctx, viewer, &walk))
@@ -63,32 +51,13 @@ func (cmd *historyShow) work(ctx context.Context, b *backend, c *console, s *con
 type historyDiff struct {
 	recordArguments
 
-	From     string `arg:"" help:"version"`
-	To       string `arg:"" help:"version"`
-	from, to int64
-}
-
-func (cmd *historyDiff) check(s *config) (err error) {
-	if cmd.from, err = versionArgument(cmd.From); err != nil {
-		return err
-	}
-	if cmd.to, err = versionArgument(cmd.To); err != nil {
-		return err
-	}
-	return cmd.recordArguments.check(s)
-}
-
-func versionArgument(text string) (int64, error) {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 1 {
-		return 0, usageError("versions must be numbers above 0, not %q", text)
-	}
-	return n, nil
+	From int64 `arg:"" min:"1" max:"9223372036854775807" help:"version"`
+	To   int64 `arg:"" min:"1" max:"9223372036854775807" help:"version"`
 }
 
 // work prints what differs between two versions.
 func (cmd *historyDiff) work(ctx context.Context, b *backend, c *console, s *config) error {
-	d, err := history.New(b.events, time.Now).Diff(ctx, s.auditor(), cmd.kind, cmd.id, cmd.from, cmd.to)
+	d, err := history.New(b.events, time.Now).Diff(ctx, s.auditor(), cmd.Kind, cmd.ID, cmd.From, cmd.To)
 	if err != nil {
 		return cmd.pastError(err)
 	}
@@ -105,14 +74,6 @@ type historyAt struct {
 	recordArguments
 
 	Point string `arg:"" help:"a date, position:N or version:N"`
-	point history.Point
-}
-
-func (cmd *historyAt) check(s *config) (err error) {
-	if cmd.point, err = s.pointOf(cmd.Point, true); err != nil {
-		return err
-	}
-	return cmd.recordArguments.check(s)
 }
 
 // auditor reads all of the past.
@@ -126,7 +87,7 @@ func (r *recordArguments) pastError(err error) error {
 	e, ok := errors.AsType[*calendar.Error](err)
 	switch {
 	case ok && e.Code == calendar.CodeNotFound:
-		return fmt.Errorf("no %s has the id %d", r.kind, r.id)
+		return fmt.Errorf("no %s has the id %d", r.Kind, r.ID)
 	case ok:
 		return errors.New(texts.Message(e, calendar.LangEN))
 	default:
@@ -185,7 +146,7 @@ func printEntry(w io.Writer, e *history.Entry) error {
 // pointOf reads a point as as_of takes it, of one record or of all.
 func (s *config) pointOf(text string, versions bool) (history.Point, error) {
 	var p calendar.Problems
-	point := history.ParsePoint(text, versions, time.Now(), s.Timezone.site(), &p)
+	point := history.ParsePoint(text, versions, time.Now(), s.zone().Location, &p)
 	if len(p.Fields) > 0 {
 		return point, usageError("POINT %q: %s", text, texts.FieldMessage(p.Fields[0], calendar.LangEN))
 	}
@@ -198,21 +159,25 @@ func (cmd *historyAt) work(ctx context.Context, b *backend, c *console, s *confi
 }
 
 func (cmd *historyAt) print(ctx context.Context, b *backend, c *console, s *config) error {
-	e, err := entryAt(ctx, b.events, cmd.id, cmd.point)
+	point, err := s.pointOf(cmd.Point, true)
+	if err != nil {
+		return err
+	}
+	e, err := entryAt(ctx, b.events, cmd.ID, point)
 	switch {
 	case err != nil:
 		return err
-	case e.Version == 0 || e.Kind != cmd.kind:
-		return calendar.Fail(calendar.CodeNotFound, cmd.kind)
+	case e.Version == 0 || e.Kind != cmd.Kind:
+		return calendar.Fail(calendar.CodeNotFound, cmd.Kind)
 	case e.Redacted != nil:
-		return calendar.Fail(calendar.CodeErased, cmd.kind)
+		return calendar.Fail(calendar.CodeErased, cmd.Kind)
 	}
 	r, err := calendar.DecodeRecord(e.State)
 	if err != nil {
 		return fmt.Errorf("entry %d: %w", e.Position, err)
 	}
 	if r.Deleted {
-		return calendar.Fail(calendar.CodeNotFound, cmd.kind)
+		return calendar.Fail(calendar.CodeNotFound, cmd.Kind)
 	}
 	if s.JSON {
 		return printJSON(c, struct {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,12 +12,10 @@ import (
 	"net/url"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
-	"github.com/nats-io/nats.go/jetstream"
 	group "github.com/oklog/run"
 
 	"daybook/calendar"
@@ -32,9 +29,7 @@ import (
 	"daybook/internal/httpapi"
 	"daybook/internal/lease"
 	"daybook/internal/pages"
-	"daybook/internal/status"
 	"daybook/projector"
-	"daybook/projector/upkeep"
 	"daybook/query"
 	"daybook/query/past"
 	"daybook/query/readmodel"
@@ -50,13 +45,8 @@ const (
 
 // holder names this process for leases: unique among all that ever ran.
 var holder = sync.OnceValue(func() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	var b [6]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), hex.EncodeToString(b[:]))
+	host, _ := os.Hostname() // "" where it has no name
+	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text())
 })
 
 // process is one process that serves: it opens what its roles need, runs them
@@ -65,20 +55,14 @@ type process struct {
 	c         *console
 	s         *config
 	log       *slog.Logger
-	lock      *os.File // of the data directory; nil: it holds none
 	addr      net.Addr
 	readiness *readiness
 	watch     *watching
 	prepare   func(ctx context.Context, b *backend, base string) error
 
-	err error // of work
-}
-
-// live is the part of a backend that only a running service has.
-type live struct {
-	model  *upkeep.Upkeep      // nil: the role has none
-	feed   jetstream.JetStream // nil: there is none, or the role does not use it
-	status *status.Reporter
+	b   *backend    // open while it works
+	g   group.Group // of its roles
+	err error       // of work
 }
 
 // run works until the context ends, and notes with which error: the group returns only the
@@ -99,15 +83,15 @@ func (p *process) run(ctx context.Context) error {
 //	  └───► query ◄───────────────────────────────────────────────────────────────┘
 func (p *process) work(ctx context.Context) (err error) {
 	s := p.s
-	var b *backend
 	if err := p.awaitStore(ctx, func(ctx context.Context) (err error) {
-		b, err = openBackend(ctx, s, p.lock, p.log, p.watch.hooks, false)
+		p.b, err = openBackend(ctx, s, p.log, p.watch.hooks, false)
 		return err
 	}); err != nil {
 		return err
 	}
+	b := p.b
 	closing := func(what func() error) { err = errors.Join(err, what()) }
-	defer closing(b.Close)
+	defer closing(b.close)
 	if b.file != nil && b.file.ReadOnly() != nil {
 		b.calls.wrote(b.file.ReadOnly())
 	}
@@ -117,19 +101,18 @@ func (p *process) work(ctx context.Context) (err error) {
 	if err := p.awaitStore(ctx, b.checkOrigin); err != nil {
 		return err
 	}
-	r := &roles{process: p, b: b, l: &live{}}
-	r.g.Add(group.ContextHandler(ctx))
+	p.g.Add(group.ContextHandler(ctx))
 	if s.Role != servesAPI && s.Feed != "" {
-		if r.l.feed, err = openFeed(s, p.log); err != nil { //nolint:contextcheck // its log lines come long after this call
+		if b.feed, err = openFeed(s, p.log); err != nil { //nolint:contextcheck // its log lines come long after this call
 			return err
 		}
-		defer r.l.feed.Conn().Close()
+		defer b.feed.Conn().Close()
 	}
 	if s.Role != servesRelay {
 		p.readiness.waitFor("read model")
 		var source projector.Source // none for a role that does not project
 		if s.Role != servesAPI {
-			followed := r.l.feed
+			followed := b.feed
 			if b.leases == nil {
 				followed = nil // all that is written passes through this process
 			}
@@ -137,38 +120,37 @@ func (p *process) work(ctx context.Context) (err error) {
 			defer of.Close()
 			source = of
 		}
-		if r.l.model, err = b.openModel(ctx, source); err != nil {
+		if b.model, err = b.openModel(ctx, source); err != nil {
 			return err
 		}
-		defer closing(r.l.model.Index().Close)
+		defer closing(b.model.Index().Close)
 	}
 	if s.holdsData() {
-		r.add(ctx, "data", func(ctx context.Context) error { return b.watchData(ctx, p.log) })
 		defer removeSocket(s.Data)
 		socket, err := listenControl(ctx, s.Data)
 		switch {
 		case err == nil:
 			defer func() { _ = socket.Close() }() // when the group does not come to run
-			r.g.Add(lifecycle.Server(ctx, p.log, "control", newControl(context.WithoutCancel(ctx), b), socket, taskDrain+tellWait))
+			p.g.Add(lifecycle.Server(ctx, p.log, "control", newControl(context.WithoutCancel(ctx), b), socket, taskDrain+tellWait))
 		case sqlite.Unwritable(err):
 			p.log.WarnContext(ctx, "commands cannot reach this process", "error", err)
 		default:
 			return err
 		}
 	}
-	r.l.status = b.reporter(r.l.model)
-	r.sign(ctx) // behind what takes writes: it ends with a checkpoint of the last of them
-	if r.l.model != nil && !s.localIndex() {
-		r.add(ctx, "index", r.reach)
+	b.status = b.reporter(b.model)
+	p.sign(ctx) // behind what takes writes: it ends with a checkpoint of the last of them
+	if b.model != nil && !s.localIndex() {
+		p.add(ctx, "index", p.reach)
 	}
-	if r.l.feed != nil && s.Role != servesProjector {
-		r.relay(ctx)
+	if b.feed != nil && s.Role != servesProjector {
+		p.relay(ctx)
 	}
 	if s.Role != servesAPI && s.Role != servesRelay {
-		r.project(ctx)
+		p.project(ctx)
 	}
-	r.add(ctx, "memory", tuneCollector)
-	r.add(ctx, "health", func(ctx context.Context) error { return r.l.status.Watch(ctx, p.log, lookEvery) })
+	p.add(ctx, "memory", tuneCollector)
+	p.add(ctx, "health", func(ctx context.Context) error { return b.status.Watch(ctx, p.log, lookEvery) })
 	if s.Role == servesRelay || s.Role == servesProjector {
 		o := s.api(p.log)
 		o.Beside = p.readiness.probes()
@@ -176,7 +158,7 @@ func (p *process) work(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		return r.run(none, "", "")
+		return p.serve(none, "", "")
 	}
 	base, err := url.Parse(s.base(p.addr))
 	if err != nil {
@@ -185,7 +167,7 @@ func (p *process) work(ctx context.Context) (err error) {
 	if s.demo != nil {
 		s.PagesImages = append(s.PagesImages, base.Host)
 	}
-	api, err := r.api(ctx)
+	api, err := p.api(ctx)
 	if err != nil {
 		return err
 	}
@@ -203,16 +185,15 @@ func (p *process) work(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	return r.run(api, name, token)
+	return p.serve(api, name, token)
 }
 
-// run lets requests in and runs the roles until the context of the process ends.
-func (r *roles) run(h http.Handler, name, token string) error {
-	r.b.live.Store(r.l)
-	r.watch.metrics.Watch(r.l.status.Look)
-	r.readiness.open(h, r.l.status)
-	announce(r.c.out, r.s, r.addr, name, token)
-	return lifecycle.Drained(r.g.Run())
+// serve lets requests in and runs the roles until the context of the process ends.
+func (p *process) serve(h http.Handler, name, token string) error {
+	p.watch.metrics.Watch(p.b.status.Look)
+	p.readiness.open(h, p.b.status)
+	announce(p.c.out, p.s, p.addr, name, token)
+	return lifecycle.Drained(p.g.Run())
 }
 
 // Waits before a server that is not there is tried again.
@@ -249,22 +230,14 @@ func isUnavailable(err error) bool {
 	return errors.Is(err, eventstore.ErrUnavailable) || errors.Is(err, readmodel.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// roles are the roles of a process, on an open backend.
-type roles struct {
-	*process
-	b *backend
-	l *live
-	g group.Group
-}
-
 // add adds a loop. Only the group ends it, so all of them end in order.
-func (r *roles) add(ctx context.Context, name string, loop func(context.Context) error) {
-	r.g.Add(lifecycle.Actor(context.WithoutCancel(ctx), r.log, name, loop))
+func (p *process) add(ctx context.Context, name string, loop func(context.Context) error) {
+	p.g.Add(lifecycle.Actor(context.WithoutCancel(ctx), p.log, name, loop))
 }
 
 // reach asks the servers of the read model until they are there.
-func (r *roles) reach(ctx context.Context) error {
-	if err := r.await(ctx, "read model", redactedURLs(r.s.Index), r.l.model.Index().Reach); err != nil {
+func (p *process) reach(ctx context.Context) error {
+	if err := p.await(ctx, "read model", redactedURLs(p.s.Index), p.b.model.Index().Reach); err != nil {
 		return fmt.Errorf("read model: %w", err)
 	}
 	<-ctx.Done()
@@ -272,100 +245,77 @@ func (r *roles) reach(ctx context.Context) error {
 }
 
 // relay adds the relay, under a lease when others may run one.
-func (r *roles) relay(ctx context.Context) {
-	relay := feed.NewRelay(r.b.events, r.l.feed, feed.RelayOptions{
-		Log: r.log, Prefix: r.s.FeedPrefix, Replicas: r.s.FeedReplicas, Observe: r.b.hooks.Publishing,
+func (p *process) relay(ctx context.Context) {
+	relay := feed.NewRelay(p.b.events, p.b.feed, feed.RelayOptions{
+		Log: p.log, Prefix: p.s.FeedPrefix, Replicas: p.s.FeedReplicas, Observe: p.b.hooks.Publishing,
 	})
 	var work func(context.Context) error
-	parts := &r.l.status.Parts
-	parts.Relay, parts.FeedConnected = relay.Stats, r.l.feed.Conn().IsConnected
-	work, parts.RelayLease = r.leased(relayLease+r.s.FeedPrefix, relay.Run, nil)
-	r.add(ctx, "relay", work)
+	parts := &p.b.status.Parts
+	parts.Relay, parts.FeedConnected = relay.Stats, p.b.feed.Conn().IsConnected
+	work, parts.RelayLease = p.leased(relayLease+p.s.FeedPrefix, relay.Run, nil)
+	p.add(ctx, "relay", work)
 }
 
 // project adds what keeps the read model: under a lease when it is shared.
-func (r *roles) project(ctx context.Context) {
-	m, work := r.l.model, r.l.model.Project
-	parts := &r.l.status.Parts
+func (p *process) project(ctx context.Context) {
+	m, work := p.b.model, p.b.model.Project
+	parts := &p.b.status.Parts
 	parts.Projector = m.Stats
-	if !r.s.localIndex() {
-		work, parts.ProjectorLease = r.leased(projectorLease+r.s.IndexPrefix, work, m.Progress)
+	if !p.s.localIndex() {
+		work, parts.ProjectorLease = p.leased(projectorLease+p.s.IndexPrefix, work, m.Progress)
 	}
-	r.add(ctx, "projector", work)
-	r.add(ctx, "read model", m.Index().Keep)
-	r.add(ctx, "start", r.watchStart)
+	p.add(ctx, "projector", work)
+	p.add(ctx, "read model", m.Index().Keep)
 }
 
 // leased puts work under a lease when the store is shared.
-func (r *roles) leased(name string, work func(context.Context) error, progress func() (uint64, bool)) (func(context.Context) error, *lease.State) {
-	if r.b.leases == nil {
+func (p *process) leased(name string, work func(context.Context) error, progress func() (uint64, bool)) (func(context.Context) error, *lease.State) {
+	if p.b.leases == nil {
 		return work, nil
 	}
 	state := new(lease.State)
 	return func(ctx context.Context) error {
-		return lease.Run(ctx, r.b.leases, name, holder(), lease.Options{Log: r.log, State: state, Progress: progress}, work)
+		return lease.Run(ctx, p.b.leases, name, holder(), lease.Options{Log: p.log, State: state, Progress: progress}, work)
 	}, state
 }
 
-// watchStart notes when the read model has reached the head of the start.
-func (r *roles) watchStart(ctx context.Context) error {
-	var head calendar.Position
-	err := r.awaitStore(ctx, func(ctx context.Context) (err error) {
-		log, err := r.b.store.Head(ctx, eventstore.Point{})
-		head = log.Position
-		return err
-	})
-	for err == nil {
-		if err = r.l.model.Index().Wait(ctx, head); err == nil {
-			r.l.status.CaughtUp()
-			debug.FreeOSMemory() // filling a read model takes more than it keeps
-			<-ctx.Done()
-			return nil
-		}
-		if ctx.Err() == nil && isUnavailable(err) {
-			err = pause.For(ctx, minServerWait)
-		}
-	}
-	return err
-}
-
 // api makes the REST interface.
-func (r *roles) api(ctx context.Context) (http.Handler, error) {
+func (p *process) api(ctx context.Context) (http.Handler, error) {
 	lists := query.Options{
-		Site: r.s.Timezone.site(), Sunday: r.s.PagesWeekStart == "sunday", PerPageMax: r.s.PerPageMax, PositionWait: r.s.PositionWait, Clean: htmltext.New(),
-		LocalIndex: r.s.localIndex(), MaxAnswer: r.s.MaxAnswer << 20, QueryBudget: r.s.QueryBudget, CostBands: r.s.CostBands,
+		Site: p.s.zone().Location, Sunday: p.s.PagesWeekStart == "sunday", PerPageMax: p.s.PerPageMax, PositionWait: p.s.PositionWait, Clean: htmltext.New(),
+		LocalIndex: p.s.localIndex(), MaxAnswer: p.s.MaxAnswer << 20, QueryBudget: p.s.QueryBudget, CostBands: p.s.CostBands,
 	}
-	q, err := query.New(r.l.model.Index(), r.b.records, lists)
+	q, err := query.New(p.b.model.Index(), p.b.records, lists)
 	if err != nil {
 		return nil, err
 	}
-	then, err := past.New(r.b.events, q, past.Options{Query: lists, Memory: r.s.HistoryMemory << 20, Points: r.s.HistoryImages, Log: r.log})
+	then, err := past.New(p.b.events, q, past.Options{Query: lists, Memory: p.s.HistoryMemory << 20, Points: p.s.HistoryImages, Log: p.log})
 	if err != nil {
 		return nil, err
 	}
-	r.l.status.Past = then.Stats
-	o := r.s.api(r.log)
-	if r.s.localIndex() {
+	p.b.status.Past = then.Stats
+	o := p.s.api(p.log)
+	if p.s.localIndex() {
 		o.MakeAtOnce = max(1, runtime.GOMAXPROCS(0)/2) // one client leaves processors to others
 	}
-	o.Beside = r.readiness.probes()
-	o.Draining = r.readiness.begun
-	o.ListFailed = r.l.status.ListFailed
-	o.Observe, o.Trace, o.Streaming = r.b.hooks.Answers, r.b.hooks.Requests, r.b.hooks.Streaming
-	deps := httpapi.Deps{Commands: r.b.command, Queries: r.b.hooks.Queries(q), History: history.New(r.b.events, time.Now), Past: then, Records: r.b.records, Users: r.b.users, Proofs: r.b.proofs}
-	if r.s.Pages {
-		if o.Pages, err = pages.New(pages.Deps{Lists: q, Past: httpapi.PublicPast(deps, o), Shown: httpapi.ShownTexts(o.Currency)}, r.s.pageOptions()); err != nil {
+	o.Beside = p.readiness.probes()
+	o.Draining = p.readiness.begun
+	o.ListFailed = p.b.status.ListFailed
+	o.Observe, o.Trace, o.Streaming = p.b.hooks.Answers, p.b.hooks.Requests, p.b.hooks.Streaming
+	deps := httpapi.Deps{Commands: p.b.command, Queries: p.b.hooks.Queries(q), History: history.New(p.b.events, time.Now), Past: then, Records: p.b.records, Users: p.b.users, Proofs: p.b.proofs}
+	if p.s.Pages {
+		if o.Pages, err = pages.New(pages.Deps{Lists: q, Past: httpapi.PublicPast(deps, o), Shown: httpapi.ShownTexts(o.Currency)}, p.s.pageOptions()); err != nil {
 			return nil, err
 		}
 		o.PageFiles = httpapi.NewPageFiles(o.Pages)
-		r.add(ctx, "page files", o.PageFiles.Run)
+		p.add(ctx, "page files", o.PageFiles.Run)
 	}
 	h, err := httpapi.New(deps, o)
 	if err != nil {
 		return nil, err
 	}
-	r.add(ctx, "erasures", func(ctx context.Context) error {
-		return whenErased(ctx, r.b.events.Epoch, h.Forget, q.Forget, then.Forget, r.b.records.Forget)
+	p.add(ctx, "erasures", func(ctx context.Context) error {
+		return whenErased(ctx, p.b.events.Epoch, h.Forget, q.Forget, then.Forget, p.b.records.Forget)
 	})
 	return h, nil
 }

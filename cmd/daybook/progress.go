@@ -12,12 +12,12 @@ import (
 // progress shows how far long work has come: a bar on a terminal, a plain line
 // now and then elsewhere.
 type progress struct {
-	c          *console
-	name, unit string
-	bar        *progressbar.ProgressBar
-	next       time.Time
-	last       [2]int
-	begun      bool // set was called
+	c           *console
+	name, unit  string
+	bar         *progressbar.ProgressBar
+	next        time.Time
+	done, total int
+	begun       bool // set was called
 }
 
 // plainEvery is the time between two plain lines.
@@ -32,40 +32,34 @@ func newProgress(c *console, name, unit string) *progress {
 			progressbar.OptionSetWriter(c.err), progressbar.OptionSetDescription(name),
 			progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(unit),
 			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetWidth(30),
-			progressbar.OptionSetSpinnerChangeInterval(0)) // no rendering beside what is printed here
+			progressbar.OptionSetSpinnerChangeInterval(0)) // no rendering next to what is printed here
 		p.bar.StartWithoutRender()
 	}
 	return p
 }
 
-// set tells that done of total units are done; total below 1: nobody knows of
-// how many.
+// set notes that done of total units are done; total below 1: it is not known of how many.
 func (p *progress) set(done, total int) {
-	before := p.last[1]
-	p.last, p.begun = [2]int{done, total}, true
-	if p.bar != nil {
-		if total > 0 && total != before {
+	known := total > 0 && total != p.total
+	p.done, p.total, p.begun = done, total, true
+	switch now := time.Now(); {
+	case p.bar != nil:
+		if known {
 			p.bar.ChangeMax(total)
 		}
 		_ = p.bar.Set(done)
-		return
-	}
-	if now := time.Now(); now.After(p.next) {
+	case now.After(p.next):
 		p.next = now.Add(plainEvery)
-		p.line()
+		of := ""
+		if total > 0 {
+			of = fmt.Sprintf(" of %d", total)
+		}
+		fmt.Fprintf(p.c.err, "%s: %d%s %s\n", p.name, done, of, p.unit)
 	}
 }
 
 // at is set for positions.
 func (p *progress) at(done, total calendar.Position) { p.set(int(done), int(total)) }
-
-func (p *progress) line() {
-	if p.last[1] > 0 {
-		fmt.Fprintf(p.c.err, "%s: %d of %d %s\n", p.name, p.last[0], p.last[1], p.unit)
-	} else {
-		fmt.Fprintf(p.c.err, "%s: %d %s\n", p.name, p.last[0], p.unit)
-	}
-}
 
 // aside prints a line of its own.
 func (p *progress) aside(format string, args ...any) {
@@ -75,12 +69,12 @@ func (p *progress) aside(format string, args ...any) {
 	fmt.Fprintf(p.c.err, format, args...)
 }
 
-// done leaves the bar where it is: work that broke off is not shown as whole.
-func (p *progress) done() {
+// end leaves the bar where it is: work that broke off is not shown as whole.
+func (p *progress) end() {
 	if p.bar == nil || !p.begun {
 		return
 	}
-	if p.last[1] < 1 {
+	if p.total < 1 {
 		_ = p.bar.Finish()
 	}
 	fmt.Fprintln(p.c.err)

@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
+	"time"
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/internal/ground/pause"
 	"daybook/internal/lease"
 	"daybook/projector"
 	"daybook/projector/upkeep"
@@ -95,32 +96,24 @@ func (b *backend) openModel(ctx context.Context, source projector.Source) (*upke
 		o.Alone = b.rebuildsAlone
 	}
 	u := upkeep.New(index, b.events, source, o)
-	if b.s.localIndex() && source != nil {
-		return u, u.Ready(ctx)
+	if !b.s.localIndex() || source == nil {
+		return u, nil
 	}
-	return u, nil
+	err = u.Ready(ctx)
+	go debug.FreeOSMemory() // filling takes more than it keeps
+	return u, err
 }
 
 // rebuildsAlone runs work under the lease of rebuilds. It does not stand by behind
 // another rebuild, only until the lease of a dead one has ended.
 func (b *backend) rebuildsAlone(ctx context.Context, work func(context.Context) error) error {
-	name := rebuildLease + b.s.IndexPrefix
-	for left := lease.Span; ; left -= minServerWait {
-		l, err := b.leases.Acquire(ctx, name, holder(), lease.Span)
-		if err != nil {
-			return err
-		}
-		if l.Holder == holder() {
-			break
-		}
-		if left <= 0 {
-			return fmt.Errorf("another rebuild of this read model runs on %s", l.Holder)
-		}
-		if err := pause.For(ctx, minServerWait); err != nil {
-			return err
-		}
-	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	late := time.AfterFunc(lease.Span*3/2, func() { cancel(errors.New("another rebuild of this read model runs")) })
 	// Without a log: who waits is told by a bar.
-	err := lease.Run(ctx, b.leases, name, holder(), lease.Options{}, work)
-	return cmp.Or(err, ctx.Err())
+	err := lease.Run(ctx, b.leases, rebuildLease+b.s.IndexPrefix, holder(), lease.Options{}, func(ctx context.Context) error {
+		late.Stop()
+		return work(ctx)
+	})
+	return cmp.Or(err, context.Cause(ctx))
 }

@@ -13,7 +13,7 @@ import (
 const readyWait = 4 * time.Second
 
 type readyCommand struct {
-	*listenOptions `group:"interface"`
+	*ListenOptions `group:"interface"`
 }
 
 // Run asks the process that serves at --listen, as a probe over HTTP would:

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -58,7 +57,7 @@ func TestReadyOfAnOpenHost(t *testing.T) {
 // answered as the interface answers, in their language.
 func TestReadinessBeforeTheWork(t *testing.T) {
 	t.Parallel()
-	d, err := newReadiness((&config{addressOptions: addressOptions{APIPrefix: "api"}}).api(slog.New(slog.DiscardHandler)))
+	d, err := newReadiness((&config{AddressOptions: AddressOptions{APIPrefix: "api"}}).api(slog.New(slog.DiscardHandler)))
 	must(t, err)
 	d.waitFor("event store")
 	ask := func(path string) *httptest.ResponseRecorder {
@@ -78,30 +77,13 @@ func TestReadinessBeforeTheWork(t *testing.T) {
 	}
 }
 
-// awayStore is a store that is unavailable for some calls and then closed.
-type awayStore struct {
-	eventstore.Store
-	calls int
-}
-
-func (s *awayStore) Head(context.Context, eventstore.Point) (h eventstore.Head, err error) {
-	if s.calls--; s.calls < 0 {
-		return h, eventstore.ErrClosed
-	}
-	return h, eventstore.ErrUnavailable
-}
-
 // TestWaitsOnce: a wait for a server is one line, which names the server, and one at its end.
 func TestWaitsOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var text bytes.Buffer
 		log := slog.New(slog.NewTextHandler(&text, nil))
-		p := &process{log: log, s: &config{dataOptions: dataOptions{Data: "/data"}}, readiness: &readiness{}}
-		r := &roles{process: p, b: &backend{store: &awayStore{calls: 5}}, l: &live{}}
-		if err := r.watchStart(t.Context()); !errors.Is(err, eventstore.ErrClosed) {
-			t.Error(err)
-		}
+		p := &process{log: log, s: &config{DataOptions: DataOptions{Data: "/data"}}, readiness: &readiness{}}
 		tries := 5
 		if err := p.await(t.Context(), "read model", "there", func(context.Context) error {
 			if tries--; tries < 0 {
@@ -112,10 +94,9 @@ func TestWaitsOnce(t *testing.T) {
 			t.Error(err)
 		}
 		for line, want := range map[string]int{
-			`msg="waiting for a server" for="event store" at=/data error=`: 1,
-			`msg="waiting for a server" for="read model" at=there error=`:  1,
-			`msg="outage ended" outage="waiting for a server" after=`:      1,
-			"\n": 3,
+			`msg="waiting for a server" for="read model" at=there error=`: 1,
+			`msg="outage ended" outage="waiting for a server" after=`:     1,
+			"\n": 2,
 		} {
 			if got := strings.Count(text.String(), line); got != want {
 				t.Errorf("%d times %q, want %d:\n%s", got, line, want, &text)

@@ -9,23 +9,11 @@ import (
 
 	"daybook/eventstore"
 	"daybook/eventstore/sqlite"
-	"daybook/internal/history"
 )
 
 type auditReplay struct {
 	Until string `required:"" commandline:"" placeholder:"POINT" help:"point that a replay ends at, as as_of takes it for lists: a date or position:N"`
-	Into  string `required:"" commandline:"" placeholder:"DIR" help:"empty directory that a replay is made in"`
-	point history.Point
-}
-
-func (cmd *auditReplay) check(s *config) (err error) {
-	if cmd.point, err = s.pointOf(cmd.Until, false); err != nil {
-		return err
-	}
-	if cmd.Into, err = filepath.Abs(cmd.Into); err != nil { // the process that serves may work in another directory
-		return err
-	}
-	return wantEmpty(cmd.Into, "")
+	Into  string `required:"" commandline:"" placeholder:"DIR" type:"directory" help:"empty directory that a replay is made in"`
 }
 
 // wantEmpty refuses a directory that holds anything but what is named; one that is not
@@ -45,8 +33,15 @@ func wantEmpty(dir, but string) error {
 
 // work fills a store in a directory within dir, which takes its place when it is
 // whole: of a run that was cut off there is no store, and dir is not empty.
-func (cmd *auditReplay) work(ctx context.Context, b *backend, c *console, _ *config) (err error) {
-	dir, point := cmd.Into, cmd.point
+func (cmd *auditReplay) work(ctx context.Context, b *backend, c *console, s *config) (err error) {
+	dir := cmd.Into
+	point, err := s.pointOf(cmd.Until, false)
+	if err != nil {
+		return err
+	}
+	if err := wantEmpty(dir, ""); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -86,15 +81,15 @@ func (cmd *auditReplay) work(ctx context.Context, b *backend, c *console, _ *con
 // replayInto makes the store, verifies it and returns the hash of its last commit.
 func replayInto(ctx context.Context, b *backend, c *console, dir string, point eventstore.Point) (part *eventstore.Copy, head [32]byte, err error) {
 	bar := newProgress(c, "look through the log", "entries")
-	part, err = eventstore.NewPart(ctx, b.store, point, bar.at)
-	bar.done()
+	part, err = eventstore.NewPart(ctx, b.events, point, bar.at)
+	bar.end()
 	if err != nil {
 		return nil, head, err
 	}
 	bar = newProgress(c, "replay", "entries")
 	part.Progress = bar.at
 	err = sqlite.Create(ctx, dir, part)
-	bar.done()
+	bar.end()
 	if err != nil {
 		return nil, head, err
 	}

@@ -67,7 +67,7 @@ const demoPictures = "/pictures/"
 type demoCommand struct {
 	serviceSettings
 
-	Seed int64 `default:"1" placeholder:"N" help:"seed of the made-up calendar"`
+	Seed int64 `default:"1" min:"-9223372036854775808" max:"9223372036854775807" placeholder:"N" help:"seed of the made-up calendar"`
 }
 
 // Run runs the service on a made-up calendar.
@@ -138,10 +138,11 @@ func serve(ctx context.Context, c *console, s *config, prepare func(ctx context.
 	collectGarbage()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var lock *os.File
+	p := &process{c: c, s: s, log: log, readiness: ready, prepare: prepare}
 	if s.holdsData() {
 		outage := lifecycle.Outage{Log: log, Message: "waiting for the data directory"}
-		err := whileLocked(ctx, holderWait, func(ctx context.Context) (err error) {
+		var lock *os.File
+		err := whileLocked(ctx, holderWait, func() (err error) {
 			lock, err = lockData(s.Data, true, "serve")
 			outage.Note(ctx, err)
 			return err
@@ -151,44 +152,37 @@ func serve(ctx context.Context, c *console, s *config, prepare func(ctx context.
 		}
 		defer func() { _ = lock.Close() }()
 	}
-	listener, err := listen(ctx, "--listen", s.Listen)
-	if err != nil {
+	if p.watch, err = startWatching(ctx, s, log); err != nil {
 		return err
 	}
-	defer func() { _ = listener.Close() }() // the server has closed it when it ran
-	var profiling net.Listener
-	if s.Pprof != "" {
-		if profiling, err = listen(ctx, "--pprof", s.Pprof); err != nil {
-			return err
-		}
-		defer func() { _ = profiling.Close() }() // as above
-	}
-	watch, err := startWatching(ctx, s, log)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err := watch.close(ctx); err != nil {
-			log.WarnContext(ctx, "last traces not sent", "error", err)
-		}
-	}()
-	p := &process{c: c, s: s, log: log, lock: lock, addr: listener.Addr(), readiness: ready, watch: watch, prepare: prepare}
+	defer p.watch.close(ctx, log)
 	server := &http.Server{
-		Handler: limitHeaders(watch.beside(ready)), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
+		Handler: limitHeaders(ready), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout + s.PositionWait, IdleTimeout: idleTimeout, MaxHeaderBytes: maxRequestLine + maxHeaders,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
+	metricsAddress := s.Metrics
+	if s.Metrics == metricsSame {
+		metricsAddress, server.Handler = "", p.watch.beside(server.Handler)
+	}
 	var g group.Group
 	drain := &lifecycle.Drain{Log: log, Delay: s.lameDuck(), Limit: s.DrainLimit, Begin: ready.drain}
-	requests := min(drainTimeout, (drain.Limit-drain.Delay)/2) // the rest has to end too
 	g.Add(group.SignalHandler(ctx, os.Interrupt, syscall.SIGTERM))
 	g.Add(drain.Actor())
-	g.Add(lifecycle.Server(ctx, log, "http", server, listener, requests))
-	if profiling != nil {
-		g.Add(lifecycle.Server(ctx, log, "profiles", profiles(), profiling, requests))
-	}
-	if watch.listener != nil {
-		g.Add(lifecycle.Server(ctx, log, "metrics", watch.server(), watch.listener, requests))
+	for _, o := range []struct {
+		setting, address string
+		server           *http.Server
+	}{{"listen", s.Listen, server}, {"pprof", s.Pprof, profiles()}, {"metrics", metricsAddress, p.watch.server()}} {
+		if o.address == "" {
+			continue
+		}
+		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.address)
+		if err != nil {
+			return fmt.Errorf("--%s: %w", o.setting, err)
+		}
+		defer func() { _ = listener.Close() }()                                                                          // the server has closed it when it ran
+		p.addr = cmp.Or(p.addr, listener.Addr())                                                                         // the first one is that of the service
+		g.Add(lifecycle.Server(ctx, log, o.setting, o.server, listener, min(drainTimeout, (drain.Limit-drain.Delay)/2))) // the rest has to end too
 	}
 	g.Add(lifecycle.Actor(context.WithoutCancel(ctx), log, "process", p.run)) // only the group ends it, so a signal drains requests first
 	err = drain.Run(&g)
@@ -197,14 +191,6 @@ func serve(ctx context.Context, c *console, s *config, prepare func(ctx context.
 	}
 	// The group gives the first error only; what closing says counts too.
 	return cmp.Or(p.err, lifecycle.Drained(err))
-}
-
-func listen(ctx context.Context, setting, address string) (net.Listener, error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", setting, err)
-	}
-	return l, nil
 }
 
 // announce prints, once, the administrator's token, and then where the service
@@ -240,7 +226,7 @@ func (s *config) api(log *slog.Logger) httpapi.Options {
 	return httpapi.Options{
 		HistoryMaxAge: cmp.Or(s.HistoryMaxAge, -1),
 		BaseURL:       s.BaseURL, Prefix: s.APIPrefix, Prefixes: s.MorePrefixes, Namespaces: s.MoreNamespaces,
-		Site: s.Timezone.site(), Currency: calendar.Currency{Symbol: s.CurrencySymbol, Position: s.CurrencyPosition, Code: s.PriceCurrency},
+		Site: s.zone().Location, Currency: calendar.Currency{Symbol: s.CurrencySymbol, Position: s.CurrencyPosition, Code: s.PriceCurrency},
 		PerPageMax: s.PerPageMax, PositionWait: s.PositionWait, ReadMaxAge: s.ReadMaxAge,
 		PublicHistory: s.PublicHistory, AllowedOrigins: s.AllowedOrigins,
 		CalendarName: cmp.Or(s.CalendarName, s.BrandName), FeedRefresh: s.FeedRefresh, FeedMaxAge: cmp.Or(s.FeedMaxAge, -1), ExportLimit: s.ExportLimit, WholeAnswers: s.WholeAnswers,

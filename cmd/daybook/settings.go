@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"io"
 	"log/slog"
 	"os"
@@ -24,30 +25,30 @@ import (
 // that a text may be, pattern and must its form, secret marks what is never shown, and
 // commandline what stands in no environment and no file.
 type config struct {
-	storeOptions
-	dataOptions
-	feedOptions
-	indexOptions
-	roleOptions
-	listenOptions
-	addressOptions
-	zoneOptions
-	interfaceOptions
-	pagesOptions
-	proofOptions
-	processOptions
-	outputOptions
-	languageOptions
+	StoreOptions
+	DataOptions
+	FeedOptions
+	IndexOptions
+	RoleOptions
+	ListenOptions
+	AddressOptions
+	ZoneOptions
+	InterfaceOptions
+	PagesOptions
+	ProofOptions
+	ProcessOptions
+	OutputOptions
+	LanguageOptions
 
 	demo   *demo.Filled // nil: not a demonstration
 	newLog bool         // a log begins in a data directory that has lost its own
 }
 
-type dataOptions struct {
+type DataOptions struct {
 	Data string `default:"./daybook-data" placeholder:"DIR" pattern:"." must:"name a directory" help:"directory of the event store and the snapshot"`
 }
 
-type storeOptions struct {
+type StoreOptions struct {
 	Store               string        `placeholder:"URL" type:"postgres" secret:"" help:"postgres://… of the event store; empty: SQLite in --data"`
 	StoreSchema         string        `default:"daybook" placeholder:"NAME" type:"schema" help:"schema of the database that the store has for itself"`
 	StoreListen         string        `placeholder:"URL" type:"postgres" secret:"" help:"postgres://… to hear of changes by, where --store is a pooler that passes none on"`
@@ -56,7 +57,7 @@ type storeOptions struct {
 	StoreAppendDeadline time.Duration `default:"10s" min:"100ms" max:"1m" placeholder:"DURATION" help:"how long an append to the database may take, 100ms to 1m; half of it is for finding out what became of the first attempt"`
 }
 
-type feedOptions struct {
+type FeedOptions struct {
 	Feed            string `placeholder:"URLS" type:"nats" secret:"" help:"nats://… servers of the feed, commas between them; empty: none"`
 	FeedCredentials string `placeholder:"FILE" type:"file" help:"NATS credentials (.creds)"`
 	FeedNKey        string `name:"feed-nkey" placeholder:"FILE" type:"file" help:"NATS nkey seed, in the place of credentials"`
@@ -69,7 +70,7 @@ type feedOptions struct {
 	FeedReplicas    int    `default:"1" min:"1" max:"5" placeholder:"N" help:"NATS servers that keep the stream, 1 to 5"`
 }
 
-type indexOptions struct {
+type IndexOptions struct {
 	Index           string          `placeholder:"URLS" type:"nodes" secret:"" help:"http(s)://… nodes of the read model, commas between them; empty: in memory"`
 	IndexFlavour    elastic.Flavour `default:"elasticsearch" choices:"elasticsearch,opensearch" placeholder:"NAME" help:"elasticsearch or opensearch"`
 	IndexPrefix     string          `default:"daybook" placeholder:"NAME" pattern:"^[a-z][a-z0-9_-]{0,59}$" must:"be lower-case letters, digits, - and _, beginning with a letter, at most 60" help:"what the names of its indices begin with, one for each read model of a store"`
@@ -80,24 +81,24 @@ type indexOptions struct {
 	IndexRefresh    time.Duration   `default:"1s" min:"50ms" max:"1m" placeholder:"DURATION" help:"how old lists without credentials may be at most"`
 }
 
-type roleOptions struct {
+type RoleOptions struct {
 	Role role `default:"all" choices:"all,api,relay,projector" placeholder:"ROLE" help:"all, api, relay or projector: what this process does"`
 }
 
-type listenOptions struct {
+type ListenOptions struct {
 	Listen string `default:"127.0.0.1:8080" placeholder:"ADDR" pattern:"^([[][^]]+[]]|[^:]*):[^:]+$" must:"be host:port, as 127.0.0.1:8080" help:"address and port to serve on"`
 }
 
-type addressOptions struct {
+type AddressOptions struct {
 	BaseURL   string `placeholder:"URL" pattern:"^(https?://[^/?#]+[^?#]*)?$" trim:"/" must:"be an absolute http or https URL without query and fragment" help:"URL that clients reach the service by; empty: taken from each request"`
 	APIPrefix string `default:"api" placeholder:"PATH" type:"prefix" help:"first segment of all paths"`
 }
 
-type zoneOptions struct {
-	Timezone zone `placeholder:"ZONE" help:"time zone of the site, as Europe/Rome or UTC+2; empty: UTC"`
+type ZoneOptions struct {
+	Timezone string `placeholder:"ZONE" type:"zone" help:"time zone of the site, as Europe/Rome or UTC+2; empty: UTC"`
 }
 
-type interfaceOptions struct {
+type InterfaceOptions struct {
 	MorePrefixes     []string              `placeholder:"LIST" type:"prefix" help:"further prefixes that are answered identically"`
 	MoreNamespaces   []string              `placeholder:"LIST" type:"path" help:"further namespaces that are answered identically"`
 	TotalHeaders     [][2]string           `placeholder:"LIST" type:"headers" help:"further names of the two total headers, as pairs NAME:NAME"`
@@ -121,7 +122,7 @@ type interfaceOptions struct {
 	WholeAnswers     int                   `default:"8" min:"1" max:"1000" placeholder:"N" help:"answers without pages that are sent at once to callers without credentials, and as many to those with, half of them to one client, 1 to 1000; more are answered 503"`
 	CalendarLimit    int                   `default:"10000" min:"100" max:"100000" placeholder:"N" help:"events that a calendar widget gets at once, 100 to 100000"`
 	TombstoneDays    int                   `default:"90" min:"0" max:"3650" placeholder:"N" help:"days for which calendar feeds tell of trashed events, up to 3650; 0: never"`
-	CostBands        costBands             `default:"10,25,50,100" placeholder:"LIST" help:"bounds of the bands that costs of events are counted in, up to 20 rising numbers above 0"`
+	CostBands        costBands             `default:"10,25,50,100" placeholder:"LIST" type:"bands" help:"bounds of the bands that costs of events are counted in, up to 20 rising numbers above 0"`
 	QueryBudget      int                   `default:"90" min:"25" max:"10000" placeholder:"N" help:"what one request may cost, 25 to 10000: a list 1, a facet 1, typos 3, relevance or distance 1, highlights 1, collapse 2; more is refused"`
 	ReadDeadline     time.Duration         `default:"5s" min:"100ms" max:"1m" placeholder:"DURATION" help:"longest work on a read, beside its wait for a position"`
 	WriteDeadline    time.Duration         `default:"10s" min:"100ms" max:"1m" placeholder:"DURATION" help:"longest work on a write"`
@@ -131,15 +132,15 @@ type interfaceOptions struct {
 	HistoryMaxAge    int                   `default:"300" min:"0" max:"31536000" placeholder:"SECONDS" help:"how long browsers and proxies may keep versions of records, which may be closed later, up to 31536000; 0: they ask each time"`
 }
 
-type pagesOptions struct {
+type PagesOptions struct {
 	Pages                 bool               `default:"true" help:"show pages for people: lists, months, events, venues and what else has a url"`
 	PagesExternalLinks    bool               `default:"true" help:"link calendars and maps of other services on pages"`
 	PagesRobots           string             `default:"index" choices:"index,none" placeholder:"WHICH" help:"index or none: what search engines may keep of pages"`
 	PagesCache            time.Duration      `default:"10s" min:"0s" max:"24h" whole:"" placeholder:"DURATION" help:"how long shared caches may keep a page, whole seconds up to 24h; 0s: they ask each time"`
-	PagesEmbed            frameHosts         `default:"*" placeholder:"HOSTS" help:"hosts that may show embedded pages in frames, commas between them; *: all, none: nobody"`
+	PagesEmbed            frameHosts         `default:"*" placeholder:"HOSTS" type:"frames" help:"hosts that may show embedded pages in frames, commas between them; *: all, none: nobody"`
 	PagesWeekStart        string             `default:"monday" choices:"monday,sunday" placeholder:"DAY" help:"monday or sunday: first day of weeks on pages"`
 	PagesClock            string             `placeholder:"HOURS" pattern:"^(12|24)?$" must:"be 12, 24 or empty" help:"12 or 24, for all languages; empty: as the language of the page does"`
-	PagesImages           pictureHosts       `default:"none" placeholder:"HOSTS" help:"hosts whose pictures pages load, commas between them; none, or any"`
+	PagesImages           pictureHosts       `default:"none" placeholder:"HOSTS" type:"pictures" help:"hosts whose pictures pages load, commas between them; none, or any"`
 	PagesTiles            string             `placeholder:"URL" type:"tiles" help:"map tiles below the markers, as https://tiles.example/{z}/{x}/{y}.png; {s} stands for each of --pages-tiles-hosts; empty: outlines alone"`
 	PagesTilesHosts       []string           `placeholder:"LIST" pattern:"^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?$" must:"be a word of a host name, as a" help:"words that {s} stands for, as a,b,c"`
 	PagesTilesAttribution string             `placeholder:"TEXT" help:"who made the tiles; it stands on every map"`
@@ -150,14 +151,14 @@ type pagesOptions struct {
 	BrandHome             pages.Home         `placeholder:"DIR" type:"home" help:"directory with the text of the home page: home.en.html, home.cn.html, home.es.html, home.fr.html; a missing one is as the English one"`
 }
 
-type proofOptions struct {
+type ProofOptions struct {
 	LogOrigin          string           `placeholder:"NAME" type:"origin-of-log" help:"name of the log in checkpoints, kept with the first one; empty: host and path that the service is reached by"`
 	SigningKey         []string         `placeholder:"FILES" type:"file" help:"files of keys PRIVATE+KEY+… that sign checkpoints, each of them, commas between them; empty: audit.key in --data where the event store is there"`
 	Witnesses          []*proof.Witness `placeholder:"LIST" type:"witness" help:"VKEY@URL of witnesses that are asked to cosign checkpoints, at most 16"`
 	CheckpointInterval time.Duration    `default:"1m" min:"1s" max:"1h" placeholder:"DURATION" help:"how often a checkpoint is signed while there are new entries"`
 }
 
-type processOptions struct {
+type ProcessOptions struct {
 	LogLevel   slog.Level     `default:"info" placeholder:"LEVEL" type:"level" help:"debug, info, warn or error"`
 	LogFormat  string         `default:"text" choices:"text,json" placeholder:"FORMAT" help:"text or json"`
 	Pprof      string         `placeholder:"ADDR" pattern:"^((127([.][0-9]{1,3}){3}|[[]::1[]]):[^:]+)?$" must:"be an address of this machine with a port, as 127.0.0.1:6060" help:"loopback address and port that serves runtime profiles; empty: none"`
@@ -168,42 +169,18 @@ type processOptions struct {
 	DrainLimit time.Duration  `default:"50s" min:"1s" max:"1h" placeholder:"DURATION" help:"longest time from the signal to the end of the process, whatever hangs"`
 }
 
-type outputOptions struct {
+type OutputOptions struct {
 	JSON bool `default:"false" help:"print JSON for programs"`
 }
 
-type languageOptions struct {
+type LanguageOptions struct {
 	Lang string `default:"en" choices:"cn,en,fr,es" placeholder:"LANG" help:"language of sentences: cn, en, fr or es"`
-}
-
-// zone is a time zone by its name.
-type zone struct{ calendar.Zone }
-
-func (z *zone) UnmarshalText(text []byte) (err error) {
-	*z = zone{}
-	if len(text) > 0 {
-		z.Zone, err = readZone(string(text))
-	}
-	return err
-}
-
-// MarshalText implements encoding.TextMarshaler.
-func (z zone) MarshalText() ([]byte, error) { return []byte(z.Name), nil } //nolint:unparam // as the interface has it
-
-// site is the time zone of the site.
-func (z zone) site() *time.Location {
-	if z.Location == nil {
-		return time.UTC
-	}
-	return z.Location
 }
 
 // zone is the time zone of the site with its name.
 func (s *config) zone() calendar.Zone {
-	if s.Timezone.Location == nil {
-		return calendar.Zone{Name: "UTC", Location: time.UTC}
-	}
-	return s.Timezone.Zone
+	z, _ := calendar.ParseZone(cmp.Or(s.Timezone, "UTC"))
+	return z
 }
 
 func isTerminal(w io.Writer) bool {

@@ -17,7 +17,7 @@ import (
 func settingsOf(t *testing.T, args, env []string) (*config, map[string]string, error) {
 	t.Helper()
 	s := &config{}
-	r := &settingsReader{env: env, given: map[*kong.Value]given{}}
+	r := &settingsReader{env: env}
 	k, err := r.parser(s, io.Discard, nil)
 	must(t, err)
 	parsed, err := r.read(k, s, append([]string{"serve"}, args...))
@@ -34,7 +34,7 @@ func settingsOf(t *testing.T, args, env []string) (*config, map[string]string, e
 // flagsOf returns the settings that a command takes.
 func flagsOf(t *testing.T, command string) (flags []*kong.Flag) {
 	t.Helper()
-	k, err := newParser(&config{}, io.Discard)
+	k, err := new(settingsReader).parser(new(config), io.Discard, nil)
 	must(t, err)
 	for _, node := range k.Model.Children {
 		if node.Name == command {

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"daybook/calendar"
@@ -15,7 +14,6 @@ import (
 	"daybook/internal/httpapi"
 	"daybook/internal/lease"
 	"daybook/internal/proof"
-	"daybook/internal/status"
 )
 
 const (
@@ -84,39 +82,34 @@ func (b *backend) checkOrigin(ctx context.Context) error {
 }
 
 // sign adds what signs checkpoints: under a lease when the store is shared.
-func (r *roles) sign(ctx context.Context) {
-	if r.b.signer == nil || !r.s.signs() {
+func (p *process) sign(ctx context.Context) {
+	if p.b.signer == nil || !p.s.signs() {
 		return
 	}
-	work, state := r.leased(checkpointLease, r.signUntilDrained, nil)
-	r.add(ctx, "signer", work)
+	work, state := p.leased(checkpointLease, p.signUntilDrained, nil)
+	p.add(ctx, "signer", work)
 	if state != nil {
-		r.add(ctx, "checkpoints", func(ctx context.Context) error { return r.followCheckpoints(ctx, state) })
+		p.add(ctx, "checkpoints", func(ctx context.Context) error { return p.followCheckpoints(ctx, state) })
 	}
 }
 
-func (r *roles) signUntilDrained(ctx context.Context) error {
-	err := r.b.signer.Run(ctx)
+func (p *process) signUntilDrained(ctx context.Context) error {
+	err := p.b.signer.Run(ctx)
 	if errors.Is(context.Cause(ctx), context.Canceled) { // no lost lease: who signs next would sign much later
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSignature)
 		defer cancel()
-		_, _ = r.b.signer.Sign(last) // it tells the log what is wrong
+		_, _ = p.b.signer.Sign(last) // it tells the log what is wrong
 	}
 	return err
 }
 
-// followCheckpoints stores what others sign next to the keys of a process that stands by,
-// and shows other processes that this one refuses to sign.
-func (r *roles) followCheckpoints(ctx context.Context, state *lease.State) error {
-	for next := time.Now(); ; {
-		if now := time.Now(); !state.Held() && !now.Before(next) {
-			_ = r.b.signer.Follow(ctx) // health shows it
-			next = now.Add(r.s.CheckpointInterval)
+// followCheckpoints stores what others sign next to the keys of a process that stands by.
+func (p *process) followCheckpoints(ctx context.Context, state *lease.State) error {
+	for {
+		if !state.Held() {
+			_ = p.b.signer.Follow(ctx) // health shows it
 		}
-		if why, _ := r.b.unsigned(ctx, 0); why != "" {
-			_, _ = r.b.leases.Acquire(ctx, refusalLease+why, holder(), refusalSpan) // tried again soon
-		}
-		if err := pause.For(ctx, lookEvery); err != nil {
+		if err := pause.For(ctx, p.s.CheckpointInterval); err != nil {
 			return err
 		}
 	}
@@ -140,39 +133,4 @@ func whyNotSigned(err error) string {
 		return refusal.Error()
 	}
 	return "signing key of another log"
-}
-
-// Refusals to sign are shown by leases, one for each reason: daybook health cannot see
-// the keys of relays on other machines.
-const (
-	refusalLease  = "checkpoint refused/"
-	refusalSpan   = 15 * time.Second
-	refusalViewer = "daybook health" // holder of a look at them
-)
-
-// refusals adds to a health why processes that share the store sign nothing. A store that
-// cannot be asked takes no writes.
-func (b *backend) refusals(ctx context.Context, h *status.Health) {
-	if b.leases == nil || h.Status != status.OK && h.Status != status.Degraded {
-		return
-	}
-	for _, refusal := range proof.Refusals {
-		why := whyNotSigned(refusal)
-		if strings.Contains(h.Why, why) {
-			continue
-		}
-		l, err := b.leases.Acquire(ctx, refusalLease+why, refusalViewer, 0)
-		switch {
-		case err != nil:
-			why = whyNoWrites
-		case l.Holder == refusalViewer: // nobody has it
-			continue
-		}
-		if !strings.Contains(h.Why, why) {
-			h.Degrade(why, "")
-		}
-		if err != nil {
-			return
-		}
-	}
 }

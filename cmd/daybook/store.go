@@ -17,29 +17,27 @@ import (
 
 // openStore opens the event store that the settings name. The one in the data
 // directory needs the directory's lock.
-func (b *backend) openStore(ctx context.Context, existing bool) error {
+func (b *backend) openStore(ctx context.Context, existing bool) (eventstore.Store, error) {
 	if b.s.Store != "" {
 		store, err := postgres.Open(ctx, b.s.Store, postgres.Options{
 			Log: b.log, Schema: b.s.StoreSchema, PoolSize: b.s.StorePool, ListenURL: b.s.StoreListen,
 			ReadTimeout: b.s.StoreReadDeadline, Timeout: b.s.StoreAppendDeadline, Observe: b.hooks.Commits, Existing: existing,
 		})
 		if errors.Is(err, eventstore.ErrNoStore) {
-			return fmt.Errorf("the schema %s of %s holds no event store; daybook serve or daybook migrate makes one, --store-schema names another", b.s.StoreSchema, redactedURLs(b.s.Store))
+			return nil, fmt.Errorf("the schema %s of %s holds no event store; daybook serve or daybook migrate makes one, --store-schema names another", b.s.StoreSchema, redactedURLs(b.s.Store))
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
-		b.store, b.leases, b.close = store, store, store.Close
-		return nil
+		b.leases, b.close = store, store.Close
+		return store, nil
 	}
-	store, err := openFile(ctx, b.s, sqlite.Options{
-		Observe: b.hooks.Commits, Permit: b.permit, Existing: existing,
-	})
+	store, err := openFile(ctx, b.s, sqlite.Options{Observe: b.hooks.Commits, Existing: existing})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	b.store, b.file, b.close = store, store, store.Close
-	return nil
+	b.file, b.close = store, store.Close
+	return store, nil
 }
 
 // openFile opens the event store in the data directory. One without entries is

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"text/tabwriter"
 
 	"daybook/calendar"
@@ -48,7 +47,7 @@ func (cmd *rebuildCommand) work(ctx context.Context, b *backend, c *console, _ *
 		n, err = m.Rebuild(ctx, bar.set)
 		return err
 	})
-	bar.done()
+	bar.end()
 	if err == nil {
 		fmt.Fprintf(c.out, "the read model holds %d records and agrees with the event store\n", n)
 	}
@@ -59,32 +58,17 @@ type retryCommand struct {
 	storeSettings
 	indexSettings
 
-	ID string `arg:"" help:"id of the record; daybook health lists those that are quarantined"`
-	id calendar.ID
-}
-
-func (cmd *retryCommand) check(*config) (err error) {
-	cmd.id, err = idArgument(cmd.ID)
-	return err
-}
-
-// idArgument reads an id of the command line.
-func idArgument(text string) (calendar.ID, error) {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 1 {
-		return 0, usageError("ID must be a number above 0, not %q", text)
-	}
-	return calendar.ID(n), nil
+	ID calendar.ID `arg:"" min:"1" max:"9223372036854775807" help:"id of the record; daybook health lists those that are quarantined"`
 }
 
 // work projects a quarantined record again.
 func (cmd *retryCommand) work(ctx context.Context, b *backend, c *console, s *config) error {
-	if b.live.Load() == nil && s.localIndex() {
+	if b.status == nil && s.localIndex() {
 		return errors.New("nothing serves from the data directory, so nothing is quarantined: a start projects every record")
 	}
-	err := b.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Retry(ctx, cmd.id) })
+	err := b.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Retry(ctx, cmd.ID) })
 	if err == nil {
-		fmt.Fprintf(c.out, "record %d is projected\n", cmd.id)
+		fmt.Fprintf(c.out, "record %d is projected\n", cmd.ID)
 	}
 	return err
 }
@@ -107,9 +91,10 @@ type userAdd struct {
 	NewLog bool   `commandline:"" help:"begin a log in a data directory that has lost its own"`
 }
 
-func (cmd *userAdd) check(s *config) error { //nolint:unparam // as those of other tasks
+// Run adds a user.
+func (cmd *userAdd) Run(ctx context.Context, c *console, s *config) error {
 	s.newLog = cmd.NewLog
-	return nil
+	return perform(ctx, c, s, cmd, nil)
 }
 
 // work adds a user, and makes a store where there is none.
@@ -198,7 +183,7 @@ type healthCommand struct {
 
 // work prints the health of a running service.
 func (*healthCommand) work(ctx context.Context, b *backend, c *console, s *config) error {
-	if b.live.Load() == nil && s.localIndex() {
+	if b.status == nil && s.localIndex() {
 		return fmt.Errorf("nothing serves from %s", s.Data)
 	}
 	h, err := b.shownHealth(ctx)

@@ -24,7 +24,7 @@ func TestEveryCommandHasHelp(t *testing.T) {
 		return both.String(), status
 	}
 	help, _ := inProcess("help")
-	k, err := newParser(&config{}, io.Discard)
+	k, err := new(settingsReader).parser(new(config), io.Discard, nil)
 	must(t, err)
 	must(t, kong.Visit(k.Model, func(v kong.Visitable, next kong.Next) error {
 		switch v := v.(type) {

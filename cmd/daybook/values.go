@@ -1,12 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -21,59 +21,54 @@ import (
 	"daybook/eventstore/feed"
 	"daybook/internal/pages"
 	"daybook/internal/proof"
+	"daybook/query"
 )
 
 // What reads the value of a setting. Each error says what would be right, and does
 // not repeat the value: it may hold a password.
 
-// readers are the mappers of settings by the tag type, and by the types of Go.
-func readers() []kong.Option {
-	options := append(make([]kong.Option, 0, 32),
-		kong.KindMapper(reflect.Bool, mapper(boolean)), kong.KindMapper(reflect.Int, mapper(number)), kong.KindMapper(reflect.Int64, mapper(number)),
-		kong.KindMapper(reflect.String, mapper(text)), kong.KindMapper(reflect.Slice, mapper(text)),
-		kong.TypeMapper(reflect.TypeFor[time.Duration](), mapper(duration)), kong.TypeMapper(reflect.TypeFor[*time.Duration](), mapper(optionalDuration)),
+// valueReader reads the value of a setting, or one of its list.
+type valueReader func(text string, setting *kong.Value) (any, error)
+
+// mappers are the mappers of settings by the tag type, and by the types of Go.
+func (r *settingsReader) mappers() []kong.Option {
+	options := append(make([]kong.Option, 0, 40),
+		kong.KindMapper(reflect.Bool, r.mapper(boolean)), kong.KindMapper(reflect.Int, r.mapper(number)), kong.KindMapper(reflect.Int64, r.mapper(number)),
+		kong.KindMapper(reflect.String, r.mapper(text)), kong.KindMapper(reflect.Slice, r.mapper(text)),
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), r.mapper(duration)), kong.TypeMapper(reflect.TypeFor[*time.Duration](), r.mapper(optionalDuration)),
 	)
-	for name, mapper := range map[string]kong.Mapper{
+	for name, read := range map[string]valueReader{
 		"accent":        checked(pages.CheckAccent),
 		"brandname":     value(brandName),
+		"bands":         value(query.ReadCostBands),
+		"directory":     value(filepath.Abs),
 		"feedprefix":    checked(feed.CheckPrefix),
 		"file":          checked(readable),
 		"footer":        value(pages.ReadFooterLink),
+		"frames":        value(readFrameHosts),
 		"headers":       value(headerPair),
 		"home":          value(readHome),
+		"kind":          value(readKind),
 		"level":         value(level),
 		"logo":          value(readLogo),
 		"nats":          urls("nats:// or tls:// URLs", true, "nats", "tls", "ws", "wss"),
 		"nodes":         urls("http:// or https:// URLs", true, "http", "https"),
 		"origin-of-log": checked(logOrigin),
 		"path":          value(pathSegments),
+		"pictures":      value(readPictureHosts),
 		"postgres":      urls("a postgres:// URL", false, "postgres", "postgresql"),
 		"prefix":        value(prefix),
 		"position":      value(position),
 		"ratio":         value(ratio),
 		"schema":        checked(schema),
+		"settings":      r.readFile,
 		"tiles":         checked(checkTiles),
 		"witness":       value(proof.ParseWitness),
+		"zone":          checked(checkZone),
 	} {
-		options = append(options, kong.NamedMapper(name, mapper))
+		options = append(options, kong.NamedMapper(name, r.mapper(read)))
 	}
 	return options
-}
-
-// mapper is a mapper of one value, or of a list with commas between, by the tags of a setting.
-func mapper(read func(v string, setting *kong.Value, to reflect.Value) error) kong.Mapper {
-	return kong.MapperFunc(func(ctx *kong.DecodeContext, to reflect.Value) error {
-		token, err := ctx.Scan.PopValue("a")
-		if err != nil || !ctx.Value.IsSlice() {
-			return cmp.Or(err, read(token.String(), ctx.Value, to))
-		}
-		return readList(token.String(), func(part string) error {
-			element := reflect.New(to.Type().Elem()).Elem()
-			err := read(part, ctx.Value, element)
-			to.Set(reflect.Append(to, element)) // a flag may stand several times
-			return err
-		})
-	})
 }
 
 // readList reads a list with commas between.
@@ -89,100 +84,91 @@ func readList(text string, read func(part string) error) error {
 	return nil
 }
 
-// value is a mapper of values that read returns.
-func value[T any](read func(string) (T, error)) kong.Mapper {
-	return mapper(func(text string, _ *kong.Value, to reflect.Value) error {
-		v, err := read(text)
-		if err == nil {
-			to.Set(reflect.ValueOf(&v).Elem())
-		}
-		return err
-	})
+// value returns the reader of what a function reads.
+func value[T any](read func(string) (T, error)) valueReader {
+	return func(text string, _ *kong.Value) (any, error) { return read(text) }
 }
 
-// checked is a mapper of texts.
-func checked(check func(string) error) kong.Mapper {
-	return value(func(v string) (string, error) { return v, check(v) })
+// checked returns the reader of texts that a function checks.
+func checked(check func(string) error) valueReader {
+	return func(text string, _ *kong.Value) (any, error) { return text, check(text) }
 }
 
-func text(v string, setting *kong.Value, to reflect.Value) error {
+func text(v string, setting *kong.Value) (any, error) {
 	tag := setting.Tag
 	if choices := tag.Get("choices"); choices != "" && (v != "" || tag.HasDefault || tag.Required) {
 		words := strings.Split(choices, ",")
 		if !slices.Contains(words, v) {
 			last := len(words) - 1
-			return fmt.Errorf("must be %s or %s", strings.Join(words[:last], ", "), words[last])
+			return nil, fmt.Errorf("must be %s or %s", strings.Join(words[:last], ", "), words[last])
 		}
 	}
 	if pattern := tag.Get("pattern"); pattern != "" && !regexp.MustCompile(pattern).MatchString(v) {
 		if setting.IsSlice() {
-			return fmt.Errorf("%q must %s", v, tag.Get("must"))
+			return nil, fmt.Errorf("%q must %s", v, tag.Get("must"))
 		}
-		return errors.New("must " + tag.Get("must"))
+		return nil, errors.New("must " + tag.Get("must"))
 	}
-	to.SetString(strings.TrimRight(v, tag.Get("trim")))
-	return nil
+	return strings.TrimRight(v, tag.Get("trim")), nil
 }
 
-func number(v string, setting *kong.Value, to reflect.Value) error {
+func number(v string, setting *kong.Value) (any, error) {
 	n, err := strconv.ParseInt(v, 10, 64)
-	tag := setting.Tag
-	if !tag.Has("max") {
-		if err != nil {
-			return errors.New("must be a whole number")
-		}
-		to.SetInt(n)
-		return nil
-	}
-	least, _ := strconv.ParseInt(tag.Get("min"), 10, 64)
-	most, _ := strconv.ParseInt(tag.Get("max"), 10, 64)
+	least, _ := strconv.ParseInt(setting.Tag.Get("min"), 10, 64)
+	most, _ := strconv.ParseInt(setting.Tag.Get("max"), 10, 64)
 	if err != nil || n < least || n > most {
-		return fmt.Errorf("must be a whole number from %d to %d", least, most)
+		return nil, fmt.Errorf("must be a whole number from %d to %d", least, most)
 	}
-	to.SetInt(n)
-	return nil
+	return n, nil
 }
 
-func boolean(v string, _ *kong.Value, to reflect.Value) error {
+func boolean(v string, _ *kong.Value) (any, error) {
 	b, err := strconv.ParseBool(v)
 	if err != nil {
-		return errors.New("must be true or false")
+		return nil, errors.New("must be true or false")
 	}
-	to.SetBool(b)
-	return nil
+	return b, nil
 }
 
-func duration(v string, setting *kong.Value, to reflect.Value) error {
+func duration(v string, setting *kong.Value) (any, error) {
 	d, err := time.ParseDuration(v)
 	tag := setting.Tag
 	least, _ := time.ParseDuration(tag.Get("min"))
 	most, _ := time.ParseDuration(tag.Get("max"))
-	seconds := tag.Has("whole")
-	if err == nil && d >= least && d <= most && (!seconds || d%time.Second == 0) {
-		to.SetInt(int64(d))
-		return nil
-	}
 	kind := "a duration"
-	if seconds {
+	if tag.Has("whole") {
 		kind += " of whole seconds"
 	}
-	return fmt.Errorf("must be %s from %s to %s, as %s", kind, tag.Get("min"), tag.Get("max"), tag.Default)
+	if err != nil || d < least || d > most || tag.Has("whole") && d%time.Second != 0 {
+		return nil, fmt.Errorf("must be %s from %s to %s, as %s", kind, tag.Get("min"), tag.Get("max"), tag.Default)
+	}
+	return d, nil
 }
 
-func optionalDuration(v string, setting *kong.Value, to reflect.Value) error {
+func optionalDuration(v string, setting *kong.Value) (any, error) {
 	if v == "" {
-		to.SetZero()
-		return nil
+		return (*time.Duration)(nil), nil
 	}
-	return duration(v, setting, to.Elem())
+	read, err := duration(v, setting)
+	if d, ok := read.(time.Duration); ok {
+		return &d, nil
+	}
+	return nil, err
 }
 
-func readZone(v string) (calendar.Zone, error) {
-	z, ok := calendar.ParseZone(v)
-	if !ok {
-		return z, errors.New("must be a time zone, as Europe/Rome, UTC or UTC+5.5")
+func checkZone(v string) error {
+	if _, ok := calendar.ParseZone(v); v != "" && !ok {
+		return errors.New("must be a time zone, as Europe/Rome, UTC or UTC+5.5")
 	}
-	return z, nil
+	return nil
+}
+
+func readKind(v string) (calendar.Kind, error) {
+	k, ok := calendar.ParseKind(v)
+	if !ok {
+		return k, fmt.Errorf("must be event, venue, organizer, category, tag, image or user, not %q", v)
+	}
+	return k, nil
 }
 
 func level(v string) (l slog.Level, err error) {
@@ -208,8 +194,8 @@ func position(v string) (calendar.Position, error) {
 	return calendar.Position(n), nil
 }
 
-// urls is a mapper of one URL, or of several with commas between them.
-func urls(want string, several bool, schemes ...string) kong.Mapper {
+// urls returns the reader of one URL, or of several with commas between them.
+func urls(want string, several bool, schemes ...string) valueReader {
 	return value(func(v string) (string, error) {
 		if v == "" {
 			return "", nil

@@ -102,9 +102,11 @@ func (h *Health) Public() map[string]any {
 func (r *Reporter) Health(ctx context.Context) (Health, *Report) {
 	p := r.Look(ctx)
 	h := r.judge(p)
-	if file := r.LostFile(); file != "" {
-		h.Status, h.Why = NoData, filepath.Base(file)+" was removed or replaced" // nobody outside reads where
-		return h, p
+	if r.LostFile != nil {
+		if file := r.LostFile(); file != "" {
+			h.Status, h.Why = NoData, filepath.Base(file)+" was removed or replaced" // nobody outside reads where
+			return h, p
+		}
 	}
 	if h.Status == NoStore {
 		return h, p
@@ -211,7 +213,7 @@ func (r *Reporter) Watch(ctx context.Context, log *slog.Logger, every time.Durat
 // log logs a change between well and degraded, and reports whether it is degraded then.
 func (h *Health) log(ctx context.Context, log *slog.Logger, degraded bool) bool {
 	switch {
-	case h.still && !degraded:
+	case (h.still || h.Status == NoData) && !degraded:
 		log.WarnContext(ctx, "service is degraded", "why", cmp.Or(h.Reason(), h.Status))
 		return true
 	case degraded && h.Status == OK:

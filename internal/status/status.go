@@ -61,8 +61,8 @@ type Parts struct {
 	Past           func() past.Stats
 	Now            func() time.Time // nil: time.Now
 
-	// LostFile returns a file of the data directory that was removed or replaced, "" for
-	// none.
+	// LostFile returns a file of the event store that was removed or replaced, "" for
+	// none; nil: the store is no file.
 	LostFile func() string
 	// Faults return what else is wrong at a head, "" for nothing.
 	Faults []func(ctx context.Context, head calendar.Position) (why, cause string)
@@ -110,6 +110,7 @@ func (p *Report) StateOf(name string) string {
 type Reporter struct {
 	Parts
 
+	start                   atomic.Pointer[calendar.Position] // the head of the first look at lists
 	caughtUp                atomic.Bool
 	failure                 atomic.Pointer[listFailure]
 	relay, projector, lists lag
@@ -130,9 +131,6 @@ func (r *Reporter) now() time.Time {
 
 // ListFailed notes a list that the read model did not answer.
 func (r *Reporter) ListFailed(err error) { r.failure.Store(&listFailure{r.now(), err}) }
-
-// CaughtUp notes that lists show what was there when the process started.
-func (r *Reporter) CaughtUp() { r.caughtUp.Store(true) }
 
 // Look asks all parts.
 func (r *Reporter) Look(ctx context.Context) *Report {
@@ -178,7 +176,7 @@ func (r *Reporter) index(ctx context.Context, p *Report) {
 	}
 	p.Visible = shown.Position
 	if r.Projector == nil { // it has nothing to catch up with
-		r.CaughtUp()
+		r.caughtUp.Store(true)
 	}
 	if found, err := r.Index.QuarantinedLately(ctx); err == nil {
 		p.Quarantined = append([]readmodel.Quarantined{}, found...)
@@ -190,6 +188,10 @@ func (r *Reporter) index(ctx context.Context, p *Report) {
 		return
 	}
 	r.lists.look(p.Time, p.Visible, p.Head)
+	r.start.CompareAndSwap(nil, &p.Head)
+	if p.Visible >= *r.start.Load() {
+		r.caughtUp.Store(true)
+	}
 	if p.Visible < p.Head {
 		if next, err := r.Store.Read(ctx, eventstore.Range{After: uint64(p.Visible), Limit: 1}); err == nil && len(next) == 1 {
 			p.Unseen = &next[0]

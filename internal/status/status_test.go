@@ -94,7 +94,7 @@ func TestJudge(t *testing.T) {
 	} {
 		r := &Reporter{Parts: Parts{Role: c.role, Index: struct{ Index }{}}}
 		if !c.starting {
-			r.CaughtUp()
+			r.caughtUp.Store(true)
 		}
 		if h := r.judge(&c.report); h.Status != c.status || h.Reason() != c.why || h.Ready() != c.ready {
 			t.Errorf("%s: %q because %q, ready %t; want %q, %q, %t", name, h.Status, h.Reason(), h.Ready(), c.status, c.why, c.ready)
