@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"daybook/eventstore/sqlite"
@@ -136,49 +134,4 @@ func TestLostLogWithoutWrites(t *testing.T) {
 	for _, id := range kept {
 		s.want(200, "GET", "/tags/"+id, "", "")
 	}
-}
-
-// TestLogLostDuringWrites removes the log under several writers and kills the service with
-// its first refusal: every acknowledged write is in the file by then.
-func TestLogLostDuringWrites(t *testing.T) {
-	t.Parallel()
-	data := filepath.Join(t.TempDir(), "data")
-	log := filepath.Join(data, sqlite.FileName+"-wal")
-	s := startServer(t, "serve", "--data", data)
-	token := s.token
-	var mu sync.Mutex
-	var kept []string
-	for round := range 3 {
-		var wg sync.WaitGroup
-		var count atomic.Int64
-		var refused atomic.Bool
-		for w := range 4 {
-			wg.Go(func() {
-				for i := 0; !refused.Load(); i++ {
-					status, b := s.try("POST", s.root+"/tags", token, fmt.Sprintf(`{"name":"%d %d %d"}`, round, w, i))
-					var v struct{ ID int64 }
-					switch err := json.Unmarshal(b, &v); {
-					case status == 201 && err == nil:
-						mu.Lock()
-						kept = append(kept, fmt.Sprint(v.ID))
-						mu.Unlock()
-						if count.Add(1) == 30 {
-							if err := os.Remove(log); err != nil {
-								t.Error(err)
-							}
-						}
-					case !refused.Swap(true):
-						s.signalKill()
-					}
-				}
-			})
-		}
-		wg.Wait()
-		s.kill()
-		s = startServer(t, "serve", "--data", data)
-		for _, id := range kept {
-			s.want(200, "GET", "/tags/"+id, "", "")
-		}
-	}
-	mustTool(t, "verify", "--data", data)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -289,37 +288,6 @@ func TestSearchHangs(t *testing.T) {
 	s.want(201, "POST", "/venues", s.token, `{"venue":"Hall"}`)
 	between.Swallow(false)
 	eventually(t, "lists", func() bool { status, _ := s.try("GET", s.root+"/venues", s.token, ""); return status == 200 })
-}
-
-// TestRotatedIndexKey: a key of the index that is refused is read from its file again.
-func TestRotatedIndexKey(t *testing.T) {
-	t.Parallel()
-	index, prefix := engines.Elasticsearch(t)
-	engine, err := url.Parse(index)
-	must(t, err)
-	var taken atomic.Value
-	taken.Store("ApiKey b2xk")
-	forward := httputil.NewSingleHostReverseProxy(engine)
-	between := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != taken.Load() {
-			send(w, 401, productHeader(), []byte(`{"error":{"type":"security_exception","reason":"wrong key"},"status":401}`))
-			return
-		}
-		forward.ServeHTTP(w, r)
-	}))
-	t.Cleanup(between.Close)
-	key := filepath.Join(t.TempDir(), "key")
-	must(t, os.WriteFile(key, []byte("b2xk\n"), 0o600))
-	s := startServer(t, "serve", "--data", t.TempDir(), "--index", between.URL, "--index-prefix", prefix, "--index-api-key-file", key)
-	s.want(201, "POST", "/events", s.token, concert)
-	s.want(200, "GET", "/events", s.token, "")
-	must(t, os.WriteFile(key, []byte("bmV3\n"), 0o600))
-	taken.Store("ApiKey bmV3")
-	s.want(201, "POST", "/events", s.token, concert)
-	eventually(t, "lists", func() bool {
-		status, b := s.try("GET", s.root+"/events", s.token, "")
-		return status == 200 && bytes.Contains(b, []byte(`"total":2,`))
-	})
 }
 
 // TestSecuredIndex: --index-ca and --index-api-key-file, and credentials in the

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"os"
@@ -11,11 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"daybook/internal/demo"
 )
@@ -71,79 +67,6 @@ func TestMigrateWaitsForCommand(t *testing.T) {
 	if took := time.Since(begun); took < holderWait {
 		t.Errorf("it waited for %s, want %s", took, holderWait)
 	}
-}
-
-// TestKillDuringWrites kills the service at a random write and starts it again:
-// every acknowledged write is there, no half of one is.
-func TestKillDuringWrites(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
-	}
-	data := filepath.Join(t.TempDir(), "data")
-	s := startServer(t, "serve", "--data", data)
-	token := s.token
-	const writers = 4
-	acknowledged := make(map[string]string) // id → title
-	tried := 0
-	for round := range 3 {
-		var (
-			wg    sync.WaitGroup
-			mu    sync.Mutex
-			count atomic.Int64
-			dead  atomic.Bool
-		)
-		killAt := 5 + rand.Int64N(40)
-		for w := range writers {
-			wg.Go(func() {
-				for i := 0; !dead.Load(); i++ {
-					title := fmt.Sprintf("round %d writer %d event %d", round, w, i)
-					body := fmt.Sprintf(`{"title":%q,"start_date":"tomorrow 7pm","end_date":"tomorrow 9pm","venue":{"venue":"Hall of %s"},"tags":["tag of %s"]}`, title, title, title)
-					status, b := s.try("POST", s.root+"/events", token, body)
-					mu.Lock()
-					tried++
-					mu.Unlock()
-					if status == 0 {
-						return
-					}
-					var e struct{ ID int64 }
-					if err := json.Unmarshal(b, &e); status != 201 || err != nil {
-						t.Errorf("got %d %s", status, b)
-						return
-					}
-					mu.Lock()
-					acknowledged[fmt.Sprint(e.ID)] = title
-					mu.Unlock()
-					if count.Add(1) == killAt {
-						s.kill()
-						dead.Store(true)
-					}
-				}
-			})
-		}
-		wg.Wait()
-		if !dead.Load() {
-			t.Fatal("the service was not killed")
-		}
-		s = startServer(t, "serve", "--data", data)
-		for id, title := range acknowledged {
-			e := s.want(200, "GET", "/events/"+id, "", "")
-			venue, _ := e["venue"].(map[string]any)
-			tags, _ := e["tags"].([]any)
-			if e["title"] != title || venue["venue"] != "Hall of "+title || len(tags) != 1 {
-				t.Errorf("event %s: got %v at %v with tags %v, want %q whole", id, e["title"], venue["venue"], tags, title)
-			}
-		}
-		// What was not acknowledged is there whole or not at all: as many venues
-		// and tags as events.
-		events := s.want(200, "GET", "/events?per_page=1", token, "")["total"].(float64)
-		venues := s.want(200, "GET", "/venues?per_page=1", token, "")["total"].(float64)
-		tags := s.want(200, "GET", "/tags?per_page=1&hide_empty=0", token, "")["total"].(float64)
-		if events != venues || events != tags || int(events) < len(acknowledged) || int(events) > tried {
-			t.Errorf("got %v events, %v venues, %v tags after %d acknowledged of %d tried", events, venues, tags, len(acknowledged), tried)
-		}
-	}
-	mustTool(t, "verify", "--data", data)
 }
 
 // TestDemo looks at the harbor town as it was announced, in a zone of somebody else.
@@ -279,58 +202,6 @@ func TestWriteAnswersAsRead(t *testing.T) {
 		compare("PATCH", event, `{"tags":["counted"],"status":"draft"}`, 200)
 		compare("PUT", event, `{"status":"publish"}`, 200)
 		compare("PATCH", tag, fmt.Sprintf(`{"description":"%d"}`, i), 200)
-	}
-}
-
-// TestRepeatedAfterARestart: a repeated request gets status, position and record of the
-// first answer from another process too, whatever changed meanwhile, also after a kill;
-// what it links to is that of now, and so are the links.
-func TestRepeatedAfterARestart(t *testing.T) {
-	t.Parallel()
-	data := filepath.Join(t.TempDir(), "data")
-	s := startServer(t, "serve", "--data", data)
-	token := s.token
-	send := func(key string) (http.Header, map[string]any) {
-		t.Helper()
-		status, h, b := s.full("POST", s.root+"/events", token,
-			`{"title":"Concert","start_date":"2030-05-01","end_date":"2030-05-01","venue":{"venue":"Hall"},"tags":"loud","categories":["art","open air"]}`,
-			map[string]string{"Idempotency-Key": key})
-		if status != 201 {
-			t.Fatalf("%s: %d %s", key, status, b)
-		}
-		var body map[string]any
-		must(t, json.Unmarshal(b, &body))
-		if location := fmt.Sprintf("%s/events/%s", s.root, idOf(body)); h.Get("Location") != location {
-			t.Errorf("%s: Location %s, want %s", key, h.Get("Location"), location)
-		}
-		return h, body
-	}
-	wasHeader, was := send("first")
-	for _, name := range []string{"drained", "killed"} {
-		if name == "killed" {
-			s.kill()
-		} else {
-			s.drain()
-		}
-		s = startServer(t, "serve", "--data", data)
-		for _, collection := range []string{"venues", "tags", "categories", "events"} {
-			list := s.want(200, "GET", "/"+collection+"?hide_empty=0", token, "")
-			for _, r := range list[collection].([]any) {
-				s.want(200, "PATCH", "/"+collection+"/"+idOf(r.(map[string]any)), token, fmt.Sprintf(`{"description":%q}`, name))
-			}
-		}
-		header, is := send("first")
-		if header.Get("Idempotency-Replayed") != "true" || header.Get("Daybook-Position") != wasHeader.Get("Daybook-Position") {
-			t.Errorf("%s: %v", name, header)
-		}
-		for _, field := range []string{"id", "title", "description", "modified", "slug"} {
-			if diff := cmp.Diff(was[field], is[field]); diff != "" {
-				t.Errorf("%s: %s (-first +again):\n%s", name, field, diff)
-			}
-		}
-		if is["venue"].(map[string]any)["description"] != "<p>"+name+"</p>" {
-			t.Errorf("%s: venue %v", name, is["venue"])
-		}
 	}
 }
 

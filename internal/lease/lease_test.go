@@ -1,11 +1,9 @@
 package lease_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -273,86 +271,6 @@ func TestStoreOutOfReach(t *testing.T) {
 	}
 }
 
-// An outage shorter than the lease changes nothing.
-func TestShortOutage(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l, r := &leases{}, &role{t: t}
-		var down atomic.Bool
-		p := &path{Store: l, there: func(context.Context) error {
-			if down.Load() {
-				return eventstore.ErrUnavailable
-			}
-			return nil
-		}}
-		var log bytes.Buffer
-		a := start(t, p, "a", lease.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}, r.work("a"))
-		after(t, r, time.Minute, "a")
-		down.Store(true)
-		<-time.After(lease.Span / 2)
-		down.Store(false)
-		after(t, r, time.Minute, "a")
-		end(t, a)
-		if r.order() != "a" {
-			t.Errorf("turns: %s, want a", r.order())
-		}
-		for text, want := range map[string]int{"msg=\"lease cannot be asked for\"": 1, "msg=\"outage ended\"": 1, "epoch=1": 1} {
-			if got := strings.Count(log.String(), text); got != want {
-				t.Errorf("%q stands %d times in the log, want %d\n%s", text, got, want, &log)
-			}
-		}
-	})
-}
-
-// The store is down for all: work stops, and goes on when it is back, in the
-// same hands or in others.
-func TestLongOutage(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l, r := &leases{}, &role{t: t}
-		var down atomic.Bool
-		p := &path{Store: l, there: func(context.Context) error {
-			if down.Load() {
-				return eventstore.ErrUnavailable
-			}
-			return nil
-		}}
-		a := start(t, p, "a", lease.Options{}, r.work("a"))
-		b := start(t, p, "b", lease.Options{}, r.work("b"))
-		<-time.After(time.Minute)
-		down.Store(true)
-		after(t, r, time.Hour, "")
-		down.Store(false)
-		<-time.After(lease.Span)
-		synctest.Wait()
-		if r.now() == "" {
-			t.Error("nobody is active")
-		}
-		end(t, a, b)
-	})
-}
-
-// What comes back late is counted from before the request: the lease may be of
-// no use any more.
-func TestLateAnswer(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l, r := &leases{}, &role{t: t}
-		const late = lease.Span * 8 / 10
-		p := &path{Store: l, back: func(context.Context) error { <-time.After(late); return nil }}
-		began := time.Now()
-		a := start(t, p, "a", lease.Options{}, r.work("a"))
-		after(t, r, late, "a")
-		<-time.After(lease.Span)
-		synctest.Wait()
-		first := r.turns[0]
-		if first.end.IsZero() || first.end.Sub(began) > lease.Span {
-			t.Errorf("worked until %s after the request, want less than %s", first.end.Sub(began), lease.Span)
-		}
-		end(t, a)
-	})
-}
-
 // A process is paused as a whole: for a moment two work, because no clock tells
 // the one that wakes up. Then it stops, and does not disturb the other.
 func TestPausedProcess(t *testing.T) {
@@ -475,27 +393,6 @@ func TestWorkEndsByItself(t *testing.T) {
 				t.Errorf("got %v, want the error of the work", err)
 			}
 		})
-	})
-}
-
-func TestEndsWhileStandingBy(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l, r := &leases{holder: "other", epoch: 7, end: time.Now().Add(time.Hour)}, &role{t: t}
-		a := start(t, l, "a", lease.Options{}, r.work("a"))
-		after(t, r, time.Minute, "")
-		if a.Held() || l.epoch != 7 {
-			t.Errorf("got %t, epoch %d; want epoch 7 of another", a.Held(), l.epoch)
-		}
-		end(t, a)
-		// Granted, but the answer never came: it is given back.
-		free := &leases{}
-		b := start(t, &path{Store: free, back: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}, "b", lease.Options{}, r.work("b"))
-		synctest.Wait()
-		end(t, b)
-		if free.holder != "b" || free.end.After(time.Now()) {
-			t.Errorf("held by %q until %s, want it released", free.holder, free.end)
-		}
 	})
 }
 

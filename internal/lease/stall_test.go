@@ -47,25 +47,6 @@ func TestStandstill(t *testing.T) {
 	})
 }
 
-// TestStandstillAlone: who is alone takes the lease again.
-func TestStandstillAlone(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l, r := &leases{}, &role{t: t}
-		var p progress
-		p.more.Store(true)
-		a := start(t, l, "a", lease.Options{Progress: p.tell}, r.work("a"))
-		<-time.After(time.Hour)
-		synctest.Wait()
-		p.more.Store(false)
-		after(t, r, 2*lease.Span, "a")
-		if turns := len(r.turns); turns < 50 || turns > 120 {
-			t.Errorf("%d turns in an hour", turns)
-		}
-		end(t, a)
-	})
-}
-
 // TestStandstillHangs: the lease of work that does not even end is had by another
 // one all the same.
 func TestStandstillHangs(t *testing.T) {

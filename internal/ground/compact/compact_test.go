@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/klauspost/compress/s2"
@@ -121,24 +120,6 @@ func TestMade(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
-}
-
-func TestConcurrent(t *testing.T) {
-	t.Parallel()
-	var wg sync.WaitGroup
-	for name, text := range texts() {
-		for range 3 {
-			wg.Go(func() {
-				for range 50 {
-					if got, err := Unpack(nil, Pack(text)); err != nil || !bytes.Equal(got, text) {
-						t.Errorf("%s: %d bytes come back as %d, %v", name, len(text), len(got), err)
-						return
-					}
-				}
-			})
-		}
-	}
-	wg.Wait()
 }
 
 func FuzzUnpack(f *testing.F) {
