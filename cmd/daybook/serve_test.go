@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -9,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -130,79 +128,6 @@ func TestDemo(t *testing.T) {
 		t.Errorf("its history has %v and %d reasons", actors, reasons)
 	}
 	s.ends()
-}
-
-func TestRebuildWhileServing(t *testing.T) {
-	t.Parallel()
-	data := filepath.Join(t.TempDir(), "data")
-	s := startServer(t, "serve", "--data", data)
-	for range 20 {
-		s.want(201, "POST", "/events", s.token, concert)
-	}
-	var wg sync.WaitGroup
-	stop := make(chan struct{})
-	wg.Go(func() {
-		for n := 20; ; n++ {
-			select {
-			case <-stop:
-				return
-			default:
-			}
-			if status, b := s.try("POST", s.root+"/events", s.token, concert); status != 201 {
-				t.Errorf("write during rebuild: %d %s", status, b)
-				return
-			}
-			if status, b := s.try("GET", s.root+"/events?per_page=1", "", ""); status != 200 || strings.Contains(string(b), `"total":0`) {
-				t.Errorf("list during rebuild: %d %s", status, b)
-				return
-			}
-		}
-	})
-	for range 3 {
-		out := mustTool(t, "rebuild", "--data", data)
-		if !strings.Contains(out, "agrees") {
-			t.Errorf("got %q", out)
-		}
-	}
-	close(stop)
-	wg.Wait()
-	events := s.want(200, "GET", "/events?per_page=1", s.token, "")["total"].(float64)
-	if n := strings.Count(mustTool(t, "export", "--data", data), `"change":"event.created"`); events != float64(n) {
-		t.Errorf("lists show %v events, the store has %v", events, n)
-	}
-}
-
-// TestWriteAnswersAsRead: the answer to a write has the ETag of the read after
-// it, counts of terms included (interface 2.9).
-func TestWriteAnswersAsRead(t *testing.T) {
-	t.Parallel()
-	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"))
-	compare := func(method, path, body string, want int) string {
-		t.Helper()
-		status, wrote, b := s.full(method, s.root+path, s.token, body, nil)
-		var r struct {
-			ID       int64
-			Taxonomy string
-		}
-		if err := json.Unmarshal(b, &r); status != want || err != nil {
-			t.Fatalf("%s %s: %d %s", method, path, status, b)
-		}
-		self := fmt.Sprintf("/events/%d", r.ID)
-		if r.Taxonomy != "" {
-			self = fmt.Sprintf("/tags/%d", r.ID)
-		}
-		if _, read, after := s.full("GET", s.root+self, s.token, "", nil); read.Get("ETag") != wrote.Get("ETag") {
-			t.Errorf("%s %s: ETag %s, read %s\n%s\n%s", method, path, wrote.Get("ETag"), read.Get("ETag"), b, after)
-		}
-		return self
-	}
-	tag := compare("POST", "/tags", `{"name":"counted"}`, 201)
-	for i := range 20 {
-		event := compare("POST", "/events", `{"title":"Concert","start_date":"tomorrow","end_date":"tomorrow","tags":["counted","more"],"categories":["c"]}`, 201)
-		compare("PATCH", event, `{"tags":["counted"],"status":"draft"}`, 200)
-		compare("PUT", event, `{"status":"publish"}`, 200)
-		compare("PATCH", tag, fmt.Sprintf(`{"description":"%d"}`, i), 200)
-	}
 }
 
 // TestLongRequestLine: long lines get the answer of the interface, which other origins may
