@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"net/url"
 	"os"
 	"strings"
@@ -235,4 +236,15 @@ func (s *config) api(log *slog.Logger) httpapi.Options {
 		Streams: cmp.Or(s.Streams, -1), StreamsOfOne: s.StreamsPerClient,
 		ServeStale: s.ServeStale, TotalHeaders: s.TotalHeaders, TrustForwarded: s.TrustForwarded, Log: log,
 	}
+}
+
+// profiles serves what the runtime tells about itself: CPU, memory, goroutines,
+// traces. It tells of paths and of memory, so it has a listener of its own.
+func profiles() *http.Server {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	return &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout}
 }

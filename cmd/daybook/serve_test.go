@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"daybook/internal/demo"
 )
@@ -128,6 +131,58 @@ func TestDemo(t *testing.T) {
 		t.Errorf("its history has %v and %d reasons", actors, reasons)
 	}
 	s.ends()
+}
+
+// TestRepeatedAfterARestart: a repeated request gets status, position and record of the
+// first answer from another process too, whatever changed meanwhile, also after a kill;
+// what it links to is that of now, and so are the links.
+func TestRepeatedAfterARestart(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	s := startServer(t, "serve", "--data", data)
+	token := s.token
+	send := func(key string) (http.Header, map[string]any) {
+		t.Helper()
+		status, h, b := s.full("POST", s.root+"/events", token,
+			`{"title":"Concert","start_date":"2030-05-01","end_date":"2030-05-01","venue":{"venue":"Hall"},"tags":"loud","categories":["art","open air"]}`,
+			map[string]string{"Idempotency-Key": key})
+		if status != 201 {
+			t.Fatalf("%s: %d %s", key, status, b)
+		}
+		var body map[string]any
+		must(t, json.Unmarshal(b, &body))
+		if location := fmt.Sprintf("%s/events/%s", s.root, idOf(body)); h.Get("Location") != location {
+			t.Errorf("%s: Location %s, want %s", key, h.Get("Location"), location)
+		}
+		return h, body
+	}
+	wasHeader, was := send("first")
+	for _, name := range []string{"drained", "killed"} {
+		if name == "killed" {
+			s.kill()
+		} else {
+			s.drain()
+		}
+		s = startServer(t, "serve", "--data", data)
+		for _, collection := range []string{"venues", "tags", "categories", "events"} {
+			list := s.want(200, "GET", "/"+collection+"?hide_empty=0", token, "")
+			for _, r := range list[collection].([]any) {
+				s.want(200, "PATCH", "/"+collection+"/"+idOf(r.(map[string]any)), token, fmt.Sprintf(`{"description":%q}`, name))
+			}
+		}
+		header, is := send("first")
+		if header.Get("Idempotency-Replayed") != "true" || header.Get("Daybook-Position") != wasHeader.Get("Daybook-Position") {
+			t.Errorf("%s: %v", name, header)
+		}
+		for _, field := range []string{"id", "title", "description", "modified", "slug"} {
+			if diff := cmp.Diff(was[field], is[field]); diff != "" {
+				t.Errorf("%s: %s (-first +again):\n%s", name, field, diff)
+			}
+		}
+		if is["venue"].(map[string]any)["description"] != "<p>"+name+"</p>" {
+			t.Errorf("%s: venue %v", name, is["venue"])
+		}
+	}
 }
 
 // TestLongRequestLine: long lines get the answer of the interface, which other origins may

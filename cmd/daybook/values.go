@@ -285,3 +285,48 @@ func schema(v string) error {
 }
 
 var schemaForm = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,47}$`)
+
+// hidden stands in the place of a secret.
+const hidden = "xxxxx"
+
+// secretNames are query parameters of URLs that are secrets.
+var secretNames = regexp.MustCompile(`(?i)pass|token|secret|key`)
+
+// redactedURLs gives a list of URLs without what they keep secret: passwords, a
+// user without a password (NATS reads it as a token), parameters that are named
+// like a secret. A text that is no URL is hidden whole.
+func redactedURLs(list string) string {
+	if list == "" {
+		return ""
+	}
+	parts := strings.Split(list, ",")
+	if strings.HasPrefix(list, "postgres") { // one URL, of several hosts perhaps
+		parts = []string{list}
+	}
+	for i, part := range parts {
+		u, err := url.Parse(strings.TrimSpace(part))
+		if err != nil || u.Host == "" || u.Opaque != "" || strayAt(strings.TrimSpace(part), u) {
+			return hidden
+		}
+		if u.User != nil {
+			name := u.User.Username()
+			_, has := u.User.Password()
+			switch {
+			case has:
+				u.User = url.UserPassword(name, hidden)
+			case strings.HasPrefix(u.Scheme, "postgres"):
+			default:
+				u.User = url.User(hidden)
+			}
+		}
+		q := u.Query()
+		for name := range q {
+			if secretNames.MatchString(name) {
+				q.Set(name, hidden)
+			}
+		}
+		u.RawQuery = q.Encode()
+		parts[i] = u.String()
+	}
+	return strings.Join(parts, ",")
+}
