@@ -179,20 +179,24 @@ func shown(f *kong.Flag, v string) string {
 // fileSetting names the file of settings.
 const fileSetting = "config"
 
-// readFile is the reader of the file of settings: a YAML map of their names, with texts,
-// numbers, true and false, and lists of them. What is wrong in it has places of its own.
+// readFile is the reader of the file of settings. What is wrong in it has places of its own.
 func (r *settingsReader) readFile(path string, _ *kong.Value) (any, error) {
 	if err := readable(path); err != nil || path == "" {
 		return path, err
 	}
 	text, err := os.ReadFile(path)
-	if err != nil {
-		return path, err
+	if err == nil {
+		r.fileErr = r.parseFile(path, text)
 	}
+	return path, err
+}
+
+// parseFile reads a YAML map of the names of settings, with texts, numbers, true and false,
+// and lists of them.
+func (r *settingsReader) parseFile(path string, text []byte) error {
 	var nodes map[string]yaml.Node
 	if err := yaml.Unmarshal(text, &nodes); err != nil {
-		r.fileErr = fmt.Errorf("%s: %w", path, err)
-		return path, nil
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	known := map[string]bool{}
 	_ = kong.Visit(r.model, func(node kong.Visitable, next kong.Next) error {
@@ -223,8 +227,7 @@ func (r *settingsReader) readFile(path string, _ *kong.Value) (any, error) {
 		}
 		r.file[name] = given{Value: strings.Join(texts, ","), From: at}
 	}
-	r.fileErr = errors.Join(problems...)
-	return path, nil
+	return errors.Join(problems...)
 }
 
 func lookupEnv(env []string, name string) (string, bool) {
