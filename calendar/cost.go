@@ -3,9 +3,9 @@ package calendar
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -58,14 +58,27 @@ func isWordCurrency(s string) bool {
 	return slices.Contains([]string{"eur", "usd", "gbp", "chf"}, strings.ToLower(s))
 }
 
-// symbolForm is a currency symbol (interface 3.1.4): a code, a local one, capital letters, or
-// a currency sign with up to three capital letters.
-const symbolForm = `(?i:eur|usd|gbp|chf)|kr\.?|zł|Kč|Ft|lei|лв|Fr\.|Rs|руб|\p{Lu}{2,4}|` +
-	`\p{Lu}{0,3}\p{Sc}|\p{Lu}{0,2}\p{Sc}\p{Lu}|\p{Lu}?\p{Sc}\p{Lu}{2}|\p{Sc}\p{Lu}{3}`
+// localSymbols are the symbols that are neither a currency sign nor capital letters.
+var localSymbols = []string{"kr", "kr.", "zł", "Kč", "Ft", "lei", "лв", "Fr.", "Rs", "руб"}
 
-// amountForm is a number, alone or with one symbol before or after it and at most one space
-// between them.
-var amountForm = regexp.MustCompile(`^(?:(` + symbolForm + `)[ \x{A0}\x{202F}]?)?(\d(?:.*\d)?)(?:[ \x{A0}\x{202F}]?(` + symbolForm + `))?$`)
+// isSymbol reports whether a text is a currency symbol (interface 3.1.4).
+func isSymbol(s string) bool {
+	if isWordCurrency(s) || slices.Contains(localSymbols, s) {
+		return true
+	}
+	signs, capitals := 0, 0
+	for _, r := range s {
+		switch {
+		case unicode.Is(unicode.Sc, r):
+			signs++
+		case unicode.IsUpper(r):
+			capitals++
+		default:
+			return false
+		}
+	}
+	return signs == 1 && capitals <= 3 || signs == 0 && capitals >= 2 && capitals <= 4
+}
 
 // amount is one number of a cost, or a cost that is none.
 type amount struct {
@@ -219,21 +232,43 @@ func readAmounts(s string) []amount {
 	return []amount{{typed: s, value: strings.ToLower(s), isText: true}}
 }
 
-// readAmount reads amountForm with at most one symbol.
-func readAmount(s string) (a amount, ok bool) {
-	m := amountForm.FindStringSubmatch(s)
-	if m == nil || m[1] != "" && m[3] != "" {
+// readAmount reads a number, alone or with one symbol before or after it and at
+// most one space between them.
+func readAmount(s string) (amount, bool) {
+	start := strings.IndexFunc(s, isASCIIDigit)
+	end := strings.LastIndexFunc(s, isASCIIDigit) + 1
+	if start < 0 {
 		return amount{}, false
 	}
-	a = amount{typed: m[2], symbol: m[1] + m[3]}
+	a := amount{typed: s[start:end]}
+	before, okBefore := readSymbol(s[:start], strings.TrimSuffix)
+	after, okAfter := readSymbol(s[end:], strings.TrimPrefix)
 	switch {
-	case m[1] != "":
-		a.position = positionPrefix
-	case m[3] != "":
-		a.position = positionPostfix
+	case !okBefore || !okAfter || before != "" && after != "":
+		return amount{}, false
+	case before != "":
+		a.symbol, a.position = before, positionPrefix
+	case after != "":
+		a.symbol, a.position = after, positionPostfix
 	}
+	var ok bool
 	a.value, ok = readCostNumber(a.typed)
 	return a, ok
+}
+
+// readSymbol reads what is on one side of a number: nothing, or a symbol with
+// at most one space towards the number.
+func readSymbol(s string, trim func(s, part string) string) (string, bool) {
+	if s == "" {
+		return "", true
+	}
+	for _, space := range []string{" ", "\u00a0", "\u202f"} {
+		if t := trim(s, space); t != s {
+			s = t
+			break
+		}
+	}
+	return s, isSymbol(s)
 }
 
 // readCostNumber returns the value of a number with separators, which begins and
@@ -274,6 +309,8 @@ func decimalSign(s string) int {
 		return i
 	}
 }
+
+func isASCIIDigit(r rune) bool { return r >= '0' && r <= '9' }
 
 // groupSigns makes a comma of each sign that groups thousands.
 var groupSigns = strings.NewReplacer(".", ",", " ", ",", "\u00a0", ",", "\u202f", ",", "'", ",", "’", ",")

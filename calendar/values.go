@@ -63,6 +63,9 @@ func ParseNearestInt(v any) (int64, bool) {
 // nearest to it.
 func wholeNumber(v any) (n int64, fits, ok bool) {
 	s, _ := numeral(v)
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return n, true, true
+	}
 	r, ok := rational(s)
 	if !ok || !r.IsInt() {
 		return 0, false, false
