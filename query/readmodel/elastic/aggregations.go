@@ -94,9 +94,9 @@ func (v *view) readTallies(ctx context.Context, q *readmodel.Query, found map[st
 			if got.Values, err = v.values(ctx, q.Kind, readmodel.Both(q.Filter, selection.Filter), t.Field, &from.Values); err != nil {
 				return nil, err
 			}
-			var counts []int
-			for _, part := range from.Parts.Buckets {
-				counts = append(counts, part.Count)
+			counts := make([]int, len(from.Parts.Buckets))
+			for part := range counts {
+				counts[part] = from.Parts.Buckets[part].Count
 			}
 			if len(counts) < len(t.Parts) {
 				return nil, fmt.Errorf("tally of %d parts: %d", len(t.Parts), len(counts))

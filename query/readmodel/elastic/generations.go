@@ -249,7 +249,7 @@ func (x *Index) move(ctx context.Context, actions ...object) error {
 // it is kept.
 func (x *Index) replace(ctx context.Context, r *roles, g generation, keep bool) error {
 	n := x.names()
-	var actions []object
+	actions := make([]object, 0, 2*len(collections)+3)
 	for _, c := range collections {
 		if old := n.index(c, r.live); r.has(old, n.live(c)) {
 			actions = append(actions, aliasAction("remove", old, n.live(c)))
