@@ -120,7 +120,7 @@ func noStore(dir string) error {
 const (
 	holderWait = 10 * time.Second // for its end, or for its control socket
 	holderPoll = 50 * time.Millisecond
-	firstWait  = 5 * time.Second // for the first frame, which comes before any work
+	firstWait  = 10 * time.Second // for the first frame, which comes before any work
 )
 
 // holdOrReach gives the lock of a data directory, or the answer of the server that holds it
