@@ -21,11 +21,6 @@ var (
 	now    = time.Date(2026, 3, 2, 14, 15, 0, 0, time.UTC)
 )
 
-type (
-	object = map[string]any
-	list   = []any
-)
-
 // decode reads an input of JSON text.
 func decode(tb testing.TB, k calendar.Kind, body string, op calendar.Op, c calendar.Caller) (*calendar.Attrs, []calendar.FieldError) {
 	tb.Helper()

@@ -9,10 +9,10 @@ import (
 	"daybook/eventstore"
 )
 
-// tag is the draft of a change of a tag.
-func tag(id calendar.ID, expected int64) eventstore.Draft {
+// tag is the draft of a new tag.
+func tag(id calendar.ID) eventstore.Draft {
 	return eventstore.Draft{
-		Kind: calendar.KindTag, ID: id, Expected: expected, Change: "tag.changed",
+		Kind: calendar.KindTag, ID: id, Change: "tag.changed",
 		Fields: json.RawMessage(`{}`), State: json.RawMessage(`{}`),
 	}
 }
@@ -31,7 +31,7 @@ func TestWritten(t *testing.T) {
 	t.Parallel()
 	g := eventstore.NewGroup(eventstore.Epoch{History: 1})
 	g.Mark = calendar.Mark{Position: 9}
-	it := item(t, eventstore.Append{Drafts: []eventstore.Draft{tag(1, 0), tag(2, 0)}, Receipt: &eventstore.Receipt{User: 7, Key: "k"}})
+	it := item(t, eventstore.Append{Drafts: []eventstore.Draft{tag(1), tag(2)}, Receipt: &eventstore.Receipt{User: 7, Key: "k"}})
 	g.Records[1] = &eventstore.Held{State: eventstore.State{Kind: calendar.KindTag, ID: 1, Version: 1}}
 	g.Receipts[it.Receipt.Name()] = it.Receipt
 	g.Written[it.Entries[0].Leaf], g.Written[it.Entries[1].Leaf] = 5, 6
@@ -55,15 +55,15 @@ func TestFound(t *testing.T) {
 		found, writes bool
 		err           error
 	}{
-		{"a record", eventstore.Append{Drafts: []eventstore.Draft{tag(2, 0)}}, false, true, nil},
+		{"a record", eventstore.Append{Drafts: []eventstore.Draft{tag(2)}}, false, true, nil},
 		{"a receipt", eventstore.Append{Receipt: &eventstore.Receipt{Key: "k", Record: 1}}, false, true, nil},
-		{"one that is there", eventstore.Append{Drafts: []eventstore.Draft{tag(2, 0)}, Receipt: &eventstore.Receipt{Key: "there"}}, true, false, nil},
+		{"one that is there", eventstore.Append{Drafts: []eventstore.Draft{tag(2)}, Receipt: &eventstore.Receipt{Key: "there"}}, true, false, nil},
 		{"nothing", eventstore.Append{}, true, false, nil},
 		{"a note that is there", eventstore.Append{Checkpoint: &signed}, true, true, nil},
 		{"a further line", eventstore.Append{Checkpoint: &further}, true, true, nil},
 		{"a redaction again", eventstore.Append{Redact: []calendar.ID{1, 1}}, true, true, nil},
-		{"an earlier history", eventstore.Append{Drafts: []eventstore.Draft{tag(2, 0)}, Epoch: eventstore.Epoch{History: 2}}, false, false, eventstore.ErrConflict},
-		{"earlier erasures", eventstore.Append{Drafts: []eventstore.Draft{tag(2, 0)}, Epoch: eventstore.Epoch{History: 3}}, false, true, nil},
+		{"an earlier history", eventstore.Append{Drafts: []eventstore.Draft{tag(2)}, Epoch: eventstore.Epoch{History: 2}}, false, false, eventstore.ErrConflict},
+		{"earlier erasures", eventstore.Append{Drafts: []eventstore.Draft{tag(2)}, Epoch: eventstore.Epoch{History: 3}}, false, true, nil},
 	} {
 		g := eventstore.NewGroup(eventstore.Epoch{History: 3, Erasures: 4})
 		g.Mark = calendar.Mark{Position: 5}

@@ -70,7 +70,7 @@ func perform(ctx context.Context, c *console, s *config, t task, in io.Reader) e
 				return err
 			}
 		}
-		var answer *http.Response
+		var answer io.ReadCloser
 		var err error
 		o := order{version, c.command, t, c.terminal, s.Store, s.OutputOptions, s.ZoneOptions, s.LanguageOptions}
 		lock, answer, err = holdOrReach(ctx, s.Data, s.Store != "" || !existing, holderWait, o, in)
@@ -127,7 +127,7 @@ const (
 // and has taken the order. The server is asked first: somebody may have removed the lock.
 // Another command holds it for a moment, and a server that starts has no socket yet, so both
 // are waited for.
-func holdOrReach(ctx context.Context, dir string, create bool, wait time.Duration, o order, in io.Reader) (lock *os.File, answer *http.Response, err error) {
+func holdOrReach(ctx context.Context, dir string, create bool, wait time.Duration, o order, in io.Reader) (lock *os.File, answer io.ReadCloser, err error) {
 	err = whileLocked(ctx, wait, func() (err error) {
 		if answer, err = o.give(ctx, dir, in); errors.Is(err, errNoServer) {
 			lock, err = lockData(dir, create, o.Task)
@@ -174,7 +174,7 @@ func (i *input) Read(p []byte) (int, error) {
 
 // give gives an order to the server that holds a data directory. The error is
 // errNoServer when there is none yet or no more; none has taken the order then.
-func (o order) give(ctx context.Context, dir string, in io.Reader) (*http.Response, error) {
+func (o order) give(ctx context.Context, dir string, in io.Reader) (io.ReadCloser, error) {
 	path, err := os.ReadFile(filepath.Join(dir, controlFile))
 	if err != nil {
 		return nil, errNoServer
@@ -215,13 +215,13 @@ func (o order) give(ctx context.Context, dir string, in io.Reader) (*http.Respon
 		return nil, errors.Join(usageError("%s", bytes.TrimSpace(why)), answer.Body.Close())
 	}
 	close(taken)
-	return answer, nil
+	return answer.Body, nil
 }
 
 // follow passes on what a task answers.
-func follow(answer *http.Response, c *console) error {
-	defer func() { _ = answer.Body.Close() }()
-	for dec := json.NewDecoder(answer.Body); ; {
+func follow(answer io.ReadCloser, c *console) error {
+	defer func() { _ = answer.Close() }()
+	for dec := json.NewDecoder(answer); ; {
 		var f frame
 		if err := dec.Decode(&f); err != nil {
 			return fmt.Errorf("the running server broke off: %w", err)

@@ -140,7 +140,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
-	s.committer = eventstore.NewCommitter(eventstore.CommitterOptions{
+	s.committer = eventstore.NewCommitter(eventstore.CommitterOptions{ //nolint:contextcheck // its commits outlive the call that opens the store
 		Commit: s.commit, Items: groupAppends, Bytes: groupBytes, Observe: s.o.Observe,
 	})
 	s.waiters.Go(func() { s.poll(background) })

@@ -90,7 +90,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if err := s.open(ctx, path); err != nil {
 		return nil, errors.Join(fmt.Errorf("open event store %s: %w", path, translate(err)), s.closeFiles())
 	}
-	s.committer = eventstore.NewCommitter(eventstore.CommitterOptions{
+	s.committer = eventstore.NewCommitter(eventstore.CommitterOptions{ //nolint:contextcheck // its commits outlive the call that opens the store
 		Commit: s.commit, Items: commitAppends, Bytes: commitBytes, Observe: o.Observe,
 	})
 	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))

@@ -203,7 +203,7 @@ func (l *log) fold(e *eventstore.Entry, r *record) error {
 func (l *log) blanks() error {
 	var first *record
 	for _, r := range l.records {
-		if r.blank != 0 && !(r.erased && r.position == r.by) && (first == nil || r.blank < first.blank) {
+		if isErased := r.erased && r.position == r.by; r.blank != 0 && !isErased && (first == nil || r.blank < first.blank) {
 			first = r
 		}
 	}

@@ -29,7 +29,8 @@ func (w *jsonFeed) Begin(b []byte) []byte {
 	b = AppendJSON(b, Object{
 		"version", "https://jsonfeed.org/version/1.1", "title", f.Title, "home_page_url", f.Home, "feed_url", f.Self,
 		"next_url", Filled(f.Next), "language", f.Lang.Tag(),
-		"_daybook", Object{"about", f.Root + "/doc", "total", f.Total, "", json.RawMessage(f.Facets)},
+		"_daybook",
+		Object{"about", f.Root + "/doc", "total", f.Total, "", json.RawMessage(f.Facets)},
 	})
 	return append(b[:len(b)-1], `,"items":[`...)
 }
@@ -52,7 +53,8 @@ func (w *jsonFeed) Item(b []byte, e *Event) []byte {
 		"authors", ListOf(e.Organizers, func(o *Organizer) any { return Object{"name", o.Name, "url", o.URL} }),
 		"tags", ListOf(slices.Concat(e.Categories, e.Tags), func(t *Term) any { return t.Name }),
 		"language", e.Lang.Tag(),
-		"_daybook", Object{
+		"_daybook",
+		Object{
 			"event_id", e.ID, "start", e.start(), "end", e.end(), "timezone", e.Zone.Name, "all_day", e.AllDay,
 			"status", string(e.Status), "event_status", string(e.EventStatus), "cost", Filled(e.Cost), "location", Filled(e.PlaceLine()),
 			"geo", point,
@@ -221,7 +223,8 @@ func (e *Event) Entry(b []byte, l calendar.Lang, start, end string) []byte {
 	return AppendJSON(b, Object{
 		"id", e.ID.String(), "title", e.plainTitle(l), "start", start, "end", end, "allDay", e.AllDay, "url", e.URL,
 		"resourceIds", Whole(ListOf(e.Venues, func(v *Venue) any { return v.ID.String() })), "classNames", Whole(classes),
-		"extendedProps", Object{
+		"extendedProps",
+		Object{
 			"timezone", e.Zone.Name, "status", string(e.Status), "location", e.PlaceLine(), "excerpt", htmltext.PlainText(e.Excerpt),
 			"image", e.Image, "cost", e.Cost, "categories", slugs(e.Categories), "tags", slugs(e.Tags),
 			"featured", e.flag(e.Featured, nil), "ticketed", e.flag(e.Ticketed, nil), "rest_url", e.RestURL,

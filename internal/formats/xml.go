@@ -122,10 +122,9 @@ func (w *atomWriter) End(b []byte) []byte { return append(b, "</feed>\n"...) }
 
 // elements writes elements with a text: names and texts in turns.
 func elements(b []byte, namesAndTexts ...string) []byte {
-	for i := 0; i < len(namesAndTexts); i += 2 {
-		name := namesAndTexts[i]
-		b = appendXML(append(append(append(b, '<'), name...), '>'), namesAndTexts[i+1])
-		b = append(append(append(b, "</"...), name...), '>')
+	for pair := range slices.Chunk(namesAndTexts, 2) {
+		b = appendXML(append(append(append(b, '<'), pair[0]...), '>'), pair[1])
+		b = append(append(append(b, "</"...), pair[0]...), '>')
 	}
 	return b
 }

@@ -95,10 +95,12 @@ func (v *Versions) nearest(ctx context.Context, from, to int64, ascending bool) 
 }
 
 // First and Last return the first and the last open version.
+// First returns the first open version.
 func (v *Versions) First(ctx context.Context) (Version, error) {
 	return v.nearest(ctx, 1, v.Version, true)
 }
 
+// Last returns the last open version.
 func (v *Versions) Last(ctx context.Context) (Version, error) {
 	return v.nearest(ctx, 1, v.Version, false)
 }

@@ -157,7 +157,7 @@ func (c *call) writeBody(status int, e encoding, shown *body) {
 			defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
 		}
 	}
-	_, _ = c.w.Write(shown.bytes) //nolint:gosec // JSON, under a content type that nobody takes for HTML
+	_, _ = c.w.Write(shown.bytes)
 }
 
 // buffers are what answers are written into: their length is known at the end only, and

@@ -13,7 +13,7 @@ var changesRead = pastRead{
 		kindRow, idRow, actorRow, actionRow, fieldRow, sinceRow, untilRow,
 		afterRow, beforeRow, orderRow, limitRow, formatRow("json", "ndjson", "csv"), languageRow,
 	},
-	answer: (*call).changes, smaller: []string{"limit"},
+	answer: answerChanges, smaller: []string{"limit"},
 }
 
 func changesRoute() *route {
@@ -27,7 +27,7 @@ func changesRoute() *route {
 }
 
 // changes answers the log.
-func (c *call) changes(ctx context.Context, q *pastQuery) (*answer, error) {
+func answerChanges(ctx context.Context, c *call, q *pastQuery) (*answer, error) {
 	page := historyPage{q: q, format: formatOf(q, c.r.Header), url: c.root.URL + "/changes", head: q.head.String()}
 	page.To = min(int64(q.head), q.before-1)
 	return c.entriesPage(ctx, &page)

@@ -21,7 +21,7 @@ var diffRead = pastRead{
 		recordsRow(),
 		languageRow,
 	},
-	answer: (*call).diff, smaller: []string{"from", "to"},
+	answer: answerDiff, smaller: []string{"from", "to"},
 }
 
 func recordsRow() pastRow {
@@ -38,7 +38,7 @@ func diffRoute(k calendar.Kind) *route {
 }
 
 // diff answers the difference of two versions.
-func (c *call) diff(ctx context.Context, q *pastQuery) (*answer, error) {
+func answerDiff(ctx context.Context, c *call, q *pastQuery) (*answer, error) {
 	id := c.targetOf().id
 	d, err := c.History.Diff(ctx, c.viewer(), c.route.kind, id, q.from, q.to)
 	if err != nil {

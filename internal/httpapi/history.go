@@ -14,7 +14,7 @@ import (
 )
 
 // historyRead is the history of a record (HISTORY 5).
-var historyRead = pastRead{table: pastTable{orderRow, afterRow, beforeRow, limitRow, actionRow, fieldRow, languageRow}, answer: (*call).history, smaller: []string{"limit"}}
+var historyRead = pastRead{table: pastTable{orderRow, afterRow, beforeRow, limitRow, actionRow, fieldRow, languageRow}, answer: answerHistory, smaller: []string{"limit"}}
 
 func historyRoute(k calendar.Kind) *route {
 	return pastRoute(k, "history", &historyRead, openapi.Operation{
@@ -24,7 +24,7 @@ func historyRoute(k calendar.Kind) *route {
 }
 
 // history answers the entries of one record.
-func (c *call) history(ctx context.Context, q *pastQuery) (*answer, error) {
+func answerHistory(ctx context.Context, c *call, q *pastQuery) (*answer, error) {
 	id := c.targetOf().id
 	version, err := c.History.Present(ctx, c.caller, c.route.kind, id)
 	if err != nil {

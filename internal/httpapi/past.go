@@ -55,7 +55,7 @@ const (
 // pastRead is a read of the past: its parameters, and who answers it.
 type pastRead struct {
 	table   pastTable
-	answer  func(c *call, ctx context.Context, q *pastQuery) (*answer, error)
+	answer  func(ctx context.Context, c *call, q *pastQuery) (*answer, error)
 	stream  func(c *call, q *pastQuery) error // in place of answer
 	smaller []string                          // the parameters by which a client could ask for less
 	proof   bool                              // of HISTORY 12
@@ -73,7 +73,7 @@ func (p *pastRead) serve(c *call) error {
 	if err != nil {
 		return err
 	}
-	asked := &question{smaller: p.smaller, make: func(ctx context.Context, _ stated) (*answer, error) { return p.answer(c, ctx, q) }}
+	asked := &question{smaller: p.smaller, make: func(ctx context.Context, _ stated) (*answer, error) { return p.answer(ctx, c, q) }}
 	if !p.proof {
 		asked.turns = c.past
 	}

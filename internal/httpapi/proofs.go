@@ -59,7 +59,7 @@ func proofRow(name, text string, least int64, to func(*pastQuery) *int64) pastRo
 }
 
 // prove makes the answer to a request for a proof.
-func (read proofAnswer) prove(c *call, _ context.Context, q *pastQuery) (*answer, error) {
+func (read proofAnswer) prove(_ context.Context, c *call, q *pastQuery) (*answer, error) {
 	media, value, err := read(c, q)
 	switch {
 	case errors.Is(err, proof.ErrNoCheckpoint):

@@ -15,7 +15,7 @@ const maxMementos = 1000
 var valueLinks = []string{linkFormat}
 
 // timeMapRead is a TimeMap (HISTORY 8.4).
-var timeMapRead = pastRead{table: pastTable{afterRow, formatRow("link", "json"), languageRow}, answer: (*call).timeMap}
+var timeMapRead = pastRead{table: pastTable{afterRow, formatRow("link", "json"), languageRow}, answer: answerTimeMap}
 
 func timeMapRoute(k calendar.Kind) *route {
 	return pastRoute(k, "timemap", &timeMapRead, openapi.Operation{
@@ -25,7 +25,7 @@ func timeMapRoute(k calendar.Kind) *route {
 }
 
 // timeMap answers the versions of a record that the caller may open.
-func (c *call) timeMap(ctx context.Context, q *pastQuery) (*answer, error) {
+func answerTimeMap(ctx context.Context, c *call, q *pastQuery) (*answer, error) {
 	id := c.targetOf().id
 	found, err := c.History.TimeMap(ctx, c.viewer(), c.route.kind, id, q.after, maxMementos)
 	if err != nil {

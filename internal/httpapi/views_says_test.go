@@ -1,7 +1,6 @@
 package httpapi_test
 
 import (
-	"context"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,7 +18,6 @@ import (
 	"daybook/calendar"
 	"daybook/internal/pages"
 	"daybook/internal/testkit/world"
-	"daybook/query/readmodel"
 )
 
 // TestDaysOfEvents: an event stands on each day that it is on (PAGES 13.6).
@@ -255,29 +252,6 @@ func TestSiteMap(t *testing.T) {
 	for _, path := range []string{"/sitemap/events-2026-03.xml", "/sitemap/events-2026-05-2.xml", "/sitemap/venues-2.xml", "/sitemap/other.xml"} {
 		w.As(calendar.Anonymous).Do(http.MethodGet, "/"+path, nil).Want(http.StatusNotFound)
 	}
-}
-
-// countingIndex counts what is asked of the read model.
-type countingIndex struct {
-	readmodel.Index
-
-	asked *atomic.Int64
-}
-
-func (x countingIndex) View(ctx context.Context) (readmodel.View, error) {
-	v, err := x.Index.View(ctx)
-	return countingView{v, x.asked}, err
-}
-
-type countingView struct {
-	readmodel.View
-
-	asked *atomic.Int64
-}
-
-func (v countingView) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
-	v.asked.Add(1)
-	return v.View.Search(ctx, q)
 }
 
 // What only events with a password are linked to is secret (INTERFACE 6.3): no directory and
