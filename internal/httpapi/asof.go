@@ -1,7 +1,9 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,16 +136,19 @@ func (c *call) listThen() error {
 	}
 	form := request // what is wrong with it is known before the lists are
 	form.Past = query.Past{FormOnly: true, Now: then.Moment}
-	_, err = c.parse(c.r.Context(), form, c.Queries.Parse)
-	for i := range problems.Fields {
-		err = withProblem(err, &problems.Fields[i])
+	_, refused := c.parse(c.r.Context(), form, c.Queries.Parse)
+	if e, ok := errors.AsType[*calendar.Error](refused); refused != nil && (!ok || e.Code != calendar.CodeInvalidParam) {
+		return refused
 	}
-	if err != nil {
-		return err
+	for i := range problems.Fields {
+		refused = withProblem(refused, &problems.Fields[i])
+	}
+	if len(problems.Fields) > 0 {
+		return refused
 	}
 	of, err := c.listsThen(then, point)
 	if err != nil {
-		return err
+		return cmp.Or(refused, err)
 	}
 	ctx, cancel := c.within(c.o.ReadDeadline)
 	defer cancel()

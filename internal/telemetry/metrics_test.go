@@ -172,7 +172,7 @@ func TestEndToEnd(t *testing.T) {
 		{4, "daybook_http_request_duration_seconds", []string{"method=GET", "route=/tags"}},
 		{1, "daybook_http_requests_total", []string{"code=404", "method=GET", "route=/tags/{id}"}},
 		{1, "daybook_http_requests_total", []string{"code=404", "method=GET", "route=none"}},
-		{1, "daybook_http_requests_total", []string{"code=405", "method=other", "route=none"}},
+		{1, "daybook_http_requests_total", []string{"code=405", "method=other", "route=/tags"}},
 		{1, "daybook_http_errors_total", []string{"error=incorrect_password"}},
 		{1, "daybook_http_errors_total", []string{"error=rest_no_route"}},
 		{0, "daybook_http_errors_total", []string{"error=other"}},

@@ -85,7 +85,7 @@ func TestRequestSpans(t *testing.T) {
 	w.As(calendar.Anonymous).Get("/nothing/" + secret + "?password=" + secret).Want(http.StatusNotFound)
 	w.As(calendar.Anonymous).Do("BREW", "/tags", "").Want(http.StatusMethodNotAllowed)
 	got = spans.GetSpans()
-	if len(got) != 2 || got[0].Name != "GET" || got[1].Name != "other" {
+	if len(got) != 2 || got[0].Name != "GET" || got[1].Name != "other /tags" {
 		t.Errorf("got %v", got)
 	}
 	if text := fmt.Sprint(got); strings.Contains(text, secret) || strings.Contains(text, "BREW") {
