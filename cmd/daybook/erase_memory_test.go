@@ -81,13 +81,18 @@ func TestErasedMemory(t *testing.T) {
 	create("event", `{"title":"%[1]s night","description":"%[1]s sings",`+links+`}`)
 	stays := s.want(201, "POST", "/events", author, `{"title":"Stays",`+links+`}`)
 	ids["user"] = fmt.Sprint(stays["author"])
+	erased := map[string]bool{}
 	read := func() {
 		for kind, collection := range collections {
 			path, word := "/"+collection+"/"+ids[kind], words[kind]
-			for _, p := range []string{
-				path, path + "?as_of=20", path + "/history", path + "/timemap", path + "/diff?from=1&to=1", "/" + collection + "/by-slug/" + word + "-slug",
-				"/" + collection, "/" + collection + "?search=" + word, "/" + collection + "?as_of=20", "/suggest?q=" + word, "/changes",
-			} {
+			paths := []string{
+				path, path + "?as_of=20", path + "/history", path + "/timemap", path + "/diff?from=1&to=1",
+				"/" + collection, "/" + collection + "?as_of=20", "/changes",
+			}
+			if !erased[kind] { // afterwards the word is that of who asks
+				paths = append(paths, "/"+collection+"/by-slug/"+word+"-slug", "/"+collection+"?search="+word, "/suggest?q="+word)
+			}
+			for _, p := range paths {
 				s.try("GET", s.root+p, "", "")
 				s.try("GET", s.root+p, author, "")
 			}
@@ -118,6 +123,7 @@ func TestErasedMemory(t *testing.T) {
 			read()
 		}
 		mustTool(t, "erase", kind, ids[kind], "--data", data, "--reason", "asked for", "--yes")
+		erased[kind] = true
 	}
 	http.DefaultClient.CloseIdleConnections() // their buffers hold what was sent last
 	var left []string
