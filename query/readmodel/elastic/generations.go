@@ -93,18 +93,18 @@ func (x *Index) Next(ctx context.Context) (readmodel.Index, error) {
 			return err
 		}
 		// Not the name of one that somebody deleted, which others may still know.
-		g := generation{fingerprint(), int(x.o.Now().Unix())}
+		g := generation{fingerprint(), int(x.o.Now().UnixMilli())}
 		for other := range r.all {
 			g.number = max(g.number, other.number+1)
 		}
 		x.mu.Lock()
 		next.fixed, x.next = g, g
 		x.mu.Unlock()
-		group, within := errgroup.WithContext(ctx) // an engine takes changes that come together in one step
+		var group errgroup.Group // an engine takes changes that come together in one step, and makes also what is cancelled
 		for _, c := range collections {
 			index := x.names().index(c, g)
 			group.Go(func() error {
-				return x.c.do(within, changeLimit, "make index "+index, esapi.IndicesCreateRequest{
+				return x.c.do(ctx, changeLimit, "make index "+index, esapi.IndicesCreateRequest{
 					Index: index, Body: bytes.NewReader(definition(x.o, c, x.names().write(c, g))),
 				}, nil)
 			})
