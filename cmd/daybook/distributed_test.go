@@ -277,9 +277,9 @@ func TestRebuildKilled(t *testing.T) {
 		if err := json.Unmarshal(b, &found); err != nil {
 			t.Fatalf("indices: %v %s", err, b)
 		}
-		for _, f := range found {
-			count, _ := strconv.Atoi(f.Count)
-			documents = append(documents, count)
+		documents = make([]int, len(found))
+		for i := range found {
+			documents[i], _ = strconv.Atoi(found[i].Count)
 		}
 		return documents
 	}
