@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"net/http"
 	"os"
@@ -48,7 +49,58 @@ func (s *server) heap(file string) []byte {
 	b, err := os.ReadFile(file)
 	must(s.t, err)
 	must(s.t, os.Remove(file))
-	return b
+	return live(b)
+}
+
+// live returns a heap dump without the ends of its pages. The runtime writes them as objects too
+// where the size of an object leaves room, though they hold the bits that mark pointers and what
+// lay there in an earlier life of the page.
+func live(dump []byte) []byte {
+	const page, bits, largest = 8192, 128, 512 // bytes: only objects up to largest have their bits there
+	out := make([]byte, 0, len(dump))
+	_, dump, _ = bytes.Cut(dump, []byte{'\n'})
+	number := func() uint64 {
+		n, size := binary.Uvarint(dump)
+		dump = dump[size:]
+		return n
+	}
+	text := func() (s []byte) {
+		n := number()
+		s, dump = dump[:n], dump[n:]
+		return s
+	}
+	for {
+		switch dump[0] { // the kind of record
+		case 1:
+			number()
+			address, object := number(), text()
+			for number() != 0 { // fields, each a kind and an offset
+				number()
+			}
+			if n := len(object); n > largest || int(address%page)+n <= page-bits {
+				out = append(out, object...)
+			}
+		case 3: // a type: address, size, name, whether it is a pointer
+			number()
+			number()
+			number()
+			text()
+			number()
+		case 6: // order of bytes, size of a pointer, first and last address, names of the machine, processors
+			for range 5 {
+				number()
+			}
+			text()
+			text()
+			number()
+		case 8: // a table of methods: its address and that of its type
+			number()
+			number()
+			number()
+		default: // stacks and global variables follow the objects
+			return append(out, dump...)
+		}
+	}
 }
 
 // TestErasedMemory: whatever was read of a record, no word of it is in the memory of a
