@@ -22,7 +22,7 @@ func (c *call) asksPast() (asks bool, err error) {
 		c.fresh = valueAskBack
 		return true, c.mayReadPast()
 	}
-	if c.route.timed && c.r.Header.Get(headerAcceptTime) != "" && c.mayReadPast() == nil {
+	if c.route.Timed && c.r.Header.Get(headerAcceptTime) != "" && c.mayReadPast() == nil {
 		c.fresh = valueAskBack
 		return true, nil
 	}
@@ -44,7 +44,7 @@ func (c *call) readPoint(in calendar.Input, problems *calendar.Problems) (p hist
 	if !c.sends(history.ParamPoint) {
 		return acceptDatetime(c.r.Header.Get(headerAcceptTime), c.o.Now(), problems), true, nil
 	}
-	p, err = c.History.ParsePoint(c.r.Context(), in[history.ParamPoint], c.route.single && !c.route.bySlug, c.o.Site, problems)
+	p, err = c.History.ParsePoint(c.r.Context(), in[history.ParamPoint], c.route.Single && !c.route.bySlug, c.o.Site, problems)
 	return p, false, err
 }
 

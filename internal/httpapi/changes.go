@@ -3,8 +3,6 @@ package httpapi
 import (
 	"context"
 	"net/http"
-
-	"daybook/internal/httpapi/openapi"
 )
 
 // changesRead is the log (HISTORY 10).
@@ -14,16 +12,6 @@ var changesRead = pastRead{
 		afterRow, beforeRow, orderRow, limitRow, formatRow("json", "ndjson", "csv"), languageRow,
 	},
 	answer: answerChanges, smaller: []string{"limit"},
-}
-
-func changesRoute() *route {
-	return logRoute("/changes", "changes", changesRead.serve, openapi.Operation{
-		Args: changesRead.table.Params(), Headers: []string{"ETag", headerPosition, headerLink}, Statuses: []int{403},
-		Content: openapi.Content{
-			"application/json":     {Schema: openapi.Ref("ChangesPage")},
-			"application/x-ndjson": {Schema: openapi.Text()}, "text/csv": {Schema: openapi.Text()},
-		},
-	})
 }
 
 // changes answers the log.

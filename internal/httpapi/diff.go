@@ -3,9 +3,7 @@ package httpapi
 import (
 	"context"
 
-	"daybook/calendar"
 	"daybook/internal/history"
-	"daybook/internal/httpapi/openapi"
 	"daybook/internal/param"
 )
 
@@ -28,13 +26,6 @@ func recordsRow() pastRow {
 	row := pastRowOf("records", "boolean", func(q *pastQuery, v *param.Value) { q.records, _ = v.Bool() })
 	row.Default, row.Schema = "false", object{"default": false}
 	return row
-}
-
-func diffRoute(k calendar.Kind) *route {
-	return pastRoute(k, "diff", &diffRead, openapi.Operation{
-		Headers: []string{"ETag", headerGroups},
-		Content: openapi.Content{"application/json": {Schema: openapi.Ref("Diff")}, jsonPatch: {Schema: openapi.Ref("JSONPatch")}},
-	})
 }
 
 // diff answers the difference of two versions.

@@ -87,7 +87,7 @@ func (c *call) formatOf(h http.Header) *format {
 		word = calendar.Trim(lastOf(c.query, "format"))
 	}
 	for _, f := range c.formats {
-		if f.Name == word && f.fits(rt.kind, rt.single) {
+		if f.Name == word && f.fits(rt.kind, rt.Single) {
 			return f
 		}
 	}
@@ -96,7 +96,7 @@ func (c *call) formatOf(h http.Header) *format {
 			continue
 		}
 		for _, f := range c.formats {
-			if f.fits(rt.kind, rt.single) && slices.Contains(f.Media, media) {
+			if f.fits(rt.kind, rt.Single) && slices.Contains(f.Media, media) {
 				best, most = f, weight
 			}
 		}

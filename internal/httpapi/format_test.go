@@ -136,7 +136,7 @@ func TestFormats(t *testing.T) {
 		}
 	}
 
-	if content := formatContent(a.formats, &route{kind: calendar.KindTag}); len(content) != 2 || content["text/x-lines"].Schema == nil {
+	if content := (&route{kind: calendar.KindTag}).content(a.formats); len(content) != 2 || content["text/x-lines"].Schema == nil {
 		t.Errorf("documented as %v", content)
 	}
 }

@@ -75,7 +75,7 @@ func (c *call) commonHeaders() {
 	h["X-Content-Type-Options"] = valueNosniff
 	h["Vary"] = valueVary
 	if rt := c.route; rt != nil {
-		if h[headerAllow] = rt.open; rt.timed && isRead(c.r.Method) {
+		if h[headerAllow] = rt.open; rt.Timed && isRead(c.r.Method) {
 			h["Vary"] = valueVaryTime
 		}
 	}
@@ -136,7 +136,7 @@ func versionFreshness(maxAge int) []string {
 // becomes of it.
 func (c *call) sendsPassword() bool {
 	rt := c.route
-	return rt != nil && rt.kind == calendar.KindEvent && rt.single && c.sentPassword()
+	return rt != nil && rt.kind == calendar.KindEvent && rt.Single && c.sentPassword()
 }
 
 // sentPassword tells whether a password is sent to whatever there is. An empty one

@@ -10,18 +10,10 @@ import (
 	"daybook/calendar"
 	"daybook/internal/formats"
 	"daybook/internal/history"
-	"daybook/internal/httpapi/openapi"
 )
 
 // historyRead is the history of a record (HISTORY 5).
 var historyRead = pastRead{table: pastTable{orderRow, afterRow, beforeRow, limitRow, actionRow, fieldRow, languageRow}, answer: answerHistory, smaller: []string{"limit"}}
-
-func historyRoute(k calendar.Kind) *route {
-	return pastRoute(k, "history", &historyRead, openapi.Operation{
-		Headers: []string{"ETag", headerLink, headerGroups},
-		Content: openapi.JSON(openapi.Ref("HistoryPage")),
-	})
-}
 
 // history answers the entries of one record.
 func answerHistory(ctx context.Context, c *call, q *pastQuery) (*answer, error) {

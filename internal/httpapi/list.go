@@ -19,7 +19,7 @@ import (
 func (c *call) list() error {
 	c.format = c.formatOf(c.r.Header)
 	asksPast := false
-	if c.route.past {
+	if c.route.Past {
 		var err error
 		if asksPast, err = c.asksPast(); err != nil {
 			return err
@@ -182,7 +182,7 @@ func (c *call) parse(ctx context.Context, q query.Request, by func(context.Conte
 func (c *call) listRequest() query.Request {
 	k := c.route.kind
 	in := inputOf(c.query, query.Params(k).IsList)
-	if !c.route.past { // other lists have no past
+	if !c.route.Past { // other lists have no past
 		delete(in, history.ParamPoint)
 	}
 	return query.Request{Kind: k, Input: in, Lang: c.loc.lang, Caller: c.caller, Of: c.of()}

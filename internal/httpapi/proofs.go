@@ -4,52 +4,22 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/internal/history"
-	"daybook/internal/httpapi/openapi"
-	"daybook/internal/param"
 	"daybook/internal/proof"
 )
-
-// patternTile takes every path, so that a wrong form of one is no tile.
-const patternTile = "/tile/*"
 
 // proofAnswer reads the answer to a request for a proof: a value that is sent as JSON, or the
 // bytes of a media type.
 type proofAnswer func(c *call, q *pastQuery) (media []string, value any, err error)
 
-// proofRoutes are the routes of HISTORY 12.
-func proofRoutes() []*route {
-	row := func(path, verb string, content openapi.Content, read proofAnswer, rows ...pastRow) *route {
-		of := &pastRead{table: append(rows, languageRow), answer: read.prove, proof: true}
-		return logRoute(path, verb, of.serve, openapi.Operation{
-			Args: of.table.Params(), Headers: []string{headerEncoding}, Statuses: []int{403, 404}, Content: content,
-		})
-	}
-	text := openapi.Media{Schema: openapi.Text()}
-	size, to := proofRow("size", "size", 1, func(q *pastQuery) *int64 { return &q.to }), proofRow("to", "size", 1, func(q *pastQuery) *int64 { return &q.to })
-	position := proofRow("position", "position", 1, func(q *pastQuery) *int64 { return &q.position })
-	from := proofRow("from", "from", 0, func(q *pastQuery) *int64 { return &q.from })
-	position.Required, from.Required = true, true
-	tile := row(patternTile, "tile", openapi.Content{"application/octet-stream": {Schema: object{"type": "string", "format": "binary"}}}, (*call).tile)
-	tile.Template, tile.Key = "/tile/{level}/{tile}", `/tile/(?P<level>\d+|entries)/(?P<tile>.+)`
-	tile.operations[0].Args = slices.Insert(
-		tile.operations[0].Args, 0,
-		param.Param{Name: "level", In: "path", Type: "string", Text: "arg.tile.level", Required: true, Schema: object{"pattern": "^([0-9]|[1-5][0-9]|6[0-3]|entries)$"}},
-		param.Param{Name: "tile", In: "path", Type: "string", Text: "arg.tile.tile", Required: true},
-	)
-	return []*route{
-		row("/checkpoint", "checkpoint", openapi.Content{"text/plain": text}, (*call).checkpoint, size),
-		row("/checkpoint/keys", "checkpointKeys", openapi.JSON(openapi.Ref("LogKeys")), (*call).checkpointKeys),
-		row("/proof/inclusion", "inclusionProof", openapi.Content{"application/json": {Schema: openapi.Ref("InclusionProof")}, "text/plain": text}, (*call).inclusion, position, size),
-		row("/proof/consistency", "consistencyProof", openapi.JSON(openapi.Ref("ConsistencyProof")), (*call).consistency, from, to),
-		tile,
-	}
+// proofRead is a read of a proof.
+func proofRead(read proofAnswer, rows ...pastRow) *pastRead {
+	return &pastRead{table: append(rows, languageRow), answer: read.prove, proof: true}
 }
 
 func proofRow(name, text string, least int64, to func(*pastQuery) *int64) pastRow {
@@ -57,6 +27,13 @@ func proofRow(name, text string, least int64, to func(*pastQuery) *int64) pastRo
 	row.Text = "arg.proof." + text
 	return row
 }
+
+func required(row pastRow) pastRow {
+	row.Required = true
+	return row
+}
+
+func sizeOf(q *pastQuery) *int64 { return &q.to }
 
 // prove makes the answer to a request for a proof.
 func (read proofAnswer) prove(_ context.Context, c *call, q *pastQuery) (*answer, error) {
@@ -154,7 +131,7 @@ func (c *call) consistency(q *pastQuery) (media []string, value any, err error) 
 
 // tile answers a tile of the tree of the newest checkpoint (HISTORY 12.2).
 func (c *call) tile(_ *pastQuery) (media []string, value any, err error) {
-	level, path, _ := strings.Cut(strings.TrimPrefix(c.loc.rest, strings.TrimSuffix(patternTile, "*")), "/")
+	level, path, _ := strings.Cut(strings.TrimPrefix(c.loc.rest, "/tile/"), "/")
 	t, err := proof.ParseTile(level, path)
 	if err != nil {
 		return nil, nil, err

@@ -101,7 +101,7 @@ func (c *call) readSingleParams(asksPast bool) (out singleParams, err error) {
 // readRecord answers a single read by id or slug.
 func (c *call) readRecord() error {
 	asksPast := false
-	if c.route.past {
+	if c.route.Past {
 		var err error
 		if asksPast, err = c.asksPast(); err != nil {
 			return err
@@ -185,7 +185,7 @@ func (c *call) makeSingle(ctx context.Context, p *singleParams) (*answer, error)
 		return c.singleEvent(ctx, &v)
 	}
 	ans, err := c.singleAnswer(p, &v, v.Record.Changed)
-	if err == nil && c.route.timed && c.mayReadPast() == nil {
+	if err == nil && c.route.Timed && c.mayReadPast() == nil {
 		ans.add(headerLink, resourceLinks(c.root.Self(v.Record)))
 	}
 	return ans, err

@@ -1,9 +1,12 @@
 package httpapi
 
 import (
+	"bytes"
 	"cmp"
+	_ "embed"
+	"encoding/json"
 	"net/http"
-	"slices"
+	"regexp"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
@@ -16,15 +19,18 @@ import (
 type route struct {
 	openapi.Route
 
-	pattern    string        // below the namespace, as chi reads it
-	kind       calendar.Kind // of the records in its answers, 0: of none alone
-	of         calendar.Kind // of the record that its events are of; 0: all
-	collection bool          // it lists and creates the records of a kind
-	single     bool          // it names one record
-	bySlug     bool          // that by its slug
-	past       bool          // its reads may name a point in time by a parameter
-	timed      bool          // and by a header, too (HISTORY 8.1)
-	operations []operation
+	Pattern     string // below the namespace, as chi reads it
+	Single      bool   // it names one record
+	Past        bool   // its reads may name a point in time by a parameter
+	Timed       bool   // and by a header, too (HISTORY 8.1)
+	OnlyPosts   bool   // terms have no such route
+	ListsEvents bool   // those of the record that it names
+	Operations  []operation
+
+	kind       calendar.Kind   // of the records in its answers, 0: of none alone
+	of         calendar.Kind   // of the record that its events are of; 0: all
+	collection bool            // it lists and creates the records of a kind
+	bySlug     bool            // it names a record by its slug
 	number     int             // its place in routes, from 1
 	works      map[string]work // by method
 	writes     bool            // one of its operations writes
@@ -36,74 +42,156 @@ type route struct {
 type operation struct {
 	openapi.Operation
 
-	work work
+	Work     string   // key of works
+	Takes    []string // keys of arguments; those of the path are in its pattern
+	Formats  bool     // its content is that in all formats
+	OfEvents []string // more headers of answers with events
+	OfPosts  []int    // more refusals for records that are no terms
 }
 
 // work carries out an operation.
 type work func(c *call) error
 
+// works are what operations do, by the names in routes.json; pastReads are those that read
+// the past.
 var (
-	readOnly      = []string{http.MethodGet}
-	createOnly    = []string{http.MethodPost}
-	changeMethods = []string{http.MethodPost, http.MethodPut, http.MethodPatch}
-	deleteOnly    = []string{http.MethodDelete}
+	works = map[string]work{
+		"index": (*call).index, "doc": (*call).documentation,
+		"list": (*call).list, "create": (*call).create, "read": (*call).readRecord, "update": (*call).update, "delete": (*call).delete,
+		"source": (*call).calendarSource, "several": (*call).several, "clusters": (*call).clusters, "suggest": (*call).suggest,
+	}
+	pastReads = map[string]*pastRead{
+		"history": &historyRead, "timemap": &timeMapRead, "diff": &diffRead, "changes": &changesRead, "stream": &streamRead,
+		"checkpoint":       proofRead((*call).checkpoint, proofRow("size", "size", 1, sizeOf)),
+		"checkpointKeys":   proofRead((*call).checkpointKeys),
+		"inclusionProof":   proofRead((*call).inclusion, required(proofRow("position", "position", 1, func(q *pastQuery) *int64 { return &q.position })), proofRow("size", "size", 1, sizeOf)),
+		"consistencyProof": proofRead((*call).consistency, required(proofRow("from", "from", 0, func(q *pastQuery) *int64 { return &q.from })), proofRow("to", "size", 1, sizeOf)),
+		"tile":             proofRead((*call).tile),
+	}
 )
+
+// routesFile are groups of routes. Those of a group with kinds are there for each of them:
+// its names take the place of <kind>, <kinds>, and so on.
+//
+//go:embed routes.json
+var routesFile []byte
 
 // routes are those of section 1.4 in its order, those of extensions behind what they
 // belong to.
 var routes, routesByPattern = makeRoutes()
 
 func makeRoutes() (all []*route, byPattern map[string]*route) {
-	all = baseRoutes()
-	for _, k := range calendar.Kinds {
-		all = append(all, recordRoutes(k)...)
+	var groups []struct {
+		Kinds  []string
+		Routes json.RawMessage
 	}
-	all = slices.Concat(all, []*route{changesRoute(), streamRoute()}, proofRoutes(), eventRoutes())
-	byPattern = make(map[string]*route, len(all))
-	for i, rt := range all {
-		rt.complete(i + 1)
-		byPattern[rt.pattern] = rt
+	decodeFile(routesFile, &groups)
+	byPattern = map[string]*route{}
+	for _, g := range groups {
+		for _, name := range append(g.Kinds, make([]string, 1-min(1, len(g.Kinds)))...) { // "": the group has no kinds
+			k, _ := calendar.ParseKind(name)
+			var some []*route
+			decodeFile(named(g.Routes, k), &some)
+			for _, rt := range some {
+				if rt.OnlyPosts && !k.IsPost() {
+					continue
+				}
+				all = append(all, rt)
+				rt.complete(k, len(all))
+				byPattern[rt.Pattern] = rt
+			}
+		}
 	}
 	return all, byPattern
 }
 
-// complete fills in what follows from the other fields.
-func (rt *route) complete(number int) {
+// decodeFile reads a part of the program.
+func decodeFile(file []byte, to any) {
+	decoder := json.NewDecoder(bytes.NewReader(file))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(to); err != nil {
+		panic(err)
+	}
+}
+
+// named returns routes with the names of a kind.
+func named(routes []byte, k calendar.Kind) []byte {
+	if k == 0 {
+		return routes
+	}
+	one, many := k.String(), k.Collection()
+	return []byte(strings.NewReplacer(
+		"<kind>", one, "<kinds>", many, "<Kind>", openapi.Title(one), "<Kinds>", openapi.Title(many), "<Record>", openapi.RecordName(k),
+	).Replace(string(routes)))
+}
+
+// complete fills in what follows from the row.
+func (rt *route) complete(k calendar.Kind, number int) {
 	rt.number, rt.works = number, map[string]work{http.MethodOptions: (*call).options}
+	if rt.kind = k; rt.ListsEvents {
+		rt.kind, rt.of = calendar.KindEvent, k
+	}
+	rt.bySlug = strings.HasSuffix(rt.Pattern, "{slug}")
+	rt.Tag = cmp.Or(rt.Tag, rt.kind.Collection())
+	rt.Template = cmp.Or(rt.Template, inTemplate.ReplaceAllString(rt.Pattern, "{$1}"))
+	rt.Key = cmp.Or(rt.Key, strings.TrimSuffix(inKey.Replace(rt.Pattern), "/"))
+	for _, op := range rt.Operations {
+		rt.writes = rt.writes || op.Writes
+	}
+	rt.collection = rt.writes && !rt.Single
 	var all, open []string
-	for _, op := range rt.operations {
-		rt.Operations = append(rt.Operations, op.Operation)
+	for i := range rt.Operations {
+		op := &rt.Operations[i]
+		do := rt.describe(op)
 		methods := op.Methods
 		if methods[0] == http.MethodGet {
 			methods = []string{http.MethodGet, http.MethodHead}
 		}
 		for _, method := range methods {
-			rt.works[method] = op.work
+			rt.works[method] = do
 		}
-		all = append(all, methods...)
-		if rt.writes = rt.writes || op.Writes; !op.Writes {
+		if all = append(all, methods...); !op.Writes {
 			open = append(open, methods...)
 		}
+		rt.Route.Operations = append(rt.Route.Operations, op.Operation)
 	}
 	rt.allow = []string{strings.Join(append(all, http.MethodOptions), ", ")}
 	rt.open = []string{strings.Join(append(open, http.MethodOptions), ", ")}
-	rt.Tag = cmp.Or(rt.Tag, rt.kind.Collection())
-	rt.Template = cmp.Or(rt.Template, templateOf.Replace(rt.pattern))
-	rt.Key = cmp.Or(rt.Key, strings.TrimSuffix(keyOf.Replace(rt.pattern), "/"))
 }
 
-// templateOf and keyOf make what OpenAPI and the index write of a pattern.
+// inTemplate and inKey find the variables of a pattern for OpenAPI and for the index.
 var (
-	templateOf = strings.NewReplacer("{id:[0-9]+}", "{id}", listEnding, ".{format}", eventEnding, ".{format}")
-	keyOf      = strings.NewReplacer("{id:[0-9]+}", `(?P<id>\d+)`, "{slug}", `(?P<slug>[^/]+)`, "{format:(", "(?P<format>", ")}", ")")
+	inTemplate = regexp.MustCompile(`\{(\w+)(:[^{}]*)?\}`)
+	inKey      = strings.NewReplacer("{id:[0-9]+}", `(?P<id>\d+)`, "{slug}", `(?P<slug>[^/]+)`, "{format:(", "(?P<format>", ")}", ")")
 )
 
-// The endings that name a format: one group each, since the router puts its anchors at the
-// outer ends alone.
-const (
-	listEnding  = ".{format:(ics|rss|atom|jsonfeed|geojson|csv|ndjson)}"
-	eventEnding = ".{format:(ics|geojson)}"
-)
+// describe completes what the documentation says of an operation, and returns what it does.
+func (rt *route) describe(op *operation) work {
+	for _, variable := range inTemplate.FindAllStringSubmatch(rt.Template, -1) {
+		op.Args = append(op.Args, rt.pathArgument(variable[1]))
+	}
+	for _, name := range op.Takes {
+		op.Args = append(op.Args, arguments[name](rt)...)
+	}
+	if rt.kind == calendar.KindEvent {
+		op.Headers = append(op.Headers, op.OfEvents...)
+	}
+	if rt.kind.IsPost() {
+		op.Statuses = append(op.Statuses, op.OfPosts...)
+	}
+	if op.Formats {
+		op.Content = rt.content(allFormats)
+	}
+	if op.Body != nil && !op.Body.Forms {
+		op.Body.Elements = listArgumentsOf("several")(rt)
+	}
+	read := pastReads[op.Work]
+	if read == nil {
+		return works[op.Work]
+	}
+	op.Args = append(op.Args, read.table.Params()...)
+	return read.serve
+}
 
 // asks reports whether a POST on the route is a read.
 func (rt *route) asks() bool { return rt != nil && !rt.writes && rt.works[http.MethodPost] != nil }
@@ -114,7 +202,7 @@ var router = newRouter()
 func newRouter() *chi.Mux {
 	m := chi.NewRouter()
 	for _, rt := range routes {
-		m.Options(rt.pattern, nil)
+		m.Options(rt.Pattern, nil)
 	}
 	return m
 }

@@ -33,14 +33,14 @@ func TestDescribed(t *testing.T) {
 		used[key] = true
 	}
 	for _, rt := range routes {
-		for _, op := range rt.operations {
+		for _, op := range rt.Operations {
 			id := "op." + op.Text
 			if _, ok := texts.Documentation[id]; !ok {
 				t.Errorf("%s: missing", id)
 			}
 			for _, arg := range op.Args {
 				if texts.Documentation[arg.Text] == (calendar.Text{}) {
-					t.Errorf("%s %s: %s has no description", rt.pattern, op.ID, arg.Name)
+					t.Errorf("%s %s: %s has no description", rt.Pattern, op.ID, arg.Name)
 				}
 				if strings.HasPrefix(arg.Text, "param.") {
 					describes("param", rt.kind, arg.Name)

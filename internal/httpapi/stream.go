@@ -13,18 +13,10 @@ import (
 	"daybook/calendar"
 	"daybook/internal/history"
 	"daybook/internal/httpapi/admit"
-	"daybook/internal/httpapi/openapi"
 )
 
 // streamRead is the stream of changes (HISTORY 11).
 var streamRead = pastRead{table: pastTable{kindRow, idRow, actorRow, actionRow, fieldRow, afterRow, languageRow}, stream: (*call).stream}
-
-func streamRoute() *route {
-	return logRoute("/changes/stream", "stream", streamRead.serve, openapi.Operation{
-		Args: streamRead.table.Params(), Sends: []string{headerLastEvent}, Statuses: []int{403},
-		Content: openapi.Content{eventStream: {Schema: openapi.Text()}},
-	})
-}
 
 const eventStream = "text/event-stream"
 

@@ -6,19 +6,9 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/history"
-	"daybook/internal/httpapi/openapi"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
-
-func suggestRoute() *route {
-	rt := logRoute("/suggest", "suggest", (*call).suggest, openapi.Operation{
-		Args: argumentsOf(calendar.KindEvent, query.ParamsOf("suggest")), Sends: []string{headerMinPosition},
-		Headers: []string{"ETag", headerPosition}, Content: openapi.JSON(openapi.Ref("Suggestions")),
-	})
-	rt.Tag, rt.operations[0].Group = calendar.KindEvent.Collection(), "search"
-	return rt
-}
 
 // suggest answers what may be meant by what was typed so far.
 func (c *call) suggest() error {

@@ -4,9 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"daybook/calendar"
 	"daybook/internal/history"
-	"daybook/internal/httpapi/openapi"
 )
 
 // maxMementos is how many versions a page of a TimeMap has.
@@ -16,13 +14,6 @@ var valueLinks = []string{linkFormat}
 
 // timeMapRead is a TimeMap (HISTORY 8.4).
 var timeMapRead = pastRead{table: pastTable{afterRow, formatRow("link", "json"), languageRow}, answer: answerTimeMap}
-
-func timeMapRoute(k calendar.Kind) *route {
-	return pastRoute(k, "timemap", &timeMapRead, openapi.Operation{
-		Headers: []string{"ETag", headerGroups},
-		Content: openapi.Content{linkFormat: {Schema: openapi.Text()}, "application/json": {Schema: openapi.Ref("TimeMap")}},
-	})
-}
 
 // timeMap answers the versions of a record that the caller may open.
 func answerTimeMap(ctx context.Context, c *call, q *pastQuery) (*answer, error) {

@@ -106,7 +106,7 @@ func (c *call) command(in calendar.Input) command.Request {
 	if req.Cause.Reason = reason; bad != nil {
 		req.Extra = append(req.Extra, *bad)
 	}
-	if c.route.single {
+	if c.route.Single {
 		t := c.targetOf()
 		req.Target = command.Target{ID: t.id, Slug: t.slug}
 		req.IfMatch = matchVersions(c.r.Header)
