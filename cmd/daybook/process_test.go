@@ -41,7 +41,7 @@ func must(t *testing.T, err error) {
 }
 
 // limit bounds every wait of these tests; it is never what a passing test waits.
-const limit = 2 * time.Minute
+const limit = 4 * time.Minute
 
 func child(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -86,9 +87,10 @@ func schema(tb testing.TB) string {
 }
 
 // open opens a store and closes it when the test ends. Tests run beside each
-// other on one server, so each has a few connections only.
+// other on one server, so each has a few connections only, and time.
 func open(tb testing.TB, at string, o postgres.Options) *postgres.Store {
 	tb.Helper()
+	o.Timeout, o.ReadTimeout = cmp.Or(o.Timeout, time.Minute), cmp.Or(o.ReadTimeout, 30*time.Second)
 	if o.PoolSize == 0 {
 		o.PoolSize = 4
 	}
