@@ -187,8 +187,7 @@ func TestFaultSearchStopped(t *testing.T) {
 		flavour string
 		stop    time.Duration
 	}{{engines.EngineElasticsearch, 20 * time.Second}, {engines.EngineOpenSearch, 8 * time.Second}} {
-		t.Run(c.flavour, func(t *testing.T) {
-			t.Parallel()
+		t.Run(c.flavour, func(t *testing.T) { // one after the other: each has a search server of its own
 			index, nats := engines.Own(t, c.flavour), engines.Own(t, engines.EngineNATS)
 			store, schema := engines.Postgres(t)
 			f := newFleet(t, servers{store, nats.URL(), index.URL()}, 1, "--store-schema", schema, "--index-flavour", c.flavour)

@@ -25,6 +25,7 @@ func distributed(flavour elastic.Flavour) backend {
 		// A way over three servers takes longer than one within a process, on a busy machine
 		// longer than the 5 s of a service.
 		s.positionWait = cmp.Or(10*s.positionWait, 30*time.Second)
+		s.http.ReadDeadline = time.Minute
 		return assemble(t, s, func(log *slog.Logger, _ *world.Clock) (p parts) {
 			database, schema := engines.Postgres(t)
 			open := func() *postgres.Store {
@@ -49,7 +50,7 @@ func distributed(flavour elastic.Flavour) backend {
 			model := func() *elastic.Index {
 				// A server that has just started takes long to make its first indices where
 				// many others want the processors; the program would try again.
-				index, err := elastic.Open(url, elastic.Options{Flavour: flavour, Prefix: prefix, Log: log, WriteTimeout: 2 * time.Minute})
+				index, err := elastic.Open(url, elastic.Options{Flavour: flavour, Prefix: prefix, Log: log, Timeout: time.Minute, WriteTimeout: 2 * time.Minute})
 				must(t, err)
 				t.Cleanup(func() { _ = index.Close() })
 				must(t, index.Reach(t.Context()))
