@@ -182,7 +182,6 @@ func searchStop(t *testing.T, def time.Duration) time.Duration {
 // TestFaultSearchStopped kills the search server for a while: writes and single
 // reads go on, lists are refused until it is back.
 func TestFaultSearchStopped(t *testing.T) {
-	t.Parallel()
 	for _, c := range []struct {
 		flavour string
 		stop    time.Duration
