@@ -88,7 +88,10 @@ func makeRoutes() (all []*route, byPattern map[string]*route) {
 	decodeFile(routesFile, &groups)
 	byPattern = map[string]*route{}
 	for _, g := range groups {
-		for _, name := range append(g.Kinds, make([]string, 1-min(1, len(g.Kinds)))...) { // "": the group has no kinds
+		if len(g.Kinds) == 0 {
+			g.Kinds = []string{""} // once, for none
+		}
+		for _, name := range g.Kinds {
 			k, _ := calendar.ParseKind(name)
 			var some []*route
 			decodeFile(named(g.Routes, k), &some)

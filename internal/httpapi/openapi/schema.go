@@ -24,10 +24,6 @@ func List(items Object) Object { return Object{"type": "array", "items": items} 
 // AnyOf is the schema of what is one of several things.
 func AnyOf(schemas ...Object) Object { return Object{"anyOf": schemas} }
 
-// Strict is the schema of an object of which all properties are required and there are no
-// others.
-func Strict(properties Object) Object { return closed(properties, nil) }
-
 // closed is the schema of an object without further properties.
 func closed(required, optional Object) Object {
 	schema := Object{"type": "object", "properties": merged(required, optional), "additionalProperties": false}
