@@ -22,6 +22,9 @@ var roleNames = [...]string{"anonymous", "subscriber", "contributor", "author", 
 // String returns the name of the role.
 func (r Role) String() string { return roleNames[r] }
 
+// MarshalText writes the name.
+func (r Role) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
 // ParseRole reads the name of a role that a user can have.
 func ParseRole(s string) (Role, bool) {
 	r := max(0, slices.Index(roleNames[:], s))

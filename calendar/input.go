@@ -9,11 +9,12 @@ type Input map[string]any
 // Op is what an input is for.
 type Op uint8
 
-// The operations that decode an input.
+// The operations.
 const (
 	OpCreate       Op = iota
 	OpUpdate          // by numeric id
 	OpUpdateBySlug    // by slug: no password
+	OpDelete          // decodes nothing
 )
 
 // Clear is the decoded value of a field that was sent empty and is to be

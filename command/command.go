@@ -67,11 +67,6 @@ type Hasher interface {
 	Verify(ctx context.Context, hash []byte, password string) (bool, error)
 }
 
-// Options of a Service; the zero value works.
-type Options struct {
-	Now func() time.Time // nil: time.Now
-}
-
 // Service carries out writes. Its methods return *calendar.Error for what a
 // client may read. They are safe for concurrent use.
 type Service struct {
@@ -82,16 +77,10 @@ type Service struct {
 	now     func() time.Time
 }
 
-// New makes a Service; it starts nothing. The store, the rules with their
-// cleaner, and the hasher are required.
-func New(store eventstore.Store, rules *calendar.Rules, hasher Hasher, o Options) (*Service, error) {
-	if store == nil || rules == nil || rules.Clean == nil || hasher == nil {
-		return nil, errors.New("command: store, rules with a cleaner, and hasher are required")
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	return &Service{store: store, records: newRecords(store), rules: rules, hasher: hasher, now: o.Now}, nil
+// New makes a Service of a store, rules with their cleaner, a hasher and a clock; it starts
+// nothing.
+func New(store eventstore.Store, rules *calendar.Rules, hasher Hasher, now func() time.Time) *Service {
+	return &Service{store: store, records: newRecords(store), rules: rules, hasher: hasher, now: now}
 }
 
 // Records returns the reader of records of the Service.
@@ -100,20 +89,16 @@ func (s *Service) Records() *Records { return s.records }
 // CheckPassword reports whether password opens the protected event; an event
 // without a password is open, an unknown one is not.
 func (s *Service) CheckPassword(ctx context.Context, id calendar.ID, password string) (bool, error) {
-	if id <= 0 {
-		return false, nil
-	}
 	states, err := s.store.Load(ctx, id)
-	if err != nil {
-		return false, readable(fmt.Errorf("load event %d: %w", id, err), calendar.KindEvent)
-	}
-	switch state := states[0]; {
-	case state.Version == 0 || state.Kind != calendar.KindEvent:
+	switch {
+	case err != nil:
+		return false, readable(err, calendar.KindEvent)
+	case states[0].Kind != calendar.KindEvent:
 		return false, nil
-	case len(state.Secret) == 0:
+	case len(states[0].Secret) == 0:
 		return true, nil
 	default:
-		return s.hasher.Verify(ctx, state.Secret, password)
+		return s.hasher.Verify(ctx, states[0].Secret, password)
 	}
 }
 

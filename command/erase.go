@@ -56,16 +56,19 @@ func (d *decision) erase(ctx context.Context) (out Erased, err error) {
 	if err := d.adopt(ctx, rec); err != nil {
 		return out, err
 	}
-	if out.Before = rec.Erased; out.Before {
+	if rec.Erased {
 		d.changes.Redact = []calendar.ID{rec.ID}
+		if len(d.changes.Drafts) == 0 {
+			d.changes.Guards = nil
+		}
 		if done := d.append(ctx, rec.ID); done.Err != nil {
 			return out, done.Err
 		}
 		states, err := d.s.store.Load(ctx, rec.ID)
-		if err == nil {
-			out.Position = states[0].Position
+		if err != nil {
+			return out, err
 		}
-		return out, err
+		return Erased{Position: states[0].Position, Before: true}, nil
 	}
 	if err := d.redact(rec); err != nil {
 		return out, err
@@ -75,15 +78,14 @@ func (d *decision) erase(ctx context.Context) (out Erased, err error) {
 		return out, err
 	}
 	out.Slugs = slugs
-	for _, id := range images {
-		image, err := d.s.records.find(ctx, id)
-		if err == nil && image != nil && image.Kind == calendar.KindImage && !image.Erased {
-			out.Images = append(out.Images, id)
-			err = d.redact(image)
+	for _, image := range images {
+		if image == nil || image.Kind != calendar.KindImage || image.Erased {
+			continue
 		}
-		if err != nil {
+		if err := d.redact(image); err != nil {
 			return out, err
 		}
+		out.Images = append(out.Images, image.ID)
 	}
 	done := d.append(ctx, rec.ID)
 	out.Position = done.Position - calendar.Position(len(out.Images))
@@ -100,67 +102,46 @@ func (d *decision) redact(rec *calendar.Record) error {
 	return err
 }
 
-// erasePage is how many entries or records one read takes.
-const erasePage = 500
-
-// everHad returns the images that the versions of a record show and nothing else does, and
-// the slugs that it had.
-func (d *decision) everHad(ctx context.Context, rec *calendar.Record) (images []calendar.ID, slugs []string, err error) {
+// everHad returns the images that the versions of a record show and no other record does at
+// present, and the slugs that it had. Nothing finds records by their image, and erasures are
+// few.
+func (d *decision) everHad(ctx context.Context, rec *calendar.Record) (images []*calendar.Record, slugs []string, err error) {
 	shown := map[calendar.ID]bool{}
-	for after := int64(0); ; {
-		entries, err := d.s.store.Read(ctx, eventstore.Range{Record: rec.ID, After: uint64(after), Limit: erasePage})
+	for e, err := range eventstore.Versions(ctx, d.s.store, rec.ID) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if len(entries) == 0 {
-			break
+		if e.Redacted != nil {
+			continue
 		}
-		for i := range entries {
-			after = entries[i].Version
-			if entries[i].Redacted != nil {
+		then, err := calendar.DecodeRecord(e.State)
+		if err != nil {
+			return nil, nil, fmt.Errorf("version %d of %s %d: %w", e.Version, rec.Kind, rec.ID, err)
+		}
+		shown[then.Fields.ID("image")] = true
+		if slug := then.Slug(); slug != "" {
+			slugs = append(slices.DeleteFunc(slugs, func(s string) bool { return s == slug }), slug)
+		}
+	}
+	delete(shown, 0)
+	for page, err := range eventstore.Records(ctx, d.s.store, 0) {
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range page {
+			if len(shown) == 0 || page[i].ID == rec.ID || !page[i].Kind.IsPost() {
 				continue
 			}
-			then, err := calendar.DecodeRecord(entries[i].State)
+			other, err := calendar.DecodeRecord(page[i].Record)
 			if err != nil {
-				return nil, nil, fmt.Errorf("version %d of %s %d: %w", after, rec.Kind, rec.ID, err)
+				return nil, nil, fmt.Errorf("%s %d: %w", page[i].Kind, page[i].ID, err)
 			}
-			if id := then.Fields.ID("image"); id != 0 {
-				shown[id] = true
-			}
-			if slug := then.Slug(); slug != "" {
-				slugs = append(slices.DeleteFunc(slugs, func(s string) bool { return s == slug }), slug)
-			}
+			delete(shown, other.Fields.ID("image"))
+		}
+		if len(shown) == 0 {
+			break
 		}
 	}
-	if len(shown) > 0 {
-		err = d.dropShown(ctx, shown)
-	}
-	return slices.Sorted(maps.Keys(shown)), slugs, err
-}
-
-// dropShown takes from some images those that a record shows at present, but for the one
-// that is erased. Nothing finds records by their image, and erasures are few.
-func (d *decision) dropShown(ctx context.Context, images map[calendar.ID]bool) error {
-	for _, k := range calendar.Kinds {
-		for after := calendar.ID(0); k.IsPost(); {
-			held, err := d.s.store.Records(ctx, k, after, erasePage)
-			if err != nil {
-				return err
-			}
-			if len(held) == 0 {
-				break
-			}
-			for i := range held {
-				if after = held[i].ID; after == d.r.Target.ID {
-					continue
-				}
-				rec, err := calendar.DecodeRecord(held[i].Record)
-				if err != nil {
-					return fmt.Errorf("%s %d: %w", k, after, err)
-				}
-				delete(images, rec.Fields.ID("image"))
-			}
-		}
-	}
-	return nil
+	images, err = d.s.records.load(ctx, slices.Sorted(maps.Keys(shown))...)
+	return images, slugs, err
 }

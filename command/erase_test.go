@@ -43,6 +43,9 @@ func TestErase(t *testing.T) {
 	b.must(term("category", "parent", `{"name":"Music"}`))
 	b.must(term("category", "child", `{"name":"Jazz","parent":{{parent}}}`))
 	erase("parent", calendar.KindCategory)
+	if again := erase("parent", calendar.KindCategory); !again.Before {
+		t.Errorf("again: %+v", again)
+	}
 	if parent := b.stored("child").Fields.ID("parent"); parent != 0 {
 		t.Errorf("the child is below %d", parent)
 	}

@@ -24,56 +24,63 @@ var ErrImportOrder = errors.New("put the change at the end of the file, as a lin
 // content: it was changed after that, or stands in another file.
 var ErrImportChanged = errors.New("put changes at the end of the file; another file needs another --source")
 
-// mark puts the mark of an import line into a change of its record (nil before
-// the first). A record has one key in a source.
-func (d *decision) mark(before *calendar.Record, c *calendar.Change) error {
+// checkMark refuses a line of an import whose record has another key in its source, or has a
+// later line from it.
+func (d *decision) checkMark(rec *calendar.Record) error {
+	m := d.r.Mark
+	there, _ := rec.ImportMark(m.Source)
+	switch {
+	case m.Key != "" && there.Key != "" && there.Key != m.Key:
+		return fmt.Errorf("%s %d has the key %q: %w", rec.Kind, rec.ID, there.Key, ErrImportKey)
+	case there.Line > m.Line:
+		return fmt.Errorf("line %d of this record was applied before this one: %w", there.Line, ErrImportOrder)
+	}
+	return nil
+}
+
+// errApplied says that the line of an import was applied before.
+var errApplied = errors.New("line was applied before")
+
+// Applied sets the target of a line of an import that has no id by its key, and reports
+// whether the line was applied to it before. The error is ErrImportChanged when it had
+// another content.
+func (s *Service) Applied(ctx context.Context, r *Request) (bool, error) {
+	var err error
+	if r.Target.ID == 0 {
+		if r.Target.ID, err = s.Imported(ctx, r.Mark.Source, r.Mark.Key); err != nil {
+			return false, err
+		}
+	}
+	rec, err := s.records.find(ctx, r.Target.ID)
+	if rec != nil {
+		err = s.begin(r).checkApplied(ctx, rec)
+	}
+	if errors.Is(err, errApplied) {
+		return true, nil
+	}
+	return false, readable(err, r.Kind)
+}
+
+// checkApplied returns errApplied when the line of the request was applied to a record. The
+// record itself knows its last line; the others are in its history, where lines grow with
+// the versions.
+func (d *decision) checkApplied(ctx context.Context, rec *calendar.Record) error {
 	m := d.r.Mark
 	if m == nil {
 		return nil
 	}
-	if before != nil {
-		there, ok := before.ImportMark(m.Source)
-		if ok && m.Key != "" && there.Key != "" && there.Key != m.Key {
-			return fmt.Errorf("%s %d has the key %q: %w", before.Kind, before.ID, there.Key, ErrImportKey)
-		}
-		if there.Line > m.Line {
-			return tooLate(there)
-		}
-	}
-	c.Fields["imports"] = calendar.WithImportMark(before, *m)
-	return nil
-}
-
-func tooLate(last calendar.ImportMark) error {
-	return fmt.Errorf("line %d of this record was applied before this one: %w", last.Line, ErrImportOrder)
-}
-
-// Applied reports whether the line of an import that a request brings was applied to the
-// record of its target before. The error is ErrImportChanged when it had another content.
-func (s *Service) Applied(ctx context.Context, r *Request) (bool, error) {
-	rec, err := s.records.find(ctx, r.Target.ID)
-	if rec == nil || err != nil {
-		return false, readable(err, r.Kind)
-	}
-	applied, err := s.applied(ctx, r, rec)
-	return applied, readable(err, r.Kind)
-}
-
-// applied is Applied to a record. The record itself knows its last line; the others stand in
-// its history, where lines grow with the versions.
-func (s *Service) applied(ctx context.Context, r *Request, rec *calendar.Record) (bool, error) {
-	m := r.Mark
-	if m == nil {
-		return false, nil
-	}
-	if last, _ := rec.ImportMark(m.Source); rec.Erased || last.Line < m.Line {
-		return rec.Erased, nil // nothing brings an erased record back
+	last, _ := rec.ImportMark(m.Source)
+	switch {
+	case rec.Erased: // nothing brings it back
+		return errApplied
+	case last.Line < m.Line:
+		return nil
 	}
 	var line int64
 	var request string
 	var failed error
 	sort.Search(int(rec.Version), func(before int) bool {
-		e, then, err := s.records.version(ctx, rec.Kind, rec.ID, int64(before)+1)
+		e, then, err := d.s.records.version(ctx, rec.Kind, rec.ID, int64(before)+1)
 		if err != nil {
 			failed = err
 			return true
@@ -84,10 +91,13 @@ func (s *Service) applied(ctx context.Context, r *Request, rec *calendar.Record)
 		}
 		return at.Line >= m.Line
 	})
-	if failed == nil && line == m.Line && request != r.Cause.Request {
-		failed = fmt.Errorf("line %d was applied with another content: %w", m.Line, ErrImportChanged)
+	switch {
+	case failed != nil || line != m.Line:
+		return failed
+	case request != d.r.Cause.Request:
+		return fmt.Errorf("line %d was applied with another content: %w", m.Line, ErrImportChanged)
 	}
-	return failed == nil && line == m.Line, failed
+	return errApplied
 }
 
 // Imported returns the record that a key of an import names, or named before it was erased;
@@ -105,30 +115,21 @@ func (s *Service) Imported(ctx context.Context, source, key string) (calendar.ID
 	return cmp.Or(found.Holders...), nil
 }
 
-// imported answers a create of an import whose key names a record already; no Record: it
-// names none.
-func (d *decision) imported(ctx context.Context) (Result, error) {
+// checkImported refuses a create of an import whose key names a record already.
+func (d *decision) checkImported(ctx context.Context) error {
 	m := d.r.Mark
 	if m == nil {
-		return Result{}, nil
+		return nil
 	}
 	id, err := d.s.Imported(ctx, m.Source, m.Key)
 	if err != nil {
-		return Result{}, err
+		return err
 	}
 	rec, err := d.s.records.find(ctx, id)
 	if rec == nil || err != nil {
-		return Result{}, err
+		return err
 	}
-	if rec.Kind == d.r.Kind || rec.Erased {
-		if repeated, err := d.s.applied(ctx, d.r, rec); repeated || err != nil {
-			return Result{Record: rec, Repeated: repeated}, err
-		}
-		if last, _ := rec.ImportMark(m.Source); last.Line > m.Line {
-			return Result{}, tooLate(last)
-		}
-	}
-	return Result{}, fmt.Errorf("%s %d has the key %q: %w", rec.Kind, rec.ID, m.Key, ErrImportKey)
+	return cmp.Or(d.checkApplied(ctx, rec), d.checkMark(rec), fmt.Errorf("%s %d has the key %q: %w", rec.Kind, rec.ID, m.Key, ErrImportKey))
 }
 
 // SlugOf returns the claim of the slug that a new record of a kind asks for first, as

@@ -202,7 +202,7 @@ func together[T any](n int, call func(i int) (T, error)) ([]T, []error) {
 // calls that run together have all decided before the first of them is appended.
 func services(t *testing.T, b *bench) [2]*command.Service {
 	t.Helper()
-	return [2]*command.Service{newService(t, slow{b.store}), newService(t, slow{b.store})}
+	return [2]*command.Service{newService(slow{b.store}), newService(slow{b.store})}
 }
 
 // slow is a store in a synctest bubble where an Append takes a while.
@@ -406,7 +406,7 @@ func TestChildOfADeletedCategory(t *testing.T) {
 			if name == "moved" {
 				other = write{op: "delete category", on: "parent", by: editor}
 			}
-			s := newService(t, &beforeAppend{Store: b.store, do: func() { b.must(other) }})
+			s := newService(&beforeAppend{Store: b.store, do: func() { b.must(other) }})
 			if name == "deleted" {
 				if _, err := s.Delete(t.Context(), b.request(mine)); err != nil {
 					t.Error(err)
@@ -424,7 +424,7 @@ func TestFoundIsDurable(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.must(venue("v", `{"venue":"Hall"}`))
-	s := newService(t, unsynced{b.store})
+	s := newService(unsynced{b.store})
 	if _, err := s.Create(t.Context(), b.request(venue("", `{"venue":"Hall"}`))); refusal(err) != "rest_unavailable" {
 		t.Errorf("got %q", refusal(err))
 	}
@@ -455,7 +455,7 @@ func TestKeyOfAnotherProcess(t *testing.T) {
 				sent.by = editor
 			}
 			var first command.Result
-			slower := newService(t, &between{Store: b.store, then: func() {
+			slower := newService(&between{Store: b.store, then: func() {
 				first = b.must(sent)
 				b.must(write{op: "delete tag", on: "gone", by: editor})
 			}})
@@ -492,7 +492,7 @@ func (s *between) Receipt(ctx context.Context, user calendar.ID, key string) (*e
 func TestAttemptsEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	s := newService(t, losing{b.store})
+	s := newService(losing{b.store})
 	_, err := s.Create(t.Context(), b.request(venue("", `{"venue":"Hall"}`)))
 	if refusal(err) != "rest_unavailable" || !errors.Is(err, eventstore.ErrConflict) {
 		t.Errorf("got %v", err)

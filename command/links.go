@@ -1,18 +1,17 @@
 package command
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/internal/htmltext"
 )
 
-// linked is a record that an input refers to: one that is there, or one that the write makes
+// linked is a record that an input refers to: one that exists, or one that the write makes
 // with its own: an inline venue or organizer, a term by name, an image by URL.
 type linked struct {
 	id    calendar.ID // 0: it is to be made
@@ -21,140 +20,80 @@ type linked struct {
 	url   string          // of images
 }
 
-// links finds the records that one input refers to.
-type links struct {
+// linker finds the records that one input refers to. What the store does not answer is the
+// Err of the decision.
+type linker struct {
 	*decision
-	ask     eventstore.Lookup
-	found   map[calendar.Claim][]calendar.ID // who has a claim or a name
-	records map[calendar.ID]*calendar.Record
-	making  map[calendar.Claim]*linked // by what they are found by
-	made    []*linked                  // in the order of their ids
+	loaded  []*calendar.Record         // that the input names by id
+	pending map[calendar.Claim]*linked // to be made, by what they are found by
 }
 
-// link returns the attributes of the input with the ids of the records that they refer to.
-// Those that are not there are made. All refused fields come back together. id is the first
-// of some fresh ids.
-func (d *decision) link(ctx context.Context, fresh int) (attrs *calendar.Attrs, id calendar.ID, err error) {
-	l := &links{
-		decision: d, found: map[calendar.Claim][]calendar.ID{}, records: map[calendar.ID]*calendar.Record{}, making: map[calendar.Claim]*linked{},
+// link returns the attributes of the input with the records that they refer to. All refused
+// fields come back together.
+func (d *decision) link(ctx context.Context) (*calendar.Attrs, error) {
+	loaded, err := d.s.records.Load(ctx, namedIDs(d.attrs)...)
+	if err != nil {
+		return nil, err
 	}
-	l.collect(d.r.Kind, d.attrs)
-	if err := l.look(ctx); err != nil {
-		return nil, 0, err
-	}
-	p := calendar.Problems{Fields: slices.Clone(d.problems.Fields)}
-	attrs = l.values(d.r.Kind, d.attrs, &p)
-	if err := p.Err(); err != nil {
-		return nil, 0, err
-	}
-	l.order(d.r.Kind, attrs)
-	if n := fresh + len(l.made); n > 0 {
-		if id, err = d.s.store.NewIDs(ctx, n); err != nil {
-			return nil, 0, fmt.Errorf("fresh ids: %w", err)
-		}
-	}
-	for i, m := range l.made {
-		m.id = id + calendar.ID(fresh+i)
-	}
-	if err := l.make(); err != nil {
-		return nil, 0, err
-	}
-	complete(attrs)
-	return attrs, id, nil
+	l := &linker{decision: d, loaded: loaded, pending: map[calendar.Claim]*linked{}}
+	problems := calendar.Problems{Fields: slices.Clone(d.problems.Fields)}
+	attrs := l.resolve(ctx, d.r.Kind, d.attrs, &problems)
+	return attrs, cmp.Or(d.Err, problems.Err())
 }
 
-// collect notes all that has to be looked up.
-func (l *links) collect(k calendar.Kind, attrs *calendar.Attrs) {
-	for field, v := range attrs.Set {
+// namedIDs returns the ids in attributes, those of inline records too.
+func namedIDs(attrs *calendar.Attrs) (ids []calendar.ID) {
+	for _, v := range attrs.Set {
 		switch v := v.(type) {
 		case calendar.ID:
-			l.records[v] = nil
+			ids = append(ids, v)
 		case []calendar.Ref:
-			to := calendar.SpecOf(k).Field(field).Links
 			for _, ref := range v {
-				l.records[ref.ID] = nil
-				if claim := claimOf(to, ref); claim.Key != "" {
-					l.ask.Claims = append(l.ask.Claims, claim)
+				if ref.ID > 0 {
+					ids = append(ids, ref.ID)
 				}
 				if ref.Inline != nil {
-					l.ask.Names = append(l.ask.Names, nameOfRef(to, ref))
-					l.collect(to, ref.Inline)
+					ids = append(ids, namedIDs(ref.Inline)...)
 				}
 			}
 		}
 	}
+	return ids
 }
 
-// claimOf is what an entry is found by: the URL of an image, the slug of a term.
-func claimOf(k calendar.Kind, ref calendar.Ref) (claim calendar.Claim) {
-	switch {
-	case ref.IsID:
-	case k == calendar.KindImage:
-		claim = calendar.Claim{Space: "image", Key: ref.Entry}
-	case k.IsTerm():
-		claim = eventstore.SlugClaim(k, strings.ToLower(ref.Entry))
-	}
-	return claim
-}
-
-// nameOfRef is the name that an entry is found by, that of an inline venue or organizer or of
-// a term.
-func nameOfRef(k calendar.Kind, ref calendar.Ref) calendar.Name {
-	text, _ := ref.Inline.Set[k.NameField()].(string)
-	return nameOf(k, htmltext.NameKey(text))
-}
-
-// look asks the store for all that was collected: one look-up, one load.
-func (l *links) look(ctx context.Context) error {
-	if len(l.ask.Claims)+len(l.ask.Names) > 0 {
-		found, err := l.s.store.Find(ctx, l.ask)
-		if err != nil {
-			return fmt.Errorf("find linked records: %w", err)
+// named returns the record of a kind that the input names by an id, nil for none.
+func (l *linker) named(k calendar.Kind, id calendar.ID) *calendar.Record {
+	for _, rec := range l.loaded {
+		if rec != nil && rec.ID == id && rec.Kind == k {
+			return rec
 		}
-		for i, claim := range l.ask.Claims {
-			l.found[claim] = found.Holders[i : i+1]
-		}
-		for i, name := range l.ask.Names {
-			l.found[name] = found.Named[i]
-		}
-	}
-	for _, ids := range l.found {
-		for _, id := range ids {
-			l.records[id] = nil
-		}
-	}
-	maps.DeleteFunc(l.records, func(id calendar.ID, _ *calendar.Record) bool { return id <= 0 })
-	ids := slices.Collect(maps.Keys(l.records))
-	loaded, err := l.s.records.Load(ctx, ids...)
-	for i, rec := range loaded {
-		l.records[ids[i]] = rec
-	}
-	return err
-}
-
-// live returns the record of a kind that an id names, nil when there is none.
-func (l *links) live(k calendar.Kind, id calendar.ID) *calendar.Record {
-	if rec := l.records[id]; rec != nil && rec.Kind == k {
-		return rec
 	}
 	return nil
 }
 
-// values returns attributes with a list of linked records in place of each reference.
-func (l *links) values(k calendar.Kind, attrs *calendar.Attrs, p *calendar.Problems) *calendar.Attrs {
+func existing(rec *calendar.Record) *linked {
+	return &linked{id: rec.ID, url: rec.Fields.String("url")}
+}
+
+// resolve returns attributes with a list of linked records in place of each reference.
+func (l *linker) resolve(ctx context.Context, k calendar.Kind, attrs *calendar.Attrs, problems *calendar.Problems) *calendar.Attrs {
 	out := &calendar.Attrs{Lang: attrs.Lang, Set: maps.Clone(attrs.Set)}
 	for i := range calendar.SpecOf(k).Fields {
 		f := &calendar.SpecOf(k).Fields[i]
 		switch v := attrs.Set[f.Name].(type) {
 		case calendar.ID: // of an author or a parent
-			self := f.Form == calendar.FormAuthor && v == l.r.Caller.ID
-			if !self && l.live(f.Links, v) == nil {
-				p.Add(f.Name, calendar.UnknownReason(f.Links), v.String())
+			rec := l.named(f.Links, v)
+			switch {
+			case f.Form == calendar.FormAuthor && v == l.r.Caller.ID:
+			case rec == nil:
+				problems.Add(f.Name, calendar.UnknownReason(f.Links), v.String())
+			case rec.Kind == calendar.KindCategory:
+				l.guardPlace(rec)
 			}
 		case []calendar.Ref:
 			found := make([]*linked, len(v))
 			for at, ref := range v {
-				found[at] = l.find(f, ref, p)
+				found[at] = l.find(ctx, f, ref, problems)
 			}
 			out.Set[f.Name] = found
 		}
@@ -162,126 +101,112 @@ func (l *links) values(k calendar.Kind, attrs *calendar.Attrs, p *calendar.Probl
 	return out
 }
 
-// find returns the record that an entry refers to, or one that is made because there is none.
-// Terms are found by slug before they are by shown name; of venues and organizers those that
-// are published. Records that entries before it make are found too.
-func (l *links) find(f *calendar.Field, ref calendar.Ref, p *calendar.Problems) *linked {
+// find returns the record that a reference means, or one that is made because there is none.
+// Terms are found by slug before they are by shown name.
+func (l *linker) find(ctx context.Context, f *calendar.Field, ref calendar.Ref, problems *calendar.Problems) *linked {
 	k := f.Links
-	if rec := l.live(k, ref.ID); rec != nil {
-		return &linked{id: rec.ID, url: rec.Fields.String("url")}
+	if rec := l.named(k, ref.ID); rec != nil {
+		return existing(rec)
 	}
-	claim, m := claimOf(k, ref), &linked{kind: k, url: ref.Entry}
-	there := l.known(k, claim, func(*calendar.Record) bool { return true })
+	claim := calendar.Claim{Space: "image", Key: ref.Entry}
 	switch {
 	case ref.IsID:
-		p.Add(f.Name, calendar.UnknownReason(k), ref.Entry)
-	case there != nil:
-		return there
-	case ref.Inline == nil: // an image
-		l.making[claim] = m
-	default:
-		return l.named(f, ref, p)
+		problems.Add(f.Name, calendar.UnknownReason(k), ref.Entry)
+		return nil
+	case k.IsTerm():
+		claim = eventstore.SlugClaim(k, strings.ToLower(ref.Entry))
+	case ref.Inline != nil:
+		return l.findByName(ctx, f, ref, problems)
 	}
-	return m
+	if rec := l.live(ctx, k, l.holder(ctx, claim)); rec != nil {
+		return existing(rec)
+	}
+	if made := l.pending[claim]; made != nil {
+		return made
+	}
+	if ref.Inline != nil {
+		return l.findByName(ctx, f, ref, problems)
+	}
+	l.pending[claim] = &linked{kind: k, url: ref.Entry}
+	return l.pending[claim]
 }
 
-// named finds or makes a record by its shown name. Bad fields are refused in either case.
-func (l *links) named(f *calendar.Field, ref calendar.Ref, p *calendar.Problems) *linked {
-	k, name := f.Links, nameOfRef(f.Links, ref)
+// findByName finds or makes a record by its shown name: any term, or a published venue or
+// organizer. Bad fields are refused in either case.
+func (l *linker) findByName(ctx context.Context, f *calendar.Field, ref calendar.Ref, problems *calendar.Problems) *linked {
+	k := f.Links
 	var bad calendar.Problems
-	m := &linked{kind: k, attrs: l.values(k, ref.Inline, &bad)}
+	made := &linked{kind: k, attrs: l.resolve(ctx, k, ref.Inline, &bad)}
 	for _, b := range bad.Fields {
-		p.Add(f.Name, calendar.ReasonInline, append([]string{ref.Entry, b.Field, string(b.Reason)}, b.Args...)...)
+		problems.Add(f.Name, calendar.ReasonInline, append([]string{ref.Entry, b.Field, string(b.Reason)}, b.Args...)...)
 	}
-	there := l.known(k, name, func(rec *calendar.Record) bool {
-		return showsName(rec, l.lang, name.Key) && (k.IsTerm() || rec.Status(l.Now) == calendar.StatusPublish)
-	})
+	text, _ := ref.Inline.Set[k.NameField()].(string)
+	name := nameOf(k, text)
+	for _, rec := range l.sameName(ctx, name) {
+		if k.IsTerm() || rec.Status(l.Now) == calendar.StatusPublish {
+			return existing(rec)
+		}
+	}
+	if before := l.pending[name]; before != nil {
+		return before
+	}
 	switch {
-	case there != nil:
-		return there
-	case k.IsTerm() && calendar.IsDigits(calendar.Trim(ref.Entry)):
-		p.Add(f.Name, calendar.UnknownReason(k), ref.Entry)
-	case k.IsTerm() && !calendar.MayCreateTerm(l.r.Caller, k):
-		p.Add(f.Name, calendar.ReasonTermRight, ref.Entry)
-	}
-	l.making[name] = m
-	l.guard(name, len(l.found[name]))
-	if k.IsTerm() {
-		if slug := l.s.SlugOf(k, calendar.Input{k.NameField(): ref.Entry}); slug.Key != "" && l.making[slug] == nil {
-			l.making[slug] = m // where another has it, that one is found first
+	case !k.IsTerm():
+	case calendar.IsDigits(calendar.Trim(ref.Entry)):
+		problems.Add(f.Name, calendar.UnknownReason(k), ref.Entry)
+	case !calendar.MayCreateTerm(l.r.Caller, k):
+		problems.Add(f.Name, calendar.ReasonTermRight, ref.Entry)
+	default:
+		if slug := l.s.SlugOf(k, calendar.Input{k.NameField(): ref.Entry}); slug.Key != "" && l.pending[slug] == nil {
+			l.pending[slug] = made // where another has it, that one is found first
 		}
 	}
-	return m
+	l.pending[name] = made
+	return made
 }
 
-// known returns the record of a kind that has a claim or a name and fits, the one of the
-// lowest id, or the one that is made with it; nil for none.
-func (l *links) known(k calendar.Kind, claim calendar.Claim, fits func(*calendar.Record) bool) *linked {
-	for _, id := range l.found[claim] {
-		if rec := l.live(k, id); rec != nil && fits(rec) {
-			return &linked{id: id, url: rec.Fields.String("url")}
-		}
-	}
-	return l.making[claim]
-}
-
-// order lists the records that are to be made for attributes, each once, and before it those
-// that it refers to.
-func (l *links) order(k calendar.Kind, attrs *calendar.Attrs) {
+// makeLinked replaces linked records by their ids. It decides those that are to be made, each
+// once, and before it those that it refers to.
+func (d *decision) makeLinked(ctx context.Context, k calendar.Kind, attrs *calendar.Attrs) error {
 	for i := range calendar.SpecOf(k).Fields {
-		refs, _ := attrs.Set[calendar.SpecOf(k).Fields[i].Name].([]*linked)
-		for _, m := range refs {
-			if m.id == 0 && !slices.Contains(l.made, m) {
-				if m.attrs != nil {
-					l.order(m.kind, m.attrs)
-				}
-				l.made = append(l.made, m)
-			}
+		field := calendar.SpecOf(k).Fields[i].Name
+		list, isList := attrs.Set[field].([]*linked)
+		if !isList {
+			continue
 		}
-	}
-}
-
-// make decides the records that are made with that of the request: images first, because
-// venues name them.
-func (l *links) make() error {
-	for _, images := range [...]bool{true, false} {
-		for _, m := range l.made {
-			if (m.kind == calendar.KindImage) != images {
-				continue
-			}
-			c := calendar.NewImage(m.id, m.url, l.lang)
-			if !images {
-				complete(m.attrs)
-				var err error
-				if c, err = calendar.Create(m.kind, m.id, m.attrs, &l.Decision); err != nil {
-					return err
-				}
-			}
-			if _, err := l.add(nil, c); err != nil {
+		ids := make([]calendar.ID, 0, len(list))
+		for _, m := range list {
+			if err := d.makeOne(ctx, m); err != nil {
 				return err
 			}
-		}
-	}
-	return nil
-}
-
-// complete replaces linked records by their ids.
-func complete(attrs *calendar.Attrs) {
-	for field, v := range attrs.Set {
-		refs, ok := v.([]*linked)
-		if !ok {
-			continue
-		}
-		if field == "image" {
-			attrs.Set[field], attrs.Set["image_url"] = refs[0].id, refs[0].url
-			continue
-		}
-		ids := make([]calendar.ID, 0, len(refs))
-		for _, m := range refs {
 			if !slices.Contains(ids, m.id) {
 				ids = append(ids, m.id)
 			}
 		}
 		attrs.Set[field] = ids
+		if field == "image" {
+			attrs.Set[field], attrs.Set["image_url"] = ids[0], list[0].url
+		}
 	}
+	return nil
+}
+
+func (d *decision) makeOne(ctx context.Context, m *linked) error {
+	if m.id != 0 {
+		return nil
+	}
+	if m.attrs == nil {
+		m.id = d.newID(ctx)
+		_, err := d.add(nil, calendar.NewImage(m.id, m.url, d.lang))
+		return err
+	}
+	if err := d.makeLinked(ctx, m.kind, m.attrs); err != nil {
+		return err
+	}
+	m.id = d.newID(ctx)
+	c, err := calendar.Create(m.kind, m.id, m.attrs, &d.Decision)
+	if err == nil {
+		_, err = d.add(nil, c)
+	}
+	return err
 }

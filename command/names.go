@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"reflect"
@@ -9,45 +10,35 @@ import (
 	"daybook/internal/htmltext"
 )
 
-// showsName reports whether the name shown in a language has the key.
-func showsName(r *calendar.Record, l calendar.Lang, key string) bool {
-	shown, _ := r.Name(l)
-	return htmltext.NameKey(shown) == key
+// nameOf is the name that the records of a kind with a shown name are found by.
+func nameOf(k calendar.Kind, shown string) calendar.Name {
+	return calendar.Name{Space: "name/" + k.String(), Key: htmltext.NameKey(shown)}
 }
 
-func nameOf(k calendar.Kind, key string) calendar.Name {
-	return calendar.Name{Space: "name/" + k.String(), Key: key}
-}
-
-// sameName returns the live records of a kind that show the folded name in the language of
-// the request, by id; the write is held to what was found.
-func (d *decision) sameName(ctx context.Context, k calendar.Kind, key string) ([]*calendar.Record, error) {
-	found, named, err := d.s.records.byKey(ctx, k, d.lang, key)
-	if err == nil {
-		d.guard(nameOf(k, key), len(named))
-	}
-	return found, err
+// sameName returns the live records that show a name in the language of the request, by id;
+// the write is held to what was found.
+func (d *decision) sameName(ctx context.Context, name calendar.Name) []*calendar.Record {
+	found, named, err := d.s.records.byName(ctx, d.lang, name)
+	d.Err = cmp.Or(d.Err, err)
+	d.guard(name, len(named))
+	return found
 }
 
 // equal returns the published venue or organizer that the new one would equal, the one of
 // the lowest id; nil when there is none (docs/spec/interface.md 5.3.1).
-func (d *decision) equal(ctx context.Context, rec *calendar.Record) (*calendar.Record, error) {
+func (d *decision) equal(ctx context.Context, rec *calendar.Record) *calendar.Record {
 	place := rec.Kind == calendar.KindVenue || rec.Kind == calendar.KindOrganizer
 	keyedImport := d.r.Mark != nil && d.r.Mark.Key != ""
 	if !place || keyedImport || rec.Status(d.Now) != calendar.StatusPublish {
-		return nil, nil // no record is no error
+		return nil
 	}
-	name, _ := rec.Name(d.lang)
-	same, err := d.sameName(ctx, rec.Kind, htmltext.NameKey(name))
-	if err != nil {
-		return nil, err
-	}
-	for _, other := range same {
+	shown, _ := rec.Name(d.lang)
+	for _, other := range d.sameName(ctx, nameOf(rec.Kind, shown)) {
 		if other.Status(d.Now) == calendar.StatusPublish && other.Home == rec.Home && equalFields(rec, other) {
-			return other, nil
+			return other
 		}
 	}
-	return nil, nil // no record is no error
+	return nil
 }
 
 // equalFields compares two records of a kind, but for what 5.3.1 leaves aside.

@@ -9,7 +9,6 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/internal/htmltext"
 )
 
 // Records reads single records from the store. It implements query.Records.
@@ -53,47 +52,35 @@ func (r *Records) Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Rec
 	return out, err
 }
 
-// load is Load that returns deleted records too.
+// load is Load that returns deleted records too. What is cached counts where it is what the
+// store has: versions of two histories say nothing of each other.
 func (r *Records) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	for {
-		epoch := r.store.Epoch()
-		states, err := r.store.Load(ctx, ids...)
-		if err != nil {
-			return nil, fmt.Errorf("load records: %w", err)
-		}
-		if r.store.Epoch() != epoch {
-			continue // versions of two histories say nothing of each other
-		}
-		out := make([]*calendar.Record, len(states))
-		for i := range states {
-			if out[i], err = r.decode(epoch, &states[i]); err != nil {
-				return nil, err
-			}
-		}
-		return out, nil
-	}
-}
-
-// decode decodes a state that was read in an epoch.
-func (r *Records) decode(epoch eventstore.Epoch, s *eventstore.State) (*calendar.Record, error) {
-	if s.Version == 0 {
-		return nil, nil // no record is no error
-	}
-	there, ok := r.decoded.In(epoch).Get(s.ID)
-	if ok && there.Version == s.Version {
-		return there.Record, nil
-	}
-	rec, err := calendar.DecodeRecord(s.Record)
+	cache := r.decoded.In(r.store.Epoch())
+	states, err := r.store.Load(ctx, ids...)
 	if err != nil {
-		return nil, fmt.Errorf("decode %s %d at version %d: %w", s.Kind, s.ID, s.Version, err)
+		return nil, fmt.Errorf("load records: %w", err)
 	}
-	if !ok || there.Version < rec.Version {
-		r.decoded.In(epoch).Set(rec.ID, &decoded{rec, len(s.Record)})
+	out := make([]*calendar.Record, len(states))
+	for i := range states {
+		s := &states[i]
+		if s.Version == 0 {
+			continue
+		}
+		cached, ok := cache.Get(s.ID)
+		if !ok || cached.Sum != calendar.SumOf([]byte(s.Record)) {
+			rec, err := calendar.DecodeRecord(s.Record)
+			if err != nil {
+				return nil, fmt.Errorf("decode %s %d at version %d: %w", s.Kind, s.ID, s.Version, err)
+			}
+			cached = &decoded{rec, len(s.Record)}
+			cache.Set(s.ID, cached)
+		}
+		out[i] = cached.Record
 	}
-	return rec, nil
+	return out, nil
 }
 
 // version returns the entry of a version, and the record as it was after it; CodeErased for
@@ -153,9 +140,6 @@ func (r *Records) Absent(ctx context.Context, k calendar.Kind, id calendar.ID) e
 // does. The slug of a trashed post ends in "__trashed".
 func (r *Records) BySlug(ctx context.Context, k calendar.Kind, slug string) (*calendar.Record, error) {
 	slug = strings.ToLower(slug)
-	if slug == "" || !routed(k) {
-		return nil, nil // no record is no error
-	}
 	found, err := r.store.Find(ctx, eventstore.Lookup{Claims: []calendar.Claim{eventstore.SlugClaim(k, slug)}})
 	if err != nil {
 		return nil, fmt.Errorf("find %s by slug: %w", k, err)
@@ -173,20 +157,13 @@ func (r *Records) BySlug(ctx context.Context, k calendar.Kind, slug string) (*ca
 func (r *Records) Named(ctx context.Context, k calendar.Kind, id calendar.ID, slug string) ([]*calendar.Record, error) {
 	ids := []calendar.ID{id}
 	if id == 0 {
-		slug = strings.ToLower(slug)
 		holder, err := r.BySlug(ctx, k, slug)
-		if err != nil || slug == "" {
-			return nil, err
+		if holder != nil || err != nil {
+			return []*calendar.Record{holder}, err
 		}
-		if holder != nil {
-			return []*calendar.Record{holder}, nil
-		}
-		if ids, err = eventstore.Former(ctx, r.store, k, slug); err != nil {
+		if ids, err = eventstore.Former(ctx, r.store, k, strings.ToLower(slug)); err != nil {
 			return nil, fmt.Errorf("find former %s of a slug: %w", k, err)
 		}
-	}
-	if id < 0 {
-		return nil, nil // no record is no error
 	}
 	found, err := r.load(ctx, ids...)
 	return slices.DeleteFunc(found, func(rec *calendar.Record) bool { return rec == nil || rec.Kind != k || rec.Erased }), err
@@ -195,25 +172,25 @@ func (r *Records) Named(ctx context.Context, k calendar.Kind, id calendar.ID, sl
 // ByName returns the live records of a kind whose shown name in the language equals name,
 // case aside, by id.
 func (r *Records) ByName(ctx context.Context, k calendar.Kind, l calendar.Lang, name string) ([]*calendar.Record, error) {
-	key := htmltext.NameKey(name)
-	if key == "" || !routed(k) {
-		return nil, nil
-	}
-	found, _, err := r.byKey(ctx, k, l, key)
+	found, _, err := r.byName(ctx, l, nameOf(k, name))
 	return found, err
 }
 
-// byKey is ByName of a folded name. named are all records that have that very name in some
-// language.
-func (r *Records) byKey(ctx context.Context, k calendar.Kind, l calendar.Lang, key string) (shown []*calendar.Record, named []calendar.ID, err error) {
-	found, err := r.store.Find(ctx, eventstore.Lookup{Names: []calendar.Name{nameOf(k, key)}})
+// byName returns the live records that show a name in a language, and all that have it in
+// some language.
+func (r *Records) byName(ctx context.Context, l calendar.Lang, name calendar.Name) (shown []*calendar.Record, named []calendar.ID, err error) {
+	found, err := r.store.Find(ctx, eventstore.Lookup{Names: []calendar.Name{name}})
 	if err != nil {
-		return nil, nil, fmt.Errorf("find %s by name: %w", k, err)
+		return nil, nil, fmt.Errorf("find %q in %s: %w", name.Key, name.Space, err)
 	}
 	named = found.Named[0]
 	loaded, err := r.Load(ctx, named...)
 	return slices.DeleteFunc(loaded, func(rec *calendar.Record) bool {
-		return rec == nil || rec.Kind != k || !showsName(rec, l, key)
+		if rec == nil {
+			return true
+		}
+		text, _ := rec.Name(l)
+		return nameOf(rec.Kind, text) != name
 	}), named, err
 }
 
@@ -231,16 +208,6 @@ func (r *Records) StoreID(ctx context.Context) ([16]byte, error) {
 
 // LastChange returns the latest time of an entry up to a position, the zero time for 0.
 func (r *Records) LastChange(ctx context.Context, p calendar.Position) (time.Time, error) {
-	if p == 0 {
-		return time.Time{}, nil
-	}
 	h, err := r.store.Head(ctx, eventstore.Point{Position: p})
-	if err != nil {
-		return time.Time{}, fmt.Errorf("last change up to %d: %w", p, err)
-	}
-	return h.Time, nil
+	return h.Time, err
 }
-
-// routed reports whether records of the kind are found by slug and name; images and users
-// are not.
-func routed(k calendar.Kind) bool { return k.IsPost() || k.IsTerm() }

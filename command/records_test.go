@@ -1,8 +1,6 @@
 package command_test
 
 import (
-	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -102,28 +100,5 @@ func TestRecords(t *testing.T) {
 	}
 	if p, err := r.Head(ctx); err != nil || p != b.head() {
 		t.Errorf("Head = %d, %v", p, err)
-	}
-}
-
-// TestRecordsForget reads more records than are kept decoded.
-func TestRecordsForget(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	r := b.Records()
-	var want []calendar.ID
-	for i := range 20_000 {
-		id := calendar.ID(1000 + i)
-		c := calendar.NewImage(id, "https://a.example/"+strconv.Itoa(i), calendar.LangEN)
-		appendChange(t, b.store, c)
-		want = append(want, id)
-	}
-	for range 2 {
-		got, err := r.Load(t.Context(), want...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(ids(got), want) {
-			t.Error("records are missing")
-		}
 	}
 }

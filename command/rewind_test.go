@@ -52,10 +52,10 @@ func TestAfterAFailover(t *testing.T) {
 			}
 			failover := func() {
 				b.store.Rewind(head)
-				update(newService(t, b.store), calendar.Input{"address": "Acknowledged Street 1"})
+				update(newService(b.store), calendar.Input{"address": "Acknowledged Street 1"})
 			}
 			store := &beforeAppend{Store: b.store, do: func() {}}
-			s := newService(t, store)
+			s := newService(store)
 			update(s, calendar.Input{"description": "<p>lost</p>", "city": "Lost"}) // and is known as version 2
 			if got, err := records.Load(t.Context(), id); err != nil || got[0].Fields.String("city") != "Lost" {
 				t.Fatalf("%+v, %v", got, err)
@@ -92,7 +92,7 @@ func TestIDsAfterAFailover(t *testing.T) {
 	taken := &givenTwice{Store: b.store}
 	b.must(venue("v", `{"venue":"Hall"}`))
 	taken.again, taken.left = b.named["v"], 2
-	res, err := newService(t, taken).Create(t.Context(), command.Request{Kind: calendar.KindTag, Input: calendar.Input{"name": "Jazz"}, Caller: editor})
+	res, err := newService(taken).Create(t.Context(), command.Request{Kind: calendar.KindTag, Input: calendar.Input{"name": "Jazz"}, Caller: editor})
 	if err != nil || res.Record.ID == b.named["v"] {
 		t.Errorf("created %+v, %v", res.Record, err)
 	}

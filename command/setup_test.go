@@ -84,17 +84,12 @@ func setup(t *testing.T) *bench {
 	if _, err := b.store.NewIDs(t.Context(), 10); err != nil {
 		t.Fatal(err)
 	}
-	b.Service = newService(t, b.store)
+	b.Service = newService(b.store)
 	return b
 }
 
-func newService(t *testing.T, store eventstore.Store) *command.Service {
-	t.Helper()
-	s, err := command.New(store, &calendar.Rules{Site: site, Clean: cleaner{}}, hasher{}, command.Options{Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+func newService(store eventstore.Store) *command.Service {
+	return command.New(store, &calendar.Rules{Site: site, Clean: cleaner{}}, hasher{}, func() time.Time { return now })
 }
 
 func addUser(t *testing.T, store eventstore.Store, c calendar.Caller) {

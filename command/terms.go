@@ -1,12 +1,12 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/internal/htmltext"
 )
 
 // checkTerm refuses a new term of a name that exists, and a parent of a tag.
@@ -15,39 +15,19 @@ func (d *decision) checkTerm(ctx context.Context, c calendar.Change) error {
 		return nil
 	}
 	parent := c.Fields.ID("parent")
-	name, _ := c.Fields.Text(c.Kind.NameField()).In(d.lang, c.Home)
-	same, err := d.sameName(ctx, c.Kind, htmltext.NameKey(name))
-	if err != nil {
-		return err
-	}
-	for _, rec := range same {
+	shown, _ := c.Fields.Text(c.Kind.NameField()).In(d.lang, c.Home)
+	for _, rec := range d.sameName(ctx, nameOf(c.Kind, shown)) {
 		if rec.Fields.ID("parent") == parent {
 			return &calendar.Error{Code: calendar.CodeTermExists, Kind: c.Kind, TermID: rec.ID}
 		}
 	}
-	if err := d.checkFlat(); err != nil || parent == 0 {
-		return err
-	}
-	return d.guardPlaces(parent)
+	return cmp.Or(d.Err, d.checkFlat())
 }
 
 // checkFlat refuses a parent of a tag.
 func (d *decision) checkFlat() error {
 	if _, sent := d.r.Input["parent"]; sent && d.r.Kind == calendar.KindTag {
 		return calendar.Fail(calendar.CodeNotHierarchical, d.r.Kind)
-	}
-	return nil
-}
-
-// guardPlaces holds the write to the places of the categories that a decision about the
-// tree looked at, so that two moves at the same time make no cycle and nothing is put below
-// a category that ends meanwhile.
-func (d *decision) guardPlaces(parent calendar.ID) error {
-	if parent != 0 && d.above[parent] == nil {
-		return fmt.Errorf("parent %d is gone: %w", parent, eventstore.ErrConflict)
-	}
-	for _, rec := range d.above {
-		d.guard(calendar.PlaceName(rec), 1)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,8 +47,8 @@ type decision struct {
 	problems calendar.Problems
 
 	// Of the present attempt.
-	changes eventstore.Append
-	above   map[calendar.ID]*calendar.Record // categories that decisions looked at
+	changes  eventstore.Append
+	existing bool // an equal record was there
 }
 
 // begin reads what every request has.
@@ -65,57 +66,51 @@ func (s *Service) begin(r *Request) *decision {
 
 // Create makes a record.
 func (s *Service) Create(ctx context.Context, r Request) (Result, error) {
-	if err := calendar.MayWrite(r.Caller, r.Kind, true); err != nil {
-		return Result{}, err
-	}
-	if missing := calendar.SpecOf(r.Kind).Missing(r.Input); len(missing) > 0 {
-		return Result{}, &calendar.Error{Code: calendar.CodeMissingParam, Kind: r.Kind, Missing: missing}
-	}
-	d := s.begin(&r)
-	d.decode(calendar.OpCreate)
-	return d.write(ctx, d.create)
+	return s.write(ctx, &r, calendar.OpCreate)
 }
 
 // Update changes a record; a trashed post is restored by it.
 func (s *Service) Update(ctx context.Context, r Request) (Result, error) {
-	if err := calendar.MayWrite(r.Caller, r.Kind, false); err != nil {
-		return Result{}, err
-	}
-	op := calendar.OpUpdate
 	if r.Target.Slug != "" {
-		op = calendar.OpUpdateBySlug
+		return s.write(ctx, &r, calendar.OpUpdateBySlug)
 	}
-	d := s.begin(&r)
-	d.decode(op)
-	return d.write(ctx, d.update)
+	return s.write(ctx, &r, calendar.OpUpdate)
 }
 
 // Delete moves a post to the trash and ends a term for ever.
 func (s *Service) Delete(ctx context.Context, r Request) (Result, error) {
-	if err := calendar.MayWrite(r.Caller, r.Kind, false); err != nil {
+	r.Key = "" // ignored on deletes (docs/spec/interface.md 2.10)
+	return s.write(ctx, &r, calendar.OpDelete)
+}
+
+// write checks and decodes a request. One whose key was used before is answered again, else
+// it loads, decides and appends until no other writer is faster.
+func (s *Service) write(ctx context.Context, r *Request, op calendar.Op) (Result, error) {
+	if err := calendar.MayWrite(r.Caller, r.Kind, op == calendar.OpCreate); err != nil {
 		return Result{}, err
 	}
-	r.Key = "" // ignored on deletes (docs/spec/interface.md 2.10)
-	d := s.begin(&r)
-	_, isText := r.Input["password"].(string)
-	if r.Input["password"] != nil && !isText && r.Kind == calendar.KindEvent && r.Target.Slug == "" {
-		d.problems.Add("password", calendar.ReasonTypeText)
+	spec := calendar.SpecOf(r.Kind)
+	if missing := spec.Missing(r.Input); op == calendar.OpCreate && len(missing) > 0 {
+		return Result{}, &calendar.Error{Code: calendar.CodeMissingParam, Kind: r.Kind, Missing: missing}
 	}
-	return d.write(ctx, d.remove)
-}
-
-// decode reads the input by the field table of the kind.
-func (d *decision) decode(op calendar.Op) {
-	d.attrs = calendar.SpecOf(d.r.Kind).Decode(d.r.Input, op, d.lang, &d.Decision, &d.problems)
-}
-
-// write answers a request whose key was used before. Else it loads, decides and appends
-// until no other writer is faster.
-func (d *decision) write(ctx context.Context, decide func(context.Context) (Result, error)) (Result, error) {
+	d := s.begin(r)
+	decide := d.update
+	if op == calendar.OpCreate {
+		decide = d.create
+	}
+	if op == calendar.OpDelete {
+		decide = d.remove
+		password := r.Input["password"]
+		if _, isText := password.(string); password != nil && !isText && r.Kind == calendar.KindEvent && r.Target.Slug == "" {
+			d.problems.Add("password", calendar.ReasonTypeText)
+		}
+	} else {
+		d.attrs = spec.Decode(r.Input, op, d.lang, &d.Decision, &d.problems)
+	}
 	res, err := d.replay(ctx)
 	if err == nil && res.Record == nil {
 		res, err = attempts(ctx, func() (Result, error) { return d.attempt(ctx, decide) })
-		if _, refused := errors.AsType[*calendar.Error](err); refused || isLost(err) {
+		if err != nil {
 			// Another caller may have carried out the same request meanwhile, and that is
 			// why it is refused here.
 			if again, failed := d.replay(ctx); failed != nil || again.Record != nil {
@@ -124,34 +119,42 @@ func (d *decision) write(ctx context.Context, decide func(context.Context) (Resu
 		}
 	}
 	res.Lang = d.lang
-	return res, readable(err, d.r.Kind)
+	return res, readable(err, r.Kind)
 }
 
 // attempt decides and appends once.
-func (d *decision) attempt(ctx context.Context, decide func(context.Context) (Result, error)) (Result, error) {
+func (d *decision) attempt(ctx context.Context, decide func(context.Context) (*calendar.Record, error)) (Result, error) {
 	d.start(ctx)
 	if d.r.Epoch != 0 && d.r.Epoch != d.changes.Epoch.History {
 		return Result{}, fmt.Errorf("%s: %w", d.r.Kind, eventstore.ErrHistory)
 	}
-	res, err := decide(ctx)
+	rec, err := decide(ctx)
+	res := Result{Record: rec, Existing: d.existing}
+	if err == nil && d.existing {
+		var head eventstore.Head
+		head, err = d.s.store.Head(ctx, eventstore.Point{})
+		res.Position = head.Position
+	}
 	switch {
-	case err != nil || res.Repeated:
-		return res, err
+	case errors.Is(err, errApplied):
+		return Result{Repeated: true}, nil
+	case err != nil:
+		return Result{}, err
 	case d.r.Key != "":
 		d.changes.Receipt = &eventstore.Receipt{
 			User: d.r.Caller.ID, Key: d.r.Key, Fingerprint: d.r.Fingerprint, Time: eventstore.Moment(d.s.now()),
-			Record: res.Record.ID, Version: res.Record.Version, Position: res.Position,
+			Record: rec.ID, Version: rec.Version, Position: res.Position,
 		}
-	case res.Existing: // it is answered because it was found, which has to be durable, too
+	case d.existing: // it is answered because it was found, which has to be durable, too
 		return res, d.s.store.Sync(ctx)
 	}
-	done := d.append(ctx, res.Record.ID)
+	done := d.append(ctx, rec.ID)
 	switch {
 	case done.Err != nil:
 		return Result{}, done.Err
 	case done.Receipt != nil:
 		return d.replayOf(ctx, done.Receipt)
-	case !res.Existing:
+	case !d.existing:
 		res.Position = done.Position
 	}
 	return res, nil
@@ -169,21 +172,15 @@ func (d *decision) append(ctx context.Context, id calendar.ID) eventstore.Result
 // start forgets the attempt before.
 func (d *decision) start(ctx context.Context) {
 	d.changes = eventstore.Append{Time: d.Now, Actor: d.r.Caller.ID, Cause: d.r.Cause, Epoch: d.s.store.Epoch()}
-	d.above, d.Err = map[calendar.ID]*calendar.Record{}, nil
+	d.existing, d.Err = false, nil
 	d.Taken = func(k calendar.Kind, id calendar.ID, slug string) bool {
-		holder, err := d.holder(ctx, eventstore.SlugClaim(k, slug))
-		if err != nil {
-			d.Err = fmt.Errorf("find slug of %s %d: %w", k, id, err)
-		}
+		holder := d.holder(ctx, eventstore.SlugClaim(k, slug))
 		return holder != 0 && holder != id
 	}
-	d.Parent = func(parent calendar.ID) *calendar.Record {
-		rec, err := d.s.records.one(ctx, calendar.KindCategory, parent)
-		if err != nil {
-			d.Err = err
-		}
+	d.Parent = func(id calendar.ID) *calendar.Record {
+		rec := d.live(ctx, calendar.KindCategory, id)
 		if rec != nil {
-			d.above[parent] = rec
+			d.guardPlace(rec)
 		}
 		return rec
 	}
@@ -214,95 +211,85 @@ func (d *decision) replayOf(ctx context.Context, first *eventstore.Receipt) (Res
 }
 
 // create is an attempt of Create.
-func (d *decision) create(ctx context.Context) (Result, error) {
-	if res, err := d.imported(ctx); res.Record != nil || err != nil {
-		return res, err
+func (d *decision) create(ctx context.Context) (*calendar.Record, error) {
+	if err := d.checkImported(ctx); err != nil {
+		return nil, err
 	}
-	attrs, id, err := d.link(ctx, 1)
+	attrs, err := d.link(ctx)
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
-	if err := d.hashPassword(ctx); err != nil {
-		return Result{}, err
+	id := d.newID(ctx)
+	if err := cmp.Or(d.makeLinked(ctx, d.r.Kind, attrs), d.hashPassword(ctx)); err != nil {
+		return nil, err
 	}
 	c, err := calendar.Create(d.r.Kind, id, attrs, &d.Decision)
 	if err == nil {
 		err = d.checkTerm(ctx, c)
 	}
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
 	rec, err := d.put(nil, c)
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
-	equal, err := d.equal(ctx, rec)
-	if equal == nil || err != nil {
-		return Result{Record: rec}, err
+	if equal := d.equal(ctx, rec); equal != nil {
+		d.changes.Drafts, d.changes.Guards = nil, nil
+		d.existing, rec = true, equal
 	}
-	head, err := d.s.store.Head(ctx, eventstore.Point{})
-	d.changes.Drafts, d.changes.Guards = nil, nil
-	return Result{Record: equal, Position: head.Position, Existing: true}, err
+	return rec, d.Err
 }
 
 // update is an attempt of Update.
-func (d *decision) update(ctx context.Context) (Result, error) {
-	attrs, _, err := d.link(ctx, 0)
+func (d *decision) update(ctx context.Context) (*calendar.Record, error) {
+	attrs, err := d.link(ctx)
+	if err == nil {
+		err = d.makeLinked(ctx, d.r.Kind, attrs)
+	}
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
-	rec, repeated, err := d.target(ctx)
-	if repeated || err != nil {
-		return Result{Record: rec, Repeated: repeated}, err
+	rec, err := d.target(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if err := d.checkFlat(); err != nil {
-		return Result{}, err
-	}
-	if err := d.hashPassword(ctx); err != nil {
-		return Result{}, err
+	if err := cmp.Or(d.checkFlat(), d.hashPassword(ctx)); err != nil {
+		return nil, err
 	}
 	c, err := calendar.Update(rec, attrs, &d.Decision)
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
-	if moved, ok := c.Fields["parent"].(calendar.ID); ok && rec.Kind == calendar.KindCategory {
-		if err := d.guardPlaces(moved); err != nil {
-			return Result{}, err
-		}
-	}
-	next, err := d.put(rec, c)
-	return Result{Record: next}, err
+	return d.put(rec, c)
 }
 
 // remove is an attempt of Delete.
-func (d *decision) remove(ctx context.Context) (Result, error) {
+func (d *decision) remove(ctx context.Context) (*calendar.Record, error) {
 	if err := d.problems.Err(); err != nil {
-		return Result{}, err
+		return nil, err
 	}
-	rec, repeated, err := d.target(ctx)
-	if repeated || err != nil {
-		return Result{Record: rec, Repeated: repeated}, err
+	rec, err := d.target(ctx)
+	if err == nil {
+		err = d.adopt(ctx, rec)
 	}
-	if rec.Kind.IsTerm() {
-		if err := d.adopt(ctx, rec); err != nil {
-			return Result{}, err
-		}
+	if err != nil {
+		return nil, err
 	}
 	c, err := calendar.Remove(rec, &d.Decision)
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
 	next, err := d.put(rec, c)
 	if rec.Kind.IsTerm() {
 		next = rec // it is shown as it was
 	}
-	return Result{Record: next}, err
+	return next, err
 }
 
 // target returns the record of an update or delete when it exists (step 7), the caller may
-// edit it (step 8) and If-Match fits (step 9), or reports that a line of an import was
-// applied to it before.
-func (d *decision) target(ctx context.Context) (rec *calendar.Record, repeated bool, err error) {
+// edit it (step 8) and If-Match fits (step 9).
+func (d *decision) target(ctx context.Context) (rec *calendar.Record, err error) {
 	t := d.r.Target
 	if t.Slug != "" {
 		rec, err = d.s.records.BySlug(ctx, d.r.Kind, t.Slug)
@@ -310,24 +297,24 @@ func (d *decision) target(ctx context.Context) (rec *calendar.Record, repeated b
 		rec, err = d.s.records.find(ctx, t.ID)
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if rec == nil || rec.Kind != d.r.Kind || rec.Deleted && d.r.Mark == nil {
-		return nil, false, d.s.records.Absent(ctx, d.r.Kind, t.ID)
+		return nil, d.s.records.Absent(ctx, d.r.Kind, t.ID)
 	}
-	if repeated, err = d.s.applied(ctx, d.r, rec); repeated || err != nil {
-		return rec, repeated, err
+	if err := d.checkApplied(ctx, rec); err != nil {
+		return nil, err
 	}
 	if rec.Deleted {
-		return nil, false, calendar.Fail(calendar.CodeNotFound, d.r.Kind)
+		return nil, calendar.Fail(calendar.CodeNotFound, d.r.Kind)
 	}
 	if err := calendar.MayEdit(d.r.Caller, rec, d.Now); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if d.r.IfMatch != nil && !slices.Contains(d.r.IfMatch, 0) && !slices.Contains(d.r.IfMatch, rec.Version) {
-		return nil, false, calendar.Fail(calendar.CodePrecondition, d.r.Kind)
+		return nil, calendar.Fail(calendar.CodePrecondition, d.r.Kind)
 	}
-	return rec, false, nil
+	return rec, nil
 }
 
 // hashPassword makes the hash of a password that was sent; once, for it is slow.
@@ -343,24 +330,44 @@ func (d *decision) hashPassword(ctx context.Context) (err error) {
 
 // holder returns who holds a claim, 0 for nobody: a record that this write makes, else what
 // the store says.
-func (d *decision) holder(ctx context.Context, claim calendar.Claim) (calendar.ID, error) {
+func (d *decision) holder(ctx context.Context, claim calendar.Claim) calendar.ID {
 	for i := range d.changes.Drafts {
 		if slices.Contains(d.changes.Drafts[i].Claims, claim) {
-			return d.changes.Drafts[i].ID, nil
+			return d.changes.Drafts[i].ID
 		}
 	}
 	found, err := d.s.store.Find(ctx, eventstore.Lookup{Claims: []calendar.Claim{claim}})
 	if err != nil {
-		return 0, err
+		d.Err = fmt.Errorf("find %s %q: %w", claim.Space, claim.Key, err)
+		return 0
 	}
-	return found.Holders[0], nil
+	return found.Holders[0]
+}
+
+// live returns a record of a kind that is not deleted, nil when there is none.
+func (d *decision) live(ctx context.Context, k calendar.Kind, id calendar.ID) *calendar.Record {
+	rec, err := d.s.records.one(ctx, k, id)
+	d.Err = cmp.Or(d.Err, err)
+	return rec
+}
+
+// newID returns a fresh id.
+func (d *decision) newID(ctx context.Context) calendar.ID {
+	id, err := d.s.store.NewIDs(ctx, 1)
+	d.Err = cmp.Or(d.Err, err)
+	return id
 }
 
 // put adds the change of the record of the request, with the mark of an import line, and
 // returns the record after it; before is nil for a new one.
 func (d *decision) put(before *calendar.Record, c calendar.Change) (*calendar.Record, error) {
-	if err := d.mark(before, &c); err != nil {
-		return nil, err
+	if d.r.Mark != nil {
+		if before != nil {
+			if err := d.checkMark(before); err != nil {
+				return nil, err
+			}
+		}
+		c.Fields["imports"] = calendar.WithImportMark(before, *d.r.Mark)
 	}
 	return d.add(before, c)
 }
@@ -378,7 +385,9 @@ func (d *decision) add(before *calendar.Record, c calendar.Change) (*calendar.Re
 
 // guard holds the write to the number of records that a name was found for.
 func (d *decision) guard(n calendar.Name, count int) {
-	if !slices.ContainsFunc(d.changes.Guards, func(g eventstore.Guard) bool { return g.Name == n }) {
-		d.changes.Guards = append(d.changes.Guards, eventstore.Guard{Name: n, Count: count})
-	}
+	d.changes.Guards = append(d.changes.Guards, eventstore.Guard{Name: n, Count: count})
 }
+
+// guardPlace holds the write to the place of a category that it looked at, so that two moves
+// at the same time make no cycle and nothing is put below a category that ends meanwhile.
+func (d *decision) guardPlace(rec *calendar.Record) { d.guard(calendar.PlaceName(rec), 1) }

@@ -3,6 +3,7 @@ package eventstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 
 	"daybook/calendar"
@@ -89,6 +90,47 @@ func Checkpoints(ctx context.Context, s Store, upTo calendar.Position) iter.Seq2
 			}
 			for _, c := range f.Signed {
 				if after = c.Size; after > upTo || !yield(c, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// recordsPage is how many records are read at once.
+const recordsPage = 1000
+
+// Records yields the records of a kind (0: of all) by id, page by page.
+func Records(ctx context.Context, s Store, k calendar.Kind) iter.Seq2[[]Held, error] {
+	return func(yield func([]Held, error) bool) {
+		for after := calendar.ID(0); ; {
+			page, err := s.Records(ctx, k, after, recordsPage)
+			if err != nil || len(page) == 0 {
+				if err != nil {
+					yield(nil, fmt.Errorf("read records after %d: %w", after, err))
+				}
+				return
+			}
+			if after = page[len(page)-1].ID; !yield(page, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Versions yields the entries of a record by version.
+func Versions(ctx context.Context, s Store, id calendar.ID) iter.Seq2[*Entry, error] {
+	return func(yield func(*Entry, error) bool) {
+		for after := int64(0); ; {
+			page, err := s.Read(ctx, Range{Record: id, After: uint64(after), Limit: logPage})
+			if err != nil {
+				yield(nil, fmt.Errorf("read versions of record %d: %w", id, err))
+			}
+			if len(page) == 0 {
+				return
+			}
+			for i := range page {
+				if after = page[i].Version; !yield(&page[i], nil) {
 					return
 				}
 			}

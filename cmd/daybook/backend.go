@@ -59,9 +59,7 @@ func openBackend(ctx context.Context, s *config, log *slog.Logger, hooks telemet
 	rules := &calendar.Rules{Site: s.zone().Location, Clean: htmltext.New()}
 	b.events = watchedStore{b.hooks.Store(store), b.calls}
 	b.users = access.New(b.events)
-	if b.command, err = command.New(b.events, rules, access.NewHasher(), command.Options{}); err != nil {
-		return nil, errors.Join(err, b.close())
-	}
+	b.command = command.New(b.events, rules, access.NewHasher(), time.Now)
 	b.records = b.command.Records()
 	b.proofs = proof.NewLog(b.events)
 	if b.signer, err = b.newSigner(); err != nil {

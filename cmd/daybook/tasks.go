@@ -10,6 +10,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/access"
 	"daybook/internal/status"
 	"daybook/projector/upkeep"
 )
@@ -148,17 +149,7 @@ func (*userList) work(ctx context.Context, b *backend, c *console, s *config) er
 		return err
 	}
 	if s.JSON {
-		type row struct {
-			ID     calendar.ID `json:"id"`
-			Name   string      `json:"name"`
-			Role   string      `json:"role"`
-			Active bool        `json:"active"`
-		}
-		rows := make([]row, len(users))
-		for i, u := range users {
-			rows[i] = row{u.ID, u.Name, u.Role.String(), u.Active}
-		}
-		return json.NewEncoder(c.out).Encode(rows)
+		return json.NewEncoder(c.out).Encode(append([]access.User{}, users...)) // [], not null
 	}
 	tw := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "ID\tNAME\tROLE\tTOKEN")

@@ -57,11 +57,11 @@ type Users struct {
 
 // User is one user.
 type User struct {
-	ID   calendar.ID
-	Name string
-	Role calendar.Role
+	ID   calendar.ID   `json:"id"`
+	Name string        `json:"name"`
+	Role calendar.Role `json:"role"`
 	// Active reports whether the user has a token that is valid.
-	Active bool
+	Active bool `json:"active"`
 }
 
 // New makes a Users.
@@ -201,16 +201,13 @@ func (u *Users) append(ctx context.Context, epoch eventstore.Epoch, before *cale
 
 // List returns all users by id, without those who were erased.
 func (u *Users) List(ctx context.Context) ([]User, error) {
-	const page = 200
 	var users []User
-	for after := calendar.ID(0); ; {
-		held, err := u.store.Records(ctx, calendar.KindUser, after, page)
+	for page, err := range eventstore.Records(ctx, u.store, calendar.KindUser) {
 		if err != nil {
 			return nil, fmt.Errorf("list users: %w", err)
 		}
-		for i := range held {
-			after = held[i].ID
-			user, err := userOf(&held[i].State)
+		for i := range page {
+			user, err := userOf(&page[i].State)
 			if errors.Is(err, ErrNoUser) {
 				continue
 			}
@@ -219,10 +216,8 @@ func (u *Users) List(ctx context.Context) ([]User, error) {
 			}
 			users = append(users, user)
 		}
-		if len(held) == 0 {
-			return users, nil
-		}
 	}
+	return users, nil
 }
 
 // EnsureAdministrator makes the first administrator when the store has none yet.

@@ -153,8 +153,7 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *world.Clock) pa
 	world.Run(t, projector.New(gate, source, projector.Options{Log: log}).Run)
 
 	rules := &calendar.Rules{Site: s.site, Clean: htmltext.New()}
-	commands, err := command.New(events, rules, access.NewHasher(), command.Options{Now: clock.Now})
-	must(t, err)
+	commands := command.New(events, rules, access.NewHasher(), clock.Now)
 	records := commands.Records()
 	lists := query.Options{Site: s.site, PerPageMax: s.perPageMax, Now: clock.Now, PositionWait: s.positionWait}
 	queries, err := query.New(index, records, lists)

@@ -56,14 +56,6 @@ import (
 	"daybook/internal/texts"
 )
 
-// Authors finds the users that lines name.
-type Authors interface {
-	// Ensure returns the user of a name; when there is none it makes one with the
-	// role and without a token. A name that no user can have is
-	// access.ErrBadName.
-	Ensure(ctx context.Context, name string, role calendar.Role, actor calendar.ID) (calendar.Caller, error)
-}
-
 // Options of an Importer. Source is required.
 type Options struct {
 	// Source names where the lines come from: 1 to 64 letters, digits, ".", "_",
@@ -95,10 +87,12 @@ type Report struct {
 type Importer struct {
 	store    eventstore.Store
 	commands *command.Service
-	authors  Authors
+	users    *access.Users
 	o        Options
 	report   Report
-	epoch    uint64 // history of the store that the run began in
+	epoch    uint64          // history of the store that the run began in
+	jobs     []*job          // that are not counted yet
+	changes  map[string]*job // the last one that changes what has a name, since all were counted
 
 	callers sync.Map // of calendar.Caller, by name
 }
@@ -109,14 +103,14 @@ const MaxSource = 64
 var sourceForm = regexp.MustCompile(fmt.Sprintf(`^[A-Za-z0-9._-]{1,%d}$`, MaxSource))
 
 // New makes an Importer; it starts nothing.
-func New(store eventstore.Store, commands *command.Service, authors Authors, o Options) (*Importer, error) {
+func New(store eventstore.Store, commands *command.Service, users *access.Users, o Options) (*Importer, error) {
 	if !sourceForm.MatchString(o.Source) {
 		return nil, fmt.Errorf("importer: source %q: must be 1 to %d letters, digits, dots, dashes and underscores", o.Source, MaxSource)
 	}
 	if o.Progress == nil {
 		o.Progress = func(Report) {}
 	}
-	return &Importer{store: store, commands: commands, authors: authors, o: o}, nil
+	return &Importer{store: store, commands: commands, users: users, o: o}, nil
 }
 
 // keyOf returns the key of a line; one that makes a record has one in any case, so that
@@ -138,16 +132,10 @@ func (im *Importer) apply(ctx context.Context, l *line) (repeated bool, err erro
 		Cause: eventstore.Cause{Client: "import", Request: fmt.Sprintf("%s:%d:%s", im.o.Source, l.n, l.digest), Reason: l.Reason},
 		Mark:  &calendar.ImportMark{Source: im.o.Source, Line: l.n, Key: im.keyOf(l)},
 	}
-	if r.Target.ID = l.ID; l.ID == 0 {
-		if r.Target.ID, err = im.commands.Imported(ctx, im.o.Source, r.Mark.Key); err != nil {
-			return false, err
-		}
-	}
+	r.Target.ID = l.ID
 	// First of all: what was applied needs no author, links or rights any more.
-	if r.Target.ID != 0 {
-		if repeated, err = im.commands.Applied(ctx, &r); repeated || err != nil {
-			return repeated, err
-		}
+	if repeated, err = im.commands.Applied(ctx, &r); repeated || err != nil {
+		return repeated, err
 	}
 	switch {
 	case l.Action == ActionCreate:
@@ -158,7 +146,7 @@ func (im *Importer) apply(ctx context.Context, l *line) (repeated bool, err erro
 	if r.Caller, err = im.caller(ctx, l.Author); err != nil {
 		return false, err
 	}
-	if r.Input, err = im.input(ctx, l.Fields); err != nil {
+	if r.Input, err = im.input(ctx, l); err != nil {
 		return false, err
 	}
 	var res command.Result
@@ -194,7 +182,7 @@ func (im *Importer) caller(ctx context.Context, name string) (calendar.Caller, e
 	if c, ok := im.callers.Load(name); ok {
 		return c.(calendar.Caller), nil
 	}
-	c, err := im.authors.Ensure(ctx, name, calendar.Editor, im.o.Caller.ID) // histories hold changes to the posts of others
+	c, err := im.users.Ensure(ctx, name, calendar.Editor, im.o.Caller.ID) // histories hold changes to the posts of others
 	if errors.Is(err, access.ErrBadName) {
 		return c, refusef("author: %v", err)
 	}
@@ -205,8 +193,8 @@ func (im *Importer) caller(ctx context.Context, name string) (calendar.Caller, e
 }
 
 // input makes the input of a command: keys become ids.
-func (im *Importer) input(ctx context.Context, fields map[string]any) (calendar.Input, error) {
-	return replaceLinks(fields, func(f linkField, v any) (any, error) {
+func (im *Importer) input(ctx context.Context, l *line) (calendar.Input, error) {
+	return l.replaceLinks(func(f *calendar.Field, v any) (any, error) {
 		key, ok := keyOf(v)
 		if !ok {
 			return v, nil
@@ -216,7 +204,7 @@ func (im *Importer) input(ctx context.Context, fields map[string]any) (calendar.
 			return nil, err
 		}
 		if id == 0 {
-			return nil, refusef("%s: no record has the key %q", f.name, key)
+			return nil, refusef("%s: no record has the key %q", f.Name, key)
 		}
 		return json.Number(id.String()), nil
 	})

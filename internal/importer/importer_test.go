@@ -59,11 +59,7 @@ func setup(t *testing.T) *bench {
 // on makes a bench on a store, as after a restart.
 func on(t *testing.T, store eventstore.Store) *bench {
 	t.Helper()
-	commands, err := command.New(store, &calendar.Rules{Site: time.UTC, Clean: htmltext.New()}, plainHasher{},
-		command.Options{Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	commands := command.New(store, &calendar.Rules{Site: time.UTC, Clean: htmltext.New()}, plainHasher{}, func() time.Time { return now })
 	b := &bench{t: t, store: store, commands: commands, users: access.New(store)}
 	b.users.Now = func() time.Time { return now }
 	return b
@@ -240,8 +236,8 @@ func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name, line, want string
 	}{
-		{"no JSON", `{"action"`, `not a line of this form: unexpected EOF`},
-		{"two objects", `{"action":"create","kind":"tag"} {}`, `more than one object on the line`},
+		{"no JSON", `{"action"`, `not a line of this form: unexpected end of JSON`},
+		{"two objects", `{"action":"create","kind":"tag"} {}`, `not a line of this form: '{' at byte 33 after the end`},
 		{"invalid UTF-8", `{"action":"create","kind":"tag","fields":{"name":"caf` + "\xe9" + `"}}`, `not a line of this form: invalid UTF-8`},
 		{"half of a pair", `{"action":"create","kind":"tag","fields":{"name":"a\ud83d"}}`, `not a line of this form: half of a surrogate pair`},
 		{"no object", `["create"]`, `not a line of this form: must be an object, not array`},

@@ -7,12 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"daybook/calendar"
 	"daybook/internal/canonjson"
@@ -75,20 +74,14 @@ func refusef(format string, args ...any) error { return lineError(fmt.Sprintf(fo
 
 // parse reads a line and checks all that does not need the store.
 func (l *line) parse(text []byte) error {
-	if !utf8.Valid(text) {
-		return lineError("not a line of this form: invalid UTF-8")
+	if _, err := canonjson.Value(string(text)); err != nil {
+		return refusef("not a line of this form: %s", err)
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	d.DisallowUnknownFields()
 	if err := d.Decode(&l.Line); err != nil {
 		return refusef("not a line of this form: %s", formFault(err))
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return lineError("more than one object on the line")
-	}
-	if _, err := canonjson.Value(string(text)); err != nil { // half of a surrogate pair
-		return refusef("not a line of this form: %s", err)
 	}
 	var ok bool
 	if l.kind, ok = calendar.ParseKind(l.Kind); !ok || !l.kind.IsPost() && !l.kind.IsTerm() {
@@ -124,7 +117,11 @@ func (l *line) parse(text []byte) error {
 	default:
 		return refusef("action: must be create, update, delete or put, not %q", l.Action)
 	}
-	return nil
+	// It names the content, however the line is spaced and in whatever order its members are.
+	content, err := json.Marshal(l.Line)
+	sum := sha256.Sum256(content)
+	l.digest = hex.EncodeToString(sum[:6])
+	return err
 }
 
 // formFault says what is wrong with the form of a line, without the names of the
@@ -152,48 +149,18 @@ type line struct {
 	bad    error // why it is refused before it becomes a command
 }
 
-// newLine reads the line number n; long tells that it is too long and not there.
+// newLine reads the line number n; long says that it is too long and was not read.
 func newLine(n int64, text []byte, long bool) *line {
 	l := &line{n: n}
 	if long {
 		l.bad = refusef("the line is longer than %d bytes", maxLine)
-		return l
-	}
-	if l.bad = l.parse(text); l.bad != nil {
+	} else if l.bad = l.parse(text); l.bad != nil {
 		l.Line = Line{}
-		return l
 	}
-	l.digest, l.bad = digestOf(&l.Line)
 	return l
 }
 
-// digestOf tells lines of different content apart, however they are spaced and in
-// whatever order their members stand.
-func digestOf(l *Line) (string, error) {
-	b, err := json.Marshal(l)
-	if err != nil {
-		return "", fmt.Errorf("digest: %w", err)
-	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:6]), nil
-}
-
-// linkField is a field whose values name other records.
-type linkField struct {
-	name string
-	kind calendar.Kind
-}
-
-var linkFields = [...]linkField{
-	{"venue", calendar.KindVenue},
-	{"organizer", calendar.KindOrganizer},
-	{"categories", calendar.KindCategory},
-	{"tags", calendar.KindTag},
-	{"parent", calendar.KindCategory},
-	{"post_parent", calendar.KindEvent},
-}
-
-// keyOf gives the key of {"key": "…"}.
+// keyOf returns the key of {"key": "…"}.
 func keyOf(v any) (string, bool) {
 	m, ok := v.(map[string]any)
 	if !ok || len(m) != 1 {
@@ -203,16 +170,18 @@ func keyOf(v any) (string, bool) {
 	return key, ok
 }
 
-// replaceLinks returns the fields with each value that names a record replaced.
-func replaceLinks(fields map[string]any, replace func(linkField, any) (any, error)) (calendar.Input, error) {
-	in := calendar.Input(maps.Clone(fields))
-	for _, f := range linkFields {
-		list, isList := fields[f.name].([]any)
+// replaceLinks returns the fields with each value that names a record of a kind with routes
+// replaced.
+func (l *line) replaceLinks(replace func(f *calendar.Field, v any) (any, error)) (calendar.Input, error) {
+	in := calendar.Input(maps.Clone(l.Fields))
+	for i := range calendar.SpecOf(l.kind).Fields {
+		f := &calendar.SpecOf(l.kind).Fields[i]
+		if l.Fields[f.Name] == nil || !slices.Contains(calendar.Kinds[:], f.Links) {
+			continue
+		}
+		list, isList := l.Fields[f.Name].([]any)
 		if !isList {
-			if fields[f.name] == nil {
-				continue
-			}
-			list = []any{fields[f.name]}
+			list = []any{l.Fields[f.Name]}
 		}
 		out := make([]any, len(list))
 		for i, v := range list {
@@ -221,8 +190,8 @@ func replaceLinks(fields map[string]any, replace func(linkField, any) (any, erro
 				return nil, err
 			}
 		}
-		if in[f.name] = out; !isList {
-			in[f.name] = out[0]
+		if in[f.Name] = out; !isList {
+			in[f.Name] = out[0]
 		}
 	}
 	return in, nil

@@ -45,7 +45,7 @@ func Count(r io.Reader) (n int, err error) {
 // byteOrderMark stands at the beginning of UTF-8 texts of some programs.
 var byteOrderMark = []byte("\uFEFF")
 
-// lines gives one line after the other.
+// lines reads one line after the other.
 type lines struct {
 	r *bufio.Reader
 	n int64 // number of the last line
@@ -54,35 +54,24 @@ type lines struct {
 
 func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, 1<<16)} }
 
-// next gives the next line that is not blank, valid until the next call; long
-// tells that it is longer than maxLine and not there. The end is io.EOF.
+// next returns the next line that is not blank, valid until the next call; long says that it
+// is longer than maxLine and was not read. The end is io.EOF.
 func (l *lines) next() (text []byte, long bool, err error) {
-	for {
-		l.b, long = l.b[:0], false
-		for {
-			part, err := l.r.ReadSlice('\n')
+	for len(text) == 0 && !long {
+		l.b = l.b[:0]
+		for more := true; more; {
+			var part []byte
+			if part, more, err = l.r.ReadLine(); err != nil {
+				return nil, false, fmt.Errorf("read line %d: %w", l.n+1, err)
+			}
 			if long = long || len(l.b)+len(part) > maxLine; !long {
 				l.b = append(l.b, part...)
 			}
-			if errors.Is(err, bufio.ErrBufferFull) {
-				continue
-			}
-			if err != nil && !errors.Is(err, io.EOF) {
-				return nil, false, fmt.Errorf("read line %d: %w", l.n+1, err)
-			}
-			if err != nil && len(l.b) == 0 && !long {
-				return nil, false, io.EOF
-			}
-			break
 		}
 		if l.n++; l.n == 1 {
 			l.b = bytes.TrimPrefix(l.b, byteOrderMark)
 		}
-		if long {
-			return nil, true, nil
-		}
-		if text = bytes.TrimSpace(l.b); len(text) > 0 {
-			return text, false, nil
-		}
+		text = bytes.TrimSpace(l.b)
 	}
+	return text, long, nil
 }

@@ -114,8 +114,7 @@ func New(t testing.TB, o Options) *World {
 	w.project = &projecting{Store: o.Store, index: w.Index}
 	w.Store = w.project
 	rules := &calendar.Rules{Site: o.Site, Clean: htmltext.New()}
-	w.Commands, err = command.New(w.Store, rules, PlainHasher{}, command.Options{Now: w.Clock.Now})
-	must(err)
+	w.Commands = command.New(w.Store, rules, PlainHasher{}, w.Clock.Now)
 	w.Records = w.Commands.Records()
 	queries := query.Options{
 		Site: o.Site, PerPageMax: o.HTTP.PerPageMax, Now: w.Clock.Now, PositionWait: cmp.Or(o.Wait, 20*time.Millisecond), Clean: rules.Clean,
