@@ -86,15 +86,13 @@ func digestOf(ctx context.Context, index readmodel.Index, left map[calendar.ID]b
 // digestAt sums up the records of a store as they were at a position.
 func digestAt(ctx context.Context, store eventstore.Store, at calendar.Position, left map[calendar.ID]bool) (digest, error) {
 	sum := digest{counts: map[calendar.Kind]int{}}
-	for after := calendar.ID(0); at > 0; {
-		page, err := store.Records(ctx, 0, after, rebuildPage)
+	if at == 0 {
+		return sum, nil
+	}
+	for page, err := range eventstore.Records(ctx, store, 0) {
 		if err != nil {
-			return sum, fmt.Errorf("read records after %d: %w", after, err)
+			return sum, err
 		}
-		if len(page) == 0 {
-			return sum, nil
-		}
-		after = page[len(page)-1].ID
 		var ids []calendar.ID
 		for i := range page {
 			if s := &page[i]; hasDocument(s.Kind) && !left[s.ID] {
@@ -110,11 +108,11 @@ func digestAt(ctx context.Context, store eventstore.Store, at calendar.Position,
 			if e.Version == 0 || e.Redacted != nil { // it came later, or what was erased meanwhile is in no digest
 				continue
 			}
-			r, err := calendar.DecodeRecord(e.State)
+			d, err := document(stateOf(e))
 			if err != nil {
-				return sum, fmt.Errorf("state of %s %d: %w", e.Kind, e.ID, err)
+				return sum, err
 			}
-			if !r.Deleted {
+			if !d.Record.Deleted {
 				sum.add(e.Kind, e.ID, e.Version, e.State)
 			}
 		}

@@ -22,7 +22,7 @@ func stateOf(e *eventstore.Entry) eventstore.State {
 }
 
 // document returns the document of a stored state.
-func document(s *eventstore.State) (readmodel.Document, error) {
+func document(s eventstore.State) (readmodel.Document, error) {
 	r, err := calendar.DecodeRecord(s.Record)
 	if err != nil {
 		return readmodel.Document{}, fmt.Errorf("state of %s %d at version %d: %w", s.Kind, s.ID, s.Version, err)
@@ -56,7 +56,7 @@ func offer(ctx context.Context, index readmodel.Index, states []eventstore.State
 		s := &states[i]
 		if _, waits := stopped[s.ID]; waits {
 			out.waiting++
-		} else if d, err := document(s); err != nil {
+		} else if d, err := document(*s); err != nil {
 			stop(s.ID, s.Position, err)
 		} else {
 			b.Documents = append(b.Documents, d)
@@ -86,9 +86,6 @@ func writeOnce(ctx context.Context, index readmodel.Index, b readmodel.Batch) ([
 	errs, err := index.Write(ctx, b)
 	if err != nil {
 		return nil, err
-	}
-	if len(errs) != len(b.Documents) {
-		return nil, fmt.Errorf("index answered %d of %d documents", len(errs), len(b.Documents))
 	}
 	for i, err := range errs {
 		if err != nil && !errors.Is(err, readmodel.ErrRefused) {

@@ -19,6 +19,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/ground/lifecycle"
 	"daybook/query/readmodel"
 )
 
@@ -99,17 +100,16 @@ func (p *Projector) count(f func(*Stats)) {
 // generation answers now (readmodel.ErrMoved). After ErrMoved another Run goes on from the
 // mark of that generation.
 func (p *Projector) Run(ctx context.Context) error {
-	err := p.run(ctx, func(calendar.Position) bool { return false })
+	err := p.run(ctx)
 	if ctx.Err() != nil {
 		return nil //nolint:nilerr // it was asked to end
 	}
 	return err
 }
 
-// run projects until reached returns true for a position.
-func (p *Projector) run(ctx context.Context, reached func(calendar.Position) bool) error {
+func (p *Projector) run(ctx context.Context) error {
 	at, err := p.begin(ctx)
-	if err != nil || reached(at.Position) {
+	if err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -118,7 +118,7 @@ func (p *Projector) run(ctx context.Context, reached func(calendar.Position) boo
 	defer stop()
 	batches := make(chan batch, 1)
 	next := func(after eventstore.Mark) { reading.Go(func() { batches <- p.read(ctx, after) }) }
-	for next(at); !reached(at.Position); {
+	for next(at); ; {
 		b := <-batches
 		if err := b.check(at.Position); err != nil {
 			return err
@@ -134,7 +134,6 @@ func (p *Projector) run(ctx context.Context, reached func(calendar.Position) boo
 			next(at)
 		}
 	}
-	return nil
 }
 
 // begin reads where the index stands.
@@ -173,18 +172,11 @@ func (p *Projector) read(ctx context.Context, after eventstore.Mark) batch {
 // check makes sure that the entries follow a position without a gap and end with their
 // mark.
 func (b *batch) check(after calendar.Position) error {
-	if b.err != nil {
-		return b.err
+	n := len(b.entries)
+	if b.err == nil && (n == 0 || b.entries[0].Position != after+1 || b.entries[n-1].Position != b.to.Position || b.to.Position != after+calendar.Position(n)) {
+		return fmt.Errorf("projector: %w: %d entries after %d with the mark %s", eventstore.ErrDamaged, n, after, b.to)
 	}
-	for i := range b.entries {
-		if want := after + calendar.Position(i) + 1; b.entries[i].Position != want {
-			return fmt.Errorf("projector: %w: entry %d after %d", eventstore.ErrDamaged, b.entries[i].Position, want-1)
-		}
-	}
-	if n := len(b.entries); n == 0 || b.entries[n-1].Position != b.to.Position {
-		return fmt.Errorf("projector: %d entries after %d with the mark %s", n, after, b.to)
-	}
-	return nil
+	return b.err
 }
 
 // refresh reads which records are quarantined.
@@ -260,23 +252,22 @@ var permanent = []error{
 func again[T any](ctx context.Context, p *Projector, what string, operation func() (T, error)) (T, error) {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = p.o.MinWait, p.o.MaxWait
-	failed := false
+	outage := lifecycle.Outage{Log: p.o.Log, Message: "projector cannot " + what}
 	out, err := backoff.Retry(ctx, func() (T, error) {
 		out, err := operation()
 		if ctx.Err() != nil || slices.ContainsFunc(permanent, func(target error) bool { return errors.Is(err, target) }) {
 			err = backoff.Permanent(err)
 		}
 		return out, err
-	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, d time.Duration) {
-		failed = true
-		p.o.Log.Warn("projector tries again", "operation", what, "error", err, "wait", d)
+	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, _ time.Duration) {
+		outage.Note(ctx, err)
 		p.count(func(s *Stats) { s.Failure, s.Retries = what+": "+err.Error(), s.Retries+1 })
 	}))
 	if err != nil {
 		return out, fmt.Errorf("projector: %s: %w", what, err)
 	}
-	if failed {
-		p.o.Log.Info("projector goes on", "operation", what)
+	if outage.Ongoing() {
+		outage.Note(ctx, nil)
 		p.count(func(s *Stats) { s.Failure = "" })
 	}
 	return out, nil

@@ -27,7 +27,7 @@ var arrows = map[string][]string{
 	"eventstore/postgres":       {"calendar", "eventstore", "internal/ground/lifecycle", "internal/ground/pause", "internal/lease"},
 	"eventstore/feed":           {"calendar", "eventstore", "internal/ground/lifecycle", "internal/ground/pause"},
 	"command":                   {"calendar", "eventstore", "internal/htmltext"},
-	"projector":                 {"calendar", "eventstore", "query/readmodel"},
+	"projector":                 {"calendar", "eventstore", "internal/ground/lifecycle", "query/readmodel"},
 	"projector/upkeep":          {"calendar", "eventstore", "internal/ground/lifecycle", "internal/ground/pause", "projector", "query/readmodel"},
 	"query":                     {"calendar", "internal/formats", "internal/ground/cache", "internal/ground/keylock", "internal/htmltext", "internal/param", "query/readmodel"},
 	"query/past":                {"calendar", "eventstore", "internal/ground/keylock", "internal/history", "internal/htmltext", "query", "query/readmodel", "query/readmodel/memindex"},

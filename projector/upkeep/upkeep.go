@@ -4,6 +4,7 @@
 package upkeep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,9 +51,7 @@ type Upkeep struct {
 
 // New returns an Upkeep; it starts nothing. Without a source this process does not project.
 func New(index readmodel.Generations, store eventstore.Store, source projector.Source, o Options) *Upkeep {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Alone == nil {
 		o.Alone = func(ctx context.Context, work func(context.Context) error) error { return work(ctx) }
 	}
