@@ -29,82 +29,75 @@ type Verified struct {
 	Checkpoints int               `json:"checkpoints"`
 }
 
-// checker checks signed notes by the tree of a log, and adds to what was found of it.
-type checker struct {
-	Verified
-
-	trust Trust
-	tree  *proof.Tree
-	seen  map[calendar.Position]bool
-}
-
-// check checks one note. What does not fit is a finding, as of the first one.
-func (c *checker) check(ctx context.Context, note []byte) error {
-	s, err := proof.Open(note, c.trust.Keys...)
-	switch {
-	case errors.Is(err, proof.ErrUnsigned):
-		return nil
-	case err != nil:
-		h, _ := proof.ReadHead(note)
-		return c.Damage(eventstore.Damaged(h.Size, "its checkpoint: %v", err))
-	}
-	if len(c.trust.Witnesses) > 0 {
-		if _, err := proof.Open(note, c.trust.Witnesses...); err != nil && !errors.Is(err, proof.ErrUnsigned) {
-			return c.Damage(eventstore.Damaged(s.Size, "a cosignature of its checkpoint: %v", err))
+// checkNotes checks signed notes by the tree of a log. What does not fit is a finding, as of
+// the first one.
+func (v *Verified) checkNotes(ctx context.Context, tree *proof.Tree, trust Trust, notes [][]byte) error {
+	seen := map[calendar.Position]bool{}
+	for _, note := range notes {
+		size, err := v.check(ctx, tree, trust, note)
+		if err != nil {
+			return err
 		}
+		if size > 0 {
+			seen[size] = true
+		}
+		v.Checkpoints, v.Signed = len(seen), max(v.Signed, size)
+		v.Unsigned = v.Entries - v.Signed
 	}
-	if s.Size > c.Entries {
-		return c.Damage(eventstore.Damaged(c.Entries+1, "it is missing, a checkpoint of %d entries was signed", s.Size))
-	}
-	root, err := c.tree.Root(ctx, s.Size)
-	switch {
-	case err != nil:
-		return err
-	case root != s.Root:
-		return c.Damage(eventstore.Damaged(s.Size, "the first %d entries are not those that were signed", s.Size))
-	}
-	c.seen[s.Size] = true
-	c.Checkpoints, c.Signed = len(c.seen), max(c.Signed, s.Size)
-	c.Unsigned = c.Entries - c.Signed
 	return nil
 }
 
-func newChecker(f verify.Findings, trust Trust, tree *proof.Tree) *checker {
-	return &checker{Verified{Findings: f, Unsigned: f.Entries}, trust, tree, map[calendar.Position]bool{}}
-}
-
-// finish checks the last notes.
-func (c *checker) finish(ctx context.Context, notes ...[]byte) (Verified, error) {
-	for _, note := range notes {
-		if err := c.check(ctx, note); err != nil {
-			return c.Verified, err
+// check returns the size of the checkpoint of a note, 0 for one that is not signed by a key
+// of Trust or does not fit.
+func (v *Verified) check(ctx context.Context, tree *proof.Tree, trust Trust, note []byte) (calendar.Position, error) {
+	s, err := proof.Open(note, trust.Keys...)
+	switch {
+	case errors.Is(err, proof.ErrUnsigned):
+		return 0, nil
+	case err != nil:
+		h, _ := proof.ReadHead(note)
+		return 0, v.Damage(eventstore.Damaged(h.Size, "its checkpoint: %v", err))
+	}
+	if len(trust.Witnesses) > 0 {
+		if _, err := proof.Open(note, trust.Witnesses...); err != nil && !errors.Is(err, proof.ErrUnsigned) {
+			return 0, v.Damage(eventstore.Damaged(s.Size, "a cosignature of its checkpoint: %v", err))
 		}
 	}
-	return c.Verified, nil
+	if s.Size > v.Entries {
+		return 0, v.Damage(eventstore.Damaged(v.Entries+1, "it is missing, a checkpoint of %d entries was signed", s.Size))
+	}
+	root, err := tree.Root(ctx, s.Size)
+	switch {
+	case err != nil:
+		return 0, err
+	case root != s.Root:
+		return 0, v.Damage(eventstore.Damaged(s.Size, "the first %d entries are not those that were signed", s.Size))
+	}
+	return s.Size, nil
 }
 
 // VerifyStore checks a store and its checkpoints. Without keys of Trust they are those
 // that the store names.
 func VerifyStore(ctx context.Context, store eventstore.Store, tree *proof.Tree, trust Trust, progress func(done, total calendar.Position)) (Verified, error) {
 	found, err := verify.Store(ctx, store, progress)
-	c := newChecker(found, trust, tree)
+	v := Verified{Findings: found, Unsigned: found.Entries}
 	if err != nil || found.Result == verify.Tampered {
-		return c.Verified, err
+		return v, err
 	}
 	if len(trust.Keys) == 0 {
-		if c.trust.Keys, err = storeKeys(ctx, store); err != nil {
-			return c.Verified, err
+		if trust.Keys, err = storeKeys(ctx, store); err != nil {
+			return v, err
 		}
 	}
+	var notes [][]byte
 	for s, err := range eventstore.Checkpoints(ctx, store, found.Entries) {
-		if err == nil {
-			err = c.check(ctx, s.Note)
-		}
 		if err != nil {
-			return c.Verified, err
+			return v, err
 		}
+		notes = append(notes, s.Note)
 	}
-	return c.finish(ctx, trust.Checkpoints...)
+	err = v.checkNotes(ctx, tree, trust, append(notes, trust.Checkpoints...))
+	return v, err
 }
 
 // storeKeys are the keys that the newest checkpoint of a store names.
@@ -147,12 +140,13 @@ func VerifyExport(ctx context.Context, from io.Reader, trust Trust) (Verified, e
 		return Verified{}, err
 	}
 	found, err := verify.Log(r.entries, func(id calendar.ID, _ int64) ([]byte, error) { return r.states[id], nil })
-	c := newChecker(found, trust, proof.NewTree(&r.leaves))
+	v := Verified{Findings: found, Unsigned: found.Entries}
 	if err != nil || found.Result == verify.Tampered {
-		if c.Position == 0 {
-			c.Position = found.Entries + 1
+		if v.Position == 0 {
+			v.Position = found.Entries + 1
 		}
-		return c.Verified, err
+		return v, err
 	}
-	return c.finish(ctx, slices.Concat(r.notes, trust.Checkpoints)...)
+	err = v.checkNotes(ctx, proof.NewTree(&r.leaves), trust, slices.Concat(r.notes, trust.Checkpoints))
+	return v, err
 }
