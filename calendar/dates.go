@@ -20,15 +20,6 @@ const (
 	dateWeekday                     // a day named by its weekday
 )
 
-// weekdayPick says which day of that name is meant.
-type weekdayPick uint8
-
-const (
-	pickFirst weekdayPick = iota // from today on, today included
-	pickNext                     // after today
-	pickLast                     // before today
-)
-
 // presentClock in Date.clock means the present time of day.
 const presentClock = -1
 
@@ -41,8 +32,7 @@ type Date struct {
 
 	days, months int // dateMoved
 
-	weekday time.Weekday
-	pick    weekdayPick
+	weekday time.Weekday // dateWeekday: the first one from days after today on
 }
 
 // Equal reports whether two dates were written to mean the same.
@@ -96,14 +86,8 @@ func (d Date) local(now Wall) Wall {
 	midnight := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
 	switch {
 	case d.form == dateWeekday:
-		move := int(d.weekday-t.Weekday()+7) % 7
-		switch {
-		case d.pick == pickNext && move == 0:
-			move = 7
-		case d.pick == pickLast:
-			move -= 7
-		}
-		midnight = midnight.AddDate(0, 0, move)
+		midnight = midnight.AddDate(0, 0, d.days)
+		midnight = midnight.AddDate(0, 0, int(d.weekday-midnight.Weekday()+7)%7)
 	case d.months != 0:
 		first := time.Date(t.Year(), t.Month()+time.Month(d.months), 1, 0, 0, 0, 0, time.UTC)
 		// A day that the month lacks becomes its last day.
@@ -154,31 +138,23 @@ func dayBegin(day Wall, z *time.Location) time.Time {
 // in answers (2.4).
 func (w Wall) InYears() bool { return w >= minWall && w <= maxWall }
 
-// wallUnix walks the offsets of the zone around the wall clock, from before any
-// instant that could show it.
+// wallUnix returns the Unix seconds of a wall clock, by the offset of the zone before it
+// unless the clock had changed by then.
 func wallUnix(w Wall, z *time.Location) int64 {
-	if z == nil || z == time.UTC {
-		return int64(w)
+	if z == nil {
+		z = time.UTC
+	}
+	offset := func(unix int64) int64 {
+		_, east := time.Unix(unix, 0).In(z).Zone()
+		return int64(east)
 	}
 	const widest = 16 * 3600 // no zone was ever further from UTC
-	at := time.Unix(int64(w)-widest, 0).In(z)
-	for before := 0; ; {
-		_, offset := at.Zone()
-		start, end := at.ZoneBounds()
-		unix := int64(w) - int64(offset)
-		switch {
-		case !start.IsZero() && unix < start.Unix():
-			return int64(w) - int64(before) // in the gap that ends the segment before
-		case end.IsZero() || unix < end.Unix():
-			return unix
-		}
-		if !end.After(at) {
-			// Rules beyond the table of a zone give each year 365 days, so the
-			// last day of a leap year ends before it began.
-			end = at.Add(24 * time.Hour)
-		}
-		before, at = offset, end
+	first := int64(w) - offset(int64(w)-widest)
+	second := int64(w) - offset(first)
+	if offset(second) == offset(first) {
+		return second
 	}
+	return first // in a gap
 }
 
 // clockForm is the time of day behind a day: of 24 hours, or of 12 with am or pm.
@@ -247,7 +223,7 @@ func dateOf(part func(name string) string) (d Date, ok bool) {
 		return Date{form: dateNow}, true
 	case part("weekday") != "":
 		d.form, d.weekday = dateWeekday, weekdayNames[part("weekday")]
-		d.pick = map[string]weekdayPick{"next": pickNext, "last": pickLast}[part("pick")]
+		d.days = map[string]int{"next": 1, "last": -7}[part("pick")]
 	default:
 		const limit = 3_660_000 // days of 10,000 years and some
 		n := number(part("number"))
