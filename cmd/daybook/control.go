@@ -38,7 +38,7 @@ type task interface {
 type order struct {
 	Version   string
 	Task      string // the command with its act
-	Arguments task   // of a server: json.RawMessage
+	Arguments json.RawMessage
 	Terminal  bool
 	Store     string
 	OutputOptions
@@ -65,14 +65,17 @@ func perform(ctx context.Context, c *console, s *config, t task, in io.Reader) e
 	c.in = in
 	var lock *os.File
 	if s.Store == "" || ofModel[c.command] && s.localIndex() {
-		if _, err := os.Stat(filepath.Join(s.Data, controlFile)); err != nil && s.Store == "" && existing { // nobody serves
+		if _, err := os.Stat(filepath.Join(s.Data, socketName)); err != nil && s.Store == "" && existing { // nobody serves
 			if err := wantStore(s); err != nil {
 				return err
 			}
 		}
+		arguments, err := json.Marshal(t)
+		if err != nil {
+			return err
+		}
 		var answer io.ReadCloser
-		var err error
-		o := order{version, c.command, t, c.terminal, s.Store, s.OutputOptions, s.ZoneOptions, s.LanguageOptions}
+		o := order{version, c.command, arguments, c.terminal, s.Store, s.OutputOptions, s.ZoneOptions, s.LanguageOptions}
 		lock, answer, err = holdOrReach(ctx, s.Data, s.Store != "" || !existing, holderWait, o, in)
 		switch {
 		case err != nil:
@@ -175,14 +178,14 @@ func (i *input) Read(p []byte) (int, error) {
 // give gives an order to the server that holds a data directory. The error is
 // errNoServer when there is none yet or no more; none has taken the order then.
 func (o order) give(ctx context.Context, dir string, in io.Reader) (io.ReadCloser, error) {
-	path, err := os.ReadFile(filepath.Join(dir, controlFile))
-	if err != nil {
-		return nil, errNoServer
-	}
 	client := &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true,
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "unix", strings.TrimSpace(string(path)))
+		DialContext: func(ctx context.Context, _, _ string) (conn net.Conn, err error) {
+			err = atSocket(dir, func(path string) error {
+				conn, err = (&net.Dialer{}).DialContext(ctx, "unix", path)
+				return err
+			})
+			return conn, err
 		},
 	}}
 	line, err := json.Marshal(o)
@@ -240,54 +243,45 @@ func follow(answer io.ReadCloser, c *console) error {
 }
 
 const (
-	lockFile    = "lock"
-	controlFile = "control"
-	socketName  = "control.sock"
-	maxSocket   = 100 // bytes: the system's limit for a socket path is 108
-	tmpPrefix   = "daybook-"
+	lockFile   = "lock"
+	socketName = "control.sock"
+	maxSocket  = 100 // bytes: the system's limit for a socket path is 108
 )
 
-// listenControl opens the socket that tasks of other processes of this machine come by. Only
-// the owner of the data directory can open it.
-func listenControl(ctx context.Context, data string) (net.Listener, error) {
-	dir, err := filepath.Abs(data)
-	if err != nil {
-		return nil, err
-	}
+// atSocket calls use with a path of the socket that tasks of other processes of this machine
+// come by, short enough for the system.
+func atSocket(dir string, use func(path string) error) error {
 	path := filepath.Join(dir, socketName)
 	if len(path) > maxSocket {
-		if path, err = os.MkdirTemp("", tmpPrefix); err != nil {
-			return nil, fmt.Errorf("control socket: %w", err)
+		open, err := os.Open(dir)
+		if err != nil {
+			return err
 		}
-		path = filepath.Join(path, socketName)
+		defer func() { _ = open.Close() }()
+		path = fmt.Sprintf("/proc/self/fd/%d/%s", open.Fd(), socketName)
 	}
-	if err := os.WriteFile(filepath.Join(dir, controlFile), []byte(path+"\n"), 0o600); err != nil {
-		return nil, fmt.Errorf("control socket: %w", err)
-	}
-	old := syscall.Umask(0o177)
-	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
-	syscall.Umask(old)
-	if err != nil {
-		return nil, fmt.Errorf("control socket: %w", err)
-	}
-	return l, nil
+	return use(path)
 }
 
-// removeSocket takes away the socket of a data directory, wherever it is. It needs the
-// directory's lock.
-func removeSocket(dir string) {
-	_ = os.Remove(filepath.Join(dir, socketName))
-	b, err := os.ReadFile(filepath.Join(dir, controlFile))
+// listenControl opens the socket. Only the owner of the data directory can open it.
+func listenControl(ctx context.Context, dir string) (listener net.Listener, err error) {
+	err = atSocket(dir, func(path string) error {
+		before := syscall.Umask(0o177)
+		defer syscall.Umask(before)
+		listener, err = (&net.ListenConfig{}).Listen(ctx, "unix", path)
+		return err
+	})
 	if err != nil {
-		return
+		return nil, fmt.Errorf("control socket: %w", err)
 	}
-	path := strings.TrimSpace(string(b))
-	if tmp, name := filepath.Split(path); name == socketName && strings.HasPrefix(filepath.Base(tmp), tmpPrefix) {
-		_ = os.Remove(path)
-		_ = os.Remove(tmp) // only when it is empty
+	if socket, ok := listener.(*net.UnixListener); ok {
+		socket.SetUnlinkOnClose(false) // its path may be short-lived
 	}
-	_ = os.Remove(filepath.Join(dir, controlFile))
+	return listener, nil
 }
+
+// removeSocket removes the socket of a data directory. It needs the directory's lock.
+func removeSocket(dir string) { _ = os.Remove(filepath.Join(dir, socketName)) }
 
 // taskDrain is how long tasks may go on when the server ends, and tellWait how long
 // a client may take to hear of it then.
@@ -310,7 +304,7 @@ func newControl(ctx context.Context, b *backend) *http.Server {
 // answer runs one task and answers with a line for each piece of what it prints.
 func (b *backend) answer(w http.ResponseWriter, r *http.Request) {
 	conn, dec := http.NewResponseController(w), json.NewDecoder(r.Body)
-	var o takenOrder
+	var o order
 	var t task
 	err := dec.Decode(&o)
 	if err == nil {
@@ -357,14 +351,8 @@ func (b *backend) answer(w http.ResponseWriter, r *http.Request) {
 	_ = send(frame{Exit: &status, Cause: cause})
 }
 
-// takenOrder is an order as a server reads it.
-type takenOrder struct {
-	order
-	Arguments json.RawMessage
-}
-
 // taken returns the task of an order.
-func (b *backend) taken(o *takenOrder) (task, error) {
+func (b *backend) taken(o *order) (task, error) {
 	switch {
 	case o.Version != version:
 		return nil, fmt.Errorf("the running server is daybook %s, this command %s", version, o.Version)

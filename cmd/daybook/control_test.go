@@ -57,7 +57,7 @@ func TestHolderThatStays(t *testing.T) {
 	defer func() { _ = lock.Close() }()
 	holder := fmt.Sprintf("in use by process %d (daybook import)", os.Getpid())
 	// Of a process that was killed.
-	must(t, os.WriteFile(filepath.Join(data, controlFile), []byte(filepath.Join(data, socketName)), 0o600))
+	must(t, os.WriteFile(filepath.Join(data, socketName), nil, 0o600))
 	if _, _, err := holdOrReach(t.Context(), data, false, 0, order{Task: "health"}, nil); err == nil || !strings.Contains(err.Error(), holder) {
 		t.Errorf("the error is %v", err)
 	}

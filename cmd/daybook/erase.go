@@ -139,18 +139,15 @@ func (e *erasing) add(where, state, note string) {
 // reasons finds reasons that were given with changes of a record and stay: the entries of
 // other records that the same write made have them too, and are not erased.
 func (e *erasing) reasons(ctx context.Context, id calendar.ID) error {
-	for after := uint64(0); ; {
-		entries, err := e.b.events.Read(ctx, eventstore.Range{Record: id, After: after, Limit: pageSize})
-		if err != nil || len(entries) == 0 {
+	for erased, err := range eventstore.Versions(ctx, e.b.events, id) {
+		if err != nil {
 			return err
 		}
-		for i := range entries {
-			after = uint64(entries[i].Version)
-			if err := e.otherReasons(ctx, &entries[i]); err != nil {
-				return fmt.Errorf("entry %d: %w", entries[i].Position, err)
-			}
+		if err := e.otherReasons(ctx, erased); err != nil {
+			return fmt.Errorf("entry %d: %w", erased.Position, err)
 		}
 	}
+	return nil
 }
 
 // otherReasons finds the reasons of other records in the write of an erased entry. What

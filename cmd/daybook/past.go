@@ -144,40 +144,20 @@ func printEntry(w io.Writer, e *history.Entry) error {
 }
 
 // pointOf reads a point as as_of takes it, of one record or of all.
-func (s *config) pointOf(text string, versions bool) (history.Point, error) {
+func (s *config) pointOf(ctx context.Context, reader *history.Reader, text string, versions bool) (history.Point, error) {
 	var p calendar.Problems
-	point := history.ParsePoint(text, versions, time.Now(), s.zone().Location, &p)
+	point, err := reader.ParsePoint(ctx, text, versions, s.zone().Location, &p)
 	if len(p.Fields) > 0 {
-		return point, usageError("POINT %q: %s", text, texts.FieldMessage(p.Fields[0], calendar.LangEN))
+		err = usageError("POINT %q: %s", text, texts.FieldMessage(p.Fields[0], calendar.LangEN))
 	}
-	return point, nil
+	return point, err
 }
 
 // work prints a record as it was.
 func (cmd *historyAt) work(ctx context.Context, b *backend, c *console, s *config) error {
-	return cmd.pastError(cmd.print(ctx, b, c, s))
-}
-
-func (cmd *historyAt) print(ctx context.Context, b *backend, c *console, s *config) error {
-	point, err := s.pointOf(cmd.Point, true)
+	at, err := cmd.version(ctx, b, s)
 	if err != nil {
-		return err
-	}
-	e, err := entryAt(ctx, b.events, cmd.ID, point)
-	switch {
-	case err != nil:
-		return err
-	case e.Version == 0 || e.Kind != cmd.Kind:
-		return calendar.Fail(calendar.CodeNotFound, cmd.Kind)
-	case e.Redacted != nil:
-		return calendar.Fail(calendar.CodeErased, cmd.Kind)
-	}
-	r, err := calendar.DecodeRecord(e.State)
-	if err != nil {
-		return fmt.Errorf("entry %d: %w", e.Position, err)
-	}
-	if r.Deleted {
-		return calendar.Fail(calendar.CodeNotFound, cmd.Kind)
+		return cmd.pastError(err)
 	}
 	if s.JSON {
 		return printJSON(c, struct {
@@ -185,10 +165,10 @@ func (cmd *historyAt) print(ctx context.Context, b *backend, c *console, s *conf
 			Position calendar.Position `json:"position"`
 			Time     string            `json:"time"`
 			Record   history.Members   `json:"record"`
-		}{e.Version, e.Position, e.Time.Format(history.TimeLayout), history.MembersOf(r)})
+		}{at.Number, at.Position, at.Time.Format(history.TimeLayout), history.MembersOf(at.Record)})
 	}
-	fmt.Fprintf(c.out, "version %d  position %d  %s\n", e.Version, e.Position, e.Time.Format(history.TimeLayout))
-	for _, m := range history.MembersOf(r) {
+	fmt.Fprintf(c.out, "version %d  position %d  %s\n", at.Number, at.Position, at.Time.Format(history.TimeLayout))
+	for _, m := range history.MembersOf(at.Record) {
 		text, err := history.Marshal(m.Value)
 		if err != nil {
 			return err
@@ -198,27 +178,21 @@ func (cmd *historyAt) print(ctx context.Context, b *backend, c *console, s *conf
 	return nil
 }
 
-// entryAt returns the last entry of a record that counts at a point; Version 0 for none.
-func entryAt(ctx context.Context, store eventstore.Store, id calendar.ID, p history.Point) (eventstore.Entry, error) {
-	if p.Form == history.ByVersion {
-		entries, err := store.Read(ctx, eventstore.Range{Record: id, After: uint64(p.Version) - 1, Limit: 1})
-		if err != nil || len(entries) == 0 || entries[0].Version != p.Version {
-			return eventstore.Entry{}, errors.Join(err, calendar.Fail(calendar.CodeVersionNotFound, 0))
-		}
-		return entries[0], nil
-	}
-	head, err := store.Head(ctx, eventstore.Point{})
+// version returns the version that counts at the point.
+func (cmd *historyAt) version(ctx context.Context, b *backend, s *config) (*history.Opened, error) {
+	reader := history.New(b.events, time.Now)
+	point, err := s.pointOf(ctx, reader, cmd.Point, true)
 	if err != nil {
-		return eventstore.Entry{}, err
+		return nil, err
 	}
-	if p.Position > head.Position {
-		return eventstore.Entry{}, usageError("position %d is above the newest one, %d", p.Position, head.Position)
-	}
-	entries, err := store.At(ctx, eventstore.Point{Position: p.Position, Time: p.Time}, id)
+	versions, err := reader.Versions(ctx, s.auditor(), cmd.Kind, cmd.ID)
 	if err != nil {
-		return eventstore.Entry{}, err
+		return nil, err
 	}
-	return entries[0], nil
+	if point.Form == history.ByVersion {
+		return versions.Numbered(ctx, point.Version)
+	}
+	return versions.At(ctx, eventstore.Point{Position: point.Position, Time: point.Time}, time.Now())
 }
 
 type changesCommands struct {

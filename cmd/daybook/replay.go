@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"daybook/eventstore"
 	"daybook/eventstore/sqlite"
+	"daybook/internal/history"
 )
 
 type auditReplay struct {
@@ -35,7 +37,7 @@ func wantEmpty(dir, but string) error {
 // whole: of a run that was cut off there is no store, and dir is not empty.
 func (cmd *auditReplay) work(ctx context.Context, b *backend, c *console, s *config) (err error) {
 	dir := cmd.Into
-	point, err := s.pointOf(cmd.Until, false)
+	point, err := s.pointOf(ctx, history.New(b.events, time.Now), cmd.Until, false)
 	if err != nil {
 		return err
 	}
@@ -53,8 +55,6 @@ func (cmd *auditReplay) work(ctx context.Context, b *backend, c *console, s *con
 	part, head, err := replayInto(ctx, b, c, at, eventstore.Point{Position: point.Position, Time: point.Time})
 	claim, twice := errors.AsType[*eventstore.ClaimError](err)
 	switch {
-	case errors.Is(err, eventstore.ErrAhead):
-		return usageError("--until %s is above the newest entry", point)
 	case twice:
 		return fmt.Errorf("at %s record %d and another one have the same %s %q by the times of their entries, which one store cannot hold; "+
 			"--until position:N takes what the log held", point, claim.Holder, claim.Claim.Space, claim.Claim.Key)
