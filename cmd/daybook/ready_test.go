@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -14,7 +12,6 @@ import (
 	"time"
 
 	"daybook/eventstore"
-	"daybook/query/readmodel"
 )
 
 func TestReady(t *testing.T) {
@@ -29,27 +26,6 @@ func TestReady(t *testing.T) {
 		}))
 		defer other.Close()
 		wantTool(t, exitFailed, says, "ready", "--listen", other.Listener.Addr().String())
-	}
-}
-
-// TestReadyOfAnOpenHost: an open host is every address, those of this machine among them.
-func TestReadyOfAnOpenHost(t *testing.T) {
-	t.Parallel()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", ":0")
-	must(t, err)
-	other := &httptest.Server{Listener: l, Config: &http.Server{
-		ReadHeaderTimeout: time.Minute,
-		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(http.StatusServiceUnavailable)
-			_, _ = w.Write([]byte(`{"status":"starting"}`))
-		}),
-	}}
-	other.Start()
-	defer other.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	must(t, err)
-	for _, host := range []string{"", "0.0.0.0", "127.0.0.1"} {
-		wantTool(t, exitFailed, "not ready: starting", "ready", "--listen", host+":"+port)
 	}
 }
 
@@ -75,34 +51,6 @@ func TestReadinessBeforeTheWork(t *testing.T) {
 	if got := ask(pathLive); got.Code != 200 {
 		t.Errorf("live: %d %s", got.Code, got.Body)
 	}
-}
-
-// TestWaitsOnce: a wait for a server is one line, which names the server, and one at its end.
-func TestWaitsOnce(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var text bytes.Buffer
-		log := slog.New(slog.NewTextHandler(&text, nil))
-		p := &process{log: log, s: &config{DataOptions: DataOptions{Data: "/data"}}, readiness: &readiness{}}
-		tries := 5
-		if err := p.await(t.Context(), "read model", "there", func(context.Context) error {
-			if tries--; tries < 0 {
-				return nil
-			}
-			return readmodel.ErrUnavailable
-		}); err != nil {
-			t.Error(err)
-		}
-		for line, want := range map[string]int{
-			`msg="waiting for a server" for="read model" at=there error=`: 1,
-			`msg="outage ended" outage="waiting for a server" after=`:     1,
-			"\n": 2,
-		} {
-			if got := strings.Count(text.String(), line); got != want {
-				t.Errorf("%d times %q, want %d:\n%s", got, line, want, &text)
-			}
-		}
-	})
 }
 
 // TestWhenErased: what is in memory of records goes after an erasure, and once more for
