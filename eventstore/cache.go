@@ -28,7 +28,7 @@ func NewEpochCache[K comparable, V any](bytes int, size func(K, V) int) *EpochCa
 func (c *EpochCache[K, V]) In(e Epoch) *cache.Cache[K, V] {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	if e.History > c.epoch.History || e.History == c.epoch.History && e.Erasures > c.epoch.Erasures {
+	if e.History+e.Erasures > c.epoch.History+c.epoch.Erasures { // neither ever falls
 		c.epoch, c.values = e, c.empty()
 	}
 	if e != c.epoch {

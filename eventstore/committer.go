@@ -1,8 +1,8 @@
 package eventstore
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -28,7 +28,7 @@ func NewItems(appends []Append) ([]*Item, []Result) {
 		}
 		for n := range it.Drafts {
 			e := it.Entry(n)
-			it.Entries = append(it.Entries, Leafed{e, Leaf(&e)})
+			it.Entries = append(it.Entries, Leafed{Entry: e, Leaf: Leaf(&e)})
 		}
 		items = append(items, it)
 	}
@@ -48,92 +48,92 @@ type Committed struct {
 // must be quick.
 type ObserveCommit func() func(Committed)
 
-// CommitterOptions are the settings of a Committer.
-type CommitterOptions struct {
-	// Commit decides items and writes those that win, in one transaction, and sets their
-	// Results. An error is that of the whole group. It is never called twice at a time.
-	Commit  func(ctx context.Context, items []*Item) error
-	Items   int           // a commit takes no further calls once it has so many
-	Bytes   int           // as Items
-	Observe ObserveCommit // may be nil
-}
-
 // Committer gathers the appends of concurrent callers into commits that they share.
 type Committer struct {
-	o     CommitterOptions
-	calls chan *call
-	ended chan struct{} // when the last commit is done
-	crowd float64       // calls that a commit finds, about
+	write    func(ctx context.Context, items []*Item) error
+	observe  ObserveCommit
+	maxItems int
+	maxBytes int
 
-	mutex   sync.Mutex // of closed
-	closed  bool
-	callers sync.WaitGroup
+	calls   chan *call
+	closing chan struct{}
+	close   func()        // closes closing
+	ended   chan struct{} // when the last commit is done
+	crowd   float64       // calls that a commit finds, about
 }
 
 // call is one call of Append. It is committed whole.
 type call struct {
-	ctx   context.Context //nolint:containedctx // of the one call
 	items []*Item
+	size  int
 	done  chan struct{}
 }
 
-// NewCommitter returns a Committer, which Close ends.
-func NewCommitter(o CommitterOptions) *Committer {
-	if o.Observe == nil {
-		o.Observe = func() func(Committed) { return func(Committed) {} }
+// A commit takes no further calls once it has so many items, or bytes.
+const maxItems, maxBytes = 256, 8 << 20
+
+// NewCommitter returns a Committer, which Close ends. write decides items and writes those
+// that win, in one transaction, and sets their Results; its error is that of the whole
+// group. It is never called twice at a time, and a context that ends does not end it.
+// observe may be nil.
+func NewCommitter(ctx context.Context, write func(ctx context.Context, items []*Item) error, observe ObserveCommit) *Committer {
+	if observe == nil {
+		observe = func() func(Committed) { return func(Committed) {} }
 	}
-	c := &Committer{o: o, calls: make(chan *call), ended: make(chan struct{})}
-	go c.run()
+	closing := make(chan struct{})
+	c := &Committer{
+		write: write, observe: observe, maxItems: maxItems, maxBytes: maxBytes, calls: make(chan *call),
+		closing: closing, close: sync.OnceFunc(func() { close(closing) }), ended: make(chan struct{}),
+	}
+	go c.run(context.WithoutCancel(ctx))
 	return c
 }
 
 // Append has appends committed, together with those of other callers where there are any.
 func (c *Committer) Append(ctx context.Context, appends []Append) []Result {
-	if !c.enter() {
-		return failed(len(appends), ErrClosed)
-	}
-	defer c.callers.Done()
 	items, results := NewItems(appends)
 	if len(items) == 0 {
 		return results
 	}
-	k := &call{ctx, items, make(chan struct{})}
-	select {
-	case c.calls <- k:
-	case <-ctx.Done():
-		return failed(len(appends), context.Cause(ctx))
+	k := &call{items: items, done: make(chan struct{})}
+	for _, it := range items {
+		for i := range it.Entries {
+			k.size += it.Entries[i].Size()
+		}
 	}
-	select {
-	case <-k.done:
-		return results
-	case <-ctx.Done():
-		return failed(len(appends), context.Cause(ctx)) // results is not the caller's any more
+	err := context.Cause(ctx)
+	if err == nil {
+		select {
+		case c.calls <- k:
+		case <-c.closing:
+			err = ErrClosed
+		case <-ctx.Done():
+		}
 	}
-}
-
-// enter reports whether the committer takes a call.
-func (c *Committer) enter() bool {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if !c.closed {
-		c.callers.Add(1)
+	if err == nil {
+		select {
+		case <-k.done:
+			return results
+		case <-ctx.Done():
+		}
 	}
-	return !c.closed
-}
-
-func failed(n int, err error) []Result {
-	results := make([]Result, n)
+	results = make([]Result, len(appends)) // the others are not the caller's any more
 	for i := range results {
-		results[i].Err = err
+		results[i].Err = cmp.Or(err, context.Cause(ctx))
 	}
 	return results
 }
 
-// run commits calls until there can be no more.
-func (c *Committer) run() {
+// run commits calls until the committer is closed.
+func (c *Committer) run(ctx context.Context) {
 	defer close(c.ended)
-	for first := range c.calls {
-		c.commit(c.gather(first))
+	for {
+		select {
+		case k := <-c.calls:
+			c.commit(ctx, c.gather(k))
+		case <-c.closing:
+			return
+		}
 	}
 }
 
@@ -142,23 +142,15 @@ const maxDelay = 2 * time.Millisecond
 
 // gather returns the calls of the next commit. Where callers come again and again it waits
 // for as many as the last commits found (ADR 18). One caller alone never waits.
-func (c *Committer) gather(first *call) []*call {
+func (c *Committer) gather(k *call) (calls []*call) {
 	wanted := int(c.crowd + 0.5)
 	var late <-chan time.Time
 	if wanted > 1 {
 		late = time.After(maxDelay)
 	}
-	var calls []*call
-	items, size := 0, 0
-	for k := first; k != nil; k = c.next(len(calls) < wanted, late) {
-		calls = append(calls, k)
-		items += len(k.items)
-		for _, it := range k.items {
-			for i := range it.Entries {
-				size += it.Entries[i].Size()
-			}
-		}
-		if items >= c.o.Items || size >= c.o.Bytes {
+	for items, size := 0, 0; k != nil; k = c.next(len(calls) < wanted, late) {
+		calls, items, size = append(calls, k), items+len(k.items), size+k.size
+		if items >= c.maxItems || size >= c.maxBytes {
 			break
 		}
 	}
@@ -184,54 +176,28 @@ func (c *Committer) next(wait bool, late <-chan time.Time) *call {
 	}
 }
 
-// commit carries calls out. Those whose caller has gone are left out. When a group is
-// refused for what may be the fault of one item, each is tried alone.
-func (c *Committer) commit(calls []*call) {
-	ctx := context.WithoutCancel(calls[0].ctx)
+// commit carries calls out.
+func (c *Committer) commit(ctx context.Context, calls []*call) {
 	var items []*Item
 	for _, k := range calls {
 		defer close(k.done)
-		if k.ctx.Err() == nil {
-			items = append(items, k.items...)
-		}
+		items = append(items, k.items...)
 	}
-	if len(items) == 0 {
-		return
-	}
-	err := c.observed(ctx, items)
-	alone := err != nil && len(items) > 1 && !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrDamaged)
-	for i, it := range items {
-		if alone {
-			err = c.observed(ctx, items[i:i+1])
-		}
-		if err != nil {
-			*it.Result = Result{Err: err}
-		}
-	}
-}
-
-func (c *Committer) observed(ctx context.Context, items []*Item) error {
-	end := c.o.Observe()
-	out := Committed{Appends: len(items), Err: c.o.Commit(ctx, items)}
+	end := c.observe()
+	out := Committed{Appends: len(items), Err: c.write(ctx, items)}
 	for _, it := range items {
-		if out.Err == nil && it.Result.Err == nil && it.Result.Receipt == nil && len(it.Entries) > 0 {
+		if out.Err != nil {
+			*it.Result = Result{Err: out.Err}
+		} else if it.Result.Err == nil && it.Result.Receipt == nil && len(it.Entries) > 0 {
 			out.Entries += len(it.Entries)
 			out.Head = it.Result.Position
 		}
 	}
 	end(out)
-	return out.Err
 }
 
-// Close takes no more appends, and returns when those that wait are answered.
+// Close takes no more appends, and returns when those that were taken are answered.
 func (c *Committer) Close() {
-	c.mutex.Lock()
-	first := !c.closed
-	c.closed = true
-	c.mutex.Unlock()
-	c.callers.Wait()
-	if first {
-		close(c.calls)
-	}
+	c.close()
 	<-c.ended
 }

@@ -1,7 +1,6 @@
 package eventstore
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -31,43 +30,28 @@ func NewDraft(before *calendar.Record, c calendar.Change, at time.Time) (Draft, 
 	}, after, nil
 }
 
-// Check refuses an Append whose form no store takes: ErrMalformed.
+// Check refuses an Append with texts that no store takes, ErrMalformed: names of changes and
+// what records and receipts are found by are not empty, and every engine can store UTF-8
+// without NUL.
 func (a *Append) Check() error {
+	var names []string
+	texts := []string{a.Cause.Client, a.Cause.Request, a.Cause.Reason}
 	for i := range a.Drafts {
-		if d := &a.Drafts[i]; d.Kind.String() == "" || d.ID <= 0 || d.Expected < 0 || d.Change == "" || len(d.Fields) == 0 || len(d.State) == 0 ||
-			!isText(d.Change) || slices.ContainsFunc(d.Claims, noText) || slices.ContainsFunc(d.Names, noText) {
-			return fmt.Errorf("%w: draft %d", ErrMalformed, i)
+		d := &a.Drafts[i]
+		names = append(names, d.Kind.String(), d.Change)
+		for _, c := range slices.Concat(d.Claims, d.Names) {
+			names = append(names, c.Space, c.Key)
 		}
 	}
-	switch r, c := a.Receipt, a.Checkpoint; {
-	case !isText(a.Cause.Client) || !isText(a.Cause.Request) || !isText(a.Cause.Reason):
-		return fmt.Errorf("%w: cause", ErrMalformed)
-	case len(a.Drafts) == 0 && len(a.Guards) > 0:
-		return fmt.Errorf("%w: guards without drafts", ErrMalformed)
-	case r != nil && (r.Key == "" || !isText(r.Key) || len(a.Drafts) == 0 && r.Record <= 0):
-		return fmt.Errorf("%w: receipt", ErrMalformed)
-	case c != nil && (c.Size == 0 || c.Origin == "" || !isText(c.Origin) || !isText(c.Keys) || len(c.Note) == 0):
-		return fmt.Errorf("%w: checkpoint", ErrMalformed)
+	if a.Receipt != nil {
+		names = append(names, a.Receipt.Key)
 	}
-	return nil
-}
-
-func noText(c calendar.Claim) bool {
-	return c.Space == "" || c.Key == "" || !isText(c.Space) || !isText(c.Key)
-}
-
-// isText reports whether every engine can store s: UTF-8 without NUL.
-func isText(s string) bool {
-	return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0
-}
-
-// maxIDs bounds how many ids one call of NewIDs returns.
-const maxIDs = 1_000_000
-
-// CheckCount refuses a number of ids that NewIDs does not return: ErrMalformed.
-func CheckCount(n int) error {
-	if n < 1 || n > maxIDs {
-		return fmt.Errorf("%w: %d ids at once, must be 1 to %d", ErrMalformed, n, maxIDs)
+	if c := a.Checkpoint; c != nil {
+		names, texts = append(names, c.Origin), append(texts, c.Keys)
+	}
+	text := strings.Join(append(texts, names...), " ")
+	if slices.Contains(names, "") || !utf8.ValidString(text) || strings.Contains(text, "\x00") {
+		return ErrMalformed
 	}
 	return nil
 }

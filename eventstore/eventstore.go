@@ -63,7 +63,7 @@ type Store interface {
 	// synchronous standbys too.
 	Sync(ctx context.Context) error
 
-	// NewIDs returns the first of n (1 to 1,000,000) fresh ids in a row. Fresh ids
+	// NewIDs returns the first of n fresh ids in a row, at least one. Fresh ids
 	// that no Append uses may be returned again after a restart, used ones never.
 	NewIDs(ctx context.Context, n int) (calendar.ID, error)
 
@@ -160,23 +160,21 @@ func CheckMark(ctx context.Context, s Store, m calendar.Mark) error {
 	return nil
 }
 
-// CheckpointAt returns the checkpoint of a size, of 0 the newest; ErrNotFound.
-func CheckpointAt(ctx context.Context, s Store, size calendar.Position) (Checkpoint, error) {
+// CheckpointAt returns the checkpoint of a size, of 0 the newest; one of size 0 where there
+// is none.
+func CheckpointAt(ctx context.Context, s Store, size calendar.Position) (c Checkpoint, err error) {
 	if size == 0 {
 		h, err := s.Head(ctx, Point{})
-		if err != nil {
-			return Checkpoint{}, err
+		if err != nil || h.Signed == 0 {
+			return c, err
 		}
 		size = h.Signed
 	}
-	f, err := s.Find(ctx, Lookup{Signed: Range{After: uint64(max(size, 1) - 1), Limit: 1}})
-	switch {
-	case err != nil:
-		return Checkpoint{}, err
-	case len(f.Signed) == 0 || f.Signed[0].Size != size:
-		return Checkpoint{}, ErrNotFound
+	f, err := s.Find(ctx, Lookup{Signed: Range{After: uint64(size - 1), Limit: 1}})
+	if len(f.Signed) > 0 && f.Signed[0].Size == size {
+		c = f.Signed[0]
 	}
-	return f.Signed[0], nil
+	return c, err
 }
 
 // Range names entries: of the log by position, or of one record by version.

@@ -19,7 +19,7 @@ type ReceiptKey struct {
 // Name returns what the receipt is found by.
 func (r *Receipt) Name() ReceiptKey { return ReceiptKey{r.User, r.Key} }
 
-// Touched is all that items ask a store for, in order.
+// Touched is all that items ask a store for. Some of it may be there twice.
 type Touched struct {
 	Records  []calendar.ID
 	Claims   []calendar.Claim
@@ -46,31 +46,23 @@ func TouchedBy(items []*Item) (t Touched) {
 			t.Sizes = append(t.Sizes, it.Checkpoint.Size)
 		}
 	}
-	slices.Sort(t.Records)
-	t.Records, t.Claims, t.Names = slices.Compact(t.Records), InOrder(t.Claims), InOrder(t.Names)
 	return t
 }
 
-// Leafed is an entry with its leaf.
-type Leafed struct {
-	Entry
-
-	Leaf [32]byte
-}
-
 // Group decides the items of one commit, one after the other. The store says what holds
-// of all that they touch (see TouchedBy), and writes what comes of it.
+// of all that they touch (see TouchedBy), and writes what comes of it. An answer may rest
+// on what was there already, so the store makes that durable even if it writes nothing.
 type Group struct {
 	// What holds, the accepted items included: records with all their claims and names
 	// (absent: there is none), the holders of claims (absent: free), how many records
-	// have a name, receipts, and of the checkpoints the newest one and those of the
-	// sizes that are asked for. Written are entries of an attempt before this one whose
-	// answer was lost, by leaf.
+	// have a name, receipts, and by size the newest checkpoint and those that are asked
+	// for. Written are entries of an attempt before this one whose answer was lost, by
+	// leaf.
 	Records  map[calendar.ID]*Held
 	Holders  map[calendar.Claim]calendar.ID
 	Counts   map[calendar.Name]int
 	Receipts map[ReceiptKey]*Receipt
-	Signed   []Checkpoint
+	Signed   map[calendar.Position]Checkpoint
 	Written  map[[32]byte]calendar.Position
 
 	// What is to be written, besides Changes.
@@ -78,16 +70,12 @@ type Group struct {
 	Commits  []Commit    // of these entries
 	Slugs    []SlugTaken // by position
 	Stored   []*Receipt
-	Signs    []Checkpoint  // stored, or their notes replaced
-	Redacts  []calendar.ID // what is left of them goes, after all else is written
-	Redacted []Entry       // Position and Redacted of entries that Take took
+	Signs    map[calendar.Position]Checkpoint // stored, or their notes replaced
+	Redacts  []calendar.ID                    // what is left of them goes, after all else is written
+	Redacted []Entry                          // Position and Redacted of entries that Restore took
 
 	// Mark is where the log stands, of which the store says how it was before the group.
-	// Its hash is that of the last commit that was ended.
 	Mark calendar.Mark
-	// Found says that an answer rests on what was there already: it must be durable
-	// before the answer goes out, even if nothing is written.
-	Found bool
 
 	epoch  Epoch
 	ended  int                   // entries whose commit was ended
@@ -101,53 +89,55 @@ func NewGroup(e Epoch) *Group {
 		Holders:  map[calendar.Claim]calendar.ID{},
 		Counts:   map[calendar.Name]int{},
 		Receipts: map[ReceiptKey]*Receipt{},
+		Signed:   map[calendar.Position]Checkpoint{},
 		Written:  map[[32]byte]calendar.Position{},
+		Signs:    map[calendar.Position]Checkpoint{},
 		epoch:    e,
 		before:   map[calendar.ID]*Held{},
 	}
 }
 
-// Decide takes an item whose form was checked into the group, or refuses it.
-func (g *Group) Decide(it *Item) Result {
+// Decide takes items whose form was checked into the group, or refuses them, and sets
+// their results. Their entries are one commit.
+func (g *Group) Decide(items []*Item) {
+	for _, it := range items {
+		*it.Result = g.decide(it)
+	}
+	g.end()
+}
+
+func (g *Group) decide(it *Item) Result {
 	if n := len(it.Entries); n > 0 && g.Written[it.Entries[n-1].Leaf] > 0 {
-		g.Found = true
 		return Result{Position: g.Written[it.Entries[n-1].Leaf]}
 	}
 	if it.Receipt != nil {
-		if r := g.Receipts[it.Receipt.Name()]; r != nil {
-			if r.Fingerprint != it.Receipt.Fingerprint {
-				return Result{Err: fmt.Errorf("receipt %q: %w", r.Key, ErrKeyReused)}
-			}
-			g.Found = true
+		switch r := g.Receipts[it.Receipt.Name()]; {
+		case r == nil:
+		case r.Fingerprint != it.Receipt.Fingerprint:
+			return Result{Err: fmt.Errorf("receipt %q: %w", r.Key, ErrKeyReused)}
+		default:
 			return Result{Position: g.Mark.Position, Receipt: r}
 		}
 	}
-	if it.Epoch.History != 0 && it.Epoch.History != g.epoch.History {
-		return Result{Err: fmt.Errorf("%w: it was decided on another history", ErrConflict)}
-	}
 	after, err := g.versions(it)
-	if err != nil {
+	if err = cmp.Or(err, g.refusal(it, after)); err != nil {
 		return Result{Err: err}
 	}
-	signed, err := g.signs(it)
-	if err = cmp.Or(g.guards(it), g.claims(after), g.redactions(it, after), err); err != nil {
-		return Result{Err: err}
-	}
-	g.accept(it, after, signed)
+	g.accept(it, after)
 	return Result{Position: g.Mark.Position}
 }
 
 // versions checks the expected versions and returns the records after the item.
 func (g *Group) versions(it *Item) (map[calendar.ID]*Held, error) {
+	if it.Epoch.History != 0 && it.Epoch.History != g.epoch.History {
+		return nil, fmt.Errorf("%w: it was decided on another history", ErrConflict)
+	}
 	after := make(map[calendar.ID]*Held, len(it.Drafts))
 	for i := range it.Drafts {
 		d := &it.Drafts[i]
 		before := cmp.Or(after[d.ID], g.Records[d.ID], &Held{State: State{Kind: d.Kind}})
-		switch {
-		case before.Version != d.Expected || before.Kind != d.Kind:
-			return nil, fmt.Errorf("%s %d at version %d, not %d: %w", d.Kind, d.ID, before.Version, d.Expected, ErrConflict)
-		case before.Erased:
-			return nil, fmt.Errorf("%s %d is erased: %w", d.Kind, d.ID, ErrConflict)
+		if before.Version != d.Expected || before.Kind != d.Kind || before.Erased {
+			return nil, fmt.Errorf("%s %d at version %d, erased: %t, not %d: %w", d.Kind, d.ID, before.Version, before.Erased, d.Expected, ErrConflict)
 		}
 		h := it.Entries[i].after(before)
 		h.Position = g.Mark.Position + calendar.Position(i) + 1
@@ -159,30 +149,24 @@ func (g *Group) versions(it *Item) (map[calendar.ID]*Held, error) {
 
 // after returns a record after an entry, without what it holds.
 func (e *Entry) after(before *Held) *Held {
-	secret := e.Secret
-	if secret == nil {
-		secret = before.Secret
-	}
-	if len(secret) == 0 {
-		secret = nil
-	}
-	return &Held{
-		State:  State{Kind: e.Kind, ID: e.ID, Version: e.Version, Position: e.Position, Record: e.State, Secret: secret},
+	h := &Held{
+		State:  State{Kind: e.Kind, ID: e.ID, Version: e.Version, Record: e.State, Secret: before.Secret},
 		Erased: e.Change == ErasedChange(e.Kind),
 	}
+	if e.Secret != nil {
+		h.Secret = append([]byte(nil), e.Secret...) // nil for an empty one
+	}
+	return h
 }
 
-func (g *Group) guards(it *Item) error {
+// refusal checks all but the versions of an item, with the records after it: guards, that
+// no claim would have two holders, that what is redacted is erased, and the checkpoint.
+func (g *Group) refusal(it *Item, after map[calendar.ID]*Held) error {
 	for _, guard := range it.Guards {
 		if n := g.Counts[guard.Name]; n != guard.Count {
 			return fmt.Errorf("name %v is found %d times, not %d: %w", guard.Name, n, guard.Count, ErrConflict)
 		}
 	}
-	return nil
-}
-
-// claims checks that no claim would have two holders.
-func (g *Group) claims(after map[calendar.ID]*Held) error {
 	taken := map[calendar.Claim]calendar.ID{}
 	for _, id := range slices.Sorted(maps.Keys(after)) {
 		for _, c := range after[id].Claims {
@@ -196,101 +180,47 @@ func (g *Group) claims(after map[calendar.ID]*Held) error {
 			taken[c] = id
 		}
 	}
-	return nil
-}
-
-// redactions checks that what is redacted is erased.
-func (g *Group) redactions(it *Item, after map[calendar.ID]*Held) error {
 	for _, id := range it.Redact {
 		if h := cmp.Or(after[id], g.Records[id]); h == nil || !h.Erased {
 			return fmt.Errorf("redact record %d, which is not erased: %w", id, ErrConflict)
 		}
 	}
+	c := it.Checkpoint
+	if c == nil {
+		return nil
+	}
+	there, again := g.Signed[c.Size]
+	conflict := again && (there.Origin != c.Origin || !bytes.HasPrefix(c.Note, there.Note))
+	for size := range g.Signed {
+		conflict = conflict || !again && size > c.Size
+	}
+	switch {
+	case c.Size > g.Mark.Position+calendar.Position(len(it.Drafts)):
+		return ErrAhead
+	case conflict:
+		return fmt.Errorf("checkpoint of size %d: %w", c.Size, ErrConflict)
+	}
 	return nil
 }
 
-// signs returns what is to be stored of the checkpoint of an item, nil for nothing. Of one
-// that is there only the note changes.
-func (g *Group) signs(it *Item) (*Checkpoint, error) {
-	if it.Checkpoint == nil {
-		return nil, nil //nolint:nilnil // nothing to store is no error
-	}
-	signed := *it.Checkpoint
-	signed.Time = Moment(signed.Time)
-	conflict := slices.ContainsFunc(g.Signed, func(s Checkpoint) bool { return s.Size > signed.Size })
-	if same := ofSize(g.Signed, signed.Size); same >= 0 {
-		there := g.Signed[same]
-		conflict = there.Origin != signed.Origin || !bytes.HasPrefix(signed.Note, there.Note)
-		there.Note = signed.Note
-		signed = there
-	}
-	switch {
-	case signed.Size > g.Mark.Position+calendar.Position(len(it.Drafts)):
-		return nil, ErrAhead
-	case conflict:
-		return nil, fmt.Errorf("checkpoint of size %d: %w", signed.Size, ErrConflict)
-	}
-	return &signed, nil
-}
-
-// ofSize returns the index of the checkpoint of a size, -1 for none.
-func ofSize(list []Checkpoint, size calendar.Position) int {
-	return slices.IndexFunc(list, func(c Checkpoint) bool { return c.Size == size })
-}
-
-// put adds a checkpoint to a list, or replaces the one of its size.
-func put(list []Checkpoint, c Checkpoint) []Checkpoint {
-	if at := ofSize(list, c.Size); at >= 0 {
-		list[at] = c
-		return list
-	}
-	return append(list, c)
-}
-
-// accept takes an item into the group, with the records after it and the checkpoint that it
-// stores.
-func (g *Group) accept(it *Item, after map[calendar.ID]*Held, signed *Checkpoint) {
+// accept takes an item into the group, with the records after it.
+func (g *Group) accept(it *Item, after map[calendar.ID]*Held) {
 	for i, e := range it.Entries {
 		g.Mark.Position++
 		e.Position = g.Mark.Position
 		g.Entries = append(g.Entries, e)
 		g.Slugs = append(g.Slugs, e.slugTaken(it.Drafts[i].Claims)...)
 	}
-	g.hold(after)
-	for _, id := range it.Redact {
-		if !slices.Contains(g.Redacts, id) {
-			g.Redacts = append(g.Redacts, id)
-		}
-	}
-	if signed != nil {
-		g.Signs, g.Signed = put(g.Signs, *signed), put(g.Signed, *signed)
-	}
-	if it.Receipt != nil {
-		r := *it.Receipt
-		if r.Time = Moment(it.Time); len(it.Drafts) > 0 {
-			r.Position = g.Mark.Position
-		}
-		g.Receipts[r.Name()] = &r
-		g.Stored = append(g.Stored, &r)
-	} else if len(it.Drafts) == 0 { // the caller asks for what is there to be durable
-		g.Found = true
-	}
-}
-
-// hold sets records to how they are after entries.
-func (g *Group) hold(after map[calendar.ID]*Held) {
 	for id := range after { // all releases first
-		before := g.Records[id]
-		if _, changed := g.before[id]; !changed {
+		before := cmp.Or(g.Records[id], &Held{})
+		if g.before[id] == nil {
 			g.before[id] = before
 		}
-		if before != nil {
-			for _, c := range before.Claims {
-				delete(g.Holders, c)
-			}
-			for _, n := range before.Names {
-				g.Counts[n]--
-			}
+		for _, c := range before.Claims {
+			delete(g.Holders, c)
+		}
+		for _, n := range before.Names {
+			g.Counts[n]--
 		}
 	}
 	for id, h := range after {
@@ -301,6 +231,23 @@ func (g *Group) hold(after map[calendar.ID]*Held) {
 			g.Counts[n]++
 		}
 		g.Records[id] = h
+	}
+	g.Redacts = append(g.Redacts, it.Redact...)
+	if it.Checkpoint != nil {
+		c := *it.Checkpoint
+		c.Time = Moment(c.Time)
+		if there, again := g.Signed[c.Size]; again { // only its note changes
+			c.Time, c.Keys = there.Time, there.Keys
+		}
+		g.Signed[c.Size], g.Signs[c.Size] = c, c
+	}
+	if it.Receipt != nil {
+		r := *it.Receipt
+		if r.Time = Moment(it.Time); len(it.Drafts) > 0 {
+			r.Position = g.Mark.Position
+		}
+		g.Receipts[r.Name()] = &r
+		g.Stored = append(g.Stored, &r)
 	}
 }
 
@@ -327,9 +274,6 @@ func (g *Group) Changes() Changes {
 	var c Changes
 	for _, id := range slices.Sorted(maps.Keys(g.before)) {
 		before, after := g.before[id], g.Records[id]
-		if before == nil {
-			before = &Held{}
-		}
 		c.Records = append(c.Records, after)
 		c.DroppedClaims = appendPairs(c.DroppedClaims, id, before.Claims, after.Claims)
 		c.DroppedNames = appendPairs(c.DroppedNames, id, before.Names, after.Names)
@@ -349,8 +293,8 @@ func appendPairs(to []Pair, id calendar.ID, list, others []calendar.Claim) []Pai
 	return to
 }
 
-// End ends the commit of the entries that were taken since the one before it.
-func (g *Group) End() {
+// end ends the commit of the entries that were taken since the one before it.
+func (g *Group) end() {
 	entries := g.Entries[g.ended:]
 	if len(entries) == 0 {
 		return
@@ -367,8 +311,8 @@ func (g *Group) End() {
 // one, for Signal.Move.
 func (g *Group) Head() Head {
 	h := Head{Mark: g.Mark}
-	for i := range g.Signs {
-		h.Signed = max(h.Signed, g.Signs[i].Size)
+	for size := range g.Signs {
+		h.Signed = max(h.Signed, size)
 	}
 	return h
 }
@@ -376,43 +320,4 @@ func (g *Group) Head() Head {
 // Writes reports whether there is something to write.
 func (g *Group) Writes() bool {
 	return len(g.Entries)+len(g.Stored)+len(g.Redacts)+len(g.Signs) > 0
-}
-
-// GreatestID returns the greatest id of a record that the group writes, 0 for none.
-func (g *Group) GreatestID() (id calendar.ID) {
-	for i := range g.Entries {
-		id = max(id, g.Entries[i].ID)
-	}
-	return id
-}
-
-// Take adds an entry of another store as it is, with its position, in place of Decide.
-// What a redacted one left of its record is not known. Errors: ErrDamaged, a *ClaimError.
-func (g *Group) Take(e Leafed) error {
-	g.Mark.Position, g.Entries = e.Position, append(g.Entries, e)
-	if e.Redacted != nil {
-		return nil
-	}
-	h := e.after(cmp.Or(g.Records[e.ID], &Held{}))
-	var err error
-	if h.Claims, h.Names, err = Holds(&h.State); err != nil {
-		return Damaged(e.Position, "state: %v", err)
-	}
-	after := map[calendar.ID]*Held{e.ID: h}
-	if err := g.claims(after); err != nil {
-		return err
-	}
-	g.hold(after)
-	g.Slugs = append(g.Slugs, e.slugTaken(h.Claims)...)
-	return nil
-}
-
-// written readies the group for the entries after those that were written. Their records
-// are not needed any more, but what they hold.
-func (g *Group) written() {
-	g.Entries, g.Commits, g.Slugs, g.ended = nil, nil, nil, 0
-	for id := range g.before {
-		g.Records[id].Record = nil
-	}
-	clear(g.before)
 }

@@ -29,6 +29,14 @@ func newSalts(secret bool) (s Salts) {
 	return s
 }
 
+// Leafed is an entry with its leaf.
+type Leafed struct {
+	Entry
+
+	Leaf      [32]byte
+	SecretSum *[32]byte // SHA-256 of the secret that the change set, nil where it left it
+}
+
 // Leaf returns the SHA-256 of all fields of an entry but the position, which the chain
 // adds. Every part has a fixed length or is led by its length, so no two entries have one
 // leaf. It stays when the entry is redacted.
@@ -109,17 +117,8 @@ func Moment(t time.Time) time.Time { return time.UnixMilli(t.UnixMilli()).UTC() 
 func (a *Append) Entry(i int) Entry {
 	d := &a.Drafts[i]
 	return Entry{
-		Kind:    d.Kind,
-		ID:      d.ID,
-		Version: d.Expected + 1,
-		Time:    Moment(a.Time),
-		Actor:   a.Actor,
-		Cause:   a.Cause,
-		Change:  d.Change,
-		Fields:  d.Fields,
-		State:   d.State,
-		Secret:  d.Secret,
-		Salts:   newSalts(d.Secret != nil),
+		Kind: d.Kind, ID: d.ID, Version: d.Expected + 1, Time: Moment(a.Time), Actor: a.Actor, Cause: a.Cause,
+		Change: d.Change, Fields: d.Fields, State: d.State, Secret: d.Secret, Salts: newSalts(d.Secret != nil),
 	}
 }
 

@@ -13,43 +13,46 @@ import (
 type FullCommit struct {
 	Commit
 
-	Entries []Entry
+	Entries []Leafed
 }
 
 // Log yields the commits of a store up to its head or an earlier one. An entry that is
-// missing, or that the store cannot read, is a DamageError, with the entries of its
-// commit that come before.
+// missing, that the store cannot read, or whose commit does not fit the chain, is a
+// DamageError, with the entries of its commit that come before.
 func Log(ctx context.Context, s Store, head calendar.Position) iter.Seq2[FullCommit, error] {
 	return func(yield func(FullCommit, error) bool) {
 		var commits []Commit
 		var entries []Entry
-		var err error
+		var chain [32]byte
 		for next := calendar.Position(1); next <= head; {
-			commits, err = more(commits, next, func(limit int) ([]Commit, error) { return s.Commits(ctx, next, limit) })
-			if err != nil {
-				yield(FullCommit{}, err)
-				return
-			}
-			full := FullCommit{Commit: commits[0]}
-			if full.First != next || full.Last < next || full.Last > head || len(full.Leaves) != int(full.Last-next+1) {
-				err = Damaged(next, "its commit is missing, the next one is %d to %d with %d leaves", full.First, full.Last, len(full.Leaves))
+			var full FullCommit
+			err := fill(&commits, next, func(limit int) ([]Commit, error) { return s.Commits(ctx, next, limit) })
+			if err == nil {
+				full.Commit, commits = commits[0], commits[1:]
+				if full.First != next || full.Last < next || full.Last > head || len(full.Leaves) != int(full.Last-next+1) {
+					err = Damaged(next, "its commit is missing, the next one is %d to %d with %d leaves", full.First, full.Last, len(full.Leaves))
+				}
 			}
 			for ; err == nil && next <= full.Last; next++ {
-				entries, err = more(entries, next, func(limit int) ([]Entry, error) {
-					return s.Read(ctx, Range{After: uint64(next - 1), Limit: min(limit, int(head-next+1))})
+				err = fill(&entries, next, func(limit int) ([]Entry, error) {
+					return s.Read(ctx, Range{After: uint64(next - 1), Limit: limit})
 				})
 				switch {
 				case err != nil:
 				case entries[0].Position != next:
 					err = Damaged(next, "it is missing, the next one is %d", entries[0].Position)
 				default:
-					full.Entries, entries = append(full.Entries, entries[0]), entries[1:]
+					e := entries[0]
+					full.Entries = append(full.Entries, Leafed{e, full.Leaves[next-full.First], SecretSum(&e)})
+					entries = entries[1:]
 				}
+			}
+			if chain = ChainHash(chain, full.First, full.Leaves); err == nil && chain != full.Hash {
+				err = Damaged(full.Last, "the chain does not fit the commit %d to %d", full.First, full.Last)
 			}
 			if !yield(full, err) || err != nil {
 				return
 			}
-			commits = commits[1:]
 		}
 	}
 }
@@ -57,23 +60,24 @@ func Log(ctx context.Context, s Store, head calendar.Position) iter.Seq2[FullCom
 // logPage is how much of a log is read at once.
 const logPage = 500
 
-// more returns what is left of a page, or the next one, which begins at a position. Of a
-// page that the store cannot read the first item is read alone.
-func more[T any](left []T, p calendar.Position, read func(limit int) ([]T, error)) ([]T, error) {
-	if len(left) > 0 {
-		return left, nil
+// fill reads the next page into an empty one; it begins at a position. Of a page that the
+// store cannot read the first item is read alone.
+func fill[T any](page *[]T, p calendar.Position, read func(limit int) ([]T, error)) (err error) {
+	if len(*page) > 0 {
+		return nil
 	}
-	page, err := read(logPage)
-	if errors.Is(err, ErrDamaged) {
-		page, err = read(1)
+	for _, limit := range [...]int{logPage, 1} {
+		if *page, err = read(limit); !errors.Is(err, ErrDamaged) {
+			break
+		}
 	}
 	switch {
 	case errors.Is(err, ErrDamaged):
-		return nil, Damaged(p, "%v", err)
-	case err == nil && len(page) == 0:
-		return nil, Damaged(p, "it is missing, or its commit")
+		return Damaged(p, "%v", err)
+	case err == nil && len(*page) == 0:
+		return Damaged(p, "it is missing, or its commit")
 	}
-	return page, err
+	return err
 }
 
 // Checkpoints yields the checkpoints of a store up to a size, by size.

@@ -68,9 +68,6 @@ func SlugClaim(k calendar.Kind, slug string) calendar.Claim {
 // point, 0 when none has. Where times let two records have it, it is the one that took
 // it at the greater position.
 func SlugAt(ctx context.Context, s Store, k calendar.Kind, slug string, p Point) (calendar.ID, error) {
-	if err := p.Check(); err != nil {
-		return 0, err
-	}
 	f, err := s.Find(ctx, Lookup{Slugs: []calendar.Claim{SlugClaim(k, slug)}})
 	if err != nil {
 		return 0, err

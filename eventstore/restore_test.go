@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -51,7 +52,9 @@ func (t *target) insert(_ context.Context, g *eventstore.Group) error {
 	for _, r := range g.Stored {
 		t.Receipts = append(t.Receipts, *r)
 	}
-	t.Checkpoints = append(t.Checkpoints, g.Signs...)
+	for _, size := range slices.Sorted(maps.Keys(g.Signs)) {
+		t.Checkpoints = append(t.Checkpoints, g.Signs[size])
+	}
 	return nil
 }
 
@@ -139,12 +142,7 @@ func TestRestore(t *testing.T) {
 	if err != nil || len(commits) != len(own) {
 		t.Fatalf("%d commits, %v", len(commits), err)
 	}
-	whole, err := eventstore.NewCopy(ctx, from)
-	if err != nil {
-		t.Fatal(err)
-	}
 	kept := eventstore.Receipt{User: 1, Key: "k", Record: 2, Version: 1, Position: 3, Time: from.now}
-	whole.Receipts = func(yield func(eventstore.Receipt, error) bool) { yield(kept, nil) }
 	all := []calendar.Position{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 	for name, tt := range map[string]struct {
 		at      eventstore.Point    // none: the whole store
@@ -162,20 +160,16 @@ func TestRestore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			part := whole
+			part := &eventstore.Copy{From: from, Until: tt.at}
 			want := newTarget()
 			if tt.at == (eventstore.Point{}) {
+				part.Receipts = func(yield func(eventstore.Receipt, error) bool) { yield(kept, nil) }
 				want.Receipts = []eventstore.Receipt{kept}
 				want.Checkpoints = signed(t, from)
-			} else {
-				var err error
-				if part, err = eventstore.NewPart(t.Context(), from, tt.at, nil); err != nil {
-					t.Fatal(err)
-				}
 			}
 			secrets := map[calendar.ID][]byte{}
 			for i, p := range tt.entries {
-				e := eventstore.Leafed{Entry: own[p-1], Leaf: commits[p-1].Leaves[0]}
+				e := eventstore.Leafed{Entry: own[p-1], Leaf: commits[p-1].Leaves[0], SecretSum: eventstore.SecretSum(&own[p-1])}
 				e.Position = calendar.Position(i + 1)
 				if e.Redacted != nil {
 					want.Redacted[e.Position] = calendar.Position(slices.Index(tt.entries, e.Redacted.By) + 1)
@@ -225,7 +219,7 @@ func TestRestore(t *testing.T) {
 			}
 		})
 	}
-	if _, err := eventstore.NewPart(ctx, from, eventstore.Point{Position: 11}, nil); !errors.Is(err, eventstore.ErrAhead) {
+	if _, err := copied(t, &eventstore.Copy{From: from, Until: eventstore.Point{Position: 11}}); !errors.Is(err, eventstore.ErrAhead) {
 		t.Errorf("a part ahead of the log: %v", err)
 	}
 }
@@ -248,11 +242,7 @@ func TestRestoreTwoOfASlug(t *testing.T) {
 	from.tag(1, "blues", time.Hour, nil)
 	from.tag(2, "jazz", 0, nil)
 	for at, want := range map[eventstore.Point]calendar.ID{{Time: from.now}: 1, {Position: 3}: 0} {
-		part, err := eventstore.NewPart(t.Context(), from, at, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = copied(t, part)
+		_, err := copied(t, &eventstore.Copy{From: from, Until: at})
 		claim, ok := errors.AsType[*eventstore.ClaimError](err)
 		if ok != (want > 0) || ok && (claim.Claim.Key != "jazz" || claim.Holder != want) {
 			t.Errorf("at %v: %v", at, err)
@@ -269,12 +259,8 @@ func TestRestorePages(t *testing.T) {
 		from.tag(calendar.ID(n%400+1), fmt.Sprint("tag-", n), 0, nil)
 	}
 	from.tag(500, "tag-0", 0, nil)
-	c, err := eventstore.NewCopy(t.Context(), from)
-	if err != nil {
-		t.Fatal(err)
-	}
 	head, err := from.Head(t.Context(), eventstore.Point{})
-	to, copyErr := copied(t, c)
+	to, copyErr := copied(t, &eventstore.Copy{From: from})
 	if err != nil || copyErr != nil || len(to.Entries) != 601 || to.Marks[600] != head.Mark || len(to.Holds) != 401 ||
 		!to.Holds[eventstore.Pair{Claim: eventstore.SlugClaim(calendar.KindTag, "tag-0"), Record: 500}] {
 		t.Errorf("%d entries, %d claims, %v, %v", len(to.Entries), len(to.Holds), copyErr, err)
@@ -286,11 +272,12 @@ func TestRestoreErasedMeanwhile(t *testing.T) {
 	t.Parallel()
 	from := newSource(t)
 	from.tag(1, "one", 0, nil)
-	c, err := eventstore.NewCopy(t.Context(), from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	from.erase(1)
+	from.tag(2, "two", 0, nil)
+	c := &eventstore.Copy{From: from, Progress: func(done, _ calendar.Position) {
+		if done == 1 {
+			from.erase(1)
+		}
+	}}
 	if _, err := copied(t, c); !errors.Is(err, eventstore.ErrUnavailable) {
 		t.Errorf("erased meanwhile: %v", err)
 	}
@@ -302,19 +289,14 @@ func TestRestoreMeanwhile(t *testing.T) {
 	t.Parallel()
 	from := newSource(t)
 	from.tag(1, "one", 0, nil)
-	c, err := eventstore.NewCopy(t.Context(), from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	from.tag(2, "two", 0, nil)
-	from.write(eventstore.Append{Checkpoint: &eventstore.Checkpoint{Size: 2, Origin: "o", Note: []byte("o\n"), Time: from.now}})
+	c := &eventstore.Copy{From: from, Progress: func(_, _ calendar.Position) {
+		from.tag(2, "two", 0, nil)
+		from.write(eventstore.Append{Checkpoint: &eventstore.Checkpoint{Size: 2, Origin: "o", Note: []byte("o\n"), Time: from.now}})
+	}}
 	if to, err := copied(t, c); err != nil || len(to.Entries) != 1 || len(to.Checkpoints) != 0 {
 		t.Errorf("%d entries, %d checkpoints, %v", len(to.Entries), len(to.Checkpoints), err)
 	}
-	if c, err = eventstore.NewCopy(t.Context(), unchained{from}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := copied(t, c); !errors.Is(err, eventstore.ErrDamaged) {
+	if _, err := copied(t, &eventstore.Copy{From: unchained{from}}); !errors.Is(err, eventstore.ErrDamaged) {
 		t.Errorf("leaves of another chain: %v", err)
 	}
 }

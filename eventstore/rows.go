@@ -2,7 +2,6 @@ package eventstore
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"slices"
@@ -24,23 +23,15 @@ func (e *Entry) Complete(kind string, salts []byte, by calendar.Position, hashes
 	}
 }
 
-// Complete sets the kind, and claims and names by their JSON, [["space","key"],…].
+// Complete sets the kind, and claims and names by their JSON, [{"space":"…","key":"…"},…].
 func (h *Held) Complete(kind, claims, names string) {
 	h.Kind, _ = calendar.ParseKind(kind)
 	h.Claims, h.Names = pairs(claims), pairs(names)
 }
 
-func pairs(text string) []calendar.Claim {
-	if text == "" || text == "[]" {
-		return nil
-	}
-	var list [][2]string
+func pairs(text string) (list []calendar.Claim) {
 	_ = json.Unmarshal([]byte(text), &list)
-	out := make([]calendar.Claim, len(list))
-	for i, p := range list {
-		out[i] = calendar.Claim{Space: p[0], Key: p[1]}
-	}
-	return InOrder(out)
+	return InOrder(list)
 }
 
 // InOrder returns claims or names by space and key, each once.
@@ -63,38 +54,11 @@ func Holds(s *State) ([]calendar.Claim, []calendar.Name, error) {
 	return InOrder(claims), InOrder(calendar.Names(r)), nil
 }
 
-// SumOf returns the SHA-256 of the secret of a state, zeros when it has none.
-func SumOf(secret []byte) [32]byte {
-	if len(secret) == 0 {
-		return [32]byte{}
-	}
-	return sha256.Sum256(secret)
-}
-
-// Complete sets the hash of a commit, and adds a leaf.
-func (c *Commit) Complete(hash, leaf []byte) {
-	var added [32]byte
-	copy(added[:], leaf)
+// Complete sets the hash of a commit, and the leaves that stand one after the other.
+func (c *Commit) Complete(hash, leaves []byte) {
 	copy(c.Hash[:], hash)
-	c.Leaves = append(c.Leaves, added)
-}
-
-// JoinLeaves makes one commit of rows with a leaf each that follow each other.
-func JoinLeaves(rows []Commit) []Commit {
-	var out []Commit
-	for _, row := range rows {
-		if n := len(out); n > 0 && out[n-1].First == row.First {
-			out[n-1].Leaves = append(out[n-1].Leaves, row.Leaves...)
-			continue
-		}
-		out = append(out, row)
+	for leaf := range slices.Chunk(leaves, len(c.Hash)) {
+		c.Leaves = append(c.Leaves, [32]byte{})
+		copy(c.Leaves[len(c.Leaves)-1][:], leaf)
 	}
-	return out
-}
-
-// UUIDOf returns the UUID (version 8) of the 16 bytes that a store keeps.
-func UUIDOf(kept []byte) (id [16]byte) {
-	copy(id[:], kept)
-	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
-	return id
 }

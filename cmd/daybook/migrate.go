@@ -67,13 +67,9 @@ func (cmd *migrateCommand) carry(ctx context.Context, c *console, s *config) (er
 	if err != nil {
 		return fmt.Errorf("verify the store that is copied: %w", err)
 	}
-	all, err := eventstore.NewCopy(ctx, from)
-	if err != nil {
-		return err
-	}
 	bar := newProgress(c, "copy", "entries")
-	all.Receipts, all.Progress = from.Receipts(ctx), bar.at
-	err = postgres.Restore(ctx, cmd.To, postgres.Options{Schema: s.StoreSchema, ServiceRole: cmd.ServiceRole}, all)
+	whole := &eventstore.Copy{From: from, Receipts: from.Receipts(ctx), Progress: bar.at}
+	err = postgres.Restore(ctx, cmd.To, postgres.Options{Schema: s.StoreSchema, ServiceRole: cmd.ServiceRole}, whole)
 	bar.end()
 	if err != nil {
 		return fmt.Errorf("copy: %w", err)

@@ -80,14 +80,8 @@ func (cmd *auditReplay) work(ctx context.Context, b *backend, c *console, s *con
 
 // replayInto makes the store, verifies it and returns the hash of its last commit.
 func replayInto(ctx context.Context, b *backend, c *console, dir string, point eventstore.Point) (part *eventstore.Copy, head [32]byte, err error) {
-	bar := newProgress(c, "look through the log", "entries")
-	part, err = eventstore.NewPart(ctx, b.events, point, bar.at)
-	bar.end()
-	if err != nil {
-		return nil, head, err
-	}
-	bar = newProgress(c, "replay", "entries")
-	part.Progress = bar.at
+	bar := newProgress(c, "replay", "entries")
+	part = &eventstore.Copy{From: b.events, Until: point, Progress: bar.at}
 	err = sqlite.Create(ctx, dir, part)
 	bar.end()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -37,14 +38,14 @@ type contents struct {
 	names    map[calendar.Name][]calendar.ID // ascending
 	receipts map[eventstore.ReceiptKey]*eventstore.Receipt
 	slugs    []eventstore.SlugTaken
-	signed   []eventstore.Checkpoint // by size
+	signed   map[calendar.Position]eventstore.Checkpoint // by size
 	lastID   calendar.ID
 	log      []logged
 }
 
 // logged are the items of one group, kept for Rewind.
 type logged struct {
-	items []*eventstore.Item
+	items []eventstore.Item
 	epoch eventstore.Epoch
 	head  calendar.Position // after the group
 }
@@ -57,6 +58,7 @@ func New() *Store {
 		claims:   map[calendar.Claim]calendar.ID{},
 		names:    map[calendar.Name][]calendar.ID{},
 		receipts: map[eventstore.ReceiptKey]*eventstore.Receipt{},
+		signed:   map[calendar.Position]eventstore.Checkpoint{},
 	}}
 }
 
@@ -93,7 +95,12 @@ func (c *contents) upTo(head calendar.Position) contents {
 	past := New()
 	for _, l := range c.log {
 		if l.head <= head {
-			past.commit(l.items, l.epoch)
+			items := make([]*eventstore.Item, len(l.items))
+			for i, it := range l.items {
+				it.Result = &eventstore.Result{}
+				items[i] = &it
+			}
+			past.commit(items, l.epoch)
 		}
 	}
 	return past.contents
@@ -110,31 +117,28 @@ func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []event
 		}
 		return results
 	}
-	for i, res := range s.commit(items, s.Epoch()) {
-		*items[i].Result = res
-	}
+	s.commit(items, s.Epoch())
 	return results
 }
 
 // commit decides items in a group of their own, and writes those that win.
-func (s *Store) commit(items []*eventstore.Item, epoch eventstore.Epoch) []eventstore.Result {
+func (s *Store) commit(items []*eventstore.Item, epoch eventstore.Epoch) {
 	g := eventstore.NewGroup(epoch)
 	g.Mark = s.mark()
 	g.Records, g.Holders, g.Receipts, g.Signed = s.records, s.claims, s.receipts, s.signed
 	for _, name := range eventstore.TouchedBy(items).Names {
 		g.Counts[name] = len(s.names[name])
 	}
-	results := make([]eventstore.Result, len(items))
-	for i, it := range items {
-		results[i] = g.Decide(it)
+	if g.Decide(items); !g.Writes() {
+		return
 	}
-	g.End()
-	if g.Writes() {
-		s.write(g)
-		s.log = append(s.log, logged{items, epoch, s.mark().Position})
-		s.signal.Move(g.Head(), len(g.Redacts) > 0)
+	s.write(g)
+	group := logged{epoch: epoch, head: s.mark().Position}
+	for _, it := range items {
+		group.items = append(group.items, *it)
 	}
-	return results
+	s.log = append(s.log, group)
+	s.signal.Move(g.Head(), len(g.Redacts) > 0)
 }
 
 // write writes what a group did not write itself, into the maps that it decided on.
@@ -157,7 +161,6 @@ func (s *Store) write(g *eventstore.Group) {
 		s.lastID = max(s.lastID, h.ID)
 	}
 	s.slugs = append(s.slugs, g.Slugs...)
-	s.signed = g.Signed
 	for _, id := range g.Redacts {
 		s.redact(id)
 	}
@@ -192,10 +195,7 @@ func (c *contents) mark() calendar.Mark {
 
 // newest returns the size of the newest checkpoint, 0 for none.
 func (c *contents) newest() calendar.Position {
-	if n := len(c.signed); n > 0 {
-		return c.signed[n-1].Size
-	}
-	return 0
+	return slices.Max(slices.AppendSeq([]calendar.Position{0}, maps.Keys(c.signed)))
 }
 
 // usable returns why the store cannot be used; the mutex is held.
@@ -233,7 +233,7 @@ func (s *Store) Sync(ctx context.Context) error {
 func (s *Store) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if err := cmp.Or(eventstore.CheckCount(n), s.usable(ctx)); err != nil {
+	if err := s.usable(ctx); err != nil {
 		return 0, err
 	}
 	s.lastID += calendar.ID(n)
@@ -289,10 +289,11 @@ func (s *Store) Find(ctx context.Context, l eventstore.Lookup) (eventstore.Found
 			}
 			f.Taken = append(f.Taken, taken)
 		}
-		at, _ := slices.BinarySearchFunc(s.signed, l.Signed.After+1, func(c eventstore.Checkpoint, size uint64) int {
-			return cmp.Compare(uint64(c.Size), size)
-		})
-		f.Signed = page(s.signed, at, l.Signed.Limit)
+		for _, size := range slices.Sorted(maps.Keys(s.signed)) {
+			if uint64(size) > l.Signed.After && len(f.Signed) < l.Signed.Limit {
+				f.Signed = append(f.Signed, s.signed[size])
+			}
+		}
 		return f, nil
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -34,7 +36,7 @@ func (s *Store) commit(ctx context.Context, items []*eventstore.Item) error {
 		s.o.Log.Warn("commit without an answer, tried on another connection", "error", err)
 		_, err = s.attempt(ctx, items, true) // under the lock the lost transaction is over
 	}
-	return wrap(err, "append")
+	return err
 }
 
 // attempt is one transaction; lost says that it may have been written all the same.
@@ -43,10 +45,7 @@ func (s *Store) attempt(ctx context.Context, items []*eventstore.Item, again boo
 	err = s.use(ctx, s.write, s.o.Timeout/2, func(ctx context.Context, c *pgx.Conn) error {
 		g, err := s.gather(ctx, c, items, again)
 		if err == nil {
-			for _, it := range items {
-				*it.Result = g.Decide(it)
-			}
-			g.End()
+			g.Decide(items)
 			err = heard(c, func() error { return s.insert(ctx, c, g) })
 		}
 		if err == nil {
@@ -102,7 +101,7 @@ func (s *Store) gather(ctx context.Context, c *pgx.Conn, items []*eventstore.Ite
 	b.Queue(lockLog, s.o.Schema)
 	see := s.queueHead(b, &g.log)
 	each(b, s.q("SELECT "+heldColumns+", ''::bytea, "+holdings+" FROM @records r WHERE r.id = ANY ($1::bigint[])"), scanHeld,
-		func(h *eventstore.Held) { g.Records[h.ID] = h }, numbers(t.Records))
+		func(h eventstore.Held) { g.Records[h.ID] = &h }, numbers(t.Records))
 	s.eachPair(b, claims, t.Claims, func(p eventstore.Pair) { g.Holders[p.Claim] = p.Record })
 	for _, n := range t.Names {
 		g.Counts[n] = 0
@@ -111,7 +110,7 @@ func (s *Store) gather(ctx context.Context, c *pgx.Conn, items []*eventstore.Ite
 	each(b, s.q("SELECT "+receiptColumns+" FROM @receipts WHERE digest = ANY ($1::bytea[])"), scanReceipt,
 		func(r *eventstore.Receipt) { g.Receipts[r.Name()] = r }, column(t.Receipts, receiptDigest))
 	each(b, s.q("SELECT "+checkpointColumns+" FROM @checkpoints WHERE size = ANY ($1::bigint[]) OR size = (SELECT max(size) FROM @checkpoints)"), scanCheckpoint,
-		func(c eventstore.Checkpoint) { g.Signed = append(g.Signed, c) }, column(t.Sizes, number))
+		func(c eventstore.Checkpoint) { g.Signed[c.Size] = c }, column(t.Sizes, number))
 	if again {
 		leaves := make([][]byte, 0, len(items))
 		for _, it := range items {
@@ -139,7 +138,7 @@ func (s *Store) insert(ctx context.Context, c *pgx.Conn, g *group) error {
 	s.queue(b, g.Group)
 	s.put(b, receipts, column(g.Stored, receiptRow))
 	if len(g.Entries) > 0 {
-		if id := g.GreatestID(); id > g.log.lastID {
+		if id := slices.Max(column(g.Entries, func(e eventstore.Leafed) calendar.ID { return e.ID })); id > g.log.lastID {
 			b.Queue(lockIDs, s.o.Schema)
 			b.Queue(s.q("SELECT setval('@ids', $1) FROM @ids WHERE last_value < $1::bigint"), int64(id))
 		}
@@ -148,7 +147,7 @@ func (s *Store) insert(ctx context.Context, c *pgx.Conn, g *group) error {
 	if len(g.Redacts) > 0 {
 		b.Queue(s.q("SELECT @erase($1::bigint[])"), numbers(g.Redacts))
 	}
-	if g.Found && !g.Writes() {
+	if !g.Writes() {
 		b.Queue(durable)
 	}
 	b.Queue(commit)
@@ -166,7 +165,7 @@ func (s *Store) queue(b *pgx.Batch, g *eventstore.Group) {
 	s.put(b, claims, column(changes.Claims, pairRow))
 	s.put(b, names, column(changes.Names, pairRow))
 	s.put(b, slugs, column(g.Slugs, slugRow))
-	s.put(b, checkpoints, column(g.Signs, checkpointRow))
+	s.put(b, checkpoints, column(slices.Collect(maps.Values(g.Signs)), checkpointRow))
 	s.put(b, redacted, column(g.Redacted, redactedRow))
 }
 
@@ -187,9 +186,6 @@ func (s *Store) learn(g *group) error {
 
 // NewIDs implements eventstore.Store. Who takes several in a row locks the others out.
 func (s *Store) NewIDs(ctx context.Context, n int) (first calendar.ID, err error) {
-	if err := eventstore.CheckCount(n); err != nil {
-		return 0, err
-	}
 	err = s.use(ctx, s.read, s.o.ReadTimeout, func(ctx context.Context, c *pgx.Conn) error {
 		b := &pgx.Batch{}
 		b.Queue(begin)
@@ -198,5 +194,5 @@ func (s *Store) NewIDs(ctx context.Context, n int) (first calendar.ID, err error
 		b.Queue(commit)
 		return c.SendBatch(ctx, b).Close()
 	})
-	return first, wrap(err, "new ids")
+	return first, err
 }

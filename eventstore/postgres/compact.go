@@ -20,8 +20,7 @@ func Compact(ctx context.Context, url string, o Options) (left []string, err err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // nothing was left undone
 	run := func(statement string) error {
-		err := heard(conn, func() error { _, err := conn.Exec(ctx, statement); return err })
-		if err != nil {
+		if _, err := conn.Exec(ctx, statement); err != nil {
 			return fmt.Errorf("%s: %w", statement, translate(ctx, err))
 		}
 		return nil

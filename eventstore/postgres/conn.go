@@ -214,11 +214,9 @@ func (s *Store) queueHead(b *pgx.Batch, a *answer) (see func() error) {
 	known := s.signal.Head()
 	b.Queue(s.q(headQuery), number(known.Position)).QueryRow(func(r pgx.Row) error {
 		var head, there []byte
-		var uuid [16]byte
-		err := r.Scan(&a.standby, &a.Position, &head, &a.there.Position, &there, &uuid, &a.Signed, &a.erased, &a.lastID)
+		err := r.Scan(&a.standby, &a.Position, &head, &a.there.Position, &there, &a.UUID, &a.Signed, &a.erased, &a.lastID)
 		copy(a.Hash[:], head)
 		copy(a.there.Hash[:], there)
-		a.UUID = eventstore.UUIDOf(uuid[:])
 		return err
 	})
 	return func() error { return s.see(known, a) }

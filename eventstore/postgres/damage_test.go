@@ -141,43 +141,6 @@ func tryFlip(t *testing.T, s *postgres.Store, c *pgx.Conn, table, keyColumn stri
 	return err != nil, nil
 }
 
-// TestLostClaimsAndNames: a record that is not found any more is damage.
-func TestLostClaimsAndNames(t *testing.T) {
-	t.Parallel()
-	name := schema(t)
-	s := open(t, server(t), postgres.Options{Schema: name})
-	smallLog(t, s, 2)
-	c := admin(t)
-	for _, damage := range []string{
-		"DELETE FROM @.claims WHERE record = 1",
-		"UPDATE @.claims SET record = 2 WHERE record = 1",
-		"UPDATE @.claims SET key = 'jaxx' WHERE record = 1",
-		"UPDATE @.claims SET digest = decode(repeat('00', 32), 'hex') WHERE record = 1",
-		"DELETE FROM @.names WHERE record = 2",
-		"UPDATE @.names SET space = 'x' WHERE record = 2",
-		"INSERT INTO @.claims SELECT decode(repeat('00', 32), 'hex'), 1, 'slug/tag', 'old'",
-		"INSERT INTO @.claims SELECT decode(repeat('00', 32), 'hex'), 9, 'slug/tag', 'old'",
-		"INSERT INTO @.names SELECT digest, 2, space, key FROM @.names WHERE record = 1",
-		"INSERT INTO @.names SELECT digest, 9, space, key FROM @.names WHERE record = 1",
-		"DELETE FROM @.records WHERE id = 2",
-		"UPDATE @.records SET position = 1 WHERE id = 2",
-	} {
-		text := strings.ReplaceAll(damage, "@", name)
-		sqlExec(t, c, "CREATE TABLE "+name+".old AS SELECT * FROM "+strings.Fields(strings.NewReplacer("DELETE FROM ", "", "UPDATE ", "", "INSERT INTO ", "").Replace(text))[0])
-		sqlExec(t, c, text)
-		if _, _, err := storetest.Verify(t.Context(), s, nil); !errors.Is(err, eventstore.ErrDamaged) {
-			t.Errorf("%s: the error is %v", damage, err)
-		}
-		table := strings.Fields(strings.NewReplacer("DELETE FROM ", "", "UPDATE ", "", "INSERT INTO ", "").Replace(text))[0]
-		sqlExec(t, c, "DELETE FROM "+table)
-		sqlExec(t, c, "INSERT INTO "+table+" SELECT * FROM "+name+".old")
-		sqlExec(t, c, "DROP TABLE "+name+".old")
-	}
-	if _, _, err := storetest.Verify(t.Context(), s, nil); err != nil {
-		t.Errorf("Verify after all was put back: %v", err)
-	}
-}
-
 // refused tells whether a statement gets one of the errors by their SQLSTATE.
 func refused(ctx context.Context, c *pgx.Conn, text string) error {
 	_, err := c.Exec(ctx, text)

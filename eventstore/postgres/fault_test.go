@@ -71,7 +71,6 @@ func TestOpenRefused(t *testing.T) {
 		"schema": {Schema: "Day book"},
 		"pg_":    {Schema: "pg_daybook"},
 		"role":   {ServiceRole: `a"b`},
-		"pool":   {PoolSize: -1},
 	} {
 		if _, err := postgres.Open(t.Context(), at, o); err == nil {
 			t.Errorf("%s: options %+v were taken", name, o)
@@ -373,14 +372,6 @@ func TestLeases(t *testing.T) {
 	if wins.Load() != 1 {
 		t.Errorf("%d have the lease", wins.Load())
 	}
-	for _, bad := range []struct {
-		name, holder string
-		span         time.Duration
-	}{{"", "a", time.Minute}, {"x", "", time.Minute}, {"x", "a\x00", time.Minute}, {"x", "a", -1}, {"x", "a", 2 * time.Hour}} {
-		if _, err := a.Acquire(ctx, bad.name, bad.holder, bad.span); !errors.Is(err, eventstore.ErrMalformed) {
-			t.Errorf("%+v: got %v, want ErrMalformed", bad, err)
-		}
-	}
 }
 
 // TestLongKeys: claims and names may be longer than an index takes.
@@ -440,43 +431,6 @@ func TestOldReceipts(t *testing.T) {
 	})
 	if head, err := position(t.Context(), s); err != nil || head != 0 {
 		t.Errorf("head is %d, %v", head, err)
-	}
-}
-
-// TestIDsAcrossProcesses: two processes never give the same ids, and none that
-// either used.
-func TestIDsAcrossProcesses(t *testing.T) {
-	t.Parallel()
-	at, name := server(t), schema(t)
-	stores := []*postgres.Store{open(t, at, postgres.Options{Schema: name}), open(t, at, postgres.Options{Schema: name})}
-	var mu sync.Mutex
-	given := map[calendar.ID]bool{}
-	var wg sync.WaitGroup
-	for w := range 8 {
-		wg.Go(func() {
-			for n := range 20 {
-				first, err := stores[w%2].NewIDs(t.Context(), n%4+1)
-				if err != nil {
-					t.Errorf("NewIDs: %v", err)
-					return
-				}
-				mu.Lock()
-				for id := first; id <= first+calendar.ID(n%4); id++ {
-					if given[id] || id <= 0 {
-						t.Errorf("id %d was given before", id)
-					}
-					given[id] = true
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	wg.Wait()
-	if res := stores[0].Append(t.Context(), []eventstore.Append{tag(t, 9000, 1, "far")})[0]; res.Err != nil {
-		t.Fatal(res.Err)
-	}
-	if id, err := stores[1].NewIDs(t.Context(), 3); err != nil || id != 9001 {
-		t.Errorf("NewIDs gave %d, %v, want 9001", id, err)
 	}
 }
 

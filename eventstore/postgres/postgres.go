@@ -7,7 +7,6 @@ package postgres
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"regexp"
@@ -72,10 +71,6 @@ const (
 	defaultPurge   = time.Minute
 	// keepReceipts is how long receipts are kept at least.
 	keepReceipts = 24 * time.Hour
-	// groupAppends is how many appends share a commit at most, groupBytes about the most
-	// that it sends.
-	groupAppends = 256
-	groupBytes   = 8 << 20
 )
 
 var (
@@ -96,10 +91,6 @@ func (o *Options) complete() error {
 		return fmt.Errorf("schema %q: must be lower case letters, digits and underscores, 48 at most", o.Schema)
 	case o.ServiceRole != "" && !roleForm.MatchString(o.ServiceRole):
 		return fmt.Errorf("service role %q: must be letters, digits, underscores and hyphens", o.ServiceRole)
-	case o.PoolSize < 0 || o.PoolSize > 1000:
-		return fmt.Errorf("pool size %d: must be 1 to 1000", o.PoolSize)
-	case o.Timeout < 0 || o.ReadTimeout < 0 || o.PurgeEvery < 0:
-		return fmt.Errorf("times %s, %s and %s: must not be negative", o.Timeout, o.ReadTimeout, o.PurgeEvery)
 	}
 	return nil
 }
@@ -140,9 +131,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
-	s.committer = eventstore.NewCommitter(eventstore.CommitterOptions{ //nolint:contextcheck // its commits outlive the call that opens the store
-		Commit: s.commit, Items: groupAppends, Bytes: groupBytes, Observe: s.o.Observe,
-	})
+	s.committer = eventstore.NewCommitter(ctx, s.commit, s.o.Observe)
 	s.waiters.Go(func() { s.poll(background) })
 	s.waiters.Go(func() { s.purgeReceipts(background) })
 	if s.listenURL != "" {
@@ -206,11 +195,3 @@ func (s *Store) closePools() {
 // q returns a statement with the schema in the place of each @: a pooler by transactions
 // keeps no search_path.
 func (s *Store) q(text string) string { return strings.ReplaceAll(text, "@", s.o.Schema+".") }
-
-// wrap says what an error is about; those that say so themselves stay as they are.
-func wrap(err error, format string, args ...any) error {
-	if err == nil || errors.Is(err, eventstore.ErrClosed) {
-		return err
-	}
-	return fmt.Errorf(format+": %w", append(args, err)...)
-}

@@ -38,9 +38,9 @@ func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.Stat
 	const query = "SELECT " + heldColumns + ", e.state, '', '' FROM @records r JOIN @entries e ON e.position = r.position WHERE r.id = ANY ($1::bigint[])"
 	found, err := all(ctx, s, scanHeld, query, numbers(ids))
 	if err != nil {
-		return nil, wrap(err, "load records %d", ids)
+		return nil, err
 	}
-	return byID(ids, found, func(h *eventstore.Held) (calendar.ID, eventstore.State) { return h.ID, h.State }), nil
+	return byID(ids, found, func(h eventstore.Held) (calendar.ID, eventstore.State) { return h.ID, h.State }), nil
 }
 
 // byID returns what was found in the order of ids, zero values for those not found.
@@ -69,42 +69,33 @@ func (s *Store) At(ctx context.Context, p eventstore.Point, ids ...calendar.ID) 
 	found, err := all(ctx, s, scanEntry, "SELECT "+entryColumns+" FROM unnest($2::bigint[]) q (record) CROSS JOIN LATERAL "+
 		"(SELECT * FROM @entries WHERE record = q.record AND "+counts+" <= $1::bigint ORDER BY version DESC LIMIT 1) e"+joinRedacted, at, numbers(ids))
 	if err != nil {
-		return nil, wrap(err, "records %d at a point", ids)
+		return nil, err
 	}
 	return byID(ids, found, func(e eventstore.Entry) (calendar.ID, eventstore.Entry) { return e.ID, e }), nil
 }
 
-// taking says that a record took the slug with a digest.
-type taking struct {
-	eventstore.Taken
-
-	digest string
-}
-
-func scanTaking(r pgx.CollectableRow) (t taking, err error) {
-	var digest []byte
-	err = r.Scan(&digest, &t.Position, &t.Record)
-	t.digest = string(digest)
-	return t, err
-}
-
 // Find implements eventstore.Store.
 func (s *Store) Find(ctx context.Context, l eventstore.Lookup) (f eventstore.Found, err error) {
-	holders, named, taken := map[calendar.Claim]calendar.ID{}, map[calendar.Name][]calendar.ID{}, map[string][]eventstore.Taken{}
+	const asked = " FROM unnest($1::bytea[]) WITH ORDINALITY q (digest, n) "
 	err = s.request(ctx, func(b *pgx.Batch) {
-		s.eachPair(b, claims, l.Claims, func(p eventstore.Pair) { holders[p.Claim] = p.Record })
-		s.eachPair(b, names, l.Names, func(p eventstore.Pair) { named[p.Claim] = append(named[p.Claim], p.Record) })
-		each(b, s.q("SELECT digest, position, record FROM @slugs WHERE digest = ANY ($1::bytea[]) ORDER BY position DESC"), scanTaking,
-			func(t taking) { taken[t.digest] = append(taken[t.digest], t.Taken) }, column(l.Slugs, digest))
+		each(b, s.q("SELECT coalesce(record, 0)"+asked+"LEFT JOIN @claims USING (digest) ORDER BY n"), pgx.RowTo[calendar.ID],
+			func(id calendar.ID) { f.Holders = append(f.Holders, id) }, column(l.Claims, digest))
+		each(b, s.q("SELECT ARRAY (SELECT record FROM @names WHERE digest = q.digest ORDER BY record)"+asked+"ORDER BY n"), pgx.RowTo[[]calendar.ID],
+			func(ids []calendar.ID) { f.Named = append(f.Named, ids) }, column(l.Names, digest))
+		f.Taken = make([][]eventstore.Taken, len(l.Slugs))
+		each(b, s.q("SELECT n - 1, position, record"+asked+"JOIN @slugs USING (digest) ORDER BY n, position DESC"), func(r pgx.CollectableRow) (at int, err error) {
+			var t eventstore.Taken
+			if err = r.Scan(&at, &t.Position, &t.Record); err == nil {
+				f.Taken[at] = append(f.Taken[at], t)
+			}
+			return at, err
+		}, func(int) {}, column(l.Slugs, digest))
 	})
 	if err == nil && l.Signed.Limit > 0 {
 		f.Signed, err = all(ctx, s, scanCheckpoint, "SELECT "+checkpointColumns+" FROM @checkpoints WHERE size > $1::bigint ORDER BY size LIMIT $2::bigint",
 			after(l.Signed), l.Signed.Limit)
 	}
-	f.Holders = column(l.Claims, func(c calendar.Claim) calendar.ID { return holders[c] })
-	f.Named = column(l.Names, func(n calendar.Name) []calendar.ID { return named[n] })
-	f.Taken = column(l.Slugs, func(c calendar.Claim) []eventstore.Taken { return taken[string(digest(c))] })
-	return f, wrap(err, "look up")
+	return f, err
 }
 
 func after(r eventstore.Range) int64 { return int64(min(r.After, math.MaxInt64)) }
@@ -119,21 +110,19 @@ func (s *Store) Records(ctx context.Context, k calendar.Kind, after calendar.ID,
 		"SELECT "+heldColumns+", e.state, "+holdings+" FROM @records r JOIN @entries e ON e.position = r.position WHERE "+where+" ORDER BY r.id LIMIT $2::bigint",
 		"", "octet_length(state)", "id"), int64(after), max(limit, 0))
 	if err != nil || k != 0 || limit <= 0 {
-		return column(found, held), wrap(err, "read records after %d", after)
+		return found, err
 	}
 	last := int64(math.MaxInt64)
 	if len(found) > 0 {
 		last = int64(found[len(found)-1].ID)
 	}
-	stray, err := all(ctx, s, scanPair, `SELECT space, key, record FROM (SELECT space, key, record FROM @claims UNION ALL SELECT space, key, record FROM @names) x
+	stray, err := all(ctx, s, pgx.RowTo[string], `SELECT space || ' ' || key || ' of record ' || record FROM (SELECT space, key, record FROM @claims UNION ALL SELECT space, key, record FROM @names) x
 		WHERE record > $1::bigint AND record <= $2::bigint AND NOT EXISTS (SELECT FROM @records r WHERE r.id = x.record) LIMIT 1`, int64(after), last)
 	if err == nil && len(stray) > 0 {
-		err = fmt.Errorf("%w: %s/%s is stored of record %d, which is not there", eventstore.ErrDamaged, stray[0].Space, stray[0].Key, stray[0].Record)
+		err = fmt.Errorf("%w: %s is stored, which is not there", eventstore.ErrDamaged, stray[0])
 	}
-	return column(found, held), wrap(err, "read records after %d", after)
+	return found, err
 }
-
-func held(h *eventstore.Held) eventstore.Held { return *h }
 
 // Read implements eventstore.Store.
 func (s *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
@@ -143,37 +132,37 @@ func (s *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entr
 	}
 	out, err := all(ctx, s, scanEntry, pageOf(entryColumns, "SELECT * FROM @entries WHERE "+where+" ORDER BY "+order+" LIMIT $2::bigint",
 		joinRedacted, "(octet_length(fields) + octet_length(state))", order), args...)
-	return out, wrap(err, "read entries after %d", r.After)
+	return out, err
 }
 
 // Commits implements eventstore.Store.
 func (s *Store) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
-	rows, err := all(ctx, s, func(r pgx.CollectableRow) (c eventstore.Commit, err error) {
-		var hash, leaf []byte
-		err = r.Scan(&c.First, &c.Last, &hash, &leaf)
-		c.Complete(hash, leaf)
+	commits, err := all(ctx, s, func(r pgx.CollectableRow) (c eventstore.Commit, err error) {
+		var hash, leaves []byte
+		err = r.Scan(&c.First, &c.Last, &hash, &leaves)
+		c.Complete(hash, leaves)
 		return c, err
-	}, `SELECT c.first, c.last, c.hash, e.leaf FROM (SELECT * FROM @commits WHERE last >= $1::bigint
+	}, `SELECT c.first, c.last, c.hash, e.leaves FROM (SELECT * FROM @commits WHERE last >= $1::bigint
 			AND first >= coalesce((SELECT max(first) FROM @commits WHERE first <= $1::bigint), 0) ORDER BY first LIMIT $2::bigint) c
-		CROSS JOIN LATERAL (SELECT position, leaf FROM @entries
-			WHERE position BETWEEN c.first AND c.last ORDER BY position LIMIT c.last - c.first + 1) e ORDER BY c.first, e.position`, number(from), max(limit, 0))
-	return eventstore.JoinLeaves(rows), wrap(err, "read commits from %d", from)
+		CROSS JOIN LATERAL (SELECT string_agg(leaf, '' ORDER BY position) AS leaves FROM (SELECT position, leaf FROM @entries
+			WHERE position BETWEEN c.first AND c.last ORDER BY position LIMIT c.last - c.first + 1) l) e ORDER BY c.first`, number(from), max(limit, 0))
+	return commits, err
 }
 
 // Receipt implements eventstore.Store.
 func (s *Store) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
 	found, err := all(ctx, s, scanReceipt, "SELECT "+receiptColumns+" FROM @receipts WHERE digest = $1::bytea", receiptDigest(eventstore.ReceiptKey{User: user, Key: key}))
 	if err != nil || len(found) == 0 {
-		return nil, wrap(err, "receipt %q", key)
+		return nil, err
 	}
-	return found[0], wrap(s.Sync(ctx), "receipt %q", key)
+	return found[0], s.Sync(ctx)
 }
 
 // Head implements eventstore.Store.
 func (s *Store) Head(ctx context.Context, p eventstore.Point) (h eventstore.Head, err error) {
 	if p == (eventstore.Point{}) {
 		err = s.request(ctx, nil)
-		return s.signal.Head(), wrap(err, "read head")
+		return s.signal.Head(), err
 	}
 	if err := p.Check(); err != nil {
 		return h, err
@@ -193,7 +182,7 @@ func (s *Store) Head(ctx context.Context, p eventstore.Point) (h eventstore.Head
 		return h, err
 	}, "SELECT c.position, c.time, k.hash FROM ("+counted+") c CROSS JOIN LATERAL (SELECT hash FROM @commits WHERE first <= c.position ORDER BY first DESC LIMIT 1) k", at)
 	if h = s.signal.Head(); err != nil {
-		return h, wrap(err, "look what counts")
+		return h, err
 	}
 	switch h.Mark = (calendar.Mark{}); {
 	case len(found) > 0:

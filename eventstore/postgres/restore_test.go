@@ -114,7 +114,7 @@ func wholeOf(t *testing.T, s eventstore.Store) (w whole) {
 	w.Commits, errs[0] = s.Commits(t.Context(), 1, 10_000)
 	w.Found, errs[1] = s.Find(t.Context(), l)
 	h, err := s.Head(t.Context(), eventstore.Point{})
-	w.UUID = eventstore.UUIDOf(h.UUID[:])
+	w.UUID = h.UUID
 	w.Signed, errs[2] = h.Signed, err
 	for id := range calendar.ID(moved) {
 		r, err := s.Receipt(t.Context(), 7, fmt.Sprintf("key-%d", id+1000))
@@ -132,11 +132,7 @@ func wholeOf(t *testing.T, s eventstore.Store) (w whole) {
 func TestRestore(t *testing.T) {
 	t.Parallel()
 	from, receipts := filled(t)
-	c, err := eventstore.NewCopy(t.Context(), from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Receipts = each(receipts, nil)
+	c := &eventstore.Copy{From: from, Receipts: each(receipts, nil)}
 	at, o := server(t), postgres.Options{Schema: schema(t)}
 	if err := postgres.Restore(t.Context(), at, o, c); err != nil {
 		t.Fatal(err)
@@ -176,11 +172,7 @@ func TestRestore(t *testing.T) {
 func TestRestoreWhole(t *testing.T) {
 	t.Parallel()
 	from, receipts := filled(t)
-	c, err := eventstore.NewPart(t.Context(), from, eventstore.Point{Position: 600}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Receipts = each(receipts, errors.New("disk gone"))
+	c := &eventstore.Copy{From: from, Until: eventstore.Point{Position: 600}, Receipts: each(receipts, errors.New("disk gone"))}
 	at, o := server(t), postgres.Options{Schema: schema(t)}
 	if err := postgres.Restore(t.Context(), at, o, c); err == nil || err.Error() != "disk gone" {
 		t.Errorf("the copy that fails: %v", err)

@@ -162,42 +162,31 @@ const (
 		"e.salts, coalesce(d.by, 0), d.hashes"
 	heldColumns = "r.id, r.kind, r.version, r.position, r.secret, r.erased"
 	// holdings are the claims and names of a record r as JSON.
-	holdings = "coalesce((SELECT json_agg(json_build_array(space, key)) FROM @claims x WHERE x.record = r.id)::text, '') AS claims, " +
-		"coalesce((SELECT json_agg(json_build_array(space, key)) FROM @names x WHERE x.record = r.id)::text, '') AS names"
+	holdings = "coalesce((SELECT json_agg(json_build_object('space', space, 'key', key)) FROM @claims x WHERE x.record = r.id)::text, '') AS claims, " +
+		"coalesce((SELECT json_agg(json_build_object('space', space, 'key', key)) FROM @names x WHERE x.record = r.id)::text, '') AS names"
 	receiptColumns    = "user_id, key, fingerprint, record, version, position, kept"
 	checkpointColumns = "size, origin, note, time, keys"
 )
 
 func scanEntry(r pgx.CollectableRow) (e eventstore.Entry, err error) {
-	var (
-		kind                         string
-		millis                       int64
-		fields, state, salts, hashes []byte
-		by                           calendar.Position
-	)
+	var kind string
+	var millis int64
+	var salts, hashes []byte
+	var by calendar.Position
 	err = r.Scan(&e.Position, &kind, &e.ID, &e.Version, &millis, &e.Actor, &e.Change,
-		&e.Cause.Client, &e.Cause.Request, &e.Cause.Reason, &fields, &state, &e.Secret, &salts, &by, &hashes)
-	if err != nil {
-		return e, err
-	}
+		&e.Cause.Client, &e.Cause.Request, &e.Cause.Reason, (*[]byte)(&e.Fields), (*[]byte)(&e.State), &e.Secret, &salts, &by, &hashes)
 	e.Time = time.UnixMilli(millis).UTC()
-	if by == 0 || len(fields)+len(state) > 0 { // text that an erasure left shows
-		e.Fields, e.State = fields, state
+	if e.Complete(kind, salts, by, hashes); by > 0 && len(e.Fields)+len(e.State) == 0 { // else an erasure left text
+		e.Fields, e.State = nil, nil
 	}
-	e.Complete(kind, salts, by, hashes)
-	return e, nil
+	return e, err
 }
 
-func scanHeld(r pgx.CollectableRow) (*eventstore.Held, error) {
-	h := &eventstore.Held{}
+func scanHeld(r pgx.CollectableRow) (h eventstore.Held, err error) {
 	var kind, claims, names string
-	var state []byte
-	if err := r.Scan(&h.ID, &kind, &h.Version, &h.Position, &h.Secret, &h.Erased, &state, &claims, &names); err != nil {
-		return nil, err
-	}
-	h.Record = state
+	err = r.Scan(&h.ID, &kind, &h.Version, &h.Position, &h.Secret, &h.Erased, (*[]byte)(&h.Record), &claims, &names)
 	h.Complete(kind, claims, names)
-	return h, nil
+	return h, err
 }
 
 func scanPair(r pgx.CollectableRow) (p eventstore.Pair, err error) {

@@ -12,12 +12,6 @@ import (
 	"daybook/internal/ground/pause"
 )
 
-// The most that one commit takes.
-const (
-	commitAppends = 256
-	commitBytes   = 8 << 20
-)
-
 // Append implements eventstore.Store.
 func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
 	return s.committer.Append(ctx, appends)
@@ -39,10 +33,7 @@ func (s *Store) commit(ctx context.Context, items []*eventstore.Item) error {
 		if err := s.gather(ctx, g, items); err != nil {
 			return fmt.Errorf("read for append: %w", err)
 		}
-		for _, it := range items {
-			*it.Result = g.Decide(it)
-		}
-		g.End()
+		g.Decide(items)
 		for _, r := range g.Stored {
 			r.Time = eventstore.Moment(s.o.Now())
 		}
@@ -62,8 +53,8 @@ func (s *Store) commit(ctx context.Context, items []*eventstore.Item) error {
 func (s *Store) learn(g *eventstore.Group) {
 	for id := range g.Records {
 		s.cache.Invalidate(id)
+		s.usedID(id)
 	}
-	s.usedID(g.GreatestID())
 	s.signal.Move(g.Head(), len(g.Redacts) > 0)
 }
 
@@ -136,7 +127,9 @@ func (s *Store) gather(ctx context.Context, g *eventstore.Group, items []*events
 		if err != nil {
 			return err
 		}
-		g.Signed = append(g.Signed, signed...)
+		for _, c := range signed {
+			g.Signed[c.Size] = c
+		}
 	}
 	return nil
 }
@@ -150,8 +143,7 @@ func (s *Store) insert(ctx context.Context, g *eventstore.Group) error {
 			do("INSERT INTO receipts (user, key, fingerprint, kept, record, version, position) VALUES (?, ?, ?, ?, ?, ?, ?)",
 				int64(r.User), r.Key, r.Fingerprint[:], r.Time.UnixMilli(), int64(r.Record), r.Version, number(r.Position))
 		}
-		for i := range g.Signs {
-			c := &g.Signs[i]
+		for _, c := range g.Signs {
 			do(`INSERT INTO checkpoints (size, origin, note, time, keys) VALUES (?, ?, ?, ?, ?) ON CONFLICT (size) DO UPDATE SET note = excluded.note`,
 				number(c.Size), c.Origin, c.Note, c.Time.UnixMilli(), c.Keys)
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -76,56 +75,6 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestOneBadItem: what the engine refuses for one item alone does not harm the
-// others of its group, and every commit is told with its size and its end.
-func TestOneBadItem(t *testing.T) {
-	t.Parallel()
-	var told []string
-	began := 0
-	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "events.db"), Options{Observe: func() func(eventstore.Committed) {
-		began++
-		return func(c eventstore.Committed) {
-			told = append(told, fmt.Sprint(c.Appends, " ", c.Entries, " ", c.Head, " ", c.Err != nil))
-		}
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	if err := s.writer.exec(t.Context(), `CREATE TRIGGER refuse BEFORE INSERT ON records WHEN NEW.id = 3
-		BEGIN SELECT RAISE(ABORT, 'refused'); END`); err != nil {
-		t.Fatal(err)
-	}
-	var appends []eventstore.Append
-	for id := calendar.ID(1); id <= 5; id++ {
-		appends = append(appends, plain(id, 10))
-	}
-	next := calendar.Position(1)
-	for i, res := range s.Append(t.Context(), appends) {
-		if i == 2 {
-			if res.Err == nil || errors.Is(res.Err, eventstore.ErrUnavailable) {
-				t.Errorf("the bad one: %+v", res)
-			}
-			continue
-		}
-		if res.Err != nil || res.Position != next {
-			t.Errorf("append %d: %+v, want position %d", i, res, next)
-		}
-		next++
-	}
-	if h, err := s.Head(t.Context(), eventstore.Point{}); err != nil || h.Position != 4 {
-		t.Errorf("head is %d, %v", h.Position, err)
-	}
-	s.Append(t.Context(), []eventstore.Append{plain(5, 10), plain(6, 10)}) // 5 is there already
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"5 0 0 true", "1 1 1 false", "1 1 2 false", "1 0 0 true", "1 1 3 false", "1 1 4 false", "2 1 5 false"}
-	if !slices.Equal(told, want) || began != len(want) {
-		t.Errorf("of %d commits told %q, want %q", began, told, want)
-	}
-}
-
 // TestCloseDrains: appends that were taken are finished, later ones refused.
 func TestCloseDrains(t *testing.T) {
 	t.Parallel()
@@ -166,59 +115,6 @@ func TestCloseDrains(t *testing.T) {
 	}
 	if h, err := s.Head(t.Context(), eventstore.Point{}); err != nil || int(h.Position) != done {
 		t.Errorf("head is %d, %v, %d appends were answered", h.Position, err, done)
-	}
-}
-
-// TestCache: what a commit writes, or overtakes while it is read, is not cached.
-func TestCache(t *testing.T) {
-	t.Parallel()
-	s := openStore(t)
-	s.cache.Set(2, &eventstore.Held{})
-	for id := range calendar.ID(2) {
-		if res := s.Append(t.Context(), []eventstore.Append{plain(id+1, 10)}); res[0].Err != nil {
-			t.Fatal(res[0].Err)
-		}
-	}
-	if h, ok := s.cache.GetIfPresent(2); ok {
-		t.Fatalf("a record from before a commit is still cached: %+v", h)
-	}
-	for _, overtaken := range []bool{false, true} {
-		s.cache.InvalidateAll()
-		commit := func(context.Context) error { return nil }
-		if overtaken { // by a commit before the record is read
-			commit = func(ctx context.Context) error { return s.Append(ctx, []eventstore.Append{plain(3, 10)})[0].Err }
-		}
-		slow := &statements{db: s.reader.db, on: s.reader.db, usable: commit}
-		if h, err := s.held(t.Context(), slow, 1); err != nil || h == nil {
-			t.Fatalf("%+v, %v", h, err)
-		}
-		if _, ok := s.cache.GetIfPresent(1); ok == overtaken {
-			t.Errorf("overtaken %t: cached %t", overtaken, ok)
-		}
-	}
-}
-
-// A commit is in the file a moment before the head moves to it. A reader that
-// was given it would find itself ahead of the store.
-func TestReadStaysBehindTheHead(t *testing.T) {
-	t.Parallel()
-	s := openStore(t)
-	for id := range calendar.ID(3) {
-		if res := s.Append(t.Context(), []eventstore.Append{plain(id+1, 10)}); res[0].Err != nil {
-			t.Fatal(res[0].Err)
-		}
-	}
-	now := s.signal
-	s.signal = eventstore.NewSignal(eventstore.Head{Mark: calendar.Mark{Position: 2}})
-	for after, want := range []int{2, 1, 0} {
-		entries, err := s.Read(t.Context(), eventstore.Range{After: uint64(after), Limit: 10})
-		if err != nil || len(entries) != want {
-			t.Errorf("after %d: got %d entries and %v, want %d", after, len(entries), err, want)
-		}
-	}
-	s.signal = now
-	if entries, err := s.Read(t.Context(), eventstore.Range{Limit: 10}); err != nil || len(entries) != 3 {
-		t.Errorf("got %d entries and %v, want 3", len(entries), err)
 	}
 }
 

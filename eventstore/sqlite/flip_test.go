@@ -9,12 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/sqlite"
-	"daybook/eventstore/storetest"
 	"daybook/eventstore/verify"
 )
 
@@ -191,44 +188,6 @@ func tryFlip(t *testing.T, s *sqlite.Store, db *sql.DB, table, keyColumn string,
 		t.Errorf("%s of entry %d: the error is %v", column, key, err)
 	}
 	return true
-}
-
-// TestLostClaimsAndNames: a record that is not found any more is damage.
-func TestLostClaimsAndNames(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "events.db")
-	s := open(t, path, sqlite.Options{})
-	var drafts []eventstore.Draft
-	for id, name := range map[calendar.ID]string{1: "Jazz", 2: "Folk"} {
-		c := calendar.Change{Name: "tag.created", Kind: calendar.KindTag, ID: id, Fields: calendar.Fields{
-			"name": calendar.Text{calendar.LangEN: name}, "slug": strings.ToLower(name),
-		}}
-		d, _ := storetest.Draft(t, nil, c, time.Unix(1e9, 0))
-		drafts = append(drafts, d)
-	}
-	if res := s.Append(t.Context(), []eventstore.Append{{Drafts: drafts, Time: time.Unix(1e9, 0)}}); res[0].Err != nil {
-		t.Fatal(res[0].Err)
-	}
-	db := raw(t, path)
-	for _, tt := range []struct{ damage, repair, says string }{
-		{"DELETE FROM claims WHERE record = 1", "INSERT INTO claims (space, key, record) VALUES ('slug/tag', 'jazz', 1)", "slug/tag jazz"},
-		{"UPDATE claims SET record = 2 WHERE record = 1", "UPDATE claims SET record = 1 WHERE key = 'jazz'", "slug/tag jazz"},
-		{"UPDATE claims SET key = 'jaxx' WHERE record = 1", "UPDATE claims SET key = 'jazz' WHERE record = 1", "slug/tag jazz"},
-		{"DELETE FROM names WHERE record = 2", "INSERT INTO names (space, key, record) VALUES ('name/tag', 'folk', 2)", "name/tag folk"},
-		{"INSERT INTO claims VALUES ('slug/tag', 'old', 1)", "DELETE FROM claims WHERE key = 'old'", "record 1 holds other claims or names"},
-		{"INSERT INTO claims VALUES ('slug/tag', 'old', 9)", "DELETE FROM claims WHERE key = 'old'", "slug/tag old of record 9"},
-		{"INSERT INTO names VALUES ('name/tag', 'jazz', 9)", "DELETE FROM names WHERE record = 9", "name/tag jazz of record 9"},
-		{"INSERT INTO names VALUES ('name/tag', 'jazz', 2)", "DELETE FROM names WHERE key = 'jazz' AND record = 2", "record 2 holds other claims or names"},
-	} {
-		sqlExec(t, db, tt.damage)
-		if err := damage(t, s); !errors.Is(err, eventstore.ErrDamaged) || !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("%s: the error is %v", tt.damage, err)
-		}
-		sqlExec(t, db, tt.repair)
-	}
-	if err := damage(t, s); err != nil {
-		t.Errorf("Verify after all was put back: %v", err)
-	}
 }
 
 // TestDamagedPages: pages that no check of entries and records reads.

@@ -23,8 +23,8 @@ const (
 	entryQuery = `SELECT e.position, e.kind, e.record, e.version, e.time, e.actor, e.change, e.client, e.request, e.reason,
 		e.body, e.secret IS NOT NULL, e.secret, e.salts, coalesce(x.by, 0), x.hashes FROM entries e LEFT JOIN redacted x ON x.position = e.position `
 	heldQuery = `SELECT r.id, r.kind, r.version, r.position, r.secret, r.erased, e.body,
-		(SELECT json_group_array(json_array(space, key)) FROM claims WHERE record = r.id),
-		(SELECT json_group_array(json_array(space, key)) FROM names WHERE record = r.id)
+		(SELECT json_group_array(json_object('space', space, 'key', key)) FROM claims WHERE record = r.id),
+		(SELECT json_group_array(json_object('space', space, 'key', key)) FROM names WHERE record = r.id)
 		FROM records r LEFT JOIN entries e ON e.position = r.position `
 	holderQuery     = "SELECT record FROM claims WHERE space = ? AND key = ?"
 	receiptQuery    = "SELECT user, key, fingerprint, kept, record, version, position FROM receipts "
@@ -49,7 +49,7 @@ func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.Stat
 	for i, id := range ids {
 		h, err := s.held(ctx, s.reader, id)
 		if err != nil {
-			return nil, fmt.Errorf("load record %d: %w", id, err)
+			return nil, err
 		}
 		if h != nil {
 			out[i] = h.State
@@ -94,7 +94,7 @@ func (s *Store) At(ctx context.Context, p eventstore.Point, ids ...calendar.ID) 
 	found, err := all(ctx, s.reader, entryQuery+`JOIN json_each(?1) w ON e.position = (SELECT position FROM entries INDEXED BY entries_history
 		WHERE record = w.value AND `+column+" <= ?2 ORDER BY version DESC LIMIT 1)", scanEntry, string(wanted), at)
 	if err != nil {
-		return nil, fmt.Errorf("read %d records at a point: %w", len(ids), err)
+		return nil, err
 	}
 	last := make(map[calendar.ID]eventstore.Entry, len(found))
 	for i := range found {
@@ -144,7 +144,7 @@ func (s *Store) Records(ctx context.Context, k calendar.Kind, after calendar.ID,
 	size := func(h *eventstore.Held) int { return h.Size() }
 	found, err := page(ctx, s.reader, heldQuery+where, scanHeld, size, args...)
 	if err != nil {
-		return nil, fmt.Errorf("read records after %d: %w", after, err)
+		return nil, err
 	}
 	if k != 0 || limit <= 0 {
 		return found, nil
@@ -170,7 +170,7 @@ func (s *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entr
 	}
 	out, err := page(ctx, s.reader, entryQuery+where, scanEntry, (*eventstore.Entry).Size, args...)
 	if err != nil {
-		return nil, fmt.Errorf("read entries after %d: %w", r.After, err)
+		return nil, err
 	}
 	// A commit can be read a moment before the head moves to it.
 	head := s.signal.Head().Position
@@ -179,28 +179,21 @@ func (s *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entr
 
 // Commits implements eventstore.Store.
 func (s *Store) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
-	rows, err := all(ctx, s.reader, `SELECT c.first, c.last, c.hash, e.leaf
-		FROM (SELECT * FROM commits WHERE first >= (SELECT max(first) FROM commits WHERE first <= ?1) AND last >= ?1 ORDER BY first LIMIT +?2) c
-		CROSS JOIN entries e ON e.position BETWEEN c.first AND c.last ORDER BY c.first, e.position`,
+	commits, err := all(ctx, s.reader, `SELECT first, last, hash,
+		(SELECT unhex(group_concat(hex(leaf), '' ORDER BY position)) FROM entries WHERE position BETWEEN first AND last)
+		FROM commits WHERE first >= (SELECT max(first) FROM commits WHERE first <= ?1) AND last >= ?1 ORDER BY first LIMIT +?2`,
 		func(r row) (c eventstore.Commit, err error) {
-			var hash, leaf sql.RawBytes
-			err = r.Scan(&c.First, &c.Last, &hash, &leaf)
-			c.Complete(hash, leaf)
+			var hash, leaves sql.RawBytes
+			err = r.Scan(&c.First, &c.Last, &hash, &leaves)
+			c.Complete(hash, leaves)
 			return c, err
 		}, number(max(from, 1)), max(limit, 0))
-	if err != nil {
-		return nil, fmt.Errorf("read commits from %d: %w", from, err)
-	}
-	return eventstore.JoinLeaves(rows), nil
+	return commits, err
 }
 
 // Receipt implements eventstore.Store.
 func (s *Store) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
-	r, err := one(ctx, s.reader, receiptQuery+"WHERE user = ? AND key = ?", scanReceipt, int64(user), key)
-	if err != nil {
-		return nil, fmt.Errorf("receipt %q: %w", key, err)
-	}
-	return r, nil
+	return one(ctx, s.reader, receiptQuery+"WHERE user = ? AND key = ?", scanReceipt, int64(user), key)
 }
 
 // Head implements eventstore.Store.
@@ -234,7 +227,7 @@ func (s *Store) Head(ctx context.Context, p eventstore.Point) (eventstore.Head, 
 		err = fmt.Errorf("%w: no commit has entry %d", eventstore.ErrDamaged, p.Position)
 	}
 	if err != nil {
-		return h, fmt.Errorf("mark of entry %d: %w", p.Position, err)
+		return h, err
 	}
 	millis, err := one(ctx, s.reader, greatest, value[int64], arg)
 	h.Mark, h.Time = calendar.Mark{Position: p.Position, Hash: mark.Hash}, time.UnixMilli(millis).UTC()
@@ -247,7 +240,7 @@ func (s *Store) Epoch() eventstore.Epoch { return s.signal.Epoch() }
 
 // NewIDs implements eventstore.Store.
 func (s *Store) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
-	if err := cmp.Or(eventstore.CheckCount(n), s.usable(ctx)); err != nil {
+	if err := s.usable(ctx); err != nil {
 		return 0, err
 	}
 	return calendar.ID(s.lastID.Add(int64(n)) - int64(n) + 1), nil

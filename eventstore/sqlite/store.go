@@ -90,9 +90,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if err := s.open(ctx, path); err != nil {
 		return nil, errors.Join(fmt.Errorf("open event store %s: %w", path, translate(err)), s.closeFiles())
 	}
-	s.committer = eventstore.NewCommitter(eventstore.CommitterOptions{ //nolint:contextcheck // its commits outlive the call that opens the store
-		Commit: s.commit, Items: commitAppends, Bytes: commitBytes, Observe: o.Observe,
-	})
+	s.committer = eventstore.NewCommitter(ctx, s.commit, o.Observe)
 	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.background.Go(func() { s.purgeReceipts(ctx) })
 	s.background.Go(func() { s.watchFiles(ctx) })
@@ -197,7 +195,7 @@ func (s *Store) begin(ctx context.Context) error {
 		return err
 	}
 	id, err := one(ctx, s.reader, "SELECT uuid FROM identity", value[[]byte])
-	h.UUID = eventstore.UUIDOf(id)
+	copy(h.UUID[:], id)
 	s.lastID.Store(int64(end.lastID))
 	s.signal = eventstore.NewSignal(h)
 	return err

@@ -132,11 +132,6 @@ func freshIDs(t testing.TB, h Harness) {
 			mutex.Unlock()
 		}
 	})
-	for _, n := range []int{0, -1, 1_000_001} {
-		if _, err := f.store.NewIDs(f.ctx, n); !errors.Is(err, eventstore.ErrMalformed) {
-			f.Errorf("NewIDs(%d): %v, want ErrMalformed", n, err)
-		}
-	}
 	// Nor are those that came from elsewhere, after a restart too.
 	f.row("tag:5000.0 => 1")
 	for range 2 {

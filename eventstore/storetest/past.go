@@ -216,10 +216,6 @@ func slugsAt(l *pastLog, p eventstore.Point) {
 			l.equal(fmt.Sprintf("the %s with %s at %v", kind, slug, p), got, want)
 		}
 	}
-	l.wrongPoint(func(p eventstore.Point) error {
-		_, err := eventstore.SlugAt(l.ctx, l.store, calendar.KindTag, "x", p)
-		return err
-	})
 }
 
 // formerSlugs: who had a slug that nobody has, the one that took it last first.

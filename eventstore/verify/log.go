@@ -2,6 +2,7 @@ package verify
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"iter"
@@ -10,27 +11,25 @@ import (
 	"daybook/eventstore"
 )
 
-// Entry is an entry with its leaf.
-type Entry struct {
-	eventstore.Leafed
-
-	Secret *[32]byte // SHA-256 of the secret that the change set, nil where it left it
-}
-
-// Before returns the state of a record at a version, for records that are not in memory
-// any more; nil when the record was erased since the check began.
-type Before func(id calendar.ID, version int64) ([]byte, error)
+// Before returns the state that the record of an entry had before it, for records that are
+// not in memory any more; nil when it was erased since the check began.
+type Before func(e *eventstore.Entry) ([]byte, error)
 
 // Log checks entries in order: dense positions and versions, each one's leaf, the fold of
 // changes into states, and that what is blank was erased. What does not fit is a finding,
-// and so is an error of the sequence that is ErrDamaged; any other one is returned.
-func Log(entries iter.Seq2[Entry, error], before Before) (Findings, error) {
+// and so is an error of the sequence that is ErrDamaged; any other one is returned. Of a
+// secret its SHA-256 is enough.
+func Log(entries iter.Seq2[eventstore.Leafed, error], before Before) (Findings, error) {
 	l := newLog(before)
-	err := l.read(entries)
-	if err == nil {
-		err = l.blanks()
+	for e, err := range entries {
+		if err == nil {
+			err = l.check(&e)
+		}
+		if err != nil {
+			return l.findings(err)
+		}
 	}
-	return l.findings(err)
+	return l.findings(nil)
 }
 
 // maxDecoded bounds the records that are decoded in memory.
@@ -45,13 +44,13 @@ type log struct {
 	decoded map[calendar.ID]*calendar.Record
 }
 
-// record is what has to be known of a record. Hashes are SHA-256.
+// record is what has to be known of a record.
 type record struct {
-	position calendar.Position // as version and state, of its last entry
+	position calendar.Position // as version and leaf, of its last entry
 	version  int64
+	leaf     [32]byte
 	kind     calendar.Kind
-	state    [32]byte
-	secret   [32]byte // zeros without one
+	secret   [32]byte // SHA-256, of no bytes without one
 	erased   bool
 	present  bool // a state of it was found
 
@@ -66,8 +65,18 @@ func newLog(before Before) *log {
 	}
 }
 
-// findings returns what was found by a run that ended with an error or nil.
+// findings checks that what is blank was erased, and returns what was found by a run that
+// ended with an error or nil.
 func (l *log) findings(err error) (Findings, error) {
+	var first *record
+	for _, r := range l.records {
+		if r.blank != 0 && (first == nil || r.blank < first.blank) {
+			first = r
+		}
+	}
+	if err == nil && first != nil {
+		err = eventstore.Damaged(first.blank, "it is blank, and entry %d did not erase its record", first.by)
+	}
 	if l.Result == Intact && len(l.Erasures) > 0 {
 		l.Result = Redacted
 	}
@@ -75,61 +84,42 @@ func (l *log) findings(err error) (Findings, error) {
 	return l.Findings, err
 }
 
-func (l *log) read(entries iter.Seq2[Entry, error]) error {
-	for e, err := range entries {
-		if err == nil {
-			err = l.check(&e)
-		}
-		if err != nil {
-			return err
-		}
-		l.Entries = e.Position
-	}
-	return nil
-}
-
 // check checks the next entry.
-func (l *log) check(e *Entry) error {
+func (l *log) check(e *eventstore.Leafed) error {
 	r := l.records[e.ID]
 	if r == nil {
-		r = &record{kind: e.Kind}
+		r = &record{kind: e.Kind, secret: sha256.Sum256(nil)}
 		l.records[e.ID] = r
 	}
 	switch {
 	case e.Position != l.Entries+1:
 		return eventstore.Damaged(l.Entries+1, "it is missing, the next one is %d", e.Position)
-	case eventstore.LeafBySum(&e.Entry, e.Secret) != e.Leaf:
+	case eventstore.LeafBySum(&e.Entry, e.SecretSum) != e.Leaf:
 		return eventstore.Damaged(e.Position, "it does not fit its leaf")
 	case e.Version != r.version+1 || e.Kind != r.kind:
 		return eventstore.Damaged(e.Position, "version %d of %s %d follows version %d of a %s", e.Version, e.Kind, e.ID, r.version, r.kind)
 	case r.erased:
 		return eventstore.Damaged(e.Position, "record %d was erased before it", e.ID)
 	}
-	r.position, r.version = e.Position, e.Version
+	r.position, r.version, r.leaf = e.Position, e.Version, e.Leaf
+	var err error
 	if e.Redacted != nil {
-		return l.blank(&e.Entry, r)
-	}
-	if e.Secret != nil {
-		r.secret = *e.Secret
-		if r.secret == noSecret {
-			r.secret = [32]byte{}
+		err = l.checkBlank(&e.Entry, r)
+	} else {
+		if e.SecretSum != nil {
+			r.secret = *e.SecretSum
 		}
+		err = l.checkFold(&e.Entry, r)
+		r.plain = cmp.Or(r.plain, e.Position)
 	}
-	r.state = sha256.Sum256(e.State)
-	if err := l.fold(&e.Entry, r); err != nil {
-		return err
+	if err == nil {
+		l.Entries = e.Position
 	}
-	if r.plain == 0 {
-		r.plain = e.Position
-	}
-	return nil
+	return err
 }
 
-// noSecret is the SHA-256 of a secret that was removed.
-var noSecret = sha256.Sum256(nil)
-
-// blank notes an entry that is redacted.
-func (l *log) blank(e *eventstore.Entry, r *record) error {
+// checkBlank notes an entry that is redacted.
+func (l *log) checkBlank(e *eventstore.Entry, r *record) error {
 	if r.blank == 0 {
 		r.blank, r.by = e.Position, e.Redacted.By
 	}
@@ -152,8 +142,8 @@ func (l *log) incomplete(p calendar.Position, of *eventstore.Entry) {
 	}
 }
 
-// fold checks that the fields that an entry changed give its state.
-func (l *log) fold(e *eventstore.Entry, r *record) error {
+// checkFold checks that the fields that an entry changed give its state.
+func (l *log) checkFold(e *eventstore.Entry, r *record) error {
 	stored, err := calendar.DecodeRecord(e.State)
 	if err != nil {
 		return eventstore.Damaged(e.Position, "state: %v", err)
@@ -170,16 +160,16 @@ func (l *log) fold(e *eventstore.Entry, r *record) error {
 		if r.erased = true; r.plain != 0 {
 			l.incomplete(r.plain, e)
 		}
+		if r.by == e.Position {
+			r.blank = 0
+		}
 		l.Erasures = append(l.Erasures, Erasure{e.Position, e.Kind.String(), e.ID, e.Cause.Reason})
 	case r.blank != 0: // what it follows is gone
 		return nil
 	case before == nil && e.Version > 1:
-		state, err := l.before(e.ID, e.Version-1)
-		if err != nil {
-			return fmt.Errorf("entry %d: state before it: %w", e.Position, err)
-		}
-		if state == nil {
-			return nil
+		state, err := l.before(e)
+		if err != nil || state == nil {
+			return err
 		}
 		if before, err = calendar.DecodeRecord(state); err != nil {
 			return eventstore.Damaged(e.Position, "state before it: %v", err)
@@ -196,19 +186,5 @@ func (l *log) fold(e *eventstore.Entry, r *record) error {
 		clear(l.decoded)
 	}
 	l.decoded[e.ID] = stored
-	return nil
-}
-
-// blanks checks that what is blank was erased.
-func (l *log) blanks() error {
-	var first *record
-	for _, r := range l.records {
-		if isErased := r.erased && r.position == r.by; r.blank != 0 && !isErased && (first == nil || r.blank < first.blank) {
-			first = r
-		}
-	}
-	if first != nil {
-		return eventstore.Damaged(first.blank, "it is blank, and entry %d did not erase its record", first.by)
-	}
 	return nil
 }

@@ -68,6 +68,18 @@ func (m *medium) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Ent
 	return slices.Clone(m.entries[from:min(from+r.Limit, len(m.entries))]), nil
 }
 
+func (m *medium) At(_ context.Context, p eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
+	out := make([]eventstore.Entry, len(ids))
+	for i, id := range ids {
+		for _, e := range m.entries {
+			if e.ID == id && p.Counts(&e) {
+				out[i] = e
+			}
+		}
+	}
+	return out, nil
+}
+
 func (m *medium) Commits(_ context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
 	at := slices.IndexFunc(m.commits, func(c eventstore.Commit) bool { return c.Last >= from })
 	if at < 0 {

@@ -3,12 +3,15 @@ package verify
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
+	"math"
 	"slices"
 
 	"daybook/calendar"
@@ -88,86 +91,69 @@ func (f *Findings) Damage(err error) error {
 // Store checks the whole log of a store up to its present head: what Log checks, the
 // chain of commits, that present states are those of the last entries, and that records
 // hold just the claims and names of these states and are found by them. Others may write
-// meanwhile. Whoever stores the hash of the last commit elsewhere can prove later that the
-// log was not written again. progress may be nil. Receipts have no hash to be checked by.
+// meanwhile: what they change is the business of the next run. Whoever stores the hash of
+// the last commit elsewhere can prove later that the log was not written again. progress
+// may be nil. Receipts have no hash to be checked by.
 func Store(ctx context.Context, s eventstore.Store, progress func(done, total calendar.Position)) (Findings, error) {
 	head, err := s.Head(ctx, eventstore.Point{})
 	if err != nil {
 		return Findings{}, err
 	}
-	r := &reading{Store: s, ctx: ctx, head: head.Position, progress: progress}
-	r.log = newLog(r.before)
-	err = r.read(r.entries)
+	l := newLog(func(e *eventstore.Entry) ([]byte, error) {
+		before, err := s.At(ctx, eventstore.Point{Position: e.Position - 1}, e.ID)
+		if err != nil {
+			return nil, err
+		}
+		return before[0].State, nil
+	})
+	err = l.commits(eventstore.Log(ctx, s, head.Position), func(done calendar.Position) {
+		if progress != nil {
+			progress(done, head.Position)
+		}
+	})
 	if err == nil {
-		err = r.behind()
+		err = behind(ctx, s, head.Position)
 	}
-	if err == nil {
-		err = r.present()
+	for after := calendar.ID(0); err == nil; {
+		var page []eventstore.Held
+		if page, err = s.Records(ctx, 0, after, statePage); err != nil || len(page) == 0 {
+			break
+		}
+		after = page[len(page)-1].ID
+		err = l.present(ctx, s, page, head.Position)
 	}
-	if err == nil {
-		err = r.blanks()
+	for _, id := range slices.Sorted(maps.Keys(l.records)) {
+		if r := l.records[id]; err == nil && !r.present {
+			err = eventstore.Damaged(r.position, "record %d has no present state", id)
+		}
 	}
-	return r.findings(err)
+	return l.findings(err)
 }
 
-// reading is a store that is read by one call of Store.
-type reading struct {
-	eventstore.Store
-	*log
-
-	ctx      context.Context //nolint:containedctx // of the one call
-	head     calendar.Position
-	progress func(done, total calendar.Position)
-}
-
-// entries yields the entries, and checks the chain of their commits.
-func (r *reading) entries(yield func(Entry, error) bool) {
-	for commit, err := range eventstore.Log(r.ctx, r, r.head) {
-		for i, e := range commit.Entries {
-			if !yield(Entry{eventstore.Leafed{Entry: e, Leaf: commit.Leaves[i]}, eventstore.SecretSum(&e)}, nil) {
-				return
+// commits checks the entries of commits.
+func (l *log) commits(commits iter.Seq2[eventstore.FullCommit, error], progress func(done calendar.Position)) error {
+	for commit, err := range commits {
+		for i := range commit.Entries {
+			if err := l.check(&commit.Entries[i]); err != nil {
+				return err
 			}
 		}
-		if err == nil && eventstore.ChainHash(r.Findings.Head, commit.First, commit.Leaves) != commit.Hash {
-			err = eventstore.Damaged(commit.Last, "the chain does not fit the commit %d to %d", commit.First, commit.Last)
-		}
 		if err != nil {
-			yield(Entry{}, err)
-			return
+			return err
 		}
-		r.Findings.Head = commit.Hash
-		if r.progress != nil {
-			r.progress(commit.Last, r.head)
-		}
+		l.Head = commit.Hash
+		progress(commit.Last)
 	}
-}
-
-// version returns the entry of a version of a record, one without a position where there
-// is none.
-func (r *reading) version(id calendar.ID, version int64) (eventstore.Entry, error) {
-	entries, err := r.Read(r.ctx, eventstore.Range{Record: id, After: uint64(version - 1), Limit: 1})
-	return append(entries, eventstore.Entry{})[0], err
-}
-
-// before implements Before.
-func (r *reading) before(id calendar.ID, version int64) ([]byte, error) {
-	e, err := r.version(id, version)
-	if err == nil && e.Redacted != nil {
-		return nil, nil
-	}
-	return append([]byte{}, e.State...), err
+	return nil
 }
 
 // behind looks for an entry behind the last commit, where no reader comes until the next
 // one is written over it. One that is written meanwhile has a commit.
-func (r *reading) behind() error {
-	entries, err := r.Read(r.ctx, eventstore.Range{After: uint64(r.head), Limit: 1})
-	if err != nil || len(entries) == 0 {
-		return err
-	}
-	commits, err := r.Commits(r.ctx, r.head+1, 1)
-	if err == nil && len(commits) == 0 {
-		err = eventstore.Damaged(entries[0].Position, "it lies behind the last commit, which ends with entry %d", r.head)
+func behind(ctx context.Context, s eventstore.Store, head calendar.Position) error {
+	entries, err := s.Read(ctx, eventstore.Range{After: uint64(head), Limit: 1})
+	commits, commitErr := s.Commits(ctx, head+1, 1)
+	if err = cmp.Or(err, commitErr); err == nil && len(entries) > len(commits) {
+		err = eventstore.Damaged(entries[0].Position, "it lies behind the last commit, which ends with entry %d", head)
 	}
 	return err
 }
@@ -175,113 +161,51 @@ func (r *reading) behind() error {
 // statePage is how many present states are read at once.
 const statePage = 500
 
-// present checks the present states.
-func (r *reading) present() error {
-	for after := calendar.ID(0); ; {
-		page, err := r.Records(r.ctx, 0, after, statePage)
-		if err != nil {
-			return fmt.Errorf("records after %d: %w", after, err)
-		}
-		if len(page) == 0 {
-			break
-		}
-		for i := range page {
-			h := &page[i]
-			if h.ID <= after {
-				return eventstore.Damaged(h.Position, "record %d is not after record %d", h.ID, after)
-			}
-			after = h.ID
-			last := r.records[h.ID]
-			if last == nil {
-				last = &record{}
-			}
-			last.present = true
-			if err := r.state(h, last); err != nil {
-				return err
-			}
-		}
-		if err := r.holdings(page); err != nil {
-			return err
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(r.records)) {
-		if last := r.records[id]; !last.present {
-			return eventstore.Damaged(last.position, "record %d has no present state", id)
-		}
-	}
-	return nil
-}
-
-// state checks a present state by the last entry that was read of its record, or by its
-// own when that is newer. The chain up to it is the business of the next run.
-func (r *reading) state(h *eventstore.Held, last *record) error {
-	if h.Position > r.head {
-		e, err := r.version(h.ID, h.Version)
-		if err != nil || e.Redacted != nil { // erased since the state was read
-			return err
-		}
-		if e.Position != h.Position || !bytes.Equal(e.State, h.Record) || e.Secret != nil && !bytes.Equal(e.Secret, h.Secret) {
-			return eventstore.Damaged(h.Position, "the present state of record %d is not that of its entry", h.ID)
-		}
-		if h.Erased && h.Position == last.by {
-			last.blank = 0
-		}
-		return nil
-	}
-	switch {
-	case h.Position != last.position || h.Version != last.version || h.Kind != last.kind:
-		return eventstore.Damaged(last.position, "the present state of record %d is that of entry %d, version %d", h.ID, h.Position, h.Version)
-	case sha256.Sum256(h.Record) != last.state:
-		return eventstore.Damaged(last.position, "the present state of record %d is another one", h.ID)
-	case eventstore.SumOf(h.Secret) != last.secret:
-		return eventstore.Damaged(last.position, "the present secret of record %d is another one", h.ID)
-	}
-	return nil
-}
-
-// holdings checks that records hold the claims and names of their states and are found by
-// them, unless they were changed meanwhile.
-func (r *reading) holdings(page []eventstore.Held) error {
-	var l eventstore.Lookup
-	claims, names := make([][]calendar.Claim, len(page)), make([][]calendar.Name, len(page))
+// present checks records by their last entries. These are read at the end: of a record that
+// still has the version that it had nothing was changed meanwhile.
+func (l *log) present(ctx context.Context, s eventstore.Store, page []eventstore.Held, head calendar.Position) error {
+	ids := make([]calendar.ID, len(page))
+	var lookup eventstore.Lookup
 	for i := range page {
-		var err error
-		if claims[i], names[i], err = eventstore.Holds(&page[i].State); err != nil {
-			return eventstore.Damaged(page[i].Position, "present state: %v", err)
-		}
-		l.Claims, l.Names = append(l.Claims, claims[i]...), append(l.Names, names[i]...)
+		ids[i] = page[i].ID
+		lookup.Claims, lookup.Names = append(lookup.Claims, page[i].Claims...), append(lookup.Names, page[i].Names...)
 	}
-	found, err := r.Find(r.ctx, l)
+	found, err := s.Find(ctx, lookup)
 	if err != nil {
-		return fmt.Errorf("find records by claims and names: %w", err)
+		return err
+	}
+	entries, err := s.At(ctx, eventstore.Point{Position: math.MaxInt64}, ids...)
+	if err != nil {
+		return err
 	}
 	for i := range page {
-		h, why := &page[i], ""
-		if !slices.Equal(claims[i], eventstore.InOrder(h.Claims)) || !slices.Equal(names[i], eventstore.InOrder(h.Names)) {
-			why = fmt.Sprintf("record %d holds other claims or names than its state tells", h.ID)
+		h, e, r := &page[i], &entries[i], cmp.Or(l.records[ids[i]], &record{})
+		r.present = true
+		erases := e.Change == eventstore.ErasedChange(e.Kind)
+		if erases && e.Position == r.by {
+			r.blank = 0
 		}
-		for _, c := range claims[i] {
-			if found.Holders[0] != h.ID {
-				why = fmt.Sprintf("record %d is not found by %q", h.ID, c.Space+" "+c.Key)
-			}
-			found.Holders = found.Holders[1:]
+		secret, sum := r.secret, eventstore.SecretSum(e)
+		if sum != nil {
+			secret = *sum
+		} else if e.Position > head { // it is not known
+			secret = sha256.Sum256(h.Secret)
 		}
-		for _, n := range names[i] {
-			if !slices.Contains(found.Named[0], h.ID) {
-				why = fmt.Sprintf("record %d is not found by %q", h.ID, n.Space+" "+n.Key)
-			}
-			found.Named = found.Named[1:]
+		claims, names, err := eventstore.Holds(&h.State)
+		holds := slices.Equal(claims, h.Claims) && slices.Equal(names, h.Names)
+		for range h.Claims {
+			holds, found.Holders = holds && found.Holders[0] == h.ID, found.Holders[1:]
 		}
-		if why == "" {
-			continue
+		for range h.Names {
+			holds, found.Named = holds && slices.Contains(found.Named[0], h.ID), found.Named[1:]
 		}
-		// Load may answer from memory, a moment before it knows of a write.
-		now, err := r.Records(r.ctx, 0, h.ID-1, 1)
-		if err != nil {
-			return fmt.Errorf("record %d: %w", h.ID, err)
-		}
-		if len(now) == 0 || now[0].ID != h.ID || now[0].Version <= h.Version {
-			return &eventstore.DamageError{Position: h.Position, Why: why}
+		switch {
+		case e.Position > head && e.Version > h.Version: // it was changed meanwhile
+		case err != nil || h.Position != e.Position || h.Version != e.Version || h.Kind != e.Kind || h.Erased != erases ||
+			!bytes.Equal(h.Record, e.State) || sha256.Sum256(h.Secret) != secret || e.Position <= head && eventstore.Leaf(e) != r.leaf:
+			return eventstore.Damaged(h.Position, "the present state of record %d is not that of its last entry", h.ID)
+		case !holds:
+			return eventstore.Damaged(h.Position, "record %d holds other claims or names than its state tells, or is not found by them", h.ID)
 		}
 	}
 	return nil

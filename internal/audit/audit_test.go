@@ -7,19 +7,18 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/eventstore/verify"
 )
 
 // TestLine: what the leaf of an entry is made from is in its line, but the secret only by
 // its sum.
 func TestLine(t *testing.T) {
 	t.Parallel()
-	e := verify.Entry{Leafed: eventstore.Leafed{Leaf: [32]byte{1}}}
+	e := eventstore.Leafed{Leaf: [32]byte{1}}
 	e.Entry = eventstore.Entry{
 		Position: 9, Kind: calendar.KindTag, ID: 5, Version: 2, Time: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC), Actor: 7,
 		Cause: eventstore.Cause{Reason: "why"}, Change: "tag.updated", Fields: []byte(`{}`), State: []byte(`{"v":1}`), Secret: []byte("hidden"),
 	}
-	e.Leafed.Secret, e.Secret = nil, eventstore.SecretSum(&e.Entry)
+	e.Secret, e.SecretSum = nil, eventstore.SecretSum(&e.Entry)
 	for i := range e.Salts {
 		for j := range e.Salts[i] {
 			e.Salts[i][j] = byte(i + 1)

@@ -64,10 +64,10 @@ var bodies = [...]string{"actor", "cause", "fields", "state", "secret"}
 // leafForm names the one form of leaves (HISTORY 13).
 const leafForm = 2
 
-func lineOf(e *verify.Entry) line {
+func lineOf(e *eventstore.Leafed) line {
 	l := line{
 		Position: e.Position, Kind: e.Kind.String(), ID: e.ID, Version: e.Version, Time: e.Time, Actor: e.Actor,
-		Change: e.Change, Fields: e.Fields, State: e.State, SecretSum: (*verify.Hash)(e.Secret),
+		Change: e.Change, Fields: e.Fields, State: e.State, SecretSum: (*verify.Hash)(e.SecretSum),
 		Form: leafForm, Leaf: e.Leaf, Salts: make(map[string][]byte, len(bodies)),
 	}
 	for i, name := range bodies {
@@ -88,9 +88,8 @@ func lineOf(e *verify.Entry) line {
 
 // entry returns the entry of a line that lineOf made. Of any other text it is one whose
 // line is another text.
-func (l *line) entry() *verify.Entry {
-	e := &verify.Entry{Secret: (*[32]byte)(l.SecretSum)}
-	e.Leaf = l.Leaf
+func (l *line) entry() *eventstore.Leafed {
+	e := &eventstore.Leafed{Leaf: l.Leaf, SecretSum: (*[32]byte)(l.SecretSum)}
 	e.Kind, _ = calendar.ParseKind(l.Kind)
 	e.Position, e.ID, e.Version, e.Time, e.Actor = l.Position, l.ID, l.Version, l.Time, l.Actor
 	e.Change, e.Fields, e.State = l.Change, l.Fields, l.State
@@ -129,7 +128,7 @@ func Export(ctx context.Context, store eventstore.Store, to io.Writer) error {
 		return err
 	}
 	newest, err := eventstore.CheckpointAt(ctx, store, 0)
-	if err != nil && !errors.Is(err, eventstore.ErrNotFound) {
+	if err != nil {
 		return err
 	}
 	if err := enc.Encode(first{exportForm, newest.Origin, head.Position, head.Hash}); err != nil {
@@ -139,12 +138,12 @@ func Export(ctx context.Context, store eventstore.Store, to io.Writer) error {
 		if err != nil {
 			return err
 		}
-		for i, e := range commit.Entries {
+		for i := range commit.Entries {
+			e := &commit.Entries[i]
 			if x := e.Redacted; x != nil && x.By > head.Position { // its erasure is not in the export
 				return fmt.Errorf("%w: entry %d", errErasedMeanwhile, e.Position)
 			}
-			l := lineOf(&verify.Entry{Leafed: eventstore.Leafed{Entry: e, Leaf: commit.Leaves[i]}, Secret: eventstore.SecretSum(&e)})
-			if err := enc.Encode(l); err != nil {
+			if err := enc.Encode(lineOf(e)); err != nil {
 				return err
 			}
 		}
@@ -198,7 +197,7 @@ func (r *reader) next(to any) ([]byte, error) {
 }
 
 // entries yields the entries.
-func (r *reader) entries(yield func(verify.Entry, error) bool) {
+func (r *reader) entries(yield func(eventstore.Leafed, error) bool) {
 	for {
 		var l struct {
 			line
@@ -214,7 +213,7 @@ func (r *reader) entries(yield func(verify.Entry, error) bool) {
 			r.notes = append(r.notes, []byte(l.Checkpoint))
 			continue
 		}
-		var e verify.Entry
+		var e eventstore.Leafed
 		if err == nil {
 			e = *l.entry()
 			// Texts may be read that no export has.

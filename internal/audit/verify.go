@@ -103,9 +103,6 @@ func VerifyStore(ctx context.Context, store eventstore.Store, tree *proof.Tree, 
 // storeKeys are the keys that the newest checkpoint of a store names.
 func storeKeys(ctx context.Context, store eventstore.Store) ([]*proof.Key, error) {
 	newest, err := eventstore.CheckpointAt(ctx, store, 0)
-	if errors.Is(err, eventstore.ErrNotFound) {
-		return nil, nil
-	}
 	known, badKeys := proof.ReadKeys(&newest)
 	if err = errors.Join(err, badKeys); err != nil {
 		return nil, err
@@ -139,7 +136,7 @@ func VerifyExport(ctx context.Context, from io.Reader, trust Trust) (Verified, e
 	if err != nil {
 		return Verified{}, err
 	}
-	found, err := verify.Log(r.entries, func(id calendar.ID, _ int64) ([]byte, error) { return r.states[id], nil })
+	found, err := verify.Log(r.entries, func(e *eventstore.Entry) ([]byte, error) { return r.states[e.ID], nil })
 	v := Verified{Findings: found, Unsigned: found.Entries}
 	if err != nil || found.Result == verify.Tampered {
 		if v.Position == 0 {

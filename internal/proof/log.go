@@ -49,8 +49,8 @@ var ErrNoCheckpoint = errors.New("no checkpoint")
 // Checkpoint returns the one of a size, of 0 the newest. Errors: ErrNoCheckpoint.
 func (l *Log) Checkpoint(ctx context.Context, size calendar.Position) (eventstore.Checkpoint, error) {
 	c, err := eventstore.CheckpointAt(ctx, l.store, size)
-	if errors.Is(err, eventstore.ErrNotFound) {
-		return c, ErrNoCheckpoint
+	if err == nil && c.Size == 0 {
+		err = ErrNoCheckpoint
 	}
 	return c, err
 }
@@ -69,11 +69,8 @@ func (l *Log) head(ctx context.Context) (calendar.Position, error) {
 // CheckOrigin refuses a setting log-origin that names another log than the one of the
 // newest checkpoint: ErrOrigin. "" is no setting.
 func (l *Log) CheckOrigin(ctx context.Context, origin string) error {
-	c, err := l.Checkpoint(ctx, 0)
-	switch {
-	case errors.Is(err, ErrNoCheckpoint), err == nil && (origin == "" || c.Origin == origin):
-		return nil
-	case err != nil:
+	c, err := eventstore.CheckpointAt(ctx, l.store, 0)
+	if err != nil || c.Size == 0 || origin == "" || c.Origin == origin {
 		return err
 	}
 	return fmt.Errorf("log-origin %q is %w: its checkpoints are those of %q", origin, ErrOrigin, c.Origin)

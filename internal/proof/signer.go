@@ -14,8 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"daybook/calendar"
 	"daybook/eventstore"
 )
@@ -81,7 +79,7 @@ type Signer struct {
 	ring Keyring
 	o    SignerOptions
 
-	signing *semaphore.Weighted // one caller signs
+	signing sync.Mutex // one caller signs
 
 	mu     sync.Mutex
 	stats  Stats
@@ -101,7 +99,7 @@ func NewSigner(log *Log, ring Keyring, o SignerOptions) *Signer {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	o.Interval = cmp.Or(o.Interval, DefaultInterval)
-	return &Signer{log: log, ring: ring, o: o, signing: semaphore.NewWeighted(1)}
+	return &Signer{log: log, ring: ring, o: o}
 }
 
 // Fault returns why nothing is signed, one of Refusals, or nil.
@@ -150,19 +148,10 @@ func (s *Signer) outcome(ctx context.Context, c *eventstore.Checkpoint, err erro
 	s.logged = text
 }
 
-// newest returns the newest checkpoint, of size 0 without one.
-func (s *Signer) newest(ctx context.Context) (eventstore.Checkpoint, error) {
-	c, err := s.log.Checkpoint(ctx, 0)
-	if errors.Is(err, ErrNoCheckpoint) {
-		err = nil
-	}
-	return c, err
-}
-
 // Origin returns the name of the log: that of its newest checkpoint, else the one that it
 // will get, "" while it has no entry to be named by.
 func (s *Signer) Origin(ctx context.Context) (string, error) {
-	newest, err := s.newest(ctx)
+	newest, err := eventstore.CheckpointAt(ctx, s.log.store, 0)
 	if err != nil {
 		return "", err
 	}
@@ -187,7 +176,7 @@ func (s *Signer) origin(ctx context.Context, newest *eventstore.Checkpoint) (str
 // file that is not there yet and fresh is set. No keys and no error while there is nothing
 // to be signed. Errors: ErrOrigin, ErrKeyMissing, ErrNoKey, ErrNotStored.
 func (s *Signer) load(ctx context.Context, fresh bool) (newest eventstore.Checkpoint, keys []*PrivateKey, err error) {
-	if newest, err = s.newest(ctx); err != nil {
+	if newest, err = eventstore.CheckpointAt(ctx, s.log.store, 0); err != nil {
 		return newest, nil, err
 	}
 	keys = s.ring.Keys
@@ -248,34 +237,24 @@ func (s *Signer) Follow(ctx context.Context) error {
 func (s *Signer) Confirm(ctx context.Context) (calendar.Position, error) { return s.follow(ctx, true) }
 
 func (s *Signer) follow(ctx context.Context, confirmed bool) (size calendar.Position, err error) {
-	err = s.alone(ctx, func() error {
-		newest, keys, err := s.load(ctx, false)
-		switch {
-		case err != nil || len(keys) > 0:
-		case confirmed:
-			err = ErrNoKey
-		case s.ring.Shared:
-			keys = s.ring.Keys // of a log without entries, which another process may begin at any moment
-		}
-		if err == nil && len(keys) > 0 {
-			var stored Head
-			if _, stored, err = s.extends(ctx, &newest, keys, confirmed); err == nil {
-				size, err = stored.Size, storeNotes(s.ring.Notes, stored, keys)
-			}
-		}
-		s.outcome(ctx, &newest, err)
-		return err
-	})
-	return size, err
-}
-
-// alone does work that one caller does at a time.
-func (s *Signer) alone(ctx context.Context, work func() error) error {
-	if err := s.signing.Acquire(ctx, 1); err != nil {
-		return err
+	s.signing.Lock()
+	defer s.signing.Unlock()
+	newest, keys, err := s.load(ctx, false)
+	switch {
+	case err != nil || len(keys) > 0:
+	case confirmed:
+		err = ErrNoKey
+	case s.ring.Shared:
+		keys = s.ring.Keys // of a log without entries, which another process may begin at any moment
 	}
-	defer s.signing.Release(1)
-	return work()
+	if err == nil && len(keys) > 0 {
+		var stored Head
+		if _, stored, err = s.extends(ctx, &newest, keys, confirmed); err == nil {
+			size, err = stored.Size, storeNotes(s.ring.Notes, stored, keys)
+		}
+	}
+	s.outcome(ctx, &newest, err)
+	return size, err
 }
 
 // extends returns the head and what the newest checkpoint says, when the log up to the head
@@ -353,12 +332,11 @@ func headOf(newest *eventstore.Checkpoint, keys []*PrivateKey) (Head, error) {
 // Sign signs a checkpoint when there are new entries, and returns the newest one. Errors:
 // those of Refusals, ErrNoKey, ErrNoCheckpoint for a log without entries, and those of
 // the store.
-func (s *Signer) Sign(ctx context.Context) (c eventstore.Checkpoint, err error) {
-	err = s.alone(ctx, func() error {
-		c, err = s.sign(ctx)
-		s.outcome(ctx, &c, err)
-		return err
-	})
+func (s *Signer) Sign(ctx context.Context) (eventstore.Checkpoint, error) {
+	s.signing.Lock()
+	defer s.signing.Unlock()
+	c, err := s.sign(ctx)
+	s.outcome(ctx, &c, err)
 	return c, err
 }
 
@@ -430,63 +408,51 @@ func (s *Signer) checkpoint(
 // last checkpoint. Its first checkpoint is signed now, or with the next entry where
 // the last one of the former log has the same size. The former key file, if there is
 // one, is renamed to the extension .former.
-func (s *Signer) Begin(ctx context.Context, origin string) (k *PrivateKey, err error) {
-	err = s.alone(ctx, func() error {
-		if k, err = NewKey(origin); err != nil {
-			return err
-		}
-		newest, err := s.newest(ctx)
-		if err != nil {
-			return err
-		}
-		if newest.Origin == origin {
-			return fmt.Errorf("the log is %q already; a new log has another origin", origin)
-		}
-		head, err := s.log.head(ctx)
-		if err != nil {
-			return err
-		}
-		own, signs := s.ring.own(), head > newest.Size
-		var notes []string
-		switch {
-		case own:
-			notes = s.ring.Notes
-			if err := s.ring.newFile(k); err != nil {
-				return err
-			}
-		case newest.Size == 0: // the first checkpoint begins the log
-			signs = false
-		case !signs:
-			return fmt.Errorf("no entry came since the last checkpoint of %q, which has size %d: write something first", newest.Origin, newest.Size)
-		}
-		if signs {
-			_, err = s.checkpoint(ctx, &newest, []*PrivateKey{k}, head, notes)
-		}
-		return err
-	})
+func (s *Signer) Begin(ctx context.Context, origin string) (*PrivateKey, error) {
+	s.signing.Lock()
+	defer s.signing.Unlock()
+	k, err := NewKey(origin)
+	if err != nil {
+		return nil, err
+	}
+	newest, err := eventstore.CheckpointAt(ctx, s.log.store, 0)
+	if err != nil {
+		return nil, err
+	}
+	if newest.Origin == origin {
+		return nil, fmt.Errorf("the log is %q already; a new log has another origin", origin)
+	}
+	head, err := s.log.head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	signs := head > newest.Size
+	var notes []string
+	switch {
+	case s.ring.own():
+		notes, err = s.ring.Notes, s.ring.newFile(k)
+	case newest.Size == 0: // the first checkpoint begins the log
+		signs = false
+	case !signs:
+		err = fmt.Errorf("no entry came since the last checkpoint of %q, which has size %d: write something first", newest.Origin, newest.Size)
+	}
+	if err == nil && signs {
+		_, err = s.checkpoint(ctx, &newest, []*PrivateKey{k}, head, notes)
+	}
 	return k, err
 }
 
 // Cosign asks all witnesses for their signatures of a checkpoint, all together, and adds
 // the lines to it as they come. It ends when each has answered, for 10 s at most; one that
 // is still asked about another checkpoint is skipped.
-func (s *Signer) Cosign(ctx context.Context, c eventstore.Checkpoint) { s.cosign(ctx, c, true) }
-
-// cosign is Cosign; without again it skips the witnesses that were asked about the
-// checkpoint before.
-func (s *Signer) cosign(ctx context.Context, c eventstore.Checkpoint, again bool) {
+func (s *Signer) Cosign(ctx context.Context, c eventstore.Checkpoint) {
 	var wg sync.WaitGroup
 	for _, w := range s.o.Witnesses {
 		if _, err := Open(c.Note, w.Key); err == nil || !w.mu.TryLock() {
 			continue
 		}
-		if !again && w.asked >= c.Size {
-			w.mu.Unlock()
-			continue
-		}
 		wg.Go(func() {
 			defer w.mu.Unlock()
-			w.asked = max(w.asked, c.Size)
 			line, err := w.cosign(ctx, s.o.Client, s.log.Tree, &c)
 			if err == nil {
 				err = s.add(ctx, c.Size, line)
@@ -527,13 +493,15 @@ func (s *Signer) add(ctx context.Context, size calendar.Position, line []byte) (
 func (s *Signer) Run(ctx context.Context) error {
 	var asked sync.WaitGroup
 	defer asked.Wait()
+	var size calendar.Position // of the checkpoint that witnesses were asked about last
 	cosign := func(c eventstore.Checkpoint) {
-		if len(s.o.Witnesses) > 0 && c.Size > 0 {
-			asked.Go(func() { s.cosign(ctx, c, false) })
+		if c.Size > size {
+			size = c.Size
+			asked.Go(func() { s.Cosign(ctx, c) })
 		}
 	}
 	if s.Follow(ctx) == nil {
-		if newest, err := s.newest(ctx); err == nil {
+		if newest, err := eventstore.CheckpointAt(ctx, s.log.store, 0); err == nil {
 			cosign(newest)
 		}
 	}

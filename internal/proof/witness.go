@@ -33,9 +33,8 @@ type Witness struct {
 	Key *Key
 	URL string // prefix of add-checkpoint
 
-	mu    sync.Mutex        // held while it is asked
-	size  calendar.Position // of the checkpoint that it signed last, as far as known
-	asked calendar.Position // size of the largest checkpoint that it was asked about
+	mu   sync.Mutex        // held while it is asked
+	size calendar.Position // of the checkpoint that it signed last, as far as known
 }
 
 // ParseWitness reads <vkey>@<URL>. Errors: ErrForm.
