@@ -179,17 +179,17 @@ func (cmd *historyAt) work(ctx context.Context, b *backend, c *console, s *confi
 }
 
 // version returns the version that counts at the point.
-func (cmd *historyAt) version(ctx context.Context, b *backend, s *config) (*history.Opened, error) {
+func (cmd *historyAt) version(ctx context.Context, b *backend, s *config) (history.Version, error) {
 	reader := history.New(b.events, time.Now)
 	point, err := s.pointOf(ctx, reader, cmd.Point, true)
 	if err != nil {
-		return nil, err
+		return history.Version{}, err
 	}
 	versions, err := reader.Versions(ctx, s.auditor(), cmd.Kind, cmd.ID)
 	if err != nil {
-		return nil, err
+		return history.Version{}, err
 	}
-	if point.Form == history.ByVersion {
+	if point.Version > 0 {
 		return versions.Numbered(ctx, point.Version)
 	}
 	return versions.At(ctx, eventstore.Point{Position: point.Position, Time: point.Time}, time.Now())

@@ -3,6 +3,7 @@ package history
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -30,20 +31,13 @@ func Marshal(v any) ([]byte, error) {
 
 // MarshalJSON writes the members as an object, in their order.
 func (m Members) MarshalJSON() ([]byte, error) {
-	b := []byte{'{'}
+	parts := make([][]byte, len(m))
 	for i, member := range m {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		name, err := Marshal(member.Name)
+		object, err := Marshal(map[string]any{member.Name: member.Value})
 		if err != nil {
 			return nil, err
 		}
-		value, err := Marshal(member.Value)
-		if err != nil {
-			return nil, err
-		}
-		b = append(append(append(b, name...), ':'), value...)
+		parts[i] = object[1 : len(object)-1]
 	}
-	return append(b, '}'), nil
+	return slices.Concat([]byte("{"), bytes.Join(parts, []byte(",")), []byte("}")), nil
 }

@@ -10,26 +10,12 @@ import (
 	"daybook/calendar"
 )
 
-// Form is how a point in time is named.
-type Form uint8
-
-// The forms of points.
-const (
-	ByTime Form = iota + 1
-	ByPosition
-	ByVersion
-)
-
-// Point is a point in time as requests name it (HISTORY 3).
+// Point is a point in time as requests name it (HISTORY 3): a time, or what is not zero.
 type Point struct {
-	Form Form
-	// Time is the last millisecond whose entries count, UTC; ByTime.
-	Time time.Time
-	// Exact tells that the time was sent with a fraction of a second; without one it
-	// is the whole second.
-	Exact    bool
-	Position calendar.Position // ByPosition: those from 1 on count
-	Version  int64             // ByVersion
+	Time     time.Time         // the last millisecond whose entries count, UTC
+	Exact    bool              // it was sent with a fraction of a second; else it is the whole one
+	Position calendar.Position // those from 1 on count
+	Version  int64
 }
 
 // ParamPoint is the parameter that names a point.
@@ -37,56 +23,45 @@ const ParamPoint = "as_of"
 
 // The words before the numbers of points.
 const (
-	wordPosition = "position:"
-	wordVersion  = "version:"
+	wordPosition = "position"
+	wordVersion  = "version"
 )
 
 // ParsePoint reads the value of as_of, which may name a version where versions is true.
 // Dates without an offset are read on the clock of the site zone, words from the present
 // moment on. A value that is refused is named in p.
 func ParsePoint(v any, versions bool, now time.Time, site *time.Location, p *calendar.Problems) Point {
-	refused := func(r calendar.Reason) Point {
-		p.Add(ParamPoint, r)
-		return Point{}
-	}
 	text, ok := v.(string)
 	if !ok {
-		return refused(calendar.ReasonTypeText)
+		p.Add(ParamPoint, calendar.ReasonTypeText)
+		return Point{}
 	}
-	wanted := calendar.ReasonPoint
+	reason := calendar.ReasonPoint
 	if versions {
-		wanted = calendar.ReasonPointOrVersion
+		reason = calendar.ReasonPointOrVersion
 	}
 	text = calendar.Trim(text)
-	if digits, ok := strings.CutPrefix(text, wordPosition); ok {
-		n, ok := parseNumber(digits)
-		if !ok {
-			return refused(wanted)
-		}
-		return Point{Form: ByPosition, Position: calendar.Position(n)}
-	}
-	if digits, ok := strings.CutPrefix(text, wordVersion); ok && versions {
-		n, ok := parseNumber(digits)
-		if !ok {
-			return refused(wanted)
-		}
-		return Point{Form: ByVersion, Version: n}
-	}
-	at, exact, ok := ParseMoment(text, now, site)
+	word, digits, _ := strings.Cut(text, ":")
+	n, isNumber := parseNumber(digits)
+	at, exact, isTime := ParseMoment(text, now, site)
 	switch {
-	case !ok:
-		return refused(wanted)
-	case at.Unix() > now.Unix():
-		return refused(calendar.ReasonFuture)
+	case isNumber && word == wordPosition:
+		return Point{Position: calendar.Position(n)}
+	case isNumber && word == wordVersion && versions:
+		return Point{Version: n}
+	case isTime && at.Unix() > now.Unix():
+		reason = calendar.ReasonFuture
+	case isTime && exact:
+		return Point{Time: at, Exact: true}
+	case isTime:
+		return Point{Time: at.Add(time.Second - time.Millisecond)}
 	}
-	if !exact {
-		at = at.Add(time.Second - time.Millisecond)
-	}
-	return Point{Form: ByTime, Time: at, Exact: exact}
+	p.Add(ParamPoint, reason)
+	return Point{}
 }
 
 // ParseMoment reads a date of interface 2.4 to the millisecond. Further digits are
-// dropped; exact tells that it has a fraction of a second, which instants may have.
+// dropped; exact reports that it has a fraction of a second, which instants may have.
 func ParseMoment(text string, now time.Time, site *time.Location) (at time.Time, exact, ok bool) {
 	d, ok := calendar.ParseDate(text)
 	if !ok {
@@ -96,12 +71,10 @@ func ParseMoment(text string, now time.Time, site *time.Location) (at time.Time,
 	if year := at.Year(); year < 1 || year > 9999 {
 		return time.Time{}, false, false
 	}
-	_, fraction, exact := strings.Cut(text, ".")
-	for i, unit := 0, 100*time.Millisecond; i < len(fraction) && unit >= time.Millisecond && fraction[i]-'0' <= 9; i++ {
-		at = at.Add(time.Duration(fraction[i]-'0') * unit)
-		unit /= 10
-	}
-	return at, exact, true
+	_, rest, exact := strings.Cut(text, ".")
+	fraction := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))] + "000"
+	millis, _ := strconv.Atoi(fraction[:3])
+	return at.Add(time.Duration(millis) * time.Millisecond), exact, true
 }
 
 // parseNumber reads digits above 0; what is beyond all numbers is the greatest.
@@ -120,7 +93,7 @@ func parseNumber(s string) (int64, bool) {
 // head of the log, too.
 func (r *Reader) ParsePoint(ctx context.Context, v any, versions bool, site *time.Location, p *calendar.Problems) (Point, error) {
 	point := ParsePoint(v, versions, r.now(), site, p)
-	if point.Form != ByPosition {
+	if point.Position == 0 {
 		return point, nil
 	}
 	head, err := r.Head(ctx)
@@ -130,17 +103,15 @@ func (r *Reader) ParsePoint(ctx context.Context, v any, versions bool, site *tim
 	return point, err
 }
 
-// String gives the point as links name it: an instant, a position, a version.
+// String returns the point as links name it: an instant, a position, a version.
 func (pt Point) String() string {
-	switch pt.Form {
-	case ByPosition:
-		return wordPosition + pt.Position.String()
-	case ByVersion:
-		return wordVersion + strconv.FormatInt(pt.Version, 10)
-	default:
-		if pt.Exact {
-			return pt.Time.Format(TimeLayout)
-		}
-		return pt.Time.Format("2006-01-02T15:04:05Z")
+	switch {
+	case pt.Position > 0:
+		return wordPosition + ":" + pt.Position.String()
+	case pt.Version > 0:
+		return wordVersion + ":" + strconv.FormatInt(pt.Version, 10)
+	case pt.Exact:
+		return pt.Time.Format(TimeLayout)
 	}
+	return pt.Time.Format("2006-01-02T15:04:05Z")
 }

@@ -35,7 +35,7 @@ func TestParsePoint(t *testing.T) {
 		var p calendar.Problems
 		pt := ParsePoint(tt.sent, tt.versions, now, site, &p)
 		got := pt.String()
-		if pt.Form == ByTime && !pt.Exact {
+		if !pt.Time.IsZero() && !pt.Exact {
 			got += " +" + pt.Time.Format(".000")[1:]
 		}
 		if len(p.Fields) > 0 {

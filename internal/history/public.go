@@ -8,36 +8,19 @@ import (
 	"daybook/calendar"
 )
 
-// The cache of what was found out about versions takes about foundBytes; a record with the
-// times of an event takes movedSize.
+// The caches of what was found out about versions take about cacheBytes each; the times of
+// an event take movedBytes.
 const (
-	foundBytes = 8 << 20
-	movedSize  = 1 << 10
+	cacheBytes = 8 << 20
+	movedBytes = 1 << 10
 )
 
-// found is what was found out about a version of a record, for everybody.
-type found struct {
+// versionKey is a version of a record and a slug, "" for any.
+type versionKey struct {
+	id      calendar.ID
 	version int64
-	public  bool             // it or one before it was public
-	was     *calendar.Record // when the event was before it was moved
+	slug    string
 }
-
-// foundKey is a record under a slug, "" for any, or its moves.
-type foundKey struct {
-	id    calendar.ID
-	slug  string
-	moves bool
-}
-
-func foundSize(k foundKey, f found) int {
-	if f.was != nil {
-		return movedSize
-	}
-	return len(k.slug)
-}
-
-// publicStatuses are the statuses that may be public, as they are stored.
-var publicStatuses = [...][]byte{[]byte(`"` + calendar.StatusPublish + `"`), []byte(`"` + calendar.StatusFuture + `"`)}
 
 // WasPublic reports whether everybody could read a record at any time while it had the
 // slug ("" for any), protected or not: that is, at the end of the life of one of its
@@ -46,21 +29,16 @@ func (r *Reader) WasPublic(ctx context.Context, record *calendar.Record, slug st
 	if record.Kind.IsTerm() {
 		return true, nil
 	}
-	epoch, key := r.store.Epoch(), foundKey{id: record.ID, slug: slug}
-	if known, ok := r.found.In(epoch).Get(key); ok && known.version == record.Version {
-		return known.public, nil
-	}
-	if slug != "" {
-		if ever, err := r.WasPublic(ctx, record, ""); err != nil || !ever {
-			return false, err
-		}
+	cached, key := r.public.In(r.store.Epoch()), versionKey{record.ID, record.Version, slug}
+	if known, ok := cached.Get(key); ok {
+		return known, nil
 	}
 	v, next := &Versions{r.request(Viewer{}), &present{Record: record}}, time.Time{}
 	for e, err := range v.each(ctx, 1, record.Version, false) {
 		if err != nil {
 			return false, err
 		}
-		if (bytes.Contains(e.State, publicStatuses[0]) || bytes.Contains(e.State, publicStatuses[1])) && bytes.Contains(e.State, []byte(slug)) {
+		if e.Redacted == nil && bytes.Contains(e.State, []byte(slug)) {
 			state, err := decode(e)
 			if err != nil {
 				return false, err
@@ -71,11 +49,9 @@ func (r *Reader) WasPublic(ctx context.Context, record *calendar.Record, slug st
 		}
 		next = e.Time
 	}
-	r.found.In(epoch).Set(key, found{version: record.Version, public: public})
+	cached.Set(key, public)
 	return public, nil
 }
-
-var startKey = []byte(`start_date":`)
 
 // Moved returns when an event was before its start was moved last: of the newest version
 // that the caller may open and that begins at another moment than the present one, the
@@ -84,6 +60,11 @@ func (r *Reader) Moved(ctx context.Context, c calendar.Caller, event *calendar.R
 	if event.Version == 1 {
 		return nil, nil //nolint:nilnil // it was not moved
 	}
+	cached, key := r.moves.In(r.store.Epoch()), versionKey{id: event.ID, version: event.Version}
+	everybody := c.Role == calendar.Anonymous
+	if known, ok := cached.Get(key); ok && everybody {
+		return known, nil
+	}
 	v, err := r.Versions(ctx, Viewer{Caller: c}, event.Kind, event.ID)
 	if isRefusal(err) {
 		return nil, nil //nolint:nilnil // the caller does not get its past
@@ -91,34 +72,25 @@ func (r *Reader) Moved(ctx context.Context, c calendar.Caller, event *calendar.R
 	if err != nil {
 		return nil, err
 	}
-	epoch, everybody, key := r.store.Epoch(), c.Role == calendar.Anonymous, foundKey{id: event.ID, moves: true}
-	known, ok := r.found.In(epoch).Get(key)
-	ok = ok && everybody
 	moved := false // by a version that was looked at
 	for e, err := range v.each(ctx, event.Version-MaxLooked+1, event.Version, false) {
 		if err != nil {
 			return nil, err
 		}
-		if ok && !moved && e.Version == known.version {
-			was = known.was // it begins as it did then
-			break
-		}
 		if moved {
-			state, err := v.open(ctx, e, time.Time{})
+			state, err := v.open(ctx, e)
 			if err != nil && !isRefusal(err) {
 				return nil, err
 			}
-			if err == nil && state != nil {
-				if moved = false; state.Fields.Wall("utc_start_date") != event.Fields.Wall("utc_start_date") {
-					was = &calendar.Record{Kind: state.Kind, ID: state.ID, Version: state.Version, Home: state.Home, Fields: state.Fields.Copy(timeFields)}
-					break
-				}
+			if moved = err != nil || state == nil; !moved && state.Fields.Wall("utc_start_date") != event.Fields.Wall("utc_start_date") {
+				was = &calendar.Record{Kind: state.Kind, ID: state.ID, Version: state.Version, Home: state.Home, Fields: state.Fields.Copy(timeFields)}
+				break
 			}
 		}
-		moved = moved || bytes.Contains(e.Fields, startKey)
+		moved = moved || bytes.Contains(e.Fields, []byte(`start_date":`))
 	}
-	if everybody && (!ok || known.version < event.Version) {
-		r.found.In(epoch).Set(key, found{version: event.Version, was: was})
+	if everybody {
+		cached.Set(key, was)
 	}
 	return was, nil
 }

@@ -8,7 +8,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,18 +17,26 @@ import (
 
 // Reader reads the past of records. It is safe for concurrent use.
 type Reader struct {
-	store eventstore.Store
-	now   func() time.Time
-	found *eventstore.EpochCache[foundKey, found]
+	store  eventstore.Store
+	now    func() time.Time
+	public *eventstore.EpochCache[versionKey, bool]             // see WasPublic
+	moves  *eventstore.EpochCache[versionKey, *calendar.Record] // see Moved
 }
 
 // New makes a Reader with the clock that gates go by.
 func New(store eventstore.Store, now func() time.Time) *Reader {
-	return &Reader{store, now, eventstore.NewEpochCache(foundBytes, foundSize)}
+	return &Reader{
+		store, now,
+		eventstore.NewEpochCache(cacheBytes, func(k versionKey, _ bool) int { return len(k.slug) }),
+		eventstore.NewEpochCache(cacheBytes, func(versionKey, *calendar.Record) int { return movedBytes }),
+	}
 }
 
 // Forget drops what is cached of records that were erased since.
-func (r *Reader) Forget() { r.found.In(r.store.Epoch()) }
+func (r *Reader) Forget() {
+	r.public.In(r.store.Epoch())
+	r.moves.In(r.store.Epoch())
+}
 
 // Viewer is who reads the past.
 type Viewer struct {
@@ -56,7 +63,7 @@ type Entry struct {
 	Summary  string            `json:"summary"`
 	Changes  []Change          `json:"changes"`
 	Redacted *Erasure          `json:"redacted,omitempty"`
-	URLs     *URLs             `json:"urls,omitempty"`
+	URLs     URLs              `json:"urls,omitzero"`
 
 	Named []calendar.ID `json:"-"` // the records that sentences name
 }
@@ -84,8 +91,7 @@ type URLs struct {
 type present struct {
 	*calendar.Record // what gates and names need of it; nil: there is none
 
-	position calendar.Position
-	gate     error // the gate now
+	gate error // the gate now
 }
 
 // request is one request of a viewer.
@@ -114,7 +120,7 @@ func (q *request) learn(ctx context.Context, ids ...calendar.ID) error {
 			return err
 		}
 		for i := range states {
-			s, p := &states[i], &present{position: states[i].Position}
+			s, p := &states[i], &present{}
 			if s.Version > 0 {
 				r, err := calendar.DecodeRecord(s.Record)
 				if err != nil {
@@ -179,9 +185,8 @@ func decode(e *eventstore.Entry) (*calendar.Record, error) {
 }
 
 // open returns the state after an entry that passes the gate then at the end of its life,
-// nil for a redacted one. Another one is refused with a *calendar.Error. next is when the
-// version after it was written; zero: it is looked up where that counts.
-func (q *request) open(ctx context.Context, e *eventstore.Entry, next time.Time) (*calendar.Record, error) {
+// nil for a redacted one. Another one is refused with a *calendar.Error.
+func (q *request) open(ctx context.Context, e *eventstore.Entry) (*calendar.Record, error) {
 	all := q.Caller.ReadsAll() && (e.Kind.IsPost() || e.Kind.IsTerm() || ReadsKept(q.Caller))
 	switch {
 	case e.Redacted != nil && all:
@@ -195,16 +200,11 @@ func (q *request) open(ctx context.Context, e *eventstore.Entry, next time.Time)
 	}
 	end := e.Time
 	if r.Status(e.Time) == calendar.StatusFuture { // only such a version changes by itself
-		if p := q.known[e.ID]; next.IsZero() && (p == nil || p.Version != e.Version) {
-			after, err := q.store.Read(ctx, eventstore.Range{Record: e.ID, After: uint64(e.Version), Limit: 1})
-			if err != nil {
-				return nil, err
-			}
-			if len(after) > 0 {
-				next = after[0].Time
-			}
+		after, err := q.store.Read(ctx, eventstore.Range{Record: e.ID, After: uint64(e.Version), Limit: 1})
+		if err != nil {
+			return nil, err
 		}
-		end = EndOfLife(e.Time, next, q.at)
+		end = EndOfLife(e.Time, append(after, eventstore.Entry{})[0].Time, q.at)
 	}
 	return r, Gate(q.Caller, e.Kind, r, end)
 }
@@ -214,7 +214,7 @@ func (r *Reader) Opens(ctx context.Context, c calendar.Caller, e *eventstore.Ent
 	q := r.request(Viewer{Caller: c})
 	_, err := q.find(ctx, e.Kind, e.ID)
 	if err == nil {
-		_, err = q.open(ctx, e, time.Time{})
+		_, err = q.open(ctx, e)
 	}
 	if isRefusal(err) {
 		return false, nil
@@ -238,7 +238,7 @@ func isRefusal(err error) bool {
 
 // entry returns a version of a record that passed the gate now, nil when it is not open.
 func (q *request) entry(ctx context.Context, v *version) (*Entry, error) {
-	r, err := q.open(ctx, v.Entry, time.Time{})
+	r, err := q.open(ctx, v.Entry)
 	switch {
 	case isRefusal(err):
 		return nil, nil //nolint:nilnil // the viewer does not get it
@@ -254,17 +254,20 @@ func (q *request) entry(ctx context.Context, v *version) (*Entry, error) {
 	}
 	if v.Redacted != nil {
 		e.Summary = BlankSummary(q.Lang)
-		e.Redacted, err = q.erasure(ctx, v.Redacted.By)
-		return e, err
+		by, err := q.store.At(ctx, eventstore.Point{Position: v.Redacted.By}, v.ID)
+		if err != nil {
+			return nil, err
+		}
+		e.Redacted = &Erasure{by[0].Version, by[0].Position, Time{by[0].Time}}
+		return e, nil
 	}
 	e.Name = NameOf(r, q.Lang)
 	var before *calendar.Record
 	if v.before != nil {
-		if before, err = q.open(ctx, v.before, v.Time); err != nil && !isRefusal(err) {
-			return nil, err
-		}
-		if err != nil {
+		if before, err = q.open(ctx, v.before); isRefusal(err) {
 			before = nil
+		} else if err != nil {
+			return nil, err
 		}
 	}
 	switch {
@@ -308,18 +311,6 @@ func (q *request) addCause(ctx context.Context, to *Entry, e *eventstore.Entry) 
 	return nil
 }
 
-// erasure describes the entry at a position, which erased a record.
-func (q *request) erasure(ctx context.Context, at calendar.Position) (*Erasure, error) {
-	entries, err := q.store.Read(ctx, eventstore.Range{After: uint64(at) - 1, Limit: 1})
-	if err != nil {
-		return nil, err
-	}
-	if len(entries) == 0 || entries[0].Position != at {
-		return nil, fmt.Errorf("no entry %d: %w", at, eventstore.ErrDamaged)
-	}
-	return &Erasure{Version: entries[0].Version, Position: at, Time: Time{entries[0].Time}}, nil
-}
-
 // describe writes the sentences of changes with the names that linked records had after the
 // entry at a position, and returns the ids of those with a name.
 func (q *request) describe(ctx context.Context, changes []Change, at calendar.Position, moment time.Time) ([]calendar.ID, error) {
@@ -333,62 +324,54 @@ func (q *request) describe(ctx context.Context, changes []Change, at calendar.Po
 // names returns the names that linked records had after the entry at a position; none of
 // those that do not pass both gates.
 func (q *request) names(ctx context.Context, ids []calendar.ID, at calendar.Position, moment time.Time) (map[calendar.ID]string, error) {
+	found, err := q.linked(ctx, eventstore.Point{Position: at}, ids)
+	names := make(map[calendar.ID]string, len(found))
+	for id, r := range found {
+		if name := NameOf(r, q.Lang); name != "" && Gate(q.Caller, r.Kind, r, moment) == nil {
+			names[id] = name
+		}
+	}
+	return names, err
+}
+
+// linked returns those of some records that pass the gate now, as they were at a point.
+func (q *request) linked(ctx context.Context, p eventstore.Point, ids []calendar.ID) (map[calendar.ID]*calendar.Record, error) {
 	if err := q.learn(ctx, ids...); err != nil {
 		return nil, err
 	}
-	names := make(map[calendar.ID]string, len(ids))
-	add := func(r *calendar.Record) {
-		if name := NameOf(r, q.Lang); name != "" && Gate(q.Caller, r.Kind, r, moment) == nil {
-			names[r.ID] = name
-		}
-	}
-	var earlier []calendar.ID
-	for _, id := range ids {
-		switch p := q.known[id]; {
-		case p == nil, p.gate != nil:
-		case p.position <= at: // it was the present one already
-			add(p.Record)
-		default:
-			earlier = append(earlier, id)
-		}
-	}
-	for chunk := range slices.Chunk(earlier, maxChunk) {
-		entries, err := q.store.At(ctx, eventstore.Point{Position: at}, chunk...)
+	out := make(map[calendar.ID]*calendar.Record, len(ids))
+	for chunk := range slices.Chunk(ids, maxChunk) {
+		entries, err := q.store.At(ctx, p, chunk...)
 		if err != nil {
 			return nil, err
 		}
-		for i := range entries {
-			if entries[i].Version == 0 || entries[i].Redacted != nil {
-				continue
-			}
-			r, err := decode(&entries[i])
+		for i, id := range chunk {
+			r, err := stateOf(&entries[i])
 			if err != nil {
 				return nil, err
 			}
-			add(r)
+			if known := q.known[id]; r != nil && known != nil && known.gate == nil {
+				out[id] = r
+			}
 		}
 	}
-	return names, nil
+	return out, nil
 }
 
 // links returns the URLs of an entry: the version, unless its point has no record, and its
 // difference to the one before where that is open.
-func (q *request) links(e *Entry, k calendar.Kind, compared bool) *URLs {
+func (q *request) links(e *Entry, k calendar.Kind, compared bool) (u URLs) {
 	if q.Collection == nil || !k.IsPost() && !k.IsTerm() || e.Action == Erased {
-		return nil
+		return u
 	}
 	base := q.Collection(k) + "/" + e.ID.String()
-	var u URLs
 	if e.Action != Deleted {
-		u.Version = base + "?" + ParamPoint + "=version%3A" + strconv.FormatInt(e.Version, 10)
+		u.Version = fmt.Sprintf("%s?%s=version%%3A%d", base, ParamPoint, e.Version)
 	}
 	if compared {
-		u.Diff = base + "/diff?from=" + strconv.FormatInt(e.Version-1, 10) + "&to=" + strconv.FormatInt(e.Version, 10)
+		u.Diff = fmt.Sprintf("%s/diff?from=%d&to=%d", base, e.Version-1, e.Version)
 	}
-	if u == (URLs{}) {
-		return nil
-	}
-	return &u
+	return u
 }
 
 // Filter chooses entries; what is nil or zero chooses all.
@@ -455,7 +438,7 @@ func (r *Reader) Entries(ctx context.Context, viewer Viewer, w *Walk) iter.Seq2[
 		} else {
 			from = max(from, to-MaxLooked+1)
 		}
-		for entries, err := range q.chunks(ctx, w.Record, from, to, w.Ascending, max(w.Limit, 16)) {
+		for entries, err := range q.chunks(ctx, w.Record, from, to, w.Ascending, max(int64(w.Limit), 16)) {
 			var versions []version
 			if err == nil {
 				versions, err = q.versions(ctx, entries, &w.Filter)
@@ -488,34 +471,31 @@ func (r *Reader) Entries(ctx context.Context, viewer Viewer, w *Walk) iter.Seq2[
 
 // chunks yields the entries from one number to another, of a record or of the log, in
 // chunks that grow from a size on. Within one they ascend.
-func (r *Reader) chunks(ctx context.Context, record calendar.ID, from, to int64, ascending bool, size int) iter.Seq2[[]eventstore.Entry, error] {
+func (r *Reader) chunks(ctx context.Context, record calendar.ID, from, to int64, ascending bool, size int64) iter.Seq2[[]eventstore.Entry, error] {
 	return func(yield func([]eventstore.Entry, error) bool) {
-		size := min(int64(size), maxChunk)
-		for from <= to {
-			first := from
+		for ; from <= to; size *= 2 {
+			size = min(size, maxChunk)
+			first, last := from, min(from+size-1, to)
 			if !ascending {
-				first = max(from, to-size+1)
+				first, last = max(from, to-size+1), to
 			}
-			last := min(first+size-1, to)
-			entries, err := r.store.Read(ctx, eventstore.Range{Record: record, After: uint64(first - 1), Limit: int(last - first + 1)})
-			if err != nil {
-				yield(nil, err)
-				return
+			entries := make([]eventstore.Entry, 0, last-first+1)
+			for next := first; next <= last; next = first + int64(len(entries)) {
+				page, err := r.store.Read(ctx, eventstore.Range{Record: record, After: uint64(next - 1), Limit: int(last - next + 1)})
+				if err != nil || len(page) == 0 { // none: the store went back behind the walk
+					yield(nil, err)
+					return
+				}
+				entries = append(entries, page...)
 			}
-			n := len(entries)
-			if !ascending && size > 1 && (n == 0 || numberOf(&entries[n-1], record) < last) {
-				size = max(1, size/4) // large ones: a page of the store ends before the last
-				continue
-			}
-			if n == 0 || !yield(entries, nil) { // the store went back behind the walk
+			if !yield(entries, nil) {
 				return
 			}
 			if ascending {
-				from = numberOf(&entries[n-1], record) + 1
+				from = last + 1
 			} else {
 				to = first - 1
 			}
-			size = min(2*size, maxChunk)
 		}
 	}
 }
@@ -541,28 +521,27 @@ func (q *request) versions(ctx context.Context, entries []eventstore.Entry, f *F
 	if err := q.learn(ctx, ids...); err != nil {
 		return nil, err
 	}
+	ids = slices.DeleteFunc(ids, func(id calendar.ID) bool { return q.known[id].gate != nil })
 	last := map[calendar.ID]*eventstore.Entry{}
-	var firsts []*version // whose former version lies before all entries
-	var missing []calendar.ID
+	if len(ids) > 0 && entries[0].Position > 1 {
+		before, err := q.store.At(ctx, eventstore.Point{Position: entries[0].Position - 1}, ids...)
+		if err != nil {
+			return nil, err
+		}
+		for i := range before {
+			last[ids[i]] = &before[i]
+		}
+	}
 	for i := range out {
 		v := &out[i]
 		v.wanted = v.wanted && q.known[v.ID].gate == nil
-		if v.before = last[v.ID]; v.before == nil && v.wanted && v.Version > 1 {
-			firsts, missing = append(firsts, v), append(missing, v.ID)
+		if v.before = last[v.ID]; v.before != nil && v.before.Version == 0 {
+			v.before = nil
 		}
-		last[v.ID] = v.Entry
-	}
-	if missing == nil {
-		return out, nil
-	}
-	before, err := q.store.At(ctx, eventstore.Point{Position: entries[0].Position - 1}, missing...)
-	if err != nil {
-		return nil, err
-	}
-	for i, v := range firsts {
-		if v.before = &before[i]; v.before.Version != v.Version-1 {
+		if v.wanted && (v.before == nil && v.Version > 1 || v.before != nil && v.before.Version != v.Version-1) {
 			return nil, fmt.Errorf("no version %d before entry %d: %w", v.Version-1, v.Position, eventstore.ErrDamaged)
 		}
+		last[v.ID] = v.Entry
 	}
 	return out, nil
 }

@@ -38,13 +38,8 @@ func (p phrasing) quote(s string) string {
 	if p.style == alone {
 		return s
 	}
-	n := 0
-	for i := range s {
-		if n == maxQuoted {
-			s = s[:i] + "…"
-			break
-		}
-		n++
+	if letters := []rune(s); len(letters) > maxQuoted {
+		s = string(letters[:maxQuoted]) + "…"
 	}
 	if p.style == onPage {
 		return "<bdi>" + html.EscapeString(s) + "</bdi>"

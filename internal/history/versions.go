@@ -11,25 +11,30 @@ import (
 	"daybook/eventstore"
 )
 
-// Version names a version of a record; Number 0 is none.
+// Version is a version of a record; Number 0 is none.
 type Version struct {
 	Number   int64
 	Position calendar.Position
 	Time     time.Time
+	Record   *calendar.Record // as it was then, nil where the viewer may not open it
 }
+
+// versionOf returns the version of an entry, with the record after it unless an error
+// refuses that.
+func versionOf(e *eventstore.Entry, r *calendar.Record, refusal error) Version {
+	if refusal != nil {
+		r = nil
+	}
+	return Version{e.Version, e.Position, e.Time, r}
+}
+
+// isThere reports whether the viewer may open the version, and it is not deleted.
+func (v *Version) isThere() bool { return v.Record != nil && !v.Record.Deleted }
 
 // Versions are the versions of a record whose gate now a viewer passes.
 type Versions struct {
 	*request
 	*present
-}
-
-// Opened is a version that the viewer may open.
-type Opened struct {
-	Version
-
-	Record *calendar.Record // as it was then
-	Moment time.Time        // at which it is shown
 }
 
 // Versions returns the versions of a record. Errors: those of Present, and CodeErased for
@@ -64,76 +69,82 @@ func (v *Versions) each(ctx context.Context, from, to int64, ascending bool) ite
 }
 
 // walk yields up to MaxLooked versions from one to another; the Record is nil of those that
-// are not open, or deleted.
-func (v *Versions) walk(ctx context.Context, from, to int64, ascending bool) iter.Seq2[Opened, error] {
-	return func(yield func(Opened, error) bool) {
+// are not open.
+func (v *Versions) walk(ctx context.Context, from, to int64, ascending bool) iter.Seq2[Version, error] {
+	return func(yield func(Version, error) bool) {
 		looked := 0
 		for e, err := range v.each(ctx, from, to, ascending) {
-			var o Opened
+			var r *calendar.Record
 			if err == nil {
-				o.Version = Version{e.Version, e.Position, e.Time}
-				o.Record, err = v.open(ctx, e, time.Time{})
+				r, err = v.open(ctx, e)
 			}
-			if isRefusal(err) || o.Record != nil && o.Record.Deleted {
-				o.Record, err = nil, nil
+			if err != nil && !isRefusal(err) {
+				yield(Version{}, err)
+				return
 			}
-			if looked++; !yield(o, err) || err != nil || looked == MaxLooked {
+			if looked++; !yield(versionOf(e, r, err), nil) || looked == MaxLooked {
 				return
 			}
 		}
 	}
 }
 
-// nearest returns the first open version of a walk.
+// nearest returns the first version of a walk that is open, and not deleted.
 func (v *Versions) nearest(ctx context.Context, from, to int64, ascending bool) (Version, error) {
-	for o, err := range v.walk(ctx, from, to, ascending) {
-		if o.Record != nil || err != nil {
-			return o.Version, err
+	for found, err := range v.walk(ctx, from, to, ascending) {
+		if err != nil || found.isThere() {
+			return found, err
 		}
 	}
 	return Version{}, nil
 }
 
-// First and Last return the first and the last open version.
 // First returns the first open version.
 func (v *Versions) First(ctx context.Context) (Version, error) {
 	return v.nearest(ctx, 1, v.Version, true)
 }
 
-// Last returns the last open version.
-func (v *Versions) Last(ctx context.Context) (Version, error) {
-	return v.nearest(ctx, 1, v.Version, false)
-}
-
 // Numbered returns a version by its number. Errors: CodeVersionNotFound, CodeNotFound where
 // the record is deleted, those of Gate.
-func (v *Versions) Numbered(ctx context.Context, number int64) (*Opened, error) {
-	e, r, err := v.side(ctx, number, true)
-	if err == nil && r.Deleted {
+func (v *Versions) Numbered(ctx context.Context, number int64) (Version, error) {
+	found, err := v.numbered(ctx, number)
+	if err == nil && found.Record.Deleted {
 		err = calendar.Fail(calendar.CodeNotFound, v.Kind)
 	}
-	if err != nil {
-		return nil, err
+	return found, err
+}
+
+// numbered returns a version by its number, deleted ones too.
+func (v *Versions) numbered(ctx context.Context, number int64) (Version, error) {
+	entries, err := v.store.Read(ctx, eventstore.Range{Record: v.ID, After: uint64(number - 1), Limit: 1})
+	switch {
+	case err != nil:
+		return Version{}, err
+	case len(entries) == 0:
+		return Version{}, calendar.Fail(calendar.CodeVersionNotFound, v.Kind)
 	}
-	return &Opened{Version{e.Version, e.Position, e.Time}, r, e.Time}, nil
+	r, err := v.open(ctx, &entries[0])
+	if err == nil && r == nil {
+		err = calendar.Fail(calendar.CodeErased, v.Kind)
+	}
+	return versionOf(&entries[0], r, err), err
 }
 
 // At returns the version at a point, as it is shown at a moment. Errors: CodeNotFound, those
 // of Gate.
-func (v *Versions) At(ctx context.Context, p eventstore.Point, moment time.Time) (*Opened, error) {
+func (v *Versions) At(ctx context.Context, p eventstore.Point, moment time.Time) (Version, error) {
 	entries, err := v.store.At(ctx, p, v.ID)
 	if err != nil {
-		return nil, err
+		return Version{}, err
 	}
-	e := &entries[0]
-	r, err := stateOf(e)
+	r, err := stateOf(&entries[0])
 	if err == nil && (r == nil || r.Deleted) {
 		err = calendar.Fail(calendar.CodeNotFound, v.Kind)
 	}
 	if err == nil {
 		err = Gate(v.Caller, v.Kind, r, moment)
 	}
-	return &Opened{Version{e.Version, e.Position, e.Time}, r, moment}, err
+	return versionOf(&entries[0], r, err), err
 }
 
 // stateOf decodes the record after an entry; nil where there is none, or it is erased.
@@ -147,24 +158,14 @@ func stateOf(e *eventstore.Entry) (*calendar.Record, error) {
 // Linked returns linked records as they were at a point, nil for those that were not, and
 // those that do not pass the gate now.
 func (v *Versions) Linked(ctx context.Context, p eventstore.Point, ids []calendar.ID) ([]*calendar.Record, error) {
-	if err := v.learn(ctx, ids...); err != nil {
-		return nil, err
-	}
-	entries, err := v.store.At(ctx, p, ids...)
-	if err != nil {
-		return nil, err
-	}
+	found, err := v.linked(ctx, p, ids)
 	out := make([]*calendar.Record, len(ids))
 	for i, id := range ids {
-		r, err := stateOf(&entries[i])
-		if err != nil {
-			return nil, err
-		}
-		if known := v.known[id]; r != nil && !r.Deleted && known != nil && known.gate == nil {
+		if r := found[id]; r != nil && !r.Deleted {
 			out[i] = r
 		}
 	}
-	return out, nil
+	return out, err
 }
 
 // Mementos are open versions around one that is shown. They may be the same; Prev and Next
@@ -174,14 +175,20 @@ type Mementos struct{ First, Prev, Shown, Next, Last Version }
 // Around returns the open versions around an open one.
 func (v *Versions) Around(ctx context.Context, shown Version) (m Mementos, err error) {
 	m = Mementos{First: shown, Shown: shown, Last: shown}
-	if m.Prev, err = v.nearest(ctx, 1, shown.Number-1, false); err == nil && m.Prev.Number > 0 {
-		m.First, err = v.First(ctx)
+	look := func(to *Version, from, until int64, ascending bool) {
+		if err != nil {
+			return
+		}
+		var found Version
+		if found, err = v.nearest(ctx, from, until, ascending); found.Number > 0 {
+			*to = found
+		}
 	}
-	if err != nil {
-		return m, err
-	}
-	if m.Next, err = v.nearest(ctx, shown.Number+1, v.Version, true); err == nil && m.Next.Number > 0 {
-		m.Last, err = v.Last(ctx)
+	look(&m.Prev, 1, shown.Number-1, false)
+	look(&m.First, 1, m.Prev.Number, true)
+	look(&m.Next, shown.Number+1, v.Version, true)
+	if m.Next.Number > 0 {
+		look(&m.Last, m.Next.Number, v.Version, false)
 	}
 	return m, err
 }
@@ -204,15 +211,16 @@ func (r *Reader) TimeMap(ctx context.Context, viewer Viewer, k calendar.Kind, id
 	if out.First, err = v.First(ctx); err != nil {
 		return nil, err
 	}
-	if out.Last, err = v.Last(ctx); err != nil {
+	if out.Last, err = v.nearest(ctx, 1, v.Version, false); err != nil {
 		return nil, err
 	}
-	for o, err := range v.walk(ctx, after+1, out.Last.Number, true) {
+	for found, err := range v.walk(ctx, after+1, out.Last.Number, true) {
 		if err != nil {
 			return nil, err
 		}
-		if out.After = o.Number; o.Record != nil {
-			out.Versions = append(out.Versions, o.Version)
+		if out.After = found.Number; found.isThere() {
+			found.Record = nil // it takes room
+			out.Versions = append(out.Versions, found)
 		}
 		if len(out.Versions) == limit {
 			break
@@ -254,53 +262,37 @@ func (r *Reader) Diff(ctx context.Context, viewer Viewer, k calendar.Kind, id ca
 	if max(from, to) > v.Version {
 		return nil, calendar.Fail(calendar.CodeVersionNotFound, k)
 	}
-	entry, after, err := v.side(ctx, to, true)
+	after, err := v.numbered(ctx, to)
 	if err != nil {
 		return nil, err
 	}
-	first, before, err := v.side(ctx, cmp.Or(from, to-1), from > 0)
-	if err != nil {
-		return nil, err
+	var before Version
+	if from > 0 {
+		before, err = v.numbered(ctx, from)
+	} else {
+		for before, err = range v.walk(ctx, 1, to-1, false) {
+			if err != nil || before.Record != nil {
+				break
+			}
+			before = Version{}
+		}
 	}
 	password := false
-	for e, err := range v.each(ctx, min(first.Version, to)+1, max(first.Version, to), true) {
-		if err != nil {
-			return nil, err
-		}
-		password = password || e.Secret != nil
+	for e, eachErr := range v.each(ctx, min(before.Number, to)+1, max(before.Number, to), true) {
+		password, err = password || eachErr == nil && e.Secret != nil, cmp.Or(err, eachErr)
 	}
-	d := &Diff{From: sideOf(first, before), To: sideOf(entry, after), Patch: Patch(before, after), Changes: Changes(before, after, password)}
-	d.Named, err = v.describe(ctx, d.Changes, entry.Position, after.Changed)
+	if err != nil {
+		return nil, err
+	}
+	d := &Diff{
+		From: sideOf(&before), To: sideOf(&after),
+		Patch: Patch(before.Record, after.Record), Changes: Changes(before.Record, after.Record, password),
+	}
+	d.Named, err = v.describe(ctx, d.Changes, after.Position, after.Record.Changed)
 	d.Summary = Summary(Updated, "", d.Changes, v.Lang)
 	return d, err
 }
 
-func sideOf(e *eventstore.Entry, r *calendar.Record) Side {
-	return Side{Version: e.Version, Position: e.Position, Time: Time{e.Time}, Record: MembersOf(r)}
-}
-
-// side returns a version that has to be open, or else the last open one up to it, the empty
-// record for none.
-func (v *Versions) side(ctx context.Context, number int64, exact bool) (*eventstore.Entry, *calendar.Record, error) {
-	least := int64(1)
-	if exact {
-		least = number
-	}
-	for e, err := range v.each(ctx, least, number, false) {
-		if err != nil {
-			return nil, nil, err
-		}
-		state, err := v.open(ctx, e, time.Time{})
-		if !exact && isRefusal(err) {
-			continue
-		}
-		if err == nil && state == nil {
-			err = calendar.Fail(calendar.CodeErased, v.Kind)
-		}
-		return e, state, err
-	}
-	if exact {
-		return nil, nil, calendar.Fail(calendar.CodeVersionNotFound, v.Kind)
-	}
-	return &eventstore.Entry{}, nil, nil
+func sideOf(v *Version) Side {
+	return Side{Version: v.Number, Position: v.Position, Time: Time{v.Time}, Record: MembersOf(v.Record)}
 }

@@ -72,7 +72,7 @@ func (c *call) readThen(p *singleParams) error {
 			if p.byHeader {
 				point := p.point
 				if found.Permanent {
-					point = history.Point{Form: history.ByVersion, Version: found.Version.Number}
+					point = history.Point{Version: found.Version.Number}
 				}
 				ans.add(headerContentLocation, c.withPoint(url, point, []string{"password"}))
 			}

@@ -22,7 +22,7 @@ func acceptDatetime(v string, now time.Time, problems *calendar.Problems) histor
 	if at.After(now) {
 		at = now.UTC().Truncate(time.Second)
 	}
-	return history.Point{Form: history.ByTime, Time: at.Add(time.Second - time.Millisecond)}
+	return history.Point{Time: at.Add(time.Second - time.Millisecond)}
 }
 
 // mementoTime is a moment in whole seconds, as headers and links have it.

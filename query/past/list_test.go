@@ -76,7 +76,7 @@ func setup(t *testing.T, o past.Options) *points {
 
 // list asks for lists up to venue n, from 1.
 func (w *points) list(ctx context.Context, n int) error {
-	then, err := w.Past.Resolve(ctx, history.Point{Form: history.ByPosition, Position: w.first + calendar.Position(n-1)})
+	then, err := w.Past.Resolve(ctx, history.Point{Position: w.first + calendar.Position(n-1)})
 	if err == nil {
 		_, err = w.Past.List(ctx, calendar.Caller{Role: calendar.Auditor}, netip.Addr{}, then, "", false)
 	}

@@ -98,7 +98,7 @@ type Then struct {
 // Resolve returns the moment of a point that has the form of a time or of a position up to
 // the head.
 func (s *Service) Resolve(ctx context.Context, p history.Point) (Then, error) {
-	if p.Form == history.ByTime {
+	if p.Position == 0 {
 		return Then{eventstore.Point{Time: p.Time}, p.Time}, nil
 	}
 	entries, err := s.store.Read(ctx, eventstore.Range{After: uint64(p.Position) - 1, Limit: 1})
@@ -140,7 +140,7 @@ type Record struct {
 func (s *Service) Read(ctx context.Context, r Request) (*Record, error) {
 	var then Then
 	var err error
-	if r.Point.Form != history.ByVersion {
+	if r.Point.Version == 0 {
 		if then, err = s.Resolve(ctx, r.Point); err != nil {
 			return nil, err
 		}
@@ -164,27 +164,25 @@ func (s *Service) Read(ctx context.Context, r Request) (*Record, error) {
 			number = first.Number
 		}
 	}
-	var shown *history.Opened
+	var shown history.Version
 	if number > 0 {
 		shown, err = versions.Numbered(ctx, number)
+		then = Then{eventstore.Point{Position: shown.Position}, shown.Time}
 	} else {
 		shown, err = versions.At(ctx, then.Point, then.Moment)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if number > 0 {
-		then.Point = eventstore.Point{Position: shown.Position}
-	}
-	out := &Record{Version: shown.Version, Moment: shown.Moment, Permanent: number > 0}
+	out := &Record{Version: shown, Moment: then.Moment, Permanent: number > 0}
 	out.View, err = s.views.View(ctx, r.Caller, shown.Record, r.Lang, r.Embeds, query.Moment{
-		Now: shown.Moment, Uncounted: true,
+		Now: then.Moment, Uncounted: true,
 		Load: func(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
 			return versions.Linked(ctx, then.Point, ids)
 		},
 	})
 	if err == nil && r.Slug == "" {
-		out.Mementos, err = versions.Around(ctx, shown.Version)
+		out.Mementos, err = versions.Around(ctx, shown)
 	}
 	return out, err
 }
