@@ -47,7 +47,7 @@ func (a *Append) Check() error {
 		names = append(names, a.Receipt.Key)
 	}
 	if c := a.Checkpoint; c != nil {
-		names, texts = append(names, c.Origin), append(texts, c.Keys)
+		names, texts = append(names, c.Origin, string(c.Note)), append(texts, c.Keys)
 	}
 	text := strings.Join(append(texts, names...), " ")
 	if slices.Contains(names, "") || !utf8.ValidString(text) || strings.Contains(text, "\x00") {

@@ -20,7 +20,8 @@ func Compact(ctx context.Context, url string, o Options) (left []string, err err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // nothing was left undone
 	run := func(statement string) error {
-		if _, err := conn.Exec(ctx, statement); err != nil {
+		err := heard(conn, func() error { _, err := conn.Exec(ctx, statement); return err })
+		if err != nil {
 			return fmt.Errorf("%s: %w", statement, translate(ctx, err))
 		}
 		return nil
