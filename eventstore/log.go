@@ -3,8 +3,8 @@ package eventstore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
+	"slices"
 
 	"daybook/calendar"
 )
@@ -80,64 +80,59 @@ func fill[T any](page *[]T, p calendar.Position, read func(limit int) ([]T, erro
 	return err
 }
 
-// Checkpoints yields the checkpoints of a store up to a size, by size.
-func Checkpoints(ctx context.Context, s Store, upTo calendar.Position) iter.Seq2[Checkpoint, error] {
-	return func(yield func(Checkpoint, error) bool) {
-		for after := calendar.Position(0); after < upTo; {
-			f, err := s.Find(ctx, Lookup{Signed: Range{After: uint64(after), Limit: logPage}})
+// pages yields the pages that a read returns, each from behind the last item of the one
+// before it, until one is empty; the first from behind the zero item.
+func pages[T any](read func(last *T) ([]T, error)) iter.Seq2[[]T, error] {
+	return func(yield func([]T, error) bool) {
+		for last := new(T); ; {
+			page, err := read(last)
+			if len(page) == 0 && err == nil || !yield(page, err) || err != nil {
+				return
+			}
+			last = &page[len(page)-1]
+		}
+	}
+}
+
+// items yields the items of pages.
+func items[T any](pages iter.Seq2[[]T, error]) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		for page, err := range pages {
 			if err != nil {
-				yield(Checkpoint{}, err)
+				yield(nil, err)
 				return
 			}
-			if len(f.Signed) == 0 {
-				return
-			}
-			for _, c := range f.Signed {
-				if after = c.Size; after > upTo || !yield(c, nil) {
+			for i := range page {
+				if !yield(&page[i], nil) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// Checkpoints yields the checkpoints of a store up to a size, by size.
+func Checkpoints(ctx context.Context, s Store, upTo calendar.Position) iter.Seq2[*Checkpoint, error] {
+	return items(pages(func(last *Checkpoint) ([]Checkpoint, error) {
+		f, err := s.Find(ctx, Lookup{Signed: Range{After: uint64(last.Size), Limit: logPage}})
+		if larger := slices.IndexFunc(f.Signed, func(c Checkpoint) bool { return c.Size > upTo }); larger >= 0 {
+			f.Signed = f.Signed[:larger]
+		}
+		return f.Signed, err
+	}))
+}
+
+// Records yields the records of a kind (0: of all) by id, page by page.
+func Records(ctx context.Context, s Store, k calendar.Kind) iter.Seq2[[]Held, error] {
+	return pages(func(last *Held) ([]Held, error) { return s.Records(ctx, k, last.ID, recordsPage) })
 }
 
 // recordsPage is how many records are read at once.
 const recordsPage = 1000
 
-// Records yields the records of a kind (0: of all) by id, page by page.
-func Records(ctx context.Context, s Store, k calendar.Kind) iter.Seq2[[]Held, error] {
-	return func(yield func([]Held, error) bool) {
-		for after := calendar.ID(0); ; {
-			page, err := s.Records(ctx, k, after, recordsPage)
-			if err != nil || len(page) == 0 {
-				if err != nil {
-					yield(nil, fmt.Errorf("read records after %d: %w", after, err))
-				}
-				return
-			}
-			if after = page[len(page)-1].ID; !yield(page, nil) {
-				return
-			}
-		}
-	}
-}
-
 // Versions yields the entries of a record by version.
 func Versions(ctx context.Context, s Store, id calendar.ID) iter.Seq2[*Entry, error] {
-	return func(yield func(*Entry, error) bool) {
-		for after := int64(0); ; {
-			page, err := s.Read(ctx, Range{Record: id, After: uint64(after), Limit: logPage})
-			if err != nil {
-				yield(nil, fmt.Errorf("read versions of record %d: %w", id, err))
-			}
-			if len(page) == 0 {
-				return
-			}
-			for i := range page {
-				if after = page[i].Version; !yield(&page[i], nil) {
-					return
-				}
-			}
-		}
-	}
+	return items(pages(func(last *Entry) ([]Entry, error) {
+		return s.Read(ctx, Range{Record: id, After: uint64(last.Version), Limit: logPage})
+	}))
 }

@@ -115,7 +115,7 @@ func Restore(ctx context.Context, insert func(context.Context, *Group) error, c 
 			if err != nil {
 				return err
 			}
-			g.Signs[signed.Size] = signed
+			g.Signs[signed.Size] = *signed
 		}
 	}
 	if c.From.Epoch() != head.Epoch {

@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -106,45 +105,36 @@ func Store(ctx context.Context, s eventstore.Store, progress func(done, total ca
 		}
 		return before[0].State, nil
 	})
-	err = l.commits(eventstore.Log(ctx, s, head.Position), func(done calendar.Position) {
-		if progress != nil {
-			progress(done, head.Position)
-		}
-	})
-	if err == nil {
-		err = behind(ctx, s, head.Position)
-	}
-	for after := calendar.ID(0); err == nil; {
-		var page []eventstore.Held
-		if page, err = s.Records(ctx, 0, after, statePage); err != nil || len(page) == 0 {
-			break
-		}
-		after = page[len(page)-1].ID
-		err = l.present(ctx, s, page, head.Position)
-	}
-	for _, id := range slices.Sorted(maps.Keys(l.records)) {
-		if r := l.records[id]; err == nil && !r.present {
-			err = eventstore.Damaged(r.position, "record %d has no present state", id)
-		}
-	}
-	return l.findings(err)
-}
-
-// commits checks the entries of commits.
-func (l *log) commits(commits iter.Seq2[eventstore.FullCommit, error], progress func(done calendar.Position)) error {
-	for commit, err := range commits {
+	for commit, err := range eventstore.Log(ctx, s, head.Position) {
 		for i := range commit.Entries {
 			if err := l.check(&commit.Entries[i]); err != nil {
-				return err
+				return l.findings(err)
 			}
 		}
 		if err != nil {
-			return err
+			return l.findings(err)
 		}
-		l.Head = commit.Hash
-		progress(commit.Last)
+		if l.Head = commit.Hash; progress != nil {
+			progress(commit.Last, head.Position)
+		}
 	}
-	return nil
+	if err := behind(ctx, s, head.Position); err != nil {
+		return l.findings(err)
+	}
+	for page, err := range eventstore.Records(ctx, s, 0) {
+		if err == nil {
+			err = l.present(ctx, s, page, head.Position)
+		}
+		if err != nil {
+			return l.findings(err)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(l.records)) {
+		if r := l.records[id]; !r.present {
+			return l.findings(eventstore.Damaged(r.position, "record %d has no present state", id))
+		}
+	}
+	return l.findings(nil)
 }
 
 // behind looks for an entry behind the last commit, where no reader comes until the next
@@ -157,9 +147,6 @@ func behind(ctx context.Context, s eventstore.Store, head calendar.Position) err
 	}
 	return err
 }
-
-// statePage is how many present states are read at once.
-const statePage = 500
 
 // present checks records by their last entries. These are read at the end: of a record that
 // still has the version that it had nothing was changed meanwhile.
