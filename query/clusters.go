@@ -85,19 +85,18 @@ func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 	if b := blanked(c.Caller); b != nil {
 		shown = append(shown, not(b))
 	}
-	page, err := st.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Tallies: []readmodel.Selection{
-		{Filter: shown, Tallies: []readmodel.Tally{{
-			Field: readmodel.FieldVenue, Groups: cells.groups, Parts: []readmodel.Filter{in(readmodel.FieldVenue, placed...)},
-		}}},
+	parts := append(cells.parts(), in(readmodel.FieldVenue, placed...))
+	page, err := st.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Tallies: []readmodel.Tally{
+		{Filter: shown, Field: readmodel.FieldVenue, Parts: parts},
 	}})
 	if err != nil {
 		return nil, err
 	}
-	counted := page.Tallied[0][0]
-	out := &Clusters{Total: page.Total, Placed: counted.Parts[0], Position: st.view.Shown().Position}
-	for i, n := range counted.Groups {
-		if n > 0 {
-			out.Clusters = append(out.Clusters, visible.cluster(cells.keys[i], cells.groups[i], n, &counted))
+	counted := page.Tallied[0]
+	out := &Clusters{Total: page.Total, Placed: counted.Parts[len(cells.keys)], Position: st.view.Shown().Position}
+	for i, at := range cells.keys {
+		if n := counted.Parts[i]; n > 0 {
+			out.Clusters = append(out.Clusters, visible.cluster(at, cells.groups[i], n, counted.Values))
 		}
 	}
 	slices.SortFunc(out.Clusters, func(a, b Cluster) int { return cmp.Or(cmp.Compare(b.Events, a.Events), cmp.Compare(a.ID, b.ID)) })
@@ -108,12 +107,12 @@ func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 }
 
 // cluster makes what a cell shows of its venues.
-func (d *directory) cluster(at cell, ids []calendar.ID, events int, counted *readmodel.Tallied) Cluster {
+func (d *directory) cluster(at cell, ids []calendar.ID, events int, counts map[calendar.ID]int) Cluster {
 	out := Cluster{ID: fmt.Sprintf("%d/%d/%d", at.zoom, at.x, at.y), Events: events, West: 180, South: 90, East: -180, North: -90}
 	var lat, lng, weight float64
 	var places []point
 	for _, id := range ids {
-		n := readmodel.CountOf(counted.Values, int64(id))
+		n := counts[id]
 		i, ok := d.find(id)
 		if n == 0 || !ok {
 			continue

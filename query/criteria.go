@@ -123,10 +123,14 @@ func (q *parser) makeKey() string {
 	case v == viewOwn:
 		owner = q.Caller.ID
 	}
+	withdrawn := calendar.HashStart
+	for _, id := range q.withdrawn {
+		withdrawn = withdrawn.Number(uint64(id))
+	}
 	var bounds [2]window
 	if q.sheet != (Sheet{}) {
 		bounds = [...]window{q.window, q.lap}
 	}
 	return fmt.Sprintf("%d %d %d %d %d %d %d %d %d %q %q",
-		q.Kind, q.Lang, v, owner, q.withdrawn.sum(), q.Page, q.PerPage, q.of, bounds, q.Links, []byte(q.resolved))
+		q.Kind, q.Lang, v, owner, withdrawn, q.Page, q.PerPage, q.of, bounds, q.Links, []byte(q.resolved))
 }

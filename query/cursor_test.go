@@ -131,32 +131,6 @@ func TestCursorBelongs(t *testing.T) {
 	}
 }
 
-// TestBudget: what costs more than the budget is refused, after values that are wrong
-// (LISTINGS 6).
-func TestBudget(t *testing.T) {
-	t.Parallel()
-	s, _, _, _ := setup(t, recordsIn(t, "listings.txt"))
-	s.o.QueryBudget = 1
-	parse := func(sent string) *calendar.Error {
-		_, err := s.Parse(t.Context(), Request{Kind: calendar.KindEvent, Input: input(sent)})
-		e, _ := errors.AsType[*calendar.Error](err)
-		return e
-	}
-	if e := parse("sort=start"); e != nil {
-		t.Errorf("a list: %v", e)
-	}
-	costly := "sort=distance&geoloc_lat=1&geoloc_lng=1"
-	if e := parse(costly); e == nil || e.Code != calendar.CodeQueryTooCostly || e.Cost != 2 || e.Limit != 1 {
-		t.Errorf("%s: %+v", costly, e)
-	}
-	if e := parse("facets=city,month&collapse=repeats"); e == nil || e.Cost != 5 {
-		t.Errorf("facets and repeats: %+v", e)
-	}
-	if e := parse(costly + "&free=maybe"); e == nil || e.Code != calendar.CodeInvalidParam {
-		t.Errorf("%s with a wrong value: %+v", costly, e)
-	}
-}
-
 // TestWalkWhileWriting is LISTINGS 8.39: what is there at the beginning of a walk comes once,
 // whatever is written meanwhile before and behind its place.
 func TestWalkWhileWriting(t *testing.T) {

@@ -14,16 +14,18 @@ import (
 // directory has all live records of a kind that events link to, with what facets show of
 // them. It is cached as long as the index shows them as they are.
 type directory struct {
-	stamp   uint64                               // of readmodel.View
 	records []*calendar.Record                   // by id, with some of their fields
 	labels  [len(calendar.Langs)]func() []string // folded, by place; made when they are asked for
 	views   [viewAll + 1]atomic.Pointer[visible]
 	points  []point // of venues, by place
-	// Of categories: those that have others below them, by place, with all that stand in
-	// their trees, also as the parts of a tally.
-	parents []int
-	trees   [][]calendar.ID
-	parts   []readmodel.Filter
+	trees   [][]calendar.ID // of categories that have others below them, by place: they and those
+}
+
+// currentDirectory is the directory of a state of the index.
+type currentDirectory struct {
+	*directory
+	shown readmodel.Shown
+	stamp uint64 // of readmodel.View
 }
 
 // point is the place of a venue, in degrees.
@@ -45,30 +47,32 @@ var directoryFields = []string{"name", "venue", "organizer", "slug", "parent", "
 
 // directory returns the directory of a kind.
 func (st *state) directory(ctx context.Context, k calendar.Kind) (*directory, error) {
-	return st.directories[k].get(ctx, nil, func() (*directory, error) {
+	isCurrent := func(d *currentDirectory) bool { return d.shown == st.gen.Shown }
+	d, err := st.directories[k].get(ctx, isCurrent, func(previous *currentDirectory) (*currentDirectory, error) {
 		stamp, err := st.view.Stamp(ctx, k)
 		if err != nil {
 			return nil, err
 		}
-		last := &st.last[k]
-		if known := last.Load(); known != nil && known.stamp == stamp {
-			return known, nil
+		if previous != nil && previous.stamp == stamp {
+			return &currentDirectory{previous.directory, st.gen.Shown, stamp}, nil
 		}
-		fresh, err := st.readDirectory(ctx, k, stamp)
-		if err == nil {
-			last.Store(fresh)
-		}
-		return fresh, err
+		fresh, err := st.readDirectory(ctx, k)
+		return &currentDirectory{fresh, st.gen.Shown, stamp}, err
 	})
+	if err != nil {
+		return nil, err
+	}
+	return d.directory, nil
 }
 
-func (st *state) readDirectory(ctx context.Context, k calendar.Kind, stamp uint64) (*directory, error) {
-	d := &directory{stamp: stamp}
+func (st *state) readDirectory(ctx context.Context, k calendar.Kind) (*directory, error) {
+	d := &directory{}
 	for l := range d.labels {
 		d.labels[l] = sync.OnceValue(func() []string {
 			out := make([]string, len(d.records))
-			for at := range out {
-				out[at] = readmodel.Fold(d.label(at, calendar.Lang(l)))
+			for at, r := range d.records {
+				name, _ := r.Name(calendar.Lang(l))
+				out[at] = readmodel.Fold(name)
 			}
 			return out
 		})
@@ -97,12 +101,6 @@ func (d *directory) find(id calendar.ID) (int, bool) {
 	return slices.BinarySearchFunc(d.records, id, func(r *calendar.Record, id calendar.ID) int { return cmp.Compare(r.ID, id) })
 }
 
-// label is the plain shown name of a record.
-func (d *directory) label(at int, l calendar.Lang) string {
-	name, _ := d.records[at].Name(l)
-	return name
-}
-
 // above returns the places of the live categories above one, the nearest first.
 func (d *directory) above(at int) (out []int) {
 	for range d.records { // a lagging model could show a cycle
@@ -117,21 +115,16 @@ func (d *directory) above(at int) (out []int) {
 
 // addTrees adds the trees of categories.
 func (d *directory) addTrees() {
-	trees := make([][]calendar.ID, len(d.records))
+	d.trees = make([][]calendar.ID, len(d.records))
 	for at, r := range d.records {
 		for _, above := range d.above(at) {
-			trees[above] = append(trees[above], r.ID)
+			d.trees[above] = append(d.trees[above], r.ID)
 		}
 	}
-	for at, tree := range trees {
-		if tree == nil {
-			continue
+	for at, tree := range d.trees {
+		if tree != nil {
+			d.trees[at] = append(tree, d.records[at].ID)
 		}
-		tree = append(tree, d.records[at].ID)
-		slices.Sort(tree)
-		tree = slices.Compact(tree)
-		d.parents, d.trees = append(d.parents, at), append(d.trees, tree)
-		d.parts = append(d.parts, in(readmodel.FieldCategories, tree...))
 	}
 }
 
@@ -140,9 +133,7 @@ func (d *directory) withBelow(ids []calendar.ID) []calendar.ID {
 	out := slices.Clone(ids)
 	for _, id := range ids {
 		if at, known := d.find(id); known {
-			if tree, found := slices.BinarySearch(d.parents, at); found {
-				out = append(out, d.trees[tree]...)
-			}
+			out = append(out, d.trees[at]...)
 		}
 	}
 	slices.Sort(out)
@@ -157,7 +148,7 @@ func (st *state) visible(ctx context.Context, c *Criteria, k calendar.Kind) (*vi
 		return nil, err
 	}
 	view := viewOf(c.Caller)
-	shared := view != viewOwn && c.withdrawn == nil
+	shared := view != viewOwn && len(c.withdrawn) == 0
 	if known := d.views[view].Load(); shared && known != nil && known.due == st.gen.Due {
 		return known, nil
 	}
@@ -166,7 +157,7 @@ func (st *state) visible(ctx context.Context, c *Criteria, k calendar.Kind) (*vi
 		out.names[detail] = &grouping[string]{index: map[string]int{}}
 	}
 	for at, r := range d.records {
-		out.seen[at] = isShown(r, c.Caller, st.moment()) && !c.withdrawn.has(r.Kind, r.ID)
+		out.seen[at] = isShown(r, c.Caller, st.moment()) && !c.withdrawn.has(r.ID)
 		for detail, names := range out.names {
 			if key := readmodel.PlaceKey(r.Fields.String(detail)); out.seen[at] && key != "" {
 				names.add(key, r.ID)

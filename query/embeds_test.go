@@ -50,18 +50,3 @@ func TestHeavyLinks(t *testing.T) {
 		t.Errorf("list of drafts: %v", err)
 	}
 }
-
-func TestEmbedsOf(t *testing.T) {
-	t.Parallel()
-	for fields, want := range map[string]Embeds{
-		"": EmbedNone, "title": EmbedNone, "venue": EmbedVenues, "venues,title": EmbedVenues, "organizer": EmbedOrganizers,
-		"categories,tags": EmbedCategories | EmbedTags, "json_ld": EmbedVenues | EmbedOrganizers,
-	} {
-		if got := EmbedsOf(strings.Split(fields, ",")); got != want {
-			t.Errorf("%s: got %b, want %b", fields, got, want)
-		}
-	}
-	if EmbedsOf(nil) != EmbedAll {
-		t.Error("all fields do not need all links")
-	}
-}

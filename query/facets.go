@@ -84,6 +84,8 @@ type FacetValue struct {
 	Level  int // of categories: live ones above
 	City   string
 	In     calendar.Lang // the language of the label
+	// SortKey is the folded label, by which values of equal counts are ordered.
+	SortKey string
 }
 
 // facetQuery keeps the values of a facet of which the label contains a text.
@@ -118,51 +120,6 @@ type facetCount struct {
 	places  *grouping[string] // of visible; nil: the facet is of the records
 }
 
-// counting is what a list asks of the index, with its facets, in one query.
-type counting struct {
-	base, narrow readmodel.Filter // what no facet leaves out, and the rest of the list's filter
-	of           []readmodel.Selection
-	counts       []*facetCount
-}
-
-// counting prepares a list and its facets.
-func (st *state) counting(ctx context.Context, c *Criteria) (*counting, error) {
-	chosen, err := st.choice(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	counted := func(name string) bool { return slices.Contains(c.Facets, name) }
-	f := &counting{base: c.protect(chosen.parts(func(name string) bool { return !counted(name) }))}
-	if rest := chosen.parts(counted); len(rest) > 0 {
-		f.narrow = rest
-	}
-	for _, name := range c.Facets {
-		count, err := st.facet(ctx, c, name)
-		if err != nil {
-			return nil, err
-		}
-		parts := chosen.parts(func(other string) bool { return counted(other) && other != name })
-		if b := blanked(c.Caller); b != nil && !count.blanked && !c.hides {
-			parts = append(parts, not(b))
-		}
-		f.of = append(f.of, readmodel.Selection{Filter: parts, Tallies: []readmodel.Tally{count.tally()}})
-		f.counts = append(f.counts, count)
-	}
-	return f, nil
-}
-
-// facets makes the facets of what was counted; nil where none were asked for.
-func (f *counting) facets(got [][]readmodel.Tallied) (out []Facet) {
-	for i, count := range f.counts {
-		made := count.inOrder
-		if count.kind != 0 {
-			made = count.mostFrequent
-		}
-		out = append(out, made(&got[i][0]))
-	}
-	return out
-}
-
 // facet prepares one facet.
 func (st *state) facet(ctx context.Context, c *Criteria, name string) (*facetCount, error) {
 	own := st.options(name)
@@ -176,54 +133,60 @@ func (st *state) facet(ctx context.Context, c *Criteria, name string) (*facetCou
 		return f, nil
 	}
 	var err error
-	if f.visible, err = st.visible(ctx, c, f.kind); err != nil {
-		return nil, err
+	if f.visible, err = st.visible(ctx, c, f.kind); err == nil {
+		f.places = f.visible.names[name]
 	}
-	f.places = f.visible.names[name]
-	return f, nil
+	return f, err
 }
 
-func (f *facetCount) tally() readmodel.Tally {
+// tally asks for the counts among what a filter admits.
+func (f *facetCount) tally(among readmodel.Filter) readmodel.Tally {
+	t := readmodel.Tally{Filter: among}
 	switch {
 	case f.places != nil:
-		return readmodel.Tally{Field: readmodel.FieldVenue, Groups: f.places.groups}
+		t.Field, t.Parts = readmodel.FieldVenue, f.places.parts()
 	case f.kind != 0:
-		return readmodel.Tally{Field: linkField(f.kind), Parts: f.visible.parts}
-	}
-	t := readmodel.Tally{Field: f.field}
-	if f.field == readmodel.FieldCost {
-		t.Field = ""
-	}
-	for _, o := range f.options {
-		if f.isPart(&o) {
-			t.Parts = append(t.Parts, anyOf(f.field, []option{o}))
+		t.Field = linkField(f.kind)
+		for _, tree := range f.visible.trees {
+			if tree != nil {
+				t.Parts = append(t.Parts, in(t.Field, tree...))
+			}
+		}
+	case f.field == readmodel.FieldMonth: // there may be any
+		t.Field = f.field
+	default:
+		for i := range f.options {
+			t.Parts = append(t.Parts, anyOf(f.field, f.options[i:i+1]))
 		}
 	}
 	return t
 }
 
-// isPart reports whether an option is counted by itself: costs are not counted by their value.
-func (f *facet) isPart(o *option) bool { return o.spans == nil || f.field == readmodel.FieldCost }
+// made makes the facet of what was counted.
+func (f *facetCount) made(got *readmodel.Tallied) Facet {
+	if f.kind != 0 {
+		return f.mostFrequent(got)
+	}
+	return f.inOrder(got)
+}
 
 // inOrder makes a facet of options: those that have a count or are chosen.
 func (f *facetCount) inOrder(got *readmodel.Tallied) Facet {
 	out := Facet{Name: f.name}
-	options, parts, own := f.options, got.Parts, f.own
+	options, counts, own := f.options, got.Parts, f.own
 	if f.field == readmodel.FieldMonth {
-		for _, v := range got.Values {
-			options = append(options, month(v.Value))
+		for n := range got.Values {
+			options = append(options, month(int64(n)))
 		}
 		slices.SortFunc(options, func(a, b option) int { return strings.Compare(a.word, b.word) })
 		options = slices.CompactFunc(options, option.same)
-		own = len(options)
+		counts, own = make([]int, len(options)), len(options)
+		for i, o := range options {
+			counts[i] = got.Values[calendar.ID(o.spans[0].min)]
+		}
 	}
 	for i, o := range options {
-		value := FacetValue{Value: o.word, Label: o.label, Selected: slices.ContainsFunc(f.c.chosen[f.name], o.same)}
-		if f.isPart(&o) {
-			value.Count, parts = parts[0], parts[1:]
-		} else {
-			value.Count = countIn(got.Values, o.spans)
-		}
+		value := FacetValue{Value: o.word, Label: o.label, Count: counts[i], Selected: slices.ContainsFunc(f.c.chosen[f.name], o.same)}
 		if value.Count > 0 && i < own {
 			out.Total++
 		}
@@ -234,50 +197,32 @@ func (f *facetCount) inOrder(got *readmodel.Tallied) Facet {
 	return out
 }
 
-// countIn returns how many documents have a value within spans.
-func countIn(values []readmodel.Value, spans []span) (n int) {
-	for _, s := range spans {
-		at, _ := slices.BinarySearchFunc(values, s.min, func(v readmodel.Value, least int64) int { return cmp.Compare(v.Value, least) })
-		for ; at < len(values) && values[at].Value <= s.max; at++ {
-			n += values[at].N
-		}
-	}
-	return n
-}
-
-// ranked is a value of a facet in the order of counts.
-type ranked struct {
-	FacetValue
-
-	folded string // label
-}
-
 // mostFrequent makes a facet of linked records: the first values by count, and the chosen
 // ones that are not among them.
 func (f *facetCount) mostFrequent(got *readmodel.Tallied) Facet {
 	out := Facet{Name: f.name}
-	all := f.ranked(got)
+	all := f.counted(got)
 	if q := f.c.facetQuery; q.facet == f.name {
-		all = slices.DeleteFunc(all, func(r ranked) bool { return !strings.Contains(r.folded, q.text) })
+		all = slices.DeleteFunc(all, func(v FacetValue) bool { return !strings.Contains(v.SortKey, q.text) })
 	}
-	slices.SortFunc(all, func(a, b ranked) int {
-		return cmp.Or(b.Count-a.Count, a.Level-b.Level, strings.Compare(a.folded, b.folded), strings.Compare(a.Value, b.Value))
+	slices.SortFunc(all, func(a, b FacetValue) int {
+		return cmp.Or(b.Count-a.Count, a.Level-b.Level, strings.Compare(a.SortKey, b.SortKey), strings.Compare(a.Value, b.Value))
 	})
-	for _, r := range all {
-		if r.Count > 0 {
+	for _, v := range all {
+		if v.Count > 0 {
 			out.Total++
 		}
-		if r.Selected || r.Count > 0 && out.Total <= f.c.facetLimit {
-			out.Values = append(out.Values, r.FacetValue)
+		if v.Selected || v.Count > 0 && out.Total <= f.c.facetLimit {
+			out.Values = append(out.Values, v)
 		}
 	}
 	return out
 }
 
-// ranked returns the values that have a count or are chosen; of a chosen one that the caller
+// counted returns the values that have a count or are chosen; of a chosen one that the caller
 // does not see the word that was sent.
-func (f *facetCount) ranked(got *readmodel.Tallied) (all []ranked) {
-	d, lang, chosen, counts := f.visible, f.c.Lang, map[string]bool{}, got.Groups
+func (f *facetCount) counted(got *readmodel.Tallied) (all []FacetValue) {
+	d, lang, chosen, counts := f.visible, f.c.Lang, map[string]bool{}, got.Parts
 	if f.places != nil {
 		for _, key := range f.c.places[f.name] {
 			chosen[key] = true
@@ -292,36 +237,35 @@ func (f *facetCount) ranked(got *readmodel.Tallied) (all []ranked) {
 		if n == 0 && len(chosen) == 0 {
 			continue
 		}
-		r := ranked{FacetValue: FacetValue{Count: n}}
+		v := FacetValue{Count: n}
 		if f.places != nil {
-			r.Value, r.Label = f.places.keys[at], f.spelling(at, got)
-			r.folded = readmodel.Fold(r.Label)
-		} else if record := d.records[at]; d.seen[at] {
-			r.Label, r.In = record.Name(lang)
-			r.Value, r.Slug, r.Parent, r.City = record.ID.String(), record.Slug(), record.Fields.ID("parent"), record.Fields.String("city")
-			r.Level, r.folded = len(d.above(at)), d.labels[lang]()[at]
+			v.Value, v.Label = f.places.keys[at], f.spelling(at, got)
+			v.SortKey = readmodel.Fold(v.Label)
+		} else if r := d.records[at]; d.seen[at] {
+			v.Label, v.In = r.Name(lang)
+			v.Value, v.Slug, v.Parent, v.City = r.ID.String(), r.Slug(), r.Fields.ID("parent"), r.Fields.String("city")
+			v.Level, v.SortKey = len(d.above(at)), d.labels[lang]()[at]
 		}
-		if r.Selected = chosen[r.Value]; r.Value != "" && (n > 0 || r.Selected) {
-			delete(chosen, r.Value)
-			all = append(all, r)
+		if v.Selected = chosen[v.Value]; v.Value != "" && (n > 0 || v.Selected) {
+			delete(chosen, v.Value)
+			all = append(all, v)
 		}
 	}
 	for word := range chosen {
-		all = append(all, ranked{FacetValue{Value: word, Label: word, Selected: true}, word})
+		all = append(all, FacetValue{Value: word, Label: word, SortKey: word, Selected: true})
 	}
 	return all
 }
 
 // counts returns the counts of records, by place.
 func (d *directory) counts(got *readmodel.Tallied) []int {
-	counts := make([]int, len(d.records))
-	for _, v := range got.Values {
-		if at, known := d.find(calendar.ID(v.Value)); known {
-			counts[at] = v.N
+	counts, parts := make([]int, len(d.records)), got.Parts
+	for at, r := range d.records {
+		if d.trees == nil || d.trees[at] == nil {
+			counts[at] = got.Values[r.ID]
+		} else {
+			counts[at], parts = parts[0], parts[1:]
 		}
-	}
-	for i, at := range d.parents {
-		counts[at] = got.Parts[i]
 	}
 	return counts
 }
@@ -332,7 +276,7 @@ func (d *directory) counts(got *readmodel.Tallied) []int {
 func (f *facetCount) spelling(at int, got *readmodel.Tallied) string {
 	label, counts := f.places.keys[at], map[string]int{}
 	for _, id := range f.places.groups[at] {
-		if readmodel.CountOf(got.Values, int64(id)) == 0 {
+		if got.Values[id] == 0 {
 			continue
 		}
 		venue, _ := f.visible.find(id)

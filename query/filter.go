@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -138,8 +139,8 @@ func (st *state) filter(ctx context.Context, c *Criteria) (readmodel.And, error)
 
 // choice returns what a list filters by, but for its search.
 func (st *state) choice(ctx context.Context, c *Criteria) (f choice, err error) {
-	if gone := c.withdrawn.of(c.Kind); len(gone) > 0 {
-		f.add("", not(withIDs(gone)))
+	if len(c.withdrawn) > 0 {
+		f.add("", not(withIDs(c.withdrawn)))
 	}
 	switch {
 	case c.trashedSince != nil:
@@ -151,7 +152,7 @@ func (st *state) choice(ctx context.Context, c *Criteria) (f choice, err error) 
 	}
 	if c.Kind == calendar.KindEvent {
 		f.add("", notHidden)
-		f.add("", c.window.filters(nil)...)
+		f.add("", c.window.filters()...)
 		f.add("", c.lap.overlaps(nil)...)
 	}
 	f = append(f, c.filters...)
@@ -178,8 +179,7 @@ func (st *state) addLinked(ctx context.Context, c *Criteria, f *choice) error {
 				ids = shown.among(ids)
 			}
 		}
-		ids = slices.DeleteFunc(slices.Clone(ids), func(id calendar.ID) bool { return c.withdrawn.has(k, id) })
-		f.add(facet, in(linkField(k), ids...))
+		f.add(facet, in(linkField(k), slices.DeleteFunc(slices.Clone(ids), c.withdrawn.has)...))
 		return nil
 	}
 	for _, k := range linkKinds {
@@ -225,30 +225,23 @@ func (c *Criteria) protect(f readmodel.And) readmodel.And {
 // byEvents are the filters of a list of linked records by the events that they have (interface
 // 4.10, 4.11).
 func (st *state) byEvents(ctx context.Context, c *Criteria) (f readmodel.And, err error) {
+	withEvents := func(of readmodel.Filter) readmodel.Filter {
+		counts, failed := st.eventsOf(ctx, c.Kind, of)
+		err = cmp.Or(err, failed, st.addAbove(ctx, c.Kind, counts))
+		return withIDs(keys(counts))
+	}
 	if c.ofEvent {
 		f = append(f, withIDs(c.linked))
 	}
-	switch {
-	case c.Kind.IsTerm():
-		if !c.ofEvent && (c.hideEmpty == nil || *c.hideEmpty) {
-			ids, err := st.usedTerms(ctx, c.Kind)
-			return append(f, withIDs(ids)), err
-		}
-		return f, nil
-	case c.hasEvents != nil:
-		counts, err := st.allCounts(ctx, c.Kind)
-		if err != nil {
-			return nil, err
-		}
-		with := withIDs(keys(counts))
+	if c.hasEvents != nil && !(c.ofEvent && c.Kind.IsTerm()) {
+		with := withEvents(st.counted)
 		if !*c.hasEvents {
 			with = not(with)
 		}
 		f = append(f, with)
 	}
-	if c.onlyUpcoming {
-		counts, err := readmodel.Counts(ctx, st.view, calendar.KindEvent, linkField(c.Kind), st.coming(c.upcomingAt), nil)
-		return append(f, withIDs(keys(counts))), err
+	if c.upcomingAt != 0 {
+		f = append(f, withEvents(st.coming(c.upcomingAt)))
 	}
-	return f, nil
+	return f, err
 }

@@ -62,66 +62,59 @@ const loadedAtOnce = 128
 // linkKinds are the kinds that events link to.
 var linkKinds = [...]calendar.Kind{calendar.KindVenue, calendar.KindOrganizer, calendar.KindCategory, calendar.KindTag}
 
-// links are the ids that an event links to, by place in linkKinds.
-type links [len(linkKinds)][]calendar.ID
-
-// linksOf returns the links that are to be embedded, or looked at.
-func linksOf(event *calendar.Record, e Embeds) (l links) {
+// linksOf returns the ids of the records that are to be embedded, or looked at.
+func linksOf(event *calendar.Record, e Embeds) (ids []calendar.ID) {
 	for at, k := range linkKinds {
 		if e&(1<<at|EmbedTouched) != 0 {
-			l[at] = event.Fields.IDs(linkField(k))
+			ids = append(ids, event.Fields.IDs(linkField(k))...)
 		}
 	}
-	return l
+	return ids
 }
 
 // join fills in what events embed (interface 3.1.7).
 type join struct {
 	// records returns records in the order of ids, nil for those that are not shown.
 	records func(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error)
-	// counts returns the listed events of terms; nil: none are known.
+	// counts returns the counted events of terms; nil: none are known.
 	counts    func(ctx context.Context, k calendar.Kind, ids []calendar.ID) (map[calendar.ID]int, error)
 	caller    calendar.Caller
 	lang      calendar.Lang
 	now       time.Time
 	embeds    Embeds
-	withdrawn *Withdrawn // are not shown
-	left      int        // bytes that the shown texts may have
+	withdrawn Withdrawn // are not shown
+	left      int       // bytes that the shown texts may have
 
 	found   map[calendar.ID]linked
 	counted map[calendar.ID]int // terms
 }
 
-// linked is a record that an event links to, nil for one that the answer does not show, and
-// when it was written last.
+// linked is a record that an event links to.
 type linked struct {
-	record  *calendar.Record
-	changed time.Time
+	LinkedView // without a Record where the answer does not show it
+	changed    time.Time
+	sortName   string // of terms: the shown name without case and accents
 }
 
 // views completes views of a kind: events have their linked records unless they are blanked,
 // terms their counts. ErrTooLarge says that the texts of linked records are more than the answer
 // may have.
 func (j *join) views(ctx context.Context, k calendar.Kind, views []View) error {
-	var linked []calendar.ID
 	terms := map[calendar.Kind][]calendar.ID{}
-	of := make([]links, len(views))
+	of := make([][]calendar.ID, len(views))
 	for i := range views {
 		v := &views[i]
-		switch v.Touched = v.Record.Changed; {
-		case k.IsTerm():
+		if v.Touched = v.Record.Changed; k.IsTerm() {
 			terms[k] = append(terms[k], v.Record.ID)
-		case k == calendar.KindEvent && (!v.Blanked || j.embeds&EmbedTouched != 0):
+		} else if k == calendar.KindEvent && (!v.Blanked || j.embeds&EmbedTouched != 0) {
 			of[i] = linksOf(v.Record, j.embeds)
-			linked = slices.Concat(linked, of[i][0], of[i][1], of[i][2], of[i][3])
 		}
 	}
-	slices.Sort(linked)
-	if err := j.load(ctx, slices.Compact(linked)); err != nil {
+	if err := j.load(ctx, slices.Concat(of...)); err != nil {
 		return err
 	}
 	for id, l := range j.found {
-		if r := l.record; r != nil && r.Kind.IsTerm() {
+		if r := l.Record; r != nil && r.Kind.IsTerm() {
 			terms[r.Kind] = append(terms[r.Kind], id)
 		}
 	}
@@ -130,30 +123,47 @@ func (j *join) views(ctx context.Context, k calendar.Kind, views []View) error {
 	}
 	for i := range views {
 		v := &views[i]
-		for _, id := range slices.Concat(of[i][:]...) {
-			if at := j.found[id].changed; at.After(v.Touched) {
-				v.Touched = at
+		for _, id := range of[i] {
+			l := j.found[id]
+			if l.changed.After(v.Touched) {
+				v.Touched = l.changed
+			}
+			if l.Record != nil && !v.Blanked {
+				l.Count = j.countOf(id)
+				list := v.linked(l.Record.Kind)
+				*list = append(*list, l.LinkedView)
 			}
 		}
+		slices.SortFunc(v.Categories, j.byName)
+		slices.SortFunc(v.Tags, j.byName)
 		if k.IsTerm() {
 			v.Count = j.countOf(v.Record.ID)
-		}
-		if !v.Blanked {
-			v.Venues, v.Organizers = j.posts(of[i][0], linkKinds[0]), j.posts(of[i][1], linkKinds[1])
-			v.Categories, v.Tags = j.terms(of[i][2], linkKinds[2]), j.terms(of[i][3], linkKinds[3])
 		}
 		v.Mark = v.mark()
 	}
 	return nil
 }
 
+// byName orders terms by their shown names, then by id.
+func (j *join) byName(a, b LinkedView) int {
+	x, y := a.Record.ID, b.Record.ID
+	return cmp.Or(strings.Compare(j.found[x].sortName, j.found[y].sortName), cmp.Compare(x, y))
+}
+
+// linked returns the list of the linked records of a kind.
+func (v *View) linked(k calendar.Kind) *[]LinkedView {
+	return [...]*[]LinkedView{
+		calendar.KindVenue: &v.Venues, calendar.KindOrganizer: &v.Organizers, calendar.KindCategory: &v.Categories, calendar.KindTag: &v.Tags,
+	}[k]
+}
+
 // count finds the counts of terms, by kind.
 func (j *join) count(ctx context.Context, terms map[calendar.Kind][]calendar.ID) error {
+	if j.counts == nil {
+		return nil
+	}
 	j.counted = map[calendar.ID]int{}
 	for k, ids := range terms {
-		if j.counts == nil {
-			return nil
-		}
 		slices.Sort(ids)
 		counts, err := j.counts(ctx, k, ids)
 		if err != nil {
@@ -175,6 +185,8 @@ func (j *join) countOf(id calendar.ID) int {
 
 // load loads records while their shown texts are within the limits.
 func (j *join) load(ctx context.Context, ids []calendar.ID) error {
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
 	j.found = make(map[calendar.ID]linked, len(ids))
 	for some := range slices.Chunk(ids, loadedAtOnce) {
 		records, err := j.records(ctx, some...)
@@ -186,8 +198,12 @@ func (j *join) load(ctx context.Context, ids []calendar.ID) error {
 				continue
 			}
 			l := linked{changed: r.Changed}
-			if isShown(r, j.caller, j.now) && !j.withdrawn.has(r.Kind, r.ID) {
-				l.record = r
+			if isShown(r, j.caller, j.now) && !j.withdrawn.has(r.ID) {
+				l.Record, l.Status = r, statusOf(r, j.now)
+				if r.Kind.IsTerm() {
+					name, _ := r.Name(j.lang)
+					l.sortName = readmodel.Fold(name)
+				}
 				shown, _ := r.Fields.Text("description").In(j.lang, r.Home)
 				if j.left -= len(shown); j.left < 0 {
 					return ErrTooLarge
@@ -219,36 +235,6 @@ func statusOf(r *calendar.Record, at time.Time) calendar.Status {
 	return r.Status(at)
 }
 
-// posts returns the venues or organizers that are not trashed and that the caller could
-// read singly, in stored order.
-func (j *join) posts(ids []calendar.ID, k calendar.Kind) (out []LinkedView) {
-	for _, id := range ids {
-		if r := j.found[id].record; r != nil && r.Kind == k {
-			out = append(out, LinkedView{Record: r, Status: r.Status(j.now)})
-		}
-	}
-	return out
-}
-
-// terms returns the live terms by shown name without case and accents, then id.
-func (j *join) terms(ids []calendar.ID, k calendar.Kind) (out []TermView) {
-	for _, id := range ids {
-		if r := j.found[id].record; r != nil && r.Kind == k {
-			out = append(out, TermView{Record: r, Count: j.countOf(id)})
-		}
-	}
-	names := make(map[calendar.ID]string, len(out)) // folded
-	for _, t := range out {
-		name, _ := t.Record.Name(j.lang)
-		names[t.Record.ID] = readmodel.Fold(name)
-	}
-	slices.SortFunc(out, func(a, b TermView) int {
-		x, y := a.Record.ID, b.Record.ID
-		return cmp.Or(strings.Compare(names[x], names[y]), cmp.Compare(x, y))
-	})
-	return out
-}
-
 // mark is a hash of all that the view depends on besides the version of its record.
 func (v *View) mark() uint64 {
 	h := calendar.HashStart.Text(string(v.Status))
@@ -256,22 +242,13 @@ func (v *View) mark() uint64 {
 		h = h.Number(1)
 	}
 	h = h.Number(uint64(v.Count))
-	for _, list := range [...][]LinkedView{v.Venues, v.Organizers} {
+	for _, k := range linkKinds {
+		list := *v.linked(k)
 		h = h.Number(uint64(len(list)))
 		for _, l := range list {
-			h = of(h, l.Record).Text(string(l.Status))
-		}
-	}
-	for _, list := range [...][]TermView{v.Categories, v.Tags} {
-		h = h.Number(uint64(len(list)))
-		for _, t := range list {
-			h = of(h, t.Record).Number(uint64(t.Count))
+			r := l.Record
+			h = h.Number(uint64(r.ID)).Number(uint64(r.Version)).Number(r.Sum).Text(string(l.Status)).Number(uint64(l.Count))
 		}
 	}
 	return uint64(h)
-}
-
-// of adds the content of a record to a hash.
-func of(h calendar.Hash, r *calendar.Record) calendar.Hash {
-	return h.Number(uint64(r.ID)).Number(uint64(r.Version)).Number(r.Sum)
 }

@@ -1,11 +1,8 @@
 package query
 
 import (
-	"net/url"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
 func TestPageLinks(t *testing.T) {
@@ -37,16 +34,4 @@ func TestPageLinks(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
-}
-
-func TestPageLinksReadBack(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		value := rapid.String().Draw(t, "value")
-		links := LinksTo("", []LinkParam{{"search", value}})
-		got, err := url.ParseQuery(strings.TrimPrefix(links.Page(3), "?"))
-		if err != nil || got.Get("search") != value || got.Get("page") != "3" {
-			t.Fatalf("%q reads back as %q, %v", value, got, err)
-		}
-	})
 }

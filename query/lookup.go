@@ -147,7 +147,7 @@ func readEvent(q *parser, v *param.Value) {
 // seesWhole reports whether a list shows the event to the caller, or would with the status
 // filter, and to all who see it not blanked.
 func (q *parser) seesWhole(r *calendar.Record) bool {
-	if r.Fields.Bool("protected") || q.withdrawn.has(r.Kind, r.ID) {
+	if r.Fields.Bool("protected") || q.withdrawn.has(r.ID) {
 		return false
 	}
 	if r.Status(q.now) == calendar.StatusTrash {

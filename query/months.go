@@ -1,7 +1,9 @@
 package query
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -30,7 +32,7 @@ const (
 	partsAtOnce = 500
 )
 
-func firstOf(month int64) time.Time {
+func firstOf(month calendar.ID) time.Time {
 	return time.Date(int(month/12), time.Month(month%12+1), 1, 0, 0, 0, 0, time.UTC)
 }
 
@@ -42,32 +44,31 @@ func (s *Service) Months(ctx context.Context) (*Months, error) {
 func (st *state) months(ctx context.Context) (*Months, error) {
 	listed := readmodel.And{st.published, notHidden}
 	open := readmodel.And{not(isProtected)}
-	byMonth := []readmodel.Tally{{Field: readmodel.FieldMonth}}
-	months, err := st.tallied(ctx, listed, readmodel.Selection{Tallies: byMonth}, readmodel.Selection{Filter: open, Tallies: byMonth})
+	months, err := st.tallied(ctx, listed, readmodel.Tally{Field: readmodel.FieldMonth}, readmodel.Tally{Filter: open, Field: readmodel.FieldMonth})
 	if err != nil {
 		return nil, err
 	}
 	out := &Months{}
-	if out.Touched, err = st.touched(ctx, listed, months[0][0].Values); err != nil {
+	if out.Touched, err = st.touched(ctx, listed, keys(months[0].Values)); err != nil {
 		return nil, err
 	}
 	// On the clock of the site an event may start in the month before or after.
-	var near []int64
-	for _, v := range months[1][0].Values {
-		near = append(near, max(v.Value-1, firstMonth), v.Value, min(v.Value+1, lastMonth))
+	near := map[calendar.ID]int{}
+	for month := range months[1].Values {
+		for at := max(month-1, firstMonth); at <= min(month+1, lastMonth); at++ {
+			near[at]++
+		}
 	}
-	slices.Sort(near)
-	near = slices.Compact(near)
-	for some := range slices.Chunk(near, partsAtOnce) {
+	for some := range slices.Chunk(keys(near), partsAtOnce) {
 		parts := make([]readmodel.Filter, len(some))
 		for i, month := range some {
-			parts[i] = st.StartingIn(firstOf(month)).window.filters(nil)
+			parts[i] = st.StartingIn(firstOf(month)).window.filters()
 		}
-		counts, err := st.tallied(ctx, append(listed, open...), readmodel.Selection{Tallies: []readmodel.Tally{{Parts: parts}}})
+		counts, err := st.tallied(ctx, append(listed, open...), readmodel.Tally{Parts: parts})
 		if err != nil {
 			return nil, err
 		}
-		for i, n := range counts[0][0].Parts {
+		for i, n := range counts[0].Parts {
 			if n > 0 {
 				out.Started = append(out.Started, MonthCount{firstOf(some[i]), n})
 			}
@@ -79,7 +80,7 @@ func (st *state) months(ctx context.Context) (*Months, error) {
 // StartingIn returns the list of the events that a month of Months.Started counts.
 func (s *Service) StartingIn(first time.Time) *Criteria {
 	c := &Criteria{Kind: calendar.KindEvent, window: newWindow(), lap: newWindow(), hides: true}
-	for i, bound := range []*int64{&c.window.utcStart.min, &c.window.utcStart.max} {
+	for i, bound := range []*int64{&c.window[utcStart].min, &c.window[utcStart].max} {
 		begin, _ := calendar.Day(calendar.WallOf(first.AddDate(0, i, 0)), s.o.Site)
 		*bound = begin.Unix() - int64(i)
 	}
@@ -88,26 +89,26 @@ func (s *Service) StartingIn(first time.Time) *Criteria {
 
 // touched adds to the months in which events start those that they only go on in: where none
 // starts, the event that ends last of those before touches all months up to its end.
-func (st *state) touched(ctx context.Context, listed readmodel.And, started []readmodel.Value) (out []time.Time, err error) {
-	for i, v := range started {
-		out = append(out, firstOf(v.Value))
-		next := int64(lastMonth + 1)
+func (st *state) touched(ctx context.Context, listed readmodel.And, started []calendar.ID) (out []time.Time, err error) {
+	for i, first := range started {
+		out = append(out, firstOf(first))
+		next := calendar.ID(lastMonth + 1)
 		if i+1 < len(started) {
-			next = started[i+1].Value
+			next = started[i+1]
 		}
-		if next == v.Value+1 {
+		if next == first+1 {
 			continue
 		}
-		before := readmodel.Range{Field: readmodel.FieldMonth, Max: &v.Value}
+		before := readmodel.Range{Field: readmodel.FieldMonth, Max: new(int64(first))}
 		longest, err := st.view.Search(ctx, readmodel.Query{
-			Kind: calendar.KindEvent, Filter: readmodel.Both(listed, before), Limit: 1,
+			Kind: calendar.KindEvent, Filter: append(listed, before), Limit: 1,
 			Sort: readmodel.By(true, readmodel.FieldEnd, readmodel.FieldID),
 		})
 		if err != nil {
 			return nil, err
 		}
 		for _, d := range longest.Documents {
-			for month := v.Value + 1; month < next && calendar.WallOf(firstOf(month)) < d.Record.Fields.Wall("end_date"); month++ {
+			for month := first + 1; month < next && calendar.WallOf(firstOf(month)) < d.Record.Fields.Wall("end_date"); month++ {
 				out = append(out, firstOf(month))
 			}
 		}
@@ -115,37 +116,30 @@ func (st *state) touched(ctx context.Context, listed readmodel.And, started []re
 	return out, nil
 }
 
-// LinkedFrom returns the venues, organizers, categories and tags that the events of a list
-// without a search link to, and the categories above those, but for events that the caller
-// gets blanked.
-func (s *Service) LinkedFrom(ctx context.Context, c *Criteria) (map[calendar.ID]bool, error) {
+// LinkedFrom returns how many events of a list without a search link to each venue, organizer,
+// category and tag, and the categories above those, but for events that the caller gets blanked.
+func (s *Service) LinkedFrom(ctx context.Context, c *Criteria) (map[calendar.ID]int, error) {
 	shown := *c
 	shown.hides = true
-	return present(ctx, s, func(st *state) (map[calendar.ID]bool, error) {
+	return present(ctx, s, func(st *state) (map[calendar.ID]int, error) {
 		f, err := st.filter(ctx, &shown)
 		if err != nil {
 			return nil, err
 		}
-		out := map[calendar.ID]bool{}
+		out := map[calendar.ID]int{}
 		for _, k := range linkKinds {
-			counts, err := readmodel.Counts(ctx, st.view, calendar.KindEvent, linkField(k), f, nil)
-			ids := keys(counts)
-			if err == nil && k == calendar.KindCategory {
-				ids, err = st.withAbove(ctx, ids)
-			}
-			if err != nil {
+			counts, err := st.eventsOf(ctx, k, f)
+			if err := cmp.Or(err, st.addAbove(ctx, k, counts)); err != nil {
 				return nil, err
 			}
-			for _, id := range ids {
-				out[id] = true
-			}
+			maps.Copy(out, counts)
 		}
 		return out, nil
 	})
 }
 
 // tallied asks about the events that a filter admits.
-func (st *state) tallied(ctx context.Context, f readmodel.Filter, of ...readmodel.Selection) ([][]readmodel.Tallied, error) {
-	page, err := st.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: readmodel.By(false, readmodel.FieldID), Tallies: of})
+func (st *state) tallied(ctx context.Context, f readmodel.Filter, of ...readmodel.Tally) ([]readmodel.Tallied, error) {
+	page, err := st.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Tallies: of})
 	return page.Tallied, err
 }

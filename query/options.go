@@ -67,7 +67,7 @@ func costBands(bounds []string) []option {
 		band, _ := readCostBand(from + "-" + bound)
 		bands, from = append(bands, band), bound
 	}
-	return append(bands, option{word: "unknown", other: not(readmodel.Exists{Field: readmodel.FieldCost})})
+	return append(bands, option{word: "unknown", other: not(readmodel.Range{Field: readmodel.FieldCost})})
 }
 
 // maxCostBounds is how many bounds bands of costs have at most.

@@ -177,7 +177,7 @@ var readers = map[string]reader{
 	"term include":       termsOf((*parser).includeOnly),
 	"term order":         readOrder,
 	"orderby":            func(q *parser, v *param.Value) { q.orderBy, _ = v.Text(0) },
-	"hide_empty":         boolean(func(q *parser) **bool { return &q.hideEmpty }),
+	"hide_empty":         readHideEmpty,
 	"parent":             readRecord(calendar.KindCategory, readmodel.FieldParent),
 	"post":               readEvent,
 	"slug":               readSlug,

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"encoding/json"
 	"os"
 	"strings"
 	"testing"
@@ -43,20 +42,6 @@ func TestParamsGolden(t *testing.T) {
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("parameter tables (-want +got):\n%s", d)
-	}
-}
-
-func TestDefaultsOfParams(t *testing.T) {
-	t.Parallel()
-	for _, k := range calendar.Kinds {
-		for _, p := range Params(k) {
-			if p.Default != "" && !json.Valid([]byte(p.Default)) {
-				t.Errorf("%s %s: default %q is no JSON", k, p.Name, p.Default)
-			}
-		}
-	}
-	if Params(calendar.KindImage) != nil || Params(0) != nil {
-		t.Error("kinds without a list have parameters")
 	}
 }
 

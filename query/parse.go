@@ -174,15 +174,26 @@ func (q *parser) includeOnly(ids []calendar.ID) {
 
 func readUpcoming(q *parser, v *param.Value) {
 	if is, _ := v.Bool(); is {
-		q.onlyUpcoming = true
-		q.upcomingAt = calendar.Wall(q.now.Unix())
-		q.resolved = q.resolved.Number(int64(q.upcomingAt))
+		q.fromNow()
 	}
+}
+
+// fromNow limits counts to events that have not ended.
+func (q *parser) fromNow() {
+	q.upcomingAt = calendar.Wall(q.now.Unix())
+	q.resolved = q.resolved.Number(int64(q.upcomingAt))
 }
 
 func readOrder(q *parser, v *param.Value) {
 	order, _ := v.Text(0)
 	q.desc = order != "" && !strings.EqualFold(order, "asc")
+}
+
+// readHideEmpty hides terms without events where nothing else is said.
+func readHideEmpty(q *parser, v *param.Value) {
+	if hide, sent := v.Bool(); hide || !sent {
+		q.hasEvents = new(true)
+	}
 }
 
 func readSlug(q *parser, v *param.Value) {
@@ -263,9 +274,9 @@ func (q *parser) closeWindow() {
 		return
 	}
 	w, sheet := &q.window, &q.sheet
-	if sheet.Past && w.end.max >= int64(calendar.WallOf(q.now.In(q.s.o.Site))) { // else it says more
-		w.end.max = open.max
-		w.utcEnd.lower(q.now.Unix() - 1)
+	if sheet.Past && w[wallEnd].max >= int64(calendar.WallOf(q.now.In(q.s.o.Site))) { // else it says more
+		w[wallEnd].max = open.max
+		w[utcEnd].lower(q.now.Unix() - 1)
 	}
 	if q.fixed || sheet.Past || sheet.Period {
 		return
@@ -273,18 +284,18 @@ func (q *parser) closeWindow() {
 	if q.overlap {
 		w = &q.lap
 	}
-	start, end := DefaultWindow(q.now, cmp.Or(sheet.Zone, q.s.o.Site))
+	site := cmp.Or(sheet.Zone, q.s.o.Site)
 	lower, upper := w.spans(sheet.Zone)
 	if !q.sent("start_date") {
+		q.startDefault, q.Moves = startOfWindow(q.now, site), true
 		if !q.strict {
-			start = dayOf(start)
+			q.startDefault = dayOf(q.startDefault)
 		}
-		q.startDefault, q.Moves = start, true
-		lower.raise(calendar.WallToInstant(start, sheet.Zone).Unix())
+		lower.raise(calendar.WallToInstant(q.startDefault, sheet.Zone).Unix())
 	}
 	if !q.sent("end_date") {
-		q.endDefault, q.Moves = end, true
-		upper.lower(calendar.WallToInstant(end, sheet.Zone).Unix())
+		q.endDefault, q.Moves = endOfWindow(q.now, site), true
+		upper.lower(calendar.WallToInstant(q.endDefault, sheet.Zone).Unix())
 	}
 }
 

@@ -109,6 +109,15 @@ func (g *grouping[K]) add(key K, id calendar.ID) {
 	g.groups[at] = append(g.groups[at], id)
 }
 
+// parts are the parts of a tally that count the events of the groups.
+func (g *grouping[K]) parts() []readmodel.Filter {
+	parts := make([]readmodel.Filter, len(g.groups))
+	for at, group := range g.groups {
+		parts[at] = in(readmodel.FieldVenue, group...)
+	}
+	return parts
+}
+
 // of returns the venues of some keys, by id.
 func (g *grouping[K]) of(keys []K) []calendar.ID {
 	out := []calendar.ID{}

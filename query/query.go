@@ -5,6 +5,7 @@ package query
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"daybook/calendar"
@@ -80,7 +81,16 @@ type Past struct {
 	// FormOnly checks what needs no look at the records: whatever is named is known.
 	FormOnly bool
 	// Withdrawn are the records that the caller gets no more.
-	Withdrawn *Withdrawn
+	Withdrawn Withdrawn
+}
+
+// Withdrawn are records, ascending, that lists of the past hold and a caller gets no more:
+// they are left out, embedded ones too.
+type Withdrawn []calendar.ID
+
+func (w Withdrawn) has(id calendar.ID) bool {
+	_, found := slices.BinarySearch(w, id)
+	return found
 }
 
 // Of names a record that events are of.
@@ -152,13 +162,11 @@ type Criteria struct {
 
 	ofEvent      bool          // event or post was sent
 	linked       []calendar.ID // the records of the kind that this event links to
-	hasEvents    *bool
-	upcomingAt   calendar.Wall // only_with_upcoming: the present second, UTC
-	onlyUpcoming bool
+	hasEvents    *bool         // by hide_empty, too
+	upcomingAt   calendar.Wall // only_with_upcoming, and suggestions: the present second, UTC; 0: not sent
 
 	orderBy   string
 	desc      bool
-	hideEmpty *bool
 
 	source *source // of a calendar widget
 
@@ -174,7 +182,7 @@ type Criteria struct {
 	strict bool // strict_dates
 	hides  bool // a parameter was sent that leaves blanked events out
 
-	withdrawn *Withdrawn
+	withdrawn Withdrawn
 }
 
 // Output is what a list of events says of its form.
@@ -205,12 +213,6 @@ func (g Generation) Key(k cache.Key) cache.Key {
 	return k.Number(int64(g.Position)).Text(string(g.Hash[:])).Number(int64(g.Content)).Number(g.Due)
 }
 
-// TermView is a term with its count of listed events.
-type TermView struct {
-	Record *calendar.Record
-	Count  int // or NoCount
-}
-
 // ErrUnavailable is that of lists while the read model is out of reach.
 var ErrUnavailable = readmodel.ErrUnavailable
 
@@ -228,7 +230,7 @@ type View struct {
 	// stored order; events only.
 	Venues, Organizers []LinkedView
 	// Categories and Tags are the live linked terms in the order of 3.1.7.
-	Categories, Tags []TermView
+	Categories, Tags []LinkedView
 	Count            int // terms: listed events that carry it, or NoCount
 	// Distance is that of an event in whole metres, nil where nobody asks for it.
 	Distance *int64
@@ -247,17 +249,16 @@ type Moment struct {
 	Now time.Time // zero: now
 	// Own is the moment of the status of the record itself; zero: Now.
 	Own time.Time
-	// Load returns linked records as they were, nil for those that are not shown; nil:
-	// they are as they are now.
+	// Load returns linked records as they were, nil for those that are not shown: terms have
+	// no counts then. nil: they are as they are now.
 	Load func(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error)
-	// Uncounted leaves counts out.
-	Uncounted bool
 }
 
-// LinkedView is an embedded venue or organizer.
+// LinkedView is an embedded record.
 type LinkedView struct {
 	Record *calendar.Record
-	Status calendar.Status
+	Status calendar.Status // "" for terms
+	Count  int             // of terms: listed events that carry it, or NoCount
 }
 
 // List is the answer to a list request.

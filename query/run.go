@@ -72,18 +72,16 @@ type found struct {
 func (st *state) search(ctx context.Context, c *Criteria) (*found, error) {
 	var out *found
 	at, err := stepped(c, func(c *Criteria) (int, error) {
-		f, err := st.counting(ctx, c)
+		q, counts, err := st.query(ctx, c)
 		if err != nil {
 			return 0, err
 		}
-		order, err := st.order(ctx, c)
-		if err != nil {
-			return 0, err
-		}
-		q := c.query(f, order)
 		page, err := st.page(ctx, c, q)
 		if err == nil && (out == nil || page.Total > 0) { // where no step finds anything, the facets are of the first
-			out = &found{query: q, page: page, facets: f.facets(page.Tallied)}
+			out = &found{query: q, page: page}
+			for i, count := range counts {
+				out.facets = append(out.facets, count.made(&page.Tallied[i]))
+			}
 		}
 		return page.Total, err
 	})
@@ -94,11 +92,35 @@ func (st *state) search(ctx context.Context, c *Criteria) (*found, error) {
 	return out, nil
 }
 
-// query returns what a list asks of the index.
-func (c *Criteria) query(f *counting, order []readmodel.Sort) readmodel.Query {
-	q := readmodel.Query{
-		Kind: c.Kind, Filter: f.base, Narrow: f.narrow, Tallies: f.of,
+// query returns what a list asks of the index, and the facets that are made of the answer.
+func (st *state) query(ctx context.Context, c *Criteria) (q readmodel.Query, counts []*facetCount, err error) {
+	chosen, err := st.choice(ctx, c)
+	if err != nil {
+		return q, nil, err
+	}
+	order, err := st.order(ctx, c)
+	if err != nil {
+		return q, nil, err
+	}
+	isCounted := func(name string) bool { return slices.Contains(c.Facets, name) }
+	q = readmodel.Query{
+		Kind: c.Kind, Filter: c.protect(chosen.parts(func(name string) bool { return !isCounted(name) })),
 		Sort: order, Offset: (c.Page - 1) * c.PerPage, Limit: c.PerPage,
+	}
+	if rest := chosen.parts(isCounted); len(rest) > 0 {
+		q.Narrow = rest
+	}
+	for _, name := range c.Facets {
+		count, err := st.facet(ctx, c, name)
+		if err != nil {
+			return q, nil, err
+		}
+		among := chosen.parts(func(other string) bool { return isCounted(other) && other != name })
+		if b := blanked(c.Caller); b != nil && !count.blanked && !c.hides {
+			among = append(among, not(b))
+		}
+		q.Tallies = append(q.Tallies, count.tally(among))
+		counts = append(counts, count)
 	}
 	if c.collapse {
 		q.Collapse = &readmodel.Collapse{Field: readmodel.FieldRepeats, Alone: blanked(c.Caller)}
@@ -109,14 +131,14 @@ func (c *Criteria) query(f *counting, order []readmodel.Sort) readmodel.Query {
 		}
 		q.Limit++ // one more, to know whether there is a next page
 	}
-	return q
+	return q, counts, nil
 }
 
 // page finds the documents of the page.
 func (st *state) page(ctx context.Context, c *Criteria, q readmodel.Query) (readmodel.Page, error) {
 	switch {
 	case c.Kind.IsTerm() && c.orderBy == "count":
-		counts, err := st.allCounts(ctx, c.Kind)
+		counts, err := st.eventsOf(ctx, c.Kind, st.counted)
 		if err != nil {
 			return readmodel.Page{}, err
 		}
@@ -127,8 +149,6 @@ func (st *state) page(ctx context.Context, c *Criteria, q readmodel.Query) (read
 			place[id] = i
 		}
 		return st.ranked(ctx, c, q.Filter, place)
-	case q.After != nil && len(q.After) != len(q.Sort):
-		return readmodel.Page{}, &calendar.Error{Code: calendar.CodeInvalidParam, Fields: []calendar.FieldError{{Field: "cursor", Reason: calendar.ReasonCursor}}}
 	}
 	return st.view.Search(ctx, q)
 }
@@ -183,7 +203,7 @@ func (c *Criteria) order() []readmodel.Sort {
 // ranked answers a page of terms in an order that the read model does not have: by rank,
 // then by id.
 func (st *state) ranked(ctx context.Context, c *Criteria, f readmodel.Filter, rank map[calendar.ID]int) (readmodel.Page, error) {
-	found, err := readmodel.Counts(ctx, st.view, c.Kind, readmodel.FieldID, f, nil)
+	found, err := readmodel.Counts(ctx, st.view, c.Kind, readmodel.FieldID, f)
 	if err != nil {
 		return readmodel.Page{}, err
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"sync/atomic"
 	"time"
 
 	"daybook/calendar"
@@ -17,17 +16,17 @@ type Service struct {
 	records Records
 	o       Options
 
-	shared lazy[*shared]                                   // of the last generation that was asked for
-	last   [calendar.KindTag + 1]atomic.Pointer[directory] // that was read
+	shared      lazy[shared] // of the last generation that was asked for
+	directories [calendar.KindTag + 1]lazy[currentDirectory]
 
 	bands []option // of costs
 }
 
 // Forget drops what is in memory of linked records, which may have been erased.
 func (s *Service) Forget() {
-	s.shared.value.Store(nil)
-	for k := range s.last {
-		s.last[k].Store(nil)
+	s.shared.Store(nil)
+	for k := range s.directories {
+		s.directories[k].Store(nil)
 	}
 }
 
@@ -84,22 +83,19 @@ func (s *Service) Await(ctx context.Context, c calendar.Caller, least calendar.P
 			want = max(least, head)
 		}
 	}
+	if want <= shown.Position {
+		return want, nil
+	}
 	wait, cancel := context.WithTimeout(ctx, s.o.PositionWait)
 	defer cancel()
-	for _, p := range []calendar.Position{least, want} {
-		if p <= shown.Position {
-			continue
-		}
-		err := s.index.Wait(wait, p)
-		switch late := ctx.Err() == nil && errors.Is(wait.Err(), context.DeadlineExceeded); {
-		case err == nil:
-		case !late:
-			return 0, err
-		case p == least:
-			return 0, calendar.Fail(calendar.CodePositionNotReached, 0)
-		default:
-			return least, nil
-		}
+	switch err := s.index.Wait(wait, want); {
+	case err == nil:
+		return want, nil
+	case ctx.Err() != nil || !errors.Is(wait.Err(), context.DeadlineExceeded):
+		return 0, err
 	}
-	return want, nil
+	if shown, err = s.index.Visible(ctx); err == nil && shown.Position < least {
+		err = calendar.Fail(calendar.CodePositionNotReached, 0)
+	}
+	return least, err
 }

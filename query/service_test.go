@@ -52,33 +52,6 @@ func TestGeneration(t *testing.T) {
 	}
 }
 
-// Lists of one generation share counts, the tree of categories and the records
-// that events link to.
-func TestSharedWork(t *testing.T) {
-	t.Parallel()
-	s, _, index, _ := setup(t, world(t))
-	run := func(sent string) {
-		t.Helper()
-		if _, _, err := list(t, s, calendar.KindEvent, anonymous, input(sent)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	run("")
-	index.calls("Search")
-	index.calls("Counts")
-	index.calls("Get")
-	run("per_page=3")
-	if s, g, c := index.calls("Search"), index.calls("Get"), index.calls("Counts"); s != 1 || g != 0 || c != 0 {
-		t.Errorf("a list costs %d searches, %d multi-gets, %d counts", s, g, c)
-	}
-	run("categories=bebop")
-	index.calls("Counts")
-	run("categories=folk")
-	if c := index.calls("Counts"); c != 0 {
-		t.Errorf("a category without children costs %d counts", c)
-	}
-}
-
 func TestAwait(t *testing.T) {
 	t.Parallel()
 	notReached := func(err error) bool {

@@ -36,8 +36,8 @@ func (s *Sheet) lap() window {
 		return w
 	}
 	if w.days(s.First, s.Last, s.Zone); s.Zone != nil { // all-day events are on their own dates, which may be beyond
-		w.utcStart.min = min(w.utcStart.min, int64(s.First)+daySeconds-eastmost-2)
-		w.utcEnd.max = max(w.utcEnd.max, int64(s.Last)+westmost)
+		w[utcStart].min = min(w[utcStart].min, int64(s.First)+daySeconds-eastmost-2)
+		w[utcEnd].max = max(w[utcEnd].max, int64(s.Last)+westmost)
 	}
 	return w
 }

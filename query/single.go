@@ -16,14 +16,9 @@ import (
 // out of reach the last known counts stand, so single records stay readable. Protected
 // events are not blanked here: the caller of View checks the right to read first.
 func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Record, l calendar.Lang, e Embeds, m Moment) (View, error) {
-	j := join{
-		records: m.Load, counts: s.lastingCounts, caller: c, lang: l, now: cmp.Or(m.Now, s.now()), embeds: e, left: s.o.MaxAnswer,
-	}
+	j := join{records: m.Load, caller: c, lang: l, now: cmp.Or(m.Now, s.now()), embeds: e, left: s.o.MaxAnswer}
 	if m.Load == nil {
-		j.records = s.records.Load
-	}
-	if m.Uncounted {
-		j.counts = nil
+		j.records, j.counts = s.records.Load, s.lastingCounts
 	}
 	return j.view(ctx, r, cmp.Or(m.Own, j.now))
 }
@@ -35,26 +30,22 @@ func (j *join) view(ctx context.Context, r *calendar.Record, own time.Time) (Vie
 	return views[0], err
 }
 
-// countsLimit is how long a single read waits for counts from a read model in another
-// process. One that hangs must not keep single records from being read.
+// countsLimit is how long a single read waits for counts. A read model that hangs must not
+// keep single records from being read.
 const countsLimit = time.Second
 
 // lastingCounts returns the numbers of counted events of some terms: the last known ones
 // while the read model is out of reach.
 func (s *Service) lastingCounts(ctx context.Context, k calendar.Kind, ids []calendar.ID) (counts map[calendar.ID]int, err error) {
-	within := ctx
-	if !s.o.LocalIndex {
-		var cancel context.CancelFunc
-		within, cancel = context.WithTimeout(ctx, countsLimit)
-		defer cancel()
-	}
+	within, cancel := context.WithTimeout(ctx, countsLimit)
+	defer cancel()
 	counts, err = present(within, s, func(st *state) (map[calendar.ID]int, error) { return st.countsOf(within, k, ids) })
 	late := within.Err() != nil && ctx.Err() == nil
 	if err == nil || !late && !errors.Is(err, readmodel.ErrUnavailable) {
 		return counts, err
 	}
-	if last, ok := s.shared.known(nil); ok {
-		counts, _ = last.knownCounts(k, ids)
+	if last := s.shared.Load(); last != nil {
+		counts, _ = last.knownCounts(ids)
 	}
 	return counts, nil
 }
@@ -129,17 +120,12 @@ func (s *Service) find(ctx context.Context, st *state, k calendar.Kind, id calen
 	if slug != "" {
 		return s.records.BySlug(ctx, k, strings.ToLower(slug))
 	}
-	if id <= 0 {
-		return nil, nil
-	}
 	if st != nil {
 		found, err := st.view.Get(ctx, []calendar.ID{id})
-		if r := found[id].Record; r != nil || err != nil {
-			return r, err
-		}
+		return found[id].Record, err
 	}
 	found, err := s.records.Load(ctx, id)
-	if err != nil || len(found) == 0 {
+	if err != nil {
 		return nil, err
 	}
 	return found[0], nil

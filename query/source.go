@@ -89,7 +89,7 @@ func readTimeZone(q *parser, v *param.Value) {
 
 // filter admits what is in the range; blanked events show no whole days.
 func (s *source) filter(blanked readmodel.Filter) readmodel.Filter {
-	first, last := s.timed.utcStart.min, s.timed.utcEnd.max
+	first, last := s.timed[utcStart].min, s.timed[utcEnd].max
 	if first == open.min || last == open.max {
 		first, last = s.days.min, s.days.max
 	}

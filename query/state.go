@@ -35,15 +35,8 @@ type shared struct {
 	published readmodel.Filter // published posts
 	counted   readmodel.And    // events that counts are of
 
-	counts      [calendar.KindTag + 1]listedCounts // by kind of the link
-	directories [calendar.KindTag + 1]lazy[*directory]
-	links       linkedRecords
-}
-
-// listedCounts are the numbers of counted events by linked record.
-type listedCounts struct {
-	all  lazy[map[calendar.ID]int]
-	some sync.Map // calendar.ID → int: those that were asked for by themselves
+	counts sync.Map // counted events of the terms that were asked for: calendar.ID → int
+	links  linkedRecords
 }
 
 // holds returns what is valid for a state of the index at a moment.
@@ -54,34 +47,27 @@ func holds(shown readmodel.Shown, now int64) func(*shared) bool {
 // lazy is a value that is loaded by the first caller who needs it; others wait. An error is
 // not stored.
 type lazy[T any] struct {
-	value   atomic.Pointer[T]
+	atomic.Pointer[T]
 	loading keylock.Locks[struct{}]
 }
 
-// known returns the loaded value while it is valid; nil: it always is.
-func (l *lazy[T]) known(valid func(T) bool) (v T, ok bool) {
-	if p := l.value.Load(); p != nil && (valid == nil || valid(*p)) {
-		return *p, true
-	}
-	return v, false
-}
-
-func (l *lazy[T]) get(ctx context.Context, valid func(T) bool, load func() (T, error)) (T, error) {
-	if v, ok := l.known(valid); ok {
+// get returns the value while it is valid, else what load makes of the one before, which is
+// nil at first.
+func (l *lazy[T]) get(ctx context.Context, valid func(*T) bool, load func(previous *T) (*T, error)) (*T, error) {
+	if v := l.Load(); v != nil && valid(v) {
 		return v, nil
 	}
 	release, err := l.loading.Acquire(ctx, struct{}{})
 	if err != nil {
-		var none T
-		return none, err
+		return nil, err
 	}
 	defer release()
-	if v, ok := l.known(valid); ok {
+	v := l.Load()
+	if v != nil && valid(v) {
 		return v, nil
 	}
-	v, err := load()
-	if err == nil {
-		l.value.Store(&v)
+	if v, err = load(v); err == nil {
+		l.Store(v)
 	}
 	return v, err
 }
@@ -93,7 +79,7 @@ func (s *Service) Generation(ctx context.Context) (Generation, error) {
 	if err != nil {
 		return Generation{}, err
 	}
-	if g, ok := s.shared.known(holds(shown, s.now().Unix())); ok {
+	if g := s.shared.Load(); g != nil && holds(shown, s.now().Unix())(g) {
 		return g.gen, nil
 	}
 	return present(ctx, s, func(st *state) (Generation, error) { return Generation{shown, st.gen.Due}, nil })
@@ -114,7 +100,7 @@ func present[T any](ctx context.Context, s *Service, made func(*state) (T, error
 // stateOf adds to a view what its generation shares.
 func (s *Service) stateOf(ctx context.Context, view readmodel.View) (*state, error) {
 	now := s.now().Unix()
-	g, err := s.shared.get(ctx, holds(view.Shown(), now), func() (*shared, error) {
+	g, err := s.shared.get(ctx, holds(view.Shown(), now), func(*shared) (*shared, error) {
 		due, next, err := dueTimes(ctx, view, now)
 		return &shared{
 			gen: Generation{Shown: view.Shown(), Due: due}, second: now, nextDue: next,
@@ -154,38 +140,31 @@ func dueTimes(ctx context.Context, view readmodel.View, now int64) (last, next i
 	return last, next, nil
 }
 
-// allCounts returns the number of counted events by linked record of a kind; the same for
-// every caller. Records without any are absent.
-func (st *state) allCounts(ctx context.Context, k calendar.Kind) (map[calendar.ID]int, error) {
-	return st.counts[k].all.get(ctx, nil, func() (map[calendar.ID]int, error) {
-		return readmodel.Counts(ctx, st.view, calendar.KindEvent, linkField(k), st.counted, nil)
-	})
+// eventsOf returns how many of the events that a filter admits link to each record of a kind.
+// Records without any are absent.
+func (st *state) eventsOf(ctx context.Context, k calendar.Kind, f readmodel.Filter) (map[calendar.ID]int, error) {
+	return readmodel.Counts(ctx, st.view, calendar.KindEvent, linkField(k), f)
 }
 
-// countsOf returns those of allCounts that belong to some records at least.
+// countsOf returns the numbers of counted events of some terms, the same for every caller.
 func (st *state) countsOf(ctx context.Context, k calendar.Kind, ids []calendar.ID) (map[calendar.ID]int, error) {
-	out, missing := st.knownCounts(k, ids)
+	out, missing := st.knownCounts(ids)
 	if len(missing) == 0 {
 		return out, nil
 	}
-	fresh, err := readmodel.Counts(ctx, st.view, calendar.KindEvent, linkField(k), st.counted, missing)
-	if err != nil {
-		return nil, err
-	}
+	fresh, err := st.eventsOf(ctx, k, readmodel.And{in(linkField(k), missing...), st.counted}) // few events have them
 	for _, id := range missing {
-		out[id] = fresh[id]
-		st.counts[k].some.Store(id, fresh[id])
+		if out[id] = fresh[id]; err == nil {
+			st.counts.Store(id, fresh[id])
+		}
 	}
-	return out, nil
+	return out, err
 }
 
-func (g *shared) knownCounts(k calendar.Kind, ids []calendar.ID) (known map[calendar.ID]int, missing []calendar.ID) {
-	if all, ok := g.counts[k].all.known(nil); ok {
-		return all, nil
-	}
+func (g *shared) knownCounts(ids []calendar.ID) (known map[calendar.ID]int, missing []calendar.ID) {
 	known = make(map[calendar.ID]int, len(ids))
 	for _, id := range ids {
-		if n, ok := g.counts[k].some.Load(id); ok {
+		if n, ok := g.counts.Load(id); ok {
 			known[id], _ = n.(int)
 		} else {
 			missing = append(missing, id)
@@ -194,32 +173,24 @@ func (g *shared) knownCounts(k calendar.Kind, ids []calendar.ID) (known map[cale
 	return known, missing
 }
 
-// usedTerms returns the terms of a kind that lists have where empty ones are left out: those
-// with a counted event, and the categories above them, so that a list holds whole branches.
-func (st *state) usedTerms(ctx context.Context, k calendar.Kind) ([]calendar.ID, error) {
-	counts, err := st.allCounts(ctx, k)
-	if err != nil || k != calendar.KindCategory {
-		return keys(counts), err
+// addAbove adds to counted categories those that stand above them, so that a list has whole
+// branches. Other kinds have none.
+func (st *state) addAbove(ctx context.Context, k calendar.Kind, counts map[calendar.ID]int) error {
+	if k != calendar.KindCategory {
+		return nil
 	}
-	return st.withAbove(ctx, keys(counts))
-}
-
-// withAbove adds to categories all that stand above them.
-func (st *state) withAbove(ctx context.Context, ids []calendar.ID) ([]calendar.ID, error) {
-	d, err := st.directory(ctx, calendar.KindCategory)
+	d, err := st.directory(ctx, k)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	in := make(map[calendar.ID]int, len(ids))
-	for _, id := range ids {
-		in[id] = 1
+	for _, id := range keys(counts) {
 		if at, known := d.find(id); known {
 			for _, above := range d.above(at) {
-				in[d.records[above].ID] = 1
+				counts[d.records[above].ID]++
 			}
 		}
 	}
-	return keys(in), nil
+	return nil
 }
 
 // coming admits the counted events that end at a moment or later.
@@ -228,11 +199,7 @@ func (g *shared) coming(at calendar.Wall) readmodel.And {
 }
 
 // keys returns the ids of counts in order, so that equal filters are equal.
-func keys(counts map[calendar.ID]int) []calendar.ID {
-	out := slices.AppendSeq(make([]calendar.ID, 0, len(counts)), maps.Keys(counts))
-	slices.Sort(out)
-	return out
-}
+func keys(counts map[calendar.ID]int) []calendar.ID { return slices.Sorted(maps.Keys(counts)) }
 
 // The records that a generation caches for joining are bounded by the bytes of their texts;
 // the rest of one takes about linkedBytes.

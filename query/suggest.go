@@ -27,8 +27,7 @@ func readTyped(q *parser, v *param.Value) {
 	case !e.Within():
 		v.Refuse(calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords))
 	}
-	q.upcomingAt = calendar.Wall(q.now.Unix())
-	q.resolved = q.resolved.Number(int64(q.upcomingAt))
+	q.fromNow()
 }
 
 func readSuggestTypos(q *parser, v *param.Value) {
@@ -134,11 +133,11 @@ func (st *state) suggestOthers(ctx context.Context, c *Criteria, k calendar.Kind
 	if k.IsPost() {
 		f = append(f, st.published)
 	}
-	found, err := readmodel.Counts(ctx, st.view, k, readmodel.FieldID, f, nil)
+	found, err := readmodel.Counts(ctx, st.view, k, readmodel.FieldID, f)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	counts, err := readmodel.Counts(ctx, st.view, calendar.KindEvent, linkField(k), st.coming(c.upcomingAt), keys(found))
+	counts, err := st.eventsOf(ctx, k, append(st.coming(c.upcomingAt), in(linkField(k), keys(found)...)))
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +159,9 @@ func (st *state) suggestOthers(ctx context.Context, c *Criteria, k calendar.Kind
 		if !ok || counts[id] == 0 {
 			continue
 		}
-		r, folded := d.records[at], readmodel.Fold(d.label(at, c.Lang))
+		r := d.records[at]
+		label, _ := r.Name(c.Lang)
+		folded := readmodel.Fold(label)
 		named[oneBlank(folded)]++
 		all = append(all, entry{Suggestion{View: View{Record: r, Status: statusOf(r, now)}, Count: counts[id]}, rank.Score(r), folded})
 	}

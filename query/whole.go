@@ -31,33 +31,19 @@ func (s *Service) Count(ctx context.Context, c *Criteria) (int, error) {
 }
 
 // Whole begins to answer criteria of events over all pages.
-func (s *Service) Whole(ctx context.Context, c *Criteria) (*Whole, error) {
-	view, err := s.index.View(ctx)
-	if err != nil {
-		return nil, err
-	}
-	w, err := s.held(ctx, c, view)
-	if errors.Is(err, readmodel.ErrViewMoved) {
-		w, err = s.held(ctx, c, view)
-	}
-	if err != nil {
-		view.Close()
-	}
-	return w, err
-}
-
-// held returns a selection of a view that is sure to hold its state from then on: an engine
-// may find out at the second read that it does not.
-func (s *Service) held(ctx context.Context, c *Criteria, view readmodel.View) (*Whole, error) {
-	st, err := s.stateOf(ctx, view)
-	if err != nil {
-		return nil, err
-	}
-	w, err := st.whole(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	_, err = view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: readmodel.Or{}})
+func (s *Service) Whole(ctx context.Context, c *Criteria) (w *Whole, err error) {
+	_, err = readmodel.Open(ctx, s.index, func(view readmodel.View) error {
+		st, err := s.stateOf(ctx, view)
+		if err != nil {
+			return err
+		}
+		if w, err = st.whole(ctx, c); err != nil {
+			return err
+		}
+		// An engine may find out at the second read that it does not hold the state.
+		_, err = view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: readmodel.Or{}})
+		return err
+	})
 	return w, err
 }
 
@@ -81,10 +67,9 @@ func (w *Whole) Total() int { return w.found.page.Total }
 // Zones returns the earliest start and the latest end of the events whose times can be told
 // by the clock of a zone, by its name, as the caller sees them.
 func (w *Whole) Zones(ctx context.Context) (map[string]Span, error) {
-	zone := readmodel.SchemaOf(calendar.KindEvent).Field(readmodel.FieldZone)
 	out := map[string]Span{}
 	return out, w.records(ctx, w.found.query, func(r *calendar.Record) {
-		name := zone.Keyword(r)
+		name := readmodel.Zone(r)
 		if name == "" || r.Fields.Bool("all_day") && !calendar.NeedsPassword(w.found.criteria.Caller, r) { // told in UTC, or by the day
 			return
 		}

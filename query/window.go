@@ -35,33 +35,36 @@ func (s *span) lower(v int64) { s.max = min(s.max, v) }
 
 // window is what the date parameters of events ask for (interface 4.6): wall
 // clocks are compared with the event's own wall clock, instants with its UTC
-// times.
-type window struct{ start, end, utcStart, utcEnd span }
+// times. Starts and ends take turns in it.
+type window [4]span
+
+// The places in a window.
+const (
+	wallStart = iota
+	wallEnd
+	utcStart
+	utcEnd
+)
+
+var windowFields = [...]string{readmodel.FieldStart, readmodel.FieldEnd, readmodel.FieldUTCStart, readmodel.FieldUTCEnd}
 
 func newWindow() window { return window{open, open, open, open} }
 
-// filters adds the ranges to an And.
-func (w *window) filters(f readmodel.And) readmodel.And {
-	f = appendRange(f, readmodel.FieldStart, &w.start)
-	f = appendRange(f, readmodel.FieldEnd, &w.end)
-	f = appendRange(f, readmodel.FieldUTCStart, &w.utcStart)
-	return appendRange(f, readmodel.FieldUTCEnd, &w.utcEnd)
+// filters are the ranges of the window.
+func (w *window) filters() (f readmodel.And) {
+	for at := range w {
+		f = appendRange(f, windowFields[at], &w[at])
+	}
+	return f
 }
 
 // overlaps adds what events overlap that w holds the bounds of (listings, section 2).
 func (w *window) overlaps(f readmodel.And) readmodel.And {
-	for _, c := range [...]struct {
-		start, end   string
-		lower, upper *span
-	}{
-		{readmodel.FieldStart, readmodel.FieldEnd, &w.start, &w.end},
-		{readmodel.FieldUTCStart, readmodel.FieldUTCEnd, &w.utcStart, &w.utcEnd},
-	} {
-		f = appendRange(f, c.start, &span{open.min, c.upper.max})
-		if c.lower.min != open.min {
-			f = append(f, readmodel.Or{
-				readmodel.Range{Field: c.end, Min: new(c.lower.min + 1)}, readmodel.Range{Field: c.start, Min: &c.lower.min},
-			})
+	for at := 0; at < len(w); at += 2 {
+		start, end, least := windowFields[at], windowFields[at+1], w[at].min
+		f = appendRange(f, start, &span{open.min, w[at+1].max})
+		if least != open.min {
+			f = append(f, readmodel.Or{readmodel.Range{Field: end, Min: new(least + 1)}, readmodel.Range{Field: start, Min: &least}})
 		}
 	}
 	return f
@@ -121,9 +124,9 @@ func (e edge) apply(w *window, d calendar.Date, instant, strict bool, now time.T
 // spans are those of a zone: of instants, for nil of wall clocks.
 func (w *window) spans(zone *time.Location) (start, end *span) {
 	if zone != nil {
-		return &w.utcStart, &w.utcEnd
+		return &w[utcStart], &w[utcEnd]
 	}
-	return &w.start, &w.end
+	return &w[wallStart], &w[wallEnd]
 }
 
 // days puts days on the window.
@@ -152,27 +155,20 @@ func dayOf(w calendar.Wall) calendar.Wall {
 	return w - m
 }
 
-// DefaultWindow returns the declared defaults of start_date and end_date on the
-// day that a clock in the site zone shows: today 23:59:00 and, two years later,
-// 23:59:59; 29 February goes to the 28th.
-func DefaultWindow(now time.Time, site *time.Location) (start, end calendar.Wall) {
-	today := dayOf(calendar.WallOf(now.In(site)))
-	y, m, d := today.UTC().Date()
-	if m == time.February && d == 29 {
-		d = 28
-	}
-	last := calendar.Wall(time.Date(y+2, m, d, 0, 0, 0, 0, time.UTC).Unix())
-	return today + declaredStart, last + daySeconds - 1
-}
-
+// startOfWindow returns the declared default of start_date on the day that a clock in the
+// site zone shows, 23:59:00.
 func startOfWindow(now time.Time, site *time.Location) calendar.Wall {
-	start, _ := DefaultWindow(now, site)
-	return start
+	return dayOf(calendar.WallOf(now.In(site))) + declaredStart
 }
 
+// endOfWindow returns the declared default of end_date: 23:59:59, two years later; 29 February
+// goes to the 28th.
 func endOfWindow(now time.Time, site *time.Location) calendar.Wall {
-	_, end := DefaultWindow(now, site)
-	return end
+	y, m, d := now.In(site).Date()
+	if m == time.February {
+		d = min(d, 28)
+	}
+	return calendar.Wall(time.Date(y+2, m, d, 23, 59, 59, 0, time.UTC).Unix())
 }
 
 // Days are the words of when (listings, section 2).

@@ -13,15 +13,12 @@ import (
 // describe writes a window as the interface does.
 func (w *window) describe() string {
 	var out []string
-	for _, f := range []struct {
-		name string
-		span span
-	}{{"start", w.start}, {"end", w.end}, {"utc start", w.utcStart}, {"utc end", w.utcEnd}} {
-		if f.span.min != math.MinInt64 {
-			out = append(out, f.name+" >= "+calendar.Wall(f.span.min).String())
+	for at, name := range []string{"start", "end", "utc start", "utc end"} {
+		if w[at].min != math.MinInt64 {
+			out = append(out, name+" >= "+calendar.Wall(w[at].min).String())
 		}
-		if f.span.max != math.MaxInt64 {
-			out = append(out, f.name+" <= "+calendar.Wall(f.span.max).String())
+		if w[at].max != math.MaxInt64 {
+			out = append(out, name+" <= "+calendar.Wall(w[at].max).String())
 		}
 	}
 	return strings.Join(out, ", ")

@@ -106,12 +106,7 @@ func (c *call) withPoint(url string, p history.Point, before []string) string {
 
 // embeddedIn are the records that a view embeds.
 func embeddedIn(v *query.View) (ids []calendar.ID) {
-	for _, l := range [...][]query.LinkedView{v.Venues, v.Organizers} {
-		for i := range l {
-			ids = append(ids, l[i].Record.ID)
-		}
-	}
-	for _, l := range [...][]query.TermView{v.Categories, v.Tags} {
+	for _, l := range [...][]query.LinkedView{v.Venues, v.Organizers, v.Categories, v.Tags} {
 		for i := range l {
 			ids = append(ids, l[i].Record.ID)
 		}

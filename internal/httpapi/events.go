@@ -140,7 +140,7 @@ func (a *api) show(e *formats.Event, root *root, l calendar.Lang, v *query.View)
 	}
 }
 
-func appendTerms(to []formats.Term, terms []query.TermView, l calendar.Lang) []formats.Term {
+func appendTerms(to []formats.Term, terms []query.LinkedView, l calendar.Lang) []formats.Term {
 	for _, t := range terms {
 		name, _ := t.Record.Name(l)
 		to = append(to, formats.Term{ID: t.Record.ID, Slug: t.Record.Slug(), Name: name})

@@ -238,7 +238,7 @@ func (l *look) event(v *query.View, locked bool) *recordBody {
 	return b
 }
 
-func (l *look) terms(views []query.TermView) []named {
+func (l *look) terms(views []query.LinkedView) []named {
 	out := make([]named, len(views))
 	for i, t := range views {
 		out[i] = l.named(t.Record, "")

@@ -111,7 +111,7 @@ func appendEmbedded[T any](w *Writer, b []byte, key string, records []T, one fun
 }
 
 // appendNested writes a term that an event embeds.
-func (w *Writer) appendNested(b []byte, t query.TermView) []byte {
+func (w *Writer) appendNested(b []byte, t query.LinkedView) []byte {
 	return append(b, w.fragment(t.Record, "", t.Count, func(b []byte) ([]byte, int) {
 		b = w.appendTerm(b, t, w.Layouts.Nested[t.Record.Kind])
 		return b, len(b)

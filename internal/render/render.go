@@ -96,7 +96,7 @@ func (w *Writer) Record(b []byte, v *query.View) ([]byte, error) {
 	case calendar.KindVenue, calendar.KindOrganizer:
 		b = w.appendPost(b, query.LinkedView{Record: r, Status: v.Status})
 	default:
-		b = w.appendTerm(b, query.TermView{Record: r, Count: v.Count}, w.Layouts.Of[r.Kind])
+		b = w.appendTerm(b, query.LinkedView{Record: r, Count: v.Count}, w.Layouts.Of[r.Kind])
 	}
 	if w.fields != nil {
 		b = keepFields(b[:from], string(b[from:]), w.fields)

@@ -131,7 +131,7 @@ func exampleView(t *testing.T) *query.View {
 			Record: post(calendar.KindOrganizer, 90, "2026-01-10 10:05:00", "2026-01-10 15:05:00", "Arts Trust", "arts-trust"),
 			Status: calendar.StatusPublish,
 		}},
-		Categories: []query.TermView{{Record: jazz, Count: 4}},
+		Categories: []query.LinkedView{{Record: jazz, Count: 4}},
 	}
 }
 

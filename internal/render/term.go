@@ -8,7 +8,7 @@ import (
 )
 
 // appendTerm writes a term (3.4.2) in its own or in the nested layout.
-func (w *Writer) appendTerm(b []byte, t query.TermView, layout []Column) []byte {
+func (w *Writer) appendTerm(b []byte, t query.LinkedView, layout []Column) []byte {
 	s := &w.other
 	*s = subject{r: t.Record, f: t.Record.Fields, url: w.Links.Page(t.Record, ""), count: t.Count}
 	return append(w.appendColumns(b, layout, s), '}')

@@ -120,6 +120,11 @@ func (s *Service) point(ctx context.Context, of client, a asked) (*point, error)
 // make finds or builds the point of a key, when it has a place for that: equal requests wait
 // for one building.
 func (s *Service) make(ctx context.Context, k pointKey, user bool) (*point, error) {
+	release, err := s.building.Acquire(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	same := func(p *point) bool { // one with texts serves all lists
 		own := p.key
 		own.Texts = own.Texts && k.Texts
@@ -139,14 +144,6 @@ func (s *Service) make(ctx context.Context, k pointKey, user bool) (*point, erro
 		defer func() { <-reserved }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
-	}
-	release, err := s.building.Acquire(ctx, k)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	if p := s.find(same); p != nil {
-		return p, nil
 	}
 	p, err := s.build(ctx, k)
 	if err != nil {

@@ -176,7 +176,7 @@ func (s *Service) Read(ctx context.Context, r Request) (*Record, error) {
 	}
 	out := &Record{Version: shown, Moment: then.Moment, Permanent: number > 0}
 	out.View, err = s.views.View(ctx, r.Caller, shown.Record, r.Lang, r.Embeds, query.Moment{
-		Now: then.Moment, Uncounted: true,
+		Now: then.Moment,
 		Load: func(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
 			return versions.Linked(ctx, then.Point, ids)
 		},

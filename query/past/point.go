@@ -46,18 +46,11 @@ type point struct {
 	mu   sync.Mutex        // of what follows
 	seen calendar.Position // up to where the log was read for closed
 	// closed are the records that not everybody may read now, as they are now.
-	closed    map[calendar.ID]*calendar.Record
-	withdrawn map[readerAt]*query.Withdrawn
-	services  map[int64]*query.Service // by the second of the moment
+	closed   map[calendar.ID]*calendar.Record
+	services map[int64]*query.Service // by the second of the moment
 }
 
-// readerAt is a caller at a second, 0 for those who own nothing.
-type readerAt struct {
-	owner  calendar.ID
-	second int64
-}
-
-// maxCached bounds names, withdrawn and services of a point.
+// maxCached bounds names and services of a point.
 const maxCached = 64
 
 // How much is read or decoded in one piece.
@@ -112,8 +105,7 @@ func (s *Service) build(ctx context.Context, k pointKey) (*point, error) {
 		return nil, err
 	}
 	p := &point{
-		key: k, index: index, names: map[asked]bool{}, seen: seen, closed: map[calendar.ID]*calendar.Record{},
-		withdrawn: map[readerAt]*query.Withdrawn{}, services: map[int64]*query.Service{},
+		key: k, index: index, names: map[asked]bool{}, seen: seen, closed: map[calendar.ID]*calendar.Record{}, services: map[int64]*query.Service{},
 	}
 	for i := range documents {
 		d := &documents[i]
@@ -226,40 +218,23 @@ func (p *point) follow(ctx context.Context, s *Service, head calendar.Position) 
 
 // note notes how a record is now.
 func (p *point) note(r *calendar.Record, now time.Time) {
-	before := p.closed[r.ID]
-	if history.Gate(calendar.Caller{}, r.Kind, r, now) != nil {
-		is := history.Outline(r)
-		if before != nil && before.Deleted == is.Deleted && maps.Equal(before.Fields, is.Fields) {
-			return
-		}
-		p.closed[r.ID] = is
-	} else if delete(p.closed, r.ID); before == nil {
-		return
-	}
-	clear(p.withdrawn)
 	clear(p.services)
+	if history.Gate(calendar.Caller{}, r.Kind, r, now) != nil {
+		p.closed[r.ID] = history.Outline(r)
+	} else {
+		delete(p.closed, r.ID)
+	}
 }
 
 // withdrawnFrom returns what a caller may read no more.
-func (p *point) withdrawnFrom(c calendar.Caller, now time.Time) *query.Withdrawn {
-	if c.ReadsAll() {
-		return nil
-	}
-	reader := readerAt{second: now.Unix()}
-	if c.ReadsOwn() {
-		reader.owner = c.ID
-	}
-	w := p.withdrawn[reader]
-	if w == nil {
-		w = &query.Withdrawn{}
-		for _, id := range slices.Sorted(maps.Keys(p.closed)) {
-			if r := p.closed[id]; history.Gate(c, r.Kind, r, now) != nil {
-				w.Add(r.Kind, id)
-			}
+func (p *point) withdrawnFrom(c calendar.Caller, now time.Time) (out query.Withdrawn) {
+	for id, r := range p.closed {
+		if history.Gate(c, r.Kind, r, now) != nil {
+			out = append(out, id)
 		}
-		cached(p.withdrawn)[reader] = w
 	}
-	return w
+	slices.Sort(out)
+	return out
 }
 
 // queries returns the Service of lists at a moment.

@@ -32,45 +32,22 @@ const Break = "|"
 // of every script as 0 to 9: the first step of the analysis in every language, before any
 // stemmer, and the key by which names are sorted.
 func Fold(s string) string {
-	folded, _ := foldParts(s)
-	return folded
-}
-
-// foldedPart says where a part of a folded text comes from.
-type foldedPart struct {
-	folded, text int  // where it begins
-	same         bool // byte by byte; else the whole of it comes from the whole of the other
-}
-
-// foldParts folds a text in parts that have nothing to do with each other.
-func foldParts(text string) (string, []foldedPart) {
-	b := make([]byte, 0, len(text)+8)
-	var parts []foldedPart
-	for i := 0; i < len(text); {
-		n, c := 1, text[i]
-		same := c < utf8.RuneSelf && (i+1 == len(text) || text[i+1] < utf8.RuneSelf)
-		if !same {
-			n = characterSize(text[i:])
-		}
-		if last := len(parts) - 1; !same || last < 0 || !parts[last].same {
-			parts = append(parts, foldedPart{len(b), i, same})
-		}
-		switch {
-		case !same:
-			b = append(b, foldCharacter(text[i:i+n])...)
-		case c >= 'A' && c <= 'Z':
-			b = append(b, c+'a'-'A')
-		default:
-			b = append(b, c)
-		}
-		i += n
+	var folded strings.Builder
+	folded.Grow(len(s) + 8)
+	for len(s) > 0 {
+		n := characterSize(s)
+		folded.WriteString(foldCharacter(s[:n]))
+		s = s[n:]
 	}
-	return string(b), parts
+	return folded.String()
 }
 
 // characterSize returns the length of the first character of a text with all that is joined
 // to it.
 func characterSize(text string) int {
+	if len(text) == 1 || text[0] < utf8.RuneSelf && text[1] < utf8.RuneSelf {
+		return 1
+	}
 	_, n := utf8.DecodeRuneInString(text)
 	for n < len(text) {
 		r, size := utf8.DecodeRuneInString(text[n:])
@@ -187,65 +164,43 @@ type span struct{ from, to int }
 // eachToken calls use with each token of a text and the place of its word in it; that of a
 // Break is empty.
 func eachToken(text string, use func(token string, at span)) {
-	folded, parts := foldParts(text)
-	next := 1 // the part behind the present one
-	place := func(n int, end bool) int {
-		for next < len(parts) && (parts[next].folded < n || !end && parts[next].folded == n) {
-			next++
-		}
-		switch p := parts[next-1]; {
-		case p.same:
-			return p.text + n - p.folded
-		case !end:
-			return p.text
-		case next < len(parts):
-			return parts[next].text
-		default:
-			return len(text)
-		}
-	}
-	split(folded, func(from, to int) {
-		start := place(from, false)
-		if from == to {
-			use(Break, span{start, start})
-		} else {
-			use(firstRunes(folded[from:to], maxTokenRunes), span{start, place(to, true)})
-		}
-	})
-}
-
-// split calls word with the place of each word of a folded text, and with an empty place
-// for a Break.
-func split(s string, word func(from, to int)) {
-	start := -1       // of the present word
+	var words strings.Builder // folded
+	words.Grow(len(text))
+	var at span       // of the present word
+	begin := 0        // of it in words
 	afterCJK := false // the last word is one of these characters
 	gap := false      // something separates since then
-	flush := func(end int) {
-		if start >= 0 {
-			word(start, end)
-			start = -1
-			afterCJK = false
+	endWord := func() {
+		if word := words.String()[begin:]; word != "" {
+			use(firstRunes(word, maxTokenRunes), at)
+			begin, afterCJK = words.Len(), false
 		}
 	}
-	for i, r := range s {
-		switch {
-		case !isWordRune(r):
-			flush(i)
-			gap = true
-		case isCJK(r):
-			flush(i)
-			if afterCJK && gap {
-				word(i, i)
-			}
-			word(i, i+utf8.RuneLen(r))
-			afterCJK, gap = true, false
-		case start < 0:
-			if !unicode.IsMark(r) {
-				start = i
+	for from := 0; from < len(text); {
+		to := from + characterSize(text[from:])
+		for _, r := range foldCharacter(text[from:to]) {
+			switch {
+			case !isWordRune(r):
+				endWord()
+				gap = true
+			case isCJK(r):
+				endWord()
+				if afterCJK && gap {
+					use(Break, span{from, from})
+				}
+				use(string(r), span{from, to})
+				afterCJK, gap = true, false
+			case words.Len() > begin:
+				words.WriteRune(r)
+				at.to = to
+			case !unicode.IsMark(r):
+				words.WriteRune(r)
+				at = span{from, to}
 			}
 		}
+		from = to
 	}
-	flush(len(s))
+	endWord()
 }
 
 // IsCJKToken tells whether a token of Tokens is a single Chinese, Japanese or

@@ -98,8 +98,9 @@ func Hundredths(decimal string) int64 {
 	return n
 }
 
-// zone returns the FieldZone of an event.
-func zone(r *calendar.Record) string {
+// Zone returns the zone in which the times of an event can be told by the clock, "" where only
+// UTC tells them (LISTINGS 1.6).
+func Zone(r *calendar.Record) string {
 	z, ok := calendar.ParseZone(r.Fields.String("timezone"))
 	isClear := func(wall, utc string) bool { return z.Unambiguous(r.Fields.Wall(wall), r.Fields.Wall(utc)) }
 	if ok && z.Named() && isClear("start_date", "utc_start_date") && isClear("end_date", "utc_end_date") {

@@ -18,12 +18,8 @@ const (
 
 	// Keyword fields. FieldSlug is sortable.
 	FieldStatus       = "status"        // stored status; "future" and due is the query's business
-	FieldFormerStatus = "former_status" // of trashed posts
 	FieldEventStatus  = "event_status"  // of events; each has one
 	FieldSlug         = "slug"
-	// FieldZone is the zone in which the times of an event can be told by the clock, absent
-	// where only UTC tells them (LISTINGS 1.6).
-	FieldZone = "zone"
 
 	// Keyword fields that are "true" or have no value.
 	FieldHidden    = "hide_from_listings"

@@ -26,14 +26,15 @@ type In struct {
 	IDs   []calendar.ID
 }
 
-// Range admits documents of which a number lies in [Min, Max]; a nil bound is open.
+// Range admits documents of which a number lies in [Min, Max]; a nil bound is open, so
+// without bounds it admits those that have a number.
 type Range struct {
 	Field    string
 	Min, Max *int64
 }
 
-// Contains admits documents of which a keyword contains Value as a part, case aside
-// (search of terms, interface 4.7).
+// Contains admits documents of which a keyword contains Value as a part (search of terms,
+// interface 4.7).
 type Contains struct {
 	Fields []string
 	Value  string
@@ -47,9 +48,6 @@ type Text struct {
 	Spelling
 }
 
-// Exists admits documents that have any value in the field, which is no text.
-type Exists struct{ Field string }
-
 func (And) isFilter()      {}
 func (Or) isFilter()       {}
 func (Not) isFilter()      {}
@@ -58,4 +56,3 @@ func (In) isFilter()       {}
 func (Range) isFilter()    {}
 func (Contains) isFilter() {}
 func (Text) isFilter()     {}
-func (Exists) isFilter()   {}

@@ -21,7 +21,7 @@ func NewHighlighter(of Expression, s Spelling) *Highlighter { return &Highlighte
 
 // Name gives a name in a language as HTML with its marks, "" without any.
 func (h *Highlighter) Name(name string, l calendar.Lang) string {
-	marks := h.marks(name, wordsOf(name), l)
+	marks := h.marks(wordsOf(name), clusters(name), l)
 	if len(marks) == 0 {
 		return ""
 	}
@@ -35,12 +35,12 @@ const before = 60
 // HTML with its marks; "" without any. A run of white space in the text counts as a space.
 func (h *Highlighter) Snippet(text string, l calendar.Lang, length int) string {
 	text = strings.Join(strings.Fields(text), " ")
-	words := wordsOf(text)
-	marks := h.marks(text, words, l)
+	words, places := wordsOf(text), clusters(text)
+	marks := h.marks(words, places, l)
 	if len(marks) == 0 {
 		return ""
 	}
-	part := snippet(text, words, marks[0], length)
+	part := snippet(text, words, places, marks[0], length)
 	out := marked(text, part, marks)
 	if part.from > 0 {
 		out = "…" + out
@@ -52,12 +52,12 @@ func (h *Highlighter) Snippet(text string, l calendar.Lang, length int) string {
 }
 
 // snippet gives the part of a text that is shown.
-func snippet(text string, words []textWord, first span, length int) span {
+func snippet(text string, words []textWord, places []int, first span, length int) span {
 	end := forward(text, 0, length)
 	if end == len(text) {
 		return span{0, len(text)}
 	}
-	end, _ = clusterAt(text, end)
+	end, _ = clusterAt(places, end)
 	from := 0
 	if first.to > end {
 		// A mark that would lie behind the end moves the beginning.
@@ -65,13 +65,13 @@ func snippet(text string, words []textWord, first span, length int) span {
 		if forward(text, wordFrom(words, least, first.from), length) < first.to {
 			least = min(first.from, max(least, backward(text, first.to, length)))
 		}
-		_, from = clusterAt(text, wordFrom(words, least, first.from))
-		end, _ = clusterAt(text, forward(text, from, length))
+		_, from = clusterAt(places, wordFrom(words, least, first.from))
+		end, _ = clusterAt(places, forward(text, from, length))
 	}
 	to := end
 	for _, w := range words {
 		if w.to > end && w.from > from {
-			to, _ = clusterAt(text, min(to, w.from))
+			to, _ = clusterAt(places, min(to, w.from))
 			break
 		}
 	}
@@ -91,29 +91,29 @@ func wordFrom(words []textWord, least, otherwise int) int {
 	return otherwise
 }
 
-// clusterAt returns the grapheme cluster (Unicode UAX 29, extended) that a place lies inside
-// of; between two of them both ends are the place itself.
-func clusterAt(text string, at int) (from, to int) {
-	// Between two letters of ASCII, or two of Han, there is always a boundary.
-	plain := func(r rune) bool { return r < utf8.RuneSelf || r >= 0x4E00 && r <= 0x9FFF }
-	start := at
-	for start > 0 {
-		before, size := utf8.DecodeLastRuneInString(text[:start])
-		if start < len(text) {
-			if next, _ := utf8.DecodeRuneInString(text[start:]); plain(before) && plain(next) {
-				break
-			}
+// clusters returns the places between the grapheme clusters (Unicode UAX 29, extended) of a
+// text, both its ends included.
+func clusters(text string) []int {
+	places := make([]int, 1, len(text)+1)
+	for at := 0; at < len(text); places = append(places, at) {
+		if at+1 < len(text) && text[at] < utf8.RuneSelf && text[at+1] < utf8.RuneSelf {
+			at++
+			continue
 		}
-		start -= size
+		cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(text[at:], -1)
+		at += len(cluster)
 	}
-	for start < at {
-		cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(text[start:], -1)
-		if start+len(cluster) > at {
-			return start, start + len(cluster)
-		}
-		start += len(cluster)
+	return places
+}
+
+// clusterAt returns the ends of the grapheme cluster that a place lies inside of; between two
+// of them both are the place itself.
+func clusterAt(clusters []int, at int) (from, to int) {
+	i, isBetween := slices.BinarySearch(clusters, at)
+	if isBetween {
+		return at, at
 	}
-	return at, at
+	return clusters[i-1], clusters[i]
 }
 
 // forward gives the place n characters behind another one, or the end.
@@ -159,8 +159,8 @@ func marked(text string, part span, marks []span) string {
 }
 
 // marks gives the places of a text that the search fits, in order and apart. They hold
-// whole grapheme clusters.
-func (h *Highlighter) marks(text string, words []textWord, l calendar.Lang) []span {
+// whole grapheme clusters, of which places are the ends.
+func (h *Highlighter) marks(words []textWord, places []int, l calendar.Lang) []span {
 	var out []span
 	tokens := make([]string, len(words))
 	for i := range words {
@@ -168,8 +168,8 @@ func (h *Highlighter) marks(text string, words []textWord, l calendar.Lang) []sp
 	}
 	for _, p := range h.pieces {
 		p.eachFit(tokens, l, h.spelling, func(at, n, _ int) bool {
-			from, _ := clusterAt(text, words[at].from)
-			_, to := clusterAt(text, words[at+n-1].to)
+			from, _ := clusterAt(places, words[at].from)
+			_, to := clusterAt(places, words[at+n-1].to)
 			out = append(out, span{from, to})
 			return true
 		})

@@ -29,18 +29,12 @@ func Match(f Filter, d *Document) bool {
 			return (f.Min == nil || n >= *f.Min) && (f.Max == nil || n <= *f.Max)
 		})
 	case Contains:
-		part := strings.ToLower(f.Value)
 		return slices.ContainsFunc(f.Fields, func(name string) bool {
 			v := field(name).Keyword(r)
-			return v != "" && strings.Contains(strings.ToLower(v), part)
+			return v != "" && strings.Contains(v, f.Value)
 		})
 	case Text:
 		return matchText(f, r)
-	case Exists:
-		if f := field(f.Field); f.Type == TypeNumber {
-			return len(f.Numbers(r)) > 0
-		}
-		return field(f.Field).Keyword(r) != ""
 	}
 	return true // nil
 }

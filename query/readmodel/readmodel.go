@@ -126,16 +126,16 @@ type Query struct {
 	// Narrow admits what the documents are among those that Filter does, nil for all.
 	Narrow Filter
 	// Tallies are asked of what Filter admits, without Narrow; of Search alone.
-	Tallies []Selection
+	Tallies []Tally
 }
 
 // Page is the answer: documents in order, and the exact total over all pages.
 type Page struct {
 	Documents []Document
 	Total     int
-	// Tallied are the answers to Query.Tallies, by selection, of the state of the page.
-	// TallyOf states their meaning.
-	Tallied [][]Tallied
+	// Tallied are the answers to Query.Tallies, of the state of the page.
+	// readmodeltest.Plain states their meaning.
+	Tallied []Tallied
 }
 
 // Shown is the state that queries show.
@@ -206,16 +206,27 @@ type View interface {
 	Close()
 }
 
-// Read calls read with a view of an index: again when the view moved, so what read has made
-// is of the last call.
-func Read(ctx context.Context, x Index, read func(View) error) error {
+// Open returns a view of an index that read was called with: again when the view moved, so
+// what read has made is of the last call.
+func Open(ctx context.Context, x Index, read func(View) error) (View, error) {
 	v, err := x.View(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer v.Close()
 	if err = read(v); errors.Is(err, ErrViewMoved) {
 		err = read(v)
+	}
+	if err != nil {
+		v.Close()
+	}
+	return v, err
+}
+
+// Read is Open with a view that is closed then.
+func Read(ctx context.Context, x Index, read func(View) error) error {
+	v, err := Open(ctx, x, read)
+	if err == nil {
+		v.Close()
 	}
 	return err
 }

@@ -15,8 +15,8 @@ type Type uint8
 
 // The types.
 const (
-	TypeKeyword Type = iota + 1 // one text or none: Term, Contains, Exists
-	TypeNumber                  // any number of them, ids too: In, Range, Exists
+	TypeKeyword Type = iota + 1 // one text or none: Term, Contains
+	TypeNumber                  // any number of them, ids too: In, Range
 	TypeText                    // Text
 )
 
@@ -96,7 +96,7 @@ var schemas = func() (all [calendar.KindTag + 1]*Schema) {
 // postFields are the fields that all posts have.
 func postFields(name string) []Field {
 	return []Field{
-		linkField(FieldAuthor), stringField(FieldStatus), stringField(FieldFormerStatus), wallField(FieldDate), wallField(FieldPublished),
+		linkField(FieldAuthor), stringField(FieldStatus), wallField(FieldDate), wallField(FieldPublished),
 		nameField(name), htmlField(TextDescription), htmlField(TextExcerpt),
 	}
 }
@@ -107,7 +107,6 @@ func eventFields() []Field {
 		wallField(FieldStart), wallField(FieldEnd), wallField(FieldUTCStart), wallField(FieldUTCEnd), wallField(FieldModified),
 		lackField(FieldPublished), lackField(FieldModified),
 		keywordField(FieldEventStatus, func(r *calendar.Record) string { return string(r.Fields.EventStatus()) }, FieldEventStatus),
-		keywordField(FieldZone, zone, "timezone", "start_date", "end_date", "utc_start_date", "utc_end_date"),
 		numberField(FieldCost, lowestCost, "cost"),
 		numberField(FieldRepeats, repeats, "title", "venue"),
 		numberField(FieldMonth, month, "start_date"),

@@ -14,16 +14,18 @@ import (
 var notIndexed = map[calendar.Kind][]string{
 	calendar.KindEvent: {
 		"slug", "former_slug", // posts are found by them in the event store
+		"former_status", // of trashed posts, which no list is filtered by
+		"timezone",      // told by readmodel.Zone
 		"image", "image_url", "website", "event_status_reason", "show_map", "show_map_link", "sticky", "modified", // only shown
 		"password",           // hashed in the store; whether there is one is in protected
 		"multilang_language", // selector of a request, not stored
 		"imports",            // for the service itself; no list shows it
 	},
 	calendar.KindVenue: {
-		"slug", "former_slug", "image", "image_url", "show_map", "show_map_link", "modified", "modified_utc", "multilang_language", "imports",
+		"slug", "former_slug", "former_status", "image", "image_url", "show_map", "show_map_link", "modified", "modified_utc", "multilang_language", "imports",
 		"geo_lat", "geo_lng", // venues are chosen by them before events are filtered by venue
 	},
-	calendar.KindOrganizer: {"slug", "former_slug", "image", "image_url", "modified", "modified_utc", "multilang_language", "imports"},
+	calendar.KindOrganizer: {"slug", "former_slug", "former_status", "image", "image_url", "modified", "modified_utc", "multilang_language", "imports"},
 	calendar.KindCategory:  {"multilang_language", "imports"},
 	calendar.KindTag:       {"multilang_language", "imports"},
 }

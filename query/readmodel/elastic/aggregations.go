@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -30,7 +31,7 @@ type counted struct {
 type valuePage struct {
 	After   json.RawMessage `json:"after_key"`
 	Buckets []struct {
-		Key   struct{ Value int64 }
+		Key   struct{ Value calendar.ID }
 		Count int `json:"doc_count"`
 	}
 }
@@ -57,61 +58,59 @@ func (v *view) Stamp(ctx context.Context, kind calendar.Kind) (uint64, error) {
 	return uint64(of.Number(uint64(a.Aggregations["all"].Changes.Value))), err
 }
 
-// tallies makes the aggregations of the tallies of a query, each under the filter of its
-// selection, so that they are of the state of its page.
-func (v *view) tallies(c *compiler, of []readmodel.Selection) object {
+// tallies makes the aggregations of the tallies of a query, each under its filter, so that
+// they are of the state of its page.
+func (v *view) tallies(c *compiler, of []readmodel.Tally) object {
 	aggs := object{}
-	for i, selection := range of {
-		selected := c.query(selection.Filter)
-		for j, t := range selection.Tallies {
-			parts := object{}
-			if t.Field != "" {
-				parts["values"] = v.x.valuesOf(t.Field, nil)
-			}
-			filters := c.filters(t.Parts)
-			for _, group := range t.Groups {
-				if len(group) > 1 { // else it is a value
-					filters = append(filters, in(t.Field, group))
-				}
-			}
-			if len(filters) > 0 {
-				parts["parts"] = object{"filters": object{"filters": filters}}
-			}
-			aggs[tallyName(i, j)] = filtered(selected, parts)
+	for i := range of {
+		t, parts := &of[i], object{}
+		if t.Field != "" {
+			parts["values"] = v.x.valuesOf(t.Field, nil)
 		}
+		var filters list
+		for _, part := range t.Parts {
+			if _, isValue := valueOf(t, part); !isValue {
+				filters = append(filters, c.filter(part))
+			}
+		}
+		if len(filters) > 0 {
+			parts["parts"] = object{"filters": object{"filters": filters}}
+		}
+		aggs[strconv.Itoa(i)] = filtered(c.query(t.Filter), parts)
 	}
 	return aggs
 }
 
-func tallyName(selection, tally int) string { return fmt.Sprint(selection, "-", tally) }
+// valueOf returns the value that a part of a tally admits the documents of, where the tally
+// counts it by itself.
+func valueOf(t *readmodel.Tally, part readmodel.Filter) (calendar.ID, bool) {
+	in, isIn := part.(readmodel.In)
+	if !isIn || in.Field != t.Field || len(in.IDs) != 1 {
+		return 0, false
+	}
+	return in.IDs[0], true
+}
 
 // readTallies reads the answers to them. What one answer did not hold is asked page by page.
-func (v *view) readTallies(ctx context.Context, q *readmodel.Query, found map[string]counted) (out [][]readmodel.Tallied, err error) {
-	for i, selection := range q.Tallies {
-		out = append(out, make([]readmodel.Tallied, len(selection.Tallies)))
-		for j := range selection.Tallies {
-			t, got, from := &selection.Tallies[j], &out[i][j], found[tallyName(i, j)]
-			if got.Values, err = v.values(ctx, q.Kind, readmodel.Both(q.Filter, selection.Filter), t.Field, &from.Values); err != nil {
-				return nil, err
+func (v *view) readTallies(ctx context.Context, q *readmodel.Query, found map[string]counted) ([]readmodel.Tallied, error) {
+	out := make([]readmodel.Tallied, len(q.Tallies))
+	for i := range out {
+		t, got, from := &q.Tallies[i], &out[i], found[strconv.Itoa(i)]
+		var err error
+		if got.Values, err = v.values(ctx, q.Kind, readmodel.Both(q.Filter, t.Filter), t.Field, &from.Values); err != nil {
+			return nil, err
+		}
+		got.Parts = make([]int, len(t.Parts))
+		counts := from.Parts.Buckets
+		for at, part := range t.Parts {
+			if value, is := valueOf(t, part); is {
+				got.Parts[at] = got.Values[value]
+				continue
 			}
-			counts := make([]int, len(from.Parts.Buckets))
-			for part := range counts {
-				counts[part] = from.Parts.Buckets[part].Count
+			if len(counts) == 0 {
+				return nil, fmt.Errorf("tally of %d parts: no count of the %dth", len(t.Parts), at+1)
 			}
-			if len(counts) < len(t.Parts) {
-				return nil, fmt.Errorf("tally of %d parts: %d", len(t.Parts), len(counts))
-			}
-			got.Parts, counts = counts[:len(t.Parts)], counts[len(t.Parts):]
-			for _, group := range t.Groups {
-				switch {
-				case len(group) == 1:
-					got.Groups = append(got.Groups, readmodel.CountOf(got.Values, int64(group[0])))
-				case len(group) == 0 || len(counts) == 0:
-					got.Groups = append(got.Groups, 0)
-				default:
-					got.Groups, counts = append(got.Groups, counts[0]), counts[1:]
-				}
-			}
+			got.Parts[at], counts = counts[0].Count, counts[1:]
 		}
 	}
 	return out, nil
@@ -119,10 +118,11 @@ func (v *view) readTallies(ctx context.Context, q *readmodel.Query, found map[st
 
 // values returns the counts of the values of a field, of the documents that a filter admits,
 // from their first page on.
-func (v *view) values(ctx context.Context, kind calendar.Kind, f readmodel.Filter, field string, page *valuePage) (out []readmodel.Value, err error) {
+func (v *view) values(ctx context.Context, kind calendar.Kind, f readmodel.Filter, field string, page *valuePage) (map[calendar.ID]int, error) {
+	out := map[calendar.ID]int{}
 	for {
 		for _, b := range page.Buckets {
-			out = append(out, readmodel.Value{Value: b.Key.Value, N: b.Count})
+			out[b.Key.Value] = b.Count
 		}
 		if len(page.Buckets) < v.x.maxBuckets() {
 			return out, nil

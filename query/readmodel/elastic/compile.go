@@ -60,7 +60,6 @@ func (c *compiler) choose(among object, f readmodel.Filter) object {
 }
 
 func term(field string, value any) object { return object{"term": object{field: value}} }
-func has(field string) object             { return object{"exists": object{"field": field}} }
 func not(q object) object                 { return object{"bool": object{"must_not": list{q}}} }
 func allOf(parts list) object             { return object{"bool": object{"filter": parts}} }
 
@@ -100,8 +99,6 @@ func (c *compiler) filter(f readmodel.Filter) object {
 		return in(f.Field, f.IDs)
 	case readmodel.Range:
 		return between(f)
-	case readmodel.Exists:
-		return has(f.Field)
 	}
 	return matchAll // nil
 }
@@ -115,6 +112,9 @@ func in(field string, ids []calendar.ID) object {
 }
 
 func between(f readmodel.Range) object {
+	if f.Min == nil && f.Max == nil {
+		return object{"exists": object{"field": f.Field}}
+	}
 	bounds := object{}
 	if f.Min != nil {
 		bounds["gte"] = *f.Min
@@ -125,11 +125,11 @@ func between(f readmodel.Range) object {
 	return object{"range": object{f.Field: bounds}}
 }
 
-// contains looks for a part in keywords, case aside.
+// contains looks for a part in keywords.
 func (c *compiler) contains(f readmodel.Contains) object {
-	runes := []rune(strings.ToLower(f.Value))
+	runes := []rune(f.Value)
 	if len(runes) <= maxPart {
-		return wildcards(f.Fields, string(runes))
+		return wildcards(f.Fields, f.Value)
 	}
 	var parts list
 	for part := range slices.Chunk(runes, maxPart) {
@@ -141,12 +141,9 @@ func (c *compiler) contains(f readmodel.Contains) object {
 var escapeWildcard = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`)
 
 func wildcards(fields []string, part string) object {
-	pattern := "*" + escapeWildcard.Replace(part) + "*"
-	var parts list
-	for _, name := range fields {
-		for _, field := range []string{name, fieldLower + name} {
-			parts = append(parts, object{"wildcard": object{field: object{"value": pattern}}})
-		}
+	parts := make(list, len(fields))
+	for i, field := range fields {
+		parts[i] = object{"wildcard": object{field: object{"value": "*" + escapeWildcard.Replace(part) + "*"}}}
 	}
 	return anyOf(parts)
 }

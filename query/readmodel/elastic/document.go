@@ -2,7 +2,6 @@ package elastic
 
 import (
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"daybook/calendar"
@@ -44,9 +43,6 @@ func addFields(fields object, r *calendar.Record) {
 		case readmodel.TypeKeyword:
 			if v := clip(f.Keyword(r)); v != "" {
 				fields[f.Name] = v
-				if lower := clip(strings.ToLower(v)); lower != v {
-					fields[fieldLower+f.Name] = lower
-				}
 			}
 		case readmodel.TypeNumber:
 			if numbers := f.Numbers(r); len(numbers) > 0 {

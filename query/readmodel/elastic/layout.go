@@ -18,7 +18,7 @@ import (
 
 // layoutVersion changes whenever the same schema would give another mapping or
 // another form of documents.
-const layoutVersion = 10
+const layoutVersion = 11
 
 type (
 	object = map[string]any
@@ -29,7 +29,6 @@ type (
 const (
 	fieldBody    = "body"    // canonical JSON of the record, kept only
 	fieldDeleted = "deleted" // true for tombstones
-	fieldLower   = "lower."  // keyword in lower case, where that is another one
 	fieldRows    = "rows."   // by slot: all texts, see rowOf
 	fieldName    = "name."   // by slot: the name, between nameStart and nameEnd
 )

@@ -1,6 +1,7 @@
 package memindex
 
 import (
+	"iter"
 	"math/bits"
 	"slices"
 	"sync"
@@ -61,19 +62,19 @@ func (b bitset) count() (n int) {
 	return n
 }
 
-// each calls f for the ordinals in ascending order until f returns false.
-func (b bitset) each(f func(o uint32) bool) {
-	b.eachFrom(0, f)
-}
+// each yields the ordinals in ascending order.
+func (b bitset) each(yield func(o uint32) bool) { b.from(0)(yield) }
 
-// eachFrom is each for the ordinals from a first one on.
-func (b bitset) eachFrom(first uint32, f func(o uint32) bool) {
-	skip := first & 63
-	for i := int(first >> 6); i < len(b); i++ {
-		w := b[i] >> skip << skip
-		for skip = 0; w != 0; w &= w - 1 {
-			if !f(uint32(i<<6 + bits.TrailingZeros64(w))) {
-				return
+// from yields the ordinals from a first one on.
+func (b bitset) from(first uint32) iter.Seq[uint32] {
+	return func(yield func(o uint32) bool) {
+		skip := first & 63
+		for i := int(first >> 6); i < len(b); i++ {
+			w := b[i] >> skip << skip
+			for skip = 0; w != 0; w &= w - 1 {
+				if !yield(uint32(i<<6 + bits.TrailingZeros64(w))) {
+					return
+				}
 			}
 		}
 	}

@@ -13,7 +13,6 @@ type column[V cmp.Ordered] struct {
 	Starts  []uint32 // by document, where its numbers begin; one more than documents; nil: each has one
 	Numbers []uint32 // places in Values
 
-	has       bitset
 	documents postings // by place in Values
 }
 
@@ -79,16 +78,17 @@ func (c *column[V]) key(o uint32) (key readmodel.Key) {
 // invert finds the documents of each value, of n. Large ranges of values are found fast
 // where each document has one value at most, when they are asked for.
 func (c *column[V]) invert(n int, ranges bool) {
-	c.has = newBitset(n)
+	single := true
 	c.documents = newPostings(n, len(c.Values), func(add func(number, o uint32)) {
 		for o := range uint32(n) {
-			for _, number := range c.of(o) {
-				c.has.set(o)
+			numbers := c.of(o)
+			single = single && len(numbers) <= 1
+			for _, number := range numbers {
 				add(number, o)
 			}
 		}
 	})
-	if ranges && n >= prefixFrom && len(c.Numbers) == c.has.count() {
+	if ranges && single && n >= prefixFrom {
 		c.documents.addPrefixes(n)
 	}
 }
@@ -140,31 +140,6 @@ func (c *column[V]) narrowBetween(docs bitset, least, greatest *V) {
 	defer release(some)
 	c.documents.addTo(some, from, to)
 	docs.and(some)
-}
-
-// count adds how many of some documents have each value.
-func (c *column[V]) count(to map[V]int, docs bitset) {
-	if docs.count() < len(c.Values) {
-		docs.each(func(o uint32) bool {
-			for _, number := range c.of(o) {
-				to[c.Values[number]]++
-			}
-			return true
-		})
-		return
-	}
-	counts := make([]int, len(c.Values))
-	docs.each(func(o uint32) bool {
-		for _, number := range c.of(o) {
-			counts[number]++
-		}
-		return true
-	})
-	for number, n := range counts {
-		if n > 0 {
-			to[c.Values[number]] += n
-		}
-	}
 }
 
 // postings are the documents of numbers.

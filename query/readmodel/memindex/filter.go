@@ -49,18 +49,11 @@ func (e *evaluation) narrow(docs bitset, f readmodel.Filter) {
 	case readmodel.Range:
 		e.Numbers[f.Field].narrowBetween(docs, f.Min, f.Max)
 	case readmodel.Contains:
-		part := strings.ToLower(f.Value)
 		narrowToAny(docs, f.Fields, func(some bitset, field string) {
-			e.Keywords[field].narrowTo(some, func(v string) bool { return strings.Contains(strings.ToLower(v), part) })
+			e.Keywords[field].narrowTo(some, func(v string) bool { return strings.Contains(v, f.Value) })
 		})
 	case readmodel.Text:
 		e.search(docs, f)
-	case readmodel.Exists:
-		if c := e.Keywords[f.Field]; c != nil {
-			docs.and(c.has)
-		} else {
-			docs.and(e.Numbers[f.Field].has)
-		}
 	}
 }
 

@@ -1,8 +1,6 @@
 package memindex_test
 
 import (
-	"context"
-	"errors"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -109,57 +107,4 @@ func TestWholeBatches(t *testing.T) {
 	}
 	close(done)
 	wg.Wait()
-}
-
-// TestBodiesAreTheirOwn: neither the writer nor a reader shares bytes with the
-// index.
-func TestBodiesAreTheirOwn(t *testing.T) {
-	t.Parallel()
-	x := memindex.New(memindex.Options{})
-	c := readmodeltest.NewCorpus(1, 3)
-	d := c.Event(1)
-	want := string(d.Body)
-	if _, err := x.Write(t.Context(), readmodel.Batch{Documents: []readmodel.Document{d, c.Event(2)}, Mark: readmodeltest.At(2)}); err != nil {
-		t.Fatal(err)
-	}
-	clear(d.Body)
-	id := d.Record.ID
-	for range 3 {
-		got, err := viewOf(t, x).Get(t.Context(), []calendar.ID{id, id + 1})
-		if err != nil || string(got[id].Body) != want {
-			t.Fatalf("body %q, %v; want %q", got[id].Body, err, want)
-		}
-	}
-}
-
-// TestContextEnded: no method works for a caller that is gone.
-func TestContextEnded(t *testing.T) {
-	t.Parallel()
-	x := open(t)
-	v := viewOf(t, x)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	calls := map[string]func() error{
-		"write":    func() error { _, err := x.Write(ctx, readmodel.Batch{Mark: readmodeltest.At(5)}); return err },
-		"position": func() error { _, err := x.Marks(ctx); return err },
-		"visible":  func() error { _, err := x.Visible(ctx); return err },
-		"wait":     func() error { return x.Wait(ctx, 5) },
-		"view":     func() error { _, err := x.View(ctx); return err },
-		"search":   func() error { _, err := v.Search(ctx, readmodel.Query{Kind: calendar.KindEvent}); return err },
-		"walk":     func() error { return v.Walk(ctx, readmodel.Query{Kind: calendar.KindEvent}, nil) },
-		"get":      func() error { _, err := v.Get(ctx, []calendar.ID{1}); return err },
-		"counts": func() error {
-			_, err := readmodel.Counts(ctx, v, calendar.KindEvent, readmodel.FieldVenue, nil, nil)
-			return err
-		},
-		"quarantined": func() error { _, err := x.Quarantined(ctx); return err },
-	}
-	for name, call := range calls {
-		if err := call(); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v, want %v", name, err, context.Canceled)
-		}
-	}
-	if p, err := x.Marks(t.Context()); err != nil || p != (readmodel.Marks{}) {
-		t.Errorf("marks %v, %v; want none", p, err)
-	}
 }

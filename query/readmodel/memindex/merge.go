@@ -88,11 +88,10 @@ func (x *Index) replace(kind calendar.Kind, old []layer, merged *segment) {
 			removed.andNot(layers[at].live)
 			layers = slices.Delete(layers, at, at+1)
 		}
-		removed.each(func(at uint32) bool {
+		for at := range removed.each {
 			place, _ := merged.ordinal(o.Docs[at].ID)
 			l.live.clear(place)
-			return true
-		})
+		}
 	}
 	if len(layers) == len(next.kinds[kind]) {
 		return // another generation

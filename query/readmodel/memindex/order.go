@@ -105,18 +105,19 @@ func (q *ordering) first(o *ordered, docs bitset, limit int) (out []hit) {
 		out = out[:min(len(out), limit)]
 	}
 	full, trimmed := max(4*limit, 1024), false
-	docs.eachFrom(uint32(from), func(at uint32) bool {
+	for at := range docs.from(uint32(from)) {
 		h := o.hit(at)
 		if trimmed && q.compare(&h, &out[limit-1]) > 0 || !o.natural && !q.behind(h) {
-			return true
+			continue
 		}
-		out = append(out, h)
+		if out = append(out, h); o.natural && len(out) == limit {
+			return out
+		}
 		if !o.natural && len(out) >= full {
 			trim()
 			full, trimmed = max(full, 2*len(out)), true
 		}
-		return !o.natural || len(out) < limit
-	})
+	}
 	if !o.natural {
 		trim()
 	}

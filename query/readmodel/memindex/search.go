@@ -78,10 +78,9 @@ func (e *evaluation) rank(of *readmodel.Relevance, docs bitset) func(uint32) rea
 		some := scratchOf(among)
 		defer release(some)
 		e.fit(some, text, p)
-		some.each(func(o uint32) bool {
+		for o := range some.each {
 			scores[o] += weight
-			return true
-		})
+		}
 	}
 	inName := of.Text
 	inName.Fields = of.Fields[:1]
@@ -113,12 +112,11 @@ func (e *evaluation) rank(of *readmodel.Relevance, docs bitset) func(uint32) rea
 	}
 	if row, ok := of.Search.Row(); ok {
 		add(docs, inName, pattern{piece: row}, readmodel.WeightRow)
-		docs.each(func(o uint32) bool {
+		for o := range docs.each {
 			if e.isName(o, of.Search.Lang, of.Search.Full) {
 				scores[o] += readmodel.WeightExact
 			}
-			return true
-		})
+		}
 	}
 	return func(o uint32) readmodel.Key { return readmodel.Key{N: int64(scores[o]), Has: true} }
 }
@@ -155,11 +153,11 @@ func (v *view) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, e
 	if err := ctx.Err(); err != nil {
 		return readmodel.Page{}, err
 	}
-	page := readmodel.Page{Tallied: make([][]readmodel.Tallied, len(q.Tallies))}
+	page := readmodel.Page{Tallied: make([]readmodel.Tallied, len(q.Tallies))}
 	found := v.find(ctx, q.Kind, q.Filter)
 	for i := range q.Tallies {
 		some := found.narrowed(q.Tallies[i].Filter)
-		page.Tallied[i] = some.tally(q.Tallies[i].Tallies)
+		page.Tallied[i] = some.tally(&q.Tallies[i])
 		_ = some.close() // an error of the context stays
 	}
 	if q.Narrow != nil {

@@ -107,10 +107,9 @@ func naturalOrder(k calendar.Kind) []readmodel.Sort {
 // partsOf returns what a segment is made of, in the order of the segment.
 func partsOf(s *readmodel.Schema, layers []layer, entries []*entry) (parts []part) {
 	for _, l := range layers {
-		l.live.each(func(o uint32) bool {
+		for o := range l.live.each {
 			parts = append(parts, part{from: l.segment, at: o})
-			return true
-		})
+		}
 	}
 	for _, e := range entries {
 		parts = append(parts, part{entry: e})

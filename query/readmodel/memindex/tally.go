@@ -1,36 +1,47 @@
 package memindex
 
-import "daybook/query/readmodel"
+import (
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
 
-// tally answers tallies about what was found.
-func (f *finding) tally(of []readmodel.Tally) []readmodel.Tallied {
-	out := make([]readmodel.Tallied, len(of))
-	for i := range of {
-		t := &of[i]
-		out[i] = readmodel.Tallied{Groups: make([]int, len(t.Groups)), Parts: make([]int, len(t.Parts))}
-		counts := map[int64]int{}
-		for at, e := range f.layers {
-			docs := f.results[at]
-			if t.Field != "" {
-				e.Numbers[t.Field].count(counts, docs)
-			}
-			for part, filter := range t.Parts {
-				some := scratchOf(docs)
-				e.narrow(some, filter)
-				out[i].Parts[part] += some.count()
-				release(some)
-			}
-			for group, values := range t.Groups {
-				some := scratchOf(docs)
-				e.Numbers[t.Field].narrow(some, numbersOf(values))
-				out[i].Groups[group] += some.count()
-				release(some)
-			}
+// tally answers a tally about what was found.
+func (f *finding) tally(t *readmodel.Tally) readmodel.Tallied {
+	out := readmodel.Tallied{Values: map[calendar.ID]int{}, Parts: make([]int, len(t.Parts))}
+	for at, e := range f.layers {
+		docs := f.results[at]
+		if t.Field != "" {
+			count(e.Numbers[t.Field], docs, out.Values)
 		}
-		for value, n := range counts {
-			out[i].Values = append(out[i].Values, readmodel.Value{Value: value, N: n})
+		for part, filter := range t.Parts {
+			some := scratchOf(docs)
+			e.narrow(some, filter)
+			out.Parts[part] += some.count()
+			release(some)
 		}
-		readmodel.SortValues(out[i].Values)
 	}
 	return out
+}
+
+// count adds how many of some documents have each value of a column.
+func count(c *column[int64], docs bitset, to map[calendar.ID]int) {
+	if docs.count() < len(c.Values) {
+		for o := range docs.each {
+			for _, number := range c.of(o) {
+				to[calendar.ID(c.Values[number])]++
+			}
+		}
+		return
+	}
+	counts := make([]int, len(c.Values))
+	for o := range docs.each {
+		for _, number := range c.of(o) {
+			counts[number]++
+		}
+	}
+	for number, n := range counts {
+		if n > 0 {
+			to[calendar.ID(c.Values[number])] += n
+		}
+	}
 }

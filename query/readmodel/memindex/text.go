@@ -137,10 +137,9 @@ func newVocabulary(layers []layer, entries []*entry) *vocabulary {
 		v.dictionaries[lang] = d
 		for i, l := range layers {
 			some := make([]word, 0, used[i][lang].count())
-			used[i][lang].each(func(w uint32) bool {
+			for w := range used[i][lang].each {
 				some = append(some, l.Words[lang].Words[w])
-				return true
-			})
+			}
 			d.Words = union(d.Words, some)
 		}
 		if len(fresh[lang]) > 0 {
@@ -149,13 +148,12 @@ func newVocabulary(layers []layer, entries []*entry) *vocabulary {
 		for i, l := range layers {
 			renamed := make([]uint32, len(l.Words[lang].Words))
 			at := 0
-			used[i][lang].each(func(w uint32) bool {
+			for w := range used[i][lang].each {
 				for d.Words[at].Text != l.Words[lang].Words[w].Text {
 					at++
 				}
 				renamed[w] = uint32(at)
-				return true
-			})
+			}
 			v.renamed[l.segment][lang] = renamed
 		}
 	}
@@ -227,14 +225,13 @@ func (l layer) usedWords() (used [len(calendar.Langs)]bitset) {
 			if column[lang].Starts == nil || l.n == len(l.Docs) {
 				continue
 			}
-			l.live.each(func(o uint32) bool {
+			for o := range l.live.each {
 				for stream := column[lang].of(o); len(stream) > 0; {
 					w, size := nextWord(stream)
 					used[lang].set(w)
 					stream = stream[size:]
 				}
-				return true
-			})
+			}
 		}
 	}
 	return used

@@ -133,7 +133,7 @@ func (v *plainView) find(q readmodel.Query) (out []readmodel.Document) {
 	}
 	slices.SortFunc(out, func(a, b readmodel.Document) int { return v.compare(q.Sort, &a, &b) })
 	if q.Collapse != nil {
-		out = readmodel.Repeated(q.Collapse, out)
+		out = repeated(q.Collapse, out)
 	}
 	return out
 }
@@ -149,13 +149,10 @@ func (v *plainView) Search(_ context.Context, q readmodel.Query) (readmodel.Page
 	}
 	from := min(q.Offset, len(all))
 	page.Documents = all[from : from+min(q.Limit, len(all)-from)]
-	for _, of := range q.Tallies {
-		found := v.find(readmodel.Query{Kind: q.Kind, Filter: q.Filter, Narrow: of.Filter})
-		tallied := make([]readmodel.Tallied, len(of.Tallies))
-		for i := range of.Tallies {
-			tallied[i] = readmodel.TallyOf(&of.Tallies[i], found)
-		}
-		page.Tallied = append(page.Tallied, tallied)
+	page.Tallied = make([]readmodel.Tallied, len(q.Tallies))
+	for i := range q.Tallies {
+		t := &q.Tallies[i]
+		page.Tallied[i] = tallyOf(t, v.find(readmodel.Query{Kind: q.Kind, Filter: q.Filter, Narrow: t.Filter}))
 	}
 	return page, nil
 }
@@ -201,4 +198,47 @@ func (v *plainView) Stamp(_ context.Context, k calendar.Kind) (uint64, error) {
 func (x *Plain) Quarantined(context.Context) ([]readmodel.Quarantined, error) {
 	defer x.lock()()
 	return slices.SortedFunc(maps.Values(x.quarantined), func(a, b readmodel.Quarantined) int { return int(a.ID - b.ID) }), nil
+}
+
+// tallyOf answers a tally about the documents that its filter admits.
+func tallyOf(t *readmodel.Tally, docs []readmodel.Document) readmodel.Tallied {
+	out := readmodel.Tallied{Values: map[calendar.ID]int{}, Parts: make([]int, len(t.Parts))}
+	for i := range docs {
+		for at, part := range t.Parts {
+			if readmodel.Match(part, &docs[i]) {
+				out.Parts[at]++
+			}
+		}
+		if t.Field != "" {
+			for _, n := range readmodel.SchemaOf(docs[i].Record.Kind).Field(t.Field).Numbers(docs[i].Record) {
+				out.Values[calendar.ID(n)]++
+			}
+		}
+	}
+	return out
+}
+
+// repeated returns the documents that a query with a Collapse finds of some in order, each
+// with its group.
+func repeated(c *readmodel.Collapse, docs []readmodel.Document) (out []readmodel.Document) {
+	groups := map[int64]*readmodel.Repeats{}
+	for i := range docs {
+		r := docs[i].Record
+		numbers := readmodel.SchemaOf(r.Kind).Field(c.Field).Numbers(r)
+		has := len(numbers) > 0 && (c.Alone == nil || !readmodel.Match(c.Alone, &docs[i]))
+		var g *readmodel.Repeats
+		if has {
+			g = groups[numbers[0]]
+		}
+		if g == nil {
+			g = &readmodel.Repeats{First: calendar.NoWall, Last: calendar.NoWall}
+			out = append(out, docs[i])
+			out[len(out)-1].Repeats = g
+		}
+		if has {
+			groups[numbers[0]] = g
+		}
+		g.Add(r.ID, r.Fields.Wall("start_date"))
+	}
+	return out
 }

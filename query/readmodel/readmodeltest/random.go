@@ -250,14 +250,14 @@ func (g generator) filter(depth int) readmodel.Filter {
 	}
 	n, some := len(g.schema.Fields), pick(g, g.known).Record
 	f := &g.schema.Fields[min(g.IntN(n+4), n-1)]
-	if f.Type != readmodel.TypeText && g.chance(10) {
-		return readmodel.Exists{Field: f.Name}
+	if f.Type == readmodel.TypeNumber && g.chance(10) {
+		return readmodel.Range{Field: f.Name}
 	}
 	switch f.Type {
 	case readmodel.TypeKeyword:
 		if g.schema.Kind.IsTerm() && g.chance(40) {
 			fields := []string{readmodel.FieldSlug, readmodel.FieldNameLower(g.lang())}
-			return readmodel.Contains{Fields: fields[g.IntN(3):], Value: pick(g, []string{"JA", "z", "É", "1", "usi", "音"})}
+			return readmodel.Contains{Fields: fields[g.IntN(3):], Value: pick(g, []string{"ja", "z", "é", "1", "usi", "音"})}
 		}
 		return readmodel.Term{Field: f.Name, Value: pick(g, []string{f.Keyword(some), f.Keyword(some), "Jazz"})}
 	case readmodel.TypeNumber:
@@ -387,20 +387,17 @@ func (g generator) withTallies(q readmodel.Query) readmodel.Query {
 	if g.chance(40) {
 		q.Narrow = g.filter(1)
 	}
-	q.Tallies = make([]readmodel.Selection, 1+g.IntN(3))
+	q.Tallies = make([]readmodel.Tally, 1+g.IntN(4))
 	for i := range q.Tallies {
-		of := &q.Tallies[i]
-		if g.chance(60) {
-			of.Filter = g.filter(1)
-		}
-		for range 1 + g.IntN(3) {
-			of.Tallies = append(of.Tallies, g.tally())
-		}
+		q.Tallies[i] = g.tally()
 	}
 	return q
 }
 
 func (g generator) tally() (out readmodel.Tally) {
+	if g.chance(60) {
+		out.Filter = g.filter(1)
+	}
 	for g.chance(40) {
 		out.Parts = append(out.Parts, g.withoutSearch())
 	}
@@ -412,13 +409,8 @@ func (g generator) tally() (out readmodel.Tally) {
 		f = pick(g, g.schema.Fields)
 	}
 	out.Field = f.Name
-	if g.chance(50) {
-		out.Groups = make([][]calendar.ID, 1+g.IntN(4))
-		for id := range calendar.ID(idRange) {
-			if at := g.IntN(len(out.Groups) + 1); at < len(out.Groups) {
-				out.Groups[at] = append(out.Groups[at], 1+id)
-			}
-		}
+	for g.chance(50) { // one of them may be counted with the values
+		out.Parts = append(out.Parts, readmodel.In{Field: f.Name, IDs: g.ids()})
 	}
 	return out
 }

@@ -151,7 +151,7 @@ func viewsOfOneState(p *pair) {
 			return len(found), err
 		},
 		func(v readmodel.View) (int, error) {
-			counts, err := readmodel.Counts(p.Context(), v, q.Kind, readmodel.FieldVenue, nil, nil)
+			counts, err := readmodel.Counts(p.Context(), v, q.Kind, readmodel.FieldVenue, nil)
 			return counts[1<<20], err
 		},
 	}
@@ -214,9 +214,9 @@ func walksOfAView(p *pair) {
 
 // The tallies are of the state of the page, while others write.
 func talliesOfOneState(p *pair) {
-	q := readmodel.Query{Kind: calendar.KindEvent, Sort: byID, Limit: 1, Tallies: []readmodel.Selection{{Tallies: []readmodel.Tally{{
-		Field: readmodel.FieldVenue, Groups: [][]calendar.ID{{10, 12}}, Parts: []readmodel.Filter{readmodel.And{}},
-	}}}}}
+	q := readmodel.Query{Kind: calendar.KindEvent, Sort: byID, Limit: 1, Tallies: []readmodel.Tally{{
+		Field: readmodel.FieldVenue, Parts: []readmodel.Filter{readmodel.And{}, readmodel.In{Field: readmodel.FieldVenue, IDs: []calendar.ID{10, 12}}},
+	}}}
 	written, failed := make(chan struct{}), make(chan error, 1)
 	read := func() error {
 		for i, last := 0, false; !last; i++ {
@@ -234,7 +234,7 @@ func talliesOfOneState(p *pair) {
 			if err != nil {
 				return err
 			}
-			if got := page.Tallied[0][0]; got.Groups[0] != page.Total || got.Parts[0] != page.Total {
+			if got := page.Tallied[0]; got.Values[10] != page.Total || got.Parts[0] != page.Total || got.Parts[1] != page.Total {
 				return fmt.Errorf("tallies of a page of %d: %+v", page.Total, got)
 			}
 		}
