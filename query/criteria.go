@@ -123,7 +123,7 @@ func (q *parser) makeKey() string {
 	case v == viewOwn:
 		owner = q.Caller.ID
 	}
-	withdrawn := calendar.HashStart
+	var withdrawn calendar.Hash
 	for _, id := range q.withdrawn {
 		withdrawn = withdrawn.Number(uint64(id))
 	}
