@@ -97,5 +97,8 @@ func (s *Service) Await(ctx context.Context, c calendar.Caller, least calendar.P
 	if shown, err = s.index.Visible(ctx); err == nil && shown.Position < least {
 		err = calendar.Fail(calendar.CodePositionNotReached, 0)
 	}
-	return least, err
+	if err != nil {
+		return 0, err
+	}
+	return least, nil
 }

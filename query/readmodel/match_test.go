@@ -144,8 +144,8 @@ func TestMatch(t *testing.T) {
 			docs = append(docs, readmodel.Document{Record: r})
 		}
 	}
-	if rows < 70 {
-		t.Errorf("%d filters, want at least 70", rows)
+	if rows < 65 {
+		t.Errorf("%d filters, want at least 65", rows)
 	}
 }
 
