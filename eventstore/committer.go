@@ -141,7 +141,7 @@ func (c *Committer) run(ctx context.Context) {
 const maxDelay = 2 * time.Millisecond
 
 // gather returns the calls of the next commit. Where callers come again and again it waits
-// for as many as the last commits found (ADR 18). One caller alone never waits.
+// for as many as the last commits found (ADR 2). One caller alone never waits.
 func (c *Committer) gather(k *call) (calls []*call) {
 	wanted := int(c.crowd + 0.5)
 	var late <-chan time.Time

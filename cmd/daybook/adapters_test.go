@@ -11,7 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "write the tables of the documentation anew")
 
-// TestSettingsAreDocumented: the table of docs/operations.md is that of the
+// TestSettingsAreDocumented: the table of docs/settings.md is that of the
 // program.
 func TestSettingsAreDocumented(t *testing.T) {
 	t.Parallel()
@@ -27,7 +27,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 		}
 		fmt.Fprintf(&want, "| `%s` | `%s` | %s | %s |\n", strings.TrimSpace("--"+f.Name+value), variable(f.Value), def, strings.ReplaceAll(f.Help, "|", `\|`))
 	}
-	path := filepath.Join("..", "..", "docs", "operations.md")
+	path := filepath.Join("..", "..", "docs", "settings.md")
 	b, err := os.ReadFile(path)
 	must(t, err)
 	const head, end = "<!-- settings of daybook serve, made by go test ./cmd/daybook -run TestSettingsAreDocumented -update -->\n", "<!-- end of settings -->\n"

@@ -10,7 +10,7 @@ import (
 	"daybook/internal/ground/pause"
 )
 
-// How far the heap of the service grows before it is collected (ADR 15): up to
+// How far the heap of the service grows before it is collected (ADR 23): up to
 // heapRoom as long as that is within the two percentages of what lives. A small
 // calendar is collected seldom, a large one does not take much more than it needs.
 const (

@@ -133,7 +133,7 @@ func TestNoServerLinked(t *testing.T) {
 }
 
 // measuring are libraries that only internal/telemetry and the program import:
-// all other rooms are handed functions (ADR 13).
+// all other rooms are handed functions (ADR 24).
 var (
 	measuring = []string{"github.com/prometheus/", "go.opentelemetry.io/"}
 	measurers = []string{"internal/telemetry", "cmd/daybook"}

@@ -52,3 +52,32 @@ func TestDocumentsNameTests(t *testing.T) {
 		t.Errorf("%d names of tests were looked for, want at least 40, %v", looked, err)
 	}
 }
+
+// TestLinksOfDocuments: files that the documents link to are there.
+func TestLinksOfDocuments(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..")
+	link := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
+	looked := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "bin" || d.Name() == "node_modules"):
+			return filepath.SkipDir
+		case filepath.Ext(path) != ".md":
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		for _, found := range link.FindAllSubmatch(text, -1) {
+			looked++
+			if _, err := os.Stat(filepath.Join(filepath.Dir(path), string(found[1]))); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+		return err
+	})
+	if err != nil || looked < 60 {
+		t.Errorf("%d links were looked at, want at least 60, %v", looked, err)
+	}
+}

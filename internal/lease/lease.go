@@ -1,6 +1,6 @@
 // Package lease lets one of several processes be the active one of a role. A lease keeps
 // work from being done twice as a rule; what must never be done twice has a fence of its
-// own, as the stream has for the relay (ADR 12).
+// own, as the stream has for the relay (ADR 8).
 package lease
 
 import (

@@ -1,7 +1,7 @@
 // Package schemas holds the files of deploy and docker-compose.yml against the schemas
 // that those publish who read them: the Compose Specification and the OpenAPI document
 // of Kubernetes. It is a module of its own, so that what it needs for that is no need of
-// the program; cmd/daybook has it run with the other tests (ADR 24).
+// the program; cmd/daybook has it run with the other tests (ADR 25).
 package schemas_test
 
 import (

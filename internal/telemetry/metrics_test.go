@@ -128,14 +128,14 @@ func TestNames(t *testing.T) {
 // TestTable: the documentation tells what there is.
 func TestTable(t *testing.T) {
 	t.Parallel()
-	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "operations.md"))
+	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "observability.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := regexp.MustCompile("(?m)^\\| `daybook_[a-z_]+` \\|.*$").FindAllString(string(b), -1)
 	slices.Sort(got)
 	if d := cmp.Diff(rows(t), got); d != "" {
-		t.Errorf("docs/operations.md (-registry +table):\n%s", d)
+		t.Errorf("docs/observability.md (-registry +table):\n%s", d)
 	}
 }
 

@@ -1,6 +1,6 @@
 // Package cache keeps what was made for one and may serve others, up to a number of
 // bytes. A key names everything that its value depends on, the state of what it was made
-// from included (ADR 22): what is stale is never found, and goes as other values need
+// from included (ADR 20): what is stale is never found, and goes as other values need
 // its room.
 package cache
 
