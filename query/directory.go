@@ -17,7 +17,7 @@ type directory struct {
 	records []*calendar.Record                   // by id, with some of their fields
 	labels  [len(calendar.Langs)]func() []string // folded, by place; made when they are asked for
 	views   [viewAll + 1]atomic.Pointer[visible]
-	points  []point // of venues, by place
+	points  []point         // of venues, by place
 	trees   [][]calendar.ID // of categories that have others below them, by place: they and those
 }
 

@@ -233,7 +233,7 @@ func (st *state) byEvents(ctx context.Context, c *Criteria) (f readmodel.And, er
 	if c.ofEvent {
 		f = append(f, withIDs(c.linked))
 	}
-	if c.hasEvents != nil && !(c.ofEvent && c.Kind.IsTerm()) {
+	if c.hasEvents != nil && (!c.ofEvent || !c.Kind.IsTerm()) {
 		with := withEvents(st.counted)
 		if !*c.hasEvents {
 			with = not(with)

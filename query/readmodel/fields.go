@@ -17,9 +17,9 @@ const (
 	FieldPostParent = "post_parent" // events
 
 	// Keyword fields. FieldSlug is sortable.
-	FieldStatus       = "status"        // stored status; "future" and due is the query's business
-	FieldEventStatus  = "event_status"  // of events; each has one
-	FieldSlug         = "slug"
+	FieldStatus      = "status"       // stored status; "future" and due is the query's business
+	FieldEventStatus = "event_status" // of events; each has one
+	FieldSlug        = "slug"
 
 	// Keyword fields that are "true" or have no value.
 	FieldHidden    = "hide_from_listings"

@@ -14,8 +14,8 @@ import (
 var notIndexed = map[calendar.Kind][]string{
 	calendar.KindEvent: {
 		"slug", "former_slug", // posts are found by them in the event store
-		"former_status", // of trashed posts, which no list is filtered by
-		"timezone",      // told by readmodel.Zone
+		"former_status",                                                                                           // of trashed posts, which no list is filtered by
+		"timezone",                                                                                                // told by readmodel.Zone
 		"image", "image_url", "website", "event_status_reason", "show_map", "show_map_link", "sticky", "modified", // only shown
 		"password",           // hashed in the store; whether there is one is in protected
 		"multilang_language", // selector of a request, not stored

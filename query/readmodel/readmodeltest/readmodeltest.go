@@ -213,7 +213,9 @@ func walkAll(ctx context.Context, v readmodel.View, q readmodel.Query) (out walk
 // counts compares the counts of all values.
 func (p *pair) counts(k calendar.Kind, field string, f readmodel.Filter) {
 	p.Helper()
-	ask(p, f, func(v readmodel.View) (map[calendar.ID]int, error) { return readmodel.Counts(p.Context(), v, k, field, f) })
+	ask(p, f, func(v readmodel.View) (map[calendar.ID]int, error) {
+		return readmodel.Counts(p.Context(), v, k, field, f)
+	})
 }
 
 // At returns the mark of a position in the history of the suite.
