@@ -118,6 +118,6 @@ func readDirection(q *parser, v *param.Value) {
 	case strings.EqualFold(word, "desc"):
 		q.desc = true
 	default:
-		v.Refuse(calendar.ReasonWord, "asc,desc")
+		v.Refuse(calendar.ReasonWord, "asc, desc")
 	}
 }

@@ -47,7 +47,7 @@ type historyPage struct {
 // entriesPage makes a page. It ends early where it would become large or late.
 func (c *call) entriesPage(ctx context.Context, page *historyPage) (*answer, error) {
 	q, n := page.q, 0
-	page.From, page.Ascending, page.Filter, page.Limit = q.after+1, q.ascending, q.filter, q.limit
+	page.From, page.Ascending, page.Filter, page.Limit = q.after+1, q.ascending, q.filter, int(q.limit)
 	late := c.o.Now().Add(c.o.ReadDeadline / 2)
 	b := []byte(page.format.begin)
 	pace := c.pass.Pace(c.past, c.o.Now)
@@ -63,7 +63,7 @@ func (c *call) entriesPage(ctx context.Context, page *historyPage) (*answer, err
 			n++
 			page.named = append(page.named, e.Named...)
 		}
-		if n == q.limit || len(b) >= c.o.MaxAnswer/2 || c.o.Now().After(late) {
+		if n == page.Limit || len(b) >= c.o.MaxAnswer/2 || c.o.Now().After(late) {
 			break
 		}
 	}

@@ -20,7 +20,7 @@ import (
 type pastQuery struct {
 	ascending     bool
 	after, before int64 // before is noBefore where it was not sent
-	limit         int
+	limit         int64
 	format        string // "" where it was not sent
 	filter        history.Filter
 	from, to      int64 // versions of a difference, sizes of a tree; 0: it was not sent
@@ -89,6 +89,7 @@ func (p *pastRead) query(c *call) (*pastQuery, error) {
 	q := &pastQuery{table: p.table, before: noBefore, limit: pageLimit, in: inputOf(c.query, p.table.IsList), caller: c.caller, lang: c.loc.lang, o: &c.o}
 	v := param.NewValue(q.in, &q.problems)
 	p.table.Read(v, q)
+	q.limit = min(q.limit, maxPageLimit)
 	c.lang, q.missing = q.lang, v.Missing()
 	if c.route.kind != 0 || p.proof {
 		return q, nil
@@ -138,12 +139,14 @@ var (
 	sinceRow    = momentRow("since", func(q *pastQuery) *time.Time { return &q.filter.Since })
 	untilRow    = momentRow("until", func(q *pastQuery) *time.Time { return &q.filter.Until })
 	languageRow = param.Language(func(q *pastQuery) *calendar.Lang { return &q.lang })
-	limitRow    = pastRowOf("limit", "integer", func(q *pastQuery, v *param.Value) {
-		if n, ok := v.From(1); ok {
-			q.limit = int(min(n, maxPageLimit))
-		}
-	})
+	limitRow    = withDefault(numberRow("limit", 1, func(q *pastQuery) *int64 { return &q.limit }), strconv.Itoa(pageLimit))
 )
+
+// withDefault documents a default, as JSON.
+func withDefault(row pastRow, value string) pastRow {
+	row.Default = value
+	return row
+}
 
 // pastRowOf is a parameter of the past.
 func pastRowOf(name, declared string, read func(q *pastQuery, v *param.Value)) pastRow {
@@ -162,8 +165,8 @@ func wordRow(name, otherwise string, set func(q *pastQuery, word string), words 
 			set(q, word)
 		}
 	})
-	row.Default, row.Enum = otherwise, words
-	return row
+	row.Enum = words
+	return withDefault(row, otherwise)
 }
 
 // formatRow is the choice of a format by name.

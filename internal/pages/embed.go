@@ -72,8 +72,8 @@ func (l *look) Embedded() bool { return l.embedded }
 // serveEmbed answers a page for frames of other sites: another one without header, footer and
 // switches, with links that lead out of the frame (PAGES.md P8.2).
 func (l *look) serveEmbed() {
-	for _, param := range [][2]string{{paramTheme, "auto,light,dark"}, {paramView, "list,month"}} {
-		if v := l.Query.Get(param[0]); v != "" && !slices.Contains(strings.Split(param[1], ","), v) {
+	for _, param := range [][2]string{{paramTheme, "auto, light, dark"}, {paramView, "list, month"}} {
+		if v := l.Query.Get(param[0]); v != "" && !slices.Contains(strings.Split(param[1], ", "), v) {
 			l.bad.Add(param[0], calendar.ReasonWord, param[1])
 		}
 	}

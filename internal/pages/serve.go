@@ -45,7 +45,7 @@ func (l *look) serve() {
 	case l.Query.Has(paramLanguage):
 		to, ok := calendar.ParseLang(l.Query.Get(paramLanguage))
 		if !ok {
-			l.refuse(paramLanguage, calendar.ReasonWord, "cn,en,fr,es")
+			l.refuse(paramLanguage, calendar.ReasonWord, "cn, en, fr, es")
 			return
 		}
 		l.answer = redirect(l.Path+segments[to]+strings.TrimPrefix(route.proper, segments[route.lang]), paramLanguage)

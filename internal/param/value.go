@@ -171,7 +171,7 @@ func (v *Value) Known(word string) bool {
 	if slices.Contains(v.Enum, word) {
 		return true
 	}
-	v.Refuse(calendar.ReasonWord, strings.Join(v.Enum, ","))
+	v.Refuse(calendar.ReasonWord, strings.Join(v.Enum, ", "))
 	return false
 }
 
