@@ -10,10 +10,13 @@ endif
 # The URLs of the engines that run, for the tests.
 with_engines = set -a; eval "$$(deploy/engines/status 2>/dev/null)"; set +a;
 
-.PHONY: build test race lint bench pictures fmt engines engines-down
+.PHONY: build release test race lint bench pictures fmt engines engines-down
 
 build: ## the binary, static
 	go build -trimpath -o bin/daybook ./cmd/daybook
+
+release: ## static binaries of all platforms, checksums, bills of materials
+	deploy/release
 
 test:
 	$(with_engines) go test ./...

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -246,7 +247,7 @@ func TestDockerfile(t *testing.T) {
 	text := deployFile(t, "deploy", "Dockerfile")
 	goVersion := regexp.MustCompile(`(?m)^go (\S+)$`).FindStringSubmatch(deployFile(t, "go.mod"))[1]
 	for _, want := range []string{
-		"FROM golang:" + goVersion + "-", "CGO_ENABLED=0", "-X main.version=", "FROM scratch\n", "USER 65532:65532\n",
+		"FROM golang:" + goVersion + "-", "deploy/release ${TARGETOS}/${TARGETARCH}", "FROM scratch\n", "USER 65532:65532\n",
 		`ENTRYPOINT ["/daybook"]`, `CMD ["/daybook", "ready"]`,
 	} {
 		if !strings.Contains(text, want) {
@@ -269,6 +270,36 @@ func TestDockerfile(t *testing.T) {
 			t.Errorf("%s is not in the image", name)
 		}
 	}
+}
+
+// TestRelease: a released binary is static and small, shows its version, and has the checksum that is published.
+func TestRelease(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	t.Parallel()
+	out := t.TempDir()
+	run := func(name string, args ...string) string {
+		cmd := exec.CommandContext(t.Context(), name, args...)
+		cmd.Dir = out
+		cmd.Env = append(os.Environ(), "OUT="+out, "VERSION=1.2.3", "NO_SBOM=1", "BUILD_FLAGS=") // the packages are in the build cache
+		text, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, text)
+		}
+		return string(text)
+	}
+	release, err := filepath.Abs(filepath.Join(repository, "deploy", "release"))
+	must(t, err)
+	run(release, runtime.GOOS+"/"+runtime.GOARCH)
+	name := "daybook-" + runtime.GOOS + "-" + runtime.GOARCH
+	if got := run("./"+name, "--version"); got != "daybook 1.2.3\n" {
+		t.Errorf("version %q", got)
+	}
+	if file, err := os.Stat(filepath.Join(out, name)); err != nil || file.Size() > 45<<20 {
+		t.Errorf("%v, %v", file, err)
+	}
+	run("sha256sum", "--check", "SHA256SUMS")
 }
 
 // TestKubernetes: each role has probes, settings that the program takes, and its URLs from a

@@ -49,7 +49,7 @@ const attempts = 10
 // Users keeps users as records in the event store: a user has the fields name
 // and role, the SHA-256 of its token as secret, and claims both.
 type Users struct {
-	// Now is the clock of entries; nil: time.Now. Set it before use.
+	// Now is the clock of entries, time.Now unless it is set before use.
 	Now func() time.Time
 
 	store eventstore.Store
@@ -65,14 +65,7 @@ type User struct {
 }
 
 // New makes a Users.
-func New(store eventstore.Store) *Users { return &Users{store: store} }
-
-func (u *Users) now() time.Time {
-	if u.Now != nil {
-		return u.Now()
-	}
-	return time.Now()
-}
+func New(store eventstore.Store) *Users { return &Users{Now: time.Now, store: store} }
 
 // Add makes a user and returns the token, which is shown only here. actor is the
 // user who does it, 0 the operator. The error is ErrBadName, ErrBadRole or
@@ -123,8 +116,6 @@ func (u *Users) Ensure(ctx context.Context, name string, role calendar.Role, act
 			user, err = userOf(&state)
 		case errors.Is(err, ErrNoUser):
 			user, err = u.add(ctx, name, role, nil, actor, "user named by an import")
-		default:
-			err = fmt.Errorf("look for user %q: %w", name, err)
 		}
 		if errors.Is(err, ErrUserExists) && n < attempts {
 			continue // another process was first
@@ -185,7 +176,7 @@ func (u *Users) setToken(ctx context.Context, name string, sum []byte, actor cal
 // append writes one change of a user as an entry; epoch is that of the store from
 // before it was read.
 func (u *Users) append(ctx context.Context, epoch eventstore.Epoch, before *calendar.Record, c calendar.Change, actor calendar.ID, reason string) error {
-	now := eventstore.Moment(u.now())
+	now := eventstore.Moment(u.Now())
 	d, _, err := eventstore.NewDraft(before, c, now)
 	if err != nil {
 		return err

@@ -6,7 +6,6 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -30,7 +29,7 @@ func (u *Users) Authenticate(ctx context.Context, authorization string) (calenda
 		if errors.Is(err, ErrNoUser) {
 			return refuse(calendar.CodeIncorrectPassword)
 		}
-		return caller(user), authError(err)
+		return caller(user), err
 	case strings.EqualFold(scheme, "basic"):
 		pair, err := base64.StdEncoding.DecodeString(value)
 		if err != nil || !utf8.Valid(pair) {
@@ -46,7 +45,7 @@ func (u *Users) Authenticate(ctx context.Context, authorization string) (calenda
 func (u *Users) basic(ctx context.Context, name, token string) (calendar.Caller, error) {
 	user, err := u.byToken(ctx, token)
 	if err != nil && !errors.Is(err, ErrNoUser) {
-		return calendar.Caller{}, authError(err)
+		return calendar.Caller{}, err
 	}
 	if err == nil && subtle.ConstantTimeCompare([]byte(user.Name), []byte(name)) == 1 {
 		return caller(user), nil
@@ -55,7 +54,7 @@ func (u *Users) basic(ctx context.Context, name, token string) (calendar.Caller,
 	case errors.Is(err, ErrNoUser):
 		return refuse(calendar.CodeInvalidUsername)
 	case err != nil:
-		return calendar.Caller{}, authError(err)
+		return calendar.Caller{}, err
 	}
 	return refuse(calendar.CodeIncorrectPassword)
 }
@@ -64,13 +63,6 @@ func caller(u User) calendar.Caller { return calendar.Caller{ID: u.ID, Role: u.R
 
 func refuse(c calendar.Code) (calendar.Caller, error) {
 	return calendar.Caller{}, calendar.Fail(c, 0)
-}
-
-func authError(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("authenticate: %w", err)
 }
 
 // byToken returns the user of a token, or ErrNoUser.

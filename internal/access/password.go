@@ -57,9 +57,7 @@ func NewHasher() *Hasher {
 // Hash returns the hash to store of a password. It waits for its turn while ctx lasts.
 func (h *Hasher) Hash(ctx context.Context, password string) ([]byte, error) {
 	salt := make([]byte, hashSalt)
-	if _, err := rand.Read(salt); err != nil {
-		return nil, err
-	}
+	_, _ = rand.Read(salt) // never fails
 	p := phc{memory: hashMemory, time: hashTime, threads: hashThreads, salt: salt}
 	if err := h.keeps.Acquire(ctx, 1); err != nil {
 		return nil, err

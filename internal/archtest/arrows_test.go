@@ -268,7 +268,7 @@ func TestOneDocComment(t *testing.T) {
 func TestTopLevel(t *testing.T) {
 	t.Parallel()
 	want := []string{
-		".ci", ".git", ".gitignore", ".golangci.yml", "CHANGELOG.md", "LICENSE", "Makefile", "README.md",
+		".ci", ".git", ".gitignore", ".golangci.yml", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "SECURITY.md",
 		"calendar", "cmd", "command", "deploy", "docker-compose.yml", "docs", "eventstore", "go.mod", "go.sum",
 		"internal", "projector", "query",
 	}
