@@ -86,7 +86,7 @@ func change(k Kind, id ID, verb string, f Fields) Change {
 }
 
 // ImageExtension returns the lower-case ending of the last path segment of a URL
-// without its dot, "" where there is none of letters and digits.
+// without its dot, "" without letters and digits.
 func ImageExtension(link string) string {
 	u, err := url.Parse(link)
 	if err != nil {

@@ -66,7 +66,7 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-// situation is what a decision meets beside the record.
+// situation is what a decision meets besides the record.
 type situation struct {
 	caller  Caller    // the zero one: editor
 	now     time.Time // zero: testNow

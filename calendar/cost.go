@@ -293,7 +293,7 @@ func readCostNumber(s string) (string, bool) {
 	return strings.Join(groups, "") + frac, true
 }
 
-// decimalSign returns the index of the decimal sign, -1 when there is none.
+// decimalSign returns the index of the decimal sign, -1 if none exists.
 func decimalSign(s string) int {
 	point, comma := strings.LastIndexByte(s, '.'), strings.LastIndexByte(s, ',')
 	if point >= 0 && comma >= 0 {

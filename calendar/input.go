@@ -70,7 +70,7 @@ type Decision struct {
 	// in its kind.
 	Taken func(k Kind, id ID, slug string) bool
 	// Parent returns the category with an id that a category names as its parent,
-	// for cycles and slugs; nil when there is none.
+	// for cycles and slugs; nil if none exists.
 	Parent func(ID) *Record
 	// Password is the hash to store; used when Attrs set password.
 	Password []byte

@@ -46,7 +46,7 @@ func ParseLang(s string) (Lang, bool) {
 // means that the language has none.
 type Text [langCount]string
 
-// In returns the text shown in a language: that of l, where there is none that of
+// In returns the text shown in a language: that of l, else that of
 // the home language; and the language that the text is in.
 func (t Text) In(l, home Lang) (string, Lang) {
 	if t[l] != "" {

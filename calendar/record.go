@@ -152,10 +152,10 @@ func (r *Record) FormerStatus(now time.Time) Status {
 	return r.statusIn("former_status", now)
 }
 
-// Author is the id of the author, 0 when there is none.
+// Author is the id of the author, 0 if none exists.
 func (r *Record) Author() ID { return r.Fields.ID("author") }
 
-// Slug is the slug, "" while there is none.
+// Slug is the slug, "" while none exists.
 func (r *Record) Slug() string { return r.Fields.String("slug") }
 
 // Name is the text that names the record in a language, and the language that

@@ -61,8 +61,8 @@ func MayEdit(c Caller, r *Record, now time.Time) error {
 }
 
 // MayRead reports whether a caller may read a post singly, passwords aside; a
-// trashed event is read by nobody. Terms are read by all, images and users by
-// nobody: they have no routes.
+// trashed event is read by no one. Terms are read by all, images and users by
+// no one: they have no routes.
 func MayRead(c Caller, r *Record, now time.Time) bool {
 	if !r.Kind.IsPost() {
 		return r.Kind.IsTerm()

@@ -106,7 +106,7 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// A record without an author belongs to nobody, the anonymous caller included.
+// A record without an author belongs to no one, the anonymous caller included.
 func TestNobodyOwnsAPostWithoutAuthor(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)

@@ -166,7 +166,7 @@ type Spec struct {
 	texts  []string // the names of those that are translatable
 }
 
-// Field finds a row by name, nil when there is none.
+// Field finds a row by name, nil if none exists.
 func (s *Spec) Field(name string) *Field {
 	if s == nil {
 		return nil

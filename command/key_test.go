@@ -436,7 +436,7 @@ type unsynced struct{ eventstore.Store }
 func (unsynced) Sync(context.Context) error { return eventstore.ErrUnavailable }
 
 // TestKeyOfAnotherProcess: the same request at two processes is carried out by one;
-// the other, which looked for the key before and would refuse it now, gives the
+// the other, which looked for the key before and would refuse it now, returns the
 // same answer.
 func TestKeyOfAnotherProcess(t *testing.T) {
 	t.Parallel()

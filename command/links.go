@@ -101,7 +101,7 @@ func (l *linker) resolve(ctx context.Context, k calendar.Kind, attrs *calendar.A
 	return out
 }
 
-// find returns the record that a reference means, or one that is made because there is none.
+// find returns the record that a reference means, or one that is made because none exists.
 // Terms are found by slug before they are by shown name.
 func (l *linker) find(ctx context.Context, f *calendar.Field, ref calendar.Ref, problems *calendar.Problems) *linked {
 	k := f.Links

@@ -25,7 +25,7 @@ func (d *decision) sameName(ctx context.Context, name calendar.Name) []*calendar
 }
 
 // equal returns the published venue or organizer that the new one would equal, the one of
-// the lowest id; nil when there is none (docs/spec/interface.md 5.3.1).
+// the lowest id; nil if none exists (docs/spec/interface.md 5.3.1).
 func (d *decision) equal(ctx context.Context, rec *calendar.Record) *calendar.Record {
 	place := rec.Kind == calendar.KindVenue || rec.Kind == calendar.KindOrganizer
 	keyedImport := d.r.Mark != nil && d.r.Mark.Key != ""

@@ -114,7 +114,7 @@ func (r *Records) find(ctx context.Context, id calendar.ID) (*calendar.Record, e
 	return found[0], nil
 }
 
-// one returns a live record of a kind, nil when there is none.
+// one returns a live record of a kind, nil if none exists.
 func (r *Records) one(ctx context.Context, k calendar.Kind, id calendar.ID) (*calendar.Record, error) {
 	rec, err := r.find(ctx, id)
 	if rec == nil || rec.Kind != k || rec.Deleted {

@@ -238,7 +238,7 @@ func (b *bench) head() calendar.Position {
 	return h.Position
 }
 
-// stored gives the record of a name as the store has it.
+// stored returns the record of a name as the store has it.
 func (b *bench) stored(name string) *calendar.Record {
 	b.t.Helper()
 	return b.load(b.named[name])
@@ -257,7 +257,7 @@ func (b *bench) load(id calendar.ID) *calendar.Record {
 	return rec
 }
 
-// fieldsOf gives the stored form of the fields of a record.
+// fieldsOf returns the stored form of the fields of a record.
 func fieldsOf(t *testing.T, r *calendar.Record) map[string]any {
 	t.Helper()
 	b, err := calendar.EncodeRecord(r)

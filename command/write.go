@@ -328,7 +328,7 @@ func (d *decision) hashPassword(ctx context.Context) (err error) {
 	return nil
 }
 
-// holder returns who holds a claim, 0 for nobody: a record that this write makes, else what
+// holder returns who holds a claim, 0 for no one: a record that this write makes, else what
 // the store says.
 func (d *decision) holder(ctx context.Context, claim calendar.Claim) calendar.ID {
 	for i := range d.changes.Drafts {
@@ -344,7 +344,7 @@ func (d *decision) holder(ctx context.Context, claim calendar.Claim) calendar.ID
 	return found.Holders[0]
 }
 
-// live returns a record of a kind that is not deleted, nil when there is none.
+// live returns a record of a kind that is not deleted, nil if none exists.
 func (d *decision) live(ctx context.Context, k calendar.Kind, id calendar.ID) *calendar.Record {
 	rec, err := d.s.records.one(ctx, k, id)
 	d.Err = cmp.Or(d.Err, err)

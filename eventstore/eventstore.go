@@ -40,7 +40,7 @@ func (e *ClaimError) Error() string {
 }
 
 // Store keeps entries in one global order and the present state of records.
-// Bytes and lists that it was given or returned are shared: nobody changes them
+// Bytes and lists that it was given or returned are shared: no one changes them
 // afterwards. Positions are dense and in commit order. An Append is durable when
 // its Result comes back without an error; a call whose context ends may still have
 // written. All methods are safe for concurrent use. Every method but Epoch may
@@ -54,7 +54,7 @@ type Store interface {
 	// checkpoint. An Append of nothing does what Sync does.
 	Append(ctx context.Context, appends []Append) []Result
 
-	// Receipt returns the receipt of a user's idempotency key, nil when there is none.
+	// Receipt returns the receipt of a user's idempotency key, nil if none exists.
 	// One that is returned is durable, and so is the write that it was stored with.
 	// Receipts are kept for at least 24 hours.
 	Receipt(ctx context.Context, user calendar.ID, key string) (*Receipt, error)
@@ -100,7 +100,7 @@ type Store interface {
 	// ErrMalformed.
 	Head(ctx context.Context, p Point) (Head, error)
 
-	// Epoch returns what caches of this process are valid for, without I/O. Whoever
+	// Epoch returns what caches of this process are valid for, without I/O. Anyone who
 	// stores what it read stores the epoch from before the read with it.
 	Epoch() Epoch
 }

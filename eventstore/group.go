@@ -54,7 +54,7 @@ func TouchedBy(items []*Item) (t Touched) {
 // on what was there already, so the store makes that durable even if it writes nothing.
 type Group struct {
 	// What holds, the accepted items included: records with all their claims and names
-	// (absent: there is none), the holders of claims (absent: free), how many records
+	// (absent: none exists), the holders of claims (absent: free), how many records
 	// have a name, receipts, and by size the newest checkpoint and those that are asked
 	// for. Written are entries of an attempt before this one whose answer was lost, by
 	// leaf.

@@ -17,7 +17,7 @@ const (
 )
 
 // Salts are the random salts of the bodies of an entry: actor, cause, fields, state,
-// secret. That of the secret is zero where there is none.
+// secret. That of the secret is zero if none exists.
 type Salts [5][16]byte
 
 func newSalts(secret bool) (s Salts) {

@@ -94,7 +94,7 @@ func TestLeafIsFrozen(t *testing.T) {
 	}
 }
 
-// TestSalts: no two bodies share a salt, whoever draws at the same time (HISTORY
+// TestSalts: no two bodies share a salt, no matter who draws at the same time (HISTORY
 // 20.33), and stores keep them in order.
 func TestSalts(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ import (
 // ErrDiffers says that an index does not hold what the store holds.
 var ErrDiffers = errors.New("read model differs from the event store")
 
-// Compare compares an index that nobody writes to with the store as it was at the position
+// Compare compares an index that no one writes to with the store as it was at the position
 // of the index, by count and digest, and returns the number of its records. Quarantined
 // records are left out on both sides. The error is ErrDiffers with the numbers, or another one.
 func Compare(ctx context.Context, store eventstore.Store, index readmodel.Index) (records int, err error) {

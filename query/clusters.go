@@ -21,7 +21,7 @@ const (
 // cell is a square of a map.
 type cell struct{ zoom, x, y int }
 
-// cellAt gives the cell of a place at a zoom of the map.
+// cellAt returns the cell of a place at a zoom of the map.
 func cellAt(lat, lng float64, zoom int) cell {
 	n := math.Exp2(float64(zoom + 2))
 	within := func(v float64) int { return int(min(max(math.Floor(v), 0), n-1)) }

@@ -30,7 +30,7 @@ func viewOf(c calendar.Caller) view {
 	}
 }
 
-// mayListTrashed tells whether the caller may list a trashed post.
+// mayListTrashed reports whether the caller may list a trashed post.
 func mayListTrashed(c calendar.Caller, r *calendar.Record) bool {
 	v := viewOf(c)
 	return v == viewAll || v == viewOwn && r.Author() == c.ID
@@ -113,7 +113,7 @@ func appendSent(out []LinkParam, name string, v any) []LinkParam {
 }
 
 // makeKey makes the key of the criteria. What was sent stands in it as in the
-// links; beside it what depends on the moment (dates) and on the store (names,
+// links; next to it what depends on the moment (dates) and on the store (names,
 // slugs, the links of an event).
 func (q *parser) makeKey() string {
 	v, owner := viewOf(q.Caller), calendar.ID(0)

@@ -86,7 +86,7 @@ func readCursor(q *parser, v *param.Value) {
 	}
 }
 
-// free tells of a parameter that it may change from step to step, or that it stands in
+// free says of a parameter that it may change from step to step, or that it stands in
 // what a cursor belongs to by another name.
 func free(name string) bool {
 	switch name {

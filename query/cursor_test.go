@@ -14,7 +14,7 @@ import (
 	"daybook/calendar"
 )
 
-// walked walks through a list by its cursors, and gives the ids and the number of steps.
+// walked walks through a list by its cursors, and returns the ids and the number of steps.
 // between is called after each step.
 func walked(t *testing.T, s *Service, sent string, between func(step int)) (out []calendar.ID, steps int) {
 	t.Helper()

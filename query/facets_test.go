@@ -50,7 +50,7 @@ func facetsOf(t *testing.T, s *Service, c calendar.Caller, sent string) []Facet 
 }
 
 // TestFacetsByHand is line LISTINGS 8.35: each count is the total of the list with the
-// value as the only one of its parameter. Every facet, alone and beside others.
+// value as the only one of its parameter. Every facet, alone and next to others.
 func TestFacetsByHand(t *testing.T) {
 	t.Parallel()
 	onBoth(t, recordsIn(t, "jams.txt"), func(t *testing.T, s *Service) {

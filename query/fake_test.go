@@ -96,7 +96,7 @@ func zone(tb testing.TB, name string) *time.Location {
 	return z.Location
 }
 
-// at gives the instant at which a clock in the zone shows the time.
+// at returns the instant at which a clock in the zone shows the time.
 func at(tb testing.TB, s string, z *time.Location) time.Time {
 	tb.Helper()
 	return calendar.WallToInstant(wall(tb, s), z)

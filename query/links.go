@@ -26,7 +26,7 @@ func LinksTo(address string, params []LinkParam) PageLinks {
 	return l
 }
 
-// Page gives the link to a page.
+// Page returns the link to a page.
 func (l *PageLinks) Page(page int) string {
 	if page <= 1 {
 		return l.first

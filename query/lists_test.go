@@ -10,7 +10,7 @@ import (
 	"daybook/calendar"
 )
 
-// readLines gives the lines of a file in testdata without comments, which begin with "  #".
+// readLines returns the lines of a file in testdata without comments, which begin with "  #".
 func readLines(tb testing.TB, file string) (lines []string) {
 	tb.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", file))
@@ -64,7 +64,7 @@ func readLists(tb testing.TB, file string) (records []*calendar.Record, rows [][
 	return records, rows
 }
 
-// recordsIn gives the records of a file of testdata/lists.
+// recordsIn returns the records of a file of testdata/lists.
 func recordsIn(tb testing.TB, file string) []*calendar.Record {
 	tb.Helper()
 	records, _ := readLists(tb, file)

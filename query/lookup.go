@@ -103,7 +103,7 @@ func (q *parser) terms(v *param.Value, k calendar.Kind, names bool) []calendar.I
 	return ids
 }
 
-// bySlug finds a term by its slug; 0: there is none.
+// bySlug finds a term by its slug; 0: none exists.
 func (q *parser) bySlug(k calendar.Kind, slug string) calendar.ID {
 	if q.past.FormOnly {
 		return 1
@@ -115,7 +115,7 @@ func (q *parser) bySlug(k calendar.Kind, slug string) calendar.ID {
 	return r.ID
 }
 
-// byName finds a term by its shown name, as names are compared; 0: there is none.
+// byName finds a term by its shown name, as names are compared; 0: none exists.
 func (q *parser) byName(k calendar.Kind, name string) calendar.ID {
 	if q.s.o.Clean != nil {
 		name = q.s.o.Clean.Name(name)

@@ -8,7 +8,7 @@ import (
 	"daybook/query/readmodel"
 )
 
-// What tests beside the package have of it.
+// What tests next to the package have of it.
 
 // Meaning gives a service over records of which lists are those of readmodel.Match, at
 // worldNow; the others are over an index that holds the same.

@@ -242,7 +242,7 @@ func (e edge) read(q *parser, v *param.Value) {
 	q.resolved = q.resolved.Number(bound)
 }
 
-// DateParams are the parameters that bound the dates of a list; when does not stand beside them.
+// DateParams are the parameters that bound the dates of a list; when does not stand next to them.
 var DateParams = []string{"start_date", "end_date", "starts_before", "starts_after", "ends_before", "ends_after"}
 
 // readWhen puts the days of a word on the window that events overlap.

@@ -232,7 +232,7 @@ type View struct {
 	// Categories and Tags are the live linked terms in the order of 3.1.7.
 	Categories, Tags []LinkedView
 	Count            int // terms: listed events that carry it, or NoCount
-	// Distance is that of an event in whole metres, nil where nobody asks for it.
+	// Distance is that of an event in whole metres, nil where no one asks for it.
 	Distance *int64
 	// Touched is the last touch of an event: the latest last write of it and of all that
 	// it is linked to. Views with EmbedTouched have it.

@@ -116,7 +116,7 @@ func wrongRows(t *testing.T, k calendar.Kind, rows Parameters, name string) (wro
 	return wrong
 }
 
-// same tells whether two criteria have the same answer at one generation.
+// same reports whether two criteria have the same answer at one generation.
 func (c *Criteria) same(o *Criteria) bool {
 	a, b := *c, *o
 	for _, x := range []*Criteria{&a, &b} {

@@ -58,7 +58,7 @@ func readBound(lower bool) reader {
 	}
 }
 
-// withoutOffset gives the wall clock of an instant as it was sent; false for seconds.
+// withoutOffset returns the wall clock of an instant as it was sent; false for seconds.
 func withoutOffset(text string) (calendar.Wall, bool) {
 	text = strings.TrimRight(calendar.Trim(text), "Zz")
 	if colon := strings.IndexByte(text, ':'); colon > 0 {

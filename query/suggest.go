@@ -63,7 +63,7 @@ type Suggestion struct {
 }
 
 // Suggest answers the criteria of suggestions: for each kind those that fit best. What
-// they show is the public view, whoever asks.
+// they show is the public view, no matter who asks.
 func (s *Service) Suggest(ctx context.Context, c *Criteria) (out []Suggested, at calendar.Position, err error) {
 	out, err = present(ctx, s, func(st *state) ([]Suggested, error) {
 		at = st.gen.Position

@@ -44,7 +44,7 @@ func (x *fakeIndex) fail(err error) {
 	x.err = err
 }
 
-// calls gives the number of calls of a method and forgets them.
+// calls returns the number of calls of a method and forgets them.
 func (x *fakeIndex) calls(method string) int {
 	x.mu.Lock()
 	defer x.mu.Unlock()

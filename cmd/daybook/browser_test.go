@@ -223,7 +223,7 @@ func (l *looked) clean(t *testing.T, p *browser.Page, where string, status int) 
 	p.Is(where, `document.querySelectorAll('h1').length`, 1.0)
 }
 
-// quiet tells of a console error, a report of a policy, and a request to another host.
+// quiet reports a console error, a report of a policy, and a request to another host.
 func (l *looked) quiet(t *testing.T, p *browser.Page, where string, status int) {
 	t.Helper()
 	for _, f := range p.Faults {
@@ -267,7 +267,7 @@ func (l *looked) everyPage(t *testing.T) {
 					where := fmt.Sprintf("%s%s at %d", page.name, strings.ReplaceAll(lang, "/", "-"), width)
 					p.Prefer(inTheme("light"))
 					p.Resize(width, 800)
-					// A map of places asks anew for another size.
+					// A map of places asks again for another size.
 					if width == 1280 || p.Eval(`document.querySelector('#map[data-geojson]') !== null`) == true {
 						p.Goto(l.host + lang + page.path)
 						drawn(p)
@@ -313,7 +313,7 @@ func (l *looked) wishes(t *testing.T) {
 		p.Is(path, `[...document.querySelectorAll('.card, .chip, .badge, .entry, #month td')].filter((e) => e.offsetWidth > 12 && parseFloat(getComputedStyle(e).borderTopWidth) === 0).map((e) => e.className).join()`, "")
 	}
 	p.Prefer(nil)
-	// Facets are folded on small screens, and beside the results on wide ones (PAGES P5.2).
+	// Facets are folded on small screens, and next to the results on wide ones (PAGES P5.2).
 	p.Call("Emulation.setScriptExecutionDisabled", browser.Object{"value": true}, nil)
 	for width, want := range map[int]bool{390: false, 1280: true} {
 		p.Resize(width, 800)
@@ -671,7 +671,7 @@ func (l *looked) element(t *testing.T) {
 	if got := p.Eval(`inside(one, 'h3')[0].innerText + '|' + inside(one, '[part~=place]')[0].innerText + '|' + inside(one, 'h3 a')[0].target + '|' + inside(one, 'img').length`); got != "<img src=x onerror=alert(1)>|<img src=y onerror=alert(2)>, Lyon|_blank|0" {
 		t.Errorf("it tells %v", got)
 	}
-	// The month shows what the list tells of it, in French.
+	// The month shows what the list says of it, in French.
 	month := l.want(200, http.MethodGet, "/events?overlap=true&strict_dates=true&per_page=50&start_date="+l.day[:7]+"-01T00:00:00Z&end_date="+endOfMonth(t, l.day)+"T23:59:59Z", "", "")
 	var ids []string
 	for _, e := range month["events"].([]any) {

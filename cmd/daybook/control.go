@@ -59,7 +59,7 @@ var ofModel = map[string]bool{"rebuild": true, "retry": true, "health": true, "e
 
 // perform runs a task. One on what lies in the data directory runs here when the
 // directory is free, else in the running server that holds it; one on servers
-// runs here, beside all processes. in is the task's input; nil: none.
+// runs here, next to all processes. in is the task's input; nil: none.
 func perform(ctx context.Context, c *console, s *config, t task, in io.Reader) error {
 	existing := !makesStore[c.command]
 	c.in = in
@@ -126,7 +126,7 @@ const (
 	firstWait  = 10 * time.Second // for the first frame, which comes before any work
 )
 
-// holdOrReach gives the lock of a data directory, or the answer of the server that holds it
+// holdOrReach returns the lock of a data directory, or the answer of the server that holds it
 // and has taken the order. The server is asked first: somebody may have removed the lock.
 // Another command holds it for a moment, and a server that starts has no socket yet, so both
 // are waited for.
@@ -176,7 +176,7 @@ func (i *input) Read(p []byte) (int, error) {
 }
 
 // give gives an order to the server that holds a data directory. The error is
-// errNoServer when there is none yet or no more; none has taken the order then.
+// errNoServer when there is no server yet, or no more; none has taken the order then.
 func (o order) give(ctx context.Context, dir string, in io.Reader) (io.ReadCloser, error) {
 	client := &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true,

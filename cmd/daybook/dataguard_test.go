@@ -117,7 +117,7 @@ func TestLostFiles(t *testing.T) {
 }
 
 // TestLostLogWithoutWrites: what was acknowledged before the log was removed is in the file
-// a moment later, though nobody writes.
+// a moment later, though no one writes.
 func TestLostLogWithoutWrites(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")

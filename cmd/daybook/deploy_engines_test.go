@@ -33,7 +33,7 @@ import (
 )
 
 // TestNATSFiles: servers with the files of deploy carry the feed for the user that
-// they know, and for nobody else.
+// they know, and for no one else.
 func TestNATSFiles(t *testing.T) {
 	// Not parallel: the files read the environment. A password of digits alone is one
 	// too, given as the compose file gives it.

@@ -34,7 +34,7 @@ func deployFile(t *testing.T, name ...string) string {
 	return string(b)
 }
 
-// yamlDocuments gives the documents of a YAML file. A key that stands twice is an
+// yamlDocuments returns the documents of a YAML file. A key that stands twice is an
 // error.
 func yamlDocuments(t *testing.T, text string) []map[string]any {
 	t.Helper()
@@ -80,7 +80,7 @@ func stringsIn(v any) []string {
 }
 
 // serves checks that the program takes a command line in an environment: what
-// config print tells of it, by name.
+// config print reports it, by name.
 func serves(t *testing.T, args []string, env map[string]string) map[string]string {
 	t.Helper()
 	if len(args) == 0 || args[0] != "serve" {
@@ -119,7 +119,7 @@ func filled(v any) string {
 }
 
 // openPasswords gives what stands as a password in a text: the password of a URL,
-// or what a name that tells of a secret is set to.
+// or what a name that reports a secret is set to.
 func openPasswords(text string) []string {
 	var out []string
 	for _, m := range regexp.MustCompile(`[a-z]+://[^\s:/@]*:([^\s@]+)@`).FindAllStringSubmatch(text, -1) {
@@ -163,7 +163,7 @@ func TestNoOpenPassword(t *testing.T) {
 // urlsOf are the servers that each role has a need of.
 var urlsOf = map[string][]string{"api": {"store", "index"}, "relay": {"store", "feed"}, "projector": {"store", "feed", "index"}}
 
-// drainLimit gives the time in which a process ends, by what serves gives.
+// drainLimit returns the time in which a process ends, by what serves gives.
 func drainLimit(t *testing.T, settings map[string]string) time.Duration {
 	t.Helper()
 	d, err := time.ParseDuration(settings["drain-limit"])

@@ -42,7 +42,7 @@ func (d *size) serve(role string) *server {
 	return startServer(d.t, append([]string{"serve", "--role", role}, d.args...)...)
 }
 
-// on gives the arguments of a command that takes only some of the settings.
+// on returns the arguments of a command that takes only some of the settings.
 func (d *size) on(command []string, settings ...string) []string {
 	for i := 0; i < len(d.args); i += 2 {
 		for _, s := range settings {
@@ -170,7 +170,7 @@ func TestDistributed(t *testing.T) {
 	}
 	write(a, b)
 
-	// Commands work on the servers, beside all processes.
+	// Commands work on the servers, next to all processes.
 	user := strings.TrimSpace(mustTool(t, d.on([]string{"user", "add", "ada", "--role", "editor"}, "store")...))
 	for _, s := range apis {
 		s.want(200, "GET", "/venues", user, "")

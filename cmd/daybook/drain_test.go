@@ -54,7 +54,7 @@ func (s *server) ended() int {
 	return s.cmd.ProcessState.ExitCode()
 }
 
-// TestLameDuckDefault: by default only a process beside which others may answer waits.
+// TestLameDuckDefault: by default only a process next to which others may answer waits.
 func TestLameDuckDefault(t *testing.T) {
 	t.Parallel()
 	store, index := "--store=postgres://p/d", "--index=http://e:9200"

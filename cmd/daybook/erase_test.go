@@ -21,7 +21,7 @@ import (
 	"daybook/internal/testkit/engines"
 )
 
-// filesWith gives the files below directories that hold a word, in any case.
+// filesWith returns the files below directories that hold a word, in any case.
 func filesWith(t *testing.T, word string, dirs ...string) []string {
 	t.Helper()
 	var found []string

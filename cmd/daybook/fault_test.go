@@ -38,7 +38,7 @@ func (f *fleet) during(d time.Duration, what string) {
 	}
 }
 
-// newest gives the position of the newest write, as health tells it.
+// newest returns the position of the newest write, as health tells it.
 func (f *fleet) newest() float64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -78,7 +78,7 @@ func TestFaultStoreRestarts(t *testing.T) {
 	f.check()
 }
 
-// streams gives the JetStream of a server.
+// streams returns the JetStream of a server.
 func streams(t *testing.T, url string) jetstream.JetStream {
 	t.Helper()
 	conn, js, err := feed.Connect(url, feed.ConnectOptions{})
@@ -89,7 +89,7 @@ func streams(t *testing.T, url string) jetstream.JetStream {
 	return js
 }
 
-// stream gives the stream of the feed, nil without one.
+// stream returns the stream of the feed, nil without one.
 func stream(t *testing.T, js jetstream.JetStream) *jetstream.StreamInfo {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -252,7 +252,7 @@ func TestFaultSearchFull(t *testing.T) {
 	f.check()
 }
 
-// keptPosition gives the position that an index keeps.
+// keptPosition returns the position that an index keeps.
 func keptPosition(t *testing.T, index, prefix string) int64 {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, index+"/"+prefix+"-state/_doc/position", http.NoBody)
@@ -474,7 +474,7 @@ func TestFaultTwoOfEach(t *testing.T) {
 	f.checkStream(js)
 }
 
-// bare runs a relay and a projector that ask for no lease beside the active ones
+// bare runs a relay and a projector that ask for no lease next to the active ones
 // of the fleet.
 func (f *fleet) bare(js jetstream.JetStream, url, prefix string, other *server) {
 	f.t.Helper()

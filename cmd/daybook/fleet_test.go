@@ -61,7 +61,7 @@ type told struct {
 	lists, listsRefused, reads, readsRefused           atomic.Int64
 }
 
-// String gives the counts.
+// String returns the counts.
 func (c *told) String() string {
 	return fmt.Sprintf("writes: %d acknowledged (%d replayed, %d found done), tried again after %d refused and %d broken; lists: %d, %d refused; reads: %d, %d refused",
 		c.acknowledged.Load(), c.replayed.Load(), c.confirmed.Load(), c.refused.Load(), c.broken.Load(),
@@ -124,7 +124,7 @@ func (f *fleet) start(role string, on servers) *server {
 	return s
 }
 
-// tail gives the last lines of a log without those that each refused request has.
+// tail returns the last lines of a log without those that each refused request has.
 func tail(text string, n int) string {
 	lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(text), "\n"), func(l string) bool {
 		return strings.Contains(l, `"msg":"part unavailable"`)
@@ -196,7 +196,7 @@ func (f *fleet) ask(which int, method, path, body string, header ...string) (int
 	return res.StatusCode, res.Header, b
 }
 
-// isRefusal tells whether an answer is a 503 that says when to come again.
+// isRefusal reports whether an answer is a 503 that says when to come again.
 func isRefusal(status int, h http.Header) bool {
 	return status == http.StatusServiceUnavailable && h.Get("Retry-After") != ""
 }
@@ -217,7 +217,7 @@ type change struct {
 }
 
 // send sends a change until it is acknowledged, to one api process after the
-// other, and gives the id of its record.
+// other, and returns the id of its record.
 func (f *fleet) send(which int, c *change) (calendar.ID, bool) {
 	header := []string{"Authorization", "Bearer " + f.token}
 	if c.key != "" {
@@ -365,7 +365,7 @@ func (f *fleet) eventBody(r *rand.Rand, body map[string]any, c *change) {
 	}
 }
 
-// versionOf gives the version in which a name was given.
+// versionOf returns the version in which a name was given.
 func versionOf(name string) int64 {
 	_, v, _ := strings.Cut(name, " v")
 	n, _ := strconv.ParseInt(v, 10, 64)
@@ -516,7 +516,7 @@ func (f *fleet) heals(processes ...*server) {
 	f.t.Logf("healed %s after the last write; %s", took.Round(time.Millisecond), &f.told)
 }
 
-// open opens the store beside the processes.
+// open opens the store next to the processes.
 func (f *fleet) open() *postgres.Store {
 	f.t.Helper()
 	s, err := postgres.Open(f.t.Context(), f.on.store, postgres.Options{Schema: f.schema})
@@ -540,7 +540,7 @@ func (f *fleet) check() {
 	}
 }
 
-// checkEntries gives the present records of the five kinds.
+// checkEntries returns the present records of the five kinds.
 func (f *fleet) checkEntries(store eventstore.Store) map[calendar.ID]*calendar.Record {
 	f.t.Helper()
 	last := map[calendar.ID]*calendar.Record{}
@@ -741,7 +741,7 @@ func withoutLinked(v any) {
 	}
 }
 
-// counter gives the value of a metric of a process, 0 when it has none.
+// counter returns the value of a metric of a process, 0 when it has none.
 func (s *server) counter(name string) float64 {
 	_, b := s.try(http.MethodGet, s.host+pathMetrics, "", "")
 	for line := range bytes.Lines(b) {

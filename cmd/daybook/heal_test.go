@@ -21,7 +21,7 @@ import (
 	"daybook/internal/testkit/engines"
 )
 
-// TestIndexDeleted: what somebody deletes of the read model is made anew from the
+// TestIndexDeleted: what somebody deletes of the read model is made again from the
 // store, and no list is short meanwhile.
 func TestIndexDeleted(t *testing.T) {
 	t.Parallel()
@@ -47,7 +47,7 @@ func TestIndexDeleted(t *testing.T) {
 		}
 		return b
 	}
-	// indices gives the present ones whose names contain a part.
+	// indices returns the present ones whose names contain a part.
 	indices := func(part string) string {
 		t.Helper()
 		var found map[string]json.RawMessage
@@ -253,7 +253,7 @@ func TestIndexCutOff(t *testing.T) {
 }
 
 // TestSearchHangs: while a search server takes connections and answers nothing, lists of that
-// moment are 503 within the time of one request to it, and later ones immediately, whoever
+// moment are 503 within the time of one request to it, and later ones immediately, no matter who
 // asks; everything else goes on.
 func TestSearchHangs(t *testing.T) {
 	t.Parallel()

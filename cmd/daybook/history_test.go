@@ -29,7 +29,7 @@ import (
 )
 
 // plainBinary builds the program without the race detector, once: the history is
-// long, and processes that are many run beside the other tests.
+// long, and processes that are many run next to the other tests.
 func plainBinary(t *testing.T) string {
 	t.Helper()
 	path, err := builtPlain()
@@ -92,7 +92,7 @@ func importLines(t *testing.T, binary string, on []string, lines []byte, killAft
 	return r
 }
 
-// endState gives the present state of all records of a store by kind and slug
+// endState returns the present state of all records of a store by kind and slug
 // or name, with ids replaced by them: what two imports must agree on.
 func endState(t *testing.T, binary string, on []string) map[string]string {
 	t.Helper()

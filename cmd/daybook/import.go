@@ -68,7 +68,7 @@ func (cmd *importCommand) Run(ctx context.Context, c *console, s *config) error 
 	return perform(ctx, c, s, cmd, in)
 }
 
-// isDevice tells whether a path names what a process holds open: another file
+// isDevice reports whether a path names what a process holds open: another file
 // each time.
 func isDevice(path string) bool {
 	path, err := filepath.Abs(path)

@@ -35,7 +35,7 @@ const (
 )
 
 // console is what a command talks through. Errors of out end the command with that error,
-// so that nobody has to look at them.
+// so that no one has to look at them.
 type console struct {
 	in       io.Reader
 	out, err io.Writer

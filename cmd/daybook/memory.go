@@ -48,7 +48,7 @@ func tuneCollector(ctx context.Context) error {
 	}
 }
 
-// percentFor gives the percentage for a heap of which so many bytes live.
+// percentFor returns the percentage for a heap of which so many bytes live.
 func percentFor(live uint64) int {
 	if live == 0 {
 		return gcPercent

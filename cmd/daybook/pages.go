@@ -25,8 +25,8 @@ const (
 	maxHome = 64 << 10
 )
 
-// notPrefixes are first segments that no prefix of the interface may have, beside those
-// of pages: paths that are served beside it.
+// notPrefixes are first segments that no prefix of the interface may have, besides those
+// of pages: paths that are served next to it.
 var notPrefixes = []string{"health", "history", "metrics"}
 
 // prefix reads a prefix of the interface. None may begin with what is the path of a page.

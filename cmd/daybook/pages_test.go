@@ -14,7 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// declared gives the names that a file declares: NAME, and TYPE.NAME for methods and
+// declared returns the names that a file declares: NAME, and TYPE.NAME for methods and
 // for what a struct or an interface has.
 func declared(t *testing.T, path string) map[string]bool {
 	t.Helper()

@@ -225,7 +225,7 @@ func (p *process) awaitStore(ctx context.Context, open func(context.Context) err
 	return p.await(ctx, "event store", cmp.Or(redactedURLs(p.s.Store), p.s.Data), open)
 }
 
-// isUnavailable tells whether an error may go away by waiting.
+// isUnavailable reports whether an error may go away by waiting.
 func isUnavailable(err error) bool {
 	return errors.Is(err, eventstore.ErrUnavailable) || errors.Is(err, readmodel.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -246,7 +246,7 @@ func (s *server) full(method, url, token, body string, header map[string]string)
 	return resp.StatusCode, resp.Header, b
 }
 
-// want sends a request that must answer with a status and gives the answer as
+// want sends a request that must answer with a status and returns the answer as
 // JSON.
 func (s *server) want(status int, method, path, token, body string) map[string]any {
 	s.t.Helper()

@@ -25,7 +25,7 @@ const soundWithin = 30 * time.Second
 // read models, as an older backup is put back or as a standby takes over without them; the
 // backup once more while nothing runs. Lists, single reads and the stream of the feed come
 // to what the store has by themselves, also when the store has gone on past the head that
-// was lost, and nobody is told before that all is well.
+// was lost, and no one is told before that all is well.
 func TestStoreGoesBack(t *testing.T) {
 	t.Parallel()
 	t.Run("to a backup", func(t *testing.T) {
@@ -189,7 +189,7 @@ func testGoesBack(t *testing.T, on string, keep, goBack func(), again bool) {
 	sound("put back while nothing ran", limit)
 }
 
-// presentRecords gives the present records of a store that lists may have.
+// presentRecords returns the present records of a store that lists may have.
 func presentRecords(t *testing.T, store eventstore.Store) map[calendar.ID]*calendar.Record {
 	t.Helper()
 	last := map[calendar.ID]*calendar.Record{}

@@ -56,7 +56,7 @@ func (d *readiness) open(h http.Handler, r *status.Reporter) { d.inside.Store(&i
 func (d *readiness) shut() { d.inside.Store(nil) }
 
 // drain says from now on that requests are to be sent elsewhere; they are answered
-// all the same. It tells whether any have been.
+// all the same. It reports whether any have been.
 func (d *readiness) drain() bool {
 	if !d.draining.Swap(true) {
 		close(d.begun)

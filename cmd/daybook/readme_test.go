@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// readmeCommands gives the commands of the sh blocks of a text, block by block;
+// readmeCommands returns the commands of the sh blocks of a text, block by block;
 // lines that end in a backslash are joined.
 func readmeCommands(t *testing.T, path string) [][]string {
 	t.Helper()

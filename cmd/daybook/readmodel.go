@@ -32,7 +32,7 @@ const (
 // directory, and of this process alone.
 func (s *config) localIndex() bool { return s.Index == "" }
 
-// holds tells whether the event store has the history of a mark.
+// holds reports whether the event store has the history of a mark.
 func (b *backend) holds(ctx context.Context, m calendar.Mark) (bool, error) {
 	err := eventstore.CheckMark(ctx, b.events, m)
 	if errors.Is(err, eventstore.ErrHistory) {

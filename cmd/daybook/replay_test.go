@@ -77,7 +77,7 @@ func testReplay(t *testing.T, on ...string) {
 	}
 	exported := strings.Split(run("export"), "\n")
 
-	// Beside the service, and without it.
+	// Next to the service, and without it.
 	dirs := map[string]string{position: filepath.Join(within, "position"), moment: filepath.Join(within, "moment")}
 	out := run("audit", "replay", "--until", position, "--into", dirs[position])
 	// The entry that erased a record comes from behind the point.
@@ -139,7 +139,7 @@ func jsonOf(v any) string {
 }
 
 // TestReplayKilled: a replay that is killed, wherever it is, leaves no store; into an empty
-// directory the same command then gives the store that one without a kill gives.
+// directory the same command then yields the store that one without a kill gives.
 func TestReplayKilled(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

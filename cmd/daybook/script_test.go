@@ -54,7 +54,7 @@ type script struct {
 	*server  // the one that commands are about
 }
 
-// scriptCommands are the commands of scenarios beside those of testscript.
+// scriptCommands are the commands of scenarios besides those of testscript.
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	commands := map[string]func(*testscript.TestScript, bool, []string){}
 	for name, run := range map[string]func(*script, *testscript.TestScript, []string){
@@ -88,7 +88,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 			ts.Check(os.MkdirAll(ts.MkAbs(args[1]), 0o700))
 			vacuum(s.t, ts.MkAbs(args[0]), ts.MkAbs(args[1]))
 		},
-		// call NAME gives the server a name, use NAME goes back to it.
+		// call NAME names the server, use NAME goes back to it.
 		"call": func(s *script, _ *testscript.TestScript, args []string) { s.servers[args[0]] = s.server },
 		"use":  func(s *script, _ *testscript.TestScript, args []string) { s.server = s.servers[args[0]] },
 		// drain ends the server by SIGTERM, crash by SIGKILL.

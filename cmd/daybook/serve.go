@@ -190,7 +190,7 @@ func serve(ctx context.Context, c *console, s *config, prepare func(ctx context.
 	if errors.Is(err, lifecycle.ErrHangs) {
 		return fmt.Errorf("%w; whatever was acknowledged is kept", err)
 	}
-	// The group gives the first error only; what closing says counts too.
+	// The group returns the first error only; what closing says counts too.
 	return cmp.Or(p.err, lifecycle.Drained(err))
 }
 
@@ -239,7 +239,7 @@ func (s *config) api(log *slog.Logger) httpapi.Options {
 }
 
 // profiles serves what the runtime tells about itself: CPU, memory, goroutines,
-// traces. It tells of paths and of memory, so it has a listener of its own.
+// traces. It reveals paths and memory, so it has a listener of its own.
 func profiles() *http.Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)

@@ -23,7 +23,7 @@ import (
 // config are the settings of one run. A command takes whole groups of them. Each is a flag,
 // a variable of the environment and a line of the file that --config names.
 //
-// Tags beside those of kong: min and max bound numbers and durations, choices are the words
+// Tags besides those of kong: min and max bound numbers and durations, choices are the words
 // that a text may be, pattern and must its form, secret marks what is never shown, and
 // commandline what stands in no environment and no file.
 type config struct {
@@ -199,7 +199,7 @@ func (s *config) logger(w io.Writer) *slog.Logger {
 	return slog.New(telemetry.LogHandler(h, httpapi.RequestID))
 }
 
-// holdsData tells whether a process that serves keeps anything in the data
+// holdsData reports whether a process that serves keeps anything in the data
 // directory, which then belongs to it. The roles that share their work do not.
 func (s *config) holdsData() bool {
 	return (s.Role == "" || s.Role == servesAll) && (s.Store == "" || s.localIndex())

@@ -206,7 +206,7 @@ func TestRelaysRefuse(t *testing.T) {
 }
 
 // TestWitnessesAtOnce: a checkpoint that is signed by command next to a running service is
-// cosigned at once, and nobody is asked again without new entries.
+// cosigned at once, and no one is asked again without new entries.
 func TestWitnessesAtOnce(t *testing.T) {
 	t.Parallel()
 	const name = "witness.example"

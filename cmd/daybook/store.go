@@ -71,7 +71,7 @@ func openFile(ctx context.Context, s *config, o sqlite.Options) (*sqlite.Store, 
 }
 
 // leftOfLog returns the path of a file that only a log with entries leaves behind, "" where
-// there is none: a store without entries next to it has lost them.
+// none exists: a store without entries next to it has lost them.
 func leftOfLog(s *config) string {
 	exists := func(path string) bool {
 		_, err := os.Stat(path)

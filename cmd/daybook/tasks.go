@@ -98,7 +98,7 @@ func (cmd *userAdd) Run(ctx context.Context, c *console, s *config) error {
 	return perform(ctx, c, s, cmd, nil)
 }
 
-// work adds a user, and makes a store where there is none.
+// work adds a user, and makes a store if none exists.
 func (cmd *userAdd) work(ctx context.Context, b *backend, c *console, _ *config) error {
 	if cmd.NewLog {
 		if head, err := b.events.Head(ctx, eventstore.Point{}); err != nil || head.Position > 0 {

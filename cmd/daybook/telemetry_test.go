@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// freeAddress gives an address that nobody listens on.
+// freeAddress gives an address that no one listens on.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -23,7 +23,7 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// figure gives the value of a series, -1 when there is none.
+// figure returns the value of a series, -1 if none exists.
 func figure(text, series string) float64 {
 	m := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(series) + ` (\S+)$`).FindStringSubmatch(text)
 	if m == nil {
@@ -36,7 +36,7 @@ func figure(text, series string) float64 {
 	return f
 }
 
-// TestMetrics: off by default, on an address of their own, or beside the service.
+// TestMetrics: off by default, on an address of their own, or next to the service.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -47,7 +47,7 @@ func TestEveryCommandHasHelp(t *testing.T) {
 	}))
 }
 
-// TestTail: entries as they come, from a position on, until a signal; beside a server and
+// TestTail: entries as they come, from a position on, until a signal; next to a server and
 // on the store itself.
 func TestTail(t *testing.T) {
 	t.Parallel()

@@ -48,7 +48,7 @@ func (k *trap) set(point string, victim *server) (sprung <-chan struct{}) {
 	return k.sprung
 }
 
-// at tells whether the process was killed at a point: then nothing more of what
+// at reports whether the process was killed at a point: then nothing more of what
 // was said may pass.
 func (k *trap) at(point string) bool {
 	if k == nil {
@@ -65,7 +65,7 @@ func (k *trap) at(point string) bool {
 	return true
 }
 
-// wasKilled tells whether a process that ended was ended by SIGKILL.
+// wasKilled reports whether a process that ended was ended by SIGKILL.
 func (s *server) wasKilled() bool {
 	w, ok := s.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	return ok && w.Signaled() && w.Signal() == syscall.SIGKILL
@@ -78,7 +78,7 @@ type tap interface {
 	down(said []byte) (pass int, cut bool)
 }
 
-// wire stands between processes and a server and gives the address of itself.
+// wire stands between processes and a server and returns the address of itself.
 func wire(t *testing.T, server string, newTap func() tap) string {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -147,7 +147,7 @@ func wire(t *testing.T, server string, newTap func() tap) string {
 	return l.Addr().String()
 }
 
-// through gives the URL of a server by way of a wire.
+// through returns the URL of a server by way of a wire.
 func through(t *testing.T, server string, newTap func() tap) string {
 	t.Helper()
 	u, err := url.Parse(server)

@@ -110,7 +110,7 @@ func (b *bench) attack(args []string) {
 	fmt.Fprintln(b.out, a.got)
 }
 
-// begin waits for the right to begin. What nobody takes at its time is lost.
+// begin waits for the right to begin. What no one takes at its time is lost.
 func (a *assault) begin() {
 	a.mutex.Lock()
 	if now := time.Now(); a.next.Before(now) {

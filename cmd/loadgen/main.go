@@ -147,7 +147,7 @@ func (b *bench) measureGroup(g group) {
 	}
 }
 
-// server returns the URL of a server, "" if there is none.
+// server returns the URL of a server, "" if none exists.
 func server(name string) string { return os.Getenv("DAYBOOK_TEST_" + strings.ToUpper(name)) }
 
 // run runs a command and returns what it prints.

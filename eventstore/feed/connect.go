@@ -94,7 +94,7 @@ func (o *ConnectOptions) options() []nats.Option {
 		nats.FlusherTimeout(writeWait),
 		// Credentials that were renewed are accepted again some time.
 		nats.IgnoreAuthErrorAbort(),
-		// What is published while nobody listens would come late and be refused.
+		// What is published while no one listens would come late and be refused.
 		nats.ReconnectBufSize(-1),
 		nats.ConnectHandler(connected),
 		nats.ReconnectHandler(connected),

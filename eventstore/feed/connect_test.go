@@ -52,7 +52,7 @@ func listen(t *testing.T, o *server.Options) string {
 	return "127.0.0.1:" + strconv.Itoa(s.Addr().(*net.TCPAddr).Port)
 }
 
-// atWork tells whether requests of JetStream are being worked on.
+// atWork reports whether requests of JetStream are being worked on.
 func atWork(t *testing.T, s *server.Server) bool {
 	t.Helper()
 	info, err := s.Jsz(nil)

@@ -90,7 +90,7 @@ func fault(ctx context.Context, store eventstore.Store, stream jetstream.Stream,
 }
 
 // Published returns the position of the last entry of a store that the stream of a prefix
-// has. The error is why there is none: no stream, one of another store, or one that the
+// has. The error is why none exists: no stream, one of another store, or one that the
 // relay will make again.
 func Published(ctx context.Context, store eventstore.Store, js jetstream.JetStream, prefix string) (calendar.Position, error) {
 	stream, err := readable(ctx, store, js, prefix)

@@ -151,7 +151,7 @@ func testOtherStore(t *testing.T, p place) {
 	if n := strings.Count(log.String(), "--feed-prefix"); n != 1 {
 		t.Errorf("logged %d times, want once:\n%s", n, log)
 	}
-	// It belongs to the other one, and to nobody else.
+	// It belongs to the other one, and to no one else.
 	if now := until(t, js, add(t, old, 50)); !now.Created.Equal(theirs.Created) || now.State.Msgs != before+50 {
 		t.Errorf("stream of %s holds %d messages, want that of %s with %d", now.Created, now.State.Msgs, theirs.Created, before+50)
 	}
@@ -286,7 +286,7 @@ func testSettingsAreAdjusted(t *testing.T, p place) {
 	}
 }
 
-// testErased: the stream is made anew from the store when a record is erased, also by a
+// testErased: the stream is made again from the store when a record is erased, also by a
 // relay that was cut off, so that no message of it has what is gone: HISTORY 14.2.
 func testErased(t *testing.T, p place) {
 	s, e := newStore(t), p.open(t)

@@ -73,7 +73,7 @@ func testRelayPausedPublishing(t *testing.T, p place) {
 }
 
 // A relay finds a stream that it cannot continue and is paused before it deletes
-// it; another one makes the stream anew. When the first wakes up it leaves that
+// it; another one makes the stream again. When the first wakes up it leaves that
 // one alone.
 func testRelayPausedDeleting(t *testing.T, p place) {
 	s, e := newStore(t), p.open(t)
@@ -127,7 +127,7 @@ func (j *looking) Stream(ctx context.Context, name string) (jetstream.Stream, er
 }
 
 // Somebody gave the stream settings with which it refuses entries or does not
-// answer: the relay takes them back, or makes the stream anew where it cannot.
+// answer: the relay takes them back, or makes the stream again where it cannot.
 func testSettingsThatRefuse(t *testing.T, p place) {
 	cases := map[string]struct {
 		change func(*jetstream.StreamConfig)
@@ -205,7 +205,7 @@ func testTooManyReplicas(t *testing.T, p place) {
 	if st := none.Stats(); st.Error == "" || st.Published != 0 {
 		t.Errorf("got %+v, want an error", st)
 	}
-	// Nobody misses anything.
+	// No one misses anything.
 	mustReadAll(t, s, source(t, s, e.JetStream(), feed.SourceOptions{}), 0, head)
 }
 

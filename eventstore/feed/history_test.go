@@ -70,7 +70,7 @@ func untilStream(t *testing.T, s *store, js jetstream.JetStream, head calendar.P
 }
 
 // The store loses entries that were on the stream and were given, and has others in
-// their place: the relay makes the stream anew, whatever the new head is, also when it
+// their place: the relay makes the stream again, whatever the new head is, also when it
 // or another one begins after the loss.
 func testLostTail(t *testing.T, p place) {
 	const kept, head = 40, 60

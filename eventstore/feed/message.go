@@ -68,7 +68,7 @@ type payload struct {
 	State  json.RawMessage `json:"state"`
 }
 
-// History is what a message tells of where its entry is from.
+// History is what a message says of where its entry is from.
 type History struct {
 	Prefix string   // of the feed
 	Origin string   // see HeaderOrigin

@@ -84,7 +84,7 @@ func startNATS(t *testing.T, n int) *natsServers {
 	return c
 }
 
-// freePorts returns n ports of this machine that nobody listens on, below those
+// freePorts returns n ports of this machine that no one listens on, below those
 // that the system gives to outgoing connections.
 func freePorts(n int) (ports []int) {
 	for port := 20_000 + rand.IntN(9_000); len(ports) < n; port++ {
@@ -96,7 +96,7 @@ func freePorts(n int) (ports []int) {
 	return ports
 }
 
-// Account gives the URLs of all servers with the user of an account that nobody
+// Account returns the URLs of all servers with the user of an account that no one
 // else has.
 func (c *natsServers) Account(t *testing.T) string {
 	t.Helper()
@@ -114,7 +114,7 @@ func (c *natsServers) Account(t *testing.T) string {
 	return strings.Join(urls, ",")
 }
 
-// Server gives the server of a name.
+// Server returns the server of a name.
 func (c *natsServers) Server(t *testing.T, name string) *natsServer {
 	t.Helper()
 	for _, s := range c.All {
@@ -164,7 +164,7 @@ func (c *natsServers) ready(ctx context.Context) error {
 	return js.DeleteStream(ctx, "READY")
 }
 
-// URL gives the URL of the server for a user.
+// URL returns the URL of the server for a user.
 func (s *natsServer) URL(user string) string {
 	u := url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", s.port), User: url.UserPassword(user, "secret")}
 	return u.String()

@@ -13,7 +13,7 @@ import (
 	"daybook/internal/testkit/engines"
 )
 
-// leader gives the name of the server that leads the stream.
+// leader returns the name of the server that leads the stream.
 func leader(t *testing.T, js jetstream.JetStream) string {
 	t.Helper()
 	ctx := within(t)
@@ -88,7 +88,7 @@ func testReplicasChanged(t *testing.T, p place) {
 }
 
 // Servers end as by a loss of power, alone and all at once, with their disks and
-// without: nobody who reads misses an entry meanwhile, and the stream comes back.
+// without: no one who reads misses an entry meanwhile, and the stream comes back.
 func TestServersKilled(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -55,7 +55,7 @@ func embedded(t *testing.T) jetstream.JetStream {
 	return connect(t, "nats://"+listen(t, &server.Options{}), feed.ConnectOptions{})
 }
 
-// add appends n entries of fresh records and gives the head.
+// add appends n entries of fresh records and returns the head.
 func add(t *testing.T, s eventstore.Store, n int) calendar.Position {
 	t.Helper()
 	var p calendar.Position
@@ -151,7 +151,7 @@ func until(t *testing.T, js jetstream.JetStream, p calendar.Position) *jetstream
 	}
 }
 
-// look gives the stream as it is now.
+// look returns the stream as it is now.
 func look(ctx context.Context, js jetstream.JetStream) (*jetstream.StreamInfo, error) {
 	return lookAt(ctx, js, feed.StreamName(feed.DefaultPrefix))
 }

@@ -68,7 +68,7 @@ func (s *Source) Stats() SourceStats {
 	return s.stats
 }
 
-// Close ends the consumer. The server removes it soon, as nobody asks for more.
+// Close ends the consumer. The server removes it soon, as no one asks for more.
 func (s *Source) Close() {
 	if s.live != nil {
 		s.live.Stop()

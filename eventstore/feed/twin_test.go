@@ -32,7 +32,7 @@ func messages(ctx context.Context, t *testing.T, s eventstore.Store) []*nats.Msg
 	return out
 }
 
-// What the server itself refuses, whoever publishes.
+// What the server itself refuses, no matter who publishes.
 func testServerRefuses(t *testing.T, p place) {
 	s, e := newStore(t), p.open(t)
 	js := e.JetStream()

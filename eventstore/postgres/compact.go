@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Compact writes the tables anew that erasures leave dead rows in, so that nothing of
+// Compact writes the tables again that erasures leave dead rows in, so that nothing of
 // them is in the files any more, and ends with a checkpoint, which removes the old files.
 // It is for the role that owns the schema. left are the statements that this role may not
 // run: a superuser runs them, or the server does what they do in time. Each table is

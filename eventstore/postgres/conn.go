@@ -21,7 +21,7 @@ import (
 const (
 	// dialLimit is how long a connection may take to be made, unless the URL says.
 	dialLimit = 3 * time.Second
-	// A connection that nobody used for silence is tried within tryLimit before it is
+	// A connection that no one used for silence is tried within tryLimit before it is
 	// trusted: its other end may be gone without a word.
 	silence, tryLimit = time.Second, time.Second
 )
@@ -176,7 +176,7 @@ func giveBack(c *pgxpool.Conn) {
 }
 
 // request sends statements to read, and behind them the one that asks how the log stands,
-// so that nothing of another history is returned before the epoch tells of it.
+// so that nothing of another history is returned before the epoch reports it.
 func (s *Store) request(ctx context.Context, queue func(*pgx.Batch)) error {
 	return s.use(ctx, s.read, s.o.ReadTimeout, func(ctx context.Context, c *pgx.Conn) error {
 		b := &pgx.Batch{}

@@ -112,7 +112,7 @@ func flipsOf(t *testing.T, c *pgx.Conn, table, keyColumn string, key int64, colu
 	return out
 }
 
-// tryFlip stores a value in a transaction of its own, tells whether Verify finds
+// tryFlip stores a value in a transaction of its own, reports whether Verify finds
 // it, and puts the old one back.
 func tryFlip(t *testing.T, s *postgres.Store, c *pgx.Conn, table, keyColumn string, key int64, column string, flipped any) (bool, error) {
 	t.Helper()
@@ -141,7 +141,7 @@ func tryFlip(t *testing.T, s *postgres.Store, c *pgx.Conn, table, keyColumn stri
 	return err != nil, nil
 }
 
-// refused tells whether a statement gets one of the errors by their SQLSTATE.
+// refused reports whether a statement gets one of the errors by their SQLSTATE.
 func refused(ctx context.Context, c *pgx.Conn, text string) error {
 	_, err := c.Exec(ctx, text)
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "42501" {

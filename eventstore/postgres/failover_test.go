@@ -124,7 +124,7 @@ func TestFailover(t *testing.T) {
 	if res := s.Append(t.Context(), []eventstore.Append{again})[0]; res.Err != nil || res.Position != 2 {
 		t.Errorf("what was decided after: %+v", res)
 	}
-	// An id of before is used, so it is not given again.
+	// An id from before is used, so it is not given again.
 	write(t, s, first+39, 1, "given-before")
 	if next, err := s.NewIDs(t.Context(), 1); err != nil || next <= first+39 {
 		t.Errorf("next id is %d after %d, %v", next, first+39, err)

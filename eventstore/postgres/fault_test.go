@@ -206,7 +206,7 @@ func kill(t *testing.T, c *pgx.Conn, application string) int {
 }
 
 // TestKilledConnections: connections end again and again while appends run.
-// Nothing that was acknowledged is lost, nothing is written twice, and whoever
+// Nothing that was acknowledged is lost, nothing is written twice, and anyone who
 // is told that it failed finds it absent or whole.
 func TestKilledConnections(t *testing.T) {
 	t.Parallel()

@@ -51,11 +51,11 @@ type Options struct {
 	// then seen by polling alone, within a second.
 	PollOnly bool
 
-	// ServiceRole is a role that Migrate gives the rights of the service to: to read,
+	// ServiceRole is a role that Migrate grants the rights of the service to: to read,
 	// to append, and to change nothing of the log. "": none.
 	ServiceRole string
 
-	// Existing makes Open return eventstore.ErrNoStore where there is none, in place of
+	// Existing makes Open return eventstore.ErrNoStore if none exists, in place of
 	// making the schema.
 	Existing bool
 
@@ -119,7 +119,7 @@ var (
 )
 
 // Open opens the store in the database that a URL (or a keyword/value string of
-// libpq) names, and makes its schema where there is none, for which the role has to own
+// libpq) names, and makes its schema if none exists, for which the role has to own
 // it; see Migrate. What pgx and pgxpool read from the URL holds, like pool_max_conns and
 // default_query_exec_mode. Open starts the committer and the wait for other processes,
 // which Close ends.

@@ -9,7 +9,7 @@ import (
 	"daybook/eventstore"
 )
 
-// Restore fills the empty store of a schema, which is made where there is none, in one
+// Restore fills the empty store of a schema, which is made if none exists, in one
 // transaction of the role that owns it. Errors: eventstore.ErrNotEmpty, those of the other
 // store.
 func Restore(ctx context.Context, url string, o Options, from *eventstore.Copy) error {

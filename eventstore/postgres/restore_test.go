@@ -19,7 +19,7 @@ import (
 
 const moved = 700 // events of the store that is copied: more than are written at once
 
-// filled returns a store with events, keys, secrets, slugs of before, an erased tag and
+// filled returns a store with events, keys, secrets, slugs from before, an erased tag and
 // checkpoints, and its receipts.
 func filled(t *testing.T) (eventstore.Store, []eventstore.Receipt) {
 	t.Helper()

@@ -22,7 +22,7 @@ var rightsText string
 // minVersion is that of the server, as server_version_num.
 const minVersion = 140000
 
-// Migrate makes the schema of a store where there is none and gives Options.ServiceRole
+// Migrate makes the schema of a store if none exists and gives Options.ServiceRole
 // its rights, without opening the store. It is for the role that owns the schema; the
 // service may then run as one that owns nothing.
 func Migrate(ctx context.Context, url string, o Options) error {
@@ -53,7 +53,7 @@ func migrate(ctx context.Context, config *pgx.ConnConfig, o Options) (*pgx.Conn,
 	return conn, nil
 }
 
-// prepare makes the schema and gives the rights, where the one or the other is missing.
+// prepare makes the schema and grants the rights, where the one or the other is missing.
 func prepare(ctx context.Context, conn *pgx.Conn, o Options) error {
 	var version int
 	var encoding string

@@ -21,7 +21,7 @@ import (
 	"daybook/internal/testkit/engines"
 )
 
-// server gives the URL of the server for tests, as its superuser.
+// server returns the URL of the server for tests, as its superuser.
 func server(tb testing.TB) string {
 	tb.Helper()
 	at := os.Getenv("DAYBOOK_TEST_POSTGRES")
@@ -86,7 +86,7 @@ func schema(tb testing.TB) string {
 	return name
 }
 
-// open opens a store and closes it when the test ends. Tests run beside each
+// open opens a store and closes it when the test ends. Tests run next to each
 // other on one server, so each has a few connections only, and time.
 func open(tb testing.TB, at string, o postgres.Options) *postgres.Store {
 	tb.Helper()

@@ -92,8 +92,8 @@ func TestServerFallsSilent(t *testing.T) {
 	}
 }
 
-// TestSilentConnections: connections that nobody used for a while are tried before
-// they are trusted, so nobody's call fails when they are gone without a word.
+// TestSilentConnections: connections that no one used for a while are tried before
+// they are trusted, so no one's call fails when they are gone without a word.
 func TestSilentConnections(t *testing.T) {
 	t.Parallel()
 	proxy, at := proxied(t)

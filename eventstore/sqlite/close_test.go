@@ -13,7 +13,7 @@ import (
 )
 
 // TestClosedStoreIsOneFile shows that a closed store leaves nothing in the log
-// beside the file, so that the file alone is a copy.
+// next to the file, so that the file alone is a copy.
 func TestClosedStoreIsOneFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -46,7 +46,7 @@ func TestFullDisk(t *testing.T) {
 	s := openStore(t)
 	limit := func(pages int) {
 		t.Helper()
-		// The committer is idle: nobody appends.
+		// The committer is idle: no one appends.
 		if err := s.writer.exec(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages)); err != nil {
 			t.Fatal(err)
 		}

@@ -66,7 +66,7 @@ func linked(path string) string {
 func (s *Store) ReadOnly() error { return s.readOnly }
 
 // Lost returns the path of a file of the store that was removed or replaced since it was
-// opened, "" when there is none. Nothing is committed then.
+// opened, "" if none exists. Nothing is committed then.
 func (s *Store) Lost() string {
 	for i := range s.files {
 		if !s.files[i].inPlace() {
@@ -77,7 +77,7 @@ func (s *Store) Lost() string {
 }
 
 // permitted refuses a commit, and refuses to acknowledge one, with ErrUnavailable: into
-// files that nobody would find again, and what Options.Permit refuses. What was committed
+// files that no one would find again, and what Options.Permit refuses. What was committed
 // before is secured then.
 func (s *Store) permitted(ctx context.Context) error {
 	s.writing.Lock()
@@ -136,7 +136,7 @@ func (s *Store) emptyLog(ctx context.Context) (busy bool, err error) {
 	})
 }
 
-// watchFiles secures what was committed as soon as a file is lost, also when nobody writes.
+// watchFiles secures what was committed as soon as a file is lost, also when no one writes.
 func (s *Store) watchFiles(ctx context.Context) {
 	for pause.For(ctx, watchEvery) == nil {
 		if s.Lost() != "" {

@@ -15,7 +15,7 @@ import (
 	"daybook/eventstore/verify"
 )
 
-// raw opens the file beside its store, without its triggers and pragmas.
+// raw opens the file next to its store, without its triggers and pragmas.
 func raw(tb testing.TB, path string) *sql.DB {
 	tb.Helper()
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
@@ -153,7 +153,7 @@ func flipsOf(t *testing.T, db *sql.DB, table, keyColumn string, key int64, colum
 	return out
 }
 
-// tryFlip stores a value, tells whether Verify finds it, and puts the old one
+// tryFlip stores a value, reports whether Verify finds it, and puts the old one
 // back.
 func tryFlip(t *testing.T, s *sqlite.Store, db *sql.DB, table, keyColumn string, key int64, column string, flipped any) bool {
 	t.Helper()

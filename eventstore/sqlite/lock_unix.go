@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// unlockFile gives the lock up by itself: a child that is being started may hold
+// unlockFile gives up the lock by itself: a child that is being started may hold
 // the file for a moment longer.
 func unlockFile(f *os.File) error {
 	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())

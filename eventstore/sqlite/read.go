@@ -234,7 +234,7 @@ func (s *Store) Head(ctx context.Context, p eventstore.Point) (eventstore.Head, 
 	return h, err
 }
 
-// Epoch implements eventstore.Store. Nobody else writes into the file, so the history
+// Epoch implements eventstore.Store. No one else writes into the file, so the history
 // stays the same.
 func (s *Store) Epoch() eventstore.Epoch { return s.signal.Epoch() }
 

@@ -39,7 +39,7 @@ type Options struct {
 	Now func() time.Time
 	// PurgeEvery is how often receipts that are too old are looked for; 0: a minute.
 	PurgeEvery time.Duration
-	// Existing makes Open return eventstore.ErrNoStore where there is none.
+	// Existing makes Open return eventstore.ErrNoStore if none exists.
 	Existing bool
 	// Observe is called at each commit; nil: it is not.
 	Observe eventstore.ObserveCommit
@@ -77,7 +77,7 @@ type Store struct {
 var errInUse = errors.New("in use by another process")
 
 // Open opens the store in a file, or in FileName when path is a directory, and makes it
-// when there is none. It starts the committer, which Close ends.
+// if none exists. It starts the committer, which Close ends.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, FileName)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestEveryStoreRunsTheSuite: each package beside this one that implements the
+// TestEveryStoreRunsTheSuite: each package next to this one that implements the
 // port runs the whole suite.
 func TestEveryStoreRunsTheSuite(t *testing.T) {
 	t.Parallel()

@@ -218,7 +218,7 @@ func slugsAt(l *pastLog, p eventstore.Point) {
 	}
 }
 
-// formerSlugs: who had a slug that nobody has, the one that took it last first.
+// formerSlugs: who had a slug that no one has, the one that took it last first.
 func formerSlugs(l *pastLog, p eventstore.Point) {
 	if p.Position < calendar.Position(len(l.log)) {
 		return

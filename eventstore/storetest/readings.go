@@ -12,7 +12,7 @@ import (
 	"daybook/eventstore"
 )
 
-// readings returns the log of a store that nobody writes to. It checks that the log is
+// readings returns the log of a store that no one writes to. It checks that the log is
 // whole, goes on from what was read before, and is what every other way of reading gives.
 func (f *fixture) readings() []eventstore.Entry {
 	f.Helper()

@@ -16,7 +16,7 @@ import (
 	"daybook/eventstore/verify"
 )
 
-// medium is a store whose log lies open to whoever wants to change it.
+// medium is a store whose log lies open to anyone who wants to change it.
 type medium struct {
 	eventstore.Store
 

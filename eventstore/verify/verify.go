@@ -90,7 +90,7 @@ func (f *Findings) Damage(err error) error {
 // Store checks the whole log of a store up to its present head: what Log checks, the
 // chain of commits, that present states are those of the last entries, and that records
 // hold just the claims and names of these states and are found by them. Others may write
-// meanwhile: what they change is the business of the next run. Whoever stores the hash of
+// meanwhile: what they change is the business of the next run. Anyone who stores the hash of
 // the last commit elsewhere can prove later that the log was not written again. progress
 // may be nil. Receipts have no hash to be checked by.
 func Store(ctx context.Context, s eventstore.Store, progress func(done, total calendar.Position)) (Findings, error) {

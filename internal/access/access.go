@@ -103,8 +103,8 @@ func (u *Users) add(ctx context.Context, name string, role calendar.Role, sum []
 	return User{ID: id, Name: name, Role: role, Active: sum != nil}, nil
 }
 
-// Ensure returns the user of a name as a caller. When there is none it makes one
-// with the role and without a token, so nobody can log in by it until an
+// Ensure returns the user of a name as a caller. When none exists it makes one
+// with the role and without a token, so no one can log in by it until an
 // operator gives it one. actor is the user who does it, 0 the operator. The
 // error is ErrBadName or ErrBadRole.
 func (u *Users) Ensure(ctx context.Context, name string, role calendar.Role, actor calendar.ID) (calendar.Caller, error) {

@@ -41,7 +41,7 @@ var errHash = errors.New("not an argon2id hash")
 // processor and 7 MiB, and everybody may send passwords to check: at most
 // two are checked at once (PAGES.md P2.3), so that a processor is left for other work where
 // there are several, and each turn rests after a wrong one. Keeping a password has a turn
-// of its own beside them.
+// of its own next to them.
 type Hasher struct{ checks, keeps *semaphore.Weighted }
 
 // wrongRest is how long a turn rests after a wrong password: guesses one after the other

@@ -10,7 +10,7 @@ import (
 )
 
 // TestTurnsOfHashes: checks leave a processor to others, end with their request, and
-// keep nobody from setting a password.
+// keep no one from setting a password.
 func TestTurnsOfHashes(t *testing.T) {
 	t.Parallel()
 	// take takes all turns that are free.

@@ -77,7 +77,7 @@ var floors = [][]string{
 // ground is the folder of what knows nothing of the house.
 const ground = "internal/ground"
 
-// floorOf gives the floor of a package, counted from the top; -1: it has none.
+// floorOf returns the floor of a package, counted from the top; -1: it has none.
 func floorOf(name string) int {
 	if strings.HasPrefix(name, ground+"/") {
 		name = ground
@@ -182,7 +182,7 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// violations gives the imports of a package that the arrows do not allow.
+// violations returns the imports of a package that the arrows do not allow.
 func violations(name string, imports []string) []string {
 	var bad []string
 	for _, imp := range imports {

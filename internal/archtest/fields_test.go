@@ -13,7 +13,7 @@ import (
 )
 
 // TestFieldNames: a name that stands as a text where the fields of a record are read
-// is a row of a field table, of the type that is read. A name with a slip gives the
+// is a row of a field table, of the type that is read. A name with a slip returns the
 // zero value and no error.
 func TestFieldNames(t *testing.T) {
 	t.Parallel()

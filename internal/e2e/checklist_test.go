@@ -140,7 +140,7 @@ func run(t *testing.T, start backend, lines []line) {
 	}
 }
 
-// alone gives the same scene on a service of its own.
+// alone returns the same scene on a service of its own.
 func (s *scene) alone(o settings) *scene {
 	s.t.Helper()
 	return s.on(s.start(s.t, o))

@@ -39,7 +39,7 @@ type caller struct {
 	header http.Header
 }
 
-// as gives a caller by the name of a user; "" is nobody.
+// as gives a caller by the name of a user; "" is no one.
 func (s *service) as(t *testing.T, name string) *caller {
 	t.Helper()
 	if _, known := s.users[name]; !known {
@@ -52,7 +52,7 @@ func (s *service) as(t *testing.T, name string) *caller {
 	return c
 }
 
-// under gives the same caller under the root of a language.
+// under returns the same caller under the root of a language.
 func (c *caller) under(language string) *caller {
 	out := *c
 	out.root = root
@@ -109,7 +109,7 @@ func (c *caller) do(method string, to, body any) *answer {
 	if sent.media != "" {
 		r.Header.Set("Content-Type", sent.media)
 	}
-	// What a test has written is in the lists of nobody, too.
+	// What a test has written is in the lists of no one, too.
 	if _, asked := r.Header["Daybook-Min-Position"]; !asked && c.name == "" {
 		r.Header.Set("Daybook-Min-Position", c.svc.positionText())
 	}
@@ -143,7 +143,7 @@ func (c *caller) do(method string, to, body any) *answer {
 	return a
 }
 
-// toCheck tells whether an answer is to be held against the documentation: that
+// toCheck reports whether an answer is to be held against the documentation: that
 // takes longer than the request, so of each operation and status some.
 func (s *service) toCheck(r *http.Request, status int) bool {
 	const some = 2
@@ -319,7 +319,7 @@ func (a *answer) naming(param, text string) {
 	}
 }
 
-// json gives the whole answer, decoded.
+// json returns the whole answer, decoded.
 func (a *answer) json() any {
 	a.t.Helper()
 	var err error
@@ -330,13 +330,13 @@ func (a *answer) json() any {
 	return a.value
 }
 
-// lookup gives the value at a path of keys and indexes ("events.0.title").
+// lookup returns the value at a path of keys and indexes ("events.0.title").
 func (a *answer) lookup(path string) (any, bool) {
 	a.t.Helper()
 	return world.Lookup(a.json(), path)
 }
 
-// at gives the value at a path; a missing one fails the test.
+// at returns the value at a path; a missing one fails the test.
 func (a *answer) at(path string) any {
 	a.t.Helper()
 	v, ok := a.lookup(path)
@@ -435,7 +435,7 @@ func (a *answer) head(name, want string) *answer {
 	return a
 }
 
-// str gives the text at a path.
+// str returns the text at a path.
 func (a *answer) str(path string) string {
 	a.t.Helper()
 	s, ok := a.at(path).(string)
@@ -445,7 +445,7 @@ func (a *answer) str(path string) string {
 	return s
 }
 
-// num gives the whole number at a path.
+// num returns the whole number at a path.
 func (a *answer) num(path string) int64 {
 	a.t.Helper()
 	n, ok := a.at(path).(float64)
@@ -455,7 +455,7 @@ func (a *answer) num(path string) int64 {
 	return int64(n)
 }
 
-// len gives the length of the array at a path.
+// len returns the length of the array at a path.
 func (a *answer) len(path string) int {
 	a.t.Helper()
 	l, ok := a.at(path).(list)
@@ -465,13 +465,13 @@ func (a *answer) len(path string) int {
 	return len(l)
 }
 
-// id gives the id of the record.
+// id returns the id of the record.
 func (a *answer) id() int64 {
 	a.t.Helper()
 	return a.num("id")
 }
 
-// idText gives the id as text.
+// idText returns the id as text.
 func (a *answer) idText() string {
 	a.t.Helper()
 	return strconv.FormatInt(a.id(), 10)
@@ -489,7 +489,7 @@ func (a *answer) bySlug() string {
 	return "/" + a.collection + "/by-slug/" + url.PathEscape(a.str("slug"))
 }
 
-// ids gives the ids of the objects of an array.
+// ids returns the ids of the objects of an array.
 func (a *answer) ids(path string) []int64 {
 	a.t.Helper()
 	l, ok := a.at(path).(list)

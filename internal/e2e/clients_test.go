@@ -128,13 +128,13 @@ func leavesEvent(t *testing.T, svc *service, dir string, command ...string) {
 	})
 }
 
-// nodePackages gives the folder where packages are installed in node_modules.
+// nodePackages returns the folder where packages are installed in node_modules.
 func nodePackages(t *testing.T, pins ...string) string {
 	t.Helper()
 	return installed(t, "node", []string{"node", "npm"}, pins, []string{"npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"})
 }
 
-// pythonPackages gives the folder of an environment of Python with its packages.
+// pythonPackages returns the folder of an environment of Python with its packages.
 func pythonPackages(t *testing.T) string {
 	t.Helper()
 	return installed(t, "python", []string{"python3"}, []string{"requirements.txt"},
@@ -142,8 +142,8 @@ func pythonPackages(t *testing.T) string {
 		[]string{"bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "-r", "requirements.txt"})
 }
 
-// installed gives the folder where a generator is installed by commands that are run
-// beside the files with its versions: a folder in the cache of the user, for all runs
+// installed returns the folder where a generator is installed by commands that are run
+// next to the files with its versions: a folder in the cache of the user, for all runs
 // with the same versions. It is made where DAYBOOK_REQUIRE has the name of the tool;
 // without it, or without one of the programs, the test does not run.
 func installed(t *testing.T, tool string, programs, pins []string, commands ...[]string) string {

@@ -314,7 +314,7 @@ func bySlugRights(s *scene) {
 			}
 		}
 		check()
-		// An id or slug beside the path never changes which record is meant.
+		// An id or slug next to the path never changes which record is meant.
 		mine := s.as("author2").add(collection, newWord())
 		author2 := s.as("author2")
 		for _, path := range []string{mine.path(), mine.bySlug()} {

@@ -153,7 +153,7 @@ func trashedOrganizer(s *scene) {
 			s.t.Errorf("%s: ETag %s then %s: another mark, the same version", got.request, etags[0], got.etag())
 		}
 		got.head("Last-Modified", modified) // nothing was written to the event
-		// An update that does not send the field keeps what nobody sees.
+		// An update that does not send the field keeps what no one sees.
 		ed.update(both, obj{"description": "x"})
 		ed.update(alone, nil)
 
@@ -172,7 +172,7 @@ func trashedOrganizer(s *scene) {
 		wantIDs(s.as("auditor").read(both), c.shown, []int64{a.id(), b.id()})
 		s.nobody.list("events", "tags", tag, c.field, a.idText()).found()
 		ed.list("events", "tags", tag, c.field, a.idText()).found(both, alone)
-		// Sending the field replaces what nobody sees, too.
+		// Sending the field replaces what no one sees, too.
 		ed.update(both, obj{c.field: b.id()})
 		ed.update(a, obj{"status": "publish"})
 		wantIDs(s.nobody.read(both), c.shown, []int64{b.id()})

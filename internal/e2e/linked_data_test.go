@@ -18,7 +18,7 @@ import (
 	"daybook/internal/testkit/world"
 )
 
-// schemaOrg gives the part of the context of schema.org that pages use.
+// schemaOrg returns the part of the context of schema.org that pages use.
 type schemaOrg struct{ document any }
 
 func (s schemaOrg) LoadDocument(u string) (*ld.RemoteDocument, error) {
@@ -90,7 +90,7 @@ func TestLinkedData(t *testing.T) {
 	}
 }
 
-// linkedData gives the text of the script of structured data of a page.
+// linkedData returns the text of the script of structured data of a page.
 func linkedData(t *testing.T, page string) string {
 	t.Helper()
 	z := html.NewTokenizer(strings.NewReader(page))

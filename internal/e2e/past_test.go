@@ -139,7 +139,7 @@ func linkedThen(s *scene) {
 	nobody.read(path+version(1)).field("organizer.0.organizer", "Inline")
 }
 
-// HISTORY 20.13: a permanent URL gives the same bytes after further changes,
+// HISTORY 20.13: a permanent URL returns the same bytes after further changes,
 // cacheable for a while, and 304.
 func permanentURLs(s *scene) {
 	s = s.alone(settings{})
@@ -441,7 +441,7 @@ func countsThen(s *scene) {
 		s.as(who).list("venues", "as_of", then(one), "only_with_upcoming", "true").field("total", 1)
 	}
 	// Those that are protected now count no more, nor do they as of a point where they were,
-	// whoever asks.
+	// anyone who asks.
 	secret := ed.event(newWord(), obj{"tags": newWord(), "venue": obj{"venue": newWord()}})
 	open := s.head()
 	ed.update(secret, obj{"password": "sesame"})
@@ -503,7 +503,7 @@ func parametersThen(s *scene) {
 	nobody.get("/events" + pairs("status", "draft", "as_of", there)).bad("status")
 }
 
-// HISTORY 20.18: Accept-Datetime gives the body of as_of.
+// HISTORY 20.18: Accept-Datetime returns the body of as_of.
 func acceptDatetime(s *scene) {
 	s = s.alone(settings{})
 	nobody := s.nobody

@@ -10,7 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// plain gives the body of an answer without its encoding.
+// plain returns the body of an answer without its encoding.
 func (a *answer) plain() []byte {
 	a.t.Helper()
 	var (

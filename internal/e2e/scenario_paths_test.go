@@ -34,7 +34,7 @@ func linksExample(s *scene) {
 		"global_id": "calendar.example.org?id=" + one.idText(), "global_id_lineage": list{"calendar.example.org?id=" + one.idText()},
 		"url": "https://calendar.example.org/event/event/", "rest_url": "https://calendar.example.org" + root + "/events/" + one.idText(),
 	})
-	// Whoever asks under whatever name gets the links of the setting.
+	// Anyone who asks under whatever name gets the links of the setting.
 	s.nobody.with("Host", "other.example", "X-Forwarded-Host", "third.example").read("/events/by-slug/event").lacks("other.example", "third.example")
 }
 

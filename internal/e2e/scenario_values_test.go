@@ -246,7 +246,7 @@ func slugs(s *scene) {
 	slug(ed.add("venues", w), w)
 	slug(ed.add("tags", w), w)
 	slug(ed.update(first, obj{"slug": w}), w) // its own does not count
-	// A new name never changes a slug; empty makes it anew.
+	// A new name never changes a slug; empty makes it again.
 	slug(ed.update(first, obj{"title": "New " + w}), w)
 	slug(ed.update(first, obj{"slug": ""}), "new-"+w)
 	slug(ed.update(first, obj{"title": "Newer " + w}), "new-"+w)

@@ -1,6 +1,6 @@
 // Package formats writes events as iCalendar, RSS, Atom, JSON Feed, GeoJSON and CSV. It
 // knows events as they are shown, and nothing of where they come from: what is blank in an
-// event is left out, so nobody sees here what the event does not show.
+// event is left out, so no one sees here what the event does not show.
 package formats
 
 import (
@@ -132,7 +132,7 @@ type Tombstone struct {
 	Touched time.Time
 }
 
-// Feed is what a format says beside its events.
+// Feed is what a format says besides its events.
 type Feed struct {
 	Title    string // feed title
 	Calendar string // calendar name
@@ -184,7 +184,7 @@ func (e *Event) plainTitle(l calendar.Lang) string {
 // epoch stands in feeds for a moment that there is not.
 var epoch = time.Unix(0, 0).UTC()
 
-// modified gives the moment of the last change, never none.
+// modified returns the moment of the last change, never none.
 func (f *Feed) modified() time.Time {
 	if f.Modified.IsZero() {
 		return epoch
@@ -192,7 +192,7 @@ func (f *Feed) modified() time.Time {
 	return f.Modified.UTC()
 }
 
-// UID gives the UUID (version 5) of what has a name in a store.
+// UID returns the UUID (version 5) of what has a name in a store.
 func UID(store uuid.UUID, name string) string {
 	return uuid.NewSHA1(store, []byte(name)).String()
 }
@@ -212,7 +212,7 @@ func Extension(url string) string {
 	return strings.ToLower(extension)
 }
 
-// PlaceLine gives the place of an event in one line: that of the first visible venue.
+// PlaceLine returns the place of an event in one line: that of the first visible venue.
 func (e *Event) PlaceLine() string {
 	if len(e.Venues) == 0 {
 		return ""
@@ -238,7 +238,7 @@ func joined(by string, parts ...string) string {
 	return b.String()
 }
 
-// Point gives the coordinates of the first visible venue that has any.
+// Point returns the coordinates of the first visible venue that has any.
 func (e *Event) Point() (lat, lng float64, ok bool) {
 	for i := range e.Venues {
 		if v := &e.Venues[i]; v.HasPoint {

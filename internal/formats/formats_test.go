@@ -102,7 +102,7 @@ func write(w Writer, events ...*Event) string {
 	return out.String()
 }
 
-// lines gives the unfolded lines, and checks their form.
+// lines returns the unfolded lines, and checks their form.
 func lines(tb testing.TB, ics string) []string {
 	tb.Helper()
 	if !strings.HasSuffix(ics, "\r\n") || strings.Count(ics, "\n") != strings.Count(ics, "\r\n") || strings.Count(ics, "\r") != strings.Count(ics, "\n") {

@@ -115,7 +115,7 @@ func (z *zoneYears) parts() []part {
 	return append([]part{before}, changes...)
 }
 
-// changes gives the changes of the offset whose wall clock lies in the years, and what
+// changes returns the changes of the offset whose wall clock lies in the years, and what
 // holds before them.
 func (z *zoneYears) changes() (before part, out []part) {
 	first, end := newYear(z.first), newYear(z.last+1)
@@ -145,13 +145,13 @@ func (z *zoneYears) changes() (before part, out []part) {
 	}
 }
 
-// partAt gives the part that is no change at a moment.
+// partAt returns the part that is no change at a moment.
 func partAt(at time.Time) part {
 	name, offset := at.Zone()
 	return part{daylight: at.IsDST(), from: offset, to: offset, name: name}
 }
 
-// newYear gives the first moment of a year.
+// newYear returns the first moment of a year.
 func newYear(year int) calendar.Wall {
 	return calendar.Wall(time.Date(year, time.January, 1, 0, 0, 0, 0, time.UTC).Unix())
 }
@@ -190,7 +190,7 @@ func (z *zoneYears) ruled(changes []part) []part {
 // weekdays are the names of days in rules.
 var weekdays = [...]string{"SU", "MO", "TU", "WE", "TH", "FR", "SA"}
 
-// oneRule gives the part whose rule makes all the changes.
+// oneRule returns the part whose rule makes all the changes.
 func oneRule(changes []part, firstYear int) (part, bool) {
 	p := changes[len(changes)-1]
 	t := p.start.UTC()
@@ -217,10 +217,10 @@ func oneRule(changes []part, firstYear int) (part, bool) {
 	return p, true
 }
 
-// timeOfDay gives the seconds since midnight.
+// timeOfDay returns the seconds since midnight.
 func timeOfDay(w calendar.Wall) calendar.Wall { return (w%daySeconds + daySeconds) % daySeconds }
 
-// ruleDay gives the n-th weekday of a month, the last one for -1.
+// ruleDay returns the n-th weekday of a month, the last one for -1.
 func ruleDay(year int, month time.Month, weekday time.Weekday, n int) calendar.Wall {
 	if n < 0 {
 		end := time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC)

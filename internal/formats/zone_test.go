@@ -13,7 +13,7 @@ import (
 	"daybook/calendar"
 )
 
-// partsOf gives the lines of the VTIMEZONE of a zone for some years, in short.
+// partsOf returns the lines of the VTIMEZONE of a zone for some years, in short.
 func partsOf(tb testing.TB, name string, first, last int) string {
 	tb.Helper()
 	var z Zones

@@ -6,7 +6,7 @@ import (
 	"daybook/calendar"
 )
 
-// Gate tells whether a caller gets a state of a record of a kind at a moment, when he
+// Gate reports whether a caller gets a state of a record of a kind at a moment, when he
 // asks for its past: who gets it singly without a password; readers of all, whatever its
 // state; and the author of an own trashed event. The author is that of the state. It is
 // nil, or the *calendar.Error of the single read, in the order of interface 7.3:
@@ -49,14 +49,14 @@ func Outline(r *calendar.Record) *calendar.Record {
 	}
 }
 
-// ReadsKept tells whether a caller reads the past of what the service keeps for itself,
+// ReadsKept reports whether a caller reads the past of what the service keeps for itself,
 // images and users: administrators and auditors.
 func ReadsKept(c calendar.Caller) bool {
 	return c.Role == calendar.Administrator || c.Role == calendar.Auditor
 }
 
 // EndOfLife is when the life of a version that was written at a moment ends: when the next
-// one was written (zero: there is none, and it lives now). A next one that is not later
+// one was written (zero: none exists, and it lives now). A next one that is not later
 // leaves it the single moment. The gate "then" is asked there for a version.
 func EndOfLife(written, next, now time.Time) time.Time {
 	if next.IsZero() {

@@ -33,7 +33,7 @@ func stateIn(k calendar.Kind, author calendar.ID, s calendar.Status, more calend
 	return r
 }
 
-// code gives the code of a gate, "" where it lets in.
+// code returns the code of a gate, "" where it lets in.
 func code(err error) calendar.Code {
 	if e, ok := errors.AsType[*calendar.Error](err); ok {
 		return e.Code

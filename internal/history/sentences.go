@@ -79,7 +79,7 @@ func (c *Change) IsDay(after bool) bool {
 func (c *Change) IsText() bool { return c.field.Form == calendar.FormHTML }
 
 // Written returns a value of the change in a language, without quotation marks and in full;
-// "" where there is none.
+// "" if none exists.
 func (c *Change) Written(v any, l calendar.Lang) string { return c.value(v, phrasing{l, alone}) }
 
 // labelOf names a field of a kind in sentences.

@@ -196,7 +196,7 @@ func TestSummaryOfAMove(t *testing.T) {
 	}
 }
 
-// HISTORY 20.2: table order, and what the service keeps beside is not shown.
+// HISTORY 20.2: table order, and internal fields are not shown.
 func TestChangesInTableOrder(t *testing.T) {
 	t.Parallel()
 	before := bare(calendar.KindEvent, calendar.Fields{

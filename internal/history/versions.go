@@ -147,7 +147,7 @@ func (v *Versions) At(ctx context.Context, p eventstore.Point, moment time.Time)
 	return versionOf(&entries[0], r, err), err
 }
 
-// stateOf decodes the record after an entry; nil where there is none, or it is erased.
+// stateOf decodes the record after an entry; nil if none exists, or it is erased.
 func stateOf(e *eventstore.Entry) (*calendar.Record, error) {
 	if e.Version == 0 || e.Redacted != nil {
 		return nil, nil //nolint:nilnil // no record is no error

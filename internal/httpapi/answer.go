@@ -19,7 +19,7 @@ type answer struct {
 
 	etag string
 	// headers are those of 200 and 304; the length and type of the body come
-	// beside them.
+	// next to them.
 	headers  []headerRow
 	media    []string                        // value of Content-Type
 	encoded  [encodings]atomic.Pointer[body] // the body in the encodings that were asked for
@@ -28,7 +28,7 @@ type answer struct {
 	key      string                          // under which it is cached; "" for none
 	passing  bool                            // the state went over to another one meanwhile: it is not cached
 	// modified is the moment of Last-Modified of answers in other formats than JSON; zero:
-	// there is none.
+	// none exists.
 	modified time.Time
 	until    time.Time // of a page: when it looks otherwise by time alone; zero: never
 }

@@ -38,7 +38,7 @@ type Commands interface {
 	Update(ctx context.Context, r command.Request) (command.Result, error)
 	// Delete trashes a post and ends a term.
 	Delete(ctx context.Context, r command.Request) (command.Result, error)
-	// CheckPassword tells whether password opens the protected event.
+	// CheckPassword reports whether password opens the protected event.
 	CheckPassword(ctx context.Context, id calendar.ID, password string) (bool, error)
 }
 
@@ -54,7 +54,7 @@ type Queries interface {
 	Count(ctx context.Context, c *query.Criteria) (int, error)
 	// Whole begins to answer a list of events over all pages.
 	Whole(ctx context.Context, c *query.Criteria) (*query.Whole, error)
-	// Clusters gives the clusters of a map.
+	// Clusters returns the clusters of a map.
 	Clusters(ctx context.Context, c *query.Criteria) (*query.Clusters, error)
 	// Run answers a list.
 	Run(ctx context.Context, c *query.Criteria) (*query.List, error)
@@ -280,7 +280,7 @@ func (a *api) Forget() {
 
 // Closed makes the handler of an interface that cannot work yet, or no longer, or that
 // is none: it answers every request but those of probes with a code as New's handler
-// would, and asks for no part. Nobody is told of its answers. It refuses the settings that New refuses, so a program can look
+// would, and asks for no part. No one is told of its answers. It refuses the settings that New refuses, so a program can look
 // before it opens anything.
 func Closed(o Options, code calendar.Code) (http.Handler, error) {
 	o.Observe, o.Trace, o.AnswerBytes, o.FragmentBytes = nil, nil, -1, -1
@@ -348,7 +348,7 @@ func newAPI(d Deps, o Options) (*api, error) {
 // record, but for what the field tables say: that counts by itself.
 const rendering = 2
 
-// seed names all that answers depend on beside what is stored: settings and program.
+// seed names all that answers depend on besides what is stored: settings and program.
 func (o *Options) seed() uint64 {
 	return uint64(calendar.HashStart.Number(rendering).Number(render.NewLayouts().Hash()).Text(readmodel.Fingerprint()).Text(o.Site.String()).Text(o.Currency.Symbol).Text(o.Currency.Position).Text(o.Currency.Code).Text(o.CalendarName).Number(uint64(o.FeedRefresh)))
 }

@@ -15,7 +15,7 @@ import (
 	"daybook/query/past"
 )
 
-// asksPast tells whether a read names a point in time, by the parameter or by the header,
+// asksPast reports whether a read names a point in time, by the parameter or by the header,
 // and whether the caller may. Answers to it are those of the past from then on.
 func (c *call) asksPast() (asks bool, err error) {
 	if c.sends(history.ParamPoint) {
@@ -29,7 +29,7 @@ func (c *call) asksPast() (asks bool, err error) {
 	return false, nil
 }
 
-// sends tells whether the query has a parameter.
+// sends reports whether the query has a parameter.
 func (c *call) sends(name string) bool {
 	for _, p := range c.query {
 		if base, _ := splitName(p.name); base == name {
@@ -84,8 +84,8 @@ func (c *call) readThen(p *singleParams) error {
 	}})
 }
 
-// withPoint gives the URL of a single read with a point and the other parameters that
-// were sent, those of before first.
+// withPoint returns the URL of a single read with a point and the other parameters that
+// were sent, those from before first.
 func (c *call) withPoint(url string, p history.Point, before []string) string {
 	var params []query.LinkParam
 	in := inputOf(c.query, nil)

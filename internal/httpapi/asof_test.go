@@ -352,7 +352,7 @@ func until(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// TestPastAbandoned: what nobody waits for any more is dropped, what is built and what
+// TestPastAbandoned: what no one waits for any more is dropped, what is built and what
 // would be built next: of 40 lists of other points, each aborted after 10 ms, nothing is
 // left for the next client to wait for.
 func TestPastAbandoned(t *testing.T) {

@@ -9,19 +9,19 @@ import (
 	"daybook/internal/httpapi/admit"
 )
 
-// Beside is a path that is answered beside the interface, and comes in by the same way:
+// Beside is a path that is answered next to the interface, and comes in by the same way:
 // an id, slots of its own, credentials, errors, panics and the log.
 type Beside struct {
 	Path   string // and what is below it
 	AtOnce int    // requests that are worked on, a quarter of them, at least 16, of one address; more are answered 503
 	Probe  bool   // it asks for no credentials, and nobody is told of its answers
-	// Serve gives the status and the body, as JSON, of the answer to a GET.
+	// Serve returns the status and the body, as JSON, of the answer to a GET.
 	Serve func(r *http.Request, c calendar.Caller) (status int, body any, err error)
 
 	rooms *admit.Control
 }
 
-// findBeside returns what answers a path beside the interface, nil for none.
+// findBeside returns what answers a path next to the interface, nil for none.
 func (c *call) findBeside() *Beside {
 	for i := range c.o.Beside {
 		b := &c.o.Beside[i]
@@ -32,7 +32,7 @@ func (c *call) findBeside() *Beside {
 	return nil
 }
 
-// answerBeside answers a request beside the interface.
+// answerBeside answers a request next to the interface.
 func (c *call) answerBeside() (err error) {
 	c.pass = c.beside.rooms.Arrive(c.r)
 	if !c.pass.Enter(admit.Login, 1) {

@@ -12,7 +12,7 @@ import (
 	"daybook/calendar"
 )
 
-// TestBeside: paths beside the interface come in as its requests do: with an id, with
+// TestBeside: paths next to the interface come in as its requests do: with an id, with
 // credentials, and what fails is answered in one shape and logged.
 func TestBeside(t *testing.T) {
 	t.Parallel()
@@ -80,7 +80,7 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// TestBesideRate: requests beside the interface count, those of probes do not.
+// TestBesideRate: requests next to the interface count, those of probes do not.
 func TestBesideRate(t *testing.T) {
 	t.Parallel()
 	ok := func(*http.Request, calendar.Caller) (int, any, error) { return http.StatusOK, nil, nil }
@@ -98,7 +98,7 @@ func TestBesideRate(t *testing.T) {
 	}
 }
 
-// TestBesideAtOnce: a path beside the interface has so many requests at once.
+// TestBesideAtOnce: a path next to the interface has so many requests at once.
 func TestBesideAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -36,7 +36,7 @@ type call struct {
 	// reached is the position that a list waited for, of which sent was asked for: the
 	// answer is not older.
 	reached, sent calendar.Position
-	// fresh is Cache-Control of an answer that tells of the past, whose errors nobody
+	// fresh is Cache-Control of an answer that reports the past, whose errors no one
 	// keeps; nil: it is one of the present.
 	fresh []string
 	// lang is the language of the request as far as it is known: that of the
@@ -177,7 +177,7 @@ func (c *call) within(limit time.Duration) (context.Context, context.CancelFunc)
 	return context.WithTimeout(c.client, limit)
 }
 
-// sendsCredentials tells whether a request comes with credentials that are read: pages read
+// sendsCredentials reports whether a request comes with credentials that are read: pages read
 // them for previews alone.
 func (c *call) sendsCredentials() bool {
 	_, sent := c.r.Header["Authorization"]

@@ -118,7 +118,7 @@ func jsonFault(body []byte, err error) string {
 	return err.Error()
 }
 
-// readMultipart gives the text parts of a multipart form; file parts are
+// readMultipart returns the text parts of a multipart form; file parts are
 // ignored.
 func readMultipart(body []byte, boundary string) ([]pair, error) {
 	if len(body) == 0 {

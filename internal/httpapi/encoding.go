@@ -44,7 +44,7 @@ type acceptance struct {
 }
 
 // acceptanceOf tells how an answer of so many bytes may be sent. Who sends a secret
-// gets it as it is: text beside the secret that a stranger has chosen would tell it by
+// gets it as it is: text next to the secret that a stranger has chosen would tell it by
 // the length.
 func (c *call) acceptanceOf(size int) acceptance {
 	plain := acceptance{takes: [encodings]bool{encodingNone: true}}
@@ -96,8 +96,8 @@ func readAcceptance(values []string) acceptance {
 	return a
 }
 
-// noneMatch tells whether If-None-Match fits an answer with an ETag in an encoding that
-// the client takes, and gives the ETag that fits, else that of the best encoding.
+// noneMatch reports whether If-None-Match fits an answer with an ETag in an encoding that
+// the client takes, and returns the ETag that fits, else that of the best encoding.
 func (a acceptance) noneMatch(h http.Header, etag string) (string, bool) {
 	if len(h["If-None-Match"]) == 0 || etag == "" {
 		return encodedTag(etag, a.best), false

@@ -44,7 +44,7 @@ func TestReadAcceptance(t *testing.T) {
 	}
 }
 
-// decoded gives the body of an answer as it is without its encoding.
+// decoded returns the body of an answer as it is without its encoding.
 func decoded(t *testing.T, h http.Header, body []byte) []byte {
 	t.Helper()
 	var (

@@ -9,7 +9,7 @@ import (
 	"daybook/internal/testkit/world"
 )
 
-// sent is a request of nobody with further headers: names and values by turns.
+// sent is a request of no one with further headers: names and values by turns.
 func sent(t *testing.T, h http.Handler, method, path string, pairs ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, world.Root+path, http.NoBody)

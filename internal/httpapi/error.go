@@ -54,7 +54,7 @@ var statuses = map[calendar.Code]int{
 	calendar.CodeQueryTooCostly:     http.StatusBadRequest,
 }
 
-// statusOf gives the status of a code.
+// statusOf returns the status of a code.
 func statusOf(c calendar.Code) int {
 	if s, ok := statuses[c]; ok {
 		return s

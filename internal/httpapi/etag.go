@@ -28,7 +28,7 @@ func (a *api) weakTag(key string) string {
 	return string(append(tag, '"'))
 }
 
-// noneMatch tells whether If-None-Match fits an ETag: weakly, a list allowed,
+// noneMatch reports whether If-None-Match fits an ETag: weakly, a list allowed,
 // "*" fits always.
 func noneMatch(h http.Header, etag string) bool {
 	values := h["If-None-Match"]
@@ -46,7 +46,7 @@ func noneMatch(h http.Header, etag string) bool {
 	return false
 }
 
-// eachTag gives the members of a list of entity tags without W/; a comma inside
+// eachTag returns the members of a list of entity tags without W/; a comma inside
 // quotes does not separate.
 func eachTag(v string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {

@@ -58,7 +58,7 @@ func TestMatchVersions(t *testing.T) {
 	}
 }
 
-// TestRecordTag: the mark changes with everything beside the version that the
+// TestRecordTag: the mark changes with everything besides the version that the
 // answer depends on.
 func TestRecordTag(t *testing.T) {
 	t.Parallel()

@@ -79,7 +79,7 @@ func (a *api) timesOf(r *calendar.Record, blanked bool) formats.Times {
 	}
 }
 
-// uid gives the UUID of what has a name in the store. The store is known by then.
+// uid returns the UUID of what has a name in the store. The store is known by then.
 func (a *api) uid(name string) string { return formats.UID(*a.storeID.Load(), name) }
 
 // knowStore finds out the UUID of the store.
@@ -208,7 +208,7 @@ func (a *api) today() time.Time {
 	return calendar.WallToInstant(calendar.Wall(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix()), a.o.Site)
 }
 
-// dress fills in what a feed says beside its events.
+// dress fills in what a feed says besides its events.
 func (c *call) dress(ctx context.Context, l *listing, g query.Generation) error {
 	if err := c.knowStore(ctx); err != nil {
 		return err
@@ -271,7 +271,7 @@ func (c *call) modifiedShown(modified time.Time) string {
 	return modified.UTC().Format(http.TimeFormat)
 }
 
-// unmodified tells whether If-Modified-Since says that the client has a feed.
+// unmodified reports whether If-Modified-Since says that the client has a feed.
 func (c *call) unmodified(modified time.Time) bool {
 	since := c.r.Header["If-Modified-Since"]
 	if len(since) == 0 || len(c.r.Header["If-None-Match"]) > 0 {

@@ -24,7 +24,7 @@ import (
 	"daybook/internal/testkit/world"
 )
 
-// uidsOf gives the uids of a feed in order; those of cancelled events with a minus.
+// uidsOf returns the uids of a feed in order; those of cancelled events with a minus.
 func uidsOf(t *testing.T, format string, body []byte) (out []string) {
 	t.Helper()
 	switch format {
@@ -75,7 +75,7 @@ func uidsOf(t *testing.T, format string, body []byte) (out []string) {
 
 var feedFormats = []string{"ics", "rss", "atom", "jsonfeed", "geojson", "csv"}
 
-// uidByID gives the uid of each event by its id.
+// uidByID returns the uid of each event by its id.
 func uidByID(t *testing.T, c *world.Client) map[string]string {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(string(c.Read("/events.csv?_fields=id,uid").Body))).ReadAll()

@@ -27,7 +27,7 @@ type fieldRow struct {
 	empty string
 	// more are further values that count as empty.
 	more []any
-	// pair is sent beside the field: what it cannot stand without.
+	// pair is sent next to the field: what it cannot stand without.
 	pair obj
 }
 
@@ -265,7 +265,7 @@ func sameFromAll(t *testing.T, c *world.Client, name, collection, field, text st
 	}
 }
 
-// taken tells whether a create passed the checks of its fields: the name of a
+// taken reports whether a create passed the checks of its fields: the name of a
 // term that exists is looked for after them.
 func taken(got *world.Response) bool {
 	return got.Status == http.StatusCreated || got.Has("data.term_id")

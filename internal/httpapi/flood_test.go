@@ -75,7 +75,7 @@ func (b slowBody) Read([]byte) (int, error) {
 }
 
 // TestFloods: a thousand requests and more of one client that only wait, whatever
-// for, are bounded; beside them others read, and who has credentials writes.
+// for, are bounded; next to them others read, and who has credentials writes.
 func TestFloods(t *testing.T) {
 	t.Parallel()
 	const flood = 1200 // more than there are slots

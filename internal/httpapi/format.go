@@ -71,7 +71,7 @@ func (f *format) fits(k calendar.Kind, single bool) bool {
 	return !f.exports() || k == calendar.KindEvent && (f.Single || !single)
 }
 
-// formatOf gives the format in which a request is answered: that of the ending of the
+// formatOf returns the format in which a request is answered: that of the ending of the
 // path, else that of the parameter, else of those that Accept names the one that it weighs
 // most, of equals the first. What is wrong with the parameter is found when it is read.
 func (c *call) formatOf(h http.Header) *format {
@@ -119,7 +119,7 @@ func accepted(h http.Header) iter.Seq2[string, int] {
 	}
 }
 
-// lastOf gives the value of a name in a query, the last one where there are several.
+// lastOf returns the value of a name in a query, the last one where there are several.
 func lastOf(pairs []pair, name string) string {
 	for _, p := range slices.Backward(pairs) {
 		if p.name == name {
@@ -129,10 +129,10 @@ func lastOf(pairs []pair, name string) string {
 	return ""
 }
 
-// facets tells whether the format shows facets.
+// facets reports whether the format shows facets.
 func (f *format) facets() bool { return f.Format == &formats.JSON || f.Schema == "JSONFeed" }
 
-// feed tells whether events are answered in another format than JSON.
+// feed reports whether events are answered in another format than JSON.
 func (c *call) feed() bool { return c.format != nil && c.format.exports() }
 
 // weightIn returns the greatest weight that Accept has for one of some media types, in lower

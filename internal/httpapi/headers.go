@@ -39,7 +39,7 @@ const (
 	headerLastEvent       = "Last-Event-ID"
 )
 
-// Values that many answers share; nobody changes them.
+// Values that many answers share; no one changes them.
 var (
 	valueNosniff = []string{"nosniff"}
 	valueNoIndex = []string{"noindex"}
@@ -132,14 +132,14 @@ func versionFreshness(maxAge int) []string {
 	return []string{"public, max-age=" + strconv.Itoa(maxAge)}
 }
 
-// sendsPassword tells whether a password is sent to a single event, whatever
+// sendsPassword reports whether a password is sent to a single event, whatever
 // becomes of it.
 func (c *call) sendsPassword() bool {
 	rt := c.route
 	return rt != nil && rt.kind == calendar.KindEvent && rt.Single && c.sentPassword()
 }
 
-// sentPassword tells whether a password is sent to whatever there is. An empty one
+// sentPassword reports whether a password is sent to whatever there is. An empty one
 // counts as not sent.
 func (c *call) sentPassword() bool {
 	for _, p := range c.query {

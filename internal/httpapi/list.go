@@ -273,7 +273,7 @@ const maxLinks = 8 << 10
 // pageSet are the links of one page of a list (4.3).
 type pageSet struct{ self, next, previous, header string }
 
-// with gives the header Link with other links before those of the pages.
+// with returns the header Link with other links before those of the pages.
 func (s *pageSet) with(others string) string {
 	switch {
 	case others == "" || len(others) > maxLinks:

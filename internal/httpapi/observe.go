@@ -37,7 +37,7 @@ const (
 // ErrorCodes are the codes that an error may have, sorted.
 func ErrorCodes() []calendar.Code { return slices.Sorted(maps.Keys(statuses)) }
 
-// RequestID gives the id of the request that a context belongs to, "" when it
+// RequestID returns the id of the request that a context belongs to, "" when it
 // belongs to none.
 func RequestID(ctx context.Context) string {
 	if c, ok := ctx.Value(callKey{}).(*call); ok {
@@ -46,7 +46,7 @@ func RequestID(ctx context.Context) string {
 	return ""
 }
 
-// pattern names the route of a call, "" while there is none.
+// pattern names the route of a call, "" while none exists.
 func (c *call) pattern() string {
 	if c.route == nil {
 		return ""
@@ -54,7 +54,7 @@ func (c *call) pattern() string {
 	return c.route.Template
 }
 
-// answered tells whoever watches of the answer to a request.
+// answered tells anyone who watches of the answer to a request.
 func (c *call) answered() {
 	log := c.o.Log.Enabled(c.r.Context(), slog.LevelDebug)
 	if c.o.Observe == nil && !log || c.beside != nil && c.beside.Probe {

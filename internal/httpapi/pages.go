@@ -39,7 +39,7 @@ func (s shownTexts) Cost(r *calendar.Record) calendar.Cost {
 // ShownTexts gives pages the texts of records as answers have them.
 func ShownTexts(c calendar.Currency) public.Shown { return shownTexts{c} }
 
-// pageHeaders are those of every page, beside its policy (PAGES.md P6.3).
+// pageHeaders are those of every page, besides its policy (PAGES.md P6.3).
 var pageHeaders = [][2]string{
 	{"X-Content-Type-Options", "nosniff"},
 	{"Referrer-Policy", "strict-origin-when-cross-origin"},
@@ -67,7 +67,7 @@ type paged struct {
 	other, plain bool
 }
 
-// findPage gives the page that a request asks for, nil for none. A browser gets a page for
+// findPage returns the page that a request asks for, nil for none. A browser gets a page for
 // paths that lead nowhere, too, but for those of the interface.
 func (c *call) findPage() *paged {
 	if c.o.Pages == nil {

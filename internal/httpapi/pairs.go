@@ -130,7 +130,7 @@ type parts struct {
 	tree  branch
 }
 
-// value joins the parts: texts alone stay comma text, beside nested values they
+// value joins the parts: texts alone stay comma text, with nested values they
 // become elements.
 func (g *parts) value() any {
 	if g.tree.kids == nil {

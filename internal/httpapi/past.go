@@ -233,7 +233,7 @@ func appendJSON(b []byte, v any) ([]byte, error) {
 	return append(b, text...), err
 }
 
-// mayReadPast tells whether the setting lets a caller read the past (HISTORY 4.3): nil,
+// mayReadPast reports whether the setting lets a caller read the past (HISTORY 4.3): nil,
 // CodeUnauthorized or CodeForbidden.
 func (c *call) mayReadPast() error {
 	switch {

@@ -360,7 +360,7 @@ func (p *player) check(r *world.Response, line string) {
 	}
 }
 
-// lookup gives the value at a path of keys and indexes, nil for none; "*" are all
+// lookup returns the value at a path of keys and indexes, nil for none; "*" are all
 // elements of a list, "#" is their number.
 func lookup(v any, path string) any {
 	if path == "." {
@@ -407,7 +407,7 @@ func rootOf(t *testing.T, r *world.Response) *html.Node {
 	return root
 }
 
-// selected gives the words of the elements that "name[attribute=value] > name:first" finds,
+// selected returns the words of the elements that "name[attribute=value] > name:first" finds,
 // with " @name" an attribute of theirs, with " #" their number.
 func selected(t *testing.T, r *world.Response, selector string) string {
 	t.Helper()

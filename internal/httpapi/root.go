@@ -205,7 +205,7 @@ type origin struct {
 	path string // path of the base URL, "" for none
 }
 
-// origin gives the base of links: the setting, else scheme and Host of the
+// origin returns the base of links: the setting, else scheme and Host of the
 // request, changed by forwarding headers where they are trusted.
 func (t *rootTable) origin(r *http.Request) origin {
 	if t.fixed != nil {
@@ -234,17 +234,17 @@ func (t *rootTable) origin(r *http.Request) origin {
 	return origin{base: scheme + "://" + host + path, host: host + path, path: path}
 }
 
-// firstOf gives the first element of a forwarding header: what the client sent
+// firstOf returns the first element of a forwarding header: what the client sent
 // to the outermost proxy.
 func firstOf(v string) string {
 	first, _, _ := strings.Cut(v, ",")
 	return strings.TrimSpace(first)
 }
 
-// maxHost is the longest name of a host in bytes (RFC 1035), a port beside it.
+// maxHost is the longest name of a host in bytes (RFC 1035), a port next to it.
 const maxHost = 255
 
-// isHost tells whether a text is a host with or without a port (RFC 3986, section
+// isHost reports whether a text is a host with or without a port (RFC 3986, section
 // 3.2.2; no percent-encoding and no user), so that it may stand in a link.
 func isHost(s string) bool {
 	host := s
@@ -276,7 +276,7 @@ type rootKey struct{ base, segment, prefix, namespace string }
 // The roots that are kept; clients that send ever new hosts make no more.
 const maxRoots = 64
 
-// root gives the root of a location under an origin.
+// root returns the root of a location under an origin.
 func (t *rootTable) root(o origin, loc location) *root {
 	key := rootKey{o.base, loc.segment, loc.prefix, loc.namespace}
 	known := t.known.Load()

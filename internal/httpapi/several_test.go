@@ -13,7 +13,7 @@ import (
 	"daybook/internal/testkit/world"
 )
 
-// resultsOf gives the results of several searches, each as it stands.
+// resultsOf returns the results of several searches, each as it stands.
 func resultsOf(t *testing.T, r *world.Response) []string {
 	t.Helper()
 	var body struct {

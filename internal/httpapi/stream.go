@@ -295,7 +295,7 @@ func (s *stream) read(ctx context.Context, p *piece, head calendar.Position) err
 }
 
 // wait waits for the next entry until it is time to send something, and looks then
-// whether the caller is still one. It gives the head, and whether nothing came.
+// whether the caller is still one. It returns the head, and whether nothing came.
 func (s *stream) wait(ctx context.Context) (head calendar.Position, idle bool, err error) {
 	within, cancel := context.WithTimeout(ctx, max(0, s.a.o.StreamBeat-s.a.o.Now().Sub(s.sent)))
 	head, err = s.a.History.Wait(within, s.at)

@@ -84,7 +84,7 @@ func follow(t *testing.T, base, path string, header ...string) *feedOf {
 	return f
 }
 
-// next gives the next block; ok is false at the end.
+// next returns the next block; ok is false at the end.
 func (f *feedOf) next() (b block, ok bool) {
 	f.t.Helper()
 	select {
@@ -96,7 +96,7 @@ func (f *feedOf) next() (b block, ok bool) {
 	}
 }
 
-// change gives the next entry, passing over heartbeats.
+// change returns the next entry, passing over heartbeats.
 func (f *feedOf) change() (b block, entry map[string]any) {
 	f.t.Helper()
 	for {
@@ -196,7 +196,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// authorization gives the credentials of a user of a role.
+// authorization returns the credentials of a user of a role.
 func authorization(w *world.World, role calendar.Role) string {
 	return "Bearer " + w.As(role).Token
 }
@@ -341,7 +341,7 @@ func TestStreamsEnd(t *testing.T) {
 	f.ends()
 }
 
-// HISTORY 20.25: a client that stops reading is cut off and slows nobody.
+// HISTORY 20.25: a client that stops reading is cut off and slows no one.
 func TestSlowReaderOfAStream(t *testing.T) {
 	t.Parallel()
 	var open atomic.Int64

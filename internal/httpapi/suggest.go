@@ -12,7 +12,7 @@ import (
 
 // suggest answers what may be meant by what was typed so far.
 func (c *call) suggest() error {
-	// The public view, whoever asks.
+	// The public view, no matter who asks.
 	criteria, q, err := c.ask(query.Request{Params: query.ParamsOf("suggest")})
 	if err != nil {
 		return err

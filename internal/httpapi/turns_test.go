@@ -38,7 +38,7 @@ func (s *slowLog) Read(ctx context.Context, r eventstore.Range) ([]eventstore.En
 }
 
 // TestWorkOfOneClientRests: while requests of one client wait for their turn, that which
-// has it rests for as long as it works. Nobody else waits for that, and who is alone does
+// has it rests for as long as it works. No one else waits for that, and who is alone does
 // not rest.
 func TestWorkOfOneClientRests(t *testing.T) {
 	t.Parallel()

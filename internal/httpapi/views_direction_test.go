@@ -14,7 +14,7 @@ import (
 	"daybook/internal/pages"
 )
 
-// isRightToLeft tells whether a text has characters that turn what stands next to it.
+// isRightToLeft reports whether a text has characters that turn what stands next to it.
 func isRightToLeft(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool {
 		p, _ := bidi.LookupRune(r)
@@ -22,7 +22,7 @@ func isRightToLeft(s string) bool {
 	})
 }
 
-// isolatedIn tells whether all that turns a text stands between U+2068 and U+2069.
+// isolatedIn reports whether all that turns a text stands between U+2068 and U+2069.
 func isolatedIn(s string) bool {
 	for {
 		before, rest, found := strings.Cut(s, "\u2068")

@@ -175,7 +175,7 @@ func TestEventPage(t *testing.T) {
 	}
 }
 
-// submit gives the path that a form leads to when its fields are sent as they are, with
+// submit returns the path that a form leads to when its fields are sent as they are, with
 // some of them set.
 func submit(form *html.Node, set url.Values) string {
 	q := url.Values{}

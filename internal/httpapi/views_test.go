@@ -39,7 +39,7 @@ func readPage(t *testing.T, w *world.World, path string) sheet {
 	return openPage(t, w, path, http.StatusOK)
 }
 
-// under gives the elements below a node, itself included, in document order, of a name
+// under returns the elements below a node, itself included, in document order, of a name
 // ("" any) and with attributes: name, or name=value.
 func under(n *html.Node, name string, attributes ...string) (out []*html.Node) {
 	if n == nil {
@@ -62,7 +62,7 @@ func (p sheet) all(name string, attributes ...string) []*html.Node {
 	return under(p.root, name, attributes...)
 }
 
-// one gives the only element that fits.
+// one returns the only element that fits.
 func (p sheet) one(name string, attributes ...string) *html.Node {
 	p.t.Helper()
 	all := p.all(name, attributes...)
@@ -144,7 +144,7 @@ func (p sheet) onDay(date string) []string {
 	return nil
 }
 
-// below gives the path of a URL of the service as clients of tests take it.
+// below returns the path of a URL of the service as clients of tests take it.
 func below(t *testing.T, u string) string {
 	t.Helper()
 	for _, scheme := range []string{"https://", "webcal://"} {

@@ -161,7 +161,7 @@ const (
 	// streamBytes is how much is gathered before it is sent.
 	streamBytes = 64 << 10
 	// takeTime is how long a client may take nothing, and how long sending may wait for it
-	// beside the time that what it took needs at takeRate, in bytes a second.
+	// next to the time that what it took needs at takeRate, in bytes a second.
 	takeTime = 30 * time.Second
 	takeRate = 10_000
 	// takeBytes is how much is offered to a client at a time.

@@ -109,7 +109,7 @@ type shownEvent struct {
 	start, end, utcStart, utcEnd time.Time
 }
 
-// of gives the date that a parameter is compared with.
+// of returns the date that a parameter is compared with.
 func (e shownEvent) of(name string, instant bool) time.Time {
 	switch start := strings.HasPrefix(name, "start"); {
 	case start && instant:
@@ -158,7 +158,7 @@ func (b *windowBound) admits(e shownEvent) bool {
 	}
 }
 
-// defaultBounds are the defaults beside what was sent.
+// defaultBounds are the defaults besides what was sent.
 func defaultBounds(sent []windowBound, strict bool, today time.Time) []windowBound {
 	has := map[string]bool{}
 	for _, b := range sent {

@@ -95,7 +95,7 @@ func (b *bench) head() calendar.Position {
 	return h.Position
 }
 
-// byKey gives the record of a key, deleted or not, nil for none.
+// byKey returns the record of a key, deleted or not, nil for none.
 func (b *bench) byKey(source, key string) *calendar.Record {
 	b.t.Helper()
 	found, err := b.store.Find(b.t.Context(), eventstore.Lookup{Claims: []calendar.Claim{calendar.ImportClaim(source, key)}})
@@ -537,7 +537,7 @@ func TestNew(t *testing.T) {
 }
 
 // dying is a store whose process dies in the n-th Append: before it is written, or after,
-// when nobody hears of it.
+// when no one hears of it.
 type dying struct {
 	*memstore.Store
 

@@ -26,7 +26,7 @@ func Open(r io.Reader) (io.Reader, error) {
 	return b, nil
 }
 
-// Count gives the number of lines that an import of r would report, all that are
+// Count returns the number of lines that an import of r would report, all that are
 // not blank. r may be gzip.
 func Count(r io.Reader) (n int, err error) {
 	in, err := Open(r)

@@ -104,7 +104,7 @@ const (
 	inkLight, inkDark    = "#ffffff", "#0a1a2f" // on the accent
 )
 
-// accentStyle returns the rule that gives the pages the accent of a brand, "" for none. The
+// accentStyle returns the rule that sets the accent of a brand on pages, "" for none. The
 // accent can be read on its tint, too.
 func accentStyle(accent string) (string, error) {
 	if accent == "" {

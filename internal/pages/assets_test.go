@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestVendored: vendored files equal their manifest, and each has its licence beside it
+// TestVendored: vendored files equal their manifest, and each has its licence next to it
 // (PAGES P7, P13.53).
 func TestVendored(t *testing.T) {
 	t.Parallel()

@@ -60,7 +60,7 @@ func NewLogo(body []byte) (*Logo, error) {
 	return nil, errors.New("must be an SVG, PNG or WebP")
 }
 
-// isSVG tells whether the first element of an XML document is that of SVG.
+// isSVG reports whether the first element of an XML document is that of SVG.
 func isSVG(body []byte) bool {
 	for d := xml.NewDecoder(bytes.NewReader(body)); ; {
 		token, err := d.Token()

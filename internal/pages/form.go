@@ -27,7 +27,7 @@ func (f field) IsDate() bool {
 	return err == nil || f.Value == ""
 }
 
-// form makes the form of a page. With problems all that was sent is in it, each message beside
+// form makes the form of a page. With problems all that was sent is in it, each message next to
 // its field.
 func (l *look) form(facets []facet, problems ...problem) *filterForm {
 	route := &l.Route

@@ -345,7 +345,7 @@ func (d *day) lanes(most, begin int) (used int) {
 }
 
 // step leads to the period before and after, as far as there are events, and says where
-// the nearest ones are when there is none here.
+// the nearest ones are if none exists here.
 func (l *look) step(b *periodBody, u *unit) {
 	over, kept, today := l.sel.over, l.sel.asked.String(), l.today(l.zone)
 	to := func(day time.Time) *link {

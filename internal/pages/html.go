@@ -74,7 +74,7 @@ func (l *look) settleImage(n *html.Node) {
 	n.AppendChild(&html.Node{Type: html.TextNode, Data: text})
 }
 
-// ShowsImage tells whether the picture of a URL is loaded by pages: as the policy of the
+// ShowsImage reports whether the picture of a URL is loaded by pages: as the policy of the
 // page allows it.
 func (l *look) ShowsImage(src string) bool {
 	u, err := url.Parse(src)

@@ -72,7 +72,7 @@ func (r *Request) Tidy() {
 	maps.DeleteFunc(r.Input, func(param string, v any) bool { return !r.Route.knows(param) || isEmpty(v) })
 }
 
-// isTrue tells whether a parameter of pages is true, isBool whether it is one or the other.
+// isTrue reports whether a parameter of pages is true, isBool whether it is one or the other.
 func isTrue(v string) bool { return v == "true" || v == "1" }
 func isBool(v string) bool { return isTrue(v) || v == "false" || v == "0" }
 

@@ -8,7 +8,7 @@ import (
 	"daybook/calendar"
 )
 
-// TestKey: a page is named by all that it depends on beside the state of the calendar, so
+// TestKey: a page is named by all that it depends on besides the state of the calendar, so
 // that one with another host, day or brand is never taken for it (PAGES P6.1).
 func TestKey(t *testing.T) {
 	t.Parallel()

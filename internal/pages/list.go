@@ -216,7 +216,7 @@ func (l *look) facets(found []query.Facet) (out []facet) {
 // switches are the parameters that are true or false.
 var switches = []string{"featured", "ticketed", "free", "geoloc", paramOverlap}
 
-// valueWord is the word for a value, "" where there is none.
+// valueWord is the word for a value, "" if none exists.
 func (l *look) valueWord(name, value string) string {
 	if t, ok := units[0].parse(value); ok && name == "month" {
 		return l.month(t)

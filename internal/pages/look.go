@@ -86,7 +86,7 @@ func (l *look) Options() *Options { return &l.o }
 // Href makes the path of a page in the language of this one.
 func (l *look) Href(page string) string { return l.href(page) }
 
-// Asset gives the path of a file.
+// Asset returns the path of a file.
 func (l *look) Asset(name string) string { return l.Path + l.assets.named[name].Path }
 
 // everyVenue is the zoom at which each venue is a cluster of its own: the map makes one of those

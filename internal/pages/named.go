@@ -2,7 +2,7 @@ package pages
 
 import "daybook/calendar"
 
-// named is a record that a page tells of.
+// named is a record that a page names.
 type named struct {
 	*calendar.Record
 

@@ -193,7 +193,7 @@ func (p *Pages) NoRobots() bool { return p.o.NoRobots }
 // Files are all that pages load, by their names.
 func (p *Pages) Files() map[string]*File { return p.assets.named }
 
-// FilePath gives the present path of the file of a route, and whether that is the one of
+// FilePath returns the present path of the file of a route, and whether that is the one of
 // the route; "" for no file.
 func (p *Pages) FilePath(r Route) (path string, present bool) {
 	f, present := p.assets.find(r.proper)

@@ -32,7 +32,7 @@ type Past interface {
 	Diff(ctx context.Context, v history.Viewer, k calendar.Kind, id calendar.ID, from, to int64) (*history.Diff, error)
 	// At returns a record as of a version, a position or a time, as as_of names them.
 	At(ctx context.Context, v history.Viewer, r *calendar.Record, point string) (*Then, error)
-	// Checkpoint returns the newest signed head of the log, of size 0 where there is none.
+	// Checkpoint returns the newest signed head of the log, of size 0 if none exists.
 	Checkpoint(ctx context.Context) (Checkpoint, error)
 }
 

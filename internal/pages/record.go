@@ -137,7 +137,7 @@ func (l *look) head(r *calendar.Record) *recordBody {
 // maxAncestors bounds the way to a category.
 const maxAncestors = 50
 
-// above reads a category that may stand above another one, false where there is none.
+// above reads a category that may stand above another one, false if none exists.
 func (l *look) above(k calendar.Kind, id calendar.ID) (v query.View, ok bool) {
 	if id == 0 || l.err != nil {
 		return v, false

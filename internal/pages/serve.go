@@ -72,7 +72,7 @@ func (r *Request) parametered() bool {
 	return r.strange || len(r.Query) > 1 || len(r.Query) == 1 && !r.Query.Has(paramPage)
 }
 
-// readRecord finds the record of the route. Of an event it tells whether a password protects
+// readRecord finds the record of the route. Of an event it reports whether a password protects
 // it, and whether it stays locked. Where there is nothing to show l.answer or l.err is set.
 func (l *look) readRecord() (v query.View, locked bool) {
 	route := &l.Route
@@ -143,7 +143,7 @@ func listed(k calendar.Kind) calendar.Input {
 	return calendar.Input{"has_events": "true"}
 }
 
-// problem is a message beside a field.
+// problem is a message next to a field.
 type problem struct{ Name, Message string }
 
 type errorBody struct {

@@ -166,7 +166,7 @@ func (v *Value) Words() []string {
 	return words
 }
 
-// Known reports whether a word is one of the parameter, and refuses it where it is none.
+// Known reports whether a word is one of the parameter, and refuses it otherwise.
 func (v *Value) Known(word string) bool {
 	if slices.Contains(v.Enum, word) {
 		return true
@@ -175,7 +175,7 @@ func (v *Value) Known(word string) bool {
 	return false
 }
 
-// List reads the elements of a list; nil where there is none. A list without any element
+// List reads the elements of a list; nil if none exists. A list without any element
 // is refused.
 func (v *Value) List() []string {
 	list, ok := v.elements()

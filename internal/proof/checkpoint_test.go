@@ -212,7 +212,7 @@ func (w *witnessKey) withID() *witnessKey {
 	return w
 }
 
-// line gives the line of a signature.
+// line returns the line of a signature.
 func (w *witnessKey) line(at uint64, text string) string {
 	b := binary.BigEndian.AppendUint32(nil, w.id)
 	b = binary.BigEndian.AppendUint64(b, at)

@@ -246,7 +246,7 @@ func TestTilesOverHTTP(t *testing.T) {
 	p.nobody.Get("/tile").WantCode(http.StatusNotFound, "rest_no_route")
 }
 
-// HISTORY 20.29: the opening of a public version gives the leaf; without rights there is
+// HISTORY 20.29: the opening of a public version yields the leaf; without rights there is
 // none; that of an auditor has the actor.
 func TestOpenings(t *testing.T) {
 	t.Parallel()

@@ -293,7 +293,7 @@ func (s *Signer) extends(ctx context.Context, newest *eventstore.Checkpoint, key
 }
 
 // begins reports whether keys without a note may sign all the same: those that settings
-// name and that begin a log, because nobody else can have signed it before.
+// name and that begin a log, because no one else can have signed it before.
 func (s *Signer) begins(ctx context.Context, newest *eventstore.Checkpoint, keys []*PrivateKey) (bool, error) {
 	switch {
 	case len(s.ring.Notes) == 0:

@@ -282,7 +282,7 @@ func TestPutBack(t *testing.T) {
 	s.write(5)
 	s.sign(s.own())
 
-	// A store of five entries comes back; what lies beside the key stays.
+	// A store of five entries comes back; what lies next to the key stays.
 	back := setup(t)
 	back.dir = s.dir
 	back.write(5)

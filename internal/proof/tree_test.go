@@ -54,7 +54,7 @@ func (l *log) Leaves(ctx context.Context, after calendar.Position, limit int) ([
 	return out, nil
 }
 
-// sizes are those that lie beside the ends of blocks and powers of 2.
+// sizes are those that lie next to the ends of blocks and powers of 2.
 var sizes = []int{1, 2, 3, 4, 7, 8, 9, 31, 33, 255, 256, 257, 511, 512, 513, 767, 768, 1000, 1024, 1029}
 
 // HISTORY 20.27: every position is included, for all sizes of a small log.

@@ -171,7 +171,7 @@ var used = []string{
 	"apps/v1/Deployment", "batch/v1/Job", "networking.k8s.io/v1/NetworkPolicy", "policy/v1/PodDisruptionBudget", "v1/Namespace", "v1/Service", "v1/ServiceAccount", "v1/ConfigMap",
 }
 
-// documents gives the documents of a YAML text as JSON has them.
+// documents returns the documents of a YAML text as JSON has them.
 func documents(t *testing.T, text []byte) []map[string]any {
 	t.Helper()
 	d := yaml.NewDecoder(bytes.NewReader(text))

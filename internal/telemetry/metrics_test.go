@@ -61,7 +61,7 @@ func scrape(t *testing.T, m *telemetry.Metrics) map[string]*dto.MetricFamily {
 	return families
 }
 
-// value gives the value of a series: of a histogram how many were observed.
+// value returns the value of a series: of a histogram how many were observed.
 // Labels are as name=value; -1: there is no such series.
 func value(families map[string]*dto.MetricFamily, name string, labels ...string) float64 {
 	for _, m := range families[name].GetMetric() {

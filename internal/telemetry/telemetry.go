@@ -1,6 +1,6 @@
 // Package telemetry makes what watches the service: metrics for Prometheus,
 // traces for OpenTelemetry, and the ids that lines of the log carry. The other packages
-// know neither library: they are handed functions, and nil where nobody watches.
+// know neither library: they are handed functions, and nil where no one watches.
 package telemetry
 
 import (

@@ -70,7 +70,7 @@ func (h source) Read(ctx context.Context, after calendar.Mark, limit int) ([]eve
 }
 
 // TestImageOfALostHistory: when the store goes over to another history, nothing of the
-// memory image is visible from that moment on until it is made anew, whatever the
+// memory image is visible from that moment on until it is made again, whatever the
 // positions say, and then lists show what the store has.
 func TestImageOfALostHistory(t *testing.T) {
 	t.Parallel()

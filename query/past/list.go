@@ -163,7 +163,7 @@ func (s *Service) make(ctx context.Context, k pointKey, user bool) (*point, erro
 	return p, nil
 }
 
-// find returns a built point, nil when there is none.
+// find returns a built point, nil if none exists.
 func (s *Service) find(is func(*point) bool) *point {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -83,7 +83,7 @@ func (w *points) list(ctx context.Context, n int) error {
 	return err
 }
 
-// want asks for lists up to venue n, and tells whether they were built for that.
+// want asks for lists up to venue n, and reports whether they were built for that.
 func (w *points) want(n int, builds bool) {
 	w.t.Helper()
 	before := w.Past.Stats().Built
@@ -146,7 +146,7 @@ func TestPointsCached(t *testing.T) {
 	})
 }
 
-// TestPointsIdle: points go when nobody asked for one for a while (HISTORY 19).
+// TestPointsIdle: points go when no one asked for one for a while (HISTORY 19).
 func TestPointsIdle(t *testing.T) {
 	t.Parallel()
 	w := setup(t, past.Options{Idle: 200 * time.Millisecond})

@@ -28,7 +28,7 @@ type Options struct {
 	Points int
 	// Wait is the longest wait for a point; 0: 30 s.
 	Wait time.Duration
-	// Idle is how long points are cached that nobody asks for; 0: 5 minutes.
+	// Idle is how long points are cached that no one asks for; 0: 5 minutes.
 	Idle time.Duration
 	Log  *slog.Logger // nil: slog.Default
 }

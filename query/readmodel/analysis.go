@@ -108,7 +108,7 @@ func foldSlowly(s string) string {
 	return norm.NFC.String(strokes.Replace(cases.Fold().String(s)))
 }
 
-// isCombining tells whether r is an accent. Marks that make another letter of a
+// isCombining reports whether r is an accent. Marks that make another letter of a
 // kana or that write a vowel in Indic scripts are none.
 func isCombining(r rune) bool {
 	return r >= 0x300 && r <= 0x36F || r >= 0x1AB0 && r <= 0x1AFF || r >= 0x1DC0 && r <= 0x1DFF ||
@@ -126,7 +126,7 @@ func isIgnorable(r rune) bool {
 	return r >= 0x180B && unicode.Is(unicode.Variation_Selector, r)
 }
 
-// isCJK tells whether r is compared by pairs of characters (interface 4.7).
+// isCJK reports whether r is compared by pairs of characters (interface 4.7).
 func isCJK(r rune) bool {
 	if r < 0x1100 {
 		return false
@@ -203,7 +203,7 @@ func eachToken(text string, use func(token string, at span)) {
 	endWord()
 }
 
-// IsCJKToken tells whether a token of Tokens is a single Chinese, Japanese or
+// IsCJKToken reports whether a token of Tokens is a single Chinese, Japanese or
 // Korean character.
 func IsCJKToken(token string) bool {
 	r, size := utf8.DecodeRuneInString(token)
@@ -290,6 +290,6 @@ var stopWords = sync.OnceValue(func() map[calendar.Lang]map[string]bool {
 	return all
 })
 
-// IsCommon tells whether a token is one of the common words of a language (stop
+// IsCommon reports whether a token is one of the common words of a language (stop
 // word). Chinese has none.
 func IsCommon(token string, l calendar.Lang) bool { return stopWords()[l][token] }

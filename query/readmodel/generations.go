@@ -6,7 +6,7 @@ import (
 )
 
 // ErrUnsound says that the generation that answers is not there, not whole, or of another
-// version of the program: one that is filled beside it and promoted mends that.
+// version of the program: one that is filled next to it and promoted mends that.
 var ErrUnsound = errors.New("the read model has to be made anew")
 
 // ErrBehind says that the generation that answers shows more than the coming one.
@@ -16,7 +16,7 @@ var ErrBehind = errors.New("the coming generation is behind the one that answers
 // because it held what was erased meanwhile.
 var ErrNoNext = errors.New("there is no coming generation")
 
-// Generations is an Index with its life: it can be filled anew beside the one that
+// Generations is an Index with its life: it can be filled again next to the one that
 // answers. One rebuild at a time.
 type Generations interface {
 	Index
@@ -25,7 +25,7 @@ type Generations interface {
 	// it has succeeded all other methods but Close are ErrUnavailable at once.
 	Reach(ctx context.Context) error
 
-	// Sound tells why the generation that answers has to be made anew, ErrUnsound or
+	// Sound tells why the generation that answers has to be made again, ErrUnsound or
 	// ErrForeign; nil when it has not. Any other error is of the asking.
 	Sound(ctx context.Context) error
 
@@ -38,7 +38,7 @@ type Generations interface {
 	// kept before is dropped. One that is not sound is not kept. No read fails
 	// meanwhile, and none goes back in time: ErrBehind until the coming one has come as
 	// far as the one that answers, which no writer gets any further by then. ErrNoNext
-	// when there is none.
+	// if none exists.
 	Promote(ctx context.Context) error
 
 	// Back puts the kept generation in place again, and keeps the one that it
@@ -46,7 +46,7 @@ type Generations interface {
 	// missing in it until a projector has caught up from its own position.
 	Back(ctx context.Context) error
 
-	// Forget drops everything that is kept of documents beside those that answer: the
+	// Forget drops everything that is kept of documents besides those that answer: the
 	// kept generation, a coming one, and what an engine has of either in files. Back is
 	// ErrNoGeneration then. It is for what has to be gone.
 	Forget(ctx context.Context) error
@@ -58,7 +58,7 @@ type Generations interface {
 	// writes where no list looks any more.
 	Moved(ctx context.Context) error
 
-	// Keep does what the engine has to do beside until the context ends, and then
+	// Keep does the background work of the engine until the context ends, and then
 	// what has to be done at the end.
 	Keep(ctx context.Context) error
 

@@ -31,7 +31,7 @@ func (h *Highlighter) Name(name string, l calendar.Lang) string {
 // before is how far ahead of the first mark a snippet begins, in characters.
 const before = 60
 
-// Snippet gives the part of a text with its first mark, of at most length characters, as
+// Snippet returns the part of a text with its first mark, of at most length characters, as
 // HTML with its marks; "" without any. A run of white space in the text counts as a space.
 func (h *Highlighter) Snippet(text string, l calendar.Lang, length int) string {
 	text = strings.Join(strings.Fields(text), " ")
@@ -51,7 +51,7 @@ func (h *Highlighter) Snippet(text string, l calendar.Lang, length int) string {
 	return out
 }
 
-// snippet gives the part of a text that is shown.
+// snippet returns the part of a text that is shown.
 func snippet(text string, words []textWord, places []int, first span, length int) span {
 	end := forward(text, 0, length)
 	if end == len(text) {
@@ -81,7 +81,7 @@ func snippet(text string, words []textWord, places []int, first span, length int
 	return span{from, to}
 }
 
-// wordFrom gives the beginning of the first word that begins at a place or behind it, at
+// wordFrom returns the beginning of the first word that begins at a place or behind it, at
 // most otherwise.
 func wordFrom(words []textWord, least, otherwise int) int {
 	i, _ := slices.BinarySearchFunc(words, least, func(w textWord, least int) int { return w.from - least })
@@ -116,7 +116,7 @@ func clusterAt(clusters []int, at int) (from, to int) {
 	return clusters[i-1], clusters[i]
 }
 
-// forward gives the place n characters behind another one, or the end.
+// forward returns the place n characters behind another one, or the end.
 func forward(text string, from, n int) int {
 	for ; n > 0 && from < len(text); n-- {
 		_, size := utf8.DecodeRuneInString(text[from:])
@@ -125,7 +125,7 @@ func forward(text string, from, n int) int {
 	return from
 }
 
-// backward gives the place n characters ahead of another one, or the beginning.
+// backward returns the place n characters ahead of another one, or the beginning.
 func backward(text string, from, n int) int {
 	for ; n > 0 && from > 0; n-- {
 		_, size := utf8.DecodeLastRuneInString(text[:from])
@@ -158,7 +158,7 @@ func marked(text string, part span, marks []span) string {
 	return b.String()
 }
 
-// marks gives the places of a text that the search fits, in order and apart. They hold
+// marks returns the places of a text that the search fits, in order and apart. They hold
 // whole grapheme clusters, of which places are the ends.
 func (h *Highlighter) marks(words []textWord, places []int, l calendar.Lang) []span {
 	var out []span

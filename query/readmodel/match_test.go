@@ -30,7 +30,7 @@ func idsOf(docs []readmodel.Document) (ids []calendar.ID) {
 
 func ids(list ...calendar.ID) []calendar.ID { return list }
 
-// readLines gives the lines of a file in testdata without comments, which begin with "  #".
+// readLines returns the lines of a file in testdata without comments, which begin with "  #".
 func readLines(t *testing.T, file string) (lines []string) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/" + file)

@@ -32,7 +32,7 @@ type Field struct {
 	text    func(*calendar.Record) calendar.Text
 }
 
-// Keyword returns the value of a keyword field, "" when there is none.
+// Keyword returns the value of a keyword field, "" if none exists.
 func (f *Field) Keyword(r *calendar.Record) string { return f.keyword(r) }
 
 // Numbers returns the values of a field of numbers, each once.
@@ -51,7 +51,7 @@ type Schema struct {
 	byName map[string]*Field
 }
 
-// Field finds a field by name, nil when there is none.
+// Field finds a field by name, nil if none exists.
 func (s *Schema) Field(name string) *Field { return s.byName[name] }
 
 // Texts returns the names of all text fields: where a search of the kind looks

@@ -9,7 +9,7 @@ import "github.com/maypok86/otter/v2"
 // Cache keeps values by key. A nil one keeps nothing. It is safe for concurrent use.
 type Cache[K comparable, V any] struct{ c *otter.Cache[K, V] }
 
-// The memory that a value costs beside its bytes.
+// The memory that a value costs besides its bytes.
 const overhead = 256
 
 // New makes a cache for so many bytes; size gives those of a key and its value. It is nil
@@ -24,7 +24,7 @@ func New[K comparable, V any](bytes int, size func(K, V) int) *Cache[K, V] {
 	})}
 }
 
-// Get gives the value of a key, and whether it is kept.
+// Get returns the value of a key, and whether it is kept.
 func (c *Cache[K, V]) Get(key K) (v V, ok bool) {
 	if c == nil {
 		return v, false
@@ -32,7 +32,7 @@ func (c *Cache[K, V]) Get(key K) (v V, ok bool) {
 	return c.c.GetIfPresent(key)
 }
 
-// Set keeps a value, which nobody may change any more.
+// Set keeps a value, which no one may change any more.
 func (c *Cache[K, V]) Set(key K, v V) {
 	if c != nil {
 		c.c.Set(key, v)

@@ -52,5 +52,5 @@ func (k Key) list(none bool, n int) Key {
 // Join adds the parts of another key.
 func (k Key) Join(other Key) Key { return append(k, other...) }
 
-// String gives the finished key.
+// String returns the finished key.
 func (k Key) String() string { return string(k) }

@@ -50,7 +50,7 @@ var (
 // buffer is what packing needs besides its result.
 type buffer struct{ text, block []byte }
 
-// Pack gives the packed form of the text that parts make one after the other, in
+// Pack returns the packed form of the text that parts make one after the other, in
 // memory of its own.
 func Pack(parts ...[]byte) []byte {
 	b := buffers.Get().(*buffer)
@@ -76,7 +76,7 @@ func Pack(parts ...[]byte) []byte {
 	return packed
 }
 
-// Unpack gives the text of a packed form, in dst where that has room. The error is
+// Unpack returns the text of a packed form, in dst where that has room. The error is
 // ErrDamaged.
 func Unpack(dst, packed []byte) ([]byte, error) {
 	end := len(packed) - sumBytes

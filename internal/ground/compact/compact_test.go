@@ -101,7 +101,7 @@ func TestFlips(t *testing.T) {
 	}
 }
 
-// TestMade: bytes with a right checksum that nobody packed.
+// TestMade: bytes with a right checksum that no one packed.
 func TestMade(t *testing.T) {
 	t.Parallel()
 	sealed := func(b ...byte) []byte {

@@ -20,7 +20,7 @@ type lock struct {
 	users int
 }
 
-// Waiting tells whether somebody waits for the lock of a key.
+// Waiting reports whether somebody waits for the lock of a key.
 func (l *Locks[K]) Waiting(key K) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -28,8 +28,8 @@ func (l *Locks[K]) Waiting(key K) bool {
 	return k != nil && k.users > max(l.AtOnce, 1)
 }
 
-// Acquire waits for the lock of a key and gives the function that frees it, to
-// be called once. When ctx ends first it gives the error of ctx.
+// Acquire waits for the lock of a key and returns the function that frees it, to
+// be called once. When ctx ends first it returns the error of ctx.
 func (l *Locks[K]) Acquire(ctx context.Context, key K) (release func(), err error) {
 	l.mu.Lock()
 	k := l.held[key]

@@ -43,7 +43,7 @@ func Actor(ctx context.Context, log *slog.Logger, name string, loop func(context
 }
 
 // slowDrain is how long an actor may drain before the log names it: one that never
-// ends is otherwise told by nobody.
+// ends is otherwise told by no one.
 const slowDrain = 5 * time.Second
 
 // Server makes an actor of an HTTP server. The interrupt lets requests that are
@@ -87,12 +87,12 @@ type Drain struct {
 	Log *slog.Logger // required
 	// Delay is the time from Begin to the interrupts of the actors behind this one,
 	// after SIGTERM only: a supervisor sends that, and others go on sending requests
-	// for a moment. Who presses ^C (SIGINT) has nobody to tell.
+	// for a moment. Who presses ^C (SIGINT) has no one to tell.
 	Delay time.Duration
 	// Limit bounds the whole, Delay among it; 0: none. What hangs is left behind then,
 	// and the process has to end.
 	Limit time.Duration
-	// Begin is called when the group begins to end. It tells whether anybody may go on
+	// Begin is called when the group begins to end. It reports whether anybody may go on
 	// sending requests, else there is no delay; nil: they may.
 	Begin func() bool
 

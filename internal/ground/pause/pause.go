@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// For waits, or gives the context's error.
+// For waits, or returns the context's error.
 func For(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -70,7 +70,7 @@ const counted = 1 << 11
 const (
 	// leastOne is how many requests one client may always have at a stage.
 	leastOne = 16
-	// Password checks are slow, and only so many run at once: beside one client that
+	// Password checks are slow, and only so many run at once: next to one client that
 	// tries wrong ones, others are to have their turn within a second.
 	allChecks = 32
 	// ChecksOfOne is how many of them one client has.
@@ -99,7 +99,7 @@ type Limits struct {
 	Forwarded             bool // the address of a client is what the next proxy says
 }
 
-// New returns a Control that nobody holds anything of.
+// New returns a Control that no one holds anything of.
 func New(l Limits) *Control {
 	share := func(part int) room { return room{int64(l.Slots), shareOf(l.Slots, part)} }
 	answers := room{int64(max(answerBytes, 4*l.LargestAnswer)), int64(max(AnswerBytesOfOne, 2*l.LargestAnswer))}

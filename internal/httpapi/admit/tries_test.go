@@ -9,7 +9,7 @@ import (
 	"daybook/calendar"
 )
 
-// TestTries: PAGES P2.3 and P13.10: the sixth wrong one of a minute waits, whoever sends
+// TestTries: PAGES P2.3 and P13.10: the sixth wrong one of a minute waits, no matter who sends
 // it, and so does the hundred and first for an event.
 func TestTries(t *testing.T) {
 	t.Parallel()

@@ -30,7 +30,7 @@ func NewTurns(one *OfOne, all int) *Turns {
 type OfOne = keylock.Locks[netip.Addr]
 
 // Acquire waits for the turn of a client, unless it has that, and for that among all. It
-// gives the function that ends both, to be called once.
+// returns the function that ends both, to be called once.
 func (t *Turns) Acquire(ctx context.Context, client netip.Addr, has bool) (release func(), err error) {
 	leave := func() {}
 	if !has {

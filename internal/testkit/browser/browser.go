@@ -21,7 +21,7 @@ import (
 const pageLimit = time.Minute
 
 // Page is a page in the browser of DAYBOOK_TEST_CHROMIUM, by the DevTools protocol. It is
-// closed when the test ends; an error of a script that nobody catches fails the test.
+// closed when the test ends; an error of a script that no one catches fails the test.
 type Page struct {
 	t       testing.TB
 	conn    *websocket.Conn
@@ -104,7 +104,7 @@ func (p *Page) Watch() {
 	p.Call("Emulation.setFocusEmulationEnabled", Object{"enabled": true}, nil)
 }
 
-// Resize gives the page a size; a narrow one is that of a telephone, whose pointer is a
+// Resize sets the size of the page; a narrow one is that of a telephone, whose pointer is a
 // finger.
 func (p *Page) Resize(width, height int) {
 	p.t.Helper()
@@ -123,7 +123,7 @@ func (p *Page) Prefer(features map[string]string) {
 	p.Call("Emulation.setEmulatedMedia", Object{"features": list}, nil)
 }
 
-// Allow gives the pages of an origin permissions: geolocation, clipboardReadWrite …
+// Allow grants the pages of an origin permissions: geolocation, clipboardReadWrite …
 func (p *Page) Allow(origin string, permissions ...string) {
 	p.t.Helper()
 	p.Call("Browser.grantPermissions", Object{"origin": origin, "permissions": permissions, "browserContextId": p.context}, nil)
@@ -178,7 +178,7 @@ func (p *Page) Call(method string, params Object, result any) {
 	}
 }
 
-// receive reads a message, and tells whether it is the answer to the last call.
+// receive reads a message, and reports whether it is the answer to the last call.
 func (p *Page) receive(method string, result any) bool {
 	p.t.Helper()
 	var m struct {
@@ -295,7 +295,7 @@ func (p *Page) until(enough func() bool) bool {
 	return false
 }
 
-// Requested tells whether the page asked for a URL that has these words in it.
+// Requested reports whether the page asked for a URL that has these words in it.
 func (p *Page) Requested(words string) bool {
 	return slices.ContainsFunc(p.Requests, func(l *Load) bool { return strings.Contains(l.URL, words) })
 }

@@ -40,7 +40,7 @@ const scriptPath = "/deploy/engines/engines"
 // clearLimit bounds what a test removes at its end.
 const clearLimit = 30 * time.Second
 
-// URL gives the URL of a shared engine; without one the test does not run.
+// URL returns the URL of a shared engine; without one the test does not run.
 func URL(t testing.TB, name string) string {
 	t.Helper()
 	variable := engineVariable(name)
@@ -57,7 +57,7 @@ func engineVariable(name string) string { return "DAYBOOK_TEST_" + strings.ToUpp
 // letter first, 17 characters.
 func unique() string { return "t" + strings.ToLower(rand.Text())[:16] }
 
-// clearing gives the context of what a test removes when it ends.
+// clearing returns the context of what a test removes when it ends.
 func clearing(t testing.TB) (context.Context, context.CancelFunc) {
 	t.Helper()
 	return context.WithTimeout(context.WithoutCancel(t.Context()), clearLimit)
@@ -72,7 +72,7 @@ func shared(t testing.TB, name string, remove func(t testing.TB, url, own string
 	return url, own
 }
 
-// Postgres gives the URL of the server of DAYBOOK_TEST_POSTGRES and the name of
+// Postgres returns the URL of the server of DAYBOOK_TEST_POSTGRES and the name of
 // an empty schema in it, which is dropped when the test ends. The user of the
 // URL may make schemas and roles.
 func Postgres(t testing.TB) (url, schema string) {
@@ -85,7 +85,7 @@ func Postgres(t testing.TB) (url, schema string) {
 	return url, schema
 }
 
-// NATS gives the URL of the server of DAYBOOK_TEST_NATS and a prefix for the names of
+// NATS returns the URL of the server of DAYBOOK_TEST_NATS and a prefix for the names of
 // streams, in lower case; those that have it in upper case are deleted when the test
 // ends.
 func NATS(t testing.TB) (url, prefix string) {
@@ -111,7 +111,7 @@ func deleteStreams(t testing.TB, url, prefix string) {
 	must(t, names.Err())
 }
 
-// Elasticsearch gives the URL of the server of DAYBOOK_TEST_ELASTICSEARCH and a
+// Elasticsearch returns the URL of the server of DAYBOOK_TEST_ELASTICSEARCH and a
 // prefix for the names of indices; those that have it are deleted when the test
 // ends.
 func Elasticsearch(t testing.TB) (url, prefix string) {

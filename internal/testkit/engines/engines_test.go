@@ -109,7 +109,7 @@ func TestOwnEngines(t *testing.T) {
 	}
 }
 
-// forServe is the line that status has for the program beside that for tests.
+// forServe is the line that status has for the program besides that for tests.
 func forServe(name, url string) string {
 	return map[string]string{
 		EnginePostgres: "# DAYBOOK_STORE=" + url, EngineNATS: "# DAYBOOK_FEED=" + url,
@@ -347,7 +347,7 @@ func TestEnginesFirstStart(t *testing.T) {
 	if err := theirs.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// The end comes when nobody has the other side any more.
+	// The end comes when no one has the other side any more.
 	if err := mine.SetReadDeadline(time.Now().Add(clearLimit)); err != nil {
 		t.Fatal(err)
 	}

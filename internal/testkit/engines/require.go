@@ -19,7 +19,7 @@ func Require(t testing.TB, name, missing string) {
 	t.Skipf("%s did not run, it needs %s: %s", t.Name(), name, missing)
 }
 
-// Required tells whether DAYBOOK_REQUIRE has the name.
+// Required reports whether DAYBOOK_REQUIRE has the name.
 func Required(name string) bool {
 	return slices.Contains(strings.Split(os.Getenv("DAYBOOK_REQUIRE"), ","), name)
 }

@@ -133,14 +133,14 @@ func (c *Client) Delete(path string) *Response {
 	return c.Do(http.MethodDelete, path, nil)
 }
 
-// Create posts to a collection, wants 201, and gives the answer.
+// Create posts to a collection, wants 201, and returns the answer.
 func (c *Client) Create(k calendar.Kind, body any) *Response {
 	c.w.t.Helper()
 	return c.Post("/"+k.Collection(), body).Want(http.StatusCreated)
 }
 
 // Event makes an event with a title, of two hours in ten days, and further
-// fields; it gives the answer.
+// fields; it returns the answer.
 func (c *Client) Event(title string, more Object) *Response {
 	c.w.t.Helper()
 	day := c.w.Clock.Now().AddDate(0, 0, 10).Format("2006-01-02")
@@ -201,7 +201,7 @@ func (r *Response) WantField(path string, want any) *Response {
 	return r
 }
 
-// JSON gives the whole answer, decoded.
+// JSON returns the whole answer, decoded.
 func (r *Response) JSON() any {
 	r.t.Helper()
 	if r.value == nil {
@@ -212,7 +212,7 @@ func (r *Response) JSON() any {
 	return r.value
 }
 
-// Lookup gives the value at a path of keys and indexes ("venue.id",
+// Lookup returns the value at a path of keys and indexes ("venue.id",
 // "events.0.title"), and whether it is there.
 func (r *Response) Lookup(path string) (any, bool) {
 	r.t.Helper()
@@ -239,7 +239,7 @@ func Lookup(v any, path string) (any, bool) {
 	return v, true
 }
 
-// Get gives the value at a path; a missing one fails the test.
+// Get returns the value at a path; a missing one fails the test.
 func (r *Response) Get(path string) any {
 	r.t.Helper()
 	v, ok := r.Lookup(path)
@@ -249,26 +249,26 @@ func (r *Response) Get(path string) any {
 	return v
 }
 
-// Has tells whether there is a value at a path.
+// Has reports whether there is a value at a path.
 func (r *Response) Has(path string) bool {
 	r.t.Helper()
 	_, ok := r.Lookup(path)
 	return ok
 }
 
-// String gives the text at a path.
+// String returns the text at a path.
 func (r *Response) String(path string) string {
 	r.t.Helper()
 	return at[string](r, path)
 }
 
-// Int gives the whole number at a path.
+// Int returns the whole number at a path.
 func (r *Response) Int(path string) int {
 	r.t.Helper()
 	return int(at[float64](r, path))
 }
 
-// Len gives the length of the list at a path.
+// Len returns the length of the list at a path.
 func (r *Response) Len(path string) int {
 	r.t.Helper()
 	return len(at[[]any](r, path))
@@ -284,7 +284,7 @@ func at[T any](r *Response, path string) T {
 	return v
 }
 
-// ID gives the id of the record.
+// ID returns the id of the record.
 func (r *Response) ID() calendar.ID {
 	r.t.Helper()
 	return calendar.ID(r.Int("id"))
@@ -296,7 +296,7 @@ func (r *Response) Path(k calendar.Kind) string {
 	return fmt.Sprintf("/%s/%d", k.Collection(), r.ID())
 }
 
-// IDs gives the ids of the records of a list.
+// IDs returns the ids of the records of a list.
 func (r *Response) IDs(k calendar.Kind) []calendar.ID {
 	r.t.Helper()
 	out := make([]calendar.ID, r.Len(k.Collection()))
@@ -306,7 +306,7 @@ func (r *Response) IDs(k calendar.Kind) []calendar.ID {
 	return out
 }
 
-// ETag gives the entity tag.
+// ETag returns the entity tag.
 func (r *Response) ETag() string { return r.Header.Get("ETag") }
 
 // Position gives Daybook-Position.

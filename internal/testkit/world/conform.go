@@ -50,7 +50,7 @@ func ReadDocumentation(t testing.TB, served []byte) Documentation {
 	return d
 }
 
-// Document gives the documentation that the service serves.
+// Document returns the documentation that the service serves.
 func (w *World) Document() Documentation {
 	w.t.Helper()
 	rec := httptest.NewRecorder()

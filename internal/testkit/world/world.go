@@ -188,7 +188,7 @@ func (w *World) Head() calendar.Position {
 	return h.Position
 }
 
-// As gives a client of the user that has a role; Anonymous is nobody.
+// As gives a client of the user that has a role; Anonymous is no one.
 func (w *World) As(role calendar.Role) *Client {
 	w.t.Helper()
 	if role == calendar.Anonymous {
@@ -203,7 +203,7 @@ func (w *World) AsOther(role calendar.Role) *Client {
 	return w.as("other-"+role.String(), role)
 }
 
-// as returns a client of a user by name, who is created when there is none yet.
+// as returns a client of a user by name, who is created if none exists yet.
 func (w *World) as(name string, role calendar.Role) *Client {
 	w.t.Helper()
 	c, known := w.users[name]
@@ -229,7 +229,7 @@ type Clock struct {
 // NewClock returns a clock that stands at a moment.
 func NewClock(now time.Time) *Clock { return &Clock{now: now} }
 
-// Now gives the present moment.
+// Now returns the present moment.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

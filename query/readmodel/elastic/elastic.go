@@ -1,5 +1,5 @@
 // Package elastic is the read model in Elasticsearch 8 or OpenSearch 2: one index
-// per kind behind an alias, generations that are filled beside the one that
+// per kind behind an alias, generations that are filled next to the one that
 // answers, and the projector's position kept with the documents.
 //
 // Texts are analysed by package readmodel, not by the engine, so both engines and

@@ -197,7 +197,7 @@ func request(method, url, body string) (string, error) {
 	return string(bytes.TrimSpace(b)), err
 }
 
-// open opens an index, and makes the first generation where there is none.
+// open opens an index, and makes the first generation if none exists.
 func (e engine) open(tb testing.TB, o elastic.Options) *elastic.Index {
 	tb.Helper()
 	return e.openAt(tb, e.url(tb), o)

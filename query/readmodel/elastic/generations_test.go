@@ -20,7 +20,7 @@ import (
 	"daybook/query/readmodel/readmodeltest"
 )
 
-// aliases gives the indices of a prefix with their aliases.
+// aliases returns the indices of a prefix with their aliases.
 func (e engine) aliases(t *testing.T, prefix string) map[string][]string {
 	t.Helper()
 	var found map[string]struct {
@@ -133,7 +133,7 @@ func TestGenerations(t *testing.T) {
 }
 
 // TestAnotherSchema: an index of another program version is not misread; a new
-// generation is made beside it.
+// generation is made next to it.
 func TestAnotherSchema(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, e engine) {
@@ -471,7 +471,7 @@ func TestGenerationOfNoUse(t *testing.T) {
 	})
 }
 
-// lasting tells whether an error of a broken generation is none, or not to be waited
+// lasting reports whether an error of a broken generation is none, or not to be waited
 // out.
 func lasting(err error) bool { return err != nil && !errors.Is(err, readmodel.ErrUnavailable) }
 

@@ -25,7 +25,7 @@ type (
 	list   = []any
 )
 
-// The fields of a document beside those of the schema.
+// The fields of a document besides those of the schema.
 const (
 	fieldBody    = "body"    // canonical JSON of the record, kept only
 	fieldDeleted = "deleted" // true for tombstones

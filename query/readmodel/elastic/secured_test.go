@@ -110,7 +110,7 @@ func TestRotatedKey(t *testing.T) {
 	})
 }
 
-// TestAuthority: a server whose certificate is by nobody that was named gets no
+// TestAuthority: a server whose certificate is by no one that was named gets no
 // request, so no credentials.
 func TestAuthority(t *testing.T) {
 	t.Parallel()

@@ -98,7 +98,7 @@ func (x *Index) Back(ctx context.Context) error {
 	return x.snapshot(ctx)
 }
 
-// Forget implements readmodel.Generations. The snapshot is written anew.
+// Forget implements readmodel.Generations. The snapshot is written again.
 func (x *Index) Forget(ctx context.Context) error {
 	x.saving.Lock()
 	defer x.saving.Unlock()
@@ -118,7 +118,7 @@ func (x *Index) keepFormer(ctx context.Context, m *image) {
 	}
 }
 
-// take puts another index, which nobody else has, in place of what x holds. The caller has
+// take puts another index, which no one else has, in place of what x holds. The caller has
 // locked writing.
 func (x *Index) take(next *Index) {
 	x.gone = next.gone

@@ -13,7 +13,7 @@ import (
 
 // Corpus makes records for benchmarks: n events with bodies of about 1.2 KB and
 // words as frequent as in real text (Zipf), n/50 venues, n/100 organizers, 40
-// categories and 300 tags. The same seed gives the same records.
+// categories and 300 tags. The same seed yields the same records.
 type Corpus struct {
 	g     generator
 	zipf  *rand.Zipf

@@ -18,7 +18,7 @@ type Phrase struct {
 	Fits  bool
 }
 
-// String gives the place and the words of the line.
+// String returns the place and the words of the line.
 func (p Phrase) String() string {
 	return fmt.Sprintf("%s.txt:%d: %q in %q", p.Lang, p.Line, p.Query, p.Text)
 }
@@ -26,7 +26,7 @@ func (p Phrase) String() string {
 //go:embed testdata/phrases
 var phraseFiles embed.FS
 
-// Phrases gives the corpus of a language.
+// Phrases returns the corpus of a language.
 func Phrases(l calendar.Lang) ([]Phrase, error) {
 	name := "testdata/phrases/" + l.String() + ".txt"
 	content, err := phraseFiles.ReadFile(name)
