@@ -62,8 +62,8 @@ var arrows = map[string][]string{
 	"cmd/loadgen":               {},
 }
 
-// floors are those of the house, from the top. Arrows go down, or stay on their floor.
-var floors = [][]string{
+// layers are those of the program, from the top. Imports go down, or stay in their layer.
+var layers = [][]string{
 	{"cmd/daybook", "cmd/loadgen"},
 	{"internal/status", "internal/telemetry"},
 	{"internal/httpapi", "internal/audit", "internal/importer", "internal/demo", "internal/pages"},
@@ -74,32 +74,32 @@ var floors = [][]string{
 	{"internal/canonjson", ground},
 }
 
-// ground is the folder of what knows nothing of the house.
+// ground is the folder of packages that know nothing of calendars.
 const ground = "internal/ground"
 
-// floorOf returns the floor of a package, counted from the top; -1: it has none.
-func floorOf(name string) int {
+// layerOf returns the layer of a package, counted from the top; -1: it has none.
+func layerOf(name string) int {
 	if strings.HasPrefix(name, ground+"/") {
 		name = ground
 	}
-	return slices.IndexFunc(floors, func(floor []string) bool { return slices.Contains(floor, name) })
+	return slices.IndexFunc(layers, func(layer []string) bool { return slices.Contains(layer, name) })
 }
 
-func TestFloors(t *testing.T) {
+func TestLayers(t *testing.T) {
 	t.Parallel()
 	for name, to := range arrows {
-		if floorOf(name) < 0 {
-			t.Errorf("%s stands on no floor", name)
+		if layerOf(name) < 0 {
+			t.Errorf("%s is in no layer", name)
 		}
 		for _, other := range to {
-			if other != "*" && (floorOf(other) < floorOf(name) || strings.HasPrefix(name, ground)) {
+			if other != "*" && (layerOf(other) < layerOf(name) || strings.HasPrefix(name, ground)) {
 				t.Errorf("the arrow from %s to %s goes up", name, other)
 			}
 		}
 	}
-	for _, room := range slices.Concat(floors...) {
-		if _, known := arrows[room]; !known && room != ground {
-			t.Errorf("%s stands on a floor and is no room", room)
+	for _, name := range slices.Concat(layers...) {
+		if _, known := arrows[name]; !known && name != ground {
+			t.Errorf("%s is in a layer and is no package", name)
 		}
 	}
 }
@@ -109,7 +109,7 @@ var testOnly = []string{
 	"eventstore/storetest", "query/readmodel/readmodeltest", "internal/testkit/world", "internal/testkit/engines", "internal/testkit/browser", "internal/testkit/golden", "internal/archtest", "internal/e2e",
 }
 
-// drivers are libraries that the rooms of the rules never import.
+// drivers are libraries that the packages of the domain never import.
 var drivers = []string{
 	"github.com/nats-io/", "modernc.org/sqlite", "database/sql", "github.com/jackc/", "github.com/elastic/",
 }
@@ -133,7 +133,7 @@ func TestNoServerLinked(t *testing.T) {
 }
 
 // measuring are libraries that only internal/telemetry and the program import:
-// all other rooms are handed functions (ADR 24).
+// all other packages are handed functions (ADR 24).
 var (
 	measuring = []string{"github.com/prometheus/", "go.opentelemetry.io/"}
 	measurers = []string{"internal/telemetry", "cmd/daybook"}
@@ -177,7 +177,7 @@ func TestArrows(t *testing.T) {
 	for _, p := range packages(t) {
 		name := strings.TrimPrefix(p.ImportPath, module+"/")
 		for _, imp := range violations(name, p.Imports) {
-			t.Errorf("%s imports %s, which is no arrow of the house", name, imp)
+			t.Errorf("%s imports %s, which is not allowed", name, imp)
 		}
 	}
 }
@@ -224,7 +224,7 @@ func TestArrowsRefuse(t *testing.T) {
 		{"eventstore/sqlite", "github.com/prometheus/client_golang/prometheus"},
 		{"internal/httpapi", module + "/cmd/daybook"},
 		{"cmd/daybook", module + "/internal/testkit/world"},
-		{"a/new/room", module + "/calendar"},
+		{"a/new/package", module + "/calendar"},
 	} {
 		if len(violations(c.name, []string{c.imp})) == 0 {
 			t.Errorf("%s may import %s", c.name, c.imp)
