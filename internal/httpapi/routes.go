@@ -188,12 +188,15 @@ func (rt *route) describe(op *operation) work {
 	if op.Body != nil && !op.Body.Forms {
 		op.Body.Elements = listArgumentsOf("several")(rt)
 	}
-	read := pastReads[op.Work]
-	if read == nil {
-		return works[op.Work]
+	if read := pastReads[op.Work]; read != nil {
+		op.Args = append(op.Args, read.table.Params()...)
+		return read.serve
 	}
-	op.Args = append(op.Args, read.table.Params()...)
-	return read.serve
+	do, known := works[op.Work]
+	if !known {
+		panic(op.Work + " is the name of no work")
+	}
+	return do
 }
 
 // asks reports whether a POST on the route is a read.
