@@ -14,7 +14,7 @@ import (
 	"daybook/calendar"
 )
 
-// walked walks through a list by its cursors, and returns the ids and the number of steps.
+// walked walks through a list by its cursors, and gives the ids and the number of steps.
 // between is called after each step.
 func walked(t *testing.T, s *Service, sent string, between func(step int)) (out []calendar.ID, steps int) {
 	t.Helper()
@@ -128,6 +128,32 @@ func TestCursorBelongs(t *testing.T) {
 	next, c, err := list(t, s, calendar.KindEvent, anonymous, input("per_page=10&featured=false"+cursor))
 	if err != nil || !slices.Equal(idsOf(first), ids(102)) || !slices.Equal(idsOf(next), ids(103, 104, 105, 106)) || c.Moves {
 		t.Errorf("after 20 days: %v behind %v, moves %t, %v", idsOf(next), idsOf(first), c.Moves, err)
+	}
+}
+
+// TestBudget: what costs more than the budget is refused, after values that are wrong
+// (LISTINGS 6).
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	s, _, _, _ := setup(t, recordsIn(t, "listings.txt"))
+	s.o.QueryBudget = 1
+	parse := func(sent string) *calendar.Error {
+		_, err := s.Parse(t.Context(), Request{Kind: calendar.KindEvent, Input: input(sent)})
+		e, _ := errors.AsType[*calendar.Error](err)
+		return e
+	}
+	if e := parse("sort=start"); e != nil {
+		t.Errorf("a list: %v", e)
+	}
+	costly := "sort=distance&geoloc_lat=1&geoloc_lng=1"
+	if e := parse(costly); e == nil || e.Code != calendar.CodeQueryTooCostly || e.Cost != 2 || e.Limit != 1 {
+		t.Errorf("%s: %+v", costly, e)
+	}
+	if e := parse("facets=city,month&collapse=repeats"); e == nil || e.Cost != 5 {
+		t.Errorf("facets and repeats: %+v", e)
+	}
+	if e := parse(costly + "&free=maybe"); e == nil || e.Code != calendar.CodeInvalidParam {
+		t.Errorf("%s with a wrong value: %+v", costly, e)
 	}
 }
 

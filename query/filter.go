@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"daybook/calendar"
@@ -225,8 +226,7 @@ func (c *Criteria) protect(f readmodel.And) readmodel.And {
 // byEvents are the filters of a list of linked records by the events that they have (interface
 // 4.10, 4.11).
 func (st *state) byEvents(ctx context.Context, c *Criteria) (f readmodel.And, err error) {
-	withEvents := func(of readmodel.Filter) readmodel.Filter {
-		counts, failed := st.eventsOf(ctx, c.Kind, of)
+	withEvents := func(counts map[calendar.ID]int, failed error) readmodel.Filter {
 		err = cmp.Or(err, failed, st.addAbove(ctx, c.Kind, counts))
 		return withIDs(keys(counts))
 	}
@@ -234,14 +234,15 @@ func (st *state) byEvents(ctx context.Context, c *Criteria) (f readmodel.And, er
 		f = append(f, withIDs(c.linked))
 	}
 	if c.hasEvents != nil && (!c.ofEvent || !c.Kind.IsTerm()) {
-		with := withEvents(st.counted)
+		counts, failed := st.countedOf(ctx, c.Kind)
+		with := withEvents(maps.Clone(counts), failed)
 		if !*c.hasEvents {
 			with = not(with)
 		}
 		f = append(f, with)
 	}
 	if c.upcomingAt != 0 {
-		f = append(f, withEvents(st.coming(c.upcomingAt)))
+		f = append(f, withEvents(st.eventsOf(ctx, c.Kind, st.coming(c.upcomingAt))))
 	}
 	return f, err
 }

@@ -138,7 +138,7 @@ func (st *state) query(ctx context.Context, c *Criteria) (q readmodel.Query, cou
 func (st *state) page(ctx context.Context, c *Criteria, q readmodel.Query) (readmodel.Page, error) {
 	switch {
 	case c.Kind.IsTerm() && c.orderBy == "count":
-		counts, err := st.eventsOf(ctx, c.Kind, st.counted)
+		counts, err := st.countedOf(ctx, c.Kind)
 		if err != nil {
 			return readmodel.Page{}, err
 		}

@@ -35,8 +35,9 @@ type shared struct {
 	published readmodel.Filter // published posts
 	counted   readmodel.And    // events that counts are of
 
-	counts sync.Map // counted events of the terms that were asked for: calendar.ID → int
-	links  linkedRecords
+	counts    sync.Map                                        // counted events of the terms that were asked for: calendar.ID → int
+	allCounts [calendar.KindTag + 1]lazy[map[calendar.ID]int] // of all records that counted events link to, by kind
+	links     linkedRecords
 }
 
 // holds returns what is valid for a state of the index at a moment.
@@ -144,6 +145,18 @@ func dueTimes(ctx context.Context, view readmodel.View, now int64) (last, next i
 // Records without any are absent.
 func (st *state) eventsOf(ctx context.Context, k calendar.Kind, f readmodel.Filter) (map[calendar.ID]int, error) {
 	return readmodel.Counts(ctx, st.view, calendar.KindEvent, linkField(k), f)
+}
+
+// countedOf returns how many counted events link to each record of a kind; the map is shared.
+func (st *state) countedOf(ctx context.Context, k calendar.Kind) (map[calendar.ID]int, error) {
+	counts, err := st.allCounts[k].get(ctx, func(*map[calendar.ID]int) bool { return true }, func(*map[calendar.ID]int) (*map[calendar.ID]int, error) {
+		counts, err := st.eventsOf(ctx, k, st.counted)
+		return &counts, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return *counts, nil
 }
 
 // countsOf returns the numbers of counted events of some terms, the same for every caller.

@@ -39,3 +39,20 @@ func TestRelevance(t *testing.T) {
 		t.Errorf("blanked scores %d, open %d", blanked, open)
 	}
 }
+
+// Weights do not reach each other, and their sum is exact in a float of 24 bits.
+func TestWeights(t *testing.T) {
+	t.Parallel()
+	weights := []int{readmodel.WeightWhole, readmodel.WeightName, readmodel.WeightRow, readmodel.WeightExact, readmodel.WeightTypo}
+	times := []int{readmodel.MaxRanked, readmodel.MaxRanked, 1, 1, readmodel.MaxRanked * readmodel.MaxTypos}
+	sum := 0
+	for i, w := range weights {
+		if w <= sum {
+			t.Errorf("rank %d weighs %d, all below it %d", len(weights)-i, w, sum)
+		}
+		sum += w * times[i]
+	}
+	if sum >= 1<<24 {
+		t.Errorf("the greatest score is %d", sum)
+	}
+}

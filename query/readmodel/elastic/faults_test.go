@@ -341,6 +341,58 @@ func TestOutage(t *testing.T) {
 	})
 }
 
+// weighed tells how large the largest answer to a search was.
+type weighed struct{ most atomic.Int64 }
+
+func (w *weighed) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil || !strings.HasSuffix(r.URL.Path, "/_search") {
+		return res, err
+	}
+	body, err := io.ReadAll(res.Body)
+	_ = res.Body.Close()
+	res.Body = io.NopCloser(bytes.NewReader(body))
+	w.most.Store(max(w.most.Load(), int64(len(body))))
+	return res, err
+}
+
+// TestScanOfLargeBodies: who reads all documents does so in pages of some megabytes,
+// however large they are.
+func TestScanOfLargeBodies(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		w := &weighed{}
+		x := e.open(t, elastic.Options{Transport: w, Prefix: e.prefix(t)})
+		large := strings.Repeat("x", 100_000)
+		const n = 160
+		for from := 1; from <= n; from += 20 {
+			var b readmodel.Batch
+			for id := from; id < from+20; id++ {
+				b.Documents = append(b.Documents, record(&calendar.Record{
+					ID: calendar.ID(id), Kind: calendar.KindTag, Version: 1, Home: calendar.LangEN, Changed: readmodeltest.Now,
+					Fields: calendar.Fields{"name": calendar.Text{calendar.LangEN: "a"}, "description": calendar.Text{calendar.LangEN: large}},
+				}, calendar.Position(id)))
+			}
+			b.Mark = readmodeltest.At(calendar.Position(from + 19))
+			mustWrite(t, x, b)
+		}
+		walked := 0
+		err := readmodel.Read(t.Context(), x, func(v readmodel.View) error {
+			return v.Walk(t.Context(), readmodel.Query{Kind: calendar.KindTag}, func(some []readmodel.Document) error {
+				walked += len(some)
+				return nil
+			})
+		})
+		if err != nil || walked != n {
+			t.Errorf("%d, %v; want %d tags", walked, err, n)
+		}
+		if got := w.most.Load(); got > 8<<20 || got < 1<<20 {
+			t.Errorf("the largest answer has %d bytes", got)
+		}
+	})
+}
+
 // TestBlackHole: connections that swallow what is sent, as those of a dead host do while
 // new ones are fine, cost one call its time, and the next one is right.
 func TestBlackHole(t *testing.T) {
@@ -423,6 +475,32 @@ func TestSilence(t *testing.T) {
 	})
 }
 
+// TestCutAnswer: the engine took a batch of which the answer was lost.
+func TestCutAnswer(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		p := e.proxy(t)
+		x := e.through(t, p, elastic.Options{})
+		p.set(func(r *http.Request, _ string) (int, string) {
+			if strings.HasSuffix(r.URL.Path, "_bulk") {
+				return -2, ""
+			}
+			return 0, ""
+		})
+		if _, err := x.Write(t.Context(), tags(1, 5)); !errors.Is(err, readmodel.ErrUnavailable) {
+			t.Fatalf("write: %v", err)
+		}
+		p.set(nil)
+		position(t, x, 0)
+		mustWrite(t, x, tags(1, 5))
+		position(t, x, 5)
+		if got := total(t, x); got != 5 {
+			t.Errorf("%d tags, want 5", got)
+		}
+	})
+}
+
 // TestSlowWrite: a write that is not answered in time is sent again.
 func TestSlowWrite(t *testing.T) {
 	t.Parallel()
@@ -442,6 +520,36 @@ func TestSlowWrite(t *testing.T) {
 		mustWrite(t, x, tags(1, 5))
 		if took := time.Since(began); !hung.Load() || took > 20*time.Second {
 			t.Errorf("written after %s", took)
+		}
+	})
+}
+
+// TestSharedRefresh: many who wait for one position, in a process that does not
+// write, cost one refresh.
+func TestSharedRefresh(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		p := e.proxy(t)
+		o := elastic.Options{Prefix: e.prefix(t), RefreshInterval: time.Hour}
+		reader, writer := e.through(t, p, o), e.open(t, o)
+		var wg sync.WaitGroup
+		for range 30 {
+			wg.Go(func() {
+				if err := reader.Wait(t.Context(), 7); err != nil {
+					t.Error(err)
+				}
+				if got := total(t, reader); got != 7 {
+					t.Errorf("%d tags after the wait, want 7", got)
+				}
+			})
+		}
+		if _, err := writer.Write(t.Context(), tags(1, 7)); err != nil {
+			t.Fatal(err)
+		}
+		wg.Wait()
+		if n := p.count("_refresh"); n != 1 {
+			t.Errorf("%d refreshes, want 1", n)
 		}
 	})
 }
