@@ -252,13 +252,21 @@ const (
 // come by, short enough for the system.
 func atSocket(dir string, use func(path string) error) error {
 	path := filepath.Join(dir, socketName)
-	if len(path) > maxSocket {
-		open, err := os.Open(dir)
+	if len(path) > maxSocket { // by a short link, which every Unix follows
+		target, err := filepath.Abs(dir)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = open.Close() }()
-		path = fmt.Sprintf("/proc/self/fd/%d/%s", open.Fd(), socketName)
+		short, err := os.MkdirTemp("", "daybook-")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = os.RemoveAll(short) }()
+		link := filepath.Join(short, "data")
+		if err := os.Symlink(target, link); err != nil {
+			return err
+		}
+		path = filepath.Join(link, socketName)
 	}
 	return use(path)
 }
