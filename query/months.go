@@ -116,8 +116,9 @@ func (st *state) touched(ctx context.Context, listed readmodel.And, started []ca
 	return out, nil
 }
 
-// LinkedFrom returns how many events of a list without a search link to each venue, organizer,
-// category and tag, and the categories above those, but for events that the caller gets blanked.
+// LinkedFrom returns the venues, organizers, categories and tags that the events of a list
+// without a search link to, and the categories above those, by their ids, each with a number
+// above 0; but for events that the caller gets blanked.
 func (s *Service) LinkedFrom(ctx context.Context, c *Criteria) (map[calendar.ID]int, error) {
 	shown := *c
 	shown.hides = true

@@ -52,6 +52,28 @@ func TestGeneration(t *testing.T) {
 	}
 }
 
+// TestSharedWork: lists of one generation share counts and the records that events link to.
+func TestSharedWork(t *testing.T) {
+	t.Parallel()
+	s, _, index, _ := setup(t, world(t))
+	run := func(k calendar.Kind, sent string) [3]int {
+		t.Helper()
+		if _, _, err := list(t, s, k, anonymous, input(sent)); err != nil {
+			t.Fatal(err)
+		}
+		return [...]int{index.calls("Search"), index.calls("Counts"), index.calls("Get")}
+	}
+	for _, k := range []calendar.Kind{calendar.KindEvent, calendar.KindTag, calendar.KindCategory} {
+		run(k, "")
+		if got := run(k, "per_page=3"); got != [...]int{1, 0, 0} {
+			t.Errorf("another list of %s costs %d searches, counts and multi-gets", k, got)
+		}
+	}
+	if got := run(calendar.KindTag, "orderby=count"); got != [...]int{0, 1, 1} { // those that fit are found by counting
+		t.Errorf("a list by count costs %d searches, counts and multi-gets", got)
+	}
+}
+
 func TestAwait(t *testing.T) {
 	t.Parallel()
 	notReached := func(err error) bool {
