@@ -6,9 +6,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+	"weak"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -82,4 +84,42 @@ func TestErasedIsForgotten(t *testing.T) {
 	if got := held(); len(got) > 0 {
 		t.Errorf("the word is in %v after the end", got)
 	}
+}
+
+// TestReadOfErased: who reads an older state leaves nothing of a record in memory that was
+// erased meanwhile: docs/spec/history.md 14.2.
+func TestReadOfErased(t *testing.T) {
+	t.Parallel()
+	x := memindex.New(memindex.Options{})
+	put := func(r *calendar.Record) {
+		t.Helper()
+		body, err := calendar.EncodeRecord(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := calendar.Position(r.Version)
+		b := readmodel.Batch{Documents: []readmodel.Document{{Position: at, Record: r, Body: body}}, Mark: readmodeltest.At(at), Reach: readmodeltest.At(at)}
+		if errs, err := x.Write(t.Context(), b); err != nil || errs[0] != nil {
+			t.Fatal(errs, err)
+		}
+	}
+	put(&calendar.Record{Kind: calendar.KindTag, ID: 7, Version: 1, Home: calendar.LangEN, Fields: calendar.Fields{"slug": "word"}})
+	var read weak.Pointer[calendar.Record]
+	if err := readmodel.Read(t.Context(), x, func(v readmodel.View) error {
+		put(&calendar.Record{Kind: calendar.KindTag, ID: 7, Version: 2, Home: calendar.LangEN, Deleted: true, Erased: true, Fields: calendar.Fields{}})
+		docs, err := v.Get(t.Context(), []calendar.ID{7})
+		if err == nil {
+			read = weak.Make(docs[7].Record)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		runtime.GC()
+	}
+	if read.Value() != nil {
+		t.Error("the index still holds the erased record")
+	}
+	runtime.KeepAlive(x)
 }

@@ -204,6 +204,11 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 		next.marks.All = b.Mark
 	}
 	x.show(&next)
+	for i := range entries { // after that: a reader who caches one now sees that it is gone
+		if entries[i].record.Deleted {
+			x.cached(entries[i].ID).Store(nil)
+		}
+	}
 	for kind := range next.kinds {
 		x.schedule(calendar.Kind(kind))
 	}
@@ -251,7 +256,6 @@ func (w *change) apply(e *entry) {
 		return
 	}
 	w.x.gone[e.ID] = e.Position
-	w.x.cached(e.ID).Store(nil)
 	if e.record.Erased {
 		select {
 		case w.x.erased <- struct{}{}:
@@ -328,6 +332,9 @@ func (x *Index) document(d *doc) (*readmodel.Document, error) {
 	out := &readmodel.Document{Position: d.Position, Record: r, Body: body}
 	if r.Kind != calendar.KindEvent { // what events link to is read with most lists, an event with few
 		slot.Store(out)
+		if _, _, found := x.current.Load().get(d.ID); !found { // else what was erased meanwhile stays
+			slot.CompareAndSwap(out, nil)
+		}
 	}
 	return out, nil
 }
