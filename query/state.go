@@ -165,13 +165,19 @@ func (st *state) countsOf(ctx context.Context, k calendar.Kind, ids []calendar.I
 	if len(missing) == 0 {
 		return out, nil
 	}
-	fresh, err := st.eventsOf(ctx, k, readmodel.And{in(linkField(k), missing...), st.counted}) // few events have them
-	for _, id := range missing {
-		if out[id] = fresh[id]; err == nil {
-			st.counts.Store(id, fresh[id])
-		}
+	each := make([]readmodel.Filter, len(missing))
+	for i, id := range missing {
+		each[i] = in(linkField(k), id)
 	}
-	return out, err
+	fresh, err := st.tallied(ctx, readmodel.And{in(linkField(k), missing...), st.counted}, readmodel.Tally{Parts: each}) // few events have them
+	if err != nil {
+		return out, err
+	}
+	for i, n := range fresh[0].Parts {
+		out[missing[i]] = n
+		st.counts.Store(missing[i], n)
+	}
+	return out, nil
 }
 
 func (g *shared) knownCounts(ids []calendar.ID) (known map[calendar.ID]int, missing []calendar.ID) {
