@@ -29,19 +29,17 @@ type Verified struct {
 	Checkpoints int               `json:"checkpoints"`
 }
 
-// checkNotes checks signed notes by the tree of a log. What does not fit is a finding, as of
-// the first one.
-func (v *Verified) checkNotes(ctx context.Context, tree *proof.Tree, trust Trust, notes [][]byte) error {
-	seen := map[calendar.Position]bool{}
-	for _, note := range notes {
+// finish checks signed notes by the tree of a log that was not tampered with. What does not
+// fit is a finding, as of the first one.
+func (v *Verified) finish(ctx context.Context, tree *proof.Tree, trust Trust, notes [][]byte) error {
+	seen := map[calendar.Position]bool{0: true}
+	for _, note := range slices.Concat(notes, trust.Checkpoints) {
 		size, err := v.check(ctx, tree, trust, note)
 		if err != nil {
 			return err
 		}
-		if size > 0 {
-			seen[size] = true
-		}
-		v.Checkpoints, v.Signed = len(seen), max(v.Signed, size)
+		seen[size] = true
+		v.Checkpoints, v.Signed = len(seen)-1, max(v.Signed, size)
 		v.Unsigned = v.Entries - v.Signed
 	}
 	return nil
@@ -96,7 +94,7 @@ func VerifyStore(ctx context.Context, store eventstore.Store, tree *proof.Tree, 
 		}
 		notes = append(notes, s.Note)
 	}
-	err = v.checkNotes(ctx, tree, trust, append(notes, trust.Checkpoints...))
+	err = v.finish(ctx, tree, trust, notes)
 	return v, err
 }
 
@@ -144,6 +142,6 @@ func VerifyExport(ctx context.Context, from io.Reader, trust Trust) (Verified, e
 		}
 		return v, err
 	}
-	err = v.checkNotes(ctx, proof.NewTree(&r.leaves), trust, slices.Concat(r.notes, trust.Checkpoints))
+	err = v.finish(ctx, proof.NewTree(&r.leaves), trust, r.notes)
 	return v, err
 }
