@@ -165,6 +165,9 @@ func TestVerifyPresentStates(t *testing.T) {
 // TestVerifyManyRecords: more records than are decoded in memory at once.
 func TestVerifyManyRecords(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
 	const n = 12_000
 	s := memstore.New()
 	records := make([]*calendar.Record, n)

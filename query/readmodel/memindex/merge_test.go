@@ -19,7 +19,10 @@ import (
 // at each moment and in the end the index answers as one that looks at every document.
 func TestMerges(t *testing.T) {
 	t.Parallel()
-	const n = 3000
+	n := 3000
+	if testing.Short() {
+		n = 500
+	}
 	x := memindex.New(memindex.Options{})
 	plain, c, dice := readmodeltest.NewPlain(), readmodeltest.NewCorpus(n, 1), rand.New(rand.NewPCG(1, 2))
 	at := calendar.Position(1 << 20)
