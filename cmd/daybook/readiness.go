@@ -79,7 +79,7 @@ func (d *readiness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (d *readiness) probes() []httpapi.Beside {
 	return []httpapi.Beside{
 		{Path: pathLive, AtOnce: readyAtOnce, Probe: true, Serve: func(*http.Request, calendar.Caller) (int, any, error) {
-			return http.StatusOK, map[string]string{"status": "alive"}, nil
+			return http.StatusOK, map[string]string{"status": "alive", "version": version}, nil
 		}},
 		{Path: pathReady, AtOnce: readyAtOnce, Probe: true, Serve: d.ready},
 	}
@@ -98,10 +98,11 @@ func (d *readiness) ready(r *http.Request, _ calendar.Caller) (int, any, error) 
 		return http.StatusServiceUnavailable, v, nil
 	}
 	h, _ := in.status.Health(r.Context())
-	if !h.Ready() {
-		return http.StatusServiceUnavailable, h.Public(), nil
+	shown := h.Public()
+	if shown["version"] = version; !h.Ready() {
+		return http.StatusServiceUnavailable, shown, nil
 	}
-	return http.StatusOK, h.Public(), nil
+	return http.StatusOK, shown, nil
 }
 
 // readyWait is how long a process may take to tell how it is.

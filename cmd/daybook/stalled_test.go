@@ -26,7 +26,7 @@ func TestHealthSeesWhatStandsStill(t *testing.T) {
 	projects := start("projector")
 	relay := start("relay", "--feed-replicas", "3")
 	api := start("api")
-	if v := relay.state(); v["status"] != "ok" {
+	if v := relay.state(); v["status"] != "ok" || v["version"] != version {
 		t.Errorf("the relay before the first entry: %v", v)
 	}
 	between.busy.Store(refuseAll)
