@@ -10,6 +10,8 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/httpapi/admit"
+	public "daybook/internal/pages"
+	"daybook/query"
 )
 
 // answer is a whole answer to a read, ready to be sent to anybody who asks the
@@ -27,10 +29,15 @@ type answer struct {
 	position calendar.Position               // that a list shows; 0 elsewhere
 	key      string                          // under which it is cached; "" for none
 	passing  bool                            // the state went over to another one meanwhile: it is not cached
+	// selection are the events of an answer that is sent while its body is written by what open
+	// returns; nil: the body is there.
+	selection *query.Whole
+	open      func() (encoder, error)
 	// modified is the moment of Last-Modified of answers in other formats than JSON; zero:
 	// none exists.
 	modified time.Time
-	until    time.Time // of a page: when it looks otherwise by time alone; zero: never
+	until    time.Time      // of a page: when it looks otherwise by time alone; zero: never
+	page     *public.Answer // that is not cached; nil: it is another answer, and its status is 200
 }
 
 // body is what is sent of an answer in one encoding.
@@ -67,6 +74,13 @@ func (ans *answer) show(p calendar.Position) {
 	ans.add(headerPosition, p.String())
 }
 
+// close ends the selection of an answer.
+func (ans *answer) close() {
+	if ans.selection != nil {
+		ans.selection.Close()
+	}
+}
+
 // addTotals adds how many there are, of an answer without pages.
 func (a *api) addTotals(ans *answer, total int) {
 	for _, names := range a.totals {
@@ -78,7 +92,9 @@ func (a *api) addTotals(ans *answer, total int) {
 // and reports whether the client has the answer.
 func (c *call) negotiate(ans *answer) (tag string, best encoding, same bool) {
 	size := len(ans.bytes)
-	if ans.file && ans.compressed() {
+	if ans.selection != nil {
+		size = leastEncoded
+	} else if ans.file && ans.compressed() {
 		size = 0
 	}
 	accepts := c.acceptanceOf(size)
@@ -90,6 +106,9 @@ func (c *call) negotiate(ans *answer) (tag string, best encoding, same bool) {
 // while too many bytes are on their way.
 func (c *call) sendAnswer(ans *answer) error {
 	tag, e, same := c.negotiate(ans)
+	if ans.selection != nil && !same {
+		return c.sendSelection(ans)
+	}
 	var shown *body
 	if !same {
 		var err error
@@ -101,7 +120,7 @@ func (c *call) sendAnswer(ans *answer) error {
 		}
 	}
 	h := c.w.Header()
-	c.setHeaders(h, ans)
+	status := c.setHeaders(h, ans)
 	if tag != ans.etag {
 		h[headerETag] = []string{tag}
 	}
@@ -110,18 +129,24 @@ func (c *call) sendAnswer(ans *answer) error {
 		return nil
 	}
 	h[headerType] = ans.media
-	c.writeBody(http.StatusOK, e, shown)
+	c.writeBody(status, e, shown)
 	return nil
 }
 
-// setHeaders sets the headers that an answer has whether the client has it or not.
-func (c *call) setHeaders(h http.Header, ans *answer) {
+// setHeaders sets the headers that an answer has whether the client has it or not, and returns
+// its status where the client has not.
+func (c *call) setHeaders(h http.Header, ans *answer) int {
 	for i := range ans.headers {
 		h[ans.headers[i].name] = ans.headers[i].value
 	}
 	if shown := c.modifiedShown(ans.modified); shown != "" {
 		h[headerModified] = []string{shown}
 	}
+	if ans.page == nil {
+		return http.StatusOK
+	}
+	c.setPage(h, ans.page)
+	return ans.page.Status
 }
 
 // beginSending brings a request to the sending of its answer.

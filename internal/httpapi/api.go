@@ -50,8 +50,6 @@ type Queries interface {
 	Await(ctx context.Context, c calendar.Caller, atLeast calendar.Position) (calendar.Position, error)
 	// Generation names the state that lists show now.
 	Generation(ctx context.Context) (query.Generation, error)
-	// Count gives how many events a list has over all pages.
-	Count(ctx context.Context, c *query.Criteria) (int, error)
 	// Whole begins to answer a list of events over all pages.
 	Whole(ctx context.Context, c *query.Criteria) (*query.Whole, error)
 	// Clusters returns the clusters of a map.

@@ -36,6 +36,9 @@ type call struct {
 	// reached is the position that a list waited for, of which sent was asked for: the
 	// answer is not older.
 	reached, sent calendar.Position
+	// lastGood is the key under which the answer is cached for the time in which the read model
+	// is out of reach; "": it is not.
+	lastGood string
 	// fresh is Cache-Control of an answer that reports the past, whose errors no one
 	// keeps; nil: it is one of the present.
 	fresh []string

@@ -127,7 +127,7 @@ func weightOf(params string) (thousandths int, ok bool) {
 // encodedTag is the ETag of an answer in an encoding (2.9): a strong one names its
 // bytes, so it is another one.
 func encodedTag(etag string, e encoding) string {
-	if e == encodingNone || strings.HasPrefix(etag, "W/") {
+	if e == encodingNone || etag == "" || strings.HasPrefix(etag, "W/") {
 		return etag
 	}
 	return strings.TrimSuffix(etag, `"`) + "-" + valuesEncoding[e][0] + `"`

@@ -112,6 +112,9 @@ func (a *api) tooLarge(err error, params ...string) error {
 // fail answers an error, in the shape of section 7.1 or as problem details, and
 // logs what is a fault of the service.
 func (c *call) fail(err error) {
+	if c.sentLastGood(err) {
+		return
+	}
 	e := publicError(err)
 	status := statusOf(e.Code)
 	c.code = e.Code
@@ -157,11 +160,13 @@ func (c *call) fail(err error) {
 // statusClientGone is told to Observe for a request whose client went away.
 const statusClientGone = 499
 
-// send writes an answer whose other headers are set. It is never refused: where there is no
-// turn to encode it, it is sent as it is, and where there is no room to send it keeps the slot.
-func (c *call) send(status int, b []byte) {
-	ans := &answer{body: newBody(b)}
-	e, shown := c.acceptanceOf(len(b)).best, &ans.body
+// send writes an answer whose other headers are set.
+func (c *call) send(status int, b []byte) { c.sendAlways(status, &answer{body: newBody(b)}) }
+
+// sendAlways writes an answer. It is never refused: where there is no turn to encode it, it is
+// sent as it is, and where there is no room to send it keeps the slot.
+func (c *call) sendAlways(status int, ans *answer) {
+	e, shown := c.acceptanceOf(len(ans.bytes)).best, &ans.body
 	if e != encodingNone {
 		ctx, cancel := c.within(c.o.ReadDeadline)
 		defer cancel()

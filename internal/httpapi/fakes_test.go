@@ -62,7 +62,6 @@ type fakeQueries struct {
 	run        func() (*query.List, error)
 	read       func(id calendar.ID, slug string) (*calendar.Record, error)
 	protected  bool // Read asks for the password
-	count      int
 	hang       hanging
 }
 
@@ -125,8 +124,6 @@ func (f fakeQueries) Several(ctx context.Context, cs []*query.Criteria, use func
 	}
 	return nil
 }
-
-func (f fakeQueries) Count(context.Context, *query.Criteria) (int, error) { return f.count, nil }
 
 func (f fakeQueries) Clusters(context.Context, *query.Criteria) (*query.Clusters, error) {
 	return nil, nil //nolint:nilnil // nobody asks

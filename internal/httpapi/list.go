@@ -34,17 +34,12 @@ func (c *call) list() error {
 		c.cache = CacheHit
 		return c.sendAnswer(ans)
 	}
-	stale := ""
-	if c.o.ServeStale {
-		stale = c.lastGoodKey()
-	}
+	c.lastGood = c.lastGoodKey()
 	q, err := c.listNow(alias)
-	if err == nil {
-		q.lastGood = stale
-		err = c.read(q)
+	if err != nil {
+		return err
 	}
-	least, _ := minPosition(c.r.Header)
-	return c.orLastGood(stale, least, err)
+	return c.read(q)
 }
 
 // aliasOf names the answer to the query string of a list at this second, so that the answer
@@ -100,9 +95,8 @@ func (c *call) listNow(alias string) (*question, error) {
 		q.alias = alias
 	}
 	if c.feed() && !criteria.Paged {
-		q.send = func(ctx context.Context, of stated) error {
-			return c.sendWhole(ctx, criteria, q.asked, of)
-		}
+		q.streams = true
+		q.make = func(ctx context.Context, of stated) (*answer, error) { return c.makeWhole(ctx, criteria, of) }
 		return q, nil
 	}
 	q.make = func(ctx context.Context, of stated) (*answer, error) {
@@ -217,19 +211,20 @@ func (c *call) lastGoodKey() string {
 	return c.key(lastKey, query.Generation{}, int64(c.caller.ID), c.asked().Text(c.r.URL.RawQuery))
 }
 
-// orLastGood sends the last good answer of a key when an error says that the read model is
-// out of reach and the operator allows it; else it returns the error.
-func (c *call) orLastGood(key string, least calendar.Position, err error) error {
-	if key == "" || !errors.Is(err, readmodel.ErrUnavailable) {
-		return err
+// sentLastGood sends the last good answer in the place of an error that says that the read model
+// is out of reach, where the operator allows it, and reports whether it did.
+func (c *call) sentLastGood(err error) bool {
+	if !c.o.ServeStale || c.lastGood == "" || !errors.Is(err, readmodel.ErrUnavailable) {
+		return false
 	}
-	ans, ok := c.answers.Get(key)
-	if !ok || ans.position < least {
-		return err
+	ans, ok := c.answers.Get(c.lastGood)
+	least, _ := minPosition(c.r.Header)
+	if !ok || c.page == nil && ans.position < least {
+		return false
 	}
 	c.cache = CacheStale
 	c.w.Header()[headerWarning] = []string{`110 - "Response is Stale"`}
-	return c.sendAnswer(ans)
+	return c.sendAnswer(ans) == nil
 }
 
 // minPosition reads Daybook-Min-Position (2.10).

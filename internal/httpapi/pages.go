@@ -106,6 +106,9 @@ func (c *call) setPageHeaders(h http.Header) {
 	if c.page.other {
 		h.Set("Vary", "Accept, Accept-Encoding")
 	}
+	if c.page.req.Route.Open {
+		c.openToAll(h)
+	}
 }
 
 // answerPage answers a request for a page.
@@ -118,7 +121,6 @@ func (c *call) answerPage() error {
 		return calendar.Fail(calendar.CodeNoRoute, 0)
 	case c.r.Method == http.MethodOptions && route.Open:
 		h := c.w.Header()
-		c.openToAll(h)
 		c.preflight(h, nil)
 		h.Set(headerAllow, route.Methods())
 		c.writeStatus(http.StatusOK)
@@ -132,67 +134,50 @@ func (c *call) answerPage() error {
 	if p.req.Unlock = !read; !read && fromOtherSite(c.r, c.roots) {
 		return calendar.Fail(calendar.CodeForbiddenOrigin, 0)
 	}
-	if p.req.Preview {
-		if err := c.admitPreview(); err != nil {
-			return err
-		}
-	}
-	var (
-		made *public.Answer
-		err  error
-	)
 	switch {
 	case !read:
-		made, err = c.unlock()
+		return c.unlock()
 	case p.req.Preview:
-		made, err = c.preview()
-	default:
-		return c.answerShared()
+		return c.preview()
 	}
+	q, err := c.pageQuestion(c.r.Context(), &p.req)
 	if err != nil {
 		return err
 	}
-	return c.sendPage(made)
+	return c.read(q)
 }
 
-// admitPreview reads the credentials of who asks for a preview, before anything is looked
-// up, so that a browser asks for them.
-func (c *call) admitPreview() error {
+// preview answers with a page for its caller, who sees their own writes. Credentials are read
+// before anything is looked up, so that a browser asks for them.
+func (c *call) preview() error {
 	if err := c.login(); err != nil {
 		return err
 	}
-	if c.page.req.Caller = c.caller; c.caller.Role == calendar.Anonymous {
+	req := &c.page.req
+	if req.Caller = c.caller; c.caller.Role == calendar.Anonymous {
 		return calendar.Fail(calendar.CodeUnauthorized, 0)
 	}
-	return nil
-}
-
-// preview makes a page for its caller, who sees his own writes.
-func (c *call) preview() (*public.Answer, error) {
-	ctx, end, err := c.whenReached(c.r.Context(), &question{waits: true})
-	if err != nil {
-		return nil, err
-	}
-	defer end()
-	users, err := c.Records.Load(ctx, c.caller.ID)
-	if err != nil {
-		return nil, err
-	}
-	if len(users) == 1 && users[0] != nil {
-		c.page.req.User = users[0].Fields.String("name")
-	}
-	if state, err := c.reachedState(ctx); err == nil {
-		c.page.req.Position = state.Position
-	}
-	return c.o.Pages.Serve(ctx, &c.page.req)
+	return c.read(&question{waits: true, make: func(ctx context.Context, of stated) (*answer, error) {
+		users, err := c.Records.Load(ctx, c.caller.ID)
+		if err != nil {
+			return nil, err
+		}
+		if len(users) == 1 && users[0] != nil {
+			req.User = users[0].Fields.String("name")
+		}
+		if state, err := c.reachedState(ctx); err == nil {
+			req.Position = state.Position
+		}
+		return c.makePage(ctx, req, of)
+	}})
 }
 
 // unlock answers a form with the password of a protected event (PAGES.md P2.3).
-func (c *call) unlock() (*public.Answer, error) {
+func (c *call) unlock() error {
 	req := &c.page.req
 	body, err := c.receive(maxPasswordForm)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var password string
 	if media, _, err := mime.ParseMediaType(c.r.Header.Get(headerType)); err == nil && media == "application/x-www-form-urlencoded" {
@@ -203,9 +188,7 @@ func (c *call) unlock() (*public.Answer, error) {
 	req.Opens = func(ctx context.Context, event calendar.ID) (bool, error) {
 		return c.tryPassword(ctx, event, password)
 	}
-	ctx, cancel := c.within(c.o.WriteDeadline)
-	defer cancel()
-	return c.o.Pages.Serve(ctx, req)
+	return c.read(&question{make: func(ctx context.Context, of stated) (*answer, error) { return c.makePage(ctx, req, of) }})
 }
 
 // fromOtherSite reports whether a page of another site sent a form (PAGES.md P2.3). A
@@ -230,51 +213,32 @@ const (
 	errorPageKey = 'E'
 )
 
-// answerShared answers a request for a page that is the same for everybody.
-func (c *call) answerShared() error {
-	req := &c.page.req
-	asked, stale := c.o.Pages.Key(req), ""
-	if c.o.ServeStale {
-		stale = string(cache.Key{lastPageKey}.Text(asked))
-	}
-	c.w.Header().Set(headerCache, c.pageCache()) // unless the answer has another one
-	if req.Route.Open {
-		c.openToAll(c.w.Header())
-	}
-	q, err := c.pageQuestion(c.r.Context(), req, asked)
-	if err == nil {
-		q.lastGood = stale
-		err = c.read(q)
-	}
-	if other, ok := errors.AsType[pageError](err); ok {
-		return c.sendPage(other.Answer)
-	}
-	return c.orLastGood(stale, 0, err)
-}
-
 // pageQuestion finds the state that a page shows.
-func (a *api) pageQuestion(ctx context.Context, req *public.Request, asked string) (*question, error) {
+func (c *call) pageQuestion(ctx context.Context, req *public.Request) (*question, error) {
+	asked := c.o.Pages.Key(req)
+	c.lastGood = string(cache.Key{lastPageKey}.Text(asked))
+	c.w.Header().Set(headerCache, c.pageCache()) // unless the answer has another one
 	var state query.Generation
 	q := &question{
 		space: pageKey, asked: cache.Key(nil).Text(asked),
 		state: func(context.Context) (query.Generation, error) { return state, nil },
-		make:  func(ctx context.Context, of stated) (*answer, error) { return a.makePage(ctx, req, of.key) },
+		make:  func(ctx context.Context, of stated) (*answer, error) { return c.makePage(ctx, req, of) },
 	}
 	if req.Route.Still {
 		return q, nil
 	}
 	var err error
-	state, err = a.Queries.Generation(ctx)
+	state, err = c.Queries.Generation(ctx)
 	away := errors.Is(err, readmodel.ErrUnavailable)
 	if err != nil && (!away || !req.Route.Stays) {
 		return nil, err
 	}
-	q.moves, q.turns = !away, a.turns
+	q.moves, q.turns = !away, c.turns
 	if away {
 		q.number = -1 // no position
 	}
 	if req.Position = state.Position; req.Route.Stays {
-		head, err := a.Records.Head(ctx)
+		head, err := c.Records.Head(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -283,8 +247,8 @@ func (a *api) pageQuestion(ctx context.Context, req *public.Request, asked strin
 		}
 	}
 	if req.IsPast() { // histories link the proofs that there are
-		q.turns = a.past
-		newest, err := a.Proofs.Checkpoint(ctx, 0)
+		q.turns = c.past
+		newest, err := c.Proofs.Checkpoint(ctx, 0)
 		if err != nil && !errors.Is(err, proof.ErrNoCheckpoint) {
 			return nil, err
 		}
@@ -294,29 +258,50 @@ func (a *api) pageQuestion(ctx context.Context, req *public.Request, asked strin
 }
 
 // makePage makes the answer to a page.
-func (a *api) makePage(ctx context.Context, req *public.Request, key string) (*answer, error) {
+func (a *api) makePage(ctx context.Context, req *public.Request, of stated) (*answer, error) {
 	made, err := a.o.Pages.Serve(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	if made.Status != http.StatusOK {
-		return nil, pageError{made}
+	return a.pageAnswer(made, req, of.key), nil
+}
+
+// pageAnswer is a page as an answer, which is cached where it is one for everybody.
+func (a *api) pageAnswer(made *public.Answer, req *public.Request, key string) *answer {
+	lang := req.Route.Lang()
+	if made.Status == http.StatusOK {
+		lang = made.Lang // that of an address that is embedded may be another one
 	}
-	ans := newAnswer(made.Body, []string{made.Type}, a.weakTag(key+strconv.FormatInt(made.Since.Unix(), 10)), made.Lang)
+	ans := newAnswer(made.Body, nil, "", lang)
+	ans.until = made.Until
+	if made.Type != "" {
+		ans.media = []string{made.Type}
+	}
 	if made.Position > 0 {
 		ans.add(headerPosition, made.Position.String())
 	}
-	if req.Route.Cache != "" {
-		ans.add(headerCache, req.Route.Cache)
+	cached := req.Route.Cache
+	switch alone := req.Preview || req.Unlock; {
+	case made.Status == http.StatusOK && !alone:
+		ans.etag = a.weakTag(key + strconv.FormatInt(made.Since.Unix(), 10))
+		ans.add(headerETag, ans.etag)
+	case alone:
+		cached = "no-store, private"
+	case made.Status == http.StatusMovedPermanently:
+		cached = cacheMoved
+	case made.Status == http.StatusNotFound, made.Status == http.StatusGone:
+		cached = cacheMissing
+	default:
+		cached = "no-store"
 	}
-	ans.until = made.Until
-	return ans, nil
+	if cached != "" {
+		ans.add(headerCache, cached)
+	}
+	if ans.etag == "" {
+		ans.page, ans.passing = made, true
+	}
+	return ans
 }
-
-// pageError is an answer with another status than 200: it is not kept.
-type pageError struct{ *public.Answer }
-
-func (p pageError) Error() string { return "page answered " + http.StatusText(p.Status) }
 
 // pageCache is Cache-Control of a page: never beyond the midnight of the site, when "today"
 // is another day.
@@ -328,55 +313,28 @@ func (a *api) pageCache() string {
 	return "public, max-age=0, s-maxage=" + strconv.Itoa(shared) + ", stale-while-revalidate=60, stale-if-error=86400"
 }
 
-// sendPage sends an answer that is not kept.
-func (c *call) sendPage(made *public.Answer) error {
-	h := c.w.Header()
+// setPage sets the headers of a page that is not cached.
+func (c *call) setPage(h http.Header, made *public.Answer) {
 	if made.Location != "" {
 		h.Set(headerLocation, made.Target(c.r.URL.RawQuery))
-	}
-	if made.Type != "" {
-		h.Set(headerType, made.Type)
-	}
-	if made.Position > 0 {
-		h.Set(headerPosition, made.Position.String())
 	}
 	if made.Error != nil && made.Error.RetryAfter > 0 {
 		h.Set(headerRetry, strconv.Itoa(made.Error.RetryAfter))
 	} else if made.Status == http.StatusServiceUnavailable {
 		h[headerRetry] = valueRetry
 	}
-	h.Set(headerLanguage, c.page.req.Route.Lang().Tag())
-	if c.page.req.Route.Open {
-		c.openToAll(h)
+	if c.page.req.Unlock {
+		h.Set("Referrer-Policy", "no-referrer")
 	}
 	if made.Error != nil {
 		c.code = made.Error.Code
 	}
-	h.Set(headerCache, pageCacheOf(made, c.page))
-	if c.page.req.Unlock {
-		h.Set("Referrer-Policy", "no-referrer")
-	}
-	c.send(made.Status, made.Body)
-	return nil
 }
 
 // openToAll lets pages of every origin load an answer, as reads of the interface.
 func (a *api) openToAll(h http.Header) {
 	h["Access-Control-Allow-Origin"], h["Access-Control-Expose-Headers"] = valueAny, a.expose
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
-}
-
-// pageCacheOf is Cache-Control of an answer that is no page of its own.
-func pageCacheOf(made *public.Answer, p *paged) string {
-	switch {
-	case p.req.Preview, p.req.Unlock:
-		return "no-store, private"
-	case made.Status == http.StatusMovedPermanently:
-		return cacheMoved
-	case made.Status == http.StatusNotFound, made.Status == http.StatusGone:
-		return cacheMissing
-	}
-	return "no-store"
 }
 
 // failPage answers an error with a page.
@@ -391,7 +349,11 @@ func (c *call) failPage(e *calendar.Error, status int) {
 		c.w.Header()[headerType] = valueText
 		made = &public.Answer{Status: http.StatusInternalServerError, Type: valueText[0], Body: []byte(http.StatusText(http.StatusInternalServerError))}
 	}
-	_ = c.sendPage(made)
+	ans := c.pageAnswer(made, &p.req, "")
+	h := c.w.Header()
+	c.setHeaders(h, ans)
+	h[headerType] = ans.media
+	c.sendAlways(made.Status, ans)
 }
 
 // errorPage makes the page of an error. One that is the same for all paths is kept: a flood

@@ -30,11 +30,8 @@ type question struct {
 	number int64
 	turns  *admit.Turns // that the work takes; nil: none
 	make   func(ctx context.Context, of stated) (*answer, error)
-	// send sends an answer in place of make while it is being made.
-	send func(ctx context.Context, of stated) error
-	// lastGood is the key under which the answer is cached for the time in which the read
-	// model is out of reach; "": it is not.
-	lastGood string
+	// streams reports whether the answer has a selection, so that nobody else waits for it.
+	streams bool
 	// alias is another name of the answer, see api.aliasOf; "": it has none.
 	alias string
 	// smaller are the parameters by which a client could ask for a smaller answer.
@@ -72,25 +69,25 @@ func (c *call) read(q *question) error {
 			c.setAlias(q.alias, ans)
 			return c.sendAnswer(ans)
 		}
-		if q.send != nil {
-			return q.send(ctx, of)
-		}
 		if ans, err = c.makeAnswer(ctx, q, of); err != nil {
 			return c.tooLarge(err, q.smaller...)
 		}
+		if ans.position < c.reached && try < maxReopens {
+			ans.close()
+			continue
+		}
 		if ans.position < c.reached {
-			if try < maxReopens {
-				continue
-			}
-			if err := c.late(ans.position); err != nil {
-				return err
-			}
+			err = c.late(ans.position)
 		}
-		c.setAlias(q.alias, ans)
-		if q.lastGood != "" {
-			c.answers.Set(q.lastGood, ans)
+		if err == nil {
+			c.setAlias(q.alias, ans)
+			if c.o.ServeStale && c.lastGood != "" && ans.selection == nil && ans.page == nil {
+				c.answers.Set(c.lastGood, ans)
+			}
+			err = c.sendAnswer(ans)
 		}
-		return c.sendAnswer(ans)
+		ans.close()
+		return err
 	}
 }
 
@@ -136,16 +133,20 @@ func (c *call) makeAnswer(ctx context.Context, q *question, of stated) (*answer,
 		}
 		if q.moves { // it may be of two states, and the first one may come again
 			now, err := c.Queries.Generation(ctx)
-			ans.passing = err != nil || now != of.Generation || ans.position != 0 && ans.position < of.Position
+			ans.passing = ans.passing || err != nil || now != of.Generation || ans.position != 0 && ans.position < of.Position
 		}
-		if _, e, same := c.negotiate(ans); !same {
+		if _, e, same := c.negotiate(ans); !same && ans.selection == nil {
 			_, err = c.encodedBody(ctx, p, e, ans, q.turns != nil)
 		}
 		return ans, err
 	}
-	if of.key == "" {
+	if of.key == "" || q.streams {
 		defer leave()
-		return produce(ctx, &c.pass)
+		ans, err := produce(ctx, &c.pass)
+		if err == nil && !ans.passing {
+			ans.key = of.key
+		}
+		return ans, err
 	}
 	c.cache = CacheShared
 	first := false

@@ -15,36 +15,25 @@ func (c *call) calendarSource() error {
 	if err != nil {
 		return err
 	}
-	q.send = func(ctx context.Context, of stated) error { return c.sendSource(ctx, criteria, of) }
-	return c.read(q)
-}
-
-// sendSource sends the events of a range as it finds them.
-func (c *call) sendSource(ctx context.Context, criteria *query.Criteria, of stated) error {
-	if err := c.knowStore(ctx); err != nil {
-		return err
-	}
-
-	var selection *query.Whole
-	err := c.inTurn(ctx, c.turns, func() (err error) {
-		selection, _, err = c.openWhole(ctx, criteria)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	defer selection.Close()
-	if n, limit := selection.Total(), c.o.CalendarLimit; n > limit {
-		return &calendar.Error{Code: calendar.CodeSelectionTooLarge, Total: n, Limit: limit}
-	}
-	answerOf := func(body []byte) *answer {
-		ans := newAnswer(body, valueJSON, c.weakTag(of.key), criteria.Lang)
+	q.streams = true
+	q.make = func(ctx context.Context, of stated) (*answer, error) {
+		if err := c.knowStore(ctx); err != nil {
+			return nil, err
+		}
+		selection, err := c.selectEvents(ctx, criteria, c.o.CalendarLimit)
+		if err != nil {
+			return nil, err
+		}
+		ans := newAnswer(nil, valueJSON, c.weakTag(of.key), criteria.Lang)
 		ans.show(selection.Position())
 		c.addTotals(ans, selection.Total())
-		return ans
+		ans.selection = selection
+		ans.open = func() (encoder, error) {
+			return &entries{a: c.api, root: c.root, lang: criteria.Lang, zone: criteria.Zone()}, nil
+		}
+		return ans, nil
 	}
-	e := &entries{a: c.api, root: c.root, lang: criteria.Lang, zone: criteria.Zone()}
-	return c.sendSelection(of, answerOf, e, selection)
+	return c.read(q)
 }
 
 // entries writes the elements of the array.

@@ -13,83 +13,59 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/formats"
-	"daybook/internal/ground/cache"
 	"daybook/internal/httpapi/admit"
 	"daybook/query"
 )
 
-// sendWhole answers a list of events over all pages: 304 when the client has it, else it is
-// sent while it is made.
-func (c *call) sendWhole(ctx context.Context, criteria *query.Criteria, asked cache.Key, of stated) error {
-	l := &listing{root: c.root, criteria: criteria, address: c.address(), list: &query.List{Position: of.Position}}
-	if err := c.dress(ctx, l, of.Generation); err != nil {
-		return err
+// makeWhole makes the answer to a list of events over all pages. A client that may have it
+// already takes no place among the answers that are sent until it turns out that it has not.
+func (c *call) makeWhole(ctx context.Context, criteria *query.Criteria, of stated) (*answer, error) {
+	if len(c.r.Header["If-None-Match"])+len(c.r.Header["If-Modified-Since"]) == 0 {
+		if err := c.enterWhole(); err != nil {
+			return nil, err
+		}
 	}
-	_, known := c.acceptanceOf(leastEncoded).noneMatch(c.r.Header, c.weakTag(of.key))
-	known = known || c.unmodified(l.feed.Modified)
-	var selection *query.Whole
-	err := c.inTurn(ctx, c.turns, func() (err error) {
-		if c.r.Method == http.MethodGet && !known && !c.pass.Enter(admit.Whole, 1) {
-			return calendar.Fail(calendar.CodeUnavailable, 0)
-		}
-		if l.list.Total, err = c.Queries.Count(ctx, criteria); err != nil {
-			return err
-		}
-		if l.list.Total > c.o.ExportLimit {
-			return &calendar.Error{Code: calendar.CodeSelectionTooLarge, Total: l.list.Total, Limit: c.o.ExportLimit}
-		}
-		if known {
-			return nil
-		}
-		selection, of.Generation, err = c.openWhole(ctx, criteria)
-		return err
-	})
+	l := &listing{root: c.root, criteria: criteria, address: c.address()}
+	if err := c.dress(ctx, l, of.Generation); err != nil {
+		return nil, err
+	}
+	selection, err := c.selectEvents(ctx, criteria, c.o.ExportLimit)
 	if err != nil {
-		return err
-	}
-	if known {
-		l.list.TotalPages = min(l.list.Total, 1)
-		return c.sendAnswer(c.listAnswer(l, nil, c.weakTag(of.key)))
-	}
-	defer selection.Close()
-	of.key = c.key(listKey, of.Generation, 0, asked)
-	if err := c.dress(ctx, l, of.Generation); err != nil {
-		return err
+		return nil, err
 	}
 	total := selection.Total()
-	*l.list = query.List{Position: selection.Position(), Total: total, TotalPages: min(total, 1), Spelling: selection.Spelling()}
+	l.list = &query.List{Position: selection.Position(), Total: total, TotalPages: min(total, 1), Spelling: selection.Spelling()}
 	l.feed.Facets, l.feed.Total = appendFacets(nil, selection.Facets(), criteria.Lang), total
-	if err := c.survey(c.client, l, selection); err != nil {
-		return err
+	ans := c.listAnswer(l, nil, c.weakTag(of.key))
+	ans.selection = selection
+	ans.open = func() (encoder, error) {
+		if err := c.enterWhole(); err != nil {
+			return nil, err
+		}
+		return c.format.open(c.api, l), c.survey(c.client, l, selection)
 	}
-	answerOf := func(body []byte) *answer { return c.listAnswer(l, body, c.weakTag(of.key)) }
-	return c.sendSelection(of, answerOf, c.format.open(c.api, l), selection)
+	return ans, nil
 }
 
-// openWhole opens a selection that is not older than what was waited for, and returns the
-// state that lists show then.
-func (c *call) openWhole(ctx context.Context, criteria *query.Criteria) (*query.Whole, query.Generation, error) {
-	for try := 0; ; try++ {
-		state, err := c.reachedState(ctx)
-		if err != nil {
-			return nil, state, err
-		}
-		selection, err := c.Queries.Whole(ctx, criteria)
-		if err != nil {
-			return nil, state, err
-		}
-		now, err := c.Queries.Generation(ctx)
-		if err == nil && try == maxReopens {
-			err = c.late(selection.Position())
-		}
-		if err == nil && (try == maxReopens || now == state && selection.Position() >= c.reached) {
-			return selection, state, nil
-		}
-		selection.Close()
-		if err != nil {
-			return nil, state, err
-		}
+// enterWhole gives a request a place among the answers over all pages, which HEAD needs not.
+func (c *call) enterWhole() error {
+	if c.r.Method == http.MethodGet && c.pass.Stage() != admit.Whole && !c.pass.Enter(admit.Whole, 1) {
+		return calendar.Fail(calendar.CodeUnavailable, 0)
 	}
+	return nil
+}
+
+// selectEvents opens a selection of at most so many events.
+func (c *call) selectEvents(ctx context.Context, criteria *query.Criteria, limit int) (*query.Whole, error) {
+	selection, err := c.Queries.Whole(ctx, criteria)
+	if err != nil {
+		return nil, err
+	}
+	if total := selection.Total(); total > limit {
+		selection.Close()
+		return nil, &calendar.Error{Code: calendar.CodeSelectionTooLarge, Total: total, Limit: limit}
+	}
+	return selection, nil
 }
 
 // survey finds out what stands before and behind the events, where the format needs it.
@@ -116,13 +92,18 @@ func (c *call) survey(ctx context.Context, l *listing, selection *query.Whole) e
 	return err
 }
 
-// sendSelection sends the events of a selection. An answer that fits into a buffer is sent as
-// any other, and cached unless the state went over to another one. It may take as long as the
-// client takes it.
-func (c *call) sendSelection(of stated, answerOf func(body []byte) *answer, e encoder, selection *query.Whole) error {
-	out := &sending{a: c.api, w: c.w, r: c.r, c: c, ans: answerOf(nil), b: make([]byte, 0, streamBytes)}
-	out.b = e.begin(out.b)
-	err := selection.Each(c.client, func(v *query.View) (err error) {
+// sendSelection sends an answer with a selection. One that fits into a buffer is sent as any
+// other, and cached. It may take as long as the client takes it.
+func (c *call) sendSelection(ans *answer) error {
+	selection := ans.selection
+	defer selection.Close()
+	ans.selection = nil
+	e, err := ans.open()
+	if err != nil {
+		return err
+	}
+	out := &sending{call: c, ans: ans, b: e.begin(make([]byte, 0, streamBytes))}
+	err = selection.Each(c.client, func(v *query.View) (err error) {
 		if out.b, err = e.item(out.b, v); err != nil || len(out.b) < streamBytes {
 			return err
 		}
@@ -136,10 +117,8 @@ func (c *call) sendSelection(of stated, answerOf func(body []byte) *answer, e en
 	if err != nil || out.begun {
 		return out.close(err)
 	}
-	ans := answerOf(out.b)
-	if now, err := c.Queries.Generation(c.client); err == nil && now == of.Generation && ans.position >= now.Position && c.r.Method == http.MethodGet {
-		ans.key = of.key
-		c.answers.Set(of.key, ans)
+	if ans.body, ans.open = newBody(out.b), nil; ans.key != "" {
+		c.answers.Set(ans.key, ans)
 	}
 	return c.sendAnswer(ans)
 }
@@ -147,10 +126,7 @@ func (c *call) sendSelection(of stated, answerOf func(body []byte) *answer, e en
 // sending sends an answer while it is made. What fits into its buffer is left to the
 // caller, so that short answers are sent as any other.
 type sending struct {
-	a     *api
-	w     http.ResponseWriter
-	r     *http.Request
-	c     *call
+	*call
 	ans   *answer // its headers
 	b     []byte  // not sent yet
 	begun bool
@@ -190,16 +166,16 @@ func (s *sending) flush() error {
 }
 
 func (s *sending) begin() (err error) {
-	e := s.c.acceptanceOf(len(s.b)).best
+	e := s.acceptanceOf(len(s.b)).best
 	h := s.w.Header()
-	s.c.setHeaders(h, s.ans)
+	status := s.setHeaders(h, s.ans)
 	h[headerType] = s.ans.media
 	setEncoding(h, e)
-	if s.c.pass.Stage() == admit.Work {
-		s.c.pass.Leave() // sending holds no slot of those who are worked for
+	if s.pass.Stage() == admit.Work {
+		s.pass.Leave() // sending holds no slot of those who are worked for
 	}
 	s.begun = true
-	s.c.writeStatus(http.StatusOK)
+	s.writeStatus(status)
 	if s.r.Method == http.MethodHead {
 		return errHead
 	}
@@ -221,7 +197,7 @@ func (s *sending) close(err error) error {
 	}
 	if err != nil {
 		if !errors.Is(err, errGone) && s.r.Context().Err() == nil {
-			s.a.o.Log.WarnContext(s.r.Context(), "answer cut off", "path", s.r.URL.Path, "error", err)
+			s.o.Log.WarnContext(s.r.Context(), "answer cut off", "path", s.r.URL.Path, "error", err)
 		}
 		panic(http.ErrAbortHandler)
 	}
