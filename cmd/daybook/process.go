@@ -152,9 +152,7 @@ func (p *process) work(ctx context.Context) (err error) {
 	p.add(ctx, "memory", tuneCollector)
 	p.add(ctx, "health", func(ctx context.Context) error { return b.status.Watch(ctx, p.log, lookEvery) })
 	if s.Role == servesRelay || s.Role == servesProjector {
-		o := s.api(p.log)
-		o.Beside = p.readiness.probes()
-		none, err := httpapi.Closed(o, calendar.CodeNoRoute)
+		none, err := httpapi.Closed(s.api(p.log), calendar.CodeNoRoute)
 		if err != nil {
 			return err
 		}
@@ -299,7 +297,6 @@ func (p *process) api(ctx context.Context) (http.Handler, error) {
 	if p.s.localIndex() {
 		o.MakeAtOnce = max(1, runtime.GOMAXPROCS(0)/2) // one client leaves processors to others
 	}
-	o.Beside = p.readiness.probes()
 	o.Draining = p.readiness.begun
 	o.ListFailed = p.b.status.ListFailed
 	o.Observe, o.Trace, o.Streaming = p.b.hooks.Answers, p.b.hooks.Requests, p.b.hooks.Streaming

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-chi/chi/v5/middleware"
+
 	"daybook/calendar"
 	"daybook/internal/httpapi"
 	"daybook/internal/status"
@@ -20,7 +22,7 @@ const (
 	pathReady = "/health/ready"
 )
 
-// readyAtOnce is how many requests at once are worked on for one of these paths.
+// readyAtOnce is how many requests at once ask how the process is; more are answered 429.
 const readyAtOnce = 1024
 
 // readiness is the handler of the listener: before the work has begun and after it
@@ -31,6 +33,8 @@ type readiness struct {
 	waits    atomic.Pointer[string] // what the start waits for
 	draining atomic.Bool
 	begun    chan struct{} // closed when it begins to drain
+
+	operations map[string]http.Handler // that answer next to the interface, by path
 }
 
 // inside is what answers while the process works.
@@ -42,10 +46,25 @@ type inside struct {
 // newReadiness makes the handler; o are the settings of the interface.
 func newReadiness(o httpapi.Options) (d *readiness, err error) {
 	d = &readiness{begun: make(chan struct{})}
+	d.operations = map[string]http.Handler{pathLive: probe(alive), pathReady: middleware.Throttle(readyAtOnce)(probe(d.ready))}
 	d.waitFor("")
-	o.Beside = d.probes()
 	d.closed, err = httpapi.Closed(o, calendar.CodeUnavailable)
 	return d, err
+}
+
+// probe reports how the process is: whether it is well, and what it answers as JSON.
+type probe func(ctx context.Context) (well bool, shown map[string]any)
+
+// ServeHTTP implements http.Handler.
+func (p probe) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	well, shown := p(r.Context())
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+	if !well {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	_ = json.NewEncoder(w).Encode(shown)
 }
 
 func (d *readiness) waitFor(what string) { d.waits.Store(&what) }
@@ -68,41 +87,35 @@ func (d *readiness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if d.draining.Load() {
 		w.Header().Set("Connection", "close") // the next one comes by another connection
 	}
-	if h := d.inside.Load(); h != nil {
+	if operation := d.operations[r.URL.Path]; operation != nil {
+		operation.ServeHTTP(w, r)
+	} else if h := d.inside.Load(); h != nil {
 		h.ServeHTTP(w, r)
-		return
-	}
-	d.closed.ServeHTTP(w, r)
-}
-
-// probes are the paths that tell how the process is.
-func (d *readiness) probes() []httpapi.Beside {
-	return []httpapi.Beside{
-		{Path: pathLive, AtOnce: readyAtOnce, Probe: true, Serve: func(*http.Request, calendar.Caller) (int, any, error) {
-			return http.StatusOK, map[string]string{"status": "alive", "version": version}, nil
-		}},
-		{Path: pathReady, AtOnce: readyAtOnce, Probe: true, Serve: d.ready},
+	} else {
+		d.closed.ServeHTTP(w, r)
 	}
 }
 
-func (d *readiness) ready(r *http.Request, _ calendar.Caller) (int, any, error) {
+func alive(context.Context) (well bool, shown map[string]any) {
+	return true, map[string]any{"status": "alive", "version": version}
+}
+
+func (d *readiness) ready(ctx context.Context) (well bool, shown map[string]any) {
 	in := d.inside.Load()
-	if d.draining.Load() {
-		return http.StatusServiceUnavailable, map[string]string{"status": status.Draining}, nil
+	switch {
+	case d.draining.Load():
+		return false, map[string]any{"status": status.Draining}
+	case in != nil:
+		h, _ := in.status.Health(ctx)
+		shown = h.Public()
+		shown["version"] = version
+		return h.Ready(), shown
 	}
-	if in == nil {
-		v := map[string]string{"status": status.Starting}
-		if what := *d.waits.Load(); what != "" {
-			v["waiting_for"] = what
-		}
-		return http.StatusServiceUnavailable, v, nil
+	shown = map[string]any{"status": status.Starting}
+	if what := *d.waits.Load(); what != "" {
+		shown["waiting_for"] = what
 	}
-	h, _ := in.status.Health(r.Context())
-	shown := h.Public()
-	if shown["version"] = version; !h.Ready() {
-		return http.StatusServiceUnavailable, shown, nil
-	}
-	return http.StatusOK, shown, nil
+	return false, shown
 }
 
 // readyWait is how long a process may take to tell how it is.

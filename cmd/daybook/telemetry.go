@@ -51,18 +51,7 @@ func (w *watching) close(ctx context.Context, log *slog.Logger) {
 
 // server serves the metrics and nothing else.
 func (w *watching) server() *http.Server {
-	return &http.Server{Handler: w.beside(http.NotFoundHandler()), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout}
-}
-
-// beside serves the metrics next to a service.
-func (w *watching) beside(service http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET "+pathMetrics, w.handler)
-	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == pathMetrics {
-			mux.ServeHTTP(rw, r)
-			return
-		}
-		service.ServeHTTP(rw, r)
-	})
+	return &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout}
 }

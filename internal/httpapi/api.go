@@ -175,7 +175,6 @@ type Options struct {
 	Now       func() time.Time // nil: time.Now
 	Log       *slog.Logger     // nil: slog.Default
 	RequestID func() string    // nil: 8 random bytes in hexadecimal
-	Beside    []Beside         // the paths beside the interface
 	Pages     *public.Pages    // the pages for people; nil: none
 
 	// Observe, when set, gets each answer, on the way of its request, from many at once.
@@ -277,8 +276,7 @@ func (a *api) Forget() {
 }
 
 // Closed makes the handler of an interface that cannot work yet, or no longer, or that
-// is none: it answers every request but those of probes with a code as New's handler
-// would, and asks for no part. No one is told of its answers. It refuses the settings that New refuses, so a program can look
+// is none: it answers every request with a code as New's handler would, and asks for no part. No one is told of its answers. It refuses the settings that New refuses, so a program can look
 // before it opens anything.
 func Closed(o Options, code calendar.Code) (http.Handler, error) {
 	o.Observe, o.Trace, o.AnswerBytes, o.FragmentBytes = nil, nil, -1, -1
@@ -303,9 +301,6 @@ func newAPI(d Deps, o Options) (*api, error) {
 		origins: make(map[string]bool, len(o.AllowedOrigins)),
 		formats: allFormats,
 		totals:  [][2]string{{headerTotal, headerTotalPages}},
-	}
-	for i := range a.o.Beside {
-		a.o.Beside[i].rooms = admit.New(admit.Limits{Slots: a.o.Beside[i].AtOnce, Forwarded: o.TrustForwarded})
 	}
 	atOnce := &admit.OfOne{AtOnce: o.MakeAtOnce}
 	if o.MakeAtOnce > 0 {

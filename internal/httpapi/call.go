@@ -25,10 +25,9 @@ type call struct {
 	chi    chi.Context
 	loc    location
 	from   origin
-	root   *root   // nil when the path has no known namespace
-	route  *route  // nil: the path is none of the interface
-	beside *Beside // nil: the path is none beside the interface
-	page   *paged  // nil: the path is none of a page
+	root   *root  // nil when the path has no known namespace
+	route  *route // nil: the path is none of the interface
+	page   *paged // nil: the path is none of a page
 	caller calendar.Caller
 	query  []pair
 	format *format     // of the list, and of a single event in another one than JSON; nil elsewhere
@@ -95,17 +94,13 @@ func isRead(method string) bool { return method == http.MethodGet || method == h
 
 // answer finds what answers a request, and lets it in.
 func (c *call) answer() error {
-	if c.beside = c.findBeside(); c.beside == nil && !c.loc.known {
-		c.page = c.findPage()
-	}
 	if c.loc.known {
 		c.route = findRoute(&c.chi, c.loc.rest)
+	} else {
+		c.page = c.findPage()
 	}
 	c.commonHeaders()
-	switch {
-	case c.beside != nil:
-		return c.answerBeside()
-	case c.closed != "":
+	if c.closed != "" {
 		return calendar.Fail(c.closed, 0)
 	}
 	// Whose credentials are not known to be good takes no slot of those who have none.

@@ -98,9 +98,6 @@ func (c *call) cacheControl(status int) []string {
 	if _, sent := c.r.Header["Authorization"]; sent || c.sendsPassword() || c.feed() && c.sentPassword() {
 		return valuePrivate
 	}
-	if c.beside != nil {
-		return valueNoStore
-	}
 	if !isRead(c.r.Method) {
 		return nil
 	}

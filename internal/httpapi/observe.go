@@ -57,7 +57,7 @@ func (c *call) pattern() string {
 // answered tells anyone who watches of the answer to a request.
 func (c *call) answered() {
 	log := c.o.Log.Enabled(c.r.Context(), slog.LevelDebug)
-	if c.o.Observe == nil && !log || c.beside != nil && c.beside.Probe {
+	if c.o.Observe == nil && !log {
 		return
 	}
 	took := c.o.Now().Sub(c.started)
