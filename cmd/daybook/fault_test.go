@@ -170,7 +170,8 @@ func TestFaultStreamLost(t *testing.T) {
 func TestFaultSearchStopped(t *testing.T) {
 	t.Parallel()
 	for _, flavour := range []string{engines.EngineElasticsearch, engines.EngineOpenSearch} {
-		t.Run(flavour, func(t *testing.T) { // one after the other: each has a search server of its own
+		t.Run(flavour, func(t *testing.T) {
+			t.Parallel()
 			index, nats := engines.Own(t, flavour), engines.Own(t, engines.EngineNATS)
 			store, schema := engines.Postgres(t)
 			f := newFleet(t, servers{store, nats.URL(), index.URL()}, 1, "--store-schema", schema, "--index-flavour", flavour)
