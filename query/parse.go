@@ -79,6 +79,7 @@ func (s *Service) Parse(ctx context.Context, r Request) (*Criteria, error) {
 	if q.walk != nil {
 		q.checkWalk(params)
 	}
+	q.bad.Fields = append(q.bad.Fields, r.Refused...)
 	if err := cmp.Or(q.bad.Err(), s.Afford(q.Cost)); err != nil {
 		return nil, err
 	}

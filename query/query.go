@@ -71,6 +71,8 @@ type Request struct {
 	Sheet Sheet
 	// Params are those of another list, of ParamsOf; nil: those of the list of Kind.
 	Params Parameters
+	// Refused are problems that are known already: they are reported with those of Input.
+	Refused []calendar.FieldError
 }
 
 // Past is what a list of a moment in the past has besides others; the zero value is for

@@ -74,7 +74,8 @@ func (c *call) readThen(p *singleParams) error {
 				if found.Permanent {
 					point = history.Point{Version: found.Version.Number}
 				}
-				ans.add(headerContentLocation, c.withPoint(url, point, []string{"password"}))
+				names := []string{"password", history.ParamPoint, "multilang_language", "_fields"}
+				ans.add(headerContentLocation, linkTo(url, inputOf(c.query, nil), names, history.ParamPoint, point.String()))
 			}
 		}
 		if found.Permanent && !p.byHeader && whole {
@@ -82,26 +83,6 @@ func (c *call) readThen(p *singleParams) error {
 		}
 		return ans, nil
 	}})
-}
-
-// withPoint returns the URL of a single read with a point and the other parameters that
-// were sent, those from before first.
-func (c *call) withPoint(url string, p history.Point, before []string) string {
-	var params []query.LinkParam
-	in := inputOf(c.query, nil)
-	add := func(name string) {
-		if v, ok := in[name].(string); ok {
-			params = append(params, query.LinkParam{Name: name, Value: v})
-		}
-	}
-	for _, name := range before {
-		add(name)
-	}
-	params = append(params, query.LinkParam{Name: history.ParamPoint, Value: p.String()})
-	add("multilang_language")
-	add("_fields")
-	links := query.LinksTo(url, params)
-	return links.Page(1)
 }
 
 // embeddedIn are the records that a view embeds.
@@ -130,15 +111,9 @@ func (c *call) listThen() error {
 		}
 	}
 	form := request // what is wrong with it is known before the lists are
-	form.Past = query.Past{FormOnly: true, Now: then.Moment}
+	form.Past, form.Refused = query.Past{FormOnly: true, Now: then.Moment}, problems.Fields
 	_, refused := c.parse(c.r.Context(), form, c.Queries.Parse)
-	if e, ok := errors.AsType[*calendar.Error](refused); refused != nil && (!ok || e.Code != calendar.CodeInvalidParam) {
-		return refused
-	}
-	for i := range problems.Fields {
-		refused = withProblem(refused, &problems.Fields[i])
-	}
-	if len(problems.Fields) > 0 {
+	if e, ok := errors.AsType[*calendar.Error](refused); refused != nil && (!ok || e.Code != calendar.CodeInvalidParam || len(problems.Fields) > 0) {
 		return refused
 	}
 	of, err := c.listsThen(then, point)
@@ -156,16 +131,13 @@ func (c *call) listThen() error {
 	if !byHeader {
 		location = ""
 	}
+	run := c.runList(of.Run, criteria, original)
 	return c.read(&question{
 		state: of.Generation,
 		space: pastKey, number: then.Moment.Unix(), asked: c.asked().Text(criteria.Key).Text(original).Text(location),
 		turns: c.turns, smaller: []string{"per_page", "_fields"},
 		make: func(ctx context.Context, at stated) (*answer, error) {
-			list, err := of.Run(ctx, criteria)
-			if err != nil {
-				return nil, err
-			}
-			ans, err := c.encode(&listing{root: c.root, criteria: criteria, list: list, address: c.address(), original: originalLink(original)}, c.weakTag(at.key))
+			ans, err := run(ctx, at)
 			if err != nil {
 				return nil, err
 			}
@@ -203,7 +175,6 @@ func (c *call) urlsThen(criteria *query.Criteria) (without, with string) {
 			sent, all = append(sent, p), append(all, p)
 		}
 	}
-	address := c.root.Collection(criteria.Kind) + "/"
-	original, dated := query.LinksTo(address, sent), query.LinksTo(address, all)
+	original, dated := query.LinksTo(c.address(), sent), query.LinksTo(c.address(), all)
 	return original.Page(1), dated.Page(1)
 }

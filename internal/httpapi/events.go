@@ -148,25 +148,18 @@ func appendTerms(to []formats.Term, terms []query.LinkedView, l calendar.Lang) [
 	return to
 }
 
-// of names the record whose events are listed.
-func (c *call) of() query.Of {
-	if c.record == nil {
-		return query.Of{}
-	}
-	return query.Of{Kind: c.record.Record.Kind, ID: c.record.Record.ID}
-}
-
 // findOf finds the record that the path names, whose events are listed; a single read of
 // it would be refused with the same error.
-func (c *call) findOf(ctx context.Context) error {
+func (c *call) findOf(ctx context.Context) (of query.Of, err error) {
 	if c.route.of == 0 {
-		return nil
+		return of, nil
 	}
 	v, err := c.Queries.Read(ctx, c.route.of, c.targetOf().id, "", c.caller, c.loc.lang, query.EmbedNone, nil)
 	if err == nil {
 		c.record = &v
+		of = query.Of{Kind: v.Record.Kind, ID: v.Record.ID}
 	}
-	return err
+	return of, err
 }
 
 // address is that of the list, without its query (4.3).

@@ -3,8 +3,6 @@ package httpapi
 import (
 	"context"
 	"errors"
-	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -79,17 +77,19 @@ func (a *api) setAlias(alias string, ans *answer) {
 // listNow reads the parameters of a list of the present.
 func (c *call) listNow(alias string) (*question, error) {
 	ctx := c.r.Context()
-	least, refused := minPosition(c.r.Header)
-	notFound := c.findOf(ctx) // reported when the parameters are good
-	criteria, err := c.parse(ctx, c.listRequest(), c.Queries.Parse)
-	if err = withProblem(err, refused); err != nil {
+	request := c.listRequest()
+	request.Refused = c.readLeast()
+	of, notFound := c.findOf(ctx) // reported when the parameters are good
+	request.Of = of
+	criteria, err := c.parse(ctx, request, c.Queries.Parse)
+	if err != nil {
 		return nil, err
 	}
 	c.lang = criteria.Lang
 	if notFound != nil {
 		return nil, notFound
 	}
-	q := c.present(least)
+	q := c.present()
 	q.asked, q.smaller = c.askedFor(criteria), []string{"per_page", "_fields"}
 	if !criteria.LooksUp {
 		q.alias = alias
@@ -99,12 +99,22 @@ func (c *call) listNow(alias string) (*question, error) {
 		q.make = func(ctx context.Context, of stated) (*answer, error) { return c.makeWhole(ctx, criteria, of) }
 		return q, nil
 	}
-	q.make = func(ctx context.Context, of stated) (*answer, error) {
-		list, err := c.Queries.Run(ctx, criteria)
+	q.make = c.runList(c.Queries.Run, criteria, "")
+	return q, nil
+}
+
+// runList returns what makes the answer to a list, with the URL of the list of the present that
+// one of the past is of.
+func (c *call) runList(run func(context.Context, *query.Criteria) (*query.List, error), criteria *query.Criteria, original string) func(context.Context, stated) (*answer, error) {
+	return func(ctx context.Context, of stated) (*answer, error) {
+		list, err := run(ctx, criteria)
 		if err != nil {
 			return nil, err
 		}
 		l := &listing{root: c.root, criteria: criteria, list: list, address: c.address()}
+		if original != "" {
+			l.original = originalLink(original)
+		}
 		if c.feed() {
 			if err := c.dress(ctx, l, of.Generation); err != nil {
 				return nil, err
@@ -112,20 +122,18 @@ func (c *call) listNow(alias string) (*question, error) {
 		}
 		return c.encode(l, c.weakTag(of.key))
 	}
-	return q, nil
 }
 
 // ask reads the parameters of another read of the present state of events, and makes the
 // question of it.
 func (c *call) ask(of query.Request) (*query.Criteria, *question, error) {
-	least, refused := minPosition(c.r.Header)
-	of.Kind, of.Input, of.Lang = calendar.KindEvent, inputOf(c.query, of.Params.IsList), c.loc.lang
+	of.Kind, of.Input, of.Lang, of.Refused = calendar.KindEvent, inputOf(c.query, of.Params.IsList), c.loc.lang, c.readLeast()
 	criteria, err := c.parse(c.r.Context(), of, c.Queries.Parse)
-	if err = withProblem(err, refused); err != nil {
+	if err != nil {
 		return nil, nil, err
 	}
 	c.lang = criteria.Lang
-	q := c.present(least)
+	q := c.present()
 	q.asked = c.asked().Number(int64(c.route.number)).Text(criteria.Key)
 	return criteria, q, nil
 }
@@ -179,7 +187,7 @@ func (c *call) listRequest() query.Request {
 	if !c.route.Past { // other lists have no past
 		delete(in, history.ParamPoint)
 	}
-	return query.Request{Kind: k, Input: in, Lang: c.loc.lang, Caller: c.caller, Of: c.of()}
+	return query.Request{Kind: k, Input: in, Lang: c.loc.lang, Caller: c.caller}
 }
 
 // asked begins the key of what a request asks for, whatever the state of the read
@@ -218,8 +226,7 @@ func (c *call) sentLastGood(err error) bool {
 		return false
 	}
 	ans, ok := c.answers.Get(c.lastGood)
-	least, _ := minPosition(c.r.Header)
-	if !ok || c.page == nil && ans.position < least {
+	if !ok || ans.position < c.sent {
 		return false
 	}
 	c.cache = CacheStale
@@ -227,37 +234,21 @@ func (c *call) sentLastGood(err error) bool {
 	return c.sendAnswer(ans) == nil
 }
 
-// minPosition reads Daybook-Min-Position (2.10).
-func minPosition(h http.Header) (calendar.Position, *calendar.FieldError) {
-	v := h.Get(headerMinPosition)
+// readLeast reads Daybook-Min-Position (2.10), and returns what is wrong with it.
+func (c *call) readLeast() []calendar.FieldError {
+	v := c.r.Header.Get(headerMinPosition)
 	if v == "" {
-		return 0, nil
+		return nil
 	}
 	if !calendar.IsDigits(v) {
-		return 0, &calendar.FieldError{Field: headerMinPosition, Reason: calendar.ReasonHeaderPosition}
+		return []calendar.FieldError{{Field: headerMinPosition, Reason: calendar.ReasonHeaderPosition}}
 	}
 	n, err := strconv.ParseUint(v, 10, 63)
 	if err != nil {
 		n = 1<<63 - 1 // beyond every position: waits in vain
 	}
-	return calendar.Position(n), nil
-}
-
-// withProblem adds a problem to what parsing found, so that all are named at
-// once.
-func withProblem(err error, problem *calendar.FieldError) error {
-	if problem == nil {
-		return err
-	}
-	if err == nil {
-		return &calendar.Error{Code: calendar.CodeInvalidParam, Fields: []calendar.FieldError{*problem}}
-	}
-	if e, ok := errors.AsType[*calendar.Error](err); ok && e.Code == calendar.CodeInvalidParam {
-		both := *e
-		both.Fields = append(slices.Clone(e.Fields), *problem)
-		return &both
-	}
-	return err
+	c.sent = calendar.Position(n)
+	return nil
 }
 
 // maxLinks bounds the header Link, in bytes. Each of its links holds all that the

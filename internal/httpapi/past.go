@@ -103,19 +103,28 @@ func (p *pastRead) query(c *call) (*pastQuery, error) {
 
 // link is the URL of a page: what was sent, with one parameter replaced by a number.
 func (q *pastQuery) link(address, name string, n int64) string {
-	var params []query.LinkParam
+	names := make([]string, len(q.table))
 	for i := range q.table {
-		p := &q.table[i]
-		value, sent := q.in[p.Name].(string)
-		switch {
-		case p.Name == name:
-			value, sent = strconv.FormatInt(n, 10), true
-		case p.IsList() && q.in[p.Name] != nil:
-			list, _ := param.Texts(q.in[p.Name])
-			value, sent = strings.Join(list, ","), true
+		names[i] = q.table[i].Name
+	}
+	return linkTo(address, q.in, names, name, strconv.FormatInt(n, 10))
+}
+
+// linkTo returns an address with the parameters of some names as they were sent, and one of them
+// with another value.
+func linkTo(address string, in calendar.Input, names []string, replaced, value string) string {
+	var params []query.LinkParam
+	for _, name := range names {
+		text, sent := in[name].(string)
+		if list, isList := in[name].([]any); isList {
+			texts, _ := param.Texts(list)
+			text, sent = strings.Join(texts, ","), true
+		}
+		if name == replaced {
+			text, sent = value, true
 		}
 		if sent {
-			params = append(params, query.LinkParam{Name: p.Name, Value: value})
+			params = append(params, query.LinkParam{Name: name, Value: text})
 		}
 	}
 	links := query.LinksTo(address, params)

@@ -15,9 +15,8 @@ import (
 
 // question is a read whose parameters are checked.
 type question struct {
-	// least is the position that the answer has to show at least, and waits whether the
-	// read waits for that or for the writes of its caller.
-	least calendar.Position
+	// waits reports whether the read waits for the position that was asked for, and for the
+	// writes of its caller.
 	waits bool
 	// state finds the state that the answer is made from. nil: each request gets an answer
 	// of its own.
@@ -204,8 +203,7 @@ func (c *call) whenReached(ctx context.Context, q *question) (_ context.Context,
 	if !q.waits {
 		return ctx, func() {}, nil
 	}
-	c.sent = q.least
-	if c.reached, err = c.await(c.caller, q.least); err != nil {
+	if c.reached, err = c.await(c.caller, c.sent); err != nil {
 		return ctx, nil, err
 	}
 	ctx, end = c.within(c.o.ReadDeadline)
@@ -235,9 +233,9 @@ func (c *call) inTurn(ctx context.Context, t *admit.Turns, work func() error) er
 }
 
 // present makes a question about the present state of lists.
-func (c *call) present(least calendar.Position) *question {
+func (c *call) present() *question {
 	return &question{
-		least: least, waits: c.caller.Role != calendar.Anonymous || least > 0,
+		waits: c.caller.Role != calendar.Anonymous || c.sent > 0,
 		state: c.reachedState, moves: true, space: listKey, turns: c.turns,
 	}
 }

@@ -26,16 +26,15 @@ func (c *call) several() error {
 	if err != nil {
 		return err
 	}
-	least, refused := minPosition(c.r.Header)
 	var all []*query.Criteria
 	err = c.inTurn(ctx, c.turns, func() (err error) {
 		all, err = c.parseSeveral(ctx, in)
 		return err
 	})
-	if err = withProblem(err, refused); err != nil {
+	if err != nil {
 		return err
 	}
-	q := c.present(least)
+	q := c.present()
 	q.space, q.smaller = severalKey, []string{paramSearches}
 	q.asked = c.asked().Number(int64(c.lang))
 	for _, criteria := range all {
@@ -96,6 +95,7 @@ func (c *call) parseSeveral(ctx context.Context, in calendar.Input) ([]*query.Cr
 			}
 		}
 	}
+	problems.Fields = append(problems.Fields, c.readLeast()...)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
