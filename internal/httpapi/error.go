@@ -1,7 +1,9 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
+	_ "embed"
 	"errors"
 	"net/http"
 	"strconv"
@@ -14,53 +16,21 @@ import (
 	"daybook/query/readmodel"
 )
 
-// statuses gives each code its status (7.3); a code that is not here is 500.
-var statuses = map[calendar.Code]int{
-	calendar.CodeInvalidParam:       http.StatusBadRequest,
-	calendar.CodeMissingParam:       http.StatusBadRequest,
-	calendar.CodeInvalidJSON:        http.StatusBadRequest,
-	calendar.CodeUnauthorized:       http.StatusUnauthorized,
-	calendar.CodeForbidden:          http.StatusForbidden,
-	calendar.CodeForbiddenOrigin:    http.StatusForbidden,
-	calendar.CodeInvalidUsername:    http.StatusUnauthorized,
-	calendar.CodeIncorrectPassword:  http.StatusUnauthorized,
-	calendar.CodeInvalidCredentials: http.StatusUnauthorized,
-	calendar.CodePrecondition:       http.StatusPreconditionFailed,
-	calendar.CodeKeyReused:          http.StatusUnprocessableEntity,
-	calendar.CodeBodyTooLarge:       http.StatusRequestEntityTooLarge,
-	calendar.CodeURITooLong:         http.StatusRequestURITooLong,
-	calendar.CodeNoRoute:            http.StatusNotFound,
-	calendar.CodeMethodNotAllowed:   http.StatusMethodNotAllowed,
-	calendar.CodeInvalidNamespace:   http.StatusNotFound,
-	calendar.CodePositionNotReached: http.StatusServiceUnavailable,
-	calendar.CodeUnavailable:        http.StatusServiceUnavailable,
-	calendar.CodeTooManyRequests:    http.StatusTooManyRequests,
-	calendar.CodeInternal:           http.StatusInternalServerError,
-	calendar.CodeTermExists:         http.StatusBadRequest,
-	calendar.CodeNotHierarchical:    http.StatusBadRequest,
-	calendar.CodeNoLongerAvailable:  http.StatusForbidden,
-	calendar.CodeNotAccessible:      http.StatusForbidden,
-	calendar.CodePasswordProtected:  http.StatusForbidden,
-	calendar.CodeInTrash:            http.StatusGone,
-	calendar.CodeNotFound:           http.StatusNotFound,
-	calendar.CodePageNotFound:       http.StatusNotFound,
-	calendar.CodeVersionNotFound:    http.StatusNotFound,
-	calendar.CodeErased:             http.StatusGone,
-	calendar.CodeNoCheckpoint:       http.StatusNotFound,
-	calendar.CodeNoTile:             http.StatusNotFound,
-	calendar.CodeAsOfTooLarge:       http.StatusUnprocessableEntity,
-	calendar.CodeAsOfNotReady:       http.StatusServiceUnavailable,
-	calendar.CodeSelectionTooLarge:  http.StatusBadRequest,
-	calendar.CodeQueryTooCostly:     http.StatusBadRequest,
+// statusesFile has the status of each code (7.3).
+//
+//go:embed statuses.json
+var statusesFile []byte
+
+// statuses are the statuses of codes; a code that is not here is 500.
+var statuses = readStatuses()
+
+func readStatuses() (out map[calendar.Code]int) {
+	decodeFile(statusesFile, &out)
+	return out
 }
 
 // statusOf returns the status of a code.
-func statusOf(c calendar.Code) int {
-	if s, ok := statuses[c]; ok {
-		return s
-	}
-	return http.StatusInternalServerError
-}
+func statusOf(c calendar.Code) int { return cmp.Or(statuses[c], http.StatusInternalServerError) }
 
 // shownCode is the code as clients match it.
 func shownCode(e *calendar.Error) string {

@@ -83,7 +83,7 @@ func (c *call) stream(q *pastQuery) error {
 		}()
 	}
 	s := stream{
-		a: c.api, c: c, filter: q.filter, w: c.w, control: control, at: from, epoch: c.History.Epoch(),
+		call: c, filter: q.filter, control: control, at: from, epoch: c.History.Epoch(),
 		credentials: strings.Join(c.r.Header["Authorization"], ", "), sent: c.o.Now(), asked: fmt.Sprint(c.lang, c.root.URL, q.filter),
 	}
 	_ = s.control.SetReadDeadline(time.Time{}) // that of the request would end it
@@ -119,10 +119,8 @@ func (q *pastQuery) begin(r *http.Request) calendar.Position {
 
 // stream is one that is open.
 type stream struct {
-	a           *api
-	c           *call
+	*call
 	filter      history.Filter
-	w           http.ResponseWriter
 	control     *http.ResponseController
 	credentials string
 	epoch       uint64
@@ -146,9 +144,9 @@ func (s *stream) run(ctx context.Context) error {
 			return err
 		}
 		switch {
-		case s.a.History.Epoch() != s.epoch, head < s.at: // it has seen another log
+		case s.History.Epoch() != s.epoch, head < s.at: // it has seen another log
 			return errStreamEnds
-		case idle, s.a.o.Now().Sub(s.sent) >= s.a.o.StreamBeat, s.skipped >= history.MaxLooked:
+		case idle, s.o.Now().Sub(s.sent) >= s.o.StreamBeat, s.skipped >= history.MaxLooked:
 			if err := s.send(ctx, []byte(": heartbeat\nid: "+s.at.String()+"\n\n")); err != nil {
 				return err
 			}
@@ -170,7 +168,7 @@ func (s *stream) run(ctx context.Context) error {
 		}
 		s.live = true
 		select {
-		case <-time.After(s.a.untilTick()):
+		case <-time.After(s.untilTick()):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -239,7 +237,7 @@ func (s *streams) share(now time.Time, key pieceKey) (*piece, calendar.Position)
 func (s *stream) look(ctx context.Context, head calendar.Position) ([]byte, error) {
 	p := &piece{}
 	if s.live {
-		p, head = s.a.streams.share(s.a.o.Now(), pieceKey{s.c.caller, s.asked, s.epoch, s.at, head, s.skipped})
+		p, head = s.streams.share(s.o.Now(), pieceKey{s.caller, s.asked, s.epoch, s.at, head, s.skipped})
 		ctx = context.WithoutCancel(ctx) // it is for others, too
 	}
 	p.once.Do(func() { p.err = s.read(ctx, p, head) })
@@ -254,25 +252,25 @@ func (s *stream) read(ctx context.Context, p *piece, head calendar.Position) err
 	// What lies behind, it reads in the turns of its client. What is new may be for others,
 	// too, so that waits for no client.
 	var pace *admit.Pace
-	if !s.live && s.c.caller.Role == calendar.Anonymous {
-		release, err := s.a.past.Acquire(ctx, s.c.pass.Address, false)
+	if !s.live && s.caller.Role == calendar.Anonymous {
+		release, err := s.past.Acquire(ctx, s.pass.Address, false)
 		if err != nil {
 			return err
 		}
 		defer release()
-		pace = s.c.pass.Pace(s.a.past, s.a.o.Now)
+		pace = s.pass.Pace(s.past, s.o.Now)
 	}
 	select {
-	case s.a.streams.reading <- struct{}{}:
+	case s.streams.reading <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { <-s.a.streams.reading }()
-	work, cancel := context.WithTimeout(ctx, s.a.o.ReadDeadline)
+	defer func() { <-s.streams.reading }()
+	work, cancel := context.WithTimeout(ctx, s.o.ReadDeadline)
 	defer cancel()
 	p.at, p.skipped = s.at, s.skipped
 	walk := history.Walk{From: int64(s.at) + 1, To: int64(head), Ascending: true, Filter: s.filter, Limit: streamPage}
-	for e, err := range s.a.History.Entries(work, s.c.viewer(), &walk) {
+	for e, err := range s.History.Entries(work, s.viewer(), &walk) {
 		if err != nil {
 			return err
 		}
@@ -297,26 +295,26 @@ func (s *stream) read(ctx context.Context, p *piece, head calendar.Position) err
 // wait waits for the next entry until it is time to send something, and looks then
 // whether the caller is still one. It returns the head, and whether nothing came.
 func (s *stream) wait(ctx context.Context) (head calendar.Position, idle bool, err error) {
-	within, cancel := context.WithTimeout(ctx, max(0, s.a.o.StreamBeat-s.a.o.Now().Sub(s.sent)))
-	head, err = s.a.History.Wait(within, s.at)
+	within, cancel := context.WithTimeout(ctx, max(0, s.o.StreamBeat-s.o.Now().Sub(s.sent)))
+	head, err = s.History.Wait(within, s.at)
 	cancel()
 	if idle = errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil; err != nil && !idle {
 		return 0, false, err
 	}
-	work, cancel := context.WithTimeout(ctx, s.a.o.ReadDeadline)
+	work, cancel := context.WithTimeout(ctx, s.o.ReadDeadline)
 	defer cancel()
 	if idle {
-		if head, err = s.a.History.Head(work); err != nil {
+		if head, err = s.History.Head(work); err != nil {
 			return 0, false, err
 		}
 	}
 	// Rights are those of the moment; who has none any more is sent nothing.
-	caller, err := s.a.Users.Authenticate(work, s.credentials)
+	caller, err := s.Users.Authenticate(work, s.credentials)
 	if err == nil {
-		s.c.caller = caller
-		err = s.c.mayReadPast()
+		s.caller = caller
+		err = s.mayReadPast()
 	}
-	if _, refused := errors.AsType[*calendar.Error](err); refused || s.filter.Actors != nil && !s.c.caller.ReadsAll() {
+	if _, refused := errors.AsType[*calendar.Error](err); refused || s.filter.Actors != nil && !s.caller.ReadsAll() {
 		return 0, false, errStreamEnds
 	}
 	return head, idle, err
@@ -324,7 +322,7 @@ func (s *stream) wait(ctx context.Context) (head calendar.Position, idle bool, e
 
 // send sends a text.
 func (s *stream) send(ctx context.Context, text []byte) error {
-	if err := s.control.SetWriteDeadline(time.Now().Add(s.a.o.StreamLate)); err != nil { // of the connection, so by its clock
+	if err := s.control.SetWriteDeadline(time.Now().Add(s.o.StreamLate)); err != nil { // of the connection, so by its clock
 		return err
 	}
 	if ctx.Err() != nil { // after the deadline: the one of the drain holds
@@ -337,6 +335,6 @@ func (s *stream) send(ctx context.Context, text []byte) error {
 	if err != nil {
 		return errStreamEnds // the client went away, or was too slow
 	}
-	s.sent, s.skipped = s.a.o.Now(), 0
+	s.sent, s.skipped = s.o.Now(), 0
 	return nil
 }
