@@ -115,3 +115,13 @@ func TestTagsNameTheContent(t *testing.T) {
 		t.Errorf("%d keys for 4 states", len(keys))
 	}
 }
+
+// TestEncodedTag: an encoding makes another tag of a strong one alone.
+func TestEncodedTag(t *testing.T) {
+	t.Parallel()
+	for tag, want := range map[string]string{`"1-a"`: `"1-a-zstd"`, `W/"a"`: `W/"a"`, "": ""} {
+		if got := encodedTag(tag, encodingZstd); got != want {
+			t.Errorf("%s: got %s, want %s", tag, got, want)
+		}
+	}
+}
