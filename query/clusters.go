@@ -76,16 +76,23 @@ func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 	if c.box != nil {
 		within = c.box.holds
 	}
-	placed, cells := visible.within(within), grouping[cell]{index: map[cell]int{}}
+	placed, places := visible.within(within), map[cell]int{}
+	var cells []cell
+	var groups [][]calendar.ID
 	for _, id := range placed {
 		at, _ := visible.find(id)
-		cells.add(cellAt(visible.points[at].lat, visible.points[at].lng, c.zoom), id)
+		key := cellAt(visible.points[at].lat, visible.points[at].lng, c.zoom)
+		if _, known := places[key]; !known {
+			places[key] = len(cells)
+			cells, groups = append(cells, key), append(groups, nil)
+		}
+		groups[places[key]] = append(groups[places[key]], id)
 	}
 	shown := readmodel.And{}
 	if b := blanked(c.Caller); b != nil {
 		shown = append(shown, not(b))
 	}
-	parts := append(cells.parts(), in(readmodel.FieldVenue, placed...))
+	parts := append(partsOf(readmodel.FieldVenue, groups), in(readmodel.FieldVenue, placed...))
 	page, err := st.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Tallies: []readmodel.Tally{
 		{Filter: shown, Field: readmodel.FieldVenue, Parts: parts},
 	}})
@@ -93,10 +100,10 @@ func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 		return nil, err
 	}
 	counted := page.Tallied[0]
-	out := &Clusters{Total: page.Total, Placed: counted.Parts[len(cells.keys)], Position: st.view.Shown().Position}
-	for i, at := range cells.keys {
-		if n := counted.Parts[i]; n > 0 {
-			out.Clusters = append(out.Clusters, visible.cluster(at, cells.groups[i], n, counted.Values))
+	out := &Clusters{Total: page.Total, Placed: counted.Parts[len(parts)-1], Position: st.view.Shown().Position}
+	for i, n := range countsOf(groups, &counted) {
+		if n > 0 {
+			out.Clusters = append(out.Clusters, visible.cluster(cells[i], groups[i], n, counted.Values))
 		}
 	}
 	slices.SortFunc(out.Clusters, func(a, b Cluster) int { return cmp.Or(cmp.Compare(b.Events, a.Events), cmp.Compare(a.ID, b.ID)) })

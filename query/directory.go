@@ -18,7 +18,7 @@ type directory struct {
 	labels  [len(calendar.Langs)]func() []string // folded, by place; made when they are asked for
 	views   [viewAll + 1]atomic.Pointer[visible]
 	points  []point         // of venues, by place
-	trees   [][]calendar.ID // of categories that have others below them, by place: they and those
+	trees   [][]calendar.ID // by place: the record, and of categories those below it
 }
 
 // currentDirectory is the directory of a state of the index.
@@ -38,8 +38,8 @@ type point struct {
 type visible struct {
 	*directory
 	due   int64
-	seen  []bool                       // by place
-	names map[string]*grouping[string] // of venues, as readmodel.PlaceKey makes their keys, by detail
+	seen  []bool                              // by place
+	names map[string]map[string][]calendar.ID // venues by detail and key of readmodel.PlaceKey
 }
 
 // directoryFields are the fields that a directory holds of records.
@@ -90,9 +90,7 @@ func (st *state) readDirectory(ctx context.Context, k calendar.Kind) (*directory
 		}
 		return nil
 	})
-	if k == calendar.KindCategory {
-		d.addTrees()
-	}
+	d.addTrees()
 	return d, err
 }
 
@@ -113,17 +111,13 @@ func (d *directory) above(at int) (out []int) {
 	return out
 }
 
-// addTrees adds the trees of categories.
+// addTrees adds the trees.
 func (d *directory) addTrees() {
 	d.trees = make([][]calendar.ID, len(d.records))
 	for at, r := range d.records {
+		d.trees[at] = append(d.trees[at], r.ID)
 		for _, above := range d.above(at) {
 			d.trees[above] = append(d.trees[above], r.ID)
-		}
-	}
-	for at, tree := range d.trees {
-		if tree != nil {
-			d.trees[at] = append(tree, d.records[at].ID)
 		}
 	}
 }
@@ -152,15 +146,15 @@ func (st *state) visible(ctx context.Context, c *Criteria, k calendar.Kind) (*vi
 	if known := d.views[view].Load(); shared && known != nil && known.due == st.gen.Due {
 		return known, nil
 	}
-	out := &visible{directory: d, due: st.gen.Due, seen: make([]bool, len(d.records)), names: map[string]*grouping[string]{}}
+	out := &visible{directory: d, due: st.gen.Due, seen: make([]bool, len(d.records)), names: map[string]map[string][]calendar.ID{}}
 	for _, detail := range placeDetails {
-		out.names[detail] = &grouping[string]{index: map[string]int{}}
+		out.names[detail] = map[string][]calendar.ID{}
 	}
 	for at, r := range d.records {
 		out.seen[at] = isShown(r, c.Caller, st.moment()) && !c.withdrawn.has(r.ID)
 		for detail, names := range out.names {
 			if key := readmodel.PlaceKey(r.Fields.String(detail)); out.seen[at] && key != "" {
-				names.add(key, r.ID)
+				names[key] = append(names[key], r.ID)
 			}
 		}
 	}

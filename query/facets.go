@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -114,10 +115,12 @@ func readFacets(q *parser, v *param.Value) {
 type facetCount struct {
 	*facet
 	c       *Criteria
-	options []option          // those of the facet, and chosen ones that are none of them
-	own     int               // of options: of the facet
-	visible *visible          // linked records
-	places  *grouping[string] // of visible; nil: the facet is of the records
+	options []option // those of the facet, and chosen ones that are none of them
+	own     int      // of options: of the facet; 0: all values are
+	visible *visible // linked records
+	// Of linked records: those that each value stands for, and of places the values.
+	groups [][]calendar.ID
+	places []string
 }
 
 // facet prepares one facet.
@@ -133,25 +136,28 @@ func (st *state) facet(ctx context.Context, c *Criteria, name string) (*facetCou
 		return f, nil
 	}
 	var err error
-	if f.visible, err = st.visible(ctx, c, f.kind); err == nil {
-		f.places = f.visible.names[name]
+	if f.visible, err = st.visible(ctx, c, f.kind); err != nil {
+		return nil, err
 	}
-	return f, err
+	f.groups = f.visible.trees
+	if names := f.visible.names[name]; names != nil {
+		f.places = slices.AppendSeq([]string{}, maps.Keys(names))
+		slices.Sort(f.places)
+		f.groups = make([][]calendar.ID, len(f.places))
+		for at, place := range f.places {
+			f.groups[at] = names[place]
+		}
+	}
+	return f, nil
 }
 
 // tally asks for the counts among what a filter admits.
 func (f *facetCount) tally(among readmodel.Filter) readmodel.Tally {
 	t := readmodel.Tally{Filter: among}
 	switch {
-	case f.places != nil:
-		t.Field, t.Parts = readmodel.FieldVenue, f.places.parts()
 	case f.kind != 0:
 		t.Field = linkField(f.kind)
-		for _, tree := range f.visible.trees {
-			if tree != nil {
-				t.Parts = append(t.Parts, in(t.Field, tree...))
-			}
-		}
+		t.Parts = partsOf(t.Field, f.groups)
 	case f.field == readmodel.FieldMonth: // there may be any
 		t.Field = f.field
 	default:
@@ -162,45 +168,69 @@ func (f *facetCount) tally(among readmodel.Filter) readmodel.Tally {
 	return t
 }
 
-// made makes the facet of what was counted.
-func (f *facetCount) made(got *readmodel.Tallied) Facet {
-	if f.kind != 0 {
-		return f.mostFrequent(got)
+// partsOf are the parts of a tally that count the events of groups of linked records. Those of
+// a single record are counted as values.
+func partsOf(field string, groups [][]calendar.ID) (parts []readmodel.Filter) {
+	for _, group := range groups {
+		if len(group) > 1 {
+			parts = append(parts, in(field, group...))
+		}
 	}
-	return f.inOrder(got)
+	return parts
 }
 
-// inOrder makes a facet of options: those that have a count or are chosen.
-func (f *facetCount) inOrder(got *readmodel.Tallied) Facet {
-	out := Facet{Name: f.name}
-	options, counts, own := f.options, got.Parts, f.own
+// countsOf returns the counts of the groups.
+func countsOf(groups [][]calendar.ID, got *readmodel.Tallied) []int {
+	counts, parts := make([]int, len(groups)), got.Parts
+	for at, group := range groups {
+		if len(group) > 1 {
+			counts[at], parts = parts[0], parts[1:]
+		} else {
+			counts[at] = got.Values[group[0]]
+		}
+	}
+	return counts
+}
+
+// made makes the facet of what was counted: the first values, and the chosen ones.
+func (f *facetCount) made(got *readmodel.Tallied) Facet {
+	out, limit := Facet{Name: f.name}, maxMonths
+	var all []FacetValue
+	if f.kind != 0 {
+		all, limit = f.mostFrequent(got), f.c.facetLimit
+	} else {
+		all = f.inOrder(got)
+	}
+	for i, v := range all {
+		if v.Count > 0 && (i < f.own || f.own == 0) {
+			out.Total++
+		}
+		if v.Selected || v.Count > 0 && out.Total <= limit {
+			out.Values = append(out.Values, v)
+		}
+	}
+	return out
+}
+
+// inOrder returns the values of options.
+func (f *facetCount) inOrder(got *readmodel.Tallied) (all []FacetValue) {
+	options, count := f.options, func(at int, _ option) int { return got.Parts[at] }
 	if f.field == readmodel.FieldMonth {
 		for n := range got.Values {
 			options = append(options, month(int64(n)))
 		}
 		slices.SortFunc(options, func(a, b option) int { return strings.Compare(a.word, b.word) })
 		options = slices.CompactFunc(options, option.same)
-		counts, own = make([]int, len(options)), len(options)
-		for i, o := range options {
-			counts[i] = got.Values[calendar.ID(o.spans[0].min)]
-		}
+		count = func(_ int, o option) int { return got.Values[o.numbers[0]] }
 	}
-	for i, o := range options {
-		value := FacetValue{Value: o.word, Label: o.label, Count: counts[i], Selected: slices.ContainsFunc(f.c.chosen[f.name], o.same)}
-		if value.Count > 0 && i < own {
-			out.Total++
-		}
-		if value.Selected || value.Count > 0 && len(out.Values) < maxMonths {
-			out.Values = append(out.Values, value)
-		}
+	for at, o := range options {
+		all = append(all, FacetValue{Value: o.word, Label: o.label, Count: count(at, o), Selected: slices.ContainsFunc(f.c.chosen[f.name], o.same)})
 	}
-	return out
+	return all
 }
 
-// mostFrequent makes a facet of linked records: the first values by count, and the chosen
-// ones that are not among them.
-func (f *facetCount) mostFrequent(got *readmodel.Tallied) Facet {
-	out := Facet{Name: f.name}
+// mostFrequent returns the values of linked records, the first ones by count.
+func (f *facetCount) mostFrequent(got *readmodel.Tallied) []FacetValue {
 	all := f.counted(got)
 	if q := f.c.facetQuery; q.facet == f.name {
 		all = slices.DeleteFunc(all, func(v FacetValue) bool { return !strings.Contains(v.SortKey, q.text) })
@@ -208,21 +238,13 @@ func (f *facetCount) mostFrequent(got *readmodel.Tallied) Facet {
 	slices.SortFunc(all, func(a, b FacetValue) int {
 		return cmp.Or(b.Count-a.Count, a.Level-b.Level, strings.Compare(a.SortKey, b.SortKey), strings.Compare(a.Value, b.Value))
 	})
-	for _, v := range all {
-		if v.Count > 0 {
-			out.Total++
-		}
-		if v.Selected || v.Count > 0 && out.Total <= f.c.facetLimit {
-			out.Values = append(out.Values, v)
-		}
-	}
-	return out
+	return all
 }
 
 // counted returns the values that have a count or are chosen; of a chosen one that the caller
 // does not see the word that was sent.
 func (f *facetCount) counted(got *readmodel.Tallied) (all []FacetValue) {
-	d, lang, chosen, counts := f.visible, f.c.Lang, map[string]bool{}, got.Parts
+	d, lang, chosen := f.visible, f.c.Lang, map[string]bool{}
 	if f.places != nil {
 		for _, key := range f.c.places[f.name] {
 			chosen[key] = true
@@ -231,15 +253,14 @@ func (f *facetCount) counted(got *readmodel.Tallied) (all []FacetValue) {
 		for _, id := range f.c.named[f.kind] {
 			chosen[id.String()] = true
 		}
-		counts = d.counts(got)
 	}
-	for at, n := range counts {
+	for at, n := range countsOf(f.groups, got) {
 		if n == 0 && len(chosen) == 0 {
 			continue
 		}
 		v := FacetValue{Count: n}
 		if f.places != nil {
-			v.Value, v.Label = f.places.keys[at], f.spelling(at, got)
+			v.Value, v.Label = f.places[at], f.spelling(at, got)
 			v.SortKey = readmodel.Fold(v.Label)
 		} else if r := d.records[at]; d.seen[at] {
 			v.Label, v.In = r.Name(lang)
@@ -257,25 +278,12 @@ func (f *facetCount) counted(got *readmodel.Tallied) (all []FacetValue) {
 	return all
 }
 
-// counts returns the counts of records, by place.
-func (d *directory) counts(got *readmodel.Tallied) []int {
-	counts, parts := make([]int, len(d.records)), got.Parts
-	for at, r := range d.records {
-		if d.trees == nil || d.trees[at] == nil {
-			counts[at] = got.Values[r.ID]
-		} else {
-			counts[at], parts = parts[0], parts[1:]
-		}
-	}
-	return counts
-}
-
 // spelling returns the most frequent spelling of a place among the visible venues that are
 // counted, of equally frequent ones the first by code points; the key of a chosen place that
 // nothing carries.
 func (f *facetCount) spelling(at int, got *readmodel.Tallied) string {
-	label, counts := f.places.keys[at], map[string]int{}
-	for _, id := range f.places.groups[at] {
+	label, counts := f.places[at], map[string]int{}
+	for _, id := range f.groups[at] {
 		if got.Values[id] == 0 {
 			continue
 		}

@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 
 	"daybook/calendar"
@@ -227,15 +226,15 @@ func (c *Criteria) protect(f readmodel.And) readmodel.And {
 // 4.10, 4.11).
 func (st *state) byEvents(ctx context.Context, c *Criteria) (f readmodel.And, err error) {
 	withEvents := func(counts map[calendar.ID]int, failed error) readmodel.Filter {
-		err = cmp.Or(err, failed, st.addAbove(ctx, c.Kind, counts))
-		return withIDs(keys(counts))
+		ids, above := st.withAbove(ctx, c.Kind, counts)
+		err = cmp.Or(err, failed, above)
+		return withIDs(ids)
 	}
 	if c.ofEvent {
 		f = append(f, withIDs(c.linked))
 	}
 	if c.hasEvents != nil && (!c.ofEvent || !c.Kind.IsTerm()) {
-		counts, failed := st.countedOf(ctx, c.Kind)
-		with := withEvents(maps.Clone(counts), failed)
+		with := withEvents(st.countedOf(ctx, c.Kind))
 		if !*c.hasEvents {
 			with = not(with)
 		}

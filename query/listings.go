@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,7 +36,9 @@ func readPlaces(q *parser, v *param.Value) {
 		if q.places == nil {
 			q.places = map[string][]string{}
 		}
-		q.places[v.Name] = append(q.places[v.Name], readmodel.PlaceKey(e))
+		if key := readmodel.PlaceKey(e); !slices.Contains(q.places[v.Name], key) {
+			q.places[v.Name] = append(q.places[v.Name], key)
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -117,23 +116,26 @@ func (st *state) touched(ctx context.Context, listed readmodel.And, started []ca
 }
 
 // LinkedFrom returns the venues, organizers, categories and tags that the events of a list
-// without a search link to, and the categories above those, by their ids, each with a number
-// above 0; but for events that the caller gets blanked.
-func (s *Service) LinkedFrom(ctx context.Context, c *Criteria) (map[calendar.ID]int, error) {
+// without a search link to, and the categories above those; but for events that the caller
+// gets blanked.
+func (s *Service) LinkedFrom(ctx context.Context, c *Criteria) (map[calendar.ID]bool, error) {
 	shown := *c
 	shown.hides = true
-	return present(ctx, s, func(st *state) (map[calendar.ID]int, error) {
+	return present(ctx, s, func(st *state) (map[calendar.ID]bool, error) {
 		f, err := st.filter(ctx, &shown)
 		if err != nil {
 			return nil, err
 		}
-		out := map[calendar.ID]int{}
+		out := map[calendar.ID]bool{}
 		for _, k := range linkKinds {
-			counts, err := st.eventsOf(ctx, k, f)
-			if err := cmp.Or(err, st.addAbove(ctx, k, counts)); err != nil {
+			counts, failed := st.eventsOf(ctx, k, f)
+			ids, err := st.withAbove(ctx, k, counts)
+			if err := cmp.Or(failed, err); err != nil {
 				return nil, err
 			}
-			maps.Copy(out, counts)
+			for _, id := range ids {
+				out[id] = true
+			}
 		}
 		return out, nil
 	})

@@ -1,8 +1,8 @@
 package query
 
 import (
-	"cmp"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,16 +15,25 @@ import (
 )
 
 // option is a value of a parameter that a facet counts. It admits the events of which the
-// number of the facet's field lies within spans, or those that other admits.
+// facet's field has one of the numbers, or those that other admits.
 type option struct {
 	word, label string // label: "" where the value is a word
-	spans       []span
+	numbers     []calendar.ID
 	other       readmodel.Filter
 }
 
 // same reports whether two options of a parameter mean the same, however they were sent.
 func (o option) same(p option) bool {
-	return o.word == p.word || o.spans != nil && slices.Equal(o.spans, p.spans)
+	p.word, p.label = o.word, o.label
+	return reflect.DeepEqual(o, p)
+}
+
+// numbersIn returns the numbers from one to below another.
+func numbersIn(from, below int64) (numbers []calendar.ID) {
+	for n := from; n < below; n++ {
+		numbers = append(numbers, calendar.ID(n))
+	}
+	return numbers
 }
 
 const dayMinutes = 24 * 60
@@ -33,15 +42,15 @@ const dayMinutes = 24 * 60
 var (
 	weekdays = func() (days []option) {
 		for day := int64(1); day <= 7; day++ {
-			days = append(days, option{word: strconv.FormatInt(day, 10), spans: []span{{day, day}}})
+			days = append(days, option{word: strconv.FormatInt(day, 10), numbers: numbersIn(day, day+1)})
 		}
 		return days
 	}()
 	timesOfDay = []option{
-		{word: "night", spans: []span{{0, 6*60 - 1}}},
-		{word: "morning", spans: []span{{6 * 60, 12*60 - 1}}},
-		{word: "afternoon", spans: []span{{12 * 60, 18*60 - 1}}},
-		{word: "evening", spans: []span{{18 * 60, dayMinutes - 1}}},
+		{word: "night", numbers: numbersIn(0, 6*60)},
+		{word: "morning", numbers: numbersIn(6*60, 12*60)},
+		{word: "afternoon", numbers: numbersIn(12*60, 18*60)},
+		{word: "evening", numbers: numbersIn(18*60, dayMinutes)},
 		{word: "all_day", other: isTrue(readmodel.FieldAllDay)},
 	}
 	languages = func() (all []option) {
@@ -61,7 +70,7 @@ func either(is readmodel.Filter) []option {
 
 // costBands are the bands of costs between bounds, that of what is free and the rest.
 func costBands(bounds []string) []option {
-	bands := []option{{word: "free", spans: []span{{readmodel.CostFree, readmodel.CostFree}}}}
+	bands := []option{{word: "free", other: isFree}}
 	from := "0"
 	for _, bound := range slices.Concat(bounds, []string{""}) {
 		band, _ := readCostBand(from + "-" + bound)
@@ -127,7 +136,7 @@ func (q *parser) choose(v *param.Value, chosen []option) {
 		return
 	}
 	field := facetOf(v.Name).field
-	if field == readmodel.FieldCost && len(spansOf(chosen)) > maxBands {
+	if field == readmodel.FieldCost && len(chosen) > maxBands {
 		v.Refuse(calendar.ReasonTooMany, strconv.Itoa(maxBands))
 	}
 	if q.chosen == nil {
@@ -137,50 +146,21 @@ func (q *parser) choose(v *param.Value, chosen []option) {
 	q.where(v.Name, anyOf(field, chosen))
 }
 
-// maxBands is how many bands of costs that do not touch one list may ask for: a search
-// server takes 1,024 parts of a query.
+// maxBands is how many bands of costs one list may ask for: a search server takes 1,024
+// parts of a query.
 const maxBands = 100
 
 // anyOf admits what one of some options of a field does.
 func anyOf(field string, options []option) readmodel.Filter {
-	out := readmodel.Or{}
+	out, numbers := readmodel.Or{}, readmodel.In{Field: field}
 	for _, o := range options {
 		if o.other != nil {
 			out = append(out, o.other)
 		}
-	}
-	spans := spansOf(options)
-	if field == readmodel.FieldCost || len(spans) == 1 {
-		for i := range spans {
-			out = append(out, appendRange(nil, field, &spans[i])...)
-		}
-		return out
-	}
-	numbers := readmodel.In{Field: field}
-	for _, s := range spans {
-		for n := s.min; n <= s.max; n++ {
-			numbers.IDs = append(numbers.IDs, calendar.ID(n))
-		}
+		numbers.IDs = append(numbers.IDs, o.numbers...)
 	}
 	if numbers.IDs != nil {
 		out = append(out, numbers)
-	}
-	return out
-}
-
-// spansOf returns the spans of options, those that touch as one.
-func spansOf(options []option) (out []span) {
-	var all []span
-	for _, o := range options {
-		all = append(all, o.spans...)
-	}
-	slices.SortFunc(all, func(a, b span) int { return cmp.Compare(a.min, b.min) })
-	for _, s := range all {
-		if n := len(out); n > 0 && (out[n-1].max == open.max || s.min <= out[n-1].max+1) {
-			out[n-1].max = max(out[n-1].max, s.max)
-		} else {
-			out = append(out, s)
-		}
 	}
 	return out
 }
@@ -193,7 +173,7 @@ func readMonth(entry string) (option, bool) {
 // month is the option of a number of readmodel.FieldMonth.
 func month(n int64) option {
 	word := fmt.Sprintf("%04d-%02d", n/12, n%12+1)
-	return option{word: word, label: word, spans: []span{{n, n}}}
+	return option{word: word, label: word, numbers: numbersIn(n, n+1)}
 }
 
 var dayNames = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
@@ -215,11 +195,11 @@ func readTime(entry string) (option, bool) {
 	if to == 0 {
 		to = dayMinutes
 	}
-	spans := []span{{from, to - 1}}
+	numbers := numbersIn(from, to)
 	if to <= from {
-		spans = []span{{0, to - 1}, {from, dayMinutes - 1}}
+		numbers = append(numbersIn(0, to), numbersIn(from, dayMinutes)...)
 	}
-	return option{word: entry, label: entry, spans: spans}, okFrom && okTo && from < dayMinutes
+	return option{word: entry, label: entry, numbers: numbers}, okFrom && okTo && from < dayMinutes
 }
 
 // minuteOf reads HH:MM, up to 24:00.
@@ -238,17 +218,17 @@ func readCostBand(entry string) (option, bool) {
 	if !ok || !okFrom {
 		return option{}, false
 	}
-	within := span{from, open.max}
+	within := readmodel.Range{Field: readmodel.FieldCost, Min: &from}
 	if below != "" {
 		to, okTo := price(below)
 		if !okTo || from >= to {
 			return option{}, false
 		}
 		if to < open.max { // else it has no bound that a cost could reach
-			within.max = to - 1
+			within.Max = new(to - 1)
 		}
 	}
-	return option{word: entry, label: entry, spans: []span{within}}, true
+	return option{word: entry, label: entry, other: within}, true
 }
 
 // priceForm is a decimal with up to two places.

@@ -3,7 +3,6 @@ package query
 import (
 	"context"
 	"math"
-	"slices"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -62,7 +61,11 @@ func (st *state) addPlaces(ctx context.Context, c *Criteria, f *choice) error {
 	}
 	for _, detail := range placeDetails {
 		if keys := c.places[detail]; keys != nil {
-			f.add(detail, at(visible.names[detail].of(keys)))
+			ids := []calendar.ID{}
+			for _, key := range keys {
+				ids = append(ids, visible.names[detail][key]...)
+			}
+			f.add(detail, at(ids))
 		}
 	}
 	return nil
@@ -91,41 +94,3 @@ func (v *visible) metres(from *circle) map[calendar.ID]int64 {
 
 // placeDetails are the details of venues that lists are filtered and counted by.
 var placeDetails = [...]string{"city", "country"}
-
-// grouping has venues by a key, in the order in which the keys came.
-type grouping[K comparable] struct {
-	keys   []K
-	groups [][]calendar.ID // by place of the key, ascending
-	index  map[K]int       // places of keys
-}
-
-func (g *grouping[K]) add(key K, id calendar.ID) {
-	at, known := g.index[key]
-	if !known {
-		at = len(g.keys)
-		g.index[key] = at
-		g.keys, g.groups = append(g.keys, key), append(g.groups, nil)
-	}
-	g.groups[at] = append(g.groups[at], id)
-}
-
-// parts are the parts of a tally that count the events of the groups.
-func (g *grouping[K]) parts() []readmodel.Filter {
-	parts := make([]readmodel.Filter, len(g.groups))
-	for at, group := range g.groups {
-		parts[at] = in(readmodel.FieldVenue, group...)
-	}
-	return parts
-}
-
-// of returns the venues of some keys, by id.
-func (g *grouping[K]) of(keys []K) []calendar.ID {
-	out := []calendar.ID{}
-	for _, key := range keys {
-		if at, known := g.index[key]; known {
-			out = append(out, g.groups[at]...)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}

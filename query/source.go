@@ -1,6 +1,7 @@
 package query
 
 import (
+	"regexp"
 	"strings"
 	"time"
 
@@ -43,8 +44,8 @@ func readBound(lower bool) reader {
 			zone, at = time.UTC, d.Instant(q.now, q.s.o.Site).Unix()
 			sent, _ := v.Sent()
 			text, _ := sent.(string)
-			if w, ok := withoutOffset(text); ok {
-				digits = w
+			if clock, ok := calendar.ParseDate(offsetForm.ReplaceAllString(calendar.Trim(text), "")); ok && !clock.IsInstant() {
+				digits = clock.Wall(q.now, time.UTC)
 			}
 		case zone != nil:
 			at = calendar.WallToInstant(digits, zone).Unix()
@@ -58,21 +59,8 @@ func readBound(lower bool) reader {
 	}
 }
 
-// withoutOffset returns the wall clock of an instant as it was sent; false for seconds.
-func withoutOffset(text string) (calendar.Wall, bool) {
-	text = strings.TrimRight(calendar.Trim(text), "Zz")
-	if colon := strings.IndexByte(text, ':'); colon > 0 {
-		if i := strings.IndexAny(text[colon:], "+-"); i > 0 {
-			text = text[:colon+i]
-		}
-	}
-	text, _, _ = strings.Cut(text, ".")
-	d, ok := calendar.ParseDate(text)
-	if !ok || d.IsInstant() {
-		return 0, false
-	}
-	return d.Wall(time.Time{}, time.UTC), true
-}
+// offsetForm is what makes a wall clock an instant, with a fraction of a second before it.
+var offsetForm = regexp.MustCompile(`(?i)(\.\d+)?(z|[+-]\d\d:?\d\d)$`)
 
 func readTimeZone(q *parser, v *param.Value) {
 	text, ok := v.Text(0)

@@ -192,24 +192,26 @@ func (g *shared) knownCounts(ids []calendar.ID) (known map[calendar.ID]int, miss
 	return known, missing
 }
 
-// addAbove adds to counted categories those that stand above them, so that a list has whole
-// branches. Other kinds have none.
-func (st *state) addAbove(ctx context.Context, k calendar.Kind, counts map[calendar.ID]int) error {
+// withAbove returns the counted records, ascending, and of categories those above them, too,
+// so that a list has whole branches.
+func (st *state) withAbove(ctx context.Context, k calendar.Kind, counts map[calendar.ID]int) ([]calendar.ID, error) {
+	ids := keys(counts)
 	if k != calendar.KindCategory {
-		return nil
+		return ids, nil
 	}
 	d, err := st.directory(ctx, k)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, id := range keys(counts) {
 		if at, known := d.find(id); known {
 			for _, above := range d.above(at) {
-				counts[d.records[above].ID]++
+				ids = append(ids, d.records[above].ID)
 			}
 		}
 	}
-	return nil
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
 }
 
 // coming admits the counted events that end at a moment or later.

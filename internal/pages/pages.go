@@ -27,7 +27,7 @@ type Lists interface {
 	// StartingIn is the list of the events that a month of Months.Started counts.
 	StartingIn(first time.Time) *query.Criteria
 	// LinkedFrom is what the events of a list link to, with the categories above.
-	LinkedFrom(ctx context.Context, c *query.Criteria) (map[calendar.ID]int, error)
+	LinkedFrom(ctx context.Context, c *query.Criteria) (map[calendar.ID]bool, error)
 	// Generation names the state that lists show now.
 	Generation(ctx context.Context) (query.Generation, error)
 	// Read finds one record by its slug, checks that the caller may read it, and makes

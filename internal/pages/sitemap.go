@@ -85,7 +85,7 @@ func (l *look) makeSiteFiles() (files []siteFile) {
 	for _, k := range calendar.Kinds[1:] {
 		used := false
 		l.all(k, listed(k), func(v *query.View) {
-			if used = true; linked[v.Record.ID] > 0 {
+			if used = true; linked[v.Record.ID] {
 				records[k] = append(records[k], siteURLOf(v.Record))
 			}
 		})
