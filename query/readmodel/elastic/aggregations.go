@@ -67,28 +67,12 @@ func (v *view) tallies(c *compiler, of []readmodel.Tally) object {
 		if t.Field != "" {
 			parts["values"] = v.x.valuesOf(t.Field, nil)
 		}
-		var filters list
-		for _, part := range t.Parts {
-			if _, isValue := valueOf(t, part); !isValue {
-				filters = append(filters, c.filter(part))
-			}
-		}
-		if len(filters) > 0 {
-			parts["parts"] = object{"filters": object{"filters": filters}}
+		if len(t.Parts) > 0 {
+			parts["parts"] = object{"filters": object{"filters": c.filters(t.Parts)}}
 		}
 		aggs[strconv.Itoa(i)] = filtered(c.query(t.Filter), parts)
 	}
 	return aggs
-}
-
-// valueOf returns the value that a part of a tally admits the documents of, where the tally
-// counts it by itself.
-func valueOf(t *readmodel.Tally, part readmodel.Filter) (calendar.ID, bool) {
-	in, isIn := part.(readmodel.In)
-	if !isIn || in.Field != t.Field || len(in.IDs) != 1 {
-		return 0, false
-	}
-	return in.IDs[0], true
 }
 
 // readTallies reads the answers to them. What one answer did not hold is asked page by page.
@@ -100,17 +84,12 @@ func (v *view) readTallies(ctx context.Context, q *readmodel.Query, found map[st
 		if got.Values, err = v.values(ctx, q.Kind, readmodel.Both(q.Filter, t.Filter), t.Field, &from.Values); err != nil {
 			return nil, err
 		}
+		if len(from.Parts.Buckets) != len(t.Parts) {
+			return nil, fmt.Errorf("tally: %d counts of %d parts", len(from.Parts.Buckets), len(t.Parts))
+		}
 		got.Parts = make([]int, len(t.Parts))
-		counts := from.Parts.Buckets
-		for at, part := range t.Parts {
-			if value, is := valueOf(t, part); is {
-				got.Parts[at] = got.Values[value]
-				continue
-			}
-			if len(counts) == 0 {
-				return nil, fmt.Errorf("tally of %d parts: no count of the %dth", len(t.Parts), at+1)
-			}
-			got.Parts[at], counts = counts[0].Count, counts[1:]
+		for at, bucket := range from.Parts.Buckets {
+			got.Parts[at] = bucket.Count
 		}
 	}
 	return out, nil

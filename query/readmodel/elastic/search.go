@@ -49,8 +49,7 @@ type hit struct {
 		Body  []string
 		Venue []int64 // of an order by distance
 	}
-	Source json.RawMessage `json:"_source"`
-	Sort   []json.RawMessage
+	Sort []json.RawMessage
 	// Matched are the names of the named queries that it matches.
 	Matched []string `json:"matched_queries"`
 }
