@@ -28,6 +28,7 @@ import (
 // (HISTORY 3, 20.16).
 func TestPastOfRandomTimes(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	w := world.New(t, world.Options{Unchecked: true})
 	random := rand.New(rand.NewPCG(7, 11))
 	begin := w.Clock.Now()

@@ -210,6 +210,7 @@ func eachObject(t *testing.T, look func(at string, v map[string]any)) {
 // usable of these.
 func TestTypesOfSchemas(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	several := 0
 	eachObject(t, func(at string, v map[string]any) {
 		if types, is := v["type"].([]any); is {
@@ -330,6 +331,7 @@ func withoutTexts(v any) any {
 // language, their texts in that of the request, their links under its root.
 func TestTextsOfAllLanguages(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	w := world.New(t, world.Options{})
 	for _, path := range []string{"", "/doc"} {
 		plain := w.As(calendar.Anonymous).Read(path)
@@ -413,6 +415,7 @@ func TestIndexAndDocument(t *testing.T) {
 // form alone the documentation forbids (8.2). Other spellings of a value are taken, too.
 func TestDocumentedBodies(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	w, editor, _ := newWorld(t)
 	doc := w.Document()
 	const event, organizer, category = `"title":"Jazz","start_date":"2026-06-01 20:00","end_date":"2026-06-01 22:00"`, `"organizer":"Band"`, `"name":"Jazz"`

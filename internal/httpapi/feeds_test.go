@@ -92,6 +92,7 @@ func uidByID(t *testing.T, c *world.Client) map[string]string {
 // LISTINGS 8.1, 8.8, 8.44
 func TestFormatsHaveOneSelection(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	_, editor, nobody := newWorld(t)
 	jazz := editor.Create(calendar.KindCategory, obj{"name": "Jazz"}).ID()
 	zones := []string{"America/New_York", "Asia/Tokyo", "UTC", "UTC+5.5"}
@@ -198,6 +199,7 @@ const headerRequest = "X-Request-Id"
 // LISTINGS 8.8
 func TestUIDsAreTheSameEverywhere(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	_, editor, nobody := newWorld(t, world.Options{HTTP: httpapi.Options{TrustForwarded: true}})
 	id := editor.Event("Concert", nil).ID().String()
 	want := uidByID(t, nobody)[id]

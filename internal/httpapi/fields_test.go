@@ -97,6 +97,7 @@ func fieldRows(t *testing.T, id map[string]calendar.ID) (rows []fieldRow) {
 // TestFieldTables: every row of the field tables, on create and update.
 func TestFieldTables(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	w := world.New(t, world.Options{Unchecked: true})
 	editor, other := w.As(calendar.Editor), w.AsOther(calendar.Editor)
 	id := map[string]calendar.ID{"me": editor.User, "other": other.User}

@@ -42,6 +42,7 @@ func TestTermsOfOneRequest(t *testing.T) {
 // roots and lists of ids (8.2, 10).
 func TestDocumentedExtensions(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	_, _, nobody := newWorld(t, world.Options{HTTP: httpapi.Options{Prefixes: []string{"rest"}, Namespaces: []string{"other/v2"}}})
 	doc := nobody.Get("/doc")
 	doc.WantField("x-roles.4.name", "administrator").WantField("x-roles.5.name", "auditor").WantField("x-roles.5.x-extension", true)

@@ -41,6 +41,7 @@ func answered(k calendar.Kind, role calendar.Role, own, trashed bool, status, ac
 // trashed and not; by id and by slug the same (6.1).
 func TestRightsOnPosts(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	w := world.New(t, world.Options{Unchecked: true})
 	admin := w.As(calendar.Administrator)
 	n := 0

@@ -17,6 +17,7 @@ import (
 // checks (7.2).
 func TestRefusals(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	_, editor, nobody := newWorld(t)
 	path := editor.Event("Quay concert", nil).Path(calendar.KindEvent)
 	long := strings.Repeat("x", 17<<10)
@@ -117,6 +118,7 @@ func TestPreflightsThatNameMuch(t *testing.T) {
 // before its credentials are looked at (2.11, 7.2).
 func TestForeignPages(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	const allowed, base = "https://good.example", "https://cal.example:8443"
 	w := world.New(t, world.Options{HTTP: httpapi.Options{AllowedOrigins: []string{allowed}, BaseURL: base + "/site"}})
 	host := strings.TrimPrefix(world.Base, "https://") // of the requests

@@ -14,6 +14,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/pages"
+	"daybook/internal/testkit/world"
 )
 
 // allPages are the pages of each kind that a programme has.
@@ -26,6 +27,7 @@ var allPages = []string{
 // TestHooksOfPages: ids, landmarks, headings and labels of every page (PAGES 13.20).
 func TestHooksOfPages(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	w := viewsWorld(t, pages.Options{})
 	programme(t, w)
 	check := func(at sheet, tag string) {
@@ -268,6 +270,7 @@ func TestPagesWithoutScripts(t *testing.T) {
 // and a request to copy (PAGES 13.51).
 func TestPageOfTheAPI(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	w := viewsWorld(t, pages.Options{})
 	for _, l := range calendar.Langs {
 		root := ""

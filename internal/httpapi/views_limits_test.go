@@ -17,6 +17,7 @@ import (
 // each filter can be taken away: of many values a parameter has one chip.
 func TestPagesOfManyFilters(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	w := viewsWorld(t, pages.Options{})
 	p := programme(t, w)
 	for _, query := range []string{
@@ -48,6 +49,7 @@ func TestPagesOfManyFilters(t *testing.T) {
 // another zone cannot be left out of other formats, so they are on the page, too (PAGES P1.2).
 func TestZonesOfManyEvents(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	w := viewsWorld(t, pages.Options{})
 	editor := w.As(calendar.Editor)
 	edge := editor.Event("Edge", obj{"start_date": "2026-04-30", "end_date": "2026-04-30", "all_day": true, "timezone": "Pacific/Honolulu"})

@@ -67,6 +67,7 @@ func TestZonesOfPages(t *testing.T) {
 // language (PAGES 13.1).
 func TestEveryURLNamesItsRecord(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	w := viewsWorld(t, pages.Options{})
 	programme(t, w)
 	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
@@ -97,6 +98,7 @@ func TestEveryURLNamesItsRecord(t *testing.T) {
 // TestHeadsOfPages: the feeds and the picture that heads name (PAGES 13.15, 13.18).
 func TestHeadsOfPages(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	w := viewsWorld(t, pages.Options{})
 	programme(t, w)
 	nobody := w.As(calendar.Anonymous)
@@ -193,6 +195,7 @@ func readSiteMap(t *testing.T, w *world.World, path string) (out urlSet) {
 // TestSiteMap: what may be indexed is in it once (PAGES 13.16).
 func TestSiteMap(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	w := viewsWorld(t, pages.Options{Prefixes: []string{"api"}})
 	p := programme(t, w)
 	unused := w.As(calendar.Editor).Create(calendar.KindVenue, obj{"venue": "Unused"})

@@ -189,6 +189,7 @@ const mostWalked = 3
 // (PAGES 13.5, 13.18).
 func TestPagesHoldTheSelectionOfTheirJSON(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	w := viewsWorld(t, pages.Options{})
 	p := programme(t, w)
 	nobody := w.As(calendar.Anonymous).In(t)

@@ -21,6 +21,7 @@ const wallForm = "2006-01-02 15:04:05"
 // the dates that single answers show.
 func TestRandomWindows(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	site, err := time.LoadLocation("America/New_York")
 	if err != nil {
 		t.Fatal(err)

@@ -78,6 +78,7 @@ func (p *proving) hashes(r *world.Response) (out []digest) {
 // consistent, and every position is included, for all sizes.
 func TestProofsOverHTTP(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	p := newProving(t, httpapi.Options{})
 	editor := p.As(calendar.Editor)
 	for _, path := range []string{"/checkpoint", "/checkpoint/keys", "/proof/inclusion?position=1", "/proof/consistency?from=0", "/checkpoint?size=1"} {
@@ -188,6 +189,7 @@ func TestProofsOverHTTP(t *testing.T) {
 // HISTORY 20.28: tiles over HTTP, with their headers; wrong forms are no tiles.
 func TestTilesOverHTTP(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	p := newProving(t, httpapi.Options{HistoryMaxAge: 100})
 	author := p.As(calendar.Editor)
 	tag := author.Create(calendar.KindTag, world.Object{"name": "t"})

@@ -344,3 +344,12 @@ func (p *projecting) follow(ctx context.Context) error {
 		p.at = head.Position
 	}
 }
+
+// Slow skips a test that takes long and compares much under -short: CI runs those once, without
+// the race detector.
+func Slow(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
+}
