@@ -9,10 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/go-chi/chi/v5/middleware"
-
 	"daybook/calendar"
 	"daybook/internal/httpapi"
+	"daybook/internal/httpapi/admit"
 	"daybook/internal/status"
 )
 
@@ -22,7 +21,8 @@ const (
 	pathReady = "/health/ready"
 )
 
-// readyAtOnce is how many requests at once ask how the process is; more are answered 429.
+// readyAtOnce is how many requests at once ask how the process is, a quarter of them of one
+// address.
 const readyAtOnce = 1024
 
 // readiness is the handler of the listener: before the work has begun and after it
@@ -46,18 +46,34 @@ type inside struct {
 // newReadiness makes the handler; o are the settings of the interface.
 func newReadiness(o httpapi.Options) (d *readiness, err error) {
 	d = &readiness{begun: make(chan struct{})}
-	d.operations = map[string]http.Handler{pathLive: probe(alive), pathReady: middleware.Throttle(readyAtOnce)(probe(d.ready))}
+	rooms := admit.New(admit.Limits{Slots: readyAtOnce, Forwarded: o.TrustForwarded})
+	d.operations = map[string]http.Handler{pathLive: probe{rooms, alive}, pathReady: probe{rooms, d.ready}}
 	d.waitFor("")
 	d.closed, err = httpapi.Closed(o, calendar.CodeUnavailable)
 	return d, err
 }
 
-// probe reports how the process is: whether it is well, and what it answers as JSON.
-type probe func(ctx context.Context) (well bool, shown map[string]any)
+// probe answers how the process is.
+type probe struct {
+	rooms *admit.Control
+	look  func(ctx context.Context) (well bool, shown map[string]any) // what is shown as JSON
+}
 
 // ServeHTTP implements http.Handler.
 func (p probe) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	well, shown := p(r.Context())
+	pass := p.rooms.Arrive(r)
+	defer pass.Leave()
+	switch {
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "GET and HEAD only", http.StatusMethodNotAllowed)
+		return
+	case !pass.Enter(admit.Login, 1):
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "too many requests at the same time", http.StatusServiceUnavailable)
+		return
+	}
+	well, shown := p.look(r.Context())
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")

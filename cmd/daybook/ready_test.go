@@ -6,12 +6,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"daybook/eventstore"
+	"daybook/internal/httpapi/admit"
 )
 
 func TestReady(t *testing.T) {
@@ -75,5 +77,50 @@ func TestWhenErased(t *testing.T) {
 			}
 		}
 		cancel()
+	})
+}
+
+// TestProbesAreBounded: the probes of one address take no place of those of others, and are read
+// only.
+func TestProbesAreBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		p := probe{admit.New(admit.Limits{Slots: 64}), func(context.Context) (bool, map[string]any) {
+			<-gate
+			return true, nil
+		}}
+		ask := func(method, address string) *httptest.ResponseRecorder {
+			r := httptest.NewRequestWithContext(t.Context(), method, pathReady, http.NoBody)
+			r.RemoteAddr = address
+			w := httptest.NewRecorder()
+			p.ServeHTTP(w, r)
+			return w
+		}
+		var all sync.WaitGroup
+		want := func(address string) {
+			all.Go(func() {
+				if got := ask(http.MethodGet, address); got.Code != http.StatusOK {
+					t.Errorf("%s: %d", address, got.Code)
+				}
+			})
+		}
+		for range 16 {
+			want("192.0.2.1:1")
+		}
+		synctest.Wait()
+		if got := ask(http.MethodGet, "192.0.2.1:1"); got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" {
+			t.Errorf("one more of the same address: %d %v", got.Code, got.Header())
+		}
+		want("192.0.2.2:1")
+		if got := ask(http.MethodPost, "192.0.2.3:1"); got.Code != http.StatusMethodNotAllowed || got.Header().Get("Allow") != "GET, HEAD" {
+			t.Errorf("POST: %d %v", got.Code, got.Header())
+		}
+		synctest.Wait()
+		close(gate)
+		all.Wait()
+		if got := ask(http.MethodHead, "192.0.2.1:1"); got.Code != http.StatusOK {
+			t.Errorf("afterwards: %d", got.Code)
+		}
 	})
 }

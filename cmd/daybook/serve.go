@@ -164,7 +164,7 @@ func serve(ctx context.Context, c *console, s *config, prepare func(ctx context.
 	}
 	metricsAddress := s.Metrics
 	if s.Metrics == metricsSame {
-		metricsAddress, ready.operations[pathMetrics] = "", p.watch.handler
+		metricsAddress, ready.operations[pathMetrics] = "", p.watch.server().Handler
 	}
 	var g group.Group
 	drain := &lifecycle.Drain{Log: log, Delay: s.lameDuck(), Limit: s.DrainLimit, Begin: ready.drain}
