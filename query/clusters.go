@@ -101,7 +101,7 @@ func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 	}
 	counted := page.Tallied[0]
 	out := &Clusters{Total: page.Total, Placed: counted.Parts[len(parts)-1], Position: st.view.Shown().Position}
-	for i, n := range countsOf(groups, &counted) {
+	for i, n := range groupCounts(groups, &counted) {
 		if n > 0 {
 			out.Clusters = append(out.Clusters, visible.cluster(cells[i], groups[i], n, counted.Values))
 		}

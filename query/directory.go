@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -38,8 +39,15 @@ type point struct {
 type visible struct {
 	*directory
 	due   int64
-	seen  []bool                              // by place
-	names map[string]map[string][]calendar.ID // venues by detail and key of readmodel.PlaceKey
+	seen  []bool                  // by place
+	names map[string]*placeGroups // venues by detail
+}
+
+// placeGroups are venues by a detail of their places.
+type placeGroups struct {
+	of     map[string][]calendar.ID // by key of readmodel.PlaceKey
+	keys   []string                 // in order
+	groups [][]calendar.ID          // by place in keys
 }
 
 // directoryFields are the fields that a directory holds of records.
@@ -146,16 +154,23 @@ func (st *state) visible(ctx context.Context, c *Criteria, k calendar.Kind) (*vi
 	if known := d.views[view].Load(); shared && known != nil && known.due == st.gen.Due {
 		return known, nil
 	}
-	out := &visible{directory: d, due: st.gen.Due, seen: make([]bool, len(d.records)), names: map[string]map[string][]calendar.ID{}}
+	out := &visible{directory: d, due: st.gen.Due, seen: make([]bool, len(d.records)), names: map[string]*placeGroups{}}
 	for _, detail := range placeDetails {
-		out.names[detail] = map[string][]calendar.ID{}
+		out.names[detail] = &placeGroups{of: map[string][]calendar.ID{}}
 	}
 	for at, r := range d.records {
 		out.seen[at] = isShown(r, c.Caller, st.moment()) && !c.withdrawn.has(r.ID)
 		for detail, names := range out.names {
 			if key := readmodel.PlaceKey(r.Fields.String(detail)); out.seen[at] && key != "" {
-				names[key] = append(names[key], r.ID)
+				names.of[key] = append(names.of[key], r.ID)
 			}
+		}
+	}
+	for _, names := range out.names {
+		names.keys = slices.AppendSeq([]string{}, maps.Keys(names.of))
+		slices.Sort(names.keys)
+		for _, key := range names.keys {
+			names.groups = append(names.groups, names.of[key])
 		}
 	}
 	if shared {

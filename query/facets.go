@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"strings"
 
@@ -141,12 +140,7 @@ func (st *state) facet(ctx context.Context, c *Criteria, name string) (*facetCou
 	}
 	f.groups = f.visible.trees
 	if names := f.visible.names[name]; names != nil {
-		f.places = slices.AppendSeq([]string{}, maps.Keys(names))
-		slices.Sort(f.places)
-		f.groups = make([][]calendar.ID, len(f.places))
-		for at, place := range f.places {
-			f.groups[at] = names[place]
-		}
+		f.places, f.groups = names.keys, names.groups
 	}
 	return f, nil
 }
@@ -179,8 +173,8 @@ func partsOf(field string, groups [][]calendar.ID) (parts []readmodel.Filter) {
 	return parts
 }
 
-// countsOf returns the counts of the groups.
-func countsOf(groups [][]calendar.ID, got *readmodel.Tallied) []int {
+// groupCounts returns the counts of the groups.
+func groupCounts(groups [][]calendar.ID, got *readmodel.Tallied) []int {
 	counts, parts := make([]int, len(groups)), got.Parts
 	for at, group := range groups {
 		if len(group) > 1 {
@@ -254,7 +248,7 @@ func (f *facetCount) counted(got *readmodel.Tallied) (all []FacetValue) {
 			chosen[id.String()] = true
 		}
 	}
-	for at, n := range countsOf(f.groups, got) {
+	for at, n := range groupCounts(f.groups, got) {
 		if n == 0 && len(chosen) == 0 {
 			continue
 		}

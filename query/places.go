@@ -63,7 +63,7 @@ func (st *state) addPlaces(ctx context.Context, c *Criteria, f *choice) error {
 		if keys := c.places[detail]; keys != nil {
 			ids := []calendar.ID{}
 			for _, key := range keys {
-				ids = append(ids, visible.names[detail][key]...)
+				ids = append(ids, visible.names[detail].of[key]...)
 			}
 			f.add(detail, at(ids))
 		}
