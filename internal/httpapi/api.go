@@ -276,7 +276,8 @@ func (a *api) Forget() {
 }
 
 // Closed makes the handler of an interface that cannot work yet, or no longer, or that
-// is none: it answers every request with a code as New's handler would, and asks for no part. No one is told of its answers. It refuses the settings that New refuses, so a program can look
+// is none: it answers every request with a code as New's handler would, and asks for no part.
+// No one is told of its answers. It refuses the settings that New refuses, so a program can look
 // before it opens anything.
 func Closed(o Options, code calendar.Code) (http.Handler, error) {
 	o.Observe, o.Trace, o.AnswerBytes, o.FragmentBytes = nil, nil, -1, -1

@@ -36,7 +36,7 @@ type call struct {
 	// answer is not older.
 	reached, sent calendar.Position
 	// lastGood is the key under which the answer is cached for the time in which the read model
-	// is out of reach; "": it is not.
+	// is out of reach; "": it is not, as the operator does not allow it.
 	lastGood string
 	// fresh is Cache-Control of an answer that reports the past, whose errors no one
 	// keeps; nil: it is one of the present.

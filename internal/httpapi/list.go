@@ -32,7 +32,9 @@ func (c *call) list() error {
 		c.cache = CacheHit
 		return c.sendAnswer(ans)
 	}
-	c.lastGood = c.lastGoodKey()
+	if c.o.ServeStale {
+		c.lastGood = c.lastGoodKey()
+	}
 	q, err := c.listNow(alias)
 	if err != nil {
 		return err
@@ -222,7 +224,7 @@ func (c *call) lastGoodKey() string {
 // sentLastGood sends the last good answer in the place of an error that says that the read model
 // is out of reach, where the operator allows it, and reports whether it did.
 func (c *call) sentLastGood(err error) bool {
-	if !c.o.ServeStale || c.lastGood == "" || !errors.Is(err, readmodel.ErrUnavailable) {
+	if c.lastGood == "" || !errors.Is(err, readmodel.ErrUnavailable) {
 		return false
 	}
 	ans, ok := c.answers.Get(c.lastGood)

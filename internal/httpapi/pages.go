@@ -188,7 +188,11 @@ func (c *call) unlock() error {
 	req.Opens = func(ctx context.Context, event calendar.ID) (bool, error) {
 		return c.tryPassword(ctx, event, password)
 	}
-	return c.read(&question{make: func(ctx context.Context, of stated) (*answer, error) { return c.makePage(ctx, req, of) }})
+	return c.read(&question{make: func(_ context.Context, of stated) (*answer, error) {
+		ctx, cancel := c.within(c.o.WriteDeadline) // from here on: the body may have been long in coming
+		defer cancel()
+		return c.makePage(ctx, req, of)
+	}})
 }
 
 // fromOtherSite reports whether a page of another site sent a form (PAGES.md P2.3). A
@@ -216,7 +220,9 @@ const (
 // pageQuestion finds the state that a page shows.
 func (c *call) pageQuestion(ctx context.Context, req *public.Request) (*question, error) {
 	asked := c.o.Pages.Key(req)
-	c.lastGood = string(cache.Key{lastPageKey}.Text(asked))
+	if c.o.ServeStale {
+		c.lastGood = string(cache.Key{lastPageKey}.Text(asked))
+	}
 	c.w.Header().Set(headerCache, c.pageCache()) // unless the answer has another one
 	var state query.Generation
 	q := &question{

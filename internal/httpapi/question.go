@@ -80,7 +80,7 @@ func (c *call) read(q *question) error {
 		}
 		if err == nil {
 			c.setAlias(q.alias, ans)
-			if c.o.ServeStale && c.lastGood != "" && ans.selection == nil && ans.page == nil {
+			if c.lastGood != "" && ans.selection == nil && ans.page == nil {
 				c.answers.Set(c.lastGood, ans)
 			}
 			err = c.sendAnswer(ans)
