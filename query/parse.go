@@ -152,20 +152,25 @@ func readEventStatus(q *parser, v *param.Value) {
 }
 
 // readIDs reads a list of ids; whether they are known does not matter.
-func readIDs(q *parser, v *param.Value) {
-	var ids []calendar.ID
-	for _, e := range v.List() {
-		id, ok := calendar.ParseID(e)
-		if !ok {
-			v.Refuse(calendar.ReasonTypeID)
-			return
+func readIDs(use func(q *parser, ids []calendar.ID)) reader {
+	return func(q *parser, v *param.Value) {
+		var ids []calendar.ID
+		for _, e := range v.List() {
+			id, ok := calendar.ParseID(e)
+			if !ok {
+				v.Refuse(calendar.ReasonTypeID)
+				return
+			}
+			ids = addDistinct(ids, id)
 		}
-		ids = addDistinct(ids, id)
-	}
-	if ids != nil {
-		q.includeOnly(ids)
+		if ids != nil {
+			use(q, ids)
+		}
 	}
 }
+
+// writtenBy admits the events of some authors alone.
+func (q *parser) writtenBy(authors []calendar.ID) { q.where("", in(readmodel.FieldAuthor, authors...)) }
 
 // includeOnly admits some records alone.
 func (q *parser) includeOnly(ids []calendar.ID) {

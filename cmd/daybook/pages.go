@@ -168,7 +168,7 @@ func (s *config) pageOptions() pages.Options {
 	return pages.Options{
 		Site: s.zone().Location, SiteZone: s.zone().Name, Namespace: "/" + s.APIPrefix + "/" + httpapi.Namespace,
 		Prefixes: append([]string{s.APIPrefix}, s.MorePrefixes...), API: httpapi.PageAPI(),
-		Sunday: s.PagesWeekStart == "sunday", Clock: clock, NoExternalLinks: !s.PagesExternalLinks, NoRobots: s.PagesRobots == "none",
+		Desk: s.Desk, Sunday: s.PagesWeekStart == "sunday", Clock: clock, NoExternalLinks: !s.PagesExternalLinks, NoRobots: s.PagesRobots == "none",
 		Images: s.PagesImages, AnyImage: slices.Contains(s.PagesImages, anyHost),
 		Tiles: s.PagesTiles, TileHosts: s.PagesTilesHosts, TilesBy: s.PagesTilesAttribution, Embed: s.PagesEmbed, MaxAge: cmp.Or(s.PagesCache, -1),
 		Brand: pages.Brand{Name: s.BrandName, Logo: s.BrandLogo, Accent: s.BrandAccent, Footer: s.BrandFooter, Home: s.BrandHome},

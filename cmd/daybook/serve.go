@@ -210,6 +210,13 @@ func announce(w io.Writer, s *config, addr net.Addr, name, token string) {
 	if s.Pages && s.demo == nil {
 		fmt.Fprintf(w, "pages: %s/\n", base)
 	}
+	if s.Pages && s.Desk {
+		link := base + "/desk/"
+		if s.demo != nil {
+			link += "#/signin?" + url.Values{"name": {name}, "token": {token}}.Encode()
+		}
+		fmt.Fprintf(w, "desk: %s\n", link)
+	}
 	if token != "" {
 		fmt.Fprintf(w, "administrator: %s\ntoken: %s\nThe token is shown this once; daybook user token %s makes another.\n", name, token, name)
 	}

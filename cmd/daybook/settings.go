@@ -136,6 +136,7 @@ type InterfaceOptions struct {
 
 type PagesOptions struct {
 	Pages                 bool               `default:"true" help:"show pages for people: lists, months, events, venues and what else has a url"`
+	Desk                  bool               `default:"true" help:"serve the desk, where people write the calendar, at /desk/; it needs --pages"`
 	PagesExternalLinks    bool               `default:"true" help:"link calendars and maps of other services on pages"`
 	PagesRobots           string             `default:"index" choices:"index,none" placeholder:"WHICH" help:"index or none: what search engines may keep of pages"`
 	PagesCache            time.Duration      `default:"10s" min:"0s" max:"24h" whole:"" placeholder:"DURATION" help:"how long shared caches may keep a page, whole seconds up to 24h; 0s: they ask each time"`

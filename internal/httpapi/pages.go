@@ -79,7 +79,7 @@ func (c *call) findPage() *paged {
 	}
 	p := &paged{plain: true}
 	route, found := public.Find(path)
-	if !found {
+	if !found || !c.o.Pages.Served(route) {
 		if c.roots.locateBelow(normalize(path)).below || !accepts(c.r.Header, "text/html") {
 			return nil
 		}
@@ -100,6 +100,10 @@ func (c *call) setPageHeaders(h http.Header) {
 		h.Set(row[0], row[1])
 	}
 	h.Set("Content-Security-Policy", c.o.Pages.Policy(c.page.req.Route))
+	if route := c.page.req.Route; route.Desk && !route.Asset {
+		h.Set("Referrer-Policy", "no-referrer")
+		h["X-Robots-Tag"] = valueNoIndex
+	}
 	if strings.HasPrefix(c.from.base, "https:") {
 		h.Set("Strict-Transport-Security", "max-age=31536000")
 	}

@@ -58,7 +58,7 @@ var (
 	works = map[string]work{
 		"index": (*call).index, "doc": (*call).documentation,
 		"list": (*call).list, "create": (*call).create, "read": (*call).readRecord, "update": (*call).update, "delete": (*call).delete,
-		"source": (*call).calendarSource, "several": (*call).several, "clusters": (*call).clusters, "suggest": (*call).suggest,
+		"source": (*call).calendarSource, "several": (*call).several, "clusters": (*call).clusters, "suggest": (*call).suggest, "me": (*call).me,
 	}
 	pastReads = map[string]*pastRead{
 		"history": &historyRead, "timemap": &timeMapRead, "diff": &diffRead, "changes": &changesRead, "stream": &streamRead,

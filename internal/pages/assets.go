@@ -26,6 +26,7 @@ type File struct {
 // assets are the files by their names, hashed once.
 type assets struct {
 	named map[string]*File
+	desk  []byte // its document, nil without the desk
 	mark  string // of their contents and the brand
 }
 
@@ -48,7 +49,7 @@ const (
 // spaces are what a browser does not need of the style.
 var spaces = regexp.MustCompile(`(?s)/\*.*?\*/|\n\t*`)
 
-func newAssets(b Brand) (*assets, error) {
+func newAssets(b Brand, withDesk bool) (*assets, error) {
 	accent, err := accentStyle(b.Accent)
 	if err != nil {
 		return nil, err
@@ -71,7 +72,12 @@ func newAssets(b Brand) (*assets, error) {
 	if b.Logo != nil {
 		out.add(logoName+b.Logo.ext, b.Logo.body)
 	}
-	all, err := json.Marshal([]any{out.named, b})
+	if withDesk {
+		if out.desk, err = out.addDesk(); err != nil {
+			return nil, err
+		}
+	}
+	all, err := json.Marshal([]any{out.named, b, string(out.desk)})
 	out.mark = hash(all)
 	return out, err
 }
@@ -84,7 +90,11 @@ func hash(body []byte) string {
 
 func (a *assets) add(name string, body []byte) {
 	ext := path.Ext(name)
-	a.named[name] = &File{Path: "/assets/" + strings.TrimSuffix(name, ext) + "." + hash(body) + ext, Media: medias[ext], Body: body}
+	folder := "/assets/"
+	if path.Dir(name) == "desk" {
+		folder = deskAssets
+	}
+	a.named[name] = &File{Path: folder + strings.TrimSuffix(path.Base(name), ext) + "." + hash(body) + ext, Media: medias[ext], Body: body}
 }
 
 // hashed is the end of the path of a file: a hash and the ending of its name.
@@ -93,7 +103,7 @@ var hashed = regexp.MustCompile(`\.[^.]*(\.[^.]*)$`)
 // find returns a file by the path that it was asked under, nil for none, and reports whether
 // that is the present one.
 func (a *assets) find(asked string) (f *File, present bool) {
-	f = a.named[hashed.ReplaceAllString(strings.TrimPrefix(asked, "/assets/"), "$1")]
+	f = a.named[hashed.ReplaceAllString(strings.TrimPrefix(strings.Replace(asked, deskAssets, "desk/", 1), "/assets/"), "$1")]
 	return f, f != nil && f.Path == asked
 }
 

@@ -61,6 +61,8 @@ type Options struct {
 	Prefixes  []string       // of the interface, for robots.txt
 	Now       func() time.Time
 
+	// Desk serves the desk, too.
+	Desk bool
 	// Sunday begins weeks on Sunday.
 	Sunday bool
 	// Clock is 12 or 24 hours for all languages; 0: that of the language.
@@ -125,7 +127,7 @@ func New(d Deps, o Options) (*Pages, error) {
 	p := &Pages{Deps: d, o: o}
 	p.policies = newPolicies(&o)
 	var err error
-	if p.assets, err = newAssets(o.Brand); err != nil {
+	if p.assets, err = newAssets(o.Brand, o.Desk); err != nil {
 		return nil, err
 	}
 	p.mark = p.assets.mark

@@ -7,7 +7,7 @@ import (
 )
 
 // policies are the values of Content-Security-Policy (PAGES.md P6.3, P6.4).
-type policies struct{ page, embed string }
+type policies struct{ page, embed, desk string }
 
 // logoPolicy is that of the logo: a script in it does not run.
 const logoPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
@@ -17,6 +17,7 @@ func newPolicies(o *Options) policies {
 	if o.AnyImage {
 		images = append(images, "https:")
 	}
+	desk := deskPolicy(images)
 	images = append(images, o.tileOrigins()...)
 	with := func(ancestors string) string {
 		return "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src " + strings.Join(slices.Compact(images), " ") +
@@ -26,7 +27,7 @@ func newPolicies(o *Options) policies {
 	if len(o.Embed) > 0 {
 		ancestors = strings.Join(o.Embed, " ")
 	}
-	return policies{page: with("'none'"), embed: with(ancestors)}
+	return policies{page: with("'none'"), embed: with(ancestors), desk: desk}
 }
 
 // tileOrigins are where map tiles come from.
@@ -48,6 +49,8 @@ func (p *Pages) Policy(r Route) string {
 	switch {
 	case strings.HasPrefix(r.proper, "/assets/"+logoName+"."):
 		return logoPolicy
+	case r.Desk:
+		return p.policies.desk
 	case r.name == pageEmbed:
 		return p.policies.embed
 	}

@@ -59,6 +59,8 @@ type page struct {
 	// Open tells that pages of every origin may load it, as reads of the interface, Unlocks that
 	// a password may be sent to it, and Asset that it is a file that pages load.
 	Open, Unlocks, Asset bool
+	// Desk tells that it is a path of the desk.
+	Desk bool
 	// Cache is its Cache-Control, "" for that of pages.
 	Cache string
 }
@@ -89,6 +91,8 @@ func init() { // what serves a page finds other pages
 		{pattern: "/sitemap.xml", media: mediaXML, serve: func(l *look) { l.write("sitemap.xml", l.siteFiles()) }},
 		{pattern: "/sitemap/{slug}", media: mediaXML, serve: (*look).serveSiteFile},
 		{pattern: "/assets/{slug}", Asset: true},
+		{pattern: "/desk/", media: TypeHTML, serve: (*look).serveDesk, Still: true, Desk: true, Cache: "no-store"},
+		{pattern: deskAssets + "{slug}", Asset: true, Desk: true},
 		{pattern: elementFile, media: medias[".js"], serve: func(l *look) { l.send(l.script) }, Still: true, Open: true, Cache: "public, max-age=300, stale-while-revalidate=86400"},
 		{pattern: "/oembed", own: []string{paramURL, paramFormat, maxWidth, maxHeight}, serve: (*look).serveOEmbed, Stays: true, Open: true},
 	}

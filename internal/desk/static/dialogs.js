@@ -1,0 +1,86 @@
+// Dialogs: modal, so they keep the focus, and give it back (E8).
+
+import { button, freshId, h } from "./dom.js";
+import { t } from "./texts.js";
+
+// open shows a dialog and returns what was chosen, null for Escape. Choices are [value,
+// label, attributes]; the first one is the main one.
+export function open(name, title, content, choices, o = {}) {
+	const before = document.activeElement;
+	return new Promise((done) => {
+		const id = freshId("dialog");
+		const line = h("div.line.end");
+		const box = h("dialog.conflict", { role: "dialog", "data-dialog": name, "aria-labelledby": id, "aria-modal": "true" }, h("h2", { id, tabindex: "-1" }, title), content, line);
+		let closed = false;
+		const close = (value) => {
+			if (closed) return;
+			closed = true;
+			box.close();
+			box.remove();
+			if (before?.isConnected) before.focus();
+			done(value);
+		};
+		for (const [value, label, attributes] of [...choices].reverse()) {
+			line.append(button(label, () => close(o.value ? o.value(value) : value), attributes));
+		}
+		box.addEventListener("cancel", (e) => {
+			e.preventDefault();
+			close(null);
+		});
+		box.addEventListener("keydown", (e) => {
+			if (e.key === "Escape") {
+				e.preventDefault();
+				e.stopPropagation();
+				close(null);
+			}
+		});
+		document.body.append(box);
+		box.showModal();
+		(line.querySelector(".primary") ?? line.lastElementChild).focus();
+	});
+}
+
+const main = { class: "primary" };
+
+export const sayParagraph = (...texts) => texts.map((text) => h("p", null, text));
+
+// sure asks before something that is not easily undone.
+export const sure = (name, title, content, act, danger) => open(name, title, content, [[true, act, danger ? { class: "danger" } : main], [false, t("cancel")]]);
+
+// askLeave asks before unsaved changes are left.
+export const askLeave = (act) => open("leave", t("leave.title"), sayParagraph(t("leave.text")), [[false, t("leave.stay"), main], [true, act ?? t("leave.go")]]);
+
+// prompt asks for a line of text.
+export async function prompt(title, label, value, problem) {
+	const id = freshId("prompt");
+	const input = h("input", { id, name: "prompt", type: "text", value });
+	const message = h("p.problem", { hidden: true });
+	input.addEventListener("keydown", (e) => {
+		if (e.key !== "Enter") return;
+		e.preventDefault();
+		input.closest("dialog").querySelector(".primary").click();
+	});
+	setTimeout(() => input.focus());
+	const got = await open("link", title, h("div.field", null, h("label", { for: id }, label), input, message), [["ok", t("ok"), main], ["cancel", t("cancel")]]);
+	return got === "ok" ? input.value.trim() : null;
+}
+
+let toast;
+
+// say shows a short message for 10 seconds, with a button to undo.
+export function say(text, undo) {
+	toast?.remove();
+	clearTimeout(say.timer);
+	toast = h("div.toast", { role: "status" }, h("p", null, text));
+	const shown = toast;
+	return new Promise((done) => {
+		const end = (value) => {
+			shown.remove();
+			clearTimeout(say.timer);
+			done(value);
+		};
+		if (undo) shown.append(button(t("undo"), () => end(true), { class: "quiet" }));
+		document.body.append(shown);
+		say.timer = setTimeout(() => end(false), 10_000);
+	});
+}

@@ -1,0 +1,62 @@
+// Who is signed in, and what they may do (E2).
+
+import { credentials, get } from "./api.js";
+import { forget, keep, kept } from "./store.js";
+
+export let me = null;
+
+const name = "session";
+
+// enter signs in. It throws the fault of the interface.
+export async function enter(user, token, remember) {
+	credentials(user, token);
+	try {
+		const { body } = await get("/me", { quiet: true });
+		me = body;
+	} catch (e) {
+		credentials();
+		throw e;
+	}
+	keep(name, { user, token }, sessionStorage);
+	if (remember) keep(name, { user, token });
+	return me;
+}
+
+// known returns the credentials that the browser keeps.
+export const known = () => kept(name, sessionStorage) ?? kept(name);
+
+export const remembered = () => Boolean(kept(name));
+
+// lose forgets credentials that are no longer good, and nothing else.
+export function lose() {
+	credentials();
+	keep(name, undefined);
+	keep(name, undefined, sessionStorage);
+}
+
+// leave signs out.
+export function leave() {
+	credentials();
+	me = null;
+	forget();
+}
+
+export const isTerm = (kind) => kind === "category" || kind === "tag";
+
+// mayWrite reports whether the role may make records of a kind.
+export function mayCreate(kind) {
+	if (kind === "category") return me.can.manage_categories;
+	if (kind === "tag") return me.can.manage_tags;
+	return me.can.create;
+}
+
+// mayEdit reports whether the caller may change a record (interface 6.1). What a trashed
+// post was before is not known: the interface decides.
+export function mayEdit(kind, record) {
+	if (isTerm(kind)) return mayCreate(kind);
+	if (me.can.edit_others) return true;
+	if (!me.can.create || String(record.author) !== String(me.id)) return false;
+	return me.can.publish || ["draft", "pending", "private", "trash"].includes(record.status);
+}
+
+export const seesUnpublished = () => me.can.create || me.can.read_all;

@@ -1,0 +1,43 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"daybook/calendar"
+)
+
+// me answers who the credentials name, and what the role may do (docs/spec/desk.md E2.2).
+func (c *call) me() error {
+	c.fresh = valueNoStore
+	if err := c.readQuery(languageTable); err != nil {
+		return err
+	}
+	who := c.caller
+	if who.Role == calendar.Anonymous {
+		return calendar.Fail(calendar.CodeUnauthorized, 0)
+	}
+	users, err := c.Records.Load(c.r.Context(), who.ID)
+	if err != nil {
+		return err
+	}
+	var name string
+	if len(users) == 1 && users[0] != nil {
+		name = users[0].Fields.String("name")
+	}
+	can := func(err error) bool { return err == nil }
+	body, err := appendJSON(nil, object{
+		"id": who.ID, "name": name, "role": who.Role.String(), "timezone": c.o.Site.String(),
+		"can": object{
+			"create": can(calendar.MayWrite(who, calendar.KindEvent, true)), "publish": calendar.MayPublish(who),
+			"edit_others": calendar.MayCreateTerm(who, calendar.KindTag), "manage_categories": calendar.MayCreateTerm(who, calendar.KindCategory),
+			"manage_tags": calendar.MayCreateTerm(who, calendar.KindTag), "read_all": who.ReadsAll(), "read_history": can(c.mayReadPast()),
+		},
+	})
+	if err != nil {
+		return err
+	}
+	h := c.w.Header()
+	h[headerLanguage], h[headerType] = []string{c.lang.Tag()}, valueJSON
+	c.send(http.StatusOK, body)
+	return nil
+}

@@ -1,0 +1,76 @@
+package pages
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+
+	"daybook/internal/desk"
+)
+
+// deskAssets is where the files of the desk are served (docs/spec/desk.md E9.1).
+const deskAssets = "/desk/assets/"
+
+// linked is how a file of the desk names another one.
+var linked = regexp.MustCompile(`"(\.\.?/|assets/)([a-z-]+(?:\.[a-z]+)+)"`)
+
+// addDesk adds the files of the desk, and returns its document.
+func (a *assets) addDesk() (document []byte, err error) {
+	found := map[string]string{}
+	err = fs.WalkDir(desk.Files, "static", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			found[d.Name()] = name
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return a.linkDesk(found, "index.html")
+}
+
+// linkDesk returns a file of the desk. Those that it names are added before it: their names
+// there have their hashes.
+func (a *assets) linkDesk(found map[string]string, name string) ([]byte, error) {
+	body, err := desk.Files.ReadFile(found[name])
+	if err != nil {
+		return nil, fmt.Errorf("file %s of the desk: %w", name, err)
+	}
+	body = linked.ReplaceAllFunc(body, func(quoted []byte) []byte {
+		m := linked.FindSubmatch(quoted)
+		folder, other := string(m[1]), string(m[2])
+		key := "desk/" + other
+		if folder == "../" { // of the pages
+			key, folder = other, "../assets/"
+		}
+		if a.named[key] == nil {
+			text, broken := a.linkDesk(found, other)
+			if broken != nil {
+				err = broken
+				return quoted
+			}
+			a.add(key, text)
+		}
+		return []byte(`"` + folder + path.Base(a.named[key].Path) + `"`)
+	})
+	return body, err
+}
+
+// serveDesk answers the document of the desk.
+func (l *look) serveDesk() {
+	prefix, _, _ := strings.Cut(strings.TrimPrefix(l.o.Namespace, "/"), "/calendar/")
+	l.send(bytes.Replace(l.assets.desk, []byte("<html "), fmt.Appendf(nil, `<html data-base="%s" data-prefix="%s" `, html.EscapeString(l.Path), html.EscapeString(prefix)), 1))
+}
+
+// Served reports whether the path of a route is there by the settings.
+func (p *Pages) Served(r Route) bool { return !r.Desk || p.o.Desk }
+
+// deskPolicy is the Content-Security-Policy of the desk, of that of pages.
+func deskPolicy(images []string) string {
+	return "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src " + strings.Join(images, " ") +
+		"; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types desk"
+}
