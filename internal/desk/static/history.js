@@ -1,0 +1,183 @@
+// The history of a record, comparing and bringing back versions (E6).
+
+import { Fault, get, query, rootOf, write } from "./api.js";
+import { open } from "./dialogs.js";
+import { button, h, icon, unescaped } from "./dom.js";
+import { preview } from "./preview.js";
+import { collectionOf, homeOf, nameField } from "./records.js";
+import { address } from "./router.js";
+import { isTerm, mayEdit, me } from "./session.js";
+import { clock, languageNames, languages, moment, t } from "./texts.js";
+
+const kept = ["status", "date", "date_utc", "author", "password"]; // by a restore
+
+// historyView shows the versions of a record.
+export function historyView(name, kind, id) {
+	const path = `/${collectionOf[kind]}/${id}`;
+	const element = h("div", null, h("h1", null, t("history")));
+	let record = null, etag = null, entries = [], next = "", newest = 0, open_ = new Set(), covered = 0, shownVersion = 0;
+
+	const label = (c) => t("field." + (c.field === "venue" && kind === "venue" || c.field === "organizer" && kind === "organizer" ? "name" : c.field)) + (c.language ? ` (${languageNames[c.language]})` : "");
+	function value(c, v) {
+		if (v === null || v === undefined || v === "") return t("none");
+		if (Array.isArray(v)) return v.map((x) => (typeof x === "number" ? `#${x}` : x)).join(", ");
+		if (typeof v === "boolean") return t(v ? "yes" : "no");
+		if (/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(v)) return clock(v);
+		if (c.field === "status") return t("status." + v);
+		return String(v);
+	}
+	const table = (changes) => (changes.length ? h("table.changes", null, h("thead", null, h("tr", null, ["what", "before", "after"].map((n) => h("th", { scope: "col" }, t("history." + n))))), h("tbody", null, changes.map((c) =>
+		h("tr", { "data-field": c.field }, h("th", { scope: "row" }, label(c)), h("td", null, h("del", null, value(c, c.before))), h("td", null, h("ins", null, value(c, c.after))))))) : h("p.hint", null, t("version.nothing")));
+
+	const diff = h("section.reading", { id: "diff", "aria-live": "polite", hidden: true });
+	const list = h("ol.timeline", { id: "history" });
+	const alert = h("p.note.bad", { id: "message", role: "alert", hidden: true });
+	const pane = preview(() => versionPage(shownVersion), () => t("version", shownVersion));
+	pane.element.hidden = true;
+	const more = button(t("more.load"), () => read(next));
+	const message = (e) => {
+		alert.dataset.code = e.code;
+		alert.textContent = e.message || t("network");
+		alert.hidden = false;
+		alert.scrollIntoView({ block: "nearest" });
+	};
+	const guarded = (f) => async (...args) => {
+		alert.hidden = true;
+		try {
+			await f(...args);
+		} catch (e) {
+			if (!(e instanceof Fault)) throw e;
+			if (e.status !== 401) message(e);
+		}
+	};
+
+	const versionPage = (n) => {
+		const u = new URL(record.url, location.href);
+		u.searchParams.set("as_of", `version:${n}`);
+		return u.pathname + u.search;
+	};
+
+	const compare = guarded(async () => {
+		const from = list.querySelector("[name=from]:checked")?.value;
+		const to = list.querySelector("[name=to]:checked")?.value;
+		if (!from || !to) return;
+		const { body } = await get(`${path}/diff${query({ from, to })}`);
+		diff.replaceChildren(h("h2", null, `${t("version", from)} → ${t("version", to)}`), body.summary ? h("p.sentence", null, body.summary) : "", table(body.changes));
+		diff.hidden = false;
+		diff.scrollIntoView({ block: "nearest" });
+	});
+
+	const asItWas = guarded(async (n) => {
+		if (kind === "event" && record?.url) {
+			shownVersion = n;
+			pane.element.hidden = false;
+			await pane.show();
+			pane.element.scrollIntoView({ block: "nearest" });
+			return;
+		}
+		const { body } = await get(`${path}/diff${query({ from: n, to: n, records: "true" })}`);
+		const fields = Object.entries(body.to.record ?? {}).flatMap(([field, v]) => (v && typeof v === "object" && !Array.isArray(v) ? Object.entries(v).map(([language, after]) => ({ field, language, after })) : [{ field, after: v }]));
+		diff.replaceChildren(h("h2", null, t("version", n)), h("dl.facts", null, fields.map((c) => h("div", null, h("dt", null, label(c)), h("dd", null, value(c, c.after))))));
+		diff.hidden = false;
+		diff.scrollIntoView({ block: "nearest" });
+	});
+
+	// restore brings back a version: a write of what differs now, texts of further languages
+	// in writes of their own.
+	const restore = guarded(async (n) => {
+		const { body } = await get(`${path}/diff${query({ from: newest, to: n, records: "true" })}`);
+		const stored = body.to.record ?? {};
+		const name = nameField[kind];
+		const changes = body.changes.filter((c) => !kept.includes(c.field) && !(c.field === name && (c.after === null || c.after === "")));
+		const gone = [];
+		for (const c of changes) {
+			if (c.field !== "categories" && c.field !== "tags" && c.field !== "parent" || !c.after) continue;
+			const many = c.field === "parent" ? "categories" : c.field;
+			const ids = [c.after].flat();
+			const left = [];
+			for (const link of ids) {
+				try {
+					await get(`/${many}/${link}?_fields=id`);
+					left.push(link);
+				} catch (e) {
+					if (e.status !== 404) throw e;
+					const then = entries.find((x) => x.version === n);
+					const was = then && await get(`/${many}/${link}${query({ as_of: `position:${then.position}` })}`).catch(() => null);
+					gone.push(was ? unescaped(was.body.name) : `#${link}`);
+				}
+			}
+			c.after = c.field === "parent" ? left[0] ?? 0 : left;
+		}
+		const real = changes.filter((c) => JSON.stringify(c.after) !== JSON.stringify(c.before));
+		const got = await open("restore", t("restore.title", n), h("div", null, h("p", null, real.length ? t("restore.text") : t("nothing.restore")), real.length ? table(real) : "", gone.length ? h("p.note.warn", null, t("gone", gone.join(", "))) : ""),
+			[...(real.length ? [["ok", t("restore"), { class: "primary" }]] : []), ["cancel", t("cancel")]]);
+		if (got !== "ok") return;
+		const home = record ? homeOf(record) : Object.keys(stored[name] ?? { en: 1 })[0];
+		const reason = `restored version ${n}`;
+		let match = etag;
+		const langs = [home, ...languages.filter((l) => l !== home)];
+		for (const l of langs) {
+			const part = real.filter((c) => (c.language ? c.language === l : l === home));
+			if (!part.length) continue;
+			const sent = Object.fromEntries(part.map((c) => [c.field, c.after === null ? (typeof c.before === "boolean" ? false : "") : c.after]));
+			const answer = await write("PATCH", path, { lang: l, match, body: JSON.stringify({ ...sent, reason }) });
+			match = answer.etag;
+		}
+		await load();
+		list.querySelector("li")?.scrollIntoView({ block: "nearest" });
+		list.querySelector("li input")?.focus();
+	});
+
+	function item(e) {
+		const one = (side) => h("label", null, h("input", { type: "radio", name: side, value: e.version }), " ", t("history." + side));
+		const isPublic = open_.has(e.version) && kind === "event" && record?.status === "publish" && e.action !== "trashed";
+		const line = h("div.line");
+		const canEdit = record ? mayEdit(kind, record) : kind === "event" && me.can.edit_others;
+		if (e.version === newest && record?.status === "publish") line.append(h("span.status.good", null, t("status.publish")));
+		if (e.version !== newest && canEdit && e.action !== "deleted" && e.action !== "erased") line.append(button([icon("back"), t("restore.version")], () => restore(e.version)));
+		if (e.urls.version) line.append(isPublic ? h("a.button.quiet", { href: versionPage(e.version) }, t("as.it.was")) : button(t("as.it.was"), () => asItWas(e.version), { class: "quiet" }));
+		if (e.position <= covered) line.append(h("a.button.quiet", { href: `${rootOf("en")}/proof/inclusion?position=${e.position}`, "data-proof": e.position }, t("proof")));
+		const changes = h("details", { open: entries.indexOf(e) < 2 }, h("summary", null, t("history.what")), table(e.changes));
+		return h("li", { "data-version": e.version },
+			h("div.when", null, h("b", null, t("version", e.version)), h("time", { datetime: e.time }, moment(e.time)), e.actor?.name ? h("span", null, e.actor.name) : "", h("span.versions", { role: "group", "aria-label": t("compare.version", e.version) }, one("from"), one("to"))),
+			h("p.sentence", null, e.summary), e.reason ? h("p.reason", null, `“${e.reason}”`) : "", e.changes.length ? changes : "", line);
+	}
+
+	async function read(before) {
+		const { body } = await get(`${path}/history${query({ limit: 50, before })}`);
+		entries = before ? [...entries, ...body.entries] : body.entries;
+		next = body.next_rest_url ? body.looked_to : "";
+		newest = entries[0]?.version ?? 0;
+		list.replaceChildren(...entries.map(item));
+		const radio = (side, version) => {
+			const input = list.querySelector(`[name=${side}][value="${version}"]`);
+			if (input) input.checked = true;
+		};
+		radio("to", newest);
+		radio("from", entries[1]?.version ?? newest);
+		more.hidden = !next;
+	}
+
+	async function load() {
+		if (!me.can.read_history) throw new Fault(403, { code: "rest_forbidden", message: t("forbidden") });
+		const single = await get(path).catch((e) => {
+			if (e.code === "event-no-longer-available" || e.status === 404) return null; // in the trash, or deleted
+			throw e;
+		});
+		record = single?.body ?? null;
+		etag = single?.etag ?? undefined;
+		const size = await get("/checkpoint").then((a) => Number(a.text.split("\n")[1]), () => 0);
+		covered = size || 0;
+		open_ = new Set(await get(`${path}/history?limit=1000`, { anonymous: true }).then((a) => a.body.entries.map((e) => e.version), () => []));
+		await read();
+		const title = record ? unescaped(record[nameField[kind]]) : entries[0]?.name ?? `#${id}`;
+		element.replaceChildren(
+			h("p.crumb", null, h("a", { href: address(collectionOf[kind]) }, t(collectionOf[kind])), " / ", record ? h("a", { href: address(`${kind}/${id}`) }, title) : title),
+			h("div.top", null, h("h1", null, t("history")), record ? h("a.button", { href: address(`${kind}/${id}`) }, t("back.form")) : ""), alert,
+			h("form.reading", { id: "compare", onsubmit: (e) => {
+				e.preventDefault();
+				compare();
+			} }, h("div.compare-bar", null, h("p", null, t("compare.text")), h("button", null, t("compare"))), diff, pane.element, list, h("p.line", null, more)));
+	}
+	return { name: "history", element, load };
+}

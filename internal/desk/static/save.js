@@ -1,0 +1,250 @@
+// Saving: what changed, in which language, with which version, and what others changed
+// meanwhile (E4.4, E5).
+
+import { Fault, get, write } from "./api.js";
+import { open, sayParagraph } from "./dialogs.js";
+import { freshId, h, sameValue } from "./dom.js";
+import { collectionOf, hiddenLinks, nameField, readRecord, textsIn, textsOf, valuesOf, versionOf } from "./records.js";
+import { clock, languageNames, languages, moment, t } from "./texts.js";
+import { countElements } from "./trusted.js";
+
+const langOf = (key) => key.split("@")[1];
+const nameOf = (key) => key.split("@")[0];
+
+const apiValue = (field, value) => (field.toApi ? field.toApi(value) : value);
+
+// changedKeys are the fields that differ from what was read.
+export const changedKeys = (form) => form.fields.map((f) => f.key).filter((key) => !sameValue(form.value(key), form.base[key]));
+
+// languagesToWrite are the languages of the writes that are needed, the home language first.
+function languagesToWrite(form) {
+	const keys = changedKeys(form);
+	const first = form.id ? form.home : form.filled.find((l) => form.value(`${nameField[form.kind]}@${l}`)) ?? form.shownLang;
+	const others = languages.filter((l) => l !== first && keys.some((key) => langOf(key) === l));
+	const common = keys.some((key) => !langOf(key) || langOf(key) === first);
+	return common || !form.id ? [first, ...others] : others;
+}
+
+// bodyOf makes the body of the write of a language. The first one has all that has no
+// language, too.
+async function bodyOf(form, lang, first) {
+	const body = {};
+	for (const key of changedKeys(form)) {
+		if (langOf(key) ? langOf(key) !== lang : !first) continue;
+		const value = apiValue(form.field(key), form.value(key));
+		body[nameOf(key)] = value === null ? "" : value;
+	}
+	if (body.image !== undefined && /^\d+$/.test(body.image)) body.image = Number(body.image);
+	if (form.id && form.kind === "event" && (body.venue || body.organizer)) {
+		const hidden = await hiddenLinks(form.id, { venue: form.base.venue.map((v) => v.id), organizer: form.base.organizer.map((v) => v.id) });
+		for (const name of ["venue", "organizer"]) if (body[name]) body[name] = [...body[name], ...(hidden[name] ?? [])];
+	}
+	if (body.all_day !== undefined || !form.isAllDay()) return body;
+	for (const name of ["start_date", "end_date"]) if (body[name]) body[name] = body[name].slice(0, 10);
+	return body;
+}
+
+// absorb takes over what came back from a write: in place of what was sent, and nothing that
+// was typed meanwhile.
+function absorb(form, answer, lang, sent) {
+	const record = answer.body;
+	const isHome = lang === form.home;
+	const came = { ...valuesOf(form.kind, record), ...textsIn(form.kind, record, lang, isHome ? record : Object.fromEntries(textsOf(form.kind).map((n) => [n, form.base[`${n}@${form.home}`]]))) };
+	for (const [key, value] of Object.entries(came)) {
+		const field = form.field(key);
+		if (field && (sameValue(form.value(key), sent[key]) || field.secret)) {
+			if (nameOf(key) === "description") noteCleaning(form, lang, sent[key], value);
+			if (!sameValue(form.value(key), value)) field.set(value);
+		}
+		form.base[key] = value;
+	}
+	form.etag = answer.etag;
+	form.record = { ...form.record, ...record };
+}
+
+// noteCleaning tells how many elements of a description were not kept.
+function noteCleaning(form, lang, sent, came) {
+	if (!sent || sent === came) return form.note("description", "");
+	const before = countElements(sent);
+	const after = countElements(came);
+	const gone = before.hasBlocks ? before.all - after.all : before.plain - after.plain;
+	return form.note("description", gone > 0 ? t(gone === 1 ? "cleaned.one" : "cleaned.many", gone) : "");
+}
+
+// save writes all that changed. It reports whether all of it was written.
+export async function save(form) {
+	form.clearFaults();
+	for (const lang of languages) {
+		const key = `${nameField[form.kind]}@${lang}`;
+		if (form.id && lang !== form.home && form.base[key] && !form.value(key)) {
+			form.fault(key, t("title.stays"));
+			form.showFaults();
+			return false;
+		}
+	}
+	form.state("saving");
+	try {
+		if (form.pending) await send(form, form.pending, form.pending.sent);
+		const langs = languagesToWrite(form);
+		for (const [n, lang] of langs.entries()) {
+			const first = !form.id || lang === form.home;
+			if (form.id && n > 0 && !changedKeys(form).some((key) => langOf(key) === lang)) continue;
+			const sent = Object.fromEntries(form.fields.map((f) => [f.key, form.value(f.key)]));
+			const pending = {
+				lang, method: form.id ? "PATCH" : "POST", path: `/${collectionOf[form.kind]}${form.id ? "/" + form.id : ""}`,
+				body: JSON.stringify(await bodyOf(form, lang, first)), key: crypto.randomUUID(), match: form.id ? form.etag : undefined,
+			};
+			await send(form, pending, sent);
+		}
+	} catch (e) {
+		if (e.name === "AbortError") return false;
+		if (!(e instanceof Fault)) throw e;
+		return await failed(form, e);
+	}
+	form.saved();
+	return true;
+}
+
+// send sends a write, which is kept with what was typed until there is an answer.
+async function send(form, pending, sent) {
+	form.pending = { ...pending, sent: form.withoutSecrets(sent) };
+	form.keep(true);
+	let answer;
+	try {
+		answer = await write(pending.method, pending.path, pending, (seconds) => form.state(seconds ? "retrying" : "saving", seconds));
+	} catch (e) {
+		if (e.status !== 401) form.pending = null;
+		form.keep(true);
+		e.lang = pending.lang;
+		throw e;
+	}
+	form.pending = null;
+	if (pending.method === "POST") form.made(answer.body.id, pending.lang);
+	absorb(form, answer, pending.lang, sent);
+	form.keep(true);
+}
+
+async function failed(form, e) {
+	if (e.status === 412) return await merge(form);
+	form.state("failed");
+	if (e.status === 401) return false;
+	if (e.status === 400 && e.data.params) {
+		const missing = Array.isArray(e.data.params);
+		for (const [name, text] of missing ? e.data.params.map((n) => [n, t("missing.field")]) : Object.entries(e.data.params)) {
+			const lang = e.lang ?? form.home;
+			const field = form.field(name) ?? form.field(`${name}@${lang}`);
+			if (field) form.fault(field.key, text.replace(new RegExp(`^${name} ?[:：] ?`), ""));
+			else form.message(e.code, text);
+		}
+		form.showFaults();
+	} else {
+		form.message(e.code, e.message || t("network"));
+	}
+	return false;
+}
+
+// nowOf reads a record that somebody else changed; null: it is in the trash.
+async function nowOf(form) {
+	try {
+		return await readRecord(form.kind, form.id);
+	} catch (e) {
+		if (e.code !== "event-no-longer-available") throw e;
+		return null;
+	}
+}
+
+const shownValue = (form, key, value) => {
+	const name = nameOf(key);
+	if (value === "" || value === null || value === undefined || Array.isArray(value) && !value.length) return t("none");
+	if (Array.isArray(value)) return value.map((v) => v.name ?? v[name] ?? form.labelOfOption?.(name, v) ?? `#${v.id ?? v}`).join(", ");
+	if (typeof value === "boolean") return t(value ? "yes" : "no");
+	if (name === "status") return t("status." + value);
+	if (name === "start_date" || name === "end_date") return clock(value, form.isAllDay());
+	return String(value);
+};
+
+// merge puts together what both sides changed, and goes on saving (E5.3).
+async function merge(form) {
+	form.state("conflict");
+	let theirs;
+	try {
+		theirs = await nowOf(form);
+		if (!theirs) return await trashed(form);
+	} catch (e) {
+		if (!(e instanceof Fault)) throw e;
+		return await failed(form, e);
+	}
+	const edited = versionOf(form.etag);
+	const both = [], put = [];
+	for (const field of form.fields) {
+		const { key } = field;
+		if (field.secret) continue;
+		const [base, mine, other] = [form.base[key], form.value(key), theirs.values[key]];
+		const mineChanged = !sameValue(base, mine), theirsChanged = !sameValue(base, other);
+		if (mineChanged && theirsChanged && !sameValue(mine, other)) both.push({ key, mine, other });
+		else if (theirsChanged && !mineChanged) put.push({ key, other });
+	}
+	let taken = [];
+	if (both.length) {
+		taken = await ask(form, both, put, edited);
+		if (!taken) {
+			form.state("dirty");
+			return false;
+		}
+	}
+	for (const { key, other } of [...put, ...taken]) form.field(key).set(other);
+	form.base = { ...theirs.values, password: "" };
+	form.etag = theirs.etag;
+	form.record = { ...form.record, ...theirs.record };
+	form.keep(true);
+	form.changed();
+	if (form.stopAfterMerge) {
+		form.message("rest_precondition_failed", t("conflict.look"));
+		form.state(changedKeys(form).length ? "dirty" : "idle");
+		return false;
+	}
+	return await save(form);
+}
+
+// ask shows the fields that both sides changed, and returns those of which theirs is taken;
+// null: back to the form.
+async function ask(form, both, put, edited) {
+	let entries = [];
+	try {
+		entries = (await get(`/${collectionOf[form.kind]}/${form.id}/history?after=${edited}`)).body.entries;
+	} catch (e) {
+		if (!(e instanceof Fault)) throw e;
+	}
+	const who = [...new Set(entries.map((e) => e.actor?.name).filter(Boolean))].join(", ") || t("somebody");
+	const label = (key) => t("field." + nameOf(key)) + (langOf(key) ? ` (${languageNames[langOf(key)]})` : "");
+	const parts = both.map(({ key, mine, other }) => {
+		const name = freshId("conflict");
+		const one = (value, title, text, small, checked) => h("label.pickone", null, h("input", { type: "radio", name, value, checked }), h("span", null, h("b", null, title), h("span", null, text), h("small", null, small)));
+		const set = h("fieldset", { "data-conflict": nameOf(key), "data-lang": langOf(key) }, h("legend", null, label(key)), h("div.pair", null,
+			one("mine", t("keep.mine"), shownValue(form, key, mine), t("not.saved"), true), one("theirs", t("take.theirs"), shownValue(form, key, other), who, false)));
+		return { key, other, set };
+	});
+	const content = h("div.conflict-parts", null, sayParagraph(t("conflict.text")),
+		entries.length ? h("ul.said", null, entries.map((e) => h("li", null, `${e.actor?.name ?? t("somebody")}, ${moment(e.time)}: ${e.summary}`))) : null,
+		parts.map((p) => p.set),
+		put.length ? h("div.merged", null, h("h3", null, t("merged")), h("ul", null, put.map(({ key, other }) => h("li", null, h("b", null, label(key)), ": ", shownValue(form, key, other))))) : null);
+	const got = await open("conflict", t("conflict.title", who), content, [["save", t("save"), { class: "primary" }], ["back", t("back.form")]]);
+	if (got !== "save") return null;
+	return parts.filter((p) => p.set.querySelector("input:checked").value === "theirs");
+}
+
+// trashed says that the event is in the trash now, and brings it back.
+async function trashed(form) {
+	const got = await open("conflict", t("trashed.title"), sayParagraph(t("trashed.text")), [["restore", t("restore"), { class: "primary" }], ["back", t("back.form")]]);
+	if (got !== "restore") {
+		form.state("failed");
+		return false;
+	}
+	try {
+		await write("PATCH", `/events/${form.id}`, { body: "{}", lang: form.home }, (s) => form.state("retrying", s));
+	} catch (e) {
+		if (!(e instanceof Fault)) throw e;
+		return await failed(form, e);
+	}
+	return await merge(form);
+}
