@@ -245,7 +245,9 @@ export function categories(form) {
 			for (const b of boxes()) b.checked = wanted.includes(Number(b.value));
 		},
 		load: async () => {
-			holder.replaceChildren(build(await all("categories", { hide_empty: "false" }), 0) ?? h("p.hint", null, t("categories.none")));
+			const records = await all("categories", { hide_empty: "false" });
+			wanted = field.get();
+			holder.replaceChildren(build(records, 0) ?? h("p.hint", null, t("categories.none")));
 			field.set(wanted);
 		},
 	};

@@ -27,8 +27,8 @@ const empty = {
 };
 
 class Form {
-	constructor(name, kind, id, params) {
-		Object.assign(this, { name, kind, id, params, fields: [], base: {}, etag: null, home: ownLang, record: {}, filled: [], shownLang: ownLang, pending: null, faults: new Map(), ready: false, isNew: !id });
+	constructor(kind, id, params) {
+		Object.assign(this, { name: kind, kind, id, params, fields: [], base: {}, etag: null, home: ownLang, record: {}, filled: [], shownLang: ownLang, pending: null, faults: new Map(), ready: false, isNew: !id });
 		this.element = h("div", null, h("h1", null, t("loading")));
 	}
 
@@ -400,4 +400,4 @@ class Form {
 	}
 }
 
-export const eventForm = (name, kind, id, params) => new Form(name, kind, id, params);
+export const eventForm = (kind, id, params) => new Form(kind, id, params);

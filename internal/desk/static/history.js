@@ -12,7 +12,7 @@ import { clock, languageNames, languages, moment, t } from "./texts.js";
 const kept = ["status", "date", "date_utc", "author", "password"]; // by a restore
 
 // historyView shows the versions of a record.
-export function historyView(name, kind, id) {
+export function historyView(kind, id) {
 	const path = `/${collectionOf[kind]}/${id}`;
 	const element = h("div", null, h("h1", null, t("history")));
 	let record = null, etag = null, entries = [], next = "", newest = 0, open_ = new Set(), covered = 0, shownVersion = 0;

@@ -165,8 +165,8 @@ function viewOf() {
 	const { parts: [first, id, further], params } = parse();
 	if (collections[first] && !id) return first === "events" ? eventList(params) : recordList(collections[first], first, params);
 	if (!kinds[first] || !(/^\d+$/.test(id) || id === "new")) return null;
-	if (further === "history" && id !== "new") return historyView(first, kinds[first], Number(id));
-	return further ? null : eventForm(first, kinds[first], id === "new" ? 0 : Number(id), params);
+	if (further === "history" && id !== "new") return historyView(first, Number(id));
+	return further ? null : eventForm(first, id === "new" ? 0 : Number(id), params);
 }
 
 // show shows the view of the address. Where it has the same view, that takes the address.

@@ -34,12 +34,18 @@ export function valuesOf(kind, r) {
 	};
 }
 
+// plainExcerpt reads an excerpt that is one paragraph of text: it is shown as such a line.
+function plainExcerpt(html) {
+	const line = /^<p>([^<]*)<\/p>$/.exec(html)?.[1];
+	return line === undefined ? html : unescaped(line.replaceAll("&#34;", '"').replaceAll("&quot;", '"').replaceAll("&#39;", "'"));
+}
+
 // textsIn reads the texts of a language. One that equals that of the home language is none.
 export function textsIn(kind, record, lang, home) {
 	const out = {};
 	for (const name of textsOf(kind)) {
-		const shown = name === nameField[kind] ? unescaped(record[name]) : record[name] ?? "";
-		const isOwn = lang === homeOf(record) || (name === nameField[kind] ? record.language === lang : shown !== (home?.[name] ?? ""));
+		const shown = name === nameField[kind] ? unescaped(record[name]) : name === "excerpt" ? plainExcerpt(record[name] ?? "") : record[name] ?? "";
+		const isOwn = lang === homeOf(record) || (name === nameField[kind] ? record.language === lang : shown !== (name === "excerpt" ? plainExcerpt(home?.[name] ?? "") : home?.[name] ?? ""));
 		out[`${name}@${lang}`] = isOwn ? shown : "";
 	}
 	return out;

@@ -33,13 +33,14 @@ export function richText({ lang, tag, label, changed }) {
 	const source = h("textarea", { id, name: "description", "data-lang": lang, lang: tag, "aria-label": label, "aria-describedby": "error-description", rows: 10, hidden: true });
 	const field = h("div.text", { role: "textbox", "aria-multiline": "true", "aria-label": label, "aria-describedby": "error-description", "data-rich": "description", "data-lang": lang, lang: tag, contenteditable: "true", tabindex: "0" });
 	let editor = null;
-	let quiet = true;
+	let last = ""; // what was read last
+	let acted = false; // somebody typed, pasted, or pressed a button
 	let html = false;
 
 	const write = (text) => {
-		quiet = true;
 		field.replaceChildren(blocked(rebuild(text)));
-		setTimeout(() => { quiet = false; });
+		last = read();
+		acted = false;
 	};
 	const read = () => {
 		const text = field.innerHTML.replaceAll("\u200b", "").replace(/<input[^>]*>/g, "");
@@ -52,8 +53,9 @@ export function richText({ lang, tag, label, changed }) {
 		editor._setRawHTML = (text) => field.replaceChildren(rebuild(text, places));
 		write(source.value);
 		editor.addEventListener("input", () => {
-			if (quiet) return;
-			source.value = read();
+			const text = read();
+			if (!acted || text === last) return; // the editor tidies on its own, and tells of attributes
+			source.value = last = text;
 			changed();
 		});
 		editor.addEventListener("pathChange", pressed);
@@ -76,6 +78,7 @@ export function richText({ lang, tag, label, changed }) {
 	};
 	const toggle = (name, on, off) => {
 		start();
+		acted = true;
 		if (editor.hasFormat(name)) off();
 		else on();
 	};
@@ -88,6 +91,7 @@ export function richText({ lang, tag, label, changed }) {
 			if (html) wrap(`<a href="${url.replaceAll('"', "&quot;")}">`, "</a>");
 			else {
 				start();
+				acted = true;
 				editor.focus();
 				editor.makeLink(url);
 			}
@@ -96,6 +100,7 @@ export function richText({ lang, tag, label, changed }) {
 		heading: () => {
 			if (html) return wrap("<h3>", "</h3>");
 			start();
+			acted = true;
 			const to = editor.hasFormat("H3") ? "p" : "h3";
 			editor.modifyBlocks((fragment) => {
 				for (const block of [...fragment.children]) {
@@ -115,6 +120,7 @@ export function richText({ lang, tag, label, changed }) {
 				document.execCommand("undo");
 			} else {
 				start();
+				acted = true;
 				editor.undo();
 			}
 		},
@@ -137,7 +143,12 @@ export function richText({ lang, tag, label, changed }) {
 		}
 	};
 	field.addEventListener("focus", start);
-	field.addEventListener("beforeinput", start);
+	for (const name of ["beforeinput", "paste", "cut", "drop", "keydown"]) {
+		field.addEventListener(name, (e) => {
+			start();
+			if (name !== "keydown" || !/^(Tab|Shift|Control|Alt|Meta|Arrow.*|Home|End|Page.*|Escape)$/.test(e.key)) acted = true;
+		}, true);
+	}
 	return {
 		element: h("div.rich", null, bar, field, source), source, field,
 		focus: () => (html ? source : field).focus(),
@@ -148,7 +159,8 @@ export function richText({ lang, tag, label, changed }) {
 		},
 		placeholder: (text) => {
 			source.placeholder = text;
-			field.dataset.placeholder = text.replace(/<[^>]*>/g, " ").trim();
+			const plain = text.replace(/<[^>]*>/g, " ").trim();
+			if (field.dataset.placeholder !== plain) field.dataset.placeholder = plain;
 		},
 	};
 }

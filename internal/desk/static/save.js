@@ -11,7 +11,16 @@ import { countElements } from "./trusted.js";
 const langOf = (key) => key.split("@")[1];
 const nameOf = (key) => key.split("@")[0];
 
-const apiValue = (field, value) => (field.toApi ? field.toApi(value) : value);
+// Names are read as HTML (interface 2.5): what was typed is sent as text.
+const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+const raw = new Set(["description", "excerpt", "website", "image", "email", "slug", "status", "password", "timezone", "start_date", "end_date", "date"]);
+const escapedAll = (name, value) => {
+	if (typeof value === "string") return raw.has(name) ? value : escaped(value);
+	if (Array.isArray(value)) return value.map((v) => escapedAll(name, v));
+	if (value && typeof value === "object") return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, escapedAll(k, v)]));
+	return value;
+};
+const apiValue = (field, value) => escapedAll(field.name, field.toApi ? field.toApi(value) : value);
 
 // changedKeys are the fields that differ from what was read.
 export const changedKeys = (form) => form.fields.map((f) => f.key).filter((key) => !sameValue(form.value(key), form.base[key]));
