@@ -137,7 +137,7 @@ func TestExtensionMarks(t *testing.T) {
 	}
 	for _, p := range doc.Paths.Value("/events").Get.Parameters {
 		want := slices.Contains(strings.Fields(`geoloc_radius event_status _fields format features csv_bom csv_raw as_of Accept-Datetime If-None-Match Daybook-Min-Position overlap when month weekday time_of_day
-			duration_min duration_max in_language city country bbox free cost_band sort order facets facet_limit facet_query collapse typos highlight highlight_length cursor`), p.Value.Name)
+			duration_min duration_max in_language city country bbox free cost_band sort order facets facet_limit facet_query collapse typos highlight highlight_length cursor author`), p.Value.Name)
 		if marked(p.Value.Extensions) != want {
 			t.Errorf("list of events: %s: marked %v, want %v", p.Value.Name, !want, want)
 		}
