@@ -12,7 +12,7 @@ export function combobox({ name, label, one, find, create, createLabel, changed,
 	let options = [];
 	let active = -1;
 	let timer, asked = 0;
-	const input = h("input", { id, name, type: "text", role: "combobox", autocomplete: "off", "aria-expanded": "false", "aria-controls": id + "-list", "aria-autocomplete": "list", "aria-describedby": `${id}-note error-${name}`, placeholder: placeholder ?? t("add") });
+	const input = h("input", { id, name, type: "text", role: "combobox", autocomplete: "off", "aria-expanded": "false", "aria-controls": id + "-list", "aria-autocomplete": "list", "aria-describedby": `note-${name} error-${name}`, placeholder: placeholder ?? t("add") });
 	const listbox = h("ul", { id: id + "-list", role: "listbox", "aria-label": label, hidden: true });
 	const chips = h("span.chips", { "data-chosen": name });
 	const tokens = h("div.tokens", null, chips, input);

@@ -170,7 +170,11 @@ export function link(form, kind) {
 			}, { class: "quiet" })));
 		const input = fields[0][1];
 		input.value = typed;
-		input.addEventListener("change", () => look(input));
+		let timer;
+		input.addEventListener("input", () => {
+			clearTimeout(timer);
+			timer = setTimeout(() => look(input), 300);
+		});
 		set.read = () => Object.fromEntries(fields.filter(([, e]) => e.value.trim()).map(([name, e]) => [name, e.value.trim()]));
 		set.write = (v) => fields.forEach(([name, e]) => { e.value = v[name] ?? ""; });
 		inline.append(set);

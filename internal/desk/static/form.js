@@ -73,7 +73,8 @@ class Form {
 	// showFacts shows a record to who may not change it.
 	showFacts() {
 		const value = (v) => (Array.isArray(v) ? v.map((x) => x.name ?? x).join(", ") : typeof v === "boolean" ? t(v ? "yes" : "no") : String(v).replace(/<[^>]*>/g, " "));
-		const shown = Object.entries(this.base).filter(([key, v]) => v !== "" && v !== null && !["password", "categories"].includes(key) && !(Array.isArray(v) && !v.length));
+		const known = { ...this.base, ...(this.record.categories ? { categories: this.record.categories.map((c) => ({ name: unescaped(c.name) })) } : {}) };
+		const shown = Object.entries(known).filter(([key, v]) => v !== "" && v !== null && key !== "password" && !(Array.isArray(v) && !v.length));
 		this.preview = this.record.url && preview(() => this.record.url, () => t("preview.saved"));
 		this.element.replaceChildren(this.heading(false), h("dl.facts.reading", null, shown.map(([key, v]) => {
 			const [name, l] = key.split("@");
@@ -239,8 +240,7 @@ class Form {
 			if (!this.offered) dropDraft(this.kind, this.isNew ? 0 : this.id);
 			return;
 		}
-		let { pending } = this;
-		if (pending && this.field("password")?.get()) pending = null; // its body holds the password
+		const { pending } = this;
 		writeDraft(this.kind, this.isNew ? 0 : this.id, { time: Date.now(), etag: this.etag, base: this.withoutSecrets(this.base), home: this.home, filled: this.filled, values: Object.fromEntries(keys.map((key) => [key, this.value(key)])), pending });
 	}
 
@@ -256,7 +256,6 @@ class Form {
 			this.focusFirst();
 			return;
 		}
-		if (got !== "restore") return;
 		if (this.id && draft.etag) {
 			this.base = { ...draft.base, password: "" };
 			this.etag = draft.etag;

@@ -11,13 +11,16 @@ import { clock, languageNames, languages, moment, t } from "./texts.js";
 
 const kept = ["status", "date", "date_utc", "author", "password"]; // by a restore
 
+const links = { categories: "categories", tags: "tags", parent: "categories", venue: "venues", organizer: "organizers" };
+
 // historyView shows the versions of a record.
 export function historyView(kind, id) {
 	const path = `/${collectionOf[kind]}/${id}`;
 	const element = h("div", null, h("h1", null, t("history")));
 	let record = null, etag = null, entries = [], next = "", newest = 0, open_ = new Set(), covered = 0, shownVersion = 0;
 
-	const label = (c) => t("field." + (c.field === "venue" && kind === "venue" || c.field === "organizer" && kind === "organizer" ? "name" : c.field)) + (c.language ? ` (${languageNames[c.language]})` : "");
+	const isOwnName = (field) => field === kind; // of venues and organizers
+	const label = (c) => t("field." + (isOwnName(c.field) ? "name" : c.field)) + (c.language ? ` (${languageNames[c.language]})` : "");
 	function value(c, v) {
 		if (v === null || v === undefined || v === "") return t("none");
 		if (Array.isArray(v)) return v.map((x) => (typeof x === "number" ? `#${x}` : x)).join(", ");
@@ -91,8 +94,8 @@ export function historyView(kind, id) {
 		const changes = body.changes.filter((c) => !kept.includes(c.field) && !(c.field === name && (c.after === null || c.after === "")));
 		const gone = [];
 		for (const c of changes) {
-			if (c.field !== "categories" && c.field !== "tags" && c.field !== "parent" || !c.after) continue;
-			const many = c.field === "parent" ? "categories" : c.field;
+			const many = links[c.field];
+			if (!many || !c.after || isOwnName(c.field)) continue;
 			const ids = [c.after].flat();
 			const left = [];
 			for (const link of ids) {
@@ -100,10 +103,12 @@ export function historyView(kind, id) {
 					await get(`/${many}/${link}?_fields=id`);
 					left.push(link);
 				} catch (e) {
-					if (e.status !== 404) throw e;
+					if (e.status === 403) left.push(link); // there, and not shown
+					if (e.status === 403) continue;
+					if (e.status !== 404 && e.status !== 410) throw e;
 					const then = entries.find((x) => x.version === n);
 					const was = then && await get(`/${many}/${link}${query({ as_of: `position:${then.position}` })}`).catch(() => null);
-					gone.push(was ? unescaped(was.body.name) : `#${link}`);
+					gone.push(was ? unescaped(was.body.name ?? was.body.venue ?? was.body.organizer) : `#${link}`);
 				}
 			}
 			c.after = c.field === "parent" ? left[0] ?? 0 : left;

@@ -2,7 +2,7 @@
 
 import { Fault, get, list, query, write } from "./api.js";
 import { say, sure } from "./dialogs.js";
-import { arrows, button, freshId, h, icon, unescaped, wait } from "./dom.js";
+import { arrows, button, freshId, h, icon, unescaped } from "./dom.js";
 import { address, go, parse, put } from "./router.js";
 import { isTerm, mayCreate, mayEdit, me, seesUnpublished } from "./session.js";
 import { clock, count, languageTag, number, t } from "./texts.js";
@@ -119,24 +119,27 @@ class Rows {
 	}
 
 	// one does an act to one record, and returns what undoes it.
-	async one(act, record, match) {
+	async one(act, record, match, former) {
 		const path = `/${this.collection}/${record.id}`;
-		const before = record.status;
-		const body = act === "trash" ? undefined : JSON.stringify(act === "restore" ? {} : { status: act === "publish" ? "publish" : act });
+		const { status: before, date } = record;
+		let sent = act === "restore" ? {} : { status: act };
+		if (before === "future" && act === "publish") sent = { status: act, date: "now" }; // it has a date ahead
+		if (act === "future") sent = { status: act, date: former };
+		const body = act === "trash" ? undefined : JSON.stringify(sent);
 		const answer = await write(act === "trash" ? "DELETE" : "PATCH", path, { body, match });
-		if (answer.body) Object.assign(record, { status: answer.body.status, modified: answer.body.modified });
+		if (answer.body) Object.assign(record, { status: answer.body.status, modified: answer.body.modified, date: answer.body.date });
 		else record.status = "trash";
-		return { record, act: act === "trash" ? "restore" : act === "restore" ? "trash" : before, match: answer.etag };
+		return { record, act: act === "trash" ? "restore" : act === "restore" ? "trash" : before, match: answer.etag, former: date };
 	}
 
 	async several(acts) {
 		const undo = [];
 		let n = 0;
-		for (const { record, act, match } of acts) {
+		for (const { record, act, match, former } of acts) {
 			this.selection.hidden = false;
 			this.selection.replaceChildren(h("b", { role: "status" }, t("progress", number(++n), number(acts.length))));
 			try {
-				const back = await this.one(act, record, match);
+				const back = await this.one(act, record, match, former);
 				if (back.match) undo.push(back);
 				this.results.set(record.id, { code: "ok", text: t("done." + (act === "trash" || act === "restore" ? act : "status")) });
 			} catch (e) {
@@ -161,7 +164,7 @@ class Rows {
 		this.changed?.();
 		if (!this.sheet.contains(document.activeElement)) (this.all.isConnected ? this.all : this.sheet.closest("main"))?.focus();
 		if (!await say(count("said." + act, undo.length), undo.length > 0) || !undo.length) {
-			if (!this.chosen.size && this.sheet.isConnected && !this.results.values().some((r) => r.code !== "ok")) this.reload?.();
+			if (!this.chosen.size && this.sheet.isConnected && ![...this.results.values()].some((r) => r.code !== "ok")) this.reload?.();
 			return;
 		}
 		await this.several(undo);
@@ -198,6 +201,7 @@ export function eventList(params) {
 	const box = searchBox(t("events.search"), q, async (text) => {
 		q = text;
 		put(here());
+		drawTabs();
 		await load();
 	});
 	const mineBox = h("input", { type: "checkbox", name: "mine", role: "switch", checked: mine, onchange: async () => {
@@ -214,7 +218,7 @@ export function eventList(params) {
 	const empty = h("div.empty", { hidden: true });
 	const panel = h("div", { id: "listed", role: "tabpanel" }, rows.sheet, empty, h("p.line.after", null, more, shown));
 	const element = h("div", null,
-		h("div.top", null, h("h1", null, t("events")), h("div.bar-of-tools", null, box.element, me.can.create ? h("label.switch", null, mineBox, " ", t("mine")) : null)),
+		h("div.top", null, h("h1", null, t("events")), h("div.bar-of-tools", null, box.element, h("label.switch", null, mineBox, " ", t("mine")))),
 		tabList, alert, offer, panel, rows.selection);
 	arrows(tabList);
 
@@ -265,7 +269,7 @@ export function eventList(params) {
 		controller?.abort();
 		controller = new AbortController();
 		const { signal } = controller;
-		const asked = { ...tabs[tab], ...author(), search: q, typos: q ? "auto" : "", per_page: 50, cursor: further ? next : "*", _fields: "id,title,language,start_date,all_day,venues,status,modified,author,event_status" };
+		const asked = { ...tabs[tab], ...author(), search: q, typos: q ? "auto" : "", per_page: 50, cursor: further ? next : "*", _fields: "id,title,language,start_date,all_day,venues,status,date,modified,author" };
 		const slow = setTimeout(() => { shown.textContent = t("loading"); }, 300);
 		try {
 			if (!further) {
@@ -355,6 +359,7 @@ export function recordList(kind, collection, params) {
 	const box = searchBox(t("search.of", t(collection)), q, async (text) => {
 		q = text;
 		put(here());
+		drawTabs();
 		await load();
 	});
 	const tabList = h("div.tabs", { role: "tablist", "aria-label": t(collection) });

@@ -3,6 +3,7 @@
 import { Fault, basePath, onExpired } from "./api.js";
 import { askLeave } from "./dialogs.js";
 import { button, h, icon, mark } from "./dom.js";
+import { hasDrafts } from "./drafts.js";
 import { eventForm } from "./form.js";
 import { historyView } from "./history.js";
 import { eventList, recordList } from "./list.js";
@@ -87,7 +88,7 @@ function makeHeader() {
 }
 
 async function signOut() {
-	if (view?.isDirty?.() && !await askLeave(t("signout"))) return;
+	if ((view?.isDirty?.() || hasDrafts()) && !await askLeave(t("signout"))) return;
 	view?.close?.();
 	view = waiting = null;
 	session.leave();
@@ -147,7 +148,7 @@ async function enter(name, token, remember) {
 	await session.enter(name, token, remember);
 	const kept = waiting;
 	waiting = null;
-	if (kept && before.id === session.me.id) { // where one was
+	if (kept?.loaded && before.id === session.me.id) { // where one was
 		view = kept;
 		main.className = "wide";
 		main.replaceChildren(view.element);
@@ -156,7 +157,10 @@ async function enter(name, token, remember) {
 		view.back?.();
 		return;
 	}
-	kept?.close?.();
+	if (kept) {
+		kept.ready = false; // what was typed is kept for who typed it
+		kept.close?.();
+	}
 	if (!parse().parts.length || parse().parts[0] === "signin") put("#/events");
 	await show(true);
 }
@@ -171,6 +175,7 @@ function viewOf() {
 
 // show shows the view of the address. Where it has the same view, that takes the address.
 async function show(anew) {
+	if (await byLink()) return;
 	if (!session.me) return signIn();
 	if (!anew && view?.take?.(parse())) {
 		makeHeader();
@@ -195,6 +200,7 @@ async function show(anew) {
 		shown.element.replaceChildren(h("h1", null, t("missing")), h("p.note.bad", { id: "message", role: "alert", "data-code": e.code }, e.message || t("network")), h("p", null, h("a.button", { href: address(kinds[parse().parts[0]] ?? "events") }, t("back"))));
 	}
 	if (shown !== view) return;
+	shown.loaded = true;
 	document.title = `${shown.element.querySelector("h1")?.textContent ?? t("events")} – ${t("desk")}`;
 	if (!anew && !main.contains(document.activeElement) && !document.querySelector("dialog")) main.focus({ preventScroll: true });
 }
@@ -225,12 +231,34 @@ window.addEventListener("beforeunload", (e) => {
 
 onExpired(() => {
 	if (waiting || !session.me) return;
-	view?.keep?.();
+	view?.keep?.(true);
 	waiting = view;
 	view = null;
 	session.lose();
 	signIn(t("signin.expired"));
 });
+
+// byLink signs in by an address that holds name and token, which it does not keep (E9.3).
+async function byLink() {
+	const { parts, params } = parse();
+	if (parts[0] !== "signin" || !params.has("token")) return false;
+	put("#/events");
+	view?.close?.();
+	view = null;
+	await tryEntering(params.get("name") ?? "", params.get("token"), false);
+	return true;
+}
+
+async function tryEntering(user, token, remember) {
+	try {
+		await enter(user, token, remember);
+	} catch (e) {
+		if (!(e instanceof Fault)) throw e;
+		if (e.status === 401) session.lose();
+		session.nobody();
+		signIn(e.message || t("network"));
+	}
+}
 
 async function begin() {
 	themed(theme.get());
@@ -238,22 +266,10 @@ async function begin() {
 	document.body.replaceChildren(h("a", { id: "skip", href: "#main" }, t("skip")), h("header", { id: "site-header" }), main);
 	header = document.getElementById("site-header");
 	start(show, mayLeave);
-	const { parts, params } = parse();
-	let who = session.known();
-	let remember = session.remembered();
-	if (parts[0] === "signin" && params.has("token")) {
-		who = { user: params.get("name") ?? "", token: params.get("token") };
-		remember = false;
-		put("#/events");
-	}
-	if (!who) return signIn();
-	try {
-		await enter(who.user, who.token, remember);
-	} catch (e) {
-		if (!(e instanceof Fault)) throw e;
-		if (e.status === 401) session.lose();
-		signIn(e.message || t("network"));
-	}
+	if (await byLink()) return;
+	const who = session.known();
+	if (who) await tryEntering(who.user, who.token, session.remembered());
+	else signIn();
 }
 
 begin();

@@ -37,10 +37,12 @@ export function richText({ lang, tag, label, changed }) {
 	let acted = false; // somebody typed, pasted, or pressed a button
 	let html = false;
 
+	const mark = () => field.classList.toggle("is-empty", !last);
 	const write = (text) => {
 		field.replaceChildren(blocked(rebuild(text)));
 		last = read();
 		acted = false;
+		mark();
 	};
 	const read = () => {
 		const text = field.innerHTML.replaceAll("\u200b", "").replace(/<input[^>]*>/g, "");
@@ -56,6 +58,7 @@ export function richText({ lang, tag, label, changed }) {
 			const text = read();
 			if (!acted || text === last) return; // the editor tidies on its own, and tells of attributes
 			source.value = last = text;
+			mark();
 			changed();
 		});
 		editor.addEventListener("pathChange", pressed);
@@ -64,10 +67,12 @@ export function richText({ lang, tag, label, changed }) {
 			acts.link();
 		});
 	};
-	source.addEventListener("input", () => {
-		if (!html) write(source.value);
-		changed();
-	});
+	for (const name of ["input", "change"]) {
+		source.addEventListener(name, () => {
+			if (!html) write(source.value);
+			changed();
+		});
+	}
 
 	const wrap = (before, after) => {
 		const { selectionStart: from, selectionEnd: to } = source;

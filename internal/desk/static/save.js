@@ -2,9 +2,11 @@
 // meanwhile (E4.4, E5).
 
 import { Fault, get, write } from "./api.js";
+import { instantOf, msOf } from "./dates.js";
 import { open, sayParagraph } from "./dialogs.js";
 import { freshId, h, sameValue } from "./dom.js";
 import { collectionOf, hiddenLinks, nameField, readRecord, textsIn, textsOf, valuesOf, versionOf } from "./records.js";
+import { me } from "./session.js";
 import { clock, languageNames, languages, moment, t } from "./texts.js";
 import { countElements } from "./trusted.js";
 
@@ -80,16 +82,23 @@ function noteCleaning(form, lang, sent, came) {
 	return form.note("description", gone > 0 ? t(gone === 1 ? "cleaned.one" : "cleaned.many", gone) : "");
 }
 
+function refuse(form, key, text) {
+	form.fault(key, text);
+	form.showFaults();
+	return false;
+}
+
 // save writes all that changed. It reports whether all of it was written.
 export async function save(form) {
 	form.clearFaults();
 	for (const lang of languages) {
 		const key = `${nameField[form.kind]}@${lang}`;
-		if (form.id && lang !== form.home && form.base[key] && !form.value(key)) {
-			form.fault(key, t("title.stays"));
-			form.showFaults();
-			return false;
-		}
+		if (form.id && lang !== form.home && form.base[key] && !form.value(key)) return refuse(form, key, t("title.stays"));
+	}
+	if (form.pending?.secret && form.value("password") === "") return refuse(form, "password", t("password.again"));
+	if (form.field("date") && form.value("status") === "future" && changedKeys(form).some((key) => key === "status" || key === "date")) {
+		const at = msOf(form.value("date"));
+		if (at === null || instantOf(at, me.timezone) <= Date.now()) return refuse(form, "date", t("date.ahead"));
 	}
 	form.state("saving");
 	try {
@@ -99,9 +108,10 @@ export async function save(form) {
 			const first = !form.id || lang === form.home;
 			if (form.id && n > 0 && !changedKeys(form).some((key) => langOf(key) === lang)) continue;
 			const sent = Object.fromEntries(form.fields.map((f) => [f.key, form.value(f.key)]));
+			const { password, ...body } = await bodyOf(form, lang, first);
 			const pending = {
-				lang, method: form.id ? "PATCH" : "POST", path: `/${collectionOf[form.kind]}${form.id ? "/" + form.id : ""}`,
-				body: JSON.stringify(await bodyOf(form, lang, first)), key: crypto.randomUUID(), match: form.id ? form.etag : undefined,
+				secret: password !== undefined, lang, method: form.id ? "PATCH" : "POST", path: `/${collectionOf[form.kind]}${form.id ? "/" + form.id : ""}`,
+				body: JSON.stringify(body), key: crypto.randomUUID(), match: form.id ? form.etag : undefined,
 			};
 			await send(form, pending, sent);
 		}
@@ -118,9 +128,11 @@ export async function save(form) {
 async function send(form, pending, sent) {
 	form.pending = { ...pending, sent: form.withoutSecrets(sent) };
 	form.keep(true);
+	// The password is kept nowhere: of a save that was cut off it is typed again.
+	const body = pending.secret ? JSON.stringify({ ...JSON.parse(pending.body), password: form.value("password") ?? "" }) : pending.body;
 	let answer;
 	try {
-		answer = await write(pending.method, pending.path, pending, (seconds) => form.state(seconds ? "retrying" : "saving", seconds));
+		answer = await write(pending.method, pending.path, { ...pending, body }, (seconds) => form.state(seconds ? "retrying" : "saving", seconds));
 	} catch (e) {
 		if (e.status !== 401) form.pending = null;
 		form.keep(true);
@@ -155,7 +167,8 @@ async function failed(form, e) {
 // nowOf reads a record that somebody else changed; null: it is in the trash.
 async function nowOf(form) {
 	try {
-		return await readRecord(form.kind, form.id);
+		const now = await readRecord(form.kind, form.id);
+		return now.record.status === "trash" ? null : now;
 	} catch (e) {
 		if (e.code !== "event-no-longer-available") throw e;
 		return null;
@@ -250,7 +263,7 @@ async function trashed(form) {
 		return false;
 	}
 	try {
-		await write("PATCH", `/events/${form.id}`, { body: "{}", lang: form.home }, (s) => form.state("retrying", s));
+		await write("PATCH", `/${collectionOf[form.kind]}/${form.id}`, { body: "{}", lang: form.home }, (s) => form.state("retrying", s));
 	} catch (e) {
 		if (!(e instanceof Fault)) throw e;
 		return await failed(form, e);

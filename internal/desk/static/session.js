@@ -17,13 +17,13 @@ export async function enter(user, token, remember) {
 		credentials();
 		throw e;
 	}
-	keep(name, { user, token }, sessionStorage);
+	keep(name, { user, token }, "sessionStorage");
 	if (remember) keep(name, { user, token });
 	return me;
 }
 
 // known returns the credentials that the browser keeps.
-export const known = () => kept(name, sessionStorage) ?? kept(name);
+export const known = () => kept(name, "sessionStorage") ?? kept(name);
 
 export const remembered = () => Boolean(kept(name));
 
@@ -31,8 +31,11 @@ export const remembered = () => Boolean(kept(name));
 export function lose() {
 	credentials();
 	keep(name, undefined);
-	keep(name, undefined, sessionStorage);
+	keep(name, undefined, "sessionStorage");
 }
+
+// nobody is signed in.
+export const nobody = () => { me = null; };
 
 // leave signs out.
 export function leave() {

@@ -3,8 +3,9 @@
 const prefix = "daybook-desk-";
 
 // keep keeps a value, undefined removes it. It reports whether there was room.
-export function keep(name, value, storage = localStorage) {
+export function keep(name, value, which = "localStorage") {
 	try {
+		const storage = window[which];
 		if (value === undefined) storage.removeItem(prefix + name);
 		else storage.setItem(prefix + name, JSON.stringify(value));
 		return true;
@@ -13,17 +14,28 @@ export function keep(name, value, storage = localStorage) {
 	}
 }
 
-export function kept(name, storage = localStorage) {
+export function kept(name, which = "localStorage") {
 	try {
-		return JSON.parse(storage.getItem(prefix + name)) ?? undefined;
+		return JSON.parse(window[which].getItem(prefix + name)) ?? undefined;
 	} catch {
 		return undefined;
 	}
 }
 
+// keptNames are the names of what is kept.
+export function keptNames() {
+	try {
+		return Object.keys(localStorage).filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
+	} catch {
+		return [];
+	}
+}
+
 // forget removes everything.
 export function forget() {
-	for (const storage of [localStorage, sessionStorage]) {
-		for (const key of Object.keys(storage)) if (key.startsWith(prefix)) storage.removeItem(key);
-	}
+	try {
+		for (const storage of [localStorage, sessionStorage]) {
+			for (const key of Object.keys(storage)) if (key.startsWith(prefix)) storage.removeItem(key);
+		}
+	} catch { /* no storage */ }
 }
