@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io/fs"
 	"path"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -64,7 +65,7 @@ func TestVendored(t *testing.T) {
 // present one (PAGES P6.1, P13.27).
 func TestAssetPaths(t *testing.T) {
 	t.Parallel()
-	a, err := newAssets(Brand{})
+	a, err := newAssets(Brand{}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,19 +73,55 @@ func TestAssetPaths(t *testing.T) {
 		if got, present := a.find(f.Path); got != f || !present {
 			t.Errorf("%s is not found under %s", name, f.Path)
 		}
-		ext := path.Ext(name)
-		if got, present := a.find("/assets/" + strings.TrimSuffix(name, ext) + ".0123456789" + ext); got != f || present {
+		ext, folder := path.Ext(name), "/assets/"
+		if other, ok := strings.CutPrefix(name, "desk/"); ok {
+			name, folder = other, deskAssets
+		}
+		if got, present := a.find(folder + strings.TrimSuffix(name, ext) + ".0123456789" + ext); got != f || present {
 			t.Errorf("%s is not found under an old hash", name)
 		}
 	}
 	if got, _ := a.find("/assets/nothing.0123456789.css"); got != nil {
 		t.Error("there is no such file")
 	}
-	branded, err := newAssets(Brand{Accent: "#ff0000"})
+	branded, err := newAssets(Brand{Accent: "#ff0000"}, false)
 	if err != nil || branded.named["daybook.css"].Path == a.named["daybook.css"].Path {
 		t.Errorf("an accent leaves the style as it is: %v", err)
 	}
-	if _, err := newAssets(Brand{Accent: "red"}); err == nil {
+	if _, err := newAssets(Brand{Accent: "red"}, false); err == nil {
 		t.Error("an accent that is no colour is taken")
+	}
+}
+
+// TestDeskLinks: all that the files of the desk name is there, under the hash of its content
+// (docs/spec/desk.md E9.1).
+func TestDeskLinks(t *testing.T) {
+	t.Parallel()
+	a, err := newAssets(Brand{}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := map[string]bool{}
+	for _, f := range a.named {
+		served[path.Base(f.Path)] = true
+	}
+	for _, name := range []string{"main.js", "squire.js", "texts.cn.json", "desk.css"} {
+		if a.named["desk/"+name] == nil {
+			t.Errorf("%s is not served", name)
+		}
+	}
+	bodies := [][]byte{a.desk}
+	for name, f := range a.named {
+		if strings.HasPrefix(name, "desk/") {
+			bodies = append(bodies, f.Body)
+		}
+	}
+	named := regexp.MustCompile(`"(?:\.\.?/assets/|\./|assets/)([a-z-]+(?:\.[a-z0-9]+)+)"`)
+	for _, body := range bodies {
+		for _, m := range named.FindAllSubmatch(body, -1) {
+			if !served[string(m[1])] {
+				t.Errorf("%s is named and not served", m[1])
+			}
+		}
 	}
 }

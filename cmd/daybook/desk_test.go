@@ -1,0 +1,468 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"daybook/internal/testkit/browser"
+	"daybook/internal/testkit/engines"
+)
+
+// desk is a calendar with users of each role, for the scenarios of the desk
+// (docs/spec/desk.md E10).
+type desk struct {
+	*server
+
+	tokens map[string]string // by role
+}
+
+// openDesk starts the calendar; without a browser the test does not run.
+func openDesk(t *testing.T) *desk {
+	t.Helper()
+	engines.URL(t, engines.EngineChromium)
+	data := t.TempDir()
+	d := &desk{startServer(t, "serve", "--data", data, "--timezone", "Europe/Berlin"), map[string]string{}}
+	d.data = data
+	for _, role := range []string{"subscriber", "contributor", "author", "editor", "auditor"} {
+		d.tokens[role] = strings.TrimSpace(mustTool(t, "user", "add", "the-"+role, "--role", role, "--data", data))
+	}
+	return d
+}
+
+// deskPage is the desk in a browser.
+type deskPage struct{ *browser.Page }
+
+// as opens the desk for a role, at an address.
+func (d *desk) as(t *testing.T, role, address string) deskPage {
+	t.Helper()
+	p := deskPage{browser.Open(t, "about:blank")}
+	p.Call("Emulation.setFocusEmulationEnabled", browser.Object{"enabled": true}, nil)
+	p.Goto(d.host + "/desk/#/signin?" + url.Values{"name": {"the-" + role}, "token": {d.tokens[role]}}.Encode())
+	p.Wait(`document.getElementById('who')?.dataset.role === '` + role + `' && document.querySelector('[role=tab][data-count]')`)
+	if address != "" {
+		p.Eval(`location.hash = ` + quoted(address) + `; 0`)
+	}
+	return p
+}
+
+func quoted(s string) string {
+	b, _ := json.Marshal(s) //nolint:errchkjson // a string
+	return string(b)
+}
+
+// set types a value into a field.
+func (p deskPage) set(selector, value string) {
+	p.Wait(`document.querySelector(` + quoted(selector) + `)`)
+	p.Eval(`((e) => { e.focus(); e.value = ` + quoted(value) + `; e.dispatchEvent(new Event('input', {bubbles: true})); e.dispatchEvent(new Event('change', {bubbles: true})) })(document.querySelector(` + quoted(selector) + `)); 0`)
+}
+
+// press presses the last button, link or tab in sight that has a name.
+func (p deskPage) press(name string) {
+	p.Wait(`window.pressed = [...document.querySelectorAll('button, a, summary')].filter((e) => e.checkVisibility() && e.textContent.trim() === ` + quoted(name) + `).at(-1)`)
+	p.Eval(`window.pressed.click(); 0`)
+}
+
+// state waits for a state of saving.
+func (p deskPage) state(name string) {
+	p.Wait(`document.getElementById('status')?.dataset.state === ` + quoted(name))
+}
+
+// form waits for the form of a record.
+func (p deskPage) form(address string) {
+	p.Wait(`location.hash === ` + quoted(address) + ` && document.getElementById('status')`)
+	p.Wait(`document.querySelector('[name=categories], .tree, fieldset .hint') || true`)
+}
+
+// event makes an event, in so many days.
+func (d *desk) event(t *testing.T, role, title string, in int, more map[string]any) string {
+	t.Helper()
+	day := time.Now().UTC().AddDate(0, 0, in).Format(time.DateOnly)
+	o := map[string]any{"title": title, "start_date": day + " 19:00", "end_date": day + " 21:00"}
+	for k, v := range more {
+		o[k] = v
+	}
+	b, err := json.Marshal(o)
+	must(t, err)
+	return idOf(d.want(201, http.MethodPost, "/events", d.tokens[role], string(b)))
+}
+
+func (d *desk) read(id, field string) any {
+	d.t.Helper()
+	return d.want(200, http.MethodGet, "/events/"+id, d.token, "")[field]
+}
+
+// TestDesk has the lines of E10 by their numbers.
+func TestDesk(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
+	d := openDesk(t)
+	for _, c := range []struct {
+		name string
+		run  func(*desk, *testing.T)
+	}{
+		{"1 headers", (*desk).headers},
+		{"2 sign in and out", (*desk).signsIn},
+		{"3 me", (*desk).whoAmI},
+		{"4 an event", (*desk).writes},
+		{"5 faults", (*desk).faults},
+		{"6 two people", (*desk).twoPeople},
+		{"8 kept text", (*desk).keepsText},
+		{"9 review", (*desk).reviews},
+		{"10 trash and undo", (*desk).undoes},
+		{"11 restore a version", (*desk).restores},
+		{"12 preview", (*desk).previews},
+		{"13 markup", (*desk).showsMarkup},
+		{"14 accessibility", (*desk).accessible},
+		{"15 reload and back", (*desk).goesBack},
+		{"16 auditor", (*desk).auditor},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.run(d, t) })
+	}
+}
+
+func (d *desk) headers(t *testing.T) {
+	t.Helper()
+	status, h, body := d.full(http.MethodGet, d.host+"/desk/", "", "", nil)
+	if status != 200 || h.Get("Set-Cookie") != "" || !strings.Contains(string(body), `data-prefix="api"`) {
+		t.Errorf("status %d, %v\n%s", status, h, body)
+	}
+	for name, want := range map[string]string{
+		"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types desk",
+		"Referrer-Policy":         "no-referrer", "Cache-Control": "no-store", "X-Robots-Tag": "noindex", "X-Content-Type-Options": "nosniff",
+	} {
+		if got := h.Get(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	if status, h, _ := d.full(http.MethodPost, d.host+"/desk/", "", "{}", nil); status != http.StatusMethodNotAllowed || h.Get("Allow") != "GET, HEAD" {
+		t.Errorf("POST: status %d, Allow %q", status, h.Get("Allow"))
+	}
+	for _, path := range []string{"/desk/x", "/fr/desk/", "/desk/assets/none.0123456789.js"} {
+		if status, _ := d.try(http.MethodGet, d.host+path, "", ""); status != http.StatusNotFound {
+			t.Errorf("%s: status %d", path, status)
+		}
+	}
+	without := startServer(t, "serve", "--data", t.TempDir(), "--desk=false")
+	for _, path := range []string{"/desk", "/desk/"} {
+		if status, _ := d.try(http.MethodGet, without.host+path, "", ""); status != http.StatusNotFound {
+			t.Errorf("%s without the desk: status %d", path, status)
+		}
+	}
+	without.want(200, http.MethodGet, "/me", without.token, "")
+}
+
+func (d *desk) signsIn(t *testing.T) {
+	t.Helper()
+	p := deskPage{browser.Open(t, "about:blank")}
+	p.Watch()
+	p.Goto(d.host + "/desk/")
+	p.set("[name=name]", "the-editor")
+	p.set("[name=token]", "wrong")
+	p.press("Sign in")
+	p.Wait(`document.querySelector('[data-error=token]:not([hidden])').textContent`)
+	p.Is("wrong token", `document.querySelectorAll('tr').length`, 0.0)
+	p.set("[name=token]", d.tokens["editor"])
+	p.Eval(`document.querySelector('[name=remember]').click(); 0`)
+	p.press("Sign in")
+	p.Wait(`document.getElementById('who')?.dataset.role === 'editor'`)
+	p.Is("name", `document.getElementById('who').textContent.includes('the-editor')`, true)
+	p.Is("remembered", `Object.keys(localStorage).some((k) => k.startsWith('daybook-desk'))`, true)
+	for _, r := range p.Requests {
+		if !strings.HasPrefix(r.URL, d.host+"/") {
+			t.Errorf("a request to %s", r.URL)
+		}
+	}
+	p.Eval(`[...document.querySelectorAll('button')].find((b) => b.textContent === 'Sign out').click(); 0`)
+	p.Wait(`document.body.dataset.desk === 'signin'`)
+	p.Is("nothing is left", `Object.keys(localStorage).concat(Object.keys(sessionStorage)).filter((k) => k.startsWith('daybook-desk')).join()`, "")
+}
+
+func (d *desk) whoAmI(t *testing.T) {
+	t.Helper()
+	for role, want := range map[string]string{
+		"subscriber":  "create=false edit_others=false manage_categories=false manage_tags=false publish=false read_all=false read_history=true",
+		"contributor": "create=true edit_others=false manage_categories=false manage_tags=false publish=false read_all=false read_history=true",
+		"author":      "create=true edit_others=false manage_categories=true manage_tags=false publish=true read_all=false read_history=true",
+		"editor":      "create=true edit_others=true manage_categories=true manage_tags=true publish=true read_all=true read_history=true",
+		"auditor":     "create=false edit_others=false manage_categories=false manage_tags=false publish=false read_all=true read_history=true",
+	} {
+		me := d.want(200, http.MethodGet, "/me", d.tokens[role], "")
+		can, _ := me["can"].(map[string]any)
+		var got []string
+		for _, name := range []string{"create", "edit_others", "manage_categories", "manage_tags", "publish", "read_all", "read_history"} {
+			got = append(got, fmt.Sprintf("%s=%v", name, can[name]))
+		}
+		if strings.Join(got, " ") != want || me["role"] != role || me["name"] != "the-"+role || me["timezone"] != "Europe/Berlin" {
+			t.Errorf("%s: %v", role, me)
+		}
+	}
+	status, h, body := d.full(http.MethodGet, d.root+"/me", "", "", nil)
+	if status != http.StatusUnauthorized || h.Get("Cache-Control") != "no-store" || h.Get("ETag") != "" || !strings.Contains(string(body), "rest_forbidden") {
+		t.Errorf("anonymous: %d %v %s", status, h, body)
+	}
+}
+
+func (d *desk) writes(t *testing.T) {
+	t.Helper()
+	d.want(201, http.MethodPost, "/organizers", d.token, `{"organizer": "Harbor Trust"}`)
+	d.want(201, http.MethodPost, "/organizers", d.token, `{"organizer": "Choir"}`)
+	p := d.as(t, "editor", "#/event/new")
+	p.form("#/event/new")
+	p.set("input[name=title][data-lang=en]", "Concert <by> the quay & more")
+	p.Eval(`document.querySelector('[role=tab][data-lang=fr]').click(); 0`)
+	p.set("input[name=title][data-lang=fr]", "Concert au quai")
+	p.set("[name=start_words]", "next friday 7pm")
+	p.set("[name=end_words]", "next friday 9pm")
+	p.press("New venue")
+	p.set(`[name="venue.venue"]`, "Quay Hall")
+	p.set(`[name="venue.city"]`, "Lyon")
+	for _, name := range []string{"Harbor Trust", "Choir"} {
+		p.Eval(`document.querySelector('[role=combobox][name=organizer]').focus(); 0`)
+		p.Type(name[:4])
+		p.Wait(`document.querySelector('[role=option]')?.textContent.includes(` + quoted(name) + `)`)
+		p.Press("ArrowDown", "Enter")
+		p.Wait(`document.querySelector('[data-chosen=organizer]').textContent.includes(` + quoted(name) + `)`)
+	}
+	p.Eval(`document.querySelector('[role=combobox][name=tags]').focus(); 0`)
+	p.Type("open air")
+	p.Press("Enter")
+	p.Wait(`document.querySelector('[data-chosen=tags] [data-id]')`)
+	p.set("[name=cost]", "12 EUR")
+	p.press("Save")
+	p.state("saved")
+	id, _ := p.Eval(`location.hash.split('/')[2]`).(string)
+	e := d.want(200, http.MethodGet, "/events/"+id, d.token, "")
+	venue, _ := e["venue"].(map[string]any)
+	if e["title"] != "Concert &lt;by&gt; the quay &amp; more" || e["cost"] != "12EUR" || venue["city"] != "Lyon" || len(e["organizer"].([]any)) != 2 || len(e["tags"].([]any)) != 1 {
+		t.Errorf("it is %v", e)
+	}
+	_, b := d.try(http.MethodGet, strings.Replace(d.root, "/api", "/fr/api", 1)+"/events/"+id, d.token, "")
+	if !strings.Contains(string(b), "Concert au quai") {
+		t.Errorf("in French it is %s", b)
+	}
+}
+
+func (d *desk) faults(t *testing.T) {
+	t.Helper()
+	p := d.as(t, "editor", "#/event/new")
+	p.form("#/event/new")
+	p.press("Save")
+	p.Wait(`document.querySelector('[data-error=title]:not([hidden])') && document.querySelector('[data-error=end_date]:not([hidden])')`)
+	p.Is("focus", `document.activeElement.name`, "title")
+	p.set("input[name=title][data-lang=en]", "Late")
+	p.set("[name=start_words]", "2030-05-05 10:00")
+	p.set("[name=end_words]", "2030-05-05 09:00")
+	p.set("[name=website]", "nonsense")
+	p.press("Save")
+	p.Wait(`document.querySelector('[data-error=end_date]:not([hidden])')`)
+	p.Is("focus", `document.activeElement.name`, "end_date")
+	p.Is("bad URL", `document.querySelector('[name=website]').getAttribute('aria-invalid')`, "true")
+}
+
+func (d *desk) twoPeople(t *testing.T) {
+	t.Helper()
+	id := d.event(t, "editor", "Shared", 3, nil)
+	p := d.as(t, "editor", "#/event/"+id)
+	p.form("#/event/" + id)
+	p.set("[name=cost]", "5 EUR")
+	d.want(200, http.MethodPatch, "/events/"+id, d.token, `{"website": "https://a.example/"}`)
+	p.press("Save")
+	p.state("saved")
+	if got := fmt.Sprint(d.read(id, "cost"), d.read(id, "website")); got != "5EUR https://a.example/" {
+		t.Errorf("merged: %s", got)
+	}
+	p.set("[name=cost]", "6 EUR")
+	d.want(200, http.MethodPatch, "/events/"+id, d.token, `{"cost": "7 EUR"}`)
+	p.press("Save")
+	p.Wait(`document.querySelector('[data-dialog=conflict] [data-conflict=cost]')`)
+	p.Eval(`document.querySelector('[data-conflict=cost] [value=theirs]').click(); document.querySelector('[data-dialog=conflict] .primary').click(); 0`)
+	p.state("saved")
+	p.Is("theirs", `document.querySelector('[name=cost]').value`, "7EUR")
+}
+
+// TestDeskSavesOnce: a save during which the service ends is carried out once (E10.7).
+func TestDeskSavesOnce(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
+	d := openDesk(t)
+	p := d.as(t, "editor", "#/event/new")
+	p.form("#/event/new")
+	p.set("input[name=title][data-lang=en]", "Once")
+	p.set("[name=start_words]", "tomorrow 7pm")
+	p.set("[name=end_words]", "tomorrow 9pm")
+	d.ends()
+	p.press("Save")
+	p.state("retrying")
+	again := child(context.Background(), "serve", "--data", d.data, "--timezone", "Europe/Berlin", "--listen", strings.TrimPrefix(d.host, "http://"))
+	s := startServerOf(t, again, "", again.Env)
+	p.state("saved")
+	s.token = d.token
+	if list := s.want(200, http.MethodGet, "/events?search=once", s.token, ""); list["total"] != 1.0 {
+		t.Errorf("it is there %v times", list["total"])
+	}
+}
+
+func (d *desk) keepsText(t *testing.T) {
+	t.Helper()
+	id := d.event(t, "editor", "Kept", 4, nil)
+	p := d.as(t, "editor", "#/event/"+id)
+	p.form("#/event/" + id)
+	p.set("[name=cost]", "8 EUR")
+	p.Wait(`Object.keys(localStorage).some((k) => k.startsWith('daybook-desk-draft'))`)
+	p.Follow(func() { p.Call("Page.reload", nil, nil) })
+	p.Wait(`document.querySelector('[data-dialog=unsaved]')`)
+	p.Eval(`document.querySelector('[data-dialog=unsaved] .primary').click(); 0`)
+	p.Is("restored", `document.querySelector('[name=cost]').value`, "8 EUR")
+	d.tokens["editor"] = strings.TrimSpace(mustTool(t, "user", "token", "the-editor", "--data", d.data))
+	p.press("Save")
+	p.Wait(`document.body.dataset.desk === 'signin'`)
+	p.set("[name=token]", d.tokens["editor"])
+	p.press("Sign in")
+	p.form("#/event/" + id)
+	p.Is("still there", `document.querySelector('[name=cost]').value`, "8 EUR")
+	p.press("Save")
+	p.state("saved")
+}
+
+func (d *desk) reviews(t *testing.T) {
+	t.Helper()
+	p := d.as(t, "contributor", "#/event/new")
+	p.form("#/event/new")
+	p.Is("statuses", `[...document.querySelector('select[name=status]').options].map((o) => o.value).join()`, "draft,pending,private")
+	p.set("input[name=title][data-lang=en]", "To be reviewed")
+	p.set("[name=start_words]", "tomorrow 7pm")
+	p.set("[name=end_words]", "tomorrow 9pm")
+	p.set("select[name=status]", "pending")
+	p.press("Save")
+	p.state("saved")
+	p.Is("no button to publish", `[...document.querySelectorAll('button')].filter((b) => b.checkVisibility() && b.textContent.includes('Publish')).length`, 0.0)
+	id, _ := p.Eval(`location.hash.split('/')[2]`).(string)
+	q := d.as(t, "editor", "#/events?tab=pending")
+	q.Wait(`document.querySelector('tr[data-id="` + id + `"] a')`)
+	q.Eval(`document.querySelector('tr[data-id="` + id + `"] a').click(); 0`)
+	q.form("#/event/" + id)
+	q.press("Publish and next")
+	q.Wait(`location.hash.startsWith('#/events?tab=pending')`)
+	if got := d.read(id, "status"); got != "publish" {
+		t.Errorf("it is %v", got)
+	}
+}
+
+func (d *desk) undoes(t *testing.T) {
+	t.Helper()
+	for i := range 10 {
+		d.event(t, "author", fmt.Sprintf("Heap %d", i), 20+i, nil)
+	}
+	p := d.as(t, "author", "#/events?mine=1&q=heap")
+	p.Wait(`document.querySelectorAll('tr[data-id] [name=select]').length === 10`)
+	p.Eval(`document.querySelectorAll('[name=select]').forEach((e) => e.click()); 0`)
+	p.press("Trash")
+	p.Wait(`document.querySelectorAll('[data-result=ok]').length === 10 && document.querySelector('.toast button')`)
+	p.press("Undo")
+	p.Wait(`document.querySelector('[role=tab][data-tab=trash]').dataset.count === '0'`)
+	if list := d.want(200, http.MethodGet, "/events?search=heap", d.token, ""); list["total"] != 10.0 {
+		t.Errorf("%v are back", list["total"])
+	}
+}
+
+func (d *desk) restores(t *testing.T) {
+	t.Helper()
+	id := d.event(t, "editor", "Versions", 5, nil)
+	for i := 2; i <= 5; i++ {
+		d.want(200, http.MethodPatch, "/events/"+id, d.token, fmt.Sprintf(`{"cost": "%d EUR"}`, i))
+	}
+	p := d.as(t, "editor", "#/event/"+id+"/history")
+	p.Wait(`document.querySelectorAll('li[data-version]').length === 5`)
+	p.Eval(`[...document.querySelectorAll('li[data-version="2"] button')].find((b) => b.textContent.includes('Restore this version')).click(); 0`)
+	p.Wait(`document.querySelector('[data-dialog=restore] table')`)
+	p.Eval(`document.querySelector('[data-dialog=restore] .primary').click(); 0`)
+	p.Wait(`document.querySelector('li[data-version="6"] .reason')?.textContent.includes('restored version 2')`)
+	if got := d.read(id, "cost"); got != "2EUR" {
+		t.Errorf("the price is %v", got)
+	}
+}
+
+func (d *desk) previews(t *testing.T) {
+	t.Helper()
+	id := d.event(t, "editor", "Only a draft", 6, map[string]any{"status": "draft"})
+	p := d.as(t, "editor", "#/event/"+id)
+	p.form("#/event/" + id)
+	p.press("Preview")
+	p.Wait(`document.getElementById('preview').contentDocument?.querySelector('h1')?.textContent.includes('Only a draft')`)
+	p.Is("style", `document.getElementById('preview').contentDocument.styleSheets.length > 0`, true)
+	p.Is("no script", `document.getElementById('preview').contentDocument.scripts.length`, 0.0)
+	if status, _ := d.try(http.MethodGet, d.host+"/?event="+id, "", ""); status != http.StatusNotFound {
+		t.Errorf("for the public it answers %d", status)
+	}
+}
+
+func (d *desk) showsMarkup(t *testing.T) {
+	t.Helper()
+	title := "&lt;img src=x onerror=alert(1)&gt;"
+	id := d.event(t, "editor", title, 7, map[string]any{"description": `<p>a</p><script>alert(2)</script><img src="https://x.example/y" onerror="alert(3)">`})
+	p := d.as(t, "editor", "#/event/"+id)
+	p.Watch()
+	p.form("#/event/" + id)
+	p.Is("title", `document.querySelector('h1').textContent`, "<img src=x onerror=alert(1)>")
+	p.Eval(`location.hash = '#/event/` + id + `/history'; 0`)
+	p.Wait(`document.querySelector('li[data-version]')`)
+	p.Is("no element", `document.querySelectorAll('main img, main script').length`, 0.0)
+}
+
+func (d *desk) accessible(t *testing.T) {
+	t.Helper()
+	id := d.event(t, "editor", "For everybody", 8, nil)
+	p := d.as(t, "editor", "")
+	for _, width := range []int{320, 1280} {
+		p.Resize(width, 900)
+		for _, theme := range []string{"light", "dark"} {
+			p.Prefer(inTheme(theme))
+			for _, address := range []string{"#/events", "#/venues", "#/categories", "#/event/new", "#/event/" + id, "#/event/" + id + "/history", "#/venue/new", "#/tag/new"} {
+				p.Eval(`location.hash = '` + address + `'; 0`)
+				p.Wait(`location.hash === '` + address + `' && document.querySelector('h1') && !document.querySelector('h1').textContent.includes('…')`)
+				check(t, p.Page, fmt.Sprint(address, " ", width, " ", theme), everyRule)
+				p.Is(address, `document.documentElement.scrollWidth <= innerWidth`, true)
+				keepPicture(t, p.Page, fmt.Sprintf("desk%s-%d-%s", strings.NewReplacer("#", "", "/", "-", id, "n").Replace(address), width, theme))
+			}
+		}
+	}
+}
+
+func (d *desk) goesBack(t *testing.T) {
+	t.Helper()
+	d.event(t, "editor", "Jazz by night", 9, nil)
+	p := d.as(t, "editor", "")
+	p.set("[name=q]", "jazz")
+	p.Wait(`location.hash === '#/events?q=jazz' && document.querySelectorAll('tr[data-id]').length === 1`)
+	p.Eval(`document.querySelector('[data-tab=drafts]').click(); 0`)
+	p.Wait(`document.querySelector('[data-tab=drafts]').getAttribute('aria-selected') === 'true'`)
+	p.Follow(func() { p.Call("Page.reload", nil, nil) })
+	p.Wait(`document.querySelector('[data-tab=drafts]')?.getAttribute('aria-selected') === 'true' && document.querySelector('[name=q]').value === 'jazz'`)
+	p.Eval(`history.back(); 0`)
+	p.Wait(`document.querySelector('[data-tab=upcoming]')?.getAttribute('aria-selected') === 'true' && document.querySelector('[name=q]').value === 'jazz'`)
+}
+
+func (d *desk) auditor(t *testing.T) {
+	t.Helper()
+	id := d.event(t, "editor", "Looked at", 10, map[string]any{"status": "private"})
+	p := d.as(t, "auditor", "#/events?tab=private")
+	p.Wait(`document.querySelector('tr[data-id="` + id + `"]')`)
+	const writing = `[...document.querySelectorAll('main button, main input[type=checkbox]:not([name=mine]), header a.primary')].filter((e) => e.checkVisibility() && !/^(Load more|Preview|Desktop|Phone|Compare|As it was)$/.test(e.textContent)).length`
+	p.Is("no control that writes", writing, 0.0)
+	p.Eval(`location.hash = '#/event/` + id + `'; 0`)
+	p.Wait(`document.querySelector('main dl')`)
+	p.Is("no control that writes", writing, 0.0)
+	p.press("History")
+	p.Wait(`document.querySelector('li[data-version]')`)
+	p.Is("no control that writes", writing, 0.0)
+}
