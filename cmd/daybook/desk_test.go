@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -51,10 +52,8 @@ func (d *desk) as(t *testing.T, role, address string) deskPage {
 	return p
 }
 
-func quoted(s string) string {
-	b, _ := json.Marshal(s) //nolint:errchkjson // a string
-	return string(b)
-}
+// quoted is a text in JavaScript.
+func quoted(s string) string { return strconv.Quote(s) }
 
 // set types a value into a field.
 func (p deskPage) set(selector, value string) {
@@ -76,7 +75,6 @@ func (p deskPage) state(name string) {
 // form waits for the form of a record.
 func (p deskPage) form(address string) {
 	p.Wait(`location.hash === ` + quoted(address) + ` && document.getElementById('status')`)
-	p.Wait(`document.querySelector('[name=categories], .tree, fieldset .hint') || true`)
 }
 
 // event makes an event, in so many days.

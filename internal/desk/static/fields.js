@@ -27,7 +27,20 @@ export function line(form, name, o = {}) {
 	return {
 		key: o.key ?? name, name, lang: o.lang, error, input, focus: () => input.focus(),
 		element: h("div.field", o.lang ? { "data-pane": o.lang } : null, h("label", { for: id }, o.label ?? labelOf(name, o.required, form.kind)), input, error, o.note ? noteOf(name) : null, o.hint ? h("p.hint", null, o.hint) : null),
-		get: () => input.value.trim(), set: (v) => { input.value = v ?? ""; },
+		...unchanged(input),
+	};
+}
+
+// unchanged reads and writes an input that may not show all of a value, as line breaks: what
+// nobody typed in comes back as it was.
+export function unchanged(input) {
+	let stored = "", shown = "";
+	return {
+		get: () => (input.value.trim() === shown ? stored : input.value.trim()),
+		set: (v) => {
+			input.value = stored = v ?? "";
+			shown = input.value.trim();
+		},
 	};
 }
 

@@ -71,7 +71,7 @@ export function historyView(kind, id) {
 	});
 
 	const asItWas = guarded(async (n) => {
-		if (kind === "event" && record?.url) {
+		if (kind === "event" && record?.slug) {
 			shownVersion = n;
 			pane.element.hidden = false;
 			await pane.show();

@@ -34,6 +34,7 @@ export function richText({ lang, tag, label, changed }) {
 	const field = h("div.text", { role: "textbox", "aria-multiline": "true", "aria-label": label, "aria-describedby": "error-description", "data-rich": "description", "data-lang": lang, lang: tag, contenteditable: "true", tabindex: "0" });
 	let editor = null;
 	let last = ""; // what was read last
+	let stored = "", shown = "";
 	let acted = false; // somebody typed, pasted, or pressed a button
 	let html = false;
 
@@ -157,9 +158,10 @@ export function richText({ lang, tag, label, changed }) {
 	return {
 		element: h("div.rich", null, bar, field, source), source, field,
 		focus: () => (html ? source : field).focus(),
-		get: () => source.value,
+		get: () => (source.value === shown ? stored : source.value),
 		set: (text) => {
-			source.value = text;
+			source.value = stored = text;
+			shown = source.value; // which has its line breaks written in one way
 			write(text);
 		},
 		placeholder: (text) => {

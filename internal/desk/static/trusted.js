@@ -71,7 +71,7 @@ export function showPage(frame, html) {
 	for (const e of page.querySelectorAll("script, noscript, base, meta[http-equiv], link:not([rel=stylesheet]), iframe, object, embed")) e.remove();
 	for (const e of page.querySelectorAll("*")) {
 		for (const { name } of [...e.attributes]) if (name.startsWith("on")) e.removeAttribute(name);
-		if (e.tagName !== "LINK") e.removeAttribute("href");
+		if (e.localName === "a" || e.localName === "area") e.removeAttribute("href");
 		e.removeAttribute("action");
 		e.removeAttribute("formaction");
 	}
