@@ -17,7 +17,7 @@ export function open(name, title, content, choices, o = {}) {
 			closed = true;
 			box.close();
 			box.remove();
-			if (before?.isConnected) before.focus();
+			(before?.isConnected && before !== document.body ? before : document.getElementById("main")).focus();
 			done(value);
 		};
 		for (const [value, label, attributes] of [...choices].reverse()) {
@@ -75,7 +75,9 @@ export function say(text, undo) {
 	const shown = toast;
 	return new Promise((done) => {
 		const end = (value) => {
+			const inside = shown.contains(document.activeElement);
 			shown.remove();
+			if (inside) document.getElementById("main").focus();
 			clearTimeout(say.timer);
 			done(value);
 		};

@@ -87,6 +87,7 @@ class Rows {
 	}
 
 	draw() {
+		const onAll = document.activeElement === this.all;
 		this.hasActs = this.records.some((r) => r.status === "trash");
 		const any = this.records.some((r) => mayEdit(this.kind, r)) && !isTerm(this.kind);
 		this.head.replaceChildren(h("tr", null, h("td.pick", null, any ? h("label", null, this.all, h("span.hidden", null, t("select.all"))) : null), h("th", { scope: "col" }, t("column.title")),
@@ -95,6 +96,7 @@ class Rows {
 		const focused = document.activeElement?.closest?.("tr[data-id]")?.dataset.id;
 		const what = document.activeElement?.name;
 		this.body.replaceChildren(...this.records.map((r) => this.row(r)));
+		if (onAll && this.all.isConnected) this.all.focus();
 		if (focused && what) this.body.querySelector(`tr[data-id="${focused}"] [name=${what}]`)?.focus();
 		this.sheet.hidden = !this.records.length;
 		this.all.checked = this.chosen.size > 0 && this.chosen.size >= this.body.querySelectorAll("[name=select]").length;
@@ -134,6 +136,7 @@ class Rows {
 
 	async several(acts) {
 		const undo = [];
+		if (this.selection.contains(document.activeElement)) this.all.focus();
 		let n = 0;
 		for (const { record, act, match, former } of acts) {
 			this.selection.hidden = false;
@@ -422,7 +425,9 @@ export function recordList(kind, collection, params) {
 			next = Boolean(body.next_rest_url);
 			total = body.total;
 			rows.caption.textContent = t(collection);
+			const onMore = document.activeElement === more;
 			rows.draw();
+			if (onMore) rows.body.rows[rows.records.length - body[collection].length]?.querySelector("a").focus();
 		} catch (e) {
 			if (!(e instanceof Fault)) {
 				if (e.name === "AbortError") return;

@@ -51,7 +51,9 @@ function languageField() {
 		await choose(select.value);
 		if (session.me && !waiting) await show(true);
 		else signIn();
-		document.querySelector("[name=lang]")?.focus();
+		const again = document.getElementById("lang");
+		again.closest("details").open = true;
+		again.focus();
 	} }, languages.map((l) => h("option", { value: l, lang: l === "cn" ? "zh-Hans" : l }, languageNames[l])));
 	select.value = lang;
 	return h("div.field", null, h("label", { for: "lang" }, t("language")), select);
@@ -245,13 +247,13 @@ async function byLink() {
 	put("#/events");
 	view?.close?.();
 	view = null;
-	await tryEntering(params.get("name") ?? "", params.get("token"), false);
+	await tryEntering(params.get("name") ?? "", params.get("token"));
 	return true;
 }
 
-async function tryEntering(user, token, remember) {
+async function tryEntering(user, token) {
 	try {
-		await enter(user, token, remember);
+		await enter(user, token);
 	} catch (e) {
 		if (!(e instanceof Fault)) throw e;
 		if (e.status === 401) session.lose();
@@ -268,7 +270,7 @@ async function begin() {
 	start(show, mayLeave);
 	if (await byLink()) return;
 	const who = session.known();
-	if (who) await tryEntering(who.user, who.token, session.remembered());
+	if (who) await tryEntering(who.user, who.token);
 	else signIn();
 }
 

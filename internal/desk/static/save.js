@@ -134,7 +134,7 @@ async function send(form, pending, sent) {
 	try {
 		answer = await write(pending.method, pending.path, { ...pending, body }, (seconds) => form.state(seconds ? "retrying" : "saving", seconds));
 	} catch (e) {
-		if (e.status !== 401) form.pending = null;
+		if (e.status !== 401 && !(e.status === 422 && pending.secret)) form.pending = null; // 422: another password
 		form.keep(true);
 		e.lang = pending.lang;
 		throw e;

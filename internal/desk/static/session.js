@@ -7,7 +7,8 @@ export let me = null;
 
 const name = "session";
 
-// enter signs in. It throws the fault of the interface.
+// enter signs in. It throws the fault of the interface. What the device remembers stays as
+// it is where remember is undefined.
 export async function enter(user, token, remember) {
 	credentials(user, token);
 	try {
@@ -18,14 +19,12 @@ export async function enter(user, token, remember) {
 		throw e;
 	}
 	keep(name, { user, token }, "sessionStorage");
-	if (remember) keep(name, { user, token });
+	if (remember !== undefined) keep(name, remember ? { user, token } : undefined);
 	return me;
 }
 
 // known returns the credentials that the browser keeps.
 export const known = () => kept(name, "sessionStorage") ?? kept(name);
-
-export const remembered = () => Boolean(kept(name));
 
 // lose forgets credentials that are no longer good, and nothing else.
 export function lose() {
