@@ -16,7 +16,10 @@ import (
 const deskAssets = "/desk/assets/"
 
 // linked is how a file of the desk names another one.
-var linked = regexp.MustCompile(`"(\.\.?/|assets/)([a-z-]+(?:\.[a-z]+)+)"`)
+var linked = regexp.MustCompile(`"(\.\./assets/|\./|assets/)([a-z-]+(?:\.[a-z]+)+)"`)
+
+// indents are what a browser does not need of scripts, in which no text has lines.
+var indents = regexp.MustCompile(`\n\t+`)
 
 // addDesk adds the files of the desk, and returns its document.
 func (a *assets) addDesk() (document []byte, err error) {
@@ -40,12 +43,15 @@ func (a *assets) linkDesk(found map[string]string, name string) ([]byte, error) 
 	if err != nil {
 		return nil, fmt.Errorf("file %s of the desk: %w", name, err)
 	}
+	if path.Ext(name) == ".js" {
+		body = indents.ReplaceAll(body, []byte("\n"))
+	}
 	body = linked.ReplaceAllFunc(body, func(quoted []byte) []byte {
 		m := linked.FindSubmatch(quoted)
 		folder, other := string(m[1]), string(m[2])
 		key := "desk/" + other
-		if folder == "../" { // of the pages
-			key, folder = other, "../assets/"
+		if folder == "../assets/" { // of the pages
+			key = other
 		}
 		if a.named[key] == nil {
 			text, broken := a.linkDesk(found, other)
