@@ -108,7 +108,7 @@ export function resolve(text, zone, now = Date.now()) {
 		return moved !== null && moved >= make(1, 1, 1) && moved < make(9999, 12, 31) + 86_400_000 ? moved : null;
 	}
 	if ((m = /^(?:(this|next|last) )?([a-z]+)(?: (.+))?$/.exec(s))) {
-		const wanted = days.findIndex((d) => d === m[2] || d.slice(0, 3) === m[2]);
+		const wanted = days.indexOf(m[2]);
 		if (wanted >= 0) {
 			const ahead = (wanted - new Date(today).getUTCDay() + 7) % 7;
 			return at(today + (m[1] === "next" ? ahead || 7 : m[1] === "last" ? ahead - 7 : ahead) * 86_400_000, m[3]);

@@ -6,7 +6,7 @@ import { button, h, icon, unescaped } from "./dom.js";
 import { preview } from "./preview.js";
 import { collectionOf, homeOf, nameField } from "./records.js";
 import { address } from "./router.js";
-import { isTerm, mayEdit, me } from "./session.js";
+import { mayEdit, me } from "./session.js";
 import { clock, languageNames, languages, moment, t } from "./texts.js";
 
 const kept = ["status", "date", "date_utc", "author", "password"]; // by a restore
@@ -19,11 +19,19 @@ export function historyView(kind, id) {
 	const element = h("div", null, h("h1", null, t("history")));
 	let record = null, etag = null, entries = [], next = "", newest = 0, open_ = new Set(), covered = 0, shownVersion = 0;
 
+	const names = new Map(); // of linked records, as they are now
+	const learn = (changes) => Promise.all(changes.filter((c) => links[c.field] && !isOwnName(c.field)).flatMap((c) => [c.before ?? [], c.after ?? []].flat().map(async (link) => {
+		if (!link || names.has(link)) return;
+		names.set(link, `#${link}`);
+		const found = await get(`/${links[c.field]}/${link}`).catch(() => null);
+		if (found) names.set(link, unescaped(found.body.name ?? found.body.venue ?? found.body.organizer));
+	})));
 	const isOwnName = (field) => field === kind; // of venues and organizers
 	const label = (c) => t("field." + (isOwnName(c.field) ? "name" : c.field)) + (c.language ? ` (${languageNames[c.language]})` : "");
 	function value(c, v) {
 		if (v === null || v === undefined || v === "") return t("none");
-		if (Array.isArray(v)) return v.map((x) => (typeof x === "number" ? `#${x}` : x)).join(", ");
+		if (Array.isArray(v)) return v.map((x) => (typeof x === "number" ? names.get(x) ?? `#${x}` : x)).join(", ");
+		if (c.field === "parent") return v ? names.get(v) ?? `#${v}` : t("none");
 		if (typeof v === "boolean") return t(v ? "yes" : "no");
 		if (/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(v)) return clock(v);
 		if (c.field === "status") return t("status." + v);
@@ -65,6 +73,7 @@ export function historyView(kind, id) {
 		const to = list.querySelector("[name=to]:checked")?.value;
 		if (!from || !to) return;
 		const { body } = await get(`${path}/diff${query({ from, to })}`);
+		await learn(body.changes);
 		diff.replaceChildren(h("h2", null, `${t("version", from)} → ${t("version", to)}`), body.summary ? h("p.sentence", null, body.summary) : "", table(body.changes));
 		diff.hidden = false;
 		diff.scrollIntoView({ block: "nearest" });
@@ -113,6 +122,7 @@ export function historyView(kind, id) {
 			}
 			c.after = c.field === "parent" ? left[0] ?? 0 : left;
 		}
+		await learn(changes);
 		const real = changes.filter((c) => JSON.stringify(c.after) !== JSON.stringify(c.before));
 		const got = await open("restore", t("restore.title", n), h("div", null, h("p", null, real.length ? t("restore.text") : t("nothing.restore")), real.length ? table(real) : "", gone.length ? h("p.note.warn", null, t("gone", gone.join(", "))) : ""),
 			[...(real.length ? [["ok", t("restore"), { class: "primary" }]] : []), ["cancel", t("cancel")]]);
@@ -142,7 +152,7 @@ export function historyView(kind, id) {
 		if (e.version !== newest && canEdit && e.action !== "deleted" && e.action !== "erased") line.append(button([icon("back"), t("restore.version")], () => restore(e.version)));
 		if (e.urls.version) line.append(isPublic ? h("a.button.quiet", { href: versionPage(e.version) }, t("as.it.was")) : button(t("as.it.was"), () => asItWas(e.version), { class: "quiet" }));
 		if (e.position <= covered) line.append(h("a.button.quiet", { href: `${rootOf("en")}/proof/inclusion?position=${e.position}`, "data-proof": e.position }, t("proof")));
-		const changes = h("details", { open: entries.indexOf(e) < 2 }, h("summary", null, t("history.what")), table(e.changes));
+		const changes = h("details", { open: entries.indexOf(e) < 2 }, h("summary", null, t("history.changes")), table(e.changes));
 		return h("li", { "data-version": e.version },
 			h("div.when", null, h("b", null, t("version", e.version)), h("time", { datetime: e.time }, moment(e.time)), e.actor?.name ? h("span", null, e.actor.name) : "", h("span.versions", { role: "group", "aria-label": t("compare.version", e.version) }, one("from"), one("to"))),
 			h("p.sentence", null, e.summary), e.reason ? h("p.reason", null, `“${e.reason}”`) : "", e.changes.length ? changes : "", line);
@@ -152,6 +162,7 @@ export function historyView(kind, id) {
 		const { body } = await get(`${path}/history${query({ limit: 50, before })}`);
 		entries = before ? [...entries, ...body.entries] : body.entries;
 		next = body.next_rest_url ? body.looked_to : "";
+		await learn(entries.flatMap((e) => e.changes));
 		newest = entries[0]?.version ?? 0;
 		list.replaceChildren(...entries.map(item));
 		const radio = (side, version) => {

@@ -3,9 +3,9 @@
 import { Fault, get, list, query, write } from "./api.js";
 import { say, sure } from "./dialogs.js";
 import { arrows, button, freshId, h, icon, unescaped } from "./dom.js";
-import { address, go, parse, put } from "./router.js";
+import { address, go, put } from "./router.js";
 import { isTerm, mayCreate, mayEdit, me, seesUnpublished } from "./session.js";
-import { clock, count, languageTag, number, t } from "./texts.js";
+import { clock, count, languageTag, number, recent, t } from "./texts.js";
 
 const lasting = { starts_after: "0001-01-01", sort: "start", order: "asc" };
 const tabs = {
@@ -46,7 +46,7 @@ function tabLink(name, href, selected) {
 // rows are the parts that all lists have: what is shown, what is selected, and acts on it.
 class Rows {
 	constructor(kind, collection, columns) {
-		Object.assign(this, { kind, collection, columns, records: [], results: new Map(), chosen: new Set() });
+		Object.assign(this, { kind, collection, columns, isTrash: false, records: [], results: new Map(), chosen: new Set() });
 		this.all = h("input", { type: "checkbox", onchange: () => this.selectAll() });
 		this.body = h("tbody");
 		this.head = h("thead");
@@ -75,6 +75,11 @@ class Rows {
 		return unescaped(record.title ?? record.venue ?? record.organizer ?? record.name);
 	}
 
+	// shownColumns are those of the list, of which the trash has room for less.
+	shownColumns() {
+		return this.columns.filter((c) => !this.isTrash || c.name !== "status" && c.name !== "venue");
+	}
+
 	row(record) {
 		const result = this.results.get(record.id);
 		const done = h("span.result", { "data-result": result?.code ?? null, class: "result " + (result?.code === "ok" ? "good" : "problem"), hidden: !result }, result?.text ?? "");
@@ -83,16 +88,15 @@ class Rows {
 		const acts = h("td.c-act");
 		if (isTrash && mayEdit(this.kind, record)) acts.append(button([icon("back"), t("restore")], () => this.act("restore", [record.id])));
 		if (isTrash && me.can.read_history) acts.append(h("a.button.quiet", { href: address(`${this.kind}/${record.id}/history`) }, t("history")));
-		return h("tr", { "data-id": record.id, class: this.chosen.has(record.id) ? "is-selected" : null }, this.pick(record), h("th", { scope: "row" }, title, done), this.columns.map((c) => c.cell(record)), this.hasActs ? acts : null);
+		return h("tr", { "data-id": record.id, class: this.chosen.has(record.id) ? "is-selected" : null }, this.pick(record), h("th", { scope: "row" }, title, done), this.shownColumns().map((c) => c.cell(record)), this.isTrash ? acts : null);
 	}
 
 	draw() {
 		const onAll = document.activeElement === this.all;
-		this.hasActs = this.records.some((r) => r.status === "trash");
 		const any = this.records.some((r) => mayEdit(this.kind, r)) && !isTerm(this.kind);
 		this.head.replaceChildren(h("tr", null, h("td.pick", null, any ? h("label", null, this.all, h("span.hidden", null, t("select.all"))) : null), h("th", { scope: "col" }, t("column.title")),
-			this.columns.map((c) => h("th", { scope: "col", "aria-sort": c.sorted?.() ?? null }, t("column." + c.name))), this.hasActs ? h("td") : null));
-		this.body.parentElement.classList.toggle("trash", this.hasActs);
+			this.shownColumns().map((c) => h("th", { scope: "col", "aria-sort": c.sorted?.() ?? null }, t("column." + c.name))), this.isTrash ? h("td") : null));
+		this.body.parentElement.classList.toggle("trash", this.isTrash);
 		const focused = document.activeElement?.closest?.("tr[data-id]")?.dataset.id;
 		const what = document.activeElement?.name;
 		this.body.replaceChildren(...this.records.map((r) => this.row(r)));
@@ -178,7 +182,7 @@ class Rows {
 	}
 }
 
-const changed = { name: "changed", cell: (r) => h("td.c-changed.muted", null, r.modified ? clock(r.modified) : "") };
+const changed = { name: "changed", cell: (r) => h("td.c-changed.muted", null, r.modified ? recent(r.modified, me.timezone) : "") };
 
 // eventList is the list of events.
 export function eventList(params) {
@@ -291,6 +295,7 @@ export function eventList(params) {
 			total = body.total;
 			const focusedMore = document.activeElement === more;
 			rows.caption.textContent = t("tab." + tab);
+			rows.isTrash = tab === "trash";
 			rows.draw();
 			if (focusedMore && further) rows.body.rows[rows.body.rows.length - body.events.length]?.querySelector("a, input")?.focus();
 		} catch (e) {
@@ -425,6 +430,7 @@ export function recordList(kind, collection, params) {
 			next = Boolean(body.next_rest_url);
 			total = body.total;
 			rows.caption.textContent = t(collection);
+			rows.isTrash = tab === "trash";
 			const onMore = document.activeElement === more;
 			rows.draw();
 			if (onMore) rows.body.rows[rows.records.length - body[collection].length]?.querySelector("a").focus();

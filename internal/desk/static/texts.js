@@ -57,5 +57,17 @@ export function clock(wall, allDay) {
 	return new Intl.DateTimeFormat(languageTag(lang), { ...day, ...year, ...time, timeZone: "UTC" }).format(date);
 }
 
+// recent shows a wall clock of a zone in short: today its time, else its day.
+export function recent(wall, timeZone) {
+	let today = "";
+	try {
+		today = new Intl.DateTimeFormat("en-CA", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" }).format(new Date());
+	} catch { /* a zone that the browser does not know */ }
+	const date = new Date(wall.replace(" ", "T") + "Z");
+	const thisYear = wall.slice(0, 4) === String(new Date().getFullYear());
+	const parts = wall.slice(0, 10) === today ? { timeStyle: "short" } : { day: "numeric", month: "short", year: thisYear ? undefined : "numeric" };
+	return new Intl.DateTimeFormat(languageTag(lang), { ...parts, timeZone: "UTC" }).format(date);
+}
+
 // moment shows an instant in a zone of the browser's own.
 export const moment = (instant, timeZone) => new Intl.DateTimeFormat(languageTag(lang), { dateStyle: "medium", timeStyle: "short", timeZone }).format(new Date(instant));
