@@ -48,7 +48,7 @@ export async function ask(method, path, o = {}) {
 	if (o.list && position) headers["Daybook-Min-Position"] = String(position);
 	let answer, text;
 	try {
-		answer = await fetch(path.startsWith("/") && o.whole ? path : rootOf(o.lang ?? lang) + path, {
+		answer = await fetch(rootOf(o.lang ?? lang) + path, {
 			method, headers, body: o.body, signal: o.signal, credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer",
 		});
 		text = await answer.text();

@@ -48,7 +48,7 @@ export const sayParagraph = (...texts) => texts.map((text) => h("p", null, text)
 export const sure = (name, title, content, act, danger) => open(name, title, content, [[true, act, danger ? { class: "danger" } : main], [false, t("cancel")]]);
 
 // askLeave asks before unsaved changes are left.
-export const askLeave = (act) => open("leave", t("leave.title"), sayParagraph(t("leave.text")), [[false, t("leave.stay"), main], [true, act ?? t("leave.go")]]);
+export const askLeave = (act, name = "leave") => open(name, t("leave.title"), sayParagraph(t(name === "leave" ? "leave.text" : "leave.signout")), [[false, t("leave.stay"), main], [true, act ?? t("leave.go")]]);
 
 // prompt asks for a line of text.
 export async function prompt(title, label, value, problem) {

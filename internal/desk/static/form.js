@@ -241,7 +241,7 @@ class Form {
 			return;
 		}
 		const { pending } = this;
-		writeDraft(this.kind, this.isNew ? 0 : this.id, { time: Date.now(), etag: this.etag, base: this.withoutSecrets(this.base), home: this.home, filled: this.filled, values: Object.fromEntries(keys.map((key) => [key, this.value(key)])), pending });
+		writeDraft(this.kind, this.isNew ? 0 : this.id, { time: Date.now(), etag: this.etag, base: Object.fromEntries(keys.map((key) => [key, this.base[key]])), home: this.home, filled: this.filled, values: Object.fromEntries(keys.map((key) => [key, this.value(key)])), pending });
 	}
 
 	async offerDraft() {
@@ -257,9 +257,8 @@ class Form {
 			return;
 		}
 		if (this.id && draft.etag) {
-			this.base = { ...draft.base, password: "" };
+			this.base = { ...this.base, ...draft.base }; // what others changed meanwhile is found when it is saved
 			this.etag = draft.etag;
-			for (const field of this.fields) if (this.base[field.key] !== undefined && !field.secret) field.set(this.base[field.key]);
 		}
 		for (const [key, v] of Object.entries(draft.values)) this.field(key)?.set(v);
 		this.pending = draft.pending ?? null;

@@ -90,7 +90,7 @@ function makeHeader() {
 }
 
 async function signOut() {
-	if ((view?.isDirty?.() || hasDrafts()) && !await askLeave(t("signout"))) return;
+	if ((view?.isDirty?.() || hasDrafts()) && !await askLeave(t("signout"), "unsaved")) return;
 	view?.close?.();
 	view = waiting = null;
 	session.leave();
