@@ -43,7 +43,7 @@ class Form {
 			const read = await readRecord(this.kind, this.id);
 			Object.assign(this, { base: read.values, home: read.home, etag: read.etag, record: read.record });
 			this.shownLang = this.base[`${nameField[this.kind]}@${ownLang}`] ? ownLang : this.home;
-			if (!mayEdit(this.kind, this.record)) return this.showFacts();
+			if (!mayEdit(this.kind, this.record) || this.record.status === "trash") return this.showFacts();
 		} else {
 			if (!mayCreate(this.kind)) throw new Fault(403, { code: "rest_forbidden", message: t("forbidden") });
 			this.base = empty[this.kind]();
@@ -70,13 +70,24 @@ class Form {
 		return undefined;
 	}
 
-	// showFacts shows a record to who may not change it.
+	// restore brings back a record from the trash: any update does.
+	async restore() {
+		try {
+			await write("PATCH", `/${collectionOf[this.kind]}/${this.id}`, { body: "{}", match: this.etag });
+		} catch (e) {
+			if (!(e instanceof Fault)) throw e;
+		}
+		await go(location.hash, { sure: true });
+	}
+
+	// showFacts shows a record to who may not change it, and one in the trash.
 	showFacts() {
 		const value = (v) => (Array.isArray(v) ? v.map((x) => x.name ?? x).join(", ") : typeof v === "boolean" ? t(v ? "yes" : "no") : String(v).replace(/<[^>]*>/g, " "));
 		const known = { ...this.base, ...(this.record.categories ? { categories: this.record.categories.map((c) => ({ name: unescaped(c.name) })) } : {}) };
 		const shown = Object.entries(known).filter(([key, v]) => v !== "" && v !== null && key !== "password" && !(Array.isArray(v) && !v.length));
 		this.preview = this.record.url && preview(() => this.record.url, () => t("preview.saved"));
-		this.element.replaceChildren(this.heading(false), h("dl.facts.reading", null, shown.map(([key, v]) => {
+		const inTrash = this.record.status === "trash" && mayEdit(this.kind, this.record);
+		this.element.replaceChildren(this.heading(false), inTrash ? h("p.line", null, button(t("restore"), () => this.restore(), { class: "primary" })) : "", h("dl.facts.reading", null, shown.map(([key, v]) => {
 			const [name, l] = key.split("@");
 			return h("div", null, h("dt", null, t("field." + name), l ? ` (${languageNames[l]})` : ""), h("dd", { lang: l ? languageTag(l) : null }, value(v)));
 		})), this.preview ? this.preview.element : "");
@@ -275,6 +286,7 @@ class Form {
 
 	clearFaults() {
 		this.faults.clear();
+		this.note("description", "");
 		this.alert.hidden = true;
 		for (const field of this.fields) {
 			field.error.hidden = true;
@@ -362,6 +374,7 @@ class Form {
 	}
 
 	async duplicate() {
+		this.keep(true);
 		const values = Object.fromEntries(this.fields.map((x) => [x.key, x.get()]));
 		for (const key of ["slug", "start_date", "end_date", "date", "status", "password"]) delete values[key];
 		if (this.isDirty() && !await go("#/event/new", { still: true })) return;

@@ -75,11 +75,11 @@ function absorb(form, answer, lang, sent) {
 
 // noteCleaning tells how many elements of a description were not kept.
 function noteCleaning(form, lang, sent, came) {
-	if (!sent || sent === came) return form.note("description", "");
+	if (!sent || sent === came) return;
 	const before = countElements(sent);
 	const after = countElements(came);
 	const gone = before.hasBlocks ? before.all - after.all : before.plain - after.plain;
-	return form.note("description", gone > 0 ? t(gone === 1 ? "cleaned.one" : "cleaned.many", gone) : "");
+	if (gone > 0) form.note("description", t(gone === 1 ? "cleaned.one" : "cleaned.many", gone));
 }
 
 function refuse(form, key, text) {
