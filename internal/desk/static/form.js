@@ -32,6 +32,10 @@ class Form {
 		this.element = h("div", null, h("h1", null, t("loading")));
 	}
 
+	labelOfOption(name, id) {
+		return this.field(name)?.element.querySelector(`[name=categories][value="${id}"]`)?.parentElement.textContent.trim();
+	}
+
 	field(key) { return this.fields.find((x) => x.key === key); }
 	value(key) { return this.field(key).get(); }
 	isAllDay() { return this.field("all_day")?.get() ?? false; }

@@ -110,8 +110,8 @@ export async function save(form) {
 			const sent = Object.fromEntries(form.fields.map((f) => [f.key, form.value(f.key)]));
 			const { password, ...body } = await bodyOf(form, lang, first);
 			const pending = {
-				secret: password !== undefined, lang, method: form.id ? "PATCH" : "POST", path: `/${collectionOf[form.kind]}${form.id ? "/" + form.id : ""}`,
-				body: JSON.stringify(body), key: crypto.randomUUID(), match: form.id ? form.etag : undefined,
+				secret: Boolean(password), lang, method: form.id ? "PATCH" : "POST", path: `/${collectionOf[form.kind]}${form.id ? "/" + form.id : ""}`,
+				body: JSON.stringify(password === "" ? { ...body, password } : body), key: crypto.randomUUID(), match: form.id ? form.etag : undefined,
 			};
 			await send(form, pending, sent);
 		}
