@@ -46,7 +46,7 @@ function tabLink(name, href, selected) {
 // rows are the parts that all lists have: what is shown, what is selected, and acts on it.
 class Rows {
 	constructor(kind, collection, columns) {
-		Object.assign(this, { kind, collection, columns, isTrash: false, records: [], results: new Map(), chosen: new Set() });
+		Object.assign(this, { kind, collection, columns, isTrash: false, progress: "", records: [], results: new Map(), chosen: new Set() });
 		this.all = h("input", { type: "checkbox", onchange: () => this.selectAll() });
 		this.body = h("tbody");
 		this.head = h("thead");
@@ -108,6 +108,11 @@ class Rows {
 	}
 
 	drawSelection() {
+		if (this.progress) {
+			this.selection.hidden = false;
+			this.selection.replaceChildren(h("b", { role: "status" }, this.progress));
+			return;
+		}
 		const chosen = this.records.filter((r) => this.chosen.has(r.id));
 		const ids = (fits) => chosen.filter(fits).map((r) => r.id);
 		const acts = [
@@ -143,8 +148,8 @@ class Rows {
 		if (this.selection.contains(document.activeElement)) this.all.focus();
 		let n = 0;
 		for (const { record, act, match, former } of acts) {
-			this.selection.hidden = false;
-			this.selection.replaceChildren(h("b", { role: "status" }, t("progress", number(++n), number(acts.length))));
+			this.progress = t("progress", number(++n), number(acts.length));
+			this.drawSelection();
 			try {
 				const back = await this.one(act, record, match, former);
 				if (back.match) undo.push(back);
@@ -160,10 +165,13 @@ class Rows {
 			}
 			this.draw();
 		}
+		this.progress = "";
+		this.drawSelection();
 		return undo;
 	}
 
 	async act(act, ids) {
+		if (this.progress) return;
 		this.results.clear();
 		const undo = await this.several(this.records.filter((r) => ids.includes(r.id)).map((record) => ({ record, act })));
 		this.chosen.clear();
