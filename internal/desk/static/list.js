@@ -178,7 +178,8 @@ class Rows {
 		this.draw();
 		this.changed?.();
 		if (!this.sheet.contains(document.activeElement)) (this.all.isConnected ? this.all : this.sheet.closest("main"))?.focus();
-		if (!await say(count("said." + act, undo.length), undo.length > 0) || !undo.length) {
+		if (!undo.length) return; // each row says why
+		if (!await say(count("said." + act, undo.length), true)) {
 			if (!this.chosen.size && this.sheet.isConnected && ![...this.results.values()].some((r) => r.code !== "ok")) this.reload?.();
 			return;
 		}
