@@ -5,7 +5,7 @@ import { t } from "./texts.js";
 
 // open shows a dialog and returns what was chosen, null for Escape. Choices are [value,
 // label, attributes]; the first one is the main one.
-export function open(name, title, content, choices, o = {}) {
+export function open(name, title, content, choices) {
 	const before = document.activeElement;
 	return new Promise((done) => {
 		const id = freshId("dialog");
@@ -21,7 +21,7 @@ export function open(name, title, content, choices, o = {}) {
 			done(value);
 		};
 		for (const [value, label, attributes] of [...choices].reverse()) {
-			line.append(button(label, () => close(o.value ? o.value(value) : value), attributes));
+			line.append(button(label, () => close(value), attributes));
 		}
 		box.addEventListener("cancel", (e) => {
 			e.preventDefault();
@@ -51,17 +51,16 @@ export const sure = (name, title, content, act, danger) => open(name, title, con
 export const askLeave = (act, name = "leave") => open(name, t("leave.title"), sayParagraph(t(name === "leave" ? "leave.text" : "leave.signout")), [[false, t("leave.stay"), main], [true, act ?? t("leave.go")]]);
 
 // prompt asks for a line of text.
-export async function prompt(title, label, value, problem) {
+export async function prompt(title, label, value) {
 	const id = freshId("prompt");
 	const input = h("input", { id, name: "prompt", type: "text", value });
-	const message = h("p.problem", { hidden: true });
 	input.addEventListener("keydown", (e) => {
 		if (e.key !== "Enter") return;
 		e.preventDefault();
 		input.closest("dialog").querySelector(".primary").click();
 	});
 	setTimeout(() => input.focus());
-	const got = await open("link", title, h("div.field", null, h("label", { for: id }, label), input, message), [["ok", t("ok"), main], ["cancel", t("cancel")]]);
+	const got = await open("link", title, h("div.field", null, h("label", { for: id }, label), input), [["ok", t("ok"), main], ["cancel", t("cancel")]]);
 	return got === "ok" ? input.value.trim() : null;
 }
 

@@ -6,8 +6,6 @@ const icons = {
 	person: ["M8 8a4 4 0 1 0 8 0a4 4 0 1 0-8 0", "M4 20.5c1.5-4 4.5-5.5 8-5.5s6.5 1.5 8 5.5"],
 	globe: ["M3 12a9 9 0 1 0 18 0a9 9 0 1 0-18 0", "M3 12h18M12 3c5 5 5 13 0 18M12 3c-5 5-5 13 0 18"],
 	back: ["M8 5 4 9l4 4M4 9h10a5 5 0 0 1 0 10h-4"],
-	check: ["m5 12.5 4.5 4.5L19 7.5"],
-	clock: ["M3 12a9 9 0 1 0 18 0a9 9 0 1 0-18 0", "M12 7v5l3.5 2"],
 };
 
 const svgSpace = "http://www.w3.org/2000/svg";
@@ -28,7 +26,7 @@ export function icon(name) {
 
 // mark draws the mark of the service.
 export function mark() {
-	const svg = icon("check");
+	const svg = icon("plus");
 	svg.setAttribute("class", "mark");
 	svg.setAttribute("viewBox", "0 0 28 28");
 	const draw = (name, attributes) => {

@@ -1,6 +1,6 @@
 // The fields of the forms: each reads and writes its value as the interface has it.
 
-import { all, get, list, query } from "./api.js";
+import { all, list, query } from "./api.js";
 import { combobox } from "./combobox.js";
 import { msOf, ownZone, instantOf, resolve, wallOf, zones } from "./dates.js";
 import { button, freshId, h, unescaped } from "./dom.js";
@@ -11,7 +11,7 @@ import { clock, languageTag, moment, t } from "./texts.js";
 export const errorOf = (name, lang) => h("p.problem", { id: `error-${name}${lang ? "-" + lang : ""}`, "data-error": name, "data-lang": lang, hidden: true });
 export const noteOf = (name) => h("p.hint", { id: `note-${name}`, "data-note": name, hidden: true });
 
-const labelOf = (name, required, kind) => [t(name === "description" || name === "excerpt" || !kind ? "field." + name : `field.${name}`), required ? [" ", h("span.need", null, t("required"))] : ""];
+const labelOf = (name, required) => [t("field." + name), required ? [" ", h("span.need", null, t("required"))] : ""];
 
 // say shows a note.
 export function say(note, text) {
@@ -26,7 +26,7 @@ export function line(form, name, o = {}) {
 	const error = errorOf(name, o.lang);
 	return {
 		key: o.key ?? name, name, lang: o.lang, error, input, focus: () => input.focus(),
-		element: h("div.field", o.lang ? { "data-pane": o.lang } : null, h("label", { for: id }, o.label ?? labelOf(name, o.required, form.kind)), input, error, o.note ? noteOf(name) : null, o.hint ? h("p.hint", null, o.hint) : null),
+		element: h("div.field", o.lang ? { "data-pane": o.lang } : null, h("label", { for: id }, o.label ?? labelOf(name, o.required)), input, error, o.note ? noteOf(name) : null, o.hint ? h("p.hint", null, o.hint) : null),
 		...unchanged(input),
 	};
 }
@@ -126,8 +126,8 @@ export function dateTime(form, name, o = {}) {
 	words.addEventListener("input", () => {
 		const typed = words.value.trim();
 		const ms = typed ? resolve(typed, form.zone()) : null;
-		words.toggleAttribute("aria-invalid", Boolean(typed) && ms === null);
 		if (typed && ms === null) words.setAttribute("aria-invalid", "true");
+		else words.removeAttribute("aria-invalid");
 		say(wordsError, typed && ms === null ? t("words.unknown") : "");
 		say(wordsNote, ms === null ? "" : t("words.means", clock(wallOf(ms))));
 		if (ms === null) return;
@@ -318,5 +318,3 @@ export function password(form, exists) {
 	field.secret = true;
 	return field;
 }
-
-export { get };

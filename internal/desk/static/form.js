@@ -69,7 +69,6 @@ class Form {
 		this.state("idle");
 		this.changed();
 		this.timer = setInterval(() => this.keep(), 1000);
-		if (!this.isNew && this.field("password")) this.tellPreview();
 		this.offerDraft();
 		return undefined;
 	}
@@ -230,8 +229,6 @@ class Form {
 		if (this.preview) this.preview.note();
 		this.touched = true;
 	}
-
-	tellPreview() { this.preview?.note(); }
 
 	state(name, seconds) {
 		const n = changedKeys(this).length;

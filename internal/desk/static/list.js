@@ -191,6 +191,22 @@ class Rows {
 	}
 }
 
+// tell shows a fault of a list.
+function tell(alert, e) {
+	if (e.name === "AbortError") return;
+	if (!(e instanceof Fault)) throw e;
+	alert.dataset.code = e.code;
+	alert.textContent = Object.values(e.data.params ?? {}).join(" ") || e.message || t("network");
+	alert.hidden = false;
+}
+
+function setCount(link, n) {
+	link.dataset.count = n;
+	const shown = link.querySelector(".number");
+	shown.hidden = false;
+	shown.textContent = number(Number(n));
+}
+
 const changed = { name: "changed", cell: (r) => h("td.c-changed.muted", null, r.modified ? recent(r.modified, me.timezone) : "") };
 
 // eventList is the list of events.
@@ -249,12 +265,6 @@ export function eventList(params) {
 		if (inside) tabList.querySelector("[aria-selected=true]").focus();
 		panel.setAttribute("aria-labelledby", "tab-" + tab);
 	}
-	function setCount(link, n) {
-		link.dataset.count = n;
-		const shownNumber = link.querySelector(".number");
-		shownNumber.hidden = false;
-		shownNumber.textContent = number(Number(n));
-	}
 	const author = () => (mine ? { author: String(me.id) } : {});
 
 	async function counts() {
@@ -308,13 +318,7 @@ export function eventList(params) {
 			rows.draw();
 			if (focusedMore && further) rows.body.rows[rows.body.rows.length - body.events.length]?.querySelector("a, input")?.focus();
 		} catch (e) {
-			if (!(e instanceof Fault)) {
-				if (e.name === "AbortError") return;
-				throw e;
-			}
-			alert.dataset.code = e.code;
-			alert.textContent = Object.values(e.data.params ?? {}).join(" ") || e.message || t("network");
-			alert.hidden = false;
+			tell(alert, e);
 		} finally {
 			clearTimeout(slow);
 			more.hidden = !next;
@@ -403,10 +407,7 @@ export function recordList(kind, collection, params) {
 	async function counts() {
 		for (const link of [...tabList.children]) {
 			const body = await list(`/${collection}${query({ ...asked(link.dataset.tab), per_page: 1, _fields: "id" })}`).catch(() => null);
-			if (!body) continue;
-			link.dataset.count = body.total;
-			link.querySelector(".number").hidden = false;
-			link.querySelector(".number").textContent = number(body.total);
+			if (body) setCount(link, body.total);
 		}
 	}
 	async function offerNumber() {
@@ -444,13 +445,7 @@ export function recordList(kind, collection, params) {
 			rows.draw();
 			if (onMore) rows.body.rows[rows.records.length - body[collection].length]?.querySelector("a").focus();
 		} catch (e) {
-			if (!(e instanceof Fault)) {
-				if (e.name === "AbortError") return;
-				throw e;
-			}
-			alert.dataset.code = e.code;
-			alert.textContent = Object.values(e.data.params ?? {}).join(" ") || e.message || t("network");
-			alert.hidden = false;
+			tell(alert, e);
 		} finally {
 			more.hidden = !next;
 			empty.hidden = rows.records.length > 0;
