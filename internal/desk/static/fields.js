@@ -78,7 +78,7 @@ export function text(form, name, lang, o = {}) {
 	const error = errorOf("description", lang);
 	const rich = richText({ lang, tag, label: `${t("field.description")} (${lang})`, changed: () => form.changed() });
 	for (const e of [rich.source, rich.field]) e.setAttribute("aria-describedby", error.id);
-	return { key: `description@${lang}`, name, lang, error, input: rich.field, also: rich.source, focus: rich.focus, element: h("div.field", { "data-pane": lang }, h("span.label", null, t("field.description")), rich.element, error), get: rich.get, set: rich.set, placeholder: rich.placeholder };
+	return { key: `description@${lang}`, name, lang, error, input: rich.field, also: rich.source, focus: rich.focus, element: h("div.field", { "data-pane": lang }, h("span.label", null, t("field.description")), rich.element, error), get: rich.get, set: rich.set, load: rich.start, placeholder: rich.placeholder };
 }
 
 // dateTime is a wall clock: date, time, and a phrase beside them.

@@ -179,10 +179,8 @@ function viewOf() {
 async function show(anew) {
 	if (await byLink()) return;
 	if (!session.me) return signIn();
-	if (!anew && view?.take?.(parse())) {
-		makeHeader();
-		return;
-	}
+	if (!anew && view?.take?.(parse())) return;
+	for (const dialog of document.querySelectorAll("dialog")) dialog.dispatchEvent(new Event("cancel", { cancelable: true }));
 	view?.close?.();
 	view = viewOf();
 	if (!view) {

@@ -40,16 +40,28 @@ export function richText({ lang, tag, label, changed }) {
 
 	const mark = () => field.classList.toggle("is-empty", !last);
 	const write = (text) => {
+		if (editor) editor._ignoreChange = true;
 		field.replaceChildren(blocked(rebuild(text)));
+		if (editor) begin();
 		last = read();
 		acted = false;
 		mark();
+	};
+	// begin makes what is shown the state that Undo goes back to, as setHTML does, which would
+	// rewrite elements.
+	const begin = () => {
+		Object.assign(editor, { _undoIndex: -1, _undoStackLength: 0, _isInUndoState: false });
+		editor._undoStack.length = 0;
+		const range = document.createRange();
+		range.setStart(field.firstElementChild ?? field, 0);
+		editor.saveUndoState(range);
+		editor.setSelection(range);
 	};
 	const read = () => {
 		const text = field.innerHTML.replaceAll("\u200b", "").replace(/<input[^>]*>/g, "");
 		return /^(<(p|div)>(<br>)?<\/(p|div)>)*$/.test(text) ? "" : text;
 	};
-	// The editor starts with the first key: what was only looked at is not changed.
+	// What was only looked at is not changed, whatever the editor does to show it.
 	const start = () => {
 		if (editor) return;
 		editor = new Squire(field, { blockTag: "P", sanitizeToDOMFragment: (text) => rebuild(text), didError: (e) => console.warn(e) });
@@ -156,7 +168,7 @@ export function richText({ lang, tag, label, changed }) {
 		}, true);
 	}
 	return {
-		element: h("div.rich", null, bar, field, source), source, field,
+		element: h("div.rich", null, bar, field, source), source, field, start,
 		focus: () => (html ? source : field).focus(),
 		get: () => (source.value === shown ? stored : source.value),
 		set: (text) => {

@@ -45,6 +45,7 @@ async function bodyOf(form, lang, first) {
 		const value = apiValue(form.field(key), form.value(key));
 		body[nameOf(key)] = value === null ? "" : value;
 	}
+	if (!form.id && first && form.status) body.status = form.value("status"); // it is not left to the role
 	if (body.image !== undefined && /^\d+$/.test(body.image)) body.image = Number(body.image);
 	if (form.id && form.kind === "event" && (body.venue || body.organizer)) {
 		const hidden = await hiddenLinks(form.id, { venue: form.base.venue.map((v) => v.id), organizer: form.base.organizer.map((v) => v.id) });
