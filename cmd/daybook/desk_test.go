@@ -274,7 +274,7 @@ func (d *desk) twoPeople(t *testing.T) {
 	d.want(200, http.MethodPatch, "/events/"+id, d.token, `{"website": "https://a.example/"}`)
 	p.press("Save")
 	p.state("saved")
-	if got := fmt.Sprint(d.read(id, "cost"), d.read(id, "website")); got != "5EUR https://a.example/" {
+	if got := fmt.Sprintf("%v %v", d.read(id, "cost"), d.read(id, "website")); got != "5EUR https://a.example/" {
 		t.Errorf("merged: %s", got)
 	}
 	p.set("[name=cost]", "6 EUR")

@@ -65,6 +65,7 @@ export function choice(form, name, options, o = {}) {
 		get: () => (o.number ? Number(select.value) : select.value),
 		set: (v) => {
 			const value = String(v ?? "");
+			if (value === "" && !options.some(([known]) => known === "")) return; // the first one stays
 			if (![...select.options].some((option) => option.value === value)) select.append(h("option", { value }, value));
 			select.value = value;
 		},
