@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// allRoutes are the fifteen of section 1.4, those of HISTORY 2 and of LISTINGS 1.1.
-const allRoutes = 51
+// allRoutes are the fifteen of section 1.4, those of HISTORY 2, of LISTINGS 1.1 and of DESK E2.2.
+const allRoutes = 52
 
 // expected reads testdata/documentation.txt: what each operation has to show, by path and
 // method, and the fields and the required fields of bodies by collection.
@@ -256,7 +256,7 @@ func (d *document) response(name string, status int, r obj) {
 		need = append(need, "Retry-After")
 	case status == 201:
 		need = append(need, "Location", "ETag", "Daybook-Position")
-	case status == 200 && strings.HasPrefix(name, "get /") && strings.Count(name, "/") == 1 && name != "get /" && name != "get /doc" && name != "get /changes" && name != "get /suggest" && name != "get /checkpoint":
+	case status == 200 && strings.HasPrefix(name, "get /") && strings.Count(name, "/") == 1 && name != "get /" && name != "get /doc" && name != "get /changes" && name != "get /suggest" && name != "get /checkpoint" && name != "get /me":
 		need = append(need, "X-Total", "X-TotalPages", "Link", "Daybook-Position", "ETag")
 	case status == 200 && strings.HasPrefix(name, "get /") && (strings.HasSuffix(name, "}/history") || strings.HasSuffix(name, "}/diff")):
 		need = append(need, "ETag", "Cache-Groups")

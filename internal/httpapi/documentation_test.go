@@ -151,7 +151,7 @@ func TestExtensionMarks(t *testing.T) {
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			past := strings.HasSuffix(path, "/history") || strings.HasSuffix(path, "/diff") || strings.HasSuffix(path, "/timemap") || slices.ContainsFunc([]string{"/changes", "/checkpoint", "/proof/", "/tile/"}, func(p string) bool { return strings.HasPrefix(path, p) })
-			beyond := strings.Contains(path, "{format}") || strings.HasSuffix(path, "}/events") || path == "/events/calendar" || path == "/events/search" || path == "/events/clusters" || path == "/suggest"
+			beyond := strings.Contains(path, "{format}") || strings.HasSuffix(path, "}/events") || path == "/events/calendar" || path == "/events/search" || path == "/events/clusters" || path == "/suggest" || path == "/me"
 			if want := beyond || past || method == http.MethodHead || method == http.MethodOptions; marked(op.Extensions) != want {
 				t.Errorf("%s %s: marked %v, want %v", method, path, !want, want)
 			}
