@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -82,9 +83,7 @@ func (d *desk) event(t *testing.T, role, title string, in int, more map[string]a
 	t.Helper()
 	day := time.Now().UTC().AddDate(0, 0, in).Format(time.DateOnly)
 	o := map[string]any{"title": title, "start_date": day + " 19:00", "end_date": day + " 21:00"}
-	for k, v := range more {
-		o[k] = v
-	}
+	maps.Copy(o, more)
 	b, err := json.Marshal(o)
 	must(t, err)
 	return idOf(d.want(201, http.MethodPost, "/events", d.tokens[role], string(b)))
@@ -122,7 +121,10 @@ func TestDesk(t *testing.T) {
 		{"15 reload and back", (*desk).goesBack},
 		{"16 auditor", (*desk).auditor},
 	} {
-		t.Run(c.name, func(t *testing.T) { c.run(d, t) })
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.run(d, t)
+		})
 	}
 }
 
