@@ -27,12 +27,12 @@ type auditCommands struct {
 	outputSettings
 	zoneSettings
 
-	Checkpoint auditCheckpoint `cmd:"" help:"sign a checkpoint where there are new entries, and print the newest one"`
-	Proof      auditProof      `cmd:"" help:"print the proof that an entry is in the log (C2SP tlog-proof; --json: with what its leaf is made from)"`
-	Key        auditKeys       `cmd:"" help:"list the vkeys that sign, make a key, or let a key sign whose note is lost"`
-	Export     auditExport     `cmd:"" help:"print all entries and checkpoints, one JSON object a line"`
+	Checkpoint auditCheckpoint `cmd:"" help:"sign a checkpoint if there are new entries, and print the newest one"`
+	Proof      auditProof      `cmd:"" help:"print the proof that an entry is in the log (C2SP tlog-proof; with --json also the opening of its leaf)"`
+	Key        auditKeys       `cmd:"" help:"list the vkeys that sign, make a key, or allow a key without its note to sign"`
+	Export     auditExport     `cmd:"" help:"print all entries and checkpoints, one JSON object per line"`
 	Verify     auditVerify     `cmd:"" help:"check entries and checkpoints, of the store or of an export"`
-	Replay     auditReplay     `cmd:"" help:"make a store in a directory with the entries that count at a point"`
+	Replay     auditReplay     `cmd:"" help:"make a store in a directory from the entries up to a point"`
 }
 
 var errNoKey = errors.New("there is no key to sign with: --signing-key names one, daybook audit key new makes one")
@@ -109,7 +109,7 @@ func (cmd *auditProof) work(ctx context.Context, b *backend, c *console, s *conf
 type auditKeys struct {
 	List    keyList    `cmd:"" help:"print the vkeys that signed or will sign"`
 	New     keyNew     `cmd:"" help:"print a new private key; with --origin a new log begins"`
-	Confirm keyConfirm `cmd:"" help:"let a key sign whose note is lost"`
+	Confirm keyConfirm `cmd:"" help:"allow a key without its note to sign"`
 }
 
 type keyList struct{}
@@ -163,7 +163,7 @@ func (*keyConfirm) work(ctx context.Context, b *backend, c *console, _ *config) 
 }
 
 type keyNew struct {
-	Origin string `commandline:"" placeholder:"NAME" type:"origin-of-log" help:"name of the log that begins with the key"`
+	Origin string `commandline:"" placeholder:"NAME" type:"origin-of-log" help:"name of the new log that begins with the key"`
 }
 
 // work prints a new key. With an origin a new log begins with it, where there is one already
@@ -195,10 +195,10 @@ func (cmd *keyNew) work(ctx context.Context, b *backend, c *console, _ *config) 
 
 // trustOptions are what a log is checked against.
 type trustOptions struct {
-	File       string   `commandline:"" placeholder:"FILE" help:"export that is checked, plain or gzip; empty: the event store"`
-	Key        []string `commandline:"" placeholder:"VKEY" help:"key that signed the log; may stand several times"`
-	Checkpoint []string `commandline:"" placeholder:"FILE" help:"checkpoint that was kept elsewhere; may stand several times"`
-	Witness    []string `commandline:"" placeholder:"VKEY" help:"key of a witness; may stand several times"`
+	File       string   `commandline:"" placeholder:"FILE" help:"export to check, plain or gzip; empty: the event store"`
+	Key        []string `commandline:"" placeholder:"VKEY" help:"key that signed the log; may be repeated"`
+	Checkpoint []string `commandline:"" placeholder:"FILE" help:"file of a checkpoint that was kept elsewhere; may be repeated"`
+	Witness    []string `commandline:"" placeholder:"VKEY" help:"key of a witness; may be repeated"`
 
 	Notes [][]byte `kong:"-"` // in the files of checkpoints
 }
@@ -328,7 +328,7 @@ func findingsText(f *verify.Findings) string {
 }
 
 type exportOptions struct {
-	File string `commandline:"" placeholder:"FILE" help:"export that is written, packed where it ends in .gz; empty: standard output"`
+	File string `commandline:"" placeholder:"FILE" help:"file to write, compressed if its name ends in .gz; empty: standard output"`
 }
 
 type exportCommand struct {

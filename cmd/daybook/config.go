@@ -252,7 +252,7 @@ type configCommands struct {
 	serveSettings
 	outputSettings
 
-	Print configPrint `cmd:"" help:"print them as variables of the environment, and where they came from"`
+	Print configPrint `cmd:"" help:"print the settings as environment variables, and where each value comes from"`
 }
 
 type configPrint struct{}
@@ -288,29 +288,29 @@ func (*configPrint) Run(c *console, s *config, r *settingsReader, parsed *kong.C
 
 // commands are the command line. Its commands fill one config.
 type commands struct {
-	Config  string `placeholder:"FILE" type:"settings" help:"YAML file of settings, as per-page-max: 200; flags and environment win over it"`
+	Config  string `placeholder:"FILE" type:"settings" help:"YAML file of settings, for example per-page-max: 200; flags and environment win over it"`
 	Version bool   `commandline:"" help:"print the version"`
 
 	Serve  serveCommand  `cmd:"" group:"Service" help:"run the service"`
 	Demo   demoCommand   `cmd:"" group:"Service" help:"run the service on a made-up calendar in a temporary directory"`
-	Health healthCommand `cmd:"" group:"Service" help:"ask a running service how it is"`
-	Ready  readyCommand  `cmd:"" group:"Service" help:"ask the process at --listen whether it is ready, as a probe"`
+	Health healthCommand `cmd:"" group:"Service" help:"print the health of a running service"`
+	Ready  readyCommand  `cmd:"" group:"Service" help:"check whether the process at --listen is ready, for probes"`
 	User   userCommands  `cmd:"" group:"Service" help:"manage users and their tokens"`
 
 	Import  importCommand   `cmd:"" group:"Records" help:"apply changes from a file"`
-	Export  exportCommand   `cmd:"" group:"Records" help:"print all entries and checkpoints, one JSON object a line"`
+	Export  exportCommand   `cmd:"" group:"Records" help:"print all entries and checkpoints, one JSON object per line"`
 	History historyCommands `cmd:"" group:"Records" help:"print the history of one record"`
 	Changes changesCommands `cmd:"" group:"Records" help:"follow the changes of all records"`
-	Erase   eraseCommand    `cmd:"" group:"Records" help:"erase a record for good, in every version and every place"`
+	Erase   eraseCommand    `cmd:"" group:"Records" help:"erase a record permanently, in every version and every place"`
 	Verify  verifyCommand   `cmd:"" group:"Records" help:"check every entry against the chain"`
 	Audit   auditCommands   `cmd:"" group:"Records" help:"prove the log to others: checkpoints, proofs, keys, exports"`
-	Migrate migrateCommand  `cmd:"" group:"Records" help:"bring the schema of a PostgreSQL event store to the present form, as its owner; or carry the store of a directory into it"`
+	Migrate migrateCommand  `cmd:"" group:"Records" help:"migrate the schema of a PostgreSQL event store, as its owner; or copy the store of a directory into it"`
 
 	Rebuild rebuildCommand `cmd:"" group:"Read model" help:"rebuild the read model from the event store"`
 	Retry   retryCommand   `cmd:"" group:"Read model" help:"project a quarantined record again"`
 
 	Settings   configCommands    `cmd:"" name:"config" group:"Tools" help:"print the settings in force"`
-	Completion completionCommand `cmd:"" group:"Tools" help:"print what completes commands and flags in bash, zsh, fish or pwsh"`
+	Completion completionCommand `cmd:"" group:"Tools" help:"print shell completion for bash, zsh, fish or pwsh"`
 	Program    versionCommand    `cmd:"" name:"version" group:"Tools" help:"print the version"`
 }
 

@@ -33,10 +33,10 @@ type eraseCommand struct {
 
 	Kind    calendar.Kind `arg:"" optional:"" type:"kind" help:"event, venue, organizer, category, tag or user"`
 	ID      calendar.ID   `arg:"" name:"id" optional:"" min:"1" max:"9223372036854775807" help:"id of the record"`
-	Reason  string        `commandline:"" placeholder:"TEXT" help:"why the record is erased; it stays in the log, so it must not tell what was erased"`
-	By      string        `commandline:"" placeholder:"NAME" help:"administrator who erases; empty: the operator"`
-	Yes     bool          `help:"do not ask"`
-	Compact bool          `help:"as the owner of a PostgreSQL event store: take what was erased out of its files"`
+	Reason  string        `commandline:"" placeholder:"TEXT" help:"why the record is erased; the reason stays in the log, so it must not repeat what was erased"`
+	By      string        `commandline:"" placeholder:"NAME" help:"administrator who erases the record; empty: the operator"`
+	Yes     bool          `help:"do not ask for confirmation"`
+	Compact bool          `help:"as the owner of a PostgreSQL event store: remove erased text from its files"`
 }
 
 // Run asks whether a record is to be erased, and erases it.

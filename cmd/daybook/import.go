@@ -24,7 +24,7 @@ type importCommand struct {
 	zoneSettings
 
 	File   string `arg:"" name:"file.ndjson[.gz]" help:"lines of changes, plain or gzip; -: standard input"`
-	Source string `placeholder:"NAME" help:"name of the source that the external keys belong to; empty: the file's name"`
+	Source string `placeholder:"NAME" help:"name of the source of the keys; empty: the name of the file"`
 	Lines  int    `kong:"-"` // of the file; -1: not known
 }
 

@@ -199,14 +199,14 @@ type changesCommands struct {
 	storeSettings
 	outputSettings
 
-	Tail changesTail `cmd:"" help:"print entries as they come, until a signal"`
+	Tail changesTail `cmd:"" help:"print entries as they arrive, until a signal"`
 }
 
 type changesTail struct {
 	languageSettings
 
-	From calendar.Position `placeholder:"N" type:"position" help:"position of the first entry that is printed; empty: the next one that comes"`
-	Kind string            `placeholder:"KIND" choices:"event,venue,organizer,category,tag,image,user" help:"kind of the records whose entries are printed; empty: all"`
+	From calendar.Position `placeholder:"N" type:"position" help:"position of the first entry to print; empty: the next one that arrives"`
+	Kind string            `placeholder:"KIND" choices:"event,venue,organizer,category,tag,image,user" help:"kind of the records whose entries to print; empty: all"`
 }
 
 // Run prints entries as they come, until a signal.

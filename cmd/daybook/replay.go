@@ -14,8 +14,8 @@ import (
 )
 
 type auditReplay struct {
-	Until string `required:"" commandline:"" placeholder:"POINT" help:"point that a replay ends at, as as_of takes it for lists: a date or position:N"`
-	Into  string `required:"" commandline:"" placeholder:"DIR" type:"directory" help:"empty directory that a replay is made in"`
+	Until string `required:"" commandline:"" placeholder:"POINT" help:"end of the replay, in the form of as_of for lists: a date or position:N"`
+	Into  string `required:"" commandline:"" placeholder:"DIR" type:"directory" help:"empty directory for the new store"`
 }
 
 // wantEmpty refuses a directory that holds anything but what is named; one that is not

@@ -22,7 +22,7 @@ type rebuildCommand struct {
 	storeSettings
 	indexSettings
 
-	Back bool `help:"put the read model that the last rebuild replaced in its place again"`
+	Back bool `help:"restore the read model that the last rebuild replaced"`
 }
 
 func counted(n int, one, more string) string {
@@ -59,7 +59,7 @@ type retryCommand struct {
 	storeSettings
 	indexSettings
 
-	ID calendar.ID `arg:"" min:"1" max:"9223372036854775807" help:"id of the record; daybook health lists those that are quarantined"`
+	ID calendar.ID `arg:"" min:"1" max:"9223372036854775807" help:"id of the record; daybook health lists quarantined records"`
 }
 
 // work projects a quarantined record again.
@@ -89,7 +89,7 @@ type userCommands struct {
 type userAdd struct {
 	Name   string `arg:"" help:"name of the user"`
 	Role   string `required:"" commandline:"" choices:"subscriber,contributor,author,editor,administrator,auditor" placeholder:"ROLE" help:"subscriber, contributor, author, editor, administrator or auditor"`
-	NewLog bool   `commandline:"" help:"begin a log in a data directory that has lost its own"`
+	NewLog bool   `commandline:"" help:"begin a new log in a data directory that has lost its log"`
 }
 
 // Run adds a user.
