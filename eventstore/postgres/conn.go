@@ -75,6 +75,9 @@ func (s *Store) pools(ctx context.Context, config *pgxpool.Config, url string) (
 		try, cancel := context.WithTimeout(ctx, tryLimit)
 		defer cancel()
 		if p.Conn.Ping(try) != nil && ctx.Err() == nil {
+			// pgx would wait for the server to end the connection, whose place in the pool
+			// is taken meanwhile.
+			_ = p.Conn.PgConn().Conn().Close()
 			s.distrust()
 		}
 		return p.Conn.IsClosed() // the pool tries another one then
