@@ -28,7 +28,6 @@ var (
 
 // The callers; their ids are those of user records.
 var (
-	anonymous   = calendar.Caller{}
 	subscriber  = calendar.Caller{ID: 1, Role: calendar.Subscriber}
 	contributor = calendar.Caller{ID: 2, Role: calendar.Contributor}
 	author      = calendar.Caller{ID: 3, Role: calendar.Author}
@@ -298,13 +297,4 @@ func refusal(err error) string {
 		return e.Error()
 	}
 	return "internal: " + err.Error()
-}
-
-func asError(t *testing.T, err error) *calendar.Error {
-	t.Helper()
-	e, ok := errors.AsType[*calendar.Error](err)
-	if !ok {
-		t.Fatalf("error %v is none that a client may read", err)
-	}
-	return e
 }
