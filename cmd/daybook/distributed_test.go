@@ -232,7 +232,7 @@ func TestRebuildKilled(t *testing.T) {
 	store, schema := testengines.Postgres(t)
 	index, prefix := testengines.Elasticsearch(t)
 	on := []string{"--store", store, "--store-schema", schema}
-	const n = 6000
+	const n = 2500 // batches have 512
 	var lines strings.Builder
 	for i := range n {
 		fmt.Fprintf(&lines, `{"action":"create","kind":"tag","key":"t%d","fields":{"name":"tag %d"}}`+"\n", i, i)
@@ -318,7 +318,7 @@ func TestListsDuringRebuilds(t *testing.T) {
 	const rebuilds, erasures = 2, 1
 	d := newSize(t)
 	var lines strings.Builder
-	for i := range 1000 { // so that a rebuild takes a moment
+	for i := range 500 { // so that a rebuild takes a moment
 		fmt.Fprintf(&lines, `{"action":"create","kind":"tag","key":"t%d","fields":{"name":"tag %d"}}`+"\n", i, i)
 	}
 	importText(t, strings.NewReader(lines.String()), d.on(nil, "store")...)
@@ -350,7 +350,7 @@ func TestListsDuringRebuilds(t *testing.T) {
 	clients.Go(func() {
 		for ctx.Err() == nil {
 			write(all)
-			<-time.After(10 * time.Millisecond)
+			<-time.After(50 * time.Millisecond)
 		}
 	})
 	for i, path := range []string{"/events?include=%s&", "/events?include=%s&facets=city&", "/events.csv?include=%s&", "/events?include=%s&per_page=7&"} {
@@ -380,7 +380,7 @@ func TestListsDuringRebuilds(t *testing.T) {
 			}
 		})
 	}
-	const enough = 100 // lists; a busy machine takes more rebuilds until there are so many
+	const enough = 50 // lists; a busy machine takes more rebuilds until there are so many
 	for i := 0; i < rebuilds || i < 10*rebuilds && lists.Load() < enough && !t.Failed(); i++ {
 		mustTool(t, d.on([]string{"rebuild"}, "store", "index")...)
 		if i < erasures {

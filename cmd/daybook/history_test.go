@@ -157,7 +157,7 @@ func endState(t *testing.T, binary string, on []string) map[string]string {
 
 // TestConferenceHistory imports the real history as a user would, once in one
 // go, once killed three times on the way, and compares records and lists with a fold over
-// the file that knows nothing of the service.
+// the file that knows nothing of the service, now and at random instants.
 func TestConferenceHistory(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -212,8 +212,11 @@ func TestConferenceHistory(t *testing.T) {
 			t.Errorf("verify: %v\n%s", err, out)
 		}
 	}
+	token := auditor(t, inDir(whole))
 	s := startServer(t, "serve", "--data", whole)
 	compareLists(t, s, live)
+	s.token = token
+	comparePast(t, s, lines)
 }
 
 // conference is one that lives at the end of lines of an import.
@@ -325,34 +328,27 @@ func instantsOfThePast(t *testing.T) int {
 }
 
 // TestConferencePast: at random instants of the imported history lists and single
-// reads by an auditor are what a count over the file tells, on both sizes (HISTORY 20.16).
+// reads by an auditor are what a count over the file tells, also on servers (HISTORY 20.16).
 func TestConferencePast(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
 	}
 	openHistory(t) // before the program is built for it
-	binary := plainBinary(t)
-	lines := conferenceLines(t)
-	begin := func(t *testing.T, store, args []string) *server {
-		t.Helper()
-		importLines(t, binary, store, lines, 0)
-		token := strings.TrimSpace(mustTool(t, append([]string{"user", "add", "looker", "--role", "auditor"}, store...)...))
-		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), binary, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
-		s := startServerOf(t, cmd, "", child(t.Context()).Env)
-		s.token = token
-		return s
-	}
-	t.Run("embedded", func(t *testing.T) {
-		t.Parallel()
-		on := inDir(filepath.Join(t.TempDir(), "data"))
-		comparePast(t, begin(t, on, on), lines)
-	})
-	t.Run("distributed", func(t *testing.T) {
-		t.Parallel()
-		d := newSize(t)
-		comparePast(t, begin(t, d.on(nil, "store"), d.args), lines)
-	})
+	binary, lines, d := plainBinary(t), conferenceLines(t), newSize(t)
+	store := d.on(nil, "store")
+	importLines(t, binary, store, lines, 0)
+	token := auditor(t, store)
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), binary, append([]string{"serve", "--listen", "127.0.0.1:0"}, d.args...)...)
+	s := startServerOf(t, cmd, "", child(t.Context()).Env)
+	s.token = token
+	comparePast(t, s, lines)
+}
+
+// auditor returns the token of a new auditor.
+func auditor(t *testing.T, store []string) string {
+	t.Helper()
+	return strings.TrimSpace(mustTool(t, append([]string{"user", "add", "looker", "--role", "auditor"}, store...)...))
 }
 
 // comparePast holds the past by an auditor against a count over the file.

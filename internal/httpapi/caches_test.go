@@ -23,6 +23,7 @@ import (
 // the same, and equal tags name equal bodies.
 func TestCachedAnswers(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()

@@ -145,6 +145,7 @@ func TestFormatsHaveOneSelection(t *testing.T) {
 // LISTINGS 8.4, 8.5
 func TestWholeAnswers(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	_, editor, nobody := newWorld(t, world.Options{HTTP: httpapi.Options{ExportLimit: 251}})
 	for i := range 250 {
 		editor.Event(fmt.Sprintf("Event %d", i), obj{"description": strings.Repeat("word ", 200)})
@@ -400,6 +401,7 @@ func (d *dialUp) Write(b []byte) (int, error) {
 // whole answer for long is cut off, one that takes more gets it, however long that takes.
 func TestWholeAnswersOfSlowClients(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	for rate, cut := range map[int]bool{500: true, 5000: true, 15_000: false} {
 		t.Run(fmt.Sprint(rate), func(t *testing.T) {
 			t.Parallel()

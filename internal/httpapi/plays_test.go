@@ -59,6 +59,7 @@ func playWorld(t *testing.T, name string) *world.World {
 // TestPlays plays every file of testdata/plays. Its form is described in README.md there.
 func TestPlays(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	files, err := filepath.Glob("testdata/plays/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no plays", err)

@@ -345,7 +345,7 @@ func TestStreamsEnd(t *testing.T) {
 func TestSlowReaderOfAStream(t *testing.T) {
 	t.Parallel()
 	var open atomic.Int64
-	w := world.New(t, world.Options{HTTP: httpapi.Options{
+	w := world.New(t, world.Options{Unchecked: true, HTTP: httpapi.Options{
 		// Late enough for a quick reader on a slow machine.
 		StreamLate: 3 * time.Second, StreamBeat: 50 * time.Millisecond, Streaming: func(by int) { open.Add(int64(by)) },
 	}})

@@ -62,6 +62,7 @@ func (h happening) touches(zone *time.Location) (days []string) {
 // that of the zone, and every drawer holds the same (PAGES P1.2, P1.4).
 func TestEventsStandOnTheDaysTheyTouch(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	for _, c := range []struct {
 		zone  string
 		dates []string
@@ -304,6 +305,7 @@ func TestSecondReadingsOfAClock(t *testing.T) {
 // where that day is over before it begins elsewhere (PAGES P1.4).
 func TestAllDayEventsOfFarZones(t *testing.T) {
 	t.Parallel()
+	world.Slow(t)
 	w := viewsWorld(t, pages.Options{})
 	editor := w.As(calendar.Editor).In(t)
 	ids := map[string]string{}

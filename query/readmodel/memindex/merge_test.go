@@ -103,6 +103,9 @@ func (c *ending) Err() error {
 // TestEndOfARequestEndsItsSearch: a search that looks into many texts ends with its request.
 func TestEndOfARequestEndsItsSearch(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
 	x := memindex.New(memindex.Options{})
 	c := readmodeltest.NewCorpus(2000, 1)
 	if err := c.Fill(func(b readmodel.Batch) error {

@@ -85,6 +85,9 @@ func change(t *testing.T, x *memindex.Index, c *readmodeltest.Corpus) {
 
 func TestSnapshot(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
 	path := filepath.Join(t.TempDir(), "index")
 	var logs bytes.Buffer
 	x := openAt(t, path, &logs)
@@ -121,6 +124,9 @@ func TestSnapshot(t *testing.T) {
 
 func TestSnapshotDamaged(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "index")
 	x := openAt(t, path, io.Discard)
