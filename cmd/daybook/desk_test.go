@@ -47,7 +47,12 @@ type deskPage struct{ *browser.Page }
 // as opens the desk for a user, at an address.
 func (d *desk) as(t *testing.T, user, address string) deskPage {
 	t.Helper()
-	p := deskPage{browser.Open(t, "about:blank")}
+	return d.enter(deskPage{browser.Open(t, "about:blank")}, user, address)
+}
+
+// enter opens the desk in a page.
+func (d *desk) enter(p deskPage, user, address string) deskPage {
+	d.t.Helper()
 	p.Call("Emulation.setFocusEmulationEnabled", browser.Object{"enabled": true}, nil)
 	p.Goto(d.host + "/desk/#/signin?" + url.Values{"name": {"the-" + user}, "token": {d.tokens[user]}}.Encode())
 	p.Wait(`document.getElementById('who')?.dataset.role && document.querySelector('[role=tab][data-count]')`)

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io/fs"
 	"path"
-	"regexp"
 	"strings"
 	"testing"
 )
@@ -47,15 +46,12 @@ func TestVendored(t *testing.T) {
 	}
 }
 
-// indents are what is not served of scripts.
-var indents = regexp.MustCompile(`\n\t+`)
-
 func TestSizeOfScripts(t *testing.T) {
 	t.Parallel()
 	size := 0
 	walk(t, "static", func(name string, body []byte) {
 		if path.Ext(name) == ".js" {
-			size += len(indents.ReplaceAll(body, []byte("\n")))
+			size += len(Served(body))
 		}
 	})
 	if size > maxScripts {

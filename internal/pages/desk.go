@@ -18,9 +18,6 @@ const deskAssets = "/desk/assets/"
 // linked is how a file of the desk names another one.
 var linked = regexp.MustCompile(`"(\.\./assets/|\./|assets/)([a-z-]+(?:\.[a-z]+)+)"`)
 
-// indents are what a browser does not need of scripts, in which no text has lines.
-var indents = regexp.MustCompile(`\n\t+`)
-
 // addDesk adds the files of the desk, and returns its document.
 func (a *assets) addDesk() (document []byte, err error) {
 	found := map[string]string{}
@@ -44,7 +41,7 @@ func (a *assets) linkDesk(found map[string]string, name string) ([]byte, error) 
 		return nil, fmt.Errorf("file %s of the desk: %w", name, err)
 	}
 	if path.Ext(name) == ".js" {
-		body = indents.ReplaceAll(body, []byte("\n"))
+		body = desk.Served(body)
 	}
 	body = linked.ReplaceAllFunc(body, func(quoted []byte) []byte {
 		m := linked.FindSubmatch(quoted)

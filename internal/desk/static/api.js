@@ -1,7 +1,7 @@
 // Requests to the interface.
 
 import { lang } from "./texts.js";
-import { wait } from "./dom.js";
+import { freshKey, wait } from "./dom.js";
 
 const { base = "", prefix = "api" } = document.documentElement.dataset;
 
@@ -87,7 +87,7 @@ export async function list(path, o = {}) {
 // write sends a write until there is an answer to it, with one key (E5.1). A repeated
 // DELETE that finds it done is done.
 export async function write(method, path, o = {}, retrying = () => {}) {
-	const key = method === "DELETE" ? undefined : o.key ?? crypto.randomUUID();
+	const key = method === "DELETE" ? undefined : o.key ?? freshKey();
 	for (let n = 0; ; n++) {
 		try {
 			return await ask(method, path, { ...o, key });
@@ -98,6 +98,7 @@ export async function write(method, path, o = {}, retrying = () => {}) {
 			for (let left = seconds; left > 0; left--) {
 				retrying(left);
 				await wait(1000);
+				o.signal?.throwIfAborted();
 			}
 			retrying(0);
 		}

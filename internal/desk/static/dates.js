@@ -65,9 +65,16 @@ function clockOf(text, only24 = false) {
 
 const startOfDay = (ms) => Math.floor(ms / 86_400_000) * 86_400_000;
 
-// resolve reads a date of interface 2.4 in a zone: the wall clock there; null: it is none.
+// resolve reads a date of interface 2.4 in a zone: the wall clock there, which in a gap moves
+// forward by it; null: it is none.
 export function resolve(text, zone, now = Date.now()) {
-	const s = text.trim().replace(/\s+/g, " ").toLowerCase();
+	const ms = read(text, zone, now);
+	const instant = ms === null ? null : instantOf(ms, zone);
+	return instant === null ? ms : wallIn(instant, zone);
+}
+
+function read(text, zone, now) {
+	const s = text.trim().replace(/ +/g, " ").toLowerCase();
 	const here = Math.floor(wallIn(now, zone) / 1000) * 1000;
 	const today = startOfDay(here);
 	const at = (day, clock, otherwise = 0) => {
@@ -83,18 +90,18 @@ export function resolve(text, zone, now = Date.now()) {
 		return wallIn(ms - (m ? (m[1] === "-" ? -1 : 1) * (Number(m[2]) * 60 + Number(m[3])) * 60_000 : 0), zone);
 	};
 	let m;
-	if ((m = /^(\d{4})-(\d\d)-(\d\d)(?:(?:t| )(\d{1,2}:\d\d(?::\d\d)?)(?:\.\d+)?(z|[+-]\d\d:?\d\d)?)?$/.exec(s))) return zoned(at(make(Number(m[1]), Number(m[2]), Number(m[3])), m[4]), m[5]);
+	if ((m = /^(\d{4})-(\d\d)-(\d\d)(?:(?:t| )(\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?)(z|[+-]\d\d:?\d\d)?)?$/.exec(s))) return zoned(at(make(Number(m[1]), Number(m[2]), Number(m[3])), m[4]?.replace(/\..*/, "")), m[5]);
 	if ((m = /^(\d{4})-(\d\d)-(\d\d) (\d.*)$/.exec(s))) return at(make(Number(m[1]), Number(m[2]), Number(m[3])), m[4]);
 	if ((m = /^((?:1[89]|2[01])\d\d)(\d\d)(\d\d)(?:t(\d\d)(\d\d)(\d\d)?(z|[+-]\d\d:?\d\d)?)?$/.exec(s))) {
 		return zoned(at(make(Number(m[1]), Number(m[2]), Number(m[3])), m[4] && `${m[4]}:${m[5]}:${m[6] ?? "00"}`), m[7]);
 	}
-	if (/^-?\d{5,}$/.test(s)) {
+	if (/^\d{5,}$/.test(s)) {
 		const ms = wallIn(Number(s) * 1000, zone);
 		return ms >= make(1, 1, 1) && ms < make(9999, 12, 31) + 86_400_000 ? ms : null;
 	}
 	if (s === "now") return here;
 	if ((m = /^(today|tomorrow|yesterday)(?: (.+))?$/.exec(s))) return at(today + { today: 0, tomorrow: 1, yesterday: -1 }[m[1]] * 86_400_000, m[2]);
-	if ((m = /^([+-]\d{1,6}) ?(day|week|month|year)s?(?: (.+))?$/.exec(s))) {
+	if ((m = /^([+-]\d{1,7}) (day|week|month|year)s?(?: (.+))?$/.exec(s))) {
 		const n = Number(m[1]);
 		let day = today;
 		if (m[2] === "day" || m[2] === "week") day += n * (m[2] === "week" ? 7 : 1) * 86_400_000;
@@ -116,7 +123,7 @@ export function resolve(text, zone, now = Date.now()) {
 	}
 	if ((m = /^([a-z]+) (\d{1,2})(?: ?, ?| )(\d{4})(?: (.+))?$/.exec(s)) && monthOf(m[1])) return at(make(Number(m[3]), monthOf(m[1]), Number(m[2])), m[4]);
 	if ((m = /^(\d{1,2}) ([a-z]+) (\d{4})(?: (.+))?$/.exec(s)) && monthOf(m[2])) return at(make(Number(m[3]), monthOf(m[2]), Number(m[1])), m[4]);
-	if ((m = /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?: (.+))?$/.exec(s))) return at(make(Number(m[3]), Number(m[1]), Number(m[2])), m[4]);
+	if ((m = /^(\d\d)\/(\d\d)\/(\d{4})(?: (.+))?$/.exec(s))) return at(make(Number(m[3]), Number(m[1]), Number(m[2])), m[4]);
 	return null;
 }
 

@@ -63,6 +63,9 @@ let ids = 0;
 // freshId names an element.
 export const freshId = (what = "e") => `${what}-${++ids}`;
 
+// freshKey is a name that nobody else has; randomUUID needs a safe origin.
+export const freshKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((n) => n.toString(16).padStart(2, "0")).join("");
+
 export const button = (label, onclick, attributes) => h("button", { type: "button", onclick, ...attributes }, label);
 
 // unescaped reads a shown name (interface 2.5).

@@ -72,31 +72,33 @@ export function choice(form, name, options, o = {}) {
 	};
 }
 
-// texts are the fields of one text in four languages.
+// text is a text in a language.
 export function text(form, name, lang, o = {}) {
 	if (name !== "description") return line(form, name, { ...o, lang, tag: languageTag(lang), key: `${name}@${lang}` });
 	const tag = languageTag(lang);
 	const error = errorOf("description", lang);
 	const rich = richText({ lang, tag, label: `${t("field.description")} (${lang})`, changed: () => form.changed() });
 	for (const e of [rich.source, rich.field]) e.setAttribute("aria-describedby", error.id);
-	return { key: `description@${lang}`, name, lang, error, input: rich.field, also: rich.source, focus: rich.focus, element: h("div.field", { "data-pane": lang }, h("span.label", null, t("field.description")), rich.element, error), get: rich.get, set: rich.set, load: rich.start, placeholder: rich.placeholder };
+	return { key: `description@${lang}`, name, lang, error, input: rich.field, also: rich.source, focus: rich.focus, element: h("div.field", { "data-pane": lang }, h("label", { for: rich.source.id, onclick: rich.focus }, t("field.description")), rich.element, error), get: rich.get, set: rich.set, load: rich.start, placeholder: rich.placeholder };
 }
 
 // dateTime is a wall clock: date, time, and a phrase beside them.
 export function dateTime(form, name, o = {}) {
 	const part = name.replace("_date", "");
-	const date = h("input", { id: freshId(name), name, type: "date", "aria-label": t(`field.${part}.date`), "aria-required": o.required ? "true" : null, "aria-describedby": `error-${name} note-${name}`, max: "9999-12-31" });
-	const time = h("input", { name: part + "_time", type: "time", "aria-label": t(`field.${part}.time`), step: 60 });
+	const date = h("input", { id: freshId(name), name, type: "date", "aria-required": o.required ? "true" : null, "aria-describedby": `error-${name} note-${name}`, max: "9999-12-31" });
+	const time = h("input", { id: freshId(part), name: part + "_time", type: "time", step: 60 });
 	const words = h("input", { id: freshId(part), name: part + "_words", type: "text", placeholder: t("words.example"), autocomplete: "off", "aria-describedby": `error-${part}_words note-${part}_words` });
 	const error = errorOf(name);
 	const wordsError = errorOf(part + "_words");
 	const note = noteOf(name);
 	const wordsNote = noteOf(part + "_words");
 	const group = freshId("label");
+	const box = (input, what) => h("div", null, h("label.hint", { for: input.id }, t(`field.${part}.${what}`)), input);
+	const timeBox = box(time, "time");
 	let seconds = "00";
 	const field = {
 		key: name, name, input: date, error, note, focus: () => date.focus(), time, words,
-		element: h("div.field", { role: "group", "aria-labelledby": group }, h("span.label", { id: group }, labelOf(name, o.required)), h("div.two", null, date, time), error, note,
+		element: h("div.field", { role: "group", "aria-labelledby": group }, h("span.label", { id: group }, labelOf(name, o.required)), h("div.two", null, box(date, "date"), timeBox), error, note,
 			h("label.hint", { for: words.id }, t("words")), words, wordsError, wordsNote),
 		get: () => {
 			if (!date.value) return "";
@@ -118,19 +120,26 @@ export function dateTime(form, name, o = {}) {
 		if (now !== null) before = now;
 		form.changed();
 	};
-	date.addEventListener("input", moved);
-	time.addEventListener("input", () => {
-		seconds = "00";
-		moved();
-	});
+	for (const input of [date, time]) {
+		input.addEventListener("input", () => {
+			if (input === time) seconds = "00";
+			words.value = "";
+			read();
+			moved();
+		});
+	}
 	words.addEventListener("keydown", (e) => { if (e.key === "Enter") e.preventDefault(); });
-	words.addEventListener("input", () => {
+	function read() {
 		const typed = words.value.trim();
 		const ms = typed ? resolve(typed, form.zone()) : null;
 		if (typed && ms === null) words.setAttribute("aria-invalid", "true");
 		else words.removeAttribute("aria-invalid");
 		say(wordsError, typed && ms === null ? t("words.unknown") : "");
 		say(wordsNote, ms === null ? "" : t("words.means", clock(wallOf(ms))));
+		return ms;
+	}
+	words.addEventListener("input", () => {
+		const ms = read();
 		if (ms === null) return;
 		date.value = wallOf(ms).slice(0, 10);
 		time.value = wallOf(ms).slice(11, 16);
@@ -147,7 +156,8 @@ export function dateTime(form, name, o = {}) {
 			if (theirs !== instant) own = t("zone.own", moment(instant), ownZone());
 		}
 		say(note, own);
-		time.hidden = form.isAllDay();
+		timeBox.hidden = form.isAllDay();
+		if (ms !== null) before = ms;
 	};
 	return field;
 }
@@ -243,7 +253,7 @@ export function tags(form) {
 	};
 }
 
-// tree is the nested list of categories.
+// categories is their nested list.
 export function categories(form) {
 	const error = errorOf("categories");
 	const holder = h("div");
@@ -272,13 +282,14 @@ export function categories(form) {
 	return field;
 }
 
-// parents chooses the parent of a category.
+// parent chooses the parent of a category.
 export function parent(form, id) {
 	const field = choice(form, "parent", [["0", t("parent.none")]], { number: true });
 	field.load = async () => {
 		const value = field.get();
-		const records = (await all("categories", { hide_empty: "false" })).filter((r) => r.id !== id);
-		field.fill([["0", t("parent.none")], ...records.map((r) => [String(r.id), unescaped(r.name)])]);
+		const records = await all("categories", { hide_empty: "false" });
+		const below = (at, depth) => records.filter((r) => r.parent === at && r.id !== id).flatMap((r) => [[String(r.id), "– ".repeat(depth) + unescaped(r.name)], ...below(r.id, depth + 1)]);
+		field.fill([["0", t("parent.none")], ...below(0, 0)]);
 		field.set(value);
 	};
 	return field;
@@ -297,8 +308,8 @@ export function published(form) {
 }
 
 // password is sent when there is one; a button takes it away.
-export function password(form, exists) {
-	const field = line(form, "password", { type: "password", autocomplete: "new-password", hint: t(exists ? "password.hint" : "password.new"), max: 255 });
+export function password(form) {
+	const field = line(form, "password", { type: "password", autocomplete: "new-password", hint: t("password.hint"), max: 255 });
 	let removed = false;
 	const remove = button(t("password.remove"), () => {
 		removed = !removed;
@@ -307,7 +318,11 @@ export function password(form, exists) {
 		field.input.disabled = removed;
 		form.changed();
 	}, { "aria-pressed": "false" });
-	if (exists) field.element.append(h("p.line", null, remove));
+	field.element.append(h("p.line", null, remove));
+	field.tell = () => {
+		remove.hidden = !form.id;
+		field.element.querySelector(".hint").textContent = t(form.id ? "password.hint" : "password.new");
+	};
 	const read = field.get;
 	field.get = () => (removed ? null : read());
 	field.set = (v) => {

@@ -1,9 +1,8 @@
 // The form of a record (E4, E7).
 
 import { Fault, list, query, write } from "./api.js";
-
 import { arrows, button, h, unescaped } from "./dom.js";
-import { dropDraft, readDraft, writeDraft } from "./drafts.js";
+import { closeDraft, leftDrafts, openDraft, writeDraft } from "./drafts.js";
 import * as f from "./fields.js";
 import { open } from "./dialogs.js";
 import { confirmTrash, pendingQuery, statusMark } from "./list.js";
@@ -20,15 +19,15 @@ const flags = ["featured", "sticky", "ticketed", "show_map", "show_map_link", "h
 
 const empty = {
 	event: () => ({ start_date: "", end_date: "", all_day: false, timezone: me.timezone, cost: "", website: "", image: "", slug: "", status: "", date: "", event_status: "scheduled", event_status_reason: "", password: "", venue: [], organizer: [], categories: [], tags: [], featured: false, sticky: false, ticketed: false, show_map: true, show_map_link: true, hide_from_listings: false }),
-	venue: () => ({ address: "", city: "", country: "", province: "", state: "", zip: "", phone: "", stateprovince: "", website: "", image: "", geo_lat: "", geo_lng: "", show_map: true, show_map_link: true, slug: "", status: "" }),
-	organizer: () => ({ phone: "", email: "", website: "", image: "", slug: "", status: "" }),
+	venue: () => ({ address: "", city: "", country: "", province: "", state: "", zip: "", phone: "", stateprovince: "", website: "", image: "", geo_lat: "", geo_lng: "", show_map: true, show_map_link: true, slug: "", status: "", date: "" }),
+	organizer: () => ({ phone: "", email: "", website: "", image: "", slug: "", status: "", date: "" }),
 	category: () => ({ slug: "", parent: 0 }),
 	tag: () => ({ slug: "" }),
 };
 
 class Form {
 	constructor(kind, id, params) {
-		Object.assign(this, { name: kind, kind, id, params, fields: [], base: {}, etag: null, home: ownLang, record: {}, filled: [], shownLang: ownLang, pending: null, faults: new Map(), ready: false, isNew: !id });
+		Object.assign(this, { name: kind, kind, id, params, fields: [], base: {}, etag: null, home: ownLang, record: {}, filled: [], shownLang: ownLang, pending: null, faults: new Map(), ready: false, isNew: !id, draft: openDraft(), leaving: new AbortController() });
 		this.element = h("div", null, h("h1", null, t("loading")));
 	}
 
@@ -61,7 +60,6 @@ class Form {
 			for (const [key, v] of Object.entries(duplicate)) this.field(key)?.set(v);
 			this.filled = languages.filter((l) => duplicate[`title@${l}`]).toSorted((a, b) => (b === duplicate.home) - (a === duplicate.home));
 			this.shownLang = this.filled[0] ?? this.shownLang;
-			duplicate = null;
 		}
 		this.showLang(this.shownLang);
 		await Promise.all(this.fields.map((x) => x.load?.()));
@@ -69,7 +67,8 @@ class Form {
 		this.state("idle");
 		this.changed();
 		this.timer = setInterval(() => this.keep(), 1000);
-		this.offerDraft();
+		if (!duplicate) this.offerDraft();
+		duplicate = null;
 		return undefined;
 	}
 
@@ -143,13 +142,13 @@ class Form {
 				add(f.choice(this, "event_status", ["scheduled", "cancelled", "postponed"].map((s) => [s, t("takes." + s)]), { hint: t("takes.hint") }), f.line(this, "event_status_reason", { max: 300 }))));
 			parts.push(part(t("where"), add(f.link(this, "venue"), f.link(this, "organizer")), h("div.pair", null, add(f.categories(this), f.tags(this)))));
 			parts.push(part(t("price"), h("div.pair", null, add(f.line(this, "cost", { hint: t("cost.hint") }), f.line(this, "website", { type: "url", hint: t("website.hint") }))), image()));
-			parts.push(more(add(f.line(this, "slug"), f.published(this), f.password(this, Boolean(this.id))), h("div.flags", null, add(...flags.map((name) => f.check(this, name))))));
+			parts.push(more(add(f.line(this, "slug"), f.published(this), f.password(this)), h("div.flags", null, add(...flags.map((name) => f.check(this, name))))));
 		} else if (kind === "venue") {
 			parts.push(part(t("place"), add(f.line(this, "address")), h("div.pair", null, add(f.line(this, "zip"), f.line(this, "city"), f.line(this, "country"), f.line(this, "province"))), h("div.pair", null, add(f.line(this, "phone", { type: "tel" }), f.line(this, "website", { type: "url" }))), image()));
-			parts.push(more(h("div.pair", null, add(f.line(this, "state"), f.line(this, "stateprovince"), f.line(this, "geo_lat", { mode: "decimal" }), f.line(this, "geo_lng", { mode: "decimal" }))), add(f.check(this, "show_map"), f.check(this, "show_map_link"), f.line(this, "slug"))));
+			parts.push(more(h("div.pair", null, add(f.line(this, "state"), f.line(this, "stateprovince"), f.line(this, "geo_lat", { mode: "decimal" }), f.line(this, "geo_lng", { mode: "decimal" }))), add(f.check(this, "show_map"), f.check(this, "show_map_link"), f.line(this, "slug"), f.published(this))));
 		} else if (kind === "organizer") {
 			parts.push(part(t("contact"), h("div.pair", null, add(f.line(this, "email", { type: "email" }), f.line(this, "phone", { type: "tel" }))), add(f.line(this, "website", { type: "url" })), image()));
-			parts.push(more(add(f.line(this, "slug"))));
+			parts.push(more(add(f.line(this, "slug"), f.published(this))));
 		} else {
 			parts.push(part(t("place.of"), kind === "category" ? add(f.parent(this, this.id)) : [], add(f.line(this, "slug"))));
 		}
@@ -166,14 +165,14 @@ class Form {
 		this.preview = !isTerm(kind) && preview(() => this.record.url, () => t(this.isDirty() ? "preview.unsaved" : "preview.saved", number(changedKeys(this).length)));
 		this.side = h("div.side", { hidden: !this.id }, this.preview ? this.preview.element : "");
 		this.head = h("div", null, this.heading(true));
-		const bar = h("div.save", null, this.problems, this.mark, this.status ? [h("label.hidden", { for: this.status.input.id }, t("field.status")), this.status.input, this.status.error] : "", this.next, this.saveButton);
+		const bar = h("div.save", null, this.problems, this.mark, this.status ? [h("label", { for: this.status.input.id }, t("field.status")), this.status.input, this.status.error] : "", this.next, this.saveButton);
 		this.element.replaceChildren(this.head, this.alert, h("div.workbench", null, this.form, this.side), bar);
-		this.form.addEventListener("keydown", (e) => {
+		this.element.onkeydown = (e) => {
 			if (e.key === "s" && (e.ctrlKey || e.metaKey)) {
 				e.preventDefault();
 				this.save();
 			}
-		});
+		};
 	}
 
 	fill(l) {
@@ -217,6 +216,7 @@ class Form {
 		}
 		this.field("start_date")?.tell();
 		this.field("end_date")?.tell();
+		this.field("password")?.tell();
 		const reason = this.field("event_status_reason");
 		if (reason) reason.element.hidden = this.value("event_status") === "scheduled";
 		const hide = this.field("hide_from_listings");
@@ -236,7 +236,7 @@ class Form {
 		this.mark.dataset.state = name;
 		this.mark.className = "status " + ({ saved: "good", dirty: "warn", retrying: "warn", failed: "bad", conflict: "warn" }[name] ?? "");
 		if (this.mark.textContent !== text) this.mark.textContent = text;
-		this.saveButton.toggleAttribute("aria-disabled", name === "saving" || name === "retrying");
+		this.saveButton.setAttribute("aria-disabled", String(name === "saving" || name === "retrying"));
 	}
 
 	withoutSecrets(values) {
@@ -249,25 +249,30 @@ class Form {
 		this.touched = false;
 		const keys = changedKeys(this).filter((key) => !this.field(key).secret);
 		if (!keys.length && !this.pending) {
-			if (!this.offered) dropDraft(this.kind, this.isNew ? 0 : this.id);
+			this.drop();
 			return;
 		}
 		const { pending } = this;
-		writeDraft(this.kind, this.isNew ? 0 : this.id, { time: Date.now(), etag: this.etag, base: Object.fromEntries(keys.map((key) => [key, this.base[key]])), home: this.home, filled: this.filled, values: Object.fromEntries(keys.map((key) => [key, this.value(key)])), pending });
+		writeDraft(this.kind, this.id, this.draft, { time: Date.now(), etag: this.etag, base: Object.fromEntries(keys.map((key) => [key, this.base[key]])), home: this.home, filled: this.filled, values: Object.fromEntries(keys.map((key) => [key, this.value(key)])), pending });
+	}
+
+	drop(key = this.draft) {
+		writeDraft(this.kind, this.id, key);
 	}
 
 	async offerDraft() {
-		const draft = readDraft(this.kind, this.isNew ? 0 : this.id);
-		if (!draft || (!Object.keys(draft.values).length && !draft.pending)) return;
-		this.offered = true;
-		const time = new Intl.DateTimeFormat(languageTag(ownLang), { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(new Date(draft.time));
-		const got = await open("unsaved", t("unsaved.title", time), h("p", null, t("unsaved.text")), [["restore", t("restore"), { class: "primary" }], ["discard", t("discard")]]);
-		this.offered = false;
-		if (got === "discard") {
-			dropDraft(this.kind, this.isNew ? 0 : this.id);
-			this.focusFirst();
-			return;
+		for (const [key, draft] of await leftDrafts(this.kind, this.id)) {
+			if (this.leaving.signal.aborted) return;
+			const time = new Intl.DateTimeFormat(languageTag(ownLang), { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(new Date(draft.time));
+			const got = await open("unsaved", t("unsaved.title", time), h("p", null, t("unsaved.text")), [["restore", t("restore"), { class: "primary" }], ["discard", t("discard")]]);
+			if (got === "restore") this.adopt(draft);
+			if (got) this.drop(key);
+			if (got !== "discard") break;
 		}
+		this.focusFirst();
+	}
+
+	adopt(draft) {
 		if (this.id && draft.etag) {
 			this.base = { ...this.base, ...draft.base }; // what others changed meanwhile is found when it is saved
 			this.etag = draft.etag;
@@ -277,7 +282,7 @@ class Form {
 		this.filled = draft.filled ?? [];
 		this.changed();
 		if (this.pending) this.state("dirty");
-		this.focusFirst();
+		this.keep(true);
 	}
 
 	focusFirst() {
@@ -334,7 +339,7 @@ class Form {
 
 	// made turns the form of a new record into that of this one.
 	made(id, home) {
-		dropDraft(this.kind, 0);
+		this.drop();
 		this.id = id;
 		this.isNew = false;
 		this.home = home;
@@ -396,7 +401,7 @@ class Form {
 				return;
 			}
 		}
-		dropDraft(this.kind, this.id);
+		this.drop();
 		this.ready = false;
 		await go(address(collectionOf[this.kind]), { sure: true });
 	}
@@ -408,6 +413,8 @@ class Form {
 
 	close() {
 		this.keep(true);
+		closeDraft(this.draft);
+		this.leaving.abort();
 		clearInterval(this.timer);
 	}
 }

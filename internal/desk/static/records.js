@@ -1,6 +1,6 @@
 // Records as the forms have them: values by field, texts by field and language.
 
-import { get, Fault } from "./api.js";
+import { get } from "./api.js";
 import { unescaped } from "./dom.js";
 import { lang as own, languages } from "./texts.js";
 
@@ -37,7 +37,9 @@ export function valuesOf(kind, r) {
 // plainExcerpt reads an excerpt that is one paragraph of text: it is shown as such a line.
 function plainExcerpt(html) {
 	const line = /^<p>([^<]*)<\/p>$/.exec(html)?.[1];
-	return line === undefined ? html : unescaped(line.replaceAll("&#34;", '"').replaceAll("&quot;", '"').replaceAll("&#39;", "'"));
+	if (line === undefined) return html;
+	const text = unescaped(line.replaceAll("&#34;", '"').replaceAll("&quot;", '"').replaceAll("&#39;", "'"));
+	return /<[a-z/!?]|&[#\w]+;/i.test(text) ? html : text; // which would be read as HTML
 }
 
 // textsIn reads the texts of a language. One that equals that of the home language is none.
@@ -55,7 +57,10 @@ export function textsIn(kind, record, lang, home) {
 export async function readRecord(kind, id) {
 	const path = `/${collectionOf[kind]}/${id}`;
 	for (let n = 0; ; n++) {
-		const answers = await Promise.all(languages.map((lang) => get(path, { lang })));
+		const answers = await Promise.all(languages.map((lang) => get(path, { lang }))).catch(async (e) => {
+			if (e.status !== 401) await get(path); // which fails in the language of the desk
+			throw e;
+		});
 		if (new Set(answers.map((a) => versionOf(a.etag))).size > 1 && n < 5) continue; // changed meanwhile
 		const home = homeOf(answers[0].body);
 		const at = answers[languages.indexOf(home)];
@@ -72,7 +77,7 @@ export async function hiddenLinks(id, shown) {
 		const stored = body.to.record ?? {};
 		return Object.fromEntries(["venue", "organizer"].map((f) => [f, (stored[f] ?? []).filter((link) => !shown[f].some((s) => s.id === link))]));
 	} catch (e) {
-		if (!(e instanceof Fault)) throw e;
+		if (e.status !== 403 && e.status !== 404) throw e;
 		return {};
 	}
 }

@@ -59,12 +59,13 @@ export function richText({ lang, tag, label, changed }) {
 	};
 	const read = () => {
 		const text = field.innerHTML.replaceAll("\u200b", "").replace(/<input[^>]*>/g, "");
-		return /^(<(p|div)>(<br>)?<\/(p|div)>)*$/.test(text) ? "" : text;
+		return text.replace(/(<(p|div)>(<br>)?<\/\2>)+$/, ""); // the editor ends with an empty line
 	};
 	// What was only looked at is not changed, whatever the editor does to show it.
 	const start = () => {
 		if (editor) return;
 		editor = new Squire(field, { blockTag: "P", sanitizeToDOMFragment: (text) => rebuild(text), didError: (e) => console.warn(e) });
+		editor._imageResizer.destroy(); // which would write its handles into the text
 		editor._setRawHTML = (text) => field.replaceChildren(rebuild(text, places));
 		write(source.value);
 		editor.addEventListener("input", () => {

@@ -1,13 +1,13 @@
 // Saving: what changed, in which language, with which version, and what others changed
 // meanwhile (E4.4, E5).
 
-import { Fault, get, write } from "./api.js";
+import { Fault, ask as request, get, write } from "./api.js";
 import { instantOf, msOf } from "./dates.js";
 import { open, sayParagraph } from "./dialogs.js";
-import { freshId, h, sameValue } from "./dom.js";
+import { freshId, freshKey, h, sameValue } from "./dom.js";
 import { collectionOf, hiddenLinks, nameField, readRecord, textsIn, textsOf, valuesOf, versionOf } from "./records.js";
 import { me } from "./session.js";
-import { clock, languageNames, languages, moment, t } from "./texts.js";
+import { clock, lang as own, languageNames, languages, moment, t } from "./texts.js";
 import { countElements } from "./trusted.js";
 
 const langOf = (key) => key.split("@")[1];
@@ -96,6 +96,10 @@ export async function save(form) {
 		const key = `${nameField[form.kind]}@${lang}`;
 		if (form.id && lang !== form.home && form.base[key] && !form.value(key)) return refuse(form, key, t("title.stays"));
 	}
+	for (const field of form.fields) {
+		if (field.words?.getAttribute("aria-invalid")) return refuse(form, field.key, t("words.unknown"));
+		if (field.input.getAttribute("role") === "combobox" && field.input.value.trim()) return refuse(form, field.key, t("not.chosen", field.input.value.trim()));
+	}
 	if (form.pending?.secret && form.value("password") === "") return refuse(form, "password", t("password.again"));
 	if (form.field("date") && form.value("status") === "future" && changedKeys(form).some((key) => key === "status" || key === "date")) {
 		const at = msOf(form.value("date"));
@@ -112,7 +116,7 @@ export async function save(form) {
 			const { password, ...body } = await bodyOf(form, lang, first);
 			const pending = {
 				secret: Boolean(password), lang, method: form.id ? "PATCH" : "POST", path: `/${collectionOf[form.kind]}${form.id ? "/" + form.id : ""}`,
-				body: JSON.stringify(password === "" ? { ...body, password } : body), key: crypto.randomUUID(), match: form.id ? form.etag : undefined,
+				body: JSON.stringify(password === "" ? { ...body, password } : body), key: freshKey(), match: form.id ? form.etag : undefined,
 			};
 			await send(form, pending, sent);
 		}
@@ -133,17 +137,35 @@ async function send(form, pending, sent) {
 	const body = pending.secret ? JSON.stringify({ ...JSON.parse(pending.body), password: form.value("password") ?? "" }) : pending.body;
 	let answer;
 	try {
-		answer = await write(pending.method, pending.path, { ...pending, body }, (seconds) => form.state(seconds ? "retrying" : "saving", seconds));
+		answer = await write(pending.method, pending.path, { ...pending, body, signal: form.leaving.signal }, (seconds) => form.state(seconds ? "retrying" : "saving", seconds));
 	} catch (e) {
+		if (e.name === "AbortError") throw e; // it is repeated when the draft is
 		if (e.status !== 401 && !(e.status === 422 && pending.secret)) form.pending = null; // 422: another password
 		form.keep(true);
 		e.lang = pending.lang;
+		if (pending.lang !== own) await retell(e, pending, body);
 		throw e;
 	}
 	form.pending = null;
 	if (pending.method === "POST") form.made(answer.body.id, pending.lang);
 	absorb(form, answer, pending.lang, sent);
 	form.keep(true);
+}
+
+// retell takes the messages of a refused write in the language of the desk: under its root
+// the same is asked in a way that is never carried out (interface 7.2).
+async function retell(fault, { method, path, key }, body) {
+	if (fault.status === 401 || fault.status === 412) return;
+	const { params } = fault.data;
+	const words = { end_date: t("end.before"), geo_lat: t("geo.both"), geo_lng: t("geo.both") }; // checked last
+	try {
+		await request(method, path, method === "POST" ? { body, key: "-".repeat(256) } : { body, key, match: '"0"' });
+	} catch (e) {
+		if (!(e instanceof Fault)) throw e;
+		if (e.code === fault.code) fault.message = e.message;
+		Object.assign(words, e.data.params);
+	}
+	if (params && !Array.isArray(params)) for (const name of Object.keys(params)) params[name] = words[name] ?? params[name];
 }
 
 async function failed(form, e) {
@@ -242,7 +264,11 @@ async function ask(form, both, put, edited) {
 	const label = (key) => t("field." + nameOf(key)) + (langOf(key) ? ` (${languageNames[langOf(key)]})` : "");
 	const parts = both.map(({ key, mine, other }) => {
 		const name = freshId("conflict");
-		const one = (value, title, text, small, checked) => h("label.pickone", null, h("input", { type: "radio", name, value, checked }), h("span", null, h("b", null, title), h("span", null, text), h("small", null, small)));
+		const one = (value, title, text, small, checked) => {
+			const id = freshId(name);
+			const radio = h("input", { id, type: "radio", name, value, checked, "aria-describedby": id + "-value" });
+			return h("div.pickone", { onclick: () => { radio.checked = true; } }, radio, h("span", null, h("label", { for: id }, title), h("span", { id: id + "-value" }, text), h("small", null, small)));
+		};
 		const set = h("fieldset", { "data-conflict": nameOf(key), "data-lang": langOf(key) }, h("legend", null, label(key)), h("div.pair", null,
 			one("mine", t("keep.mine"), shownValue(form, key, mine), t("not.saved"), true), one("theirs", t("take.theirs"), shownValue(form, key, other), who, false)));
 		return { key, other, set };

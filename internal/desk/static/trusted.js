@@ -10,7 +10,7 @@ const blocks = "p, div, ul, ol, dl, table, blockquote, pre, h1, h2, h3, h4, h5, 
 // countElements counts the elements of a description. Paragraphs that are made of plain
 // text on output do not count where the other one has no block of its own.
 export function countElements(html) {
-	const body = detached(html).body;
+	const body = detached("<body>" + html).body;
 	return { all: body.querySelectorAll("*").length, plain: body.querySelectorAll("*:not(p, br)").length, hasBlocks: Boolean(body.querySelector(blocks)) };
 }
 
@@ -62,7 +62,7 @@ export function rebuild(html, places = "") {
 		}
 		return to;
 	};
-	return copy(detached(html).body, document.createDocumentFragment());
+	return copy(detached("<body>" + html).body, document.createDocumentFragment());
 }
 
 // showPage shows a page of the calendar in a frame that runs no script: links lead nowhere.

@@ -51,6 +51,17 @@ type Object = map[string]any
 // not run.
 func Open(t testing.TB, url string) *Page {
 	t.Helper()
+	return open(t, url, "")
+}
+
+// Tab opens another page that shares storage with this one.
+func (p *Page) Tab(url string) *Page {
+	p.t.Helper()
+	return open(p.t, url, p.context)
+}
+
+func open(t testing.TB, url, context string) *Page {
+	t.Helper()
 	var browser struct{ WebSocketDebuggerURL string }
 	engines.Fetch(t, http.MethodGet, engines.URL(t, engines.EngineChromium)+"/json/version", &browser)
 	conn, err := websocket.Dial(browser.WebSocketDebuggerURL, "", "http://127.0.0.1")
@@ -60,7 +71,9 @@ func Open(t testing.TB, url string) *Page {
 	t.Cleanup(func() { _ = conn.Close() }) // which closes the page, too
 	p := &Page{t: t, conn: conn}
 	var made struct{ BrowserContextID, TargetID, SessionID string }
-	p.Call("Target.createBrowserContext", Object{"disposeOnDetach": true}, &made)
+	if made.BrowserContextID = context; context == "" {
+		p.Call("Target.createBrowserContext", Object{"disposeOnDetach": true}, &made)
+	}
 	p.Call("Target.createTarget", Object{"url": "about:blank", "browserContextId": made.BrowserContextID}, &made)
 	p.Call("Target.attachToTarget", Object{"targetId": made.TargetID, "flatten": true}, &made)
 	p.context, p.frame, p.session = made.BrowserContextID, made.TargetID, made.SessionID
