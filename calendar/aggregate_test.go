@@ -206,30 +206,6 @@ func applied(tb fataler, r *Record) func(Change, error) *Record {
 	}
 }
 
-func TestPassword(t *testing.T) {
-	t.Parallel()
-	event := created(t, KindEvent, situation{}, nil)
-	c, err := Update(event, attrs(t, attrSet{"password": "open sesame"}), situation{hash: "hash"}.decision())
-	if err != nil || string(c.Secret) != "hash" || c.Fields["protected"] != true {
-		t.Fatalf("set: got %v, %v", c, err)
-	}
-	if b, err := EncodeChange(c); err != nil || strings.Contains(string(b), "hash") || strings.Contains(string(b), "sesame") {
-		t.Errorf("the stored change shows the secret: %s, %v", b, err)
-	}
-	protected := applied(t, event)(c, err)
-	c, err = Update(protected, attrs(t, attrSet{"title": "New"}), situation{}.decision())
-	if err != nil || c.Secret != nil {
-		t.Errorf("not sent: got secret %q, %v", c.Secret, err)
-	}
-	c, err = Update(protected, attrs(t, attrSet{"password": Clear{}}), situation{}.decision())
-	if err != nil || c.Secret == nil || len(c.Secret) != 0 {
-		t.Errorf("cleared: got secret %v, %v", c.Secret, err)
-	}
-	if v, there := c.Fields["protected"]; v != nil || !there {
-		t.Errorf("cleared: got fields %v", c.Fields)
-	}
-}
-
 func TestImageExtension(t *testing.T) {
 	t.Parallel()
 	for link, want := range map[string]string{
@@ -256,14 +232,5 @@ func TestStoredZoneThatIsUnknown(t *testing.T) {
 	event.Fields["timezone"] = "Mars/Olympus"
 	if _, err := Update(event, attrs(t, nil), situation{}.decision()); err == nil {
 		t.Error("an unknown stored zone was used")
-	}
-}
-
-// TestName: where a language has no text, there is that of the home language.
-func TestName(t *testing.T) {
-	t.Parallel()
-	r := created(t, KindEvent, situation{}, nil)
-	if name, l := r.Name(LangES); name != "Quay concert" || l != LangEN {
-		t.Errorf("got %q in %s", name, l)
 	}
 }

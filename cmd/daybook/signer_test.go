@@ -206,7 +206,7 @@ func TestRelaysRefuse(t *testing.T) {
 }
 
 // TestWitnessesAtOnce: a checkpoint that is signed by command next to a running service is
-// cosigned at once, and no one is asked again without new entries.
+// cosigned immediately, and no one is asked again without new entries.
 func TestWitnessesAtOnce(t *testing.T) {
 	t.Parallel()
 	const name = "witness.example"
@@ -252,5 +252,7 @@ func TestWitnessesAtOnce(t *testing.T) {
 	if n := asked.Load() - before; n != 1 {
 		t.Errorf("asked %d times without new entries", n)
 	}
+	s.want(201, "POST", "/events", s.token, concert)
+	eventually(t, "the witness is asked again", func() bool { return asked.Load() > before+1 })
 	s.drain()
 }

@@ -103,20 +103,6 @@ func TestDecodeBody(t *testing.T) {
 	}
 }
 
-// BenchmarkDecodeBody reads a new event with a long description and links.
-func BenchmarkDecodeBody(b *testing.B) {
-	body := []byte(`{"title":"Quay concert & picnic","description":"` + strings.Repeat("Bring a chair, the band plays from half past six. ", 18) +
-		`","start_date":"2026-07-04 18:30:00","end_date":"2026-07-04 21:00:00","timezone":"America/New_York","cost":"$5 - 12","website":"https://quay.example/?a=1&b=2",` +
-		`"featured":true,"venue":88,"organizer":[90],"categories":[31],"tags":[45,46],"image":"https://img.example/quay.jpg"}`)
-	b.ReportAllocs()
-	b.SetBytes(int64(len(body)))
-	for b.Loop() {
-		if _, err := decodeBody("application/json", body, isTestList); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // FuzzInputOf: whatever is sent, decoding ends and gives only the Go types that
 // an Input may hold.
 func FuzzInputOf(f *testing.F) {

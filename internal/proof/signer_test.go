@@ -272,62 +272,6 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// HISTORY 20.31: a store put back to before the last checkpoint signs nothing and says
-// why, also when it has grown beyond; a new log begins with a new key.
-func TestPutBack(t *testing.T) {
-	t.Parallel()
-	s := setup(t)
-	s.write(5)
-	s.sign(s.own())
-	s.write(5)
-	s.sign(s.own())
-
-	// A store of five entries comes back; what lies next to the key stays.
-	back := setup(t)
-	back.dir = s.dir
-	back.write(5)
-	for _, grown := range []int{0, 10} {
-		back.write(grown)
-		signer := back.own()
-		for range 2 {
-			if _, err := signer.Sign(t.Context()); !errors.Is(err, proof.ErrNotExtended) {
-				t.Fatalf("with %d more entries: %v, want ErrNotExtended", grown, err)
-			}
-		}
-		if !errors.Is(signer.Fault(), proof.ErrNotExtended) || signer.Stats().Extends {
-			t.Errorf("fault %v", signer.Fault())
-		}
-		if n := strings.Count(back.told.String(), "log does not extend its last checkpoint"); n != 1 {
-			t.Errorf("the log tells it %d times:\n%s", n, back.told)
-		}
-		back.told.Reset()
-		if c, err := eventstore.CheckpointAt(t.Context(), back.store, 0); err != nil || c.Size != 0 {
-			t.Errorf("something was signed: %v", err)
-		}
-	}
-
-	signer := back.own()
-	k, err := signer.Begin(t.Context(), "second.example/log")
-	s.ok(err)
-	c := must(eventstore.CheckpointAt(t.Context(), back.store, 0))
-	if name, size, root := signedBy(t, c.Note, k.Public.String()); name != "second.example/log" || size != 15 || root != treeHash(back.leaves()) {
-		t.Errorf("the new log: %s %d %x", name, size, root)
-	}
-	back.write(1)
-	if c := back.sign(signer); c.Origin != "second.example/log" || c.Size != 16 || signer.Fault() != nil {
-		t.Errorf("the new log goes on with %s %d, fault %v", c.Origin, c.Size, signer.Fault())
-	}
-	if b, err := os.ReadFile(back.ring().File); err != nil || string(b) != k.Text() {
-		t.Errorf("the key file does not hold the new key: %v", err)
-	}
-	if _, err := os.Stat(back.ring().File + ".former"); err != nil {
-		t.Errorf("the former key: %v", err)
-	}
-	if _, err := signer.Begin(t.Context(), "second.example/log"); err == nil {
-		t.Error("the same log was begun again")
-	}
-}
-
 // refuses checks that a signer signs nothing, says why once and shows it.
 func (s *signing) refuses(what string, signer *proof.Signer, want error) {
 	s.Helper()
@@ -365,23 +309,6 @@ func TestKeyWithoutNote(t *testing.T) {
 			s.ok(os.Remove(f))
 		}
 	}
-	t.Run("note lost", func(t *testing.T) {
-		t.Parallel()
-		s := setup(t)
-		lose(s, s.ring().Notes[0])
-		s.write(1)
-		signer := s.own()
-		s.refuses("without its note", signer, proof.ErrUnconfirmed)
-		if !errors.Is(signer.Fault(), proof.ErrUnconfirmed) {
-			t.Errorf("fault %v", signer.Fault())
-		}
-		if size, err := signer.Confirm(t.Context()); err != nil || size != 10 || signer.Fault() != nil {
-			t.Errorf("Confirm: %d, %v; fault %v", size, err, signer.Fault())
-		}
-		if c := s.sign(signer); c.Size != 11 {
-			t.Errorf("confirmed: size %d", c.Size)
-		}
-	})
 	t.Run("note of another key", func(t *testing.T) {
 		t.Parallel()
 		s := setup(t)
@@ -441,32 +368,6 @@ func TestKeyWithoutNote(t *testing.T) {
 		s.refuses("with half a key", signer, proof.ErrKeyMissing)
 		if !errors.Is(signer.Fault(), proof.ErrKeyMissing) {
 			t.Errorf("fault %v", signer.Fault())
-		}
-	})
-	t.Run("key missing, its note there", func(t *testing.T) {
-		t.Parallel()
-		s := setup(t)
-		lose(s, s.ring().File)
-		s.store = memstore.New()
-		s.log = proof.NewLog(s.store)
-		s.write(3)
-		signer := s.own()
-		s.refuses("without its key", signer, proof.ErrKeyMissing)
-		if k, err := signer.Begin(t.Context(), "second.example/log"); err != nil {
-			t.Errorf("Begin: %v", err)
-		} else if c := must(eventstore.CheckpointAt(t.Context(), s.store, 0)); c.Size != 3 || c.Origin != k.Name() {
-			t.Errorf("the new log: %s, %d", c.Origin, c.Size)
-		}
-	})
-	t.Run("nothing confirms another past", func(t *testing.T) {
-		t.Parallel()
-		s := setup(t)
-		s.store = memstore.New()
-		s.log = proof.NewLog(s.store)
-		s.write(20)
-		signer := s.own()
-		if _, err := signer.Confirm(t.Context()); err == nil {
-			s.refuses("confirmed", signer, proof.ErrNotExtended)
 		}
 	})
 }
@@ -563,60 +464,24 @@ func TestBeginWithoutEntries(t *testing.T) {
 	s.write(2)
 	s.sign(s.own())
 	signer := s.own()
-	if _, err := signer.Begin(t.Context(), "second.example/log"); err != nil {
-		t.Fatal(err)
+	k, err := signer.Begin(t.Context(), "second.example/log")
+	s.ok(err)
+	if b := must(os.ReadFile(s.ring().File)); string(b) != k.Text() {
+		t.Errorf("the key file does not hold the new key: %s", b)
+	}
+	if _, err := os.Stat(s.ring().File + ".former"); err != nil {
+		t.Errorf("the former key: %v", err)
 	}
 	if c := s.sign(signer); c.Size != 2 || c.Origin != origin {
 		t.Errorf("before the next entry: %s, %d", c.Origin, c.Size)
 	}
 	s.write(1)
-	if c := s.sign(s.own()); c.Size != 3 || c.Origin != "second.example/log" {
+	if c := s.sign(signer); c.Size != 3 || c.Origin != "second.example/log" {
 		t.Errorf("the new log: %s, %d", c.Origin, c.Size)
 	}
-}
-
-// A service asks a witness once about each checkpoint, also about one that was signed
-// next to it; by command it is asked again.
-func TestWitnessAskedOnce(t *testing.T) {
-	t.Parallel()
-	away := &witness{witnessKey: newEd25519Witness("w.example")}
-	away.alter = func(out http.ResponseWriter, _ string) bool {
-		http.Error(out, "away", http.StatusServiceUnavailable)
-		return true
+	if _, err := signer.Begin(t.Context(), "second.example/log"); err == nil {
+		t.Error("the same log was begun again")
 	}
-	server := httptest.NewServer(away)
-	t.Cleanup(server.Close)
-	p := must(proof.ParseWitness(away.vkey + "@" + server.URL + "/w"))
-	s := setup(t)
-	s.write(3)
-	signer := s.signer(s.ring(), proof.SignerOptions{Witnesses: []*proof.Witness{p}, Interval: 20 * time.Millisecond})
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- signer.Run(ctx) }()
-	calls := func() int {
-		away.mu.Lock()
-		defer away.mu.Unlock()
-		return len(away.calls)
-	}
-	until := func(n int) {
-		t.Helper()
-		for wanted := time.Now().Add(time.Minute); calls() < n; time.Sleep(time.Millisecond) { //nolint:forbidigo // until a condition holds
-			if time.Now().After(wanted) {
-				t.Fatalf("asked %d times, want %d", calls(), n)
-			}
-		}
-		time.Sleep(200 * time.Millisecond) //nolint:forbidigo // ten intervals
-		if calls() != n {
-			t.Errorf("asked %d times without a new entry, want %d", calls(), n)
-		}
-	}
-	until(1)
-	s.write(1)
-	until(2)
-	signer.Cosign(t.Context(), must(eventstore.CheckpointAt(t.Context(), s.store, 0)))
-	until(3)
-	cancel()
-	<-done
 }
 
 func must[T any](v T, err error) T {

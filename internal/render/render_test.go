@@ -200,14 +200,3 @@ func TestStateProvince(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkRenderEvent(b *testing.B) {
-	t := &testing.T{}
-	w, v := testWriter(t), exampleView(t)
-	w.LD = true // as single reads have it
-	var buf []byte
-	b.ReportAllocs()
-	for b.Loop() {
-		buf, _ = w.Record(buf[:0], v)
-	}
-}

@@ -134,20 +134,3 @@ func FuzzUnpack(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkPack(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		Pack([]byte(event), []byte(event))
-	}
-}
-
-func BenchmarkUnpack(b *testing.B) {
-	b.ReportAllocs()
-	packed, room := Pack([]byte(event), []byte(event)), make([]byte, 2*len(event))
-	for b.Loop() {
-		if _, err := Unpack(room, packed); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -7,22 +7,6 @@ import (
 	"testing"
 )
 
-// BenchmarkAdmission is what a read with a small answer pays for its slot.
-func BenchmarkAdmission(b *testing.B) {
-	a := New(Limits{Slots: 1024, LargestAnswer: 8 << 20})
-	r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/", nil)
-	b.ReportAllocs()
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			p := a.Arrive(r)
-			if !p.Enter(Work, 1) {
-				b.Error("refused")
-			}
-			p.Leave()
-		}
-	})
-}
-
 // TestRooms: each stage has room for so many, of one client and of all; who leaves
 // one makes room there, and who has been let in comes back to work.
 func TestRooms(t *testing.T) {
