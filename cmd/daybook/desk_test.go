@@ -25,11 +25,11 @@ type desk struct {
 }
 
 // openDesk starts the calendar; without a browser the test does not run.
-func openDesk(t *testing.T) *desk {
+func openDesk(t *testing.T, settings ...string) *desk {
 	t.Helper()
 	engines.URL(t, engines.EngineChromium)
 	data := t.TempDir()
-	d := &desk{startServer(t, "serve", "--data", data, "--timezone", "Europe/Berlin"), map[string]string{}}
+	d := &desk{startServer(t, append([]string{"serve", "--data", data, "--timezone", "Europe/Berlin"}, settings...)...), map[string]string{}}
 	d.data = data
 	for _, user := range []string{"subscriber", "contributor", "author", "editor", "auditor", "typist"} {
 		role := user
@@ -129,6 +129,12 @@ func TestDesk(t *testing.T) {
 		{"14 accessibility", (*desk).accessible},
 		{"15 reload and back", (*desk).goesBack},
 		{"16 auditor", (*desk).auditor},
+		{"sign out with texts", (*desk).asksBeforeSigningOut},
+		{"sign in again", (*desk).comesBack},
+		{"publish and undo", (*desk).publishes},
+		{"trash of a contributor", (*desk).restoresOwn},
+		{"load more", (*desk).loadsMore},
+		{"restore all", (*desk).restoresAll},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

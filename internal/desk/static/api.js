@@ -64,7 +64,7 @@ export async function ask(method, path, o = {}) {
 	} catch { /* not JSON */ }
 	if (!answer.ok) {
 		const fault = new Fault(answer.status, body, Number(answer.headers.get("Retry-After")) || 0);
-		if (answer.status === 401 && !o.quiet && !o.anonymous) expired();
+		if (answer.status === 401 && !o.quiet && headers.Authorization === authorization) expired();
 		throw fault;
 	}
 	return { body, text, etag: answer.headers.get("ETag"), status: answer.status, replayed: answer.headers.has("Idempotency-Replayed") };

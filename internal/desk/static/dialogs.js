@@ -64,24 +64,28 @@ export async function prompt(title, label, value) {
 	return got === "ok" ? input.value.trim() : null;
 }
 
-let toast;
+// closeAll closes all dialogs, as Escape does.
+export function closeAll() {
+	for (const box of document.querySelectorAll("dialog")) box.dispatchEvent(new Event("cancel", { cancelable: true }));
+}
 
-// say shows a short message for 10 seconds, with a button to undo.
-export function say(text, undo) {
-	toast?.remove();
-	clearTimeout(say.timer);
-	toast = h("div.toast", { role: "status" }, h("p", null, text));
-	const shown = toast;
+// endOffer ends the message that is shown.
+export let endOffer = () => {};
+
+// offerUndo shows a short message for 10 seconds. It reports whether to undo.
+export function offerUndo(text) {
+	endOffer();
 	return new Promise((done) => {
+		const shown = h("div.toast", { role: "status" }, h("p", null, text), button(t("undo"), () => end(true), { class: "quiet" }));
 		const end = (value) => {
 			const inside = shown.contains(document.activeElement);
 			shown.remove();
 			if (inside) document.getElementById("main").focus();
-			clearTimeout(say.timer);
+			clearTimeout(timer);
 			done(value);
 		};
-		if (undo) shown.append(button(t("undo"), () => end(true), { class: "quiet" }));
+		const timer = setTimeout(() => end(false), 10_000);
+		endOffer = () => end(false);
 		document.body.append(shown);
-		say.timer = setTimeout(() => end(false), 10_000);
 	});
 }

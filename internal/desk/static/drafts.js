@@ -38,5 +38,5 @@ export async function leftDrafts(kind, id) {
 	return keys.filter((key) => !elsewhere.has(key)).map((key) => [key, kept(prefix + key)]).filter(([, draft]) => draft).toSorted(([, a], [, b]) => b.time - a.time);
 }
 
-// hasDrafts reports whether anything that the caller typed is kept.
-export const hasDrafts = () => keptNames().some((n) => n.startsWith(`draft:${me.id}:`));
+// hasDrafts reports whether anything that somebody typed is kept.
+export const hasDrafts = () => keptNames().some((n) => n.startsWith("draft:"));

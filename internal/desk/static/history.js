@@ -6,6 +6,7 @@ import { button, h, icon, unescaped } from "./dom.js";
 import { preview } from "./preview.js";
 import { collectionOf, homeOf, nameField } from "./records.js";
 import { address } from "./router.js";
+import { escapedAll } from "./save.js";
 import { mayEdit, me } from "./session.js";
 import { clock, languageNames, languages, moment, t } from "./texts.js";
 
@@ -45,7 +46,7 @@ export function historyView(kind, id) {
 	const alert = h("p.note.bad", { id: "message", role: "alert", hidden: true });
 	const pane = preview(() => versionPage(shownVersion), () => t("version", shownVersion));
 	pane.element.hidden = true;
-	const more = button(t("more.load"), () => read(next));
+	const more = button(t("more.load"), () => guarded(read)(next));
 	const message = (e) => {
 		alert.dataset.code = e.code;
 		alert.textContent = e.message || t("network");
@@ -58,7 +59,9 @@ export function historyView(kind, id) {
 			await f(...args);
 		} catch (e) {
 			if (!(e instanceof Fault)) throw e;
-			if (e.status !== 401) message(e);
+			if (e.status === 401) return;
+			if (e.status === 412) await load(); // what differs now is another thing
+			message(e);
 		}
 	};
 
@@ -80,12 +83,14 @@ export function historyView(kind, id) {
 	});
 
 	const asItWas = guarded(async (n) => {
-		if (kind === "event" && record?.slug) {
+		diff.hidden = pane.element.hidden = true;
+		if (kind === "event" && record) {
 			shownVersion = n;
 			pane.element.hidden = false;
-			await pane.show();
+			const isShown = await pane.show();
+			pane.element.hidden = !isShown;
 			pane.element.scrollIntoView({ block: "nearest" });
-			return;
+			if (isShown) return;
 		}
 		const { body } = await get(`${path}/diff${query({ from: n, to: n, records: "true" })}`);
 		const fields = Object.entries(body.to.record ?? {}).flatMap(([field, v]) => (v && typeof v === "object" && !Array.isArray(v) ? Object.entries(v).map(([language, after]) => ({ field, language, after })) : [{ field, after: v }]));
@@ -134,12 +139,11 @@ export function historyView(kind, id) {
 		for (const l of langs) {
 			const part = real.filter((c) => (c.language ? c.language === l : l === home));
 			if (!part.length) continue;
-			const sent = Object.fromEntries(part.map((c) => [c.field, c.after === null ? (typeof c.before === "boolean" ? false : "") : c.after]));
+			const sent = Object.fromEntries(part.map((c) => [c.field, c.after === null ? (typeof c.before === "boolean" ? false : "") : escapedAll(c.field, c.after)]));
 			const answer = await write("PATCH", path, { lang: l, match, body: JSON.stringify({ ...sent, reason }) });
 			match = answer.etag;
 		}
 		await load();
-		list.querySelector("li")?.scrollIntoView({ block: "nearest" });
 		list.querySelector("li input")?.focus();
 	});
 
@@ -160,9 +164,17 @@ export function historyView(kind, id) {
 
 	async function read(before) {
 		const { body } = await get(`${path}/history${query({ limit: 50, before })}`);
-		entries = before ? [...entries, ...body.entries] : body.entries;
 		next = body.next_rest_url ? body.looked_to : "";
-		await learn(entries.flatMap((e) => e.changes));
+		await learn(body.entries.flatMap((e) => e.changes));
+		if (before) {
+			entries.push(...body.entries);
+			const items = body.entries.map(item);
+			list.append(...items);
+			more.hidden = !next;
+			items[0]?.querySelector("input").focus();
+			return;
+		}
+		({ entries } = body);
 		newest = entries[0]?.version ?? 0;
 		list.replaceChildren(...entries.map(item));
 		const radio = (side, version) => {
@@ -175,15 +187,13 @@ export function historyView(kind, id) {
 	}
 
 	async function load() {
-		if (!me.can.read_history) throw new Fault(403, { code: "rest_forbidden", message: t("forbidden") });
 		const single = await get(path).catch((e) => {
 			if (e.code === "event-no-longer-available" || e.status === 404) return null; // in the trash, or deleted
 			throw e;
 		});
 		record = single?.body ?? null;
 		etag = single?.etag ?? undefined;
-		const size = await get("/checkpoint").then((a) => Number(a.text.split("\n")[1]), () => 0);
-		covered = size || 0;
+		covered = await get("/checkpoint", { anonymous: true }).then((a) => Number(a.text.split("\n")[1]) || 0, () => 0);
 		open_ = new Set(await get(`${path}/history?limit=1000`, { anonymous: true }).then((a) => a.body.entries.map((e) => e.version), () => []));
 		await read();
 		const title = record ? unescaped(record[nameField[kind]]) : entries[0]?.name ?? `#${id}`;

@@ -1,8 +1,9 @@
 // Lists of events and of other records (E3, E7).
 
 import { Fault, get, list, query, write } from "./api.js";
-import { say, sure } from "./dialogs.js";
+import { offerUndo, sure } from "./dialogs.js";
 import { arrows, button, freshId, h, icon, unescaped } from "./dom.js";
+import { learnFormer } from "./records.js";
 import { address, go, put } from "./router.js";
 import { isTerm, mayCreate, mayEdit, me, seesUnpublished } from "./session.js";
 import { clock, count, languageTag, number, recent, t } from "./texts.js";
@@ -92,19 +93,26 @@ class Rows {
 	}
 
 	draw() {
-		const onAll = document.activeElement === this.all;
+		const { activeElement: focused } = document;
+		const at = focused?.closest?.("tr[data-id]");
+		const place = at && [at.rowIndex, [...at.querySelectorAll("a, button, input")].indexOf(focused)];
 		const any = this.records.some((r) => mayEdit(this.kind, r)) && !isTerm(this.kind);
 		this.head.replaceChildren(h("tr", null, h("td.pick", null, any ? h("label", null, this.all, h("span.hidden", null, t("select.all"))) : null), h("th", { scope: "col" }, t("column.title")),
 			this.shownColumns().map((c) => h("th", { scope: "col", "aria-sort": c.sorted?.() ?? null }, t("column." + c.name))), this.isTrash ? h("td") : null));
 		this.body.parentElement.classList.toggle("trash", this.isTrash);
-		const focused = document.activeElement?.closest?.("tr[data-id]")?.dataset.id;
-		const what = document.activeElement?.name;
 		this.body.replaceChildren(...this.records.map((r) => this.row(r)));
-		if (onAll && this.all.isConnected) this.all.focus();
-		if (focused && what) this.body.querySelector(`tr[data-id="${focused}"] [name=${what}]`)?.focus();
 		this.sheet.hidden = !this.records.length;
+		if (focused === this.all || place) this.focusOn(at?.dataset.id, ...(place ?? []));
 		this.all.checked = this.chosen.size > 0 && this.chosen.size >= this.body.querySelectorAll("[name=select]").length;
 		this.drawSelection();
+	}
+
+	// focusOn gives the focus back to what stands where it was: in the row of a record, else
+	// in the row of this place, else over the rows.
+	focusOn(id, index, n) {
+		const row = id && (this.body.querySelector(`tr[data-id="${id}"]`) ?? this.body.rows[Math.min(index, this.body.rows.length) - 1]);
+		const all = row ? row.querySelectorAll("a, button, input") : [];
+		(all[Math.min(n, all.length - 1)] ?? (this.all.isConnected && !this.sheet.hidden ? this.all : document.getElementById("main"))).focus({ preventScroll: true });
 	}
 
 	drawSelection() {
@@ -137,7 +145,12 @@ class Rows {
 		if (before === "future" && act === "publish") sent = { status: act, date: "now" }; // it has a date ahead
 		if (act === "future") sent = { status: act, date: former };
 		const body = act === "trash" ? undefined : JSON.stringify(sent);
-		const answer = await write(act === "trash" ? "DELETE" : "PATCH", path, { body, match });
+		const progress = this.progress;
+		const answer = await write(act === "trash" ? "DELETE" : "PATCH", path, { body, match }, (seconds) => {
+			this.progress = seconds ? t("state.retrying", seconds) : progress;
+			this.drawSelection();
+		});
+		if (act === "trash") record.former = before;
 		if (answer.body) Object.assign(record, { status: answer.body.status, modified: answer.body.modified, date: answer.body.date });
 		else record.status = "trash";
 		return { record, act: act === "trash" ? "restore" : act === "restore" ? "trash" : before, match: answer.etag, former: date };
@@ -156,6 +169,7 @@ class Rows {
 				this.results.set(record.id, { code: "ok", text: t("done." + (act === "trash" || act === "restore" ? act : "status")) });
 			} catch (e) {
 				if (!(e instanceof Fault)) throw e;
+				if (e.status === 401) break;
 				if (e.status === 410 && act === "trash") {
 					record.status = "trash";
 					this.results.set(record.id, { code: "ok", text: t("done.trash") });
@@ -176,18 +190,26 @@ class Rows {
 		const undo = await this.several(this.records.filter((r) => ids.includes(r.id)).map((record) => ({ record, act })));
 		this.chosen.clear();
 		this.draw();
-		this.changed?.();
-		if (!this.sheet.contains(document.activeElement)) (this.all.isConnected ? this.all : this.sheet.closest("main"))?.focus();
+		this.changed();
+		if (this.sheet.isConnected && document.activeElement === document.body) this.focusOn();
 		if (!undo.length) return; // each row says why
-		if (!await say(count("said." + act, undo.length), true)) {
-			if (!this.chosen.size && this.sheet.isConnected && ![...this.results.values()].some((r) => r.code !== "ok")) this.reload?.();
+		if (!await offerUndo(count("said." + act, undo.length))) {
+			if (!this.chosen.size && this.sheet.isConnected && this.records.length <= 50 && this.allDone()) this.load();
 			return;
 		}
 		await this.several(undo);
 		this.chosen.clear();
 		this.draw();
-		this.changed?.();
-		await this.reload?.(true);
+		if (!this.allDone()) return this.changed(); // rows that were left say so
+		const { results } = this;
+		this.results = new Map();
+		await this.load();
+		this.results = results;
+		return this.draw();
+	}
+
+	allDone() {
+		return [...this.results.values()].every((r) => r.code === "ok");
 	}
 }
 
@@ -253,12 +275,17 @@ export function eventList(params) {
 		h("div.top", null, h("h1", null, t("events")), h("div.bar-of-tools", null, box.element, h("label.switch", null, mineBox, " ", t("mine")))),
 		tabList, alert, offer, panel, rows.selection);
 	arrows(tabList);
+	tabList.addEventListener("click", (e) => { // with what was typed just now
+		const link = e.target.closest("a");
+		q = box.input.value.trim();
+		if (link) link.href = here({ tab: link.dataset.tab });
+	});
 
 	function drawTabs() {
 		const inside = tabList.contains(document.activeElement);
 		const before = Object.fromEntries([...tabList.children].map((e) => [e.dataset.tab, e.dataset.count]));
 		tabList.replaceChildren(...tabsShown.map((name) => {
-			const link = tabLink(name, here({ tab: name, q }), name === tab);
+			const link = tabLink(name, here({ tab: name }), name === tab);
 			if (before[name]) setCount(link, before[name]);
 			return link;
 		}));
@@ -299,10 +326,12 @@ export function eventList(params) {
 		const slow = setTimeout(() => { shown.textContent = t("loading"); }, 300);
 		try {
 			if (!further) {
+				more.hidden = true; // it goes on with the list before
 				counts();
 				offerNumber();
 			}
 			const body = await list("/events" + query(asked), { signal });
+			await learnFormer("event", body.events);
 			if (signal.aborted) return;
 			alert.hidden = true;
 			rows.records = further ? [...rows.records, ...body.events] : body.events;
@@ -327,14 +356,7 @@ export function eventList(params) {
 			empty.replaceChildren(h("p", null, q ? t("empty.search", q) : t("empty." + tab)), tab === "trash" ? "" : me.can.create ? h("a.button", { href: "#/event/new" }, t("event.new")) : "");
 		}
 	}
-	rows.changed = counts;
-	rows.reload = async (keepResults) => {
-		const results = new Map(rows.results);
-		await load();
-		if (!keepResults) return;
-		rows.results = results;
-		rows.draw();
-	};
+	Object.assign(rows, { load, changed: counts });
 
 	return {
 		name: "events", element,
@@ -423,13 +445,15 @@ export function recordList(kind, collection, params) {
 		controller?.abort();
 		controller = new AbortController();
 		const { signal } = controller;
-		page = further ? page + 1 : 1;
+		const wanted = further ? page + 1 : 1;
 		try {
 			if (!further) {
+				more.hidden = true; // it goes on with the list before
 				counts();
 				offerNumber();
 			}
-			const body = await list(`/${collection}${query({ ...asked(tab), search: q, per_page: 50, page })}`, { signal });
+			const body = await list(`/${collection}${query({ ...asked(tab), search: q, per_page: 50, page: wanted })}`, { signal });
+			await learnFormer(kind, body[collection]);
 			if (signal.aborted) return;
 			alert.hidden = true;
 			rows.records = further ? [...rows.records, ...body[collection]] : body[collection];
@@ -438,6 +462,7 @@ export function recordList(kind, collection, params) {
 				rows.chosen.clear();
 			}
 			next = Boolean(body.next_rest_url);
+			page = wanted;
 			total = body.total;
 			rows.caption.textContent = t(collection);
 			rows.isTrash = tab === "trash";
@@ -452,8 +477,7 @@ export function recordList(kind, collection, params) {
 			shown.textContent = next ? t("of", number(rows.records.length), number(total)) : t("total", number(total));
 		}
 	}
-	rows.changed = counts;
-	rows.reload = () => load();
+	Object.assign(rows, { load, changed: counts });
 	const askFirst = rows.act.bind(rows);
 	rows.act = async (act, ids) => {
 		if (act === "trash" && !await confirmTrash(kind, ids)) return;

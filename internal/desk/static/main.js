@@ -1,7 +1,7 @@
 // The desk: its header, and which view an address leads to.
 
-import { Fault, basePath, onExpired } from "./api.js";
-import { askLeave } from "./dialogs.js";
+import { Fault, basePath, get, onExpired } from "./api.js";
+import { askLeave, closeAll, endOffer } from "./dialogs.js";
 import { button, h, icon, mark } from "./dom.js";
 import { hasDrafts } from "./drafts.js";
 import { eventForm } from "./form.js";
@@ -17,6 +17,7 @@ const kinds = Object.fromEntries(Object.entries(collections).map(([many, one]) =
 const root = document.documentElement;
 const main = h("main.wide", { id: "main", tabindex: "-1" });
 let header = null;
+let site = ""; // the name of the calendar
 let view = null; // what is shown: element, isDirty, close
 let waiting = null; // a view whose credentials are no longer good
 
@@ -50,7 +51,7 @@ function languageField() {
 		view?.keep?.();
 		await choose(select.value);
 		if (session.me && !waiting) await show(true);
-		else signIn();
+		else signIn({ message: document.querySelector("main [role=alert]").textContent, ...Object.fromEntries(new FormData(main.querySelector("form"))) });
 		const again = document.getElementById("lang");
 		again.closest("details").open = true;
 		again.focus();
@@ -68,7 +69,7 @@ function themeSwitch() {
 function makeHeader() {
 	const { me } = session;
 	const signedIn = me && !waiting;
-	const brand = h("a.brand", { href: signedIn ? "#/events" : "#/signin" }, mark(), h("b", null, t("calendar"), " ", h("span", null, t("desk"))));
+	const brand = h("a.brand", { href: signedIn ? "#/events" : "#/signin" }, mark(), h("b", null, site || t("calendar"), " ", h("span", null, t("desk"))));
 	const nav = h("nav", { id: "site-nav", "aria-label": t("desk") }, brand);
 	const find = h("div.find");
 	if (signedIn) {
@@ -89,6 +90,15 @@ function makeHeader() {
 	header = made;
 }
 
+// nameCalendar shows the name that the feeds of the calendar have; one without it has the
+// name of its list.
+async function nameCalendar() {
+	const { body } = await get("/events?format=jsonfeed&per_page=1", { anonymous: true }).catch(() => ({}));
+	if (!body?.title || body.title === t("events")) return;
+	site = body.title;
+	header.querySelector(".brand b").firstChild.data = site;
+}
+
 async function signOut() {
 	if ((view?.isDirty?.() || hasDrafts()) && !await askLeave(t("signout"), "unsaved")) return;
 	view?.close?.();
@@ -98,22 +108,34 @@ async function signOut() {
 	signIn();
 }
 
-// signIn shows the form; what was shown before waits for the same user.
-function signIn(message) {
+// signIn shows the form, with what is known of its fields, a message, and the fault of what
+// was tried; what was shown before waits for the same user.
+function signIn(o = {}) {
+	closeAll();
+	endOffer();
 	document.body.dataset.desk = "signin";
 	main.className = "narrow";
 	makeHeader();
 	const problem = (name) => h("p.problem", { id: "error-" + name, "data-error": name, hidden: true });
-	const name = h("input", { id: "name", name: "name", type: "text", autocomplete: "username", autocapitalize: "none", "aria-describedby": "error-name", value: waiting ? session.me.name : "" });
-	const token = h("input", { id: "token", name: "token", type: "password", autocomplete: "current-password", "aria-describedby": "error-token" });
-	const remember = h("input", { type: "checkbox", name: "remember" });
-	const alert = h("p.problem", { id: "message", role: "alert" }, message ?? "");
+	const name = h("input", { id: "name", name: "name", type: "text", autocomplete: "username", autocapitalize: "none", "aria-describedby": "error-name", value: o.name ?? (waiting ? session.me.name : "") });
+	const token = h("input", { id: "token", name: "token", type: "password", autocomplete: "current-password", "aria-describedby": "error-token", value: o.token ?? "" });
+	const remember = h("input", { type: "checkbox", name: "remember", checked: Boolean(o.remember) });
+	const alert = h("p.problem", { id: "message", role: "alert" }, o.message ?? "");
 	const errors = { name: problem("name"), token: problem("token") };
 	const wrong = (input, text) => {
 		input.setAttribute("aria-invalid", "true");
 		errors[input.name].textContent = text;
 		errors[input.name].hidden = false;
 		input.focus();
+	};
+	const refused = (fault) => {
+		if (!(fault instanceof Fault)) throw fault;
+		if (fault.code === "invalid_username") wrong(name, fault.message);
+		else if (fault.status === 401) wrong(token, fault.message);
+		else {
+			alert.dataset.code = fault.code;
+			alert.textContent = fault.message || t("network");
+		}
 	};
 	const send = h("button.primary", null, t("signin"));
 	const form = h("form.sign", { novalidate: true, onsubmit: async (e) => {
@@ -126,15 +148,8 @@ function signIn(message) {
 		if (!token.value) wrong(token, t("signin.token.missing"));
 		if (!name.value) wrong(name, t("signin.name.missing"));
 		if (!name.value || !token.value) return;
-		await enter(name.value.trim(), token.value.trim(), remember.checked).catch((fault) => {
-			if (!(fault instanceof Fault)) throw fault;
-			if (fault.code === "invalid_username") wrong(name, fault.message);
-			else if (fault.status === 401) wrong(token, fault.message);
-			else {
-				alert.dataset.code = fault.code;
-				alert.textContent = fault.message || t("network");
-			}
-		});
+		await enter(name.value.trim(), token.value.trim(), remember.checked).catch(refused);
+		if (document.activeElement === document.body) main.focus({ preventScroll: true });
 	} },
 	h("h1", null, t("signin.title")), h("p.muted", null, t("signin.text")), alert,
 	h("div.field", null, h("label", { for: "name" }, t("name")), name, errors.name),
@@ -143,11 +158,13 @@ function signIn(message) {
 	main.replaceChildren(form);
 	document.title = `${t("signin.title")} – ${t("desk")}`;
 	(name.value ? token : name).focus();
+	if (o.fault) refused(o.fault);
 }
 
 async function enter(name, token, remember) {
 	const before = waiting && session.me;
 	await session.enter(name, token, remember);
+	if (!site) nameCalendar();
 	const kept = waiting;
 	waiting = null;
 	if (kept?.loaded && before.id === session.me.id) { // where one was
@@ -171,7 +188,7 @@ function viewOf() {
 	const { parts: [first, id, further], params } = parse();
 	if (collections[first] && !id) return first === "events" ? eventList(params) : recordList(collections[first], first, params);
 	if (!kinds[first] || !(/^\d+$/.test(id) || id === "new")) return null;
-	if (further === "history" && id !== "new") return historyView(first, Number(id));
+	if (further === "history" && id !== "new" && session.me.can.read_history) return historyView(first, Number(id));
 	return further ? null : eventForm(first, id === "new" ? 0 : Number(id), params);
 }
 
@@ -180,7 +197,7 @@ async function show(anew) {
 	if (await byLink()) return;
 	if (!session.me) return signIn();
 	if (!anew && view?.take?.(parse())) return;
-	for (const dialog of document.querySelectorAll("dialog")) dialog.dispatchEvent(new Event("cancel", { cancelable: true }));
+	closeAll();
 	view?.close?.();
 	view = viewOf();
 	if (!view) {
@@ -235,7 +252,7 @@ onExpired(() => {
 	waiting = view;
 	view = null;
 	session.lose();
-	signIn(t("signin.expired"));
+	signIn({ message: t("signin.expired") });
 });
 
 // byLink signs in by an address that holds name and token, which it does not keep (E9.3).
@@ -256,7 +273,7 @@ async function tryEntering(user, token) {
 		if (!(e instanceof Fault)) throw e;
 		if (e.status === 401) session.lose();
 		session.nobody();
-		signIn(e.message || t("network"));
+		signIn({ name: user, fault: e });
 	}
 }
 

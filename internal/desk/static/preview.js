@@ -32,6 +32,7 @@ export function preview(urlOf, note) {
 		frame.hidden = !ok;
 		if (ok) showPage(frame, html);
 		size();
+		return ok;
 	}
 	const open = button(t("preview"), show);
 	new ResizeObserver(size).observe(stage);

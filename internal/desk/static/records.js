@@ -2,6 +2,7 @@
 
 import { get } from "./api.js";
 import { unescaped } from "./dom.js";
+import { me } from "./session.js";
 import { lang as own, languages } from "./texts.js";
 
 export const nameField = { event: "title", venue: "venue", organizer: "organizer", category: "name", tag: "name" };
@@ -68,6 +69,15 @@ export async function readRecord(kind, id) {
 		for (const [i, lang] of languages.entries()) Object.assign(values, textsIn(kind, answers[i].body, lang, at.body));
 		return { values, home, etag: at.etag, record: answers[languages.indexOf(own)].body };
 	}
+}
+
+// learnFormer reads what trashed records were before, for whom that makes a difference.
+export async function learnFormer(kind, records) {
+	if (me.can.publish) return;
+	await Promise.all(records.filter((r) => r.status === "trash").map(async (r) => {
+		const { body } = await get(`/${collectionOf[kind]}/${r.id}/history?field=status&limit=1`).catch(() => ({}));
+		r.former = body?.entries[0]?.changes.find((c) => c.field === "status")?.before;
+	}));
 }
 
 // hiddenLinks are links of an event that the caller does not see, by field (E4.3).

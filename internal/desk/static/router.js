@@ -26,7 +26,7 @@ export function start(change, leave) {
 async function follow() {
 	const wanted = location.hash;
 	if (wanted === shown) return;
-	if (mayLeave.asks?.()) {
+	if (mayLeave.asks?.() && !wanted.startsWith("#/signin?")) {
 		history.pushState(null, "", shown || "#"); // the view stays where it is while it asks
 		if (!await mayLeave()) return;
 		history.replaceState(null, "", wanted);

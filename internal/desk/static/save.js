@@ -16,7 +16,7 @@ const nameOf = (key) => key.split("@")[0];
 // Names are read as HTML (interface 2.5): what was typed is sent as text.
 const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 const raw = new Set(["description", "excerpt", "website", "image", "email", "slug", "status", "password", "timezone", "start_date", "end_date", "date"]);
-const escapedAll = (name, value) => {
+export const escapedAll = (name, value) => {
 	if (typeof value === "string") return raw.has(name) ? value : escaped(value);
 	if (Array.isArray(value)) return value.map((v) => escapedAll(name, v));
 	if (value && typeof value === "object") return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, escapedAll(k, v)]));

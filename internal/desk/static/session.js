@@ -52,13 +52,13 @@ export function mayCreate(kind) {
 	return me.can.create;
 }
 
-// mayEdit reports whether the caller may change a record (interface 6.1). What a trashed
-// post was before is not known: the interface decides.
+// mayEdit reports whether the caller may change a record (interface 6.1). A trashed one
+// counts with its former status; where that is not known, the interface decides.
 export function mayEdit(kind, record) {
 	if (isTerm(kind)) return mayCreate(kind);
 	if (me.can.edit_others) return true;
 	if (!me.can.create || String(record.author) !== String(me.id)) return false;
-	return me.can.publish || ["draft", "pending", "private", "trash"].includes(record.status);
+	return me.can.publish || ["draft", "pending", "private", "trash"].includes(record.former ?? record.status);
 }
 
 export const seesUnpublished = () => me.can.create || me.can.read_all;

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// withUser returns the desk with a further user, whose token may change.
+func (d *desk) withUser(t *testing.T, name, role string) *desk {
+	t.Helper()
+	e := *d
+	e.tokens = maps.Clone(d.tokens)
+	e.tokens[name] = strings.TrimSpace(mustTool(t, "user", "add", "the-"+name, "--role", role, "--data", d.data))
+	return &e
+}
+
+// click clicks an element.
+func (p deskPage) click(selector string) {
+	p.Wait(`document.querySelector(` + quoted(selector) + `)`)
+	p.Eval(`document.querySelector(` + quoted(selector) + `).click(); 0`)
+}
+
+// signOut presses Sign out in the menu.
+func (p deskPage) signOut() {
+	p.click("details.menu summary")
+	p.press("Sign out")
+}
+
+// asksBeforeSigningOut: what anybody typed is kept until it is confirmed (E2.3).
+func (d *desk) asksBeforeSigningOut(t *testing.T) {
+	t.Helper()
+	p := d.as(t, "editor", "")
+	p.Eval(`localStorage.setItem('daybook-desk-draft:99:event:5', '{"time": 1, "values": {"cost": "1"}}'); 0`)
+	p.signOut()
+	p.Wait(`document.querySelector('[data-dialog=unsaved]')`)
+	p.Press("Escape")
+	p.Wait(`!document.querySelector('dialog')`)
+	p.Is("still signed in", `document.body.dataset.desk`, "events")
+	p.signOut()
+	p.click("[data-dialog=unsaved] button:not(.primary)")
+	p.Wait(`document.body.dataset.desk === 'signin'`)
+	p.Is("nothing is left", `Object.keys(localStorage).concat(Object.keys(sessionStorage)).filter((k) => k.startsWith('daybook-desk')).join()`, "")
+	p.set("[name=name]", "somebody")
+	p.set("[name=lang]", "fr")
+	p.Wait(`document.documentElement.lang === 'fr'`)
+	p.Is("the name stays", `document.querySelector('[name=name]').value`, "somebody")
+	p.set("[name=token]", "wrong")
+	p.press("Se connecter")
+	p.Wait(`document.querySelector('[data-error=name]').textContent.includes('utilisateur')`)
+}
+
+// comesBack: who signs in again is where they were, others see the same address (E2.3).
+func (d *desk) comesBack(t *testing.T) {
+	t.Helper()
+	d = d.withUser(t, "comer", "editor")
+	id := d.event(t, "comer", "Come back", 11, nil)
+	d.want(200, http.MethodPatch, "/events/"+id, d.token, `{"cost": "2 EUR"}`)
+	p := d.as(t, "comer", "#/event/"+id+"/history")
+	p.click(`[data-version="1"] button:not(.quiet)`)
+	p.Wait(`document.querySelector('[data-dialog=restore] table')`)
+	token := strings.TrimSpace(mustTool(t, "user", "token", "the-comer", "--data", d.data))
+	p.click("[data-dialog=restore] .primary")
+	p.Wait(`document.body.dataset.desk === 'signin'`)
+	p.Is("no dialog", `document.querySelector('dialog')`, nil)
+	p.Is("name", `document.querySelector('[name=name]').value`, "the-comer")
+	p.set("[name=token]", token)
+	p.press("Sign in")
+	p.Wait(`document.body.dataset.desk === 'history' && document.querySelector('[data-version="2"]')`)
+	p.Is("focus", `document.activeElement.id`, "main")
+
+	mustTool(t, "user", "token", "the-comer", "--data", d.data)
+	p.press("Compare")
+	p.Wait(`document.body.dataset.desk === 'signin'`)
+	p.set("[name=name]", "the-editor")
+	p.set("[name=token]", d.tokens["editor"])
+	p.press("Sign in")
+	p.Wait(`document.body.dataset.desk === 'history' && document.getElementById('who').textContent.includes('the-editor')`)
+}
+
+// publishes: Undo of Publish leaves a row that was changed since (E3.5).
+func (d *desk) publishes(t *testing.T) {
+	t.Helper()
+	var ids []string
+	for i := range 3 {
+		ids = append(ids, d.event(t, "author", fmt.Sprintf("Rack %d", i), 30+i, map[string]any{"status": "draft"}))
+	}
+	p := d.as(t, "author", "#/events?tab=drafts&q=rack")
+	p.Wait(`document.querySelectorAll('tr[data-id] [name=select]').length === 3`)
+	p.click("thead input")
+	p.press("Publish")
+	p.Wait(`document.querySelectorAll('[data-result=ok]').length === 3 && document.querySelector('.toast button')`)
+	d.want(200, http.MethodPatch, "/events/"+ids[1], d.token, `{"cost": "2 EUR"}`)
+	p.press("Undo")
+	p.Wait(`document.querySelector('tr[data-id="` + ids[1] + `"] [data-result=rest_precondition_failed]').textContent.includes('left as it is') && document.querySelectorAll('[data-result=ok]').length === 2 && document.querySelectorAll('.c-status .good').length === 1`)
+	if got := fmt.Sprintf("%v %v %v", d.read(ids[0], "status"), d.read(ids[1], "status"), d.read(ids[2], "status")); got != "draft publish draft" {
+		t.Errorf("they are %s", got)
+	}
+	p.Is("focus", `document.body !== document.activeElement`, true)
+}
+
+// restoresOwn: a contributor restores what they may write, and that alone (E3.7).
+func (d *desk) restoresOwn(t *testing.T) {
+	t.Helper()
+	d = d.withUser(t, "beginner", "contributor")
+	public := d.event(t, "beginner", "Was public", 12, map[string]any{"status": "pending"})
+	d.want(200, http.MethodPatch, "/events/"+public, d.token, `{"status": "publish"}`)
+	d.want(200, http.MethodDelete, "/events/"+public, d.token, "")
+	own := d.event(t, "beginner", "Was pending", 12, map[string]any{"status": "pending"})
+	d.want(200, http.MethodDelete, "/events/"+own, d.tokens["beginner"], "")
+	p := d.as(t, "beginner", "#/events?tab=trash")
+	p.Wait(`document.querySelectorAll('tr[data-id]').length === 2`)
+	p.Is("rows with a button", `[...document.querySelectorAll('tr[data-id]:has(button)')].map((e) => e.dataset.id).join()`, own)
+	p.Is("history", `document.querySelectorAll('tr[data-id] a[href$=history]').length`, 2.0)
+	p.click(`tr[data-id="` + own + `"] button`)
+	p.Wait(`document.querySelector('tr[data-id="` + own + `"] [data-result=ok]')`)
+	p.Is("focus", `document.body !== document.activeElement`, true)
+	if got := d.read(own, "status"); got != "pending" {
+		t.Errorf("it is %v", got)
+	}
+}
+
+// loadsMore: a list goes on after 50 rows, and a number finds a hidden event (E3.3).
+func (d *desk) loadsMore(t *testing.T) {
+	t.Helper()
+	for i := range 52 {
+		d.event(t, "author", fmt.Sprintf("Pile %d", i), 40+i, nil)
+	}
+	hidden := d.event(t, "author", "Behind", 40, map[string]any{"hide_from_listings": true})
+	p := d.as(t, "author", "#/events?q=pile")
+	p.Wait(`document.querySelectorAll('tr[data-id]').length === 50 && [...document.querySelectorAll('tbody th')].every((e) => e.textContent.startsWith('Pile'))`)
+	p.Eval(`window.more = [...document.querySelectorAll('button')].find((b) => b.checkVisibility() && b.textContent === 'Load more'); more.focus(); more.click(); 0`)
+	p.Wait(`document.querySelectorAll('tr[data-id]').length === 52`)
+	p.Is("focus", `document.activeElement.closest('tr').rowIndex`, 51.0)
+	p.set("[name=q]", hidden)
+	p.Wait(`document.querySelector('[data-note=q] a')?.hash === '#/event/` + hidden + `'`)
+	p.Is("list", `document.querySelectorAll('tr[data-id]').length`, 0.0)
+}
+
+// restoresAll: names with markup come back as they were, and what is gone is named (E6.2).
+func (d *desk) restoresAll(t *testing.T) {
+	t.Helper()
+	category := idOf(d.want(201, http.MethodPost, "/categories", d.token, `{"name": "Gone for good"}`))
+	id := d.event(t, "editor", "&lt;b&gt; Tea &amp; talk", 13, map[string]any{"categories": category, "cost": "5 EUR", "status": "draft"})
+	d.want(200, http.MethodPatch, "/events/"+id, d.token, `{"title": "Plain", "categories": "", "cost": "", "featured": true, "event_status": "cancelled", "timezone": "Europe/Rome", "status": "publish"}`)
+	french := strings.Replace(d.root, "/api", "/fr/api", 1) + "/events/" + id
+	if status, b := d.try(http.MethodPatch, french, d.token, `{"title": "Simple", "description": "Un texte"}`); status != http.StatusOK {
+		t.Fatalf("%d %s", status, b)
+	}
+	d.want(200, http.MethodDelete, "/categories/"+category, d.token, "")
+	p := d.as(t, "editor", "#/event/"+id+"/history")
+	p.click(`[data-version="2"] [name=from]`)
+	p.click(`[data-version="1"] [name=to]`)
+	p.press("Compare")
+	p.Wait(`document.querySelector('#diff [data-field=cost] ins').textContent.includes('5 EUR')`)
+	p.Is("public version", `document.querySelector('[data-version="2"] a[href*="as_of"]').textContent`, "As it was")
+	p.Eval(`[...document.querySelectorAll('[data-version="1"] button')].find((b) => b.textContent === 'As it was').click(); 0`)
+	p.Wait(`document.getElementById('preview').contentDocument?.querySelector('h1')?.textContent.includes('<b> Tea & talk')`)
+	p.click(`[data-version="1"] button:not(.quiet)`)
+	p.Wait(`document.querySelector('[data-dialog=restore]').textContent.includes('Gone for good')`)
+	p.click("[data-dialog=restore] .primary")
+	p.Wait(`document.querySelector('[data-version="5"] .reason') && document.querySelector('[data-version="4"] .reason').textContent.includes('restored version 1')`)
+	e := d.want(200, http.MethodGet, "/events/"+id, d.token, "")
+	if got := fmt.Sprintf("%v, %v %v %v %v %v %v", e["title"], e["featured"], e["event_status"], e["timezone"], e["cost"], e["status"], e["categories"]); got != "&lt;b&gt; Tea &amp; talk, false scheduled Europe/Berlin 5EUR publish []" {
+		t.Errorf("it is %s", got)
+	}
+	if _, b := d.try(http.MethodGet, french, d.token, ""); !strings.Contains(string(b), `"title":"Simple"`) || strings.Contains(string(b), "Un texte") {
+		t.Errorf("in French it is %s", b)
+	}
+}
+
+// TestDeskWithoutHistory: who may not read histories has no such view (E6.1), and the
+// calendar has its name (P6.5).
+func TestDeskWithoutHistory(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
+	d := openDesk(t, "--public-history=none", "--brand-name=Harbour & Co")
+	id := d.event(t, "author", "Seen", 3, nil)
+	p := d.as(t, "author", "#/event/"+id)
+	p.form("#/event/" + id)
+	p.Is("no link", `document.querySelectorAll('a[href$=history]').length`, 0.0)
+	p.Is("name", `document.querySelector('.brand').textContent`, "Harbour & Co Desk")
+	p.Eval(`location.hash = '#/event/` + id + `/history'; 0`)
+	p.Wait(`location.hash === '#/events' && document.body.dataset.desk === 'events'`)
+}
