@@ -105,10 +105,10 @@ func (d *desk) publishes(t *testing.T) {
 func (d *desk) restoresOwn(t *testing.T) {
 	t.Helper()
 	d = d.withUser(t, "beginner", "contributor")
-	public := d.event(t, "beginner", "Was public", 12, map[string]any{"status": "pending"})
+	public := d.event(t, "beginner", "Was public", 12, map[string]any{"status": "draft"})
 	d.want(200, http.MethodPatch, "/events/"+public, d.token, `{"status": "publish"}`)
 	d.want(200, http.MethodDelete, "/events/"+public, d.token, "")
-	own := d.event(t, "beginner", "Was pending", 12, map[string]any{"status": "pending"})
+	own := d.event(t, "beginner", "Was a draft", 12, map[string]any{"status": "draft"})
 	d.want(200, http.MethodDelete, "/events/"+own, d.tokens["beginner"], "")
 	p := d.as(t, "beginner", "#/events?tab=trash")
 	p.Wait(`document.querySelectorAll('tr[data-id]').length === 2`)
@@ -117,7 +117,7 @@ func (d *desk) restoresOwn(t *testing.T) {
 	p.click(`tr[data-id="` + own + `"] button`)
 	p.Wait(`document.querySelector('tr[data-id="` + own + `"] [data-result=ok]')`)
 	p.Is("focus", `document.body !== document.activeElement`, true)
-	if got := d.read(own, "status"); got != "pending" {
+	if got := d.read(own, "status"); got != "draft" {
 		t.Errorf("it is %v", got)
 	}
 }
