@@ -198,20 +198,27 @@ func (p deskPage) paste(html string) {
 	})(document.querySelector('[data-rich][data-lang=en]')); 0`)
 }
 
+// chord presses a key with Control.
+func (p deskPage) chord(key string) {
+	for _, kind := range []string{"rawKeyDown", "keyUp"} {
+		p.Call("Input.dispatchKeyEvent", browser.Object{"type": kind, "key": key, "code": "Key" + strings.ToUpper(key), "windowsVirtualKeyCode": int(key[0]) - 32, "modifiers": 2}, nil)
+	}
+}
+
 const source = `document.querySelector('textarea[name=description][data-lang=en]').value`
 
 func (d *desk) formats(t *testing.T) {
 	t.Helper()
 	p := d.as(t, "editor", "#/event/new")
 	p.fills("Formats")
-	p.paste(`<html><head><style>p { color: red }</style></head><body><!--StartFragment--><h2 class="x">Head</h2><p class=MsoNormal style="color:red">One <a href="https://a.example/" onclick="x()">link</a><o:p></o:p></p><ul><li>a</li><li>b</li></ul><table border=1><tbody><tr><td style="x">1</td></tr></tbody></table><script>alert(1)</script><!--EndFragment--></body></html>`)
+	p.paste(`<html><head><style>p { color: red }</style></head><body><!--StartFragment--><b style="font-weight:normal;" id="docs"><h2 class="x">Head</h2><p class=MsoNormal style="color:red">One <a href="https://a.example/" onclick="x()">link</a><o:p></o:p></p><ul><li>a</li><li>b</li></ul><table border=1><tbody><tr><td style="x">1</td></tr></tbody></table></b><script>alert(1)</script><!--EndFragment--></body></html>`)
 	got, _ := p.Wait(source).(string)
 	for _, part := range []string{"<h2>Head</h2>", `<a href="https://a.example/">link</a>`, "<li>a</li>", "<td>1</td>"} {
 		if !strings.Contains(got, part) {
 			t.Errorf("pasted: no %s in %s", part, got)
 		}
 	}
-	if strings.Contains(got, "style") || strings.Contains(got, "script") || strings.Contains(got, "alert") {
+	if strings.Contains(got, "<b>") || strings.Contains(got, "style") || strings.Contains(got, "script") || strings.Contains(got, "alert") {
 		t.Errorf("pasted: %s", got)
 	}
 	p.press("Undo")
@@ -228,6 +235,15 @@ func (d *desk) formats(t *testing.T) {
 	p.press("Heading")
 	p.press("List")
 	p.Is("list", source, "<ul><li><b><i>plain words</i></b></li></ul>")
+	p.chord("b")
+	p.Is("a key", source, "<ul><li><i>plain words</i></li></ul>")
+	p.chord("k")
+	p.Wait(`document.activeElement.name === 'prompt'`)
+	p.Type("a.example/")
+	p.Press("Enter")
+	p.Is("link", source, `<ul><li><i><a href="https://a.example/">plain words</a></i></li></ul>`)
+	p.chord("z")
+	p.Is("a key to undo", source, "<ul><li><i>plain words</i></li></ul>")
 	p.press("HTML")
 	p.Is("source in sight", `document.querySelector('textarea[name=description][data-lang=en]').checkVisibility() && !document.querySelector('[data-rich][data-lang=en]').checkVisibility()`, true)
 	p.set("textarea[name=description][data-lang=en]", "<section>one</section><p>two <blink>three</blink></p><script>four</script>")
@@ -296,7 +312,9 @@ func (d *desk) movesTimes(t *testing.T) {
 	}
 	p.Is("shown", `document.querySelector('[data-note=end_words]').textContent.includes('Mar 30, 2031')`, true)
 	p.Is("own zone", `document.querySelector('[data-note=start_date]').textContent.replace(/\s/g, ' ')`, "In your time zone: Mar 29, 2031, 9:30 PM (America/New_York)")
+	p.set("[name=end_words]", "2031-03-30T04:00:00Z")
 	p.set("[name=timezone]", "America/New_York")
+	p.Is("an instant in another zone", clocks, "2031-03-30 02:30 2031-03-30 00:00")
 	p.Is("the same zone", `document.querySelector('[data-note=start_date]').checkVisibility()`, false)
 	p.set("[name=start_words]", "whenever")
 	p.press("Save")
@@ -357,6 +375,24 @@ func (d *desk) retries(t *testing.T) {
 	}
 	if len(keys) != 1 || keys[""] != 0 {
 		t.Errorf("keys %v", keys)
+	}
+	// A save that is left while it is tried again.
+	p.set("[name=cost]", "3 EUR")
+	p.Eval(`answers.push('lost', [503, 60]); 0`)
+	p.press("Save")
+	p.Wait(`sent.length === 2`)
+	p.state("retrying")
+	address := p.Eval(`location.hash`)
+	p.press("Events")
+	p.press("Leave")
+	p.Wait(`document.body.dataset.desk === 'events'`)
+	p.Eval(fmt.Sprintf(`location.hash = '%s'; 0`, address))
+	p.Wait(`document.querySelector('[data-dialog=unsaved]')`)
+	p.press("Restore")
+	p.saves()
+	ws := p.writes(t)
+	if len(ws) != 3 || ws[0].Key != ws[2].Key || ws[0].Body != ws[2].Body {
+		t.Errorf("it sent %v", ws)
 	}
 	// A save that a crash cut off, with a new sign-in between.
 	p.Eval(`location.hash = '#/events'; 0`)

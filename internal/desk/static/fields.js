@@ -106,7 +106,13 @@ export function dateTime(form, name, o = {}) {
 			if (ofDay) return `${date.value} ${part === "end" ? "23:59:59" : "00:00:00"}`;
 			return `${date.value} ${time.value ? (time.value.length === 5 ? `${time.value}:${seconds}` : time.value) : "00:00:00"}`;
 		},
+		// clear takes away a phrase that is no longer what the clock says.
+		clear: () => {
+			words.value = "";
+			read();
+		},
 		set: (v) => {
+			field.clear();
 			date.value = v?.slice(0, 10) ?? "";
 			time.value = v ? v.slice(11, 16) : "";
 			seconds = v?.slice(17, 19) || "00";
@@ -123,13 +129,12 @@ export function dateTime(form, name, o = {}) {
 	for (const input of [date, time]) {
 		input.addEventListener("input", () => {
 			if (input === time) seconds = "00";
-			words.value = "";
-			read();
+			field.clear();
 			moved();
 		});
 	}
 	words.addEventListener("keydown", (e) => { if (e.key === "Enter") e.preventDefault(); });
-	function read() {
+	const read = () => {
 		const typed = words.value.trim();
 		const ms = typed ? resolve(typed, form.zone()) : null;
 		if (typed && ms === null) words.setAttribute("aria-invalid", "true");
@@ -137,15 +142,16 @@ export function dateTime(form, name, o = {}) {
 		say(wordsError, typed && ms === null ? t("words.unknown") : "");
 		say(wordsNote, ms === null ? "" : t("words.means", clock(wallOf(ms))));
 		return ms;
-	}
-	words.addEventListener("input", () => {
+	};
+	field.resolve = () => {
 		const ms = read();
 		if (ms === null) return;
 		date.value = wallOf(ms).slice(0, 10);
 		time.value = wallOf(ms).slice(11, 16);
 		seconds = wallOf(ms).slice(17);
 		moved();
-	});
+	};
+	words.addEventListener("input", field.resolve);
 	// The same instant in the reader's zone.
 	field.tell = () => {
 		const ms = msOf(field.get());
@@ -260,7 +266,7 @@ export function categories(form) {
 	let wanted = [];
 	const build = (records, parent) => {
 		const own = records.filter((r) => (records.some((p) => p.id === r.parent) ? r.parent : 0) === parent);
-		return own.length ? h("ul", parent ? null : { class: "tree" }, own.map((r) => h("li", null, h("label", null, h("input", { type: "checkbox", name: "categories", value: String(r.id), onchange: () => form.changed() }), " ", unescaped(r.name)), build(records, r.id)))) : null;
+		return own.length ? h("ul", parent ? null : { class: "tree" }, own.map((r) => h("li", null, h("label", null, h("input", { type: "checkbox", name: "categories", value: String(r.id), "aria-describedby": error.id, onchange: () => form.changed() }), " ", unescaped(r.name)), build(records, r.id)))) : null;
 	};
 	const boxes = () => [...holder.querySelectorAll("[name=categories]")];
 	const field = {

@@ -138,7 +138,13 @@ class Form {
 		if (kind === "event") {
 			const start = f.dateTime(this, "start_date", { required: true, moved: (by) => this.moveEnd(by) });
 			const end = f.dateTime(this, "end_date", { required: true });
-			parts.push(part(t("when"), h("div.pair", null, add(start, end)), add(f.check(this, "all_day"), f.zone(this)),
+			const zone = f.zone(this);
+			zone.input.addEventListener("change", () => {
+				this.setting = true;
+				for (const x of [start, end]) x.resolve(); // a phrase means another clock there
+				this.setting = false;
+			});
+			parts.push(part(t("when"), h("div.pair", null, add(start, end)), add(f.check(this, "all_day"), zone),
 				add(f.choice(this, "event_status", ["scheduled", "cancelled", "postponed"].map((s) => [s, t("takes." + s)]), { hint: t("takes.hint") }), f.line(this, "event_status_reason", { max: 300 }))));
 			parts.push(part(t("where"), add(f.link(this, "venue"), f.link(this, "organizer")), h("div.pair", null, add(f.categories(this), f.tags(this)))));
 			parts.push(part(t("price"), h("div.pair", null, add(f.line(this, "cost", { hint: t("cost.hint") }), f.line(this, "website", { type: "url", hint: t("website.hint") }))), image()));
@@ -347,6 +353,7 @@ class Form {
 	}
 
 	saved() {
+		for (const x of this.fields) x.clear?.();
 		this.state(changedKeys(this).length ? "dirty" : "saved");
 		this.head.replaceChildren(this.heading(true));
 		this.side.hidden = !this.id;

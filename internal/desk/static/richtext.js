@@ -76,10 +76,12 @@ export function richText({ lang, tag, label, changed }) {
 			changed();
 		});
 		editor.addEventListener("pathChange", pressed);
-		editor.setKeyHandler("Ctrl-k", (_, e) => {
-			e.preventDefault();
-			acts.link();
-		});
+		for (const key of ["Ctrl-k", "Meta-k"]) {
+			editor.setKeyHandler(key, (_, e) => {
+				e.preventDefault();
+				acts.link();
+			});
+		}
 	};
 	for (const name of ["input", "change"]) {
 		source.addEventListener(name, () => {
@@ -87,6 +89,13 @@ export function richText({ lang, tag, label, changed }) {
 			changed();
 		});
 	}
+
+	source.addEventListener("keydown", (e) => {
+		const act = (e.ctrlKey || e.metaKey) && { b: "bold", i: "italic", k: "link" }[e.key];
+		if (!act) return;
+		e.preventDefault();
+		acts[act]();
+	});
 
 	const wrap = (before, after) => {
 		const { selectionStart: from, selectionEnd: to } = source;

@@ -43,7 +43,8 @@ export function rebuild(html, places = "") {
 			const name = node.nodeName.toLowerCase();
 			if (node.nodeType !== Node.ELEMENT_NODE || dropped.has(name)) continue;
 			const isPlace = places && name === "input" && node.id.startsWith(places);
-			if (!safe[name] && !isPlace) {
+			const isWrapper = name === "b" && /font-weight:\s*normal/.test(node.getAttribute("style")); // as copied from Google Docs
+			if (isWrapper || !safe[name] && !isPlace) {
 				copy(node, to);
 				continue;
 			}
