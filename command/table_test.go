@@ -81,6 +81,7 @@ func TestWrites(t *testing.T) {
 				"start_date":"2026-07-04 18:30:00","utc_start_date":"2026-07-04 22:30:00","all_day":false,
 				"date":"2026-05-01 06:00:00","date_utc":"2026-05-01 10:00:00","venue":null}`,
 		},
+		{name: "missing fields are named in logs", when: write{op: "create event", by: editor, in: `{"title":"x"}`}, refused: "rest_missing_callback_param start_date end_date"},
 		{
 			name: "invalid fields come all at once, the links too",
 			when: write{op: "create event", by: author, in: `{"title":"","start_date":"2026-02-30","end_date":"2026-07-04","website":"no","featured":"2",
