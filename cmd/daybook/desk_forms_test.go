@@ -185,6 +185,20 @@ func (d *desk) speaks(t *testing.T) {
 	p.set("[name=end_words]", "2031-05-05 18:00")
 	p.press("Save")
 	p.Is("update", said, "end_date: The end is before the start.")
+	p.set("[name=end_words]", "2031-05-05 21:00")
+	p.set("input[name=title][data-lang=es]", "0")
+	p.Eval(`document.querySelector('[role=tab][data-lang=cn]').click(); 0`)
+	p.press("Save")
+	p.Is("a text of a language", said, `title: must not be "0"`)
+	p.Is("its tab", `document.querySelector('[role=tab][aria-selected=true]').dataset.lang + document.activeElement.dataset.lang`, "eses")
+	p.press("Tags")
+	p.press("Leave")
+	d.want(201, http.MethodPost, "/tags", d.token, `{"name": "There before"}`)
+	p.Eval(`location.hash = '#/tag/new'; 0`)
+	p.form("#/tag/new")
+	p.set("input[name=name][data-lang=fr]", "there before")
+	p.press("Save")
+	p.Is("at the top", `document.querySelector('#message[data-code=term_exists]')?.textContent`, "There is one of this name already.")
 }
 
 // paste pastes HTML into the rich text field of English.
@@ -250,6 +264,10 @@ func (d *desk) formats(t *testing.T) {
 	p.Eval(`document.querySelector('textarea[name=description][data-lang=en]').setSelectionRange(9, 12); 0`)
 	p.press("Bold")
 	p.Is("bold in the source", source, "<section><b>one</b></section><p>two <blink>three</blink></p><script>four</script>")
+	p.Type("typed")
+	p.Is("typed in the source", source+`.includes('typed')`, true)
+	p.press("Undo")
+	p.Is("undone in the source", source+`.includes('typed')`, false)
 	p.saves()
 	p.Is("note", `document.querySelector('[data-note=description]').textContent`, "Cleaning removed 3 elements that the calendar does not keep.")
 	if want, _ := d.read(p.id(), "description").(string); want == "" || p.Eval(source) != want {
@@ -271,7 +289,9 @@ func (d *desk) leavesHTML(t *testing.T) {
 	p.Eval(`document.querySelector('[data-rich][data-lang=en]').focus(); 0`)
 	p.press("HTML")
 	p.press("HTML")
-	p.Eval(`document.querySelector('[name=cost]').focus(); 0`)
+	p.Eval(`getSelection().collapse(document.querySelector('[data-rich][data-lang=en] li').firstChild, 0); 0`)
+	p.Press("Tab")
+	p.Is("the Tab key leads out of a list", `Boolean(document.activeElement.closest('[data-rich]'))`, false)
 	p.saves()
 	if ws := p.writes(t); len(ws) != 0 {
 		t.Errorf("it sent %v", ws)

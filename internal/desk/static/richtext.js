@@ -68,6 +68,7 @@ export function richText({ lang, tag, label, changed }) {
 		editor._imageResizer.destroy(); // which would write its handles into the text
 		editor._setRawHTML = (text) => field.replaceChildren(rebuild(text, places));
 		write(source.value);
+		for (const key of ["Tab", "Shift-Tab"]) editor.setKeyHandler(key, null); // in a list they would keep the focus
 		editor.addEventListener("input", () => {
 			const text = read();
 			if (!acted || text === last) return; // the editor tidies on its own, and tells of attributes

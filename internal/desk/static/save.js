@@ -156,6 +156,7 @@ async function send(form, pending, sent) {
 // the same is asked in a way that is never carried out (interface 7.2).
 async function retell(fault, { method, path, key }, body) {
 	if (fault.status === 401 || fault.status === 412) return;
+	if (fault.code === "term_exists") fault.message = t("term.exists"); // checked last, too
 	const { params } = fault.data;
 	const words = { end_date: t("end.before"), geo_lat: t("geo.both"), geo_lng: t("geo.both") }; // checked last
 	try {
