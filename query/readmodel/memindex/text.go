@@ -1,6 +1,7 @@
 package memindex
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"slices"
@@ -276,7 +277,7 @@ func (c *textColumn) fill(name string, parts []part, v *vocabulary) {
 			}
 			t.Starts = append(t.Starts, uint32(len(t.Stream)))
 		}
-		t.Stream = slices.Clip(t.Stream)
+		t.Stream = bytes.Clone(t.Stream) // without the room that it grew into
 	}
 }
 
