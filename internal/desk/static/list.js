@@ -100,6 +100,7 @@ class Rows {
 		this.head.replaceChildren(h("tr", null, h("td.pick", null, any ? h("label", null, this.all, h("span.hidden", null, t("select.all"))) : null), h("th", { scope: "col" }, t("column.title")),
 			this.shownColumns().map((c) => h("th", { scope: "col", "aria-sort": c.sorted?.() ?? null }, t("column." + c.name))), this.isTrash ? h("td") : null));
 		this.body.parentElement.classList.toggle("trash", this.isTrash);
+		this.chosen = new Set(this.records.map((r) => r.id).filter((id) => this.chosen.has(id)));
 		this.body.replaceChildren(...this.records.map((r) => this.row(r)));
 		this.sheet.hidden = !this.records.length;
 		if (focused === this.all || place) this.focusOn(at?.dataset.id, ...(place ?? []));
@@ -335,10 +336,7 @@ export function eventList(params) {
 			if (signal.aborted) return;
 			alert.hidden = true;
 			rows.records = further ? [...rows.records, ...body.events] : body.events;
-			if (!further) {
-				rows.results.clear();
-				rows.chosen.clear();
-			}
+			if (!further) rows.results.clear();
 			next = body.next_cursor;
 			total = body.total;
 			const focusedMore = document.activeElement === more;
@@ -457,10 +455,7 @@ export function recordList(kind, collection, params) {
 			if (signal.aborted) return;
 			alert.hidden = true;
 			rows.records = further ? [...rows.records, ...body[collection]] : body[collection];
-			if (!further) {
-				rows.results.clear();
-				rows.chosen.clear();
-			}
+			if (!further) rows.results.clear();
 			next = Boolean(body.next_rest_url);
 			page = wanted;
 			total = body.total;
