@@ -13,7 +13,7 @@ func (d *desk) withUser(t *testing.T, name, role string) *desk {
 	t.Helper()
 	e := *d
 	e.tokens = maps.Clone(d.tokens)
-	e.tokens[name] = strings.TrimSpace(mustTool(t, "user", "add", "the-"+name, "--role", role, "--data", d.data))
+	e.tokens[name] = d.tool(t, "user", "add", "the-"+name, "--role", role)
 	return &e
 }
 
@@ -61,7 +61,7 @@ func (d *desk) comesBack(t *testing.T) {
 	p := d.as(t, "comer", "#/event/"+id+"/history")
 	p.click(`[data-version="1"] button:not(.quiet)`)
 	p.Wait(`document.querySelector('[data-dialog=restore] table')`)
-	token := strings.TrimSpace(mustTool(t, "user", "token", "the-comer", "--data", d.data))
+	token := d.tool(t, "user", "token", "the-comer")
 	p.click("[data-dialog=restore] .primary")
 	p.Wait(`document.body.dataset.desk === 'signin'`)
 	p.Is("no dialog", `document.querySelector('dialog')`, nil)
@@ -71,7 +71,7 @@ func (d *desk) comesBack(t *testing.T) {
 	p.Wait(`document.body.dataset.desk === 'history' && document.querySelector('[data-version="2"]')`)
 	p.Is("focus", `document.activeElement.id`, "main")
 
-	mustTool(t, "user", "token", "the-comer", "--data", d.data)
+	d.tool(t, "user", "token", "the-comer")
 	p.press("Compare")
 	p.Wait(`document.body.dataset.desk === 'signin'`)
 	p.set("[name=name]", "the-editor")

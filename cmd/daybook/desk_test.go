@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,24 +22,38 @@ import (
 type desk struct {
 	*server
 
+	on     []string          // where its records are, for commands
 	tokens map[string]string // by user, whose name is "the-" and the role, or the-typist, an editor
 }
 
 // openDesk starts the calendar; without a browser the test does not run.
 func openDesk(t *testing.T, settings ...string) *desk {
 	t.Helper()
-	engines.URL(t, engines.EngineChromium)
 	data := t.TempDir()
-	d := &desk{startServer(t, append([]string{"serve", "--data", data, "--timezone", "Europe/Berlin"}, settings...)...), map[string]string{}}
+	d := openDeskOn(t, []string{"--data", data}, settings...)
 	d.data = data
+	return d
+}
+
+// openDeskOn starts it where its records are.
+func openDeskOn(t *testing.T, on []string, settings ...string) *desk {
+	t.Helper()
+	engines.URL(t, engines.EngineChromium)
+	d := &desk{startServer(t, slices.Concat([]string{"serve", "--timezone", "Europe/Berlin"}, on, settings)...), on, map[string]string{}}
 	for _, user := range []string{"subscriber", "contributor", "author", "editor", "auditor", "typist"} {
 		role := user
 		if user == "typist" {
 			role = "editor"
 		}
-		d.tokens[user] = strings.TrimSpace(mustTool(t, "user", "add", "the-"+user, "--role", role, "--data", data))
+		d.tokens[user] = d.tool(t, "user", "add", "the-"+user, "--role", role)
 	}
 	return d
+}
+
+// tool runs a command on the records of the calendar, and returns what it says.
+func (d *desk) tool(t *testing.T, command ...string) string {
+	t.Helper()
+	return strings.TrimSpace(mustTool(t, append(command, d.on...)...))
 }
 
 // deskPage is the desk in a browser.
@@ -110,10 +125,7 @@ func TestDesk(t *testing.T) {
 		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
 	}
 	d := openDesk(t)
-	for _, c := range []struct {
-		name string
-		run  func(*desk, *testing.T)
-	}{
+	d.play(t, []scene{
 		{"1 headers", (*desk).headers},
 		{"2 sign in and out", (*desk).signsIn},
 		{"3 me", (*desk).whoAmI},
@@ -135,10 +147,38 @@ func TestDesk(t *testing.T) {
 		{"trash of a contributor", (*desk).restoresOwn},
 		{"load more", (*desk).loadsMore},
 		{"restore all", (*desk).restoresAll},
-	} {
-		t.Run(c.name, func(t *testing.T) {
+	})
+}
+
+// TestDeskOnServers has those lines of E10 in which several people and lists have a part.
+func TestDeskOnServers(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
+	servers := newSize(t)
+	d := openDeskOn(t, servers.on(nil, "store"), servers.on(nil, "feed", "index")...)
+	d.play(t, []scene{
+		{"4 an event", (*desk).writes},
+		{"6 two people", (*desk).twoPeople},
+		{"9 review", (*desk).reviews},
+		{"10 trash and undo", (*desk).undoes},
+		{"11 restore a version", (*desk).restores},
+	})
+}
+
+// scene is something that people do at the desk.
+type scene struct {
+	name string
+	run  func(*desk, *testing.T)
+}
+
+func (d *desk) play(t *testing.T, scenes []scene) {
+	t.Helper()
+	for _, s := range scenes {
+		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			c.run(d, t)
+			s.run(d, t)
 		})
 	}
 }
@@ -338,7 +378,7 @@ func (d *desk) keepsText(t *testing.T) {
 	p.Wait(`document.querySelector('[data-dialog=unsaved]')`)
 	p.Eval(`document.querySelector('[data-dialog=unsaved] .primary').click(); 0`)
 	p.Is("restored", `document.querySelector('[name=cost]').value`, "8 EUR")
-	token := strings.TrimSpace(mustTool(t, "user", "token", "the-typist", "--data", d.data))
+	token := d.tool(t, "user", "token", "the-typist")
 	p.press("Save")
 	p.Wait(`document.body.dataset.desk === 'signin'`)
 	p.set("[name=token]", token)
