@@ -419,6 +419,7 @@ func (d *desk) undoes(t *testing.T) {
 		d.event(t, "author", fmt.Sprintf("Heap %d", i), 20+i, nil)
 	}
 	p := d.as(t, "author", "#/events?mine=1&q=heap")
+	p.offersUndoLonger()
 	p.Wait(`document.querySelectorAll('tr[data-id] [name=select]').length === 10`)
 	p.Eval(`document.querySelectorAll('[name=select]').forEach((e) => e.click()); 0`)
 	p.press("Trash")
