@@ -381,8 +381,9 @@ class Form {
 		const done = await this.save();
 		this.stopAfterMerge = false;
 		if (!done) return;
-		const { events } = await list("/events" + query({ ...pendingQuery, per_page: 2, _fields: "id" }));
-		const following = events.find((e) => e.id !== this.id);
+		const { events } = await list("/events" + query({ ...pendingQuery, per_page: 100, _fields: "id,start_date" }));
+		const others = events.filter((e) => e.id !== this.id);
+		const following = others.find((e) => e.start_date >= this.base.start_date) ?? others[0];
 		await go(following ? address("event/" + following.id) : address("events", { tab: "pending" }));
 	}
 
