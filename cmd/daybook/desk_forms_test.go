@@ -37,6 +37,7 @@ func TestDeskForms(t *testing.T) {
 		{"statuses", (*desk).schedules},
 		{"duplicate and leave", (*desk).duplicates},
 		{"other records", (*desk).otherRecords},
+		{"labels", (*desk).labels},
 		{"keyboard alone", (*desk).byKeyboard},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -753,5 +754,17 @@ func (d *desk) byKeyboard(t *testing.T) {
 	got := fmt.Sprint(e["title"], e["description"], e["start_date"], e["end_date"], venue["venue"], venue["city"], len(e["organizer"].([]any)), len(e["categories"].([]any)), len(e["tags"].([]any)), e["cost"], d.in("fr", "/events/"+p.id())["title"])
 	if want := "By keys<p>Typed words</p>2031-05-05 19:00:002031-05-05 21:00:00Keys HallLyon2 1 112EURAu clavier"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func (d *desk) labels(t *testing.T) {
+	t.Helper()
+	p := d.as(t, "editor", "")
+	for _, kind := range []string{"event", "venue", "organizer", "category", "tag"} {
+		p.Eval(`location.hash = '#/` + kind + `/new'; 0`)
+		p.Wait(`document.body.dataset.desk === '` + kind + `' && document.getElementById('status')`)
+		p.Eval(`document.querySelectorAll('details.extra').forEach((e) => { e.open = true }); 0`)
+		p.Is(kind, `[...document.querySelectorAll('main :is(input, select)[name]')].filter((e) => e.checkVisibility() && ![...e.labels].some((l) => l.checkVisibility() && l.offsetWidth > 1)).map((e) => e.name).join()`, "")
+		p.Is(kind+" descriptions", `[...document.querySelectorAll('[aria-describedby]')].flatMap((e) => e.getAttribute('aria-describedby').split(' ')).filter((id) => !document.getElementById(id)).join()`, "")
 	}
 }

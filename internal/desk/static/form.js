@@ -409,7 +409,8 @@ class Form {
 				return;
 			}
 		}
-		this.drop();
+		if (isTerm(this.kind)) this.drop();
+		else this.keep(true); // it may be restored
 		this.ready = false;
 		await go(address(collectionOf[this.kind]), { sure: true });
 	}
