@@ -84,14 +84,21 @@ class Form {
 
 	// showFacts shows a record to who may not change it, and one in the trash.
 	showFacts() {
-		const value = (v) => (Array.isArray(v) ? v.map((x) => x.name ?? x).join(", ") : typeof v === "boolean" ? t(v ? "yes" : "no") : String(v).replace(/<[^>]*>/g, " "));
+		const value = (name, v) => {
+			if (Array.isArray(v)) return v.map((x) => x.name ?? x).join(", ");
+			if (typeof v === "boolean") return t(v ? "yes" : "no");
+			if (name === "status" || name === "event_status") return t((name === "status" ? "status." : "takes.") + v);
+			if (/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(v)) return clock(v, this.base.all_day && name !== "date");
+			return String(v).replace(/<[^>]*>/g, " ");
+		};
 		const known = { ...this.base, ...(this.record.categories ? { categories: this.record.categories.map((c) => ({ name: unescaped(c.name) })) } : {}) };
-		const shown = Object.entries(known).filter(([key, v]) => v !== "" && v !== null && key !== "password" && !(Array.isArray(v) && !v.length));
+		const shown = Object.entries(known).filter(([key, v]) => v !== "" && v !== null && v !== 0 && key !== "password" && !(Array.isArray(v) && !v.length))
+			.toSorted(([a], [b]) => b.includes("@") - a.includes("@")); // texts first
 		this.preview = this.record.url && preview(() => this.record.url, () => t("preview.saved"));
 		const inTrash = this.record.status === "trash" && mayEdit(this.kind, this.record);
 		this.element.replaceChildren(this.heading(false), inTrash ? h("p.line", null, button(t("restore"), () => this.restore(), { class: "primary" })) : "", h("dl.facts.reading", null, shown.map(([key, v]) => {
 			const [name, l] = key.split("@");
-			return h("div", null, h("dt", null, t("field." + name), l ? ` (${languageNames[l]})` : ""), h("dd", { lang: l ? languageTag(l) : null }, value(v)));
+			return h("div", null, h("dt", null, t("field." + name), l ? ` (${languageNames[l]})` : ""), h("dd", { lang: l ? languageTag(l) : null }, value(name, v)));
 		})), this.preview ? this.preview.element : "");
 	}
 
@@ -114,7 +121,7 @@ class Form {
 
 	build() {
 		const { kind } = this;
-		const panes = languages.flatMap((l) => textsOf(kind).map((name) => f.text(this, name, l, { required: name === nameField[kind], max: name === nameField[kind] ? 1000 : undefined })));
+		const panes = languages.flatMap((l) => textsOf(kind).map((name) => f.text(this, name, l, { required: name === nameField[kind], hint: name === "excerpt" && t("excerpt.hint"), max: name === nameField[kind] ? 1000 : undefined })));
 		for (const x of panes) if (x.name === nameField[kind]) x.input.addEventListener("input", () => this.fill(x.lang));
 		this.tabs = h("div.tabs", { role: "tablist", "aria-label": t("languages.of") }, languages.map((l) => h("a", { href: "#", role: "tab", "data-lang": l, id: "lang-" + l, "aria-controls": "texts", onclick: (e) => {
 			e.preventDefault();
@@ -130,8 +137,9 @@ class Form {
 			return list.map((x) => x.element);
 		};
 		const part = (legend, ...content) => h("fieldset.part", null, h("legend", null, legend), content);
-		const more = (...content) => h("details.part.extra", null, h("summary", null, t("more"), " ", h("span.hint", null, t("more.hint." + (kind === "event" ? "event" : "other")))), h("div.more", null, content));
+		const more = (...content) => h("details.part.extra", null, h("summary", null, t("more"), " ", h("span.hint", null, t("more.hint." + (kind === "event" ? "event" : "other")))), h("div.extras", null, content));
 		const statuses = me.can.publish ? ["publish", "draft", "pending", "future", "private"] : ["draft", "pending", "private"];
+		const slug = { hint: t("slug.hint") };
 		const image = () => (me.can.publish ? add(f.line(this, "image", { type: "url", max: 2000 })) : []);
 		this.status = isTerm(kind) ? null : f.choice(this, "status", statuses.map((s) => [s, t("status." + s)]));
 		const parts = [texts];
@@ -148,15 +156,15 @@ class Form {
 				add(f.choice(this, "event_status", ["scheduled", "cancelled", "postponed"].map((s) => [s, t("takes." + s)]), { hint: t("takes.hint") }), f.line(this, "event_status_reason", { max: 300 }))));
 			parts.push(part(t("where"), add(f.link(this, "venue"), f.link(this, "organizer")), h("div.pair", null, add(f.categories(this), f.tags(this)))));
 			parts.push(part(t("price"), h("div.pair", null, add(f.line(this, "cost", { hint: t("cost.hint") }), f.line(this, "website", { type: "url", hint: t("website.hint") }))), image()));
-			parts.push(more(add(f.line(this, "slug"), f.published(this), f.password(this)), h("div.flags", null, add(...flags.map((name) => f.check(this, name))))));
+			parts.push(more(add(f.line(this, "slug", slug), f.published(this), f.password(this)), h("div.flags", null, add(...flags.map((name) => f.check(this, name))))));
 		} else if (kind === "venue") {
 			parts.push(part(t("place"), add(f.line(this, "address")), h("div.pair", null, add(f.line(this, "zip"), f.line(this, "city"), f.line(this, "country"), f.line(this, "province"))), h("div.pair", null, add(f.line(this, "phone", { type: "tel" }), f.line(this, "website", { type: "url" }))), image()));
-			parts.push(more(h("div.pair", null, add(f.line(this, "state"), f.line(this, "stateprovince"), f.line(this, "geo_lat", { mode: "decimal" }), f.line(this, "geo_lng", { mode: "decimal" }))), add(f.check(this, "show_map"), f.check(this, "show_map_link"), f.line(this, "slug"), f.published(this))));
+			parts.push(more(h("div.pair", null, add(f.line(this, "state"), f.line(this, "stateprovince"), f.line(this, "geo_lat", { mode: "decimal" }), f.line(this, "geo_lng", { mode: "decimal" }))), add(f.check(this, "show_map"), f.check(this, "show_map_link"), f.line(this, "slug", slug), f.published(this))));
 		} else if (kind === "organizer") {
 			parts.push(part(t("contact"), h("div.pair", null, add(f.line(this, "email", { type: "email" }), f.line(this, "phone", { type: "tel" }))), add(f.line(this, "website", { type: "url" })), image()));
-			parts.push(more(add(f.line(this, "slug"), f.published(this))));
+			parts.push(more(add(f.line(this, "slug", slug), f.published(this))));
 		} else {
-			parts.push(part(t("place.of"), kind === "category" ? add(f.parent(this, this.id)) : [], add(f.line(this, "slug"))));
+			parts.push(part(t("place.of"), kind === "category" ? add(f.parent(this, this.id)) : [], add(f.line(this, "slug", slug))));
 		}
 		if (this.status) this.fields.push(this.status);
 		this.alert = h("div.note.bad", { id: "message", role: "alert", hidden: true });

@@ -35,11 +35,12 @@ export function historyView(kind, id) {
 		if (c.field === "parent") return v ? names.get(v) ?? `#${v}` : t("none");
 		if (typeof v === "boolean") return t(v ? "yes" : "no");
 		if (/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(v)) return clock(v);
-		if (c.field === "status") return t("status." + v);
+		if (c.field === "status" || c.field === "event_status") return t((c.field === "status" ? "status." : "takes.") + v);
 		return String(v);
 	}
+	const marked = (name, c, v) => (value(c, v) === t("none") ? t("none") : h(name, null, value(c, v)));
 	const table = (changes) => (changes.length ? h("table.changes", null, h("thead", null, h("tr", null, ["what", "before", "after"].map((n) => h("th", { scope: "col" }, t("history." + n))))), h("tbody", null, changes.map((c) =>
-		h("tr", { "data-field": c.field }, h("th", { scope: "row" }, label(c)), h("td", null, h("del", null, value(c, c.before))), h("td", null, h("ins", null, value(c, c.after))))))) : h("p.hint", null, t("version.nothing")));
+		h("tr", { "data-field": c.field }, h("th", { scope: "row" }, label(c)), h("td", null, marked("del", c, c.before)), h("td", null, marked("ins", c, c.after)))))) : h("p.hint", null, t("version.nothing")));
 
 	const diff = h("section.reading", { id: "diff", "aria-live": "polite", hidden: true });
 	const list = h("ol.timeline", { id: "history" });

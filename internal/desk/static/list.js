@@ -44,6 +44,11 @@ function tabLink(name, href, selected) {
 	} }, t("tab." + name), " ", h("span.number", { hidden: true }));
 }
 
+// showSelected scrolls a narrow list of tabs to the chosen one.
+function showSelected(tabList) {
+	tabList.scrollLeft = tabList.querySelector("[aria-selected=true]").offsetLeft - tabList.offsetLeft - 48;
+}
+
 // rows are the parts that all lists have: what is shown, what is selected, and acts on it.
 class Rows {
 	constructor(kind, collection, columns) {
@@ -97,7 +102,7 @@ class Rows {
 		const at = focused?.closest?.("tr[data-id]");
 		const place = at && [at.rowIndex, [...at.querySelectorAll("a, button, input")].indexOf(focused)];
 		const any = this.records.some((r) => mayEdit(this.kind, r)) && !isTerm(this.kind);
-		this.head.replaceChildren(h("tr", null, h("td.pick", null, any ? h("label", null, this.all, h("span.hidden", null, t("select.all"))) : null), h("th", { scope: "col" }, t("column.title")),
+		this.head.replaceChildren(h("tr", null, h("td.pick", null, any ? h("label", null, this.all, h("span.hidden", null, t("select.all"))) : null), h("th", { scope: "col" }, t(this.kind === "event" ? "column.title" : "name")),
 			this.shownColumns().map((c) => h("th", { scope: "col", "aria-sort": c.sorted?.() ?? null }, t("column." + c.name))), this.isTrash ? h("td") : null));
 		this.body.parentElement.classList.toggle("trash", this.isTrash);
 		this.chosen = new Set(this.records.map((r) => r.id).filter((id) => this.chosen.has(id)));
@@ -250,7 +255,7 @@ export function eventList(params) {
 	const rows = new Rows("event", "events", [
 		{ name: "start", sorted: () => (tab === "trash" ? null : tab === "past" ? "descending" : "ascending"), cell: (r) => h("td.c-when", null, clock(r.start_date, r.all_day)) },
 		{ name: "venue", cell: (r) => h("td.c-where", null, (r.venues ?? []).map((v) => unescaped(v.venue)).join(", ")) },
-		{ name: "status", cell: (r) => h("td.c-status", null, statusMark(r.status)) },
+		{ name: "status", cell: (r) => h("td.c-status", null, statusMark(r.status), r.status === "future" ? h("span.hint", null, clock(r.date)) : "") },
 		{ ...changed, sorted: () => (tab === "trash" ? "descending" : null) },
 	]);
 	const box = searchBox(t("events.search"), q, async (text) => {
@@ -271,10 +276,11 @@ export function eventList(params) {
 	const shown = h("p.tools.after", { id: "result-count", role: "status" });
 	const more = button(t("more.load"), () => load(true));
 	const empty = h("div.empty", { hidden: true });
+	const trashHint = h("p.muted.after", { hidden: true }, t("trash.hint"));
 	const panel = h("div", { id: "listed", role: "tabpanel" }, rows.sheet, empty, h("p.line.after", null, more, shown));
 	const element = h("div", null,
 		h("div.top", null, h("h1", null, t("events")), h("div.bar-of-tools", null, box.element, h("label.switch", null, mineBox, " ", t("mine")))),
-		tabList, alert, offer, panel, rows.selection);
+		tabList, alert, offer, trashHint, panel, rows.selection);
 	arrows(tabList);
 	tabList.addEventListener("click", (e) => { // with what was typed just now
 		const link = e.target.closest("a");
@@ -283,6 +289,7 @@ export function eventList(params) {
 	});
 
 	function drawTabs() {
+		trashHint.hidden = tab !== "trash";
 		const inside = tabList.contains(document.activeElement);
 		const before = Object.fromEntries([...tabList.children].map((e) => [e.dataset.tab, e.dataset.count]));
 		tabList.replaceChildren(...tabsShown.map((name) => {
@@ -291,6 +298,7 @@ export function eventList(params) {
 			return link;
 		}));
 		if (inside) tabList.querySelector("[aria-selected=true]").focus();
+		showSelected(tabList);
 		panel.setAttribute("aria-labelledby", "tab-" + tab);
 	}
 	const author = () => (mine ? { author: String(me.id) } : {});
@@ -422,6 +430,7 @@ export function recordList(kind, collection, params) {
 		const inside = tabList.contains(document.activeElement);
 		tabList.replaceChildren(...["all", "trash"].map((name) => tabLink(name, here({ tab: name }), name === tab)));
 		if (inside) tabList.querySelector("[aria-selected=true]").focus();
+		showSelected(tabList);
 		panel.setAttribute("aria-labelledby", "tab-" + tab);
 	}
 	async function counts() {
