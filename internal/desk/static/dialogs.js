@@ -33,10 +33,15 @@ export function open(name, title, content, choices) {
 				e.stopPropagation();
 				close(null);
 			}
+			if (e.key !== "Tab") return;
+			const stops = [...box.querySelectorAll("a[href], button, input, select")].filter((s) => s.type !== "radio" || s.checked);
+			if (document.activeElement !== stops.at(e.shiftKey ? 0 : -1)) return;
+			e.preventDefault(); // else the keys of the browser come next
+			stops.at(e.shiftKey ? -1 : 0).focus();
 		});
 		document.body.append(box);
 		box.showModal();
-		(line.querySelector(".primary") ?? line.lastElementChild).focus();
+		(line.querySelector(".primary") ?? line.firstElementChild).focus(); // what destroys never has it
 	});
 }
 
@@ -72,20 +77,23 @@ export function closeAll() {
 // endOffer ends the message that is shown.
 export let endOffer = () => {};
 
-// offerUndo shows a short message for 10 seconds. It reports whether to undo.
+// offerUndo shows a short message for 10 seconds, with a button that has the focus: there is
+// no time to look for it. It reports whether to undo.
 export function offerUndo(text) {
 	endOffer();
+	const before = document.activeElement;
 	return new Promise((done) => {
 		const shown = h("div.toast", { role: "status" }, h("p", null, text), button(t("undo"), () => end(true), { class: "quiet" }));
 		const end = (value) => {
 			const inside = shown.contains(document.activeElement);
 			shown.remove();
-			if (inside) document.getElementById("main").focus();
+			if (inside) (before?.isConnected && before !== document.body ? before : document.getElementById("main")).focus();
 			clearTimeout(timer);
 			done(value);
 		};
 		const timer = setTimeout(() => end(false), 10_000);
 		endOffer = () => end(false);
 		document.body.append(shown);
+		shown.querySelector("button").focus();
 	});
 }

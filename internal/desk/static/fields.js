@@ -6,7 +6,7 @@ import { msOf, ownZone, instantOf, resolve, wallOf, zones } from "./dates.js";
 import { button, freshId, h, unescaped } from "./dom.js";
 import { richText } from "./richtext.js";
 import { me } from "./session.js";
-import { clock, languageTag, moment, t } from "./texts.js";
+import { clock, languageNames, languageTag, moment, t } from "./texts.js";
 
 export const errorOf = (name, lang) => h("p.problem", { id: `error-${name}${lang ? "-" + lang : ""}`, "data-error": name, "data-lang": lang, hidden: true });
 export const noteOf = (name) => h("p.hint", { id: `note-${name}`, "data-note": name, hidden: true });
@@ -77,7 +77,7 @@ export function text(form, name, lang, o = {}) {
 	if (name !== "description") return line(form, name, { ...o, lang, tag: languageTag(lang), key: `${name}@${lang}` });
 	const tag = languageTag(lang);
 	const error = errorOf("description", lang);
-	const rich = richText({ lang, tag, label: `${t("field.description")} (${lang})`, changed: () => form.changed() });
+	const rich = richText({ lang, tag, label: `${t("field.description")} (${languageNames[lang]})`, changed: () => form.changed() });
 	for (const e of [rich.source, rich.field]) e.setAttribute("aria-describedby", error.id);
 	return { key: `description@${lang}`, name, lang, error, input: rich.field, also: rich.source, focus: rich.focus, element: h("div.field", { "data-pane": lang }, h("label", { for: rich.source.id, onclick: rich.focus }, t("field.description")), rich.element, error), get: rich.get, set: rich.set, load: rich.start, placeholder: rich.placeholder };
 }
