@@ -427,6 +427,7 @@ func (d *desk) undoes(t *testing.T) {
 	p.press("Trash")
 	p.Wait(`document.querySelectorAll('[data-result=ok]').length === 10 && document.querySelector('.toast button')`)
 	p.press("Undo")
+	p.Wait(`[...document.querySelectorAll('tr[data-id] .status')].filter((e) => e.textContent === 'Published').length === 10`)
 	p.Wait(`document.querySelector('[role=tab][data-tab=trash]').dataset.count === '0'`)
 	if list := d.want(200, http.MethodGet, "/events?search=heap", d.token, ""); list["total"] != 10.0 {
 		t.Errorf("%v are back", list["total"])
