@@ -28,6 +28,7 @@ export function historyView(kind, id) {
 		if (found) names.set(link, unescaped(found.body.name ?? found.body.venue ?? found.body.organizer));
 	})));
 	const isOwnName = (field) => field === kind; // of venues and organizers
+	const words = (v) => unescaped((v ?? "").replace(/<[^>]*>/g, " ").trim());
 	const label = (c) => t("field." + (isOwnName(c.field) ? "name" : c.field)) + (c.language ? ` (${languageNames[c.language]})` : "");
 	function value(c, v) {
 		if (v === null || v === undefined || v === "") return t("none");
@@ -35,6 +36,7 @@ export function historyView(kind, id) {
 		if (c.field === "parent") return v ? names.get(v) ?? `#${v}` : t("none");
 		if (typeof v === "boolean") return t(v ? "yes" : "no");
 		if (/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(v)) return clock(v);
+		if (c.field === "description" && words(c.before) !== words(c.after)) return words(v); // else its elements changed
 		if (c.field === "status" || c.field === "event_status") return t((c.field === "status" ? "status." : "takes.") + v);
 		return String(v);
 	}
