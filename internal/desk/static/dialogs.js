@@ -94,6 +94,6 @@ export function offerUndo(text) {
 		const timer = setTimeout(() => end(false), 10_000);
 		endOffer = () => end(false);
 		document.body.append(shown);
-		shown.querySelector("button").focus();
+		if (!before?.matches("input:not([type=checkbox]), textarea, [contenteditable]")) shown.querySelector("button").focus();
 	});
 }
