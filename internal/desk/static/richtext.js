@@ -77,7 +77,6 @@ export function richText({ lang, tag, label, changed }) {
 			changed();
 		});
 		editor.addEventListener("pathChange", pressed);
-		for (const key of ["Tab", "Shift-Tab"]) editor.setKeyHandler(key, null); // they leave the field
 		for (const key of ["Ctrl-k", "Meta-k"]) {
 			editor.setKeyHandler(key, (_, e) => {
 				e.preventDefault();
