@@ -359,7 +359,7 @@ export function eventList(params) {
 			more.hidden = !next;
 			shown.textContent = next ? t("of", number(rows.records.length), number(total)) : count("events.count", total);
 			empty.hidden = rows.records.length > 0;
-			empty.replaceChildren(h("p", null, q ? t("empty.search", q) : t("empty." + tab)), tab === "trash" ? "" : me.can.create ? h("a.button", { href: "#/event/new" }, t("event.new")) : "");
+			empty.replaceChildren(h("p", null, q ? t("empty.search", q) : t("empty." + tab)), tab === "trash" ? "" : me?.can.create ? h("a.button", { href: "#/event/new" }, t("event.new")) : "");
 		}
 	}
 	Object.assign(rows, { load, changed: counts });
