@@ -87,12 +87,16 @@ func (d *document) operation(rt *Route, op *Operation, method string) Object {
 	if len(op.Methods) > 1 || method == http.MethodHead {
 		id += Title(strings.ToLower(method))
 	}
-	o := d.described(rt, id, op.Text, op.Group)
+	about := op.Group
+	if op.SignedIn {
+		about = "signed_in"
+	}
+	o := d.described(rt, id, op.Text, about)
 	o["parameters"], o["responses"] = d.parameters(op), d.responses(op, method)
 	if op.Body != nil {
 		o["requestBody"] = d.requestBody(op)
 	}
-	if op.Writes {
+	if op.Writes || op.SignedIn {
 		o["security"] = credentials()
 	}
 	return extended(o, method == http.MethodHead || rt.Extension)

@@ -58,6 +58,7 @@ type Operation struct {
 	Namespace string        // the parameter whose default is the namespace of the root
 	Body      *Body         // nil: none
 	Writes    bool          // it asks for the right to write
+	SignedIn  bool          `json:"signed_in"` // it asks for credentials
 	Status    int           // of success; 0: 200
 	Sends     []string      // headers of requests, besides credentials
 	Headers   []string      // headers of its answers, besides those of all
