@@ -187,7 +187,7 @@ async function enter(name, token, remember) {
 function viewOf() {
 	const { parts: [first, id, further], params } = parse();
 	if (collections[first] && !id) return first === "events" ? eventList(params) : recordList(collections[first], first, params);
-	if (!kinds[first] || !(/^\d+$/.test(id) || id === "new")) return null;
+	if (!kinds[first] || !(/^[1-9]\d*$/.test(id) || id === "new")) return null;
 	if (further === "history" && id !== "new" && session.me.can.read_history) return historyView(first, Number(id));
 	return further ? null : eventForm(first, id === "new" ? 0 : Number(id), params);
 }
