@@ -283,7 +283,7 @@ class Form {
 			if (got) this.drop(key);
 			if (got !== "discard") break;
 		}
-		this.focusFirst();
+		if (!this.form.contains(document.activeElement)) this.focusFirst(); // else somebody types already
 	}
 
 	adopt(draft) {
