@@ -2,6 +2,7 @@ package main
 
 import (
 	"database/sql"
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -77,6 +78,12 @@ func TestHealthOfStoreWithoutWrites(t *testing.T) {
 	eventually(t, "health", func() bool { _, status := health(); return status == exitOK })
 
 	own.Exec("ALTER SYSTEM SET synchronous_standby_names = 'away'", "SELECT pg_reload_conf()")
+	early := 0
+	eventually(t, "the setting in force", func() bool { // its processes read it one after the other
+		early++
+		status, _ := roles["api"].try("POST", roles["api"].root+"/tags", token, fmt.Sprintf(`{"name":"early %d"}`, early))
+		return status == 503
+	})
 	for _, s := range []*server{roles["api"], whole} {
 		s.want(503, "POST", "/tags", token, `{"name":"second"}`)
 	}
