@@ -1,16 +1,26 @@
 package query
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"daybook/calendar"
+	"daybook/internal/testkit/golden"
 )
 
+var repeated = regexp.MustCompile(`\{(\d+) times ([^{}]*)\}`)
+
 // readLines returns the lines of a file in testdata without comments, which begin with "  #".
+// {3 times w%d } stands for w1 w2 w3 in them.
 func readLines(tb testing.TB, file string) (lines []string) {
 	tb.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", file))
@@ -19,9 +29,17 @@ func readLines(tb testing.TB, file string) (lines []string) {
 	}
 	for line := range strings.Lines(string(text)) {
 		line, _, _ = strings.Cut("  "+line, "  #")
-		if line = strings.TrimSpace(line); line != "" {
-			lines = append(lines, line)
+		if line = strings.TrimSpace(line); line == "" {
+			continue
 		}
+		lines = append(lines, repeated.ReplaceAllStringFunc(line, func(s string) (out string) {
+			part := repeated.FindStringSubmatch(s)
+			n, _ := strconv.Atoi(part[1])
+			for i := range n {
+				out += strings.ReplaceAll(part[2], "%d", strconv.Itoa(i+1))
+			}
+			return out
+		}))
 	}
 	return lines
 }
@@ -39,8 +57,7 @@ func readLists(tb testing.TB, file string) (records []*calendar.Record, rows [][
 			continue
 		}
 		if file, is := strings.CutPrefix(line, "include "); is {
-			included, _ := readLists(tb, file)
-			records = append(records, included...)
+			records = append(records, recordsIn(tb, file)...)
 			continue
 		}
 		cells := strings.Split(line+" | ", " | ")
@@ -73,6 +90,21 @@ func recordsIn(tb testing.TB, file string) []*calendar.Record {
 
 const always = "&start_date=1970-01-01&end_date=2050-01-01"
 
+// input reads parameters; see testdata/lists/README.md.
+func input(query string) calendar.Input {
+	in := calendar.Input{}
+	for pair := range strings.SplitSeq(query, "&") {
+		if name, value, ok := strings.Cut(pair, "="); ok {
+			in[name] = value
+			var decoded any
+			if (strings.HasPrefix(value, "[") || strings.HasPrefix(value, "{")) && json.Unmarshal([]byte(value), &decoded) == nil {
+				in[name] = decoded
+			}
+		}
+	}
+	return in
+}
+
 // asked reads the request of a row, "CALLER KIND PARAMETERS".
 func asked(tb testing.TB, row string) Request {
 	tb.Helper()
@@ -89,11 +121,26 @@ func asked(tb testing.TB, row string) Request {
 	return Request{Kind: k, Caller: who, Input: input(sent), Lang: calendar.LangEN}
 }
 
+// shownFacets writes facets down: value=count, * for a selected one, cities as they are shown.
+func shownFacets(facets []Facet) string {
+	out := make([]string, len(facets))
+	for i, f := range facets {
+		out[i] = fmt.Sprintf("%s %d:", f.Name, f.Total)
+		for _, v := range f.Values {
+			value, selected := v.Value, map[bool]string{true: "*"}
+			if f.Name == "city" {
+				value = v.Label
+			}
+			out[i] += fmt.Sprintf(" %s=%d%s", value, v.Count, selected[v.Selected])
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
 // answered gives what the list of a row answers, as testdata/lists/README.md describes it.
 func answered(tb testing.TB, s *Service, row string) string {
 	tb.Helper()
-	r := asked(tb, row)
-	l, _, err := list(tb, s, r.Kind, r.Caller, r.Input)
+	l, _, err := answer(tb, s, asked(tb, row))
 	if e, is := asError(err); is && e.Kind > 0 {
 		return err.Error() + " of " + e.Kind.String()
 	}
@@ -135,4 +182,195 @@ func TestLists(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestFacetsByHand is line LISTINGS 8.35: each count is the total of the list with the
+// value as the only one of its parameter. Every facet, alone and next to others.
+func TestFacetsByHand(t *testing.T) {
+	t.Parallel()
+	onBoth(t, recordsIn(t, "jams.txt"), func(t *testing.T, s *Service) {
+		t.Helper()
+		for _, sent := range readLines(t, "facets.txt") {
+			for _, who := range []calendar.Caller{anonymous, author, editor} {
+				all, _, err := list(t, s, who, input(sent+always+"&facets="+strings.Join(Facets, ",")))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, f := range all.Facets {
+					for _, v := range f.Values {
+						one := input(sent + always)
+						one[f.Name] = []any{v.Value}
+						if f.Name == "ticketed" || f.Name == "featured" || f.Name == "free" {
+							one[f.Name] = v.Value
+						}
+						l, _, err := list(t, s, who, one)
+						if err != nil || v.Count != l.Total {
+							t.Errorf("%v %q: %s=%s counts %d: %+v, %v", who.Role, sent, f.Name, v.Value, v.Count, l, err)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+func embedded(views []LinkedView) (all, counted []calendar.ID) {
+	for _, l := range views {
+		all, counted = append(all, l.Record.ID), append(counted, l.Record.ID, calendar.ID(l.Count))
+	}
+	return all, counted
+}
+
+// shown writes down what a view embeds.
+func shown(v *View) string {
+	venues, _ := embedded(v.Venues)
+	organizers, _ := embedded(v.Organizers)
+	_, categories := embedded(v.Categories)
+	_, tags := embedded(v.Tags)
+	if out := fmt.Sprint(venues, organizers, categories, tags); !v.Blanked || len(out) > len("[] [] [] []") {
+		return out
+	}
+	return "blanked"
+}
+
+// What events embed, in lists and alone (interface 3.1.7, 4.5, 6.3).
+func TestEmbedded(t *testing.T) {
+	t.Parallel()
+	s, store, _, _ := setup(t, world(t))
+	for _, line := range readLines(t, "embedded.txt") {
+		row, want, _ := strings.Cut(line, " => ")
+		r := asked(t, row)
+		id, _ := calendar.ParseID(r.Input["id"])
+		l, _, err := list(t, s, r.Caller, input("per_page=50"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range l.Views {
+			if v.Record.ID != id {
+				continue
+			}
+			single, err := s.View(t.Context(), r.Caller, store.byID[id], calendar.LangEN, EmbedAll, Moment{})
+			if got := shown(&v); got != want || err != nil || !v.Blanked && (shown(&single) != want || single.Mark != v.Mark) {
+				t.Errorf("%s in a list: %s with mark %x, alone: %s with %x, want %s, %v", row, got, v.Mark, shown(&single), single.Mark, want, err)
+			}
+			want = ""
+		}
+		if want != "" {
+			t.Errorf("%s: not listed", row)
+		}
+	}
+}
+
+// TestRead are single reads, from the store and from an index in this process.
+func TestRead(t *testing.T) {
+	t.Parallel()
+	for _, local := range []bool{false, true} {
+		s, _, _, _ := setup(t, world(t))
+		s.o.LocalIndex = local
+		for _, line := range readLines(t, "reads.txt") {
+			row, want, _ := strings.Cut(line, " => ")
+			r := asked(t, row)
+			id, _ := calendar.ParseID(r.Input["id"])
+			slug, _ := r.Input["slug"].(string)
+			password, asks := r.Input["password"]
+			verify := func(context.Context, calendar.ID) (bool, error) {
+				if !asks {
+					t.Errorf("%s: the password is asked for", row)
+				}
+				return password == "right", nil
+			}
+			if slug != "" {
+				verify = nil
+			}
+			v, err := s.Read(t.Context(), r.Kind, id, slug, r.Caller, calendar.LangEN, EmbedAll, verify)
+			got := "found"
+			if e, is := asError(err); is {
+				got = fmt.Sprint(err, " of ", e.Kind)
+			} else if err != nil || v.Record.Kind != r.Kind || v.Blanked {
+				t.Fatalf("%s: %v, %v", row, v.Record, err)
+			}
+			if got != want {
+				t.Errorf("%s, local %t: %s, want %s", row, local, got, want)
+			}
+		}
+	}
+}
+
+// TestLinks: links carry what was sent, in the order of the table (interface 4.3), and the
+// rows of testdata/links.txt name what else is read.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	s, _, _, now := setup(t, world(t))
+	*now = time.Date(2026, 5, 1, 9, 0, 0, 0, time.UTC)
+	for _, line := range readLines(t, "links.txt") {
+		row, want, _ := strings.Cut(line, " =>")
+		c, err := s.Parse(t.Context(), asked(t, "anonymous "+row))
+		if err != nil {
+			t.Fatalf("%s: %v", row, err)
+		}
+		links := LinksTo("", c.Links)
+		got := links.Page(c.Page)
+		if c.Fields != nil {
+			got += fmt.Sprint(" ", c.Fields)
+		}
+		if want = strings.TrimSpace(want); got != want {
+			t.Errorf("%s\n got  %s\n want %s", row, got, want)
+		}
+	}
+}
+
+// describe writes a window as the interface does.
+func (w *window) describe() string {
+	var out []string
+	for at, name := range []string{"start", "end", "utc start", "utc end"} {
+		if w[at].min != math.MinInt64 {
+			out = append(out, name+" >= "+calendar.Wall(w[at].min).String())
+		}
+		if w[at].max != math.MaxInt64 {
+			out = append(out, name+" <= "+calendar.Wall(w[at].max).String())
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// onClock gives a service of a site whose clock shows a time; the rest of the words, if any,
+// are returned.
+func onClock(tb testing.TB, text string) (s *Service, rest string) {
+	tb.Helper()
+	words := strings.SplitN(text+" ", " ", 4)
+	s, _, _, now := setup(tb, nil)
+	s.o.Site = zone(tb, words[2])
+	*now = calendar.WallToInstant(wall(tb, words[0]+" "+words[1]), s.o.Site)
+	return s, strings.TrimSpace(words[3])
+}
+
+// Every row of the tables of interface 4.6; "start > x" is written as the next
+// second.
+func TestWindow(t *testing.T) {
+	t.Parallel()
+	for _, line := range readLines(t, "windows.txt") {
+		row, want, _ := strings.Cut(line, " =>")
+		s, sent := onClock(t, row)
+		c, err := s.Parse(t.Context(), Request{Kind: calendar.KindEvent, Input: input(sent), Lang: calendar.LangEN})
+		if err != nil {
+			t.Fatalf("%s: %v", row, err)
+		}
+		if got := c.window.describe(); got != strings.TrimSpace(want) {
+			t.Errorf("%s: got %s, want%s", row, got, want)
+		}
+	}
+}
+
+// TestParamsGolden: the file was written by hand from the tables of interface 4.5, 4.10, 4.11.
+func TestParamsGolden(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	for _, k := range calendar.Kinds {
+		fmt.Fprintf(&out, "\n%s\n", k.Collection())
+		for _, p := range Params(k) {
+			extension := map[bool]string{true: "extension"}[p.Extension]
+			fmt.Fprintln(&out, strings.Join([]string{p.Name, p.Type, p.Format, p.Default, strings.Join(p.Enum, " "), extension}, " | "))
+		}
+	}
+	golden.Compare(t, "params.golden", out.String())
 }

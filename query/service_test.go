@@ -3,6 +3,8 @@ package query
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,226 +13,224 @@ import (
 	"daybook/query/readmodel"
 )
 
+// TestGeneration: the generation is another one when a document is healed, and when a
+// scheduled event is due.
 func TestGeneration(t *testing.T) {
 	t.Parallel()
 	s, _, index, now := setup(t, world(t))
-	generation := func() Generation {
-		t.Helper()
+	seen := map[Generation]bool{}
+	for i, step := range []func(){
+		func() {},
+		func() { *now = time.Date(2030, 5, 31, 23, 59, 59, 0, time.UTC) },
+		func() { *now = now.Add(time.Second) }, // event 108 is due
+		func() { _, _ = index.Write(t.Context(), readmodel.Batch{Healed: ids(100)}) },
+		func() { index.put() },
+	} {
+		step()
 		g, err := s.Generation(t.Context())
-		if err != nil {
-			t.Fatal(err)
+		if err != nil || seen[g] != (i == 1) {
+			t.Errorf("step %d: %+v, %v", i, g, err)
 		}
-		return g
-	}
-	due := int64(wall(t, "2030-04-30")) // event 107
-	first := generation()
-	if want := (Generation{Shown: readmodel.Shown{Mark: calendar.Mark{Position: 1}}, Due: due}); first != want {
-		t.Fatalf("got %+v, want %+v", first, want)
-	}
-	index.calls("Search")
-	*now = now.Add(time.Hour)
-	if g := generation(); g != first || index.calls("Search") != 0 {
-		t.Errorf("nothing changed, got %+v", g)
-	}
-	if _, err := index.Write(t.Context(), readmodel.Batch{Healed: ids(100)}); err != nil {
-		t.Fatal(err)
-	}
-	if g := generation(); g == first || g.Position != first.Position {
-		t.Errorf("another content at the same position, got %+v", g)
-	}
-	index.put()
-	if g := generation(); g.Position != 2 || g.Due != due {
-		t.Errorf("after a change: %+v", g)
-	}
-	*now = at(t, "2030-05-31 23:59:59", time.UTC)
-	if g := generation(); g.Due != due {
-		t.Errorf("a second before event 108 is due: %+v", g)
-	}
-	*now = at(t, "2030-06-01", time.UTC)
-	if g := generation(); g.Due != int64(wall(t, "2030-06-01")) {
-		t.Errorf("once event 108 is due: %+v", g)
+		seen[g] = true
 	}
 }
 
-// TestSharedWork: lists of one generation share counts and the records that events link to.
-func TestSharedWork(t *testing.T) {
+// TestReadFromLocalIndex: single reads never see less than the last write.
+func TestReadFromLocalIndex(t *testing.T) {
 	t.Parallel()
-	s, _, index, _ := setup(t, world(t))
-	run := func(k calendar.Kind, sent string) [3]int {
+	s, store, index, _ := setup(t, world(t))
+	s.o.LocalIndex = true
+	older := store.byID[100]
+	newer := event(t, 100, "Newer", "2030-05-10 10:00:00", "2030-05-10 12:00:00", nil)
+	want := func(what string, r *calendar.Record) {
 		t.Helper()
-		if _, _, err := list(t, s, k, anonymous, input(sent)); err != nil {
-			t.Fatal(err)
-		}
-		return [...]int{index.calls("Search"), index.calls("Counts"), index.calls("Get")}
-	}
-	for _, k := range []calendar.Kind{calendar.KindEvent, calendar.KindTag, calendar.KindCategory} {
-		run(k, "")
-		if got := run(k, "per_page=3"); got != [...]int{1, 0, 0} {
-			t.Errorf("another list of %s costs %d searches, counts and multi-gets", k, got)
+		got, err := s.Read(t.Context(), calendar.KindEvent, 100, "", anonymous, calendar.LangEN, EmbedAll, nil)
+		if err != nil || got.Record != r {
+			t.Errorf("%s: got %v, %v", what, got.Record, err)
 		}
 	}
-	if got := run(calendar.KindTag, "orderby=count"); got != [...]int{0, 1, 1} { // those that fit are found by counting
-		t.Errorf("a list by count costs %d searches, counts and multi-gets", got)
-	}
+	store.byID[100] = newer // so it is seen where a record comes from
+	want("index at the head", older)
+	store.head = 2
+	want("index behind the head", newer)
+	index.put()
+	want("index at the head again", older)
+	_, _ = index.Write(t.Context(), readmodel.Batch{Quarantined: []readmodel.Quarantined{{ID: 100, Position: 2}}})
+	want("an entry is quarantined", newer)
 }
 
+// wait calls Await while the read model moves some times, once a second.
+func wait(t *testing.T, moves int, await func(ctx context.Context, s *Service, store *fakeRecords) string) (out string) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s, store, index, _ := setup(t, nil)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for range moves {
+				<-time.After(time.Second)
+				index.put()
+			}
+		}()
+		from := time.Now()
+		got := await(t.Context(), s, store)
+		out = fmt.Sprintf("%s after %s", got, time.Since(from))
+		<-done
+	})
+	return out
+}
+
+// TestAwait: who waits how long for which position (interface 2.10). A row is the caller, the
+// least position, the head of the store, and how often the read model moves from 1 on.
 func TestAwait(t *testing.T) {
 	t.Parallel()
-	notReached := func(err error) bool {
-		e, ok := asError(err)
-		return ok && e.Code == calendar.CodePositionNotReached
-	}
-	for _, tt := range []struct {
-		name    string
-		who     calendar.Caller
-		least   calendar.Position
-		head    calendar.Position
-		moves   int // the read model moves once a second
-		waits   time.Duration
-		fails   bool
-		reached calendar.Position
-	}{
-		{name: "anonymous lists never wait", who: anonymous, head: 9},
-		{name: "reached already", who: anonymous, least: 1, head: 9, reached: 1},
-		{name: "reached later", who: anonymous, least: 3, head: 9, moves: 4, waits: 2 * time.Second, reached: 3},
-		{name: "above the store", who: anonymous, least: 10, head: 9, moves: 1, fails: true},
-		{name: "never reached", who: anonymous, least: 3, head: 3, moves: 1, waits: 5 * time.Second, fails: true},
-		{name: "credentials wait for the head", who: subscriber, head: 3, moves: 4, waits: 2 * time.Second, reached: 3},
-		{name: "and go on without it", who: editor, head: 3, moves: 1, waits: 5 * time.Second},
-		{name: "head reached already", who: editor, head: 1, reached: 1},
-		{name: "a position and the head", who: editor, least: 2, head: 4, moves: 4, waits: 3 * time.Second, reached: 4},
-		{name: "a position, and no head in time", who: editor, least: 2, head: 9, moves: 4, waits: 5 * time.Second, reached: 2},
+	for row, want := range map[string]string{
+		"anonymous 0 9 0":  "0 after 0s",
+		"anonymous 1 9 0":  "1 after 0s",
+		"anonymous 3 9 4":  "3 after 2s",
+		"anonymous 10 9 1": "rest_position_not_reached after 0s", // above the store
+		"anonymous 3 3 1":  "rest_position_not_reached after 5s",
+		"subscriber 0 3 4": "3 after 2s", // credentials wait for the head
+		"editor 0 3 1":     "0 after 5s", // and go on without it
+		"editor 0 1 0":     "1 after 0s",
+		"editor 2 4 4":     "4 after 3s",
+		"editor 2 9 4":     "2 after 5s",
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				s, store, index, _ := setup(t, nil)
-				store.head = tt.head
-				done := make(chan struct{})
-				go func() {
-					defer close(done)
-					for range tt.moves {
-						<-time.After(time.Second)
-						index.put()
-					}
-				}()
-				from := time.Now()
-				reached, err := s.Await(t.Context(), tt.who, tt.least)
-				if waited := time.Since(from); waited != tt.waits {
-					t.Errorf("waited %s, want %s", waited, tt.waits)
-				}
-				if notReached(err) != tt.fails || !tt.fails && err != nil {
-					t.Errorf("got %v", err)
-				}
-				if shown, _ := index.Visible(t.Context()); reached != tt.reached || shown.Position < reached {
-					t.Errorf("reached %d, want %d, and lists show %d", reached, tt.reached, shown.Position)
-				}
-				<-done
-			})
+		var who string
+		var least, head calendar.Position
+		var moves int
+		if _, err := fmt.Sscan(row, &who, &least, &head, &moves); err != nil {
+			t.Fatal(err)
+		}
+		got := wait(t, moves, func(ctx context.Context, s *Service, store *fakeRecords) string {
+			store.head = head
+			reached, err := s.Await(ctx, callers[who], least)
+			if err != nil {
+				return err.Error()
+			}
+			return fmt.Sprint(reached)
 		})
+		if got != want {
+			t.Errorf("%s: %s, want %s", row, got, want)
+		}
 	}
 }
 
 // TestAwaitCounts: answers to writes that show counts wait a moment, others not.
 func TestAwaitCounts(t *testing.T) {
 	t.Parallel()
-	with := func(k calendar.Kind, version int64, fields calendar.Fields) *calendar.Record {
-		return &calendar.Record{ID: 900, Kind: k, Version: version, Fields: fields}
-	}
-	tagged := calendar.Fields{"tags": []calendar.ID{45}}
 	for _, tt := range []struct {
-		name   string
-		record *calendar.Record
-		at     calendar.Position
-		moves  bool // the read model moves after a millisecond
-		waits  time.Duration
-		remote bool // the read model is in another process
+		kind    calendar.Kind
+		version int64
+		fields  calendar.Fields
+		local   bool
+		waits   time.Duration
 	}{
-		{name: "event with terms and an index elsewhere", record: with(calendar.KindEvent, 1, tagged), at: 2, moves: true, remote: true},
-		{name: "event with terms", record: with(calendar.KindEvent, 1, tagged), at: 2, moves: true, waits: time.Millisecond},
-		{name: "read model behind", record: with(calendar.KindEvent, 1, tagged), at: 2, waits: countWait},
-		{name: "event without terms", record: with(calendar.KindEvent, 1, nil), at: 2},
-		{name: "term", record: with(calendar.KindTag, 2, nil), at: 2, moves: true, waits: time.Millisecond},
-		{name: "venue", record: with(calendar.KindVenue, 2, nil), at: 2},
+		{calendar.KindEvent, 1, fields{"tags": ids(45)}, true, countWait},
+		{calendar.KindEvent, 1, fields{"tags": ids(45)}, false, 0},
+		{calendar.KindEvent, 1, nil, true, 0},
+		{calendar.KindTag, 2, nil, true, countWait},
+		{calendar.KindTag, 1, nil, true, 0},
+		{calendar.KindVenue, 2, nil, true, 0},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				s, _, index, _ := setup(t, nil)
-				done := make(chan struct{})
-				go func() {
-					defer close(done)
-					<-time.After(time.Millisecond)
-					if tt.moves {
-						index.put()
-					}
-				}()
-				s.o.LocalIndex = !tt.remote
-				from := time.Now()
-				s.AwaitCounts(t.Context(), tt.record, tt.at)
-				if waited := time.Since(from); waited != tt.waits {
-					t.Errorf("waited %s, want %s", waited, tt.waits)
+		got := wait(t, 0, func(ctx context.Context, s *Service, _ *fakeRecords) string {
+			s.o.LocalIndex = tt.local
+			s.AwaitCounts(ctx, &calendar.Record{ID: 900, Kind: tt.kind, Version: tt.version, Fields: tt.fields}, 2)
+			return ""
+		})
+		if got != " after "+tt.waits.String() {
+			t.Errorf("%+v: waits%s", tt, got)
+		}
+	}
+}
+
+// TestViewsWithoutReadModel: single records are read, with the last known counts, while the
+// read model is out of reach or does not answer.
+func TestViewsWithoutReadModel(t *testing.T) {
+	t.Parallel()
+	for what, fault := range map[string]error{"does not answer": nil, "out of reach": readmodel.ErrUnavailable, "another fault": errors.New("a fault")} {
+		synctest.Test(t, func(t *testing.T) {
+			s, store, index, _ := setup(t, world(t))
+			if _, err := viewed(t, s, store.byID[31], EmbedAll); err != nil {
+				t.Fatal(err)
+			}
+			index.put() // another generation
+			index.fault = func(ctx context.Context) error {
+				if fault == nil {
+					<-ctx.Done()
+					return ctx.Err()
 				}
-				<-done
-			})
+				return fault
+			}
+			from := time.Now()
+			v, err := viewed(t, s, store.byID[31], EmbedAll)
+			if waited := time.Since(from); waited > countsLimit || (err != nil) != (what == "another fault") || err == nil && v.Count != 1 {
+				t.Errorf("%s: %d events, %v after %s", what, v.Count, err, waited)
+			}
 		})
 	}
 }
 
-func TestAwaitEndsWithItsRequest(t *testing.T) {
+// TestMark: the mark, of which the ETag is made, follows what a view embeds.
+func TestMark(t *testing.T) {
 	t.Parallel()
-	s, store, index, _ := setup(t, nil)
-	store.head = 9
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := s.Await(ctx, anonymous, 9); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-	index.fail(errors.New("index is down"))
-	if _, err := s.Await(t.Context(), anonymous, 9); err == nil {
-		t.Error("an error of the read model is hidden")
-	}
-	index.fail(nil)
-	store.err = errors.New("store is down")
-	if _, err := s.Await(t.Context(), editor, 0); !errors.Is(err, store.err) {
-		t.Errorf("got %v", err)
+	seen := map[uint64]int{}
+	for i, change := range []func(v *View){
+		func(*View) {},
+		func(v *View) { v.Status = calendar.StatusFuture },
+		func(v *View) { v.Blanked = true },
+		func(v *View) { v.Count = 1 },
+		func(v *View) { v.Venues[0].Record.Version++ },
+		func(v *View) { v.Venues[0].Status = calendar.StatusPrivate },
+		func(v *View) { v.Organizers, v.Venues = append(v.Venues, v.Organizers...), nil },
+		func(v *View) { v.Categories[0].Count++ },
+		func(v *View) { v.Tags = nil },
+	} {
+		of := func(k calendar.Kind, id calendar.ID) []LinkedView {
+			return []LinkedView{{Record: record(t, k, id, "x", nil), Status: calendar.StatusPublish}}
+		}
+		v := View{
+			Record: record(t, calendar.KindEvent, 1, "x", nil), Venues: of(calendar.KindVenue, 2), Organizers: of(calendar.KindOrganizer, 3),
+			Categories: of(calendar.KindCategory, 4), Tags: of(calendar.KindTag, 6),
+		}
+		change(&v)
+		if other, known := seen[v.mark()]; known {
+			t.Errorf("changes %d and %d have one mark", i, other)
+		}
+		seen[v.mark()] = i
 	}
 }
 
-// hanging is an index whose counts never come.
-type hanging struct{ *fakeIndex }
-
-func (x hanging) View(ctx context.Context) (readmodel.View, error) {
-	v, err := x.fakeIndex.View(ctx)
-	return hangingView{v}, err
-}
-
-type hangingView struct{ readmodel.View }
-
-func (hangingView) Search(ctx context.Context, _ readmodel.Query) (readmodel.Page, error) {
-	<-ctx.Done()
-	return readmodel.Page{}, ctx.Err()
-}
-
-// TestViewBesideAHangingReadModel: single records are read also while the read
-// model of another process does not answer.
-func TestViewBesideAHangingReadModel(t *testing.T) {
+// TestHeavyLinks: an event that links to more text than an answer may have is given up
+// before all of it is loaded, in lists as in views; what is not wanted is not loaded, and what
+// the caller does not see counts for nothing.
+func TestHeavyLinks(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		tag := &calendar.Record{ID: 900, Kind: calendar.KindTag, Version: 1, Fields: calendar.Fields{"name": calendar.Text{}}}
-		s, _, index, _ := setup(t, []*calendar.Record{tag})
-		s.index = hanging{index}
-		from := time.Now()
-		if v, err := s.View(t.Context(), anonymous, tag, calendar.LangEN, EmbedAll, Moment{}); err != nil || v.Record != tag {
-			t.Errorf("got %v, %v", v.Record, err)
+	text := calendar.Text{calendar.LangEN: strings.Repeat("x", 10_000)}
+	var links []calendar.ID
+	var records []*calendar.Record
+	for id := calendar.ID(1000); id < 2000; id++ {
+		records = append(records, record(t, calendar.KindVenue, id, "Hall", fields{"description": text}))
+		links = append(links, id)
+	}
+	fair := event(t, 1, "Fair", "2030-05-10 10:00:00", "2030-05-10 12:00:00", fields{"venue": links})
+	s, store, index, _ := setup(t, append(records, fair))
+	s.o.MaxAnswer = 800_000
+	want := func(what string, e Embeds, sent string, tooLarge bool, limit int) {
+		t.Helper()
+		store.asked.Store(0)
+		index.fetched = 0
+		_, err := viewed(t, s, fair, e)
+		_, _, listErr := list(t, s, anonymous, input(sent))
+		if n := int(store.asked.Load()); errors.Is(err, ErrTooLarge) != tooLarge || errors.Is(listErr, ErrTooLarge) != tooLarge || max(n, index.fetched) > limit {
+			t.Errorf("%s: %v after %d records, the list %v after %d", what, err, n, listErr, index.fetched)
 		}
-		if waited := time.Since(from); waited != countsLimit {
-			t.Errorf("waited %s, want %s", waited, countsLimit)
-		}
-		ended, cancel := context.WithCancel(t.Context())
-		cancel()
-		if _, err := s.View(ended, anonymous, tag, calendar.LangEN, EmbedAll, Moment{}); !errors.Is(err, context.Canceled) {
-			t.Errorf("an ended request: %v", err)
-		}
-	})
+	}
+	want("all", EmbedAll, "", true, loadedAtOnce)
+	want("no venues", EmbedsOf([]string{"title", "tags"}), "_fields=title", false, 0)
+	for _, r := range records[10:] {
+		r.Fields["status"] = string(calendar.StatusDraft)
+	}
+	index.put(records...)
+	want("drafts", EmbedAll, "", false, 2000)
 }

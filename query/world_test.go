@@ -1,11 +1,12 @@
 package query
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"maps"
+	"slices"
 	"strconv"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,13 +16,55 @@ import (
 	"daybook/query/readmodel/readmodeltest"
 )
 
-// fakeIndex is a plain index that counts its calls, and fails on demand.
+// fakeRecords is a store of records in a map, which counts what it is asked for.
+type fakeRecords struct {
+	byID  map[calendar.ID]*calendar.Record
+	head  calendar.Position
+	asked atomic.Int64 // ids, slugs and names
+}
+
+func (f *fakeRecords) Absent(_ context.Context, k calendar.Kind, _ calendar.ID) error {
+	return calendar.Fail(calendar.CodeNotFound, k)
+}
+
+func (f *fakeRecords) Load(_ context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
+	f.asked.Add(int64(len(ids)))
+	out := make([]*calendar.Record, len(ids))
+	for i, id := range ids {
+		out[i] = f.byID[id]
+	}
+	return out, nil
+}
+
+func (f *fakeRecords) all(k calendar.Kind, fits func(*calendar.Record) bool) (out []*calendar.Record) {
+	f.asked.Add(1)
+	for _, id := range slices.Sorted(maps.Keys(f.byID)) {
+		if r := f.byID[id]; r.Kind == k && fits(r) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (f *fakeRecords) BySlug(_ context.Context, k calendar.Kind, slug string) (*calendar.Record, error) {
+	found := append(f.all(k, func(r *calendar.Record) bool { return r.Slug() == slug }), nil)
+	return found[0], nil
+}
+
+func (f *fakeRecords) ByName(_ context.Context, k calendar.Kind, l calendar.Lang, name string) ([]*calendar.Record, error) {
+	return f.all(k, func(r *calendar.Record) bool {
+		shown, _ := r.Name(l)
+		return calendar.Fold(shown) == calendar.Fold(name)
+	}), nil
+}
+
+func (f *fakeRecords) Head(context.Context) (calendar.Position, error) { return f.head, nil }
+
+// fakeIndex is a plain index that counts the documents it is asked for, and fails on demand.
 type fakeIndex struct {
 	*readmodeltest.Plain
-
-	mu    sync.Mutex
-	err   error
-	asked map[string]int // calls by method
+	fault   func(ctx context.Context) error // of searches
+	fetched int
 }
 
 // put shows records and moves the position by one.
@@ -38,44 +81,9 @@ func (x *fakeIndex) put(records ...*calendar.Record) {
 	_, _ = x.Write(context.Background(), b)
 }
 
-func (x *fakeIndex) fail(err error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.err = err
-}
-
-// calls returns the number of calls of a method and forgets them.
-func (x *fakeIndex) calls(method string) int {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	n := x.asked[method]
-	x.asked[method] = 0
-	return n
-}
-
-// call counts calls of a method.
-func (x *fakeIndex) call(method string, n int) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.asked[method] += n
-	return x.err
-}
-
-func (x *fakeIndex) Visible(ctx context.Context) (readmodel.Shown, error) {
-	shown, _ := x.Plain.Visible(ctx)
-	return shown, x.call("Visible", 1)
-}
-
-func (x *fakeIndex) Wait(ctx context.Context, p calendar.Position) error {
-	if err := x.call("Wait", 1); err != nil {
-		return err
-	}
-	return x.Plain.Wait(ctx, p)
-}
-
 func (x *fakeIndex) View(ctx context.Context) (readmodel.View, error) {
-	v, _ := x.Plain.View(ctx)
-	return &fakeView{v, x}, x.call("View", 1)
+	v, err := x.Plain.View(ctx)
+	return &fakeView{v, x}, err
 }
 
 // fakeView is a view of a fakeIndex.
@@ -85,59 +93,70 @@ type fakeView struct {
 }
 
 func (v *fakeView) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
-	page, err := v.View.Search(ctx, q)
-	what := "Search"
-	if q.Limit == 0 && q.Tallies != nil {
-		what = "Counts"
+	if v.x.fault != nil {
+		return readmodel.Page{}, v.x.fault(ctx)
 	}
-	return page, cmp.Or(v.x.call(what, 1), err)
+	return v.View.Search(ctx, q)
 }
 
 func (v *fakeView) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
-	found, _ := v.View.Get(ctx, ids)
-	return found, cmp.Or(v.x.call("Get", 1), v.x.call("documents", len(ids)))
+	v.x.fetched += len(ids)
+	return v.View.Get(ctx, ids)
 }
 
-func (v *fakeView) Stamp(ctx context.Context, k calendar.Kind) (uint64, error) {
-	stamp, _ := v.View.Stamp(ctx, k)
-	return stamp, v.x.call("Stamp", 1)
-}
-
-// memoryIndex is the read model of the embedded size.
-func memoryIndex(tb testing.TB, records []*calendar.Record) readmodel.Index {
+// fill writes records into an index, and waits until they are visible.
+func fill(tb testing.TB, index readmodel.Index, records []*calendar.Record) {
 	tb.Helper()
-	index := memindex.New(memindex.Options{})
-	Fill(tb, index, 0, records...)
-	return index
+	var batch readmodel.Batch
+	for _, r := range records {
+		body, err := calendar.EncodeRecord(r)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		r.Sum = calendar.SumOf(body)
+		batch.Mark.Position++
+		batch.Documents = append(batch.Documents, readmodel.Document{Position: batch.Mark.Position, Record: r, Body: body})
+	}
+	perDocument, err := index.Write(tb.Context(), batch)
+	if err := errors.Join(append(perDocument, err, index.Wait(tb.Context(), batch.Mark.Position))...); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// onBoth runs a test on the meaning alone and on the memory image.
+func onBoth(t *testing.T, records []*calendar.Record, test func(t *testing.T, s *Service)) {
+	t.Helper()
+	meaning, _, _, _ := setup(t, records)
+	memory, _, _, _ := setup(t, records)
+	memory.index = memindex.New(memindex.Options{})
+	fill(t, memory.index, records)
+	for name, s := range map[string]*Service{"meaning": meaning, "memory image": memory} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, s)
+		})
+	}
 }
 
 // The callers of the tests.
 var (
-	anonymous   = calendar.Caller{}
-	subscriber  = calendar.Caller{ID: 6, Role: calendar.Subscriber}
-	contributor = calendar.Caller{ID: 7, Role: calendar.Contributor}
-	author      = calendar.Caller{ID: 8, Role: calendar.Author}
-	editor      = calendar.Caller{ID: 9, Role: calendar.Editor}
-	auditor     = calendar.Caller{ID: 10, Role: calendar.Auditor}
+	anonymous = calendar.Caller{}
+	author    = calendar.Caller{ID: 8, Role: calendar.Author}
+	editor    = calendar.Caller{ID: 9, Role: calendar.Editor}
 
 	callers = map[string]calendar.Caller{
-		"anonymous": anonymous, "subscriber": subscriber, "contributor": contributor, "author": author, "editor": editor, "auditor": auditor,
+		"anonymous": anonymous, "subscriber": {ID: 6, Role: calendar.Subscriber}, "contributor": {ID: 7, Role: calendar.Contributor},
+		"author": author, "editor": editor, "auditor": {ID: 10, Role: calendar.Auditor},
 	}
 )
 
 type fields = calendar.Fields
 
-func english(s string) calendar.Text {
-	var t calendar.Text
-	t[calendar.LangEN] = s
-	return t
-}
-
 // record makes a record; posts are published on 2030-01-01, an hour later for
 // each id, by author 9, when nothing else is said.
 func record(tb testing.TB, k calendar.Kind, id calendar.ID, name string, f fields) *calendar.Record {
 	tb.Helper()
-	out := fields{k.NameField(): english(name), "slug": k.String() + "-" + strconv.Itoa(int(id))}
+	out := fields{k.NameField(): calendar.Text{calendar.LangEN: name}, "slug": k.String() + "-" + strconv.Itoa(int(id))}
 	if k.IsPost() {
 		date := wall(tb, "2030-01-01") + calendar.Wall(id)*3600
 		out["author"], out["status"], out["date"], out["date_utc"] = calendar.ID(9), "publish", date, date
@@ -155,10 +174,28 @@ func event(tb testing.TB, id calendar.ID, title, start, end string, f fields) *c
 	return record(tb, calendar.KindEvent, id, title, out)
 }
 
-func ids(list ...calendar.ID) []calendar.ID { return append([]calendar.ID{}, list...) }
+func ids(list ...calendar.ID) []calendar.ID { return list }
 
-// worldNow is the moment of the world, in UTC.
-const worldNow = "2030-05-01 08:00:00"
+func wall(tb testing.TB, s string) calendar.Wall {
+	tb.Helper()
+	if len(s) == len(time.DateOnly) {
+		s += " 00:00:00"
+	}
+	w, err := calendar.ParseWall(s)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return w
+}
+
+func zone(tb testing.TB, name string) *time.Location {
+	tb.Helper()
+	z, ok := calendar.ParseZone(name)
+	if !ok {
+		tb.Fatalf("zone %s", name)
+	}
+	return z.Location
+}
 
 // world is a small calendar on 2030-05-01.
 func world(tb testing.TB) []*calendar.Record {
@@ -174,9 +211,9 @@ func setup(tb testing.TB, records []*calendar.Record) (*Service, *fakeRecords, *
 	for _, r := range records {
 		store.byID[r.ID] = r
 	}
-	index := &fakeIndex{Plain: readmodeltest.NewPlain(), asked: map[string]int{}}
+	index := &fakeIndex{Plain: readmodeltest.NewPlain()}
 	index.put(records...)
-	now := at(tb, worldNow, time.UTC)
+	now := time.Date(2030, 5, 1, 8, 0, 0, 0, time.UTC)
 	s, err := New(index, store, Options{Now: func() time.Time { return now }})
 	if err != nil {
 		tb.Fatal(err)
@@ -184,15 +221,26 @@ func setup(tb testing.TB, records []*calendar.Record) (*Service, *fakeRecords, *
 	return s, store, index, &now
 }
 
-// list parses and runs a list.
-func list(tb testing.TB, s *Service, k calendar.Kind, c calendar.Caller, in calendar.Input) (*List, *Criteria, error) {
+// list parses and runs a list of events.
+func list(tb testing.TB, s *Service, c calendar.Caller, in calendar.Input) (*List, *Criteria, error) {
 	tb.Helper()
-	criteria, err := s.Parse(tb.Context(), Request{Kind: k, Input: in, Lang: calendar.LangEN, Caller: c})
+	return answer(tb, s, Request{Kind: calendar.KindEvent, Input: in, Lang: calendar.LangEN, Caller: c})
+}
+
+func answer(tb testing.TB, s *Service, r Request) (*List, *Criteria, error) {
+	tb.Helper()
+	criteria, err := s.Parse(tb.Context(), r)
 	if err != nil {
 		return nil, nil, err
 	}
 	l, err := s.Run(tb.Context(), criteria)
 	return l, criteria, err
+}
+
+// viewed makes the view of a record for everybody.
+func viewed(tb testing.TB, s *Service, r *calendar.Record, e Embeds) (View, error) {
+	tb.Helper()
+	return s.View(tb.Context(), anonymous, r, calendar.LangEN, e, Moment{})
 }
 
 func idsOf(l *List) []calendar.ID {
@@ -202,3 +250,5 @@ func idsOf(l *List) []calendar.ID {
 	}
 	return out
 }
+
+func asError(err error) (*calendar.Error, bool) { return errors.AsType[*calendar.Error](err) }
