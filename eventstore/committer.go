@@ -13,7 +13,7 @@ import (
 type Item struct {
 	Append
 
-	Entries []Leafed // without positions
+	Entries []Entry // with leaves, without positions
 	Result  *Result
 }
 
@@ -28,7 +28,8 @@ func NewItems(appends []Append) ([]*Item, []Result) {
 		}
 		for n := range it.Drafts {
 			e := it.Entry(n)
-			it.Entries = append(it.Entries, Leafed{Entry: e, Leaf: Leaf(&e)})
+			e.Leaf = Leaf(&e)
+			it.Entries = append(it.Entries, e)
 		}
 		items = append(items, it)
 	}

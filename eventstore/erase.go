@@ -24,7 +24,7 @@ func (e *Entry) Blank() bool {
 
 // Redact takes from an entry what an erasure takes from it.
 func (e *Entry) Redact(by calendar.Position) {
-	bodies := BodyHashes(e, SecretSum(e))
+	bodies := BodyHashes(e)
 	e.Redacted = &Redacted{By: by, Hashes: [4][32]byte(bodies[1:])}
 	e.Cause, e.Fields, e.State, e.Secret, e.Salts = Cause{}, nil, nil, nil, Salts{e.Salts[0]}
 }

@@ -200,8 +200,9 @@ type Found struct {
 	Signed  []Checkpoint
 }
 
-// Taken says that a record took a slug with the entry at Position.
+// Taken says that a record took a claim on a slug with the entry at Position.
 type Taken struct {
+	Claim    calendar.Claim
 	Position calendar.Position
 	Record   calendar.ID
 }
@@ -233,6 +234,11 @@ type Entry struct {
 	Secret   []byte
 	Salts    Salts
 	Redacted *Redacted // what is left of an entry whose record was erased; nil: all
+
+	// Leaf is set in what Log yields and a Group writes. SecretSum is the SHA-256 of a Secret
+	// that is not told, as in exports.
+	Leaf      [32]byte
+	SecretSum *[32]byte
 }
 
 // Draft is an entry to be, see NewDraft.

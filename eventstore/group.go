@@ -19,45 +19,15 @@ type ReceiptKey struct {
 // Name returns what the receipt is found by.
 func (r *Receipt) Name() ReceiptKey { return ReceiptKey{r.User, r.Key} }
 
-// Touched is all that items ask a store for. Some of it may be there twice.
-type Touched struct {
-	Records  []calendar.ID
-	Claims   []calendar.Claim
-	Names    []calendar.Name
-	Receipts []ReceiptKey
-	Sizes    []calendar.Position // of checkpoints
-}
-
-// TouchedBy returns what items ask for.
-func TouchedBy(items []*Item) (t Touched) {
-	for _, it := range items {
-		for i := range it.Drafts {
-			t.Records = append(t.Records, it.Drafts[i].ID)
-			t.Claims = append(t.Claims, it.Drafts[i].Claims...)
-		}
-		t.Records = append(t.Records, it.Redact...)
-		for _, guard := range it.Guards {
-			t.Names = append(t.Names, guard.Name)
-		}
-		if it.Receipt != nil {
-			t.Receipts = append(t.Receipts, it.Receipt.Name())
-		}
-		if it.Checkpoint != nil {
-			t.Sizes = append(t.Sizes, it.Checkpoint.Size)
-		}
-	}
-	return t
-}
-
 // Group decides the items of one commit, one after the other. The store says what holds
-// of all that they touch (see TouchedBy), and writes what comes of it. An answer may rest
-// on what was there already, so the store makes that durable even if it writes nothing.
+// of all that they touch, and writes what comes of it. An answer may rest on what was there
+// already, so the store makes that durable even if it writes nothing.
 type Group struct {
 	// What holds, the accepted items included: records with all their claims and names
-	// (absent: none exists), the holders of claims (absent: free), how many records
-	// have a name, receipts, and by size the newest checkpoint and those that are asked
-	// for. Written are entries of an attempt before this one whose answer was lost, by
-	// leaf.
+	// (nil: none exists), the holders of claims (0: free), how many records have a name,
+	// receipts, and by size checkpoints, the newest one too. A new Group has the keys of all
+	// that its items touch. Written are entries of an attempt before this one whose answer
+	// was lost, by leaf.
 	Records  map[calendar.ID]*Held
 	Holders  map[calendar.Claim]calendar.ID
 	Counts   map[calendar.Name]int
@@ -66,9 +36,9 @@ type Group struct {
 	Written  map[[32]byte]calendar.Position
 
 	// What is to be written, besides Changes.
-	Entries  []Leafed
-	Commits  []Commit    // of these entries
-	Slugs    []SlugTaken // by position
+	Entries  []Entry  // with their leaves
+	Commits  []Commit // of these entries
+	Slugs    []Taken  // by position
 	Stored   []*Receipt
 	Signs    map[calendar.Position]Checkpoint // stored, or their notes replaced
 	Redacts  []calendar.ID                    // what is left of them goes, after all else is written
@@ -78,13 +48,14 @@ type Group struct {
 	Mark calendar.Mark
 
 	epoch  Epoch
+	items  []*Item
 	ended  int                   // entries whose commit was ended
 	before map[calendar.ID]*Held // records as they were before the group
 }
 
-// NewGroup returns a Group for a store in this epoch, in which nothing holds.
-func NewGroup(e Epoch) *Group {
-	return &Group{
+// NewGroup returns a Group of items for a store in this epoch, in which nothing holds.
+func NewGroup(e Epoch, items []*Item) *Group {
+	g := &Group{
 		Records:  map[calendar.ID]*Held{},
 		Holders:  map[calendar.Claim]calendar.ID{},
 		Counts:   map[calendar.Name]int{},
@@ -94,13 +65,35 @@ func NewGroup(e Epoch) *Group {
 		Signs:    map[calendar.Position]Checkpoint{},
 		epoch:    e,
 		before:   map[calendar.ID]*Held{},
+		items:    items,
 	}
+	for _, it := range items {
+		for i := range it.Drafts {
+			g.Records[it.Drafts[i].ID] = nil
+			for _, c := range it.Drafts[i].Claims {
+				g.Holders[c] = 0
+			}
+		}
+		for _, id := range it.Redact {
+			g.Records[id] = nil
+		}
+		for _, guard := range it.Guards {
+			g.Counts[guard.Name] = 0
+		}
+		if it.Receipt != nil {
+			g.Receipts[it.Receipt.Name()] = nil
+		}
+		if it.Checkpoint != nil {
+			g.Signed[it.Checkpoint.Size] = Checkpoint{}
+		}
+	}
+	return g
 }
 
-// Decide takes items whose form was checked into the group, or refuses them, and sets
+// Decide takes the items, whose form was checked, into the group, or refuses them, and sets
 // their results. Their entries are one commit.
-func (g *Group) Decide(items []*Item) {
-	for _, it := range items {
+func (g *Group) Decide() {
+	for _, it := range g.items {
 		*it.Result = g.decide(it)
 	}
 	g.end()
@@ -189,10 +182,10 @@ func (g *Group) refusal(it *Item, after map[calendar.ID]*Held) error {
 	if c == nil {
 		return nil
 	}
-	there, again := g.Signed[c.Size]
-	conflict := again && (there.Origin != c.Origin || !bytes.HasPrefix(c.Note, there.Note))
-	for size := range g.Signed {
-		conflict = conflict || !again && size > c.Size
+	there := g.Signed[c.Size]
+	conflict := there.Size > 0 && (there.Origin != c.Origin || !bytes.HasPrefix(c.Note, there.Note))
+	for _, other := range g.Signed {
+		conflict = conflict || there.Size == 0 && other.Size > c.Size
 	}
 	switch {
 	case c.Size > g.Mark.Position+calendar.Position(len(it.Drafts)):
@@ -236,7 +229,7 @@ func (g *Group) accept(it *Item, after map[calendar.ID]*Held) {
 	if it.Checkpoint != nil {
 		c := *it.Checkpoint
 		c.Time = Moment(c.Time)
-		if there, again := g.Signed[c.Size]; again { // only its note changes
+		if there := g.Signed[c.Size]; there.Size > 0 { // only its note changes
 			c.Time, c.Keys = there.Time, there.Keys
 		}
 		g.Signed[c.Size], g.Signs[c.Size] = c, c

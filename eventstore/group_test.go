@@ -29,13 +29,13 @@ func item(t *testing.T, a eventstore.Append) *eventstore.Item {
 // TestWritten: an item of an attempt whose answer was lost is not written again.
 func TestWritten(t *testing.T) {
 	t.Parallel()
-	g := eventstore.NewGroup(eventstore.Epoch{History: 1})
-	g.Mark = calendar.Mark{Position: 9}
 	it := item(t, eventstore.Append{Drafts: []eventstore.Draft{tag(1), tag(2)}, Receipt: &eventstore.Receipt{User: 7, Key: "k"}})
+	g := eventstore.NewGroup(eventstore.Epoch{History: 1}, []*eventstore.Item{it})
+	g.Mark = calendar.Mark{Position: 9}
 	g.Records[1] = &eventstore.Held{State: eventstore.State{Kind: calendar.KindTag, ID: 1, Version: 1}}
 	g.Receipts[it.Receipt.Name()] = it.Receipt
 	g.Written[it.Entries[0].Leaf], g.Written[it.Entries[1].Leaf] = 5, 6
-	if g.Decide([]*eventstore.Item{it}); *it.Result != (eventstore.Result{Position: 6}) || g.Writes() {
+	if g.Decide(); *it.Result != (eventstore.Result{Position: 6}) || g.Writes() {
 		t.Errorf("it is answered %+v, writes: %t", *it.Result, g.Writes())
 	}
 	if g.Mark != (calendar.Mark{Position: 9}) {
@@ -64,13 +64,13 @@ func TestWrites(t *testing.T) {
 		{"an earlier history", eventstore.Append{Drafts: []eventstore.Draft{tag(2)}, Epoch: eventstore.Epoch{History: 2}}, false, eventstore.ErrConflict},
 		{"earlier erasures", eventstore.Append{Drafts: []eventstore.Draft{tag(2)}, Epoch: eventstore.Epoch{History: 3}}, true, nil},
 	} {
-		g := eventstore.NewGroup(eventstore.Epoch{History: 3, Erasures: 4})
+		it := item(t, c.a)
+		g := eventstore.NewGroup(eventstore.Epoch{History: 3, Erasures: 4}, []*eventstore.Item{it})
 		g.Mark = calendar.Mark{Position: 5}
 		g.Records[1] = &eventstore.Held{State: eventstore.State{Kind: calendar.KindTag, ID: 1, Version: 1}, Erased: true}
 		g.Receipts[eventstore.ReceiptKey{Key: "there"}] = &eventstore.Receipt{Key: "there"}
 		g.Signed[signed.Size] = signed
-		it := item(t, c.a)
-		if g.Decide([]*eventstore.Item{it}); !errors.Is(it.Result.Err, c.err) || g.Writes() != c.writes {
+		if g.Decide(); !errors.Is(it.Result.Err, c.err) || g.Writes() != c.writes {
 			t.Errorf("%s: %+v, writes %t", c.name, *it.Result, g.Writes())
 		}
 	}

@@ -29,31 +29,10 @@ func newSalts(secret bool) (s Salts) {
 	return s
 }
 
-// Leafed is an entry with its leaf.
-type Leafed struct {
-	Entry
-
-	Leaf      [32]byte
-	SecretSum *[32]byte // SHA-256 of the secret that the change set, nil where it left it
-}
-
 // Leaf returns the SHA-256 of all fields of an entry but the position, which the chain
 // adds. Every part has a fixed length or is led by its length, so no two entries have one
 // leaf. It stays when the entry is redacted.
-func Leaf(e *Entry) [32]byte { return LeafBySum(e, SecretSum(e)) }
-
-// SecretSum returns the SHA-256 of the secret that the change set, nil where it left it.
-func SecretSum(e *Entry) *[32]byte {
-	if e.Secret == nil {
-		return nil
-	}
-	sum := sha256.Sum256(e.Secret)
-	return &sum
-}
-
-// LeafBySum is Leaf of an entry whose secret is known by its SHA-256 only, nil where the
-// change left the secret. So a leaf can be checked by those who must not see it.
-func LeafBySum(e *Entry, secret *[32]byte) [32]byte {
+func Leaf(e *Entry) [32]byte {
 	var parts [512]byte
 	b := appendText(parts[:0], leafForm)
 	b = appendText(b, e.Kind.String())
@@ -61,16 +40,24 @@ func LeafBySum(e *Entry, secret *[32]byte) [32]byte {
 	b = appendNumber(b, e.Version)
 	b = appendNumber(b, e.Time.UnixMilli())
 	b = appendText(b, e.Change)
-	for _, h := range BodyHashes(e, secret) {
+	for _, h := range BodyHashes(e) {
 		b = append(b, h[:]...)
 	}
 	return sha256.Sum256(b)
 }
 
-// BodyHashes returns H_actor, H_cause, H_fields, H_state and H_secret of an entry with the
-// SHA-256 of its secret. Each can be opened, or erased, alone. Of a redacted one the last
-// four are those that were kept.
-func BodyHashes(e *Entry, secret *[32]byte) (bodies [5][32]byte) {
+// SecretHash returns the SHA-256 of the secret that the change set, nil where it left it.
+func (e *Entry) SecretHash() *[32]byte {
+	if e.Secret == nil {
+		return e.SecretSum
+	}
+	sum := sha256.Sum256(e.Secret)
+	return &sum
+}
+
+// BodyHashes returns H_actor, H_cause, H_fields, H_state and H_secret of an entry. Each can
+// be opened, or erased, alone. Of a redacted one the last four are those that were kept.
+func BodyHashes(e *Entry) (bodies [5][32]byte) {
 	b := make([]byte, 0, max(len(e.Fields), len(e.State))+128)
 	body := func(i int, name string, text []byte) {
 		b = appendText(appendText(b[:0], bodyForm), name)
@@ -85,7 +72,7 @@ func BodyHashes(e *Entry, secret *[32]byte) (bodies [5][32]byte) {
 	body(1, "cause", appendText(appendText(appendText(nil, e.Cause.Client), e.Cause.Request), e.Cause.Reason))
 	body(2, "fields", e.Fields)
 	body(3, "state", e.State)
-	if secret != nil {
+	if secret := e.SecretHash(); secret != nil {
 		body(4, "secret", secret[:])
 	}
 	return bodies

@@ -55,7 +55,7 @@ func TestLeafIsFrozen(t *testing.T) {
 	e := example()
 	check := func() {
 		t.Helper()
-		bodies, leaf := eventstore.BodyHashes(&e, nil), eventstore.Leaf(&e)
+		bodies, leaf := eventstore.BodyHashes(&e), eventstore.Leaf(&e)
 		node := sha256.Sum256(append([]byte{0}, leaf[:]...))
 		for _, tt := range []struct {
 			name, want string

@@ -13,7 +13,7 @@ import (
 type FullCommit struct {
 	Commit
 
-	Entries []Leafed
+	Entries []Entry // with their leaves
 }
 
 // Log yields the commits of a store up to its head or an earlier one. An entry that is
@@ -43,8 +43,8 @@ func Log(ctx context.Context, s Store, head calendar.Position) iter.Seq2[FullCom
 					err = Damaged(next, "it is missing, the next one is %d", entries[0].Position)
 				default:
 					e := entries[0]
-					full.Entries = append(full.Entries, Leafed{e, full.Leaves[next-full.First], SecretSum(&e)})
-					entries = entries[1:]
+					e.Leaf = full.Leaves[next-full.First]
+					full.Entries, entries = append(full.Entries, e), entries[1:]
 				}
 			}
 			if chain = ChainHash(chain, full.First, full.Leaves); err == nil && chain != full.Hash {

@@ -36,23 +36,16 @@ func (p Point) Counts(e *Entry) bool {
 // MaxFormer bounds the records that Former returns.
 const MaxFormer = 16
 
-// SlugTaken is a row of the past slugs: when a record took a claim on a slug.
-type SlugTaken struct {
-	Taken
-
-	Claim calendar.Claim
-}
-
 // slugSpace begins the space of the claims on slugs; the kind ends it.
 const slugSpace = "slug/"
 
 // slugTaken returns the slug that a record takes by an entry, nil for none; claims are
 // those of the record after it.
-func (e *Entry) slugTaken(claims []calendar.Claim) []SlugTaken {
+func (e *Entry) slugTaken(claims []calendar.Claim) []Taken {
 	if bytes.Contains(e.Fields, []byte(`"slug":`)) {
 		for _, c := range claims {
 			if c.Space == slugSpace+e.Kind.String() {
-				return []SlugTaken{{Taken{e.Position, e.ID}, c}}
+				return []Taken{{c, e.Position, e.ID}}
 			}
 		}
 	}

@@ -47,7 +47,7 @@ func Restore(ctx context.Context, insert func(context.Context, *Group) error, c 
 	}
 	whole, greatest := c.Until == Point{}, map[calendar.ID]int64{} // versions that are taken
 	c.UUID, c.Entries, c.Same = head.UUID, 0, 0
-	g := NewGroup(Epoch{})
+	g := NewGroup(Epoch{}, nil)
 	var redacted []Entry
 	for commit, err := range Log(ctx, c.From, head.Position) {
 		if err != nil {
@@ -75,7 +75,7 @@ func Restore(ctx context.Context, insert func(context.Context, *Group) error, c 
 			} else if d.Claims, d.Names, err = Holds(&e.after(cmp.Or(g.Records[e.ID], &Held{})).State); err != nil {
 				return Damaged(e.Position, "state: %v", err)
 			}
-			if res := g.decide(&Item{Append: Append{Drafts: []Draft{d}}, Entries: []Leafed{e}}); res.Err != nil {
+			if res := g.decide(&Item{Append: Append{Drafts: []Draft{d}}, Entries: []Entry{e}}); res.Err != nil {
 				return res.Err
 			}
 		}

@@ -21,8 +21,8 @@ import (
 
 // target records what it is filled with.
 type target struct {
-	Entries     []eventstore.Leafed
-	Slugs       []eventstore.SlugTaken
+	Entries     []eventstore.Entry
+	Slugs       []eventstore.Taken
 	Marks       []eventstore.Mark
 	Records     map[calendar.ID]eventstore.Held
 	Holds       map[eventstore.Pair]bool
@@ -169,7 +169,8 @@ func TestRestore(t *testing.T) {
 			}
 			secrets := map[calendar.ID][]byte{}
 			for i, p := range tt.entries {
-				e := eventstore.Leafed{Entry: own[p-1], Leaf: commits[p-1].Leaves[0], SecretSum: eventstore.SecretSum(&own[p-1])}
+				e := own[p-1]
+				e.Leaf = commits[p-1].Leaves[0]
 				e.Position = calendar.Position(i + 1)
 				if e.Redacted != nil {
 					want.Redacted[e.Position] = calendar.Position(slices.Index(tt.entries, e.Redacted.By) + 1)
@@ -177,8 +178,8 @@ func TestRestore(t *testing.T) {
 				want.Entries = append(want.Entries, e)
 				var fields struct{ Slug string }
 				if err := json.Unmarshal(e.Fields, &fields); err == nil && fields.Slug != "" { // none of a redacted one
-					want.Slugs = append(want.Slugs, eventstore.SlugTaken{
-						Claim: eventstore.SlugClaim(e.Kind, fields.Slug), Taken: eventstore.Taken{Position: e.Position, Record: e.ID},
+					want.Slugs = append(want.Slugs, eventstore.Taken{
+						Claim: eventstore.SlugClaim(e.Kind, fields.Slug), Position: e.Position, Record: e.ID,
 					})
 				}
 				if e.Secret != nil {

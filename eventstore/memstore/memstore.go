@@ -37,7 +37,7 @@ type contents struct {
 	claims   map[calendar.Claim]calendar.ID
 	names    map[calendar.Name][]calendar.ID // ascending
 	receipts map[eventstore.ReceiptKey]*eventstore.Receipt
-	slugs    []eventstore.SlugTaken
+	slugs    []eventstore.Taken
 	signed   map[calendar.Position]eventstore.Checkpoint // by size
 	lastID   calendar.ID
 	log      []logged
@@ -123,13 +123,13 @@ func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []event
 
 // commit decides items in a group of their own, and writes those that win.
 func (s *Store) commit(items []*eventstore.Item, epoch eventstore.Epoch) {
-	g := eventstore.NewGroup(epoch)
+	g := eventstore.NewGroup(epoch, items)
 	g.Mark = s.mark()
 	g.Records, g.Holders, g.Receipts, g.Signed = s.records, s.claims, s.receipts, s.signed
-	for _, name := range eventstore.TouchedBy(items).Names {
+	for name := range g.Counts {
 		g.Counts[name] = len(s.names[name])
 	}
-	if g.Decide(items); !g.Writes() {
+	if g.Decide(); !g.Writes() {
 		return
 	}
 	s.write(g)
@@ -145,8 +145,9 @@ func (s *Store) commit(items []*eventstore.Item, epoch eventstore.Epoch) {
 func (s *Store) write(g *eventstore.Group) {
 	for i := range g.Entries {
 		e := &g.Entries[i]
+		e.Leaf = [32]byte{} // its commit has it
 		s.history[e.ID] = append(s.history[e.ID], len(s.entries))
-		s.entries = append(s.entries, e.Entry)
+		s.entries = append(s.entries, *e)
 	}
 	s.commits = append(s.commits, g.Commits...)
 	changes := g.Changes()
@@ -182,7 +183,7 @@ func (s *Store) redact(id calendar.ID) {
 			e.Redact(s.records[id].Position)
 		}
 	}
-	s.slugs = slices.DeleteFunc(s.slugs, func(t eventstore.SlugTaken) bool { return t.Record == id })
+	s.slugs = slices.DeleteFunc(s.slugs, func(t eventstore.Taken) bool { return t.Record == id })
 }
 
 // mark returns the mark of the head.
@@ -284,7 +285,7 @@ func (s *Store) Find(ctx context.Context, l eventstore.Lookup) (eventstore.Found
 			var taken []eventstore.Taken
 			for _, t := range slices.Backward(s.slugs) {
 				if t.Claim == c {
-					taken = append(taken, t.Taken)
+					taken = append(taken, t)
 				}
 			}
 			f.Taken = append(f.Taken, taken)

@@ -45,7 +45,7 @@ func (s *Store) attempt(ctx context.Context, items []*eventstore.Item, again boo
 	err = s.use(ctx, s.write, s.o.Timeout/2, func(ctx context.Context, c *pgx.Conn) error {
 		g, err := s.gather(ctx, c, items, again)
 		if err == nil {
-			g.Decide(items)
+			g.Decide()
 			err = heard(c, func() error { return s.insert(ctx, c, g) })
 		}
 		if err == nil {
@@ -94,30 +94,27 @@ type group struct {
 // says that an attempt before may have written them.
 func (s *Store) gather(ctx context.Context, c *pgx.Conn, items []*eventstore.Item, again bool) (*group, error) {
 	epoch := s.Epoch()
-	g := &group{Group: eventstore.NewGroup(epoch), epoch: epoch}
-	t := eventstore.TouchedBy(items)
+	g := &group{Group: eventstore.NewGroup(epoch, items), epoch: epoch}
+	touched := numbers(slices.Collect(maps.Keys(g.Records)))
 	b := &pgx.Batch{}
 	b.Queue(begin)
 	b.Queue(lockLog, s.o.Schema)
 	see := s.queueHead(b, &g.log)
 	each(b, s.q("SELECT "+heldColumns+", ''::bytea, "+holdings+" FROM @records r WHERE r.id = ANY ($1::bigint[])"), scanHeld,
-		func(h eventstore.Held) { g.Records[h.ID] = &h }, numbers(t.Records))
-	s.eachPair(b, claims, t.Claims, func(p eventstore.Pair) { g.Holders[p.Claim] = p.Record })
-	for _, n := range t.Names {
-		g.Counts[n] = 0
-	}
-	s.eachPair(b, names, t.Names, func(p eventstore.Pair) { g.Counts[p.Claim]++ })
+		func(h eventstore.Held) { g.Records[h.ID] = &h }, touched)
+	s.eachPair(b, claims, slices.Collect(maps.Keys(g.Holders)), func(p eventstore.Pair) { g.Holders[p.Claim] = p.Record })
+	s.eachPair(b, names, slices.Collect(maps.Keys(g.Counts)), func(p eventstore.Pair) { g.Counts[p.Claim]++ })
 	each(b, s.q("SELECT "+receiptColumns+" FROM @receipts WHERE digest = ANY ($1::bytea[])"), scanReceipt,
-		func(r *eventstore.Receipt) { g.Receipts[r.Name()] = r }, column(t.Receipts, receiptDigest))
+		func(r *eventstore.Receipt) { g.Receipts[r.Name()] = r }, column(slices.Collect(maps.Keys(g.Receipts)), receiptDigest))
 	each(b, s.q("SELECT "+checkpointColumns+" FROM @checkpoints WHERE size = ANY ($1::bigint[]) OR size = (SELECT max(size) FROM @checkpoints)"), scanCheckpoint,
-		func(c eventstore.Checkpoint) { g.Signed[c.Size] = c }, column(t.Sizes, number))
+		func(c eventstore.Checkpoint) { g.Signed[c.Size] = c }, column(slices.Collect(maps.Keys(g.Signed)), number))
 	if again {
 		leaves := make([][]byte, 0, len(items))
 		for _, it := range items {
-			leaves = append(leaves, column(it.Entries, func(e eventstore.Leafed) []byte { return e.Leaf[:] })...)
+			leaves = append(leaves, column(it.Entries, func(e eventstore.Entry) []byte { return e.Leaf[:] })...)
 		}
 		each(b, s.q("SELECT position, leaf FROM @entries WHERE record = ANY ($1::bigint[]) AND leaf = ANY ($2::bytea[])"), scanLeaf,
-			func(e eventstore.Leafed) { g.Written[e.Leaf] = e.Position }, numbers(t.Records), leaves)
+			func(e eventstore.Entry) { g.Written[e.Leaf] = e.Position }, touched, leaves)
 	}
 	if err := c.SendBatch(ctx, b).Close(); err != nil {
 		return nil, fmt.Errorf("read for append: %w", err)
@@ -138,7 +135,7 @@ func (s *Store) insert(ctx context.Context, c *pgx.Conn, g *group) error {
 	s.queue(b, g.Group)
 	s.put(b, receipts, column(g.Stored, receiptRow))
 	if len(g.Entries) > 0 {
-		if id := slices.Max(column(g.Entries, func(e eventstore.Leafed) calendar.ID { return e.ID })); id > g.log.lastID {
+		if id := slices.Max(column(g.Entries, func(e eventstore.Entry) calendar.ID { return e.ID })); id > g.log.lastID {
 			b.Queue(lockIDs, s.o.Schema)
 			b.Queue(s.q("SELECT setval('@ids', $1) FROM @ids WHERE last_value < $1::bigint"), int64(id))
 		}

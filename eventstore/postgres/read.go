@@ -86,6 +86,7 @@ func (s *Store) Find(ctx context.Context, l eventstore.Lookup) (f eventstore.Fou
 		each(b, s.q("SELECT n - 1, position, record"+asked+"JOIN @slugs USING (digest) ORDER BY n, position DESC"), func(r pgx.CollectableRow) (at int, err error) {
 			var t eventstore.Taken
 			if err = r.Scan(&at, &t.Position, &t.Record); err == nil {
+				t.Claim = l.Slugs[at]
 				f.Taken[at] = append(f.Taken[at], t)
 			}
 			return at, err

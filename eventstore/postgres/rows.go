@@ -51,7 +51,7 @@ var (
 	keptReceipts = newTable("receipts", receiptForm+", kept bigint", "")
 )
 
-func entryRow(e eventstore.Leafed) []any {
+func entryRow(e eventstore.Entry) []any {
 	return []any{
 		number(e.Position), int64(e.ID), e.Version, e.Time.UnixMilli(), int64(e.Actor), e.Kind.String(), e.Change, e.Leaf[:],
 		e.Cause.Client, e.Cause.Request, e.Cause.Reason, notNull(e.Fields), notNull(e.State), e.Secret, e.Salts.Bytes(),
@@ -81,7 +81,7 @@ func pairRow(p eventstore.Pair) []any {
 	return []any{digest(p.Claim), int64(p.Record), p.Space, p.Key}
 }
 
-func slugRow(t eventstore.SlugTaken) []any {
+func slugRow(t eventstore.Taken) []any {
 	return []any{digest(t.Claim), number(t.Position), int64(t.Record)}
 }
 
@@ -210,7 +210,7 @@ func scanCheckpoint(r pgx.CollectableRow) (c eventstore.Checkpoint, err error) {
 	return c, err
 }
 
-func scanLeaf(r pgx.CollectableRow) (e eventstore.Leafed, err error) {
+func scanLeaf(r pgx.CollectableRow) (e eventstore.Entry, err error) {
 	var leaf []byte
 	err = r.Scan(&e.Position, &leaf)
 	copy(e.Leaf[:], leaf)

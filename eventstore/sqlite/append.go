@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"daybook/calendar"
@@ -28,12 +30,12 @@ func (s *Store) commit(ctx context.Context, items []*eventstore.Item) error {
 	if err := s.permitted(ctx); err != nil {
 		return err
 	}
-	g := eventstore.NewGroup(s.Epoch())
+	g := eventstore.NewGroup(s.Epoch(), items)
 	err := s.write(ctx, func(ctx context.Context) error {
-		if err := s.gather(ctx, g, items); err != nil {
+		if err := s.gather(ctx, g); err != nil {
 			return fmt.Errorf("read for append: %w", err)
 		}
-		g.Decide(items)
+		g.Decide()
 		for _, r := range g.Stored {
 			r.Time = eventstore.Moment(s.o.Now())
 		}
@@ -51,9 +53,10 @@ func (s *Store) commit(ctx context.Context, items []*eventstore.Item) error {
 // learn has readers see what was committed: first the records, then the head. What was
 // written is seldom read soon, unlike what it links to, which the cache is for.
 func (s *Store) learn(g *eventstore.Group) {
-	for id := range g.Records {
-		s.cache.Invalidate(id)
-		s.usedID(id)
+	for id, h := range g.Records {
+		if s.cache.Invalidate(id); h != nil {
+			s.usedID(id)
+		}
 	}
 	s.signal.Move(g.Head(), len(g.Redacts) > 0)
 }
@@ -84,45 +87,36 @@ func (s *Store) alone(ctx context.Context, do func(ctx context.Context) error) e
 }
 
 // gather reads what the file says about all that the items touch.
-func (s *Store) gather(ctx context.Context, g *eventstore.Group, items []*eventstore.Item) error {
+func (s *Store) gather(ctx context.Context, g *eventstore.Group) (err error) {
 	end, err := one(ctx, s.writer, endQuery, scanEnd)
 	if err != nil {
 		return err
 	}
 	g.Mark = end.Mark
-	t := eventstore.TouchedBy(items)
-	for _, id := range t.Records {
+	for id := range g.Records {
 		if id > end.lastID { // it is new
 			continue
 		}
-		h, err := s.held(ctx, s.writer, id)
-		if err != nil {
+		if g.Records[id], err = s.held(ctx, s.writer, id); err != nil {
 			return err
 		}
-		if h != nil {
-			g.Records[id] = h
-		}
 	}
-	for _, c := range t.Claims {
-		holder, err := one(ctx, s.writer, holderQuery, value[calendar.ID], c.Space, c.Key)
-		if err != nil {
+	for c := range g.Holders {
+		if g.Holders[c], err = one(ctx, s.writer, holderQuery, value[calendar.ID], c.Space, c.Key); err != nil {
 			return err
 		}
-		if holder != 0 {
-			g.Holders[c] = holder
-		}
 	}
-	for _, n := range t.Names {
+	for n := range g.Counts {
 		if g.Counts[n], err = one(ctx, s.writer, "SELECT count(*) FROM names WHERE space = ? AND key = ?", value[int], n.Space, n.Key); err != nil {
 			return err
 		}
 	}
-	for _, k := range t.Receipts {
+	for k := range g.Receipts {
 		if g.Receipts[k], err = one(ctx, s.writer, receiptQuery+"WHERE user = ? AND key = ?", scanReceipt, int64(k.User), k.Key); err != nil {
 			return err
 		}
 	}
-	for _, size := range t.Sizes {
+	for _, size := range slices.Collect(maps.Keys(g.Signed)) {
 		signed, err := all(ctx, s.writer, checkpointQuery+"WHERE size = ? OR size = (SELECT max(size) FROM checkpoints)", scanCheckpoint, number(size))
 		if err != nil {
 			return err
@@ -180,7 +174,7 @@ func insertLog(do statement, g *eventstore.Group) {
 		e := &g.Entries[i]
 		do(`INSERT INTO entries (position, kind, record, version, time, actor, change, leaf, client, request, reason, body, secret, salts)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, number(e.Position), e.Kind.String(), int64(e.ID), e.Version, e.Time.UnixMilli(),
-			int64(e.Actor), e.Change, e.Leaf[:], e.Cause.Client, e.Cause.Request, e.Cause.Reason, packBody(&e.Entry), e.Secret, e.Salts.Bytes())
+			int64(e.Actor), e.Change, e.Leaf[:], e.Cause.Client, e.Cause.Request, e.Cause.Reason, packBody(e), e.Secret, e.Salts.Bytes())
 	}
 	for _, c := range g.Commits {
 		do("INSERT INTO commits (first, last, hash) VALUES (?, ?, ?)", number(c.First), number(c.Last), c.Hash[:])

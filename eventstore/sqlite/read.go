@@ -124,6 +124,7 @@ func (s *Store) Find(ctx context.Context, l eventstore.Lookup) (f eventstore.Fou
 	for _, c := range l.Slugs {
 		taken, readErr := all(ctx, s.reader, "SELECT position, record FROM slugs WHERE space = ? AND key = ? ORDER BY position DESC",
 			func(r row) (t eventstore.Taken, err error) {
+				t.Claim = c
 				err = r.Scan(&t.Position, &t.Record)
 				return t, err
 			}, c.Space, c.Key)

@@ -19,7 +19,7 @@ type Before func(e *eventstore.Entry) ([]byte, error)
 // changes into states, and that what is blank was erased. What does not fit is a finding,
 // and so is an error of the sequence that is ErrDamaged; any other one is returned. Of a
 // secret its SHA-256 is enough.
-func Log(entries iter.Seq2[eventstore.Leafed, error], before Before) (Findings, error) {
+func Log(entries iter.Seq2[eventstore.Entry, error], before Before) (Findings, error) {
 	l := newLog(before)
 	for e, err := range entries {
 		if err == nil {
@@ -46,9 +46,9 @@ type log struct {
 
 // record is what has to be known of a record.
 type record struct {
-	position calendar.Position // as version and leaf, of its last entry
+	position calendar.Position // as version and state, of its last entry
 	version  int64
-	leaf     [32]byte
+	state    [32]byte // SHA-256
 	kind     calendar.Kind
 	secret   [32]byte // SHA-256, of no bytes without one
 	erased   bool
@@ -85,7 +85,7 @@ func (l *log) findings(err error) (Findings, error) {
 }
 
 // check checks the next entry.
-func (l *log) check(e *eventstore.Leafed) error {
+func (l *log) check(e *eventstore.Entry) error {
 	r := l.records[e.ID]
 	if r == nil {
 		r = &record{kind: e.Kind, secret: sha256.Sum256(nil)}
@@ -94,22 +94,19 @@ func (l *log) check(e *eventstore.Leafed) error {
 	switch {
 	case e.Position != l.Entries+1:
 		return eventstore.Damaged(l.Entries+1, "it is missing, the next one is %d", e.Position)
-	case eventstore.LeafBySum(&e.Entry, e.SecretSum) != e.Leaf:
+	case eventstore.Leaf(e) != e.Leaf:
 		return eventstore.Damaged(e.Position, "it does not fit its leaf")
 	case e.Version != r.version+1 || e.Kind != r.kind:
 		return eventstore.Damaged(e.Position, "version %d of %s %d follows version %d of a %s", e.Version, e.Kind, e.ID, r.version, r.kind)
 	case r.erased:
 		return eventstore.Damaged(e.Position, "record %d was erased before it", e.ID)
 	}
-	r.position, r.version, r.leaf = e.Position, e.Version, e.Leaf
+	r.position, r.version, r.state, r.secret = e.Position, e.Version, sha256.Sum256(e.State), *cmp.Or(e.SecretHash(), &r.secret)
 	var err error
 	if e.Redacted != nil {
-		err = l.checkBlank(&e.Entry, r)
+		err = l.checkBlank(e, r)
 	} else {
-		if e.SecretSum != nil {
-			r.secret = *e.SecretSum
-		}
-		err = l.checkFold(&e.Entry, r)
+		err = l.checkFold(e, r)
 		r.plain = cmp.Or(r.plain, e.Position)
 	}
 	if err == nil {

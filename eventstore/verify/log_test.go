@@ -14,7 +14,7 @@ import (
 )
 
 // erasedLog is a log of two tags: 1 at 1, 2 and erased at 4, 2 at 3 and 5.
-func erasedLog(t *testing.T) []eventstore.Leafed {
+func erasedLog(t *testing.T) []eventstore.Entry {
 	t.Helper()
 	s := memstore.New()
 	first, r := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
@@ -38,7 +38,7 @@ func erasedLog(t *testing.T) []eventstore.Leafed {
 	if err != nil || len(entries) != 5 {
 		t.Fatalf("%d entries, %v", len(entries), err)
 	}
-	all := make([]eventstore.Leafed, len(entries))
+	all := make([]eventstore.Entry, len(entries))
 	for i, e := range entries {
 		all[i] = entryOf(e)
 	}
@@ -46,8 +46,9 @@ func erasedLog(t *testing.T) []eventstore.Leafed {
 }
 
 // entryOf is an entry with a leaf that fits.
-func entryOf(e eventstore.Entry) eventstore.Leafed {
-	return eventstore.Leafed{Entry: e, Leaf: eventstore.Leaf(&e), SecretSum: eventstore.SecretSum(&e)}
+func entryOf(e eventstore.Entry) eventstore.Entry {
+	e.Leaf = eventstore.Leaf(&e)
+	return e
 }
 
 // TestLog: what does not fit together is found, although each entry fits its leaf, with
@@ -57,55 +58,55 @@ func TestLog(t *testing.T) {
 	created, r := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
 	updated, _ := storetest.Draft(t, r, tag(1, calendar.Updated), moment)
 	for name, tt := range map[string]struct {
-		edit     func(e []eventstore.Leafed) []eventstore.Leafed
+		edit     func(e []eventstore.Entry) []eventstore.Entry
 		result   verify.Result
 		position calendar.Position
 		says     string
 	}{
-		"whole":    {func(e []eventstore.Leafed) []eventstore.Leafed { return e }, verify.Redacted, 0, ""},
-		"position": {func(e []eventstore.Leafed) []eventstore.Leafed { return slices.Delete(e, 2, 3) }, verify.Tampered, 3, "it is missing, the next one is 4"},
-		"version": {func(e []eventstore.Leafed) []eventstore.Leafed {
+		"whole":    {func(e []eventstore.Entry) []eventstore.Entry { return e }, verify.Redacted, 0, ""},
+		"position": {func(e []eventstore.Entry) []eventstore.Entry { return slices.Delete(e, 2, 3) }, verify.Tampered, 3, "it is missing, the next one is 4"},
+		"version": {func(e []eventstore.Entry) []eventstore.Entry {
 			e[4].Version++
 			return e
 		}, verify.Tampered, 5, "version 3 of tag 2 follows version 1 of a tag"},
-		"kind": {func(e []eventstore.Leafed) []eventstore.Leafed {
+		"kind": {func(e []eventstore.Entry) []eventstore.Entry {
 			e[4].Kind = calendar.KindVenue
 			return e
 		}, verify.Tampered, 5, "version 2 of venue 2 follows version 1 of a tag"},
-		"after an erasure": {func(e []eventstore.Leafed) []eventstore.Leafed {
+		"after an erasure": {func(e []eventstore.Entry) []eventstore.Entry {
 			e[4].ID, e[4].Version = 1, 4
 			return e
 		}, verify.Tampered, 5, "record 1 was erased before it"},
-		"blank without an erasure": {func(e []eventstore.Leafed) []eventstore.Leafed {
+		"blank without an erasure": {func(e []eventstore.Entry) []eventstore.Entry {
 			e[2].Fields, e[2].State = nil, nil
 			return e
 		}, verify.Tampered, 3, "it does not fit its leaf"},
-		"cut off": {func(e []eventstore.Leafed) []eventstore.Leafed { return e[:3] }, verify.Tampered, 1, "it is blank, and entry 4 did not erase its record"},
-		"erased by two": {func(e []eventstore.Leafed) []eventstore.Leafed {
+		"cut off": {func(e []eventstore.Entry) []eventstore.Entry { return e[:3] }, verify.Tampered, 1, "it is blank, and entry 4 did not erase its record"},
+		"erased by two": {func(e []eventstore.Entry) []eventstore.Entry {
 			e[1].Redacted.By = 5
 			return e
 		}, verify.Tampered, 2, "it is blank by entry 5, and entry 1 of its record by entry 4"},
-		"erased by another": {func(e []eventstore.Leafed) []eventstore.Leafed {
+		"erased by another": {func(e []eventstore.Entry) []eventstore.Entry {
 			e[0].Redacted.By, e[1].Redacted.By = 5, 5
 			return e
 		}, verify.Tampered, 1, "it is blank, and entry 5 did not erase its record"},
-		"text is left": {func(e []eventstore.Leafed) []eventstore.Leafed {
+		"text is left": {func(e []eventstore.Entry) []eventstore.Entry {
 			e[1].Cause.Reason = "left"
 			return e
 		}, verify.Incomplete, 2, "daybook erase tag 1"},
-		"an entry is left": {func(e []eventstore.Leafed) []eventstore.Leafed {
+		"an entry is left": {func(e []eventstore.Entry) []eventstore.Entry {
 			e[0].Redacted, e[0].Fields, e[0].State = nil, created.Fields, created.State
 			return e
 		}, verify.Incomplete, 1, "daybook erase tag 1"},
-		"the last entry is left": {func(e []eventstore.Leafed) []eventstore.Leafed {
+		"the last entry is left": {func(e []eventstore.Entry) []eventstore.Entry {
 			e[1].Redacted, e[1].Fields, e[1].State = nil, updated.Fields, updated.State
 			return e
 		}, verify.Incomplete, 2, "daybook erase tag 1"},
-		"fields of an erasure": {func(e []eventstore.Leafed) []eventstore.Leafed {
+		"fields of an erasure": {func(e []eventstore.Entry) []eventstore.Entry {
 			e[3].Fields = []byte(`{"slug":"left"}`)
 			return e
 		}, verify.Tampered, 4, "does not give the stored record"},
-		"state of an erasure": {func(e []eventstore.Leafed) []eventstore.Leafed {
+		"state of an erasure": {func(e []eventstore.Entry) []eventstore.Entry {
 			e[3].State = []byte(strings.Replace(string(e[3].State), `"fields":{}`, `"fields":{"slug":"left"}`, 1))
 			return e
 		}, verify.Tampered, 4, "does not give the stored record"},
@@ -114,10 +115,10 @@ func TestLog(t *testing.T) {
 			t.Parallel()
 			entries := tt.edit(erasedLog(t))
 			states := map[calendar.ID][]byte{}
-			f, err := verify.Log(func(yield func(eventstore.Leafed, error) bool) {
+			f, err := verify.Log(func(yield func(eventstore.Entry, error) bool) {
 				for _, e := range entries {
 					if e.Redacted != nil || len(e.State) > 0 {
-						e = entryOf(e.Entry)
+						e = entryOf(e)
 					}
 					if !yield(e, nil) {
 						return
@@ -135,7 +136,7 @@ func TestLog(t *testing.T) {
 // TestLogAfterBlank: what follows a blank entry is not held against the ones before it.
 func TestLogAfterBlank(t *testing.T) {
 	t.Parallel()
-	entries := make([]eventstore.Leafed, 0, 3)
+	entries := make([]eventstore.Entry, 0, 3)
 	var r *calendar.Record
 	for version, verb := range []string{calendar.Created, calendar.Updated, calendar.Updated} {
 		c := tag(1, verb)
@@ -148,7 +149,7 @@ func TestLogAfterBlank(t *testing.T) {
 		}
 		entries, r = append(entries, entryOf(e)), next
 	}
-	f, err := verify.Log(func(yield func(eventstore.Leafed, error) bool) {
+	f, err := verify.Log(func(yield func(eventstore.Entry, error) bool) {
 		for _, e := range entries {
 			if !yield(e, nil) {
 				return

@@ -121,10 +121,10 @@ func TestVerifyBehindTheHead(t *testing.T) {
 	}
 	restored := first(func(h *eventstore.Held) { h.Erased = false })
 	for says, s := range map[string]strange{
-		"":                            {Store: written, head: 1},
-		" ":                           {Store: erased, head: 1},
-		"lies behind the last":        {Store: written, head: 1, bare: true},
-		"record 1 is not that of its": {Store: erased, head: 1, held: restored},
+		"":                         {Store: written, head: 1},
+		" ":                        {Store: erased, head: 1},
+		"lies behind the last":     {Store: written, head: 1, bare: true},
+		"did not erase its record": {Store: erased, head: 1, held: restored},
 	} {
 		_, err := verified(t, s, nil)
 		if says = strings.TrimSpace(says); says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
@@ -241,7 +241,6 @@ type later struct {
 
 	t    *testing.T
 	last *calendar.Record
-	spy  func(h *eventstore.Held)
 }
 
 func (l *later) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
@@ -252,42 +251,16 @@ func (l *later) Records(ctx context.Context, kind calendar.Kind, after calendar.
 		write(l.t, l.Store, d, fresh) //nolint:contextcheck // takes that of the test
 		l.last = r
 	}
-	states, err := l.Store.Records(ctx, kind, after, limit)
-	for i := range states {
-		l.spy(&states[i])
-	}
-	return states, err
+	return l.Store.Records(ctx, kind, after, limit)
 }
 
-// TestVerifyWhileOthersWrite: what is newer than the head of the run is no
-// damage, unless it does not fit its own entry.
+// TestVerifyWhileOthersWrite: what is newer than the head of the run is no damage.
 func TestVerifyWhileOthersWrite(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		name string
-		spy  func(h *eventstore.Held)
-		bad  bool
-	}{
-		{"whole", func(*eventstore.Held) {}, false},
-		{"beyond the log", func(h *eventstore.Held) { h.Position += 100 }, true},
-		{"of another record", func(h *eventstore.Held) {
-			if h.ID == 1 {
-				h.Position++
-			}
-		}, true},
-		{"version", func(h *eventstore.Held) { h.Version++ }, true},
-		{"record", func(h *eventstore.Held) { h.Record = []byte(`{}`) }, true},
-		{"secret", func(h *eventstore.Held) { h.Secret = nil }, true},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			d, r := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
-			s := &later{Store: memstore.New(), t: t, last: r, spy: tt.spy}
-			write(t, s, d)
-			n, err := verified(t, s, nil)
-			if tt.bad && !errors.Is(err, eventstore.ErrDamaged) || !tt.bad && (err != nil || n != 1) {
-				t.Errorf("Verify: %d entries, %v", n, err)
-			}
-		})
+	d, r := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
+	s := &later{Store: memstore.New(), t: t, last: r}
+	write(t, s, d)
+	if n, err := verified(t, s, nil); err != nil || n != 1 {
+		t.Errorf("Verify: %d entries, %v", n, err)
 	}
 }

@@ -13,12 +13,11 @@ import (
 // its sum.
 func TestLine(t *testing.T) {
 	t.Parallel()
-	e := eventstore.Leafed{Leaf: [32]byte{1}}
-	e.Entry = eventstore.Entry{
-		Position: 9, Kind: calendar.KindTag, ID: 5, Version: 2, Time: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC), Actor: 7,
+	e := eventstore.Entry{
+		Leaf: [32]byte{1}, Position: 9, Kind: calendar.KindTag, ID: 5, Version: 2, Time: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC), Actor: 7,
 		Cause: eventstore.Cause{Reason: "why"}, Change: "tag.updated", Fields: []byte(`{}`), State: []byte(`{"v":1}`), Secret: []byte("hidden"),
 	}
-	e.Secret, e.SecretSum = nil, eventstore.SecretSum(&e.Entry)
+	e.Secret, e.SecretSum = nil, e.SecretHash()
 	for i := range e.Salts {
 		for j := range e.Salts[i] {
 			e.Salts[i][j] = byte(i + 1)

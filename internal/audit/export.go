@@ -64,10 +64,10 @@ var bodies = [...]string{"actor", "cause", "fields", "state", "secret"}
 // leafForm names the one form of leaves (HISTORY 13).
 const leafForm = 2
 
-func lineOf(e *eventstore.Leafed) line {
+func lineOf(e *eventstore.Entry) line {
 	l := line{
 		Position: e.Position, Kind: e.Kind.String(), ID: e.ID, Version: e.Version, Time: e.Time, Actor: e.Actor,
-		Change: e.Change, Fields: e.Fields, State: e.State, SecretSum: (*verify.Hash)(e.SecretSum),
+		Change: e.Change, Fields: e.Fields, State: e.State, SecretSum: (*verify.Hash)(e.SecretHash()),
 		Form: leafForm, Leaf: e.Leaf, Salts: make(map[string][]byte, len(bodies)),
 	}
 	for i, name := range bodies {
@@ -88,8 +88,8 @@ func lineOf(e *eventstore.Leafed) line {
 
 // entry returns the entry of a line that lineOf made. Of any other text it is one whose
 // line is another text.
-func (l *line) entry() *eventstore.Leafed {
-	e := &eventstore.Leafed{Leaf: l.Leaf, SecretSum: (*[32]byte)(l.SecretSum)}
+func (l *line) entry() *eventstore.Entry {
+	e := &eventstore.Entry{Leaf: l.Leaf, SecretSum: (*[32]byte)(l.SecretSum)}
 	e.Kind, _ = calendar.ParseKind(l.Kind)
 	e.Position, e.ID, e.Version, e.Time, e.Actor = l.Position, l.ID, l.Version, l.Time, l.Actor
 	e.Change, e.Fields, e.State = l.Change, l.Fields, l.State
@@ -197,7 +197,7 @@ func (r *reader) next(to any) ([]byte, error) {
 }
 
 // entries yields the entries.
-func (r *reader) entries(yield func(eventstore.Leafed, error) bool) {
+func (r *reader) entries(yield func(eventstore.Entry, error) bool) {
 	for {
 		var l struct {
 			line
@@ -213,7 +213,7 @@ func (r *reader) entries(yield func(eventstore.Leafed, error) bool) {
 			r.notes = append(r.notes, []byte(l.Checkpoint))
 			continue
 		}
-		var e eventstore.Leafed
+		var e eventstore.Entry
 		if err == nil {
 			e = *l.entry()
 			// Texts may be read that no export has.

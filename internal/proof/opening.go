@@ -50,7 +50,7 @@ func OpeningOf(e *eventstore.Entry, all bool) *Opening {
 		return nil
 	}
 	var bodies [5]Body
-	for i, h := range eventstore.BodyHashes(e, eventstore.SecretSum(e)) {
+	for i, h := range eventstore.BodyHashes(e) {
 		bodies[i].Hash = base64.StdEncoding.EncodeToString(h[:])
 	}
 	open := func(i int, b Body) {
