@@ -130,19 +130,7 @@ func (c *natsServers) Server(t *testing.T, name string) *natsServer {
 // knows all the servers.
 func (c *natsServers) Ready(t *testing.T) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for {
-		err := c.ready(ctx)
-		if err == nil {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			t.Fatalf("NATS servers are not ready: %v", err)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+	waitFor(t, func() bool { return c.ready(t.Context()) == nil })
 }
 
 // ready makes a stream of all servers and deletes it.
@@ -189,15 +177,6 @@ func (s *natsServer) Kill9() {
 	_ = s.cmd.Process.Kill() // it may have ended
 	_ = s.cmd.Wait()         // with "killed"
 	s.cmd = nil
-}
-
-// Log gives what the process logged.
-func (s *natsServer) Log() string {
-	b, err := os.ReadFile(s.config + ".log")
-	if err != nil {
-		return err.Error()
-	}
-	return string(b)
 }
 
 var natsBuild struct {

@@ -2,6 +2,7 @@ package feed_test
 
 import (
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -16,20 +17,20 @@ import (
 // leader returns the name of the server that leads the stream.
 func leader(t *testing.T, js jetstream.JetStream) string {
 	t.Helper()
-	ctx := within(t)
-	for {
-		info, err := look(ctx, js)
-		if err == nil && info.Cluster != nil && info.Cluster.Leader != "" {
-			return info.Cluster.Leader
+	name := ""
+	waitFor(t, func() bool {
+		info, err := look(within(t), js)
+		if err == nil && info.Cluster != nil {
+			name = info.Cluster.Leader
 		}
-		pause(ctx, t)
-	}
+		return name != ""
+	})
+	return name
 }
 
 // The leader of the stream moves while entries come.
-func testLeaderMoved(t *testing.T, p place) {
-	s, e := setup(t, p)
-	js := e.JetStream()
+func testLeaderMoved(t *testing.T, p *natsServers) {
+	s, js := setup(t, p)
 	src := source(t, s, js, feed.SourceOptions{Stall: 50 * time.Millisecond})
 	at := add(t, s, 100)
 	mustReadAll(t, s, src, 0, at)
@@ -42,9 +43,7 @@ func testLeaderMoved(t *testing.T, p place) {
 		mustReadAll(t, s, src, at, head)
 		at = head
 		until(t, js, at)
-		for ctx := within(t); leader(t, js) == before; {
-			pause(ctx, t)
-		}
+		waitFor(t, func() bool { return leader(t, js) != before })
 	}
 	wantWhole(t, js, at)
 }
@@ -59,28 +58,20 @@ func wantWhole(t *testing.T, js jetstream.JetStream, p calendar.Position) {
 
 // A setting is changed: the stream of one server becomes one of three, with all
 // that is in it, and back.
-func testReplicasChanged(t *testing.T, p place) {
-	s, js := newStore(t), p.open(t).JetStream()
+func testReplicasChanged(t *testing.T, p *natsServers) {
+	s, js := newStore(t), p.open(t)
 	var head calendar.Position
 	for _, n := range []int{1, 3, 1} {
 		stop := actor(t, relay(t, s, js, feed.RelayOptions{Replicas: n}).Run)
 		head = add(t, s, 100)
-		ctx := within(t)
-		for {
+		waitFor(t, func() bool {
 			info := until(t, js, head)
 			current := 1
 			if info.Cluster != nil {
-				for _, peer := range info.Cluster.Replicas {
-					if peer.Current {
-						current++
-					}
-				}
+				current += len(slices.DeleteFunc(info.Cluster.Replicas, func(peer *jetstream.PeerInfo) bool { return !peer.Current }))
 			}
-			if info.Config.Replicas == n && current == n {
-				break
-			}
-			pause(ctx, t)
-		}
+			return info.Config.Replicas == n && current == n
+		})
 		check(t, stop())
 		wantWhole(t, js, head)
 	}
@@ -97,9 +88,8 @@ func TestServersKilled(t *testing.T) {
 	for name, n := range map[string]int{"one server": 1, "cluster of three": 3} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := outside{startNATS(t, n)}
-			s, e := setup(t, p)
-			js := e.JetStream()
+			p := startNATS(t, n)
+			s, js := setup(t, p)
 			src := source(t, s, js, feed.SourceOptions{Stall: 50 * time.Millisecond})
 			var at calendar.Position
 			follow := func() {
@@ -111,46 +101,36 @@ func TestServersKilled(t *testing.T) {
 			follow()
 			until(t, js, at)
 
+			one := p.All[0]
 			if n > 1 { // the others go on without it
-				one := p.Server(t, leader(t, js))
-				one.Kill9()
-				follow()
+				one = p.Server(t, leader(t, js))
+			}
+			one.Kill9()
+			follow()
+			if n > 1 {
 				until(t, js, at)
-				one.Start()
-			} else {
-				p.All[0].Kill9()
-				follow()
-				p.All[0].Start()
 			}
+			one.Start()
 			follow()
 			wantWhole(t, js, at)
 
-			for _, one := range p.All {
-				one.Kill9()
-			}
-			follow()
-			for _, one := range p.All {
-				one.Start()
-			}
-			follow()
-			wantWhole(t, js, at)
-
-			for _, one := range p.All {
-				one.Kill9()
-				check(t, os.RemoveAll(one.Dir))
-			}
-			follow()
-			for _, one := range p.All {
-				one.Start()
-			}
-			follow()
-			wantWhole(t, js, at)
-			again := source(t, s, js, feed.SourceOptions{})
-			mustReadAll(t, s, again, 0, at)
-			for ctx := within(t); src.Stats().FromStream == 0 || !src.Stats().Live; { // the follower, too, is back on the stream
+			for _, disks := range []bool{true, false} {
+				for _, one := range p.All {
+					if one.Kill9(); !disks {
+						check(t, os.RemoveAll(one.Dir))
+					}
+				}
 				follow()
-				pause(ctx, t)
+				for _, one := range p.All {
+					one.Start()
+				}
+				follow()
+				wantWhole(t, js, at)
 			}
+			waitFor(t, func() bool { // the follower, too, is back on the stream
+				follow()
+				return src.Stats().FromStream > 0 && src.Stats().Live
+			})
 		})
 	}
 }
@@ -159,53 +139,53 @@ func TestServersKilled(t *testing.T) {
 // with the store, and the stream is made when they come.
 func TestServersComeLate(t *testing.T) {
 	t.Parallel()
-	p := outside{startNATS(t, 1)}
+	p := startNATS(t, 1)
 	p.All[0].Kill9()
-	s, js := newStore(t), p.open(t).JetStream()
+	s, js := newStore(t), p.open(t)
 	actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
 	src := source(t, s, js, feed.SourceOptions{})
 	head := add(t, s, 50)
 	mustReadAll(t, s, src, 0, head)
 	p.All[0].Start()
 	until(t, js, head)
-	for ctx := within(t); !src.Stats().Live; {
+	waitFor(t, func() bool {
 		head = add(t, s, 1)
 		mustReadAll(t, s, src, head-1, head)
-		pause(ctx, t)
-	}
+		return src.Stats().Live
+	})
 }
 
-// The connection breaks, and what was under way is lost with it: the relay does
-// not wait for the acknowledgement.
-func TestConnectionBroken(t *testing.T) {
+// The connection to NATS swallows what is sent and says nothing, while a new one
+// would be fine: the source goes on from the store, and relay and source find out
+// and make another connection.
+func TestSilentConnection(t *testing.T) {
 	t.Parallel()
 	at := "nats://" + listen(t, &server.Options{})
-	p := engines.NewProxy(t, at)
-	js := connect(t, p.URL, feed.ConnectOptions{})
-	s := newStore(t)
-	published := make(chan calendar.Position, 100)
-	r := relay(t, s, js, feed.RelayOptions{Observe: func(_, last calendar.Position) func(error) {
-		published <- last
-		return func(error) {}
-	}})
+	between := engines.NewProxy(t, at)
+	s, direct := newStore(t), connect(t, at, feed.ConnectOptions{})
+	if o := direct.Conn().Opts; time.Duration(o.MaxPingsOut+1)*o.PingInterval > 6*time.Second {
+		t.Errorf("silence is found out by %d pings, one every %s", o.MaxPingsOut+1, o.PingInterval)
+	}
+	through := connect(t, between.URL, feed.ConnectOptions{})
+	r := relay(t, s, through, feed.RelayOptions{})
 	actor(t, r.Run)
-	head := add(t, s, 10)
-	until(t, js, head)
-	p.Swallow(false)
-	head = add(t, s, 1)
-	for ctx, last := within(t), calendar.Position(0); last < head; {
-		select {
-		case last = <-published:
-		case <-ctx.Done():
-			t.Fatal("the relay publishes nothing")
-		}
+	head := add(t, s, 20)
+	until(t, direct, head)
+	src := source(t, s, through, feed.SourceOptions{Stall: 100 * time.Millisecond})
+	mustReadAll(t, s, src, 0, head)
+
+	between.Swallow(false)
+	before := head
+	head = add(t, s, 20)
+	mustReadAll(t, s, src, before, head)
+	if st := src.Stats(); st.FromStore == 0 {
+		t.Errorf("got %+v, want entries from the store", st)
 	}
-	p.Switch(at)
-	wantWhole(t, js, head)
-	for ctx := within(t); r.Stats().Position < head; {
-		pause(ctx, t)
-	}
-	if st := r.Stats(); st.Retries == 0 {
-		t.Errorf("got %+v, want a relay that began again", st)
-	}
+	waitFor(t, func() bool { return r.Stats().Error != "" }) // it is known before the connection is another one
+	until(t, direct, head)
+	waitFor(t, func() bool {
+		before, head = head, add(t, s, 1)
+		mustReadAll(t, s, src, before, head)
+		return src.Stats().Live && r.Stats().Error == ""
+	})
 }

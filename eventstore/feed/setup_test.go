@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/goleak"
 
@@ -47,12 +46,6 @@ func newStore(t *testing.T) *store {
 	s := memstore.New()
 	t.Cleanup(func() { _ = s.Close() })
 	return s
-}
-
-// embedded returns the JetStream of a server of this process.
-func embedded(t *testing.T) jetstream.JetStream {
-	t.Helper()
-	return connect(t, "nats://"+listen(t, &server.Options{}), feed.ConnectOptions{})
 }
 
 // add appends n entries of fresh records and returns the head.
@@ -111,11 +104,7 @@ func actor(t *testing.T, f func(context.Context) error) (stop func() error) {
 
 func relay(t *testing.T, s eventstore.Store, js jetstream.JetStream, o feed.RelayOptions) *feed.Relay {
 	t.Helper()
-	inner := js
-	if j, ok := js.(*bent); ok {
-		inner = j.JetStream
-	}
-	if c, ok := inner.(connected); ok && o.Replicas == 0 {
+	if c, ok := js.(connected); ok && o.Replicas == 0 {
 		o.Replicas = c.replicas
 	}
 	return feed.NewRelay(s, js, o)
@@ -151,20 +140,31 @@ func until(t *testing.T, js jetstream.JetStream, p calendar.Position) *jetstream
 	}
 }
 
-// look returns the stream as it is now.
+// look returns the stream as it is now. Servers that have no leader do not answer.
 func look(ctx context.Context, js jetstream.JetStream) (*jetstream.StreamInfo, error) {
-	return lookAt(ctx, js, feed.StreamName(feed.DefaultPrefix))
-}
-
-// lookAt gives a stream as it is now. Servers that have no leader do not answer.
-func lookAt(ctx context.Context, js jetstream.JetStream, name string) (*jetstream.StreamInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	s, err := js.Stream(ctx, name)
+	s, err := js.Stream(ctx, feed.StreamName(feed.DefaultPrefix))
 	if err != nil {
 		return nil, err
 	}
 	return s.CachedInfo(), nil
+}
+
+// mark returns the mark that a store has for a position.
+func mark(ctx context.Context, s eventstore.Store, p calendar.Position) (eventstore.Mark, error) {
+	if p == 0 {
+		return eventstore.Mark{}, nil
+	}
+	h, err := s.Head(ctx, eventstore.Point{Position: p})
+	return h.Mark, err
+}
+
+func markOf(t *testing.T, s eventstore.Store, p calendar.Position) eventstore.Mark {
+	t.Helper()
+	m, err := mark(t.Context(), s, p)
+	check(t, err)
+	return m
 }
 
 // pause gives way for a moment, in a loop that waits for something.
@@ -177,15 +177,10 @@ func pause(ctx context.Context, t *testing.T) {
 	}
 }
 
-// reader is the part of Source that readAll and the broken twins have.
-type reader interface {
-	Read(ctx context.Context, after eventstore.Mark, limit int) ([]eventstore.Entry, eventstore.Mark, error)
-}
-
 // readAll reads the entries in (after, upTo] and tells what is wrong with them:
 // each position exactly once, in order, as the store has it but for the secret, and
 // with the mark that the store has.
-func readAll(ctx context.Context, s eventstore.Store, r reader, after, upTo calendar.Position, n int) error {
+func readAll(ctx context.Context, s eventstore.Store, r *feed.Source, after, upTo calendar.Position, n int) error {
 	at, err := mark(ctx, s, after)
 	if err != nil {
 		return err
@@ -228,7 +223,7 @@ func readAll(ctx context.Context, s eventstore.Store, r reader, after, upTo cale
 	return nil
 }
 
-func mustReadAll(t *testing.T, s eventstore.Store, r reader, after, upTo calendar.Position) {
+func mustReadAll(t *testing.T, s eventstore.Store, r *feed.Source, after, upTo calendar.Position) {
 	t.Helper()
 	if err := readAll(within(t), s, r, after, upTo, 64); err != nil {
 		t.Fatal(err)
@@ -236,11 +231,26 @@ func mustReadAll(t *testing.T, s eventstore.Store, r reader, after, upTo calenda
 }
 
 // setup is a store, a JetStream and a running relay.
-func setup(t *testing.T, p place) (*store, opened) {
+func setup(t *testing.T, p *natsServers) (*store, jetstream.JetStream) {
 	t.Helper()
-	s, e := newStore(t), p.open(t)
-	actor(t, relay(t, s, e.JetStream(), feed.RelayOptions{}).Run)
-	return s, e
+	s, js := newStore(t), p.open(t)
+	actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
+	return s, js
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// waitFor waits until something is so.
+func waitFor(t *testing.T, is func() bool) {
+	t.Helper()
+	for ctx := within(t); !is(); {
+		pause(ctx, t)
+	}
 }
 
 // diff is cmp.Diff that is quick for large equal entries.
