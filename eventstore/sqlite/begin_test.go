@@ -16,47 +16,39 @@ import (
 // would refuse all later writes.
 func TestCancelledBegin(t *testing.T) {
 	t.Parallel()
-	for name, write := range map[string]func(context.Context, *Store){
-		"purge": func(ctx context.Context, s *Store) { _, _ = s.purge(ctx) },
-		"group": func(ctx context.Context, s *Store) { _ = s.commit(ctx, nil) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			path := filepath.Join(t.TempDir(), FileName)
-			s, err := Open(t.Context(), path, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = s.Close() })
-			other, err := sql.Open("sqlite", dsn(path, url.Values{"_pragma": commonPragmas}))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = other.Close() }()
-			other.SetMaxOpenConns(1)
-			if _, err := other.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
-				t.Fatal(err)
-			}
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			done := make(chan struct{})
-			go func() {
-				defer close(done)
-				write(ctx, s)
-			}()
-			for s.writing.TryLock() { // until the write has the connection
-				s.writing.Unlock()
-			}
-			<-time.After(200 * time.Millisecond) // and waits for the other connection
-			cancel()
-			<-time.After(50 * time.Millisecond)
-			if _, err := other.ExecContext(t.Context(), "ROLLBACK"); err != nil {
-				t.Fatal(err)
-			}
-			<-done
-			if res := s.Append(t.Context(), []eventstore.Append{plain(1, 10)}); res[0].Err != nil {
-				t.Errorf("append afterwards: %v", res[0].Err)
-			}
-		})
+	path := filepath.Join(t.TempDir(), FileName)
+	s, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	other, err := sql.Open("sqlite", dsn(path, url.Values{"_pragma": commonPragmas}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close() }()
+	other.SetMaxOpenConns(1)
+	if _, err := other.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = s.commit(ctx, nil)
+	}()
+	for s.writing.TryLock() { // until the write has the connection
+		s.writing.Unlock()
+	}
+	<-time.After(200 * time.Millisecond) // and waits for the other connection
+	cancel()
+	<-time.After(50 * time.Millisecond)
+	if _, err := other.ExecContext(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	<-done
+	if res := s.Append(t.Context(), []eventstore.Append{plain(1, 10)}); res[0].Err != nil {
+		t.Errorf("append afterwards: %v", res[0].Err)
 	}
 }

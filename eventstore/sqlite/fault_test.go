@@ -1,12 +1,10 @@
 package sqlite
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
@@ -61,60 +59,9 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("append %d on a full disk: %v, want ErrUnavailable", i, res.Err)
 		}
 	}
-	states, err := s.Load(t.Context(), 1, 2, 3)
-	if err != nil || states[0].Version != 1 || states[1].Version != 0 || states[2].Version != 0 {
-		t.Errorf("states after it: %+v, %v", states, err)
-	}
 	limit(1 << 20)
 	if res := s.Append(t.Context(), []eventstore.Append{plain(2, 100_000)}); res[0].Err != nil || res[0].Position != 2 {
 		t.Errorf("append when there is room again: %+v", res[0])
-	}
-	commits, err := s.Commits(t.Context(), 1, 10)
-	if err != nil || len(commits) != 2 || commits[1].Last != 2 {
-		t.Errorf("commits are %+v, %v", commits, err)
-	}
-}
-
-// TestCloseDrains: appends that were taken are finished, later ones refused.
-func TestCloseDrains(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "events.db")
-	s, err := Open(t.Context(), path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	results := make([]eventstore.Result, 200)
-	var wg sync.WaitGroup
-	for i := range results {
-		wg.Go(func() {
-			results[i] = s.Append(context.WithoutCancel(t.Context()), []eventstore.Append{plain(calendar.ID(i+1), 100)})[0]
-		})
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	wg.Wait()
-	s, err = Open(t.Context(), path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = s.Close() }()
-	done := 0
-	for i, res := range results {
-		states, err := s.Load(t.Context(), calendar.ID(i+1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		switch {
-		case res.Err == nil && states[0].Position == res.Position:
-			done++
-		case errors.Is(res.Err, eventstore.ErrClosed) && states[0].Version == 0:
-		default:
-			t.Errorf("append %d: %+v, the state is %+v", i, res, states[0])
-		}
-	}
-	if h, err := s.Head(t.Context(), eventstore.Point{}); err != nil || int(h.Position) != done {
-		t.Errorf("head is %d, %v, %d appends were answered", h.Position, err, done)
 	}
 }
 
