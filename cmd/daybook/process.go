@@ -310,7 +310,6 @@ func (p *process) api(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.add(ctx, "page files", h.EncodeFiles)
 	p.add(ctx, "erasures", func(ctx context.Context) error {
 		return whenErased(ctx, p.b.events.Epoch, h.Forget, q.Forget, then.Forget, p.b.records.Forget)
 	})

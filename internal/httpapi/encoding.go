@@ -157,21 +157,15 @@ func (a *api) encodedBody(ctx context.Context, p *admit.Pass, e encoding, ans *a
 	if out := ans.encoded[e].Load(); out != nil { // made while this one waited
 		return out, nil
 	}
-	out, err := a.encodeBody(e, ans)
-	if err == nil && ans.key != "" {
-		a.answers.Set(ans.key, ans) // it is larger now
-	}
-	return out, err
-}
-
-// encodeBody adds an encoding to an answer.
-func (a *api) encodeBody(e encoding, ans *answer) (*body, error) {
 	b, err := written(func(b []byte) ([]byte, error) { return a.encoders.append(b, e, ans) })
 	if err != nil {
 		return nil, err
 	}
 	out := newBody(b)
 	ans.encoded[e].Store(&out)
+	if ans.key != "" {
+		a.answers.Set(ans.key, ans) // it is larger now
+	}
 	return &out, nil
 }
 

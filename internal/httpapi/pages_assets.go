@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"path"
 	"strconv"
 	"strings"
@@ -19,20 +18,6 @@ func pageFiles(p *public.Pages) map[string]*answer {
 		out[file.Path] = ans
 	}
 	return out
-}
-
-// EncodeFiles encodes the files that pages load, besides whatever else is done at the start,
-// and ends with the context.
-func (a *api) EncodeFiles(ctx context.Context) error {
-	for _, ans := range a.files {
-		for e := encodingZstd; e < encodings && ctx.Err() == nil && !ans.compressed(); e++ {
-			if _, err := a.encodeBody(e, ans); err != nil {
-				return err
-			}
-		}
-	}
-	<-ctx.Done()
-	return ctx.Err()
 }
 
 // compressed reports whether a file is as small as it gets.
