@@ -349,10 +349,15 @@ func (l *looked) keyboard(t *testing.T) {
 		is(step.key, "e.closest('td').dataset.date", l.day[:7]+step.want)
 	}
 	// Every control is a stop that is seen, has an outline, and does not lie below the header.
-	for _, page := range l.pages() {
+	// The header is the same on all pages, so that it is skipped on all but the first.
+	for i, page := range l.pages() {
 		p.Goto(l.host + page.path)
 		drawn(p)
 		p.Eval(`window.reached = new Set(); 0`)
+		if i > 0 && p.Eval(`document.getElementById('skip') !== null`) == true {
+			p.Eval(`document.querySelectorAll('#skip, #site-header *').forEach((e) => reached.add(e)); 0`)
+			p.Press("Tab", "Enter")
+		}
 		for range 400 {
 			p.Press("Tab")
 			got := p.Eval(of(`(() => {
@@ -573,27 +578,25 @@ func (l *looked) firstViews(t *testing.T) {
 		return total, requests, of
 	}
 	const kB = 1000
-	for _, lang := range []string{"", "/cn", "/es", "/fr"} {
-		for _, width := range []int{1280, 390} {
-			p.Resize(width, 800)
-			total, requests, of := measure(lang + "/events/")
-			t.Logf("%s at %d: %d bytes in %d requests, %v", lang+"/events/", width, total, requests, of)
-			if of["Document"] > 30*kB || of["Stylesheet"] > 15*kB || of["Script"] > 12*kB || of["Font"] > 21*kB || total > 60*kB || requests > 7 ||
-				of["Document"] == 0 || of["Stylesheet"] == 0 || of["Script"] == 0 || of["Font"] == 0 {
-				t.Errorf("%s at %d: %d bytes in %d requests, %v", lang+"/events/", width, total, requests, of)
-			}
-			if total, requests, of := measure(lang + l.event); total > 100*kB {
-				t.Errorf("%s at %d: %d bytes in %d requests, %v", lang+l.event, width, total, requests, of)
-			}
-			for _, path := range []string{"/", "/events/", "/events/month/", "/events/week/", l.event} {
-				p.Goto(l.host + lang + path)
-				if got, _ := p.Eval(shifted).(float64); got > 0.02 {
-					t.Errorf("%s at %d: content moves by %.3f", lang+path, width, got)
-				}
+	for lang, width := range map[string]int{"": 1280, "/cn": 390, "/es": 1280, "/fr": 390} {
+		p.Resize(width, 800)
+		total, requests, of := measure(lang + "/events/")
+		t.Logf("%s at %d: %d bytes in %d requests, %v", lang+"/events/", width, total, requests, of)
+		if of["Document"] > 30*kB || of["Stylesheet"] > 15*kB || of["Script"] > 12*kB || of["Font"] > 21*kB || total > 60*kB || requests > 7 ||
+			of["Document"] == 0 || of["Stylesheet"] == 0 || of["Script"] == 0 || of["Font"] == 0 {
+			t.Errorf("%s at %d: %d bytes in %d requests, %v", lang+"/events/", width, total, requests, of)
+		}
+		if total, requests, of := measure(lang + l.event); total > 100*kB {
+			t.Errorf("%s at %d: %d bytes in %d requests, %v", lang+l.event, width, total, requests, of)
+		}
+		for _, path := range []string{"/", "/events/", "/events/month/", "/events/week/", l.event} {
+			p.Goto(l.host + lang + path)
+			if got, _ := p.Eval(shifted).(float64); got > 0.02 {
+				t.Errorf("%s at %d: content moves by %.3f", lang+path, width, got)
 			}
 		}
 		p.Resize(1280, 800)
-		total, requests, of := measure(lang + "/events/map/")
+		total, requests, of = measure(lang + "/events/map/")
 		t.Logf("%s: %d bytes in %d requests, %v", lang+"/events/map/", total, requests, of)
 		if total > 200*kB || requests > 12 || p.Eval(`document.querySelectorAll('#map [data-marker]').length`) == 0.0 {
 			t.Errorf("%s: %d bytes in %d requests, %v", lang+"/events/map/", total, requests, of)

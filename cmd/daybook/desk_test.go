@@ -490,10 +490,10 @@ func (d *desk) accessible(t *testing.T) {
 	}
 	for _, width := range []int{320, 1280} {
 		p.Resize(width, 900)
-		for _, theme := range []string{"light", "dark"} {
+		for theme, rules := range map[string]string{"light": everyRule, "dark": colourRules} {
 			p.Prefer(inTheme(theme))
 			look := func(view string) {
-				check(t, p.Page, fmt.Sprint(view, " ", width, " ", theme), everyRule)
+				check(t, p.Page, fmt.Sprint(view, " ", width, " ", theme), rules)
 				p.Is(view, `document.documentElement.scrollWidth <= innerWidth`, true)
 				keepPicture(t, p.Page, fmt.Sprintf("desk%s-%d-%s", strings.NewReplacer("#", "", "/", "-", "?", "-", "=", "-", id, "n").Replace(view), width, theme))
 			}
