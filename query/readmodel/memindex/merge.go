@@ -21,13 +21,14 @@ func newLayer(s *segment) layer {
 }
 
 // mergeable returns the layers that are to be merged with some new documents, nil when
-// there are none: all that are smaller than what is merged already; or, without new
-// documents, one that lost most of its own.
+// there are none: all that are smaller than two thirds of what is merged already; or, without
+// new documents, one that lost most of its own. At two thirds a document is built a third less
+// often than at the whole, and a query meets as many layers.
 func mergeable(layers []layer, fresh int) []layer {
 	bySize := slices.SortedFunc(slices.Values(layers), func(a, b layer) int { return cmp.Compare(a.n, b.n) })
 	sum, last := fresh, 0
 	for i, l := range bySize {
-		if l.n < sum {
+		if 3*l.n < 2*sum {
 			last = i + 1
 		}
 		sum += l.n

@@ -179,6 +179,7 @@ func wordsOf(entries []*entry) (words [len(calendar.Langs)][]word) {
 	for _, e := range entries {
 		for _, texts := range e.texts {
 			for _, t := range texts {
+				words[t.lang] = slices.Grow(words[t.lang], len(t.tokens))
 				for _, token := range t.tokens {
 					words[t.lang] = append(words[t.lang], word{Text: token})
 				}
@@ -261,6 +262,9 @@ func (t *texts) addTo(docs bitset, words []wordRange) {
 	}
 }
 
+// streams are buffers that streams grow in.
+var streams = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
 // fill makes a column of the texts of parts.
 func (c *textColumn) fill(name string, parts []part, v *vocabulary) {
 	for _, l := range calendar.Langs {
@@ -270,14 +274,17 @@ func (c *textColumn) fill(name string, parts []part, v *vocabulary) {
 			continue
 		}
 		t.Has, t.Starts = newBitset(len(parts)), make([]uint32, 1, len(parts)+1)
+		stream := streams.Get().(*bytes.Buffer) //nolint:forcetypeassert // the pool makes nothing else
 		for i, p := range parts {
 			if p.has(name, l) {
 				t.Has.set(uint32(i))
-				t.Stream = p.appendText(t.Stream, name, l, v)
+				stream.Write(p.appendText(stream.AvailableBuffer(), name, l, v))
 			}
-			t.Starts = append(t.Starts, uint32(len(t.Stream)))
+			t.Starts = append(t.Starts, uint32(stream.Len()))
 		}
-		t.Stream = bytes.Clone(t.Stream) // without the room that it grew into
+		t.Stream = bytes.Clone(stream.Bytes()) // without the room that it grew into
+		stream.Reset()
+		streams.Put(stream)
 	}
 }
 
