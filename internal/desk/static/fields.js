@@ -11,7 +11,10 @@ import { clock, languageNames, languageTag, moment, t } from "./texts.js";
 export const errorOf = (name, lang) => h("p.problem", { id: `error-${name}${lang ? "-" + lang : ""}`, "data-error": name, "data-lang": lang, hidden: true });
 export const noteOf = (name) => h("p.hint", { id: `note-${name}`, "data-note": name, hidden: true });
 
-const labelOf = (name, required) => [t("field." + name), required ? [" ", h("span.need", null, t("required"))] : ""];
+const labelOf = (name, required, kind) => [labelText(name, kind), required ? [" ", h("span.need", null, t("required"))] : ""];
+
+// labelText names a field of a record of a kind; the field of its own name may be called as the kind.
+export const labelText = (name, kind) => t("field." + (name === kind ? "name" : name));
 
 // say shows a note.
 export function say(note, text) {
@@ -26,7 +29,7 @@ export function line(form, name, o = {}) {
 	const error = errorOf(name, o.lang);
 	return {
 		key: o.key ?? name, name, lang: o.lang, error, input, focus: () => input.focus(),
-		element: h("div.field", o.lang ? { "data-pane": o.lang } : null, h("label", { for: id }, o.label ?? labelOf(name, o.required)), input, error, o.note ? noteOf(name) : null, o.hint ? h("p.hint", null, o.hint) : null),
+		element: h("div.field", o.lang ? { "data-pane": o.lang } : null, h("label", { for: id }, o.label ?? labelOf(name, o.required, form.kind)), input, error, o.note ? noteOf(name) : null, o.hint ? h("p.hint", null, o.hint) : null),
 		...unchanged(input),
 	};
 }
@@ -191,7 +194,7 @@ export function link(form, kind) {
 			const id = freshId(name);
 			return [name, h("input", { id, name: `${kind}.${name}`, type: "text", autocomplete: "off", "aria-required": name === kind ? "true" : null, oninput: () => form.changed() })];
 		});
-		const set = h("fieldset.part.inline", null, h("legend", null, t(kind + ".new")), fields.map(([name, input]) => h("div.field", null, h("label", { for: input.id }, t("field." + name)), input)),
+		const set = h("fieldset.part.inline", null, h("legend", null, t(kind + ".new")), fields.map(([name, input]) => h("div.field", null, h("label", { for: input.id }, labelText(name, kind)), input)),
 			h("p.line", null, button(t("remove.new"), () => {
 				set.remove();
 				say(note);

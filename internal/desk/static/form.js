@@ -98,7 +98,7 @@ class Form {
 		const inTrash = this.record.status === "trash" && mayEdit(this.kind, this.record);
 		this.element.replaceChildren(this.heading(false), inTrash ? h("p.line", null, button(t("restore"), () => this.restore(), { class: "primary" })) : "", h("dl.facts.reading", null, shown.map(([key, v]) => {
 			const [name, l] = key.split("@");
-			return h("div", null, h("dt", null, t("field." + name), l ? ` (${languageNames[l]})` : ""), h("dd", { lang: l ? languageTag(l) : null }, value(name, v)));
+			return h("div", null, h("dt", null, f.labelText(name, this.kind), l ? ` (${languageNames[l]})` : ""), h("dd", { lang: l ? languageTag(l) : null }, value(name, v)));
 		})), this.preview ? this.preview.element : "");
 	}
 
@@ -334,7 +334,7 @@ class Form {
 			if (x.lang) this.showLang(x.lang);
 			x.focus();
 		};
-		this.problems.replaceChildren(count("problems", wrong.length), " ", ...wrong.flatMap((x, i) => [i ? ", " : "", button(t("field." + x.name), () => of(x), { class: "quiet" })]));
+		this.problems.replaceChildren(count("problems", wrong.length), " ", ...wrong.flatMap((x, i) => [i ? ", " : "", button(f.labelText(x.name, this.kind), () => of(x), { class: "quiet" })]));
 		this.problems.hidden = false;
 		of(wrong[0]);
 	}

@@ -3,6 +3,7 @@
 import { Fault, get, query, rootOf, write } from "./api.js";
 import { open } from "./dialogs.js";
 import { button, h, icon, unescaped } from "./dom.js";
+import { labelText } from "./fields.js";
 import { preview } from "./preview.js";
 import { collectionOf, homeOf, nameField } from "./records.js";
 import { address } from "./router.js";
@@ -29,7 +30,7 @@ export function historyView(kind, id) {
 	})));
 	const isOwnName = (field) => field === kind; // of venues and organizers
 	const words = (v) => unescaped((v ?? "").replace(/<[^>]*>/g, " ").trim());
-	const label = (c) => t("field." + (isOwnName(c.field) ? "name" : c.field)) + (c.language ? ` (${languageNames[c.language]})` : "");
+	const label = (c) => labelText(c.field, kind) + (c.language ? ` (${languageNames[c.language]})` : "");
 	function value(c, v) {
 		if (v === null || v === undefined || v === "") return t("none");
 		if (Array.isArray(v)) return v.map((x) => (typeof x === "number" ? names.get(x) ?? `#${x}` : x)).join(", ");
