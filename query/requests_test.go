@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -55,11 +56,32 @@ func randomRecords(t *testing.T, rng *rand.Rand) []*calendar.Record {
 // TestRequests: random lists of random events, with every parameter of LISTINGS 2 and 3,
 // are those of readmodel.Match: ids in order, totals, facets, steps of typos, groups of
 // repeats, distances and cursors, and the whole selections of formats (LISTINGS 7, 8.44).
+//
+// DAYBOOK_REQUESTS compares another number of lists on each index.
 func TestRequests(t *testing.T) {
 	t.Parallel()
+	onEach(t, func(t *testing.T, x readmodel.Index, local bool) {
+		t.Helper()
+		requests := 50
+		if local {
+			requests = 400
+		}
+		if more, given := os.LookupEnv("DAYBOOK_REQUESTS"); given {
+			var err error
+			if requests, err = strconv.Atoi(more); err != nil {
+				t.Fatalf("DAYBOOK_REQUESTS: %v", err)
+			}
+		}
+		compareRequests(t, x, requests)
+	})
+}
+
+// onEach runs a test on each index; local is the one in this process.
+func onEach(t *testing.T, run func(t *testing.T, x readmodel.Index, local bool)) {
+	t.Helper()
 	t.Run("memory image", func(t *testing.T) {
 		t.Parallel()
-		compareRequests(t, memindex.New(memindex.Options{}), 400)
+		run(t, memindex.New(memindex.Options{}), true)
 	})
 	for flavour, server := range map[elastic.Flavour]func(testing.TB) (url, prefix string){
 		elastic.Elasticsearch: engines.Elasticsearch, elastic.OpenSearch: engines.OpenSearch,
@@ -80,9 +102,38 @@ func TestRequests(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			compareRequests(t, x, 50)
+			run(t, x, false)
 		})
 	}
+}
+
+// TestLargeBox: a box may hold more venues than a search server takes values in one part of a
+// query. With 70,000 of them search servers take minutes, which they have at night.
+func TestLargeBox(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, x readmodel.Index, local bool) {
+		t.Helper()
+		venues := 70_000
+		if os.Getenv("DAYBOOK_NIGHTLY") == "" && (!local || testing.Short()) {
+			venues = 700
+		}
+		records := make([]*calendar.Record, 0, venues+4)
+		for i := range venues {
+			records = append(records, record(t, calendar.KindVenue, calendar.ID(1000+i), "Hall", fields{"geo_lat": float64(i % 80), "geo_lng": float64(i % 170)}))
+		}
+		for i, venue := range []int{0, venues / 2, venues - 1} {
+			records = append(records, event(t, calendar.ID(1+i), "Event", "2030-05-10", "2030-05-10", fields{"venue": ids(calendar.ID(1000 + venue))}))
+		}
+		records = append(records, event(t, 4, "Nowhere", "2030-05-10", "2030-05-10", nil))
+		fill(t, x, records)
+		s, _, _, _ := setup(t, records)
+		s.index = x
+		for sent, want := range map[string]int{"bbox=-10,-10,175,85": 3, "bbox=170,-10,175,85": 0, "geoloc=false": 1} {
+			if l, _, err := list(t, s, calendar.Caller{}, input(sent)); err != nil || l.Total != want {
+				t.Errorf("%s: %+v, %v, want %d events", sent, l, err, want)
+			}
+		}
+	})
 }
 
 func compareRequests(t *testing.T, x readmodel.Index, requests int) {
