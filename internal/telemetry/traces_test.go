@@ -135,75 +135,54 @@ func TestWorkSpans(t *testing.T) {
 // TestSampling: callers cannot have more kept than the ratio says.
 func TestSampling(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		ratio  float64
-		parent string // flags
-		want   bool
-	}{
-		{1, "", true},
-		{1, "01", true},
-		{1, "00", false},
-		{1e-9, "", false},
-		{1e-9, "01", false},
-	} {
-		traces, spans := inMemory(t, c.ratio)
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
-		if c.parent != "" {
-			r.Header.Set("Traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-"+c.parent)
-		}
-		_, end := traces.request(r, "r")
-		end("/tags", http.StatusOK)
-		if got := len(spans.GetSpans()) == 1; got != c.want {
-			t.Errorf("ratio %v, flags %q: kept %v", c.ratio, c.parent, got)
+	for parent, want := range map[string][2]bool{"": {true, false}, "01": {true, false}, "00": {false, false}} { // with the ratios 1 and almost 0
+		for i, ratio := range []float64{1, 1e-9} {
+			traces, spans := inMemory(t, ratio)
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
+			if parent != "" {
+				r.Header.Set("Traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-"+parent)
+			}
+			_, end := traces.request(r, "r")
+			end("/tags", http.StatusOK)
+			if got := len(spans.GetSpans()) == 1; got != want[i] {
+				t.Errorf("ratio %v, flags %q: kept %v", ratio, parent, got)
+			}
 		}
 	}
 }
 
-// TestSend: spans arrive where the setting says, at the latest on Close.
+// TestSend: spans arrive where the setting says, at the latest on Close; a receiver that
+// refuses them is told in the log and harms nothing.
 func TestSend(t *testing.T) { //nolint:paralleltest // sending sets the handler of faults of the whole process
 	var mu sync.Mutex
-	var paths []string
-	bodies := 0
-	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	var got []string
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		mu.Lock()
 		defer mu.Unlock()
-		paths = append(paths, r.Method+" "+r.URL.Path+" "+r.Header.Get("Content-Type"))
-		bodies += len(b)
+		got = append(got, fmt.Sprint(r.Method, " ", r.URL.Path, " ", r.Header.Get("Content-Type"), " ", len(b) > 0))
+		if r.URL.Path == "/refused" {
+			w.WriteHeader(http.StatusBadRequest)
+		}
 	}))
 	defer receiver.Close()
-	for _, path := range []string{"", "/", "/elsewhere"} {
-		traces, err := NewTraces(t.Context(), TraceOptions{URL: receiver.URL + path, Ratio: 1, Log: slog.New(slog.DiscardHandler)})
+	for _, path := range []string{"", "/", "/elsewhere", "/refused"} {
+		var log bytes.Buffer
+		traces, err := NewTraces(t.Context(), TraceOptions{URL: receiver.URL + path, Ratio: 1, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, span := traces.start(t.Context(), "x", trace.SpanKindInternal)
 		span.End()
-		if err := traces.Close(t.Context()); err != nil {
-			t.Fatal(err)
+		err = traces.Close(t.Context())
+		if told := err != nil || strings.Contains(log.String(), "traces not sent"); told != (path == "/refused") {
+			t.Errorf("%s: %v, logged %s", path, err, log.String())
 		}
 	}
 	http.DefaultClient.CloseIdleConnections()
-	const form = " application/x-protobuf"
-	if want := []string{"POST /v1/traces" + form, "POST /v1/traces" + form, "POST /elsewhere" + form}; !slices.Equal(paths, want) || bodies == 0 {
-		t.Errorf("got %q with %d bytes, want %q", paths, bodies, want)
-	}
-}
-
-// TestSendFails: a receiver that is away is told in the log and harms nothing.
-func TestSendFails(t *testing.T) { //nolint:paralleltest // as above
-	var log bytes.Buffer
-	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }))
-	defer receiver.Close()
-	traces, err := NewTraces(t.Context(), TraceOptions{URL: receiver.URL, Ratio: 1, Log: slog.New(slog.NewTextHandler(&log, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, span := traces.start(t.Context(), "x", trace.SpanKindInternal)
-	span.End()
-	err = traces.Close(t.Context())
-	if err == nil && !strings.Contains(log.String(), "traces not sent") {
-		t.Errorf("nobody was told: %q", log.String())
+	const form = " application/x-protobuf true"
+	if want := []string{"POST /v1/traces" + form, "POST /v1/traces" + form, "POST /elsewhere" + form, "POST /refused" + form}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
