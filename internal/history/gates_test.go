@@ -93,19 +93,3 @@ func TestGate(t *testing.T) {
 		}
 	}
 }
-
-func TestEndOfLife(t *testing.T) {
-	t.Parallel()
-	later, now := at.Add(time.Second), at.Add(time.Hour)
-	for name, tt := range map[string]struct{ next, now, want time.Time }{
-		"there is a next one":         {later, now, later},
-		"the next one has its time":   {at, now, at},
-		"the next one is earlier":     {at.Add(-time.Second), now, at},
-		"it is the last one":          {time.Time{}, now, now},
-		"the clock is behind the log": {time.Time{}, at.Add(-time.Hour), at},
-	} {
-		if got := EndOfLife(at, tt.next, tt.now); !got.Equal(tt.want) {
-			t.Errorf("%s: got %s, want %s", name, got, tt.want)
-		}
-	}
-}

@@ -164,28 +164,6 @@ func TestSubsetIsTheOneOfTheInterface(t *testing.T) {
 	}
 }
 
-func TestASCII(t *testing.T) {
-	t.Parallel()
-	c := htmltext.New()
-	tests := []struct{ in, want string }{
-		{"音乐会", "yin-le-hui"},
-		{"Jazz & 音乐会 2026", "jazz-yin-le-hui-2026"},
-		{"Fête d'été à l'Œuvre", "fete-dete-a-loeuvre"},
-		{"Straße – Ñandú", "strasse-nandu"},
-		{"🎉🎉", ""},
-	}
-	for _, tt := range tests {
-		if got := calendar.MakeSlug(tt.in, c); got != tt.want {
-			t.Errorf("slug of %q: got %q, want %q", tt.in, got, tt.want)
-		}
-		for _, r := range c.ASCII(tt.in) {
-			if r > unicode.MaxASCII {
-				t.Errorf("ASCII(%q) holds %q", tt.in, r)
-			}
-		}
-	}
-}
-
 var nameEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // checkName: an answered name, written back, changes nothing.

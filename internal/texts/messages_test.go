@@ -75,29 +75,6 @@ func TestMessagesOfErrors(t *testing.T) {
 	}
 }
 
-func TestMessages(t *testing.T) {
-	t.Parallel()
-	invalid := &calendar.Error{Code: calendar.CodeInvalidParam, Fields: []calendar.FieldError{{Field: "website"}, {Field: "featured"}}}
-	missing := &calendar.Error{Code: calendar.CodeMissingParam, Missing: []string{"title", "end_date"}}
-	for _, tt := range []struct {
-		e    *calendar.Error
-		l    calendar.Lang
-		want string
-	}{
-		{invalid, calendar.LangEN, "Invalid parameters: website, featured"},
-		{invalid, calendar.LangFR, "Paramètres non valides\u00a0: website, featured"},
-		{missing, calendar.LangES, "Faltan parámetros: title, end_date"},
-		{calendar.Fail(calendar.CodeInTrash, calendar.KindVenue), calendar.LangEN, "The venue is in the trash already."},
-		{calendar.Fail(calendar.CodeNotFound, calendar.KindTag), calendar.LangCN, "未找到该标签。"},
-		{calendar.Fail(calendar.CodeNotFound, 0), calendar.LangEN, "The record was not found."},
-		{calendar.Fail("oops", 0), calendar.LangEN, "The service has made an error."},
-	} {
-		if got := Message(tt.e, tt.l); got != tt.want {
-			t.Errorf("%v in %s: got %q, want %q", tt.e, tt.l, got, tt.want)
-		}
-	}
-}
-
 func TestFieldMessages(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
