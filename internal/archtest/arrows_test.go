@@ -1,8 +1,8 @@
 package archtest
 
 import (
-	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"go/parser"
 	"go/token"
@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -115,24 +116,6 @@ var drivers = []string{
 	"github.com/nats-io/", "modernc.org/sqlite", "database/sql", "github.com/jackc/", "github.com/elastic/",
 }
 
-// TestNoServerLinked: the NATS server is for tests only.
-func TestNoServerLinked(t *testing.T) {
-	t.Parallel()
-	for _, p := range packages(t) {
-		if p.ImportPath != module+"/cmd/daybook" {
-			continue
-		}
-		for _, dep := range p.Deps {
-			if strings.HasPrefix(dep, "github.com/nats-io/nats-server/") {
-				t.Errorf("the program links %s", dep)
-			}
-		}
-		if !slices.Contains(p.Deps, "github.com/nats-io/nats.go") {
-			t.Errorf("the program does not link the client either: is the list whole?")
-		}
-	}
-}
-
 // measuring are libraries that only internal/telemetry and the program import:
 // all other packages are handed functions (ADR 24).
 var (
@@ -141,44 +124,65 @@ var (
 )
 
 type goPackage struct {
-	ImportPath                string
-	Dir                       string
-	GoFiles                   []string
-	TestGoFiles, XTestGoFiles []string
-	Imports                   []string
-	Deps                      []string
-	Standard                  bool
+	ImportPath, Dir                             string
+	GoFiles, TestGoFiles, XTestGoFiles, Imports []string
+	Deps                                        []string
 }
+
+// listed are the packages of the module.
+var listed = sync.OnceValues(func() (out []goPackage, err error) {
+	cmd := exec.CommandContext(context.Background(), "go", "list", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Imports,Deps", module+"/...")
+	cmd.Dir = filepath.Join("..", "..")
+	text, err := cmd.Output()
+	for d := json.NewDecoder(bytes.NewReader(text)); err == nil && d.More(); {
+		var p goPackage
+		err = d.Decode(&p)
+		out = append(out, p)
+	}
+	return out, err
+})
 
 func packages(t *testing.T) []goPackage {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Imports,Deps,Standard", module+"/...")
-	cmd.Dir = filepath.Join("..", "..")
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
-	var all []goPackage
-	d := json.NewDecoder(bufio.NewReader(bytes.NewReader(out)))
-	for d.More() {
-		var p goPackage
-		if err := d.Decode(&p); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, p)
-	}
-	if len(all) < 10 {
-		t.Fatalf("go list found %d packages only", len(all))
+	all, err := listed()
+	if err != nil || len(all) < 10 {
+		t.Fatalf("go list found %d packages only: %v", len(all), err)
 	}
 	return all
 }
 
+// TestArrows: packages import what the arrows allow, have one comment each, and the program
+// links neither a server nor what is for tests.
 func TestArrows(t *testing.T) {
 	t.Parallel()
 	for _, p := range packages(t) {
 		name := strings.TrimPrefix(p.ImportPath, module+"/")
 		for _, imp := range violations(name, p.Imports) {
 			t.Errorf("%s imports %s, which is not allowed", name, imp)
+		}
+		comments := 0
+		for _, f := range p.GoFiles {
+			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, f), nil, parser.ParseComments|parser.PackageClauseOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if file.Doc != nil {
+				comments++
+			}
+		}
+		if comments != 1 && len(p.GoFiles) > 0 {
+			t.Errorf("%s has %d package comments, want 1", name, comments)
+		}
+		if !strings.HasPrefix(name, "cmd/") {
+			continue
+		}
+		for _, d := range p.Deps {
+			if d == "testing" || slices.Contains(testOnly, strings.TrimPrefix(d, module+"/")) || strings.HasPrefix(d, "github.com/nats-io/nats-server/") {
+				t.Errorf("%s links %s", name, d)
+			}
+		}
+		if name == "cmd/daybook" && !slices.Contains(p.Deps, "github.com/nats-io/nats.go") {
+			t.Errorf("the program does not link the client of NATS: is the list whole?")
 		}
 	}
 }
@@ -229,39 +233,6 @@ func TestArrowsRefuse(t *testing.T) {
 	} {
 		if len(violations(c.name, []string{c.imp})) == 0 {
 			t.Errorf("%s may import %s", c.name, c.imp)
-		}
-	}
-}
-
-func TestBinaryLinksNoSuite(t *testing.T) {
-	t.Parallel()
-	for _, p := range packages(t) {
-		if p.ImportPath != module+"/cmd/daybook" && p.ImportPath != module+"/cmd/loadgen" {
-			continue
-		}
-		for _, d := range p.Deps {
-			if d == "testing" || slices.Contains(testOnly, strings.TrimPrefix(d, module+"/")) {
-				t.Errorf("%s links %s", p.ImportPath, d)
-			}
-		}
-	}
-}
-
-func TestOneDocComment(t *testing.T) {
-	t.Parallel()
-	for _, p := range packages(t) {
-		n := 0
-		for _, f := range p.GoFiles {
-			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, f), nil, parser.ParseComments|parser.PackageClauseOnly)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if file.Doc != nil {
-				n++
-			}
-		}
-		if n != 1 && len(p.GoFiles) > 0 {
-			t.Errorf("%s has %d package comments, want 1", p.ImportPath, n)
 		}
 	}
 }
