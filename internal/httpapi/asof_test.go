@@ -3,7 +3,6 @@ package httpapi_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -23,113 +22,30 @@ import (
 	"daybook/query/past"
 )
 
-// TestPastOfRandomTimes: for random instants and positions of a log whose times rise and
-// fall, lists and single reads by an auditor are what the entries tell that count
-// (HISTORY 3, 20.16).
-func TestPastOfRandomTimes(t *testing.T) {
-	t.Parallel()
-	world.Slow(t)
-	w := world.New(t, world.Options{Unchecked: true})
-	random := rand.New(rand.NewPCG(7, 11))
-	begin := w.Clock.Now()
-	auditor, admin := w.As(calendar.Auditor), w.As(calendar.Administrator)
-	var ids []calendar.ID
-	for i := range 120 {
-		w.Clock.Add(begin.Add(time.Duration(random.IntN(1_000_000)) * time.Millisecond).Sub(w.Clock.Now()))
-		body := obj{"title": fmt.Sprintf("Title %d", i), "start_date": "2026-06-10 10:00", "end_date": "2026-06-10 11:00", "status": []string{"publish", "draft"}[random.IntN(2)]}
-		if len(ids) > 0 && random.IntN(3) > 0 {
-			admin.Update(fmt.Sprintf("/events/%d", ids[random.IntN(len(ids))]), body)
-			continue
-		}
-		ids = append(ids, calendar.ID(admin.Create(calendar.KindEvent, body).Int("id")))
-	}
-	w.Clock.Add(begin.Add(time.Hour).Sub(w.Clock.Now()))
-	log, err := w.Store.Read(t.Context(), eventstore.Range{Limit: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 100 {
-		at := begin.Add(time.Duration(random.IntN(1_000_000)) * time.Millisecond)
-		position := calendar.Position(1 + random.IntN(len(log)))
-		point := "as_of=" + at.UTC().Format(history.TimeLayout)
-		if i%2 == 1 {
-			point = fmt.Sprintf("as_of=position:%d", position)
-		}
-		want := map[calendar.ID]string{}
-		for _, e := range log {
-			if e.Kind == calendar.KindEvent && (i%2 == 1 && e.Position <= position || i%2 == 0 && !e.Time.After(at)) {
-				r, err := calendar.DecodeRecord(e.State)
-				if err != nil {
-					t.Fatal(err)
-				}
-				want[e.ID], _ = r.Name(calendar.LangEN) // the last one has the greatest version
-			}
-		}
-		got := auditor.Read("/events?per_page=100&start_date=2000-01-01&_fields=id,title&" + point)
-		listed, _ := got.Get("events").([]any)
-		if got.Int("total") != len(want) || len(listed) != len(want) {
-			t.Fatalf("%s: %d events, want %d", point, got.Int("total"), len(want))
-		}
-		for _, e := range listed {
-			o, _ := e.(map[string]any)
-			id, _ := o["id"].(float64)
-			if o["title"] != want[calendar.ID(id)] {
-				t.Errorf("%s: event %v is %v, want %s", point, id, o["title"], want[calendar.ID(id)])
-			}
-		}
-		for _, id := range ids {
-			single := auditor.Get(fmt.Sprintf("/events/%d?%s", id, point))
-			if title, there := want[id]; !there {
-				single.WantCode(http.StatusNotFound, "rest-event-not-found")
-			} else {
-				single.Want(http.StatusOK).WantField("title", title)
-			}
-		}
-	}
-}
-
 // TestPastImports: an import with old times is visible at those times, also when they
 // were asked for before (HISTORY 20.17); a list of a position never changes.
 func TestPastImports(t *testing.T) {
 	t.Parallel()
-	w := world.New(t, world.Options{})
-	admin, nobody := w.As(calendar.Administrator), w.As(calendar.Anonymous)
-	admin.Event("First", nil)
-	at := w.Clock.Now().UTC().Format(history.TimeLayout)
-	position := fmt.Sprintf("position:%d", w.Head())
-	list := func(point string) int {
-		return nobody.Read("/events?as_of=" + point).Int("total")
-	}
-	if n, m := list(at), list(position); n != 1 || m != 1 {
-		t.Fatalf("%d and %d events", n, m)
-	}
+	w, editor, nobody := newWorld(t)
+	editor.Event("First", nil)
+	now := func() string { return w.Clock.Now().UTC().Format(history.TimeLayout) }
+	at, position := now(), "position:"+w.Head().String()
+	want := func(point string, n int) { t.Helper(); nobody.Read("/events?as_of="+point).WantField("total", n) }
+	want(at, 1)
+	want(position, 1)
 	w.Clock.Add(-time.Hour)
-	old := w.Clock.Now().UTC().Format(history.TimeLayout)
-	admin.Event("Older", nil)
+	old := now()
+	editor.Event("Older", nil)
 	w.Clock.Add(2 * time.Hour)
-	for point, want := range map[string]int{at: 2, position: 1, old: 1, "now": 2} {
-		if n := list(point); n != want {
-			t.Errorf("as of %s: %d events, want %d", point, n, want)
-		}
-	}
-}
-
-// TestPastByHeader: a header asks for the past of a list whose present state was just read.
-func TestPastByHeader(t *testing.T) {
-	t.Parallel()
-	w := world.New(t, world.Options{})
-	admin, nobody := w.As(calendar.Administrator), w.As(calendar.Anonymous)
-	admin.Event("First", nil)
-	at := w.Clock.Now().UTC().Format(http.TimeFormat)
+	want(at, 2)
+	want(position, 1)
+	want(old, 1)
+	want("now", 2)
 	w.Clock.Add(time.Hour)
-	admin.Event("Second", nil)
-	for range 2 {
-		if n := nobody.Read("/events").Int("total"); n != 2 {
-			t.Errorf("now %d events, want 2", n)
-		}
-		if n := nobody.With("Accept-Datetime", at).Read("/events").Int("total"); n != 1 {
-			t.Errorf("at %s %d events, want 1", at, n)
-		}
+	editor.Event("Third", nil)
+	for range 2 { // also by a header, next to the present
+		nobody.Read("/events").WantField("total", 3)
+		nobody.With("Accept-Datetime", w.Clock.Now().Add(-time.Minute).UTC().Format(http.TimeFormat)).Read("/events").WantField("total", 2)
 	}
 }
 
@@ -150,44 +66,21 @@ func TestPastTooLarge(t *testing.T) {
 	nobody.Get("/events?as_of=now").WantCode(http.StatusUnprocessableEntity, "rest_as_of_too_large")
 }
 
-// slowStore holds back who reads a whole log.
-type slowStore struct {
-	eventstore.Store
-	hold sync.RWMutex
-}
-
-func (s *slowStore) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
-	if r.Record == 0 && r.After == 0 && r.Limit > 1 {
-		s.hold.RLock()
-		defer s.hold.RUnlock()
-	}
-	return s.Store.Read(ctx, r)
-}
-
 // TestPastNotReady: a list that takes too long is 503 with Retry-After, and is there
 // later (HISTORY 7.2).
 func TestPastNotReady(t *testing.T) {
 	t.Parallel()
-	s := &slowStore{Store: memstore.New()}
+	s := newHeldLog()
 	w := world.New(t, world.Options{Store: s, Past: past.Options{Wait: time.Second}})
 	w.As(calendar.Administrator).Event("First", nil)
-	nobody := w.As(calendar.Anonymous)
-	s.hold.Lock()
+	nobody, head := w.As(calendar.Anonymous), int(w.Head())
+	s.hold(head)
 	late := nobody.Get("/events?as_of=now").WantCode(http.StatusServiceUnavailable, "rest_as_of_not_ready")
 	if h := late.Header; h.Get("Retry-After") != "5" || h.Get("Cache-Control") != "no-store" {
 		t.Errorf("headers %v", h)
 	}
-	s.hold.Unlock()
-	for end := time.Now().Add(time.Minute); ; {
-		got := nobody.Get("/events?as_of=now")
-		if got.Status == http.StatusOK {
-			got.WantField("total", 1)
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("still %d %s", got.Status, got.Body)
-		}
-	}
+	close(s.held[head])
+	until(t, "the list", func() bool { return nobody.Get("/events?as_of=now").Status == http.StatusOK })
 	if built := w.Past.Stats().Built; built != 1 {
 		t.Errorf("%d points built, want the one that was begun", built)
 	}
@@ -209,65 +102,44 @@ func TestPastOfAnErasedRecord(t *testing.T) {
 	admin.Event("Later", nil)
 	at := w.Clock.Now().UTC().Format(history.TimeLayout)
 	w.Clock.Add(time.Second)
-	head := w.Head()
 	points := []string{"as_of=" + at}
-	for p := first; p <= head; p++ {
+	for p := first; p <= w.Head(); p++ {
 		points = append(points, fmt.Sprintf("as_of=position:%d", p))
 	}
-	get := func(path, point string) (got []*world.Response) {
-		for _, who := range []*world.Client{nobody, auditor, nobody} { // also one that was kept
-			got = append(got, who.Get(path+"?"+point))
-		}
-		return got
-	}
-	paths := []string{of, of + "/timemap", event, "/venues", "/events", "/venues/by-slug/erased-words"}
-	told := 0
-	for _, point := range points {
-		for _, path := range paths {
-			for _, a := range get(path, point) {
-				told += strings.Count(string(a.Body), "Erased words")
+	gone, lists := []string{of, of + "/timemap", "/venues/by-slug/erased-words"}, []string{event, "/venues", "/events"}
+	each := func(look func(path string, a *world.Response)) {
+		for _, point := range points {
+			for _, path := range slices.Concat(gone, lists) {
+				for _, who := range []*world.Client{nobody, auditor, nobody} { // also one that was kept
+					look(path, who.Get(path+"?"+point))
+				}
 			}
 		}
 	}
+	told := 0
+	each(func(_ string, a *world.Response) { told += strings.Count(string(a.Body), "Erased words") })
 	if told < 6*len(points) {
 		t.Fatalf("the past told the words %d times before", told)
 	}
 	if _, err := w.Commands.Erase(t.Context(), command.Erasure{Kind: calendar.KindVenue, ID: venue.ID()}); err != nil {
 		t.Fatal(err)
 	}
-	for _, events := range []string{"/events", "/events.ics"} {
-		admin.Get(of+events).WantCode(http.StatusGone, "rest_record_erased")
-	}
-	for _, point := range append(points, fmt.Sprintf("as_of=position:%d", head+1), "as_of=version:1") {
-		for _, path := range paths {
-			if strings.Contains(point, "version") && path != of {
-				continue
-			}
-			for _, a := range get(path, point) {
-				if body := strings.ToLower(string(a.Body)); strings.Contains(body, "erased words") || strings.Contains(body, "erased-words") {
-					t.Errorf("%s?%s tells of what was erased: %s", path, point, a.Body)
-				}
-				switch path {
-				case of, of + "/timemap":
-					a.WantCode(http.StatusGone, "rest_record_erased")
-				case "/venues":
-					a.Want(http.StatusOK).WantField("total", 0)
-				case "/events":
-					a.Want(http.StatusOK)
-				case event:
-					if a.Status != http.StatusNotFound { // it was not yet
-						a.Want(http.StatusOK).WantField("title", "Stays").WantField("venue", []any{})
-					}
-				default:
-					a.Want(http.StatusNotFound)
-				}
-			}
+	points = append(points, "as_of=position:"+w.Head().String())
+	each(func(path string, a *world.Response) {
+		if body := strings.ReplaceAll(strings.ToLower(string(a.Body)), "-", " "); strings.Contains(body, "erased words") {
+			t.Errorf("%s tells of what was erased: %s", a.Request, a.Body)
 		}
+		if want := map[string]int{gone[0]: http.StatusGone, gone[1]: http.StatusGone, gone[2]: http.StatusNotFound}[path]; want != 0 {
+			a.Want(want)
+		} else if path != event || a.Status != http.StatusNotFound { // it was not yet
+			a.Want(http.StatusOK)
+		}
+	})
+	for _, path := range []string{of + "/events", of + "/events.ics", of + "?as_of=version:1"} {
+		admin.Get(path).WantCode(http.StatusGone, "rest_record_erased")
 	}
-	list := nobody.Read("/events?as_of="+at).WantField("total", 2)
-	for i := range 2 {
-		list.WantField(fmt.Sprintf("events.%d.venue", i), []any{})
-	}
+	nobody.Read("/venues?as_of="+at).WantField("total", 0)
+	nobody.Read("/events?as_of="+at).WantField("total", 2).WantField("events.0.venue", []any{}).WantField("events.1.venue", []any{})
 	admin.Update(event, obj{"title": "Stays so"}).WantField("venue", []any{})
 }
 

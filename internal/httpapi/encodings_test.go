@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"daybook/calendar"
 	"daybook/internal/testkit/world"
 )
 
@@ -15,7 +16,9 @@ func sent(t *testing.T, h http.Handler, method, path string, pairs ...string) *h
 	r := httptest.NewRequestWithContext(t.Context(), method, world.Root+path, http.NoBody)
 	r.Header.Set("X-Request-Id", "same")
 	for i := 0; i+1 < len(pairs); i += 2 {
-		r.Header.Set(pairs[i], pairs[i+1])
+		if pairs[i] != "" {
+			r.Header.Set(pairs[i], pairs[i+1])
+		}
 	}
 	rec := httptest.NewRecorder()
 	h.ServeHTTP(rec, r)
@@ -23,37 +26,21 @@ func sent(t *testing.T, h http.Handler, method, path string, pairs ...string) *h
 }
 
 // TestEncodingsAndSecrets: who sends credentials or a password gets no encoding, whatever
-// they are worth and wherever they are sent; nor does who writes.
+// they are worth and wherever they are sent.
 func TestEncodingsAndSecrets(t *testing.T) {
 	t.Parallel()
 	w, editor, _ := newWorld(t, world.Options{Unchecked: true})
 	text := strings.Repeat("jazz on the river ", 200)
-	event := "/events/" + editor.Event("Jazz", obj{"description": text, "password": "sesame"}).ID().String()
-	open := "/events/" + editor.Event("Open", obj{"description": text}).ID().String()
-	for name, c := range map[string]struct {
-		method, path string
-		header       [2]string
-	}{
-		"credentials":             {"GET", open, [2]string{"Authorization", "Bearer " + editor.Token}},
-		"wrong ones":              {"GET", open, [2]string{"Authorization", "Bearer wrong"}},
-		"an empty header":         {"GET", open, [2]string{"Authorization", ""}},
-		"a list with credentials": {"GET", "/events", [2]string{"Authorization", "Bearer " + editor.Token}},
-		"the password":            {"GET", event + "?password=sesame", [2]string{}},
-		"a wrong password":        {"GET", event + "?password=x", [2]string{}},
-		"one that is not needed":  {"GET", open + "?password=x", [2]string{}},
-		"one on a list":           {"GET", "/events?password=x", [2]string{}},
-		"one for a list of texts": {"GET", "/events?password[]=x", [2]string{}},
-		"HEAD with the password":  {"HEAD", event + "?password=sesame", [2]string{}},
-		"OPTIONS":                 {"OPTIONS", "/events", [2]string{}},
+	event := editor.Event("Jazz", obj{"description": text, "password": "sesame"}).Path(calendar.KindEvent)
+	open := editor.Event("Open", obj{"description": text}).Path(calendar.KindEvent)
+	for _, row := range [][3]string{
+		{open, "Authorization", "Bearer " + editor.Token}, {open, "Authorization", "Bearer wrong"}, {open, "Authorization", ""}, {"/events", "Authorization", "Bearer " + editor.Token},
+		{event + "?password=sesame"}, {event + "?password=x"}, {open + "?password=x"}, {"/events?password=x"}, {"/events?password[]=x"},
 	} {
-		pairs := []string{"Accept-Encoding", "gzip, zstd"}
-		if c.header[0] != "" {
-			pairs = append(pairs, c.header[:]...)
-		}
-		for range 3 {
-			got := sent(t, w.Handler, c.method, c.path, pairs...)
+		for _, method := range []string{"GET", "HEAD", "GET"} {
+			got := sent(t, w.Handler, method, row[0], "Accept-Encoding", "gzip, zstd", row[1], row[2])
 			if e, tag := got.Header().Get("Content-Encoding"), got.Header().Get("ETag"); e != "" || strings.HasSuffix(tag, `p"`) || strings.HasSuffix(tag, `std"`) {
-				t.Errorf("%s: Content-Encoding %q, ETag %s", name, e, tag)
+				t.Errorf("%v: Content-Encoding %q, ETag %s", row, e, tag)
 			}
 		}
 	}
@@ -69,31 +56,21 @@ func TestEncodingsAndSecrets(t *testing.T) {
 func TestEncodedTags(t *testing.T) {
 	t.Parallel()
 	w, editor, _ := newWorld(t, world.Options{Unchecked: true})
-	path := "/events/" + editor.Event("Jazz", obj{"description": strings.Repeat("river ", 400)}).ID().String()
+	path := editor.Event("Jazz", obj{"description": strings.Repeat("river ", 400)}).Path(calendar.KindEvent)
 	bare := sent(t, w.Handler, "GET", path).Header().Get("ETag")
-	zipped := sent(t, w.Handler, "GET", path, "Accept-Encoding", "gzip").Header().Get("ETag")
-	for name, c := range map[string]struct {
-		accept, tag string
-		status      int
-		answered    string
-	}{
-		"the same again":              {"gzip", zipped, 304, zipped},
-		"another would be sent":       {"gzip, zstd", zipped, 304, zipped},
-		"no longer taken":             {"zstd", zipped, 200, strings.TrimSuffix(bare, `"`) + `-zstd"`},
-		"refused":                     {"gzip;q=0", zipped, 200, bare},
-		"the plain one of before":     {"gzip", bare, 304, bare},
-		"the plain one, not taken":    {"gzip, identity;q=0", bare, 200, zipped},
-		"an encoding that is none":    {"gzip", strings.TrimSuffix(bare, `"`) + `-br"`, 200, zipped},
-		"both":                        {"zstd, gzip", bare + ", " + zipped, 304, zipped},
-		"nothing said of encodings":   {"", zipped, 304, zipped},
-		"nothing said, the plain one": {"", bare, 304, bare},
+	with := func(coding string) string { return strings.TrimSuffix(bare, `"`) + "-" + coding + `"` }
+	zipped := with("gzip")
+	for _, row := range [][3]string{ // Accept-Encoding, If-None-Match, the tag of the answer: 304 if it was sent
+		{"gzip", zipped, zipped}, {"gzip, zstd", zipped, zipped}, {"zstd", zipped, with("zstd")}, {"gzip;q=0", zipped, bare}, {"gzip", bare, bare},
+		{"gzip, identity;q=0", bare, zipped}, {"gzip", with("br"), zipped}, {"zstd, gzip", bare + ", " + zipped, zipped}, {"", zipped, zipped}, {"", bare, bare},
 	} {
-		pairs := []string{"If-None-Match", c.tag}
-		if c.accept != "" {
-			pairs = append(pairs, "Accept-Encoding", c.accept)
+		pairs := []string{"If-None-Match", row[1], "Accept-Encoding", row[0]}
+		if row[0] == "" {
+			pairs = pairs[:2]
 		}
-		if got := sent(t, w.Handler, "GET", path, pairs...); got.Code != c.status || got.Header().Get("ETag") != c.answered {
-			t.Errorf("%s: %d, ETag %s, want %d, %s", name, got.Code, got.Header().Get("ETag"), c.status, c.answered)
+		got := sent(t, w.Handler, "GET", path, pairs...)
+		if want := map[bool]int{true: 304, false: 200}[strings.Contains(row[1], row[2])]; got.Code != want || got.Header().Get("ETag") != row[2] {
+			t.Errorf("%v: %d, ETag %s", row, got.Code, got.Header().Get("ETag"))
 		}
 	}
 	editor.With("If-Match", zipped).Update(path, obj{"title": "Blues"})

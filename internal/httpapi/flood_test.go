@@ -17,12 +17,8 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
-	"daybook/eventstore"
-	"daybook/eventstore/memstore"
-	"daybook/internal/history"
 	"daybook/internal/httpapi/admit"
 	"daybook/query"
-	"daybook/query/past"
 )
 
 // gated is a service whose every part can be made to stand still.
@@ -216,20 +212,9 @@ func TestFloods(t *testing.T) {
 func TestDeadlines(t *testing.T) {
 	t.Parallel()
 	const read, write, wait = 3 * time.Second, 7 * time.Second, 11 * time.Second
-	for hangs, tc := range map[hanging]struct {
-		method, path string
-		after        time.Duration
-		header       string
-	}{
-		"Generation":   {"GET", "/tags", read, ""},
-		"Parse":        {"GET", "/tags", read, ""},
-		"Run":          {"GET", "/tags", read, ""},
-		"Await":        {"GET", "/tags", wait + read, "Daybook-Min-Position"},
-		"Read":         {"GET", "/tags/5", read, ""},
-		"View":         {"GET", "/tags/5", read, ""},
-		"Authenticate": {"GET", "/tags/5", read, ""},
-		"Create":       {"POST", "/tags", write, ""},
-		"Delete":       {"DELETE", "/tags/5", write, ""},
+	for hangs, request := range map[hanging]string{
+		"Generation": "GET /tags", "Parse": "GET /tags", "Run": "GET /tags", "Await": "GET /tags", "Read": "GET /tags/5", "View": "GET /tags/5", "Authenticate": "GET /tags/5",
+		"Create": "POST /tags", "Delete": "DELETE /tags/5",
 	} {
 		t.Run(string(hangs), func(t *testing.T) {
 			t.Parallel()
@@ -242,20 +227,17 @@ func TestDeadlines(t *testing.T) {
 					},
 					Users: fakeUsers{caller: calendar.Caller{ID: 7, Role: calendar.Editor}, hang: hangs},
 				}, Options{ReadDeadline: read, WriteDeadline: write, PositionWait: wait})
-				header := []string{}
-				if tc.method != http.MethodGet || hangs == "Authenticate" {
-					header = append(header, "Authorization", "Bearer good")
-				}
-				if tc.header != "" {
-					header = append(header, tc.header, "1")
+				method, path, _ := strings.Cut(request, " ")
+				header, after := []string{"Authorization", "Bearer good"}, read
+				if method != http.MethodGet {
+					after = write
+				} else if hangs == "Await" {
+					header, after = []string{"Daybook-Min-Position", "1"}, wait+read
 				}
 				from := time.Now()
-				got := ask(t.Context(), h, tc.method, tc.path, `{"name":"a"}`, header...)
-				if got.Code != http.StatusServiceUnavailable || !strings.Contains(got.Body.String(), `"rest_unavailable"`) || got.Header().Get("Retry-After") == "" {
-					t.Errorf("got %d %v %s", got.Code, got.Header(), got.Body)
-				}
-				if took := time.Since(from); took != tc.after {
-					t.Errorf("answered after %s, want %s", took, tc.after)
+				got := ask(t.Context(), h, method, path, `{"name":"a"}`, header...)
+				if took := time.Since(from); took != after || got.Code != http.StatusServiceUnavailable || !strings.Contains(got.Body.String(), `"rest_unavailable"`) || got.Header().Get("Retry-After") == "" {
+					t.Errorf("got %d %v %s after %s, want %s", got.Code, got.Header(), got.Body, took, after)
 				}
 			})
 		})
@@ -385,38 +367,5 @@ func TestTurns(t *testing.T) {
 		close(held)
 		close(reader)
 		all.Wait()
-	})
-}
-
-// silent is a store that does not say where its log stands.
-type silent struct{ eventstore.Store }
-
-func (silent) Head(ctx context.Context, _ eventstore.Point) (eventstore.Head, error) {
-	<-ctx.Done()
-	return eventstore.Head{}, ctx.Err()
-}
-
-// TestLeavingIsNoFault: a client that waits for longer than the work on its request may take
-// and then goes is no fault of the service.
-func TestLeavingIsNoFault(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store := silent{memstore.New()}
-		hangs, err := past.New(store, history.New(store, time.Now), new(query.Service), past.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		h, log := fakeAPI(t, Deps{Past: hangs, Queries: fakeQueries{parse: func(r query.Request) (*query.Criteria, error) {
-			return &query.Criteria{Kind: r.Kind, Page: 1, PerPage: 10}, nil
-		}}}, Options{MakeAtOnce: 1})
-		ctx, leave := context.WithCancel(t.Context())
-		time.AfterFunc(10*time.Second, leave)
-		got := ask(ctx, h, http.MethodGet, "/tags?as_of=1999-12-01", "")
-		if got.Code != statusClientGone {
-			t.Errorf("%d %s", got.Code, got.Body)
-		}
-		if log.Len() > 0 {
-			t.Errorf("logged: %s", log)
-		}
 	})
 }

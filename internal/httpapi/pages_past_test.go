@@ -1,13 +1,10 @@
 package httpapi_test
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
-
-	"golang.org/x/net/html"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -47,30 +44,6 @@ func wantPages(t *testing.T, w *world.World, status int, paths ...string) {
 	}
 }
 
-// nodes are the elements of a page for which fits holds.
-func nodes(t *testing.T, body []byte, fits func(n *html.Node) bool) (out []*html.Node) {
-	t.Helper()
-	root, err := html.Parse(bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n := range root.Descendants() {
-		if n.Type == html.ElementNode && fits(n) {
-			out = append(out, n)
-		}
-	}
-	return out
-}
-
-func attr(n *html.Node, key string) string {
-	for _, a := range n.Attr {
-		if a.Key == key {
-			return a.Val
-		}
-	}
-	return ""
-}
-
 func has(t *testing.T, r *world.Response, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
@@ -95,31 +68,22 @@ func TestPagesOfLongHistories(t *testing.T) {
 	w, editor := newPages(t)
 	path := editor.Event("Quay", nil).Path(calendar.KindEvent)
 	for n := 2; n <= 130; n++ {
-		body := obj{"title": fmt.Sprintf("Quay %d", n)}
-		switch n {
-		case 60:
-			body["status"] = "draft"
-		case 90:
-			body["status"] = "publish"
-		}
-		editor.Update(path, body)
+		editor.Update(path, obj{"title": fmt.Sprint("Quay ", n), "status": map[bool]string{true: "draft", false: "publish"}[n >= 60 && n < 90]})
 	}
-	var seen []string
-	for n := 1; n <= 2; n++ {
-		r := page(w, fmt.Sprintf("/event/quay/history/?page=%d", n)).Want(200)
-		items := nodes(t, r.Body, func(n *html.Node) bool { return attr(n, "data-version") != "" })
-		if len(items) != 50 {
-			t.Errorf("page %d has %d versions", n, len(items))
-		}
-		for _, item := range items {
-			seen = append(seen, attr(item, "data-version"))
-		}
-		has(t, r, `<nav id="pager"`)
-	}
-	var want []string
+	var seen, want []string
 	for n := 130; n >= 1; n-- {
 		if (n >= 90 || n < 60) && len(want) < 100 {
 			want = append(want, fmt.Sprint(n))
+		}
+	}
+	for n := 1; n <= 2; n++ {
+		at := readPage(t, w, fmt.Sprintf("/event/quay/history/?page=%d", n))
+		at.one("nav", "id=pager")
+		for _, item := range at.all("", "data-version") {
+			seen = append(seen, valueOf(item, "data-version"))
+		}
+		if len(seen) != 50*n {
+			t.Errorf("page %d ends with version %d", n, len(seen))
 		}
 	}
 	if !slices.Equal(seen, want) {
@@ -134,32 +98,21 @@ func TestProofsOfHistories(t *testing.T) {
 	t.Parallel()
 	w, editor := newPages(t)
 	path := editor.Event("Quay", nil).Path(calendar.KindEvent)
-	of := func(r *world.Response, name string) (hrefs []string) {
-		for _, n := range nodes(t, r.Body, func(n *html.Node) bool { return attr(n, name) != "" }) {
-			hrefs = append(hrefs, attr(n, "href"))
-		}
-		return hrefs
-	}
-	head, err := w.Store.Head(t.Context(), eventstore.Point{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	size := w.Head()
 	editor.Update(path, obj{"title": "Quay!"})
 	for range 3 { // from the second time on it is kept
-		r := page(w, "/fr/event/quay/history/").Want(200)
-		lacks(t, r, "data-proof", `id="checkpoint"`)
+		lacks(t, page(w, "/fr/event/quay/history/").Want(200), "data-proof", `id="checkpoint"`)
 	}
-	note := eventstore.Checkpoint{Size: head.Position, Origin: "calendar.example.org", Note: []byte("note\n"), Time: w.Clock.Now()}
+	note := eventstore.Checkpoint{Size: size, Origin: "calendar.example.org", Note: []byte("note\n"), Time: w.Clock.Now()}
 	if err := w.Store.Append(t.Context(), []eventstore.Append{{Checkpoint: &note}})[0].Err; err != nil {
 		t.Fatal(err)
 	}
-	r := page(w, "/fr/event/quay/history/").Want(200)
-	proofs := of(r, "data-proof")
-	if want := fmt.Sprintf("/fr/api/calendar/events/v1/proof/inclusion?position=%d", head.Position); !slices.Equal(proofs, []string{want}) {
-		t.Errorf("proofs %v, want %s", proofs, want)
+	at := readPage(t, w, "/fr/event/quay/history/")
+	const api = "/fr/api/calendar/events/v1"
+	proof := valueOf(at.one("a", "data-proof"), "href")
+	if want := fmt.Sprintf("%s/proof/inclusion?position=%d", api, size); proof != want {
+		t.Errorf("proof %s, want %s", proof, want)
 	}
-	has(t, r, `<section id="checkpoint"`, `href="/fr/docs/#routes-history"`, `href="/fr/api/calendar/events/v1/checkpoint"`)
-	for _, u := range []string{proofs[0], "/fr/api/calendar/events/v1/checkpoint"} {
-		w.As(calendar.Anonymous).Get("/" + u).Want(200)
-	}
+	has(t, at.Response, `<section id="checkpoint"`, `href="/fr/docs/#routes-history"`, `href="`+api+`/checkpoint"`)
+	wantPages(t, w, 200, proof, api+"/checkpoint")
 }

@@ -34,10 +34,14 @@ func playWorld(t *testing.T, name string) *world.World {
 		o.HTTP.CalendarLimit = 9
 	case "views":
 		return viewsWorld(t, pages.Options{})
+	case "alone":
+		return viewsWorld(t, pages.Options{NoExternalLinks: true})
 	default:
 		o.Pages, o.Unchecked = &pages.Options{}, true
 		switch name {
 		case "pages":
+		case "cairo":
+			o.Site = zoneOf(t, "Africa/Cairo")
 		case "proofs":
 			o.HTTP.PublicHistory = httpapi.PublicHistoryProofs
 		case "none":

@@ -41,45 +41,33 @@ func (v viewBehind) Shown() readmodel.Shown {
 // wait; one that does not get there is 503.
 func TestListsOfAnotherGeneration(t *testing.T) {
 	t.Parallel()
-	image := memindex.New(memindex.Options{})
-	index := &goingBack{Index: image}
+	index := &goingBack{Index: memindex.New(memindex.Options{})}
 	_, editor, nobody := newWorld(t, world.Options{Index: index, Wait: 10 * time.Second})
-	venue := editor.Create(calendar.KindVenue, obj{"venue": "Hall", "geo_lat": 1, "geo_lng": 2})
-	const window = "start_date=2020-01-01&end_date=2040-01-01"
+	venue := editor.Create(calendar.KindVenue, obj{"venue": "Hall", "geo_lat": 1, "geo_lng": 2}).ID()
 	for _, path := range []string{
-		"/events?" + window, "/venues", "/organizers", "/categories", "/tags", "/events?" + window + "&facets=city",
-		"/venues/" + venue.ID().String() + "/events?" + window, "/events.csv?" + window, "/events.csv?facets=city&" + window, "/events.ics?page=1&" + window,
-		"/events/calendar?start=2020-01-01&end=2040-01-01", "/events/clusters?zoom=3&" + window, "/suggest?q=ha", "/events/search",
+		"/events?", "/venues?", "/organizers?", "/categories?", "/tags?", "/events?facets=city&", "/venues/" + itoa(venue) + "/events?", "/events.csv?", "/events.csv?facets=city&",
+		"/events.ics?page=1&", "/events/calendar?start=2020-01-01&end=2040-01-01&", "/events/clusters?zoom=3&", "/suggest?q=ha&", "/events/search?",
 	} {
-		for name, c := range map[string]*world.Client{"nobody": nobody, "editor": editor} {
+		for _, c := range []*world.Client{nobody, editor} {
 			for _, older := range []int64{0, 1, 2, 1000} {
 				index.older.Store(0)
-				at := editor.Event("Jazz in the hall", obj{"venue": venue.ID()}).Position()
+				at := editor.Event("Jazz in the hall", obj{"venue": venue}).Position()
 				index.older.Store(older)
-				asks := c.With("Daybook-Min-Position", at.String())
-				get := asks.Get
-				if path == "/events/search" {
-					get = func(path string) *world.Response {
-						return asks.Post(path, obj{"searches": []any{obj{}, obj{"search": "jazz"}}})
-					}
+				method, body := http.MethodGet, any(nil)
+				if path == "/events/search?" {
+					method, body = http.MethodPost, obj{"searches": []any{obj{}, obj{"search": "jazz"}}}
 				}
-				r := get(path)
+				r := c.With("Daybook-Min-Position", at.String()).Do(method, path+"start_date=2020-01-01&end_date=2040-01-01", body)
 				switch {
 				case older > 2:
 					r.WantCode(http.StatusServiceUnavailable, "rest_position_not_reached")
-					if r.Header.Get("Retry-After") == "" {
-						t.Errorf("%s as %s: no Retry-After", path, name)
-					}
 				case r.Want(http.StatusOK).Position() < at:
-					t.Errorf("%s as %s, %d views behind: shows %d, asked for %d", path, name, older, r.Position(), at)
+					t.Errorf("%s, %d views behind: shows %d, asked for %d", r.Request, older, r.Position(), at)
 				}
 			}
 		}
 	}
 	// Without a position who has credentials gets what there is.
-	index.older.Store(0)
-	editor.Event("Jazz", nil)
-	index.older.Store(1000)
 	editor.Read("/events")
 	editor.Read("/events.csv")
 }

@@ -170,7 +170,7 @@ func newYork(t *testing.T) *time.Location {
 func viewsWorld(t *testing.T, o pages.Options) *world.World {
 	t.Helper()
 	o.API = httpapi.PageAPI()
-	return world.New(t, world.Options{Site: newYork(t), Pages: &o, Unchecked: true, QueryBudget: 100})
+	return world.New(t, world.Options{Site: newYork(t), Pages: &o, Unchecked: true, QueryBudget: 100, HTTP: httpapi.Options{ReadDeadline: time.Minute}})
 }
 
 // programme are events of all kinds, by a short name.
