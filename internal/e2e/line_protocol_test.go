@@ -23,7 +23,7 @@ func preconditions(s *scene) {
 		stale := made.etag()
 		fresh := ed.update(path, obj{"description": "1"}).etag()
 		check := ed.unchanged(path)
-		for _, tag := range []string{stale, "W/" + stale, `"1-x"`, `"7-x", "9-y"`, "nonsense", `"nonsense"`} {
+		for _, tag := range []string{stale, "W/" + stale, `"1-x"`, `"7-x", "9-y"`, `"0-a"`, "nonsense", `"nonsense"`} {
 			for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
 				ed.with("If-Match", tag).do(method, path, obj{"description": "lost"}).code(412, "rest_precondition_failed")
 			}

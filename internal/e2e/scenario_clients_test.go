@@ -4,7 +4,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -153,51 +152,5 @@ func chunkedBodies(s *scene) {
 	}
 	if status := send(""); status != 400 {
 		s.t.Errorf("no chunk: status %d, want 400", status)
-	}
-}
-
-func writeThenList(s *scene) {
-	ed := s.editor
-	// Several at once: each finds what it wrote, with and without credentials.
-	var wg sync.WaitGroup
-	for range 4 {
-		w := newWord()
-		wg.Go(func() {
-			for _, c := range []string{"events", "venues", "organizers", "categories", "tags"} {
-				made := ed.create(c, body(c, w, nil))
-				find := []string{"search", w, "hide_empty", "false"}
-				if c != "categories" && c != "tags" {
-					find = find[:2]
-				}
-				ed.list(c, find...).field("total", 1)
-				nobody := s.nobody.with("Daybook-Min-Position", made.position())
-				nobody.list(c, find...).field("total", 1)
-				ed.remove(made)
-				ed.list(c, find...).field("total", 0)
-			}
-		})
-	}
-	wg.Wait()
-}
-
-func inlineRecords(s *scene) {
-	ed := s.editor
-	w := newWord()
-	made := ed.event(w, obj{
-		"venue":      obj{"venue": w + " hall", "city": "Lyon", "status": "publish"},
-		"organizer":  list{obj{"organizer": w + " club"}, obj{"organizer": w + " guild"}},
-		"categories": list{w + " art", w + " music"}, "tags": w + " loud," + w + " free",
-	})
-	made.field("venue.venue", w+" hall").field("organizer.0.organizer", w+" club").field("organizer.1.organizer", w+" guild")
-	ed.counting("venues", w, 1)
-	ed.counting("organizers", w, 2)
-	ed.counting("categories", w, 2)
-	ed.counting("tags", w, 2)
-	// What is refused leaves nothing behind, its linked records neither.
-	lost := newWord()
-	ed.post("/events", eventBody(lost, obj{"venue": obj{"venue": lost}, "tags": lost, "end_date": "2001-01-01"})).bad("end_date")
-	ed.post("/events", eventBody(lost, obj{"venue": obj{"venue": lost}, "organizer": 99999999})).bad("organizer")
-	for _, c := range []string{"events", "venues", "organizers", "categories", "tags"} {
-		ed.none(c, lost)
 	}
 }

@@ -92,7 +92,10 @@ func furtherNames(s *scene) {
 					s.t.Errorf("%s: routes %v", index.request, routes)
 				}
 				s.nobody.read(path + "?namespace=" + namespace)
-				s.nobody.read(path+"/doc").field("servers.0.url", api)
+				doc := s.nobody.read(path+"/doc").field("servers.0.url", api)
+				if prefix != "rest" || namespace != "calendar/events/v1" {
+					doc.field("servers.0.x-extension", true)
+				}
 				if namespace != "agenda/v2" {
 					s.nobody.get(path+"?namespace=agenda/v2").code(404, "rest_invalid_namespace")
 				}
@@ -113,7 +116,7 @@ func forwarded(s *scene) {
 
 	trusting := s.alone(settings{http: httpapi.Options{TrustForwarded: true}})
 	made := trusting.as("editor").event("Quay", nil)
-	got := trusting.as("").with("X-Forwarded-Proto", "https", "X-Forwarded-Host", "cal.example:444", "X-Forwarded-Prefix", "/p").read(made)
+	got := trusting.as("").with("X-Forwarded-Proto", "HTTPS, http", "X-Forwarded-Host", "cal.example:444, inner", "X-Forwarded-Prefix", "/p/").read(made)
 	got.fields(obj{
 		"url": "https://cal.example:444/p/event/quay/", "rest_url": "https://cal.example:444/p" + root + made.path(),
 		"global_id": "cal.example:444/p?id=" + made.idText(),

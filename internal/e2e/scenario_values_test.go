@@ -396,7 +396,7 @@ func limits(s *scene) {
 	ed.patch(made, obj{"cost": many}).bad("cost")
 	ed.update(made, obj{"cost": many[:1000]}).field("cost", "$1 – $1000")
 	s.nobody.get("/events?include=" + strings.Join(many, ",")).bad("include")
-	s.nobody.list("events", "include", strings.Join(many[:1000], ","))
+	s.nobody.list("events", "include", strings.Join(many[:1000], ",")).head("Link", "") // too long for a header
 	s.nobody.get("/events?search=" + strings.Repeat("x", 501)).bad("search")
 	s.nobody.list("events", "search", strings.Repeat("y", 500)).field("total", 0)
 	s.nobody.get("/events?page=1000000000").code(404, "event-archive-page-not-found")

@@ -45,8 +45,6 @@ var scenarios = []line{
 	{name: "keys_outlast_what_was_linked", check: keysOutlast},
 	{name: "withdrawn_tokens", check: withdrawnTokens},
 	{name: "bodies_in_chunks", check: chunkedBodies},
-	{name: "write_then_list", check: writeThenList},
-	{name: "records_made_within_events", check: inlineRecords},
 	{name: "past_of_records", check: pastOfRecords},
 	{name: "filters_and_orders_of_listings", check: listingFilters},
 	{name: "walks_by_cursors", check: cursorWalk},
