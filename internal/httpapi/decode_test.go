@@ -59,27 +59,6 @@ func TestInputOf(t *testing.T) {
 	}
 }
 
-// TestDecodeBody: what is refused says why; e2e sends the other bodies.
-func TestDecodeBody(t *testing.T) {
-	t.Parallel()
-	for _, row := range rowsOf(t, "bodies.txt") {
-		t.Run(row[0], func(t *testing.T) {
-			t.Parallel()
-			body := strings.NewReplacer(`\xff`, "\xff", `\r\n`, "\r\n").Replace(row[2])
-			got, err := decodeBody(row[1], []byte(body), isTestList)
-			if row[3] == "null" || row[3][0] == '{' {
-				if diff := cmp.Diff(wantedInput(t, row[3]), got); diff != "" || err != nil {
-					t.Errorf("%v (-want +got):\n%s", err, diff)
-				}
-				return
-			}
-			if e := publicError(err); e.Code != calendar.CodeInvalidJSON || !strings.Contains(e.Detail, row[3]) {
-				t.Errorf("got %q %q, want rest_invalid_json that says %q", e.Code, e.Detail, row[3])
-			}
-		})
-	}
-}
-
 // FuzzInputOf: whatever is sent, decoding ends and gives only the Go types that
 // an Input may hold.
 func FuzzInputOf(f *testing.F) {

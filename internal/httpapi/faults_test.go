@@ -120,79 +120,46 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestSingleComputation: many equal requests at once run one query; later ones
-// and 304 run none; another generation runs again.
+// TestSingleComputation: many equal requests at once run one query, though the first of them
+// goes away; later ones and 304 run none; another generation runs again.
 func TestSingleComputation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var runs atomic.Int64
-		var position atomic.Uint64
-		position.Store(1)
+		state := query.Generation{Shown: shownAt(1)}
 		gate := make(chan struct{})
-		h, _ := fakeAPI(t, Deps{Queries: fakeQueries{
-			generation: func() (query.Generation, error) {
-				return query.Generation{Shown: shownAt(calendar.Position(position.Load()))}, nil
-			},
+		h, log := fakeAPI(t, Deps{Queries: fakeQueries{
+			generation: func() (query.Generation, error) { return state, nil },
 			run: func() (*query.List, error) {
 				runs.Add(1)
 				<-gate
-				return &query.List{
-					Views: []query.View{{Record: tagRecord("Air")}}, Total: 1, TotalPages: 1, Position: calendar.Position(position.Load()),
-				}, nil
+				return &query.List{Views: []query.View{{Record: tagRecord("Air")}}, Total: 1, TotalPages: 1, Position: state.Position}, nil
 			},
 		}}, Options{})
-		var all sync.WaitGroup
-		tags := make([]string, 20)
-		for i := range tags {
-			all.Go(func() {
-				got := ask(context.Background(), h, http.MethodGet, "/tags", "")
-				if got.Code != http.StatusOK {
-					t.Errorf("got %d %s", got.Code, got.Body)
-				}
-				tags[i] = got.Header().Get("ETag")
-			})
+		want := func(code int, n int64, header ...string) string {
+			t.Helper()
+			got := ask(context.Background(), h, http.MethodGet, "/tags", "", header...)
+			if got.Code != code || runs.Load() != n || got.Header().Get("X-Total") != "1" {
+				t.Errorf("got %d %v after %d runs, want %d after %d", got.Code, got.Header(), runs.Load(), code, n)
+			}
+			return got.Header().Get("ETag")
 		}
-		synctest.Wait()
-		close(gate)
-		all.Wait()
-		if n := runs.Load(); n != 1 {
-			t.Errorf("%d runs for 20 equal requests", n)
-		}
-		again := ask(t.Context(), h, http.MethodGet, "/tags", "", "If-None-Match", tags[0])
-		if again.Code != http.StatusNotModified || again.Header().Get("X-Total") != "1" || runs.Load() != 1 {
-			t.Errorf("304: got %d %v after %d runs", again.Code, again.Header(), runs.Load())
-		}
-		position.Store(2)
-		if next := ask(t.Context(), h, http.MethodGet, "/tags", "", "If-None-Match", tags[0]); next.Code != http.StatusOK || runs.Load() != 2 {
-			t.Errorf("next generation: got %d after %d runs", next.Code, runs.Load())
-		}
-	})
-}
-
-// TestFirstClientLeaves: the work goes on for the others when the first of them
-// goes away.
-func TestFirstClientLeaves(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		gate := make(chan struct{})
-		h, log := fakeAPI(t, Deps{Queries: fakeQueries{run: func() (*query.List, error) {
-			<-gate
-			return &query.List{}, nil
-		}}}, Options{})
 		ctx, leave := context.WithCancel(context.Background())
 		var all sync.WaitGroup
 		all.Go(func() { ask(ctx, h, http.MethodGet, "/tags", "") })
 		synctest.Wait()
-		all.Go(func() {
-			if got := ask(context.Background(), h, http.MethodGet, "/tags", ""); got.Code != http.StatusOK {
-				t.Errorf("got %d %s", got.Code, got.Body)
-			}
-		})
+		for range 20 {
+			all.Go(func() { want(http.StatusOK, 1) })
+		}
 		synctest.Wait()
 		leave()
 		synctest.Wait()
 		close(gate)
 		all.Wait()
+		tag := want(http.StatusOK, 1)
+		want(http.StatusNotModified, 1, "If-None-Match", tag)
+		state = query.Generation{Shown: shownAt(2)}
+		want(http.StatusOK, 2, "If-None-Match", tag)
 		if log.Len() > 0 {
 			t.Errorf("a client that went away was logged: %s", log)
 		}

@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"daybook/calendar"
-	"daybook/query"
-	"daybook/query/readmodel"
 )
 
 // TestRequestID: every answer has an id; one of the client is taken when it is
@@ -31,48 +29,6 @@ func TestRequestID(t *testing.T) {
 			t.Errorf("%q: got id %q, want %q", sent, got, want)
 		}
 	}
-}
-
-// TestObserveCache: each use of the cache is told.
-func TestObserveCache(t *testing.T) {
-	t.Parallel()
-	var told []Answered
-	down := false
-	h, _ := fakeAPI(t, Deps{Queries: fakeQueries{
-		generation: func() (query.Generation, error) {
-			if down {
-				return query.Generation{}, readmodel.ErrUnavailable
-			}
-			return query.Generation{Shown: shownAt(1)}, nil
-		},
-		run: func() (*query.List, error) {
-			if down {
-				return nil, readmodel.ErrUnavailable
-			}
-			return &query.List{}, nil
-		},
-		read: func(calendar.ID, string) (*calendar.Record, error) {
-			return nil, calendar.Fail(calendar.CodeNotFound, calendar.KindTag)
-		},
-	}}, Options{ServeStale: true, Log: slog.New(slog.DiscardHandler), Observe: func(x Answered) { told = append(told, x) }})
-	step := func(path string, use CacheUse, code calendar.Code) {
-		t.Helper()
-		told = told[:0]
-		ask(t.Context(), h, http.MethodGet, path, "")
-		if len(told) != 1 || told[0].Cache != use || told[0].Code != code {
-			t.Errorf("%s: told %+v, want use %d and code %q", path, told, use, code)
-		}
-	}
-	step("/tags", CacheMiss, "")
-	step("/tags?page=1", CacheHit, "")
-	step("/tags", CacheHit, "")
-	h.(*Handler).Forget()
-	step("/tags", CacheMiss, "")
-	step("/tags/7", CacheMiss, calendar.CodeNotFound)
-	step("/nothing", CacheNone, calendar.CodeNoRoute)
-	down = true
-	step("/tags", CacheStale, "")
-	step("/tags?per_page=3", CacheNone, calendar.CodeUnavailable)
 }
 
 // TestAccessLog: requests are told at the level debug, without path or query.
