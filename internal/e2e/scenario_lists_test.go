@@ -541,8 +541,8 @@ func scheduled(s *scene) {
 	now("2026-05-01 13:59:59")
 	nobody.list("events").found(plain)
 	now("2026-05-01 14:00:00")
-	// The event made first stands first: the same start, the earlier publication.
-	nobody.list("events", "venue", venue.idText()).found(event, plain)
+	// The same start: the earlier publication stands first.
+	nobody.list("events", "venue", venue.idText()).found(plain, event)
 	nobody.read(event.bySlug()).field("status", "publish").field("modified", "2026-05-01 14:00:00").field("venue.status", "publish")
 	nobody.read(tag).field("count", 1)
 	nobody.list("tags").field("tags.0.count", 1)
