@@ -43,16 +43,3 @@ func TestCache(t *testing.T) {
 		}
 	})
 }
-
-// TestNone: without room there is no cache, which keeps nothing.
-func TestNone(t *testing.T) {
-	t.Parallel()
-	c := cache.New(-1, size)
-	if c != nil {
-		t.Fatalf("got %v", c)
-	}
-	c.Set("a", "1")
-	if _, ok := c.Get("a"); ok {
-		t.Error("nothing keeps something")
-	}
-}

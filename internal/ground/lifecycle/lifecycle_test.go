@@ -97,77 +97,6 @@ func TestDrainOrder(t *testing.T) {
 	}
 }
 
-// Each error of an actor itself is logged under its name, not only the first.
-func TestEachErrorIsLogged(t *testing.T) {
-	t.Parallel()
-	log, text := logTo()
-	var g run.Group
-	g.Add(Actor(t.Context(), log, "late", func(ctx context.Context) error {
-		<-ctx.Done()
-		return errors.New("cannot close")
-	}))
-	g.Add(Actor(t.Context(), log, "quiet", func(ctx context.Context) error {
-		<-ctx.Done()
-		return ctx.Err()
-	}))
-	g.Add(Actor(t.Context(), log, "first", func(context.Context) error { return errBroken }))
-	err := g.Run()
-	if err == nil || err.Error() != "first: broken" {
-		t.Errorf("got %v, want first: broken", err)
-	}
-	want := "level=ERROR msg=\"actor ended\" actor=first error=broken\n" +
-		"level=ERROR msg=\"actor ended\" actor=late error=\"cannot close\"\n"
-	if got := text(); got != want {
-		t.Errorf("got log\n%swant\n%s", got, want)
-	}
-}
-
-// A context that ends drains all.
-func TestContextEnds(t *testing.T) {
-	t.Parallel()
-	log, text := logTo()
-	ctx, cancel := context.WithCancel(t.Context())
-	var g run.Group
-	g.Add(Actor(ctx, log, "a", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }))
-	g.Add(run.SignalHandler(ctx))
-	cancel()
-	if err := Drained(g.Run()); err != nil {
-		t.Errorf("got %v, want nil", err)
-	}
-	if text() != "" {
-		t.Errorf("got log %s, want none", text())
-	}
-}
-
-// The server answers the request that is under way, then ends.
-func TestServerDrains(t *testing.T) {
-	t.Parallel()
-	log, text := logTo()
-	begun, goOn := make(chan struct{}), make(chan struct{})
-	s := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		close(begun)
-		<-goOn
-		_, _ = io.WriteString(w, "whole")
-	})}
-	l := listen(t)
-	var g run.Group
-	g.Add(Server(t.Context(), log, "http", s, l, time.Minute))
-	g.Add(Actor(t.Context(), log, "end", func(context.Context) error { <-begun; return errBroken }))
-	g.Add(Actor(t.Context(), log, "under way", func(ctx context.Context) error { <-ctx.Done(); return nil }))
-	s.RegisterOnShutdown(func() { close(goOn) })
-	ended := make(chan error, 1)
-	go func() { ended <- g.Run() }()
-	if got, err := get(t, l); err != nil || got != "whole" {
-		t.Errorf("got %q, %v, want the whole answer", got, err)
-	}
-	if err := <-ended; !errors.Is(err, errBroken) {
-		t.Errorf("got %v, want %v", err, errBroken)
-	}
-	if strings.Contains(text(), "cut off") {
-		t.Errorf("got log %s, want nothing cut off", text())
-	}
-}
-
 // A request that does not end is cut off after the drain time.
 func TestServerCutsOff(t *testing.T) {
 	t.Parallel()
@@ -191,22 +120,6 @@ func TestServerCutsOff(t *testing.T) {
 	}
 	if !strings.Contains(text(), "requests cut off") {
 		t.Errorf("got log %s, want the cut", text())
-	}
-}
-
-// A listener that fails ends the group, by name.
-func TestServerFails(t *testing.T) {
-	t.Parallel()
-	log, text := logTo()
-	l := listen(t)
-	_ = l.Close()
-	var g run.Group
-	g.Add(Server(t.Context(), log, "http", &http.Server{ReadHeaderTimeout: time.Minute}, l, time.Minute))
-	if err := g.Run(); err == nil || !strings.HasPrefix(err.Error(), "http: ") {
-		t.Errorf("got %v, want an error of http", err)
-	}
-	if !strings.Contains(text(), "actor=http") {
-		t.Errorf("got log %s, want the name", text())
 	}
 }
 
