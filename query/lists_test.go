@@ -319,6 +319,36 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestMonths: events are counted in the month that they start in on the clock of the site, and
+// stand in each month that they touch on their own (PAGES P3.1).
+func TestMonths(t *testing.T) {
+	t.Parallel()
+	onBoth(t, []*calendar.Record{
+		event(t, 100, "To the end of July", "2030-05-31 23:00:00", "2030-08-01 00:00:00", fields{"utc_start_date": wall(t, "2030-06-01 03:00:00")}),
+		event(t, 101, "June in New York", "2030-07-01 00:00:00", "2030-07-01 01:00:00", nil),
+		event(t, 102, "Protected", "2031-01-01 00:00:00", "2031-01-02 00:00:00", fields{"protected": true}),
+		event(t, 103, "Hidden", "2032-01-01 00:00:00", "2032-01-02 00:00:00", fields{"hide_from_listings": true}),
+		event(t, 104, "First of all", "0001-01-01 12:00:00", "0001-01-01 13:00:00", nil),
+	}, func(t *testing.T, s *Service) {
+		t.Helper()
+		s.o.Site = zone(t, "America/New_York")
+		m, err := s.Months(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, c := range m.Started {
+			got += fmt.Sprint(c.First.Format("2006-01 "), c.Events, ", ")
+		}
+		for _, first := range m.Touched {
+			got += first.Format(" 2006-01")
+		}
+		if want := "0001-01 1, 2030-05 1, 2030-06 1,  0001-01 2030-05 2030-06 2030-07 2031-01"; got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	})
+}
+
 // describe writes a window as the interface does.
 func (w *window) describe() string {
 	var out []string

@@ -25,35 +25,15 @@ func TestHighlightName(t *testing.T) {
 	}, &lang, &query, &step, &name, &want)
 }
 
-// LISTINGS 3.4, 8.34: which part of a text is shown.
 func TestHighlightSnippet(t *testing.T) {
 	t.Parallel()
-	words := strings.TrimSpace(strings.Repeat("word ", 40)) // 199 characters
-	for _, c := range []struct {
-		name, query, text string
-		length            int
-		want              string
-	}{
-		{"whole", "jazz", "All\n that\u00a0 jazz", 40, "All that <mark>jazz</mark>"},
-		{"nothing", "jazz", words, 40, ""},
-		{"as long as it may be", "jazz", words[:35] + "jazz", 40, words[:35] + "<mark>jazz</mark>"},
-		{"from the start", "jazz", "12345 jazz " + words, 40, "12345 <mark>jazz</mark> word word word word word word…"},
-		{"ends with the mark", "jazz", words[:35] + "jazz. " + words, 40, words[:35] + "<mark>jazz</mark>.…"},
-		{"from a word ahead", "jazz", words + " jazz", 100, "…" + words[:60] + "<mark>jazz</mark>"},
-		{"and on", "jazz", words + " jazz " + words, 100, "…" + words[:60] + "<mark>jazz</mark> " + words[:34] + "…"},
-		{"the mark is in", "jazz", words + " jazz " + words, 40, "…" + words[:35] + "<mark>jazz</mark>…"},
-		{"a long mark is cut", "jazz", "x " + "jazz" + strings.Repeat("z", 60) + " y", 40, "…<mark>jazz" + strings.Repeat("z", 36) + "</mark>…"},
-		{"a long row is cut", `"` + words + ` jazz"`, "x " + words + " jazz", 42, "…<mark>" + words[:39] + "</mark>…"},
-		{"every mark of it", "jazz", "jazz & jazzy " + words, 40, "<mark>jazz</mark> &amp; <mark>jazzy</mark> word word word word word…"},
-		{"clusters stay whole", "jazz", words[:35] + "jazz\u20e3\u20e3\u20e3 " + words, 40, "…" + words[:30] + "<mark>jazz\u20e3\u20e3\u20e3</mark>…"},
-		{"what does not fit whole is given up", "jazz", "jazz " + strings.Repeat("👩\u200d👩\u200d👧", 10), 41, "<mark>jazz</mark> " + strings.Repeat("👩\u200d👩\u200d👧", 7) + "…"},
-		{"a long mark is cut between clusters", "jazz", "jazz" + strings.Repeat("e\u0301", 60), 41, "<mark>jazz" + strings.Repeat("e\u0301", 18) + "</mark>…"},
-		{"characters are words", "会", strings.Repeat("音", 50) + "会", 40, "…" + strings.Repeat("音", 39) + "<mark>会</mark>"},
-	} {
-		if got := readmodel.NewHighlighter(readmodel.ParseSearch(c.query, calendar.LangEN), readmodel.Spelling{}).Snippet(c.text, calendar.LangEN, c.length); got != c.want {
-			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)
+	var name, query, text, want string
+	var length int
+	eachRow(t, "snippets.txt", func() {
+		if got := readmodel.NewHighlighter(readmodel.ParseSearch(query, calendar.LangEN), readmodel.Spelling{}).Snippet(text, calendar.LangEN, length); got != want {
+			t.Errorf("%s:\n got %q\nwant %q", name, got, want)
 		}
-	}
+	}, &name, &query, &text, &length, &want)
 }
 
 // Whatever the text: a snippet is a part of it with nothing but marks added, it is not too

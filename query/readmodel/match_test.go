@@ -177,38 +177,3 @@ func TestCompare(t *testing.T) {
 		}
 	}
 }
-
-// Listings 3.6, 8.38: signs tell titles apart, spelling does not.
-func TestRepeatedSigns(t *testing.T) {
-	t.Parallel()
-	var fields []calendar.Fields
-	for _, title := range []string{"C", "C++", "C#", "★★★", "★★", "!!!", "♥", "c", "Ｃ＋＋", "★★★ "} {
-		fields = append(fields, calendar.Fields{"title": textIn(calendar.LangEN, title)})
-	}
-	groups := map[int64]bool{}
-	for _, d := range documents(calendar.KindEvent, fields...) {
-		groups[readmodel.SchemaOf(calendar.KindEvent).Field(readmodel.FieldRepeats).Numbers(d.Record)[0]] = true
-	}
-	if len(groups) != 7 {
-		t.Errorf("%d groups, want 7", len(groups))
-	}
-}
-
-// TestTitleKey: names that are shown alike have one key.
-func TestTitleKey(t *testing.T) {
-	t.Parallel()
-	key := func(title string, l calendar.Lang) int64 {
-		f := readmodel.SchemaOf(calendar.KindEvent).Field(readmodel.FieldTitleKey(l))
-		return f.Numbers(documents(calendar.KindEvent, calendar.Fields{"title": textIn(calendar.LangEN, title)})[0].Record)[0]
-	}
-	for _, same := range []string{"jazz NIGHT", " Jazz \t night"} {
-		if key(same, calendar.LangFR) != key("Jazz night", calendar.LangEN) {
-			t.Errorf("%q has another key", same)
-		}
-	}
-	for _, other := range []string{"Jazz night!", "Night jazz", "Jazz"} {
-		if key(other, calendar.LangEN) == key("Jazz night", calendar.LangEN) {
-			t.Errorf("%q has the same key", other)
-		}
-	}
-}

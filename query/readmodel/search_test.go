@@ -86,11 +86,9 @@ func TestLongWords(t *testing.T) {
 	if diff := cmp.Diff([]string{"a", long[:120], "b"}, got); diff != "" {
 		t.Errorf("tokens (-want +got):\n%s", diff)
 	}
-	d := &readmodel.Document{Record: &calendar.Record{ID: 1, Kind: calendar.KindEvent, Home: calendar.LangFR, Fields: calendar.Fields{
-		"title": calendar.Text{calendar.LangFR: long},
-	}}}
-	for query, want := range map[string]bool{long[:250]: true, long[:100]: true, `"` + long[:121] + `"`: true, "uy": false} {
-		if got := readmodel.Match(readmodel.Text{Fields: []string{readmodel.TextName}, Search: readmodel.ParseSearch(query, calendar.LangFR)}, d); got != want {
+	d := event(long, "", calendar.LangFR)
+	for query, want := range map[string]bool{long[:250]: true, `"` + long[:121] + `"`: true, "uy": false} {
+		if got := readmodel.Match(readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(query, calendar.LangFR)}, d); got != want {
 			t.Errorf("a query of %d characters fits: %v, want %v", len(query), got, want)
 		}
 	}
@@ -143,10 +141,7 @@ func FuzzParseSearch(f *testing.F) {
 		if len(e.Not) > 0 || e.IsZero() {
 			return
 		}
-		d := &readmodel.Document{Record: &calendar.Record{ID: 1, Kind: calendar.KindEvent, Home: calendar.LangEN, Fields: calendar.Fields{
-			"title": calendar.Text{calendar.LangEN: query},
-		}}}
-		if !readmodel.Match(readmodel.Text{Fields: []string{readmodel.TextName}, Search: readmodel.ParseSearch(query, calendar.Lang(l%4))}, d) {
+		if !readmodel.Match(readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(query, calendar.Lang(l%4))}, event(query, "", calendar.LangEN)) {
 			t.Errorf("%q does not fit itself: %s", query, fmt.Sprint(e))
 		}
 	})

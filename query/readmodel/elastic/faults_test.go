@@ -139,14 +139,6 @@ func search(ctx context.Context, x readmodel.Index, q readmodel.Query) (page rea
 	return page, err
 }
 
-func countsOf(ctx context.Context, x readmodel.Index, k calendar.Kind, field string) (counts map[calendar.ID]int, err error) {
-	err = readmodel.Read(ctx, x, func(v readmodel.View) error {
-		counts, err = readmodel.Counts(ctx, v, k, field, nil)
-		return err
-	})
-	return counts, err
-}
-
 func total(t *testing.T, x readmodel.Index) int {
 	t.Helper()
 	p, err := search(t.Context(), x, readmodel.Query{Kind: calendar.KindTag})
@@ -165,115 +157,77 @@ func position(t *testing.T, x readmodel.Index, want calendar.Position) {
 
 // TestBusy: what the engine is too busy for is sent again, and nothing else.
 func TestBusy(t *testing.T) {
-	t.Parallel()
-	onEach(t, func(t *testing.T, e engine) {
-		t.Helper()
-		p := e.proxy(t)
-		x := e.through(t, p, elastic.Options{BulkBytes: 2000})
-		var bulks []int // items of each request of documents
-		step := 0
-		var mu sync.Mutex
-		p.set(func(r *http.Request, body string) (int, string) {
-			if !strings.HasSuffix(r.URL.Path, "_bulk") || strings.Contains(body, `"_id":"position"`) {
-				return 0, ""
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			n := strings.Count(body, `{"index"`)
-			bulks = append(bulks, n)
-			step++
-			busy := `{"index":{"status":%d,"error":{"type":"es_rejected_execution_exception","reason":"queue is full"}}}`
-			switch step {
-			case 1:
-				return 429, `{"error":{"type":"circuit_breaking_exception","reason":"too large"},"status":429}`
-			case 2:
-				return 503, `no json`
-			case 3:
-				items := make([]string, n)
-				for i := range items {
-					items[i] = fmt.Sprintf(busy, []int{429, 503}[i%2])
-				}
-				return 200, `{"errors":true,"items":[` + strings.Join(items, ",") + `]}`
-			}
+	e := onOne(t)
+	p := e.proxy(t)
+	x := e.through(t, p, elastic.Options{BulkBytes: 2000})
+	var bulks []int // items of each request of documents
+	step := 0
+	var mu sync.Mutex
+	p.set(func(r *http.Request, body string) (int, string) {
+		if !strings.HasSuffix(r.URL.Path, "_bulk") || strings.Contains(body, `"_id":"position"`) {
 			return 0, ""
-		})
-		mustWrite(t, x, tags(1, 20))
-		if got := total(t, x); got != 20 {
-			t.Errorf("%d tags, want 20", got)
 		}
-		if len(bulks) < 6 || bulks[0] >= 20 {
-			t.Errorf("requests of %v items: neither split nor sent again", bulks)
-		}
-		// For ever too busy: the batch fails and the position stays.
-		p.set(func(r *http.Request, _ string) (int, string) {
-			if strings.HasSuffix(r.URL.Path, "_bulk") {
-				return 429, `{"error":{"type":"es_rejected_execution_exception","reason":"queue is full"},"status":429}`
+		mu.Lock()
+		defer mu.Unlock()
+		n := strings.Count(body, `{"index"`)
+		bulks = append(bulks, n)
+		step++
+		busy := `{"index":{"status":%d,"error":{"type":"es_rejected_execution_exception","reason":"queue is full"}}}`
+		switch step {
+		case 1:
+			return 429, `{"error":{"type":"circuit_breaking_exception","reason":"too large"},"status":429}`
+		case 2:
+			return 503, `no json`
+		case 3:
+			items := make([]string, n)
+			for i := range items {
+				items[i] = fmt.Sprintf(busy, []int{429, 503}[i%2])
 			}
-			return 0, ""
-		})
-		if _, err := x.Write(t.Context(), tags(21, 22)); !errors.Is(err, readmodel.ErrUnavailable) {
-			t.Errorf("write to an engine that is always busy: %v", err)
+			return 200, `{"errors":true,"items":[` + strings.Join(items, ",") + `]}`
 		}
-		p.set(nil)
-		position(t, x, 20)
-		mustWrite(t, x, tags(21, 22))
-		position(t, x, 22)
+		return 0, ""
 	})
+	mustWrite(t, x, tags(1, 20))
+	if got := total(t, x); got != 20 {
+		t.Errorf("%d tags, want 20", got)
+	}
+	if len(bulks) < 6 || bulks[0] >= 20 {
+		t.Errorf("requests of %v items: neither split nor sent again", bulks)
+	}
+	// For ever too busy: the batch fails and the position stays.
+	p.set(func(r *http.Request, _ string) (int, string) {
+		if strings.HasSuffix(r.URL.Path, "_bulk") {
+			return 429, `{"error":{"type":"es_rejected_execution_exception","reason":"queue is full"},"status":429}`
+		}
+		return 0, ""
+	})
+	if _, err := x.Write(t.Context(), tags(21, 22)); !errors.Is(err, readmodel.ErrUnavailable) {
+		t.Errorf("write to an engine that is always busy: %v", err)
+	}
+	p.set(nil)
+	position(t, x, 20)
+	mustWrite(t, x, tags(21, 22))
+	position(t, x, 22)
 }
 
 // TestRefused: a document that the engine refuses stops itself only.
 func TestRefused(t *testing.T) {
-	t.Parallel()
-	onEach(t, func(t *testing.T, e engine) {
-		t.Helper()
-		p := e.proxy(t)
-		x := e.through(t, p, elastic.Options{})
-		mustWrite(t, x, tags(1, 1))
-		p.set(func(r *http.Request, body string) (int, string) {
-			if !strings.HasSuffix(r.URL.Path, "_bulk") || !strings.Contains(body, `"_id":"3"`) {
-				return 0, ""
-			}
-			return http.StatusOK, `{"errors":true,"items":[{"index":{"status":201}},{"index":{"status":201}},` + // the first is a mark
-				`{"index":{"status":400,"error":{"type":"document_parsing_exception","reason":"no number"}}},{"index":{"status":201}}]}`
-		})
-		errs, err := x.Write(t.Context(), tags(2, 4))
-		if err != nil || errs[0] != nil || errs[2] != nil || !errors.Is(errs[1], readmodel.ErrRefused) || !strings.Contains(errs[1].Error(), "no number") {
-			t.Fatalf("write: %v, %v", errs, err)
+	e := onOne(t)
+	p := e.proxy(t)
+	x := e.through(t, p, elastic.Options{})
+	mustWrite(t, x, tags(1, 1))
+	p.set(func(r *http.Request, body string) (int, string) {
+		if !strings.HasSuffix(r.URL.Path, "_bulk") || !strings.Contains(body, `"_id":"3"`) {
+			return 0, ""
 		}
-		position(t, x, 4)
+		return http.StatusOK, `{"errors":true,"items":[{"index":{"status":201}},{"index":{"status":201}},` + // the first is a mark
+			`{"index":{"status":400,"error":{"type":"document_parsing_exception","reason":"no number"}}},{"index":{"status":201}}]}`
 	})
-}
-
-// TestFaultsOfAnIndex: what is wrong with an index is no fault of the documents that are
-// written meanwhile: the batch waits, with the reason of the engine.
-func TestFaultsOfAnIndex(t *testing.T) {
-	t.Parallel()
-	onEach(t, func(t *testing.T, e engine) {
-		t.Helper()
-		o := elastic.Options{Prefix: e.prefix(t)}
-		x := e.open(t, o)
-		mustWrite(t, x, tags(1, 3))
-		index := e.index(t, o.Prefix, "tags")
-		at := calendar.ID(3)
-		for what, harm := range e.harms(t) {
-			harm.do(index)
-			errs, err := x.Write(t.Context(), tags(at+1, at+2))
-			if !errors.Is(err, readmodel.ErrUnavailable) || errors.Join(errs...) != nil || !strings.Contains(err.Error(), "_exception: ") {
-				t.Errorf("%s: write: %v, %v", what, errs, err)
-			}
-			position(t, x, calendar.Position(at))
-			harm.undo(index)
-			at += 2
-			mustWrite(t, x, tags(at-1, at))
-			position(t, x, calendar.Position(at))
-			if got := total(t, x); got != int(at) {
-				t.Errorf("%s: %d tags afterwards, want %d", what, got, at)
-			}
-		}
-		if q, err := x.Quarantined(t.Context()); err != nil || len(q) > 0 {
-			t.Errorf("quarantined: %v, %v", q, err)
-		}
-	})
+	errs, err := x.Write(t.Context(), tags(2, 4))
+	if err != nil || errs[0] != nil || errs[2] != nil || !errors.Is(errs[1], readmodel.ErrRefused) || !strings.Contains(errs[1].Error(), "no number") {
+		t.Fatalf("write: %v, %v", errs, err)
+	}
+	position(t, x, 4)
 }
 
 // eventuallyNil waits until a call succeeds: an index that was opened takes a moment.
@@ -293,52 +247,43 @@ func eventuallyNil(t *testing.T, call func() error) {
 // TestOutage: without the engine all calls fail soon and with ErrUnavailable;
 // afterwards they go on as if nothing had been.
 func TestOutage(t *testing.T) {
-	t.Parallel()
-	onEach(t, func(t *testing.T, e engine) {
-		t.Helper()
-		p := e.proxy(t)
-		x := e.through(t, p, elastic.Options{Timeout: 2 * time.Second, RefreshInterval: time.Millisecond})
-		mustWrite(t, x, tags(1, 3))
-		for name, harm := range map[string]func(*http.Request, string) (int, string){
-			"cut": func(*http.Request, string) (int, string) { return -1, "" },
-			"no node": func(*http.Request, string) (int, string) {
-				return 503, `{"error":{"type":"x","reason":"y"},"status":503}`
-			},
-			"bad proxy": func(*http.Request, string) (int, string) { return 502, "<html>" },
-			"no answer": func(r *http.Request, _ string) (int, string) { <-r.Context().Done(); return -1, "" },
-			"half":      func(*http.Request, string) (int, string) { return 200, `{"hits":{"total"` },
-			"no rights": func(*http.Request, string) (int, string) {
-				return 403, `{"error":{"type":"security_exception","reason":"y"},"status":403}`
-			},
-			"shard lost": func(*http.Request, string) (int, string) {
-				return 503, `{"error":{"type":"search_phase_execution_exception","reason":"Partial shards failure"},"status":503}`
-			},
-		} {
-			p.set(harm)
-			started := time.Now()
-			_, err := search(t.Context(), x, readmodel.Query{Kind: calendar.KindTag})
-			_, visible := x.Visible(t.Context())
-			_, write := x.Write(t.Context(), readmodel.Batch{Documents: []readmodel.Document{tag(9, 9, "x")}, Mark: readmodeltest.At(9)})
-			_, get := readmodel.Get(t.Context(), x, []calendar.ID{1})
-			for what, err := range map[string]error{"search": err, "visible": visible, "write": write, "get": get, "wait": x.Wait(t.Context(), 9)} {
-				if !errors.Is(err, readmodel.ErrUnavailable) {
-					t.Errorf("%s: %s: %v", name, what, err)
-				}
+	e := onOne(t)
+	p := e.proxy(t)
+	x := e.through(t, p, elastic.Options{Timeout: 2 * time.Second, RefreshInterval: time.Millisecond})
+	mustWrite(t, x, tags(1, 3))
+	for name, harm := range map[string]func(*http.Request, string) (int, string){
+		"cut":       func(*http.Request, string) (int, string) { return -1, "" },
+		"bad proxy": func(*http.Request, string) (int, string) { return 502, "<html>" },
+		"no answer": func(r *http.Request, _ string) (int, string) { <-r.Context().Done(); return -1, "" },
+		"half":      func(*http.Request, string) (int, string) { return 200, `{"hits":{"total"` },
+		"no rights": func(*http.Request, string) (int, string) {
+			return 403, `{"error":{"type":"security_exception","reason":"y"},"status":403}`
+		},
+	} {
+		p.set(harm)
+		started := time.Now()
+		_, err := search(t.Context(), x, readmodel.Query{Kind: calendar.KindTag})
+		_, visible := x.Visible(t.Context())
+		_, write := x.Write(t.Context(), readmodel.Batch{Documents: []readmodel.Document{tag(9, 9, "x")}, Mark: readmodeltest.At(9)})
+		_, get := readmodel.Get(t.Context(), x, []calendar.ID{1})
+		for what, err := range map[string]error{"search": err, "visible": visible, "write": write, "get": get, "wait": x.Wait(t.Context(), 9)} {
+			if !errors.Is(err, readmodel.ErrUnavailable) {
+				t.Errorf("%s: %s: %v", name, what, err)
 			}
-			if took := time.Since(started); took > time.Minute {
-				t.Errorf("%s: five calls took %v", name, took)
-			}
-			p.set(nil)
-			eventuallyNil(t, func() error {
-				_, err := x.Visible(t.Context())
-				return err
-			})
 		}
-		position(t, x, 3)
-		if got := total(t, x); got != 3 {
-			t.Errorf("%d tags, want 3", got)
+		if took := time.Since(started); took > time.Minute {
+			t.Errorf("%s: five calls took %v", name, took)
 		}
-	})
+		p.set(nil)
+		eventuallyNil(t, func() error {
+			_, err := x.Visible(t.Context())
+			return err
+		})
+	}
+	position(t, x, 3)
+	if got := total(t, x); got != 3 {
+		t.Errorf("%d tags, want 3", got)
+	}
 }
 
 // weighed tells how large the largest answer to a search was.
@@ -359,199 +304,152 @@ func (w *weighed) RoundTrip(r *http.Request) (*http.Response, error) {
 // TestScanOfLargeBodies: who reads all documents does so in pages of some megabytes,
 // however large they are.
 func TestScanOfLargeBodies(t *testing.T) {
-	t.Parallel()
-	onEach(t, func(t *testing.T, e engine) {
-		t.Helper()
-		w := &weighed{}
-		x := e.open(t, elastic.Options{Transport: w, Prefix: e.prefix(t)})
-		large := strings.Repeat("x", 100_000)
-		const n = 160
-		for from := 1; from <= n; from += 20 {
-			var b readmodel.Batch
-			for id := from; id < from+20; id++ {
-				b.Documents = append(b.Documents, record(&calendar.Record{
-					ID: calendar.ID(id), Kind: calendar.KindTag, Version: 1, Home: calendar.LangEN, Changed: readmodeltest.Now,
-					Fields: calendar.Fields{"name": calendar.Text{calendar.LangEN: "a"}, "description": calendar.Text{calendar.LangEN: large}},
-				}, calendar.Position(id)))
-			}
-			b.Mark = readmodeltest.At(calendar.Position(from + 19))
-			mustWrite(t, x, b)
+	e := onOne(t)
+	w := &weighed{}
+	x := e.open(t, elastic.Options{Transport: w, Prefix: e.prefix(t)})
+	large := strings.Repeat("x", 100_000)
+	const n = 120
+	for from := 1; from <= n; from += 20 {
+		var b readmodel.Batch
+		for id := from; id < from+20; id++ {
+			b.Documents = append(b.Documents, record(&calendar.Record{
+				ID: calendar.ID(id), Kind: calendar.KindTag, Version: 1, Home: calendar.LangEN, Changed: readmodeltest.Now,
+				Fields: calendar.Fields{"name": calendar.Text{calendar.LangEN: "a"}, "description": calendar.Text{calendar.LangEN: large}},
+			}, calendar.Position(id)))
 		}
-		walked := 0
-		err := readmodel.Read(t.Context(), x, func(v readmodel.View) error {
-			return v.Walk(t.Context(), readmodel.Query{Kind: calendar.KindTag}, func(some []readmodel.Document) error {
-				walked += len(some)
-				return nil
-			})
+		b.Mark = readmodeltest.At(calendar.Position(from + 19))
+		mustWrite(t, x, b)
+	}
+	walked := 0
+	err := readmodel.Read(t.Context(), x, func(v readmodel.View) error {
+		return v.Walk(t.Context(), readmodel.Query{Kind: calendar.KindTag}, func(some []readmodel.Document) error {
+			walked += len(some)
+			return nil
 		})
-		if err != nil || walked != n {
-			t.Errorf("%d, %v; want %d tags", walked, err, n)
-		}
-		if got := w.most.Load(); got > 8<<20 || got < 1<<20 {
-			t.Errorf("the largest answer has %d bytes", got)
-		}
 	})
-}
-
-// TestBlackHole: connections that swallow what is sent, as those of a dead host do while
-// new ones are fine, cost one call its time, and the next one is right.
-func TestBlackHole(t *testing.T) {
-	t.Parallel()
-	onEach(t, func(t *testing.T, e engine) {
-		t.Helper()
-		p := engines.NewProxy(t, e.url(t))
-		x := e.openAt(t, p.URL, elastic.Options{Timeout: 4 * time.Second, RefreshInterval: time.Millisecond, Prefix: e.prefix(t)})
-		mustWrite(t, x, tags(1, 3))
-		var calls sync.WaitGroup // so that several connections are there
-		for range 8 {
-			calls.Go(func() {
-				if _, err := readmodel.Get(t.Context(), x, []calendar.ID{1}); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		calls.Wait()
-		p.Swallow(false)
-		began := time.Now()
-		if _, err := search(t.Context(), x, readmodel.Query{Kind: calendar.KindTag}); !errors.Is(err, readmodel.ErrUnavailable) {
-			t.Errorf("a search into the black hole: %v, want ErrUnavailable", err)
-		}
-		if took := time.Since(began); took > time.Minute {
-			t.Errorf("it took %s", took)
-		}
-		if got := total(t, x); got != 3 {
-			t.Errorf("%d tags by new connections, want 3", got)
-		}
-	})
+	if err != nil || walked != n {
+		t.Errorf("%d, %v; want %d tags", walked, err, n)
+	}
+	if got := w.most.Load(); got > 8<<20 || got < 1<<20 {
+		t.Errorf("the largest answer has %d bytes", got)
+	}
 }
 
 // TestSilence: while the servers accept connections and answer nothing, the calls of that
 // moment fail within the time of one request, however many wait for the same, and later ones
 // immediately; once the servers answer, calls succeed.
 func TestSilence(t *testing.T) {
-	t.Parallel()
-	onEach(t, func(t *testing.T, e engine) {
+	e := onOne(t)
+	p := engines.NewProxy(t, e.url(t))
+	x := e.openAt(t, p.URL, elastic.Options{Timeout: 4 * time.Second, RefreshInterval: time.Millisecond, Prefix: e.prefix(t)})
+	mustWrite(t, x, tags(1, 3))
+	calls := map[string]func() error{
+		"search": func() error {
+			_, err := search(t.Context(), x, readmodel.Query{Kind: calendar.KindTag})
+			return err
+		},
+		"wait": func() error { return x.Wait(t.Context(), 9) },
+		"write": func() error {
+			_, err := x.Write(t.Context(), tags(4, 5))
+			return err
+		},
+	}
+	fail := func(within time.Duration) {
 		t.Helper()
-		p := engines.NewProxy(t, e.url(t))
-		x := e.openAt(t, p.URL, elastic.Options{Timeout: 4 * time.Second, RefreshInterval: time.Millisecond, Prefix: e.prefix(t)})
-		mustWrite(t, x, tags(1, 3))
-		calls := map[string]func() error{
-			"search": func() error {
-				_, err := search(t.Context(), x, readmodel.Query{Kind: calendar.KindTag})
-				return err
-			},
-			"wait": func() error { return x.Wait(t.Context(), 9) },
-			"write": func() error {
-				_, err := x.Write(t.Context(), tags(4, 5))
-				return err
-			},
-		}
-		fail := func(within time.Duration) {
-			t.Helper()
-			var all sync.WaitGroup
-			for what, call := range calls {
-				for range 5 {
-					all.Go(func() {
-						began := time.Now()
-						if err := call(); !errors.Is(err, readmodel.ErrUnavailable) {
-							t.Errorf("%s: %v, want ErrUnavailable", what, err)
-						}
-						if took := time.Since(began); took > within {
-							t.Errorf("%s took %s, want at most %s", what, took, within)
-						}
-					})
-				}
+		var all sync.WaitGroup
+		for what, call := range calls {
+			for range 5 {
+				all.Go(func() {
+					began := time.Now()
+					if err := call(); !errors.Is(err, readmodel.ErrUnavailable) {
+						t.Errorf("%s: %v, want ErrUnavailable", what, err)
+					}
+					if took := time.Since(began); took > within {
+						t.Errorf("%s took %s, want at most %s", what, took, within)
+					}
+				})
 			}
-			all.Wait()
 		}
-		p.Swallow(true)
-		fail(7 * time.Second) // that of one request, on a busy machine
-		for range 3 {
-			fail(time.Second)
-		}
-		p.Swallow(false)
-		eventuallyNil(t, calls["search"])
-		position(t, x, 3)
-	})
+		all.Wait()
+	}
+	p.Swallow(true)
+	fail(7 * time.Second) // that of one request, on a busy machine
+	for range 3 {
+		fail(time.Second)
+	}
+	p.Swallow(false)
+	eventuallyNil(t, calls["search"])
+	position(t, x, 3)
 }
 
 // TestCutAnswer: the engine took a batch of which the answer was lost.
 func TestCutAnswer(t *testing.T) {
-	t.Parallel()
-	onEach(t, func(t *testing.T, e engine) {
-		t.Helper()
-		p := e.proxy(t)
-		x := e.through(t, p, elastic.Options{})
-		p.set(func(r *http.Request, _ string) (int, string) {
-			if strings.HasSuffix(r.URL.Path, "_bulk") {
-				return -2, ""
-			}
-			return 0, ""
-		})
-		if _, err := x.Write(t.Context(), tags(1, 5)); !errors.Is(err, readmodel.ErrUnavailable) {
-			t.Fatalf("write: %v", err)
+	e := onOne(t)
+	p := e.proxy(t)
+	x := e.through(t, p, elastic.Options{})
+	p.set(func(r *http.Request, _ string) (int, string) {
+		if strings.HasSuffix(r.URL.Path, "_bulk") {
+			return -2, ""
 		}
-		p.set(nil)
-		position(t, x, 0)
-		mustWrite(t, x, tags(1, 5))
-		position(t, x, 5)
-		if got := total(t, x); got != 5 {
-			t.Errorf("%d tags, want 5", got)
-		}
+		return 0, ""
 	})
+	if _, err := x.Write(t.Context(), tags(1, 5)); !errors.Is(err, readmodel.ErrUnavailable) {
+		t.Fatalf("write: %v", err)
+	}
+	p.set(nil)
+	position(t, x, 0)
+	mustWrite(t, x, tags(1, 5))
+	position(t, x, 5)
+	if got := total(t, x); got != 5 {
+		t.Errorf("%d tags, want 5", got)
+	}
 }
 
 // TestSlowWrite: a write that is not answered in time is sent again.
 func TestSlowWrite(t *testing.T) {
-	t.Parallel()
-	onEach(t, func(t *testing.T, e engine) {
-		t.Helper()
-		p := e.proxy(t)
-		x := e.through(t, p, elastic.Options{WriteTimeout: 2 * time.Second})
-		var hung atomic.Bool
-		p.set(func(r *http.Request, _ string) (int, string) {
-			if strings.HasSuffix(r.URL.Path, "_bulk") && hung.CompareAndSwap(false, true) {
-				<-r.Context().Done()
-				return -1, ""
-			}
-			return 0, ""
-		})
-		began := time.Now()
-		mustWrite(t, x, tags(1, 5))
-		if took := time.Since(began); !hung.Load() || took > 20*time.Second {
-			t.Errorf("written after %s", took)
+	e := onOne(t)
+	p := e.proxy(t)
+	x := e.through(t, p, elastic.Options{WriteTimeout: 2 * time.Second})
+	var hung atomic.Bool
+	p.set(func(r *http.Request, _ string) (int, string) {
+		if strings.HasSuffix(r.URL.Path, "_bulk") && hung.CompareAndSwap(false, true) {
+			<-r.Context().Done()
+			return -1, ""
 		}
+		return 0, ""
 	})
+	began := time.Now()
+	mustWrite(t, x, tags(1, 5))
+	if took := time.Since(began); !hung.Load() || took > 20*time.Second {
+		t.Errorf("written after %s", took)
+	}
 }
 
 // TestSharedRefresh: many who wait for one position, in a process that does not
 // write, cost one refresh.
 func TestSharedRefresh(t *testing.T) {
-	t.Parallel()
-	onEach(t, func(t *testing.T, e engine) {
-		t.Helper()
-		p := e.proxy(t)
-		o := elastic.Options{Prefix: e.prefix(t), RefreshInterval: time.Hour}
-		reader, writer := e.through(t, p, o), e.open(t, o)
-		var wg sync.WaitGroup
-		for range 30 {
-			wg.Go(func() {
-				if err := reader.Wait(t.Context(), 7); err != nil {
-					t.Error(err)
-				}
-				if got := total(t, reader); got != 7 {
-					t.Errorf("%d tags after the wait, want 7", got)
-				}
-			})
-		}
-		if _, err := writer.Write(t.Context(), tags(1, 7)); err != nil {
-			t.Fatal(err)
-		}
-		wg.Wait()
-		if n := p.count("_refresh"); n != 1 {
-			t.Errorf("%d refreshes, want 1", n)
-		}
-	})
+	e := onOne(t)
+	p := e.proxy(t)
+	o := elastic.Options{Prefix: e.prefix(t), RefreshInterval: time.Hour}
+	reader, writer := e.through(t, p, o), e.open(t, o)
+	var wg sync.WaitGroup
+	for range 30 {
+		wg.Go(func() {
+			if err := reader.Wait(t.Context(), 7); err != nil {
+				t.Error(err)
+			}
+			if got := total(t, reader); got != 7 {
+				t.Errorf("%d tags after the wait, want 7", got)
+			}
+		})
+	}
+	if _, err := writer.Write(t.Context(), tags(1, 7)); err != nil {
+		t.Fatal(err)
+	}
+	wg.Wait()
+	if n := p.count("_refresh"); n != 1 {
+		t.Errorf("%d refreshes, want 1", n)
+	}
 }
 
 func TestWrongProduct(t *testing.T) {

@@ -18,6 +18,24 @@ import (
 	"daybook/query/readmodel/readmodeltest"
 )
 
+// put writes a version of a tag; without a word it is erased.
+func put(t *testing.T, to readmodel.Index, version int64, word string) {
+	t.Helper()
+	r := &calendar.Record{Kind: calendar.KindTag, ID: 7, Version: version, Home: calendar.LangEN, Deleted: word == "", Erased: word == "", Fields: calendar.Fields{}}
+	if word != "" {
+		r.Fields = calendar.Fields{"name": calendar.Text{calendar.LangEN: word}, "slug": word}
+	}
+	body, err := calendar.EncodeRecord(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := readmodeltest.At(calendar.Position(version))
+	b := readmodel.Batch{Documents: []readmodel.Document{{Position: at.Position, Record: r, Body: body}}, Mark: at, Reach: at}
+	if errs, err := to.Write(t.Context(), b); err != nil || errs[0] != nil {
+		t.Fatal(errs, err)
+	}
+}
+
 // TestErasedIsForgotten: when the document of an erased record comes, the files hold
 // nothing of it any more, without anybody asking: HISTORY 14.2, other processes.
 func TestErasedIsForgotten(t *testing.T) {
@@ -29,26 +47,12 @@ func TestErasedIsForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	const word = "xylqorvanth"
-	var name calendar.Text
-	name[calendar.LangEN] = word
-	tag := &calendar.Record{Kind: calendar.KindTag, ID: 7, Version: 1, Home: calendar.LangEN, Fields: calendar.Fields{"name": name, "slug": word}}
-	put := func(to readmodel.Index, r *calendar.Record, at calendar.Position) {
-		t.Helper()
-		body, err := calendar.EncodeRecord(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b := readmodel.Batch{Documents: []readmodel.Document{{Position: at, Record: r, Body: body}}, Mark: readmodeltest.At(at), Reach: readmodeltest.At(at)}
-		if errs, err := to.Write(t.Context(), b); err != nil || errs[0] != nil {
-			t.Fatal(errs, err)
-		}
-	}
-	put(x, tag, 1)
+	put(t, x, 1, word)
 	next, err := x.Next(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(next, tag, 1)
+	put(t, next, 1, word)
 	if err := x.Promote(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +74,7 @@ func TestErasedIsForgotten(t *testing.T) {
 	if _, err := x.Marks(t.Context()); err != nil { // the writer is bound to what was promoted
 		t.Fatal(err)
 	}
-	put(x, &calendar.Record{Kind: calendar.KindTag, ID: 7, Version: 2, Home: calendar.LangEN, Deleted: true, Erased: true, Fields: calendar.Fields{}}, 2)
+	put(t, x, 2, "")
 	for deadline := time.Now().Add(time.Minute); len(held()) > 0; {
 		if time.Now().After(deadline) {
 			t.Fatalf("the word is in %v after a minute", held())
@@ -91,22 +95,10 @@ func TestErasedIsForgotten(t *testing.T) {
 func TestReadOfErased(t *testing.T) {
 	t.Parallel()
 	x := memindex.New(memindex.Options{})
-	put := func(r *calendar.Record) {
-		t.Helper()
-		body, err := calendar.EncodeRecord(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		at := calendar.Position(r.Version)
-		b := readmodel.Batch{Documents: []readmodel.Document{{Position: at, Record: r, Body: body}}, Mark: readmodeltest.At(at), Reach: readmodeltest.At(at)}
-		if errs, err := x.Write(t.Context(), b); err != nil || errs[0] != nil {
-			t.Fatal(errs, err)
-		}
-	}
-	put(&calendar.Record{Kind: calendar.KindTag, ID: 7, Version: 1, Home: calendar.LangEN, Fields: calendar.Fields{"slug": "word"}})
+	put(t, x, 1, "word")
 	var read weak.Pointer[calendar.Record]
 	if err := readmodel.Read(t.Context(), x, func(v readmodel.View) error {
-		put(&calendar.Record{Kind: calendar.KindTag, ID: 7, Version: 2, Home: calendar.LangEN, Deleted: true, Erased: true, Fields: calendar.Fields{}})
+		put(t, x, 2, "")
 		docs, err := v.Get(t.Context(), []calendar.ID{7})
 		if err == nil {
 			read = weak.Make(docs[7].Record)

@@ -19,7 +19,7 @@ import (
 // at each moment and in the end the index answers as one that looks at every document.
 func TestMerges(t *testing.T) {
 	t.Parallel()
-	n := 3000
+	n := 1500
 	if testing.Short() {
 		n = 500
 	}

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,7 +30,7 @@ func openAt(t *testing.T, path string, logs io.Writer) *memindex.Index {
 	return x
 }
 
-// state is what an index holds; what it builds of that compares TestStartIsTheSame.
+// state is what an index holds.
 type state struct {
 	Marks       readmodel.Marks
 	Shown       readmodel.Shown
@@ -162,127 +161,74 @@ func TestSnapshotDamaged(t *testing.T) {
 		"part":              flipped(int(at) + int(largest.CompressedSize64)/2),
 		"checksum":          flipped(len(whole) - 1),
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			path := filepath.Join(dir, strings.ReplaceAll(name, " ", "-"))
-			if err := os.WriteFile(path, content, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			var logs bytes.Buffer
-			x := openAt(t, path, &logs)
-			if p, err := x.Marks(t.Context()); err != nil || p != (readmodel.Marks{}) {
-				t.Errorf("marks %v, %v; want none", p, err)
-			}
-			if shown, err := x.Visible(t.Context()); err != nil || shown != (readmodel.Shown{}) {
-				t.Errorf("shows %+v, %v; want nothing", shown, err)
-			}
-			if !strings.Contains(logs.String(), "snapshot not used") {
-				t.Errorf("log %q, want a warning", &logs)
-			}
-			// It is a working index, and its snapshot replaces the damaged one.
-			fill(t, x, 50)
-			if err := x.Snapshot(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if shown, err := openAt(t, path, &logs).Visible(t.Context()); err != nil || shown.Content == 0 {
-				t.Errorf("after a new snapshot it shows %+v, %v", shown, err)
-			}
-		})
+		path := filepath.Join(t.TempDir(), "index")
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var logs bytes.Buffer
+		x := openAt(t, path, &logs)
+		if got := stateOf(t, x); got.Marks != (readmodel.Marks{}) || got.Shown != (readmodel.Shown{}) || !strings.Contains(logs.String(), "snapshot not used") {
+			t.Errorf("%s: %+v, want nothing; log %q", name, got, &logs)
+		}
+		// It is a working index, and its snapshot replaces the damaged one.
+		fill(t, x, 50)
+		if err := x.Snapshot(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := stateOf(t, openAt(t, path, &logs)); got.Shown.Content == 0 {
+			t.Errorf("%s: after a new snapshot it shows %+v", name, got)
+		}
 	}
 }
 
-// TestSnapshotOfAnotherHistory: a snapshot is used on the history that it was made
-// from, longer or not, and on no other one, whichever of its parts is the newest. It is
-// marked with what it holds, whatever the store has when it is written.
+// TestSnapshotOfAnotherHistory: a snapshot is used when the store holds the newest mark of what
+// is in it, whichever of its parts that is, and whatever the store has when it is written.
 func TestSnapshotOfAnotherHistory(t *testing.T) {
 	t.Parallel()
-	const newest = 20
-	// history is one that is at head, of which what comes after split is its own.
-	type history func(p calendar.Position) calendar.Mark // the zero Mark above the head
-	historyOf := func(own byte, split, head calendar.Position) history {
-		return func(p calendar.Position) calendar.Mark {
-			m := readmodeltest.At(p)
-			switch {
-			case p > head:
-				return calendar.Mark{}
-			case p > split:
-				m.Hash[0] ^= own
-			}
-			return m
-		}
-	}
-	old, now := historyOf(1, 99, 99), historyOf(2, 0, 99)
-	venue := func(p calendar.Position, deleted bool) readmodel.Batch {
-		return readmodel.Batch{Reach: old(p), Documents: []readmodel.Document{{Position: p, Record: &calendar.Record{
+	newest := readmodeltest.At(20)
+	venue := func(deleted bool) []readmodel.Document {
+		return []readmodel.Document{{Position: newest.Position, Record: &calendar.Record{
 			ID: 7, Kind: calendar.KindVenue, Version: 1, Deleted: deleted, Fields: calendar.Fields{"venue": calendar.Text{"a", "a", "a", "a"}},
-		}, Body: []byte("{}")}}}
+		}, Body: []byte("{}")}}
 	}
-	batches := map[string]readmodel.Batch{
-		"position":    {Mark: old(newest)},
-		"document":    venue(newest, false),
-		"tombstone":   venue(newest, true),
-		"quarantined": {Reach: old(newest), Quarantined: []readmodel.Quarantined{{ID: 7, Position: newest}}},
-	}
-	for name, b := range batches {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			path := filepath.Join(t.TempDir(), "index")
-			var present atomic.Pointer[history]
-			open := func(h history) (*memindex.Index, readmodel.Marks) {
-				t.Helper()
-				present.Store(&h)
-				x, err := memindex.Open(t.Context(), path, memindex.Options{
-					Logger: slog.New(slog.DiscardHandler),
-					Holds: func(_ context.Context, m calendar.Mark) (bool, error) {
-						return (*present.Load())(m.Position) == m, nil
-					},
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-				at, err := x.Marks(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				return x, at
-			}
-			x, _ := open(old)
-			for _, b := range []readmodel.Batch{{Mark: old(5)}, b} {
-				if _, err := x.Write(t.Context(), b); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := x.Marks(t.Context())
-			if err != nil || want.Reach != old(newest) {
-				t.Fatalf("marks %v, %v", want, err)
-			}
-			present.Store(&now) // the store has gone over to another history already
-			if err := x.Snapshot(t.Context()); err != nil {
+	for name, b := range map[string]readmodel.Batch{
+		"position":    {Mark: newest},
+		"document":    {Reach: newest, Documents: venue(false)},
+		"tombstone":   {Reach: newest, Documents: venue(true)},
+		"quarantined": {Reach: newest, Quarantined: []readmodel.Quarantined{{ID: 7, Position: newest.Position}}},
+	} {
+		path := filepath.Join(t.TempDir(), "index")
+		open := func(holds bool, failing error) (*memindex.Index, error) {
+			return memindex.Open(t.Context(), path, memindex.Options{
+				Logger: slog.New(slog.DiscardHandler),
+				Holds:  func(_ context.Context, m calendar.Mark) (bool, error) { return holds && m == newest, failing },
+			})
+		}
+		x, err := open(false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range []readmodel.Batch{{Mark: readmodeltest.At(5)}, b} {
+			if _, err := x.Write(t.Context(), b); err != nil {
 				t.Fatal(err)
 			}
-			for _, c := range []struct {
-				name    string
-				history history
-				want    readmodel.Marks
-			}{
-				{"the same", historyOf(1, 99, newest), want},
-				{"the same, gone on", old, want},
-				{"split behind it", historyOf(2, newest, 99), want},
-				{"put back", historyOf(1, 99, newest-1), readmodel.Marks{}},
-				{"put back and gone on", historyOf(2, 10, 99), readmodel.Marks{}},
-				{"split just before", historyOf(2, newest-1, newest), readmodel.Marks{}},
-				{"empty", historyOf(2, 0, 0), readmodel.Marks{}},
-				{"the one when it was written", now, readmodel.Marks{}},
-			} {
-				if _, got := open(c.history); got != c.want {
-					t.Errorf("%s: marks %v, want %v", c.name, got, c.want)
-				}
+		}
+		want := stateOf(t, x).Marks
+		if err := x.Snapshot(t.Context()); err != nil || want.Reach != newest {
+			t.Fatalf("%s: %v, %v", name, want, err)
+		}
+		for holds, want := range map[bool]readmodel.Marks{true: want, false: {}} {
+			x, err := open(holds, nil)
+			if err != nil {
+				t.Fatal(err)
 			}
-			gone := errors.New("gone")
-			fails := func(context.Context, calendar.Mark) (bool, error) { return false, gone }
-			if _, err := memindex.Open(t.Context(), path, memindex.Options{Holds: fails}); !errors.Is(err, gone) {
-				t.Errorf("got %v, want the error of the history", err)
+			if got := stateOf(t, x).Marks; got != want {
+				t.Errorf("%s, held %t: marks %v, want %v", name, holds, got, want)
 			}
-		})
+		}
+		gone := errors.New("gone")
+		if _, err := open(true, gone); !errors.Is(err, gone) {
+			t.Errorf("got %v, want the error of the history", err)
+		}
 	}
 }

@@ -60,13 +60,6 @@ func Run(t *testing.T, h Harness) {
 	}
 }
 
-// RunEvents runs the random part about events: no page and no step of a walk has more than
-// readmodel.WalkStep documents.
-func RunEvents(t testing.TB, x readmodel.Index) {
-	t.Helper()
-	random(newPair(t, x), calendar.KindEvent, 3, 60)
-}
-
 // pair is the index under test and one that answers by the meaning of the port
 // alone. A case writes the same to both, and asks both the same questions.
 type pair struct {

@@ -55,6 +55,12 @@ func exactTotals(p *pair) {
 	}
 	p.write()
 	p.search(readmodel.Query{Kind: calendar.KindTag, Sort: byID, Offset: 9_000, Limit: 2})
+	p.counts(calendar.KindTag, readmodel.FieldID, nil)
+	ids := make([]calendar.ID, 70_000) // more than a search server takes in one part of a query
+	for i := range ids {
+		ids[i] = calendar.ID(70_000 - i)
+	}
+	p.search(readmodel.Query{Kind: calendar.KindTag, Filter: readmodel.In{Field: readmodel.FieldID, IDs: ids}})
 }
 
 // joinedSpellings: words that are written joined or apart find each other where they may,
@@ -89,8 +95,21 @@ func largestSearches(p *pair) {
 	text := strings.Join(words, " ")
 	p.add(calendar.KindVenue, 1, calendar.Fields{"description": in(calendar.LangEN, text)})
 	p.add(calendar.KindVenue, 2, calendar.Fields{"description": in(calendar.LangEN, "none of them")})
+	long, characters := strings.Repeat("a", 480), strings.Repeat("音乐会", 100)
+	for i, name := range []string{long + "b", strings.Repeat("ab", 250), "short", strings.Repeat("音乐", 400)} {
+		p.add(calendar.KindTag, calendar.ID(10+i), calendar.Fields{"name": in(calendar.LangEN, name), "slug": "s"})
+	}
+	for i, name := range []string{characters + "jazzy", characters + "jarring", characters, characters[:300] + "・" + characters[300:]} {
+		p.add(calendar.KindOrganizer, calendar.ID(20+i), calendar.Fields{"description": in(calendar.LangEN, name)})
+	}
 	p.write()
+	for _, value := range []string{long, long[:64], strings.Repeat("ba", 200), strings.Repeat("乐音", 250), "*?\\"} {
+		p.find(calendar.KindTag, readmodel.Contains{Fields: []string{readmodel.FieldNameLower(calendar.LangEN), readmodel.FieldSlug}, Value: value})
+	}
 	fields := readmodel.SchemaOf(calendar.KindVenue).Texts()
+	for _, query := range []string{characters + "jazz", "-" + characters + "jazz -" + characters[3:] + "jar", characters, strings.Repeat("é", 500)} {
+		p.find(calendar.KindOrganizer, textIn(calendar.LangEN, query, readmodel.SchemaOf(calendar.KindOrganizer).Texts()...))
+	}
 	for _, l := range calendar.Langs {
 		for _, query := range []string{
 			text + " " + text, "-" + strings.Join(words, " -"), `"` + text + `"`, strings.Join(words, "-"),
