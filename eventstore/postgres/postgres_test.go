@@ -1,28 +1,77 @@
 package postgres_test
 
 import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
 	"testing"
 
+	"daybook/calendar"
+	"daybook/eventstore"
 	"daybook/eventstore/postgres"
 	"daybook/eventstore/storetest"
 )
 
-// TestStore: the store keeps the promises of the port, straight, as behind a
-// pooler by transactions, and without listening.
+// twoProcesses are two stores on one schema that answer in turns.
+type twoProcesses struct {
+	*postgres.Store
+	other *postgres.Store
+	turn  atomic.Int64
+}
+
+func (p *twoProcesses) next() *postgres.Store {
+	if p.turn.Add(1)%2 == 0 {
+		return p.Store
+	}
+	return p.other
+}
+
+// Append appends in one of them, erasures in the first one, whose epoch counts them, and lets
+// that one learn of it.
+func (p *twoProcesses) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	s := p.next()
+	if slices.ContainsFunc(appends, func(a eventstore.Append) bool { return a.Redact != nil }) {
+		s = p.Store
+	}
+	results := s.Append(ctx, appends)
+	_, _ = p.Head(ctx, eventstore.Point{}) // what fails here fails again
+	return results
+}
+
+func (p *twoProcesses) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
+	return p.next().Load(ctx, ids...)
+}
+
+func (p *twoProcesses) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+	return p.next().Read(ctx, r)
+}
+
+func (p *twoProcesses) Close() error { return errors.Join(p.Store.Close(), p.other.Close()) }
+
+// TestStore: the store keeps the promises of the port: in two processes, one of them as behind
+// a pooler by transactions, and without listening.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	at := server(t)
-	for name, c := range map[string]struct {
-		at string
-		o  postgres.Options
-	}{
-		"straight":        {at, postgres.Options{}},
-		"as by a pooler":  {with(t, at, "default_query_exec_mode=exec"), postgres.Options{ListenURL: at}},
-		"simple protocol": {with(t, at, "default_query_exec_mode=simple_protocol"), postgres.Options{PollOnly: true}},
+	pooled := with(t, at, "default_query_exec_mode=exec")
+	for name, open := range map[string]func(tb testing.TB, schema string) storetest.Store{
+		"two processes": func(tb testing.TB, schema string) storetest.Store {
+			tb.Helper()
+			o := postgres.Options{Schema: schema}
+			p := &twoProcesses{Store: open(tb, at, o)}
+			o.ListenURL = at
+			p.other = open(tb, pooled, o)
+			return p
+		},
+		"simple protocol": func(tb testing.TB, schema string) storetest.Store {
+			tb.Helper()
+			return open(tb, with(tb, at, "default_query_exec_mode=simple_protocol"), postgres.Options{Schema: schema, PollOnly: true})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			storetest.Run(t, harness(c.at, c.o))
+			storetest.Run(t, harness(open))
 		})
 	}
 }

@@ -45,7 +45,11 @@ func filled(t *testing.T) (eventstore.Store, []eventstore.Receipt) {
 	for _, size := range []calendar.Position{3, moved} {
 		do(eventstore.Append{Checkpoint: &eventstore.Checkpoint{Size: size, Origin: "o", Note: []byte("o\n"), Time: time.Unix(int64(size), 0).UTC(), Keys: "k"}})
 	}
-	var receipts []eventstore.Receipt
+	return s, receiptsOf(t, s)
+}
+
+func receiptsOf(t *testing.T, s eventstore.Store) (receipts []eventstore.Receipt) {
+	t.Helper()
 	for id := range calendar.ID(moved) {
 		r, err := s.Receipt(t.Context(), 7, fmt.Sprintf("key-%d", id+1000))
 		if err != nil || r == nil {
@@ -53,7 +57,7 @@ func filled(t *testing.T) (eventstore.Store, []eventstore.Receipt) {
 		}
 		receipts = append(receipts, *r)
 	}
-	return s, receipts
+	return receipts
 }
 
 // each returns a sequence of receipts that ends with an error, if not nil.
@@ -64,68 +68,8 @@ func each(receipts []eventstore.Receipt, err error) iter.Seq2[eventstore.Receipt
 				return
 			}
 		}
-		if err != nil {
-			yield(eventstore.Receipt{}, err)
-		}
+		_ = err == nil || yield(eventstore.Receipt{}, err)
 	}
-}
-
-// whole is all that a store holds.
-type whole struct {
-	Entries  []eventstore.Entry
-	Commits  []eventstore.Commit
-	Records  []eventstore.Held
-	Found    eventstore.Found
-	Receipts []*eventstore.Receipt
-	UUID     [16]byte
-	Signed   calendar.Position
-}
-
-func wholeOf(t *testing.T, s eventstore.Store) (w whole) {
-	t.Helper()
-	pages := func(what string, next func() (more bool, err error)) {
-		t.Helper()
-		for more := true; more; {
-			var err error
-			if more, err = next(); err != nil {
-				t.Fatalf("%s: %v", what, err)
-			}
-		}
-	}
-	pages("Read", func() (bool, error) {
-		page, err := s.Read(t.Context(), eventstore.Range{After: uint64(len(w.Entries)), Limit: 200})
-		w.Entries = append(w.Entries, page...)
-		return len(page) > 0, err
-	})
-	pages("Records", func() (bool, error) {
-		after := calendar.ID(0)
-		if n := len(w.Records); n > 0 {
-			after = w.Records[n-1].ID
-		}
-		page, err := s.Records(t.Context(), 0, after, 200)
-		w.Records = append(w.Records, page...)
-		return len(page) > 0, err
-	})
-	l := eventstore.Lookup{Signed: eventstore.Range{Limit: 10}}
-	for _, r := range w.Records {
-		l.Claims, l.Names, l.Slugs = append(l.Claims, r.Claims...), append(l.Names, r.Names...), append(l.Slugs, r.Claims...)
-	}
-	var errs [3]error
-	w.Commits, errs[0] = s.Commits(t.Context(), 1, 10_000)
-	w.Found, errs[1] = s.Find(t.Context(), l)
-	h, err := s.Head(t.Context(), eventstore.Point{})
-	w.UUID = h.UUID
-	w.Signed, errs[2] = h.Signed, err
-	for id := range calendar.ID(moved) {
-		r, err := s.Receipt(t.Context(), 7, fmt.Sprintf("key-%d", id+1000))
-		if w.Receipts = append(w.Receipts, r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(errs[:]...); err != nil {
-		t.Fatal(err)
-	}
-	return w
 }
 
 // TestRestore: a store is carried into PostgreSQL whole, and goes on there.
@@ -138,14 +82,28 @@ func TestRestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := open(t, at, o)
-	want := wholeOf(t, from)
-	if diff := cmp.Diff(want, wholeOf(t, to), storetest.Alike); diff != "" {
+	of := func(s eventstore.Store) (h eventstore.Head, entries []eventstore.Entry, records []eventstore.Held) {
+		t.Helper()
+		h, err := s.Head(t.Context(), eventstore.Point{})
+		if err == nil {
+			entries, err = s.Read(t.Context(), eventstore.Range{After: moved, Limit: 10})
+		}
+		if err == nil {
+			records, err = s.Records(t.Context(), 0, 0, 10)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Epoch, h.Moved = eventstore.Epoch{}, nil
+		return h, entries, records
+	}
+	want, wantEnd, wantRecords := of(from)
+	got, end, records := of(to)
+	if diff := cmp.Diff(want, got) + cmp.Diff(wantEnd, end, storetest.Alike) + cmp.Diff(wantRecords, records, storetest.Alike) + cmp.Diff(receipts, receiptsOf(t, to)); diff != "" {
 		t.Errorf("the stores differ (-from +to):\n%s", diff[:min(len(diff), 4000)])
 	}
-	head := calendar.Position(len(want.Entries))
-	if _, n, err := storetest.Verify(t.Context(), to, nil); err != nil || n != head {
-		t.Errorf("Verify: %d entries, want %d, %v", n, head, err)
-	}
+	head := want.Position
+	wantEntries(t, to, int(head)) // the marks of the heads are those of all entries
 	if ids, err := eventstore.Former(t.Context(), to, calendar.KindTag, "renamed-0"); err != nil || !slices.Equal(ids, []calendar.ID{1}) {
 		t.Errorf("the slug of before was that of %d, %v", ids, err)
 	}
@@ -159,9 +117,7 @@ func TestRestore(t *testing.T) {
 	if res := to.Append(t.Context(), []eventstore.Append{tag(t, id, 1, "later")})[0]; res.Err != nil || res.Position != head+1 {
 		t.Errorf("append: %+v, want position %d", res, head+1)
 	}
-	if _, _, err := storetest.Verify(t.Context(), to, nil); err != nil {
-		t.Errorf("Verify after the append: %v", err)
-	}
+	wantEntries(t, to, int(head)+1)
 	if err := postgres.Restore(t.Context(), at, o, c); !errors.Is(err, eventstore.ErrNotEmpty) {
 		t.Errorf("restored again: got %v, want ErrNotEmpty", err)
 	}
@@ -185,7 +141,5 @@ func TestRestoreWhole(t *testing.T) {
 	if err := postgres.Restore(t.Context(), at, o, c); err != nil {
 		t.Fatal(err)
 	}
-	if _, n, err := storetest.Verify(t.Context(), to, nil); err != nil || n != 600 {
-		t.Errorf("Verify: %d entries, %v", n, err)
-	}
+	wantEntries(t, to, 600)
 }

@@ -3,10 +3,8 @@ package postgres_test
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"fmt"
 	"net/url"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -24,11 +22,15 @@ import (
 // server returns the URL of the server for tests, as its superuser.
 func server(tb testing.TB) string {
 	tb.Helper()
-	at := os.Getenv("DAYBOOK_TEST_POSTGRES")
-	if at == "" {
-		engines.Require(tb, "postgres", "DAYBOOK_TEST_POSTGRES is not set")
-	}
-	return at
+	return engines.URL(tb, engines.EnginePostgres)
+}
+
+// schema gives a name for a schema of the test's own, which is dropped when the
+// test ends.
+func schema(tb testing.TB) string {
+	tb.Helper()
+	_, name := engines.Postgres(tb)
+	return name
 }
 
 // with gives a URL with more parameters.
@@ -65,27 +67,6 @@ func sqlExec(tb testing.TB, c *pgx.Conn, text string) {
 	}
 }
 
-// schema gives a name for a schema of the test's own, which is dropped when the
-// test ends.
-func schema(tb testing.TB) string {
-	tb.Helper()
-	name := "t_" + strings.ToLower(rand.Text()[:12])
-	at := server(tb)
-	tb.Cleanup(func() {
-		ctx := context.WithoutCancel(tb.Context())
-		c, err := pgx.Connect(ctx, at)
-		if err != nil {
-			tb.Error(err)
-			return
-		}
-		defer func() { _ = c.Close(ctx) }()
-		if _, err := c.Exec(ctx, "DROP SCHEMA IF EXISTS "+name+" CASCADE"); err != nil {
-			tb.Error(err)
-		}
-	})
-	return name
-}
-
 // open opens a store and closes it when the test ends. Tests run next to each
 // other on one server, so each has a few connections only, and time.
 func open(tb testing.TB, at string, o postgres.Options) *postgres.Store {
@@ -106,16 +87,13 @@ func open(tb testing.TB, at string, o postgres.Options) *postgres.Store {
 	return s
 }
 
-// harness opens stores at a URL. The longest that it may wait is that of the
-// suite.
-func harness(at string, o postgres.Options) storetest.Harness {
+// harness opens stores. The longest that it may wait is that of the suite.
+func harness(open func(tb testing.TB, schema string) storetest.Store) storetest.Harness {
 	var schemas sync.Map // by store
 	in := func(tb testing.TB, name string) storetest.Store {
 		tb.Helper()
-		o := o
-		o.Schema = name
-		s := open(tb, at, o)
-		schemas.Store(storetest.Store(s), name)
+		s := open(tb, name)
+		schemas.Store(s, name)
 		return s
 	}
 	return storetest.Harness{
@@ -155,36 +133,57 @@ func position(ctx context.Context, s eventstore.Store) (calendar.Position, error
 // tag makes an Append that creates or updates a tag: version 1 is the first.
 func tag(tb testing.TB, id calendar.ID, version int64, slug string) eventstore.Append {
 	tb.Helper()
-	a, err := tagAppend(id, version, slug)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return a
-}
-
-func tagAppend(id calendar.ID, version int64, slug string) (eventstore.Append, error) {
 	now := time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC)
 	var r *calendar.Record
-	d := eventstore.Draft{Kind: calendar.KindTag, ID: id}
+	var d eventstore.Draft
 	for v := range version {
-		c := calendar.Change{Name: "tag.updated", Kind: d.Kind, ID: id, Fields: calendar.Fields{"slug": fmt.Sprintf("%s-%d", slug, v)}}
+		c := calendar.Change{Name: "tag.updated", Kind: calendar.KindTag, ID: id, Fields: calendar.Fields{"slug": fmt.Sprintf("%s-%d", slug, v)}}
 		if v == 0 {
 			c.Name, c.Home = "tag.created", calendar.LangEN
 			c.Fields["name"] = calendar.Text{calendar.LangEN: "Name of " + slug}
 		}
-		var err error
-		if r, err = calendar.Apply(r, c, now); err != nil {
-			return eventstore.Append{}, err
-		}
-		if d.Fields, err = calendar.EncodeChange(c); err != nil {
-			return eventstore.Append{}, err
-		}
-		d.Change, d.Expected = c.Name, v
+		d, r = storetest.Draft(tb, r, c, now)
 	}
-	var err error
-	if d.State, err = calendar.EncodeRecord(r); err != nil {
-		return eventstore.Append{}, err
+	return eventstore.Append{Drafts: []eventstore.Draft{d}, Time: now, Actor: 7, Cause: eventstore.Cause{Client: "test"}}
+}
+
+// because is tag with a reason of its own: the same version in two histories.
+func because(tb testing.TB, id calendar.ID, version int64, reason string) eventstore.Append {
+	tb.Helper()
+	a := tag(tb, id, version, fmt.Sprintf("tag-%d", id))
+	a.Cause.Reason = reason
+	return a
+}
+
+// write appends a version of a tag, which fails the test when it is refused.
+func write(tb testing.TB, s *postgres.Store, id calendar.ID, version int64, reason string) {
+	tb.Helper()
+	if res := s.Append(tb.Context(), []eventstore.Append{because(tb, id, version, reason)})[0]; res.Err != nil {
+		tb.Fatalf("version %d of %d: %v", version, id, res.Err)
 	}
-	d.Claims, d.Names = calendar.Claims(r), calendar.Names(r)
-	return eventstore.Append{Drafts: []eventstore.Draft{d}, Time: now, Actor: 7, Cause: eventstore.Cause{Client: "test"}}, nil
+}
+
+// wantEntries wants a log that verifies.
+func wantEntries(t *testing.T, s eventstore.Store, want int) {
+	t.Helper()
+	if _, n, err := storetest.Verify(t.Context(), s, nil); err != nil || n != calendar.Position(want) {
+		t.Errorf("Verify: %d entries, want %d, %v", n, want, err)
+	}
+}
+
+// eventually tries until something holds: servers change places meanwhile.
+func eventually(t *testing.T, what string, try func() error) {
+	t.Helper()
+	limit := time.After(time.Minute)
+	for {
+		err := try()
+		if err == nil {
+			return
+		}
+		select {
+		case <-limit:
+			t.Fatalf("%s: %v", what, err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
 }

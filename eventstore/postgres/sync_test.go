@@ -9,7 +9,6 @@ import (
 
 	"daybook/eventstore"
 	"daybook/eventstore/postgres"
-	"daybook/eventstore/storetest"
 	"daybook/internal/testkit/engines"
 )
 
@@ -70,9 +69,7 @@ func TestSynchronousStandby(t *testing.T) {
 			})
 		}
 	}
-	if _, n, err := storetest.Verify(t.Context(), s, nil); err != nil || n != 2 {
-		t.Errorf("Verify: %d entries, %v", n, err)
-	}
+	wantEntries(t, s, 2)
 }
 
 // TestCommitCancelled: the server answers a commit whose wait for the standby was
@@ -82,30 +79,13 @@ func TestCommitCancelled(t *testing.T) {
 	primary := engines.StartPostgres(t)
 	primary.Exec("ALTER ROLE postgres SET client_min_messages = 'error'")
 	primary.Exec("ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()")
-	config := primary.URL() + "?options=-csynchronous_commit%3Dlocal"
-	opened := open(t, config, postgres.Options{}) // makes the schema
-	if err := opened.Close(); err != nil {
-		t.Fatal(err)
-	}
+	open(t, primary.URL()+"?options=-csynchronous_commit%3Dlocal", postgres.Options{}) // makes the schema
 	s := open(t, primary.URL(), postgres.Options{Timeout: time.Minute})
-	stop := make(chan struct{})
-	defer close(stop)
 	go func() {
 		c, err := pgx.Connect(t.Context(), primary.URL())
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		for {
-			select {
-			case <-stop:
-				return
-			case <-time.After(50 * time.Millisecond):
-			}
-			const cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
-			if _, err := c.Exec(t.Context(), cancel); err != nil {
-				return // the test is over
-			}
+		for err == nil { // until the test is over
+			<-time.After(50 * time.Millisecond)
+			_, err = c.Exec(t.Context(), "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
 		}
 	}()
 	if res := s.Append(t.Context(), []eventstore.Append{tag(t, 1, 1, "one")})[0]; !errors.Is(res.Err, eventstore.ErrUnavailable) {
