@@ -38,4 +38,11 @@ func TestStoreAlone(t *testing.T) {
 		add(t, s, 60)
 	}
 	mustReadAll(t, s, src, 20, 60)
+	// One that does not know of its loss, and has more than before.
+	late, known := source(t, unaware{s}, nil, feed.SourceOptions{}), markOf(t, s, 60)
+	mustReadAll(t, s, late, 0, 60)
+	lose(t, s, 20, 80)
+	if _, _, err := late.Read(within(t), known, 10); !errors.Is(err, eventstore.ErrHistory) {
+		t.Errorf("other entries behind the mark: got %v, want ErrHistory", err)
+	}
 }

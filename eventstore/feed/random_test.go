@@ -36,6 +36,22 @@ func lose(t *testing.T, s *store, after, head calendar.Position) {
 	}
 }
 
+// The store loses entries that were on the stream while no relay runs, and has others in their
+// place: the next relay makes the stream again.
+func testLostTail(t *testing.T, p *natsServers) {
+	s, js := newStore(t), p.open(t)
+	stop := actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
+	until(t, js, add(t, s, 60))
+	check(t, stop())
+	lose(t, s, 40, 60)
+	actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
+	waitFor(t, func() bool {
+		src := source(t, s, js, feed.SourceOptions{Stall: 50 * time.Millisecond})
+		mustReadAll(t, s, src, 0, 60)
+		return src.Stats().FromStore == 0
+	})
+}
+
 // chaos is a store, a stream and readers, and what happens to them.
 type chaos struct {
 	t       *testing.T

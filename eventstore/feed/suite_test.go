@@ -10,7 +10,8 @@ import (
 
 // suite is what holds of one server and of a cluster.
 var suite = map[string]func(t *testing.T, p *natsServers){
-	"random kills and losses":                  testRandom,
+	"random kills and losses": testRandom,
+	"lost tail":               testLostTail,
 	"relay that was paused while it published": testRelayPausedPublishing,
 	"relay that was paused before it deleted":  testRelayPausedDeleting,
 	"stream with settings that refuse entries": testSettingsThatRefuse,

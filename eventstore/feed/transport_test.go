@@ -1,12 +1,16 @@
 package feed_test
 
 import (
+	"bytes"
 	"context"
+	"maps"
 	"math/rand/v2"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"daybook/eventstore/feed"
@@ -66,16 +70,31 @@ func (m *badMessages) Next(o ...jetstream.NextOpt) (jetstream.Msg, error) {
 	return next, nil
 }
 
-// A transport repeats, drops and swaps messages between server and source, or gives nothing,
-// as a cluster does whose servers do not all know of a consumer yet.
+// forged is a message of another history.
+type forged struct{ jetstream.Msg }
+
+func (f forged) Data() []byte {
+	return bytes.Replace(f.Msg.Data(), []byte("event.created"), []byte("event.updated"), 1)
+}
+
+func (f forged) Headers() nats.Header {
+	h := maps.Clone(f.Msg.Headers())
+	h[feed.HeaderMark] = []string{strings.Repeat("0f", 32)}
+	return h
+}
+
+// A transport repeats, drops, swaps and forges messages between server and source, or gives
+// nothing, as a cluster does whose servers do not all know of a consumer yet.
 func testBadTransport(t *testing.T, p *natsServers) {
 	for name, bend := range map[string]func(n int32, last, m jetstream.Msg) []jetstream.Msg{
-		"repeats, drops and swaps": func(_ int32, last, m jetstream.Msg) []jetstream.Msg {
+		"repeats, drops, swaps and forges": func(_ int32, last, m jetstream.Msg) []jetstream.Msg {
 			switch n := rand.IntN(60); {
 			case n == 0:
 				return nil
 			case n == 1 && last != nil:
 				return []jetstream.Msg{m, last}
+			case n == 2:
+				return []jetstream.Msg{forged{m}}
 			default:
 				return []jetstream.Msg{m, m}[:1+n%2]
 			}
