@@ -34,8 +34,15 @@ func TestEncodingsAndSecrets(t *testing.T) {
 	event := editor.Event("Jazz", obj{"description": text, "password": "sesame"}).Path(calendar.KindEvent)
 	open := editor.Event("Open", obj{"description": text}).Path(calendar.KindEvent)
 	for _, row := range [][3]string{
-		{open, "Authorization", "Bearer " + editor.Token}, {open, "Authorization", "Bearer wrong"}, {open, "Authorization", ""}, {"/events", "Authorization", "Bearer " + editor.Token},
-		{event + "?password=sesame"}, {event + "?password=x"}, {open + "?password=x"}, {"/events?password=x"}, {"/events?password[]=x"},
+		{open, "Authorization", "Bearer " + editor.Token},
+		{open, "Authorization", "Bearer wrong"},
+		{open, "Authorization", ""},
+		{"/events", "Authorization", "Bearer " + editor.Token},
+		{event + "?password=sesame"},
+		{event + "?password=x"},
+		{open + "?password=x"},
+		{"/events?password=x"},
+		{"/events?password[]=x"},
 	} {
 		for _, method := range []string{"GET", "HEAD", "GET"} {
 			got := sent(t, w.Handler, method, row[0], "Accept-Encoding", "gzip, zstd", row[1], row[2])
@@ -61,8 +68,16 @@ func TestEncodedTags(t *testing.T) {
 	with := func(coding string) string { return strings.TrimSuffix(bare, `"`) + "-" + coding + `"` }
 	zipped := with("gzip")
 	for _, row := range [][3]string{ // Accept-Encoding, If-None-Match, the tag of the answer: 304 if it was sent
-		{"gzip", zipped, zipped}, {"gzip, zstd", zipped, zipped}, {"zstd", zipped, with("zstd")}, {"gzip;q=0", zipped, bare}, {"gzip", bare, bare},
-		{"gzip, identity;q=0", bare, zipped}, {"gzip", with("br"), zipped}, {"zstd, gzip", bare + ", " + zipped, zipped}, {"", zipped, zipped}, {"", bare, bare},
+		{"gzip", zipped, zipped},
+		{"gzip, zstd", zipped, zipped},
+		{"zstd", zipped, with("zstd")},
+		{"gzip;q=0", zipped, bare},
+		{"gzip", bare, bare},
+		{"gzip, identity;q=0", bare, zipped},
+		{"gzip", with("br"), zipped},
+		{"zstd, gzip", bare + ", " + zipped, zipped},
+		{"", zipped, zipped},
+		{"", bare, bare},
 	} {
 		pairs := []string{"If-None-Match", row[1], "Accept-Encoding", row[0]}
 		if row[0] == "" {

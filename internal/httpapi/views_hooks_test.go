@@ -32,9 +32,19 @@ func TestHooksOfPages(t *testing.T) {
 			t.Errorf("%s: %s: %s %s", at.Request, what, n.Data, wordsOf(n))
 		}
 		for _, hook := range [][]string{
-			{"html", "lang=" + tag, "data-position"}, {"body", "data-page"}, {"a", "id=skip", "href=#main"}, {"header", "id=site-header"}, {"nav", "id=site-nav", "aria-label"},
-			{"main", "id=main"}, {"footer", "id=site-footer"}, {"h1"}, {"title"}, {"form", "id=search-form", "role=search"}, {"nav", "id=views", "aria-label"},
-			{"", "id=language-switch"}, {"", "id=theme-switch"},
+			{"html", "lang=" + tag, "data-position"},
+			{"body", "data-page"},
+			{"a", "id=skip", "href=#main"},
+			{"header", "id=site-header"},
+			{"nav", "id=site-nav", "aria-label"},
+			{"main", "id=main"},
+			{"footer", "id=site-footer"},
+			{"h1"},
+			{"title"},
+			{"form", "id=search-form", "role=search"},
+			{"nav", "id=views", "aria-label"},
+			{"", "id=language-switch"},
+			{"", "id=theme-switch"},
 		} {
 			at.one(hook[0], hook[1:]...)
 		}
