@@ -18,7 +18,7 @@ const trashedSuffix = "__trashed"
 func Create(k Kind, id ID, a *Attrs, d *Decision) (Change, error) {
 	e := newEdit(SpecOf(k), id, a, d)
 	e.decide()
-	c := change(k, id, Created, e.next)
+	c := change(k, id, Created, e.Fields)
 	c.Home, c.Secret = a.Lang, e.secret
 	return c, cmp.Or(d.Err, e.problems.Err())
 }
@@ -50,14 +50,14 @@ func Remove(r *Record, d *Decision) (Change, error) {
 		return Change{}, Fail(CodeInTrash, r.Kind)
 	}
 	e := editOf(r, d)
-	e.next["former_status"] = string(status)
-	e.next["status"] = string(StatusTrash)
+	e.Fields["former_status"] = string(status)
+	e.Fields["status"] = string(StatusTrash)
 	if slug := r.Slug(); slug != "" {
 		trashed := e.freeSlug(slug, trashedSuffix)
 		if trashed != slug+trashedSuffix {
-			e.next["former_slug"] = slug
+			e.Fields["former_slug"] = slug
 		}
-		e.next["slug"] = trashed
+		e.Fields["slug"] = trashed
 	}
 	e.setModified()
 	return change(r.Kind, r.ID, Trashed, e.difference()), d.Err
@@ -99,33 +99,29 @@ func ImageExtension(link string) string {
 	return ending
 }
 
-// edit is a decision in progress: the fields as they will be, and what is wrong with
-// them.
+// edit is a decision in progress: the record with the fields as they will be, and what is
+// wrong with them.
 type edit struct {
 	*Decision
-	kind     Kind
-	id       ID
-	home     Lang
+	Record
 	stored   *Record // nil on create
 	attrs    *Attrs
-	spec     *Spec
-	next     Fields
 	secret   []byte
 	problems Problems
 }
 
 // newEdit begins a decision about a new record, with the fields that were not sent.
 func newEdit(s *Spec, id ID, a *Attrs, d *Decision) *edit {
-	e := &edit{Decision: d, kind: s.Kind, id: id, home: a.Lang, attrs: a, spec: s, next: make(Fields, len(s.stored))}
+	e := &edit{Decision: d, Record: Record{ID: id, Kind: s.Kind, Home: a.Lang, Fields: make(Fields, len(s.stored))}, attrs: a}
 	if s.Kind.IsPost() {
-		e.next["author"] = d.Caller.ID
+		e.Fields["author"] = d.Caller.ID
 	}
 	if s.Kind == KindEvent {
-		e.next["timezone"] = d.Rules.site().Name
+		e.Fields["timezone"] = d.Rules.site().Name
 	}
-	for i := range e.spec.Fields {
-		if row := &e.spec.Fields[i]; row.Form == FormBool {
-			e.next[row.Name] = row.Initial
+	for i := range s.Fields {
+		if row := &s.Fields[i]; row.Form == FormBool {
+			e.Fields[row.Name] = row.Initial
 		}
 	}
 	return e
@@ -133,19 +129,21 @@ func newEdit(s *Spec, id ID, a *Attrs, d *Decision) *edit {
 
 // editOf begins a decision about a stored record.
 func editOf(r *Record, d *Decision) *edit {
-	return &edit{kind: r.Kind, id: r.ID, home: r.Home, stored: r, Decision: d, spec: SpecOf(r.Kind), next: maps.Clone(r.Fields)}
+	e := &edit{Decision: d, Record: *r, stored: r}
+	e.Fields = maps.Clone(r.Fields)
+	return e
 }
 
 // decide applies the attributes.
 func (e *edit) decide() {
 	e.setFields()
 	e.setDates()
-	switch e.kind {
+	switch e.Kind {
 	case KindEvent:
-		if e.next.EventStatus() == EventScheduled {
-			delete(e.next, "event_status_reason")
+		if e.Fields.EventStatus() == EventScheduled {
+			delete(e.Fields, "event_status_reason")
 		}
-		if e.stored != nil && e.next.ID("post_parent") == e.id {
+		if e.stored != nil && e.Fields.ID("post_parent") == e.ID {
 			e.problems.Add("post_parent", ReasonSelfParent)
 		}
 	case KindCategory:
@@ -158,27 +156,27 @@ func (e *edit) decide() {
 // setFields applies the attributes that do not depend on others.
 func (e *edit) setFields() {
 	for name, v := range e.attrs.Set {
-		e.setField(e.spec.Field(name), v)
+		e.setField(SpecOf(e.Kind).Field(name), v)
 	}
-	if e.kind == KindVenue {
+	if e.Kind == KindVenue {
 		e.checkPair()
 	}
 }
 
 // setDates sets the times and the status.
 func (e *edit) setDates() {
-	if e.kind == KindEvent {
+	if e.Kind == KindEvent {
 		e.eventDates()
 	}
-	if e.kind.IsPost() {
+	if e.Kind.IsPost() {
 		e.publication()
 	}
 }
 
 // checkPair refuses one coordinate of a venue without the other (interface 3.2.1).
 func (e *edit) checkPair() {
-	_, lat := e.next.Number("geo_lat")
-	_, lng := e.next.Number("geo_lng")
+	_, lat := e.Fields.Number("geo_lat")
+	_, lng := e.Fields.Number("geo_lng")
 	switch {
 	case lat && !lng:
 		e.problems.Add("geo_lng", ReasonPairMissing, "geo_lat")
@@ -198,10 +196,10 @@ func (e *edit) setField(f *Field, v any) {
 		if empty {
 			e.secret = []byte{}
 		}
-		set(e.next, "protected", true, empty)
+		set(e.Fields, "protected", true, empty)
 		return
 	case FormName, FormHTML:
-		t := e.next.Text(f.Name)
+		t := e.Fields.Text(f.Name)
 		t[e.attrs.Lang], _ = v.(string)
 		v, empty = t, t.IsZero()
 	case FormBool:
@@ -210,13 +208,13 @@ func (e *edit) setField(f *Field, v any) {
 		}
 	case FormImage:
 		if empty {
-			delete(e.next, "image_url")
+			delete(e.Fields, "image_url")
 		}
 	case FormParent:
 		empty = empty || v == ID(0)
 	default: // stored as it is
 	}
-	set(e.next, f.Name, v, empty)
+	set(e.Fields, f.Name, v, empty)
 }
 
 // set stores a value, or removes the field when the value is empty.
@@ -232,9 +230,9 @@ func set(fields Fields, name string, v any, empty bool) {
 // descendants (interface 3.4.1).
 func (e *edit) breakCycle() {
 	seen := map[ID]bool{}
-	for id := e.next.ID("parent"); id != 0 && !seen[id]; {
-		if id == e.id {
-			delete(e.next, "parent")
+	for id := e.Fields.ID("parent"); id != 0 && !seen[id]; {
+		if id == e.ID {
+			delete(e.Fields, "parent")
 			return
 		}
 		seen[id] = true
@@ -253,26 +251,23 @@ func (e *edit) restores() bool {
 
 // setModified sets the time of the last change.
 func (e *edit) setModified() {
-	e.next["modified"] = WallOf(e.Now.In(e.Rules.Site))
-	e.next["modified_utc"] = Wall(e.Now.Unix())
+	e.Fields["modified"] = WallOf(e.Now.In(e.Rules.Site))
+	e.Fields["modified_utc"] = Wall(e.Now.Unix())
 }
 
 // difference lists what differs from the stored record, and modified.
 func (e *edit) difference() Fields {
 	changed := Fields{}
-	for name, v := range e.next {
+	for name, v := range e.Fields {
 		old, there := e.stored.Fields[name]
-		if !there || !SameValue(old, v) || name == "modified" || name == "modified_utc" {
+		if !there || !reflect.DeepEqual(old, v) || name == "modified" || name == "modified_utc" {
 			changed[name] = v
 		}
 	}
 	for name := range e.stored.Fields {
-		if _, stays := e.next[name]; !stays {
+		if _, stays := e.Fields[name]; !stays {
 			changed[name] = nil
 		}
 	}
 	return changed
 }
-
-// SameValue compares two values of one field.
-func SameValue(a, b any) bool { return reflect.DeepEqual(a, b) }

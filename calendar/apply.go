@@ -63,9 +63,6 @@ func (c Change) verb() (string, error) {
 // the keys by which imports name it in "import". A deleted record holds the
 // last ones only, an erased one their hashes.
 func Claims(r *Record) []Claim {
-	if r == nil {
-		return nil
-	}
 	claims := importClaims(r)
 	if r.Deleted {
 		return claims
@@ -96,7 +93,7 @@ func TokenClaim(sum []byte) Claim {
 // 3.1.6, 3.4.1); events are not, so they have none. A category is found by its
 // PlaceName too, and by ChildrenName of its parent.
 func Names(r *Record) []Name {
-	if r == nil || r.Deleted || r.Kind < KindVenue || r.Kind > KindTag {
+	if r.Deleted || r.Kind < KindVenue || r.Kind > KindTag {
 		return nil
 	}
 	var names []Name

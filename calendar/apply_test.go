@@ -65,9 +65,6 @@ func TestApply(t *testing.T) {
 
 func TestClaimsAndNames(t *testing.T) {
 	t.Parallel()
-	if claims, names := Claims(nil), Names(nil); claims != nil || names != nil {
-		t.Errorf("nothing has claims %v and names %v", claims, names)
-	}
 	for _, row := range ReadRows(t, "stored.txt", "claims", 4) {
 		kind, state, _ := strings.Cut(row[0], " ")
 		c, err := DecodeChange(kind+".updated", 31, LangEN, json.RawMessage(row[1]))
@@ -227,7 +224,7 @@ func TestAnyHistoryFolds(t *testing.T) {
 			if r != nil {
 				for name, v := range c.Fields {
 					old, there := r.Fields[name]
-					if there && SameValue(old, v) && name != "modified" && name != "modified_utc" {
+					if there && cmp.Equal(old, v) && name != "modified" && name != "modified_utc" {
 						rt.Fatalf("%s lists %s, which stays", c.Name, name)
 					}
 				}
@@ -298,7 +295,7 @@ func TestErased(t *testing.T) {
 	if !back.Erased || !back.Deleted || back.Slug() != "" {
 		t.Errorf("decoded: %+v", back)
 	}
-	if _, ok := back.ImportMark("fosdem"); ok {
+	if back.ImportMark("fosdem") != (ImportMark{}) {
 		t.Error("the mark is known")
 	}
 	if claims := Claims(back); len(claims) != 1 || claims[0] != HashedImportClaim("fosdem", "event:7") {

@@ -3,9 +3,9 @@ package calendar
 import (
 	"cmp"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -42,7 +42,7 @@ func (site Currency) codeOf(symbol string) string {
 	if symbol == "" || symbol == site.Symbol {
 		return site.Code
 	}
-	if isWordCurrency(symbol) || len(symbol) == 3 && strings.Trim(symbol, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+	if wordCurrency.MatchString(symbol) || len(symbol) == 3 && strings.Trim(symbol, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
 		return strings.ToUpper(symbol)
 	}
 	return currencyCodes[symbol]
@@ -53,32 +53,13 @@ var currencyCodes = map[string]string{
 	"€": "EUR", "£": "GBP", "US$": "USD", "zł": "PLN", "Kč": "CZK", "Ft": "HUF", "R$": "BRL", "₹": "INR", "₪": "ILS", "₩": "KRW", "₺": "TRY", "₴": "UAH",
 }
 
-// isWordCurrency reports whether a symbol is one of the codes that may be written in any case.
-func isWordCurrency(s string) bool {
-	return slices.Contains([]string{"eur", "usd", "gbp", "chf"}, strings.ToLower(s))
-}
+// wordCurrency are the codes that may be written in any case.
+var wordCurrency = regexp.MustCompile(`^(?i:eur|usd|gbp|chf)$`)
 
-// localSymbols are the symbols that are neither a currency sign nor capital letters.
-var localSymbols = []string{"kr", "kr.", "zł", "Kč", "Ft", "lei", "лв", "Fr.", "Rs", "руб"}
-
-// isSymbol reports whether a text is a currency symbol (interface 3.1.4).
-func isSymbol(s string) bool {
-	if isWordCurrency(s) || slices.Contains(localSymbols, s) {
-		return true
-	}
-	signs, capitals := 0, 0
-	for _, r := range s {
-		switch {
-		case unicode.Is(unicode.Sc, r):
-			signs++
-		case unicode.IsUpper(r):
-			capitals++
-		default:
-			return false
-		}
-	}
-	return signs == 1 && capitals <= 3 || signs == 0 && capitals >= 2 && capitals <= 4
-}
+// symbolForm are the currency symbols (interface 3.1.4): such a code, a local symbol, two to
+// four capitals, or a currency sign with three at most.
+var symbolForm = regexp.MustCompile(wordCurrency.String() + `|^(?:kr\.?|zł|Kč|Ft|lei|лв|Fr\.|Rs|руб|\p{Lu}{2,4}|` +
+	`\p{Sc}\p{Lu}{0,3}|\p{Lu}\p{Sc}\p{Lu}{0,2}|\p{Lu}{2}\p{Sc}\p{Lu}?|\p{Lu}{3}\p{Sc})$`)
 
 // amount is one number of a cost, or a cost that is none.
 type amount struct {
@@ -92,8 +73,8 @@ type amount struct {
 // ReadCost returns the Cost of stored costs.
 func ReadCost(costs []string, site Currency) Cost {
 	var c Cost
-	var all []amount     // each value once
-	var symbols []string // of all numbers
+	var texts, numbers []amount // each value once
+	var symbols []string        // of all numbers
 	seen := make(map[string]bool, len(costs))
 	for _, s := range costs {
 		for _, a := range readAmounts(s) {
@@ -103,18 +84,23 @@ func ReadCost(costs []string, site Currency) Cost {
 			if c.Symbol == "" {
 				c.Symbol, c.Position = a.symbol, a.position
 			}
-			if !seen[a.value] {
-				seen[a.value] = true
-				all = append(all, a)
+			switch {
+			case seen[a.value]:
+			case a.isText:
+				texts = append(texts, a)
+			default:
+				numbers = append(numbers, a)
 			}
+			seen[a.value] = true
 		}
 	}
-	slices.SortStableFunc(all, compareAmounts)
+	slices.SortStableFunc(numbers, func(a, b amount) int { return compareDecimals(a.value, b.value) })
+	all := append(texts, numbers...)
 	c.Values = make([]string, len(all))
 	for i, a := range all {
 		c.Values[i] = a.value
 	}
-	c.Numbers = len(all) > 0 && !all[0].isText
+	c.Numbers = len(all) > 0 && len(texts) == 0
 	c.Code = site.codeOf(c.Symbol)
 	if slices.ContainsFunc(symbols, func(s string) bool { return site.codeOf(cmp.Or(s, c.Symbol)) != c.Code }) {
 		c.Code = ""
@@ -126,20 +112,6 @@ func ReadCost(costs []string, site Currency) Cost {
 		c.Text += " – " + c.show(all[len(all)-1], site)
 	}
 	return c
-}
-
-// compareAmounts orders texts, as they stand, before numbers.
-func compareAmounts(a, b amount) int {
-	switch {
-	case a.isText && b.isText:
-		return 0
-	case a.isText:
-		return -1
-	case b.isText:
-		return 1
-	default:
-		return compareDecimals(a.value, b.value)
-	}
 }
 
 // show returns what is shown of an amount: with its own symbol, else that of the cost,
@@ -268,7 +240,7 @@ func readSymbol(s string, trim func(s, part string) string) (string, bool) {
 			break
 		}
 	}
-	return s, isSymbol(s)
+	return s, symbolForm.MatchString(s)
 }
 
 // readCostNumber returns the value of a number with separators, which begins and

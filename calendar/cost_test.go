@@ -86,7 +86,7 @@ func FuzzCost(f *testing.F) {
 		if (c.Symbol == "") != (c.Position == "") {
 			t.Fatalf("%q, %q: symbol %q at %q", a, b, c.Symbol, c.Position)
 		}
-		if c.Symbol != "" && !isSymbol(c.Symbol) {
+		if c.Symbol != "" && !symbolForm.MatchString(c.Symbol) {
 			t.Fatalf("%q, %q: symbol %q", a, b, c.Symbol)
 		}
 		for _, v := range c.Values {

@@ -3,6 +3,7 @@ package calendar
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,9 +35,6 @@ type Date struct {
 
 	weekday time.Weekday // dateWeekday: the first one from days after today on
 }
-
-// Equal reports whether two dates were written to mean the same.
-func (d Date) Equal(o Date) bool { return d == o }
 
 // IsInstant reports whether the date names an instant by itself (offset, Z, Unix
 // seconds); the others are wall clocks or words.
@@ -175,10 +173,7 @@ var dateForms = []*regexp.Regexp{
 	regexp.MustCompile(`^(?P<day>\d{1,2}) (?P<month>[a-z]+) (?P<year>\d{4})` + clockForm),
 }
 
-var weekdayNames = map[string]time.Weekday{
-	"sunday": time.Sunday, "monday": time.Monday, "tuesday": time.Tuesday, "wednesday": time.Wednesday,
-	"thursday": time.Thursday, "friday": time.Friday, "saturday": time.Saturday,
-}
+var weekdayNames = strings.Fields("sunday monday tuesday wednesday thursday friday saturday")
 
 // monthNames are the months by name, by its first three letters and by two digits.
 var monthNames = func() map[string]time.Month {
@@ -222,7 +217,7 @@ func dateOf(part func(name string) string) (d Date, ok bool) {
 	case part("now") != "":
 		return Date{form: dateNow}, true
 	case part("weekday") != "":
-		d.form, d.weekday = dateWeekday, weekdayNames[part("weekday")]
+		d.form, d.weekday = dateWeekday, time.Weekday(slices.Index(weekdayNames, part("weekday")))
 		d.days = map[string]int{"next": 1, "last": -7}[part("pick")]
 	default:
 		const limit = 3_660_000 // days of 10,000 years and some

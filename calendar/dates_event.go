@@ -11,7 +11,7 @@ func (e *edit) zone() Zone {
 	if sent, ok := e.attrs.Set["timezone"].(Zone); ok {
 		return sent
 	}
-	site, stored := e.Rules.site(), e.next.String("timezone")
+	site, stored := e.Rules.site(), e.Fields.String("timezone")
 	if _, cleared := e.attrs.Set["timezone"].(Clear); cleared || stored == "" || stored == site.Name {
 		return site
 	}
@@ -22,7 +22,7 @@ func (e *edit) zone() Zone {
 // eventDates sets start, end, their UTC times and the zone of what was sent and of the
 // fields before (interface 3.1.2).
 func (e *edit) eventDates() {
-	sent, before, allDay := e.attrs.Set, e.next, e.next.Bool("all_day")
+	sent, before, allDay := e.attrs.Set, e.Fields, e.Fields.Bool("all_day")
 	unread := func(bad FieldError) bool { return bad.Field == "timezone" || bad.Field == "all_day" }
 	if slices.ContainsFunc(e.problems.Fields, unread) || e.stored == nil && (sent["start_date"] == nil || sent["end_date"] == nil) {
 		return // what was sent is refused
@@ -62,9 +62,9 @@ func (e *edit) eventDates() {
 	if endUTC < startUTC {
 		e.problems.Add("end_date", ReasonEndBeforeStart)
 	}
-	e.next["timezone"] = zone.Name
-	e.next["start_date"], e.next["utc_start_date"] = start, startUTC
-	e.next["end_date"], e.next["utc_end_date"] = end, endUTC
+	e.Fields["timezone"] = zone.Name
+	e.Fields["start_date"], e.Fields["utc_start_date"] = start, startUTC
+	e.Fields["end_date"], e.Fields["utc_end_date"] = end, endUTC
 }
 
 // checkYears refuses times that the stored form cannot hold.

@@ -11,12 +11,10 @@ import (
 )
 
 // DecodeRecord reads EncodeRecord. An unknown field, a field given twice, or a value that
-// does not fit the table is an error that names the field.
-func DecodeRecord(b []byte) (*Record, error) { return DecodeText(string(b)) }
-
-// DecodeText is DecodeRecord of a string. The strings of the record are parts of it, so
-// each of them retains it.
-func DecodeText(text string) (*Record, error) {
+// does not fit the table is an error that names the field. The strings of the record are
+// parts of a copy of the text, or of the text if it is a string, so each of them retains it.
+func DecodeRecord[T ~string | ~[]byte](stored T) (*Record, error) {
+	text := string(stored)
 	r, s := &Record{}, canonjson.NewReader(text)
 	// The kind, which says how to read the fields, follows them in canonical order.
 	var fields canonjson.Reader

@@ -13,7 +13,7 @@ const HashStart Hash = 14695981039346656037
 // Text returns the hash extended by a text.
 func (h Hash) Text(s string) Hash { return mix(h, s) }
 
-func mix[T string | []byte](h Hash, s T) Hash {
+func mix[T ~string | ~[]byte](h Hash, s T) Hash {
 	h = h.Number(uint64(len(s)))
 	for ; len(s) >= 8; s = s[8:] {
 		h = h.Number(binary.LittleEndian.Uint64([]byte(s[:8])))
@@ -24,7 +24,7 @@ func mix[T string | []byte](h Hash, s T) Hash {
 }
 
 // SumOf returns the Sum of a record by its stored JSON; it is never 0.
-func SumOf[T string | []byte](state T) uint64 { return uint64(mix(HashStart, state)) | 1 }
+func SumOf[T ~string | ~[]byte](state T) uint64 { return uint64(mix(HashStart, state)) | 1 }
 
 // Number returns the hash extended by a number, mixed as in SplitMix64.
 func (h Hash) Number(n uint64) Hash {

@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -55,15 +56,14 @@ func ImportClaim(source, key string) Claim {
 	return Claim{Space: importSpace, Key: source + " " + key}
 }
 
-// ImportMark returns the mark that a source left on the record, and whether there
-// is one.
-func (r *Record) ImportMark(source string) (ImportMark, bool) {
+// ImportMark returns the mark that a source left on the record, that of line 0 for none.
+func (r *Record) ImportMark(source string) ImportMark {
 	for _, s := range r.Fields.Strings("imports") {
 		if m, ok := parseImportMark(s); ok && m.Source == source {
-			return m, true
+			return m
 		}
 	}
-	return ImportMark{}, false
+	return ImportMark{}
 }
 
 // WithImportMark returns the value of the field "imports" with the mark of its
@@ -72,9 +72,7 @@ func (r *Record) ImportMark(source string) (ImportMark, bool) {
 func WithImportMark(r *Record, m ImportMark) []string {
 	var list []string
 	if r != nil {
-		if before, ok := r.ImportMark(m.Source); ok && m.Key == "" {
-			m.Key = before.Key
-		}
+		m.Key = cmp.Or(m.Key, r.ImportMark(m.Source).Key)
 		list = slices.Clone(r.Fields.Strings("imports"))
 	}
 	list = slices.DeleteFunc(list, func(s string) bool {

@@ -35,20 +35,10 @@ var kindNames = [...]string{"", "event", "venue", "organizer", "category", "tag"
 var collections = [...]string{"", "events", "venues", "organizers", "categories", "tags", "images", "users"}
 
 // String returns the singular name: "event", "venue", …
-func (k Kind) String() string {
-	if int(k) < len(kindNames) {
-		return kindNames[k]
-	}
-	return ""
-}
+func (k Kind) String() string { return kindNames[k] }
 
 // Collection returns the name of the collection: "events", "venues", …
-func (k Kind) Collection() string {
-	if int(k) < len(collections) {
-		return collections[k]
-	}
-	return ""
-}
+func (k Kind) Collection() string { return collections[k] }
 
 // ParseKind reads a singular name.
 func ParseKind(s string) (Kind, bool) {
@@ -62,19 +52,8 @@ func (k Kind) IsPost() bool { return k == KindEvent || k == KindVenue || k == Ki
 // IsTerm reports whether the kind is a category or a tag.
 func (k Kind) IsTerm() bool { return k == KindCategory || k == KindTag }
 
+var nameFields = [...]string{"", "title", "venue", "organizer", "name", "name", "", "name"}
+
 // NameField is the translatable field that names a record of the kind:
 // "title", "venue", "organizer" or "name".
-func (k Kind) NameField() string {
-	switch k {
-	case KindEvent:
-		return "title"
-	case KindVenue:
-		return "venue"
-	case KindOrganizer:
-		return "organizer"
-	case KindCategory, KindTag, KindUser:
-		return "name"
-	default:
-		return ""
-	}
-}
+func (k Kind) NameField() string { return nameFields[k] }

@@ -9,14 +9,14 @@ func (e *edit) publication() {
 	e.publicationDates(status)
 	if status == StatusPublish || status == StatusFuture {
 		status = StatusPublish
-		if e.next.Wall("date_utc") > Wall(e.Now.Unix()) {
+		if e.Fields.Wall("date_utc") > Wall(e.Now.Unix()) {
 			status = StatusFuture
 		}
 	}
-	e.next["status"] = string(status)
-	delete(e.next, "former_status")
+	e.Fields["status"] = string(status)
+	delete(e.Fields, "former_status")
 	if e.stored == nil {
-		e.next["modified"], e.next["modified_utc"] = e.next.Wall("date"), e.next.Wall("date_utc")
+		e.Fields["modified"], e.Fields["modified_utc"] = e.Fields.Wall("date"), e.Fields.Wall("date_utc")
 		return
 	}
 	e.setModified()
@@ -52,28 +52,27 @@ func (e *edit) publicationDates(status Status) {
 	site := e.Rules.Site
 	date, dateSent := e.attrs.Set["date"].(Date)
 	dateUTC, utcSent := e.attrs.Set["date_utc"].(Date)
-	neverPublished := e.stored == nil || e.next.Wall("date_utc") == NoWall
+	neverPublished := e.stored == nil || e.Fields.Wall("date_utc") == NoWall
 	local, utc := WallOf(e.Now.In(site)), Wall(e.Now.Unix())
+	localField, utcField := "date", "date_utc" // that are at fault
 	if dateSent {
 		zone := site
-		if e.kind == KindEvent && date.IsWord() {
+		if e.Kind == KindEvent && date.IsWord() {
 			zone = e.zone().Location
 		}
 		at := date.Instant(e.Now, zone)
 		local, utc = WallOf(at.In(site)), Wall(at.Unix())
-		checkYears(&e.problems, "date", local)
 	}
 	if utcSent {
 		at := dateUTC.Instant(e.Now, time.UTC)
-		utc = Wall(at.Unix())
-		if !dateSent {
-			local = WallOf(at.In(site))
-			checkYears(&e.problems, "date_utc", local)
+		if utc = Wall(at.Unix()); !dateSent {
+			local, localField = WallOf(at.In(site)), utcField
 		}
-		checkYears(&e.problems, "date_utc", utc)
-	} else if dateSent {
-		checkYears(&e.problems, "date", utc)
+	} else {
+		utcField = localField
 	}
+	checkYears(&e.problems, localField, local)
+	checkYears(&e.problems, utcField, utc)
 	switch {
 	case dateSent, utcSent, neverPublished && !isUnpublished(status):
 	case e.stored == nil:
@@ -81,5 +80,5 @@ func (e *edit) publicationDates(status Status) {
 	default:
 		return
 	}
-	e.next["date"], e.next["date_utc"] = local, utc
+	e.Fields["date"], e.Fields["date_utc"] = local, utc
 }

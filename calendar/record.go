@@ -105,11 +105,6 @@ const (
 	EventPostponed EventStatus = "postponed"
 )
 
-// EventStatuses are all values of event_status, that of a record without one first.
-func EventStatuses() []string {
-	return []string{string(EventScheduled), string(EventCancelled), string(EventPostponed)}
-}
-
 // EventStatus reports whether the event takes place.
 func (f Fields) EventStatus() EventStatus {
 	if s := f.String("event_status"); s != "" {

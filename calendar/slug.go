@@ -13,17 +13,17 @@ const maxSlug = 200
 // slug sets the slug by interface 3.7.
 func (e *edit) slug() {
 	sent := e.attrs.Set["slug"]
-	current := e.next.String("slug")
+	current := e.Fields.String("slug")
 	restores := e.restores()
 	if restores {
-		if former := e.next.String("former_slug"); former != "" {
+		if former := e.Fields.String("former_slug"); former != "" {
 			current = former
 		} else {
 			current = strings.TrimSuffix(current, trashedSuffix)
 		}
-		delete(e.next, "former_slug")
+		delete(e.Fields, "former_slug")
 	}
-	needed := e.kind.IsTerm() || !isUnpublished(Status(e.next.String("status")))
+	needed := e.Kind.IsTerm() || !isUnpublished(Status(e.Fields.String("status")))
 	_, cleared := sent.(Clear)
 	var want string
 	switch s, isText := sent.(string); {
@@ -33,7 +33,7 @@ func (e *edit) slug() {
 			return
 		}
 	case cleared && !needed:
-		delete(e.next, "slug")
+		delete(e.Fields, "slug")
 		return
 	case current != "" && !cleared:
 		if !restores {
@@ -43,13 +43,13 @@ func (e *edit) slug() {
 	case needed:
 		// The stored name is clean already: reading it as HTML again would take
 		// away what is between < and >.
-		if want = MakeSlug(e.next.Text(e.kind.NameField())[e.home], e.Rules.Clean); want == "" {
-			want = e.id.String()
+		if want = MakeSlug(e.Fields.Text(e.Kind.NameField())[e.Home], e.Rules.Clean); want == "" {
+			want = e.ID.String()
 		}
 	default:
 		return
 	}
-	e.next["slug"] = e.freeSlug(want, "")
+	e.Fields["slug"] = e.freeSlug(want, "")
 }
 
 // MakeSlug makes a slug of a cleaned text: transliterated, lower case, letters,
@@ -64,19 +64,16 @@ func MakeSlug(s string, c Cleaner) string {
 		}
 		return r
 	}, s)
-	s = strings.ToLower(c.ASCII(s))
-	b := make([]byte, 0, min(len(s), maxSlug))
-	for i := range len(s) {
-		switch ch := s[i]; {
-		case ch >= 'a' && ch <= 'z', ch >= '0' && ch <= '9', ch == '_':
-			b = append(b, ch)
-		case ch == ' ', ch == '/', ch == '.', ch == '-', ch == '\t', ch == '\n', ch == '\r':
-			if len(b) > 0 && b[len(b)-1] != '-' {
-				b = append(b, '-')
-			}
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r == '_', isASCIIDigit(r):
+			return r
+		case strings.ContainsRune(" /.-\t\n\r", r):
+			return '-'
 		}
-	}
-	return cutSlug(strings.TrimRight(string(b), "-"), maxSlug)
+		return -1
+	}, strings.ToLower(c.ASCII(s)))
+	return cutSlug(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '-' }), "-"), maxSlug)
 }
 
 // cutSlug cuts a slug to a number of bytes.
@@ -94,11 +91,11 @@ const linearProbes = 16
 // freeSlug returns the slug with tail behind it if it is free. Else a child category
 // gets the slug of its parent appended, then a number is appended before tail.
 func (e *edit) freeSlug(slug, tail string) string {
-	taken := func(s string) bool { return e.Taken(e.kind, e.id, s+tail) }
+	taken := func(s string) bool { return e.Taken(e.Kind, e.ID, s+tail) }
 	if !taken(slug) {
 		return slug + tail
 	}
-	if id := e.next.ID("parent"); id != 0 {
+	if id := e.Fields.ID("parent"); id != 0 {
 		if p := e.Parent(id); p != nil && p.Slug() != "" && len(p.Slug()) < maxSlug-1 {
 			suffix := "-" + p.Slug()
 			slug = cutSlug(slug, maxSlug-len(suffix)) + suffix

@@ -1,7 +1,5 @@
 package calendar
 
-import "cmp"
-
 // Type is how a value is stored; see Fields for the Go types.
 type Type uint8
 
@@ -86,74 +84,25 @@ const (
 	ShownFirst                       // the first of a list of posts, all of them as <name>s
 )
 
-// formRow is what the fields of a form have in common.
-type formRow struct {
-	stored   Type
-	declared string
-	max      int
-	shown    Shown
-	empty    Empty
-}
-
-// forms are the rows of all forms. A field may differ in what its own row says.
-var forms = [...]formRow{
-	FormNone:      {shown: ShownNever},
-	FormName:      {TypeText, "string", maxName, ShownName, EmptyRefused},
-	FormDetail:    {TypeString, "string", maxDetail, ShownName, EmptyClears},
-	FormHTML:      {TypeText, "string", maxDescription, ShownHTML, EmptyClears},
-	FormSlug:      {TypeString, "string", 0, ShownText, EmptyClears},
-	FormDate:      {TypeWall, "string", 0, ShownWall, EmptyRefused},
-	FormStatus:    {TypeString, "string", 0, ShownStatus, EmptyRefused},
-	FormWord:      {TypeString, "string", 0, ShownWord, EmptyClears},
-	FormZone:      {TypeString, "string", 0, ShownZone, EmptyClears},
-	FormBool:      {TypeBool, "boolean", 0, ShownBool, EmptyRefused},
-	FormCost:      {TypeStrings, "", 0, ShownCost, EmptyClears},
-	FormURL:       {TypeString, "string", maxURL, ShownText, EmptyClears},
-	FormEventURL:  {TypeString, "", maxURL, ShownWebsite, EmptyClears},
-	FormEmail:     {TypeString, "string", maxEmail, ShownText, EmptyClears},
-	FormImage:     {TypeID, "string", maxURL, ShownImage, EmptyClears},
-	FormTerms:     {TypeIDs, "array of integer", 0, ShownTerms, EmptyClears},
-	FormLinks:     {TypeIDs, "array of integer", 0, ShownPosts, EmptyClears},
-	FormAuthor:    {TypeID, "integer", 0, ShownAuthor, EmptyRefused},
-	FormParent:    {TypeID, "integer", 0, ShownID, EmptyClears},
-	FormLatitude:  {TypeNumber, "number", 0, ShownCoordinate, EmptyClears},
-	FormLongitude: {TypeNumber, "number", 0, ShownCoordinate, EmptyClears},
-	FormPassword:  {0, "string", MaxPassword, ShownNever, EmptyClears},
-	FormLang:      {0, "string", 0, ShownNever, EmptyRefused},
-}
-
 // Field is one row of a field table of the interface: what the field is in requests,
-// in records and in answers. What a row does not say of Stored, Declared, Max, Shown and
-// Empty is that of its Form.
+// in records and in answers. It begins as the row of its Form, so it says what differs.
 type Field struct {
-	Name         string
-	Stored       Type
-	Form         Form
-	Declared     string // type in the documentation: "string", "integer", "array of integer", "boolean", "number", "" for untyped
-	Required     bool   // on create
-	Default      string // declared default as JSON text, "" when none is declared
-	Empty        Empty
-	Translatable bool
-	Extension    bool
-	Max          int  // characters (interface 9), 0 no limit of its own
-	NotBySlug    bool // ignored in updates by slug (password)
-	Enum         []string
-	Initial      bool  // of booleans: the value of a new record, and of one that was made before the row
-	Shown        Shown // in answers
-	Filled       bool  // answers leave it out while it is empty
-	Links        Kind  // of the records that it names
-	Stays        bool  // in blanked events, too (interface 6.3); what does not say so is blank there
-}
-
-// Complete sets what the row of a field leaves to its form.
-func (f *Field) Complete() {
-	form := forms[f.Form]
-	f.Stored = cmp.Or(f.Stored, form.stored)
-	f.Declared = cmp.Or(f.Declared, form.declared)
-	f.Max = cmp.Or(f.Max, form.max)
-	f.Shown = cmp.Or(f.Shown, form.shown)
-	f.Empty = cmp.Or(f.Empty, form.empty)
-	f.Translatable = f.Stored == TypeText
+	Name      string
+	Stored    Type
+	Form      Form
+	Declared  string // type in the documentation: "string", "integer", "array of integer", "boolean", "number", "" for untyped
+	Required  bool   // on create
+	Default   string // declared default as JSON text, "" when none is declared
+	Empty     Empty
+	Extension bool
+	Max       int  // characters (interface 9), 0 no limit of its own
+	NotBySlug bool // ignored in updates by slug (password)
+	Enum      []string
+	Initial   bool  // of booleans: the value of a new record, and of one that was made before the row
+	Shown     Shown // in answers
+	Filled    bool  // answers leave it out while it is empty
+	Links     Kind  // of the records that it names
+	Stays     bool  // in blanked events, too (interface 6.3); what does not say so is blank there
 }
 
 // Spec is the field table of a kind. Rows with FormNone are stored but cannot be

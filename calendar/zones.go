@@ -23,9 +23,6 @@ type Zone struct {
 	Location *time.Location
 }
 
-// Equal reports whether two zones have the same name.
-func (z Zone) Equal(o Zone) bool { return z.Name == o.Name }
-
 // The offsets that a zone may have, in seconds east of UTC.
 const (
 	minOffset = -12 * 3600

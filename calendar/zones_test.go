@@ -20,7 +20,7 @@ func TestParseZone(t *testing.T) {
 		if ok {
 			_, offset := summer.In(z.Location).Zone()
 			got = []string{z.Name, z.Abbreviation(summer), strconv.Itoa(offset)}
-			if again, ok := ParseZone(z.Name); !ok || !again.Equal(z) {
+			if again, ok := ParseZone(z.Name); !ok || again.Name != z.Name {
 				t.Errorf("%q does not read back as itself", z.Name)
 			}
 		}

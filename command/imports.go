@@ -28,7 +28,7 @@ var ErrImportChanged = errors.New("put changes at the end of the file; another f
 // later line from it.
 func (d *decision) checkMark(rec *calendar.Record) error {
 	m := d.r.Mark
-	there, _ := rec.ImportMark(m.Source)
+	there := rec.ImportMark(m.Source)
 	switch {
 	case m.Key != "" && there.Key != "" && there.Key != m.Key:
 		return fmt.Errorf("%s %d has the key %q: %w", rec.Kind, rec.ID, there.Key, ErrImportKey)
@@ -69,7 +69,7 @@ func (d *decision) checkApplied(ctx context.Context, rec *calendar.Record) error
 	if m == nil {
 		return nil
 	}
-	last, _ := rec.ImportMark(m.Source)
+	last := rec.ImportMark(m.Source)
 	switch {
 	case rec.Erased: // nothing brings it back
 		return errApplied
@@ -85,7 +85,7 @@ func (d *decision) checkApplied(ctx context.Context, rec *calendar.Record) error
 			failed = err
 			return true
 		}
-		at, _ := then.ImportMark(m.Source)
+		at := then.ImportMark(m.Source)
 		if at.Line >= m.Line {
 			line, request = at.Line, e.Cause.Request
 		}

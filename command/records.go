@@ -70,7 +70,7 @@ func (r *Records) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Rec
 			continue
 		}
 		cached, ok := cache.Get(s.ID)
-		if !ok || cached.Sum != calendar.SumOf([]byte(s.Record)) {
+		if !ok || cached.Sum != calendar.SumOf(s.Record) {
 			rec, err := calendar.DecodeRecord(s.Record)
 			if err != nil {
 				return nil, fmt.Errorf("decode %s %d at version %d: %w", s.Kind, s.ID, s.Version, err)

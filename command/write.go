@@ -378,7 +378,7 @@ func (d *decision) add(before *calendar.Record, c calendar.Change) (*calendar.Re
 	if err != nil {
 		return nil, err
 	}
-	after.Sum = calendar.SumOf([]byte(draft.State))
+	after.Sum = calendar.SumOf(draft.State)
 	d.changes.Drafts = append(d.changes.Drafts, draft)
 	return after, nil
 }

@@ -78,7 +78,7 @@ var paramsFile []byte
 
 // words are the words of parameters that other tables have.
 var words = map[string][]string{
-	"event_status":       calendar.EventStatuses(),
+	"event_status":       calendar.SpecOf(calendar.KindEvent).Field("event_status").Enum,
 	"facets":             Facets,
 	"format":             formats.Names(func(*formats.Format) bool { return true }),
 	"in_language":        calendar.LangNames(),

@@ -366,7 +366,7 @@ func (b *backend) taken(o *order) (task, error) {
 		return nil, fmt.Errorf("the running server is daybook %s, this command %s", version, o.Version)
 	case o.Store != b.s.Store:
 		return nil, errors.New("--store: the running server has another one")
-	case o.Timezone != "" && !(&config{ZoneOptions: o.ZoneOptions}).zone().Equal(b.s.zone()):
+	case o.Timezone != "" && (&config{ZoneOptions: o.ZoneOptions}).zone().Name != b.s.zone().Name:
 		return nil, fmt.Errorf("--timezone: the running server has %s, not %s", b.s.zone().Name, o.Timezone)
 	}
 	k, err := new(settingsReader).parser(new(config), io.Discard, nil)

@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -130,7 +131,7 @@ func Changes(before, after *calendar.Record, password bool) []Change {
 		if a == nil && f.Form == calendar.FormWord && b == f.Enum[0] { // as every new record has it
 			continue
 		}
-		if !calendar.SameValue(a, b) || password && f.Form == calendar.FormPassword && a != nil && b != nil {
+		if !reflect.DeepEqual(a, b) || password && f.Form == calendar.FormPassword && a != nil && b != nil {
 			add(f, "", a, b)
 		}
 	}
@@ -217,7 +218,7 @@ func Patch(from, to *calendar.Record) []Operation {
 			out = append(out, Operation{"add", path, after})
 		case before != nil && after == nil:
 			out = append(out, Operation{Op: "remove", Path: path})
-		case !calendar.SameValue(before, after):
+		case !reflect.DeepEqual(before, after):
 			out = append(out, Operation{"replace", path, after})
 		}
 	}

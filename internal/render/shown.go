@@ -66,7 +66,7 @@ var computed = map[string]shown{
 
 // text is the shown text of a column.
 func (s *subject) text(w *Writer, c *Column) string {
-	if c.Field.Translatable {
+	if c.Field.Stored == calendar.TypeText {
 		text, _ := s.f.Text(c.Name).In(w.Lang, s.r.Home)
 		return text
 	}

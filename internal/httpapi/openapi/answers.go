@@ -24,7 +24,7 @@ func (a *API) answers() Object {
 		kinds = append(kinds, k.String())
 	}
 	fill(out, Object{
-		"$languages": calendar.LangNames(), "$statuses": calendar.EventStatuses(), "$kinds": kinds, "$actions": history.Actions,
+		"$languages": calendar.LangNames(), "$statuses": calendar.SpecOf(calendar.KindEvent).Field("event_status").Enum, "$kinds": kinds, "$actions": history.Actions,
 		"$facets": a.facets(), "$maxRepeats": readmodel.MostRepeats,
 	})
 	for _, k := range calendar.Kinds {

@@ -67,7 +67,7 @@ func (v *view) documents(ctx context.Context, kind calendar.Kind, r searchReques
 		if len(h.Fields.Body) != 1 {
 			return nil, nil, fmt.Errorf("document %q has %d bodies", h.ID, len(h.Fields.Body))
 		}
-		record, err := calendar.DecodeText(h.Fields.Body[0])
+		record, err := calendar.DecodeRecord(h.Fields.Body[0])
 		if err != nil {
 			return nil, nil, fmt.Errorf("read document %s: %w", h.ID, err)
 		}

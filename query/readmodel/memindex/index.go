@@ -325,7 +325,7 @@ func (x *Index) document(d *doc) (*readmodel.Document, error) {
 			return nil, fmt.Errorf("unpack document %d: %w", d.ID, err)
 		}
 	}
-	r, err := calendar.DecodeText(unsafe.String(unsafe.SliceData(body), len(body))) //nolint:gosec // body is never changed
+	r, err := calendar.DecodeRecord(unsafe.String(unsafe.SliceData(body), len(body))) //nolint:gosec // body is never changed
 	if err != nil {
 		return nil, fmt.Errorf("read document %d: %w", d.ID, err)
 	}
