@@ -175,13 +175,10 @@ func (e *edit) setDates() {
 
 // checkPair refuses one coordinate of a venue without the other (interface 3.2.1).
 func (e *edit) checkPair() {
-	_, lat := e.Fields.Number("geo_lat")
-	_, lng := e.Fields.Number("geo_lng")
-	switch {
-	case lat && !lng:
-		e.problems.Add("geo_lng", ReasonPairMissing, "geo_lat")
-	case lng && !lat:
-		e.problems.Add("geo_lat", ReasonPairMissing, "geo_lng")
+	for missing, other := range map[string]string{"geo_lat": "geo_lng", "geo_lng": "geo_lat"} {
+		if e.Fields[missing] == nil && e.Fields[other] != nil {
+			e.problems.Add(missing, ReasonPairMissing, other)
+		}
 	}
 }
 

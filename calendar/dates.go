@@ -1,7 +1,6 @@
 package calendar
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -175,15 +174,13 @@ var dateForms = []*regexp.Regexp{
 
 var weekdayNames = strings.Fields("sunday monday tuesday wednesday thursday friday saturday")
 
-// monthNames are the months by name, by its first three letters and by two digits.
-var monthNames = func() map[string]time.Month {
-	m := make(map[string]time.Month, 36)
-	for i := time.January; i <= time.December; i++ {
-		name := strings.ToLower(i.String())
-		m[name], m[name[:3]], m[fmt.Sprintf("%02d", i)] = i, i, i
-	}
-	return m
-}()
+// monthNames are the names of the months; a date has one, its first three letters or two digits.
+var monthNames = strings.Fields("- january february march april may june july august september october november december")
+
+func monthOf(text string) time.Month {
+	month := slices.IndexFunc(monthNames, func(name string) bool { return text == name || len(text) == 3 && strings.HasPrefix(name, text) })
+	return time.Month(max(month, number(text)))
+}
 
 // ParseDate reads a date in one of the forms of interface 2.4, and nothing else.
 func ParseDate(s string) (Date, bool) {
@@ -246,7 +243,7 @@ func dateOf(part func(name string) string) (d Date, ok bool) {
 
 // civilDay returns the first second of a day.
 func civilDay(year, month, day string) (int64, bool) {
-	y, d, m := number(year), number(day), monthNames[month]
+	y, d, m := number(year), number(day), monthOf(month)
 	t := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 	return t.Unix(), y >= 1 && t.Month() == m && t.Day() == d
 }
