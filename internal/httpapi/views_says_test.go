@@ -119,10 +119,14 @@ func graphOf(t *testing.T, at sheet) (out []map[string]any) {
 }
 
 // TestFeedsOfPages: what heads of pages name as feeds are feeds of the same selection, without
-// a window (PAGES 13.15).
+// a window (PAGES 13.15); other sites are shown the logo.
 func TestFeedsOfPages(t *testing.T) {
 	t.Parallel()
-	w := viewsWorld(t, pages.Options{})
+	logo, err := pages.NewLogo([]byte("\x89PNG\r\n\x1a\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := viewsWorld(t, pages.Options{Brand: pages.Brand{Logo: logo}})
 	programme(t, w)
 	for path, want := range map[string]string{
 		"/": "geo+json feed+json json atom+xml rss+xml calendar", "/events/month/2026-05/?categories=jazz": "geo+json feed+json json atom+xml rss+xml calendar",
@@ -143,5 +147,8 @@ func TestFeedsOfPages(t *testing.T) {
 		if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(strings.Fields(want)))) {
 			t.Errorf("%s: feeds %v, want %s", path, got, want)
 		}
+	}
+	if got := valueOf(readPage(t, w, "/events/").one("meta", "property=og:image"), "content"); !strings.HasPrefix(got, world.Base+"/assets/logo.") {
+		t.Errorf("without a picture of its own a page shows %q to other sites, want the logo", got)
 	}
 }
