@@ -100,7 +100,7 @@ func ParseList(v any) []any {
 		in = v
 	case string:
 		for part := range strings.SplitSeq(v, ",") {
-			in = append(in, part) //nolint:prealloc // by how many, the text does not tell
+			in = append(in, part)
 		}
 	default:
 		in = []any{v}
