@@ -107,35 +107,6 @@ func onEach(t *testing.T, run func(t *testing.T, x readmodel.Index, local bool))
 	}
 }
 
-// TestLargeBox: a box may hold more venues than a search server takes values in one part of a
-// query. With 70,000 of them search servers take minutes, which they have at night.
-func TestLargeBox(t *testing.T) {
-	t.Parallel()
-	onEach(t, func(t *testing.T, x readmodel.Index, local bool) {
-		t.Helper()
-		venues := 70_000
-		if os.Getenv("DAYBOOK_NIGHTLY") == "" && (!local || testing.Short()) {
-			venues = 700
-		}
-		records := make([]*calendar.Record, 0, venues+4)
-		for i := range venues {
-			records = append(records, record(t, calendar.KindVenue, calendar.ID(1000+i), "Hall", fields{"geo_lat": float64(i % 80), "geo_lng": float64(i % 170)}))
-		}
-		for i, venue := range []int{0, venues / 2, venues - 1} {
-			records = append(records, event(t, calendar.ID(1+i), "Event", "2030-05-10", "2030-05-10", fields{"venue": ids(calendar.ID(1000 + venue))}))
-		}
-		records = append(records, event(t, 4, "Nowhere", "2030-05-10", "2030-05-10", nil))
-		fill(t, x, records)
-		s, _, _, _ := setup(t, records)
-		s.index = x
-		for sent, want := range map[string]int{"bbox=-10,-10,175,85": 3, "bbox=170,-10,175,85": 0, "geoloc=false": 1} {
-			if l, _, err := list(t, s, calendar.Caller{}, input(sent)); err != nil || l.Total != want {
-				t.Errorf("%s: %+v, %v, want %d events", sent, l, err, want)
-			}
-		}
-	})
-}
-
 func compareRequests(t *testing.T, x readmodel.Index, requests int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(12, 2))
