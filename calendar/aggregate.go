@@ -15,61 +15,61 @@ const trashedSuffix = "__trashed"
 
 // Create decides the change that makes a record of attributes that are decoded and
 // resolved. All refusals come together as CodeInvalidParam.
-func Create(k Kind, id ID, a *Attrs, d *Decision) (Change, error) {
-	e := newEdit(SpecOf(k), id, a, d)
-	e.decide()
-	c := change(k, id, Created, e.Fields)
-	c.Home, c.Secret = a.Lang, e.secret
-	return c, cmp.Or(d.Err, e.problems.Err())
+func Create(kind Kind, id ID, attrs *Attrs, decision *Decision) (Change, error) {
+	edit := newEdit(SpecOf(kind), id, attrs, decision)
+	edit.decide()
+	c := change(kind, id, Created, edit.Fields)
+	c.Home, c.Secret = attrs.Lang, edit.secret
+	return c, cmp.Or(decision.Err, edit.problems.Err())
 }
 
 // Update decides the change of a record; of a trashed post the change that
 // restores it. What a change lists is what differs from the stored record, and
 // modified for posts, so an empty update is a change too.
-func Update(r *Record, a *Attrs, d *Decision) (Change, error) {
-	e := editOf(r, d)
-	e.attrs = a
+func Update(record *Record, attrs *Attrs, decision *Decision) (Change, error) {
+	edit := editOf(record, decision)
+	edit.attrs = attrs
 	verb := Updated
-	if e.restores() {
+	if edit.restores() {
 		verb = Restored
 	}
-	e.decide()
-	c := change(r.Kind, r.ID, verb, e.difference())
-	c.Secret = e.secret
-	return c, cmp.Or(d.Err, e.problems.Err())
+	edit.decide()
+	c := change(record.Kind, record.ID, verb, edit.difference())
+	c.Secret = edit.secret
+	return c, cmp.Or(decision.Err, edit.problems.Err())
 }
 
 // Remove decides the change that moves a post to the trash, CodeInTrash when it is there
 // already, or that ends a term. The children and events of a term are up to the caller.
-func Remove(r *Record, d *Decision) (Change, error) {
-	if r.Kind.IsTerm() {
-		return change(r.Kind, r.ID, Deleted, Fields{}), nil
+func Remove(record *Record, decision *Decision) (Change, error) {
+	if record.Kind.IsTerm() {
+		return change(record.Kind, record.ID, Deleted, Fields{}), nil
 	}
-	status := r.Status(d.Now)
+	status := record.Status(decision.Now)
 	if status == StatusTrash {
-		return Change{}, Fail(CodeInTrash, r.Kind)
+		return Change{}, Fail(CodeInTrash, record.Kind)
 	}
-	e := editOf(r, d)
-	e.Fields["former_status"] = string(status)
-	e.Fields["status"] = string(StatusTrash)
-	if slug := r.Slug(); slug != "" {
-		trashed := e.freeSlug(slug, trashedSuffix)
+	edit := editOf(record, decision)
+	edit.Fields["former_status"] = string(status)
+	edit.Fields["status"] = string(StatusTrash)
+	if slug := record.Slug(); slug != "" {
+		trashed := edit.freeSlug(slug, trashedSuffix)
 		if trashed != slug+trashedSuffix {
-			e.Fields["former_slug"] = slug
+			edit.Fields["former_slug"] = slug
 		}
-		e.Fields["slug"] = trashed
+		edit.Fields["slug"] = trashed
 	}
-	e.setModified()
-	return change(r.Kind, r.ID, Trashed, e.difference()), d.Err
+	edit.setModified()
+	return change(record.Kind, record.ID, Trashed, edit.difference()), decision.Err
 }
 
 // Erase decides the change that erases a record for good, whatever it is. The children
 // of a category are up to the caller.
-func Erase(r *Record) (Change, error) {
-	if r.Erased {
-		return Change{}, fmt.Errorf("erase %s %d: it is erased", r.Kind, r.ID)
+func Erase(record *Record) (Change, error) {
+	if record.Erased {
+		return Change{}, fmt.Errorf("erase %s %d: it is erased", record.Kind, record.ID)
 	}
-	c := change(r.Kind, r.ID, Erased, Fields{})
+	c := change(record.Kind, record.ID, Erased, Fields{})
 	c.Secret = []byte{}
 	return c, nil
 }
@@ -81,18 +81,18 @@ func NewImage(id ID, link string, home Lang) Change {
 	return c
 }
 
-func change(k Kind, id ID, verb string, f Fields) Change {
-	return Change{Name: k.String() + "." + verb, Kind: k, ID: id, Fields: f}
+func change(kind Kind, id ID, verb string, fields Fields) Change {
+	return Change{Name: kind.String() + "." + verb, Kind: kind, ID: id, Fields: fields}
 }
 
 // ImageExtension returns the lower-case ending of the last path segment of a URL
 // without its dot, "" without letters and digits.
 func ImageExtension(link string) string {
-	u, err := url.Parse(link)
+	address, err := url.Parse(link)
 	if err != nil {
 		return ""
 	}
-	ending := strings.TrimPrefix(strings.ToLower(path.Ext(u.Path)), ".")
+	ending := strings.TrimPrefix(strings.ToLower(path.Ext(address.Path)), ".")
 	if strings.Trim(ending, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
 		return ""
 	}
@@ -111,16 +111,16 @@ type edit struct {
 }
 
 // newEdit begins a decision about a new record, with the fields that were not sent.
-func newEdit(s *Spec, id ID, a *Attrs, d *Decision) *edit {
-	e := &edit{Decision: d, Record: Record{ID: id, Kind: s.Kind, Home: a.Lang, Fields: make(Fields, len(s.stored))}, attrs: a}
-	if s.Kind.IsPost() {
-		e.Fields["author"] = d.Caller.ID
+func newEdit(spec *Spec, id ID, a *Attrs, decision *Decision) *edit {
+	e := &edit{Decision: decision, Record: Record{ID: id, Kind: spec.Kind, Home: a.Lang, Fields: make(Fields, len(spec.stored))}, attrs: a}
+	if spec.Kind.IsPost() {
+		e.Fields["author"] = decision.Caller.ID
 	}
-	if s.Kind == KindEvent {
-		e.Fields["timezone"] = d.Rules.site().Name
+	if spec.Kind == KindEvent {
+		e.Fields["timezone"] = decision.Rules.site().Name
 	}
-	for i := range s.Fields {
-		if row := &s.Fields[i]; row.Form == FormBool {
+	for i := range spec.Fields {
+		if row := &spec.Fields[i]; row.Form == FormBool {
 			e.Fields[row.Name] = row.Initial
 		}
 	}
@@ -128,9 +128,9 @@ func newEdit(s *Spec, id ID, a *Attrs, d *Decision) *edit {
 }
 
 // editOf begins a decision about a stored record.
-func editOf(r *Record, d *Decision) *edit {
-	e := &edit{Decision: d, Record: *r, stored: r}
-	e.Fields = maps.Clone(r.Fields)
+func editOf(record *Record, decision *Decision) *edit {
+	e := &edit{Decision: decision, Record: *record, stored: record}
+	e.Fields = maps.Clone(record.Fields)
 	return e
 }
 
@@ -155,8 +155,8 @@ func (e *edit) decide() {
 
 // setFields applies the attributes that do not depend on others.
 func (e *edit) setFields() {
-	for name, v := range e.attrs.Set {
-		e.setField(SpecOf(e.Kind).Field(name), v)
+	for name, value := range e.attrs.Set {
+		e.setField(SpecOf(e.Kind).Field(name), value)
 	}
 	if e.Kind == KindVenue {
 		e.checkPair()
@@ -183,9 +183,9 @@ func (e *edit) checkPair() {
 }
 
 // setField applies one sent value. Dates, zone, status and slug depend on other fields.
-func (e *edit) setField(f *Field, v any) {
-	_, empty := v.(Clear)
-	switch f.Form {
+func (e *edit) setField(field *Field, value any) {
+	_, empty := value.(Clear)
+	switch field.Form {
 	case FormDate, FormZone, FormStatus, FormSlug, FormLang:
 		return
 	case FormPassword:
@@ -196,30 +196,30 @@ func (e *edit) setField(f *Field, v any) {
 		set(e.Fields, "protected", true, empty)
 		return
 	case FormName, FormHTML:
-		t := e.Fields.Text(f.Name)
-		t[e.attrs.Lang], _ = v.(string)
-		v, empty = t, t.IsZero()
+		t := e.Fields.Text(field.Name)
+		t[e.attrs.Lang], _ = value.(string)
+		value, empty = t, t.IsZero()
 	case FormBool:
 		if empty {
-			v, empty = f.Initial, false
+			value, empty = field.Initial, false
 		}
 	case FormImage:
 		if empty {
 			delete(e.Fields, "image_url")
 		}
 	case FormParent:
-		empty = empty || v == ID(0)
+		empty = empty || value == ID(0)
 	default: // stored as it is
 	}
-	set(e.Fields, f.Name, v, empty)
+	set(e.Fields, field.Name, value, empty)
 }
 
 // set stores a value, or removes the field when the value is empty.
-func set(fields Fields, name string, v any, empty bool) {
+func set(fields Fields, name string, value any, empty bool) {
 	if empty {
 		delete(fields, name)
 	} else {
-		fields[name] = v
+		fields[name] = value
 	}
 }
 
@@ -255,10 +255,10 @@ func (e *edit) setModified() {
 // difference lists what differs from the stored record, and modified.
 func (e *edit) difference() Fields {
 	changed := Fields{}
-	for name, v := range e.Fields {
+	for name, value := range e.Fields {
 		old, there := e.stored.Fields[name]
-		if !there || !reflect.DeepEqual(old, v) || name == "modified" || name == "modified_utc" {
-			changed[name] = v
+		if !there || !reflect.DeepEqual(old, value) || name == "modified" || name == "modified_utc" {
+			changed[name] = value
 		}
 	}
 	for name := range e.stored.Fields {

@@ -14,31 +14,31 @@ import (
 // decoded, a few letters are transliterated.
 type plainCleaner struct{}
 
-func (plainCleaner) Name(s string) string {
-	var b strings.Builder
-	for len(s) > 0 {
-		open := strings.IndexByte(s, '<')
-		end := strings.IndexByte(s, '>')
+func (plainCleaner) Name(text string) string {
+	var builder strings.Builder
+	for len(text) > 0 {
+		open := strings.IndexByte(text, '<')
+		end := strings.IndexByte(text, '>')
 		if open < 0 || end < open {
 			break
 		}
-		b.WriteString(s[:open])
-		s = s[end+1:]
+		builder.WriteString(text[:open])
+		text = text[end+1:]
 	}
-	b.WriteString(s)
-	return strings.TrimSpace(html.UnescapeString(b.String()))
+	builder.WriteString(text)
+	return strings.TrimSpace(html.UnescapeString(builder.String()))
 }
 
-func (c plainCleaner) HTML(s string) string { return c.Name(s) }
+func (c plainCleaner) HTML(text string) string { return c.Name(text) }
 
-func (plainCleaner) ASCII(s string) string {
-	s = strings.NewReplacer("é", "e", "É", "E", "ñ", "n", "音", "Yin ", "乐", "Le ", "会", "Hui ", "’", "'", "…", "...").Replace(s)
+func (plainCleaner) ASCII(text string) string {
+	text = strings.NewReplacer("é", "e", "É", "E", "ñ", "n", "音", "Yin ", "乐", "Le ", "会", "Hui ", "’", "'", "…", "...").Replace(text)
 	return strings.Map(func(r rune) rune {
 		if r > 127 {
 			return -1
 		}
 		return r
-	}, s)
+	}, text)
 }
 
 var newYork = func() *time.Location {
@@ -88,9 +88,9 @@ func (s situation) decision() *Decision {
 	}
 	d.Taken = func(_ Kind, _ ID, slug string) bool { return slices.Contains(s.taken, slug) }
 	d.Parent = func(id ID) *Record {
-		for _, p := range s.parents {
-			if p.ID == id {
-				return p
+		for _, record := range s.parents {
+			if record.ID == id {
+				return record
 			}
 		}
 		return nil
@@ -98,27 +98,27 @@ func (s situation) decision() *Decision {
 	return d
 }
 
-func date(tb fataler, s string) Date {
+func date(tb fataler, text string) Date {
 	tb.Helper()
-	d, ok := ParseDate(s)
+	d, ok := ParseDate(text)
 	if !ok {
-		tb.Fatalf("%q is no date", s)
+		tb.Fatalf("%q is no date", text)
 	}
 	return d
 }
 
-func zone(tb fataler, s string) Zone {
+func zone(tb fataler, text string) Zone {
 	tb.Helper()
-	z, ok := ParseZone(s)
+	z, ok := ParseZone(text)
 	if !ok {
-		tb.Fatalf("%q is no zone", s)
+		tb.Fatalf("%q is no zone", text)
 	}
 	return z
 }
 
-func wall(tb fataler, s string) Wall {
+func wall(tb fataler, text string) Wall {
 	tb.Helper()
-	w, err := ParseWall(s)
+	w, err := ParseWall(text)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -186,19 +186,19 @@ func wholeEvent(set attrSet) attrSet {
 }
 
 // created makes a record of a kind, with id 100.
-func created(tb fataler, k Kind, s situation, set attrSet) *Record {
+func created(tb fataler, kind Kind, s situation, set attrSet) *Record {
 	tb.Helper()
-	if k == KindEvent {
+	if kind == KindEvent {
 		set = wholeEvent(set)
 	}
-	return applied(tb, nil)(Create(k, 100, attrs(tb, set), s.decision()))
+	return applied(tb, nil)(Create(kind, 100, attrs(tb, set), s.decision()))
 }
 
 // applied returns a function that applies what is decided about a record, or about none.
-func applied(tb fataler, r *Record) func(Change, error) *Record {
-	return func(c Change, err error) *Record {
+func applied(tb fataler, record *Record) func(Change, error) *Record {
+	return func(change Change, err error) *Record {
 		tb.Helper()
-		next, failed := Apply(r, c, testNow)
+		next, failed := Apply(record, change, testNow)
 		if err := cmp.Or(err, failed); err != nil {
 			tb.Fatal(err)
 		}

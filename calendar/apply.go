@@ -10,37 +10,37 @@ import (
 )
 
 // Apply returns the record (nil before the first change) after a change made at a moment.
-// It does not change r. A change that cannot follow is an error: a second ".created", any
+// It does not change record. A change that cannot follow is an error: a second ".created", any
 // other first change, one of another record, all but an erasure after a deletion, and all
 // after an erasure.
-func Apply(r *Record, c Change, at time.Time) (*Record, error) {
-	verb, err := c.verb()
+func Apply(record *Record, change Change, at time.Time) (*Record, error) {
+	verb, err := change.verb()
 	switch {
 	case err != nil:
 		return nil, err
-	case r == nil && verb != Created:
-		return nil, fmt.Errorf("apply %s to record %d: it does not exist", c.Name, c.ID)
-	case r != nil && verb == Created:
-		return nil, fmt.Errorf("apply %s to record %d: it exists", c.Name, c.ID)
-	case r == nil:
-		r = &Record{ID: c.ID, Kind: c.Kind, Home: c.Home}
-	case r.ID != c.ID || r.Kind != c.Kind:
-		return nil, fmt.Errorf("apply %s of record %d to %s %d", c.Name, c.ID, r.Kind, r.ID)
-	case r.Deleted && (verb != Erased || r.Erased):
-		return nil, fmt.Errorf("apply %s to record %d: it is deleted", c.Name, c.ID)
+	case record == nil && verb != Created:
+		return nil, fmt.Errorf("apply %s to record %d: it does not exist", change.Name, change.ID)
+	case record != nil && verb == Created:
+		return nil, fmt.Errorf("apply %s to record %d: it exists", change.Name, change.ID)
+	case record == nil:
+		record = &Record{ID: change.ID, Kind: change.Kind, Home: change.Home}
+	case record.ID != change.ID || record.Kind != change.Kind:
+		return nil, fmt.Errorf("apply %s of record %d to %s %d", change.Name, change.ID, record.Kind, record.ID)
+	case record.Deleted && (verb != Erased || record.Erased):
+		return nil, fmt.Errorf("apply %s to record %d: it is deleted", change.Name, change.ID)
 	}
 	next := &Record{
-		ID: r.ID, Kind: r.Kind, Version: r.Version + 1, Home: r.Home, Changed: at.UTC().Truncate(time.Millisecond),
+		ID: record.ID, Kind: record.Kind, Version: record.Version + 1, Home: record.Home, Changed: at.UTC().Truncate(time.Millisecond),
 		Deleted: verb == Deleted || verb == Erased, Erased: verb == Erased,
 	}
 	if next.Erased {
-		next.Fields = erasedFields(r)
+		next.Fields = erasedFields(record)
 		return next, nil
 	}
-	next.Fields = make(Fields, len(r.Fields)+len(c.Fields))
-	maps.Copy(next.Fields, r.Fields)
-	for name, v := range c.Fields {
-		set(next.Fields, name, v, v == nil)
+	next.Fields = make(Fields, len(record.Fields)+len(change.Fields))
+	maps.Copy(next.Fields, record.Fields)
+	for name, value := range change.Fields {
+		set(next.Fields, name, value, value == nil)
 	}
 	return next, nil
 }
@@ -62,17 +62,17 @@ func (c Change) verb() (string, error) {
 // "slug/<kind>", the URL of an image in "image", the name of a user in "user",
 // the keys by which imports name it in "import". A deleted record holds the
 // last ones only, an erased one their hashes.
-func Claims(r *Record) []Claim {
-	claims := importClaims(r)
-	if r.Deleted {
+func Claims(record *Record) []Claim {
+	claims := importClaims(record)
+	if record.Deleted {
 		return claims
 	}
-	space, key := "slug/"+r.Kind.String(), r.Slug()
-	switch r.Kind {
+	space, key := "slug/"+record.Kind.String(), record.Slug()
+	switch record.Kind {
 	case KindImage:
-		space, key = "image", r.Fields.String("url")
+		space, key = "image", record.Fields.String("url")
 	case KindUser:
-		space, key = "user", r.Fields.String("name")
+		space, key = "user", record.Fields.String("name")
 	default:
 	}
 	if key == "" {
@@ -92,20 +92,20 @@ func TokenClaim(sum []byte) Claim {
 // records. Venues, organizers and terms are found by name (interface 3.1.5,
 // 3.1.6, 3.4.1); events are not, so they have none. A category is found by its
 // PlaceName too, and by ChildrenName of its parent.
-func Names(r *Record) []Name {
-	if r.Deleted || r.Kind < KindVenue || r.Kind > KindTag {
+func Names(record *Record) []Name {
+	if record.Deleted || record.Kind < KindVenue || record.Kind > KindTag {
 		return nil
 	}
 	var names []Name
-	for _, s := range r.Fields.Text(r.Kind.NameField()) {
-		name := Name{Space: "name/" + r.Kind.String(), Key: Fold(s)}
+	for _, text := range record.Fields.Text(record.Kind.NameField()) {
+		name := Name{Space: "name/" + record.Kind.String(), Key: Fold(text)}
 		if name.Key != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	if r.Kind == KindCategory {
-		names = append(names, PlaceName(r))
-		if parent := r.Fields.ID("parent"); parent != 0 {
+	if record.Kind == KindCategory {
+		names = append(names, PlaceName(record))
+		if parent := record.Fields.ID("parent"); parent != 0 {
 			names = append(names, ChildrenName(parent))
 		}
 	}
@@ -114,8 +114,8 @@ func Names(r *Record) []Name {
 
 // PlaceName is a name that a category alone has, as long as it exists and has
 // the same parent, so that a decision about the tree can be guarded by it.
-func PlaceName(r *Record) Name {
-	return Name{Space: "place/category", Key: r.ID.String() + "/" + r.Fields.ID("parent").String()}
+func PlaceName(record *Record) Name {
+	return Name{Space: "place/category", Key: record.ID.String() + "/" + record.Fields.ID("parent").String()}
 }
 
 // ChildrenName is the name that the child categories of a category are found by.
@@ -124,4 +124,4 @@ func ChildrenName(parent ID) Name { return Name{Space: "parent/category", Key: p
 // Fold returns the form of a name that names are compared by: trimmed of white
 // space and in lower case by strings.ToLower. Accents stay: "Cafe" and "Café"
 // are two names.
-func Fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
+func Fold(text string) string { return strings.ToLower(strings.TrimSpace(text)) }

@@ -19,7 +19,7 @@ func TestApply(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 2, 9, 15, 0, 123456789, newYork)
 	first := Change{Name: "venue.created", Kind: KindVenue, ID: 88, Home: LangFR, Fields: Fields{"city": "Rome", "zip": "1"}}
-	r, err := Apply(nil, first, at)
+	record, err := Apply(nil, first, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,21 +27,21 @@ func TestApply(t *testing.T) {
 		ID: 88, Kind: KindVenue, Version: 1, Home: LangFR, Changed: time.Date(2026, 3, 2, 14, 15, 0, 123e6, time.UTC),
 		Fields: Fields{"city": "Rome", "zip": "1"},
 	}
-	if d := cmp.Diff(want, r); d != "" {
-		t.Errorf("created (-want +got):\n%s", d)
+	if text := cmp.Diff(want, record); text != "" {
+		t.Errorf("created (-want +got):\n%s", text)
 	}
 	second := Change{Name: "venue.updated", Kind: KindVenue, ID: 88, Home: LangES, Fields: Fields{"zip": nil, "city": "Roma", "phone": "5", "state": nil}}
-	next, err := Apply(r, second, at.Add(time.Hour))
+	next, err := Apply(record, second, at.Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(want, r); d != "" {
-		t.Errorf("Apply changed the record (-want +got):\n%s", d)
+	if text := cmp.Diff(want, record); text != "" {
+		t.Errorf("Apply changed the record (-want +got):\n%s", text)
 	}
 	if next.Version != 2 || next.Home != LangFR || !cmp.Equal(next.Fields, Fields{"city": "Roma", "phone": "5"}) {
 		t.Errorf("updated: got %+v", next)
 	}
-	for name, c := range map[string]Change{
+	for name, change := range map[string]Change{
 		"created again":   first,
 		"another record":  {Name: "venue.updated", Kind: KindVenue, ID: 89},
 		"another kind":    {Name: "event.updated", Kind: KindEvent, ID: 88},
@@ -50,7 +50,7 @@ func TestApply(t *testing.T) {
 		"no kind":         {Name: ".updated", ID: 88},
 		"name of nothing": {},
 	} {
-		if got, err := Apply(r, c, at); err == nil {
+		if got, err := Apply(record, change, at); err == nil {
 			t.Errorf("%s: got %+v, want an error", name, got)
 		}
 	}
@@ -67,16 +67,16 @@ func TestClaimsAndNames(t *testing.T) {
 	t.Parallel()
 	for _, row := range ReadRows(t, "stored.txt", "claims", 4) {
 		kind, state, _ := strings.Cut(row[0], " ")
-		c, err := DecodeChange(kind+".updated", 31, LangEN, json.RawMessage(row[1]))
+		change, err := DecodeChange(kind+".updated", 31, LangEN, json.RawMessage(row[1]))
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &Record{ID: 31, Kind: c.Kind, Fields: c.Fields, Deleted: state != "", Erased: state == "erased"}
+		record := &Record{ID: 31, Kind: change.Kind, Fields: change.Fields, Deleted: state != "", Erased: state == "erased"}
 		var claims, names []string
-		for _, claim := range Claims(r) {
+		for _, claim := range Claims(record) {
 			claims = append(claims, claim.Space+" "+claim.Key)
 		}
-		for _, name := range Names(r) {
+		for _, name := range Names(record) {
 			names = append(names, name.Space+" "+name.Key)
 		}
 		if got := []string{strings.Join(claims, "; "), strings.Join(names, "; ")}; !slices.Equal(got, row[2:4]) {
@@ -86,100 +86,100 @@ func TestClaimsAndNames(t *testing.T) {
 }
 
 // drawAttrs draws any attributes of a kind.
-func drawAttrs(rt *rapid.T, k Kind, create bool) *Attrs {
+func drawAttrs(rt *rapid.T, kind Kind, create bool) *Attrs {
 	dates := []string{
 		"2026-07-04 18:30", "2026-07-05", "2026-11-01T01:30:00-05:00", "2026-11-01 01:30", "2026-03-08 02:30", "now", "tomorrow 9am",
 		"1904670000", "9999-12-31 23:59:59", "0001-01-01", "+1 day", "2026-03-02 09:15:01",
 	}
-	a := &Attrs{Lang: rapid.SampledFrom(Langs[:]).Draw(rt, "language"), Set: map[string]any{}}
+	attrs := &Attrs{Lang: rapid.SampledFrom(Langs[:]).Draw(rt, "language"), Set: map[string]any{}}
 	id := rapid.Map(rapid.Int64Range(0, 110), func(n int64) ID { return ID(n) })
 	text := rapid.StringMatching(`[a-zA-Z0-9é音 .!<>&-]{1,12}`)
-	for _, f := range SpecOf(k).Fields {
-		if f.Form == FormNone || !f.Required && rapid.IntRange(0, 2).Draw(rt, "send "+f.Name) > 0 || f.Required && !create && rapid.Bool().Draw(rt, "keep "+f.Name) {
+	for _, field := range SpecOf(kind).Fields {
+		if field.Form == FormNone || !field.Required && rapid.IntRange(0, 2).Draw(rt, "send "+field.Name) > 0 || field.Required && !create && rapid.Bool().Draw(rt, "keep "+field.Name) {
 			continue
 		}
-		if f.Empty == EmptyClears && rapid.IntRange(0, 3).Draw(rt, "clear "+f.Name) == 0 {
-			a.Set[f.Name] = Clear{}
+		if field.Empty == EmptyClears && rapid.IntRange(0, 3).Draw(rt, "clear "+field.Name) == 0 {
+			attrs.Set[field.Name] = Clear{}
 			continue
 		}
-		var v any
-		switch f.Form {
+		var value any
+		switch field.Form {
 		case FormDate:
-			v = date(rt, rapid.SampledFrom(dates).Draw(rt, f.Name))
+			value = date(rt, rapid.SampledFrom(dates).Draw(rt, field.Name))
 		case FormStatus:
-			v = rapid.SampledFrom([]Status{StatusPublish, StatusFuture, StatusDraft, StatusPending, StatusPrivate}).Draw(rt, f.Name)
+			value = rapid.SampledFrom([]Status{StatusPublish, StatusFuture, StatusDraft, StatusPending, StatusPrivate}).Draw(rt, field.Name)
 		case FormWord:
-			v = rapid.SampledFrom(f.Enum[1:]).Draw(rt, f.Name)
+			value = rapid.SampledFrom(field.Enum[1:]).Draw(rt, field.Name)
 		case FormZone:
-			v = zone(rt, rapid.SampledFrom([]string{"UTC", "America/New_York", "Asia/Tokyo", "UTC+5.5", "-12:00"}).Draw(rt, f.Name))
+			value = zone(rt, rapid.SampledFrom([]string{"UTC", "America/New_York", "Asia/Tokyo", "UTC+5.5", "-12:00"}).Draw(rt, field.Name))
 		case FormBool:
-			v = rapid.Bool().Draw(rt, f.Name)
+			value = rapid.Bool().Draw(rt, field.Name)
 		case FormCost:
-			v = rapid.SliceOf(text).Draw(rt, f.Name)
+			value = rapid.SliceOf(text).Draw(rt, field.Name)
 		case FormImage:
-			v, a.Set["image_url"] = id.Draw(rt, f.Name), "https://i.example/a"
+			value, attrs.Set["image_url"] = id.Draw(rt, field.Name), "https://i.example/a"
 		case FormTerms, FormLinks:
-			v = rapid.SliceOf(id).Draw(rt, f.Name)
+			value = rapid.SliceOf(id).Draw(rt, field.Name)
 		case FormAuthor, FormParent:
-			v = id.Draw(rt, f.Name)
+			value = id.Draw(rt, field.Name)
 		case FormLatitude, FormLongitude:
-			v = rapid.Float64Range(-90, 90).Draw(rt, f.Name)
+			value = rapid.Float64Range(-90, 90).Draw(rt, field.Name)
 		case FormLang:
-			v = a.Lang
+			value = attrs.Lang
 		default:
-			v = text.Draw(rt, f.Name)
+			value = text.Draw(rt, field.Name)
 		}
-		a.Set[f.Name] = v
+		attrs.Set[field.Name] = value
 	}
-	return a
+	return attrs
 }
 
 // checkRecord checks what holds for every record that rules make.
-func checkRecord(rt *rapid.T, r *Record) {
-	f := r.Fields
-	if r.Kind.IsTerm() {
-		if !isSlug(r.Slug()) {
-			rt.Fatalf("slug %q", r.Slug())
+func checkRecord(rt *rapid.T, record *Record) {
+	fields := record.Fields
+	if record.Kind.IsTerm() {
+		if !isSlug(record.Slug()) {
+			rt.Fatalf("slug %q", record.Slug())
 		}
-		if f.ID("parent") == r.ID {
+		if fields.ID("parent") == record.ID {
 			rt.Fatal("a category is its own parent")
 		}
 		return
 	}
-	status := Status(f.String("status"))
-	if _, former := f["former_status"]; former != (status == StatusTrash) {
-		rt.Fatalf("status %s, former status %v", status, f["former_status"])
+	status := Status(fields.String("status"))
+	if _, former := fields["former_status"]; former != (status == StatusTrash) {
+		rt.Fatalf("status %s, former status %v", status, fields["former_status"])
 	}
-	_, hasSlug := f["slug"]
-	if needs := !isUnpublished(r.FormerStatus(time.Unix(0, 0))); needs && !hasSlug {
+	_, hasSlug := fields["slug"]
+	if needs := !isUnpublished(record.FormerStatus(time.Unix(0, 0))); needs && !hasSlug {
 		rt.Fatalf("status %s without a slug", status)
 	}
-	if slug := r.Slug(); hasSlug && status != StatusTrash && !isSlug(slug) {
+	if slug := record.Slug(); hasSlug && status != StatusTrash && !isSlug(slug) {
 		rt.Fatalf("slug %q", slug)
 	}
-	if (status == StatusPublish || status == StatusFuture || status == StatusPrivate) && f.Wall("date_utc") == NoWall {
+	if (status == StatusPublish || status == StatusFuture || status == StatusPrivate) && fields.Wall("date_utc") == NoWall {
 		rt.Fatalf("status %s without a publication time", status)
 	}
-	_, lat := f.Number("geo_lat")
-	if _, lng := f.Number("geo_lng"); lat != lng {
+	_, lat := fields.Number("geo_lat")
+	if _, lng := fields.Number("geo_lng"); lat != lng {
 		rt.Fatal("half of a pair of coordinates")
 	}
-	if r.Kind != KindEvent {
+	if record.Kind != KindEvent {
 		return
 	}
-	if f.Wall("utc_end_date") < f.Wall("utc_start_date") {
+	if fields.Wall("utc_end_date") < fields.Wall("utc_start_date") {
 		rt.Fatal("the end is before the start")
 	}
-	start, end := f.Wall("start_date"), f.Wall("end_date")
-	if f.Bool("all_day") && (start != startOfDay(start) || end != startOfDay(end)+daySeconds-1) {
+	start, end := fields.Wall("start_date"), fields.Wall("end_date")
+	if fields.Bool("all_day") && (start != startOfDay(start) || end != startOfDay(end)+daySeconds-1) {
 		rt.Fatalf("all day from %s to %s", start, end)
 	}
-	z := zone(rt, f.String("timezone"))
+	z := zone(rt, fields.String("timezone"))
 	for wallName, utcName := range map[string]string{"start_date": "utc_start_date", "end_date": "utc_end_date"} {
-		shown := WallOf(time.Unix(int64(f.Wall(utcName)), 0).In(z.Location))
+		shown := WallOf(time.Unix(int64(fields.Wall(utcName)), 0).In(z.Location))
 		// The midnight of an all-day event may lie in a gap.
-		if w := f.Wall(wallName); w != shown && !f.Bool("all_day") {
-			rt.Fatalf("%s is %s, but %s is %s there", wallName, w, utcName, shown)
+		if wall := fields.Wall(wallName); wall != shown && !fields.Bool("all_day") {
+			rt.Fatalf("%s is %s, but %s is %s there", wallName, wall, utcName, shown)
 		}
 	}
 }
@@ -189,27 +189,27 @@ func checkRecord(rt *rapid.T, r *Record) {
 func TestAnyHistoryFolds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		k := rapid.SampledFrom(Kinds[:]).Draw(rt, "kind")
+		kind := rapid.SampledFrom(Kinds[:]).Draw(rt, "kind")
 		callers := []Caller{contributor, author, editor}
-		var r, replayed *Record
+		var record, replayed *Record
 		at := testNow
 		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
 			at = at.Add(time.Duration(rapid.Int64Range(0, 1e6).Draw(rt, "seconds")) * time.Second)
 			taken := rapid.SliceOf(rapid.StringMatching(`[a-z0-9]{1,2}(-2)?(__trashed)?`)).Draw(rt, "taken")
 			s := situation{caller: rapid.SampledFrom(callers).Draw(rt, "caller"), now: at, taken: taken, hash: "h"}
-			if r != nil {
-				s.parents = []*Record{r, {ID: 30, Kind: k, Fields: Fields{"slug": "p", "parent": r.ID}}}
+			if record != nil {
+				s.parents = []*Record{record, {ID: 30, Kind: kind, Fields: Fields{"slug": "p", "parent": record.ID}}}
 			}
-			d := s.decision()
-			var c Change
+			decision := s.decision()
+			var change Change
 			var err error
 			switch verb := rapid.SampledFrom([]string{"update", "update", "end"}).Draw(rt, "verb"); {
-			case r == nil:
-				c, err = Create(k, 100, drawAttrs(rt, k, true), d)
+			case record == nil:
+				change, err = Create(kind, 100, drawAttrs(rt, kind, true), decision)
 			case verb == "update":
-				c, err = Update(r, drawAttrs(rt, k, false), d)
+				change, err = Update(record, drawAttrs(rt, kind, false), decision)
 			default:
-				c, err = Remove(r, d)
+				change, err = Remove(record, decision)
 			}
 			if err != nil {
 				if e, ok := errors.AsType[*Error](err); !ok || e.Code != CodeInvalidParam && e.Code != CodeInTrash {
@@ -217,24 +217,24 @@ func TestAnyHistoryFolds(t *testing.T) {
 				}
 				continue
 			}
-			next, err := Apply(r, c, at)
+			next, err := Apply(record, change, at)
 			if err != nil {
 				rt.Fatal(err)
 			}
-			if r != nil {
-				for name, v := range c.Fields {
-					old, there := r.Fields[name]
-					if there && cmp.Equal(old, v) && name != "modified" && name != "modified_utc" {
-						rt.Fatalf("%s lists %s, which stays", c.Name, name)
+			if record != nil {
+				for name, value := range change.Fields {
+					old, there := record.Fields[name]
+					if there && cmp.Equal(old, value) && name != "modified" && name != "modified_utc" {
+						rt.Fatalf("%s lists %s, which stays", change.Name, name)
 					}
 				}
 			}
 			checkRecord(rt, next)
-			stored, err := EncodeChange(c)
+			stored, err := EncodeChange(change)
 			if err != nil {
 				rt.Fatal(err)
 			}
-			read, err := DecodeChange(c.Name, c.ID, c.Home, stored)
+			read, err := DecodeChange(change.Name, change.ID, change.Home, stored)
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -248,8 +248,8 @@ func TestAnyHistoryFolds(t *testing.T) {
 			if again, err := EncodeRecord(replayed); err != nil || string(again) != string(state) {
 				rt.Fatalf("replayed %s, %v\nstored   %s", again, err, state)
 			}
-			r = next
-			if r.Deleted {
+			record = next
+			if record.Deleted {
 				break
 			}
 		}
@@ -263,19 +263,19 @@ func TestErased(t *testing.T) {
 	at := time.Date(2026, 3, 2, 14, 15, 0, 0, time.UTC)
 	imports := WithImportMark(nil, ImportMark{Source: "fosdem", Line: 31, Key: "event:7"})
 	imports = append(imports, "other 5 ") // without a key
-	r := &Record{
+	record := &Record{
 		ID: 45, Kind: KindTag, Version: 3, Home: LangFR, Changed: at, Deleted: true,
 		Fields: Fields{"name": Text{LangFR: "Jazz"}, "slug": "jazz", "imports": imports},
 	}
-	c, err := Erase(r)
+	change, err := Erase(record)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Apply(r, c, at.Add(time.Hour))
+	got, err := Apply(record, change, at.Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
-	fields, err := EncodeChange(c)
+	fields, err := EncodeChange(change)
 	if err != nil {
 		t.Fatal(err)
 	}

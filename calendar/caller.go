@@ -26,8 +26,8 @@ func (r Role) String() string { return roleNames[r] }
 func (r Role) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // ParseRole reads the name of a role that a user can have.
-func ParseRole(s string) (Role, bool) {
-	r := max(0, slices.Index(roleNames[:], s))
+func ParseRole(text string) (Role, bool) {
+	r := max(0, slices.Index(roleNames[:], text))
 	return Role(r), r > 0
 }
 

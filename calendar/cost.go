@@ -72,17 +72,17 @@ type amount struct {
 
 // ReadCost returns the Cost of stored costs.
 func ReadCost(costs []string, site Currency) Cost {
-	var c Cost
+	var cost Cost
 	var texts, numbers []amount // each value once
 	var symbols []string        // of all numbers
 	seen := make(map[string]bool, len(costs))
-	for _, s := range costs {
-		for _, a := range readAmounts(s) {
+	for _, text := range costs {
+		for _, a := range readAmounts(text) {
 			if !a.isText {
 				symbols = append(symbols, a.symbol)
 			}
-			if c.Symbol == "" {
-				c.Symbol, c.Position = a.symbol, a.position
+			if cost.Symbol == "" {
+				cost.Symbol, cost.Position = a.symbol, a.position
 			}
 			switch {
 			case seen[a.value]:
@@ -96,22 +96,22 @@ func ReadCost(costs []string, site Currency) Cost {
 	}
 	slices.SortStableFunc(numbers, func(a, b amount) int { return compareDecimals(a.value, b.value) })
 	all := append(texts, numbers...)
-	c.Values = make([]string, len(all))
+	cost.Values = make([]string, len(all))
 	for i, a := range all {
-		c.Values[i] = a.value
+		cost.Values[i] = a.value
 	}
-	c.Numbers = len(all) > 0 && len(texts) == 0
-	c.Code = site.codeOf(c.Symbol)
-	if slices.ContainsFunc(symbols, func(s string) bool { return site.codeOf(cmp.Or(s, c.Symbol)) != c.Code }) {
-		c.Code = ""
+	cost.Numbers = len(all) > 0 && len(texts) == 0
+	cost.Code = site.codeOf(cost.Symbol)
+	if slices.ContainsFunc(symbols, func(text string) bool { return site.codeOf(cmp.Or(text, cost.Symbol)) != cost.Code }) {
+		cost.Code = ""
 	}
 	if len(all) > 0 {
-		c.Text = c.show(all[0], site)
+		cost.Text = cost.show(all[0], site)
 	}
 	if len(all) > 1 {
-		c.Text += " – " + c.show(all[len(all)-1], site)
+		cost.Text += " – " + cost.show(all[len(all)-1], site)
 	}
-	return c
+	return cost
 }
 
 // show returns what is shown of an amount: with its own symbol, else that of the cost,
@@ -146,12 +146,12 @@ func compareDecimals(a, b string) int {
 // CostValues returns what stored costs consist of: texts as sent, and numbers, each with a
 // decimal point and no other sign, as in Cost.Values.
 func CostValues(costs []string) (texts, numbers []string) {
-	for _, s := range costs {
-		for _, a := range readAmounts(s) {
-			if a.isText {
-				texts = append(texts, s)
+	for _, text := range costs {
+		for _, amount := range readAmounts(text) {
+			if amount.isText {
+				texts = append(texts, text)
 			} else {
-				numbers = append(numbers, a.value)
+				numbers = append(numbers, amount.value)
 			}
 		}
 	}
@@ -173,48 +173,48 @@ func costOfNumber(n json.Number) (string, Reason) {
 	case decimals > limit || len(number.FloatString(0)) > limit:
 		return "", ReasonTypeCost
 	}
-	s := strings.TrimPrefix(string(n), "-")
-	if strings.ContainsAny(s, "eE") {
-		s = number.FloatString(decimals)
+	text := strings.TrimPrefix(string(n), "-")
+	if strings.ContainsAny(text, "eE") {
+		text = number.FloatString(decimals)
 	}
-	whole, frac, _ := strings.Cut(s, ".")
+	whole, frac, _ := strings.Cut(text, ".")
 	if len(frac) == 3 && whole != "0" {
-		s = numberMark + s
+		text = numberMark + text
 	}
-	return s, ""
+	return text, ""
 }
 
 // readAmounts reads one amount, or two with a dash between them; any other text is an
 // amount that is none.
-func readAmounts(s string) []amount {
-	if number, ok := strings.CutPrefix(s, numberMark); ok {
+func readAmounts(text string) []amount {
+	if number, ok := strings.CutPrefix(text, numberMark); ok {
 		return []amount{{typed: number, value: number}}
 	}
-	if a, ok := readAmount(s); ok {
+	if a, ok := readAmount(text); ok {
 		return []amount{a}
 	}
-	if i := strings.IndexAny(s, "-–—"); i >= 0 {
-		_, size := utf8.DecodeRuneInString(s[i:])
-		low, okLow := readAmount(Trim(s[:i]))
-		high, okHigh := readAmount(Trim(s[i+size:]))
+	if i := strings.IndexAny(text, "-–—"); i >= 0 {
+		_, size := utf8.DecodeRuneInString(text[i:])
+		low, okLow := readAmount(Trim(text[:i]))
+		high, okHigh := readAmount(Trim(text[i+size:]))
 		if okLow && okHigh {
 			return []amount{low, high}
 		}
 	}
-	return []amount{{typed: s, value: strings.ToLower(s), isText: true}}
+	return []amount{{typed: text, value: strings.ToLower(text), isText: true}}
 }
 
 // readAmount reads a number, alone or with one symbol before or after it and at
 // most one space between them.
-func readAmount(s string) (amount, bool) {
-	start := strings.IndexFunc(s, isASCIIDigit)
-	end := strings.LastIndexFunc(s, isASCIIDigit) + 1
+func readAmount(text string) (amount, bool) {
+	start := strings.IndexFunc(text, isASCIIDigit)
+	end := strings.LastIndexFunc(text, isASCIIDigit) + 1
 	if start < 0 {
 		return amount{}, false
 	}
-	a := amount{typed: s[start:end]}
-	before, okBefore := readSymbol(s[:start], strings.TrimSuffix)
-	after, okAfter := readSymbol(s[end:], strings.TrimPrefix)
+	a := amount{typed: text[start:end]}
+	before, okBefore := readSymbol(text[:start], strings.TrimSuffix)
+	after, okAfter := readSymbol(text[end:], strings.TrimPrefix)
 	switch {
 	case !okBefore || !okAfter || before != "" && after != "":
 		return amount{}, false
@@ -230,17 +230,17 @@ func readAmount(s string) (amount, bool) {
 
 // readSymbol reads what is on one side of a number: nothing, or a symbol with
 // at most one space towards the number.
-func readSymbol(s string, trim func(s, part string) string) (string, bool) {
-	if s == "" {
+func readSymbol(text string, trim func(text, part string) string) (string, bool) {
+	if text == "" {
 		return "", true
 	}
 	for _, space := range []string{" ", "\u00a0", "\u202f"} {
-		if t := trim(s, space); t != s {
-			s = t
+		if t := trim(text, space); t != text {
+			text = t
 			break
 		}
 	}
-	return s, symbolForm.MatchString(s)
+	return text, symbolForm.MatchString(text)
 }
 
 // readCostNumber returns the value of a number with separators, which begins and
@@ -266,16 +266,16 @@ func readCostNumber(s string) (string, bool) {
 }
 
 // decimalSign returns the index of the decimal sign, -1 if none exists.
-func decimalSign(s string) int {
-	point, comma := strings.LastIndexByte(s, '.'), strings.LastIndexByte(s, ',')
+func decimalSign(text string) int {
+	point, comma := strings.LastIndexByte(text, '.'), strings.LastIndexByte(text, ',')
 	if point >= 0 && comma >= 0 {
 		return max(point, comma)
 	}
 	i := max(point, comma)
 	switch {
-	case i < 0 || strings.IndexAny(s, ".,") != i: // none, or several: they group thousands
+	case i < 0 || strings.IndexAny(text, ".,") != i: // none, or several: they group thousands
 		return -1
-	case len(s)-i-1 == 3 && IsDigits(s[i+1:]) && s[:i] != "0":
+	case len(text)-i-1 == 3 && IsDigits(text[i+1:]) && text[:i] != "0":
 		return -1
 	default:
 		return i

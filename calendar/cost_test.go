@@ -21,15 +21,15 @@ func costsOf(cell string) []string {
 func TestReadCost(t *testing.T) {
 	t.Parallel()
 	for _, row := range ReadRows(t, "costs.txt", "texts", 4) {
-		c := ReadCost(costsOf(row[0]), Currency{Symbol: "$", Position: "prefix"})
-		got := []string{c.Text, strings.TrimSpace(c.Symbol + " " + c.Position), strings.Join(c.Values, " ; ")}
+		cost := ReadCost(costsOf(row[0]), Currency{Symbol: "$", Position: "prefix"})
+		got := []string{cost.Text, strings.TrimSpace(cost.Symbol + " " + cost.Position), strings.Join(cost.Values, " ; ")}
 		if want := row[1:4]; !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q", row[0], got, want)
 		}
 		// What filters compare is what is shown.
 		texts, numbers := CostValues(costsOf(row[0]))
-		if len(numbers) > 0 && !slices.Contains(c.Values, numbers[0]) || len(texts) > 0 && !slices.Contains(c.Values, strings.ToLower(texts[0])) {
-			t.Errorf("%s: filters see %q and %q, values %q", row[0], texts, numbers, c.Values)
+		if len(numbers) > 0 && !slices.Contains(cost.Values, numbers[0]) || len(texts) > 0 && !slices.Contains(cost.Values, strings.ToLower(texts[0])) {
+			t.Errorf("%s: filters see %q and %q, values %q", row[0], texts, numbers, cost.Values)
 		}
 	}
 }
@@ -59,10 +59,10 @@ func TestCostNumbersAndCode(t *testing.T) {
 func TestCostOfNumber(t *testing.T) {
 	t.Parallel()
 	for _, row := range ReadRows(t, "costs.txt", "numbers", 3) {
-		s, reason := costOfNumber(json.Number(row[0]))
+		text, reason := costOfNumber(json.Number(row[0]))
 		got := []string{string(reason), ""}
 		if reason == "" {
-			cost := ReadCost([]string{s}, Currency{Symbol: "$"})
+			cost := ReadCost([]string{text}, Currency{Symbol: "$"})
 			got = []string{cost.Text, strings.Join(cost.Values, " ; ")}
 		}
 		if want := row[1:3]; !slices.Equal(got, want) {
@@ -79,24 +79,24 @@ func FuzzCost(f *testing.F) {
 		f.Add(s, "10")
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
-		c := ReadCost([]string{a, b}, Currency{Symbol: "$", Position: "prefix"})
-		if len(c.Values) == 0 || len(c.Values) > 4 {
-			t.Fatalf("%q, %q: values %q", a, b, c.Values)
+		cost := ReadCost([]string{a, b}, Currency{Symbol: "$", Position: "prefix"})
+		if len(cost.Values) == 0 || len(cost.Values) > 4 {
+			t.Fatalf("%q, %q: values %q", a, b, cost.Values)
 		}
-		if (c.Symbol == "") != (c.Position == "") {
-			t.Fatalf("%q, %q: symbol %q at %q", a, b, c.Symbol, c.Position)
+		if (cost.Symbol == "") != (cost.Position == "") {
+			t.Fatalf("%q, %q: symbol %q at %q", a, b, cost.Symbol, cost.Position)
 		}
-		if c.Symbol != "" && !symbolForm.MatchString(c.Symbol) {
-			t.Fatalf("%q, %q: symbol %q", a, b, c.Symbol)
+		if cost.Symbol != "" && !symbolForm.MatchString(cost.Symbol) {
+			t.Fatalf("%q, %q: symbol %q", a, b, cost.Symbol)
 		}
-		for _, v := range c.Values {
+		for _, v := range cost.Values {
 			again := ReadCost([]string{a, b, v}, Currency{})
-			if len(readAmounts(a)) > 0 && len(readAmounts(b)) > 0 && len(again.Values) < len(c.Values) {
+			if len(readAmounts(a)) > 0 && len(readAmounts(b)) > 0 && len(again.Values) < len(cost.Values) {
 				t.Fatalf("%q, %q: value %q is lost", a, b, v)
 			}
 		}
 		same := ReadCost([]string{a, b, a, b}, Currency{Symbol: "$", Position: "prefix"})
-		if diff := cmp.Diff(c, same); diff != "" {
+		if diff := cmp.Diff(cost, same); diff != "" {
 			t.Fatalf("%q, %q: equal ones count twice:\n%s", a, b, diff)
 		}
 	})

@@ -45,22 +45,22 @@ func (d Date) IsWord() bool { return d.form >= dateNow }
 // Wall resolves the date to a wall clock in a zone: instants are converted, a
 // wall clock in the gap of a daylight saving change moves forward by the gap.
 // Words may lead out of the years 0001–9999; see Wall.InYears.
-func (d Date) Wall(now time.Time, z *time.Location) Wall {
-	w, _ := d.resolve(now, z)
-	return w
+func (d Date) Wall(now time.Time, location *time.Location) Wall {
+	wall, _ := d.resolve(now, location)
+	return wall
 }
 
 // Instant resolves the date to an instant: a wall clock is read in the zone (in
 // a gap moved forward, in an overlap the first reading).
-func (d Date) Instant(now time.Time, z *time.Location) time.Time {
-	_, unix := d.resolve(now, z)
+func (d Date) Instant(now time.Time, location *time.Location) time.Time {
+	_, unix := d.resolve(now, location)
 	return time.Unix(unix, 0).UTC()
 }
 
-// resolve returns the wall clock in z and the Unix seconds.
-func (d Date) resolve(now time.Time, z *time.Location) (Wall, int64) {
-	if z == nil {
-		z = time.UTC
+// resolve returns the wall clock in location and the Unix seconds.
+func (d Date) resolve(now time.Time, location *time.Location) (Wall, int64) {
+	if location == nil {
+		location = time.UTC
 	}
 	var unix int64
 	switch d.form {
@@ -70,11 +70,11 @@ func (d Date) resolve(now time.Time, z *time.Location) (Wall, int64) {
 		// Not by way of the wall clock: in an overlap it would become the first reading.
 		unix = now.Unix()
 	case dateWall:
-		unix = wallUnix(Wall(d.seconds+int64(d.clock)), z)
+		unix = wallUnix(Wall(d.seconds+int64(d.clock)), location)
 	case dateMoved, dateWeekday:
-		unix = wallUnix(d.local(WallOf(now.In(z))), z)
+		unix = wallUnix(d.local(WallOf(now.In(location))), location)
 	}
-	return WallOf(time.Unix(unix, 0).In(z)), unix
+	return WallOf(time.Unix(unix, 0).In(location)), unix
 }
 
 // local resolves words on a clock that shows now.
@@ -105,26 +105,26 @@ func (d Date) local(now Wall) Wall {
 // daylight saving change it moves forward by the gap, in an overlap the first
 // reading counts. The result is in UTC; at the ends of the years 0001–9999 it
 // may lie outside of them.
-func WallToInstant(w Wall, z *time.Location) time.Time {
-	return time.Unix(wallUnix(w, z), 0).UTC()
+func WallToInstant(wall Wall, location *time.Location) time.Time {
+	return time.Unix(wallUnix(wall, location), 0).UTC()
 }
 
 // Day returns when the day of a wall clock begins in a zone and when it is over: both
 // readings of a clock belong to it, and a day that the zone left out is over when it begins.
-func Day(w Wall, z *time.Location) (begin, end time.Time) {
-	day := startOfDay(w)
+func Day(wall Wall, location *time.Location) (begin, end time.Time) {
+	day := startOfDay(wall)
 	next := day + daySeconds
-	end = dayBegin(next, z)
-	if _, change := end.In(z).ZoneBounds(); change.After(end) && WallOf(change.In(z)) < next {
+	end = dayBegin(next, location)
+	if _, change := end.In(location).ZoneBounds(); change.After(end) && WallOf(change.In(location)) < next {
 		// The clock goes back over midnight: its second reading of 00:00 ends the day.
-		end = change.Add(time.Duration(next-WallOf(change.In(z))) * time.Second).UTC()
+		end = change.Add(time.Duration(next-WallOf(change.In(location))) * time.Second).UTC()
 	}
-	return dayBegin(day, z), end
+	return dayBegin(day, location), end
 }
 
 // dayBegin returns the first moment of a day, 00:00:00 unless a gap leaves that out.
-func dayBegin(day Wall, z *time.Location) time.Time {
-	at := WallToInstant(day, z).In(z)
+func dayBegin(day Wall, location *time.Location) time.Time {
+	at := WallToInstant(day, location).In(location)
 	if WallOf(at) != day {
 		at, _ = at.ZoneBounds()
 	}
@@ -137,17 +137,17 @@ func (w Wall) InYears() bool { return w >= minWall && w <= maxWall }
 
 // wallUnix returns the Unix seconds of a wall clock, by the offset of the zone before it
 // unless the clock had changed by then.
-func wallUnix(w Wall, z *time.Location) int64 {
-	if z == nil {
-		z = time.UTC
+func wallUnix(wall Wall, location *time.Location) int64 {
+	if location == nil {
+		location = time.UTC
 	}
 	offset := func(unix int64) int64 {
-		_, east := time.Unix(unix, 0).In(z).Zone()
+		_, east := time.Unix(unix, 0).In(location).Zone()
 		return int64(east)
 	}
 	const widest = 16 * 3600 // no zone was ever further from UTC
-	first := int64(w) - offset(int64(w)-widest)
-	second := int64(w) - offset(first)
+	first := int64(wall) - offset(int64(wall)-widest)
+	second := int64(wall) - offset(first)
 	if offset(second) == offset(first) {
 		return second
 	}
@@ -183,16 +183,16 @@ func monthOf(text string) time.Month {
 }
 
 // ParseDate reads a date in one of the forms of interface 2.4, and nothing else.
-func ParseDate(s string) (Date, bool) {
-	if s = Trim(s); strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
+func ParseDate(text string) (Date, bool) {
+	if text = Trim(text); strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return Date{}, false
 	}
-	s = strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return r == ' ' }), " ")
+	text = strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r == ' ' }), " ")
 	for _, form := range dateForms {
-		if m := form.FindStringSubmatch(s); m != nil {
+		if texts := form.FindStringSubmatch(text); texts != nil {
 			return dateOf(func(name string) string {
 				if i := form.SubexpIndex(name); i >= 0 {
-					return m[i]
+					return texts[i]
 				}
 				return ""
 			})
@@ -202,42 +202,42 @@ func ParseDate(s string) (Date, bool) {
 }
 
 // dateOf makes a date of the parts of one of dateForms, "" for one that is not there.
-func dateOf(part func(name string) string) (d Date, ok bool) {
+func dateOf(part func(name string) string) (date Date, ok bool) {
 	ok = true
 	switch {
 	case part("year") != "":
-		d.form = dateWall
-		d.seconds, ok = civilDay(part("year"), part("month"), part("day"))
+		date.form = dateWall
+		date.seconds, ok = civilDay(part("year"), part("month"), part("day"))
 	case part("unix") != "":
 		unix, err := strconv.ParseInt(part("unix"), 10, 64)
 		return Date{form: dateInstant, seconds: unix}, err == nil && unix <= int64(maxWall)
 	case part("now") != "":
 		return Date{form: dateNow}, true
 	case part("weekday") != "":
-		d.form, d.weekday = dateWeekday, time.Weekday(slices.Index(weekdayNames, part("weekday")))
-		d.days = map[string]int{"next": 1, "last": -7}[part("pick")]
+		date.form, date.weekday = dateWeekday, time.Weekday(slices.Index(weekdayNames, part("weekday")))
+		date.days = map[string]int{"next": 1, "last": -7}[part("pick")]
 	default:
 		const limit = 3_660_000 // days of 10,000 years and some
 		n := number(part("number"))
 		unit := map[string]Date{
 			"tomorrow": {days: 1}, "yesterday": {days: -1}, "day": {days: n}, "week": {days: 7 * n}, "month": {months: n}, "year": {months: 12 * n},
 		}[part("unit")]
-		d.form, d.days, d.months = dateMoved, unit.days, unit.months
+		date.form, date.days, date.months = dateMoved, unit.days, unit.months
 		if part("number") != "" {
-			d.clock = presentClock
+			date.clock = presentClock
 		}
 		ok = n <= limit && n >= -limit
 	}
 	if part("hour") == "" {
-		return d, ok
+		return date, ok
 	}
 	var okClock bool
-	d.clock, okClock = secondOfDay(part("hour"), part("minute"), part("second"), part("half"))
+	date.clock, okClock = secondOfDay(part("hour"), part("minute"), part("second"), part("half"))
 	if part("offset") == "" {
-		return d, ok && okClock
+		return date, ok && okClock
 	}
 	offset, okOffset := readOffset(part("offset"))
-	instant := d.seconds + int64(d.clock) - int64(offset) // with an offset it is one
+	instant := date.seconds + int64(date.clock) - int64(offset) // with an offset it is one
 	return Date{form: dateInstant, seconds: instant}, ok && okClock && okOffset && Wall(instant).InYears()
 }
 
@@ -264,13 +264,13 @@ func secondOfDay(hour, minute, second, half string) (int32, bool) {
 }
 
 // readOffset reads z, ±hh:mm or ±hhmm, in seconds east of UTC.
-func readOffset(s string) (int, bool) {
-	if s == "z" {
+func readOffset(text string) (int, bool) {
+	if text == "z" {
 		return 0, true
 	}
-	h, m := number(s[1:3]), number(s[len(s)-2:])
+	h, m := number(text[1:3]), number(text[len(text)-2:])
 	seconds := h*3600 + m*60
-	if s[0] == '-' {
+	if text[0] == '-' {
 		seconds = -seconds
 	}
 	return seconds, h < 24 && m < 60

@@ -28,8 +28,8 @@ func (e *edit) eventDates() {
 		return // what was sent is refused
 	}
 	zone := e.zone()
-	z, sameZone := zone.Location, zone.Name == before.String("timezone")
-	if z == nil {
+	location, sameZone := zone.Location, zone.Name == before.String("timezone")
+	if location == nil {
 		e.problems.Add("timezone", ReasonZone)
 		return
 	}
@@ -40,20 +40,20 @@ func (e *edit) eventDates() {
 			return stored, storedUTC
 		}
 		wall = stored
-		if d, ok := sent[field].(Date); ok {
-			wall = d.Wall(e.Now, z)
-			if !allDay && (d.IsInstant() || d.IsWord()) {
-				return wall, Wall(d.Instant(e.Now, z).Unix())
+		if date, ok := sent[field].(Date); ok {
+			wall = date.Wall(e.Now, location)
+			if !allDay && (date.IsInstant() || date.IsWord()) {
+				return wall, Wall(date.Instant(e.Now, location).Unix())
 			}
 		}
 		switch {
 		case allDay:
-			return edge(wall, z)
+			return edge(wall, location)
 		case sameZone && wall == stored:
 			return wall, storedUTC // in an overlap, the reading stays
 		}
-		at := WallToInstant(wall, z)
-		return WallOf(at.In(z)), Wall(at.Unix())
+		at := WallToInstant(wall, location)
+		return WallOf(at.In(location)), Wall(at.Unix())
 	}
 	start, startUTC := resolve("start_date", firstOfDay)
 	end, endUTC := resolve("end_date", lastOfDay)
@@ -68,25 +68,25 @@ func (e *edit) eventDates() {
 }
 
 // checkYears refuses times that the stored form cannot hold.
-func checkYears(p *Problems, field string, times ...Wall) {
+func checkYears(problems *Problems, field string, times ...Wall) {
 	for _, t := range times {
 		if !t.InYears() {
-			p.Add(field, ReasonDateRange)
+			problems.Add(field, ReasonDateRange)
 		}
 	}
 }
 
 const daySeconds = 24 * 60 * 60
 
-func startOfDay(w Wall) Wall { return w - (w%daySeconds+daySeconds)%daySeconds }
+func startOfDay(wall Wall) Wall { return wall - (wall%daySeconds+daySeconds)%daySeconds }
 
 // firstOfDay and lastOfDay return the first and the last second of the day of a wall clock.
-func firstOfDay(w Wall, z *time.Location) (wall, utc Wall) {
-	begin, _ := Day(w, z)
+func firstOfDay(w Wall, location *time.Location) (wall, utc Wall) {
+	begin, _ := Day(w, location)
 	return startOfDay(w), Wall(begin.Unix())
 }
 
-func lastOfDay(w Wall, z *time.Location) (wall, utc Wall) {
-	begin, end := Day(w, z)
+func lastOfDay(w Wall, location *time.Location) (wall, utc Wall) {
+	begin, end := Day(w, location)
 	return startOfDay(w) + daySeconds - 1, Wall(max(begin.Unix(), end.Unix()-1))
 }

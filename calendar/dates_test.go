@@ -12,24 +12,24 @@ func TestParseDate(t *testing.T) {
 	t.Parallel()
 	for _, row := range ReadRows(t, "dates.txt", "forms", 5) {
 		in, want, kind := row[0], row[1], row[2]
-		now, z := time.Date(2026, 3, 4, 19, 5, 6, 789, time.UTC), newYork
+		now, location := time.Date(2026, 3, 4, 19, 5, 6, 789, time.UTC), newYork
 		if row[3] != "" {
-			now, z = wall(t, row[4]).UTC(), zone(t, row[3]).Location
+			now, location = wall(t, row[4]).UTC(), zone(t, row[3]).Location
 		}
-		d, ok := ParseDate(in)
+		date, ok := ParseDate(in)
 		if ok != (want != "refused") {
-			t.Errorf("%q: got %+v, %v; want %s", in, d, ok, want)
+			t.Errorf("%q: got %+v, %v; want %s", in, date, ok, want)
 		}
 		if !ok {
 			continue
 		}
-		if d.IsInstant() != (kind == "instant") || d.IsWord() != (kind == "word") {
-			t.Errorf("%q: instant %v, word %v; want %s", in, d.IsInstant(), d.IsWord(), kind)
+		if date.IsInstant() != (kind == "instant") || date.IsWord() != (kind == "word") {
+			t.Errorf("%q: instant %v, word %v; want %s", in, date.IsInstant(), date.IsWord(), kind)
 		}
-		shown, at := d.Wall(now, z), d.Instant(now, z)
+		shown, at := date.Wall(now, location), date.Instant(now, location)
 		if years := shown.InYears() && WallOf(at).InYears(); years != (want != "out of range") {
 			t.Errorf("%q: in the years %v, want %s", in, years, want)
-		} else if again := WallOf(at.In(z)); years && (shown.String() != want || again != shown) {
+		} else if again := WallOf(at.In(location)); years && (shown.String() != want || again != shown) {
 			t.Errorf("%q: the wall clock is %s, the instant shows %s; want %s", in, shown, again, want)
 		}
 	}
@@ -38,8 +38,8 @@ func TestParseDate(t *testing.T) {
 func TestNowKeepsSecondReading(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 1, 6, 30, 0, 0, time.UTC) // 01:30 for the second time
-	d, _ := ParseDate("now")
-	if got := d.Instant(now, newYork); !got.Equal(now) {
+	date, _ := ParseDate("now")
+	if got := date.Instant(now, newYork); !got.Equal(now) {
 		t.Errorf("now: got %s, want %s", got, now)
 	}
 }
@@ -58,13 +58,13 @@ func TestWallToInstant(t *testing.T) {
 func TestWallAtTheEndOfLeapYears(t *testing.T) {
 	t.Parallel()
 	for _, name := range zoneNames {
-		z := zone(t, name).Location
+		location := zone(t, name).Location
 		for _, year := range []int{2040, 2096, 9996} {
 			first := time.Date(year, time.December, 30, 0, 0, 0, 0, time.UTC)
 			for hour := range 96 {
-				at := first.Add(time.Duration(hour) * time.Hour).In(z)
-				if back := WallToInstant(WallOf(at), z); !back.Equal(at) {
-					t.Fatalf("%s: %s reads back as %s", name, at, back.In(z))
+				at := first.Add(time.Duration(hour) * time.Hour).In(location)
+				if back := WallToInstant(WallOf(at), location); !back.Equal(at) {
+					t.Fatalf("%s: %s reads back as %s", name, at, back.In(location))
 				}
 			}
 		}
@@ -77,23 +77,23 @@ func TestWallRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom(zoneNames).Draw(t, "zone")
-		z, ok := ParseZone(name)
+		zone, ok := ParseZone(name)
 		if !ok {
 			t.Fatalf("zone %q is not known", name)
 		}
-		at := time.Unix(rapid.Int64Range(-3_000_000_000, 5_000_000_000).Draw(t, "unix"), 0).In(z.Location)
-		w := WallOf(at)
-		back := WallToInstant(w, z.Location)
-		if got := WallOf(back.In(z.Location)); got != w || back.After(at) {
-			t.Fatalf("%s: %s reads back as %s", name, at, back.In(z.Location))
+		at := time.Unix(rapid.Int64Range(-3_000_000_000, 5_000_000_000).Draw(t, "unix"), 0).In(zone.Location)
+		wall := WallOf(at)
+		back := WallToInstant(wall, zone.Location)
+		if got := WallOf(back.In(zone.Location)); got != wall || back.After(at) {
+			t.Fatalf("%s: %s reads back as %s", name, at, back.In(zone.Location))
 		}
 		free := Wall(rapid.Int64Range(-3_000_000_000, 5_000_000_000).Draw(t, "wall"))
-		if got := WallOf(WallToInstant(free, z.Location).In(z.Location)); got < free {
+		if got := WallOf(WallToInstant(free, zone.Location).In(zone.Location)); got < free {
 			t.Fatalf("%s: %s moved back to %s", name, free, got)
 		}
-		d, ok := ParseDate(w.String())
-		if !ok || d.Wall(at, z.Location) != w {
-			t.Fatalf("%s: %s reads back as %s, %v", name, w, d.Wall(at, z.Location), ok)
+		d, ok := ParseDate(wall.String())
+		if !ok || d.Wall(at, zone.Location) != wall {
+			t.Fatalf("%s: %s reads back as %s, %v", name, wall, d.Wall(at, zone.Location), ok)
 		}
 		u, ok := ParseDate(at.Format(time.RFC3339))
 		if _, offset := at.Zone(); offset%60 == 0 && (!ok || !u.Instant(at, time.UTC).Equal(at)) {
@@ -103,32 +103,32 @@ func TestWallRoundTrip(t *testing.T) {
 }
 
 func FuzzParseDate(f *testing.F) {
-	for _, s := range []string{
+	for _, text := range []string{
 		"2026-12-01", "2026-12-01T09:30:00.5Z", "2026-12-01 9:30 pm", "1904670000", "now", "tomorrow 9am", "+5 days 11am",
 		"-3 months", "next wednesday 4pm", "Dec 1, 2026 9am", "1 December 2026", "12/01/2026 9am", "0001-01-01T00:00-1400", ",",
 	} {
-		f.Add(s)
+		f.Add(text)
 	}
 	now := time.Date(2026, 3, 4, 19, 5, 6, 0, time.UTC)
-	z := newYork
-	f.Fuzz(func(t *testing.T, s string) {
-		d, ok := ParseDate(s)
+	location := newYork
+	f.Fuzz(func(t *testing.T, text string) {
+		date, ok := ParseDate(text)
 		if !ok {
 			return
 		}
-		if !d.Wall(now, z).InYears() || !WallOf(d.Instant(now, z)).InYears() {
+		if !date.Wall(now, location).InYears() || !WallOf(date.Instant(now, location)).InYears() {
 			return
 		}
-		w := d.Wall(now, z)
-		back, err := ParseWall(w.String())
-		if err != nil || back != w {
-			t.Fatalf("%q gives the wall clock %s, which reads back as %s: %v", s, w, back, err)
+		wall := date.Wall(now, location)
+		back, err := ParseWall(wall.String())
+		if err != nil || back != wall {
+			t.Fatalf("%q gives the wall clock %s, which reads back as %s: %v", text, wall, back, err)
 		}
-		if WallOf(d.Instant(now, z).In(z)) != w {
-			t.Fatalf("%q: wall clock %s, instant %s", s, w, d.Instant(now, z).In(z))
+		if WallOf(date.Instant(now, location).In(location)) != wall {
+			t.Fatalf("%q: wall clock %s, instant %s", text, wall, date.Instant(now, location).In(location))
 		}
-		if again, ok := ParseDate("  " + s + " "); !ok || again != d {
-			t.Fatalf("%q reads otherwise with spaces around it", s)
+		if again, ok := ParseDate("  " + text + " "); !ok || again != date {
+			t.Fatalf("%q reads otherwise with spaces around it", text)
 		}
 	})
 }

@@ -113,8 +113,8 @@ func (p *decisionPlay) expect(want string) {
 		got := "fails"
 		if e, ok := errors.AsType[*Error](err); ok && e.Code == CodeInvalidParam {
 			var fields []string
-			for _, f := range e.Fields {
-				fields = append(fields, strings.Join(append([]string{f.Field, string(f.Reason)}, f.Args...), " "))
+			for _, fieldError := range e.Fields {
+				fields = append(fields, strings.Join(append([]string{fieldError.Field, string(fieldError.Reason)}, fieldError.Args...), " "))
 			}
 			slices.Sort(fields)
 			got = "refused " + strings.Join(fields, "; ")
@@ -127,29 +127,29 @@ func (p *decisionPlay) expect(want string) {
 		return
 	}
 	name, body, _ := strings.Cut(want, "{")
-	c, err := DecodeChange(p.change.Name, p.change.ID, LangEN, json.RawMessage("{"+body))
+	change, err := DecodeChange(p.change.Name, p.change.ID, LangEN, json.RawMessage("{"+body))
 	if err != nil {
 		p.Fatalf("%s: %v", want, err)
 	}
 	if name == "" {
-		for field, v := range c.Fields {
-			if d := cmp.Diff(v, p.record.Fields[field]); d != "" {
-				p.Errorf("%s (-want +got):\n%s", field, d)
+		for field, value := range change.Fields {
+			if text := cmp.Diff(value, p.record.Fields[field]); text != "" {
+				p.Errorf("%s (-want +got):\n%s", field, text)
 			}
 		}
 		return
 	}
-	c.Name, c.Secret = strings.TrimSpace(name), p.change.Secret
-	if d := cmp.Diff(c, p.change); d != "" {
-		p.Errorf("change (-want +got):\n%s", d)
+	change.Name, change.Secret = strings.TrimSpace(name), p.change.Secret
+	if text := cmp.Diff(change, p.change); text != "" {
+		p.Errorf("change (-want +got):\n%s", text)
 	}
 }
 
 // category is a category with a parent, or without.
 func category(id ID, slug string, parent any) *Record {
-	r := &Record{ID: id, Kind: KindCategory, Version: 1, Home: LangEN, Fields: Fields{"slug": slug, "name": Text{LangEN: slug}}}
+	record := &Record{ID: id, Kind: KindCategory, Version: 1, Home: LangEN, Fields: Fields{"slug": slug, "name": Text{LangEN: slug}}}
 	if parent != nil {
-		r.Fields["parent"] = parent
+		record.Fields["parent"] = parent
 	}
-	return r
+	return record
 }

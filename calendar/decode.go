@@ -19,8 +19,8 @@ var sentStatuses = []string{
 func (s *Spec) Missing(in Input) []string {
 	var names []string
 	for i := range s.Fields {
-		if f := &s.Fields[i]; f.Required && in[f.Name] == nil {
-			names = append(names, f.Name)
+		if field := &s.Fields[i]; field.Required && in[field.Name] == nil {
+			names = append(names, field.Name)
 		}
 	}
 	return names
@@ -29,18 +29,18 @@ func (s *Spec) Missing(in Input) []string {
 // Language returns the language of a request: the selector in the input, else
 // that of the root. A bad selector is a problem of "multilang_language" and
 // leaves the language of the root.
-func Language(in Input, root Lang, p *Problems) Lang {
+func Language(in Input, root Lang, problems *Problems) Lang {
 	const name = "multilang_language"
-	v, sent := in[name]
+	value, sent := in[name]
 	if !sent {
 		return root
 	}
-	if s, ok := v.(string); ok {
-		if l, ok := ParseLang(Trim(s)); ok {
-			return l
+	if text, ok := value.(string); ok {
+		if lang, ok := ParseLang(Trim(text)); ok {
+			return lang
 		}
 	}
-	p.Add(name, ReasonNotInEnum, strings.Join(langNames[:], ", "))
+	problems.Add(name, ReasonNotInEnum, strings.Join(langNames[:], ", "))
 	return root
 }
 
@@ -51,40 +51,40 @@ func Language(in Input, root Lang, p *Problems) Lang {
 // needs the store (ids, names, images by id) is left to the caller.
 func (s *Spec) Decode(in Input, op Op, l Lang, on *Decision, p *Problems) *Attrs {
 	d := decoder{Decision: on, lang: l, problems: p}
-	a := &Attrs{Lang: l, Set: make(map[string]any, len(in))}
+	attrs := &Attrs{Lang: l, Set: make(map[string]any, len(in))}
 	for i := range s.Fields {
-		f := &s.Fields[i]
-		v, sent := in[f.Name]
+		field := &s.Fields[i]
+		v, sent := in[field.Name]
 		switch {
-		case !sent || f.Form == FormNone || f.NotBySlug && op == OpUpdateBySlug:
+		case !sent || field.Form == FormNone || field.NotBySlug && op == OpUpdateBySlug:
 			continue
-		case f.Form == FormLang:
+		case field.Form == FormLang:
 			Language(in, l, p)
 			continue
-		case v == nil && f.Empty == EmptyNull:
+		case v == nil && field.Empty == EmptyNull:
 			continue
 		}
 		value, ok := any(Clear{}), true
-		if !f.isEmpty(v) {
-			value, ok = d.read(f, v)
-		} else if f.Empty != EmptyClears {
-			p.Add(f.Name, f.emptyReason())
+		if !field.isEmpty(v) {
+			value, ok = d.read(field, v)
+		} else if field.Empty != EmptyClears {
+			p.Add(field.Name, field.emptyReason())
 			continue
 		}
 		if _, cleared := value.(Clear); ok && (!cleared || op != OpCreate) {
-			a.Set[f.Name] = value
+			attrs.Set[field.Name] = value
 		}
 	}
 	if op == OpCreate {
 		// What depends on several values of a new record; on updates the decision checks it,
 		// which knows the stored values (interface 7.2).
-		e := newEdit(s, 0, a, on)
-		e.problems = *p
-		e.setFields()
-		e.setDates()
-		*p = e.problems
+		edit := newEdit(s, 0, attrs, on)
+		edit.problems = *p
+		edit.setFields()
+		edit.setDates()
+		*p = edit.problems
 	}
-	return a
+	return attrs
 }
 
 // isEmpty reports whether a sent value counts as empty for the field
@@ -104,8 +104,8 @@ func (f *Field) isEmpty(v any) bool {
 	}
 	switch f.Form {
 	case FormImage:
-		s, _ := v.(string)
-		return v == false || Trim(s) == "false" || isZero(v)
+		text, _ := v.(string)
+		return v == false || Trim(text) == "false" || isZero(v)
 	case FormLinks, FormParent:
 		return isZero(v)
 	default:
@@ -113,8 +113,8 @@ func (f *Field) isEmpty(v any) bool {
 	}
 }
 
-func isZero(v any) bool {
-	n, ok := ParseInt(v)
+func isZero(value any) bool {
+	n, ok := ParseInt(value)
 	return ok && n == 0
 }
 
@@ -139,62 +139,62 @@ type decoder struct {
 }
 
 // refuse notes why a value is refused.
-func (d *decoder) refuse(f *Field, r Reason, args ...string) (any, bool) {
-	d.problems.Add(f.Name, r, args...)
+func (d *decoder) refuse(field *Field, reason Reason, args ...string) (any, bool) {
+	d.problems.Add(field.Name, reason, args...)
 	return nil, false
 }
 
 // read reads a value that is not empty. A value of which cleaning leaves
 // nothing is Clear.
-func (d *decoder) read(f *Field, v any) (any, bool) {
-	switch f.Form {
+func (d *decoder) read(field *Field, value any) (any, bool) {
+	switch field.Form {
 	case FormBool:
-		b, ok := ParseBool(v)
+		b, ok := ParseBool(value)
 		if !ok {
-			return d.refuse(f, ReasonTypeBool)
+			return d.refuse(field, ReasonTypeBool)
 		}
 		return b, true
 	case FormCost:
-		return d.cost(f, v)
+		return d.cost(field, value)
 	case FormImage:
-		return d.image(f, v)
+		return d.image(field, value)
 	case FormTerms, FormLinks:
-		return d.refs(f, v)
+		return d.refs(field, value)
 	case FormAuthor, FormParent:
-		return d.id(f, v)
+		return d.id(field, value)
 	case FormLatitude:
-		return d.degrees(f, v, 90)
+		return d.degrees(field, value, 90)
 	case FormLongitude:
-		return d.degrees(f, v, 180)
+		return d.degrees(field, value, 180)
 	default:
-		s, ok := v.(string)
+		text, ok := value.(string)
 		switch {
 		case ok:
-			return d.text(f, Trim(s))
-		case f.Form == FormDate:
-			return d.refuse(f, ReasonTypeDate)
+			return d.text(field, Trim(text))
+		case field.Form == FormDate:
+			return d.refuse(field, ReasonTypeDate)
 		default:
-			return d.refuse(f, ReasonTypeText)
+			return d.refuse(field, ReasonTypeText)
 		}
 	}
 }
 
 // text reads the forms that are sent as text.
-func (d *decoder) text(f *Field, s string) (any, bool) {
-	switch f.Form {
+func (d *decoder) text(field *Field, s string) (any, bool) {
+	switch field.Form {
 	case FormPassword: // not a text to be shown: nothing but its length counts
-		return d.limit(f, s)
+		return d.limit(field, s)
 	case FormName, FormDetail: // in names white space that is a control character separates
 	default:
 		s = Plain(s)
 	}
-	switch f.Form {
+	switch field.Form {
 	case FormName:
 		switch s = d.Rules.Clean.Name(s); s {
 		case "":
-			return d.refuse(f, ReasonNothingLeft)
+			return d.refuse(field, ReasonNothingLeft)
 		case "0":
-			return d.refuse(f, ReasonZero)
+			return d.refuse(field, ReasonZero)
 		}
 	case FormDetail:
 		s = d.Rules.Clean.Name(s)
@@ -202,123 +202,123 @@ func (d *decoder) text(f *Field, s string) (any, bool) {
 		s = d.Rules.Clean.HTML(s)
 	case FormSlug:
 		if MakeSlug(d.Rules.Clean.Name(s), d.Rules.Clean) == "" {
-			return d.refuse(f, ReasonSlug)
+			return d.refuse(field, ReasonSlug)
 		}
 	case FormDate:
 		date, ok := ParseDate(s)
 		if !ok {
-			return d.refuse(f, ReasonDate)
+			return d.refuse(field, ReasonDate)
 		}
 		return date, true
 	case FormStatus:
 		if !slices.Contains(sentStatuses, s) {
-			return d.refuse(f, ReasonStatus, strings.Join(sentStatuses, ", "))
+			return d.refuse(field, ReasonStatus, strings.Join(sentStatuses, ", "))
 		}
 		return Status(s), true
 	case FormWord:
-		switch slices.Index(f.Enum, s) {
+		switch slices.Index(field.Enum, s) {
 		case -1:
-			return d.refuse(f, ReasonWord, strings.Join(f.Enum, ", "))
+			return d.refuse(field, ReasonWord, strings.Join(field.Enum, ", "))
 		case 0:
 			return Clear{}, true
 		}
 	case FormZone:
-		z, ok := ParseZone(s)
+		zone, ok := ParseZone(s)
 		if !ok {
-			return d.refuse(f, ReasonZone)
+			return d.refuse(field, ReasonZone)
 		}
-		return z, true
+		return zone, true
 	case FormURL, FormEventURL:
-		if f.Form == FormEventURL {
+		if field.Form == FormEventURL {
 			s = strings.ReplaceAll(s, "&amp;", "&")
 		}
 		if !isWebURL(s) {
-			return d.refuse(f, ReasonURL)
+			return d.refuse(field, ReasonURL)
 		}
 	case FormEmail:
 		if !emailForm.MatchString(s) {
-			return d.refuse(f, ReasonEmail)
+			return d.refuse(field, ReasonEmail)
 		}
 	default:
 	}
-	return d.limit(f, s)
+	return d.limit(field, s)
 }
 
 // limit refuses a text that is too long for its field; an empty one is Clear.
-func (d *decoder) limit(f *Field, s string) (any, bool) {
+func (d *decoder) limit(field *Field, text string) (any, bool) {
 	switch {
-	case s == "":
+	case text == "":
 		return Clear{}, true
-	case f.Max > 0 && len(s) > f.Max && utf8.RuneCountInString(s) > f.Max:
-		return d.refuse(f, ReasonTooLong, strconv.Itoa(f.Max))
+	case field.Max > 0 && len(text) > field.Max && utf8.RuneCountInString(text) > field.Max:
+		return d.refuse(field, ReasonTooLong, strconv.Itoa(field.Max))
 	default:
-		return s, true
+		return text, true
 	}
 }
 
 // id reads the id of an author or a parent.
-func (d *decoder) id(f *Field, v any) (any, bool) {
-	n, ok := ParseInt(v)
+func (d *decoder) id(field *Field, value any) (any, bool) {
+	n, ok := ParseInt(value)
 	switch id := ID(n); {
 	case !ok:
-		return d.refuse(f, ReasonTypeInteger)
+		return d.refuse(field, ReasonTypeInteger)
 	case n <= 0:
-		return d.refuse(f, UnknownReason(f.Links), id.String())
-	case f.Form == FormAuthor && !MayNameAuthor(d.Caller, id):
-		return d.refuse(f, ReasonOtherAuthor)
+		return d.refuse(field, UnknownReason(field.Links), id.String())
+	case field.Form == FormAuthor && !MayNameAuthor(d.Caller, id):
+		return d.refuse(field, ReasonOtherAuthor)
 	default:
 		return id, true
 	}
 }
 
-func (d *decoder) degrees(f *Field, v any, limit float64) (any, bool) {
-	n, ok := ParseNumber(v)
+func (d *decoder) degrees(field *Field, value any, limit float64) (any, bool) {
+	n, ok := ParseNumber(value)
 	switch {
 	case !ok:
-		return d.refuse(f, ReasonTypeNumber)
+		return d.refuse(field, ReasonTypeNumber)
 	case n < -limit || n > limit:
 		end := strconv.FormatFloat(limit, 'f', -1, 64)
-		return d.refuse(f, ReasonRange, "-"+end, end)
+		return d.refuse(field, ReasonRange, "-"+end, end)
 	default:
 		return n, true
 	}
 }
 
 // image reads an id or a URL (3.5).
-func (d *decoder) image(f *Field, v any) (any, bool) {
+func (d *decoder) image(field *Field, v any) (any, bool) {
 	switch v := v.(type) {
 	case json.Number:
 		id, ok := ParseID(v)
 		if !ok {
-			return d.refuse(f, ReasonImage)
+			return d.refuse(field, ReasonImage)
 		}
 		return []Ref{{Entry: id.String(), ID: id, IsID: true}}, true
 	case string:
-		s := Plain(Trim(v))
-		if IsDigits(s) {
-			id, _ := ParseID(s)
-			return []Ref{{Entry: shorten(s), ID: id, IsID: true}}, true
+		text := Plain(Trim(v))
+		if IsDigits(text) {
+			id, _ := ParseID(text)
+			return []Ref{{Entry: shorten(text), ID: id, IsID: true}}, true
 		}
-		if !isWebURL(s) {
-			return d.refuse(f, ReasonImage)
+		if !isWebURL(text) {
+			return d.refuse(field, ReasonImage)
 		}
 		if !MayUseImageURL(d.Caller) {
-			return d.refuse(f, ReasonImageURLRight)
+			return d.refuse(field, ReasonImageURLRight)
 		}
-		if _, ok := d.limit(f, s); !ok {
+		if _, ok := d.limit(field, text); !ok {
 			return nil, false
 		}
-		return []Ref{{Entry: s}}, true
+		return []Ref{{Entry: text}}, true
 	default:
-		return d.refuse(f, ReasonTypeImage)
+		return d.refuse(field, ReasonTypeImage)
 	}
 }
 
 // cost reads a text, a number or a list of these (3.1.4).
-func (d *decoder) cost(f *Field, v any) (any, bool) {
-	elements, isList := v.([]any)
+func (d *decoder) cost(field *Field, value any) (any, bool) {
+	elements, isList := value.([]any)
 	if !isList {
-		elements = []any{v}
+		elements = []any{value}
 	}
 	var costs []string
 	for _, e := range elements {
@@ -330,10 +330,10 @@ func (d *decoder) cost(f *Field, v any) (any, bool) {
 		case json.Number:
 			var reason Reason
 			if cost, reason = costOfNumber(e); reason != "" {
-				return d.refuse(f, reason)
+				return d.refuse(field, reason)
 			}
 		default:
-			return d.refuse(f, ReasonTypeCost)
+			return d.refuse(field, ReasonTypeCost)
 		}
 		if cost != "" {
 			costs = append(costs, cost)
@@ -343,7 +343,7 @@ func (d *decoder) cost(f *Field, v any) (any, bool) {
 		return Clear{}, true
 	}
 	if len(costs) > MaxElements || len(ReadCost(costs, Currency{}).Values) > MaxElements {
-		return d.refuse(f, ReasonTooMany, strconv.Itoa(MaxElements))
+		return d.refuse(field, ReasonTooMany, strconv.Itoa(MaxElements))
 	}
 	return costs, true
 }

@@ -15,43 +15,43 @@ import (
 // parts of a copy of the text, or of the text if it is a string, so each of them retains it.
 func DecodeRecord[T ~string | ~[]byte](stored T) (*Record, error) {
 	text := string(stored)
-	r, s := &Record{}, canonjson.NewReader(text)
+	record, reader := &Record{}, canonjson.NewReader(text)
 	// The kind, which says how to read the fields, follows them in canonical order.
 	var fields canonjson.Reader
 	var changed, home, kind string
 	count := -1
-	err := s.Object(func(key string) (err error) {
+	err := reader.Object(func(key string) (err error) {
 		var ok bool
 		switch key {
 		case "changed":
-			if changed, err = s.String(); err == nil {
-				r.Changed, err = time.Parse(changedLayout, changed)
+			if changed, err = reader.String(); err == nil {
+				record.Changed, err = time.Parse(changedLayout, changed)
 			}
 		case "deleted":
-			r.Deleted, err = s.Bool()
+			record.Deleted, err = reader.Bool()
 		case "erased":
-			r.Erased, err = s.Bool()
+			record.Erased, err = reader.Bool()
 		case "fields":
-			fields, count = *s, 0
-			err = s.Object(func(string) error {
+			fields, count = *reader, 0
+			err = reader.Object(func(string) error {
 				count++
-				_, err := s.Raw()
+				_, err := reader.Raw()
 				return err
 			})
 		case "home":
-			home, err = s.String()
-			if r.Home, ok = ParseLang(home); err == nil && !ok {
+			home, err = reader.String()
+			if record.Home, ok = ParseLang(home); err == nil && !ok {
 				err = fmt.Errorf("unknown language %q", home)
 			}
 		case "id":
-			r.ID, err = readID(s)
+			record.ID, err = readID(reader)
 		case "kind":
-			kind, err = s.String()
-			if r.Kind, ok = ParseKind(kind); err == nil && !ok {
+			kind, err = reader.String()
+			if record.Kind, ok = ParseKind(kind); err == nil && !ok {
 				err = fmt.Errorf("unknown kind %q", kind)
 			}
 		case "version":
-			r.Version, err = s.Int()
+			record.Version, err = reader.Int()
 		default:
 			return fmt.Errorf("unknown key %q", key)
 		}
@@ -61,99 +61,99 @@ func DecodeRecord[T ~string | ~[]byte](stored T) (*Record, error) {
 		return err
 	})
 	if err == nil {
-		err = s.End()
+		err = reader.End()
 	}
-	if err == nil && (changed == "" || home == "" || kind == "" || count < 0 || r.Version < 1 || r.ID < 1 || r.Erased && !r.Deleted) {
+	if err == nil && (changed == "" || home == "" || kind == "" || count < 0 || record.Version < 1 || record.ID < 1 || record.Erased && !record.Deleted) {
 		err = errors.New("not a whole record")
 	}
 	if err == nil {
-		r.Fields, err = decodeFields(&fields, SpecOf(r.Kind), count, false)
+		record.Fields, err = decodeFields(&fields, SpecOf(record.Kind), count, false)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("decode record %d: %w", r.ID, err)
+		return nil, fmt.Errorf("decode record %d: %w", record.ID, err)
 	}
-	r.Sum = SumOf(text)
-	return r, nil
+	record.Sum = SumOf(text)
+	return record, nil
 }
 
 // DecodeChange reads a stored change by its name. home is the language of the
 // record; only ".created" has it.
 func DecodeChange(name string, id ID, home Lang, fields json.RawMessage) (Change, error) {
-	c := Change{Name: name, ID: id}
+	change := Change{Name: name, ID: id}
 	kind, _, _ := strings.Cut(name, ".")
-	c.Kind, _ = ParseKind(kind)
-	verb, err := c.verb()
+	change.Kind, _ = ParseKind(kind)
+	verb, err := change.verb()
 	if err != nil {
 		return Change{}, err
 	}
 	if verb == Created {
-		c.Home = home
+		change.Home = home
 	}
-	s := canonjson.NewReader(string(fields))
-	if c.Fields, err = decodeFields(s, SpecOf(c.Kind), 4, true); err == nil {
-		err = s.End()
+	reader := canonjson.NewReader(string(fields))
+	if change.Fields, err = decodeFields(reader, SpecOf(change.Kind), 4, true); err == nil {
+		err = reader.End()
 	}
 	if err != nil {
 		return Change{}, fmt.Errorf("decode %s of record %d: %w", name, id, err)
 	}
-	return c, nil
+	return change, nil
 }
 
 // decodeFields reads an object of about so many fields.
-func decodeFields(s *canonjson.Reader, spec *Spec, about int, removals bool) (Fields, error) {
+func decodeFields(reader *canonjson.Reader, spec *Spec, about int, removals bool) (Fields, error) {
 	fields := make(Fields, about)
-	err := s.Object(func(key string) (err error) {
-		f := spec.byName[key]
-		if f == nil || f.Stored == 0 {
+	err := reader.Object(func(key string) (err error) {
+		field := spec.byName[key]
+		if field == nil || field.Stored == 0 {
 			return fmt.Errorf("unknown field %q of kind %s", key, spec.Kind)
 		}
-		if _, ok := fields[f.Name]; ok {
-			return fmt.Errorf("field %s: given twice", f.Name)
+		if _, ok := fields[field.Name]; ok {
+			return fmt.Errorf("field %s: given twice", field.Name)
 		}
-		var v any
-		if !removals || !s.Null() {
-			if v, err = readValue(s, f.Stored); err != nil {
-				return fmt.Errorf("field %s: %w", f.Name, err)
+		var value any
+		if !removals || !reader.Null() {
+			if value, err = readValue(reader, field.Stored); err != nil {
+				return fmt.Errorf("field %s: %w", field.Name, err)
 			}
 		}
-		fields[f.Name] = v
+		fields[field.Name] = value
 		return nil
 	})
 	return fields, err
 }
 
 // readValue reads a value of a stored type.
-func readValue(s *canonjson.Reader, t Type) (any, error) {
+func readValue(reader *canonjson.Reader, t Type) (any, error) {
 	switch t {
 	case TypeString:
-		return s.String()
+		return reader.String()
 	case TypeText:
 		var text Text
-		err := s.Object(func(key string) (err error) {
-			l, ok := ParseLang(key)
+		err := reader.Object(func(key string) (err error) {
+			lang, ok := ParseLang(key)
 			if !ok {
 				return fmt.Errorf("unknown language %q", key)
 			}
-			text[l], err = s.String()
+			text[lang], err = reader.String()
 			return err
 		})
 		return text, err
 	case TypeBool:
-		return s.Bool()
+		return reader.Bool()
 	case TypeNumber:
-		n, err := s.Number()
+		n, err := reader.Number()
 		if err != nil {
 			return nil, err
 		}
 		return n.Float64()
 	case TypeID:
-		return readID(s)
+		return readID(reader)
 	case TypeIDs:
-		return readList(s, readID)
+		return readList(reader, readID)
 	case TypeStrings:
-		return readList(s, (*canonjson.Reader).String)
+		return readList(reader, (*canonjson.Reader).String)
 	case TypeWall:
-		text, err := s.String()
+		text, err := reader.String()
 		if err != nil {
 			return nil, err
 		}
@@ -163,16 +163,16 @@ func readValue(s *canonjson.Reader, t Type) (any, error) {
 	}
 }
 
-func readID(s *canonjson.Reader) (ID, error) {
-	n, err := s.Int()
+func readID(reader *canonjson.Reader) (ID, error) {
+	n, err := reader.Int()
 	return ID(n), err
 }
 
-func readList[T any](s *canonjson.Reader, one func(*canonjson.Reader) (T, error)) ([]T, error) {
+func readList[T any](reader *canonjson.Reader, one func(*canonjson.Reader) (T, error)) ([]T, error) {
 	list := []T{}
-	err := s.List(func() error {
-		v, err := one(s)
-		list = append(list, v)
+	err := reader.List(func() error {
+		value, err := one(reader)
+		list = append(list, value)
 		return err
 	})
 	return list, err

@@ -22,20 +22,20 @@ var (
 )
 
 // decode reads an input of JSON text.
-func decode(tb testing.TB, k calendar.Kind, body string, op calendar.Op, c calendar.Caller) (*calendar.Attrs, []calendar.FieldError) {
+func decode(tb testing.TB, kind calendar.Kind, body string, op calendar.Op, caller calendar.Caller) (*calendar.Attrs, []calendar.FieldError) {
 	tb.Helper()
-	var p calendar.Problems
-	a := calendar.SpecOf(k).Decode(input(tb, body), op, calendar.LangFR, &calendar.Decision{Rules: rules, Now: now, Caller: c}, &p)
-	return a, p.Fields
+	var problems calendar.Problems
+	attrs := calendar.SpecOf(kind).Decode(input(tb, body), op, calendar.LangFR, &calendar.Decision{Rules: rules, Now: now, Caller: caller}, &problems)
+	return attrs, problems.Fields
 }
 
 // input reads JSON text as it is sent.
 func input(tb testing.TB, body string) calendar.Input {
 	tb.Helper()
 	var in calendar.Input
-	d := json.NewDecoder(strings.NewReader(body))
-	d.UseNumber()
-	if err := d.Decode(&in); err != nil {
+	decoder := json.NewDecoder(strings.NewReader(body))
+	decoder.UseNumber()
+	if err := decoder.Decode(&in); err != nil {
 		tb.Fatalf("%s: %v", body, err)
 	}
 	return in
@@ -54,13 +54,13 @@ func shown(tb testing.TB, v any) string {
 	case calendar.Date:
 		return "Date " + v.Wall(now, time.UTC).String()
 	}
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	var builder strings.Builder
+	encoder := json.NewEncoder(&builder)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
 		tb.Fatal(err)
 	}
-	return strings.ReplaceAll(fmt.Sprintf("%T %s", v, strings.TrimSpace(b.String())), "calendar.", "")
+	return strings.ReplaceAll(fmt.Sprintf("%T %s", v, strings.TrimSpace(builder.String())), "calendar.", "")
 }
 
 func TestDecodeAccepts(t *testing.T) {
@@ -76,11 +76,11 @@ func TestDecodeAccepts(t *testing.T) {
 			if op == calendar.OpCreate && want == "cleared" || op == calendar.OpUpdateBySlug && field == "password" {
 				want = "-"
 			}
-			a, problems := decode(t, k, `{"`+field+`":`+row[1]+`}`, op, editor)
-			got := shown(t, a.Set[field])
-			delete(a.Set, field)
-			if got != want || len(problems) > 0 || len(a.Set) > 0 || a.Lang != calendar.LangFR {
-				t.Errorf("%s of %s, op %d: got %s, also %v in %s, %v; want %s", row[0], row[1], op, got, a.Set, a.Lang, problems, want)
+			attrs, problems := decode(t, k, `{"`+field+`":`+row[1]+`}`, op, editor)
+			got := shown(t, attrs.Set[field])
+			delete(attrs.Set, field)
+			if got != want || len(problems) > 0 || len(attrs.Set) > 0 || attrs.Lang != calendar.LangFR {
+				t.Errorf("%s of %s, op %d: got %s, also %v in %s, %v; want %s", row[0], row[1], op, got, attrs.Set, attrs.Lang, problems, want)
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func TestDecodeRefuses(t *testing.T) {
 		kind, field, _ := strings.Cut(words[len(words)-1], ".")
 		k, _ := calendar.ParseKind(kind)
 		role, _ := calendar.ParseRole(words[len(words)-2])
-		a, problems := decode(t, k, `{"`+field+`":`+row[1]+`}`, calendar.OpUpdate, calendar.Caller{ID: 7, Role: role})
+		attrs, problems := decode(t, k, `{"`+field+`":`+row[1]+`}`, calendar.OpUpdate, calendar.Caller{ID: 7, Role: role})
 		want := []calendar.FieldError{{Field: field}}
 		for i, part := range strings.Split(row[2], " ; ") {
 			if i == 0 {
@@ -102,8 +102,8 @@ func TestDecodeRefuses(t *testing.T) {
 				want[0].Args = append(want[0].Args, part)
 			}
 		}
-		if diff := cmp.Diff(want, problems); diff != "" || len(a.Set) > 0 {
-			t.Errorf("%s of %.60s: kept %v, problems (-want +got):\n%s", row[0], row[1], a.Set, diff)
+		if diff := cmp.Diff(want, problems); diff != "" || len(attrs.Set) > 0 {
+			t.Errorf("%s of %.60s: kept %v, problems (-want +got):\n%s", row[0], row[1], attrs.Set, diff)
 		}
 	}
 }
@@ -119,8 +119,8 @@ func TestDecodeChecksValuesTogether(t *testing.T) {
 		}
 		_, problems := decode(t, k, row[1], op, editor)
 		got := make([]string, len(problems))
-		for i, f := range problems {
-			got[i] = strings.Join(append([]string{f.Field, string(f.Reason)}, f.Args...), " ")
+		for i, fieldError := range problems {
+			got[i] = strings.Join(append([]string{fieldError.Field, string(fieldError.Reason)}, fieldError.Args...), " ")
 		}
 		if got := strings.Join(got, " ; "); got != row[2] {
 			t.Errorf("%s of %s: got %q, want %q", row[0], row[1], got, row[2])
@@ -131,11 +131,11 @@ func TestDecodeChecksValuesTogether(t *testing.T) {
 func TestDecodeLimitsOfLists(t *testing.T) {
 	t.Parallel()
 	numbers := func(n int) string {
-		s := make([]string, n)
-		for i := range s {
-			s[i] = fmt.Sprint(i + 1)
+		texts := make([]string, n)
+		for i := range texts {
+			texts[i] = fmt.Sprint(i + 1)
 		}
-		return strings.Join(s, ",")
+		return strings.Join(texts, ",")
 	}
 	ranges := strings.Repeat(`"1 - 2",`, 5) + `"x"`
 	many := make([]string, 501)
@@ -203,52 +203,52 @@ func TestLanguage(t *testing.T) {
 		{calendar.Input{"multilang_language": json.Number("1")}, calendar.LangES, true},
 	}
 	for _, tt := range tests {
-		var p calendar.Problems
-		if got := calendar.Language(tt.in, calendar.LangES, &p); got != tt.want || (len(p.Fields) > 0) != tt.bad {
-			t.Errorf("Language(%v) = %s, problems %v; want %s, %v", tt.in, got, p.Fields, tt.want, tt.bad)
+		var problems calendar.Problems
+		if got := calendar.Language(tt.in, calendar.LangES, &problems); got != tt.want || (len(problems.Fields) > 0) != tt.bad {
+			t.Errorf("Language(%v) = %s, problems %v; want %s, %v", tt.in, got, problems.Fields, tt.want, tt.bad)
 		}
 	}
 }
 
 func FuzzDecode(f *testing.F) {
-	for _, s := range []string{
+	for _, text := range []string{
 		`{"title":"a","start_date":"now","end_date":"+1 day","venue":[5,{"venue":"Hall"}],"organizer":"1,2","cost":["$5",10]}`,
 		`{"title":5,"tags":[true,{},[],"x",7],"image":0,"featured":"on","website":"https://x.example","timezone":"utc"}`,
 		`{"venue":{"id":{}},"organizer":{"organizer":{"organizer":1}},"cost":{"a":[]},"author":1e400,"geo_lat":"1e5"}`,
 		`{"venue":{"venue":"a","slug":"-","image":"http://x","email":"a@b.c"},"password":"p","post_parent":false,"multilang_language":[]}`,
 		`{"description":"<script>x</script>","excerpt":"\u0000","slug":"<b>","categories":"a,,b"}`,
 	} {
-		f.Add(s, uint8(0))
+		f.Add(text, uint8(0))
 	}
 	f.Fuzz(func(t *testing.T, body string, op uint8) {
 		var in calendar.Input
-		d := json.NewDecoder(strings.NewReader(body))
-		d.UseNumber()
-		if d.Decode(&in) != nil {
+		decoder := json.NewDecoder(strings.NewReader(body))
+		decoder.UseNumber()
+		if decoder.Decode(&in) != nil {
 			return
 		}
-		for _, k := range calendar.Kinds {
-			var p calendar.Problems
-			spec := calendar.SpecOf(k)
-			a := spec.Decode(in, calendar.Op(op%3), calendar.LangEN, &calendar.Decision{Rules: rules, Now: now, Caller: editor}, &p)
-			for name, v := range a.Set {
+		for _, kind := range calendar.Kinds {
+			var problems calendar.Problems
+			spec := calendar.SpecOf(kind)
+			attrs := spec.Decode(in, calendar.Op(op%3), calendar.LangEN, &calendar.Decision{Rules: rules, Now: now, Caller: editor}, &problems)
+			for name, value := range attrs.Set {
 				field := spec.Field(name)
 				if field == nil || field.Form == calendar.FormNone {
-					t.Fatalf("%s: %s is kept though it cannot be sent", k, name)
+					t.Fatalf("%s: %s is kept though it cannot be sent", kind, name)
 				}
-				if _, cleared := v.(calendar.Clear); cleared && op%3 == uint8(calendar.OpCreate) {
-					t.Fatalf("%s: %s is cleared on create", k, name)
+				if _, cleared := value.(calendar.Clear); cleared && op%3 == uint8(calendar.OpCreate) {
+					t.Fatalf("%s: %s is cleared on create", kind, name)
 				}
-				if s, ok := v.(string); ok && (s == "" || field.Form != calendar.FormPassword && s != calendar.Plain(s)) {
-					t.Fatalf("%s: %s is kept as %q", k, name, s)
+				if text, ok := value.(string); ok && (text == "" || field.Form != calendar.FormPassword && text != calendar.Plain(text)) {
+					t.Fatalf("%s: %s is kept as %q", kind, name, text)
 				}
 			}
-			for _, problem := range p.Fields {
-				if _, kept := a.Set[problem.Field]; kept && op%3 != uint8(calendar.OpCreate) {
-					t.Fatalf("%s: %s is refused and kept", k, problem.Field)
+			for _, problem := range problems.Fields {
+				if _, kept := attrs.Set[problem.Field]; kept && op%3 != uint8(calendar.OpCreate) {
+					t.Fatalf("%s: %s is refused and kept", kind, problem.Field)
 				}
 				if texts.Messages["reason."+string(problem.Reason)] == (calendar.Text{}) {
-					t.Fatalf("%s: %s is refused for %q", k, problem.Field, problem.Reason)
+					t.Fatalf("%s: %s is refused for %q", kind, problem.Field, problem.Reason)
 				}
 			}
 		}

@@ -10,8 +10,8 @@ import (
 // typicalEvent is an event as large as events usually are.
 func typicalEvent(tb testing.TB) *Record {
 	tb.Helper()
-	wall := func(s string) Wall {
-		w, err := ParseWall(s)
+	wall := func(text string) Wall {
+		w, err := ParseWall(text)
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -43,11 +43,11 @@ func typicalEvent(tb testing.TB) *Record {
 // an error.
 func TestEncodeChangeRefuses(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]Change{
+	for name, change := range map[string]Change{
 		"unknown change": {Name: "event.made", Kind: KindEvent, ID: 1, Fields: typicalEvent(t).Fields},
 		"unknown field":  {Name: "event.updated", Kind: KindEvent, ID: 1, Fields: Fields{"colour": "red"}},
 	} {
-		if fields, err := EncodeChange(c); err == nil {
+		if fields, err := EncodeChange(change); err == nil {
 			t.Errorf("%s: got %s, want an error", name, fields)
 		}
 	}
@@ -61,15 +61,15 @@ var ignoreSum = cmpopts.IgnoreFields(Record{}, "Sum")
 func TestSum(t *testing.T) {
 	t.Parallel()
 	seen := map[uint64]string{}
-	for _, s := range []string{"", "\x00", "a", "b", "ab", "ba", "12345678", "123456789", "12345678\x00", "87654321", `{"id":1}`, `{"id":2}`} {
-		sum := SumOf(s)
+	for _, text := range []string{"", "\x00", "a", "b", "ab", "ba", "12345678", "123456789", "12345678\x00", "87654321", `{"id":1}`, `{"id":2}`} {
+		sum := SumOf(text)
 		if other, there := seen[sum]; there || sum == 0 {
-			t.Errorf("sum of %q is %d, that of %q", s, sum, other)
+			t.Errorf("sum of %q is %d, that of %q", text, sum, other)
 		}
-		if of := SumOf([]byte(s)); of != sum {
-			t.Errorf("sum of the bytes of %q is %d, of the text %d", s, of, sum)
+		if of := SumOf([]byte(text)); of != sum {
+			t.Errorf("sum of the bytes of %q is %d, of the text %d", text, of, sum)
 		}
-		seen[sum] = s
+		seen[sum] = text
 	}
 	if got, want := SumOf(`{"id":1}`), uint64(17103255986965395209); got != want {
 		t.Errorf("sum %d, want %d: it stands in ETags", got, want)

@@ -74,32 +74,32 @@ type Error struct {
 
 // Error returns the code and the names of the fields, for logs.
 func (e *Error) Error() string {
-	var b strings.Builder
-	b.WriteString(string(e.Code))
-	for _, f := range e.Fields {
-		b.WriteString(" " + f.Field + "=" + string(f.Reason))
+	var builder strings.Builder
+	builder.WriteString(string(e.Code))
+	for _, fieldError := range e.Fields {
+		builder.WriteString(" " + fieldError.Field + "=" + string(fieldError.Reason))
 	}
-	for _, m := range e.Missing {
-		b.WriteString(" " + m)
+	for _, text := range e.Missing {
+		builder.WriteString(" " + text)
 	}
-	return b.String()
+	return builder.String()
 }
 
 // Fail makes an Error with a code.
-func Fail(c Code, k Kind) *Error { return &Error{Code: c, Kind: k} }
+func Fail(code Code, kind Kind) *Error { return &Error{Code: code, Kind: kind} }
 
 // Problems collects the refused fields of one request, so that all are named at
 // once. The zero value is ready.
 type Problems struct{ Fields []FieldError }
 
 // Add notes a refused field. The first problem of a field counts.
-func (p *Problems) Add(field string, r Reason, args ...string) {
-	for _, f := range p.Fields {
-		if f.Field == field {
+func (p *Problems) Add(field string, reason Reason, args ...string) {
+	for _, fieldError := range p.Fields {
+		if fieldError.Field == field {
 			return
 		}
 	}
-	p.Fields = append(p.Fields, FieldError{field, r, args})
+	p.Fields = append(p.Fields, FieldError{field, reason, args})
 }
 
 // Err returns the error that names all refused fields, or nil.

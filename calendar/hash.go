@@ -11,16 +11,16 @@ type Hash uint64
 const HashStart Hash = 14695981039346656037
 
 // Text returns the hash extended by a text.
-func (h Hash) Text(s string) Hash { return mix(h, s) }
+func (h Hash) Text(text string) Hash { return mix(h, text) }
 
-func mix[T ~string | ~[]byte](h Hash, s T) Hash {
-	h = h.Number(uint64(len(s)))
-	for ; len(s) >= 8; s = s[8:] {
-		h = h.Number(binary.LittleEndian.Uint64([]byte(s[:8])))
+func mix[T ~string | ~[]byte](hash Hash, value T) Hash {
+	hash = hash.Number(uint64(len(value)))
+	for ; len(value) >= 8; value = value[8:] {
+		hash = hash.Number(binary.LittleEndian.Uint64([]byte(value[:8])))
 	}
 	var rest [8]byte
-	copy(rest[:], s)
-	return h.Number(binary.LittleEndian.Uint64(rest[:]))
+	copy(rest[:], value)
+	return hash.Number(binary.LittleEndian.Uint64(rest[:]))
 }
 
 // SumOf returns the Sum of a record by its stored JSON; it is never 0.

@@ -34,15 +34,15 @@ func HashedImportClaim(source, key string) Claim {
 
 // erasedFields are the fields of a record that is erased. Marks without a key go: such
 // a record is found by its id.
-func erasedFields(r *Record) Fields {
-	claims := importClaims(r)
+func erasedFields(record *Record) Fields {
+	claims := importClaims(record)
 	marks := make([]string, 0, len(claims))
-	for _, c := range claims {
-		if !strings.HasPrefix(c.Key, hashedMark) {
-			source, key, _ := strings.Cut(c.Key, " ")
-			c = HashedImportClaim(source, key)
+	for _, claim := range claims {
+		if !strings.HasPrefix(claim.Key, hashedMark) {
+			source, key, _ := strings.Cut(claim.Key, " ")
+			claim = HashedImportClaim(source, key)
 		}
-		marks = append(marks, c.Key)
+		marks = append(marks, claim.Key)
 	}
 	if len(marks) == 0 {
 		return Fields{}
@@ -58,45 +58,45 @@ func ImportClaim(source, key string) Claim {
 
 // ImportMark returns the mark that a source left on the record, that of line 0 for none.
 func (r *Record) ImportMark(source string) ImportMark {
-	for _, s := range r.Fields.Strings("imports") {
-		if m, ok := parseImportMark(s); ok && m.Source == source {
-			return m
+	for _, text := range r.Fields.Strings("imports") {
+		if importMark, ok := parseImportMark(text); ok && importMark.Source == source {
+			return importMark
 		}
 	}
 	return ImportMark{}
 }
 
 // WithImportMark returns the value of the field "imports" with the mark of its
-// source set; a key that the record has stays when m has none. r is nil for a
+// source set; a key that the record has stays when importMark has none. record is nil for a
 // new record.
-func WithImportMark(r *Record, m ImportMark) []string {
+func WithImportMark(record *Record, importMark ImportMark) []string {
 	var list []string
-	if r != nil {
-		m.Key = cmp.Or(m.Key, r.ImportMark(m.Source).Key)
-		list = slices.Clone(r.Fields.Strings("imports"))
+	if record != nil {
+		importMark.Key = cmp.Or(importMark.Key, record.ImportMark(importMark.Source).Key)
+		list = slices.Clone(record.Fields.Strings("imports"))
 	}
-	list = slices.DeleteFunc(list, func(s string) bool {
-		other, ok := parseImportMark(s)
-		return ok && other.Source == m.Source
+	list = slices.DeleteFunc(list, func(text string) bool {
+		other, ok := parseImportMark(text)
+		return ok && other.Source == importMark.Source
 	})
-	return append(list, m.Source+" "+strconv.FormatInt(m.Line, 10)+" "+m.Key)
+	return append(list, importMark.Source+" "+strconv.FormatInt(importMark.Line, 10)+" "+importMark.Key)
 }
 
-func parseImportMark(s string) (ImportMark, bool) {
-	source, rest, _ := strings.Cut(s, " ")
+func parseImportMark(text string) (ImportMark, bool) {
+	source, rest, _ := strings.Cut(text, " ")
 	line, key, ok := strings.Cut(rest, " ")
 	n, err := strconv.ParseInt(line, 10, 64)
 	return ImportMark{Source: source, Line: n, Key: key}, ok && err == nil
 }
 
 // importClaims are the claims on the keys that imports name the record by.
-func importClaims(r *Record) []Claim {
+func importClaims(record *Record) []Claim {
 	var claims []Claim
-	for _, s := range r.Fields.Strings("imports") {
-		if strings.HasPrefix(s, hashedMark) && !strings.Contains(s, " ") {
-			claims = append(claims, Claim{Space: importSpace, Key: s})
-		} else if m, ok := parseImportMark(s); ok && m.Key != "" {
-			claims = append(claims, ImportClaim(m.Source, m.Key))
+	for _, text := range record.Fields.Strings("imports") {
+		if strings.HasPrefix(text, hashedMark) && !strings.Contains(text, " ") {
+			claims = append(claims, Claim{Space: importSpace, Key: text})
+		} else if importMark, ok := parseImportMark(text); ok && importMark.Key != "" {
+			claims = append(claims, ImportClaim(importMark.Source, importMark.Key))
 		}
 	}
 	return claims

@@ -41,8 +41,8 @@ func (k Kind) String() string { return kindNames[k] }
 func (k Kind) Collection() string { return collections[k] }
 
 // ParseKind reads a singular name.
-func ParseKind(s string) (Kind, bool) {
-	k := max(0, slices.Index(kindNames[:], s))
+func ParseKind(text string) (Kind, bool) {
+	k := max(0, slices.Index(kindNames[:], text))
 	return Kind(k), k > 0
 }
 

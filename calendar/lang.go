@@ -35,8 +35,8 @@ func (l Lang) Tag() string {
 }
 
 // ParseLang reads a selector value.
-func ParseLang(s string) (Lang, bool) {
-	if i := slices.Index(langNames[:], s); i >= 0 {
+func ParseLang(text string) (Lang, bool) {
+	if i := slices.Index(langNames[:], text); i >= 0 {
 		return Lang(i), true
 	}
 	return LangEN, false
@@ -46,11 +46,11 @@ func ParseLang(s string) (Lang, bool) {
 // means that the language has none.
 type Text [langCount]string
 
-// In returns the text shown in a language: that of l, else that of
+// In returns the text shown in a language: that of lang, else that of
 // the home language; and the language that the text is in.
-func (t Text) In(l, home Lang) (string, Lang) {
-	if t[l] != "" {
-		return t[l], l
+func (t Text) In(lang, home Lang) (string, Lang) {
+	if t[lang] != "" {
+		return t[lang], lang
 	}
 	return t[home], home
 }

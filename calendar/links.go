@@ -9,25 +9,25 @@ import (
 )
 
 // refs reads a list of links: categories and tags (3.1.6), venue and organizer (3.1.5) of an event.
-func (d *decoder) refs(f *Field, v any) (any, bool) {
+func (d *decoder) refs(field *Field, v any) (any, bool) {
 	_, isBool := v.(bool)
 	_, isObject := v.(map[string]any)
 	read := d.term
 	switch {
-	case f.Form == FormLinks && isBool:
-		return d.refuse(f, ReasonTypeLinks)
-	case f.Form == FormLinks:
+	case field.Form == FormLinks && isBool:
+		return d.refuse(field, ReasonTypeLinks)
+	case field.Form == FormLinks:
 		read = d.link
 	case isBool || isObject:
-		return d.refuse(f, ReasonTypeTerms)
+		return d.refuse(field, ReasonTypeTerms)
 	}
 	elements := ParseList(v)
 	refs := make([]Ref, 0, len(elements))
 	for _, e := range elements {
-		if f.Form == FormLinks && f.isEmpty(e) {
+		if field.Form == FormLinks && field.isEmpty(e) {
 			continue
 		}
-		ref, ok := read(f, e)
+		ref, ok := read(field, e)
 		if !ok {
 			return nil, false
 		}
@@ -37,14 +37,14 @@ func (d *decoder) refs(f *Field, v any) (any, bool) {
 	case len(refs) == 0:
 		return Clear{}, true
 	case len(refs) > MaxElements:
-		return d.refuse(f, ReasonTooMany, strconv.Itoa(MaxElements))
+		return d.refuse(field, ReasonTooMany, strconv.Itoa(MaxElements))
 	default:
 		return refs, true
 	}
 }
 
 // term reads one element of categories or tags: an id, a slug or a name.
-func (d *decoder) term(f *Field, e any) (Ref, bool) {
+func (d *decoder) term(field *Field, e any) (Ref, bool) {
 	ref := Ref{Entry: shorten(entryText(e))}
 	switch e := e.(type) {
 	case json.Number:
@@ -56,28 +56,28 @@ func (d *decoder) term(f *Field, e any) (Ref, bool) {
 		name, isNumber := d.Rules.Clean.Name(Plain(e)), IsDigits(e)
 		switch {
 		case utf8.RuneCountInString(name) > maxName:
-			d.problems.Add(f.Name, ReasonTooLong, strconv.Itoa(maxName))
+			d.problems.Add(field.Name, ReasonTooLong, strconv.Itoa(maxName))
 			return ref, false
 		case isNumber:
 			ref.ID, _ = ParseID(e)
 			fallthrough
 		case name != "" && name != "0":
 			ref.Entry = Plain(e)
-			ref.Inline = &Attrs{Lang: d.lang, Set: map[string]any{f.Links.NameField(): name}}
+			ref.Inline = &Attrs{Lang: d.lang, Set: map[string]any{field.Links.NameField(): name}}
 			return ref, true
 		}
 	}
-	d.problems.Add(f.Name, ReasonEntry, ref.Entry)
+	d.problems.Add(field.Name, ReasonEntry, ref.Entry)
 	return ref, false
 }
 
 // link reads one element of venue or organizer.
-func (d *decoder) link(f *Field, e any) (Ref, bool) {
-	entry := shorten(entryText(e))
-	id := e
-	if object, ok := e.(map[string]any); ok {
-		if id = object["id"]; f.isEmpty(id) {
-			return d.inline(f, object, entry)
+func (d *decoder) link(field *Field, value any) (Ref, bool) {
+	entry := shorten(entryText(value))
+	id := value
+	if object, ok := value.(map[string]any); ok {
+		if id = object["id"]; field.isEmpty(id) {
+			return d.inline(field, object, entry)
 		}
 	}
 	n, isID := ParseInt(id)
@@ -85,26 +85,26 @@ func (d *decoder) link(f *Field, e any) (Ref, bool) {
 		isID = IsDigits(Trim(text))
 	}
 	if !isID {
-		d.problems.Add(f.Name, ReasonEntry, entry)
+		d.problems.Add(field.Name, ReasonEntry, entry)
 	}
 	return Ref{Entry: entry, ID: ID(n), IsID: true}, isID
 }
 
 // inline reads an object that describes a venue or an organizer.
-func (d *decoder) inline(f *Field, object map[string]any, entry string) (Ref, bool) {
-	sent := object[f.Links.NameField()]
+func (d *decoder) inline(field *Field, object map[string]any, entry string) (Ref, bool) {
+	sent := object[field.Links.NameField()]
 	if sent == nil || sent == "" {
-		d.problems.Add(f.Name, ReasonEntry, entry)
+		d.problems.Add(field.Name, ReasonEntry, entry)
 		return Ref{}, false
 	}
 	name, _ := sent.(string)
 	link := Ref{Entry: cmp.Or(shorten(Trim(Plain(name))), entry)}
-	var p Problems
-	link.Inline = SpecOf(f.Links).Decode(object, OpCreate, d.lang, d.Decision, &p)
-	for _, bad := range p.Fields {
-		d.problems.Add(f.Name, ReasonInline, append([]string{link.Entry, bad.Field, string(bad.Reason)}, bad.Args...)...)
+	var problems Problems
+	link.Inline = SpecOf(field.Links).Decode(object, OpCreate, d.lang, d.Decision, &problems)
+	for _, bad := range problems.Fields {
+		d.problems.Add(field.Name, ReasonInline, append([]string{link.Entry, bad.Field, string(bad.Reason)}, bad.Args...)...)
 	}
-	return link, len(p.Fields) == 0
+	return link, len(problems.Fields) == 0
 }
 
 // entryText returns an element of a list as it was sent, for messages.
@@ -115,24 +115,24 @@ func entryText(e any) string {
 	case json.Number:
 		return string(e)
 	}
-	var b strings.Builder
-	out := json.NewEncoder(&b)
+	var builder strings.Builder
+	out := json.NewEncoder(&builder)
 	out.SetEscapeHTML(false)
 	if out.Encode(e) != nil {
 		return ""
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return strings.TrimSuffix(builder.String(), "\n")
 }
 
 // shorten cuts an entry, so that a message stays readable.
-func shorten(s string) string {
+func shorten(text string) string {
 	const limit = 100
 	n := 0
-	for i := range s {
+	for i := range text {
 		if n == limit {
-			return s[:i] + "…"
+			return text[:i] + "…"
 		}
 		n++
 	}
-	return s
+	return text
 }

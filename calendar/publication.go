@@ -43,7 +43,7 @@ func (e *edit) status() Status {
 
 // isUnpublished reports whether a post of the status needs neither slug nor
 // publication time.
-func isUnpublished(s Status) bool { return s == StatusDraft || s == StatusPending }
+func isUnpublished(status Status) bool { return status == StatusDraft || status == StatusPending }
 
 // publicationDates sets the dates that were sent, else those of a post that is new or
 // published for the first time. Words are read in the zone of an event, all else in that of

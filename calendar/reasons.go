@@ -112,4 +112,4 @@ func (r Reason) Detail() string {
 }
 
 // UnknownReason is the reason for a value that names no record of a kind.
-func UnknownReason(k Kind) Reason { return Reason("unknown_" + k.String()) }
+func UnknownReason(kind Kind) Reason { return Reason("unknown_" + kind.String()) }

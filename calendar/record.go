@@ -15,10 +15,10 @@ import (
 type Fields map[string]any
 
 // Text returns a translatable field.
-func (f Fields) Text(name string) Text { v, _ := f[name].(Text); return v }
+func (f Fields) Text(name string) Text { text, _ := f[name].(Text); return text }
 
 // String returns a text field, "" when absent.
-func (f Fields) String(name string) string { v, _ := f[name].(string); return v }
+func (f Fields) String(name string) string { text, _ := f[name].(string); return text }
 
 // Bool returns a boolean field, false when absent.
 func (f Fields) Bool(name string) bool { v, _ := f[name].(bool); return v }
@@ -32,18 +32,18 @@ func (f Fields) BoolOr(name string, def bool) bool {
 }
 
 // ID returns an id field, 0 when absent.
-func (f Fields) ID(name string) ID { v, _ := f[name].(ID); return v }
+func (f Fields) ID(name string) ID { id, _ := f[name].(ID); return id }
 
 // IDs returns a list of ids, nil when absent. The caller must not change it.
-func (f Fields) IDs(name string) []ID { v, _ := f[name].([]ID); return v }
+func (f Fields) IDs(name string) []ID { ids, _ := f[name].([]ID); return ids }
 
 // Strings returns a list of texts, nil when absent. The caller must not change it.
-func (f Fields) Strings(name string) []string { v, _ := f[name].([]string); return v }
+func (f Fields) Strings(name string) []string { texts, _ := f[name].([]string); return texts }
 
 // Wall returns a wall clock, NoWall when absent.
 func (f Fields) Wall(name string) Wall {
-	if v, ok := f[name].(Wall); ok {
-		return v
+	if wall, ok := f[name].(Wall); ok {
+		return wall
 	}
 	return NoWall
 }
@@ -107,8 +107,8 @@ const (
 
 // EventStatus reports whether the event takes place.
 func (f Fields) EventStatus() EventStatus {
-	if s := f.String("event_status"); s != "" {
-		return EventStatus(s)
+	if text := f.String("event_status"); text != "" {
+		return EventStatus(text)
 	}
 	return EventScheduled
 }
@@ -131,18 +131,18 @@ const (
 func (r *Record) Status(now time.Time) Status { return r.statusIn("status", now) }
 
 func (r *Record) statusIn(field string, now time.Time) Status {
-	s := Status(r.Fields.String(field))
-	if s == StatusFuture && r.Fields.Wall("date_utc") <= Wall(now.Unix()) {
+	status := Status(r.Fields.String(field))
+	if status == StatusFuture && r.Fields.Wall("date_utc") <= Wall(now.Unix()) {
 		return StatusPublish
 	}
-	return s
+	return status
 }
 
 // FormerStatus is Status for a post that is not in the trash; for a trashed one
 // it is the status it had before, as it would hold at the moment.
 func (r *Record) FormerStatus(now time.Time) Status {
-	if s := r.Status(now); s != StatusTrash {
-		return s
+	if status := r.Status(now); status != StatusTrash {
+		return status
 	}
 	return r.statusIn("former_status", now)
 }
@@ -155,8 +155,8 @@ func (r *Record) Slug() string { return r.Fields.String("slug") }
 
 // Name is the text that names the record in a language, and the language that
 // the text is in.
-func (r *Record) Name(l Lang) (string, Lang) {
-	return r.Fields.Text(r.Kind.NameField()).In(l, r.Home)
+func (r *Record) Name(lang Lang) (string, Lang) {
+	return r.Fields.Text(r.Kind.NameField()).In(lang, r.Home)
 }
 
 // Langs are the languages that hold any text, the home language first, the
@@ -164,10 +164,10 @@ func (r *Record) Name(l Lang) (string, Lang) {
 func (r *Record) Langs() []Lang {
 	out := make([]Lang, 1, len(Langs))
 	out[0] = r.Home
-	for _, l := range Langs {
-		has := func(name string) bool { return r.Fields.Text(name)[l] != "" }
-		if l != r.Home && slices.ContainsFunc(SpecOf(r.Kind).texts, has) {
-			out = append(out, l)
+	for _, lang := range Langs {
+		has := func(name string) bool { return r.Fields.Text(name)[lang] != "" }
+		if lang != r.Home && slices.ContainsFunc(SpecOf(r.Kind).texts, has) {
+			out = append(out, lang)
 		}
 	}
 	return out

@@ -17,83 +17,83 @@ func (c Caller) ReadsAll() bool { return c.Role.atLeast(Editor) || c.Role == Aud
 func (c Caller) ReadsOwn() bool { return c.Role.atLeast(Contributor) }
 
 // Owns reports whether the record is an own one of a caller who may have such.
-func (c Caller) Owns(r *Record) bool {
-	return c.ReadsOwn() && c.ID != 0 && r.Author() == c.ID
+func (c Caller) Owns(record *Record) bool {
+	return c.ReadsOwn() && c.ID != 0 && record.Author() == c.ID
 }
 
 // MayWrite reports whether a caller may write records of a kind at all: create (true)
 // or update and delete (false). It answers nil, CodeUnauthorized or
 // CodeForbidden.
-func MayWrite(c Caller, k Kind, create bool) error {
-	if c.Role == Anonymous {
-		return Fail(CodeUnauthorized, k)
+func MayWrite(caller Caller, kind Kind, create bool) error {
+	if caller.Role == Anonymous {
+		return Fail(CodeUnauthorized, kind)
 	}
-	if k.IsPost() && c.Role.atLeast(Contributor) || k.IsTerm() && MayCreateTerm(c, k) {
+	if kind.IsPost() && caller.Role.atLeast(Contributor) || kind.IsTerm() && MayCreateTerm(caller, kind) {
 		return nil
 	}
-	if k == KindImage && create && MayUseImageURL(c) {
+	if kind == KindImage && create && MayUseImageURL(caller) {
 		return nil
 	}
-	return Fail(CodeForbidden, k)
+	return Fail(CodeForbidden, kind)
 }
 
 // MayEdit reports whether a caller may update or delete this record: nil or
 // CodeForbidden. A trashed post counts with its former status.
-func MayEdit(c Caller, r *Record, now time.Time) error {
-	if r.Kind.IsTerm() && MayCreateTerm(c, r.Kind) {
+func MayEdit(caller Caller, record *Record, now time.Time) error {
+	if record.Kind.IsTerm() && MayCreateTerm(caller, record.Kind) {
 		return nil
 	}
-	if r.Kind.IsPost() {
+	if record.Kind.IsPost() {
 		switch {
-		case c.Role.atLeast(Editor):
+		case caller.Role.atLeast(Editor):
 			return nil
-		case c.Owns(r) && c.Role.atLeast(Author):
+		case caller.Owns(record) && caller.Role.atLeast(Author):
 			return nil
-		case c.Owns(r):
-			switch r.FormerStatus(now) {
+		case caller.Owns(record):
+			switch record.FormerStatus(now) {
 			case StatusDraft, StatusPending, StatusPrivate:
 				return nil
 			case StatusPublish, StatusFuture, StatusTrash:
 			}
 		}
 	}
-	return Fail(CodeForbidden, r.Kind)
+	return Fail(CodeForbidden, record.Kind)
 }
 
 // MayRead reports whether a caller may read a post singly, passwords aside; a
 // trashed event is read by no one. Terms are read by all, images and users by
 // no one: they have no routes.
-func MayRead(c Caller, r *Record, now time.Time) bool {
-	if !r.Kind.IsPost() {
-		return r.Kind.IsTerm()
+func MayRead(caller Caller, record *Record, now time.Time) bool {
+	if !record.Kind.IsPost() {
+		return record.Kind.IsTerm()
 	}
-	switch r.Status(now) {
+	switch record.Status(now) {
 	case StatusPublish:
 		return true
 	case StatusTrash:
-		if r.Kind == KindEvent {
+		if record.Kind == KindEvent {
 			return false
 		}
 	case StatusFuture, StatusDraft, StatusPending, StatusPrivate:
 	}
-	return c.ReadsAll() || c.Owns(r)
+	return caller.ReadsAll() || caller.Owns(record)
 }
 
 // NeedsPassword reports whether the event is protected and the caller is none of
 // those who need no password: its author (contributor and up), editors,
 // administrators and auditors (interface 6.3).
-func NeedsPassword(c Caller, r *Record) bool {
-	return r.Fields.Bool("protected") && !c.ReadsAll() && !c.Owns(r)
+func NeedsPassword(caller Caller, record *Record) bool {
+	return record.Fields.Bool("protected") && !caller.ReadsAll() && !caller.Owns(record)
 }
 
 // MayCreateTerm reports whether a caller may make a term of a kind, by name in an
 // event too; the same callers update and delete terms of the kind.
-func MayCreateTerm(c Caller, k Kind) bool {
-	switch k {
+func MayCreateTerm(caller Caller, kind Kind) bool {
+	switch kind {
 	case KindCategory:
-		return c.Role.atLeast(Author)
+		return caller.Role.atLeast(Author)
 	case KindTag:
-		return c.Role.atLeast(Editor)
+		return caller.Role.atLeast(Editor)
 	default:
 		return false
 	}
@@ -101,14 +101,14 @@ func MayCreateTerm(c Caller, k Kind) bool {
 
 // MayNameAuthor reports whether a caller may name the user as the author of a
 // post: oneself, or as editor or administrator anybody.
-func MayNameAuthor(c Caller, author ID) bool {
-	return c.Role.atLeast(Editor) || c.Role.atLeast(Contributor) && author == c.ID
+func MayNameAuthor(caller Caller, author ID) bool {
+	return caller.Role.atLeast(Editor) || caller.Role.atLeast(Contributor) && author == caller.ID
 }
 
 // MayUseImageURL reports whether a caller may give an image by its URL, a
 // registered one too.
-func MayUseImageURL(c Caller) bool { return c.Role.atLeast(Author) }
+func MayUseImageURL(caller Caller) bool { return caller.Role.atLeast(Author) }
 
 // MayPublish reports whether a caller may publish and schedule posts. For a
 // contributor these statuses become pending (interface 5.4).
-func MayPublish(c Caller) bool { return c.Role.atLeast(Author) }
+func MayPublish(caller Caller) bool { return caller.Role.atLeast(Author) }

@@ -16,62 +16,62 @@ const (
 	other ID = 8
 )
 
-func callerOf(r Role) Caller {
-	if r == Anonymous {
+func callerOf(role Role) Caller {
+	if role == Anonymous {
 		return Caller{}
 	}
-	return Caller{ID: self, Role: r}
+	return Caller{ID: self, Role: role}
 }
 
 // allowed returns what a row of rights.txt asks, answered for a caller.
-func allowed(tb testing.TB, row string, c Caller) string {
+func allowed(tb testing.TB, row string, caller Caller) string {
 	tb.Helper()
 	now := time.Date(2026, 3, 2, 14, 15, 0, 0, time.UTC)
 	words := append(strings.Fields(row), "", "", "")
 	verb, owner, status := words[0], words[2], words[3]
 	kind, _ := ParseKind(words[1])
-	r := &Record{ID: 100, Kind: kind, Version: 1, Home: LangEN, Fields: Fields{}}
+	record := &Record{ID: 100, Kind: kind, Version: 1, Home: LangEN, Fields: Fields{}}
 	author := map[string]ID{"own": self, "foreign": other}[owner]
 	if author != 0 {
-		r.Fields["author"], r.Fields["status"] = author, status
+		record.Fields["author"], record.Fields["status"] = author, status
 	}
 	if former, ok := strings.CutPrefix(status, "trashed-"); ok {
-		r.Fields["status"], r.Fields["former_status"] = "trash", former
+		record.Fields["status"], record.Fields["former_status"] = "trash", former
 	}
 	switch status {
 	case "scheduled":
-		r.Fields["status"], r.Fields["date_utc"] = "future", Wall(now.Unix())+1
+		record.Fields["status"], record.Fields["date_utc"] = "future", Wall(now.Unix())+1
 	case "due":
-		r.Fields["status"], r.Fields["date_utc"] = "future", Wall(now.Unix())
+		record.Fields["status"], record.Fields["date_utc"] = "future", Wall(now.Unix())
 	case "protected":
-		r.Fields["status"], r.Fields["protected"] = "publish", true
+		record.Fields["status"], record.Fields["protected"] = "publish", true
 	}
 	var err error
 	var ok bool
 	switch verb {
 	case "edit": // the general right before the right on the record, as routes check them
-		if err = MayWrite(c, kind, false); err == nil {
-			err = MayEdit(c, r, now)
+		if err = MayWrite(caller, kind, false); err == nil {
+			err = MayEdit(caller, record, now)
 		}
 		ok = err == nil
 	case "create", "update":
-		err = MayWrite(c, kind, verb == "create")
+		err = MayWrite(caller, kind, verb == "create")
 		ok = err == nil
 	case "read":
-		ok = MayRead(c, r, now)
+		ok = MayRead(caller, record, now)
 	case "password":
-		ok = NeedsPassword(c, r)
+		ok = NeedsPassword(caller, record)
 	case "publish":
-		ok = MayPublish(c)
+		ok = MayPublish(caller)
 	case "author":
-		ok = MayNameAuthor(c, author)
+		ok = MayNameAuthor(caller, author)
 	case "image-url":
-		ok = MayUseImageURL(c)
+		ok = MayUseImageURL(caller)
 	case "term":
-		ok = MayCreateTerm(c, kind)
+		ok = MayCreateTerm(caller, kind)
 	case "list":
-		if ok = c.ReadsOwn(); author == other {
-			ok = c.ReadsAll()
+		if ok = caller.ReadsOwn(); author == other {
+			ok = caller.ReadsAll()
 		}
 	default:
 		tb.Fatalf("%s: no such right", row)
@@ -93,9 +93,9 @@ func allowed(tb testing.TB, row string, c Caller) string {
 func TestRights(t *testing.T) {
 	t.Parallel()
 	for _, row := range ReadRows(t, "rights.txt", "rights", 2) {
-		for _, k := range []Kind{KindEvent, KindVenue, KindOrganizer} {
+		for _, kind := range []Kind{KindEvent, KindVenue, KindOrganizer} {
 			var got []string
-			act := strings.ReplaceAll(row[0], "POST", k.String())
+			act := strings.ReplaceAll(row[0], "POST", kind.String())
 			for _, role := range columns {
 				got = append(got, allowed(t, act, callerOf(role)))
 			}
@@ -110,9 +110,9 @@ func TestRights(t *testing.T) {
 func TestNobodyOwnsAPostWithoutAuthor(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)
-	r := &Record{Kind: KindVenue, Fields: Fields{"author": ID(0), "status": "draft"}}
+	record := &Record{Kind: KindVenue, Fields: Fields{"author": ID(0), "status": "draft"}}
 	for _, role := range columns[:4] {
-		if c := (Caller{Role: role}); MayRead(c, r, now) || MayEdit(c, r, now) == nil {
+		if caller := (Caller{Role: role}); MayRead(caller, record, now) || MayEdit(caller, record, now) == nil {
 			t.Errorf("%s without an id owns a post without an author", role)
 		}
 	}

@@ -26,9 +26,9 @@ func (e *edit) slug() {
 	needed := e.Kind.IsTerm() || !isUnpublished(Status(e.Fields.String("status")))
 	_, cleared := sent.(Clear)
 	var want string
-	switch s, isText := sent.(string); {
+	switch text, isText := sent.(string); {
 	case isText:
-		if want = MakeSlug(e.Rules.Clean.Name(s), e.Rules.Clean); want == "" {
+		if want = MakeSlug(e.Rules.Clean.Name(text), e.Rules.Clean); want == "" {
 			e.problems.Add("slug", ReasonSlug)
 			return
 		}
@@ -54,8 +54,8 @@ func (e *edit) slug() {
 
 // MakeSlug makes a slug of a cleaned text: transliterated, lower case, letters,
 // digits, "-" and "_" only, at most 200 bytes; "" when nothing is left.
-func MakeSlug(s string, c Cleaner) string {
-	s = strings.Map(func(r rune) rune {
+func MakeSlug(text string, cleaner Cleaner) string {
+	text = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
 			return ' '
@@ -63,8 +63,8 @@ func MakeSlug(s string, c Cleaner) string {
 			return '-'
 		}
 		return r
-	}, s)
-	s = strings.Map(func(r rune) rune {
+	}, text)
+	text = strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r == '_', isASCIIDigit(r):
 			return r
@@ -72,16 +72,16 @@ func MakeSlug(s string, c Cleaner) string {
 			return '-'
 		}
 		return -1
-	}, strings.ToLower(c.ASCII(s)))
-	return cutSlug(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '-' }), "-"), maxSlug)
+	}, strings.ToLower(cleaner.ASCII(text)))
+	return cutSlug(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '-' }), "-"), maxSlug)
 }
 
 // cutSlug cuts a slug to a number of bytes.
-func cutSlug(s string, limit int) string {
-	if len(s) <= limit {
-		return s
+func cutSlug(text string, limit int) string {
+	if len(text) <= limit {
+		return text
 	}
-	return strings.TrimRight(s[:limit], "-")
+	return strings.TrimRight(text[:limit], "-")
 }
 
 // linearProbes is how many numbers are tried one by one, so that small holes are
@@ -91,13 +91,13 @@ const linearProbes = 16
 // freeSlug returns the slug with tail behind it if it is free. Else a child category
 // gets the slug of its parent appended, then a number is appended before tail.
 func (e *edit) freeSlug(slug, tail string) string {
-	taken := func(s string) bool { return e.Taken(e.Kind, e.ID, s+tail) }
+	taken := func(text string) bool { return e.Taken(e.Kind, e.ID, text+tail) }
 	if !taken(slug) {
 		return slug + tail
 	}
 	if id := e.Fields.ID("parent"); id != 0 {
-		if p := e.Parent(id); p != nil && p.Slug() != "" && len(p.Slug()) < maxSlug-1 {
-			suffix := "-" + p.Slug()
+		if record := e.Parent(id); record != nil && record.Slug() != "" && len(record.Slug()) < maxSlug-1 {
+			suffix := "-" + record.Slug()
 			slug = cutSlug(slug, maxSlug-len(suffix)) + suffix
 			if !taken(slug) {
 				return slug + tail
@@ -110,8 +110,8 @@ func (e *edit) freeSlug(slug, tail string) string {
 	}
 	n := 2
 	for ; n <= linearProbes; n++ {
-		if s := numbered(n); !taken(s) {
-			return s + tail
+		if text := numbered(n); !taken(text) {
+			return text + tail
 		}
 	}
 	low, high := n, 2*n // all below low are taken

@@ -32,11 +32,11 @@ func TestMakeSlug(t *testing.T) {
 	}
 }
 
-func isSlug(s string) bool {
-	if s == "" || len(s) > maxSlug || strings.Contains(s, "--") || s[0] == '-' || s[len(s)-1] == '-' {
+func isSlug(text string) bool {
+	if text == "" || len(text) > maxSlug || strings.Contains(text, "--") || text[0] == '-' || text[len(text)-1] == '-' {
 		return false
 	}
-	return !strings.ContainsFunc(s, func(r rune) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_'
 	})
 }
@@ -45,12 +45,12 @@ func FuzzMakeSlug(f *testing.F) {
 	f.Add("Quay concert & picnic")
 	f.Add("—音/乐.会—")
 	f.Fuzz(func(t *testing.T, in string) {
-		s := MakeSlug(in, plainCleaner{})
-		if s != "" && !isSlug(s) {
-			t.Fatalf("%q: got %q, which is no slug", in, s)
+		text := MakeSlug(in, plainCleaner{})
+		if text != "" && !isSlug(text) {
+			t.Fatalf("%q: got %q, which is no slug", in, text)
 		}
-		if again := MakeSlug(s, plainCleaner{}); again != s {
-			t.Fatalf("%q: got %q, and of that %q", in, s, again)
+		if again := MakeSlug(text, plainCleaner{}); again != text {
+			t.Fatalf("%q: got %q, and of that %q", in, text, again)
 		}
 	})
 }
@@ -60,8 +60,8 @@ func TestNumberingAsksSeldom(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 2, 15, 16, 17, 18, 33, 34, 35, 1000, 99999} {
 		asked := 0
-		d := situation{}.decision()
-		d.Taken = func(_ Kind, _ ID, slug string) bool {
+		decision := situation{}.decision()
+		decision.Taken = func(_ Kind, _ ID, slug string) bool {
 			asked++
 			if slug == "hall" {
 				return true
@@ -70,11 +70,11 @@ func TestNumberingAsksSeldom(t *testing.T) {
 			_, err := fmt.Sscanf(slug, "hall-%d", &i)
 			return err == nil && i <= n
 		}
-		c, err := Create(KindVenue, 1, attrs(t, attrSet{"venue": "Hall"}), d)
+		change, err := Create(KindVenue, 1, attrs(t, attrSet{"venue": "Hall"}), decision)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := c.Fields.String("slug"), fmt.Sprintf("hall-%d", max(n+1, 2)); got != want {
+		if got, want := change.Fields.String("slug"), fmt.Sprintf("hall-%d", max(n+1, 2)); got != want {
 			t.Errorf("%d taken: got %s, want %s", n, got, want)
 		}
 		if asked > 60 {
@@ -97,14 +97,14 @@ func TestFreeSlugProperties(t *testing.T) {
 			suffix := fmt.Sprintf("-%d", n)
 			held = append(held, cutSlug(base, maxSlug-len(suffix))+suffix)
 		}
-		r := created(rt, KindVenue, situation{taken: held}, attrSet{"venue": name})
-		if slug := r.Slug(); !isSlug(slug) || slices.Contains(held, slug) {
+		record := created(rt, KindVenue, situation{taken: held}, attrSet{"venue": name})
+		if slug := record.Slug(); !isSlug(slug) || slices.Contains(held, slug) {
 			rt.Fatalf("got %q, held %v", slug, held)
 		}
-		gone := applied(rt, r)(Remove(r, situation{taken: []string{r.Slug() + trashedSuffix}}.decision()))
+		gone := applied(rt, record)(Remove(record, situation{taken: []string{record.Slug() + trashedSuffix}}.decision()))
 		back := applied(rt, gone)(Update(gone, attrs(rt, nil), situation{}.decision()))
-		if back.Slug() != r.Slug() {
-			rt.Fatalf("got %q back, want %q", back.Slug(), r.Slug())
+		if back.Slug() != record.Slug() {
+			rt.Fatalf("got %q back, want %q", back.Slug(), record.Slug())
 		}
 		if plain := strings.TrimSuffix(gone.Slug(), trashedSuffix); !isSlug(plain) || plain == gone.Slug() {
 			rt.Fatalf("trashed slug %q", gone.Slug())

@@ -125,4 +125,4 @@ func (s *Spec) Field(name string) *Field {
 
 // SpecOf returns the field table of a kind, nil for none; images and users have
 // one too.
-func SpecOf(k Kind) *Spec { return specs[k] }
+func SpecOf(kind Kind) *Spec { return specs[kind] }

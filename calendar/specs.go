@@ -56,7 +56,7 @@ func readSpecs(text string) (tables [KindUser + 1]*Spec) {
 
 // ReadField reads the row of a field: its name, its form and what is not that of the form. A
 // word that the tables cannot have is a mistake in them.
-func ReadField(row string) (f Field) {
+func ReadField(row string) (field Field) {
 	words := strings.Fields(row)
 	index := func(known []string, word string) int {
 		i := slices.Index(known, word)
@@ -66,52 +66,52 @@ func ReadField(row string) (f Field) {
 		return i
 	}
 	if form := index(formWords, words[1]); form < len(forms) {
-		f = forms[form]
+		field = forms[form]
 	} else {
-		f.Form = Form(form)
+		field.Form = Form(form)
 	}
-	f.Name = words[0]
+	field.Name = words[0]
 	flags := map[string]*bool{
-		"required": &f.Required, "extension": &f.Extension, "not_by_slug": &f.NotBySlug, "initial": &f.Initial, "filled": &f.Filled, "stays": &f.Stays,
+		"required": &field.Required, "extension": &field.Extension, "not_by_slug": &field.NotBySlug, "initial": &field.Initial, "filled": &field.Filled, "stays": &field.Stays,
 	}
 	for _, word := range words[2:] {
 		switch column, value, _ := strings.Cut(word, "="); column {
 		case "stored":
-			f.Stored = Type(index(typeWords, value))
+			field.Stored = Type(index(typeWords, value))
 		case "declared":
-			f.Declared = strings.ReplaceAll(value, "_", " ")
+			field.Declared = strings.ReplaceAll(value, "_", " ")
 		case "default":
-			f.Default = value
+			field.Default = value
 		case "empty":
-			f.Empty = Empty(index(emptyWords, value))
+			field.Empty = Empty(index(emptyWords, value))
 		case "max":
-			f.Max, _ = strconv.Atoi(value)
+			field.Max, _ = strconv.Atoi(value)
 		case "enum":
-			f.Enum = strings.Split(value, ",")
+			field.Enum = strings.Split(value, ",")
 		case "shown":
-			f.Shown = Shown(index(shownWords, value))
+			field.Shown = Shown(index(shownWords, value))
 		case "links":
-			f.Links = Kind(index(kindNames[:], value))
+			field.Links = Kind(index(kindNames[:], value))
 		default:
 			*flags[column] = true
 		}
 	}
-	return f
+	return field
 }
 
 // newSpec makes the table of some fields.
-func newSpec(k Kind, fields []Field) *Spec {
-	s := &Spec{Kind: k, Fields: fields, byName: make(map[string]*Field, len(fields))}
+func newSpec(kind Kind, fields []Field) *Spec {
+	spec := &Spec{Kind: kind, Fields: fields, byName: make(map[string]*Field, len(fields))}
 	for i := range fields {
 		f := &fields[i]
-		s.byName[f.Name] = f
+		spec.byName[f.Name] = f
 		if f.Stored != 0 {
-			s.stored = append(s.stored, f)
+			spec.stored = append(spec.stored, f)
 		}
 		if f.Stored == TypeText {
-			s.texts = append(s.texts, f.Name)
+			spec.texts = append(spec.texts, f.Name)
 		}
 	}
-	slices.SortFunc(s.stored, func(a, b *Field) int { return strings.Compare(a.Name, b.Name) })
-	return s
+	slices.SortFunc(spec.stored, func(a, b *Field) int { return strings.Compare(a.Name, b.Name) })
+	return spec
 }

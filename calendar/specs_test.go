@@ -32,11 +32,11 @@ var shownNames = map[Shown]string{
 
 var emptyNames = map[Empty]string{EmptyRefused: "refused", EmptyClears: "clears", EmptyNull: "null not sent"}
 
-func orDash(s string) string {
-	if s == "" {
+func orDash(text string) string {
+	if text == "" {
 		return "-"
 	}
-	return s
+	return text
 }
 
 func yes(b bool) string {
@@ -46,39 +46,39 @@ func yes(b bool) string {
 	return "-"
 }
 
-func stays(f *Field) string {
-	if f.Stays {
+func stays(field *Field) string {
+	if field.Stays {
 		return "stays"
 	}
 	return "-"
 }
 
-func renderField(f *Field) string {
-	declared := f.Declared
+func renderField(field *Field) string {
+	declared := field.Declared
 	if declared == "" {
 		declared = "untyped"
 	}
 	limit := "-"
-	if f.Max > 0 {
-		limit = strconv.Itoa(f.Max)
+	if field.Max > 0 {
+		limit = strconv.Itoa(field.Max)
 	}
 	other := ""
-	if f.NotBySlug {
+	if field.NotBySlug {
 		other = "not by slug"
 	}
-	if f.Enum != nil {
-		other = "enum " + strings.Join(f.Enum, " ")
+	if field.Enum != nil {
+		other = "enum " + strings.Join(field.Enum, " ")
 	}
 	filled, initial := "-", "-"
-	if f.Filled {
+	if field.Filled {
 		filled = "left out"
 	}
-	if f.Form == FormBool {
-		initial = strconv.FormatBool(f.Initial)
+	if field.Form == FormBool {
+		initial = strconv.FormatBool(field.Initial)
 	}
 	return strings.Join([]string{
-		f.Name, declared, yes(f.Required), orDash(f.Default), yes(f.Stored == TypeText), emptyNames[f.Empty],
-		yes(f.Extension), limit, typeNames[f.Stored], formNames[f.Form], orDash(other), shownNames[f.Shown], filled, initial, stays(f),
+		field.Name, declared, yes(field.Required), orDash(field.Default), yes(field.Stored == TypeText), emptyNames[field.Empty],
+		yes(field.Extension), limit, typeNames[field.Stored], formNames[field.Form], orDash(other), shownNames[field.Shown], filled, initial, stays(field),
 	}, " | ")
 }
 
@@ -96,37 +96,37 @@ func TestSpecsAreThoseOfTheInterface(t *testing.T) {
 		}
 	}
 	var got, keptRows []string
-	for k := KindEvent; k <= KindUser; k++ {
-		s := SpecOf(k)
-		if k <= KindTag {
-			got = append(got, k.String())
+	for kind := KindEvent; kind <= KindUser; kind++ {
+		spec := SpecOf(kind)
+		if kind <= KindTag {
+			got = append(got, kind.String())
 		}
-		for i := range s.Fields {
-			f := &s.Fields[i]
-			if f.Form == FormNone {
-				keptRows = append(keptRows, strings.Join([]string{k.String(), f.Name, typeNames[f.Stored], shownNames[f.Shown], stays(f)}, " | "))
+		for i := range spec.Fields {
+			field := &spec.Fields[i]
+			if field.Form == FormNone {
+				keptRows = append(keptRows, strings.Join([]string{kind.String(), field.Name, typeNames[field.Stored], shownNames[field.Shown], stays(field)}, " | "))
 				continue
 			}
-			got = append(got, renderField(f))
+			got = append(got, renderField(field))
 		}
 	}
 	got = append(append(got, "kept"), keptRows...)
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("field tables (-golden +tables):\n%s", d)
+	if text := cmp.Diff(want, got); text != "" {
+		t.Errorf("field tables (-golden +tables):\n%s", text)
 	}
 }
 
 func TestSpecLookup(t *testing.T) {
 	t.Parallel()
-	for k := KindEvent; k <= KindUser; k++ {
-		s := SpecOf(k)
-		for i := range s.Fields {
-			if f := &s.Fields[i]; s.Field(f.Name) != f {
-				t.Errorf("%s: field %s stands twice", k, f.Name)
+	for kind := KindEvent; kind <= KindUser; kind++ {
+		spec := SpecOf(kind)
+		for i := range spec.Fields {
+			if field := &spec.Fields[i]; spec.Field(field.Name) != field {
+				t.Errorf("%s: field %s stands twice", kind, field.Name)
 			}
 		}
 	}
-	if s := SpecOf(0); s != nil || s.Field("title") != nil {
-		t.Errorf("SpecOf(0): got %v, want nil", s)
+	if spec := SpecOf(0); spec != nil || spec.Field("title") != nil {
+		t.Errorf("SpecOf(0): got %v, want nil", spec)
 	}
 }

@@ -73,18 +73,18 @@ func storedChanges(tb testing.TB) map[string]Change {
 func TestStoredChangesAreFrozen(t *testing.T) {
 	t.Parallel()
 	changes := storedChanges(t)
-	for name, c := range changes {
-		b, err := EncodeChange(c)
+	for name, change := range changes {
+		data, err := EncodeChange(change)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		golden.Compare(t, "changes/"+name+".golden", string(b)+"\n")
-		got, err := DecodeChange(c.Name, c.ID, c.Home, b)
+		golden.Compare(t, "changes/"+name+".golden", string(data)+"\n")
+		got, err := DecodeChange(change.Name, change.ID, change.Home, data)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if d := cmp.Diff(c, got); d != "" {
-			t.Errorf("%s: decoded change (-want +got):\n%s", name, d)
+		if text := cmp.Diff(change, got); text != "" {
+			t.Errorf("%s: decoded change (-want +got):\n%s", name, text)
 		}
 	}
 	files, err := filepath.Glob(filepath.Join("testdata", "changes", "*.golden"))
@@ -95,21 +95,21 @@ func TestStoredChangesAreFrozen(t *testing.T) {
 
 func TestStoredRecordIsFrozen(t *testing.T) {
 	t.Parallel()
-	b, err := EncodeRecord(typicalEvent(t))
+	data, err := EncodeRecord(typicalEvent(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Compare(t, "record.golden", string(b)+"\n")
+	golden.Compare(t, "record.golden", string(data)+"\n")
 	gone := &Record{ID: 31, Kind: KindTag, Version: 2, Home: LangFR, Changed: time.Unix(0, 0).UTC(), Deleted: true, Fields: Fields{"slug": "s"}}
-	b, err = EncodeRecord(gone)
+	data, err = EncodeRecord(gone)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const want = `{"changed":"1970-01-01T00:00:00.000Z","deleted":true,"fields":{"slug":"s"},"home":"fr","id":31,"kind":"tag","version":2}`
-	if string(b) != want {
-		t.Errorf("got %s, want %s", b, want)
+	if string(data) != want {
+		t.Errorf("got %s, want %s", data, want)
 	}
-	if got, err := DecodeRecord(b); err != nil || !cmp.Equal(got, gone, ignoreSum) {
+	if got, err := DecodeRecord(data); err != nil || !cmp.Equal(got, gone, ignoreSum) {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
@@ -121,8 +121,8 @@ func TestDecodeRecordRefuses(t *testing.T) {
 		if fields, ok := strings.CutPrefix(stored, "fields "); ok {
 			stored = `{"changed":"1970-01-01T00:00:00.000Z","fields":{` + fields + `},"home":"en","id":31,"kind":"venue","version":2}`
 		}
-		if r, err := DecodeRecord([]byte(stored)); err == nil || !strings.Contains(err.Error(), row[1]) {
-			t.Errorf("%s: got %v, %v; want the error %q", row[0], r, err, row[1])
+		if record, err := DecodeRecord([]byte(stored)); err == nil || !strings.Contains(err.Error(), row[1]) {
+			t.Errorf("%s: got %v, %v; want the error %q", row[0], record, err, row[1])
 		}
 	}
 }
@@ -138,8 +138,8 @@ func TestDecodeReadsAnyJSONForm(t *testing.T) {
 		ID: 31, Kind: KindVenue, Version: 2, Home: LangEN, Changed: time.UnixMilli(1).UTC(),
 		Fields: Fields{"city": "é😀/\"\b\f\n\r\t\\", "geo_lat": -15.0},
 	}
-	if d := cmp.Diff(want, got, ignoreSum); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
+	if text := cmp.Diff(want, got, ignoreSum); text != "" {
+		t.Errorf("(-want +got):\n%s", text)
 	}
 }
 
@@ -161,60 +161,60 @@ func TestEncodeRefuses(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			b, err := EncodeRecord(&Record{ID: 1, Kind: KindVenue, Version: 1, Fields: tc.fields})
+			data, err := EncodeRecord(&Record{ID: 1, Kind: KindVenue, Version: 1, Fields: tc.fields})
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("got %s, %v; want %q", b, err, tc.want)
+				t.Errorf("got %s, %v; want %q", data, err, tc.want)
 			}
 		})
 	}
 	if _, err := EncodeRecord(&Record{ID: 1, Kind: 0}); err == nil {
 		t.Error("a record without a kind was encoded")
 	}
-	for _, c := range []Change{{Name: "venue.moved", Kind: KindVenue}, {Name: "event.updated", Kind: KindVenue}, {Name: "updated", Kind: KindVenue}} {
-		if _, err := EncodeChange(c); err == nil {
-			t.Errorf("%s of a venue was encoded", c.Name)
+	for _, change := range []Change{{Name: "venue.moved", Kind: KindVenue}, {Name: "event.updated", Kind: KindVenue}, {Name: "updated", Kind: KindVenue}} {
+		if _, err := EncodeChange(change); err == nil {
+			t.Errorf("%s of a venue was encoded", change.Name)
 		}
-		if _, err := DecodeChange(c.Name, 1, LangEN, json.RawMessage(`{"city":"a"}`)); err == nil {
-			t.Errorf("%s was decoded", c.Name)
+		if _, err := DecodeChange(change.Name, 1, LangEN, json.RawMessage(`{"city":"a"}`)); err == nil {
+			t.Errorf("%s was decoded", change.Name)
 		}
 	}
 }
 
 // drawFields draws values for any fields of a kind; with removals also nil.
-func drawFields(rt *rapid.T, k Kind, removals bool) Fields {
+func drawFields(rt *rapid.T, kind Kind, removals bool) Fields {
 	wall := rapid.OneOf(rapid.Just(NoWall), rapid.Map(rapid.Int64Range(int64(minWall), int64(maxWall)), func(n int64) Wall { return Wall(n) }))
 	id := rapid.Map(rapid.Int64(), func(n int64) ID { return ID(n) })
-	f := Fields{}
-	for _, field := range SpecOf(k).stored {
+	fields := Fields{}
+	for _, field := range SpecOf(kind).stored {
 		if !rapid.Bool().Draw(rt, "has "+field.Name) {
 			continue
 		}
 		if removals && rapid.IntRange(0, 3).Draw(rt, "remove") == 0 {
-			f[field.Name] = nil
+			fields[field.Name] = nil
 			continue
 		}
 		switch field.Stored {
 		case TypeString:
-			f[field.Name] = rapid.String().Draw(rt, field.Name)
+			fields[field.Name] = rapid.String().Draw(rt, field.Name)
 		case TypeText:
-			f[field.Name] = Text{
+			fields[field.Name] = Text{
 				rapid.String().Draw(rt, "cn"), rapid.String().Draw(rt, "en"), rapid.String().Draw(rt, "fr"), rapid.String().Draw(rt, "es"),
 			}
 		case TypeBool:
-			f[field.Name] = rapid.Bool().Draw(rt, field.Name)
+			fields[field.Name] = rapid.Bool().Draw(rt, field.Name)
 		case TypeNumber:
-			f[field.Name] = rapid.Float64().Draw(rt, field.Name)
+			fields[field.Name] = rapid.Float64().Draw(rt, field.Name)
 		case TypeID:
-			f[field.Name] = id.Draw(rt, field.Name)
+			fields[field.Name] = id.Draw(rt, field.Name)
 		case TypeIDs:
-			f[field.Name] = rapid.SliceOf(id).Draw(rt, field.Name)
+			fields[field.Name] = rapid.SliceOf(id).Draw(rt, field.Name)
 		case TypeStrings:
-			f[field.Name] = rapid.SliceOf(rapid.String()).Draw(rt, field.Name)
+			fields[field.Name] = rapid.SliceOf(rapid.String()).Draw(rt, field.Name)
 		case TypeWall:
-			f[field.Name] = wall.Draw(rt, field.Name)
+			fields[field.Name] = wall.Draw(rt, field.Name)
 		}
 	}
-	return f
+	return fields
 }
 
 func drawKind(rt *rapid.T) Kind {
@@ -224,46 +224,46 @@ func drawKind(rt *rapid.T) Kind {
 func TestStoredFormRoundTrips(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		k := drawKind(rt)
-		r := &Record{
-			ID: ID(rapid.Int64Range(1, 1<<62).Draw(rt, "id")), Kind: k, Version: rapid.Int64Range(1, 1<<62).Draw(rt, "version"),
+		kind := drawKind(rt)
+		record := &Record{
+			ID: ID(rapid.Int64Range(1, 1<<62).Draw(rt, "id")), Kind: kind, Version: rapid.Int64Range(1, 1<<62).Draw(rt, "version"),
 			Home: rapid.SampledFrom(Langs[:]).Draw(rt, "home"), Deleted: rapid.Bool().Draw(rt, "deleted"),
 			Changed: time.UnixMilli(rapid.Int64Range(-1e13, 1e14).Draw(rt, "changed")).UTC(),
-			Fields:  drawFields(rt, k, false),
+			Fields:  drawFields(rt, kind, false),
 		}
-		b, err := EncodeRecord(r)
+		data, err := EncodeRecord(record)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		back, err := DecodeRecord(b)
+		back, err := DecodeRecord(data)
 		if err != nil {
-			rt.Fatalf("%s: %v", b, err)
+			rt.Fatalf("%s: %v", data, err)
 		}
-		if d := cmp.Diff(r, back, ignoreSum); d != "" || back.Sum != SumOf(b) {
-			rt.Fatalf("sum %d of %d, record (-want +got):\n%s", back.Sum, SumOf(b), d)
+		if text := cmp.Diff(record, back, ignoreSum); text != "" || back.Sum != SumOf(data) {
+			rt.Fatalf("sum %d of %d, record (-want +got):\n%s", back.Sum, SumOf(data), text)
 		}
-		c := Change{Name: k.String() + "." + Updated, Kind: k, ID: r.ID, Fields: drawFields(rt, k, true)}
-		j, err := EncodeChange(c)
+		change := Change{Name: kind.String() + "." + Updated, Kind: kind, ID: record.ID, Fields: drawFields(rt, kind, true)}
+		j, err := EncodeChange(change)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		again, err := DecodeChange(c.Name, c.ID, r.Home, j)
+		again, err := DecodeChange(change.Name, change.ID, record.Home, j)
 		if err != nil {
 			rt.Fatalf("%s: %v", j, err)
 		}
-		if d := cmp.Diff(c, again); d != "" {
-			rt.Fatalf("change (-want +got):\n%s", d)
+		if text := cmp.Diff(change, again); text != "" {
+			rt.Fatalf("change (-want +got):\n%s", text)
 		}
 	})
 }
 
 // marshal is json.Marshal without HTML escaping.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+func marshal(value any) ([]byte, error) {
+	var buffer bytes.Buffer
+	encoder := json.NewEncoder(&buffer)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return bytes.TrimSuffix(buffer.Bytes(), []byte("\n")), err
 }
 
 // What encoding/json makes of the same values is the reference for the canonical
@@ -271,18 +271,18 @@ func marshal(v any) ([]byte, error) {
 func TestEncodingIsCanonical(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		k := drawKind(rt)
-		f := drawFields(rt, k, true)
-		for name, v := range f {
-			if n, ok := v.(float64); ok && n == 0 {
-				f[name] = 0.0 // -0 is written as 0
+		kind := drawKind(rt)
+		fields := drawFields(rt, kind, true)
+		for name, value := range fields {
+			if n, ok := value.(float64); ok && n == 0 {
+				fields[name] = 0.0 // -0 is written as 0
 			}
 		}
-		got, err := EncodeChange(Change{Name: k.String() + "." + Updated, Kind: k, Fields: f})
+		got, err := EncodeChange(Change{Name: kind.String() + "." + Updated, Kind: kind, Fields: fields})
 		if err != nil {
 			rt.Fatal(err)
 		}
-		want, err := marshal(f)
+		want, err := marshal(fields)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -290,16 +290,16 @@ func TestEncodingIsCanonical(t *testing.T) {
 			rt.Fatalf("got  %s\nwant %s", got, want)
 		}
 	})
-	if b, err := canonjson.AppendNumber(nil, math.Copysign(0, -1)); err != nil || string(b) != "0" {
-		t.Errorf("-0: got %s, %v", b, err)
+	if data, err := canonjson.AppendNumber(nil, math.Copysign(0, -1)); err != nil || string(data) != "0" {
+		t.Errorf("-0: got %s, %v", data, err)
 	}
-	for _, s := range []string{"<&>\u2028\u2029\x00\x1f\x7f\xff é😀\"\\\b\f\n\r\t", "\xed\xa0\x80", ""} {
-		want, err := marshal(s)
+	for _, text := range []string{"<&>\u2028\u2029\x00\x1f\x7f\xff é😀\"\\\b\f\n\r\t", "\xed\xa0\x80", ""} {
+		want, err := marshal(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := canonjson.AppendString(nil, s); !bytes.Equal(got, want) {
-			t.Errorf("text %q: got %s, want %s", s, got, want)
+		if got := canonjson.AppendString(nil, text); !bytes.Equal(got, want) {
+			t.Errorf("text %q: got %s, want %s", text, got, want)
 		}
 	}
 }
@@ -317,18 +317,18 @@ func storedRecords(tb testing.TB) []string {
 		`{"changed":"1970-01-01T00:00:00.000Z","deleted":true,"fields":{"city":"\u00e9","geo_lat":-1e-7},"home":"fr","id":31,"kind":"venue","version":2}`,
 		`{"changed":"1970-01-01T00:00:00.000Z","fields":{"city":"a"},"home":"en","fields":{"zip":"b"},"id":31,"kind":"venue","version":2,"home":"fr"}`,
 	}
-	for _, c := range storedChanges(tb) {
-		fields := c.Fields.Copy(nil)
-		for name, v := range c.Fields {
-			if v != nil {
-				fields[name] = v
+	for _, change := range storedChanges(tb) {
+		fields := change.Fields.Copy(nil)
+		for name, value := range change.Fields {
+			if value != nil {
+				fields[name] = value
 			}
 		}
-		b, err := EncodeRecord(&Record{ID: c.ID, Kind: c.Kind, Version: 1, Home: c.Home, Fields: fields})
+		data, err := EncodeRecord(&Record{ID: change.ID, Kind: change.Kind, Version: 1, Home: change.Home, Fields: fields})
 		if err != nil {
 			tb.Fatal(err)
 		}
-		list = append(list, string(b))
+		list = append(list, string(data))
 	}
 	rows, err := os.ReadFile(filepath.Join("testdata", "stored.txt"))
 	if err != nil {
@@ -350,14 +350,14 @@ func FuzzDecodeRecord(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		r, err := DecodeRecord(in)
+		record, err := DecodeRecord(in)
 		if err != nil {
 			return
 		}
 		if !json.Valid(in) {
 			t.Fatalf("no JSON, but it was decoded: %q", in)
 		}
-		out, err := EncodeRecord(r)
+		out, err := EncodeRecord(record)
 		if err != nil {
 			t.Fatalf("decoded, but not encoded: %v", err)
 		}
@@ -365,34 +365,34 @@ func FuzzDecodeRecord(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%s: %v", out, err)
 		}
-		if d := cmp.Diff(r, again, ignoreSum); d != "" {
+		if d := cmp.Diff(record, again, ignoreSum); d != "" {
 			t.Fatalf("round trip (-want +got):\n%s", d)
 		}
 	})
 }
 
 func FuzzDecodeChange(f *testing.F) {
-	for _, c := range storedChanges(f) {
-		b, err := EncodeChange(c)
+	for _, change := range storedChanges(f) {
+		data, err := EncodeChange(change)
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(c.Name, b)
+		f.Add(change.Name, data)
 	}
 	f.Fuzz(func(t *testing.T, name string, in []byte) {
-		c, err := DecodeChange(name, 1, LangEN, in)
+		change, err := DecodeChange(name, 1, LangEN, in)
 		if err != nil {
 			return
 		}
 		if !json.Valid(in) {
 			t.Fatalf("no JSON, but it was decoded: %q", in)
 		}
-		out, err := EncodeChange(c)
+		out, err := EncodeChange(change)
 		if err != nil {
 			t.Fatalf("decoded, but not encoded: %v", err)
 		}
 		again, err := DecodeChange(name, 1, LangEN, out)
-		if err != nil || !cmp.Equal(c, again) {
+		if err != nil || !cmp.Equal(change, again) {
 			t.Fatalf("round trip of %s: %v, %v", in, again, err)
 		}
 	})

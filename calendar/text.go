@@ -8,14 +8,14 @@ import (
 // unfitForURL is what no URL has: white space, control characters, < > and ".
 var unfitForURL = regexp.MustCompile(`[\p{Z}\p{Cc}<>"\x{FFFD}]`)
 
-// isWebURL reports whether s is an absolute http or https URL with a host.
+// isWebURL reports whether text is an absolute http or https URL with a host.
 // International host names are allowed.
-func isWebURL(s string) bool {
-	u, err := url.Parse(s)
-	if err != nil || unfitForURL.MatchString(s) || u.Opaque != "" || u.Hostname() == "" {
+func isWebURL(text string) bool {
+	address, err := url.Parse(text)
+	if err != nil || unfitForURL.MatchString(text) || address.Opaque != "" || address.Hostname() == "" {
 		return false
 	}
-	return u.Scheme == "http" || u.Scheme == "https" // Parse makes it lower case
+	return address.Scheme == "http" || address.Scheme == "https" // Parse makes it lower case
 }
 
 // emailForm is an e-mail address by interface 3.3.1: one @, a local part (RFC 5322 atext and

@@ -11,10 +11,10 @@ import (
 
 // Trim removes Unicode white space, the no-break space included, at both ends
 // (interface 2.3).
-func Trim(s string) string { return strings.TrimFunc(s, unicode.IsSpace) }
+func Trim(text string) string { return strings.TrimFunc(text, unicode.IsSpace) }
 
-// IsDigits reports whether s is ASCII digits only, at least one.
-func IsDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+// IsDigits reports whether text is ASCII digits only, at least one.
+func IsDigits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
 // ParseBool reads a boolean by the rule of interface 2.2: the JSON values true,
 // false, 1 and 0, and the texts true, false, 1, 0, yes, no, on, off in any case.
@@ -37,8 +37,8 @@ func ParseBool(v any) (value, ok bool) {
 
 // ParseInt reads a whole number in any numeric spelling, JSON or text: 3, "3",
 // 2.0, 1e0. What does not fit in 64 bits is refused.
-func ParseInt(v any) (int64, bool) {
-	n, fits, ok := wholeNumber(v)
+func ParseInt(value any) (int64, bool) {
+	n, fits, ok := wholeNumber(value)
 	if !fits {
 		return 0, false
 	}
@@ -47,43 +47,43 @@ func ParseInt(v any) (int64, bool) {
 
 // ParseNearestInt is ParseInt for values with limits of their own: what does not
 // fit in 64 bits becomes the nearest that does.
-func ParseNearestInt(v any) (int64, bool) {
-	n, _, ok := wholeNumber(v)
+func ParseNearestInt(value any) (int64, bool) {
+	n, _, ok := wholeNumber(value)
 	return n, ok
 }
 
 // wholeNumber reads a whole number; fits reports whether it is n, else n is the
 // nearest to it.
-func wholeNumber(v any) (n int64, fits, ok bool) {
-	s, _ := numeral(v)
-	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+func wholeNumber(value any) (n int64, fits, ok bool) {
+	text, _ := numeral(value)
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n, true, true
 	}
-	r, ok := rational(s)
-	if !ok || !r.IsInt() {
+	rat, ok := rational(text)
+	if !ok || !rat.IsInt() {
 		return 0, false, false
 	}
-	n, err := strconv.ParseInt(r.Num().String(), 10, 64) // the nearest, when it is out of range
+	n, err := strconv.ParseInt(rat.Num().String(), 10, 64) // the nearest, when it is out of range
 	return n, err == nil, true
 }
 
 // ParseID reads an id: a whole JSON number or digits, greater than 0.
-func ParseID(v any) (ID, bool) {
-	if s, isText := v.(string); isText && !IsDigits(Trim(s)) {
+func ParseID(value any) (ID, bool) {
+	if text, isText := value.(string); isText && !IsDigits(Trim(text)) {
 		return 0, false
 	}
-	n, ok := ParseInt(v)
+	n, ok := ParseInt(value)
 	return ID(n), ok && n > 0
 }
 
 // ParseNumber reads a number: a JSON number, or decimal text with "." and
 // without an exponent. Numbers beyond the range of float64 are refused.
-func ParseNumber(v any) (float64, bool) {
-	s, isText := numeral(v)
-	if !numeralForm.MatchString(s) || isText && strings.ContainsAny(s, "eE") {
+func ParseNumber(value any) (float64, bool) {
+	text, isText := numeral(value)
+	if !numeralForm.MatchString(text) || isText && strings.ContainsAny(text, "eE") {
 		return 0, false
 	}
-	f, err := strconv.ParseFloat(s, 64)
+	f, err := strconv.ParseFloat(text, 64)
 	return f + 0, err == nil // without the sign of -0
 }
 
@@ -107,28 +107,28 @@ func ParseList(v any) []any {
 	}
 	var out []any
 	seen := make(map[any]bool, len(in))
-	for _, e := range in {
-		switch t := e.(type) {
+	for _, value := range in {
+		switch t := value.(type) {
 		case nil:
 			continue
 		case string:
-			if e = Trim(t); e == "" {
+			if value = Trim(t); value == "" {
 				continue
 			}
 		case []any, map[string]any: // not comparable
-			out = append(out, e)
+			out = append(out, value)
 			continue
 		}
-		if !seen[e] {
-			seen[e] = true
-			out = append(out, e)
+		if !seen[value] {
+			seen[value] = true
+			out = append(out, value)
 		}
 	}
 	return out
 }
 
 // numeral returns the text of a value that may be a number, and whether it was sent as text.
-func numeral(v any) (s string, isText bool) {
+func numeral(v any) (text string, isText bool) {
 	switch v := v.(type) {
 	case json.Number:
 		return string(v), false
@@ -144,12 +144,12 @@ var numeralForm = regexp.MustCompile(`^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?0*\d{
 // rational reads [sign] digits [. digits] [e [sign] digits], with a digit before or after the
 // point. Numbers of more characters than anybody writes are refused, because the time to
 // compute with them grows with their square.
-func rational(s string) (*big.Rat, bool) {
+func rational(text string) (*big.Rat, bool) {
 	const limit = 1000
-	if len(s) > limit || !numeralForm.MatchString(s) {
+	if len(text) > limit || !numeralForm.MatchString(text) {
 		return nil, false
 	}
-	return new(big.Rat).SetString(s)
+	return new(big.Rat).SetString(text)
 }
 
 // number reads a few digits, 0 for none, the nearest where they are too many.
@@ -163,8 +163,8 @@ const MaxReason = 500
 
 // PlainReason makes sent text a reason of a change: line breaks and tabs become a space,
 // control characters go, and it is trimmed.
-func PlainReason(s string) string {
-	return Trim(strings.NewReplacer("\n", " ", "\t", " ").Replace(Plain(s)))
+func PlainReason(text string) string {
+	return Trim(strings.NewReplacer("\n", " ", "\t", " ").Replace(Plain(text)))
 }
 
 // IsDirection reports whether r turns the direction of the text around it: an embedding,
@@ -176,13 +176,13 @@ func IsDirection(r rune) bool {
 
 // Plain makes sent text storable: valid UTF-8 without control characters and characters
 // of direction. Line breaks and tabs stay; CR LF and CR become LF.
-func Plain(s string) string {
+func Plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && unicode.IsControl(r) || IsDirection(r) {
 			return -1
 		}
 		return r
-	}, lineBreaks.Replace(strings.ToValidUTF8(s, "\uFFFD")))
+	}, lineBreaks.Replace(strings.ToValidUTF8(text, "\uFFFD")))
 }
 
 var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n")

@@ -11,37 +11,37 @@ import (
 func TestParseValues(t *testing.T) {
 	t.Parallel()
 	for _, row := range ReadRows(t, "values.txt", "values", 3) {
-		var in, v any
-		d := json.NewDecoder(strings.NewReader(row[1]))
-		d.UseNumber()
-		if err := d.Decode(&in); err != nil {
+		var in, value any
+		decoder := json.NewDecoder(strings.NewReader(row[1]))
+		decoder.UseNumber()
+		if err := decoder.Decode(&in); err != nil {
 			t.Fatalf("%s: %v", row[1], err)
 		}
 		text, _ := in.(string)
 		var ok bool
 		switch row[0] {
 		case "bool":
-			v, ok = ParseBool(in)
+			value, ok = ParseBool(in)
 		case "int":
-			v, ok = ParseInt(in)
+			value, ok = ParseInt(in)
 		case "nearest":
-			v, ok = ParseNearestInt(text)
+			value, ok = ParseNearestInt(text)
 		case "id":
-			v, ok = ParseID(in)
+			value, ok = ParseID(in)
 		case "number":
-			v, ok = ParseNumber(in)
+			value, ok = ParseNumber(in)
 		case "list":
-			v, ok = ParseList(in), true
+			value, ok = ParseList(in), true
 		default:
 			t.Fatalf("nothing reads %s", row[0])
 		}
 		got := "refused"
 		if ok {
-			b, err := marshal(v)
+			data, err := marshal(value)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got = string(b)
+			got = string(data)
 		}
 		if got != row[2] {
 			t.Errorf("%s of %s: got %s, want %s", row[0], row[1], got, row[2])
@@ -64,9 +64,9 @@ func TestPlain(t *testing.T) {
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		s := string(rapid.SliceOf(rapid.Byte()).Draw(t, "s"))
-		if once := Plain(s); Plain(once) != once {
-			t.Fatalf("Plain(%q) changes again", s)
+		text := string(rapid.SliceOf(rapid.Byte()).Draw(t, "s"))
+		if once := Plain(text); Plain(once) != once {
+			t.Fatalf("Plain(%q) changes again", text)
 		}
 	})
 }

@@ -27,14 +27,14 @@ func WallOf(t time.Time) Wall {
 }
 
 // ParseWall reads the form of String, years 0001 to 9999.
-func ParseWall(s string) (Wall, error) {
-	if s == noWallText {
+func ParseWall(text string) (Wall, error) {
+	if text == noWallText {
 		return NoWall, nil
 	}
-	t, err := time.Parse(WallLayout, s)
+	t, err := time.Parse(WallLayout, text)
 	// time.Parse takes fractions of seconds, and the year 0.
-	if err != nil || len(s) != len(WallLayout) || t.Year() < 1 {
-		return 0, fmt.Errorf("not a wall clock: %q", s)
+	if err != nil || len(text) != len(WallLayout) || t.Year() < 1 {
+		return 0, fmt.Errorf("not a wall clock: %q", text)
 	}
 	return Wall(t.Unix()), nil
 }

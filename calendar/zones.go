@@ -48,41 +48,41 @@ func (z Zone) Named() bool {
 
 // Unambiguous reports whether a wall clock in the zone identifies a moment: the offset is one
 // of whole minutes, and the clock does not show the time twice.
-func (z Zone) Unambiguous(w, utc Wall) bool {
-	at := WallToInstant(w, z.Location)
-	if int64(w-utc)%60 != 0 || at.Unix() != int64(utc) {
+func (z Zone) Unambiguous(wall, utc Wall) bool {
+	at := WallToInstant(wall, z.Location)
+	if int64(wall-utc)%60 != 0 || at.Unix() != int64(utc) {
 		return false
 	}
 	_, change := at.In(z.Location).ZoneBounds()
 	_, offset := change.Zone()
-	return change.IsZero() || int64(w)-int64(offset) < change.Unix()
+	return change.IsZero() || int64(wall)-int64(offset) < change.Unix()
 }
 
 // ParseZone reads a zone name (3.1.3): an IANA name in any case, "UTC", "UTC"
 // with an offset, or an offset, from −12 to +14 hours.
-func ParseZone(s string) (Zone, bool) {
-	s = Trim(s)
-	if load, ok := zonesByName[strings.ToLower(s)]; ok {
+func ParseZone(text string) (Zone, bool) {
+	text = Trim(text)
+	if load, ok := zonesByName[strings.ToLower(text)]; ok {
 		return load()
 	}
-	offset, ok := zoneOffset(s)
+	offset, ok := zoneOffset(text)
 	if !ok {
 		return Zone{}, false
 	}
-	return Zone{Name: s, Location: time.FixedZone(s, offset)}, true
+	return Zone{Name: text, Location: time.FixedZone(text, offset)}, true
 }
 
 var offsetForm = regexp.MustCompile(`^(UTC)?([+-])(\d{1,2})(?::(\d\d)|\.(25|5|75))?$`)
 
 // zoneOffset reads UTC±H, UTC±H:MM, UTC±H.25 (.5, .75) and ±HH:MM.
-func zoneOffset(s string) (int, bool) {
-	m := offsetForm.FindStringSubmatch(s)
-	if m == nil || m[1] == "" && (len(m[3]) != 2 || m[4] == "") {
+func zoneOffset(text string) (int, bool) {
+	texts := offsetForm.FindStringSubmatch(text)
+	if texts == nil || texts[1] == "" && (len(texts[3]) != 2 || texts[4] == "") {
 		return 0, false
 	}
-	minutes := number(m[4]) + map[string]int{"25": 15, "5": 30, "75": 45}[m[5]]
-	offset := number(m[3])*3600 + minutes*60
-	if m[2] == "-" {
+	minutes := number(texts[4]) + map[string]int{"25": 15, "5": 30, "75": 45}[texts[5]]
+	offset := number(texts[3])*3600 + minutes*60
+	if texts[2] == "-" {
 		offset = -offset
 	}
 	return offset, minutes < 60 && offset >= minOffset && offset <= maxOffset

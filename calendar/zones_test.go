@@ -15,13 +15,13 @@ func TestParseZone(t *testing.T) {
 	t.Parallel()
 	summer := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	for _, row := range ReadRows(t, "dates.txt", "zones", 4) {
-		z, ok := ParseZone(row[0])
+		zone, ok := ParseZone(row[0])
 		got := []string{"refused", "", ""}
 		if ok {
-			_, offset := summer.In(z.Location).Zone()
-			got = []string{z.Name, z.Abbreviation(summer), strconv.Itoa(offset)}
-			if again, ok := ParseZone(z.Name); !ok || again.Name != z.Name {
-				t.Errorf("%q does not read back as itself", z.Name)
+			_, offset := summer.In(zone.Location).Zone()
+			got = []string{zone.Name, zone.Abbreviation(summer), strconv.Itoa(offset)}
+			if again, ok := ParseZone(zone.Name); !ok || again.Name != zone.Name {
+				t.Errorf("%q does not read back as itself", zone.Name)
 			}
 		}
 		if want := row[1:4]; !slices.Equal(got, want) {
@@ -32,8 +32,8 @@ func TestParseZone(t *testing.T) {
 
 func TestParseZoneAbbreviationFollowsTheDate(t *testing.T) {
 	t.Parallel()
-	z, _ := ParseZone("Europe/Rome")
-	if got := z.Abbreviation(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)); got != "CET" {
+	zone, _ := ParseZone("Europe/Rome")
+	if got := zone.Abbreviation(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)); got != "CET" {
 		t.Errorf("in winter: got %s, want CET", got)
 	}
 }
@@ -42,21 +42,21 @@ func TestParseZoneAbbreviationFollowsTheDate(t *testing.T) {
 func TestZoneNames(t *testing.T) {
 	t.Parallel()
 	for _, name := range zoneNames {
-		if z, ok := ParseZone(strings.ToUpper(name)); !ok || z.Name != name {
-			t.Errorf("%s: got %q, %v", name, z.Name, ok)
+		if zone, ok := ParseZone(strings.ToUpper(name)); !ok || zone.Name != name {
+			t.Errorf("%s: got %q, %v", name, zone.Name, ok)
 		}
 	}
 	//nolint:staticcheck // the tests run where the release is installed
-	r, err := zip.OpenReader(filepath.Join(runtime.GOROOT(), "lib", "time", "zoneinfo.zip"))
+	readCloser, err := zip.OpenReader(filepath.Join(runtime.GOROOT(), "lib", "time", "zoneinfo.zip"))
 	if err != nil {
 		t.Logf("not compared with the release: %v", err)
 		return
 	}
-	defer r.Close()
+	defer readCloser.Close()
 	var want []string
-	for _, f := range r.File {
-		if !strings.HasSuffix(f.Name, "/") && f.Name != "Factory" {
-			want = append(want, f.Name)
+	for _, file := range readCloser.File {
+		if !strings.HasSuffix(file.Name, "/") && file.Name != "Factory" {
+			want = append(want, file.Name)
 		}
 	}
 	slices.SortFunc(want, func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) })

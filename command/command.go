@@ -104,12 +104,12 @@ func (s *Service) CheckPassword(ctx context.Context, id calendar.ID, password st
 
 // readable returns an error with the code that a client may read for those of the store;
 // the error of the store is wrapped for the log.
-func readable(err error, k calendar.Kind) error {
+func readable(err error, kind calendar.Kind) error {
 	switch {
 	case errors.Is(err, eventstore.ErrKeyReused):
-		return fmt.Errorf("%w (%w)", calendar.Fail(calendar.CodeKeyReused, k), err)
+		return fmt.Errorf("%w (%w)", calendar.Fail(calendar.CodeKeyReused, kind), err)
 	case errors.Is(err, eventstore.ErrUnavailable), errors.Is(err, eventstore.ErrClosed), isLost(err):
-		return fmt.Errorf("%w (%w)", calendar.Fail(calendar.CodeUnavailable, k), err)
+		return fmt.Errorf("%w (%w)", calendar.Fail(calendar.CodeUnavailable, kind), err)
 	default:
 		return err
 	}

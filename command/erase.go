@@ -33,13 +33,13 @@ const eraser = "daybook erase"
 // category are passed on first. Of a record that is erased already what was missing is
 // done, so it may be called again whenever it failed. Errors: calendar.CodeNotFound for
 // none of the kind, and those of the store.
-func (s *Service) Erase(ctx context.Context, e Erasure) (Erased, error) {
-	r := &Request{
-		Kind: e.Kind, Target: Target{ID: e.ID}, Caller: calendar.Caller{ID: e.Actor},
-		Cause: eventstore.Cause{Client: eraser, Reason: e.Reason},
+func (s *Service) Erase(ctx context.Context, erasure Erasure) (Erased, error) {
+	request := &Request{
+		Kind: erasure.Kind, Target: Target{ID: erasure.ID}, Caller: calendar.Caller{ID: erasure.Actor},
+		Cause: eventstore.Cause{Client: eraser, Reason: erasure.Reason},
 	}
-	out, err := attempts(ctx, func() (Erased, error) { return s.begin(r).erase(ctx) })
-	return out, readable(err, e.Kind)
+	out, err := attempts(ctx, func() (Erased, error) { return s.begin(request).erase(ctx) })
+	return out, readable(err, erasure.Kind)
 }
 
 // erase is an attempt of Erase.
@@ -94,9 +94,9 @@ func (d *decision) erase(ctx context.Context) (out Erased, err error) {
 
 // redact adds the erasure of a record.
 func (d *decision) redact(rec *calendar.Record) error {
-	c, err := calendar.Erase(rec)
+	change, err := calendar.Erase(rec)
 	if err == nil {
-		_, err = d.add(rec, c)
+		_, err = d.add(rec, change)
 	}
 	d.changes.Redact = append(d.changes.Redact, rec.ID)
 	return err
@@ -107,20 +107,20 @@ func (d *decision) redact(rec *calendar.Record) error {
 // few.
 func (d *decision) everHad(ctx context.Context, rec *calendar.Record) (images []*calendar.Record, slugs []string, err error) {
 	shown := map[calendar.ID]bool{}
-	for e, err := range eventstore.Versions(ctx, d.s.store, rec.ID) {
+	for entry, err := range eventstore.Versions(ctx, d.s.store, rec.ID) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if e.Redacted != nil {
+		if entry.Redacted != nil {
 			continue
 		}
-		then, err := calendar.DecodeRecord(e.State)
+		then, err := calendar.DecodeRecord(entry.State)
 		if err != nil {
-			return nil, nil, fmt.Errorf("version %d of %s %d: %w", e.Version, rec.Kind, rec.ID, err)
+			return nil, nil, fmt.Errorf("version %d of %s %d: %w", entry.Version, rec.Kind, rec.ID, err)
 		}
 		shown[then.Fields.ID("image")] = true
 		if slug := then.Slug(); slug != "" {
-			slugs = append(slices.DeleteFunc(slugs, func(s string) bool { return s == slug }), slug)
+			slugs = append(slices.DeleteFunc(slugs, func(text string) bool { return text == slug }), slug)
 		}
 	}
 	delete(shown, 0)

@@ -27,12 +27,12 @@ var ErrImportChanged = errors.New("put changes at the end of the file; another f
 // checkMark refuses a line of an import whose record has another key in its source, or has a
 // later line from it.
 func (d *decision) checkMark(rec *calendar.Record) error {
-	m := d.r.Mark
-	there := rec.ImportMark(m.Source)
+	importMark := d.r.Mark
+	there := rec.ImportMark(importMark.Source)
 	switch {
-	case m.Key != "" && there.Key != "" && there.Key != m.Key:
+	case importMark.Key != "" && there.Key != "" && there.Key != importMark.Key:
 		return fmt.Errorf("%s %d has the key %q: %w", rec.Kind, rec.ID, there.Key, ErrImportKey)
-	case there.Line > m.Line:
+	case there.Line > importMark.Line:
 		return fmt.Errorf("line %d of this record was applied before this one: %w", there.Line, ErrImportOrder)
 	}
 	return nil
@@ -44,58 +44,58 @@ var errApplied = errors.New("line was applied before")
 // Applied sets the target of a line of an import that has no id by its key, and reports
 // whether the line was applied to it before. The error is ErrImportChanged when it had
 // another content.
-func (s *Service) Applied(ctx context.Context, r *Request) (bool, error) {
+func (s *Service) Applied(ctx context.Context, request *Request) (bool, error) {
 	var err error
-	if r.Target.ID == 0 {
-		if r.Target.ID, err = s.Imported(ctx, r.Mark.Source, r.Mark.Key); err != nil {
+	if request.Target.ID == 0 {
+		if request.Target.ID, err = s.Imported(ctx, request.Mark.Source, request.Mark.Key); err != nil {
 			return false, err
 		}
 	}
-	rec, err := s.records.find(ctx, r.Target.ID)
+	rec, err := s.records.find(ctx, request.Target.ID)
 	if rec != nil {
-		err = s.begin(r).checkApplied(ctx, rec)
+		err = s.begin(request).checkApplied(ctx, rec)
 	}
 	if errors.Is(err, errApplied) {
 		return true, nil
 	}
-	return false, readable(err, r.Kind)
+	return false, readable(err, request.Kind)
 }
 
 // checkApplied returns errApplied when the line of the request was applied to a record. The
 // record itself knows its last line; the others are in its history, where lines grow with
 // the versions.
 func (d *decision) checkApplied(ctx context.Context, rec *calendar.Record) error {
-	m := d.r.Mark
-	if m == nil {
+	importMark := d.r.Mark
+	if importMark == nil {
 		return nil
 	}
-	last := rec.ImportMark(m.Source)
+	last := rec.ImportMark(importMark.Source)
 	switch {
 	case rec.Erased: // nothing brings it back
 		return errApplied
-	case last.Line < m.Line:
+	case last.Line < importMark.Line:
 		return nil
 	}
 	var line int64
 	var request string
 	var failed error
 	sort.Search(int(rec.Version), func(before int) bool {
-		e, then, err := d.s.records.version(ctx, rec.Kind, rec.ID, int64(before)+1)
+		entry, then, err := d.s.records.version(ctx, rec.Kind, rec.ID, int64(before)+1)
 		if err != nil {
 			failed = err
 			return true
 		}
-		at := then.ImportMark(m.Source)
-		if at.Line >= m.Line {
-			line, request = at.Line, e.Cause.Request
+		at := then.ImportMark(importMark.Source)
+		if at.Line >= importMark.Line {
+			line, request = at.Line, entry.Cause.Request
 		}
-		return at.Line >= m.Line
+		return at.Line >= importMark.Line
 	})
 	switch {
-	case failed != nil || line != m.Line:
+	case failed != nil || line != importMark.Line:
 		return failed
 	case request != d.r.Cause.Request:
-		return fmt.Errorf("line %d was applied with another content: %w", m.Line, ErrImportChanged)
+		return fmt.Errorf("line %d was applied with another content: %w", importMark.Line, ErrImportChanged)
 	}
 	return errApplied
 }
@@ -117,11 +117,11 @@ func (s *Service) Imported(ctx context.Context, source, key string) (calendar.ID
 
 // checkImported refuses a create of an import whose key names a record already.
 func (d *decision) checkImported(ctx context.Context) error {
-	m := d.r.Mark
-	if m == nil {
+	importMark := d.r.Mark
+	if importMark == nil {
 		return nil
 	}
-	id, err := d.s.Imported(ctx, m.Source, m.Key)
+	id, err := d.s.Imported(ctx, importMark.Source, importMark.Key)
 	if err != nil {
 		return err
 	}
@@ -129,15 +129,15 @@ func (d *decision) checkImported(ctx context.Context) error {
 	if rec == nil || err != nil {
 		return err
 	}
-	return cmp.Or(d.checkApplied(ctx, rec), d.checkMark(rec), fmt.Errorf("%s %d has the key %q: %w", rec.Kind, rec.ID, m.Key, ErrImportKey))
+	return cmp.Or(d.checkApplied(ctx, rec), d.checkMark(rec), fmt.Errorf("%s %d has the key %q: %w", rec.Kind, rec.ID, importMark.Key, ErrImportKey))
 }
 
 // SlugOf returns the claim of the slug that a new record of a kind asks for first, as
 // far as its input says; without a key when that is not far enough.
-func (s *Service) SlugOf(k calendar.Kind, in calendar.Input) calendar.Claim {
+func (s *Service) SlugOf(kind calendar.Kind, in calendar.Input) calendar.Claim {
 	text, sent := in["slug"].(string)
 	if !sent {
-		text, _ = in[k.NameField()].(string)
+		text, _ = in[kind.NameField()].(string)
 	}
-	return eventstore.SlugClaim(k, calendar.MakeSlug(s.rules.Clean.Name(text), s.rules.Clean))
+	return eventstore.SlugClaim(kind, calendar.MakeSlug(s.rules.Clean.Name(text), s.rules.Clean))
 }

@@ -20,18 +20,18 @@ import (
 // TestKey: keys of requests whose record was erased, and of callers whose role has changed.
 func TestKey(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	bench := setup(t)
 	create := write{op: "create venue", by: author, in: `{"venue":"Hall","image":"https://a.example/i.png"}`, key: "k"}
-	first := b.must(create)
+	first := bench.must(create)
 	create.by.Role = calendar.Contributor // who may not name images by their URLs
-	again := b.must(create)
-	if d := cmp.Diff(first.Record, again.Record); d != "" || !again.Replayed || again.Position != first.Position {
-		t.Errorf("replayed %t, position %d, want %d; record (-first +again):\n%s", again.Replayed, again.Position, first.Position, d)
+	again := bench.must(create)
+	if text := cmp.Diff(first.Record, again.Record); text != "" || !again.Replayed || again.Position != first.Position {
+		t.Errorf("replayed %t, position %d, want %d; record (-first +again):\n%s", again.Replayed, again.Position, first.Position, text)
 	}
-	if _, err := b.Erase(t.Context(), command.Erasure{Kind: first.Record.Kind, ID: first.Record.ID}); err != nil {
+	if _, err := bench.Erase(t.Context(), command.Erasure{Kind: first.Record.Kind, ID: first.Record.ID}); err != nil {
 		t.Fatal(err)
 	}
-	if res, err := b.do(create); refusal(err) != "rest_record_erased" {
+	if res, err := bench.do(create); refusal(err) != "rest_record_erased" {
 		t.Errorf("after the erasure: got %+v, %v", res, err)
 	}
 }
@@ -80,9 +80,9 @@ func TestTogether(t *testing.T) {
 		b.must(event("e", ""))
 		both := services(t, b)
 		_, errs := together(n, func(i int) (command.Result, error) {
-			r := b.request(write{op: "update event", on: "e", by: editor})
-			r.Input["excerpt"] = strconv.Itoa(i)
-			return both[i%2].Update(t.Context(), r)
+			request := b.request(write{op: "update event", on: "e", by: editor})
+			request.Input["excerpt"] = strconv.Itoa(i)
+			return both[i%2].Update(t.Context(), request)
 		})
 		if err := errors.Join(errs...); err != nil {
 			t.Fatal(err)
@@ -115,8 +115,8 @@ func TestTogether(t *testing.T) {
 		t := b.t
 
 		both := services(t, b)
-		r := b.request(event("", ""))
-		results, errs := together(n, func(i int) (command.Result, error) { return both[i%2].Create(t.Context(), r) })
+		request := b.request(event("", ""))
+		results, errs := together(n, func(i int) (command.Result, error) { return both[i%2].Create(t.Context(), request) })
 		if err := errors.Join(errs...); err != nil {
 			t.Fatal(err)
 		}
@@ -143,15 +143,15 @@ func TestTogether(t *testing.T) {
 		if err := errors.Join(errs...); err != nil {
 			t.Fatal(err)
 		}
-		for k, want := range map[calendar.Kind]int{
+		for kind, want := range map[calendar.Kind]int{
 			calendar.KindVenue: 1, calendar.KindTag: 1, calendar.KindImage: 1, calendar.KindOrganizer: 1, calendar.KindEvent: n / 2,
 		} {
-			states, err := b.store.Records(t.Context(), k, 0, 100)
+			states, err := b.store.Records(t.Context(), kind, 0, 100)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if len(states) != want {
-				t.Errorf("%d records of kind %s, want %d", len(states), k, want)
+				t.Errorf("%d records of kind %s, want %d", len(states), kind, want)
 			}
 		}
 	})
@@ -170,12 +170,14 @@ func TestTogether(t *testing.T) {
 				return both[i/2%2].Create(t.Context(), b.request(event("", `"slug":"`+slug+`","venue":{"venue":"Hall"},"tags":["Jazz"]`)))
 			}
 		})
-		if i := slices.IndexFunc(results, func(r command.Result) bool { return r.Record != nil && r.Record.Kind == calendar.KindEvent }); i < 0 {
+		if i := slices.IndexFunc(results, func(result command.Result) bool {
+			return result.Record != nil && result.Record.Kind == calendar.KindEvent
+		}); i < 0 {
 			t.Error("no event was made")
 		}
-		for _, k := range []calendar.Kind{calendar.KindVenue, calendar.KindTag} {
-			if states, err := b.store.Records(t.Context(), k, 0, 100); err != nil || len(states) != 1 {
-				t.Errorf("%d records of kind %s, %v, want 1", len(states), k, err)
+		for _, kind := range []calendar.Kind{calendar.KindVenue, calendar.KindTag} {
+			if states, err := b.store.Records(t.Context(), kind, 0, 100); err != nil || len(states) != 1 {
+				t.Errorf("%d records of kind %s, %v, want 1", len(states), kind, err)
 			}
 		}
 	})
@@ -183,9 +185,9 @@ func TestTogether(t *testing.T) {
 		t := b.t
 
 		both := services(t, b)
-		r := b.request(write{op: "create event", by: editor, key: "k", in: `{"title":"x","start_date":"2026-07-04","end_date":"2026-07-04"}`})
+		request := b.request(write{op: "create event", by: editor, key: "k", in: `{"title":"x","start_date":"2026-07-04","end_date":"2026-07-04"}`})
 		before := b.head()
-		results, errs := together(n, func(i int) (command.Result, error) { return both[i%2].Create(t.Context(), r) })
+		results, errs := together(n, func(i int) (command.Result, error) { return both[i%2].Create(t.Context(), request) })
 		if err := errors.Join(errs...); err != nil {
 			t.Fatal(err)
 		}
@@ -227,10 +229,10 @@ func TestTogether(t *testing.T) {
 			return both[i%2].Update(t.Context(), requests[i])
 		})
 		for _, err := range errs {
-			switch r := refusal(err); r {
+			switch text := refusal(err); text {
 			case "", "not-found", "rest_invalid_param parent=unknown_category", "rest_unavailable":
 			default:
-				t.Error(r)
+				t.Error(text)
 			}
 		}
 		checkInvariants(t.Context(), t, b.store)
@@ -247,23 +249,23 @@ func TestChildOfADeletedCategory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setup(t)
-			b.must(term("category", "parent", `{"name":"Music"}`))
-			b.must(term("category", "child", `{"name":"Jazz"}`))
-			b.must(term("category", "other", `{"name":"Blues"}`))
+			bench := setup(t)
+			bench.must(term("category", "parent", `{"name":"Music"}`))
+			bench.must(term("category", "child", `{"name":"Jazz"}`))
+			bench.must(term("category", "other", `{"name":"Blues"}`))
 			other := write{op: "update category", on: "other", by: editor, in: `{"parent":{{parent}}}`}
 			if name == "moved" {
 				other = write{op: "delete category", on: "parent", by: editor}
 			}
-			s := newService(&beforeAppend{Store: b.store, do: func() { b.must(other) }})
+			service := newService(&beforeAppend{Store: bench.store, do: func() { bench.must(other) }})
 			if name == "deleted" {
-				if _, err := s.Delete(t.Context(), b.request(mine)); err != nil {
+				if _, err := service.Delete(t.Context(), bench.request(mine)); err != nil {
 					t.Error(err)
 				}
-			} else if _, err := s.Update(t.Context(), b.request(mine)); refusal(err) != "rest_invalid_param parent=unknown_category" {
+			} else if _, err := service.Update(t.Context(), bench.request(mine)); refusal(err) != "rest_invalid_param parent=unknown_category" {
 				t.Errorf("got %q", refusal(err))
 			}
-			checkInvariants(t.Context(), t, b.store)
+			checkInvariants(t.Context(), t, bench.store)
 		})
 	}
 }
@@ -271,10 +273,10 @@ func TestChildOfADeletedCategory(t *testing.T) {
 // TestFoundIsDurable: an equal place is answered when it is durable.
 func TestFoundIsDurable(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	b.must(venue("v", `{"venue":"Hall"}`))
-	s := newService(unsynced{b.store})
-	if _, err := s.Create(t.Context(), b.request(venue("", `{"venue":"Hall"}`))); refusal(err) != "rest_unavailable" {
+	bench := setup(t)
+	bench.must(venue("v", `{"venue":"Hall"}`))
+	service := newService(unsynced{bench.store})
+	if _, err := service.Create(t.Context(), bench.request(venue("", `{"venue":"Hall"}`))); refusal(err) != "rest_unavailable" {
 		t.Errorf("got %q", refusal(err))
 	}
 }
@@ -297,28 +299,28 @@ func TestKeyOfAnotherProcess(t *testing.T) {
 	} {
 		t.Run(sent.op+" "+sent.in, func(t *testing.T) {
 			t.Parallel()
-			b := setup(t)
-			b.must(write{op: "create event", as: "e", by: author, in: `{"title":"x","start_date":"2026-07-04","end_date":"2026-07-04"}`})
-			b.must(term("tag", "gone", `{"name":"gone"}`))
+			bench := setup(t)
+			bench.must(write{op: "create event", as: "e", by: author, in: `{"title":"x","start_date":"2026-07-04","end_date":"2026-07-04"}`})
+			bench.must(term("tag", "gone", `{"name":"gone"}`))
 			if sent.key = "k"; sent.by == (calendar.Caller{}) {
 				sent.by = editor
 			}
 			var first command.Result
-			slower := newService(&between{Store: b.store, then: func() {
-				first = b.must(sent)
-				b.must(write{op: "delete tag", on: "gone", by: editor})
+			slower := newService(&between{Store: bench.store, then: func() {
+				first = bench.must(sent)
+				bench.must(write{op: "delete tag", on: "gone", by: editor})
 			}})
 			do := slower.Create
 			if sent.on != "" {
 				do = slower.Update
 			}
-			second, err := do(t.Context(), b.request(sent))
+			second, err := do(t.Context(), bench.request(sent))
 			if err != nil || !second.Replayed || second.Position != first.Position {
 				t.Errorf("second: %v, replayed %t at %d, want the answer of %d", err, second.Replayed, second.Position, first.Position)
 			}
 			other := sent
 			other.in = `{"name":"Outside","title":"z"}`
-			if _, err := b.do(other); refusal(err) != "rest_idempotency_key_reused" {
+			if _, err := bench.do(other); refusal(err) != "rest_idempotency_key_reused" {
 				t.Errorf("another request with the key: got %q", refusal(err))
 			}
 		})
@@ -340,9 +342,9 @@ func (s *between) Receipt(ctx context.Context, user calendar.ID, key string) (*e
 
 func TestAttemptsEnd(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	s := newService(losing{b.store})
-	_, err := s.Create(t.Context(), b.request(venue("", `{"venue":"Hall"}`)))
+	bench := setup(t)
+	service := newService(losing{bench.store})
+	_, err := service.Create(t.Context(), bench.request(venue("", `{"venue":"Hall"}`)))
 	if refusal(err) != "rest_unavailable" || !errors.Is(err, eventstore.ErrConflict) {
 		t.Errorf("got %v", err)
 	}

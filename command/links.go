@@ -62,9 +62,9 @@ func namedIDs(attrs *calendar.Attrs) (ids []calendar.ID) {
 }
 
 // named returns the record of a kind that the input names by an id, nil for none.
-func (l *linker) named(k calendar.Kind, id calendar.ID) *calendar.Record {
+func (l *linker) named(kind calendar.Kind, id calendar.ID) *calendar.Record {
 	for _, rec := range l.loaded {
-		if rec != nil && rec.ID == id && rec.Kind == k {
+		if rec != nil && rec.ID == id && rec.Kind == kind {
 			return rec
 		}
 	}
@@ -76,26 +76,26 @@ func existing(rec *calendar.Record) *linked {
 }
 
 // resolve returns attributes with a list of linked records in place of each reference.
-func (l *linker) resolve(ctx context.Context, k calendar.Kind, attrs *calendar.Attrs, problems *calendar.Problems) *calendar.Attrs {
+func (l *linker) resolve(ctx context.Context, kind calendar.Kind, attrs *calendar.Attrs, problems *calendar.Problems) *calendar.Attrs {
 	out := &calendar.Attrs{Lang: attrs.Lang, Set: maps.Clone(attrs.Set)}
-	for i := range calendar.SpecOf(k).Fields {
-		f := &calendar.SpecOf(k).Fields[i]
-		switch v := attrs.Set[f.Name].(type) {
+	for i := range calendar.SpecOf(kind).Fields {
+		field := &calendar.SpecOf(kind).Fields[i]
+		switch v := attrs.Set[field.Name].(type) {
 		case calendar.ID: // of an author or a parent
-			rec := l.named(f.Links, v)
+			rec := l.named(field.Links, v)
 			switch {
-			case f.Form == calendar.FormAuthor && v == l.r.Caller.ID:
+			case field.Form == calendar.FormAuthor && v == l.r.Caller.ID:
 			case rec == nil:
-				problems.Add(f.Name, calendar.UnknownReason(f.Links), v.String())
+				problems.Add(field.Name, calendar.UnknownReason(field.Links), v.String())
 			case rec.Kind == calendar.KindCategory:
 				l.guardPlace(rec)
 			}
 		case []calendar.Ref:
 			found := make([]*linked, len(v))
 			for at, ref := range v {
-				found[at] = l.find(ctx, f, ref, problems)
+				found[at] = l.find(ctx, field, ref, problems)
 			}
-			out.Set[f.Name] = found
+			out.Set[field.Name] = found
 		}
 	}
 	return out
@@ -103,20 +103,20 @@ func (l *linker) resolve(ctx context.Context, k calendar.Kind, attrs *calendar.A
 
 // find returns the record that a reference means, or one that is made because none exists.
 // Terms are found by slug before they are by shown name.
-func (l *linker) find(ctx context.Context, f *calendar.Field, ref calendar.Ref, problems *calendar.Problems) *linked {
-	k := f.Links
+func (l *linker) find(ctx context.Context, field *calendar.Field, ref calendar.Ref, problems *calendar.Problems) *linked {
+	k := field.Links
 	if rec := l.named(k, ref.ID); rec != nil {
 		return existing(rec)
 	}
 	claim := calendar.Claim{Space: "image", Key: ref.Entry}
 	switch {
 	case ref.IsID:
-		problems.Add(f.Name, calendar.UnknownReason(k), ref.Entry)
+		problems.Add(field.Name, calendar.UnknownReason(k), ref.Entry)
 		return nil
 	case k.IsTerm():
 		claim = eventstore.SlugClaim(k, strings.ToLower(ref.Entry))
 	case ref.Inline != nil:
-		return l.findByName(ctx, f, ref, problems)
+		return l.findByName(ctx, field, ref, problems)
 	}
 	if rec := l.live(ctx, k, l.holder(ctx, claim)); rec != nil {
 		return existing(rec)
@@ -125,7 +125,7 @@ func (l *linker) find(ctx context.Context, f *calendar.Field, ref calendar.Ref, 
 		return made
 	}
 	if ref.Inline != nil {
-		return l.findByName(ctx, f, ref, problems)
+		return l.findByName(ctx, field, ref, problems)
 	}
 	l.pending[claim] = &linked{kind: k, url: ref.Entry}
 	return l.pending[claim]
@@ -133,12 +133,12 @@ func (l *linker) find(ctx context.Context, f *calendar.Field, ref calendar.Ref, 
 
 // findByName finds or makes a record by its shown name: any term, or a published venue or
 // organizer. Bad fields are refused in either case.
-func (l *linker) findByName(ctx context.Context, f *calendar.Field, ref calendar.Ref, problems *calendar.Problems) *linked {
-	k := f.Links
+func (l *linker) findByName(ctx context.Context, field *calendar.Field, ref calendar.Ref, problems *calendar.Problems) *linked {
+	k := field.Links
 	var bad calendar.Problems
 	made := &linked{kind: k, attrs: l.resolve(ctx, k, ref.Inline, &bad)}
-	for _, b := range bad.Fields {
-		problems.Add(f.Name, calendar.ReasonInline, append([]string{ref.Entry, b.Field, string(b.Reason)}, b.Args...)...)
+	for _, fieldError := range bad.Fields {
+		problems.Add(field.Name, calendar.ReasonInline, append([]string{ref.Entry, fieldError.Field, string(fieldError.Reason)}, fieldError.Args...)...)
 	}
 	text, _ := ref.Inline.Set[k.NameField()].(string)
 	name := nameOf(k, text)
@@ -153,9 +153,9 @@ func (l *linker) findByName(ctx context.Context, f *calendar.Field, ref calendar
 	switch {
 	case !k.IsTerm():
 	case calendar.IsDigits(calendar.Trim(ref.Entry)):
-		problems.Add(f.Name, calendar.UnknownReason(k), ref.Entry)
+		problems.Add(field.Name, calendar.UnknownReason(k), ref.Entry)
 	case !calendar.MayCreateTerm(l.r.Caller, k):
-		problems.Add(f.Name, calendar.ReasonTermRight, ref.Entry)
+		problems.Add(field.Name, calendar.ReasonTermRight, ref.Entry)
 	default:
 		if slug := l.s.SlugOf(k, calendar.Input{k.NameField(): ref.Entry}); slug.Key != "" && l.pending[slug] == nil {
 			l.pending[slug] = made // where another has it, that one is found first
@@ -167,9 +167,9 @@ func (l *linker) findByName(ctx context.Context, f *calendar.Field, ref calendar
 
 // makeLinked replaces linked records by their ids. It decides those that are to be made, each
 // once, and before it those that it refers to.
-func (d *decision) makeLinked(ctx context.Context, k calendar.Kind, attrs *calendar.Attrs) error {
-	for i := range calendar.SpecOf(k).Fields {
-		field := calendar.SpecOf(k).Fields[i].Name
+func (d *decision) makeLinked(ctx context.Context, kind calendar.Kind, attrs *calendar.Attrs) error {
+	for i := range calendar.SpecOf(kind).Fields {
+		field := calendar.SpecOf(kind).Fields[i].Name
 		list, isList := attrs.Set[field].([]*linked)
 		if !isList {
 			continue
@@ -204,9 +204,9 @@ func (d *decision) makeOne(ctx context.Context, m *linked) error {
 		return err
 	}
 	m.id = d.newID(ctx)
-	c, err := calendar.Create(m.kind, m.id, m.attrs, &d.Decision)
+	change, err := calendar.Create(m.kind, m.id, m.attrs, &d.Decision)
 	if err == nil {
-		_, err = d.add(nil, c)
+		_, err = d.add(nil, change)
 	}
 	return err
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // nameOf is the name that the records of a kind with a shown name are found by.
-func nameOf(k calendar.Kind, shown string) calendar.Name {
-	return calendar.Name{Space: "name/" + k.String(), Key: htmltext.NameKey(shown)}
+func nameOf(kind calendar.Kind, shown string) calendar.Name {
+	return calendar.Name{Space: "name/" + kind.String(), Key: htmltext.NameKey(shown)}
 }
 
 // sameName returns the live records that show a name in the language of the request, by id;
@@ -44,16 +44,16 @@ func (d *decision) equal(ctx context.Context, rec *calendar.Record) *calendar.Re
 // equalFields compares two records of a kind, but for what 5.3.1 leaves aside.
 func equalFields(a, b *calendar.Record) bool {
 	plain := func(r *calendar.Record) calendar.Fields {
-		f := maps.Clone(r.Fields)
+		fields := maps.Clone(r.Fields)
 		for _, name := range []string{"author", "date", "date_utc", "modified", "modified_utc", "slug", "status", "imports"} {
-			delete(f, name)
+			delete(fields, name)
 		}
-		t := f.Text(r.Kind.NameField())
+		t := fields.Text(r.Kind.NameField())
 		for i := range t {
 			t[i] = htmltext.NameKey(t[i])
 		}
-		f[r.Kind.NameField()] = t
-		return f
+		fields[r.Kind.NameField()] = t
+		return fields
 	}
 	return reflect.DeepEqual(plain(a), plain(b))
 }

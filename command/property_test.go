@@ -26,47 +26,47 @@ func checkInvariants(ctx context.Context, t rapid.TB, store eventstore.Store) {
 		t.Fatal(err)
 	}
 	records := map[calendar.ID]*calendar.Record{}
-	for i, e := range entries {
-		if e.Position != calendar.Position(i+1) {
-			t.Fatalf("entry %d has position %d", i+1, e.Position)
+	for i, entry := range entries {
+		if entry.Position != calendar.Position(i+1) {
+			t.Fatalf("entry %d has position %d", i+1, entry.Position)
 		}
 		home := calendar.LangEN
-		state, err := calendar.DecodeRecord(e.State)
+		state, err := calendar.DecodeRecord(entry.State)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.Version == 1 {
+		if entry.Version == 1 {
 			home = state.Home
 		}
-		change, err := calendar.DecodeChange(e.Change, e.ID, home, e.Fields)
+		change, err := calendar.DecodeChange(entry.Change, entry.ID, home, entry.Fields)
 		if err != nil {
 			t.Fatal(err)
 		}
-		folded, err := calendar.Apply(records[e.ID], change, e.Time)
+		folded, err := calendar.Apply(records[entry.ID], change, entry.Time)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(folded, state, cmpopts.IgnoreFields(calendar.Record{}, "Sum")); d != "" {
-			t.Fatalf("entry %d: the state is not the fold (-fold +state):\n%s", e.Position, d)
+		if text := cmp.Diff(folded, state, cmpopts.IgnoreFields(calendar.Record{}, "Sum")); text != "" {
+			t.Fatalf("entry %d: the state is not the fold (-fold +state):\n%s", entry.Position, text)
 		}
-		records[e.ID] = folded
+		records[entry.ID] = folded
 	}
 	slugs := map[calendar.Claim]calendar.ID{}
-	for id, r := range records {
-		for _, c := range calendar.Claims(r) {
-			if other, taken := slugs[c]; taken {
-				t.Errorf("%d and %d claim %v", id, other, c)
+	for id, record := range records {
+		for _, claim := range calendar.Claims(record) {
+			if other, taken := slugs[claim]; taken {
+				t.Errorf("%d and %d claim %v", id, other, claim)
 			}
-			slugs[c] = id
+			slugs[claim] = id
 		}
-		if r.Kind.IsPost() && r.Slug() == "" && (r.Fields.String("status") == "publish" || r.Fields.String("status") == "private") {
-			t.Errorf("%s %d has no slug", r.Kind, id)
+		if record.Kind.IsPost() && record.Slug() == "" && (record.Fields.String("status") == "publish" || record.Fields.String("status") == "private") {
+			t.Errorf("%s %d has no slug", record.Kind, id)
 		}
-		if r.Kind != calendar.KindCategory || r.Deleted {
+		if record.Kind != calendar.KindCategory || record.Deleted {
 			continue
 		}
 		seen := map[calendar.ID]bool{id: true}
-		for at := r; at.Fields.ID("parent") != 0; {
+		for at := record; at.Fields.ID("parent") != 0; {
 			at = records[at.Fields.ID("parent")]
 			if at == nil || at.Deleted || at.Kind != calendar.KindCategory {
 				t.Fatalf("category %d stands below one that is not there", id)
@@ -82,9 +82,9 @@ func checkInvariants(ctx context.Context, t rapid.TB, store eventstore.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, c := range claims {
-		if found.Holders[i] != slugs[c] {
-			t.Errorf("claim %v is held by %d, want %d", c, found.Holders[i], slugs[c])
+	for i, claim := range claims {
+		if found.Holders[i] != slugs[claim] {
+			t.Errorf("claim %v is held by %d, want %d", claim, found.Holders[i], slugs[claim])
 		}
 	}
 }
@@ -107,10 +107,10 @@ func TestRandomWrites(t *testing.T) {
 	kinds := []string{"event", "venue", "organizer", "category", "tag"}
 	callers := []calendar.Caller{contributor, author, editor, admin, editor, editor}
 	rapid.Check(t, func(rt *rapid.T) {
-		b := setup(t)
+		bench := setup(t)
 		names := rapid.SampledFrom([]string{"Hall", "hall", "Hall!", "Jazz", "0", "", "音乐", "Hall 2", "7"})
 		ids := func(label string) string {
-			head := int(b.head())
+			head := int(bench.head())
 			return fmt.Sprint(rapid.IntRange(1, head+2).Draw(rt, label))
 		}
 		for range rapid.IntRange(1, 25).Draw(rt, "writes") {
@@ -154,19 +154,19 @@ func TestRandomWrites(t *testing.T) {
 				parts = append(parts, `"`+f+`":`+v)
 			}
 			w.in = "{" + strings.Join(parts, ",") + "}"
-			before := b.head()
-			res, err := b.do(w)
+			before := bench.head()
+			res, err := bench.do(w)
 			switch {
-			case err == nil && !res.Existing && b.head() <= before:
+			case err == nil && !res.Existing && bench.head() <= before:
 				rt.Fatalf("%s %s wrote nothing", w.op, w.in)
-			case err == nil && res.Position != b.head():
-				rt.Fatalf("%s %s: position %d, head %d", w.op, w.in, res.Position, b.head())
-			case err != nil && b.head() != before:
+			case err == nil && res.Position != bench.head():
+				rt.Fatalf("%s %s: position %d, head %d", w.op, w.in, res.Position, bench.head())
+			case err != nil && bench.head() != before:
 				rt.Fatalf("%s %s was refused and wrote", w.op, w.in)
 			case strings.HasPrefix(refusal(err), "internal"), refusal(err) == "rest_unavailable":
 				rt.Fatalf("%s %s %s: %v", w.op, w.on, w.in, err)
 			}
 		}
-		checkInvariants(t.Context(), rt, b.store)
+		checkInvariants(t.Context(), rt, bench.store)
 	})
 }

@@ -65,18 +65,18 @@ func (r *Records) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Rec
 	}
 	out := make([]*calendar.Record, len(states))
 	for i := range states {
-		s := &states[i]
-		if s.Version == 0 {
+		state := &states[i]
+		if state.Version == 0 {
 			continue
 		}
-		cached, ok := cache.Get(s.ID)
-		if !ok || cached.Sum != calendar.SumOf(s.Record) {
-			rec, err := calendar.DecodeRecord(s.Record)
+		cached, ok := cache.Get(state.ID)
+		if !ok || cached.Sum != calendar.SumOf(state.Record) {
+			rec, err := calendar.DecodeRecord(state.Record)
 			if err != nil {
-				return nil, fmt.Errorf("decode %s %d at version %d: %w", s.Kind, s.ID, s.Version, err)
+				return nil, fmt.Errorf("decode %s %d at version %d: %w", state.Kind, state.ID, state.Version, err)
 			}
-			cached = &decoded{rec, len(s.Record)}
-			cache.Set(s.ID, cached)
+			cached = &decoded{rec, len(state.Record)}
+			cache.Set(state.ID, cached)
 		}
 		out[i] = cached.Record
 	}
@@ -85,19 +85,19 @@ func (r *Records) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Rec
 
 // version returns the entry of a version, and the record as it was after it; CodeErased for
 // one that was erased since then.
-func (r *Records) version(ctx context.Context, k calendar.Kind, id calendar.ID, version int64) (*eventstore.Entry, *calendar.Record, error) {
+func (r *Records) version(ctx context.Context, kind calendar.Kind, id calendar.ID, version int64) (*eventstore.Entry, *calendar.Record, error) {
 	entries, err := r.store.Read(ctx, eventstore.Range{Record: id, After: uint64(version - 1), Limit: 1})
 	switch {
 	case err != nil:
-		return nil, nil, fmt.Errorf("read version %d of %s %d: %w", version, k, id, err)
+		return nil, nil, fmt.Errorf("read version %d of %s %d: %w", version, kind, id, err)
 	case len(entries) == 0:
-		return nil, nil, fmt.Errorf("%s %d has no version %d: %w", k, id, version, eventstore.ErrDamaged)
+		return nil, nil, fmt.Errorf("%s %d has no version %d: %w", kind, id, version, eventstore.ErrDamaged)
 	case entries[0].Redacted != nil:
-		return nil, nil, calendar.Fail(calendar.CodeErased, k)
+		return nil, nil, calendar.Fail(calendar.CodeErased, kind)
 	}
 	rec, err := calendar.DecodeRecord(entries[0].State)
 	if err != nil {
-		return nil, nil, fmt.Errorf("decode %s %d at version %d: %w", k, id, version, err)
+		return nil, nil, fmt.Errorf("decode %s %d at version %d: %w", kind, id, version, err)
 	}
 	return &entries[0], rec, nil
 }
@@ -115,9 +115,9 @@ func (r *Records) find(ctx context.Context, id calendar.ID) (*calendar.Record, e
 }
 
 // one returns a live record of a kind, nil if none exists.
-func (r *Records) one(ctx context.Context, k calendar.Kind, id calendar.ID) (*calendar.Record, error) {
+func (r *Records) one(ctx context.Context, kind calendar.Kind, id calendar.ID) (*calendar.Record, error) {
 	rec, err := r.find(ctx, id)
-	if rec == nil || rec.Kind != k || rec.Deleted {
+	if rec == nil || rec.Kind != kind || rec.Deleted {
 		return nil, err
 	}
 	return rec, nil
@@ -125,26 +125,26 @@ func (r *Records) one(ctx context.Context, k calendar.Kind, id calendar.ID) (*ca
 
 // Absent is the error of a record of a kind that Load does not return: CodeErased for one
 // that was erased, else CodeNotFound, or that of the store.
-func (r *Records) Absent(ctx context.Context, k calendar.Kind, id calendar.ID) error {
+func (r *Records) Absent(ctx context.Context, kind calendar.Kind, id calendar.ID) error {
 	rec, err := r.find(ctx, id)
 	switch {
 	case err != nil:
 		return err
-	case rec != nil && rec.Kind == k && rec.Erased:
-		return calendar.Fail(calendar.CodeErased, k)
+	case rec != nil && rec.Kind == kind && rec.Erased:
+		return calendar.Fail(calendar.CodeErased, kind)
 	}
-	return calendar.Fail(calendar.CodeNotFound, k)
+	return calendar.Fail(calendar.CodeNotFound, kind)
 }
 
 // BySlug returns the record of a kind that holds the slug, any case; nil when none
 // does. The slug of a trashed post ends in "__trashed".
-func (r *Records) BySlug(ctx context.Context, k calendar.Kind, slug string) (*calendar.Record, error) {
+func (r *Records) BySlug(ctx context.Context, kind calendar.Kind, slug string) (*calendar.Record, error) {
 	slug = strings.ToLower(slug)
-	found, err := r.store.Find(ctx, eventstore.Lookup{Claims: []calendar.Claim{eventstore.SlugClaim(k, slug)}})
+	found, err := r.store.Find(ctx, eventstore.Lookup{Claims: []calendar.Claim{eventstore.SlugClaim(kind, slug)}})
 	if err != nil {
-		return nil, fmt.Errorf("find %s by slug: %w", k, err)
+		return nil, fmt.Errorf("find %s by slug: %w", kind, err)
 	}
-	rec, err := r.one(ctx, k, found.Holders[0])
+	rec, err := r.one(ctx, kind, found.Holders[0])
 	if rec == nil || rec.Slug() != slug { // it gave the slug away meanwhile
 		return nil, err
 	}
@@ -154,31 +154,31 @@ func (r *Records) BySlug(ctx context.Context, k calendar.Kind, slug string) (*ca
 // Named returns the records of a kind that a path may name: the one of an id, else the one
 // that has the slug, else those that had it, the last one first. They may be trashed or
 // deleted, or have another slug now, but not erased.
-func (r *Records) Named(ctx context.Context, k calendar.Kind, id calendar.ID, slug string) ([]*calendar.Record, error) {
+func (r *Records) Named(ctx context.Context, kind calendar.Kind, id calendar.ID, slug string) ([]*calendar.Record, error) {
 	ids := []calendar.ID{id}
 	if id == 0 {
-		holder, err := r.BySlug(ctx, k, slug)
+		holder, err := r.BySlug(ctx, kind, slug)
 		if holder != nil || err != nil {
 			return []*calendar.Record{holder}, err
 		}
-		if ids, err = eventstore.Former(ctx, r.store, k, strings.ToLower(slug)); err != nil {
-			return nil, fmt.Errorf("find former %s of a slug: %w", k, err)
+		if ids, err = eventstore.Former(ctx, r.store, kind, strings.ToLower(slug)); err != nil {
+			return nil, fmt.Errorf("find former %s of a slug: %w", kind, err)
 		}
 	}
 	found, err := r.load(ctx, ids...)
-	return slices.DeleteFunc(found, func(rec *calendar.Record) bool { return rec == nil || rec.Kind != k || rec.Erased }), err
+	return slices.DeleteFunc(found, func(rec *calendar.Record) bool { return rec == nil || rec.Kind != kind || rec.Erased }), err
 }
 
 // ByName returns the live records of a kind whose shown name in the language equals name,
 // case aside, by id.
-func (r *Records) ByName(ctx context.Context, k calendar.Kind, l calendar.Lang, name string) ([]*calendar.Record, error) {
-	found, _, err := r.byName(ctx, l, nameOf(k, name))
+func (r *Records) ByName(ctx context.Context, kind calendar.Kind, lang calendar.Lang, name string) ([]*calendar.Record, error) {
+	found, _, err := r.byName(ctx, lang, nameOf(kind, name))
 	return found, err
 }
 
 // byName returns the live records that show a name in a language, and all that have it in
 // some language.
-func (r *Records) byName(ctx context.Context, l calendar.Lang, name calendar.Name) (shown []*calendar.Record, named []calendar.ID, err error) {
+func (r *Records) byName(ctx context.Context, lang calendar.Lang, name calendar.Name) (shown []*calendar.Record, named []calendar.ID, err error) {
 	found, err := r.store.Find(ctx, eventstore.Lookup{Names: []calendar.Name{name}})
 	if err != nil {
 		return nil, nil, fmt.Errorf("find %q in %s: %w", name.Key, name.Space, err)
@@ -189,25 +189,25 @@ func (r *Records) byName(ctx context.Context, l calendar.Lang, name calendar.Nam
 		if rec == nil {
 			return true
 		}
-		text, _ := rec.Name(l)
+		text, _ := rec.Name(lang)
 		return nameOf(rec.Kind, text) != name
 	}), named, err
 }
 
 // Head returns the position of the last entry.
 func (r *Records) Head(ctx context.Context) (calendar.Position, error) {
-	h, err := r.store.Head(ctx, eventstore.Point{})
-	return h.Position, err
+	head, err := r.store.Head(ctx, eventstore.Point{})
+	return head.Position, err
 }
 
 // StoreID returns the UUID of the store.
 func (r *Records) StoreID(ctx context.Context) ([16]byte, error) {
-	h, err := r.store.Head(ctx, eventstore.Point{})
-	return h.UUID, err
+	head, err := r.store.Head(ctx, eventstore.Point{})
+	return head.UUID, err
 }
 
 // LastChange returns the latest time of an entry up to a position, the zero time for 0.
-func (r *Records) LastChange(ctx context.Context, p calendar.Position) (time.Time, error) {
-	h, err := r.store.Head(ctx, eventstore.Point{Position: p})
-	return h.Time, err
+func (r *Records) LastChange(ctx context.Context, position calendar.Position) (time.Time, error) {
+	head, err := r.store.Head(ctx, eventstore.Point{Position: position})
+	return head.Time, err
 }

@@ -14,19 +14,19 @@ var _ query.Records = (*command.Records)(nil)
 
 func ids(records []*calendar.Record) []calendar.ID {
 	var out []calendar.ID
-	for _, r := range records {
-		if r == nil {
+	for _, record := range records {
+		if record == nil {
 			out = append(out, 0)
 			continue
 		}
-		out = append(out, r.ID)
+		out = append(out, record.ID)
 	}
 	return out
 }
 
 func TestRecords(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	bench := setup(t)
 	for _, w := range []write{
 		venue("a", `{"venue":"Hall"}`), venue("b", `{"venue":"HALL","city":"Rome"}`), term("tag", "t", `{"name":"Hall"}`),
 		term("tag", "gone", `{"name":"Gone"}`),
@@ -34,22 +34,22 @@ func TestRecords(t *testing.T) {
 		{op: "update venue", on: "b", by: editor, lang: "fr", in: `{"venue":"Salle"}`},
 		organizer("o", `{"organizer":"T","image":"https://a.example/i.png"}`),
 	} {
-		b.must(w)
+		bench.must(w)
 	}
-	r := b.Records()
+	records := bench.Records()
 	ctx := t.Context()
 
 	for range 2 { // the second time from the cache
-		got, err := r.Load(ctx, b.named["t"], 999, b.named["gone"], b.named["a"])
+		got, err := records.Load(ctx, bench.named["t"], 999, bench.named["gone"], bench.named["a"])
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff([]calendar.ID{b.named["t"], 0, 0, b.named["a"]}, ids(got)); d != "" {
-			t.Errorf("Load (-want +got):\n%s", d)
+		if text := cmp.Diff([]calendar.ID{bench.named["t"], 0, 0, bench.named["a"]}, ids(got)); text != "" {
+			t.Errorf("Load (-want +got):\n%s", text)
 		}
 	}
-	b.must(write{op: "update venue", on: "a", by: editor, in: `{"city":"Paris"}`})
-	if got, err := r.Load(ctx, b.named["a"]); err != nil || got[0].Version != 2 || got[0].Fields.String("city") != "Paris" {
+	bench.must(write{op: "update venue", on: "a", by: editor, in: `{"city":"Paris"}`})
+	if got, err := records.Load(ctx, bench.named["a"]); err != nil || got[0].Version != 2 || got[0].Fields.String("city") != "Paris" {
 		t.Errorf("Load after an update: %+v, %v", got, err)
 	}
 
@@ -58,16 +58,16 @@ func TestRecords(t *testing.T) {
 		slug string
 		want calendar.ID
 	}{
-		{calendar.KindVenue, "hall", b.named["a"]},
-		{calendar.KindVenue, "HALL-2", b.named["b"]},
-		{calendar.KindTag, "hall", b.named["t"]},
+		{calendar.KindVenue, "hall", bench.named["a"]},
+		{calendar.KindVenue, "HALL-2", bench.named["b"]},
+		{calendar.KindTag, "hall", bench.named["t"]},
 		{calendar.KindTag, "gone", 0},
 		{calendar.KindEvent, "hall", 0},
 		{calendar.KindVenue, "", 0},
 		{calendar.KindUser, "editor", 0},
 		{calendar.KindImage, "https://a.example/i.png", 0},
 	} {
-		got, err := r.BySlug(ctx, c.kind, c.slug)
+		got, err := records.BySlug(ctx, c.kind, c.slug)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,23 +82,23 @@ func TestRecords(t *testing.T) {
 		name string
 		want []calendar.ID
 	}{
-		{calendar.KindVenue, calendar.LangEN, " hall", []calendar.ID{b.named["a"], b.named["b"]}},
-		{calendar.KindVenue, calendar.LangFR, "Hall", []calendar.ID{b.named["a"]}},
-		{calendar.KindVenue, calendar.LangFR, "SALLE", []calendar.ID{b.named["b"]}},
+		{calendar.KindVenue, calendar.LangEN, " hall", []calendar.ID{bench.named["a"], bench.named["b"]}},
+		{calendar.KindVenue, calendar.LangFR, "Hall", []calendar.ID{bench.named["a"]}},
+		{calendar.KindVenue, calendar.LangFR, "SALLE", []calendar.ID{bench.named["b"]}},
 		{calendar.KindVenue, calendar.LangEN, "Salle", nil},
 		{calendar.KindTag, calendar.LangEN, "gone", nil},
 		{calendar.KindTag, calendar.LangEN, "", nil},
 		{calendar.KindUser, calendar.LangEN, "editor", nil},
 	} {
-		got, err := r.ByName(ctx, c.kind, c.lang, c.name)
+		got, err := records.ByName(ctx, c.kind, c.lang, c.name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(c.want, ids(got)); d != "" {
-			t.Errorf("ByName(%s, %s, %q) (-want +got):\n%s", c.kind, c.lang, c.name, d)
+		if text := cmp.Diff(c.want, ids(got)); text != "" {
+			t.Errorf("ByName(%s, %s, %q) (-want +got):\n%s", c.kind, c.lang, c.name, text)
 		}
 	}
-	if p, err := r.Head(ctx); err != nil || p != b.head() {
-		t.Errorf("Head = %d, %v", p, err)
+	if position, err := records.Head(ctx); err != nil || position != bench.head() {
+		t.Errorf("Head = %d, %v", position, err)
 	}
 }

@@ -38,25 +38,25 @@ func TestAfterAFailover(t *testing.T) {
 	for name, during := range map[string]bool{"between two writes": false, "during a write": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setup(t)
-			b.must(venue("v", `{"venue":"Hall","city":"Rome"}`))
-			id := b.named["v"]
-			head := b.head()
-			records := b.Records()
-			update := func(s *command.Service, in calendar.Input) {
+			bench := setup(t)
+			bench.must(venue("v", `{"venue":"Hall","city":"Rome"}`))
+			id := bench.named["v"]
+			head := bench.head()
+			records := bench.Records()
+			update := func(service *command.Service, in calendar.Input) {
 				t.Helper()
-				r := command.Request{Kind: calendar.KindVenue, Target: command.Target{ID: id}, Input: in, Caller: editor}
-				if _, err := s.Update(t.Context(), r); err != nil {
+				request := command.Request{Kind: calendar.KindVenue, Target: command.Target{ID: id}, Input: in, Caller: editor}
+				if _, err := service.Update(t.Context(), request); err != nil {
 					t.Error(err)
 				}
 			}
 			failover := func() {
-				b.store.Rewind(head)
-				update(newService(b.store), calendar.Input{"address": "Acknowledged Street 1"})
+				bench.store.Rewind(head)
+				update(newService(bench.store), calendar.Input{"address": "Acknowledged Street 1"})
 			}
-			store := &beforeAppend{Store: b.store, do: func() {}}
-			s := newService(store)
-			update(s, calendar.Input{"description": "<p>lost</p>", "city": "Lost"}) // and is known as version 2
+			store := &beforeAppend{Store: bench.store, do: func() {}}
+			service := newService(store)
+			update(service, calendar.Input{"description": "<p>lost</p>", "city": "Lost"}) // and is known as version 2
 			if got, err := records.Load(t.Context(), id); err != nil || got[0].Fields.String("city") != "Lost" {
 				t.Fatalf("%+v, %v", got, err)
 			}
@@ -65,20 +65,20 @@ func TestAfterAFailover(t *testing.T) {
 			} else {
 				failover()
 			}
-			update(s, calendar.Input{"zip": "00100"})
+			update(service, calendar.Input{"zip": "00100"})
 			got, err := records.Load(t.Context(), id)
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := got[0].Fields
-			if got[0].Version != 3 || f.String("city") != "Rome" || f.String("address") != "Acknowledged Street 1" || f.String("zip") != "00100" {
-				t.Errorf("version %d: %v", got[0].Version, f)
+			fields := got[0].Fields
+			if got[0].Version != 3 || fields.String("city") != "Rome" || fields.String("address") != "Acknowledged Street 1" || fields.String("zip") != "00100" {
+				t.Errorf("version %d: %v", got[0].Version, fields)
 			}
-			if d, _ := f.Text("description").In(calendar.LangEN, got[0].Home); d != "" {
-				t.Errorf("description is %q", d)
+			if text, _ := fields.Text("description").In(calendar.LangEN, got[0].Home); text != "" {
+				t.Errorf("description is %q", text)
 			}
-			if f, err := verify.Store(t.Context(), b.store, nil); err != nil || f.Err() != nil || f.Entries != head+2 {
-				t.Errorf("Verify: %+v, %v", f, err)
+			if findings, err := verify.Store(t.Context(), bench.store, nil); err != nil || findings.Err() != nil || findings.Entries != head+2 {
+				t.Errorf("Verify: %+v, %v", findings, err)
 			}
 		})
 	}
@@ -88,12 +88,12 @@ func TestAfterAFailover(t *testing.T) {
 // took its place. A create that meets one takes another.
 func TestIDsAfterAFailover(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	taken := &givenTwice{Store: b.store}
-	b.must(venue("v", `{"venue":"Hall"}`))
-	taken.again, taken.left = b.named["v"], 2
+	bench := setup(t)
+	taken := &givenTwice{Store: bench.store}
+	bench.must(venue("v", `{"venue":"Hall"}`))
+	taken.again, taken.left = bench.named["v"], 2
 	res, err := newService(taken).Create(t.Context(), command.Request{Kind: calendar.KindTag, Input: calendar.Input{"name": "Jazz"}, Caller: editor})
-	if err != nil || res.Record.ID == b.named["v"] {
+	if err != nil || res.Record.ID == bench.named["v"] {
 		t.Errorf("created %+v, %v", res.Record, err)
 	}
 }
@@ -117,14 +117,14 @@ func (s *givenTwice) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
 // made again.
 func TestKeyAfterAFailover(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	r := command.Request{Kind: calendar.KindTag, Input: calendar.Input{"name": "Jazz"}, Caller: editor, Key: "k"}
-	head := b.head()
-	if _, err := b.Create(t.Context(), r); err != nil {
+	bench := setup(t)
+	request := command.Request{Kind: calendar.KindTag, Input: calendar.Input{"name": "Jazz"}, Caller: editor, Key: "k"}
+	head := bench.head()
+	if _, err := bench.Create(t.Context(), request); err != nil {
 		t.Fatal(err)
 	}
-	b.store.Rewind(head)
-	again, err := b.Create(t.Context(), r)
+	bench.store.Rewind(head)
+	again, err := bench.Create(t.Context(), request)
 	if err != nil || again.Replayed || again.Position != head+1 {
 		t.Errorf("the key again: %+v, %v", again, err)
 	}
@@ -134,10 +134,10 @@ func TestKeyAfterAFailover(t *testing.T) {
 // written.
 func TestRequestOfAnotherHistory(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	r := command.Request{Kind: calendar.KindTag, Input: calendar.Input{"name": "Jazz"}, Caller: editor, Epoch: b.store.Epoch().History}
-	b.store.Rewind(3)
-	if _, err := b.Create(t.Context(), r); !errors.Is(err, eventstore.ErrHistory) {
+	bench := setup(t)
+	request := command.Request{Kind: calendar.KindTag, Input: calendar.Input{"name": "Jazz"}, Caller: editor, Epoch: bench.store.Epoch().History}
+	bench.store.Rewind(3)
+	if _, err := bench.Create(t.Context(), request); !errors.Is(err, eventstore.ErrHistory) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -146,41 +146,41 @@ func TestRequestOfAnotherHistory(t *testing.T) {
 // history of its record, whatever other sources and callers wrote between.
 func TestApplied(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	bench := setup(t)
 	line := func(source string, n int64, content string) command.Request {
 		return command.Request{
-			Kind: calendar.KindTag, Target: command.Target{ID: b.named["t"]}, Input: calendar.Input{"name": "Jazz", "description": content}, Caller: editor,
+			Kind: calendar.KindTag, Target: command.Target{ID: bench.named["t"]}, Input: calendar.Input{"name": "Jazz", "description": content}, Caller: editor,
 			Mark: &calendar.ImportMark{Source: source, Line: n}, Cause: eventstore.Cause{Request: content},
 		}
 	}
-	res, err := b.Create(t.Context(), line("s", 1, "1"))
+	res, err := bench.Create(t.Context(), line("s", 1, "1"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.named["t"] = res.Record.ID
+	bench.named["t"] = res.Record.ID
 	const lines = 30
 	for n := int64(3); n <= lines; n += 2 {
-		for _, r := range []command.Request{line("s", n, strconv.FormatInt(n, 10)), line("other", n, "other"), {Kind: calendar.KindTag, Target: command.Target{ID: res.Record.ID}, Caller: editor}} {
-			if _, err := b.Update(t.Context(), r); err != nil {
+		for _, request := range []command.Request{line("s", n, strconv.FormatInt(n, 10)), line("other", n, "other"), {Kind: calendar.KindTag, Target: command.Target{ID: res.Record.ID}, Caller: editor}} {
+			if _, err := bench.Update(t.Context(), request); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	for n := int64(1); n <= lines+1; n++ {
-		r := line("s", n, strconv.FormatInt(n, 10))
-		if applied, err := b.Applied(t.Context(), &r); err != nil || applied != (n%2 == 1 && n <= lines) {
+		request := line("s", n, strconv.FormatInt(n, 10))
+		if applied, err := bench.Applied(t.Context(), &request); err != nil || applied != (n%2 == 1 && n <= lines) {
 			t.Errorf("line %d: %t, %v", n, applied, err)
 		}
-		r.Cause.Request = "changed"
-		if _, err := b.Applied(t.Context(), &r); errors.Is(err, command.ErrImportChanged) != (n%2 == 1 && n <= lines) {
+		request.Cause.Request = "changed"
+		if _, err := bench.Applied(t.Context(), &request); errors.Is(err, command.ErrImportChanged) != (n%2 == 1 && n <= lines) {
 			t.Errorf("line %d with another content: %v", n, err)
 		}
 	}
-	if _, err := b.Erase(t.Context(), command.Erasure{Kind: calendar.KindTag, ID: res.Record.ID}); err != nil {
+	if _, err := bench.Erase(t.Context(), command.Erasure{Kind: calendar.KindTag, ID: res.Record.ID}); err != nil {
 		t.Fatal(err)
 	}
-	r := line("s", lines+5, "new")
-	if applied, err := b.Applied(t.Context(), &r); err != nil || !applied {
+	request := line("s", lines+5, "new")
+	if applied, err := bench.Applied(t.Context(), &request); err != nil || !applied {
 		t.Errorf("a line of an erased record: %t, %v", applied, err)
 	}
 }

@@ -41,28 +41,30 @@ type cleaner struct{}
 
 var tag = regexp.MustCompile(`<[^>]*>`)
 
-func (cleaner) Name(s string) string {
-	return strings.TrimSpace(html.UnescapeString(tag.ReplaceAllString(s, "")))
+func (cleaner) Name(text string) string {
+	return strings.TrimSpace(html.UnescapeString(tag.ReplaceAllString(text, "")))
 }
 
-func (cleaner) HTML(s string) string { return strings.TrimSpace(s) }
+func (cleaner) HTML(text string) string { return strings.TrimSpace(text) }
 
-func (cleaner) ASCII(s string) string {
+func (cleaner) ASCII(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r > 127 {
 			return -1
 		}
 		return r
-	}, s)
+	}, text)
 }
 
 // hasher is a Hasher that is fast and safe for nothing.
 type hasher struct{}
 
-func (hasher) Hash(_ context.Context, p string) ([]byte, error) { return []byte("hash of " + p), nil }
+func (hasher) Hash(_ context.Context, text string) ([]byte, error) {
+	return []byte("hash of " + text), nil
+}
 
-func (hasher) Verify(_ context.Context, hash []byte, p string) (bool, error) {
-	return string(hash) == "hash of "+p, nil
+func (hasher) Verify(_ context.Context, hash []byte, text string) (bool, error) {
+	return string(hash) == "hash of "+text, nil
 }
 
 // bench is one service on an empty store that knows the users.
@@ -77,8 +79,8 @@ func setup(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{t: t, store: memstore.New(), named: map[string]calendar.ID{}}
 	t.Cleanup(func() { _ = b.store.Close() })
-	for _, c := range []calendar.Caller{subscriber, contributor, author, editor, admin, auditor} {
-		addUser(t, b.store, c)
+	for _, caller := range []calendar.Caller{subscriber, contributor, author, editor, admin, auditor} {
+		addUser(t, b.store, caller)
 	}
 	if _, err := b.store.NewIDs(t.Context(), 10); err != nil {
 		t.Fatal(err)
@@ -91,11 +93,11 @@ func newService(store eventstore.Store) *command.Service {
 	return command.New(store, &calendar.Rules{Site: site, Clean: cleaner{}}, hasher{}, func() time.Time { return now })
 }
 
-func addUser(t *testing.T, store eventstore.Store, c calendar.Caller) {
+func addUser(t *testing.T, store eventstore.Store, caller calendar.Caller) {
 	t.Helper()
 	appendChange(t, store, calendar.Change{
-		Name: "user.created", Kind: calendar.KindUser, ID: c.ID, Home: calendar.LangEN,
-		Fields: calendar.Fields{"name": c.Role.String(), "role": c.Role.String()},
+		Name: "user.created", Kind: calendar.KindUser, ID: caller.ID, Home: calendar.LangEN,
+		Fields: calendar.Fields{"name": caller.Role.String(), "role": caller.Role.String()},
 	})
 }
 
@@ -139,26 +141,26 @@ type write struct {
 	mark    *calendar.ImportMark
 }
 
-func (b *bench) fill(s string) string {
+func (b *bench) fill(text string) string {
 	for name, id := range b.named {
-		s = strings.ReplaceAll(s, "{{"+name+"}}", id.String())
+		text = strings.ReplaceAll(text, "{{"+name+"}}", id.String())
 	}
-	if strings.Contains(s, "{{") {
-		b.t.Fatalf("unknown name in %s", s)
+	if strings.Contains(text, "{{") {
+		b.t.Fatalf("unknown name in %s", text)
 	}
-	return s
+	return text
 }
 
-func input(t *testing.T, s string) calendar.Input {
+func input(t *testing.T, text string) calendar.Input {
 	t.Helper()
-	if s == "" {
-		s = "{}"
+	if text == "" {
+		text = "{}"
 	}
-	d := json.NewDecoder(strings.NewReader(s))
-	d.UseNumber()
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
 	var in calendar.Input
-	if err := d.Decode(&in); err != nil {
-		t.Fatalf("input %s: %v", s, err)
+	if err := decoder.Decode(&in); err != nil {
+		t.Fatalf("input %s: %v", text, err)
 	}
 	return in
 }
@@ -199,17 +201,17 @@ func (b *bench) request(w write) command.Request {
 
 func (b *bench) do(w write) (command.Result, error) {
 	b.t.Helper()
-	r := b.request(w)
+	request := b.request(w)
 	verb, _, _ := strings.Cut(w.op, " ")
 	var res command.Result
 	var err error
 	switch verb {
 	case "create":
-		res, err = b.Create(b.t.Context(), r)
+		res, err = b.Create(b.t.Context(), request)
 	case "update":
-		res, err = b.Update(b.t.Context(), r)
+		res, err = b.Update(b.t.Context(), request)
 	case "delete":
-		res, err = b.Delete(b.t.Context(), r)
+		res, err = b.Delete(b.t.Context(), request)
 	default:
 		b.t.Fatalf("operation %q", w.op)
 	}
@@ -257,33 +259,33 @@ func (b *bench) load(id calendar.ID) *calendar.Record {
 }
 
 // fieldsOf returns the stored form of the fields of a record.
-func fieldsOf(t *testing.T, r *calendar.Record) map[string]any {
+func fieldsOf(t *testing.T, record *calendar.Record) map[string]any {
 	t.Helper()
-	b, err := calendar.EncodeRecord(r)
+	data, err := calendar.EncodeRecord(record)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out struct{ Fields map[string]any }
-	if err := json.Unmarshal(b, &out); err != nil {
+	if err := json.Unmarshal(data, &out); err != nil {
 		t.Fatal(err)
 	}
 	return out.Fields
 }
 
 // checkFields compares the fields that want names; null is for absent ones.
-func (b *bench) checkFields(r *calendar.Record, want string) {
+func (b *bench) checkFields(record *calendar.Record, want string) {
 	b.t.Helper()
 	var w map[string]any
 	if err := json.NewDecoder(bytes.NewBufferString(b.fill(want))).Decode(&w); err != nil {
 		b.t.Fatalf("wanted fields %s: %v", want, err)
 	}
-	all := fieldsOf(b.t, r)
+	all := fieldsOf(b.t, record)
 	got := make(map[string]any, len(w))
 	for name := range w {
 		got[name] = all[name]
 	}
-	if d := cmp.Diff(w, got); d != "" {
-		b.t.Errorf("fields of %s %d (-want +got):\n%s", r.Kind, r.ID, d)
+	if text := cmp.Diff(w, got); text != "" {
+		b.t.Errorf("fields of %s %d (-want +got):\n%s", record.Kind, record.ID, text)
 	}
 }
 

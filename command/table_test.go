@@ -25,26 +25,26 @@ func run(t *testing.T, scenarios []scenario) {
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			b := setup(t)
-			for _, w := range s.given {
-				b.must(w)
+			bench := setup(t)
+			for _, write := range s.given {
+				bench.must(write)
 			}
-			before := b.head()
-			res, err := b.do(s.when)
+			before := bench.head()
+			res, err := bench.do(s.when)
 			if got := refusal(err); got != s.refused {
 				t.Fatalf("refusal:\n got %q\nwant %q", got, s.refused)
 			}
-			if got := int(b.head() - before); got != s.entries {
+			if got := int(bench.head() - before); got != s.entries {
 				t.Errorf("the write made %d entries, want %d", got, s.entries)
 			}
-			if err == nil && s.entries > 0 && res.Position != b.head() {
-				t.Errorf("position %d, want the head %d", res.Position, b.head())
+			if err == nil && s.entries > 0 && res.Position != bench.head() {
+				t.Errorf("position %d, want the head %d", res.Position, bench.head())
 			}
 			if s.fields != "" {
-				b.checkFields(res.Record, s.fields)
+				bench.checkFields(res.Record, s.fields)
 			}
 			if s.then != nil {
-				s.then(b)
+				s.then(bench)
 			}
 		})
 	}
@@ -136,9 +136,9 @@ func TestWrites(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, e := range entries {
-					if s := string(e.Fields) + string(e.State); containsAny(s, "geheim", "hash of", "password") {
-						t.Errorf("entry %d shows the password: %s", e.Position, s)
+				for _, entry := range entries {
+					if text := string(entry.Fields) + string(entry.State); containsAny(text, "geheim", "hash of", "password") {
+						t.Errorf("entry %d shows the password: %s", entry.Position, text)
 					}
 				}
 				b.must(write{op: "update event", on: "e", by: editor, in: `{"title":"n"}`})

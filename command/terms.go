@@ -10,15 +10,15 @@ import (
 )
 
 // checkTerm refuses a new term of a name that exists, and a parent of a tag.
-func (d *decision) checkTerm(ctx context.Context, c calendar.Change) error {
-	if !c.Kind.IsTerm() {
+func (d *decision) checkTerm(ctx context.Context, change calendar.Change) error {
+	if !change.Kind.IsTerm() {
 		return nil
 	}
-	parent := c.Fields.ID("parent")
-	shown, _ := c.Fields.Text(c.Kind.NameField()).In(d.lang, c.Home)
-	for _, rec := range d.sameName(ctx, nameOf(c.Kind, shown)) {
+	parent := change.Fields.ID("parent")
+	shown, _ := change.Fields.Text(change.Kind.NameField()).In(d.lang, change.Home)
+	for _, rec := range d.sameName(ctx, nameOf(change.Kind, shown)) {
 		if rec.Fields.ID("parent") == parent {
-			return &calendar.Error{Code: calendar.CodeTermExists, Kind: c.Kind, TermID: rec.ID}
+			return &calendar.Error{Code: calendar.CodeTermExists, Kind: change.Kind, TermID: rec.ID}
 		}
 	}
 	return cmp.Or(d.Err, d.checkFlat())

@@ -52,74 +52,74 @@ type decision struct {
 }
 
 // begin reads what every request has.
-func (s *Service) begin(r *Request) *decision {
-	d := &decision{s: s, r: r, Decision: calendar.Decision{Rules: s.rules, Caller: r.Caller, Now: eventstore.Moment(r.At)}}
-	if r.At.IsZero() {
+func (s *Service) begin(request *Request) *decision {
+	d := &decision{s: s, r: request, Decision: calendar.Decision{Rules: s.rules, Caller: request.Caller, Now: eventstore.Moment(request.At)}}
+	if request.At.IsZero() {
 		d.Now = eventstore.Moment(s.now())
 	}
-	for _, bad := range r.Extra {
+	for _, bad := range request.Extra {
 		d.problems.Add(bad.Field, bad.Reason, bad.Args...)
 	}
-	d.lang = calendar.Language(r.Input, r.Lang, &d.problems)
+	d.lang = calendar.Language(request.Input, request.Lang, &d.problems)
 	return d
 }
 
 // Create makes a record.
-func (s *Service) Create(ctx context.Context, r Request) (Result, error) {
-	return s.write(ctx, &r, calendar.OpCreate)
+func (s *Service) Create(ctx context.Context, request Request) (Result, error) {
+	return s.write(ctx, &request, calendar.OpCreate)
 }
 
 // Update changes a record; a trashed post is restored by it.
-func (s *Service) Update(ctx context.Context, r Request) (Result, error) {
-	if r.Target.Slug != "" {
-		return s.write(ctx, &r, calendar.OpUpdateBySlug)
+func (s *Service) Update(ctx context.Context, request Request) (Result, error) {
+	if request.Target.Slug != "" {
+		return s.write(ctx, &request, calendar.OpUpdateBySlug)
 	}
-	return s.write(ctx, &r, calendar.OpUpdate)
+	return s.write(ctx, &request, calendar.OpUpdate)
 }
 
 // Delete moves a post to the trash and ends a term for ever.
-func (s *Service) Delete(ctx context.Context, r Request) (Result, error) {
-	r.Key = "" // ignored on deletes (docs/spec/interface.md 2.10)
-	return s.write(ctx, &r, calendar.OpDelete)
+func (s *Service) Delete(ctx context.Context, request Request) (Result, error) {
+	request.Key = "" // ignored on deletes (docs/spec/interface.md 2.10)
+	return s.write(ctx, &request, calendar.OpDelete)
 }
 
 // write checks and decodes a request. One whose key was used before is answered again, else
 // it loads, decides and appends until no other writer is faster.
-func (s *Service) write(ctx context.Context, r *Request, op calendar.Op) (Result, error) {
-	if err := calendar.MayWrite(r.Caller, r.Kind, op == calendar.OpCreate); err != nil {
+func (s *Service) write(ctx context.Context, request *Request, op calendar.Op) (Result, error) {
+	if err := calendar.MayWrite(request.Caller, request.Kind, op == calendar.OpCreate); err != nil {
 		return Result{}, err
 	}
-	spec := calendar.SpecOf(r.Kind)
-	if missing := spec.Missing(r.Input); op == calendar.OpCreate && len(missing) > 0 {
-		return Result{}, &calendar.Error{Code: calendar.CodeMissingParam, Kind: r.Kind, Missing: missing}
+	spec := calendar.SpecOf(request.Kind)
+	if missing := spec.Missing(request.Input); op == calendar.OpCreate && len(missing) > 0 {
+		return Result{}, &calendar.Error{Code: calendar.CodeMissingParam, Kind: request.Kind, Missing: missing}
 	}
-	d := s.begin(r)
-	decide := d.update
+	decision := s.begin(request)
+	decide := decision.update
 	if op == calendar.OpCreate {
-		decide = d.create
+		decide = decision.create
 	}
 	if op == calendar.OpDelete {
-		decide = d.remove
-		password := r.Input["password"]
-		if _, isText := password.(string); password != nil && !isText && r.Kind == calendar.KindEvent && r.Target.Slug == "" {
-			d.problems.Add("password", calendar.ReasonTypeText)
+		decide = decision.remove
+		password := request.Input["password"]
+		if _, isText := password.(string); password != nil && !isText && request.Kind == calendar.KindEvent && request.Target.Slug == "" {
+			decision.problems.Add("password", calendar.ReasonTypeText)
 		}
 	} else {
-		d.attrs = spec.Decode(r.Input, op, d.lang, &d.Decision, &d.problems)
+		decision.attrs = spec.Decode(request.Input, op, decision.lang, &decision.Decision, &decision.problems)
 	}
-	res, err := d.replay(ctx)
+	res, err := decision.replay(ctx)
 	if err == nil && res.Record == nil {
-		res, err = attempts(ctx, func() (Result, error) { return d.attempt(ctx, decide) })
+		res, err = attempts(ctx, func() (Result, error) { return decision.attempt(ctx, decide) })
 		if err != nil {
 			// Another caller may have carried out the same request meanwhile, and that is
 			// why it is refused here.
-			if again, failed := d.replay(ctx); failed != nil || again.Record != nil {
+			if again, failed := decision.replay(ctx); failed != nil || again.Record != nil {
 				res, err = again, failed
 			}
 		}
 	}
-	res.Lang = d.lang
-	return res, readable(err, r.Kind)
+	res.Lang = decision.lang
+	return res, readable(err, request.Kind)
 }
 
 // attempt decides and appends once.
@@ -173,8 +173,8 @@ func (d *decision) append(ctx context.Context, id calendar.ID) eventstore.Result
 func (d *decision) start(ctx context.Context) {
 	d.changes = eventstore.Append{Time: d.Now, Actor: d.r.Caller.ID, Cause: d.r.Cause, Epoch: d.s.store.Epoch()}
 	d.existing, d.Err = false, nil
-	d.Taken = func(k calendar.Kind, id calendar.ID, slug string) bool {
-		holder := d.holder(ctx, eventstore.SlugClaim(k, slug))
+	d.Taken = func(kind calendar.Kind, id calendar.ID, slug string) bool {
+		holder := d.holder(ctx, eventstore.SlugClaim(kind, slug))
 		return holder != 0 && holder != id
 	}
 	d.Parent = func(id calendar.ID) *calendar.Record {
@@ -223,14 +223,14 @@ func (d *decision) create(ctx context.Context) (*calendar.Record, error) {
 	if err := cmp.Or(d.makeLinked(ctx, d.r.Kind, attrs), d.hashPassword(ctx)); err != nil {
 		return nil, err
 	}
-	c, err := calendar.Create(d.r.Kind, id, attrs, &d.Decision)
+	change, err := calendar.Create(d.r.Kind, id, attrs, &d.Decision)
 	if err == nil {
-		err = d.checkTerm(ctx, c)
+		err = d.checkTerm(ctx, change)
 	}
 	if err != nil {
 		return nil, err
 	}
-	rec, err := d.put(nil, c)
+	rec, err := d.put(nil, change)
 	if err != nil {
 		return nil, err
 	}
@@ -257,11 +257,11 @@ func (d *decision) update(ctx context.Context) (*calendar.Record, error) {
 	if err := cmp.Or(d.checkFlat(), d.hashPassword(ctx)); err != nil {
 		return nil, err
 	}
-	c, err := calendar.Update(rec, attrs, &d.Decision)
+	change, err := calendar.Update(rec, attrs, &d.Decision)
 	if err != nil {
 		return nil, err
 	}
-	return d.put(rec, c)
+	return d.put(rec, change)
 }
 
 // remove is an attempt of Delete.
@@ -276,11 +276,11 @@ func (d *decision) remove(ctx context.Context) (*calendar.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := calendar.Remove(rec, &d.Decision)
+	change, err := calendar.Remove(rec, &d.Decision)
 	if err != nil {
 		return nil, err
 	}
-	next, err := d.put(rec, c)
+	next, err := d.put(rec, change)
 	if rec.Kind.IsTerm() {
 		next = rec // it is shown as it was
 	}
@@ -345,8 +345,8 @@ func (d *decision) holder(ctx context.Context, claim calendar.Claim) calendar.ID
 }
 
 // live returns a record of a kind that is not deleted, nil if none exists.
-func (d *decision) live(ctx context.Context, k calendar.Kind, id calendar.ID) *calendar.Record {
-	rec, err := d.s.records.one(ctx, k, id)
+func (d *decision) live(ctx context.Context, kind calendar.Kind, id calendar.ID) *calendar.Record {
+	rec, err := d.s.records.one(ctx, kind, id)
 	d.Err = cmp.Or(d.Err, err)
 	return rec
 }
@@ -360,21 +360,21 @@ func (d *decision) newID(ctx context.Context) calendar.ID {
 
 // put adds the change of the record of the request, with the mark of an import line, and
 // returns the record after it; before is nil for a new one.
-func (d *decision) put(before *calendar.Record, c calendar.Change) (*calendar.Record, error) {
+func (d *decision) put(before *calendar.Record, change calendar.Change) (*calendar.Record, error) {
 	if d.r.Mark != nil {
 		if before != nil {
 			if err := d.checkMark(before); err != nil {
 				return nil, err
 			}
 		}
-		c.Fields["imports"] = calendar.WithImportMark(before, *d.r.Mark)
+		change.Fields["imports"] = calendar.WithImportMark(before, *d.r.Mark)
 	}
-	return d.add(before, c)
+	return d.add(before, change)
 }
 
 // add adds a change of a record, nil for a new one, and returns the record after it.
-func (d *decision) add(before *calendar.Record, c calendar.Change) (*calendar.Record, error) {
-	draft, after, err := eventstore.NewDraft(before, c, d.Now)
+func (d *decision) add(before *calendar.Record, change calendar.Change) (*calendar.Record, error) {
+	draft, after, err := eventstore.NewDraft(before, change, d.Now)
 	if err != nil {
 		return nil, err
 	}

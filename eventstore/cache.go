@@ -25,13 +25,13 @@ func NewEpochCache[K comparable, V any](bytes int, size func(K, V) int) *EpochCa
 
 // In returns the cache for values that are read in an epoch, that of the store from before
 // the read. It is empty when the epoch is new, and nil, which caches nothing, when it is over.
-func (c *EpochCache[K, V]) In(e Epoch) *cache.Cache[K, V] {
+func (c *EpochCache[K, V]) In(epoch Epoch) *cache.Cache[K, V] {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	if e.History+e.Erasures > c.epoch.History+c.epoch.Erasures { // neither ever falls
-		c.epoch, c.values = e, c.empty()
+	if epoch.History+epoch.Erasures > c.epoch.History+c.epoch.Erasures { // neither ever falls
+		c.epoch, c.values = epoch, c.empty()
 	}
-	if e != c.epoch {
+	if epoch != c.epoch {
 		return nil
 	}
 	return c.values

@@ -15,22 +15,22 @@ func TestEpochCache(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := eventstore.NewEpochCache(1<<20, func(string, int) int { return 8 })
-			has := func(e eventstore.Epoch, want bool) {
+			epochCache := eventstore.NewEpochCache(1<<20, func(string, int) int { return 8 })
+			has := func(epoch eventstore.Epoch, want bool) {
 				t.Helper()
-				if v, ok := c.In(e).Get("a"); ok != want || ok && v != 7 {
-					t.Errorf("in %v: got %d, %t, want %t", e, v, ok, want)
+				if v, ok := epochCache.In(epoch).Get("a"); ok != want || ok && v != 7 {
+					t.Errorf("in %v: got %d, %t, want %t", epoch, v, ok, want)
 				}
 			}
-			c.In(first).Set("a", 7)
+			epochCache.In(first).Set("a", 7)
 			has(first, true)
 			has(later, false)
 			has(first, false)
-			c.In(first).Set("a", 7) // read before
+			epochCache.In(first).Set("a", 7) // read before
 			has(later, false)
-			c.In(later).Set("a", 7)
+			epochCache.In(later).Set("a", 7)
 			has(later, true)
-			c.In(eventstore.Epoch{History: 3})
+			epochCache.In(eventstore.Epoch{History: 3})
 			has(later, false)
 		})
 	}

@@ -27,10 +27,10 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	note := []byte("note\n")
-	for _, c := range []eventstore.Checkpoint{{Size: 1, Note: note}, {Size: 1, Origin: "\xff", Note: note}} {
-		a := eventstore.Append{Checkpoint: &c}
+	for _, checkpoint := range []eventstore.Checkpoint{{Size: 1, Note: note}, {Size: 1, Origin: "\xff", Note: note}} {
+		a := eventstore.Append{Checkpoint: &checkpoint}
 		if err := a.Check(); !errors.Is(err, eventstore.ErrMalformed) {
-			t.Errorf("%+v: %v", c, err)
+			t.Errorf("%+v: %v", checkpoint, err)
 		}
 	}
 }

@@ -27,9 +27,9 @@ func NewItems(appends []Append) ([]*Item, []Result) {
 			continue
 		}
 		for n := range it.Drafts {
-			e := it.Entry(n)
-			e.Leaf = Leaf(&e)
-			it.Entries = append(it.Entries, e)
+			entry := it.Entry(n)
+			entry.Leaf = Leaf(&entry)
+			it.Entries = append(it.Entries, entry)
 		}
 		items = append(items, it)
 	}
@@ -82,12 +82,12 @@ func NewCommitter(ctx context.Context, write func(ctx context.Context, items []*
 		observe = func() func(Committed) { return func(Committed) {} }
 	}
 	closing := make(chan struct{})
-	c := &Committer{
+	committer := &Committer{
 		write: write, observe: observe, maxItems: maxItems, maxBytes: maxBytes, calls: make(chan *call),
 		closing: closing, close: sync.OnceFunc(func() { close(closing) }), ended: make(chan struct{}),
 	}
-	go c.run(context.WithoutCancel(ctx))
-	return c
+	go committer.run(context.WithoutCancel(ctx))
+	return committer
 }
 
 // Append has appends committed, together with those of other callers where there are any.
@@ -130,8 +130,8 @@ func (c *Committer) run(ctx context.Context) {
 	defer close(c.ended)
 	for {
 		select {
-		case k := <-c.calls:
-			c.commit(ctx, c.gather(k))
+		case call := <-c.calls:
+			c.commit(ctx, c.gather(call))
 		case <-c.closing:
 			return
 		}

@@ -186,12 +186,12 @@ func TestBytes(t *testing.T) {
 // an erasure makes another epoch.
 func TestSignal(t *testing.T) {
 	t.Parallel()
-	mark := func(p calendar.Position, hash byte) Head {
-		return Head{Mark: Mark{Position: p, Hash: [32]byte{hash}}}
+	mark := func(position calendar.Position, hash byte) Head {
+		return Head{Mark: Mark{Position: position, Hash: [32]byte{hash}}}
 	}
 	opened := mark(5, 5)
 	opened.Signed, opened.UUID = 2, [16]byte{9}
-	s := NewSignal(opened)
+	signal := NewSignal(opened)
 	for _, step := range []struct {
 		name  string
 		do    func()
@@ -199,16 +199,16 @@ func TestSignal(t *testing.T) {
 		want  string // position, hash, checkpoint, UUID, history, erasures
 	}{
 		{"at the start", func() {}, false, "5 5 2 9 1 0"},
-		{"back", func() { s.Move(mark(4, 4), false) }, false, "5 5 2 9 1 0"},
-		{"forward", func() { s.Move(mark(6, 6), false) }, true, "6 6 2 9 1 0"},
-		{"a checkpoint", func() { s.Move(Head{Signed: 4}, false) }, true, "6 6 4 9 1 0"},
-		{"an erasure", func() { s.Move(Head{}, true) }, true, "6 6 4 9 1 1"},
-		{"another history", func() { s.Reset(Head{Mark: mark(3, 7).Mark, Signed: 1, UUID: [16]byte{8}}) }, true, "3 7 1 8 2 1"},
-		{"closed", s.Close, true, "3 7 1 8 2 1"},
-		{"closed again", s.Close, true, "3 7 1 8 2 1"},
-		{"after that", func() { s.Move(mark(9, 9), true) }, true, "3 7 1 8 2 1"},
+		{"back", func() { signal.Move(mark(4, 4), false) }, false, "5 5 2 9 1 0"},
+		{"forward", func() { signal.Move(mark(6, 6), false) }, true, "6 6 2 9 1 0"},
+		{"a checkpoint", func() { signal.Move(Head{Signed: 4}, false) }, true, "6 6 4 9 1 0"},
+		{"an erasure", func() { signal.Move(Head{}, true) }, true, "6 6 4 9 1 1"},
+		{"another history", func() { signal.Reset(Head{Mark: mark(3, 7).Mark, Signed: 1, UUID: [16]byte{8}}) }, true, "3 7 1 8 2 1"},
+		{"closed", signal.Close, true, "3 7 1 8 2 1"},
+		{"closed again", signal.Close, true, "3 7 1 8 2 1"},
+		{"after that", func() { signal.Move(mark(9, 9), true) }, true, "3 7 1 8 2 1"},
 	} {
-		before := s.Head().Moved
+		before := signal.Head().Moved
 		step.do()
 		moved := false
 		select {
@@ -216,8 +216,8 @@ func TestSignal(t *testing.T) {
 			moved = true
 		default:
 		}
-		h := s.Head()
-		if got := fmt.Sprint(h.Position, h.Hash[0], h.Signed, h.UUID[0], h.Epoch.History, h.Epoch.Erasures); got != step.want || moved != step.moved || s.Epoch() != h.Epoch {
+		head := signal.Head()
+		if got := fmt.Sprint(head.Position, head.Hash[0], head.Signed, head.UUID[0], head.Epoch.History, head.Epoch.Erasures); got != step.want || moved != step.moved || signal.Epoch() != head.Epoch {
 			t.Errorf("%s: %s, moved %t, want %s, %t", step.name, got, moved, step.want, step.moved)
 		}
 	}

@@ -24,6 +24,6 @@ func (e *DamageError) Error() string {
 func (e *DamageError) Unwrap() error { return ErrDamaged }
 
 // Damaged returns the DamageError of the entry at a position, 0 when none is at fault.
-func Damaged(p calendar.Position, format string, args ...any) error {
-	return &DamageError{p, fmt.Sprintf(format, args...)}
+func Damaged(position calendar.Position, format string, args ...any) error {
+	return &DamageError{position, fmt.Sprintf(format, args...)}
 }

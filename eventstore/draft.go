@@ -11,12 +11,12 @@ import (
 
 // NewDraft returns the draft of a change of a record (nil before the first) at a moment,
 // and the record after it.
-func NewDraft(before *calendar.Record, c calendar.Change, at time.Time) (Draft, *calendar.Record, error) {
-	after, err := calendar.Apply(before, c, at)
+func NewDraft(before *calendar.Record, change calendar.Change, at time.Time) (Draft, *calendar.Record, error) {
+	after, err := calendar.Apply(before, change, at)
 	if err != nil {
 		return Draft{}, nil, err
 	}
-	fields, err := calendar.EncodeChange(c)
+	fields, err := calendar.EncodeChange(change)
 	if err != nil {
 		return Draft{}, nil, err
 	}
@@ -25,7 +25,7 @@ func NewDraft(before *calendar.Record, c calendar.Change, at time.Time) (Draft, 
 		return Draft{}, nil, err
 	}
 	return Draft{
-		Kind: c.Kind, ID: c.ID, Expected: after.Version - 1, Change: c.Name, Fields: fields, State: state, Secret: c.Secret,
+		Kind: change.Kind, ID: change.ID, Expected: after.Version - 1, Change: change.Name, Fields: fields, State: state, Secret: change.Secret,
 		Claims: calendar.Claims(after), Names: calendar.Names(after),
 	}, after, nil
 }
@@ -37,17 +37,17 @@ func (a *Append) Check() error {
 	var names []string
 	texts := []string{a.Cause.Client, a.Cause.Request, a.Cause.Reason}
 	for i := range a.Drafts {
-		d := &a.Drafts[i]
-		names = append(names, d.Kind.String(), d.Change)
-		for _, c := range slices.Concat(d.Claims, d.Names) {
-			names = append(names, c.Space, c.Key)
+		draft := &a.Drafts[i]
+		names = append(names, draft.Kind.String(), draft.Change)
+		for _, claim := range slices.Concat(draft.Claims, draft.Names) {
+			names = append(names, claim.Space, claim.Key)
 		}
 	}
 	if a.Receipt != nil {
 		names = append(names, a.Receipt.Key)
 	}
-	if c := a.Checkpoint; c != nil {
-		names, texts = append(names, c.Origin, string(c.Note)), append(texts, c.Keys)
+	if checkpoint := a.Checkpoint; checkpoint != nil {
+		names, texts = append(names, checkpoint.Origin, string(checkpoint.Note)), append(texts, checkpoint.Keys)
 	}
 	text := strings.Join(append(texts, names...), " ")
 	if slices.Contains(names, "") || !utf8.ValidString(text) || strings.Contains(text, "\x00") {

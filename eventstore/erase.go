@@ -15,7 +15,7 @@ type Redacted struct {
 }
 
 // ErasedChange is the name of the change that erases a record.
-func ErasedChange(k calendar.Kind) string { return k.String() + "." + calendar.Erased }
+func ErasedChange(kind calendar.Kind) string { return kind.String() + "." + calendar.Erased }
 
 // Blank reports whether nothing is left in an entry of what an erasure takes.
 func (e *Entry) Blank() bool {
@@ -31,6 +31,6 @@ func (e *Entry) Redact(by calendar.Position) {
 
 // Bytes returns the hashes as stores keep them, one after the other.
 func (r *Redacted) Bytes() []byte {
-	b, _ := binary.Append(nil, binary.BigEndian, &r.Hashes) // their size is fixed
-	return b
+	data, _ := binary.Append(nil, binary.BigEndian, &r.Hashes) // their size is fixed
+	return data
 }

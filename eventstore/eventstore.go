@@ -125,56 +125,56 @@ type Head struct {
 
 // Wait returns the head once it is beyond a position. ErrHistory: the store went over
 // to another history meanwhile.
-func Wait(ctx context.Context, s Store, after calendar.Position) (Head, error) {
-	began := s.Epoch().History
+func Wait(ctx context.Context, store Store, after calendar.Position) (Head, error) {
+	began := store.Epoch().History
 	for {
-		h, err := s.Head(ctx, Point{})
+		head, err := store.Head(ctx, Point{})
 		switch {
 		case err != nil:
-			return h, err
-		case h.Epoch.History != began:
-			return h, ErrHistory
-		case h.Position > after:
-			return h, nil
+			return head, err
+		case head.Epoch.History != began:
+			return head, ErrHistory
+		case head.Position > after:
+			return head, nil
 		}
 		select {
-		case <-h.Moved:
+		case <-head.Moved:
 		case <-ctx.Done():
-			return h, ctx.Err()
+			return head, ctx.Err()
 		}
 	}
 }
 
 // CheckMark returns ErrHistory when a store does not hold the history of a mark.
-func CheckMark(ctx context.Context, s Store, m calendar.Mark) error {
-	if m.Position == 0 {
+func CheckMark(ctx context.Context, store Store, mark calendar.Mark) error {
+	if mark.Position == 0 {
 		return nil
 	}
-	h, err := s.Head(ctx, Point{Position: m.Position})
+	head, err := store.Head(ctx, Point{Position: mark.Position})
 	if err != nil {
-		return fmt.Errorf("mark of entry %d: %w", m.Position, err)
+		return fmt.Errorf("mark of entry %d: %w", mark.Position, err)
 	}
-	if h.Mark != m {
-		return fmt.Errorf("%w: it has mark %s, known is %s", ErrHistory, h.Mark, m)
+	if head.Mark != mark {
+		return fmt.Errorf("%w: it has mark %s, known is %s", ErrHistory, head.Mark, mark)
 	}
 	return nil
 }
 
 // CheckpointAt returns the checkpoint of a size, of 0 the newest; one of size 0 where there
 // is none.
-func CheckpointAt(ctx context.Context, s Store, size calendar.Position) (c Checkpoint, err error) {
+func CheckpointAt(ctx context.Context, store Store, size calendar.Position) (checkpoint Checkpoint, err error) {
 	if size == 0 {
-		h, err := s.Head(ctx, Point{})
-		if err != nil || h.Signed == 0 {
-			return c, err
+		head, err := store.Head(ctx, Point{})
+		if err != nil || head.Signed == 0 {
+			return checkpoint, err
 		}
-		size = h.Signed
+		size = head.Signed
 	}
-	f, err := s.Find(ctx, Lookup{Signed: Range{After: uint64(size - 1), Limit: 1}})
-	if len(f.Signed) > 0 && f.Signed[0].Size == size {
-		c = f.Signed[0]
+	found, err := store.Find(ctx, Lookup{Signed: Range{After: uint64(size - 1), Limit: 1}})
+	if len(found.Signed) > 0 && found.Signed[0].Size == size {
+		checkpoint = found.Signed[0]
 	}
-	return c, err
+	return checkpoint, err
 }
 
 // Range names entries: of the log by position, or of one record by version.

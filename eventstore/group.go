@@ -55,7 +55,7 @@ type Group struct {
 
 // NewGroup returns a Group of items for a store in this epoch, in which nothing holds.
 func NewGroup(e Epoch, items []*Item) *Group {
-	g := &Group{
+	group := &Group{
 		Records:  map[calendar.ID]*Held{},
 		Holders:  map[calendar.Claim]calendar.ID{},
 		Counts:   map[calendar.Name]int{},
@@ -69,25 +69,25 @@ func NewGroup(e Epoch, items []*Item) *Group {
 	}
 	for _, it := range items {
 		for i := range it.Drafts {
-			g.Records[it.Drafts[i].ID] = nil
-			for _, c := range it.Drafts[i].Claims {
-				g.Holders[c] = 0
+			group.Records[it.Drafts[i].ID] = nil
+			for _, claim := range it.Drafts[i].Claims {
+				group.Holders[claim] = 0
 			}
 		}
 		for _, id := range it.Redact {
-			g.Records[id] = nil
+			group.Records[id] = nil
 		}
 		for _, guard := range it.Guards {
-			g.Counts[guard.Name] = 0
+			group.Counts[guard.Name] = 0
 		}
 		if it.Receipt != nil {
-			g.Receipts[it.Receipt.Name()] = nil
+			group.Receipts[it.Receipt.Name()] = nil
 		}
 		if it.Checkpoint != nil {
-			g.Signed[it.Checkpoint.Size] = Checkpoint{}
+			group.Signed[it.Checkpoint.Size] = Checkpoint{}
 		}
 	}
-	return g
+	return group
 }
 
 // Decide takes the items, whose form was checked, into the group, or refuses them, and sets
@@ -104,12 +104,12 @@ func (g *Group) decide(it *Item) Result {
 		return Result{Position: g.Written[it.Entries[n-1].Leaf]}
 	}
 	if it.Receipt != nil {
-		switch r := g.Receipts[it.Receipt.Name()]; {
-		case r == nil:
-		case r.Fingerprint != it.Receipt.Fingerprint:
-			return Result{Err: fmt.Errorf("receipt %q: %w", r.Key, ErrKeyReused)}
+		switch receipt := g.Receipts[it.Receipt.Name()]; {
+		case receipt == nil:
+		case receipt.Fingerprint != it.Receipt.Fingerprint:
+			return Result{Err: fmt.Errorf("receipt %q: %w", receipt.Key, ErrKeyReused)}
 		default:
-			return Result{Position: g.Mark.Position, Receipt: r}
+			return Result{Position: g.Mark.Position, Receipt: receipt}
 		}
 	}
 	after, err := g.versions(it)
@@ -127,29 +127,29 @@ func (g *Group) versions(it *Item) (map[calendar.ID]*Held, error) {
 	}
 	after := make(map[calendar.ID]*Held, len(it.Drafts))
 	for i := range it.Drafts {
-		d := &it.Drafts[i]
-		before := cmp.Or(after[d.ID], g.Records[d.ID], &Held{State: State{Kind: d.Kind}})
-		if before.Version != d.Expected || before.Kind != d.Kind || before.Erased {
-			return nil, fmt.Errorf("%s %d at version %d, erased: %t, not %d: %w", d.Kind, d.ID, before.Version, before.Erased, d.Expected, ErrConflict)
+		draft := &it.Drafts[i]
+		before := cmp.Or(after[draft.ID], g.Records[draft.ID], &Held{State: State{Kind: draft.Kind}})
+		if before.Version != draft.Expected || before.Kind != draft.Kind || before.Erased {
+			return nil, fmt.Errorf("%s %d at version %d, erased: %t, not %d: %w", draft.Kind, draft.ID, before.Version, before.Erased, draft.Expected, ErrConflict)
 		}
-		h := it.Entries[i].after(before)
-		h.Position = g.Mark.Position + calendar.Position(i) + 1
-		h.Claims, h.Names = InOrder(d.Claims), InOrder(d.Names)
-		after[d.ID] = h
+		held := it.Entries[i].after(before)
+		held.Position = g.Mark.Position + calendar.Position(i) + 1
+		held.Claims, held.Names = InOrder(draft.Claims), InOrder(draft.Names)
+		after[draft.ID] = held
 	}
 	return after, nil
 }
 
 // after returns a record after an entry, without what it holds.
 func (e *Entry) after(before *Held) *Held {
-	h := &Held{
+	held := &Held{
 		State:  State{Kind: e.Kind, ID: e.ID, Version: e.Version, Record: e.State, Secret: before.Secret},
 		Erased: e.Change == ErasedChange(e.Kind),
 	}
 	if e.Secret != nil {
-		h.Secret = append([]byte(nil), e.Secret...) // nil for an empty one
+		held.Secret = append([]byte(nil), e.Secret...) // nil for an empty one
 	}
-	return h
+	return held
 }
 
 // refusal checks all but the versions of an item, with the records after it: guards, that
@@ -162,85 +162,85 @@ func (g *Group) refusal(it *Item, after map[calendar.ID]*Held) error {
 	}
 	taken := map[calendar.Claim]calendar.ID{}
 	for _, id := range slices.Sorted(maps.Keys(after)) {
-		for _, c := range after[id].Claims {
-			holder := taken[c]
-			if other := g.Holders[c]; after[other] == nil { // else that record releases it, or is checked itself
+		for _, claim := range after[id].Claims {
+			holder := taken[claim]
+			if other := g.Holders[claim]; after[other] == nil { // else that record releases it, or is checked itself
 				holder = cmp.Or(holder, other)
 			}
 			if holder != 0 {
-				return &ClaimError{Claim: c, Holder: holder}
+				return &ClaimError{Claim: claim, Holder: holder}
 			}
-			taken[c] = id
+			taken[claim] = id
 		}
 	}
 	for _, id := range it.Redact {
-		if h := cmp.Or(after[id], g.Records[id]); h == nil || !h.Erased {
+		if held := cmp.Or(after[id], g.Records[id]); held == nil || !held.Erased {
 			return fmt.Errorf("redact record %d, which is not erased: %w", id, ErrConflict)
 		}
 	}
-	c := it.Checkpoint
-	if c == nil {
+	checkpoint := it.Checkpoint
+	if checkpoint == nil {
 		return nil
 	}
-	there := g.Signed[c.Size]
-	conflict := there.Size > 0 && (there.Origin != c.Origin || !bytes.HasPrefix(c.Note, there.Note))
+	there := g.Signed[checkpoint.Size]
+	conflict := there.Size > 0 && (there.Origin != checkpoint.Origin || !bytes.HasPrefix(checkpoint.Note, there.Note))
 	for _, other := range g.Signed {
-		conflict = conflict || there.Size == 0 && other.Size > c.Size
+		conflict = conflict || there.Size == 0 && other.Size > checkpoint.Size
 	}
 	switch {
-	case c.Size > g.Mark.Position+calendar.Position(len(it.Drafts)):
+	case checkpoint.Size > g.Mark.Position+calendar.Position(len(it.Drafts)):
 		return ErrAhead
 	case conflict:
-		return fmt.Errorf("checkpoint of size %d: %w", c.Size, ErrConflict)
+		return fmt.Errorf("checkpoint of size %d: %w", checkpoint.Size, ErrConflict)
 	}
 	return nil
 }
 
 // accept takes an item into the group, with the records after it.
 func (g *Group) accept(it *Item, after map[calendar.ID]*Held) {
-	for i, e := range it.Entries {
+	for i, entry := range it.Entries {
 		g.Mark.Position++
-		e.Position = g.Mark.Position
-		g.Entries = append(g.Entries, e)
-		g.Slugs = append(g.Slugs, e.slugTaken(it.Drafts[i].Claims)...)
+		entry.Position = g.Mark.Position
+		g.Entries = append(g.Entries, entry)
+		g.Slugs = append(g.Slugs, entry.slugTaken(it.Drafts[i].Claims)...)
 	}
 	for id := range after { // all releases first
 		before := cmp.Or(g.Records[id], &Held{})
 		if g.before[id] == nil {
 			g.before[id] = before
 		}
-		for _, c := range before.Claims {
-			delete(g.Holders, c)
+		for _, claim := range before.Claims {
+			delete(g.Holders, claim)
 		}
 		for _, n := range before.Names {
 			g.Counts[n]--
 		}
 	}
-	for id, h := range after {
-		for _, c := range h.Claims {
-			g.Holders[c] = id
+	for id, held := range after {
+		for _, claim := range held.Claims {
+			g.Holders[claim] = id
 		}
-		for _, n := range h.Names {
+		for _, n := range held.Names {
 			g.Counts[n]++
 		}
-		g.Records[id] = h
+		g.Records[id] = held
 	}
 	g.Redacts = append(g.Redacts, it.Redact...)
 	if it.Checkpoint != nil {
-		c := *it.Checkpoint
-		c.Time = Moment(c.Time)
-		if there := g.Signed[c.Size]; there.Size > 0 { // only its note changes
-			c.Time, c.Keys = there.Time, there.Keys
+		checkpoint := *it.Checkpoint
+		checkpoint.Time = Moment(checkpoint.Time)
+		if there := g.Signed[checkpoint.Size]; there.Size > 0 { // only its note changes
+			checkpoint.Time, checkpoint.Keys = there.Time, there.Keys
 		}
-		g.Signed[c.Size], g.Signs[c.Size] = c, c
+		g.Signed[checkpoint.Size], g.Signs[checkpoint.Size] = checkpoint, checkpoint
 	}
 	if it.Receipt != nil {
-		r := *it.Receipt
-		if r.Time = Moment(it.Time); len(it.Drafts) > 0 {
-			r.Position = g.Mark.Position
+		receipt := *it.Receipt
+		if receipt.Time = Moment(it.Time); len(it.Drafts) > 0 {
+			receipt.Position = g.Mark.Position
 		}
-		g.Receipts[r.Name()] = &r
-		g.Stored = append(g.Stored, &r)
+		g.Receipts[receipt.Name()] = &receipt
+		g.Stored = append(g.Stored, &receipt)
 	}
 }
 
@@ -264,23 +264,23 @@ type Changes struct {
 // Changes returns the records that the group changed, and what they have no longer and
 // have now.
 func (g *Group) Changes() Changes {
-	var c Changes
+	var changes Changes
 	for _, id := range slices.Sorted(maps.Keys(g.before)) {
 		before, after := g.before[id], g.Records[id]
-		c.Records = append(c.Records, after)
-		c.DroppedClaims = appendPairs(c.DroppedClaims, id, before.Claims, after.Claims)
-		c.DroppedNames = appendPairs(c.DroppedNames, id, before.Names, after.Names)
-		c.Claims = appendPairs(c.Claims, id, after.Claims, before.Claims)
-		c.Names = appendPairs(c.Names, id, after.Names, before.Names)
+		changes.Records = append(changes.Records, after)
+		changes.DroppedClaims = appendPairs(changes.DroppedClaims, id, before.Claims, after.Claims)
+		changes.DroppedNames = appendPairs(changes.DroppedNames, id, before.Names, after.Names)
+		changes.Claims = appendPairs(changes.Claims, id, after.Claims, before.Claims)
+		changes.Names = appendPairs(changes.Names, id, after.Names, before.Names)
 	}
-	return c
+	return changes
 }
 
 // appendPairs appends the claims or names of a record that are not among others.
 func appendPairs(to []Pair, id calendar.ID, list, others []calendar.Claim) []Pair {
-	for _, c := range list {
-		if !slices.Contains(others, c) {
-			to = append(to, Pair{c, id})
+	for _, claim := range list {
+		if !slices.Contains(others, claim) {
+			to = append(to, Pair{claim, id})
 		}
 	}
 	return to
@@ -292,22 +292,22 @@ func (g *Group) end() {
 	if len(entries) == 0 {
 		return
 	}
-	c := Commit{First: entries[0].Position, Last: g.Mark.Position}
+	commit := Commit{First: entries[0].Position, Last: g.Mark.Position}
 	for i := range entries {
-		c.Leaves = append(c.Leaves, entries[i].Leaf)
+		commit.Leaves = append(commit.Leaves, entries[i].Leaf)
 	}
-	c.Hash = ChainHash(g.Mark.Hash, c.First, c.Leaves)
-	g.Commits, g.ended, g.Mark.Hash = append(g.Commits, c), len(g.Entries), c.Hash
+	commit.Hash = ChainHash(g.Mark.Hash, commit.First, commit.Leaves)
+	g.Commits, g.ended, g.Mark.Hash = append(g.Commits, commit), len(g.Entries), commit.Hash
 }
 
 // Head returns the mark of the log after the group, and its newest checkpoint if it has
 // one, for Signal.Move.
 func (g *Group) Head() Head {
-	h := Head{Mark: g.Mark}
+	head := Head{Mark: g.Mark}
 	for size := range g.Signs {
-		h.Signed = max(h.Signed, size)
+		head.Signed = max(head.Signed, size)
 	}
-	return h
+	return head
 }
 
 // Writes reports whether there is something to write.

@@ -30,16 +30,16 @@ func item(t *testing.T, a eventstore.Append) *eventstore.Item {
 func TestWritten(t *testing.T) {
 	t.Parallel()
 	it := item(t, eventstore.Append{Drafts: []eventstore.Draft{tag(1), tag(2)}, Receipt: &eventstore.Receipt{User: 7, Key: "k"}})
-	g := eventstore.NewGroup(eventstore.Epoch{History: 1}, []*eventstore.Item{it})
-	g.Mark = calendar.Mark{Position: 9}
-	g.Records[1] = &eventstore.Held{State: eventstore.State{Kind: calendar.KindTag, ID: 1, Version: 1}}
-	g.Receipts[it.Receipt.Name()] = it.Receipt
-	g.Written[it.Entries[0].Leaf], g.Written[it.Entries[1].Leaf] = 5, 6
-	if g.Decide(); *it.Result != (eventstore.Result{Position: 6}) || g.Writes() {
-		t.Errorf("it is answered %+v, writes: %t", *it.Result, g.Writes())
+	group := eventstore.NewGroup(eventstore.Epoch{History: 1}, []*eventstore.Item{it})
+	group.Mark = calendar.Mark{Position: 9}
+	group.Records[1] = &eventstore.Held{State: eventstore.State{Kind: calendar.KindTag, ID: 1, Version: 1}}
+	group.Receipts[it.Receipt.Name()] = it.Receipt
+	group.Written[it.Entries[0].Leaf], group.Written[it.Entries[1].Leaf] = 5, 6
+	if group.Decide(); *it.Result != (eventstore.Result{Position: 6}) || group.Writes() {
+		t.Errorf("it is answered %+v, writes: %t", *it.Result, group.Writes())
 	}
-	if g.Mark != (calendar.Mark{Position: 9}) {
-		t.Errorf("the head moves to %s", g.Mark)
+	if group.Mark != (calendar.Mark{Position: 9}) {
+		t.Errorf("the head moves to %s", group.Mark)
 	}
 }
 
@@ -65,13 +65,13 @@ func TestWrites(t *testing.T) {
 		{"earlier erasures", eventstore.Append{Drafts: []eventstore.Draft{tag(2)}, Epoch: eventstore.Epoch{History: 3}}, true, nil},
 	} {
 		it := item(t, c.a)
-		g := eventstore.NewGroup(eventstore.Epoch{History: 3, Erasures: 4}, []*eventstore.Item{it})
-		g.Mark = calendar.Mark{Position: 5}
-		g.Records[1] = &eventstore.Held{State: eventstore.State{Kind: calendar.KindTag, ID: 1, Version: 1}, Erased: true}
-		g.Receipts[eventstore.ReceiptKey{Key: "there"}] = &eventstore.Receipt{Key: "there"}
-		g.Signed[signed.Size] = signed
-		if g.Decide(); !errors.Is(it.Result.Err, c.err) || g.Writes() != c.writes {
-			t.Errorf("%s: %+v, writes %t", c.name, *it.Result, g.Writes())
+		group := eventstore.NewGroup(eventstore.Epoch{History: 3, Erasures: 4}, []*eventstore.Item{it})
+		group.Mark = calendar.Mark{Position: 5}
+		group.Records[1] = &eventstore.Held{State: eventstore.State{Kind: calendar.KindTag, ID: 1, Version: 1}, Erased: true}
+		group.Receipts[eventstore.ReceiptKey{Key: "there"}] = &eventstore.Receipt{Key: "there"}
+		group.Signed[signed.Size] = signed
+		if group.Decide(); !errors.Is(it.Result.Err, c.err) || group.Writes() != c.writes {
+			t.Errorf("%s: %+v, writes %t", c.name, *it.Result, group.Writes())
 		}
 	}
 }

@@ -52,10 +52,10 @@ func filled(b byte) (salt [16]byte) {
 // leaves of it, and that of a chain: what is stored never changes.
 func TestLeafIsFrozen(t *testing.T) {
 	t.Parallel()
-	e := example()
+	entry := example()
 	check := func() {
 		t.Helper()
-		bodies, leaf := eventstore.BodyHashes(&e), eventstore.Leaf(&e)
+		bodies, leaf := eventstore.BodyHashes(&entry), eventstore.Leaf(&entry)
 		node := sha256.Sum256(append([]byte{0}, leaf[:]...))
 		for _, tt := range []struct {
 			name, want string
@@ -73,13 +73,13 @@ func TestLeafIsFrozen(t *testing.T) {
 		}
 	}
 	check()
-	e.Redact(9)
-	if e.Fields != nil || e.State != nil || e.Cause != (eventstore.Cause{}) || e.Salts[1] != [16]byte{} || e.Redacted.By != 9 {
-		t.Errorf("redacted: %+v", e)
+	entry.Redact(9)
+	if entry.Fields != nil || entry.State != nil || entry.Cause != (eventstore.Cause{}) || entry.Salts[1] != [16]byte{} || entry.Redacted.By != 9 {
+		t.Errorf("redacted: %+v", entry)
 	}
 	check()
-	e.Redacted.Hashes[2][5]++
-	if leaf := eventstore.Leaf(&e); hex.EncodeToString(leaf[:4]) == "095274ef" {
+	entry.Redacted.Hashes[2][5]++
+	if leaf := eventstore.Leaf(&entry); hex.EncodeToString(leaf[:4]) == "095274ef" {
 		t.Error("another kept hash gives the same leaf")
 	}
 	whole := wholeEntry() // with a secret
@@ -105,9 +105,9 @@ func TestSalts(t *testing.T) {
 	for range 8 {
 		drawing.Go(func() {
 			for range 200 {
-				e := a.Entry(0)
+				entry := a.Entry(0)
 				mu.Lock()
-				for _, salt := range e.Salts {
+				for _, salt := range entry.Salts {
 					seen[salt] = true
 				}
 				mu.Unlock()
@@ -118,13 +118,13 @@ func TestSalts(t *testing.T) {
 	if len(seen) != 8*200*5 || seen[[16]byte{}] {
 		t.Errorf("%d salts, a zero one: %t", len(seen), seen[[16]byte{}])
 	}
-	e := example()
-	b := e.Salts.Bytes()
+	entry := example()
+	data := entry.Salts.Bytes()
 	var back eventstore.Entry
-	if back.Complete("tag", b, 0, nil); back.Salts != e.Salts || len(b) != 80 || b[16] != 2 {
-		t.Errorf("%x is read as %v", b, back.Salts)
+	if back.Complete("tag", data, 0, nil); back.Salts != entry.Salts || len(data) != 80 || data[16] != 2 {
+		t.Errorf("%x is read as %v", data, back.Salts)
 	}
-	if back.Complete("tag", b[1:], 0, nil); eventstore.Leaf(&back) == eventstore.Leaf(&e) {
+	if back.Complete("tag", data[1:], 0, nil); eventstore.Leaf(&back) == eventstore.Leaf(&entry) {
 		t.Error("damaged salts fit the leaf")
 	}
 }
@@ -134,9 +134,9 @@ func TestSalts(t *testing.T) {
 func TestLeafHoldsEverything(t *testing.T) {
 	t.Parallel()
 	leaves := map[[32]byte]string{}
-	see := func(name string, e *eventstore.Entry) {
+	see := func(name string, entry *eventstore.Entry) {
 		t.Helper()
-		leaf := eventstore.Leaf(e)
+		leaf := eventstore.Leaf(entry)
 		if other, ok := leaves[leaf]; ok {
 			t.Errorf("%s and %s have one leaf", name, other)
 		}
@@ -144,34 +144,34 @@ func TestLeafHoldsEverything(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name string
-		edit func(e *eventstore.Entry)
+		edit func(entry *eventstore.Entry)
 	}{
 		{"nothing", func(*eventstore.Entry) {}},
-		{"kind", func(e *eventstore.Entry) { e.Kind = calendar.KindVenue }},
-		{"id", func(e *eventstore.Entry) { e.ID++ }},
-		{"version", func(e *eventstore.Entry) { e.Version++ }},
-		{"id and version", func(e *eventstore.Entry) { e.ID, e.Version = 3, 412 }},
-		{"time", func(e *eventstore.Entry) { e.Time = e.Time.Add(time.Millisecond) }},
-		{"actor", func(e *eventstore.Entry) { e.Actor = 0 }},
-		{"client", func(e *eventstore.Entry) { e.Cause.Client = "" }},
-		{"request", func(e *eventstore.Entry) { e.Cause.Request = "r-2" }},
-		{"reason", func(e *eventstore.Entry) { e.Cause.Reason = "regle" }},
-		{"a letter moves", func(e *eventstore.Entry) { e.Cause.Client, e.Cause.Request = "curl/8r", "-1" }},
-		{"change", func(e *eventstore.Entry) { e.Change = "event.trashed" }},
-		{"fields", func(e *eventstore.Entry) { e.Fields = []byte(`{}`) }},
-		{"state", func(e *eventstore.Entry) { e.State = []byte(`{"id":413}`) }},
-		{"secret", func(e *eventstore.Entry) { e.Secret = []byte("hasj") }},
-		{"secret removed", func(e *eventstore.Entry) { e.Secret = []byte{} }},
-		{"no secret", func(e *eventstore.Entry) { e.Secret = nil }},
+		{"kind", func(entry *eventstore.Entry) { entry.Kind = calendar.KindVenue }},
+		{"id", func(entry *eventstore.Entry) { entry.ID++ }},
+		{"version", func(entry *eventstore.Entry) { entry.Version++ }},
+		{"id and version", func(entry *eventstore.Entry) { entry.ID, entry.Version = 3, 412 }},
+		{"time", func(entry *eventstore.Entry) { entry.Time = entry.Time.Add(time.Millisecond) }},
+		{"actor", func(entry *eventstore.Entry) { entry.Actor = 0 }},
+		{"client", func(entry *eventstore.Entry) { entry.Cause.Client = "" }},
+		{"request", func(entry *eventstore.Entry) { entry.Cause.Request = "r-2" }},
+		{"reason", func(entry *eventstore.Entry) { entry.Cause.Reason = "regle" }},
+		{"a letter moves", func(entry *eventstore.Entry) { entry.Cause.Client, entry.Cause.Request = "curl/8r", "-1" }},
+		{"change", func(entry *eventstore.Entry) { entry.Change = "event.trashed" }},
+		{"fields", func(entry *eventstore.Entry) { entry.Fields = []byte(`{}`) }},
+		{"state", func(entry *eventstore.Entry) { entry.State = []byte(`{"id":413}`) }},
+		{"secret", func(entry *eventstore.Entry) { entry.Secret = []byte("hasj") }},
+		{"secret removed", func(entry *eventstore.Entry) { entry.Secret = []byte{} }},
+		{"no secret", func(entry *eventstore.Entry) { entry.Secret = nil }},
 	} {
-		e := wholeEntry()
-		tt.edit(&e)
-		see(tt.name, &e)
+		entry := wholeEntry()
+		tt.edit(&entry)
+		see(tt.name, &entry)
 	}
 	for i := range 80 {
-		e := wholeEntry()
-		e.Salts[i/16][i%16]++
-		see(fmt.Sprintf("byte %d of the salts", i), &e)
+		entry := wholeEntry()
+		entry.Salts[i/16][i%16]++
+		see(fmt.Sprintf("byte %d of the salts", i), &entry)
 	}
 	moved, here := wholeEntry(), wholeEntry()
 	moved.Position, moved.Time = 6, moved.Time.In(time.FixedZone("", 3600))

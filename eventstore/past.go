@@ -26,11 +26,11 @@ func (p Point) Check() error {
 }
 
 // Counts reports whether an entry counts.
-func (p Point) Counts(e *Entry) bool {
+func (p Point) Counts(entry *Entry) bool {
 	if p.Position > 0 {
-		return e.Position <= p.Position
+		return entry.Position <= p.Position
 	}
-	return !e.Time.After(Moment(p.Time))
+	return !entry.Time.After(Moment(p.Time))
 }
 
 // MaxFormer bounds the records that Former returns.
@@ -43,9 +43,9 @@ const slugSpace = "slug/"
 // those of the record after it.
 func (e *Entry) slugTaken(claims []calendar.Claim) []Taken {
 	if bytes.Contains(e.Fields, []byte(`"slug":`)) {
-		for _, c := range claims {
-			if c.Space == slugSpace+e.Kind.String() {
-				return []Taken{{c, e.Position, e.ID}}
+		for _, claim := range claims {
+			if claim.Space == slugSpace+e.Kind.String() {
+				return []Taken{{claim, e.Position, e.ID}}
 			}
 		}
 	}
@@ -53,32 +53,32 @@ func (e *Entry) slugTaken(claims []calendar.Claim) []Taken {
 }
 
 // SlugClaim is the claim of the record of a kind that has a slug.
-func SlugClaim(k calendar.Kind, slug string) calendar.Claim {
-	return calendar.Claim{Space: slugSpace + k.String(), Key: slug}
+func SlugClaim(kind calendar.Kind, slug string) calendar.Claim {
+	return calendar.Claim{Space: slugSpace + kind.String(), Key: slug}
 }
 
 // SlugAt returns the record of a kind that has a slug after the entries that count at a
 // point, 0 when none has. Where times let two records have it, it is the one that took
 // it at the greater position.
-func SlugAt(ctx context.Context, s Store, k calendar.Kind, slug string, p Point) (calendar.ID, error) {
-	f, err := s.Find(ctx, Lookup{Slugs: []calendar.Claim{SlugClaim(k, slug)}})
+func SlugAt(ctx context.Context, store Store, kind calendar.Kind, slug string, point Point) (calendar.ID, error) {
+	found, err := store.Find(ctx, Lookup{Slugs: []calendar.Claim{SlugClaim(kind, slug)}})
 	if err != nil {
 		return 0, err
 	}
-	for _, t := range f.Taken[0] {
-		entries, err := s.At(ctx, p, t.Record)
+	for _, t := range found.Taken[0] {
+		entries, err := store.At(ctx, point, t.Record)
 		if err != nil {
 			return 0, err
 		}
-		e := &entries[0]
-		if e.Position < t.Position || e.Redacted != nil { // it was taken later, or never
+		entry := &entries[0]
+		if entry.Position < t.Position || entry.Redacted != nil { // it was taken later, or never
 			continue
 		}
-		r, err := calendar.DecodeRecord(e.State)
+		record, err := calendar.DecodeRecord(entry.State)
 		if err != nil {
-			return 0, Damaged(e.Position, "state: %v", err)
+			return 0, Damaged(entry.Position, "state: %v", err)
 		}
-		if !r.Deleted && r.Slug() == slug {
+		if !record.Deleted && record.Slug() == slug {
 			return t.Record, nil
 		}
 	}
@@ -88,14 +88,14 @@ func SlugAt(ctx context.Context, s Store, k calendar.Kind, slug string, p Point)
 // Former returns the records of a kind that had a slug, each once, the one that took it
 // last first, at most MaxFormer; none while a record has it. They may be trashed,
 // deleted, or have another slug now.
-func Former(ctx context.Context, s Store, k calendar.Kind, slug string) ([]calendar.ID, error) {
-	c := SlugClaim(k, slug)
-	f, err := s.Find(ctx, Lookup{Claims: []calendar.Claim{c}, Slugs: []calendar.Claim{c}})
-	if err != nil || f.Holders[0] != 0 {
+func Former(ctx context.Context, store Store, kind calendar.Kind, slug string) ([]calendar.ID, error) {
+	claim := SlugClaim(kind, slug)
+	found, err := store.Find(ctx, Lookup{Claims: []calendar.Claim{claim}, Slugs: []calendar.Claim{claim}})
+	if err != nil || found.Holders[0] != 0 {
 		return nil, err
 	}
 	var out []calendar.ID
-	for _, t := range f.Taken[0] {
+	for _, t := range found.Taken[0] {
 		if len(out) < MaxFormer && !slices.Contains(out, t.Record) {
 			out = append(out, t.Record)
 		}

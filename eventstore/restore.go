@@ -47,67 +47,67 @@ func Restore(ctx context.Context, insert func(context.Context, *Group) error, c 
 	}
 	whole, greatest := c.Until == Point{}, map[calendar.ID]int64{} // versions that are taken
 	c.UUID, c.Entries, c.Same = head.UUID, 0, 0
-	g := NewGroup(Epoch{}, nil)
+	group := NewGroup(Epoch{}, nil)
 	var redacted []Entry
 	for commit, err := range Log(ctx, c.From, head.Position) {
 		if err != nil {
 			return err
 		}
-		for _, e := range commit.Entries {
-			if _, known := greatest[e.ID]; !known && !whole {
-				last, err := c.From.At(ctx, c.Until, e.ID)
+		for _, entry := range commit.Entries {
+			if _, known := greatest[entry.ID]; !known && !whole {
+				last, err := c.From.At(ctx, c.Until, entry.ID)
 				if err != nil {
 					return err
 				}
-				if greatest[e.ID] = last[0].Version; last[0].Redacted != nil {
-					greatest[e.ID] = math.MaxInt64
+				if greatest[entry.ID] = last[0].Version; last[0].Redacted != nil {
+					greatest[entry.ID] = math.MaxInt64
 				}
 			}
-			if !whole && e.Version > greatest[e.ID] {
+			if !whole && entry.Version > greatest[entry.ID] {
 				continue
 			}
-			if c.Entries++; e.Position == c.Entries {
+			if c.Entries++; entry.Position == c.Entries {
 				c.Same = c.Entries
 			}
-			d := Draft{Kind: e.Kind, ID: e.ID, Expected: e.Version - 1}
-			if e.Redacted != nil { // what it left of its record is not known
-				redacted = append(redacted, Entry{ID: e.ID, Position: c.Entries, Redacted: e.Redacted})
-			} else if d.Claims, d.Names, err = Holds(&e.after(cmp.Or(g.Records[e.ID], &Held{})).State); err != nil {
-				return Damaged(e.Position, "state: %v", err)
+			draft := Draft{Kind: entry.Kind, ID: entry.ID, Expected: entry.Version - 1}
+			if entry.Redacted != nil { // what it left of its record is not known
+				redacted = append(redacted, Entry{ID: entry.ID, Position: c.Entries, Redacted: entry.Redacted})
+			} else if draft.Claims, draft.Names, err = Holds(&entry.after(cmp.Or(group.Records[entry.ID], &Held{})).State); err != nil {
+				return Damaged(entry.Position, "state: %v", err)
 			}
-			if res := g.decide(&Item{Append: Append{Drafts: []Draft{d}}, Entries: []Entry{e}}); res.Err != nil {
+			if res := group.decide(&Item{Append: Append{Drafts: []Draft{draft}}, Entries: []Entry{entry}}); res.Err != nil {
 				return res.Err
 			}
 		}
-		g.end()
-		if len(g.Entries) >= restorePage || commit.Last == head.Position {
-			if err := insert(ctx, g); err != nil {
+		group.end()
+		if len(group.Entries) >= restorePage || commit.Last == head.Position {
+			if err := insert(ctx, group); err != nil {
 				return err
 			}
-			g.Entries, g.Commits, g.Slugs, g.ended = nil, nil, nil, 0
-			for id := range g.before {
-				g.Records[id].Record = nil // what it holds is still needed
+			group.Entries, group.Commits, group.Slugs, group.ended = nil, nil, nil, 0
+			for id := range group.before {
+				group.Records[id].Record = nil // what it holds is still needed
 			}
-			clear(g.before)
+			clear(group.before)
 		}
 		if c.Progress != nil {
 			c.Progress(commit.Last, head.Position)
 		}
 	}
-	for _, e := range redacted {
-		by := g.Records[e.ID]
+	for _, entry := range redacted {
+		by := group.Records[entry.ID]
 		if !by.Erased {
-			return fmt.Errorf("%w: entry %d was erased meanwhile", ErrUnavailable, e.Position)
+			return fmt.Errorf("%w: entry %d was erased meanwhile", ErrUnavailable, entry.Position)
 		}
-		e.Redacted = &Redacted{By: by.Position, Hashes: e.Redacted.Hashes} // nothing follows an erasure
-		g.Redacted = append(g.Redacted, e)
+		entry.Redacted = &Redacted{By: by.Position, Hashes: entry.Redacted.Hashes} // nothing follows an erasure
+		group.Redacted = append(group.Redacted, entry)
 	}
 	if c.Receipts != nil {
-		for r, err := range c.Receipts {
+		for receipt, err := range c.Receipts {
 			if err != nil {
 				return err
 			}
-			g.Stored = append(g.Stored, &r)
+			group.Stored = append(group.Stored, &receipt)
 		}
 	}
 	if whole {
@@ -115,11 +115,11 @@ func Restore(ctx context.Context, insert func(context.Context, *Group) error, c 
 			if err != nil {
 				return err
 			}
-			g.Signs[signed.Size] = *signed
+			group.Signs[signed.Size] = *signed
 		}
 	}
 	if c.From.Epoch() != head.Epoch {
 		return fmt.Errorf("%w: something was erased meanwhile", ErrUnavailable)
 	}
-	return insert(ctx, g)
+	return insert(ctx, group)
 }

@@ -31,29 +31,29 @@ type target struct {
 	Checkpoints []eventstore.Checkpoint
 }
 
-func (t *target) insert(_ context.Context, g *eventstore.Group) error {
-	t.Entries, t.Slugs = append(t.Entries, g.Entries...), append(t.Slugs, g.Slugs...)
-	for _, c := range g.Commits {
-		t.Marks = append(t.Marks, eventstore.Mark{Position: c.Last, Hash: c.Hash})
+func (t *target) insert(_ context.Context, group *eventstore.Group) error {
+	t.Entries, t.Slugs = append(t.Entries, group.Entries...), append(t.Slugs, group.Slugs...)
+	for _, commit := range group.Commits {
+		t.Marks = append(t.Marks, eventstore.Mark{Position: commit.Last, Hash: commit.Hash})
 	}
-	c := g.Changes()
-	for _, h := range c.Records {
-		t.Records[h.ID] = *h
+	changes := group.Changes()
+	for _, held := range changes.Records {
+		t.Records[held.ID] = *held
 	}
-	for _, p := range slices.Concat(c.DroppedClaims, c.DroppedNames) {
-		delete(t.Holds, p)
+	for _, pair := range slices.Concat(changes.DroppedClaims, changes.DroppedNames) {
+		delete(t.Holds, pair)
 	}
-	for _, p := range slices.Concat(c.Claims, c.Names) {
-		t.Holds[p] = true
+	for _, pair := range slices.Concat(changes.Claims, changes.Names) {
+		t.Holds[pair] = true
 	}
-	for _, e := range g.Redacted {
-		t.Redacted[e.Position] = e.Redacted.By
+	for _, entry := range group.Redacted {
+		t.Redacted[entry.Position] = entry.Redacted.By
 	}
-	for _, r := range g.Stored {
-		t.Receipts = append(t.Receipts, *r)
+	for _, receipt := range group.Stored {
+		t.Receipts = append(t.Receipts, *receipt)
 	}
-	for _, size := range slices.Sorted(maps.Keys(g.Signs)) {
-		t.Checkpoints = append(t.Checkpoints, g.Signs[size])
+	for _, size := range slices.Sorted(maps.Keys(group.Signs)) {
+		t.Checkpoints = append(t.Checkpoints, group.Signs[size])
 	}
 	return nil
 }
@@ -87,25 +87,25 @@ func newSource(t *testing.T) *source {
 
 func (s *source) tag(id calendar.ID, slug string, after time.Duration, secret []byte) {
 	s.Helper()
-	c := calendar.Change{Name: "tag.created", Kind: calendar.KindTag, ID: id, Home: calendar.LangEN, Fields: calendar.Fields{"slug": slug}, Secret: secret}
+	change := calendar.Change{Name: "tag.created", Kind: calendar.KindTag, ID: id, Home: calendar.LangEN, Fields: calendar.Fields{"slug": slug}, Secret: secret}
 	if s.tags[id] != nil {
-		c.Name = "tag.updated"
+		change.Name = "tag.updated"
 	}
 	at := s.now.Add(after)
-	d, next := storetest.Draft(s, s.tags[id], c, at)
-	s.write(eventstore.Append{Drafts: []eventstore.Draft{d}, Time: at})
+	draft, next := storetest.Draft(s, s.tags[id], change, at)
+	s.write(eventstore.Append{Drafts: []eventstore.Draft{draft}, Time: at})
 	s.tags[id] = next
 }
 
 func (s *source) erase(id calendar.ID) {
 	s.Helper()
-	c, err := calendar.Erase(s.tags[id])
+	change, err := calendar.Erase(s.tags[id])
 	if err != nil {
 		s.Fatal(err)
 	}
-	d, _ := storetest.Draft(s, s.tags[id], c, s.now)
-	d.Secret = []byte{}
-	s.write(eventstore.Append{Drafts: []eventstore.Draft{d}, Time: s.now, Redact: []calendar.ID{id}})
+	draft, _ := storetest.Draft(s, s.tags[id], change, s.now)
+	draft.Secret = []byte{}
+	s.write(eventstore.Append{Drafts: []eventstore.Draft{draft}, Time: s.now, Redact: []calendar.ID{id}})
 }
 
 func (s *source) write(a eventstore.Append) {
@@ -168,38 +168,38 @@ func TestRestore(t *testing.T) {
 				want.Checkpoints = signed(t, from)
 			}
 			secrets := map[calendar.ID][]byte{}
-			for i, p := range tt.entries {
-				e := own[p-1]
-				e.Leaf = commits[p-1].Leaves[0]
-				e.Position = calendar.Position(i + 1)
-				if e.Redacted != nil {
-					want.Redacted[e.Position] = calendar.Position(slices.Index(tt.entries, e.Redacted.By) + 1)
+			for i, position := range tt.entries {
+				entry := own[position-1]
+				entry.Leaf = commits[position-1].Leaves[0]
+				entry.Position = calendar.Position(i + 1)
+				if entry.Redacted != nil {
+					want.Redacted[entry.Position] = calendar.Position(slices.Index(tt.entries, entry.Redacted.By) + 1)
 				}
-				want.Entries = append(want.Entries, e)
+				want.Entries = append(want.Entries, entry)
 				var fields struct{ Slug string }
-				if err := json.Unmarshal(e.Fields, &fields); err == nil && fields.Slug != "" { // none of a redacted one
+				if err := json.Unmarshal(entry.Fields, &fields); err == nil && fields.Slug != "" { // none of a redacted one
 					want.Slugs = append(want.Slugs, eventstore.Taken{
-						Claim: eventstore.SlugClaim(e.Kind, fields.Slug), Position: e.Position, Record: e.ID,
+						Claim: eventstore.SlugClaim(entry.Kind, fields.Slug), Position: entry.Position, Record: entry.ID,
 					})
 				}
-				if e.Secret != nil {
-					secrets[e.ID] = e.Secret
+				if entry.Secret != nil {
+					secrets[entry.ID] = entry.Secret
 				}
-				h := eventstore.Held{
-					State:  eventstore.State{Kind: e.Kind, ID: e.ID, Version: e.Version, Position: e.Position, Record: e.State, Secret: secrets[e.ID]},
-					Erased: e.Change == "tag.erased",
+				held := eventstore.Held{
+					State:  eventstore.State{Kind: entry.Kind, ID: entry.ID, Version: entry.Version, Position: entry.Position, Record: entry.State, Secret: secrets[entry.ID]},
+					Erased: entry.Change == "tag.erased",
 				}
-				if e.Redacted == nil {
+				if entry.Redacted == nil {
 					var err error
-					if h.Claims, h.Names, err = eventstore.Holds(&h.State); err != nil {
+					if held.Claims, held.Names, err = eventstore.Holds(&held.State); err != nil {
 						t.Fatal(err)
 					}
 				}
-				want.Records[e.ID] = h
+				want.Records[entry.ID] = held
 			}
-			for id, h := range want.Records {
-				for _, c := range slices.Concat(h.Claims, h.Names) {
-					want.Holds[eventstore.Pair{Claim: c, Record: id}] = true
+			for id, held := range want.Records {
+				for _, claim := range slices.Concat(held.Claims, held.Names) {
+					want.Holds[eventstore.Pair{Claim: claim, Record: id}] = true
 				}
 			}
 			got, err := copied(t, part)
@@ -207,8 +207,8 @@ func TestRestore(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range got.Marks[:tt.same] {
-				if m := got.Marks[i]; m.Hash != commits[i].Hash || m.Position != commits[i].Last {
-					t.Errorf("commit %d has the mark %v", i+1, m)
+				if mark := got.Marks[i]; mark.Hash != commits[i].Hash || mark.Position != commits[i].Last {
+					t.Errorf("commit %d has the mark %v", i+1, mark)
 				}
 			}
 			got.Marks = nil
@@ -225,13 +225,13 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-func signed(t *testing.T, s eventstore.Store) []eventstore.Checkpoint {
+func signed(t *testing.T, store eventstore.Store) []eventstore.Checkpoint {
 	t.Helper()
-	f, err := s.Find(t.Context(), eventstore.Lookup{Signed: eventstore.Range{Limit: 100}})
-	if err != nil || len(f.Signed) != 2 {
-		t.Fatalf("%d checkpoints, %v", len(f.Signed), err)
+	found, err := store.Find(t.Context(), eventstore.Lookup{Signed: eventstore.Range{Limit: 100}})
+	if err != nil || len(found.Signed) != 2 {
+		t.Fatalf("%d checkpoints, %v", len(found.Signed), err)
 	}
-	return f.Signed
+	return found.Signed
 }
 
 // TestRestoreTwoOfASlug: by times that fall two records may have one slug, which no store
@@ -336,11 +336,11 @@ func (s flawed) Commits(ctx context.Context, from calendar.Position, limit int) 
 	commits, err := s.Store.Commits(ctx, from, limit)
 	commits = slices.Clone(commits)
 	for i := range commits {
-		switch c := &commits[i]; {
-		case c.First == s.commit && s.edit == nil:
+		switch commit := &commits[i]; {
+		case commit.First == s.commit && s.edit == nil:
 			return nil, fmt.Errorf("one of a page: %w", eventstore.ErrDamaged)
-		case c.First == s.commit:
-			s.edit(c)
+		case commit.First == s.commit:
+			s.edit(commit)
 		}
 	}
 	return commits, err
@@ -367,9 +367,9 @@ func TestLog(t *testing.T) {
 	} {
 		read := 0
 		var last error
-		for c, err := range eventstore.Log(t.Context(), tt.store, 5) {
+		for fullCommit, err := range eventstore.Log(t.Context(), tt.store, 5) {
 			if last = err; err == nil {
-				read += len(c.Entries)
+				read += len(fullCommit.Entries)
 			}
 		}
 		if tt.want == "" && (last != nil || read != 5) || tt.want != "" && (last == nil || !strings.Contains(last.Error(), tt.want) || read < 3) {

@@ -42,16 +42,16 @@ func InOrder(list []calendar.Claim) []calendar.Claim {
 }
 
 // Holds returns the claims and names that a record in this state has, in order.
-func Holds(s *State) ([]calendar.Claim, []calendar.Name, error) {
-	r, err := calendar.DecodeRecord(s.Record)
+func Holds(state *State) ([]calendar.Claim, []calendar.Name, error) {
+	record, err := calendar.DecodeRecord(state.Record)
 	if err != nil {
 		return nil, nil, err
 	}
-	claims := calendar.Claims(r)
-	if s.Kind == calendar.KindUser && len(s.Secret) > 0 {
-		claims = append(claims, calendar.TokenClaim(s.Secret))
+	claims := calendar.Claims(record)
+	if state.Kind == calendar.KindUser && len(state.Secret) > 0 {
+		claims = append(claims, calendar.TokenClaim(state.Secret))
 	}
-	return InOrder(claims), InOrder(calendar.Names(r)), nil
+	return InOrder(claims), InOrder(calendar.Names(record)), nil
 }
 
 // Complete sets the hash of a commit, and the leaves that stand one after the other.

@@ -15,11 +15,11 @@ type Signal struct {
 
 // NewSignal returns the Signal of a store that was opened: its head, the newest
 // checkpoint and the UUID.
-func NewSignal(h Head) *Signal {
-	s := &Signal{moved: make(chan struct{})}
-	h.Epoch = Epoch{History: 1}
-	s.set(h)
-	return s
+func NewSignal(head Head) *Signal {
+	signal := &Signal{moved: make(chan struct{})}
+	head.Epoch = Epoch{History: 1}
+	signal.set(head)
+	return signal
 }
 
 // Head returns the present head, for Store.Head of the zero Point.
@@ -30,17 +30,17 @@ func (s *Signal) Epoch() Epoch { return s.now.Load().Epoch }
 
 // Move learns of another head or checkpoint, which are never behind those it knows.
 // erased says that records were erased meanwhile.
-func (s *Signal) Move(h Head, erased bool) {
+func (s *Signal) Move(head Head, erased bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	now := s.Head()
-	if h.Position <= now.Position && h.Signed <= now.Signed && !erased {
+	if head.Position <= now.Position && head.Signed <= now.Signed && !erased {
 		return
 	}
-	if h.Position > now.Position {
-		now.Mark = h.Mark
+	if head.Position > now.Position {
+		now.Mark = head.Mark
 	}
-	if now.Signed = max(now.Signed, h.Signed); erased {
+	if now.Signed = max(now.Signed, head.Signed); erased {
 		now.Epoch.Erasures++
 	}
 	s.set(now)
@@ -48,11 +48,11 @@ func (s *Signal) Move(h Head, erased bool) {
 
 // Reset learns that the store has another history, with this head, newest checkpoint and
 // UUID.
-func (s *Signal) Reset(h Head) {
+func (s *Signal) Reset(head Head) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	h.Epoch = Epoch{History: s.Epoch().History + 1, Erasures: s.Epoch().Erasures}
-	s.set(h)
+	head.Epoch = Epoch{History: s.Epoch().History + 1, Erasures: s.Epoch().Erasures}
+	s.set(head)
 }
 
 // Close wakes all who wait; they ask for the head, which is ErrClosed by then.
@@ -65,13 +65,13 @@ func (s *Signal) Close() {
 	}
 }
 
-func (s *Signal) set(h Head) {
+func (s *Signal) set(head Head) {
 	if s.moved == nil {
 		return
 	}
 	before := s.moved
 	s.moved = make(chan struct{})
-	h.Moved = s.moved
-	s.now.Store(&h)
+	head.Moved = s.moved
+	s.now.Store(&head)
 	close(before)
 }

@@ -56,21 +56,21 @@ type digest struct {
 }
 
 // add adds a document: the SHA-256 of "<kind> <id> <version> <body>".
-func (d *digest) add(k calendar.Kind, id calendar.ID, version int64, body []byte) {
-	d.counts[k]++
-	leaf := sha256.Sum256(append(fmt.Appendf(make([]byte, 0, 64+len(body)), "%s %d %d ", k, id, version), body...))
+func (d *digest) add(kind calendar.Kind, id calendar.ID, version int64, body []byte) {
+	d.counts[kind]++
+	leaf := sha256.Sum256(append(fmt.Appendf(make([]byte, 0, 64+len(body)), "%s %d %d ", kind, id, version), body...))
 	subtle.XORBytes(d.sum[:], d.sum[:], leaf[:])
 }
 
 // digestOf sums up what an index holds.
 func digestOf(ctx context.Context, index readmodel.Index, left map[calendar.ID]bool) (sum digest, err error) {
-	err = readmodel.Read(ctx, index, func(v readmodel.View) error {
+	err = readmodel.Read(ctx, index, func(view readmodel.View) error {
 		sum = digest{counts: map[calendar.Kind]int{}}
-		for _, k := range calendar.Kinds {
-			if err := v.Walk(ctx, readmodel.Query{Kind: k}, func(documents []readmodel.Document) error {
-				for _, d := range documents {
-					if !left[d.Record.ID] {
-						sum.add(k, d.Record.ID, d.Record.Version, d.Body)
+		for _, kind := range calendar.Kinds {
+			if err := view.Walk(ctx, readmodel.Query{Kind: kind}, func(documents []readmodel.Document) error {
+				for _, document := range documents {
+					if !left[document.Record.ID] {
+						sum.add(kind, document.Record.ID, document.Record.Version, document.Body)
 					}
 				}
 				return nil
@@ -95,8 +95,8 @@ func digestAt(ctx context.Context, store eventstore.Store, at calendar.Position,
 		}
 		var ids []calendar.ID
 		for i := range page {
-			if s := &page[i]; hasDocument(s.Kind) && !left[s.ID] {
-				ids = append(ids, s.ID)
+			if held := &page[i]; hasDocument(held.Kind) && !left[held.ID] {
+				ids = append(ids, held.ID)
 			}
 		}
 		entries, err := store.At(ctx, eventstore.Point{Position: at}, ids...)
@@ -104,16 +104,16 @@ func digestAt(ctx context.Context, store eventstore.Store, at calendar.Position,
 			return sum, err
 		}
 		for i := range entries {
-			e := &entries[i]
-			if e.Version == 0 || e.Redacted != nil { // it came later, or what was erased meanwhile is in no digest
+			entry := &entries[i]
+			if entry.Version == 0 || entry.Redacted != nil { // it came later, or what was erased meanwhile is in no digest
 				continue
 			}
-			d, err := document(stateOf(e))
+			d, err := document(stateOf(entry))
 			if err != nil {
 				return sum, err
 			}
 			if !d.Record.Deleted {
-				sum.add(e.Kind, e.ID, e.Version, e.State)
+				sum.add(entry.Kind, entry.ID, entry.Version, entry.State)
 			}
 		}
 	}
@@ -123,9 +123,9 @@ func digestAt(ctx context.Context, store eventstore.Store, at calendar.Position,
 // differ returns ErrDiffers with the kinds of which the counts differ.
 func differ(at calendar.Position, store, index digest) error {
 	var text strings.Builder
-	for _, k := range calendar.Kinds {
-		if store.counts[k] != index.counts[k] {
-			fmt.Fprintf(&text, "; %s: %d in the store, %d in the read model", k.Collection(), store.counts[k], index.counts[k])
+	for _, kind := range calendar.Kinds {
+		if store.counts[kind] != index.counts[kind] {
+			fmt.Fprintf(&text, "; %s: %d in the store, %d in the read model", kind.Collection(), store.counts[kind], index.counts[kind])
 		}
 	}
 	switch {

@@ -14,24 +14,24 @@ import (
 
 // hasDocument reports whether records of a kind are in the read model. Users are in no
 // answer, and images are shown from the records that have them.
-func hasDocument(k calendar.Kind) bool { return slices.Contains(calendar.Kinds[:], k) }
+func hasDocument(kind calendar.Kind) bool { return slices.Contains(calendar.Kinds[:], kind) }
 
 // stateOf returns the state of a record that an entry left.
-func stateOf(e *eventstore.Entry) eventstore.State {
-	return eventstore.State{Kind: e.Kind, ID: e.ID, Version: e.Version, Position: e.Position, Record: e.State}
+func stateOf(entry *eventstore.Entry) eventstore.State {
+	return eventstore.State{Kind: entry.Kind, ID: entry.ID, Version: entry.Version, Position: entry.Position, Record: entry.State}
 }
 
 // document returns the document of a stored state.
-func document(s eventstore.State) (readmodel.Document, error) {
-	r, err := calendar.DecodeRecord(s.Record)
+func document(state eventstore.State) (readmodel.Document, error) {
+	record, err := calendar.DecodeRecord(state.Record)
 	if err != nil {
-		return readmodel.Document{}, fmt.Errorf("state of %s %d at version %d: %w", s.Kind, s.ID, s.Version, err)
+		return readmodel.Document{}, fmt.Errorf("state of %s %d at version %d: %w", state.Kind, state.ID, state.Version, err)
 	}
-	if r.Kind != s.Kind || r.ID != s.ID || r.Version != s.Version {
+	if record.Kind != state.Kind || record.ID != state.ID || record.Version != state.Version {
 		return readmodel.Document{}, fmt.Errorf("state of %s %d at version %d is that of %s %d at version %d",
-			s.Kind, s.ID, s.Version, r.Kind, r.ID, r.Version)
+			state.Kind, state.ID, state.Version, record.Kind, record.ID, record.Version)
 	}
-	return readmodel.Document{Position: s.Position, Record: r, Body: s.Record}, nil
+	return readmodel.Document{Position: state.Position, Record: record, Body: state.Record}, nil
 }
 
 // offered is what came of states that were offered to an index.
@@ -51,19 +51,19 @@ func offer(ctx context.Context, index readmodel.Index, states []eventstore.State
 		out.refused = reason
 		stopped[id] = readmodel.Quarantined{ID: id, Position: at, Reason: reason.Error()}
 	}
-	b := readmodel.Batch{Reach: reach}
+	batch := readmodel.Batch{Reach: reach}
 	for i := range states {
-		s := &states[i]
-		if _, waits := stopped[s.ID]; waits {
+		state := &states[i]
+		if _, waits := stopped[state.ID]; waits {
 			out.waiting++
-		} else if d, err := document(*s); err != nil {
-			stop(s.ID, s.Position, err)
+		} else if d, err := document(*state); err != nil {
+			stop(state.ID, state.Position, err)
 		} else {
-			b.Documents = append(b.Documents, d)
+			batch.Documents = append(batch.Documents, d)
 		}
 	}
-	if len(b.Documents) > 0 {
-		errs, err := writeOnce(ctx, index, b)
+	if len(batch.Documents) > 0 {
+		errs, err := writeOnce(ctx, index, batch)
 		if err != nil {
 			return out, err
 		}
@@ -71,7 +71,7 @@ func offer(ctx context.Context, index readmodel.Index, states []eventstore.State
 			if refused == nil {
 				out.documents++
 			} else {
-				stop(b.Documents[i].Record.ID, b.Documents[i].Position, refused)
+				stop(batch.Documents[i].Record.ID, batch.Documents[i].Position, refused)
 			}
 		}
 	}
@@ -82,14 +82,14 @@ func offer(ctx context.Context, index readmodel.Index, states []eventstore.State
 }
 
 // writeOnce writes a batch; an error that is no refusal fails it whole.
-func writeOnce(ctx context.Context, index readmodel.Index, b readmodel.Batch) ([]error, error) {
-	errs, err := index.Write(ctx, b)
+func writeOnce(ctx context.Context, index readmodel.Index, batch readmodel.Batch) ([]error, error) {
+	errs, err := index.Write(ctx, batch)
 	if err != nil {
 		return nil, err
 	}
 	for i, err := range errs {
 		if err != nil && !errors.Is(err, readmodel.ErrRefused) {
-			return nil, fmt.Errorf("document of record %d: %w", b.Documents[i].Record.ID, err)
+			return nil, fmt.Errorf("document of record %d: %w", batch.Documents[i].Record.ID, err)
 		}
 	}
 	return errs, nil

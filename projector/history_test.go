@@ -18,9 +18,9 @@ type goingBack struct {
 	back func()
 }
 
-func (s goingBack) Records(ctx context.Context, k calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
+func (s goingBack) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
 	defer s.back()
-	return s.Store.Records(ctx, k, after, limit)
+	return s.Store.Records(ctx, kind, after, limit)
 }
 
 // TestLostHistory: an index that knows anything of entries that the store lost is told,
@@ -28,55 +28,55 @@ func (s goingBack) Records(ctx context.Context, k calendar.Kind, after calendar.
 // filled while the store went over.
 func TestLostHistory(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	world := newWorld()
 	for i := range 10 {
-		w.create(t, calendar.KindTag, fmt.Sprint(i))
+		world.create(t, calendar.KindTag, fmt.Sprint(i))
 	}
 	filled, cut := newIndex(t), newIndex(t)
-	runToEnd(t, w, filled, nil)
+	runToEnd(t, world, filled, nil)
 	marks, err := filled.Marks(t.Context())
-	if err != nil || marks.All != w.mark(t) || marks.Reach != w.mark(t) {
-		t.Fatalf("marks %v, %v; want %s", marks, err, w.mark(t))
+	if err != nil || marks.All != world.mark(t) || marks.Reach != world.mark(t) {
+		t.Fatalf("marks %v, %v; want %s", marks, err, world.mark(t))
 	}
 	// Killed between documents and position.
-	failing := wrapped{cut, func(ctx context.Context, b readmodel.Batch) ([]error, error) {
-		if b.Mark.Position > 6 {
+	failing := wrapped{cut, func(ctx context.Context, batch readmodel.Batch) ([]error, error) {
+		if batch.Mark.Position > 6 {
 			return nil, readmodel.ErrMoved
 		}
-		return cut.Write(ctx, b)
+		return cut.Write(ctx, batch)
 	}}
-	p := newProjector(t, failing, from{store: w.store, size: func(int) int { return 6 }})
+	p := newProjector(t, failing, from{store: world.store, size: func(int) int { return 6 }})
 	if err := p.Run(t.Context()); !errors.Is(err, readmodel.ErrMoved) {
 		t.Fatal(err)
 	}
-	if marks, err := cut.Marks(t.Context()); err != nil || marks.All.Position != 6 || marks.Reach != w.mark(t) {
+	if marks, err := cut.Marks(t.Context()); err != nil || marks.All.Position != 6 || marks.Reach != world.mark(t) {
 		t.Fatalf("marks %v, %v", marks, err)
 	}
 	for name, index := range map[string]readmodel.Index{"filled": filled, "cut off": cut} {
-		if err := projector.Check(t.Context(), w.store, index); err != nil {
+		if err := projector.Check(t.Context(), world.store, index); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 
-	w.store.Rewind(8)
+	world.store.Rewind(8)
 	fill := newIndex(t)
-	err = projector.Fill(t.Context(), goingBack{w.store, func() { w.store.Rewind(7) }}, fill, nil)
+	err = projector.Fill(t.Context(), goingBack{world.store, func() { world.store.Rewind(7) }}, fill, nil)
 	if !errors.Is(err, eventstore.ErrHistory) {
 		t.Errorf("filled from two histories: %v, want ErrHistory", err)
 	}
 	if marks, err := fill.Marks(t.Context()); err != nil || marks.All.Position != 0 {
 		t.Errorf("it has the marks %v, %v", marks, err)
 	}
-	w.last = 7
-	clear(w.versions)
+	world.last = 7
+	clear(world.versions)
 	for i := range 9 {
-		w.create(t, calendar.KindTag, fmt.Sprint("new ", i))
+		world.create(t, calendar.KindTag, fmt.Sprint("new ", i))
 	}
 	for name, index := range map[string]readmodel.Index{"filled": filled, "cut off": cut} {
-		if err := projector.Check(t.Context(), w.store, index); !errors.Is(err, eventstore.ErrHistory) {
+		if err := projector.Check(t.Context(), world.store, index); !errors.Is(err, eventstore.ErrHistory) {
 			t.Errorf("%s: %v, want ErrHistory", name, err)
 		}
-		if err := projector.CatchUp(t.Context(), w.store, index); !errors.Is(err, eventstore.ErrHistory) {
+		if err := projector.CatchUp(t.Context(), world.store, index); !errors.Is(err, eventstore.ErrHistory) {
 			t.Errorf("%s: catching up: %v, want ErrHistory", name, err)
 		}
 	}

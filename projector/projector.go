@@ -72,12 +72,12 @@ type Projector struct {
 }
 
 // New returns a projector; Run starts it.
-func New(index readmodel.Index, source Source, o Options) *Projector {
-	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	o.Batch = cmp.Or(o.Batch, 512)
-	o.MinWait = cmp.Or(o.MinWait, 50*time.Millisecond)
-	o.MaxWait = max(o.MinWait, cmp.Or(o.MaxWait, 10*time.Second))
-	return &Projector{index: index, source: source, o: o}
+func New(index readmodel.Index, source Source, options Options) *Projector {
+	options.Log = cmp.Or(options.Log, slog.New(slog.DiscardHandler))
+	options.Batch = cmp.Or(options.Batch, 512)
+	options.MinWait = cmp.Or(options.MinWait, 50*time.Millisecond)
+	options.MaxWait = max(options.MinWait, cmp.Or(options.MaxWait, 10*time.Second))
+	return &Projector{index: index, source: source, o: options}
 }
 
 // Stats returns the state and the counts.
@@ -148,7 +148,7 @@ func (p *Projector) begin(ctx context.Context) (eventstore.Mark, error) {
 	if err != nil {
 		return marks.All, err
 	}
-	p.count(func(s *Stats) { s.Position = marks.All.Position })
+	p.count(func(stats *Stats) { stats.Position = marks.All.Position })
 	return marks.All, p.refresh(ctx)
 }
 
@@ -186,8 +186,8 @@ func (p *Projector) refresh(ctx context.Context) error {
 		return err
 	}
 	p.quarantined = make(map[calendar.ID]bool, len(list))
-	for _, q := range list {
-		p.quarantined[q.ID] = true
+	for _, quarantined := range list {
+		p.quarantined[quarantined.ID] = true
 	}
 	return nil
 }
@@ -201,7 +201,7 @@ func (p *Projector) project(ctx context.Context, b *batch) (err error) {
 		ctx, end = p.o.Observe(ctx, b.entries[0].Position, b.to.Position)
 		defer func() { end(err) }()
 	}
-	if slices.ContainsFunc(b.entries, func(e eventstore.Entry) bool { return p.quarantined[e.ID] }) {
+	if slices.ContainsFunc(b.entries, func(entry eventstore.Entry) bool { return p.quarantined[entry.ID] }) {
 		if err := p.refresh(ctx); err != nil { // it may have been healed, by whatever process
 			return err
 		}
@@ -209,12 +209,12 @@ func (p *Projector) project(ctx context.Context, b *batch) (err error) {
 	var states []eventstore.State
 	waiting := 0
 	for i := range b.entries {
-		switch e := &b.entries[i]; {
-		case !hasDocument(e.Kind) || e.Redacted != nil: // the entry that erased the record follows
-		case p.quarantined[e.ID]:
+		switch entry := &b.entries[i]; {
+		case !hasDocument(entry.Kind) || entry.Redacted != nil: // the entry that erased the record follows
+		case p.quarantined[entry.ID]:
 			waiting++
 		default:
-			states = append(states, stateOf(e))
+			states = append(states, stateOf(entry))
 		}
 	}
 	// Every state is written, not only the last one of each record: one that cannot be
@@ -223,19 +223,19 @@ func (p *Projector) project(ctx context.Context, b *batch) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, q := range found.quarantined {
-		p.o.Log.Error("record quarantined", "id", int64(q.ID), "position", uint64(q.Position), "reason", q.Reason)
+	for _, quarantined := range found.quarantined {
+		p.o.Log.Error("record quarantined", "id", int64(quarantined.ID), "position", uint64(quarantined.Position), "reason", quarantined.Reason)
 	}
 	end := readmodel.Batch{Mark: b.to, Reach: b.to, Quarantined: found.quarantined}
 	if _, err := again(ctx, p, "write the position", func() ([]error, error) { return writeOnce(ctx, p.index, end) }); err != nil {
 		return err
 	}
-	p.count(func(s *Stats) {
-		s.Position = b.to.Position
-		s.Entries += uint64(len(b.entries))
-		s.Documents += uint64(found.documents)
-		s.Waiting += uint64(waiting + found.waiting)
-		s.Batches++
+	p.count(func(stats *Stats) {
+		stats.Position = b.to.Position
+		stats.Entries += uint64(len(b.entries))
+		stats.Documents += uint64(found.documents)
+		stats.Waiting += uint64(waiting + found.waiting)
+		stats.Batches++
 	})
 	if len(found.quarantined) == 0 {
 		return nil
@@ -249,10 +249,10 @@ var permanent = []error{
 }
 
 // again does an operation until it succeeds, with growing waits.
-func again[T any](ctx context.Context, p *Projector, what string, operation func() (T, error)) (T, error) {
+func again[T any](ctx context.Context, projector *Projector, what string, operation func() (T, error)) (T, error) {
 	wait := backoff.NewExponentialBackOff()
-	wait.InitialInterval, wait.MaxInterval = p.o.MinWait, p.o.MaxWait
-	outage := lifecycle.Outage{Log: p.o.Log, Message: "projector cannot " + what}
+	wait.InitialInterval, wait.MaxInterval = projector.o.MinWait, projector.o.MaxWait
+	outage := lifecycle.Outage{Log: projector.o.Log, Message: "projector cannot " + what}
 	out, err := backoff.Retry(ctx, func() (T, error) {
 		out, err := operation()
 		if ctx.Err() != nil || slices.ContainsFunc(permanent, func(target error) bool { return errors.Is(err, target) }) {
@@ -261,14 +261,14 @@ func again[T any](ctx context.Context, p *Projector, what string, operation func
 		return out, err
 	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, _ time.Duration) {
 		outage.Note(ctx, err)
-		p.count(func(s *Stats) { s.Failure, s.Retries = what+": "+err.Error(), s.Retries+1 })
+		projector.count(func(stats *Stats) { stats.Failure, stats.Retries = what+": "+err.Error(), stats.Retries+1 })
 	}))
 	if err != nil {
 		return out, fmt.Errorf("projector: %s: %w", what, err)
 	}
 	if outage.Ongoing() {
 		outage.Note(ctx, nil)
-		p.count(func(s *Stats) { s.Failure = "" })
+		projector.count(func(stats *Stats) { stats.Failure = "" })
 	}
 	return out, nil
 }

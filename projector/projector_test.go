@@ -29,11 +29,11 @@ func history(t *rapid.T, w *world, n int) {
 	for i := range n {
 		known := w.last > 0
 		if !known || rapid.IntRange(0, 2).Draw(t, "new") == 0 {
-			k := rapid.SampledFrom([]calendar.Kind{
+			kind := rapid.SampledFrom([]calendar.Kind{
 				calendar.KindEvent, calendar.KindVenue, calendar.KindOrganizer,
 				calendar.KindCategory, calendar.KindTag, calendar.KindImage, calendar.KindUser,
 			}).Draw(t, "kind")
-			w.create(t, k, fmt.Sprintf("name %d", i))
+			w.create(t, kind, fmt.Sprintf("name %d", i))
 			continue
 		}
 		id := calendar.ID(rapid.Int64Range(1, int64(w.last)).Draw(t, "id"))
@@ -60,13 +60,13 @@ func history(t *rapid.T, w *world, n int) {
 func TestIdempotent(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld()
-		history(t, w, rapid.IntRange(1, 40).Draw(t, "entries"))
+		world := newWorld()
+		history(t, world, rapid.IntRange(1, 40).Draw(t, "entries"))
 		size := func(int) int { return rapid.IntRange(1, 12).Draw(t, "batch") }
 
 		// The reference: one entry at a time.
 		one := refusing(newIndex(t), always)
-		runToEnd(t, w, one, func(int) int { return 1 })
+		runToEnd(t, world, one, func(int) int { return 1 })
 		check := func(what string, got readmodel.Index) {
 			if diff := cmp.Diff(digest(t, one), digest(t, got)); diff != "" {
 				t.Fatalf("%s: digest (-one by one +got):\n%s", what, diff)
@@ -74,19 +74,19 @@ func TestIdempotent(t *testing.T) {
 			if a, b := quarantined(t, one), quarantined(t, got); a != b {
 				t.Fatalf("%s: quarantined are %s, want %s", what, b, a)
 			}
-			if err := compare(context.Background(), w.store, got); err != nil {
+			if err := compare(context.Background(), world.store, got); err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
 		}
 		all := refusing(newIndex(t), always)
-		runToEnd(t, w, all, nil)
+		runToEnd(t, world, all, nil)
 		check("at once", all)
 
 		cut := refusing(newIndex(t), always)
-		runToEnd(t, w, cut, size)
+		runToEnd(t, world, cut, size)
 		check("random batches", cut)
-		again := calendar.Position(rapid.Uint64Range(0, uint64(w.head(t))).Draw(t, "again from"))
-		runToEnd(t, w, rewound{cut, again}, size)
+		again := calendar.Position(rapid.Uint64Range(0, uint64(world.head(t))).Draw(t, "again from"))
+		runToEnd(t, world, rewound{cut, again}, size)
 		check("projected again", cut)
 
 		// Restarts: writes fail before or after they took effect, and each failure
@@ -97,25 +97,25 @@ func TestIdempotent(t *testing.T) {
 			left := rapid.IntRange(0, 6).Draw(t, "writes before the crash")
 			after := rapid.Bool().Draw(t, "after the write")
 			inner := refusing(crashed, always)
-			index := wrapped{inner, func(ctx context.Context, b readmodel.Batch) ([]error, error) {
+			index := wrapped{inner, func(ctx context.Context, batch readmodel.Batch) ([]error, error) {
 				if left--; left >= 0 {
-					return inner.Write(ctx, b)
+					return inner.Write(ctx, batch)
 				}
 				if after {
-					_, _ = inner.Write(ctx, b)
+					_, _ = inner.Write(ctx, batch)
 				}
 				cancel()
 				return nil, errInjected
 			}}
-			p := newProjector(t, index, from{w.store, size, func() { done = true; cancel() }})
-			if err := p.Run(ctx); err != nil {
+			projector := newProjector(t, index, from{world.store, size, func() { done = true; cancel() }})
+			if err := projector.Run(ctx); err != nil {
 				t.Fatalf("run: %v", err)
 			}
 			cancel()
 			if after { // else a crash before the first write would repeat for ever
 				continue
 			}
-			runSome(t, w, crashed, size)
+			runSome(t, world, crashed, size)
 		}
 		check("restarted", crashed)
 	})
@@ -126,9 +126,9 @@ func runSome(t *rapid.T, w *world, index readmodel.Index, size func(int) int) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	index = refusing(index, always)
-	stopping := wrapped{index, func(c context.Context, b readmodel.Batch) ([]error, error) {
-		errs, err := index.Write(c, b)
-		if b.Mark.Position > 0 {
+	stopping := wrapped{index, func(c context.Context, batch readmodel.Batch) ([]error, error) {
+		errs, err := index.Write(c, batch)
+		if batch.Mark.Position > 0 {
 			cancel()
 		}
 		return errs, err
@@ -144,13 +144,13 @@ func aheadOf(ctx context.Context, w *world, index readmodel.Index, at calendar.P
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		held, err := readmodel.Get(ctx, index, []calendar.ID{e.ID})
+	for _, entry := range entries {
+		held, err := readmodel.Get(ctx, index, []calendar.ID{entry.ID})
 		if err != nil {
 			return err
 		}
-		if held[e.ID].Position < e.Position {
-			return fmt.Errorf("position is %d, but entry %d of record %d is not there", at, e.Position, e.ID)
+		if held[entry.ID].Position < entry.Position {
+			return fmt.Errorf("position is %d, but entry %d of record %d is not there", at, entry.Position, entry.ID)
 		}
 	}
 	return nil
@@ -159,46 +159,46 @@ func aheadOf(ctx context.Context, w *world, index readmodel.Index, at calendar.P
 // TestFullBatches projects a long way, and the position is never ahead of the documents.
 func TestFullBatches(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	world := newWorld()
 	for i := range 200 {
-		w.create(t, calendar.KindEvent, fmt.Sprint(i))
+		world.create(t, calendar.KindEvent, fmt.Sprint(i))
 	}
 	for _, n := range []int{1, 7, 40, 200} {
 		inner := newIndex(t)
 		var writes atomic.Int64
-		checked := wrapped{inner, func(ctx context.Context, b readmodel.Batch) ([]error, error) {
+		checked := wrapped{inner, func(ctx context.Context, batch readmodel.Batch) ([]error, error) {
 			if writes.Add(1)%5 == 0 {
 				return nil, readmodel.ErrUnavailable
 			}
-			if b.Mark.Position > 0 {
-				if err := aheadOf(ctx, w, inner, b.Mark.Position); err != nil {
+			if batch.Mark.Position > 0 {
+				if err := aheadOf(ctx, world, inner, batch.Mark.Position); err != nil {
 					t.Error(err)
 				}
 			}
-			return inner.Write(ctx, b)
+			return inner.Write(ctx, batch)
 		}}
-		o := quick()
-		o.Batch = n
-		p := projector.New(checked, from{store: w.store}, o)
+		options := quick()
+		options.Batch = n
+		p := projector.New(checked, from{store: world.store}, options)
 		stop := background(t, p)
-		must(t, inner.Wait(t.Context(), w.head(t)))
+		must(t, inner.Wait(t.Context(), world.head(t)))
 		if err := stop(); err != nil {
 			t.Errorf("batches of %d: %v", n, err)
 		}
 		whole := newIndex(t)
-		runToEnd(t, w, whole, nil)
+		runToEnd(t, world, whole, nil)
 		if !maps.Equal(digest(t, inner), digest(t, whole)) {
 			t.Errorf("batches of %d: another state than in one batch", n)
 		}
 
 		// A position that cannot be kept ends the run.
-		lost := wrapped{newIndex(t), func(_ context.Context, b readmodel.Batch) ([]error, error) {
-			if b.Mark.Position > 0 {
+		lost := wrapped{newIndex(t), func(_ context.Context, batch readmodel.Batch) ([]error, error) {
+			if batch.Mark.Position > 0 {
 				return nil, readmodel.ErrMoved
 			}
-			return make([]error, len(b.Documents)), nil
+			return make([]error, len(batch.Documents)), nil
 		}}
-		if err := projector.New(lost, from{store: w.store}, o).Run(t.Context()); !errors.Is(err, readmodel.ErrMoved) {
+		if err := projector.New(lost, from{store: world.store}, options).Run(t.Context()); !errors.Is(err, readmodel.ErrMoved) {
 			t.Errorf("batches of %d: got %v, want ErrMoved", n, err)
 		}
 	}
@@ -219,19 +219,19 @@ func TestQuarantine(t *testing.T) {
 			t.Parallel()
 			ctx := t.Context()
 			var lenient atomic.Bool
-			w := newWorld()
+			world := newWorld()
 			inner := newIndex(t)
 			index := refusing(inner, func() bool { return !lenient.Load() })
-			p := newProjector(t, index, from{store: w.store})
+			p := newProjector(t, index, from{store: world.store})
 			background(t, p)
 
-			bad := w.create(t, calendar.KindVenue, "first")
-			w.change(t, bad, calendar.Updated, c.bad)
-			stopped := w.head(t)
-			other := w.create(t, calendar.KindVenue, "other")
-			w.change(t, bad, calendar.Updated, c.bad)
-			w.change(t, other, calendar.Updated, "other again")
-			wait(t, index, w.head(t))
+			bad := world.create(t, calendar.KindVenue, "first")
+			world.change(t, bad, calendar.Updated, c.bad)
+			stopped := world.head(t)
+			other := world.create(t, calendar.KindVenue, "other")
+			world.change(t, bad, calendar.Updated, c.bad)
+			world.change(t, other, calendar.Updated, "other again")
+			wait(t, index, world.head(t))
 
 			if got, want := quarantined(t, index), fmt.Sprintf("%d@%d ", bad, stopped); got != want {
 				t.Errorf("quarantined are %s, want %s", got, want)
@@ -245,44 +245,44 @@ func TestQuarantine(t *testing.T) {
 				t.Errorf("other record shows %q, want the newest", got)
 			}
 
-			if err := projector.Retry(ctx, w.store, index, bad); !errors.Is(err, readmodel.ErrRefused) {
+			if err := projector.Retry(ctx, world.store, index, bad); !errors.Is(err, readmodel.ErrRefused) {
 				t.Errorf("retry of a bad state: got %v, want ErrRefused", err)
 			}
 			if list, err := index.Quarantined(ctx); err != nil || len(list) != 1 || list[0].Reason == "" {
 				t.Errorf("after a vain retry: got %v, %v, want one with a reason", list, err)
 			}
-			w.change(t, bad, calendar.Updated, "mended")
-			wait(t, index, w.head(t))
+			world.change(t, bad, calendar.Updated, "mended")
+			wait(t, index, world.head(t))
 			if p.Stats().Waiting < 1 || quarantined(t, index) == "" {
 				t.Errorf("got %+v, want one quarantined: later entries wait", p.Stats())
 			}
-			if err := projector.Retry(ctx, w.store, index, bad); err != nil {
+			if err := projector.Retry(ctx, world.store, index, bad); err != nil {
 				t.Fatalf("retry: %v", err)
 			}
 			if got := quarantined(t, index); got != "" {
 				t.Errorf("quarantined are %s, want none", got)
 			}
-			w.change(t, bad, calendar.Updated, "goes on")
-			wait(t, index, w.head(t))
+			world.change(t, bad, calendar.Updated, "goes on")
+			wait(t, index, world.head(t))
 			held, err = readmodel.Get(ctx, index, []calendar.ID{bad})
 			must(t, err)
 			if got, _ := held[bad].Record.Name(calendar.LangEN); got != "goes on" {
 				t.Errorf("healed record shows %q, want the newest", got)
 			}
-			if err := compare(ctx, w.store, index); err != nil {
+			if err := compare(ctx, world.store, index); err != nil {
 				t.Error(err)
 			}
-			if err := projector.Retry(ctx, w.store, index, 999); !errors.Is(err, eventstore.ErrNotFound) {
+			if err := projector.Retry(ctx, world.store, index, 999); !errors.Is(err, eventstore.ErrNotFound) {
 				t.Errorf("retry of no record: got %v, want ErrNotFound", err)
 			}
 		})
 	}
 }
 
-func wait(t *testing.T, index readmodel.Index, p calendar.Position) {
+func wait(t *testing.T, index readmodel.Index, position calendar.Position) {
 	t.Helper()
-	if err := index.Wait(t.Context(), p); err != nil {
-		t.Fatalf("wait for %d: %v", p, err)
+	if err := index.Wait(t.Context(), position); err != nil {
+		t.Fatalf("wait for %d: %v", position, err)
 	}
 }
 
@@ -290,51 +290,51 @@ func wait(t *testing.T, index readmodel.Index, p calendar.Position) {
 func TestRetryBesideProjector(t *testing.T) {
 	t.Parallel()
 	for range 20 {
-		w := newWorld()
+		world := newWorld()
 		index := newIndex(t)
-		bad := w.create(t, calendar.KindTag, "first")
-		w.change(t, bad, calendar.Updated, broken)
-		w.change(t, bad, calendar.Updated, "mended")
-		runToEnd(t, w, index, nil)
-		stop := background(t, newProjector(t, index, from{store: w.store, size: func(int) int { return 1 }}))
+		bad := world.create(t, calendar.KindTag, "first")
+		world.change(t, bad, calendar.Updated, broken)
+		world.change(t, bad, calendar.Updated, "mended")
+		runToEnd(t, world, index, nil)
+		stop := background(t, newProjector(t, index, from{store: world.store, size: func(int) int { return 1 }}))
 		healed := make(chan error, 1)
-		go func() { healed <- projector.Retry(context.Background(), w.store, index, bad) }()
+		go func() { healed <- projector.Retry(context.Background(), world.store, index, bad) }()
 		for i := range 50 {
-			w.change(t, bad, calendar.Updated, fmt.Sprint(i))
+			world.change(t, bad, calendar.Updated, fmt.Sprint(i))
 		}
 		if err := <-healed; err != nil {
 			t.Fatalf("retry: %v", err)
 		}
-		wait(t, index, w.head(t))
+		wait(t, index, world.head(t))
 		must(t, stop())
-		must(t, compare(t.Context(), w.store, index))
+		must(t, compare(t.Context(), world.store, index))
 	}
 }
 
 // An entry is passed over just before the quarantine ends: Retry finds it.
 func TestRetryLooksAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	world := newWorld()
 	inner := newIndex(t)
-	bad := w.create(t, calendar.KindTag, broken)
-	runToEnd(t, w, inner, nil)
-	background(t, newProjector(t, inner, from{store: w.store}))
-	w.change(t, bad, calendar.Updated, "mended")
+	bad := world.create(t, calendar.KindTag, broken)
+	runToEnd(t, world, inner, nil)
+	background(t, newProjector(t, inner, from{store: world.store}))
+	world.change(t, bad, calendar.Updated, "mended")
 	once := sync.OnceFunc(func() {
-		w.change(t, bad, calendar.Updated, "newest")
-		wait(t, inner, w.head(t))
+		world.change(t, bad, calendar.Updated, "newest")
+		wait(t, inner, world.head(t))
 	})
-	slow := wrapped{inner, func(ctx context.Context, b readmodel.Batch) ([]error, error) {
-		if len(b.Healed) > 0 {
+	slow := wrapped{inner, func(ctx context.Context, batch readmodel.Batch) ([]error, error) {
+		if len(batch.Healed) > 0 {
 			once()
 		}
-		return inner.Write(ctx, b)
+		return inner.Write(ctx, batch)
 	}}
-	must(t, projector.Retry(t.Context(), w.store, slow, bad))
+	must(t, projector.Retry(t.Context(), world.store, slow, bad))
 	held, err := readmodel.Get(t.Context(), inner, []calendar.ID{bad})
 	must(t, err)
-	if held[bad].Position != w.head(t) {
-		t.Errorf("healed record is at entry %d, want %d", held[bad].Position, w.head(t))
+	if held[bad].Position != world.head(t) {
+		t.Errorf("healed record is at entry %d, want %d", held[bad].Position, world.head(t))
 	}
 }
 
@@ -342,42 +342,42 @@ func TestRetryLooksAgain(t *testing.T) {
 func TestTransientFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		world := newWorld()
 		for i := range 10 {
-			w.create(t, calendar.KindEvent, fmt.Sprint(i))
+			world.create(t, calendar.KindEvent, fmt.Sprint(i))
 		}
 		inner := newIndex(t)
 		var down atomic.Bool
 		down.Store(true)
 		first := readmodel.Batch{}
-		index := wrapped{inner, func(ctx context.Context, b readmodel.Batch) ([]error, error) {
+		index := wrapped{inner, func(ctx context.Context, batch readmodel.Batch) ([]error, error) {
 			if first.Documents == nil {
-				first = b
+				first = batch
 			}
 			if down.Load() {
-				if diff := cmp.Diff(len(first.Documents), len(b.Documents)); diff != "" {
+				if diff := cmp.Diff(len(first.Documents), len(batch.Documents)); diff != "" {
 					t.Errorf("another batch than before (-want +got):\n%s", diff)
 				}
 				return nil, fmt.Errorf("bulk: %w", readmodel.ErrUnavailable)
 			}
-			return inner.Write(ctx, b)
+			return inner.Write(ctx, batch)
 		}}
-		p := projector.New(index, from{store: w.store}, projector.Options{})
+		p := projector.New(index, from{store: world.store}, projector.Options{})
 		stop := background(t, p)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
 		if err := index.Wait(ctx, 10); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("projected while the index is down: %v", err)
 		}
-		if s := p.Stats(); s.Retries < 10 || s.Failure == "" || s.Position != 0 {
-			t.Errorf("got %+v, want retries and what fails", s)
+		if stats := p.Stats(); stats.Retries < 10 || stats.Failure == "" || stats.Position != 0 {
+			t.Errorf("got %+v, want retries and what fails", stats)
 		}
 		synctest.Wait()
 		down.Store(false)
 		wait(t, index, 10)
 		synctest.Wait()
-		if s := p.Stats(); s.Failure != "" || s.Position != 10 || s.Documents != 10 {
-			t.Errorf("got %+v, want all is well", s)
+		if stats := p.Stats(); stats.Failure != "" || stats.Position != 10 || stats.Documents != 10 {
+			t.Errorf("got %+v, want all is well", stats)
 		}
 		if err := stop(); err != nil {
 			t.Error(err)
@@ -390,8 +390,8 @@ func TestPermanentFailure(t *testing.T) {
 	t.Parallel()
 	gives := func(positions ...calendar.Position) projector.Source {
 		entries := make([]eventstore.Entry, len(positions))
-		for i, p := range positions {
-			entries[i] = eventstore.Entry{Position: p, Kind: calendar.KindUser}
+		for i, position := range positions {
+			entries[i] = eventstore.Entry{Position: position, Kind: calendar.KindUser}
 		}
 		return sourceFunc(func() ([]eventstore.Entry, error) { return entries, nil })
 	}

@@ -36,11 +36,11 @@ func retry(ctx context.Context, store eventstore.Store, index readmodel.Index, i
 	if err != nil {
 		return 0, err
 	}
-	s := &states[0]
-	if s.Version == 0 || !hasDocument(s.Kind) {
+	state := &states[0]
+	if state.Version == 0 || !hasDocument(state.Kind) {
 		return 0, eventstore.ErrNotFound
 	}
-	if s.Position == written {
+	if state.Position == written {
 		return written, nil
 	}
 	reach, err := headOf(ctx, store)
@@ -62,5 +62,5 @@ func retry(ctx context.Context, store eventstore.Store, index readmodel.Index, i
 	if _, err := writeOnce(ctx, index, end); err != nil {
 		return 0, err
 	}
-	return s.Position, refused
+	return state.Position, refused
 }

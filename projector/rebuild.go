@@ -85,18 +85,18 @@ func Check(ctx context.Context, store eventstore.Store, index readmodel.Index) e
 // the store itself. eventstore.ErrHistory: the index is of another history.
 func CatchUp(ctx context.Context, store eventstore.Store, index readmodel.Index) error {
 	history := store.Epoch().History
-	p := New(index, nil, Options{Begin: func(ctx context.Context, at readmodel.Marks) error {
+	projector := New(index, nil, Options{Begin: func(ctx context.Context, at readmodel.Marks) error {
 		return eventstore.CheckMark(ctx, store, at.Reach)
 	}})
 	head, err := headOf(ctx, store)
 	if err != nil {
 		return fmt.Errorf("catch up: %w", err)
 	}
-	at, err := p.begin(ctx)
+	at, err := projector.begin(ctx)
 	for err == nil && at.Position < head.Position {
 		var b batch
 		var last eventstore.Head
-		b.entries, err = store.Read(ctx, eventstore.Range{After: uint64(at.Position), Limit: p.o.Batch})
+		b.entries, err = store.Read(ctx, eventstore.Range{After: uint64(at.Position), Limit: projector.o.Batch})
 		if n := len(b.entries); err == nil && n > 0 {
 			last, err = store.Head(ctx, eventstore.Point{Position: b.entries[n-1].Position})
 		}
@@ -105,7 +105,7 @@ func CatchUp(ctx context.Context, store eventstore.Store, index readmodel.Index)
 		}
 		b.to, b.err = last.Mark, err
 		if err = b.check(at.Position); err == nil {
-			err = p.project(ctx, &b)
+			err = projector.project(ctx, &b)
 		}
 		at = b.to
 	}

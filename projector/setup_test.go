@@ -47,10 +47,10 @@ func newWorld() *world {
 }
 
 // create appends the first change of a record and gives its id.
-func (w *world) create(t tb, k calendar.Kind, name string) calendar.ID {
+func (w *world) create(t tb, kind calendar.Kind, name string) calendar.ID {
 	t.Helper()
 	w.last++
-	w.kinds[w.last] = k
+	w.kinds[w.last] = kind
 	w.change(t, w.last, calendar.Created, name)
 	return w.last
 }
@@ -59,7 +59,7 @@ func (w *world) create(t tb, k calendar.Kind, name string) calendar.ID {
 // cannot be read, misplaced the state of another record.
 func (w *world) change(t tb, id calendar.ID, what, name string) {
 	t.Helper()
-	k := w.kinds[id]
+	kind := w.kinds[id]
 	at := time.UnixMilli(1_700_000_000_000 + 1000*int64(id)).UTC()
 	state := []byte(`{"broken":true}`)
 	if name != broken {
@@ -68,12 +68,12 @@ func (w *world) change(t tb, id calendar.ID, what, name string) {
 			of++
 		}
 		state = encode(t, &calendar.Record{
-			ID: of, Kind: k, Version: w.versions[id] + 1, Home: calendar.LangEN, Changed: at,
-			Deleted: what == calendar.Deleted, Fields: fields(k, name),
+			ID: of, Kind: kind, Version: w.versions[id] + 1, Home: calendar.LangEN, Changed: at,
+			Deleted: what == calendar.Deleted, Fields: fields(kind, name),
 		})
 	}
 	res := w.store.Append(context.Background(), []eventstore.Append{{Time: at, Actor: 1, Drafts: []eventstore.Draft{{
-		Kind: k, ID: id, Expected: w.versions[id], Change: k.String() + "." + what,
+		Kind: kind, ID: id, Expected: w.versions[id], Change: kind.String() + "." + what,
 		Fields: []byte(`{}`), State: state,
 	}}}})[0]
 	if res.Err != nil {
@@ -87,30 +87,30 @@ const (
 	misplaced = "misplaced"
 )
 
-func fields(k calendar.Kind, name string) calendar.Fields {
+func fields(kind calendar.Kind, name string) calendar.Fields {
 	f := calendar.Fields{}
-	switch k.NameField() {
+	switch kind.NameField() {
 	case "":
 		f["url"] = "https://img.example/" + name
 	default:
-		f[k.NameField()] = calendar.Text{calendar.LangEN: name}
+		f[kind.NameField()] = calendar.Text{calendar.LangEN: name}
 	}
-	if k == calendar.KindUser {
+	if kind == calendar.KindUser {
 		f["name"] = name
 	}
-	if k.IsPost() {
+	if kind.IsPost() {
 		f["status"] = string(calendar.StatusPublish)
 	}
 	return f
 }
 
-func encode(t tb, r *calendar.Record) []byte {
+func encode(t tb, record *calendar.Record) []byte {
 	t.Helper()
-	b, err := calendar.EncodeRecord(r)
+	data, err := calendar.EncodeRecord(record)
 	if err != nil {
-		t.Fatalf("encode %s %d: %v", r.Kind, r.ID, err)
+		t.Fatalf("encode %s %d: %v", record.Kind, record.ID, err)
 	}
-	return b
+	return data
 }
 
 func (w *world) head(t tb) calendar.Position {
@@ -120,11 +120,11 @@ func (w *world) head(t tb) calendar.Position {
 
 func (w *world) mark(t tb) calendar.Mark {
 	t.Helper()
-	h, err := w.store.Head(context.Background(), eventstore.Point{})
+	head, err := w.store.Head(context.Background(), eventstore.Point{})
 	if err != nil {
 		t.Fatalf("head: %v", err)
 	}
-	return h.Mark
+	return head.Mark
 }
 
 func newIndex(t tb) readmodel.Index {
@@ -174,11 +174,11 @@ func runToEnd(t tb, w *world, index readmodel.Index, size func(int) int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	p := newProjector(t, index, from{w.store, size, cancel})
-	if err := p.Run(ctx); err != nil {
+	projector := newProjector(t, index, from{w.store, size, cancel})
+	if err := projector.Run(ctx); err != nil {
 		t.Fatalf("run: %v", err)
 	}
-	if got, want := p.Stats().Position, w.head(t); got != want {
+	if got, want := projector.Stats().Position, w.head(t); got != want {
 		t.Fatalf("projected up to %d, want %d", got, want)
 	}
 }
@@ -203,12 +203,12 @@ func background(t *testing.T, p *projector.Projector) (stop func() error) {
 func digest(t tb, index readmodel.Index) map[calendar.ID]string {
 	t.Helper()
 	var out map[calendar.ID]string
-	must(t, readmodel.Read(context.Background(), index, func(v readmodel.View) error {
+	must(t, readmodel.Read(context.Background(), index, func(view readmodel.View) error {
 		out = map[calendar.ID]string{}
-		for _, k := range calendar.Kinds {
-			if err := v.Walk(context.Background(), readmodel.Query{Kind: k}, func(documents []readmodel.Document) error {
-				for _, d := range documents {
-					out[d.Record.ID] = fmt.Sprint(k, d.Record.Version, string(d.Body))
+		for _, kind := range calendar.Kinds {
+			if err := view.Walk(context.Background(), readmodel.Query{Kind: kind}, func(documents []readmodel.Document) error {
+				for _, document := range documents {
+					out[document.Record.ID] = fmt.Sprint(kind, document.Record.Version, string(document.Body))
 				}
 				return nil
 			}); err != nil {
@@ -232,11 +232,11 @@ func quarantined(t tb, index readmodel.Index) string {
 	if err != nil {
 		t.Fatalf("quarantined: %v", err)
 	}
-	var b strings.Builder
+	var builder strings.Builder
 	for _, p := range list {
-		fmt.Fprintf(&b, "%d@%d ", p.ID, p.Position)
+		fmt.Fprintf(&builder, "%d@%d ", p.ID, p.Position)
 	}
-	return b.String()
+	return builder.String()
 }
 
 // wrapped is an index whose writes go through write.
@@ -245,24 +245,24 @@ type wrapped struct {
 	write func(ctx context.Context, b readmodel.Batch) ([]error, error)
 }
 
-func (w wrapped) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
-	return w.write(ctx, b)
+func (w wrapped) Write(ctx context.Context, batch readmodel.Batch) ([]error, error) {
+	return w.write(ctx, batch)
 }
 
 // refusing is an index that refuses documents named "refused…".
 func refusing(inner readmodel.Index, now func() bool) readmodel.Index {
-	return wrapped{inner, func(ctx context.Context, b readmodel.Batch) ([]error, error) {
-		errs := make([]error, len(b.Documents))
+	return wrapped{inner, func(ctx context.Context, batch readmodel.Batch) ([]error, error) {
+		errs := make([]error, len(batch.Documents))
 		var taken []int
-		pass := b
+		pass := batch
 		pass.Documents = nil
-		for i, d := range b.Documents {
-			if name, _ := d.Record.Name(calendar.LangEN); now() && strings.HasPrefix(name, "refused") {
+		for i, document := range batch.Documents {
+			if name, _ := document.Record.Name(calendar.LangEN); now() && strings.HasPrefix(name, "refused") {
 				errs[i] = fmt.Errorf("%w: %s", readmodel.ErrRefused, name)
 				continue
 			}
 			taken = append(taken, i)
-			pass.Documents = append(pass.Documents, d)
+			pass.Documents = append(pass.Documents, document)
 		}
 		inside, err := inner.Write(ctx, pass)
 		if err != nil {

@@ -49,10 +49,10 @@ type Clusters struct {
 }
 
 // Clusters answers the criteria of a map.
-func (s *Service) Clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
+func (s *Service) Clusters(ctx context.Context, criteria *Criteria) (*Clusters, error) {
 	return present(ctx, s, func(st *state) (out *Clusters, err error) {
-		_, err = stepped(c, func(c *Criteria) (int, error) {
-			if out, err = st.clusters(ctx, c); err != nil {
+		_, err = stepped(criteria, func(criteria *Criteria) (int, error) {
+			if out, err = st.clusters(ctx, criteria); err != nil {
 				return 0, err
 			}
 			return out.Total, nil
@@ -61,27 +61,27 @@ func (s *Service) Clusters(ctx context.Context, c *Criteria) (*Clusters, error) 
 	})
 }
 
-func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
-	selection := *c
+func (st *state) clusters(ctx context.Context, criteria *Criteria) (*Clusters, error) {
+	selection := *criteria
 	selection.box = nil
-	f, err := st.filter(ctx, &selection)
+	and, err := st.filter(ctx, &selection)
 	if err != nil {
 		return nil, err
 	}
-	visible, err := st.visible(ctx, c, calendar.KindVenue)
+	visible, err := st.visible(ctx, criteria, calendar.KindVenue)
 	if err != nil {
 		return nil, err
 	}
 	within := everywhere
-	if c.box != nil {
-		within = c.box.holds
+	if criteria.box != nil {
+		within = criteria.box.holds
 	}
 	placed, places := visible.within(within), map[cell]int{}
 	var cells []cell
 	var groups [][]calendar.ID
 	for _, id := range placed {
 		at, _ := visible.find(id)
-		key := cellAt(visible.points[at].lat, visible.points[at].lng, c.zoom)
+		key := cellAt(visible.points[at].lat, visible.points[at].lng, criteria.zoom)
 		if _, known := places[key]; !known {
 			places[key] = len(cells)
 			cells, groups = append(cells, key), append(groups, nil)
@@ -89,11 +89,11 @@ func (st *state) clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
 		groups[places[key]] = append(groups[places[key]], id)
 	}
 	shown := readmodel.And{}
-	if b := blanked(c.Caller); b != nil {
-		shown = append(shown, not(b))
+	if filter := blanked(criteria.Caller); filter != nil {
+		shown = append(shown, not(filter))
 	}
 	parts := append(partsOf(readmodel.FieldVenue, groups), in(readmodel.FieldVenue, placed...))
-	page, err := st.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Tallies: []readmodel.Tally{
+	page, err := st.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: and, Tallies: []readmodel.Tally{
 		{Filter: shown, Field: readmodel.FieldVenue, Parts: parts},
 	}})
 	if err != nil {

@@ -19,11 +19,11 @@ const (
 	viewAll                // all
 )
 
-func viewOf(c calendar.Caller) view {
+func viewOf(caller calendar.Caller) view {
 	switch {
-	case c.ReadsAll():
+	case caller.ReadsAll():
 		return viewAll
-	case c.ReadsOwn() && c.ID != 0:
+	case caller.ReadsOwn() && caller.ID != 0:
 		return viewOwn
 	default:
 		return viewPublic
@@ -31,9 +31,9 @@ func viewOf(c calendar.Caller) view {
 }
 
 // mayListTrashed reports whether the caller may list a trashed post.
-func mayListTrashed(c calendar.Caller, r *calendar.Record) bool {
-	v := viewOf(c)
-	return v == viewAll || v == viewOwn && r.Author() == c.ID
+func mayListTrashed(caller calendar.Caller, record *calendar.Record) bool {
+	view := viewOf(caller)
+	return view == viewAll || view == viewOwn && record.Author() == caller.ID
 }
 
 // links makes the parameters that links carry, in the order of the table: what was sent, and
@@ -41,17 +41,17 @@ func mayListTrashed(c calendar.Caller, r *calendar.Record) bool {
 func (q *parser) links(params Parameters) (sent, all []LinkParam) {
 	sent, all = make([]LinkParam, 0, len(q.in)), make([]LinkParam, 0, len(q.in)+3)
 	for i := range params {
-		p := &params[i]
-		_, wasSent := q.in[p.Name]
-		v, carried := q.carried(p)
+		param := &params[i]
+		_, wasSent := q.in[param.Name]
+		value, carried := q.carried(param)
 		if !carried {
 			continue
 		}
-		if text, ok := v.(string); ok && p.IsList() {
-			v = withoutEmpty(text)
+		if text, ok := value.(string); ok && param.IsList() {
+			value = withoutEmpty(text)
 		}
 		before := len(all)
-		all = appendSent(all, p.Name, v)
+		all = appendSent(all, param.Name, value)
 		if wasSent {
 			sent = append(sent, all[before:]...)
 		}
@@ -60,34 +60,34 @@ func (q *parser) links(params Parameters) (sent, all []LinkParam) {
 }
 
 // carried returns what links carry of a parameter: what was sent when nothing else is said.
-func (q *parser) carried(p *Param) (v any, carried bool) {
-	v, carried = q.in[p.Name]
-	switch p.Name {
+func (q *parser) carried(param *Param) (value any, carried bool) {
+	value, carried = q.in[param.Name]
+	switch param.Name {
 	case "per_page":
-		v, carried = strconv.Itoa(q.PerPage), carried || q.Kind.IsPost()
+		value, carried = strconv.Itoa(q.PerPage), carried || q.Kind.IsPost()
 	case "_fields":
 		carried = q.Fields != nil
 	case "as_of": // the point is a moment by now, and may have been named in a header
 		if q.past.AsOf != "" {
-			v, carried = q.past.AsOf, true
+			value, carried = q.past.AsOf, true
 		}
 	case "start_date":
-		v, carried = orDefault(v, q.startDefault)
+		value, carried = orDefault(value, q.startDefault)
 	case "end_date":
-		v, carried = orDefault(v, q.endDefault)
+		value, carried = orDefault(value, q.endDefault)
 	case "bbox": // with equal numbers
-		v = strings.Join(sentElements(v), ",")
+		value = strings.Join(sentElements(value), ",")
 	case "order":
 		carried = carried && (q.Kind.IsTerm() || q.sent("sort"))
 	}
-	return v, carried && !p.Unlinked
+	return value, carried && !param.Unlinked
 }
 
-func orDefault(v any, w calendar.Wall) (any, bool) {
-	if w != calendar.NoWall {
-		return w.String(), true
+func orDefault(value any, wall calendar.Wall) (any, bool) {
+	if wall != calendar.NoWall {
+		return wall.String(), true
 	}
-	return v, v != nil
+	return value, value != nil
 }
 
 // withoutEmpty takes the elements out of a comma text that say nothing: a client
@@ -98,11 +98,11 @@ func withoutEmpty(text string) string {
 
 // appendSent adds a parameter as it was sent: an array as one comma text, or
 // element by element where one of them holds a comma.
-func appendSent(out []LinkParam, name string, v any) []LinkParam {
-	if text, ok := v.(string); ok {
+func appendSent(out []LinkParam, name string, value any) []LinkParam {
+	if text, ok := value.(string); ok {
 		return append(out, LinkParam{name, text})
 	}
-	list, _ := param.Texts(v)
+	list, _ := param.Texts(value)
 	if !slices.ContainsFunc(list, func(e string) bool { return strings.Contains(e, ",") }) {
 		return append(out, LinkParam{name, strings.Join(list, ",")})
 	}
@@ -116,11 +116,11 @@ func appendSent(out []LinkParam, name string, v any) []LinkParam {
 // links; next to it what depends on the moment (dates) and on the store (names,
 // slugs, the links of an event).
 func (q *parser) makeKey() string {
-	v, owner := viewOf(q.Caller), calendar.ID(0)
+	view, owner := viewOf(q.Caller), calendar.ID(0)
 	switch {
 	case q.Kind.IsTerm(): // terms are the same for everybody
-		v = viewPublic
-	case v == viewOwn:
+		view = viewPublic
+	case view == viewOwn:
 		owner = q.Caller.ID
 	}
 	var withdrawn calendar.Hash
@@ -132,5 +132,5 @@ func (q *parser) makeKey() string {
 		bounds = [...]window{q.window, q.lap}
 	}
 	return fmt.Sprintf("%d %d %d %d %d %d %d %d %d %q %q",
-		q.Kind, q.Lang, v, owner, withdrawn, q.Page, q.PerPage, q.of, bounds, q.Links, []byte(q.resolved))
+		q.Kind, q.Lang, view, owner, withdrawn, q.Page, q.PerPage, q.of, bounds, q.Links, []byte(q.resolved))
 }

@@ -68,11 +68,11 @@ func (q *parser) openWalk() {
 	}
 }
 
-func readCursor(q *parser, v *param.Value) {
-	text, ok := v.Text(maxCursor)
+func readCursor(q *parser, value *param.Value) {
+	text, ok := value.Text(maxCursor)
 	for _, other := range []string{"page", "collapse"} {
-		if q.sent(v.Name) && q.sent(other) {
-			v.Refuse(calendar.ReasonTogether, other)
+		if q.sent(value.Name) && q.sent(other) {
+			value.Refuse(calendar.ReasonTogether, other)
 		}
 	}
 	switch {
@@ -80,7 +80,7 @@ func readCursor(q *parser, v *param.Value) {
 	case text == "*":
 		q.walk = &walk{cursor: cursor{Now: q.now.Unix()}}
 	case q.opened == nil:
-		v.Refuse(calendar.ReasonCursor)
+		value.Refuse(calendar.ReasonCursor)
 	default:
 		q.walk = q.opened
 	}
@@ -98,21 +98,21 @@ func free(name string) bool {
 
 // checkWalk refuses a cursor of a list with other parameters.
 func (q *parser) checkWalk(params Parameters) {
-	w := q.walk
-	k := cache.Key(nil).Number(int64(q.Lang)).Text(q.past.AsOf).Number(int64(q.of.Kind)).Number(int64(q.of.ID))
-	k = k.Text(fmt.Sprint(q.window, q.lap))
+	walk := q.walk
+	key := cache.Key(nil).Number(int64(q.Lang)).Text(q.past.AsOf).Number(int64(q.of.Kind)).Number(int64(q.of.ID))
+	key = key.Text(fmt.Sprint(q.window, q.lap))
 	sent, _ := q.links(params)
-	for _, l := range sent {
-		if !free(strings.TrimSuffix(l.Name, "[]")) {
-			k = k.Text(l.Name).Text(l.Value)
+	for _, linkParam := range sent {
+		if !free(strings.TrimSuffix(linkParam.Name, "[]")) {
+			key = key.Text(linkParam.Name).Text(linkParam.Value)
 		}
 	}
-	w.params = k.String()
-	if w.sent == "" {
+	walk.params = key.String()
+	if walk.sent == "" {
 		return
 	}
 	q.Moves = false
-	if !q.past.FormOnly && w.encode(w.params) != w.sent {
+	if !q.past.FormOnly && walk.encode(walk.params) != walk.sent {
 		q.bad.Add("cursor", calendar.ReasonCursor)
 	}
 }
@@ -132,6 +132,6 @@ func (c *Criteria) LinksOf(cursor string) []LinkParam {
 }
 
 // next returns the cursor behind a document, with the step of the search.
-func (w *walk) next(order []readmodel.Sort, r *calendar.Record, step int) string {
-	return cursor{Now: w.Now, Step: uint8(step), At: readmodel.Place(order, r)}.encode(w.params)
+func (w *walk) next(order []readmodel.Sort, record *calendar.Record, step int) string {
+	return cursor{Now: w.Now, Step: uint8(step), At: readmodel.Place(order, record)}.encode(w.params)
 }

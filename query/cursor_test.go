@@ -13,14 +13,14 @@ import (
 )
 
 // walked walks through a list by its cursors, and gives the ids and the number of steps.
-func walked(t *testing.T, s *Service, sent string) (out []calendar.ID, steps int) {
+func walked(t *testing.T, service *Service, sent string) (out []calendar.ID, steps int) {
 	t.Helper()
 	for cursor := "*"; cursor != ""; steps++ {
-		l, c, err := list(t, s, editor, input(sent+"&cursor="+cursor))
+		l, criteria, err := list(t, service, editor, input(sent+"&cursor="+cursor))
 		if err != nil {
 			t.Fatalf("%s, step %d: %v", sent, steps, err)
 		}
-		if !c.InSteps() || !c.Paged || len(l.Views) > c.PerPage || l.Next != "" && len(l.Views) < c.PerPage {
+		if !criteria.InSteps() || !criteria.Paged || len(l.Views) > criteria.PerPage || l.Next != "" && len(l.Views) < criteria.PerPage {
 			t.Errorf("%s, step %d: %d events, more %t", sent, steps, len(l.Views), l.Next != "")
 		}
 		out, cursor = append(out, idsOf(l)...), l.Next
@@ -36,7 +36,7 @@ func TestCursor(t *testing.T) {
 	records[7].Fields["date_utc"] = calendar.NoWall
 	records[7].Fields["status"] = "draft"
 	records[8].Fields["title"], records[10].Fields["title"] = calendar.Text{calendar.LangEN: "An event"}, calendar.Text{calendar.LangEN: "Evnet"}
-	onBoth(t, records, func(t *testing.T, s *Service) {
+	onBoth(t, records, func(t *testing.T, service *Service) {
 		t.Helper()
 		for _, sent := range []string{
 			"", "sort=start&order=desc", "sort=published", "sort=modified&order=asc", "include=103,101,108,100,106",
@@ -44,12 +44,12 @@ func TestCursor(t *testing.T) {
 			"search=event&typos=on&sort=relevance", "search=evebt&typos=auto&sort=relevance",
 		} {
 			sent += always
-			whole, _, err := list(t, s, editor, input(sent))
+			whole, _, err := list(t, service, editor, input(sent))
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, size := range []int{1, 2, 3, 50} {
-				got, steps := walked(t, s, fmt.Sprintf("per_page=%d&%s", size, sent))
+				got, steps := walked(t, service, fmt.Sprintf("per_page=%d&%s", size, sent))
 				if diff := cmp.Diff(idsOf(whole), got); diff != "" || steps != max(1, (len(got)+size-1)/size) {
 					t.Errorf("%s by %d: %d steps (-list +walk):\n%s", sent, size, steps, diff)
 				}
@@ -62,19 +62,19 @@ func TestCursor(t *testing.T) {
 // stays.
 func TestCursorBelongs(t *testing.T) {
 	t.Parallel()
-	s, _, _, now := setup(t, recordsIn(t, "listings.txt"))
-	ask := func(sent string, of Of, l calendar.Lang) (*List, *Criteria, error) {
-		return answer(t, s, Request{Kind: calendar.KindEvent, Input: input(sent), Lang: l, Of: of})
+	service, _, _, now := setup(t, recordsIn(t, "listings.txt"))
+	ask := func(sent string, of Of, lang calendar.Lang) (*List, *Criteria, error) {
+		return answer(t, service, Request{Kind: calendar.KindEvent, Input: input(sent), Lang: lang, Of: of})
 	}
 	first, _, err := ask("per_page=1&featured=false&cursor=*", Of{}, calendar.LangEN)
 	if err != nil || !slices.Equal(idsOf(first), ids(102)) {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	cursor := "&cursor=" + first.Next
-	refused := func(sent string, of Of, l calendar.Lang) {
+	refused := func(sent string, of Of, lang calendar.Lang) {
 		t.Helper()
-		if _, _, err := ask(sent, of, l); err == nil || !strings.HasPrefix(err.Error(), "rest_invalid_param cursor=") {
-			t.Errorf("%.100s of %v in %v: %v", sent, of, l, err)
+		if _, _, err := ask(sent, of, lang); err == nil || !strings.HasPrefix(err.Error(), "rest_invalid_param cursor=") {
+			t.Errorf("%.100s of %v in %v: %v", sent, of, lang, err)
 		}
 	}
 	for _, sent := range []string{
@@ -90,9 +90,9 @@ func TestCursorBelongs(t *testing.T) {
 		refused("featured=false&cursor="+text, Of{}, calendar.LangEN)
 	}
 	*now = now.Add(20 * 24 * time.Hour)
-	next, c, err := ask("featured=false&per_page=10&_fields=id&format=csv&csv_bom=true&features=venues&highlight=1&facets=month"+cursor, Of{}, calendar.LangEN)
-	if err != nil || !slices.Equal(idsOf(next), ids(103, 104, 105, 106)) || c.Moves {
-		t.Errorf("after 20 days: %+v, moves %t, %v", next, c.Moves, err)
+	next, criteria, err := ask("featured=false&per_page=10&_fields=id&format=csv&csv_bom=true&features=venues&highlight=1&facets=month"+cursor, Of{}, calendar.LangEN)
+	if err != nil || !slices.Equal(idsOf(next), ids(103, 104, 105, 106)) || criteria.Moves {
+		t.Errorf("after 20 days: %+v, moves %t, %v", next, criteria.Moves, err)
 	}
 }
 
@@ -100,12 +100,12 @@ func TestCursorBelongs(t *testing.T) {
 // (LISTINGS 6).
 func TestBudget(t *testing.T) {
 	t.Parallel()
-	s, _, _, _ := setup(t, recordsIn(t, "listings.txt"))
-	s.o.QueryBudget = 1
+	service, _, _, _ := setup(t, recordsIn(t, "listings.txt"))
+	service.o.QueryBudget = 1
 	for sent, want := range map[string]int{
 		"sort=start": 0, "sort=distance&geoloc_lat=1&geoloc_lng=1": 2, "facets=city,month&collapse=repeats": 5, "facets=city&free=maybe": 0,
 	} {
-		_, _, err := list(t, s, anonymous, input(sent))
+		_, _, err := list(t, service, anonymous, input(sent))
 		e, refused := asError(err)
 		if costly := refused && e.Code == calendar.CodeQueryTooCostly; costly != (want > 0) || costly && (e.Cost != want || e.Limit != 1) {
 			t.Errorf("%s: %+v, want the cost %d", sent, e, want)

@@ -54,17 +54,17 @@ type placeGroups struct {
 var directoryFields = []string{"name", "venue", "organizer", "slug", "parent", "city", "country", "author", "status", "date_utc", "geo_lat", "geo_lng"}
 
 // directory returns the directory of a kind.
-func (st *state) directory(ctx context.Context, k calendar.Kind) (*directory, error) {
+func (st *state) directory(ctx context.Context, kind calendar.Kind) (*directory, error) {
 	isCurrent := func(d *currentDirectory) bool { return d.shown == st.gen.Shown }
-	d, err := st.directories[k].get(ctx, isCurrent, func(previous *currentDirectory) (*currentDirectory, error) {
-		stamp, err := st.view.Stamp(ctx, k)
+	d, err := st.directories[kind].get(ctx, isCurrent, func(previous *currentDirectory) (*currentDirectory, error) {
+		stamp, err := st.view.Stamp(ctx, kind)
 		if err != nil {
 			return nil, err
 		}
 		if previous != nil && previous.stamp == stamp {
 			return &currentDirectory{previous.directory, st.gen.Shown, stamp}, nil
 		}
-		fresh, err := st.readDirectory(ctx, k)
+		fresh, err := st.readDirectory(ctx, kind)
 		return &currentDirectory{fresh, st.gen.Shown, stamp}, err
 	})
 	if err != nil {
@@ -73,26 +73,26 @@ func (st *state) directory(ctx context.Context, k calendar.Kind) (*directory, er
 	return d.directory, nil
 }
 
-func (st *state) readDirectory(ctx context.Context, k calendar.Kind) (*directory, error) {
+func (st *state) readDirectory(ctx context.Context, kind calendar.Kind) (*directory, error) {
 	d := &directory{}
 	for l := range d.labels {
 		d.labels[l] = sync.OnceValue(func() []string {
 			out := make([]string, len(d.records))
-			for at, r := range d.records {
-				name, _ := r.Name(calendar.Lang(l))
+			for at, record := range d.records {
+				name, _ := record.Name(calendar.Lang(l))
 				out[at] = readmodel.Fold(name)
 			}
 			return out
 		})
 	}
-	q := readmodel.Query{Kind: k, Sort: readmodel.By(false, readmodel.FieldID)}
-	err := st.view.Walk(ctx, q, func(documents []readmodel.Document) error {
+	query := readmodel.Query{Kind: kind, Sort: readmodel.By(false, readmodel.FieldID)}
+	err := st.view.Walk(ctx, query, func(documents []readmodel.Document) error {
 		for i := range documents {
-			r := documents[i].Record
-			d.records = append(d.records, &calendar.Record{ID: r.ID, Kind: r.Kind, Home: r.Home, Fields: r.Fields.Copy(directoryFields)})
-			if k == calendar.KindVenue {
-				lat, hasLat := r.Fields.Number("geo_lat")
-				lng, hasLng := r.Fields.Number("geo_lng")
+			record := documents[i].Record
+			d.records = append(d.records, &calendar.Record{ID: record.ID, Kind: record.Kind, Home: record.Home, Fields: record.Fields.Copy(directoryFields)})
+			if kind == calendar.KindVenue {
+				lat, hasLat := record.Fields.Number("geo_lat")
+				lng, hasLng := record.Fields.Number("geo_lng")
 				d.points = append(d.points, point{lat, lng, hasLat && hasLng})
 			}
 		}
@@ -104,7 +104,7 @@ func (st *state) readDirectory(ctx context.Context, k calendar.Kind) (*directory
 
 // find returns the place of a record.
 func (d *directory) find(id calendar.ID) (int, bool) {
-	return slices.BinarySearchFunc(d.records, id, func(r *calendar.Record, id calendar.ID) int { return cmp.Compare(r.ID, id) })
+	return slices.BinarySearchFunc(d.records, id, func(record *calendar.Record, id calendar.ID) int { return cmp.Compare(record.ID, id) })
 }
 
 // above returns the places of the live categories above one, the nearest first.
@@ -122,10 +122,10 @@ func (d *directory) above(at int) (out []int) {
 // addTrees adds the trees.
 func (d *directory) addTrees() {
 	d.trees = make([][]calendar.ID, len(d.records))
-	for at, r := range d.records {
-		d.trees[at] = append(d.trees[at], r.ID)
+	for at, record := range d.records {
+		d.trees[at] = append(d.trees[at], record.ID)
 		for _, above := range d.above(at) {
-			d.trees[above] = append(d.trees[above], r.ID)
+			d.trees[above] = append(d.trees[above], record.ID)
 		}
 	}
 }
@@ -144,13 +144,13 @@ func (d *directory) withBelow(ids []calendar.ID) []calendar.ID {
 
 // visible returns what the caller of a list sees of a directory on events: what is not
 // trashed and the caller could read singly.
-func (st *state) visible(ctx context.Context, c *Criteria, k calendar.Kind) (*visible, error) {
-	d, err := st.directory(ctx, k)
+func (st *state) visible(ctx context.Context, criteria *Criteria, kind calendar.Kind) (*visible, error) {
+	d, err := st.directory(ctx, kind)
 	if err != nil {
 		return nil, err
 	}
-	view := viewOf(c.Caller)
-	shared := view != viewOwn && len(c.withdrawn) == 0
+	view := viewOf(criteria.Caller)
+	shared := view != viewOwn && len(criteria.withdrawn) == 0
 	if known := d.views[view].Load(); shared && known != nil && known.due == st.gen.Due {
 		return known, nil
 	}
@@ -158,11 +158,11 @@ func (st *state) visible(ctx context.Context, c *Criteria, k calendar.Kind) (*vi
 	for _, detail := range placeDetails {
 		out.names[detail] = &placeGroups{of: map[string][]calendar.ID{}}
 	}
-	for at, r := range d.records {
-		out.seen[at] = isShown(r, c.Caller, st.moment()) && !c.withdrawn.has(r.ID)
+	for at, record := range d.records {
+		out.seen[at] = isShown(record, criteria.Caller, st.moment()) && !criteria.withdrawn.has(record.ID)
 		for detail, names := range out.names {
-			if key := readmodel.PlaceKey(r.Fields.String(detail)); out.seen[at] && key != "" {
-				names.of[key] = append(names.of[key], r.ID)
+			if key := readmodel.PlaceKey(record.Fields.String(detail)); out.seen[at] && key != "" {
+				names.of[key] = append(names.of[key], record.ID)
 			}
 		}
 	}

@@ -55,11 +55,11 @@ func facetOf(name string) *facet { return &facets[slices.Index(Facets, name)] }
 
 // options returns those of a facet.
 func (s *Service) options(name string) []option {
-	f := facetOf(name)
-	if f.field == readmodel.FieldCost {
+	facet := facetOf(name)
+	if facet.field == readmodel.FieldCost {
 		return s.bands
 	}
-	return f.options
+	return facet.options
 }
 
 const maxMonths = 240
@@ -91,22 +91,22 @@ type FacetValue struct {
 // facetQuery keeps the values of a facet of which the label contains a text.
 type facetQuery struct{ facet, text string }
 
-func readFacetQuery(q *parser, v *param.Value) {
-	word, ok := v.Text(0)
+func readFacetQuery(q *parser, value *param.Value) {
+	word, ok := value.Text(0)
 	if !ok {
 		return
 	}
 	facet, text, _ := strings.Cut(word, ":")
 	text = readmodel.Fold(calendar.Trim(text))
 	if facet = calendar.Trim(facet); text == "" || !slices.Contains(askedFacets, facet) || !slices.Contains(q.Facets, facet) {
-		v.Refuse(calendar.ReasonFacet, strings.Join(askedFacets, ","))
+		value.Refuse(calendar.ReasonFacet, strings.Join(askedFacets, ","))
 		return
 	}
 	q.facetQuery = facetQuery{facet, text}
 }
 
-func readFacets(q *parser, v *param.Value) {
-	q.Facets = v.Words()
+func readFacets(q *parser, value *param.Value) {
+	q.Facets = value.Words()
 	q.Cost += len(q.Facets)
 }
 
@@ -123,19 +123,19 @@ type facetCount struct {
 }
 
 // facet prepares one facet.
-func (st *state) facet(ctx context.Context, c *Criteria, name string) (*facetCount, error) {
+func (st *state) facet(ctx context.Context, criteria *Criteria, name string) (*facetCount, error) {
 	own := st.options(name)
-	f := &facetCount{facet: facetOf(name), c: c, options: slices.Clone(own), own: len(own)}
-	for _, o := range c.chosen[name] {
-		if !slices.ContainsFunc(f.options, o.same) {
-			f.options = append(f.options, o)
+	f := &facetCount{facet: facetOf(name), c: criteria, options: slices.Clone(own), own: len(own)}
+	for _, option := range criteria.chosen[name] {
+		if !slices.ContainsFunc(f.options, option.same) {
+			f.options = append(f.options, option)
 		}
 	}
 	if f.kind == 0 {
 		return f, nil
 	}
 	var err error
-	if f.visible, err = st.visible(ctx, c, f.kind); err != nil {
+	if f.visible, err = st.visible(ctx, criteria, f.kind); err != nil {
 		return nil, err
 	}
 	f.groups = f.visible.trees
@@ -195,12 +195,12 @@ func (f *facetCount) made(got *readmodel.Tallied) Facet {
 	} else {
 		all = f.inOrder(got)
 	}
-	for i, v := range all {
-		if v.Count > 0 && (i < f.own || f.own == 0) {
+	for i, facetValue := range all {
+		if facetValue.Count > 0 && (i < f.own || f.own == 0) {
 			out.Total++
 		}
-		if v.Selected || v.Count > 0 && out.Total <= limit {
-			out.Values = append(out.Values, v)
+		if facetValue.Selected || facetValue.Count > 0 && out.Total <= limit {
+			out.Values = append(out.Values, facetValue)
 		}
 	}
 	return out
@@ -226,8 +226,8 @@ func (f *facetCount) inOrder(got *readmodel.Tallied) (all []FacetValue) {
 // mostFrequent returns the values of linked records, the first ones by count.
 func (f *facetCount) mostFrequent(got *readmodel.Tallied) []FacetValue {
 	all := f.counted(got)
-	if q := f.c.facetQuery; q.facet == f.name {
-		all = slices.DeleteFunc(all, func(v FacetValue) bool { return !strings.Contains(v.SortKey, q.text) })
+	if facetQuery := f.c.facetQuery; facetQuery.facet == f.name {
+		all = slices.DeleteFunc(all, func(v FacetValue) bool { return !strings.Contains(v.SortKey, facetQuery.text) })
 	}
 	slices.SortFunc(all, func(a, b FacetValue) int {
 		return cmp.Or(b.Count-a.Count, a.Level-b.Level, strings.Compare(a.SortKey, b.SortKey), strings.Compare(a.Value, b.Value))
@@ -238,7 +238,7 @@ func (f *facetCount) mostFrequent(got *readmodel.Tallied) []FacetValue {
 // counted returns the values that have a count or are chosen; of a chosen one that the caller
 // does not see the word that was sent.
 func (f *facetCount) counted(got *readmodel.Tallied) (all []FacetValue) {
-	d, lang, chosen := f.visible, f.c.Lang, map[string]bool{}
+	visible, lang, chosen := f.visible, f.c.Lang, map[string]bool{}
 	if f.places != nil {
 		for _, key := range f.c.places[f.name] {
 			chosen[key] = true
@@ -252,18 +252,18 @@ func (f *facetCount) counted(got *readmodel.Tallied) (all []FacetValue) {
 		if n == 0 && len(chosen) == 0 {
 			continue
 		}
-		v := FacetValue{Count: n}
+		facetValue := FacetValue{Count: n}
 		if f.places != nil {
-			v.Value, v.Label = f.places[at], f.spelling(at, got)
-			v.SortKey = readmodel.Fold(v.Label)
-		} else if r := d.records[at]; d.seen[at] {
-			v.Label, v.In = r.Name(lang)
-			v.Value, v.Slug, v.Parent, v.City = r.ID.String(), r.Slug(), r.Fields.ID("parent"), r.Fields.String("city")
-			v.Level, v.SortKey = len(d.above(at)), d.labels[lang]()[at]
+			facetValue.Value, facetValue.Label = f.places[at], f.spelling(at, got)
+			facetValue.SortKey = readmodel.Fold(facetValue.Label)
+		} else if record := visible.records[at]; visible.seen[at] {
+			facetValue.Label, facetValue.In = record.Name(lang)
+			facetValue.Value, facetValue.Slug, facetValue.Parent, facetValue.City = record.ID.String(), record.Slug(), record.Fields.ID("parent"), record.Fields.String("city")
+			facetValue.Level, facetValue.SortKey = len(visible.above(at)), visible.labels[lang]()[at]
 		}
-		if v.Selected = chosen[v.Value]; v.Value != "" && (n > 0 || v.Selected) {
-			delete(chosen, v.Value)
-			all = append(all, v)
+		if facetValue.Selected = chosen[facetValue.Value]; facetValue.Value != "" && (n > 0 || facetValue.Selected) {
+			delete(chosen, facetValue.Value)
+			all = append(all, facetValue)
 		}
 	}
 	for word := range chosen {

@@ -20,14 +20,14 @@ func published(now int64) readmodel.Filter {
 // ones (interface 1.2) without a password, whose links are secret (6.3). Of those that had
 // none at a moment of the past, the ones that have one now are left out, too.
 func countedEvents(now int64, protectedNow []calendar.ID) readmodel.And {
-	f := readmodel.And{published(now), notHidden, not(isProtected)}
+	and := readmodel.And{published(now), notHidden, not(isProtected)}
 	if len(protectedNow) > 0 {
-		f = append(f, not(withIDs(protectedNow)))
+		and = append(and, not(withIDs(protectedNow)))
 	}
-	return f
+	return and
 }
 
-func not(f readmodel.Filter) readmodel.Filter { return readmodel.Not{Filter: f} }
+func not(filter readmodel.Filter) readmodel.Filter { return readmodel.Not{Filter: filter} }
 
 func isTrue(field string) readmodel.Filter { return readmodel.Term{Field: field, Value: "true"} }
 
@@ -37,8 +37,8 @@ func in(field string, ids ...calendar.ID) readmodel.Filter {
 
 func withIDs(ids []calendar.ID) readmodel.Filter { return in(readmodel.FieldID, ids...) }
 
-func hasStatus(s calendar.Status) readmodel.Filter {
-	return readmodel.Term{Field: readmodel.FieldStatus, Value: string(s)}
+func hasStatus(status calendar.Status) readmodel.Filter {
+	return readmodel.Term{Field: readmodel.FieldStatus, Value: string(status)}
 }
 
 var (
@@ -47,16 +47,16 @@ var (
 	notTrashed  = not(hasStatus(calendar.StatusTrash))
 )
 
-func ofAuthor(c calendar.Caller) readmodel.Filter { return in(readmodel.FieldAuthor, c.ID) }
+func ofAuthor(caller calendar.Caller) readmodel.Filter { return in(readmodel.FieldAuthor, caller.ID) }
 
 // listed admits the posts that the caller sees without a status filter
 // (interface 4.4): no trash.
-func (s *shared) listed(c calendar.Caller) readmodel.Filter {
-	switch viewOf(c) {
+func (s *shared) listed(caller calendar.Caller) readmodel.Filter {
+	switch viewOf(caller) {
 	case viewAll:
 		return notTrashed
 	case viewOwn:
-		return readmodel.Or{s.published, readmodel.And{ofAuthor(c), notTrashed}}
+		return readmodel.Or{s.published, readmodel.And{ofAuthor(caller), notTrashed}}
 	default:
 		return s.published
 	}
@@ -64,33 +64,33 @@ func (s *shared) listed(c calendar.Caller) readmodel.Filter {
 
 // withStatus admits the posts of the status filter that the caller may see
 // (interface 4.9).
-func (s *shared) withStatus(c calendar.Caller, statuses []calendar.Status) readmodel.Filter {
+func (s *shared) withStatus(caller calendar.Caller, statuses []calendar.Status) readmodel.Filter {
 	out := readmodel.Or{}
 	for _, status := range statuses {
 		if status == calendar.StatusPublish {
 			out = append(out, s.published)
 			continue
 		}
-		f := readmodel.And{hasStatus(status)}
+		and := readmodel.And{hasStatus(status)}
 		if status == calendar.StatusFuture {
-			f = append(f, readmodel.Range{Field: readmodel.FieldPublished, Min: new(s.second + 1)})
+			and = append(and, readmodel.Range{Field: readmodel.FieldPublished, Min: new(s.second + 1)})
 		}
-		if viewOf(c) != viewAll {
-			f = append(f, ofAuthor(c))
+		if viewOf(caller) != viewAll {
+			and = append(and, ofAuthor(caller))
 		}
-		out = append(out, f)
+		out = append(out, and)
 	}
 	return out
 }
 
 // blanked admits the events that the caller gets blanked (interface 6.3); nil
 // when there are none for this caller.
-func blanked(c calendar.Caller) readmodel.Filter {
-	switch viewOf(c) {
+func blanked(caller calendar.Caller) readmodel.Filter {
+	switch viewOf(caller) {
 	case viewAll:
 		return nil
 	case viewOwn:
-		return readmodel.And{isProtected, not(ofAuthor(c))}
+		return readmodel.And{isProtected, not(ofAuthor(caller))}
 	default:
 		return isProtected
 	}
@@ -115,8 +115,8 @@ type chosenPart struct {
 }
 
 func (c *choice) add(facet string, filters ...readmodel.Filter) {
-	for _, f := range filters {
-		*c = append(*c, chosenPart{facet, f})
+	for _, filter := range filters {
+		*c = append(*c, chosenPart{facet, filter})
 	}
 }
 
@@ -132,116 +132,116 @@ func (c choice) parts(fits func(facet string) bool) readmodel.And {
 }
 
 // filter makes the filter of a list (interface 4.5, 4.10, 4.11).
-func (st *state) filter(ctx context.Context, c *Criteria) (readmodel.And, error) {
-	f, err := st.choice(ctx, c)
-	return c.protect(f.parts(func(string) bool { return true })), err
+func (st *state) filter(ctx context.Context, criteria *Criteria) (readmodel.And, error) {
+	choice, err := st.choice(ctx, criteria)
+	return criteria.protect(choice.parts(func(string) bool { return true })), err
 }
 
 // choice returns what a list filters by, but for its search.
-func (st *state) choice(ctx context.Context, c *Criteria) (f choice, err error) {
-	if len(c.withdrawn) > 0 {
-		f.add("", not(withIDs(c.withdrawn)))
+func (st *state) choice(ctx context.Context, criteria *Criteria) (f choice, err error) {
+	if len(criteria.withdrawn) > 0 {
+		f.add("", not(withIDs(criteria.withdrawn)))
 	}
 	switch {
-	case c.trashedSince != nil:
-		f.add("", hasStatus(calendar.StatusTrash), not(isProtected), readmodel.Range{Field: readmodel.FieldModified, Min: c.trashedSince})
-	case c.statuses != nil:
-		f.add("", st.withStatus(c.Caller, c.statuses))
-	case c.Kind.IsPost():
-		f.add("", st.listed(c.Caller))
+	case criteria.trashedSince != nil:
+		f.add("", hasStatus(calendar.StatusTrash), not(isProtected), readmodel.Range{Field: readmodel.FieldModified, Min: criteria.trashedSince})
+	case criteria.statuses != nil:
+		f.add("", st.withStatus(criteria.Caller, criteria.statuses))
+	case criteria.Kind.IsPost():
+		f.add("", st.listed(criteria.Caller))
 	}
-	if c.Kind == calendar.KindEvent {
+	if criteria.Kind == calendar.KindEvent {
 		f.add("", notHidden)
-		f.add("", c.window.filters()...)
-		f.add("", c.lap.overlaps(nil)...)
+		f.add("", criteria.window.filters()...)
+		f.add("", criteria.lap.overlaps(nil)...)
 	}
-	f = append(f, c.filters...)
-	if c.Kind == calendar.KindEvent {
-		err = st.addLinked(ctx, c, &f)
+	f = append(f, criteria.filters...)
+	if criteria.Kind == calendar.KindEvent {
+		err = st.addLinked(ctx, criteria, &f)
 		return f, err
 	}
-	by, err := st.byEvents(ctx, c)
+	by, err := st.byEvents(ctx, criteria)
 	f.add("", by...)
 	return f, err
 }
 
 // addLinked adds the filters of events by linked records, as far as the caller sees them.
-func (st *state) addLinked(ctx context.Context, c *Criteria, f *choice) error {
-	add := func(facet string, k calendar.Kind, ids []calendar.ID) error {
-		if k != calendar.KindTag {
-			shown, err := st.visible(ctx, c, k)
+func (st *state) addLinked(ctx context.Context, criteria *Criteria, f *choice) error {
+	add := func(facet string, kind calendar.Kind, ids []calendar.ID) error {
+		if kind != calendar.KindTag {
+			shown, err := st.visible(ctx, criteria, kind)
 			if err != nil {
 				return err
 			}
-			if k == calendar.KindCategory {
+			if kind == calendar.KindCategory {
 				ids = shown.withBelow(ids)
 			} else {
 				ids = shown.among(ids)
 			}
 		}
-		f.add(facet, in(linkField(k), slices.DeleteFunc(slices.Clone(ids), c.withdrawn.has)...))
+		f.add(facet, in(linkField(kind), slices.DeleteFunc(slices.Clone(ids), criteria.withdrawn.has)...))
 		return nil
 	}
-	for _, k := range linkKinds {
-		if ids := c.named[k]; ids != nil {
-			if err := add(linkField(k), k, ids); err != nil {
+	for _, kind := range linkKinds {
+		if ids := criteria.named[kind]; ids != nil {
+			if err := add(linkField(kind), kind, ids); err != nil {
 				return err
 			}
 		}
 	}
-	if of := c.of; of.ID != 0 {
+	if of := criteria.of; of.ID != 0 {
 		if err := add("", of.Kind, []calendar.ID{of.ID}); err != nil {
 			return err
 		}
 	}
-	return st.addPlaces(ctx, c, f)
+	return st.addPlaces(ctx, criteria, f)
 }
 
 // protect adds the search, and keeps what is blanked for the caller out of the
 // filters that would tell it (interface 4.5).
-func (c *Criteria) protect(f readmodel.And) readmodel.And {
-	var b readmodel.Filter
+func (c *Criteria) protect(and readmodel.And) readmodel.And {
+	var filter readmodel.Filter
 	if c.Kind == calendar.KindEvent {
-		b = blanked(c.Caller)
+		filter = blanked(c.Caller)
 	}
-	if b != nil && c.hides {
-		f = append(f, not(b))
-		b = nil
+	if filter != nil && c.hides {
+		and = append(and, not(filter))
+		filter = nil
 	}
 	switch {
 	case c.search.Query == "":
-		return f
-	case b == nil:
-		return append(f, c.text())
+		return and
+	case filter == nil:
+		return append(and, c.text())
 	case len(c.search.Not) == 0:
 		// What fits in the title fits in all texts: one search, then a look at
 		// the few that are blanked.
-		return append(f, c.text(), readmodel.Or{not(b), readmodel.And{b, c.name()}})
+		return append(and, c.text(), readmodel.Or{not(filter), readmodel.And{filter, c.name()}})
 	default:
-		return append(f, readmodel.Or{readmodel.And{not(b), c.text()}, readmodel.And{b, c.name()}})
+		return append(and, readmodel.Or{readmodel.And{not(filter), c.text()}, readmodel.And{filter, c.name()}})
 	}
 }
 
 // byEvents are the filters of a list of linked records by the events that they have (interface
 // 4.10, 4.11).
-func (st *state) byEvents(ctx context.Context, c *Criteria) (f readmodel.And, err error) {
+func (st *state) byEvents(ctx context.Context, criteria *Criteria) (and readmodel.And, err error) {
 	withEvents := func(counts map[calendar.ID]int, failed error) readmodel.Filter {
-		ids, above := st.withAbove(ctx, c.Kind, counts)
+		ids, above := st.withAbove(ctx, criteria.Kind, counts)
 		err = cmp.Or(err, failed, above)
 		return withIDs(ids)
 	}
-	if c.ofEvent {
-		f = append(f, withIDs(c.linked))
+	if criteria.ofEvent {
+		and = append(and, withIDs(criteria.linked))
 	}
-	if c.hasEvents != nil && (!c.ofEvent || !c.Kind.IsTerm()) {
-		with := withEvents(st.countedOf(ctx, c.Kind))
-		if !*c.hasEvents {
+	if criteria.hasEvents != nil && (!criteria.ofEvent || !criteria.Kind.IsTerm()) {
+		with := withEvents(st.countedOf(ctx, criteria.Kind))
+		if !*criteria.hasEvents {
 			with = not(with)
 		}
-		f = append(f, with)
+		and = append(and, with)
 	}
-	if c.upcomingAt != 0 {
-		f = append(f, withEvents(st.eventsOf(ctx, c.Kind, st.coming(c.upcomingAt))))
+	if criteria.upcomingAt != 0 {
+		and = append(and, withEvents(st.eventsOf(ctx, criteria.Kind, st.coming(criteria.upcomingAt))))
 	}
-	return f, err
+	return and, err
 }

@@ -34,22 +34,22 @@ func EmbedsOf(fields []string) Embeds {
 	if fields == nil {
 		return EmbedAll
 	}
-	e := EmbedNone
-	for _, f := range fields {
-		switch f {
+	embeds := EmbedNone
+	for _, text := range fields {
+		switch text {
 		case "venue", "venues":
-			e |= EmbedVenues
+			embeds |= EmbedVenues
 		case "organizer":
-			e |= EmbedOrganizers
+			embeds |= EmbedOrganizers
 		case "categories":
-			e |= EmbedCategories
+			embeds |= EmbedCategories
 		case "tags":
-			e |= EmbedTags
+			embeds |= EmbedTags
 		case "json_ld":
-			e |= EmbedVenues | EmbedOrganizers
+			embeds |= EmbedVenues | EmbedOrganizers
 		}
 	}
-	return e
+	return embeds
 }
 
 // ErrTooLarge says that an answer would have more bytes than Options.MaxAnswer.
@@ -63,10 +63,10 @@ const loadedAtOnce = 128
 var linkKinds = [...]calendar.Kind{calendar.KindVenue, calendar.KindOrganizer, calendar.KindCategory, calendar.KindTag}
 
 // linksOf returns the ids of the records that are to be embedded, or looked at.
-func linksOf(event *calendar.Record, e Embeds) (ids []calendar.ID) {
-	for at, k := range linkKinds {
-		if e&(1<<at|EmbedTouched) != 0 {
-			ids = append(ids, event.Fields.IDs(linkField(k))...)
+func linksOf(event *calendar.Record, embeds Embeds) (ids []calendar.ID) {
+	for at, kind := range linkKinds {
+		if embeds&(1<<at|EmbedTouched) != 0 {
+			ids = append(ids, event.Fields.IDs(linkField(kind))...)
 		}
 	}
 	return ids
@@ -99,47 +99,47 @@ type linked struct {
 // views completes views of a kind: events have their linked records unless they are blanked,
 // terms their counts. ErrTooLarge says that the texts of linked records are more than the answer
 // may have.
-func (j *join) views(ctx context.Context, k calendar.Kind, views []View) error {
+func (j *join) views(ctx context.Context, kind calendar.Kind, views []View) error {
 	terms := map[calendar.Kind][]calendar.ID{}
 	of := make([][]calendar.ID, len(views))
 	for i := range views {
-		v := &views[i]
-		if v.Touched = v.Record.Changed; k.IsTerm() {
-			terms[k] = append(terms[k], v.Record.ID)
-		} else if k == calendar.KindEvent && (!v.Blanked || j.embeds&EmbedTouched != 0) {
-			of[i] = linksOf(v.Record, j.embeds)
+		view := &views[i]
+		if view.Touched = view.Record.Changed; kind.IsTerm() {
+			terms[kind] = append(terms[kind], view.Record.ID)
+		} else if kind == calendar.KindEvent && (!view.Blanked || j.embeds&EmbedTouched != 0) {
+			of[i] = linksOf(view.Record, j.embeds)
 		}
 	}
 	if err := j.load(ctx, slices.Concat(of...)); err != nil {
 		return err
 	}
-	for id, l := range j.found {
-		if r := l.Record; r != nil && r.Kind.IsTerm() {
-			terms[r.Kind] = append(terms[r.Kind], id)
+	for id, linked := range j.found {
+		if record := linked.Record; record != nil && record.Kind.IsTerm() {
+			terms[record.Kind] = append(terms[record.Kind], id)
 		}
 	}
 	if err := j.count(ctx, terms); err != nil {
 		return err
 	}
 	for i := range views {
-		v := &views[i]
+		view := &views[i]
 		for _, id := range of[i] {
-			l := j.found[id]
-			if l.changed.After(v.Touched) {
-				v.Touched = l.changed
+			linked := j.found[id]
+			if linked.changed.After(view.Touched) {
+				view.Touched = linked.changed
 			}
-			if l.Record != nil && !v.Blanked {
-				l.Count = j.countOf(id)
-				list := v.linked(l.Record.Kind)
-				*list = append(*list, l.LinkedView)
+			if linked.Record != nil && !view.Blanked {
+				linked.Count = j.countOf(id)
+				list := view.linked(linked.Record.Kind)
+				*list = append(*list, linked.LinkedView)
 			}
 		}
-		slices.SortFunc(v.Categories, j.byName)
-		slices.SortFunc(v.Tags, j.byName)
-		if k.IsTerm() {
-			v.Count = j.countOf(v.Record.ID)
+		slices.SortFunc(view.Categories, j.byName)
+		slices.SortFunc(view.Tags, j.byName)
+		if kind.IsTerm() {
+			view.Count = j.countOf(view.Record.ID)
 		}
-		v.Mark = v.mark()
+		view.Mark = view.mark()
 	}
 	return nil
 }
@@ -151,10 +151,10 @@ func (j *join) byName(a, b LinkedView) int {
 }
 
 // linked returns the list of the linked records of a kind.
-func (v *View) linked(k calendar.Kind) *[]LinkedView {
+func (v *View) linked(kind calendar.Kind) *[]LinkedView {
 	return [...]*[]LinkedView{
 		calendar.KindVenue: &v.Venues, calendar.KindOrganizer: &v.Organizers, calendar.KindCategory: &v.Categories, calendar.KindTag: &v.Tags,
-	}[k]
+	}[kind]
 }
 
 // count finds the counts of terms, by kind.
@@ -163,9 +163,9 @@ func (j *join) count(ctx context.Context, terms map[calendar.Kind][]calendar.ID)
 		return nil
 	}
 	j.counted = map[calendar.ID]int{}
-	for k, ids := range terms {
+	for kind, ids := range terms {
 		slices.Sort(ids)
-		counts, err := j.counts(ctx, k, ids)
+		counts, err := j.counts(ctx, kind, ids)
 		if err != nil {
 			return err
 		}
@@ -193,18 +193,18 @@ func (j *join) load(ctx context.Context, ids []calendar.ID) error {
 		if err != nil {
 			return err
 		}
-		for i, r := range records {
-			if r == nil {
+		for i, record := range records {
+			if record == nil {
 				continue
 			}
-			l := linked{changed: r.Changed}
-			if isShown(r, j.caller, j.now) && !j.withdrawn.has(r.ID) {
-				l.Record, l.Status = r, statusOf(r, j.now)
-				if r.Kind.IsTerm() {
-					name, _ := r.Name(j.lang)
+			l := linked{changed: record.Changed}
+			if isShown(record, j.caller, j.now) && !j.withdrawn.has(record.ID) {
+				l.Record, l.Status = record, statusOf(record, j.now)
+				if record.Kind.IsTerm() {
+					name, _ := record.Name(j.lang)
 					l.sortName = readmodel.Fold(name)
 				}
-				shown, _ := r.Fields.Text("description").In(j.lang, r.Home)
+				shown, _ := record.Fields.Text("description").In(j.lang, record.Home)
 				if j.left -= len(shown); j.left < 0 {
 					return ErrTooLarge
 				}
@@ -216,39 +216,39 @@ func (j *join) load(ctx context.Context, ids []calendar.ID) error {
 }
 
 // isShown reports whether an answer to a caller embeds a record.
-func isShown(r *calendar.Record, c calendar.Caller, now time.Time) bool {
-	switch status := statusOf(r, now); {
-	case r.Deleted || status == calendar.StatusTrash:
+func isShown(record *calendar.Record, caller calendar.Caller, now time.Time) bool {
+	switch status := statusOf(record, now); {
+	case record.Deleted || status == calendar.StatusTrash:
 		return false
-	case r.Kind.IsTerm() || status == calendar.StatusPublish:
+	case record.Kind.IsTerm() || status == calendar.StatusPublish:
 		return true
 	default:
-		return calendar.MayRead(c, r, now)
+		return calendar.MayRead(caller, record, now)
 	}
 }
 
 // statusOf returns the status of a record at a moment, "" for terms.
-func statusOf(r *calendar.Record, at time.Time) calendar.Status {
-	if !r.Kind.IsPost() {
+func statusOf(record *calendar.Record, at time.Time) calendar.Status {
+	if !record.Kind.IsPost() {
 		return ""
 	}
-	return r.Status(at)
+	return record.Status(at)
 }
 
 // mark is a hash of all that the view depends on besides the version of its record.
 func (v *View) mark() uint64 {
-	h := calendar.HashStart.Text(string(v.Status))
+	hash := calendar.HashStart.Text(string(v.Status))
 	if v.Blanked {
-		h = h.Number(1)
+		hash = hash.Number(1)
 	}
-	h = h.Number(uint64(v.Count))
-	for _, k := range linkKinds {
-		list := *v.linked(k)
-		h = h.Number(uint64(len(list)))
-		for _, l := range list {
-			r := l.Record
-			h = h.Number(uint64(r.ID)).Number(uint64(r.Version)).Number(r.Sum).Text(string(l.Status)).Number(uint64(l.Count))
+	hash = hash.Number(uint64(v.Count))
+	for _, kind := range linkKinds {
+		list := *v.linked(kind)
+		hash = hash.Number(uint64(len(list)))
+		for _, linkedView := range list {
+			record := linkedView.Record
+			hash = hash.Number(uint64(record.ID)).Number(uint64(record.Version)).Number(record.Sum).Text(string(linkedView.Status)).Number(uint64(linkedView.Count))
 		}
 	}
-	return uint64(h)
+	return uint64(hash)
 }

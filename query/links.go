@@ -12,18 +12,18 @@ type PageLinks struct{ first, others, after string }
 // LinksTo makes the links to the pages of a list whose address without a query is
 // given. What was sent stands in them percent-encoded; a link to page 1 has no page.
 func LinksTo(address string, params []LinkParam) PageLinks {
-	l := PageLinks{first: address, others: address + "?page="}
+	pageLinks := PageLinks{first: address, others: address + "?page="}
 	var sent strings.Builder
-	for _, p := range params {
+	for _, linkParam := range params {
 		sent.WriteByte('&')
-		sent.WriteString(encoded(p.Name))
+		sent.WriteString(encoded(linkParam.Name))
 		sent.WriteByte('=')
-		sent.WriteString(encoded(p.Value))
+		sent.WriteString(encoded(linkParam.Value))
 	}
-	if l.after = sent.String(); l.after != "" {
-		l.first += "?" + l.after[1:]
+	if pageLinks.after = sent.String(); pageLinks.after != "" {
+		pageLinks.first += "?" + pageLinks.after[1:]
 	}
-	return l
+	return pageLinks
 }
 
 // Page returns the link to a page.

@@ -14,51 +14,51 @@ import (
 
 // The bounds of the duration, in minutes; the lower one is read first.
 
-func readShortest(q *parser, v *param.Value) {
-	if n, ok := v.Whole(0, bound(v, "maximum")); ok {
+func readShortest(q *parser, value *param.Value) {
+	if n, ok := value.Whole(0, bound(value, "maximum")); ok {
 		q.shorter = &n
 		q.where("", readmodel.Range{Field: readmodel.FieldDuration, Min: new(n * 60)})
 	}
 }
 
-func readLongest(q *parser, v *param.Value) {
-	n, ok := v.Whole(0, bound(v, "maximum"))
+func readLongest(q *parser, value *param.Value) {
+	n, ok := value.Whole(0, bound(value, "maximum"))
 	if ok && q.shorter != nil && *q.shorter > n {
-		v.Refuse(calendar.ReasonTooSmall, strconv.FormatInt(*q.shorter, 10))
+		value.Refuse(calendar.ReasonTooSmall, strconv.FormatInt(*q.shorter, 10))
 	}
 	if ok {
 		q.where("", readmodel.Range{Field: readmodel.FieldDuration, Max: new(n * 60)})
 	}
 }
 
-func readPlaces(q *parser, v *param.Value) {
-	for _, e := range v.List() {
+func readPlaces(q *parser, value *param.Value) {
+	for _, text := range value.List() {
 		if q.places == nil {
 			q.places = map[string][]string{}
 		}
-		if key := readmodel.PlaceKey(e); !slices.Contains(q.places[v.Name], key) {
-			q.places[v.Name] = append(q.places[v.Name], key)
+		if key := readmodel.PlaceKey(text); !slices.Contains(q.places[value.Name], key) {
+			q.places[value.Name] = append(q.places[value.Name], key)
 		}
 	}
 }
 
 // readBox reads four numbers; equal ones stay, so it is no list as others are.
-func readBox(q *parser, v *param.Value) {
-	if v.List() == nil {
+func readBox(q *parser, value *param.Value) {
+	if value.List() == nil {
 		return
 	}
 	var at []float64
-	for _, e := range sentElements(q.in[v.Name]) {
-		n, ok := calendar.ParseNumber(e)
+	for _, text := range sentElements(q.in[value.Name]) {
+		n, ok := calendar.ParseNumber(text)
 		if !ok {
-			v.Refuse(calendar.ReasonTypeNumber)
+			value.Refuse(calendar.ReasonTypeNumber)
 			return
 		}
 		at = append(at, n)
 	}
 	world := box{west: -180, south: -90, east: 180, north: 90}
 	if len(at) != 4 || !world.holds(at[1], at[0]) || !world.holds(at[3], at[2]) || at[1] > at[3] {
-		v.Refuse(calendar.ReasonBox)
+		value.Refuse(calendar.ReasonBox)
 		return
 	}
 	q.box = &box{west: at[0], south: at[1], east: at[2], north: at[3]}
@@ -89,8 +89,8 @@ const sortRelevance = "relevance"
 var sortFields = map[string]string{"published": readmodel.FieldPublished, "modified": readmodel.FieldModified}
 
 // readSort reads an order of events (listings, section 3.1).
-func readSort(q *parser, v *param.Value) {
-	word, ok := v.Word()
+func readSort(q *parser, value *param.Value) {
+	word, ok := value.Word()
 	if !ok {
 		return
 	}
@@ -100,27 +100,27 @@ func readSort(q *parser, v *param.Value) {
 		q.Cost++
 	}
 	if word == "distance" && (!q.sent("geoloc_lat") || !q.sent("geoloc_lng")) { // from nowhere
-		v.Refuse(calendar.ReasonPairMissing, "geoloc_lat, geoloc_lng")
+		value.Refuse(calendar.ReasonPairMissing, "geoloc_lat, geoloc_lng")
 	}
 }
 
 // readDirection is without effect, and not looked at, where no order is asked for.
-func readDirection(q *parser, v *param.Value) {
+func readDirection(q *parser, value *param.Value) {
 	if !q.sent("sort") {
 		return
 	}
-	word, ok := v.Text(0)
+	word, ok := value.Text(0)
 	switch {
 	case !ok:
 	case q.sort == sortRelevance: // best first, whatever is below it
 		if !strings.EqualFold(word, "desc") {
-			v.Refuse(calendar.ReasonWord, "desc")
+			value.Refuse(calendar.ReasonWord, "desc")
 		}
 	case strings.EqualFold(word, "asc"):
 		q.desc = false
 	case strings.EqualFold(word, "desc"):
 		q.desc = true
 	default:
-		v.Refuse(calendar.ReasonWord, "asc, desc")
+		value.Refuse(calendar.ReasonWord, "asc, desc")
 	}
 }

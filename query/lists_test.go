@@ -110,7 +110,7 @@ func asked(tb testing.TB, row string) Request {
 	tb.Helper()
 	words := strings.SplitN(row+"  ", " ", 3)
 	who, known := callers[words[0]]
-	k, listed := calendar.ParseKind(words[1])
+	kind, listed := calendar.ParseKind(words[1])
 	if !known || !listed {
 		tb.Fatalf("%q has no caller or kind", row)
 	}
@@ -118,45 +118,45 @@ func asked(tb testing.TB, row string) Request {
 	if whole {
 		sent += always
 	}
-	return Request{Kind: k, Caller: who, Input: input(sent), Lang: calendar.LangEN}
+	return Request{Kind: kind, Caller: who, Input: input(sent), Lang: calendar.LangEN}
 }
 
 // shownFacets writes facets down: value=count, * for a selected one, cities as they are shown.
 func shownFacets(facets []Facet) string {
 	out := make([]string, len(facets))
-	for i, f := range facets {
-		out[i] = fmt.Sprintf("%s %d:", f.Name, f.Total)
-		for _, v := range f.Values {
-			value, selected := v.Value, map[bool]string{true: "*"}
-			if f.Name == "city" {
-				value = v.Label
+	for i, facet := range facets {
+		out[i] = fmt.Sprintf("%s %d:", facet.Name, facet.Total)
+		for _, facetValue := range facet.Values {
+			value, selected := facetValue.Value, map[bool]string{true: "*"}
+			if facet.Name == "city" {
+				value = facetValue.Label
 			}
-			out[i] += fmt.Sprintf(" %s=%d%s", value, v.Count, selected[v.Selected])
+			out[i] += fmt.Sprintf(" %s=%d%s", value, facetValue.Count, selected[facetValue.Selected])
 		}
 	}
 	return strings.Join(out, "; ")
 }
 
 // answered gives what the list of a row answers, as testdata/lists/README.md describes it.
-func answered(tb testing.TB, s *Service, row string) string {
+func answered(tb testing.TB, service *Service, row string) string {
 	tb.Helper()
-	l, _, err := answer(tb, s, asked(tb, row))
+	list, _, err := answer(tb, service, asked(tb, row))
 	if e, is := asError(err); is && e.Kind > 0 {
 		return err.Error() + " of " + e.Kind.String()
 	}
 	if err != nil {
 		return err.Error()
 	}
-	shown, err := s.index.Visible(tb.Context())
-	if err != nil || shown.Position != l.Position {
-		tb.Errorf("%s: at position %d of %d, %v", row, l.Position, shown.Position, err)
+	shown, err := service.index.Visible(tb.Context())
+	if err != nil || shown.Position != list.Position {
+		tb.Errorf("%s: at position %d of %d, %v", row, list.Position, shown.Position, err)
 	}
-	if l.Facets != nil {
-		return shownFacets(l.Facets)
+	if list.Facets != nil {
+		return shownFacets(list.Facets)
 	}
-	out := strings.Trim(fmt.Sprint(idsOf(l)), "[]")
-	if l.Total != len(l.Views) || l.TotalPages != min(l.Total, 1) {
-		out += fmt.Sprintf(" of %d on %d pages", l.Total, l.TotalPages)
+	out := strings.Trim(fmt.Sprint(idsOf(list)), "[]")
+	if list.Total != len(list.Views) || list.TotalPages != min(list.Total, 1) {
+		out += fmt.Sprintf(" of %d on %d pages", list.Total, list.TotalPages)
 	}
 	return strings.TrimSpace(out)
 }
@@ -172,10 +172,10 @@ func TestLists(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
 			records, rows := readLists(t, filepath.Base(file))
-			onBoth(t, records, func(t *testing.T, s *Service) {
+			onBoth(t, records, func(t *testing.T, service *Service) {
 				t.Helper()
 				for _, row := range rows {
-					if got := answered(t, s, row[0]); got != row[1] {
+					if got := answered(t, service, row[0]); got != row[1] {
 						t.Errorf("%s => %s, want %s", row[0], got, row[1])
 					}
 				}
@@ -188,24 +188,24 @@ func TestLists(t *testing.T) {
 // value as the only one of its parameter. Every facet, alone and next to others.
 func TestFacetsByHand(t *testing.T) {
 	t.Parallel()
-	onBoth(t, recordsIn(t, "jams.txt"), func(t *testing.T, s *Service) {
+	onBoth(t, recordsIn(t, "jams.txt"), func(t *testing.T, service *Service) {
 		t.Helper()
 		for _, sent := range readLines(t, "facets.txt") {
 			for _, who := range []calendar.Caller{anonymous, author, editor} {
-				all, _, err := list(t, s, who, input(sent+always+"&facets="+strings.Join(Facets, ",")))
+				all, _, err := list(t, service, who, input(sent+always+"&facets="+strings.Join(Facets, ",")))
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, f := range all.Facets {
-					for _, v := range f.Values {
+				for _, facet := range all.Facets {
+					for _, facetValue := range facet.Values {
 						one := input(sent + always)
-						one[f.Name] = []any{v.Value}
-						if f.Name == "ticketed" || f.Name == "featured" || f.Name == "free" {
-							one[f.Name] = v.Value
+						one[facet.Name] = []any{facetValue.Value}
+						if facet.Name == "ticketed" || facet.Name == "featured" || facet.Name == "free" {
+							one[facet.Name] = facetValue.Value
 						}
-						l, _, err := list(t, s, who, one)
-						if err != nil || v.Count != l.Total {
-							t.Errorf("%v %q: %s=%s counts %d: %+v, %v", who.Role, sent, f.Name, v.Value, v.Count, l, err)
+						l, _, err := list(t, service, who, one)
+						if err != nil || facetValue.Count != l.Total {
+							t.Errorf("%v %q: %s=%s counts %d: %+v, %v", who.Role, sent, facet.Name, facetValue.Value, facetValue.Count, l, err)
 						}
 					}
 				}
@@ -215,19 +215,19 @@ func TestFacetsByHand(t *testing.T) {
 }
 
 func embedded(views []LinkedView) (all, counted []calendar.ID) {
-	for _, l := range views {
-		all, counted = append(all, l.Record.ID), append(counted, l.Record.ID, calendar.ID(l.Count))
+	for _, linkedView := range views {
+		all, counted = append(all, linkedView.Record.ID), append(counted, linkedView.Record.ID, calendar.ID(linkedView.Count))
 	}
 	return all, counted
 }
 
 // shown writes down what a view embeds.
-func shown(v *View) string {
-	venues, _ := embedded(v.Venues)
-	organizers, _ := embedded(v.Organizers)
-	_, categories := embedded(v.Categories)
-	_, tags := embedded(v.Tags)
-	if out := fmt.Sprint(venues, organizers, categories, tags); !v.Blanked || len(out) > len("[] [] [] []") {
+func shown(view *View) string {
+	venues, _ := embedded(view.Venues)
+	organizers, _ := embedded(view.Organizers)
+	_, categories := embedded(view.Categories)
+	_, tags := embedded(view.Tags)
+	if out := fmt.Sprint(venues, organizers, categories, tags); !view.Blanked || len(out) > len("[] [] [] []") {
 		return out
 	}
 	return "blanked"
@@ -236,22 +236,22 @@ func shown(v *View) string {
 // What events embed, in lists and alone (interface 3.1.7, 4.5, 6.3).
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
-	s, store, _, _ := setup(t, world(t))
+	service, store, _, _ := setup(t, world(t))
 	for _, line := range readLines(t, "embedded.txt") {
 		row, want, _ := strings.Cut(line, " => ")
-		r := asked(t, row)
-		id, _ := calendar.ParseID(r.Input["id"])
-		l, _, err := list(t, s, r.Caller, input("per_page=50"))
+		request := asked(t, row)
+		id, _ := calendar.ParseID(request.Input["id"])
+		l, _, err := list(t, service, request.Caller, input("per_page=50"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, v := range l.Views {
-			if v.Record.ID != id {
+		for _, view := range l.Views {
+			if view.Record.ID != id {
 				continue
 			}
-			single, err := s.View(t.Context(), r.Caller, store.byID[id], calendar.LangEN, EmbedAll, Moment{})
-			if got := shown(&v); got != want || err != nil || !v.Blanked && (shown(&single) != want || single.Mark != v.Mark) {
-				t.Errorf("%s in a list: %s with mark %x, alone: %s with %x, want %s, %v", row, got, v.Mark, shown(&single), single.Mark, want, err)
+			single, err := service.View(t.Context(), request.Caller, store.byID[id], calendar.LangEN, EmbedAll, Moment{})
+			if got := shown(&view); got != want || err != nil || !view.Blanked && (shown(&single) != want || single.Mark != view.Mark) {
+				t.Errorf("%s in a list: %s with mark %x, alone: %s with %x, want %s, %v", row, got, view.Mark, shown(&single), single.Mark, want, err)
 			}
 			want = ""
 		}
@@ -265,14 +265,14 @@ func TestEmbedded(t *testing.T) {
 func TestRead(t *testing.T) {
 	t.Parallel()
 	for _, local := range []bool{false, true} {
-		s, _, _, _ := setup(t, world(t))
-		s.o.LocalIndex = local
+		service, _, _, _ := setup(t, world(t))
+		service.o.LocalIndex = local
 		for _, line := range readLines(t, "reads.txt") {
 			row, want, _ := strings.Cut(line, " => ")
-			r := asked(t, row)
-			id, _ := calendar.ParseID(r.Input["id"])
-			slug, _ := r.Input["slug"].(string)
-			password, asks := r.Input["password"]
+			request := asked(t, row)
+			id, _ := calendar.ParseID(request.Input["id"])
+			slug, _ := request.Input["slug"].(string)
+			password, asks := request.Input["password"]
 			verify := func(context.Context, calendar.ID) (bool, error) {
 				if !asks {
 					t.Errorf("%s: the password is asked for", row)
@@ -282,12 +282,12 @@ func TestRead(t *testing.T) {
 			if slug != "" {
 				verify = nil
 			}
-			v, err := s.Read(t.Context(), r.Kind, id, slug, r.Caller, calendar.LangEN, EmbedAll, verify)
+			view, err := service.Read(t.Context(), request.Kind, id, slug, request.Caller, calendar.LangEN, EmbedAll, verify)
 			got := "found"
 			if e, is := asError(err); is {
 				got = fmt.Sprint(err, " of ", e.Kind)
-			} else if err != nil || v.Record.Kind != r.Kind || v.Blanked {
-				t.Fatalf("%s: %v, %v", row, v.Record, err)
+			} else if err != nil || view.Record.Kind != request.Kind || view.Blanked {
+				t.Fatalf("%s: %v, %v", row, view.Record, err)
 			}
 			if got != want {
 				t.Errorf("%s, local %t: %s, want %s", row, local, got, want)
@@ -300,18 +300,18 @@ func TestRead(t *testing.T) {
 // rows of testdata/links.txt name what else is read.
 func TestLinks(t *testing.T) {
 	t.Parallel()
-	s, _, _, now := setup(t, world(t))
+	service, _, _, now := setup(t, world(t))
 	*now = time.Date(2026, 5, 1, 9, 0, 0, 0, time.UTC)
 	for _, line := range readLines(t, "links.txt") {
 		row, want, _ := strings.Cut(line, " =>")
-		c, err := s.Parse(t.Context(), asked(t, "anonymous "+row))
+		criteria, err := service.Parse(t.Context(), asked(t, "anonymous "+row))
 		if err != nil {
 			t.Fatalf("%s: %v", row, err)
 		}
-		links := LinksTo("", c.Links)
-		got := links.Page(c.Page)
-		if c.Fields != nil {
-			got += fmt.Sprint(" ", c.Fields)
+		links := LinksTo("", criteria.Links)
+		got := links.Page(criteria.Page)
+		if criteria.Fields != nil {
+			got += fmt.Sprint(" ", criteria.Fields)
 		}
 		if want = strings.TrimSpace(want); got != want {
 			t.Errorf("%s\n got  %s\n want %s", row, got, want)
@@ -329,18 +329,18 @@ func TestMonths(t *testing.T) {
 		event(t, 102, "Protected", "2031-01-01 00:00:00", "2031-01-02 00:00:00", fields{"protected": true}),
 		event(t, 103, "Hidden", "2032-01-01 00:00:00", "2032-01-02 00:00:00", fields{"hide_from_listings": true}),
 		event(t, 104, "First of all", "0001-01-01 12:00:00", "0001-01-01 13:00:00", nil),
-	}, func(t *testing.T, s *Service) {
+	}, func(t *testing.T, service *Service) {
 		t.Helper()
-		s.o.Site = zone(t, "America/New_York")
-		m, err := s.Months(t.Context())
+		service.o.Site = zone(t, "America/New_York")
+		months, err := service.Months(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := ""
-		for _, c := range m.Started {
-			got += fmt.Sprint(c.First.Format("2006-01 "), c.Events, ", ")
+		for _, monthCount := range months.Started {
+			got += fmt.Sprint(monthCount.First.Format("2006-01 "), monthCount.Events, ", ")
 		}
-		for _, first := range m.Touched {
+		for _, first := range months.Touched {
 			got += first.Format(" 2006-01")
 		}
 		if want := "0001-01 1, 2030-05 1, 2030-06 1,  0001-01 2030-05 2030-06 2030-07 2031-01"; got != want {
@@ -365,13 +365,13 @@ func (w *window) describe() string {
 
 // onClock gives a service of a site whose clock shows a time; the rest of the words, if any,
 // are returned.
-func onClock(tb testing.TB, text string) (s *Service, rest string) {
+func onClock(tb testing.TB, text string) (service *Service, rest string) {
 	tb.Helper()
 	words := strings.SplitN(text+" ", " ", 4)
-	s, _, _, now := setup(tb, nil)
-	s.o.Site = zone(tb, words[2])
-	*now = calendar.WallToInstant(wall(tb, words[0]+" "+words[1]), s.o.Site)
-	return s, strings.TrimSpace(words[3])
+	service, _, _, now := setup(tb, nil)
+	service.o.Site = zone(tb, words[2])
+	*now = calendar.WallToInstant(wall(tb, words[0]+" "+words[1]), service.o.Site)
+	return service, strings.TrimSpace(words[3])
 }
 
 // Every row of the tables of interface 4.6; "start > x" is written as the next
@@ -380,12 +380,12 @@ func TestWindow(t *testing.T) {
 	t.Parallel()
 	for _, line := range readLines(t, "windows.txt") {
 		row, want, _ := strings.Cut(line, " =>")
-		s, sent := onClock(t, row)
-		c, err := s.Parse(t.Context(), Request{Kind: calendar.KindEvent, Input: input(sent), Lang: calendar.LangEN})
+		service, sent := onClock(t, row)
+		criteria, err := service.Parse(t.Context(), Request{Kind: calendar.KindEvent, Input: input(sent), Lang: calendar.LangEN})
 		if err != nil {
 			t.Fatalf("%s: %v", row, err)
 		}
-		if got := c.window.describe(); got != strings.TrimSpace(want) {
+		if got := criteria.window.describe(); got != strings.TrimSpace(want) {
 			t.Errorf("%s: got %s, want%s", row, got, want)
 		}
 	}
@@ -395,11 +395,11 @@ func TestWindow(t *testing.T) {
 func TestParamsGolden(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	for _, k := range calendar.Kinds {
-		fmt.Fprintf(&out, "\n%s\n", k.Collection())
-		for _, p := range Params(k) {
-			extension := map[bool]string{true: "extension"}[p.Extension]
-			fmt.Fprintln(&out, strings.Join([]string{p.Name, p.Type, p.Format, p.Default, strings.Join(p.Enum, " "), extension}, " | "))
+	for _, kind := range calendar.Kinds {
+		fmt.Fprintf(&out, "\n%s\n", kind.Collection())
+		for _, param := range Params(kind) {
+			extension := map[bool]string{true: "extension"}[param.Extension]
+			fmt.Fprintln(&out, strings.Join([]string{param.Name, param.Type, param.Format, param.Default, strings.Join(param.Enum, " "), extension}, " | "))
 		}
 	}
 	golden.Compare(t, "params.golden", out.String())

@@ -78,12 +78,12 @@ func (st *state) months(ctx context.Context) (*Months, error) {
 
 // StartingIn returns the list of the events that a month of Months.Started counts.
 func (s *Service) StartingIn(first time.Time) *Criteria {
-	c := &Criteria{Kind: calendar.KindEvent, window: newWindow(), lap: newWindow(), hides: true}
-	for i, bound := range []*int64{&c.window[utcStart].min, &c.window[utcStart].max} {
+	criteria := &Criteria{Kind: calendar.KindEvent, window: newWindow(), lap: newWindow(), hides: true}
+	for i, bound := range []*int64{&criteria.window[utcStart].min, &criteria.window[utcStart].max} {
 		begin, _ := calendar.Day(calendar.WallOf(first.AddDate(0, i, 0)), s.o.Site)
 		*bound = begin.Unix() - int64(i)
 	}
-	return c
+	return criteria
 }
 
 // touched adds to the months in which events start those that they only go on in: where none
@@ -106,8 +106,8 @@ func (st *state) touched(ctx context.Context, listed readmodel.And, started []ca
 		if err != nil {
 			return nil, err
 		}
-		for _, d := range longest.Documents {
-			for month := first + 1; month < next && calendar.WallOf(firstOf(month)) < d.Record.Fields.Wall("end_date"); month++ {
+		for _, document := range longest.Documents {
+			for month := first + 1; month < next && calendar.WallOf(firstOf(month)) < document.Record.Fields.Wall("end_date"); month++ {
 				out = append(out, firstOf(month))
 			}
 		}
@@ -118,18 +118,18 @@ func (st *state) touched(ctx context.Context, listed readmodel.And, started []ca
 // LinkedFrom returns the venues, organizers, categories and tags that the events of a list
 // without a search link to, and the categories above those; but for events that the caller
 // gets blanked.
-func (s *Service) LinkedFrom(ctx context.Context, c *Criteria) (map[calendar.ID]bool, error) {
-	shown := *c
+func (s *Service) LinkedFrom(ctx context.Context, criteria *Criteria) (map[calendar.ID]bool, error) {
+	shown := *criteria
 	shown.hides = true
 	return present(ctx, s, func(st *state) (map[calendar.ID]bool, error) {
-		f, err := st.filter(ctx, &shown)
+		and, err := st.filter(ctx, &shown)
 		if err != nil {
 			return nil, err
 		}
 		out := map[calendar.ID]bool{}
-		for _, k := range linkKinds {
-			counts, failed := st.eventsOf(ctx, k, f)
-			ids, err := st.withAbove(ctx, k, counts)
+		for _, kind := range linkKinds {
+			counts, failed := st.eventsOf(ctx, kind, and)
+			ids, err := st.withAbove(ctx, kind, counts)
 			if err := cmp.Or(failed, err); err != nil {
 				return nil, err
 			}
@@ -142,7 +142,7 @@ func (s *Service) LinkedFrom(ctx context.Context, c *Criteria) (map[calendar.ID]
 }
 
 // tallied asks about the events that a filter admits.
-func (st *state) tallied(ctx context.Context, f readmodel.Filter, of ...readmodel.Tally) ([]readmodel.Tallied, error) {
-	page, err := st.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Tallies: of})
+func (st *state) tallied(ctx context.Context, filter readmodel.Filter, of ...readmodel.Tally) ([]readmodel.Tallied, error) {
+	page, err := st.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: filter, Tallies: of})
 	return page.Tallied, err
 }

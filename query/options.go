@@ -99,51 +99,51 @@ func ReadCostBands(text string) ([]string, error) {
 }
 
 // readOptions reads what a facet counts: a boolean, words, or entries that the facet reads.
-func readOptions(q *parser, v *param.Value) {
-	f, known := facetOf(v.Name), q.s.options(v.Name)
+func readOptions(q *parser, value *param.Value) {
+	facet, known := facetOf(value.Name), q.s.options(value.Name)
 	var entries []string
-	if v.Type != "boolean" {
-		entries = v.List()
-	} else if is, ok := v.Bool(); ok {
+	if value.Type != "boolean" {
+		entries = value.List()
+	} else if is, ok := value.Bool(); ok {
 		entries = []string{strconv.FormatBool(is)}
 	}
 	var chosen []option
-	for _, e := range entries {
+	for _, text := range entries {
 		var o option
 		ok := false
-		if at := slices.IndexFunc(known, func(o option) bool { return o.word == e }); at >= 0 {
+		if at := slices.IndexFunc(known, func(o option) bool { return o.word == text }); at >= 0 {
 			o, ok = known[at], true
-		} else if f.read != nil {
-			o, ok = f.read(e)
+		} else if facet.read != nil {
+			o, ok = facet.read(text)
 		}
 		switch {
 		case ok:
 			chosen = append(chosen, o)
-		case v.Enum != nil:
-			v.Known(e)
+		case value.Enum != nil:
+			value.Known(text)
 			return
 		default:
-			v.Refuse(calendar.ReasonEntry, e)
+			value.Refuse(calendar.ReasonEntry, text)
 			return
 		}
 	}
-	q.choose(v, chosen)
+	q.choose(value, chosen)
 }
 
 // choose filters by some options.
-func (q *parser) choose(v *param.Value, chosen []option) {
+func (q *parser) choose(value *param.Value, chosen []option) {
 	if len(chosen) == 0 {
 		return
 	}
-	field := facetOf(v.Name).field
+	field := facetOf(value.Name).field
 	if field == readmodel.FieldCost && len(chosen) > maxBands {
-		v.Refuse(calendar.ReasonTooMany, strconv.Itoa(maxBands))
+		value.Refuse(calendar.ReasonTooMany, strconv.Itoa(maxBands))
 	}
 	if q.chosen == nil {
 		q.chosen = map[string][]option{}
 	}
-	q.chosen[v.Name] = chosen
-	q.where(v.Name, anyOf(field, chosen))
+	q.chosen[value.Name] = chosen
+	q.where(value.Name, anyOf(field, chosen))
 }
 
 // maxBands is how many bands of costs one list may ask for: a search server takes 1,024

@@ -49,13 +49,13 @@ const maxEarly = 6
 
 // IsList reports whether a name is that of a parameter that takes several values.
 func (p Parameters) IsList(name string) bool {
-	i := slices.IndexFunc(p, func(p Param) bool { return p.Name == name })
+	i := slices.IndexFunc(p, func(param Param) bool { return param.Name == name })
 	return i >= 0 && p[i].IsList()
 }
 
 // Params returns the parameters of a list; nil for kinds without one. The caller must not
 // change them.
-func Params(k calendar.Kind) Parameters { return tables[k.Collection()] }
+func Params(kind calendar.Kind) Parameters { return tables[kind.Collection()] }
 
 // ParamsOf returns the parameters of another list: of the "source" of calendar widgets
 // (LISTINGS 1.13), a "map" (1.11), each of "several" searches (5) or "suggest" (4). The
@@ -63,9 +63,9 @@ func Params(k calendar.Kind) Parameters { return tables[k.Collection()] }
 func ParamsOf(list string) Parameters { return tables[list] }
 
 // IsDefault reports whether a parameter of a list says what holds without it.
-func IsDefault(k calendar.Kind, name, value string) bool {
-	for _, p := range Params(k) {
-		if standard := strings.Trim(p.Default, `"`); p.Name == name && standard != "" {
+func IsDefault(kind calendar.Kind, name, value string) bool {
+	for _, param := range Params(kind) {
+		if standard := strings.Trim(param.Default, `"`); param.Name == name && standard != "" {
 			is, ok := calendar.ParseBool(value)
 			return value == standard || standard == "false" && ok && !is
 		}
@@ -195,26 +195,26 @@ var readers = map[string]reader{
 
 // whole is a whole number within the bounds of its row.
 func whole(to func(*parser) *int) reader {
-	return func(q *parser, v *param.Value) {
-		*to(q), _ = strconv.Atoi(v.Default)
-		if n, ok := v.Whole(bound(v, "minimum"), bound(v, "maximum")); ok {
+	return func(q *parser, value *param.Value) {
+		*to(q), _ = strconv.Atoi(value.Default)
+		if n, ok := value.Whole(bound(value, "minimum"), bound(value, "maximum")); ok {
 			*to(q) = int(n)
 		}
 	}
 }
 
 // bound is a limit of a row by its name in the schema; 0: it has none.
-func bound(v *param.Value, keyword string) int64 {
-	n, _ := v.Schema[keyword].(float64)
+func bound(value *param.Value, keyword string) int64 {
+	n, _ := value.Schema[keyword].(float64)
 	return int64(n)
 }
 
 // text is a text within the limit of its row.
-func text(v *param.Value) (string, bool) { return v.Text(int(bound(v, "maxLength"))) }
+func text(value *param.Value) (string, bool) { return value.Text(int(bound(value, "maxLength"))) }
 
 // word is one of the words of its row, "" where none was sent.
-func word(v *param.Value) string {
-	if word, ok := v.Word(); ok {
+func word(value *param.Value) string {
+	if word, ok := value.Word(); ok {
 		return word
 	}
 	return ""
@@ -222,8 +222,8 @@ func word(v *param.Value) string {
 
 // boolean is what may be true, false or not sent.
 func boolean(to func(*parser) **bool) reader {
-	return func(q *parser, v *param.Value) {
-		if is, ok := v.Bool(); ok {
+	return func(q *parser, value *param.Value) {
+		if is, ok := value.Bool(); ok {
 			*to(q) = &is
 		}
 	}
@@ -231,25 +231,25 @@ func boolean(to func(*parser) **bool) reader {
 
 // flag is what is false where it was not sent.
 func flag(to func(*parser) *bool) reader {
-	return func(q *parser, v *param.Value) { *to(q), _ = v.Bool() }
+	return func(q *parser, value *param.Value) { *to(q), _ = value.Bool() }
 }
 
 // linkedBy is a filter of events by linked records of a kind: posts by id, terms by id, slug
 // or shown name.
-func linkedBy(k calendar.Kind) reader {
-	return func(q *parser, v *param.Value) {
-		if k.IsTerm() {
-			q.named[k] = q.terms(v, k, true)
+func linkedBy(kind calendar.Kind) reader {
+	return func(q *parser, value *param.Value) {
+		if kind.IsTerm() {
+			q.named[kind] = q.terms(value, kind, true)
 		} else {
-			q.named[k] = q.known(v, k)
+			q.named[kind] = q.known(value, kind)
 		}
 	}
 }
 
 // termsOf is a list of terms of the kind of the list.
 func termsOf(use func(*parser, []calendar.ID)) reader {
-	return func(q *parser, v *param.Value) {
-		if ids := q.terms(v, q.Kind, false); ids != nil {
+	return func(q *parser, value *param.Value) {
+		if ids := q.terms(value, q.Kind, false); ids != nil {
 			use(q, ids)
 		}
 	}

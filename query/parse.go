@@ -42,35 +42,35 @@ type parser struct {
 // Parse checks the parameters of a list request and resolves dates, names and
 // ids. Refused parameters come back all at once as *calendar.Error; other errors
 // are those of the store.
-func (s *Service) Parse(ctx context.Context, r Request) (*Criteria, error) {
+func (s *Service) Parse(ctx context.Context, request Request) (*Criteria, error) {
 	q := parser{
 		Criteria: &Criteria{
-			Kind: r.Kind, Lang: r.Lang, Caller: r.Caller, Cost: 1, Embeds: EmbedAll, withdrawn: r.Past.Withdrawn,
-			window: newWindow(), lap: r.Sheet.lap(), sheet: r.Sheet, of: r.Of, hides: r.Of != (Of{}),
+			Kind: request.Kind, Lang: request.Lang, Caller: request.Caller, Cost: 1, Embeds: EmbedAll, withdrawn: request.Past.Withdrawn,
+			window: newWindow(), lap: request.Sheet.lap(), sheet: request.Sheet, of: request.Of, hides: request.Of != (Of{}),
 		},
-		s: s, past: r.Past, in: r.Input, now: cmp.Or(r.Past.Now, s.now()), ctx: ctx,
+		s: s, past: request.Past, in: request.Input, now: cmp.Or(request.Past.Now, s.now()), ctx: ctx,
 		startDefault: calendar.NoWall, endDefault: calendar.NoWall,
 	}
-	isEvent := r.Kind == calendar.KindEvent
+	isEvent := request.Kind == calendar.KindEvent
 	if isEvent {
 		q.openWalk()
 	}
 	q.resolved = cache.Numbers(q.resolved, s.o.ProtectedNow)
-	params := r.Params
+	params := request.Params
 	if params == nil {
-		params = Params(r.Kind)
+		params = Params(request.Kind)
 	}
-	v := param.NewValue(q.in, &q.bad)
+	value := param.NewValue(q.in, &q.bad)
 	for early := maxEarly; early >= 0; early-- {
 		for i := range params {
 			if p := &params[i]; p.Early == early {
-				p.ReadFrom(v, &q)
+				p.ReadFrom(value, &q)
 				q.LooksUp = q.LooksUp || p.LooksUp && q.sent(p.Name)
 				q.hides = q.hides || p.Hides && q.sent(p.Name)
 			}
 		}
 	}
-	if err := cmp.Or(v.Missing(), q.err); err != nil {
+	if err := cmp.Or(value.Missing(), q.err); err != nil {
 		return nil, err
 	}
 	if isEvent {
@@ -79,7 +79,7 @@ func (s *Service) Parse(ctx context.Context, r Request) (*Criteria, error) {
 	if q.walk != nil {
 		q.checkWalk(params)
 	}
-	q.bad.Fields = append(q.bad.Fields, r.Refused...)
+	q.bad.Fields = append(q.bad.Fields, request.Refused...)
 	if err := cmp.Or(q.bad.Err(), s.Afford(q.Cost)); err != nil {
 		return nil, err
 	}
@@ -106,42 +106,42 @@ func (q *parser) sent(name string) bool {
 
 // The readers of the rows.
 
-func readSearch(q *parser, v *param.Value) {
-	text, ok := text(v)
+func readSearch(q *parser, value *param.Value) {
+	text, ok := text(value)
 	if !ok {
 		return
 	}
 	if text == "0" {
-		v.Refuse(calendar.ReasonZero)
+		value.Refuse(calendar.ReasonZero)
 	}
 	if q.Kind.IsTerm() {
 		q.where("", readmodel.Contains{Fields: []string{readmodel.FieldNameLower(q.Lang), readmodel.FieldSlug}, Value: htmltext.NameKey(text)})
 		return
 	}
 	if q.search = readmodel.ParseSearch(text, q.Lang); !q.search.Within() {
-		v.Refuse(calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords))
+		value.Refuse(calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords))
 	}
 }
 
 // where filters by the parameter that a facet has the name of, "" by another one.
-func (q *parser) where(facet string, f readmodel.Filter) { q.filters.add(facet, f) }
+func (q *parser) where(facet string, filter readmodel.Filter) { q.filters.add(facet, filter) }
 
 // readRecord filters by the id of a record that there has to be.
-func readRecord(k calendar.Kind, field string) reader {
-	return func(q *parser, v *param.Value) {
-		id, ok := v.ID()
+func readRecord(kind calendar.Kind, field string) reader {
+	return func(q *parser, value *param.Value) {
+		id, ok := value.ID()
 		switch {
 		case !ok:
-		case q.load(k, []calendar.ID{id})[0] == nil:
-			v.Refuse(calendar.UnknownReason(k), id.String())
+		case q.load(kind, []calendar.ID{id})[0] == nil:
+			value.Refuse(calendar.UnknownReason(kind), id.String())
 		default:
 			q.where("", in(field, id))
 		}
 	}
 }
 
-func readEventStatus(q *parser, v *param.Value) {
-	words := v.Words()
+func readEventStatus(q *parser, value *param.Value) {
+	words := value.Words()
 	either := make(readmodel.Or, len(words))
 	for i, word := range words {
 		either[i] = readmodel.Term{Field: readmodel.FieldEventStatus, Value: word}
@@ -153,12 +153,12 @@ func readEventStatus(q *parser, v *param.Value) {
 
 // readIDs reads a list of ids; whether they are known does not matter.
 func readIDs(use func(q *parser, ids []calendar.ID)) reader {
-	return func(q *parser, v *param.Value) {
+	return func(q *parser, value *param.Value) {
 		var ids []calendar.ID
-		for _, e := range v.List() {
-			id, ok := calendar.ParseID(e)
+		for _, text := range value.List() {
+			id, ok := calendar.ParseID(text)
 			if !ok {
-				v.Refuse(calendar.ReasonTypeID)
+				value.Refuse(calendar.ReasonTypeID)
 				return
 			}
 			ids = addDistinct(ids, id)
@@ -178,8 +178,8 @@ func (q *parser) includeOnly(ids []calendar.ID) {
 	q.where("", withIDs(ids))
 }
 
-func readUpcoming(q *parser, v *param.Value) {
-	if is, _ := v.Bool(); is {
+func readUpcoming(q *parser, value *param.Value) {
+	if is, _ := value.Bool(); is {
 		q.fromNow()
 	}
 }
@@ -190,61 +190,61 @@ func (q *parser) fromNow() {
 	q.resolved = q.resolved.Number(int64(q.upcomingAt))
 }
 
-func readOrder(q *parser, v *param.Value) {
-	order, _ := v.Text(0)
+func readOrder(q *parser, value *param.Value) {
+	order, _ := value.Text(0)
 	q.desc = order != "" && !strings.EqualFold(order, "asc")
 }
 
 // readHideEmpty hides terms without events where nothing else is said.
-func readHideEmpty(q *parser, v *param.Value) {
-	if hide, sent := v.Bool(); hide || !sent {
+func readHideEmpty(q *parser, value *param.Value) {
+	if hide, sent := value.Bool(); hide || !sent {
 		q.hasEvents = new(true)
 	}
 }
 
-func readSlug(q *parser, v *param.Value) {
-	if text, ok := v.Text(0); ok {
+func readSlug(q *parser, value *param.Value) {
+	if text, ok := value.Text(0); ok {
 		q.where("", readmodel.Term{Field: readmodel.FieldSlug, Value: strings.ToLower(text)})
 	}
 }
 
-func readPerPage(q *parser, v *param.Value) {
-	n, ok := v.Whole(1, math.MaxInt64)
+func readPerPage(q *parser, value *param.Value) {
+	n, ok := value.Whole(1, math.MaxInt64)
 	if !ok {
-		n = bound(v, "default")
+		n = bound(value, "default")
 	}
 	q.PerPage = int(min(n, int64(q.s.o.PerPageMax)))
 }
 
-func readFields(q *parser, v *param.Value) {
-	q.Fields = v.Fields()
+func readFields(q *parser, value *param.Value) {
+	q.Fields = value.Fields()
 	q.Embeds = EmbedsOf(q.Fields)
 }
 
 // read reads a date of the window of interface 4.6.
-func (e edge) read(q *parser, v *param.Value) {
-	if _, sent := v.Sent(); !sent {
+func (e edge) read(q *parser, value *param.Value) {
+	if _, sent := value.Sent(); !sent {
 		return
 	}
-	q.fixed = q.fixed || v.Moving == nil
-	d, ok := v.Date()
+	q.fixed = q.fixed || value.Moving == nil
+	date, ok := value.Date()
 	if !ok {
 		return
 	}
-	if !inYears(d, q.now, q.s.o.Site) {
-		v.Refuse(calendar.ReasonDateRange)
+	if !inYears(date, q.now, q.s.o.Site) {
+		value.Refuse(calendar.ReasonDateRange)
 		return
 	}
-	q.Moves = q.Moves || d.IsWord()
-	w := &q.window
-	if (q.overlap || q.sheet.Period) && v.Moving != nil {
-		w = &q.lap
+	q.Moves = q.Moves || date.IsWord()
+	window := &q.window
+	if (q.overlap || q.sheet.Period) && value.Moving != nil {
+		window = &q.lap
 	}
-	instant, zone := d.IsInstant(), q.s.o.Site
+	instant, zone := date.IsInstant(), q.s.o.Site
 	if q.sheet != (Sheet{}) { // the bounds are of one kind, so that Exact can tell them
 		instant, zone = q.sheet.Zone != nil, cmp.Or(q.sheet.Zone, zone)
 	}
-	bound := e.apply(w, d, instant, q.strict, q.now, zone)
+	bound := e.apply(window, date, instant, q.strict, q.now, zone)
 	q.resolved = q.resolved.Number(bound)
 }
 
@@ -252,15 +252,15 @@ func (e edge) read(q *parser, v *param.Value) {
 var DateParams = []string{"start_date", "end_date", "starts_before", "starts_after", "ends_before", "ends_after"}
 
 // readWhen puts the days of a word on the window that events overlap.
-func readWhen(q *parser, v *param.Value) {
-	word, ok := v.Text(0)
+func readWhen(q *parser, value *param.Value) {
+	word, ok := value.Text(0)
 	for _, name := range DateParams {
-		if q.sent(v.Name) && q.sent(name) {
-			v.Refuse(calendar.ReasonTogether, name)
-			q.bad.Add(name, calendar.ReasonTogether, v.Name)
+		if q.sent(value.Name) && q.sent(name) {
+			value.Refuse(calendar.ReasonTogether, name)
+			q.bad.Add(name, calendar.ReasonTogether, value.Name)
 		}
 	}
-	if !ok || !v.Known(word) {
+	if !ok || !value.Known(word) {
 		return
 	}
 	q.fixed, q.Moves = true, true
@@ -279,19 +279,19 @@ func (q *parser) closeWindow() {
 		}
 		return
 	}
-	w, sheet := &q.window, &q.sheet
-	if sheet.Past && w[wallEnd].max >= int64(calendar.WallOf(q.now.In(q.s.o.Site))) { // else it says more
-		w[wallEnd].max = open.max
-		w[utcEnd].lower(q.now.Unix() - 1)
+	window, sheet := &q.window, &q.sheet
+	if sheet.Past && window[wallEnd].max >= int64(calendar.WallOf(q.now.In(q.s.o.Site))) { // else it says more
+		window[wallEnd].max = open.max
+		window[utcEnd].lower(q.now.Unix() - 1)
 	}
 	if q.fixed || sheet.Past || sheet.Period {
 		return
 	}
 	if q.overlap {
-		w = &q.lap
+		window = &q.lap
 	}
 	site := cmp.Or(sheet.Zone, q.s.o.Site)
-	lower, upper := w.spans(sheet.Zone)
+	lower, upper := window.spans(sheet.Zone)
 	if !q.sent("start_date") {
 		q.startDefault, q.Moves = startOfWindow(q.now, site), true
 		if !q.strict {
@@ -309,10 +309,10 @@ func (q *parser) closeWindow() {
 // and then its radius.
 
 // readDegrees reads degrees within the bounds of the row.
-func readDegrees(v *param.Value) *float64 {
-	n, ok := v.Number()
-	if limit := bound(v, "maximum"); ok && math.Abs(n) > float64(limit) {
-		v.Refuse(calendar.ReasonRange, strconv.FormatInt(-limit, 10), strconv.FormatInt(limit, 10))
+func readDegrees(value *param.Value) *float64 {
+	n, ok := value.Number()
+	if limit := bound(value, "maximum"); ok && math.Abs(n) > float64(limit) {
+		value.Refuse(calendar.ReasonRange, strconv.FormatInt(-limit, 10), strconv.FormatInt(limit, 10))
 		ok = false
 	}
 	if !ok {
@@ -321,24 +321,24 @@ func readDegrees(v *param.Value) *float64 {
 	return &n
 }
 
-func readLongitude(q *parser, v *param.Value) {
-	q.lng = readDegrees(v)
-	lat, lng := q.sent("geoloc_lat"), q.sent(v.Name)
+func readLongitude(q *parser, value *param.Value) {
+	q.lng = readDegrees(value)
+	lat, lng := q.sent("geoloc_lat"), q.sent(value.Name)
 	switch {
 	case lat && !lng:
-		v.Refuse(calendar.ReasonPairMissing, "geoloc_lat")
+		value.Refuse(calendar.ReasonPairMissing, "geoloc_lat")
 	case lng && !lat:
-		q.bad.Add("geoloc_lat", calendar.ReasonPairMissing, v.Name)
+		q.bad.Add("geoloc_lat", calendar.ReasonPairMissing, value.Name)
 	}
 	if q.geoloc != nil && !*q.geoloc && (lat || lng) {
 		q.bad.Add("geoloc", calendar.ReasonGeolocConflict)
 	}
 }
 
-func readRadius(q *parser, v *param.Value) {
-	km, ok := v.Number()
-	if limit := bound(v, "maximum"); ok && (km <= 0 || km > float64(limit)) {
-		v.Refuse(calendar.ReasonRangeAbove, "0", strconv.FormatInt(limit, 10))
+func readRadius(q *parser, value *param.Value) {
+	km, ok := value.Number()
+	if limit := bound(value, "maximum"); ok && (km <= 0 || km > float64(limit)) {
+		value.Refuse(calendar.ReasonRangeAbove, "0", strconv.FormatInt(limit, 10))
 	}
 	if !ok {
 		km = DefaultRadius
@@ -352,21 +352,21 @@ func readRadius(q *parser, v *param.Value) {
 var statuses = []string{"publish", "future", "draft", "pending", "private", "trash"}
 
 // readStatus reads the status filter and checks that the caller may use it.
-func readStatus(q *parser, v *param.Value) {
-	list := v.List()
+func readStatus(q *parser, value *param.Value) {
+	list := value.List()
 	if list == nil {
 		return
 	}
 	out := make([]calendar.Status, 0, len(list))
-	for _, e := range list {
-		if !slices.Contains(statuses, e) {
-			v.Refuse(calendar.ReasonStatus, strings.Join(statuses, ","))
+	for _, text := range list {
+		if !slices.Contains(statuses, text) {
+			value.Refuse(calendar.ReasonStatus, strings.Join(statuses, ","))
 			return
 		}
-		out = append(out, calendar.Status(e))
+		out = append(out, calendar.Status(text))
 	}
 	if viewOf(q.Caller) == viewPublic && (len(out) != 1 || out[0] != calendar.StatusPublish) {
-		v.Refuse(calendar.ReasonStatusFilter)
+		value.Refuse(calendar.ReasonStatusFilter)
 		return
 	}
 	q.statuses = out

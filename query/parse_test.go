@@ -14,18 +14,18 @@ import (
 // the store as much as the term.
 func TestSpellingsAreLookedUpOnce(t *testing.T) {
 	t.Parallel()
-	s, store, _, _ := setup(t, append(world(t), record(t, calendar.KindTag, 48, "Contemporary music", fields{"slug": "contemporary-music"})))
+	service, store, _, _ := setup(t, append(world(t), record(t, calendar.KindTag, 48, "Contemporary music", fields{"slug": "contemporary-music"})))
 	for _, text := range []string{"contemporary-music", "contemporary music"} {
 		var spellings []any
 		for i := range calendar.MaxElements {
-			b := []byte(text)
+			data := []byte(text)
 			for bit := range 10 {
-				b[bit] -= byte(i >> bit & 1 * ('a' - 'A'))
+				data[bit] -= byte(i >> bit & 1 * ('a' - 'A'))
 			}
-			spellings = append(spellings, string(b))
+			spellings = append(spellings, string(data))
 		}
 		store.asked.Store(0)
-		_, err := s.Parse(t.Context(), Request{Kind: calendar.KindEvent, Input: calendar.Input{"tags": spellings}, Lang: calendar.LangEN})
+		_, err := service.Parse(t.Context(), Request{Kind: calendar.KindEvent, Input: calendar.Input{"tags": spellings}, Lang: calendar.LangEN})
 		if n := store.asked.Load(); err != nil || n > 2 {
 			t.Errorf("%s: %v, %d looked up, want at most 2", text, err, n)
 		}
@@ -35,42 +35,42 @@ func TestSpellingsAreLookedUpOnce(t *testing.T) {
 // Whatever is sent, it is refused by name or makes criteria that run.
 func TestParseAnything(t *testing.T) {
 	t.Parallel()
-	s, _, _, _ := setup(t, world(t))
+	service, _, _, _ := setup(t, world(t))
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom(strings.Split(
 		`|0|1|2|100|true|no|now|-3 days|2030-05-10|2030-05-10T00:00:00Z|jazz|folk,40|publish,draft|trash|-12.5|1e3|asc|count|include|fr|"a b" -c|id,title`, "|")))
 	asAny := func(s string) any { return s }
 	value := rapid.OneOf(
 		rapid.Map(text, asAny),
-		rapid.Map(rapid.SliceOfN(rapid.Map(text, asAny), 0, 4), func(l []any) any { return l }),
+		rapid.Map(rapid.SliceOfN(rapid.Map(text, asAny), 0, 4), func(values []any) any { return values }),
 		rapid.SampledFrom([]any{nil, true, map[string]any{"a": "b"}, []any{[]any{"x"}}}),
 	)
 	rapid.Check(t, func(t *rapid.T) {
-		k := rapid.SampledFrom(calendar.Kinds[:]).Draw(t, "kind")
+		kind := rapid.SampledFrom(calendar.Kinds[:]).Draw(t, "kind")
 		in := calendar.Input{}
 		for range rapid.IntRange(0, 4).Draw(t, "sent") {
-			name := rapid.SampledFrom(Params(k)).Draw(t, "param").Name
+			name := rapid.SampledFrom(Params(kind)).Draw(t, "param").Name
 			in[name] = value.Draw(t, name)
 		}
 		who := rapid.SampledFrom([]string{"anonymous", "contributor", "editor"}).Draw(t, "who")
-		c, err := s.Parse(t.Context(), Request{Kind: k, Input: in, Lang: calendar.LangEN, Caller: callers[who]})
+		criteria, err := service.Parse(t.Context(), Request{Kind: kind, Input: in, Lang: calendar.LangEN, Caller: callers[who]})
 		if err != nil {
 			e, ok := asError(err)
 			if !ok || e.Code != calendar.CodeInvalidParam || len(e.Fields) == 0 {
 				t.Fatalf("%v: %v", in, err)
 			}
-			for _, f := range e.Fields {
-				if texts.Messages["reason."+string(f.Reason)] == (calendar.Text{}) {
-					t.Fatalf("%s: refused for %q", f.Field, f.Reason)
+			for _, fieldError := range e.Fields {
+				if texts.Messages["reason."+string(fieldError.Reason)] == (calendar.Text{}) {
+					t.Fatalf("%s: refused for %q", fieldError.Field, fieldError.Reason)
 				}
 			}
 			return
 		}
-		l, err := s.Run(t.Context(), c)
-		if e, ok := asError(err); ok && e.Code == calendar.CodePageNotFound && c.Page > 1 && k.IsPost() {
+		list, err := service.Run(t.Context(), criteria)
+		if e, ok := asError(err); ok && e.Code == calendar.CodePageNotFound && criteria.Page > 1 && kind.IsPost() {
 			return
 		}
-		if err != nil || c.Key == "" || c.Page < 1 || c.PerPage < 1 || c.PerPage > 100 || len(l.Views) > c.PerPage || l.Total < len(l.Views) {
-			t.Fatalf("%v: %+v, %+v, %v", in, c, l, err)
+		if err != nil || criteria.Key == "" || criteria.Page < 1 || criteria.PerPage < 1 || criteria.PerPage > 100 || len(list.Views) > criteria.PerPage || list.Total < len(list.Views) {
+			t.Fatalf("%v: %+v, %+v, %v", in, criteria, list, err)
 		}
 	})
 }

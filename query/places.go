@@ -39,28 +39,28 @@ func everywhere(_, _ float64) bool { return true }
 
 // addPlaces adds the filters by the places of venues, as far as the caller sees these on
 // events (interface 4.8).
-func (st *state) addPlaces(ctx context.Context, c *Criteria, f *choice) error {
-	if c.near == nil && c.geoloc == nil && c.box == nil && c.places == nil {
+func (st *state) addPlaces(ctx context.Context, criteria *Criteria, f *choice) error {
+	if criteria.near == nil && criteria.geoloc == nil && criteria.box == nil && criteria.places == nil {
 		return nil
 	}
-	visible, err := st.visible(ctx, c, calendar.KindVenue)
+	visible, err := st.visible(ctx, criteria, calendar.KindVenue)
 	if err != nil {
 		return err
 	}
 	at := func(ids []calendar.ID) readmodel.Filter { return in(readmodel.FieldVenue, ids...) }
 	switch {
-	case c.near != nil:
-		f.add("", at(visible.within(c.near.holds)))
-	case c.geoloc != nil && *c.geoloc:
+	case criteria.near != nil:
+		f.add("", at(visible.within(criteria.near.holds)))
+	case criteria.geoloc != nil && *criteria.geoloc:
 		f.add("", at(visible.within(everywhere)))
-	case c.geoloc != nil:
+	case criteria.geoloc != nil:
 		f.add("", not(at(visible.within(everywhere))))
 	}
-	if c.box != nil {
-		f.add("", at(visible.within(c.box.holds)))
+	if criteria.box != nil {
+		f.add("", at(visible.within(criteria.box.holds)))
 	}
 	for _, detail := range placeDetails {
-		if keys := c.places[detail]; keys != nil {
+		if keys := criteria.places[detail]; keys != nil {
 			ids := []calendar.ID{}
 			for _, key := range keys {
 				ids = append(ids, visible.names[detail].of[key]...)
@@ -74,8 +74,8 @@ func (st *state) addPlaces(ctx context.Context, c *Criteria, f *choice) error {
 // within returns the venues in an area, by id.
 func (v *visible) within(holds func(lat, lng float64) bool) []calendar.ID {
 	out := []calendar.ID{}
-	for at, p := range v.points {
-		if p.known && v.seen[at] && holds(p.lat, p.lng) {
+	for at, point := range v.points {
+		if point.known && v.seen[at] && holds(point.lat, point.lng) {
 			out = append(out, v.records[at].ID)
 		}
 	}

@@ -211,8 +211,8 @@ type Generation struct {
 
 // Key adds the generation to a key. All of it stands in every key of what depends
 // on the state of the read model.
-func (g Generation) Key(k cache.Key) cache.Key {
-	return k.Number(int64(g.Position)).Text(string(g.Hash[:])).Number(int64(g.Content)).Number(g.Due)
+func (g Generation) Key(key cache.Key) cache.Key {
+	return key.Number(int64(g.Position)).Text(string(g.Hash[:])).Number(int64(g.Content)).Number(g.Due)
 }
 
 // ErrUnavailable is that of lists while the read model is out of reach.
@@ -277,4 +277,4 @@ type List struct {
 }
 
 // IsFree reports whether an event has a cost and all of it is nothing.
-func IsFree(r *calendar.Record) bool { return readmodel.IsFree(r) }
+func IsFree(record *calendar.Record) bool { return readmodel.IsFree(record) }

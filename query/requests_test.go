@@ -29,26 +29,26 @@ func randomRecords(t *testing.T, rng *rand.Rand) []*calendar.Record {
 	byID := map[calendar.ID]*calendar.Record{}
 	var events []*calendar.Record
 	for _, file := range files {
-		for _, r := range recordsIn(t, filepath.Base(file)) {
-			if r.Kind == calendar.KindEvent {
-				events = append(events, r)
-			} else if r.ID < 100 {
-				byID[r.ID] = r
+		for _, record := range recordsIn(t, filepath.Base(file)) {
+			if record.Kind == calendar.KindEvent {
+				events = append(events, record)
+			} else if record.ID < 100 {
+				byID[record.ID] = record
 			}
 		}
 	}
 	for id := calendar.ID(100); id < 500; id++ {
-		f := maps.Clone(events[rng.IntN(len(events))].Fields)
+		fields := maps.Clone(events[rng.IntN(len(events))].Fields)
 		for _, name := range []string{"venue", "tags", "categories", "organizer", "status", "former_status", "cost", "title", "date"} {
 			if other := events[rng.IntN(len(events))].Fields[name]; other != nil && rng.IntN(2) == 0 {
-				f[name] = other
+				fields[name] = other
 			}
 		}
 		move := calendar.Wall(rng.IntN(400*96)-20*96) * 900
 		for _, name := range []string{"start_date", "end_date", "utc_start_date", "utc_end_date"} {
-			f[name] = f.Wall(name) + move
+			fields[name] = fields.Wall(name) + move
 		}
-		byID[id] = &calendar.Record{ID: id, Kind: calendar.KindEvent, Version: 1, Home: calendar.LangEN, Fields: f}
+		byID[id] = &calendar.Record{ID: id, Kind: calendar.KindEvent, Version: 1, Home: calendar.LangEN, Fields: fields}
 	}
 	return slices.Collect(maps.Values(byID))
 }
@@ -60,7 +60,7 @@ func randomRecords(t *testing.T, rng *rand.Rand) []*calendar.Record {
 // DAYBOOK_REQUESTS compares another number of lists on each index.
 func TestRequests(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, x readmodel.Index, local bool) {
+	onEach(t, func(t *testing.T, index readmodel.Index, local bool) {
 		t.Helper()
 		requests := 50
 		if local {
@@ -72,12 +72,12 @@ func TestRequests(t *testing.T) {
 				t.Fatalf("DAYBOOK_REQUESTS: %v", err)
 			}
 		}
-		compareRequests(t, x, requests)
+		compareRequests(t, index, requests)
 	})
 }
 
 // onEach runs a test on each index; local is the one in this process.
-func onEach(t *testing.T, run func(t *testing.T, x readmodel.Index, local bool)) {
+func onEach(t *testing.T, run func(t *testing.T, index readmodel.Index, local bool)) {
 	t.Helper()
 	t.Run("memory image", func(t *testing.T) {
 		t.Parallel()
@@ -89,20 +89,20 @@ func onEach(t *testing.T, run func(t *testing.T, x readmodel.Index, local bool))
 		t.Run(string(flavour), func(t *testing.T) {
 			t.Parallel()
 			url, prefix := server(t)
-			x, err := elastic.Open(url, elastic.Options{Prefix: prefix, Flavour: flavour})
+			index, err := elastic.Open(url, elastic.Options{Prefix: prefix, Flavour: flavour})
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { _ = x.Close() })
-			if err = x.Reach(t.Context()); err == nil {
-				if _, err = x.Next(t.Context()); err == nil {
-					err = x.Promote(t.Context())
+			t.Cleanup(func() { _ = index.Close() })
+			if err = index.Reach(t.Context()); err == nil {
+				if _, err = index.Next(t.Context()); err == nil {
+					err = index.Promote(t.Context())
 				}
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			run(t, x, false)
+			run(t, index, false)
 		})
 	}
 }
@@ -121,37 +121,37 @@ func compareRequests(t *testing.T, x readmodel.Index, requests int) {
 		rows = append(rows, strings.Split(line, " | "))
 	}
 	for range requests {
-		r := Request{Kind: calendar.KindEvent, Lang: calendar.Langs[rng.IntN(4)], Caller: callers[[]string{"anonymous", "author", "editor"}[rng.IntN(3)]]}
+		request := Request{Kind: calendar.KindEvent, Lang: calendar.Langs[rng.IntN(4)], Caller: callers[[]string{"anonymous", "author", "editor"}[rng.IntN(3)]]}
 		sent := ""
 		for _, row := range rows {
 			if one, _ := strconv.Atoi(row[0]); rng.IntN(one) == 0 {
 				sent += "&" + row[1] + row[2+rng.IntN(len(row)-2)]
 			}
 		}
-		r.Input = input(sent)
+		request.Input = input(sent)
 		for step := range 4 {
-			want, _, wantErr := answer(t, meaning, r)
-			got, c, err := answer(t, index, r)
+			want, _, wantErr := answer(t, meaning, request)
+			got, criteria, err := answer(t, index, request)
 			if fmt.Sprint(err) != fmt.Sprint(wantErr) {
-				t.Fatalf("%v: %v, want %v", r, err, wantErr)
+				t.Fatalf("%v: %v, want %v", request, err, wantErr)
 			}
 			if err != nil {
 				break
 			}
 			if diff := cmp.Diff(listText(t, want), listText(t, got)); diff != "" {
-				t.Fatalf("%v (-want +got):\n%s", r, diff)
+				t.Fatalf("%v (-want +got):\n%s", request, diff)
 			}
 			if step == 0 && rng.IntN(5) == 0 {
-				if diff := cmp.Diff(wholeText(t, meaning, c), wholeText(t, index, c)); diff != "" {
-					t.Fatalf("whole %v (-want +got):\n%s", r, diff)
+				if diff := cmp.Diff(wholeText(t, meaning, criteria), wholeText(t, index, criteria)); diff != "" {
+					t.Fatalf("whole %v (-want +got):\n%s", request, diff)
 				}
 			}
 			if got.Total > 0 {
-				for name := range r.Input {
+				for name := range request.Input {
 					found[name] = true
 				}
 			}
-			if r.Input["cursor"] = got.Next; got.Next == "" {
+			if request.Input["cursor"] = got.Next; got.Next == "" {
 				break
 			}
 		}
@@ -168,36 +168,36 @@ func compareRequests(t *testing.T, x readmodel.Index, requests int) {
 }
 
 // listText writes a list down.
-func listText(t *testing.T, l *List) string {
+func listText(t *testing.T, list *List) string {
 	t.Helper()
-	facets, err := json.Marshal(l.Facets)
+	facets, err := json.Marshal(list.Facets)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := fmt.Sprintf("%d on %d pages, %+v, next %q, facets %s", l.Total, l.TotalPages, l.Spelling, l.Next, facets)
-	for i := range l.Views {
-		out += viewText(&l.Views[i])
+	out := fmt.Sprintf("%d on %d pages, %+v, next %q, facets %s", list.Total, list.TotalPages, list.Spelling, list.Next, facets)
+	for i := range list.Views {
+		out += viewText(&list.Views[i])
 	}
 	return out
 }
 
-func viewText(v *View) string {
-	repeats, _ := json.Marshal(v.Repeats)
-	distance, _ := json.Marshal(v.Distance)
-	return fmt.Sprintf("\n%s %s %s %s", v.Record.ID, repeats, distance, shown(v))
+func viewText(view *View) string {
+	repeats, _ := json.Marshal(view.Repeats)
+	distance, _ := json.Marshal(view.Distance)
+	return fmt.Sprintf("\n%s %s %s %s", view.Record.ID, repeats, distance, shown(view))
 }
 
 // wholeText writes down the selection that formats give over all pages.
-func wholeText(t *testing.T, s *Service, c *Criteria) string {
+func wholeText(t *testing.T, service *Service, criteria *Criteria) string {
 	t.Helper()
-	w, err := s.Whole(t.Context(), c)
+	whole, err := service.Whole(t.Context(), criteria)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close()
-	out := fmt.Sprintf("%d, %+v", w.Total(), w.Spelling())
-	err = w.Each(t.Context(), func(v *View) error {
-		out += viewText(v)
+	defer whole.Close()
+	out := fmt.Sprintf("%d, %+v", whole.Total(), whole.Spelling())
+	err = whole.Each(t.Context(), func(view *View) error {
+		out += viewText(view)
 		return nil
 	})
 	if err != nil {

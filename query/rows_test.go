@@ -14,10 +14,10 @@ import (
 )
 
 // samples are those of a row in testdata/samples.txt.
-func samples(tb testing.TB, k calendar.Kind, name string) []string {
+func samples(tb testing.TB, kind calendar.Kind, name string) []string {
 	tb.Helper()
 	for _, line := range readLines(tb, "samples.txt") {
-		if strings.HasPrefix(line, name+" | ") || strings.HasPrefix(line, k.String()+" "+name+" | ") {
+		if strings.HasPrefix(line, name+" | ") || strings.HasPrefix(line, kind.String()+" "+name+" | ") {
 			return strings.Split(strings.ReplaceAll(line, "$cursor", sampleCursor(tb)), " | ")[1:]
 		}
 	}
@@ -28,8 +28,8 @@ func samples(tb testing.TB, k calendar.Kind, name string) []string {
 // sampleCursor is one of the list without parameters.
 func sampleCursor(tb testing.TB) string {
 	tb.Helper()
-	s, _, _, _ := setup(tb, recordsIn(tb, "listings.txt"))
-	l, _, err := list(tb, s, editor, input("cursor=*&per_page=1"))
+	service, _, _, _ := setup(tb, recordsIn(tb, "listings.txt"))
+	l, _, err := list(tb, service, editor, input("cursor=*&per_page=1"))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -55,37 +55,37 @@ func (c *Criteria) same(o *Criteria) bool {
 // and whether it asks the store. Sent empty, every parameter is refused but _fields.
 func TestRows(t *testing.T) {
 	t.Parallel()
-	for _, k := range calendar.Kinds {
-		for _, p := range Params(k) {
-			t.Run(k.String()+" "+p.Name, func(t *testing.T) {
+	for _, kind := range calendar.Kinds {
+		for _, param := range Params(kind) {
+			t.Run(kind.String()+" "+param.Name, func(t *testing.T) {
 				t.Parallel()
-				s, store, _, now := setup(t, world(t))
+				service, store, _, now := setup(t, world(t))
 				request := func(sent string) Request {
 					in := calendar.Input{}
 					values, _ := url.ParseQuery(sent)
 					for name := range values {
 						in[name] = values.Get(name)
 					}
-					return Request{Kind: k, Input: in, Caller: editor, Lang: calendar.LangEN}
+					return Request{Kind: kind, Input: in, Caller: editor, Lang: calendar.LangEN}
 				}
 				parse := func(sent string) *Criteria {
-					c, err := s.Parse(t.Context(), request(sent))
+					criteria, err := service.Parse(t.Context(), request(sent))
 					if err != nil {
 						t.Fatalf("%s: %v", sent, err)
 					}
-					return c
+					return criteria
 				}
-				of, keys := samples(t, k, p.Name), map[string]bool{}
+				of, keys := samples(t, kind, param.Name), map[string]bool{}
 				for _, sent := range of[:2] {
 					store.asked.Store(0)
-					c := parse(sent)
-					if asked := store.asked.Load() > 0; asked != c.LooksUp {
-						t.Errorf("%s: asks the store %t, is marked %t", sent, asked, c.LooksUp)
+					criteria := parse(sent)
+					if asked := store.asked.Load() > 0; asked != criteria.LooksUp {
+						t.Errorf("%s: asks the store %t, is marked %t", sent, asked, criteria.LooksUp)
 					}
-					keys[c.Key] = true
-					links := LinksTo("", c.Links)
-					link := strings.TrimPrefix(links.Page(c.Page), "?")
-					if again := parse(link); !again.same(c) {
+					keys[criteria.Key] = true
+					links := LinksTo("", criteria.Links)
+					link := strings.TrimPrefix(links.Page(criteria.Page), "?")
+					if again := parse(link); !again.same(criteria) {
 						t.Errorf("%s: %s is another list", sent, link)
 					}
 				}
@@ -94,15 +94,15 @@ func TestRows(t *testing.T) {
 				}
 				for _, empty := range []any{"", " \u00a0\t", nil} {
 					r := request(of[0])
-					r.Input[p.Name] = empty
-					_, err := s.Parse(t.Context(), r)
+					r.Input[param.Name] = empty
+					_, err := service.Parse(t.Context(), r)
 					e, refused := asError(err)
-					if named := refused && slices.ContainsFunc(e.Fields, func(f calendar.FieldError) bool { return f.Field == p.Name }); named != (p.Name != "_fields") {
-						t.Errorf("%s=%q: %v", p.Name, empty, err)
+					if named := refused && slices.ContainsFunc(e.Fields, func(fieldError calendar.FieldError) bool { return fieldError.Field == param.Name }); named != (param.Name != "_fields") {
+						t.Errorf("%s=%q: %v", param.Name, empty, err)
 					}
 				}
-				if k == calendar.KindEvent {
-					showsBlanked(t, of[0], p.Hides)
+				if kind == calendar.KindEvent {
+					showsBlanked(t, of[0], param.Hides)
 				}
 				if len(of) < 3 {
 					return
@@ -117,7 +117,7 @@ func TestRows(t *testing.T) {
 					"venue": ids(53), "organizer": ids(63), "categories": ids(34), "tags": ids(43),
 				})
 				step := time.Second
-				if p.Name == "when" {
+				if param.Name == "when" {
 					step = 24 * time.Hour
 				}
 				*now = now.Add(step)
@@ -134,7 +134,7 @@ func TestRows(t *testing.T) {
 func showsBlanked(t *testing.T, sent string, hides bool) {
 	t.Helper()
 	records := world(t)
-	at := slices.IndexFunc(records, func(r *calendar.Record) bool { return r.ID == 106 })
+	at := slices.IndexFunc(records, func(record *calendar.Record) bool { return record.ID == 106 })
 	full := records[at]
 	lists := func(protected bool) (out [2]string) {
 		for i := range out {
@@ -144,10 +144,10 @@ func showsBlanked(t *testing.T, sent string, hides bool) {
 			}
 			f["protected"] = protected
 			records[at] = event(t, full.ID, "Secret jam", "2030-05-16 09:00:00", "2030-05-16 10:00:00", f)
-			s, _, _, _ := setup(t, records)
+			service, _, _, _ := setup(t, records)
 			in := input(sent + "&per_page=50")
 			delete(in, "page")
-			if l, _, err := list(t, s, anonymous, in); err == nil { // else not for everybody
+			if l, _, err := list(t, service, anonymous, in); err == nil { // else not for everybody
 				out[i] = fmt.Sprint(idsOf(l))
 			}
 		}
@@ -164,25 +164,25 @@ func showsBlanked(t *testing.T, sent string, hides bool) {
 // TestKey: criteria of one line of testdata/keys.txt have one key, those of two lines have two.
 func TestKey(t *testing.T) {
 	t.Parallel()
-	s, _, _, _ := setup(t, world(t))
+	service, _, _, _ := setup(t, world(t))
 	lines := map[string]string{}
 	for _, line := range readLines(t, "keys.txt") {
 		keys := map[string]bool{}
 		for row := range strings.SplitSeq(line, " | ") {
 			row, french := strings.CutPrefix(row, "fr ")
-			r := asked(t, row)
+			request := asked(t, row)
 			if french {
-				r.Lang = calendar.LangFR
+				request.Lang = calendar.LangFR
 			}
-			c, err := s.Parse(t.Context(), r)
+			criteria, err := service.Parse(t.Context(), request)
 			if err != nil {
 				t.Fatal(err)
 			}
-			keys[c.Key] = true
-			if other := lines[c.Key]; other != "" && other != line {
+			keys[criteria.Key] = true
+			if other := lines[criteria.Key]; other != "" && other != line {
 				t.Errorf("%s has the key of %s", row, other)
 			}
-			lines[c.Key] = line
+			lines[criteria.Key] = line
 		}
 		if len(keys) != 1 {
 			t.Errorf("%s: %d keys", line, len(keys))

@@ -11,10 +11,10 @@ import (
 
 // Run answers the criteria. A page past the end of a list of posts is
 // *calendar.Error with CodePageNotFound.
-func (s *Service) Run(ctx context.Context, c *Criteria) (*List, error) {
-	list, err := present(ctx, s, func(st *state) (*List, error) { return st.list(ctx, c) })
-	if err == nil && c.Page > 1 && len(list.Views) == 0 && c.Kind.IsPost() {
-		return nil, calendar.Fail(calendar.CodePageNotFound, c.Kind)
+func (s *Service) Run(ctx context.Context, criteria *Criteria) (*List, error) {
+	list, err := present(ctx, s, func(st *state) (*List, error) { return st.list(ctx, criteria) })
+	if err == nil && criteria.Page > 1 && len(list.Views) == 0 && criteria.Kind.IsPost() {
+		return nil, calendar.Fail(calendar.CodePageNotFound, criteria.Kind)
 	}
 	return list, err
 }
@@ -22,10 +22,10 @@ func (s *Service) Run(ctx context.Context, c *Criteria) (*List, error) {
 // Several answers the criteria of several lists of events as of one state, and calls use
 // with each list in their order; a page past the end is an empty one. It may begin again:
 // use is called for the first again then.
-func (s *Service) Several(ctx context.Context, cs []*Criteria, use func(i int, list *List) error) error {
+func (s *Service) Several(ctx context.Context, all []*Criteria, use func(i int, list *List) error) error {
 	_, err := present(ctx, s, func(st *state) (none struct{}, err error) {
-		for i, c := range cs {
-			list, err := st.list(ctx, c)
+		for i, criteria := range all {
+			list, err := st.list(ctx, criteria)
 			if err == nil {
 				err = use(i, list)
 			}
@@ -39,22 +39,22 @@ func (s *Service) Several(ctx context.Context, cs []*Criteria, use func(i int, l
 }
 
 // list answers the criteria; a page past the end is empty.
-func (st *state) list(ctx context.Context, c *Criteria) (*List, error) {
-	found, err := st.search(ctx, c)
+func (st *state) list(ctx context.Context, criteria *Criteria) (*List, error) {
+	found, err := st.search(ctx, criteria)
 	if err != nil {
 		return nil, err
 	}
 	page, order := &found.page, found.query.Sort
 	list := &List{
 		Total:      page.Total,
-		TotalPages: (page.Total + c.PerPage - 1) / c.PerPage,
+		TotalPages: (page.Total + criteria.PerPage - 1) / criteria.PerPage,
 		Position:   st.view.Shown().Position,
 		Facets:     found.facets,
 		Spelling:   found.criteria.spelling(),
 	}
-	if w := c.walk; w != nil && len(page.Documents) > c.PerPage {
-		page.Documents = page.Documents[:c.PerPage]
-		list.Next = w.next(order, page.Documents[c.PerPage-1].Record, found.criteria.step)
+	if walk := criteria.walk; walk != nil && len(page.Documents) > criteria.PerPage {
+		page.Documents = page.Documents[:criteria.PerPage]
+		list.Next = walk.next(order, page.Documents[criteria.PerPage-1].Record, found.criteria.step)
 	}
 	list.Views, err = st.views(ctx, found.criteria, page.Documents, order)
 	return list, err
@@ -69,14 +69,14 @@ type found struct {
 }
 
 // search searches in the steps of typos=auto.
-func (st *state) search(ctx context.Context, c *Criteria) (*found, error) {
+func (st *state) search(ctx context.Context, criteria *Criteria) (*found, error) {
 	var out *found
-	at, err := stepped(c, func(c *Criteria) (int, error) {
-		q, counts, err := st.query(ctx, c)
+	at, err := stepped(criteria, func(criteria *Criteria) (int, error) {
+		q, counts, err := st.query(ctx, criteria)
 		if err != nil {
 			return 0, err
 		}
-		page, err := st.page(ctx, c, q)
+		page, err := st.page(ctx, criteria, q)
 		if err == nil && (out == nil || page.Total > 0) { // where no step finds anything, the facets are of the first
 			out = &found{query: q, page: page}
 			for i, count := range counts {
@@ -93,41 +93,41 @@ func (st *state) search(ctx context.Context, c *Criteria) (*found, error) {
 }
 
 // query returns what a list asks of the index, and the facets that are made of the answer.
-func (st *state) query(ctx context.Context, c *Criteria) (q readmodel.Query, counts []*facetCount, err error) {
-	chosen, err := st.choice(ctx, c)
+func (st *state) query(ctx context.Context, criteria *Criteria) (q readmodel.Query, counts []*facetCount, err error) {
+	chosen, err := st.choice(ctx, criteria)
 	if err != nil {
 		return q, nil, err
 	}
-	order, err := st.order(ctx, c)
+	order, err := st.order(ctx, criteria)
 	if err != nil {
 		return q, nil, err
 	}
-	isCounted := func(name string) bool { return slices.Contains(c.Facets, name) }
+	isCounted := func(name string) bool { return slices.Contains(criteria.Facets, name) }
 	q = readmodel.Query{
-		Kind: c.Kind, Filter: c.protect(chosen.parts(func(name string) bool { return !isCounted(name) })),
-		Sort: order, Offset: (c.Page - 1) * c.PerPage, Limit: c.PerPage,
+		Kind: criteria.Kind, Filter: criteria.protect(chosen.parts(func(name string) bool { return !isCounted(name) })),
+		Sort: order, Offset: (criteria.Page - 1) * criteria.PerPage, Limit: criteria.PerPage,
 	}
 	if rest := chosen.parts(isCounted); len(rest) > 0 {
 		q.Narrow = rest
 	}
-	for _, name := range c.Facets {
-		count, err := st.facet(ctx, c, name)
+	for _, name := range criteria.Facets {
+		count, err := st.facet(ctx, criteria, name)
 		if err != nil {
 			return q, nil, err
 		}
 		among := chosen.parts(func(other string) bool { return isCounted(other) && other != name })
-		if b := blanked(c.Caller); b != nil && !count.blanked && !c.hides {
-			among = append(among, not(b))
+		if filter := blanked(criteria.Caller); filter != nil && !count.blanked && !criteria.hides {
+			among = append(among, not(filter))
 		}
 		q.Tallies = append(q.Tallies, count.tally(among))
 		counts = append(counts, count)
 	}
-	if c.collapse {
-		q.Collapse = &readmodel.Collapse{Field: readmodel.FieldRepeats, Alone: blanked(c.Caller)}
+	if criteria.collapse {
+		q.Collapse = &readmodel.Collapse{Field: readmodel.FieldRepeats, Alone: blanked(criteria.Caller)}
 	}
-	if w := c.walk; w != nil && c.PerPage > 0 {
-		if len(w.At) == len(order) { // else it is of another order, made up
-			q.After = w.At
+	if walk := criteria.walk; walk != nil && criteria.PerPage > 0 {
+		if len(walk.At) == len(order) { // else it is of another order, made up
+			q.After = walk.At
 		}
 		q.Limit++ // one more, to know whether there is a next page
 	}
@@ -135,39 +135,39 @@ func (st *state) query(ctx context.Context, c *Criteria) (q readmodel.Query, cou
 }
 
 // page finds the documents of the page.
-func (st *state) page(ctx context.Context, c *Criteria, q readmodel.Query) (readmodel.Page, error) {
+func (st *state) page(ctx context.Context, criteria *Criteria, query readmodel.Query) (readmodel.Page, error) {
 	switch {
-	case c.Kind.IsTerm() && c.orderBy == "count":
-		counts, err := st.countedOf(ctx, c.Kind)
+	case criteria.Kind.IsTerm() && criteria.orderBy == "count":
+		counts, err := st.countedOf(ctx, criteria.Kind)
 		if err != nil {
 			return readmodel.Page{}, err
 		}
-		return st.ranked(ctx, c, q.Filter, counts)
-	case c.Kind.IsTerm() && c.orderBy == "include" && c.include != nil:
-		place := make(map[calendar.ID]int, len(c.include))
-		for i, id := range c.include {
+		return st.ranked(ctx, criteria, query.Filter, counts)
+	case criteria.Kind.IsTerm() && criteria.orderBy == "include" && criteria.include != nil:
+		place := make(map[calendar.ID]int, len(criteria.include))
+		for i, id := range criteria.include {
 			place[id] = i
 		}
-		return st.ranked(ctx, c, q.Filter, place)
+		return st.ranked(ctx, criteria, query.Filter, place)
 	}
-	return st.view.Search(ctx, q)
+	return st.view.Search(ctx, query)
 }
 
 // order returns the order of the list.
-func (st *state) order(ctx context.Context, c *Criteria) ([]readmodel.Sort, error) {
+func (st *state) order(ctx context.Context, criteria *Criteria) ([]readmodel.Sort, error) {
 	switch {
-	case c.sort == "distance":
-		venues, err := st.visible(ctx, c, calendar.KindVenue)
+	case criteria.sort == "distance":
+		venues, err := st.visible(ctx, criteria, calendar.KindVenue)
 		if err != nil {
 			return nil, err
 		}
-		return append([]readmodel.Sort{{Field: readmodel.FieldVenue, Desc: c.desc, Least: venues.metres(c.near)}}, byStart(c.desc)...), nil
-	case c.sort == sortRelevance && c.search.Query != "":
+		return append([]readmodel.Sort{{Field: readmodel.FieldVenue, Desc: criteria.desc, Least: venues.metres(criteria.near)}}, byStart(criteria.desc)...), nil
+	case criteria.sort == sortRelevance && criteria.search.Query != "":
 		// That of events which the caller gets blanked is of their title.
-		rank := &readmodel.Relevance{Text: c.text(), Title: blanked(c.Caller)}
+		rank := &readmodel.Relevance{Text: criteria.text(), Title: blanked(criteria.Caller)}
 		return append([]readmodel.Sort{{Rank: rank, Desc: true}}, byStart(false)...), nil
 	}
-	return c.order(), nil
+	return criteria.order(), nil
 }
 
 // byStart is the order of events by start (interface 4.4).
@@ -202,48 +202,48 @@ func (c *Criteria) order() []readmodel.Sort {
 
 // ranked answers a page of terms in an order that the read model does not have: by rank,
 // then by id.
-func (st *state) ranked(ctx context.Context, c *Criteria, f readmodel.Filter, rank map[calendar.ID]int) (readmodel.Page, error) {
-	found, err := readmodel.Counts(ctx, st.view, c.Kind, readmodel.FieldID, f)
+func (st *state) ranked(ctx context.Context, criteria *Criteria, filter readmodel.Filter, rank map[calendar.ID]int) (readmodel.Page, error) {
+	found, err := readmodel.Counts(ctx, st.view, criteria.Kind, readmodel.FieldID, filter)
 	if err != nil {
 		return readmodel.Page{}, err
 	}
 	ids := keys(found)
 	slices.SortStableFunc(ids, func(a, b calendar.ID) int {
-		if c.desc {
+		if criteria.desc {
 			a, b = b, a
 		}
 		return cmp.Compare(rank[a], rank[b])
 	})
 	page := readmodel.Page{Total: len(ids)}
-	from := min((c.Page-1)*c.PerPage, len(ids))
-	ids = ids[from:min(from+c.PerPage, len(ids))]
+	from := min((criteria.Page-1)*criteria.PerPage, len(ids))
+	ids = ids[from:min(from+criteria.PerPage, len(ids))]
 	documents, err := st.view.Get(ctx, ids)
 	for _, id := range ids {
-		if d, ok := documents[id]; ok {
-			page.Documents = append(page.Documents, d)
+		if document, ok := documents[id]; ok {
+			page.Documents = append(page.Documents, document)
 		}
 	}
 	return page, err
 }
 
 // views makes the views of a page, with what its events embed.
-func (st *state) views(ctx context.Context, c *Criteria, documents []readmodel.Document, order []readmodel.Sort) ([]View, error) {
+func (st *state) views(ctx context.Context, criteria *Criteria, documents []readmodel.Document, order []readmodel.Sort) ([]View, error) {
 	now := st.moment()
 	out := make([]View, len(documents))
-	for i, d := range documents {
+	for i, document := range documents {
 		out[i] = View{
-			Record: d.Record, Repeats: d.Repeats, Status: statusOf(d.Record, now),
-			Blanked: c.Kind == calendar.KindEvent && calendar.NeedsPassword(c.Caller, d.Record),
+			Record: document.Record, Repeats: document.Repeats, Status: statusOf(document.Record, now),
+			Blanked: criteria.Kind == calendar.KindEvent && calendar.NeedsPassword(criteria.Caller, document.Record),
 		}
-		if c.sort == "distance" {
-			if at := readmodel.Place(order[:1], d.Record)[0]; at.Has {
+		if criteria.sort == "distance" {
+			if at := readmodel.Place(order[:1], document.Record)[0]; at.Has {
 				out[i].Distance = &at.N
 			}
 		}
 	}
-	j := st.join(c.Caller, c.Lang, c.Embeds)
-	j.withdrawn = c.withdrawn
-	return out, j.views(ctx, c.Kind, out)
+	j := st.join(criteria.Caller, criteria.Lang, criteria.Embeds)
+	j.withdrawn = criteria.withdrawn
+	return out, j.views(ctx, criteria.Kind, out)
 }
 
 // join returns the join of what events of the state embed.

@@ -31,27 +31,27 @@ func (s *Service) Forget() {
 }
 
 // New makes a Service; it starts nothing.
-func New(index readmodel.Index, records Records, o Options) (*Service, error) {
+func New(index readmodel.Index, records Records, options Options) (*Service, error) {
 	switch {
 	case index == nil:
 		return nil, errors.New("query: an index is required")
 	case records == nil:
 		return nil, errors.New("query: records are required")
-	case min(o.PerPageMax, o.MaxAnswer, int(o.PositionWait)) < 0:
+	case min(options.PerPageMax, options.MaxAnswer, int(options.PositionWait)) < 0:
 		return nil, errors.New("query: an option is negative")
 	}
-	o.Site = cmp.Or(o.Site, time.UTC)
-	o.PerPageMax = cmp.Or(o.PerPageMax, 100)
-	o.MaxAnswer = cmp.Or(o.MaxAnswer, 8<<20)
-	o.PositionWait = cmp.Or(o.PositionWait, 5*time.Second)
-	o.QueryBudget = cmp.Or(o.QueryBudget, 90)
-	if o.Now == nil {
-		o.Now = time.Now
+	options.Site = cmp.Or(options.Site, time.UTC)
+	options.PerPageMax = cmp.Or(options.PerPageMax, 100)
+	options.MaxAnswer = cmp.Or(options.MaxAnswer, 8<<20)
+	options.PositionWait = cmp.Or(options.PositionWait, 5*time.Second)
+	options.QueryBudget = cmp.Or(options.QueryBudget, 90)
+	if options.Now == nil {
+		options.Now = time.Now
 	}
-	if o.CostBands == nil {
-		o.CostBands = []string{"10", "25", "50", "100"}
+	if options.CostBands == nil {
+		options.CostBands = []string{"10", "25", "50", "100"}
 	}
-	return &Service{index: index, records: records, o: o, bands: costBands(o.CostBands)}, nil
+	return &Service{index: index, records: records, o: options, bands: costBands(options.CostBands)}, nil
 }
 
 func (s *Service) now() time.Time { return s.o.Now() }
@@ -62,8 +62,8 @@ func (s *Service) now() time.Time { return s.o.Now() }
 // now, and goes on without an error when that wait ends first (interface 2.10).
 // It returns the position that was reached. Another generation of the index may answer
 // by the time of the list: an answer has to be compared with it.
-func (s *Service) Await(ctx context.Context, c calendar.Caller, least calendar.Position) (calendar.Position, error) {
-	known := c.Role != calendar.Anonymous
+func (s *Service) Await(ctx context.Context, caller calendar.Caller, least calendar.Position) (calendar.Position, error) {
+	known := caller.Role != calendar.Anonymous
 	if least == 0 && !known {
 		return 0, nil
 	}

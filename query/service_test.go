@@ -17,7 +17,7 @@ import (
 // scheduled event is due.
 func TestGeneration(t *testing.T) {
 	t.Parallel()
-	s, _, index, now := setup(t, world(t))
+	service, _, index, now := setup(t, world(t))
 	seen := map[Generation]bool{}
 	for i, step := range []func(){
 		func() {},
@@ -27,25 +27,25 @@ func TestGeneration(t *testing.T) {
 		func() { index.put() },
 	} {
 		step()
-		g, err := s.Generation(t.Context())
-		if err != nil || seen[g] != (i == 1) {
-			t.Errorf("step %d: %+v, %v", i, g, err)
+		generation, err := service.Generation(t.Context())
+		if err != nil || seen[generation] != (i == 1) {
+			t.Errorf("step %d: %+v, %v", i, generation, err)
 		}
-		seen[g] = true
+		seen[generation] = true
 	}
 }
 
 // TestReadFromLocalIndex: single reads never see less than the last write.
 func TestReadFromLocalIndex(t *testing.T) {
 	t.Parallel()
-	s, store, index, _ := setup(t, world(t))
-	s.o.LocalIndex = true
+	service, store, index, _ := setup(t, world(t))
+	service.o.LocalIndex = true
 	older := store.byID[100]
 	newer := event(t, 100, "Newer", "2030-05-10 10:00:00", "2030-05-10 12:00:00", nil)
-	want := func(what string, r *calendar.Record) {
+	want := func(what string, record *calendar.Record) {
 		t.Helper()
-		got, err := s.Read(t.Context(), calendar.KindEvent, 100, "", anonymous, calendar.LangEN, EmbedAll, nil)
-		if err != nil || got.Record != r {
+		got, err := service.Read(t.Context(), calendar.KindEvent, 100, "", anonymous, calendar.LangEN, EmbedAll, nil)
+		if err != nil || got.Record != record {
 			t.Errorf("%s: got %v, %v", what, got.Record, err)
 		}
 	}
@@ -60,10 +60,10 @@ func TestReadFromLocalIndex(t *testing.T) {
 }
 
 // wait calls Await while the read model moves some times, once a second.
-func wait(t *testing.T, moves int, await func(ctx context.Context, s *Service, store *fakeRecords) string) (out string) {
+func wait(t *testing.T, moves int, await func(ctx context.Context, service *Service, store *fakeRecords) string) (out string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s, store, index, _ := setup(t, nil)
+		service, store, index, _ := setup(t, nil)
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -73,7 +73,7 @@ func wait(t *testing.T, moves int, await func(ctx context.Context, s *Service, s
 			}
 		}()
 		from := time.Now()
-		got := await(t.Context(), s, store)
+		got := await(t.Context(), service, store)
 		out = fmt.Sprintf("%s after %s", got, time.Since(from))
 		<-done
 	})
@@ -102,9 +102,9 @@ func TestAwait(t *testing.T) {
 		if _, err := fmt.Sscan(row, &who, &least, &head, &moves); err != nil {
 			t.Fatal(err)
 		}
-		got := wait(t, moves, func(ctx context.Context, s *Service, store *fakeRecords) string {
+		got := wait(t, moves, func(ctx context.Context, service *Service, store *fakeRecords) string {
 			store.head = head
-			reached, err := s.Await(ctx, callers[who], least)
+			reached, err := service.Await(ctx, callers[who], least)
 			if err != nil {
 				return err.Error()
 			}
@@ -133,9 +133,9 @@ func TestAwaitCounts(t *testing.T) {
 		{calendar.KindTag, 1, nil, true, 0},
 		{calendar.KindVenue, 2, nil, true, 0},
 	} {
-		got := wait(t, 0, func(ctx context.Context, s *Service, _ *fakeRecords) string {
-			s.o.LocalIndex = tt.local
-			s.AwaitCounts(ctx, &calendar.Record{ID: 900, Kind: tt.kind, Version: tt.version, Fields: tt.fields}, 2)
+		got := wait(t, 0, func(ctx context.Context, service *Service, _ *fakeRecords) string {
+			service.o.LocalIndex = tt.local
+			service.AwaitCounts(ctx, &calendar.Record{ID: 900, Kind: tt.kind, Version: tt.version, Fields: tt.fields}, 2)
 			return ""
 		})
 		if got != " after "+tt.waits.String() {
@@ -150,8 +150,8 @@ func TestViewsWithoutReadModel(t *testing.T) {
 	t.Parallel()
 	for what, fault := range map[string]error{"does not answer": nil, "out of reach": readmodel.ErrUnavailable, "another fault": errors.New("a fault")} {
 		synctest.Test(t, func(t *testing.T) {
-			s, store, index, _ := setup(t, world(t))
-			if _, err := viewed(t, s, store.byID[31], EmbedAll); err != nil {
+			service, store, index, _ := setup(t, world(t))
+			if _, err := viewed(t, service, store.byID[31], EmbedAll); err != nil {
 				t.Fatal(err)
 			}
 			index.put() // another generation
@@ -163,9 +163,9 @@ func TestViewsWithoutReadModel(t *testing.T) {
 				return fault
 			}
 			from := time.Now()
-			v, err := viewed(t, s, store.byID[31], EmbedAll)
-			if waited := time.Since(from); waited > countsLimit || (err != nil) != (what == "another fault") || err == nil && v.Count != 1 {
-				t.Errorf("%s: %d events, %v after %s", what, v.Count, err, waited)
+			view, err := viewed(t, service, store.byID[31], EmbedAll)
+			if waited := time.Since(from); waited > countsLimit || (err != nil) != (what == "another fault") || err == nil && view.Count != 1 {
+				t.Errorf("%s: %d events, %v after %s", what, view.Count, err, waited)
 			}
 		})
 	}
@@ -175,29 +175,29 @@ func TestViewsWithoutReadModel(t *testing.T) {
 func TestMark(t *testing.T) {
 	t.Parallel()
 	seen := map[uint64]int{}
-	for i, change := range []func(v *View){
+	for i, change := range []func(view *View){
 		func(*View) {},
-		func(v *View) { v.Status = calendar.StatusFuture },
-		func(v *View) { v.Blanked = true },
-		func(v *View) { v.Count = 1 },
-		func(v *View) { v.Venues[0].Record.Version++ },
-		func(v *View) { v.Venues[0].Status = calendar.StatusPrivate },
-		func(v *View) { v.Organizers, v.Venues = append(v.Venues, v.Organizers...), nil },
-		func(v *View) { v.Categories[0].Count++ },
-		func(v *View) { v.Tags = nil },
+		func(view *View) { view.Status = calendar.StatusFuture },
+		func(view *View) { view.Blanked = true },
+		func(view *View) { view.Count = 1 },
+		func(view *View) { view.Venues[0].Record.Version++ },
+		func(view *View) { view.Venues[0].Status = calendar.StatusPrivate },
+		func(view *View) { view.Organizers, view.Venues = append(view.Venues, view.Organizers...), nil },
+		func(view *View) { view.Categories[0].Count++ },
+		func(view *View) { view.Tags = nil },
 	} {
-		of := func(k calendar.Kind, id calendar.ID) []LinkedView {
-			return []LinkedView{{Record: record(t, k, id, "x", nil), Status: calendar.StatusPublish}}
+		of := func(kind calendar.Kind, id calendar.ID) []LinkedView {
+			return []LinkedView{{Record: record(t, kind, id, "x", nil), Status: calendar.StatusPublish}}
 		}
-		v := View{
+		view := View{
 			Record: record(t, calendar.KindEvent, 1, "x", nil), Venues: of(calendar.KindVenue, 2), Organizers: of(calendar.KindOrganizer, 3),
 			Categories: of(calendar.KindCategory, 4), Tags: of(calendar.KindTag, 6),
 		}
-		change(&v)
-		if other, known := seen[v.mark()]; known {
+		change(&view)
+		if other, known := seen[view.mark()]; known {
 			t.Errorf("changes %d and %d have one mark", i, other)
 		}
-		seen[v.mark()] = i
+		seen[view.mark()] = i
 	}
 }
 
@@ -214,14 +214,14 @@ func TestHeavyLinks(t *testing.T) {
 		links = append(links, id)
 	}
 	fair := event(t, 1, "Fair", "2030-05-10 10:00:00", "2030-05-10 12:00:00", fields{"venue": links})
-	s, store, index, _ := setup(t, append(records, fair))
-	s.o.MaxAnswer = 800_000
-	want := func(what string, e Embeds, sent string, tooLarge bool, limit int) {
+	service, store, index, _ := setup(t, append(records, fair))
+	service.o.MaxAnswer = 800_000
+	want := func(what string, embeds Embeds, sent string, tooLarge bool, limit int) {
 		t.Helper()
 		store.asked.Store(0)
 		index.fetched = 0
-		_, err := viewed(t, s, fair, e)
-		_, _, listErr := list(t, s, anonymous, input(sent))
+		_, err := viewed(t, service, fair, embeds)
+		_, _, listErr := list(t, service, anonymous, input(sent))
 		if n := int(store.asked.Load()); errors.Is(err, ErrTooLarge) != tooLarge || errors.Is(listErr, ErrTooLarge) != tooLarge || max(n, index.fetched) > limit {
 			t.Errorf("%s: %v after %d records, the list %v after %d", what, err, n, listErr, index.fetched)
 		}

@@ -49,8 +49,8 @@ func (c *Criteria) Exact() []LinkParam {
 		return c.Sent
 	}
 	overlaps := c.lap != newWindow()
-	out := slices.DeleteFunc(slices.Clone(c.Sent), func(p LinkParam) bool {
-		return slices.Contains(DateParams, p.Name) || p.Name == "when" || p.Name == "strict_dates" || p.Name == "overlap" && overlaps
+	out := slices.DeleteFunc(slices.Clone(c.Sent), func(linkParam LinkParam) bool {
+		return slices.Contains(DateParams, linkParam.Name) || linkParam.Name == "when" || linkParam.Name == "strict_dates" || linkParam.Name == "overlap" && overlaps
 	})
 	for _, zone := range []*time.Location{nil, time.UTC} {
 		first, last := c.lap.spans(zone)

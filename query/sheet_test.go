@@ -11,36 +11,36 @@ import (
 )
 
 // sheetOf reads a sheet: "zone", "past", "first..last" with blanks between, "-" for the zero one.
-func sheetOf(tb testing.TB, text string) (s Sheet) {
+func sheetOf(tb testing.TB, text string) (sheet Sheet) {
 	tb.Helper()
 	for word := range strings.FieldsSeq(strings.Trim(text, "-")) {
 		first, last, period := strings.Cut(word, "..")
 		switch {
 		case word == "past":
-			s.Past = true
+			sheet.Past = true
 		case period:
-			s.Period, s.First, s.Last = true, wall(tb, first), wall(tb, last)
+			sheet.Period, sheet.First, sheet.Last = true, wall(tb, first), wall(tb, last)
 		default:
-			s.Zone = zone(tb, word)
+			sheet.Zone = zone(tb, word)
 		}
 	}
-	return s
+	return sheet
 }
 
-func onSheet(tb testing.TB, s *Service, sheet, sent string) *Criteria {
+func onSheet(tb testing.TB, service *Service, sheet, sent string) *Criteria {
 	tb.Helper()
-	c, err := s.Parse(tb.Context(), Request{Kind: calendar.KindEvent, Input: input(sent), Lang: calendar.LangEN, Sheet: sheetOf(tb, sheet)})
+	criteria, err := service.Parse(tb.Context(), Request{Kind: calendar.KindEvent, Input: input(sent), Lang: calendar.LangEN, Sheet: sheetOf(tb, sheet)})
 	if err != nil {
 		tb.Fatalf("%s of %s: %v", sent, sheet, err)
 	}
-	return c
+	return criteria
 }
 
 // exact writes down what the parameters of a list are without its sheet.
-func exact(c *Criteria, sign string) string {
+func exact(criteria *Criteria, sign string) string {
 	var out []string
-	for _, p := range c.Exact() {
-		out = append(out, p.Name+"="+p.Value)
+	for _, linkParam := range criteria.Exact() {
+		out = append(out, linkParam.Name+"="+linkParam.Value)
 	}
 	return strings.Join(out, sign)
 }
@@ -48,18 +48,18 @@ func exact(c *Criteria, sign string) string {
 // TestSheets are the rows of testdata/sheets.txt.
 func TestSheets(t *testing.T) {
 	t.Parallel()
-	var s *Service
+	var service *Service
 	for _, line := range readLines(t, "sheets.txt") {
 		if clock, is := strings.CutPrefix(line, "at "); is {
 			var sunday string
-			s, sunday = onClock(t, clock)
-			s.o.Sunday = sunday != ""
+			service, sunday = onClock(t, clock)
+			service.o.Sunday = sunday != ""
 			continue
 		}
 		cells := strings.Split(line+" ", " | ")
-		c := onSheet(t, s, cells[0], cells[1])
-		got := exact(c, " ") + " | "
-		if from, until, ok := c.Range(); ok {
+		criteria := onSheet(t, service, cells[0], cells[1])
+		got := exact(criteria, " ") + " | "
+		if from, until, ok := criteria.Range(); ok {
 			got += from + " " + until
 		}
 		if want := cells[2] + " | " + strings.TrimSpace(cells[3]); got != want {
@@ -80,8 +80,8 @@ func TestListsOfSheets(t *testing.T) {
 		off := calendar.Wall(rng.IntN(27)-12) * 3600
 		records = append(records, event(t, id+1, "Event", start.String(), end.String(), fields{"utc_start_date": start - off, "utc_end_date": end - off}))
 	}
-	s, _, _, _ := setup(t, records)
-	s.o.Site = zone(t, "America/New_York")
+	service, _, _, _ := setup(t, records)
+	service.o.Site = zone(t, "America/New_York")
 	pick := func(percent int, before, values string) string {
 		all := strings.Split(values, "|")
 		if rng.IntN(100) >= percent {
@@ -101,19 +101,19 @@ func TestListsOfSheets(t *testing.T) {
 			sent = pick(50, "&when=", strings.Join(Days, "|"))
 		}
 		sent += pick(30, "&overlap=", "true|false") + pick(30, "&strict_dates=", "true|false") + "&per_page=100"
-		c := onSheet(t, s, sheet, sent)
-		got, err := s.Run(t.Context(), c)
+		criteria := onSheet(t, service, sheet, sent)
+		got, err := service.Run(t.Context(), criteria)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, _, err := list(t, s, anonymous, input(exact(c, "&")))
+		want, _, err := list(t, service, anonymous, input(exact(criteria, "&")))
 		if err != nil || !slices.Equal(idsOf(got), idsOf(want)) {
-			t.Errorf("%s of%s: %v, %v has %v, %v", sent, sheet, idsOf(got), exact(c, "&"), idsOf(want), err)
+			t.Errorf("%s of%s: %v, %v has %v, %v", sent, sheet, idsOf(got), exact(criteria, "&"), idsOf(want), err)
 		}
 		ids := fmt.Sprint(idsOf(got))
-		if other, known := keys[c.Key]; known && other != ids {
+		if other, known := keys[criteria.Key]; known && other != ids {
 			t.Errorf("%s of%s has the key of another list", sent, sheet)
 		}
-		keys[c.Key] = ids
+		keys[criteria.Key] = ids
 	}
 }

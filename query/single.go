@@ -15,18 +15,18 @@ import (
 // linked records come from the store, counts from the read model. While the read model is
 // out of reach the last known counts stand, so single records stay readable. Protected
 // events are not blanked here: the caller of View checks the right to read first.
-func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Record, l calendar.Lang, e Embeds, m Moment) (View, error) {
-	j := join{records: m.Load, caller: c, lang: l, now: cmp.Or(m.Now, s.now()), embeds: e, left: s.o.MaxAnswer}
-	if m.Load == nil {
+func (s *Service) View(ctx context.Context, c calendar.Caller, record *calendar.Record, l calendar.Lang, e Embeds, moment Moment) (View, error) {
+	j := join{records: moment.Load, caller: c, lang: l, now: cmp.Or(moment.Now, s.now()), embeds: e, left: s.o.MaxAnswer}
+	if moment.Load == nil {
 		j.records, j.counts = s.records.Load, s.lastingCounts
 	}
-	return j.view(ctx, r, cmp.Or(m.Own, j.now))
+	return j.view(ctx, record, cmp.Or(moment.Own, j.now))
 }
 
 // view makes the view of a record whose own status is that of a moment.
-func (j *join) view(ctx context.Context, r *calendar.Record, own time.Time) (View, error) {
-	views := []View{{Record: r, Status: statusOf(r, own)}}
-	err := j.views(ctx, r.Kind, views)
+func (j *join) view(ctx context.Context, record *calendar.Record, own time.Time) (View, error) {
+	views := []View{{Record: record, Status: statusOf(record, own)}}
+	err := j.views(ctx, record.Kind, views)
 	return views[0], err
 }
 
@@ -36,10 +36,10 @@ const countsLimit = time.Second
 
 // lastingCounts returns the numbers of counted events of some terms: the last known ones
 // while the read model is out of reach.
-func (s *Service) lastingCounts(ctx context.Context, k calendar.Kind, ids []calendar.ID) (counts map[calendar.ID]int, err error) {
+func (s *Service) lastingCounts(ctx context.Context, kind calendar.Kind, ids []calendar.ID) (counts map[calendar.ID]int, err error) {
 	within, cancel := context.WithTimeout(ctx, countsLimit)
 	defer cancel()
-	counts, err = present(within, s, func(st *state) (map[calendar.ID]int, error) { return st.countsOf(within, k, ids) })
+	counts, err = present(within, s, func(st *state) (map[calendar.ID]int, error) { return st.countsOf(within, kind, ids) })
 	late := within.Err() != nil && ctx.Err() == nil
 	if err == nil || !late && !errors.Is(err, readmodel.ErrUnavailable) {
 		return counts, err
@@ -54,20 +54,20 @@ func (s *Service) lastingCounts(ctx context.Context, k calendar.Kind, ids []cale
 // not wait shorter. A read model in the same process is a millisecond behind.
 const countWait = 500 * time.Millisecond
 
-// AwaitCounts waits a moment until the counts that a view of r shows take the write at p
+// AwaitCounts waits a moment until the counts that a view of record shows take the write at position
 // into account, so that the answer to the write is the one of a read right after it, ETag
 // included (interface 2.9). Counts may lag: when they still do, or the read model is out of
 // reach, the answer goes out as it is.
 //
 // An index of another process is not waited for: each such wait would cost it a refresh.
-func (s *Service) AwaitCounts(ctx context.Context, r *calendar.Record, p calendar.Position) {
-	ofTerms := r.Kind == calendar.KindEvent && len(r.Fields.IDs("categories"))+len(r.Fields.IDs("tags")) > 0
-	if !s.o.LocalIndex || !ofTerms && (!r.Kind.IsTerm() || r.Version == 1) { // nothing has a new term
+func (s *Service) AwaitCounts(ctx context.Context, record *calendar.Record, position calendar.Position) {
+	ofTerms := record.Kind == calendar.KindEvent && len(record.Fields.IDs("categories"))+len(record.Fields.IDs("tags")) > 0
+	if !s.o.LocalIndex || !ofTerms && (!record.Kind.IsTerm() || record.Version == 1) { // nothing has a new term
 		return
 	}
 	wait, cancel := context.WithTimeout(ctx, min(countWait, s.o.PositionWait))
 	defer cancel()
-	_ = s.index.Wait(wait, p) // counts may lag
+	_ = s.index.Wait(wait, position) // counts may lag
 }
 
 // Read answers a single read: it finds the record by id or slug, checks that the
@@ -75,50 +75,50 @@ func (s *Service) AwaitCounts(ctx context.Context, r *calendar.Record, p calenda
 // CodeNoLongerAvailable, CodeNotAccessible, CodePasswordProtected), and returns its view.
 // The password is checked by verify, which is called for protected events that the
 // caller needs it for; nil (reads by slug) refuses them.
-func (s *Service) Read(ctx context.Context, k calendar.Kind, id calendar.ID, slug string, c calendar.Caller, l calendar.Lang, e Embeds,
+func (s *Service) Read(ctx context.Context, kind calendar.Kind, id calendar.ID, slug string, caller calendar.Caller, lang calendar.Lang, embeds Embeds,
 	verify func(ctx context.Context, id calendar.ID) (bool, error),
 ) (View, error) {
-	st, err := s.current(ctx)
+	state, err := s.current(ctx)
 	if err != nil {
 		return View{}, err
 	}
-	if st != nil {
-		defer st.view.Close()
+	if state != nil {
+		defer state.view.Close()
 	}
-	r, err := s.find(ctx, st, k, id, slug)
+	record, err := s.find(ctx, state, kind, id, slug)
 	switch {
 	case err != nil:
 		return View{}, err
-	case r == nil || r.Kind != k || r.Deleted:
-		return View{}, s.records.Absent(ctx, k, id)
+	case record == nil || record.Kind != kind || record.Deleted:
+		return View{}, s.records.Absent(ctx, kind, id)
 	}
 	now := s.now()
 	switch {
-	case k == calendar.KindEvent && r.Status(now) == calendar.StatusTrash:
-		return View{}, calendar.Fail(calendar.CodeNoLongerAvailable, k)
-	case !calendar.MayRead(c, r, now):
-		return View{}, calendar.Fail(calendar.CodeNotAccessible, k)
-	case k == calendar.KindEvent && calendar.NeedsPassword(c, r):
+	case kind == calendar.KindEvent && record.Status(now) == calendar.StatusTrash:
+		return View{}, calendar.Fail(calendar.CodeNoLongerAvailable, kind)
+	case !calendar.MayRead(caller, record, now):
+		return View{}, calendar.Fail(calendar.CodeNotAccessible, kind)
+	case kind == calendar.KindEvent && calendar.NeedsPassword(caller, record):
 		fits := false
 		if verify != nil {
-			if fits, err = verify(ctx, r.ID); err != nil {
+			if fits, err = verify(ctx, record.ID); err != nil {
 				return View{}, err
 			}
 		}
 		if !fits {
-			return View{}, calendar.Fail(calendar.CodePasswordProtected, k)
+			return View{}, calendar.Fail(calendar.CodePasswordProtected, kind)
 		}
 	}
-	if st == nil {
-		return s.View(ctx, c, r, l, e, Moment{})
+	if state == nil {
+		return s.View(ctx, caller, record, lang, embeds, Moment{})
 	}
-	return st.join(c, l, e).view(ctx, r, now)
+	return state.join(caller, lang, embeds).view(ctx, record, now)
 }
 
 // find returns a record by slug when there is one, else by id; nil when unknown.
-func (s *Service) find(ctx context.Context, st *state, k calendar.Kind, id calendar.ID, slug string) (*calendar.Record, error) {
+func (s *Service) find(ctx context.Context, st *state, kind calendar.Kind, id calendar.ID, slug string) (*calendar.Record, error) {
 	if slug != "" {
-		return s.records.BySlug(ctx, k, strings.ToLower(slug))
+		return s.records.BySlug(ctx, kind, strings.ToLower(slug))
 	}
 	if st != nil {
 		found, err := st.view.Get(ctx, []calendar.ID{id})

@@ -27,22 +27,22 @@ func (q *parser) widget() *source {
 // readBound reads the first or the last bound of the range: an instant, else a clock of the
 // zone or of each event.
 func readBound(lower bool) reader {
-	return func(q *parser, v *param.Value) {
-		d, ok := v.Date()
+	return func(q *parser, value *param.Value) {
+		date, ok := value.Date()
 		if !ok {
 			return
 		}
-		if !inYears(d, q.now, q.s.o.Site) {
-			v.Refuse(calendar.ReasonDateRange)
+		if !inYears(date, q.now, q.s.o.Site) {
+			value.Refuse(calendar.ReasonDateRange)
 			return
 		}
-		s := q.widget()
-		zone, digits := s.zone, d.Wall(q.now, q.s.o.Site)
+		source := q.widget()
+		zone, digits := source.zone, date.Wall(q.now, q.s.o.Site)
 		at := int64(digits)
 		switch {
-		case d.IsInstant():
-			zone, at = time.UTC, d.Instant(q.now, q.s.o.Site).Unix()
-			sent, _ := v.Sent()
+		case date.IsInstant():
+			zone, at = time.UTC, date.Instant(q.now, q.s.o.Site).Unix()
+			sent, _ := value.Sent()
 			text, _ := sent.(string)
 			if clock, ok := calendar.ParseDate(offsetForm.ReplaceAllString(calendar.Trim(text), "")); ok && !clock.IsInstant() {
 				digits = clock.Wall(q.now, time.UTC)
@@ -50,10 +50,10 @@ func readBound(lower bool) reader {
 		case zone != nil:
 			at = calendar.WallToInstant(digits, zone).Unix()
 		}
-		if first, last := s.timed.spans(zone); lower {
-			first.min, s.days.min = at, int64(digits)
+		if first, last := source.timed.spans(zone); lower {
+			first.min, source.days.min = at, int64(digits)
 		} else {
-			last.max, s.days.max = at-1, int64(digits)-1
+			last.max, source.days.max = at-1, int64(digits)-1
 		}
 		q.resolved = q.resolved.Number(int64(digits)).Number(at)
 	}
@@ -62,17 +62,17 @@ func readBound(lower bool) reader {
 // offsetForm is what makes a wall clock an instant, with a fraction of a second before it.
 var offsetForm = regexp.MustCompile(`(?i)(\.\d+)?(z|[+-]\d\d:?\d\d)$`)
 
-func readTimeZone(q *parser, v *param.Value) {
-	text, ok := v.Text(0)
+func readTimeZone(q *parser, value *param.Value) {
+	text, ok := value.Text(0)
 	if !ok || strings.EqualFold(text, "local") {
 		return
 	}
-	z, ok := calendar.ParseZone(text)
+	zone, ok := calendar.ParseZone(text)
 	if !ok {
-		v.Refuse(calendar.ReasonZone)
+		value.Refuse(calendar.ReasonZone)
 		return
 	}
-	q.widget().zone = z.Location
+	q.widget().zone = zone.Location
 }
 
 // filter admits what is in the range; blanked events show no whole days.

@@ -55,22 +55,22 @@ type lazy[T any] struct {
 // get returns the value while it is valid, else what load makes of the one before, which is
 // nil at first.
 func (l *lazy[T]) get(ctx context.Context, valid func(*T) bool, load func(previous *T) (*T, error)) (*T, error) {
-	if v := l.Load(); v != nil && valid(v) {
-		return v, nil
+	if value := l.Load(); value != nil && valid(value) {
+		return value, nil
 	}
 	release, err := l.loading.Acquire(ctx, struct{}{})
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	v := l.Load()
-	if v != nil && valid(v) {
-		return v, nil
+	value := l.Load()
+	if value != nil && valid(value) {
+		return value, nil
 	}
-	if v, err = load(v); err == nil {
-		l.Store(v)
+	if value, err = load(value); err == nil {
+		l.Store(value)
 	}
-	return v, err
+	return value, err
 }
 
 // Generation returns the present generation. While nothing changes it costs one look at
@@ -80,16 +80,16 @@ func (s *Service) Generation(ctx context.Context) (Generation, error) {
 	if err != nil {
 		return Generation{}, err
 	}
-	if g := s.shared.Load(); g != nil && holds(shown, s.now().Unix())(g) {
-		return g.gen, nil
+	if shared := s.shared.Load(); shared != nil && holds(shown, s.now().Unix())(shared) {
+		return shared.gen, nil
 	}
 	return present(ctx, s, func(st *state) (Generation, error) { return Generation{shown, st.gen.Due}, nil })
 }
 
 // present returns what is made of the present state, again when it moved meanwhile.
-func present[T any](ctx context.Context, s *Service, made func(*state) (T, error)) (out T, err error) {
-	err = readmodel.Read(ctx, s.index, func(view readmodel.View) error {
-		st, err := s.stateOf(ctx, view)
+func present[T any](ctx context.Context, service *Service, made func(*state) (T, error)) (out T, err error) {
+	err = readmodel.Read(ctx, service.index, func(view readmodel.View) error {
+		st, err := service.stateOf(ctx, view)
 		if err == nil {
 			out, err = made(st)
 		}
@@ -117,20 +117,20 @@ func (s *Service) stateOf(ctx context.Context, view readmodel.View) (*state, err
 // and of the next one, MaxInt64 for none.
 func dueTimes(ctx context.Context, view readmodel.View, now int64) (last, next int64, err error) {
 	next = math.MaxInt64
-	for _, k := range calendar.Kinds {
+	for _, kind := range calendar.Kinds {
 		for _, in := range []readmodel.Range{{Max: &now}, {Min: new(now + 1)}} {
-			if in.Field = readmodel.FieldPublished; !k.IsPost() {
+			if in.Field = readmodel.FieldPublished; !kind.IsPost() {
 				continue
 			}
 			page, err := view.Search(ctx, readmodel.Query{
-				Kind: k, Filter: readmodel.And{hasStatus(calendar.StatusFuture), in}, Limit: 1,
+				Kind: kind, Filter: readmodel.And{hasStatus(calendar.StatusFuture), in}, Limit: 1,
 				Sort: readmodel.By(in.Max != nil, readmodel.FieldPublished, readmodel.FieldID),
 			})
 			if err != nil {
 				return 0, 0, err
 			}
-			for _, d := range page.Documents {
-				if at := int64(d.Record.Fields.Wall("date_utc")); in.Max != nil {
+			for _, document := range page.Documents {
+				if at := int64(document.Record.Fields.Wall("date_utc")); in.Max != nil {
 					last = max(last, at)
 				} else {
 					next = min(next, at)
@@ -143,14 +143,14 @@ func dueTimes(ctx context.Context, view readmodel.View, now int64) (last, next i
 
 // eventsOf returns how many of the events that a filter admits link to each record of a kind.
 // Records without any are absent.
-func (st *state) eventsOf(ctx context.Context, k calendar.Kind, f readmodel.Filter) (map[calendar.ID]int, error) {
-	return readmodel.Counts(ctx, st.view, calendar.KindEvent, linkField(k), f)
+func (st *state) eventsOf(ctx context.Context, kind calendar.Kind, filter readmodel.Filter) (map[calendar.ID]int, error) {
+	return readmodel.Counts(ctx, st.view, calendar.KindEvent, linkField(kind), filter)
 }
 
 // countedOf returns how many counted events link to each record of a kind; the map is shared.
-func (st *state) countedOf(ctx context.Context, k calendar.Kind) (map[calendar.ID]int, error) {
-	counts, err := st.allCounts[k].get(ctx, func(*map[calendar.ID]int) bool { return true }, func(*map[calendar.ID]int) (*map[calendar.ID]int, error) {
-		counts, err := st.eventsOf(ctx, k, st.counted)
+func (st *state) countedOf(ctx context.Context, kind calendar.Kind) (map[calendar.ID]int, error) {
+	counts, err := st.allCounts[kind].get(ctx, func(*map[calendar.ID]int) bool { return true }, func(*map[calendar.ID]int) (*map[calendar.ID]int, error) {
+		counts, err := st.eventsOf(ctx, kind, st.counted)
 		return &counts, err
 	})
 	if err != nil {
@@ -160,16 +160,16 @@ func (st *state) countedOf(ctx context.Context, k calendar.Kind) (map[calendar.I
 }
 
 // countsOf returns the numbers of counted events of some terms, the same for every caller.
-func (st *state) countsOf(ctx context.Context, k calendar.Kind, ids []calendar.ID) (map[calendar.ID]int, error) {
+func (st *state) countsOf(ctx context.Context, kind calendar.Kind, ids []calendar.ID) (map[calendar.ID]int, error) {
 	out, missing := st.knownCounts(ids)
 	if len(missing) == 0 {
 		return out, nil
 	}
 	each := make([]readmodel.Filter, len(missing))
 	for i, id := range missing {
-		each[i] = in(linkField(k), id)
+		each[i] = in(linkField(kind), id)
 	}
-	fresh, err := st.tallied(ctx, readmodel.And{in(linkField(k), missing...), st.counted}, readmodel.Tally{Parts: each}) // few events have them
+	fresh, err := st.tallied(ctx, readmodel.And{in(linkField(kind), missing...), st.counted}, readmodel.Tally{Parts: each}) // few events have them
 	if err != nil {
 		return out, err
 	}
@@ -194,19 +194,19 @@ func (g *shared) knownCounts(ids []calendar.ID) (known map[calendar.ID]int, miss
 
 // withAbove returns the counted records, ascending, and of categories those above them, too,
 // so that a list has whole branches.
-func (st *state) withAbove(ctx context.Context, k calendar.Kind, counts map[calendar.ID]int) ([]calendar.ID, error) {
+func (st *state) withAbove(ctx context.Context, kind calendar.Kind, counts map[calendar.ID]int) ([]calendar.ID, error) {
 	ids := keys(counts)
-	if k != calendar.KindCategory {
+	if kind != calendar.KindCategory {
 		return ids, nil
 	}
-	d, err := st.directory(ctx, k)
+	directory, err := st.directory(ctx, kind)
 	if err != nil {
 		return nil, err
 	}
 	for _, id := range keys(counts) {
-		if at, known := d.find(id); known {
-			for _, above := range d.above(at) {
-				ids = append(ids, d.records[above].ID)
+		if at, known := directory.find(id); known {
+			for _, above := range directory.above(at) {
+				ids = append(ids, directory.records[above].ID)
 			}
 		}
 	}
@@ -241,8 +241,8 @@ func (st *state) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Reco
 	out := make([]*calendar.Record, len(ids))
 	var missing []calendar.ID
 	for i, id := range ids {
-		r, known := st.links.Load(id)
-		if out[i], _ = r.(*calendar.Record); !known {
+		value, known := st.links.Load(id)
+		if out[i], _ = value.(*calendar.Record); !known {
 			missing = append(missing, id)
 		}
 	}
@@ -254,8 +254,8 @@ func (st *state) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Reco
 		return nil, err
 	}
 	for i, id := range ids {
-		if r := found[id].Record; r != nil {
-			out[i] = r
+		if record := found[id].Record; record != nil {
+			out[i] = record
 		}
 	}
 	for _, id := range missing { // while there is room

@@ -15,33 +15,33 @@ import (
 )
 
 // readTyped reads what was typed.
-func readTyped(q *parser, v *param.Value) {
-	text, ok := text(v)
+func readTyped(q *parser, value *param.Value) {
+	text, ok := text(value)
 	if !ok {
 		return
 	}
 	q.search = readmodel.ParseSearch(text, q.Lang)
-	switch e := &q.search; {
-	case e.IsZero():
-		v.Refuse(calendar.ReasonNoWord)
-	case !e.Within():
-		v.Refuse(calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords))
+	switch expression := &q.search; {
+	case expression.IsZero():
+		value.Refuse(calendar.ReasonNoWord)
+	case !expression.Within():
+		value.Refuse(calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords))
 	}
 	q.fromNow()
 }
 
-func readSuggestTypos(q *parser, v *param.Value) {
-	if _, sent := v.Sent(); !sent {
+func readSuggestTypos(q *parser, value *param.Value) {
+	if _, sent := value.Sent(); !sent {
 		q.typos = typosAuto
 	}
-	readTypos(q, v)
+	readTypos(q, value)
 }
 
-func readKinds(q *parser, v *param.Value) {
-	list := v.Words()
-	for _, k := range calendar.Kinds {
-		if list == nil || slices.Contains(list, k.Collection()) {
-			q.kinds = append(q.kinds, k)
+func readKinds(q *parser, value *param.Value) {
+	list := value.Words()
+	for _, kind := range calendar.Kinds {
+		if list == nil || slices.Contains(list, kind.Collection()) {
+			q.kinds = append(q.kinds, kind)
 		}
 	}
 }
@@ -64,29 +64,29 @@ type Suggestion struct {
 
 // Suggest answers the criteria of suggestions: for each kind those that fit best. What
 // they show is the public view, no matter who asks.
-func (s *Service) Suggest(ctx context.Context, c *Criteria) (out []Suggested, at calendar.Position, err error) {
+func (s *Service) Suggest(ctx context.Context, criteria *Criteria) (out []Suggested, at calendar.Position, err error) {
 	out, err = present(ctx, s, func(st *state) ([]Suggested, error) {
 		at = st.gen.Position
-		out := make([]Suggested, len(c.kinds))
-		g, all := errgroup.WithContext(ctx) // a read model elsewhere answers for all kinds at the same time
+		out := make([]Suggested, len(criteria.kinds))
+		group, all := errgroup.WithContext(ctx) // a read model elsewhere answers for all kinds at the same time
 		for i := range out {
-			g.Go(func() (err error) {
-				out[i], err = st.suggestKind(all, c, c.kinds[i])
+			group.Go(func() (err error) {
+				out[i], err = st.suggestKind(all, criteria, criteria.kinds[i])
 				return err
 			})
 		}
-		return out, g.Wait()
+		return out, group.Wait()
 	})
 	return out, at, err
 }
 
-func (st *state) suggestKind(ctx context.Context, c *Criteria, k calendar.Kind) (Suggested, error) {
-	of := Suggested{Kind: k}
-	found, err := stepped(c, func(c *Criteria) (_ int, err error) {
-		if k == calendar.KindEvent {
-			of.List, err = st.suggestEvents(ctx, c)
+func (st *state) suggestKind(ctx context.Context, criteria *Criteria, kind calendar.Kind) (Suggested, error) {
+	of := Suggested{Kind: kind}
+	found, err := stepped(criteria, func(criteria *Criteria) (_ int, err error) {
+		if kind == calendar.KindEvent {
+			of.List, err = st.suggestEvents(ctx, criteria)
 		} else {
-			of.List, err = st.suggestOthers(ctx, c, k)
+			of.List, err = st.suggestOthers(ctx, criteria, kind)
 		}
 		return len(of.List), err
 	})
@@ -97,29 +97,29 @@ func (st *state) suggestKind(ctx context.Context, c *Criteria, k calendar.Kind) 
 	return of, nil
 }
 
-func (st *state) suggestEvents(ctx context.Context, c *Criteria) ([]Suggestion, error) {
-	name := c.name()
+func (st *state) suggestEvents(ctx context.Context, criteria *Criteria) ([]Suggestion, error) {
+	name := criteria.name()
 	page, err := st.view.Search(ctx, readmodel.Query{
-		Kind: calendar.KindEvent, Filter: append(st.coming(c.upcomingAt), name), Limit: c.suggested,
+		Kind: calendar.KindEvent, Filter: append(st.coming(criteria.upcomingAt), name), Limit: criteria.suggested,
 		Sort:     append([]readmodel.Sort{{Rank: &readmodel.Relevance{Text: name}, Desc: true}}, byStart(false)...),
-		Collapse: &readmodel.Collapse{Field: readmodel.FieldTitleKey(c.Lang)},
+		Collapse: &readmodel.Collapse{Field: readmodel.FieldTitleKey(criteria.Lang)},
 	})
 	if err != nil || page.Total == 0 {
 		return nil, err
 	}
-	venues, err := st.visible(ctx, c, calendar.KindVenue)
+	venues, err := st.visible(ctx, criteria, calendar.KindVenue)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Suggestion, len(page.Documents))
 	now := st.moment()
-	for i, d := range page.Documents {
-		v := &out[i].View
-		v.Record, v.Status = d.Record, d.Record.Status(now)
-		out[i].Count = d.Repeats.Count
-		for _, id := range d.Record.Fields.IDs("venue") {
+	for i, document := range page.Documents {
+		view := &out[i].View
+		view.Record, view.Status = document.Record, document.Record.Status(now)
+		out[i].Count = document.Repeats.Count
+		for _, id := range document.Record.Fields.IDs("venue") {
 			if at, ok := venues.find(id); ok && venues.seen[at] {
-				v.Venues = []LinkedView{{Record: venues.records[at]}}
+				view.Venues = []LinkedView{{Record: venues.records[at]}}
 				break
 			}
 		}
@@ -127,21 +127,21 @@ func (st *state) suggestEvents(ctx context.Context, c *Criteria) ([]Suggestion, 
 	return out, nil
 }
 
-func (st *state) suggestOthers(ctx context.Context, c *Criteria, k calendar.Kind) ([]Suggestion, error) {
-	name := c.name()
-	f := readmodel.And{name}
-	if k.IsPost() {
-		f = append(f, st.published)
+func (st *state) suggestOthers(ctx context.Context, criteria *Criteria, kind calendar.Kind) ([]Suggestion, error) {
+	name := criteria.name()
+	and := readmodel.And{name}
+	if kind.IsPost() {
+		and = append(and, st.published)
 	}
-	found, err := readmodel.Counts(ctx, st.view, k, readmodel.FieldID, f)
+	found, err := readmodel.Counts(ctx, st.view, kind, readmodel.FieldID, and)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	counts, err := st.eventsOf(ctx, k, append(st.coming(c.upcomingAt), in(linkField(k), keys(found)...)))
+	counts, err := st.eventsOf(ctx, kind, append(st.coming(criteria.upcomingAt), in(linkField(kind), keys(found)...)))
 	if err != nil {
 		return nil, err
 	}
-	d, err := st.directory(ctx, k)
+	directory, err := st.directory(ctx, kind)
 	if err != nil {
 		return nil, err
 	}
@@ -155,23 +155,23 @@ func (st *state) suggestOthers(ctx context.Context, c *Criteria, k calendar.Kind
 	rank := readmodel.Relevance{Text: name}
 	now := st.moment()
 	for id := range found {
-		at, ok := d.find(id)
+		at, ok := directory.find(id)
 		if !ok || counts[id] == 0 {
 			continue
 		}
-		r := d.records[at]
-		label, _ := r.Name(c.Lang)
+		record := directory.records[at]
+		label, _ := record.Name(criteria.Lang)
 		folded := readmodel.Fold(label)
 		named[oneBlank(folded)]++
-		all = append(all, entry{Suggestion{View: View{Record: r, Status: statusOf(r, now)}, Count: counts[id]}, rank.Score(r), folded})
+		all = append(all, entry{Suggestion{View: View{Record: record, Status: statusOf(record, now)}, Count: counts[id]}, rank.Score(record), folded})
 	}
 	slices.SortFunc(all, func(a, b entry) int {
 		return cmp.Or(b.score-a.score, b.Count-a.Count, strings.Compare(a.name, b.name), cmp.Compare(a.View.Record.ID, b.View.Record.ID))
 	})
-	out := make([]Suggestion, min(len(all), c.suggested))
+	out := make([]Suggestion, min(len(all), criteria.suggested))
 	for i := range out {
 		out[i] = all[i].Suggestion
-		out[i].Namesake = k == calendar.KindVenue && named[oneBlank(all[i].name)] > 1
+		out[i].Namesake = kind == calendar.KindVenue && named[oneBlank(all[i].name)] > 1
 	}
 	return out, nil
 }

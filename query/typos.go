@@ -12,8 +12,8 @@ const (
 	typosOn   = "on"
 )
 
-func readTypos(q *parser, v *param.Value) {
-	word, ok := v.Text(0)
+func readTypos(q *parser, value *param.Value) {
+	word, ok := value.Text(0)
 	if !ok {
 		return
 	}
@@ -23,7 +23,7 @@ func readTypos(q *parser, v *param.Value) {
 	case word == typosAuto:
 		q.typos = typosAuto
 	case !ok:
-		v.Known(word)
+		value.Known(word)
 	case on:
 		q.typos = typosOn
 	}
@@ -32,14 +32,14 @@ func readTypos(q *parser, v *param.Value) {
 	}
 }
 
-func readHighlight(q *parser, v *param.Value) {
-	if q.Highlight, _ = v.Bool(); q.Highlight {
+func readHighlight(q *parser, value *param.Value) {
+	if q.Highlight, _ = value.Bool(); q.Highlight {
 		q.Cost++
 	}
 }
 
-func readCollapse(q *parser, v *param.Value) {
-	if q.collapse = word(v) != ""; q.collapse {
+func readCollapse(q *parser, value *param.Value) {
+	if q.collapse = word(value) != ""; q.collapse {
 		q.Cost += 2
 	}
 }
@@ -64,24 +64,24 @@ func (c *Criteria) steps() []int {
 
 // stepped calls try with the criteria of each step until one finds something, and returns
 // those of the last call; of the first where none does.
-func stepped(c *Criteria, try func(*Criteria) (total int, err error)) (*Criteria, error) {
-	steps := c.steps()
+func stepped(criteria *Criteria, try func(*Criteria) (total int, err error)) (*Criteria, error) {
+	steps := criteria.steps()
 	for _, step := range steps {
-		at := *c
+		at := *criteria
 		at.step = step
 		total, err := try(&at)
 		if total > 0 || err != nil || len(steps) == 1 {
 			return &at, err
 		}
 	}
-	return c, nil
+	return criteria, nil
 }
 
 // Highlighter marks what the search of the list fits in shown texts; nil where no marks
 // are wanted.
-func (c *Criteria) Highlighter(s readmodel.Spelling) *readmodel.Highlighter {
+func (c *Criteria) Highlighter(spelling readmodel.Spelling) *readmodel.Highlighter {
 	if !c.Highlight || c.search.Query == "" {
 		return nil
 	}
-	return readmodel.NewHighlighter(c.search, s)
+	return readmodel.NewHighlighter(c.search, spelling)
 }

@@ -20,36 +20,36 @@ type Whole struct {
 type Span struct{ Start, End calendar.Wall }
 
 // Count returns how many events criteria find, whatever their page.
-func (s *Service) Count(ctx context.Context, c *Criteria) (int, error) {
+func (s *Service) Count(ctx context.Context, criteria *Criteria) (int, error) {
 	return present(ctx, s, func(st *state) (int, error) {
-		w, err := st.whole(ctx, c)
+		whole, err := st.whole(ctx, criteria)
 		if err != nil {
 			return 0, err
 		}
-		return w.Total(), nil
+		return whole.Total(), nil
 	})
 }
 
 // Whole begins to answer criteria of events over all pages.
-func (s *Service) Whole(ctx context.Context, c *Criteria) (w *Whole, err error) {
+func (s *Service) Whole(ctx context.Context, criteria *Criteria) (whole *Whole, err error) {
 	_, err = readmodel.Open(ctx, s.index, func(view readmodel.View) error {
-		st, err := s.stateOf(ctx, view)
+		state, err := s.stateOf(ctx, view)
 		if err != nil {
 			return err
 		}
-		if w, err = st.whole(ctx, c); err != nil {
+		if whole, err = state.whole(ctx, criteria); err != nil {
 			return err
 		}
 		// An engine may find out at the second read that it does not hold the state.
 		_, err = view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: readmodel.Or{}})
 		return err
 	})
-	return w, err
+	return whole, err
 }
 
 // whole counts a selection, and its facets.
-func (st *state) whole(ctx context.Context, c *Criteria) (*Whole, error) {
-	unpaged := *c
+func (st *state) whole(ctx context.Context, criteria *Criteria) (*Whole, error) {
+	unpaged := *criteria
 	unpaged.Page, unpaged.PerPage = 1, 0
 	found, err := st.search(ctx, &unpaged)
 	if err != nil {
@@ -68,12 +68,12 @@ func (w *Whole) Total() int { return w.found.page.Total }
 // by the clock of a zone, by its name, as the caller sees them.
 func (w *Whole) Zones(ctx context.Context) (map[string]Span, error) {
 	out := map[string]Span{}
-	return out, w.records(ctx, w.found.query, func(r *calendar.Record) {
-		name := readmodel.Zone(r)
-		if name == "" || r.Fields.Bool("all_day") && !calendar.NeedsPassword(w.found.criteria.Caller, r) { // told in UTC, or by the day
+	return out, w.records(ctx, w.found.query, func(record *calendar.Record) {
+		name := readmodel.Zone(record)
+		if name == "" || record.Fields.Bool("all_day") && !calendar.NeedsPassword(w.found.criteria.Caller, record) { // told in UTC, or by the day
 			return
 		}
-		start, end := r.Fields.Wall("start_date"), r.Fields.Wall("end_date")
+		start, end := record.Fields.Wall("start_date"), record.Fields.Wall("end_date")
 		if known, ok := out[name]; ok {
 			start, end = min(start, known.Start), max(end, known.End)
 		}
@@ -92,14 +92,14 @@ func (w *Whole) Spelling() readmodel.Spelling { return w.found.criteria.spelling
 func (w *Whole) Gone(ctx context.Context, since time.Time, use func(*calendar.Record)) error {
 	trashed := *w.found.criteria
 	trashed.trashedSince = new(since.Unix())
-	f, err := w.filter(ctx, &trashed)
+	and, err := w.filter(ctx, &trashed)
 	if err != nil {
 		return err
 	}
-	q := readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: readmodel.By(false, readmodel.FieldID)}
-	return w.records(ctx, q, func(r *calendar.Record) {
-		if !r.Changed.Before(since) && r.FormerStatus(r.Changed) == calendar.StatusPublish {
-			use(r)
+	query := readmodel.Query{Kind: calendar.KindEvent, Filter: and, Sort: readmodel.By(false, readmodel.FieldID)}
+	return w.records(ctx, query, func(record *calendar.Record) {
+		if !record.Changed.Before(since) && record.FormerStatus(record.Changed) == calendar.StatusPublish {
+			use(record)
 		}
 	})
 }
@@ -108,8 +108,8 @@ func (w *Whole) Gone(ctx context.Context, since time.Time, use func(*calendar.Re
 func (w *Whole) Close() { w.view.Close() }
 
 // records calls use with the records that a query finds, in order.
-func (w *Whole) records(ctx context.Context, q readmodel.Query, use func(*calendar.Record)) error {
-	return w.view.Walk(ctx, q, func(documents []readmodel.Document) error {
+func (w *Whole) records(ctx context.Context, query readmodel.Query, use func(*calendar.Record)) error {
+	return w.view.Walk(ctx, query, func(documents []readmodel.Document) error {
 		for i := range documents {
 			use(documents[i].Record)
 		}

@@ -17,12 +17,12 @@ const (
 )
 
 // inYears reports whether a date lies in the years 0001–9999, as it is compared.
-func inYears(d calendar.Date, now time.Time, site *time.Location) bool {
-	w := d.Wall(now, site)
-	if d.IsInstant() {
-		w = calendar.WallOf(d.Instant(now, site))
+func inYears(date calendar.Date, now time.Time, site *time.Location) bool {
+	wall := date.Wall(now, site)
+	if date.IsInstant() {
+		wall = calendar.WallOf(date.Instant(now, site))
 	}
-	return w.InYears()
+	return wall.InYears()
 }
 
 // span is a range of seconds, both ends included.
@@ -51,29 +51,29 @@ var windowFields = [...]string{readmodel.FieldStart, readmodel.FieldEnd, readmod
 func newWindow() window { return window{open, open, open, open} }
 
 // filters are the ranges of the window.
-func (w *window) filters() (f readmodel.And) {
+func (w *window) filters() (and readmodel.And) {
 	for at := range w {
-		f = appendRange(f, windowFields[at], &w[at])
+		and = appendRange(and, windowFields[at], &w[at])
 	}
-	return f
+	return and
 }
 
 // overlaps adds what events overlap that w holds the bounds of (listings, section 2).
-func (w *window) overlaps(f readmodel.And) readmodel.And {
+func (w *window) overlaps(and readmodel.And) readmodel.And {
 	for at := 0; at < len(w); at += 2 {
 		start, end, least := windowFields[at], windowFields[at+1], w[at].min
-		f = appendRange(f, start, &span{open.min, w[at+1].max})
+		and = appendRange(and, start, &span{open.min, w[at+1].max})
 		if least != open.min {
-			f = append(f, readmodel.Or{readmodel.Range{Field: end, Min: new(least + 1)}, readmodel.Range{Field: start, Min: &least}})
+			and = append(and, readmodel.Or{readmodel.Range{Field: end, Min: new(least + 1)}, readmodel.Range{Field: start, Min: &least}})
 		}
 	}
-	return f
+	return and
 }
 
 // appendRange adds a range; the filter points into the span.
-func appendRange(f readmodel.And, field string, s *span) readmodel.And {
+func appendRange(and readmodel.And, field string, s *span) readmodel.And {
 	if *s == open {
-		return f
+		return and
 	}
 	r := readmodel.Range{Field: field}
 	if s.min != open.min {
@@ -82,7 +82,7 @@ func appendRange(f readmodel.And, field string, s *span) readmodel.And {
 	if s.max != open.max {
 		r.Max = &s.max
 	}
-	return append(f, r)
+	return append(and, r)
 }
 
 // edge is one bound of the window before it is put on a field.
@@ -95,14 +95,14 @@ type edge struct {
 
 // apply puts a date on the window, as an instant or as a wall clock of a zone, and returns the
 // bound that it makes.
-func (e edge) apply(w *window, d calendar.Date, instant, strict bool, now time.Time, zone *time.Location) int64 {
-	wall, v := d.Wall(now, zone), d.Instant(now, zone).Unix()
+func (e edge) apply(w *window, date calendar.Date, instant, strict bool, now time.Time, zone *time.Location) int64 {
+	wall, v := date.Wall(now, zone), date.Instant(now, zone).Unix()
 	if !instant {
 		zone, v = nil, int64(wall)
 	}
-	s, end := w.spans(zone)
+	span, end := w.spans(zone)
 	if !e.start {
-		s = end
+		span = end
 	}
 	if first, last := daysIn(wall, wall, zone); !strict && e.floor {
 		v = first
@@ -114,9 +114,9 @@ func (e edge) apply(w *window, d calendar.Date, instant, strict bool, now time.T
 		beyond = 0
 	}
 	if e.lower {
-		s.raise(v + beyond)
+		span.raise(v + beyond)
 	} else {
-		s.lower(v - beyond)
+		span.lower(v - beyond)
 	}
 	return v
 }
@@ -164,11 +164,11 @@ func startOfWindow(now time.Time, site *time.Location) calendar.Wall {
 // endOfWindow returns the declared default of end_date: 23:59:59, two years later; 29 February
 // goes to the 28th.
 func endOfWindow(now time.Time, site *time.Location) calendar.Wall {
-	y, m, d := now.In(site).Date()
-	if m == time.February {
+	y, month, d := now.In(site).Date()
+	if month == time.February {
 		d = min(d, 28)
 	}
-	return calendar.Wall(time.Date(y+2, m, d, 23, 59, 59, 0, time.UTC).Unix())
+	return calendar.Wall(time.Date(y+2, month, d, 23, 59, 59, 0, time.UTC).Unix())
 }
 
 // Days are the words of when (listings, section 2).

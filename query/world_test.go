@@ -23,8 +23,8 @@ type fakeRecords struct {
 	asked atomic.Int64 // ids, slugs and names
 }
 
-func (f *fakeRecords) Absent(_ context.Context, k calendar.Kind, _ calendar.ID) error {
-	return calendar.Fail(calendar.CodeNotFound, k)
+func (f *fakeRecords) Absent(_ context.Context, kind calendar.Kind, _ calendar.ID) error {
+	return calendar.Fail(calendar.CodeNotFound, kind)
 }
 
 func (f *fakeRecords) Load(_ context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
@@ -36,24 +36,24 @@ func (f *fakeRecords) Load(_ context.Context, ids ...calendar.ID) ([]*calendar.R
 	return out, nil
 }
 
-func (f *fakeRecords) all(k calendar.Kind, fits func(*calendar.Record) bool) (out []*calendar.Record) {
+func (f *fakeRecords) all(kind calendar.Kind, fits func(*calendar.Record) bool) (out []*calendar.Record) {
 	f.asked.Add(1)
 	for _, id := range slices.Sorted(maps.Keys(f.byID)) {
-		if r := f.byID[id]; r.Kind == k && fits(r) {
-			out = append(out, r)
+		if record := f.byID[id]; record.Kind == kind && fits(record) {
+			out = append(out, record)
 		}
 	}
 	return out
 }
 
-func (f *fakeRecords) BySlug(_ context.Context, k calendar.Kind, slug string) (*calendar.Record, error) {
-	found := append(f.all(k, func(r *calendar.Record) bool { return r.Slug() == slug }), nil)
+func (f *fakeRecords) BySlug(_ context.Context, kind calendar.Kind, slug string) (*calendar.Record, error) {
+	found := append(f.all(kind, func(record *calendar.Record) bool { return record.Slug() == slug }), nil)
 	return found[0], nil
 }
 
-func (f *fakeRecords) ByName(_ context.Context, k calendar.Kind, l calendar.Lang, name string) ([]*calendar.Record, error) {
-	return f.all(k, func(r *calendar.Record) bool {
-		shown, _ := r.Name(l)
+func (f *fakeRecords) ByName(_ context.Context, kind calendar.Kind, lang calendar.Lang, name string) ([]*calendar.Record, error) {
+	return f.all(kind, func(record *calendar.Record) bool {
+		shown, _ := record.Name(lang)
 		return calendar.Fold(shown) == calendar.Fold(name)
 	}), nil
 }
@@ -70,20 +70,20 @@ type fakeIndex struct {
 // put shows records and moves the position by one.
 func (x *fakeIndex) put(records ...*calendar.Record) {
 	marks, _ := x.Marks(context.Background())
-	b := readmodel.Batch{Mark: calendar.Mark{Position: marks.All.Position + 1}}
-	for _, r := range records {
-		body, err := calendar.EncodeRecord(r)
+	batch := readmodel.Batch{Mark: calendar.Mark{Position: marks.All.Position + 1}}
+	for _, record := range records {
+		body, err := calendar.EncodeRecord(record)
 		if err != nil {
 			body = []byte("{}") // a record that no store would have
 		}
-		b.Documents = append(b.Documents, readmodel.Document{Position: b.Mark.Position, Record: r, Body: body})
+		batch.Documents = append(batch.Documents, readmodel.Document{Position: batch.Mark.Position, Record: record, Body: body})
 	}
-	_, _ = x.Write(context.Background(), b)
+	_, _ = x.Write(context.Background(), batch)
 }
 
 func (x *fakeIndex) View(ctx context.Context) (readmodel.View, error) {
-	v, err := x.Plain.View(ctx)
-	return &fakeView{v, x}, err
+	view, err := x.Plain.View(ctx)
+	return &fakeView{view, x}, err
 }
 
 // fakeView is a view of a fakeIndex.
@@ -92,11 +92,11 @@ type fakeView struct {
 	x *fakeIndex
 }
 
-func (v *fakeView) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
+func (v *fakeView) Search(ctx context.Context, query readmodel.Query) (readmodel.Page, error) {
 	if v.x.fault != nil {
 		return readmodel.Page{}, v.x.fault(ctx)
 	}
-	return v.View.Search(ctx, q)
+	return v.View.Search(ctx, query)
 }
 
 func (v *fakeView) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
@@ -108,14 +108,14 @@ func (v *fakeView) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]
 func fill(tb testing.TB, index readmodel.Index, records []*calendar.Record) {
 	tb.Helper()
 	var batch readmodel.Batch
-	for _, r := range records {
-		body, err := calendar.EncodeRecord(r)
+	for _, record := range records {
+		body, err := calendar.EncodeRecord(record)
 		if err != nil {
 			tb.Fatal(err)
 		}
-		r.Sum = calendar.SumOf(body)
+		record.Sum = calendar.SumOf(body)
 		batch.Mark.Position++
-		batch.Documents = append(batch.Documents, readmodel.Document{Position: batch.Mark.Position, Record: r, Body: body})
+		batch.Documents = append(batch.Documents, readmodel.Document{Position: batch.Mark.Position, Record: record, Body: body})
 	}
 	perDocument, err := index.Write(tb.Context(), batch)
 	if err := errors.Join(append(perDocument, err, index.Wait(tb.Context(), batch.Mark.Position))...); err != nil {
@@ -124,16 +124,16 @@ func fill(tb testing.TB, index readmodel.Index, records []*calendar.Record) {
 }
 
 // onBoth runs a test on the meaning alone and on the memory image.
-func onBoth(t *testing.T, records []*calendar.Record, test func(t *testing.T, s *Service)) {
+func onBoth(t *testing.T, records []*calendar.Record, test func(t *testing.T, service *Service)) {
 	t.Helper()
 	meaning, _, _, _ := setup(t, records)
 	memory, _, _, _ := setup(t, records)
 	memory.index = memindex.New(memindex.Options{})
 	fill(t, memory.index, records)
-	for name, s := range map[string]*Service{"meaning": meaning, "memory image": memory} {
+	for name, service := range map[string]*Service{"meaning": meaning, "memory image": memory} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, s)
+			test(t, service)
 		})
 	}
 }
@@ -154,15 +154,15 @@ type fields = calendar.Fields
 
 // record makes a record; posts are published on 2030-01-01, an hour later for
 // each id, by author 9, when nothing else is said.
-func record(tb testing.TB, k calendar.Kind, id calendar.ID, name string, f fields) *calendar.Record {
+func record(tb testing.TB, kind calendar.Kind, id calendar.ID, name string, f fields) *calendar.Record {
 	tb.Helper()
-	out := fields{k.NameField(): calendar.Text{calendar.LangEN: name}, "slug": k.String() + "-" + strconv.Itoa(int(id))}
-	if k.IsPost() {
+	out := fields{kind.NameField(): calendar.Text{calendar.LangEN: name}, "slug": kind.String() + "-" + strconv.Itoa(int(id))}
+	if kind.IsPost() {
 		date := wall(tb, "2030-01-01") + calendar.Wall(id)*3600
 		out["author"], out["status"], out["date"], out["date_utc"] = calendar.ID(9), "publish", date, date
 	}
 	maps.Copy(out, f)
-	return &calendar.Record{ID: id, Kind: k, Version: 1, Home: calendar.LangEN, Fields: out}
+	return &calendar.Record{ID: id, Kind: kind, Version: 1, Home: calendar.LangEN, Fields: out}
 }
 
 // event makes an event in UTC.
@@ -176,12 +176,12 @@ func event(tb testing.TB, id calendar.ID, title, start, end string, f fields) *c
 
 func ids(list ...calendar.ID) []calendar.ID { return list }
 
-func wall(tb testing.TB, s string) calendar.Wall {
+func wall(tb testing.TB, text string) calendar.Wall {
 	tb.Helper()
-	if len(s) == len(time.DateOnly) {
-		s += " 00:00:00"
+	if len(text) == len(time.DateOnly) {
+		text += " 00:00:00"
 	}
-	w, err := calendar.ParseWall(s)
+	w, err := calendar.ParseWall(text)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -208,45 +208,45 @@ func world(tb testing.TB) []*calendar.Record {
 func setup(tb testing.TB, records []*calendar.Record) (*Service, *fakeRecords, *fakeIndex, *time.Time) {
 	tb.Helper()
 	store := &fakeRecords{byID: map[calendar.ID]*calendar.Record{}, head: 1}
-	for _, r := range records {
-		store.byID[r.ID] = r
+	for _, record := range records {
+		store.byID[record.ID] = record
 	}
 	index := &fakeIndex{Plain: readmodeltest.NewPlain()}
 	index.put(records...)
 	now := time.Date(2030, 5, 1, 8, 0, 0, 0, time.UTC)
-	s, err := New(index, store, Options{Now: func() time.Time { return now }})
+	service, err := New(index, store, Options{Now: func() time.Time { return now }})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return s, store, index, &now
+	return service, store, index, &now
 }
 
 // list parses and runs a list of events.
-func list(tb testing.TB, s *Service, c calendar.Caller, in calendar.Input) (*List, *Criteria, error) {
+func list(tb testing.TB, service *Service, caller calendar.Caller, in calendar.Input) (*List, *Criteria, error) {
 	tb.Helper()
-	return answer(tb, s, Request{Kind: calendar.KindEvent, Input: in, Lang: calendar.LangEN, Caller: c})
+	return answer(tb, service, Request{Kind: calendar.KindEvent, Input: in, Lang: calendar.LangEN, Caller: caller})
 }
 
-func answer(tb testing.TB, s *Service, r Request) (*List, *Criteria, error) {
+func answer(tb testing.TB, service *Service, request Request) (*List, *Criteria, error) {
 	tb.Helper()
-	criteria, err := s.Parse(tb.Context(), r)
+	criteria, err := service.Parse(tb.Context(), request)
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := s.Run(tb.Context(), criteria)
-	return l, criteria, err
+	list, err := service.Run(tb.Context(), criteria)
+	return list, criteria, err
 }
 
 // viewed makes the view of a record for everybody.
-func viewed(tb testing.TB, s *Service, r *calendar.Record, e Embeds) (View, error) {
+func viewed(tb testing.TB, service *Service, record *calendar.Record, embeds Embeds) (View, error) {
 	tb.Helper()
-	return s.View(tb.Context(), anonymous, r, calendar.LangEN, e, Moment{})
+	return service.View(tb.Context(), anonymous, record, calendar.LangEN, embeds, Moment{})
 }
 
-func idsOf(l *List) []calendar.ID {
-	out := make([]calendar.ID, 0, len(l.Views))
-	for _, v := range l.Views {
-		out = append(out, v.Record.ID)
+func idsOf(list *List) []calendar.ID {
+	out := make([]calendar.ID, 0, len(list.Views))
+	for _, view := range list.Views {
+		out = append(out, view.Record.ID)
 	}
 	return out
 }

@@ -17,21 +17,21 @@ func TestSettingsAreDocumented(t *testing.T) {
 	t.Parallel()
 	var want strings.Builder
 	want.WriteString("| flag | environment | default | |\n|---|---|---|---|\n")
-	for _, f := range flagsOf(t, "serve") {
-		if variable(f.Value) == "" {
+	for _, flag := range flagsOf(t, "serve") {
+		if variable(flag.Value) == "" {
 			continue
 		}
-		def, value := "", " "+f.PlaceHolder
-		if f.Default != "" {
-			def = "`" + f.Default + "`"
+		def, value := "", " "+flag.PlaceHolder
+		if flag.Default != "" {
+			def = "`" + flag.Default + "`"
 		}
-		fmt.Fprintf(&want, "| `%s` | `%s` | %s | %s |\n", strings.TrimSpace("--"+f.Name+value), variable(f.Value), def, strings.ReplaceAll(f.Help, "|", `\|`))
+		fmt.Fprintf(&want, "| `%s` | `%s` | %s | %s |\n", strings.TrimSpace("--"+flag.Name+value), variable(flag.Value), def, strings.ReplaceAll(flag.Help, "|", `\|`))
 	}
 	path := filepath.Join("..", "..", "docs", "settings.md")
-	b, err := os.ReadFile(path)
+	data, err := os.ReadFile(path)
 	must(t, err)
 	const head, end = "<!-- settings of daybook serve, made by go test ./cmd/daybook -run TestSettingsAreDocumented -update -->\n", "<!-- end of settings -->\n"
-	before, rest, found := strings.Cut(string(b), head)
+	before, rest, found := strings.Cut(string(data), head)
 	there, after, closed := strings.Cut(rest, end)
 	if !found || !closed {
 		t.Fatalf("%s has no table of settings", path)

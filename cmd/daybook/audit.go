@@ -70,7 +70,7 @@ type auditProof struct {
 
 // work prints the proof that an entry is in the log.
 func (cmd *auditProof) work(ctx context.Context, b *backend, c *console, s *config) error {
-	p := calendar.Position(cmd.Position)
+	position := calendar.Position(cmd.Position)
 	newest, err := b.proofs.Checkpoint(ctx, 0)
 	if err != nil {
 		return err
@@ -79,10 +79,10 @@ func (cmd *auditProof) work(ctx context.Context, b *backend, c *console, s *conf
 	if cmd.Size > 0 {
 		size = calendar.Position(cmd.Size)
 	}
-	if size > newest.Size || p > size {
-		return fmt.Errorf("entry %d of a tree of %d entries: the newest checkpoint covers %d", p, size, newest.Size)
+	if size > newest.Size || position > size {
+		return fmt.Errorf("entry %d of a tree of %d entries: the newest checkpoint covers %d", position, size, newest.Size)
 	}
-	hashes, root, err := b.proofs.Inclusion(ctx, p, size)
+	hashes, root, err := b.proofs.Inclusion(ctx, position, size)
 	if err != nil {
 		return err
 	}
@@ -91,14 +91,14 @@ func (cmd *auditProof) work(ctx context.Context, b *backend, c *console, s *conf
 		if err != nil {
 			return fmt.Errorf("of %d entries: %w", size, err)
 		}
-		_, _ = c.out.Write(proof.Text(int64(p)-1, hashes, signed.Note))
+		_, _ = c.out.Write(proof.Text(int64(position)-1, hashes, signed.Note))
 		return nil
 	}
-	out := proof.Inclusion{Origin: newest.Origin, Position: p, Index: p - 1, Size: size, Root: root, Hashes: hashes}
-	if out.Leaf, err = b.proofs.Leaf(ctx, p); err != nil {
+	out := proof.Inclusion{Origin: newest.Origin, Position: position, Index: position - 1, Size: size, Root: root, Hashes: hashes}
+	if out.Leaf, err = b.proofs.Leaf(ctx, position); err != nil {
 		return err
 	}
-	if out.Opening, err = b.proofs.Opening(ctx, history.New(b.events, time.Now), s.auditor().Caller, p); err != nil {
+	if out.Opening, err = b.proofs.Opening(ctx, history.New(b.events, time.Now), s.auditor().Caller, position); err != nil {
 		return err
 	}
 	enc := json.NewEncoder(c.out)
@@ -127,8 +127,8 @@ func (*keyList) work(ctx context.Context, b *backend, c *console, _ *config) err
 		if err != nil {
 			return err
 		}
-		for _, k := range known.Keys {
-			vkeys = append(vkeys, k.VKey)
+		for _, keySpan := range known.Keys {
+			vkeys = append(vkeys, keySpan.VKey)
 		}
 	}
 	if b.signer != nil {
@@ -136,13 +136,13 @@ func (*keyList) work(ctx context.Context, b *backend, c *console, _ *config) err
 		if err != nil {
 			return err
 		}
-		for _, k := range keys {
-			vkeys = append(vkeys, k.String())
+		for _, key := range keys {
+			vkeys = append(vkeys, key.String())
 		}
 	}
-	for i, v := range vkeys {
-		if !slices.Contains(vkeys[:i], v) {
-			fmt.Fprintln(c.out, v)
+	for i, text := range vkeys {
+		if !slices.Contains(vkeys[:i], text) {
+			fmt.Fprintln(c.out, text)
 		}
 	}
 	return nil
@@ -173,23 +173,23 @@ func (cmd *keyNew) work(ctx context.Context, b *backend, c *console, _ *config) 
 	if signer == nil {
 		signer = proof.NewSigner(b.proofs, proof.Keyring{Origin: b.s.LogOrigin, Address: b.s.address()}, proof.SignerOptions{})
 	}
-	var k *proof.PrivateKey
+	var privateKey *proof.PrivateKey
 	var err error
 	if origin != "" {
-		k, err = signer.Begin(ctx, origin)
+		privateKey, err = signer.Begin(ctx, origin)
 	} else {
 		if origin, err = signer.Origin(ctx); err == nil && origin == "" {
 			err = errors.New("the log has no entry to be named by yet; name it by --origin or --log-origin")
 		}
 		if err == nil {
-			k, err = proof.NewKey(origin)
+			privateKey, err = proof.NewKey(origin)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.err, "vkey for auditors: %s\nkeep what follows in a file that nobody else reads\n", k.Public)
-	fmt.Fprint(c.out, k.Text())
+	fmt.Fprintf(c.err, "vkey for auditors: %s\nkeep what follows in a file that nobody else reads\n", privateKey.Public)
+	fmt.Fprint(c.out, privateKey.Text())
 	return nil
 }
 
@@ -206,15 +206,15 @@ type trustOptions struct {
 func (o *trustOptions) trust() (t audit.Trust, err error) {
 	t.Checkpoints = o.Notes
 	read := func(to *[]*proof.Key, vkeys []string, witness bool) error {
-		for _, v := range vkeys {
-			k, err := proof.ParseKey(v)
+		for _, text := range vkeys {
+			key, err := proof.ParseKey(text)
 			if err != nil {
 				return usageError("%w", err)
 			}
-			if k.Cosigns() != witness {
-				return usageError("%s: --key takes those of logs, --witness those of witnesses", v)
+			if key.Cosigns() != witness {
+				return usageError("%s: --key takes those of logs, --witness those of witnesses", text)
 			}
-			*to = append(*to, k)
+			*to = append(*to, key)
 		}
 		return nil
 	}
@@ -232,14 +232,14 @@ type auditVerify struct{ trustOptions }
 // Run checks entries and checkpoints, of the store or of an export.
 func (o *trustOptions) Run(ctx context.Context, c *console, s *config) error {
 	for _, file := range o.Checkpoint {
-		b, err := os.ReadFile(file)
+		data, err := os.ReadFile(file)
 		if err != nil {
 			return usageError("--checkpoint: %w", err)
 		}
-		if _, err := proof.ReadHead(b); err != nil {
+		if _, err := proof.ReadHead(data); err != nil {
 			return usageError("--checkpoint: %s: %w", file, err)
 		}
-		o.Notes = append(o.Notes, b)
+		o.Notes = append(o.Notes, data)
 	}
 	trust, err := o.trust()
 	if err != nil {
@@ -256,15 +256,15 @@ func (o *trustOptions) Run(ctx context.Context, c *console, s *config) error {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	var v audit.Verified
+	var verified audit.Verified
 	from, err := importer.Open(f)
 	if err == nil {
-		v, err = audit.VerifyExport(ctx, from, trust)
+		verified, err = audit.VerifyExport(ctx, from, trust)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.File, err)
 	}
-	return printVerified(c, s, &v, true)
+	return printVerified(c, s, &verified, true)
 }
 
 func (o *trustOptions) work(ctx context.Context, b *backend, c *console, s *config) error {
@@ -273,56 +273,56 @@ func (o *trustOptions) work(ctx context.Context, b *backend, c *console, s *conf
 		return err
 	}
 	bar := newProgress(c, "verify", "entries")
-	v, err := audit.VerifyStore(ctx, b.events, b.proofs.Tree, trust, bar.at)
+	verified, err := audit.VerifyStore(ctx, b.events, b.proofs.Tree, trust, bar.at)
 	bar.end()
-	if err == nil && v.Result != verify.Tampered && b.file != nil {
+	if err == nil && verified.Result != verify.Tampered && b.file != nil {
 		// Last, because what was checked before names the entry.
 		if err = b.file.Integrity(ctx); err != nil {
-			err = v.Damage(fmt.Errorf("inspect the store: %w", err))
+			err = verified.Damage(fmt.Errorf("inspect the store: %w", err))
 		}
 	}
 	if err != nil {
 		return err
 	}
 	if !s.JSON {
-		fmt.Fprintf(c.out, "chain head %x\n", v.Head)
+		fmt.Fprintf(c.out, "chain head %x\n", verified.Head)
 	}
-	return printVerified(c, s, &v, len(trust.Keys)+len(o.Notes) > 0)
+	return printVerified(c, s, &verified, len(trust.Keys)+len(o.Notes) > 0)
 }
 
 // printVerified prints what was found, and returns the exit status; signed says that
 // something signed has to be there.
-func printVerified(c *console, s *config, v *audit.Verified, signed bool) error {
+func printVerified(c *console, s *config, verified *audit.Verified, signed bool) error {
 	if s.JSON {
-		v.Erasures = append([]verify.Erasure{}, v.Erasures...) // [], not null
-		_ = json.NewEncoder(c.out).Encode(v)
+		verified.Erasures = append([]verify.Erasure{}, verified.Erasures...) // [], not null
+		_ = json.NewEncoder(c.out).Encode(verified)
 	} else {
-		text := findingsText(&v.Findings)
-		if v.Err() == nil {
-			text += fmt.Sprintf("; %d signed, %d unsigned", v.Signed, v.Unsigned)
+		text := findingsText(&verified.Findings)
+		if verified.Err() == nil {
+			text += fmt.Sprintf("; %d signed, %d unsigned", verified.Signed, verified.Unsigned)
 		}
 		fmt.Fprintln(c.out, text)
 	}
 	switch {
-	case v.Err() != nil:
-		return &exitError{exitTampered, v.Err()}
-	case signed && v.Checkpoints == 0:
+	case verified.Err() != nil:
+		return &exitError{exitTampered, verified.Err()}
+	case signed && verified.Checkpoints == 0:
 		return &exitError{exitUnsigned, errors.New("no checkpoint by one of the keys: there is nothing signed to check against")}
 	}
 	return nil
 }
 
 // findingsText returns findings in one line, which begins with the result.
-func findingsText(f *verify.Findings) string {
+func findingsText(findings *verify.Findings) string {
 	switch {
-	case f.Err() != nil && f.Position == 0:
-		return fmt.Sprintf("%s: %s", f.Result, f.Why)
-	case f.Err() != nil:
-		return fmt.Sprintf("%s: entry %d: %s", f.Result, f.Position, f.Why)
+	case findings.Err() != nil && findings.Position == 0:
+		return fmt.Sprintf("%s: %s", findings.Result, findings.Why)
+	case findings.Err() != nil:
+		return fmt.Sprintf("%s: entry %d: %s", findings.Result, findings.Position, findings.Why)
 	}
-	text := fmt.Sprintf("%s: %s", f.Result, counted(int(f.Entries), "entry", "entries"))
-	if f.Result == verify.Redacted {
-		text += fmt.Sprintf(", %d redacted by %s", f.Redacted, counted(len(f.Erasures), "erasure", "erasures"))
+	text := fmt.Sprintf("%s: %s", findings.Result, counted(int(findings.Entries), "entry", "entries"))
+	if findings.Result == verify.Redacted {
+		text += fmt.Sprintf(", %d redacted by %s", findings.Redacted, counted(len(findings.Erasures), "erasure", "erasures"))
 	}
 	return text
 }
@@ -343,29 +343,29 @@ func (o *exportOptions) Run(ctx context.Context, c *console, s *config) (err err
 	if o.File == "" {
 		return perform(ctx, c, s, o, nil)
 	}
-	f, err := os.CreateTemp(filepath.Dir(o.File), filepath.Base(o.File)+".*")
+	file, err := os.CreateTemp(filepath.Dir(o.File), filepath.Base(o.File)+".*")
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			_ = f.Close()
-			_ = os.Remove(f.Name())
+			_ = file.Close()
+			_ = os.Remove(file.Name())
 		}
 	}()
 	into := *c
-	into.out = f
+	into.out = file
 	if strings.HasSuffix(o.File, ".gz") {
-		z := gzip.NewWriter(f)
-		into.out = z
-		err = errors.Join(perform(ctx, &into, s, o, nil), z.Close())
+		writer := gzip.NewWriter(file)
+		into.out = writer
+		err = errors.Join(perform(ctx, &into, s, o, nil), writer.Close())
 	} else {
 		err = perform(ctx, &into, s, o, nil)
 	}
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), o.File)
+	return os.Rename(file.Name(), o.File)
 }
 
 func (*exportOptions) work(ctx context.Context, b *backend, c *console, _ *config) error {

@@ -87,22 +87,22 @@ func (b *backend) withModel(ctx context.Context, work func(*upkeep.Upkeep) error
 
 // shownHealth is the health of the running service; outside of one that of the
 // servers that the settings name.
-func (b *backend) shownHealth(ctx context.Context) (h status.Health, err error) {
+func (b *backend) shownHealth(ctx context.Context) (health status.Health, err error) {
 	if b.status != nil {
-		h, _ = b.status.Health(ctx)
-		return h, nil
+		health, _ = b.status.Health(ctx)
+		return health, nil
 	}
 	err = b.withModel(ctx, func(m *upkeep.Upkeep) error {
 		b.tryWrite(ctx)
-		r := b.reporter(m)
-		var p *status.Report
-		h, p = r.Health(ctx)
-		return r.Settle(ctx, &h, p)
+		reporter := b.reporter(m)
+		var report *status.Report
+		health, report = reporter.Health(ctx)
+		return reporter.Settle(ctx, &health, report)
 	})
-	if err == nil && h.Status == status.OK && b.s.Feed != "" {
-		err = b.lookAtFeed(ctx, &h)
+	if err == nil && health.Status == status.OK && b.s.Feed != "" {
+		err = b.lookAtFeed(ctx, &health)
 	}
-	return h, err
+	return health, err
 }
 
 // reporter returns what asks the parts of this process, those of its roles aside.
@@ -134,27 +134,27 @@ func (b *backend) tryWrite(ctx context.Context) {
 }
 
 // lookAtFeed adds to a health that the feed is not reached, or lacks entries.
-func (b *backend) lookAtFeed(ctx context.Context, h *status.Health) error {
+func (b *backend) lookAtFeed(ctx context.Context, health *status.Health) error {
 	js, err := openFeed(b.s, b.log) //nolint:contextcheck // its log lines come long after this call
 	if err != nil {
 		return err
 	}
 	defer js.Conn().Close()
-	h.Published, err = b.published(ctx, js, h.Head, status.MaxStill)
+	health.Published, err = b.published(ctx, js, health.Head, status.MaxStill)
 	switch {
-	case err == nil && h.Published >= h.Head, h.Head == 0:
+	case err == nil && health.Published >= health.Head, health.Head == 0:
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case !js.Conn().IsConnected():
-		h.Degrade(status.NoFeed, "")
+		health.Degrade(status.NoFeed, "")
 		return nil
 	}
 	cause := ""
 	if err != nil {
 		cause = err.Error()
 	}
-	h.Degrade(fmt.Sprintf("the feed stands at %d of %d", h.Published, h.Head), cause)
+	health.Degrade(fmt.Sprintf("the feed stands at %d of %d", health.Published, health.Head), cause)
 	return nil
 }
 

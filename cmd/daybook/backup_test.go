@@ -16,9 +16,9 @@ func copyFiles(t *testing.T, from string, names ...string) string {
 	t.Helper()
 	to := t.TempDir()
 	for _, name := range names {
-		b, err := os.ReadFile(filepath.Join(from, name))
+		data, err := os.ReadFile(filepath.Join(from, name))
 		if err == nil {
-			err = os.WriteFile(filepath.Join(to, name), b, 0o600)
+			err = os.WriteFile(filepath.Join(to, name), data, 0o600)
 		}
 		must(t, err)
 	}

@@ -61,9 +61,9 @@ func TestLayout(t *testing.T) {
 }
 
 // nothing checks that an expression names nothing.
-func nothing(t *testing.T, p *browser.Page, where, expression string) {
+func nothing(t *testing.T, page *browser.Page, where, expression string) {
 	t.Helper()
-	if got := p.Eval(expression); got != "" {
+	if got := page.Eval(expression); got != "" {
 		t.Errorf("%s: %v", where, got)
 	}
 }
@@ -130,30 +130,30 @@ func TestNumbersOfTheDesign(t *testing.T) {
 	if testing.Short() {
 		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
 	}
-	l := look(t)
-	p := browser.Open(t, "about:blank")
-	p.Watch()
+	looked := look(t)
+	page := browser.Open(t, "about:blank")
+	page.Watch()
 
 	// Lists are dense. That of today is not at each hour: it begins with what is over.
 	dense := ""
 	for day := 1; dense == "" && day < 60; day++ {
 		of := time.Now().UTC().AddDate(0, 0, day).Format(time.DateOnly)
-		if l.want(200, http.MethodGet, "/events?start_date="+of+"&end_date="+of+"T23:59:59", "", "")["total"].(float64) >= 6 {
+		if looked.want(200, http.MethodGet, "/events?start_date="+of+"&end_date="+of+"T23:59:59", "", "")["total"].(float64) >= 6 {
 			dense = of
 		}
 	}
 	for size, least := range map[[2]int]float64{{1280, 900}: 6, {360, 780}: 4} {
-		p.Resize(size[0], size[1])
-		p.Goto(l.host + "/events/?start_date=" + dense)
-		if got := p.Eval(`[...document.querySelectorAll('#results article')].filter((e) => e.checkVisibility() && e.getBoundingClientRect().bottom <= innerHeight).length`).(float64); got < least {
+		page.Resize(size[0], size[1])
+		page.Goto(looked.host + "/events/?start_date=" + dense)
+		if got := page.Eval(`[...document.querySelectorAll('#results article')].filter((e) => e.checkVisibility() && e.getBoundingClientRect().bottom <= innerHeight).length`).(float64); got < least {
 			t.Errorf("%v: %v events in the first view, want %v", size, got, least)
 		}
 	}
 
 	// Titles of the month can be read.
-	p.Resize(1280, 900)
-	p.Goto(l.host + "/events/month/" + l.day[:7] + "/")
-	nothing(t, p, "titles", `(() => {
+	page.Resize(1280, 900)
+	page.Goto(looked.host + "/events/month/" + looked.day[:7] + "/")
+	nothing(t, page, "titles", `(() => {
 		const wrong = [];
 		for (const a of document.querySelectorAll('#month a[data-event-id]:not(.is-carried)')) {
 			const box = a.getBoundingClientRect(), walker = document.createTreeWalker(a.querySelector('b'), NodeFilter.SHOW_TEXT), range = document.createRange();
@@ -170,18 +170,18 @@ func TestNumbersOfTheDesign(t *testing.T) {
 	})()`)
 
 	// The page of an event says when, where, how much and how to get in at once.
-	p.Resize(360, 780)
-	p.Goto(l.host + l.event)
-	nothing(t, p, "key facts", `['[data-field=start_date]', '[data-field=venue]', '[data-field=cost]', 'a[data-action]'].filter((s) => {
+	page.Resize(360, 780)
+	page.Goto(looked.host + looked.event)
+	nothing(t, page, "key facts", `['[data-field=start_date]', '[data-field=venue]', '[data-field=cost]', 'a[data-action]'].filter((s) => {
 		const e = document.querySelector('#key-facts ' + s), r = e?.getBoundingClientRect();
 		return !(r?.height > 0 && r.bottom <= innerHeight);
 	}).join()`)
 
 	// The header is a row of 64 px that stays, below 64 rem two that do not.
 	for _, width := range widths {
-		p.Resize(width, 900)
-		p.Goto(l.host + "/events/")
-		got := p.Eval(`((h) => [getComputedStyle(h).position === 'sticky', getComputedStyle(h).position === 'sticky' ? h.offsetHeight <= 65 : true])(document.getElementById('site-header'))`)
+		page.Resize(width, 900)
+		page.Goto(looked.host + "/events/")
+		got := page.Eval(`((h) => [getComputedStyle(h).position === 'sticky', getComputedStyle(h).position === 'sticky' ? h.offsetHeight <= 65 : true])(document.getElementById('site-header'))`)
 		if want := fmt.Sprint([]any{width >= 1024, true}); fmt.Sprint(got) != want {
 			t.Errorf("%d: the header is %v, want %s", width, got, want)
 		}
@@ -189,9 +189,9 @@ func TestNumbersOfTheDesign(t *testing.T) {
 	long := longTexts(t)
 	for _, lang := range []string{"", "/cn", "/es", "/fr"} {
 		for _, width := range widths {
-			p.Resize(width, 900)
-			p.Goto(long.host + lang + "/events/")
-			nothing(t, p, fmt.Sprint(lang, width), `(() => {
+			page.Resize(width, 900)
+			page.Goto(long.host + lang + "/events/")
+			nothing(t, page, fmt.Sprint(lang, width), `(() => {
 				const field = document.getElementById('q'), button = document.querySelector('#search-form button').getBoundingClientRect();
 				if (field.checkVisibility() ? field.offsetWidth < 160 : button.width < 24) return 'the search has ' + field.offsetWidth + ' px';
 				const all = [...document.querySelectorAll('.brand, #views, #search-form, .find > details')].map((e) => [e, e.getBoundingClientRect()]);

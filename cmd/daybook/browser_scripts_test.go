@@ -99,73 +99,73 @@ func same(t *testing.T, where string, got, want any) {
 // helped: suggestions, the menu, copies, and the line of the present time (PAGES P4.3, P5.2).
 func (l *looked) helped(t *testing.T) {
 	t.Helper()
-	p := browser.Open(t, "about:blank")
-	p.Watch()
-	p.Resize(1280, 900)
-	p.Goto(l.host + "/events/?tags=markup")
-	p.Eval(`document.getElementById('q').focus(); 0`)
-	p.Type("jazz")
-	p.Wait(`document.querySelectorAll('[role=option]').length > 1`)
-	p.Press("ArrowUp")
-	p.Is("the last suggestion", `document.getElementById(document.activeElement.getAttribute('aria-activedescendant')) === [...document.querySelectorAll('[role=option]')].at(-1)`, true)
-	p.Eval(`document.getElementById('q').blur(); 0`)
-	p.Is("without the focus", `document.querySelector('.suggestions').hidden`, true)
-	p.Eval(`document.getElementById('q').focus(); document.getElementById('q').select(); 0`)
-	p.Type("jazz ")
-	p.Wait(`!document.querySelector('.suggestions').hidden`)
-	chosen := p.Eval(`new URL(document.querySelectorAll('[role=option]')[1].dataset.url).pathname`)
-	p.Follow(func() { p.Eval(`document.querySelectorAll('[role=option]')[1].click(); 0`) })
-	p.Is("a suggestion that is clicked", `location.pathname`, chosen)
+	page := browser.Open(t, "about:blank")
+	page.Watch()
+	page.Resize(1280, 900)
+	page.Goto(l.host + "/events/?tags=markup")
+	page.Eval(`document.getElementById('q').focus(); 0`)
+	page.Type("jazz")
+	page.Wait(`document.querySelectorAll('[role=option]').length > 1`)
+	page.Press("ArrowUp")
+	page.Is("the last suggestion", `document.getElementById(document.activeElement.getAttribute('aria-activedescendant')) === [...document.querySelectorAll('[role=option]')].at(-1)`, true)
+	page.Eval(`document.getElementById('q').blur(); 0`)
+	page.Is("without the focus", `document.querySelector('.suggestions').hidden`, true)
+	page.Eval(`document.getElementById('q').focus(); document.getElementById('q').select(); 0`)
+	page.Type("jazz ")
+	page.Wait(`!document.querySelector('.suggestions').hidden`)
+	chosen := page.Eval(`new URL(document.querySelectorAll('[role=option]')[1].dataset.url).pathname`)
+	page.Follow(func() { page.Eval(`document.querySelectorAll('[role=option]')[1].click(); 0`) })
+	page.Is("a suggestion that is clicked", `location.pathname`, chosen)
 
-	p.Goto(l.host + "/events/")
+	page.Goto(l.host + "/events/")
 	open := `document.querySelector('.menu').open`
-	p.Eval(`document.querySelector('.menu summary').focus(); 0`)
-	p.Press("Enter")
-	p.Is("the menu", open, true)
-	p.Press("Tab", "Escape")
-	p.Is("after Escape", open+` + (document.activeElement === document.querySelector('.menu summary'))`, 1.0)
-	p.Press("Enter")
-	p.Is("the menu", open, true)
-	p.Eval(`document.querySelector('h1').click(); 0`)
-	p.Is("after a click beside it", open, false)
+	page.Eval(`document.querySelector('.menu summary').focus(); 0`)
+	page.Press("Enter")
+	page.Is("the menu", open, true)
+	page.Press("Tab", "Escape")
+	page.Is("after Escape", open+` + (document.activeElement === document.querySelector('.menu summary'))`, 1.0)
+	page.Press("Enter")
+	page.Is("the menu", open, true)
+	page.Eval(`document.querySelector('h1').click(); 0`)
+	page.Is("after a click beside it", open, false)
 	for _, theme := range []string{"dark", "light", "auto"} {
-		p.Eval(`document.querySelector('#theme-switch input[value=` + theme + `]').click(); 0`)
-		p.Goto(l.host + "/events/")
-		p.Is("the next page", `(document.documentElement.dataset.theme ?? 'auto') + document.querySelector('#theme-switch input:checked').value`, theme+theme)
+		page.Eval(`document.querySelector('#theme-switch input[value=` + theme + `]').click(); 0`)
+		page.Goto(l.host + "/events/")
+		page.Is("the next page", `(document.documentElement.dataset.theme ?? 'auto') + document.querySelector('#theme-switch input:checked').value`, theme+theme)
 	}
 
 	copied := func(button string) {
 		t.Helper()
-		p.Eval(`window.button = document.querySelector('` + button + `'); window.labels = [button.textContent]; new MutationObserver(() => labels.push(button.textContent)).observe(button, {childList: true, characterData: true, subtree: true}); button.closest('details')?.setAttribute('open', ''); 0`)
-		if p.Eval(`button.offsetHeight > 0`) != true {
+		page.Eval(`window.button = document.querySelector('` + button + `'); window.labels = [button.textContent]; new MutationObserver(() => labels.push(button.textContent)).observe(button, {childList: true, characterData: true, subtree: true}); button.closest('details')?.setAttribute('open', ''); 0`)
+		if page.Eval(`button.offsetHeight > 0`) != true {
 			t.Errorf("%s is not there", button)
 		}
-		p.Eval(`button.click(); 0`)
-		p.Is(button, `labels.length === 3 && labels[0] === labels[2] && labels[1] === button.dataset.copied && labels[1] !== labels[0]`, true)
-		p.Is(button, `navigator.clipboard.readText().then((s) => s === (button.dataset.copy ?? document.querySelector('link[rel=canonical]').href))`, true)
+		page.Eval(`button.click(); 0`)
+		page.Is(button, `labels.length === 3 && labels[0] === labels[2] && labels[1] === button.dataset.copied && labels[1] !== labels[0]`, true)
+		page.Is(button, `navigator.clipboard.readText().then((s) => s === (button.dataset.copy ?? document.querySelector('link[rel=canonical]').href))`, true)
 	}
-	p.Goto(l.host + l.event) // where copying is not allowed, nothing fails
-	p.Eval(`navigator.clipboard.writeText = () => Promise.reject(new Error('not allowed')); document.querySelector('.actions [data-action=share]').click(); 0`)
-	p.Allow(l.host, "clipboardReadWrite", "clipboardSanitizedWrite")
-	p.Goto(l.host + l.event)
+	page.Goto(l.host + l.event) // where copying is not allowed, nothing fails
+	page.Eval(`navigator.clipboard.writeText = () => Promise.reject(new Error('not allowed')); document.querySelector('.actions [data-action=share]').click(); 0`)
+	page.Allow(l.host, "clipboardReadWrite", "clipboardSanitizedWrite")
+	page.Goto(l.host + l.event)
 	copied("[data-action=share]")
-	p.Goto(l.host + "/events/?tags=markup")
+	page.Goto(l.host + "/events/?tags=markup")
 	copied("#selection-as [data-format=json] button")
 	copied("#selection-as [data-format=embed] button")
-	p.Is("the copied link", `((li) => li.querySelector('a').href === li.querySelector('button').dataset.copy)(document.querySelector('#selection-as [data-format=json]'))`, true)
+	page.Is("the copied link", `((li) => li.querySelector('a').href === li.querySelector('button').dataset.copy)(document.querySelector('#selection-as [data-format=json]'))`, true)
 
 	// It is noon in some zone; its hours are always shown.
 	now := time.Now().UTC()
 	zone := "Etc/GMT" + fmt.Sprintf("%+d", now.Hour()-12) // whose signs are turned round
-	p.Goto(l.host + "/events/day/" + now.Format(time.DateOnly) + "/?tz=" + url.QueryEscape(zone))
-	p.Is(zone, `document.querySelectorAll('.now-line').length + ' ' + document.querySelector('[data-from-hour]').dataset.zone`, "1 "+zone)
-	if got, _ := p.Eval(`((line, day) => (line.top - day.top) / day.height * document.querySelectorAll('.hours li:not(.now-at)').length + Number(document.querySelector('[data-from-hour]').dataset.fromHour))(document.querySelector('.now-line').getBoundingClientRect(), document.querySelector('.timed').getBoundingClientRect())`).(float64); got < 11.5 || got > 13.5 {
+	page.Goto(l.host + "/events/day/" + now.Format(time.DateOnly) + "/?tz=" + url.QueryEscape(zone))
+	page.Is(zone, `document.querySelectorAll('.now-line').length + ' ' + document.querySelector('[data-from-hour]').dataset.zone`, "1 "+zone)
+	if got, _ := page.Eval(`((line, day) => (line.top - day.top) / day.height * document.querySelectorAll('.hours li:not(.now-at)').length + Number(document.querySelector('[data-from-hour]').dataset.fromHour))(document.querySelector('.now-line').getBoundingClientRect(), document.querySelector('.timed').getBoundingClientRect())`).(float64); got < 11.5 || got > 13.5 {
 		t.Errorf("the line of noon stands at %v o'clock", got)
 	}
-	p.Goto(l.host + "/events/day/" + now.AddDate(0, 0, 3).Format(time.DateOnly) + "/")
-	p.Is("lines of the present time on another day", `document.querySelectorAll('.now-line').length`, 0.0)
-	if len(p.Faults) > 0 {
-		t.Error(p.Faults)
+	page.Goto(l.host + "/events/day/" + now.AddDate(0, 0, 3).Format(time.DateOnly) + "/")
+	page.Is("lines of the present time on another day", `document.querySelectorAll('.now-line').length`, 0.0)
+	if len(page.Faults) > 0 {
+		t.Error(page.Faults)
 	}
 }
 
@@ -176,24 +176,24 @@ var sheet = regexp.MustCompile(`/Type\s*/Page\b`)
 // links on event pages, a month on one sheet (PAGES P5.2).
 func (l *looked) printed(t *testing.T) {
 	t.Helper()
-	p := browser.Open(t, "about:blank")
-	p.Watch()
-	p.Resize(1280, 900)
-	p.Call("Page.addScriptToEvaluateOnNewDocument", browser.Object{"source": `try { localStorage.setItem('theme', 'dark') } catch {}`}, nil)
+	page := browser.Open(t, "about:blank")
+	page.Watch()
+	page.Resize(1280, 900)
+	page.Call("Page.addScriptToEvaluateOnNewDocument", browser.Object{"source": `try { localStorage.setItem('theme', 'dark') } catch {}`}, nil)
 	for _, path := range []string{"/events/", "/search/?search=jazz", "/events/month/" + l.day[:7] + "/", "/events/map/", l.event, l.venue, l.event + "history/"} {
-		p.Prefer(map[string]string{"prefers-color-scheme": "dark"})
-		p.Goto(l.host + path)
-		drawn(p)
-		p.Call("Emulation.setEmulatedMedia", browser.Object{"media": "print"}, nil)
-		p.Is(path, `((s) => s(document.documentElement).backgroundColor + s(document.querySelector('h1')).color)(getComputedStyle)`, "rgb(255, 255, 255)rgb(0, 0, 0)")
-		p.Is(path, `[...document.querySelectorAll('main a')].filter((e) => e.checkVisibility() && !['rgb(0, 0, 0)', 'rgb(51, 51, 51)'].includes(getComputedStyle(e).color)).map((e) => e.outerHTML.slice(0, 120)).join()`, "")
-		p.Is(path, `[...document.querySelectorAll('button, input, select, form:not(#compare), #site-nav, #pager, .step, .on-map, .leaflet-control-zoom, summary')].filter((e) => e.checkVisibility() && e.offsetHeight > 1).map((e) => e.outerHTML.slice(0, 120)).join()`, "")
-		p.Is(path, `[...document.querySelectorAll('.card, #month')].every((e) => getComputedStyle(e).breakInside === 'avoid')`, true)
+		page.Prefer(map[string]string{"prefers-color-scheme": "dark"})
+		page.Goto(l.host + path)
+		drawn(page)
+		page.Call("Emulation.setEmulatedMedia", browser.Object{"media": "print"}, nil)
+		page.Is(path, `((s) => s(document.documentElement).backgroundColor + s(document.querySelector('h1')).color)(getComputedStyle)`, "rgb(255, 255, 255)rgb(0, 0, 0)")
+		page.Is(path, `[...document.querySelectorAll('main a')].filter((e) => e.checkVisibility() && !['rgb(0, 0, 0)', 'rgb(51, 51, 51)'].includes(getComputedStyle(e).color)).map((e) => e.outerHTML.slice(0, 120)).join()`, "")
+		page.Is(path, `[...document.querySelectorAll('button, input, select, form:not(#compare), #site-nav, #pager, .step, .on-map, .leaflet-control-zoom, summary')].filter((e) => e.checkVisibility() && e.offsetHeight > 1).map((e) => e.outerHTML.slice(0, 120)).join()`, "")
+		page.Is(path, `[...document.querySelectorAll('.card, #month')].every((e) => getComputedStyle(e).breakInside === 'avoid')`, true)
 		if path == l.event {
-			p.Is(path, `((links) => links.length > 0 && links.every((a) => getComputedStyle(a, '::after').content.includes(a.getAttribute('href'))))([...document.querySelectorAll('.text a[href^=http], .facts a[href^=http], .facts-of a[href^=http]')].filter((a) => a.checkVisibility()))`, true)
+			page.Is(path, `((links) => links.length > 0 && links.every((a) => getComputedStyle(a, '::after').content.includes(a.getAttribute('href'))))([...document.querySelectorAll('.text a[href^=http], .facts a[href^=http], .facts-of a[href^=http]')].filter((a) => a.checkVisibility()))`, true)
 		}
 		var printed struct{ Data []byte }
-		p.Call("Page.printToPDF", browser.Object{"paperWidth": 8.27, "paperHeight": 11.69}, &printed) // A4
+		page.Call("Page.printToPDF", browser.Object{"paperWidth": 8.27, "paperHeight": 11.69}, &printed) // A4
 		if n := len(sheet.FindAll(printed.Data, -1)); n == 0 || strings.Contains(path, "/month/") && n != 1 {
 			t.Errorf("%s is printed on %d sheets", path, n)
 		}
@@ -207,9 +207,9 @@ const tile = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x0
 // (PAGES P6.4, 13.29).
 func (*looked) tiled(t *testing.T) {
 	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "image/png")
-		_, _ = w.Write([]byte(tile))
+	server := httptest.NewServer(http.HandlerFunc(func(writer http.ResponseWriter, _ *http.Request) {
+		writer.Header().Set("Content-Type", "image/png")
+		_, _ = writer.Write([]byte(tile))
 	}))
 	t.Cleanup(server.Close)
 	port := server.URL[strings.LastIndexByte(server.URL, ':'):]
@@ -219,39 +219,39 @@ func (*looked) tiled(t *testing.T) {
 	s.want(201, http.MethodPost, "/events", s.token, `{"title": "Here", "start_date": "`+tomorrow+` 09:00", "end_date": "`+tomorrow+` 10:00",
 		"image": "http://three.localhost`+port+`/picture.png", "venue": {"venue": "Hall", "geo_lat": 45.76, "geo_lng": 4.84}}`)
 	l := &looked{server: s}
-	p := browser.Open(t, "about:blank")
-	p.Watch()
-	p.Resize(1280, 900)
+	page := browser.Open(t, "about:blank")
+	page.Watch()
+	page.Resize(1280, 900)
 	for _, path := range []string{"/events/map/", "/event/here/"} {
-		p.Goto(s.host + path)
-		drawn(p)
-		p.Wait(`document.querySelectorAll('#map.tiled .leaflet-tile-loaded').length > 0 && document.querySelectorAll('#map [data-marker]').length === 1`)
-		if got := p.Eval(`document.querySelector('.leaflet-control-attribution').innerText + getComputedStyle(document.querySelector('.outline')).display`); got != "© Makers <b> & sonsnone" {
+		page.Goto(s.host + path)
+		drawn(page)
+		page.Wait(`document.querySelectorAll('#map.tiled .leaflet-tile-loaded').length > 0 && document.querySelectorAll('#map [data-marker]').length === 1`)
+		if got := page.Eval(`document.querySelector('.leaflet-control-attribution').innerText + getComputedStyle(document.querySelector('.outline')).display`); got != "© Makers <b> & sonsnone" {
 			t.Errorf("%s: on the tiles stands %v", path, got)
 		}
-		asked := len(p.Requests)
-		p.Requests = slices.DeleteFunc(p.Requests, func(r *browser.Load) bool {
-			return strings.HasPrefix(r.URL, "http://one.localhost"+port+"/") || strings.HasPrefix(r.URL, "http://two.localhost"+port+"/")
+		asked := len(page.Requests)
+		page.Requests = slices.DeleteFunc(page.Requests, func(load *browser.Load) bool {
+			return strings.HasPrefix(load.URL, "http://one.localhost"+port+"/") || strings.HasPrefix(load.URL, "http://two.localhost"+port+"/")
 		})
-		if asked == len(p.Requests) || p.Requested("countries-50m") {
+		if asked == len(page.Requests) || page.Requested("countries-50m") {
 			t.Errorf("%s: asked for no tiles, or for outlines below them", path)
 		}
-		l.clean(t, p, path, 200)
+		l.clean(t, page, path, 200)
 	}
 	// On a telephone the map of an event is loaded when it comes into view.
-	p.Resize(390, 600)
-	p.Goto(s.host + "/event/here/")
-	p.Eval(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(0), 200))))`) // what is seen is told to scripts after a frame
-	if p.Requested("leaflet") {
+	page.Resize(390, 600)
+	page.Goto(s.host + "/event/here/")
+	page.Eval(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(0), 200))))`) // what is seen is told to scripts after a frame
+	if page.Requested("leaflet") {
 		t.Error("a map that is not in view is loaded")
 	}
-	drawn(p)
-	if !p.Requested("leaflet") {
+	drawn(page)
+	if !page.Requested("leaflet") {
 		t.Error("a map in view is not loaded")
 	}
 	server.Close()
-	p.Goto(s.host + "/events/map/")
-	drawn(p)
-	p.Until("tiles that do not come", func() bool { return len(p.Faults) > 0 })
-	p.Is("outlines without tiles", `document.querySelectorAll('.tiled').length + getComputedStyle(document.querySelector('.outline')).display`, "0inline")
+	page.Goto(s.host + "/events/map/")
+	drawn(page)
+	page.Until("tiles that do not come", func() bool { return len(page.Faults) > 0 })
+	page.Is("outlines without tiles", `document.querySelectorAll('.tiled').length + getComputedStyle(document.querySelector('.outline')).display`, "0inline")
 }

@@ -42,19 +42,19 @@ func look(t *testing.T) *looked {
 func (l *looked) prepare(t *testing.T, languages int) {
 	t.Helper()
 	at := func(o map[string]any) string {
-		u, err := url.Parse(o["url"].(string))
+		address, err := url.Parse(o["url"].(string))
 		must(t, err)
-		return u.Path
+		return address.Path
 	}
 	made := func(method, path string, o map[string]any) map[string]any {
 		t.Helper()
-		b, err := json.Marshal(o)
+		data, err := json.Marshal(o)
 		must(t, err)
 		status := 200
 		if method == http.MethodPost {
 			status = 201
 		}
-		return l.want(status, method, path, l.token, string(b))
+		return l.want(status, method, path, l.token, string(data))
 	}
 	tomorrow := time.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly)
 	l.script = at(made(http.MethodPost, "/events", map[string]any{
@@ -74,8 +74,8 @@ func (l *looked) prepare(t *testing.T, languages int) {
 	made(http.MethodPost, "/events", map[string]any{"title": "Open days", "start_date": tomorrow, "end_date": time.Now().UTC().AddDate(0, 0, 3).Format(time.DateOnly), "all_day": true, "timezone": "Europe/Paris"})
 
 	list := l.want(200, http.MethodGet, "/events?geoloc=true&per_page=50&starts_after=%2B2%20days", l.token, "")["events"].([]any)
-	for _, e := range list {
-		e := e.(map[string]any)
+	for _, value := range list {
+		e := value.(map[string]any)
 		venue, is := e["venue"].(map[string]any)
 		if organizers := e["organizer"].([]any); is && len(organizers) > 0 && len(e["tags"].([]any)) > 0 && len(e["languages"].([]any)) == languages && e["cost"] != "" {
 			l.event, l.venue, l.organizer = at(e), at(venue), at(organizers[0].(map[string]any))
@@ -181,14 +181,14 @@ const (
 )
 
 // check asks axe-core, by some of its rules, for what is serious or critical.
-func check(t *testing.T, p *browser.Page, where, rules string) {
+func check(t *testing.T, page *browser.Page, where, rules string) {
 	t.Helper()
 	source, err := axe()
 	must(t, err)
-	if p.Eval(`typeof axe`) == "undefined" {
-		p.Eval(source + "\n0")
+	if page.Eval(`typeof axe`) == "undefined" {
+		page.Eval(source + "\n0")
 	}
-	got, _ := p.Eval(`axe.run(document, {...` + rules + `, resultTypes: ['violations'], preload: false, iframes: false, selectors: false}).then((r) => r.passes.length === 0 ? 'nothing to look at' : JSON.stringify(r.violations
+	got, _ := page.Eval(`axe.run(document, {...` + rules + `, resultTypes: ['violations'], preload: false, iframes: false, selectors: false}).then((r) => r.passes.length === 0 ? 'nothing to look at' : JSON.stringify(r.violations
 		.filter((v) => v.impact === 'serious' || v.impact === 'critical').map((v) => [v.id, v.nodes.slice(0, 4).map((n) => n.html + ': ' + n.failureSummary)]), null, 1))`).(string)
 	if got != "[]" {
 		t.Errorf("%s: axe-core finds %s", where, got)
@@ -197,43 +197,43 @@ func check(t *testing.T, p *browser.Page, where, rules string) {
 
 // keepPicture writes a picture of the whole page, of a long one the first 3,000 pixels, into
 // the folder that DAYBOOK_PICTURES names.
-func keepPicture(t *testing.T, p *browser.Page, name string) {
+func keepPicture(t *testing.T, page *browser.Page, name string) {
 	t.Helper()
 	dir := os.Getenv("DAYBOOK_PICTURES")
 	if dir == "" {
 		return
 	}
 	must(t, os.MkdirAll(dir, 0o750))
-	size, _ := p.Eval(`[innerWidth, Math.min(3000, Math.max(innerHeight, document.documentElement.scrollHeight))]`).([]any)
+	size, _ := page.Eval(`[innerWidth, Math.min(3000, Math.max(innerHeight, document.documentElement.scrollHeight))]`).([]any)
 	if len(size) != 2 {
 		t.Fatalf("size of the page: %v", size)
 	}
-	picture := p.Screenshot(browser.Object{"captureBeyondViewport": true, "optimizeForSpeed": true, "clip": browser.Object{"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1}})
+	picture := page.Screenshot(browser.Object{"captureBeyondViewport": true, "optimizeForSpeed": true, "clip": browser.Object{"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1}})
 	must(t, os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o600))
 }
 
 // clean tells what is wrong with a page that was loaded: what quiet tells, and a script or
 // a style in the page itself.
-func (l *looked) clean(t *testing.T, p *browser.Page, where string, status int) {
+func (l *looked) clean(t *testing.T, page *browser.Page, where string, status int) {
 	t.Helper()
-	l.quiet(t, p, where, status)
+	l.quiet(t, page, where, status)
 	inline := `[...document.querySelectorAll('*')].flatMap((e) => e.closest('.leaflet-container') ? [] : e.getAttributeNames().filter((n) => n === 'style' || n.startsWith('on')).map((n) => e.tagName + ' ' + n))
 		.concat([...document.querySelectorAll('style, script:not([src]):not([type="application/ld+json"])')].map((e) => e.tagName)).join()`
-	p.Is(where, inline, "")
-	p.Is(where, `document.querySelectorAll('h1').length`, 1.0)
+	page.Is(where, inline, "")
+	page.Is(where, `document.querySelectorAll('h1').length`, 1.0)
 }
 
 // quiet reports a console error, a report of a policy, and a request to another host.
-func (l *looked) quiet(t *testing.T, p *browser.Page, where string, status int) {
+func (l *looked) quiet(t *testing.T, page *browser.Page, where string, status int) {
 	t.Helper()
-	for _, f := range p.Faults {
-		if status == 200 || !strings.Contains(f, fmt.Sprintf("status of %d", status)) {
-			t.Errorf("%s: %s", where, f)
+	for _, text := range page.Faults {
+		if status == 200 || !strings.Contains(text, fmt.Sprintf("status of %d", status)) {
+			t.Errorf("%s: %s", where, text)
 		}
 	}
-	for _, r := range p.Requests {
-		if !strings.HasPrefix(r.URL, l.host+"/") && !strings.HasPrefix(r.URL, "blob:") {
-			t.Errorf("%s: a request to %s", where, r.URL)
+	for _, load := range page.Requests {
+		if !strings.HasPrefix(load.URL, l.host+"/") && !strings.HasPrefix(load.URL, "blob:") {
+			t.Errorf("%s: a request to %s", where, load.URL)
 		}
 	}
 }
@@ -242,11 +242,11 @@ func (l *looked) quiet(t *testing.T, p *browser.Page, where string, status int) 
 const isDrawn = `document.getElementById('map')?.dataset.view !== undefined`
 
 // drawn waits until what scripts draw is there, a map far down the page too.
-func drawn(p *browser.Page) {
-	if p.Eval(`((map) => { map?.scrollIntoView(); return Boolean(map?.checkVisibility()) })(document.getElementById('map'))`) == true {
-		p.Wait(isDrawn)
+func drawn(page *browser.Page) {
+	if page.Eval(`((map) => { map?.scrollIntoView(); return Boolean(map?.checkVisibility()) })(document.getElementById('map'))`) == true {
+		page.Wait(isDrawn)
 		// What sticks to the top of the window is there after a frame.
-		p.Eval(`scrollTo(0, 0); new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))`)
+		page.Eval(`scrollTo(0, 0); new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))`)
 	}
 }
 
@@ -300,33 +300,33 @@ const sideways = `[document.documentElement, ...document.querySelectorAll('body 
 // wishes: what readers ask their system for (PAGES P4.2, 13.21).
 func (l *looked) wishes(t *testing.T) {
 	t.Helper()
-	p := browser.Open(t, "about:blank")
-	p.Watch()
-	p.Resize(1280, 800)
+	page := browser.Open(t, "about:blank")
+	page.Watch()
+	page.Resize(1280, 800)
 	for _, path := range []string{"/events/", "/events/month/", "/events/map/", l.event} {
-		p.Prefer(map[string]string{"prefers-reduced-motion": "reduce"})
-		p.Goto(l.host + path)
-		drawn(p)
-		p.Is(path, `document.querySelectorAll('.leaflet-zoom-anim, .leaflet-fade-anim').length`, 0.0)
-		p.Is(path, `[...document.querySelectorAll('*')].filter((e) => ['transitionDuration', 'animationDuration'].some((d) => getComputedStyle(e)[d].split(', ').some((s) => parseFloat(s) > 0))).map((e) => e.tagName + '.' + e.className).join()`, "")
-		p.Prefer(map[string]string{"forced-colors": "active"})
-		p.Is(path, `[...document.querySelectorAll('.card, .chip, .badge, .entry, #month td')].filter((e) => e.offsetWidth > 12 && parseFloat(getComputedStyle(e).borderTopWidth) === 0).map((e) => e.className).join()`, "")
+		page.Prefer(map[string]string{"prefers-reduced-motion": "reduce"})
+		page.Goto(l.host + path)
+		drawn(page)
+		page.Is(path, `document.querySelectorAll('.leaflet-zoom-anim, .leaflet-fade-anim').length`, 0.0)
+		page.Is(path, `[...document.querySelectorAll('*')].filter((e) => ['transitionDuration', 'animationDuration'].some((d) => getComputedStyle(e)[d].split(', ').some((s) => parseFloat(s) > 0))).map((e) => e.tagName + '.' + e.className).join()`, "")
+		page.Prefer(map[string]string{"forced-colors": "active"})
+		page.Is(path, `[...document.querySelectorAll('.card, .chip, .badge, .entry, #month td')].filter((e) => e.offsetWidth > 12 && parseFloat(getComputedStyle(e).borderTopWidth) === 0).map((e) => e.className).join()`, "")
 	}
-	p.Prefer(nil)
+	page.Prefer(nil)
 	// Facets are folded on small screens, and next to the results on wide ones (PAGES P5.2).
-	p.Call("Emulation.setScriptExecutionDisabled", browser.Object{"value": true}, nil)
+	page.Call("Emulation.setScriptExecutionDisabled", browser.Object{"value": true}, nil)
 	for width, want := range map[int]bool{390: false, 1280: true} {
-		p.Resize(width, 800)
-		p.Goto(l.host + "/search/?search=jazz")
-		p.Is(fmt.Sprint(width), `document.querySelector('#facets input').checkVisibility()`, want)
+		page.Resize(width, 800)
+		page.Goto(l.host + "/search/?search=jazz")
+		page.Is(fmt.Sprint(width), `document.querySelector('#facets input').checkVisibility()`, want)
 	}
-	p.Call("Emulation.setScriptExecutionDisabled", browser.Object{"value": false}, nil)
+	page.Call("Emulation.setScriptExecutionDisabled", browser.Object{"value": false}, nil)
 	// Spacing of text as WCAG 1.4.12 has it.
-	p.Resize(390, 800)
-	p.Goto(l.host + "/events/")
-	p.Eval(`{const s = new CSSStyleSheet(); s.replaceSync('* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important } p { margin-bottom: 2em !important }'); document.adoptedStyleSheets = [s]} 0`)
-	p.Is("with wider text", sideways, "")
-	p.Is("cut off with wider text", `[...document.querySelectorAll('h1, h2, h3, h3 a, .when, .where, #views a, button, .chip')].filter((e) => e.offsetHeight && !e.closest('.hidden') && (e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'inline' || e.scrollHeight > e.clientHeight + 6 && getComputedStyle(e).overflowY === 'hidden')).map((e) => e.className + e.textContent).join()`, "")
+	page.Resize(390, 800)
+	page.Goto(l.host + "/events/")
+	page.Eval(`{const s = new CSSStyleSheet(); s.replaceSync('* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important } p { margin-bottom: 2em !important }'); document.adoptedStyleSheets = [s]} 0`)
+	page.Is("with wider text", sideways, "")
+	page.Is("cut off with wider text", `[...document.querySelectorAll('h1, h2, h3, h3 a, .when, .where, #views a, button, .chip')].filter((e) => e.offsetHeight && !e.closest('.hidden') && (e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'inline' || e.scrollHeight > e.clientHeight + 6 && getComputedStyle(e).overflowY === 'hidden')).map((e) => e.className + e.textContent).join()`, "")
 }
 
 // keyboard goes through month and search by keyboard (PAGES P4.2.3, 13.20).
@@ -423,57 +423,57 @@ func (l *looked) keyboard(t *testing.T) {
 // (PAGES P1.3, 13.32).
 func (l *looked) mapped(t *testing.T) {
 	t.Helper()
-	p := browser.Open(t, "about:blank")
-	p.Watch()
-	p.Resize(1280, 900)
-	p.Prefer(inTheme("light"))
-	p.Goto(l.host + "/events/map/?tags=markup")
-	drawn(p)
-	p.Wait(isDrawn + ` && document.querySelectorAll('#map [data-marker]').length === 1`)
-	p.Eval(`document.querySelector('#map [data-marker]').click(); 0`)
-	if got := p.Wait(`document.querySelector('.leaflet-popup-content')?.innerText`); got != "<img src=y onerror=alert(2)>\n<img src=x onerror=alert(1)>" {
+	page := browser.Open(t, "about:blank")
+	page.Watch()
+	page.Resize(1280, 900)
+	page.Prefer(inTheme("light"))
+	page.Goto(l.host + "/events/map/?tags=markup")
+	drawn(page)
+	page.Wait(isDrawn + ` && document.querySelectorAll('#map [data-marker]').length === 1`)
+	page.Eval(`document.querySelector('#map [data-marker]').click(); 0`)
+	if got := page.Wait(`document.querySelector('.leaflet-popup-content')?.innerText`); got != "<img src=y onerror=alert(2)>\n<img src=x onerror=alert(1)>" {
 		t.Errorf("the popup tells %q", got)
 	}
-	p.Is("chosen cards", `document.querySelectorAll('.card[aria-current]').length`, 1.0)
-	p.Is("pictures", `document.querySelectorAll('main img').length`, 0.0)
-	p.Follow(func() { p.Eval(`document.getElementById('map-here').click(); 0`) })
-	if got, _ := p.Eval(`new URLSearchParams(location.search).get('bbox')`).(string); len(strings.Split(got, ",")) != 4 {
+	page.Is("chosen cards", `document.querySelectorAll('.card[aria-current]').length`, 1.0)
+	page.Is("pictures", `document.querySelectorAll('main img').length`, 0.0)
+	page.Follow(func() { page.Eval(`document.getElementById('map-here').click(); 0`) })
+	if got, _ := page.Eval(`new URLSearchParams(location.search).get('bbox')`).(string); len(strings.Split(got, ",")) != 4 {
 		t.Errorf("searched in %q", got)
 	}
-	p.Is("events there", `document.getElementById('results').dataset.total`, "1")
-	l.clean(t, p, "map", 200)
-	drawn(p)
+	page.Is("events there", `document.getElementById('results').dataset.total`, "1")
+	l.clean(t, page, "map", 200)
+	drawn(page)
 	for range 10 { // not in the first view, and not where they show nothing
-		p.Eval(`document.querySelector('.leaflet-control-zoom-out').click(); 0`)
+		page.Eval(`document.querySelector('.leaflet-control-zoom-out').click(); 0`)
 	}
-	p.Until("finer outlines", func() bool { return p.Requested("countries-50m") })
-	p.Allow(l.host, "geolocation")
-	p.Call("Emulation.setGeolocationOverride", browser.Object{"latitude": 45.7, "longitude": 4.8, "accuracy": 10}, nil)
-	p.Goto(l.host + "/events/map/?tags=markup&page=1&bbox=4,45,5,46")
-	drawn(p)
-	p.Follow(func() { p.Eval(`document.getElementById('map-near').click(); 0`) })
-	p.Is("near me", `location.search + document.getElementById('results').dataset.total`, "?tags=markup&geoloc_lat=45.70000&geoloc_lng=4.800001")
-	drawn(p)
-	l.clean(t, p, "near me", 200)
+	page.Until("finer outlines", func() bool { return page.Requested("countries-50m") })
+	page.Allow(l.host, "geolocation")
+	page.Call("Emulation.setGeolocationOverride", browser.Object{"latitude": 45.7, "longitude": 4.8, "accuracy": 10}, nil)
+	page.Goto(l.host + "/events/map/?tags=markup&page=1&bbox=4,45,5,46")
+	drawn(page)
+	page.Follow(func() { page.Eval(`document.getElementById('map-near').click(); 0`) })
+	page.Is("near me", `location.search + document.getElementById('results').dataset.total`, "?tags=markup&geoloc_lat=45.70000&geoloc_lng=4.800001")
+	drawn(page)
+	l.clean(t, page, "near me", 200)
 	for _, width := range []int{1280, 360} {
-		p.Resize(width, 900)
-		p.Goto(l.host + "/events/map/?city=Port+Merrow")
-		p.Eval(`document.getElementById('map').scrollIntoView(); 0`)
+		page.Resize(width, 900)
+		page.Goto(l.host + "/events/map/?city=Port+Merrow")
+		page.Eval(`document.getElementById('map').scrollIntoView(); 0`)
 		for zoom := range 3 {
-			p.Wait(isDrawn + ` && document.querySelectorAll('#map [data-marker]').length > 0`)
-			if got := p.Eval(markers); got != "[]" {
+			page.Wait(isDrawn + ` && document.querySelectorAll('#map [data-marker]').length > 0`)
+			if got := page.Eval(markers); got != "[]" {
 				t.Errorf("%d px, zoom %d: %v", width, zoom, got)
 			}
-			p.Eval(`document.querySelector('.leaflet-control-zoom-out').click(); 0`)
+			page.Eval(`document.querySelector('.leaflet-control-zoom-out').click(); 0`)
 		}
 	}
-	p.Resize(1280, 900)
+	page.Resize(1280, 900)
 	for _, path := range []string{l.script, "/events/?tags=markup"} {
-		p.Goto(l.host + path)
-		if got, _ := p.Eval(`document.querySelector('h1[data-field=title], .card h3').innerText`).(string); got != "<img src=x onerror=alert(1)>" {
+		page.Goto(l.host + path)
+		if got, _ := page.Eval(`document.querySelector('h1[data-field=title], .card h3').innerText`).(string); got != "<img src=x onerror=alert(1)>" {
 			t.Errorf("%s: title %q", path, got)
 		}
-		l.clean(t, p, path, 200)
+		l.clean(t, page, path, 200)
 	}
 }
 
@@ -559,27 +559,27 @@ func (l *looked) plain(t *testing.T) {
 // firstViews measures what a reader's first view costs (PAGES P6.2, 13.25).
 func (l *looked) firstViews(t *testing.T) {
 	t.Helper()
-	p := browser.Open(t, "about:blank")
-	p.Watch()
+	page := browser.Open(t, "about:blank")
+	page.Watch()
 	measure := func(path string) (total, requests int, of map[string]int) { // without pictures of records
-		p.Goto("about:blank") // what the last page still asks for is not of this one
-		p.Goto(l.host + path)
-		drawn(p)
-		p.Eval(`new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(1), 0)))`)
+		page.Goto("about:blank") // what the last page still asks for is not of this one
+		page.Goto(l.host + path)
+		drawn(page)
+		page.Eval(`new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(1), 0)))`)
 		of = map[string]int{}
-		for _, r := range p.Requests {
-			if strings.HasPrefix(r.URL, l.host+demoPictures) {
+		for _, load := range page.Requests {
+			if strings.HasPrefix(load.URL, l.host+demoPictures) {
 				continue
 			}
 			requests++
-			total += r.Bytes
-			of[r.Type] += r.Bytes
+			total += load.Bytes
+			of[load.Type] += load.Bytes
 		}
 		return total, requests, of
 	}
 	const kB = 1000
 	for lang, width := range map[string]int{"": 1280, "/cn": 390, "/es": 1280, "/fr": 390} {
-		p.Resize(width, 800)
+		page.Resize(width, 800)
 		total, requests, of := measure(lang + "/events/")
 		t.Logf("%s at %d: %d bytes in %d requests, %v", lang+"/events/", width, total, requests, of)
 		if of["Document"] > 30*kB || of["Stylesheet"] > 15*kB || of["Script"] > 12*kB || of["Font"] > 21*kB || total > 60*kB || requests > 7 ||
@@ -590,24 +590,24 @@ func (l *looked) firstViews(t *testing.T) {
 			t.Errorf("%s at %d: %d bytes in %d requests, %v", lang+l.event, width, total, requests, of)
 		}
 		for _, path := range []string{"/", "/events/", "/events/month/", "/events/week/", l.event} {
-			p.Goto(l.host + lang + path)
-			if got, _ := p.Eval(shifted).(float64); got > 0.02 {
+			page.Goto(l.host + lang + path)
+			if got, _ := page.Eval(shifted).(float64); got > 0.02 {
 				t.Errorf("%s at %d: content moves by %.3f", lang+path, width, got)
 			}
 		}
-		p.Resize(1280, 800)
+		page.Resize(1280, 800)
 		total, requests, of = measure(lang + "/events/map/")
 		t.Logf("%s: %d bytes in %d requests, %v", lang+"/events/map/", total, requests, of)
-		if total > 200*kB || requests > 12 || p.Eval(`document.querySelectorAll('#map [data-marker]').length`) == 0.0 {
+		if total > 200*kB || requests > 12 || page.Eval(`document.querySelectorAll('#map [data-marker]').length`) == 0.0 {
 			t.Errorf("%s: %d bytes in %d requests, %v", lang+"/events/map/", total, requests, of)
 		}
 		parts := 0
-		for _, r := range p.Requests {
-			if strings.Contains(r.URL, "/leaflet.") || strings.Contains(r.URL, "/topojson-client.") || strings.Contains(r.URL, "/countries-") {
-				parts += r.Bytes
+		for _, load := range page.Requests {
+			if strings.Contains(load.URL, "/leaflet.") || strings.Contains(load.URL, "/topojson-client.") || strings.Contains(load.URL, "/countries-") {
+				parts += load.Bytes
 			}
 		}
-		if parts == 0 || parts > 95*kB || p.Requested("countries-50m") {
+		if parts == 0 || parts > 95*kB || page.Requested("countries-50m") {
 			t.Errorf("%s: the parts of the map have %d bytes", lang+"/events/map/", parts)
 		}
 	}
@@ -616,8 +616,8 @@ func (l *looked) firstViews(t *testing.T) {
 	quick := false
 	var slow any
 	for end := time.Now().Add(limit); time.Now().Before(end); {
-		p.Goto(l.host + "/events/")
-		slow = p.Eval(`new Promise((done) => {
+		page.Goto(l.host + "/events/")
+		slow = page.Eval(`new Promise((done) => {
 			const seen = {tasks: [], painted: 0};
 			new PerformanceObserver((l) => seen.tasks.push(...l.getEntries().map((e) => e.duration))).observe({type: 'longtask', buffered: true});
 			new PerformanceObserver((l) => seen.painted = Math.max(seen.painted, ...l.getEntries().map((e) => e.startTime))).observe({type: 'largest-contentful-paint', buffered: true});
@@ -647,13 +647,13 @@ const shifted = `new Promise((done) => {
 // foreign serves a page of another site under a policy of its own.
 func foreign(t *testing.T, policy, body string) string {
 	t.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Security-Policy", policy)
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write([]byte(`<!doctype html><html lang="en"><title>Another site</title><link rel="icon" href="data:,"><body><main><h1>Another site</h1>` + body + `</main></body></html>`))
+	server := httptest.NewServer(http.HandlerFunc(func(writer http.ResponseWriter, _ *http.Request) {
+		writer.Header().Set("Content-Security-Policy", policy)
+		writer.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = writer.Write([]byte(`<!doctype html><html lang="en"><title>Another site</title><link rel="icon" href="data:,"><body><main><h1>Another site</h1>` + body + `</main></body></html>`))
 	}))
-	t.Cleanup(s.Close)
-	return strings.Replace(s.URL, "127.0.0.1", "localhost", 1) + "/"
+	t.Cleanup(server.Close)
+	return strings.Replace(server.URL, "127.0.0.1", "localhost", 1) + "/"
 }
 
 // element: <daybook-calendar> on a page of another origin under a strict policy
@@ -677,8 +677,8 @@ func (l *looked) element(t *testing.T) {
 	// The month shows what the list says of it, in French.
 	month := l.want(200, http.MethodGet, "/events?overlap=true&strict_dates=true&per_page=50&start_date="+l.day[:7]+"-01T00:00:00Z&end_date="+endOfMonth(t, l.day)+"T23:59:59Z", "", "")
 	var ids []string
-	for _, e := range month["events"].([]any) {
-		ids = append(ids, idOf(e.(map[string]any)))
+	for _, value := range month["events"].([]any) {
+		ids = append(ids, idOf(value.(map[string]any)))
 	}
 	slices.Sort(ids)
 	got, _ := p.Eval(`[...new Set(inside(two, '[part~=chip]').map((a) => a.dataset.eventId))].sort().join()`).(string)
@@ -722,12 +722,12 @@ func (l *looked) element(t *testing.T) {
 			t.Error(f)
 		}
 	}
-	for _, r := range p.Requests {
-		if !strings.HasPrefix(r.URL, l.host+"/") && !strings.HasPrefix(r.URL, u) {
-			t.Errorf("a request to %s", r.URL)
+	for _, load := range p.Requests {
+		if !strings.HasPrefix(load.URL, l.host+"/") && !strings.HasPrefix(load.URL, u) {
+			t.Errorf("a request to %s", load.URL)
 		}
-		if strings.HasSuffix(r.URL, "/daybook-calendar.js") && (r.Bytes == 0 || r.Bytes > 12_000) {
-			t.Errorf("the script has %d bytes", r.Bytes)
+		if strings.HasSuffix(load.URL, "/daybook-calendar.js") && (load.Bytes == 0 || load.Bytes > 12_000) {
+			t.Errorf("the script has %d bytes", load.Bytes)
 		}
 	}
 	l.elementDays(t)
@@ -756,18 +756,18 @@ func (l *looked) elementDays(t *testing.T) {
 	}
 	second := event("ערב שירה", "2030-10-31T21:30:00Z", "2030-10-31T21:45:00Z") // 23:30 on 31 October
 	until := event("Until a midnight", "2030-04-25 20:00", "2030-04-26 00:00")
-	p := browser.Open(t, "about:blank")
-	p.Watch()
-	p.Goto(foreign(t, "default-src 'self' 'unsafe-inline' "+l.host, `<script type="module" src="`+l.host+`/embed/v1/daybook-calendar.js"></script>
+	page := browser.Open(t, "about:blank")
+	page.Watch()
+	page.Goto(foreign(t, "default-src 'self' 'unsafe-inline' "+l.host, `<script type="module" src="`+l.host+`/embed/v1/daybook-calendar.js"></script>
 		<daybook-calendar view="month" date="2030-10-01" tz="Africa/Cairo"></daybook-calendar><daybook-calendar view="month" date="2030-04-01" tz="Africa/Cairo"></daybook-calendar>
 		<daybook-calendar view="month" date="2030-04-01"></daybook-calendar><daybook-calendar start_date="2030-10-01" end_date="2030-11-30"></daybook-calendar>`))
-	p.Eval(`window.all = [...document.querySelectorAll('daybook-calendar')], window.inside = (e, s) => [...e.shadowRoot.querySelectorAll(s)]; 0`)
-	p.Wait(`all.every((e) => inside(e, '[part~=chip], [part~=item]').length > 0)`)
+	page.Eval(`window.all = [...document.querySelectorAll('daybook-calendar')], window.inside = (e, s) => [...e.shadowRoot.querySelectorAll(s)]; 0`)
+	page.Wait(`all.every((e) => inside(e, '[part~=chip], [part~=item]').length > 0)`)
 	days := `((e) => inside(e, 'td').filter((d) => d.querySelector('[part~=chip]')).map((d) => d.dataset.date + ' ' + d.querySelector('[part~=chip]').dataset.eventId).join())`
 	for i, want := range []string{"2030-10-31 " + second, "2030-04-25 " + until, "2030-04-25 " + until} {
-		p.Is(fmt.Sprint(i), fmt.Sprintf("%s(all[%d])", days, i), want)
+		page.Is(fmt.Sprint(i), fmt.Sprintf("%s(all[%d])", days, i), want)
 	}
-	if got := p.Eval(`[inside(all[0], '[part~=chip] bdi')[0].textContent, inside(all[3], 'h3[dir=auto] a')[0].textContent, ...inside(all[3], '[part~=place] bdi').map((b) => b.textContent)].join('|')`); got != "ערב שירה|ערב שירה|בית העם|תל אביב" {
+	if got := page.Eval(`[inside(all[0], '[part~=chip] bdi')[0].textContent, inside(all[3], 'h3[dir=auto] a')[0].textContent, ...inside(all[3], '[part~=place] bdi').map((b) => b.textContent)].join('|')`); got != "ערב שירה|ערב שירה|בית העם|תל אביב" {
 		t.Errorf("directions: %v", got)
 	}
 }
@@ -808,7 +808,7 @@ func (l *looked) frames(t *testing.T) {
 	}
 	p.Goto(foreign(t, "frame-src "+l.host, `<iframe title="list" src="`+l.host+`/events/"></iframe>`))
 	p.Until("a report that a page is not for frames", func() bool {
-		return slices.ContainsFunc(p.Faults, func(f string) bool { return strings.Contains(f, "frame-ancestors") })
+		return slices.ContainsFunc(p.Faults, func(text string) bool { return strings.Contains(text, "frame-ancestors") })
 	})
 	p.Goto(l.host + "/embed/events/?view=month&theme=dark")
 	p.Is("the embedded month", `[...document.querySelectorAll('a')].every((a) => a.target === '_top') + document.documentElement.dataset.theme + document.querySelectorAll('header, footer, form').length + document.querySelectorAll('#month').length`, "truedark01")
@@ -818,13 +818,13 @@ func (l *looked) frames(t *testing.T) {
 // what another site sends is refused (INTERFACE 2.11, PAGES P2.3).
 func (l *looked) foreignForms(t *testing.T) {
 	t.Helper()
-	p := browser.Open(t, strings.Replace(l.host, "://", "://admin:"+l.token+"@", 1)+"/?preview=true")
-	p.Goto(l.host + "/?preview=true")
-	if got := p.Eval(`document.getElementById('preview') !== null`); got != true {
-		t.Fatalf("the browser does not remember credentials: %v", p.Eval(`document.body.innerText`))
+	page := browser.Open(t, strings.Replace(l.host, "://", "://admin:"+l.token+"@", 1)+"/?preview=true")
+	page.Goto(l.host + "/?preview=true")
+	if got := page.Eval(`document.getElementById('preview') !== null`); got != true {
+		t.Fatalf("the browser does not remember credentials: %v", page.Eval(`document.body.innerText`))
 	}
 	write := func(name string) any {
-		return p.Eval(`fetch('` + l.root + `/tags', {method: 'POST', credentials: 'include', mode: location.origin === '` + l.host + `' ? 'same-origin' : 'no-cors', body: new URLSearchParams({name: '` + name + `'})}).then((r) => r.status)`)
+		return page.Eval(`fetch('` + l.root + `/tags', {method: 'POST', credentials: 'include', mode: location.origin === '` + l.host + `' ? 'same-origin' : 'no-cors', body: new URLSearchParams({name: '` + name + `'})}).then((r) => r.status)`)
 	}
 	if got := write("Own page"); got != 201.0 {
 		t.Errorf("a page of its own got %v", got)
@@ -838,13 +838,13 @@ func (l *looked) foreignForms(t *testing.T) {
 		{l.host + l.protected, "application/x-www-form-urlencoded", "password", "open sesame"},
 		{l.host + l.protected + "?preview=true", "application/x-www-form-urlencoded", "password", "open sesame"},
 	} {
-		p.Goto(foreign(t, "script-src 'none'", `<form method="post" action="`+form.action+`" enctype="`+form.enctype+`"><input name="`+form.field+`" value="`+form.value+`"></form>`))
-		p.Follow(func() { p.Eval(`document.forms[0].submit()`) })
-		if got := p.Eval(`new URL(location.href).origin + (document.body.dataset.code ?? '') + document.body.innerText`).(string); !strings.HasPrefix(got, l.host) || !strings.Contains(got, "rest_forbidden_origin") || strings.Contains(got, "secret") {
+		page.Goto(foreign(t, "script-src 'none'", `<form method="post" action="`+form.action+`" enctype="`+form.enctype+`"><input name="`+form.field+`" value="`+form.value+`"></form>`))
+		page.Follow(func() { page.Eval(`document.forms[0].submit()`) })
+		if got := page.Eval(`new URL(location.href).origin + (document.body.dataset.code ?? '') + document.body.innerText`).(string); !strings.HasPrefix(got, l.host) || !strings.Contains(got, "rest_forbidden_origin") || strings.Contains(got, "secret") {
 			t.Errorf("%s as %s: got %s", form.action, form.enctype, got)
 		}
 	}
-	p.Goto(foreign(t, "script-src 'none'", ""))
+	page.Goto(foreign(t, "script-src 'none'", ""))
 	write("Foreign script")
 	if got := l.want(200, http.MethodGet, "/tags?hide_empty=false&search=Foreign", "", "")["total"]; got != 0.0 {
 		t.Errorf("other sites made %v tags", got)
@@ -853,32 +853,32 @@ func (l *looked) foreignForms(t *testing.T) {
 		t.Errorf("another site changed the title to %v", got)
 	}
 	// The page's own form works, after a wrong password as well.
-	p.Goto(l.host + l.protected)
+	page.Goto(l.host + l.protected)
 	for _, password := range []string{"wrong", "open sesame"} {
-		p.Eval(`document.querySelector('#unlock [name=password]').value = '` + password + `'; 0`)
-		p.Follow(func() { p.Eval(`document.getElementById('unlock').submit()`) })
+		page.Eval(`document.querySelector('#unlock [name=password]').value = '` + password + `'; 0`)
+		page.Follow(func() { page.Eval(`document.getElementById('unlock').submit()`) })
 	}
-	if got := p.Eval(`document.body.innerText.includes('secret')`); got != true {
-		t.Errorf("its own form does not open the event: %v", p.Eval(`document.body.innerText`))
+	if got := page.Eval(`document.body.innerText.includes('secret')`); got != true {
+		t.Errorf("its own form does not open the event: %v", page.Eval(`document.body.innerText`))
 	}
 }
 
 // oembed asks how a page is embedded.
 func (l *looked) oembed(t *testing.T, status int, query string) map[string]any {
 	t.Helper()
-	got, head, b := l.full(http.MethodGet, l.host+"/oembed?"+query, "", "", nil)
+	got, head, data := l.full(http.MethodGet, l.host+"/oembed?"+query, "", "", nil)
 	if got != status {
-		t.Fatalf("%s: got %d %s, want %d", query, got, b, status)
+		t.Fatalf("%s: got %d %s, want %d", query, got, data, status)
 	}
-	if xml := strings.Contains(query, "format=xml"); xml != strings.HasPrefix(head.Get("Content-Type"), "text/xml") || xml && !strings.Contains(string(b), "<type>rich</type>") {
-		t.Errorf("%s: %s %s", query, head.Get("Content-Type"), b)
+	if xml := strings.Contains(query, "format=xml"); xml != strings.HasPrefix(head.Get("Content-Type"), "text/xml") || xml && !strings.Contains(string(data), "<type>rich</type>") {
+		t.Errorf("%s: %s %s", query, head.Get("Content-Type"), data)
 	}
 	if head.Get("Access-Control-Allow-Origin") != "*" {
 		t.Errorf("%s: pages of other sites cannot read it", query)
 	}
 	var out map[string]any
-	if err := json.Unmarshal(b, &out); err != nil && !strings.Contains(query, "format=xml") {
-		t.Errorf("%s: %v in %s", query, err, b)
+	if err := json.Unmarshal(data, &out); err != nil && !strings.Contains(query, "format=xml") {
+		t.Errorf("%s: %v in %s", query, err, data)
 	}
 	return out
 }

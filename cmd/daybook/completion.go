@@ -29,7 +29,7 @@ func (cmd *completionCommand) Run(c *console) error {
 }
 
 // complete prints the words that may stand at the end of a line.
-func complete(w io.Writer, model *kong.Application, line string) error {
+func complete(writer io.Writer, model *kong.Application, line string) error {
 	words := strings.Fields(line)
 	begun := ""
 	if len(words) > 0 && !strings.HasSuffix(line, " ") {
@@ -45,15 +45,15 @@ func complete(w io.Writer, model *kong.Application, line string) error {
 	}
 	offer := func(word string) {
 		if strings.HasPrefix(word, begun) {
-			fmt.Fprintln(w, word)
+			fmt.Fprintln(writer, word)
 		}
 	}
 	for _, child := range node.Children {
 		offer(child.Name)
 	}
 	for _, group := range node.AllFlags(true) {
-		for _, f := range group {
-			offer("--" + f.Name)
+		for _, flag := range group {
+			offer("--" + flag.Name)
 		}
 	}
 	return nil

@@ -30,12 +30,12 @@ func openHistory(t *testing.T) *os.File {
 		}
 		path = filepath.Join("..", "..", "..", "shared", "data", "conference-history.ndjson.gz")
 	}
-	f, err := os.Open(path)
+	file, err := os.Open(path)
 	if err != nil {
 		engines.Require(t, "history", err.Error()+" (DAYBOOK_HISTORY names the file)")
 	}
-	t.Cleanup(func() { _ = f.Close() })
-	return f
+	t.Cleanup(func() { _ = file.Close() })
+	return file
 }
 
 // conferenceChange is one line of the history.
@@ -103,17 +103,17 @@ func conferenceLines(t *testing.T) []byte {
 // fields returns the fields of the event; reference returns the value of a field that names
 // another record, which it creates when it is named first.
 func (c *conferenceChange) fields(reference func(kind, key string, fields map[string]any) any) map[string]any {
-	r := &c.Record
-	end := r.EndDate
+	conferenceEntry := &c.Record
+	end := conferenceEntry.EndDate
 	if end == "" {
-		end = r.StartDate
+		end = conferenceEntry.StartDate
 	}
 	fields := map[string]any{
-		"title": html.EscapeString(plainText(r.Name)), "website": conferenceURL(r.URL), "all_day": true, "timezone": "UTC",
-		"start_date": conferenceDate(r.StartDate), "end_date": conferenceDate(end), "description": r.description(),
+		"title": html.EscapeString(plainText(conferenceEntry.Name)), "website": conferenceURL(conferenceEntry.URL), "all_day": true, "timezone": "UTC",
+		"start_date": conferenceDate(conferenceEntry.StartDate), "end_date": conferenceDate(end), "description": conferenceEntry.description(),
 		"venue": []any{}, "categories": []any{},
 	}
-	city, country := plainText(r.City), plainText(r.Country)
+	city, country := plainText(conferenceEntry.City), plainText(conferenceEntry.Country)
 	placed := city != "" && !onlineWords[strings.ToLower(city)] && !onlineWords[strings.ToLower(country)]
 	if placed {
 		name := city
@@ -127,8 +127,8 @@ func (c *conferenceChange) fields(reference func(kind, key string, fields map[st
 	if topic := strings.TrimSpace(c.Topic); topic != "" {
 		fields["categories"] = []any{reference("category", "category:"+topic, map[string]any{"name": html.EscapeString(topic)})}
 	}
-	names := strings.Split(strings.ToUpper(r.Locales), ",")
-	if r.Online || r.City != "" && !placed {
+	names := strings.Split(strings.ToUpper(conferenceEntry.Locales), ",")
+	if conferenceEntry.Online || conferenceEntry.City != "" && !placed {
 		names = append(names, "Online")
 	}
 	tags, seen := []any{}, map[string]bool{"": true}
@@ -166,7 +166,9 @@ func (r *conferenceEntry) description() string {
 }
 
 // plainText is a text as it was meant: entities that were typed are characters.
-func plainText(s string) string { return strings.Join(strings.Fields(html.UnescapeString(s)), " ") }
+func plainText(text string) string {
+	return strings.Join(strings.Fields(html.UnescapeString(text)), " ")
+}
 
 // onlineWords are what people put for the place of an online conference, lower case.
 var onlineWords = map[string]bool{
@@ -181,24 +183,24 @@ var (
 )
 
 // conferenceURL is a URL with the scheme that was left out and with blanks encoded.
-func conferenceURL(s string) string {
-	s = strings.Trim(s, "\u202c \t\r\n\u00a0")
-	if s == "" {
+func conferenceURL(text string) string {
+	text = strings.Trim(text, "\u202c \t\r\n\u00a0")
+	if text == "" {
 		return ""
 	}
-	s = mistypedScheme.ReplaceAllString(s, "$1://")
-	if !strings.Contains(s, "://") {
-		s = "http://" + s
+	text = mistypedScheme.ReplaceAllString(text, "$1://")
+	if !strings.Contains(text, "://") {
+		text = "http://" + text
 	}
-	return strings.ReplaceAll(s, " ", "%20")
+	return strings.ReplaceAll(text, " ", "%20")
 }
 
 // conferenceDate returns YYYY-MM-DD for a date whose parts are clear: dashes of another
 // length, a month or day of one digit. It leaves everything else.
-func conferenceDate(s string) string {
-	m := mistypedDate.FindStringSubmatch(strings.TrimSpace(s))
-	if m == nil {
-		return s
+func conferenceDate(text string) string {
+	texts := mistypedDate.FindStringSubmatch(strings.TrimSpace(text))
+	if texts == nil {
+		return text
 	}
-	return fmt.Sprintf("%s-%02s-%02s", m[1], m[2], m[3])
+	return fmt.Sprintf("%s-%02s-%02s", texts[1], texts[2], texts[3])
 }

@@ -70,14 +70,14 @@ func (r *settingsReader) mapper(read valueReader) kong.Mapper {
 		now := given{Value: token.String(), From: cmp.Or(r.from, "--"+setting.Name)}
 		if setting.IsSlice() {
 			now.err = readList(now.Value, func(part string) error {
-				v, err := read(part, setting)
+				value, err := read(part, setting)
 				if err == nil {
-					to.Set(reflect.Append(to, reflect.ValueOf(v)))
+					to.Set(reflect.Append(to, reflect.ValueOf(value)))
 				}
 				return err
 			})
-		} else if v, err := read(now.Value, setting); err == nil {
-			to.Set(reflect.ValueOf(v).Convert(to.Type()))
+		} else if value, err := read(now.Value, setting); err == nil {
+			to.Set(reflect.ValueOf(value).Convert(to.Type()))
 		} else {
 			now.err = err
 		}
@@ -93,27 +93,27 @@ func (r *settingsReader) mapper(read valueReader) kong.Mapper {
 }
 
 // variable is the name of a setting in the environment, "" when it is of the command line only.
-func variable(v *kong.Value) string {
-	if v.Flag == nil || v.Tag.Has("commandline") || v.Name == "help" {
+func variable(value *kong.Value) string {
+	if value.Flag == nil || value.Tag.Has("commandline") || value.Name == "help" {
 		return ""
 	}
-	return "DAYBOOK_" + strings.ToUpper(strings.ReplaceAll(v.Name, "-", "_"))
+	return "DAYBOOK_" + strings.ToUpper(strings.ReplaceAll(value.Name, "-", "_"))
 }
 
 // resolve is a kong.ResolverFunc: it returns the value of a flag that does not stand on the
 // command line.
-func (r *settingsReader) resolve(_ *kong.Context, parent *kong.Path, f *kong.Flag) (any, error) {
-	name := variable(f.Value)
+func (r *settingsReader) resolve(_ *kong.Context, parent *kong.Path, flag *kong.Flag) (any, error) {
+	name := variable(flag.Value)
 	if name == "" {
 		return nil, nil
 	}
 	r.from = name
-	if v, ok := lookupEnv(r.env, name); ok {
-		return v, nil
+	if text, ok := lookupEnv(r.env, name); ok {
+		return text, nil
 	}
-	if g, ok := r.file[f.Name]; ok {
-		r.from = g.From
-		return g.Value, nil
+	if given, ok := r.file[flag.Name]; ok {
+		r.from = given.From
+		return given.Value, nil
 	}
 	if parent.Command == nil || parent.Command.Name != "demo" {
 		return nil, nil
@@ -122,9 +122,9 @@ func (r *settingsReader) resolve(_ *kong.Context, parent *kong.Path, f *kong.Fla
 	if err != nil {
 		return nil, err
 	}
-	if v, ok := town.Settings[f.Name]; ok {
+	if text, ok := town.Settings[flag.Name]; ok {
 		r.from = "demo"
-		return v, nil
+		return text, nil
 	}
 	return nil, nil
 }
@@ -140,14 +140,14 @@ func (r *settingsReader) read(k *kong.Kong, s *config, args []string) (*kong.Con
 		problems = append(problems, r.fileErr.Error())
 	}
 	serves := false
-	for _, f := range parsed.Flags() {
-		if g := r.given[f.Value]; g.err != nil {
-			if strings.Contains(g.From, ":") { // FILE:LINE
-				g.From += ": " + f.Name
+	for _, flag := range parsed.Flags() {
+		if given := r.given[flag.Value]; given.err != nil {
+			if strings.Contains(given.From, ":") { // FILE:LINE
+				given.From += ": " + flag.Name
 			}
-			problems = append(problems, fmt.Sprintf("%s: %s, not %q", g.From, g.err, shown(f, g.Value)))
+			problems = append(problems, fmt.Sprintf("%s: %s, not %q", given.From, given.err, shown(flag, given.Value)))
 		}
-		serves = serves || variable(f.Value) == "DAYBOOK_ROLE"
+		serves = serves || variable(flag.Value) == "DAYBOOK_ROLE"
 	}
 	if !serves {
 		s.Role = ""
@@ -169,11 +169,11 @@ func (r *settingsReader) read(k *kong.Kong, s *config, args []string) (*kong.Con
 }
 
 // shown is a value as it may be printed.
-func shown(f *kong.Flag, v string) string {
-	if f.Tag.Has("secret") {
-		return redactedURLs(v)
+func shown(flag *kong.Flag, text string) string {
+	if flag.Tag.Has("secret") {
+		return redactedURLs(text)
 	}
-	return v
+	return text
 }
 
 // fileSetting names the file of settings.
@@ -200,8 +200,8 @@ func (r *settingsReader) parseFile(path string, text []byte) error {
 	}
 	known := map[string]bool{}
 	_ = kong.Visit(r.model, func(node kong.Visitable, next kong.Next) error {
-		if f, ok := node.(*kong.Flag); ok && f.Name != fileSetting && variable(f.Value) != "" {
-			known[f.Name] = true
+		if flag, ok := node.(*kong.Flag); ok && flag.Name != fileSetting && variable(flag.Value) != "" {
+			known[flag.Name] = true
 		}
 		return next(nil)
 	})
@@ -261,16 +261,16 @@ type configPrint struct{}
 // where those below it came from.
 func (*configPrint) Run(c *console, s *config, r *settingsReader, parsed *kong.Context) error {
 	all, from := map[string]given{}, ""
-	for _, f := range parsed.Flags() {
-		if variable(f.Value) == "" || f.Name == "json" {
+	for _, flag := range parsed.Flags() {
+		if variable(flag.Value) == "" || flag.Name == "json" {
 			continue
 		}
-		g, ok := r.given[f.Value]
+		g, ok := r.given[flag.Value]
 		if !ok {
-			g = given{Value: f.Default, From: byDefault}
+			g = given{Value: flag.Default, From: byDefault}
 		}
-		g.Value = shown(f, g.Value)
-		all[f.Name] = g
+		g.Value = shown(flag, g.Value)
+		all[flag.Name] = g
 		if s.JSON {
 			continue
 		}
@@ -278,7 +278,7 @@ func (*configPrint) Run(c *console, s *config, r *settingsReader, parsed *kong.C
 			fmt.Fprintf(c.out, "# %s\n", g.From)
 		}
 		from = g.From
-		fmt.Fprintf(c.out, "%s=%s\n", variable(f.Value), g.Value)
+		fmt.Fprintf(c.out, "%s=%s\n", variable(flag.Value), g.Value)
 	}
 	if s.JSON {
 		return json.NewEncoder(c.out).Encode(all)

@@ -35,25 +35,25 @@ func TestListsOfAnotherContent(t *testing.T) {
 	})
 	t.Run("on servers", func(t *testing.T) {
 		t.Parallel()
-		d := newSize(t)
+		size := newSize(t)
 		var apis [2]*server
 		var wg sync.WaitGroup
 		for i := range apis {
-			wg.Go(func() { apis[i] = d.serve("api") })
+			wg.Go(func() { apis[i] = size.serve("api") })
 		}
 		for _, role := range []string{"relay", "projector"} {
-			wg.Go(func() { d.serve(role) })
+			wg.Go(func() { size.serve(role) })
 		}
 		wg.Wait()
 		if t.Failed() {
 			return
 		}
 		id := idOf(apis[0].want(201, "POST", "/venues", apis[0].token+apis[1].token, venue))
-		store, err := postgres.Open(t.Context(), d.args[1], postgres.Options{Schema: d.args[3]})
+		store, err := postgres.Open(t.Context(), size.args[1], postgres.Options{Schema: size.args[3]})
 		must(t, err)
 		spoil(t, store, id)
 		must(t, store.Close())
-		otherContents(t, apis[:], id, false, func(command []string) { mustTool(t, d.on(command, "store", "index")...) })
+		otherContents(t, apis[:], id, false, func(command []string) { mustTool(t, size.on(command, "store", "index")...) })
 	})
 }
 
@@ -96,8 +96,8 @@ func otherContents(t *testing.T, servers []*server, id string, atOnce bool, do f
 		if tag != "" {
 			header["If-None-Match"] = tag
 		}
-		status, h, b := s.full("GET", s.root+path, "", "", header)
-		return status, h, string(b)
+		status, h, data := s.full("GET", s.root+path, "", "", header)
+		return status, h, string(data)
 	}
 	const before, after = `"venue":"as it was"`, `"venue":"mended"`
 	shows := before

@@ -85,19 +85,19 @@ func perform(ctx context.Context, c *console, s *config, t task, in io.Reader) e
 		}
 		defer func() { _ = lock.Close() }()
 	}
-	b, err := openBackend(ctx, s, c.warnings(), telemetry.Hooks{}, existing)
+	backend, err := openBackend(ctx, s, c.warnings(), telemetry.Hooks{}, existing)
 	if err != nil {
-		var v audit.Verified
-		if _, verifies := t.(*trustOptions); !verifies || v.Damage(err) != nil {
+		var verified audit.Verified
+		if _, verifies := t.(*trustOptions); !verifies || verified.Damage(err) != nil {
 			return err
 		}
-		return printVerified(c, s, &v, false) // so much is missing that the store does not open
+		return printVerified(c, s, &verified, false) // so much is missing that the store does not open
 	}
 	if lock != nil {
 		tidy(ctx, s.Data, slog.New(slog.DiscardHandler))
 	}
-	err = t.work(ctx, b, c, s)
-	return errors.Join(err, b.close())
+	err = t.work(ctx, backend, c, s)
+	return errors.Join(err, backend.close())
 }
 
 // makesStore are the commands that may begin a store. The others refuse a place that
@@ -166,10 +166,10 @@ type input struct {
 }
 
 // Read implements io.Reader.
-func (i *input) Read(p []byte) (int, error) {
+func (i *input) Read(data []byte) (int, error) {
 	select {
 	case <-i.taken:
-		return i.Reader.Read(p)
+		return i.Reader.Read(data)
 	case <-i.ctx.Done():
 		return 0, i.ctx.Err()
 	}
@@ -202,11 +202,11 @@ func (o order) give(ctx context.Context, dir string, in io.Reader) (io.ReadClose
 	silent := time.AfterFunc(firstWait, func() {
 		cancel(fmt.Errorf("the process that serves from %s does not answer", dir))
 	})
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://daybook/tasks", body)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://daybook/tasks", body)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := client.Do(r)
+	answer, err := client.Do(request)
 	switch {
 	case !silent.Stop():
 		return nil, context.Cause(ctx)
@@ -310,8 +310,8 @@ func newControl(ctx context.Context, b *backend) *http.Server {
 }
 
 // answer runs one task and answers with a line for each piece of what it prints.
-func (b *backend) answer(w http.ResponseWriter, r *http.Request) {
-	conn, dec := http.NewResponseController(w), json.NewDecoder(r.Body)
+func (b *backend) answer(writer http.ResponseWriter, request *http.Request) {
+	conn, dec := http.NewResponseController(writer), json.NewDecoder(request.Body)
 	var o order
 	var t task
 	err := dec.Decode(&o)
@@ -322,33 +322,33 @@ func (b *backend) answer(w http.ResponseWriter, r *http.Request) {
 		err = conn.EnableFullDuplex()
 	}
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusConflict)
+		http.Error(writer, err.Error(), http.StatusConflict)
 		return
 	}
-	w.WriteHeader(http.StatusOK)
+	writer.WriteHeader(http.StatusOK)
 	_ = conn.Flush() // the order is taken
 	var mu sync.Mutex
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(writer)
 	send := func(f frame) error {
 		mu.Lock()
 		defer mu.Unlock()
 		return cmp.Or(enc.Encode(f), conn.Flush())
 	}
-	ctx := r.Context()
+	ctx := request.Context()
 	stop := context.AfterFunc(ctx, func() { // what waits for input ends, and is told
 		_ = conn.SetReadDeadline(time.Now())
 		_ = conn.SetWriteDeadline(time.Now().Add(tellWait))
 	})
 	defer stop()
 	c := &console{
-		in:       io.MultiReader(dec.Buffered(), r.Body),
-		out:      writerFunc(func(p []byte) (int, error) { return len(p), send(frame{Out: p}) }),
-		err:      writerFunc(func(p []byte) (int, error) { return len(p), send(frame{Err: p}) }),
+		in:       io.MultiReader(dec.Buffered(), request.Body),
+		out:      writerFunc(func(data []byte) (int, error) { return len(data), send(frame{Out: data}) }),
+		err:      writerFunc(func(data []byte) (int, error) { return len(data), send(frame{Err: data}) }),
 		terminal: o.Terminal, command: o.Task,
 	}
-	s := *b.s
-	s.OutputOptions, s.ZoneOptions, s.LanguageOptions = o.OutputOptions, o.ZoneOptions, o.LanguageOptions
-	err = t.work(ctx, b, c, &s)
+	config := *b.s
+	config.OutputOptions, config.ZoneOptions, config.LanguageOptions = o.OutputOptions, o.ZoneOptions, o.LanguageOptions
+	err = t.work(ctx, b, c, &config)
 	status, cause := exitStatus(err), ""
 	if err != nil {
 		cause = err.Error()
@@ -374,8 +374,8 @@ func (b *backend) taken(o *order) (task, error) {
 		return nil, err
 	}
 	var t task
-	_ = kong.Visit(k.Model, func(v kong.Visitable, next kong.Next) error {
-		if node, ok := v.(*kong.Node); ok && node.Path() == o.Task {
+	_ = kong.Visit(k.Model, func(visitable kong.Visitable, next kong.Next) error {
+		if node, ok := visitable.(*kong.Node); ok && node.Path() == o.Task {
 			t, _ = reflect.TypeAssert[task](node.Target.Addr())
 		}
 		return next(nil)
@@ -388,7 +388,7 @@ func (b *backend) taken(o *order) (task, error) {
 
 type writerFunc func([]byte) (int, error)
 
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+func (f writerFunc) Write(data []byte) (int, error) { return f(data) }
 
 var errLocked = errors.New("in use")
 
@@ -402,10 +402,10 @@ func lockData(dir string, create bool, command string) (*os.File, error) {
 		}
 	}
 	path := filepath.Join(dir, lockFile)
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil { // one that cannot be written is a lock all the same
 		if unwritten, openErr := os.Open(path); openErr == nil {
-			f, err = unwritten, nil
+			file, err = unwritten, nil
 		}
 	}
 	if errors.Is(err, os.ErrNotExist) {
@@ -414,16 +414,16 @@ func lockData(dir string, create bool, command string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		defer func() { _ = f.Close() }()
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		defer func() { _ = file.Close() }()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			holder, _ := io.ReadAll(io.LimitReader(f, 100))
+			holder, _ := io.ReadAll(io.LimitReader(file, 100))
 			return nil, fmt.Errorf("%s is %w by %s", dir, errLocked, cmp.Or(strings.TrimSpace(string(holder)), "another process"))
 		}
 		return nil, fmt.Errorf("lock %s: %w", dir, err)
 	}
-	if err := f.Truncate(0); err == nil {
-		_, _ = fmt.Fprintf(f, "process %d (daybook %s)\n", os.Getpid(), command) // the lock holds without it
+	if err := file.Truncate(0); err == nil {
+		_, _ = fmt.Fprintf(file, "process %d (daybook %s)\n", os.Getpid(), command) // the lock holds without it
 	}
-	return f, nil
+	return file, nil
 }

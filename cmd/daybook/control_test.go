@@ -86,19 +86,19 @@ func TestServerOfOtherVersion(t *testing.T) {
 func TestStopTellsCommands(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
-	s := startServer(t, "serve", "--data", data)
+	server := startServer(t, "serve", "--data", data)
 	cmd := child(t.Context(), "import", "-", "--source", "endless", "--data", data)
 	var errText bytes.Buffer
 	cmd.Stderr = &errText
 	lines, err := cmd.StdinPipe() // it never ends by itself
 	must(t, err)
 	must(t, cmd.Start())
-	for i := 0; s.want(200, "GET", "/tags?hide_empty=0", "", "")["total"] == 0.0; i++ {
+	for i := 0; server.want(200, "GET", "/tags?hide_empty=0", "", "")["total"] == 0.0; i++ {
 		if _, err := fmt.Fprintf(lines, `{"action":"create","kind":"tag","key":"%d","fields":{"name":"tag %[1]d"}}`+"\n", i); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s.ends()
+	server.ends()
 	if err := cmd.Wait(); err == nil || !strings.Contains(errText.String(), "the service stops") {
 		t.Errorf("the command ended with %v and %q", err, errText.String())
 	}

@@ -63,17 +63,17 @@ func (s watchedStore) Load(ctx context.Context, ids ...calendar.ID) ([]eventstor
 }
 
 // Find implements eventstore.Store.
-func (s watchedStore) Find(ctx context.Context, l eventstore.Lookup) (eventstore.Found, error) {
-	found, err := s.Store.Find(ctx, l)
+func (s watchedStore) Find(ctx context.Context, lookup eventstore.Lookup) (eventstore.Found, error) {
+	found, err := s.Store.Find(ctx, lookup)
 	s.watch.read(err)
 	return found, err
 }
 
 // Receipt implements eventstore.Store.
 func (s watchedStore) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
-	r, err := s.Store.Receipt(ctx, user, key)
+	receipt, err := s.Store.Receipt(ctx, user, key)
 	s.watch.read(err)
-	return r, err
+	return receipt, err
 }
 
 // NewIDs implements eventstore.Store. On a store that takes no writes a create fails here,
@@ -90,10 +90,10 @@ func (s watchedStore) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
 func (s watchedStore) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
 	results := s.Store.Append(ctx, appends)
 	for i := range results {
-		r := &results[i]
-		unwritten := errors.Is(r.Err, eventstore.ErrUnavailable) || errors.Is(r.Err, eventstore.ErrDamaged)
-		if unwritten || r.Err == nil && r.Receipt == nil && len(appends[i].Drafts) > 0 { // without entries it proves nothing
-			s.watch.wrote(r.Err)
+		result := &results[i]
+		unwritten := errors.Is(result.Err, eventstore.ErrUnavailable) || errors.Is(result.Err, eventstore.ErrDamaged)
+		if unwritten || result.Err == nil && result.Receipt == nil && len(appends[i].Drafts) > 0 { // without entries it proves nothing
+			s.watch.wrote(result.Err)
 		}
 	}
 	return results

@@ -15,9 +15,9 @@ import (
 
 // copyFile puts a copy of a file into the place of another one, as a new file.
 func copyFile(from, to string) error {
-	b, err := os.ReadFile(from)
+	data, err := os.ReadFile(from)
 	if err == nil {
-		err = os.WriteFile(to+".copy", b, 0o600)
+		err = os.WriteFile(to+".copy", data, 0o600)
 	}
 	if err != nil {
 		return err
@@ -29,12 +29,12 @@ func copyFile(from, to string) error {
 func (s *server) tags(token, name string) (ids []string) {
 	s.t.Helper()
 	for i := range 5 {
-		status, b := s.try("POST", s.root+"/tags", token, fmt.Sprintf(`{"name":"%s %d"}`, name, i))
+		status, data := s.try("POST", s.root+"/tags", token, fmt.Sprintf(`{"name":"%s %d"}`, name, i))
 		if status != 201 {
 			continue
 		}
 		var v struct{ ID int64 }
-		must(s.t, json.Unmarshal(b, &v))
+		must(s.t, json.Unmarshal(data, &v))
 		ids = append(ids, fmt.Sprint(v.ID))
 	}
 	return ids
@@ -81,21 +81,21 @@ func TestLostFiles(t *testing.T) {
 			t.Parallel()
 			data := filepath.Join(t.TempDir(), "data")
 			path := filepath.Join(data, c.file)
-			s := startServer(t, "serve", "--data", data)
-			token := s.token
-			kept := s.tags(token, "first")
+			server := startServer(t, "serve", "--data", data)
+			token := server.token
+			kept := server.tags(token, "first")
 			must(t, copyFile(filepath.Join(data, wal), filepath.Join(data, wal+".old")))
-			if kept = append(kept, s.tags(token, "second")...); len(kept) != 10 {
+			if kept = append(kept, server.tags(token, "second")...); len(kept) != 10 {
 				t.Fatalf("%d of 10 tags were made", len(kept))
 			}
 			must(t, c.lose(path))
-			kept = append(kept, s.tags(token, "third")...)
-			if status, b := s.try("GET", s.host+pathReady, "", ""); status != 503 || !bytes.Contains(b, []byte("data directory lost")) || !bytes.Contains(b, []byte(c.file)) {
+			kept = append(kept, server.tags(token, "third")...)
+			if status, b := server.try("GET", server.host+pathReady, "", ""); status != 503 || !bytes.Contains(b, []byte("data directory lost")) || !bytes.Contains(b, []byte(c.file)) {
 				t.Errorf("ready: %d %s", status, b)
 			}
-			s.want(200, "GET", "/tags", "", "")
+			server.want(200, "GET", "/tags", "", "")
 			wantTool(t, exitFailed, "data directory lost", "health", "--data", data)
-			s.kill()
+			server.kill()
 
 			if c.refuse != "" {
 				wantTool(t, exitFailed, c.refuse, "serve", "--data", data, "--listen", "127.0.0.1:0")
@@ -103,14 +103,14 @@ func TestLostFiles(t *testing.T) {
 			if c.back != nil {
 				must(t, c.back(path))
 			}
-			s = startServer(t, "serve", "--data", data)
-			if s.token != "" {
+			server = startServer(t, "serve", "--data", data)
+			if server.token != "" {
 				t.Fatal("a new log has begun")
 			}
 			for _, id := range kept {
-				s.want(200, "GET", "/tags/"+id, "", "")
+				server.want(200, "GET", "/tags/"+id, "", "")
 			}
-			s.want(201, "POST", "/tags", token, `{"name":"last"}`)
+			server.want(201, "POST", "/tags", token, `{"name":"last"}`)
 			mustTool(t, "verify", "--data", data)
 		})
 	}
@@ -121,17 +121,17 @@ func TestLostFiles(t *testing.T) {
 func TestLostLogWithoutWrites(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
-	s := startServer(t, "serve", "--data", data)
-	kept := s.tags(s.token, "kept")
+	server := startServer(t, "serve", "--data", data)
+	kept := server.tags(server.token, "kept")
 	must(t, os.Remove(filepath.Join(data, sqlite.FileName+"-wal")))
 	took := eventually(t, "all entries are in the file", func() bool {
 		out, _, _ := tool(t, nil, "verify", "--data", copyFiles(t, data, sqlite.FileName))
 		return strings.Contains(out, "intact: 6 entries")
 	})
 	t.Logf("all entries are in the file after %s", took)
-	s.kill()
-	s = startServer(t, "serve", "--data", data)
+	server.kill()
+	server = startServer(t, "serve", "--data", data)
 	for _, id := range kept {
-		s.want(200, "GET", "/tags/"+id, "", "")
+		server.want(200, "GET", "/tags/"+id, "", "")
 	}
 }

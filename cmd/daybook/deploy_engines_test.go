@@ -45,31 +45,31 @@ func TestNATSFiles(t *testing.T) {
 	t.Setenv("NATS_NAME", "daybook-1")
 	for _, name := range []string{"nats.conf", "cluster.conf"} {
 		t.Run(name, func(t *testing.T) {
-			o, err := natsserver.ProcessConfigFile(filepath.Join(repository, "deploy", "nats", name))
+			options, err := natsserver.ProcessConfigFile(filepath.Join(repository, "deploy", "nats", name))
 			must(t, err)
-			if !o.JetStream || o.StoreDir != "/data" || o.ServerName != "daybook-1" || o.MaxPayload < feed.MaxPayload ||
-				o.JetStreamMaxStore < 2*feed.DefaultMaxBytes || o.HTTPPort != 8222 {
-				t.Errorf("JetStream %t in %s, server %q, payload %d, store %d", o.JetStream, o.StoreDir, o.ServerName, o.MaxPayload, o.JetStreamMaxStore)
+			if !options.JetStream || options.StoreDir != "/data" || options.ServerName != "daybook-1" || options.MaxPayload < feed.MaxPayload ||
+				options.JetStreamMaxStore < 2*feed.DefaultMaxBytes || options.HTTPPort != 8222 {
+				t.Errorf("JetStream %t in %s, server %q, payload %d, store %d", options.JetStream, options.StoreDir, options.ServerName, options.MaxPayload, options.JetStreamMaxStore)
 			}
-			if name == "cluster.conf" && (o.Cluster.Name != "daybook" || o.Cluster.Port != 6222 || o.Cluster.Password != password) {
-				t.Errorf("cluster %+v", o.Cluster)
+			if name == "cluster.conf" && (options.Cluster.Name != "daybook" || options.Cluster.Port != 6222 || options.Cluster.Password != password) {
+				t.Errorf("cluster %+v", options.Cluster)
 			}
-			o.Cluster = natsserver.ClusterOpts{} // one server has no quorum of three
-			o.Host, o.Port, o.HTTPPort, o.StoreDir, o.NoSigs, o.NoLog = "127.0.0.1", natsserver.RANDOM_PORT, 0, t.TempDir(), true, true
-			s, err := natsserver.NewServer(o)
+			options.Cluster = natsserver.ClusterOpts{} // one server has no quorum of three
+			options.Host, options.Port, options.HTTPPort, options.StoreDir, options.NoSigs, options.NoLog = "127.0.0.1", natsserver.RANDOM_PORT, 0, t.TempDir(), true, true
+			server, err := natsserver.NewServer(options)
 			must(t, err)
-			s.Start()
-			t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-			if !s.ReadyForConnections(limit) {
+			server.Start()
+			t.Cleanup(func() { server.Shutdown(); server.WaitForShutdown() })
+			if !server.ReadyForConnections(limit) {
 				t.Fatal("the server is not ready")
 			}
-			for _, u := range []string{"", "daybook:wrong@"} {
-				if c, err := nats.Connect(strings.Replace(s.ClientURL(), "nats://", "nats://"+u, 1)); err == nil {
-					c.Close()
-					t.Errorf("%q may connect", u)
+			for _, text := range []string{"", "daybook:wrong@"} {
+				if conn, err := nats.Connect(strings.Replace(server.ClientURL(), "nats://", "nats://"+text, 1)); err == nil {
+					conn.Close()
+					t.Errorf("%q may connect", text)
 				}
 			}
-			feeds(t, strings.Replace(s.ClientURL(), "nats://", "nats://daybook:"+password+"@", 1))
+			feeds(t, strings.Replace(server.ClientURL(), "nats://", "nats://daybook:"+password+"@", 1))
 		})
 	}
 }
@@ -106,8 +106,8 @@ func feeds(t *testing.T, url string) {
 	}
 	consumer, err := js.OrderedConsumer(ctx, feed.StreamName(feed.DefaultPrefix), jetstream.OrderedConsumerConfig{})
 	must(t, err)
-	if m, err := consumer.Next(jetstream.FetchMaxWait(10 * time.Second)); err != nil || !strings.HasPrefix(m.Subject(), "daybook.changes.venue.") {
-		t.Errorf("read %v, %v", m, err)
+	if msg, err := consumer.Next(jetstream.FetchMaxWait(10 * time.Second)); err != nil || !strings.HasPrefix(msg.Subject(), "daybook.changes.venue.") {
+		t.Errorf("read %v, %v", msg, err)
 	}
 	stop()
 	if err := <-relayed; err != nil && !errors.Is(err, context.Canceled) {
@@ -119,16 +119,16 @@ func feeds(t *testing.T, url string) {
 // the rights that they are said to have.
 func TestPostgresFiles(t *testing.T) {
 	t.Parallel()
-	e := engines.Own(t, engines.EnginePostgres)
+	engine := engines.Own(t, engines.EnginePostgres)
 	connect := func(user, database string) *pgx.Conn {
 		t.Helper()
-		u, err := url.Parse(e.URL())
+		address, err := url.Parse(engine.URL())
 		must(t, err)
-		u.User, u.Path = url.User(user), "/"+database
-		c, err := pgx.Connect(t.Context(), u.String())
+		address.User, address.Path = url.User(user), "/"+database
+		conn, err := pgx.Connect(t.Context(), address.String())
 		must(t, err)
-		t.Cleanup(func() { _ = c.Close(t.Context()) })
-		return c
+		t.Cleanup(func() { _ = conn.Close(t.Context()) })
+		return conn
 	}
 	super := connect("postgres", "postgres")
 	set := 0
@@ -156,9 +156,9 @@ func TestPostgresFiles(t *testing.T) {
 	if _, err := connect("postgres", "daybook").PgConn().Exec(t.Context(), deployFile(t, "deploy", "postgres", "roles.sql")).ReadAll(); err != nil {
 		t.Fatal(err)
 	}
-	passwords(t, strings.TrimSuffix(e.URL(), "/postgres")+"/daybook", super)
+	passwords(t, strings.TrimSuffix(engine.URL(), "/postgres")+"/daybook", super)
 	as := func(role string) string {
-		return strings.Replace(strings.TrimSuffix(e.URL(), "/postgres")+"/daybook", "postgres@", role+"@", 1)
+		return strings.Replace(strings.TrimSuffix(engine.URL(), "/postgres")+"/daybook", "postgres@", role+"@", 1)
 	}
 	for says, command := range map[string][]string{"owner has to make": {"user", "add", "ada", "--role", "editor"}, "daybook migrate": {"user", "list"}} {
 		wantTool(t, exitFailed, says, append(command, "--store", as("daybook"))...)
@@ -234,21 +234,21 @@ func TestElasticsearchUser(t *testing.T) {
 	var mu sync.Mutex
 	bodies := map[string]string{}
 	refuse := false
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		name, password, _ := r.BasicAuth()
-		b, err := io.ReadAll(r.Body)
-		if err != nil || r.Method != http.MethodPut || name != "elastic" || password != "super" || r.Header.Get("Content-Type") != "application/json" {
-			t.Errorf("%s as %s %s: %v", r.Method, name, password, err)
+		name, password, _ := request.BasicAuth()
+		data, err := io.ReadAll(request.Body)
+		if err != nil || request.Method != http.MethodPut || name != "elastic" || password != "super" || request.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s as %s %s: %v", request.Method, name, password, err)
 		}
 		if refuse {
-			w.WriteHeader(http.StatusForbidden)
+			writer.WriteHeader(http.StatusForbidden)
 			return
 		}
-		bodies[r.URL.Path] = string(b)
+		bodies[request.URL.Path] = string(data)
 	}))
-	defer s.Close()
+	defer server.Close()
 	run := func(env ...string) error {
 		cmd := exec.CommandContext(t.Context(), filepath.Join(repository, "deploy", "elasticsearch", "user.sh"))
 		cmd.Env = append(os.Environ(), env...)
@@ -258,7 +258,7 @@ func TestElasticsearchUser(t *testing.T) {
 		}
 		return nil
 	}
-	all := []string{"ELASTIC_URL=" + s.URL, "ELASTIC_PASSWORD=super", "INDEX_PASSWORD=20241122"}
+	all := []string{"ELASTIC_URL=" + server.URL, "ELASTIC_PASSWORD=super", "INDEX_PASSWORD=20241122"}
 	if err := run(all[:2]...); err == nil {
 		t.Error("a user without a password is made")
 	}

@@ -29,20 +29,20 @@ var repository = filepath.Join("..", "..")
 
 func deployFile(t *testing.T, name ...string) string {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(append([]string{repository}, name...)...))
+	data, err := os.ReadFile(filepath.Join(append([]string{repository}, name...)...))
 	must(t, err)
-	return string(b)
+	return string(data)
 }
 
 // yamlDocuments returns the documents of a YAML file. A key that stands twice is an
 // error.
 func yamlDocuments(t *testing.T, text string) []map[string]any {
 	t.Helper()
-	d := yaml.NewDecoder(strings.NewReader(text))
+	decoder := yaml.NewDecoder(strings.NewReader(text))
 	var out []map[string]any
 	for {
 		var doc map[string]any
-		err := d.Decode(&doc)
+		err := decoder.Decode(&doc)
 		if errors.Is(err, io.EOF) {
 			return out
 		}
@@ -59,11 +59,11 @@ func at(v any, path ...any) any {
 			m, _ := v.(map[string]any)
 			v = m[key]
 		case int:
-			l, _ := v.([]any)
-			if key >= len(l) {
+			values, _ := v.([]any)
+			if key >= len(values) {
 				return nil
 			}
-			v = l[key]
+			v = values[key]
 		}
 	}
 	return v
@@ -71,9 +71,9 @@ func at(v any, path ...any) any {
 
 // stringsIn gives a YAML list of texts.
 func stringsIn(v any) []string {
-	l, _ := v.([]any)
-	out := make([]string, 0, len(l))
-	for _, e := range l {
+	values, _ := v.([]any)
+	out := make([]string, 0, len(values))
+	for _, e := range values {
 		out = append(out, fmt.Sprint(e))
 	}
 	return out
@@ -89,7 +89,7 @@ func serves(t *testing.T, args []string, env map[string]string) map[string]strin
 	}
 	list := make([]string, 0, len(env))
 	for name, value := range env {
-		if strings.HasPrefix(name, "DAYBOOK_") && !slices.ContainsFunc(flagsOf(t, "serve"), func(f *kong.Flag) bool { return variable(f.Value) == name }) {
+		if strings.HasPrefix(name, "DAYBOOK_") && !slices.ContainsFunc(flagsOf(t, "serve"), func(flag *kong.Flag) bool { return variable(flag.Value) == name }) {
 			t.Errorf("%s is no setting of serve", name)
 		}
 		list = append(list, name+"="+value)
@@ -108,10 +108,10 @@ var placeholder = regexp.MustCompile(`\$\{([A-Z_]+)(:\?[^}]*|:-[^}]*)?\}`)
 
 // filled puts values in the place of the placeholders: defaults, and a password
 // where one must be given.
-func filled(v any) string {
-	return placeholder.ReplaceAllStringFunc(fmt.Sprint(v), func(p string) string {
-		m := placeholder.FindStringSubmatch(p)
-		if d, ok := strings.CutPrefix(m[2], ":-"); ok {
+func filled(value any) string {
+	return placeholder.ReplaceAllStringFunc(fmt.Sprint(value), func(p string) string {
+		texts := placeholder.FindStringSubmatch(p)
+		if d, ok := strings.CutPrefix(texts[2], ":-"); ok {
 			return d
 		}
 		return "given"
@@ -122,11 +122,11 @@ func filled(v any) string {
 // or what a name that reports a secret is set to.
 func openPasswords(text string) []string {
 	var out []string
-	for _, m := range regexp.MustCompile(`[a-z]+://[^\s:/@]*:([^\s@]+)@`).FindAllStringSubmatch(text, -1) {
-		out = append(out, m[1])
+	for _, texts := range regexp.MustCompile(`[a-z]+://[^\s:/@]*:([^\s@]+)@`).FindAllStringSubmatch(text, -1) {
+		out = append(out, texts[1])
 	}
-	for _, m := range regexp.MustCompile(`(?im)(?:password|secret|token|credential)s?["']?\s*[:=]\s*["']?([^\s"',}]+)`).FindAllStringSubmatch(text, -1) {
-		out = append(out, m[1])
+	for _, texts := range regexp.MustCompile(`(?im)(?:password|secret|token|credential)s?["']?\s*[:=]\s*["']?([^\s"',}]+)`).FindAllStringSubmatch(text, -1) {
+		out = append(out, texts[1])
 	}
 	return slices.DeleteFunc(out, func(p string) bool {
 		return p[0] == '$' || p[0] == '?' || strings.HasPrefix(p, "…") // given, must be given, left out
@@ -146,13 +146,13 @@ func TestNoOpenPassword(t *testing.T) {
 			continue
 		}
 		read++
-		b, err := os.ReadFile(name)
+		data, err := os.ReadFile(name)
 		must(t, err)
-		for _, p := range openPasswords(string(b)) {
-			if strings.HasPrefix(p, "scram-") { // how PostgreSQL keeps them
+		for _, text := range openPasswords(string(data)) {
+			if strings.HasPrefix(text, "scram-") { // how PostgreSQL keeps them
 				continue
 			}
-			t.Errorf("%s has the password %q", name, p)
+			t.Errorf("%s has the password %q", name, text)
 		}
 	}
 	if read < 10 {
@@ -166,11 +166,11 @@ var urlsOf = map[string][]string{"api": {"store", "index"}, "relay": {"store", "
 // drainLimit returns the time in which a process ends, by what serves gives.
 func drainLimit(t *testing.T, settings map[string]string) time.Duration {
 	t.Helper()
-	d, err := time.ParseDuration(settings["drain-limit"])
+	duration, err := time.ParseDuration(settings["drain-limit"])
 	if err != nil {
 		t.Errorf("drain limit %q: %v", settings["drain-limit"], err)
 	}
-	return d
+	return duration
 }
 
 // TestSchemas: docker-compose.yml and the manifests are what their schemas allow. That
@@ -206,8 +206,8 @@ func TestCompose(t *testing.T) {
 	for _, role := range []string{"api", "relay", "projector"} {
 		service := services[role]
 		env := map[string]string{}
-		for name, v := range at(service, "environment").(map[string]any) {
-			env[name] = filled(v)
+		for name, value := range at(service, "environment").(map[string]any) {
+			env[name] = filled(value)
 		}
 		got := serves(t, stringsIn(at(service, "command")), env)
 		if got["role"] != role || got["listen"] != "0.0.0.0:8080" {
@@ -220,8 +220,8 @@ func TestCompose(t *testing.T) {
 				}
 				continue
 			}
-			u, err := url.Parse(got[setting])
-			if err != nil || u.Host != engine || u.User.String() != "daybook:given" {
+			address, err := url.Parse(got[setting])
+			if err != nil || address.Host != engine || address.User.String() != "daybook:given" {
 				t.Errorf("%s: %s is %q, want the service %s with the password of the environment", role, setting, got[setting], engine)
 			}
 		}
@@ -233,9 +233,9 @@ func TestCompose(t *testing.T) {
 		t.Error("a password has a default")
 	}
 	for module, service := range map[string]string{"github.com/nats-io/nats-server/v2": "nats", "github.com/elastic/go-elasticsearch/v8": "elasticsearch"} {
-		m := regexp.MustCompile(regexp.QuoteMeta(module) + ` v(\S+)`).FindStringSubmatch(deployFile(t, "go.mod"))
-		if i := fmt.Sprint(at(services[service], "image")); m == nil || !strings.Contains(i, ":"+m[1]) {
-			t.Errorf("%s: image %s, tested with %v", service, i, m)
+		texts := regexp.MustCompile(regexp.QuoteMeta(module) + ` v(\S+)`).FindStringSubmatch(deployFile(t, "go.mod"))
+		if i := fmt.Sprint(at(services[service], "image")); texts == nil || !strings.Contains(i, ":"+texts[1]) {
+			t.Errorf("%s: image %s, tested with %v", service, i, texts)
 		}
 	}
 }
@@ -255,8 +255,8 @@ func TestDockerfile(t *testing.T) {
 		}
 	}
 	env := map[string]string{}
-	for _, m := range regexp.MustCompile(`(DAYBOOK_[A-Z_]+)=(\S+)`).FindAllStringSubmatch(text, -1) {
-		env[m[1]] = m[2]
+	for _, texts := range regexp.MustCompile(`(DAYBOOK_[A-Z_]+)=(\S+)`).FindAllStringSubmatch(text, -1) {
+		env[texts[1]] = texts[2]
 	}
 	if got := serves(t, []string{"serve"}, env); got["data"] != "/data" || got["listen"] != "0.0.0.0:8080" {
 		t.Errorf("serves %v", got)
@@ -265,8 +265,8 @@ func TestDockerfile(t *testing.T) {
 	ignore := deployFile(t, "deploy", "Dockerfile.dockerignore")
 	entries, err := os.ReadDir(repository)
 	must(t, err)
-	for _, e := range entries {
-		if name := e.Name(); e.IsDir() && name[0] != '.' && !slices.Contains([]string{"bin", "deploy", "docs"}, name) && !strings.Contains(ignore, "!"+name+"\n") && !strings.HasPrefix(name, "daybook-data") {
+	for _, entry := range entries {
+		if name := entry.Name(); entry.IsDir() && name[0] != '.' && !slices.Contains([]string{"bin", "deploy", "docs"}, name) && !strings.Contains(ignore, "!"+name+"\n") && !strings.HasPrefix(name, "daybook-data") {
 			t.Errorf("%s is not in the image", name)
 		}
 	}
@@ -309,8 +309,8 @@ func TestKubernetes(t *testing.T) {
 	dir := []string{"deploy", "kubernetes"}
 	kustomization := yamlDocuments(t, deployFile(t, append(dir, "kustomization.yaml")...))[0]
 	shared := map[string]string{}
-	for _, l := range stringsIn(at(kustomization, "configMapGenerator", 0, "literals")) {
-		name, value, _ := strings.Cut(l, "=")
+	for _, text := range stringsIn(at(kustomization, "configMapGenerator", 0, "literals")) {
+		name, value, _ := strings.Cut(text, "=")
 		shared[name] = value
 	}
 	found := map[string]map[string]any{} // by kind/name
@@ -343,7 +343,7 @@ func TestKubernetes(t *testing.T) {
 				t.Errorf("%s: the URL of %s is %q, and it needs it: %t", role, setting, got[setting], needs)
 			}
 		}
-		if d, err := time.ParseDuration(got["drain-delay"]); err != nil || d < defaultLameDuck {
+		if duration, err := time.ParseDuration(got["drain-delay"]); err != nil || duration < defaultLameDuck {
 			t.Errorf("%s: closes its listener %q after it is not ready", role, got["drain-delay"])
 		}
 		for probe, path := range map[string]string{"startupProbe": pathLive, "livenessProbe": pathLive, "readinessProbe": pathReady} {
@@ -410,8 +410,8 @@ func metricsGolden(t *testing.T) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}
 	row := regexp.MustCompile("(?m)^\\| `(daybook_[a-z_]+)` ")
-	for _, m := range row.FindAllStringSubmatch(deployFile(t, "internal", "telemetry", "testdata", "metrics.golden"), -1) {
-		out[m[1]] = true
+	for _, texts := range row.FindAllStringSubmatch(deployFile(t, "internal", "telemetry", "testdata", "metrics.golden"), -1) {
+		out[texts[1]] = true
 	}
 	if len(out) < 30 {
 		t.Fatalf("read %d metrics only", len(out))

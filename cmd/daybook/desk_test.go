@@ -78,7 +78,7 @@ func (d *desk) enter(p deskPage, user, address string) deskPage {
 }
 
 // quoted is a text in JavaScript.
-func quoted(s string) string { return strconv.Quote(s) }
+func quoted(text string) string { return strconv.Quote(text) }
 
 // set types a value into a field.
 func (p deskPage) set(selector, value string) {
@@ -108,9 +108,9 @@ func (d *desk) event(t *testing.T, role, title string, in int, more map[string]a
 	day := time.Now().UTC().AddDate(0, 0, in).Format(time.DateOnly)
 	o := map[string]any{"title": title, "start_date": day + " 19:00", "end_date": day + " 21:00"}
 	maps.Copy(o, more)
-	b, err := json.Marshal(o)
+	data, err := json.Marshal(o)
 	must(t, err)
-	return idOf(d.want(201, http.MethodPost, "/events", d.tokens[role], string(b)))
+	return idOf(d.want(201, http.MethodPost, "/events", d.tokens[role], string(data)))
 }
 
 func (d *desk) read(id, field string) any {
@@ -185,20 +185,20 @@ func (d *desk) play(t *testing.T, scenes []scene) {
 
 func (d *desk) headers(t *testing.T) {
 	t.Helper()
-	status, h, body := d.full(http.MethodGet, d.host+"/desk/", "", "", nil)
-	if status != 200 || h.Get("Set-Cookie") != "" || !strings.Contains(string(body), `data-prefix="api"`) {
-		t.Errorf("status %d, %v\n%s", status, h, body)
+	status, header, body := d.full(http.MethodGet, d.host+"/desk/", "", "", nil)
+	if status != 200 || header.Get("Set-Cookie") != "" || !strings.Contains(string(body), `data-prefix="api"`) {
+		t.Errorf("status %d, %v\n%s", status, header, body)
 	}
 	for name, want := range map[string]string{
 		"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types desk",
 		"Referrer-Policy":         "no-referrer", "Cache-Control": "no-store", "X-Robots-Tag": "noindex", "X-Content-Type-Options": "nosniff",
 	} {
-		if got := h.Get(name); got != want {
+		if got := header.Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
-	if status, h, _ := d.full(http.MethodPost, d.host+"/desk/", "", "{}", nil); status != http.StatusMethodNotAllowed || h.Get("Allow") != "GET, HEAD" {
-		t.Errorf("POST: status %d, Allow %q", status, h.Get("Allow"))
+	if status, header, _ := d.full(http.MethodPost, d.host+"/desk/", "", "{}", nil); status != http.StatusMethodNotAllowed || header.Get("Allow") != "GET, HEAD" {
+		t.Errorf("POST: status %d, Allow %q", status, header.Get("Allow"))
 	}
 	for _, path := range []string{"/desk/x", "/fr/desk/", "/desk/assets/none.0123456789.js"} {
 		if status, _ := d.try(http.MethodGet, d.host+path, "", ""); status != http.StatusNotFound {
@@ -230,9 +230,9 @@ func (d *desk) signsIn(t *testing.T) {
 	p.Wait(`document.getElementById('who')?.dataset.role === 'editor'`)
 	p.Is("name", `document.getElementById('who').textContent.includes('the-editor')`, true)
 	p.Is("remembered", `Object.keys(localStorage).some((k) => k.startsWith('daybook-desk'))`, true)
-	for _, r := range p.Requests {
-		if !strings.HasPrefix(r.URL, d.host+"/") {
-			t.Errorf("a request to %s", r.URL)
+	for _, load := range p.Requests {
+		if !strings.HasPrefix(load.URL, d.host+"/") {
+			t.Errorf("a request to %s", load.URL)
 		}
 	}
 	p.Eval(`[...document.querySelectorAll('button')].find((b) => b.textContent === 'Sign out').click(); 0`)
@@ -259,9 +259,9 @@ func (d *desk) whoAmI(t *testing.T) {
 			t.Errorf("%s: %v", role, me)
 		}
 	}
-	status, h, body := d.full(http.MethodGet, d.root+"/me", "", "", nil)
-	if status != http.StatusUnauthorized || h.Get("Cache-Control") != "no-store" || h.Get("ETag") != "" || !strings.Contains(string(body), "rest_forbidden") {
-		t.Errorf("anonymous: %d %v %s", status, h, body)
+	status, header, body := d.full(http.MethodGet, d.root+"/me", "", "", nil)
+	if status != http.StatusUnauthorized || header.Get("Cache-Control") != "no-store" || header.Get("ETag") != "" || !strings.Contains(string(body), "rest_forbidden") {
+		t.Errorf("anonymous: %d %v %s", status, header, body)
 	}
 }
 
@@ -269,78 +269,78 @@ func (d *desk) writes(t *testing.T) {
 	t.Helper()
 	d.want(201, http.MethodPost, "/organizers", d.token, `{"organizer": "Harbor Trust"}`)
 	d.want(201, http.MethodPost, "/organizers", d.token, `{"organizer": "Choir"}`)
-	p := d.as(t, "editor", "#/event/new")
-	p.form("#/event/new")
-	p.set("input[name=title][data-lang=en]", "Concert <by> the quay & more")
-	p.Eval(`document.querySelector('[role=tab][data-lang=fr]').click(); 0`)
-	p.set("input[name=title][data-lang=fr]", "Concert au quai")
-	p.set("[name=start_words]", "next friday 7pm")
-	p.set("[name=end_words]", "next friday 9pm")
-	p.press("New venue")
-	p.set(`[name="venue.venue"]`, "Quay Hall")
-	p.set(`[name="venue.city"]`, "Lyon")
+	deskPage := d.as(t, "editor", "#/event/new")
+	deskPage.form("#/event/new")
+	deskPage.set("input[name=title][data-lang=en]", "Concert <by> the quay & more")
+	deskPage.Eval(`document.querySelector('[role=tab][data-lang=fr]').click(); 0`)
+	deskPage.set("input[name=title][data-lang=fr]", "Concert au quai")
+	deskPage.set("[name=start_words]", "next friday 7pm")
+	deskPage.set("[name=end_words]", "next friday 9pm")
+	deskPage.press("New venue")
+	deskPage.set(`[name="venue.venue"]`, "Quay Hall")
+	deskPage.set(`[name="venue.city"]`, "Lyon")
 	for _, name := range []string{"Harbor Trust", "Choir"} {
-		p.Eval(`document.querySelector('[role=combobox][name=organizer]').focus(); 0`)
-		p.Type(name[:4])
-		p.Wait(`document.querySelector('[role=option]')?.textContent.includes(` + quoted(name) + `)`)
-		p.Press("ArrowDown", "Enter")
-		p.Wait(`document.querySelector('[data-chosen=organizer]').textContent.includes(` + quoted(name) + `)`)
+		deskPage.Eval(`document.querySelector('[role=combobox][name=organizer]').focus(); 0`)
+		deskPage.Type(name[:4])
+		deskPage.Wait(`document.querySelector('[role=option]')?.textContent.includes(` + quoted(name) + `)`)
+		deskPage.Press("ArrowDown", "Enter")
+		deskPage.Wait(`document.querySelector('[data-chosen=organizer]').textContent.includes(` + quoted(name) + `)`)
 	}
-	p.Eval(`document.querySelector('[role=combobox][name=tags]').focus(); 0`)
-	p.Type("open air")
-	p.Press("Enter")
-	p.Wait(`document.querySelector('[data-chosen=tags] [data-id]')`)
-	p.set("[name=cost]", "12 EUR")
-	p.press("Save")
-	p.state("saved")
-	id, _ := p.Eval(`location.hash.split('/')[2]`).(string)
+	deskPage.Eval(`document.querySelector('[role=combobox][name=tags]').focus(); 0`)
+	deskPage.Type("open air")
+	deskPage.Press("Enter")
+	deskPage.Wait(`document.querySelector('[data-chosen=tags] [data-id]')`)
+	deskPage.set("[name=cost]", "12 EUR")
+	deskPage.press("Save")
+	deskPage.state("saved")
+	id, _ := deskPage.Eval(`location.hash.split('/')[2]`).(string)
 	e := d.want(200, http.MethodGet, "/events/"+id, d.token, "")
 	venue, _ := e["venue"].(map[string]any)
 	if e["title"] != "Concert &lt;by&gt; the quay &amp; more" || e["cost"] != "12EUR" || venue["city"] != "Lyon" || len(e["organizer"].([]any)) != 2 || len(e["tags"].([]any)) != 1 {
 		t.Errorf("it is %v", e)
 	}
-	_, b := d.try(http.MethodGet, strings.Replace(d.root, "/api", "/fr/api", 1)+"/events/"+id, d.token, "")
-	if !strings.Contains(string(b), "Concert au quai") {
-		t.Errorf("in French it is %s", b)
+	_, data := d.try(http.MethodGet, strings.Replace(d.root, "/api", "/fr/api", 1)+"/events/"+id, d.token, "")
+	if !strings.Contains(string(data), "Concert au quai") {
+		t.Errorf("in French it is %s", data)
 	}
 }
 
 func (d *desk) faults(t *testing.T) {
 	t.Helper()
-	p := d.as(t, "editor", "#/event/new")
-	p.form("#/event/new")
-	p.press("Save")
-	p.Wait(`document.querySelector('[data-error=title]:not([hidden])') && document.querySelector('[data-error=end_date]:not([hidden])')`)
-	p.Is("focus", `document.activeElement.name`, "title")
-	p.set("input[name=title][data-lang=en]", "Late")
-	p.set("[name=start_words]", "2030-05-05 10:00")
-	p.set("[name=end_words]", "2030-05-05 09:00")
-	p.set("[name=website]", "nonsense")
-	p.press("Save")
-	p.Wait(`document.querySelector('[data-error=end_date]:not([hidden])')`)
-	p.Is("focus", `document.activeElement.name`, "end_date")
-	p.Is("bad URL", `document.querySelector('[name=website]').getAttribute('aria-invalid')`, "true")
+	deskPage := d.as(t, "editor", "#/event/new")
+	deskPage.form("#/event/new")
+	deskPage.press("Save")
+	deskPage.Wait(`document.querySelector('[data-error=title]:not([hidden])') && document.querySelector('[data-error=end_date]:not([hidden])')`)
+	deskPage.Is("focus", `document.activeElement.name`, "title")
+	deskPage.set("input[name=title][data-lang=en]", "Late")
+	deskPage.set("[name=start_words]", "2030-05-05 10:00")
+	deskPage.set("[name=end_words]", "2030-05-05 09:00")
+	deskPage.set("[name=website]", "nonsense")
+	deskPage.press("Save")
+	deskPage.Wait(`document.querySelector('[data-error=end_date]:not([hidden])')`)
+	deskPage.Is("focus", `document.activeElement.name`, "end_date")
+	deskPage.Is("bad URL", `document.querySelector('[name=website]').getAttribute('aria-invalid')`, "true")
 }
 
 func (d *desk) twoPeople(t *testing.T) {
 	t.Helper()
 	id := d.event(t, "editor", "Shared", 3, nil)
-	p := d.as(t, "editor", "#/event/"+id)
-	p.form("#/event/" + id)
-	p.set("[name=cost]", "5 EUR")
+	deskPage := d.as(t, "editor", "#/event/"+id)
+	deskPage.form("#/event/" + id)
+	deskPage.set("[name=cost]", "5 EUR")
 	d.want(200, http.MethodPatch, "/events/"+id, d.token, `{"website": "https://a.example/"}`)
-	p.press("Save")
-	p.state("saved")
+	deskPage.press("Save")
+	deskPage.state("saved")
 	if got := fmt.Sprintf("%v %v", d.read(id, "cost"), d.read(id, "website")); got != "5EUR https://a.example/" {
 		t.Errorf("merged: %s", got)
 	}
-	p.set("[name=cost]", "6 EUR")
+	deskPage.set("[name=cost]", "6 EUR")
 	d.want(200, http.MethodPatch, "/events/"+id, d.token, `{"cost": "7 EUR"}`)
-	p.press("Save")
-	p.Wait(`document.querySelector('[data-dialog=conflict] [data-conflict=cost]')`)
-	p.Eval(`document.querySelector('[data-conflict=cost] [value=theirs]').click(); document.querySelector('[data-dialog=conflict] .primary').click(); 0`)
-	p.state("saved")
-	p.Is("theirs", `document.querySelector('[name=cost]').value`, "7EUR")
+	deskPage.press("Save")
+	deskPage.Wait(`document.querySelector('[data-dialog=conflict] [data-conflict=cost]')`)
+	deskPage.Eval(`document.querySelector('[data-conflict=cost] [value=theirs]').click(); document.querySelector('[data-dialog=conflict] .primary').click(); 0`)
+	deskPage.state("saved")
+	deskPage.Is("theirs", `document.querySelector('[name=cost]').value`, "7EUR")
 }
 
 // TestDeskSavesOnce: a save during which the service ends is carried out once (E10.7).
@@ -349,20 +349,20 @@ func TestDeskSavesOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
 	}
-	d := openDesk(t)
-	p := d.as(t, "editor", "#/event/new")
-	p.form("#/event/new")
-	p.set("input[name=title][data-lang=en]", "Once")
-	p.set("[name=start_words]", "tomorrow 7pm")
-	p.set("[name=end_words]", "tomorrow 9pm")
-	d.ends()
-	p.press("Save")
-	p.state("retrying")
-	again := child(context.Background(), "serve", "--data", d.data, "--timezone", "Europe/Berlin", "--listen", strings.TrimPrefix(d.host, "http://"))
-	s := startServerOf(t, again, "", again.Env)
-	p.state("saved")
-	s.token = d.token
-	if list := s.want(200, http.MethodGet, "/events?search=once", s.token, ""); list["total"] != 1.0 {
+	desk := openDesk(t)
+	deskPage := desk.as(t, "editor", "#/event/new")
+	deskPage.form("#/event/new")
+	deskPage.set("input[name=title][data-lang=en]", "Once")
+	deskPage.set("[name=start_words]", "tomorrow 7pm")
+	deskPage.set("[name=end_words]", "tomorrow 9pm")
+	desk.ends()
+	deskPage.press("Save")
+	deskPage.state("retrying")
+	again := child(context.Background(), "serve", "--data", desk.data, "--timezone", "Europe/Berlin", "--listen", strings.TrimPrefix(desk.host, "http://"))
+	server := startServerOf(t, again, "", again.Env)
+	deskPage.state("saved")
+	server.token = desk.token
+	if list := server.want(200, http.MethodGet, "/events?search=once", server.token, ""); list["total"] != 1.0 {
 		t.Errorf("it is there %v times", list["total"])
 	}
 }
@@ -370,23 +370,23 @@ func TestDeskSavesOnce(t *testing.T) {
 func (d *desk) keepsText(t *testing.T) {
 	t.Helper()
 	id := d.event(t, "typist", "Kept", 4, nil)
-	p := d.as(t, "typist", "#/event/"+id)
-	p.form("#/event/" + id)
-	p.set("[name=cost]", "8 EUR")
-	p.Wait(`Object.keys(localStorage).some((k) => k.startsWith('daybook-desk-draft'))`)
-	p.Follow(func() { p.Call("Page.reload", nil, nil) })
-	p.Wait(`document.querySelector('[data-dialog=unsaved]')`)
-	p.Eval(`document.querySelector('[data-dialog=unsaved] .primary').click(); 0`)
-	p.Is("restored", `document.querySelector('[name=cost]').value`, "8 EUR")
+	deskPage := d.as(t, "typist", "#/event/"+id)
+	deskPage.form("#/event/" + id)
+	deskPage.set("[name=cost]", "8 EUR")
+	deskPage.Wait(`Object.keys(localStorage).some((k) => k.startsWith('daybook-desk-draft'))`)
+	deskPage.Follow(func() { deskPage.Call("Page.reload", nil, nil) })
+	deskPage.Wait(`document.querySelector('[data-dialog=unsaved]')`)
+	deskPage.Eval(`document.querySelector('[data-dialog=unsaved] .primary').click(); 0`)
+	deskPage.Is("restored", `document.querySelector('[name=cost]').value`, "8 EUR")
 	token := d.tool(t, "user", "token", "the-typist")
-	p.press("Save")
-	p.Wait(`document.body.dataset.desk === 'signin'`)
-	p.set("[name=token]", token)
-	p.press("Sign in")
-	p.form("#/event/" + id)
-	p.Is("still there", `document.querySelector('[name=cost]').value`, "8 EUR")
-	p.press("Save")
-	p.state("saved")
+	deskPage.press("Save")
+	deskPage.Wait(`document.body.dataset.desk === 'signin'`)
+	deskPage.set("[name=token]", token)
+	deskPage.press("Sign in")
+	deskPage.form("#/event/" + id)
+	deskPage.Is("still there", `document.querySelector('[name=cost]').value`, "8 EUR")
+	deskPage.press("Save")
+	deskPage.state("saved")
 }
 
 func (d *desk) reviews(t *testing.T) {
@@ -418,17 +418,17 @@ func (d *desk) undoes(t *testing.T) {
 	for i := range 10 {
 		d.event(t, "author", fmt.Sprintf("Heap %d", i), 20+i, nil)
 	}
-	p := d.as(t, "author", "#/events?mine=1&q=heap")
-	p.offersUndoLonger()
+	deskPage := d.as(t, "author", "#/events?mine=1&q=heap")
+	deskPage.offersUndoLonger()
 	// Not the rows of the list before the search, which may be the same ten.
-	p.Wait(`performance.getEntriesByType('resource').some((e) => e.name.includes('search=heap'))`)
-	p.Wait(`document.querySelectorAll('tr[data-id] [name=select]').length === 10`)
-	p.Eval(`document.querySelectorAll('[name=select]').forEach((e) => e.click()); 0`)
-	p.press("Trash")
-	p.Wait(`document.querySelectorAll('[data-result=ok]').length === 10 && document.querySelector('.toast button')`)
-	p.press("Undo")
-	p.Wait(`[...document.querySelectorAll('tr[data-id] .status')].filter((e) => e.textContent === 'Published').length === 10`)
-	p.Wait(`document.querySelector('[role=tab][data-tab=trash]').dataset.count === '0'`)
+	deskPage.Wait(`performance.getEntriesByType('resource').some((e) => e.name.includes('search=heap'))`)
+	deskPage.Wait(`document.querySelectorAll('tr[data-id] [name=select]').length === 10`)
+	deskPage.Eval(`document.querySelectorAll('[name=select]').forEach((e) => e.click()); 0`)
+	deskPage.press("Trash")
+	deskPage.Wait(`document.querySelectorAll('[data-result=ok]').length === 10 && document.querySelector('.toast button')`)
+	deskPage.press("Undo")
+	deskPage.Wait(`[...document.querySelectorAll('tr[data-id] .status')].filter((e) => e.textContent === 'Published').length === 10`)
+	deskPage.Wait(`document.querySelector('[role=tab][data-tab=trash]').dataset.count === '0'`)
 	if list := d.want(200, http.MethodGet, "/events?search=heap", d.token, ""); list["total"] != 10.0 {
 		t.Errorf("%v are back", list["total"])
 	}
@@ -440,12 +440,12 @@ func (d *desk) restores(t *testing.T) {
 	for i := 2; i <= 5; i++ {
 		d.want(200, http.MethodPatch, "/events/"+id, d.token, fmt.Sprintf(`{"cost": "%d EUR"}`, i))
 	}
-	p := d.as(t, "editor", "#/event/"+id+"/history")
-	p.Wait(`document.querySelectorAll('li[data-version]').length === 5`)
-	p.Eval(`[...document.querySelectorAll('li[data-version="2"] button')].find((b) => b.textContent.includes('Restore this version')).click(); 0`)
-	p.Wait(`document.querySelector('[data-dialog=restore] table')`)
-	p.Eval(`document.querySelector('[data-dialog=restore] .primary').click(); 0`)
-	p.Wait(`document.querySelector('li[data-version="6"] .reason')?.textContent.includes('restored version 2')`)
+	deskPage := d.as(t, "editor", "#/event/"+id+"/history")
+	deskPage.Wait(`document.querySelectorAll('li[data-version]').length === 5`)
+	deskPage.Eval(`[...document.querySelectorAll('li[data-version="2"] button')].find((b) => b.textContent.includes('Restore this version')).click(); 0`)
+	deskPage.Wait(`document.querySelector('[data-dialog=restore] table')`)
+	deskPage.Eval(`document.querySelector('[data-dialog=restore] .primary').click(); 0`)
+	deskPage.Wait(`document.querySelector('li[data-version="6"] .reason')?.textContent.includes('restored version 2')`)
 	if got := d.read(id, "cost"); got != "2EUR" {
 		t.Errorf("the price is %v", got)
 	}
@@ -454,12 +454,12 @@ func (d *desk) restores(t *testing.T) {
 func (d *desk) previews(t *testing.T) {
 	t.Helper()
 	id := d.event(t, "editor", "Only a draft", 6, map[string]any{"status": "draft"})
-	p := d.as(t, "editor", "#/event/"+id)
-	p.form("#/event/" + id)
-	p.press("Preview")
-	p.Wait(`document.getElementById('preview').contentDocument?.querySelector('h1')?.textContent.includes('Only a draft')`)
-	p.Is("style", `document.getElementById('preview').contentDocument.styleSheets.length > 0`, true)
-	p.Is("no script", `document.getElementById('preview').contentDocument.scripts.length`, 0.0)
+	deskPage := d.as(t, "editor", "#/event/"+id)
+	deskPage.form("#/event/" + id)
+	deskPage.press("Preview")
+	deskPage.Wait(`document.getElementById('preview').contentDocument?.querySelector('h1')?.textContent.includes('Only a draft')`)
+	deskPage.Is("style", `document.getElementById('preview').contentDocument.styleSheets.length > 0`, true)
+	deskPage.Is("no script", `document.getElementById('preview').contentDocument.scripts.length`, 0.0)
 	if status, _ := d.try(http.MethodGet, d.host+"/?event="+id, "", ""); status != http.StatusNotFound {
 		t.Errorf("for the public it answers %d", status)
 	}
@@ -469,13 +469,13 @@ func (d *desk) showsMarkup(t *testing.T) {
 	t.Helper()
 	title := "&lt;img src=x onerror=alert(1)&gt;"
 	id := d.event(t, "editor", title, 7, map[string]any{"description": `<p>a</p><script>alert(2)</script><img src="https://x.example/y" onerror="alert(3)">`})
-	p := d.as(t, "editor", "#/event/"+id)
-	p.Watch()
-	p.form("#/event/" + id)
-	p.Is("title", `document.querySelector('h1').textContent`, "<img src=x onerror=alert(1)>")
-	p.Eval(`location.hash = '#/event/` + id + `/history'; 0`)
-	p.Wait(`document.querySelector('li[data-version]')`)
-	p.Is("no element", `document.querySelectorAll('main img, main script').length`, 0.0)
+	deskPage := d.as(t, "editor", "#/event/"+id)
+	deskPage.Watch()
+	deskPage.form("#/event/" + id)
+	deskPage.Is("title", `document.querySelector('h1').textContent`, "<img src=x onerror=alert(1)>")
+	deskPage.Eval(`location.hash = '#/event/` + id + `/history'; 0`)
+	deskPage.Wait(`document.querySelector('li[data-version]')`)
+	deskPage.Is("no element", `document.querySelectorAll('main img, main script').length`, 0.0)
 }
 
 // accessible asks axe-core about every view, with its dialogs and menu open, at two widths and
@@ -483,76 +483,76 @@ func (d *desk) showsMarkup(t *testing.T) {
 func (d *desk) accessible(t *testing.T) {
 	t.Helper()
 	id := d.event(t, "editor", "For everybody", 8, nil)
-	p := d.as(t, "editor", "")
+	deskPage := d.as(t, "editor", "")
 	views := []string{
 		"#/events", "#/events?tab=trash", "#/venues", "#/organizers", "#/categories", "#/tags", "#/event/new", "#/event/" + id, "#/event/" + id + "/history", "#/event/999999999",
 		"#/venue/new", "#/organizer/new", "#/category/new", "#/tag/new",
 	}
 	for _, width := range []int{320, 1280} {
-		p.Resize(width, 900)
+		deskPage.Resize(width, 900)
 		for theme, rules := range map[string]string{"light": everyRule, "dark": colourRules} {
-			p.Prefer(inTheme(theme))
+			deskPage.Prefer(inTheme(theme))
 			look := func(view string) {
-				check(t, p.Page, fmt.Sprint(view, " ", width, " ", theme), rules)
-				p.Is(view, `document.documentElement.scrollWidth <= innerWidth`, true)
-				keepPicture(t, p.Page, fmt.Sprintf("desk%s-%d-%s", strings.NewReplacer("#", "", "/", "-", "?", "-", "=", "-", id, "n").Replace(view), width, theme))
+				check(t, deskPage.Page, fmt.Sprint(view, " ", width, " ", theme), rules)
+				deskPage.Is(view, `document.documentElement.scrollWidth <= innerWidth`, true)
+				keepPicture(t, deskPage.Page, fmt.Sprintf("desk%s-%d-%s", strings.NewReplacer("#", "", "/", "-", "?", "-", "=", "-", id, "n").Replace(view), width, theme))
 			}
 			for _, address := range views {
-				p.Eval(`location.hash = '` + address + `'; 0`)
+				deskPage.Eval(`location.hash = '` + address + `'; 0`)
 				path, _, _ := strings.Cut(strings.TrimPrefix(address, "#/"), "?")
 				parts := strings.Split(path, "/")
 				view := parts[0]
 				if parts[len(parts)-1] == "history" {
 					view = "history"
 				}
-				p.Wait(`document.body.dataset.desk === '` + view + `' && document.querySelector('tr[data-id], #status, li[data-version], .empty:not([hidden]), #message[data-code]')`)
+				deskPage.Wait(`document.body.dataset.desk === '` + view + `' && document.querySelector('tr[data-id], #status, li[data-version], .empty:not([hidden]), #message[data-code]')`)
 				look(address)
 			}
-			p.Eval(`location.hash = '#/event/` + id + `'; 0`)
-			p.form("#/event/" + id)
-			p.Eval(`document.querySelectorAll('details').forEach((e) => { e.open = true }); 0`)
+			deskPage.Eval(`location.hash = '#/event/` + id + `'; 0`)
+			deskPage.form("#/event/" + id)
+			deskPage.Eval(`document.querySelectorAll('details').forEach((e) => { e.open = true }); 0`)
 			look("#/event/" + id + "/open")
-			p.press("Trash")
-			p.Wait(`document.querySelector('dialog[open]')`)
+			deskPage.press("Trash")
+			deskPage.Wait(`document.querySelector('dialog[open]')`)
 			look("#/event/" + id + "/trash")
-			p.press("Cancel")
+			deskPage.press("Cancel")
 		}
 	}
-	p.Eval(`[...document.querySelectorAll('button')].find((b) => b.textContent === 'Sign out').click(); 0`)
-	p.Wait(`document.body.dataset.desk === 'signin'`)
-	p.press("Sign in")
-	p.Wait(`document.querySelector('[data-error=name]:not([hidden])')`)
+	deskPage.Eval(`[...document.querySelectorAll('button')].find((b) => b.textContent === 'Sign out').click(); 0`)
+	deskPage.Wait(`document.body.dataset.desk === 'signin'`)
+	deskPage.press("Sign in")
+	deskPage.Wait(`document.querySelector('[data-error=name]:not([hidden])')`)
 	for _, theme := range []string{"light", "dark"} {
-		p.Prefer(inTheme(theme))
-		check(t, p.Page, "sign-in "+theme, everyRule)
+		deskPage.Prefer(inTheme(theme))
+		check(t, deskPage.Page, "sign-in "+theme, everyRule)
 	}
 }
 
 func (d *desk) goesBack(t *testing.T) {
 	t.Helper()
 	d.event(t, "editor", "Jazz by night", 9, nil)
-	p := d.as(t, "editor", "")
-	p.set("[name=q]", "jazz")
-	p.Wait(`location.hash === '#/events?q=jazz' && document.querySelectorAll('tr[data-id]').length === 1`)
-	p.Eval(`document.querySelector('[data-tab=drafts]').click(); 0`)
-	p.Wait(`document.querySelector('[data-tab=drafts]').getAttribute('aria-selected') === 'true'`)
-	p.Follow(func() { p.Call("Page.reload", nil, nil) })
-	p.Wait(`document.querySelector('[data-tab=drafts]')?.getAttribute('aria-selected') === 'true' && document.querySelector('[name=q]').value === 'jazz'`)
-	p.Eval(`history.back(); 0`)
-	p.Wait(`document.querySelector('[data-tab=upcoming]')?.getAttribute('aria-selected') === 'true' && document.querySelector('[name=q]').value === 'jazz'`)
+	deskPage := d.as(t, "editor", "")
+	deskPage.set("[name=q]", "jazz")
+	deskPage.Wait(`location.hash === '#/events?q=jazz' && document.querySelectorAll('tr[data-id]').length === 1`)
+	deskPage.Eval(`document.querySelector('[data-tab=drafts]').click(); 0`)
+	deskPage.Wait(`document.querySelector('[data-tab=drafts]').getAttribute('aria-selected') === 'true'`)
+	deskPage.Follow(func() { deskPage.Call("Page.reload", nil, nil) })
+	deskPage.Wait(`document.querySelector('[data-tab=drafts]')?.getAttribute('aria-selected') === 'true' && document.querySelector('[name=q]').value === 'jazz'`)
+	deskPage.Eval(`history.back(); 0`)
+	deskPage.Wait(`document.querySelector('[data-tab=upcoming]')?.getAttribute('aria-selected') === 'true' && document.querySelector('[name=q]').value === 'jazz'`)
 }
 
 func (d *desk) auditor(t *testing.T) {
 	t.Helper()
 	id := d.event(t, "editor", "Looked at", 10, map[string]any{"status": "private"})
-	p := d.as(t, "auditor", "#/events?tab=private")
-	p.Wait(`document.querySelector('tr[data-id="` + id + `"]')`)
+	deskPage := d.as(t, "auditor", "#/events?tab=private")
+	deskPage.Wait(`document.querySelector('tr[data-id="` + id + `"]')`)
 	const writing = `[...document.querySelectorAll('main button, main input[type=checkbox]:not([name=mine]), header a.primary')].filter((e) => e.checkVisibility() && !/^(Load more|Preview|Desktop|Phone|Compare|As it was)$/.test(e.textContent)).length`
-	p.Is("no control that writes", writing, 0.0)
-	p.Eval(`location.hash = '#/event/` + id + `'; 0`)
-	p.Wait(`document.querySelector('main dl')`)
-	p.Is("no control that writes", writing, 0.0)
-	p.press("History")
-	p.Wait(`document.querySelector('li[data-version]')`)
-	p.Is("no control that writes", writing, 0.0)
+	deskPage.Is("no control that writes", writing, 0.0)
+	deskPage.Eval(`location.hash = '#/event/` + id + `'; 0`)
+	deskPage.Wait(`document.querySelector('main dl')`)
+	deskPage.Is("no control that writes", writing, 0.0)
+	deskPage.press("History")
+	deskPage.Wait(`document.querySelector('li[data-version]')`)
+	deskPage.Is("no control that writes", writing, 0.0)
 }

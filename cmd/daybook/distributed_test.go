@@ -45,8 +45,8 @@ func (d *size) serve(role string) *server {
 // on returns the arguments of a command that takes only some of the settings.
 func (d *size) on(command []string, settings ...string) []string {
 	for i := 0; i < len(d.args); i += 2 {
-		for _, s := range settings {
-			if strings.HasPrefix(d.args[i], "--"+s) {
+		for _, text := range settings {
+			if strings.HasPrefix(d.args[i], "--"+text) {
 				command = append(command, d.args[i], d.args[i+1])
 			}
 		}
@@ -56,8 +56,8 @@ func (d *size) on(command []string, settings ...string) []string {
 
 // state gives what /health/ready tells.
 func (s *server) state() (v map[string]any) {
-	status, b := s.try("GET", s.host+pathReady, "", "")
-	_ = json.Unmarshal(b, &v)
+	status, data := s.try("GET", s.host+pathReady, "", "")
+	_ = json.Unmarshal(data, &v)
 	if v == nil {
 		v = map[string]any{}
 	}
@@ -100,15 +100,15 @@ func active(t *testing.T, role string, pair []*server) (first, second *server) {
 // writes the other shows, and relay and projector are replaced when they die.
 func TestDistributed(t *testing.T) {
 	t.Parallel()
-	d := newSize(t)
+	size := newSize(t)
 	// All at once, as a cluster starts them: one of them makes the schema, the
 	// indices and the administrator.
 	var apis, relays, projectors [2]*server
 	var wg sync.WaitGroup
 	for i := range 2 {
-		wg.Go(func() { apis[i] = d.serve("api") })
-		wg.Go(func() { relays[i] = d.serve("relay") })
-		wg.Go(func() { projectors[i] = d.serve("projector") })
+		wg.Go(func() { apis[i] = size.serve("api") })
+		wg.Go(func() { relays[i] = size.serve("relay") })
+		wg.Go(func() { projectors[i] = size.serve("projector") })
 	}
 	wg.Wait()
 	if t.Failed() {
@@ -171,18 +171,18 @@ func TestDistributed(t *testing.T) {
 	write(a, b)
 
 	// Commands work on the servers, next to all processes.
-	user := strings.TrimSpace(mustTool(t, d.on([]string{"user", "add", "ada", "--role", "editor"}, "store")...))
+	user := strings.TrimSpace(mustTool(t, size.on([]string{"user", "add", "ada", "--role", "editor"}, "store")...))
 	for _, s := range apis {
 		s.want(200, "GET", "/venues", user, "")
 	}
-	mustTool(t, d.on([]string{"user", "revoke", "ada"}, "store")...)
+	mustTool(t, size.on([]string{"user", "revoke", "ada"}, "store")...)
 	for _, s := range apis {
 		s.want(401, "GET", "/venues", user, "")
 	}
-	if out := mustTool(t, d.on([]string{"verify"}, "store")...); !strings.Contains(out, "chain head") {
+	if out := mustTool(t, size.on([]string{"verify"}, "store")...); !strings.Contains(out, "chain head") {
 		t.Errorf("verify: %q", out)
 	}
-	if out := mustTool(t, d.on([]string{"health"}, "store", "feed", "index")...); !strings.Contains(out, "status: ok") {
+	if out := mustTool(t, size.on([]string{"health"}, "store", "feed", "index")...); !strings.Contains(out, "status: ok") {
 		t.Errorf("health: %q", out)
 	}
 
@@ -199,21 +199,21 @@ func TestDistributed(t *testing.T) {
 				return
 			default:
 			}
-			if status, b := b.try("GET", b.root+"/events?per_page=1", "", ""); status != 200 {
-				t.Errorf("list during a rebuild: %d %s", status, b)
+			if status, data := b.try("GET", b.root+"/events?per_page=1", "", ""); status != 200 {
+				t.Errorf("list during a rebuild: %d %s", status, data)
 				return
 			}
 		}
 	})
 	from = time.Now()
 	for range 2 {
-		if out := mustTool(t, d.on([]string{"rebuild"}, "store", "index")...); !strings.Contains(out, "agrees") {
+		if out := mustTool(t, size.on([]string{"rebuild"}, "store", "index")...); !strings.Contains(out, "agrees") {
 			t.Errorf("rebuild: %q", out)
 		}
 		write(a, b)
 	}
 	t.Logf("two rebuilds took %s", time.Since(from))
-	mustTool(t, d.on([]string{"rebuild", "--back"}, "store", "index")...)
+	mustTool(t, size.on([]string{"rebuild", "--back"}, "store", "index")...)
 	write(a, b)
 	close(stop)
 	wg.Wait()
@@ -248,14 +248,14 @@ func TestRebuildKilled(t *testing.T) {
 	const pages, large = 2, 10_000 // the writes of the state are small
 	var taken, held atomic.Int64
 	through := httputil.NewSingleHostReverseProxy(target)
-	stuck := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "_bulk") && r.ContentLength > large && taken.Add(1) > pages {
-			_, _ = io.Copy(io.Discard, r.Body) // else the end of the client is not seen
+	stuck := httptest.NewServer(http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
+		if strings.HasSuffix(request.URL.Path, "_bulk") && request.ContentLength > large && taken.Add(1) > pages {
+			_, _ = io.Copy(io.Discard, request.Body) // else the end of the client is not seen
 			held.Add(1)
-			<-r.Context().Done()
+			<-request.Context().Done()
 			return
 		}
-		through.ServeHTTP(w, r)
+		through.ServeHTTP(writer, request)
 	}))
 	defer stuck.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -270,12 +270,12 @@ func TestRebuildKilled(t *testing.T) {
 		t.Helper()
 		all := index + "/" + prefix + "-tags-*"
 		asking.try("POST", all+"/_refresh", "", "")
-		_, b := asking.try("GET", index+"/_cat/indices/"+prefix+"-tags-*?format=json&h=docs.count", "", "")
+		_, data := asking.try("GET", index+"/_cat/indices/"+prefix+"-tags-*?format=json&h=docs.count", "", "")
 		var found []struct {
 			Count string `json:"docs.count"`
 		}
-		if err := json.Unmarshal(b, &found); err != nil {
-			t.Fatalf("indices: %v %s", err, b)
+		if err := json.Unmarshal(data, &found); err != nil {
+			t.Fatalf("indices: %v %s", err, data)
 		}
 		documents = make([]int, len(found))
 		for i := range found {
@@ -316,14 +316,14 @@ func TestListsDuringRebuilds(t *testing.T) {
 		t.Skip("a rebuild and an erasure take a while")
 	}
 	const rebuilds, erasures = 2, 1
-	d := newSize(t)
+	size := newSize(t)
 	var lines strings.Builder
 	for i := range 500 { // so that a rebuild takes a moment
 		fmt.Fprintf(&lines, `{"action":"create","kind":"tag","key":"t%d","fields":{"name":"tag %d"}}`+"\n", i, i)
 	}
-	importText(t, strings.NewReader(lines.String()), d.on(nil, "store")...)
-	all := d.serve("all")
-	api := d.serve("api")
+	importText(t, strings.NewReader(lines.String()), size.on(nil, "store")...)
+	all := size.serve("all")
+	api := size.serve("api")
 	token := all.token
 	eventually(t, "lists", func() bool { status, _ := api.try("GET", api.root+"/events", "", ""); return status == 200 })
 	ctx, stop := context.WithCancel(t.Context())
@@ -337,9 +337,9 @@ func TestListsDuringRebuilds(t *testing.T) {
 	}
 	var newest atomic.Pointer[written]
 	write := func(s *server) {
-		status, h, b := s.full("POST", s.root+"/events", token, concert, nil)
+		status, h, data := s.full("POST", s.root+"/events", token, concert, nil)
 		if status != 201 {
-			t.Errorf("write: %d %s", status, b)
+			t.Errorf("write: %d %s", status, data)
 			return
 		}
 		at, _ := strconv.ParseInt(h.Get("Daybook-Position"), 10, 64)
@@ -363,7 +363,7 @@ func TestListsDuringRebuilds(t *testing.T) {
 				if i == 3 { // what is written is found by its writer, within the longest wait
 					header, as = nil, token
 				}
-				status, h, b := s.full("GET", s.root+fmt.Sprintf(path, w.id)+"start_date=2020-01-01&n="+strconv.Itoa(n), as, "", header) //nolint:contextcheck // the request has a limit of its own
+				status, h, data := s.full("GET", s.root+fmt.Sprintf(path, w.id)+"start_date=2020-01-01&n="+strconv.Itoa(n), as, "", header) //nolint:contextcheck // the request has a limit of its own
 				if status == 503 && h.Get("Retry-After") != "" || i == 3 && time.Since(began) > 4*time.Second {
 					late.Add(1)
 					continue
@@ -371,7 +371,7 @@ func TestListsDuringRebuilds(t *testing.T) {
 				at, _ := strconv.ParseInt(h.Get("Daybook-Position"), 10, 64)
 				lists.Add(1)
 				if status != 200 || at < w.at || h.Get("X-Total") != "1" {
-					t.Errorf("%s of %s: %d at %d with %s events, asked for event %s at %d: %.200s", path, s.root, status, at, h.Get("X-Total"), w.id, w.at, b)
+					t.Errorf("%s of %s: %d at %d with %s events, asked for event %s at %d: %.200s", path, s.root, status, at, h.Get("X-Total"), w.id, w.at, data)
 				}
 				if at < last {
 					back.Add(1)
@@ -382,10 +382,10 @@ func TestListsDuringRebuilds(t *testing.T) {
 	}
 	const enough = 50 // lists; a busy machine takes more rebuilds until there are so many
 	for i := 0; i < rebuilds || i < 10*rebuilds && lists.Load() < enough && !t.Failed(); i++ {
-		mustTool(t, d.on([]string{"rebuild"}, "store", "index")...)
+		mustTool(t, size.on([]string{"rebuild"}, "store", "index")...)
 		if i < erasures {
 			made := all.want(201, "POST", "/venues", token, `{"venue":"Hall"}`)
-			mustTool(t, d.on([]string{"erase", "venue", idOf(made), "--reason", "asked for", "--yes"}, "store", "feed", "index")...)
+			mustTool(t, size.on([]string{"erase", "venue", idOf(made), "--reason", "asked for", "--yes"}, "store", "feed", "index")...)
 		}
 	}
 	stop()

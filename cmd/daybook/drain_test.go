@@ -19,28 +19,28 @@ import (
 // the time that is set; a second signal ends it at once.
 func TestLameDuck(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--drain-delay", "5m", "--drain-limit", "6m")
-	s.signal(syscall.SIGTERM)
+	server := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--drain-delay", "5m", "--drain-limit", "6m")
+	server.signal(syscall.SIGTERM)
 	eventually(t, "draining", func() bool {
-		v := s.state()
+		v := server.state()
 		if v["code"] == 0 {
-			t.Fatalf("the listener is closed\n%s", s.log())
+			t.Fatalf("the listener is closed\n%s", server.log())
 		}
 		return v["code"] == 503 && v["status"] == "draining"
 	})
-	s.want(201, "POST", "/tags", s.token, `{"name":"late"}`)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.root+"/tags", http.NoBody)
+	server.want(201, "POST", "/tags", server.token, `{"name":"late"}`)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.root+"/tags", http.NoBody)
 	must(t, err)
-	answer, err := http.DefaultClient.Do(r)
+	answer, err := http.DefaultClient.Do(request)
 	must(t, err)
 	_ = answer.Body.Close()
 	if answer.StatusCode != http.StatusOK || !answer.Close {
 		t.Errorf("a list while it drains: %d, connection closed %t, want 200 and true", answer.StatusCode, answer.Close)
 	}
-	if status, _ := s.try("GET", s.host+pathLive, "", ""); status != 200 {
+	if status, _ := server.try("GET", server.host+pathLive, "", ""); status != 200 {
 		t.Errorf("alive: %d", status)
 	}
-	if status := s.drain(); status != -1 { // ended by the signal
+	if status := server.drain(); status != -1 { // ended by the signal
 		t.Errorf("the second signal: status %d, want the end by the signal", status)
 	}
 }
@@ -72,13 +72,13 @@ func TestLameDuckDefault(t *testing.T) {
 		"--drain-delay=soon":                 -1,
 		"--drain-delay=4m --drain-limit=10m": 4 * time.Minute,
 	} {
-		s, _, err := settingsOf(t, strings.Fields(args), nil)
+		config, _, err := settingsOf(t, strings.Fields(args), nil)
 		if (err != nil) != (want < 0) {
 			t.Errorf("%s: %v", args, err)
 			continue
 		}
-		if err == nil && s.lameDuck() != want {
-			t.Errorf("%s: %s, want %s", args, s.lameDuck(), want)
+		if err == nil && config.lameDuck() != want {
+			t.Errorf("%s: %s, want %s", args, config.lameDuck(), want)
 		}
 	}
 }
@@ -89,28 +89,28 @@ func TestDrainWithASilentServer(t *testing.T) {
 	t.Parallel()
 	store, schema := engines.Postgres(t)
 	between := engines.NewProxy(t, store)
-	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--store", between.URL, "--store-schema", schema,
+	server := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--store", between.URL, "--store-schema", schema,
 		"--drain-delay", "1s", "--drain-limit", "6s")
-	id := idOf(s.want(201, "POST", "/tags", s.token, `{"name":"first"}`))
+	id := idOf(server.want(201, "POST", "/tags", server.token, `{"name":"first"}`))
 	between.Swallow(true)
 	var clients sync.WaitGroup
 	defer clients.Wait()
 	for range 8 {
-		clients.Go(func() { s.try("GET", s.root+"/tags/"+id, s.token, "") })
-		clients.Go(func() { s.try("POST", s.root+"/tags", s.token, `{"name":"second"}`) })
+		clients.Go(func() { server.try("GET", server.root+"/tags/"+id, server.token, "") })
+		clients.Go(func() { server.try("POST", server.root+"/tags", server.token, `{"name":"second"}`) })
 	}
 	<-time.After(200 * time.Millisecond) // for the requests to be under way
 	from := time.Now()
-	s.signal(syscall.SIGTERM)
-	status := s.ended()
+	server.signal(syscall.SIGTERM)
+	status := server.ended()
 	if status == -1 {
-		t.Fatalf("SIGTERM has not ended it in %s\n%s", limit, s.log())
+		t.Fatalf("SIGTERM has not ended it in %s\n%s", limit, server.log())
 	}
 	if took := time.Since(from); took > time.Minute {
 		t.Errorf("ended after %s, with a limit of 6s", took)
 	}
-	if status != exitOK && !strings.Contains(s.log(), "drain hangs: it did not end within 6s") {
-		t.Errorf("status %d, and it does not say why\n%s", status, s.log())
+	if status != exitOK && !strings.Contains(server.log(), "drain hangs: it did not end within 6s") {
+		t.Errorf("status %d, and it does not say why\n%s", status, server.log())
 	}
 }
 
@@ -118,19 +118,19 @@ func TestDrainWithASilentServer(t *testing.T) {
 // nothing.
 func TestDrainWithStreams(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"))
+	server := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"))
 	long := strings.Repeat("word ", 39_000)
 	for i := range 40 { // more than the buffers of a connection hold
-		s.want(201, "POST", "/tags", s.token, fmt.Sprintf(`{"name":"Tag %d","description":"%s"}`, i, long))
+		server.want(201, "POST", "/tags", server.token, fmt.Sprintf(`{"name":"Tag %d","description":"%s"}`, i, long))
 	}
-	host, _ := strings.CutPrefix(s.host, "http://")
+	host, _ := strings.CutPrefix(server.host, "http://")
 	stream := func(after string, buffer int) net.Conn {
 		t.Helper()
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", host)
 		must(t, err)
 		t.Cleanup(func() { _ = conn.Close() })
 		must(t, conn.(*net.TCPConn).SetReadBuffer(buffer))
-		root, _ := strings.CutPrefix(s.root, s.host)
+		root, _ := strings.CutPrefix(server.root, server.host)
 		if _, err := fmt.Fprintf(conn, "GET %s/changes/stream%s HTTP/1.1\r\nHost: x\r\n\r\n", root, after); err != nil {
 			t.Fatal(err)
 		}
@@ -140,14 +140,14 @@ func TestDrainWithStreams(t *testing.T) {
 	reader := stream("", 64<<10)
 	ended := make(chan string, 1)
 	go func() {
-		b, _ := io.ReadAll(reader)
-		ended <- string(b)
+		data, _ := io.ReadAll(reader)
+		ended <- string(data)
 	}()
 	<-time.After(time.Second) // for the first one to stand still
 	from := time.Now()
-	s.signal(syscall.SIGTERM)
-	if status := s.ended(); status != exitOK {
-		t.Errorf("ended with status %d\n%s", status, s.log())
+	server.signal(syscall.SIGTERM)
+	if status := server.ended(); status != exitOK {
+		t.Errorf("ended with status %d\n%s", status, server.log())
 	}
 	if took := time.Since(from); took > 10*time.Second {
 		t.Errorf("a stream that nobody reads held SIGTERM for %s", took)
@@ -160,15 +160,15 @@ func TestDrainWithStreams(t *testing.T) {
 // TestStreamsByDefault: the streams of one stranger leave room for others.
 func TestStreamsByDefault(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"))
+	server := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"))
 	got := map[int]int{}
 	open := func(token string) int {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.root+"/changes/stream", http.NoBody)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.root+"/changes/stream", http.NoBody)
 		must(t, err)
 		if token != "" {
-			r.Header.Set("Authorization", "Bearer "+token)
+			request.Header.Set("Authorization", "Bearer "+token)
 		}
-		res, err := http.DefaultClient.Do(r)
+		res, err := http.DefaultClient.Do(request)
 		must(t, err)
 		t.Cleanup(func() { _ = res.Body.Close() })
 		return res.StatusCode
@@ -179,7 +179,7 @@ func TestStreamsByDefault(t *testing.T) {
 	if got[200] != 10 || got[429] != 90 {
 		t.Errorf("of a hundred of one address: %v", got)
 	}
-	if status := open(s.token); status != 200 {
+	if status := open(server.token); status != 200 {
 		t.Errorf("with credentials: %d", status)
 	}
 }

@@ -124,9 +124,9 @@ func (b *backend) administrator(ctx context.Context, name string) (calendar.ID, 
 	if err != nil {
 		return 0, err
 	}
-	for _, u := range users {
-		if u.Name == name && u.Role == calendar.Administrator {
-			return u.ID, nil
+	for _, user := range users {
+		if user.Name == name && user.Role == calendar.Administrator {
+			return user.ID, nil
 		}
 	}
 	return 0, fmt.Errorf("--by: no administrator has the name %q", name)
@@ -160,17 +160,17 @@ func (e *erasing) otherReasons(ctx context.Context, erased *eventstore.Entry) er
 	if err != nil || len(commits) == 0 {
 		return err
 	}
-	for p, last := commits[0].First, commits[0].Last; p <= last; {
-		page, err := e.b.events.Read(ctx, eventstore.Range{After: uint64(p - 1), Limit: int(last-p) + 1})
+	for position, last := commits[0].First, commits[0].Last; position <= last; {
+		page, err := e.b.events.Read(ctx, eventstore.Range{After: uint64(position - 1), Limit: int(last-position) + 1})
 		if err != nil || len(page) == 0 {
 			return err
 		}
 		for i := range page {
-			if o := &page[i]; o.ID != erased.ID && o.Cause.Reason != "" && o.Actor == erased.Actor && o.Time.Equal(erased.Time) {
-				e.add(fmt.Sprintf("reason in the history of %s %d, version %d", o.Kind, o.ID, o.Version), placeOperator, "")
+			if entry := &page[i]; entry.ID != erased.ID && entry.Cause.Reason != "" && entry.Actor == erased.Actor && entry.Time.Equal(erased.Time) {
+				e.add(fmt.Sprintf("reason in the history of %s %d, version %d", entry.Kind, entry.ID, entry.Version), placeOperator, "")
 			}
 		}
-		p = page[len(page)-1].Position + 1
+		position = page[len(page)-1].Position + 1
 	}
 	return nil
 }
@@ -263,24 +263,24 @@ func (e *erasing) tell(kind calendar.Kind, id calendar.ID) error {
 			"places": e.places, "group": "daybook-" + id.String(), "urls": urls,
 		})
 	}
-	w := e.c.out
+	writer := e.c.out
 	if e.of.Before {
-		fmt.Fprintf(w, "%s %d was erased at position %d; what was missing is done\n", kind, id, e.of.Position)
+		fmt.Fprintf(writer, "%s %d was erased at position %d; what was missing is done\n", kind, id, e.of.Position)
 	} else {
-		fmt.Fprintf(w, "%s %d is erased at position %d\n", kind, id, e.of.Position)
+		fmt.Fprintf(writer, "%s %d is erased at position %d\n", kind, id, e.of.Position)
 	}
 	for _, image := range e.of.Images {
-		fmt.Fprintf(w, "image %d, which nothing else shows, is erased with it\n", image)
+		fmt.Fprintf(writer, "image %d, which nothing else shows, is erased with it\n", image)
 	}
-	for _, p := range e.places {
-		fmt.Fprintf(w, "%-9s %s", p.State, p.Place)
-		if p.Note != "" {
-			fmt.Fprintf(w, ": %s", p.Note)
+	for _, place := range e.places {
+		fmt.Fprintf(writer, "%-9s %s", place.State, place.Place)
+		if place.Note != "" {
+			fmt.Fprintf(writer, ": %s", place.Note)
 		}
-		fmt.Fprintln(w)
+		fmt.Fprintln(writer)
 	}
-	for _, u := range urls {
-		fmt.Fprintln(w, u)
+	for _, text := range urls {
+		fmt.Fprintln(writer, text)
 	}
 	return nil
 }
@@ -290,14 +290,14 @@ func (e *erasing) urls(kind calendar.Kind, id calendar.ID) []string {
 	if kind == calendar.KindUser {
 		return []string{}
 	}
-	s := e.s
+	config := e.s
 	if e.b.status != nil {
-		s = e.b.s // those that it serves with
+		config = e.b.s // those that it serves with
 	}
-	base := strings.TrimSuffix(s.BaseURL, "/")
+	base := strings.TrimSuffix(config.BaseURL, "/")
 	var out []string
 	for _, lang := range []string{"", "/cn", "/es", "/fr"} {
-		root := base + lang + "/" + s.APIPrefix + "/" + httpapi.Namespace + "/" + kind.Collection()
+		root := base + lang + "/" + config.APIPrefix + "/" + httpapi.Namespace + "/" + kind.Collection()
 		out = append(out, root+"/"+id.String())
 		if kind.IsTerm() { // they are not read by slug
 			continue

@@ -46,10 +46,10 @@ func (s *server) heap(file string) []byte {
 	s.t.Helper()
 	must(s.t, syscall.Kill(s.cmd.Process.Pid, syscall.SIGUSR1))
 	eventually(s.t, "the heap", func() bool { _, err := os.Stat(file); return err == nil })
-	b, err := os.ReadFile(file)
+	data, err := os.ReadFile(file)
 	must(s.t, err)
 	must(s.t, os.Remove(file))
-	return live(b)
+	return live(data)
 }
 
 // live returns a heap dump without the ends of its pages. The runtime writes them as objects too
@@ -64,10 +64,10 @@ func live(dump []byte) []byte {
 		dump = dump[size:]
 		return n
 	}
-	text := func() (s []byte) {
+	text := func() (data []byte) {
 		n := number()
-		s, dump = dump[:n], dump[n:]
-		return s
+		data, dump = dump[:n], dump[n:]
+		return data
 	}
 	for {
 		switch dump[0] { // the kind of record
@@ -111,7 +111,7 @@ func TestErasedMemory(t *testing.T) {
 	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "heap")
 	cmd := child(context.Background(), "serve", "--data", data, "--listen", "127.0.0.1:0")
 	// Memory that was freed is overwritten: what lives may have room that was never written to.
-	s := startServerOf(t, cmd, "", append(cmd.Env, heapEnv+"="+file, "GODEBUG=clobberfree=1"))
+	server := startServerOf(t, cmd, "", append(cmd.Env, heapEnv+"="+file, "GODEBUG=clobberfree=1"))
 
 	const place = `,"address":"%[1]s lane 7","city":"%[1]s","country":"France","geo_lat":48.85,"geo_lng":2.35,"description":"%[1]s is here"`
 	// Shorter strings share a block of memory with others, which hold it as long as they live.
@@ -123,7 +123,7 @@ func TestErasedMemory(t *testing.T) {
 	author := strings.TrimSpace(mustTool(t, "user", "add", words["user"], "--role", "administrator", "--data", data))
 	create := func(kind, body string) {
 		t.Helper()
-		ids[kind] = idOf(s.want(201, "POST", "/"+collections[kind], author, fmt.Sprintf(body, words[kind])))
+		ids[kind] = idOf(server.want(201, "POST", "/"+collections[kind], author, fmt.Sprintf(body, words[kind])))
 	}
 	create("venue", `{"venue":"%[1]s House","slug":"%[1]s-slug","image":"https://pictures.example/%[1]s.png"`+place+`}`)
 	create("organizer", `{"organizer":"%[1]s Club","email":"%[1]s@example.org"}`)
@@ -132,7 +132,7 @@ func TestErasedMemory(t *testing.T) {
 	links := fmt.Sprintf(`"start_date":"2026-07-04 18:30:00","end_date":"2026-07-04 19:30:00","venue":%s,"organizer":[%s],"categories":[%s],"tags":[%s]`,
 		ids["venue"], ids["organizer"], ids["category"], ids["tag"])
 	create("event", `{"title":"%[1]s night","description":"%[1]s sings",`+links+`}`)
-	stays := s.want(201, "POST", "/events", author, `{"title":"Stays",`+links+`}`)
+	stays := server.want(201, "POST", "/events", author, `{"title":"Stays",`+links+`}`)
 	ids["user"] = fmt.Sprint(stays["author"])
 	erased := map[string]bool{}
 	read := func() {
@@ -145,27 +145,27 @@ func TestErasedMemory(t *testing.T) {
 			if !erased[kind] { // afterwards the word is that of who asks
 				paths = append(paths, "/"+collection+"/by-slug/"+word+"-slug", "/"+collection+"?search="+word, "/suggest?q="+word)
 			}
-			for _, p := range paths {
-				s.try("GET", s.root+p, "", "")
-				s.try("GET", s.root+p, author, "")
+			for _, text := range paths {
+				server.try("GET", server.root+text, "", "")
+				server.try("GET", server.root+text, author, "")
 			}
 		}
-		for _, p := range []string{
+		for _, text := range []string{
 			"/events?facets=venue,organizer,categories,tags,city", "/events?lat=48.85&lng=2.35&radius=10", "/events?venue=" + ids["venue"], "/events?categories=" + ids["category"],
 			"/events.ics", "/events?format=rss", "/events?format=csv", "/events/map", "/events/" + idOf(stays), "/events/" + idOf(stays) + "/history",
 		} {
-			s.try("GET", s.root+p, "", "")
+			server.try("GET", server.root+text, "", "")
 		}
-		for _, p := range []string{"/", "/events/", "/events/" + idOf(stays), "/events/map/", "/events/month/2026-07/", "/sitemap.xml"} {
-			s.try("GET", s.host+p, "", "")
+		for _, text := range []string{"/", "/events/", "/events/" + idOf(stays), "/events/map/", "/events/month/2026-07/", "/sitemap.xml"} {
+			server.try("GET", server.host+text, "", "")
 		}
 	}
 	eventually(t, "lists with the event", func() bool {
-		status, b := s.try("GET", s.root+"/events?search="+words["event"]+"&start_date=2026-01-01", "", "")
+		status, b := server.try("GET", server.root+"/events?search="+words["event"]+"&start_date=2026-01-01", "", "")
 		return status == 200 && bytes.Contains(b, []byte(`"total":1`))
 	})
 	read()
-	before := s.heap(file)
+	before := server.heap(file)
 	for kind, word := range words {
 		if len(places(before, word)) == 0 {
 			t.Errorf("%s is not in the heap before, so that it is not there afterwards would say nothing", kind)
@@ -182,7 +182,7 @@ func TestErasedMemory(t *testing.T) {
 	var left []string
 	for end := time.Now().Add(limit / 2); time.Now().Before(end); {
 		left = nil
-		heap := s.heap(file)
+		heap := server.heap(file)
 		for kind, word := range words {
 			for _, at := range places(heap, word) {
 				left = append(left, fmt.Sprintf("%s: %q", kind, heap[max(0, at[0]-80):min(len(heap), at[1]+80)]))
@@ -196,6 +196,6 @@ func TestErasedMemory(t *testing.T) {
 }
 
 // places returns where a word stands, in any case.
-func places(b []byte, word string) [][]int {
-	return regexp.MustCompile("(?i)"+word).FindAllIndex(b, -1)
+func places(data []byte, word string) [][]int {
+	return regexp.MustCompile("(?i)"+word).FindAllIndex(data, -1)
 }

@@ -26,12 +26,12 @@ func filesWith(t *testing.T, word string, dirs ...string) []string {
 	t.Helper()
 	var found []string
 	for _, dir := range dirs {
-		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || !d.Type().IsRegular() {
+		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || !entry.Type().IsRegular() {
 				return skipGone(err)
 			}
-			b, err := os.ReadFile(path)
-			if bytes.Contains(bytes.ToLower(b), []byte(strings.ToLower(word))) {
+			data, err := os.ReadFile(path)
+			if bytes.Contains(bytes.ToLower(data), []byte(strings.ToLower(word))) {
 				found = append(found, path)
 			}
 			return skipGone(err)
@@ -73,16 +73,16 @@ func busy(t *testing.T, s *server) (stop func()) {
 	wg.Go(func() {
 		for n := 0; !ended.Load(); n++ {
 			<-time.After(5 * time.Millisecond)
-			if status, b := s.try("POST", s.root+"/tags", s.token, fmt.Sprintf(`{"name":"beside %d"}`, n)); status != 201 {
-				t.Errorf("a write beside the erasure: %d %s", status, b)
+			if status, data := s.try("POST", s.root+"/tags", s.token, fmt.Sprintf(`{"name":"beside %d"}`, n)); status != 201 {
+				t.Errorf("a write beside the erasure: %d %s", status, data)
 				return
 			}
 		}
 	})
 	wg.Go(func() {
 		for !ended.Load() {
-			if status, b := s.try("GET", s.root+"/venues?per_page=50", "", ""); status != 200 {
-				t.Errorf("a read beside the erasure: %d %s", status, b)
+			if status, data := s.try("GET", s.root+"/venues?per_page=50", "", ""); status != 200 {
+				t.Errorf("a read beside the erasure: %d %s", status, data)
 				return
 			}
 			<-time.After(5 * time.Millisecond)
@@ -119,9 +119,9 @@ func wantErased(t *testing.T, s *server, venue, event string) {
 	}
 }
 
-func hasSecret(b []byte) bool {
+func hasSecret(data []byte) bool {
 	for _, word := range secretWords {
-		if bytes.Contains(bytes.ToLower(b), []byte(strings.ToLower(word))) {
+		if bytes.Contains(bytes.ToLower(data), []byte(strings.ToLower(word))) {
 			return true
 		}
 	}
@@ -133,13 +133,13 @@ func hasSecret(b []byte) bool {
 func TestErase(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
-	s := startServer(t, "serve", "--data", data)
-	venue, event := toErase(s)
-	token := s.token
+	server := startServer(t, "serve", "--data", data)
+	venue, event := toErase(server)
+	token := server.token
 	// So that a snapshot and a former one hold it.
-	s.drain()
-	s = startServer(t, "serve", "--data", data, "--drain-delay", "0s")
-	s.token = token
+	server.drain()
+	server = startServer(t, "serve", "--data", data, "--drain-delay", "0s")
+	server.token = token
 	mustTool(t, "rebuild", "--data", data)
 	mustTool(t, "rebuild", "--data", data)
 	if len(filesWith(t, secretWords[2], data)) == 0 {
@@ -148,7 +148,7 @@ func TestErase(t *testing.T) {
 	kind, id, _ := strings.Cut(strings.TrimPrefix(venue, "/"), "/")
 	wantTool(t, exitUsage, "--yes", "erase", "venue", id, "--data", data, "--reason", "asked for")
 	wantTool(t, exitFailed, "no venue has the id", "erase", "venue", "999999", "--data", data, "--reason", "asked for", "--yes")
-	stop := busy(t, s)
+	stop := busy(t, server)
 	out := mustTool(t, "erase", "venue", id, "--data", data, "--reason", "asked for by its owner", "--yes", "--by", "admin")
 	stop()
 	for _, want := range []string{"is erased at position", "is erased with it", "done      event store", "done      read model", "operator  backups", "/" + kind + "/" + id} {
@@ -156,7 +156,7 @@ func TestErase(t *testing.T) {
 			t.Errorf("erase says %q, want %q in it", out, want)
 		}
 	}
-	wantErased(t, s, venue, event)
+	wantErased(t, server, venue, event)
 	for _, word := range secretWords {
 		if found := filesWith(t, word, data); len(found) > 0 {
 			t.Errorf("%s is in %v while it serves", word, found)
@@ -170,13 +170,13 @@ func TestErase(t *testing.T) {
 	if err := json.Unmarshal([]byte(again), &told); err != nil || !told.Before || len(told.Places) == 0 {
 		t.Errorf("erased again: %s, %v", again, err)
 	}
-	taken := s.want(201, "POST", "/venues", s.token, fmt.Sprintf(`{"venue":"Other","slug":"%s-slug"}`, secretWords[2]))
+	taken := server.want(201, "POST", "/venues", server.token, fmt.Sprintf(`{"venue":"Other","slug":"%s-slug"}`, secretWords[2]))
 	if got := taken["slug"]; got != strings.ToLower(secretWords[2])+"-slug" {
 		t.Errorf("the slug of an erased venue cannot be taken: %v", got)
 	}
-	s.want(200, "DELETE", "/venues/"+idOf(taken), s.token, "")
+	server.want(200, "DELETE", "/venues/"+idOf(taken), server.token, "")
 	mustTool(t, "erase", "venue", idOf(taken), "--data", data, "--reason", "its slug is the word", "--yes")
-	s.ends()
+	server.ends()
 	for _, word := range secretWords {
 		if found := filesWith(t, word, data); len(found) > 0 {
 			t.Errorf("%s is in %v after the end", word, found)
@@ -190,11 +190,11 @@ func TestErase(t *testing.T) {
 func TestEraseNamesReasons(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
-	s := startServer(t, "serve", "--data", data)
+	server := startServer(t, "serve", "--data", data)
 	const dates = `"start_date":"2026-07-04 18:30:00","end_date":"2026-07-04 19:30:00"`
-	e := s.want(201, "POST", "/events", s.token, `{"title":"Party",`+dates+`,"venue":{"venue":"Old Mill"},"reason":"asked by Ann"}`)
-	s.want(200, "POST", "/events/"+idOf(e), s.token, `{"title":"Later","reason":"of this one alone"}`)
-	plain := s.want(201, "POST", "/events", s.token, `{"title":"Plain",`+dates+`,"venue":{"venue":"New Mill"}}`)
+	e := server.want(201, "POST", "/events", server.token, `{"title":"Party",`+dates+`,"venue":{"venue":"Old Mill"},"reason":"asked by Ann"}`)
+	server.want(200, "POST", "/events/"+idOf(e), server.token, `{"title":"Later","reason":"of this one alone"}`)
+	plain := server.want(201, "POST", "/events", server.token, `{"title":"Plain",`+dates+`,"venue":{"venue":"New Mill"}}`)
 	want := fmt.Sprintf("operator  reason in the history of venue %s, version 1\n", idOf(e["venue"].(map[string]any)))
 	for range 2 {
 		out := mustTool(t, "erase", "event", idOf(e), "--data", data, "--reason", "asked for", "--yes")
@@ -217,7 +217,7 @@ func TestErasedURLs(t *testing.T) {
 		calendar.KindTag:   {root + "tags/8"},
 		calendar.KindUser:  nil,
 	} {
-		got := slices.DeleteFunc(e.urls(kind, 8), func(u string) bool { return !strings.Contains(u, "/fr/") })
+		got := slices.DeleteFunc(e.urls(kind, 8), func(text string) bool { return !strings.Contains(text, "/fr/") })
 		if !slices.Equal(got, want) {
 			t.Errorf("URLs of a %s: got %v, want %v", kind, got, want)
 		}
@@ -234,10 +234,10 @@ func TestEraseKilled(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	token := ""
 	for _, after := range []time.Duration{0, 20 * time.Millisecond, 60 * time.Millisecond, 150 * time.Millisecond, 400 * time.Millisecond} {
-		s := startServer(t, "serve", "--data", data)
-		token = cmp.Or(token, s.token) // shown by the first one
-		s.token = token
-		venue, event := toErase(s)
+		server := startServer(t, "serve", "--data", data)
+		token = cmp.Or(token, server.token) // shown by the first one
+		server.token = token
+		venue, event := toErase(server)
 		_, id, _ := strings.Cut(strings.TrimPrefix(venue, "/"), "/")
 		mustTool(t, "rebuild", "--data", data)
 		command := []string{"erase", "venue", id, "--data", data, "--reason", "asked for", "--yes"}
@@ -245,23 +245,23 @@ func TestEraseKilled(t *testing.T) {
 		cut := child(ctx, command...)
 		must(t, cut.Start())
 		eventually(t, "the erasure", func() bool {
-			status, _ := s.try("GET", s.root+venue, "", "")
+			status, _ := server.try("GET", server.root+venue, "", "")
 			return status == 410
 		})
 		<-time.After(after) // where it is then, is of no account
-		s.kill()
+		server.kill()
 		end()
 		_ = cut.Wait()
-		s = startServer(t, "serve", "--data", data)
-		s.token = token
+		server = startServer(t, "serve", "--data", data)
+		server.token = token
 		mustTool(t, command...)
-		wantErased(t, s, venue, event)
+		wantErased(t, server, venue, event)
 		for _, word := range secretWords {
 			if found := filesWith(t, word, data); len(found) > 0 {
 				t.Errorf("killed %s after it was erased and run again: %s is in %v", after, word, found)
 			}
 		}
-		s.drain()
+		server.drain()
 		mustTool(t, "verify", "--data", data)
 	}
 }
@@ -270,7 +270,7 @@ func TestEraseKilled(t *testing.T) {
 // server hold no word any more; those of PostgreSQL are a test of its package.
 func TestEraseOnServers(t *testing.T) {
 	t.Parallel()
-	d := newSize(t)
+	size := newSize(t)
 	var dirs []string
 	for _, name := range []string{engines.EngineNATS, engines.EngineElasticsearch} {
 		variable := "DAYBOOK_TEST_" + strings.ToUpper(name) + "_DIR"
@@ -279,24 +279,24 @@ func TestEraseOnServers(t *testing.T) {
 		}
 		dirs = append(dirs, os.Getenv(variable))
 	}
-	s := d.serve("all")
-	venue, event := toErase(s)
+	server := size.serve("all")
+	venue, event := toErase(server)
 	eventually(t, "lists with the venue", func() bool {
-		status, b := s.try("GET", s.root+"/venues?search="+secretWords[2], "", "")
-		return status == 200 && bytes.Contains(b, []byte(`"total":1`))
+		status, data := server.try("GET", server.root+"/venues?search="+secretWords[2], "", "")
+		return status == 200 && bytes.Contains(data, []byte(`"total":1`))
 	})
-	mustTool(t, d.on([]string{"rebuild"}, "store", "index")...)
+	mustTool(t, size.on([]string{"rebuild"}, "store", "index")...)
 	_, id, _ := strings.Cut(strings.TrimPrefix(venue, "/"), "/")
-	stop := busy(t, s)
-	out := mustTool(t, d.on([]string{"erase", "venue", id, "--reason", "asked for", "--yes"}, "store", "feed", "index")...)
+	stop := busy(t, server)
+	out := mustTool(t, size.on([]string{"erase", "venue", id, "--reason", "asked for", "--yes"}, "store", "feed", "index")...)
 	stop()
 	if !strings.Contains(out, "operator  files of the database: daybook erase --compact") {
 		t.Errorf("erase says %q", out)
 	}
-	wantErased(t, s, venue, event)
+	wantErased(t, server, venue, event)
 	for _, word := range secretWords {
 		eventually(t, word+" out of the files of the engines", func() bool { return len(filesWith(t, word, dirs...)) == 0 })
 	}
-	mustTool(t, d.on([]string{"erase", "--compact"}, "store")...)
-	mustTool(t, d.on([]string{"verify"}, "store")...)
+	mustTool(t, size.on([]string{"erase", "--compact"}, "store")...)
+	mustTool(t, size.on([]string{"verify"}, "store")...)
 }

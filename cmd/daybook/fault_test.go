@@ -28,10 +28,10 @@ import (
 // the store with its effect, once, and lists equal the store, without a hand.
 
 // during waits, and fails when no writes were acknowledged meanwhile.
-func (f *fleet) during(d time.Duration, what string) {
+func (f *fleet) during(duration time.Duration, what string) {
 	f.t.Helper()
 	before := f.acknowledged.Load()
-	<-time.After(d)
+	<-time.After(duration)
 	eventually(f.t, what, func() bool { return f.acknowledged.Load() > before+20 || f.t.Failed() })
 	if f.t.Failed() {
 		f.t.FailNow()
@@ -60,22 +60,22 @@ func TestFaultStoreRestarts(t *testing.T) {
 	t.Parallel()
 	store, nats := engines.Own(t, engines.EnginePostgres), engines.Own(t, engines.EngineNATS)
 	index, prefix := engines.Elasticsearch(t)
-	f := newFleet(t, servers{store.URL(), nats.URL(), index}, 2, "--index-prefix", prefix)
-	f.storeFails = true
-	relay, projects := f.start("relay", f.on), f.start("projector", f.on)
-	f.work(4)
+	fleet := newFleet(t, servers{store.URL(), nats.URL(), index}, 2, "--index-prefix", prefix)
+	fleet.storeFails = true
+	relay, projects := fleet.start("relay", fleet.on), fleet.start("projector", fleet.on)
+	fleet.work(4)
 	for range 2 {
-		f.during(2*time.Second, "writes before")
-		refused, reads := f.refused.Load(), f.readsRefused.Load()
+		fleet.during(2*time.Second, "writes before")
+		refused, reads := fleet.refused.Load(), fleet.readsRefused.Load()
 		store.Kill9()
-		f.until("writes and reads are refused", func() bool {
-			return f.refused.Load() > refused+4 && f.readsRefused.Load() > reads
+		fleet.until("writes and reads are refused", func() bool {
+			return fleet.refused.Load() > refused+4 && fleet.readsRefused.Load() > reads
 		})
 		store.Start()
-		f.during(2*time.Second, "writes after")
+		fleet.during(2*time.Second, "writes after")
 	}
-	f.heals(relay, projects)
-	f.check()
+	fleet.heals(relay, projects)
+	fleet.check()
 }
 
 // streams returns the JetStream of a server.
@@ -110,12 +110,12 @@ func (f *fleet) checkStream(js jetstream.JetStream) {
 		f.t.Fatal(err)
 	}
 	head := now.Position
-	s := stream(f.t, js)
-	if s == nil {
+	streamInfo := stream(f.t, js)
+	if streamInfo == nil {
 		f.t.Fatal("no stream")
 	}
-	if s.State.LastSeq != uint64(head) || s.State.Msgs != s.State.LastSeq-s.State.FirstSeq+1 {
-		f.t.Errorf("stream from %d to %d has %d messages, the store has %d entries", s.State.FirstSeq, s.State.LastSeq, s.State.Msgs, head)
+	if streamInfo.State.LastSeq != uint64(head) || streamInfo.State.Msgs != streamInfo.State.LastSeq-streamInfo.State.FirstSeq+1 {
+		f.t.Errorf("stream from %d to %d has %d messages, the store has %d entries", streamInfo.State.FirstSeq, streamInfo.State.LastSeq, streamInfo.State.Msgs, head)
 	}
 }
 
@@ -126,16 +126,16 @@ func TestFaultStreamLost(t *testing.T) {
 	nats := engines.Own(t, engines.EngineNATS)
 	store, schema := engines.Postgres(t)
 	index, prefix := engines.Elasticsearch(t)
-	f := newFleet(t, servers{store, nats.URL(), index}, 1, "--store-schema", schema, "--index-prefix", prefix)
-	relay, projects := f.start("relay", f.on), f.start("projector", f.on)
-	f.work(4)
+	fleet := newFleet(t, servers{store, nats.URL(), index}, 1, "--store-schema", schema, "--index-prefix", prefix)
+	relay, projects := fleet.start("relay", fleet.on), fleet.start("projector", fleet.on)
+	fleet.work(4)
 	js := streams(t, nats.URL())
 	again := func(before *jetstream.StreamInfo) bool {
-		s := stream(t, js)
-		return s != nil && s.Created.After(before.Created) && s.State.LastSeq > before.State.LastSeq
+		streamInfo := stream(t, js)
+		return streamInfo != nil && streamInfo.Created.After(before.Created) && streamInfo.State.LastSeq > before.State.LastSeq
 	}
 
-	f.during(2*time.Second, "writes before")
+	fleet.during(2*time.Second, "writes before")
 	before := stream(t, js)
 	if before == nil || before.State.Msgs == 0 {
 		t.Fatalf("the stream before: %+v", before)
@@ -143,23 +143,23 @@ func TestFaultStreamLost(t *testing.T) {
 	if err := js.DeleteStream(t.Context(), feed.StreamName(feed.DefaultPrefix)); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("stream of %d messages deleted; another one after %s", before.State.Msgs, f.until("another stream", func() bool { return again(before) }))
-	f.during(time.Second, "writes after")
+	t.Logf("stream of %d messages deleted; another one after %s", before.State.Msgs, fleet.until("another stream", func() bool { return again(before) }))
+	fleet.during(time.Second, "writes after")
 
 	before = stream(t, js)
 	nats.Kill9()
 	must(t, os.RemoveAll(nats.Data()))
-	f.during(2*time.Second, "writes without a feed")
-	f.until("lists without a feed", func() bool {
+	fleet.during(2*time.Second, "writes without a feed")
+	fleet.until("lists without a feed", func() bool {
 		v := projects.state()
 		return v["visible"].(float64) > float64(before.State.LastSeq)+20
 	})
 	nats.Start()
-	t.Logf("store of %d messages deleted; another stream after %s", before.State.Msgs, f.until("another stream", func() bool { return again(before) }))
-	f.during(time.Second, "writes after")
-	f.heals(relay, projects)
-	f.check()
-	f.checkStream(js)
+	t.Logf("store of %d messages deleted; another stream after %s", before.State.Msgs, fleet.until("another stream", func() bool { return again(before) }))
+	fleet.during(time.Second, "writes after")
+	fleet.heals(relay, projects)
+	fleet.check()
+	fleet.checkStream(js)
 	if n := relay.counter("daybook_relay_streams_rebuilt_total"); n < 2 {
 		t.Errorf("the relay made %v streams anew, want 2", n)
 	}
@@ -174,29 +174,29 @@ func TestFaultSearchStopped(t *testing.T) {
 			t.Parallel()
 			index, nats := engines.Own(t, flavour), engines.Own(t, engines.EngineNATS)
 			store, schema := engines.Postgres(t)
-			f := newFleet(t, servers{store, nats.URL(), index.URL()}, 1, "--store-schema", schema, "--index-flavour", flavour)
-			relay, projects := f.start("relay", f.on), f.start("projector", f.on)
-			f.until("the projector is ready", func() bool { return projects.state()["code"] == http.StatusOK })
-			f.work(3)
-			f.during(2*time.Second, "writes before")
-			f.until("lists before", func() bool { return f.lists.Load() > 0 })
+			fleet := newFleet(t, servers{store, nats.URL(), index.URL()}, 1, "--store-schema", schema, "--index-flavour", flavour)
+			relay, projects := fleet.start("relay", fleet.on), fleet.start("projector", fleet.on)
+			fleet.until("the projector is ready", func() bool { return projects.state()["code"] == http.StatusOK })
+			fleet.work(3)
+			fleet.during(2*time.Second, "writes before")
+			fleet.until("lists before", func() bool { return fleet.lists.Load() > 0 })
 			index.Kill9()
 			<-time.After(time.Second) // what was on its way
-			acknowledged, reads, lists, refused := f.acknowledged.Load(), f.reads.Load(), f.lists.Load(), f.listsRefused.Load()
-			f.during(6*time.Second, "writes without a search server")
-			if n := f.lists.Load() - lists; n != 0 {
+			acknowledged, reads, lists, refused := fleet.acknowledged.Load(), fleet.reads.Load(), fleet.lists.Load(), fleet.listsRefused.Load()
+			fleet.during(6*time.Second, "writes without a search server")
+			if n := fleet.lists.Load() - lists; n != 0 {
 				t.Errorf("%d lists were answered without a search server", n)
 			}
 			t.Logf("without a search server: %d writes acknowledged, %d single reads answered, %d lists refused",
-				f.acknowledged.Load()-acknowledged, f.reads.Load()-reads, f.listsRefused.Load()-refused)
-			if f.reads.Load() < reads+10 || f.listsRefused.Load() < refused+10 {
+				fleet.acknowledged.Load()-acknowledged, fleet.reads.Load()-reads, fleet.listsRefused.Load()-refused)
+			if fleet.reads.Load() < reads+10 || fleet.listsRefused.Load() < refused+10 {
 				t.Error("too few reads for a proof")
 			}
 			index.Start()
-			t.Logf("lists again after %s", f.until("lists after", func() bool { return f.lists.Load() > lists+5 }))
-			f.during(time.Second, "writes after")
-			f.heals(relay, projects)
-			f.check()
+			t.Logf("lists again after %s", fleet.until("lists after", func() bool { return fleet.lists.Load() > lists+5 }))
+			fleet.during(time.Second, "writes after")
+			fleet.heals(relay, projects)
+			fleet.check()
 		})
 	}
 }
@@ -209,20 +209,20 @@ func TestFaultSearchFull(t *testing.T) {
 	store, schema := engines.Postgres(t)
 	index, prefix := engines.Elasticsearch(t)
 	between := newSearch(t, index, nil)
-	f := newFleet(t, servers{store, nats.URL(), between.URL}, 1, "--store-schema", schema, "--index-prefix", prefix)
-	relay, projects := f.start("relay", f.on), f.start("projector", f.on)
-	f.work(3)
-	f.during(2*time.Second, "writes before")
+	fleet := newFleet(t, servers{store, nats.URL(), between.URL}, 1, "--store-schema", schema, "--index-prefix", prefix)
+	relay, projects := fleet.start("relay", fleet.on), fleet.start("projector", fleet.on)
+	fleet.work(3)
+	fleet.during(2*time.Second, "writes before")
 	for _, busy := range []int32{refuseAll, refuseSome} {
 		between.busy.Store(busy)
-		f.during(5*time.Second, "writes while the index is full")
+		fleet.during(5*time.Second, "writes while the index is full")
 		for end := time.Now().Add(limit); projects.counter("daybook_projection_retries_total") == 0 && time.Now().Before(end); {
-			f.during(time.Second, "writes until the projector tries again")
+			fleet.during(time.Second, "writes until the projector tries again")
 		}
 		between.busy.Store(refuseNone)
 		// By itself, and with the writes going on.
-		want := f.newest()
-		t.Logf("lists have caught up after %s", f.until("lists after", func() bool {
+		want := fleet.newest()
+		t.Logf("lists have caught up after %s", fleet.until("lists after", func() bool {
 			shows, told := projects.state()["visible"].(float64)
 			return told && shows >= want
 		}))
@@ -233,18 +233,18 @@ func TestFaultSearchFull(t *testing.T) {
 		t.Errorf("the search server refused %d writes and %d items, the projector tried again %v times: too few for a proof",
 			whole, items, projects.counter("daybook_projection_retries_total"))
 	}
-	f.heals(relay, projects)
-	f.check()
+	fleet.heals(relay, projects)
+	fleet.check()
 }
 
 // keptPosition returns the position that an index keeps.
 func keptPosition(t *testing.T, index, prefix string) int64 {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, index+"/"+prefix+"-state/_doc/position", http.NoBody)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, index+"/"+prefix+"-state/_doc/position", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := http.DefaultClient.Do(r)
+	res, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,16 +273,16 @@ func TestFaultKilledAtPoints(t *testing.T) {
 	byStore := servers{through(t, store, newStoreTap(&apiTrap)), nats.URL(), index}
 	byFeed := servers{store, through(t, nats.URL(), func() tap { return &feedTap{k: &relayTrap} }), index}
 	byIndex := servers{store, nats.URL(), between.URL}
-	f := newFleet(t, servers{store, nats.URL(), index}, 2, "--store-schema", schema, "--index-prefix", prefix)
-	f.apisDie = true
+	fleet := newFleet(t, servers{store, nats.URL(), index}, 2, "--store-schema", schema, "--index-prefix", prefix)
+	fleet.apisDie = true
 	replace := func() {
-		f.apis[0].Load().kill()
-		f.apis[0].Store(f.start("api", byStore))
+		fleet.apis[0].Load().kill()
+		fleet.apis[0].Store(fleet.start("api", byStore))
 	}
 	replace()
-	relay, projects := f.start("relay", byFeed), f.start("projector", byIndex)
-	f.work(4)
-	f.during(time.Second, "writes before")
+	relay, projects := fleet.start("relay", byFeed), fleet.start("projector", byIndex)
+	fleet.work(4)
+	fleet.during(time.Second, "writes before")
 
 	dies := func(k *trap, point string, victim *server) bool {
 		select {
@@ -304,15 +304,15 @@ func TestFaultKilledAtPoints(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for _, point := range []string{pointCommitting, pointCommitted} {
-			replayed, broken := f.replayed.Load(), f.broken.Load()
-			if !dies(&apiTrap, point, f.apis[0].Load()) {
+			replayed, broken := fleet.replayed.Load(), fleet.broken.Load()
+			if !dies(&apiTrap, point, fleet.apis[0].Load()) {
 				return
 			}
-			f.apis[0].Store(f.start("api", byStore))
-			eventually(t, "clients lost their answers", func() bool { return f.broken.Load() > broken || t.Failed() })
+			fleet.apis[0].Store(fleet.start("api", byStore))
+			eventually(t, "clients lost their answers", func() bool { return fleet.broken.Load() > broken || t.Failed() })
 			if point == pointCommitted {
 				eventually(t, "a write of which nobody was told is answered again", func() bool {
-					return f.replayed.Load()+f.confirmed.Load() > replayed || t.Failed()
+					return fleet.replayed.Load()+fleet.confirmed.Load() > replayed || t.Failed()
 				})
 			}
 		}
@@ -324,7 +324,7 @@ func TestFaultKilledAtPoints(t *testing.T) {
 				return
 			}
 			before := stream(t, js)
-			relay = f.start("relay", byFeed)
+			relay = fleet.start("relay", byFeed)
 			active("the next relay", relay, "relay")
 			after := stream(t, js)
 			if before == nil || after == nil || !after.Created.Equal(before.Created) {
@@ -344,7 +344,7 @@ func TestFaultKilledAtPoints(t *testing.T) {
 			if moved := point == pointMoved; last.documents == 0 || moved != (kept == last.newest) || kept > last.newest {
 				t.Errorf("%s: the index keeps position %d, %d was written last", point, kept, last.newest)
 			}
-			projects = f.start("projector", byIndex)
+			projects = fleet.start("projector", byIndex)
 			active("the next projector", projects, "projector")
 		}
 	})
@@ -352,10 +352,10 @@ func TestFaultKilledAtPoints(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	f.during(time.Second, "writes after")
-	f.heals(relay, projects)
-	f.check()
-	f.checkStream(streams(t, nats.URL()))
+	fleet.during(time.Second, "writes after")
+	fleet.heals(relay, projects)
+	fleet.check()
+	fleet.checkStream(streams(t, nats.URL()))
 }
 
 // TestFaultTwoOfEach runs two relays and two projectors. The active one of each
@@ -367,19 +367,19 @@ func TestFaultTwoOfEach(t *testing.T) {
 	nats := engines.Own(t, engines.EngineNATS)
 	store, schema := engines.Postgres(t)
 	index, prefix := engines.Elasticsearch(t)
-	f := newFleet(t, servers{store, nats.URL(), index}, 1, "--store-schema", schema, "--index-prefix", prefix)
+	fleet := newFleet(t, servers{store, nats.URL(), index}, 1, "--store-schema", schema, "--index-prefix", prefix)
 	var holds [2]atomic.Pointer[held]
 	var betweens [2]*search
 	var relays, projectors [2]*server
 	for i := range 2 {
 		by := through(t, nats.URL(), func() tap { return &feedTap{hold: &holds[i]} })
-		relays[i] = f.start("relay", servers{store, by, index})
+		relays[i] = fleet.start("relay", servers{store, by, index})
 		betweens[i] = newSearch(t, index, nil)
-		projectors[i] = f.start("projector", servers{store, nats.URL(), betweens[i].URL})
+		projectors[i] = fleet.start("projector", servers{store, nats.URL(), betweens[i].URL})
 	}
 	js := streams(t, nats.URL())
-	f.work(3)
-	f.during(time.Second, "writes before")
+	fleet.work(3)
+	fleet.during(time.Second, "writes before")
 	place := func(of [2]*server, s *server) int {
 		if of[0] == s {
 			return 0
@@ -392,8 +392,8 @@ func TestFaultTwoOfEach(t *testing.T) {
 	holds[place(relays, first)].Store(h)
 	<-h.met
 	first.signal(syscall.SIGSTOP)
-	want := f.newest()
-	took := f.until("the other relay", func() bool {
+	want := fleet.newest()
+	took := fleet.until("the other relay", func() bool {
 		v := second.state()
 		return v["relay"] == "active" && v["published"].(float64) >= want
 	})
@@ -405,10 +405,10 @@ func TestFaultTwoOfEach(t *testing.T) {
 	close(h.release)
 	<-h.done
 	first.signal(syscall.SIGCONT)
-	f.until("the first relay stands by", func() bool { return first.state()["relay"] == "standby" })
-	f.during(time.Second, "writes after two relays")
-	if s := stream(t, js); s == nil || !s.Created.Equal(before.Created) || s.State.Msgs != s.State.LastSeq-s.State.FirstSeq+1 {
-		t.Errorf("the stream after a late relay: %+v, before %+v", s, before)
+	fleet.until("the first relay stands by", func() bool { return first.state()["relay"] == "standby" })
+	fleet.during(time.Second, "writes after two relays")
+	if streamInfo := stream(t, js); streamInfo == nil || !streamInfo.Created.Equal(before.Created) || streamInfo.State.Msgs != streamInfo.State.LastSeq-streamInfo.State.FirstSeq+1 {
+		t.Errorf("the stream after a late relay: %+v, before %+v", streamInfo, before)
 	}
 
 	first, second = active(t, "projector", projectors[:])
@@ -418,8 +418,8 @@ func TestFaultTwoOfEach(t *testing.T) {
 	<-h.met
 	first.signal(syscall.SIGSTOP)
 	// What is held back may be newer than what a client was told of by now.
-	want = max(f.newest(), float64(h.newest))
-	took = f.until("the other projector", func() bool {
+	want = max(fleet.newest(), float64(h.newest))
+	took = fleet.until("the other projector", func() bool {
 		v := second.state()
 		shows, told := v["visible"].(float64)
 		return v["projector"] == "active" && told && shows >= want
@@ -434,16 +434,16 @@ func TestFaultTwoOfEach(t *testing.T) {
 		t.Errorf("the late documents: %s", h.answer)
 	}
 	first.signal(syscall.SIGCONT)
-	f.until("the first projector stands by", func() bool { return first.state()["projector"] == "standby" })
+	fleet.until("the first projector stands by", func() bool { return first.state()["projector"] == "standby" })
 
 	first, _ = active(t, "relay", relays[:])
-	f.bare(js, index, prefix, first)
+	fleet.bare(js, index, prefix, first)
 
 	// The active ones die; those that were stopped take over.
 	for role, pair := range map[string][]*server{"relay": relays[:], "projector": projectors[:]} {
 		first, second := active(t, role, pair)
 		first.kill()
-		took := f.until("the other "+role, func() bool { return second.state()[role] == "active" })
+		took := fleet.until("the other "+role, func() bool { return second.state()[role] == "active" })
 		t.Logf("%s replaced %s after a kill", role, took)
 		if took > 15*time.Second {
 			t.Errorf("%s replaced after %s", role, took)
@@ -454,9 +454,9 @@ func TestFaultTwoOfEach(t *testing.T) {
 			projectors[0] = second
 		}
 	}
-	f.heals(relays[0], projectors[0])
-	f.check()
-	f.checkStream(js)
+	fleet.heals(relays[0], projectors[0])
+	fleet.check()
+	fleet.checkStream(js)
 }
 
 // bare runs a relay and a projector that ask for no lease next to the active ones
@@ -497,7 +497,7 @@ func (f *fleet) bare(js jetstream.JetStream, url, prefix string, other *server) 
 		return float64(relay.Stats().Conflicts)+other.counter(conflicts) > before && projects.Stats().Documents > 20
 	})
 	f.during(2*time.Second, "writes with two at work")
-	r, p := relay.Stats(), projects.Stats()
+	relayStats, stats := relay.Stats(), projects.Stats()
 	f.t.Logf("without a lease: a relay published %d entries, the server refused it %d times and the one with the lease %v times; a projector wrote %d documents of %d entries",
-		r.Published, r.Conflicts, other.counter(conflicts)-before, p.Documents, p.Entries)
+		relayStats.Published, relayStats.Conflicts, other.counter(conflicts)-before, stats.Documents, stats.Entries)
 }

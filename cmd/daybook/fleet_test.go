@@ -172,33 +172,33 @@ var oneUse = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, T
 // ask sends a request to one of the api processes; a connection that breaks has
 // status 0.
 func (f *fleet) ask(which int, method, path, body string, header ...string) (int, http.Header, []byte) {
-	r, err := http.NewRequestWithContext(context.WithoutCancel(f.t.Context()), method, f.apis[which%len(f.apis)].Load().root+path, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(context.WithoutCancel(f.t.Context()), method, f.apis[which%len(f.apis)].Load().root+path, strings.NewReader(body))
 	if err != nil {
 		f.t.Error(err)
 		return 0, nil, nil
 	}
-	r.Host = "daybook.test" // of links, whichever process answers
+	request.Host = "daybook.test" // of links, whichever process answers
 	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Content-Type", "application/json")
 	}
 	for i := 0; i < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
+		request.Header.Set(header[i], header[i+1])
 	}
-	res, err := oneUse.Do(r)
+	res, err := oneUse.Do(request)
 	if err != nil {
 		return 0, nil, nil
 	}
 	defer func() { _ = res.Body.Close() }()
-	b, err := io.ReadAll(res.Body)
+	data, err := io.ReadAll(res.Body)
 	if err != nil {
 		return 0, nil, nil
 	}
-	return res.StatusCode, res.Header, b
+	return res.StatusCode, res.Header, data
 }
 
 // isRefusal reports whether an answer is a 503 that says when to come again.
-func isRefusal(status int, h http.Header) bool {
-	return status == http.StatusServiceUnavailable && h.Get("Retry-After") != ""
+func isRefusal(status int, header http.Header) bool {
+	return status == http.StatusServiceUnavailable && header.Get("Retry-After") != ""
 }
 
 // The pauses of clients.
@@ -228,14 +228,14 @@ func (f *fleet) send(which int, c *change) (calendar.ID, bool) {
 	}
 	from := time.Now()
 	for try := 0; time.Since(from) < limit; try++ {
-		status, h, b := f.ask(which+try, c.method, c.path, c.body, header...)
+		status, h, data := f.ask(which+try, c.method, c.path, c.body, header...)
 		switch {
 		case status == http.StatusOK, status == http.StatusCreated:
 			var r struct{ ID calendar.ID }
 			version, _, _ := strings.Cut(strings.Trim(h.Get("ETag"), `"`), "-")
 			at, err := strconv.ParseUint(h.Get("Daybook-Position"), 10, 64)
-			if json.Unmarshal(b, &r) != nil || err != nil || !c.removed && version != strconv.FormatInt(c.version, 10) {
-				f.t.Errorf("%s %s: version %s at %q, want version %d: %s", c.method, c.path, version, h.Get("Daybook-Position"), c.version, b)
+			if json.Unmarshal(data, &r) != nil || err != nil || !c.removed && version != strconv.FormatInt(c.version, 10) {
+				f.t.Errorf("%s %s: version %s at %q, want version %d: %s", c.method, c.path, version, h.Get("Daybook-Position"), c.version, data)
 				return 0, false
 			}
 			if h.Get("Idempotency-Replayed") != "" {
@@ -253,7 +253,7 @@ func (f *fleet) send(which int, c *change) (calendar.ID, bool) {
 			f.acknowledged.Add(1)
 			return 0, true
 		default:
-			f.t.Errorf("%s %s %s, try %d: %d %s", c.method, c.path, c.body, try, status, b)
+			f.t.Errorf("%s %s %s, try %d: %d %s", c.method, c.path, c.body, try, status, data)
 			return 0, false
 		}
 		<-time.After(retryPause)
@@ -283,7 +283,7 @@ type own struct {
 
 // writes makes, changes, deletes and restores records of its own until rest.
 func (f *fleet) writes(w int) {
-	r := rand.New(rand.NewPCG(uint64(w), 7))
+	dice := rand.New(rand.NewPCG(uint64(w), 7))
 	var mine []*own
 	collections := []string{"venues", "organizers", "categories", "tags"}
 	names := map[string]string{"events": "title", "venues": "venue", "organizers": "organizer", "categories": "name", "tags": "name"}
@@ -292,7 +292,7 @@ func (f *fleet) writes(w int) {
 		c := &change{key: fmt.Sprintf("writer %d write %d", w, n)}
 		var of *own
 		body := map[string]any{}
-		some := r.IntN(100)
+		some := dice.IntN(100)
 		stays := w == 0 && n < len(collections) // there is one of each, however few writes there are
 		switch {
 		case stays:
@@ -301,11 +301,11 @@ func (f *fleet) writes(w int) {
 		case len(mine) == 0 || some < 45:
 			of = &own{collection: "events"}
 			if some%4 == 3 {
-				of.collection = collections[r.IntN(len(collections))]
+				of.collection = collections[dice.IntN(len(collections))]
 			}
 			c.method, c.path, c.version = http.MethodPost, "/"+of.collection, 1
 		default:
-			of = mine[r.IntN(len(mine))]
+			of = mine[dice.IntN(len(mine))]
 			if of.removed {
 				continue
 			}
@@ -321,14 +321,14 @@ func (f *fleet) writes(w int) {
 		} else {
 			c.name = fmt.Sprintf("Fault w%d n%d v%d", w, n, c.version)
 			body[names[of.collection]] = c.name
-			if post && !stays && r.IntN(2) == 0 {
-				body["status"] = statuses[r.IntN(len(statuses))]
+			if post && !stays && dice.IntN(2) == 0 {
+				body["status"] = statuses[dice.IntN(len(statuses))]
 			}
 			if of.collection == "events" {
-				f.eventBody(r, body, c)
+				f.eventBody(dice, body, c)
 			}
-			b, _ := json.Marshal(body) //nolint:errchkjson // of plain texts
-			c.body = string(b)
+			data, _ := json.Marshal(body) //nolint:errchkjson // of plain texts
+			c.body = string(data)
 		}
 		id, ok := f.send(w, c)
 		if !ok {
@@ -347,9 +347,9 @@ func (f *fleet) writes(w int) {
 }
 
 // eventBody fills the body of a write of an event.
-func (f *fleet) eventBody(r *rand.Rand, body map[string]any, c *change) {
+func (f *fleet) eventBody(dice *rand.Rand, body map[string]any, c *change) {
 	if c.version == 1 {
-		body["start_date"], body["end_date"] = fmt.Sprintf("2031-%02d-10 10:00", 1+r.IntN(12)), "2031-12-20 12:00"
+		body["start_date"], body["end_date"] = fmt.Sprintf("2031-%02d-10 10:00", 1+dice.IntN(12)), "2031-12-20 12:00"
 	}
 	come := func(name string) string {
 		f.mu.Lock()
@@ -357,18 +357,18 @@ func (f *fleet) eventBody(r *rand.Rand, body map[string]any, c *change) {
 		f.made[name] = true
 		return name
 	}
-	if r.IntN(3) == 0 {
+	if dice.IntN(3) == 0 {
 		body["venue"] = map[string]any{"venue": come("Hall of " + c.name)}
 	}
-	if r.IntN(3) == 0 {
+	if dice.IntN(3) == 0 {
 		body["tags"] = []string{"jazz", "folk", come("tag of " + strings.ToLower(c.name))}
 	}
 }
 
 // versionOf returns the version in which a name was given.
 func versionOf(name string) int64 {
-	_, v, _ := strings.Cut(name, " v")
-	n, _ := strconv.ParseInt(v, 10, 64)
+	_, text, _ := strings.Cut(name, " v")
+	n, _ := strconv.ParseInt(text, 10, 64)
 	return n
 }
 
@@ -384,19 +384,19 @@ type listed struct {
 // list asks for a list and looks whether what is shown was ever so, and not
 // before the position that the list states.
 func (f *fleet) list(which int, path string, header ...string) (*listed, calendar.Position, bool) {
-	status, h, b := f.ask(which, http.MethodGet, path, "", header...)
+	status, h, data := f.ask(which, http.MethodGet, path, "", header...)
 	switch {
 	case isRefusal(status, h), status == 0 && f.apisDie:
 		f.listsRefused.Add(1)
 		return nil, 0, false
 	case status != http.StatusOK:
-		f.t.Errorf("GET %s: %d %s", path, status, b)
+		f.t.Errorf("GET %s: %d %s", path, status, data)
 		return nil, 0, false
 	}
 	l := &listed{}
 	at, err := strconv.ParseUint(h.Get("Daybook-Position"), 10, 64)
-	if err := errors.Join(err, json.Unmarshal(b, l)); err != nil {
-		f.t.Errorf("GET %s: %v: %s", path, err, b)
+	if err := errors.Join(err, json.Unmarshal(data, l)); err != nil {
+		f.t.Errorf("GET %s: %v: %s", path, err, data)
 		return nil, 0, false
 	}
 	f.lists.Add(1)
@@ -422,9 +422,9 @@ const coming = "start_date=2030-01-01&end_date=2032-12-31"
 // listsAnonymous looks at pages as everybody sees them.
 func (f *fleet) listsAnonymous() {
 	for n := 0; !f.stopped(); n++ {
-		l, _, ok := f.list(n, "/events?per_page=50&page=1&"+coming)
+		listed, _, ok := f.list(n, "/events?per_page=50&page=1&"+coming)
 		if ok {
-			for _, e := range l.Events {
+			for _, e := range listed.Events {
 				if e.Status != "publish" {
 					f.t.Errorf("everybody is shown event %d with status %s", e.ID, e.Status)
 				}
@@ -464,9 +464,9 @@ func (f *fleet) readsSingle() {
 			continue
 		}
 		// One of five paths has it.
-		status, h, b := 0, http.Header(nil), []byte(nil)
+		status, header, data := 0, http.Header(nil), []byte(nil)
 		for _, collection := range []string{"events", "venues", "organizers", "categories", "tags"} {
-			status, h, b = f.ask(n, http.MethodGet, fmt.Sprintf("/%s/%d", collection, id), "", "Authorization", "Bearer "+f.token)
+			status, header, data = f.ask(n, http.MethodGet, fmt.Sprintf("/%s/%d", collection, id), "", "Authorization", "Bearer "+f.token)
 			if status != http.StatusNotFound {
 				break
 			}
@@ -474,15 +474,15 @@ func (f *fleet) readsSingle() {
 		switch {
 		case status == http.StatusOK:
 			f.reads.Add(1)
-			got, _, _ := strings.Cut(strings.Trim(h.Get("ETag"), `"`), "-")
+			got, _, _ := strings.Cut(strings.Trim(header.Get("ETag"), `"`), "-")
 			if v, err := strconv.Atoi(got); err != nil || v < version {
 				f.t.Errorf("record %d is read in version %q after %d was acknowledged", id, got, version)
 			}
 		case status == http.StatusForbidden, status == http.StatusNotFound: // trashed, a term that is gone
-		case isRefusal(status, h) && f.storeFails, status == 0 && f.apisDie:
+		case isRefusal(status, header) && f.storeFails, status == 0 && f.apisDie:
 			f.readsRefused.Add(1)
 		default:
-			f.t.Errorf("read of record %d: %d %s", id, status, b)
+			f.t.Errorf("read of record %d: %d %s", id, status, data)
 		}
 	}
 }
@@ -519,12 +519,12 @@ func (f *fleet) heals(processes ...*server) {
 // open opens the store next to the processes.
 func (f *fleet) open() *postgres.Store {
 	f.t.Helper()
-	s, err := postgres.Open(f.t.Context(), f.on.store, postgres.Options{Schema: f.schema})
+	store, err := postgres.Open(f.t.Context(), f.on.store, postgres.Options{Schema: f.schema})
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	f.t.Cleanup(func() { _ = s.Close() })
-	return s
+	f.t.Cleanup(func() { _ = store.Close() })
+	return store
 }
 
 // check looks whether the store has every acknowledged write with its effect and
@@ -555,42 +555,42 @@ func (f *fleet) checkEntries(store eventstore.Store) map[calendar.ID]*calendar.R
 		if len(entries) == 0 {
 			break
 		}
-		for _, e := range entries {
-			if at++; e.Position != at {
-				f.t.Fatalf("position %d after %d", e.Position, at-1)
+		for _, entry := range entries {
+			if at++; entry.Position != at {
+				f.t.Fatalf("position %d after %d", entry.Position, at-1)
 			}
-			requests[at] = e.Cause.Request
-			if versions[e.ID]++; e.Version != versions[e.ID] {
-				f.t.Errorf("record %d: version %d after %d", e.ID, e.Version, versions[e.ID]-1)
+			requests[at] = entry.Cause.Request
+			if versions[entry.ID]++; entry.Version != versions[entry.ID] {
+				f.t.Errorf("record %d: version %d after %d", entry.ID, entry.Version, versions[entry.ID]-1)
 			}
-			if !e.Kind.IsPost() && !e.Kind.IsTerm() {
+			if !entry.Kind.IsPost() && !entry.Kind.IsTerm() {
 				continue
 			}
-			rec, err := calendar.DecodeRecord(e.State)
+			rec, err := calendar.DecodeRecord(entry.State)
 			if err != nil {
 				f.t.Fatal(err)
 			}
-			last[e.ID] = rec
+			last[entry.ID] = rec
 			name, _ := rec.Name(rec.Home)
-			if other, used := byName[name]; used && other != e.ID {
-				f.t.Errorf("records %d and %d are both named %q: one write had two effects", other, e.ID, name)
+			if other, used := byName[name]; used && other != entry.ID {
+				f.t.Errorf("records %d and %d are both named %q: one write had two effects", other, entry.ID, name)
 			}
-			byName[name] = e.ID
-			effects, known := f.effects[e.ID]
+			byName[name] = entry.ID
+			effects, known := f.effects[entry.ID]
 			if !known {
 				if shared := name == "jazz" || name == "folk"; !shared && !f.made[name] {
-					f.t.Errorf("%s %d %q comes of no write that was acknowledged", e.Kind, e.ID, name)
+					f.t.Errorf("%s %d %q comes of no write that was acknowledged", entry.Kind, entry.ID, name)
 				}
 				continue
 			}
-			if int(e.Version) > len(effects) {
-				f.t.Errorf("%s %d has version %d (%q), %d writes were acknowledged", e.Kind, e.ID, e.Version, name, len(effects))
+			if int(entry.Version) > len(effects) {
+				f.t.Errorf("%s %d has version %d (%q), %d writes were acknowledged", entry.Kind, entry.ID, entry.Version, name, len(effects))
 				continue
 			}
-			want := effects[e.Version-1]
+			want := effects[entry.Version-1]
 			trashed := rec.Fields.String("status") == string(calendar.StatusTrash)
 			if name != want.name || trashed != want.trashed || rec.Deleted != want.removed {
-				f.t.Errorf("%s %d, version %d: got %q, trashed %t, gone %t, want %+v", e.Kind, e.ID, e.Version, name, trashed, rec.Deleted, want)
+				f.t.Errorf("%s %d, version %d: got %q, trashed %t, gone %t, want %+v", entry.Kind, entry.ID, entry.Version, name, trashed, rec.Deleted, want)
 			}
 		}
 	}
@@ -600,9 +600,9 @@ func (f *fleet) checkEntries(store eventstore.Store) map[calendar.ID]*calendar.R
 		if int(versions[id]) != len(effects) {
 			f.t.Errorf("record %d has %d versions, %d writes were acknowledged", id, versions[id], len(effects))
 		}
-		for i, e := range effects {
-			if e.position > 0 && requests[e.position] == "" {
-				f.t.Errorf("record %d, write %d: nothing was written at position %d by a request", id, i+1, e.position)
+		for i, effect := range effects {
+			if effect.position > 0 && requests[effect.position] == "" {
+				f.t.Errorf("record %d, write %d: nothing was written at position %d by a request", id, i+1, effect.position)
 			}
 		}
 	}
@@ -649,15 +649,15 @@ func (f *fleet) checkLists(last map[calendar.ID]*calendar.Record) {
 		got := map[calendar.ID]string{}
 		for page, pages := 1, 1; page <= pages; page++ {
 			path := fmt.Sprintf("/%s?per_page=100&page=%d&%s", collection, page, query)
-			status, _, b := f.ask(page, http.MethodGet, path, "", "Authorization", "Bearer "+f.token)
+			status, _, data := f.ask(page, http.MethodGet, path, "", "Authorization", "Bearer "+f.token)
 			if status != http.StatusOK {
-				f.t.Errorf("GET %s: %d %s", path, status, b)
+				f.t.Errorf("GET %s: %d %s", path, status, data)
 				break
 			}
 			var answer map[string]json.RawMessage
 			var records []json.RawMessage
 			var total int
-			if err := errors.Join(json.Unmarshal(b, &answer), json.Unmarshal(answer[collection], &records),
+			if err := errors.Join(json.Unmarshal(data, &answer), json.Unmarshal(answer[collection], &records),
 				json.Unmarshal(answer["total_pages"], &pages), json.Unmarshal(answer["total"], &total)); err != nil {
 				f.t.Fatalf("GET %s: %v", path, err)
 			}
@@ -696,9 +696,9 @@ func (f *fleet) checkLists(last map[calendar.ID]*calendar.Record) {
 		if len(want[collection]) == 0 {
 			f.t.Errorf("no %s were written", collection)
 		}
-		for id, w := range want[collection] {
-			if got[id] != w {
-				f.t.Errorf("%s %d: listed as %q, the store has %q", collection, id, got[id], w)
+		for id, text := range want[collection] {
+			if got[id] != text {
+				f.t.Errorf("%s %d: listed as %q, the store has %q", collection, id, got[id], text)
 			}
 		}
 		if len(got) != len(want[collection]) {
@@ -711,9 +711,9 @@ func (f *fleet) checkLists(last map[calendar.ID]*calendar.Record) {
 
 // checkSingle compares a record of a list with itself as the store has it.
 func (f *fleet) checkSingle(which int, path string, listed []byte) {
-	status, _, b := f.ask(which, http.MethodGet, path, "", "Authorization", "Bearer "+f.token)
+	status, _, data := f.ask(which, http.MethodGet, path, "", "Authorization", "Bearer "+f.token)
 	var one, of map[string]any
-	if err := errors.Join(json.Unmarshal(b, &one), json.Unmarshal(listed, &of)); err != nil || status != http.StatusOK {
+	if err := errors.Join(json.Unmarshal(data, &one), json.Unmarshal(listed, &of)); err != nil || status != http.StatusOK {
 		f.t.Errorf("GET %s: %d, %v", path, status, err)
 		return
 	}
@@ -731,12 +731,12 @@ func withoutLinked(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		delete(v, "json_ld")
-		for _, e := range v {
-			withoutLinked(e)
+		for _, value := range v {
+			withoutLinked(value)
 		}
 	case []any:
-		for _, e := range v {
-			withoutLinked(e)
+		for _, value := range v {
+			withoutLinked(value)
 		}
 	}
 }

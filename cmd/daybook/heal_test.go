@@ -26,26 +26,28 @@ import (
 func TestIndexDeleted(t *testing.T) {
 	t.Parallel()
 	index, prefix := engines.Elasticsearch(t)
-	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--index", index, "--index-prefix", prefix)
+	server := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--index", index, "--index-prefix", prefix)
 	n := 0
 	create := func() {
-		s.want(201, "POST", "/events", s.token, concert)
+		server.want(201, "POST", "/events", server.token, concert)
 		n++
 	}
 	for range 5 {
 		create()
 	}
-	total := func() float64 { return s.want(200, "GET", "/events?per_page=1", s.token, "")["total"].(float64) }
+	total := func() float64 {
+		return server.want(200, "GET", "/events?per_page=1", server.token, "")["total"].(float64)
+	}
 	if got := total(); got != float64(n) {
 		t.Fatalf("%v events, want %d", got, n)
 	}
 	ask := func(method, path, body string) []byte {
 		t.Helper()
-		status, b := s.try(method, index+path, "", body)
+		status, data := server.try(method, index+path, "", body)
 		if status >= 300 {
-			t.Fatalf("%s %s: %d %s", method, path, status, b)
+			t.Fatalf("%s %s: %d %s", method, path, status, data)
 		}
-		return b
+		return data
 	}
 	// indices returns the present ones whose names contain a part.
 	indices := func(part string) string {
@@ -76,19 +78,19 @@ func TestIndexDeleted(t *testing.T) {
 		refused, asked := 0, 0
 		healed := func() bool {
 			asked++ // another list each time: answers are kept
-			status, h, b := s.full("GET", fmt.Sprintf("%s/events?per_page=%d", s.root, 1+asked%50), s.token, "", nil)
+			status, header, data := server.full("GET", fmt.Sprintf("%s/events?per_page=%d", server.root, 1+asked%50), server.token, "", nil)
 			switch status {
 			case 200:
-				if !strings.Contains(string(b), fmt.Sprintf(`"total":%d,`, n)) {
-					t.Fatalf("%s: a short list: %.300s", c.name, b)
+				if !strings.Contains(string(data), fmt.Sprintf(`"total":%d,`, n)) {
+					t.Fatalf("%s: a short list: %.300s", c.name, data)
 				}
 			case 503:
 				refused++
-				if h.Get("Retry-After") == "" {
+				if header.Get("Retry-After") == "" {
 					t.Errorf("%s: no Retry-After", c.name)
 				}
 			default:
-				t.Fatalf("%s: %d %s", c.name, status, b)
+				t.Fatalf("%s: %d %s", c.name, status, data)
 			}
 			now := indices("-state-")
 			return status == 200 && now != before && now != "" && !strings.Contains(now, ",")
@@ -103,7 +105,7 @@ func TestIndexDeleted(t *testing.T) {
 			t.Errorf("%s: %v events afterwards, want %d", c.name, got, n)
 		}
 	}
-	s.ends()
+	server.ends()
 }
 
 // searchFlavours are the search servers on which slow faults are played. What is different about
@@ -138,20 +140,20 @@ func TestFaultsOfTheIndex(t *testing.T) {
 	eachSearch(t, func(t *testing.T, index, prefix string, on []string) {
 		t.Helper()
 		data := []string{"--data", filepath.Join(t.TempDir(), "data")}
-		s := startServer(t, slices.Concat([]string{"serve"}, data, on)...)
+		server := startServer(t, slices.Concat([]string{"serve"}, data, on)...)
 		n := 0.0
 		create := func() {
 			t.Helper()
-			s.want(201, "POST", "/events", s.token, concert)
+			server.want(201, "POST", "/events", server.token, concert)
 			n++
 		}
 		create()
-		if got := s.want(200, "GET", "/events", s.token, "")["total"]; got != n {
+		if got := server.want(200, "GET", "/events", server.token, "")["total"]; got != n {
 			t.Fatalf("%v events, want %v", got, n)
 		}
 		ask := func(method, path, body string) []byte {
 			t.Helper()
-			status, b := s.try(method, index+"/"+path, "", body)
+			status, b := server.try(method, index+"/"+path, "", body)
 			if status >= 300 {
 				t.Fatalf("%s %s: %d %s", method, path, status, b)
 			}
@@ -185,12 +187,12 @@ func TestFaultsOfTheIndex(t *testing.T) {
 		} {
 			c.do()
 			if c.reason == "index_closed_exception" {
-				status, h, b := s.full("GET", s.root+"/events?per_page=7", "", "", nil)
-				if status != 503 || h.Get("Retry-After") == "" || !strings.Contains(string(b), `"rest_unavailable"`) || strings.Contains(string(b), "closed") {
-					t.Errorf("a list of a closed index: %d %v %s", status, h, b)
+				status, header, b := server.full("GET", server.root+"/events?per_page=7", "", "", nil)
+				if status != 503 || header.Get("Retry-After") == "" || !strings.Contains(string(b), `"rest_unavailable"`) || strings.Contains(string(b), "closed") {
+					t.Errorf("a list of a closed index: %d %v %s", status, header, b)
 				}
-				eventually(t, c.reason+" in the log", func() bool { return strings.Contains(s.log(), c.reason) })
-				if v := s.state(); v["status"] != "degraded" || v["why"] != "read model unavailable" {
+				eventually(t, c.reason+" in the log", func() bool { return strings.Contains(server.log(), c.reason) })
+				if v := server.state(); v["status"] != "degraded" || v["why"] != "read model unavailable" {
 					t.Errorf("health: %v", v)
 				}
 			}
@@ -199,15 +201,15 @@ func TestFaultsOfTheIndex(t *testing.T) {
 				out, _, status := tool(t, nil, slices.Concat([]string{"health"}, data)...)
 				return status == exitFailed && strings.Contains(out, "status: "+"degraded") && strings.Contains(out, c.reason)
 			})
-			if v := s.state(); strings.Contains(fmt.Sprint(v), c.reason) || v["quarantined"] != 0.0 {
+			if v := server.state(); strings.Contains(fmt.Sprint(v), c.reason) || v["quarantined"] != 0.0 {
 				t.Errorf("%s: everybody reads %v", c.reason, v)
 			}
 			c.undo()
 			eventually(t, "lists after "+c.reason, func() bool {
-				status, b := s.try("GET", s.root+"/events?per_page=50", s.token, "")
+				status, b := server.try("GET", server.root+"/events?per_page=50", server.token, "")
 				return status == 200 && strings.Contains(string(b), fmt.Sprintf(`"total":%v,`, n))
 			})
-			eventually(t, "health after "+c.reason, func() bool { return s.state()["status"] == "ok" })
+			eventually(t, "health after "+c.reason, func() bool { return server.state()["status"] == "ok" })
 		}
 	})
 }
@@ -222,13 +224,13 @@ func TestIndexCutOff(t *testing.T) {
 		must(t, err)
 		pass := httputil.NewSingleHostReverseProxy(target)
 		var refused atomic.Int64
-		front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if strings.HasSuffix(r.URL.Path, "/_bulk") {
+		front := httptest.NewServer(http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
+			if strings.HasSuffix(request.URL.Path, "/_bulk") {
 				refused.Add(1)
-				send(w, 503, productHeader(), []byte(`{"error":{"type":"unavailable","reason":"y"},"status":503}`))
+				send(writer, 503, productHeader(), []byte(`{"error":{"type":"unavailable","reason":"y"},"status":503}`))
 				return
 			}
-			pass.ServeHTTP(w, r)
+			pass.ServeHTTP(writer, request)
 		}))
 		defer front.Close()
 		through := slices.Clone(on)
@@ -236,20 +238,20 @@ func TestIndexCutOff(t *testing.T) {
 		data := []string{"--data", filepath.Join(t.TempDir(), "data")}
 
 		cmd := child(t.Context(), slices.Concat([]string{"serve", "--listen", "127.0.0.1:0"}, data, through)...)
-		s := beginServerOf(t, cmd, "", cmd.Env)
-		token := s.token
+		server := beginServerOf(t, cmd, "", cmd.Env)
+		token := server.token
 		eventually(t, "a read model without a document", func() bool { return refused.Load() > 0 })
-		s.kill()
+		server.kill()
 
 		lists := func() {
 			t.Helper()
 			cmd := child(t.Context(), slices.Concat([]string{"serve", "--listen", "127.0.0.1:0"}, data, on)...)
-			s := beginServerOf(t, cmd, "", cmd.Env)
+			server := beginServerOf(t, cmd, "", cmd.Env)
 			eventually(t, "lists", func() bool {
-				status, _ := s.try("GET", s.root+"/events", token, "")
+				status, _ := server.try("GET", server.root+"/events", token, "")
 				return status == 200
 			})
-			s.drain()
+			server.drain()
 		}
 		lists()
 		if out, _, status := tool(t, nil, slices.Concat([]string{"rebuild"}, data, through)...); status == exitOK {
@@ -269,19 +271,19 @@ func TestSearchHangs(t *testing.T) {
 	t.Parallel()
 	index, prefix := engines.Elasticsearch(t)
 	between := engines.NewProxy(t, index)
-	s := startServer(t, "serve", "--data", t.TempDir(), "--index", between.URL, "--index-prefix", prefix)
-	made := s.want(201, "POST", "/events", s.token, concert)
-	s.want(200, "GET", "/events", s.token, "")
+	server := startServer(t, "serve", "--data", t.TempDir(), "--index", between.URL, "--index-prefix", prefix)
+	made := server.want(201, "POST", "/events", server.token, concert)
+	server.want(200, "GET", "/events", server.token, "")
 	lists := func(within time.Duration) {
 		t.Helper()
 		var clients sync.WaitGroup
 		for i := range 10 {
 			clients.Go(func() {
-				token := []string{s.token, ""}[i%2]
+				token := []string{server.token, ""}[i%2]
 				began := time.Now()
-				status, h, b := s.full("GET", s.root+"/events?per_page="+strconv.Itoa(i+1), token, "", nil)
-				if status != 503 || h.Get("Retry-After") == "" {
-					t.Errorf("a list: %d %.200s, want 503 to be tried again", status, b)
+				status, header, data := server.full("GET", server.root+"/events?per_page="+strconv.Itoa(i+1), token, "", nil)
+				if status != 503 || header.Get("Retry-After") == "" {
+					t.Errorf("a list: %d %.200s, want 503 to be tried again", status, data)
 				}
 				if took := time.Since(began); took > within {
 					t.Errorf("a list with token %t took %s, want at most %s", token != "", took, within)
@@ -294,10 +296,13 @@ func TestSearchHangs(t *testing.T) {
 	<-time.After(1100 * time.Millisecond) // lists without credentials may be so old
 	lists(8 * time.Second)
 	lists(3 * time.Second)
-	s.want(200, "GET", "/events/"+idOf(made), "", "")
-	s.want(201, "POST", "/venues", s.token, `{"venue":"Hall"}`)
+	server.want(200, "GET", "/events/"+idOf(made), "", "")
+	server.want(201, "POST", "/venues", server.token, `{"venue":"Hall"}`)
 	between.Swallow(false)
-	eventually(t, "lists", func() bool { status, _ := s.try("GET", s.root+"/venues", s.token, ""); return status == 200 })
+	eventually(t, "lists", func() bool {
+		status, _ := server.try("GET", server.root+"/venues", server.token, "")
+		return status == 200
+	})
 }
 
 // TestSecuredIndex: --index-ca and --index-api-key-file, and credentials in the
@@ -315,12 +320,12 @@ func TestSecuredIndex(t *testing.T) {
 	data := filepath.Join(dir, "data")
 	on := []string{"--data", data, "--index-prefix", prefix}
 	with := append([]string{"--index", byKey.URL, "--index-ca", file("key.pem", string(byKey.CA)), "--index-api-key-file", file("key", "a2V5\n")}, on...)
-	s := startServer(t, append([]string{"serve"}, with...)...)
-	s.want(201, "POST", "/events", s.token, concert)
-	if got := s.want(200, "GET", "/events", s.token, "")["total"]; got != 1.0 {
+	server := startServer(t, append([]string{"serve"}, with...)...)
+	server.want(201, "POST", "/events", server.token, concert)
+	if got := server.want(200, "GET", "/events", server.token, "")["total"]; got != 1.0 {
 		t.Errorf("%v events, want 1", got)
 	}
-	s.drain()
+	server.drain()
 	if byKey.Taken.Load() == 0 || byKey.Refused.Load() != 0 {
 		t.Errorf("%d requests with the key, %d without", byKey.Taken.Load(), byKey.Refused.Load())
 	}
@@ -341,7 +346,7 @@ func TestSecuredIndex(t *testing.T) {
 			t.Errorf("%s: status %d and %q", name, status, out+errText)
 		}
 	}
-	if strings.Contains(s.log(), "a2V5") {
+	if strings.Contains(server.log(), "a2V5") {
 		t.Error("the key stands in the log")
 	}
 }

@@ -19,7 +19,7 @@ import (
 func TestHealthWhenWritesFail(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
-	s := startServer(t, "serve", "--data", data)
+	server := startServer(t, "serve", "--data", data)
 	// Somebody who keeps the file locked makes commits fail as a full disk does.
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.Join(data, sqlite.FileName)}).String())
 	must(t, err)
@@ -30,25 +30,25 @@ func TestHealthWhenWritesFail(t *testing.T) {
 	}
 	ready := func(want, why string) {
 		t.Helper()
-		status, _ := s.try("GET", s.host+pathReady, "", "")
-		got := s.state()
+		status, _ := server.try("GET", server.host+pathReady, "", "")
+		got := server.state()
 		if status != 200 || got["status"] != want || why != "" && got["why"] != why {
 			t.Errorf("ready: got %d and %v, want 200, %q and %q", status, got, want, why)
 		}
 	}
 	ready("ok", "")
-	s.want(503, "POST", "/tags", s.token, `{"name":"first"}`)
+	server.want(503, "POST", "/tags", server.token, `{"name":"first"}`)
 	ready("degraded", whyNoWrites)
 	wantTool(t, exitFailed, "why: "+whyNoWrites, "health", "--data", data)
-	s.want(200, "GET", "/tags", "", "")
+	server.want(200, "GET", "/tags", "", "")
 	if _, err := db.ExecContext(t.Context(), "ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
-	s.want(201, "POST", "/tags", s.token, `{"name":"second"}`)
+	server.want(201, "POST", "/tags", server.token, `{"name":"second"}`)
 	ready("ok", "")
 	for _, line := range []string{"event store takes no writes", "event store takes writes again"} {
-		if n := strings.Count(s.log(), line); n != 1 {
-			t.Errorf("the log has %q %d times\n%s", line, n, s.log())
+		if n := strings.Count(server.log(), line); n != 1 {
+			t.Errorf("the log has %q %d times\n%s", line, n, server.log())
 		}
 	}
 }

@@ -109,42 +109,42 @@ func TestConferenceHistory(t *testing.T) {
 		at += 1 + rand.IntN(len(lines)/4)
 		importLines(t, binary, inDir(data), lines, at)
 	}
-	r := importLines(t, binary, inDir(data), lines, 0)
+	imported := importLines(t, binary, inDir(data), lines, 0)
 	if t.Failed() {
 		return
 	}
-	if r.Repeated == 0 {
-		t.Errorf("the last import repeated nothing, so no kill hit a running import: %+v", r)
+	if imported.Repeated == 0 {
+		t.Errorf("the last import repeated nothing, so no kill hit a running import: %+v", imported)
 	}
 	folded := fold(t, lines)
 	live, impossible := folded.live, folded.impossible
 	if len(live) != 6787 {
 		t.Errorf("%d conferences live by the file, want 6787", len(live))
 	}
-	if int64(len(r.Refused)*100) >= r.Lines {
-		t.Errorf("%d lines refused of %d, want less than 1 %%", len(r.Refused), r.Lines)
+	if int64(len(imported.Refused)*100) >= imported.Lines {
+		t.Errorf("%d lines refused of %d, want less than 1 %%", len(imported.Refused), imported.Lines)
 	}
 	var refused []string
-	for _, f := range r.Refused {
-		refused = append(refused, f.Key)
-		if f.Line == 0 || f.Reason == "" {
-			t.Errorf("a refusal without line or reason: %+v", f)
+	for _, refusal := range imported.Refused {
+		refused = append(refused, refusal.Key)
+		if refusal.Line == 0 || refusal.Reason == "" {
+			t.Errorf("a refusal without line or reason: %+v", refusal)
 		}
 	}
-	if d := cmp.Diff(impossible, refused); d != "" {
-		t.Errorf("refused lines (-want +got):\n%s\n%+v", d, r.Refused)
+	if text := cmp.Diff(impossible, refused); text != "" {
+		t.Errorf("refused lines (-want +got):\n%s\n%+v", text, imported.Refused)
 	}
-	if again := importLines(t, binary, inDir(data), lines, 0); again.Applied != 0 || again.Repeated != r.Applied+r.Repeated {
-		t.Errorf("the second import applied %d lines and passed over %d, want 0 and %d", again.Applied, again.Repeated, r.Applied+r.Repeated)
+	if again := importLines(t, binary, inDir(data), lines, 0); again.Applied != 0 || again.Repeated != imported.Applied+imported.Repeated {
+		t.Errorf("the second import applied %d lines and passed over %d, want 0 and %d", again.Applied, again.Repeated, imported.Applied+imported.Repeated)
 	}
 	if out, err := exec.CommandContext(t.Context(), binary, "verify", "--data", data).CombinedOutput(); err != nil {
 		t.Errorf("verify: %v\n%s", err, out)
 	}
 	token := auditor(t, inDir(data))
-	s := startServer(t, "serve", "--data", data)
-	compareLists(t, s, live)
-	s.token = token
-	comparePast(t, s, lines)
+	server := startServer(t, "serve", "--data", data)
+	compareLists(t, server, live)
+	server.token = token
+	comparePast(t, server, lines)
 }
 
 // conference is one that lives at the end of lines of an import.
@@ -179,8 +179,8 @@ func fold(t *testing.T, lines []byte) *folding {
 func (f *folding) take(t *testing.T, line []byte) {
 	t.Helper()
 	type reference struct{ Key string }
-	name := func(l []reference) (out []string) {
-		for _, r := range l {
+	name := func(references []reference) (out []string) {
+		for _, r := range references {
 			out = append(out, f.names[r.Key])
 		}
 		return out
@@ -235,8 +235,8 @@ func (f *folding) take(t *testing.T, line []byte) {
 	}
 }
 
-func isDay(s string) bool {
-	_, err := time.Parse(time.DateOnly, s)
+func isDay(text string) bool {
+	_, err := time.Parse(time.DateOnly, text)
 	return err == nil
 }
 
@@ -263,15 +263,15 @@ func TestConferencePast(t *testing.T) {
 		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
 	}
 	openHistory(t) // before the program is built for it
-	binary, lines, d := plainBinary(t), conferenceLines(t), newSize(t)
+	binary, lines, size := plainBinary(t), conferenceLines(t), newSize(t)
 	lines = lines[:bytes.IndexByte(lines[len(lines)/4:], '\n')+len(lines)/4+1] // the whole is played by TestConferenceHistory
-	store := d.on(nil, "store")
+	store := size.on(nil, "store")
 	importLines(t, binary, store, lines, 0)
 	token := auditor(t, store)
-	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), binary, append([]string{"serve", "--listen", "127.0.0.1:0"}, d.args...)...)
-	s := startServerOf(t, cmd, "", child(t.Context()).Env)
-	s.token = token
-	comparePast(t, s, lines)
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), binary, append([]string{"serve", "--listen", "127.0.0.1:0"}, size.args...)...)
+	server := startServerOf(t, cmd, "", child(t.Context()).Env)
+	server.token = token
+	comparePast(t, server, lines)
 }
 
 // auditor returns the token of a new auditor.
@@ -306,16 +306,16 @@ func comparePast(t *testing.T, s *server, lines []byte) {
 	}
 	slices.SortFunc(instants, time.Time.Compare) // so that the file is gone through once
 	seen := map[string]bool{}                    // events of all lists until then
-	f := fold(t, nil)
+	folding := fold(t, nil)
 	for _, at := range instants {
 		for len(all) > 0 && !all[0].at.After(at) {
-			f.take(t, all[0].line)
+			folding.take(t, all[0].line)
 			all = all[1:]
 		}
 		point := "as_of=" + at.UTC().Format("2006-01-02T15:04:05.000Z")
-		want := make([]string, 0, len(f.live))
-		for _, c := range f.live {
-			want = append(want, c.told())
+		want := make([]string, 0, len(folding.live))
+		for _, conference := range folding.live {
+			want = append(want, conference.told())
 		}
 		slices.Sort(want)
 		const perPage = 50
@@ -336,8 +336,8 @@ func comparePast(t *testing.T, s *server, lines []byte) {
 		if n := min(perPage, len(want)-(page-1)*perPage); len(listed) != n {
 			t.Errorf("%s: %d events on page %d, want %d", point, len(listed), page, n)
 		}
-		for i, e := range listed {
-			e := e.(map[string]any)
+		for i, value := range listed {
+			e := value.(map[string]any)
 			told := toldOf(e)
 			// Events of one day are in the order of their ids, which the file does not know.
 			if _, there := slices.BinarySearch(want, told); !there || told[:len(time.DateOnly)] != want[(page-1)*perPage+i][:len(time.DateOnly)] {
@@ -357,13 +357,13 @@ func comparePast(t *testing.T, s *server, lines []byte) {
 			if n++; n > 5 {
 				break
 			}
-			status, b := s.try("GET", s.root+"/events/"+id+"?"+point, s.token, "")
+			status, data := s.try("GET", s.root+"/events/"+id+"?"+point, s.token, "")
 			var single map[string]any
-			must(t, json.Unmarshal(b, &single))
+			must(t, json.Unmarshal(data, &single))
 			switch _, there := slices.BinarySearch(want, toldOf(single)); {
 			case status == 404 && single["code"] == "rest-event-not-found":
 			case status != 200 || !there && single["status"] != "trash":
-				t.Errorf("%s: event %s is %d %.300s", point, id, status, b)
+				t.Errorf("%s: event %s is %d %.300s", point, id, status, data)
 			}
 		}
 	}
@@ -376,8 +376,8 @@ func (c *conference) told() string {
 
 // toldOf is told of an event as it is answered.
 func toldOf(e map[string]any) string {
-	text := func(v any) string { s, _ := v.(string); return html.UnescapeString(s) }
-	day := func(v any) string { d, _, _ := strings.Cut(text(v), " "); return d }
+	text := func(value any) string { s, _ := value.(string); return html.UnescapeString(s) }
+	day := func(value any) string { d, _, _ := strings.Cut(text(value), " "); return d }
 	venue, _ := e["venue"].(map[string]any) // else it is an empty list
 	return strings.Join([]string{day(e["start_date"]), day(e["end_date"]), text(e["title"]), text(venue["venue"])}, "|")
 }
@@ -428,8 +428,8 @@ func compareLists(t *testing.T, s *server, live map[string]*conference) {
 	for page, pages := 1, 1.0; float64(page) <= pages; page++ {
 		list := s.want(200, "GET", fmt.Sprintf("/venues?per_page=100&page=%d", page), "", "")
 		pages = list["total_pages"].(float64)
-		for _, v := range list["venues"].([]any) {
-			v := v.(map[string]any)
+		for _, value := range list["venues"].([]any) {
+			v := value.(map[string]any)
 			venues[v["venue"].(string)] = idOf(v)
 		}
 	}

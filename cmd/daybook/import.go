@@ -37,12 +37,12 @@ func (cmd *importCommand) Run(ctx context.Context, c *console, s *config) error 
 			return usageError("standard input has no name: --source NAME says whose keys the lines carry")
 		}
 	} else {
-		f, err := os.Open(cmd.File)
+		file, err := os.Open(cmd.File)
 		if err != nil {
 			return err // it names the file
 		}
-		defer func() { _ = f.Close() }()
-		at, err := f.Stat()
+		defer func() { _ = file.Close() }()
+		at, err := file.Stat()
 		if err != nil {
 			return fmt.Errorf("import %s: %w", cmd.File, err)
 		}
@@ -50,14 +50,14 @@ func (cmd *importCommand) Run(ctx context.Context, c *console, s *config) error 
 			return fmt.Errorf("import %s: is a directory", cmd.File)
 		}
 		if at.Mode().IsRegular() { // from others it would be read away
-			if cmd.Lines, err = importer.Count(f); err == nil {
-				_, err = f.Seek(0, io.SeekStart)
+			if cmd.Lines, err = importer.Count(file); err == nil {
+				_, err = file.Seek(0, io.SeekStart)
 			}
 			if err != nil {
 				return fmt.Errorf("import %s: %w", cmd.File, err)
 			}
 		}
-		in = f
+		in = file
 		if cmd.Source == "" {
 			if !at.Mode().IsRegular() || isDevice(cmd.File) {
 				return usageError("%s has no name that stays: --source NAME says whose keys the lines carry", cmd.File)
@@ -108,39 +108,39 @@ func (cmd *importCommand) work(ctx context.Context, b *backend, c *console, s *c
 	shown := 0
 	im, err := importer.New(b.events, b.command, b.users, importer.Options{
 		Source: cmd.Source, Caller: caller,
-		Progress: func(r importer.Report) {
-			for ; shown < len(r.Refused); shown++ {
-				f := r.Refused[shown]
-				if f.Key != "" {
-					f.Key = " (" + f.Key + ")"
+		Progress: func(report importer.Report) {
+			for ; shown < len(report.Refused); shown++ {
+				refusal := report.Refused[shown]
+				if refusal.Key != "" {
+					refusal.Key = " (" + refusal.Key + ")"
 				}
 				if !s.JSON {
-					bar.aside("line %d%s refused: %s\n", f.Line, f.Key, f.Reason)
+					bar.aside("line %d%s refused: %s\n", refusal.Line, refusal.Key, refusal.Reason)
 				}
 			}
-			bar.set(int(r.Lines), cmd.Lines)
+			bar.set(int(report.Lines), cmd.Lines)
 		},
 	})
 	if err != nil {
 		return usageError("--source: %w", err)
 	}
-	r, stopped := im.Run(ctx, c.in)
+	report, stopped := im.Run(ctx, c.in)
 	bar.end()
 	if s.JSON {
-		out := imported{Report: r}
-		out.Refused = append([]importer.Refusal{}, r.Refused...) // [], not null
+		out := imported{Report: report}
+		out.Refused = append([]importer.Refusal{}, report.Refused...) // [], not null
 		if stopped != nil {
 			out.Stopped = stopped.Error()
 		}
 		_ = json.NewEncoder(c.out).Encode(out)
 	} else {
-		fmt.Fprintf(c.out, "%d lines: %d applied, %d applied before, %d refused\n", r.Lines, r.Applied, r.Repeated, len(r.Refused))
+		fmt.Fprintf(c.out, "%d lines: %d applied, %d applied before, %d refused\n", report.Lines, report.Applied, report.Repeated, len(report.Refused))
 	}
 	switch {
 	case stopped != nil:
 		return fmt.Errorf("import stopped: %w; run it again to go on", stopped)
-	case len(r.Refused) > 0:
-		return &exitError{exitRefusals, fmt.Errorf("%d of %d lines were refused", len(r.Refused), r.Lines)}
+	case len(report.Refused) > 0:
+		return &exitError{exitRefusals, fmt.Errorf("%d of %d lines were refused", len(report.Refused), report.Lines)}
 	}
 	return nil
 }

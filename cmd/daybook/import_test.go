@@ -36,21 +36,21 @@ func TestProgressBar(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var text bytes.Buffer
-		p := newProgress(&console{err: &text, terminal: true}, "import", "lines")
+		progress := newProgress(&console{err: &text, terminal: true}, "import", "lines")
 		for done := 1000; done <= 3000; done += 1000 {
 			<-time.After(200 * time.Millisecond)
-			p.aside("line %d refused\n", done)
-			p.set(done, 5000)
+			progress.aside("line %d refused\n", done)
+			progress.set(done, 5000)
 		}
-		p.end()
+		progress.end()
 		got := text.String()
 		rates := regexp.MustCompile(`([1-9]\d*)/5000, (\d+) lines/s`).FindAllStringSubmatch(got, -1)
 		if len(rates) < 2 {
 			t.Errorf("the bar shows no rates: %q", got)
 		}
-		for _, r := range rates {
-			if r[2] != "5000" {
-				t.Errorf("a rate of %s lines/s after %s lines, want 5000", r[2], r[1])
+		for _, texts := range rates {
+			if texts[2] != "5000" {
+				t.Errorf("a rate of %s lines/s after %s lines, want 5000", texts[2], texts[1])
 			}
 		}
 		for line := range strings.Lines(got) {

@@ -54,9 +54,9 @@ type printer struct {
 	err error
 }
 
-func (p *printer) Write(b []byte) (n int, err error) {
+func (p *printer) Write(data []byte) (n int, err error) {
 	if p.err == nil {
-		n, p.err = p.Writer.Write(b)
+		n, p.err = p.Writer.Write(data)
 	}
 	return n, p.err
 }
@@ -79,18 +79,18 @@ const description = "An events calendar: a REST service that keeps the history o
 	"or a line of the file that --config names."
 
 // helpText is the help of a flag, with its default and its variable of the environment.
-func helpText(v *kong.Value) string {
+func helpText(value *kong.Value) string {
 	var more []string
-	if v.HasDefault && v.Default != "false" {
-		more = append(more, "default: "+v.Default)
+	if value.HasDefault && value.Default != "false" {
+		more = append(more, "default: "+value.Default)
 	}
-	if name := variable(v); name != "" {
+	if name := variable(value); name != "" {
 		more = append(more, "$"+name)
 	}
 	if more == nil {
-		return v.Help
+		return value.Help
 	}
-	return v.Help + " (" + strings.Join(more, ", ") + ")"
+	return value.Help + " (" + strings.Join(more, ", ") + ")"
 }
 
 // run is the program. It returns the exit status and never exits by itself.
@@ -121,21 +121,21 @@ func exitStatus(err error) int {
 func execute(ctx context.Context, c *console, args, env []string) error {
 	s, helped := &config{}, false
 	r := &settingsReader{env: env}
-	k, err := r.parser(s, c.out, func(int) { helped = true })
+	kong, err := r.parser(s, c.out, func(int) { helped = true })
 	if err != nil {
 		return err
 	}
 	if len(args) == 0 {
-		_, _ = k.Parse([]string{"--help"})
+		_, _ = kong.Parse([]string{"--help"})
 		return &exitError{exitUsage, errors.New("")}
 	}
 	if args[0] == "help" {
 		args = append(slices.Clone(args[1:]), "--help")
 	}
 	if line, asked := lookupEnv(env, "COMP_LINE"); asked && args[0] == "completion" {
-		return complete(c.out, k.Model, line)
+		return complete(c.out, kong.Model, line)
 	}
-	parsed, err := r.read(k, s, args)
+	parsed, err := r.read(kong, s, args)
 	switch {
 	case helped:
 		return nil

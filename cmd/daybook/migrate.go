@@ -93,9 +93,9 @@ func (cmd *migrateCommand) carry(ctx context.Context, c *console, s *config) (er
 }
 
 // verified verifies a store, and fails when it is not as it was written.
-func verified(ctx context.Context, c *console, step string, s eventstore.Store) (verify.Findings, error) {
+func verified(ctx context.Context, c *console, step string, store eventstore.Store) (verify.Findings, error) {
 	bar := newProgress(c, step, "entries")
 	defer bar.end()
-	found, err := verify.Store(ctx, s, bar.at)
+	found, err := verify.Store(ctx, store, bar.at)
 	return found, cmp.Or(err, found.Err())
 }

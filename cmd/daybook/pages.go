@@ -87,18 +87,18 @@ const anyHost = "*"
 // costBands are the bounds of the bands that costs are counted in.
 type costBands []string
 
-func checkTiles(v string) error {
-	u, err := url.Parse(strings.NewReplacer("{s}", "a", "{z}", "1", "{x}", "1", "{y}", "1").Replace(v))
-	if v != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || !hostForm.MatchString(u.Host) ||
-		!strings.Contains(v, "{z}") || !strings.Contains(v, "{x}") || !strings.Contains(v, "{y}")) {
+func checkTiles(text string) error {
+	address, err := url.Parse(strings.NewReplacer("{s}", "a", "{z}", "1", "{x}", "1", "{y}", "1").Replace(text))
+	if text != "" && (err != nil || address.Scheme != "http" && address.Scheme != "https" || address.User != nil || !hostForm.MatchString(address.Host) ||
+		!strings.Contains(text, "{z}") || !strings.Contains(text, "{x}") || !strings.Contains(text, "{y}")) {
 		return errors.New("must be an http or https URL with {z}, {x} and {y}")
 	}
 	return nil
 }
 
-func brandName(v string) (string, error) {
-	name := strings.TrimSpace(v)
-	if n := utf8.RuneCountInString(name); v != "" && (n == 0 || n > 100) {
+func brandName(text string) (string, error) {
+	name := strings.TrimSpace(text)
+	if n := utf8.RuneCountInString(name); text != "" && (n == 0 || n > 100) {
 		return "", errors.New("must be a text of 1 to 100 characters")
 	}
 	return name, nil
@@ -108,11 +108,11 @@ func readLogo(file string) (*pages.Logo, error) {
 	if file == "" {
 		return nil, nil //nolint:nilnil // without a file there is no logo
 	}
-	b, err := readAtMost(file, maxLogo)
+	data, err := readAtMost(file, maxLogo)
 	if err != nil {
 		return nil, err
 	}
-	return pages.NewLogo(b)
+	return pages.NewLogo(data)
 }
 
 // readAtMost reads a file of at most so many bytes.
@@ -120,14 +120,14 @@ func readAtMost(name string, most int) ([]byte, error) {
 	if err := readable(name); err != nil {
 		return nil, err
 	}
-	b, err := os.ReadFile(name)
+	data, err := os.ReadFile(name)
 	if err != nil {
 		return nil, errors.New("must name a file that can be read")
 	}
-	if len(b) > most {
+	if len(data) > most {
 		return nil, fmt.Errorf("must name a file of at most %d bytes", most)
 	}
-	return b, nil
+	return data, nil
 }
 
 // readHome reads the texts of the home page, and leaves of them what is safe.
@@ -137,26 +137,26 @@ func readHome(dir string) (texts pages.Home, err error) {
 	}
 	clean, found := htmltext.New(), false
 	var has [len(texts)]bool
-	for _, l := range calendar.Langs {
-		name := filepath.Join(dir, "home."+l.String()+".html")
+	for _, lang := range calendar.Langs {
+		name := filepath.Join(dir, "home."+lang.String()+".html")
 		if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) {
 			continue
 		}
-		b, err := readAtMost(name, maxHome)
-		if err == nil && !utf8.Valid(b) {
+		data, err := readAtMost(name, maxHome)
+		if err == nil && !utf8.Valid(data) {
 			err = errors.New("must be UTF-8")
 		}
 		if err != nil {
 			return texts, fmt.Errorf("%s: %w", filepath.Base(name), err)
 		}
-		texts[l], has[l], found = pages.HomeText{HTML: clean.HTML(string(b)), Lang: l}, true, true
+		texts[lang], has[lang], found = pages.HomeText{HTML: clean.HTML(string(data)), Lang: lang}, true, true
 	}
 	if !found {
 		return texts, errors.New("must name a directory that holds home.en.html")
 	}
-	for _, l := range calendar.Langs {
-		if !has[l] {
-			texts[l] = texts[calendar.LangEN]
+	for _, lang := range calendar.Langs {
+		if !has[lang] {
+			texts[lang] = texts[calendar.LangEN]
 		}
 	}
 	return texts, nil

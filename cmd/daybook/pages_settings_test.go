@@ -20,7 +20,7 @@ func TestPagesSettings(t *testing.T) {
 	}
 	const svg = `<?xml version="1.0"?><!-- a logo --><svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>`
 	home := filepath.Dir(write("home/home.en.html", `<p>Welcome <script>alert(1)</script></p>`))
-	s, _, err := settingsOf(t, []string{
+	config, _, err := settingsOf(t, []string{
 		"--pages-external-links=false", "--pages-robots", "none", "--pages-cache", "0s", "--pages-embed", "www.example.org,*.example.com",
 		"--pages-week-start", "sunday", "--pages-clock", "24", "--pages-images", "img.example.org,*.example.com:8443",
 		"--pages-tiles", "https://{s}.t.example/{z}/{x}/{y}.png", "--pages-tiles-hosts", "a,b", "--brand-logo", write("logo.svg", svg),
@@ -28,17 +28,17 @@ func TestPagesSettings(t *testing.T) {
 		"--api-prefix", "Events",
 	}, []string{"DAYBOOK_BRAND_NAME=Town hall"})
 	must(t, err)
-	o := s.pageOptions()
-	if !s.Pages || !o.NoExternalLinks || !o.NoRobots || o.MaxAge >= 0 || len(o.Embed) != 2 || !o.Sunday || o.Clock != 24 || len(o.Images) != 2 ||
-		o.Brand.Logo == nil || len(o.Brand.Footer) != 2 || o.Brand.Footer[1].Label != "Mentions légales" || o.Brand.Name != "Town hall" ||
-		s.api(nil).CalendarName != "Town hall" || o.Namespace != "/Events/calendar/events/v1" {
-		t.Errorf("got %+v", o)
+	options := config.pageOptions()
+	if !config.Pages || !options.NoExternalLinks || !options.NoRobots || options.MaxAge >= 0 || len(options.Embed) != 2 || !options.Sunday || options.Clock != 24 || len(options.Images) != 2 ||
+		options.Brand.Logo == nil || len(options.Brand.Footer) != 2 || options.Brand.Footer[1].Label != "Mentions légales" || options.Brand.Name != "Town hall" ||
+		config.api(nil).CalendarName != "Town hall" || options.Namespace != "/Events/calendar/events/v1" {
+		t.Errorf("got %+v", options)
 	}
-	if text := o.Brand.Home[3]; !strings.Contains(text.HTML, "Welcome") || strings.Contains(text.HTML, "script") {
+	if text := options.Brand.Home[3]; !strings.Contains(text.HTML, "Welcome") || strings.Contains(text.HTML, "script") {
 		t.Errorf("PAGES 13.27: the home text is %q", text.HTML)
 	}
-	if s, _, err = settingsOf(t, nil, nil); err != nil || s.api(nil).CalendarName != "" || s.pageOptions().Brand.Name != "" {
-		t.Errorf("without settings: feeds are named %q, %v", s.api(nil).CalendarName, err)
+	if config, _, err = settingsOf(t, nil, nil); err != nil || config.api(nil).CalendarName != "" || config.pageOptions().Brand.Name != "" {
+		t.Errorf("without settings: feeds are named %q, %v", config.api(nil).CalendarName, err)
 	}
 }
 
@@ -46,15 +46,15 @@ func TestPagesSettings(t *testing.T) {
 // for and how (PAGES 13.52).
 func TestWithoutPages(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--pages=false")
+	server := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--pages=false")
 	for _, path := range []string{
 		"/", "/fr/", "/events/", "/events", "/events/month/2026-07/", "/event/x/", "/docs/", "/embed/events/", "/sitemap.xml", "/robots.txt",
 		"/favicon.svg", "/oembed?url=x", "/assets/daybook.css", "/events/?preview=true", "/events/?multilang_language=fr",
 	} {
-		status, h, b := s.full("GET", "http://"+strings.TrimPrefix(s.host, "http://")+path, "", "", map[string]string{"Accept": "text/html"})
-		if status != 404 || !strings.Contains(string(b), `"code":"rest_no_route"`) || !strings.HasPrefix(h.Get("Content-Type"), "application/json") {
-			t.Errorf("%s: %d %q %.80s", path, status, h.Get("Content-Type"), b)
+		status, header, data := server.full("GET", "http://"+strings.TrimPrefix(server.host, "http://")+path, "", "", map[string]string{"Accept": "text/html"})
+		if status != 404 || !strings.Contains(string(data), `"code":"rest_no_route"`) || !strings.HasPrefix(header.Get("Content-Type"), "application/json") {
+			t.Errorf("%s: %d %q %.80s", path, status, header.Get("Content-Type"), data)
 		}
 	}
-	s.ends()
+	server.ends()
 }

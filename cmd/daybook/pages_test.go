@@ -18,7 +18,7 @@ import (
 // for what a struct or an interface has.
 func declared(t *testing.T, path string) map[string]bool {
 	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 	must(t, err)
 	names := make(map[string]bool)
 	fields := func(of string, list *ast.FieldList) {
@@ -28,7 +28,7 @@ func declared(t *testing.T, path string) map[string]bool {
 			}
 		}
 	}
-	for _, d := range f.Decls {
+	for _, d := range file.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
 			name := d.Name.Name

@@ -57,14 +57,14 @@ type historyDiff struct {
 
 // work prints what differs between two versions.
 func (cmd *historyDiff) work(ctx context.Context, b *backend, c *console, s *config) error {
-	d, err := history.New(b.events, time.Now).Diff(ctx, s.auditor(), cmd.Kind, cmd.ID, cmd.From, cmd.To)
+	diff, err := history.New(b.events, time.Now).Diff(ctx, s.auditor(), cmd.Kind, cmd.ID, cmd.From, cmd.To)
 	if err != nil {
 		return cmd.pastError(err)
 	}
 	if s.JSON {
-		return printJSON(c, d)
+		return printJSON(c, diff)
 	}
-	for _, change := range d.Changes {
+	for _, change := range diff.Changes {
 		fmt.Fprintln(c.out, change.Sentence)
 	}
 	return nil
@@ -78,8 +78,8 @@ type historyAt struct {
 
 // auditor reads all of the past.
 func (s *config) auditor() history.Viewer {
-	l, _ := calendar.ParseLang(s.Lang)
-	return history.Viewer{Caller: calendar.Caller{Role: calendar.Auditor}, Lang: l}
+	lang, _ := calendar.ParseLang(s.Lang)
+	return history.Viewer{Caller: calendar.Caller{Role: calendar.Auditor}, Lang: lang}
 }
 
 // pastError returns the error of a read of the record for people.
@@ -96,13 +96,13 @@ func (r *recordArguments) pastError(err error) error {
 }
 
 func printEntries(c *console, s *config, entries iter.Seq2[*history.Entry, error]) error {
-	for e, err := range entries {
+	for entry, err := range entries {
 		switch {
-		case err != nil || e == nil:
+		case err != nil || entry == nil:
 		case s.JSON:
-			err = printJSON(c, e)
+			err = printJSON(c, entry)
 		default:
-			err = printEntry(c.out, e)
+			err = printEntry(c.out, entry)
 		}
 		if err != nil { // of writing as well: there may be more and more
 			return err
@@ -111,8 +111,8 @@ func printEntries(c *console, s *config, entries iter.Seq2[*history.Entry, error
 	return nil
 }
 
-func printJSON(c *console, v any) error {
-	text, err := history.Marshal(v)
+func printJSON(c *console, value any) error {
+	text, err := history.Marshal(value)
 	if err == nil {
 		_, err = fmt.Fprintf(c.out, "%s\n", text)
 	}
@@ -121,34 +121,34 @@ func printJSON(c *console, v any) error {
 
 // printEntry prints one entry for people: who did what when and why, and a sentence for
 // each change.
-func printEntry(w io.Writer, e *history.Entry) error {
+func printEntry(writer io.Writer, entry *history.Entry) error {
 	who := "the service"
 	switch {
-	case e.Actor.Name != "":
-		who = fmt.Sprintf("%s (%d)", e.Actor.Name, e.Actor.ID)
-	case e.Actor.ID != 0:
-		who = "user " + e.Actor.ID.String()
+	case entry.Actor.Name != "":
+		who = fmt.Sprintf("%s (%d)", entry.Actor.Name, entry.Actor.ID)
+	case entry.Actor.ID != 0:
+		who = "user " + entry.Actor.ID.String()
 	}
-	lines := []string{fmt.Sprintf("version %d  position %d  %s  %s by %s", e.Version, e.Position, e.Time, e.Action, who)}
-	if e.Reason != "" {
-		lines = append(lines, e.Reason)
+	lines := []string{fmt.Sprintf("version %d  position %d  %s  %s by %s", entry.Version, entry.Position, entry.Time, entry.Action, who)}
+	if entry.Reason != "" {
+		lines = append(lines, entry.Reason)
 	}
-	if e.Redacted != nil {
-		lines = append(lines, e.Summary)
+	if entry.Redacted != nil {
+		lines = append(lines, entry.Summary)
 	}
-	for _, c := range e.Changes {
-		lines = append(lines, c.Sentence)
+	for _, change := range entry.Changes {
+		lines = append(lines, change.Sentence)
 	}
-	_, err := fmt.Fprintln(w, strings.Join(lines, "\n    "))
+	_, err := fmt.Fprintln(writer, strings.Join(lines, "\n    "))
 	return err
 }
 
 // pointOf reads a point as as_of takes it, of one record or of all.
 func (s *config) pointOf(ctx context.Context, reader *history.Reader, text string, versions bool) (history.Point, error) {
-	var p calendar.Problems
-	point, err := reader.ParsePoint(ctx, text, versions, s.zone().Location, &p)
-	if len(p.Fields) > 0 {
-		err = usageError("POINT %q: %s", text, texts.FieldMessage(p.Fields[0], calendar.LangEN))
+	var problems calendar.Problems
+	point, err := reader.ParsePoint(ctx, text, versions, s.zone().Location, &problems)
+	if len(problems.Fields) > 0 {
+		err = usageError("POINT %q: %s", text, texts.FieldMessage(problems.Fields[0], calendar.LangEN))
 	}
 	return point, err
 }
@@ -168,12 +168,12 @@ func (cmd *historyAt) work(ctx context.Context, b *backend, c *console, s *confi
 		}{at.Number, at.Position, at.Time.Format(history.TimeLayout), history.MembersOf(at.Record)})
 	}
 	fmt.Fprintf(c.out, "version %d  position %d  %s\n", at.Number, at.Position, at.Time.Format(history.TimeLayout))
-	for _, m := range history.MembersOf(at.Record) {
-		text, err := history.Marshal(m.Value)
+	for _, member := range history.MembersOf(at.Record) {
+		text, err := history.Marshal(member.Value)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.out, "%s: %s\n", m.Name, text)
+		fmt.Fprintf(c.out, "%s: %s\n", member.Name, text)
 	}
 	return nil
 }
@@ -231,8 +231,8 @@ func (cmd *changesTail) work(ctx context.Context, b *backend, c *console, s *con
 		after = cmd.From - 1
 	}
 	walk := history.Walk{Ascending: true, Limit: pageSize}
-	if k, ok := calendar.ParseKind(cmd.Kind); ok {
-		walk.Filter.Kinds = []calendar.Kind{k}
+	if kind, ok := calendar.ParseKind(cmd.Kind); ok {
+		walk.Filter.Kinds = []calendar.Kind{kind}
 	}
 	for {
 		for after < head {

@@ -82,104 +82,104 @@ func (p *process) run(ctx context.Context) error {
 //	  │                             └───────────────────────┘                     │
 //	  └───► query ◄───────────────────────────────────────────────────────────────┘
 func (p *process) work(ctx context.Context) (err error) {
-	s := p.s
+	config := p.s
 	if err := p.awaitStore(ctx, func(ctx context.Context) (err error) {
-		p.b, err = openBackend(ctx, s, p.log, p.watch.hooks, false)
+		p.b, err = openBackend(ctx, config, p.log, p.watch.hooks, false)
 		return err
 	}); err != nil {
 		return err
 	}
-	b := p.b
+	backend := p.b
 	closing := func(what func() error) { err = errors.Join(err, what()) }
-	defer closing(b.close)
-	if b.file != nil && b.file.ReadOnly() != nil {
-		b.calls.wrote(b.file.ReadOnly())
+	defer closing(backend.close)
+	if backend.file != nil && backend.file.ReadOnly() != nil {
+		backend.calls.wrote(backend.file.ReadOnly())
 	}
-	if s.holdsData() {
-		tidy(ctx, s.Data, p.log) // with the store open: where somebody removed the lock another process may serve
+	if config.holdsData() {
+		tidy(ctx, config.Data, p.log) // with the store open: where somebody removed the lock another process may serve
 	}
-	if err := p.awaitStore(ctx, b.checkOrigin); err != nil {
+	if err := p.awaitStore(ctx, backend.checkOrigin); err != nil {
 		return err
 	}
 	p.g.Add(group.ContextHandler(ctx))
-	if s.Role != servesAPI && s.Feed != "" {
-		if b.feed, err = openFeed(s, p.log); err != nil { //nolint:contextcheck // its log lines come long after this call
+	if config.Role != servesAPI && config.Feed != "" {
+		if backend.feed, err = openFeed(config, p.log); err != nil { //nolint:contextcheck // its log lines come long after this call
 			return err
 		}
-		defer b.feed.Conn().Close()
+		defer backend.feed.Conn().Close()
 	}
-	if s.Role != servesRelay {
+	if config.Role != servesRelay {
 		p.readiness.waitFor("read model")
 		var source projector.Source // none for a role that does not project
-		if s.Role != servesAPI {
-			followed := b.feed
-			if b.leases == nil {
+		if config.Role != servesAPI {
+			followed := backend.feed
+			if backend.leases == nil {
 				followed = nil // all that is written passes through this process
 			}
-			of := feed.NewSource(b.events, followed, feed.SourceOptions{Log: p.log, Prefix: s.FeedPrefix})
+			of := feed.NewSource(backend.events, followed, feed.SourceOptions{Log: p.log, Prefix: config.FeedPrefix})
 			defer of.Close()
 			source = of
 		}
-		if b.model, err = b.openModel(ctx, source); err != nil {
+		if backend.model, err = backend.openModel(ctx, source); err != nil {
 			return err
 		}
-		defer closing(b.model.Index().Close)
+		defer closing(backend.model.Index().Close)
 	}
-	if s.holdsData() {
-		defer removeSocket(s.Data)
-		socket, err := listenControl(ctx, s.Data)
+	if config.holdsData() {
+		defer removeSocket(config.Data)
+		socket, err := listenControl(ctx, config.Data)
 		switch {
 		case err == nil:
 			defer func() { _ = socket.Close() }() // when the group does not come to run
-			p.g.Add(lifecycle.Server(ctx, p.log, "control", newControl(context.WithoutCancel(ctx), b), socket, taskDrain+tellWait))
+			p.g.Add(lifecycle.Server(ctx, p.log, "control", newControl(context.WithoutCancel(ctx), backend), socket, taskDrain+tellWait))
 		case sqlite.Unwritable(err):
 			p.log.WarnContext(ctx, "commands cannot reach this process", "error", err)
 		default:
 			return err
 		}
 	}
-	b.status = b.reporter(b.model)
+	backend.status = backend.reporter(backend.model)
 	p.sign(ctx) // behind what takes writes: it ends with a checkpoint of the last of them
-	if b.model != nil && !s.localIndex() {
+	if backend.model != nil && !config.localIndex() {
 		p.add(ctx, "index", p.reach)
 	}
-	if b.feed != nil && s.Role != servesProjector {
+	if backend.feed != nil && config.Role != servesProjector {
 		p.relay(ctx)
 	}
-	if s.Role != servesAPI && s.Role != servesRelay {
+	if config.Role != servesAPI && config.Role != servesRelay {
 		p.project(ctx)
 	}
 	p.add(ctx, "memory", tuneCollector)
-	p.add(ctx, "health", func(ctx context.Context) error { return b.status.Watch(ctx, p.log, lookEvery) })
-	if s.Role == servesRelay || s.Role == servesProjector {
-		none, err := httpapi.Closed(s.api(p.log), calendar.CodeNoRoute)
+	p.add(ctx, "health", func(ctx context.Context) error { return backend.status.Watch(ctx, p.log, lookEvery) })
+	if config.Role == servesRelay || config.Role == servesProjector {
+		none, err := httpapi.Closed(config.api(p.log), calendar.CodeNoRoute)
 		if err != nil {
 			return err
 		}
 		return p.serve(none, "", "")
 	}
-	base, err := url.Parse(s.base(p.addr))
+	base, err := url.Parse(config.base(p.addr))
 	if err != nil {
 		return err
 	}
-	if s.demo != nil {
-		s.PagesImages = append(s.PagesImages, base.Host)
+	if config.demo != nil {
+		config.PagesImages = append(config.PagesImages, base.Host)
 	}
 	api, err := p.api(ctx)
 	if err != nil {
 		return err
 	}
-	if s.demo != nil {
+	if config.demo != nil {
 		api = withPictures(api, base)
 	}
 	// The administrator's token is shown once, so he is made when nothing but
 	// showing it can fail.
-	name, token, err := b.users.EnsureAdministrator(ctx)
+	name, token, err := backend.users.EnsureAdministrator(ctx)
 	if err != nil {
 		return fmt.Errorf("first administrator: %w", err)
 	}
 	if p.prepare != nil {
-		if err := p.prepare(ctx, b, base.String()); err != nil {
+		if err := p.prepare(ctx, backend, base.String()); err != nil {
 			return err
 		}
 	}
@@ -187,9 +187,9 @@ func (p *process) work(ctx context.Context) (err error) {
 }
 
 // serve lets requests in and runs the roles until the context of the process ends.
-func (p *process) serve(h http.Handler, name, token string) error {
+func (p *process) serve(handler http.Handler, name, token string) error {
 	p.watch.metrics.Watch(p.b.status.Look)
-	p.readiness.open(h, p.b.status)
+	p.readiness.open(handler, p.b.status)
 	announce(p.c.out, p.s, p.addr, name, token)
 	return lifecycle.Drained(p.g.Run())
 }
@@ -256,14 +256,14 @@ func (p *process) relay(ctx context.Context) {
 
 // project adds what keeps the read model: under a lease when it is shared.
 func (p *process) project(ctx context.Context) {
-	m, work := p.b.model, p.b.model.Project
+	upkeep, work := p.b.model, p.b.model.Project
 	parts := &p.b.status.Parts
-	parts.Projector = m.Stats
+	parts.Projector = upkeep.Stats
 	if !p.s.localIndex() {
-		work, parts.ProjectorLease = p.leased(projectorLease+p.s.IndexPrefix, work, m.Progress)
+		work, parts.ProjectorLease = p.leased(projectorLease+p.s.IndexPrefix, work, upkeep.Progress)
 	}
 	p.add(ctx, "projector", work)
-	p.add(ctx, "read model", m.Index().Keep)
+	p.add(ctx, "read model", upkeep.Index().Keep)
 }
 
 // leased puts work under a lease when the store is shared.
@@ -283,35 +283,35 @@ func (p *process) api(ctx context.Context) (http.Handler, error) {
 		Site: p.s.zone().Location, Sunday: p.s.PagesWeekStart == "sunday", PerPageMax: p.s.PerPageMax, PositionWait: p.s.PositionWait, Clean: htmltext.New(),
 		LocalIndex: p.s.localIndex(), MaxAnswer: p.s.MaxAnswer << 20, QueryBudget: p.s.QueryBudget, CostBands: p.s.CostBands,
 	}
-	q, err := query.New(p.b.model.Index(), p.b.records, lists)
+	service, err := query.New(p.b.model.Index(), p.b.records, lists)
 	if err != nil {
 		return nil, err
 	}
 	reader := history.New(p.b.events, time.Now)
-	then, err := past.New(p.b.events, reader, q, past.Options{Query: lists, Memory: p.s.HistoryMemory << 20, Points: p.s.HistoryImages, Log: p.log})
+	then, err := past.New(p.b.events, reader, service, past.Options{Query: lists, Memory: p.s.HistoryMemory << 20, Points: p.s.HistoryImages, Log: p.log})
 	if err != nil {
 		return nil, err
 	}
 	p.b.status.Past = then.Stats
-	o := p.s.api(p.log)
+	options := p.s.api(p.log)
 	if p.s.localIndex() {
-		o.MakeAtOnce = max(1, runtime.GOMAXPROCS(0)/2) // one client leaves processors to others
+		options.MakeAtOnce = max(1, runtime.GOMAXPROCS(0)/2) // one client leaves processors to others
 	}
-	o.Draining = p.readiness.begun
-	o.ListFailed = p.b.status.ListFailed
-	o.Observe, o.Trace, o.Streaming = p.b.hooks.Answers, p.b.hooks.Requests, p.b.hooks.Streaming
-	deps := httpapi.Deps{Commands: p.b.command, Queries: p.b.hooks.Queries(q), History: reader, Past: then, Records: p.b.records, Users: p.b.users, Proofs: p.b.proofs}
+	options.Draining = p.readiness.begun
+	options.ListFailed = p.b.status.ListFailed
+	options.Observe, options.Trace, options.Streaming = p.b.hooks.Answers, p.b.hooks.Requests, p.b.hooks.Streaming
+	deps := httpapi.Deps{Commands: p.b.command, Queries: p.b.hooks.Queries(service), History: reader, Past: then, Records: p.b.records, Users: p.b.users, Proofs: p.b.proofs}
 	if p.s.Pages {
-		if o.Pages, err = pages.New(pages.Deps{Lists: q, Past: httpapi.PublicPast(deps, o), Shown: httpapi.ShownTexts(o.Currency)}, p.s.pageOptions()); err != nil {
+		if options.Pages, err = pages.New(pages.Deps{Lists: service, Past: httpapi.PublicPast(deps, options), Shown: httpapi.ShownTexts(options.Currency)}, p.s.pageOptions()); err != nil {
 			return nil, err
 		}
 	}
-	h, err := httpapi.New(deps, o)
+	h, err := httpapi.New(deps, options)
 	if err != nil {
 		return nil, err
 	}
 	p.add(ctx, "erasures", func(ctx context.Context) error {
-		return whenErased(ctx, p.b.events.Epoch, h.Forget, q.Forget, then.Forget, p.b.records.Forget)
+		return whenErased(ctx, p.b.events.Epoch, h.Forget, service.Forget, then.Forget, p.b.records.Forget)
 	})
 	return h, nil
 }

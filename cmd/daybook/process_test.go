@@ -45,9 +45,9 @@ const limit = 4 * time.Minute
 
 func child(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
-	for _, e := range os.Environ() {
-		if !strings.HasPrefix(e, "DAYBOOK_") {
-			cmd.Env = append(cmd.Env, e)
+	for _, text := range os.Environ() {
+		if !strings.HasPrefix(text, "DAYBOOK_") {
+			cmd.Env = append(cmd.Env, text)
 		}
 	}
 	cmd.Env = append(cmd.Env, childEnv+"=1")
@@ -110,10 +110,10 @@ type server struct {
 	err bytes.Buffer
 }
 
-func (s *server) Write(p []byte) (int, error) {
+func (s *server) Write(data []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.err.Write(p)
+	return s.err.Write(data)
 }
 
 func (s *server) log() string {
@@ -163,16 +163,16 @@ func beginServerOf(t *testing.T, cmd *exec.Cmd, dir string, env []string) *serve
 	})
 	watchdog := time.AfterFunc(limit, s.signalKill)
 	defer watchdog.Stop()
-	r := bufio.NewScanner(out)
-	for s.root == "" && r.Scan() {
-		s.announced += r.Text() + "\n"
-		if i := strings.Index(r.Text(), "http://"); i >= 0 && strings.HasPrefix(r.Text(), "daybook ") {
-			s.root = r.Text()[i:]
+	scanner := bufio.NewScanner(out)
+	for s.root == "" && scanner.Scan() {
+		s.announced += scanner.Text() + "\n"
+		if i := strings.Index(scanner.Text(), "http://"); i >= 0 && strings.HasPrefix(scanner.Text(), "daybook ") {
+			s.root = scanner.Text()[i:]
 		}
-		if tok, ok := strings.CutPrefix(r.Text(), "token: "); ok {
+		if tok, ok := strings.CutPrefix(scanner.Text(), "token: "); ok {
 			s.token = tok
 		}
-		if dir, ok := strings.CutPrefix(r.Text(), "directory: "); ok {
+		if dir, ok := strings.CutPrefix(scanner.Text(), "directory: "); ok {
 			s.data = dir
 		}
 	}
@@ -212,8 +212,8 @@ func (s *server) ends() {
 // try sends a request; token "" is anonymous. A connection that breaks has
 // status 0.
 func (s *server) try(method, url, token, body string) (int, []byte) {
-	status, _, b := s.full(method, url, token, body, nil)
-	return status, b
+	status, _, data := s.full(method, url, token, body, nil)
+	return status, data
 }
 
 func (s *server) full(method, url, token, body string, header map[string]string) (int, http.Header, []byte) {
@@ -239,24 +239,24 @@ func (s *server) full(method, url, token, body string, header map[string]string)
 		return 0, nil, nil
 	}
 	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
+	data, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return 0, nil, nil
 	}
-	return resp.StatusCode, resp.Header, b
+	return resp.StatusCode, resp.Header, data
 }
 
 // want sends a request that must answer with a status and returns the answer as
 // JSON.
 func (s *server) want(status int, method, path, token, body string) map[string]any {
 	s.t.Helper()
-	got, b := s.try(method, s.root+path, token, body)
+	got, data := s.try(method, s.root+path, token, body)
 	if got != status {
-		s.t.Fatalf("%s %s: got %d %s, want %d\n%s", method, path, got, b, status, s.log())
+		s.t.Fatalf("%s %s: got %d %s, want %d\n%s", method, path, got, data, status, s.log())
 	}
 	var v map[string]any
-	if err := json.Unmarshal(b, &v); err != nil {
-		s.t.Fatalf("%s %s: %v in %s", method, path, err, b)
+	if err := json.Unmarshal(data, &v); err != nil {
+		s.t.Fatalf("%s %s: %v in %s", method, path, err, data)
 	}
 	return v
 }

@@ -12,10 +12,10 @@ func TestProfiles(t *testing.T) {
 	for path, want := range map[string]int{
 		"/debug/pprof/": 200, "/debug/pprof/heap": 200, "/": 404, "/health/live": 404,
 	} {
-		w := httptest.NewRecorder()
-		profiles().Handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
-		if w.Code != want {
-			t.Errorf("%s: got %d, want %d", path, w.Code, want)
+		responseRecorder := httptest.NewRecorder()
+		profiles().Handler.ServeHTTP(responseRecorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
+		if responseRecorder.Code != want {
+			t.Errorf("%s: got %d, want %d", path, responseRecorder.Code, want)
 		}
 	}
 }

@@ -30,9 +30,9 @@ func TestStoreGoesBack(t *testing.T) {
 	t.Parallel()
 	t.Run("to a backup", func(t *testing.T) {
 		t.Parallel()
-		pg := engines.StartPostgres(t)
+		postgresServer := engines.StartPostgres(t)
 		backup := ""
-		testGoesBack(t, pg.URL(), func() { backup = pg.Dump("daybook") }, func() { pg.Restore("daybook", backup) }, true)
+		testGoesBack(t, postgresServer.URL(), func() { backup = postgresServer.Dump("daybook") }, func() { postgresServer.Restore("daybook", backup) }, true)
 	})
 	t.Run("to a standby", func(t *testing.T) {
 		t.Parallel()
@@ -136,8 +136,8 @@ func testGoesBack(t *testing.T, on string, keep, goBack func(), again bool) {
 	for _, s := range []*server{whole, api} {
 		var of [2]string
 		for i, path := range paths {
-			_, h, _ := s.full("GET", s.root+path, token, "", nil)
-			of[i] = h.Get("ETag")
+			_, header, _ := s.full("GET", s.root+path, token, "", nil)
+			of[i] = header.Get("ETag")
 		}
 		tags[s] = of
 	}
@@ -148,9 +148,9 @@ func testGoesBack(t *testing.T, on string, keep, goBack func(), again bool) {
 	whole.want(200, "PATCH", kept, token, `{"title":"of the present history"}`)
 	for _, s := range []*server{whole, api} {
 		for i, path := range paths {
-			status, h, b := s.full("GET", s.root+path, token, "", map[string]string{"If-None-Match": tags[s][i]})
-			if status != 200 || h.Get("ETag") == tags[s][i] || i == 0 && !strings.Contains(string(b), "of the present history") {
-				t.Errorf("%s with the ETag %s of a lost version: %d with %s: %.200s", path, tags[s][i], status, h.Get("ETag"), b)
+			status, header, b := s.full("GET", s.root+path, token, "", map[string]string{"If-None-Match": tags[s][i]})
+			if status != 200 || header.Get("ETag") == tags[s][i] || i == 0 && !strings.Contains(string(b), "of the present history") {
+				t.Errorf("%s with the ETag %s of a lost version: %d with %s: %.200s", path, tags[s][i], status, header.Get("ETag"), b)
 			}
 		}
 	}
@@ -199,12 +199,12 @@ func presentRecords(t *testing.T, store eventstore.Store) map[calendar.ID]*calen
 		if len(entries) == 0 {
 			return last
 		}
-		for _, e := range entries {
-			at = e.Position
-			if !e.Kind.IsPost() && !e.Kind.IsTerm() {
+		for _, entry := range entries {
+			at = entry.Position
+			if !entry.Kind.IsPost() && !entry.Kind.IsTerm() {
 				continue
 			}
-			if last[e.ID], err = calendar.DecodeRecord(e.State); err != nil {
+			if last[entry.ID], err = calendar.DecodeRecord(entry.State); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -227,8 +227,8 @@ func streamIsOf(t *testing.T, store eventstore.Store, url, prefix string) {
 	})
 	stream, err := js.Stream(t.Context(), feed.StreamName(prefix))
 	must(t, err)
-	if s := stream.CachedInfo().State; s.FirstSeq != 1 || s.LastSeq != uint64(head) || s.Msgs != uint64(head) {
-		t.Errorf("the stream has %d messages, %d to %d; the store has %d entries", s.Msgs, s.FirstSeq, s.LastSeq, head)
+	if streamState := stream.CachedInfo().State; streamState.FirstSeq != 1 || streamState.LastSeq != uint64(head) || streamState.Msgs != uint64(head) {
+		t.Errorf("the stream has %d messages, %d to %d; the store has %d entries", streamState.Msgs, streamState.FirstSeq, streamState.LastSeq, head)
 	}
 	for at := calendar.Position(0); at < head; {
 		entries, err := store.Read(t.Context(), eventstore.Range{After: uint64(at), Limit: pageSize})
@@ -237,19 +237,19 @@ func streamIsOf(t *testing.T, store eventstore.Store, url, prefix string) {
 			at = entries[i].Position
 			mark, err := store.Head(t.Context(), eventstore.Point{Position: at})
 			must(t, err)
-			m, err := stream.GetMsg(t.Context(), uint64(at))
+			rawStreamMsg, err := stream.GetMsg(t.Context(), uint64(at))
 			if err != nil {
 				t.Errorf("message %d: %v", at, err)
 				continue
 			}
-			if got, want := m.Header.Get(feed.HeaderMark), hex.EncodeToString(mark.Hash[:]); got != want {
+			if got, want := rawStreamMsg.Header.Get(feed.HeaderMark), hex.EncodeToString(mark.Hash[:]); got != want {
 				t.Errorf("message %d has the mark %s, the store %s", at, got, want)
 			}
-			e, whole, err := feed.Decode(m.Header, m.Data)
-			e.Secret, e.Salts = entries[i].Secret, entries[i].Salts // do not travel
-			if err != nil || !whole || eventstore.Leaf(&e) != eventstore.Leaf(&entries[i]) {
+			entry, whole, err := feed.Decode(rawStreamMsg.Header, rawStreamMsg.Data)
+			entry.Secret, entry.Salts = entries[i].Secret, entries[i].Salts // do not travel
+			if err != nil || !whole || eventstore.Leaf(&entry) != eventstore.Leaf(&entries[i]) {
 				t.Errorf("message %d is %s of record %d, version %d (%v); the store has %s of record %d, version %d",
-					at, e.Change, e.ID, e.Version, err, entries[i].Change, entries[i].ID, entries[i].Version)
+					at, entry.Change, entry.ID, entry.Version, err, entries[i].Change, entries[i].ID, entries[i].Version)
 			}
 		}
 	}

@@ -43,13 +43,13 @@ type inside struct {
 	status *status.Reporter
 }
 
-// newReadiness makes the handler; o are the settings of the interface.
-func newReadiness(o httpapi.Options) (d *readiness, err error) {
+// newReadiness makes the handler; options are the settings of the interface.
+func newReadiness(options httpapi.Options) (d *readiness, err error) {
 	d = &readiness{begun: make(chan struct{})}
-	rooms := admit.New(admit.Limits{Slots: readyAtOnce, Forwarded: o.TrustForwarded})
+	rooms := admit.New(admit.Limits{Slots: readyAtOnce, Forwarded: options.TrustForwarded})
 	d.operations = map[string]http.Handler{pathLive: probe{rooms, alive}, pathReady: probe{rooms, d.ready}}
 	d.waitFor("")
-	d.closed, err = httpapi.Closed(o, calendar.CodeUnavailable)
+	d.closed, err = httpapi.Closed(options, calendar.CodeUnavailable)
 	return d, err
 }
 
@@ -60,33 +60,35 @@ type probe struct {
 }
 
 // ServeHTTP implements http.Handler.
-func (p probe) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	pass := p.rooms.Arrive(r)
+func (p probe) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
+	pass := p.rooms.Arrive(request)
 	defer pass.Leave()
 	switch {
-	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "GET and HEAD only", http.StatusMethodNotAllowed)
+	case request.Method != http.MethodGet && request.Method != http.MethodHead:
+		writer.Header().Set("Allow", "GET, HEAD")
+		http.Error(writer, "GET and HEAD only", http.StatusMethodNotAllowed)
 		return
 	case !pass.Enter(admit.Login, 1):
-		w.Header().Set("Retry-After", "1")
-		http.Error(w, "too many requests at the same time", http.StatusServiceUnavailable)
+		writer.Header().Set("Retry-After", "1")
+		http.Error(writer, "too many requests at the same time", http.StatusServiceUnavailable)
 		return
 	}
-	well, shown := p.look(r.Context())
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Cache-Control", "no-store")
+	well, shown := p.look(request.Context())
+	writer.Header().Set("Content-Type", "application/json; charset=utf-8")
+	writer.Header().Set("X-Content-Type-Options", "nosniff")
+	writer.Header().Set("Cache-Control", "no-store")
 	if !well {
-		w.WriteHeader(http.StatusServiceUnavailable)
+		writer.WriteHeader(http.StatusServiceUnavailable)
 	}
-	_ = json.NewEncoder(w).Encode(shown)
+	_ = json.NewEncoder(writer).Encode(shown)
 }
 
 func (d *readiness) waitFor(what string) { d.waits.Store(&what) }
 
 // open lets requests in: to the interface, or to a role without one.
-func (d *readiness) open(h http.Handler, r *status.Reporter) { d.inside.Store(&inside{h, r}) }
+func (d *readiness) open(handler http.Handler, reporter *status.Reporter) {
+	d.inside.Store(&inside{handler, reporter})
+}
 
 func (d *readiness) shut() { d.inside.Store(nil) }
 
@@ -99,16 +101,16 @@ func (d *readiness) drain() bool {
 	return d.inside.Load() != nil
 }
 
-func (d *readiness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (d *readiness) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	if d.draining.Load() {
-		w.Header().Set("Connection", "close") // the next one comes by another connection
+		writer.Header().Set("Connection", "close") // the next one comes by another connection
 	}
-	if operation := d.operations[r.URL.Path]; operation != nil {
-		operation.ServeHTTP(w, r)
-	} else if h := d.inside.Load(); h != nil {
-		h.ServeHTTP(w, r)
+	if operation := d.operations[request.URL.Path]; operation != nil {
+		operation.ServeHTTP(writer, request)
+	} else if inside := d.inside.Load(); inside != nil {
+		inside.ServeHTTP(writer, request)
 	} else {
-		d.closed.ServeHTTP(w, r)
+		d.closed.ServeHTTP(writer, request)
 	}
 }
 
@@ -122,10 +124,10 @@ func (d *readiness) ready(ctx context.Context) (well bool, shown map[string]any)
 	case d.draining.Load():
 		return false, map[string]any{"status": status.Draining}
 	case in != nil:
-		h, _ := in.status.Health(ctx)
-		shown = h.Public()
+		health, _ := in.status.Health(ctx)
+		shown = health.Public()
 		shown["version"] = version
-		return h.Ready(), shown
+		return health.Ready(), shown
 	}
 	shown = map[string]any{"status": status.Starting}
 	if what := *d.waits.Load(); what != "" {
@@ -146,12 +148,12 @@ type readyCommand struct {
 func (*readyCommand) Run(ctx context.Context, c *console, s *config) error {
 	ctx, cancel := context.WithTimeout(ctx, readyWait)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.Listen+"/health/ready", http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.Listen+"/health/ready", http.NoBody)
 	if err != nil {
 		return err
 	}
 	// No proxy of the environment stands between a process and itself.
-	answer, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(r)
+	answer, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
 	if err != nil {
 		return err
 	}
@@ -160,7 +162,7 @@ func (*readyCommand) Run(ctx context.Context, c *console, s *config) error {
 		Status string `json:"status"`
 	}
 	if err := json.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(&h); err != nil {
-		return fmt.Errorf("%s is no daybook: %w", r.URL, err)
+		return fmt.Errorf("%s is no daybook: %w", request.URL, err)
 	}
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("not ready: %s", h.Status)

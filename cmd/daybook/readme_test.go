@@ -15,11 +15,11 @@ import (
 // lines that end in a backslash are joined.
 func readmeCommands(t *testing.T, path string) [][]string {
 	t.Helper()
-	b, err := os.ReadFile(path)
+	data, err := os.ReadFile(path)
 	must(t, err)
 	var blocks [][]string
 	inside, joined := false, ""
-	for line := range strings.Lines(string(b)) {
+	for line := range strings.Lines(string(data)) {
 		line = strings.TrimRight(line, "\n")
 		switch {
 		case line == "```sh":
@@ -52,7 +52,7 @@ func TestReadme(t *testing.T) {
 	}
 	root := filepath.Join("..", "..")
 	dir := t.TempDir()
-	env := slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "DAYBOOK_") })
+	env := slices.DeleteFunc(os.Environ(), func(text string) bool { return strings.HasPrefix(text, "DAYBOOK_") })
 	env = append(env, "CGO_ENABLED=0", "GOFLAGS=")
 	shell := func(where, command string) string {
 		t.Helper()
@@ -80,8 +80,8 @@ func TestReadme(t *testing.T) {
 				line, _, _ = strings.Cut(line, "\n")
 				env = append(env, strings.Fields(line)...)
 			case command == "go test ./...":
-				ci, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
-				if err != nil || !strings.Contains(string(ci), "go test -json") || !strings.Contains(string(ci), " ./...\n") {
+				data, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
+				if err != nil || !strings.Contains(string(data), "go test -json") || !strings.Contains(string(data), " ./...\n") {
 					t.Errorf("CI does not run the tests by the README's command: %v", err)
 				}
 			case strings.HasPrefix(command, "go build -o bin/daybook "):
@@ -155,18 +155,18 @@ func TestHistoryGuide(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	s := startServer(t, "demo")
-	if status, b := s.try("GET", s.root+"/checkpoint", "", ""); status != 200 || sizeOf(t, string(b)) != fmt.Sprint(s.state()["head"]) {
-		t.Errorf("the first checkpoint of the demo: %d %s", status, b)
+	server := startServer(t, "demo")
+	if status, data := server.try("GET", server.root+"/checkpoint", "", ""); status != 200 || sizeOf(t, string(data)) != fmt.Sprint(server.state()["head"]) {
+		t.Errorf("the first checkpoint of the demo: %d %s", status, data)
 	}
 	// An event that was moved: its second version has another start.
 	id := ""
-	for _, e := range s.want(200, "GET", "/changes?kind=event&field=start_date&action=updated&limit=1", "", "")["entries"].([]any) {
-		id = idOf(e.(map[string]any))
+	for _, value := range server.want(200, "GET", "/changes?kind=event&field=start_date&action=updated&limit=1", "", "")["entries"].([]any) {
+		id = idOf(value.(map[string]any))
 	}
 	want := []string{
 		`"summary":"Changed: start: from `, "position,time,kind", "event: change",
-		`"version":1`, `"op":`, `"opening"`, "c2sp.org/tlog-proof@v1", "intact: ", "; " + sizeOf(t, checkpointOf(s)) + " signed, 0 unsigned", "100 entries",
+		`"version":1`, `"op":`, `"opening"`, "c2sp.org/tlog-proof@v1", "intact: ", "; " + sizeOf(t, checkpointOf(server)) + " signed, 0 unsigned", "100 entries",
 	}
 	var all strings.Builder
 	run := 0
@@ -177,7 +177,7 @@ func TestHistoryGuide(t *testing.T) {
 daybook() { env `+childEnv+`=1 `+os.Args[0]+` "$@"; }
 `+command)
 			cmd.Dir = dir
-			cmd.Env = append(child(t.Context()).Env, "R="+s.root, "ID="+id, "DAYBOOK_DATA="+s.data)
+			cmd.Env = append(child(t.Context()).Env, "R="+server.root, "ID="+id, "DAYBOOK_DATA="+server.data)
 			out, err := cmd.CombinedOutput()
 			if err != nil {
 				t.Errorf("%s: %v\n%s", command, err, out)
@@ -186,26 +186,26 @@ daybook() { env `+childEnv+`=1 `+os.Args[0]+` "$@"; }
 		}
 	}
 	for _, name := range []string{"checkpoint.txt", "proof.json", "entry.tlog-proof", "log.ndjson.gz"} {
-		b, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil || len(b) == 0 {
-			t.Errorf("%s: %d bytes, %v", name, len(b), err)
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || len(data) == 0 {
+			t.Errorf("%s: %d bytes, %v", name, len(data), err)
 		}
 		if name != "log.ndjson.gz" {
-			all.Write(b)
+			all.Write(data)
 		}
 	}
-	for _, w := range want {
-		if !strings.Contains(all.String(), w) {
-			t.Errorf("the walk does not show %q:\n%.5000s", w, all.String())
+	for _, text := range want {
+		if !strings.Contains(all.String(), text) {
+			t.Errorf("the walk does not show %q:\n%.5000s", text, all.String())
 		}
 	}
 	if run < 12 {
 		t.Errorf("ran %d commands only", run)
 	}
-	s.drain()
+	server.drain()
 }
 
 func checkpointOf(s *server) string {
-	_, b := s.try("GET", s.root+"/checkpoint", "", "")
-	return string(b)
+	_, data := s.try("GET", s.root+"/checkpoint", "", "")
+	return string(data)
 }

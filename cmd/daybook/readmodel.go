@@ -33,8 +33,8 @@ const (
 func (s *config) localIndex() bool { return s.Index == "" }
 
 // holds reports whether the event store has the history of a mark.
-func (b *backend) holds(ctx context.Context, m calendar.Mark) (bool, error) {
-	err := eventstore.CheckMark(ctx, b.events, m)
+func (b *backend) holds(ctx context.Context, mark calendar.Mark) (bool, error) {
+	err := eventstore.CheckMark(ctx, b.events, mark)
 	if errors.Is(err, eventstore.ErrHistory) {
 		return false, nil
 	}
@@ -54,29 +54,29 @@ func openMemory(ctx context.Context, b *backend) (readmodel.Generations, error) 
 
 // openServers opens an index on servers, which are not asked for anything yet.
 func openServers(_ context.Context, b *backend) (readmodel.Generations, error) {
-	s := b.s
-	o := elastic.Options{
-		Flavour: s.IndexFlavour, Prefix: s.IndexPrefix, Log: b.log,
-		RefreshInterval: s.IndexRefresh, Shards: s.IndexShards, Replicas: s.IndexReplicas,
+	config := b.s
+	options := elastic.Options{
+		Flavour: config.IndexFlavour, Prefix: config.IndexPrefix, Log: b.log,
+		RefreshInterval: config.IndexRefresh, Shards: config.IndexShards, Replicas: config.IndexReplicas,
 		Holds: b.holds, Epoch: b.history,
 		First: func(ctx context.Context) (calendar.Mark, error) {
-			h, err := b.events.Head(ctx, eventstore.Point{Position: 1})
-			return h.Mark, err
+			head, err := b.events.Head(ctx, eventstore.Point{Position: 1})
+			return head.Mark, err
 		},
 	}
-	if s.IndexAPIKeyFile != "" {
-		o.APIKey = func() (string, error) {
-			text, err := os.ReadFile(s.IndexAPIKeyFile)
+	if config.IndexAPIKeyFile != "" {
+		options.APIKey = func() (string, error) {
+			text, err := os.ReadFile(config.IndexAPIKeyFile)
 			return strings.TrimSpace(string(text)), err
 		}
 	}
-	if s.IndexCA != "" {
+	if config.IndexCA != "" {
 		var err error
-		if o.CACert, err = os.ReadFile(s.IndexCA); err != nil {
+		if options.CACert, err = os.ReadFile(config.IndexCA); err != nil {
 			return nil, err
 		}
 	}
-	return elastic.Open(s.Index, o)
+	return elastic.Open(config.Index, options)
 }
 
 // openModel opens the read model; without a source it is not kept. One of this process is
@@ -90,11 +90,11 @@ func (b *backend) openModel(ctx context.Context, source projector.Source) (*upke
 	if err != nil {
 		return nil, fmt.Errorf("read model: %w", err)
 	}
-	o := upkeep.Options{Log: b.log, Observe: b.hooks.Projecting}
+	options := upkeep.Options{Log: b.log, Observe: b.hooks.Projecting}
 	if b.leases != nil && !b.s.localIndex() {
-		o.Alone = b.rebuildsAlone
+		options.Alone = b.rebuildsAlone
 	}
-	u := upkeep.New(index, b.events, source, o)
+	u := upkeep.New(index, b.events, source, options)
 	if !b.s.localIndex() || source == nil {
 		return u, nil
 	}

@@ -19,12 +19,12 @@ import (
 func TestReady(t *testing.T) {
 	t.Parallel()
 	for body, says := range map[string]string{`{"status":"starting"}`: "not ready: starting", `<p>hello</p>`: "no daybook"} {
-		other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path != "/health/ready" {
-				t.Errorf("asked for %s", r.URL)
+		other := httptest.NewServer(http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
+			if request.URL.Path != "/health/ready" {
+				t.Errorf("asked for %s", request.URL)
 			}
-			w.WriteHeader(http.StatusServiceUnavailable)
-			_, _ = w.Write([]byte(body))
+			writer.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = writer.Write([]byte(body))
 		}))
 		defer other.Close()
 		wantTool(t, exitFailed, says, "ready", "--listen", other.Listener.Addr().String())
@@ -35,12 +35,12 @@ func TestReady(t *testing.T) {
 // answered as the interface answers, in their language.
 func TestReadinessBeforeTheWork(t *testing.T) {
 	t.Parallel()
-	d, err := newReadiness((&config{AddressOptions: AddressOptions{APIPrefix: "api"}}).api(slog.New(slog.DiscardHandler)))
+	readiness, err := newReadiness((&config{AddressOptions: AddressOptions{APIPrefix: "api"}}).api(slog.New(slog.DiscardHandler)))
 	must(t, err)
-	d.waitFor("event store")
+	readiness.waitFor("event store")
 	ask := func(path string) *httptest.ResponseRecorder {
 		rec := httptest.NewRecorder()
-		d.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
+		readiness.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
 		return rec
 	}
 	if got := ask("/fr/api/calendar/events/v1/events"); got.Code != 503 || got.Header().Get("Content-Language") != "fr" ||
@@ -91,11 +91,11 @@ func TestProbesAreBounded(t *testing.T) {
 			return true, nil
 		}}
 		ask := func(method, address string) *httptest.ResponseRecorder {
-			r := httptest.NewRequestWithContext(t.Context(), method, pathReady, http.NoBody)
-			r.RemoteAddr = address
-			w := httptest.NewRecorder()
-			p.ServeHTTP(w, r)
-			return w
+			request := httptest.NewRequestWithContext(t.Context(), method, pathReady, http.NoBody)
+			request.RemoteAddr = address
+			responseRecorder := httptest.NewRecorder()
+			p.ServeHTTP(responseRecorder, request)
+			return responseRecorder
 		}
 		var all sync.WaitGroup
 		want := func(address string) {

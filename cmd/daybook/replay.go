@@ -25,9 +25,9 @@ func wantEmpty(dir, but string) error {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	for _, f := range found {
-		if f.Name() != but {
-			return fmt.Errorf("%s must be empty, it holds %s", dir, f.Name())
+	for _, entry := range found {
+		if entry.Name() != but {
+			return fmt.Errorf("%s must be empty, it holds %s", dir, entry.Name())
 		}
 	}
 	return nil
@@ -67,9 +67,9 @@ func (cmd *auditReplay) work(ctx context.Context, b *backend, c *console, s *con
 	if err := os.Rename(filepath.Join(at, sqlite.FileName), filepath.Join(dir, sqlite.FileName)); err != nil {
 		return err
 	}
-	if d, err := os.Open(dir); err == nil {
-		_ = d.Sync() // not every file system can; then the rename lasts when it lasts
-		_ = d.Close()
+	if file, err := os.Open(dir); err == nil {
+		_ = file.Sync() // not every file system can; then the rename lasts when it lasts
+		_ = file.Close()
 	}
 	fmt.Fprintf(c.out, "%s until %s in %s; chain head %x\n", counted(int(part.Entries), "entry", "entries"), point, dir, head)
 	if part.Same < part.Entries {

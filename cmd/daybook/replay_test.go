@@ -62,10 +62,10 @@ func testReplay(t *testing.T, on ...string) {
 			if path == "/fr/events" {
 				of = s.root + "/events?multilang_language=fr&start_date=2020-01-01&end_date=2030-01-01" + more
 			}
-			status, b := s.try("GET", of, s.token, "")
+			status, data := s.try("GET", of, s.token, "")
 			var list map[string]any
-			if err := json.Unmarshal(bytes.ReplaceAll(b, []byte(strings.TrimPrefix(s.host, "http://")), nil), &list); err != nil {
-				t.Fatalf("%s: %d %s", of, status, b)
+			if err := json.Unmarshal(bytes.ReplaceAll(data, []byte(strings.TrimPrefix(s.host, "http://")), nil), &list); err != nil {
+				t.Fatalf("%s: %d %s", of, status, data)
 			}
 			out[path] = []any{list["total"], list[key]}
 		}
@@ -133,9 +133,9 @@ func testReplay(t *testing.T, on ...string) {
 	}
 }
 
-func jsonOf(v any) string {
-	b, _ := json.Marshal(v)
-	return string(b)
+func jsonOf(value any) string {
+	data, _ := json.Marshal(value)
+	return string(data)
 }
 
 // TestReplayKilled: a replay that is killed, wherever it is, leaves no store; into an empty

@@ -25,10 +25,10 @@ func TestScripts(t *testing.T) {
 	testscript.RunT(scriptT{t}, testscript.Params{
 		Dir:  filepath.Join("testdata", "script"),
 		Cmds: scriptCommands(),
-		Setup: func(e *testscript.Env) error {
-			e.Setenv("CONCERT", concert)
-			e.Values[scriptKey{}] = &script{
-				t: e.T().(scriptT).T, settings: []string{"DAYBOOK_DATA=" + filepath.Join(e.WorkDir, "data")}, servers: map[string]*server{},
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("CONCERT", concert)
+			env.Values[scriptKey{}] = &script{
+				t: env.T().(scriptT).T, settings: []string{"DAYBOOK_DATA=" + filepath.Join(env.WorkDir, "data")}, servers: map[string]*server{},
 			}
 			return nil
 		},
@@ -62,10 +62,10 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"daybook": (*script).run,
 		// refuse TEXT SETTING... gives settings that are refused with a text. Secrets, which are
 		// "hush" in all scenarios, are not in it.
-		"refuse": func(s *script, ts *testscript.TestScript, args []string) {
-			s.run(ts, append([]string{strconv.Itoa(exitUsage), "config", "print"}, args[1:]...))
-			if out := ts.Stderr().(fmt.Stringer).String(); !strings.Contains(out, args[0]) || strings.Contains(out, "hush") {
-				ts.Fatalf("it says %q", out)
+		"refuse": func(s *script, testScript *testscript.TestScript, args []string) {
+			s.run(testScript, append([]string{strconv.Itoa(exitUsage), "config", "print"}, args[1:]...))
+			if out := testScript.Stderr().(fmt.Stringer).String(); !strings.Contains(out, args[0]) || strings.Contains(out, "hush") {
+				testScript.Fatalf("it says %q", out)
 			}
 		},
 		// settings NAME=VALUE... are the settings of what follows, in the place of those before.
@@ -73,66 +73,68 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 			s.settings = append(s.settings[:1:1], args...)
 		},
 		// serve ARG... starts a server and prints its token: TOKEN is the last one that was shown.
-		"serve": func(s *script, ts *testscript.TestScript, args []string) {
+		"serve": func(s *script, testScript *testscript.TestScript, args []string) {
 			s.server = s.begin(args)
 			s.awaitReady()
-			fmt.Fprintf(ts.Stdout(), "token: %s\n", s.token)
-			ts.Setenv("ADDRESS", strings.TrimPrefix(s.host, "http://"))
-			ts.Setenv("PID", strconv.Itoa(s.cmd.Process.Pid))
-			ts.Setenv("TOKEN", cmp.Or(s.token, ts.Getenv("TOKEN")))
+			fmt.Fprintf(testScript.Stdout(), "token: %s\n", s.token)
+			testScript.Setenv("ADDRESS", strings.TrimPrefix(s.host, "http://"))
+			testScript.Setenv("PID", strconv.Itoa(s.cmd.Process.Pid))
+			testScript.Setenv("TOKEN", cmp.Or(s.token, testScript.Getenv("TOKEN")))
 		},
 		// begin is serve that does not wait until the server is ready.
 		"begin": func(s *script, _ *testscript.TestScript, args []string) { s.server = s.begin(args) },
 		// vacuum DATA TO makes a backup of the store of a directory in another one.
-		"vacuum": func(s *script, ts *testscript.TestScript, args []string) {
-			ts.Check(os.MkdirAll(ts.MkAbs(args[1]), 0o700))
-			vacuum(s.t, ts.MkAbs(args[0]), ts.MkAbs(args[1]))
+		"vacuum": func(s *script, testScript *testscript.TestScript, args []string) {
+			testScript.Check(os.MkdirAll(testScript.MkAbs(args[1]), 0o700))
+			vacuum(s.t, testScript.MkAbs(args[0]), testScript.MkAbs(args[1]))
 		},
 		// call NAME names the server, use NAME goes back to it.
 		"call": func(s *script, _ *testscript.TestScript, args []string) { s.servers[args[0]] = s.server },
 		"use":  func(s *script, _ *testscript.TestScript, args []string) { s.server = s.servers[args[0]] },
 		// drain ends the server by SIGTERM, crash by SIGKILL.
-		"drain": func(s *script, ts *testscript.TestScript, _ []string) {
+		"drain": func(s *script, testScript *testscript.TestScript, _ []string) {
 			if status := s.drain(); status != exitOK {
-				ts.Fatalf("drained with status %d\n%s", status, s.log())
+				testScript.Fatalf("drained with status %d\n%s", status, s.log())
 			}
 		},
 		"crash": func(s *script, _ *testscript.TestScript, _ []string) { s.kill() },
 		// http STATUS METHOD PATH [NAME:VALUE]... [BODY] sends a request to a path below the
 		// root, or below the host when it begins with "=". The answer is stdout, its header
 		// stderr. "anonymous:" leaves the token out.
-		"http": func(s *script, ts *testscript.TestScript, args []string) { s.request(ts, args, "") },
+		"http": func(s *script, testScript *testscript.TestScript, args []string) { s.request(testScript, args, "") },
 		// until REGEXP STATUS METHOD PATH... is http, again and again until the answer matches.
-		"until": func(s *script, ts *testscript.TestScript, args []string) { s.request(ts, args[1:], args[0]) },
+		"until": func(s *script, testScript *testscript.TestScript, args []string) {
+			s.request(testScript, args[1:], args[0])
+		},
 		// logged REGEXP waits for a line in the log of the server.
 		"logged": func(s *script, _ *testscript.TestScript, args []string) {
 			eventually(s.t, args[0], func() bool { return regexp.MustCompile(args[0]).MatchString(s.log()) })
 		},
 		// capture NAME REGEXP sets NAME to what the group matches in stdout.
-		"capture": func(_ *script, ts *testscript.TestScript, args []string) {
-			found := regexp.MustCompile("(?m)" + args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
+		"capture": func(_ *script, testScript *testscript.TestScript, args []string) {
+			found := regexp.MustCompile("(?m)" + args[1]).FindStringSubmatch(testScript.ReadFile("stdout"))
 			if found == nil {
-				ts.Fatalf("stdout does not match %s", args[1])
+				testScript.Fatalf("stdout does not match %s", args[1])
 			}
-			ts.Setenv(args[0], found[1])
+			testScript.Setenv(args[0], found[1])
 		},
 		// flip FILE changes a byte in the middle.
-		"flip": func(_ *script, ts *testscript.TestScript, args []string) {
-			b := []byte(ts.ReadFile(args[0]))
-			b[len(b)/2] ^= 0x10
-			ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o600))
+		"flip": func(_ *script, testScript *testscript.TestScript, args []string) {
+			data := []byte(testScript.ReadFile(args[0]))
+			data[len(data)/2] ^= 0x10
+			testScript.Check(os.WriteFile(testScript.MkAbs(args[0]), data, 0o600))
 		},
 		// engine NAME URL SPACE sets URL and SPACE to those of a server of the tests.
-		"engine": func(s *script, ts *testscript.TestScript, args []string) {
+		"engine": func(s *script, testScript *testscript.TestScript, args []string) {
 			url, space := map[string]func(testing.TB) (string, string){
 				engines.EnginePostgres: engines.Postgres, engines.EngineNATS: engines.NATS, engines.EngineElasticsearch: engines.Elasticsearch,
 			}[args[0]](s.t)
-			ts.Setenv(args[1], url)
-			ts.Setenv(args[2], space)
+			testScript.Setenv(args[1], url)
+			testScript.Setenv(args[2], space)
 		},
 	} {
-		commands[name] = func(ts *testscript.TestScript, _ bool, args []string) {
-			run(ts.Value(scriptKey{}).(*script), ts, args)
+		commands[name] = func(testScript *testscript.TestScript, _ bool, args []string) {
+			run(testScript.Value(scriptKey{}).(*script), testScript, args)
 		}
 	}
 	return commands
@@ -143,20 +145,20 @@ func (s *script) begin(args []string) *server {
 	return beginServerOf(s.t, cmd, "", append(cmd.Env, s.settings...))
 }
 
-func (s *script) run(ts *testscript.TestScript, args []string) {
+func (s *script) run(testScript *testscript.TestScript, args []string) {
 	want, args, in := args[0], args[1:], ""
 	if file, ok := strings.CutPrefix(args[0], "<"); ok {
-		in, args = ts.ReadFile(file), args[1:]
+		in, args = testScript.ReadFile(file), args[1:]
 	}
 	ctx, cancel := context.WithTimeout(s.t.Context(), limit)
 	defer cancel()
-	if got := run(ctx, args, s.settings, strings.NewReader(in), ts.Stdout(), ts.Stderr()); strconv.Itoa(got) != want {
-		ts.Fatalf("status %d, want %s", got, want)
+	if got := run(ctx, args, s.settings, strings.NewReader(in), testScript.Stdout(), testScript.Stderr()); strconv.Itoa(got) != want {
+		testScript.Fatalf("status %d, want %s", got, want)
 	}
 }
 
-func (s *script) request(ts *testscript.TestScript, args []string, until string) {
-	url, token, body, header := s.root+args[2], ts.Getenv("TOKEN"), "", map[string]string{}
+func (s *script) request(testScript *testscript.TestScript, args []string, until string) {
+	url, token, body, header := s.root+args[2], testScript.Getenv("TOKEN"), "", map[string]string{}
 	if path, ok := strings.CutPrefix(args[2], "="); ok {
 		url = s.host + path
 	}
@@ -173,15 +175,15 @@ func (s *script) request(ts *testscript.TestScript, args []string, until string)
 	var (
 		status int
 		h      http.Header
-		b      []byte
+		data   []byte
 	)
 	eventually(s.t, strings.Join(args, " "), func() bool {
-		status, h, b = s.full(args[1], url, token, body, header)
-		return until == "" || strconv.Itoa(status) == args[0] && regexp.MustCompile(until).Match(b)
+		status, h, data = s.full(args[1], url, token, body, header)
+		return until == "" || strconv.Itoa(status) == args[0] && regexp.MustCompile(until).Match(data)
 	})
-	_, _ = ts.Stdout().Write(b)
-	_ = h.Write(ts.Stderr())
+	_, _ = testScript.Stdout().Write(data)
+	_ = h.Write(testScript.Stderr())
 	if strconv.Itoa(status) != args[0] {
-		ts.Fatalf("status %d, want %s\n%s", status, args[0], s.log())
+		testScript.Fatalf("status %d, want %s\n%s", status, args[0], s.log())
 	}
 }

@@ -39,19 +39,19 @@ const (
 // limitHeaders refuses requests whose headers are too long (interface 9). net/http limits
 // only headers and request line together.
 func limitHeaders(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
 		size := 0
-		for name, values := range r.Header {
-			for _, v := range values {
-				size += len(name) + len(v) + len(": \r\n")
+		for name, values := range request.Header {
+			for _, text := range values {
+				size += len(name) + len(text) + len(": \r\n")
 			}
 		}
 		if size > maxHeaders {
-			w.Header().Set("Connection", "close")
-			http.Error(w, http.StatusText(http.StatusRequestHeaderFieldsTooLarge), http.StatusRequestHeaderFieldsTooLarge)
+			writer.Header().Set("Connection", "close")
+			http.Error(writer, http.StatusText(http.StatusRequestHeaderFieldsTooLarge), http.StatusRequestHeaderFieldsTooLarge)
 			return
 		}
-		next.ServeHTTP(w, r)
+		next.ServeHTTP(writer, request)
 	})
 }
 
@@ -78,8 +78,8 @@ func (cmd *demoCommand) Run(ctx context.Context, c *console, s *config) error {
 		return fmt.Errorf("demo: %w", err)
 	}
 	if home := &s.BrandHome; *home == (pages.Home{}) {
-		for _, l := range calendar.Langs {
-			home[l] = pages.HomeText{HTML: town.Home[l], Lang: l}
+		for _, lang := range calendar.Langs {
+			home[lang] = pages.HomeText{HTML: town.Home[lang], Lang: lang}
 		}
 	}
 	dir, err := os.MkdirTemp("", "daybook-demo-")
@@ -93,13 +93,13 @@ func (cmd *demoCommand) Run(ctx context.Context, c *console, s *config) error {
 		if err != nil {
 			return err
 		}
-		o := demo.Options{Seed: cmd.Seed, Now: time.Now(), Callers: map[string]calendar.Caller{}, Pictures: base + demoPictures}
+		options := demo.Options{Seed: cmd.Seed, Now: time.Now(), Callers: map[string]calendar.Caller{}, Pictures: base + demoPictures}
 		for _, name := range town.Users {
-			if o.Callers[name], err = b.users.Ensure(ctx, name, calendar.Editor, admin.ID); err != nil {
+			if options.Callers[name], err = b.users.Ensure(ctx, name, calendar.Editor, admin.ID); err != nil {
 				return err
 			}
 		}
-		if s.demo, err = town.Fill(ctx, b.command, o); err != nil {
+		if s.demo, err = town.Fill(ctx, b.command, options); err != nil {
 			return err
 		}
 		_, err = b.signer.Sign(ctx) // so that proofs are there when it is announced
@@ -109,15 +109,15 @@ func (cmd *demoCommand) Run(ctx context.Context, c *console, s *config) error {
 
 // withPictures serves the pictures of the demo next to a handler.
 func withPictures(next http.Handler, base *url.URL) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name, ok := strings.CutPrefix(strings.TrimPrefix(r.URL.Path, base.Path), demoPictures) // a proxy may have taken the path off
+	return http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
+		name, ok := strings.CutPrefix(strings.TrimPrefix(request.URL.Path, base.Path), demoPictures) // a proxy may have taken the path off
 		if !ok || name == "" {
-			next.ServeHTTP(w, r)
+			next.ServeHTTP(writer, request)
 			return
 		}
-		w.Header().Set("Cache-Control", "public, max-age=86400")
-		w.Header().Set("Content-Security-Policy", "default-src 'none'")
-		http.ServeFileFS(w, r, demo.Pictures(), name)
+		writer.Header().Set("Cache-Control", "public, max-age=86400")
+		writer.Header().Set("Content-Security-Policy", "default-src 'none'")
+		http.ServeFileFS(writer, request, demo.Pictures(), name)
 	})
 }
 
@@ -196,34 +196,34 @@ func serve(ctx context.Context, c *console, s *config, prepare func(ctx context.
 
 // announce prints, once, the administrator's token, and then where the service
 // is: who reads up to that line has read all.
-func announce(w io.Writer, s *config, addr net.Addr, name, token string) {
+func announce(writer io.Writer, s *config, addr net.Addr, name, token string) {
 	base := s.base(addr)
 	if s.Role == servesRelay || s.Role == servesProjector {
-		fmt.Fprintf(w, "daybook %s, role %s, tells how it is on http://%s/health/ready\n", version, s.Role, addr)
+		fmt.Fprintf(writer, "daybook %s, role %s, tells how it is on http://%s/health/ready\n", version, s.Role, addr)
 		return
 	}
 	root := base + "/" + s.APIPrefix + "/calendar/events/v1"
 	if s.demo != nil {
-		fmt.Fprintf(w, "calendar: %s/\ndirectory: %s\n", base, s.Data)
-		fmt.Fprintf(w, "protected: /event/%s/ opens with the password %q\n", s.demo.Locked, s.demo.Password)
+		fmt.Fprintf(writer, "calendar: %s/\ndirectory: %s\n", base, s.Data)
+		fmt.Fprintf(writer, "protected: /event/%s/ opens with the password %q\n", s.demo.Locked, s.demo.Password)
 	}
 	if s.Pages && s.demo == nil {
-		fmt.Fprintf(w, "pages: %s/\n", base)
+		fmt.Fprintf(writer, "pages: %s/\n", base)
 	}
 	if s.Pages && s.Desk {
 		link := base + "/desk/"
 		if s.demo != nil {
 			link += "#/signin?" + url.Values{"name": {name}, "token": {token}}.Encode()
 		}
-		fmt.Fprintf(w, "desk: %s\n", link)
+		fmt.Fprintf(writer, "desk: %s\n", link)
 	}
 	if token != "" {
-		fmt.Fprintf(w, "administrator: %s\ntoken: %s\nThe token is shown this once; daybook user token %s makes another.\n", name, token, name)
+		fmt.Fprintf(writer, "administrator: %s\ntoken: %s\nThe token is shown this once; daybook user token %s makes another.\n", name, token, name)
 	}
 	if s.demo != nil {
-		fmt.Fprintf(w, "For commands in another terminal:\nexport R=%s TOKEN=%s ID=%s\n", root, token, s.demo.Moved)
+		fmt.Fprintf(writer, "For commands in another terminal:\nexport R=%s TOKEN=%s ID=%s\n", root, token, s.demo.Moved)
 	}
-	fmt.Fprintf(w, "daybook %s serves %s\n", version, root)
+	fmt.Fprintf(writer, "daybook %s serves %s\n", version, root)
 }
 
 // base is the base URL, without one that of an address.

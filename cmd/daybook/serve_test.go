@@ -48,9 +48,9 @@ func TestServeWaitsForCommand(t *testing.T) {
 func TestServePrintsPages(t *testing.T) {
 	t.Parallel()
 	for shown, more := range map[bool][]string{true: nil, false: {"--pages=false"}} {
-		s := startServer(t, append([]string{"serve", "--data", t.TempDir()}, more...)...)
-		if got := strings.Contains(s.announced, "pages: "+s.host+"/\n"); got != shown {
-			t.Errorf("serve %v prints\n%s", more, s.announced)
+		server := startServer(t, append([]string{"serve", "--data", t.TempDir()}, more...)...)
+		if got := strings.Contains(server.announced, "pages: "+server.host+"/\n"); got != shown {
+			t.Errorf("serve %v prints\n%s", more, server.announced)
 		}
 	}
 }
@@ -73,8 +73,8 @@ func TestMigrateWaitsForCommand(t *testing.T) {
 // TestDemo looks at the harbor town as it was announced, in a zone of somebody else.
 func TestDemo(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, "demo", "--timezone", "Europe/Rome")
-	list := s.want(200, "GET", "/events?start_date=-1%20year&per_page=100", "", "")
+	server := startServer(t, "demo", "--timezone", "Europe/Rome")
+	list := server.want(200, "GET", "/events?start_date=-1%20year&per_page=100", "", "")
 	if got := list["total"]; got != float64(demo.Events) {
 		t.Errorf("got %v events, want %d", got, demo.Events)
 	}
@@ -85,43 +85,43 @@ func TestDemo(t *testing.T) {
 		"?event_status=cancelled,postponed":                               2,
 		"?categories=music":                                               20, // those of the categories below it
 	} {
-		if got := s.want(200, "GET", "/events"+query, "", "")["total"].(float64); got < least {
+		if got := server.want(200, "GET", "/events"+query, "", "")["total"].(float64); got < least {
 			t.Errorf("%q: %v events, want at least %v", query, got, least)
 		}
 	}
 	// The pictures come from here, and pages show them.
 	size, pictures := 0, map[string]bool{}
-	for _, e := range list["events"].([]any) {
-		image, ok := e.(map[string]any)["image"].(map[string]any)
+	for _, value := range list["events"].([]any) {
+		image, ok := value.(map[string]any)["image"].(map[string]any)
 		if !ok || pictures[image["url"].(string)] {
 			continue
 		}
 		pictures[image["url"].(string)] = true
-		status, header, b := s.full("GET", image["url"].(string), "", "", nil)
-		if size += len(b); status != 200 || header.Get("Content-Type") != "image/svg+xml" {
+		status, header, data := server.full("GET", image["url"].(string), "", "", nil)
+		if size += len(data); status != 200 || header.Get("Content-Type") != "image/svg+xml" {
 			t.Errorf("%v: %d %s", image, status, header.Get("Content-Type"))
 		}
 	}
 	if len(pictures) < 10 || size > 1<<20 {
 		t.Errorf("%d pictures of %d bytes", len(pictures), size)
 	}
-	if _, b := s.try("GET", s.host+"/", "", ""); !strings.Contains(string(b), `src="`+s.host+`/pictures/`) {
+	if _, data := server.try("GET", server.host+"/", "", ""); !strings.Contains(string(data), `src="`+server.host+`/pictures/`) {
 		t.Error("the home page shows none of them")
 	}
 	// What was announced besides: an event that was moved, and the password of another one.
-	told := regexp.MustCompile(`protected: (/\S+) opens with the password "(.+)"\n(?s:.*)export R=\S+ TOKEN=(\S+) ID=(\d+)\n`).FindStringSubmatch(s.announced)
+	told := regexp.MustCompile(`protected: (/\S+) opens with the password "(.+)"\n(?s:.*)export R=\S+ TOKEN=(\S+) ID=(\d+)\n`).FindStringSubmatch(server.announced)
 	if told == nil {
-		t.Fatalf("announced:\n%s", s.announced)
+		t.Fatalf("announced:\n%s", server.announced)
 	}
-	if status, b := s.try("POST", s.host+told[1], "", ""); status != 403 {
-		t.Errorf("without a password: %d %s", status, b)
+	if status, data := server.try("POST", server.host+told[1], "", ""); status != 403 {
+		t.Errorf("without a password: %d %s", status, data)
 	}
-	if status, _, b := s.full("POST", s.host+told[1], "", "password="+url.QueryEscape(told[2]), map[string]string{"Content-Type": "application/x-www-form-urlencoded"}); status != 200 {
-		t.Errorf("with the password: %d %s", status, b)
+	if status, _, data := server.full("POST", server.host+told[1], "", "password="+url.QueryEscape(told[2]), map[string]string{"Content-Type": "application/x-www-form-urlencoded"}); status != 200 {
+		t.Errorf("with the password: %d %s", status, data)
 	}
 	actors, reasons := map[any]bool{}, 0
-	for _, e := range s.want(200, "GET", "/events/"+told[4]+"/history", told[3], "")["entries"].([]any) {
-		e := e.(map[string]any)
+	for _, value := range server.want(200, "GET", "/events/"+told[4]+"/history", told[3], "")["entries"].([]any) {
+		e := value.(map[string]any)
 		actors[e["actor"].(map[string]any)["name"]] = true
 		if e["reason"] != nil {
 			reasons++
@@ -130,7 +130,7 @@ func TestDemo(t *testing.T) {
 	if len(actors) < 3 || reasons < 3 {
 		t.Errorf("its history has %v and %d reasons", actors, reasons)
 	}
-	s.ends()
+	server.ends()
 }
 
 // TestRepeatedAfterARestart: a repeated request gets status, position and record of the
@@ -139,11 +139,11 @@ func TestDemo(t *testing.T) {
 func TestRepeatedAfterARestart(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
-	s := startServer(t, "serve", "--data", data)
-	token := s.token
+	server := startServer(t, "serve", "--data", data)
+	token := server.token
 	send := func(key string) (http.Header, map[string]any) {
 		t.Helper()
-		status, h, b := s.full("POST", s.root+"/events", token,
+		status, h, b := server.full("POST", server.root+"/events", token,
 			`{"title":"Concert","start_date":"2030-05-01","end_date":"2030-05-01","venue":{"venue":"Hall"},"tags":"loud","categories":["art","open air"]}`,
 			map[string]string{"Idempotency-Key": key})
 		if status != 201 {
@@ -151,7 +151,7 @@ func TestRepeatedAfterARestart(t *testing.T) {
 		}
 		var body map[string]any
 		must(t, json.Unmarshal(b, &body))
-		if location := fmt.Sprintf("%s/events/%s", s.root, idOf(body)); h.Get("Location") != location {
+		if location := fmt.Sprintf("%s/events/%s", server.root, idOf(body)); h.Get("Location") != location {
 			t.Errorf("%s: Location %s, want %s", key, h.Get("Location"), location)
 		}
 		return h, body
@@ -159,15 +159,15 @@ func TestRepeatedAfterARestart(t *testing.T) {
 	wasHeader, was := send("first")
 	for _, name := range []string{"drained", "killed"} {
 		if name == "killed" {
-			s.kill()
+			server.kill()
 		} else {
-			s.drain()
+			server.drain()
 		}
-		s = startServer(t, "serve", "--data", data)
+		server = startServer(t, "serve", "--data", data)
 		for _, collection := range []string{"venues", "tags", "categories", "events"} {
-			list := s.want(200, "GET", "/"+collection+"?hide_empty=0", token, "")
-			for _, r := range list[collection].([]any) {
-				s.want(200, "PATCH", "/"+collection+"/"+idOf(r.(map[string]any)), token, fmt.Sprintf(`{"description":%q}`, name))
+			list := server.want(200, "GET", "/"+collection+"?hide_empty=0", token, "")
+			for _, value := range list[collection].([]any) {
+				server.want(200, "PATCH", "/"+collection+"/"+idOf(value.(map[string]any)), token, fmt.Sprintf(`{"description":%q}`, name))
 			}
 		}
 		header, is := send("first")
@@ -189,18 +189,18 @@ func TestRepeatedAfterARestart(t *testing.T) {
 // read; headers beyond 64 KiB are refused.
 func TestLongRequestLine(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"))
+	server := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"))
 	for _, n := range []int{17 << 10, 60 << 10, 255 << 10} {
-		if got := s.want(414, "GET", "/events?search="+strings.Repeat("x", n), "", ""); got["code"] != "rest_uri_too_long" {
+		if got := server.want(414, "GET", "/events?search="+strings.Repeat("x", n), "", ""); got["code"] != "rest_uri_too_long" {
 			t.Errorf("%d bytes: got %v", n, got)
 		}
 	}
 	get := func(query, header string) (status int, headers http.Header) {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.root+"/events"+query, nil)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.root+"/events"+query, nil)
 		must(t, err)
-		r.Header.Set("Origin", "https://elsewhere.example")
-		r.Header.Set("X-Long", header)
-		res, err := http.DefaultClient.Do(r)
+		request.Header.Set("Origin", "https://elsewhere.example")
+		request.Header.Set("X-Long", header)
+		res, err := http.DefaultClient.Do(request)
 		must(t, err)
 		must(t, res.Body.Close())
 		return res.StatusCode, res.Header

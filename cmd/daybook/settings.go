@@ -186,18 +186,18 @@ func (s *config) zone() calendar.Zone {
 	return z
 }
 
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+func isTerminal(writer io.Writer) bool {
+	file, ok := writer.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-func (s *config) logger(w io.Writer) *slog.Logger {
-	o := &slog.HandlerOptions{Level: s.LogLevel}
-	var h slog.Handler = slog.NewTextHandler(w, o)
+func (s *config) logger(writer io.Writer) *slog.Logger {
+	handlerOptions := &slog.HandlerOptions{Level: s.LogLevel}
+	var handler slog.Handler = slog.NewTextHandler(writer, handlerOptions)
 	if s.LogFormat == "json" {
-		h = slog.NewJSONHandler(w, o)
+		handler = slog.NewJSONHandler(writer, handlerOptions)
 	}
-	return slog.New(telemetry.LogHandler(h, httpapi.RequestID))
+	return slog.New(telemetry.LogHandler(handler, httpapi.RequestID))
 }
 
 // holdsData reports whether a process that serves keeps anything in the data

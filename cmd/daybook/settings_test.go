@@ -18,14 +18,14 @@ func settingsOf(t *testing.T, args, env []string) (*config, map[string]string, e
 	t.Helper()
 	s := &config{}
 	r := &settingsReader{env: env}
-	k, err := r.parser(s, io.Discard, nil)
+	kong, err := r.parser(s, io.Discard, nil)
 	must(t, err)
-	parsed, err := r.read(k, s, append([]string{"serve"}, args...))
+	parsed, err := r.read(kong, s, append([]string{"serve"}, args...))
 	values := map[string]string{}
-	for _, f := range parsed.Flags() {
-		values[f.Name] = f.Default
-		if g, ok := r.given[f.Value]; ok {
-			values[f.Name] = g.Value
+	for _, flag := range parsed.Flags() {
+		values[flag.Name] = flag.Default
+		if given, ok := r.given[flag.Value]; ok {
+			values[flag.Name] = given.Value
 		}
 	}
 	return s, values, err
@@ -38,9 +38,9 @@ func flagsOf(t *testing.T, command string) (flags []*kong.Flag) {
 	must(t, err)
 	for _, node := range k.Model.Children {
 		if node.Name == command {
-			_ = kong.Visit(node, func(v kong.Visitable, next kong.Next) error {
-				if f, ok := v.(*kong.Flag); ok {
-					flags = append(flags, f)
+			_ = kong.Visit(node, func(visitable kong.Visitable, next kong.Next) error {
+				if flag, ok := visitable.(*kong.Flag); ok {
+					flags = append(flags, flag)
 				}
 				return next(nil)
 			})
@@ -76,5 +76,5 @@ func TestCompletion(t *testing.T) {
 func defaultOf(t *testing.T, name string) string {
 	t.Helper()
 	flags := flagsOf(t, "serve")
-	return flags[slices.IndexFunc(flags, func(f *kong.Flag) bool { return f.Name == name })].Default
+	return flags[slices.IndexFunc(flags, func(flag *kong.Flag) bool { return flag.Name == name })].Default
 }

@@ -131,55 +131,55 @@ func TestRelaysRefuse(t *testing.T) {
 	t.Parallel()
 	index, prefix := engines.Elasticsearch(t)
 	at, feedPrefix := engines.NATS(t)
-	pg := engines.StartPostgres(t)
-	shared := []string{"--store", pg.URL(), "--feed", at, "--feed-prefix", feedPrefix, "--index", index, "--index-prefix", prefix}
+	postgresServer := engines.StartPostgres(t)
+	shared := []string{"--store", postgresServer.URL(), "--feed", at, "--feed-prefix", feedPrefix, "--index", index, "--index-prefix", prefix}
 	add := func(name string) {
 		t.Helper()
-		mustTool(t, "user", "add", name, "--role", "editor", "--store", pg.URL())
+		mustTool(t, "user", "add", name, "--role", "editor", "--store", postgresServer.URL())
 	}
-	k, err := proof.NewKey("log.example")
+	privateKey, err := proof.NewKey("log.example")
 	must(t, err)
 	var relays []*server
 	var keys []string
 	for range 2 {
 		file := filepath.Join(t.TempDir(), "log.key")
-		must(t, os.WriteFile(file, []byte(k.Text()), 0o600))
+		must(t, os.WriteFile(file, []byte(privateKey.Text()), 0o600))
 		keys = append(keys, file)
 		relays = append(relays, startServer(t, append([]string{"serve", "--role", "relay", "--signing-key", file, "--log-origin", "log.example", "--checkpoint-interval", "1s"}, shared...)...))
 	}
 	startServer(t, append([]string{"serve", "--role", "projector"}, shared...)...)
-	store, err := postgres.Open(t.Context(), pg.URL(), postgres.Options{})
+	store, err := postgres.Open(t.Context(), postgresServer.URL(), postgres.Options{})
 	must(t, err)
 	t.Cleanup(func() { _ = store.Close() })
-	newest := func() (c eventstore.Checkpoint) {
-		c, _ = eventstore.CheckpointAt(t.Context(), store, 0)
-		return c
+	newest := func() (checkpoint eventstore.Checkpoint) {
+		checkpoint, _ = eventstore.CheckpointAt(t.Context(), store, 0)
+		return checkpoint
 	}
 	signed := func() {
 		t.Helper()
 		eventually(t, "the head is signed, and both folders have the note", func() bool {
 			now, err := store.Head(t.Context(), eventstore.Point{})
 			head := now.Position
-			c := newest()
+			checkpoint := newest()
 			for _, file := range keys {
-				b, _ := os.ReadFile(file + keptNote)
-				h, _ := proof.ReadHead(b)
+				data, _ := os.ReadFile(file + keptNote)
+				h, _ := proof.ReadHead(data)
 				if h.Size != head {
 					return false
 				}
 			}
-			return err == nil && c.Size == head && head > 0
+			return err == nil && checkpoint.Size == head && head > 0
 		})
 	}
 	add("first")
 	signed()
-	backup := pg.Dump("daybook")
+	backup := postgresServer.Dump("daybook")
 	early := newest()
 	add("second")
 	add("third")
 	signed()
 	lost := newest().Size
-	pg.Restore("daybook", backup)
+	postgresServer.Restore("daybook", backup)
 	for i := 0; ; i++ {
 		add(fmt.Sprint("later ", i))
 		if head, err := store.Head(t.Context(), eventstore.Point{}); err == nil && head.Position > lost {
@@ -194,14 +194,14 @@ func TestRelaysRefuse(t *testing.T) {
 			return v["status"] == "degraded" && strings.Contains(text, why)
 		})
 	}
-	if c := newest(); c.Size != early.Size {
-		t.Errorf("a checkpoint of %d entries was signed, %d were", c.Size, lost)
+	if checkpoint := newest(); checkpoint.Size != early.Size {
+		t.Errorf("a checkpoint of %d entries was signed, %d were", checkpoint.Size, lost)
 	}
-	wantTool(t, exitFailed, why, "audit", "checkpoint", "--store", pg.URL(), "--signing-key", keys[1])
+	wantTool(t, exitFailed, why, "audit", "checkpoint", "--store", postgresServer.URL(), "--signing-key", keys[1])
 	elsewhere := copyFiles(t, filepath.Dir(keys[0]), "log.key")
-	wantTool(t, exitFailed, proof.ErrUnconfirmed.Error(), "audit", "checkpoint", "--store", pg.URL(), "--signing-key", filepath.Join(elsewhere, "log.key"))
-	if c := newest(); c.Size != early.Size {
-		t.Errorf("a checkpoint of %d entries was signed, %d were", c.Size, lost)
+	wantTool(t, exitFailed, proof.ErrUnconfirmed.Error(), "audit", "checkpoint", "--store", postgresServer.URL(), "--signing-key", filepath.Join(elsewhere, "log.key"))
+	if checkpoint := newest(); checkpoint.Size != early.Size {
+		t.Errorf("a checkpoint of %d entries was signed, %d were", checkpoint.Size, lost)
 	}
 }
 
@@ -217,21 +217,21 @@ func TestWitnessesAtOnce(t *testing.T) {
 	vkey := fmt.Sprintf("%s+%x+%s", name, sum[:4], base64.StdEncoding.EncodeToString(typed))
 	var asked atomic.Int64
 	var away atomic.Bool
-	witness := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	witness := httptest.NewServer(http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
 		asked.Add(1)
 		if away.Load() {
-			http.Error(w, "away", http.StatusServiceUnavailable)
+			http.Error(writer, "away", http.StatusServiceUnavailable)
 			return
 		}
-		b, _ := io.ReadAll(r.Body)
+		b, _ := io.ReadAll(request.Body)
 		parts := strings.SplitN(string(b), "\n\n", 3) // proof, text, signatures
 		if len(parts) < 3 {
-			http.Error(w, "no note", http.StatusBadRequest)
+			http.Error(writer, "no note", http.StatusBadRequest)
 			return
 		}
 		at := binary.BigEndian.AppendUint64(nil, 1_700_000_000)
 		line := slices.Concat(sum[:4], at, ed25519.Sign(private, []byte("cosignature/v1\ntime 1700000000\n"+parts[1]+"\n")))
-		fmt.Fprintf(w, "\u2014 %s %s\n", name, base64.StdEncoding.EncodeToString(line))
+		fmt.Fprintf(writer, "\u2014 %s %s\n", name, base64.StdEncoding.EncodeToString(line))
 	}))
 	t.Cleanup(witness.Close)
 	serve := func(interval string) (*server, string) {

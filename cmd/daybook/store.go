@@ -42,14 +42,14 @@ func (b *backend) openStore(ctx context.Context, existing bool) (eventstore.Stor
 
 // openFile opens the event store in the data directory. One without entries is
 // refused where other files say that there were some, unless a new log is to begin.
-func openFile(ctx context.Context, s *config, o sqlite.Options) (*sqlite.Store, error) {
+func openFile(ctx context.Context, s *config, options sqlite.Options) (*sqlite.Store, error) {
 	left := leftOfLog(s)
 	lost := left != "" && !s.newLog
-	o.Existing = o.Existing || lost
-	store, err := sqlite.Open(ctx, s.Data, o)
+	options.Existing = options.Existing || lost
+	store, err := sqlite.Open(ctx, s.Data, options)
 	if err == nil && lost {
-		var h eventstore.Head
-		if h, err = store.Head(ctx, eventstore.Point{}); err == nil && h.Position == 0 {
+		var head eventstore.Head
+		if head, err = store.Head(ctx, eventstore.Point{}); err == nil && head.Position == 0 {
 			err = eventstore.ErrNoStore
 		}
 		if err != nil {
@@ -58,8 +58,8 @@ func openFile(ctx context.Context, s *config, o sqlite.Options) (*sqlite.Store, 
 	}
 	switch {
 	case errors.Is(err, eventstore.ErrNoStore) && lost:
-		if f, err := os.OpenFile(left, os.O_CREATE, 0o600); err == nil { // the engine has deleted its index
-			_ = f.Close()
+		if file, err := os.OpenFile(left, os.O_CREATE, 0o600); err == nil { // the engine has deleted its index
+			_ = file.Close()
 		}
 		return nil, lostLog(s.Data, left)
 	case errors.Is(err, eventstore.ErrNoStore):

@@ -133,9 +133,9 @@ type userRevoke struct {
 
 // work withdraws the token of a user.
 func (cmd *userRevoke) work(ctx context.Context, b *backend, c *console, _ *config) error {
-	u, err := b.users.Revoke(ctx, cmd.Name, 0)
+	user, err := b.users.Revoke(ctx, cmd.Name, 0)
 	if err == nil {
-		fmt.Fprintf(c.err, "the token of %s is withdrawn\n", u.Name)
+		fmt.Fprintf(c.err, "the token of %s is withdrawn\n", user.Name)
 	}
 	return err
 }
@@ -151,16 +151,16 @@ func (*userList) work(ctx context.Context, b *backend, c *console, s *config) er
 	if s.JSON {
 		return json.NewEncoder(c.out).Encode(append([]access.User{}, users...)) // [], not null
 	}
-	tw := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "ID\tNAME\tROLE\tTOKEN")
-	for _, u := range users {
+	writer := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(writer, "ID\tNAME\tROLE\tTOKEN")
+	for _, user := range users {
 		token := "none"
-		if u.Active {
+		if user.Active {
 			token = "valid"
 		}
-		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\n", u.ID, u.Name, u.Role, token)
+		fmt.Fprintf(writer, "%d\t%s\t%s\t%s\n", user.ID, user.Name, user.Role, token)
 	}
-	return tw.Flush()
+	return writer.Flush()
 }
 
 // ---- health ----
@@ -177,23 +177,23 @@ func (*healthCommand) work(ctx context.Context, b *backend, c *console, s *confi
 	if b.status == nil && s.localIndex() {
 		return fmt.Errorf("nothing serves from %s", s.Data)
 	}
-	h, err := b.shownHealth(ctx)
+	health, err := b.shownHealth(ctx)
 	if err != nil {
 		return err
 	}
 	if s.JSON {
-		_ = json.NewEncoder(c.out).Encode(h)
+		_ = json.NewEncoder(c.out).Encode(health)
 	} else {
-		fmt.Fprintf(c.out, "status: %s\nhead: %d\nvisible: %d\nquarantined: %d\n", h.Status, h.Head, h.Visible, len(h.Quarantined))
-		if why := h.Reason(); why != "" {
+		fmt.Fprintf(c.out, "status: %s\nhead: %d\nvisible: %d\nquarantined: %d\n", health.Status, health.Head, health.Visible, len(health.Quarantined))
+		if why := health.Reason(); why != "" {
 			fmt.Fprintf(c.out, "why: %s\n", why)
 		}
-		for _, q := range h.Quarantined {
-			fmt.Fprintf(c.out, "  record %d since position %d: %s\n", q.ID, q.Position, q.Reason)
+		for _, quarantined := range health.Quarantined {
+			fmt.Fprintf(c.out, "  record %d since position %d: %s\n", quarantined.ID, quarantined.Position, quarantined.Reason)
 		}
 	}
-	if h.Status != status.OK {
-		return fmt.Errorf("the service is %s", h.Status)
+	if health.Status != status.OK {
+		return fmt.Errorf("the service is %s", health.Status)
 	}
 	return nil
 }

@@ -17,19 +17,19 @@ import (
 // freeAddress gives an address that no one listens on.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	must(t, err)
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().String()
 }
 
 // figure returns the value of a series, -1 if none exists.
 func figure(text, series string) float64 {
-	m := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(series) + ` (\S+)$`).FindStringSubmatch(text)
-	if m == nil {
+	texts := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(series) + ` (\S+)$`).FindStringSubmatch(text)
+	if texts == nil {
 		return -1
 	}
-	f, err := strconv.ParseFloat(m[1], 64)
+	f, err := strconv.ParseFloat(texts[1], 64)
 	if err != nil {
 		return -1
 	}
@@ -52,28 +52,28 @@ func TestMetrics(t *testing.T) {
 			if c.setting != "" {
 				args = append(args, "--metrics", c.setting)
 			}
-			s := startServer(t, args...)
-			at := s.host
+			server := startServer(t, args...)
+			at := server.host
 			if c.setting != metricsSame {
-				if status, b := s.try("GET", s.host+pathMetrics, "", ""); status != 404 {
-					t.Errorf("the public address answers %d %s", status, b)
+				if status, data := server.try("GET", server.host+pathMetrics, "", ""); status != 404 {
+					t.Errorf("the public address answers %d %s", status, data)
 				}
 				if c.setting == "" {
 					return
 				}
 				at = "http://" + c.setting
-				if status, _ := s.try("GET", at+"/health/live", "", ""); status != 404 {
+				if status, _ := server.try("GET", at+"/health/live", "", ""); status != 404 {
 					t.Errorf("the address of the metrics answers other paths with %d", status)
 				}
 			}
-			e := s.want(201, "POST", "/events", s.token, concert)
-			s.want(200, "GET", "/events/"+idOf(e), "", "")
-			s.want(200, "GET", "/events", s.token, "") // lists of users wait for the head
-			status, b := s.try("GET", at+pathMetrics, "", "")
+			e := server.want(201, "POST", "/events", server.token, concert)
+			server.want(200, "GET", "/events/"+idOf(e), "", "")
+			server.want(200, "GET", "/events", server.token, "") // lists of users wait for the head
+			status, data := server.try("GET", at+pathMetrics, "", "")
 			if status != 200 {
-				t.Fatalf("got %d %s", status, b)
+				t.Fatalf("got %d %s", status, data)
 			}
-			text := string(b)
+			text := string(data)
 			head := figure(text, "daybook_head_position")
 			if head < 2 {
 				t.Errorf("head %v", head)
@@ -117,20 +117,20 @@ func TestTraces(t *testing.T) {
 		mu  sync.Mutex
 		all bytes.Buffer
 	)
-	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		b, err := io.ReadAll(r.Body)
-		if err != nil || r.URL.Path != "/v1/traces" {
-			t.Errorf("%s: %v", r.URL, err)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
+		data, err := io.ReadAll(request.Body)
+		if err != nil || request.URL.Path != "/v1/traces" {
+			t.Errorf("%s: %v", request.URL, err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		all.Write(b)
+		all.Write(data)
 	}))
 	t.Cleanup(receiver.Close)
-	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--traces", receiver.URL, "--trace-ratio", "1", "--log-level", "debug")
-	s.want(201, "POST", "/events", s.token, concert)
-	s.want(200, "GET", "/events?search=quay", s.token, "")
-	s.ends()
+	server := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--traces", receiver.URL, "--trace-ratio", "1", "--log-level", "debug")
+	server.want(201, "POST", "/events", server.token, concert)
+	server.want(200, "GET", "/events?search=quay", server.token, "")
+	server.ends()
 	mu.Lock()
 	defer mu.Unlock()
 	for _, name := range []string{"POST /events", "GET /events", "append", "group commit", "list query", "project batch", "service.version"} {
@@ -141,7 +141,7 @@ func TestTraces(t *testing.T) {
 	if bytes.Contains(all.Bytes(), []byte("quay")) {
 		t.Error("a span holds what a client searched for")
 	}
-	if !regexp.MustCompile(`msg="request answered" method=POST route=/events status=201 duration=\S+ request_id=[0-9a-f]{16} trace_id=[0-9a-f]{32}`).MatchString(s.log()) {
-		t.Errorf("logged\n%s", s.log())
+	if !regexp.MustCompile(`msg="request answered" method=POST route=/events status=201 duration=\S+ request_id=[0-9a-f]{16} trace_id=[0-9a-f]{32}`).MatchString(server.log()) {
+		t.Errorf("logged\n%s", server.log())
 	}
 }

@@ -52,8 +52,8 @@ func TestEveryCommandHasHelp(t *testing.T) {
 func TestTail(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
-	s := startServer(t, "serve", "--data", data)
-	e := s.want(201, "POST", "/events", s.token, concert)
+	server := startServer(t, "serve", "--data", data)
+	e := server.want(201, "POST", "/events", server.token, concert)
 	for _, when := range []string{"serving", "stopped"} {
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		cmd := child(ctx, "changes", "tail", "--from", "1", "--kind", "event", "--json", "--data", data)
@@ -65,7 +65,7 @@ func TestTail(t *testing.T) {
 			t.Errorf("%s: got %q", when, lines.Text())
 		}
 		if when == "serving" {
-			s.want(200, "PATCH", "/events/"+idOf(e), s.token, `{"title":"Moved","reason":"hall taken"}`)
+			server.want(200, "PATCH", "/events/"+idOf(e), server.token, `{"title":"Moved","reason":"hall taken"}`)
 			if !lines.Scan() || !strings.Contains(lines.Text(), `"version":2,`) || !strings.Contains(lines.Text(), `"reason":"hall taken"`) {
 				t.Errorf("%s: then %q", when, lines.Text())
 			}
@@ -78,7 +78,7 @@ func TestTail(t *testing.T) {
 		}
 		cancel()
 		if when == "serving" {
-			s.drain()
+			server.drain()
 		}
 	}
 }

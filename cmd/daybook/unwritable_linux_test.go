@@ -32,22 +32,22 @@ func TestUnwritable(t *testing.T) {
 				t.Skipf("%s did not run: mount: %v", t.Name(), err)
 			}
 			t.Cleanup(func() { _ = syscall.Unmount(data, syscall.MNT_DETACH) })
-			s := startServer(t, "serve", "--data", data)
-			token := s.token
-			s.want(201, "POST", "/tags", token, `{"name":"first"}`)
-			s.drain()
+			server := startServer(t, "serve", "--data", data)
+			token := server.token
+			server.want(201, "POST", "/tags", token, `{"name":"first"}`)
+			server.drain()
 			must(t, spoil(data))
 			for _, command := range [][]string{{"verify"}, {"export"}, {"audit", "verify"}, {"audit", "export"}} {
 				mustTool(t, append(command, "--data", data)...)
 			}
-			s = startServer(t, "serve", "--data", data)
-			s.want(200, "GET", "/tags", "", "")
-			if got := s.state(); got["status"] != "degraded" || got["why"] != whyNoWrites {
+			server = startServer(t, "serve", "--data", data)
+			server.want(200, "GET", "/tags", "", "")
+			if got := server.state(); got["status"] != "degraded" || got["why"] != whyNoWrites {
 				t.Errorf("ready: got %v, want %q because %q", got, "degraded", whyNoWrites)
 			}
-			s.want(503, "POST", "/tags", token, `{"name":"second"}`)
-			s.want(200, "GET", "/tags", "", "")
-			s.drain()
+			server.want(503, "POST", "/tags", token, `{"name":"second"}`)
+			server.want(200, "GET", "/tags", "", "")
+			server.drain()
 		})
 	}
 }

@@ -112,8 +112,8 @@ func text(v string, setting *kong.Value) (any, error) {
 	return strings.TrimRight(v, tag.Get("trim")), nil
 }
 
-func number(v string, setting *kong.Value) (any, error) {
-	n, err := strconv.ParseInt(v, 10, 64)
+func number(text string, setting *kong.Value) (any, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
 	least, _ := strconv.ParseInt(setting.Tag.Get("min"), 10, 64)
 	most, _ := strconv.ParseInt(setting.Tag.Get("max"), 10, 64)
 	if err != nil || n < least || n > most {
@@ -122,16 +122,16 @@ func number(v string, setting *kong.Value) (any, error) {
 	return n, nil
 }
 
-func boolean(v string, _ *kong.Value) (any, error) {
-	b, err := strconv.ParseBool(v)
+func boolean(text string, _ *kong.Value) (any, error) {
+	b, err := strconv.ParseBool(text)
 	if err != nil {
 		return nil, errors.New("must be true or false")
 	}
 	return b, nil
 }
 
-func duration(v string, setting *kong.Value) (any, error) {
-	d, err := time.ParseDuration(v)
+func duration(text string, setting *kong.Value) (any, error) {
+	d, err := time.ParseDuration(text)
 	tag := setting.Tag
 	least, _ := time.ParseDuration(tag.Get("min"))
 	most, _ := time.ParseDuration(tag.Get("max"))
@@ -145,50 +145,50 @@ func duration(v string, setting *kong.Value) (any, error) {
 	return d, nil
 }
 
-func optionalDuration(v string, setting *kong.Value) (any, error) {
-	if v == "" {
+func optionalDuration(text string, setting *kong.Value) (any, error) {
+	if text == "" {
 		return (*time.Duration)(nil), nil
 	}
-	read, err := duration(v, setting)
+	read, err := duration(text, setting)
 	if d, ok := read.(time.Duration); ok {
 		return &d, nil
 	}
 	return nil, err
 }
 
-func checkZone(v string) error {
-	if _, ok := calendar.ParseZone(v); v != "" && !ok {
+func checkZone(text string) error {
+	if _, ok := calendar.ParseZone(text); text != "" && !ok {
 		return errors.New("must be a time zone, as Europe/Rome, UTC or UTC+5.5")
 	}
 	return nil
 }
 
-func readKind(v string) (calendar.Kind, error) {
-	k, ok := calendar.ParseKind(v)
+func readKind(text string) (calendar.Kind, error) {
+	kind, ok := calendar.ParseKind(text)
 	if !ok {
-		return k, fmt.Errorf("must be event, venue, organizer, category, tag, image or user, not %q", v)
+		return kind, fmt.Errorf("must be event, venue, organizer, category, tag, image or user, not %q", text)
 	}
-	return k, nil
+	return kind, nil
 }
 
-func level(v string) (l slog.Level, err error) {
-	if l.UnmarshalText([]byte(v)) != nil {
+func level(text string) (l slog.Level, err error) {
+	if l.UnmarshalText([]byte(text)) != nil {
 		return l, errors.New("must be debug, info, warn or error")
 	}
 	return l, nil
 }
 
-func ratio(v string) (float64, error) {
-	f, err := strconv.ParseFloat(v, 64)
+func ratio(text string) (float64, error) {
+	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(f > 0 && f <= 1) {
 		return 0, errors.New("must be a number above 0 and up to 1, as 0.1")
 	}
 	return f, nil
 }
 
-func position(v string) (calendar.Position, error) {
-	n, err := strconv.ParseUint(v, 10, 63)
-	if v != "" && (err != nil || n == 0) {
+func position(text string) (calendar.Position, error) {
+	n, err := strconv.ParseUint(text, 10, 63)
+	if text != "" && (err != nil || n == 0) {
 		return 0, errors.New("must be a position from 1 on")
 	}
 	return calendar.Position(n), nil
@@ -196,21 +196,21 @@ func position(v string) (calendar.Position, error) {
 
 // urls returns the reader of one URL, or of several with commas between them.
 func urls(want string, several bool, schemes ...string) valueReader {
-	return value(func(v string) (string, error) {
-		if v == "" {
+	return value(func(text string) (string, error) {
+		if text == "" {
 			return "", nil
 		}
-		parts := []string{v}
+		parts := []string{text}
 		if several {
-			parts = strings.Split(v, ",")
+			parts = strings.Split(text, ",")
 		}
 		for i, part := range parts {
 			parts[i] = strings.TrimSpace(part)
-			u, err := url.Parse(parts[i])
-			if err != nil || u.Host == "" || !slices.Contains(schemes, u.Scheme) {
+			address, err := url.Parse(parts[i])
+			if err != nil || address.Host == "" || !slices.Contains(schemes, address.Scheme) {
 				return "", errors.New("must be " + want)
 			}
-			if strayAt(parts[i], u) {
+			if strayAt(parts[i], address) {
 				return "", errors.New("must have the @ of a user name or password written as %40 (and / as %2F, ? as %3F, # as %23)")
 			}
 		}
@@ -220,26 +220,26 @@ func urls(want string, several bool, schemes ...string) valueReader {
 
 // strayAt reports whether a URL has an @ that is not written as %40 where a user name or
 // password may have been cut by it: what follows would be taken for a host and shown.
-func strayAt(text string, u *url.URL) bool {
+func strayAt(text string, address *url.URL) bool {
 	_, rest, _ := strings.Cut(text, "://")
 	end := len(rest)
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		end = i
 	}
 	authority, rest := rest[:end], rest[end:]
-	if u.User != nil {
+	if address.User != nil {
 		rest, _, _ = strings.Cut(rest, "?") // a parameter may name a user
-		rest += "#" + u.EscapedFragment()
+		rest += "#" + address.EscapedFragment()
 	}
 	return strings.Count(authority, "@") > 1 || strings.Contains(rest, "@")
 }
 
 // readable checks the name of a file; "": none.
-func readable(v string) error {
-	if v == "" {
+func readable(text string) error {
+	if text == "" {
 		return nil
 	}
-	info, err := os.Stat(v)
+	info, err := os.Stat(text)
 	switch {
 	case err != nil:
 		return errors.New("must name a file that can be read")
@@ -270,15 +270,15 @@ func headerPair(v string) ([2]string, error) {
 	return [2]string{a, b}, nil
 }
 
-func logOrigin(v string) error {
-	if v != "" && proof.CheckOrigin(v) != nil {
+func logOrigin(text string) error {
+	if text != "" && proof.CheckOrigin(text) != nil {
 		return errors.New("must be up to 255 bytes without white space and +")
 	}
 	return nil
 }
 
-func schema(v string) error {
-	if !schemaForm.MatchString(v) || strings.HasPrefix(v, "pg_") {
+func schema(text string) error {
+	if !schemaForm.MatchString(text) || strings.HasPrefix(text, "pg_") {
 		return errors.New("must be lower-case letters, digits and _, not beginning with pg_, at most 48")
 	}
 	return nil
@@ -304,29 +304,29 @@ func redactedURLs(list string) string {
 		parts = []string{list}
 	}
 	for i, part := range parts {
-		u, err := url.Parse(strings.TrimSpace(part))
-		if err != nil || u.Host == "" || u.Opaque != "" || strayAt(strings.TrimSpace(part), u) {
+		address, err := url.Parse(strings.TrimSpace(part))
+		if err != nil || address.Host == "" || address.Opaque != "" || strayAt(strings.TrimSpace(part), address) {
 			return hidden
 		}
-		if u.User != nil {
-			name := u.User.Username()
-			_, has := u.User.Password()
+		if address.User != nil {
+			name := address.User.Username()
+			_, has := address.User.Password()
 			switch {
 			case has:
-				u.User = url.UserPassword(name, hidden)
-			case strings.HasPrefix(u.Scheme, "postgres"):
+				address.User = url.UserPassword(name, hidden)
+			case strings.HasPrefix(address.Scheme, "postgres"):
 			default:
-				u.User = url.User(hidden)
+				address.User = url.User(hidden)
 			}
 		}
-		q := u.Query()
-		for name := range q {
+		values := address.Query()
+		for name := range values {
 			if secretNames.MatchString(name) {
-				q.Set(name, hidden)
+				values.Set(name, hidden)
 			}
 		}
-		u.RawQuery = q.Encode()
-		parts[i] = u.String()
+		address.RawQuery = values.Encode()
+		parts[i] = address.String()
 	}
 	return strings.Join(parts, ",")
 }

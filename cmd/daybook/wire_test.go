@@ -67,8 +67,8 @@ func (k *trap) at(point string) bool {
 
 // wasKilled reports whether a process that ended was ended by SIGKILL.
 func (s *server) wasKilled() bool {
-	w, ok := s.cmd.ProcessState.Sys().(syscall.WaitStatus)
-	return ok && w.Signaled() && w.Signal() == syscall.SIGKILL
+	waitStatus, ok := s.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return ok && waitStatus.Signaled() && waitStatus.Signal() == syscall.SIGKILL
 }
 
 // tap hears both sides of a connection, and tells how much of what was said goes
@@ -81,34 +81,34 @@ type tap interface {
 // wire stands between processes and a server and returns the address of itself.
 func wire(t *testing.T, server string, newTap func() tap) string {
 	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
 	open := map[net.Conn]bool{}
 	ended := false
-	hold := func(c net.Conn) {
+	hold := func(conn net.Conn) {
 		mu.Lock()
 		defer mu.Unlock()
-		if open[c] = true; ended {
-			_ = c.Close()
+		if open[conn] = true; ended {
+			_ = conn.Close()
 		}
 	}
 	var wg sync.WaitGroup
 	t.Cleanup(func() {
-		_ = l.Close()
+		_ = listener.Close()
 		mu.Lock()
 		ended = true
-		for c := range open {
-			_ = c.Close()
+		for conn := range open {
+			_ = conn.Close()
 		}
 		mu.Unlock()
 		wg.Wait()
 	})
 	wg.Go(func() {
 		for {
-			from, err := l.Accept()
+			from, err := listener.Accept()
 			if err != nil {
 				return
 			}
@@ -128,14 +128,14 @@ func wire(t *testing.T, server string, newTap func() tap) string {
 					delete(open, from)
 					delete(open, to)
 				}()
-				b := make([]byte, 1<<16)
+				data := make([]byte, 1<<16)
 				for {
-					n, err := from.Read(b)
+					n, err := from.Read(data)
 					pass, cut := n, false
 					if n > 0 {
-						pass, cut = hear(b[:n])
+						pass, cut = hear(data[:n])
 					}
-					if _, failed := to.Write(b[:pass]); failed != nil || err != nil || cut {
+					if _, failed := to.Write(data[:pass]); failed != nil || err != nil || cut {
 						return
 					}
 				}
@@ -144,21 +144,21 @@ func wire(t *testing.T, server string, newTap func() tap) string {
 			wg.Go(func() { carry(to, from, both.down) })
 		}
 	})
-	return l.Addr().String()
+	return listener.Addr().String()
 }
 
 // through returns the URL of a server by way of a wire.
 func through(t *testing.T, server string, newTap func() tap) string {
 	t.Helper()
-	u, err := url.Parse(server)
+	address, err := url.Parse(server)
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.Host = wire(t, u.Host, newTap)
-	if u.Scheme == "postgres" {
-		u.RawQuery = "sslmode=disable"
+	address.Host = wire(t, address.Host, newTap)
+	if address.Scheme == "postgres" {
+		address.RawQuery = "sslmode=disable"
 	}
-	return u.String()
+	return address.String()
 }
 
 // messages finds messages of PostgreSQL in what is said: a letter, a length that
@@ -257,10 +257,10 @@ func (f *feedTap) up(said []byte) (int, bool) {
 		return len(said) / 2, true
 	}
 	if f.hold != nil {
-		if h := f.hold.Swap(nil); h != nil {
-			close(h.met)
-			<-h.release
-			defer close(h.done)
+		if held := f.hold.Swap(nil); held != nil {
+			close(held.met)
+			<-held.release
+			defer close(held.done)
 		}
 	}
 	return len(said), false
@@ -335,14 +335,14 @@ func newSearch(t *testing.T, server string, k *trap) *search {
 }
 
 // ServeHTTP passes a request on, or does not.
-func (s *search) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
+func (s *search) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
+	body, err := io.ReadAll(request.Body)
 	if err != nil {
 		return // the process has died
 	}
-	if !strings.HasSuffix(r.URL.Path, "/_bulk") {
-		status, h, answer := s.pass(r, body)
-		send(w, status, h, answer)
+	if !strings.HasSuffix(request.URL.Path, "/_bulk") {
+		status, header, answer := s.pass(request, body)
+		send(writer, status, header, answer)
 		return
 	}
 	write := readWritten(body)
@@ -356,58 +356,58 @@ func (s *search) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return true
 	}
 	if !write.position {
-		if h := s.hold.Swap(nil); h != nil {
-			h.newest = write.newest
-			close(h.met)
-			<-h.release
-			status, _, answer := s.pass(r, body)
-			h.answer = fmt.Sprintf("%d %s", status, answer)
-			close(h.done)
+		if held := s.hold.Swap(nil); held != nil {
+			held.newest = write.newest
+			close(held.met)
+			<-held.release
+			status, _, answer := s.pass(request, body)
+			held.answer = fmt.Sprintf("%d %s", status, answer)
+			close(held.done)
 			panic(http.ErrAbortHandler) // the one who asked has slept too long
 		}
 		if dies(pointOffered) {
-			s.pass(r, body) // it comes all the same
+			s.pass(request, body) // it comes all the same
 			panic(http.ErrAbortHandler)
 		}
 	}
 	var status int
-	var h http.Header
+	var header http.Header
 	var answer []byte
 	switch s.busy.Load() {
 	case refuseAll:
 		s.refusedWrites.Add(1)
-		status, h, answer = http.StatusTooManyRequests, productHeader(), []byte(`{"error":{"root_cause":[],"type":"es_rejected_execution_exception","reason":"rejected execution of coordinating operation"},"status":429}`)
+		status, header, answer = http.StatusTooManyRequests, productHeader(), []byte(`{"error":{"root_cause":[],"type":"es_rejected_execution_exception","reason":"rejected execution of coordinating operation"},"status":429}`)
 	case refuseSome:
-		status, h, answer = s.passHalf(r, body)
+		status, header, answer = s.passHalf(request, body)
 	default:
-		status, h, answer = s.pass(r, body)
+		status, header, answer = s.pass(request, body)
 	}
 	if status == http.StatusOK && (!write.position && dies(pointWritten) || write.position && dies(pointMoved)) {
 		panic(http.ErrAbortHandler)
 	}
-	send(w, status, h, answer)
+	send(writer, status, header, answer)
 }
 
 func productHeader() http.Header {
 	return http.Header{"X-Elastic-Product": {"Elasticsearch"}, "Content-Type": {"application/json"}}
 }
 
-func send(w http.ResponseWriter, status int, h http.Header, answer []byte) {
-	maps.Copy(w.Header(), h)
-	w.WriteHeader(status)
-	_, _ = w.Write(answer)
+func send(writer http.ResponseWriter, status int, header http.Header, answer []byte) {
+	maps.Copy(writer.Header(), header)
+	writer.WriteHeader(status)
+	_, _ = writer.Write(answer)
 }
 
 // asIs passes answers on as they are.
 var asIs = &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 16}}
 
-func (s *search) pass(r *http.Request, body []byte) (int, http.Header, []byte) {
+func (s *search) pass(request *http.Request, body []byte) (int, http.Header, []byte) {
 	// What is held back outlives the request of a process that died.
-	out, err := http.NewRequest(r.Method, s.server+r.URL.RequestURI(), bytes.NewReader(body))
+	out, err := http.NewRequest(request.Method, s.server+request.URL.RequestURI(), bytes.NewReader(body))
 	if err != nil {
 		return http.StatusBadGateway, nil, []byte(err.Error())
 	}
-	out.Header = r.Header.Clone()
+	out.Header = request.Header.Clone()
 	res, err := asIs.Do(out)
 	if err != nil {
 		return http.StatusBadGateway, nil, []byte(err.Error())
@@ -422,7 +422,7 @@ func (s *search) pass(r *http.Request, body []byte) (int, http.Header, []byte) {
 
 // passHalf passes every other item on and refuses the rest, as a server does of
 // which one index has no room left.
-func (s *search) passHalf(r *http.Request, body []byte) (int, http.Header, []byte) {
+func (s *search) passHalf(request *http.Request, body []byte) (int, http.Header, []byte) {
 	var items [][]byte
 	var actions []string
 	lines := bytes.SplitAfter(body, []byte("\n"))
@@ -443,9 +443,9 @@ func (s *search) passHalf(r *http.Request, body []byte) (int, http.Header, []byt
 		Items []json.RawMessage `json:"items"`
 	}
 	if len(on) > 0 {
-		status, h, answer := s.pass(r, on)
+		status, header, answer := s.pass(request, on)
 		if status != http.StatusOK {
-			return status, h, answer
+			return status, header, answer
 		}
 		_ = json.Unmarshal(answer, &passed)
 	}

@@ -129,9 +129,9 @@ func (c *calendar) serve(args ...string) {
 	c.stop()
 	c.service = c.process("all", args...)
 	until(2*time.Millisecond, func() bool {
-		h, err := c.health(c.service)
-		c.head = h.Head
-		return err == nil && h.Visible >= h.Head
+		health, err := c.health(c.service)
+		c.head = health.Head
+		return err == nil && health.Visible >= health.Head
 	})
 }
 

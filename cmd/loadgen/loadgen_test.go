@@ -36,9 +36,9 @@ func TestRows(t *testing.T) {
 		if g.Needs != nil {
 			want = ` not measured: no postgres`
 		}
-		for _, r := range g.Rows {
-			if !regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(r.Name) + ` .*` + want + `$`).MatchString(stdout.String()) {
-				t.Errorf("no row %q", r.Name)
+		for _, row := range g.Rows {
+			if !regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(row.Name) + ` .*` + want + `$`).MatchString(stdout.String()) {
+				t.Errorf("no row %q", row.Name)
 			}
 		}
 	}

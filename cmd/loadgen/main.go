@@ -124,8 +124,8 @@ func (b *bench) measureGroup(g group) {
 	fmt.Fprintf(b.out, "\n"+g.Title+"\n%-50s %-9s %12s %12s %7s\n", size, g.Name, "bound", "measured", "against", "ratio")
 	for _, name := range g.Needs {
 		if server(name) == "" {
-			for _, r := range g.Rows {
-				fmt.Fprintf(b.out, "%-50s not measured: no %s\n", r.Name, name)
+			for _, row := range g.Rows {
+				fmt.Fprintf(b.out, "%-50s not measured: no %s\n", row.Name, name)
 			}
 			return
 		}
@@ -138,12 +138,12 @@ func (b *bench) measureGroup(g group) {
 		b.cleanup = nil
 		check(os.RemoveAll(directory))
 	}()
-	c := b.open(g, directory, cmp.Or(g.Filled, size))
+	calendar := b.open(g, directory, cmp.Or(g.Filled, size))
 	if g.Small > 0 {
-		c.small = b.open(g, directory+"/small", min(g.Small, size))
+		calendar.small = b.open(g, directory+"/small", min(g.Small, size))
 	}
-	for _, r := range g.Rows {
-		c.measureRow(r)
+	for _, row := range g.Rows {
+		calendar.measureRow(row)
 	}
 }
 
@@ -152,11 +152,11 @@ func server(name string) string { return os.Getenv("DAYBOOK_TEST_" + strings.ToU
 
 // run runs a command and returns what it prints.
 func (b *bench) run(name string, args ...string) string {
-	c := exec.CommandContext(b.ctx, name, args...)
-	c.Env, c.Stderr = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS="), b.stderr
-	out, err := c.Output()
+	cmd := exec.CommandContext(b.ctx, name, args...)
+	cmd.Env, cmd.Stderr = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS="), b.stderr
+	out, err := cmd.Output()
 	if err != nil {
-		check(fmt.Errorf("%s: %w\n%s", c, err, out))
+		check(fmt.Errorf("%s: %w\n%s", cmd, err, out))
 	}
 	return strings.TrimSpace(string(out))
 }

@@ -69,22 +69,22 @@ func (c *calendar) make(q request) *http.Request {
 }
 
 // send sends a request and copies the body of the answer, which must not be an error.
-func send(c *http.Client, r *http.Request, to io.Writer) (http.Header, error) {
-	answer, err := c.Do(r)
+func send(client *http.Client, request *http.Request, to io.Writer) (http.Header, error) {
+	answer, err := client.Do(request)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = answer.Body.Close() }()
 	if _, err = io.Copy(to, answer.Body); answer.StatusCode >= http.StatusBadRequest {
-		err = fmt.Errorf("%s %s: %s", r.Method, r.URL, answer.Status)
+		err = fmt.Errorf("%s %s: %s", request.Method, request.URL, answer.Status)
 	}
 	return answer.Header, err
 }
 
 // fetch decodes an answer of JSON, or checks only that there is one.
-func fetch(r *http.Request, into any) http.Header {
+func fetch(request *http.Request, into any) http.Header {
 	var answer bytes.Buffer
-	header, err := send(http.DefaultClient, r, &answer)
+	header, err := send(http.DefaultClient, request, &answer)
 	if err != nil {
 		check(fmt.Errorf("%w: %s", err, &answer))
 	}
@@ -166,10 +166,10 @@ func (b *bench) serveBare(url string) {
 	must(send(http.DefaultClient, b.request(http.MethodGet, url, ""), &body))
 	listener := must((&net.ListenConfig{}).Listen(b.ctx, "tcp", "127.0.0.1:0"))
 	fmt.Fprintf(b.out, "http://%s/\n", listener.Addr())
-	s := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json; charset=utf-8")
-		w.Header().Set("Content-Length", digits(int64(body.Len())))
-		_, _ = w.Write(body.Bytes()) // an error says that the client is gone
+	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(writer http.ResponseWriter, _ *http.Request) {
+		writer.Header().Set("Content-Type", "application/json; charset=utf-8")
+		writer.Header().Set("Content-Length", digits(int64(body.Len())))
+		_, _ = writer.Write(body.Bytes()) // an error says that the client is gone
 	})}
-	check(s.Serve(listener))
+	check(server.Serve(listener))
 }

@@ -104,9 +104,9 @@ func median[T cmp.Ordered](values []T) T { return slices.Sorted(slices.Values(va
 
 // rate measures requests of all clients.
 func (c *calendar) rate(s side) figure {
-	r := c.make(s.Requests[0])
-	if got := fetch(r, nil).Get("Content-Encoding"); got != s.Requests[0].Coding {
-		check(fmt.Errorf("%s came as %q", r.URL, got))
+	request := c.make(s.Requests[0])
+	if got := fetch(request, nil).Get("Content-Encoding"); got != s.Requests[0].Coding {
+		check(fmt.Errorf("%s came as %q", request.URL, got))
 	}
 	return figure{value: c.load(c.span, s.Requests).Rate}
 }

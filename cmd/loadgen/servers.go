@@ -60,12 +60,12 @@ func (c *calendar) appends(s side) (f figure) {
 // pace starts a process and measures how fast a count grows from its first growth on until the
 // process has come to the head of the store.
 func (c *calendar) pace(role string, count func(h health) int64, args ...string) figure {
-	s := c.process(role, args...)
-	defer s.stop()
+	service := c.process(role, args...)
+	defer service.stop()
 	var first, last int64
 	var begin time.Time
 	until(10*time.Millisecond, func() bool {
-		h, _ := c.health(s)
+		h, _ := c.health(service)
 		if last = count(h); first == 0 && last > 0 {
 			first, begin = last, time.Now()
 		}
@@ -107,11 +107,11 @@ type recorded struct{ method, path, body string }
 func record() (*httptest.Server, chan recorded) {
 	to := must(url.Parse(server("elasticsearch")))
 	requests := make(chan recorded, 1<<16)
-	return httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
-		body, _ := io.ReadAll(p.In.Body)
-		p.Out.Body = io.NopCloser(bytes.NewReader(body))
-		p.SetURL(to)
-		requests <- recorded{p.In.Method, p.In.URL.RequestURI(), string(body)}
+	return httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(proxyRequest *httputil.ProxyRequest) {
+		body, _ := io.ReadAll(proxyRequest.In.Body)
+		proxyRequest.Out.Body = io.NopCloser(bytes.NewReader(body))
+		proxyRequest.SetURL(to)
+		requests <- recorded{proxyRequest.In.Method, proxyRequest.In.URL.RequestURI(), string(body)}
 	}}), requests
 }
 
@@ -131,14 +131,14 @@ func (c *calendar) bulk(side) figure {
 	c.project(proxy.URL, recording)
 	documents, took, rename := 0, time.Duration(0), strings.NewReplacer(recording, c.prefix())
 	for len(requests) > 0 {
-		q := <-requests
-		if asking.MatchString(q.method + q.path) {
+		recorded := <-requests
+		if asking.MatchString(recorded.method + recorded.path) {
 			continue
 		}
 		var answer struct{ Items []any }
-		q.path, q.body = rename.Replace(q.path), rename.Replace(q.body)
+		recorded.path, recorded.body = rename.Replace(recorded.path), rename.Replace(recorded.body)
 		begin := time.Now()
-		if c.ask(q, &answer); !strings.Contains(q.body, `"what":"position"`) && answer.Items != nil {
+		if c.ask(recorded, &answer); !strings.Contains(recorded.body, `"what":"position"`) && answer.Items != nil {
 			took += time.Since(begin)
 			documents += len(answer.Items)
 		}

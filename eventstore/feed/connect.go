@@ -49,26 +49,26 @@ type ConnectOptions struct {
 // A file that cannot be used is an error, and so are credentials and certificates that do
 // not fit a server; it names the setting. Servers that are out of reach are none: they are
 // tried for ever, because nothing depends on the feed (see the package).
-func Connect(urls string, o ConnectOptions) (*nats.Conn, jetstream.JetStream, error) {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
+func Connect(urls string, connectOptions ConnectOptions) (*nats.Conn, jetstream.JetStream, error) {
+	if connectOptions.Log == nil {
+		connectOptions.Log = slog.New(slog.DiscardHandler)
 	}
-	files, err := o.files()
+	files, err := connectOptions.files()
 	if err != nil {
 		return nil, nil, err
 	}
-	opts := append(o.options(), files...)
+	opts := append(connectOptions.options(), files...)
 	conn, err := nats.Connect(urls, opts...)
 	if err != nil && hint(err) == "" {
-		o.Log.Warn("NATS is out of reach, trying on", "error", err)
+		connectOptions.Log.Warn("NATS is out of reach, trying on", "error", err)
 		conn, err = nats.Connect(urls, append(opts, nats.RetryOnFailedConnect(true))...)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("connect: %w", explain(err))
 	}
-	prefix := cmp.Or(o.APIPrefix, jetstream.DefaultAPIPrefix)
-	if o.Domain != "" {
-		prefix = "$JS." + o.Domain + ".API"
+	prefix := cmp.Or(connectOptions.APIPrefix, jetstream.DefaultAPIPrefix)
+	if connectOptions.Domain != "" {
+		prefix = "$JS." + connectOptions.Domain + ".API"
 	}
 	js, err := jetstream.NewWithAPIPrefix(conn, prefix, jetstream.WithDefaultTimeout(requestWait))
 	if err != nil {
@@ -81,9 +81,9 @@ func Connect(urls string, o ConnectOptions) (*nats.Conn, jetstream.JetStream, er
 // options returns the options of the client but for those of files.
 func (o *ConnectOptions) options() []nats.Option {
 	ctx, outage := context.Background(), lifecycle.Outage{Log: o.Log, Message: "NATS connection"}
-	connected := func(c *nats.Conn) {
+	connected := func(conn *nats.Conn) {
 		outage.Note(ctx, nil)
-		o.Log.Info("connected to NATS", "server", c.ConnectedServerName(), "address", c.ConnectedAddr())
+		o.Log.Info("connected to NATS", "server", conn.ConnectedServerName(), "address", conn.ConnectedAddr())
 	}
 	return []nats.Option{
 		nats.Name("daybook"),
@@ -98,8 +98,8 @@ func (o *ConnectOptions) options() []nats.Option {
 		nats.ReconnectBufSize(-1),
 		nats.ConnectHandler(connected),
 		nats.ReconnectHandler(connected),
-		nats.DisconnectErrHandler(func(c *nats.Conn, err error) {
-			if !c.IsClosed() && err != nil { // else the program itself closed it
+		nats.DisconnectErrHandler(func(conn *nats.Conn, err error) {
+			if !conn.IsClosed() && err != nil { // else the program itself closed it
 				o.Log.Warn("NATS connection lost", "error", err)
 			}
 		}),

@@ -26,11 +26,11 @@ import (
 )
 
 // listen starts a server with settings in the process and gives its address.
-func listen(t *testing.T, o *server.Options) string {
+func listen(t *testing.T, options *server.Options) string {
 	t.Helper()
-	o.Host, o.Port, o.NoSigs, o.NoLog = "127.0.0.1", server.RANDOM_PORT, true, true
-	o.JetStream, o.StoreDir = true, t.TempDir()
-	s, err := server.NewServer(o)
+	options.Host, options.Port, options.NoSigs, options.NoLog = "127.0.0.1", server.RANDOM_PORT, true, true
+	options.JetStream, options.StoreDir = true, t.TempDir()
+	s, err := server.NewServer(options)
 	check(t, err)
 	s.Start()
 	t.Cleanup(func() {
@@ -57,10 +57,10 @@ func atWork(t *testing.T, s *server.Server) bool {
 	return info.API.Inflight > 0
 }
 
-func write(t *testing.T, name string, b []byte) string {
+func write(t *testing.T, name string, data []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	check(t, os.WriteFile(path, b, 0o600))
+	check(t, os.WriteFile(path, data, 0o600))
 	return path
 }
 
@@ -108,30 +108,30 @@ func newOperator(t *testing.T) operator {
 
 func pair(t *testing.T, create func() (nkeys.KeyPair, error)) nkeys.KeyPair {
 	t.Helper()
-	k, err := create()
+	keyPair, err := create()
 	check(t, err)
-	return k
+	return keyPair
 }
 
-func public(t *testing.T, k nkeys.KeyPair) string {
+func public(t *testing.T, keyPair nkeys.KeyPair) string {
 	t.Helper()
-	p, err := k.PublicKey()
+	text, err := keyPair.PublicKey()
 	check(t, err)
-	return p
+	return text
 }
 
 // options are those of a server that trusts the operator.
 func (o operator) options(t *testing.T) *server.Options {
 	t.Helper()
 	accounts := new(server.MemAccResolver)
-	for _, k := range []nkeys.KeyPair{o.account, o.system} {
-		claims := jwt.NewAccountClaims(public(t, k))
-		if k == o.account {
+	for _, keyPair := range []nkeys.KeyPair{o.account, o.system} {
+		claims := jwt.NewAccountClaims(public(t, keyPair))
+		if keyPair == o.account {
 			claims.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: jwt.NoLimit, DiskStorage: o.disk, Streams: jwt.NoLimit, Consumer: jwt.NoLimit}
 		}
 		token, err := claims.Encode(o.key)
 		check(t, err)
-		check(t, accounts.Store(public(t, k), token))
+		check(t, accounts.Store(public(t, keyPair), token))
 	}
 	return &server.Options{TrustedKeys: []string{public(t, o.key)}, AccountResolver: accounts, SystemAccount: public(t, o.system)}
 }
@@ -144,18 +144,18 @@ func (o operator) credentials(t *testing.T) string {
 	check(t, err)
 	seed, err := user.Seed()
 	check(t, err)
-	b, err := jwt.FormatUserConfig(token, seed)
+	data, err := jwt.FormatUserConfig(token, seed)
 	check(t, err)
-	return write(t, "user.creds", b)
+	return write(t, "user.creds", data)
 }
 
 func TestConnect(t *testing.T) {
 	t.Parallel()
 	ours, theirs := issue(t), issue(t)
-	seed := func(u nkeys.KeyPair) string {
-		b, err := u.Seed()
+	seed := func(keyPair nkeys.KeyPair) string {
+		data, err := keyPair.Seed()
 		check(t, err)
-		return write(t, "user.nk", b)
+		return write(t, "user.nk", data)
 	}
 	user, stranger := pair(t, nkeys.CreateUser), pair(t, nkeys.CreateUser)
 	operator := newOperator(t)
@@ -182,14 +182,14 @@ func TestConnect(t *testing.T) {
 		row := append(strings.Split(strings.TrimSpace(line), " | "), "", "", "")
 		t.Run(row[0], func(t *testing.T) {
 			t.Parallel()
-			var o feed.ConnectOptions
+			var connectOptions feed.ConnectOptions
 			for setting := range strings.FieldsSeq(row[2]) {
 				name, value, _ := strings.Cut(setting, "=")
 				*map[string]*string{
-					"Credentials": &o.Credentials, "NKey": &o.NKey, "CA": &o.CA, "Cert": &o.Cert, "Key": &o.Key, "Domain": &o.Domain, "APIPrefix": &o.APIPrefix,
+					"Credentials": &connectOptions.Credentials, "NKey": &connectOptions.NKey, "CA": &connectOptions.CA, "Cert": &connectOptions.Cert, "Key": &connectOptions.Key, "Domain": &connectOptions.Domain, "APIPrefix": &connectOptions.APIPrefix,
 				}[name] = value
 			}
-			conn, js, err := feed.Connect(row[1], o)
+			conn, js, err := feed.Connect(row[1], connectOptions)
 			if err == nil {
 				defer conn.Close()
 			}
@@ -202,7 +202,7 @@ func TestConnect(t *testing.T) {
 			}
 			// The alert of a server that refuses a certificate may be lost: then it is tried on.
 			for ctx := within(t); err == nil; pause(ctx, t) {
-				if conn, _, err = feed.Connect(row[1], o); err == nil {
+				if conn, _, err = feed.Connect(row[1], connectOptions); err == nil {
 					conn.Close()
 				}
 			}
@@ -221,9 +221,9 @@ func TestConnect(t *testing.T) {
 // logged has the lines of a log.
 type logged chan string
 
-func (l logged) Write(p []byte) (int, error) {
-	l <- string(p)
-	return len(p), nil
+func (l logged) Write(data []byte) (int, error) {
+	l <- string(data)
+	return len(data), nil
 }
 
 // Servers that are out of reach are logged, without passwords.

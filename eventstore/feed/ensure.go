@@ -56,12 +56,12 @@ func fault(ctx context.Context, store eventstore.Store, stream jetstream.Stream,
 	info := stream.CachedInfo()
 	newest := &jetstream.RawStreamMsg{} // none: purged or lost, the number is what counts
 	if info.State.Msgs > 0 {
-		m, err := stream.GetLastMsgForSubject(ctx, ">")
+		rawStreamMsg, err := stream.GetLastMsgForSubject(ctx, ">")
 		if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
 			return "", fmt.Errorf("read the last message: %w", err)
 		}
 		if err == nil {
-			newest = m
+			newest = rawStreamMsg
 		}
 	}
 	if err := foreign(info, newest, origin); err != nil {
@@ -138,11 +138,11 @@ func (r *Relay) drop(ctx context.Context, reason string) error {
 // create makes the stream such that its next sequence is the position of the first entry
 // that it is filled with.
 func (r *Relay) create(ctx context.Context, origin string) (calendar.Position, error) {
-	h, err := r.store.Head(ctx, eventstore.Point{})
+	head, err := r.store.Head(ctx, eventstore.Point{})
 	if err != nil {
 		return 0, fmt.Errorf("read the head: %w", err)
 	}
-	before := h.Position - min(h.Position, calendar.Position(r.o.Replay))
+	before := head.Position - min(head.Position, calendar.Position(r.o.Replay))
 	stream, err := r.js.CreateStream(ctx, streamConfig(&r.o, before+1, origin))
 	if err != nil {
 		return 0, fmt.Errorf("create the stream from entry %d on: %w", before+1, r.explain(err))
@@ -153,8 +153,8 @@ func (r *Relay) create(ctx context.Context, origin string) (calendar.Position, e
 	if last := r.seen.State.LastSeq; last != uint64(before) {
 		return 0, fmt.Errorf("%w: a new stream is at %d", errConflict, last)
 	}
-	r.clean = h.Position
-	r.count(func(s *RelayStats) { s.Rebuilt++ })
+	r.clean = head.Position
+	r.count(func(relayStats *RelayStats) { relayStats.Rebuilt++ })
 	r.o.Log.InfoContext(ctx, "stream created", "stream", r.seen.Config.Name, "position", uint64(before+1))
 	return before, nil
 }

@@ -27,8 +27,8 @@ func refused(t *testing.T, s *store, js jetstream.JetStream, head calendar.Posit
 	src := source(t, s, js, feed.SourceOptions{})
 	mustReadAll(t, s, src, 0, head)
 	waitFor(t, func() bool { return r.Stats().Retries > 2 })
-	if r, s := r.Stats(), src.Stats(); r.Rebuilt != 0 || r.Published != 0 || !strings.Contains(r.Error, "--feed-prefix") || s.FromStream != 0 {
-		t.Errorf("got %+v and %+v, want that the stream is refused, and why", r, s)
+	if relayStats, sourceStats := r.Stats(), src.Stats(); relayStats.Rebuilt != 0 || relayStats.Published != 0 || !strings.Contains(relayStats.Error, "--feed-prefix") || sourceStats.FromStream != 0 {
+		t.Errorf("got %+v and %+v, want that the stream is refused, and why", relayStats, sourceStats)
 	}
 }
 
@@ -37,9 +37,9 @@ func refused(t *testing.T, s *store, js jetstream.JetStream, head calendar.Posit
 func testOtherStore(t *testing.T, p *natsServers) {
 	old, js := setup(t, p)
 	theirs := until(t, js, add(t, old, 80))
-	s := newStore(t)
-	addOne(t, s, 7) // another first entry
-	refused(t, s, js, add(t, s, 49))
+	store := newStore(t)
+	addOne(t, store, 7) // another first entry
+	refused(t, store, js, add(t, store, 49))
 	if now := until(t, js, add(t, old, 50)); !now.Created.Equal(theirs.Created) || now.State.Msgs != 130 {
 		t.Errorf("stream of %s holds %d messages, want that of %s with 130", now.Created, now.State.Msgs, theirs.Created)
 	}
@@ -52,37 +52,37 @@ func testStreamOfSomebodyElse(t *testing.T, p *natsServers) {
 	check(t, err)
 	_, err = js.Publish(within(t), "orders", []byte("one"))
 	check(t, err)
-	s := newStore(t)
-	refused(t, s, js, add(t, s, 10))
+	store := newStore(t)
+	refused(t, store, js, add(t, store, 10))
 	if info := until(t, js, 1); info.State.Msgs != 1 || info.State.LastSeq != 1 {
 		t.Errorf("stream holds %+v, want the one message of its owner", info.State)
 	}
 }
 
 func testStreamMadeAgainBeginsWithTheNewest(t *testing.T, p *natsServers) {
-	s, js := newStore(t), p.open(t)
-	head := add(t, s, 500)
-	actor(t, relay(t, s, js, feed.RelayOptions{Replay: 120}).Run)
+	store, js := newStore(t), p.open(t)
+	head := add(t, store, 500)
+	actor(t, relay(t, store, js, feed.RelayOptions{Replay: 120}).Run)
 	if info := until(t, js, head); info.State.FirstSeq != 381 || info.State.Msgs != 120 {
 		t.Errorf("stream holds %d messages from %d on, want 120 from 381 on", info.State.Msgs, info.State.FirstSeq)
 	}
-	mustReadAll(t, s, source(t, s, js, feed.SourceOptions{}), 0, head)
+	mustReadAll(t, store, source(t, store, js, feed.SourceOptions{}), 0, head)
 }
 
 // An entry larger than the feed carries travels without its state and is read
 // from the store.
 func testLargeEntry(t *testing.T, p *natsServers) {
-	s, js := newStore(t), p.open(t)
+	store, js := newStore(t), p.open(t)
 	// The smaller bound of the two counts: an eighth of the stream, 1 MiB.
-	actor(t, relay(t, s, js, feed.RelayOptions{MaxBytes: 8 << 20}).Run)
-	large := addOne(t, s, 600<<10) // in the fields and again in the state
-	head := addOne(t, s, 400<<10)
+	actor(t, relay(t, store, js, feed.RelayOptions{MaxBytes: 8 << 20}).Run)
+	large := addOne(t, store, 600<<10) // in the fields and again in the state
+	head := addOne(t, store, 400<<10)
 	until(t, js, head)
-	mustReadAll(t, s, source(t, s, js, feed.SourceOptions{}), 0, head)
+	mustReadAll(t, store, source(t, store, js, feed.SourceOptions{}), 0, head)
 	for seq, want := range map[calendar.Position]string{large: "fields,state", head: ""} {
-		m, err := stream(t, js).GetMsg(within(t), uint64(seq))
+		rawStreamMsg, err := stream(t, js).GetMsg(within(t), uint64(seq))
 		check(t, err)
-		if got := m.Header.Get(feed.HeaderOmitted); got != want {
+		if got := rawStreamMsg.Header.Get(feed.HeaderOmitted); got != want {
 			t.Errorf("message %d: %s is %q, want %q", seq, feed.HeaderOmitted, got, want)
 		}
 	}
@@ -91,16 +91,16 @@ func testLargeEntry(t *testing.T, p *natsServers) {
 // testErased: the stream is made again from the store when a record is erased, also by a
 // relay that was cut off, so that no message of it has what is gone: HISTORY 14.2.
 func testErased(t *testing.T, p *natsServers) {
-	s, js := newStore(t), p.open(t)
-	stop := actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
-	until(t, js, add(t, s, 7))
+	store, js := newStore(t), p.open(t)
+	stop := actor(t, relay(t, store, js, feed.RelayOptions{}).Run)
+	until(t, js, add(t, store, 7))
 	check(t, stop())
 	erase := func(at calendar.Position) (by calendar.Position) {
 		t.Helper()
-		entries, err := s.Read(within(t), eventstore.Range{After: uint64(at - 1), Limit: 1})
+		entries, err := store.Read(within(t), eventstore.Range{After: uint64(at - 1), Limit: 1})
 		check(t, err)
 		gone := entries[0]
-		res := s.Append(within(t), []eventstore.Append{{
+		res := store.Append(within(t), []eventstore.Append{{
 			Time: gone.Time, Redact: []calendar.ID{gone.ID},
 			Drafts: []eventstore.Draft{{
 				Kind: gone.Kind, ID: gone.ID, Expected: gone.Version, Change: eventstore.ErasedChange(gone.Kind),
@@ -111,7 +111,7 @@ func testErased(t *testing.T, p *natsServers) {
 		return res.Position
 	}
 	by := erase(4)
-	r := relay(t, s, js, feed.RelayOptions{})
+	r := relay(t, store, js, feed.RelayOptions{})
 	for rebuilt, at := range []uint64{4, 3} {
 		if at == 4 {
 			actor(t, r.Run)
@@ -119,14 +119,14 @@ func testErased(t *testing.T, p *natsServers) {
 			by = erase(3) // under the relay that runs
 		}
 		until(t, js, by)
-		m, err := stream(t, js).GetMsg(within(t), at)
+		rawStreamMsg, err := stream(t, js).GetMsg(within(t), at)
 		check(t, err)
-		if got := m.Header.Get(feed.HeaderRedacted); got != by.String() || !bytes.Contains(m.Data, []byte(`"state":null`)) {
-			t.Errorf("message %d: %s is %q, want %s; %s", at, feed.HeaderRedacted, got, by, m.Data)
+		if got := rawStreamMsg.Header.Get(feed.HeaderRedacted); got != by.String() || !bytes.Contains(rawStreamMsg.Data, []byte(`"state":null`)) {
+			t.Errorf("message %d: %s is %q, want %s; %s", at, feed.HeaderRedacted, got, by, rawStreamMsg.Data)
 		}
 		if n := r.Stats().Rebuilt; n != uint64(rebuilt+1) {
 			t.Errorf("made again %d times after erasure %d", n, rebuilt+1)
 		}
 	}
-	mustReadAll(t, s, source(t, s, js, feed.SourceOptions{}), 0, by)
+	mustReadAll(t, store, source(t, store, js, feed.SourceOptions{}), 0, by)
 }

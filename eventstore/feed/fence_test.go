@@ -39,33 +39,33 @@ func (s *pausing) Read(ctx context.Context, r eventstore.Range) ([]eventstore.En
 // A relay is paused with entries in its hands, its lease ends, another one takes
 // over. When the first wakes up it publishes what it has: the server refuses it.
 func testRelayPausedPublishing(t *testing.T, p *natsServers) {
-	s, js := newStore(t), p.open(t)
-	head := add(t, s, 50)
-	paused := &pausing{Store: s, from: head, held: make(chan struct{}), resume: make(chan struct{})}
+	store, js := newStore(t), p.open(t)
+	head := add(t, store, 50)
+	paused := &pausing{Store: store, from: head, held: make(chan struct{}), resume: make(chan struct{})}
 	old := relay(t, paused, js, feed.RelayOptions{})
 	actor(t, old.Run)
 	resume := sync.OnceFunc(func() { close(paused.resume) })
 	t.Cleanup(resume) // or a test that failed would wait for the relay
 	until(t, js, head)
-	head = add(t, s, 30)
+	head = add(t, store, 30)
 	select {
 	case <-paused.held:
 	case <-within(t).Done():
 		t.Fatal("the relay reads no entries")
 	}
 
-	stop := actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
+	stop := actor(t, relay(t, store, js, feed.RelayOptions{}).Run)
 	made := until(t, js, head).Created
-	head = add(t, s, 20)
+	head = add(t, store, 20)
 	until(t, js, head)
 	resume()
 	waitFor(t, func() bool { return old.Stats().Conflicts > 0 })
-	head = add(t, s, 20)
+	head = add(t, store, 20)
 	info := until(t, js, head)
 	if info.State.Msgs != uint64(head) || info.State.LastSeq != uint64(head) || !info.Created.Equal(made) {
 		t.Errorf("stream of %s holds %d messages up to %d, want that of %s with %d", info.Created, info.State.Msgs, info.State.LastSeq, made, head)
 	}
-	mustReadAll(t, s, source(t, s, js, feed.SourceOptions{}), 0, head)
+	mustReadAll(t, store, source(t, store, js, feed.SourceOptions{}), 0, head)
 	check(t, stop())
 }
 
@@ -73,14 +73,14 @@ func testRelayPausedPublishing(t *testing.T, p *natsServers) {
 // it; another one makes the stream again. When the first wakes up it leaves that
 // one alone.
 func testRelayPausedDeleting(t *testing.T, p *natsServers) {
-	s, js := newStore(t), p.open(t)
-	head := add(t, s, 50)
+	store, js := newStore(t), p.open(t)
+	head := add(t, store, 50)
 	_, err := js.CreateStream(within(t), jetstream.StreamConfig{Name: feed.StreamName(feed.DefaultPrefix), Subjects: []string{feed.Subjects(feed.DefaultPrefix)}})
 	check(t, err)
 	var made time.Time
 	// Between the look and the delete, as near as a pause can be to the end.
 	paused := &looking{JetStream: js, second: func() {
-		stop := actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
+		stop := actor(t, relay(t, store, js, feed.RelayOptions{}).Run)
 		waitFor(t, func() bool {
 			info := until(t, js, head)
 			made = info.Created
@@ -88,10 +88,10 @@ func testRelayPausedDeleting(t *testing.T, p *natsServers) {
 		})
 		check(t, stop())
 	}}
-	old := relay(t, s, paused, feed.RelayOptions{Replicas: len(p.All)})
+	old := relay(t, store, paused, feed.RelayOptions{Replicas: len(p.All)})
 	actor(t, old.Run)
 	waitFor(t, func() bool { return old.Stats().Conflicts > 0 })
-	head = add(t, s, 20)
+	head = add(t, store, 20)
 	info := until(t, js, head)
 	if !info.Created.Equal(made) || info.State.Msgs != uint64(head) || old.Stats().Rebuilt != 0 {
 		t.Errorf("stream of %s holds %d messages, want that of %s with %d; relay %+v", info.Created, info.State.Msgs, made, head, old.Stats())
@@ -122,24 +122,26 @@ func (j *looking) Stream(ctx context.Context, name string) (jetstream.Stream, er
 // answer: the relay takes them back, or makes the stream again where it cannot.
 func testSettingsThatRefuse(t *testing.T, p *natsServers) {
 	for name, change := range map[string]func(*jetstream.StreamConfig){
-		"few messages, new ones refused": func(c *jetstream.StreamConfig) { c.MaxMsgs, c.Discard = 100, jetstream.DiscardNew },
-		"small messages":                 func(c *jetstream.StreamConfig) { c.MaxMsgSize = 10 },
-		"no acknowledgements":            func(c *jetstream.StreamConfig) { c.NoAck = true },
-		"sealed":                         func(c *jetstream.StreamConfig) { c.Sealed = true },
+		"few messages, new ones refused": func(streamConfig *jetstream.StreamConfig) {
+			streamConfig.MaxMsgs, streamConfig.Discard = 100, jetstream.DiscardNew
+		},
+		"small messages":      func(streamConfig *jetstream.StreamConfig) { streamConfig.MaxMsgSize = 10 },
+		"no acknowledgements": func(streamConfig *jetstream.StreamConfig) { streamConfig.NoAck = true },
+		"sealed":              func(streamConfig *jetstream.StreamConfig) { streamConfig.Sealed = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, js := setup(t, p)
-			info := until(t, js, add(t, s, 100))
+			store, js := setup(t, p)
+			info := until(t, js, add(t, store, 100))
 			config := info.Config
 			change(&config)
 			_, err := js.UpdateStream(within(t), config)
 			check(t, err)
-			head := add(t, s, 50)
+			head := add(t, store, 50)
 			if made := until(t, js, head).Created; made.Equal(info.Created) == config.Sealed {
 				t.Errorf("stream of %s, before of %s", made, info.Created)
 			}
-			mustReadAll(t, s, source(t, s, js, feed.SourceOptions{}), 0, head)
+			mustReadAll(t, store, source(t, store, js, feed.SourceOptions{}), 0, head)
 		})
 	}
 }
@@ -147,28 +149,28 @@ func testSettingsThatRefuse(t *testing.T, p *natsServers) {
 // More replicas are wanted than there are servers: a stream that is there keeps its own, gets
 // the other settings and is filled, a new one is not made, and what is told names the setting.
 func testTooManyReplicas(t *testing.T, p *natsServers) {
-	s, js := newStore(t), p.open(t)
-	stop := actor(t, relay(t, s, js, feed.RelayOptions{MaxBytes: feed.MinMaxBytes}).Run)
-	until(t, js, add(t, s, 100))
+	store, js := newStore(t), p.open(t)
+	stop := actor(t, relay(t, store, js, feed.RelayOptions{MaxBytes: feed.MinMaxBytes}).Run)
+	until(t, js, add(t, store, 100))
 	check(t, stop())
-	o := feed.RelayOptions{Replicas: len(p.All) + 2, MaxBytes: 2 * feed.MinMaxBytes}
-	stop = actor(t, relay(t, s, js, o).Run)
-	head := add(t, s, 10)
-	waitFor(t, func() bool { return until(t, js, head).Config.MaxBytes == o.MaxBytes })
+	relayOptions := feed.RelayOptions{Replicas: len(p.All) + 2, MaxBytes: 2 * feed.MinMaxBytes}
+	stop = actor(t, relay(t, store, js, relayOptions).Run)
+	head := add(t, store, 10)
+	waitFor(t, func() bool { return until(t, js, head).Config.MaxBytes == relayOptions.MaxBytes })
 	if info := until(t, js, head); info.Config.Replicas != len(p.All) || info.State.Msgs != uint64(head) {
 		t.Errorf("stream has %d replicas and %d messages, want %d and %d", info.Config.Replicas, info.State.Msgs, len(p.All), head)
 	}
 	check(t, stop())
 
-	s, js = newStore(t), p.open(t)
-	none := relay(t, s, js, o)
+	store, js = newStore(t), p.open(t)
+	none := relay(t, store, js, relayOptions)
 	actor(t, none.Run)
-	head = add(t, s, 10)
+	head = add(t, store, 10)
 	waitFor(t, func() bool { return strings.Contains(none.Stats().Error, "feed replicas") })
 	if _, err := look(within(t), js); !errors.Is(err, jetstream.ErrStreamNotFound) {
 		t.Errorf("got %v, want no stream", err)
 	}
-	mustReadAll(t, s, source(t, s, js, feed.SourceOptions{}), 0, head)
+	mustReadAll(t, store, source(t, store, js, feed.SourceOptions{}), 0, head)
 }
 
 // The server or the account has less room than the stream reserves: what is told names the
@@ -181,12 +183,12 @@ func TestTooLittleRoom(t *testing.T) {
 		"raise max_file_store of the NATS servers": listen(t, &server.Options{JetStreamMaxStore: 100 << 20}),
 		"the JetStream limits of the account":      listen(t, few.options(t)),
 	} {
-		s, js := newStore(t), connect(t, "nats://"+at, feed.ConnectOptions{Credentials: few.credentials(t)})
-		r := relay(t, s, js, feed.RelayOptions{})
+		store, js := newStore(t), connect(t, "nats://"+at, feed.ConnectOptions{Credentials: few.credentials(t)})
+		r := relay(t, store, js, feed.RelayOptions{})
 		actor(t, r.Run)
-		head := add(t, s, 10)
+		head := add(t, store, 10)
 		waitFor(t, func() bool { return strings.Contains(r.Stats().Error, want) })
-		mustReadAll(t, s, source(t, s, js, feed.SourceOptions{}), 0, head)
+		mustReadAll(t, store, source(t, store, js, feed.SourceOptions{}), 0, head)
 	}
 }
 
@@ -195,7 +197,7 @@ type skipping struct{ eventstore.Store }
 
 func (s skipping) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
 	entries, err := s.Store.Read(ctx, r)
-	return slices.DeleteFunc(entries, func(e eventstore.Entry) bool { return e.Position == 7 }), err
+	return slices.DeleteFunc(entries, func(entry eventstore.Entry) bool { return entry.Position == 7 }), err
 }
 
 func testGapInTheStore(t *testing.T, p *natsServers) {

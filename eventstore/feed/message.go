@@ -76,49 +76,49 @@ type History struct {
 }
 
 // strip takes from an entry of the store what is never on the feed.
-func strip(e *eventstore.Entry) {
-	e.Secret, e.Salts = nil, eventstore.Salts{}
-	if e.Redacted != nil {
-		e.Redacted = &eventstore.Redacted{By: e.Redacted.By}
+func strip(entry *eventstore.Entry) {
+	entry.Secret, entry.Salts = nil, eventstore.Salts{}
+	if entry.Redacted != nil {
+		entry.Redacted = &eventstore.Redacted{By: entry.Redacted.By}
 	}
 }
 
 // Encode makes the message of an entry. Secret and salts of the entry do not
 // travel. An entry of which headers and payload would be larger than limit bytes
 // travels without its fields and state.
-func Encode(e *eventstore.Entry, of History, limit int) (*nats.Msg, error) {
-	at := e.Time.UTC().Format(timeForm)
+func Encode(entry *eventstore.Entry, of History, limit int) (*nats.Msg, error) {
+	at := entry.Time.UTC().Format(timeForm)
 	data, err := json.Marshal(head{
-		Position: e.Position, Kind: e.Kind.String(), ID: e.ID, Version: e.Version, Time: at,
-		Actor: e.Actor, Cause: e.Cause, Change: e.Change,
+		Position: entry.Position, Kind: entry.Kind.String(), ID: entry.ID, Version: entry.Version, Time: at,
+		Actor: entry.Actor, Cause: entry.Cause, Change: entry.Change,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("encode entry %d: %w", e.Position, err)
+		return nil, fmt.Errorf("encode entry %d: %w", entry.Position, err)
 	}
-	m := &nats.Msg{
-		Subject: Subject(of.Prefix, e.Kind, e.ID),
+	msg := &nats.Msg{
+		Subject: Subject(of.Prefix, entry.Kind, entry.ID),
 		Header: nats.Header{
 			HeaderSpecVersion: {"1.0"},
-			HeaderID:          {e.Position.String()},
+			HeaderID:          {entry.Position.String()},
 			HeaderSource:      {"/" + of.Prefix},
-			HeaderType:        {"daybook." + e.Change},
-			HeaderSubject:     {e.Kind.String() + "/" + e.ID.String()},
+			HeaderType:        {"daybook." + entry.Change},
+			HeaderSubject:     {entry.Kind.String() + "/" + entry.ID.String()},
 			HeaderTime:        {at},
 			HeaderContentType: {"application/json"},
 			HeaderOrigin:      {of.Origin},
 			HeaderMark:        {hex.EncodeToString(of.Hash[:])},
 		},
 	}
-	if e.Redacted != nil {
-		m.Header[HeaderRedacted] = []string{e.Redacted.By.String()}
+	if entry.Redacted != nil {
+		msg.Header[HeaderRedacted] = []string{entry.Redacted.By.String()}
 	}
-	if whole := len(data) + len(e.Fields) + len(e.State) + headroom; whole > limit {
-		m.Header[HeaderOmitted] = []string{omitted}
-		m.Data = data
-		return m, nil
+	if whole := len(data) + len(entry.Fields) + len(entry.State) + headroom; whole > limit {
+		msg.Header[HeaderOmitted] = []string{omitted}
+		msg.Data = data
+		return msg, nil
 	}
-	m.Data = splice(data, e.Fields, e.State)
-	return m, nil
+	msg.Data = splice(data, entry.Fields, entry.State)
+	return msg, nil
 }
 
 // headroom is what headers, key names and the expectations of a publish take at
@@ -128,47 +128,47 @@ const headroom = 1024
 // splice adds the raw parts to a JSON object: byte for byte, for they are
 // canonical and are hashed as they are.
 func splice(object, fields, state []byte) []byte {
-	b := make([]byte, 0, len(object)+len(fields)+len(state)+32)
-	b = append(b, object[:len(object)-1]...)
-	b = append(b, `,"fields":`...)
-	b = appendRaw(b, fields)
-	b = append(b, `,"state":`...)
-	b = appendRaw(b, state)
-	return append(b, '}')
+	data := make([]byte, 0, len(object)+len(fields)+len(state)+32)
+	data = append(data, object[:len(object)-1]...)
+	data = append(data, `,"fields":`...)
+	data = appendRaw(data, fields)
+	data = append(data, `,"state":`...)
+	data = appendRaw(data, state)
+	return append(data, '}')
 }
 
-func appendRaw(b, raw []byte) []byte {
+func appendRaw(data, raw []byte) []byte {
 	if len(raw) == 0 {
-		return append(b, "null"...)
+		return append(data, "null"...)
 	}
-	return append(b, raw...)
+	return append(data, raw...)
 }
 
 // Decode reads the header and data of a message that Encode made. Of a message with
 // HeaderOmitted it returns the entry without fields and state, and whole is false. Of one
 // with HeaderRedacted it returns no hashes.
-func Decode(h nats.Header, data []byte) (e eventstore.Entry, whole bool, err error) {
+func Decode(header nats.Header, data []byte) (entry eventstore.Entry, whole bool, err error) {
 	var p payload
 	jsonErr := json.Unmarshal(data, &p)
 	at, timeErr := time.Parse(timeForm, p.Time)
 	kind, known := calendar.ParseKind(p.Kind)
-	if !known || h.Get(HeaderID) != p.Position.String() {
-		err = fmt.Errorf("kind %q, %s %q, position %d", p.Kind, HeaderID, h.Get(HeaderID), p.Position)
+	if !known || header.Get(HeaderID) != p.Position.String() {
+		err = fmt.Errorf("kind %q, %s %q, position %d", p.Kind, HeaderID, header.Get(HeaderID), p.Position)
 	}
-	e = eventstore.Entry{
+	entry = eventstore.Entry{
 		Position: p.Position, Kind: kind, ID: p.ID, Version: p.Version, Time: at,
 		Actor: p.Actor, Cause: p.Cause, Change: p.Change,
 		Fields: present(p.Fields), State: present(p.State),
 	}
 	var byErr error
-	if by := h.Get(HeaderRedacted); by != "" {
-		e.Redacted = new(eventstore.Redacted)
-		_, byErr = fmt.Sscan(by, &e.Redacted.By)
+	if by := header.Get(HeaderRedacted); by != "" {
+		entry.Redacted = new(eventstore.Redacted)
+		_, byErr = fmt.Sscan(by, &entry.Redacted.By)
 	}
 	if err = errors.Join(jsonErr, timeErr, err, byErr); err != nil {
-		return e, false, fmt.Errorf("message of the feed: %w", err)
+		return entry, false, fmt.Errorf("message of the feed: %w", err)
 	}
-	return e, h.Get(HeaderOmitted) == "", nil
+	return entry, header.Get(HeaderOmitted) == "", nil
 }
 
 // present returns nil for the null that stands for a part that is not there.
@@ -180,8 +180,8 @@ func present(raw json.RawMessage) json.RawMessage {
 }
 
 // markOf returns the mark that a message has for a position; false for one that has none.
-func markOf(h nats.Header, p calendar.Position) (eventstore.Mark, bool) {
-	hash, err := hex.DecodeString(h.Get(HeaderMark))
-	m := eventstore.Mark{Position: p}
-	return m, err == nil && copy(m.Hash[:], hash) == len(m.Hash)
+func markOf(header nats.Header, position calendar.Position) (eventstore.Mark, bool) {
+	hash, err := hex.DecodeString(header.Get(HeaderMark))
+	mark := eventstore.Mark{Position: position}
+	return mark, err == nil && copy(mark.Hash[:], hash) == len(mark.Hash)
 }

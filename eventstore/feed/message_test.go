@@ -20,29 +20,29 @@ func TestMessages(t *testing.T) {
 	check(t, err)
 	parts := strings.Split(strings.TrimSuffix(string(want), "\n\n"), "\n\n")
 	for i := 0; i < len(parts); i += 2 {
-		h := nats.Header{}
+		header := nats.Header{}
 		subject, lines, _ := strings.Cut(parts[i], "\n")
 		for line := range strings.SplitSeq(lines, "\n") {
 			name, value, _ := strings.Cut(line, ": ")
-			h[name] = []string{value}
+			header[name] = []string{value}
 		}
-		e, whole, err := feed.Decode(h, []byte(parts[i+1]))
+		entry, whole, err := feed.Decode(header, []byte(parts[i+1]))
 		check(t, err)
 		limit := 4000
 		if !whole {
 			limit = 0
 		}
-		e.Secret = []byte("never seen")
-		of := feed.History{Prefix: "daybook", Origin: h.Get(feed.HeaderOrigin)}
-		_, err = hex.Decode(of.Hash[:], []byte(h.Get(feed.HeaderMark)))
+		entry.Secret = []byte("never seen")
+		of := feed.History{Prefix: "daybook", Origin: header.Get(feed.HeaderOrigin)}
+		_, err = hex.Decode(of.Hash[:], []byte(header.Get(feed.HeaderMark)))
 		check(t, err)
-		m, err := feed.Encode(&e, of, limit)
+		msg, err := feed.Encode(&entry, of, limit)
 		check(t, err)
-		if diff := cmp.Diff(parts[i+1], string(m.Data)) + cmp.Diff(h, m.Header) + cmp.Diff(subject, m.Subject); diff != "" {
+		if diff := cmp.Diff(parts[i+1], string(msg.Data)) + cmp.Diff(header, msg.Header) + cmp.Diff(subject, msg.Subject); diff != "" {
 			t.Errorf("message %d (-want +got):\n%s", i/2, diff)
 		}
-		h.Set(feed.HeaderID, "1"+h.Get(feed.HeaderID))
-		if _, _, err := feed.Decode(h, m.Data); err == nil {
+		header.Set(feed.HeaderID, "1"+header.Get(feed.HeaderID))
+		if _, _, err := feed.Decode(header, msg.Data); err == nil {
 			t.Errorf("message %d is taken with another position", i/2)
 		}
 	}

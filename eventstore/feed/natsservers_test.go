@@ -88,8 +88,8 @@ func startNATS(t *testing.T, n int) *natsServers {
 // that the system gives to outgoing connections.
 func freePorts(n int) (ports []int) {
 	for port := 20_000 + rand.IntN(9_000); len(ports) < n; port++ {
-		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
-			_ = l.Close()
+		if listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			_ = listener.Close()
 			ports = append(ports, port)
 		}
 	}
@@ -108,8 +108,8 @@ func (c *natsServers) Account(t *testing.T) string {
 	user := fmt.Sprintf("a%d", c.used)
 	c.used++
 	urls := make([]string, 0, len(c.All))
-	for _, s := range c.All {
-		urls = append(urls, s.URL(user))
+	for _, natsServer := range c.All {
+		urls = append(urls, natsServer.URL(user))
 	}
 	return strings.Join(urls, ",")
 }
@@ -154,8 +154,8 @@ func (c *natsServers) ready(ctx context.Context) error {
 
 // URL returns the URL of the server for a user.
 func (s *natsServer) URL(user string) string {
-	u := url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", s.port), User: url.UserPassword(user, "secret")}
-	return u.String()
+	address := url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", s.port), User: url.UserPassword(user, "secret")}
+	return address.String()
 }
 
 // Start starts the process; it does not wait for it to be ready.

@@ -21,10 +21,10 @@ type unaware struct{ eventstore.Store }
 
 func (s unaware) Epoch() eventstore.Epoch { return eventstore.Epoch{History: 1} }
 
-func (s unaware) Head(ctx context.Context, p eventstore.Point) (eventstore.Head, error) {
-	h, err := s.Store.Head(ctx, p)
-	h.Epoch = s.Epoch()
-	return h, err
+func (s unaware) Head(ctx context.Context, point eventstore.Point) (eventstore.Head, error) {
+	head, err := s.Store.Head(ctx, point)
+	head.Epoch = s.Epoch()
+	return head, err
 }
 
 // lose makes a store lose all after a position and have others up to a head.
@@ -39,15 +39,15 @@ func lose(t *testing.T, s *store, after, head calendar.Position) {
 // The store loses entries that were on the stream while no relay runs, and has others in their
 // place: the next relay makes the stream again.
 func testLostTail(t *testing.T, p *natsServers) {
-	s, js := newStore(t), p.open(t)
-	stop := actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
-	until(t, js, add(t, s, 60))
+	store, js := newStore(t), p.open(t)
+	stop := actor(t, relay(t, store, js, feed.RelayOptions{}).Run)
+	until(t, js, add(t, store, 60))
 	check(t, stop())
-	lose(t, s, 40, 60)
-	actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
+	lose(t, store, 40, 60)
+	actor(t, relay(t, store, js, feed.RelayOptions{}).Run)
 	waitFor(t, func() bool {
-		src := source(t, s, js, feed.SourceOptions{Stall: 50 * time.Millisecond})
-		mustReadAll(t, s, src, 0, 60)
+		src := source(t, store, js, feed.SourceOptions{Stall: 50 * time.Millisecond})
+		mustReadAll(t, store, src, 0, 60)
 		return src.Stats().FromStore == 0
 	})
 }
@@ -111,9 +111,9 @@ func (c *chaos) newestFromStream() bool {
 	until(c.t, c.js, c.head)
 	src := source(c.t, c.seen, c.js, feed.SourceOptions{Stall: 50 * time.Millisecond})
 	check(c.t, readAll(within(c.t), c.store, src, before, c.head, 64))
-	st := src.Stats()
+	sourceStats := src.Stats()
 	src.Close()
-	return st.FromStore == 0
+	return sourceStats.FromStore == 0
 }
 
 func (c *chaos) openReader(i int) {
@@ -137,9 +137,9 @@ func (c *chaos) readSome(i int) {
 func (c *chaos) appendSome() { c.head = add(c.t, c.store, 1+c.dice.IntN(300)) }
 
 func (c *chaos) startRelay() {
-	o := feed.RelayOptions{Replay: []int{0, 50}[c.dice.IntN(2)]}
+	relayOptions := feed.RelayOptions{Replay: []int{0, 50}[c.dice.IntN(2)]}
 	if len(c.stops) < 3 {
-		c.stops = append(c.stops, actor(c.t, relay(c.t, c.seen, c.js, o).Run))
+		c.stops = append(c.stops, actor(c.t, relay(c.t, c.seen, c.js, relayOptions).Run))
 	}
 }
 

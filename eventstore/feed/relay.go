@@ -97,12 +97,12 @@ type Relay struct {
 }
 
 // NewRelay returns a relay; Run starts it.
-func NewRelay(store eventstore.Store, js jetstream.JetStream, o RelayOptions) *Relay {
-	o.fill()
-	r := &Relay{store: store, source: NewSource(store, nil, SourceOptions{}), js: js, o: o, wait: backoff.NewExponentialBackOff()}
-	r.wait.InitialInterval, r.wait.MaxInterval = minRetry, maxRetry
-	r.outage = lifecycle.Outage{Log: o.Log, Message: "relay begins again"}
-	return r
+func NewRelay(store eventstore.Store, js jetstream.JetStream, relayOptions RelayOptions) *Relay {
+	relayOptions.fill()
+	relay := &Relay{store: store, source: NewSource(store, nil, SourceOptions{}), js: js, o: relayOptions, wait: backoff.NewExponentialBackOff()}
+	relay.wait.InitialInterval, relay.wait.MaxInterval = minRetry, maxRetry
+	relay.outage = lifecycle.Outage{Log: relayOptions.Log, Message: "relay begins again"}
+	return relay
 }
 
 // Stats returns the counts.
@@ -141,11 +141,11 @@ func (r *Relay) Run(ctx context.Context) error {
 		case errors.Is(err, eventstore.ErrClosed), errors.Is(err, eventstore.ErrDamaged):
 			return fmt.Errorf("relay: %w", err)
 		case errors.Is(err, errConflict):
-			r.count(func(s *RelayStats) { s.Conflicts++ })
+			r.count(func(relayStats *RelayStats) { relayStats.Conflicts++ })
 			r.o.Log.InfoContext(ctx, "relay met another one", "error", err)
 			next = standby/2 + rand.N(standby) // not the same in all relays
 		default:
-			r.count(func(s *RelayStats) { s.Retries, s.Error = s.Retries+1, err.Error() })
+			r.count(func(relayStats *RelayStats) { relayStats.Retries, relayStats.Error = relayStats.Retries+1, err.Error() })
 			r.outage.Note(ctx, err)
 		}
 		if pause.For(ctx, next) != nil {
@@ -178,7 +178,7 @@ func (r *Relay) session(ctx context.Context) error {
 	if r.store.Epoch().History != epoch {
 		return eventstore.ErrHistory
 	}
-	r.count(func(s *RelayStats) { s.Position = last })
+	r.count(func(relayStats *RelayStats) { relayStats.Position = last })
 	groups := make(chan group)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return r.publish(ctx, at.Mark, origin, groups) })
@@ -201,20 +201,20 @@ func (r *Relay) publish(ctx context.Context, at eventstore.Mark, origin string, 
 	// of would empty it.
 	limit := int(min(r.js.Conn().MaxPayload(), r.o.MaxBytes/8, MaxPayload))
 	for {
-		b, err := r.source.read(ctx, at, groupEntries)
+		batch, err := r.source.read(ctx, at, groupEntries)
 		if err != nil {
 			return err
 		}
 		at = r.source.at
-		g := group{first: b.entries[0].Position, last: at.Position, end: r.o.Observe(b.entries[0].Position, at.Position)}
-		for i := range b.entries {
-			m, err := r.message(&b.entries[i], History{r.o.Prefix, origin, b.hashes[i]}, limit)
+		g := group{first: batch.entries[0].Position, last: at.Position, end: r.o.Observe(batch.entries[0].Position, at.Position)}
+		for i := range batch.entries {
+			msg, err := r.message(&batch.entries[i], History{r.o.Prefix, origin, batch.hashes[i]}, limit)
 			switch {
 			case err != nil:
-			case i < len(b.entries)-1:
-				err = r.js.Conn().PublishMsg(m)
+			case i < len(batch.entries)-1:
+				err = r.js.Conn().PublishMsg(msg)
 			default:
-				g.ack, err = r.js.PublishMsgAsync(m, jetstream.WithRetryAttempts(0))
+				g.ack, err = r.js.PublishMsgAsync(msg, jetstream.WithRetryAttempts(0))
 			}
 			if err != nil {
 				g.end(err)
@@ -231,17 +231,17 @@ func (r *Relay) publish(ctx context.Context, at eventstore.Mark, origin string, 
 }
 
 // message makes the message of an entry.
-func (r *Relay) message(e *eventstore.Entry, of History, limit int) (*nats.Msg, error) {
+func (r *Relay) message(entry *eventstore.Entry, of History, limit int) (*nats.Msg, error) {
 	// A message that is deleted stays in the files of the servers, a stream does not.
-	if e.Change == eventstore.ErasedChange(e.Kind) && e.Position > r.clean {
+	if entry.Change == eventstore.ErasedChange(entry.Kind) && entry.Position > r.clean {
 		return nil, errErased
 	}
-	m, err := Encode(e, of, limit)
+	msg, err := Encode(entry, of, limit)
 	if err == nil {
-		m.Header[jetstream.ExpectedStreamHeader] = []string{StreamName(r.o.Prefix)}
-		m.Header[jetstream.ExpectedLastSeqHeader] = []string{(e.Position - 1).String()}
+		msg.Header[jetstream.ExpectedStreamHeader] = []string{StreamName(r.o.Prefix)}
+		msg.Header[jetstream.ExpectedLastSeqHeader] = []string{(entry.Position - 1).String()}
 	}
-	return m, err
+	return msg, err
 }
 
 // acknowledge waits for the acknowledgements of groups.
@@ -256,8 +256,8 @@ func (r *Relay) acknowledge(ctx context.Context, in <-chan group) error {
 			}
 			r.wait.Reset()
 			r.outage.Note(ctx, nil)
-			r.count(func(s *RelayStats) {
-				s.Position, s.Published, s.Error = g.last, s.Published+uint64(g.last-g.first)+1, ""
+			r.count(func(relayStats *RelayStats) {
+				relayStats.Position, relayStats.Published, relayStats.Error = g.last, relayStats.Published+uint64(g.last-g.first)+1, ""
 			})
 		case <-ctx.Done():
 			return ctx.Err()

@@ -30,17 +30,17 @@ func leader(t *testing.T, js jetstream.JetStream) string {
 
 // The leader of the stream moves while entries come.
 func testLeaderMoved(t *testing.T, p *natsServers) {
-	s, js := setup(t, p)
-	src := source(t, s, js, feed.SourceOptions{Stall: 50 * time.Millisecond})
-	at := add(t, s, 100)
-	mustReadAll(t, s, src, 0, at)
+	store, js := setup(t, p)
+	src := source(t, store, js, feed.SourceOptions{Stall: 50 * time.Millisecond})
+	at := add(t, store, 100)
+	mustReadAll(t, store, src, 0, at)
 	until(t, js, at)
 	for range 4 {
 		before := leader(t, js)
 		_, err := js.Conn().RequestWithContext(within(t), "$JS.API.STREAM.LEADER.STEPDOWN."+feed.StreamName(feed.DefaultPrefix), nil)
 		check(t, err)
-		head := add(t, s, 200)
-		mustReadAll(t, s, src, at, head)
+		head := add(t, store, 200)
+		mustReadAll(t, store, src, at, head)
 		at = head
 		until(t, js, at)
 		waitFor(t, func() bool { return leader(t, js) != before })
@@ -48,22 +48,22 @@ func testLeaderMoved(t *testing.T, p *natsServers) {
 	wantWhole(t, js, at)
 }
 
-// wantWhole wants a stream that holds each entry up to p once.
-func wantWhole(t *testing.T, js jetstream.JetStream, p calendar.Position) {
+// wantWhole wants a stream that holds each entry up to position once.
+func wantWhole(t *testing.T, js jetstream.JetStream, position calendar.Position) {
 	t.Helper()
-	if info := until(t, js, p); info.State.LastSeq != uint64(p) || info.State.Msgs != uint64(p) || info.State.FirstSeq != 1 {
-		t.Errorf("stream holds %d messages from %d to %d, want %d", info.State.Msgs, info.State.FirstSeq, info.State.LastSeq, p)
+	if info := until(t, js, position); info.State.LastSeq != uint64(position) || info.State.Msgs != uint64(position) || info.State.FirstSeq != 1 {
+		t.Errorf("stream holds %d messages from %d to %d, want %d", info.State.Msgs, info.State.FirstSeq, info.State.LastSeq, position)
 	}
 }
 
 // A setting is changed: the stream of one server becomes one of three, with all
 // that is in it, and back.
 func testReplicasChanged(t *testing.T, p *natsServers) {
-	s, js := newStore(t), p.open(t)
+	store, js := newStore(t), p.open(t)
 	var head calendar.Position
 	for _, n := range []int{1, 3, 1} {
-		stop := actor(t, relay(t, s, js, feed.RelayOptions{Replicas: n}).Run)
-		head = add(t, s, 100)
+		stop := actor(t, relay(t, store, js, feed.RelayOptions{Replicas: n}).Run)
+		head = add(t, store, 100)
 		waitFor(t, func() bool {
 			info := until(t, js, head)
 			current := 1
@@ -75,7 +75,7 @@ func testReplicasChanged(t *testing.T, p *natsServers) {
 		check(t, stop())
 		wantWhole(t, js, head)
 	}
-	mustReadAll(t, s, source(t, s, js, feed.SourceOptions{}), 0, head)
+	mustReadAll(t, store, source(t, store, js, feed.SourceOptions{}), 0, head)
 }
 
 // Servers end as by a loss of power, alone and all at once, with their disks and
@@ -88,22 +88,22 @@ func TestServersKilled(t *testing.T) {
 	for name, n := range map[string]int{"one server": 1, "cluster of three": 3} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := startNATS(t, n)
-			s, js := setup(t, p)
-			src := source(t, s, js, feed.SourceOptions{Stall: 50 * time.Millisecond})
+			natsServers := startNATS(t, n)
+			store, js := setup(t, natsServers)
+			src := source(t, store, js, feed.SourceOptions{Stall: 50 * time.Millisecond})
 			var at calendar.Position
 			follow := func() {
 				t.Helper()
-				head := add(t, s, 100)
-				mustReadAll(t, s, src, at, head)
+				head := add(t, store, 100)
+				mustReadAll(t, store, src, at, head)
 				at = head
 			}
 			follow()
 			until(t, js, at)
 
-			one := p.All[0]
+			one := natsServers.All[0]
 			if n > 1 { // the others go on without it
-				one = p.Server(t, leader(t, js))
+				one = natsServers.Server(t, leader(t, js))
 			}
 			one.Kill9()
 			follow()
@@ -115,13 +115,13 @@ func TestServersKilled(t *testing.T) {
 			wantWhole(t, js, at)
 
 			for _, disks := range []bool{true, false} {
-				for _, one := range p.All {
+				for _, one := range natsServers.All {
 					if one.Kill9(); !disks {
 						check(t, os.RemoveAll(one.Dir))
 					}
 				}
 				follow()
-				for _, one := range p.All {
+				for _, one := range natsServers.All {
 					one.Start()
 				}
 				follow()
@@ -139,18 +139,18 @@ func TestServersKilled(t *testing.T) {
 // with the store, and the stream is made when they come.
 func TestServersComeLate(t *testing.T) {
 	t.Parallel()
-	p := startNATS(t, 1)
-	p.All[0].Kill9()
-	s, js := newStore(t), p.open(t)
-	actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
-	src := source(t, s, js, feed.SourceOptions{})
-	head := add(t, s, 50)
-	mustReadAll(t, s, src, 0, head)
-	p.All[0].Start()
+	natsServers := startNATS(t, 1)
+	natsServers.All[0].Kill9()
+	store, js := newStore(t), natsServers.open(t)
+	actor(t, relay(t, store, js, feed.RelayOptions{}).Run)
+	src := source(t, store, js, feed.SourceOptions{})
+	head := add(t, store, 50)
+	mustReadAll(t, store, src, 0, head)
+	natsServers.All[0].Start()
 	until(t, js, head)
 	waitFor(t, func() bool {
-		head = add(t, s, 1)
-		mustReadAll(t, s, src, head-1, head)
+		head = add(t, store, 1)
+		mustReadAll(t, store, src, head-1, head)
 		return src.Stats().Live
 	})
 }
@@ -162,30 +162,30 @@ func TestSilentConnection(t *testing.T) {
 	t.Parallel()
 	at := "nats://" + listen(t, &server.Options{})
 	between := engines.NewProxy(t, at)
-	s, direct := newStore(t), connect(t, at, feed.ConnectOptions{})
-	if o := direct.Conn().Opts; time.Duration(o.MaxPingsOut+1)*o.PingInterval > 6*time.Second {
-		t.Errorf("silence is found out by %d pings, one every %s", o.MaxPingsOut+1, o.PingInterval)
+	store, direct := newStore(t), connect(t, at, feed.ConnectOptions{})
+	if options := direct.Conn().Opts; time.Duration(options.MaxPingsOut+1)*options.PingInterval > 6*time.Second {
+		t.Errorf("silence is found out by %d pings, one every %s", options.MaxPingsOut+1, options.PingInterval)
 	}
 	through := connect(t, between.URL, feed.ConnectOptions{})
-	r := relay(t, s, through, feed.RelayOptions{})
+	r := relay(t, store, through, feed.RelayOptions{})
 	actor(t, r.Run)
-	head := add(t, s, 20)
+	head := add(t, store, 20)
 	until(t, direct, head)
-	src := source(t, s, through, feed.SourceOptions{Stall: 100 * time.Millisecond})
-	mustReadAll(t, s, src, 0, head)
+	src := source(t, store, through, feed.SourceOptions{Stall: 100 * time.Millisecond})
+	mustReadAll(t, store, src, 0, head)
 
 	between.Swallow(false)
 	before := head
-	head = add(t, s, 20)
-	mustReadAll(t, s, src, before, head)
-	if st := src.Stats(); st.FromStore == 0 {
-		t.Errorf("got %+v, want entries from the store", st)
+	head = add(t, store, 20)
+	mustReadAll(t, store, src, before, head)
+	if sourceStats := src.Stats(); sourceStats.FromStore == 0 {
+		t.Errorf("got %+v, want entries from the store", sourceStats)
 	}
 	waitFor(t, func() bool { return r.Stats().Error != "" }) // it is known before the connection is another one
 	until(t, direct, head)
 	waitFor(t, func() bool {
-		before, head = head, add(t, s, 1)
-		mustReadAll(t, s, src, before, head)
+		before, head = head, add(t, store, 1)
+		mustReadAll(t, store, src, before, head)
 		return src.Stats().Live && r.Stats().Error == ""
 	})
 }

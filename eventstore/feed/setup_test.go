@@ -49,28 +49,28 @@ func newStore(t *testing.T) *store {
 }
 
 // add appends n entries of fresh records and returns the head.
-func add(t *testing.T, s eventstore.Store, n int) calendar.Position {
+func add(t *testing.T, store eventstore.Store, n int) calendar.Position {
 	t.Helper()
-	var p calendar.Position
+	var position calendar.Position
 	for range n {
-		p = addOne(t, s, 100)
+		position = addOne(t, store, 100)
 	}
-	return p
+	return position
 }
 
 // addOne appends one entry with a state of about size bytes.
-func addOne(t *testing.T, s eventstore.Store, size int) calendar.Position {
+func addOne(t *testing.T, store eventstore.Store, size int) calendar.Position {
 	t.Helper()
-	res := s.Append(t.Context(), []eventstore.Append{fresh(t, s, size)})[0]
+	res := store.Append(t.Context(), []eventstore.Append{fresh(t, store, size)})[0]
 	if res.Err != nil {
 		t.Fatalf("append: %v", res.Err)
 	}
 	return res.Position
 }
 
-func fresh(tb testing.TB, s eventstore.Store, size int) eventstore.Append {
+func fresh(tb testing.TB, store eventstore.Store, size int) eventstore.Append {
 	tb.Helper()
-	id, err := s.NewIDs(tb.Context(), 1)
+	id, err := store.NewIDs(tb.Context(), 1)
 	if err != nil {
 		tb.Fatalf("new id: %v", err)
 	}
@@ -102,39 +102,39 @@ func actor(t *testing.T, f func(context.Context) error) (stop func() error) {
 	return stop
 }
 
-func relay(t *testing.T, s eventstore.Store, js jetstream.JetStream, o feed.RelayOptions) *feed.Relay {
+func relay(t *testing.T, store eventstore.Store, js jetstream.JetStream, relayOptions feed.RelayOptions) *feed.Relay {
 	t.Helper()
-	if c, ok := js.(connected); ok && o.Replicas == 0 {
-		o.Replicas = c.replicas
+	if c, ok := js.(connected); ok && relayOptions.Replicas == 0 {
+		relayOptions.Replicas = c.replicas
 	}
-	return feed.NewRelay(s, js, o)
+	return feed.NewRelay(store, js, relayOptions)
 }
 
 // source makes a source that never gives up waiting for the stream by itself.
-func source(t *testing.T, s eventstore.Store, js jetstream.JetStream, o feed.SourceOptions) *feed.Source {
+func source(t *testing.T, store eventstore.Store, js jetstream.JetStream, sourceOptions feed.SourceOptions) *feed.Source {
 	t.Helper()
-	if o.Stall == 0 {
-		o.Stall = limit
+	if sourceOptions.Stall == 0 {
+		sourceOptions.Stall = limit
 	}
-	if o.Recheck == 0 {
-		o.Recheck = 5 * time.Millisecond
+	if sourceOptions.Recheck == 0 {
+		sourceOptions.Recheck = 5 * time.Millisecond
 	}
-	src := feed.NewSource(s, js, o)
+	src := feed.NewSource(store, js, sourceOptions)
 	t.Cleanup(src.Close)
 	return src
 }
 
-// until waits until the stream holds position p.
-func until(t *testing.T, js jetstream.JetStream, p calendar.Position) *jetstream.StreamInfo {
+// until waits until the stream holds position position.
+func until(t *testing.T, js jetstream.JetStream, position calendar.Position) *jetstream.StreamInfo {
 	t.Helper()
 	ctx := within(t)
 	for {
 		got, err := look(ctx, js)
-		if err == nil && got.State.LastSeq >= uint64(p) {
+		if err == nil && got.State.LastSeq >= uint64(position) {
 			return got
 		}
 		if ctx.Err() != nil {
-			t.Fatalf("stream is not at %d: %+v, %v", p, got, err)
+			t.Fatalf("stream is not at %d: %+v, %v", position, got, err)
 		}
 		pause(ctx, t)
 	}
@@ -144,25 +144,25 @@ func until(t *testing.T, js jetstream.JetStream, p calendar.Position) *jetstream
 func look(ctx context.Context, js jetstream.JetStream) (*jetstream.StreamInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	s, err := js.Stream(ctx, feed.StreamName(feed.DefaultPrefix))
+	stream, err := js.Stream(ctx, feed.StreamName(feed.DefaultPrefix))
 	if err != nil {
 		return nil, err
 	}
-	return s.CachedInfo(), nil
+	return stream.CachedInfo(), nil
 }
 
 // mark returns the mark that a store has for a position.
-func mark(ctx context.Context, s eventstore.Store, p calendar.Position) (eventstore.Mark, error) {
-	if p == 0 {
+func mark(ctx context.Context, store eventstore.Store, position calendar.Position) (eventstore.Mark, error) {
+	if position == 0 {
 		return eventstore.Mark{}, nil
 	}
-	h, err := s.Head(ctx, eventstore.Point{Position: p})
-	return h.Mark, err
+	head, err := store.Head(ctx, eventstore.Point{Position: position})
+	return head.Mark, err
 }
 
-func markOf(t *testing.T, s eventstore.Store, p calendar.Position) eventstore.Mark {
+func markOf(t *testing.T, store eventstore.Store, position calendar.Position) eventstore.Mark {
 	t.Helper()
-	m, err := mark(t.Context(), s, p)
+	m, err := mark(t.Context(), store, position)
 	check(t, err)
 	return m
 }
@@ -180,20 +180,20 @@ func pause(ctx context.Context, t *testing.T) {
 // readAll reads the entries in (after, upTo] and tells what is wrong with them:
 // each position exactly once, in order, as the store has it but for the secret, and
 // with the mark that the store has.
-func readAll(ctx context.Context, s eventstore.Store, r *feed.Source, after, upTo calendar.Position, n int) error {
-	at, err := mark(ctx, s, after)
+func readAll(ctx context.Context, store eventstore.Store, source *feed.Source, after, upTo calendar.Position, n int) error {
+	at, err := mark(ctx, store, after)
 	if err != nil {
 		return err
 	}
 	for after < upTo {
 		var got []eventstore.Entry
-		if got, at, err = r.Read(ctx, at, n); err != nil {
+		if got, at, err = source.Read(ctx, at, n); err != nil {
 			return fmt.Errorf("read after %d: %w", after, err)
 		}
 		if len(got) == 0 || len(got) > n {
 			return fmt.Errorf("read after %d: got %d entries, want 1 to %d", after, len(got), n)
 		}
-		want, err := s.Read(ctx, eventstore.Range{After: uint64(after), Limit: len(got)})
+		want, err := store.Read(ctx, eventstore.Range{After: uint64(after), Limit: len(got)})
 		if err != nil {
 			return err
 		}
@@ -206,8 +206,8 @@ func readAll(ctx context.Context, s eventstore.Store, r *feed.Source, after, upT
 				return fmt.Errorf("got entry %d, which the store has not", after)
 			}
 			want[i].Secret, want[i].Salts = nil, eventstore.Salts{}
-			if r := want[i].Redacted; r != nil {
-				want[i].Redacted = &eventstore.Redacted{By: r.By}
+			if redacted := want[i].Redacted; redacted != nil {
+				want[i].Redacted = &eventstore.Redacted{By: redacted.By}
 			}
 			if diff := diff(want[i], got[i]); diff != "" {
 				return fmt.Errorf("entry %d (-want +got):\n%s", after, diff)
@@ -216,16 +216,16 @@ func readAll(ctx context.Context, s eventstore.Store, r *feed.Source, after, upT
 		if at.Position != after {
 			return fmt.Errorf("got mark %s with entry %d", at, after)
 		}
-		if err := eventstore.CheckMark(ctx, s, at); err != nil {
+		if err := eventstore.CheckMark(ctx, store, at); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func mustReadAll(t *testing.T, s eventstore.Store, r *feed.Source, after, upTo calendar.Position) {
+func mustReadAll(t *testing.T, store eventstore.Store, source *feed.Source, after, upTo calendar.Position) {
 	t.Helper()
-	if err := readAll(within(t), s, r, after, upTo, 64); err != nil {
+	if err := readAll(within(t), store, source, after, upTo, 64); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -54,12 +54,12 @@ type Source struct {
 
 // NewSource returns a source, of the store alone when js is nil. It starts nothing; Close
 // it in the end.
-func NewSource(store eventstore.Store, js jetstream.JetStream, o SourceOptions) *Source {
-	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	o.Prefix = cmp.Or(o.Prefix, DefaultPrefix)
-	o.Stall = cmp.Or(o.Stall, 2*heartbeat+250*time.Millisecond)
-	o.Recheck = cmp.Or(o.Recheck, time.Second)
-	return &Source{store: store, js: js, o: o}
+func NewSource(store eventstore.Store, js jetstream.JetStream, sourceOptions SourceOptions) *Source {
+	sourceOptions.Log = cmp.Or(sourceOptions.Log, slog.New(slog.DiscardHandler))
+	sourceOptions.Prefix = cmp.Or(sourceOptions.Prefix, DefaultPrefix)
+	sourceOptions.Stall = cmp.Or(sourceOptions.Stall, 2*heartbeat+250*time.Millisecond)
+	sourceOptions.Recheck = cmp.Or(sourceOptions.Recheck, time.Second)
+	return &Source{store: store, js: js, o: sourceOptions}
 }
 
 // Stats returns the counts.
@@ -89,11 +89,11 @@ type batch struct {
 // in the store, and eventstore.ErrHistory when the store does not hold the mark, which may
 // come at any time: the reader then begins again with a mark that the store holds.
 func (s *Source) Read(ctx context.Context, after eventstore.Mark, limit int) ([]eventstore.Entry, eventstore.Mark, error) {
-	b, err := s.read(ctx, after, limit)
+	batch, err := s.read(ctx, after, limit)
 	if err != nil {
 		return nil, after, err
 	}
-	return b.entries, s.at, nil
+	return batch.entries, s.at, nil
 }
 
 func (s *Source) read(ctx context.Context, after eventstore.Mark, limit int) (batch, error) {
@@ -167,15 +167,15 @@ const ahead = 5 * time.Millisecond
 
 // wait waits a while for an entry of the store.
 func (s *Source) wait(ctx context.Context) error {
-	h, err := s.store.Head(ctx, eventstore.Point{})
+	head, err := s.store.Head(ctx, eventstore.Point{})
 	if err != nil {
 		return fmt.Errorf("read the head: %w", err)
 	}
-	if h.Position > s.at.Position {
+	if head.Position > s.at.Position {
 		return pause.For(ctx, ahead)
 	}
 	select {
-	case <-h.Moved:
+	case <-head.Moved:
 		return nil
 	case <-time.After(s.o.Recheck):
 		return eventstore.CheckMark(ctx, s.store, s.at)
@@ -235,13 +235,13 @@ func (s *Source) messages(ctx context.Context, limit int) (b batch, err error) {
 	defer cancel()
 	wait := jetstream.NextContext(within)
 	for size := 0; len(b.entries) < limit && size < eventstore.PageBytes; {
-		m, err := s.live.Next(wait)
+		msg, err := s.live.Next(wait)
 		if err != nil && len(b.entries) > 0 {
 			break
 		}
 		if errors.Is(err, context.DeadlineExceeded) {
-			h, err := s.store.Head(ctx, eventstore.Point{})
-			if err == nil && h.Position > s.at.Position {
+			head, err := s.store.Head(ctx, eventstore.Point{})
+			if err == nil && head.Position > s.at.Position {
 				err = errors.New("stream is behind")
 			}
 			return b, err
@@ -249,21 +249,21 @@ func (s *Source) messages(ctx context.Context, limit int) (b batch, err error) {
 		if err != nil {
 			return b, err
 		}
-		meta, err := m.Metadata()
+		meta, err := msg.Metadata()
 		want := s.at.Position + calendar.Position(len(b.entries)) + 1
 		if err == nil && meta.Sequence.Stream < uint64(want) {
 			continue
 		}
-		e, whole, decodeErr := Decode(m.Headers(), m.Data())
-		mark, marked := markOf(m.Headers(), want)
-		if err = errors.Join(err, decodeErr); err == nil && (!whole || !marked || e.Position != want) {
+		entry, whole, decodeErr := Decode(msg.Headers(), msg.Data())
+		mark, marked := markOf(msg.Headers(), want)
+		if err = errors.Join(err, decodeErr); err == nil && (!whole || !marked || entry.Position != want) {
 			err = fmt.Errorf("stream does not have the whole entry %d next", want)
 		}
 		if err != nil {
 			return b, err
 		}
-		b.entries, b.hashes = append(b.entries, e), append(b.hashes, mark.Hash)
-		size += len(e.Fields) + len(e.State)
+		b.entries, b.hashes = append(b.entries, entry), append(b.hashes, mark.Hash)
+		size += len(entry.Fields) + len(entry.State)
 		wait = jetstream.NextMaxWait(waiting)
 		if meta.NumPending > 0 {
 			wait = jetstream.NextMaxWait(onTheWay)
@@ -279,17 +279,17 @@ const pageCommits = 32
 // adds the hashes of their commits, or compares them.
 func (s *Source) prove(ctx context.Context, b *batch) error {
 	var commits []eventstore.Commit
-	hash := func(p calendar.Position) (_ [32]byte, err error) {
-		for len(commits) > 0 && commits[0].Last < p {
+	hash := func(position calendar.Position) (_ [32]byte, err error) {
+		for len(commits) > 0 && commits[0].Last < position {
 			commits = commits[1:]
 		}
 		if len(commits) == 0 {
-			if commits, err = s.store.Commits(ctx, p, pageCommits); err == nil && len(commits) == 0 {
+			if commits, err = s.store.Commits(ctx, position, pageCommits); err == nil && len(commits) == 0 {
 				err = errors.New("it is in none")
 			}
 		}
 		if err != nil {
-			return [32]byte{}, fmt.Errorf("commit of entry %d: %w", p, err)
+			return [32]byte{}, fmt.Errorf("commit of entry %d: %w", position, err)
 		}
 		return commits[0].Hash, nil
 	}

@@ -43,9 +43,9 @@ type connected struct {
 	replicas int
 }
 
-func connect(t *testing.T, urls string, o feed.ConnectOptions) jetstream.JetStream {
+func connect(t *testing.T, urls string, connectOptions feed.ConnectOptions) jetstream.JetStream {
 	t.Helper()
-	conn, js, err := feed.Connect(urls, o)
+	conn, js, err := feed.Connect(urls, connectOptions)
 	check(t, err)
 	t.Cleanup(conn.Close)
 	return js
@@ -68,7 +68,7 @@ func TestServer(t *testing.T) {
 
 func TestCluster(t *testing.T) {
 	t.Parallel()
-	p := startNATS(t, 3)
-	run(t, p, clustered)
-	run(t, p, suite)
+	natsServers := startNATS(t, 3)
+	run(t, natsServers, clustered)
+	run(t, natsServers, suite)
 }

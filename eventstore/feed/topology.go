@@ -47,8 +47,8 @@ func Subjects(prefix string) string { return prefix + ".changes.*.*" }
 
 // Subject returns the subject that the entries of a record travel on:
 // <prefix>.changes.<kind>.<id mod Partitions>.
-func Subject(prefix string, k calendar.Kind, id calendar.ID) string {
-	return prefix + ".changes." + k.String() + "." + strconv.FormatInt(int64(id%Partitions), 10)
+func Subject(prefix string, kind calendar.Kind, id calendar.ID) string {
+	return prefix + ".changes." + kind.String() + "." + strconv.FormatInt(int64(id%Partitions), 10)
 }
 
 // The keys of the stream's metadata.
@@ -74,36 +74,36 @@ const (
 
 // streamConfig is the stream as the relay makes it. first is the position of
 // the first entry that it will hold.
-func streamConfig(o *RelayOptions, first calendar.Position, origin string) jetstream.StreamConfig {
+func streamConfig(relayOptions *RelayOptions, first calendar.Position, origin string) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
-		Name:        StreamName(o.Prefix),
+		Name:        StreamName(relayOptions.Prefix),
 		Description: "changes of daybook; sequence = position; made again from the event store when lost",
-		Subjects:    []string{Subjects(o.Prefix)},
+		Subjects:    []string{Subjects(relayOptions.Prefix)},
 		Retention:   jetstream.LimitsPolicy,
 		Storage:     jetstream.FileStorage,
 		Compression: jetstream.S2Compression,
 		Discard:     jetstream.DiscardOld,
-		MaxBytes:    o.MaxBytes,
-		Replicas:    o.Replicas,
+		MaxBytes:    relayOptions.MaxBytes,
+		Replicas:    relayOptions.Replicas,
 		FirstSeq:    uint64(first),
 		Metadata:    map[string]string{MetaForm: form, MetaOrigin: origin},
 	}
 }
 
 // misfit says why a stream cannot carry the entries of a store, "" when it can.
-func misfit(c *jetstream.StreamConfig, prefix, origin string) string {
+func misfit(streamConfig *jetstream.StreamConfig, prefix, origin string) string {
 	switch {
-	case c.Metadata[MetaOrigin] != origin:
+	case streamConfig.Metadata[MetaOrigin] != origin:
 		return "not made from this event store"
-	case c.Metadata[MetaForm] != form:
+	case streamConfig.Metadata[MetaForm] != form:
 		return "messages of another form"
-	case c.Retention != jetstream.LimitsPolicy:
+	case streamConfig.Retention != jetstream.LimitsPolicy:
 		return "retention is not by limits"
-	case c.Sealed:
+	case streamConfig.Sealed:
 		return "sealed"
-	case c.Mirror != nil || len(c.Sources) > 0:
+	case streamConfig.Mirror != nil || len(streamConfig.Sources) > 0:
 		return "a copy of another stream"
-	case len(c.Subjects) != 1 || c.Subjects[0] != Subjects(prefix):
+	case len(streamConfig.Subjects) != 1 || streamConfig.Subjects[0] != Subjects(prefix):
 		return "other subjects"
 	default:
 		return ""

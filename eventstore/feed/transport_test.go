@@ -25,8 +25,8 @@ type badJetStream struct {
 }
 
 func (j badJetStream) Stream(ctx context.Context, name string) (jetstream.Stream, error) {
-	s, err := j.JetStream.Stream(ctx, name)
-	return badStream{s, j}, err
+	stream, err := j.JetStream.Stream(ctx, name)
+	return badStream{stream, j}, err
 }
 
 type badStream struct {
@@ -34,8 +34,8 @@ type badStream struct {
 	j badJetStream
 }
 
-func (s badStream) CreateConsumer(ctx context.Context, c jetstream.ConsumerConfig) (jetstream.Consumer, error) {
-	consumer, err := s.Stream.CreateConsumer(ctx, c)
+func (s badStream) CreateConsumer(ctx context.Context, consumerConfig jetstream.ConsumerConfig) (jetstream.Consumer, error) {
+	consumer, err := s.Stream.CreateConsumer(ctx, consumerConfig)
 	return badConsumer{consumer, s.j, s.j.consumers.Add(1)}, err
 }
 
@@ -45,9 +45,9 @@ type badConsumer struct {
 	number int32
 }
 
-func (c badConsumer) Messages(o ...jetstream.PullMessagesOpt) (jetstream.MessagesContext, error) {
-	m, err := c.Consumer.Messages(o...)
-	return &badMessages{MessagesContext: m, badConsumer: c}, err
+func (c badConsumer) Messages(pullMessagesOpts ...jetstream.PullMessagesOpt) (jetstream.MessagesContext, error) {
+	messagesContext, err := c.Consumer.Messages(pullMessagesOpts...)
+	return &badMessages{MessagesContext: messagesContext, badConsumer: c}, err
 }
 
 type badMessages struct {
@@ -57,9 +57,9 @@ type badMessages struct {
 	out  []jetstream.Msg
 }
 
-func (m *badMessages) Next(o ...jetstream.NextOpt) (jetstream.Msg, error) {
+func (m *badMessages) Next(nextOpts ...jetstream.NextOpt) (jetstream.Msg, error) {
 	for len(m.out) == 0 {
-		msg, err := m.MessagesContext.Next(o...)
+		msg, err := m.MessagesContext.Next(nextOpts...)
 		if err != nil {
 			return nil, err
 		}
@@ -78,43 +78,43 @@ func (f forged) Data() []byte {
 }
 
 func (f forged) Headers() nats.Header {
-	h := maps.Clone(f.Msg.Headers())
-	h[feed.HeaderMark] = []string{strings.Repeat("0f", 32)}
-	return h
+	header := maps.Clone(f.Msg.Headers())
+	header[feed.HeaderMark] = []string{strings.Repeat("0f", 32)}
+	return header
 }
 
 // A transport repeats, drops, swaps and forges messages between server and source, or gives
 // nothing, as a cluster does whose servers do not all know of a consumer yet.
 func testBadTransport(t *testing.T, p *natsServers) {
-	for name, bend := range map[string]func(n int32, last, m jetstream.Msg) []jetstream.Msg{
-		"repeats, drops, swaps and forges": func(_ int32, last, m jetstream.Msg) []jetstream.Msg {
+	for name, bend := range map[string]func(n int32, last, msg jetstream.Msg) []jetstream.Msg{
+		"repeats, drops, swaps and forges": func(_ int32, last, msg jetstream.Msg) []jetstream.Msg {
 			switch n := rand.IntN(60); {
 			case n == 0:
 				return nil
 			case n == 1 && last != nil:
-				return []jetstream.Msg{m, last}
+				return []jetstream.Msg{msg, last}
 			case n == 2:
-				return []jetstream.Msg{forged{m}}
+				return []jetstream.Msg{forged{msg}}
 			default:
-				return []jetstream.Msg{m, m}[:1+n%2]
+				return []jetstream.Msg{msg, msg}[:1+n%2]
 			}
 		},
-		"gives nothing once": func(n int32, _, m jetstream.Msg) []jetstream.Msg { return []jetstream.Msg{m}[:min(n-1, 1)] },
+		"gives nothing once": func(n int32, _, msg jetstream.Msg) []jetstream.Msg { return []jetstream.Msg{msg}[:min(n-1, 1)] },
 		"gives nothing":      func(int32, jetstream.Msg, jetstream.Msg) []jetstream.Msg { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, js := setup(t, p)
-			head := add(t, s, 200)
+			store, js := setup(t, p)
+			head := add(t, store, 200)
 			until(t, js, head)
-			src := source(t, s, badJetStream{js, new(atomic.Int32), bend}, feed.SourceOptions{Stall: 20 * time.Millisecond})
-			mustReadAll(t, s, src, 0, head)
+			src := source(t, store, badJetStream{js, new(atomic.Int32), bend}, feed.SourceOptions{Stall: 20 * time.Millisecond})
+			mustReadAll(t, store, src, 0, head)
 			waitFor(t, func() bool {
 				before := head
-				head = add(t, s, 20)
-				mustReadAll(t, s, src, before, head)
-				st := src.Stats()
-				return st.FromStore > 0 && (st.FromStream > 0) == (name != "gives nothing")
+				head = add(t, store, 20)
+				mustReadAll(t, store, src, before, head)
+				sourceStats := src.Stats()
+				return sourceStats.FromStore > 0 && (sourceStats.FromStream > 0) == (name != "gives nothing")
 			})
 		})
 	}

@@ -93,14 +93,14 @@ func (s *Store) Rewind(to calendar.Position) {
 // upTo returns what the store held when a position was its head.
 func (c *contents) upTo(head calendar.Position) contents {
 	past := New()
-	for _, l := range c.log {
-		if l.head <= head {
-			items := make([]*eventstore.Item, len(l.items))
-			for i, it := range l.items {
+	for _, logged := range c.log {
+		if logged.head <= head {
+			items := make([]*eventstore.Item, len(logged.items))
+			for i, it := range logged.items {
 				it.Result = &eventstore.Result{}
 				items[i] = &it
 			}
-			past.commit(items, l.epoch)
+			past.commit(items, logged.epoch)
 		}
 	}
 	return past.contents
@@ -142,27 +142,27 @@ func (s *Store) commit(items []*eventstore.Item, epoch eventstore.Epoch) {
 }
 
 // write writes what a group did not write itself, into the maps that it decided on.
-func (s *Store) write(g *eventstore.Group) {
-	for i := range g.Entries {
-		e := &g.Entries[i]
-		e.Leaf = [32]byte{} // its commit has it
-		s.history[e.ID] = append(s.history[e.ID], len(s.entries))
-		s.entries = append(s.entries, *e)
+func (s *Store) write(group *eventstore.Group) {
+	for i := range group.Entries {
+		entry := &group.Entries[i]
+		entry.Leaf = [32]byte{} // its commit has it
+		s.history[entry.ID] = append(s.history[entry.ID], len(s.entries))
+		s.entries = append(s.entries, *entry)
 	}
-	s.commits = append(s.commits, g.Commits...)
-	changes := g.Changes()
-	for _, p := range changes.DroppedNames {
-		s.names[p.Claim] = slices.DeleteFunc(slices.Clone(s.names[p.Claim]), func(id calendar.ID) bool { return id == p.Record })
+	s.commits = append(s.commits, group.Commits...)
+	changes := group.Changes()
+	for _, pair := range changes.DroppedNames {
+		s.names[pair.Claim] = slices.DeleteFunc(slices.Clone(s.names[pair.Claim]), func(id calendar.ID) bool { return id == pair.Record })
 	}
-	for _, p := range changes.Names {
-		s.names[p.Claim] = insert(slices.Clone(s.names[p.Claim]), p.Record)
+	for _, pair := range changes.Names {
+		s.names[pair.Claim] = insert(slices.Clone(s.names[pair.Claim]), pair.Record)
 	}
-	for _, h := range changes.Records {
-		s.ids = insert(s.ids, h.ID)
-		s.lastID = max(s.lastID, h.ID)
+	for _, held := range changes.Records {
+		s.ids = insert(s.ids, held.ID)
+		s.lastID = max(s.lastID, held.ID)
 	}
-	s.slugs = append(s.slugs, g.Slugs...)
-	for _, id := range g.Redacts {
+	s.slugs = append(s.slugs, group.Slugs...)
+	for _, id := range group.Redacts {
 		s.redact(id)
 	}
 }
@@ -179,8 +179,8 @@ func insert(ids []calendar.ID, id calendar.ID) []calendar.ID {
 // redact takes away what is left of a record whose last entry erased it.
 func (s *Store) redact(id calendar.ID) {
 	for _, at := range s.history[id] {
-		if e := &s.entries[at]; e.Redacted == nil && e.Version < s.records[id].Version {
-			e.Redact(s.records[id].Position)
+		if entry := &s.entries[at]; entry.Redacted == nil && entry.Version < s.records[id].Version {
+			entry.Redact(s.records[id].Position)
 		}
 	}
 	s.slugs = slices.DeleteFunc(s.slugs, func(t eventstore.Taken) bool { return t.Record == id })
@@ -208,10 +208,10 @@ func (s *Store) usable(ctx context.Context) error {
 }
 
 // reading runs a function that reads.
-func reading[T any](ctx context.Context, s *Store, read func() (T, error)) (none T, err error) {
-	s.mutex.RLock()
-	defer s.mutex.RUnlock()
-	if err := s.usable(ctx); err != nil {
+func reading[T any](ctx context.Context, store *Store, read func() (T, error)) (none T, err error) {
+	store.mutex.RLock()
+	defer store.mutex.RUnlock()
+	if err := store.usable(ctx); err != nil {
 		return none, err
 	}
 	return read()
@@ -246,8 +246,8 @@ func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.Stat
 	return reading(ctx, s, func() ([]eventstore.State, error) {
 		out := make([]eventstore.State, len(ids))
 		for i, id := range ids {
-			if h := s.records[id]; h != nil {
-				out[i] = h.State
+			if held := s.records[id]; held != nil {
+				out[i] = held.State
 			}
 		}
 		return out, nil
@@ -255,15 +255,15 @@ func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.Stat
 }
 
 // At implements eventstore.Store.
-func (s *Store) At(ctx context.Context, p eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
-	if err := p.Check(); err != nil {
+func (s *Store) At(ctx context.Context, point eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
+	if err := point.Check(); err != nil {
 		return nil, err
 	}
 	return reading(ctx, s, func() ([]eventstore.Entry, error) {
 		out := make([]eventstore.Entry, len(ids))
 		for i, id := range ids {
 			for _, at := range s.history[id] {
-				if p.Counts(&s.entries[at]) {
+				if point.Counts(&s.entries[at]) {
 					out[i] = s.entries[at]
 				}
 			}
@@ -273,42 +273,42 @@ func (s *Store) At(ctx context.Context, p eventstore.Point, ids ...calendar.ID) 
 }
 
 // Find implements eventstore.Store.
-func (s *Store) Find(ctx context.Context, l eventstore.Lookup) (eventstore.Found, error) {
-	return reading(ctx, s, func() (f eventstore.Found, err error) {
-		for _, c := range l.Claims {
-			f.Holders = append(f.Holders, s.claims[c])
+func (s *Store) Find(ctx context.Context, lookup eventstore.Lookup) (eventstore.Found, error) {
+	return reading(ctx, s, func() (found eventstore.Found, err error) {
+		for _, claim := range lookup.Claims {
+			found.Holders = append(found.Holders, s.claims[claim])
 		}
-		for _, n := range l.Names {
-			f.Named = append(f.Named, s.names[n])
+		for _, n := range lookup.Names {
+			found.Named = append(found.Named, s.names[n])
 		}
-		for _, c := range l.Slugs {
+		for _, claim := range lookup.Slugs {
 			var taken []eventstore.Taken
 			for _, t := range slices.Backward(s.slugs) {
-				if t.Claim == c {
+				if t.Claim == claim {
 					taken = append(taken, t)
 				}
 			}
-			f.Taken = append(f.Taken, taken)
+			found.Taken = append(found.Taken, taken)
 		}
 		for _, size := range slices.Sorted(maps.Keys(s.signed)) {
-			if uint64(size) > l.Signed.After && len(f.Signed) < l.Signed.Limit {
-				f.Signed = append(f.Signed, s.signed[size])
+			if uint64(size) > lookup.Signed.After && len(found.Signed) < lookup.Signed.Limit {
+				found.Signed = append(found.Signed, s.signed[size])
 			}
 		}
-		return f, nil
+		return found, nil
 	})
 }
 
 // Records implements eventstore.Store.
-func (s *Store) Records(ctx context.Context, k calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
+func (s *Store) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
 	return reading(ctx, s, func() (out []eventstore.Held, err error) {
 		at, _ := slices.BinarySearch(s.ids, after+1)
 		for _, id := range s.ids[at:] {
-			if h := s.records[id]; len(out) < limit && (k == 0 || h.Kind == k) {
-				out = append(out, *h)
+			if held := s.records[id]; len(out) < limit && (kind == 0 || held.Kind == kind) {
+				out = append(out, *held)
 			}
 		}
-		if out = cut(out, func(h *eventstore.Held) int { return h.Size() }); k != 0 || limit <= 0 {
+		if out = cut(out, func(held *eventstore.Held) int { return held.Size() }); kind != 0 || limit <= 0 {
 			return out, nil
 		}
 		last := calendar.ID(math.MaxInt64)
@@ -353,9 +353,9 @@ func (s *Store) Commits(ctx context.Context, from calendar.Position, limit int) 
 }
 
 // commitOf returns the index of the commit that holds an entry.
-func (c *contents) commitOf(p calendar.Position) int {
-	at, _ := slices.BinarySearchFunc(c.commits, p, func(c eventstore.Commit, p calendar.Position) int {
-		return cmp.Compare(c.Last, p)
+func (c *contents) commitOf(position calendar.Position) int {
+	at, _ := slices.BinarySearchFunc(c.commits, position, func(commit eventstore.Commit, position calendar.Position) int {
+		return cmp.Compare(commit.Last, position)
 	})
 	return at
 }
@@ -381,30 +381,30 @@ func cut[T any](page []T, size func(*T) int) []T {
 }
 
 // Head implements eventstore.Store.
-func (s *Store) Head(ctx context.Context, p eventstore.Point) (eventstore.Head, error) {
+func (s *Store) Head(ctx context.Context, point eventstore.Point) (eventstore.Head, error) {
 	return reading(ctx, s, func() (eventstore.Head, error) {
-		h := s.signal.Head()
-		if p == (eventstore.Point{}) {
-			return h, nil
+		head := s.signal.Head()
+		if point == (eventstore.Point{}) {
+			return head, nil
 		}
-		if err := p.Check(); err != nil {
+		if err := point.Check(); err != nil {
 			return eventstore.Head{}, err
 		}
-		if p.Position > h.Position {
+		if point.Position > head.Position {
 			return eventstore.Head{}, eventstore.ErrAhead
 		}
-		h.Mark = calendar.Mark{}
+		head.Mark = calendar.Mark{}
 		for i := range s.entries {
-			if e := &s.entries[i]; p.Counts(e) {
-				if h.Position = e.Position; e.Time.After(h.Time) {
-					h.Time = e.Time
+			if entry := &s.entries[i]; point.Counts(entry) {
+				if head.Position = entry.Position; entry.Time.After(head.Time) {
+					head.Time = entry.Time
 				}
 			}
 		}
-		if h.Position > 0 {
-			h.Hash = s.commits[s.commitOf(h.Position)].Hash
+		if head.Position > 0 {
+			head.Hash = s.commits[s.commitOf(head.Position)].Hash
 		}
-		return h, nil
+		return head, nil
 	})
 }
 

@@ -13,14 +13,14 @@ func TestStore(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, storetest.Harness{
 		Open:   func(testing.TB) storetest.Store { return New() },
-		Reopen: func(_ testing.TB, s storetest.Store) storetest.Store { return s.(*Store).Reopen() },
-		Stray: func(_ testing.TB, to storetest.Store, h eventstore.Held) {
-			s := to.(*Store)
-			for _, c := range h.Claims {
-				s.claims[c] = h.ID
+		Reopen: func(_ testing.TB, store storetest.Store) storetest.Store { return store.(*Store).Reopen() },
+		Stray: func(_ testing.TB, to storetest.Store, held eventstore.Held) {
+			store := to.(*Store)
+			for _, claim := range held.Claims {
+				store.claims[claim] = held.ID
 			}
-			for _, n := range h.Names {
-				s.names[n] = append(s.names[n], h.ID)
+			for _, n := range held.Names {
+				store.names[n] = append(store.names[n], held.ID)
 			}
 		},
 	})
@@ -32,9 +32,9 @@ func TestRandomly(t *testing.T) {
 	fresh := func(*rapid.T) eventstore.Store { return New() }
 	storetest.RandomSequences(t, storetest.Opened{
 		Fresh:  fresh,
-		Reopen: func(_ *rapid.T, s eventstore.Store) eventstore.Store { return s.(*Store).Reopen() },
+		Reopen: func(_ *rapid.T, store eventstore.Store) eventstore.Store { return store.(*Store).Reopen() },
 	}, storetest.Opened{
 		Fresh:  fresh,
-		Reopen: func(_ *rapid.T, s eventstore.Store) eventstore.Store { return s },
+		Reopen: func(_ *rapid.T, store eventstore.Store) eventstore.Store { return store },
 	})
 }

@@ -42,18 +42,18 @@ func (s *Store) commit(ctx context.Context, items []*eventstore.Item) error {
 // attempt is one transaction; lost says that it may have been written all the same.
 func (s *Store) attempt(ctx context.Context, items []*eventstore.Item, again bool) (lost bool, err error) {
 	lost = true
-	err = s.use(ctx, s.write, s.o.Timeout/2, func(ctx context.Context, c *pgx.Conn) error {
-		g, err := s.gather(ctx, c, items, again)
+	err = s.use(ctx, s.write, s.o.Timeout/2, func(ctx context.Context, conn *pgx.Conn) error {
+		group, err := s.gather(ctx, conn, items, again)
 		if err == nil {
-			g.Decide()
-			err = heard(c, func() error { return s.insert(ctx, c, g) })
+			group.Decide()
+			err = heard(conn, func() error { return s.insert(ctx, conn, group) })
 		}
 		if err == nil {
-			err = s.learn(g)
+			err = s.learn(group)
 		}
-		if err != nil && !c.IsClosed() {
+		if err != nil && !conn.IsClosed() {
 			lost = errors.Is(err, errUnheard) || errors.Is(err, errElsewhere)
-			_, _ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK") // the first error counts
+			_, _ = conn.Exec(context.WithoutCancel(ctx), "ROLLBACK") // the first error counts
 		}
 		return err
 	})
@@ -92,31 +92,31 @@ type group struct {
 
 // gather locks the log and reads what items touch, each in a statement of its own. again
 // says that an attempt before may have written them.
-func (s *Store) gather(ctx context.Context, c *pgx.Conn, items []*eventstore.Item, again bool) (*group, error) {
+func (s *Store) gather(ctx context.Context, conn *pgx.Conn, items []*eventstore.Item, again bool) (*group, error) {
 	epoch := s.Epoch()
 	g := &group{Group: eventstore.NewGroup(epoch, items), epoch: epoch}
 	touched := numbers(slices.Collect(maps.Keys(g.Records)))
-	b := &pgx.Batch{}
-	b.Queue(begin)
-	b.Queue(lockLog, s.o.Schema)
-	see := s.queueHead(b, &g.log)
-	each(b, s.q("SELECT "+heldColumns+", ''::bytea, "+holdings+" FROM @records r WHERE r.id = ANY ($1::bigint[])"), scanHeld,
-		func(h eventstore.Held) { g.Records[h.ID] = &h }, touched)
-	s.eachPair(b, claims, slices.Collect(maps.Keys(g.Holders)), func(p eventstore.Pair) { g.Holders[p.Claim] = p.Record })
-	s.eachPair(b, names, slices.Collect(maps.Keys(g.Counts)), func(p eventstore.Pair) { g.Counts[p.Claim]++ })
-	each(b, s.q("SELECT "+receiptColumns+" FROM @receipts WHERE digest = ANY ($1::bytea[])"), scanReceipt,
-		func(r *eventstore.Receipt) { g.Receipts[r.Name()] = r }, column(slices.Collect(maps.Keys(g.Receipts)), receiptDigest))
-	each(b, s.q("SELECT "+checkpointColumns+" FROM @checkpoints WHERE size = ANY ($1::bigint[]) OR size = (SELECT max(size) FROM @checkpoints)"), scanCheckpoint,
-		func(c eventstore.Checkpoint) { g.Signed[c.Size] = c }, column(slices.Collect(maps.Keys(g.Signed)), number))
+	batch := &pgx.Batch{}
+	batch.Queue(begin)
+	batch.Queue(lockLog, s.o.Schema)
+	see := s.queueHead(batch, &g.log)
+	each(batch, s.q("SELECT "+heldColumns+", ''::bytea, "+holdings+" FROM @records r WHERE r.id = ANY ($1::bigint[])"), scanHeld,
+		func(held eventstore.Held) { g.Records[held.ID] = &held }, touched)
+	s.eachPair(batch, claims, slices.Collect(maps.Keys(g.Holders)), func(pair eventstore.Pair) { g.Holders[pair.Claim] = pair.Record })
+	s.eachPair(batch, names, slices.Collect(maps.Keys(g.Counts)), func(pair eventstore.Pair) { g.Counts[pair.Claim]++ })
+	each(batch, s.q("SELECT "+receiptColumns+" FROM @receipts WHERE digest = ANY ($1::bytea[])"), scanReceipt,
+		func(receipt *eventstore.Receipt) { g.Receipts[receipt.Name()] = receipt }, column(slices.Collect(maps.Keys(g.Receipts)), receiptDigest))
+	each(batch, s.q("SELECT "+checkpointColumns+" FROM @checkpoints WHERE size = ANY ($1::bigint[]) OR size = (SELECT max(size) FROM @checkpoints)"), scanCheckpoint,
+		func(checkpoint eventstore.Checkpoint) { g.Signed[checkpoint.Size] = checkpoint }, column(slices.Collect(maps.Keys(g.Signed)), number))
 	if again {
 		leaves := make([][]byte, 0, len(items))
 		for _, it := range items {
-			leaves = append(leaves, column(it.Entries, func(e eventstore.Entry) []byte { return e.Leaf[:] })...)
+			leaves = append(leaves, column(it.Entries, func(entry eventstore.Entry) []byte { return entry.Leaf[:] })...)
 		}
-		each(b, s.q("SELECT position, leaf FROM @entries WHERE record = ANY ($1::bigint[]) AND leaf = ANY ($2::bytea[])"), scanLeaf,
-			func(e eventstore.Entry) { g.Written[e.Leaf] = e.Position }, touched, leaves)
+		each(batch, s.q("SELECT position, leaf FROM @entries WHERE record = ANY ($1::bigint[]) AND leaf = ANY ($2::bytea[])"), scanLeaf,
+			func(entry eventstore.Entry) { g.Written[entry.Leaf] = entry.Position }, touched, leaves)
 	}
-	if err := c.SendBatch(ctx, b).Close(); err != nil {
+	if err := conn.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, fmt.Errorf("read for append: %w", err)
 	}
 	if err := see(); err != nil {
@@ -130,40 +130,40 @@ func (s *Store) gather(ctx context.Context, c *pgx.Conn, items []*eventstore.Ite
 }
 
 // insert writes what a group decided and commits, in one batch.
-func (s *Store) insert(ctx context.Context, c *pgx.Conn, g *group) error {
-	b := &pgx.Batch{}
-	s.queue(b, g.Group)
-	s.put(b, receipts, column(g.Stored, receiptRow))
+func (s *Store) insert(ctx context.Context, conn *pgx.Conn, g *group) error {
+	batch := &pgx.Batch{}
+	s.queue(batch, g.Group)
+	s.put(batch, receipts, column(g.Stored, receiptRow))
 	if len(g.Entries) > 0 {
-		if id := slices.Max(column(g.Entries, func(e eventstore.Entry) calendar.ID { return e.ID })); id > g.log.lastID {
-			b.Queue(lockIDs, s.o.Schema)
-			b.Queue(s.q("SELECT setval('@ids', $1) FROM @ids WHERE last_value < $1::bigint"), int64(id))
+		if id := slices.Max(column(g.Entries, func(entry eventstore.Entry) calendar.ID { return entry.ID })); id > g.log.lastID {
+			batch.Queue(lockIDs, s.o.Schema)
+			batch.Queue(s.q("SELECT setval('@ids', $1) FROM @ids WHERE last_value < $1::bigint"), int64(id))
 		}
-		b.Queue(notify, s.o.Schema+"_head", g.Mark.Position.String())
+		batch.Queue(notify, s.o.Schema+"_head", g.Mark.Position.String())
 	}
 	if len(g.Redacts) > 0 {
-		b.Queue(s.q("SELECT @erase($1::bigint[])"), numbers(g.Redacts))
+		batch.Queue(s.q("SELECT @erase($1::bigint[])"), numbers(g.Redacts))
 	}
 	if !g.Writes() {
-		b.Queue(durable)
+		batch.Queue(durable)
 	}
-	b.Queue(commit)
-	return c.SendBatch(ctx, b).Close()
+	batch.Queue(commit)
+	return conn.SendBatch(ctx, batch).Close()
 }
 
 // queue queues what a group writes but receipts, whose time differs.
-func (s *Store) queue(b *pgx.Batch, g *eventstore.Group) {
-	s.put(b, entries, column(g.Entries, entryRow))
-	s.put(b, commits, column(g.Commits, commitRow))
-	changes := g.Changes()
-	s.drop(b, claims, changes.DroppedClaims)
-	s.drop(b, names, changes.DroppedNames)
-	s.put(b, records, column(changes.Records, recordRow))
-	s.put(b, claims, column(changes.Claims, pairRow))
-	s.put(b, names, column(changes.Names, pairRow))
-	s.put(b, slugs, column(g.Slugs, slugRow))
-	s.put(b, checkpoints, column(slices.Collect(maps.Values(g.Signs)), checkpointRow))
-	s.put(b, redacted, column(g.Redacted, redactedRow))
+func (s *Store) queue(batch *pgx.Batch, group *eventstore.Group) {
+	s.put(batch, entries, column(group.Entries, entryRow))
+	s.put(batch, commits, column(group.Commits, commitRow))
+	changes := group.Changes()
+	s.drop(batch, claims, changes.DroppedClaims)
+	s.drop(batch, names, changes.DroppedNames)
+	s.put(batch, records, column(changes.Records, recordRow))
+	s.put(batch, claims, column(changes.Claims, pairRow))
+	s.put(batch, names, column(changes.Names, pairRow))
+	s.put(batch, slugs, column(group.Slugs, slugRow))
+	s.put(batch, checkpoints, column(slices.Collect(maps.Values(group.Signs)), checkpointRow))
+	s.put(batch, redacted, column(group.Redacted, redactedRow))
 }
 
 // learn learns of a group that was committed.
@@ -183,13 +183,13 @@ func (s *Store) learn(g *group) error {
 
 // NewIDs implements eventstore.Store. Who takes several in a row locks the others out.
 func (s *Store) NewIDs(ctx context.Context, n int) (first calendar.ID, err error) {
-	err = s.use(ctx, s.read, s.o.ReadTimeout, func(ctx context.Context, c *pgx.Conn) error {
-		b := &pgx.Batch{}
-		b.Queue(begin)
-		b.Queue(lockIDs, s.o.Schema)
-		b.Queue(s.q("SELECT setval('@ids', last_value + $1::bigint) - $1::bigint + 1 FROM @ids"), n).QueryRow(func(r pgx.Row) error { return r.Scan(&first) })
-		b.Queue(commit)
-		return c.SendBatch(ctx, b).Close()
+	err = s.use(ctx, s.read, s.o.ReadTimeout, func(ctx context.Context, conn *pgx.Conn) error {
+		batch := &pgx.Batch{}
+		batch.Queue(begin)
+		batch.Queue(lockIDs, s.o.Schema)
+		batch.Queue(s.q("SELECT setval('@ids', last_value + $1::bigint) - $1::bigint + 1 FROM @ids"), n).QueryRow(func(row pgx.Row) error { return row.Scan(&first) })
+		batch.Queue(commit)
+		return conn.SendBatch(ctx, batch).Close()
 	})
 	return first, err
 }

@@ -84,9 +84,9 @@ func BenchmarkAppend(b *testing.B) {
 func newRaw(b *testing.B, clients int) func(*eventstore.Append) error {
 	b.Helper()
 	name := schema(b)
-	c := admin(b)
-	sqlExec(b, c, "CREATE SCHEMA "+name)
-	sqlExec(b, c, "CREATE TABLE "+name+`.raw (position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, record bigint NOT NULL,
+	conn := admin(b)
+	sqlExec(b, conn, "CREATE SCHEMA "+name)
+	sqlExec(b, conn, "CREATE TABLE "+name+`.raw (position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, record bigint NOT NULL,
 		version bigint NOT NULL, time bigint NOT NULL, actor bigint NOT NULL, kind text NOT NULL, change text NOT NULL, leaf bytea NOT NULL,
 		client text NOT NULL, request text NOT NULL, reason text NOT NULL, fields bytea NOT NULL, state bytea NOT NULL, secret bytea,
 		UNIQUE (record, version))`)
@@ -103,10 +103,10 @@ func newRaw(b *testing.B, clients int) func(*eventstore.Append) error {
 	insert := "INSERT INTO " + name + `.raw (record, version, time, actor, kind, change, leaf, client, request, reason, fields, state, secret)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
 	return func(a *eventstore.Append) error {
-		e := a.Entry(0)
-		leaf := eventstore.Leaf(&e)
-		_, err := pool.Exec(b.Context(), insert, int64(e.ID), e.Version, e.Time.UnixMilli(), int64(e.Actor), e.Kind.String(), e.Change,
-			leaf[:], e.Cause.Client, e.Cause.Request, e.Cause.Reason, []byte(e.Fields), []byte(e.State), e.Secret)
+		entry := a.Entry(0)
+		leaf := eventstore.Leaf(&entry)
+		_, err := pool.Exec(b.Context(), insert, int64(entry.ID), entry.Version, entry.Time.UnixMilli(), int64(entry.Actor), entry.Kind.String(), entry.Change,
+			leaf[:], entry.Cause.Client, entry.Cause.Request, entry.Cause.Reason, []byte(entry.Fields), []byte(entry.State), entry.Secret)
 		return err
 	}
 }
@@ -137,7 +137,7 @@ func eventAppend(tb testing.TB, id calendar.ID, keyed bool) eventstore.Append {
 	wall := func(hour int) calendar.Wall {
 		return calendar.WallOf(now.AddDate(0, 0, int(id%500)).Add(time.Duration(hour) * time.Hour))
 	}
-	c := calendar.Change{
+	change := calendar.Change{
 		Name: "event.created", Kind: calendar.KindEvent, ID: id, Home: calendar.LangEN,
 		Fields: calendar.Fields{
 			"title":       calendar.Text{calendar.LangEN: fmt.Sprintf("Quay concert and picnic %d", id)},
@@ -150,9 +150,9 @@ func eventAppend(tb testing.TB, id calendar.ID, keyed bool) eventstore.Append {
 			"categories": []calendar.ID{some(3_000_000, 20)}, "tags": []calendar.ID{some(4_000_000, 50), 4_000_050},
 		},
 	}
-	d, _ := storetest.Draft(tb, nil, c, now)
+	draft, _ := storetest.Draft(tb, nil, change, now)
 	a := eventstore.Append{
-		Drafts: []eventstore.Draft{d},
+		Drafts: []eventstore.Draft{draft},
 		Time:   now, Actor: 7, Cause: eventstore.Cause{Client: "bench", Request: "r"},
 	}
 	if keyed {

@@ -10,11 +10,11 @@ import (
 // It is for the role that owns the schema. left are the statements that this role may not
 // run: a superuser runs them, or the server does what they do in time. Each table is
 // locked while it is written, and takes its size again on the disk meanwhile.
-func Compact(ctx context.Context, url string, o Options) (left []string, err error) {
-	if err := o.complete(); err != nil {
+func Compact(ctx context.Context, url string, options Options) (left []string, err error) {
+	if err := options.complete(); err != nil {
 		return nil, err
 	}
-	conn, err := dial(ctx, url, o.Schema)
+	conn, err := dial(ctx, url, options.Schema)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func Compact(ctx context.Context, url string, o Options) (left []string, err err
 		return nil
 	}
 	for _, t := range []table{entries, records, names, claims, receipts, slugs} {
-		if err := run("VACUUM (FULL) " + o.Schema + "." + t.name); err != nil {
+		if err := run("VACUUM (FULL) " + options.Schema + "." + t.name); err != nil {
 			return nil, err
 		}
 	}

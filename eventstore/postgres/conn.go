@@ -32,29 +32,29 @@ func parse(url string) (*pgxpool.Config, error) {
 	if err != nil {
 		return nil, err // it hides the password
 	}
-	c := config.ConnConfig
-	if c.ConnectTimeout == 0 {
-		c.ConnectTimeout = dialLimit
+	connConfig := config.ConnConfig
+	if connConfig.ConnectTimeout == 0 {
+		connConfig.ConnectTimeout = dialLimit
 	}
-	if c.RuntimeParams["application_name"] == "" {
-		c.RuntimeParams["application_name"] = "daybook"
+	if connConfig.RuntimeParams["application_name"] == "" {
+		connConfig.RuntimeParams["application_name"] = "daybook"
 	}
-	maps.Copy(c.RuntimeParams, sessionSettings)
+	maps.Copy(connConfig.RuntimeParams, sessionSettings)
 	dialer := &net.Dialer{
-		Timeout:         c.ConnectTimeout,
+		Timeout:         connConfig.ConnectTimeout,
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3},
 	}
-	c.DialFunc = dialer.DialContext
-	c.OnNotice = func(p *pgconn.PgConn, n *pgconn.Notice) {
+	connConfig.DialFunc = dialer.DialContext
+	connConfig.OnNotice = func(pgConn *pgconn.PgConn, n *pgconn.Notice) {
 		if n.SeverityUnlocalized == "WARNING" {
-			p.CustomData()[warned] = n.Message
+			pgConn.CustomData()[warned] = n.Message
 		}
 	}
 	// Of several hosts the one that takes writes is meant: a standby lags behind.
 	said := strings.Contains(url, "target_session_attrs") || os.Getenv("PGTARGETSESSIONATTRS") != ""
-	for _, f := range c.Fallbacks {
-		if !said && (f.Host != c.Host || f.Port != c.Port) {
-			c.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	for _, fallbackConfig := range connConfig.Fallbacks {
+		if !said && (fallbackConfig.Host != connConfig.Host || fallbackConfig.Port != connConfig.Port) {
+			connConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 		}
 	}
 	return config, nil
@@ -62,25 +62,25 @@ func parse(url string) (*pgxpool.Config, error) {
 
 // pools makes the pool of readers and the one connection that writes.
 func (s *Store) pools(ctx context.Context, config *pgxpool.Config, url string) (err error) {
-	config.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error { return renewSecrets(c, url) }
-	config.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
+	config.BeforeConnect = func(_ context.Context, connConfig *pgx.ConnConfig) error { return renewSecrets(connConfig, url) }
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		ctx, cancel := context.WithTimeout(ctx, s.o.ReadTimeout)
 		defer cancel()
-		return checkSession(ctx, c, s.o.Schema)
+		return checkSession(ctx, conn, s.o.Schema)
 	}
-	config.ShouldPing = func(ctx context.Context, p pgxpool.ShouldPingParams) bool {
-		if p.IdleDuration < silence {
+	config.ShouldPing = func(ctx context.Context, shouldPingParams pgxpool.ShouldPingParams) bool {
+		if shouldPingParams.IdleDuration < silence {
 			return false
 		}
 		try, cancel := context.WithTimeout(ctx, tryLimit)
 		defer cancel()
-		if p.Conn.Ping(try) != nil && ctx.Err() == nil {
+		if shouldPingParams.Conn.Ping(try) != nil && ctx.Err() == nil {
 			// pgx would wait for the server to end the connection, whose place in the pool
 			// is taken meanwhile.
-			_ = p.Conn.PgConn().Conn().Close()
+			_ = shouldPingParams.Conn.PgConn().Conn().Close()
 			s.distrust()
 		}
-		return p.Conn.IsClosed() // the pool tries another one then
+		return shouldPingParams.Conn.IsClosed() // the pool tries another one then
 	}
 	write := config.Copy()
 	write.MaxConns, write.MinConns, write.MinIdleConns = 1, 0, 0
@@ -92,14 +92,14 @@ func (s *Store) pools(ctx context.Context, config *pgxpool.Config, url string) (
 
 // renewSecrets reads the password and the files of a URL again for each connection, so
 // that a rotation needs no restart.
-func renewSecrets(c *pgx.ConnConfig, url string) error {
+func renewSecrets(connConfig *pgx.ConnConfig, url string) error {
 	now, err := pgx.ParseConfig(url)
 	if err != nil {
 		return err // it hides the password
 	}
-	c.Password, c.TLSConfig = now.Password, now.TLSConfig
-	for i := range min(len(c.Fallbacks), len(now.Fallbacks)) {
-		c.Fallbacks[i].TLSConfig = now.Fallbacks[i].TLSConfig
+	connConfig.Password, connConfig.TLSConfig = now.Password, now.TLSConfig
+	for i := range min(len(connConfig.Fallbacks), len(now.Fallbacks)) {
+		connConfig.Fallbacks[i].TLSConfig = now.Fallbacks[i].TLSConfig
 	}
 	return nil
 }
@@ -121,14 +121,14 @@ var errUnheard = fmt.Errorf("%w: the wait for a standby was cut off", eventstore
 
 // heard runs a commit. The server answers one whose wait for a standby was cut off as if
 // it were whole, but for a warning. Nothing else that commits do here warns.
-func heard(c *pgx.Conn, commit func() error) error {
-	data := c.PgConn().CustomData()
+func heard(conn *pgx.Conn, commit func() error) error {
+	data := conn.PgConn().CustomData()
 	delete(data, warned)
 	if err := commit(); err != nil {
 		return err
 	}
-	if w, ok := data[warned]; ok {
-		return fmt.Errorf("%w: %s", errUnheard, w)
+	if value, ok := data[warned]; ok {
+		return fmt.Errorf("%w: %s", errUnheard, value)
 	}
 	return nil
 }
@@ -144,11 +144,11 @@ func (s *Store) use(ctx context.Context, pool *pgxpool.Pool, limit time.Duration
 	}
 	within, cancel := context.WithTimeoutCause(ctx, limit, errNoAnswer)
 	defer cancel()
-	c, err := pool.Acquire(within)
+	conn, err := pool.Acquire(within)
 	if err == nil {
 		err = func() error {
-			defer giveBack(c)
-			return do(within, c.Conn())
+			defer giveBack(conn)
+			return do(within, conn.Conn())
 		}()
 	}
 	late := within.Err() != nil && ctx.Err() == nil
@@ -170,24 +170,24 @@ func (s *Store) use(ctx context.Context, pool *pgxpool.Pool, limit time.Duration
 
 // giveBack gives a connection back. One that was lost leaves the pool without delay:
 // closing it may take long, and others wait for its place.
-func giveBack(c *pgxpool.Conn) {
-	if c.Conn().IsClosed() {
-		c.Hijack()
+func giveBack(conn *pgxpool.Conn) {
+	if conn.Conn().IsClosed() {
+		conn.Hijack()
 		return
 	}
-	c.Release()
+	conn.Release()
 }
 
 // request sends statements to read, and behind them the one that asks how the log stands,
 // so that nothing of another history is returned before the epoch reports it.
 func (s *Store) request(ctx context.Context, queue func(*pgx.Batch)) error {
-	return s.use(ctx, s.read, s.o.ReadTimeout, func(ctx context.Context, c *pgx.Conn) error {
-		b := &pgx.Batch{}
+	return s.use(ctx, s.read, s.o.ReadTimeout, func(ctx context.Context, conn *pgx.Conn) error {
+		batch := &pgx.Batch{}
 		if queue != nil {
-			queue(b)
+			queue(batch)
 		}
-		see := s.queueHead(b, &answer{})
-		if err := c.SendBatch(ctx, b).Close(); err != nil {
+		see := s.queueHead(batch, &answer{})
+		if err := conn.SendBatch(ctx, batch).Close(); err != nil {
 			return err
 		}
 		return see()
@@ -213,11 +213,11 @@ const headQuery = `SELECT pg_is_in_recovery(), coalesce(h.last, 0), h.hash, coal
 // queueHead queues the statement that asks how the log stands; see compares the answer
 // with what is known. Whatever a call returned in an epoch lies at or before its mark, so
 // a log that holds the mark holds all of it.
-func (s *Store) queueHead(b *pgx.Batch, a *answer) (see func() error) {
+func (s *Store) queueHead(batch *pgx.Batch, a *answer) (see func() error) {
 	known := s.signal.Head()
-	b.Queue(s.q(headQuery), number(known.Position)).QueryRow(func(r pgx.Row) error {
+	batch.Queue(s.q(headQuery), number(known.Position)).QueryRow(func(row pgx.Row) error {
 		var head, there []byte
-		err := r.Scan(&a.standby, &a.Position, &head, &a.there.Position, &there, &a.UUID, &a.Signed, &a.erased, &a.lastID)
+		err := row.Scan(&a.standby, &a.Position, &head, &a.there.Position, &there, &a.UUID, &a.Signed, &a.erased, &a.lastID)
 		copy(a.Hash[:], head)
 		copy(a.there.Hash[:], there)
 		return err
@@ -260,8 +260,8 @@ const refused, readOnly, locked = "42501", "25006", "55P03"
 
 // sqlState returns the SQLSTATE of an error, "" when no server sent it.
 func sqlState(err error) string {
-	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return e.Code
+	if pgError, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return pgError.Code
 	}
 	return ""
 }
@@ -287,8 +287,8 @@ func translate(ctx context.Context, err error) error {
 
 // translateOn is translate for one connection, and leaves errors that are not of the
 // server, like one of settings, as they are while that connection is open.
-func translateOn(ctx context.Context, c *pgx.Conn, err error) error {
-	if sqlState(err) == "" && !c.IsClosed() {
+func translateOn(ctx context.Context, conn *pgx.Conn, err error) error {
+	if sqlState(err) == "" && !conn.IsClosed() {
 		return err
 	}
 	return translate(ctx, err)

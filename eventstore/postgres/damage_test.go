@@ -19,13 +19,13 @@ import (
 )
 
 // smallLog writes n tags in one commit each, with a secret and a second version.
-func smallLog(t *testing.T, s *postgres.Store, n int) {
+func smallLog(t *testing.T, store *postgres.Store, n int) {
 	t.Helper()
 	for i := range n {
 		first, second := tag(t, calendar.ID(i+1), 1, fmt.Sprintf("tag-%d", i)), tag(t, calendar.ID(i+1), 2, fmt.Sprintf("tag-%d", i))
 		first.Cause.Reason, first.Cause.Request = "règle", "r"
 		second.Drafts[0].Secret = []byte("secret of it")
-		for _, res := range s.Append(t.Context(), []eventstore.Append{first, second}) {
+		for _, res := range store.Append(t.Context(), []eventstore.Append{first, second}) {
 			if res.Err != nil {
 				t.Fatal(res.Err)
 			}
@@ -38,11 +38,11 @@ func smallLog(t *testing.T, s *postgres.Store, n int) {
 func TestFlippedBytes(t *testing.T) {
 	t.Parallel()
 	name := schema(t)
-	s := open(t, server(t), postgres.Options{Schema: name})
-	smallLog(t, s, 3)
-	c := admin(t)
+	store := open(t, server(t), postgres.Options{Schema: name})
+	smallLog(t, store, 3)
+	conn := admin(t)
 	for _, table := range []string{"entries", "commits"} {
-		sqlExec(t, c, "ALTER TABLE "+name+"."+table+" DISABLE TRIGGER ALL")
+		sqlExec(t, conn, "ALTER TABLE "+name+"."+table+" DISABLE TRIGGER ALL")
 	}
 	flips := 0
 	for _, table := range []struct {
@@ -58,11 +58,11 @@ func TestFlippedBytes(t *testing.T) {
 	} {
 		for _, key := range table.keys {
 			for _, column := range table.columns {
-				flips += flip(t, s, c, name+"."+table.name, table.key, key, column)
+				flips += flip(t, store, conn, name+"."+table.name, table.key, key, column)
 			}
 		}
 	}
-	wantEntries(t, s, 6)
+	wantEntries(t, store, 6)
 	if flips < 150 {
 		t.Errorf("only %d changes were tried", flips)
 	}
@@ -70,10 +70,10 @@ func TestFlippedBytes(t *testing.T) {
 
 // flip stores values that differ from the present one by a bit, wants Verify to find each,
 // puts the old one back, and returns how many there were.
-func flip(t *testing.T, s *postgres.Store, c *pgx.Conn, table, keyColumn string, key int64, column string) int {
+func flip(t *testing.T, store *postgres.Store, conn *pgx.Conn, table, keyColumn string, key int64, column string) int {
 	t.Helper()
 	var old any
-	if err := c.QueryRow(t.Context(), fmt.Sprintf("SELECT %s FROM %s WHERE %s = $1", column, table, keyColumn), key).Scan(&old); err != nil {
+	if err := conn.QueryRow(t.Context(), fmt.Sprintf("SELECT %s FROM %s WHERE %s = $1", column, table, keyColumn), key).Scan(&old); err != nil {
 		t.Fatalf("%s of %d: %v", column, key, err)
 	}
 	var values []any
@@ -86,26 +86,26 @@ func flip(t *testing.T, s *postgres.Store, c *pgx.Conn, table, keyColumn string,
 		}
 	case []byte:
 		for at := 0; at < len(v); at += 1 + len(v)/5 {
-			b := bytes.Clone(v)
-			b[at] ^= 1 << (at % 8)
-			values = append(values, b)
+			data := bytes.Clone(v)
+			data[at] ^= 1 << (at % 8)
+			values = append(values, data)
 		}
 	}
 	set := fmt.Sprintf("UPDATE %s SET %s = $1 WHERE %s = $2", table, column, keyColumn)
 	for _, value := range values {
-		_, err := c.Exec(t.Context(), set, value, key)
-		if e, ok := errors.AsType[*pgconn.PgError](err); ok && strings.HasPrefix(e.Code, "23") {
+		_, err := conn.Exec(t.Context(), set, value, key)
+		if pgError, ok := errors.AsType[*pgconn.PgError](err); ok && strings.HasPrefix(pgError.Code, "23") {
 			continue // a constraint refuses it, so it cannot be stored
 		}
 		moved := any(key)
 		if column == keyColumn {
 			moved = value
 		}
-		_, _, found := storetest.Verify(t.Context(), s, nil)
+		_, _, found := storetest.Verify(t.Context(), store, nil)
 		if !errors.Is(found, eventstore.ErrDamaged) || err != nil {
 			t.Errorf("%s.%s of %d: %v is not found: %v, %v", table, column, key, value, found, err)
 		}
-		if _, err := c.Exec(t.Context(), set, old, moved); err != nil {
+		if _, err := conn.Exec(t.Context(), set, old, moved); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -113,9 +113,9 @@ func flip(t *testing.T, s *postgres.Store, c *pgx.Conn, table, keyColumn string,
 }
 
 // refused reports whether a statement gets one of the errors by their SQLSTATE.
-func refused(ctx context.Context, c *pgx.Conn, text string) error {
-	_, err := c.Exec(ctx, text)
-	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "42501" {
+func refused(ctx context.Context, conn *pgx.Conn, text string) error {
+	_, err := conn.Exec(ctx, text)
+	if pgError, ok := errors.AsType[*pgconn.PgError](err); ok && pgError.Code == "42501" {
 		return nil
 	}
 	return fmt.Errorf("%s: got %w, want insufficient_privilege", text, errors.Join(err, errors.New("not refused so")))
@@ -126,40 +126,40 @@ func refused(ctx context.Context, c *pgx.Conn, text string) error {
 func TestServiceRole(t *testing.T) {
 	t.Parallel()
 	at, name := server(t), schema(t)
-	c := admin(t)
+	conn := admin(t)
 	owner, service, login := name+"_owner", name+"_service", name+"_login"
-	sqlExec(t, c, "CREATE ROLE "+owner+" LOGIN; CREATE ROLE "+service+" NOLOGIN; CREATE ROLE "+login+" LOGIN IN ROLE "+service+"; ALTER SCHEMA "+name+" OWNER TO "+owner)
+	sqlExec(t, conn, "CREATE ROLE "+owner+" LOGIN; CREATE ROLE "+service+" NOLOGIN; CREATE ROLE "+login+" LOGIN IN ROLE "+service+"; ALTER SCHEMA "+name+" OWNER TO "+owner)
 	dropRoles(t, login, service, owner)
 	as := func(role string) string {
 		return strings.Replace(at, "postgres://postgres@", "postgres://"+role+"@", 1)
 	}
-	o := postgres.Options{Schema: name, ServiceRole: service}
+	options := postgres.Options{Schema: name, ServiceRole: service}
 	if _, err := postgres.Open(t.Context(), as(login), postgres.Options{Schema: name}); err == nil || !strings.Contains(err.Error(), "its owner has to make") {
 		t.Errorf("the service before the owner: %v", err)
 	}
-	if err := postgres.Migrate(t.Context(), as(owner), o); err != nil {
+	if err := postgres.Migrate(t.Context(), as(owner), options); err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, as(login), postgres.Options{Schema: name})
-	smallLog(t, s, 2)
-	if id, err := s.NewIDs(t.Context(), 5); err != nil || id != 3 {
+	store := open(t, as(login), postgres.Options{Schema: name})
+	smallLog(t, store, 2)
+	if id, err := store.NewIDs(t.Context(), 5); err != nil || id != 3 {
 		t.Errorf("NewIDs gave %d, %v", id, err)
 	}
-	if l, err := s.Acquire(t.Context(), "relay", "a", time.Hour); err != nil || l.Holder != "a" {
-		t.Errorf("Acquire: %+v, %v", l, err)
+	if lease, err := store.Acquire(t.Context(), "relay", "a", time.Hour); err != nil || lease.Holder != "a" {
+		t.Errorf("Acquire: %+v, %v", lease, err)
 	}
 	signed := eventstore.Append{Checkpoint: &eventstore.Checkpoint{Size: 2, Origin: "o", Note: []byte("o\n")}}
-	if res := s.Append(t.Context(), []eventstore.Append{signed})[0]; res.Err != nil {
+	if res := store.Append(t.Context(), []eventstore.Append{signed})[0]; res.Err != nil {
 		t.Error(res.Err)
 	}
-	if id, err := eventstore.SlugAt(t.Context(), s, calendar.KindTag, "tag-0-1", eventstore.Point{Position: 2}); err != nil || id != 1 {
+	if id, err := eventstore.SlugAt(t.Context(), store, calendar.KindTag, "tag-0-1", eventstore.Point{Position: 2}); err != nil || id != 1 {
 		t.Errorf("SlugAt: %d, %v", id, err)
 	}
-	wantEntries(t, s, 4)
-	if res := s.Append(t.Context(), []eventstore.Append{erasure(2, 2)})[0]; res.Err != nil {
+	wantEntries(t, store, 4)
+	if res := store.Append(t.Context(), []eventstore.Append{erasure(2, 2)})[0]; res.Err != nil {
 		t.Error(res.Err)
 	}
-	sqlExec(t, c, "SET SESSION AUTHORIZATION "+login)
+	sqlExec(t, conn, "SET SESSION AUTHORIZATION "+login)
 	for _, text := range []string{
 		"UPDATE @.entries SET actor = 1", "DELETE FROM @.entries", "TRUNCATE @.entries", "DELETE FROM @.commits", "UPDATE @.commits SET last = 9",
 		"DELETE FROM @.records", "UPDATE @.records SET kind = 'venue'", "UPDATE @.claims SET record = 1", "UPDATE @.receipts SET record = 1",
@@ -167,7 +167,7 @@ func TestServiceRole(t *testing.T) {
 		"UPDATE @.entries SET state = '' WHERE position = 3", "INSERT INTO @.redacted SELECT * FROM @.redacted", "DELETE FROM @.redacted",
 		"DELETE FROM @.slugs", "UPDATE @.slugs SET record = 1", "DELETE FROM @.checkpoints", "UPDATE @.checkpoints SET size = 9",
 	} {
-		if err := refused(t.Context(), c, strings.ReplaceAll(text, "@", name)); err != nil {
+		if err := refused(t.Context(), conn, strings.ReplaceAll(text, "@", name)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -178,16 +178,16 @@ func TestServiceRole(t *testing.T) {
 func TestEntryBehindTheLastCommit(t *testing.T) {
 	t.Parallel()
 	name := schema(t)
-	s := open(t, server(t), postgres.Options{Schema: name})
-	smallLog(t, s, 2)
-	c := admin(t)
-	sqlExec(t, c, strings.ReplaceAll(`INSERT INTO @.entries SELECT 5, 99, 1, time, actor, kind, 'tag.created', leaf, client, request, reason, fields, state, secret, salts
+	store := open(t, server(t), postgres.Options{Schema: name})
+	smallLog(t, store, 2)
+	conn := admin(t)
+	sqlExec(t, conn, strings.ReplaceAll(`INSERT INTO @.entries SELECT 5, 99, 1, time, actor, kind, 'tag.created', leaf, client, request, reason, fields, state, secret, salts
 		FROM @.entries WHERE position = 1`, "@", name))
 	for _, what := range []string{"alone", "with a state"} {
-		_, _, err := storetest.Verify(t.Context(), s, nil)
+		_, _, err := storetest.Verify(t.Context(), store, nil)
 		if !errors.Is(err, eventstore.ErrDamaged) || !strings.Contains(err.Error(), "entry 5:") {
 			t.Errorf("%s: got %v", what, err)
 		}
-		sqlExec(t, c, strings.ReplaceAll("INSERT INTO @.records VALUES (99, 'tag', 1, 5, NULL) ON CONFLICT DO NOTHING", "@", name))
+		sqlExec(t, conn, strings.ReplaceAll("INSERT INTO @.records VALUES (99, 'tag', 1, 5, NULL) ON CONFLICT DO NOTHING", "@", name))
 	}
 }

@@ -35,29 +35,29 @@ func erasure(id calendar.ID, version int64) eventstore.Append {
 func TestEraseGoesOn(t *testing.T) {
 	t.Parallel()
 	name := schema(t)
-	s := open(t, server(t), postgres.Options{Schema: name})
-	smallLog(t, s, 2)
+	store := open(t, server(t), postgres.Options{Schema: name})
+	smallLog(t, store, 2)
 	held := erasure(1, 2)
 	held.Drafts[0].Claims = []calendar.Claim{{Space: "slug/tag", Key: "tag-1-1"}}
-	res := s.Append(t.Context(), []eventstore.Append{held})[0]
+	res := store.Append(t.Context(), []eventstore.Append{held})[0]
 	if _, refused := errors.AsType[*eventstore.ClaimError](res.Err); !refused {
 		t.Errorf("with a claim of another record: %+v", res)
 	}
-	if res := s.Append(t.Context(), []eventstore.Append{erasure(1, 2)})[0]; res.Err != nil || res.Position != 5 {
+	if res := store.Append(t.Context(), []eventstore.Append{erasure(1, 2)})[0]; res.Err != nil || res.Position != 5 {
 		t.Fatalf("erase: %+v", res)
 	}
-	before, err := s.Read(t.Context(), eventstore.Range{Limit: 10})
+	before, err := store.Read(t.Context(), eventstore.Range{Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := admin(t)
-	sqlExec(t, c, "ALTER TABLE "+name+".entries DISABLE TRIGGER ALL")
-	sqlExec(t, c, "UPDATE "+name+".entries SET state = 'text that was left' WHERE position IN (1, 2)")
-	sqlExec(t, c, "ALTER TABLE "+name+".entries ENABLE ALWAYS TRIGGER entries_blank_only")
-	if res := s.Append(t.Context(), []eventstore.Append{{Redact: []calendar.ID{1}}})[0]; res.Err != nil || res.Position != 5 {
+	conn := admin(t)
+	sqlExec(t, conn, "ALTER TABLE "+name+".entries DISABLE TRIGGER ALL")
+	sqlExec(t, conn, "UPDATE "+name+".entries SET state = 'text that was left' WHERE position IN (1, 2)")
+	sqlExec(t, conn, "ALTER TABLE "+name+".entries ENABLE ALWAYS TRIGGER entries_blank_only")
+	if res := store.Append(t.Context(), []eventstore.Append{{Redact: []calendar.ID{1}}})[0]; res.Err != nil || res.Position != 5 {
 		t.Errorf("erase what was left: %+v", res)
 	}
-	after, err := s.Read(t.Context(), eventstore.Range{Limit: 10})
+	after, err := store.Read(t.Context(), eventstore.Range{Limit: 10})
 	if diff := cmp.Diff(before, after); err != nil || diff != "" {
 		t.Errorf("%v (-before +after):\n%s", err, diff)
 	}
@@ -68,13 +68,13 @@ func TestEraseGoesOn(t *testing.T) {
 func TestRedactedByHand(t *testing.T) {
 	t.Parallel()
 	name := schema(t)
-	s := open(t, server(t), postgres.Options{Schema: name})
-	smallLog(t, s, 3)
-	if res := s.Append(t.Context(), []eventstore.Append{erasure(2, 2)})[0]; res.Err != nil {
+	store := open(t, server(t), postgres.Options{Schema: name})
+	smallLog(t, store, 3)
+	if res := store.Append(t.Context(), []eventstore.Append{erasure(2, 2)})[0]; res.Err != nil {
 		t.Fatal(res.Err)
 	}
-	c := admin(t)
-	sqlExec(t, c, "SET session_replication_role = replica")
+	conn := admin(t)
+	sqlExec(t, conn, "SET session_replication_role = replica")
 	const zeros = "decode(repeat('00', 128), 'hex')"
 	for _, text := range []string{
 		"INSERT INTO @.redacted VALUES (1, 7, " + zeros + ")",  // another record
@@ -93,23 +93,23 @@ func TestRedactedByHand(t *testing.T) {
 		"DELETE FROM @.checkpoints", "TRUNCATE @.checkpoints",
 		"UPDATE @.entries SET actor = 1 WHERE position = 2", "UPDATE @.commits SET last = 9", "DELETE FROM @.commits", "TRUNCATE @.commits",
 	} {
-		if err := refused(t.Context(), c, strings.ReplaceAll(text, "@", name)); err != nil {
+		if err := refused(t.Context(), conn, strings.ReplaceAll(text, "@", name)); err != nil {
 			t.Error(err)
 		}
 	}
 	// One that may be blanked, but another column differs.
-	sqlExec(t, c, "ALTER TABLE "+name+".entries DISABLE TRIGGER ALL")
-	sqlExec(t, c, "UPDATE "+name+".entries SET state = 'left' WHERE position = 3")
-	sqlExec(t, c, "ALTER TABLE "+name+".entries ENABLE ALWAYS TRIGGER entries_blank_only")
+	sqlExec(t, conn, "ALTER TABLE "+name+".entries DISABLE TRIGGER ALL")
+	sqlExec(t, conn, "UPDATE "+name+".entries SET state = 'left' WHERE position = 3")
+	sqlExec(t, conn, "ALTER TABLE "+name+".entries ENABLE ALWAYS TRIGGER entries_blank_only")
 	for _, column := range []string{
 		"position = 33", "record = 3", "version = 9", "time = 9", "actor = 9", "kind = 'venue'", "change = 'tag.x'",
 		"leaf = sha256('x')", "client = 'x'", "request = 'x'", "reason = 'x'", "fields = 'x'", "secret = ''",
 	} {
-		if err := refused(t.Context(), c, "UPDATE "+name+".entries SET state = '', "+column+" WHERE position = 3"); err != nil {
+		if err := refused(t.Context(), conn, "UPDATE "+name+".entries SET state = '', "+column+" WHERE position = 3"); err != nil {
 			t.Error(err)
 		}
 	}
-	sqlExec(t, c, "UPDATE "+name+".entries SET state = '' WHERE position = 3")
+	sqlExec(t, conn, "UPDATE "+name+".entries SET state = '' WHERE position = 3")
 }
 
 // filesWith returns the files below a data directory, but for the log of writes, that hold
@@ -117,22 +117,22 @@ func TestRedactedByHand(t *testing.T) {
 func filesWith(t *testing.T, dir, word string) []string {
 	t.Helper()
 	var found []string
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // removed meanwhile
 			return nil
 		case err != nil:
 			return err
-		case d.IsDir() && d.Name() == "pg_wal":
+		case entry.IsDir() && entry.Name() == "pg_wal":
 			return fs.SkipDir
-		case d.IsDir():
+		case entry.IsDir():
 			return nil
 		}
-		b, err := os.ReadFile(path)
+		data, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		if bytes.Contains(b, []byte(word)) {
+		if bytes.Contains(data, []byte(word)) {
 			found = append(found, path)
 		}
 		return err
@@ -148,7 +148,7 @@ func filesWith(t *testing.T, dir, word string) []string {
 func TestCompact(t *testing.T) {
 	t.Parallel()
 	own := engines.StartPostgres(t)
-	s := open(t, own.URL(), postgres.Options{PollOnly: true})
+	store := open(t, own.URL(), postgres.Options{PollOnly: true})
 	const word = "Xylophonkonzert"
 	text := func(what string) string { return strings.ToLower(word) + "-" + what }
 	for v := range int64(4) {
@@ -156,18 +156,18 @@ func TestCompact(t *testing.T) {
 		a.Cause = eventstore.Cause{Client: text("client"), Request: text("request"), Reason: text("reason")}
 		a.Drafts[0].Secret = []byte(text("secret"))
 		a.Receipt = &eventstore.Receipt{User: 1, Key: fmt.Sprint(v), Record: 1}
-		if res := s.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
+		if res := store.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
 			t.Fatal(res.Err)
 		}
 	}
 	for id := calendar.ID(2); id < 60; id++ { // others, so that samples are worth to be taken
-		write(t, s, id, 1, "other")
+		write(t, store, id, 1, "other")
 	}
 	own.Exec("ANALYZE", "CHECKPOINT")
 	if found := filesWith(t, own.Data(), strings.ToLower(word)); len(found) < 4 {
 		t.Fatalf("before, only %q have it", found)
 	}
-	if res := s.Append(t.Context(), []eventstore.Append{erasure(1, 4)})[0]; res.Err != nil {
+	if res := store.Append(t.Context(), []eventstore.Append{erasure(1, 4)})[0]; res.Err != nil {
 		t.Fatal(res.Err)
 	}
 	left, err := postgres.Compact(t.Context(), own.URL(), postgres.Options{})
@@ -179,5 +179,5 @@ func TestCompact(t *testing.T) {
 			t.Errorf("%q is in %q", w, found)
 		}
 	}
-	write(t, s, 2, 2, "goes on")
+	write(t, store, 2, 2, "goes on")
 }

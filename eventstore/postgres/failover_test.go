@@ -19,17 +19,17 @@ func TestFailover(t *testing.T) {
 	primary := engines.StartPostgres(t)
 	standby := primary.Standby("second")
 	proxy := engines.NewProxy(t, primary.URL())
-	s := open(t, proxy.URL, postgres.Options{})
-	write(t, s, 1, 1, "kept")
+	store := open(t, proxy.URL, postgres.Options{})
+	write(t, store, 1, 1, "kept")
 	primary.CaughtUp(standby)
 	standby.Cut()
 	// Of several hosts the one that takes writes is found, whatever their order.
 	write(t, open(t, strings.TrimSuffix(standby.URL(), "/postgres")+","+strings.TrimPrefix(primary.URL(), "postgres://postgres@"), postgres.Options{}), 1, 2, "lost")
-	write(t, s, 2, 1, "lost-too")
-	epoch := s.Epoch()
+	write(t, store, 2, 1, "lost-too")
+	epoch := store.Epoch()
 	proxy.Switch(standby.URL())
 	eventually(t, "the standby is refused", func() error {
-		if _, err := position(t.Context(), s); !errors.Is(err, eventstore.ErrUnavailable) || !strings.Contains(err.Error(), "standby") {
+		if _, err := position(t.Context(), store); !errors.Is(err, eventstore.ErrUnavailable) || !strings.Contains(err.Error(), "standby") {
 			return fmt.Errorf("got %w", err)
 		}
 		return nil
@@ -37,59 +37,59 @@ func TestFailover(t *testing.T) {
 	proxy.Switch(primary.URL())
 	var lost eventstore.Head
 	eventually(t, "the primary again", func() (err error) {
-		lost, err = s.Head(t.Context(), eventstore.Point{})
+		lost, err = store.Head(t.Context(), eventstore.Point{})
 		return err
 	})
-	if lost.Position != 3 || s.Epoch() != epoch {
+	if lost.Position != 3 || store.Epoch() != epoch {
 		t.Errorf("a standby that lags was taken for another history: head %d", lost.Position)
 	}
-	first, err := s.NewIDs(t.Context(), 40) // more than the log of the server is ahead of the sequence
+	first, err := store.NewIDs(t.Context(), 40) // more than the log of the server is ahead of the sequence
 	if err != nil {
 		t.Fatal(err)
 	}
 	waiting := make(chan error, 1)
 	go func() {
-		_, err := eventstore.Wait(t.Context(), s, 3)
+		_, err := eventstore.Wait(t.Context(), store, 3)
 		waiting <- err
 	}()
 	primary.Kill9()
 	standby.Promote()
 	proxy.Switch(standby.URL())
 
-	eventually(t, "read after the failover", func() error { _, err := s.Load(t.Context(), 1); return err })
-	if got := s.Epoch(); got.History != epoch.History+1 {
+	eventually(t, "read after the failover", func() error { _, err := store.Load(t.Context(), 1); return err })
+	if got := store.Epoch(); got.History != epoch.History+1 {
 		t.Errorf("epoch is %d after %d", got, epoch)
 	}
 	if err := <-waiting; !errors.Is(err, eventstore.ErrHistory) {
 		t.Errorf("who waited got %v", err)
 	}
-	if head, err := position(t.Context(), s); err != nil || head != 1 {
+	if head, err := position(t.Context(), store); err != nil || head != 1 {
 		t.Errorf("head is %d, %v", head, err)
 	}
-	if states, err := s.Load(t.Context(), 1, 2); err != nil || states[0].Version != 1 || states[1].Version != 0 {
+	if states, err := store.Load(t.Context(), 1, 2); err != nil || states[0].Version != 1 || states[1].Version != 0 {
 		t.Errorf("records: %+v, %v", states, err)
 	}
-	if err := eventstore.CheckMark(t.Context(), s, lost.Mark); !errors.Is(err, eventstore.ErrHistory) {
+	if err := eventstore.CheckMark(t.Context(), store, lost.Mark); !errors.Is(err, eventstore.ErrHistory) {
 		t.Errorf("the lost mark: %v", err)
 	}
 	for _, version := range []int64{3, 2} { // decided on the lost version 2; fits by its version
 		before := because(t, 1, version, "decided before")
 		before.Epoch = epoch
-		if res := s.Append(t.Context(), []eventstore.Append{before})[0]; !errors.Is(res.Err, eventstore.ErrConflict) {
+		if res := store.Append(t.Context(), []eventstore.Append{before})[0]; !errors.Is(res.Err, eventstore.ErrConflict) {
 			t.Errorf("what was decided before: %v", res.Err)
 		}
 	}
 	again := because(t, 1, 2, "again")
-	again.Epoch = s.Epoch()
-	if res := s.Append(t.Context(), []eventstore.Append{again})[0]; res.Err != nil || res.Position != 2 {
+	again.Epoch = store.Epoch()
+	if res := store.Append(t.Context(), []eventstore.Append{again})[0]; res.Err != nil || res.Position != 2 {
 		t.Errorf("what was decided after: %+v", res)
 	}
 	// An id from before is used, so it is not given again.
-	write(t, s, first+39, 1, "given-before")
-	if next, err := s.NewIDs(t.Context(), 1); err != nil || next <= first+39 {
+	write(t, store, first+39, 1, "given-before")
+	if next, err := store.NewIDs(t.Context(), 1); err != nil || next <= first+39 {
 		t.Errorf("next id is %d after %d, %v", next, first+39, err)
 	}
-	wantEntries(t, s, 3)
+	wantEntries(t, store, 3)
 }
 
 // TestFailoverInACommit: the server is another one by the time of a commit that was
@@ -97,23 +97,23 @@ func TestFailover(t *testing.T) {
 func TestFailoverInACommit(t *testing.T) {
 	t.Parallel()
 	at, in := server(t), schema(t)
-	s := open(t, at, postgres.Options{Schema: in, PollOnly: true})
-	write(t, s, 1, 1, "one")
+	store := open(t, at, postgres.Options{Schema: in, PollOnly: true})
+	write(t, store, 1, 1, "one")
 	write(t, open(t, at, postgres.Options{Schema: in, PollOnly: true}), 1, 2, "lost")
 	late := because(t, 1, 3, "late")
-	late.Epoch = s.Epoch()
-	if states, err := s.Load(t.Context(), 1); err != nil || states[0].Version != 2 { // all that s knows of it
+	late.Epoch = store.Epoch()
+	if states, err := store.Load(t.Context(), 1); err != nil || states[0].Version != 2 { // all that store knows of it
 		t.Fatalf("%+v, %v", states, err)
 	}
 	// The last commit is another one, under the open connections.
 	sqlExec(t, admin(t), rewrite(in))
-	for _, res := range s.Append(t.Context(), []eventstore.Append{late, late}) {
+	for _, res := range store.Append(t.Context(), []eventstore.Append{late, late}) {
 		if !errors.Is(res.Err, eventstore.ErrConflict) {
 			t.Errorf("what was decided before: %v", res.Err)
 		}
 	}
-	if head, err := position(t.Context(), s); err != nil || head != 2 || s.Epoch().History != late.Epoch.History+1 {
-		t.Errorf("head is %d, %v, epoch %d after %d", head, err, s.Epoch(), late.Epoch)
+	if head, err := position(t.Context(), store); err != nil || head != 2 || store.Epoch().History != late.Epoch.History+1 {
+		t.Errorf("head is %d, %v, epoch %d after %d", head, err, store.Epoch(), late.Epoch)
 	}
 }
 

@@ -27,10 +27,10 @@ func TestOpenTogether(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range errs {
 		wg.Go(func() {
-			s, err := postgres.Open(t.Context(), at, postgres.Options{Schema: name, PoolSize: 1, PollOnly: true})
+			store, err := postgres.Open(t.Context(), at, postgres.Options{Schema: name, PoolSize: 1, PollOnly: true})
 			if err == nil {
-				err = s.Append(t.Context(), []eventstore.Append{tag(t, calendar.ID(i+1), 1, fmt.Sprintf("tag-%d", i))})[0].Err
-				err = errors.Join(err, s.Close())
+				err = store.Append(t.Context(), []eventstore.Append{tag(t, calendar.ID(i+1), 1, fmt.Sprintf("tag-%d", i))})[0].Err
+				err = errors.Join(err, store.Close())
 			}
 			errs[i] = err
 		})
@@ -47,24 +47,24 @@ func TestOpenTogether(t *testing.T) {
 func TestOpenRefused(t *testing.T) {
 	t.Parallel()
 	at := server(t)
-	c := admin(t)
+	conn := admin(t)
 	for name, tt := range map[string]struct{ damage, says string }{
 		"newer":   {"UPDATE @.form SET checksum = 'x'", "another version of daybook"},
 		"foreign": {"DROP TABLE @.form", "belongs to another program"},
 	} {
 		in := schema(t)
-		s := open(t, at, postgres.Options{Schema: in})
-		if err := s.Close(); err != nil {
+		store := open(t, at, postgres.Options{Schema: in})
+		if err := store.Close(); err != nil {
 			t.Fatal(err)
 		}
-		sqlExec(t, c, strings.ReplaceAll(tt.damage, "@", in))
+		sqlExec(t, conn, strings.ReplaceAll(tt.damage, "@", in))
 		if _, err := postgres.Open(t.Context(), at, postgres.Options{Schema: in}); err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: got %v, want %q", name, err, tt.says)
 		}
 	}
-	for _, o := range []postgres.Options{{Schema: "Day book"}, {Schema: "pg_daybook"}, {ServiceRole: `a"b`}} {
-		if _, err := postgres.Open(t.Context(), at, o); err == nil {
-			t.Errorf("options %+v were taken", o)
+	for _, options := range []postgres.Options{{Schema: "Day book"}, {Schema: "pg_daybook"}, {ServiceRole: `a"b`}} {
+		if _, err := postgres.Open(t.Context(), at, options); err == nil {
+			t.Errorf("options %+v were taken", options)
 		}
 	}
 	if _, err := postgres.Open(t.Context(), "postgres://nobody@127.0.0.1:1/none", postgres.Options{}); !errors.Is(err, eventstore.ErrUnavailable) {
@@ -73,11 +73,11 @@ func TestOpenRefused(t *testing.T) {
 }
 
 // kill ends the server's processes of one application.
-func kill(t *testing.T, c *pgx.Conn, application string) int {
+func kill(t *testing.T, conn *pgx.Conn, application string) int {
 	t.Helper()
 	var n int
 	const end = "SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = $1"
-	if err := c.QueryRow(t.Context(), end, application).Scan(&n); err != nil {
+	if err := conn.QueryRow(t.Context(), end, application).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -92,8 +92,8 @@ func TestKilledConnections(t *testing.T) {
 		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
 	}
 	name := schema(t)
-	s := open(t, with(t, server(t), "application_name="+name), postgres.Options{Schema: name})
-	c := admin(t)
+	store := open(t, with(t, server(t), "application_name="+name), postgres.Options{Schema: name})
+	conn := admin(t)
 	const writers, each = 8, 40
 	var running sync.WaitGroup
 	var held atomic.Int32
@@ -103,7 +103,7 @@ func TestKilledConnections(t *testing.T) {
 				id := calendar.ID(w*each + n + 1)
 				a := because(t, id, 1, "killed")
 				for try := 0; ; try++ {
-					err := s.Append(t.Context(), []eventstore.Append{a})[0].Err
+					err := store.Append(t.Context(), []eventstore.Append{a})[0].Err
 					if err == nil || errors.Is(err, eventstore.ErrConflict) && try > 0 { // the try before was written
 						held.Add(1)
 						break
@@ -121,7 +121,7 @@ func TestKilledConnections(t *testing.T) {
 	killed, last := 0, int32(0)
 	for tick := time.Tick(40 * time.Millisecond); ; <-tick {
 		if now := held.Load(); now != last { // a slow machine gets to write between two kills
-			last, killed = now, killed+kill(t, c, name)
+			last, killed = now, killed+kill(t, conn, name)
 		}
 		select {
 		case <-over:
@@ -140,7 +140,7 @@ func TestKilledConnections(t *testing.T) {
 func TestLeases(t *testing.T) {
 	t.Parallel()
 	at, name := server(t), schema(t)
-	c := admin(t)
+	conn := admin(t)
 	stores := map[string]*postgres.Store{"a": open(t, at, postgres.Options{Schema: name}), "b": open(t, at, postgres.Options{Schema: name})}
 	for i, step := range []struct {
 		who    string
@@ -161,22 +161,22 @@ func TestLeases(t *testing.T) {
 		{"a", 5 * time.Second, "", "b", 4, time.Hour},                    // a long lease is no such thing
 	} {
 		if step.before != "" {
-			sqlExec(t, c, "UPDATE "+name+".leases SET until = "+step.before)
+			sqlExec(t, conn, "UPDATE "+name+".leases SET until = "+step.before)
 		}
-		l, err := stores[step.who].Acquire(t.Context(), "relay", step.who, step.span)
-		if err != nil || l.Holder != step.holder || int(l.Epoch) != step.epoch || l.Left > step.left || l.Left < step.left-30*time.Second {
-			t.Errorf("step %d: %+v, %v", i, l, err)
+		lease, err := stores[step.who].Acquire(t.Context(), "relay", step.who, step.span)
+		if err != nil || lease.Holder != step.holder || int(lease.Epoch) != step.epoch || lease.Left > step.left || lease.Left < step.left-30*time.Second {
+			t.Errorf("step %d: %+v, %v", i, lease, err)
 		}
 	}
 	var wins atomic.Int32
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			l, err := stores[string("ab"[i%2])].Acquire(t.Context(), "race", fmt.Sprint(i), time.Hour)
+			lease, err := stores[string("ab"[i%2])].Acquire(t.Context(), "race", fmt.Sprint(i), time.Hour)
 			if err != nil {
 				t.Errorf("Acquire: %v", err)
 			}
-			if l.Holder == fmt.Sprint(i) {
+			if lease.Holder == fmt.Sprint(i) {
 				wins.Add(1)
 			}
 		})
@@ -190,25 +190,25 @@ func TestLeases(t *testing.T) {
 // TestLongKeys: claims and names may be longer than an index takes.
 func TestLongKeys(t *testing.T) {
 	t.Parallel()
-	s := open(t, server(t), postgres.Options{Schema: schema(t)})
+	store := open(t, server(t), postgres.Options{Schema: schema(t)})
 	text := func(n int) string { // does not compress to a size that an index takes
-		b := make([]byte, n/2)
-		_, _ = rand.Read(b)
-		return hex.EncodeToString(b)
+		data := make([]byte, n/2)
+		_, _ = rand.Read(data)
+		return hex.EncodeToString(data)
 	}
 	a := tag(t, 1, 1, "jazz")
 	claim := calendar.Claim{Space: "image-url", Key: "https://example.org/" + text(8<<10)}
 	name := calendar.Name{Space: "name/tag", Key: text(4 << 10)}
 	a.Drafts[0].Claims, a.Drafts[0].Names = []calendar.Claim{claim}, []calendar.Name{name}
 	a.Receipt = &eventstore.Receipt{User: 7, Key: text(4 << 10), Record: 1}
-	if res := s.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
+	if res := store.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
 		t.Fatal(res.Err)
 	}
-	found, err := s.Find(t.Context(), eventstore.Lookup{Claims: []calendar.Claim{claim}, Names: []calendar.Name{name}})
+	found, err := store.Find(t.Context(), eventstore.Lookup{Claims: []calendar.Claim{claim}, Names: []calendar.Name{name}})
 	if err != nil || found.Holders[0] != 1 || len(found.Named[0]) != 1 {
 		t.Errorf("Find: %+v, %v", found, err)
 	}
-	if res := s.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil || res.Receipt == nil {
+	if res := store.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil || res.Receipt == nil {
 		t.Errorf("again: %+v", res)
 	}
 }
@@ -218,16 +218,16 @@ func TestLongKeys(t *testing.T) {
 func TestOldReceipts(t *testing.T) {
 	t.Parallel()
 	at, name := server(t), schema(t)
-	s := open(t, at, postgres.Options{Schema: name, PurgeEvery: time.Millisecond})
-	c := admin(t)
-	sqlExec(t, c, strings.ReplaceAll(`INSERT INTO @.receipts
+	store := open(t, at, postgres.Options{Schema: name, PurgeEvery: time.Millisecond})
+	conn := admin(t)
+	sqlExec(t, conn, strings.ReplaceAll(`INSERT INTO @.receipts
 		SELECT sha256(int8send(n)), 7, n || '', sha256(''), 1, 1, 0, (extract(epoch FROM now()) * 1000)::bigint + hours * 3600000::bigint
 		FROM (SELECT n, CASE WHEN n <= 5000 THEN -25 WHEN n <= 7500 THEN 100000 WHEN n <= 7510 THEN -23 ELSE 23 END hours FROM generate_series(1, 7520) n) r`,
 		"@", name))
 	eventually(t, "old ones and those of a time to come", func() error {
 		var all, near int
 		const look = "SELECT count(*), count(*) FILTER (WHERE abs(kept - extract(epoch FROM now()) * 1000) < 24 * 3600000::bigint) FROM @.receipts"
-		if err := c.QueryRow(t.Context(), strings.ReplaceAll(look, "@", name)).Scan(&all, &near); err != nil {
+		if err := conn.QueryRow(t.Context(), strings.ReplaceAll(look, "@", name)).Scan(&all, &near); err != nil {
 			return err
 		}
 		if all != 2520 || near != all {
@@ -235,7 +235,7 @@ func TestOldReceipts(t *testing.T) {
 		}
 		return nil
 	})
-	if head, err := position(t.Context(), s); err != nil || head != 0 {
+	if head, err := position(t.Context(), store); err != nil || head != 0 {
 		t.Errorf("head is %d, %v", head, err)
 	}
 }

@@ -19,16 +19,16 @@ const takeLease = `INSERT INTO @leases AS l (name, holder, epoch, until, term) V
 // Acquire implements lease.Store, by the clock of the database. It does not wait for a
 // synchronous standby: what a lease is for does, and has a fence of its own.
 func (s *Store) Acquire(ctx context.Context, name, holder string, span time.Duration) (l lease.Lease, err error) {
-	err = s.use(ctx, s.read, s.o.ReadTimeout, func(ctx context.Context, c *pgx.Conn) error {
-		b := &pgx.Batch{}
-		b.Queue(begin)
-		b.Queue("SET LOCAL synchronous_commit = local")
-		b.Queue(s.q(takeLease), name, holder, span)
-		b.Queue(s.q("SELECT holder, epoch, greatest(until - clock_timestamp(), interval '0') FROM @leases WHERE name = $1::text"), name).QueryRow(func(r pgx.Row) error {
-			return r.Scan(&l.Holder, &l.Epoch, &l.Left)
+	err = s.use(ctx, s.read, s.o.ReadTimeout, func(ctx context.Context, conn *pgx.Conn) error {
+		batch := &pgx.Batch{}
+		batch.Queue(begin)
+		batch.Queue("SET LOCAL synchronous_commit = local")
+		batch.Queue(s.q(takeLease), name, holder, span)
+		batch.Queue(s.q("SELECT holder, epoch, greatest(until - clock_timestamp(), interval '0') FROM @leases WHERE name = $1::text"), name).QueryRow(func(row pgx.Row) error {
+			return row.Scan(&l.Holder, &l.Epoch, &l.Left)
 		})
-		b.Queue(commit)
-		return c.SendBatch(ctx, b).Close()
+		batch.Queue(commit)
+		return conn.SendBatch(ctx, batch).Close()
 	})
 	return l, err
 }

@@ -14,16 +14,16 @@ import (
 func TestMigrateWaits(t *testing.T) {
 	t.Parallel()
 	at, name := server(t), schema(t)
-	c := admin(t)
+	conn := admin(t)
 	role := name + "_role"
-	sqlExec(t, c, "CREATE ROLE "+role)
+	sqlExec(t, conn, "CREATE ROLE "+role)
 	dropRoles(t, role)
-	s := open(t, at, postgres.Options{Schema: name})
-	write(t, s, 1, 1, "there")
+	store := open(t, at, postgres.Options{Schema: name})
+	write(t, store, 1, 1, "there")
 	migrate := func() error {
 		return postgres.Migrate(t.Context(), at, postgres.Options{Schema: name, ServiceRole: role})
 	}
-	sqlExec(t, c, "BEGIN; GRANT SELECT ON "+name+".entries TO "+role)
+	sqlExec(t, conn, "BEGIN; GRANT SELECT ON "+name+".entries TO "+role)
 	done := make(chan error, 1)
 	go func() { done <- migrate() }()
 	for err := error(nil); err == nil; {
@@ -33,12 +33,12 @@ func TestMigrateWaits(t *testing.T) {
 				t.Fatalf("while the lock stays: got %v, want ErrUnavailable", err)
 			}
 		case <-time.After(100 * time.Millisecond):
-			if _, err := s.Load(t.Context(), 1); err != nil {
+			if _, err := store.Load(t.Context(), 1); err != nil {
 				t.Errorf("a read meanwhile: %v", err)
 			}
 		}
 	}
-	sqlExec(t, c, "ROLLBACK")
+	sqlExec(t, conn, "ROLLBACK")
 	if err := migrate(); err != nil {
 		t.Errorf("after the lock was free: %v", err)
 	}

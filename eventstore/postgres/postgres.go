@@ -123,21 +123,21 @@ var (
 // it; see Migrate. What pgx and pgxpool read from the URL holds, like pool_max_conns and
 // default_query_exec_mode. Open starts the committer and the wait for other processes,
 // which Close ends.
-func Open(ctx context.Context, url string, o Options) (*Store, error) {
-	s := &Store{o: o, poke: make(chan struct{}, 1), signal: eventstore.NewSignal(eventstore.Head{})}
-	if err := s.open(ctx, url); err != nil {
-		s.closePools()
+func Open(ctx context.Context, url string, options Options) (*Store, error) {
+	store := &Store{o: options, poke: make(chan struct{}, 1), signal: eventstore.NewSignal(eventstore.Head{})}
+	if err := store.open(ctx, url); err != nil {
+		store.closePools()
 		return nil, fmt.Errorf("open event store in PostgreSQL: %w", err)
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
-	s.stop = stop
-	s.committer = eventstore.NewCommitter(ctx, s.commit, s.o.Observe)
-	s.waiters.Go(func() { s.poll(background) })
-	s.waiters.Go(func() { s.purgeReceipts(background) })
-	if s.listenURL != "" {
-		s.waiters.Go(func() { s.listen(background) })
+	store.stop = stop
+	store.committer = eventstore.NewCommitter(ctx, store.commit, store.o.Observe)
+	store.waiters.Go(func() { store.poll(background) })
+	store.waiters.Go(func() { store.purgeReceipts(background) })
+	if store.listenURL != "" {
+		store.waiters.Go(func() { store.listen(background) })
 	}
-	return s, nil
+	return store, nil
 }
 
 func (s *Store) open(ctx context.Context, url string) error {

@@ -30,11 +30,11 @@ func (p *twoProcesses) next() *postgres.Store {
 // Append appends in one of them, erasures in the first one, whose epoch counts them, and lets
 // that one learn of it.
 func (p *twoProcesses) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	s := p.next()
+	store := p.next()
 	if slices.ContainsFunc(appends, func(a eventstore.Append) bool { return a.Redact != nil }) {
-		s = p.Store
+		store = p.Store
 	}
-	results := s.Append(ctx, appends)
+	results := store.Append(ctx, appends)
 	_, _ = p.Head(ctx, eventstore.Point{}) // what fails here fails again
 	return results
 }
@@ -58,10 +58,10 @@ func TestStore(t *testing.T) {
 	for name, open := range map[string]func(tb testing.TB, schema string) storetest.Store{
 		"two processes": func(tb testing.TB, schema string) storetest.Store {
 			tb.Helper()
-			o := postgres.Options{Schema: schema}
-			p := &twoProcesses{Store: open(tb, at, o)}
-			o.ListenURL = at
-			p.other = open(tb, pooled, o)
+			options := postgres.Options{Schema: schema}
+			p := &twoProcesses{Store: open(tb, at, options)}
+			options.ListenURL = at
+			p.other = open(tb, pooled, options)
 			return p
 		},
 		"simple protocol": func(tb testing.TB, schema string) storetest.Store {

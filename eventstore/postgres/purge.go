@@ -27,9 +27,9 @@ func (s *Store) purgeReceipts(ctx context.Context) {
 	outage := lifecycle.Outage{Log: s.o.Log, Message: "old receipts are not purged"}
 	for wait := s.o.PurgeEvery; pause.For(ctx, wait) == nil; {
 		wait = s.o.PurgeEvery
-		err := s.use(ctx, s.read, s.o.ReadTimeout, func(ctx context.Context, c *pgx.Conn) error {
+		err := s.use(ctx, s.read, s.o.ReadTimeout, func(ctx context.Context, conn *pgx.Conn) error {
 			for _, text := range []string{purge, resetFuture} {
-				done, err := c.Exec(ctx, s.q(text), keepReceipts.Milliseconds(), purgeBatch)
+				done, err := conn.Exec(ctx, s.q(text), keepReceipts.Milliseconds(), purgeBatch)
 				if err != nil {
 					return err
 				}

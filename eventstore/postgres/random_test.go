@@ -15,15 +15,15 @@ func TestRandomSequences(t *testing.T) {
 	t.Parallel()
 	name := schema(t)
 	store := open(t, server(t), postgres.Options{Schema: name, PollOnly: true})
-	c := admin(t)
-	sqlExec(t, c, "ALTER TABLE "+name+".entries DISABLE TRIGGER ALL")
-	sqlExec(t, c, "ALTER TABLE "+name+".commits DISABLE TRIGGER ALL")
+	conn := admin(t)
+	sqlExec(t, conn, "ALTER TABLE "+name+".entries DISABLE TRIGGER ALL")
+	sqlExec(t, conn, "ALTER TABLE "+name+".commits DISABLE TRIGGER ALL")
 	fresh := func(rt *rapid.T) eventstore.Store {
 		for _, table := range []string{"entries", "commits", "records", "claims", "names", "receipts"} {
-			sqlExec(t, c, "DELETE FROM "+name+"."+table)
+			sqlExec(t, conn, "DELETE FROM "+name+"."+table)
 		}
-		sqlExec(t, c, "UPDATE "+name+".identity SET uuid = gen_random_uuid()") // another store
-		if _, err := store.Head(t.Context(), eventstore.Point{}); err != nil { // which it learns
+		sqlExec(t, conn, "UPDATE "+name+".identity SET uuid = gen_random_uuid()") // another store
+		if _, err := store.Head(t.Context(), eventstore.Point{}); err != nil {    // which it learns
 			rt.Fatal(err)
 		}
 		return store

@@ -13,9 +13,9 @@ import (
 )
 
 // all runs a query and returns its rows; scan reads one.
-func all[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], query string, args ...any) (out []T, err error) {
-	err = s.request(ctx, func(b *pgx.Batch) {
-		b.Queue(s.q(query), args...).Query(func(rows pgx.Rows) (err error) {
+func all[T any](ctx context.Context, store *Store, scan pgx.RowToFunc[T], query string, args ...any) (out []T, err error) {
+	err = store.request(ctx, func(batch *pgx.Batch) {
+		batch.Queue(store.q(query), args...).Query(func(rows pgx.Rows) (err error) {
 			out, err = pgx.CollectRows(rows, scan)
 			return err
 		})
@@ -40,7 +40,7 @@ func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.Stat
 	if err != nil {
 		return nil, err
 	}
-	return byID(ids, found, func(h eventstore.Held) (calendar.ID, eventstore.State) { return h.ID, h.State }), nil
+	return byID(ids, found, func(held eventstore.Held) (calendar.ID, eventstore.State) { return held.ID, held.State }), nil
 }
 
 // byID returns what was found in the order of ids, zero values for those not found.
@@ -58,59 +58,59 @@ func numbers(ids []calendar.ID) []int64 {
 }
 
 // At implements eventstore.Store.
-func (s *Store) At(ctx context.Context, p eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
-	if err := p.Check(); err != nil {
+func (s *Store) At(ctx context.Context, point eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
+	if err := point.Check(); err != nil {
 		return nil, err
 	}
-	counts, at := "position", number(p.Position)
-	if p.Position == 0 {
-		counts, at = "time", p.Time.UnixMilli()
+	counts, at := "position", number(point.Position)
+	if point.Position == 0 {
+		counts, at = "time", point.Time.UnixMilli()
 	}
 	found, err := all(ctx, s, scanEntry, "SELECT "+entryColumns+" FROM unnest($2::bigint[]) q (record) CROSS JOIN LATERAL "+
 		"(SELECT * FROM @entries WHERE record = q.record AND "+counts+" <= $1::bigint ORDER BY version DESC LIMIT 1) e"+joinRedacted, at, numbers(ids))
 	if err != nil {
 		return nil, err
 	}
-	return byID(ids, found, func(e eventstore.Entry) (calendar.ID, eventstore.Entry) { return e.ID, e }), nil
+	return byID(ids, found, func(entry eventstore.Entry) (calendar.ID, eventstore.Entry) { return entry.ID, entry }), nil
 }
 
 // Find implements eventstore.Store.
-func (s *Store) Find(ctx context.Context, l eventstore.Lookup) (f eventstore.Found, err error) {
+func (s *Store) Find(ctx context.Context, lookup eventstore.Lookup) (found eventstore.Found, err error) {
 	const asked = " FROM unnest($1::bytea[]) WITH ORDINALITY q (digest, n) "
-	err = s.request(ctx, func(b *pgx.Batch) {
-		each(b, s.q("SELECT coalesce(record, 0)"+asked+"LEFT JOIN @claims USING (digest) ORDER BY n"), pgx.RowTo[calendar.ID],
-			func(id calendar.ID) { f.Holders = append(f.Holders, id) }, column(l.Claims, digest))
-		each(b, s.q("SELECT ARRAY (SELECT record FROM @names WHERE digest = q.digest ORDER BY record)"+asked+"ORDER BY n"), pgx.RowTo[[]calendar.ID],
-			func(ids []calendar.ID) { f.Named = append(f.Named, ids) }, column(l.Names, digest))
-		f.Taken = make([][]eventstore.Taken, len(l.Slugs))
-		each(b, s.q("SELECT n - 1, position, record"+asked+"JOIN @slugs USING (digest) ORDER BY n, position DESC"), func(r pgx.CollectableRow) (at int, err error) {
+	err = s.request(ctx, func(batch *pgx.Batch) {
+		each(batch, s.q("SELECT coalesce(record, 0)"+asked+"LEFT JOIN @claims USING (digest) ORDER BY n"), pgx.RowTo[calendar.ID],
+			func(id calendar.ID) { found.Holders = append(found.Holders, id) }, column(lookup.Claims, digest))
+		each(batch, s.q("SELECT ARRAY (SELECT record FROM @names WHERE digest = q.digest ORDER BY record)"+asked+"ORDER BY n"), pgx.RowTo[[]calendar.ID],
+			func(ids []calendar.ID) { found.Named = append(found.Named, ids) }, column(lookup.Names, digest))
+		found.Taken = make([][]eventstore.Taken, len(lookup.Slugs))
+		each(batch, s.q("SELECT n - 1, position, record"+asked+"JOIN @slugs USING (digest) ORDER BY n, position DESC"), func(collectableRow pgx.CollectableRow) (at int, err error) {
 			var t eventstore.Taken
-			if err = r.Scan(&at, &t.Position, &t.Record); err == nil {
-				t.Claim = l.Slugs[at]
-				f.Taken[at] = append(f.Taken[at], t)
+			if err = collectableRow.Scan(&at, &t.Position, &t.Record); err == nil {
+				t.Claim = lookup.Slugs[at]
+				found.Taken[at] = append(found.Taken[at], t)
 			}
 			return at, err
-		}, func(int) {}, column(l.Slugs, digest))
+		}, func(int) {}, column(lookup.Slugs, digest))
 	})
-	if err == nil && l.Signed.Limit > 0 {
-		f.Signed, err = all(ctx, s, scanCheckpoint, "SELECT "+checkpointColumns+" FROM @checkpoints WHERE size > $1::bigint ORDER BY size LIMIT $2::bigint",
-			after(l.Signed), l.Signed.Limit)
+	if err == nil && lookup.Signed.Limit > 0 {
+		found.Signed, err = all(ctx, s, scanCheckpoint, "SELECT "+checkpointColumns+" FROM @checkpoints WHERE size > $1::bigint ORDER BY size LIMIT $2::bigint",
+			after(lookup.Signed), lookup.Signed.Limit)
 	}
-	return f, err
+	return found, err
 }
 
 func after(r eventstore.Range) int64 { return int64(min(r.After, math.MaxInt64)) }
 
 // Records implements eventstore.Store.
-func (s *Store) Records(ctx context.Context, k calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
+func (s *Store) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
 	where := "r.id > $1::bigint"
-	if k != 0 { // in the text, which lets an index of some kinds be used
-		where += " AND r.kind = '" + k.String() + "'"
+	if kind != 0 { // in the text, which lets an index of some kinds be used
+		where += " AND r.kind = '" + kind.String() + "'"
 	}
 	found, err := all(ctx, s, scanHeld, pageOf("id, kind, version, position, secret, erased, state, claims, names",
 		"SELECT "+heldColumns+", e.state, "+holdings+" FROM @records r JOIN @entries e ON e.position = r.position WHERE "+where+" ORDER BY r.id LIMIT $2::bigint",
 		"", "octet_length(state)", "id"), int64(after), max(limit, 0))
-	if err != nil || k != 0 || limit <= 0 {
+	if err != nil || kind != 0 || limit <= 0 {
 		return found, err
 	}
 	last := int64(math.MaxInt64)
@@ -138,11 +138,11 @@ func (s *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entr
 
 // Commits implements eventstore.Store.
 func (s *Store) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
-	commits, err := all(ctx, s, func(r pgx.CollectableRow) (c eventstore.Commit, err error) {
+	commits, err := all(ctx, s, func(collectableRow pgx.CollectableRow) (commit eventstore.Commit, err error) {
 		var hash, leaves []byte
-		err = r.Scan(&c.First, &c.Last, &hash, &leaves)
-		c.Complete(hash, leaves)
-		return c, err
+		err = collectableRow.Scan(&commit.First, &commit.Last, &hash, &leaves)
+		commit.Complete(hash, leaves)
+		return commit, err
 	}, `SELECT c.first, c.last, c.hash, e.leaves FROM (SELECT * FROM @commits WHERE last >= $1::bigint
 			AND first >= coalesce((SELECT max(first) FROM @commits WHERE first <= $1::bigint), 0) ORDER BY first LIMIT $2::bigint) c
 		CROSS JOIN LATERAL (SELECT string_agg(leaf, '' ORDER BY position) AS leaves FROM (SELECT position, leaf FROM @entries
@@ -160,38 +160,38 @@ func (s *Store) Receipt(ctx context.Context, user calendar.ID, key string) (*eve
 }
 
 // Head implements eventstore.Store.
-func (s *Store) Head(ctx context.Context, p eventstore.Point) (h eventstore.Head, err error) {
-	if p == (eventstore.Point{}) {
+func (s *Store) Head(ctx context.Context, point eventstore.Point) (head eventstore.Head, err error) {
+	if point == (eventstore.Point{}) {
 		err = s.request(ctx, nil)
 		return s.signal.Head(), err
 	}
-	if err := p.Check(); err != nil {
-		return h, err
+	if err := point.Check(); err != nil {
+		return head, err
 	}
-	counted, at := "SELECT position, greatest(time, @last_time(position, time)) AS time FROM @entries WHERE position = $1::bigint", number(p.Position)
-	if p.Position == 0 {
+	counted, at := "SELECT position, greatest(time, @last_time(position, time)) AS time FROM @entries WHERE position = $1::bigint", number(point.Position)
+	if point.Position == 0 {
 		counted = `SELECT greatest(position, @last_counted(position, $1::bigint)) AS position, time FROM (
 			SELECT position, time FROM @entries WHERE time <= $1::bigint ORDER BY time DESC LIMIT 1) l`
-		at = p.Time.UnixMilli()
+		at = point.Time.UnixMilli()
 	}
-	found, err := all(ctx, s, func(r pgx.CollectableRow) (h eventstore.Head, err error) {
+	found, err := all(ctx, s, func(collectableRow pgx.CollectableRow) (head eventstore.Head, err error) {
 		var millis int64
 		var hash []byte
-		err = r.Scan(&h.Position, &millis, &hash)
-		copy(h.Hash[:], hash)
-		h.Time = time.UnixMilli(millis).UTC()
-		return h, err
+		err = collectableRow.Scan(&head.Position, &millis, &hash)
+		copy(head.Hash[:], hash)
+		head.Time = time.UnixMilli(millis).UTC()
+		return head, err
 	}, "SELECT c.position, c.time, k.hash FROM ("+counted+") c CROSS JOIN LATERAL (SELECT hash FROM @commits WHERE first <= c.position ORDER BY first DESC LIMIT 1) k", at)
-	if h = s.signal.Head(); err != nil {
-		return h, err
+	if head = s.signal.Head(); err != nil {
+		return head, err
 	}
-	switch h.Mark = (calendar.Mark{}); {
+	switch head.Mark = (calendar.Mark{}); {
 	case len(found) > 0:
-		h.Mark, h.Time = found[0].Mark, found[0].Time
-	case p.Position > 0:
-		return h, eventstore.ErrAhead
+		head.Mark, head.Time = found[0].Mark, found[0].Time
+	case point.Position > 0:
+		return head, eventstore.ErrAhead
 	}
-	return h, nil
+	return head, nil
 }
 
 // Epoch implements eventstore.Store.

@@ -47,12 +47,12 @@ func TestRenewSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	rotate(2)
-	c := config.ConnConfig.Copy()
-	if err := renewSecrets(c, url); err != nil {
+	connConfig := config.ConnConfig.Copy()
+	if err := renewSecrets(connConfig, url); err != nil {
 		t.Fatal(err)
 	}
-	uses := []*tls.Config{c.TLSConfig}
-	for _, other := range c.Fallbacks {
+	uses := []*tls.Config{connConfig.TLSConfig}
+	for _, other := range connConfig.Fallbacks {
 		uses = append(uses, other.TLSConfig)
 	}
 	for i, used := range uses {
@@ -61,7 +61,7 @@ func TestRenewSecrets(t *testing.T) {
 			t.Errorf("host %d: certificate %v, %v", i, cert, err)
 		}
 	}
-	if config.ConnConfig.TLSConfig.RootCAs.Equal(c.TLSConfig.RootCAs) {
+	if config.ConnConfig.TLSConfig.RootCAs.Equal(connConfig.TLSConfig.RootCAs) {
 		t.Error("the authorities are those of before")
 	}
 }

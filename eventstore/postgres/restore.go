@@ -12,39 +12,39 @@ import (
 // Restore fills the empty store of a schema, which is made if none exists, in one
 // transaction of the role that owns it. Errors: eventstore.ErrNotEmpty, those of the other
 // store.
-func Restore(ctx context.Context, url string, o Options, from *eventstore.Copy) error {
-	if err := o.complete(); err != nil {
+func Restore(ctx context.Context, url string, options Options, from *eventstore.Copy) error {
+	if err := options.complete(); err != nil {
 		return err
 	}
 	config, err := parse(url)
 	if err != nil {
 		return err
 	}
-	conn, err := migrate(ctx, config.ConnConfig, o)
+	conn, err := migrate(ctx, config.ConnConfig, options)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // what counts is committed
 	return translateOn(ctx, conn, heard(conn, func() error {
 		return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, func(tx pgx.Tx) error {
-			s := &Store{o: o} // for its options
-			if err := s.lockEmpty(ctx, tx); err != nil {
+			store := &Store{o: options} // for its options
+			if err := store.lockEmpty(ctx, tx); err != nil {
 				return err
 			}
-			insert := func(ctx context.Context, g *eventstore.Group) error {
-				b := &pgx.Batch{}
-				s.queue(b, g)
-				s.put(b, keptReceipts, column(g.Stored, keptReceiptRow))
-				return tx.SendBatch(ctx, b).Close()
+			insert := func(ctx context.Context, group *eventstore.Group) error {
+				batch := &pgx.Batch{}
+				store.queue(batch, group)
+				store.put(batch, keptReceipts, column(group.Stored, keptReceiptRow))
+				return tx.SendBatch(ctx, batch).Close()
 			}
 			if err := eventstore.Restore(ctx, insert, from); err != nil {
 				return err
 			}
-			b := &pgx.Batch{}
-			b.Queue(s.q("SELECT setval('@ids', max(id)) FROM @records HAVING max(id) > (SELECT last_value FROM @ids)"))
-			b.Queue(s.q("UPDATE @identity SET uuid = $1::uuid"), from.UUID)
-			b.Queue(notify, o.Schema+"_head", from.Entries.String())
-			return tx.SendBatch(ctx, b).Close()
+			batch := &pgx.Batch{}
+			batch.Queue(store.q("SELECT setval('@ids', max(id)) FROM @records HAVING max(id) > (SELECT last_value FROM @ids)"))
+			batch.Queue(store.q("UPDATE @identity SET uuid = $1::uuid"), from.UUID)
+			batch.Queue(notify, options.Schema+"_head", from.Entries.String())
+			return tx.SendBatch(ctx, batch).Close()
 		})
 	}))
 }
@@ -64,4 +64,6 @@ func (s *Store) lockEmpty(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-func keptReceiptRow(r *eventstore.Receipt) []any { return append(receiptRow(r), r.Time.UnixMilli()) }
+func keptReceiptRow(receipt *eventstore.Receipt) []any {
+	return append(receiptRow(receipt), receipt.Time.UnixMilli())
+}

@@ -23,10 +23,10 @@ const moved = 700 // events of the store that is copied: more than are written a
 // checkpoints, and its receipts.
 func filled(t *testing.T) (eventstore.Store, []eventstore.Receipt) {
 	t.Helper()
-	s := memstore.New()
+	store := memstore.New()
 	do := func(a eventstore.Append) {
 		t.Helper()
-		if res := s.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
+		if res := store.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
 			t.Fatal(res.Err)
 		}
 	}
@@ -45,17 +45,17 @@ func filled(t *testing.T) (eventstore.Store, []eventstore.Receipt) {
 	for _, size := range []calendar.Position{3, moved} {
 		do(eventstore.Append{Checkpoint: &eventstore.Checkpoint{Size: size, Origin: "o", Note: []byte("o\n"), Time: time.Unix(int64(size), 0).UTC(), Keys: "k"}})
 	}
-	return s, receiptsOf(t, s)
+	return store, receiptsOf(t, store)
 }
 
-func receiptsOf(t *testing.T, s eventstore.Store) (receipts []eventstore.Receipt) {
+func receiptsOf(t *testing.T, store eventstore.Store) (receipts []eventstore.Receipt) {
 	t.Helper()
 	for id := range calendar.ID(moved) {
-		r, err := s.Receipt(t.Context(), 7, fmt.Sprintf("key-%d", id+1000))
-		if err != nil || r == nil {
-			t.Fatalf("receipt of %d: %v, %v", id+1000, r, err)
+		receipt, err := store.Receipt(t.Context(), 7, fmt.Sprintf("key-%d", id+1000))
+		if err != nil || receipt == nil {
+			t.Fatalf("receipt of %d: %v, %v", id+1000, receipt, err)
 		}
-		receipts = append(receipts, *r)
+		receipts = append(receipts, *receipt)
 	}
 	return receipts
 }
@@ -63,8 +63,8 @@ func receiptsOf(t *testing.T, s eventstore.Store) (receipts []eventstore.Receipt
 // each returns a sequence of receipts that ends with an error, if not nil.
 func each(receipts []eventstore.Receipt, err error) iter.Seq2[eventstore.Receipt, error] {
 	return func(yield func(eventstore.Receipt, error) bool) {
-		for _, r := range receipts {
-			if !yield(r, nil) {
+		for _, receipt := range receipts {
+			if !yield(receipt, nil) {
 				return
 			}
 		}
@@ -77,19 +77,19 @@ func TestRestore(t *testing.T) {
 	t.Parallel()
 	from, receipts := filled(t)
 	c := &eventstore.Copy{From: from, Receipts: each(receipts, nil)}
-	at, o := server(t), postgres.Options{Schema: schema(t)}
-	if err := postgres.Restore(t.Context(), at, o, c); err != nil {
+	at, options := server(t), postgres.Options{Schema: schema(t)}
+	if err := postgres.Restore(t.Context(), at, options, c); err != nil {
 		t.Fatal(err)
 	}
-	to := open(t, at, o)
-	of := func(s eventstore.Store) (h eventstore.Head, entries []eventstore.Entry, records []eventstore.Held) {
+	to := open(t, at, options)
+	of := func(store eventstore.Store) (h eventstore.Head, entries []eventstore.Entry, records []eventstore.Held) {
 		t.Helper()
-		h, err := s.Head(t.Context(), eventstore.Point{})
+		h, err := store.Head(t.Context(), eventstore.Point{})
 		if err == nil {
-			entries, err = s.Read(t.Context(), eventstore.Range{After: moved, Limit: 10})
+			entries, err = store.Read(t.Context(), eventstore.Range{After: moved, Limit: 10})
 		}
 		if err == nil {
-			records, err = s.Records(t.Context(), 0, 0, 10)
+			records, err = store.Records(t.Context(), 0, 0, 10)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -118,7 +118,7 @@ func TestRestore(t *testing.T) {
 		t.Errorf("append: %+v, want position %d", res, head+1)
 	}
 	wantEntries(t, to, int(head)+1)
-	if err := postgres.Restore(t.Context(), at, o, c); !errors.Is(err, eventstore.ErrNotEmpty) {
+	if err := postgres.Restore(t.Context(), at, options, c); !errors.Is(err, eventstore.ErrNotEmpty) {
 		t.Errorf("restored again: got %v, want ErrNotEmpty", err)
 	}
 }
@@ -129,16 +129,16 @@ func TestRestoreWhole(t *testing.T) {
 	t.Parallel()
 	from, receipts := filled(t)
 	c := &eventstore.Copy{From: from, Until: eventstore.Point{Position: 600}, Receipts: each(receipts, errors.New("disk gone"))}
-	at, o := server(t), postgres.Options{Schema: schema(t)}
-	if err := postgres.Restore(t.Context(), at, o, c); err == nil || err.Error() != "disk gone" {
+	at, options := server(t), postgres.Options{Schema: schema(t)}
+	if err := postgres.Restore(t.Context(), at, options, c); err == nil || err.Error() != "disk gone" {
 		t.Errorf("the copy that fails: %v", err)
 	}
-	to := open(t, at, o)
+	to := open(t, at, options)
 	if head, err := position(t.Context(), to); err != nil || head != 0 {
 		t.Errorf("the head is %d, %v", head, err)
 	}
 	c.Receipts = each(nil, nil)
-	if err := postgres.Restore(t.Context(), at, o, c); err != nil {
+	if err := postgres.Restore(t.Context(), at, options, c); err != nil {
 		t.Fatal(err)
 	}
 	wantEntries(t, to, 600)

@@ -25,8 +25,8 @@ type table struct {
 func newTable(name, columns, conflict string) table {
 	into := strings.Split(columns, ", ")
 	lists := make([]string, len(into))
-	for i, c := range into {
-		column, kind, _ := strings.Cut(c, " ")
+	for i, text := range into {
+		column, kind, _ := strings.Cut(text, " ")
 		into[i], lists[i] = column, fmt.Sprintf("$%d::%s[]", i+1, kind)
 	}
 	return table{name, fmt.Sprintf("INSERT INTO @%s (%s) SELECT * FROM unnest(%s) %s", name, strings.Join(into, ", "), strings.Join(lists, ", "), conflict)}
@@ -51,56 +51,56 @@ var (
 	keptReceipts = newTable("receipts", receiptForm+", kept bigint", "")
 )
 
-func entryRow(e eventstore.Entry) []any {
+func entryRow(entry eventstore.Entry) []any {
 	return []any{
-		number(e.Position), int64(e.ID), e.Version, e.Time.UnixMilli(), int64(e.Actor), e.Kind.String(), e.Change, e.Leaf[:],
-		e.Cause.Client, e.Cause.Request, e.Cause.Reason, notNull(e.Fields), notNull(e.State), e.Secret, e.Salts.Bytes(),
+		number(entry.Position), int64(entry.ID), entry.Version, entry.Time.UnixMilli(), int64(entry.Actor), entry.Kind.String(), entry.Change, entry.Leaf[:],
+		entry.Cause.Client, entry.Cause.Request, entry.Cause.Reason, notNull(entry.Fields), notNull(entry.State), entry.Secret, entry.Salts.Bytes(),
 	}
 }
 
-func notNull(b []byte) []byte {
-	if b == nil {
+func notNull(data []byte) []byte {
+	if data == nil {
 		return []byte{}
 	}
-	return b
+	return data
 }
 
-func commitRow(c eventstore.Commit) []any {
-	return []any{number(c.First), number(c.Last), c.Hash[:]}
+func commitRow(commit eventstore.Commit) []any {
+	return []any{number(commit.First), number(commit.Last), commit.Hash[:]}
 }
 
-func redactedRow(e eventstore.Entry) []any {
-	return []any{number(e.Position), number(e.Redacted.By), e.Redacted.Bytes()}
+func redactedRow(entry eventstore.Entry) []any {
+	return []any{number(entry.Position), number(entry.Redacted.By), entry.Redacted.Bytes()}
 }
 
-func recordRow(h *eventstore.Held) []any {
-	return []any{int64(h.ID), h.Kind.String(), h.Version, number(h.Position), h.Secret, h.Erased}
+func recordRow(held *eventstore.Held) []any {
+	return []any{int64(held.ID), held.Kind.String(), held.Version, number(held.Position), held.Secret, held.Erased}
 }
 
-func pairRow(p eventstore.Pair) []any {
-	return []any{digest(p.Claim), int64(p.Record), p.Space, p.Key}
+func pairRow(pair eventstore.Pair) []any {
+	return []any{digest(pair.Claim), int64(pair.Record), pair.Space, pair.Key}
 }
 
 func slugRow(t eventstore.Taken) []any {
 	return []any{digest(t.Claim), number(t.Position), int64(t.Record)}
 }
 
-func receiptRow(r *eventstore.Receipt) []any {
-	return []any{receiptDigest(r.Name()), int64(r.User), r.Key, r.Fingerprint[:], int64(r.Record), r.Version, number(r.Position)}
+func receiptRow(receipt *eventstore.Receipt) []any {
+	return []any{receiptDigest(receipt.Name()), int64(receipt.User), receipt.Key, receipt.Fingerprint[:], int64(receipt.Record), receipt.Version, number(receipt.Position)}
 }
 
-func checkpointRow(c eventstore.Checkpoint) []any {
-	return []any{number(c.Size), c.Origin, c.Note, c.Time.UnixMilli(), c.Keys}
+func checkpointRow(checkpoint eventstore.Checkpoint) []any {
+	return []any{number(checkpoint.Size), checkpoint.Origin, checkpoint.Note, checkpoint.Time.UnixMilli(), checkpoint.Keys}
 }
 
 // put queues the insert of rows.
-func (s *Store) put(b *pgx.Batch, t table, rows [][]any) {
+func (s *Store) put(batch *pgx.Batch, t table, rows [][]any) {
 	if len(rows) == 0 {
 		return
 	}
 	lists := make([]any, len(rows[0]))
-	for i, v := range rows[0] {
-		switch v.(type) {
+	for i, value := range rows[0] {
+		switch value.(type) {
 		case int64:
 			lists[i] = list[int64](rows, i)
 		case string:
@@ -111,19 +111,19 @@ func (s *Store) put(b *pgx.Batch, t table, rows [][]any) {
 			lists[i] = list[[]byte](rows, i)
 		}
 	}
-	b.Queue(s.q(t.insert), lists...)
+	batch.Queue(s.q(t.insert), lists...)
 }
 
 // list returns a column of rows.
 func list[T any](rows [][]any, at int) []T {
-	return column(rows, func(row []any) T { v, _ := row[at].(T); return v })
+	return column(rows, func(row []any) T { value, _ := row[at].(T); return value })
 }
 
 // drop queues the delete of claims or names.
-func (s *Store) drop(b *pgx.Batch, t table, pairs []eventstore.Pair) {
+func (s *Store) drop(batch *pgx.Batch, t table, pairs []eventstore.Pair) {
 	if len(pairs) > 0 {
-		b.Queue(s.q("DELETE FROM @"+t.name+" x USING unnest($1::bytea[], $2::bigint[]) p (digest, record) WHERE x.digest = p.digest AND x.record = p.record"),
-			column(pairs, func(p eventstore.Pair) []byte { return digest(p.Claim) }), column(pairs, func(p eventstore.Pair) int64 { return int64(p.Record) }))
+		batch.Queue(s.q("DELETE FROM @"+t.name+" x USING unnest($1::bytea[], $2::bigint[]) p (digest, record) WHERE x.digest = p.digest AND x.record = p.record"),
+			column(pairs, func(pair eventstore.Pair) []byte { return digest(pair.Claim) }), column(pairs, func(pair eventstore.Pair) int64 { return int64(pair.Record) }))
 	}
 }
 
@@ -131,29 +131,29 @@ func (s *Store) drop(b *pgx.Batch, t table, pairs []eventstore.Pair) {
 // is no list.
 func column[T, V any](from []T, of func(T) V) []V {
 	out := make([]V, len(from))
-	for i, v := range from {
-		out[i] = of(v)
+	for i, value := range from {
+		out[i] = of(value)
 	}
 	return out
 }
 
 // each queues a query for a list, unless that is empty, and what is done with each row.
-func each[T, V any](b *pgx.Batch, query string, scan pgx.RowToFunc[T], do func(T), list []V, more ...any) {
+func each[T, V any](batch *pgx.Batch, query string, scan pgx.RowToFunc[T], do func(T), list []V, more ...any) {
 	if len(list) == 0 {
 		return
 	}
-	b.Queue(query, append([]any{list}, more...)...).Query(func(rows pgx.Rows) error {
+	batch.Queue(query, append([]any{list}, more...)...).Query(func(rows pgx.Rows) error {
 		found, err := pgx.CollectRows(rows, scan)
-		for _, v := range found {
-			do(v)
+		for _, value := range found {
+			do(value)
 		}
 		return err
 	})
 }
 
 // eachPair queues what is done with each record that has one of a list of claims or names.
-func (s *Store) eachPair(b *pgx.Batch, in table, list []calendar.Claim, do func(eventstore.Pair)) {
-	each(b, s.q("SELECT space, key, record FROM @"+in.name+" WHERE digest = ANY ($1::bytea[]) ORDER BY record"), scanPair, do, column(list, digest))
+func (s *Store) eachPair(batch *pgx.Batch, in table, list []calendar.Claim, do func(eventstore.Pair)) {
+	each(batch, s.q("SELECT space, key, record FROM @"+in.name+" WHERE digest = ANY ($1::bytea[]) ORDER BY record"), scanPair, do, column(list, digest))
 }
 
 // The columns that the scan functions read.
@@ -168,68 +168,68 @@ const (
 	checkpointColumns = "size, origin, note, time, keys"
 )
 
-func scanEntry(r pgx.CollectableRow) (e eventstore.Entry, err error) {
+func scanEntry(collectableRow pgx.CollectableRow) (entry eventstore.Entry, err error) {
 	var kind string
 	var millis int64
 	var salts, hashes []byte
 	var by calendar.Position
-	err = r.Scan(&e.Position, &kind, &e.ID, &e.Version, &millis, &e.Actor, &e.Change,
-		&e.Cause.Client, &e.Cause.Request, &e.Cause.Reason, (*[]byte)(&e.Fields), (*[]byte)(&e.State), &e.Secret, &salts, &by, &hashes)
-	e.Time = time.UnixMilli(millis).UTC()
-	if e.Complete(kind, salts, by, hashes); by > 0 && len(e.Fields)+len(e.State) == 0 { // else an erasure left text
-		e.Fields, e.State = nil, nil
+	err = collectableRow.Scan(&entry.Position, &kind, &entry.ID, &entry.Version, &millis, &entry.Actor, &entry.Change,
+		&entry.Cause.Client, &entry.Cause.Request, &entry.Cause.Reason, (*[]byte)(&entry.Fields), (*[]byte)(&entry.State), &entry.Secret, &salts, &by, &hashes)
+	entry.Time = time.UnixMilli(millis).UTC()
+	if entry.Complete(kind, salts, by, hashes); by > 0 && len(entry.Fields)+len(entry.State) == 0 { // else an erasure left text
+		entry.Fields, entry.State = nil, nil
 	}
-	return e, err
+	return entry, err
 }
 
-func scanHeld(r pgx.CollectableRow) (h eventstore.Held, err error) {
+func scanHeld(collectableRow pgx.CollectableRow) (held eventstore.Held, err error) {
 	var kind, claims, names string
-	err = r.Scan(&h.ID, &kind, &h.Version, &h.Position, &h.Secret, &h.Erased, (*[]byte)(&h.Record), &claims, &names)
-	h.Complete(kind, claims, names)
-	return h, err
+	err = collectableRow.Scan(&held.ID, &kind, &held.Version, &held.Position, &held.Secret, &held.Erased, (*[]byte)(&held.Record), &claims, &names)
+	held.Complete(kind, claims, names)
+	return held, err
 }
 
-func scanPair(r pgx.CollectableRow) (p eventstore.Pair, err error) {
-	return p, r.Scan(&p.Space, &p.Key, &p.Record)
+func scanPair(collectableRow pgx.CollectableRow) (pair eventstore.Pair, err error) {
+	return pair, collectableRow.Scan(&pair.Space, &pair.Key, &pair.Record)
 }
 
-func scanReceipt(r pgx.CollectableRow) (*eventstore.Receipt, error) {
+func scanReceipt(collectableRow pgx.CollectableRow) (*eventstore.Receipt, error) {
 	out := &eventstore.Receipt{}
 	var fingerprint []byte
 	var kept int64
-	err := r.Scan(&out.User, &out.Key, &fingerprint, &out.Record, &out.Version, &out.Position, &kept)
+	err := collectableRow.Scan(&out.User, &out.Key, &fingerprint, &out.Record, &out.Version, &out.Position, &kept)
 	copy(out.Fingerprint[:], fingerprint)
 	out.Time = time.UnixMilli(kept).UTC()
 	return out, err
 }
 
-func scanCheckpoint(r pgx.CollectableRow) (c eventstore.Checkpoint, err error) {
+func scanCheckpoint(collectableRow pgx.CollectableRow) (checkpoint eventstore.Checkpoint, err error) {
 	var millis int64
-	err = r.Scan(&c.Size, &c.Origin, &c.Note, &millis, &c.Keys)
-	c.Time = time.UnixMilli(millis).UTC()
-	return c, err
+	err = collectableRow.Scan(&checkpoint.Size, &checkpoint.Origin, &checkpoint.Note, &millis, &checkpoint.Keys)
+	checkpoint.Time = time.UnixMilli(millis).UTC()
+	return checkpoint, err
 }
 
-func scanLeaf(r pgx.CollectableRow) (e eventstore.Entry, err error) {
+func scanLeaf(collectableRow pgx.CollectableRow) (entry eventstore.Entry, err error) {
 	var leaf []byte
-	err = r.Scan(&e.Position, &leaf)
-	copy(e.Leaf[:], leaf)
-	return e, err
+	err = collectableRow.Scan(&entry.Position, &leaf)
+	copy(entry.Leaf[:], leaf)
+	return entry, err
 }
 
 // number returns a position as PostgreSQL stores it; those beyond its range are after
 // every entry.
-func number(p calendar.Position) int64 { return int64(min(p, math.MaxInt64)) }
+func number(position calendar.Position) int64 { return int64(min(position, math.MaxInt64)) }
 
 // digest is what a claim or a name is found by: keys may be longer than an index takes.
-func digest(c calendar.Claim) []byte {
-	b := binary.BigEndian.AppendUint64(nil, uint64(len(c.Space)))
-	sum := sha256.Sum256(append(append(b, c.Space...), c.Key...))
+func digest(claim calendar.Claim) []byte {
+	data := binary.BigEndian.AppendUint64(nil, uint64(len(claim.Space)))
+	sum := sha256.Sum256(append(append(data, claim.Space...), claim.Key...))
 	return sum[:]
 }
 
 // receiptDigest is what a receipt is found by.
-func receiptDigest(k eventstore.ReceiptKey) []byte {
-	sum := sha256.Sum256(append(binary.BigEndian.AppendUint64(nil, uint64(k.User)), k.Key...))
+func receiptDigest(receiptKey eventstore.ReceiptKey) []byte {
+	sum := sha256.Sum256(append(binary.BigEndian.AppendUint64(nil, uint64(receiptKey.User)), receiptKey.Key...))
 	return sum[:]
 }

@@ -25,15 +25,15 @@ const minVersion = 140000
 // Migrate makes the schema of a store if none exists and gives Options.ServiceRole
 // its rights, without opening the store. It is for the role that owns the schema; the
 // service may then run as one that owns nothing.
-func Migrate(ctx context.Context, url string, o Options) error {
-	if err := o.complete(); err != nil {
+func Migrate(ctx context.Context, url string, options Options) error {
+	if err := options.complete(); err != nil {
 		return err
 	}
 	config, err := parse(url)
 	if err != nil {
 		return err
 	}
-	conn, err := migrate(ctx, config.ConnConfig, o)
+	conn, err := migrate(ctx, config.ConnConfig, options)
 	if err != nil {
 		return err
 	}
@@ -41,12 +41,12 @@ func Migrate(ctx context.Context, url string, o Options) error {
 }
 
 // migrate is Migrate, and returns the connection that it used.
-func migrate(ctx context.Context, config *pgx.ConnConfig, o Options) (*pgx.Conn, error) {
-	conn, err := connect(ctx, config, o.Schema)
+func migrate(ctx context.Context, config *pgx.ConnConfig, options Options) (*pgx.Conn, error) {
+	conn, err := connect(ctx, config, options.Schema)
 	if err != nil {
 		return nil, err
 	}
-	if err := translateOn(ctx, conn, prepare(ctx, conn, o)); err != nil {
+	if err := translateOn(ctx, conn, prepare(ctx, conn, options)); err != nil {
 		_ = conn.Close(context.WithoutCancel(ctx)) // nothing was left undone
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func migrate(ctx context.Context, config *pgx.ConnConfig, o Options) (*pgx.Conn,
 }
 
 // prepare makes the schema and grants the rights, where the one or the other is missing.
-func prepare(ctx context.Context, conn *pgx.Conn, o Options) error {
+func prepare(ctx context.Context, conn *pgx.Conn, options Options) error {
 	var version int
 	var encoding string
 	const server = "SELECT current_setting('server_version_num')::int, current_setting('server_encoding')"
@@ -64,13 +64,13 @@ func prepare(ctx context.Context, conn *pgx.Conn, o Options) error {
 	if version < minVersion || encoding != "UTF8" {
 		return fmt.Errorf("server has version %d and encoding %s: must be %d or later and UTF8", version, encoding, minVersion)
 	}
-	there, err := isThere(ctx, conn, o.Schema)
+	there, err := isThere(ctx, conn, options.Schema)
 	switch {
 	case err != nil:
 		return err
-	case !there && o.Existing:
+	case !there && options.Existing:
 		return eventstore.ErrNoStore
-	case there && o.ServiceRole == "":
+	case there && options.ServiceRole == "":
 		return nil
 	}
 	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, func(tx pgx.Tx) error {
@@ -79,16 +79,16 @@ func prepare(ctx context.Context, conn *pgx.Conn, o Options) error {
 			return err
 		}
 		if !there {
-			if err := create(ctx, conn, o.Schema); sqlState(err) == refused {
-				return fmt.Errorf("schema %s has no event store, which its owner has to make: %w", o.Schema, err)
+			if err := create(ctx, conn, options.Schema); sqlState(err) == refused {
+				return fmt.Errorf("schema %s has no event store, which its owner has to make: %w", options.Schema, err)
 			} else if err != nil {
 				return err
 			}
 		}
-		if o.ServiceRole == "" {
+		if options.ServiceRole == "" {
 			return nil
 		}
-		_, err := tx.Exec(ctx, strings.NewReplacer("@", o.Schema, "$", o.ServiceRole).Replace(rightsText))
+		_, err := tx.Exec(ctx, strings.NewReplacer("@", options.Schema, "$", options.ServiceRole).Replace(rightsText))
 		return err
 	})
 }

@@ -36,12 +36,12 @@ func TestRotatedPassword(t *testing.T) {
 	rotate("one")
 	var log lockedBuffer
 	at := with(t, strings.Replace(own.URL(), "postgres://postgres@", "postgres://plain@", 1), "passfile="+file)
-	s := open(t, at, postgres.Options{Log: log.logger()})
-	write(t, s, 1, 1, "before")
+	store := open(t, at, postgres.Options{Log: log.logger()})
+	write(t, store, 1, 1, "before")
 	rotate("two")
 	own.Exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'plain'")
-	eventually(t, "read", func() error { _, err := position(t.Context(), s); return err })
-	write(t, s, 1, 2, "after")
+	eventually(t, "read", func() error { _, err := position(t.Context(), store); return err })
+	write(t, store, 1, 2, "after")
 	eventually(t, "listens", func() error {
 		if own.Exec("SELECT count(*) FROM pg_stat_activity WHERE usename = 'plain' AND query LIKE 'LISTEN%'") != "1" {
 			return fmt.Errorf("nobody does:\n%s", log.String())

@@ -73,14 +73,14 @@ func dial(ctx context.Context, url, schema string) (*pgx.Conn, error) {
 
 // checkSession returns an error that names the first setting of a session that is not
 // what the store relies on.
-func checkSession(ctx context.Context, c *pgx.Conn, schema string) error {
+func checkSession(ctx context.Context, conn *pgx.Conn, schema string) error {
 	names := slices.Sorted(maps.Keys(sessionSettings))
 	found := make([]string, len(names))
 	columns, into := make([]string, len(names)), make([]any, len(names))
 	for i, name := range names {
 		columns[i], into[i] = settingValue(name), &found[i]
 	}
-	if err := c.QueryRow(ctx, "SELECT "+strings.Join(columns, ", "), schema).Scan(into...); err != nil {
+	if err := conn.QueryRow(ctx, "SELECT "+strings.Join(columns, ", "), schema).Scan(into...); err != nil {
 		return err
 	}
 	for i, name := range names {

@@ -34,13 +34,13 @@ func dropRoles(t *testing.T, roles ...string) {
 	t.Helper()
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
-		c, err := pgx.Connect(ctx, server(t))
+		conn, err := pgx.Connect(ctx, server(t))
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = c.Close(ctx) }()
+		defer func() { _ = conn.Close(ctx) }()
 		for _, role := range roles {
-			if _, err := c.Exec(ctx, "DROP OWNED BY "+role+" CASCADE; DROP ROLE "+role); err != nil {
+			if _, err := conn.Exec(ctx, "DROP OWNED BY "+role+" CASCADE; DROP ROLE "+role); err != nil {
 				t.Error(err)
 			}
 		}
@@ -84,11 +84,11 @@ func TestSettingsOfTheRole(t *testing.T) {
 // one, neither when a policy hides it from the role; another store is believed.
 func TestEmptyLog(t *testing.T) {
 	t.Parallel()
-	c, in := admin(t), schema(t)
+	conn, in := admin(t), schema(t)
 	url := roleOf(t, server(t), in, "row_security = 'on'")
-	s := open(t, url, postgres.Options{Schema: in})
-	write(t, s, 1, 1, "there")
-	epoch := s.Epoch()
+	store := open(t, url, postgres.Options{Schema: in})
+	write(t, store, 1, 1, "there")
+	epoch := store.Epoch()
 	for what, texts := range map[string][2]string{
 		"hidden": {"ALTER TABLE @.commits ENABLE ROW LEVEL SECURITY; ALTER TABLE @.commits FORCE ROW LEVEL SECURITY", "ALTER TABLE @.commits DISABLE ROW LEVEL SECURITY"},
 		"gone": {
@@ -96,22 +96,22 @@ func TestEmptyLog(t *testing.T) {
 			"INSERT INTO @.commits SELECT * FROM @.aside; DROP TABLE @.aside",
 		},
 	} {
-		sqlExec(t, c, strings.ReplaceAll(texts[0], "@", in))
-		if head, err := position(t.Context(), s); !errors.Is(err, eventstore.ErrUnavailable) {
+		sqlExec(t, conn, strings.ReplaceAll(texts[0], "@", in))
+		if head, err := position(t.Context(), store); !errors.Is(err, eventstore.ErrUnavailable) {
 			t.Errorf("%s: head %d, %v", what, head, err)
 		}
 		if _, err := postgres.Open(t.Context(), url, postgres.Options{Schema: in}); what == "hidden" && (err == nil || !strings.Contains(err.Error(), "row-level security")) {
 			t.Errorf("opening: %v", err)
 		}
-		sqlExec(t, c, strings.ReplaceAll(texts[1], "@", in))
-		eventually(t, "head", func() error { _, err := position(t.Context(), s); return err })
-		if s.Epoch() != epoch {
+		sqlExec(t, conn, strings.ReplaceAll(texts[1], "@", in))
+		eventually(t, "head", func() error { _, err := position(t.Context(), store); return err })
+		if store.Epoch() != epoch {
 			t.Errorf("%s: another history, though the log was only hidden", what)
 		}
 	}
-	sqlExec(t, c, strings.ReplaceAll("ALTER TABLE @.commits DISABLE TRIGGER ALL; DELETE FROM @.commits; UPDATE @.identity SET uuid = gen_random_uuid()", "@", in))
+	sqlExec(t, conn, strings.ReplaceAll("ALTER TABLE @.commits DISABLE TRIGGER ALL; DELETE FROM @.commits; UPDATE @.identity SET uuid = gen_random_uuid()", "@", in))
 	eventually(t, "another store", func() error {
-		if head, err := position(t.Context(), s); err != nil || head != 0 || s.Epoch() == epoch {
+		if head, err := position(t.Context(), store); err != nil || head != 0 || store.Epoch() == epoch {
 			return errors.Join(err, errors.New("is not seen"))
 		}
 		return nil
@@ -127,14 +127,14 @@ func pooler(t *testing.T, at string) string {
 		t.Fatal(err)
 	}
 	address := u.Host
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = l.Close() })
+	t.Cleanup(func() { _ = listener.Close() })
 	go func() {
 		for {
-			client, err := l.Accept()
+			client, err := listener.Accept()
 			if err != nil {
 				return
 			}
@@ -144,7 +144,7 @@ func pooler(t *testing.T, at string) string {
 			}()
 		}
 	}()
-	u.Host = l.Addr().String()
+	u.Host = listener.Addr().String()
 	return u.String()
 }
 
@@ -169,14 +169,14 @@ func pool(ctx context.Context, back *pgproto3.Backend, client io.Writer, address
 	var servers [2]*pgproto3.Frontend
 	answer := func(server *pgproto3.Frontend, pass bool) (idle bool) { // up to the end of a query
 		for {
-			m, err := server.Receive()
+			backendMessage, err := server.Receive()
 			if err != nil {
 				return false
 			}
 			if pass {
-				back.Send(m)
+				back.Send(backendMessage)
 			}
-			if end, ok := m.(*pgproto3.ReadyForQuery); ok {
+			if end, ok := backendMessage.(*pgproto3.ReadyForQuery); ok {
 				_ = back.Flush() // the client sees what comes
 				return end.TxStatus == 'I'
 			}
@@ -196,12 +196,12 @@ func pool(ctx context.Context, back *pgproto3.Backend, client io.Writer, address
 		answer(servers[i], i == 0)
 	}
 	for {
-		m, err := back.Receive()
+		frontendMessage, err := back.Receive()
 		if err != nil {
 			return
 		}
-		servers[0].Send(m)
-		switch m.(type) {
+		servers[0].Send(frontendMessage)
+		switch frontendMessage.(type) {
 		case *pgproto3.Query, *pgproto3.Sync:
 			if servers[0].Flush() != nil {
 				return
@@ -220,10 +220,10 @@ func TestPooler(t *testing.T) {
 	t.Parallel()
 	at, in := pooler(t, server(t)), schema(t)
 	opened := open(t, server(t), postgres.Options{Schema: in})
-	s, err := postgres.Open(t.Context(), at, postgres.Options{Schema: in, PollOnly: true})
+	store, err := postgres.Open(t.Context(), at, postgres.Options{Schema: in, PollOnly: true})
 	if err == nil {
-		_, err = s.Load(t.Context(), 1)
-		_ = s.Close() // its error was looked at
+		_, err = store.Load(t.Context(), 1)
+		_ = store.Close() // its error was looked at
 	}
 	if !errors.Is(err, eventstore.ErrUnavailable) || !strings.Contains(err.Error(), "pooler") || !strings.Contains(err.Error(), "default_query_exec_mode=exec") {
 		t.Errorf("without the setting: got %v, want an error that names pooler and setting", err)

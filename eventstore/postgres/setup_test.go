@@ -36,55 +36,55 @@ func schema(tb testing.TB) string {
 // with gives a URL with more parameters.
 func with(tb testing.TB, at string, params ...string) string {
 	tb.Helper()
-	u, err := url.Parse(at)
+	address, err := url.Parse(at)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	q := u.Query()
-	for _, p := range params {
-		name, value, _ := strings.Cut(p, "=")
-		q.Set(name, value)
+	values := address.Query()
+	for _, text := range params {
+		name, value, _ := strings.Cut(text, "=")
+		values.Set(name, value)
 	}
-	u.RawQuery = q.Encode()
-	return u.String()
+	address.RawQuery = values.Encode()
+	return address.String()
 }
 
 // admin gives a connection of the superuser that ends with the test.
 func admin(tb testing.TB) *pgx.Conn {
 	tb.Helper()
-	c, err := pgx.Connect(tb.Context(), server(tb))
+	conn, err := pgx.Connect(tb.Context(), server(tb))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { _ = c.Close(context.WithoutCancel(tb.Context())) })
-	return c
+	tb.Cleanup(func() { _ = conn.Close(context.WithoutCancel(tb.Context())) })
+	return conn
 }
 
-func sqlExec(tb testing.TB, c *pgx.Conn, text string) {
+func sqlExec(tb testing.TB, conn *pgx.Conn, text string) {
 	tb.Helper()
-	if _, err := c.Exec(tb.Context(), text); err != nil {
+	if _, err := conn.Exec(tb.Context(), text); err != nil {
 		tb.Fatalf("%s: %v", text, err)
 	}
 }
 
 // open opens a store and closes it when the test ends. Tests run next to each
 // other on one server, so each has a few connections only, and time.
-func open(tb testing.TB, at string, o postgres.Options) *postgres.Store {
+func open(tb testing.TB, at string, options postgres.Options) *postgres.Store {
 	tb.Helper()
-	o.Timeout, o.ReadTimeout = cmp.Or(o.Timeout, time.Minute), cmp.Or(o.ReadTimeout, 30*time.Second)
-	if o.PoolSize == 0 {
-		o.PoolSize = 4
+	options.Timeout, options.ReadTimeout = cmp.Or(options.Timeout, time.Minute), cmp.Or(options.ReadTimeout, 30*time.Second)
+	if options.PoolSize == 0 {
+		options.PoolSize = 4
 	}
-	s, err := postgres.Open(tb.Context(), at, o)
+	store, err := postgres.Open(tb.Context(), at, options)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if err := s.Close(); err != nil {
+		if err := store.Close(); err != nil {
 			tb.Errorf("Close: %v", err)
 		}
 	})
-	return s
+	return store
 }
 
 // harness opens stores. The longest that it may wait is that of the suite.
@@ -92,32 +92,32 @@ func harness(open func(tb testing.TB, schema string) storetest.Store) storetest.
 	var schemas sync.Map // by store
 	in := func(tb testing.TB, name string) storetest.Store {
 		tb.Helper()
-		s := open(tb, name)
-		schemas.Store(s, name)
-		return s
+		store := open(tb, name)
+		schemas.Store(store, name)
+		return store
 	}
 	return storetest.Harness{
 		Open: func(tb testing.TB) storetest.Store {
 			tb.Helper()
 			return in(tb, schema(tb))
 		},
-		Reopen: func(tb testing.TB, s storetest.Store) storetest.Store {
+		Reopen: func(tb testing.TB, store storetest.Store) storetest.Store {
 			tb.Helper()
-			if err := s.Close(); err != nil {
+			if err := store.Close(); err != nil {
 				tb.Fatalf("Close: %v", err)
 			}
-			name, _ := schemas.Load(s)
+			name, _ := schemas.Load(store)
 			return in(tb, name.(string))
 		},
-		Stray: func(tb testing.TB, s storetest.Store, h eventstore.Held) {
+		Stray: func(tb testing.TB, store storetest.Store, held eventstore.Held) {
 			tb.Helper()
-			name, _ := schemas.Load(s)
+			name, _ := schemas.Load(store)
 			insert := "INSERT INTO " + name.(string) + ".%s (digest, record, space, key) VALUES (sha256('%s'), %d, '%s', '%s')"
-			for _, c := range h.Claims {
-				sqlExec(tb, admin(tb), fmt.Sprintf(insert, "claims", c.Key, h.ID, c.Space, c.Key))
+			for _, claim := range held.Claims {
+				sqlExec(tb, admin(tb), fmt.Sprintf(insert, "claims", claim.Key, held.ID, claim.Space, claim.Key))
 			}
-			for _, n := range h.Names {
-				sqlExec(tb, admin(tb), fmt.Sprintf(insert, "names", n.Key, h.ID, n.Space, n.Key))
+			for _, n := range held.Names {
+				sqlExec(tb, admin(tb), fmt.Sprintf(insert, "names", n.Key, held.ID, n.Space, n.Key))
 			}
 		},
 		Patience: time.Minute,
@@ -125,26 +125,26 @@ func harness(open func(tb testing.TB, schema string) storetest.Store) storetest.
 }
 
 // position returns where the log of a store stands.
-func position(ctx context.Context, s eventstore.Store) (calendar.Position, error) {
-	h, err := s.Head(ctx, eventstore.Point{})
-	return h.Position, err
+func position(ctx context.Context, store eventstore.Store) (calendar.Position, error) {
+	head, err := store.Head(ctx, eventstore.Point{})
+	return head.Position, err
 }
 
 // tag makes an Append that creates or updates a tag: version 1 is the first.
 func tag(tb testing.TB, id calendar.ID, version int64, slug string) eventstore.Append {
 	tb.Helper()
 	now := time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC)
-	var r *calendar.Record
-	var d eventstore.Draft
+	var record *calendar.Record
+	var draft eventstore.Draft
 	for v := range version {
-		c := calendar.Change{Name: "tag.updated", Kind: calendar.KindTag, ID: id, Fields: calendar.Fields{"slug": fmt.Sprintf("%s-%d", slug, v)}}
+		change := calendar.Change{Name: "tag.updated", Kind: calendar.KindTag, ID: id, Fields: calendar.Fields{"slug": fmt.Sprintf("%s-%d", slug, v)}}
 		if v == 0 {
-			c.Name, c.Home = "tag.created", calendar.LangEN
-			c.Fields["name"] = calendar.Text{calendar.LangEN: "Name of " + slug}
+			change.Name, change.Home = "tag.created", calendar.LangEN
+			change.Fields["name"] = calendar.Text{calendar.LangEN: "Name of " + slug}
 		}
-		d, r = storetest.Draft(tb, r, c, now)
+		draft, record = storetest.Draft(tb, record, change, now)
 	}
-	return eventstore.Append{Drafts: []eventstore.Draft{d}, Time: now, Actor: 7, Cause: eventstore.Cause{Client: "test"}}
+	return eventstore.Append{Drafts: []eventstore.Draft{draft}, Time: now, Actor: 7, Cause: eventstore.Cause{Client: "test"}}
 }
 
 // because is tag with a reason of its own: the same version in two histories.
@@ -156,17 +156,17 @@ func because(tb testing.TB, id calendar.ID, version int64, reason string) events
 }
 
 // write appends a version of a tag, which fails the test when it is refused.
-func write(tb testing.TB, s *postgres.Store, id calendar.ID, version int64, reason string) {
+func write(tb testing.TB, store *postgres.Store, id calendar.ID, version int64, reason string) {
 	tb.Helper()
-	if res := s.Append(tb.Context(), []eventstore.Append{because(tb, id, version, reason)})[0]; res.Err != nil {
+	if res := store.Append(tb.Context(), []eventstore.Append{because(tb, id, version, reason)})[0]; res.Err != nil {
 		tb.Fatalf("version %d of %d: %v", version, id, res.Err)
 	}
 }
 
 // wantEntries wants a log that verifies.
-func wantEntries(t *testing.T, s eventstore.Store, want int) {
+func wantEntries(t *testing.T, store eventstore.Store, want int) {
 	t.Helper()
-	if _, n, err := storetest.Verify(t.Context(), s, nil); err != nil || n != calendar.Position(want) {
+	if _, n, err := storetest.Verify(t.Context(), store, nil); err != nil || n != calendar.Position(want) {
 		t.Errorf("Verify: %d entries, want %d, %v", n, want, err)
 	}
 }

@@ -14,27 +14,27 @@ import (
 )
 
 // calls are one call of each kind that goes to the server.
-func calls(t *testing.T, s *postgres.Store, appended calendar.ID) map[string]func(context.Context) error {
+func calls(t *testing.T, store *postgres.Store, appended calendar.ID) map[string]func(context.Context) error {
 	t.Helper()
 	a := because(t, appended, 1, "call")
 	return map[string]func(context.Context) error{
 		"append": func(ctx context.Context) error {
-			err := s.Append(ctx, []eventstore.Append{a})[0].Err
+			err := store.Append(ctx, []eventstore.Append{a})[0].Err
 			if errors.Is(err, eventstore.ErrConflict) { // the try before was written
 				return nil
 			}
 			return err
 		},
-		"head": func(ctx context.Context) error { _, err := position(ctx, s); return err },
-		"load": func(ctx context.Context) error { _, err := s.Load(ctx, 1); return err },
+		"head": func(ctx context.Context) error { _, err := position(ctx, store); return err },
+		"load": func(ctx context.Context) error { _, err := store.Load(ctx, 1); return err },
 		"history": func(ctx context.Context) error {
-			_, err := s.Read(ctx, eventstore.Range{Record: 1, Limit: 10})
+			_, err := store.Read(ctx, eventstore.Range{Record: 1, Limit: 10})
 			return err
 		},
-		"ids":   func(ctx context.Context) error { _, err := s.NewIDs(ctx, 1); return err },
-		"lease": func(ctx context.Context) error { _, err := s.Acquire(ctx, "relay", "a", time.Minute); return err },
-		"sync":  s.Sync,
-		"key":   func(ctx context.Context) error { _, err := s.Receipt(ctx, 1, "k"); return err },
+		"ids":   func(ctx context.Context) error { _, err := store.NewIDs(ctx, 1); return err },
+		"lease": func(ctx context.Context) error { _, err := store.Acquire(ctx, "relay", "a", time.Minute); return err },
+		"sync":  store.Sync,
+		"key":   func(ctx context.Context) error { _, err := store.Receipt(ctx, 1, "k"); return err },
 	}
 }
 
@@ -44,11 +44,11 @@ func TestServerFallsSilent(t *testing.T) {
 	t.Parallel()
 	proxy := engines.NewProxy(t, server(t))
 	const read, write, slack = 2 * time.Second, 4 * time.Second, time.Minute
-	s := open(t, proxy.URL, postgres.Options{Schema: schema(t), PoolSize: 8, ReadTimeout: read, Timeout: write})
+	store := open(t, proxy.URL, postgres.Options{Schema: schema(t), PoolSize: 8, ReadTimeout: read, Timeout: write})
 	round := func(id calendar.ID, fail func(name string, err error)) {
 		var wg sync.WaitGroup
 		for range 3 {
-			for name, call := range calls(t, s, id) {
+			for name, call := range calls(t, store, id) {
 				wg.Go(func() {
 					began := time.Now()
 					if err := call(t.Context()); err != nil {
@@ -82,20 +82,20 @@ func TestServerFallsSilent(t *testing.T) {
 func TestServerIsAway(t *testing.T) {
 	t.Parallel()
 	proxy := engines.NewProxy(t, server(t))
-	s := open(t, proxy.URL, postgres.Options{Schema: schema(t), ReadTimeout: time.Second, Timeout: 2 * time.Second})
+	store := open(t, proxy.URL, postgres.Options{Schema: schema(t), ReadTimeout: time.Second, Timeout: 2 * time.Second})
 	proxy.Swallow(true)
-	for name, call := range calls(t, s, 1) {
+	for name, call := range calls(t, store, 1) {
 		if err := call(t.Context()); !errors.Is(err, eventstore.ErrUnavailable) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	proxy.Swallow(false)
-	for name, call := range calls(t, s, 1) {
+	for name, call := range calls(t, store, 1) {
 		eventually(t, name, func() error { return call(t.Context()) })
 	}
 	proxy.Swallow(true)
 	began := time.Now()
-	if err := s.Close(); err != nil || time.Since(began) > time.Minute {
+	if err := store.Close(); err != nil || time.Since(began) > time.Minute {
 		t.Errorf("Close: %v after %s", err, time.Since(began))
 	}
 }

@@ -53,11 +53,11 @@ func TestSynchronousStandby(t *testing.T) {
 		}
 	}
 	for _, store := range []*postgres.Store{s, other} {
-		if r, err := store.Receipt(t.Context(), 7, "k"); !errors.Is(err, eventstore.ErrUnavailable) {
-			t.Errorf("the receipt: %+v, %v", r, err)
+		if receipt, err := store.Receipt(t.Context(), 7, "k"); !errors.Is(err, eventstore.ErrUnavailable) {
+			t.Errorf("the receipt: %+v, %v", receipt, err)
 		}
-		if l, err := store.Acquire(t.Context(), "relay", "a", time.Minute); err != nil || l.Holder != "a" {
-			t.Errorf("a lease waits for the standby: %+v, %v", l, err)
+		if lease, err := store.Acquire(t.Context(), "relay", "a", time.Minute); err != nil || lease.Holder != "a" {
+			t.Errorf("a lease waits for the standby: %+v, %v", lease, err)
 		}
 	}
 	standby.Start()
@@ -80,18 +80,18 @@ func TestCommitCancelled(t *testing.T) {
 	primary.Exec("ALTER ROLE postgres SET client_min_messages = 'error'")
 	primary.Exec("ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()")
 	open(t, primary.URL()+"?options=-csynchronous_commit%3Dlocal", postgres.Options{}) // makes the schema
-	s := open(t, primary.URL(), postgres.Options{Timeout: time.Minute})
+	store := open(t, primary.URL(), postgres.Options{Timeout: time.Minute})
 	go func() {
-		c, err := pgx.Connect(t.Context(), primary.URL())
+		conn, err := pgx.Connect(t.Context(), primary.URL())
 		for err == nil { // until the test is over
 			<-time.After(50 * time.Millisecond)
-			_, err = c.Exec(t.Context(), "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+			_, err = conn.Exec(t.Context(), "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
 		}
 	}()
-	if res := s.Append(t.Context(), []eventstore.Append{tag(t, 1, 1, "one")})[0]; !errors.Is(res.Err, eventstore.ErrUnavailable) {
+	if res := store.Append(t.Context(), []eventstore.Append{tag(t, 1, 1, "one")})[0]; !errors.Is(res.Err, eventstore.ErrUnavailable) {
 		t.Errorf("append: %+v", res)
 	}
-	if err := s.Sync(t.Context()); !errors.Is(err, eventstore.ErrUnavailable) {
+	if err := store.Sync(t.Context()); !errors.Is(err, eventstore.ErrUnavailable) {
 		t.Errorf("sync: %v", err)
 	}
 }

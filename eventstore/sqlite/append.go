@@ -30,35 +30,35 @@ func (s *Store) commit(ctx context.Context, items []*eventstore.Item) error {
 	if err := s.permitted(ctx); err != nil {
 		return err
 	}
-	g := eventstore.NewGroup(s.Epoch(), items)
+	group := eventstore.NewGroup(s.Epoch(), items)
 	err := s.write(ctx, func(ctx context.Context) error {
-		if err := s.gather(ctx, g); err != nil {
+		if err := s.gather(ctx, group); err != nil {
 			return fmt.Errorf("read for append: %w", err)
 		}
-		g.Decide()
-		for _, r := range g.Stored {
-			r.Time = eventstore.Moment(s.o.Now())
+		group.Decide()
+		for _, receipt := range group.Stored {
+			receipt.Time = eventstore.Moment(s.o.Now())
 		}
-		return s.insert(ctx, g)
+		return s.insert(ctx, group)
 	})
 	s.commits.Add(1) // before the cache is changed, see held
 	if err != nil {
 		s.cache.InvalidateAll() // perhaps it was committed
 		return err
 	}
-	s.learn(g)
+	s.learn(group)
 	return s.permitted(ctx)
 }
 
 // learn has readers see what was committed: first the records, then the head. What was
 // written is seldom read soon, unlike what it links to, which the cache is for.
-func (s *Store) learn(g *eventstore.Group) {
-	for id, h := range g.Records {
-		if s.cache.Invalidate(id); h != nil {
+func (s *Store) learn(group *eventstore.Group) {
+	for id, held := range group.Records {
+		if s.cache.Invalidate(id); held != nil {
 			s.usedID(id)
 		}
 	}
-	s.signal.Move(g.Head(), len(g.Redacts) > 0)
+	s.signal.Move(group.Head(), len(group.Redacts) > 0)
 }
 
 // write runs one transaction on the writing connection.
@@ -87,67 +87,67 @@ func (s *Store) alone(ctx context.Context, do func(ctx context.Context) error) e
 }
 
 // gather reads what the file says about all that the items touch.
-func (s *Store) gather(ctx context.Context, g *eventstore.Group) (err error) {
+func (s *Store) gather(ctx context.Context, group *eventstore.Group) (err error) {
 	end, err := one(ctx, s.writer, endQuery, scanEnd)
 	if err != nil {
 		return err
 	}
-	g.Mark = end.Mark
-	for id := range g.Records {
+	group.Mark = end.Mark
+	for id := range group.Records {
 		if id > end.lastID { // it is new
 			continue
 		}
-		if g.Records[id], err = s.held(ctx, s.writer, id); err != nil {
+		if group.Records[id], err = s.held(ctx, s.writer, id); err != nil {
 			return err
 		}
 	}
-	for c := range g.Holders {
-		if g.Holders[c], err = one(ctx, s.writer, holderQuery, value[calendar.ID], c.Space, c.Key); err != nil {
+	for claim := range group.Holders {
+		if group.Holders[claim], err = one(ctx, s.writer, holderQuery, value[calendar.ID], claim.Space, claim.Key); err != nil {
 			return err
 		}
 	}
-	for n := range g.Counts {
-		if g.Counts[n], err = one(ctx, s.writer, "SELECT count(*) FROM names WHERE space = ? AND key = ?", value[int], n.Space, n.Key); err != nil {
+	for n := range group.Counts {
+		if group.Counts[n], err = one(ctx, s.writer, "SELECT count(*) FROM names WHERE space = ? AND key = ?", value[int], n.Space, n.Key); err != nil {
 			return err
 		}
 	}
-	for k := range g.Receipts {
-		if g.Receipts[k], err = one(ctx, s.writer, receiptQuery+"WHERE user = ? AND key = ?", scanReceipt, int64(k.User), k.Key); err != nil {
+	for receiptKey := range group.Receipts {
+		if group.Receipts[receiptKey], err = one(ctx, s.writer, receiptQuery+"WHERE user = ? AND key = ?", scanReceipt, int64(receiptKey.User), receiptKey.Key); err != nil {
 			return err
 		}
 	}
-	for _, size := range slices.Collect(maps.Keys(g.Signed)) {
+	for _, size := range slices.Collect(maps.Keys(group.Signed)) {
 		signed, err := all(ctx, s.writer, checkpointQuery+"WHERE size = ? OR size = (SELECT max(size) FROM checkpoints)", scanCheckpoint, number(size))
 		if err != nil {
 			return err
 		}
-		for _, c := range signed {
-			g.Signed[c.Size] = c
+		for _, checkpoint := range signed {
+			group.Signed[checkpoint.Size] = checkpoint
 		}
 	}
 	return nil
 }
 
 // insert writes what a group decided.
-func (s *Store) insert(ctx context.Context, g *eventstore.Group) error {
+func (s *Store) insert(ctx context.Context, group *eventstore.Group) error {
 	err := s.inserting(ctx, func(do statement) {
-		insertLog(do, g)
-		insertRecords(do, g.Changes())
-		for _, r := range g.Stored {
+		insertLog(do, group)
+		insertRecords(do, group.Changes())
+		for _, receipt := range group.Stored {
 			do("INSERT INTO receipts (user, key, fingerprint, kept, record, version, position) VALUES (?, ?, ?, ?, ?, ?, ?)",
-				int64(r.User), r.Key, r.Fingerprint[:], r.Time.UnixMilli(), int64(r.Record), r.Version, number(r.Position))
+				int64(receipt.User), receipt.Key, receipt.Fingerprint[:], receipt.Time.UnixMilli(), int64(receipt.Record), receipt.Version, number(receipt.Position))
 		}
-		for _, c := range g.Signs {
+		for _, checkpoint := range group.Signs {
 			do(`INSERT INTO checkpoints (size, origin, note, time, keys) VALUES (?, ?, ?, ?, ?) ON CONFLICT (size) DO UPDATE SET note = excluded.note`,
-				number(c.Size), c.Origin, c.Note, c.Time.UnixMilli(), c.Keys)
+				number(checkpoint.Size), checkpoint.Origin, checkpoint.Note, checkpoint.Time.UnixMilli(), checkpoint.Keys)
 		}
-		for i := range g.Redacted {
-			insertRedacted(do, &g.Redacted[i])
+		for i := range group.Redacted {
+			insertRedacted(do, &group.Redacted[i])
 		}
 	})
-	for _, id := range g.Redacts {
+	for _, id := range group.Redacts {
 		if err == nil {
-			err = s.redact(ctx, g.Records[id])
+			err = s.redact(ctx, group.Records[id])
 		}
 	}
 	return err
@@ -166,78 +166,78 @@ func (s *Store) inserting(ctx context.Context, insert func(do statement)) (err e
 	return err
 }
 
-func insertLog(do statement, g *eventstore.Group) {
-	if len(g.Entries) == 0 {
+func insertLog(do statement, group *eventstore.Group) {
+	if len(group.Entries) == 0 {
 		return
 	}
-	for i := range g.Entries {
-		e := &g.Entries[i]
+	for i := range group.Entries {
+		entry := &group.Entries[i]
 		do(`INSERT INTO entries (position, kind, record, version, time, actor, change, leaf, client, request, reason, body, secret, salts)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, number(e.Position), e.Kind.String(), int64(e.ID), e.Version, e.Time.UnixMilli(),
-			int64(e.Actor), e.Change, e.Leaf[:], e.Cause.Client, e.Cause.Request, e.Cause.Reason, packBody(e), e.Secret, e.Salts.Bytes())
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, number(entry.Position), entry.Kind.String(), int64(entry.ID), entry.Version, entry.Time.UnixMilli(),
+			int64(entry.Actor), entry.Change, entry.Leaf[:], entry.Cause.Client, entry.Cause.Request, entry.Cause.Reason, packBody(entry), entry.Secret, entry.Salts.Bytes())
 	}
-	for _, c := range g.Commits {
-		do("INSERT INTO commits (first, last, hash) VALUES (?, ?, ?)", number(c.First), number(c.Last), c.Hash[:])
+	for _, commit := range group.Commits {
+		do("INSERT INTO commits (first, last, hash) VALUES (?, ?, ?)", number(commit.First), number(commit.Last), commit.Hash[:])
 	}
 	do(`INSERT INTO times (block, least, greatest) SELECT position / 1024 AS block, min(time), max(time) FROM entries WHERE position >= ? GROUP BY block
-		ON CONFLICT (block) DO UPDATE SET least = min(least, excluded.least), greatest = max(greatest, excluded.greatest)`, number(g.Entries[0].Position))
-	for _, t := range g.Slugs {
+		ON CONFLICT (block) DO UPDATE SET least = min(least, excluded.least), greatest = max(greatest, excluded.greatest)`, number(group.Entries[0].Position))
+	for _, t := range group.Slugs {
 		do("INSERT INTO slugs (space, key, position, record) VALUES (?, ?, ?, ?)", t.Claim.Space, t.Claim.Key, number(t.Position), int64(t.Record))
 	}
 }
 
-func insertRecords(do statement, c eventstore.Changes) {
-	for _, p := range c.DroppedClaims {
-		do("DELETE FROM claims WHERE space = ? AND key = ?", p.Space, p.Key)
+func insertRecords(do statement, changes eventstore.Changes) {
+	for _, pair := range changes.DroppedClaims {
+		do("DELETE FROM claims WHERE space = ? AND key = ?", pair.Space, pair.Key)
 	}
-	for _, p := range c.DroppedNames {
-		do("DELETE FROM names WHERE space = ? AND key = ? AND record = ?", p.Space, p.Key, int64(p.Record))
+	for _, pair := range changes.DroppedNames {
+		do("DELETE FROM names WHERE space = ? AND key = ? AND record = ?", pair.Space, pair.Key, int64(pair.Record))
 	}
-	for _, h := range c.Records {
+	for _, held := range changes.Records {
 		do(`INSERT INTO records (id, kind, version, position, secret, erased) VALUES (?, ?, ?, ?, ?, ?)
 			ON CONFLICT (id) DO UPDATE SET version = excluded.version, position = excluded.position, secret = excluded.secret, erased = excluded.erased`,
-			int64(h.ID), h.Kind.String(), h.Version, number(h.Position), h.Secret, h.Erased)
+			int64(held.ID), held.Kind.String(), held.Version, number(held.Position), held.Secret, held.Erased)
 	}
-	for _, p := range c.Claims { // one that is held is an error
-		do("INSERT INTO claims (space, key, record) VALUES (?, ?, ?)", p.Space, p.Key, int64(p.Record))
+	for _, pair := range changes.Claims { // one that is held is an error
+		do("INSERT INTO claims (space, key, record) VALUES (?, ?, ?)", pair.Space, pair.Key, int64(pair.Record))
 	}
-	for _, p := range c.Names {
-		do("INSERT INTO names (space, key, record) VALUES (?, ?, ?)", p.Space, p.Key, int64(p.Record))
+	for _, pair := range changes.Names {
+		do("INSERT INTO names (space, key, record) VALUES (?, ?, ?)", pair.Space, pair.Key, int64(pair.Record))
 	}
 }
 
-func insertRedacted(do statement, e *eventstore.Entry) {
-	do("INSERT INTO redacted (position, by, hashes) VALUES (?, ?, ?)", number(e.Position), number(e.Redacted.By), e.Redacted.Bytes())
+func insertRedacted(do statement, entry *eventstore.Entry) {
+	do("INSERT INTO redacted (position, by, hashes) VALUES (?, ?, ?)", number(entry.Position), number(entry.Redacted.By), entry.Redacted.Bytes())
 }
 
 // redact takes away what is left of the entries before the last one of a record, which
 // erased it, and its past slugs.
-func (s *Store) redact(ctx context.Context, h *eventstore.Held) error {
+func (s *Store) redact(ctx context.Context, held *eventstore.Held) error {
 	const left = entryQuery + `WHERE e.record = ? AND e.version < ? AND (x.position IS NULL OR length(e.body) > 0
 		OR e.client <> '' OR e.request <> '' OR e.reason <> '' OR e.secret IS NOT NULL) ORDER BY e.version LIMIT 256`
 	scan := func(r row) (eventstore.Entry, error) {
-		e, err := scanEntry(r)
+		entry, err := scanEntry(r)
 		if errors.Is(err, eventstore.ErrDamaged) { // it goes as well, and stays to be found
 			err = nil
 		}
-		return e, err
+		return entry, err
 	}
 	for {
-		entries, err := all(ctx, s.writer, left, scan, int64(h.ID), h.Version)
+		entries, err := all(ctx, s.writer, left, scan, int64(held.ID), held.Version)
 		if err != nil {
 			return err
 		}
 		if err := s.inserting(ctx, func(do statement) {
 			for i := range entries {
-				e := &entries[i]
-				if e.Redacted == nil {
-					e.Redact(h.Position)
-					insertRedacted(do, e)
+				entry := &entries[i]
+				if entry.Redacted == nil {
+					entry.Redact(held.Position)
+					insertRedacted(do, entry)
 				}
-				salts := eventstore.Salts{e.Salts[0]}
-				do("UPDATE entries SET client = '', request = '', reason = '', body = x'', secret = NULL, salts = ? WHERE position = ?", salts.Bytes(), number(e.Position))
+				salts := eventstore.Salts{entry.Salts[0]}
+				do("UPDATE entries SET client = '', request = '', reason = '', body = x'', secret = NULL, salts = ? WHERE position = ?", salts.Bytes(), number(entry.Position))
 			}
-			do("DELETE FROM slugs WHERE record = ?", int64(h.ID))
+			do("DELETE FROM slugs WHERE record = ?", int64(held.ID))
 		}); err != nil || len(entries) == 0 {
 			return err
 		}

@@ -17,11 +17,11 @@ import (
 func TestCancelledBegin(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), FileName)
-	s, err := Open(t.Context(), path, Options{})
+	store, err := Open(t.Context(), path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.Close() })
+	t.Cleanup(func() { _ = store.Close() })
 	other, err := sql.Open("sqlite", dsn(path, url.Values{"_pragma": commonPragmas}))
 	if err != nil {
 		t.Fatal(err)
@@ -36,10 +36,10 @@ func TestCancelledBegin(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = s.commit(ctx, nil)
+		_ = store.commit(ctx, nil)
 	}()
-	for s.writing.TryLock() { // until the write has the connection
-		s.writing.Unlock()
+	for store.writing.TryLock() { // until the write has the connection
+		store.writing.Unlock()
 	}
 	<-time.After(200 * time.Millisecond) // and waits for the other connection
 	cancel()
@@ -48,7 +48,7 @@ func TestCancelledBegin(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-done
-	if res := s.Append(t.Context(), []eventstore.Append{plain(1, 10)}); res[0].Err != nil {
+	if res := store.Append(t.Context(), []eventstore.Append{plain(1, 10)}); res[0].Err != nil {
 		t.Errorf("append afterwards: %v", res[0].Err)
 	}
 }

@@ -10,11 +10,11 @@ import (
 
 // packBody returns the stored body of an entry: the length of its fields, the fields and
 // the state, compressed; that of a redacted entry is empty.
-func packBody(e *eventstore.Entry) []byte {
-	if e.Redacted != nil {
+func packBody(entry *eventstore.Entry) []byte {
+	if entry.Redacted != nil {
 		return []byte{}
 	}
-	return compact.Pack(binary.AppendUvarint(nil, uint64(len(e.Fields))), e.Fields, e.State)
+	return compact.Pack(binary.AppendUvarint(nil, uint64(len(entry.Fields))), entry.Fields, entry.State)
 }
 
 // unpackBody returns the fields and the state of a stored body. The error is ErrDamaged.

@@ -11,20 +11,20 @@ import (
 // Create makes a store as Open does and fills it, whole or not at all, with what another
 // one holds. Errors: eventstore.ErrNotEmpty; those of eventstore.Restore.
 func Create(ctx context.Context, path string, from *eventstore.Copy) error {
-	s, err := Open(ctx, path, Options{})
+	store, err := Open(ctx, path, Options{})
 	if err != nil {
 		return err
 	}
-	if err = eventstore.ErrNotEmpty; s.signal.Head().Position == 0 && s.readOnly == nil {
-		err = s.write(ctx, func(within context.Context) error {
-			if err := eventstore.Restore(ctx, s.insert, from); err != nil { // the context ends the reading
+	if err = eventstore.ErrNotEmpty; store.signal.Head().Position == 0 && store.readOnly == nil {
+		err = store.write(ctx, func(within context.Context) error {
+			if err := eventstore.Restore(ctx, store.insert, from); err != nil { // the context ends the reading
 				return err
 			}
-			return s.writer.exec(within, "UPDATE identity SET uuid = ?", from.UUID[:])
+			return store.writer.exec(within, "UPDATE identity SET uuid = ?", from.UUID[:])
 		})
 	}
 	if err != nil {
 		err = fmt.Errorf("create event store %s: %w", path, err)
 	}
-	return errors.Join(err, s.Close())
+	return errors.Join(err, store.Close())
 }

@@ -31,17 +31,17 @@ func TestCreateWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := open(t, dir, sqlite.Options{})
-	of := func(s *sqlite.Store) (h eventstore.Head, entries []eventstore.Entry) {
+	of := func(store *sqlite.Store) (head eventstore.Head, entries []eventstore.Entry) {
 		t.Helper()
-		h, err := s.Head(ctx, eventstore.Point{})
+		head, err := store.Head(ctx, eventstore.Point{})
 		if err == nil {
-			entries, err = s.Read(ctx, eventstore.Range{Limit: 100})
+			entries, err = store.Read(ctx, eventstore.Range{Limit: 100})
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.Epoch, h.Moved = eventstore.Epoch{}, nil
-		return h, entries
+		head.Epoch, head.Moved = eventstore.Epoch{}, nil
+		return head, entries
 	}
 	want, entries := of(from)
 	got, copied := of(to)

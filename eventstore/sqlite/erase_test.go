@@ -21,28 +21,28 @@ import (
 
 // eraseLog fills a store with a venue of three versions whose texts are found nowhere
 // else, and others; it returns the erasure of the venue, which has entries 1, 2 and 4.
-func eraseLog(t *testing.T, s *sqlite.Store) eventstore.Append {
+func eraseLog(t *testing.T, store *sqlite.Store) eventstore.Append {
 	t.Helper()
 	now := time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC)
 	var venue *calendar.Record
-	write := func(c calendar.Change, receipt *eventstore.Receipt) {
+	write := func(change calendar.Change, receipt *eventstore.Receipt) {
 		t.Helper()
 		var before *calendar.Record
-		if venue != nil && c.ID == venue.ID {
+		if venue != nil && change.ID == venue.ID {
 			before = venue
 		}
-		d, after := storetest.Draft(t, before, c, now)
+		draft, after := storetest.Draft(t, before, change, now)
 		a := eventstore.Append{
-			Drafts: []eventstore.Draft{d}, Time: now, Actor: 7, Receipt: receipt,
+			Drafts: []eventstore.Draft{draft}, Time: now, Actor: 7, Receipt: receipt,
 			Cause: eventstore.Cause{Client: "Xylographer", Request: "r", Reason: "Quincunx"},
 		}
-		if c.ID != 1 {
+		if change.ID != 1 {
 			a.Cause = eventstore.Cause{}
 		}
-		if res := s.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
+		if res := store.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
 			t.Fatal(res.Err)
 		}
-		if c.ID == 1 {
+		if change.ID == 1 {
 			venue = after
 		}
 	}
@@ -57,13 +57,13 @@ func eraseLog(t *testing.T, s *sqlite.Store) eventstore.Append {
 	tag := calendar.Change{Name: "tag.created", Kind: calendar.KindTag, ID: 2, Home: calendar.LangEN, Fields: calendar.Fields{"slug": "tag"}}
 	write(tag, &eventstore.Receipt{User: 7, Key: "l", Record: 2, Version: 1})
 	write(hall(calendar.Updated, calendar.Fields{"city": "Vorpal"}), nil)
-	c, err := calendar.Erase(venue)
+	change, err := calendar.Erase(venue)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, _ := storetest.Draft(t, venue, c, now)
-	d.Secret = []byte{}
-	return eventstore.Append{Drafts: []eventstore.Draft{d}, Time: now, Cause: eventstore.Cause{Reason: "asked for"}, Redact: []calendar.ID{1}}
+	draft, _ := storetest.Draft(t, venue, change, now)
+	draft.Secret = []byte{}
+	return eventstore.Append{Drafts: []eventstore.Draft{draft}, Time: now, Cause: eventstore.Cause{Reason: "asked for"}, Redact: []calendar.ID{1}}
 }
 
 // eraseWords are the texts of the venue of eraseLog.
@@ -71,20 +71,20 @@ var eraseWords = []string{
 	"Xylographer", "Quincunx", "Zwiebelturm", "Jabberwock", "jabberwock", "borogoves", "Bandersnatch", "mome-raths", "Frabjous", "Vorpal",
 }
 
-func erase(t *testing.T, s *sqlite.Store, a eventstore.Append) {
+func erase(t *testing.T, store *sqlite.Store, a eventstore.Append) {
 	t.Helper()
-	if res := s.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil || res.Position != 5 {
+	if res := store.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil || res.Position != 5 {
 		t.Fatalf("erase: %+v", res)
 	}
 }
 
-func found(t *testing.T, s *sqlite.Store) verify.Findings {
+func found(t *testing.T, store *sqlite.Store) verify.Findings {
 	t.Helper()
-	f, err := verify.Store(t.Context(), s, nil)
+	findings, err := verify.Store(t.Context(), store, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f
+	return findings
 }
 
 // TestErasedBytes: no word of an erased record is left in the raw bytes of the files, also
@@ -92,8 +92,8 @@ func found(t *testing.T, s *sqlite.Store) verify.Findings {
 func TestErasedBytes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := open(t, filepath.Join(dir, "events.db"), sqlite.Options{})
-	e := eraseLog(t, s)
+	store := open(t, filepath.Join(dir, "events.db"), sqlite.Options{})
+	e := eraseLog(t, store)
 	left := func() (words []string) {
 		t.Helper()
 		files, err := os.ReadDir(dir)
@@ -102,11 +102,11 @@ func TestErasedBytes(t *testing.T) {
 		}
 		for _, word := range eraseWords {
 			for _, file := range files {
-				b, err := os.ReadFile(filepath.Join(dir, file.Name()))
+				data, err := os.ReadFile(filepath.Join(dir, file.Name()))
 				if err != nil {
 					t.Fatal(err)
 				}
-				if bytes.Contains(b, []byte(word)) {
+				if bytes.Contains(data, []byte(word)) {
 					words = append(words, word)
 					break
 				}
@@ -123,8 +123,8 @@ func TestErasedBytes(t *testing.T) {
 		var err error
 		for id := calendar.ID(100); ctx.Err() == nil && err == nil; id += 2 {
 			a, made := twoRecords(id)
-			res := s.Append(ctx, []eventstore.Append{a})[0]
-			_, read := s.Read(ctx, eventstore.Range{Limit: 50})
+			res := store.Append(ctx, []eventstore.Append{a})[0]
+			_, read := store.Read(ctx, eventstore.Range{Limit: 50})
 			if err = errors.Join(made, res.Err, read); ctx.Err() != nil {
 				err = nil
 			}
@@ -132,16 +132,16 @@ func TestErasedBytes(t *testing.T) {
 		others <- err
 	}()
 	for head := calendar.Position(4); head < 20; {
-		h, err := eventstore.Wait(t.Context(), s, head)
+		h, err := eventstore.Wait(t.Context(), store, head)
 		if err != nil {
 			t.Fatal(err)
 		}
 		head = h.Position
 	}
-	if res := s.Append(t.Context(), []eventstore.Append{e}); res[0].Err != nil {
+	if res := store.Append(t.Context(), []eventstore.Append{e}); res[0].Err != nil {
 		t.Fatal(res[0].Err)
 	}
-	if err := s.Compact(t.Context()); err != nil {
+	if err := store.Compact(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if words := left(); len(words) > 0 {
@@ -151,8 +151,8 @@ func TestErasedBytes(t *testing.T) {
 	if err := <-others; err != nil {
 		t.Errorf("others: %v", err)
 	}
-	if f := found(t, s); f.Result != verify.Redacted || f.Redacted != 3 || len(f.Erasures) != 1 || f.Erasures[0].Reason != "asked for" {
-		t.Errorf("Verify: %+v", f)
+	if findings := found(t, store); findings.Result != verify.Redacted || findings.Redacted != 3 || len(findings.Erasures) != 1 || findings.Erasures[0].Reason != "asked for" {
+		t.Errorf("Verify: %+v", findings)
 	}
 }
 
@@ -162,8 +162,8 @@ func TestErasedBytes(t *testing.T) {
 func TestRowsStay(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "events.db")
-	s := open(t, path, sqlite.Options{})
-	erase(t, s, eraseLog(t, s))
+	store := open(t, path, sqlite.Options{})
+	erase(t, store, eraseLog(t, store))
 	db := raw(t, path)
 	defer func() { _ = db.Close() }()
 	const blank = "client = '', request = '', reason = '', body = x'', secret = NULL"
@@ -214,8 +214,8 @@ func TestRowsStay(t *testing.T) {
 	}
 	// What an erasure does may be done again.
 	sqlExec(t, db, "UPDATE entries SET "+blank+" WHERE position = 1")
-	if f := found(t, s); f.Result != verify.Redacted || f.Redacted != 3 {
-		t.Errorf("Verify: %+v", f)
+	if findings := found(t, store); findings.Result != verify.Redacted || findings.Redacted != 3 {
+		t.Errorf("Verify: %+v", findings)
 	}
 }
 
@@ -240,33 +240,33 @@ func TestHalfErased(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "events.db")
-			s := open(t, path, sqlite.Options{})
-			e := eraseLog(t, s)
+			store := open(t, path, sqlite.Options{})
+			e := eraseLog(t, store)
 			if tt.appended {
 				only := e
 				only.Redact = nil
-				erase(t, s, only)
+				erase(t, store, only)
 			} else {
-				erase(t, s, e)
+				erase(t, store, e)
 				db := raw(t, path)
 				sqlExec(t, db, off+tt.do)
 				if err := db.Close(); err != nil {
 					t.Fatal(err)
 				}
 			}
-			f := found(t, s)
-			if f.Result != tt.want || f.Position != tt.position || !strings.Contains(f.Why, tt.says) {
-				t.Errorf("Verify: %+v", f)
+			findings := found(t, store)
+			if findings.Result != tt.want || findings.Position != tt.position || !strings.Contains(findings.Why, tt.says) {
+				t.Errorf("Verify: %+v", findings)
 			}
-			if !errors.Is(f.Err(), eventstore.ErrDamaged) {
-				t.Errorf("its error is %v", f.Err())
+			if !errors.Is(findings.Err(), eventstore.ErrDamaged) {
+				t.Errorf("its error is %v", findings.Err())
 			}
 			if tt.want != verify.Incomplete {
 				return
 			}
-			erase(t, s, eventstore.Append{Redact: e.Redact})
-			if f := found(t, s); f.Result != verify.Redacted || f.Redacted != 3 || f.Err() != nil {
-				t.Errorf("after another erasure: %+v", f)
+			erase(t, store, eventstore.Append{Redact: e.Redact})
+			if findings := found(t, store); findings.Result != verify.Redacted || findings.Redacted != 3 || findings.Err() != nil {
+				t.Errorf("after another erasure: %+v", findings)
 			}
 		})
 	}
@@ -277,16 +277,16 @@ func TestHalfErased(t *testing.T) {
 func TestEraseDamaged(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "events.db")
-	s := open(t, path, sqlite.Options{})
-	e := eraseLog(t, s)
+	store := open(t, path, sqlite.Options{})
+	e := eraseLog(t, store)
 	db := raw(t, path)
 	var trigger string
 	if err := db.QueryRowContext(t.Context(), "SELECT sql FROM sqlite_schema WHERE name = 'entries_no_update'").Scan(&trigger); err != nil {
 		t.Fatal(err)
 	}
 	sqlExec(t, db, "DROP TRIGGER entries_no_update; UPDATE entries SET body = x'01' WHERE position = 1; "+trigger)
-	erase(t, s, e)
-	if f := found(t, s); f.Result != verify.Tampered || f.Position != 1 {
-		t.Errorf("Verify: %+v", f)
+	erase(t, store, e)
+	if findings := found(t, store); findings.Result != verify.Tampered || findings.Position != 1 {
+		t.Errorf("Verify: %+v", findings)
 	}
 }

@@ -14,12 +14,12 @@ import (
 
 func openStore(t *testing.T) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "events.db"), Options{})
+	store, err := Open(t.Context(), filepath.Join(t.TempDir(), "events.db"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.Close() })
-	return s
+	t.Cleanup(func() { _ = store.Close() })
+	return store
 }
 
 // plain makes an Append of one new record of noise, which cannot be packed; the store
@@ -41,26 +41,26 @@ func plain(id calendar.ID, payload int) eventstore.Append {
 // acknowledged, and goes on when there is room.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	s := openStore(t)
+	store := openStore(t)
 	limit := func(pages int) {
 		t.Helper()
 		// The committer is idle: no one appends.
-		if err := s.writer.exec(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages)); err != nil {
+		if err := store.writer.exec(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if res := s.Append(t.Context(), []eventstore.Append{plain(1, 10)}); res[0].Err != nil {
+	if res := store.Append(t.Context(), []eventstore.Append{plain(1, 10)}); res[0].Err != nil {
 		t.Fatal(res[0].Err)
 	}
 	limit(1) // what the file has now
-	full := s.Append(t.Context(), []eventstore.Append{plain(2, 100_000), plain(3, 100_000)})
+	full := store.Append(t.Context(), []eventstore.Append{plain(2, 100_000), plain(3, 100_000)})
 	for i, res := range full {
 		if !errors.Is(res.Err, eventstore.ErrUnavailable) {
 			t.Errorf("append %d on a full disk: %v, want ErrUnavailable", i, res.Err)
 		}
 	}
 	limit(1 << 20)
-	if res := s.Append(t.Context(), []eventstore.Append{plain(2, 100_000)}); res[0].Err != nil || res[0].Position != 2 {
+	if res := store.Append(t.Context(), []eventstore.Append{plain(2, 100_000)}); res[0].Err != nil || res[0].Position != 2 {
 		t.Errorf("append when there is room again: %+v", res[0])
 	}
 }
@@ -69,29 +69,29 @@ func TestFullDisk(t *testing.T) {
 // known to later reads and appends.
 func TestCommitWithoutAnswer(t *testing.T) {
 	t.Parallel()
-	s := openStore(t)
+	store := openStore(t)
 	update := func(expected int64) eventstore.Result {
 		a := plain(1, 10)
 		a.Drafts[0].Expected = expected
-		return s.Append(t.Context(), []eventstore.Append{a})[0]
+		return store.Append(t.Context(), []eventstore.Append{a})[0]
 	}
 	if res := update(0); res.Err != nil {
 		t.Fatal(res.Err)
 	}
-	late, err := s.writer.on.PrepareContext(t.Context(), "COMMIT; SELECT no_such_function()")
+	late, err := store.writer.on.PrepareContext(t.Context(), "COMMIT; SELECT no_such_function()")
 	if err != nil {
 		t.Fatal(err)
 	}
-	commit := s.writer.byText["COMMIT"]
-	s.writer.byText["COMMIT"] = late
+	commit := store.writer.byText["COMMIT"]
+	store.writer.byText["COMMIT"] = late
 	if res := update(1); res.Err == nil {
 		t.Errorf("the commit was answered: %+v", res)
 	}
-	s.writer.byText["COMMIT"] = commit
+	store.writer.byText["COMMIT"] = commit
 	if err := late.Close(); err != nil { //nolint:sqlclosecheck // before the writer goes on
 		t.Fatal(err)
 	}
-	if states, err := s.Load(t.Context(), 1); err != nil || states[0].Version != 2 {
+	if states, err := store.Load(t.Context(), 1); err != nil || states[0].Version != 2 {
 		t.Errorf("state: %+v, %v", states, err)
 	}
 	if res := update(2); res.Err != nil || res.Position != 3 {

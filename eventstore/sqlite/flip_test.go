@@ -27,14 +27,14 @@ func raw(tb testing.TB, path string) *sql.DB {
 }
 
 // damage returns what is found of the log and of the file.
-func damage(t *testing.T, s *sqlite.Store) error {
+func damage(t *testing.T, store *sqlite.Store) error {
 	t.Helper()
-	found, err := verify.Store(t.Context(), s, nil)
+	found, err := verify.Store(t.Context(), store, nil)
 	if err == nil {
 		err = found.Err()
 	}
 	if err == nil {
-		err = s.Integrity(t.Context())
+		err = store.Integrity(t.Context())
 	}
 	return err
 }
@@ -56,10 +56,10 @@ func dropTriggers(t *testing.T, db *sql.DB) {
 }
 
 // smallLog writes n appends of two records; some are changed again.
-func smallLog(t *testing.T, s *sqlite.Store, n int) {
+func smallLog(t *testing.T, store *sqlite.Store, n int) {
 	t.Helper()
 	for range n {
-		first, err := s.NewIDs(t.Context(), 2)
+		first, err := store.NewIDs(t.Context(), 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func smallLog(t *testing.T, s *sqlite.Store, n int) {
 			t.Fatal(err)
 		}
 		a.Cause.Reason = "règle"
-		if res := s.Append(t.Context(), []eventstore.Append{a}); res[0].Err != nil {
+		if res := store.Append(t.Context(), []eventstore.Append{a}); res[0].Err != nil {
 			t.Fatal(res[0].Err)
 		}
 	}
@@ -79,8 +79,8 @@ func smallLog(t *testing.T, s *sqlite.Store, n int) {
 func TestFlippedBytes(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "events.db")
-	s := open(t, path, sqlite.Options{})
-	smallLog(t, s, 6)
+	store := open(t, path, sqlite.Options{})
+	smallLog(t, store, 6)
 	db := raw(t, path)
 	dropTriggers(t, db)
 	// What the engine itself would refuse is not of interest here.
@@ -104,11 +104,11 @@ func TestFlippedBytes(t *testing.T) {
 				key -= 1 - key%2
 			}
 			for _, column := range table.columns {
-				flips += flip(t, s, db, table.name, table.key, key, column)
+				flips += flip(t, store, db, table.name, table.key, key, column)
 			}
 		}
 	}
-	if err := damage(t, s); err != nil {
+	if err := damage(t, store); err != nil {
 		t.Errorf("Verify after all was put back: %v", err)
 	}
 	if flips < 380 {
@@ -118,7 +118,7 @@ func TestFlippedBytes(t *testing.T) {
 
 // flip stores values that differ from the present one by a bit, wants each to be found, puts
 // the old one back, and returns how many there were.
-func flip(t *testing.T, s *sqlite.Store, db *sql.DB, table, keyColumn string, key int64, column string) int {
+func flip(t *testing.T, store *sqlite.Store, db *sql.DB, table, keyColumn string, key int64, column string) int {
 	t.Helper()
 	var old any
 	var row int64
@@ -135,9 +135,9 @@ func flip(t *testing.T, s *sqlite.Store, db *sql.DB, table, keyColumn string, ke
 		}
 	case []byte:
 		for at := 0; at < len(v); at += 1 + len(v)/9 {
-			b := bytes.Clone(v)
-			b[at] ^= 1 << (at % 8)
-			values = append(values, b)
+			data := bytes.Clone(v)
+			data[at] ^= 1 << (at % 8)
+			values = append(values, data)
 		}
 	}
 	set := fmt.Sprintf("UPDATE %s SET %s = ? WHERE rowid = ?", table, column)
@@ -150,7 +150,7 @@ func flip(t *testing.T, s *sqlite.Store, db *sql.DB, table, keyColumn string, ke
 		if column == keyColumn && table != "records" { // the key is the row
 			moved = value
 		}
-		found := damage(t, s)
+		found := damage(t, store)
 		sqlExec(t, db, set, old, moved)
 		named := found != nil && (table != "entries" || column == "position" || strings.Contains(found.Error(), fmt.Sprintf("entry %d:", key)))
 		if !errors.Is(found, eventstore.ErrDamaged) || !named || err != nil {
@@ -167,9 +167,9 @@ func TestDamagedPages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "events.db")
-			s := open(t, path, sqlite.Options{})
-			smallLog(t, s, 6)
-			if err := s.Close(); err != nil {
+			store := open(t, path, sqlite.Options{})
+			smallLog(t, store, 6)
+			if err := store.Close(); err != nil {
 				t.Fatal(err)
 			}
 			var root, size int64
@@ -188,10 +188,10 @@ func TestDamagedPages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err = sqlite.Open(t.Context(), path, sqlite.Options{})
+			store, err = sqlite.Open(t.Context(), path, sqlite.Options{})
 			if err == nil {
-				err = damage(t, s)
-				_ = s.Close() // the damage is told already
+				err = damage(t, store)
+				_ = store.Close() // the damage is told already
 			}
 			if !errors.Is(err, eventstore.ErrDamaged) {
 				t.Errorf("the error is %v, want ErrDamaged", err)

@@ -39,17 +39,17 @@ func TestMain(m *testing.M) {
 func twoRecords(first calendar.ID) (eventstore.Append, error) {
 	now := time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC)
 	a := eventstore.Append{Time: now, Actor: 7, Cause: eventstore.Cause{Client: "writer", Request: first.String()}}
-	for i, k := range []calendar.Kind{calendar.KindTag, calendar.KindVenue} {
-		c := calendar.Change{
-			Name: k.String() + ".created", Kind: k, ID: first + calendar.ID(i), Home: calendar.LangEN,
-			Fields: calendar.Fields{k.NameField(): calendar.Text{calendar.LangEN: "Record " + first.String()}, "slug": "slug-" + first.String()},
+	for i, kind := range []calendar.Kind{calendar.KindTag, calendar.KindVenue} {
+		change := calendar.Change{
+			Name: kind.String() + ".created", Kind: kind, ID: first + calendar.ID(i), Home: calendar.LangEN,
+			Fields: calendar.Fields{kind.NameField(): calendar.Text{calendar.LangEN: "Record " + first.String()}, "slug": "slug-" + first.String()},
 			Secret: []byte("secret of " + first.String()),
 		}
-		d, _, err := eventstore.NewDraft(nil, c, now)
+		draft, _, err := eventstore.NewDraft(nil, change, now)
 		if err != nil {
 			return a, err
 		}
-		a.Drafts = append(a.Drafts, d)
+		a.Drafts = append(a.Drafts, draft)
 	}
 	a.Receipt = &eventstore.Receipt{User: 7, Key: first.String(), Record: first, Version: 1}
 	return a, nil
@@ -58,7 +58,7 @@ func twoRecords(first calendar.ID) (eventstore.Append, error) {
 // writeForEver writes with 16 callers and says on standard output what was
 // acknowledged.
 func writeForEver(ctx context.Context, path string) error {
-	s, err := sqlite.Open(ctx, path, sqlite.Options{})
+	store, err := sqlite.Open(ctx, path, sqlite.Options{})
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func writeForEver(ctx context.Context, path string) error {
 	for range 16 {
 		go func() {
 			for {
-				first, err := s.NewIDs(ctx, 2)
+				first, err := store.NewIDs(ctx, 2)
 				if err != nil {
 					failed <- err
 					return
@@ -77,7 +77,7 @@ func writeForEver(ctx context.Context, path string) error {
 					failed <- err
 					return
 				}
-				res := s.Append(ctx, []eventstore.Append{a})[0]
+				res := store.Append(ctx, []eventstore.Append{a})[0]
 				if res.Err != nil {
 					failed <- res.Err
 					return
@@ -154,19 +154,19 @@ func killWriter(t *testing.T, path string, after int, acknowledged map[calendar.
 
 func checkKilled(t *testing.T, path string, acknowledged map[calendar.ID]calendar.Position) {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	store, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = s.Close() }()
-	if err := damage(t, s); err != nil {
+	defer func() { _ = store.Close() }()
+	if err := damage(t, store); err != nil {
 		t.Fatal(err)
 	}
-	head, err := s.Head(t.Context(), eventstore.Point{})
+	head, err := store.Head(t.Context(), eventstore.Point{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	entries, err := s.Read(t.Context(), eventstore.Range{Limit: int(head.Position)})
+	entries, err := store.Read(t.Context(), eventstore.Range{Limit: int(head.Position)})
 	if err != nil || len(entries)%2 != 0 {
 		t.Fatalf("%d entries, %v", len(entries), err)
 	}
@@ -177,8 +177,8 @@ func checkKilled(t *testing.T, path string, acknowledged map[calendar.ID]calenda
 			t.Fatalf("entries %d and %d are not of one append", first.Position, second.Position)
 		}
 		found[first.ID] = second.Position
-		if r, err := s.Receipt(t.Context(), 7, first.ID.String()); err != nil || r == nil || r.Position != second.Position {
-			t.Fatalf("receipt of %d: %+v, %v", first.ID, r, err)
+		if receipt, err := store.Receipt(t.Context(), 7, first.ID.String()); err != nil || receipt == nil || receipt.Position != second.Position {
+			t.Fatalf("receipt of %d: %+v, %v", first.ID, receipt, err)
 		}
 	}
 	for id, position := range acknowledged {

@@ -35,8 +35,8 @@ func TestOpenDirectory(t *testing.T) {
 func TestOpenOddPath(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a b?c#d%41&e=é.db")
-	s := open(t, path, sqlite.Options{})
-	smallLog(t, s, 1)
+	store := open(t, path, sqlite.Options{})
+	smallLog(t, store, 1)
 	if _, err := os.Stat(path); err != nil {
 		t.Error(err)
 	}
@@ -83,12 +83,12 @@ func TestOpenRefuses(t *testing.T) {
 
 func makeStore(t *testing.T, path string) {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	store, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	smallLog(t, s, 2)
-	if err := s.Close(); err != nil {
+	smallLog(t, store, 2)
+	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -100,7 +100,7 @@ func TestReceiptsEnd(t *testing.T) {
 	t.Parallel()
 	var hours atomic.Int64 // after the beginning
 	begin := time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC)
-	s := open(t, filepath.Join(t.TempDir(), "events.db"), sqlite.Options{
+	store := open(t, filepath.Join(t.TempDir(), "events.db"), sqlite.Options{
 		PurgeEvery: time.Millisecond, Now: func() time.Time { return begin.Add(time.Duration(hours.Load()) * time.Hour) },
 	})
 	write := func(key string, count int) {
@@ -109,7 +109,7 @@ func TestReceiptsEnd(t *testing.T) {
 		for i := range appends {
 			appends[i] = eventstore.Append{Receipt: &eventstore.Receipt{User: 7, Key: fmt.Sprint(key, i), Record: 1}}
 		}
-		for _, res := range s.Append(t.Context(), appends) {
+		for _, res := range store.Append(t.Context(), appends) {
 			if res.Err != nil {
 				t.Fatal(res.Err)
 			}
@@ -120,11 +120,11 @@ func TestReceiptsEnd(t *testing.T) {
 		for limit := time.Now().Add(time.Minute); ; {
 			n := 0
 			for i := range count {
-				r, err := s.Receipt(t.Context(), 7, fmt.Sprint(key, i))
+				receipt, err := store.Receipt(t.Context(), 7, fmt.Sprint(key, i))
 				if err != nil {
 					t.Fatal(err)
 				}
-				if r != nil {
+				if receipt != nil {
 					n++
 				}
 			}

@@ -19,30 +19,30 @@ func TestRandomSequences(t *testing.T) {
 	dir := t.TempDir()
 	files := 0
 	var path string
-	var o sqlite.Options
+	var options sqlite.Options
 	open := func(rt *rapid.T) eventstore.Store {
-		s, err := sqlite.Open(t.Context(), path, o)
+		store, err := sqlite.Open(t.Context(), path, options)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		rt.Cleanup(func() { _ = s.Close() })
-		return s
+		rt.Cleanup(func() { _ = store.Close() })
+		return store
 	}
 	storetest.RandomSequences(t, storetest.Opened{
 		Fresh: func(rt *rapid.T) eventstore.Store {
 			files++
 			path = filepath.Join(dir, fmt.Sprintf("%d.db", files))
-			o = sqlite.Options{CacheBytes: rapid.SampledFrom([]int{1, 2000, 1 << 20}).Draw(rt, "cache")}
+			options = sqlite.Options{CacheBytes: rapid.SampledFrom([]int{1, 2000, 1 << 20}).Draw(rt, "cache")}
 			return open(rt)
 		},
-		Reopen: func(rt *rapid.T, s eventstore.Store) eventstore.Store {
-			if err := s.(*sqlite.Store).Close(); err != nil { //nolint:forcetypeassert // open returned it
+		Reopen: func(rt *rapid.T, store eventstore.Store) eventstore.Store {
+			if err := store.(*sqlite.Store).Close(); err != nil { //nolint:forcetypeassert // open returned it
 				rt.Fatal(err)
 			}
 			return open(rt)
 		},
 	}, storetest.Opened{
 		Fresh:  func(*rapid.T) eventstore.Store { return memstore.New() },
-		Reopen: func(_ *rapid.T, s eventstore.Store) eventstore.Store { return s.(*memstore.Store).Reopen() }, //nolint:forcetypeassert // as above
+		Reopen: func(_ *rapid.T, store eventstore.Store) eventstore.Store { return store.(*memstore.Store).Reopen() }, //nolint:forcetypeassert // as above
 	})
 }

@@ -47,12 +47,12 @@ const (
 func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
 	out := make([]eventstore.State, len(ids))
 	for i, id := range ids {
-		h, err := s.held(ctx, s.reader, id)
+		held, err := s.held(ctx, s.reader, id)
 		if err != nil {
 			return nil, err
 		}
-		if h != nil {
-			out[i] = h.State
+		if held != nil {
+			out[i] = held.State
 		}
 	}
 	return out, s.usable(ctx)
@@ -79,13 +79,13 @@ func (s *Store) held(ctx context.Context, on *statements, id calendar.ID) (*even
 }
 
 // At implements eventstore.Store.
-func (s *Store) At(ctx context.Context, p eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
-	if err := p.Check(); err != nil {
+func (s *Store) At(ctx context.Context, point eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
+	if err := point.Check(); err != nil {
 		return nil, err
 	}
-	column, at := "position", number(p.Position)
-	if p.Position == 0 {
-		column, at = "time", p.Time.UnixMilli()
+	column, at := "position", number(point.Position)
+	if point.Position == 0 {
+		column, at = "time", point.Time.UnixMilli()
 	}
 	wanted, err := json.Marshal(ids)
 	if err != nil {
@@ -108,46 +108,46 @@ func (s *Store) At(ctx context.Context, p eventstore.Point, ids ...calendar.ID) 
 }
 
 // Find implements eventstore.Store.
-func (s *Store) Find(ctx context.Context, l eventstore.Lookup) (f eventstore.Found, err error) {
-	ids := func(text string, c calendar.Claim) (found []calendar.ID) {
+func (s *Store) Find(ctx context.Context, lookup eventstore.Lookup) (f eventstore.Found, err error) {
+	ids := func(text string, claim calendar.Claim) (found []calendar.ID) {
 		if err == nil {
-			found, err = all(ctx, s.reader, text, value[calendar.ID], c.Space, c.Key)
+			found, err = all(ctx, s.reader, text, value[calendar.ID], claim.Space, claim.Key)
 		}
 		return found
 	}
-	for _, c := range l.Claims {
-		f.Holders = append(f.Holders, append(ids(holderQuery, c), 0)[0])
+	for _, claim := range lookup.Claims {
+		f.Holders = append(f.Holders, append(ids(holderQuery, claim), 0)[0])
 	}
-	for _, n := range l.Names {
+	for _, n := range lookup.Names {
 		f.Named = append(f.Named, ids("SELECT record FROM names WHERE space = ? AND key = ? ORDER BY record", n))
 	}
-	for _, c := range l.Slugs {
+	for _, claim := range lookup.Slugs {
 		taken, readErr := all(ctx, s.reader, "SELECT position, record FROM slugs WHERE space = ? AND key = ? ORDER BY position DESC",
 			func(r row) (t eventstore.Taken, err error) {
-				t.Claim = c
+				t.Claim = claim
 				err = r.Scan(&t.Position, &t.Record)
 				return t, err
-			}, c.Space, c.Key)
+			}, claim.Space, claim.Key)
 		f.Taken, err = append(f.Taken, taken), cmp.Or(err, readErr)
 	}
-	if l.Signed.Limit > 0 && err == nil {
-		f.Signed, err = all(ctx, s.reader, checkpointQuery+"WHERE size > ? ORDER BY size LIMIT +?", scanCheckpoint, number(calendar.Position(l.Signed.After)), l.Signed.Limit)
+	if lookup.Signed.Limit > 0 && err == nil {
+		f.Signed, err = all(ctx, s.reader, checkpointQuery+"WHERE size > ? ORDER BY size LIMIT +?", scanCheckpoint, number(calendar.Position(lookup.Signed.After)), lookup.Signed.Limit)
 	}
 	return f, cmp.Or(err, s.usable(ctx))
 }
 
 // Records implements eventstore.Store.
-func (s *Store) Records(ctx context.Context, k calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
+func (s *Store) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
 	where, args := "WHERE r.id > ? ORDER BY r.id LIMIT +?", []any{int64(after), max(limit, 0)}
-	if k != 0 {
-		where, args = "WHERE r.kind = ? AND r.id > ? ORDER BY r.id LIMIT +?", append([]any{k.String()}, args...)
+	if kind != 0 {
+		where, args = "WHERE r.kind = ? AND r.id > ? ORDER BY r.id LIMIT +?", append([]any{kind.String()}, args...)
 	}
-	size := func(h *eventstore.Held) int { return h.Size() }
+	size := func(held *eventstore.Held) int { return held.Size() }
 	found, err := page(ctx, s.reader, heldQuery+where, scanHeld, size, args...)
 	if err != nil {
 		return nil, err
 	}
-	if k != 0 || limit <= 0 {
+	if kind != 0 || limit <= 0 {
 		return found, nil
 	}
 	last := int64(math.MaxInt64)
@@ -175,7 +175,7 @@ func (s *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entr
 	}
 	// A commit can be read a moment before the head moves to it.
 	head := s.signal.Head().Position
-	return slices.DeleteFunc(out, func(e eventstore.Entry) bool { return r.Record == 0 && e.Position > head }), nil
+	return slices.DeleteFunc(out, func(entry eventstore.Entry) bool { return r.Record == 0 && entry.Position > head }), nil
 }
 
 // Commits implements eventstore.Store.
@@ -183,11 +183,11 @@ func (s *Store) Commits(ctx context.Context, from calendar.Position, limit int) 
 	commits, err := all(ctx, s.reader, `SELECT first, last, hash,
 		(SELECT unhex(group_concat(hex(leaf), '' ORDER BY position)) FROM entries WHERE position BETWEEN first AND last)
 		FROM commits WHERE first >= (SELECT max(first) FROM commits WHERE first <= ?1) AND last >= ?1 ORDER BY first LIMIT +?2`,
-		func(r row) (c eventstore.Commit, err error) {
+		func(r row) (commit eventstore.Commit, err error) {
 			var hash, leaves sql.RawBytes
-			err = r.Scan(&c.First, &c.Last, &hash, &leaves)
-			c.Complete(hash, leaves)
-			return c, err
+			err = r.Scan(&commit.First, &commit.Last, &hash, &leaves)
+			commit.Complete(hash, leaves)
+			return commit, err
 		}, number(max(from, 1)), max(limit, 0))
 	return commits, err
 }
@@ -198,41 +198,41 @@ func (s *Store) Receipt(ctx context.Context, user calendar.ID, key string) (*eve
 }
 
 // Head implements eventstore.Store.
-func (s *Store) Head(ctx context.Context, p eventstore.Point) (eventstore.Head, error) {
-	h := s.signal.Head()
-	if p == (eventstore.Point{}) {
-		return h, s.usable(ctx)
+func (s *Store) Head(ctx context.Context, point eventstore.Point) (eventstore.Head, error) {
+	head := s.signal.Head()
+	if point == (eventstore.Point{}) {
+		return head, s.usable(ctx)
 	}
-	if err := p.Check(); err != nil {
-		return h, err
+	if err := point.Check(); err != nil {
+		return head, err
 	}
-	if p.Position > h.Position {
-		return h, eventstore.ErrAhead
+	if point.Position > head.Position {
+		return head, eventstore.ErrAhead
 	}
-	greatest, arg := greatestToQuery, number(p.Position)
-	if p.Position == 0 {
-		greatest, arg = "SELECT max(time) FROM entries WHERE time <= ?", p.Time.UnixMilli()
+	greatest, arg := greatestToQuery, number(point.Position)
+	if point.Position == 0 {
+		greatest, arg = "SELECT max(time) FROM entries WHERE time <= ?", point.Time.UnixMilli()
 		last, err := one(ctx, s.reader, lastAtQuery, value[calendar.Position], arg)
 		if err != nil || last == 0 {
-			h.Mark = calendar.Mark{}
-			return h, err
+			head.Mark = calendar.Mark{}
+			return head, err
 		}
 		// A commit can be read a moment before the head moves to it.
-		if h, err = eventstore.Wait(ctx, s, last-1); err != nil {
-			return h, err
+		if head, err = eventstore.Wait(ctx, s, last-1); err != nil {
+			return head, err
 		}
-		p.Position = last
+		point.Position = last
 	}
-	mark, err := one(ctx, s.reader, markQuery, scanMark, number(p.Position))
-	if err == nil && mark.Position < p.Position {
-		err = fmt.Errorf("%w: no commit has entry %d", eventstore.ErrDamaged, p.Position)
+	mark, err := one(ctx, s.reader, markQuery, scanMark, number(point.Position))
+	if err == nil && mark.Position < point.Position {
+		err = fmt.Errorf("%w: no commit has entry %d", eventstore.ErrDamaged, point.Position)
 	}
 	if err != nil {
-		return h, err
+		return head, err
 	}
 	millis, err := one(ctx, s.reader, greatest, value[int64], arg)
-	h.Mark, h.Time = calendar.Mark{Position: p.Position, Hash: mark.Hash}, time.UnixMilli(millis).UTC()
-	return h, err
+	head.Mark, head.Time = calendar.Mark{Position: point.Position, Hash: mark.Hash}, time.UnixMilli(millis).UTC()
+	return head, err
 }
 
 // Epoch implements eventstore.Store. No one else writes into the file, so the history
@@ -251,8 +251,8 @@ func (s *Store) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
 func (s *Store) Receipts(ctx context.Context) iter.Seq2[eventstore.Receipt, error] {
 	return func(yield func(eventstore.Receipt, error) bool) {
 		found, err := all(ctx, s.reader, receiptQuery, scanReceipt)
-		for _, r := range found {
-			if !yield(*r, nil) {
+		for _, receipt := range found {
+			if !yield(*receipt, nil) {
 				return
 			}
 		}
@@ -274,4 +274,4 @@ func (s *Store) Integrity(ctx context.Context) error {
 
 // number returns a position as SQLite stores it; those beyond its range are after every
 // entry.
-func number(p calendar.Position) int64 { return int64(min(p, math.MaxInt64)) }
+func number(position calendar.Position) int64 { return int64(min(position, math.MaxInt64)) }

@@ -34,11 +34,11 @@ func TestReadOnly(t *testing.T) {
 	for _, full := range []bool{true, false} {
 		dir := disk(t)
 		for _, suffix := range []string{"", "-wal", "-shm", ".lock"} {
-			b, err := os.ReadFile(killed + suffix)
+			data, err := os.ReadFile(killed + suffix)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(dir, sqlite.FileName+suffix), b, 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, sqlite.FileName+suffix), data, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -50,25 +50,25 @@ func TestReadOnly(t *testing.T) {
 		} else if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
 			t.Fatal(err)
 		}
-		s := open(t, dir, sqlite.Options{})
-		if why := s.ReadOnly(); !full && !errors.Is(why, eventstore.ErrUnavailable) {
+		store := open(t, dir, sqlite.Options{})
+		if why := store.ReadOnly(); !full && !errors.Is(why, eventstore.ErrUnavailable) {
 			t.Errorf("ReadOnly: %v", why)
 		}
-		if h, err := s.Head(t.Context(), eventstore.Point{}); err != nil || h.Position != 4 || damage(t, s) != nil {
-			t.Errorf("full %t: head %d, %v, %v", full, h.Position, err, damage(t, s))
+		if head, err := store.Head(t.Context(), eventstore.Point{}); err != nil || head.Position != 4 || damage(t, store) != nil {
+			t.Errorf("full %t: head %d, %v, %v", full, head.Position, err, damage(t, store))
 		}
 		a, err := twoRecords(9)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res := s.Append(t.Context(), []eventstore.Append{a})[0]; !errors.Is(res.Err, eventstore.ErrUnavailable) {
+		if res := store.Append(t.Context(), []eventstore.Append{a})[0]; !errors.Is(res.Err, eventstore.ErrUnavailable) {
 			t.Errorf("full %t: append: %+v", full, res)
 		}
 		if !full {
 			return
 		}
 		// With room again it is a store as before.
-		if err := errors.Join(s.Close(), os.Remove(filler)); err != nil {
+		if err := errors.Join(store.Close(), os.Remove(filler)); err != nil {
 			t.Fatal(err)
 		}
 		again := open(t, dir, sqlite.Options{})

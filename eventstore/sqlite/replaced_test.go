@@ -15,7 +15,7 @@ func TestLogLostInACommit(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), FileName)
 	armed := false
-	s, err := Open(t.Context(), path, Options{Permit: func() error {
+	store, err := Open(t.Context(), path, Options{Permit: func() error {
 		if armed {
 			armed = false
 			return os.Remove(path + logSuffix)
@@ -25,23 +25,23 @@ func TestLogLostInACommit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.Close() })
-	if res := s.Append(t.Context(), []eventstore.Append{plain(1, 10)}); res[0].Err != nil {
+	t.Cleanup(func() { _ = store.Close() })
+	if res := store.Append(t.Context(), []eventstore.Append{plain(1, 10)}); res[0].Err != nil {
 		t.Fatal(res[0].Err)
 	}
-	s.writing.Lock()
+	store.writing.Lock()
 	armed = true
-	s.writing.Unlock()
-	res := s.Append(t.Context(), []eventstore.Append{plain(2, 10)})
+	store.writing.Unlock()
+	res := store.Append(t.Context(), []eventstore.Append{plain(2, 10)})
 	if !errors.Is(res[0].Err, eventstore.ErrUnavailable) {
 		t.Errorf("append: %+v, want ErrUnavailable", res[0])
 	}
-	b, err := os.ReadFile(path)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	killed := filepath.Join(t.TempDir(), FileName)
-	if err := os.WriteFile(killed, b, 0o600); err != nil {
+	if err := os.WriteFile(killed, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	again, err := Open(t.Context(), killed, Options{})
@@ -49,7 +49,7 @@ func TestLogLostInACommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = again.Close() }()
-	if h, err := again.Head(t.Context(), eventstore.Point{}); err != nil || h.Position != 2 {
-		t.Errorf("the file alone has the head %d, %v", h.Position, err)
+	if head, err := again.Head(t.Context(), eventstore.Point{}); err != nil || head.Position != 2 {
+		t.Errorf("the file alone has the head %d, %v", head.Position, err)
 	}
 }

@@ -91,23 +91,23 @@ func page[T any](ctx context.Context, s *statements, text string, scan func(row)
 	}
 	defer func() { _ = rows.Close() }() // Err returns what matters
 	for left := eventstore.PageBytes; left > 0 && rows.Next(); {
-		v, err := scan(rows)
+		value, err := scan(rows)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, v)
-		left -= size(&v)
+		out = append(out, value)
+		left -= size(&value)
 	}
 	return out, rows.Err()
 }
 
 // one returns the first row, the zero value for none.
-func one[T any](ctx context.Context, s *statements, text string, scan func(row) (T, error), args ...any) (v T, err error) {
+func one[T any](ctx context.Context, s *statements, text string, scan func(row) (T, error), args ...any) (value T, err error) {
 	found, err := all(ctx, s, text, scan, args...)
 	if len(found) > 0 {
-		v = found[0]
+		value = found[0]
 	}
-	return v, err
+	return value, err
 }
 
 // value scans a row of one column.
@@ -116,7 +116,7 @@ func value[T any](r row) (v T, err error) {
 	return v, err
 }
 
-func scanEntry(r row) (e eventstore.Entry, err error) {
+func scanEntry(r row) (entry eventstore.Entry, err error) {
 	var (
 		kind                string
 		millis              int64
@@ -124,35 +124,35 @@ func scanEntry(r row) (e eventstore.Entry, err error) {
 		hasSecret           bool
 		body, salts, hashes sql.RawBytes
 	)
-	if err := r.Scan(&e.Position, &kind, &e.ID, &e.Version, &millis, &e.Actor, &e.Change,
-		&e.Cause.Client, &e.Cause.Request, &e.Cause.Reason, &body, &hasSecret, &e.Secret, &salts, &by, &hashes); err != nil {
-		return e, err
+	if err := r.Scan(&entry.Position, &kind, &entry.ID, &entry.Version, &millis, &entry.Actor, &entry.Change,
+		&entry.Cause.Client, &entry.Cause.Request, &entry.Cause.Reason, &body, &hasSecret, &entry.Secret, &salts, &by, &hashes); err != nil {
+		return entry, err
 	}
-	if hasSecret && e.Secret == nil {
-		e.Secret = []byte{}
+	if hasSecret && entry.Secret == nil {
+		entry.Secret = []byte{}
 	}
-	e.Time = time.UnixMilli(millis).UTC()
-	e.Complete(kind, salts, by, hashes)
-	if e.Fields, e.State, err = unpackBody(body); err != nil {
-		err = fmt.Errorf("entry %d: %w", e.Position, err)
+	entry.Time = time.UnixMilli(millis).UTC()
+	entry.Complete(kind, salts, by, hashes)
+	if entry.Fields, entry.State, err = unpackBody(body); err != nil {
+		err = fmt.Errorf("entry %d: %w", entry.Position, err)
 	}
-	return e, err
+	return entry, err
 }
 
-func scanHeld(r row) (h eventstore.Held, err error) {
+func scanHeld(r row) (held eventstore.Held, err error) {
 	var kind, claims, names string
 	var body sql.RawBytes
-	if err := r.Scan(&h.ID, &kind, &h.Version, &h.Position, &h.Secret, &h.Erased, &body, &claims, &names); err != nil {
-		return h, err
+	if err := r.Scan(&held.ID, &kind, &held.Version, &held.Position, &held.Secret, &held.Erased, &body, &claims, &names); err != nil {
+		return held, err
 	}
-	h.Complete(kind, claims, names)
+	held.Complete(kind, claims, names)
 	if body == nil {
-		return h, eventstore.Damaged(h.Position, "it is missing, record %d ends with it", h.ID)
+		return held, eventstore.Damaged(held.Position, "it is missing, record %d ends with it", held.ID)
 	}
-	if _, h.Record, err = unpackBody(body); err != nil {
-		err = fmt.Errorf("record %d: %w", h.ID, err)
+	if _, held.Record, err = unpackBody(body); err != nil {
+		err = fmt.Errorf("record %d: %w", held.ID, err)
 	}
-	return h, err
+	return held, err
 }
 
 func scanReceipt(r row) (*eventstore.Receipt, error) {
@@ -165,18 +165,18 @@ func scanReceipt(r row) (*eventstore.Receipt, error) {
 	return out, err
 }
 
-func scanCheckpoint(r row) (c eventstore.Checkpoint, err error) {
+func scanCheckpoint(r row) (checkpoint eventstore.Checkpoint, err error) {
 	var millis int64
-	err = r.Scan(&c.Size, &c.Origin, &c.Note, &millis, &c.Keys)
-	c.Time = time.UnixMilli(millis).UTC()
-	return c, err
+	err = r.Scan(&checkpoint.Size, &checkpoint.Origin, &checkpoint.Note, &millis, &checkpoint.Keys)
+	checkpoint.Time = time.UnixMilli(millis).UTC()
+	return checkpoint, err
 }
 
-func scanMark(r row) (m calendar.Mark, err error) {
+func scanMark(r row) (mark calendar.Mark, err error) {
 	var hash sql.RawBytes
-	err = r.Scan(&m.Position, &hash)
-	copy(m.Hash[:], hash)
-	return m, err
+	err = r.Scan(&mark.Position, &hash)
+	copy(mark.Hash[:], hash)
+	return mark, err
 }
 
 // end is where the log ends.

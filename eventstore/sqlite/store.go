@@ -78,23 +78,23 @@ var errInUse = errors.New("in use by another process")
 
 // Open opens the store in a file, or in FileName when path is a directory, and makes it
 // if none exists. It starts the committer, which Close ends.
-func Open(ctx context.Context, path string, o Options) (*Store, error) {
+func Open(ctx context.Context, path string, options Options) (*Store, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, FileName)
 	}
-	o.CacheBytes, o.PurgeEvery = cmp.Or(o.CacheBytes, defaultCacheBytes), cmp.Or(o.PurgeEvery, purgeEvery)
-	if o.Now == nil {
-		o.Now = time.Now
+	options.CacheBytes, options.PurgeEvery = cmp.Or(options.CacheBytes, defaultCacheBytes), cmp.Or(options.PurgeEvery, purgeEvery)
+	if options.Now == nil {
+		options.Now = time.Now
 	}
-	s := &Store{o: o}
-	if err := s.open(ctx, path); err != nil {
-		return nil, errors.Join(fmt.Errorf("open event store %s: %w", path, translate(err)), s.closeFiles())
+	store := &Store{o: options}
+	if err := store.open(ctx, path); err != nil {
+		return nil, errors.Join(fmt.Errorf("open event store %s: %w", path, translate(err)), store.closeFiles())
 	}
-	s.committer = eventstore.NewCommitter(ctx, s.commit, o.Observe)
-	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
-	s.background.Go(func() { s.purgeReceipts(ctx) })
-	s.background.Go(func() { s.watchFiles(ctx) })
-	return s, nil
+	store.committer = eventstore.NewCommitter(ctx, store.commit, options.Observe)
+	ctx, store.stop = context.WithCancel(context.WithoutCancel(ctx))
+	store.background.Go(func() { store.purgeReceipts(ctx) })
+	store.background.Go(func() { store.watchFiles(ctx) })
+	return store, nil
 }
 
 func (s *Store) open(ctx context.Context, path string) (err error) {
@@ -190,20 +190,20 @@ func (s *Store) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h := eventstore.Head{Mark: end.Mark}
-	if h.Signed, err = one(ctx, s.reader, "SELECT coalesce(max(size), 0) FROM checkpoints", value[calendar.Position]); err != nil {
+	head := eventstore.Head{Mark: end.Mark}
+	if head.Signed, err = one(ctx, s.reader, "SELECT coalesce(max(size), 0) FROM checkpoints", value[calendar.Position]); err != nil {
 		return err
 	}
 	id, err := one(ctx, s.reader, "SELECT uuid FROM identity", value[[]byte])
-	copy(h.UUID[:], id)
+	copy(head.UUID[:], id)
 	s.lastID.Store(int64(end.lastID))
-	s.signal = eventstore.NewSignal(h)
+	s.signal = eventstore.NewSignal(head)
 	return err
 }
 
 // weigh returns about how many bytes a cached record takes.
-func weigh(_ calendar.ID, h *eventstore.Held) uint32 {
-	return uint32(400 + len(h.Record) + len(h.Secret) + 64*(len(h.Claims)+len(h.Names)))
+func weigh(_ calendar.ID, held *eventstore.Held) uint32 {
+	return uint32(400 + len(held.Record) + len(held.Secret) + 64*(len(held.Claims)+len(held.Names)))
 }
 
 // applicationID marks the files of this store in their header ("dayb").
@@ -310,8 +310,8 @@ func dsn(path string, options url.Values) string {
 	if path[0] != '/' { // a drive letter
 		path = "/" + path
 	}
-	u := url.URL{Scheme: "file", Path: path, RawQuery: options.Encode()}
-	return u.String()
+	address := url.URL{Scheme: "file", Path: path, RawQuery: options.Encode()}
+	return address.String()
 }
 
 // Close takes no more appends, finishes those that wait, and closes the file.

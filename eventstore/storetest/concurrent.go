@@ -30,16 +30,16 @@ func atOnce(n int, do func(i int)) {
 // race is a case in which writers append at the same time what a row of the script
 // says. One of them is to win, the others are to be answered that they lost; <writer> is
 // the winner there.
-func race(row, lost string) func(t testing.TB, h Harness) {
-	return func(t testing.TB, h Harness) {
-		f := setup(t, h)
+func race(row, lost string) func(t testing.TB, harness Harness) {
+	return func(t testing.TB, harness Harness) {
+		fixture := setup(t, harness)
 		const writers = 16
 		for round := range 5 {
 			fill := func(text string, writer int) string {
 				return strings.NewReplacer("<writer>", strconv.Itoa(100*round+writer+1), "<round>", strconv.Itoa(round), "<entry>", strconv.Itoa(round+1)).Replace(text)
 			}
 			answers := make([]string, writers)
-			atOnce(writers, func(i int) { answers[i] = strings.Join(f.answers("-", fill(row, i)), "") })
+			atOnce(writers, func(i int) { answers[i] = strings.Join(fixture.answers("-", fill(row, i)), "") })
 			winner := -1
 			for i, answer := range answers {
 				if answer == strconv.Itoa(round+1) {
@@ -48,10 +48,10 @@ func race(row, lost string) func(t testing.TB, h Harness) {
 			}
 			for i, answer := range answers {
 				if want := fill(lost, winner); i != winner && answer != want {
-					f.Errorf("round %d: writer %d is answered %s, want %s", round, i, answer, want)
+					fixture.Errorf("round %d: writer %d is answered %s, want %s", round, i, answer, want)
 				}
 			}
-			if f.readings(); f.Failed() {
+			if fixture.readings(); fixture.Failed() {
 				return
 			}
 		}
@@ -61,27 +61,27 @@ func race(row, lost string) func(t testing.TB, h Harness) {
 // together: a reader that asks for what is after its position sees every entry once and
 // in order while 64 writers append, and none that the head has not reached. Each writer
 // reads what it wrote, and harms none when it loses.
-func together(t testing.TB, h Harness) {
-	f := setup(t, h)
+func together(t testing.TB, harness Harness) {
+	fixture := setup(t, harness)
 	const writers, each = 64, 12
-	f.row("tag:9999.0 +held => 1")
-	ctx, cancel := f.patient()
+	fixture.row("tag:9999.0 +held => 1")
+	ctx, cancel := fixture.patient()
 	defer cancel()
 	var running sync.WaitGroup
 	running.Go(func() {
 		for position := calendar.Position(1); position < writers*each+1; {
-			page, err := f.store.Read(ctx, eventstore.Range{After: uint64(position), Limit: 50})
+			page, err := fixture.store.Read(ctx, eventstore.Range{After: uint64(position), Limit: 50})
 			if err == nil && len(page) == 0 {
-				_, err = eventstore.Wait(ctx, f.store, position)
+				_, err = eventstore.Wait(ctx, fixture.store, position)
 			}
 			for i := range page {
 				if position++; page[i].Position != position {
 					err = fmt.Errorf("entry %d was read", page[i].Position)
 				}
 			}
-			head, headErr := f.store.Head(ctx, eventstore.Point{})
+			head, headErr := fixture.store.Head(ctx, eventstore.Point{})
 			if err = errors.Join(err, headErr); err != nil || head.Position < position {
-				f.Errorf("the reader is at %d, the head at %d: %v", position, head.Position, err)
+				fixture.Errorf("the reader is at %d, the head at %d: %v", position, head.Position, err)
 				return
 			}
 		}
@@ -91,41 +91,41 @@ func together(t testing.TB, h Harness) {
 		for n := range each {
 			if w%4 == 0 {
 				row := fmt.Sprintf("tag:%d.0 +held", 1000+w)
-				if answer := f.answers("-", row); answer[0] != "claim s/held is held by 9999" {
-					f.Errorf("%s: %s", row, answer)
+				if answer := fixture.answers("-", row); answer[0] != "claim s/held is held by 9999" {
+					fixture.Errorf("%s: %s", row, answer)
 				}
 			}
 			id := calendar.ID(w + 1)
-			res := f.one(f.parse(fmt.Sprintf("tag:%d.%d +c%d", id, n, id))[0])
-			states, err := f.store.Load(f.ctx, id)
+			res := fixture.one(fixture.parse(fmt.Sprintf("tag:%d.%d +c%d", id, n, id))[0])
+			states, err := fixture.store.Load(fixture.ctx, id)
 			if err = errors.Join(res.Err, err); err != nil {
-				f.Errorf("writer %d: %v", w, err)
+				fixture.Errorf("writer %d: %v", w, err)
 				return
 			}
 			if res.Position <= before || states[0].Position != res.Position || states[0].Version != int64(n+1) {
-				f.Errorf("writer %d wrote entry %d after %d; it reads %+v", w, res.Position, before, states[0])
+				fixture.Errorf("writer %d wrote entry %d after %d; it reads %+v", w, res.Position, before, states[0])
 			}
 			before = res.Position
 		}
 	})
 	running.Wait()
-	if log := f.readings(); len(log) != writers*each+1 {
-		f.Errorf("the log has %d entries, want %d", len(log), writers*each+1)
+	if log := fixture.readings(); len(log) != writers*each+1 {
+		fixture.Errorf("the log has %d entries, want %d", len(log), writers*each+1)
 	}
 }
 
-func freshIDs(t testing.TB, h Harness) {
-	f := setup(t, h)
+func freshIDs(t testing.TB, harness Harness) {
+	fixture := setup(t, harness)
 	var mutex sync.Mutex
 	given := map[calendar.ID]bool{}
 	atOnce(16, func(w int) {
 		for range 20 {
 			n := w%3 + 1
-			first, err := f.store.NewIDs(f.ctx, n)
+			first, err := fixture.store.NewIDs(fixture.ctx, n)
 			mutex.Lock()
 			for id := first; id < first+calendar.ID(n); id++ {
 				if err != nil || id <= 0 || given[id] {
-					f.Errorf("NewIDs returns %d, %v; it was returned before: %t", id, err, given[id])
+					fixture.Errorf("NewIDs returns %d, %v; it was returned before: %t", id, err, given[id])
 				}
 				given[id] = true
 			}
@@ -133,12 +133,12 @@ func freshIDs(t testing.TB, h Harness) {
 		}
 	})
 	// Nor are those that came from elsewhere, after a restart too.
-	f.row("tag:5000.0 => 1")
+	fixture.row("tag:5000.0 => 1")
 	for range 2 {
-		if id := f.newID(); id <= 5000 {
-			f.Errorf("NewIDs returns %d after 5000 was used", id)
+		if id := fixture.newID(); id <= 5000 {
+			fixture.Errorf("NewIDs returns %d after 5000 was used", id)
 		}
-		f.reopen()
+		fixture.reopen()
 	}
 }
 
@@ -149,14 +149,14 @@ type asked struct {
 	head chan struct{}
 }
 
-func (s *asked) Head(ctx context.Context, p eventstore.Point) (eventstore.Head, error) {
+func (s *asked) Head(ctx context.Context, point eventstore.Point) (eventstore.Head, error) {
 	defer func() { s.head <- struct{}{} }()
-	return s.Store.Head(ctx, p)
+	return s.Store.Head(ctx, point)
 }
 
-func waiting(t testing.TB, h Harness) {
-	f := setup(t, h)
-	ended, cancel := context.WithCancel(f.ctx)
+func waiting(t testing.TB, harness Harness) {
+	fixture := setup(t, harness)
+	ended, cancel := context.WithCancel(fixture.ctx)
 	cancel()
 	type outcome struct {
 		head calendar.Position
@@ -165,10 +165,10 @@ func waiting(t testing.TB, h Harness) {
 	const waiters = 5
 	woken := make(chan outcome, waiters)
 	wait := func(n int, after calendar.Position) { // returns when n wait
-		store := &asked{f.store, make(chan struct{}, 10*n)}
+		store := &asked{fixture.store, make(chan struct{}, 10*n)}
 		for range n {
 			go func() {
-				ctx, cancel := f.patient()
+				ctx, cancel := fixture.patient()
 				defer cancel()
 				head, err := eventstore.Wait(ctx, store, after)
 				woken <- outcome{head.Position, err}
@@ -179,102 +179,102 @@ func waiting(t testing.TB, h Harness) {
 		}
 	}
 	expect := func(what string, got outcome, head calendar.Position, err error) {
-		f.Helper()
+		fixture.Helper()
 		if err == nil && got.head != head || !errors.Is(got.err, err) {
-			f.Errorf("%s: Wait returns %d, %v, want %d, %v", what, got.head, got.err, head, err)
+			fixture.Errorf("%s: Wait returns %d, %v, want %d, %v", what, got.head, got.err, head, err)
 		}
 	}
 	now := func(ctx context.Context, after calendar.Position) outcome {
-		head, err := eventstore.Wait(ctx, f.store, after)
+		head, err := eventstore.Wait(ctx, fixture.store, after)
 		return outcome{head.Position, err}
 	}
 	expect("on an empty store", now(ended, 0), 0, context.Canceled)
 	wait(waiters, 0)
-	f.row("tag:1.0 => 1")
+	fixture.row("tag:1.0 => 1")
 	for range waiters {
 		expect("for the first entry", <-woken, 1, nil)
 	}
-	expect("behind the head", now(f.ctx, 0), 1, nil)
+	expect("behind the head", now(fixture.ctx, 0), 1, nil)
 	expect("at the head", now(ended, 1), 1, context.Canceled)
 	wait(1, 1)
-	f.row("7/k/1/1@1 => 1") // it moves no head
-	f.row("tag:2.0 => 2")
+	fixture.row("7/k/1/1@1 => 1") // it moves no head
+	fixture.row("tag:2.0 => 2")
 	expect("for the next entry", <-woken, 2, nil)
 	wait(1, 2)
-	f.row("erase tag:1.1 => 3")
+	fixture.row("erase tag:1.1 => 3")
 	expect("for an erasure", <-woken, 3, nil)
 	wait(1, 3)
-	f.reopen()
+	fixture.reopen()
 	if got := <-woken; !errors.Is(got.err, eventstore.ErrClosed) {
-		f.Errorf("on a closed store: Wait returns %d, %v", got.head, got.err)
+		fixture.Errorf("on a closed store: Wait returns %d, %v", got.head, got.err)
 	}
-	expect("after a restart", now(f.ctx, 2), 3, nil)
+	expect("after a restart", now(fixture.ctx, 2), 3, nil)
 }
 
 // calls returns the errors of the methods of a store.
 func (f *fixture) calls(ctx context.Context) map[string]error {
 	claims := []calendar.Claim{{Space: "s", Key: "a"}}
-	s, errs := f.store, map[string]error{}
+	store, errs := f.store, map[string]error{}
 	for _, row := range []string{"tag:1.1", "7/k/1/1@1", "-"} {
-		errs["Append of "+row] = s.Append(ctx, f.parse(row))[0].Err
+		errs["Append of "+row] = store.Append(ctx, f.parse(row))[0].Err
 	}
-	_, errs["Receipt"] = s.Receipt(ctx, 7, "k")
-	errs["Sync"] = s.Sync(ctx)
-	_, errs["NewIDs"] = s.NewIDs(ctx, 1)
-	_, errs["Load"] = s.Load(ctx, 1)
-	_, errs["At"] = s.At(ctx, eventstore.Point{Position: 1}, 1)
-	_, errs["Find"] = s.Find(ctx, eventstore.Lookup{Claims: claims, Names: claims, Slugs: claims, Signed: eventstore.Range{Limit: 1}})
-	_, errs["Records"] = s.Records(ctx, 0, 0, 1)
-	_, errs["Read"] = s.Read(ctx, eventstore.Range{Limit: 1})
-	_, errs["Commits"] = s.Commits(ctx, 1, 1)
-	_, errs["Head of a point"] = s.Head(ctx, eventstore.Point{Position: 1})
+	_, errs["Receipt"] = store.Receipt(ctx, 7, "k")
+	errs["Sync"] = store.Sync(ctx)
+	_, errs["NewIDs"] = store.NewIDs(ctx, 1)
+	_, errs["Load"] = store.Load(ctx, 1)
+	_, errs["At"] = store.At(ctx, eventstore.Point{Position: 1}, 1)
+	_, errs["Find"] = store.Find(ctx, eventstore.Lookup{Claims: claims, Names: claims, Slugs: claims, Signed: eventstore.Range{Limit: 1}})
+	_, errs["Records"] = store.Records(ctx, 0, 0, 1)
+	_, errs["Read"] = store.Read(ctx, eventstore.Range{Limit: 1})
+	_, errs["Commits"] = store.Commits(ctx, 1, 1)
+	_, errs["Head of a point"] = store.Head(ctx, eventstore.Point{Position: 1})
 	return errs
 }
 
 // endedContexts: those that ended before a call end it, and those that end during calls
 // leave the store whole.
-func endedContexts(t testing.TB, h Harness) {
-	f := setup(t, h)
-	f.row("tag:1.0 => 1")
-	ended, cancel := context.WithCancel(f.ctx)
+func endedContexts(t testing.TB, harness Harness) {
+	fixture := setup(t, harness)
+	fixture.row("tag:1.0 => 1")
+	ended, cancel := context.WithCancel(fixture.ctx)
 	cancel()
-	for method, err := range f.calls(ended) {
+	for method, err := range fixture.calls(ended) {
 		if !errors.Is(err, context.Canceled) {
-			f.Errorf("%s: %v, want context.Canceled", method, err)
+			fixture.Errorf("%s: %v, want context.Canceled", method, err)
 		}
 	}
-	f.row("tag:2.0 => 2")
+	fixture.row("tag:2.0 => 2")
 	atOnce(32, func(i int) {
-		ctx, cancel := context.WithCancel(f.ctx)
+		ctx, cancel := context.WithCancel(fixture.ctx)
 		defer cancel()
 		if i%2 == 0 {
 			go cancel()
 		}
 		id := calendar.ID(i + 10)
-		res := f.store.Append(ctx, f.parse(fmt.Sprintf("tag:%d.0", id)))[0]
+		res := fixture.store.Append(ctx, fixture.parse(fmt.Sprintf("tag:%d.0", id)))[0]
 		if res.Err != nil && (i%2 == 1 || !errors.Is(res.Err, context.Canceled)) {
-			f.Errorf("append %d: %v", i, res.Err)
+			fixture.Errorf("append %d: %v", i, res.Err)
 		}
-		states, err := f.store.Load(f.ctx, id)
+		states, err := fixture.store.Load(fixture.ctx, id)
 		if err != nil || res.Err == nil && (states[0].Version != 1 || states[0].Position != res.Position) {
-			f.Errorf("append %d is answered %+v; Load returns %+v, %v", i, res, states, err)
+			fixture.Errorf("append %d is answered %+v; Load returns %+v, %v", i, res, states, err)
 		}
 	})
-	f.readings()
+	fixture.readings()
 }
 
-func closed(t testing.TB, h Harness) {
-	f := setup(t, h)
-	f.row("tag:1.0 +a => 1")
+func closed(t testing.TB, harness Harness) {
+	fixture := setup(t, harness)
+	fixture.row("tag:1.0 +a => 1")
 	for range 2 {
-		f.must("Close", f.store.Close())
+		fixture.must("Close", fixture.store.Close())
 	}
-	errs := f.calls(f.ctx)
-	_, errs["Head"] = f.store.Head(f.ctx, eventstore.Point{})
-	_, errs["Wait"] = eventstore.Wait(f.ctx, f.store, 1)
+	errs := fixture.calls(fixture.ctx)
+	_, errs["Head"] = fixture.store.Head(fixture.ctx, eventstore.Point{})
+	_, errs["Wait"] = eventstore.Wait(fixture.ctx, fixture.store, 1)
 	for method, err := range errs {
 		if !errors.Is(err, eventstore.ErrClosed) {
-			f.Errorf("%s: %v, want ErrClosed", method, err)
+			fixture.Errorf("%s: %v, want ErrClosed", method, err)
 		}
 	}
 }

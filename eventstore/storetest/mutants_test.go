@@ -60,8 +60,8 @@ func (m *mutant) Append(ctx context.Context, appends []eventstore.Append) []even
 	for i, a := range appends {
 		a.Drafts = slices.Clone(a.Drafts)
 		if a.Receipt != nil {
-			r := *a.Receipt
-			a.Receipt = &r
+			receipt := *a.Receipt
+			a.Receipt = &receipt
 		}
 		results[i] = m.each(a)
 	}
@@ -88,11 +88,11 @@ func (m *mutant) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Ent
 	return page, err
 }
 
-func (m *mutant) At(ctx context.Context, p eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
+func (m *mutant) At(ctx context.Context, point eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
 	if m.at != nil {
-		return m.at(p, ids)
+		return m.at(point, ids)
 	}
-	return m.Store.At(ctx, p, ids...)
+	return m.Store.At(ctx, point, ids...)
 }
 
 func (m *mutant) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
@@ -103,15 +103,15 @@ func (m *mutant) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.Sta
 	return page, err
 }
 
-func (m *mutant) Records(ctx context.Context, k calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
-	page, err := m.Store.Records(ctx, k, after, limit)
+func (m *mutant) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
+	page, err := m.Store.Records(ctx, kind, after, limit)
 	for _, id := range m.strays {
 		if id > after && (len(page) < limit || id <= page[len(page)-1].ID) {
 			err = eventstore.ErrDamaged
 		}
 	}
 	if m.records != nil {
-		page = m.records(k, page)
+		page = m.records(kind, page)
 	}
 	return page, err
 }
@@ -124,43 +124,43 @@ func (m *mutant) Commits(ctx context.Context, from calendar.Position, limit int)
 	return page, err
 }
 
-func (m *mutant) Find(ctx context.Context, l eventstore.Lookup) (eventstore.Found, error) {
-	f, err := m.Store.Find(ctx, l)
+func (m *mutant) Find(ctx context.Context, lookup eventstore.Lookup) (eventstore.Found, error) {
+	found, err := m.Store.Find(ctx, lookup)
 	if m.found != nil {
-		m.found(l, &f)
+		m.found(lookup, &found)
 	}
-	return f, err
+	return found, err
 }
 
-func (m *mutant) Head(ctx context.Context, p eventstore.Point) (eventstore.Head, error) {
-	h, err := m.Store.Head(ctx, p)
+func (m *mutant) Head(ctx context.Context, point eventstore.Point) (eventstore.Head, error) {
+	head, err := m.Store.Head(ctx, point)
 	if m.head != nil && err == nil {
-		m.head(p, &h)
+		m.head(point, &head)
 	}
-	return h, err
+	return head, err
 }
 
 func (m *mutant) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
-	r, err := m.Store.Receipt(ctx, user, key)
+	receipt, err := m.Store.Receipt(ctx, user, key)
 	if m.receipt != nil {
-		r = m.receipt(r)
+		receipt = m.receipt(receipt)
 	}
-	return r, err
+	return receipt, err
 }
 
 func (m *mutant) Epoch() eventstore.Epoch {
-	e := m.Store.Epoch()
+	epoch := m.Store.Epoch()
 	if m.epoch != nil {
-		m.epoch(&e)
+		m.epoch(&epoch)
 	}
-	return e
+	return epoch
 }
 
 // stray makes Records find claims and names of no record, unless the store does not look
 // for them.
-func (m *mutant) stray(h eventstore.Held) {
+func (m *mutant) stray(held eventstore.Held) {
 	if !m.trusts {
-		m.strays = append(m.strays, h.ID)
+		m.strays = append(m.strays, held.ID)
 	}
 }
 
@@ -463,13 +463,13 @@ var mutants = []struct {
 
 // mutantHarness opens stores that are broken in one way; nil breaks nothing.
 func mutantHarness(brk func(m *mutant)) Harness {
-	wrap := func(t testing.TB, s *memstore.Store, reopened bool) Store {
+	wrap := func(t testing.TB, store *memstore.Store, reopened bool) Store {
 		t.Helper()
-		m := &mutant{Store: s, memory: s, reopened: reopened}
+		m := &mutant{Store: store, memory: store, reopened: reopened}
 		if brk != nil {
 			brk(m)
 		}
-		t.Cleanup(func() { _ = s.Close() })
+		t.Cleanup(func() { _ = store.Close() })
 		return m
 	}
 	return Harness{
@@ -477,17 +477,17 @@ func mutantHarness(brk func(m *mutant)) Harness {
 			t.Helper()
 			return wrap(t, memstore.New(), false)
 		},
-		Reopen: func(t testing.TB, s Store) Store {
+		Reopen: func(t testing.TB, store Store) Store {
 			t.Helper()
-			before := s.(*mutant).memory
+			before := store.(*mutant).memory
 			head, err := before.Head(background, eventstore.Point{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			return wrap(t, before.Reopen(), head.Position > 0)
 		},
-		Stray: func(_ testing.TB, s Store, h eventstore.Held) {
-			s.(*mutant).stray(h)
+		Stray: func(_ testing.TB, store Store, held eventstore.Held) {
+			store.(*mutant).stray(held)
 		},
 		Patience: time.Second,
 	}
@@ -516,9 +516,9 @@ func TestCasesFail(t *testing.T) {
 		}
 		t.Run("whole/"+c.Name, func(t *testing.T) {
 			t.Parallel()
-			h := mutantHarness(nil)
-			h.Patience = 0
-			if reports := run(t, c, h); len(reports) > 0 {
+			harness := mutantHarness(nil)
+			harness.Patience = 0
+			if reports := run(t, c, harness); len(reports) > 0 {
 				t.Errorf("the case fails on a whole store: %q", reports)
 			}
 		})

@@ -21,11 +21,11 @@ func (f *fixture) randomLog(entries, group int) []*calendar.Record {
 	dice := rand.New(rand.NewPCG(1, 2))
 	records := make([]*calendar.Record, 6)
 	held := map[calendar.Claim]bool{}
-	move := func(r *calendar.Record) string { // to a slug that is free
+	move := func(record *calendar.Record) string { // to a slug that is free
 		for {
 			slug := fmt.Sprintf("slug-%d", dice.IntN(slugCount))
-			if claim := eventstore.SlugClaim(r.Kind, slug); !held[claim] {
-				delete(held, eventstore.SlugClaim(r.Kind, r.Slug()))
+			if claim := eventstore.SlugClaim(record.Kind, slug); !held[claim] {
+				delete(held, eventstore.SlugClaim(record.Kind, record.Slug()))
 				held[claim] = true
 				return slug
 			}
@@ -36,25 +36,25 @@ func (f *fixture) randomLog(entries, group int) []*calendar.Record {
 		drafts := make([]eventstore.Draft, 1+dice.IntN(group))
 		for i := range drafts {
 			slot := dice.IntN(len(records))
-			r := records[slot]
+			record := records[slot]
 			verb, fields := calendar.Updated, calendar.Fields{"description": calendar.Text{calendar.LangEN: fmt.Sprintf(`the "slug": %d`, i)}}
 			switch chance := dice.IntN(8); {
-			case r == nil || r.Deleted:
-				r = f.record([]calendar.Kind{calendar.KindTag, calendar.KindVenue}[slot%2])
-				records[slot] = r
-				verb, fields = calendar.Created, namedFields(r.Kind, move(&calendar.Record{Kind: r.Kind}))
+			case record == nil || record.Deleted:
+				record = f.record([]calendar.Kind{calendar.KindTag, calendar.KindVenue}[slot%2])
+				records[slot] = record
+				verb, fields = calendar.Created, namedFields(record.Kind, move(&calendar.Record{Kind: record.Kind}))
 			case chance == 0:
-				delete(held, eventstore.SlugClaim(r.Kind, r.Slug()))
+				delete(held, eventstore.SlugClaim(record.Kind, record.Slug()))
 				verb, fields = calendar.Deleted, calendar.Fields{}
 			case chance < 5:
-				fields = calendar.Fields{"slug": move(r)}
+				fields = calendar.Fields{"slug": move(record)}
 			}
-			drafts[i] = f.draft(r, verb, fields)
+			drafts[i] = f.draft(record, verb, fields)
 			drafts[i].Secret = [][]byte{nil, nil, {}, {byte(i)}}[dice.IntN(4)]
 		}
 		head = f.write(drafts...)
 	}
-	return slices.DeleteFunc(records, func(r *calendar.Record) bool { return r == nil || r.Deleted })
+	return slices.DeleteFunc(records, func(record *calendar.Record) bool { return record == nil || record.Deleted })
 }
 
 // slugCount is how many slugs the records of randomLog have among them.
@@ -70,18 +70,18 @@ type pastLog struct {
 
 // past is a case that holds what a store says of points of a random log to what its
 // entries say, after a restart and after erasures in it.
-func past(group int, check func(l *pastLog, p eventstore.Point)) func(t testing.TB, h Harness) {
-	return func(t testing.TB, h Harness) {
-		f := setup(t, h)
+func past(group int, check func(l *pastLog, point eventstore.Point)) func(t testing.TB, harness Harness) {
+	return func(t testing.TB, harness Harness) {
+		f := setup(t, harness)
 		look := func() {
 			l := &pastLog{fixture: f}
 			l.slugs()
 			for i := 0; i < len(f.log) && !f.Failed(); i += 1 + len(f.log)/30 {
-				e := &f.log[i]
-				for _, p := range []eventstore.Point{
-					{Position: e.Position}, {Time: e.Time}, {Time: e.Time.Add(-time.Millisecond)}, {Time: e.Time.Add(999 * time.Microsecond)},
+				entry := &f.log[i]
+				for _, point := range []eventstore.Point{
+					{Position: entry.Position}, {Time: entry.Time}, {Time: entry.Time.Add(-time.Millisecond)}, {Time: entry.Time.Add(999 * time.Microsecond)},
 				} {
-					check(l, p)
+					check(l, point)
 				}
 			}
 			check(l, eventstore.Point{Position: calendar.Position(len(f.log))})
@@ -89,8 +89,8 @@ func past(group int, check func(l *pastLog, p eventstore.Point)) func(t testing.
 		records := f.randomLog(20*group, group)
 		f.reopen()
 		look()
-		for _, r := range records[:2] {
-			f.must("Append", f.erase(f.erasing(f.draft(r, calendar.Erased, calendar.Fields{}))).Err)
+		for _, record := range records[:2] {
+			f.must("Append", f.erase(f.erasing(f.draft(record, calendar.Erased, calendar.Fields{}))).Err)
 		}
 		f.readings()
 		look()
@@ -103,28 +103,28 @@ func (l *pastLog) slugs() {
 	l.held, l.took = make([]string, len(l.log)), make([]calendar.Position, len(l.log))
 	last := map[calendar.ID]int{}
 	for i := range l.log {
-		e := &l.log[i]
-		if e.Redacted != nil {
+		entry := &l.log[i]
+		if entry.Redacted != nil {
 			continue
 		}
-		r, err := calendar.DecodeRecord(e.State)
+		record, err := calendar.DecodeRecord(entry.State)
 		l.must("DecodeRecord", err)
-		if !r.Deleted {
-			l.held[i] = r.Slug()
+		if !record.Deleted {
+			l.held[i] = record.Slug()
 		}
-		before, there := last[e.ID]
-		if l.took[i] = e.Position; there && l.held[before] == l.held[i] {
+		before, there := last[entry.ID]
+		if l.took[i] = entry.Position; there && l.held[before] == l.held[i] {
 			l.took[i] = l.took[before]
 		}
-		last[e.ID] = i
+		last[entry.ID] = i
 	}
 }
 
 // counting returns for each record the index of its last entry among those that count.
-func (l *pastLog) counting(p eventstore.Point) map[calendar.ID]int {
+func (l *pastLog) counting(point eventstore.Point) map[calendar.ID]int {
 	last := map[calendar.ID]int{}
 	for i := range l.log {
-		if p.Counts(&l.log[i]) {
+		if point.Counts(&l.log[i]) {
 			last[l.log[i].ID] = i
 		}
 	}
@@ -132,18 +132,18 @@ func (l *pastLog) counting(p eventstore.Point) map[calendar.ID]int {
 }
 
 // wrongPoint checks that no point, and two points, are refused.
-func (l *pastLog) wrongPoint(ask func(p eventstore.Point) error) {
+func (l *pastLog) wrongPoint(ask func(point eventstore.Point) error) {
 	l.Helper()
-	for _, p := range []eventstore.Point{{}, {Position: 1, Time: l.now}} {
-		if err := ask(p); !errors.Is(err, eventstore.ErrMalformed) {
-			l.Errorf("at %v: %v, want ErrMalformed", p, err)
+	for _, point := range []eventstore.Point{{}, {Position: 1, Time: l.now}} {
+		if err := ask(point); !errors.Is(err, eventstore.ErrMalformed) {
+			l.Errorf("at %v: %v, want ErrMalformed", point, err)
 		}
 	}
 }
 
 // recordsAt: of each record the entry with the greatest version among those that count.
-func recordsAt(l *pastLog, p eventstore.Point) {
-	last := l.counting(p)
+func recordsAt(l *pastLog, point eventstore.Point) {
+	last := l.counting(point)
 	ids := []calendar.ID{1 << 40}
 	want := make([]eventstore.Entry, 1)
 	for i := range l.log {
@@ -155,40 +155,40 @@ func recordsAt(l *pastLog, p eventstore.Point) {
 		}
 	}
 	// Many in one call, some of them twice, and one alone.
-	got, err := l.store.At(l.ctx, p, slices.Repeat(ids, 3)...)
+	got, err := l.store.At(l.ctx, point, slices.Repeat(ids, 3)...)
 	l.must("At", err)
 	l.equal("records at a point", got, slices.Repeat(want, 3))
-	got, err = l.store.At(l.ctx, p, ids[1])
+	got, err = l.store.At(l.ctx, point, ids[1])
 	l.must("At", err)
 	l.equal("one record at a point", got, want[1:2])
-	if p.Position == calendar.Position(len(l.log)) { // above the head all count
+	if point.Position == calendar.Position(len(l.log)) { // above the head all count
 		got, err := l.store.At(l.ctx, eventstore.Point{Position: 1 << 40}, ids...)
 		l.must("At above the head", err)
 		l.equal("records above the head", got, want)
-		l.wrongPoint(func(p eventstore.Point) error {
-			_, err := l.store.At(l.ctx, p, ids...)
+		l.wrongPoint(func(point eventstore.Point) error {
+			_, err := l.store.At(l.ctx, point, ids...)
 			return err
 		})
 	}
 }
 
 // countedAt: the head is the greatest position and the greatest time of what counts.
-func countedAt(l *pastLog, p eventstore.Point) {
+func countedAt(l *pastLog, point eventstore.Point) {
 	var want eventstore.Head
 	for i := range l.log {
-		if e := &l.log[i]; p.Counts(e) {
-			if want.Position = e.Position; e.Time.After(want.Time) {
-				want.Time = e.Time
+		if entry := &l.log[i]; point.Counts(entry) {
+			if want.Position = entry.Position; entry.Time.After(want.Time) {
+				want.Time = entry.Time
 			}
 		}
 	}
-	got, err := l.store.Head(l.ctx, p)
+	got, err := l.store.Head(l.ctx, point)
 	l.must("Head", err)
 	l.equal("the position of what counts", got.Position, want.Position)
 	l.equal("the time of what counts", got.Time, want.Time)
 	l.must("CheckMark", eventstore.CheckMark(l.ctx, l.store, got.Mark))
-	if p.Position == calendar.Position(len(l.log)) {
-		if _, err := l.store.Head(l.ctx, eventstore.Point{Position: p.Position + 1}); !errors.Is(err, eventstore.ErrAhead) {
+	if point.Position == calendar.Position(len(l.log)) {
+		if _, err := l.store.Head(l.ctx, eventstore.Point{Position: point.Position + 1}); !errors.Is(err, eventstore.ErrAhead) {
 			l.Errorf("above the head: %v", err)
 		}
 		if _, err := l.store.Head(l.ctx, eventstore.Point{Position: 1, Time: l.now}); !errors.Is(err, eventstore.ErrMalformed) {
@@ -199,8 +199,8 @@ func countedAt(l *pastLog, p eventstore.Point) {
 
 // slugsAt: the record that has a slug after what counts, of two the one that took it at
 // the greater position.
-func slugsAt(l *pastLog, p eventstore.Point) {
-	last := l.counting(p)
+func slugsAt(l *pastLog, point eventstore.Point) {
+	last := l.counting(point)
 	for n := range slugCount {
 		slug := fmt.Sprintf("slug-%d", n)
 		for _, kind := range []calendar.Kind{calendar.KindTag, calendar.KindVenue} {
@@ -211,32 +211,32 @@ func slugsAt(l *pastLog, p eventstore.Point) {
 					want, since = id, l.took[at]
 				}
 			}
-			got, err := eventstore.SlugAt(l.ctx, l.store, kind, slug, p)
+			got, err := eventstore.SlugAt(l.ctx, l.store, kind, slug, point)
 			l.must("SlugAt", err)
-			l.equal(fmt.Sprintf("the %s with %s at %v", kind, slug, p), got, want)
+			l.equal(fmt.Sprintf("the %s with %s at %v", kind, slug, point), got, want)
 		}
 	}
 }
 
 // formerSlugs: who had a slug that no one has, the one that took it last first.
-func formerSlugs(l *pastLog, p eventstore.Point) {
-	if p.Position < calendar.Position(len(l.log)) {
+func formerSlugs(l *pastLog, point eventstore.Point) {
+	if point.Position < calendar.Position(len(l.log)) {
 		return
 	}
-	last := l.counting(p)
+	last := l.counting(point)
 	for n := range slugCount + 1 { // one was never held
 		slug := fmt.Sprintf("slug-%d", n)
 		for _, kind := range []calendar.Kind{calendar.KindTag, calendar.KindVenue} {
 			var want []calendar.ID
 			held := false
 			for i := len(l.log) - 1; i >= 0; i-- {
-				e := &l.log[i]
-				if e.Kind != kind || l.held[i] != slug {
+				entry := &l.log[i]
+				if entry.Kind != kind || l.held[i] != slug {
 					continue
 				}
-				held = held || last[e.ID] == i
-				if l.took[i] == e.Position && !slices.Contains(want, e.ID) {
-					want = append(want, e.ID)
+				held = held || last[entry.ID] == i
+				if l.took[i] == entry.Position && !slices.Contains(want, entry.ID) {
+					want = append(want, entry.ID)
 				}
 			}
 			if held {

@@ -83,7 +83,7 @@ func DrawAppend(t *rapid.T) eventstore.Append {
 }
 
 func drawDraft(t *rapid.T) eventstore.Draft {
-	d := eventstore.Draft{
+	draft := eventstore.Draft{
 		Kind:     rapid.SampledFrom([]calendar.Kind{calendar.KindTag, calendar.KindTag, calendar.KindVenue}).Draw(t, "kind"),
 		ID:       calendar.ID(rapid.IntRange(1, 5).Draw(t, "id")),
 		Expected: int64(rapid.IntRange(0, 3).Draw(t, "expected")),
@@ -93,12 +93,12 @@ func drawDraft(t *rapid.T) eventstore.Draft {
 		Secret:   rapid.SampledFrom([][]byte{nil, nil, {}, {1}, {2}}).Draw(t, "secret"),
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "claims") {
-		d.Claims = append(d.Claims, calendar.Claim{Space: "s", Key: rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "claim")})
+		draft.Claims = append(draft.Claims, calendar.Claim{Space: "s", Key: rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "claim")})
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "names") {
-		d.Names = append(d.Names, drawName(t))
+		draft.Names = append(draft.Names, drawName(t))
 	}
-	return d
+	return draft
 }
 
 func drawName(t *rapid.T) calendar.Name {
@@ -108,20 +108,20 @@ func drawName(t *rapid.T) calendar.Name {
 // Outcomes makes results comparable: errors by what a caller can tell, receipts whole.
 func Outcomes(results []eventstore.Result) []string {
 	out := make([]string, len(results))
-	for i, r := range results {
-		if out[i] = outcome(r); r.Receipt != nil {
-			out[i] += fmt.Sprintf(", receipt %+v", *untimed(r.Receipt))
+	for i, result := range results {
+		if out[i] = outcome(result); result.Receipt != nil {
+			out[i] += fmt.Sprintf(", receipt %+v", *untimed(result.Receipt))
 		}
 	}
 	return out
 }
 
 // untimed returns a receipt without its time, which is that of a clock of the store.
-func untimed(r *eventstore.Receipt) *eventstore.Receipt {
-	if r == nil {
+func untimed(receipt *eventstore.Receipt) *eventstore.Receipt {
+	if receipt == nil {
 		return nil
 	}
-	out := *r
+	out := *receipt
 	out.Time = time.Time{}
 	return &out
 }
@@ -135,23 +135,23 @@ type contained struct {
 	Receipts []*eventstore.Receipt
 }
 
-func contents(t *rapid.T, s eventstore.Store) contained {
+func contents(t *rapid.T, store eventstore.Store) contained {
 	ctx := t.Context()
 	var h contained
 	var errs [9]error
-	h.Entries, errs[0] = s.Read(ctx, eventstore.Range{Limit: 1000})
-	h.Commits, errs[1] = s.Commits(ctx, 1, 1000)
-	h.Records, errs[2] = s.Records(ctx, 0, 0, 1000)
-	h.Loaded, errs[3] = s.Load(ctx, 1, 2, 3, 4, 5)
-	l := eventstore.Lookup{Names: []calendar.Name{{Space: "n", Key: "x"}, {Space: "n", Key: "y"}}}
+	h.Entries, errs[0] = store.Read(ctx, eventstore.Range{Limit: 1000})
+	h.Commits, errs[1] = store.Commits(ctx, 1, 1000)
+	h.Records, errs[2] = store.Records(ctx, 0, 0, 1000)
+	h.Loaded, errs[3] = store.Load(ctx, 1, 2, 3, 4, 5)
+	lookup := eventstore.Lookup{Names: []calendar.Name{{Space: "n", Key: "x"}, {Space: "n", Key: "y"}}}
 	for _, key := range []string{"a", "b", "c", "d"} {
-		l.Claims = append(l.Claims, calendar.Claim{Space: "s", Key: key})
+		lookup.Claims = append(lookup.Claims, calendar.Claim{Space: "s", Key: key})
 	}
-	h.Found, errs[4] = s.Find(ctx, l)
+	h.Found, errs[4] = store.Find(ctx, lookup)
 	for i, key := range []string{"k", "l"} {
 		for user := range calendar.ID(2) {
-			r, err := s.Receipt(ctx, user+1, key)
-			h.Receipts, errs[5+2*i+int(user)] = append(h.Receipts, untimed(r)), err
+			receipt, err := store.Receipt(ctx, user+1, key)
+			h.Receipts, errs[5+2*i+int(user)] = append(h.Receipts, untimed(receipt)), err
 		}
 	}
 	if err := errors.Join(errs[:]...); err != nil {
@@ -159,13 +159,13 @@ func contents(t *rapid.T, s eventstore.Store) contained {
 	}
 	// Salts are random, so leaves and hashes are; and how appends share commits differs.
 	at := 0
-	for _, c := range h.Commits {
-		for _, leaf := range c.Leaves {
-			e := &h.Entries[at]
-			if at++; leaf != eventstore.Leaf(e) {
-				t.Errorf("entry %d does not fit its leaf", e.Position)
+	for _, commit := range h.Commits {
+		for _, leaf := range commit.Leaves {
+			entry := &h.Entries[at]
+			if at++; leaf != eventstore.Leaf(entry) {
+				t.Errorf("entry %d does not fit its leaf", entry.Position)
 			}
-			e.Salts = eventstore.Salts{}
+			entry.Salts = eventstore.Salts{}
 		}
 	}
 	if h.Commits = nil; at != len(h.Entries) {

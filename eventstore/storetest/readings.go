@@ -18,7 +18,7 @@ func (f *fixture) readings() []eventstore.Entry {
 	f.Helper()
 	log := pages(f, "Read", func(ctx context.Context, after uint64, limit int) ([]eventstore.Entry, error) {
 		return f.store.Read(ctx, eventstore.Range{After: after, Limit: limit})
-	}, func(_ int, e *eventstore.Entry) uint64 { return uint64(e.Position) })
+	}, func(_ int, entry *eventstore.Entry) uint64 { return uint64(entry.Position) })
 	if len(log) < len(f.log) {
 		f.Fatalf("the log has %d entries, it had %d", len(log), len(f.log))
 	}
@@ -30,22 +30,22 @@ func (f *fixture) readings() []eventstore.Entry {
 	history := map[calendar.ID][]eventstore.Entry{}
 	states := map[calendar.ID]eventstore.State{}
 	for i := range log {
-		e := &log[i]
-		history[e.ID] = append(history[e.ID], *e)
-		if e.Position != calendar.Position(i+1) || e.Version != int64(len(history[e.ID])) {
-			f.Fatalf("entry %d has position %d, version %d", i+1, e.Position, e.Version)
+		entry := &log[i]
+		history[entry.ID] = append(history[entry.ID], *entry)
+		if entry.Position != calendar.Position(i+1) || entry.Version != int64(len(history[entry.ID])) {
+			f.Fatalf("entry %d has position %d, version %d", i+1, entry.Position, entry.Version)
 		}
-		s := eventstore.State{Kind: e.Kind, ID: e.ID, Version: e.Version, Position: e.Position, Record: e.State, Secret: states[e.ID].Secret}
-		if e.Secret != nil {
-			s.Secret = append([]byte(nil), e.Secret...) // an empty one is none
+		state := eventstore.State{Kind: entry.Kind, ID: entry.ID, Version: entry.Version, Position: entry.Position, Record: entry.State, Secret: states[entry.ID].Secret}
+		if entry.Secret != nil {
+			state.Secret = append([]byte(nil), entry.Secret...) // an empty one is none
 		}
-		states[e.ID] = s
+		states[entry.ID] = state
 	}
 	f.states(slices.Sorted(maps.Keys(states)), states)
 	for id, want := range history {
 		got := pages(f, "Read of a record", func(ctx context.Context, after uint64, limit int) ([]eventstore.Entry, error) {
 			return f.store.Read(ctx, eventstore.Range{Record: id, After: after, Limit: limit})
-		}, func(_ int, e *eventstore.Entry) uint64 { return uint64(e.Version) })
+		}, func(_ int, entry *eventstore.Entry) uint64 { return uint64(entry.Version) })
 		f.equal("the history of record "+id.String(), got, want)
 	}
 	f.holdings(states)
@@ -93,32 +93,32 @@ func (f *fixture) holdings(states map[calendar.ID]eventstore.State) {
 	f.Helper()
 	held, err := f.store.Records(f.ctx, 0, 0, len(states)+1)
 	f.must("Records", err)
-	var l eventstore.Lookup
+	var lookup eventstore.Lookup
 	var holders []calendar.ID
 	named := map[calendar.Name][]calendar.ID{}
 	erased := map[calendar.ID]bool{}
 	for i := range f.log {
-		e := &f.log[i]
-		erased[e.ID] = e.Change == eventstore.ErasedChange(e.Kind)
+		entry := &f.log[i]
+		erased[entry.ID] = entry.Change == eventstore.ErasedChange(entry.Kind)
 	}
 	for _, h := range held {
 		f.equal("whether a record is erased", h.Erased, erased[h.ID])
-		for _, c := range h.Claims {
-			l.Claims, holders = append(l.Claims, c), append(holders, h.ID)
+		for _, claim := range h.Claims {
+			lookup.Claims, holders = append(lookup.Claims, claim), append(holders, h.ID)
 		}
 		for _, n := range h.Names {
 			if named[n] == nil {
-				l.Names = append(l.Names, n)
+				lookup.Names = append(lookup.Names, n)
 			}
 			named[n] = append(named[n], h.ID)
 		}
 	}
-	found, err := f.store.Find(f.ctx, l)
+	found, err := f.store.Find(f.ctx, lookup)
 	f.must("Find", err)
-	for i, c := range l.Claims {
-		f.equal(fmt.Sprint("the holder of ", c), found.Holders[i], holders[i])
+	for i, claim := range lookup.Claims {
+		f.equal(fmt.Sprint("the holder of ", claim), found.Holders[i], holders[i])
 	}
-	for i, n := range l.Names {
+	for i, n := range lookup.Names {
 		f.equal(fmt.Sprint("the records of ", n), found.Named[i], named[n])
 	}
 }
@@ -132,22 +132,22 @@ func (f *fixture) chain(log []eventstore.Entry) {
 	last := eventstore.Mark{}
 	commits := pages(f, "Commits", func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Commit, error) {
 		return f.store.Commits(ctx, after+1, limit)
-	}, func(_ int, c *eventstore.Commit) calendar.Position { return c.Last })
+	}, func(_ int, commit *eventstore.Commit) calendar.Position { return commit.Last })
 	for i := range commits {
-		c := &commits[i]
-		if c.First != last.Position+1 || c.Last < c.First || c.Last > calendar.Position(len(log)) || len(c.Leaves) != int(c.Last-last.Position) {
-			f.Fatalf("commit %d to %d with %d leaves follows entry %d of %d", c.First, c.Last, len(c.Leaves), last.Position, head.Position)
+		commit := &commits[i]
+		if commit.First != last.Position+1 || commit.Last < commit.First || commit.Last > calendar.Position(len(log)) || len(commit.Leaves) != int(commit.Last-last.Position) {
+			f.Fatalf("commit %d to %d with %d leaves follows entry %d of %d", commit.First, commit.Last, len(commit.Leaves), last.Position, head.Position)
 		}
-		for n, leaf := range c.Leaves {
-			if e := &log[last.Position:][n]; leaf != eventstore.Leaf(e) {
-				f.Errorf("entry %d does not fit its leaf", e.Position)
+		for n, leaf := range commit.Leaves {
+			if entry := &log[last.Position:][n]; leaf != eventstore.Leaf(entry) {
+				f.Errorf("entry %d does not fit its leaf", entry.Position)
 			}
 		}
-		last = eventstore.Mark{Position: c.Last, Hash: eventstore.ChainHash(last.Hash, c.First, c.Leaves)}
-		f.equal("the hash of a commit", c.Hash, last.Hash)
-		for _, p := range slices.Compact([]calendar.Position{c.First, (c.First + c.Last) / 2, c.Last}) {
-			f.must("CheckMark", eventstore.CheckMark(f.ctx, f.store, eventstore.Mark{Position: p, Hash: last.Hash}))
-			got, err := f.store.Commits(f.ctx, p, 2)
+		last = eventstore.Mark{Position: commit.Last, Hash: eventstore.ChainHash(last.Hash, commit.First, commit.Leaves)}
+		f.equal("the hash of a commit", commit.Hash, last.Hash)
+		for _, position := range slices.Compact([]calendar.Position{commit.First, (commit.First + commit.Last) / 2, commit.Last}) {
+			f.must("CheckMark", eventstore.CheckMark(f.ctx, f.store, eventstore.Mark{Position: position, Hash: last.Hash}))
+			got, err := f.store.Commits(f.ctx, position, 2)
 			f.must("Commits", err)
 			f.equal("the commit of an entry and the next one", got, commits[i:min(i+2, len(commits))])
 		}
@@ -175,7 +175,7 @@ func (f *fixture) checkpoints() {
 	got := pages(f, "Find of checkpoints", func(ctx context.Context, after uint64, limit int) ([]eventstore.Checkpoint, error) {
 		found, err := f.store.Find(ctx, eventstore.Lookup{Signed: eventstore.Range{After: after, Limit: limit}})
 		return found.Signed, err
-	}, func(_ int, c *eventstore.Checkpoint) uint64 { return uint64(c.Size) })
+	}, func(_ int, checkpoint *eventstore.Checkpoint) uint64 { return uint64(checkpoint.Size) })
 	f.equal("checkpoints", got, want)
 	newest, err := eventstore.CheckpointAt(f.ctx, f.store, 0)
 	if n := len(want); n > 0 {

@@ -19,13 +19,13 @@ type recorder struct {
 }
 
 // run runs a case and returns what it reported, nothing when it did not fail.
-func run(t *testing.T, c Case, h Harness) []string {
+func run(t *testing.T, c Case, harness Harness) []string {
 	t.Helper()
 	r := &recorder{TB: t}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		c.Run(r, h)
+		c.Run(r, harness)
 	}()
 	<-done
 	for _, f := range slices.Backward(r.cleanups) {

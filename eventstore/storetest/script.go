@@ -25,10 +25,10 @@ func scripts() []Case {
 	cases := make([]Case, 0, len(parts))
 	for _, part := range parts {
 		name, rows, _ := strings.Cut(part, "\n")
-		cases = append(cases, Case{name, func(t testing.TB, h Harness) {
-			f := setup(t, h)
+		cases = append(cases, Case{name, func(t testing.TB, harness Harness) {
+			fixture := setup(t, harness)
 			for row := range strings.Lines(rows) {
-				f.row(row)
+				fixture.row(row)
 			}
 		}})
 	}
@@ -69,8 +69,8 @@ func (f *fixture) answers(verb, rest string) (out []string) {
 		}
 	case "load":
 		for _, word := range words {
-			s := f.load(calendar.ID(number(word)))
-			out = append(out, strings.TrimSpace(fmt.Sprintf("%d@%d %s", s.Version, s.Position, s.Secret)))
+			state := f.load(calendar.ID(number(word)))
+			out = append(out, strings.TrimSpace(fmt.Sprintf("%d@%d %s", state.Version, state.Position, state.Secret)))
 		}
 	case "hold":
 		for _, word := range words {
@@ -82,9 +82,9 @@ func (f *fixture) answers(verb, rest string) (out []string) {
 		f.must("Sync", f.store.Sync(f.ctx))
 		for _, word := range words {
 			user, key, _ := strings.Cut(word, "/")
-			r, err := f.store.Receipt(f.ctx, calendar.ID(number(user)), key)
+			receipt, err := f.store.Receipt(f.ctx, calendar.ID(number(user)), key)
 			f.must("Receipt", err)
-			out = append(out, f.receipt(r))
+			out = append(out, f.receipt(receipt))
 		}
 	case "erase":
 		drafts := f.parse(rest)[0].Drafts
@@ -127,19 +127,19 @@ func (f *fixture) receipt(r *eventstore.Receipt) string {
 
 // sign stores the checkpoint of a size with the lines of its note.
 func (f *fixture) sign(size calendar.Position, origin string, lines []string) string {
-	c := eventstore.Checkpoint{
+	checkpoint := eventstore.Checkpoint{
 		Size: size, Origin: origin, Note: []byte(strings.Join(append(lines, ""), "\n")),
 		Time: f.now.Add(time.Duration(size) * 1234567 * time.Microsecond), Keys: fmt.Sprint(lines),
 	}
-	if err := f.one(eventstore.Append{Checkpoint: &c}).Err; err != nil {
+	if err := f.one(eventstore.Append{Checkpoint: &checkpoint}).Err; err != nil {
 		return reason(err)
 	}
-	c.Time = c.Time.Truncate(time.Millisecond)
+	checkpoint.Time = checkpoint.Time.Truncate(time.Millisecond)
 	if before, there := f.signed[size]; there {
-		before.Note = c.Note
-		c = before
+		before.Note = checkpoint.Note
+		checkpoint = before
 	}
-	f.signed[size] = c
+	f.signed[size] = checkpoint
 	return "done"
 }
 
@@ -161,9 +161,9 @@ func (f *fixture) parse(row string) []eventstore.Append {
 // word adds what a word says to an append.
 func (f *fixture) word(a *eventstore.Append, word string) {
 	f.Helper()
-	var d *eventstore.Draft
+	var draft *eventstore.Draft
 	if n := len(a.Drafts); n > 0 {
-		d = &a.Drafts[n-1]
+		draft = &a.Drafts[n-1]
 	}
 	switch rest := word[1:]; {
 	case word == "-":
@@ -172,11 +172,11 @@ func (f *fixture) word(a *eventstore.Append, word string) {
 		if !ok {
 			space, key = "s", rest
 		}
-		d.Claims = append(d.Claims, calendar.Claim{Space: space, Key: key})
+		draft.Claims = append(draft.Claims, calendar.Claim{Space: space, Key: key})
 	case word[0] == '~':
-		d.Names = append(d.Names, calendar.Name{Space: "n", Key: rest})
+		draft.Names = append(draft.Names, calendar.Name{Space: "n", Key: rest})
 	case word[0] == '!':
-		d.Secret = []byte(rest)
+		draft.Secret = []byte(rest)
 	case word[0] == '?':
 		key, count, _ := strings.Cut(rest, "=")
 		a.Guards = append(a.Guards, eventstore.Guard{Name: calendar.Name{Space: "n", Key: key}, Count: number(count)})
@@ -187,8 +187,8 @@ func (f *fixture) word(a *eventstore.Append, word string) {
 		parts := strings.Split(word, "/")
 		a.Receipt = &eventstore.Receipt{User: calendar.ID(number(parts[0])), Key: parts[1]}
 		copy(a.Receipt.Fingerprint[:], parts[2])
-		if d != nil {
-			a.Receipt.Record, a.Receipt.Version = d.ID, d.Expected+1
+		if draft != nil {
+			a.Receipt.Record, a.Receipt.Version = draft.ID, draft.Expected+1
 		} else if len(parts) > 3 { // RECORD@POSITION
 			record, position, _ := strings.Cut(parts[3], "@")
 			a.Receipt.Record, a.Receipt.Version, a.Receipt.Position = calendar.ID(number(record)), 1, calendar.Position(number(position))
@@ -210,14 +210,14 @@ func number(word string) int {
 }
 
 // outcome says what a result tells its caller.
-func outcome(r eventstore.Result) string {
+func outcome(result eventstore.Result) string {
 	switch {
-	case r.Err != nil:
-		return reason(r.Err)
-	case r.Receipt != nil:
-		return fmt.Sprintf("%d found %d.%d@%d", r.Position, r.Receipt.Record, r.Receipt.Version, r.Receipt.Position)
+	case result.Err != nil:
+		return reason(result.Err)
+	case result.Receipt != nil:
+		return fmt.Sprintf("%d found %d.%d@%d", result.Position, result.Receipt.Record, result.Receipt.Version, result.Receipt.Position)
 	default:
-		return fmt.Sprint(r.Position)
+		return fmt.Sprint(result.Position)
 	}
 }
 

@@ -43,7 +43,7 @@ type Case struct {
 }
 
 // Run checks an implementation against the whole suite. No case may be skipped.
-func Run(t *testing.T, h Harness) {
+func Run(t *testing.T, harness Harness) {
 	t.Helper()
 	for _, c := range Cases() {
 		t.Run(c.Name, func(t *testing.T) {
@@ -53,7 +53,7 @@ func Run(t *testing.T, h Harness) {
 					t.Errorf("case %q was skipped", c.Name)
 				}
 			}()
-			c.Run(t, h)
+			c.Run(t, harness)
 		})
 	}
 }
@@ -88,13 +88,13 @@ func Cases() []Case {
 
 // Draft makes the draft of a change of a record, nil for none yet, and the record
 // after it.
-func Draft(t testing.TB, before *calendar.Record, c calendar.Change, at time.Time) (eventstore.Draft, *calendar.Record) {
+func Draft(t testing.TB, before *calendar.Record, change calendar.Change, at time.Time) (eventstore.Draft, *calendar.Record) {
 	t.Helper()
-	d, after, err := eventstore.NewDraft(before, c, at)
+	draft, after, err := eventstore.NewDraft(before, change, at)
 	if err != nil {
-		t.Fatalf("draft of %s: %v", c.Name, err)
+		t.Fatalf("draft of %s: %v", change.Name, err)
 	}
-	return d, after
+	return draft, after
 }
 
 // fixture is what every case works with.
@@ -201,34 +201,34 @@ func (f *fixture) write(drafts ...eventstore.Draft) calendar.Position {
 }
 
 // record is a record that is not there yet.
-func (f *fixture) record(k calendar.Kind) *calendar.Record {
+func (f *fixture) record(kind calendar.Kind) *calendar.Record {
 	f.Helper()
-	return &calendar.Record{Kind: k, ID: f.newID()}
+	return &calendar.Record{Kind: kind, ID: f.newID()}
 }
 
 // draft makes the draft of a change of a record, which becomes the record after it.
-func (f *fixture) draft(r *calendar.Record, verb string, fields calendar.Fields) eventstore.Draft {
+func (f *fixture) draft(record *calendar.Record, verb string, fields calendar.Fields) eventstore.Draft {
 	f.Helper()
-	before := r
-	if r.Version == 0 {
+	before := record
+	if record.Version == 0 {
 		before = nil
 	}
-	d, after := Draft(f, before, calendar.Change{Name: r.Kind.String() + "." + verb, Kind: r.Kind, ID: r.ID, Home: calendar.LangEN, Fields: fields}, f.now)
-	*r = *after
+	d, after := Draft(f, before, calendar.Change{Name: record.Kind.String() + "." + verb, Kind: record.Kind, ID: record.ID, Home: calendar.LangEN, Fields: fields}, f.now)
+	*record = *after
 	return d
 }
 
 // namedFields are the name and the slug of a record of a kind.
-func namedFields(k calendar.Kind, text string) calendar.Fields {
-	return calendar.Fields{k.NameField(): calendar.Text{calendar.LangEN: "Name of " + text}, "slug": text}
+func namedFields(kind calendar.Kind, text string) calendar.Fields {
+	return calendar.Fields{kind.NameField(): calendar.Text{calendar.LangEN: "Name of " + text}, "slug": text}
 }
 
 // erasing returns the Append that erases the records of drafts.
 func (f *fixture) erasing(drafts ...eventstore.Draft) eventstore.Append {
 	a := eventstore.Append{Time: f.now, Actor: 3, Cause: eventstore.Cause{Client: "erase", Reason: "asked for"}}
-	for _, d := range drafts {
-		d.Change, d.Fields, d.Secret, d.Names = eventstore.ErasedChange(d.Kind), []byte(`{}`), []byte{}, nil
-		a.Drafts, a.Redact = append(a.Drafts, d), append(a.Redact, d.ID)
+	for _, draft := range drafts {
+		draft.Change, draft.Fields, draft.Secret, draft.Names = eventstore.ErasedChange(draft.Kind), []byte(`{}`), []byte{}, nil
+		a.Drafts, a.Redact = append(a.Drafts, draft), append(a.Redact, draft.ID)
 	}
 	return a
 }
@@ -245,10 +245,10 @@ func (f *fixture) erase(a eventstore.Append) eventstore.Result {
 		f.Errorf("the epoch is %+v after an erasure, it was %+v", now, before)
 	}
 	first := res.Position - calendar.Position(len(a.Drafts)) + 1
-	for i, d := range a.Drafts {
+	for i, draft := range a.Drafts {
 		by := first + calendar.Position(i)
 		for j := range f.log {
-			if known := &f.log[j]; known.ID == d.ID && known.Position < by && known.Redacted == nil {
+			if known := &f.log[j]; known.ID == draft.ID && known.Position < by && known.Redacted == nil {
 				known.Redact(by)
 			}
 		}
@@ -257,8 +257,8 @@ func (f *fixture) erase(a eventstore.Append) eventstore.Result {
 			f.Fatalf("the entry that erased: %d entries, %v", len(last), err)
 		}
 		f.equal("the entry that erased", last[0], eventstore.Entry{
-			Position: by, Kind: d.Kind, ID: d.ID, Version: d.Expected + 1, Time: f.now, Actor: 3, Cause: a.Cause,
-			Change: d.Change, Fields: d.Fields, State: d.State, Secret: []byte{}, Salts: last[0].Salts,
+			Position: by, Kind: draft.Kind, ID: draft.ID, Version: draft.Expected + 1, Time: f.now, Actor: 3, Cause: a.Cause,
+			Change: draft.Change, Fields: draft.Fields, State: draft.State, Secret: []byte{}, Salts: last[0].Salts,
 		})
 	}
 	commits, err := f.store.Commits(f.ctx, first, 1)

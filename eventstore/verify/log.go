@@ -20,16 +20,16 @@ type Before func(e *eventstore.Entry) ([]byte, error)
 // and so is an error of the sequence that is ErrDamaged; any other one is returned. Of a
 // secret its SHA-256 is enough.
 func Log(entries iter.Seq2[eventstore.Entry, error], before Before) (Findings, error) {
-	l := newLog(before)
-	for e, err := range entries {
+	log := newLog(before)
+	for entry, err := range entries {
 		if err == nil {
-			err = l.check(&e)
+			err = log.check(&entry)
 		}
 		if err != nil {
-			return l.findings(err)
+			return log.findings(err)
 		}
 	}
-	return l.findings(nil)
+	return log.findings(nil)
 }
 
 // maxDecoded bounds the records that are decoded in memory.
@@ -85,103 +85,103 @@ func (l *log) findings(err error) (Findings, error) {
 }
 
 // check checks the next entry.
-func (l *log) check(e *eventstore.Entry) error {
-	r := l.records[e.ID]
+func (l *log) check(entry *eventstore.Entry) error {
+	r := l.records[entry.ID]
 	if r == nil {
-		r = &record{kind: e.Kind, secret: sha256.Sum256(nil)}
-		l.records[e.ID] = r
+		r = &record{kind: entry.Kind, secret: sha256.Sum256(nil)}
+		l.records[entry.ID] = r
 	}
 	switch {
-	case e.Position != l.Entries+1:
-		return eventstore.Damaged(l.Entries+1, "it is missing, the next one is %d", e.Position)
-	case eventstore.Leaf(e) != e.Leaf:
-		return eventstore.Damaged(e.Position, "it does not fit its leaf")
-	case e.Version != r.version+1 || e.Kind != r.kind:
-		return eventstore.Damaged(e.Position, "version %d of %s %d follows version %d of a %s", e.Version, e.Kind, e.ID, r.version, r.kind)
+	case entry.Position != l.Entries+1:
+		return eventstore.Damaged(l.Entries+1, "it is missing, the next one is %d", entry.Position)
+	case eventstore.Leaf(entry) != entry.Leaf:
+		return eventstore.Damaged(entry.Position, "it does not fit its leaf")
+	case entry.Version != r.version+1 || entry.Kind != r.kind:
+		return eventstore.Damaged(entry.Position, "version %d of %s %d follows version %d of a %s", entry.Version, entry.Kind, entry.ID, r.version, r.kind)
 	case r.erased:
-		return eventstore.Damaged(e.Position, "record %d was erased before it", e.ID)
+		return eventstore.Damaged(entry.Position, "record %d was erased before it", entry.ID)
 	}
-	r.position, r.version, r.state, r.secret = e.Position, e.Version, sha256.Sum256(e.State), *cmp.Or(e.SecretHash(), &r.secret)
+	r.position, r.version, r.state, r.secret = entry.Position, entry.Version, sha256.Sum256(entry.State), *cmp.Or(entry.SecretHash(), &r.secret)
 	var err error
-	if e.Redacted != nil {
-		err = l.checkBlank(e, r)
+	if entry.Redacted != nil {
+		err = l.checkBlank(entry, r)
 	} else {
-		err = l.checkFold(e, r)
-		r.plain = cmp.Or(r.plain, e.Position)
+		err = l.checkFold(entry, r)
+		r.plain = cmp.Or(r.plain, entry.Position)
 	}
 	if err == nil {
-		l.Entries = e.Position
+		l.Entries = entry.Position
 	}
 	return err
 }
 
 // checkBlank notes an entry that is redacted.
-func (l *log) checkBlank(e *eventstore.Entry, r *record) error {
+func (l *log) checkBlank(entry *eventstore.Entry, r *record) error {
 	if r.blank == 0 {
-		r.blank, r.by = e.Position, e.Redacted.By
+		r.blank, r.by = entry.Position, entry.Redacted.By
 	}
-	if e.Redacted.By != r.by {
-		return eventstore.Damaged(e.Position, "it is blank by entry %d, and entry %d of its record by entry %d", e.Redacted.By, r.blank, r.by)
+	if entry.Redacted.By != r.by {
+		return eventstore.Damaged(entry.Position, "it is blank by entry %d, and entry %d of its record by entry %d", entry.Redacted.By, r.blank, r.by)
 	}
 	l.Redacted++
-	if !e.Blank() {
-		l.incomplete(e.Position, e)
+	if !entry.Blank() {
+		l.incomplete(entry.Position, entry)
 	}
 	return nil
 }
 
 // incomplete notes that something is left at a position of the record of an entry, which
 // was erased.
-func (l *log) incomplete(p calendar.Position, of *eventstore.Entry) {
+func (l *log) incomplete(position calendar.Position, of *eventstore.Entry) {
 	if l.Result == Intact {
-		l.Result, l.Position = Incomplete, p
+		l.Result, l.Position = Incomplete, position
 		l.Why = fmt.Sprintf("its record was erased and it is not blank, run again: daybook erase %s %d", of.Kind, of.ID)
 	}
 }
 
 // checkFold checks that the fields that an entry changed give its state.
-func (l *log) checkFold(e *eventstore.Entry, r *record) error {
-	stored, err := calendar.DecodeRecord(e.State)
+func (l *log) checkFold(entry *eventstore.Entry, r *record) error {
+	stored, err := calendar.DecodeRecord(entry.State)
 	if err != nil {
-		return eventstore.Damaged(e.Position, "state: %v", err)
+		return eventstore.Damaged(entry.Position, "state: %v", err)
 	}
-	change, err := calendar.DecodeChange(e.Change, e.ID, stored.Home, e.Fields)
+	change, err := calendar.DecodeChange(entry.Change, entry.ID, stored.Home, entry.Fields)
 	if err != nil {
-		return eventstore.Damaged(e.Position, "change: %v", err)
+		return eventstore.Damaged(entry.Position, "change: %v", err)
 	}
-	before := l.decoded[e.ID]
+	before := l.decoded[entry.ID]
 	switch {
-	case e.Change == eventstore.ErasedChange(e.Kind):
+	case entry.Change == eventstore.ErasedChange(entry.Kind):
 		// What an erasure leaves of a record is left when it is erased again.
-		before = &calendar.Record{ID: e.ID, Kind: e.Kind, Version: e.Version - 1, Home: stored.Home, Fields: stored.Fields}
+		before = &calendar.Record{ID: entry.ID, Kind: entry.Kind, Version: entry.Version - 1, Home: stored.Home, Fields: stored.Fields}
 		if r.erased = true; r.plain != 0 {
-			l.incomplete(r.plain, e)
+			l.incomplete(r.plain, entry)
 		}
-		if r.by == e.Position {
+		if r.by == entry.Position {
 			r.blank = 0
 		}
-		l.Erasures = append(l.Erasures, Erasure{e.Position, e.Kind.String(), e.ID, e.Cause.Reason})
+		l.Erasures = append(l.Erasures, Erasure{entry.Position, entry.Kind.String(), entry.ID, entry.Cause.Reason})
 	case r.blank != 0: // what it follows is gone
 		return nil
-	case before == nil && e.Version > 1:
-		state, err := l.before(e)
+	case before == nil && entry.Version > 1:
+		state, err := l.before(entry)
 		if err != nil || state == nil {
 			return err
 		}
 		if before, err = calendar.DecodeRecord(state); err != nil {
-			return eventstore.Damaged(e.Position, "state before it: %v", err)
+			return eventstore.Damaged(entry.Position, "state before it: %v", err)
 		}
 	}
-	folded, err := calendar.Apply(before, change, e.Time)
+	folded, err := calendar.Apply(before, change, entry.Time)
 	if err != nil {
-		return eventstore.Damaged(e.Position, "%v", err)
+		return eventstore.Damaged(entry.Position, "%v", err)
 	}
-	if want, err := calendar.EncodeRecord(folded); err != nil || !bytes.Equal(want, e.State) || r.erased && len(change.Fields) > 0 {
-		return eventstore.Damaged(e.Position, "folding the changes of record %d does not give the stored record", e.ID)
+	if want, err := calendar.EncodeRecord(folded); err != nil || !bytes.Equal(want, entry.State) || r.erased && len(change.Fields) > 0 {
+		return eventstore.Damaged(entry.Position, "folding the changes of record %d does not give the stored record", entry.ID)
 	}
 	if len(l.decoded) >= maxDecoded {
 		clear(l.decoded)
 	}
-	l.decoded[e.ID] = stored
+	l.decoded[entry.ID] = stored
 	return nil
 }

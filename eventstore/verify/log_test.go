@@ -16,47 +16,47 @@ import (
 // erasedLog is a log of two tags: 1 at 1, 2 and erased at 4, 2 at 3 and 5.
 func erasedLog(t *testing.T) []eventstore.Entry {
 	t.Helper()
-	s := memstore.New()
+	store := memstore.New()
 	first, r := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
 	second, r := storetest.Draft(t, r, tag(1, calendar.Updated), moment)
 	second.Secret = []byte("secret")
 	other, o := storetest.Draft(t, nil, tag(2, calendar.Created), moment)
-	write(t, s, first, second, other)
-	c, err := calendar.Erase(r)
+	write(t, store, first, second, other)
+	change, err := calendar.Erase(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	gone, _ := storetest.Draft(t, r, c, moment)
+	gone, _ := storetest.Draft(t, r, change, moment)
 	gone.Secret = []byte{}
 	a := eventstore.Append{Drafts: []eventstore.Draft{gone}, Time: moment, Redact: []calendar.ID{1}}
-	if res := s.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
+	if res := store.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
 		t.Fatal(res.Err)
 	}
 	last, _ := storetest.Draft(t, o, tag(2, calendar.Updated), moment)
-	write(t, s, last)
-	entries, err := s.Read(t.Context(), eventstore.Range{Limit: 10})
+	write(t, store, last)
+	entries, err := store.Read(t.Context(), eventstore.Range{Limit: 10})
 	if err != nil || len(entries) != 5 {
 		t.Fatalf("%d entries, %v", len(entries), err)
 	}
 	all := make([]eventstore.Entry, len(entries))
-	for i, e := range entries {
-		all[i] = entryOf(e)
+	for i, entry := range entries {
+		all[i] = entryOf(entry)
 	}
 	return all
 }
 
 // entryOf is an entry with a leaf that fits.
-func entryOf(e eventstore.Entry) eventstore.Entry {
-	e.Leaf = eventstore.Leaf(&e)
-	return e
+func entryOf(entry eventstore.Entry) eventstore.Entry {
+	entry.Leaf = eventstore.Leaf(&entry)
+	return entry
 }
 
 // TestLog: what does not fit together is found, although each entry fits its leaf, with
 // the first entry at fault.
 func TestLog(t *testing.T) {
 	t.Parallel()
-	created, r := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
-	updated, _ := storetest.Draft(t, r, tag(1, calendar.Updated), moment)
+	created, record := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
+	updated, _ := storetest.Draft(t, record, tag(1, calendar.Updated), moment)
 	for name, tt := range map[string]struct {
 		edit     func(e []eventstore.Entry) []eventstore.Entry
 		result   verify.Result
@@ -115,19 +115,19 @@ func TestLog(t *testing.T) {
 			t.Parallel()
 			entries := tt.edit(erasedLog(t))
 			states := map[calendar.ID][]byte{}
-			f, err := verify.Log(func(yield func(eventstore.Entry, error) bool) {
-				for _, e := range entries {
-					if e.Redacted != nil || len(e.State) > 0 {
-						e = entryOf(e)
+			findings, err := verify.Log(func(yield func(eventstore.Entry, error) bool) {
+				for _, entry := range entries {
+					if entry.Redacted != nil || len(entry.State) > 0 {
+						entry = entryOf(entry)
 					}
-					if !yield(e, nil) {
+					if !yield(entry, nil) {
 						return
 					}
-					states[e.ID] = e.State
+					states[entry.ID] = entry.State
 				}
-			}, func(e *eventstore.Entry) ([]byte, error) { return states[e.ID], nil })
-			if err != nil || f.Result != tt.result || f.Position != tt.position || !strings.Contains(f.Why, tt.says) {
-				t.Errorf("got %+v, %v; want %s of entry %d: %s", f, err, tt.result, tt.position, tt.says)
+			}, func(entry *eventstore.Entry) ([]byte, error) { return states[entry.ID], nil })
+			if err != nil || findings.Result != tt.result || findings.Position != tt.position || !strings.Contains(findings.Why, tt.says) {
+				t.Errorf("got %+v, %v; want %s of entry %d: %s", findings, err, tt.result, tt.position, tt.says)
 			}
 		})
 	}
@@ -137,27 +137,27 @@ func TestLog(t *testing.T) {
 func TestLogAfterBlank(t *testing.T) {
 	t.Parallel()
 	entries := make([]eventstore.Entry, 0, 3)
-	var r *calendar.Record
+	var record *calendar.Record
 	for version, verb := range []string{calendar.Created, calendar.Updated, calendar.Updated} {
-		c := tag(1, verb)
-		c.Fields["slug"] = fmt.Sprint("slug-", version)
-		d, next := storetest.Draft(t, r, c, moment)
-		a := eventstore.Append{Drafts: []eventstore.Draft{d}, Time: moment, Actor: 7}
-		e := a.Entry(0)
-		if e.Position = calendar.Position(len(entries) + 1); e.Position == 2 {
-			e.Redact(4)
+		change := tag(1, verb)
+		change.Fields["slug"] = fmt.Sprint("slug-", version)
+		draft, next := storetest.Draft(t, record, change, moment)
+		a := eventstore.Append{Drafts: []eventstore.Draft{draft}, Time: moment, Actor: 7}
+		entry := a.Entry(0)
+		if entry.Position = calendar.Position(len(entries) + 1); entry.Position == 2 {
+			entry.Redact(4)
 		}
-		entries, r = append(entries, entryOf(e)), next
+		entries, record = append(entries, entryOf(entry)), next
 	}
-	f, err := verify.Log(func(yield func(eventstore.Entry, error) bool) {
-		for _, e := range entries {
-			if !yield(e, nil) {
+	findings, err := verify.Log(func(yield func(eventstore.Entry, error) bool) {
+		for _, entry := range entries {
+			if !yield(entry, nil) {
 				return
 			}
 		}
 	}, nil)
 	const want = "it is blank, and entry 4 did not erase its record"
-	if err != nil || f.Result != verify.Tampered || f.Position != 2 || f.Why != want {
-		t.Errorf("got %+v, %v, want %s", f, err, want)
+	if err != nil || findings.Result != verify.Tampered || findings.Position != 2 || findings.Why != want {
+		t.Errorf("got %+v, %v, want %s", findings, err, want)
 	}
 }

@@ -25,12 +25,12 @@ type medium struct {
 	commits []eventstore.Commit // without leaves
 }
 
-func openMedium(t *testing.T, s eventstore.Store) *medium {
+func openMedium(t *testing.T, store eventstore.Store) *medium {
 	t.Helper()
-	m := &medium{Store: s}
+	m := &medium{Store: store}
 	var errs [2]error
-	m.entries, errs[0] = s.Read(t.Context(), eventstore.Range{Limit: 10_000})
-	m.commits, errs[1] = s.Commits(t.Context(), 1, 10_000)
+	m.entries, errs[0] = store.Read(t.Context(), eventstore.Range{Limit: 10_000})
+	m.commits, errs[1] = store.Commits(t.Context(), 1, 10_000)
 	if err := errors.Join(errs[:]...); err != nil {
 		t.Fatal(err)
 	}
@@ -44,20 +44,20 @@ func openMedium(t *testing.T, s eventstore.Store) *medium {
 func (m *medium) clone() *medium {
 	c := &medium{Store: m.Store, entries: slices.Clone(m.entries), leaves: slices.Clone(m.leaves), commits: slices.Clone(m.commits)}
 	for i := range c.entries {
-		e := &c.entries[i]
-		e.Fields, e.State, e.Secret = slices.Clone(e.Fields), slices.Clone(e.State), slices.Clone(e.Secret)
-		if e.Redacted != nil {
-			redacted := *e.Redacted
-			e.Redacted = &redacted
+		entry := &c.entries[i]
+		entry.Fields, entry.State, entry.Secret = slices.Clone(entry.Fields), slices.Clone(entry.State), slices.Clone(entry.Secret)
+		if entry.Redacted != nil {
+			redacted := *entry.Redacted
+			entry.Redacted = &redacted
 		}
 	}
 	return c
 }
 
-func (m *medium) Head(ctx context.Context, p eventstore.Point) (eventstore.Head, error) {
-	h, err := m.Store.Head(ctx, p)
-	h.Position = calendar.Position(len(m.entries))
-	return h, err
+func (m *medium) Head(ctx context.Context, point eventstore.Point) (eventstore.Head, error) {
+	head, err := m.Store.Head(ctx, point)
+	head.Position = calendar.Position(len(m.entries))
+	return head, err
 }
 
 func (m *medium) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
@@ -68,12 +68,12 @@ func (m *medium) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Ent
 	return slices.Clone(m.entries[from:min(from+r.Limit, len(m.entries))]), nil
 }
 
-func (m *medium) At(_ context.Context, p eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
+func (m *medium) At(_ context.Context, point eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
 	out := make([]eventstore.Entry, len(ids))
 	for i, id := range ids {
-		for _, e := range m.entries {
-			if e.ID == id && p.Counts(&e) {
-				out[i] = e
+		for _, entry := range m.entries {
+			if entry.ID == id && point.Counts(&entry) {
+				out[i] = entry
 			}
 		}
 	}
@@ -81,15 +81,15 @@ func (m *medium) At(_ context.Context, p eventstore.Point, ids ...calendar.ID) (
 }
 
 func (m *medium) Commits(_ context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
-	at := slices.IndexFunc(m.commits, func(c eventstore.Commit) bool { return c.Last >= from })
+	at := slices.IndexFunc(m.commits, func(commit eventstore.Commit) bool { return commit.Last >= from })
 	if at < 0 {
 		return nil, nil
 	}
 	found := slices.Clone(m.commits[at:min(at+limit, len(m.commits))])
 	for i := range found {
-		c := &found[i]
-		if first, end := int(c.First)-1, min(int(c.Last), len(m.leaves)); first < end {
-			c.Leaves = m.leaves[first:end]
+		commit := &found[i]
+		if first, end := int(commit.First)-1, min(int(commit.Last), len(m.leaves)); first < end {
+			commit.Leaves = m.leaves[first:end]
 		}
 	}
 	return found, nil
@@ -99,53 +99,58 @@ func (m *medium) Commits(_ context.Context, from calendar.Position, limit int) (
 func (m *medium) chain() {
 	var hash [32]byte
 	for i := range m.commits {
-		c := &m.commits[i]
-		c.Last = min(c.Last, calendar.Position(len(m.leaves)))
-		hash = eventstore.ChainHash(hash, c.First, m.leaves[c.First-1:c.Last])
-		c.Hash = hash
+		commit := &m.commits[i]
+		commit.Last = min(commit.Last, calendar.Position(len(m.leaves)))
+		hash = eventstore.ChainHash(hash, commit.First, m.leaves[commit.First-1:commit.Last])
+		commit.Hash = hash
 	}
 }
 
 // flip changes one bit of an entry, its leaf or its commit, and says where.
 func (m *medium) flip(dice *rand.Rand) string {
 	i := dice.IntN(len(m.entries))
-	e := &m.entries[i]
-	bit := func(b []byte) bool {
-		if len(b) == 0 {
+	entry := &m.entries[i]
+	bit := func(data []byte) bool {
+		if len(data) == 0 {
 			return false
 		}
-		b[dice.IntN(len(b))] ^= 1 << dice.IntN(8)
+		data[dice.IntN(len(data))] ^= 1 << dice.IntN(8)
 		return true
 	}
 	parts := []struct {
 		name string
 		flip func() bool
 	}{
-		{"kind", func() bool { e.Kind ^= 1; return true }},
-		{"id", func() bool { e.ID ^= 1 << dice.IntN(8); return true }},
-		{"version", func() bool { e.Version ^= 1 << dice.IntN(8); return true }},
-		{"time", func() bool { e.Time = time.UnixMilli(e.Time.UnixMilli() ^ 1<<dice.IntN(30)).UTC(); return true }},
-		{"actor", func() bool { e.Actor ^= 1 << dice.IntN(8); return true }},
-		{"change", func() bool { b := []byte(e.Change); bit(b); e.Change = string(b); return true }},
-		{"reason", func() bool { b := []byte(e.Cause.Reason); ok := bit(b); e.Cause.Reason = string(b); return ok }},
-		{"fields", func() bool { return bit(e.Fields) }},
-		{"state", func() bool { return bit(e.State) }},
-		{"secret", func() bool { return bit(e.Secret) }},
+		{"kind", func() bool { entry.Kind ^= 1; return true }},
+		{"id", func() bool { entry.ID ^= 1 << dice.IntN(8); return true }},
+		{"version", func() bool { entry.Version ^= 1 << dice.IntN(8); return true }},
+		{"time", func() bool { entry.Time = time.UnixMilli(entry.Time.UnixMilli() ^ 1<<dice.IntN(30)).UTC(); return true }},
+		{"actor", func() bool { entry.Actor ^= 1 << dice.IntN(8); return true }},
+		{"change", func() bool { data := []byte(entry.Change); bit(data); entry.Change = string(data); return true }},
+		{"reason", func() bool {
+			data := []byte(entry.Cause.Reason)
+			ok := bit(data)
+			entry.Cause.Reason = string(data)
+			return ok
+		}},
+		{"fields", func() bool { return bit(entry.Fields) }},
+		{"state", func() bool { return bit(entry.State) }},
+		{"secret", func() bool { return bit(entry.Secret) }},
 		{"salts", func() bool {
 			n := 5
-			if e.Redacted != nil {
+			if entry.Redacted != nil {
 				n = 1
-			} else if e.Secret == nil {
+			} else if entry.Secret == nil {
 				n = 4
 			}
-			return bit(e.Salts[dice.IntN(n)][:])
+			return bit(entry.Salts[dice.IntN(n)][:])
 		}},
-		{"kept hash", func() bool { return e.Redacted != nil && bit(e.Redacted.Hashes[dice.IntN(4)][:]) }},
+		{"kept hash", func() bool { return entry.Redacted != nil && bit(entry.Redacted.Hashes[dice.IntN(4)][:]) }},
 		{"erased by", func() bool {
-			if e.Redacted != nil {
-				e.Redacted.By ^= 1 << dice.IntN(8)
+			if entry.Redacted != nil {
+				entry.Redacted.By ^= 1 << dice.IntN(8)
 			}
-			return e.Redacted != nil
+			return entry.Redacted != nil
 		}},
 		{"leaf", func() bool { return bit(m.leaves[i][:]) }},
 		{"hash of a commit", func() bool { return bit(m.commits[dice.IntN(len(m.commits))].Hash[:]) }},
@@ -191,9 +196,9 @@ func (m *medium) mutate(dice *rand.Rand) (what string, chained bool) {
 		what = fmt.Sprintf("insert entry %d before %d", j+1, i+1)
 	default: // a tail that was written otherwise: another actor, with leaves and chain that fit
 		for k := i; k < n; k++ {
-			e := &m.entries[k]
-			e.Actor++
-			m.leaves[k] = eventstore.Leaf(e)
+			entry := &m.entries[k]
+			entry.Actor++
+			m.leaves[k] = eventstore.Leaf(entry)
 		}
 		m.chain()
 		return fmt.Sprintf("rewrite from entry %d", i+1), true
@@ -220,17 +225,17 @@ func TestMutations(t *testing.T) {
 	dice := rand.New(rand.NewPCG(20, 32))
 	ways, unseen := map[string]int{}, 0
 	for range 1000 {
-		m := whole.clone()
-		what, chained := m.mutate(dice)
+		medium := whole.clone()
+		what, chained := medium.mutate(dice)
 		ways[what[:4]]++
-		got, err := verify.Store(t.Context(), m, nil)
+		got, err := verify.Store(t.Context(), medium, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
 		switch {
 		case chained && got.Result == verify.Redacted:
 			unseen++
-			if got.Head == found.Head || slices.Equal(m.leaves, whole.leaves) {
+			if got.Head == found.Head || slices.Equal(medium.leaves, whole.leaves) {
 				t.Errorf("%s: %+v with the hash of before", what, got)
 			}
 		case got.Result != verify.Tampered && got.Result != verify.Incomplete || got.Position == 0 || got.Why == "" || got.Err() == nil:
@@ -245,7 +250,7 @@ func TestMutations(t *testing.T) {
 // mutable is a store with a log of some records, one of which is erased.
 func mutable(t *testing.T) eventstore.Store {
 	t.Helper()
-	s := memstore.New()
+	store := memstore.New()
 	var live []*calendar.Record
 	for n := range 30 {
 		at := moment.Add(time.Duration(n) * time.Second)
@@ -259,35 +264,35 @@ func mutable(t *testing.T) eventstore.Store {
 			} else {
 				id = calendar.ID(len(live) + 1)
 			}
-			c := tag(id, verb)
-			c.Fields["slug"] = fmt.Sprintf("%s-%d-%d", verb, id, n)
-			d, r := storetest.Draft(t, before, c, at)
+			change := tag(id, verb)
+			change.Fields["slug"] = fmt.Sprintf("%s-%d-%d", verb, id, n)
+			draft, record := storetest.Draft(t, before, change, at)
 			if n%4 == 0 {
-				d.Secret = []byte{byte(n)}
+				draft.Secret = []byte{byte(n)}
 			}
-			if drafts = append(drafts, d); before == nil {
-				live = append(live, r)
+			if drafts = append(drafts, draft); before == nil {
+				live = append(live, record)
 			} else {
-				live[id-1] = r
+				live[id-1] = record
 			}
 		}
 		a := eventstore.Append{Drafts: drafts, Time: at, Actor: 7, Cause: eventstore.Cause{Client: "suite", Reason: "because"}}
-		if res := s.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
+		if res := store.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
 			t.Fatal(res.Err)
 		}
 		if n == 20 {
-			c, err := calendar.Erase(live[2])
+			change, err := calendar.Erase(live[2])
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, _ := storetest.Draft(t, live[2], c, at)
-			d.Secret = []byte{}
-			e := eventstore.Append{Drafts: []eventstore.Draft{d}, Time: at, Cause: eventstore.Cause{Reason: "asked for"}, Redact: []calendar.ID{d.ID}}
-			if res := s.Append(t.Context(), []eventstore.Append{e})[0]; res.Err != nil {
+			draft, _ := storetest.Draft(t, live[2], change, at)
+			draft.Secret = []byte{}
+			e := eventstore.Append{Drafts: []eventstore.Draft{draft}, Time: at, Cause: eventstore.Cause{Reason: "asked for"}, Redact: []calendar.ID{draft.ID}}
+			if res := store.Append(t.Context(), []eventstore.Append{e})[0]; res.Err != nil {
 				t.Fatal(res.Err)
 			}
 			break
 		}
 	}
-	return s
+	return store
 }

@@ -45,8 +45,8 @@ func (h Hash) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h[:])
 
 // UnmarshalText implements encoding.TextUnmarshaler. It does not check the length.
 func (h *Hash) UnmarshalText(text []byte) error {
-	b, err := hex.DecodeString(string(text))
-	copy(h[:], b)
+	data, err := hex.DecodeString(string(text))
+	copy(h[:], data)
 	return err
 }
 
@@ -88,55 +88,55 @@ func (f *Findings) Damage(err error) error {
 // meanwhile: what they change is the business of the next run. Anyone who stores the hash of
 // the last commit elsewhere can prove later that the log was not written again. progress
 // may be nil. Receipts have no hash to be checked by.
-func Store(ctx context.Context, s eventstore.Store, progress func(done, total calendar.Position)) (Findings, error) {
-	head, err := s.Head(ctx, eventstore.Point{})
+func Store(ctx context.Context, store eventstore.Store, progress func(done, total calendar.Position)) (Findings, error) {
+	head, err := store.Head(ctx, eventstore.Point{})
 	if err != nil {
 		return Findings{}, err
 	}
-	l := newLog(func(e *eventstore.Entry) ([]byte, error) {
-		before, err := s.At(ctx, eventstore.Point{Position: e.Position - 1}, e.ID)
+	log := newLog(func(entry *eventstore.Entry) ([]byte, error) {
+		before, err := store.At(ctx, eventstore.Point{Position: entry.Position - 1}, entry.ID)
 		if err != nil {
 			return nil, err
 		}
 		return before[0].State, nil
 	})
-	for commit, err := range eventstore.Log(ctx, s, head.Position) {
+	for commit, err := range eventstore.Log(ctx, store, head.Position) {
 		for i := range commit.Entries {
-			if err := l.check(&commit.Entries[i]); err != nil {
-				return l.findings(err)
+			if err := log.check(&commit.Entries[i]); err != nil {
+				return log.findings(err)
 			}
 		}
 		if err != nil {
-			return l.findings(err)
+			return log.findings(err)
 		}
-		if l.Head = commit.Hash; progress != nil {
+		if log.Head = commit.Hash; progress != nil {
 			progress(commit.Last, head.Position)
 		}
 	}
-	if err := behind(ctx, s, head.Position); err != nil {
-		return l.findings(err)
+	if err := behind(ctx, store, head.Position); err != nil {
+		return log.findings(err)
 	}
-	for page, err := range eventstore.Records(ctx, s, 0) {
+	for page, err := range eventstore.Records(ctx, store, 0) {
 		if err == nil {
-			err = l.present(ctx, s, page, head.Position)
+			err = log.present(ctx, store, page, head.Position)
 		}
 		if err != nil {
-			return l.findings(err)
+			return log.findings(err)
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(l.records)) {
-		if r := l.records[id]; !r.present {
-			return l.findings(eventstore.Damaged(r.position, "record %d has no present state", id))
+	for _, id := range slices.Sorted(maps.Keys(log.records)) {
+		if record := log.records[id]; !record.present {
+			return log.findings(eventstore.Damaged(record.position, "record %d has no present state", id))
 		}
 	}
-	return l.findings(nil)
+	return log.findings(nil)
 }
 
 // behind looks for an entry behind the last commit, where no reader comes until the next
 // one is written over it. One that is written meanwhile has a commit.
-func behind(ctx context.Context, s eventstore.Store, head calendar.Position) error {
-	entries, err := s.Read(ctx, eventstore.Range{After: uint64(head), Limit: 1})
-	commits, commitErr := s.Commits(ctx, head+1, 1)
+func behind(ctx context.Context, store eventstore.Store, head calendar.Position) error {
+	entries, err := store.Read(ctx, eventstore.Range{After: uint64(head), Limit: 1})
+	commits, commitErr := store.Commits(ctx, head+1, 1)
 	if err = cmp.Or(err, commitErr); err == nil && len(entries) > len(commits) {
 		err = eventstore.Damaged(entries[0].Position, "it lies behind the last commit, which ends with entry %d", head)
 	}
@@ -145,41 +145,41 @@ func behind(ctx context.Context, s eventstore.Store, head calendar.Position) err
 
 // present checks records by what the log says of them. Those that were changed meanwhile are
 // the business of the next run.
-func (l *log) present(ctx context.Context, s eventstore.Store, page []eventstore.Held, head calendar.Position) error {
+func (l *log) present(ctx context.Context, store eventstore.Store, page []eventstore.Held, head calendar.Position) error {
 	var lookup eventstore.Lookup
 	for i := range page {
 		lookup.Claims, lookup.Names = append(lookup.Claims, page[i].Claims...), append(lookup.Names, page[i].Names...)
 	}
-	found, err := s.Find(ctx, lookup)
+	found, err := store.Find(ctx, lookup)
 	if err != nil {
 		return err
 	}
 	for i := range page {
-		h, r := &page[i], cmp.Or(l.records[page[i].ID], &record{})
+		held, r := &page[i], cmp.Or(l.records[page[i].ID], &record{})
 		r.present = true
-		claims, names, err := eventstore.Holds(&h.State)
-		holds := slices.Equal(claims, h.Claims) && slices.Equal(names, h.Names)
-		for range h.Claims {
-			holds, found.Holders = holds && found.Holders[0] == h.ID, found.Holders[1:]
+		claims, names, err := eventstore.Holds(&held.State)
+		holds := slices.Equal(claims, held.Claims) && slices.Equal(names, held.Names)
+		for range held.Claims {
+			holds, found.Holders = holds && found.Holders[0] == held.ID, found.Holders[1:]
 		}
-		for range h.Names {
-			holds, found.Named = holds && slices.Contains(found.Named[0], h.ID), found.Named[1:]
+		for range held.Names {
+			holds, found.Named = holds && slices.Contains(found.Named[0], held.ID), found.Named[1:]
 		}
 		switch {
-		case h.Position > head:
-			if h.Erased && h.Position == r.by {
+		case held.Position > head:
+			if held.Erased && held.Position == r.by {
 				r.blank = 0
 			}
-		case err != nil || h.Position != r.position || h.Version != r.version || h.Kind != r.kind || h.Erased != r.erased ||
-			sha256.Sum256(h.Record) != r.state || sha256.Sum256(h.Secret) != r.secret:
-			return eventstore.Damaged(h.Position, "the present state of record %d is not that of its last entry", h.ID)
+		case err != nil || held.Position != r.position || held.Version != r.version || held.Kind != r.kind || held.Erased != r.erased ||
+			sha256.Sum256(held.Record) != r.state || sha256.Sum256(held.Secret) != r.secret:
+			return eventstore.Damaged(held.Position, "the present state of record %d is not that of its last entry", held.ID)
 		case !holds:
-			now, err := s.Load(ctx, h.ID)
+			now, err := store.Load(ctx, held.ID)
 			if err != nil {
 				return err
 			}
-			if now[0].Version == h.Version { // else it changed before it was looked for
-				return eventstore.Damaged(h.Position, "record %d holds other claims or names than its state tells, or is not found by them", h.ID)
+			if now[0].Version == held.Version { // else it changed before it was looked for
+				return eventstore.Damaged(held.Position, "record %d holds other claims or names than its state tells, or is not found by them", held.ID)
 			}
 		}
 	}

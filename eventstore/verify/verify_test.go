@@ -26,22 +26,22 @@ func tag(id calendar.ID, name string) calendar.Change {
 	}
 }
 
-func write(t *testing.T, s eventstore.Store, drafts ...eventstore.Draft) {
+func write(t *testing.T, store eventstore.Store, drafts ...eventstore.Draft) {
 	t.Helper()
-	res := s.Append(t.Context(), []eventstore.Append{{Drafts: drafts, Time: moment}})[0]
+	res := store.Append(t.Context(), []eventstore.Append{{Drafts: drafts, Time: moment}})[0]
 	if res.Err != nil {
 		t.Fatal(res.Err)
 	}
 }
 
 // verified checks a store: what does not fit is an error.
-func verified(t *testing.T, s eventstore.Store, progress func(done, total calendar.Position)) (calendar.Position, error) {
+func verified(t *testing.T, store eventstore.Store, progress func(done, total calendar.Position)) (calendar.Position, error) {
 	t.Helper()
-	f, err := verify.Store(t.Context(), s, progress)
+	findings, err := verify.Store(t.Context(), store, progress)
 	if err == nil {
-		err = f.Err()
+		err = findings.Err()
 	}
-	return f.Entries, err
+	return findings.Entries, err
 }
 
 // strange is a store of which some things are read otherwise than they are.
@@ -55,10 +55,10 @@ type strange struct {
 	found func(f *eventstore.Found)
 }
 
-func (s strange) Head(ctx context.Context, p eventstore.Point) (eventstore.Head, error) {
-	h, err := s.Store.Head(ctx, p)
-	h.Position = cmp.Or(s.head, h.Position)
-	return h, err
+func (s strange) Head(ctx context.Context, point eventstore.Point) (eventstore.Head, error) {
+	head, err := s.Store.Head(ctx, point)
+	head.Position = cmp.Or(s.head, head.Position)
+	return head, err
 }
 
 func (s strange) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
@@ -68,32 +68,32 @@ func (s strange) Commits(ctx context.Context, from calendar.Position, limit int)
 	return s.Store.Commits(ctx, from, limit)
 }
 
-func (s strange) At(ctx context.Context, p eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
-	entries, err := s.Store.At(ctx, p, ids...)
+func (s strange) At(ctx context.Context, point eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
+	entries, err := s.Store.At(ctx, point, ids...)
 	if s.blank && len(ids) == 1 {
 		entries[0].Redact(1 << 40)
 	}
 	return entries, err
 }
 
-func (s strange) Records(ctx context.Context, k calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
-	page, err := s.Store.Records(ctx, k, after, limit)
+func (s strange) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
+	page, err := s.Store.Records(ctx, kind, after, limit)
 	if s.held != nil && len(page) > 0 {
 		page = s.held(slices.Clone(page))
 	}
 	return page, err
 }
 
-func (s strange) Find(ctx context.Context, l eventstore.Lookup) (eventstore.Found, error) {
-	f, err := s.Store.Find(ctx, l)
-	if s.found != nil && len(f.Holders) > 0 {
-		s.found(&f)
+func (s strange) Find(ctx context.Context, lookup eventstore.Lookup) (eventstore.Found, error) {
+	found, err := s.Store.Find(ctx, lookup)
+	if s.found != nil && len(found.Holders) > 0 {
+		s.found(&found)
 	}
-	return f, err
+	return found, err
 }
 
 // first edits the first record of a page.
-func first(edit func(h *eventstore.Held)) func(page []eventstore.Held) []eventstore.Held {
+func first(edit func(held *eventstore.Held)) func(page []eventstore.Held) []eventstore.Held {
 	return func(page []eventstore.Held) []eventstore.Held {
 		edit(&page[0])
 		return page
@@ -105,18 +105,18 @@ func first(edit func(h *eventstore.Held)) func(page []eventstore.Held) []eventst
 func TestVerifyBehindTheHead(t *testing.T) {
 	t.Parallel()
 	written, erased := memstore.New(), memstore.New()
-	d, r := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
-	write(t, written, d)
-	write(t, erased, d)
-	d, _ = storetest.Draft(t, r, tag(1, calendar.Updated), moment)
-	write(t, written, d)
-	c, err := calendar.Erase(r)
+	draft, record := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
+	write(t, written, draft)
+	write(t, erased, draft)
+	draft, _ = storetest.Draft(t, record, tag(1, calendar.Updated), moment)
+	write(t, written, draft)
+	change, err := calendar.Erase(record)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, _ = storetest.Draft(t, r, c, moment)
-	d.Secret = []byte{}
-	if res := erased.Append(t.Context(), []eventstore.Append{{Drafts: []eventstore.Draft{d}, Time: moment, Redact: []calendar.ID{1}}})[0]; res.Err != nil {
+	draft, _ = storetest.Draft(t, record, change, moment)
+	draft.Secret = []byte{}
+	if res := erased.Append(t.Context(), []eventstore.Append{{Drafts: []eventstore.Draft{draft}, Time: moment, Redact: []calendar.ID{1}}})[0]; res.Err != nil {
 		t.Fatal(res.Err)
 	}
 	restored := first(func(h *eventstore.Held) { h.Erased = false })
@@ -139,10 +139,10 @@ func TestVerifyPresentStates(t *testing.T) {
 	t.Parallel()
 	s := memstore.New()
 	for id := calendar.ID(1); id < 3; id++ {
-		c := tag(id, calendar.Created)
-		c.Fields["name"] = calendar.Text{calendar.LangEN: "Jazz"}
-		d, _ := storetest.Draft(t, nil, c, moment)
-		write(t, s, d)
+		change := tag(id, calendar.Created)
+		change.Fields["name"] = calendar.Text{calendar.LangEN: "Jazz"}
+		draft, _ := storetest.Draft(t, nil, change, moment)
+		write(t, s, draft)
 	}
 	for says, store := range map[string]strange{
 		"": {Store: s},
@@ -169,20 +169,20 @@ func TestVerifyManyRecords(t *testing.T) {
 		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
 	}
 	const n = 12_000
-	s := memstore.New()
+	store := memstore.New()
 	records := make([]*calendar.Record, n)
 	for round, name := range []string{calendar.Created, calendar.Updated} {
 		var drafts []eventstore.Draft
 		for i := range records {
-			var d eventstore.Draft
-			d, records[i] = storetest.Draft(t, records[i], tag(calendar.ID(i+1), name), moment)
-			drafts = append(drafts, d)
+			var draft eventstore.Draft
+			draft, records[i] = storetest.Draft(t, records[i], tag(calendar.ID(i+1), name), moment)
+			drafts = append(drafts, draft)
 		}
 		for page := range slices.Chunk(drafts, 1000) {
-			write(t, s, page...)
+			write(t, store, page...)
 		}
 		var progress []calendar.Position
-		count, err := verified(t, s, func(done, total calendar.Position) {
+		count, err := verified(t, store, func(done, total calendar.Position) {
 			progress = append(progress, done)
 			if total != calendar.Position((round+1)*n) {
 				t.Errorf("total is %d", total)
@@ -191,7 +191,7 @@ func TestVerifyManyRecords(t *testing.T) {
 		if err != nil || count != calendar.Position((round+1)*n) {
 			t.Fatalf("Verify: %d entries, %v", count, err)
 		}
-		if _, err := verified(t, strange{Store: s, blank: true}, nil); err != nil {
+		if _, err := verified(t, strange{Store: store, blank: true}, nil); err != nil {
 			t.Errorf("erased meanwhile: %v", err)
 		}
 		if len(progress) < n/1000 || progress[len(progress)-1] != count {
@@ -206,27 +206,27 @@ func TestVerifyFindsWrongFolds(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, says string
-		edit       func(d *eventstore.Draft)
+		edit       func(draft *eventstore.Draft)
 	}{
-		{"state does not follow", "does not give the stored record", func(d *eventstore.Draft) {
-			d.State = []byte(strings.Replace(string(d.State), "updated-1", "updated-9", 1))
+		{"state does not follow", "does not give the stored record", func(draft *eventstore.Draft) {
+			draft.State = []byte(strings.Replace(string(draft.State), "updated-1", "updated-9", 1))
 		}},
-		{"state is no record", "state: decode record", func(d *eventstore.Draft) { d.State = []byte(`{}`) }},
-		{"fields do not follow", "does not give the stored record", func(d *eventstore.Draft) { d.Fields = []byte(`{}`) }},
-		{"fields are none of a tag", `unknown field "venue"`, func(d *eventstore.Draft) { d.Fields = []byte(`{"venue":1}`) }},
-		{"unknown change", "unknown change", func(d *eventstore.Draft) { d.Change = "tag.renamed" }},
-		{"change of another kind", "apply venue.updated of record 1 to tag 1", func(d *eventstore.Draft) { d.Change, d.Fields = "venue.updated", []byte(`{}`) }},
-		{"created again", "it exists", func(d *eventstore.Draft) { d.Change = "tag.created" }},
+		{"state is no record", "state: decode record", func(draft *eventstore.Draft) { draft.State = []byte(`{}`) }},
+		{"fields do not follow", "does not give the stored record", func(draft *eventstore.Draft) { draft.Fields = []byte(`{}`) }},
+		{"fields are none of a tag", `unknown field "venue"`, func(draft *eventstore.Draft) { draft.Fields = []byte(`{"venue":1}`) }},
+		{"unknown change", "unknown change", func(draft *eventstore.Draft) { draft.Change = "tag.renamed" }},
+		{"change of another kind", "apply venue.updated of record 1 to tag 1", func(draft *eventstore.Draft) { draft.Change, draft.Fields = "venue.updated", []byte(`{}`) }},
+		{"created again", "it exists", func(draft *eventstore.Draft) { draft.Change = "tag.created" }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := memstore.New()
-			d, r := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
-			write(t, s, d)
-			d, _ = storetest.Draft(t, r, tag(1, calendar.Updated), moment)
-			tt.edit(&d)
-			write(t, s, d)
-			_, err := verified(t, s, nil)
+			store := memstore.New()
+			draft, record := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
+			write(t, store, draft)
+			draft, _ = storetest.Draft(t, record, tag(1, calendar.Updated), moment)
+			tt.edit(&draft)
+			write(t, store, draft)
+			_, err := verified(t, store, nil)
 			if !errors.Is(err, eventstore.ErrDamaged) || !strings.Contains(err.Error(), "entry 2:") || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("the error is %v, want one of entry 2 that says %q", err, tt.says)
 			}
@@ -245,11 +245,11 @@ type later struct {
 
 func (l *later) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
 	if after == 0 {
-		d, r := storetest.Draft(l.t, l.last, tag(1, calendar.Updated), moment)
+		draft, record := storetest.Draft(l.t, l.last, tag(1, calendar.Updated), moment)
 		fresh, _ := storetest.Draft(l.t, nil, tag(2, calendar.Created), moment)
-		d.Secret = []byte("later")
-		write(l.t, l.Store, d, fresh) //nolint:contextcheck // takes that of the test
-		l.last = r
+		draft.Secret = []byte("later")
+		write(l.t, l.Store, draft, fresh) //nolint:contextcheck // takes that of the test
+		l.last = record
 	}
 	return l.Store.Records(ctx, kind, after, limit)
 }
@@ -257,9 +257,9 @@ func (l *later) Records(ctx context.Context, kind calendar.Kind, after calendar.
 // TestVerifyWhileOthersWrite: what is newer than the head of the run is no damage.
 func TestVerifyWhileOthersWrite(t *testing.T) {
 	t.Parallel()
-	d, r := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
-	s := &later{Store: memstore.New(), t: t, last: r}
-	write(t, s, d)
+	draft, record := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
+	s := &later{Store: memstore.New(), t: t, last: record}
+	write(t, s, draft)
 	if n, err := verified(t, s, nil); err != nil || n != 1 {
 		t.Errorf("Verify: %d entries, %v", n, err)
 	}

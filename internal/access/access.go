@@ -94,7 +94,7 @@ func (u *Users) add(ctx context.Context, name string, role calendar.Role, sum []
 			Fields: calendar.Fields{"name": name, "role": role.String()}, Secret: sum,
 		}, actor, reason)
 	}
-	if e, ok := errors.AsType[*eventstore.ClaimError](err); ok && e.Claim.Space == spaceName {
+	if claimError, ok := errors.AsType[*eventstore.ClaimError](err); ok && claimError.Claim.Space == spaceName {
 		err = ErrUserExists
 	}
 	if err != nil {
@@ -154,12 +154,12 @@ func (u *Users) setToken(ctx context.Context, name string, sum []byte, actor cal
 		if err != nil {
 			return User{}, err
 		}
-		r, err := calendar.DecodeRecord(state.Record)
+		record, err := calendar.DecodeRecord(state.Record)
 		if err != nil {
 			return User{}, err
 		}
-		err = u.append(ctx, epoch, r, calendar.Change{
-			Name: userChange(calendar.Updated), Kind: calendar.KindUser, ID: r.ID, Fields: calendar.Fields{}, Secret: sum,
+		err = u.append(ctx, epoch, record, calendar.Change{
+			Name: userChange(calendar.Updated), Kind: calendar.KindUser, ID: record.ID, Fields: calendar.Fields{}, Secret: sum,
 		}, actor, reason)
 		if errors.Is(err, eventstore.ErrConflict) && n < attempts {
 			continue
@@ -175,17 +175,17 @@ func (u *Users) setToken(ctx context.Context, name string, sum []byte, actor cal
 
 // append writes one change of a user as an entry; epoch is that of the store from
 // before it was read.
-func (u *Users) append(ctx context.Context, epoch eventstore.Epoch, before *calendar.Record, c calendar.Change, actor calendar.ID, reason string) error {
+func (u *Users) append(ctx context.Context, epoch eventstore.Epoch, before *calendar.Record, change calendar.Change, actor calendar.ID, reason string) error {
 	now := eventstore.Moment(u.Now())
-	d, _, err := eventstore.NewDraft(before, c, now)
+	draft, _, err := eventstore.NewDraft(before, change, now)
 	if err != nil {
 		return err
 	}
-	if len(c.Secret) > 0 {
-		d.Claims = append(d.Claims, calendar.TokenClaim(c.Secret))
+	if len(change.Secret) > 0 {
+		draft.Claims = append(draft.Claims, calendar.TokenClaim(change.Secret))
 	}
 	return u.store.Append(ctx, []eventstore.Append{{
-		Drafts: []eventstore.Draft{d},
+		Drafts: []eventstore.Draft{draft},
 		Time:   now, Actor: actor, Cause: eventstore.Cause{Reason: reason}, Epoch: epoch,
 	}})[0].Err
 }
@@ -248,8 +248,8 @@ func (u *Users) byName(ctx context.Context, name string) (eventstore.State, erro
 }
 
 // byClaim returns the state of the user who holds a claim, or ErrNoUser.
-func (u *Users) byClaim(ctx context.Context, c calendar.Claim) (eventstore.State, error) {
-	found, err := u.store.Find(ctx, eventstore.Lookup{Claims: []calendar.Claim{c}})
+func (u *Users) byClaim(ctx context.Context, claim calendar.Claim) (eventstore.State, error) {
+	found, err := u.store.Find(ctx, eventstore.Lookup{Claims: []calendar.Claim{claim}})
 	if err != nil {
 		return eventstore.State{}, err
 	}
@@ -267,19 +267,19 @@ func (u *Users) byClaim(ctx context.Context, c calendar.Claim) (eventstore.State
 }
 
 // userOf returns the user of a state, ErrNoUser for one who was erased.
-func userOf(s *eventstore.State) (User, error) {
-	r, err := calendar.DecodeRecord(s.Record)
+func userOf(state *eventstore.State) (User, error) {
+	record, err := calendar.DecodeRecord(state.Record)
 	if err != nil {
-		return User{}, fmt.Errorf("user %d: %w", s.ID, err)
+		return User{}, fmt.Errorf("user %d: %w", state.ID, err)
 	}
-	if r.Erased {
+	if record.Erased {
 		return User{}, ErrNoUser
 	}
-	role, ok := calendar.ParseRole(r.Fields.String("role"))
+	role, ok := calendar.ParseRole(record.Fields.String("role"))
 	if !ok {
-		return User{}, fmt.Errorf("user %d: %w %q", r.ID, ErrBadRole, r.Fields.String("role"))
+		return User{}, fmt.Errorf("user %d: %w %q", record.ID, ErrBadRole, record.Fields.String("role"))
 	}
-	return User{ID: r.ID, Name: r.Fields.String("name"), Role: role, Active: len(s.Secret) > 0}, nil
+	return User{ID: record.ID, Name: record.Fields.String("name"), Role: role, Active: len(state.Secret) > 0}, nil
 }
 
 // checkName reports whether a name can be that of a user: what fits into a Basic

@@ -28,14 +28,14 @@ func setup(t *testing.T) (*access.Users, *memstore.Store) {
 	t.Helper()
 	store := memstore.New()
 	t.Cleanup(func() { _ = store.Close() })
-	u := access.New(store)
-	u.Now = func() time.Time { return time.Date(2026, 5, 1, 9, 30, 0, 5_999, time.UTC) }
-	return u, store
+	users := access.New(store)
+	users.Now = func() time.Time { return time.Date(2026, 5, 1, 9, 30, 0, 5_999, time.UTC) }
+	return users, store
 }
 
-func add(t *testing.T, u *access.Users, name string, role calendar.Role) (access.User, string) {
+func add(t *testing.T, users *access.Users, name string, role calendar.Role) (access.User, string) {
 	t.Helper()
-	user, token, err := u.Add(t.Context(), name, role, 0)
+	user, token, err := users.Add(t.Context(), name, role, 0)
 	must(t, err)
 	return user, token
 }
@@ -61,10 +61,10 @@ func codeOf(err error) calendar.Code {
 // TestAuthenticate: whoever credentials are; e2e has the codes of those that are wrong.
 func TestAuthenticate(t *testing.T) {
 	t.Parallel()
-	u, store := setup(t)
-	ann, old := add(t, u, "ann", calendar.Editor)
-	bob, bobToken := add(t, u, "Bob Müller", calendar.Contributor)
-	if _, err := u.Authenticate(t.Context(), "Bearer "+old); err != nil {
+	users, store := setup(t)
+	ann, old := add(t, users, "ann", calendar.Editor)
+	bob, bobToken := add(t, users, "Bob Müller", calendar.Contributor)
+	if _, err := users.Authenticate(t.Context(), "Bearer "+old); err != nil {
 		t.Error(err)
 	}
 	_, token, err := access.New(store).NewToken(t.Context(), "ann", 0) // by another process
@@ -77,7 +77,7 @@ func TestAuthenticate(t *testing.T) {
 		"Basic   ": calendar.CodeInvalidCredentials, " ": calendar.CodeInvalidCredentials, basic("\xff", token): calendar.CodeInvalidCredentials,
 	} {
 		for range 2 { // the second time from memory
-			got, err := u.Authenticate(t.Context(), header)
+			got, err := users.Authenticate(t.Context(), header)
 			if code, refused := want.(calendar.Code); refused && (codeOf(err) != code || got != calendar.Caller{}) || !refused && (got != want || err != nil) {
 				t.Errorf("%q: got %+v, %v, want %+v", header, got, err, want)
 			}
@@ -87,81 +87,81 @@ func TestAuthenticate(t *testing.T) {
 		t.Errorf("Revoke: %+v, %v", user, err)
 	}
 	for _, header := range []string{"Bearer " + token, basic("ann", token)} {
-		if _, err := u.Authenticate(t.Context(), header); codeOf(err) != calendar.CodeIncorrectPassword {
+		if _, err := users.Authenticate(t.Context(), header); codeOf(err) != calendar.CodeIncorrectPassword {
 			t.Errorf("a withdrawn token: %v", err)
 		}
 	}
 	must(t, store.Close())
-	if _, err := u.Authenticate(t.Context(), "Bearer x"); !errors.Is(err, eventstore.ErrClosed) || codeOf(err) != "" {
+	if _, err := users.Authenticate(t.Context(), "Bearer x"); !errors.Is(err, eventstore.ErrClosed) || codeOf(err) != "" {
 		t.Errorf("on a closed store: %v", err)
 	}
 }
 
 func TestActsAreInTheLog(t *testing.T) {
 	t.Parallel()
-	u, store := setup(t)
-	admin, _ := add(t, u, "root", calendar.Administrator)
-	ann, token, err := u.Add(t.Context(), "ann", calendar.Auditor, admin.ID)
+	users, store := setup(t)
+	admin, _ := add(t, users, "root", calendar.Administrator)
+	ann, token, err := users.Add(t.Context(), "ann", calendar.Auditor, admin.ID)
 	must(t, err)
-	_, _, err = u.NewToken(t.Context(), "ann", admin.ID)
+	_, _, err = users.NewToken(t.Context(), "ann", admin.ID)
 	must(t, err)
-	_, err = u.Revoke(t.Context(), "ann", 0)
+	_, err = users.Revoke(t.Context(), "ann", 0)
 	must(t, err)
 	entries, err := store.Read(t.Context(), eventstore.Range{Record: ann.ID, Limit: 10})
 	must(t, err)
 	sum := sha256.Sum256([]byte(token))
 	var got []string
-	for _, e := range entries {
-		got = append(got, fmt.Sprint(e.Change, ", ", e.Cause.Reason, " by ", e.Actor, ", ", len(e.Secret)))
-		if strings.Contains(string(e.Fields)+string(e.State), token) || e.Secret != nil && e.Version == 1 && !slices.Equal(e.Secret, sum[:]) {
-			t.Errorf("entry %d shows the token, or has no SHA-256 of it", e.Position)
+	for _, entry := range entries {
+		got = append(got, fmt.Sprint(entry.Change, ", ", entry.Cause.Reason, " by ", entry.Actor, ", ", len(entry.Secret)))
+		if strings.Contains(string(entry.Fields)+string(entry.State), token) || entry.Secret != nil && entry.Version == 1 && !slices.Equal(entry.Secret, sum[:]) {
+			t.Errorf("entry %d shows the token, or has no SHA-256 of it", entry.Position)
 		}
 	}
 	want := []string{fmt.Sprintf("user.created, user added by %d, 32", admin.ID), fmt.Sprintf("user.updated, token made by %d, 32", admin.ID), "user.updated, token withdrawn by 0, 0"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("history differs (-want +got):\n%s", diff)
 	}
-	if f, err := verify.Store(t.Context(), store, nil); err != nil || f.Err() != nil || f.Entries != 4 {
-		t.Errorf("Verify: %+v, %v", f, err)
+	if findings, err := verify.Store(t.Context(), store, nil); err != nil || findings.Err() != nil || findings.Entries != 4 {
+		t.Errorf("Verify: %+v, %v", findings, err)
 	}
 }
 
 func TestAdd(t *testing.T) {
 	t.Parallel()
-	u, _ := setup(t)
-	if _, token := add(t, u, "ann", calendar.Author); len(token) != len("daybook_")+43 || !strings.HasPrefix(token, "daybook_") {
+	users, _ := setup(t)
+	if _, token := add(t, users, "ann", calendar.Author); len(token) != len("daybook_")+43 || !strings.HasPrefix(token, "daybook_") {
 		t.Errorf("token is %q", token)
 	}
 	for name, want := range map[string]error{
 		"ann": access.ErrUserExists, "": access.ErrBadName, strings.Repeat("x", 61): access.ErrBadName, "a:b": access.ErrBadName, " a": access.ErrBadName, "a\nb": access.ErrBadName, "\xff": access.ErrBadName,
 	} {
-		if _, token, err := u.Add(t.Context(), name, calendar.Author, 0); !errors.Is(err, want) || token != "" {
+		if _, token, err := users.Add(t.Context(), name, calendar.Author, 0); !errors.Is(err, want) || token != "" {
 			t.Errorf("Add(%q): %q, %v, want %v", name, token, err, want)
 		}
 	}
 	for _, role := range []calendar.Role{calendar.Anonymous, calendar.Auditor + 1} {
-		if _, _, err := u.Add(t.Context(), "bob", role, 0); !errors.Is(err, access.ErrBadRole) {
+		if _, _, err := users.Add(t.Context(), "bob", role, 0); !errors.Is(err, access.ErrBadRole) {
 			t.Errorf("role %d: %v", role, err)
 		}
 	}
-	_, _, err := u.NewToken(t.Context(), "nobody", 0)
-	if _, revoke := u.Revoke(t.Context(), "nobody", 0); !errors.Is(err, access.ErrNoUser) || !errors.Is(revoke, access.ErrNoUser) {
+	_, _, err := users.NewToken(t.Context(), "nobody", 0)
+	if _, revoke := users.Revoke(t.Context(), "nobody", 0); !errors.Is(err, access.ErrNoUser) || !errors.Is(revoke, access.ErrNoUser) {
 		t.Errorf("of nobody: %v, %v", err, revoke)
 	}
 }
 
 func TestList(t *testing.T) {
 	t.Parallel()
-	u, _ := setup(t)
+	users, _ := setup(t)
 	var want []access.User
 	for i := range 250 { // more than a page
-		user, _ := add(t, u, "user "+calendar.ID(i).String(), calendar.Subscriber)
+		user, _ := add(t, users, "user "+calendar.ID(i).String(), calendar.Subscriber)
 		want = append(want, user)
 	}
 	var err error
-	want[3], err = u.Revoke(t.Context(), want[3].Name, 0)
+	want[3], err = users.Revoke(t.Context(), want[3].Name, 0)
 	must(t, err)
-	got, err := u.List(t.Context())
+	got, err := users.List(t.Context())
 	must(t, err)
 	if diff := cmp.Diff(want, got); diff != "" || got[3].Active || !got[4].Active {
 		t.Errorf("users differ (-want +got):\n%s", diff)
@@ -172,10 +172,10 @@ func TestList(t *testing.T) {
 // lower roles that have the name already do not leave the service without one.
 func TestEnsureAdministrator(t *testing.T) {
 	t.Parallel()
-	u, store := setup(t)
-	_, err := u.Ensure(t.Context(), "admin", calendar.Editor, 0)
+	users, store := setup(t)
+	_, err := users.Ensure(t.Context(), "admin", calendar.Editor, 0)
 	must(t, err)
-	add(t, u, "admin-2", calendar.Author)
+	add(t, users, "admin-2", calendar.Author)
 	var wg sync.WaitGroup
 	var made sync.Map
 	for range 8 {
@@ -193,13 +193,13 @@ func TestEnsureAdministrator(t *testing.T) {
 	n := 0
 	made.Range(func(token, name any) bool {
 		n++
-		caller, err := u.Authenticate(t.Context(), basic("admin-3", token.(string)))
+		caller, err := users.Authenticate(t.Context(), basic("admin-3", token.(string)))
 		if err != nil || name != "admin-3" || caller.Role != calendar.Administrator {
 			t.Errorf("the first administrator %s is %+v, %v", name, caller, err)
 		}
 		return true
 	})
-	if _, token, err := u.EnsureAdministrator(t.Context()); n != 1 || err != nil || token != "" {
+	if _, token, err := users.EnsureAdministrator(t.Context()); n != 1 || err != nil || token != "" {
 		t.Errorf("%d were made, a second start gave %q, %v", n, token, err)
 	}
 }
@@ -224,15 +224,15 @@ func (r *racing) Append(ctx context.Context, appends []eventstore.Append) []even
 
 func TestActsAtTheSameTime(t *testing.T) {
 	t.Parallel()
-	u, store := setup(t)
-	add(t, u, "ann", calendar.Author)
-	slow := access.New(&racing{Store: store, other: u, left: 3})
+	users, store := setup(t)
+	add(t, users, "ann", calendar.Author)
+	slow := access.New(&racing{Store: store, other: users, left: 3})
 	_, token, err := slow.NewToken(t.Context(), "ann", 0)
 	must(t, err)
-	if _, err := u.Authenticate(t.Context(), "Bearer "+token); err != nil {
+	if _, err := users.Authenticate(t.Context(), "Bearer "+token); err != nil {
 		t.Errorf("the last token: %v", err)
 	}
-	hopeless := access.New(&racing{Store: store, other: u, left: 1000})
+	hopeless := access.New(&racing{Store: store, other: users, left: 1000})
 	if _, _, err := hopeless.NewToken(t.Context(), "ann", 0); !errors.Is(err, eventstore.ErrConflict) {
 		t.Errorf("an act that always loses: %v", err)
 	}
@@ -247,8 +247,8 @@ func TestAfterAFailover(t *testing.T) {
 	gone, lost := add(t, users, "lost", calendar.Administrator)
 	is := func(token string, want calendar.Caller) {
 		t.Helper()
-		if c, err := users.Authenticate(t.Context(), "Bearer "+token); c != want || (err == nil) != (want.ID != 0) {
-			t.Errorf("the token is that of %+v, %v, want %+v", c, err, want)
+		if caller, err := users.Authenticate(t.Context(), "Bearer "+token); caller != want || (err == nil) != (want.ID != 0) {
+			t.Errorf("the token is that of %+v, %v, want %+v", caller, err, want)
 		}
 	}
 	is(lost, calendar.Caller{ID: gone.ID, Role: calendar.Administrator}) // and it is known

@@ -59,10 +59,10 @@ func (u *Users) basic(ctx context.Context, name, token string) (calendar.Caller,
 	return refuse(calendar.CodeIncorrectPassword)
 }
 
-func caller(u User) calendar.Caller { return calendar.Caller{ID: u.ID, Role: u.Role} }
+func caller(user User) calendar.Caller { return calendar.Caller{ID: user.ID, Role: user.Role} }
 
-func refuse(c calendar.Code) (calendar.Caller, error) {
-	return calendar.Caller{}, calendar.Fail(c, 0)
+func refuse(code calendar.Code) (calendar.Caller, error) {
+	return calendar.Caller{}, calendar.Fail(code, 0)
 }
 
 // byToken returns the user of a token, or ErrNoUser.

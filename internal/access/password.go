@@ -69,14 +69,14 @@ func (h *Hasher) Hash(ctx context.Context, password string) ([]byte, error) {
 
 // Verify reports whether a password fits a hash. It waits for its turn while ctx lasts.
 func (h *Hasher) Verify(ctx context.Context, hash []byte, password string) (bool, error) {
-	p, err := parsePHC(string(hash))
+	phc, err := parsePHC(string(hash))
 	if err != nil {
 		return false, nil //nolint:nilerr // no password fits what is no hash
 	}
 	if err := h.checks.Acquire(ctx, 1); err != nil {
 		return false, err
 	}
-	if subtle.ConstantTimeCompare(p.key, p.keyOf(password, len(p.key))) == 1 {
+	if subtle.ConstantTimeCompare(phc.key, phc.keyOf(password, len(phc.key))) == 1 {
 		h.checks.Release(1)
 		return true, nil
 	}
@@ -103,9 +103,9 @@ func (p phc) String() string {
 		argon2.Version, p.memory, p.time, p.threads, b64.EncodeToString(p.salt), b64.EncodeToString(p.key))
 }
 
-func parsePHC(s string) (phc, error) {
+func parsePHC(text string) (phc, error) {
 	var p phc
-	parts := strings.Split(s, "$")
+	parts := strings.Split(text, "$")
 	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
 		return p, errHash
 	}

@@ -11,17 +11,17 @@ import (
 // much, fits nothing.
 func TestHasher(t *testing.T) {
 	t.Parallel()
-	h := access.NewHasher()
+	hasher := access.NewHasher()
 	fits := func(hash, password string) bool {
-		ok, err := h.Verify(t.Context(), []byte(hash), password)
+		ok, err := hasher.Verify(t.Context(), []byte(hash), password)
 		must(t, err)
 		return ok
 	}
 	var good string
 	for _, password := range []string{"", "é音 \x00", strings.Repeat("x", 255), "sesame"} {
-		one, err := h.Hash(t.Context(), password)
+		one, err := hasher.Hash(t.Context(), password)
 		must(t, err)
-		two, err := h.Hash(t.Context(), password)
+		two, err := hasher.Hash(t.Context(), password)
 		must(t, err)
 		good = string(one)
 		if !strings.HasPrefix(good, "$argon2id$v=19$m=7168,t=5,p=1$") || good == string(two) || !fits(good, password) || !fits(string(two), password) || fits(good, password+"x") || fits(good, "Sesame") {

@@ -155,14 +155,14 @@ func packages(t *testing.T) []goPackage {
 // links neither a server nor what is for tests.
 func TestArrows(t *testing.T) {
 	t.Parallel()
-	for _, p := range packages(t) {
-		name := strings.TrimPrefix(p.ImportPath, module+"/")
-		for _, imp := range violations(name, p.Imports) {
+	for _, goPackage := range packages(t) {
+		name := strings.TrimPrefix(goPackage.ImportPath, module+"/")
+		for _, imp := range violations(name, goPackage.Imports) {
 			t.Errorf("%s imports %s, which is not allowed", name, imp)
 		}
 		comments := 0
-		for _, f := range p.GoFiles {
-			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, f), nil, parser.ParseComments|parser.PackageClauseOnly)
+		for _, f := range goPackage.GoFiles {
+			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(goPackage.Dir, f), nil, parser.ParseComments|parser.PackageClauseOnly)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -170,18 +170,18 @@ func TestArrows(t *testing.T) {
 				comments++
 			}
 		}
-		if comments != 1 && len(p.GoFiles) > 0 {
+		if comments != 1 && len(goPackage.GoFiles) > 0 {
 			t.Errorf("%s has %d package comments, want 1", name, comments)
 		}
 		if !strings.HasPrefix(name, "cmd/") {
 			continue
 		}
-		for _, d := range p.Deps {
+		for _, d := range goPackage.Deps {
 			if d == "testing" || slices.Contains(testOnly, strings.TrimPrefix(d, module+"/")) || strings.HasPrefix(d, "github.com/nats-io/nats-server/") {
 				t.Errorf("%s links %s", name, d)
 			}
 		}
-		if name == "cmd/daybook" && !slices.Contains(p.Deps, "github.com/nats-io/nats.go") {
+		if name == "cmd/daybook" && !slices.Contains(goPackage.Deps, "github.com/nats-io/nats.go") {
 			t.Errorf("the program does not link the client of NATS: is the list whole?")
 		}
 	}

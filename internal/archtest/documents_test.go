@@ -22,9 +22,9 @@ func TestDocumentsNameTests(t *testing.T) {
 	}
 	declaration := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 	there := map[string]bool{}
-	for _, p := range packages(t) {
-		for _, name := range append(p.TestGoFiles, p.XTestGoFiles...) {
-			for _, found := range declaration.FindAllStringSubmatch(read(filepath.Join(p.Dir, name)), -1) {
+	for _, goPackage := range packages(t) {
+		for _, name := range append(goPackage.TestGoFiles, goPackage.XTestGoFiles...) {
+			for _, found := range declaration.FindAllStringSubmatch(read(filepath.Join(goPackage.Dir, name)), -1) {
 				there[found[1]] = true
 			}
 		}
@@ -59,11 +59,11 @@ func TestLinksOfDocuments(t *testing.T) {
 	root := filepath.Join("..", "..")
 	link := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
 	looked := 0
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == ".git" || d.Name() == "bin" || d.Name() == "node_modules"):
+		case entry.IsDir() && (entry.Name() == ".git" || entry.Name() == "bin" || entry.Name() == "node_modules"):
 			return filepath.SkipDir
 		case filepath.Ext(path) != ".md":
 			return nil

@@ -32,11 +32,11 @@ func TestFieldNames(t *testing.T) {
 			if strings.HasSuffix(path, "_test.go") {
 				continue
 			}
-			f, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+			file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
 			if err != nil {
 				t.Fatal(err)
 			}
-			ast.Inspect(f, func(n ast.Node) bool {
+			ast.Inspect(file, func(n ast.Node) bool {
 				call, ok := n.(*ast.CallExpr)
 				if !ok || len(call.Args) == 0 {
 					return true
@@ -64,8 +64,8 @@ func TestFieldNames(t *testing.T) {
 }
 
 func isRow(name string, of calendar.Type) bool {
-	for k := range calendar.Kind(255) {
-		if f := calendar.SpecOf(k).Field(name); f != nil && f.Stored == of {
+	for kind := range calendar.Kind(255) {
+		if field := calendar.SpecOf(kind).Field(name); field != nil && field.Stored == of {
 			return true
 		}
 	}

@@ -13,18 +13,18 @@ import (
 // its sum.
 func TestLine(t *testing.T) {
 	t.Parallel()
-	e := eventstore.Entry{
+	entry := eventstore.Entry{
 		Leaf: [32]byte{1}, Position: 9, Kind: calendar.KindTag, ID: 5, Version: 2, Time: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC), Actor: 7,
 		Cause: eventstore.Cause{Reason: "why"}, Change: "tag.updated", Fields: []byte(`{}`), State: []byte(`{"v":1}`), Secret: []byte("hidden"),
 	}
-	e.Secret, e.SecretSum = nil, e.SecretHash()
-	for i := range e.Salts {
-		for j := range e.Salts[i] {
-			e.Salts[i][j] = byte(i + 1)
+	entry.Secret, entry.SecretSum = nil, entry.SecretHash()
+	for i := range entry.Salts {
+		for j := range entry.Salts[i] {
+			entry.Salts[i][j] = byte(i + 1)
 		}
 	}
 	const want = `{"position":9,"kind":"tag","id":5,"version":2,"time":"2026-05-01T12:00:00Z","actor":7,"cause":{"reason":"why"},"change":"tag.updated","fields":{},"state":{"v":1},"secret_sha256":"e564b4081d7a9ea4b00dada53bdae70c99b87b6fce869f0c3dd4d2bfa1e53e1c","form":2,"leaf":"0100000000000000000000000000000000000000000000000000000000000000","salts":{"actor":"AQEBAQEBAQEBAQEBAQEBAQ==","cause":"AgICAgICAgICAgICAgICAg==","fields":"AwMDAwMDAwMDAwMDAwMDAw==","secret":"BQUFBQUFBQUFBQUFBQUFBQ==","state":"BAQEBAQEBAQEBAQEBAQEBA=="}}`
-	if b, err := json.Marshal(lineOf(&e)); err != nil || string(b) != want {
-		t.Errorf("%v, got\n%s, want\n%s", err, b, want)
+	if data, err := json.Marshal(lineOf(&entry)); err != nil || string(data) != want {
+		t.Errorf("%v, got\n%s, want\n%s", err, data, want)
 	}
 }

@@ -64,24 +64,24 @@ var bodies = [...]string{"actor", "cause", "fields", "state", "secret"}
 // leafForm names the one form of leaves (HISTORY 13).
 const leafForm = 2
 
-func lineOf(e *eventstore.Entry) line {
+func lineOf(entry *eventstore.Entry) line {
 	l := line{
-		Position: e.Position, Kind: e.Kind.String(), ID: e.ID, Version: e.Version, Time: e.Time, Actor: e.Actor,
-		Change: e.Change, Fields: e.Fields, State: e.State, SecretSum: (*verify.Hash)(e.SecretHash()),
-		Form: leafForm, Leaf: e.Leaf, Salts: make(map[string][]byte, len(bodies)),
+		Position: entry.Position, Kind: entry.Kind.String(), ID: entry.ID, Version: entry.Version, Time: entry.Time, Actor: entry.Actor,
+		Change: entry.Change, Fields: entry.Fields, State: entry.State, SecretSum: (*verify.Hash)(entry.SecretHash()),
+		Form: leafForm, Leaf: entry.Leaf, Salts: make(map[string][]byte, len(bodies)),
 	}
 	for i, name := range bodies {
-		if e.Salts[i] != [16]byte{} {
-			l.Salts[name] = e.Salts[i][:]
+		if entry.Salts[i] != [16]byte{} {
+			l.Salts[name] = entry.Salts[i][:]
 		}
 	}
-	if e.Redacted == nil {
-		l.Cause = &e.Cause
+	if entry.Redacted == nil {
+		l.Cause = &entry.Cause
 		return l
 	}
-	l.Redacted = &redacted{By: e.Redacted.By, Hashes: make(map[string][]byte, len(bodies)-1)}
-	for i := range e.Redacted.Hashes {
-		l.Redacted.Hashes[bodies[i+1]] = e.Redacted.Hashes[i][:]
+	l.Redacted = &redacted{By: entry.Redacted.By, Hashes: make(map[string][]byte, len(bodies)-1)}
+	for i := range entry.Redacted.Hashes {
+		l.Redacted.Hashes[bodies[i+1]] = entry.Redacted.Hashes[i][:]
 	}
 	return l
 }
@@ -108,8 +108,8 @@ func (l *line) entry() *eventstore.Entry {
 	return e
 }
 
-func newEncoder(w io.Writer) *json.Encoder {
-	enc := json.NewEncoder(w)
+func newEncoder(writer io.Writer) *json.Encoder {
+	enc := json.NewEncoder(writer)
 	enc.SetEscapeHTML(false)
 	return enc
 }
@@ -121,8 +121,8 @@ var errErasedMeanwhile = errors.New("a record was erased while the export was wr
 // entries in order, the checkpoints that it covers. Secrets are not in it, their SHA-256
 // is (HISTORY 16.1).
 func Export(ctx context.Context, store eventstore.Store, to io.Writer) error {
-	w := bufio.NewWriterSize(to, 1<<16)
-	enc := newEncoder(w)
+	writer := bufio.NewWriterSize(to, 1<<16)
+	enc := newEncoder(writer)
 	head, err := store.Head(ctx, eventstore.Point{})
 	if err != nil {
 		return err
@@ -139,24 +139,24 @@ func Export(ctx context.Context, store eventstore.Store, to io.Writer) error {
 			return err
 		}
 		for i := range commit.Entries {
-			e := &commit.Entries[i]
-			if x := e.Redacted; x != nil && x.By > head.Position { // its erasure is not in the export
-				return fmt.Errorf("%w: entry %d", errErasedMeanwhile, e.Position)
+			entry := &commit.Entries[i]
+			if redacted := entry.Redacted; redacted != nil && redacted.By > head.Position { // its erasure is not in the export
+				return fmt.Errorf("%w: entry %d", errErasedMeanwhile, entry.Position)
 			}
-			if err := enc.Encode(lineOf(e)); err != nil {
+			if err := enc.Encode(lineOf(entry)); err != nil {
 				return err
 			}
 		}
 	}
-	for c, err := range eventstore.Checkpoints(ctx, store, head.Position) {
+	for checkpoint, err := range eventstore.Checkpoints(ctx, store, head.Position) {
 		if err == nil {
-			err = enc.Encode(signed{string(c.Note)})
+			err = enc.Encode(signed{string(checkpoint.Note)})
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return w.Flush()
+	return writer.Flush()
 }
 
 // errExport says that a file is no export.
@@ -213,18 +213,18 @@ func (r *reader) entries(yield func(eventstore.Entry, error) bool) {
 			r.notes = append(r.notes, []byte(l.Checkpoint))
 			continue
 		}
-		var e eventstore.Entry
+		var entry eventstore.Entry
 		if err == nil {
-			e = *l.entry()
+			entry = *l.entry()
 			// Texts may be read that no export has.
 			var same bytes.Buffer
-			if err = newEncoder(&same).Encode(lineOf(&e)); err == nil && !bytes.Equal(same.Bytes(), raw) {
+			if err = newEncoder(&same).Encode(lineOf(&entry)); err == nil && !bytes.Equal(same.Bytes(), raw) {
 				err = fmt.Errorf("line %d: %w: it is not written as an export writes it", r.n, eventstore.ErrDamaged)
 			}
 		}
-		if !yield(e, err) || err != nil {
+		if !yield(entry, err) || err != nil {
 			return
 		}
-		r.leaves, r.states[e.ID] = append(r.leaves, e.Leaf), e.State
+		r.leaves, r.states[entry.ID] = append(r.leaves, entry.Leaf), entry.State
 	}
 }

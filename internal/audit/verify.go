@@ -78,24 +78,24 @@ func (v *Verified) check(ctx context.Context, tree *proof.Tree, trust Trust, not
 // that the store names.
 func VerifyStore(ctx context.Context, store eventstore.Store, tree *proof.Tree, trust Trust, progress func(done, total calendar.Position)) (Verified, error) {
 	found, err := verify.Store(ctx, store, progress)
-	v := Verified{Findings: found, Unsigned: found.Entries}
+	verified := Verified{Findings: found, Unsigned: found.Entries}
 	if err != nil || found.Result == verify.Tampered {
-		return v, err
+		return verified, err
 	}
 	if len(trust.Keys) == 0 {
 		if trust.Keys, err = storeKeys(ctx, store); err != nil {
-			return v, err
+			return verified, err
 		}
 	}
 	var notes [][]byte
-	for s, err := range eventstore.Checkpoints(ctx, store, found.Entries) {
+	for checkpoint, err := range eventstore.Checkpoints(ctx, store, found.Entries) {
 		if err != nil {
-			return v, err
+			return verified, err
 		}
-		notes = append(notes, s.Note)
+		notes = append(notes, checkpoint.Note)
 	}
-	err = v.finish(ctx, tree, trust, notes)
-	return v, err
+	err = verified.finish(ctx, tree, trust, notes)
+	return verified, err
 }
 
 // storeKeys are the keys that the newest checkpoint of a store names.
@@ -107,11 +107,11 @@ func storeKeys(ctx context.Context, store eventstore.Store) ([]*proof.Key, error
 	}
 	var keys []*proof.Key
 	for _, span := range known.Keys {
-		k, err := proof.ParseKey(span.VKey)
+		key, err := proof.ParseKey(span.VKey)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", eventstore.ErrDamaged, err)
 		}
-		keys = append(keys, k)
+		keys = append(keys, key)
 	}
 	return keys, nil
 }
@@ -130,18 +130,18 @@ func (l *leaves) Leaves(_ context.Context, after calendar.Position, limit int) (
 // checkpoints, and those of Trust (HISTORY 16.2). It keeps the leaves and the last state
 // of each record in memory. What is no export is an error.
 func VerifyExport(ctx context.Context, from io.Reader, trust Trust) (Verified, error) {
-	r, err := newReader(from)
+	reader, err := newReader(from)
 	if err != nil {
 		return Verified{}, err
 	}
-	found, err := verify.Log(r.entries, func(e *eventstore.Entry) ([]byte, error) { return r.states[e.ID], nil })
-	v := Verified{Findings: found, Unsigned: found.Entries}
+	found, err := verify.Log(reader.entries, func(entry *eventstore.Entry) ([]byte, error) { return reader.states[entry.ID], nil })
+	verified := Verified{Findings: found, Unsigned: found.Entries}
 	if err != nil || found.Result == verify.Tampered {
-		if v.Position == 0 {
-			v.Position = found.Entries + 1
+		if verified.Position == 0 {
+			verified.Position = found.Entries + 1
 		}
-		return v, err
+		return verified, err
 	}
-	err = v.finish(ctx, proof.NewTree(&r.leaves), trust, r.notes)
-	return v, err
+	err = verified.finish(ctx, proof.NewTree(&reader.leaves), trust, reader.notes)
+	return verified, err
 }

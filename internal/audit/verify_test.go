@@ -49,27 +49,27 @@ func (l *signedLog) write(n int) {
 	l.Helper()
 	editor := l.w.As(calendar.Editor)
 	for i := range n {
-		r := editor.Event(fmt.Sprint("Concert ", i), world.Object{"venue": world.Object{"venue": fmt.Sprint("Hall ", i)}})
-		editor.Patch(r.Path(calendar.KindEvent), world.Object{"password": "secret", "description": "Later"})
+		response := editor.Event(fmt.Sprint("Concert ", i), world.Object{"venue": world.Object{"venue": fmt.Sprint("Hall ", i)}})
+		editor.Patch(response.Path(calendar.KindEvent), world.Object{"password": "secret", "description": "Later"})
 	}
 }
 
 func (l *signedLog) sign() eventstore.Checkpoint {
 	l.Helper()
-	c, err := l.signer.Sign(l.Context())
+	checkpoint, err := l.signer.Sign(l.Context())
 	if err != nil {
 		l.Fatal(err)
 	}
-	return c
+	return checkpoint
 }
 
 func (l *signedLog) export() []string {
 	l.Helper()
-	var b bytes.Buffer
-	if err := audit.Export(l.Context(), l.store, &b); err != nil {
+	var buffer bytes.Buffer
+	if err := audit.Export(l.Context(), l.store, &buffer); err != nil {
 		l.Fatal(err)
 	}
-	return slices.Collect(strings.Lines(b.String()))
+	return slices.Collect(strings.Lines(buffer.String()))
 }
 
 func (l *signedLog) verify(lines []string, notes ...[]byte) (audit.Verified, error) {
@@ -79,27 +79,27 @@ func (l *signedLog) verify(lines []string, notes ...[]byte) (audit.Verified, err
 // HISTORY 20.40: an export is checked without a store.
 func TestVerifyExport(t *testing.T) {
 	t.Parallel()
-	l := newSignedLog(t)
-	lines := l.export()
-	v, err := l.verify(lines)
-	if err != nil || v.Result != verify.Intact || v.Signed != l.early.Size || v.Checkpoints != 1 || int(v.Entries) != len(lines)-2 || v.Unsigned != v.Entries-v.Signed {
-		t.Fatalf("%+v, %v", v, err)
+	signedLog := newSignedLog(t)
+	lines := signedLog.export()
+	verified, err := signedLog.verify(lines)
+	if err != nil || verified.Result != verify.Intact || verified.Signed != signedLog.early.Size || verified.Checkpoints != 1 || int(verified.Entries) != len(lines)-2 || verified.Unsigned != verified.Entries-verified.Signed {
+		t.Fatalf("%+v, %v", verified, err)
 	}
-	late := l.sign()
-	if v, err := l.verify(l.export(), l.early.Note); err != nil || v.Signed != late.Size || v.Checkpoints != 2 {
-		t.Errorf("with another checkpoint: %+v, %v", v, err)
+	late := signedLog.sign()
+	if verified, err := signedLog.verify(signedLog.export(), signedLog.early.Note); err != nil || verified.Signed != late.Size || verified.Checkpoints != 2 {
+		t.Errorf("with another checkpoint: %+v, %v", verified, err)
 	}
 	// One that is stored elsewhere, also where the file has none.
-	if v, err := l.verify(lines[:len(lines)-1], l.early.Note); err != nil || v.Result != verify.Intact || v.Signed != l.early.Size {
-		t.Errorf("with a checkpoint of its own: %+v, %v", v, err)
+	if verified, err := signedLog.verify(lines[:len(lines)-1], signedLog.early.Note); err != nil || verified.Result != verify.Intact || verified.Signed != signedLog.early.Size {
+		t.Errorf("with a checkpoint of its own: %+v, %v", verified, err)
 	}
 	// HISTORY 16.2: a checkpoint by another key is none.
 	other, err := proof.NewKey("log.example")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := audit.VerifyExport(t.Context(), strings.NewReader(strings.Join(lines, "")), audit.Trust{Keys: []*proof.Key{other.Public}}); err != nil || v.Checkpoints != 0 || v.Signed != 0 {
-		t.Errorf("by another key: %+v, %v", v, err)
+	if verified, err := audit.VerifyExport(t.Context(), strings.NewReader(strings.Join(lines, "")), audit.Trust{Keys: []*proof.Key{other.Public}}); err != nil || verified.Checkpoints != 0 || verified.Signed != 0 {
+		t.Errorf("by another key: %+v, %v", verified, err)
 	}
 	for _, secret := range []string{"daybook_", "$argon2"} {
 		if strings.Contains(strings.Join(lines, ""), secret) {
@@ -107,8 +107,8 @@ func TestVerifyExport(t *testing.T) {
 		}
 	}
 	for name, bad := range map[string][]string{"empty": nil, "no first line": lines[1:], "another form": {`{"daybook":"export 3"}` + "\n"}} {
-		if v, err := l.verify(bad); err == nil {
-			t.Errorf("%s: %+v", name, v)
+		if verified, err := signedLog.verify(bad); err == nil {
+			t.Errorf("%s: %+v", name, verified)
 		}
 	}
 	var first struct {
@@ -123,28 +123,28 @@ func TestVerifyExport(t *testing.T) {
 // The store is checked by its own keys and by others (HISTORY 16.2).
 func TestVerifyStore(t *testing.T) {
 	t.Parallel()
-	l := newSignedLog(t)
+	signedLog := newSignedLog(t)
 	check := func(trust audit.Trust) audit.Verified {
 		t.Helper()
-		v, err := audit.VerifyStore(t.Context(), l.store, l.w.Proofs.Tree, trust, nil)
+		verified, err := audit.VerifyStore(t.Context(), signedLog.store, signedLog.w.Proofs.Tree, trust, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return v
+		return verified
 	}
-	if v := check(audit.Trust{}); v.Result != verify.Intact || v.Signed != l.early.Size || v.Checkpoints != 1 {
-		t.Errorf("by its own keys: %+v", v)
+	if verified := check(audit.Trust{}); verified.Result != verify.Intact || verified.Signed != signedLog.early.Size || verified.Checkpoints != 1 {
+		t.Errorf("by its own keys: %+v", verified)
 	}
 	// HISTORY 20.32: the tail from before a known checkpoint is another one.
 	other := newSignedLog(t)
 	forged := other.early
-	if v := check(audit.Trust{Keys: []*proof.Key{l.key.Public, other.key.Public}, Checkpoints: [][]byte{forged.Note}}); v.Result != verify.Tampered || v.Position == 0 {
-		t.Errorf("another log with the checkpoint of this one: %+v", v)
+	if verified := check(audit.Trust{Keys: []*proof.Key{signedLog.key.Public, other.key.Public}, Checkpoints: [][]byte{forged.Note}}); verified.Result != verify.Tampered || verified.Position == 0 {
+		t.Errorf("another log with the checkpoint of this one: %+v", verified)
 	}
 	other.write(10)
 	long := other.sign()
-	if v := check(audit.Trust{Keys: []*proof.Key{other.key.Public}, Checkpoints: [][]byte{long.Note}}); v.Result != verify.Tampered || v.Position == 0 {
-		t.Errorf("a shorter log than was signed: %+v", v)
+	if verified := check(audit.Trust{Keys: []*proof.Key{other.key.Public}, Checkpoints: [][]byte{long.Note}}); verified.Result != verify.Tampered || verified.Position == 0 {
+		t.Errorf("a shorter log than was signed: %+v", verified)
 	}
 }
 
@@ -152,10 +152,10 @@ func TestVerifyStore(t *testing.T) {
 // stored before, also where the leaves are computed again to fit them.
 func TestMutations(t *testing.T) {
 	t.Parallel()
-	l := newSignedLog(t)
-	lines := l.export()
+	signedLog := newSignedLog(t)
+	lines := signedLog.export()
 	lines = lines[:len(lines)-1] // the checkpoint is stored elsewhere
-	covered := int(l.early.Size)
+	covered := int(signedLog.early.Size)
 	leaf := func(line string) string {
 		var e struct {
 			Leaf string `json:"leaf"`
@@ -165,50 +165,50 @@ func TestMutations(t *testing.T) {
 		}
 		return e.Leaf
 	}
-	r := rand.New(rand.NewPCG(1, 2))
+	dice := rand.New(rand.NewPCG(1, 2))
 	for i := range 300 {
 		bad := slices.Clone(lines)
-		n := 1 + r.IntN(covered)
+		n := 1 + dice.IntN(covered)
 		var what string
-		switch r.IntN(5) {
+		switch dice.IntN(5) {
 		case 0:
 			what = "flip"
-			b := []byte(bad[n])
-			at := r.IntN(len(b) - 1)
-			b[at] ^= 1 << r.IntN(6)
-			bad[n] = string(b)
+			data := []byte(bad[n])
+			at := dice.IntN(len(data) - 1)
+			data[at] ^= 1 << dice.IntN(6)
+			bad[n] = string(data)
 		case 1:
 			what = "drop"
 			bad = slices.Delete(bad, n, n+1)
 		case 2:
 			what = "swap"
-			m := 1 + r.IntN(covered)
+			m := 1 + dice.IntN(covered)
 			if m == n {
 				continue
 			}
 			bad[n], bad[m] = bad[m], bad[n]
 		case 3:
 			what = "insert"
-			bad = slices.Insert(bad, n, lines[1+r.IntN(covered)])
+			bad = slices.Insert(bad, n, lines[1+dice.IntN(covered)])
 		default:
 			what = "another leaf"
 			forged := []byte(strings.Repeat("0", 64))
 			hex.Encode(forged, []byte(fmt.Sprintf("%032d", i)))
 			bad[n] = strings.Replace(bad[n], leaf(bad[n]), string(forged), 1)
 		}
-		v, err := l.verify(bad, l.early.Note)
-		if err != nil || v.Result != verify.Tampered || v.Position == 0 {
-			t.Fatalf("%d: %s at line %d: %+v, %v\nwas %snow %s", i, what, n, v, err, lines[n], bad[n])
+		verified, err := signedLog.verify(bad, signedLog.early.Note)
+		if err != nil || verified.Result != verify.Tampered || verified.Position == 0 {
+			t.Fatalf("%d: %s at line %d: %+v, %v\nwas %snow %s", i, what, n, verified, err, lines[n], bad[n])
 		}
 	}
 	// Entries, leaves and chain are all written again: only the signature shows it.
 	rewritten := newSignedLog(t)
 	again := rewritten.export()
-	if v, err := rewritten.verify(again); err != nil || v.Result != verify.Intact {
-		t.Fatalf("the log that is written again: %+v, %v", v, err)
+	if verified, err := rewritten.verify(again); err != nil || verified.Result != verify.Intact {
+		t.Fatalf("the log that is written again: %+v, %v", verified, err)
 	}
-	if v, err := l.verify(again[:len(again)-1], l.early.Note); err != nil || v.Result != verify.Tampered || v.Position == 0 {
-		t.Errorf("written again: %+v, %v", v, err)
+	if verified, err := signedLog.verify(again[:len(again)-1], signedLog.early.Note); err != nil || verified.Result != verify.Tampered || verified.Position == 0 {
+		t.Errorf("written again: %+v, %v", verified, err)
 	}
 }
 
@@ -216,38 +216,38 @@ func TestMutations(t *testing.T) {
 // anywhere, also between what is blank and its erasure, it is tampered.
 func TestVerifyExportCutOff(t *testing.T) {
 	t.Parallel()
-	l := newSignedLog(t)
-	res := l.w.As(calendar.Editor).Create(calendar.KindTag, world.Object{"name": "Erased words"})
-	found, err := l.w.Records.Load(t.Context(), res.ID())
+	signedLog := newSignedLog(t)
+	res := signedLog.w.As(calendar.Editor).Create(calendar.KindTag, world.Object{"name": "Erased words"})
+	found, err := signedLog.w.Records.Load(t.Context(), res.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := found[0]
-	c, err := calendar.Erase(r)
+	record := found[0]
+	change, err := calendar.Erase(record)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, _, err := eventstore.NewDraft(r, c, l.w.Clock.Now())
+	draft, _, err := eventstore.NewDraft(record, change, signedLog.w.Clock.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.Secret = []byte{}
-	done := l.store.Append(t.Context(), []eventstore.Append{{
-		Drafts: []eventstore.Draft{d}, Time: l.w.Clock.Now(), Cause: eventstore.Cause{Reason: "asked for"}, Redact: []calendar.ID{r.ID},
+	draft.Secret = []byte{}
+	done := signedLog.store.Append(t.Context(), []eventstore.Append{{
+		Drafts: []eventstore.Draft{draft}, Time: signedLog.w.Clock.Now(), Cause: eventstore.Cause{Reason: "asked for"}, Redact: []calendar.ID{record.ID},
 	}})[0]
 	if done.Err != nil {
 		t.Fatal(done.Err)
 	}
-	l.write(1)
-	lines := l.export()
-	last := slices.IndexFunc(lines, func(s string) bool { return strings.HasPrefix(s, `{"checkpoint"`) })
-	if v, err := l.verify(lines); err != nil || v.Result != verify.Redacted || len(v.Erasures) != 1 {
-		t.Fatalf("%+v, %v", v, err)
+	signedLog.write(1)
+	lines := signedLog.export()
+	last := slices.IndexFunc(lines, func(text string) bool { return strings.HasPrefix(text, `{"checkpoint"`) })
+	if verified, err := signedLog.verify(lines); err != nil || verified.Result != verify.Redacted || len(verified.Erasures) != 1 {
+		t.Fatalf("%+v, %v", verified, err)
 	}
 	for n := 1; n < last; n++ {
 		for what, cut := range map[string][]string{"all behind": lines[:n], "entries": slices.Concat(lines[:n], lines[last:])} {
-			if v, err := l.verify(cut); err != nil || v.Result != verify.Tampered || int(v.Position) != n {
-				t.Errorf("cut off at line %d, %s: %+v, %v", n, what, v, err)
+			if verified, err := signedLog.verify(cut); err != nil || verified.Result != verify.Tampered || int(verified.Position) != n {
+				t.Errorf("cut off at line %d, %s: %+v, %v", n, what, verified, err)
 			}
 		}
 	}

@@ -23,59 +23,59 @@ var Stored = NewEscapes(map[byte]string{'\b': `\b`, '\f': `\f`})
 
 // NewEscapes returns a form with further escapes, for ASCII.
 func NewEscapes(further map[byte]string) *Escapes {
-	e := &Escapes{'"': `\"`, '\\': `\\`}
+	escapes := &Escapes{'"': `\"`, '\\': `\\`}
 	for c := range byte(' ') {
-		e[c] = fmt.Sprintf(`\u%04x`, c)
+		escapes[c] = fmt.Sprintf(`\u%04x`, c)
 	}
-	e['\n'], e['\r'], e['\t'] = `\n`, `\r`, `\t`
+	escapes['\n'], escapes['\r'], escapes['\t'] = `\n`, `\r`, `\t`
 	for c, escape := range further {
-		e[c] = escape
+		escapes[c] = escape
 	}
-	return e
+	return escapes
 }
 
 // AppendString appends a string in the stored form, with its quotes.
-func AppendString[T string | []byte](b []byte, s T) []byte {
-	return append(AppendText(append(b, '"'), string(s), Stored), '"')
+func AppendString[T string | []byte](data []byte, value T) []byte {
+	return append(AppendText(append(data, '"'), string(value), Stored), '"')
 }
 
 // AppendText appends a string in a form, without quotes. The stored form has escapes for
 // U+2028, for U+2029 and for each byte that is not UTF-8. In others, bytes that are not
 // UTF-8 become U+FFFD.
-func AppendText(b []byte, s string, e *Escapes) []byte {
-	valid := utf8.ValidString(s)
-	if !valid && e != Stored {
-		s, valid = strings.ToValidUTF8(s, "\uFFFD"), true
+func AppendText(data []byte, text string, escapes *Escapes) []byte {
+	valid := utf8.ValidString(text)
+	if !valid && escapes != Stored {
+		text, valid = strings.ToValidUTF8(text, "\uFFFD"), true
 	}
 	from := 0
-	for i := 0; i < len(s); {
-		escape, size := e[s[i]], 1
-		if e == Stored && (s[i] == 0xe2 || !valid && s[i] >= utf8.RuneSelf) { // 0xe2 begins U+2028
+	for i := 0; i < len(text); {
+		escape, size := escapes[text[i]], 1
+		if escapes == Stored && (text[i] == 0xe2 || !valid && text[i] >= utf8.RuneSelf) { // 0xe2 begins U+2028
 			var r rune
-			r, size = utf8.DecodeRuneInString(s[i:])
+			r, size = utf8.DecodeRuneInString(text[i:])
 			if r == '\u2028' || r == '\u2029' || r == utf8.RuneError && size == 1 {
 				escape = fmt.Sprintf(`\u%04x`, r)
 			}
 		}
 		if escape != "" {
-			b = append(append(b, s[from:i]...), escape...)
+			data = append(append(data, text[from:i]...), escape...)
 			from = i + size
 		}
 		i += size
 	}
-	return append(b, s[from:]...)
+	return append(data, text[from:]...)
 }
 
 // AppendNumber appends a finite number as encoding/json does, but 0 for -0.
-func AppendNumber(b []byte, v float64) ([]byte, error) {
+func AppendNumber(data []byte, v float64) ([]byte, error) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil, errors.New("a number has to be finite")
 	}
 	if v == 0 {
-		return append(b, '0'), nil
+		return append(data, '0'), nil
 	}
 	text, err := json.Marshal(v)
-	return append(b, text...), err
+	return append(data, text...), err
 }
 
 // Reader reads JSON whose types are known beforehand. Strings without escapes are parts of
@@ -135,12 +135,12 @@ func (r *Reader) End() error {
 	return nil
 }
 
-func (r *Reader) word(w string) bool {
+func (r *Reader) word(text string) bool {
 	r.peek()
-	if !strings.HasPrefix(r.text[r.i:], w) {
+	if !strings.HasPrefix(r.text[r.i:], text) {
 		return false
 	}
-	r.i += len(w)
+	r.i += len(text)
 	return true
 }
 
@@ -246,44 +246,44 @@ func (r *Reader) String() (string, error) {
 }
 
 // unescape returns a string with each escape replaced; something follows each backslash.
-func unescape(s string) (string, error) {
+func unescape(text string) (string, error) {
 	var out strings.Builder
-	out.Grow(len(s))
+	out.Grow(len(text))
 	for {
-		n := strings.IndexByte(s, '\\')
+		n := strings.IndexByte(text, '\\')
 		if n < 0 {
-			out.WriteString(s)
+			out.WriteString(text)
 			return out.String(), nil
 		}
-		out.WriteString(s[:n])
-		s = s[n:]
+		out.WriteString(text[:n])
+		text = text[n:]
 		const names, meant = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
-		if at := strings.IndexByte(names, s[1]); at >= 0 {
+		if at := strings.IndexByte(names, text[1]); at >= 0 {
 			out.WriteByte(meant[at])
-			s = s[2:]
+			text = text[2:]
 			continue
 		}
-		c := codeUnit(s)
+		c := codeUnit(text)
 		if c < 0 {
-			return "", fmt.Errorf("unknown escape %.6q", s)
+			return "", fmt.Errorf("unknown escape %.6q", text)
 		}
-		s = s[6:]
+		text = text[6:]
 		if utf16.IsSurrogate(c) {
-			if c = utf16.DecodeRune(c, codeUnit(s)); c == utf8.RuneError {
+			if c = utf16.DecodeRune(c, codeUnit(text)); c == utf8.RuneError {
 				return "", errors.New("half of a surrogate pair")
 			}
-			s = s[6:]
+			text = text[6:]
 		}
 		out.WriteRune(c)
 	}
 }
 
 // codeUnit returns the code unit of \u at the start of a string, -1 if it has none.
-func codeUnit(s string) rune {
-	if len(s) < 6 || s[:2] != `\u` {
+func codeUnit(text string) rune {
+	if len(text) < 6 || text[:2] != `\u` {
 		return -1
 	}
-	n, err := strconv.ParseUint(s[2:6], 16, 16)
+	n, err := strconv.ParseUint(text[2:6], 16, 16)
 	if err != nil {
 		return -1
 	}
@@ -353,12 +353,12 @@ func (r *Reader) skip(depth int) (err error) {
 // Value reads a text of one value as encoding/json does into an any, numbers as
 // json.Number. It refuses invalid UTF-8 and half of a surrogate pair, too.
 func Value(text string) (any, error) {
-	r := NewReader(text)
-	v, err := r.value(0)
+	reader := NewReader(text)
+	value, err := reader.value(0)
 	if err != nil {
 		return nil, err
 	}
-	return v, r.End()
+	return value, reader.End()
 }
 
 func (r *Reader) value(depth int) (any, error) {

@@ -41,20 +41,20 @@ func seeds(tb testing.TB) []string {
 }
 
 // ofStandard returns the JSON of encoding/json without HTML escaping.
-func ofStandard(tb testing.TB, v any) []byte {
+func ofStandard(tb testing.TB, value any) []byte {
 	tb.Helper()
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	var buffer bytes.Buffer
+	encoder := json.NewEncoder(&buffer)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
 		tb.Fatal(err)
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return bytes.TrimSuffix(buffer.Bytes(), []byte("\n"))
 }
 
 func FuzzWriter(f *testing.F) {
-	for _, s := range append(seeds(f), "<&>\u2028\u2029\x00\x1f\x7f\xff é😀\"\\\b\f\n\r\t", "\xed\xa0\x80", "", "\ufffd\xff\xfe\xe2\x80", "音乐会 à quai … – ’", "\xe2\x80\xa8\xff") {
-		f.Add(s, []byte(s))
+	for _, text := range append(seeds(f), "<&>\u2028\u2029\x00\x1f\x7f\xff é😀\"\\\b\f\n\r\t", "\xed\xa0\x80", "", "\ufffd\xff\xfe\xe2\x80", "音乐会 à quai … – ’", "\xe2\x80\xa8\xff") {
+		f.Add(text, []byte(text))
 	}
 	html := NewEscapes(map[byte]string{'&': "&amp;", '<': "&lt;", '>': "&gt;"})
 	var pairs []string
@@ -64,18 +64,18 @@ func FuzzWriter(f *testing.F) {
 		}
 	}
 	escape := strings.NewReplacer(pairs...)
-	f.Fuzz(func(t *testing.T, s string, b []byte) {
-		for _, s := range []string{s, string(b)} {
-			got := AppendString([]byte("x"), s)[1:]
-			if want := ofStandard(t, s); !bytes.Equal(got, want) {
-				t.Errorf("%q: got %q, want %q", s, got, want)
+	f.Fuzz(func(t *testing.T, text string, data []byte) {
+		for _, text := range []string{text, string(data)} {
+			got := AppendString([]byte("x"), text)[1:]
+			if want := ofStandard(t, text); !bytes.Equal(got, want) {
+				t.Errorf("%q: got %q, want %q", text, got, want)
 			}
-			if of := AppendString(nil, []byte(s)); !bytes.Equal(of, got) {
-				t.Errorf("%q: got %q of bytes, %q of a string", s, of, got)
+			if of := AppendString(nil, []byte(text)); !bytes.Equal(of, got) {
+				t.Errorf("%q: got %q of bytes, %q of a string", text, of, got)
 			}
-			want := escape.Replace(strings.ToValidUTF8(s, "\uFFFD"))
-			if got := AppendText(nil, s, html); string(got) != want {
-				t.Errorf("other form of %q: got %q, want %q", s, got, want)
+			want := escape.Replace(strings.ToValidUTF8(text, "\uFFFD"))
+			if got := AppendText(nil, text, html); string(got) != want {
+				t.Errorf("other form of %q: got %q, want %q", text, got, want)
 			}
 		}
 	})
@@ -143,12 +143,12 @@ func FuzzReader(f *testing.F) {
 			}
 			return
 		}
-		d := json.NewDecoder(strings.NewReader(text))
-		d.UseNumber()
+		decoder := json.NewDecoder(strings.NewReader(text))
+		decoder.UseNumber()
 		var standard any
-		fault := d.Decode(&standard)
+		fault := decoder.Decode(&standard)
 		if fault == nil {
-			if _, end := d.Token(); !errors.Is(end, io.EOF) {
+			if _, end := decoder.Token(); !errors.Is(end, io.EOF) {
 				fault = errors.New("more")
 			}
 		}
@@ -163,10 +163,10 @@ func FuzzReader(f *testing.F) {
 			t.Errorf("%q is read with half of a surrogate pair", text)
 		}
 		for name, read := range reads {
-			r, want := NewReader(text), read.into()
-			got, err := read.read(r)
+			reader, want := NewReader(text), read.into()
+			got, err := read.read(reader)
 			if err == nil {
-				err = r.End()
+				err = reader.End()
 			}
 			fault := json.Unmarshal([]byte(text), want)
 			switch {

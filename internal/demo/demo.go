@@ -81,18 +81,18 @@ type step struct {
 
 // Read returns the town.
 func Read() (*Town, error) {
-	b, err := files.ReadFile("town.json")
+	data, err := files.ReadFile("town.json")
 	if err != nil {
 		return nil, err
 	}
 	t := new(Town)
-	return t, decode(b, t)
+	return t, decode(data, t)
 }
 
-func decode(b []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	return d.Decode(into)
+func decode(data []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	return decoder.Decode(into)
 }
 
 // Writer carries out the writes; *command.Service is one.
@@ -157,17 +157,17 @@ type maker struct {
 
 // Fill makes terms, venues and organizers, then the events and what changed in them, in
 // the order of time.
-func (t *Town) Fill(ctx context.Context, w Writer, o Options) (*Filled, error) {
+func (t *Town) Fill(ctx context.Context, writer Writer, options Options) (*Filled, error) {
 	m := &maker{
-		Town: t, o: o, rng: rand.New(rand.NewPCG(uint64(o.Seed), 0x9e3779b97f4a7c15)),
+		Town: t, o: options, rng: rand.New(rand.NewPCG(uint64(options.Seed), 0x9e3779b97f4a7c15)),
 		load: map[time.Time]int{}, short: map[time.Time]int{}, taken: map[string][]span{}, days: map[*event][]time.Time{}, named: map[string]*record{},
 	}
 	zone, err := time.LoadLocation(t.Settings["timezone"])
 	if err != nil {
 		return nil, fmt.Errorf("demo: %w", err)
 	}
-	_, offset := o.Now.In(zone).Zone()
-	m.now = o.Now.UTC().Add(time.Duration(offset) * time.Second)
+	_, offset := options.Now.In(zone).Zone()
+	m.now = options.Now.UTC().Add(time.Duration(offset) * time.Second)
 	m.places()
 	if err := m.schedule(); err != nil {
 		return nil, fmt.Errorf("demo: %w", err)
@@ -175,7 +175,7 @@ func (t *Town) Fill(ctx context.Context, w Writer, o Options) (*Filled, error) {
 	slices.SortStableFunc(m.writes, func(a, b write) int { return a.at.Compare(b.at) })
 	for rest := m.writes; len(rest) > 0; {
 		n := batch(rest)
-		if err := m.carryOut(ctx, w, rest[:n]); err != nil {
+		if err := m.carryOut(ctx, writer, rest[:n]); err != nil {
 			return nil, fmt.Errorf("demo: %w", err)
 		}
 		rest = rest[n:]
@@ -198,32 +198,32 @@ func batch(writes []write) int {
 }
 
 // carryOut carries out writes together: the store takes them in few commits.
-func (m *maker) carryOut(ctx context.Context, w Writer, writes []write) error {
+func (m *maker) carryOut(ctx context.Context, writer Writer, writes []write) error {
 	errs := make([]error, len(writes))
 	var all sync.WaitGroup
 	for i, p := range writes {
-		all.Go(func() { errs[i] = m.write(ctx, w, p) })
+		all.Go(func() { errs[i] = m.write(ctx, writer, p) })
 	}
 	all.Wait()
 	return errors.Join(errs...)
 }
 
 // write carries out a write, with ids in the place of names.
-func (m *maker) write(ctx context.Context, w Writer, p write) error {
+func (m *maker) write(ctx context.Context, writer Writer, p write) error {
 	for _, field := range []string{"venue", "organizer", "parent"} {
 		if name, ok := p.in[field].(string); ok && m.named[field+"/"+name] != nil {
 			p.in[field] = json.Number(m.named[field+"/"+name].id.String())
 		}
 	}
-	r := command.Request{
+	request := command.Request{
 		Kind: p.kind, Lang: p.lang, Input: p.in, Caller: m.o.Callers[p.by], At: p.at.Add(m.o.Now.Sub(m.now)),
 		Cause: eventstore.Cause{Client: "daybook demo", Reason: p.reason},
 	}
-	do := w.Create
+	do := writer.Create
 	if p.of.id != 0 {
-		do, r.Target.ID = w.Update, p.of.id
+		do, request.Target.ID = writer.Update, p.of.id
 	}
-	done, err := do(ctx, r)
+	done, err := do(ctx, request)
 	if err == nil {
 		p.of.id, p.of.slug = done.Record.ID, done.Record.Slug()
 	}
@@ -271,10 +271,10 @@ func (m *maker) schedule() error {
 	month := time.Date(m.now.Year(), m.now.Month(), 1, 0, 0, 0, 0, time.UTC)
 	first, last := month.AddDate(0, -2, 0), month.AddDate(0, 12, 0)
 	for i := range m.Fixed {
-		e := &m.Fixed[i]
-		day := m.today().AddDate(0, 0, 7*e.Week+e.Day-(int(m.now.Weekday())+6)%7-1)
-		if e.Date != "" {
-			of, err := time.Parse(time.DateOnly, first.Format("2006-")+e.Date)
+		event := &m.Fixed[i]
+		day := m.today().AddDate(0, 0, 7*event.Week+event.Day-(int(m.now.Weekday())+6)%7-1)
+		if event.Date != "" {
+			of, err := time.Parse(time.DateOnly, first.Format("2006-")+event.Date)
 			if err != nil {
 				return err
 			}
@@ -282,7 +282,7 @@ func (m *maker) schedule() error {
 				day = day.AddDate(1, 0, 0)
 			}
 		}
-		if err := m.add(e, day, ""); err != nil {
+		if err := m.add(event, day, ""); err != nil {
 			return err
 		}
 	}
@@ -332,7 +332,7 @@ func (m *maker) pick(day time.Time) (bool, error) {
 		start := day.Add(clock(e.Start))
 		end := start.Add(time.Duration(e.Minutes) * time.Minute)
 		used := len(m.days[e])
-		near := func(d time.Time) bool { return d.Sub(day).Abs() < 5*24*time.Hour }
+		near := func(moment time.Time) bool { return moment.Sub(day).Abs() < 5*24*time.Hour }
 		meets := func(s span) bool { return s.from.Before(end) && start.Before(s.to) }
 		if used == len(e.With) || !strings.Contains(e.Weekdays, strconv.Itoa(int(day.Weekday()))) || len(e.Months) > 0 && !slices.Contains(e.Months, int(day.Month())) ||
 			slices.ContainsFunc(m.days[e], near) || slices.ContainsFunc(m.taken[e.Venue], meets) {
@@ -350,8 +350,8 @@ func (m *maker) pick(day time.Time) (bool, error) {
 }
 
 // clock reads a time of day, as 19:30.
-func clock(s string) time.Duration {
-	t, _ := time.Parse("15:04", s)
+func clock(text string) time.Duration {
+	t, _ := time.Parse("15:04", text)
 	return time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute
 }
 
@@ -377,8 +377,8 @@ func (m *maker) add(e *event, day time.Time, with string) error {
 		m.short[day]++
 		m.taken[e.Venue] = append(m.taken[e.Venue], span{start, end})
 	}
-	for d := day; !d.After(end); d = d.AddDate(0, 0, 1) {
-		m.load[d]++
+	for moment := day; !moment.After(end); moment = moment.AddDate(0, 0, 1) {
+		m.load[moment]++
 	}
 	when := func(in calendar.Input) {
 		in["start_date"], in["end_date"] = start.Format(time.DateTime), end.Format(time.DateTime)
@@ -415,18 +415,18 @@ func (m *maker) add(e *event, day time.Time, with string) error {
 			}
 		}
 	}
-	for _, s := range e.Steps {
+	for _, step := range e.Steps {
 		if with != "" && m.events%3 > 0 {
 			break
 		}
 		in := calendar.Input{}
-		maps.Copy(in, s.Set)
-		if s.Days != 0 || s.Earlier != 0 {
-			by := time.Duration(s.Days*24*60-s.Earlier) * time.Minute
+		maps.Copy(in, step.Set)
+		if step.Days != 0 || step.Earlier != 0 {
+			by := time.Duration(step.Days*24*60-step.Earlier) * time.Minute
 			start, end = start.Add(by), end.Add(by)
 			when(in)
 		}
-		m.writes = append(m.writes, write{at: at.AddDate(0, 0, s.After).Add(time.Duration(m.rng.IntN(120)) * time.Minute), kind: calendar.KindEvent, lang: lang, of: of, by: s.By, reason: s.Reason, in: in})
+		m.writes = append(m.writes, write{at: at.AddDate(0, 0, step.After).Add(time.Duration(m.rng.IntN(120)) * time.Minute), kind: calendar.KindEvent, lang: lang, of: of, by: step.By, reason: step.Reason, in: in})
 	}
 	return nil
 }

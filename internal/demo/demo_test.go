@@ -18,25 +18,25 @@ type events struct {
 	n  calendar.ID
 }
 
-func (w *events) Create(_ context.Context, r command.Request) (command.Result, error) {
+func (w *events) Create(_ context.Context, request command.Request) (command.Result, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.n++
-	if r.Kind == calendar.KindEvent {
-		w.of[w.n] = r.Input
+	if request.Kind == calendar.KindEvent {
+		w.of[w.n] = request.Input
 	}
 	return command.Result{Record: &calendar.Record{ID: w.n}}, nil
 }
 
-func (w *events) Update(_ context.Context, r command.Request) (command.Result, error) {
+func (w *events) Update(_ context.Context, request command.Request) (command.Result, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for name, v := range r.Input {
-		if of := w.of[r.Target.ID]; of != nil && r.Lang == calendar.LangEN {
-			of[name] = v
+	for name, value := range request.Input {
+		if of := w.of[request.Target.ID]; of != nil && request.Lang == calendar.LangEN {
+			of[name] = value
 		}
 	}
-	return command.Result{Record: &calendar.Record{ID: r.Target.ID}}, nil
+	return command.Result{Record: &calendar.Record{ID: request.Target.ID}}, nil
 }
 
 // TestEveryDay makes the calendar as it is on days of a year: it always has all its
@@ -62,8 +62,8 @@ func TestEveryDay(t *testing.T) {
 			if err1 != nil || err2 != nil || end.Before(start) || start.Before(now.AddDate(0, 0, -100)) || start.After(now.AddDate(1, 0, 0)) {
 				t.Errorf("%s: %v from %v to %v", now, in["title"], in["start_date"], in["end_date"])
 			}
-			for d := start.Truncate(24 * time.Hour); !d.After(end); d = d.AddDate(0, 0, 1) {
-				load[d.Format(time.DateOnly)]++
+			for moment := start.Truncate(24 * time.Hour); !moment.After(end); moment = moment.AddDate(0, 0, 1) {
+				load[moment.Format(time.DateOnly)]++
 			}
 			if in["featured"] == true {
 				featured++
@@ -76,9 +76,9 @@ func TestEveryDay(t *testing.T) {
 			t.Errorf("%s: %d events with %d titles, %d featured", now, len(w.of), len(titles), featured)
 		}
 		month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
-		for d := month; d.Before(month.AddDate(0, 2, 0)); d = d.AddDate(0, 0, 1) {
-			if n := load[d.Format(time.DateOnly)]; d.Weekday()%6 == 0 && n < 8 {
-				t.Errorf("%s: %d events on %s", now, n, d)
+		for moment := month; moment.Before(month.AddDate(0, 2, 0)); moment = moment.AddDate(0, 0, 1) {
+			if n := load[moment.Format(time.DateOnly)]; moment.Weekday()%6 == 0 && n < 8 {
+				t.Errorf("%s: %d events on %s", now, n, moment)
 			}
 		}
 	}

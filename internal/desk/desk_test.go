@@ -88,9 +88,9 @@ func TestTexts(t *testing.T) {
 
 func read(t *testing.T, name string, to any) {
 	t.Helper()
-	b, err := Files.ReadFile(name)
+	data, err := Files.ReadFile(name)
 	if err == nil {
-		err = json.Unmarshal(b, to)
+		err = json.Unmarshal(data, to)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -99,8 +99,8 @@ func read(t *testing.T, name string, to any) {
 
 func walk(t *testing.T, folder string, use func(name string, body []byte)) {
 	t.Helper()
-	err := fs.WalkDir(Files, folder, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+	err := fs.WalkDir(Files, folder, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
 			return err
 		}
 		body, err := Files.ReadFile(name)

@@ -90,10 +90,10 @@ func TestChecklistIsWhole(t *testing.T) {
 	t.Parallel()
 	const lines = 60
 	count := map[int]int{}
-	for _, l := range checklist {
-		count[l.number]++
-		if l.check == nil || !regexp.MustCompile(`^[a-z0-9_]{5,}$`).MatchString(l.name) {
-			t.Errorf("line %d %q: no check or no name", l.number, l.name)
+	for _, line := range checklist {
+		count[line.number]++
+		if line.check == nil || !regexp.MustCompile(`^[a-z0-9_]{5,}$`).MatchString(line.name) {
+			t.Errorf("line %d %q: no check or no name", line.number, line.name)
 		}
 	}
 	for n := 1; n <= lines; n++ {

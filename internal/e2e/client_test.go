@@ -145,9 +145,9 @@ func (c *caller) do(method string, to, body any) *answer {
 
 // toCheck reports whether an answer is to be held against the documentation: that
 // takes longer than the request, so of each operation and status some.
-func (s *service) toCheck(r *http.Request, status int) bool {
+func (s *service) toCheck(request *http.Request, status int) bool {
 	const some = 2
-	path := r.URL.EscapedPath()
+	path := request.URL.EscapedPath()
 	at := strings.Index(path, root)
 	if at != 0 && (at != 3 || !strings.Contains("/cn/es/fr", path[:at])) || strings.Contains(path, "%") {
 		return false
@@ -155,7 +155,7 @@ func (s *service) toCheck(r *http.Request, status int) bool {
 	path = regexp.MustCompile(`/\d+|/by-slug/[^/]+`).ReplaceAllString(path[at:], "/*")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := fmt.Sprint(r.Method, path, status)
+	key := fmt.Sprint(request.Method, path, status)
 	s.checked[key]++
 	return s.checked[key] <= some
 }
@@ -244,14 +244,14 @@ func pairs(params ...string) string {
 	if len(params) == 0 {
 		return ""
 	}
-	var b strings.Builder
+	var builder strings.Builder
 	for i := 0; i+1 < len(params); i += 2 {
-		if b.Len() > 0 {
-			b.WriteByte('&')
+		if builder.Len() > 0 {
+			builder.WriteByte('&')
 		}
-		b.WriteString(url.QueryEscape(params[i]) + "=" + url.QueryEscape(params[i+1]))
+		builder.WriteString(url.QueryEscape(params[i]) + "=" + url.QueryEscape(params[i+1]))
 	}
-	return "?" + b.String()
+	return "?" + builder.String()
 }
 
 // answer is what came back.
@@ -339,11 +339,11 @@ func (a *answer) lookup(path string) (any, bool) {
 // at returns the value at a path; a missing one fails the test.
 func (a *answer) at(path string) any {
 	a.t.Helper()
-	v, ok := a.lookup(path)
+	value, ok := a.lookup(path)
 	if !ok {
 		a.t.Fatalf("%s: status %d, no %s\n%s", a.request, a.status, path, a.body)
 	}
-	return v
+	return value
 }
 
 // field fails the test when the value at a path, as JSON, is another one.
@@ -358,17 +358,17 @@ func (a *answer) field(path string, want any) *answer {
 // fields is field for several paths.
 func (a *answer) fields(want obj) *answer {
 	a.t.Helper()
-	for path, v := range want {
-		a.field(path, v)
+	for path, value := range want {
+		a.field(path, value)
 	}
 	return a
 }
 
 // plain gives a value as it comes back from JSON.
-func plain(t *testing.T, v any) any {
+func plain(t *testing.T, value any) any {
 	t.Helper()
 	var out any
-	if err := json.Unmarshal([]byte(plainText(t, v)), &out); err != nil {
+	if err := json.Unmarshal([]byte(plainText(t, value)), &out); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -377,9 +377,9 @@ func plain(t *testing.T, v any) any {
 // without fails the test when one of the paths is there.
 func (a *answer) without(paths ...string) *answer {
 	a.t.Helper()
-	for _, p := range paths {
-		if v, ok := a.lookup(p); ok {
-			a.t.Errorf("%s: there is %s = %v", a.request, p, v)
+	for _, text := range paths {
+		if value, ok := a.lookup(text); ok {
+			a.t.Errorf("%s: there is %s = %v", a.request, text, value)
 		}
 	}
 	return a
@@ -388,9 +388,9 @@ func (a *answer) without(paths ...string) *answer {
 // having fails the test when one of the paths is missing.
 func (a *answer) having(paths ...string) *answer {
 	a.t.Helper()
-	for _, p := range paths {
-		if _, ok := a.lookup(p); !ok {
-			a.t.Errorf("%s: there is no %s\n%s", a.request, p, a.body)
+	for _, text := range paths {
+		if _, ok := a.lookup(text); !ok {
+			a.t.Errorf("%s: there is no %s\n%s", a.request, text, a.body)
 		}
 	}
 	return a
@@ -418,9 +418,9 @@ func (a *answer) keys(path string, want ...string) *answer {
 // lacks fails the test when the answer holds a text anywhere.
 func (a *answer) lacks(texts ...string) *answer {
 	a.t.Helper()
-	for _, s := range texts {
-		if bytes.Contains(a.body, []byte(s)) {
-			a.t.Errorf("%s: the answer holds %q\n%s", a.request, s, a.body)
+	for _, text := range texts {
+		if bytes.Contains(a.body, []byte(text)) {
+			a.t.Errorf("%s: the answer holds %q\n%s", a.request, text, a.body)
 		}
 	}
 	return a
@@ -438,11 +438,11 @@ func (a *answer) head(name, want string) *answer {
 // str returns the text at a path.
 func (a *answer) str(path string) string {
 	a.t.Helper()
-	s, ok := a.at(path).(string)
+	text, ok := a.at(path).(string)
 	if !ok {
 		a.t.Fatalf("%s: %s is no text\n%s", a.request, path, a.body)
 	}
-	return s
+	return text
 }
 
 // num returns the whole number at a path.
@@ -458,11 +458,11 @@ func (a *answer) num(path string) int64 {
 // len returns the length of the array at a path.
 func (a *answer) len(path string) int {
 	a.t.Helper()
-	l, ok := a.at(path).(list)
+	values, ok := a.at(path).(list)
 	if !ok {
 		a.t.Fatalf("%s: %s is no array\n%s", a.request, path, a.body)
 	}
-	return len(l)
+	return len(values)
 }
 
 // id returns the id of the record.
@@ -492,12 +492,12 @@ func (a *answer) bySlug() string {
 // ids returns the ids of the objects of an array.
 func (a *answer) ids(path string) []int64 {
 	a.t.Helper()
-	l, ok := a.at(path).(list)
+	values, ok := a.at(path).(list)
 	if !ok {
 		a.t.Fatalf("%s: %s is no array\n%s", a.request, path, a.body)
 	}
-	out := make([]int64, len(l))
-	for i := range l {
+	out := make([]int64, len(values))
+	for i := range values {
 		out[i] = a.num(path + "." + strconv.Itoa(i) + ".id")
 	}
 	return out
@@ -534,8 +534,8 @@ func stripped(a *answer, except []string) any {
 }
 
 // strip leaves out some keys of objects, json_ld of embedded ones too.
-func strip(v any, except []string) any {
-	switch x := v.(type) {
+func strip(value any, except []string) any {
+	switch x := value.(type) {
 	case obj:
 		out := make(obj, len(x))
 		for name, inner := range x {
@@ -555,7 +555,7 @@ func strip(v any, except []string) any {
 		}
 		return out
 	default:
-		return v
+		return value
 	}
 }
 
@@ -618,9 +618,9 @@ func texts(n ...int64) string {
 }
 
 // plainText gives a value as JSON.
-func plainText(t *testing.T, v any) string {
+func plainText(t *testing.T, value any) string {
 	t.Helper()
-	encoded, err := json.Marshal(v)
+	encoded, err := json.Marshal(value)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -628,8 +628,8 @@ func plainText(t *testing.T, v any) string {
 }
 
 // shapeOf leaves out what depends on language and root: descriptions and links.
-func shapeOf(v any) any {
-	switch x := v.(type) {
+func shapeOf(value any) any {
+	switch x := value.(type) {
 	case obj:
 		out := obj{}
 		for name, inner := range x {
@@ -647,6 +647,6 @@ func shapeOf(v any) any {
 		}
 		return out
 	default:
-		return v
+		return value
 	}
 }

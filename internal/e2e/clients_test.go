@@ -149,21 +149,21 @@ func pythonPackages(t *testing.T) string {
 func installed(t *testing.T, tool string, programs, pins []string, commands ...[]string) string {
 	t.Helper()
 	sum := sha256.New()
-	for _, p := range programs {
-		path, err := exec.LookPath(p)
+	for _, text := range programs {
+		path, err := exec.LookPath(text)
 		if err != nil {
 			engines.Require(t, tool, err.Error())
 		}
 		version, err := exec.CommandContext(t.Context(), path, "--version").Output()
 		if err != nil {
-			engines.Require(t, tool, fmt.Sprintf("%s --version: %v", p, err))
+			engines.Require(t, tool, fmt.Sprintf("%s --version: %v", text, err))
 		}
 		fmt.Fprintf(sum, "%s %s\n", path, version)
 	}
 	for _, name := range pins {
-		b, err := os.ReadFile(filepath.Join("clients", name))
+		data, err := os.ReadFile(filepath.Join("clients", name))
 		must(t, err)
-		fmt.Fprintf(sum, "%s %d\n%s", name, len(b), b)
+		fmt.Fprintf(sum, "%s %d\n%s", name, len(data), data)
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -200,9 +200,9 @@ func installed(t *testing.T, tool string, programs, pins []string, commands ...[
 func copied(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		b, err := os.ReadFile(filepath.Join("clients", name))
+		data, err := os.ReadFile(filepath.Join("clients", name))
 		must(t, err)
-		must(t, os.WriteFile(filepath.Join(dir, filepath.Base(name)), b, 0o600))
+		must(t, os.WriteFile(filepath.Join(dir, filepath.Base(name)), data, 0o600))
 	}
 }
 

@@ -66,9 +66,9 @@ type document struct {
 	bodies map[string][]string
 }
 
-func (d *document) follow(v any) obj {
+func (d *document) follow(value any) obj {
 	d.s.t.Helper()
-	o, _ := v.(obj)
+	o, _ := value.(obj)
 	ref, ok := o["$ref"].(string)
 	if !ok {
 		return o
@@ -215,8 +215,8 @@ func (d *document) operation(path, method string, op, item obj, w wantOperation)
 			t.Errorf("%s: %s: fields\n%v, want\n%v", name, media, have, all)
 		}
 		var required []string
-		l, _ := schema["required"].(list)
-		for _, r := range l {
+		values, _ := schema["required"].(list)
+		for _, r := range values {
 			required = append(required, r.(string))
 		}
 		slices.Sort(required)
@@ -271,9 +271,9 @@ func (d *document) response(name string, status int, r obj) {
 	case status == 200 && !strings.HasPrefix(name, "get "):
 		need = append(need, "ETag", "Daybook-Position")
 	}
-	for _, h := range need {
-		if _, ok := headers[h]; !ok {
-			t.Errorf("%s: status %d: no header %s", name, status, h)
+	for _, text := range need {
+		if _, ok := headers[text]; !ok {
+			t.Errorf("%s: status %d: no header %s", name, status, text)
 		}
 	}
 	switch {

@@ -39,8 +39,8 @@ func writeUnderFrench(s *scene) {
 		ed.update(made, obj{"description": ""})
 		fr.update(made, obj{"description": "Mots encore"})
 		english := ed.read(made).field("languages", list{"en", "fr"})
-		if v, there := english.lookup("description"); there && v != "" {
-			s.t.Errorf("%s: description %q without an English text", english.request, v)
+		if value, there := english.lookup("description"); there && value != "" {
+			s.t.Errorf("%s: description %q without an English text", english.request, value)
 		}
 		// The selector does the same as the root.
 		ed.update(made.path()+"?multilang_language=es", obj{name: "Español " + w}).fields(obj{name: "Español " + w, "language": "es"}).

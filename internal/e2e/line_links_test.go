@@ -9,14 +9,14 @@ import (
 // Lines 12 to 19: links of events.
 
 func linkForms(s *scene) {
-	ed := s.editor
+	caller := s.editor
 	for _, c := range []struct{ field, collection, shown string }{
 		{"venue", "venues", "venues"}, {"organizer", "organizers", "organizer"},
 	} {
-		a := ed.add(c.collection, "A "+newWord())
-		b := ed.add(c.collection, "B "+newWord())
+		a := caller.add(c.collection, "A "+newWord())
+		b := caller.add(c.collection, "B "+newWord())
 		x, y := a.id(), b.id()
-		made := ed.event(newWord(), nil)
+		made := caller.event(newWord(), nil)
 		for _, form := range []struct {
 			sent any
 			want []int64
@@ -34,54 +34,54 @@ func linkForms(s *scene) {
 			{list{obj{"id": y}, x, b.idText(), "", 0, nil, list{}, obj{}}, []int64{y, x}}, // equal ones count once, empty ones are skipped
 			{list{x, x, a.idText()}, []int64{x}},
 		} {
-			created := ed.event(newWord(), obj{c.field: form.sent})
+			created := caller.event(newWord(), obj{c.field: form.sent})
 			wantIDs(created, c.shown, form.want)
-			updated := ed.update(made, obj{c.field: form.sent})
+			updated := caller.update(made, obj{c.field: form.sent})
 			wantIDs(updated, c.shown, form.want)
-			wantIDs(ed.read(made), c.shown, form.want)
-			ed.update(made, obj{c.field: nil})
+			wantIDs(caller.read(made), c.shown, form.want)
+			caller.update(made, obj{c.field: nil})
 		}
 		// Inline, alone, in a list, and mixed.
 		w, v := newWord(), newWord()
-		one := ed.event(newWord(), obj{c.field: obj{c.field: "New " + w, "phone": "1", "description": "D"}})
+		one := caller.event(newWord(), obj{c.field: obj{c.field: "New " + w, "phone": "1", "description": "D"}})
 		made1 := one.ids(c.shown)[0]
-		ed.read("/" + c.collection + "/" + itoa(made1)).fields(obj{c.field: "New " + w, "phone": "1", "status": "publish", "slug": "new-" + w})
-		mixed := ed.update(made, obj{c.field: list{obj{c.field: "Other " + v}, b.idText(), obj{"id": x}, made1}})
+		caller.read("/" + c.collection + "/" + itoa(made1)).fields(obj{c.field: "New " + w, "phone": "1", "status": "publish", "slug": "new-" + w})
+		mixed := caller.update(made, obj{c.field: list{obj{c.field: "Other " + v}, b.idText(), obj{"id": x}, made1}})
 		if got := mixed.ids(c.shown); len(got) != 4 || got[1] != y || got[2] != x || got[3] != made1 {
 			s.t.Errorf("%s: mixed list gave %v", c.field, got)
 		}
 		mixed.field(c.shown+".0."+c.field, "Other "+v)
-		ed.counting(c.collection, w, 1)
-		ed.counting(c.collection, v, 1)
+		caller.counting(c.collection, w, 1)
+		caller.counting(c.collection, v, 1)
 		// Two inline objects of the same name make one record.
 		twin := newWord()
-		wantLen(ed.event(newWord(), obj{c.field: list{obj{c.field: twin, "phone": "1"}, obj{c.field: strings.ToUpper(twin)}}}), c.shown, 1)
-		ed.counting(c.collection, twin, 1)
+		wantLen(caller.event(newWord(), obj{c.field: list{obj{c.field: twin, "phone": "1"}, obj{c.field: strings.ToUpper(twin)}}}), c.shown, 1)
+		caller.counting(c.collection, twin, 1)
 		// Forms and query names may nest.
 		nested := newWord()
 		form := url.Values{
 			"title": {newWord()}, "start_date": {"2026-06-10"}, "end_date": {"2026-06-10"},
 			c.field + "[0][" + c.field + "]": {"Nested " + nested}, c.field + "[0][phone]": {"77"}, c.field + "[1]": {a.idText()},
 		}
-		sent := ed.create("events", form).field(c.shown+".0."+c.field, "Nested "+nested).field(c.shown+".0.phone", "77").field(c.shown+".1.id", x)
+		sent := caller.create("events", form).field(c.shown+".0."+c.field, "Nested "+nested).field(c.shown+".0.phone", "77").field(c.shown+".1.id", x)
 		wantLen(sent, c.shown, 2)
 
-		check := ed.unchanged(made)
+		check := caller.unchanged(made)
 		for sent, named := range map[string]any{
 			"99999999": 99999999, made.idText(): made.id(), "nonsense": "nonsense", "99999998": list{x, 99999998},
 			"phone": obj{"phone": "1"}, "website": obj{c.field: newWord(), "website": "nonsense"},
 		} {
-			refused := ed.patch(made, obj{c.field: named}).bad(c.field)
+			refused := caller.patch(made, obj{c.field: named}).bad(c.field)
 			if sent != "phone" {
 				refused.naming(c.field, sent)
 			}
 		}
-		ed.patch(made, obj{c.field: true}).bad(c.field)
+		caller.patch(made, obj{c.field: true}).bad(c.field)
 		check()
 	}
 	// An id of the other kind is refused.
-	v := ed.add("venues", newWord())
-	ed.post("/events", eventBody(newWord(), obj{"organizer": v.id(), "venue": v.id()})).bad("organizer")
+	v := caller.add("venues", newWord())
+	caller.post("/events", eventBody(newWord(), obj{"organizer": v.id(), "venue": v.id()})).bad("organizer")
 }
 
 func wantIDs(a *answer, path string, want []int64) {
@@ -109,37 +109,37 @@ func wantLen(a *answer, path string, want int) {
 }
 
 func inlineFinds(s *scene) {
-	ed := s.editor
+	caller := s.editor
 	for _, c := range []struct{ field, collection, shown string }{
 		{"venue", "venues", "venues"}, {"organizer", "organizers", "organizer"},
 	} {
 		w := newWord()
 		name := "Hall & Größe " + w
-		older := ed.create(c.collection, body(c.collection, name, obj{"phone": "1"}))
-		ed.create(c.collection, body(c.collection, name, obj{"phone": "2"}))
-		check := ed.unchanged(older)
+		older := caller.create(c.collection, body(c.collection, name, obj{"phone": "1"}))
+		caller.create(c.collection, body(c.collection, name, obj{"phone": "2"}))
+		check := caller.unchanged(older)
 		for _, sent := range []string{name, strings.ToUpper("hall & größe " + w), "  hall &amp; <b>größe</b> " + w + " "} {
-			made := ed.event(newWord(), obj{c.field: obj{c.field: sent, "phone": "other", "description": "Other", "status": "draft"}})
+			made := caller.event(newWord(), obj{c.field: obj{c.field: sent, "phone": "other", "description": "Other", "status": "draft"}})
 			wantIDs(made, c.shown, []int64{older.id()}) // the lowest id
 			made.field(c.shown+".0.phone", "1")
-			wantIDs(ed.update(made, obj{c.field: list{obj{c.field: sent, "phone": "x"}}}), c.shown, []int64{older.id()})
+			wantIDs(caller.update(made, obj{c.field: list{obj{c.field: sent, "phone": "x"}}}), c.shown, []int64{older.id()})
 		}
 		check()
-		ed.counting(c.collection, w, 2)
+		caller.counting(c.collection, w, 2)
 
 		// Drafts, trashed ones and other languages are not found by name.
 		d := newWord()
-		draft := ed.create(c.collection, body(c.collection, d, obj{"status": "draft"}))
-		made := ed.event(newWord(), obj{c.field: obj{c.field: d}})
+		draft := caller.create(c.collection, body(c.collection, d, obj{"status": "draft"}))
+		made := caller.event(newWord(), obj{c.field: obj{c.field: d}})
 		if got := made.ids(c.shown); len(got) != 1 || got[0] == draft.id() {
 			s.t.Errorf("%s: a draft was linked by name", c.field)
 		}
-		ed.counting(c.collection, d, 2)
+		caller.counting(c.collection, d, 2)
 		f := newWord()
-		both := ed.add(c.collection, "Common "+f)
-		ed.under("fr").update(both, obj{c.field: "Commune " + f})
-		wantIDs(ed.under("fr").event(newWord(), obj{c.field: obj{c.field: "commune " + f}}), c.shown, []int64{both.id()})
-		fresh := ed.under("fr").event(newWord(), obj{c.field: obj{c.field: "common " + f}})
+		both := caller.add(c.collection, "Common "+f)
+		caller.under("fr").update(both, obj{c.field: "Commune " + f})
+		wantIDs(caller.under("fr").event(newWord(), obj{c.field: obj{c.field: "commune " + f}}), c.shown, []int64{both.id()})
+		fresh := caller.under("fr").event(newWord(), obj{c.field: obj{c.field: "common " + f}})
 		if fresh.ids(c.shown)[0] == both.id() {
 			s.t.Errorf("%s: found by a name that French does not show", c.field)
 		}
@@ -194,42 +194,42 @@ func refusedLeavesNothing(s *scene) {
 }
 
 func equalPosts(s *scene) {
-	ed := s.editor
+	caller := s.editor
 	for _, collection := range []string{"venues", "organizers"} {
-		w := newWord()
-		first := ed.create(collection, body(collection, "Hall "+w, obj{"phone": "1"})).field("slug", "hall-"+w)
-		second := ed.create(collection, body(collection, "Hall "+w, obj{"phone": "2"})).field("slug", "hall-"+w+"-2")
+		text := newWord()
+		first := caller.create(collection, body(collection, "Hall "+text, obj{"phone": "1"})).field("slug", "hall-"+text)
+		second := caller.create(collection, body(collection, "Hall "+text, obj{"phone": "2"})).field("slug", "hall-"+text+"-2")
 		if first.id() == second.id() {
 			s.t.Errorf("%s: different data made one record", collection)
 		}
-		check := ed.unchanged(first)
-		again := ed.create(collection, body(collection, "Hall "+w, obj{"phone": "1"}))
+		check := caller.unchanged(first)
+		again := caller.create(collection, body(collection, "Hall "+text, obj{"phone": "1"}))
 		same(s.t, first, again)
 		again.head("Location", s.svc.url+root+first.path())
 		if again.etag() != first.etag() {
 			s.t.Errorf("%s: ETag %s, want that of the record, %s", again.request, again.etag(), first.etag())
 		}
 		check()
-		ed.counting(collection, w, 2)
+		caller.counting(collection, text, 2)
 	}
 }
 
 func unlink(s *scene) {
-	ed := s.editor
-	v := ed.add("venues", newWord())
-	o := ed.add("organizers", newWord())
-	made := ed.event(newWord(), obj{"venue": v.id(), "organizer": o.id()})
+	caller := s.editor
+	v := caller.add("venues", newWord())
+	o := caller.add("organizers", newWord())
+	made := caller.event(newWord(), obj{"venue": v.id(), "organizer": o.id()})
 	for _, empty := range []any{list{}, 0, "", nil, "0", obj{}, "  "} {
-		got := ed.update(made, obj{"venue": empty}).fields(obj{"venue": list{}, "venues": list{}})
+		got := caller.update(made, obj{"venue": empty}).fields(obj{"venue": list{}, "venues": list{}})
 		wantIDs(got, "organizer", []int64{o.id()})
-		ed.update(made, obj{"organizer": empty}).fields(obj{"organizer": list{}, "venue": list{}})
-		ed.read(made).fields(obj{"organizer": list{}, "venue": list{}, "venues": list{}})
-		ed.event(newWord(), obj{"venue": empty, "organizer": empty}).fields(obj{"organizer": list{}, "venue": list{}})
-		ed.update(made, obj{"venue": v.id(), "organizer": o.id()}).fields(obj{"venue.id": v.id(), "organizer.0.id": o.id()})
+		caller.update(made, obj{"organizer": empty}).fields(obj{"organizer": list{}, "venue": list{}})
+		caller.read(made).fields(obj{"organizer": list{}, "venue": list{}, "venues": list{}})
+		caller.event(newWord(), obj{"venue": empty, "organizer": empty}).fields(obj{"organizer": list{}, "venue": list{}})
+		caller.update(made, obj{"venue": v.id(), "organizer": o.id()}).fields(obj{"venue.id": v.id(), "organizer.0.id": o.id()})
 	}
-	ed.do("POST", made, url.Values{"venue": {""}, "organizer": {"0"}}).want(200).
+	caller.do("POST", made, url.Values{"venue": {""}, "organizer": {"0"}}).want(200).
 		fields(obj{"organizer": list{}, "venue": list{}})
-	ed.read(v).field("status", "publish") // the records themselves stay
+	caller.read(v).field("status", "publish") // the records themselves stay
 }
 
 func unknownTags(s *scene) {
@@ -263,11 +263,11 @@ func unknownTags(s *scene) {
 }
 
 func tagsByName(s *scene) {
-	ed := s.editor
+	caller := s.editor
 	w := newWord()
-	tag := ed.create("tags", obj{"name": "Open & Air " + w, "slug": "other-" + w})
+	tag := caller.create("tags", obj{"name": "Open & Air " + w, "slug": "other-" + w})
 	number := "77" + itoa(tag.id()) + "001"
-	digits := ed.add("tags", number)
+	digits := caller.add("tags", number)
 	for _, c := range []struct {
 		sent any
 		want []int64
@@ -280,35 +280,35 @@ func tagsByName(s *scene) {
 		{number, []int64{digits.id()}}, // digits that are no id: slug and name
 		{[]string{number}, []int64{digits.id()}},
 	} {
-		wantIDs(ed.event(newWord(), obj{"tags": c.sent}), "tags", c.want)
+		wantIDs(caller.event(newWord(), obj{"tags": c.sent}), "tags", c.want)
 	}
-	ed.patch(ed.event(newWord(), nil).path(), obj{"tags": []any{77123123123}}).bad("tags")
-	ed.counting("tags", w, 1)
+	caller.patch(caller.event(newWord(), nil).path(), obj{"tags": []any{77123123123}}).bad("tags")
+	caller.counting("tags", w, 1)
 	for _, bad := range []any{obj{"name": "x"}, list{obj{"id": tag.id()}}, list{list{tag.id()}}, true, list{true}, 2.5} {
 		v := newWord()
-		ed.post("/events", eventBody(v, obj{"tags": bad})).bad("tags")
-		ed.post("/events", eventBody(v, obj{"categories": bad})).bad("categories")
-		ed.none("events", v)
+		caller.post("/events", eventBody(v, obj{"tags": bad})).bad("tags")
+		caller.post("/events", eventBody(v, obj{"categories": bad})).bad("categories")
+		caller.none("events", v)
 	}
 	// Elements of an array are not split, comma text is.
 	a, b := newWord(), newWord()
-	whole := ed.event(newWord(), obj{"tags": []string{a + ", " + b}})
+	whole := caller.event(newWord(), obj{"tags": []string{a + ", " + b}})
 	whole.field("tags.0.name", a+", "+b)
 	wantLen(whole, "tags", 1)
-	wantLen(ed.event(newWord(), obj{"tags": a + "x, ," + b + "x"}), "tags", 2)
+	wantLen(caller.event(newWord(), obj{"tags": a + "x, ," + b + "x"}), "tags", 2)
 }
 
 func emptyCategories(s *scene) {
-	ed := s.editor
-	made := ed.event(newWord(), nil)
+	caller := s.editor
+	made := caller.event(newWord(), nil)
 	for _, field := range []string{"categories", "tags"} {
 		for _, empty := range []any{"", nil, list{}, list{""}, " , "} {
-			wantLen(ed.update(made, obj{field: newWord() + "," + newWord()}), field, 2)
-			ed.update(made, obj{field: empty}).field(field, list{})
-			ed.read(made).field(field, list{})
+			wantLen(caller.update(made, obj{field: newWord() + "," + newWord()}), field, 2)
+			caller.update(made, obj{field: empty}).field(field, list{})
+			caller.read(made).field(field, list{})
 		}
-		kept := ed.update(made, obj{field: newWord()})
-		wantIDs(ed.update(made, obj{"title": newWord()}), field, kept.ids(field))
-		ed.do("POST", made.path()+"?"+field+"=", nil).want(200).field(field, list{})
+		kept := caller.update(made, obj{field: newWord()})
+		wantIDs(caller.update(made, obj{"title": newWord()}), field, kept.ids(field))
+		caller.do("POST", made.path()+"?"+field+"=", nil).want(200).field(field, list{})
 	}
 }

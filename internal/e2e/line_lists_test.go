@@ -11,16 +11,16 @@ import (
 // Lines 27 to 30, 37 to 40 and 42: lists, their links and their filters.
 
 func emptyList(s *scene) {
-	w := newWord()
+	text := newWord()
 	for _, collection := range collections {
 		for _, who := range []string{"", "editor"} {
-			got := s.as(who).list(collection, "search", w).head("X-Total", "0").head("X-TotalPages", "0").head("Link", "")
+			got := s.as(who).list(collection, "search", text).head("X-Total", "0").head("X-TotalPages", "0").head("Link", "")
 			got.keys("", collection, "rest_url", "total", "total_pages").fields(obj{collection: list{}, "total": 0, "total_pages": 0})
 			if got.position() == "" || !strings.HasPrefix(got.etag(), `W/"`) {
 				s.t.Errorf("%s: Daybook-Position %q, ETag %q", got.request, got.position(), got.etag())
 			}
 		}
-		got := s.nobody.under("fr").list(collection, "search", w, "page", "1").fields(obj{collection: list{}, "total": 0})
+		got := s.nobody.under("fr").list(collection, "search", text, "page", "1").fields(obj{collection: list{}, "total": 0})
 		want := s.svc.url + "/fr" + root + "/" + collection + "/?per_page=10&"
 		switch collection {
 		case "events":
@@ -28,22 +28,22 @@ func emptyList(s *scene) {
 		case "categories", "tags":
 			want = s.svc.url + "/fr" + root + "/" + collection + "/?"
 		}
-		got.field("rest_url", want+"search="+w)
+		got.field("rest_url", want+"search="+text)
 	}
 }
 
 func pastTheEnd(s *scene) {
-	ed := s.editor
+	caller := s.editor
 	for _, collection := range collections {
-		w := newWord()
-		ed.add(collection, w+" a")
-		ed.add(collection, w+" b")
+		text := newWord()
+		caller.add(collection, text+" a")
+		caller.add(collection, text+" b")
 		for _, language := range []string{"en", "fr"} {
 			nobody := s.nobody.under(language)
-			one := nobody.list(collection, "search", w, "hide_empty", "0").fields(obj{"total": 2, "total_pages": 1}).without("next_rest_url", "previous_rest_url")
+			one := nobody.list(collection, "search", text, "hide_empty", "0").fields(obj{"total": 2, "total_pages": 1}).without("next_rest_url", "previous_rest_url")
 			wantLen(one, collection, 2)
 			for _, page := range []string{"2", "3", "1000000000"} {
-				got := nobody.get("/" + collection + pairs("search", w, "page", page, "hide_empty", "0"))
+				got := nobody.get("/" + collection + pairs("search", text, "page", page, "hide_empty", "0"))
 				if collection == "categories" || collection == "tags" {
 					before, _ := strconv.Atoi(page)
 					got.want(200).fields(obj{collection: list{}, "total": 2, "total_pages": 1}).without("next_rest_url").head("X-Total", "2")
@@ -55,7 +55,7 @@ func pastTheEnd(s *scene) {
 					if before == 2 {
 						previous = "?"
 					}
-					got.field("previous_rest_url", s.svc.url+segment+root+"/"+collection+"/"+previous+"search="+w+"&hide_empty=0")
+					got.field("previous_rest_url", s.svc.url+segment+root+"/"+collection+"/"+previous+"search="+text+"&hide_empty=0")
 				} else {
 					got.code(404, singular(collection)+"-archive-page-not-found").without("events", "venues", "organizers")
 				}
@@ -74,21 +74,21 @@ func pastTheEnd(s *scene) {
 				s.nobody.get("/" + collection + pairs("per_page", bad)).bad("per_page")
 			}
 		}
-		s.nobody.list(collection, "page", "1e0", "per_page", "2.0", "search", w, "hide_empty", "no").field("total", 2)
+		s.nobody.list(collection, "page", "1e0", "per_page", "2.0", "search", text, "hide_empty", "no").field("total", 2)
 	}
 }
 
 func perPageLowered(s *scene) {
 	ed := s.editor
-	w := newWord()
+	text := newWord()
 	tag := ed.add("tags", newWord())
 	const n = 103
 	var wg sync.WaitGroup
 	for part := range 4 {
 		wg.Go(func() {
 			for i := part; i < n; i += 4 {
-				ed.post("/venues", obj{"venue": fmt.Sprintf("%s %d", w, i)})
-				ed.post("/events", eventBody(fmt.Sprintf("%s %d", w, i), obj{"tags": tag.id()}))
+				ed.post("/venues", obj{"venue": fmt.Sprintf("%s %d", text, i)})
+				ed.post("/events", eventBody(fmt.Sprintf("%s %d", text, i), obj{"tags": tag.id()}))
 			}
 		})
 	}
@@ -100,9 +100,9 @@ func perPageLowered(s *scene) {
 		}
 		base := s.svc.url + root + "/" + collection + "/?"
 		for _, c := range []*caller{ed, s.nobody} {
-			got := c.list(collection, "per_page", "500", "search", w).fields(obj{
-				"total": n, "total_pages": 2, "rest_url": base + "per_page=100&" + window + "search=" + w,
-				"next_rest_url": base + "page=2&per_page=100&" + window + "search=" + w,
+			got := c.list(collection, "per_page", "500", "search", text).fields(obj{
+				"total": n, "total_pages": 2, "rest_url": base + "per_page=100&" + window + "search=" + text,
+				"next_rest_url": base + "page=2&per_page=100&" + window + "search=" + text,
 			}).without("previous_rest_url").head("X-Total", "103").head("X-TotalPages", "2")
 			wantLen(got, collection, 100)
 			next := got.str("next_rest_url")
@@ -117,11 +117,11 @@ func perPageLowered(s *scene) {
 			if len(seen) != n {
 				s.t.Errorf("%s: two pages hold %d records, want %d", collection, len(seen), n)
 			}
-			c.get("/"+collection+pairs("per_page", "500", "search", w, "page", "3")).code(404, singular(collection)+"-archive-page-not-found")
+			c.get("/"+collection+pairs("per_page", "500", "search", text, "page", "3")).code(404, singular(collection)+"-archive-page-not-found")
 			// The default is ten.
-			ten := c.list(collection, "search", w).fields(obj{"total": n, "total_pages": 11})
+			ten := c.list(collection, "search", text).fields(obj{"total": n, "total_pages": 11})
 			wantLen(ten, collection, 10)
-			wantLen(c.list(collection, "search", w, "page", "11"), collection, 3)
+			wantLen(c.list(collection, "search", text, "page", "11"), collection, 3)
 		}
 	}
 	ed.list("tags", "include", tag.idText()).field("tags.0.count", n)
@@ -129,21 +129,21 @@ func perPageLowered(s *scene) {
 }
 
 func linksKeep(s *scene) {
-	ed := s.editor
-	w := newWord()
-	jazz := ed.create("categories", obj{"name": "Jazz " + w, "slug": "jazz-" + w})
-	folk := ed.create("categories", obj{"name": "Folk, old " + w, "slug": "folk-" + w})
-	tag := ed.add("tags", w)
-	venue := ed.add("venues", w)
+	caller := s.editor
+	text := newWord()
+	jazz := caller.create("categories", obj{"name": "Jazz " + text, "slug": "jazz-" + text})
+	folk := caller.create("categories", obj{"name": "Folk, old " + text, "slug": "folk-" + text})
+	tag := caller.add("tags", text)
+	venue := caller.add("venues", text)
 	for i := range 5 {
-		ed.event(fmt.Sprintf("Été & %s %d", w, i), obj{
-			"categories": []int64{jazz.id(), folk.id()}, "tags": tag.id(), "venue": venue.id(), "organizer": obj{"organizer": fmt.Sprint(w, i)},
+		caller.event(fmt.Sprintf("Été & %s %d", text, i), obj{
+			"categories": []int64{jazz.id(), folk.id()}, "tags": tag.id(), "venue": venue.id(), "organizer": obj{"organizer": fmt.Sprint(text, i)},
 		})
 	}
 	base := s.svc.url + root + "/events/?"
 	const window = "start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59"
-	got := s.nobody.read("/events?categories=jazz-" + w + ",folk-" + w + "&page=2&per_page=2&strict_dates=false&unknown=1&featured=false&search=%C3%A9t%C3%A9%20" + w + "&tags[]=" + tag.idText())
-	rest := window + "&strict_dates=false&search=%C3%A9t%C3%A9%20" + w + "&categories=jazz-" + w + "%2Cfolk-" + w + "&tags=" + tag.idText() + "&featured=false"
+	got := s.nobody.read("/events?categories=jazz-" + text + ",folk-" + text + "&page=2&per_page=2&strict_dates=false&unknown=1&featured=false&search=%C3%A9t%C3%A9%20" + text + "&tags[]=" + tag.idText())
+	rest := window + "&strict_dates=false&search=%C3%A9t%C3%A9%20" + text + "&categories=jazz-" + text + "%2Cfolk-" + text + "&tags=" + tag.idText() + "&featured=false"
 	got.fields(obj{
 		"total": 5, "total_pages": 3, "rest_url": base + "page=2&per_page=2&" + rest,
 		"next_rest_url": base + "page=3&per_page=2&" + rest, "previous_rest_url": base + "per_page=2&" + rest,
@@ -162,60 +162,60 @@ func linksKeep(s *scene) {
 	}
 	// Walking the links walks all records once.
 	var all []int64
-	for next := "/events" + pairs("search", w, "per_page", "2", "venue", venue.idText()); next != ""; {
+	for next := "/events" + pairs("search", text, "per_page", "2", "venue", venue.idText()); next != ""; {
 		page := s.nobody.read(next)
 		all = append(all, page.ids("events")...)
 		next = ""
-		if v, ok := page.lookup("next_rest_url"); ok {
-			next = "=" + strings.TrimPrefix(v.(string), s.svc.url)
+		if value, ok := page.lookup("next_rest_url"); ok {
+			next = "=" + strings.TrimPrefix(value.(string), s.svc.url)
 		}
 	}
 	if len(all) != 5 {
 		s.t.Errorf("walked %v, want 5 events", all)
 	}
 	// An element with a comma keeps its list form; page 1 has no page.
-	s.nobody.read("/events?page=1&per_page=5&categories[]="+url.QueryEscape("folk, OLD "+w)).
-		field("total", 5).field("rest_url", base+"per_page=5&"+window+"&categories%5B%5D=folk%2C%20OLD%20"+w).
+	s.nobody.read("/events?page=1&per_page=5&categories[]="+url.QueryEscape("folk, OLD "+text)).
+		field("total", 5).field("rest_url", base+"per_page=5&"+window+"&categories%5B%5D=folk%2C%20OLD%20"+text).
 		without("previous_rest_url", "next_rest_url")
 	// Words of dates stay as sent; a default is resolved; status is not added.
-	s.editor.read("/events?start_date=today&search="+w+"&per_page=5").
-		field("rest_url", base+"per_page=5&start_date=today&end_date=2028-05-01%2023%3A59%3A59&search="+w)
-	s.nobody.read("/events?ends_after=now&strict_dates=true&search="+w+"&per_page=5").
-		field("rest_url", base+"per_page=5&ends_after=now&strict_dates=true&search="+w)
+	s.editor.read("/events?start_date=today&search="+text+"&per_page=5").
+		field("rest_url", base+"per_page=5&start_date=today&end_date=2028-05-01%2023%3A59%3A59&search="+text)
+	s.nobody.read("/events?ends_after=now&strict_dates=true&search="+text+"&per_page=5").
+		field("rest_url", base+"per_page=5&ends_after=now&strict_dates=true&search="+text)
 	for _, collection := range []string{"venues", "organizers"} {
-		s.nobody.read("/"+collection+"?only_with_upcoming=yes&search="+w+"&per_page=1&has_events=1&multilang_language=en").
-			field("rest_url", s.svc.url+root+"/"+collection+"/?per_page=1&search="+w+"&has_events=1&only_with_upcoming=yes&multilang_language=en")
+		s.nobody.read("/"+collection+"?only_with_upcoming=yes&search="+text+"&per_page=1&has_events=1&multilang_language=en").
+			field("rest_url", s.svc.url+root+"/"+collection+"/?per_page=1&search="+text+"&has_events=1&only_with_upcoming=yes&multilang_language=en")
 	}
-	term := s.nobody.get("/categories?hide_empty=0&orderby=slug&order=desc&search=" + w + "&per_page=1&exclude[]=" + tag.idText() + "x" + "&page=1")
+	term := s.nobody.get("/categories?hide_empty=0&orderby=slug&order=desc&search=" + text + "&per_page=1&exclude[]=" + tag.idText() + "x" + "&page=1")
 	term.bad("exclude")
-	term = s.nobody.read("/categories?hide_empty=0&orderby=slug&order=desc&search=" + w + "&per_page=1&include[]=" + jazz.idText() + "&include[]=folk-" + w)
+	term = s.nobody.read("/categories?hide_empty=0&orderby=slug&order=desc&search=" + text + "&per_page=1&include[]=" + jazz.idText() + "&include[]=folk-" + text)
 	terms := s.svc.url + root + "/categories/?"
-	termRest := "search=" + w + "&include=" + jazz.idText() + "%2Cfolk-" + w + "&order=desc&orderby=slug&hide_empty=0"
+	termRest := "search=" + text + "&include=" + jazz.idText() + "%2Cfolk-" + text + "&order=desc&orderby=slug&hide_empty=0"
 	term.fields(obj{"total": 2, "rest_url": terms + "per_page=1&" + termRest, "next_rest_url": terms + "page=2&per_page=1&" + termRest, "categories.0.id": jazz.id()})
-	s.nobody.read("/tags?search="+w+"&parent=5").field("rest_url", s.svc.url+root+"/tags/?search="+w)
+	s.nobody.read("/tags?search="+text+"&parent=5").field("rest_url", s.svc.url+root+"/tags/?search="+text)
 }
 
 func includeEvents(s *scene) {
-	ed := s.editor
-	past := ed.event(newWord(), obj{"start_date": "2001-01-01", "end_date": "2001-01-01", "date": "2026-01-03 00:00:00"})
-	far := ed.event(newWord(), obj{"start_date": "2090-01-01", "end_date": "2090-01-01", "date": "2026-01-01 00:00:00", "featured": true})
-	near := ed.event(newWord(), obj{"date": "2026-01-02 00:00:00"})
-	hidden := ed.event(newWord(), obj{"hide_from_listings": true})
-	draft := ed.event(newWord(), obj{"status": "draft"})
-	trashed := ed.event(newWord(), nil)
-	ed.remove(trashed)
+	caller := s.editor
+	past := caller.event(newWord(), obj{"start_date": "2001-01-01", "end_date": "2001-01-01", "date": "2026-01-03 00:00:00"})
+	far := caller.event(newWord(), obj{"start_date": "2090-01-01", "end_date": "2090-01-01", "date": "2026-01-01 00:00:00", "featured": true})
+	near := caller.event(newWord(), obj{"date": "2026-01-02 00:00:00"})
+	hidden := caller.event(newWord(), obj{"hide_from_listings": true})
+	draft := caller.event(newWord(), obj{"status": "draft"})
+	trashed := caller.event(newWord(), nil)
+	caller.remove(trashed)
 	all := texts(near.id(), hidden.id(), past.id(), draft.id(), 99999999, trashed.id(), far.id(), near.id())
 	for _, language := range []string{"en", "fr"} {
 		s.nobody.under(language).list("events", "include", all).found(far, near, past)
 	}
-	ed.list("events", "include", all).found(far, near, past, draft)
+	caller.list("events", "include", all).found(far, near, past, draft)
 	s.as("author").list("events", "include", all).found(far, near, past)
 	// Every date filter is ignored but still checked; other filters apply.
 	s.nobody.list("events", "include", all, "start_date", "2026-01-01", "ends_before", "2000-01-01", "strict_dates", "1").found(far, near, past)
 	s.nobody.get("/events" + pairs("include", all, "start_date", "2026-02-30")).bad("start_date")
 	s.nobody.list("events", "include", all, "featured", "true").found(far)
 	s.nobody.list("events", "include", all, "search", newWord()).found()
-	ed.list("events", "include", all, "status", "draft").found(draft)
+	caller.list("events", "include", all, "status", "draft").found(draft)
 	s.nobody.get("/events?include=x").bad("include")
 	s.nobody.get("/events?include=0").bad("include")
 	s.nobody.get("/events?include=").bad("include")
@@ -224,40 +224,40 @@ func includeEvents(s *scene) {
 }
 
 func hiddenEvents(s *scene) {
-	w := newWord()
-	made := s.as("author").event(w, obj{"hide_from_listings": true, "tags": s.editor.add("tags", w).id(), "venue": obj{"venue": w}})
+	text := newWord()
+	made := s.as("author").event(text, obj{"hide_from_listings": true, "tags": s.editor.add("tags", text).id(), "venue": obj{"venue": text}})
 	made.field("hide_from_listings", true)
 	for _, who := range []string{"", "subscriber", "contributor", "author", "editor", "administrator", "auditor"} {
 		c := s.as(who)
-		c.list("events", "search", w).found()
+		c.list("events", "search", text).found()
 		c.list("events", "include", made.idText()).found()
-		c.list("events", "status", "publish", "tags", w, "starts_after", "2000-01-01").found()
+		c.list("events", "status", "publish", "tags", text, "starts_after", "2000-01-01").found()
 		c.list("events", "venue", itoa(made.num("venue.id")), "ends_after", "2000-01-01").found()
 		c.read(made).field("hide_from_listings", true)
 		c.read(made.bySlug()).field("id", made.id())
-		c.list("tags", "search", w).found() // count 0: hidden events are not counted
-		c.list("venues", "search", w, "has_events", "true").found()
-		c.list("venues", "search", w, "has_events", "false").field("total", 1)
-		c.list("venues", "search", w, "only_with_upcoming", "true").found()
+		c.list("tags", "search", text).found() // count 0: hidden events are not counted
+		c.list("venues", "search", text, "has_events", "true").found()
+		c.list("venues", "search", text, "has_events", "false").field("total", 1)
+		c.list("venues", "search", text, "only_with_upcoming", "true").found()
 		// The lookups by event know it.
 		c.list("venues", "event", made.idText()).field("venues.0.id", made.num("venue.id"))
-		c.list("tags", "post", made.idText()).field("tags.0.name", w).field("tags.0.count", 0)
+		c.list("tags", "post", made.idText()).field("tags.0.name", text).field("tags.0.count", 0)
 	}
 	ed := s.editor
-	ed.list("events", "search", w, "status", allStatuses).found()
+	ed.list("events", "search", text, "status", allStatuses).found()
 	ed.update(made, obj{"hide_from_listings": "off"})
-	s.nobody.list("events", "search", w).found(made)
-	s.nobody.list("tags", "search", w).field("tags.0.count", 1)
+	s.nobody.list("events", "search", text).found(made)
+	s.nobody.list("tags", "search", text).field("tags.0.count", 1)
 }
 
 func termFilters(s *scene) {
 	ed := s.editor
-	w := newWord()
-	music := ed.add("categories", "Music "+w)
-	jazz := ed.create("categories", obj{"name": "Jazz " + w, "parent": music.id()})
-	bebop := ed.create("categories", obj{"name": "Bebop " + w, "parent": jazz.id()})
-	other := ed.add("categories", "Other "+w)
-	x, y, z := ed.add("tags", "X "+w), ed.add("tags", "Y "+w), ed.add("tags", "Z "+w)
+	text := newWord()
+	music := ed.add("categories", "Music "+text)
+	jazz := ed.create("categories", obj{"name": "Jazz " + text, "parent": music.id()})
+	bebop := ed.create("categories", obj{"name": "Bebop " + text, "parent": jazz.id()})
+	other := ed.add("categories", "Other "+text)
+	x, y, z := ed.add("tags", "X "+text), ed.add("tags", "Y "+text), ed.add("tags", "Z "+text)
 	at := func(day string, more obj) *answer {
 		more["start_date"], more["end_date"] = "2026-07-"+day, "2026-07-"+day
 		return ed.event(newWord(), more)
@@ -269,25 +269,25 @@ func termFilters(s *scene) {
 	for _, language := range []string{"en", "fr", "es", "cn"} {
 		c := s.nobody.under(language)
 		c.list("events", "categories", music.idText()).found(m, j, b)
-		c.list("events", "categories", "jazz-"+w).found(j, b)
-		c.list("events", "categories", strings.ToUpper("bebop "+w)).found(b)
-		c.list("events", "categories", "bebop-"+w+", "+other.idText()).found(b, o)
-		c.list("events", "tags", "x-"+w+",y "+w).found(m, j, b)
+		c.list("events", "categories", "jazz-"+text).found(j, b)
+		c.list("events", "categories", strings.ToUpper("bebop "+text)).found(b)
+		c.list("events", "categories", "bebop-"+text+", "+other.idText()).found(b, o)
+		c.list("events", "tags", "x-"+text+",y "+text).found(m, j, b)
 		c.list("events", "tags", z.idText()).found(o)
 		c.list("events", "categories", music.idText(), "tags", y.idText()).found(j, b)
 		c.read("/events?tags[]="+x.idText()+"&tags[]="+z.idText()).found(m, j, o)
 		c.read("/events?tags="+x.idText()+"&tags="+z.idText()).found(m, j, o)
 	}
 	// The count of a term is that of its own listed events.
-	s.nobody.list("categories", "search", w).fields(obj{"total": 4, "categories.0.name": "Bebop " + w, "categories.2.name": "Music " + w, "categories.2.count": 1})
+	s.nobody.list("categories", "search", text).fields(obj{"total": 4, "categories.0.name": "Bebop " + text, "categories.2.name": "Music " + text, "categories.2.count": 1})
 	s.nobody.list("categories", "parent", music.idText()).found(jazz)
 	s.nobody.list("tags", "post", j.idText(), "orderby", "id", "order", "DESC").found(y, x)
 	// Moving a category moves its events; deleting it gives its children to its parent.
 	ed.update(bebop, obj{"parent": other.id()})
 	s.nobody.list("events", "categories", music.idText()).found(m, j)
 	s.nobody.list("events", "categories", other.idText()).found(b, o)
-	deep := ed.create("categories", obj{"name": "Deep " + w, "parent": jazz.id()})
-	ed.remove(jazz).fields(obj{"id": jazz.id(), "name": "Jazz " + w, "parent": music.id()})
+	deep := ed.create("categories", obj{"name": "Deep " + text, "parent": jazz.id()})
+	ed.remove(jazz).fields(obj{"id": jazz.id(), "name": "Jazz " + text, "parent": music.id()})
 	s.nobody.read(deep).field("parent", music.id())
 	s.nobody.read(j).field("categories", list{})
 	s.nobody.list("events", "categories", music.idText()).found(m)
@@ -299,12 +299,12 @@ func termFilters(s *scene) {
 
 func unknownInFilters(s *scene) {
 	ed := s.editor
-	w := newWord()
-	venue := ed.add("venues", w)
-	event := ed.event(w, nil)
+	text := newWord()
+	venue := ed.add("venues", text)
+	event := ed.event(text, nil)
 	for _, who := range []string{"", "editor"} {
 		c := s.as(who)
-		for target := range strings.FieldsSeq(strings.NewReplacer("VENUE", venue.idText(), "EVENT", event.idText(), "NAME", w).Replace(`
+		for target := range strings.FieldsSeq(strings.NewReplacer("VENUE", venue.idText(), "EVENT", event.idText(), "NAME", text).Replace(`
 			/events?categories=99999999 /events?categories=no-NAME /events?categories=VENUE /events?tags=99999999
 			/events?tags=no-NAME /events?tags= /events?tags=%2C /events?venue=99999999 /events?venue=NAME /events?venue=EVENT
 			/events?organizer=99999999 /events?organizer=VENUE /events?organizer=0 /events?post_parent=99999999
@@ -327,19 +327,19 @@ func unknownInFilters(s *scene) {
 			fields(obj{"data.details.featured.code": "rest_invalid_type", "data.details.featured.data.param": "featured"}).
 			without("data.details.categories")
 	}
-	s.nobody.list("tags", "parent", "99999999", "search", w).found() // unknown on tags
+	s.nobody.list("tags", "parent", "99999999", "search", text).found() // unknown on tags
 }
 
 func coordinates(s *scene) {
-	ed := s.editor
-	tag := ed.add("tags", newWord()).idText()
+	caller := s.editor
+	tag := caller.add("tags", newWord()).idText()
 	at := func(day string, more obj) *answer {
 		more["start_date"], more["end_date"], more["tags"] = "2026-07-"+day, "2026-07-"+day, tag
-		return ed.event(newWord(), more)
+		return caller.event(newWord(), more)
 	}
-	near := ed.create("venues", obj{"venue": newWord(), "geo_lat": 42.3554, "geo_lng": -71.0501})
-	far := ed.create("venues", obj{"venue": newWord(), "geo_lat": 42.3554, "geo_lng": -72.0501}) // about 82 km west
-	nowhere := ed.add("venues", newWord())
+	near := caller.create("venues", obj{"venue": newWord(), "geo_lat": 42.3554, "geo_lng": -71.0501})
+	far := caller.create("venues", obj{"venue": newWord(), "geo_lat": 42.3554, "geo_lng": -72.0501}) // about 82 km west
+	nowhere := caller.add("venues", newWord())
 	a := at("01", obj{"venue": near.id()})
 	b := at("02", obj{"venue": far.id()})
 	c := at("03", obj{"venue": nowhere.id()})
@@ -373,12 +373,12 @@ func coordinates(s *scene) {
 		nobody.get("/events" + pairs("geoloc_lat", "1", "geoloc_lng", "1", "geoloc_radius", radius)).bad("geoloc_radius")
 	}
 	// A venue that moves takes its events with it; a trashed one gives no place.
-	ed.update(far, obj{"geo_lng": -71.06})
+	caller.update(far, obj{"geo_lng": -71.06})
 	nobody.list("events", "tags", tag, "geoloc_lat", "42.36", "geoloc_lng", "-71.05").found(a, b, e)
-	ed.remove(near)
+	caller.remove(near)
 	nobody.list("events", "tags", tag, "geoloc", "true").found(b)
 	nobody.list("events", "tags", tag, "geoloc", "false").found(a, c, d, e)
-	ed.patch(far, obj{"geo_lat": nil}).bad("geo_lat")
-	ed.post("/venues", obj{"venue": newWord(), "geo_lat": 1}).bad("geo_lng")
-	ed.post("/venues", obj{"venue": newWord(), "geo_lat": 91, "geo_lng": "x"}).bad("geo_lat", "geo_lng")
+	caller.patch(far, obj{"geo_lat": nil}).bad("geo_lat")
+	caller.post("/venues", obj{"venue": newWord(), "geo_lat": 1}).bad("geo_lng")
+	caller.post("/venues", obj{"venue": newWord(), "geo_lat": 91, "geo_lng": "x"}).bad("geo_lat", "geo_lng")
 }

@@ -16,42 +16,42 @@ func preconditionsAndKeys(s *scene) {
 }
 
 func preconditions(s *scene) {
-	ed := s.editor
+	caller := s.editor
 	for _, collection := range collections {
-		made := ed.add(collection, newWord())
+		made := caller.add(collection, newWord())
 		path := made.path()
 		stale := made.etag()
-		fresh := ed.update(path, obj{"description": "1"}).etag()
-		check := ed.unchanged(path)
+		fresh := caller.update(path, obj{"description": "1"}).etag()
+		check := caller.unchanged(path)
 		for _, tag := range []string{stale, "W/" + stale, `"1-x"`, `"7-x", "9-y"`, `"0-a"`, "nonsense", `"nonsense"`} {
 			for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
-				ed.with("If-Match", tag).do(method, path, obj{"description": "lost"}).code(412, "rest_precondition_failed")
+				caller.with("If-Match", tag).do(method, path, obj{"description": "lost"}).code(412, "rest_precondition_failed")
 			}
 		}
 		check()
 		for i, tag := range []string{fresh, `"3-other"`, `W/"4-x"`, `"1-a", "5-b"`, "*"} {
-			got := ed.with("If-Match", tag).update(path, obj{"description": "1"})
+			got := caller.with("If-Match", tag).update(path, obj{"description": "1"})
 			if !strings.HasPrefix(got.etag(), `"`+itoa(int64(i+3))+"-") {
 				s.t.Errorf("%s: If-Match %s gave ETag %s", got.request, tag, got.etag())
 			}
-			read := ed.read(path)
+			read := caller.read(path)
 			if read.etag() != got.etag() {
 				s.t.Errorf("%s: ETag of the write %s, of the read %s", got.request, got.etag(), read.etag())
 			}
 		}
 		// On a collection it is ignored, so is an empty one.
-		ed.with("If-Match", stale).add(collection, newWord())
-		ed.with("If-Match", "*").remove(path)
+		caller.with("If-Match", stale).add(collection, newWord())
+		caller.with("If-Match", "*").remove(path)
 	}
 	// Of writers that name one version one wins.
-	made := ed.event(newWord(), nil)
+	made := caller.event(newWord(), nil)
 	var (
 		wg  sync.WaitGroup
 		got [8]int
 	)
 	for i := range got {
 		wg.Go(func() {
-			got[i] = ed.with("If-Match", made.etag()).patch(made, obj{"cost": i + 1}).status
+			got[i] = caller.with("If-Match", made.etag()).patch(made, obj{"cost": i + 1}).status
 		})
 	}
 	wg.Wait()
@@ -62,59 +62,59 @@ func preconditions(s *scene) {
 }
 
 func keys(s *scene) {
-	ed := s.editor
+	caller := s.editor
 	for _, collection := range collections {
-		w := newWord()
-		key := "key-" + w
-		sent := body(collection, w, nil)
-		first := ed.with("Idempotency-Key", key).create(collection, sent).head("Idempotency-Replayed", "")
+		text := newWord()
+		key := "key-" + text
+		sent := body(collection, text, nil)
+		first := caller.with("Idempotency-Key", key).create(collection, sent).head("Idempotency-Replayed", "")
 		// The record changes; the answer is that of the first time.
-		ed.update(first, obj{"description": "later"})
-		again := ed.with("Idempotency-Key", key).create(collection, sent).head("Idempotency-Replayed", "true")
+		caller.update(first, obj{"description": "later"})
+		again := caller.with("Idempotency-Key", key).create(collection, sent).head("Idempotency-Replayed", "true")
 		same(s.t, first, again)
 		for _, name := range []string{"ETag", "Daybook-Position", "Location"} {
 			again.head(name, first.header.Get(name))
 		}
-		ed.counting(collection, w, 1)
+		caller.counting(collection, text, 1)
 		reused := func(a *answer) { a.code(422, "rest_idempotency_key_reused") }
-		reused(ed.with("Idempotency-Key", key).post("/"+collection, body(collection, w+" other", nil)))
-		reused(ed.with("Idempotency-Key", key).post("/"+collection+"?description=x", sent))
-		reused(ed.under("fr").with("Idempotency-Key", key).post("/"+collection, sent))
-		reused(ed.with("Idempotency-Key", key).patch(first, sent))
-		ed.counting(collection, w, 1)
+		reused(caller.with("Idempotency-Key", key).post("/"+collection, body(collection, text+" other", nil)))
+		reused(caller.with("Idempotency-Key", key).post("/"+collection+"?description=x", sent))
+		reused(caller.under("fr").with("Idempotency-Key", key).post("/"+collection, sent))
+		reused(caller.with("Idempotency-Key", key).patch(first, sent))
+		caller.counting(collection, text, 1)
 		// Keys belong to one user.
-		other := s.as("editor2").with("Idempotency-Key", key).add(collection, w+" other")
+		other := s.as("editor2").with("Idempotency-Key", key).add(collection, text+" other")
 		if other.id() == first.id() {
 			s.t.Errorf("%s: one record for the keys of two users", collection)
 		}
 		// Updates.
-		one := ed.with("Idempotency-Key", key+"u").update(first, obj{"description": "keyed"})
-		two := ed.with("Idempotency-Key", key+"u").update(first, obj{"description": "keyed"}).head("Idempotency-Replayed", "true")
+		one := caller.with("Idempotency-Key", key+"u").update(first, obj{"description": "keyed"})
+		two := caller.with("Idempotency-Key", key+"u").update(first, obj{"description": "keyed"}).head("Idempotency-Replayed", "true")
 		same(s.t, one, two)
 		two.head("ETag", one.etag()).head("Daybook-Position", one.position())
-		reused(ed.with("Idempotency-Key", key+"u").do("PUT", first, obj{"description": "keyed"}))
+		reused(caller.with("Idempotency-Key", key+"u").do("PUT", first, obj{"description": "keyed"}))
 		// Refused requests are not kept.
-		ed.with("Idempotency-Key", key+"r").post("/"+collection, obj{}).code(400, "rest_missing_callback_param")
-		ed.with("Idempotency-Key", key+"r").add(collection, newWord()).head("Idempotency-Replayed", "")
+		caller.with("Idempotency-Key", key+"r").post("/"+collection, obj{}).code(400, "rest_missing_callback_param")
+		caller.with("Idempotency-Key", key+"r").add(collection, newWord()).head("Idempotency-Replayed", "")
 		// On DELETE it is ignored.
-		ed.with("Idempotency-Key", key).remove(first).head("Idempotency-Replayed", "")
+		caller.with("Idempotency-Key", key).remove(first).head("Idempotency-Replayed", "")
 	}
 	// Bad keys; an empty one counts as not sent.
 	for _, bad := range []string{strings.Repeat("k", 256), "käse", "a\tb"} {
-		ed.with("Idempotency-Key", bad).post("/tags", obj{"name": newWord()}).bad("Idempotency-Key")
+		caller.with("Idempotency-Key", bad).post("/tags", obj{"name": newWord()}).bad("Idempotency-Key")
 	}
-	ed.with("Idempotency-Key", "bad\tkey").post("/organizers", obj{"organizer": newWord(), "email": "no"}).bad("Idempotency-Key", "email")
-	ed.with("Idempotency-Key", strings.Repeat("k", 255)).add("tags", newWord())
-	ed.with("Idempotency-Key", "").add("tags", newWord())
+	caller.with("Idempotency-Key", "bad\tkey").post("/organizers", obj{"organizer": newWord(), "email": "no"}).bad("Idempotency-Key", "email")
+	caller.with("Idempotency-Key", strings.Repeat("k", 255)).add("tags", newWord())
+	caller.with("Idempotency-Key", "").add("tags", newWord())
 	// Requests at the same time write once.
-	w := newWord()
+	text := newWord()
 	var (
 		wg  sync.WaitGroup
 		got [6]*answer
 	)
 	for i := range got {
 		wg.Go(func() {
-			got[i] = ed.with("Idempotency-Key", "rush-"+w).post("/events", eventBody(w, obj{"venue": obj{"venue": w}}))
+			got[i] = caller.with("Idempotency-Key", "rush-"+text).post("/events", eventBody(text, obj{"venue": obj{"venue": text}}))
 		})
 	}
 	wg.Wait()
@@ -122,17 +122,17 @@ func keys(s *scene) {
 		a.want(201)
 		same(s.t, got[0], a)
 	}
-	ed.counting("events", w, 1)
-	ed.counting("venues", w, 1)
+	caller.counting("events", text, 1)
+	caller.counting("venues", text, 1)
 }
 
 func notModified(s *scene) {
 	ed := s.editor
-	w := newWord()
-	tag := ed.add("tags", w)
-	venue := ed.add("venues", w)
-	made := ed.event(w, obj{"tags": tag.id(), "venue": venue.id()})
-	ed.list("tags", "search", w).field("tags.0.count", 1) // reads of the event show it, too
+	text := newWord()
+	tag := ed.add("tags", text)
+	venue := ed.add("venues", text)
+	made := ed.event(text, obj{"tags": tag.id(), "venue": venue.id()})
+	ed.list("tags", "search", text).field("tags.0.count", 1) // reads of the event show it, too
 	s.svc.settle(s.t)
 	fits := func(c *caller, path, etag string) {
 		s.t.Helper()
@@ -147,7 +147,7 @@ func notModified(s *scene) {
 		c.with("If-None-Match", `"other", "1-1"`).read(path).head("ETag", etag)
 	}
 	for _, c := range []*caller{s.nobody, ed, ed.under("fr")} {
-		for _, path := range []string{made.path(), made.bySlug(), venue.path(), tag.path(), "", "/doc", "/events?search=" + w, "/tags?hide_empty=0&search=" + w} {
+		for _, path := range []string{made.path(), made.bySlug(), venue.path(), tag.path(), "", "/doc", "/events?search=" + text, "/tags?hide_empty=0&search=" + text} {
 			first := c.read(path)
 			fits(c, path, first.etag())
 			if strings.Contains(path, "?") || path == "" || path == "/doc" {
@@ -169,7 +169,7 @@ func notModified(s *scene) {
 		}
 		seen[a.etag()] = what
 	}
-	list := "/events?search=" + w
+	list := "/events?search=" + text
 	differs("plain", s.nobody.read(path))
 	differs("under fr", s.nobody.under("fr").read(path))
 	differs("in es", s.nobody.read(path+"?multilang_language=es"))
@@ -179,7 +179,7 @@ func notModified(s *scene) {
 	differs("another embedded record", s.nobody.read(path))
 	differs("list after it", s.nobody.read(list))
 	ed.event(newWord(), obj{"tags": tag.id()})
-	ed.list("tags", "search", w).field("tags.0.count", 2) // the count has followed
+	ed.list("tags", "search", text).field("tags.0.count", 2) // the count has followed
 	differs("another count", s.nobody.read(path))
 	ed.update(path, nil)
 	differs("another version", s.nobody.read(path))
@@ -188,7 +188,7 @@ func notModified(s *scene) {
 	s.nobody.with("If-Modified-Since", "Fri, 01 May 2037 12:00:00 GMT").read(path)
 	ed.with("If-None-Match", "*").update(path, nil)
 	s.nobody.with("If-None-Match", "*").get("/events/99999999").want(404)
-	s.nobody.with("If-None-Match", "*").get("/events?page=9&search=" + w).want(404)
+	s.nobody.with("If-None-Match", "*").get("/events?page=9&search=" + text).want(404)
 	s.nobody.with("If-None-Match", "*").get("/events?page=0").want(400)
 }
 
@@ -233,9 +233,9 @@ func errorsAndDocumentation(s *scene) {
 					"type": "urn:daybook:error:" + p.str("code"), "title": http.StatusText(p.status), "status": p.status,
 					"detail": p.at("message"), "code": p.at("code"), "instance": prefix + instance,
 				}
-				for name, v := range p.at("data").(obj) {
+				for name, value := range p.at("data").(obj) {
 					if name != "status" {
-						want[name] = v
+						want[name] = value
 					}
 				}
 				if p.str("code") == "rest_taxonomy_not_hierarchical" || p.str("code") == "term_exists" {

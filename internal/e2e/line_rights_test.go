@@ -9,7 +9,7 @@ import (
 // Lines 43 to 50 and 56: who may do what.
 
 func statusFilter(s *scene) {
-	w := newWord()
+	text := newWord()
 	statuses := []string{"publish", "future", "draft", "pending", "private"}
 	for _, collection := range posts {
 		made := map[string]map[string]*answer{}
@@ -28,7 +28,7 @@ func statusFilter(s *scene) {
 					maker = s.editor
 					more["author"] = s.svc.users["contributor"].id
 				}
-				a := maker.create(collection, body(collection, w+" "+who+" "+status, more))
+				a := maker.create(collection, body(collection, text+" "+who+" "+status, more))
 				if status == "trash" {
 					maker.remove(a)
 				}
@@ -37,7 +37,7 @@ func statusFilter(s *scene) {
 		}
 		total := func(who, status string, want int) {
 			s.t.Helper()
-			params := []string{"search", w, "per_page", "100"}
+			params := []string{"search", text, "per_page", "100"}
 			if status != "" {
 				params = append(params, "status", status)
 			}
@@ -54,7 +54,7 @@ func statusFilter(s *scene) {
 		for _, who := range []string{"contributor", "author"} {
 			total(who, "publish", 3) // published posts of all
 			for _, status := range append(statuses[1:], "trash") {
-				s.as(who).list(collection, "search", w, "status", status).found(made[who][status])
+				s.as(who).list(collection, "search", text, "status", status).found(made[who][status])
 			}
 			total(who, "publish,draft,trash", 5)
 			total(who, allStatuses, 8)
@@ -72,17 +72,17 @@ func statusFilter(s *scene) {
 			s.as(who).get("/" + collection + pairs("status", "foo")).bad("status")
 		}
 		// Trashed records are listed as what they are.
-		s.editor.list(collection, "search", w+" author trash", "status", "trash").field(collection+".0.status", "trash")
+		s.editor.list(collection, "search", text+" author trash", "status", "trash").field(collection+".0.status", "trash")
 	}
 }
 
 func draftsOfOthers(s *scene) {
-	w := newWord()
+	text := newWord()
 	for _, collection := range posts {
-		mine := s.as("contributor").add(collection, w+" mine").field("status", "draft")
-		other := s.as("contributor2").add(collection, w+" other").field("status", "draft")
-		author := s.as("author").create(collection, body(collection, w+" author", obj{"status": "private"}))
-		open := s.as("author").add(collection, w+" open")
+		mine := s.as("contributor").add(collection, text+" mine").field("status", "draft")
+		other := s.as("contributor2").add(collection, text+" other").field("status", "draft")
+		author := s.as("author").create(collection, body(collection, text+" author", obj{"status": "private"}))
+		open := s.as("author").add(collection, text+" open")
 		newest := func(as ...*answer) []*answer {
 			if collection == "events" {
 				return as
@@ -94,7 +94,7 @@ func draftsOfOthers(s *scene) {
 			return out
 		}
 		for _, language := range []string{"en", "es"} {
-			ask := func(who string) *answer { return s.as(who).under(language).list(collection, "search", w) }
+			ask := func(who string) *answer { return s.as(who).under(language).list(collection, "search", text) }
 			ask("contributor").found(newest(mine, open)...)
 			ask("contributor2").found(newest(other, open)...)
 			ask("author").found(newest(author, open)...)
@@ -113,11 +113,11 @@ func draftsOfOthers(s *scene) {
 }
 
 func unknownRecords(s *scene) {
-	ed := s.editor
-	event := ed.event(newWord(), nil)
-	tag := ed.add("tags", newWord())
-	gone := ed.add("tags", newWord())
-	ed.remove(gone)
+	caller := s.editor
+	event := caller.event(newWord(), nil)
+	tag := caller.add("tags", newWord())
+	gone := caller.add("tags", newWord())
+	caller.remove(gone)
 	for _, collection := range collections {
 		alien := event
 		if collection == "events" {
@@ -129,21 +129,21 @@ func unknownRecords(s *scene) {
 		} else {
 			paths = append(paths, "/"+gone.idText())
 		}
-		for _, p := range paths {
+		for _, text := range paths {
 			for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
-				ed.do(method, "/"+collection+p, obj{}).code(404, notFound(collection))
-				ed.under("fr").do(method, "/"+collection+p, nil).code(404, notFound(collection))
+				caller.do(method, "/"+collection+text, obj{}).code(404, notFound(collection))
+				caller.under("fr").do(method, "/"+collection+text, nil).code(404, notFound(collection))
 			}
-			s.nobody.get("/"+collection+p).code(404, notFound(collection))
-			ed.do("HEAD", "/"+collection+p, nil).want(404)
+			s.nobody.get("/"+collection+text).code(404, notFound(collection))
+			caller.do("HEAD", "/"+collection+text, nil).want(404)
 		}
-		for _, p := range []string{"/-1", "/1x", "/x", "/by-slug", "/by-slug/a/b", "/1/2"} {
-			ed.get("/"+collection+p).code(404, "rest_no_route")
-			ed.do("DELETE", "/"+collection+p, nil).code(404, "rest_no_route")
+		for _, text := range []string{"/-1", "/1x", "/x", "/by-slug", "/by-slug/a/b", "/1/2"} {
+			caller.get("/"+collection+text).code(404, "rest_no_route")
+			caller.do("DELETE", "/"+collection+text, nil).code(404, "rest_no_route")
 		}
 	}
-	ed.get("/tags/by-slug/"+tag.str("slug")).code(404, "rest_no_route")
-	ed.read(event).field("status", "publish") // nothing of this touched it
+	caller.get("/tags/by-slug/"+tag.str("slug")).code(404, "rest_no_route")
+	caller.read(event).field("status", "publish") // nothing of this touched it
 }
 
 func wrongMethod(s *scene) {
@@ -176,16 +176,16 @@ func rightsBeforeValues(s *scene) {
 		made := foreign(collection, body(collection, newWord(), nil))
 		check := s.editor.unchanged(made)
 		bad := obj{nameField(collection): "", "description": 5, "multilang_language": "de"}
-		for _, b := range []any{bad, raw{"application/json", "{"}, obj{}} {
+		for _, value := range []any{bad, raw{"application/json", "{"}, obj{}} {
 			for _, method := range updateMethods {
-				s.nobody.do(method, made.path(), b).code(401, "rest_forbidden").
+				s.nobody.do(method, made.path(), value).code(401, "rest_forbidden").
 					head("WWW-Authenticate", `Basic realm="daybook", charset="UTF-8" | Bearer realm="daybook"`)
 				for _, who := range []string{"subscriber", "auditor"} {
-					s.as(who).do(method, made.path(), b).code(403, "rest_forbidden")
+					s.as(who).do(method, made.path(), value).code(403, "rest_forbidden")
 				}
 			}
-			s.nobody.post("/"+collection, b).code(401, "rest_forbidden")
-			s.as("subscriber").post("/"+collection, b).code(403, "rest_forbidden")
+			s.nobody.post("/"+collection, value).code(401, "rest_forbidden")
+			s.as("subscriber").post("/"+collection, value).code(403, "rest_forbidden")
 			s.nobody.delete("/"+collection+"/99999999").code(401, "rest_forbidden")
 			s.as("subscriber").delete("/"+collection+"/99999999").code(403, "rest_forbidden")
 		}
@@ -255,26 +255,26 @@ func wrongCredentials(s *scene) {
 }
 
 func missingAlone(s *scene) {
-	ed := s.editor
+	caller := s.editor
 	missing := func(a *answer, names ...string) {
 		s.t.Helper()
 		a.code(400, "rest_missing_callback_param").field("data", obj{"status": 400, "params": names})
 	}
-	missing(ed.post("/events", obj{"website": "nonsense", "featured": "maybe"}), "title", "start_date", "end_date")
-	missing(ed.post("/events", obj{"title": newWord(), "end_date": "x"}), "start_date")
-	missing(ed.post("/events", obj{"title": nil, "start_date": "2026-06-10", "end_date": nil}), "title", "end_date")
-	missing(ed.post("/events", nil), "title", "start_date", "end_date")
-	missing(ed.post("/venues", obj{"website": "nonsense"}), "venue")
-	missing(ed.post("/organizers", obj{"email": "nonsense"}), "organizer")
-	missing(ed.post("/categories", obj{"parent": "x"}), "name")
-	missing(ed.post("/tags", obj{"parent": 5}), "name")
-	missing(ed.under("fr").post("/tags", obj{}), "name")
+	missing(caller.post("/events", obj{"website": "nonsense", "featured": "maybe"}), "title", "start_date", "end_date")
+	missing(caller.post("/events", obj{"title": newWord(), "end_date": "x"}), "start_date")
+	missing(caller.post("/events", obj{"title": nil, "start_date": "2026-06-10", "end_date": nil}), "title", "end_date")
+	missing(caller.post("/events", nil), "title", "start_date", "end_date")
+	missing(caller.post("/venues", obj{"website": "nonsense"}), "venue")
+	missing(caller.post("/organizers", obj{"email": "nonsense"}), "organizer")
+	missing(caller.post("/categories", obj{"parent": "x"}), "name")
+	missing(caller.post("/tags", obj{"parent": 5}), "name")
+	missing(caller.under("fr").post("/tags", obj{}), "name")
 	// Empty is not missing.
-	ed.post("/events", obj{"title": "", "start_date": "", "end_date": ""}).bad("title", "start_date", "end_date").field("data.details", list{})
+	caller.post("/events", obj{"title": "", "start_date": "", "end_date": ""}).bad("title", "start_date", "end_date").field("data.details", list{})
 
-	made := ed.event(newWord(), nil)
-	ed.patch(made, obj{"title": nil, "start_date": nil, "end_date": ""}).bad("title", "start_date", "end_date")
-	got := ed.patch(made, obj{
+	made := caller.event(newWord(), nil)
+	caller.patch(made, obj{"title": nil, "start_date": nil, "end_date": ""}).bad("title", "start_date", "end_date")
+	got := caller.patch(made, obj{
 		"website": "nonsense", "featured": "maybe", "cost": obj{}, "status": "trash", "tags": 99999999, "image": "x", "author": 99999999, "title": 5,
 		"multilang_language": "de",
 	}).bad("website", "featured", "cost", "status", "tags", "image", "author", "title", "multilang_language")
@@ -284,10 +284,10 @@ func missingAlone(s *scene) {
 		got.field("data.details."+name+".code", code).field("data.details."+name+".data.param", name).having("data.details." + name + ".message")
 	}
 	got.without("data.details.website", "data.details.tags", "data.details.author", "data.details.image")
-	ed.patch(made, obj{"website": "nonsense"}).bad("website").field("data.details", list{})
-	ed.post("/organizers", obj{"organizer": newWord(), "email": "a b@c.d", "website": "ftp://x"}).bad("email", "website")
+	caller.patch(made, obj{"website": "nonsense"}).bad("website").field("data.details", list{})
+	caller.post("/organizers", obj{"organizer": newWord(), "email": "a b@c.d", "website": "ftp://x"}).bad("email", "website")
 	for _, mail := range []string{"a", "a@b", "a@@b.c", `"a"@b.c`, "a@b.c (x)", "a@.c", "@b.c", strings.Repeat("a", 250) + "@b.example"} {
-		ed.post("/organizers", obj{"organizer": newWord(), "email": mail}).bad("email")
+		caller.post("/organizers", obj{"organizer": newWord(), "email": mail}).bad("email")
 	}
 }
 

@@ -3,10 +3,10 @@ package e2e
 // Line 41: search.
 
 func searching(s *scene) {
-	ed := s.editor
-	tag := ed.add("tags", newWord()).idText()
+	caller := s.editor
+	tag := caller.add("tags", newWord()).idText()
 	at := func(day, title, description, excerpt string) *answer {
-		return ed.event(title, obj{
+		return caller.event(title, obj{
 			"start_date": "2026-07-" + day, "end_date": "2026-07-" + day, "description": description, "excerpt": excerpt, "tags": tag,
 		})
 	}
@@ -82,27 +82,27 @@ func searching(s *scene) {
 		s.nobody.list("events", "tags", tag, "search", sent, "typos", "auto").found(e).fields(obj{"typos": 0, "joined": joined})
 	}
 	// Venues and organizers: their details too. Slugs and linked names never.
-	w := newWord()
-	hall := ed.create("venues", obj{
-		"venue": "Hall " + w, "address": "Quayside " + w + " road", "city": "Málaga", "country": "Spain", "zip": "29001", "phone": "+34 952",
-		"website": "https://hall.example", "description": "By the harbour", "slug": "slugword-" + w,
+	text := newWord()
+	hall := caller.create("venues", obj{
+		"venue": "Hall " + text, "address": "Quayside " + text + " road", "city": "Málaga", "country": "Spain", "zip": "29001", "phone": "+34 952",
+		"website": "https://hall.example", "description": "By the harbour", "slug": "slugword-" + text,
 	})
 	for _, sent := range []string{"hall", "quayside", "malaga", "spain", "29001", "952", "harbour", "hall malaga harbour"} {
-		s.nobody.list("venues", "search", w+" "+sent).found(hall)
+		s.nobody.list("venues", "search", text+" "+sent).found(hall)
 	}
-	s.nobody.list("venues", "search", w+" slugword").found()
-	trust := ed.create("organizers", obj{"organizer": "Trust " + w, "email": "hello@arts.example", "phone": "555 0100"})
+	s.nobody.list("venues", "search", text+" slugword").found()
+	trust := caller.create("organizers", obj{"organizer": "Trust " + text, "email": "hello@arts.example", "phone": "555 0100"})
 	for _, sent := range []string{"trust", "hello", "arts", "0100"} {
-		s.nobody.list("organizers", "search", w+" "+sent).found(trust)
+		s.nobody.list("organizers", "search", text+" "+sent).found(trust)
 	}
-	linked := ed.event("Linked", obj{"venue": hall.id(), "organizer": trust.id()})
-	s.nobody.list("events", "search", w).found()
-	ed.update(linked, obj{"excerpt": w})
-	s.nobody.list("events", "search", w).found(linked)
+	linked := caller.event("Linked", obj{"venue": hall.id(), "organizer": trust.id()})
+	s.nobody.list("events", "search", text).found()
+	caller.update(linked, obj{"excerpt": text})
+	s.nobody.list("events", "search", text).found(linked)
 	// Terms: the text as a whole, as part of name or slug.
-	jazz := ed.create("tags", obj{"name": "Cool Jazz " + w, "slug": "blue-" + w, "description": "Swing"})
+	jazz := caller.create("tags", obj{"name": "Cool Jazz " + text, "slug": "blue-" + text, "description": "Swing"})
 	for sent, want := range map[string][]*answer{
-		"ol jazz " + w: {jazz}, "JAZZ " + w: {jazz}, "lue-" + w: {jazz}, "jazz cool " + w: nil, "swing " + w: nil,
+		"ol jazz " + text: {jazz}, "JAZZ " + text: {jazz}, "lue-" + text: {jazz}, "jazz cool " + text: nil, "swing " + text: nil,
 	} {
 		s.nobody.list("tags", "hide_empty", "0", "search", sent).found(want...)
 	}

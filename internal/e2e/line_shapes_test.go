@@ -62,35 +62,35 @@ func answerTypes(s *scene) {
 }
 
 func venueShape(s *scene) {
-	ed := s.editor
-	a := ed.add("venues", "A "+newWord())
-	b := ed.add("venues", "B "+newWord())
-	o := ed.add("organizers", newWord())
+	caller := s.editor
+	a := caller.add("venues", "A "+newWord())
+	b := caller.add("venues", "B "+newWord())
+	o := caller.add("organizers", newWord())
 
-	none := ed.event(newWord(), nil).fields(obj{"venue": list{}, "venues": list{}, "organizer": list{}, "tags": list{}, "categories": list{}})
-	ed.read(none).fields(obj{"venue": list{}, "venues": list{}, "organizer": list{}, "tags": list{}, "categories": list{}})
+	none := caller.event(newWord(), nil).fields(obj{"venue": list{}, "venues": list{}, "organizer": list{}, "tags": list{}, "categories": list{}})
+	caller.read(none).fields(obj{"venue": list{}, "venues": list{}, "organizer": list{}, "tags": list{}, "categories": list{}})
 
 	tag := newWord()
-	made := ed.event(newWord(), obj{"venue": []int64{b.id(), a.id()}, "organizer": o.id(), "tags": tag})
-	for _, got := range []*answer{made, ed.read(made)} {
+	made := caller.event(newWord(), obj{"venue": []int64{b.id(), a.id()}, "organizer": o.id(), "tags": tag})
+	for _, got := range []*answer{made, caller.read(made)} {
 		got.field("venue.id", b.id()).field("venues.0.id", b.id()).field("venues.1.id", a.id()).field("organizer.0.id", o.id()).field("tags.0.name", tag)
 		if got.len("venues") != 2 || got.len("organizer") != 1 || got.len("tags") != 1 {
 			s.t.Errorf("%s: links\n%s", got.request, got.body)
 		}
 	}
 	made.field("venue", made.at("venues.0")).keys("venue", venueKeys...).keys("organizer.0", organizerKeys...).keys("tags.0", nestedKeys...)
-	ed.list("events", "tags", tag).fields(obj{"events.0.venue.id": b.id(), "events.0.venues.1.id": a.id(), "events.0.organizer.0.id": o.id()})
+	caller.list("events", "tags", tag).fields(obj{"events.0.venue.id": b.id(), "events.0.venues.1.id": a.id(), "events.0.organizer.0.id": o.id()})
 }
 
 func emptyFields(s *scene) {
-	ed := s.editor
-	venue := ed.add("venues", newWord()).keys("", venueKeys...)
-	organizer := ed.add("organizers", newWord()).keys("", organizerKeys...)
-	ed.read(venue).keys("", append([]string{"json_ld"}, venueKeys...)...)
-	ed.read(organizer).keys("", append([]string{"json_ld"}, organizerKeys...)...)
-	ed.add("tags", newWord()).keys("", termKeys...).keys("urls", "self", "collection").field("description", "")
-	parent := ed.add("categories", newWord()).keys("", append([]string{"parent"}, termKeys...)...).keys("urls", "self", "collection")
-	ed.create("categories", obj{"name": newWord(), "parent": parent.id()}).keys("urls", "self", "collection", "up").field(
+	caller := s.editor
+	venue := caller.add("venues", newWord()).keys("", venueKeys...)
+	organizer := caller.add("organizers", newWord()).keys("", organizerKeys...)
+	caller.read(venue).keys("", append([]string{"json_ld"}, venueKeys...)...)
+	caller.read(organizer).keys("", append([]string{"json_ld"}, organizerKeys...)...)
+	caller.add("tags", newWord()).keys("", termKeys...).keys("urls", "self", "collection").field("description", "")
+	parent := caller.add("categories", newWord()).keys("", append([]string{"parent"}, termKeys...)...).keys("urls", "self", "collection")
+	caller.create("categories", obj{"name": newWord(), "parent": parent.id()}).keys("urls", "self", "collection", "up").field(
 		"urls.up", s.svc.url+root+"/categories/"+parent.idText())
 
 	// What is filled appears, what is cleared goes again.
@@ -98,83 +98,83 @@ func emptyFields(s *scene) {
 		"description": "D", "excerpt": "E", "address": "A", "city": "C", "country": "US", "province": "P", "state": "S", "zip": "Z",
 		"phone": "1", "website": "https://w.example", "image": "https://img.example/a.gif", "geo_lat": 1.5, "geo_lng": 2.5,
 	}
-	filled := ed.update(venue, full).having("stateprovince")
+	filled := caller.update(venue, full).having("stateprovince")
 	cleared := obj{}
 	for name := range full {
 		filled.having(name)
 		cleared[name] = ""
 	}
 	filled.field("stateprovince", "S")
-	ed.update(venue, obj{"country": "Belgium"}).field("stateprovince", "P")
-	ed.update(venue, obj{"stateprovince": "Own"}).field("stateprovince", "Own")
+	caller.update(venue, obj{"country": "Belgium"}).field("stateprovince", "P")
+	caller.update(venue, obj{"stateprovince": "Own"}).field("stateprovince", "Own")
 	cleared["stateprovince"] = nil
-	ed.update(venue, cleared).keys("", venueKeys...)
+	caller.update(venue, cleared).keys("", venueKeys...)
 
-	made := ed.event(newWord(), obj{"description": nil, "excerpt": "", "cost": "", "website": nil, "image": "", "categories": []int{}}).
+	made := caller.event(newWord(), obj{"description": nil, "excerpt": "", "cost": "", "website": nil, "image": "", "categories": []int{}}).
 		keys("", eventKeys...)
 	empty := obj{
 		"image": false, "description": "", "excerpt": "", "cost": "",
 		"cost_details": obj{"currency_symbol": "", "currency_code": "", "currency_position": "", "values": list{}}, "venue": list{},
 	}
 	made.fields(empty)
-	ed.read(made).keys("", append([]string{"json_ld"}, eventKeys...)...).fields(empty)
-	ed.list("events", "include", made.idText()).keys("events.0", eventKeys...)
-	withImage := ed.update(made, obj{"image": "https://img.example/a.gif"})
+	caller.read(made).keys("", append([]string{"json_ld"}, eventKeys...)...).fields(empty)
+	caller.list("events", "include", made.idText()).keys("events.0", eventKeys...)
+	withImage := caller.update(made, obj{"image": "https://img.example/a.gif"})
 	withImage.field("image", obj{"url": "https://img.example/a.gif", "id": withImage.num("image.id"), "extension": "gif"})
 	for _, empty := range []any{false, 0, "0", "", nil} {
-		ed.update(made, obj{"image": withImage.num("image.id")}).field("image.url", "https://img.example/a.gif")
-		ed.update(made, obj{"image": empty}).field("image", false)
+		caller.update(made, obj{"image": withImage.num("image.id")}).field("image.url", "https://img.example/a.gif")
+		caller.update(made, obj{"image": empty}).field("image", false)
 	}
 }
 
 func websiteFallsBack(s *scene) {
-	ed := s.editor
-	w := newWord()
-	made := ed.event(w, nil).fields(obj{"website": s.svc.url + "/event/" + w + "/", "url": s.svc.url + "/event/" + w + "/"})
+	caller := s.editor
+	text := newWord()
+	made := caller.event(text, nil).fields(obj{"website": s.svc.url + "/event/" + text + "/", "url": s.svc.url + "/event/" + text + "/"})
 	path := made.path()
-	s.nobody.under("fr").read(path).field("website", s.svc.url+"/fr/event/"+w+"/")
-	ed.update(path, obj{"website": " https://quay.example/?a=1&amp;b=2 "}).fields(obj{
-		"website": "https://quay.example/?a=1&amp;b=2", "url": s.svc.url + "/event/" + w + "/",
+	s.nobody.under("fr").read(path).field("website", s.svc.url+"/fr/event/"+text+"/")
+	caller.update(path, obj{"website": " https://quay.example/?a=1&amp;b=2 "}).fields(obj{
+		"website": "https://quay.example/?a=1&amp;b=2", "url": s.svc.url + "/event/" + text + "/",
 	})
-	ed.update(path, obj{"website": "https://例え.jp/道"}).field("website", "https://例え.jp/道")
+	caller.update(path, obj{"website": "https://例え.jp/道"}).field("website", "https://例え.jp/道")
 	for _, empty := range []any{"", nil, "  "} {
-		ed.update(path, obj{"website": "https://a.example"}).field("website", "https://a.example")
-		ed.update(path, obj{"website": empty}).field("website", s.svc.url+"/event/"+w+"/")
+		caller.update(path, obj{"website": "https://a.example"}).field("website", "https://a.example")
+		caller.update(path, obj{"website": empty}).field("website", s.svc.url+"/event/"+text+"/")
 	}
 	for _, bad := range []any{"a.example", "//a.example", "ftp://a.example", "javascript:alert(1)", "https://a b.example", "mailto:a@b.example"} {
-		ed.patch(path, obj{"website": bad}).bad("website")
+		caller.patch(path, obj{"website": bad}).bad("website")
 	}
-	draft := ed.event(newWord(), obj{"status": "draft"})
+	draft := caller.event(newWord(), obj{"status": "draft"})
 	draft.field("website", s.svc.url+"/?event="+draft.idText())
 }
 
 func writingBack(s *scene) {
-	ed := s.editor
-	w := newWord()
-	title := `Fish & "Chips" – it's — “here” ` + w
+	caller := s.editor
+	text := newWord()
+	title := `Fish & "Chips" – it's — “here” ` + text
 	shown := strings.ReplaceAll(title, "&", "&amp;")
 	for _, collection := range collections {
-		made := ed.add(collection, title).field(nameField(collection), shown)
-		ed.read(made).field(nameField(collection), shown)
-		got := ed.update(made, obj{nameField(collection): shown}).field(nameField(collection), shown)
+		made := caller.add(collection, title).field(nameField(collection), shown)
+		caller.read(made).field(nameField(collection), shown)
+		got := caller.update(made, obj{nameField(collection): shown}).field(nameField(collection), shown)
 		same(s.t, made, got)
 	}
 	for sent, shown := range map[string]string{
-		"AT&T &lt;3 " + w:              "AT&amp;T &lt;3 " + w,
-		"a &amp;amp; b " + w:           "a &amp;amp; b " + w,
-		"<b>Bold</b> <i>move</i> " + w: "Bold move " + w,
-		"x\n y\tz " + w:                "x y z " + w,
-		"&notanentity " + w:            "&amp;notanentity " + w,
-		"Café &eacute; " + w:           "Café é " + w,
+		"AT&T &lt;3 " + text:              "AT&amp;T &lt;3 " + text,
+		"a &amp;amp; b " + text:           "a &amp;amp; b " + text,
+		"<b>Bold</b> <i>move</i> " + text: "Bold move " + text,
+		"x\n y\tz " + text:                "x y z " + text,
+		"&notanentity " + text:            "&amp;notanentity " + text,
+		"Café &eacute; " + text:           "Café é " + text,
 	} {
-		made := ed.event(sent, nil).field("title", shown)
-		ed.update(made, obj{"title": shown}).field("title", shown)
+		made := caller.event(sent, nil).field("title", shown)
+		caller.update(made, obj{"title": shown}).field("title", shown)
 	}
 	// A whole answer, written back.
-	place := ed.create("venues", obj{"venue": `Hall & "Co" ` + w, "address": "1 <b>A</b> & B", "website": "https://v.example/?a=1&b=2", "city": " Two   words "}).
+	place := caller.create("venues", obj{"venue": `Hall & "Co" ` + text, "address": "1 <b>A</b> & B", "website": "https://v.example/?a=1&b=2", "city": " Two   words "}).
 		fields(obj{"address": "1 A &amp; B", "website": "https://v.example/?a=1&b=2", "city": "Two words"})
-	trust := ed.create("organizers", obj{"organizer": `Trust & Co ` + w, "email": "a@b.example", "phone": "<1> & 2"})
-	made := ed.event(`Quay <em>&amp;</em> "sea" `+w, obj{
+	trust := caller.create("organizers", obj{"organizer": `Trust & Co ` + text, "email": "a@b.example", "phone": "<1> & 2"})
+	made := caller.event(`Quay <em>&amp;</em> "sea" `+text, obj{
 		"venue": place.id(), "organizer": trust.id(), "description": "One & two\nThree\n\n<b>Four</b> &lt;5&gt;", "excerpt": "A & B",
 		"cost": "5 - 12 EUR", "website": "https://q.example/?a=1&b=2", "timezone": "America/New_York", "date": "2026-03-02 09:15",
 		"featured": true,
@@ -182,13 +182,13 @@ func writingBack(s *scene) {
 	whole := obj{}
 	maps.Copy(whole, made.json().(obj))
 	delete(whole, "image") // an object or false, not what the field takes as text
-	same(s.t, made, ed.do("PUT", made, whole).want(200), "modified", "modified_utc")
-	same(s.t, place, ed.do("PUT", place, place.json()).want(200))
-	same(s.t, trust, ed.do("PUT", trust, trust.json()).want(200))
-	term := ed.create("categories", obj{"name": "R & <i>B</i> " + newWord(), "description": "a & b\n\nc"})
-	same(s.t, term, ed.do("PUT", term, term.json()).want(200))
-	ed.post("/events", eventBody("<p> </p>&nbsp;", nil)).bad("title")
-	ed.post("/events", eventBody("0", nil)).bad("title")
+	same(s.t, made, caller.do("PUT", made, whole).want(200), "modified", "modified_utc")
+	same(s.t, place, caller.do("PUT", place, place.json()).want(200))
+	same(s.t, trust, caller.do("PUT", trust, trust.json()).want(200))
+	term := caller.create("categories", obj{"name": "R & <i>B</i> " + newWord(), "description": "a & b\n\nc"})
+	same(s.t, term, caller.do("PUT", term, term.json()).want(200))
+	caller.post("/events", eventBody("<p> </p>&nbsp;", nil)).bad("title")
+	caller.post("/events", eventBody("0", nil)).bad("title")
 }
 
 func noScripts(s *scene) {
@@ -196,7 +196,7 @@ func noScripts(s *scene) {
 		`<img src="https://img.example/a.png" onerror=evil()><a href="javascript:evil()" title="t">link</a><style>p{evil}</style>` +
 		`<svg/onload=evil()><iframe src="https://evil.example"></iframe><a href=" java&#115;cript:evil()">x</a><div style="evil" class="evil" id="evil">D</div>`
 	for _, who := range []string{"contributor", "author", "editor", "administrator"} {
-		c := s.as(who)
+		caller := s.as(who)
 		for _, collection := range collections {
 			if collection == "tags" && (who == "contributor" || who == "author") || collection == "categories" && who == "contributor" {
 				continue
@@ -209,9 +209,9 @@ func noScripts(s *scene) {
 				more["address"], more["city"] = attack, attack
 			}
 			name := "Name<script>evil()</script> <b onclick=evil()>" + newWord() + "</b>"
-			made := c.create(collection, body(collection, name, more))
-			updated := c.update(made, more)
-			for _, a := range []*answer{made, updated, c.read(made), s.editor.under("fr").read(made)} {
+			made := caller.create(collection, body(collection, name, more))
+			updated := caller.update(made, more)
+			for _, a := range []*answer{made, updated, caller.read(made), s.editor.under("fr").read(made)} {
 				clean(a, a.json(), "")
 				if got := a.str("description"); !strings.Contains(got, "<p>Good</p>") || !strings.Contains(got, `<img src="https://img.example/a.png"`) {
 					s.t.Errorf("%s: description %q has lost what is safe", a.request, got)
@@ -227,9 +227,9 @@ func noScripts(s *scene) {
 var unsafe = regexp.MustCompile(`(?i)<script|evil|onclick|onerror|onload|javascript:|<style|<iframe|<svg|\bstyle=|\bclass=`)
 
 // clean looks into every text of an answer.
-func clean(a *answer, v any, path string) {
+func clean(a *answer, value any, path string) {
 	a.t.Helper()
-	switch x := v.(type) {
+	switch x := value.(type) {
 	case obj:
 		for name, inner := range x {
 			clean(a, inner, path+"."+name)
@@ -246,7 +246,7 @@ func clean(a *answer, v any, path string) {
 }
 
 func paragraphs(s *scene) {
-	ed := s.editor
+	caller := s.editor
 	for _, c := range []struct{ sent, shown string }{
 		{"One\nTwo\n\nThree", "<p>One<br />\nTwo</p>\n<p>Three</p>"},
 		{"One", "<p>One</p>"},
@@ -258,49 +258,49 @@ func paragraphs(s *scene) {
 		{"<h2>T</h2>x", "<h2>T</h2>x"},
 	} {
 		for _, collection := range posts {
-			made := ed.create(collection, body(collection, newWord(), obj{"description": c.sent, "excerpt": c.sent}))
+			made := caller.create(collection, body(collection, newWord(), obj{"description": c.sent, "excerpt": c.sent}))
 			if collection != "events" && c.sent == "" {
 				made.without("description", "excerpt")
 				continue
 			}
 			made.field("description", c.shown).field("excerpt", c.shown)
-			ed.read(made).field("description", c.shown).field("excerpt", c.shown)
+			caller.read(made).field("description", c.shown).field("excerpt", c.shown)
 		}
 	}
 	for _, collection := range []string{"categories", "tags"} {
-		made := ed.create(collection, obj{"name": newWord(), "description": "  One\nTwo\n\nThree <i>x</i> "}).
+		made := caller.create(collection, obj{"name": newWord(), "description": "  One\nTwo\n\nThree <i>x</i> "}).
 			field("description", "One\nTwo\n\nThree <i>x</i>")
-		ed.read(made).field("description", "One\nTwo\n\nThree <i>x</i>")
-		event := ed.event(newWord(), obj{collection: made.id()})
+		caller.read(made).field("description", "One\nTwo\n\nThree <i>x</i>")
+		event := caller.event(newWord(), obj{collection: made.id()})
 		event.field(collection+".0.description", "One\nTwo\n\nThree <i>x</i>")
 	}
 }
 
 func jsonLD(s *scene) {
 	ed := s.editor
-	w := newWord()
+	text := newWord()
 	venue := ed.create("venues", obj{
-		"venue": "Hall " + w, "address": "12 Quay St", "city": "Boston", "state": "MA", "zip": "02110", "country": "US", "phone": "+1",
+		"venue": "Hall " + text, "address": "12 Quay St", "city": "Boston", "state": "MA", "zip": "02110", "country": "US", "phone": "+1",
 		"website": "https://v.example", "geo_lat": 42.5, "geo_lng": -71.25, "description": "By the <b>water</b>",
 	})
-	second := ed.add("venues", "Second "+w)
-	organizer := ed.create("organizers", obj{"organizer": "Trust " + w, "email": "a@b.example"})
-	made := ed.event("Quay & sea "+w, obj{
+	second := ed.add("venues", "Second "+text)
+	organizer := ed.create("organizers", obj{"organizer": "Trust " + text, "email": "a@b.example"})
+	made := ed.event("Quay & sea "+text, obj{
 		"venue": []int64{venue.id(), second.id()}, "organizer": organizer.id(), "timezone": "America/New_York", "cost": "$5 - 12",
-		"description": "Long", "excerpt": "Short", "image": "https://img.example/" + w + ".jpg", "date": "2026-03-02 09:15:00",
+		"description": "Long", "excerpt": "Short", "image": "https://img.example/" + text + ".jpg", "date": "2026-03-02 09:15:00",
 	})
-	page := s.svc.url + "/event/quay-sea-" + w + "/"
+	page := s.svc.url + "/event/quay-sea-" + text + "/"
 	var first *answer
 	for _, path := range []string{made.path(), made.bySlug(), made.path()} {
 		for _, c := range []*caller{s.nobody, ed} {
 			got := c.read(path).fields(obj{
 				"json_ld.@context": "https://schema.org", "json_ld.@type": "Event", "json_ld.url": page,
-				"json_ld.image":               "https://img.example/" + w + ".jpg",
+				"json_ld.image":               "https://img.example/" + text + ".jpg",
 				"json_ld.startDate":           "2026-06-10T10:00:00-04:00",
 				"json_ld.endDate":             "2026-06-10T12:00:00-04:00",
 				"json_ld.eventStatus":         "https://schema.org/EventScheduled",
 				"json_ld.eventAttendanceMode": "https://schema.org/OfflineEventAttendanceMode", "json_ld.performer": "Organization",
-				"json_ld.location.@type": "Place", "json_ld.location.name": "Hall " + w, "json_ld.organizer.@type": "Person",
+				"json_ld.location.@type": "Place", "json_ld.location.name": "Hall " + text, "json_ld.organizer.@type": "Person",
 				"json_ld.location.address": obj{
 					"@type": "PostalAddress", "streetAddress": "12 Quay St", "addressLocality": "Boston", "addressRegion": "MA",
 					"postalCode": "02110", "addressCountry": "US",
@@ -311,7 +311,7 @@ func jsonLD(s *scene) {
 					"validFrom": "2026-03-02T00:00:00+00:00",
 				},
 				"venue.json_ld.@type": "Place", "venue.json_ld.telephone": "+1", "venue.json_ld.sameAs": "https://v.example",
-				"venues.1.json_ld.name": "Second " + w, "organizer.0.json_ld.email": "a@b.example", "organizer.0.json_ld.@type": "Person",
+				"venues.1.json_ld.name": "Second " + text, "organizer.0.json_ld.email": "a@b.example", "organizer.0.json_ld.@type": "Person",
 			}).without("venues.1.json_ld.geo", "venues.1.json_ld.telephone", "organizer.0.json_ld.telephone", "tags.0.json_ld")
 			if first == nil {
 				first = got
@@ -321,8 +321,8 @@ func jsonLD(s *scene) {
 	}
 	for _, path := range []string{venue.path(), venue.bySlug()} {
 		s.nobody.read(path).fields(obj{
-			"json_ld.@type": "Place", "json_ld.@context": "https://schema.org", "json_ld.name": "Hall " + w,
-			"json_ld.url": s.svc.url + "/venue/hall-" + w + "/",
+			"json_ld.@type": "Place", "json_ld.@context": "https://schema.org", "json_ld.name": "Hall " + text,
+			"json_ld.url": s.svc.url + "/venue/hall-" + text + "/",
 		})
 	}
 	s.nobody.read(second).keys("json_ld", "@context", "@type", "name", "url")
@@ -334,29 +334,29 @@ func jsonLD(s *scene) {
 }
 
 func noJSONLD(s *scene) {
-	ed := s.editor
-	w := newWord()
-	venue := ed.add("venues", w)
-	organizer := ed.add("organizers", w)
-	tag := ed.add("tags", w)
-	made := ed.event(w, obj{"venue": venue.id(), "organizer": organizer.id(), "tags": tag.id(), "categories": w})
+	caller := s.editor
+	text := newWord()
+	venue := caller.add("venues", text)
+	organizer := caller.add("organizers", text)
+	tag := caller.add("tags", text)
+	made := caller.event(text, obj{"venue": venue.id(), "organizer": organizer.id(), "tags": tag.id(), "categories": text})
 	const key = `"json_ld"`
 	made.lacks(key)
 	venue.lacks(key)
 	organizer.lacks(key)
 	for _, collection := range posts {
-		found := s.nobody.list(collection, "search", w).field("total", 1).lacks(key)
+		found := s.nobody.list(collection, "search", text).field("total", 1).lacks(key)
 		path := "/" + collection + "/" + itoa(found.ids(collection)[0])
 		s.nobody.read(path).having("json_ld")
 		for _, method := range updateMethods {
-			ed.do(method, path, obj{"description": "x"}).want(200).lacks(key)
+			caller.do(method, path, obj{"description": "x"}).want(200).lacks(key)
 		}
 		s.nobody.read(path+"?_fields=id,json_ld").keys("", "id", "json_ld")
 	}
-	s.nobody.list("categories", "search", w).field("total", 1).lacks(key)
-	s.nobody.list("tags", "search", w).field("total", 1).lacks(key)
+	s.nobody.list("categories", "search", text).field("total", 1).lacks(key)
+	s.nobody.list("tags", "search", text).field("total", 1).lacks(key)
 	s.nobody.read(tag).lacks(key)
-	for _, a := range []*answer{ed.delete(made), ed.delete(venue), ed.delete(organizer), ed.delete(tag)} {
+	for _, a := range []*answer{caller.delete(made), caller.delete(venue), caller.delete(organizer), caller.delete(tag)} {
 		a.want(200).lacks(key)
 	}
 }

@@ -9,16 +9,16 @@ import (
 // Lines 51 to 55: trash and passwords.
 
 func deleting(s *scene) {
-	ed := s.editor
+	caller := s.editor
 	for _, collection := range posts {
 		for _, way := range []string{"id", "slug"} {
 			w := newWord()
-			made := ed.create(collection, body(collection, w, obj{"description": "D"}))
+			made := caller.create(collection, body(collection, w, obj{"description": "D"}))
 			path := made.path()
 			if way == "slug" {
 				path = made.bySlug()
 			}
-			gone := ed.remove(path).fields(obj{"status": "trash", "slug": w + "__trashed", "id": made.id()})
+			gone := caller.remove(path).fields(obj{"status": "trash", "slug": w + "__trashed", "id": made.id()})
 			gone.field("url", s.svc.url+"/?"+singular(collection)+"="+made.idText())
 			except := []string{"status", "slug", "url", "modified", "modified_utc"}
 			if collection == "events" {
@@ -29,11 +29,11 @@ func deleting(s *scene) {
 				s.t.Errorf("%s: Daybook-Position %q, ETag %q", gone.request, gone.position(), gone.etag())
 			}
 			inTrash := singular(collection) + "-is-in-trash"
-			ed.delete(made).code(410, inTrash)
-			ed.delete("/"+collection+"/by-slug/"+w+"__trashed").code(410, inTrash)
-			ed.under("fr").delete(made).code(410, inTrash)
-			ed.delete("/"+collection+"/by-slug/"+w).code(404, notFound(collection))
-			ed.get("/"+collection+"/by-slug/"+w).code(404, notFound(collection))
+			caller.delete(made).code(410, inTrash)
+			caller.delete("/"+collection+"/by-slug/"+w+"__trashed").code(410, inTrash)
+			caller.under("fr").delete(made).code(410, inTrash)
+			caller.delete("/"+collection+"/by-slug/"+w).code(404, notFound(collection))
+			caller.get("/"+collection+"/by-slug/"+w).code(404, notFound(collection))
 			for _, who := range []string{"", "subscriber", "contributor", "author", "editor", "auditor"} {
 				for _, p := range []string{made.path(), "/" + collection + "/by-slug/" + w + "__trashed"} {
 					got := s.as(who).get(p)
@@ -48,26 +48,26 @@ func deleting(s *scene) {
 				}
 			}
 			s.nobody.list(collection, "search", w).found()
-			ed.list(collection, "search", w).found()
-			ed.list(collection, "search", w, "status", "trash").field("total", 1)
+			caller.list(collection, "search", w).found()
+			caller.list(collection, "search", w, "status", "trash").field("total", 1)
 			// The plain slug is free.
-			ed.add(collection, w).field("slug", w)
+			caller.add(collection, w).field("slug", w)
 		}
 	}
 	for _, collection := range []string{"categories", "tags"} {
 		w := newWord()
-		made := ed.create(collection, obj{"name": w, "description": "D"})
-		event := ed.event(w, obj{collection: made.id()})
-		ed.list(collection, "search", w).field(collection+".0.count", 1)
-		gone := ed.remove(made.path() + "?force=true")
+		made := caller.create(collection, obj{"name": w, "description": "D"})
+		event := caller.event(w, obj{collection: made.id()})
+		caller.list(collection, "search", w).field(collection+".0.count", 1)
+		gone := caller.remove(made.path() + "?force=true")
 		same(s.t, made, gone, "count")
 		gone.field("count", 1)
-		ed.delete(made).code(404, notFound(collection))
-		ed.get(made).code(404, notFound(collection))
-		ed.patch(made, nil).code(404, notFound(collection))
+		caller.delete(made).code(404, notFound(collection))
+		caller.get(made).code(404, notFound(collection))
+		caller.patch(made, nil).code(404, notFound(collection))
 		s.nobody.read(event).field(collection, list{})
 		s.nobody.list(collection, "search", w, "hide_empty", "0").found()
-		again := ed.create(collection, obj{"name": w}).field("slug", w)
+		again := caller.create(collection, obj{"name": w}).field("slug", w)
 		if again.id() == made.id() {
 			s.t.Errorf("%s: the id %d was used again", collection, made.id())
 		}
@@ -76,47 +76,47 @@ func deleting(s *scene) {
 }
 
 func restoring(s *scene) {
-	ed := s.editor
+	caller := s.editor
 	for _, collection := range posts {
 		for _, status := range []string{"publish", "draft", "pending", "private", "future"} {
-			w := newWord()
-			more := obj{"status": status, "slug": w}
+			text := newWord()
+			more := obj{"status": status, "slug": text}
 			if status == "future" {
 				more["date"] = "2027-01-01"
 			}
-			made := ed.create(collection, body(collection, "Name "+w, more)).field("slug", w)
+			made := caller.create(collection, body(collection, "Name "+text, more)).field("slug", text)
 			for i, change := range []any{nil, obj{}, obj{"description": "D"}} {
-				ed.remove(made).field("slug", w+"__trashed")
+				caller.remove(made).field("slug", text+"__trashed")
 				path := made.path()
 				if i == 1 {
-					path = "/" + collection + "/by-slug/" + w + "__trashed"
+					path = "/" + collection + "/by-slug/" + text + "__trashed"
 				}
-				got := ed.do(updateMethods[i], path, change).want(200).fields(obj{"status": status, "slug": w, "id": made.id()})
+				got := caller.do(updateMethods[i], path, change).want(200).fields(obj{"status": status, "slug": text, "id": made.id()})
 				if i < 2 {
 					same(s.t, made, got, "modified", "modified_utc")
 				}
-				ed.read("/" + collection + "/by-slug/" + w).fields(obj{"id": made.id(), "status": status})
+				caller.read("/" + collection + "/by-slug/" + text).fields(obj{"id": made.id(), "status": status})
 			}
 			// To the status that is sent.
-			ed.remove(made)
-			ed.update(made, obj{"status": "private"}).fields(obj{"status": "private", "slug": w})
+			caller.remove(made)
+			caller.update(made, obj{"status": "private"}).fields(obj{"status": "private", "slug": text})
 			// Never to trash.
-			check := ed.unchanged(made)
-			ed.patch(made, obj{"status": "trash"}).bad("status")
-			ed.patch(made.bySlug()+"?status=trash", nil).bad("status")
+			check := caller.unchanged(made)
+			caller.patch(made, obj{"status": "trash"}).bad("status")
+			caller.patch(made.bySlug()+"?status=trash", nil).bad("status")
 			check()
 		}
-		ed.post("/"+collection, body(collection, newWord(), obj{"status": "trash"})).bad("status")
+		caller.post("/"+collection, body(collection, newWord(), obj{"status": "trash"})).bad("status")
 		// A slug that was taken meanwhile gets a number.
-		w := newWord()
-		old := ed.add(collection, w).field("slug", w)
-		ed.remove(old)
-		ed.create(collection, body(collection, w, obj{"description": "New"})).field("slug", w)
-		ed.update(old, nil).fields(obj{"slug": w + "-2", "status": "publish"})
+		text := newWord()
+		old := caller.add(collection, text).field("slug", text)
+		caller.remove(old)
+		caller.create(collection, body(collection, text, obj{"description": "New"})).field("slug", text)
+		caller.update(old, nil).fields(obj{"slug": text + "-2", "status": "publish"})
 		// A refused update leaves it in the trash.
-		ed.remove(old).field("slug", w+"-2__trashed")
-		ed.patch(old, obj{"description": 5}).bad("description")
-		ed.delete(old).code(410, singular(collection)+"-is-in-trash")
+		caller.remove(old).field("slug", text+"-2__trashed")
+		caller.patch(old, obj{"description": 5}).bad("description")
+		caller.delete(old).code(410, singular(collection)+"-is-in-trash")
 	}
 }
 
@@ -216,8 +216,8 @@ func protectedEvent(s *scene) {
 		for _, params := range [][]string{{"search", w}, {"search", w, "password", secret}, {"include", made.idText()}} {
 			found := c.list("events", params...).found(made).lacks("Hidden", "secret.example", "s.png")
 			found.keys("events.0", eventKeys...)
-			for name, v := range blanked {
-				found.field("events.0."+name, v)
+			for name, value := range blanked {
+				found.field("events.0."+name, value)
 			}
 			for _, name := range []string{"title", "slug", "url", "rest_url", "author", "status", "event_status", "start_date", "utc_end_date", "timezone", "date", "id", "languages"} {
 				found.field("events.0."+name, plain.at(name))
@@ -268,21 +268,21 @@ func protectedEvent(s *scene) {
 }
 
 func passwordByID(s *scene) {
-	ed := s.editor
-	made := ed.event(newWord(), nil)
+	caller := s.editor
+	made := caller.event(newWord(), nil)
 	for _, method := range updateMethods {
-		ed.do(method, made.bySlug(), obj{"password": "slug"}).want(200)
-		ed.do(method, made.bySlug()+"?password=slug", nil).want(200)
-		ed.do(method, made.bySlug(), obj{"password": strings.Repeat("x", 300)}).want(200)
+		caller.do(method, made.bySlug(), obj{"password": "slug"}).want(200)
+		caller.do(method, made.bySlug()+"?password=slug", nil).want(200)
+		caller.do(method, made.bySlug(), obj{"password": strings.Repeat("x", 300)}).want(200)
 		s.nobody.read(made).field("status", "publish")
 		s.nobody.read(made.bySlug()).field("status", "publish")
 	}
-	ed.post("/events", eventBody(newWord(), obj{"password": 5})).bad("password")
-	ed.post("/events", eventBody(newWord(), obj{"password": strings.Repeat("x", 256)})).bad("password")
+	caller.post("/events", eventBody(newWord(), obj{"password": 5})).bad("password")
+	caller.post("/events", eventBody(newWord(), obj{"password": strings.Repeat("x", 256)})).bad("password")
 	for _, empty := range []any{"", " ", nil} { // as if not sent
-		s.nobody.read(ed.event(newWord(), obj{"password": empty}).path()).field("status", "publish")
+		s.nobody.read(caller.event(newWord(), obj{"password": empty}).path()).field("status", "publish")
 	}
-	keyed, body := ed.with("Idempotency-Key", newWord()), eventBody(newWord(), obj{"password": "born secret"})
+	keyed, body := caller.with("Idempotency-Key", newWord()), eventBody(newWord(), obj{"password": "born secret"})
 	once := keyed.create("events", body)
 	keyed.create("events", body).head("Idempotency-Replayed", "true").field("id", once.id()).lacks("born secret")
 	body["password"] = "another"
@@ -290,36 +290,36 @@ func passwordByID(s *scene) {
 	form := url.Values{"title": {newWord()}, "start_date": {"2030-05-10"}, "end_date": {"2030-05-10"}, "password": {"born secret"}}
 	query := eventBody(newWord(), nil)
 	for _, made := range []*answer{
-		ed.event(newWord(), obj{"password": "born secret"}),
-		ed.do("POST", "/events", form).want(201),
-		ed.do("POST", "/events"+pairs("password", "born secret"), query).want(201),
+		caller.event(newWord(), obj{"password": "born secret"}),
+		caller.do("POST", "/events", form).want(201),
+		caller.do("POST", "/events"+pairs("password", "born secret"), query).want(201),
 		s.as("author").event(newWord(), obj{"password": "born secret"}),
 	} {
 		made.without("password").lacks("born secret", "argon2", "protected")
-		for _, p := range []string{made.path(), made.bySlug(), made.path() + "?password=wrong"} {
-			s.nobody.get(p).code(403, "event-password-protected")
+		for _, text := range []string{made.path(), made.bySlug(), made.path() + "?password=wrong"} {
+			s.nobody.get(text).code(403, "event-password-protected")
 		}
 		s.nobody.read(made.path()+pairs("password", "born secret")).field("status", "publish")
 		history := s.as("auditor").read(made.path()+"/history").lacks("born secret", "argon2")
 		changes, _ := history.at("entries.0.changes").([]any)
-		if !slices.ContainsFunc(changes, func(v any) bool {
-			c, _ := v.(obj)
+		if !slices.ContainsFunc(changes, func(value any) bool {
+			c, _ := value.(obj)
 			return c["field"] == "password" && c["before"] == nil && c["after"] == true && c["sentence"] == "password: set"
 		}) {
 			s.t.Errorf("the history of a new protected event does not tell its password: %v", changes)
 		}
 	}
-	ed.do("POST", made, url.Values{"password": {"by id"}}).want(200)
+	caller.do("POST", made, url.Values{"password": {"by id"}}).want(200)
 	s.nobody.get(made).code(403, "event-password-protected")
-	ed.do("PUT", made.bySlug(), obj{"password": ""}).want(200) // removes nothing
+	caller.do("PUT", made.bySlug(), obj{"password": ""}).want(200) // removes nothing
 	s.nobody.get(made).code(403, "event-password-protected")
 	s.nobody.read(made.path() + "?password=by+id")
-	ed.update(made, obj{"title": newWord()}) // not sent: unchanged
+	caller.update(made, obj{"title": newWord()}) // not sent: unchanged
 	s.nobody.get(made).code(403, "event-password-protected")
-	ed.update(made.path()+"?password=", nil) // a body field in the query
+	caller.update(made.path()+"?password=", nil) // a body field in the query
 	s.nobody.read(made).field("status", "publish")
 	// Venues have none.
-	venue := ed.add("venues", newWord())
-	ed.update(venue, obj{"password": "x"})
+	venue := caller.add("venues", newWord())
+	caller.update(venue, obj{"password": "x"})
 	s.nobody.read(venue).without("password")
 }

@@ -81,11 +81,11 @@ func startsAround(s *scene) {
 	late := s.yorkEvent(tag, newYork, "2030-05-10 23:59:58", "2030-05-12")
 	after := s.yorkEvent(tag, newYork, "2030-05-11 00:00:00", "2030-05-12")
 	for _, language := range []string{"en", "fr", "es", "cn"} {
-		c := s.york.as(s.t, "").under(language)
+		caller := s.york.as(s.t, "").under(language)
 		for _, day := range []string{"2030-05-10", "2030-05-10 15:00:00", "May 10 2030", "05/10/2030"} {
-			c.list("events", "tags", tag, "starts_after", day).found(after)
-			c.list("events", "tags", tag, "starts_before", day).found(before, on, late)
-			c.list("events", "tags", tag, "start_date", day).found(on, late, after)
+			caller.list("events", "tags", tag, "starts_after", day).found(after)
+			caller.list("events", "tags", tag, "starts_before", day).found(before, on, late)
+			caller.list("events", "tags", tag, "start_date", day).found(on, late, after)
 		}
 	}
 	s.ask(tag, "strict_dates", "true", "starts_before", "2030-05-10").found(before)
@@ -101,8 +101,8 @@ func startsAround(s *scene) {
 
 func endsBefore(s *scene) {
 	tag := newWord()
-	ed := s.york.as(s.t, "editor")
-	all := ed.create("events", obj{"title": "All day", "start_date": "2030-05-10", "end_date": "2030-05-10", "all_day": true, "tags": []string{tag}}).
+	caller := s.york.as(s.t, "editor")
+	all := caller.create("events", obj{"title": "All day", "start_date": "2030-05-10", "end_date": "2030-05-10", "all_day": true, "tags": []string{tag}}).
 		field("end_date", "2030-05-10 23:59:59").field("timezone", newYork)
 	noon := s.yorkEvent(tag, newYork, "2030-05-10 10:00:00", "2030-05-10 12:00:00")
 	next := s.yorkEvent(tag, newYork, "2030-05-10 20:00:00", "2030-05-11 00:00:00")

@@ -9,7 +9,7 @@ import (
 // Lines 1 to 9: updates and dates.
 
 func updatesAreOne(s *scene) {
-	ed := s.editor
+	caller := s.editor
 	changes := map[string]obj{
 		"events": {
 			"description": "One\nTwo", "start_date": "2026-06-11 09:00", "end_date": "2026-06-11 10:00", "cost": "5 - 7",
@@ -29,12 +29,12 @@ func updatesAreOne(s *scene) {
 				if way == "slug" && (collection == "categories" || collection == "tags") {
 					continue
 				}
-				made := ed.add(collection, newWord())
+				made := caller.add(collection, newWord())
 				path := made.path()
 				if way == "slug" {
 					path = made.bySlug()
 				}
-				got := ed.do(method, path, change).want(200)
+				got := caller.do(method, path, change).want(200)
 				got.field("id", made.id()).without("json_ld").field("slug", made.str("slug"))
 				if !strings.HasPrefix(got.etag(), `"2-`) {
 					s.t.Errorf("%s: ETag %s, want version 2", got.request, got.etag())
@@ -43,7 +43,7 @@ func updatesAreOne(s *scene) {
 					first = got
 				}
 				same(s.t, first, got, "id", "slug", "url", "urls", "rest_url", "global_id", "global_id_lineage")
-				stored := ed.read(made)
+				stored := caller.read(made)
 				same(s.t, got, stored, "json_ld")
 
 				for i, empty := range []any{
@@ -56,7 +56,7 @@ func updatesAreOne(s *scene) {
 					url.Values{},
 					raw{"text/plain", "not read"},
 				} {
-					again := ed.do(method, path, empty).want(200)
+					again := caller.do(method, path, empty).want(200)
 					same(s.t, got, again)
 					if want := `"` + itoa(int64(i+3)) + "-"; !strings.HasPrefix(again.etag(), want) {
 						s.t.Errorf("%s: ETag %s, want version %d: an empty update is a write too", again.request, again.etag(), i+3)
@@ -68,7 +68,7 @@ func updatesAreOne(s *scene) {
 }
 
 func titleAlone(s *scene) {
-	ed := s.editor
+	caller := s.editor
 	for _, c := range []struct {
 		status string
 		more   obj
@@ -88,20 +88,20 @@ func titleAlone(s *scene) {
 			"venue":     []any{obj{"venue": newWord()}, obj{"venue": newWord()}},
 			"organizer": []any{obj{"organizer": newWord()}, obj{"organizer": newWord()}},
 			"excerpt":   "Short", "description": "<p>Long</p>", "author": s.svc.users["author"].id,
-			"post_parent": ed.event(newWord(), nil).id(),
+			"post_parent": caller.event(newWord(), nil).id(),
 		}
 		maps.Copy(more, c.more)
-		made := ed.event("Before "+newWord(), more).field("status", c.status).field("timezone", "Asia/Tokyo")
+		made := caller.event("Before "+newWord(), more).field("status", c.status).field("timezone", "Asia/Tokyo")
 		if made.len("tags") != 2 || made.len("venues") != 2 || made.len("organizer") != 2 || made.len("categories") != 1 {
 			s.t.Fatalf("links are missing\n%s", made.body)
 		}
 		path := made.path()
 		for _, method := range updateMethods {
 			title := "After " + newWord()
-			got := ed.do(method, path, obj{"title": title}).want(200).field("title", title)
+			got := caller.do(method, path, obj{"title": title}).want(200).field("title", title)
 			same(s.t, made, got, "title", "modified", "modified_utc")
 			got.field("modified", "2026-05-01 12:00:00").field("modified_utc", "2026-05-01 12:00:00")
-			same(s.t, got, ed.read(path), "json_ld")
+			same(s.t, got, caller.read(path), "json_ld")
 		}
 	}
 	// The same for the other kinds.
@@ -116,17 +116,17 @@ func titleAlone(s *scene) {
 			"phone": "1", "website": "https://arts.example", "email": "hello@arts.example", "image": "https://img.example/o.jpg",
 			"description": "D", "excerpt": "E", "status": "pending",
 		},
-		"categories": {"description": "D", "parent": ed.add("categories", newWord()).id()},
+		"categories": {"description": "D", "parent": caller.add("categories", newWord()).id()},
 		"tags":       {"description": "D", "slug": newWord()},
 	} {
-		made := ed.create(collection, body(collection, newWord(), more))
-		for field, v := range more {
+		made := caller.create(collection, body(collection, newWord(), more))
+		for field, value := range more {
 			if field != "image" && field != "parent" && field != "show_map" && field != "description" && field != "excerpt" {
-				made.field(field, v)
+				made.field(field, value)
 			}
 		}
 		name := newWord()
-		got := ed.update(made, obj{nameField(collection): name}).field(nameField(collection), name)
+		got := caller.update(made, obj{nameField(collection): name}).field(nameField(collection), name)
 		same(s.t, made, got, nameField(collection), "modified", "modified_utc")
 	}
 }
@@ -153,29 +153,29 @@ func draftStaysDraft(s *scene) {
 	}
 	// Its date is set when it is published first, and its slug is made then.
 	ed := s.editor
-	w := newWord()
-	draft := ed.event(w, obj{"status": "draft"}).field("slug", "")
+	text := newWord()
+	draft := ed.event(text, obj{"status": "draft"}).field("slug", "")
 	draft.field("url", s.svc.url+"/?event="+draft.idText())
 	ed.update(draft, obj{"status": "publish"}).fields(obj{
-		"status": "publish", "slug": w, "date": "2026-05-01 12:00:00", "date_utc": "2026-05-01 12:00:00",
-		"url": s.svc.url + "/event/" + w + "/",
+		"status": "publish", "slug": text, "date": "2026-05-01 12:00:00", "date_utc": "2026-05-01 12:00:00",
+		"url": s.svc.url + "/event/" + text + "/",
 	})
 }
 
 func oneDateAlone(s *scene) {
-	ed := s.editor
+	caller := s.editor
 	for _, method := range updateMethods {
-		made := ed.event(newWord(), obj{"timezone": "Europe/Rome"}).fields(obj{
+		made := caller.event(newWord(), obj{"timezone": "Europe/Rome"}).fields(obj{
 			"start_date": "2026-06-10 10:00:00", "end_date": "2026-06-10 12:00:00",
 			"utc_start_date": "2026-06-10 08:00:00", "utc_end_date": "2026-06-10 10:00:00",
 		})
-		got := ed.do(method, made.path(), obj{"start_date": "2026-06-09 23:30"}).want(200).fields(obj{
+		got := caller.do(method, made.path(), obj{"start_date": "2026-06-09 23:30"}).want(200).fields(obj{
 			"start_date": "2026-06-09 23:30:00", "end_date": "2026-06-10 12:00:00",
 			"utc_start_date": "2026-06-09 21:30:00", "utc_end_date": "2026-06-10 10:00:00",
 			"start_date_details": obj{"year": "2026", "month": "06", "day": "09", "hour": "23", "minutes": "30", "seconds": "00"},
 		})
 		same(s.t, made, got, "start_date", "start_date_details", "utc_start_date", "utc_start_date_details", "modified", "modified_utc")
-		later := ed.do(method, made.path(), obj{"end_date": "2026-06-11"}).want(200).fields(obj{
+		later := caller.do(method, made.path(), obj{"end_date": "2026-06-11"}).want(200).fields(obj{
 			"end_date": "2026-06-11 00:00:00", "utc_end_date": "2026-06-10 22:00:00",
 		})
 		same(s.t, got, later, "end_date", "end_date_details", "utc_end_date", "utc_end_date_details")
@@ -183,8 +183,8 @@ func oneDateAlone(s *scene) {
 }
 
 func zoneAlone(s *scene) {
-	ed := s.editor
-	made := ed.event(newWord(), obj{"timezone": "europe/rome"}).fields(obj{
+	caller := s.editor
+	made := caller.event(newWord(), obj{"timezone": "europe/rome"}).fields(obj{
 		"timezone": "Europe/Rome", "timezone_abbr": "CEST", "utc_start_date": "2026-06-10 08:00:00",
 	})
 	for _, c := range []struct{ sent, zone, abbr, start, end string }{
@@ -196,30 +196,30 @@ func zoneAlone(s *scene) {
 		{"est", "EST", "EST", "2026-06-10 15:00:00", "2026-06-10 17:00:00"},
 		{"", "UTC", "UTC", "2026-06-10 10:00:00", "2026-06-10 12:00:00"}, // the site zone
 	} {
-		got := ed.update(made, obj{"timezone": c.sent}).fields(obj{
+		got := caller.update(made, obj{"timezone": c.sent}).fields(obj{
 			"timezone": c.zone, "timezone_abbr": c.abbr, "utc_start_date": c.start, "utc_end_date": c.end,
 		})
 		same(s.t, made, got, "timezone", "timezone_abbr", "utc_start_date", "utc_end_date",
 			"utc_start_date_details", "utc_end_date_details", "modified", "modified_utc")
-		same(s.t, got, ed.read(made), "json_ld")
+		same(s.t, got, caller.read(made), "json_ld")
 	}
 }
 
 func endBeforeStart(s *scene) {
-	ed := s.editor
+	caller := s.editor
 	for _, more := range []obj{
 		{"end_date": "2026-06-10 09:59:59"},
 		{"start_date": "2026-06-10 12:00:01"},
 		{"start_date": "2026-06-10T10:00:00Z", "end_date": "2026-06-10T11:00:00+02:00"}, // as instants
 		{"end_date": "2026-06-09", "all_day": true},
 	} {
-		w := newWord()
-		ed.post("/events", eventBody(w, more)).bad("end_date")
-		ed.none("events", w)
+		text := newWord()
+		caller.post("/events", eventBody(text, more)).bad("end_date")
+		caller.none("events", text)
 	}
-	made := ed.event(newWord(), nil)
+	made := caller.event(newWord(), nil)
 	path := made.path()
-	check := ed.unchanged(path)
+	check := caller.unchanged(path)
 	for _, method := range updateMethods {
 		for _, change := range []obj{
 			{"start_date": "2026-06-10 12:00:01"},
@@ -227,81 +227,81 @@ func endBeforeStart(s *scene) {
 			{"end_date": "2026-06-10 09:59:59", "title": "Not kept"},
 			{"start_date": "2026-06-11", "end_date": "2026-06-10"},
 		} {
-			ed.do(method, path, change).bad("end_date")
-			ed.do(method, made.bySlug(), change).bad("end_date")
+			caller.do(method, path, change).bad("end_date")
+			caller.do(method, made.bySlug(), change).bad("end_date")
 		}
 	}
 	check()
-	ed.update(path, obj{"end_date": "2026-06-10 10:00:00"}).field("end_date", "2026-06-10 10:00:00") // equal is allowed
-	ed.event(newWord(), obj{"end_date": "2026-06-10 10:00:00"})
+	caller.update(path, obj{"end_date": "2026-06-10 10:00:00"}).field("end_date", "2026-06-10 10:00:00") // equal is allowed
+	caller.event(newWord(), obj{"end_date": "2026-06-10 10:00:00"})
 	// In the repeated hour the earlier wall clock is the later instant.
-	ed.event(newWord(), obj{
+	caller.event(newWord(), obj{
 		"timezone": "America/New_York", "start_date": "2026-11-01 01:30", "end_date": "2026-11-01T06:15:00Z",
 	}).fields(obj{"utc_start_date": "2026-11-01 05:30:00", "end_date": "2026-11-01 01:15:00", "utc_end_date": "2026-11-01 06:15:00"})
 }
 
 func allDay(s *scene) {
-	ed := s.editor
+	caller := s.editor
 	want := obj{
 		"all_day": true, "start_date": "2026-06-10 00:00:00", "end_date": "2026-06-10 23:59:59",
 		"utc_start_date": "2026-06-09 15:00:00", "utc_end_date": "2026-06-10 14:59:59", "timezone": "Asia/Tokyo",
 		"end_date_details":       obj{"year": "2026", "month": "06", "day": "10", "hour": "23", "minutes": "59", "seconds": "59"},
 		"utc_start_date_details": obj{"year": "2026", "month": "06", "day": "09", "hour": "15", "minutes": "00", "seconds": "00"},
 	}
-	ed.event(newWord(), obj{"timezone": "Asia/Tokyo", "all_day": true}).fields(want)
+	caller.event(newWord(), obj{"timezone": "Asia/Tokyo", "all_day": true}).fields(want)
 	// Only all_day is sent.
-	made := ed.event(newWord(), obj{"timezone": "Asia/Tokyo"}).field("all_day", false)
+	made := caller.event(newWord(), obj{"timezone": "Asia/Tokyo"}).field("all_day", false)
 	path := made.path()
-	ed.update(path, obj{"all_day": "on"}).fields(want)
+	caller.update(path, obj{"all_day": "on"}).fields(want)
 	// A date that is sent to an event that is all-day.
-	ed.update(path, obj{"end_date": "2026-06-12 08:00"}).fields(obj{
+	caller.update(path, obj{"end_date": "2026-06-12 08:00"}).fields(obj{
 		"all_day": true, "start_date": "2026-06-10 00:00:00", "end_date": "2026-06-12 23:59:59", "utc_end_date": "2026-06-12 14:59:59",
 	})
-	ed.update(path, obj{"start_date": "2026-06-12 20:00"}).field("start_date", "2026-06-12 00:00:00")
+	caller.update(path, obj{"start_date": "2026-06-12 20:00"}).field("start_date", "2026-06-12 00:00:00")
 	// False alone leaves the times as they are.
-	ed.update(path, obj{"all_day": "0"}).fields(obj{
+	caller.update(path, obj{"all_day": "0"}).fields(obj{
 		"all_day": false, "start_date": "2026-06-12 00:00:00", "end_date": "2026-06-12 23:59:59",
 	})
-	ed.update(path, obj{"start_date": "2026-06-12 20:00"}).field("start_date", "2026-06-12 20:00:00")
+	caller.update(path, obj{"start_date": "2026-06-12 20:00"}).field("start_date", "2026-06-12 20:00:00")
 	// The zone of an all-day event changes its instants only.
-	moved := ed.event(newWord(), obj{"timezone": "Asia/Tokyo", "all_day": true})
-	ed.update(moved, obj{"timezone": "America/New_York"}).fields(obj{
+	moved := caller.event(newWord(), obj{"timezone": "Asia/Tokyo", "all_day": true})
+	caller.update(moved, obj{"timezone": "America/New_York"}).fields(obj{
 		"start_date": "2026-06-10 00:00:00", "end_date": "2026-06-10 23:59:59",
 		"utc_start_date": "2026-06-10 04:00:00", "utc_end_date": "2026-06-11 03:59:59",
 	})
-	ed.post("/events", eventBody(newWord(), obj{"all_day": 2})).bad("all_day")
+	caller.post("/events", eventBody(newWord(), obj{"all_day": 2})).bad("all_day")
 }
 
 func instants(s *scene) {
-	ed := s.editor
-	ed.event(newWord(), obj{
+	caller := s.editor
+	caller.event(newWord(), obj{
 		"timezone": "America/New_York", "start_date": "2026-06-10T10:00:00+02:00", "end_date": "2026-06-10 04:30",
 	}).fields(obj{
 		"start_date": "2026-06-10 04:00:00", "utc_start_date": "2026-06-10 08:00:00",
 		"end_date": "2026-06-10 04:30:00", "utc_end_date": "2026-06-10 08:30:00", "timezone": "America/New_York",
 	})
-	made := ed.event(newWord(), obj{"timezone": "Asia/Tokyo", "start_date": "1904670000", "end_date": "2030-05-11T19:00:00.75Z"}).fields(obj{
+	made := caller.event(newWord(), obj{"timezone": "Asia/Tokyo", "start_date": "1904670000", "end_date": "2030-05-11T19:00:00.75Z"}).fields(obj{
 		"start_date": "2030-05-11 04:00:00", "utc_start_date": "2030-05-10 19:00:00",
 		"end_date": "2030-05-12 04:00:00", "utc_end_date": "2030-05-11 19:00:00",
 	})
-	ed.patch(made, obj{"start_date": "2030-05-10 1904"}).bad("start_date")
+	caller.patch(made, obj{"start_date": "2030-05-10 1904"}).bad("start_date")
 	// With zone and offset in one request the zone sent is the one converted to.
-	ed.update(made, obj{"timezone": "UTC", "start_date": "2030-05-10T10:00:00-0500"}).fields(obj{
+	caller.update(made, obj{"timezone": "UTC", "start_date": "2030-05-10T10:00:00-0500"}).fields(obj{
 		"timezone": "UTC", "start_date": "2030-05-10 15:00:00", "utc_start_date": "2030-05-10 15:00:00",
 		"end_date": "2030-05-12 04:00:00", "utc_end_date": "2030-05-12 04:00:00",
 	})
 	// The second reading of a repeated hour is kept, until the clock changes.
-	second := ed.event(newWord(), obj{
+	second := caller.event(newWord(), obj{
 		"timezone": "America/New_York", "start_date": "2026-11-01T06:30:00Z", "end_date": "2026-11-01 08:00",
 	}).fields(obj{"start_date": "2026-11-01 01:30:00", "utc_start_date": "2026-11-01 06:30:00"})
-	ed.update(second, obj{"start_date": "2026-11-01 01:30:00"}).field("utc_start_date", "2026-11-01 06:30:00")
-	ed.update(second, obj{"start_date": "2026-11-01 01:31:00"}).field("utc_start_date", "2026-11-01 05:31:00")
+	caller.update(second, obj{"start_date": "2026-11-01 01:30:00"}).field("utc_start_date", "2026-11-01 06:30:00")
+	caller.update(second, obj{"start_date": "2026-11-01 01:31:00"}).field("utc_start_date", "2026-11-01 05:31:00")
 }
 
 func impossibleDates(s *scene) {
-	ed := s.editor
-	made := ed.event(newWord(), nil)
-	check := ed.unchanged(made)
+	caller := s.editor
+	made := caller.event(newWord(), nil)
+	check := caller.unchanged(made)
 	for _, value := range []any{
 		"2026-02-30", "2026", "soonish", "25:00", "2026-06-10 24:00", "2026-06-10 10:00:60", "0000-01-01", "10000-01-01",
 		"2026-13-01", "10:30", "next month maybe", 20260610, true,
@@ -309,17 +309,17 @@ func impossibleDates(s *scene) {
 		"2026-06-10T10:00+25:00",
 	} {
 		for _, field := range []string{"start_date", "end_date"} {
-			w := newWord()
-			ed.post("/events", eventBody(w, obj{field: value})).bad(field)
-			ed.none("events", w)
-			ed.patch(made, obj{field: value}).bad(field)
+			text := newWord()
+			caller.post("/events", eventBody(text, obj{field: value})).bad(field)
+			caller.none("events", text)
+			caller.patch(made, obj{field: value}).bad(field)
 		}
-		ed.patch(made, obj{"date": value}).bad("date")
-		ed.patch(made, obj{"start_date": value, "end_date": value}).bad("start_date", "end_date")
+		caller.patch(made, obj{"date": value}).bad("date")
+		caller.patch(made, obj{"start_date": value, "end_date": value}).bad("start_date", "end_date")
 	}
 	for _, zone := range []any{"UTC+99", "UTCfoo", "CEST", "UTC+14:30", "-13:00", "Mars/Base", 5} {
-		ed.patch(made, obj{"timezone": zone}).bad("timezone")
-		ed.post("/events", eventBody(newWord(), obj{"timezone": zone})).bad("timezone")
+		caller.patch(made, obj{"timezone": zone}).bad("timezone")
+		caller.post("/events", eventBody(newWord(), obj{"timezone": zone})).bad("timezone")
 	}
 	check()
 	for _, value := range []string{"2026-02-30", "2026", "soonish"} {
@@ -327,10 +327,10 @@ func impossibleDates(s *scene) {
 			s.nobody.get("/events" + pairs(param, value)).bad(param)
 		}
 	}
-	ed.event(newWord(), obj{"start_date": "1970-01-01 00:00:00", "end_date": "1970-01-01 00:00:00"}).fields(obj{
+	caller.event(newWord(), obj{"start_date": "1970-01-01 00:00:00", "end_date": "1970-01-01 00:00:00"}).fields(obj{
 		"start_date": "1970-01-01 00:00:00", "utc_end_date": "1970-01-01 00:00:00",
 	})
-	ed.event(newWord(), obj{"start_date": "0001-01-01", "end_date": "9999-12-31 23:59:59"}).fields(obj{
+	caller.event(newWord(), obj{"start_date": "0001-01-01", "end_date": "9999-12-31 23:59:59"}).fields(obj{
 		"start_date": "0001-01-01 00:00:00", "end_date": "9999-12-31 23:59:59",
 		"start_date_details": obj{"year": "0001", "month": "01", "day": "01", "hour": "00", "minutes": "00", "seconds": "00"},
 	})
@@ -344,6 +344,6 @@ func impossibleDates(s *scene) {
 		"Dec 1 2026 9am": "2026-12-01 09:00:00", "1 december 2026": "2026-12-01 00:00:00", "December 1, 2026": "2026-12-01 00:00:00",
 		"12/01/2026 9am": "2026-12-01 09:00:00",
 	} {
-		ed.update(made, obj{"timezone": "Asia/Tokyo", "start_date": sent, "end_date": "2027-01-01"}).field("start_date", want)
+		caller.update(made, obj{"timezone": "Asia/Tokyo", "start_date": sent, "end_date": "2027-01-01"}).field("start_date", want)
 	}
 }

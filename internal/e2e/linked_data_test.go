@@ -21,11 +21,11 @@ import (
 // schemaOrg returns the part of the context of schema.org that pages use.
 type schemaOrg struct{ document any }
 
-func (s schemaOrg) LoadDocument(u string) (*ld.RemoteDocument, error) {
-	if !strings.HasPrefix(u, "https://schema.org") {
-		return nil, ld.NewJsonLdError(ld.LoadingDocumentFailed, u)
+func (s schemaOrg) LoadDocument(text string) (*ld.RemoteDocument, error) {
+	if !strings.HasPrefix(text, "https://schema.org") {
+		return nil, ld.NewJsonLdError(ld.LoadingDocumentFailed, text)
 	}
-	return &ld.RemoteDocument{DocumentURL: u, Document: s.document}, nil
+	return &ld.RemoteDocument{DocumentURL: text, Document: s.document}, nil
 }
 
 // TestLinkedData: two readers that have nothing of ours find the same statements in the
@@ -59,9 +59,9 @@ func TestLinkedData(t *testing.T) {
 		must(t, err)
 		var document any
 		must(t, json.Unmarshal([]byte(linkedData(t, string(page))), &document))
-		o := ld.NewJsonLdOptions("https://calendar.example.org/" + name)
-		o.DocumentLoader, o.Format, o.Algorithm = schema, "application/n-quads", ld.AlgorithmURDNA2015
-		normal, err := ld.NewJsonLdProcessor().Normalize(document, o)
+		jsonLdOptions := ld.NewJsonLdOptions("https://calendar.example.org/" + name)
+		jsonLdOptions.DocumentLoader, jsonLdOptions.Format, jsonLdOptions.Algorithm = schema, "application/n-quads", ld.AlgorithmURDNA2015
+		normal, err := ld.NewJsonLdProcessor().Normalize(document, jsonLdOptions)
 		must(t, err)
 		quads[name] = normal.(string)
 	}
@@ -93,15 +93,15 @@ func TestLinkedData(t *testing.T) {
 // linkedData returns the text of the script of structured data of a page.
 func linkedData(t *testing.T, page string) string {
 	t.Helper()
-	z := html.NewTokenizer(strings.NewReader(page))
+	tokenizer := html.NewTokenizer(strings.NewReader(page))
 	for {
-		switch z.Next() {
+		switch tokenizer.Next() {
 		case html.ErrorToken:
 			t.Fatalf("no structured data in %s", page)
 		case html.StartTagToken:
-			if strings.Contains(string(z.Raw()), "application/ld+json") {
-				z.Next()
-				return string(z.Text())
+			if strings.Contains(string(tokenizer.Raw()), "application/ld+json") {
+				tokenizer.Next()
+				return string(tokenizer.Text())
 			}
 		default:
 		}

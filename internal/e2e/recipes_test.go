@@ -53,11 +53,11 @@ func TestRecipes(t *testing.T) {
 
 	t.Run("fullcalendar", func(t *testing.T) {
 		t.Parallel()
-		p := pages.open(t, "fullcalendar")
-		p.Eval(`calendar.gotoDate('2026-05-01'); 0`)
+		page := pages.open(t, "fullcalendar")
+		page.Eval(`calendar.gotoDate('2026-05-01'); 0`)
 		entries := func(n int) any {
 			t.Helper()
-			return p.Wait(`calendar.getEvents().length === ` + itoa(int64(n)) + ` && JSON.stringify(calendar.getEvents().map((e) =>
+			return page.Wait(`calendar.getEvents().length === ` + itoa(int64(n)) + ` && JSON.stringify(calendar.getEvents().map((e) =>
 				[e.title, e.start.toISOString(), e.end.toISOString(), e.allDay, e.extendedProps.location, e.url]).sort())`)
 		}
 		got, _ := entries(3).(string)
@@ -69,49 +69,49 @@ func TestRecipes(t *testing.T) {
 				t.Errorf("%s\nlacks %s", got, want)
 			}
 		}
-		p.Wait(`['Jazz & blues', 'Open days', 'Symphony'].every((s) => document.body.innerText.includes(s))`)
-		pages.picture(t, p, "fullcalendar")
-		p.Eval(`calendar.gotoDate('2026-06-01'); 0`)
-		p.Wait(`document.body.innerText.includes('Summer night < dawn')`)
+		page.Wait(`['Jazz & blues', 'Open days', 'Symphony'].every((s) => document.body.innerText.includes(s))`)
+		pages.picture(t, page, "fullcalendar")
+		page.Eval(`calendar.gotoDate('2026-06-01'); 0`)
+		page.Wait(`document.body.innerText.includes('Summer night < dawn')`)
 	})
 	t.Run("eventcalendar", func(t *testing.T) {
 		t.Parallel()
-		p := pages.open(t, "eventcalendar")
-		p.Eval(`calendar.setOption('date', '2026-05-01'); 0`)
-		got := p.Wait(`calendar.getEvents().length === 3 && JSON.stringify(calendar.getEvents().map((e) => [e.title, e.allDay]).sort())`)
+		page := pages.open(t, "eventcalendar")
+		page.Eval(`calendar.setOption('date', '2026-05-01'); 0`)
+		got := page.Wait(`calendar.getEvents().length === 3 && JSON.stringify(calendar.getEvents().map((e) => [e.title, e.allDay]).sort())`)
 		if got != `[["Jazz & blues",false],["Open days",true],["Symphony",false]]` {
 			t.Errorf("got %v", got)
 		}
-		p.Wait(`['Jazz & blues', 'Open days', 'Symphony'].every((s) => document.body.innerText.includes(s))`)
-		pages.picture(t, p, "eventcalendar")
+		page.Wait(`['Jazz & blues', 'Open days', 'Symphony'].every((s) => document.body.innerText.includes(s))`)
+		pages.picture(t, page, "eventcalendar")
 	})
 	t.Run("map", func(t *testing.T) {
 		t.Parallel()
-		p := pages.open(t, "map")
+		page := pages.open(t, "map")
 		// It begins with all places in sight, and nothing below them.
-		p.Wait(`venues.getLayers().length === 3 && venues.getLayers().every((l) => map.getBounds().contains(l.getLatLng()) && l.getElement().getBoundingClientRect().width > 10)`)
-		p.Is("tiles", `document.querySelectorAll('.leaflet-tile').length`, 0.0)
-		p.Eval(`map.setView([48.14, 11.58], 12); 0`)
+		page.Wait(`venues.getLayers().length === 3 && venues.getLayers().every((l) => map.getBounds().contains(l.getLatLng()) && l.getElement().getBoundingClientRect().width > 10)`)
+		page.Is("tiles", `document.querySelectorAll('.leaflet-tile').length`, 0.0)
+		page.Eval(`map.setView([48.14, 11.58], 12); 0`)
 		places := `JSON.stringify(venues.getLayers().map((l) => [l.feature.properties.venue, l.feature.properties.count, l.getLatLng().lat, l.getLatLng().lng]))`
-		if got := p.Wait(`venues.getLayers().length === 2 && ` + places); got != `[["Hall & Garden",2,48.137,11.575],["Club",1,48.15,11.6]]` {
+		if got := page.Wait(`venues.getLayers().length === 2 && ` + places); got != `[["Hall & Garden",2,48.137,11.575],["Club",1,48.15,11.6]]` {
 			t.Errorf("got %v", got)
 		}
-		p.Eval(`venues.getLayers()[0].openPopup(); 0`)
-		if got := p.Wait(`document.querySelector('.leaflet-popup-content')?.innerText`); got != "Hall & Garden\n2026-05-15 Jazz & blues\n2026-05-28 Symphony" {
+		page.Eval(`venues.getLayers()[0].openPopup(); 0`)
+		if got := page.Wait(`document.querySelector('.leaflet-popup-content')?.innerText`); got != "Hall & Garden\n2026-05-15 Jazz & blues\n2026-05-28 Symphony" {
 			t.Errorf("popup %q", got)
 		}
-		pages.picture(t, p, "map")
-		p.Eval(`map.setView([52.5, 13.4], 10); 0`)
-		p.Wait(`venues.getLayers().length === 1 && venues.getLayers()[0].feature.properties.city === 'Berlin'`)
-		p.Eval(`map.setView([0, 0], 0); 0`) // more than the world: longitudes beyond 180
-		p.Wait(`map.getBounds().getEast() > 180 && venues.getLayers().length === 3`)
-		p.Goto(pages.url + "/map.html?tiles") // with tiles set as it says
-		p.Wait(`document.querySelectorAll('.leaflet-tile-loaded').length > 0 && document.querySelector('.leaflet-control-attribution').innerText.includes('© Mappers')`)
+		pages.picture(t, page, "map")
+		page.Eval(`map.setView([52.5, 13.4], 10); 0`)
+		page.Wait(`venues.getLayers().length === 1 && venues.getLayers()[0].feature.properties.city === 'Berlin'`)
+		page.Eval(`map.setView([0, 0], 0); 0`) // more than the world: longitudes beyond 180
+		page.Wait(`map.getBounds().getEast() > 180 && venues.getLayers().length === 3`)
+		page.Goto(pages.url + "/map.html?tiles") // with tiles set as it says
+		page.Wait(`document.querySelectorAll('.leaflet-tile-loaded').length > 0 && document.querySelector('.leaflet-control-attribution').innerText.includes('© Mappers')`)
 	})
 	t.Run("reader", func(t *testing.T) {
 		t.Parallel()
-		p := pages.open(t, "reader")
-		got, _ := p.Wait(`document.querySelectorAll('li').length === 4 && [...document.querySelectorAll('li')].map((l) => l.innerText).join('\n')`).(string)
+		page := pages.open(t, "reader")
+		got, _ := page.Wait(`document.querySelectorAll('li').length === 4 && [...document.querySelectorAll('li')].map((l) => l.innerText).join('\n')`).(string)
 		want := []string{
 			"Jazz & blues 2026-05-15T20:00:00+02:00 Hall & Garden, München", "Open days 2026-05-20T00:00:00+00:00 Club, München",
 			"Symphony 2026-05-28T19:30:00+00:00 Hall & Garden, München", "Summer night < dawn 2026-06-20T21:00:00-04:00 Club, Berlin",
@@ -119,26 +119,26 @@ func TestRecipes(t *testing.T) {
 		if diff := cmp.Diff(want, strings.Split(got, "\n")); diff != "" {
 			t.Error(diff)
 		}
-		if title := p.Eval(`document.querySelector('h1').innerText`); title != "Events" {
+		if title := page.Eval(`document.querySelector('h1').innerText`); title != "Events" {
 			t.Errorf("title %v", title)
 		}
 	})
 	t.Run("instantsearch", func(t *testing.T) {
 		t.Parallel()
-		p := pages.open(t, "instantsearch")
+		page := pages.open(t, "instantsearch")
 		shown := func(want ...string) {
 			t.Helper()
 			list, err := json.Marshal(strings.Join(want, "|"))
 			must(t, err)
-			p.Wait(`[...document.querySelectorAll('#hits li')].map((l) => l.innerText.trim().replace(/\s+/g, ' ')).join('|') === ` + string(list))
+			page.Wait(`[...document.querySelectorAll('#hits li')].map((l) => l.innerText.trim().replace(/\s+/g, ' ')).join('|') === ` + string(list))
 		}
 		offered := func(at, want string) {
 			t.Helper()
-			p.Wait(`[...document.querySelectorAll('` + at + ` li')].map((l) => l.querySelector('.ais-RefinementList-labelText').innerText + ' ' + l.querySelector('.ais-RefinementList-count').innerText).join('|') === '` + want + `'`)
+			page.Wait(`[...document.querySelectorAll('` + at + ` li')].map((l) => l.querySelector('.ais-RefinementList-labelText').innerText + ' ' + l.querySelector('.ais-RefinementList-count').innerText).join('|') === '` + want + `'`)
 		}
 		choose := func(at, label string) {
 			t.Helper()
-			p.Eval(`[...document.querySelectorAll('` + at + ` li')].find((l) => l.innerText.includes('` + label + `')).querySelector('input').click(); 0`)
+			page.Eval(`[...document.querySelectorAll('` + at + ` li')].find((l) => l.innerText.includes('` + label + `')).querySelector('input').click(); 0`)
 		}
 		const (
 			blues    = "Jazz & blues 2026-05-15 20:00 Hall & Garden"
@@ -157,35 +157,35 @@ func TestRecipes(t *testing.T) {
 		offered("#categories", "Jazz 1")
 		choose("#city", "München") // values of one facet are alternatives
 		shown(blues, summer)
-		pages.picture(t, p, "instantsearch")
-		p.Eval(`search.helper.clearRefinements().search(); 0`)
+		pages.picture(t, page, "instantsearch")
+		page.Eval(`search.helper.clearRefinements().search(); 0`)
 		shown(blues, open, symphony, summer)
 		offered("#venue", "Hall & Garden 2|Club ("+club+") 1|Club ("+far+") 1") // two of one name
 		choose("#venue", "("+far+")")
 		shown(summer)
 		choose("#venue", "("+club+")")
 		shown(open, summer)
-		p.Eval(`search.helper.clearRefinements().setQuery('sinphony').search(); 0`)
+		page.Eval(`search.helper.clearRefinements().setQuery('sinphony').search(); 0`)
 		shown(symphony)
-		if got := p.Eval(`[...document.querySelectorAll('#hits mark')].map((m) => m.innerText).join('|')`); got != "Symphony" {
+		if got := page.Eval(`[...document.querySelectorAll('#hits mark')].map((m) => m.innerText).join('|')`); got != "Symphony" {
 			t.Errorf("marked %q", got)
 		}
-		p.Eval(`search.helper.setQuery('night').search(); 0`)
+		page.Eval(`search.helper.setQuery('night').search(); 0`)
 		shown(summer)
-		if got := p.Eval(`document.querySelector('#hits mark').parentNode.innerText`); got != "Summer night < dawn" {
+		if got := page.Eval(`document.querySelector('#hits mark').parentNode.innerText`); got != "Summer night < dawn" {
 			t.Errorf("the title of the hit is %q", got)
 		}
-		p.Eval(`search.helper.setQuery('nothing of it').search(); 0`)
-		p.Wait(`document.querySelectorAll('#hits li').length === 0 && document.querySelector('#stats').innerText.includes('No results')`)
+		page.Eval(`search.helper.setQuery('nothing of it').search(); 0`)
+		page.Wait(`document.querySelectorAll('#hits li').length === 0 && document.querySelector('#stats').innerText.includes('No results')`)
 	})
 	t.Run("phone", func(t *testing.T) {
 		t.Parallel()
-		p := pages.open(t, "phone")
-		p.Wait(`document.title === 'Events'`)
-		if got, want := p.Eval(`document.getElementById('subscribe').href`), strings.Replace(svc.url, "http:", "webcal:", 1)+root+"/events.ics"; got != want {
+		page := pages.open(t, "phone")
+		page.Wait(`document.title === 'Events'`)
+		if got, want := page.Eval(`document.getElementById('subscribe').href`), strings.Replace(svc.url, "http:", "webcal:", 1)+root+"/events.ics"; got != want {
 			t.Errorf("link %v, want %s", got, want)
 		}
-		text, _ := p.Eval(`[...document.querySelectorAll('li')].map((l) => l.innerText).join('\n')`).(string)
+		text, _ := page.Eval(`[...document.querySelectorAll('li')].map((l) => l.innerText).join('\n')`).(string)
 		want := []string{
 			"2026-05-15T18:00:00.000Z Jazz & blues · Hall & Garden, München", "2026-05-28T19:30:00.000Z Symphony · Hall & Garden, München",
 			"2026-06-21T01:00:00.000Z Summer night < dawn · Club, Berlin",
@@ -202,9 +202,9 @@ func TestRecipes(t *testing.T) {
 // TestRecipesAreTold: what docs/listings.md shows of a page stands in it.
 func TestRecipesAreTold(t *testing.T) {
 	t.Parallel()
-	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "listings.md"))
+	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "listings.md"))
 	must(t, err)
-	text := string(b)
+	text := string(data)
 	var all strings.Builder
 	files, err := filepath.Glob(filepath.Join("..", "..", "docs", "recipes", "*"))
 	must(t, err)
@@ -245,9 +245,9 @@ func recipes(t *testing.T, svc *service, packages string) *served {
 	t.Helper()
 	const cdn = "https://cdn.jsdelivr.net/npm/"
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /npm/{rest...}", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET /npm/{rest...}", func(writer http.ResponseWriter, request *http.Request) {
 		// The version stands behind the last @ of the name.
-		name, rest, _ := strings.Cut(r.PathValue("rest"), "/")
+		name, rest, _ := strings.Cut(request.PathValue("rest"), "/")
 		if strings.HasPrefix(name, "@") {
 			var inner string
 			inner, rest, _ = strings.Cut(rest, "/")
@@ -255,36 +255,36 @@ func recipes(t *testing.T, svc *service, packages string) *served {
 		}
 		at := strings.LastIndexByte(name, '@')
 		dir := filepath.Join(packages, "node_modules", filepath.FromSlash(name[:max(at, 0)]))
-		b, err := os.ReadFile(filepath.Join(dir, "package.json"))
+		data, err := os.ReadFile(filepath.Join(dir, "package.json"))
 		var about struct{ Version string }
 		if err == nil {
-			err = json.Unmarshal(b, &about)
+			err = json.Unmarshal(data, &about)
 		}
 		if err != nil || about.Version != name[at+1:] {
-			t.Errorf("%s is not installed in this version (%q, %v)", r.URL.Path, about.Version, err)
+			t.Errorf("%s is not installed in this version (%q, %v)", request.URL.Path, about.Version, err)
 		}
-		http.ServeFile(w, r, filepath.Join(dir, filepath.FromSlash(path.Clean("/"+rest))))
+		http.ServeFile(writer, request, filepath.Join(dir, filepath.FromSlash(path.Clean("/"+rest))))
 	})
-	mux.HandleFunc("GET /tiles/{z}/{x}/{y}", func(w http.ResponseWriter, r *http.Request) {
-		http.ServeFile(w, r, filepath.Join("..", "..", "docs", "recipes", "map.png"))
+	mux.HandleFunc("GET /tiles/{z}/{x}/{y}", func(writer http.ResponseWriter, request *http.Request) {
+		http.ServeFile(writer, request, filepath.Join("..", "..", "docs", "recipes", "map.png"))
 	})
-	mux.HandleFunc("GET /{page}", func(w http.ResponseWriter, r *http.Request) {
-		b, err := os.ReadFile(filepath.Join("..", "..", "docs", "recipes", filepath.Base(r.PathValue("page"))))
+	mux.HandleFunc("GET /{page}", func(writer http.ResponseWriter, request *http.Request) {
+		data, err := os.ReadFile(filepath.Join("..", "..", "docs", "recipes", filepath.Base(request.PathValue("page"))))
 		if err != nil {
-			http.NotFound(w, r)
+			http.NotFound(writer, request)
 			return
 		}
-		if strings.HasSuffix(r.URL.Path, ".js") {
-			w.Header().Set("Content-Type", "text/javascript")
+		if strings.HasSuffix(request.URL.Path, ".js") {
+			writer.Header().Set("Content-Type", "text/javascript")
 		}
-		text := strings.NewReplacer(cdn, "/npm/", "https://calendar.example.org", svc.url).Replace(string(b))
-		if r.URL.RawQuery == "tiles" {
+		text := strings.NewReplacer(cdn, "/npm/", "https://calendar.example.org", svc.url).Replace(string(data))
+		if request.URL.RawQuery == "tiles" {
 			text = strings.NewReplacer("tiles = ''", "tiles = '/tiles/{z}/{x}/{y}.png'", "attribution = ''", "attribution = '© Mappers'").Replace(text)
 		}
 		if strings.Contains(text, "https://cdn") {
-			t.Errorf("%s: another source of packages", r.URL.Path)
+			t.Errorf("%s: another source of packages", request.URL.Path)
 		}
-		_, _ = w.Write([]byte(text))
+		_, _ = writer.Write([]byte(text))
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
@@ -298,23 +298,23 @@ func (s *served) open(t *testing.T, name string) *browser.Page {
 
 // picture takes the picture of a page that is kept in docs/recipes, and looks whether it
 // shows something.
-func (s *served) picture(t *testing.T, p *browser.Page, name string) {
+func (s *served) picture(t *testing.T, page *browser.Page, name string) {
 	t.Helper()
 	const width, height = 960, 660
-	p.Resize(width, height)
-	p.Eval(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))`)
-	b := p.Screenshot(nil)
+	page.Resize(width, height)
+	page.Eval(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))`)
+	data := page.Screenshot(nil)
 	file := filepath.Join("..", "..", "docs", "recipes", name+".png")
 	if *update {
-		must(t, os.WriteFile(file, b, 0o600))
+		must(t, os.WriteFile(file, data, 0o600))
 	}
 	kept, err := os.ReadFile(file)
 	must(t, err)
-	for what, b := range map[string][]byte{"page": b, "picture": kept} {
-		img, err := png.Decode(bytes.NewReader(b))
+	for what, data := range map[string][]byte{"page": data, "picture": kept} {
+		img, err := png.Decode(bytes.NewReader(data))
 		must(t, err)
-		if size := img.Bounds().Size(); size.X != width || size.Y != height || len(b) < 4<<10 || len(b) > 100<<10 {
-			t.Errorf("%s of %s: %v, %d bytes", what, name, size, len(b))
+		if size := img.Bounds().Size(); size.X != width || size.Y != height || len(data) < 4<<10 || len(data) > 100<<10 {
+			t.Errorf("%s of %s: %v, %d bytes", what, name, size, len(data))
 		}
 	}
 }

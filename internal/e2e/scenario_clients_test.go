@@ -12,31 +12,31 @@ import (
 
 func keysLast(s *scene) {
 	s = s.alone(settings{})
-	ed := s.editor
-	w := newWord()
+	caller := s.editor
+	text := newWord()
 	// It is published within the day; its status stays that of the first answer.
-	sent := eventBody(w, obj{"venue": obj{"venue": w}, "tags": w, "date": "2026-05-01 20:00:00"})
-	first := ed.with("Idempotency-Key", w).create("events", sent).field("status", "future")
-	change := ed.with("Idempotency-Key", w+"-u").update(first, obj{"title": w + " later"})
-	ed.remove(first)
+	sent := eventBody(text, obj{"venue": obj{"venue": text}, "tags": text, "date": "2026-05-01 20:00:00"})
+	first := caller.with("Idempotency-Key", text).create("events", sent).field("status", "future")
+	change := caller.with("Idempotency-Key", text+"-u").update(first, obj{"title": text + " later"})
+	caller.remove(first)
 	s.svc.clock.Add(24*time.Hour - time.Second)
-	again := ed.with("Idempotency-Key", w).create("events", sent).head("Idempotency-Replayed", "true")
+	again := caller.with("Idempotency-Key", text).create("events", sent).head("Idempotency-Replayed", "true")
 	same(s.t, first, again, "count")
-	same(s.t, change, ed.with("Idempotency-Key", w+"-u").update(first, obj{"title": w + " later"}), "count")
-	ed.counting("events", w, 1) // the trashed one
-	ed.counting("venues", w, 1)
+	same(s.t, change, caller.with("Idempotency-Key", text+"-u").update(first, obj{"title": text + " later"}), "count")
+	caller.counting("events", text, 1) // the trashed one
+	caller.counting("venues", text, 1)
 }
 
 // keysOutlast: a repeated request gets the record of the first time, whatever became of
 // it and of what it links to, with the links, counts and so the ETag of now.
 func keysOutlast(s *scene) {
 	ed, author, contributor := s.editor, s.as("author"), s.as("contributor")
-	w := newWord()
-	tag := ed.add("tags", w+" loud")
-	category := ed.add("categories", w+" art")
-	venue := ed.add("venues", w+" hall")
-	organizer := ed.add("organizers", w+" club")
-	parent := ed.event(w+" season", nil)
+	text := newWord()
+	tag := ed.add("tags", text+" loud")
+	category := ed.add("categories", text+" art")
+	venue := ed.add("venues", text+" hall")
+	organizer := ed.add("organizers", text+" club")
+	parent := ed.event(text+" season", nil)
 	type sent struct {
 		by         *caller
 		path       string
@@ -46,26 +46,26 @@ func keysOutlast(s *scene) {
 	}
 	var all []sent
 	post := func(by *caller, collection string, body obj) {
-		key := w + "-" + itoa(int64(len(all)))
+		key := text + "-" + itoa(int64(len(all)))
 		first := by.with("Idempotency-Key", key).create(collection, body).head("Idempotency-Replayed", "")
 		all = append(all, sent{by.with("Idempotency-Key", key), "/" + collection, body, first, collection})
 	}
-	post(ed, "events", eventBody(w, obj{"tags": list{tag.id()}, "categories": category.id(), "venue": venue.id(), "organizer": organizer.id()}))
-	post(author, "events", eventBody(w, obj{"tags": w + " loud", "image": "https://img.example/" + w + ".jpg"}))
-	post(contributor, "events", eventBody(w, obj{"categories": list{w + " art"}, "tags": list{w + "-loud"}}))
-	post(ed, "events", eventBody(w, obj{"post_parent": parent.id(), "author": s.svc.users["author"].id}))
-	post(ed, "categories", obj{"name": w + " opera", "parent": category.id()})
-	post(ed, "tags", obj{"name": w + " free"})
-	post(ed, "venues", obj{"venue": w + " barn", "image": "https://img.example/" + w + ".jpg"})
-	post(ed, "organizers", obj{"organizer": w + " guild", "author": s.svc.users["author"].id})
-	change := ed.with("Idempotency-Key", w+"-u").update(all[0].first.path(), obj{"tags": tag.idText()})
-	ed.event(w+" beside", obj{"tags": list{tag.id()}, "categories": category.id()}) // they count one more
-	ed.update(all[0].first.path(), obj{"title": w + " later", "tags": list{}, "venue": list{}})
+	post(ed, "events", eventBody(text, obj{"tags": list{tag.id()}, "categories": category.id(), "venue": venue.id(), "organizer": organizer.id()}))
+	post(author, "events", eventBody(text, obj{"tags": text + " loud", "image": "https://img.example/" + text + ".jpg"}))
+	post(contributor, "events", eventBody(text, obj{"categories": list{text + " art"}, "tags": list{text + "-loud"}}))
+	post(ed, "events", eventBody(text, obj{"post_parent": parent.id(), "author": s.svc.users["author"].id}))
+	post(ed, "categories", obj{"name": text + " opera", "parent": category.id()})
+	post(ed, "tags", obj{"name": text + " free"})
+	post(ed, "venues", obj{"venue": text + " barn", "image": "https://img.example/" + text + ".jpg"})
+	post(ed, "organizers", obj{"organizer": text + " guild", "author": s.svc.users["author"].id})
+	change := ed.with("Idempotency-Key", text+"-u").update(all[0].first.path(), obj{"tags": tag.idText()})
+	ed.event(text+" beside", obj{"tags": list{tag.id()}, "categories": category.id()}) // they count one more
+	ed.update(all[0].first.path(), obj{"title": text + " later", "tags": list{}, "venue": list{}})
 	linked := []string{"venue", "venues", "organizer", "categories", "tags", "json_ld"}
 	for range 3 {
-		ed.update(venue, obj{"venue": w + " hall", "city": newWord()})
+		ed.update(venue, obj{"venue": text + " hall", "city": newWord()})
 		ed.update(organizer, obj{"phone": newWord()})
-		ed.update(tag, obj{"name": w + " loud", "description": newWord()})
+		ed.update(tag, obj{"name": text + " loud", "description": newWord()})
 		ed.update(category, obj{"description": newWord()})
 	}
 	city := newWord()
@@ -93,10 +93,10 @@ func keysOutlast(s *scene) {
 		again.by.post(again.path, obj{}).code(400, "rest_missing_callback_param")
 		again.by.patch("/tags/"+tag.idText(), obj{"name": 5}).want(map[bool]int{true: 422, false: 403}[again.by.name == "editor"])
 	}
-	same(s.t, change, ed.with("Idempotency-Key", w+"-u").update(all[0].first.path(), obj{"tags": tag.idText()}).head("Idempotency-Replayed", "true"), linked...)
+	same(s.t, change, ed.with("Idempotency-Key", text+"-u").update(all[0].first.path(), obj{"tags": tag.idText()}).head("Idempotency-Replayed", "true"), linked...)
 	// Without a key, or with another one, the same is refused now.
 	ed.post("/events", all[0].body).bad("tags", "categories")
-	author.with("Idempotency-Key", w+"-new").post("/events", all[1].body).bad("tags")
+	author.with("Idempotency-Key", text+"-new").post("/events", all[1].body).bad("tags")
 }
 
 func withdrawnTokens(s *scene) {
@@ -126,13 +126,13 @@ type streamed struct{ io.Reader }
 func chunkedBodies(s *scene) {
 	send := func(text string) (status int) {
 		s.t.Helper()
-		r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.svc.url+root+"/tags", streamed{strings.NewReader(text)})
+		request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.svc.url+root+"/tags", streamed{strings.NewReader(text)})
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Authorization", "Bearer "+s.svc.users["editor"].token)
-		res, err := s.svc.client.Do(r)
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Authorization", "Bearer "+s.svc.users["editor"].token)
+		res, err := s.svc.client.Do(request)
 		if err != nil {
 			s.t.Fatal(err)
 		}

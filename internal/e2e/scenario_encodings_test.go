@@ -14,24 +14,24 @@ import (
 func (a *answer) plain() []byte {
 	a.t.Helper()
 	var (
-		r   io.Reader = bytes.NewReader(a.body)
-		err error
+		reader io.Reader = bytes.NewReader(a.body)
+		err    error
 	)
-	switch e := a.header.Get("Content-Encoding"); {
+	switch text := a.header.Get("Content-Encoding"); {
 	case len(a.body) == 0: // of HEAD
-	case e == "gzip":
-		r, err = gzip.NewReader(r)
-	case e == "zstd":
-		var z *zstd.Decoder
-		z, err = zstd.NewReader(r)
+	case text == "gzip":
+		reader, err = gzip.NewReader(reader)
+	case text == "zstd":
+		var decoder *zstd.Decoder
+		decoder, err = zstd.NewReader(reader)
 		must(a.t, err)
-		defer z.Close()
-		r = z
+		defer decoder.Close()
+		reader = decoder
 	}
 	must(a.t, err)
-	b, err := io.ReadAll(r)
+	data, err := io.ReadAll(reader)
 	must(a.t, err)
-	return b
+	return data
 }
 
 // encodings: reads in each encoding are the plain ones (2.8, 2.9), whether they are made

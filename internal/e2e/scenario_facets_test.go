@@ -14,28 +14,28 @@ var facetNames = strings.Fields("categories tags venue organizer city country mo
 
 // facets are lines LISTINGS 8.35, 8.36, 8.37, 8.42, 8.43 and 8.44 as far as facets go.
 func facets(s *scene) {
-	ed := s.editor
-	w := newWord()
-	tag := ed.add("tags", w)
-	music := ed.add("categories", "Music "+w)
-	jazz := ed.create("categories", obj{"name": "Jazz & blues " + w, "parent": music.id()})
-	folk := ed.create("categories", obj{"name": "Folk " + w, "parent": music.id()})
-	ed.under("fr").update(folk, obj{"name": "Chanson " + w})
-	hall := ed.create("venues", obj{"venue": "Hall " + w, "city": "München", "country": "Germany"})
-	club := ed.create("venues", obj{"venue": "Club " + w, "city": "MUNCHEN"})
-	gone := ed.create("venues", obj{"venue": "Gone " + w, "city": "Suva"})
-	room := ed.create("venues", obj{"venue": "Room " + w, "city": "Rome", "status": "private"})
+	caller := s.editor
+	text := newWord()
+	tag := caller.add("tags", text)
+	music := caller.add("categories", "Music "+text)
+	jazz := caller.create("categories", obj{"name": "Jazz & blues " + text, "parent": music.id()})
+	folk := caller.create("categories", obj{"name": "Folk " + text, "parent": music.id()})
+	caller.under("fr").update(folk, obj{"name": "Chanson " + text})
+	hall := caller.create("venues", obj{"venue": "Hall " + text, "city": "München", "country": "Germany"})
+	club := caller.create("venues", obj{"venue": "Club " + text, "city": "MUNCHEN"})
+	gone := caller.create("venues", obj{"venue": "Gone " + text, "city": "Suva"})
+	room := caller.create("venues", obj{"venue": "Room " + text, "city": "Rome", "status": "private"})
 	at := func(title, day string, more obj) {
 		body := obj{"start_date": day + " 19:00:00", "end_date": day + " 20:00:00", "tags": tag.idText()}
 		maps.Copy(body, more)
-		ed.event(title, body)
+		caller.event(title, body)
 	}
 	at("Two of one parent", "2026-06-10", obj{"categories": []int64{jazz.id(), folk.id()}, "venue": []int64{hall.id(), club.id()}, "cost": "0", "featured": true})
 	at("In a trashed venue", "2026-06-11", obj{"categories": folk.id(), "venue": gone.id(), "cost": "12"})
 	at("In a private room", "2026-07-11", obj{"venue": room.id(), "cost": "ask", "ticketed": true})
-	at("Blanked "+w, "2026-07-12", obj{"categories": jazz.id(), "venue": hall.id(), "cost": "30", "password": "x"})
+	at("Blanked "+text, "2026-07-12", obj{"categories": jazz.id(), "venue": hall.id(), "cost": "30", "password": "x"})
 	at("All day", "2026-06-10", obj{"all_day": true, "venue": club.id()})
-	ed.remove(gone)
+	caller.remove(gone)
 
 	path := tag.path() + "/events"
 	all := "?facets=" + strings.Join(facetNames, ",")
@@ -57,17 +57,17 @@ func facets(s *scene) {
 	count(shown, "country", "germany", 1)
 	count(shown, "month", "2026-06", 3, "2026-07", 1)
 	count(shown, "weekday", "3", 2, "4", 1, "6", 1)
-	count(s.nobody.read("/events?facets=month,weekday,free&search=blanked%20"+w), "month", "2026-07", 1) // what it shows
-	count(s.nobody.read("/events?facets=month,weekday,free&search=blanked%20"+w), "free")
+	count(s.nobody.read("/events?facets=month,weekday,free&search=blanked%20"+text), "month", "2026-07", 1) // what it shows
+	count(s.nobody.read("/events?facets=month,weekday,free&search=blanked%20"+text), "free")
 	count(shown, "time_of_day", "evening", 3, "all_day", 1)
 	count(shown, "cost_band", "free", 1, "10-25", 1, "unknown", 2)
 	count(shown, "free", "true", 1, "false", 3)
 	count(shown, "ticketed", "true", 1, "false", 3)
 	count(shown, "featured", "true", 1, "false", 3)
-	shown.field("facets.city.values.0.label", "MUNCHEN").field("facets.categories.values.2.label", "Jazz & blues "+w).
+	shown.field("facets.city.values.0.label", "MUNCHEN").field("facets.categories.values.2.label", "Jazz & blues "+text).
 		fields(obj{"facets.categories.values.1.level": 1, "facets.categories.values.1.parent": music.id(), "facets.categories.values.1.slug": folk.str("slug")}).
 		field("facets.weekday.values.0.label", "Wednesday").field("facets.venue.values.0.city", "MUNCHEN").field("facets.tags.total", 1)
-	count(ed.read(path+all), "city", "munchen", 3, "rome", 1)
+	count(caller.read(path+all), "city", "munchen", 3, "rome", 1)
 
 	// Each count is the total of the list with the value alone, whatever else is sent.
 	checked := 0
@@ -94,7 +94,7 @@ func facets(s *scene) {
 	}
 
 	// Chosen values stay, in the words of the language; ids and counts are the same.
-	for language, words := range map[string][3]string{"en": {"Wednesday", "Free", "Folk " + w}, "fr": {"mercredi", "Gratuit", "Chanson " + w}, "es": {"miércoles", "Gratis", "Folk " + w}, "cn": {"星期三", "免费", "Folk " + w}} {
+	for language, words := range map[string][3]string{"en": {"Wednesday", "Free", "Folk " + text}, "fr": {"mercredi", "Gratuit", "Chanson " + text}, "es": {"miércoles", "Gratis", "Folk " + text}, "cn": {"星期三", "免费", "Folk " + text}} {
 		a := s.nobody.under(language).read(path + "?facets=weekday,cost_band,categories,city&facet_limit=1&weekday=wed&cost_band=free,5-6&categories=" + jazz.idText() + "&city=Nowhere")
 		count(a, "weekday", "3", 0)
 		count(a, "cost_band", "free", 0, "5-6", 0)
@@ -125,14 +125,14 @@ func facets(s *scene) {
 
 // repeats are lines LISTINGS 8.38 and 8.42 to 8.44 as far as groups of repeats go.
 func repeats(s *scene) {
-	ed := s.editor
-	w := newWord()
-	tag := ed.add("tags", w)
-	hall := ed.add("venues", "Hall "+w)
+	caller := s.editor
+	text := newWord()
+	tag := caller.add("tags", text)
+	hall := caller.add("venues", "Hall "+text)
 	at := func(title, day string, more obj) *answer {
 		body := obj{"start_date": "2026-06-" + day + " 19:00:00", "end_date": "2026-06-" + day + " 20:00:00", "tags": tag.idText()}
 		maps.Copy(body, more)
-		return ed.event(title, body)
+		return caller.event(title, body)
 	}
 	third := at("Open mic", "20", obj{"venue": hall.id()})
 	other := at("Another", "18", nil)
@@ -158,8 +158,8 @@ func repeats(s *scene) {
 	// A blanked event is a group of its own.
 	include := fmt.Sprintf("/events?collapse=repeats&include=%d,%d,%d,%d", third.id(), first.id(), blanked.id(), second.id())
 	s.nobody.read(include).fields(obj{"total": 2, "events.1.collapsed.ids": []int64{blanked.id()}})
-	ed.read(include).fields(obj{"total": 1, "events.0.collapsed.count": 4})
-	ed.read(path+"?collapse=repeats&sort=start&order=desc").found(third, other, elsewhere).field("events.0.collapsed.count", 4)
+	caller.read(include).fields(obj{"total": 1, "events.0.collapsed.count": 4})
+	caller.read(path+"?collapse=repeats&sort=start&order=desc").found(third, other, elsewhere).field("events.0.collapsed.count", 4)
 	s.nobody.read(path + "?per_page=1").without("events.0.collapsed")
 	s.nobody.read(path + ".jsonfeed?collapse=repeats").fields(obj{"_daybook.total": 3, "items.0._daybook.collapsed.count": 3})
 	s.nobody.read(path + ".geojson?collapse=repeats").fields(obj{"total": 3, "features.0.properties.collapsed.ids.2": third.id()})

@@ -12,20 +12,20 @@ import (
 // listed are events of one tag: 0 to 8 by start, at venues that lie apart.
 func listed(s *scene) (tag string, events []*answer) {
 	s.t.Helper()
-	ed := s.editor
-	w := newWord()
-	tag = ed.add("tags", w).idText()
+	caller := s.editor
+	text := newWord()
+	tag = caller.add("tags", text).idText()
 	venue := func(name, city, country string, lat, lng float64) int64 {
-		return ed.create("venues", obj{"venue": name + w, "city": city, "country": country, "geo_lat": lat, "geo_lng": lng}).id()
+		return caller.create("venues", obj{"venue": name + text, "city": city, "country": country, "geo_lat": lat, "geo_lng": lng}).id()
 	}
 	munich := venue("A", "München", "Germany", 48.1, 11.5)
 	capital := venue("B", "Washington, D.C.", "USA", 38.9, -77)
 	suva := venue("C", "Suva", "Fiji", -18.1, 178.4)
 	apia := venue("D", "Apia", "Samoa", -13.8, -171.8)
-	unseen := ed.create("venues", obj{"venue": "E" + w, "city": "munchen", "geo_lat": 48.1, "geo_lng": 11.5, "status": "private"}).id()
+	unseen := caller.create("venues", obj{"venue": "E" + text, "city": "munchen", "geo_lat": 48.1, "geo_lng": 11.5, "status": "private"}).id()
 	add := func(start, end string, more obj) {
 		more["start_date"], more["end_date"], more["tags"] = start, end, tag
-		events = append(events, ed.event(w, more))
+		events = append(events, caller.event(text, more))
 	}
 	add("2026-05-30 09:00:00", "2026-06-02 10:00:00", obj{"venue": munich, "cost": "0"})
 	add("2026-05-30 10:00:00", "2026-06-01 00:00:00", obj{"cost": "free"})
@@ -36,8 +36,8 @@ func listed(s *scene) (tag string, events []*answer) {
 	add("2026-07-10 12:00:00", "2026-07-10 12:00:00", obj{"cost": "ask"})
 	add("2026-08-01 18:00:00", "2026-08-03 18:00:00", obj{"venue": munich, "cost": "0"})
 	add("2026-08-05 18:00:00", "2026-08-05 19:00:00", obj{"cost": list{"10.5", "30"}})
-	ed.update(events[7].path(), obj{"password": "sesame"})
-	ed.under("es").update(events[5].path(), obj{"title": "Acto " + w})
+	caller.update(events[7].path(), obj{"password": "sesame"})
+	caller.under("es").update(events[5].path(), obj{"title": "Acto " + text})
 	return tag, events
 }
 
@@ -119,8 +119,8 @@ func cursorWalk(s *scene) {
 		next := pairs(append(params, "2", "cursor", "*")...)
 		for steps := 0; next != ""; steps++ {
 			a := nobody.read("/events"+next).without("previous_rest_url").field("total", whole.at("total"))
-			for _, e := range a.at("events").(list) {
-				ids = append(ids, e.(obj)["id"])
+			for _, value := range a.at("events").(list) {
+				ids = append(ids, value.(obj)["id"])
 			}
 			link, more := a.lookup("next_rest_url")
 			if _, has := a.lookup("next_cursor"); has != more || steps > 9 {
@@ -138,8 +138,8 @@ func cursorWalk(s *scene) {
 			}
 		}
 		var want list
-		for _, e := range whole.at("events").(list) {
-			want = append(want, e.(obj)["id"])
+		for _, value := range whole.at("events").(list) {
+			want = append(want, value.(obj)["id"])
 		}
 		if !slices.Equal(ids, want) || len(ids) < 4 {
 			s.t.Errorf("sort=%s: the walk gives %v, the list %v", sort, ids, want)
@@ -188,9 +188,9 @@ func clusters(s *scene) {
 	at := func(zoom string) map[float64]obj {
 		out := map[float64]obj{}
 		a := ask("zoom", zoom).head("X-Total", "8").fields(obj{"total": 8, "placed": 5})
-		for _, f := range a.at("features").(list) {
-			p := f.(obj)["properties"].(obj)
-			out[f.(obj)["geometry"].(obj)["coordinates"].(list)[0].(float64)] = p
+		for _, value := range a.at("features").(list) {
+			p := value.(obj)["properties"].(obj)
+			out[value.(obj)["geometry"].(obj)["coordinates"].(list)[0].(float64)] = p
 		}
 		return out
 	}
@@ -203,11 +203,11 @@ func clusters(s *scene) {
 			s.t.Errorf("at %v: %v", lng, p)
 		}
 	}
-	ed := s.editor
-	w := newWord()
+	caller := s.editor
+	text := newWord()
 	for i, lng := range []float64{30, 30.01} {
-		v := ed.create("venues", obj{"venue": w + string(rune('a'+i)), "geo_lat": 10, "geo_lng": lng})
-		ed.event(w, obj{"tags": tag, "venue": v.id()})
+		v := caller.create("venues", obj{"venue": text + string(rune('a'+i)), "geo_lat": 10, "geo_lng": lng})
+		caller.event(text, obj{"tags": tag, "venue": v.id()})
 	}
 	both := ask("zoom", "3", "bbox", "29,9,31,11").fields(obj{"total": 10, "placed": 2, "features.0.properties.point_count": 2, "features.0.properties.cluster": true})
 	both.without("features.1", "features.0.properties.venue").fields(obj{"features.0.geometry.coordinates": list{30.005, 10}, "features.0.properties.bbox": list{30, 10, 30.01, 10}})
@@ -221,38 +221,38 @@ func clusters(s *scene) {
 
 // suggestions are LISTINGS 8.40 and 8.44.
 func suggestions(s *scene) {
-	ed := s.editor
-	w := newWord()
-	hall := ed.add("venues", "Hall "+w)
-	ed.add("venues", "Empty "+w)
-	trust := ed.add("organizers", w+" & friends")
-	music := ed.add("categories", w+" music")
-	tag := ed.add("tags", w)
+	caller := s.editor
+	text := newWord()
+	hall := caller.add("venues", "Hall "+text)
+	caller.add("venues", "Empty "+text)
+	trust := caller.add("organizers", text+" & friends")
+	music := caller.add("categories", text+" music")
+	tag := caller.add("tags", text)
 	at := func(title, day string, more obj) *answer {
 		more["start_date"], more["end_date"] = day+" 10:00:00", day+" 12:00:00"
-		return ed.event(title, more)
+		return caller.event(title, more)
 	}
-	second := at("Night of "+w, "2098-06-02", obj{"venue": hall.id(), "organizer": trust.id(), "tags": tag.id()})
-	first := at("night  OF "+w, "2098-06-01", obj{"venue": list{hall.id()}, "categories": music.id()})
-	at(w, "2098-06-04", obj{"password": "x", "venue": hall.id(), "organizer": trust.id(), "categories": music.id(), "tags": tag.id()}) // nothing tells of it
-	exact := at(w, "2098-06-04", obj{"all_day": true})
-	at("Symphony "+w, "2020-06-01", obj{"venue": hall.id(), "categories": music.id(), "tags": tag.id()})
-	at("Ended", "2020-06-01", obj{"tags": w + " of old"})
-	twin, other := ed.create("venues", obj{"venue": "twins  " + w, "city": "Rome & Co"}), ed.add("venues", "Twins "+w)
+	second := at("Night of "+text, "2098-06-02", obj{"venue": hall.id(), "organizer": trust.id(), "tags": tag.id()})
+	first := at("night  OF "+text, "2098-06-01", obj{"venue": list{hall.id()}, "categories": music.id()})
+	at(text, "2098-06-04", obj{"password": "x", "venue": hall.id(), "organizer": trust.id(), "categories": music.id(), "tags": tag.id()}) // nothing tells of it
+	exact := at(text, "2098-06-04", obj{"all_day": true})
+	at("Symphony "+text, "2020-06-01", obj{"venue": hall.id(), "categories": music.id(), "tags": tag.id()})
+	at("Ended", "2020-06-01", obj{"tags": text + " of old"})
+	twin, other := caller.create("venues", obj{"venue": "twins  " + text, "city": "Rome & Co"}), caller.add("venues", "Twins "+text)
 	at("Twins", "2098-06-01", obj{"venue": list{twin.id(), other.id()}})
-	at("Hidden "+w, "2098-06-01", obj{"hide_from_listings": true, "venue": hall.id()})
-	ed.under("fr").update(second, obj{"title": "Nuit de " + w})
+	at("Hidden "+text, "2098-06-01", obj{"hide_from_listings": true, "venue": hall.id()})
+	caller.under("fr").update(second, obj{"title": "Nuit de " + text})
 	for _, language := range []string{"en", "fr", "es", "cn"} {
 		want := []any{exact.id(), first.id()}
 		counts := obj{"events.0.count": 1, "events.1.count": 2}
 		if language == "fr" {
-			want, counts = append(want, second.id()), obj{"events.1.count": 1, "events.2.text": "Nuit de " + w, "events.2.highlight": "Nuit de <mark>" + w + "</mark>"}
+			want, counts = append(want, second.id()), obj{"events.1.count": 1, "events.2.text": "Nuit de " + text, "events.2.highlight": "Nuit de <mark>" + text + "</mark>"}
 		}
-		a := s.nobody.under(language).read("/suggest?q="+w).fields(counts).fields(obj{
-			"q": w, "events.0.text": w, "events.0.all_day": true, "events.0.venue": "", "events.1.venue": "Hall " + w,
-			"events.1.start_date": "2098-06-01 10:00:00", "events.1.timezone": "UTC", "events.1.highlight": "night OF <mark>" + w + "</mark>",
+		a := s.nobody.under(language).read("/suggest?q="+text).fields(counts).fields(obj{
+			"q": text, "events.0.text": text, "events.0.all_day": true, "events.0.venue": "", "events.1.venue": "Hall " + text,
+			"events.1.start_date": "2098-06-01 10:00:00", "events.1.timezone": "UTC", "events.1.highlight": "night OF <mark>" + text + "</mark>",
 			"venues.0.id": hall.id(), "venues.0.count": 2, "organizers.0.id": trust.id(), "organizers.0.count": 1,
-			"organizers.0.text": w + " & friends", "organizers.0.highlight": "<mark>" + w + "</mark> &amp; friends",
+			"organizers.0.text": text + " & friends", "organizers.0.highlight": "<mark>" + text + "</mark> &amp; friends",
 			"categories.0.id": music.id(), "categories.0.count": 1, "tags.0.id": tag.id(), "tags.0.slug": tag.at("slug"), "tags.0.count": 1,
 			"venues.1.id": twin.id(), "venues.1.city": "Rome & Co", "venues.2.id": other.id(), "venues.2.city": "",
 		}).without("venues.0.city", "venues.3", "tags.1", "organizers.1", "categories.1").head("X-Total", "")
@@ -261,14 +261,14 @@ func suggestions(s *scene) {
 		}
 		a.without("events." + itoa(int64(len(want))))
 	}
-	s.nobody.read("/suggest?kinds=venues&limit=1&q=twins+"+w).field("venues.0.city", "Rome & Co").without("venues.1")
-	typo := w[:2] + w[3:] // a letter is left out
+	s.nobody.read("/suggest?kinds=venues&limit=1&q=twins+"+text).field("venues.0.city", "Rome & Co").without("venues.1")
+	typo := text[:2] + text[3:] // a letter is left out
 	s.nobody.read("/suggest?kinds=events,tags&limit=1&q="+typo).field("events.0.id", first.id()).without("events.1").field("tags.0.id", tag.id()).without("venues")
 	s.nobody.read("/suggest?typos=off&q="+typo).field("events", list{}).field("tags", list{})
 	s.nobody.get("/suggest").want(400).field("code", "rest_missing_callback_param")
 	s.nobody.get("/suggest?q=%21&kinds=users&limit=0&typos=").bad("q", "kinds", "limit", "typos")
 	s.nobody.get("/suggest?multilang_language=xx&q="+strings.Repeat("a", 101)).bad("q", "multilang_language")
-	s.nobody.read("/suggest?kinds=events&q=%22of+"+w+"%22").field("events.0.id", first.id()).without("events.1")
-	s.nobody.read("/suggest?kinds=events&q="+w+"+-night").field("events.0.id", exact.id()).without("events.1")
+	s.nobody.read("/suggest?kinds=events&q=%22of+"+text+"%22").field("events.0.id", first.id()).without("events.1")
+	s.nobody.read("/suggest?kinds=events&q="+text+"+-night").field("events.0.id", exact.id()).without("events.1")
 	s.nobody.get("/suggestions?q=x").want(404)
 }

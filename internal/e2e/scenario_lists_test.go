@@ -11,23 +11,23 @@ import (
 // Equal posts, orders, filters, languages in lists, and the clock.
 
 func equalPostsInDetail(s *scene) {
-	ed := s.editor
+	caller := s.editor
 	for _, collection := range []string{"venues", "organizers"} {
-		w := newWord()
+		text := newWord()
 		name := nameField(collection)
 		full := func(more obj) obj {
-			out := body(collection, "Hall & "+w, obj{"phone": "1", "description": "D", "website": "https://a.example", "image": "https://img.example/" + w + ".jpg"})
+			out := body(collection, "Hall & "+text, obj{"phone": "1", "description": "D", "website": "https://a.example", "image": "https://img.example/" + text + ".jpg"})
 			maps.Copy(out, more)
 			return out
 		}
-		first := ed.create(collection, full(nil))
-		head := ed.list(collection, "search", w).field("total", 1).position()
+		first := caller.create(collection, full(nil))
+		head := caller.list(collection, "search", text).field("total", 1).position()
 		// Id, author, dates and slug aside, case of the name aside.
 		for _, more := range []obj{
 			{},
-			{name: "HALL &amp; " + strings.ToUpper(w)},
+			{name: "HALL &amp; " + strings.ToUpper(text)},
 			{"date": "2020-01-01"},
-			{"slug": "other-" + w},
+			{"slug": "other-" + text},
 			{"author": s.svc.users["author"].id},
 			{"id": 5},
 			{"description": " D "},
@@ -46,7 +46,7 @@ func equalPostsInDetail(s *scene) {
 				}
 			}
 		}
-		ed.counting(collection, w, 1)
+		caller.counting(collection, text, 1)
 		// Every other difference makes a new one.
 		n := 1
 		for _, more := range []obj{
@@ -59,45 +59,45 @@ func equalPostsInDetail(s *scene) {
 			{"excerpt": "E"},
 			{"multilang_language": "fr"},
 		} {
-			other := ed.create(collection, full(more))
+			other := caller.create(collection, full(more))
 			if other.id() == first.id() {
 				s.t.Errorf("%s: %v made no new record", collection, more)
 			}
 			n++
-			ed.counting(collection, w, n)
+			caller.counting(collection, text, n)
 		}
 		// A contributor's is never published, so it is always new.
-		s.as("contributor").add(collection, "Hall & "+w).field("status", "draft")
+		s.as("contributor").add(collection, "Hall & "+text).field("status", "draft")
 		// Texts in other languages count too.
-		ed.under("es").update(first, obj{name: "Sala " + w})
-		fresh := ed.create(collection, full(nil))
+		caller.under("es").update(first, obj{name: "Sala " + text})
+		fresh := caller.create(collection, full(nil))
 		if fresh.id() == first.id() {
 			s.t.Errorf("%s: a record with a Spanish name is not equal to one without", collection)
 		}
 		// The lowest id, and none of the trash.
-		ed.remove(fresh)
-		next := ed.create(collection, full(nil))
+		caller.remove(fresh)
+		next := caller.create(collection, full(nil))
 		if next.id() == fresh.id() {
 			s.t.Errorf("%s: a trashed record was answered", collection)
 		}
 		// The key of such a request is kept.
-		key := "equal-" + w
-		keyed := ed.with("Idempotency-Key", key).create(collection, full(nil)).head("Idempotency-Replayed", "")
+		key := "equal-" + text
+		keyed := caller.with("Idempotency-Key", key).create(collection, full(nil)).head("Idempotency-Replayed", "")
 		same(s.t, next, keyed)
-		ed.update(next, obj{"phone": "2"})
-		replay := ed.with("Idempotency-Key", key).create(collection, full(nil)).head("Idempotency-Replayed", "true")
+		caller.update(next, obj{"phone": "2"})
+		replay := caller.with("Idempotency-Key", key).create(collection, full(nil)).head("Idempotency-Replayed", "true")
 		same(s.t, keyed, replay)
-		ed.with("Idempotency-Key", key).post("/"+collection, full(obj{"phone": "9"})).code(422, "rest_idempotency_key_reused")
+		caller.with("Idempotency-Key", key).post("/"+collection, full(obj{"phone": "9"})).code(422, "rest_idempotency_key_reused")
 	}
 	// Events and terms are never merged.
-	w := newWord()
-	if a, b := ed.event(w, nil), ed.event(w, nil); a.id() == b.id() {
+	text := newWord()
+	if a, b := caller.event(text, nil), caller.event(text, nil); a.id() == b.id() {
 		s.t.Error("equal events were merged")
 	}
 }
 
 func equalPostsAtOnce(s *scene) {
-	ed := s.editor
+	caller := s.editor
 	for _, collection := range collections {
 		w := newWord()
 		var (
@@ -105,7 +105,7 @@ func equalPostsAtOnce(s *scene) {
 			got [6]*answer
 		)
 		for i := range got {
-			wg.Go(func() { got[i] = ed.post("/"+collection, body(collection, w, nil)) })
+			wg.Go(func() { got[i] = caller.post("/"+collection, body(collection, w, nil)) })
 		}
 		wg.Wait()
 		ids := map[int64]bool{}
@@ -128,12 +128,12 @@ func equalPostsAtOnce(s *scene) {
 		if len(ids) != want || len(slugs) != want || refused != wantRefused {
 			s.t.Errorf("%s: %d records, %d slugs, %d refused, want %d records", collection, len(ids), len(slugs), refused, want)
 		}
-		ed.counting(collection, w, want)
+		caller.counting(collection, w, want)
 		// Inline records and terms by name, too.
 		v := newWord()
 		for i := range got {
 			wg.Go(func() {
-				got[i] = ed.post("/events", eventBody(v, obj{"venue": obj{"venue": v}, "organizer": obj{"organizer": v}, "tags": v, "categories": v}))
+				got[i] = caller.post("/events", eventBody(v, obj{"venue": obj{"venue": v}, "organizer": obj{"organizer": v}, "tags": v, "categories": v}))
 			})
 		}
 		wg.Wait()
@@ -141,18 +141,18 @@ func equalPostsAtOnce(s *scene) {
 			a.want(201).field("venue.venue", v).field("tags.0.name", v)
 		}
 		for _, linked := range []string{"venues", "organizers", "tags", "categories"} {
-			ed.counting(linked, v, 1)
+			caller.counting(linked, v, 1)
 		}
 	}
 }
 
 func orderOfLists(s *scene) {
-	ed := s.editor
-	tag := ed.add("tags", newWord()).idText()
+	caller := s.editor
+	tag := caller.add("tags", newWord()).idText()
 	at := func(start, date string, more obj) *answer {
 		out := obj{"start_date": start, "end_date": "2026-09-01", "date": date, "tags": tag}
 		maps.Copy(out, more)
-		return ed.event(newWord(), out)
+		return caller.event(newWord(), out)
 	}
 	c := at("2026-07-02 10:00", "2026-01-02", nil)
 	b := at("2026-07-02 10:00", "2026-01-01", obj{"timezone": "Asia/Tokyo"})
@@ -165,34 +165,34 @@ func orderOfLists(s *scene) {
 		s.as(who).list("events", "tags", tag, "order", "desc", "orderby", "id").found(a, b, c, d) // unknown on posts
 	}
 	for _, collection := range []string{"venues", "organizers"} {
-		w := newWord()
-		one := ed.create(collection, body(collection, w+" a", obj{"date": "2026-01-01"}))
-		two := ed.create(collection, body(collection, w+" b", obj{"date": "2026-03-01"}))
-		three := ed.create(collection, body(collection, w+" c", obj{"date": "2026-01-01"}))
-		s.nobody.list(collection, "search", w).found(two, three, one)
+		text := newWord()
+		one := caller.create(collection, body(collection, text+" a", obj{"date": "2026-01-01"}))
+		two := caller.create(collection, body(collection, text+" b", obj{"date": "2026-03-01"}))
+		three := caller.create(collection, body(collection, text+" c", obj{"date": "2026-01-01"}))
+		s.nobody.list(collection, "search", text).found(two, three, one)
 		// The order is that of publication, an update does not change it.
-		ed.update(one, obj{"description": "x"})
-		s.nobody.list(collection, "search", w).found(two, three, one)
-		ed.update(one, obj{"date": "2026-04-01"})
-		s.nobody.list(collection, "search", w).found(one, two, three)
+		caller.update(one, obj{"description": "x"})
+		s.nobody.list(collection, "search", text).found(two, three, one)
+		caller.update(one, obj{"date": "2026-04-01"})
+		s.nobody.list(collection, "search", text).found(one, two, three)
 	}
 }
 
 func listsOfTerms(s *scene) {
-	ed := s.editor
+	caller := s.editor
 	for _, collection := range []string{"categories", "tags"} {
-		w := newWord()
-		b := ed.create(collection, obj{"name": "Éclair " + w, "slug": "z-" + w, "description": "m"})
-		a := ed.create(collection, obj{"name": "apple " + w, "slug": "m-" + w, "description": "z"})
-		c := ed.create(collection, obj{"name": "Zebra " + w, "slug": "a-" + w, "description": "a"})
-		number := ed.create(collection, obj{"name": "Number " + w, "slug": "880" + c.idText()})
-		event := ed.event(w, obj{collection: []int64{a.id(), b.id()}})
-		ed.event(w, obj{collection: []int64{b.id()}})
-		ed.event(w, obj{collection: []int64{b.id(), c.id()}, "status": "draft"}) // is not counted
+		text := newWord()
+		b := caller.create(collection, obj{"name": "Éclair " + text, "slug": "z-" + text, "description": "m"})
+		a := caller.create(collection, obj{"name": "apple " + text, "slug": "m-" + text, "description": "z"})
+		c := caller.create(collection, obj{"name": "Zebra " + text, "slug": "a-" + text, "description": "a"})
+		number := caller.create(collection, obj{"name": "Number " + text, "slug": "880" + c.idText()})
+		event := caller.event(text, obj{collection: []int64{a.id(), b.id()}})
+		caller.event(text, obj{collection: []int64{b.id()}})
+		caller.event(text, obj{collection: []int64{b.id(), c.id()}, "status": "draft"}) // is not counted
 		for _, who := range []string{"", "editor"} {
 			ask := func(params ...string) *answer {
 				s.t.Helper()
-				return s.as(who).list(collection, append([]string{"search", w}, params...)...)
+				return s.as(who).list(collection, append([]string{"search", text}, params...)...)
 			}
 			all := func(params ...string) *answer { s.t.Helper(); return ask(append(params, "hide_empty", "0")...) }
 			ask().found(a, b).fields(obj{collection + ".0.count": 1, collection + ".1.count": 2})
@@ -210,12 +210,12 @@ func listsOfTerms(s *scene) {
 			all("orderby", "include").found(a, b, number, c)
 			all("include", texts(c.id(), a.id()), "orderby", "include").found(c, a)
 			all("include", texts(c.id(), a.id()), "orderby", "include", "order", "desc").found(a, c)
-			all("include", c.idText()+",m-"+w).found(a, c)
+			all("include", c.idText()+",m-"+text).found(a, c)
 			all("include", number.str("slug")).found(number) // digits that are no id are a slug
-			all("exclude", a.idText()+",z-"+w).found(number, c)
+			all("exclude", a.idText()+",z-"+text).found(number, c)
 			all("include", texts(a.id(), b.id()), "exclude", a.idText()).found(b)
-			all("slug", "A-"+strings.ToUpper(w)).found(c)
-			all("slug", "a-"+w+",m-"+w).found()
+			all("slug", "A-"+strings.ToUpper(text)).found(c)
+			all("slug", "a-"+text+",m-"+text).found()
 			for _, param := range []string{"post", "event"} {
 				s.as(who).list(collection, param, event.idText()).found(a, b)
 				s.as(who).list(collection, param, event.idText(), "hide_empty", "true", "search", "apple").found(a)
@@ -233,17 +233,17 @@ func listsOfTerms(s *scene) {
 				got.bad("post")
 			}
 		}
-		ed.update(event, obj{"password": "p"})
+		caller.update(event, obj{"password": "p"})
 		s.nobody.get("/" + collection + "?event=" + event.idText() + "&password=p").bad("event")
-		ed.get("/" + collection + "?event=" + event.idText()).bad("event")
-		ed.update(event, obj{"password": nil})
-		ed.list(collection, "event", event.idText()).found(a, b)
-		ed.remove(event)
+		caller.get("/" + collection + "?event=" + event.idText()).bad("event")
+		caller.update(event, obj{"password": nil})
+		caller.list(collection, "event", event.idText()).found(a, b)
+		caller.remove(event)
 		s.nobody.get("/" + collection + "?event=" + event.idText()).bad("event")
-		ed.list(collection, "event", event.idText()).found(a, b)
-		s.nobody.list(collection, "search", w).found(b).field(collection+".0.count", 1)
+		caller.list(collection, "event", event.idText()).found(a, b)
+		s.nobody.list(collection, "search", text).found(b).field(collection+".0.count", 1)
 		for who := range map[string]bool{"": true, "subscriber": true} {
-			s.as(who).list(collection, "search", w, "hide_empty", "false", "status", "draft").field("total", 4) // terms have no status
+			s.as(who).list(collection, "search", text, "hide_empty", "false", "status", "draft").field("total", 4) // terms have no status
 		}
 	}
 }
@@ -252,9 +252,9 @@ func listsOfTerms(s *scene) {
 // is used by events with a password alone is empty, for every caller (6.3).
 func branches(s *scene) {
 	ed := s.editor
-	w := newWord()
+	text := newWord()
 	mk := func(name string, parent *answer) *answer {
-		more := obj{"name": name + " " + w}
+		more := obj{"name": name + " " + text}
 		if parent != nil {
 			more["parent"] = parent.id()
 		}
@@ -265,37 +265,37 @@ func branches(s *scene) {
 	jazz := mk("Jazz", music)
 	private := mk("Private", arts)
 	mk("Unused", music)
-	tag := ed.add("tags", w)
+	tag := ed.add("tags", text)
 	ed.event(newWord(), obj{"categories": jazz.id()})
 	secret := ed.event(newWord(), obj{"categories": list{private.id(), jazz.id()}, "tags": tag.id(), "password": "sesame"})
 	for _, who := range []string{"", "author", "editor", "auditor"} {
 		c := s.as(who)
-		c.list("categories", "search", w).found(arts, jazz, music).fields(obj{"categories.0.count": 0, "categories.1.count": 1, "categories.2.count": 0})
+		c.list("categories", "search", text).found(arts, jazz, music).fields(obj{"categories.0.count": 0, "categories.1.count": 1, "categories.2.count": 0})
 		c.list("categories", "parent", arts.idText()).found(music)
 		c.list("categories", "parent", music.idText()).found(jazz)
-		c.list("categories", "search", w, "hide_empty", "false").field("total", 5)
-		c.list("categories", "search", w, "orderby", "count", "order", "desc").found(jazz, arts, music)
-		c.list("tags", "search", w).found()
-		c.list("tags", "search", w, "hide_empty", "0").found(tag).field("tags.0.count", 0)
+		c.list("categories", "search", text, "hide_empty", "false").field("total", 5)
+		c.list("categories", "search", text, "orderby", "count", "order", "desc").found(jazz, arts, music)
+		c.list("tags", "search", text).found()
+		c.list("tags", "search", text, "hide_empty", "0").found(tag).field("tags.0.count", 0)
 		c.read(tag).field("count", 0)
 		c.get("/tags?event=" + secret.idText()).bad("event")
 	}
 	ed.read(secret).field("tags.0.count", 0)
 	ed.update(secret, obj{"password": ""})
-	s.nobody.list("tags", "search", w).found(tag).field("tags.0.count", 1)
+	s.nobody.list("tags", "search", text).found(tag).field("tags.0.count", 1)
 	s.nobody.list("categories", "parent", arts.idText()).found(music, private)
 }
 
 func listsOfPlaces(s *scene) {
-	ed := s.editor
+	caller := s.editor
 	for _, c := range []struct{ field, collection string }{{"venue", "venues"}, {"organizer", "organizers"}} {
-		w := newWord()
-		mk := func(n string) *answer { return ed.add(c.collection, w+" "+n) }
+		text := newWord()
+		mk := func(n string) *answer { return caller.add(c.collection, text+" "+n) }
 		none, past, running, coming, hidden, draft, locked := mk("none"), mk("past"), mk("running"), mk("coming"), mk("hidden"), mk("draft"), mk("locked")
 		event := func(of *answer, start, end string, more obj) *answer {
 			out := obj{c.field: of.id(), "start_date": start, "end_date": end}
 			maps.Copy(out, more)
-			return ed.event(newWord(), out)
+			return caller.event(newWord(), out)
 		}
 		event(past, "2026-04-01", "2026-05-01 11:59:59", nil)
 		event(running, "2026-04-01", "2026-05-01 12:00:00", nil)
@@ -306,7 +306,7 @@ func listsOfPlaces(s *scene) {
 		for _, who := range []string{"", "editor"} {
 			ask := func(params ...string) *answer {
 				s.t.Helper()
-				return s.as(who).list(c.collection, append([]string{"search", w}, params...)...)
+				return s.as(who).list(c.collection, append([]string{"search", text}, params...)...)
 			}
 			ask("has_events", "true").found(coming, running, past)
 			ask("has_events", "0").found(locked, draft, hidden, none)
@@ -316,31 +316,31 @@ func listsOfPlaces(s *scene) {
 			ask("event", upcoming.idText()).found(coming)
 			s.as(who).get("/" + c.collection + "?event=" + secret.idText() + "&password=sesame").bad("event")
 		}
-		ed.update(secret, obj{"password": nil})
-		s.nobody.list(c.collection, "search", w, "only_with_upcoming", "true").found(locked, coming, running)
+		caller.update(secret, obj{"password": nil})
+		s.nobody.list(c.collection, "search", text, "only_with_upcoming", "true").found(locked, coming, running)
 		s.nobody.list(c.collection, "event", secret.idText()).found(locked)
-		ed.update(secret, obj{"password": "sesame"})
-		ed.list(c.collection, "search", w, "has_events", "true").found(coming, running, past)
+		caller.update(secret, obj{"password": "sesame"})
+		caller.list(c.collection, "search", text, "has_events", "true").found(coming, running, past)
 		s.nobody.get("/" + c.collection + "?event=" + drafted.idText()).bad("event")
-		ed.list(c.collection, "event", drafted.idText()).found(draft)
+		caller.list(c.collection, "event", drafted.idText()).found(draft)
 		// What the caller does not see of an event is not related to him.
-		ed.update(coming, obj{"status": "private"})
+		caller.update(coming, obj{"status": "private"})
 		s.nobody.list(c.collection, "event", upcoming.idText()).found()
-		ed.list(c.collection, "event", upcoming.idText()).found(coming)
-		s.nobody.list(c.collection, "search", w, "only_with_upcoming", "true").found(running)
-		ed.list(c.collection, "search", w, "status", "private").found(coming)
+		caller.list(c.collection, "event", upcoming.idText()).found(coming)
+		s.nobody.list(c.collection, "search", text, "only_with_upcoming", "true").found(running)
+		caller.list(c.collection, "search", text, "status", "private").found(coming)
 	}
 }
 
 func eventFilters(s *scene) {
-	ed := s.editor
-	tag := ed.add("tags", newWord()).idText()
+	caller := s.editor
+	tag := caller.add("tags", newWord()).idText()
 	at := func(day string, more obj) *answer {
 		more["start_date"], more["end_date"], more["tags"] = "2026-07-"+day, "2026-07-"+day, tag
-		return ed.event(newWord(), more)
+		return caller.event(newWord(), more)
 	}
-	v, o := ed.add("venues", newWord()), ed.add("organizers", newWord())
-	parent := ed.event(newWord(), nil)
+	v, o := caller.add("venues", newWord()), caller.add("organizers", newWord())
+	parent := caller.event(newWord(), nil)
 	a := at("01", obj{"featured": true, "venue": v.id()})
 	b := at("02", obj{"ticketed": true, "event_status": "cancelled", "organizer": o.id(), "post_parent": parent.id()})
 	c := at("03", obj{"featured": true, "ticketed": true, "venue": v.id(), "organizer": o.id()})
@@ -366,97 +366,97 @@ func eventFilters(s *scene) {
 		ask("featured", "false", "featured", "true").found(a, c) // of a name sent twice the last counts
 		ask("id", "5", "force", "1", "order", "x").found(a, b, c)
 	}
-	ed.list("events", "tags", tag).found(a, b, c, private, future)
-	ed.list("events", "tags", tag, "status", "private,future").found(private, future)
-	ed.remove(parent)
+	caller.list("events", "tags", tag).found(a, b, c, private, future)
+	caller.list("events", "tags", tag, "status", "private,future").found(private, future)
+	caller.remove(parent)
 	s.nobody.list("events", "tags", tag, "post_parent", parent.idText()).found(b) // any status
 }
 
 func terms(s *scene) {
-	ed := s.editor
-	w := newWord()
-	music := ed.create("categories", obj{"name": "Music & " + w, "description": "D"}).fields(obj{"parent": 0, "slug": "music-" + w, "count": 0})
-	jazz := ed.create("categories", obj{"name": "Jazz " + w, "parent": music.idText()}).field("parent", music.id())
+	caller := s.editor
+	text := newWord()
+	music := caller.create("categories", obj{"name": "Music & " + text, "description": "D"}).fields(obj{"parent": 0, "slug": "music-" + text, "count": 0})
+	jazz := caller.create("categories", obj{"name": "Jazz " + text, "parent": music.idText()}).field("parent", music.id())
 	exists := func(a *answer, of *answer) {
 		s.t.Helper()
 		a.code(400, "term_exists").field("data", obj{"status": 400, "term_id": of.id()})
 	}
-	exists(ed.post("/categories", obj{"name": "MUSIC &amp; " + w}), music)
-	exists(ed.post("/categories", obj{"name": "jazz " + w, "parent": music.id(), "slug": "own-" + w}), jazz)
+	exists(caller.post("/categories", obj{"name": "MUSIC &amp; " + text}), music)
+	exists(caller.post("/categories", obj{"name": "jazz " + text, "parent": music.id(), "slug": "own-" + text}), jazz)
 	// Under another parent it is another category.
-	other := ed.add("categories", "Jazz "+w).field("slug", "jazz-"+w+"-2")
-	ed.update(other, obj{"parent": music.id()}).field("parent", music.id()) // updates may make equal names
+	other := caller.add("categories", "Jazz "+text).field("slug", "jazz-"+text+"-2")
+	caller.update(other, obj{"parent": music.id()}).field("parent", music.id()) // updates may make equal names
 	// The shown name counts: French shows the English name while there is no other.
-	exists(ed.under("fr").post("/categories", obj{"name": "music & " + w}), music)
-	ed.under("fr").update(music, obj{"name": "Musique " + w})
-	exists(ed.under("fr").post("/categories", obj{"name": "musique " + w}), music)
-	ed.under("fr").add("categories", "Music & "+w)
-	tag := ed.add("tags", "Sea "+w)
-	exists(ed.post("/tags", obj{"name": " sea <b>" + w + "</b>"}), tag)
-	ed.counting("tags", w, 1)
+	exists(caller.under("fr").post("/categories", obj{"name": "music & " + text}), music)
+	caller.under("fr").update(music, obj{"name": "Musique " + text})
+	exists(caller.under("fr").post("/categories", obj{"name": "musique " + text}), music)
+	caller.under("fr").add("categories", "Music & "+text)
+	tag := caller.add("tags", "Sea "+text)
+	exists(caller.post("/tags", obj{"name": " sea <b>" + text + "</b>"}), tag)
+	caller.counting("tags", text, 1)
 	for _, parent := range []any{99999999, tag.id(), "x", 1.5, true, list{music.id()}} {
-		ed.post("/categories", obj{"name": newWord(), "parent": parent}).bad("parent")
-		ed.patch(jazz, obj{"parent": parent}).bad("parent")
+		caller.post("/categories", obj{"name": newWord(), "parent": parent}).bad("parent")
+		caller.patch(jazz, obj{"parent": parent}).bad("parent")
 	}
 	for _, none := range []any{0, "0", "", nil} {
-		ed.update(jazz, obj{"parent": music.id()}).field("parent", music.id())
-		ed.update(jazz, obj{"parent": none}).field("parent", 0).without("urls.up")
+		caller.update(jazz, obj{"parent": music.id()}).field("parent", music.id())
+		caller.update(jazz, obj{"parent": none}).field("parent", 0).without("urls.up")
 	}
 	for _, parent := range []any{music.id(), 0, "x"} {
-		ed.post("/tags", obj{"name": newWord(), "parent": parent}).code(400, "rest_taxonomy_not_hierarchical")
-		ed.patch(tag, obj{"parent": parent}).code(400, "rest_taxonomy_not_hierarchical")
+		caller.post("/tags", obj{"name": newWord(), "parent": parent}).code(400, "rest_taxonomy_not_hierarchical")
+		caller.patch(tag, obj{"parent": parent}).code(400, "rest_taxonomy_not_hierarchical")
 	}
-	ed.counting("tags", w, 1)
+	caller.counting("tags", text, 1)
 	// In an event: nested shape, by shown name.
-	made := ed.event(newWord(), obj{"categories": []int64{music.id(), jazz.id()}, "tags": tag.id()})
-	made.field("categories.0.name", "Jazz "+w).field("categories.1.name", "Music &amp; "+w).keys("categories.0", nestedKeys...).field("tags.0.parent", 0)
-	ed.under("fr").read(made).field("categories.1.name", "Musique "+w).field("categories.1.language", "fr")
+	made := caller.event(newWord(), obj{"categories": []int64{music.id(), jazz.id()}, "tags": tag.id()})
+	made.field("categories.0.name", "Jazz "+text).field("categories.1.name", "Music &amp; "+text).keys("categories.0", nestedKeys...).field("tags.0.parent", 0)
+	caller.under("fr").read(made).field("categories.1.name", "Musique "+text).field("categories.1.language", "fr")
 	// Authors keep categories, editors tags; deleting takes them from events.
-	s.as("author").update(jazz, obj{"name": "Blues " + w})
+	s.as("author").update(jazz, obj{"name": "Blues " + text})
 	s.as("author").remove(jazz)
-	wantLen(ed.read(made), "categories", 1)
+	wantLen(caller.read(made), "categories", 1)
 	s.as("author").delete(tag).code(403, "rest_forbidden")
 }
 
 func languagesInLists(s *scene) {
-	ed := s.editor
-	w := newWord()
-	a := ed.add("tags", "Apple "+w)
-	z := ed.add("tags", "Zebra "+w)
-	french := ed.under("fr").add("tags", "Maison "+w)
-	ed.under("fr").update(a, obj{"name": "Yaourt " + w})
-	ed.under("cn").update(z, obj{"name": "斑马 " + w})
-	event := ed.event("Sea "+w, obj{"tags": []int64{a.id(), z.id(), french.id()}})
-	ed.under("fr").update(event, obj{"title": "Mer " + w, "excerpt": "Court"})
+	caller := s.editor
+	text := newWord()
+	a := caller.add("tags", "Apple "+text)
+	z := caller.add("tags", "Zebra "+text)
+	french := caller.under("fr").add("tags", "Maison "+text)
+	caller.under("fr").update(a, obj{"name": "Yaourt " + text})
+	caller.under("cn").update(z, obj{"name": "斑马 " + text})
+	event := caller.event("Sea "+text, obj{"tags": []int64{a.id(), z.id(), french.id()}})
+	caller.under("fr").update(event, obj{"title": "Mer " + text, "excerpt": "Court"})
 	// All records, sorted by what is shown.
-	s.nobody.list("tags", "search", w).found(a, french, z).fields(obj{"tags.1.name": "Maison " + w, "tags.1.language": "fr"})
-	s.nobody.under("fr").list("tags", "search", w).found(french, a, z).fields(obj{
-		"tags.1.name": "Yaourt " + w, "tags.1.language": "fr", "tags.1.languages": list{"en", "fr"}, "tags.2.name": "Zebra " + w, "tags.2.language": "en",
+	s.nobody.list("tags", "search", text).found(a, french, z).fields(obj{"tags.1.name": "Maison " + text, "tags.1.language": "fr"})
+	s.nobody.under("fr").list("tags", "search", text).found(french, a, z).fields(obj{
+		"tags.1.name": "Yaourt " + text, "tags.1.language": "fr", "tags.1.languages": list{"en", "fr"}, "tags.2.name": "Zebra " + text, "tags.2.language": "en",
 	})
-	s.nobody.list("tags", "search", w, "multilang_language", "fr").found(french, a, z)
-	s.nobody.under("fr").list("tags", "search", w, "multilang_language", "en").found(a, french, z)
-	s.nobody.under("fr").list("tags", "search", "yaourt "+w).found(a)
-	s.nobody.list("tags", "search", "yaourt "+w).found()
-	s.nobody.under("fr").list("tags", "search", "apple-"+w).found(a) // as part of its slug
+	s.nobody.list("tags", "search", text, "multilang_language", "fr").found(french, a, z)
+	s.nobody.under("fr").list("tags", "search", text, "multilang_language", "en").found(a, french, z)
+	s.nobody.under("fr").list("tags", "search", "yaourt "+text).found(a)
+	s.nobody.list("tags", "search", "yaourt "+text).found()
+	s.nobody.under("fr").list("tags", "search", "apple-"+text).found(a) // as part of its slug
 	s.nobody.under("cn").list("tags", "search", "斑马").found(z)
 	// Terms of an event stand by what is shown.
 	s.nobody.read(event).field("tags.0.id", a.id()).field("tags.1.id", french.id())
-	s.nobody.under("fr").read(event).field("tags.0.id", french.id()).field("tags.1.id", a.id()).field("tags.1.name", "Yaourt "+w)
-	s.nobody.under("fr").list("events", "search", w).field("events.0.tags.0.id", french.id()).field("events.0.title", "Mer "+w).field("events.0.excerpt", "<p>Court</p>")
-	s.nobody.under("es").list("events", "search", w).field("events.0.title", "Sea "+w).field("events.0.excerpt", "").field("events.0.languages", list{"en", "fr"})
+	s.nobody.under("fr").read(event).field("tags.0.id", french.id()).field("tags.1.id", a.id()).field("tags.1.name", "Yaourt "+text)
+	s.nobody.under("fr").list("events", "search", text).field("events.0.tags.0.id", french.id()).field("events.0.title", "Mer "+text).field("events.0.excerpt", "<p>Court</p>")
+	s.nobody.under("es").list("events", "search", text).field("events.0.title", "Sea "+text).field("events.0.excerpt", "").field("events.0.languages", list{"en", "fr"})
 	// Matching by name uses what is shown; slugs are common.
 	for _, c := range []struct {
 		language, name string
 		ok             bool
 	}{
-		{"fr", "yaourt " + w, true},
-		{"en", "yaourt " + w, false},
-		{"en", "apple " + w, true},
-		{"fr", "apple " + w, false},
-		{"fr", "apple-" + w, true},
-		{"cn", "斑马 " + w, true},
-		{"es", "Zebra " + w, true},
-		{"es", "maison " + w, true},
+		{"fr", "yaourt " + text, true},
+		{"en", "yaourt " + text, false},
+		{"en", "apple " + text, true},
+		{"fr", "apple " + text, false},
+		{"fr", "apple-" + text, true},
+		{"cn", "斑马 " + text, true},
+		{"es", "Zebra " + text, true},
+		{"es", "maison " + text, true},
 	} {
 		got := s.nobody.under(c.language).get("/events" + pairs("tags", c.name))
 		if c.ok {
@@ -468,13 +468,13 @@ func languagesInLists(s *scene) {
 }
 
 func searchByLanguage(s *scene) {
-	ed := s.editor
-	tag := ed.add("tags", newWord()).idText()
-	event := ed.event("Concerts by the river", obj{"description": "Singing children", "tags": tag})
-	ed.under("fr").update(event, obj{"title": "Concerts au bord de l'eau", "description": "Les enfants chantaient"})
-	ed.under("es").update(event, obj{"title": "Conciertos junto al río", "description": "Niños cantando"})
-	ed.under("cn").update(event, obj{"title": "河边音乐会", "description": "孩子们唱歌"})
-	other := ed.under("fr").event("Chevaux et forêts", obj{"tags": tag, "start_date": "2026-06-11", "end_date": "2026-06-11"})
+	caller := s.editor
+	tag := caller.add("tags", newWord()).idText()
+	event := caller.event("Concerts by the river", obj{"description": "Singing children", "tags": tag})
+	caller.under("fr").update(event, obj{"title": "Concerts au bord de l'eau", "description": "Les enfants chantaient"})
+	caller.under("es").update(event, obj{"title": "Conciertos junto al río", "description": "Niños cantando"})
+	caller.under("cn").update(event, obj{"title": "河边音乐会", "description": "孩子们唱歌"})
+	other := caller.under("fr").event("Chevaux et forêts", obj{"tags": tag, "start_date": "2026-06-11", "end_date": "2026-06-11"})
 	for _, c := range []struct {
 		language, sent string
 		want           []*answer
@@ -497,27 +497,27 @@ func searchByLanguage(s *scene) {
 		s.nobody.list("events", "tags", tag, "search", c.sent, "multilang_language", c.language).found(c.want...)
 		s.editor.under("es").list("events", "tags", tag, "search", c.sent, "multilang_language", c.language).found(c.want...)
 	}
-	w := newWord()
-	venue := ed.create("venues", obj{"venue": "River " + w, "city": "Gante"})
-	ed.under("fr").update(venue, obj{"venue": "Fleuve " + w})
-	s.nobody.under("fr").list("venues", "search", "fleuve gante "+w).found(venue)
-	s.nobody.under("fr").list("venues", "search", "river gante "+w).found()
-	s.nobody.under("es").list("venues", "search", "river gante "+w).found(venue)
+	text := newWord()
+	venue := caller.create("venues", obj{"venue": "River " + text, "city": "Gante"})
+	caller.under("fr").update(venue, obj{"venue": "Fleuve " + text})
+	s.nobody.under("fr").list("venues", "search", "fleuve gante "+text).found(venue)
+	s.nobody.under("fr").list("venues", "search", "river gante "+text).found()
+	s.nobody.under("es").list("venues", "search", "river gante "+text).found(venue)
 }
 
 func scheduled(s *scene) {
 	s = s.alone(settings{})
-	ed, nobody := s.editor, s.nobody
-	venue := ed.create("venues", obj{"venue": "Hall", "date": "2026-05-01 13:00:00"}).field("status", "future")
-	tag := ed.add("tags", "Sea")
-	event := ed.event("Quay", obj{"date": "2026-05-01 14:00:00", "tags": tag.id(), "venue": venue.id()}).field("status", "future")
-	plain := ed.event("Open", obj{"venue": venue.id()})
+	caller, nobody := s.editor, s.nobody
+	venue := caller.create("venues", obj{"venue": "Hall", "date": "2026-05-01 13:00:00"}).field("status", "future")
+	tag := caller.add("tags", "Sea")
+	event := caller.event("Quay", obj{"date": "2026-05-01 14:00:00", "tags": tag.id(), "venue": venue.id()}).field("status", "future")
+	plain := caller.event("Open", obj{"venue": venue.id()})
 	now := func(moment string) {
 		at, err := time.Parse(time.DateTime, moment)
 		must(s.t, err)
 		s.svc.clock.Add(at.Sub(s.svc.clock.Now()))
 	}
-	versions := []string{ed.read(event).etag()[:3], ed.read(venue).etag()[:3]}
+	versions := []string{caller.read(event).etag()[:3], caller.read(venue).etag()[:3]}
 	for _, moment := range []string{"2026-05-01 12:00:00", "2026-05-01 12:59:59"} {
 		now(moment)
 		nobody.get(venue).code(403, "venue-not-accessible")
@@ -530,14 +530,14 @@ func scheduled(s *scene) {
 		nobody.list("tags").field("total", 0)
 		nobody.read(tag).field("count", 0)
 		nobody.list("events", "venue", venue.idText()).field("total", 0)
-		ed.list("events", "status", "future").field("total", 1)
-		ed.list("events", "status", "publish").field("total", 1)
+		caller.list("events", "status", "future").field("total", 1)
+		caller.list("events", "status", "publish").field("total", 1)
 	}
 	now("2026-05-01 13:00:00")
 	nobody.list("venues").found(venue)
 	nobody.read(venue).field("status", "publish").field("modified", "2026-05-01 13:00:00")
 	nobody.read(plain).field("venue.id", venue.id()).field("venue.status", "publish")
-	ed.list("events", "status", "future").found(event)
+	caller.list("events", "status", "future").found(event)
 	now("2026-05-01 13:59:59")
 	nobody.list("events").found(plain)
 	now("2026-05-01 14:00:00")
@@ -546,33 +546,33 @@ func scheduled(s *scene) {
 	nobody.read(event.bySlug()).field("status", "publish").field("modified", "2026-05-01 14:00:00").field("venue.status", "publish")
 	nobody.read(tag).field("count", 1)
 	nobody.list("tags").field("tags.0.count", 1)
-	ed.list("events", "status", "future").found()
-	ed.list("events", "status", "publish").field("total", 2)
-	if got := []string{ed.read(event).etag()[:3], ed.read(venue).etag()[:3]}; !slices.Equal(got, versions) {
+	caller.list("events", "status", "future").found()
+	caller.list("events", "status", "publish").field("total", 2)
+	if got := []string{caller.read(event).etag()[:3], caller.read(venue).etag()[:3]}; !slices.Equal(got, versions) {
 		s.t.Errorf("versions %v, were %v: becoming due is no change", got, versions)
 	}
 	// Its owner may now not move it as a contributor, and an update keeps it published.
-	ed.update(event, obj{"title": "Quay two"}).fields(obj{"status": "publish", "date": "2026-05-01 14:00:00", "modified": "2026-05-01 14:00:00"})
+	caller.update(event, obj{"title": "Quay two"}).fields(obj{"status": "publish", "date": "2026-05-01 14:00:00", "modified": "2026-05-01 14:00:00"})
 	now("2026-05-01 15:00:00")
-	ed.update(event, nil).fields(obj{"date": "2026-05-01 14:00:00", "modified": "2026-05-01 15:00:00"})
+	caller.update(event, nil).fields(obj{"date": "2026-05-01 14:00:00", "modified": "2026-05-01 15:00:00"})
 	nobody.read(event).head("Last-Modified", "Fri, 01 May 2026 15:00:00 GMT")
-	ed.remove(event).field("modified", "2026-05-01 15:00:00")
+	caller.remove(event).field("modified", "2026-05-01 15:00:00")
 	now("2026-05-01 16:00:00")
-	ed.update(event, nil).fields(obj{"status": "publish", "modified": "2026-05-01 16:00:00"})
+	caller.update(event, nil).fields(obj{"status": "publish", "modified": "2026-05-01 16:00:00"})
 	// A draft that waits in the trash comes back as what it was.
-	later := ed.event("Later", obj{"date": "2026-05-02 00:00:00"}).field("status", "future")
-	ed.remove(later).field("status", "trash")
+	later := caller.event("Later", obj{"date": "2026-05-02 00:00:00"}).field("status", "future")
+	caller.remove(later).field("status", "trash")
 	now("2026-05-03 00:00:00")
-	ed.update(later, nil).field("status", "publish")
+	caller.update(later, nil).field("status", "publish")
 }
 
 func daysGoBy(s *scene) {
 	s = s.alone(settings{})
-	ed, nobody := s.editor, s.nobody
-	venue := ed.add("venues", "Hall")
-	today := ed.event("Today", obj{"start_date": "2026-05-01 09:00", "end_date": "2026-05-01 18:00", "venue": venue.id()})
-	tomorrow := ed.event("Tomorrow", obj{"start_date": "2026-05-02 09:00", "end_date": "2026-05-02 10:00"})
-	far := ed.event("Far", obj{"start_date": "2028-05-02 09:00", "end_date": "2028-05-02 10:00"})
+	caller, nobody := s.editor, s.nobody
+	venue := caller.add("venues", "Hall")
+	today := caller.event("Today", obj{"start_date": "2026-05-01 09:00", "end_date": "2026-05-01 18:00", "venue": venue.id()})
+	tomorrow := caller.event("Tomorrow", obj{"start_date": "2026-05-02 09:00", "end_date": "2026-05-02 10:00"})
+	far := caller.event("Far", obj{"start_date": "2028-05-02 09:00", "end_date": "2028-05-02 10:00"})
 	nobody.list("events").found(today, tomorrow)
 	nobody.list("events", "ends_after", "now", "strict_dates", "1").found(today, tomorrow, far)
 	nobody.list("venues", "only_with_upcoming", "1").found(venue)
@@ -594,12 +594,12 @@ func daysGoBy(s *scene) {
 
 func leapDay(s *scene) {
 	s = s.alone(settings{now: time.Date(2028, time.February, 29, 8, 0, 0, 0, time.UTC)})
-	ed := s.editor
-	in := ed.event("In", obj{"start_date": "2030-02-28", "end_date": "2030-02-28 23:59:59"})
-	ed.event("Out", obj{"start_date": "2030-02-28", "end_date": "2030-03-01"})
+	caller := s.editor
+	in := caller.event("In", obj{"start_date": "2030-02-28", "end_date": "2030-02-28 23:59:59"})
+	caller.event("Out", obj{"start_date": "2030-02-28", "end_date": "2030-03-01"})
 	s.nobody.list("events").found(in).field("rest_url",
 		s.svc.url+root+"/events/?per_page=10&start_date=2028-02-29%2000%3A00%3A00&end_date=2030-02-28%2023%3A59%3A59")
 	for sent, want := range map[string]string{"+1 year": "2029-02-28 08:00:00", "+1 month": "2028-03-29 08:00:00", "-12 months 9am": "2027-02-28 09:00:00"} {
-		ed.update(in, obj{"start_date": sent}).field("start_date", want)
+		caller.update(in, obj{"start_date": sent}).field("start_date", want)
 	}
 }

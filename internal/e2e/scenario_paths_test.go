@@ -14,12 +14,12 @@ import (
 
 func linksExample(s *scene) {
 	s = s.alone(settings{http: httpapi.Options{BaseURL: "https://calendar.example.org"}})
-	ed := s.editor
-	ed.create("categories", obj{"name": "Jazz", "slug": "jazz"})
-	folk := ed.create("categories", obj{"name": "Folk", "slug": "folk"})
-	ed.create("categories", obj{"name": "Skiffle", "parent": folk.id()})
+	caller := s.editor
+	caller.create("categories", obj{"name": "Jazz", "slug": "jazz"})
+	folk := caller.create("categories", obj{"name": "Folk", "slug": "folk"})
+	caller.create("categories", obj{"name": "Skiffle", "parent": folk.id()})
 	for i, category := range []string{"jazz", "folk", "jazz,folk", "Skiffle", "jazz"} {
-		ed.event("Event", obj{"categories": category, "start_date": "2026-06-1" + itoa(int64(i)), "end_date": "2026-06-20"})
+		caller.event("Event", obj{"categories": category, "start_date": "2026-06-1" + itoa(int64(i)), "end_date": "2026-06-20"})
 	}
 	const base = "https://calendar.example.org/api/calendar/events/v1/events/?"
 	const rest = "per_page=2&start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59&strict_dates=false&categories=jazz%2Cfolk"
@@ -29,7 +29,7 @@ func linksExample(s *scene) {
 	})
 	wantLen(got, "events", 2)
 	got.head("Link", "<"+base+"page=3&"+rest+`>; rel="next", <`+base+rest+`>; rel="prev", <`+base+rest+`>; rel="first", <`+base+"page=3&"+rest+`>; rel="last"`)
-	one := ed.read("/events/by-slug/event")
+	one := caller.read("/events/by-slug/event")
 	one.fields(obj{
 		"global_id": "calendar.example.org?id=" + one.idText(), "global_id_lineage": list{"calendar.example.org?id=" + one.idText()},
 		"url": "https://calendar.example.org/event/event/", "rest_url": "https://calendar.example.org" + root + "/events/" + one.idText(),
@@ -41,25 +41,25 @@ func linksExample(s *scene) {
 func baseURL(s *scene) {
 	s = s.alone(settings{http: httpapi.Options{BaseURL: "https://calendar.example.org:8080/site/"}})
 	const base = "https://calendar.example.org:8080/site"
-	ed := s.editor
-	made := ed.event("Quay", obj{"venue": obj{"venue": "Hall"}, "tags": "sea"})
+	caller := s.editor
+	made := caller.event("Quay", obj{"venue": obj{"venue": "Hall"}, "tags": "sea"})
 	made.head("Location", base+root+made.path()).fields(obj{
 		"global_id": "calendar.example.org:8080/site?id=" + made.idText(), "url": base + "/event/quay/", "website": base + "/event/quay/",
 		"rest_url": base + root + made.path(), "venue.url": base + "/venue/hall/", "tags.0.urls.collection": base + root + "/tags",
 	})
-	draft := ed.event("Draft", obj{"status": "draft"})
+	draft := caller.event("Draft", obj{"status": "draft"})
 	draft.field("url", base+"/?event="+draft.idText())
 	// The service answers requests with and without the path.
-	for _, p := range []string{"=" + root, "=/site" + root} {
-		got := s.nobody.read(p+made.path()).field("url", base+"/event/quay/")
+	for _, text := range []string{"=" + root, "=/site" + root} {
+		got := s.nobody.read(text+made.path()).field("url", base+"/event/quay/")
 		same(s.t, made, got, "json_ld", "count")
-		s.nobody.read(p+"/events?per_page=5").field("rest_url", base+root+"/events/?per_page=5&start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59")
-		s.nobody.read(p).field("routes./calendar/events/v1._links.self.0.href", base+root)
-		s.nobody.read(p+"/doc").field("servers.0.url", base+root)
+		s.nobody.read(text+"/events?per_page=5").field("rest_url", base+root+"/events/?per_page=5&start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59")
+		s.nobody.read(text).field("routes./calendar/events/v1._links.self.0.href", base+root)
+		s.nobody.read(text+"/doc").field("servers.0.url", base+root)
 	}
 	french := s.nobody.read("=/site/fr" + root + made.path())
 	french.fields(obj{"url": base + "/fr/event/quay/", "rest_url": base + "/fr" + root + made.path(), "global_id": made.at("global_id")})
-	ed.under("fr").read(draft).field("url", base+"/?event="+draft.idText())
+	caller.under("fr").read(draft).field("url", base+"/?event="+draft.idText())
 	s.nobody.get("=/other"+root).code(404, "rest_no_route")
 	s.nobody.get("=/site/site"+root).code(404, "rest_no_route")
 }
@@ -70,8 +70,8 @@ func furtherNames(s *scene) {
 		TotalHeaders: [][2]string{{"X-Count", "X-Count-Pages"}},
 		Currency:     calendar.Currency{Symbol: "$", Position: "prefix", Code: "EUR"}, ReadMaxAge: 30,
 	}})
-	ed := s.editor
-	made := ed.do("POST", "=/wp/json/agenda/v2/events", eventBody("Quay", obj{"cost": "5", "categories": "Jazz"})).want(201)
+	caller := s.editor
+	made := caller.do("POST", "=/wp/json/agenda/v2/events", eventBody("Quay", obj{"cost": "5", "categories": "Jazz"})).want(201)
 	made.head("Location", s.svc.url+"/wp/json/agenda/v2"+made.path())
 	for _, prefix := range []string{"rest", "api", "wp/json"} {
 		for _, namespace := range []string{"calendar/events/v1", "agenda/v2", "calendar/events"} {
@@ -104,8 +104,8 @@ func furtherNames(s *scene) {
 	}
 	s.nobody.read("=/rest/calendar/events/v1/events").
 		head("Access-Control-Expose-Headers", "X-Total, X-TotalPages, X-Count, X-Count-Pages, Link, ETag, Daybook-Position, Idempotency-Replayed, Location, Allow, Retry-After, WWW-Authenticate, Memento-Datetime, Content-Location, Content-Disposition, Last-Modified")
-	for _, p := range []string{"=/rest", "=/rest/agenda", "=/wp/agenda/v2/events", "=/agenda/v2/events", "=/rest/agenda/v2/v2"} {
-		s.nobody.get(p).code(404, "rest_no_route")
+	for _, text := range []string{"=/rest", "=/rest/agenda", "=/wp/agenda/v2/events", "=/agenda/v2/events", "=/rest/agenda/v2/v2"} {
+		s.nobody.get(text).code(404, "rest_no_route")
 	}
 }
 
@@ -125,44 +125,44 @@ func forwarded(s *scene) {
 }
 
 func slashes(s *scene) {
-	ed := s.editor
+	caller := s.editor
 	word := newWord()
-	made := ed.event(word, nil)
-	tag := ed.add("tags", word)
-	for _, p := range []string{"", "/doc", "/events", "/venues", "/tags", made.path(), made.bySlug(), tag.path()} {
+	made := caller.event(word, nil)
+	tag := caller.add("tags", word)
+	for _, text := range []string{"", "/doc", "/events", "/venues", "/tags", made.path(), made.bySlug(), tag.path()} {
 		query := ""
-		if p == "/events" || p == "/venues" || p == "/tags" {
+		if text == "/events" || text == "/venues" || text == "/tags" {
 			query = "?search=" + word // of the records that nobody else writes meanwhile
 		}
-		plain := s.nobody.read(p + query)
-		for _, variant := range []string{p + "/", "/" + p, strings.ReplaceAll(p, "/", "//") + "//"} {
+		plain := s.nobody.read(text + query)
+		for _, variant := range []string{text + "/", "/" + text, strings.ReplaceAll(text, "/", "//") + "//"} {
 			same(s.t, plain, s.nobody.read(variant+query))
 		}
 	}
 	same(s.t, s.nobody.get(made), s.nobody.read("=//api///calendar/events//v1"+made.path()+"/"))
-	ed.do("PATCH", made.path()+"/", nil).want(200)
-	ed.do("POST", "/events//", eventBody(newWord(), nil)).want(201)
+	caller.do("PATCH", made.path()+"/", nil).want(200)
+	caller.do("POST", "/events//", eventBody(newWord(), nil)).want(201)
 	same(s.t, s.nobody.get(made), s.nobody.read("/%65vents/"+made.idText()))
 	// %2F is part of the slug, and slugs are compared in lower case.
 	s.nobody.get("/events/by-slug/a%2Fb").code(404, "rest-event-not-found")
 	s.nobody.read("/events/by-slug/"+strings.ToUpper(made.str("slug"))).field("id", made.id())
-	for _, p := range []string{
+	for _, text := range []string{
 		"=/", "=", "=/api", "=/fr", "=/fr/api", "=/api/calendar", "=/api/calendar/events", "=/api/calendar/events/v2/events", "=/de" + root, "=/index.html",
 		"/event", "/events/abc", "/events/1.5", "/events/by-slug", "/events/by-slug//", "/doc/x", "/categories/by-slug/x", "/Events", "/events/1/x", "=/fr/fr" + root,
 		"=/api/fr/calendar/events/v1", "/events/..%2f..", "/events/%00",
 	} {
 		for _, method := range []string{"GET", "POST", "OPTIONS", "DELETE"} {
-			ed.do(method, p, nil).code(404, "rest_no_route")
+			caller.do(method, text, nil).code(404, "rest_no_route")
 		}
-		s.nobody.do("HEAD", p, nil).want(404)
+		s.nobody.do("HEAD", text, nil).want(404)
 	}
 	s.nobody.get("=/fr/nothing").code(404, "rest_no_route").head("Content-Language", "fr")
 }
 
 func headAndOptions(s *scene) {
 	ed := s.editor
-	w := newWord()
-	made := ed.event(w, nil)
+	text := newWord()
+	made := ed.event(text, nil)
 	tag := ed.add("tags", newWord())
 	const (
 		read   = "GET, HEAD, OPTIONS"
@@ -172,7 +172,7 @@ func headAndOptions(s *scene) {
 	for _, p := range []struct{ path, key, all string }{
 		{"", "", read},
 		{"/doc", "/doc", read},
-		{"/events?search=" + w, "/events", list},
+		{"/events?search=" + text, "/events", list},
 		{made.path(), `/events/(?P<id>\d+)`, single},
 		{made.bySlug(), `/events/by-slug/(?P<slug>[^/]+)`, single},
 		{tag.path(), `/tags/(?P<id>\d+)`, single},
@@ -221,15 +221,15 @@ func crossOrigin(s *scene) {
 	const expose = "X-Total, X-TotalPages, Link, ETag, Daybook-Position, Idempotency-Replayed, Location, Allow, Retry-After, WWW-Authenticate, Memento-Datetime, Content-Location, Content-Disposition, Last-Modified"
 	const allow = "Authorization, Accept, Content-Type, If-Match, If-None-Match, Idempotency-Key, Daybook-Min-Position, Accept-Datetime, Daybook-Reason, Last-Event-ID"
 	s = s.alone(settings{http: httpapi.Options{AllowedOrigins: []string{"https://good.example"}}})
-	ed := s.editor
-	made := ed.event("Quay", nil)
+	caller := s.editor
+	made := caller.event("Quay", nil)
 	for _, origin := range []string{"https://good.example", "https://other.example"} {
 		good := origin == "https://good.example"
-		for _, p := range []string{"", "/doc", "/events", made.path(), "/events/99999999", "/nothing"} {
-			s.nobody.with("Origin", origin).get(p).head("Access-Control-Allow-Origin", "*").head("Access-Control-Expose-Headers", expose).
+		for _, text := range []string{"", "/doc", "/events", made.path(), "/events/99999999", "/nothing"} {
+			s.nobody.with("Origin", origin).get(text).head("Access-Control-Allow-Origin", "*").head("Access-Control-Expose-Headers", expose).
 				head("Access-Control-Allow-Credentials", "")
 		}
-		write := ed.with("Origin", origin).patch(made, nil)
+		write := caller.with("Origin", origin).patch(made, nil)
 		refused := s.nobody.with("Origin", origin).patch(made, nil)
 		if good {
 			write.want(200)
@@ -257,7 +257,7 @@ func crossOrigin(s *scene) {
 		preflight("PATCH", made.path(), "x-requested-with").head("Access-Control-Allow-Headers", allow).head("Access-Control-Allow-Methods", methods)
 		preflight("POST", "/events", "content-type").head("Access-Control-Allow-Headers", allow).head("Access-Control-Allow-Methods", collection)
 	}
-	ed.update(made, nil).head("Access-Control-Allow-Origin", "")
+	caller.update(made, nil).head("Access-Control-Allow-Origin", "")
 }
 
 func everyAnswer(s *scene) {
@@ -348,12 +348,12 @@ func positions(s *scene) {
 func indexOfRoutes(s *scene) {
 	var shape obj
 	for _, language := range []string{"en", "fr", "es", "cn"} {
-		c := s.nobody.under(language)
+		caller := s.nobody.under(language)
 		site := s.svc.url
 		if language != "en" {
 			site += "/" + language
 		}
-		got := c.read("").keys("", "namespace", "routes").field("namespace", "calendar/events/v1")
+		got := caller.read("").keys("", "namespace", "routes").field("namespace", "calendar/events/v1")
 		routes := got.at("routes").(obj)
 		if len(routes) != allRoutes {
 			s.t.Errorf("%s: %d routes, want %d", got.request, len(routes), allRoutes)

@@ -30,9 +30,9 @@ func orderOfChecks(s *scene) {
 		if c.name != "" {
 			status = 403
 		}
-		for _, b := range []any{raw{"application/json", strings.Repeat(" ", 1<<20+1)}, raw{"application/json", "{"}, obj{}, obj{"title": 5}} {
-			c.post("/events", b).code(status, "rest_forbidden")
-			c.patch("/events/99999999", b).code(status, "rest_forbidden")
+		for _, value := range []any{raw{"application/json", strings.Repeat(" ", 1<<20+1)}, raw{"application/json", "{"}, obj{}, obj{"title": 5}} {
+			c.post("/events", value).code(status, "rest_forbidden")
+			c.patch("/events/99999999", value).code(status, "rest_forbidden")
 		}
 	}
 	ed.post("/events", raw{"application/json", strings.Repeat(" ", 1<<20+1)}).code(413, "rest_body_too_large")
@@ -65,64 +65,64 @@ func orderOfChecks(s *scene) {
 }
 
 func bodies(s *scene) {
-	ed := s.editor
-	made := ed.event(newWord(), obj{"categories": newWord()})
+	caller := s.editor
+	made := caller.event(newWord(), obj{"categories": newWord()})
 	path := made.path()
 	title := func(want string, a *answer) { s.t.Helper(); a.want(200).field("title", want) }
 	a, b := newWord(), newWord()
-	title(a, ed.do("PATCH", path, raw{"application/json", `{"title":"` + a + `"}`}))
-	title(b, ed.do("PATCH", path, raw{"application/ld+json; charset=utf-8", `{"title":"` + b + `"}`}))
-	title(a, ed.do("PATCH", path, raw{"", `{"title":"` + a + `"}`}))
-	title(b, ed.do("PATCH", path, raw{"Application/JSON; charset=UTF-8", `{"title":"lost","title":"` + b + `"}`})) // of equal keys the last
-	title(a, ed.do("PATCH", path, url.Values{"title": {"lost", a}}))                                               // of equal names too
-	title(b, ed.do("PATCH", path, raw{
+	title(a, caller.do("PATCH", path, raw{"application/json", `{"title":"` + a + `"}`}))
+	title(b, caller.do("PATCH", path, raw{"application/ld+json; charset=utf-8", `{"title":"` + b + `"}`}))
+	title(a, caller.do("PATCH", path, raw{"", `{"title":"` + a + `"}`}))
+	title(b, caller.do("PATCH", path, raw{"Application/JSON; charset=UTF-8", `{"title":"lost","title":"` + b + `"}`})) // of equal keys the last
+	title(a, caller.do("PATCH", path, url.Values{"title": {"lost", a}}))                                               // of equal names too
+	title(b, caller.do("PATCH", path, raw{
 		"multipart/form-data; boundary=x",
 		"--x\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\n" + b + "\r\n--x\r\nContent-Disposition: form-data; name=\"description\"; filename=\"a.txt\"\r\n\r\nfile\r\n--x--\r\n",
 	}))
-	ed.read(path).field("description", "")                                                          // a file part is ignored
-	title(b, ed.do("PATCH", path, raw{"text/plain", `{"title":"lost"}`}))                           // so is a body of another type
-	title(a, ed.do("PATCH", path+"?title="+a, nil))                                                 // body fields in the query
-	title(b, ed.do("PATCH", path+"?title="+a, obj{"title": b}))                                     // the body wins
-	title(b, ed.do("PATCH", path+"?&&unknown=1&", obj{"unknown": obj{"x": 1}, "url": 5, "id": -1})) // unknown and computed names
-	title(a, ed.do("PATCH", path+"?title=lost&title="+a, raw{"text/xml", "<x/>"}))
-	ed.do("DELETE", ed.add("tags", newWord()).path(), raw{"application/json", "{"}).want(200) // ignored on DELETE
-	tags := ed.do("PATCH", path, url.Values{"tags[]": {"One " + a, "Two " + a}, "organizer[0][organizer]": {"Org " + a}, "organizer[1][organizer]": {"Org " + b}}).want(200)
+	caller.read(path).field("description", "")                                                          // a file part is ignored
+	title(b, caller.do("PATCH", path, raw{"text/plain", `{"title":"lost"}`}))                           // so is a body of another type
+	title(a, caller.do("PATCH", path+"?title="+a, nil))                                                 // body fields in the query
+	title(b, caller.do("PATCH", path+"?title="+a, obj{"title": b}))                                     // the body wins
+	title(b, caller.do("PATCH", path+"?&&unknown=1&", obj{"unknown": obj{"x": 1}, "url": 5, "id": -1})) // unknown and computed names
+	title(a, caller.do("PATCH", path+"?title=lost&title="+a, raw{"text/xml", "<x/>"}))
+	caller.do("DELETE", caller.add("tags", newWord()).path(), raw{"application/json", "{"}).want(200) // ignored on DELETE
+	tags := caller.do("PATCH", path, url.Values{"tags[]": {"One " + a, "Two " + a}, "organizer[0][organizer]": {"Org " + a}, "organizer[1][organizer]": {"Org " + b}}).want(200)
 	tags.field("tags.0.name", "One "+a).field("tags.1.name", "Two "+a).field("organizer.0.organizer", "Org "+a).field("organizer.1.organizer", "Org "+b)
-	wantLen(ed.do("PATCH", path+"?tags="+url.QueryEscape("One "+a)+"&tags="+url.QueryEscape("Two "+a), nil), "tags", 2) // lists take all
-	ed.do("PATCH", path, url.Values{"venue[venue]": {"Hall " + a}, "venue[city]": {"Ghent"}}).want(200).field("venue.city", "Ghent").field("venue.venue", "Hall "+a)
-	check := ed.unchanged(path)
+	wantLen(caller.do("PATCH", path+"?tags="+url.QueryEscape("One "+a)+"&tags="+url.QueryEscape("Two "+a), nil), "tags", 2) // lists take all
+	caller.do("PATCH", path, url.Values{"venue[venue]": {"Hall " + a}, "venue[city]": {"Ghent"}}).want(200).field("venue.city", "Ghent").field("venue.venue", "Hall "+a)
+	check := caller.unchanged(path)
 	for _, broken := range []string{"{", "[]", `"x"`, "null", "1", `{"title":"a"} x`, `{"title":}`, "{'title':'x'}", "\xff", "{\"title\":\"\xc3\x28\"}"} {
 		for _, target := range []string{path, "/events/99999999"} {
-			ed.do("PATCH", target, raw{"application/json", broken}).code(400, "rest_invalid_json").
+			caller.do("PATCH", target, raw{"application/json", broken}).code(400, "rest_invalid_json").
 				field("data.json_error_code", 4).having("data.json_error_message").lacks("goroutine", "unmarshal", "Go ")
 		}
-		ed.post("/events", raw{"application/json", broken}).code(400, "rest_invalid_json")
+		caller.post("/events", raw{"application/json", broken}).code(400, "rest_invalid_json")
 	}
-	ed.do("PATCH", path, raw{"multipart/form-data; boundary=x", "--x\r\nbroken"}).want(400)
+	caller.do("PATCH", path, raw{"multipart/form-data; boundary=x", "--x\r\nbroken"}).want(400)
 	check()
 	// There is no method override.
-	ed.with("X-HTTP-Method-Override", "DELETE").do("POST", path+"?_method=DELETE", obj{"_method": "DELETE"}).want(200).field("status", "publish")
+	caller.with("X-HTTP-Method-Override", "DELETE").do("POST", path+"?_method=DELETE", obj{"_method": "DELETE"}).want(200).field("status", "publish")
 	// A body on GET is ignored.
-	ed.do("GET", path, obj{"multilang_language": "de", "password": 5}).want(200)
+	caller.do("GET", path, obj{"multilang_language": "de", "password": 5}).want(200)
 }
 
 // scalars: what a spelling of a value means; httpapi tries which are taken, of every field.
 func scalars(s *scene) {
-	ed := s.editor
-	path := ed.event(newWord(), nil).path()
+	caller := s.editor
+	path := caller.event(newWord(), nil).path()
 	for sent, want := range map[any]bool{true: true, 1: true, "1": true, "YES": true, "On": true, 0: false, "False": false, "no": false, "OFF": false} {
-		ed.update(path, obj{"featured": !want}).field("featured", !want)
-		ed.update(path, obj{"featured": sent}).field("featured", want)
+		caller.update(path, obj{"featured": !want}).field("featured", !want)
+		caller.update(path, obj{"featured": sent}).field("featured", want)
 	}
-	venue := ed.add("venues", newWord())
-	ed.update(venue, obj{"show_map": "no", "show_map_link": false}).field("show_map", false).field("show_map_link", false)
-	ed.update(venue, obj{"show_map": "", "show_map_link": nil}).field("show_map", true).field("show_map_link", true)
+	venue := caller.add("venues", newWord())
+	caller.update(venue, obj{"show_map": "no", "show_map_link": false}).field("show_map", false).field("show_map_link", false)
+	caller.update(venue, obj{"show_map": "", "show_map_link": nil}).field("show_map", true).field("show_map_link", true)
 	author := itoa(s.svc.users["author2"].id)
 	for _, good := range []string{author, `"` + author + `"`, author + ".0", author + "e0", `"` + author + `e0"`} {
-		ed.do("PATCH", path, raw{"application/json", `{"author":` + good + `}`}).want(200).field("author", author)
+		caller.do("PATCH", path, raw{"application/json", `{"author":` + good + `}`}).want(200).field("author", author)
 	}
 	for _, bad := range []string{"2.5", `"1 2"`, "1e999999", "99999999999999999999999999"} {
-		ed.do("PATCH", path, raw{"application/json", `{"author":` + bad + `}`}).bad("author")
+		caller.do("PATCH", path, raw{"application/json", `{"author":` + bad + `}`}).bad("author")
 	}
 	// An array for a parameter that is no list.
 	s.nobody.get("/events?page[]=1").bad("page")
@@ -132,26 +132,26 @@ func scalars(s *scene) {
 	for _, n := range []string{"3", "2.0", "1e0"} {
 		s.nobody.list("tags", "per_page", n)
 	}
-	ed.update(venue, obj{"geo_lat": "-12.5", "geo_lng": 1e1}).field("geo_lat", -12.5).field("geo_lng", 10)
+	caller.update(venue, obj{"geo_lat": "-12.5", "geo_lng": 1e1}).field("geo_lat", -12.5).field("geo_lng", 10)
 }
 
 // nullAndEmpty: what is empty; httpapi tries it of every field.
 func nullAndEmpty(s *scene) {
-	ed := s.editor
+	caller := s.editor
 	// Organizers: null of these is as if not sent, empty is refused.
 	for _, field := range []string{"author", "date", "date_utc", "status"} {
-		made := ed.create("organizers", obj{"organizer": newWord(), field: nil}).field("status", "publish").field("date", "2026-05-01 12:00:00")
-		same(s.t, made, ed.update(made, obj{field: nil}))
-		ed.patch(made, obj{field: " "}).bad(field)
+		made := caller.create("organizers", obj{"organizer": newWord(), field: nil}).field("status", "publish").field("date", "2026-05-01 12:00:00")
+		same(s.t, made, caller.update(made, obj{field: nil}))
+		caller.patch(made, obj{field: " "}).bad(field)
 	}
-	event := ed.event(newWord(), nil)
-	parent := ed.event(newWord(), nil)
+	event := caller.event(newWord(), nil)
+	parent := caller.event(newWord(), nil)
 	for _, empty := range []any{nil, "", 0, "0"} {
-		ed.update(event, obj{"post_parent": parent.id()}).field("post_parent", parent.id())
-		ed.update(event, obj{"post_parent": empty}).field("post_parent", 0)
+		caller.update(event, obj{"post_parent": parent.id()}).field("post_parent", parent.id())
+		caller.update(event, obj{"post_parent": empty}).field("post_parent", 0)
 	}
-	ed.patch(event, obj{"post_parent": event.id()}).bad("post_parent")
-	ed.patch(event, obj{"multilang_language": nil}).bad("multilang_language")
+	caller.patch(event, obj{"post_parent": event.id()}).bad("post_parent")
+	caller.patch(event, obj{"multilang_language": nil}).bad("multilang_language")
 	// Empty parameters of reads that count as not sent.
 	s.nobody.read(event.path() + "?_fields=&password=").having("title")
 	s.nobody.read("?context=")
@@ -159,101 +159,101 @@ func nullAndEmpty(s *scene) {
 }
 
 func costs(s *scene) {
-	ed := s.editor
-	made := ed.event(newWord(), nil)
-	b, err := os.ReadFile(filepath.Join("testdata", "costs.json")) // sent, shown, symbol, its position, values
+	caller := s.editor
+	made := caller.event(newWord(), nil)
+	data, err := os.ReadFile(filepath.Join("testdata", "costs.json")) // sent, shown, symbol, its position, values
 	must(s.t, err)
 	var rows [][5]any
-	must(s.t, json.Unmarshal(b, &rows))
+	must(s.t, json.Unmarshal(data, &rows))
 	for _, row := range rows {
 		want := obj{"cost": row[1], "cost_details": obj{
 			"currency_symbol": row[2], "currency_code": "", "currency_position": row[3], "values": row[4],
 		}}
-		ed.update(made, obj{"cost": row[0]}).fields(want)
-		ed.under("fr").read(made).fields(want)
-		ed.list("events", "include", made.idText()).field("events.0.cost", row[1])
+		caller.update(made, obj{"cost": row[0]}).fields(want)
+		caller.under("fr").read(made).fields(want)
+		caller.list("events", "include", made.idText()).field("events.0.cost", row[1])
 	}
-	ed.update(made, obj{"cost": "5"})
-	check := ed.unchanged(made)
+	caller.update(made, obj{"cost": "5"})
+	check := caller.unchanged(made)
 	for _, bad := range []any{true, false, obj{"a": 1}, -1, list{-1}, list{true}, list{obj{}}, list{list{"5"}}} {
-		ed.patch(made, obj{"cost": bad}).bad("cost")
+		caller.patch(made, obj{"cost": bad}).bad("cost")
 	}
 	check()
 }
 
 func slugs(s *scene) {
-	ed := s.editor
+	caller := s.editor
 	w := newWord()
 	slug := func(a *answer, want string) { s.t.Helper(); a.field("slug", want) }
-	slug(ed.event("Quay concert &amp; <b>Picnic</b> "+w, nil), "quay-concert-picnic-"+w)
-	slug(ed.event("Été à Málaga / v1.2 – "+w, nil), "ete-a-malaga-v1-2-"+w)
-	slug(ed.event("音乐会 "+w, nil), "yin-le-hui-"+w)
-	slug(ed.event("--Under_score--  "+w+"--", nil), "under_score-"+w)
-	emoji := ed.event("🎉🎉", nil)
+	slug(caller.event("Quay concert &amp; <b>Picnic</b> "+w, nil), "quay-concert-picnic-"+w)
+	slug(caller.event("Été à Málaga / v1.2 – "+w, nil), "ete-a-malaga-v1-2-"+w)
+	slug(caller.event("音乐会 "+w, nil), "yin-le-hui-"+w)
+	slug(caller.event("--Under_score--  "+w+"--", nil), "under_score-"+w)
+	emoji := caller.event("🎉🎉", nil)
 	slug(emoji, emoji.idText())
-	slug(ed.event("A", obj{"slug": "My Own SLUG " + w}), "my-own-slug-"+w)
-	ed.post("/events", eventBody("A", obj{"slug": "🎉 !!"})).bad("slug")
-	long := ed.event(strings.Repeat("x", 250)+w, nil)
+	slug(caller.event("A", obj{"slug": "My Own SLUG " + w}), "my-own-slug-"+w)
+	caller.post("/events", eventBody("A", obj{"slug": "🎉 !!"})).bad("slug")
+	long := caller.event(strings.Repeat("x", 250)+w, nil)
 	slug(long, strings.Repeat("x", 200))
-	slug(ed.event(strings.Repeat("x", 250)+w, nil), strings.Repeat("x", 198)+"-2")
-	ed.remove(long).field("slug", strings.Repeat("x", 200)+"__trashed") // does not count
+	slug(caller.event(strings.Repeat("x", 250)+w, nil), strings.Repeat("x", 198)+"-2")
+	caller.remove(long).field("slug", strings.Repeat("x", 200)+"__trashed") // does not count
 	// Unique per kind among all records; kinds may share one.
-	first := ed.event(w, nil)
+	first := caller.event(w, nil)
 	slug(first, w)
-	slug(ed.event(w, nil), w+"-2")
-	slug(ed.event("B", obj{"slug": w}), w+"-3")
-	slug(ed.add("venues", w), w)
-	slug(ed.add("tags", w), w)
-	slug(ed.update(first, obj{"slug": w}), w) // its own does not count
+	slug(caller.event(w, nil), w+"-2")
+	slug(caller.event("B", obj{"slug": w}), w+"-3")
+	slug(caller.add("venues", w), w)
+	slug(caller.add("tags", w), w)
+	slug(caller.update(first, obj{"slug": w}), w) // its own does not count
 	// A new name never changes a slug; empty makes it again.
-	slug(ed.update(first, obj{"title": "New " + w}), w)
-	slug(ed.update(first, obj{"slug": ""}), "new-"+w)
-	slug(ed.update(first, obj{"title": "Newer " + w}), "new-"+w)
-	slug(ed.update(first, obj{"slug": nil}), "newer-"+w)
+	slug(caller.update(first, obj{"title": "New " + w}), w)
+	slug(caller.update(first, obj{"slug": ""}), "new-"+w)
+	slug(caller.update(first, obj{"title": "Newer " + w}), "new-"+w)
+	slug(caller.update(first, obj{"slug": nil}), "newer-"+w)
 	s.nobody.get("/events/by-slug/"+w+"x").code(404, "rest-event-not-found")
 	s.nobody.get("/events/by-slug/"+w).code(404, "rest-event-not-found")
 	// Drafts have one only when it was sent.
-	draft := ed.event("Draft "+w, obj{"status": "draft"})
+	draft := caller.event("Draft "+w, obj{"status": "draft"})
 	slug(draft, "")
 	for collection, name := range map[string]string{"venues": "venue", "organizers": "organizer"} {
-		place := ed.create(collection, obj{name: "Draft " + w, "status": "pending"}).field("slug", "")
-		ed.read(place).field("slug", "")
-		ed.list(collection, "search", "Draft "+w, "status", "pending").field(collection+".0.slug", "")
-		linked := ed.event("Draft of "+w, obj{name: list{place.id()}, "status": "draft"})
+		place := caller.create(collection, obj{name: "Draft " + w, "status": "pending"}).field("slug", "")
+		caller.read(place).field("slug", "")
+		caller.list(collection, "search", "Draft "+w, "status", "pending").field(collection+".0.slug", "")
+		linked := caller.event("Draft of "+w, obj{name: list{place.id()}, "status": "draft"})
 		at := map[string]string{"venues": "venues.0.slug", "organizers": "organizer.0.slug"}[collection]
 		linked.field(at, "")
-		ed.read(linked).field(at, "")
-		ed.list("events", "include", linked.idText(), "status", "draft").field("events.0."+at, "")
-		ed.update(place, obj{"status": "publish"}).field("slug", "draft-"+w)
+		caller.read(linked).field(at, "")
+		caller.list("events", "include", linked.idText(), "status", "draft").field("events.0."+at, "")
+		caller.update(place, obj{"status": "publish"}).field("slug", "draft-"+w)
 	}
-	slug(ed.update(draft, obj{"slug": "sent-" + w}), "sent-"+w)
+	slug(caller.update(draft, obj{"slug": "sent-" + w}), "sent-"+w)
 	s.nobody.get("/events/by-slug/sent-"+w).code(403, "event-not-accessible")
-	ed.read("/events/by-slug/sent-"+w).field("id", draft.id())
-	slug(ed.update(draft, obj{"slug": ""}), "")
-	slug(ed.update(draft, obj{"status": "private"}), "draft-"+w)
+	caller.read("/events/by-slug/sent-"+w).field("id", draft.id())
+	slug(caller.update(draft, obj{"slug": ""}), "")
+	slug(caller.update(draft, obj{"status": "private"}), "draft-"+w)
 	// From the name in the home language.
-	home := ed.under("fr").event("Accueil "+w, obj{"status": "draft"})
-	ed.update(home, obj{"title": "Home " + w})
-	slug(ed.update(home, obj{"status": "publish"}), "accueil-"+w)
+	home := caller.under("fr").event("Accueil "+w, obj{"status": "draft"})
+	caller.update(home, obj{"title": "Home " + w})
+	slug(caller.update(home, obj{"status": "publish"}), "accueil-"+w)
 	// A child category first gets the slug of its parent appended.
-	music := ed.add("categories", "Music "+w)
+	music := caller.add("categories", "Music "+w)
 	slug(music, "music-"+w)
 	x := newWord()
-	slug(ed.add("categories", x), x)
-	child := ed.create("categories", obj{"name": x, "parent": music.id()})
+	slug(caller.add("categories", x), x)
+	child := caller.create("categories", obj{"name": x, "parent": music.id()})
 	slug(child, x+"-music-"+w)
-	slug(ed.create("categories", obj{"name": "Other " + x, "slug": x, "parent": music.id()}), x+"-music-"+w+"-2")
-	slug(ed.create("tags", obj{"name": "Tag " + x, "slug": x}), x)
-	slug(ed.create("tags", obj{"name": "Tag two " + x, "slug": x}), x+"-2")
+	slug(caller.create("categories", obj{"name": "Other " + x, "slug": x, "parent": music.id()}), x+"-music-"+w+"-2")
+	slug(caller.create("tags", obj{"name": "Tag " + x, "slug": x}), x)
+	slug(caller.create("tags", obj{"name": "Tag two " + x, "slug": x}), x+"-2")
 	// Trashing frees the slug, restoring numbers it.
-	slug(ed.update(ed.add("organizers", x).path(), obj{"slug": "Ö-" + x}), "o-"+x)
+	slug(caller.update(caller.add("organizers", x).path(), obj{"slug": "Ö-" + x}), "o-"+x)
 }
 
 func publicationDates(s *scene) {
-	ed := s.york.as(s.t, "editor") // it is 2030-05-01, 22:00, and 02:00 of the next day in UTC
+	caller := s.york.as(s.t, "editor") // it is 2030-05-01, 22:00, and 02:00 of the next day in UTC
 	event := func(more obj) *answer {
 		s.t.Helper()
-		return ed.event(newWord(), more)
+		return caller.event(newWord(), more)
 	}
 	dates := func(a *answer, date, utc, modified, modifiedUTC string) *answer {
 		s.t.Helper()
@@ -267,11 +267,11 @@ func publicationDates(s *scene) {
 	event(obj{"date": "2030-01-01", "date_utc": "2030-02-02"}).fields(obj{"date": "2030-01-01 00:00:00", "date_utc": "2030-02-02 00:00:00"})
 	// Words in the zone of the event, then converted.
 	event(obj{"date": "today", "timezone": "Asia/Tokyo"}).fields(obj{"date": "2030-05-01 11:00:00", "date_utc": "2030-05-01 15:00:00"})
-	ed.create("venues", obj{"venue": newWord(), "date": "today"}).fields(obj{"date": "2030-05-01 00:00:00", "date_utc": "2030-05-01 04:00:00"})
+	caller.create("venues", obj{"venue": newWord(), "date": "today"}).fields(obj{"date": "2030-05-01 00:00:00", "date_utc": "2030-05-01 04:00:00"})
 	// On update one sent recomputes the other; modified is the time of the write.
-	dates(ed.update(made, obj{"date": "2029-07-01"}), "2029-07-01 00:00:00", "2029-07-01 04:00:00", now, nowUTC)
-	dates(ed.update(made, obj{"date_utc": "2029-07-01"}), "2029-06-30 20:00:00", "2029-07-01 00:00:00", now, nowUTC)
-	dates(ed.update(made, nil), "2029-06-30 20:00:00", "2029-07-01 00:00:00", now, nowUTC)
+	dates(caller.update(made, obj{"date": "2029-07-01"}), "2029-07-01 00:00:00", "2029-07-01 04:00:00", now, nowUTC)
+	dates(caller.update(made, obj{"date_utc": "2029-07-01"}), "2029-06-30 20:00:00", "2029-07-01 00:00:00", now, nowUTC)
+	dates(caller.update(made, nil), "2029-06-30 20:00:00", "2029-07-01 00:00:00", now, nowUTC)
 	// The UTC date decides about future.
 	event(obj{"date": "2030-05-01 22:00:01"}).field("status", "future")
 	event(obj{"date_utc": "2030-05-02 02:00:00"}).field("status", "publish")
@@ -279,60 +279,60 @@ func publicationDates(s *scene) {
 	event(obj{"date": "2031-01-01", "date_utc": "2029-01-01"}).field("status", "publish")
 	event(obj{"status": "future"}).field("status", "publish") // without a time ahead
 	ahead := event(obj{"status": "publish", "date": "2031-01-01"}).field("status", "future")
-	ed.update(ahead, obj{"date": "2030-01-01"}).field("status", "publish")
-	ed.update(ahead, obj{"date": "2031-01-01"}).field("status", "future")
+	caller.update(ahead, obj{"date": "2030-01-01"}).field("status", "publish")
+	caller.update(ahead, obj{"date": "2031-01-01"}).field("status", "future")
 	for _, status := range []string{"draft", "pending", "private"} {
 		event(obj{"status": status, "date": "2031-01-01"}).fields(obj{"status": status, "date": "2031-01-01 00:00:00", "date_utc": "2031-01-01 05:00:00"})
 	}
 	draft := dates(event(obj{"status": "draft"}), now, "0000-00-00 00:00:00", now, "0000-00-00 00:00:00")
-	dates(ed.update(draft, nil), now, "0000-00-00 00:00:00", now, nowUTC)
-	dates(ed.update(draft, obj{"status": "publish"}), now, nowUTC, now, nowUTC)
+	dates(caller.update(draft, nil), now, "0000-00-00 00:00:00", now, nowUTC)
+	dates(caller.update(draft, obj{"status": "publish"}), now, nowUTC, now, nowUTC)
 	// From then on it keeps it, as a draft too.
-	dates(ed.update(draft, obj{"status": "draft"}), now, nowUTC, now, nowUTC)
+	dates(caller.update(draft, obj{"status": "draft"}), now, nowUTC, now, nowUTC)
 }
 
 func images(s *scene) {
-	ed := s.editor
-	w := newWord()
-	link := "https://img.example/" + w + "/quay.tar.JPEG?size=1#x"
-	made := ed.event(newWord(), obj{"image": link})
+	caller := s.editor
+	text := newWord()
+	link := "https://img.example/" + text + "/quay.tar.JPEG?size=1#x"
+	made := caller.event(newWord(), obj{"image": link})
 	id := made.num("image.id")
 	made.field("image", obj{"url": link, "id": id, "extension": "jpeg"})
 	// The same URL gets the same id, on every kind.
-	ed.create("venues", obj{"venue": newWord(), "image": link}).field("image", made.at("image"))
-	ed.create("organizers", obj{"organizer": newWord(), "image": id}).field("image", made.at("image"))
+	caller.create("venues", obj{"venue": newWord(), "image": link}).field("image", made.at("image"))
+	caller.create("organizers", obj{"organizer": newWord(), "image": id}).field("image", made.at("image"))
 	s.as("author").event(newWord(), obj{"image": itoa(id)}).field("image", made.at("image"))
 	s.as("contributor").event(newWord(), obj{"image": id}).field("image", made.at("image"))
 	for url, extension := range map[string]string{
-		"https://img.example/" + w + "/plain": "", "https://img.example/" + w + ".a-b": "", "http://img.example/" + w + ".Png": "png",
-		"https://img.example/" + w + "/x.": "", "https://" + w + ".example": "",
+		"https://img.example/" + text + "/plain": "", "https://img.example/" + text + ".a-b": "", "http://img.example/" + text + ".Png": "png",
+		"https://img.example/" + text + "/x.": "", "https://" + text + ".example": "",
 	} {
-		ed.event(newWord(), obj{"image": url}).field("image.extension", extension).field("image.url", url)
+		caller.event(newWord(), obj{"image": url}).field("image.extension", extension).field("image.url", url)
 	}
 	for _, bad := range []any{99999999, made.id(), made.idText(), "nonsense", "ftp://img.example/a.jpg", "//img.example/a.jpg", true, list{}, obj{"id": id}, -1, 1.5} {
-		ed.post("/events", eventBody(newWord(), obj{"image": bad})).bad("image")
-		ed.post("/venues", obj{"venue": newWord(), "image": bad}).bad("image")
+		caller.post("/events", eventBody(newWord(), obj{"image": bad})).bad("image")
+		caller.post("/venues", obj{"venue": newWord(), "image": bad}).bad("image")
 	}
 	s.as("contributor").post("/events", eventBody(newWord(), obj{"image": link})).bad("image")
 	// An image's id is no record.
 	s.nobody.get("/events/"+itoa(id)).code(404, "rest-event-not-found")
 	s.nobody.list("events", "include", made.idText()).field("events.0.image.url", link)
-	venue := ed.create("venues", obj{"venue": newWord(), "image": id})
-	ed.update(venue, obj{"image": "0"}).without("image")
+	venue := caller.create("venues", obj{"venue": newWord(), "image": id})
+	caller.update(venue, obj{"image": "0"}).without("image")
 }
 
 func limits(s *scene) {
-	ed := s.editor
-	made := ed.event(newWord(), nil)
-	ed.update(made, obj{"password": strings.Repeat("é", 255)})
-	ed.patch(made, obj{"password": strings.Repeat("é", 256)}).bad("password")
-	ed.update(made, obj{"password": ""})
+	caller := s.editor
+	made := caller.event(newWord(), nil)
+	caller.update(made, obj{"password": strings.Repeat("é", 255)})
+	caller.patch(made, obj{"password": strings.Repeat("é", 256)}).bad("password")
+	caller.update(made, obj{"password": ""})
 	many := make([]string, 1001)
 	for i := range many {
 		many[i] = itoa(int64(i + 1))
 	}
-	ed.patch(made, obj{"cost": many}).bad("cost")
-	ed.update(made, obj{"cost": many[:1000]}).field("cost", "$1 – $1000")
+	caller.patch(made, obj{"cost": many}).bad("cost")
+	caller.update(made, obj{"cost": many[:1000]}).field("cost", "$1 – $1000")
 	s.nobody.get("/events?include=" + strings.Join(many, ",")).bad("include")
 	s.nobody.list("events", "include", strings.Join(many[:1000], ",")).head("Link", "") // too long for a header
 	s.nobody.get("/events?search=" + strings.Repeat("x", 501)).bad("search")
@@ -342,21 +342,21 @@ func limits(s *scene) {
 	// Request line and body.
 	s.nobody.get("/events?x="+strings.Repeat("x", 16<<10)).code(414, "rest_uri_too_long")
 	s.nobody.read("/events?x=" + strings.Repeat("x", 15<<10))
-	ed.update(made, raw{"application/json", `{"title":"` + newWord() + `","x":"` + strings.Repeat("x", 1<<20-100) + `"}`})
-	ed.patch(made, raw{"application/json", `{"x":"` + strings.Repeat("x", 1<<20) + `"}`}).code(413, "rest_body_too_large")
-	ed.patch(made, raw{"text/plain", strings.Repeat("x", 1<<20+1)}).code(413, "rest_body_too_large")
+	caller.update(made, raw{"application/json", `{"title":"` + newWord() + `","x":"` + strings.Repeat("x", 1<<20-100) + `"}`})
+	caller.patch(made, raw{"application/json", `{"x":"` + strings.Repeat("x", 1<<20) + `"}`}).code(413, "rest_body_too_large")
+	caller.patch(made, raw{"text/plain", strings.Repeat("x", 1<<20+1)}).code(413, "rest_body_too_large")
 }
 
 func htmlSafety(s *scene) {
-	ed := s.editor
+	caller := s.editor
 	const evil = `"><script>evil()</script>`
 	// What callers send comes back as data of JSON, never as anything else.
-	for _, p := range []string{
+	for _, text := range []string{
 		"/events?search=" + url.QueryEscape(evil), "/events?start_date=" + url.QueryEscape(evil), "/tags?slug=" + url.QueryEscape(evil),
 		"/events/by-slug/" + url.PathEscape(evil), "/" + url.PathEscape(evil), "/events?categories=" + url.QueryEscape(evil), "?namespace=" + url.QueryEscape(evil),
 	} {
 		for _, accept := range []string{"application/json", "application/problem+json", "text/html"} {
-			got := s.nobody.with("Accept", accept).get(p).head("X-Content-Type-Options", "nosniff")
+			got := s.nobody.with("Accept", accept).get(text).head("X-Content-Type-Options", "nosniff")
 			if media := got.header.Get("Content-Type"); !strings.HasPrefix(media, "application/") || !strings.Contains(media, "json") {
 				s.t.Errorf("%s: Content-Type %s", got.request, media)
 			}
@@ -367,36 +367,36 @@ func htmlSafety(s *scene) {
 		}
 	}
 	// Tags of entities are texts, in names too.
-	ed.event("&lt;script&gt;evil()&lt;/script&gt; "+newWord(), nil).lacks("<script>evil")
-	ed.create("organizers", obj{"organizer": newWord(), "phone": "<img src=x onerror=evil()>1"}).field("phone", "1")
-	ed.post("/venues", obj{"venue": newWord(), "website": `https://a.example/"onclick="evil()`}).bad("website")
+	caller.event("&lt;script&gt;evil()&lt;/script&gt; "+newWord(), nil).lacks("<script>evil")
+	caller.create("organizers", obj{"organizer": newWord(), "phone": "<img src=x onerror=evil()>1"}).field("phone", "1")
+	caller.post("/venues", obj{"venue": newWord(), "website": `https://a.example/"onclick="evil()`}).bad("website")
 }
 
 func sparse(s *scene) {
-	ed := s.editor
-	w := newWord()
-	made := ed.event(w, obj{"venue": obj{"venue": w}})
+	caller := s.editor
+	text := newWord()
+	made := caller.event(text, obj{"venue": obj{"venue": text}})
 	path := made.path()
-	s.nobody.read(path+"?_fields=id,title,+venue").keys("", "id", "title", "venue").field("title", w).having("venue.json_ld")
+	s.nobody.read(path+"?_fields=id,title,+venue").keys("", "id", "title", "venue").field("title", text).having("venue.json_ld")
 	s.nobody.read(path+"?_fields[]=json_ld&_fields[]=slug&_fields[]=nothing").keys("", "json_ld", "slug")
 	s.nobody.read(path+"?_fields=nothing").field("", obj{})
 	s.nobody.read(path+"?_fields=venue.id").field("", obj{}) // top-level names only
-	got := s.nobody.list("events", "search", w, "_fields", "slug,id").keys("", "events", "rest_url", "total", "total_pages")
-	got.field("events", list{obj{"slug": w, "id": made.id()}})
-	if !strings.HasSuffix(got.str("rest_url"), "&search="+w+"&_fields=slug%2Cid") {
+	got := s.nobody.list("events", "search", text, "_fields", "slug,id").keys("", "events", "rest_url", "total", "total_pages")
+	got.field("events", list{obj{"slug": text, "id": made.id()}})
+	if !strings.HasSuffix(got.str("rest_url"), "&search="+text+"&_fields=slug%2Cid") {
 		s.t.Errorf("rest_url %s", got.str("rest_url"))
 	}
 	for _, collection := range []string{"venues", "tags", "categories", "organizers"} {
 		if collection == "venues" {
-			s.nobody.list(collection, "search", w, "_fields", "venue").field("venues", list{obj{"venue": w}})
+			s.nobody.list(collection, "search", text, "_fields", "venue").field("venues", list{obj{"venue": text}})
 			continue
 		}
-		term := ed.add(collection, w)
-		s.nobody.list(collection, "search", w, "hide_empty", "0", "_fields", nameField(collection)).field(collection, list{obj{nameField(collection): w}})
-		s.nobody.read(term.path()+"?_fields=slug").field("", obj{"slug": w})
+		term := caller.add(collection, text)
+		s.nobody.list(collection, "search", text, "hide_empty", "0", "_fields", nameField(collection)).field(collection, list{obj{nameField(collection): text}})
+		s.nobody.read(term.path()+"?_fields=slug").field("", obj{"slug": text})
 	}
 	// Answers to writes stay whole.
-	ed.update(path+"?_fields=id", nil).having("title", "slug")
+	caller.update(path+"?_fields=id", nil).having("title", "slug")
 }
 
 // hostileFields: what one client asks for is never the answer to another.

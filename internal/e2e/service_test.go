@@ -212,11 +212,11 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *world.Clock) pa
 // read reads the documentation.
 func (s *service) read(t *testing.T) world.Documentation {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+root+"/doc", http.NoBody)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+root+"/doc", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := s.client.Do(r)
+	res, err := s.client.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,10 +243,10 @@ type gate struct {
 }
 
 // Write writes a batch once the gate is open.
-func (g *gate) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
+func (g *gate) Write(ctx context.Context, batch readmodel.Batch) ([]error, error) {
 	g.held.Lock()
 	defer g.held.Unlock()
-	return g.Index.Write(ctx, b)
+	return g.Index.Write(ctx, batch)
 }
 
 func (g *gate) hold() (release func()) {

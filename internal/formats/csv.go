@@ -9,39 +9,39 @@ import (
 )
 
 // csvCells returns the columns and the cells of an event in turns.
-func csvCells(e *Event) []string {
+func csvCells(event *Event) []string {
 	var venue Venue
-	if len(e.Venues) > 0 {
-		venue = e.Venues[0]
+	if len(event.Venues) > 0 {
+		venue = event.Venues[0]
 	}
 	var latitude, longitude string
-	if lat, lng, ok := e.Point(); ok {
+	if lat, lng, ok := event.Point(); ok {
 		latitude, longitude = decimal(lat), decimal(lng)
 	}
 	return []string{
-		"id", e.ID.String(),
-		"uid", e.UID,
-		"title", e.Title,
-		"start_date", e.Start.String(),
-		"end_date", e.End.String(),
-		"timezone", e.Zone.Name,
-		"all_day", fmt.Sprint(e.flag(e.AllDay, "")),
-		"utc_start_date", e.UTCStart.String(),
-		"utc_end_date", e.UTCEnd.String(),
-		"status", string(e.Status),
-		"event_status", string(e.EventStatus),
-		"url", e.URL,
-		"website", e.Website,
-		"cost", e.Cost,
-		"cost_values", strings.Join(e.CostValues, "; "),
-		"ticketed", fmt.Sprint(e.flag(e.Ticketed, "")),
-		"featured", fmt.Sprint(e.flag(e.Featured, "")),
-		"categories", joinAll("; ", e.Categories, (*Term).name),
-		"category_ids", joinAll(" ", e.Categories, (*Term).id),
-		"tags", joinAll("; ", e.Tags, (*Term).name),
-		"tag_ids", joinAll(" ", e.Tags, (*Term).id),
-		"venues", joinAll("; ", e.Venues, (*Venue).name),
-		"venue_ids", joinAll(" ", e.Venues, (*Venue).id),
+		"id", event.ID.String(),
+		"uid", event.UID,
+		"title", event.Title,
+		"start_date", event.Start.String(),
+		"end_date", event.End.String(),
+		"timezone", event.Zone.Name,
+		"all_day", fmt.Sprint(event.flag(event.AllDay, "")),
+		"utc_start_date", event.UTCStart.String(),
+		"utc_end_date", event.UTCEnd.String(),
+		"status", string(event.Status),
+		"event_status", string(event.EventStatus),
+		"url", event.URL,
+		"website", event.Website,
+		"cost", event.Cost,
+		"cost_values", strings.Join(event.CostValues, "; "),
+		"ticketed", fmt.Sprint(event.flag(event.Ticketed, "")),
+		"featured", fmt.Sprint(event.flag(event.Featured, "")),
+		"categories", joinAll("; ", event.Categories, (*Term).name),
+		"category_ids", joinAll(" ", event.Categories, (*Term).id),
+		"tags", joinAll("; ", event.Tags, (*Term).name),
+		"tag_ids", joinAll(" ", event.Tags, (*Term).id),
+		"venues", joinAll("; ", event.Venues, (*Venue).name),
+		"venue_ids", joinAll(" ", event.Venues, (*Venue).id),
 		"address", venue.Address,
 		"city", venue.City,
 		"stateprovince", venue.StateProvince,
@@ -49,15 +49,15 @@ func csvCells(e *Event) []string {
 		"country", venue.Country,
 		"geo_lat", latitude,
 		"geo_lng", longitude,
-		"organizers", joinAll("; ", e.Organizers, (*Organizer).name),
-		"organizer_ids", joinAll(" ", e.Organizers, (*Organizer).id),
-		"excerpt", e.plainExcerpt(),
-		"description", e.plainDescription(),
-		"image", e.Image,
-		"language", e.Lang.String(),
-		"languages", joinAll("; ", e.Langs, func(l *calendar.Lang) any { return *l }),
-		"date_utc", e.Date.String(),
-		"modified_utc", e.Modified.String(),
+		"organizers", joinAll("; ", event.Organizers, (*Organizer).name),
+		"organizer_ids", joinAll(" ", event.Organizers, (*Organizer).id),
+		"excerpt", event.plainExcerpt(),
+		"description", event.plainDescription(),
+		"image", event.Image,
+		"language", event.Lang.String(),
+		"languages", joinAll("; ", event.Langs, func(lang *calendar.Lang) any { return *lang }),
+		"date_utc", event.Date.String(),
+		"modified_utc", event.Modified.String(),
 	}
 }
 
@@ -82,23 +82,23 @@ var csvFormat = Format{
 }
 
 // CSV writes RFC 4180 with a header row.
-func CSV(f *Feed) Writer { return &csvWriter{f: f} }
+func CSV(feed *Feed) Writer { return &csvWriter{f: feed} }
 
 type csvWriter struct{ f *Feed }
 
-func (w *csvWriter) Begin(b []byte) []byte {
+func (w *csvWriter) Begin(data []byte) []byte {
 	if w.f.BOM {
-		b = append(b, "\uFEFF"...)
+		data = append(data, "\uFEFF"...)
 	}
-	return w.row(b, &Event{}, 0)
+	return w.row(data, &Event{}, 0)
 }
 
-func (w *csvWriter) Item(b []byte, e *Event) []byte { return w.row(b, e, 1) }
+func (w *csvWriter) Item(data []byte, event *Event) []byte { return w.row(data, event, 1) }
 
 // row writes the columns that were picked, or the first one where there are none of them:
 // their names (0) or their cells (1).
-func (w *csvWriter) row(b []byte, e *Event, part int) []byte {
-	cells := csvCells(e)
+func (w *csvWriter) row(data []byte, event *Event, part int) []byte {
+	cells := csvCells(event)
 	var row []byte
 	for i := 0; i < len(cells); i += 2 {
 		if column := cells[i]; w.f.Columns == nil || slices.Contains(w.f.Columns, column) {
@@ -110,37 +110,37 @@ func (w *csvWriter) row(b []byte, e *Event, part int) []byte {
 	if row == nil {
 		row = []byte("," + cells[part])
 	}
-	return append(append(b, row[1:]...), "\r\n"...)
+	return append(append(data, row[1:]...), "\r\n"...)
 }
 
-func (w *csvWriter) End(b []byte) []byte { return b }
+func (w *csvWriter) End(data []byte) []byte { return data }
 
 // AppendCell writes a cell. Guarded, what a spreadsheet takes for a formula gets an
 // apostrophe in front: at the beginning of the cell, and behind a semicolon or a tab, where
 // many of them split.
-func AppendCell(b []byte, cell string, guarded bool) []byte {
+func AppendCell(data []byte, cell string, guarded bool) []byte {
 	quoted := strings.ContainsAny(cell, ",;\"\r\n\t") || cell != strings.Trim(cell, " ")
 	if quoted {
-		b = append(b, '"')
+		data = append(data, '"')
 	}
 	var before byte
 	for i, c := range []byte(cell) {
 		if guarded && strings.IndexByte("=+-@", c) >= 0 && (i == 0 || before == ';' || before == '\t') || guarded && i == 0 && (c == '\t' || c == '\r') {
-			b = append(b, '\'')
+			data = append(data, '\'')
 		}
 		switch {
 		case c == '"':
-			b = append(b, '"', '"')
+			data = append(data, '"', '"')
 		case c == '\n' && before == '\r': // a line break is CRLF
 		case c == '\n' || c == '\r':
-			b = append(b, '\r', '\n')
+			data = append(data, '\r', '\n')
 		default:
-			b = append(b, c)
+			data = append(data, c)
 		}
 		before = c
 	}
 	if quoted {
-		b = append(b, '"')
+		data = append(data, '"')
 	}
-	return b
+	return data
 }

@@ -52,9 +52,9 @@ var All = []*Format{&JSON, &icsFormat, &rssFormat, &atomFormat, &jsonFeedFormat,
 
 // Names returns the names of the formats for which of returns true.
 func Names(of func(*Format) bool) (names []string) {
-	for _, f := range All {
-		if of(f) {
-			names = append(names, f.Name)
+	for _, format := range All {
+		if of(format) {
+			names = append(names, format.Name)
 		}
 	}
 	return names
@@ -174,11 +174,11 @@ type Writer interface {
 
 // plainTitle returns the title as calendar programs and feed readers show it: it says that
 // the event does not take place.
-func (e *Event) plainTitle(l calendar.Lang) string {
+func (e *Event) plainTitle(lang calendar.Lang) string {
 	if e.EventStatus == calendar.EventScheduled {
 		return e.Title
 	}
-	return texts.Messages.In("feed.title."+string(e.EventStatus), l, e.Title)
+	return texts.Messages.In("feed.title."+string(e.EventStatus), lang, e.Title)
 }
 
 // epoch stands in feeds for a moment that there is not.
@@ -217,32 +217,32 @@ func (e *Event) PlaceLine() string {
 	if len(e.Venues) == 0 {
 		return ""
 	}
-	v := &e.Venues[0]
-	return joined(", ", v.Name, v.Address, v.City, v.StateProvince, v.Zip, v.Country)
+	venue := &e.Venues[0]
+	return joined(", ", venue.Name, venue.Address, venue.City, venue.StateProvince, venue.Zip, venue.Country)
 }
 
 // joined joins the parts that are not empty; one that equals the one before it counts once.
 func joined(by string, parts ...string) string {
-	var b strings.Builder
+	var builder strings.Builder
 	last := ""
-	for _, p := range parts {
-		if p == "" || p == last {
+	for _, text := range parts {
+		if text == "" || text == last {
 			continue
 		}
 		if last != "" {
-			b.WriteString(by)
+			builder.WriteString(by)
 		}
-		b.WriteString(p)
-		last = p
+		builder.WriteString(text)
+		last = text
 	}
-	return b.String()
+	return builder.String()
 }
 
 // Point returns the coordinates of the first visible venue that has any.
 func (e *Event) Point() (lat, lng float64, ok bool) {
 	for i := range e.Venues {
-		if v := &e.Venues[i]; v.HasPoint {
-			return v.Lat, v.Lng, true
+		if venue := &e.Venues[i]; venue.HasPoint {
+			return venue.Lat, venue.Lng, true
 		}
 	}
 	return 0, 0, false
@@ -250,14 +250,14 @@ func (e *Event) Point() (lat, lng float64, ok bool) {
 
 // Instant returns a wall clock with its offset, which follows from the same moment in UTC:
 // YYYY-MM-DDTHH:MM:SS±HH:MM.
-func Instant(w, utc calendar.Wall) string {
-	return time.Unix(int64(utc), 0).In(time.FixedZone("", int(w-utc))).Format("2006-01-02T15:04:05-07:00")
+func Instant(wall, utc calendar.Wall) string {
+	return time.Unix(int64(utc), 0).In(time.FixedZone("", int(wall-utc))).Format("2006-01-02T15:04:05-07:00")
 }
 
 // decimal returns a number without an exponent.
 func decimal(f float64) string { return string(appendFloat(nil, f)) }
 
-func appendFloat(b []byte, f float64) []byte { return strconv.AppendFloat(b, f, 'f', -1, 64) }
+func appendFloat(data []byte, f float64) []byte { return strconv.AppendFloat(data, f, 'f', -1, 64) }
 
 // plainDescription returns the description as text with the targets of its links.
 func (e *Event) plainDescription() string {

@@ -24,20 +24,20 @@ var store = uuid.MustParse("6f0c3f0a-6f0c-4f0a-8f0c-3f0a6f0c3f0a")
 
 func zoneOf(tb testing.TB, name string) calendar.Zone {
 	tb.Helper()
-	z, ok := calendar.ParseZone(name)
+	zone, ok := calendar.ParseZone(name)
 	if !ok {
 		tb.Fatalf("no zone %s", name)
 	}
-	return z
+	return zone
 }
 
-func wallOf(tb testing.TB, s string) calendar.Wall {
+func wallOf(tb testing.TB, text string) calendar.Wall {
 	tb.Helper()
-	w, err := calendar.ParseWall(s)
+	wall, err := calendar.ParseWall(text)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return w
+	return wall
 }
 
 // timesOf gives times by their wall clocks.
@@ -78,26 +78,26 @@ func concert(tb testing.TB) *Event {
 
 func feedOf(tb testing.TB, events ...*Event) *Feed {
 	tb.Helper()
-	f := &Feed{
+	feed := &Feed{
 		Title: "Events & more", Calendar: "Events", Root: "https://calendar.example.org/api/calendar/events/v1", Home: "https://calendar.example.org/",
 		Self: "https://calendar.example.org/api/calendar/events/v1/events.ics?search=a%26b", ID: "urn:uuid:" + UID(store, "/events"),
 		Lang: calendar.LangEN, Modified: time.Date(2026, 3, 6, 1, 2, 3, 0, time.UTC), Refresh: time.Hour, Site: time.UTC,
 		Now: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), Total: len(events),
 	}
-	for _, e := range events {
-		f.Zones.Add(&e.Times)
+	for _, event := range events {
+		feed.Zones.Add(&event.Times)
 	}
-	return f
+	return feed
 }
 
 // write writes a feed, in pieces as it is sent.
-func write(w Writer, events ...*Event) string {
+func write(writer Writer, events ...*Event) string {
 	var out bytes.Buffer
-	out.Write(w.Begin(nil))
-	for _, e := range events {
-		out.Write(w.Item(make([]byte, 0, 8), e))
+	out.Write(writer.Begin(nil))
+	for _, event := range events {
+		out.Write(writer.Item(make([]byte, 0, 8), event))
 	}
-	out.Write(w.End(nil))
+	out.Write(writer.End(nil))
 	return out.String()
 }
 
@@ -132,9 +132,9 @@ func readICS(tb testing.TB, ics string) (*golang.Calendar, *emersion.Calendar) {
 // LISTINGS 8.10, 8.11
 func TestICSOfAnEvent(t *testing.T) {
 	t.Parallel()
-	e := concert(t)
-	e.Title += "\n" + strings.Repeat("音", 60)
-	ics := write(ICS(feedOf(t, e)), e)
+	event := concert(t)
+	event.Title += "\n" + strings.Repeat("音", 60)
+	ics := write(ICS(feedOf(t, event)), event)
 	got := lines(t, ics)
 	from, to := 0, 0
 	for i, line := range got {
@@ -147,12 +147,12 @@ func TestICSOfAnEvent(t *testing.T) {
 	}
 	golden.Compare(t, "concert.ics", strings.Join(slices.Concat(got[:13], got[from:to+1]), "\n"))
 	one, two := readICS(t, ics)
-	if got := one.Events()[0].GetProperty(golang.ComponentPropertySummary).Value; got != e.Title {
-		t.Errorf("golang-ical reads the title %q, want %q", got, e.Title)
+	if got := one.Events()[0].GetProperty(golang.ComponentPropertySummary).Value; got != event.Title {
+		t.Errorf("golang-ical reads the title %q, want %q", got, event.Title)
 	}
 	summary, err := two.Events()[0].Props.Text(emersion.PropSummary)
-	if err != nil || summary != e.Title {
-		t.Errorf("go-ical reads the title %q, %v, want %q", summary, err, e.Title)
+	if err != nil || summary != event.Title {
+		t.Errorf("go-ical reads the title %q, %v, want %q", summary, err, event.Title)
 	}
 	if names, err := two.Events()[0].Props.Get(emersion.PropCategories).TextList(); err != nil || len(names) != 3 || names[0] != "Music, old" {
 		t.Errorf("categories %q, %v", names, err)
@@ -162,10 +162,10 @@ func TestICSOfAnEvent(t *testing.T) {
 // A place that has a point is one for Apple, too, and its texts are quoted.
 func TestICSOfAPlace(t *testing.T) {
 	t.Parallel()
-	e := concert(t)
-	e.Venues = []Venue{{ID: 1, Name: `The "Old" Hall`, City: "Rome", Country: "Rome", Lat: -0.0000001, Lng: 12.5, HasPoint: true}}
-	e.Organizers, e.Image = []Organizer{{Name: "A"}}, "https://img.example/a.tiff"
-	all := strings.Join(lines(t, write(ICS(feedOf(t, e)), e)), "\n")
+	event := concert(t)
+	event.Venues = []Venue{{ID: 1, Name: `The "Old" Hall`, City: "Rome", Country: "Rome", Lat: -0.0000001, Lng: 12.5, HasPoint: true}}
+	event.Organizers, event.Image = []Organizer{{Name: "A"}}, "https://img.example/a.tiff"
+	all := strings.Join(lines(t, write(ICS(feedOf(t, event)), event)), "\n")
 	for _, want := range []string{
 		`X-APPLE-STRUCTURED-LOCATION;VALUE=URI;X-ADDRESS="The 'Old' Hall, Rome";X-TITLE="The 'Old' Hall":geo:0,12.5`,
 		"GEO:0;12.5", "CONTACT:A", "ATTACH:https://img.example/a.tiff", `LOCATION:The "Old" Hall\, Rome`,
@@ -203,9 +203,9 @@ func TestICSTimes(t *testing.T) {
 		{"local mean time", timesOf(t, "Europe/Amsterdam", "1850-05-10 09:00:00", "1850-05-10 10:00:00"), []string{"DTSTART:18500510T084230Z", "DTEND:18500510T094230Z"}},
 		{"all-day", allDay, []string{"DTSTART;VALUE=DATE:20261231", "DTEND;VALUE=DATE:20270101"}},
 	} {
-		e := concert(t)
-		e.Times = tc.times
-		ics := write(ICS(feedOf(t, e)), e)
+		event := concert(t)
+		event.Times = tc.times
+		ics := write(ICS(feedOf(t, event)), event)
 		var got []string
 		inEvent := false
 		for _, line := range lines(t, ics) {
@@ -234,12 +234,12 @@ func TestICSTimes(t *testing.T) {
 // LISTINGS 8.15
 func TestICSTombstones(t *testing.T) {
 	t.Parallel()
-	f := feedOf(t)
-	f.Lang = calendar.LangFR
-	stone := Tombstone{Times: timesOf(t, "Asia/Tokyo", "2026-05-10 09:00:00", "2026-05-10 10:00:00"), ID: 9, UID: UID(store, "9"), Version: 4, Touched: f.Modified}
-	f.Zones.Add(&stone.Times)
-	f.Tombstones = []Tombstone{stone}
-	got := strings.Join(lines(t, write(ICS(f))), " ")
+	feed := feedOf(t)
+	feed.Lang = calendar.LangFR
+	stone := Tombstone{Times: timesOf(t, "Asia/Tokyo", "2026-05-10 09:00:00", "2026-05-10 10:00:00"), ID: 9, UID: UID(store, "9"), Version: 4, Touched: feed.Modified}
+	feed.Zones.Add(&stone.Times)
+	feed.Tombstones = []Tombstone{stone}
+	got := strings.Join(lines(t, write(ICS(feed))), " ")
 	want := " BEGIN:VEVENT UID:" + stone.UID + " DTSTAMP:20260306T010203Z LAST-MODIFIED:20260306T010203Z SEQUENCE:4 DTSTART;TZID=Asia/Tokyo:20260510T090000" +
 		" DTEND;TZID=Asia/Tokyo:20260510T100000 SUMMARY:Annulé STATUS:CANCELLED TRANSP:TRANSPARENT X-DAYBOOK-WITHDRAWN:TRUE END:VEVENT END:VCALENDAR"
 	if !strings.HasSuffix(got, want) {
@@ -250,13 +250,13 @@ func TestICSTombstones(t *testing.T) {
 // LISTINGS 8.17: readers of feeds get out of RSS and Atom what went in.
 func TestFeedsAreRead(t *testing.T) {
 	t.Parallel()
-	e := concert(t)
-	plain := e.Title + "]]>"
-	e.Title += "\x01\uFFFE]]>" // what XML cannot hold
-	bare := &Event{Times: e.Times, ID: 5, UID: UID(store, "5"), Title: "Bare", Blanked: true, Date: calendar.NoWall, Touched: e.Touched, URL: "https://x.example/", RestURL: "https://x.example/5", Lang: calendar.LangCN}
+	event := concert(t)
+	plain := event.Title + "]]>"
+	event.Title += "\x01\uFFFE]]>" // what XML cannot hold
+	bare := &Event{Times: event.Times, ID: 5, UID: UID(store, "5"), Title: "Bare", Blanked: true, Date: calendar.NoWall, Touched: event.Touched, URL: "https://x.example/", RestURL: "https://x.example/5", Lang: calendar.LangCN}
 	for name, w := range map[string]func(*Feed) Writer{"rss": RSS, "atom": Atom} {
-		f := feedOf(t, e, bare)
-		text := write(w(f), e, bare)
+		f := feedOf(t, event, bare)
+		text := write(w(f), event, bare)
 		feed, err := gofeed.NewParser().ParseString(text)
 		if err != nil || len(feed.Items) != 2 {
 			t.Fatalf("%s: %v\n%s", name, err, text)
@@ -264,7 +264,7 @@ func TestFeedsAreRead(t *testing.T) {
 		item := feed.Items[0]
 		extension := func(space, key string) string { return item.Extensions[space][key][0].Value }
 		got := []string{feed.Title, feed.Link, feed.FeedLink, item.GUID, item.Title, item.Link, fmt.Sprint(item.PublishedParsed.Unix()), extension("ev", "startdate"), extension("georss", "point"), extension("ev", "organizer")}
-		want := []string{f.Title, f.Home, f.Self, "urn:uuid:" + e.UID, plain, e.URL, fmt.Sprint(int64(e.Date)), "2026-07-04T18:30:00-04:00", "42.3601234567 -71.0589", "Friends"}
+		want := []string{f.Title, f.Home, f.Self, "urn:uuid:" + event.UID, plain, event.URL, fmt.Sprint(int64(event.Date)), "2026-07-04T18:30:00-04:00", "42.3601234567 -71.0589", "Friends"}
 		if name == "rss" { // of Atom the reader has terms, and gives updated for published
 			got, want = append(got, item.Categories...), append(want, "Music, old", "Jazz & blues", "Open air")
 			if feed.Items[1].PublishedParsed != nil {
@@ -289,8 +289,8 @@ func TestGeoJSONOfVenues(t *testing.T) {
 		events = append(events, first)
 	}
 	events = append(events, &Event{Times: first.Times, ID: 2, Venues: []Venue{at(8, true), at(9, true)}}, &Event{Times: first.Times, ID: 3, Venues: []Venue{at(3, false)}})
-	f := feedOf(t, events...)
-	f.Venues = true
+	feed := feedOf(t, events...)
+	feed.Venues = true
 	var got struct {
 		Features []struct {
 			ID         int
@@ -302,7 +302,7 @@ func TestGeoJSONOfVenues(t *testing.T) {
 		}
 		Total, Unplaced int
 	}
-	text := write(GeoJSON(f), events...)
+	text := write(GeoJSON(feed), events...)
 	if err := json.Unmarshal([]byte(text), &got); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
@@ -325,9 +325,9 @@ func TestGeoJSONOfVenues(t *testing.T) {
 // language of the feed; those that programs read have a field for it (LISTINGS 1).
 func TestEventStatus(t *testing.T) {
 	t.Parallel()
-	e := concert(t)
-	f := feedOf(t, e)
-	e.Title = "Title {2}"
+	event := concert(t)
+	feed := feedOf(t, event)
+	event.Title = "Title {2}"
 	for _, tc := range []struct {
 		lang          calendar.Lang
 		is            calendar.EventStatus
@@ -341,12 +341,12 @@ func TestEventStatus(t *testing.T) {
 		{calendar.LangFR, calendar.EventCancelled, calendar.StatusDraft, "Annulé\u00a0: ", "TENTATIVE\r\nCLASS:PUBLIC"},
 		{calendar.LangCN, calendar.EventCancelled, calendar.StatusPublish, "已取消：", "CANCELLED\r\nCLASS:PUBLIC"},
 	} {
-		f.Lang, e.EventStatus, e.Status = tc.lang, tc.is, tc.status
-		titled, field := tc.prefix+e.Title, `"event_status":"`+string(tc.is)+`"`
+		feed.Lang, event.EventStatus, event.Status = tc.lang, tc.is, tc.status
+		titled, field := tc.prefix+event.Title, `"event_status":"`+string(tc.is)+`"`
 		for text, want := range map[string][2]string{
-			write(ICS(f), e): {"\r\nSUMMARY:" + titled + "\r\n", "\r\nSTATUS:" + tc.inICS + "\r\n"}, write(RSS(f), e): {"<title>" + titled + "</title>"},
-			write(Atom(f), e): {`<title type="text">` + titled + "</title>"}, write(JSONFeed(f), e): {`"title":"` + titled + `"`, field}, write(GeoJSON(f), e): {`"title":"Title {2}"`, field},
-			write(CSV(f), e): {",Title {2},", "," + string(tc.status) + "," + string(tc.is) + ","}, string(e.Entry(nil, tc.lang, "", "")): {`"title":"` + titled + `"`},
+			write(ICS(feed), event): {"\r\nSUMMARY:" + titled + "\r\n", "\r\nSTATUS:" + tc.inICS + "\r\n"}, write(RSS(feed), event): {"<title>" + titled + "</title>"},
+			write(Atom(feed), event): {`<title type="text">` + titled + "</title>"}, write(JSONFeed(feed), event): {`"title":"` + titled + `"`, field}, write(GeoJSON(feed), event): {`"title":"Title {2}"`, field},
+			write(CSV(feed), event): {",Title {2},", "," + string(tc.status) + "," + string(tc.is) + ","}, string(event.Entry(nil, tc.lang, "", "")): {`"title":"` + titled + `"`},
 		} {
 			if !strings.Contains(text, want[0]) || !strings.Contains(text, want[1]) {
 				t.Errorf("%s, %s in %s: no %q in %s", tc.is, tc.status, tc.lang, want, text)
@@ -358,22 +358,22 @@ func TestEventStatus(t *testing.T) {
 // LISTINGS 8.20: cells that a spreadsheet would compute are marked, unless they are to be raw.
 func TestCSV(t *testing.T) {
 	t.Parallel()
-	e := concert(t)
-	e.Title, e.Cost, e.Categories = "a;=1+1;b=2", "-5; 2", []Term{{1, "a", "-x"}, {2, "b", "+y"}}
-	e.Description, e.Venues[0].Zip = "<table><tr><td>@a</td><td>=b</td><td>-c</td></tr></table>", "@1"
-	f := feedOf(t, e)
+	event := concert(t)
+	event.Title, event.Cost, event.Categories = "a;=1+1;b=2", "-5; 2", []Term{{1, "a", "-x"}, {2, "b", "+y"}}
+	event.Description, event.Venues[0].Zip = "<table><tr><td>@a</td><td>=b</td><td>-c</td></tr></table>", "@1"
+	feed := feedOf(t, event)
 	written := func(want string, columns ...string) {
 		t.Helper()
-		f.Columns = columns
-		if got := write(CSV(f), e); got != want {
+		feed.Columns = columns
+		if got := write(CSV(feed), event); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 	written("title,cost,categories,zip,description\r\n\"a;'=1+1;b=2\",\"'-5; 2\",\"'-x; +y\",'@1,\"'@a\t'=b\t'-c\"\r\n", "title", "cost", "categories", "description", "zip")
-	f.Raw = true
+	feed.Raw = true
 	written("title,cost,categories,description\r\n\"a;=1+1;b=2\",\"-5; 2\",\"-x; +y\",\"@a\t=b\t-c\"\r\n", "title", "cost", "categories", "description")
 	written("id\r\n412\r\n", "nonsense")
-	f.BOM = true
+	feed.BOM = true
 	written("\uFEFFtitle,cost\r\n\"a;=1+1;b=2\",\"-5; 2\"\r\n", "cost", "title", "nonsense")
 }
 
@@ -393,23 +393,23 @@ func TestUID(t *testing.T) {
 // blanked, in every format.
 func TestFormatsGolden(t *testing.T) {
 	t.Parallel()
-	e := concert(t)
-	bare := &Event{Times: e.Times, ID: 5, UID: UID(store, "5"), Title: "Bare", Blanked: true, Date: calendar.NoWall, Modified: calendar.NoWall, Status: "publish", EventStatus: "scheduled", URL: "https://x.example/", RestURL: "https://x.example/5", Langs: []calendar.Lang{calendar.LangCN}}
-	f := feedOf(t, e, bare)
-	f.Next = f.Self + "&page=2"
+	event := concert(t)
+	bare := &Event{Times: event.Times, ID: 5, UID: UID(store, "5"), Title: "Bare", Blanked: true, Date: calendar.NoWall, Modified: calendar.NoWall, Status: "publish", EventStatus: "scheduled", URL: "https://x.example/", RestURL: "https://x.example/5", Langs: []calendar.Lang{calendar.LangCN}}
+	feed := feedOf(t, event, bare)
+	feed.Next = feed.Self + "&page=2"
 	for name, w := range map[string]func(*Feed) Writer{"jsonfeed": JSONFeed, "geojson": GeoJSON, "csv": CSV} {
-		text := write(w(f), e, bare)
+		text := write(w(feed), event, bare)
 		if name != "csv" {
-			var b bytes.Buffer
-			if err := json.Indent(&b, []byte(text), "", " "); err != nil {
+			var buffer bytes.Buffer
+			if err := json.Indent(&buffer, []byte(text), "", " "); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
-			text = b.String()
+			text = buffer.String()
 		}
 		golden.Compare(t, "concert."+name, text)
 	}
-	f.Single = true
-	if text := write(GeoJSON(f), e); !strings.HasPrefix(text, `{"type":"Feature",`) {
+	feed.Single = true
+	if text := write(GeoJSON(feed), event); !strings.HasPrefix(text, `{"type":"Feature",`) {
 		t.Errorf("single: %s", text)
 	}
 }

@@ -29,93 +29,93 @@ var icsFormat = Format{
 }
 
 // ICS writes iCalendar (RFC 5545, 7986, 9253).
-func ICS(f *Feed) Writer { return &icsWriter{f: f} }
+func ICS(feed *Feed) Writer { return &icsWriter{f: feed} }
 
 type icsWriter struct {
 	f    *Feed
 	line []byte // the one that is folded
 }
 
-func (w *icsWriter) Begin(b []byte) []byte {
-	f := w.f
-	b = append(b, "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//daybook//events//EN\r\nCALSCALE:GREGORIAN\r\n"...)
-	if !f.Single {
-		title, refresh := escaped(f.Title), Duration(f.Refresh)
-		b = w.lines(b, "NAME:", title, "X-WR-CALNAME:", title, "X-WR-TIMEZONE:", escaped(f.Site.String()), "URL:", f.Home,
-			"LAST-MODIFIED:", stamp(f.modified()), "REFRESH-INTERVAL;VALUE=DURATION:", refresh, "X-PUBLISHED-TTL:", refresh,
-			"SOURCE;VALUE=URI:", f.Self)
+func (w *icsWriter) Begin(data []byte) []byte {
+	feed := w.f
+	data = append(data, "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//daybook//events//EN\r\nCALSCALE:GREGORIAN\r\n"...)
+	if !feed.Single {
+		title, refresh := escaped(feed.Title), Duration(feed.Refresh)
+		data = w.lines(data, "NAME:", title, "X-WR-CALNAME:", title, "X-WR-TIMEZONE:", escaped(feed.Site.String()), "URL:", feed.Home,
+			"LAST-MODIFIED:", stamp(feed.modified()), "REFRESH-INTERVAL;VALUE=DURATION:", refresh, "X-PUBLISHED-TTL:", refresh,
+			"SOURCE;VALUE=URI:", feed.Self)
 	}
-	return f.Zones.append(b)
+	return feed.Zones.append(data)
 }
 
 // Item writes a VEVENT.
-func (w *icsWriter) Item(b []byte, e *Event) []byte {
-	b = w.head(b, e.UID, e.Touched, e.Version)
-	if e.Date != calendar.NoWall {
-		b = w.lines(b, "CREATED:", stamp(e.Date.UTC()))
+func (w *icsWriter) Item(data []byte, event *Event) []byte {
+	data = w.head(data, event.UID, event.Touched, event.Version)
+	if event.Date != calendar.NoWall {
+		data = w.lines(data, "CREATED:", stamp(event.Date.UTC()))
 	}
-	b = w.times(b, &e.Times)
-	about := e.plainDescription()
+	data = w.times(data, &event.Times)
+	about := event.plainDescription()
 	if about == "" {
-		about = e.plainExcerpt()
+		about = event.plainExcerpt()
 	}
-	place := e.PlaceLine()
-	b = w.lines(b, "SUMMARY:", escaped(e.plainTitle(w.f.Lang)), "DESCRIPTION:", escaped(about))
-	if e.Description != "" {
-		b = w.lines(b, "X-ALT-DESC;FMTTYPE=text/html:<html><body>", escaped(e.Description)+"</body></html>")
+	place := event.PlaceLine()
+	data = w.lines(data, "SUMMARY:", escaped(event.plainTitle(w.f.Lang)), "DESCRIPTION:", escaped(about))
+	if event.Description != "" {
+		data = w.lines(data, "X-ALT-DESC;FMTTYPE=text/html:<html><body>", escaped(event.Description)+"</body></html>")
 	}
-	b = w.lines(b, "LOCATION:", escaped(place))
-	if lat, lng, ok := e.Point(); ok {
-		b = w.lines(b, "GEO:", degrees(lat)+";"+degrees(lng))
+	data = w.lines(data, "LOCATION:", escaped(place))
+	if lat, lng, ok := event.Point(); ok {
+		data = w.lines(data, "GEO:", degrees(lat)+";"+degrees(lng))
 	}
-	if len(e.Venues) > 0 && e.Venues[0].HasPoint {
-		v := &e.Venues[0]
-		b = w.lines(b, "X-APPLE-STRUCTURED-LOCATION;VALUE=URI;X-ADDRESS=", quoted(place)+";X-TITLE="+quoted(v.Name)+":geo:"+degrees(v.Lat)+","+degrees(v.Lng))
+	if len(event.Venues) > 0 && event.Venues[0].HasPoint {
+		venue := &event.Venues[0]
+		data = w.lines(data, "X-APPLE-STRUCTURED-LOCATION;VALUE=URI;X-ADDRESS=", quoted(place)+";X-TITLE="+quoted(venue.Name)+":geo:"+degrees(venue.Lat)+","+degrees(venue.Lng))
 	}
-	b = w.organizers(b, e.Organizers)
-	terms := joinAll(",", slices.Concat(e.Categories, e.Tags), func(t *Term) any { return escaped(t.Name) })
-	b = w.lines(b, "CATEGORIES:", terms, "URL:", e.URL)
-	if e.Image != "" {
+	data = w.organizers(data, event.Organizers)
+	terms := joinAll(",", slices.Concat(event.Categories, event.Tags), func(t *Term) any { return escaped(t.Name) })
+	data = w.lines(data, "CATEGORIES:", terms, "URL:", event.URL)
+	if event.Image != "" {
 		media := ":"
-		if t := imageTypes[Extension(e.Image)]; t != "" {
+		if t := imageTypes[Extension(event.Image)]; t != "" {
 			media = ";FMTTYPE=image/" + t + ":"
 		}
-		b = w.lines(b, "IMAGE;VALUE=URI;DISPLAY=BADGE"+media, e.Image, "ATTACH"+media, e.Image)
+		data = w.lines(data, "IMAGE;VALUE=URI;DISPLAY=BADGE"+media, event.Image, "ATTACH"+media, event.Image)
 	}
 	class, transparency := "PUBLIC", "OPAQUE"
-	if e.Status == calendar.StatusPrivate {
+	if event.Status == calendar.StatusPrivate {
 		class = "PRIVATE"
 	}
-	if e.AllDay {
+	if event.AllDay {
 		transparency = "TRANSPARENT"
 	}
-	return w.lines(b, "LINK;VALUE=URI;LINKREL=related:", e.Website, "LINK;VALUE=URI;LINKREL=alternate;FMTTYPE=application/json:", e.RestURL,
-		"RELATED-TO;RELTYPE=PARENT:", e.Parent, "STATUS:", statusOf(e), "CLASS:", class, "TRANSP:", transparency, "X-COST:", escaped(e.Cost),
+	return w.lines(data, "LINK;VALUE=URI;LINKREL=related:", event.Website, "LINK;VALUE=URI;LINKREL=alternate;FMTTYPE=application/json:", event.RestURL,
+		"RELATED-TO;RELTYPE=PARENT:", event.Parent, "STATUS:", statusOf(event), "CLASS:", class, "TRANSP:", transparency, "X-COST:", escaped(event.Cost),
 		"END:", "VEVENT")
 }
 
-func (w *icsWriter) End(b []byte) []byte {
+func (w *icsWriter) End(data []byte) []byte {
 	cancelled := escaped(texts.Messages.In("feed.cancelled", w.f.Lang))
 	for i := range w.f.Tombstones {
 		t := &w.f.Tombstones[i]
-		b = w.times(w.head(b, t.UID, t.Touched, t.Version), &t.Times)
-		b = w.lines(b, "SUMMARY:", cancelled, "STATUS:", "CANCELLED", "TRANSP:", "TRANSPARENT", "X-DAYBOOK-WITHDRAWN:", "TRUE", "END:", "VEVENT")
+		data = w.times(w.head(data, t.UID, t.Touched, t.Version), &t.Times)
+		data = w.lines(data, "SUMMARY:", cancelled, "STATUS:", "CANCELLED", "TRANSP:", "TRANSPARENT", "X-DAYBOOK-WITHDRAWN:", "TRUE", "END:", "VEVENT")
 	}
-	return append(b, "END:VCALENDAR\r\n"...)
+	return append(data, "END:VCALENDAR\r\n"...)
 }
 
 // head begins a VEVENT.
-func (w *icsWriter) head(b []byte, uid string, touched time.Time, version int64) []byte {
-	return w.lines(b, "BEGIN:", "VEVENT", "UID:", uid, "DTSTAMP:", stamp(touched), "LAST-MODIFIED:", stamp(touched),
+func (w *icsWriter) head(data []byte, uid string, touched time.Time, version int64) []byte {
+	return w.lines(data, "BEGIN:", "VEVENT", "UID:", uid, "DTSTAMP:", stamp(touched), "LAST-MODIFIED:", stamp(touched),
 		"SEQUENCE:", strconv.FormatInt(version, 10))
 }
 
-func statusOf(e *Event) string {
-	unpublished := e.Status == calendar.StatusFuture || e.Status == calendar.StatusDraft || e.Status == calendar.StatusPending
+func statusOf(event *Event) string {
+	unpublished := event.Status == calendar.StatusFuture || event.Status == calendar.StatusDraft || event.Status == calendar.StatusPending
 	switch {
-	case unpublished, e.Status != calendar.StatusTrash && e.EventStatus == calendar.EventPostponed:
+	case unpublished, event.Status != calendar.StatusTrash && event.EventStatus == calendar.EventPostponed:
 		return "TENTATIVE"
-	case e.Status == calendar.StatusTrash, e.EventStatus == calendar.EventCancelled:
+	case event.Status == calendar.StatusTrash, event.EventStatus == calendar.EventCancelled:
 		return "CANCELLED"
 	default:
 		return "CONFIRMED"
@@ -123,7 +123,7 @@ func statusOf(e *Event) string {
 }
 
 // times writes DTSTART and DTEND.
-func (w *icsWriter) times(b []byte, t *Times) []byte {
+func (w *icsWriter) times(data []byte, t *Times) []byte {
 	parameter, start, end := ":", stamp(t.UTCStart.UTC()), stamp(t.UTCEnd.UTC())
 	switch {
 	case t.AllDay:
@@ -131,29 +131,29 @@ func (w *icsWriter) times(b []byte, t *Times) []byte {
 	case t.zoned():
 		parameter, start, end = ";TZID="+t.Zone.Name+":", clock(t.Start), clock(t.End)
 	}
-	b = w.lines(b, "DTSTART"+parameter, start)
+	data = w.lines(data, "DTSTART"+parameter, start)
 	if t.AllDay || t.UTCEnd != t.UTCStart {
-		b = w.lines(b, "DTEND"+parameter, end)
+		data = w.lines(data, "DTEND"+parameter, end)
 	}
-	return b
+	return data
 }
 
 func clock(at calendar.Wall) string { return at.UTC().Format(clockLayout) }
 func stamp(at time.Time) string     { return at.UTC().Format(stampLayout) }
 
 // organizers writes the first one that has an e-mail as ORGANIZER, and the others.
-func (w *icsWriter) organizers(b []byte, list []Organizer) []byte {
-	host := slices.IndexFunc(list, func(o Organizer) bool { return o.Email != "" })
+func (w *icsWriter) organizers(data []byte, list []Organizer) []byte {
+	host := slices.IndexFunc(list, func(organizer Organizer) bool { return organizer.Email != "" })
 	if host >= 0 {
-		b = w.lines(b, "ORGANIZER;CN=", quoted(list[host].Name)+":mailto:"+list[host].Email)
+		data = w.lines(data, "ORGANIZER;CN=", quoted(list[host].Name)+":mailto:"+list[host].Email)
 	}
 	for i := range list {
-		if o := &list[i]; i != host {
-			parts := slices.DeleteFunc([]string{o.Name, o.Phone, o.Email, o.Website}, func(s string) bool { return s == "" })
-			b = w.lines(b, "CONTACT:", escaped(strings.Join(parts, ", ")))
+		if organizer := &list[i]; i != host {
+			parts := slices.DeleteFunc([]string{organizer.Name, organizer.Phone, organizer.Email, organizer.Website}, func(text string) bool { return text == "" })
+			data = w.lines(data, "CONTACT:", escaped(strings.Join(parts, ", ")))
 		}
 	}
-	return b
+	return data
 }
 
 // imageTypes are the media types of images by the ending of their URL.
@@ -163,7 +163,7 @@ var imageTypes = map[string]string{
 
 // lines writes lines: what they begin with and values in turns, without those whose value is
 // empty. One that is too long is cut between characters, and goes on behind a space.
-func (w *icsWriter) lines(b []byte, namesAndValues ...string) []byte {
+func (w *icsWriter) lines(data []byte, namesAndValues ...string) []byte {
 	for pair := range slices.Chunk(namesAndValues, 2) {
 		if pair[1] == "" {
 			continue
@@ -174,14 +174,14 @@ func (w *icsWriter) lines(b []byte, namesAndValues ...string) []byte {
 			for n < len(line) && !utf8.RuneStart(line[n]) {
 				n--
 			}
-			b = append(append(b, line[:n]...), "\r\n"...)
+			data = append(append(data, line[:n]...), "\r\n"...)
 			if line = line[n:]; len(line) == 0 {
 				break
 			}
-			b = append(b, ' ')
+			data = append(data, ' ')
 		}
 	}
-	return b
+	return data
 }
 
 // textEscapes are those of text values (RFC 5545, 3.3.11); of control characters tabs alone stay.
@@ -189,7 +189,7 @@ var textEscapes = strings.NewReplacer(append(
 	[]string{`\`, `\\`, ";", `\;`, ",", `\,`, "\r\n", `\n`, "\n", `\n`, "\r", `\n`}, without(0xA0, "\t")...,
 )...)
 
-func escaped(s string) string { return textEscapes.Replace(strings.ToValidUTF8(s, "\uFFFD")) }
+func escaped(text string) string { return textEscapes.Replace(strings.ToValidUTF8(text, "\uFFFD")) }
 
 // without returns the pairs of a Replacer that drops the control characters below end, but
 // for some.
@@ -203,7 +203,7 @@ func without(end rune, some string) (pairs []string) {
 }
 
 // quoted returns a text as the value of a parameter.
-func quoted(s string) string {
+func quoted(text string) string {
 	return `"` + strings.Map(func(r rune) rune {
 		switch {
 		case r == '"':
@@ -212,7 +212,7 @@ func quoted(s string) string {
 			return -1
 		}
 		return r
-	}, s) + `"`
+	}, text) + `"`
 }
 
 // degrees returns a coordinate with up to six decimals.
@@ -222,25 +222,25 @@ func degrees(d float64) string {
 }
 
 // Duration gives a duration of whole seconds as ISO 8601 has it: PT1H, P1DT30M.
-func Duration(d time.Duration) string {
-	n := int64(d / time.Second)
+func Duration(duration time.Duration) string {
+	n := int64(duration / time.Second)
 	parts := [...]struct {
 		seconds int64
 		unit    byte
 	}{{daySeconds, 'D'}, {3600, 'H'}, {60, 'M'}, {1, 'S'}}
-	b := []byte{'P'}
+	data := []byte{'P'}
 	clock := false
 	for i, p := range parts {
 		k := n / p.seconds
 		n %= p.seconds
-		if k == 0 && (p.unit != 'S' || len(b) > 1) {
+		if k == 0 && (p.unit != 'S' || len(data) > 1) {
 			continue
 		}
 		if i > 0 && !clock {
 			clock = true
-			b = append(b, 'T')
+			data = append(data, 'T')
 		}
-		b = append(strconv.AppendInt(b, k, 10), p.unit)
+		data = append(strconv.AppendInt(data, k, 10), p.unit)
 	}
-	return string(b)
+	return string(data)
 }

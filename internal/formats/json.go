@@ -17,56 +17,56 @@ var jsonFeedFormat = Format{
 }
 
 // JSONFeed writes JSON Feed 1.1.
-func JSONFeed(f *Feed) Writer { return &jsonFeed{f: f} }
+func JSONFeed(feed *Feed) Writer { return &jsonFeed{f: feed} }
 
 type jsonFeed struct {
 	f *Feed
 	n int // items so far
 }
 
-func (w *jsonFeed) Begin(b []byte) []byte {
-	f := w.f
-	b = AppendJSON(b, Object{
-		"version", "https://jsonfeed.org/version/1.1", "title", f.Title, "home_page_url", f.Home, "feed_url", f.Self,
-		"next_url", Filled(f.Next), "language", f.Lang.Tag(),
+func (w *jsonFeed) Begin(data []byte) []byte {
+	feed := w.f
+	data = AppendJSON(data, Object{
+		"version", "https://jsonfeed.org/version/1.1", "title", feed.Title, "home_page_url", feed.Home, "feed_url", feed.Self,
+		"next_url", Filled(feed.Next), "language", feed.Lang.Tag(),
 		"_daybook",
-		Object{"about", f.Root + "/doc", "total", f.Total, "", json.RawMessage(f.Facets)},
+		Object{"about", feed.Root + "/doc", "total", feed.Total, "", json.RawMessage(feed.Facets)},
 	})
-	return append(b[:len(b)-1], `,"items":[`...)
+	return append(data[:len(data)-1], `,"items":[`...)
 }
 
-func (w *jsonFeed) Item(b []byte, e *Event) []byte {
-	b = AppendComma(b, w.n)
+func (w *jsonFeed) Item(data []byte, event *Event) []byte {
+	data = AppendComma(data, w.n)
 	w.n++
 	published := ""
-	if e.Date != calendar.NoWall {
-		published = moment(e.Date.UTC())
+	if event.Date != calendar.NoWall {
+		published = moment(event.Date.UTC())
 	}
 	var point List
-	if lat, lng, ok := e.Point(); ok {
+	if lat, lng, ok := event.Point(); ok {
 		point = List{lng, lat}
 	}
-	return AppendJSON(b, Object{
-		"id", "urn:uuid:" + e.UID, "url", e.URL, "external_url", Filled(e.Website),
-		"title", e.plainTitle(w.f.Lang), "content_html", e.Description, "summary", Filled(htmltext.PlainText(e.Excerpt)),
-		"image", Filled(e.Image), "date_published", Filled(published), "date_modified", moment(e.Touched),
-		"authors", ListOf(e.Organizers, func(o *Organizer) any { return Object{"name", o.Name, "url", o.URL} }),
-		"tags", ListOf(slices.Concat(e.Categories, e.Tags), func(t *Term) any { return t.Name }),
-		"language", e.Lang.Tag(),
+	return AppendJSON(data, Object{
+		"id", "urn:uuid:" + event.UID, "url", event.URL, "external_url", Filled(event.Website),
+		"title", event.plainTitle(w.f.Lang), "content_html", event.Description, "summary", Filled(htmltext.PlainText(event.Excerpt)),
+		"image", Filled(event.Image), "date_published", Filled(published), "date_modified", moment(event.Touched),
+		"authors", ListOf(event.Organizers, func(organizer *Organizer) any { return Object{"name", organizer.Name, "url", organizer.URL} }),
+		"tags", ListOf(slices.Concat(event.Categories, event.Tags), func(t *Term) any { return t.Name }),
+		"language", event.Lang.Tag(),
 		"_daybook",
 		Object{
-			"event_id", e.ID, "start", e.start(), "end", e.end(), "timezone", e.Zone.Name, "all_day", e.AllDay,
-			"status", string(e.Status), "event_status", string(e.EventStatus), "cost", Filled(e.Cost), "location", Filled(e.PlaceLine()),
+			"event_id", event.ID, "start", event.start(), "end", event.end(), "timezone", event.Zone.Name, "all_day", event.AllDay,
+			"status", string(event.Status), "event_status", string(event.EventStatus), "cost", Filled(event.Cost), "location", Filled(event.PlaceLine()),
 			"geo", point,
-			"categories", ListOf(e.Categories, (*Term).id), "tags", ListOf(e.Tags, (*Term).id),
-			"venues", ListOf(e.Venues, (*Venue).id), "organizers", ListOf(e.Organizers, (*Organizer).id),
-			"ticketed", e.flag(e.Ticketed, Filled("")), "featured", e.flag(e.Featured, Filled("")),
-			"distance", e.distance(), "rest_url", e.RestURL, "", json.RawMessage(e.More),
+			"categories", ListOf(event.Categories, (*Term).id), "tags", ListOf(event.Tags, (*Term).id),
+			"venues", ListOf(event.Venues, (*Venue).id), "organizers", ListOf(event.Organizers, (*Organizer).id),
+			"ticketed", event.flag(event.Ticketed, Filled("")), "featured", event.flag(event.Featured, Filled("")),
+			"distance", event.distance(), "rest_url", event.RestURL, "", json.RawMessage(event.More),
 		},
 	})
 }
 
-func (w *jsonFeed) End(b []byte) []byte { return append(b, "]}"...) }
+func (w *jsonFeed) End(data []byte) []byte { return append(data, "]}"...) }
 
 func (t *Times) start() string { return Instant(t.Start, t.UTCStart) }
 func (t *Times) end() string   { return Instant(t.End, t.UTCEnd) }
@@ -87,8 +87,8 @@ func (e *Event) distance() json.RawMessage {
 }
 
 // AppendKm writes metres as kilometres with three decimals.
-func AppendKm(b []byte, metres int64) []byte {
-	return fmt.Appendf(b, "%d.%03d", metres/1000, metres%1000)
+func AppendKm(data []byte, metres int64) []byte {
+	return fmt.Appendf(data, "%d.%03d", metres/1000, metres%1000)
 }
 
 // moment writes a moment in UTC with Z.
@@ -101,11 +101,11 @@ var geoJSONFormat = Format{
 
 // GeoJSON writes GeoJSON (RFC 7946): a feature for each event or, with Venues, for each
 // venue.
-func GeoJSON(f *Feed) Writer {
-	if f.Venues {
-		return &venuesWriter{f: f, at: map[calendar.ID]int{}}
+func GeoJSON(feed *Feed) Writer {
+	if feed.Venues {
+		return &venuesWriter{f: feed, at: map[calendar.ID]int{}}
 	}
-	return &geoWriter{f: f}
+	return &geoWriter{f: feed}
 }
 
 type geoWriter struct {
@@ -115,49 +115,49 @@ type geoWriter struct {
 
 const collectionHead = `{"type":"FeatureCollection","features":[`
 
-func (w *geoWriter) Begin(b []byte) []byte {
+func (w *geoWriter) Begin(data []byte) []byte {
 	if w.f.Single {
-		return b
+		return data
 	}
-	return append(b, collectionHead...)
+	return append(data, collectionHead...)
 }
 
-func (w *geoWriter) Item(b []byte, e *Event) []byte {
-	b = AppendComma(b, w.n)
+func (w *geoWriter) Item(data []byte, event *Event) []byte {
+	data = AppendComma(data, w.n)
 	w.n++
 	var geometry, venue, image any
-	if lat, lng, ok := e.Point(); ok {
+	if lat, lng, ok := event.Point(); ok {
 		geometry = pointAt(lat, lng)
 	}
-	if len(e.Venues) > 0 {
-		v := &e.Venues[0]
+	if len(event.Venues) > 0 {
+		v := &event.Venues[0]
 		venue = Object{"id", v.ID, "venue", Filled(v.Name), "address", Filled(v.Address), "city", Filled(v.City), "country", Filled(v.Country)}
 	}
-	if e.Image != "" {
-		image = e.Image
+	if event.Image != "" {
+		image = event.Image
 	}
-	return appendFeature(b, e.ID, geometry, Object{
-		"id", e.ID, "uid", e.UID, "title", e.Title, "url", e.URL, "rest_url", e.RestURL,
-		"start", e.start(), "end", e.end(), "timezone", e.Zone.Name, "all_day", e.AllDay,
-		"status", string(e.Status), "event_status", string(e.EventStatus), "cost", e.Cost, "categories", slugs(e.Categories), "tags", slugs(e.Tags),
-		"venue", venue, "organizers", Whole(ListOf(e.Organizers, (*Organizer).name)), "image", image,
-		"featured", e.flag(e.Featured, nil), "ticketed", e.flag(e.Ticketed, nil), "distance", e.distance(), "", json.RawMessage(e.More),
+	return appendFeature(data, event.ID, geometry, Object{
+		"id", event.ID, "uid", event.UID, "title", event.Title, "url", event.URL, "rest_url", event.RestURL,
+		"start", event.start(), "end", event.end(), "timezone", event.Zone.Name, "all_day", event.AllDay,
+		"status", string(event.Status), "event_status", string(event.EventStatus), "cost", event.Cost, "categories", slugs(event.Categories), "tags", slugs(event.Tags),
+		"venue", venue, "organizers", Whole(ListOf(event.Organizers, (*Organizer).name)), "image", image,
+		"featured", event.flag(event.Featured, nil), "ticketed", event.flag(event.Ticketed, nil), "distance", event.distance(), "", json.RawMessage(event.More),
 	})
 }
 
-func appendFeature(b []byte, id calendar.ID, geometry any, properties Object) []byte {
-	return AppendJSON(b, Object{"type", "Feature", "id", id, "geometry", geometry, "properties", properties})
+func appendFeature(data []byte, id calendar.ID, geometry any, properties Object) []byte {
+	return AppendJSON(data, Object{"type", "Feature", "id", id, "geometry", geometry, "properties", properties})
 }
 
 func pointAt(lat, lng float64) Object { return Object{"type", "Point", "coordinates", List{lng, lat}} }
 
 func slugs(terms []Term) List { return Whole(ListOf(terms, func(t *Term) any { return t.Slug })) }
 
-func (w *geoWriter) End(b []byte) []byte {
+func (w *geoWriter) End(data []byte) []byte {
 	if w.f.Single {
-		return b
+		return data
 	}
-	return fmt.Appendf(b, `],"total":%d}`, w.f.Total)
+	return fmt.Appendf(data, `],"total":%d}`, w.f.Total)
 }
 
 // venueEvents is how many events of a venue are given.
@@ -178,10 +178,10 @@ type place struct {
 	events []byte // the first ones, as elements of an array
 }
 
-func (w *venuesWriter) Begin(b []byte) []byte { return append(b, collectionHead...) }
+func (w *venuesWriter) Begin(data []byte) []byte { return append(data, collectionHead...) }
 
-func (w *venuesWriter) Item(b []byte, e *Event) []byte {
-	venues := slices.DeleteFunc(slices.Clone(e.Venues), func(v Venue) bool { return !v.HasPoint })
+func (w *venuesWriter) Item(data []byte, event *Event) []byte {
+	venues := slices.DeleteFunc(slices.Clone(event.Venues), func(v Venue) bool { return !v.HasPoint })
 	slices.SortFunc(venues, func(x, y Venue) int { return cmp.Compare(x.ID, y.ID) })
 	if len(venues) == 0 {
 		w.unplaced++
@@ -194,35 +194,35 @@ func (w *venuesWriter) Item(b []byte, e *Event) []byte {
 		}
 		if p := &w.places[at]; p.count < venueEvents {
 			p.events = AppendJSON(AppendComma(p.events, p.count), Object{
-				"id", e.ID, "title", e.Title, "url", e.URL, "start", e.start(), "end", e.end(), "all_day", e.AllDay,
+				"id", event.ID, "title", event.Title, "url", event.URL, "start", event.start(), "end", event.end(), "all_day", event.AllDay,
 			})
 		}
 		w.places[at].count++
 	}
-	return b
+	return data
 }
 
-func (w *venuesWriter) End(b []byte) []byte {
+func (w *venuesWriter) End(data []byte) []byte {
 	for i := range w.places {
-		p := &w.places[i]
-		b = appendFeature(AppendComma(b, i), p.ID, pointAt(p.Lat, p.Lng), Object{
-			"id", p.ID, "venue", p.Name, "url", p.URL, "address", p.Address, "city", p.City, "country", p.Country,
-			"count", p.count, "events", json.RawMessage("[" + string(p.events) + "]"),
+		place := &w.places[i]
+		data = appendFeature(AppendComma(data, i), place.ID, pointAt(place.Lat, place.Lng), Object{
+			"id", place.ID, "venue", place.Name, "url", place.URL, "address", place.Address, "city", place.City, "country", place.Country,
+			"count", place.count, "events", json.RawMessage("[" + string(place.events) + "]"),
 		})
 	}
-	return fmt.Appendf(b, `],"total":%d,"unplaced":%d}`, w.f.Total, w.unplaced)
+	return fmt.Appendf(data, `],"total":%d,"unplaced":%d}`, w.f.Total, w.unplaced)
 }
 
 // Entry is an element of the array of a calendar widget (LISTINGS 1.13). start and end
 // are its texts.
-func (e *Event) Entry(b []byte, l calendar.Lang, start, end string) []byte {
+func (e *Event) Entry(data []byte, lang calendar.Lang, start, end string) []byte {
 	classes := ListOf(e.Categories, func(t *Term) any { return "category-" + t.Slug })
 	if e.Featured {
 		classes = append(classes, "featured")
 	}
-	return AppendJSON(b, Object{
-		"id", e.ID.String(), "title", e.plainTitle(l), "start", start, "end", end, "allDay", e.AllDay, "url", e.URL,
-		"resourceIds", Whole(ListOf(e.Venues, func(v *Venue) any { return v.ID.String() })), "classNames", Whole(classes),
+	return AppendJSON(data, Object{
+		"id", e.ID.String(), "title", e.plainTitle(lang), "start", start, "end", end, "allDay", e.AllDay, "url", e.URL,
+		"resourceIds", Whole(ListOf(e.Venues, func(venue *Venue) any { return venue.ID.String() })), "classNames", Whole(classes),
 		"extendedProps",
 		Object{
 			"timezone", e.Zone.Name, "status", string(e.Status), "location", e.PlaceLine(), "excerpt", htmltext.PlainText(e.Excerpt),

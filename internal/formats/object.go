@@ -38,73 +38,73 @@ func Whole(list List) List { return append(List{}, list...) }
 var jsonText = canonjson.NewEscapes(nil)
 
 // AppendString appends a JSON string.
-func AppendString(b []byte, s string) []byte {
-	return append(canonjson.AppendText(append(b, '"'), s, jsonText), '"')
+func AppendString(data []byte, text string) []byte {
+	return append(canonjson.AppendText(append(data, '"'), text, jsonText), '"')
 }
 
 // AppendJSON appends a value of one of the types that answers are made of; null for others.
 // Unlike encoding/json it allocates nothing.
-func AppendJSON(b []byte, value any) []byte {
+func AppendJSON(data []byte, value any) []byte {
 	switch v := value.(type) {
 	case Object:
 		if v == nil {
-			return b
+			return data
 		}
-		from := len(b)
-		if b = AppendMembers(b, v); len(b) == from {
-			return append(b, "{}"...)
+		from := len(data)
+		if data = AppendMembers(data, v); len(data) == from {
+			return append(data, "{}"...)
 		}
-		b[from] = '{' // instead of the first comma
-		return append(b, '}')
+		data[from] = '{' // instead of the first comma
+		return append(data, '}')
 	case List:
 		if v == nil {
-			return b
+			return data
 		}
-		b = append(b, '[')
+		data = append(data, '[')
 		for i, element := range v {
-			b = AppendJSON(AppendComma(b, i), element)
+			data = AppendJSON(AppendComma(data, i), element)
 		}
-		return append(b, ']')
+		return append(data, ']')
 	case Filled:
 		if v == "" {
-			return b
+			return data
 		}
-		return AppendString(b, string(v))
+		return AppendString(data, string(v))
 	case string:
-		return AppendString(b, v)
+		return AppendString(data, v)
 	case json.RawMessage:
-		return append(b, v...)
+		return append(data, v...)
 	case calendar.ID:
-		return strconv.AppendInt(b, int64(v), 10)
+		return strconv.AppendInt(data, int64(v), 10)
 	case int:
-		return strconv.AppendInt(b, int64(v), 10)
+		return strconv.AppendInt(data, int64(v), 10)
 	case float64:
-		return appendFloat(b, v)
+		return appendFloat(data, v)
 	case bool:
-		return strconv.AppendBool(b, v)
+		return strconv.AppendBool(data, v)
 	}
-	return append(b, "null"...)
+	return append(data, "null"...)
 }
 
 // AppendMembers appends the members of an object, each after a comma.
-func AppendMembers(b []byte, members Object) []byte {
+func AppendMembers(data []byte, members Object) []byte {
 	for i := 0; i < len(members); i += 2 {
-		member := len(b)
+		member := len(data)
 		if name, _ := members[i].(string); name != "" {
-			b = append(AppendString(append(b, ','), name), ':')
+			data = append(AppendString(append(data, ','), name), ':')
 		}
-		value := len(b)
-		if b = AppendJSON(b, members[i+1]); len(b) == value {
-			b = b[:member]
+		value := len(data)
+		if data = AppendJSON(data, members[i+1]); len(data) == value {
+			data = data[:member]
 		}
 	}
-	return b
+	return data
 }
 
 // AppendComma appends the comma in front of all elements but the first, which is number 0.
-func AppendComma(b []byte, i int) []byte {
+func AppendComma(data []byte, i int) []byte {
 	if i > 0 {
-		b = append(b, ',')
+		data = append(data, ',')
 	}
-	return b
+	return data
 }

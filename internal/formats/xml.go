@@ -23,51 +23,51 @@ var rssFormat = Format{
 const rssType = "application/rss+xml"
 
 // RSS writes RSS 2.0.
-func RSS(f *Feed) Writer { return &rssWriter{f: f} }
+func RSS(feed *Feed) Writer { return &rssWriter{f: feed} }
 
 type rssWriter struct{ f *Feed }
 
-func (w *rssWriter) Begin(b []byte) []byte {
-	f := w.f
-	b = append(b, xmlHead+`<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom" xmlns:dc="http://purl.org/dc/elements/1.1/"`+
+func (w *rssWriter) Begin(data []byte) []byte {
+	feed := w.f
+	data = append(data, xmlHead+`<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom" xmlns:dc="http://purl.org/dc/elements/1.1/"`+
 		` xmlns:content="http://purl.org/rss/1.0/modules/content/"`+xmlSpaces+"><channel>"...)
-	b = elements(b, "title", f.Title, "link", f.Home, "description", f.Title, "language", f.Lang.Tag(),
-		"lastBuildDate", f.modified().Format(http.TimeFormat), "generator", "daybook", "ttl", strconv.Itoa(int(f.Refresh/time.Minute)))
-	return links(b, "atom:link", "self", rssType, f.Self, "next", rssType, f.Next)
+	data = elements(data, "title", feed.Title, "link", feed.Home, "description", feed.Title, "language", feed.Lang.Tag(),
+		"lastBuildDate", feed.modified().Format(http.TimeFormat), "generator", "daybook", "ttl", strconv.Itoa(int(feed.Refresh/time.Minute)))
+	return links(data, "atom:link", "self", rssType, feed.Self, "next", rssType, feed.Next)
 }
 
-func (w *rssWriter) Item(b []byte, e *Event) []byte {
-	b = elements(append(b, "\n<item>"...), "title", e.plainTitle(w.f.Lang), "link", e.URL)
-	b = append(append(append(b, `<guid isPermaLink="false">urn:uuid:`...), e.UID...), "</guid>"...)
-	if e.Date != calendar.NoWall {
-		b = elements(b, "pubDate", e.Date.UTC().Format(http.TimeFormat))
+func (w *rssWriter) Item(data []byte, event *Event) []byte {
+	data = elements(append(data, "\n<item>"...), "title", event.plainTitle(w.f.Lang), "link", event.URL)
+	data = append(append(append(data, `<guid isPermaLink="false">urn:uuid:`...), event.UID...), "</guid>"...)
+	if event.Date != calendar.NoWall {
+		data = elements(data, "pubDate", event.Date.UTC().Format(http.TimeFormat))
 	}
-	b = elements(b, "description", cmp.Or(e.Excerpt, e.Description))
-	b = filledElements(b, "content:encoded", e.Description)
-	for _, t := range slices.Concat(e.Categories, e.Tags) {
-		b = elements(b, "category", t.Name)
+	data = elements(data, "description", cmp.Or(event.Excerpt, event.Description))
+	data = filledElements(data, "content:encoded", event.Description)
+	for _, t := range slices.Concat(event.Categories, event.Tags) {
+		data = elements(data, "category", t.Name)
 	}
-	for i := range e.Organizers {
-		b = elements(b, "dc:creator", e.Organizers[i].Name)
+	for i := range event.Organizers {
+		data = elements(data, "dc:creator", event.Organizers[i].Name)
 	}
-	return append(extensions(b, e), "</item>"...)
+	return append(extensions(data, event), "</item>"...)
 }
 
-func (w *rssWriter) End(b []byte) []byte { return append(b, "</channel></rss>\n"...) }
+func (w *rssWriter) End(data []byte) []byte { return append(data, "</channel></rss>\n"...) }
 
 // extensions writes what RSS and Atom say alike: image, times, place.
-func extensions(b []byte, e *Event) []byte {
-	if e.Image != "" {
-		b = emptyElement(b, "media:content", "medium", "image", "url", e.Image)
+func extensions(data []byte, event *Event) []byte {
+	if event.Image != "" {
+		data = emptyElement(data, "media:content", "medium", "image", "url", event.Image)
 	}
 	var host, point string
-	if len(e.Organizers) > 0 {
-		host = e.Organizers[0].Name
+	if len(event.Organizers) > 0 {
+		host = event.Organizers[0].Name
 	}
-	if lat, lng, ok := e.Point(); ok {
+	if lat, lng, ok := event.Point(); ok {
 		point = decimal(lat) + " " + decimal(lng)
 	}
-	return filledElements(b, "ev:startdate", e.start(), "ev:enddate", e.end(), "ev:location", e.PlaceLine(), "ev:organizer", host, "georss:point", point)
+	return filledElements(data, "ev:startdate", event.start(), "ev:enddate", event.end(), "ev:location", event.PlaceLine(), "ev:organizer", host, "georss:point", point)
 }
 
 var atomFormat = Format{
@@ -75,94 +75,94 @@ var atomFormat = Format{
 }
 
 // Atom writes Atom (RFC 4287).
-func Atom(f *Feed) Writer { return &atomWriter{f: f} }
+func Atom(feed *Feed) Writer { return &atomWriter{f: feed} }
 
 type atomWriter struct{ f *Feed }
 
 const atomType = "application/atom+xml"
 
-func (w *atomWriter) Begin(b []byte) []byte {
-	f := w.f
-	b = append(b, xmlHead+`<feed xmlns="http://www.w3.org/2005/Atom"`+xmlSpaces...)
-	b = append(attributes(b, "xml:lang", f.Lang.Tag()), '>')
-	b = elements(b, "id", f.ID, "title", f.Title, "updated", moment(f.modified()))
-	b = links(b, "link", "self", atomType, f.Self, "alternate", "text/html", f.Home, "next", atomType, f.Next, "previous", atomType, f.Previous)
-	b = append(elements(b, "generator", "daybook"), "<author>"...)
-	return append(elements(b, "name", f.Calendar), "</author>"...)
+func (w *atomWriter) Begin(data []byte) []byte {
+	feed := w.f
+	data = append(data, xmlHead+`<feed xmlns="http://www.w3.org/2005/Atom"`+xmlSpaces...)
+	data = append(attributes(data, "xml:lang", feed.Lang.Tag()), '>')
+	data = elements(data, "id", feed.ID, "title", feed.Title, "updated", moment(feed.modified()))
+	data = links(data, "link", "self", atomType, feed.Self, "alternate", "text/html", feed.Home, "next", atomType, feed.Next, "previous", atomType, feed.Previous)
+	data = append(elements(data, "generator", "daybook"), "<author>"...)
+	return append(elements(data, "name", feed.Calendar), "</author>"...)
 }
 
-func (w *atomWriter) Item(b []byte, e *Event) []byte {
-	b = elements(append(b, "\n<entry>"...), "id", "urn:uuid:"+e.UID)
-	b = append(appendXML(append(b, `<title type="text">`...), e.plainTitle(w.f.Lang)), "</title>"...)
-	b = elements(b, "updated", moment(e.Touched))
-	if e.Date != calendar.NoWall {
-		b = elements(b, "published", moment(e.Date.UTC()))
+func (w *atomWriter) Item(data []byte, event *Event) []byte {
+	data = elements(append(data, "\n<entry>"...), "id", "urn:uuid:"+event.UID)
+	data = append(appendXML(append(data, `<title type="text">`...), event.plainTitle(w.f.Lang)), "</title>"...)
+	data = elements(data, "updated", moment(event.Touched))
+	if event.Date != calendar.NoWall {
+		data = elements(data, "published", moment(event.Date.UTC()))
 	}
-	b = links(b, "link", "alternate", "text/html", e.URL, "alternate", "application/json", e.RestURL,
-		"alternate", "text/calendar", e.RestURL+".ics", "related", "", e.Website)
-	if e.Excerpt != "" {
-		b = append(appendXML(append(b, `<summary type="html">`...), e.Excerpt), "</summary>"...)
+	data = links(data, "link", "alternate", "text/html", event.URL, "alternate", "application/json", event.RestURL,
+		"alternate", "text/calendar", event.RestURL+".ics", "related", "", event.Website)
+	if event.Excerpt != "" {
+		data = append(appendXML(append(data, `<summary type="html">`...), event.Excerpt), "</summary>"...)
 	}
-	b = append(appendXML(append(b, `<content type="html">`...), e.Description), "</content>"...)
-	for i := range e.Organizers {
-		o := &e.Organizers[i]
-		b = elements(append(b, "<author>"...), "name", o.Name)
-		b = append(filledElements(b, "uri", o.URL, "email", o.Email), "</author>"...)
+	data = append(appendXML(append(data, `<content type="html">`...), event.Description), "</content>"...)
+	for i := range event.Organizers {
+		organizer := &event.Organizers[i]
+		data = elements(append(data, "<author>"...), "name", organizer.Name)
+		data = append(filledElements(data, "uri", organizer.URL, "email", organizer.Email), "</author>"...)
 	}
-	for _, t := range e.Categories {
-		b = emptyElement(b, "category", "term", t.Slug, "label", t.Name, "scheme", w.f.Root+"/categories")
+	for _, t := range event.Categories {
+		data = emptyElement(data, "category", "term", t.Slug, "label", t.Name, "scheme", w.f.Root+"/categories")
 	}
-	for _, t := range e.Tags {
-		b = emptyElement(b, "category", "term", t.Slug, "label", t.Name, "scheme", w.f.Root+"/tags")
+	for _, t := range event.Tags {
+		data = emptyElement(data, "category", "term", t.Slug, "label", t.Name, "scheme", w.f.Root+"/tags")
 	}
-	return append(extensions(b, e), "</entry>"...)
+	return append(extensions(data, event), "</entry>"...)
 }
 
-func (w *atomWriter) End(b []byte) []byte { return append(b, "</feed>\n"...) }
+func (w *atomWriter) End(data []byte) []byte { return append(data, "</feed>\n"...) }
 
 // elements writes elements with a text: names and texts in turns.
-func elements(b []byte, namesAndTexts ...string) []byte {
+func elements(data []byte, namesAndTexts ...string) []byte {
 	for pair := range slices.Chunk(namesAndTexts, 2) {
-		b = appendXML(append(append(append(b, '<'), pair[0]...), '>'), pair[1])
-		b = append(append(append(b, "</"...), pair[0]...), '>')
+		data = appendXML(append(append(append(data, '<'), pair[0]...), '>'), pair[1])
+		data = append(append(append(data, "</"...), pair[0]...), '>')
 	}
-	return b
+	return data
 }
 
 // filledElements is elements without those whose text is empty.
-func filledElements(b []byte, namesAndTexts ...string) []byte {
+func filledElements(data []byte, namesAndTexts ...string) []byte {
 	for pair := range slices.Chunk(namesAndTexts, 2) {
 		if pair[1] != "" {
-			b = elements(b, pair...)
+			data = elements(data, pair...)
 		}
 	}
-	return b
+	return data
 }
 
 // links writes elements that link: relation, media type and URL in turns, without those
 // whose URL is empty.
-func links(b []byte, element string, relations ...string) []byte {
+func links(data []byte, element string, relations ...string) []byte {
 	for link := range slices.Chunk(relations, 3) {
 		if link[2] != "" {
-			b = emptyElement(b, element, "rel", link[0], "type", link[1], "href", link[2])
+			data = emptyElement(data, element, "rel", link[0], "type", link[1], "href", link[2])
 		}
 	}
-	return b
+	return data
 }
 
 // emptyElement writes an element without content: names and values of attributes in turns.
-func emptyElement(b []byte, name string, namesAndValues ...string) []byte {
-	return append(attributes(append(append(b, '<'), name...), namesAndValues...), "/>"...)
+func emptyElement(data []byte, name string, namesAndValues ...string) []byte {
+	return append(attributes(append(append(data, '<'), name...), namesAndValues...), "/>"...)
 }
 
 // attributes writes attributes, without those whose value is empty.
-func attributes(b []byte, namesAndValues ...string) []byte {
+func attributes(data []byte, namesAndValues ...string) []byte {
 	for pair := range slices.Chunk(namesAndValues, 2) {
 		if pair[1] != "" {
-			b = append(appendXML(append(append(append(b, ' '), pair[0]...), `="`...), pair[1]), '"')
+			data = append(appendXML(append(append(append(data, ' '), pair[0]...), `="`...), pair[1]), '"')
 		}
 	}
-	return b
+	return data
 }
 
 // xmlEscapes are those of content and attributes; characters that XML 1.0 forbids go. A reader
@@ -171,6 +171,6 @@ var xmlEscapes = strings.NewReplacer(append(
 	[]string{"&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "\r", "&#13;", "\uFFFE", "", "\uFFFF", ""}, without(' ', "\n\t")...,
 )...)
 
-func appendXML(b []byte, s string) []byte {
-	return append(b, xmlEscapes.Replace(strings.ToValidUTF8(s, "\uFFFD"))...)
+func appendXML(data []byte, text string) []byte {
+	return append(data, xmlEscapes.Replace(strings.ToValidUTF8(text, "\uFFFD"))...)
 }

@@ -39,12 +39,12 @@ func (z *Zones) AddSpan(zone calendar.Zone, start, end calendar.Wall) {
 }
 
 // AddSite takes the zone of the site, for a calendar that has nothing else.
-func (z *Zones) AddSite(l *time.Location, now time.Time) {
-	year := now.In(l).Year()
-	z.add(l.String(), l, year, year)
+func (z *Zones) AddSite(location *time.Location, now time.Time) {
+	year := now.In(location).Year()
+	z.add(location.String(), location, year, year)
 }
 
-func (z *Zones) add(name string, l *time.Location, first, last int) {
+func (z *Zones) add(name string, location *time.Location, first, last int) {
 	if *z == nil {
 		*z = Zones{}
 	}
@@ -52,18 +52,18 @@ func (z *Zones) add(name string, l *time.Location, first, last int) {
 		y.first, y.last = min(y.first, first), max(y.last, last)
 		return
 	}
-	(*z)[name] = &zoneYears{l, first, last}
+	(*z)[name] = &zoneYears{location, first, last}
 }
 
-func (z Zones) append(b []byte) []byte {
+func (z Zones) append(data []byte) []byte {
 	for _, name := range slices.Sorted(maps.Keys(z)) {
-		b = fmt.Appendf(b, "BEGIN:VTIMEZONE\r\nTZID:%s\r\n", name)
-		for _, p := range z[name].parts() {
-			b = p.append(b)
+		data = fmt.Appendf(data, "BEGIN:VTIMEZONE\r\nTZID:%s\r\n", name)
+		for _, part := range z[name].parts() {
+			data = part.append(data)
 		}
-		b = append(b, "END:VTIMEZONE\r\n"...)
+		data = append(data, "END:VTIMEZONE\r\n"...)
 	}
-	return b
+	return data
 }
 
 // part is a part of a VTIMEZONE: from a wall clock on an offset holds.
@@ -75,7 +75,7 @@ type part struct {
 	rule     string // "" for none
 }
 
-func (p *part) append(b []byte) []byte {
+func (p *part) append(data []byte) []byte {
 	kind, rule := "STANDARD", ""
 	if p.daylight {
 		kind = "DAYLIGHT"
@@ -83,7 +83,7 @@ func (p *part) append(b []byte) []byte {
 	if p.rule != "" {
 		rule = "RRULE:" + p.rule + "\r\n"
 	}
-	return fmt.Appendf(b, "BEGIN:%s\r\nDTSTART:%s\r\n%sTZOFFSETFROM:%s\r\nTZOFFSETTO:%s\r\nTZNAME:%s\r\nEND:%s\r\n",
+	return fmt.Appendf(data, "BEGIN:%s\r\nDTSTART:%s\r\n%sTZOFFSETFROM:%s\r\nTZOFFSETTO:%s\r\nTZNAME:%s\r\nEND:%s\r\n",
 		kind, clock(p.start), rule, offset(p.from), offset(p.to), p.name, kind)
 }
 
@@ -218,7 +218,7 @@ func oneRule(changes []part, firstYear int) (part, bool) {
 }
 
 // timeOfDay returns the seconds since midnight.
-func timeOfDay(w calendar.Wall) calendar.Wall { return (w%daySeconds + daySeconds) % daySeconds }
+func timeOfDay(wall calendar.Wall) calendar.Wall { return (wall%daySeconds + daySeconds) % daySeconds }
 
 // ruleDay returns the n-th weekday of a month, the last one for -1.
 func ruleDay(year int, month time.Month, weekday time.Weekday, n int) calendar.Wall {

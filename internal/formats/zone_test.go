@@ -17,7 +17,7 @@ import (
 // first one, or by a rule from 1970 on.
 func TestVTIMEZONE(t *testing.T) {
 	t.Parallel()
-	var b strings.Builder
+	var builder strings.Builder
 	for _, row := range []string{
 		"Asia/Tokyo 2026 2027", "Asia/Tokyo 1960 2027", "UTC 2026 2026", "America/New_York 2026 2030", "Europe/Paris 2026 2026", "Australia/Sydney 2026 2027",
 		"America/New_York 2006 2007", "Europe/London 1966 1966",
@@ -25,11 +25,11 @@ func TestVTIMEZONE(t *testing.T) {
 		var name string
 		var first, last int
 		_, _ = fmt.Sscan(row, &name, &first, &last)
-		var z Zones
-		z.add(name, zoneOf(t, name).Location, first, last)
-		fmt.Fprintf(&b, "# %s\n%s", row, strings.ReplaceAll(string(z.append(nil)), "\r\n", "\n"))
+		var zones Zones
+		zones.add(name, zoneOf(t, name).Location, first, last)
+		fmt.Fprintf(&builder, "# %s\n%s", row, strings.ReplaceAll(string(zones.append(nil)), "\r\n", "\n"))
 	}
-	golden.Compare(t, "zones.golden", b.String())
+	golden.Compare(t, "zones.golden", builder.String())
 }
 
 // reader reads wall clocks by a VTIMEZONE as a client does: the part that began last.
@@ -81,13 +81,13 @@ func readZone(tb testing.TB, text string, last int) reader {
 	return r
 }
 
-func (r reader) offset(w calendar.Wall) (offset int, found bool) {
+func (r reader) offset(wall calendar.Wall) (offset int, found bool) {
 	var best time.Time
 	for _, p := range r {
-		for _, s := range slices.Backward(p.starts) {
-			if !s.After(w.UTC()) {
-				if s.After(best) {
-					best, offset, found = s, p.offset, true
+		for _, moment := range slices.Backward(p.starts) {
+			if !moment.After(wall.UTC()) {
+				if moment.After(best) {
+					best, offset, found = moment, p.offset, true
 				}
 				break
 			}
@@ -105,22 +105,22 @@ func TestVTIMEZONEReads(t *testing.T) {
 		"Antarctica/Troll", "Australia/Lord_Howe", "Pacific/Apia", "Asia/Gaza", "America/Caracas", "Europe/Lisbon", "Europe/Istanbul", "Africa/Cairo",
 		"Asia/Kathmandu", "America/Santiago", "Europe/Moscow", "Asia/Pyongyang", "America/Argentina/San_Luis", "America/Havana", "Asia/Singapore", "Africa/Monrovia",
 	} {
-		l := zoneOf(t, name).Location
+		location := zoneOf(t, name).Location
 		for first := 1940; first < 2045; first += 3 {
 			last := first + first%4
-			var z Zones
-			z.add(name, l, first, last)
-			r := readZone(t, string(z.append(nil)), last)
+			var zones Zones
+			zones.add(name, location, first, last)
+			reader := readZone(t, string(zones.append(nil)), last)
 			end := time.Date(last+1, 1, 1, 0, 0, 0, 0, time.UTC)
 			for at := time.Date(first, 1, 1, 0, 0, 0, 0, time.UTC); at.Before(end); at = at.Add(7 * time.Hour / 2) {
-				w := calendar.Wall(at.Unix())
-				utc := calendar.WallToInstant(w, l).Unix()
-				times := Times{Zone: calendar.Zone{Name: name, Location: l}, Start: w, End: w, UTCStart: calendar.Wall(utc), UTCEnd: calendar.Wall(utc)}
-				if !times.zoned() || calendar.WallOf(time.Unix(utc, 0).In(l)) != w { // none such is stored
+				wall := calendar.Wall(at.Unix())
+				utc := calendar.WallToInstant(wall, location).Unix()
+				times := Times{Zone: calendar.Zone{Name: name, Location: location}, Start: wall, End: wall, UTCStart: calendar.Wall(utc), UTCEnd: calendar.Wall(utc)}
+				if !times.zoned() || calendar.WallOf(time.Unix(utc, 0).In(location)) != wall { // none such is stored
 					continue
 				}
-				if offset, ok := r.offset(w); !ok || int64(w)-int64(offset) != utc {
-					t.Fatalf("%s %d–%d: %v has offset %d, %v, want %d in\n%s", name, first, last, w, offset, ok, int64(w)-utc, z.append(nil))
+				if offset, ok := reader.offset(wall); !ok || int64(wall)-int64(offset) != utc {
+					t.Fatalf("%s %d–%d: %v has offset %d, %v, want %d in\n%s", name, first, last, wall, offset, ok, int64(wall)-utc, zones.append(nil))
 				}
 			}
 		}

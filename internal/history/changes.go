@@ -29,10 +29,10 @@ var shown = func() (t [calendar.KindUser + 1][]*calendar.Field) {
 // FieldNames are the names of all fields that the past of the kinds shows, each once.
 func FieldNames(kinds ...calendar.Kind) []string {
 	var names []string
-	for _, k := range kinds {
-		for _, f := range shown[k] {
-			if !slices.Contains(names, f.Name) {
-				names = append(names, f.Name)
+	for _, kind := range kinds {
+		for _, field := range shown[kind] {
+			if !slices.Contains(names, field.Name) {
+				names = append(names, field.Name)
 			}
 		}
 	}
@@ -41,29 +41,29 @@ func FieldNames(kinds ...calendar.Kind) []string {
 
 // languages are the home language, then the others in the order of calendar.Langs.
 func languages(home calendar.Lang) []calendar.Lang {
-	others := slices.DeleteFunc(slices.Clone(calendar.Langs[:]), func(l calendar.Lang) bool { return l == home })
+	others := slices.DeleteFunc(slices.Clone(calendar.Langs[:]), func(lang calendar.Lang) bool { return lang == home })
 	return slices.Insert(others, 0, home)
 }
 
 // valueOf returns the value of a field of a record that is no translatable one: nil, string,
 // bool, float64, calendar.ID, calendar.Wall, []calendar.ID, []string.
-func valueOf(r *calendar.Record, f *calendar.Field) any {
-	if r == nil {
+func valueOf(record *calendar.Record, field *calendar.Field) any {
+	if record == nil {
 		return nil
 	}
-	if f.Form == calendar.FormPassword {
-		if r.Fields.Bool("protected") {
+	if field.Form == calendar.FormPassword {
+		if record.Fields.Bool("protected") {
 			return true
 		}
 		return nil
 	}
-	v, there := r.Fields[f.Name]
+	v, there := record.Fields[field.Name]
 	switch {
-	case there || r.Deleted:
-	case f.Form == calendar.FormBool:
-		return f.Initial
-	case f.Form == calendar.FormWord:
-		return f.Enum[0]
+	case there || record.Deleted:
+	case field.Form == calendar.FormBool:
+		return field.Initial
+	case field.Form == calendar.FormWord:
+		return field.Enum[0]
 	}
 	if v == nil || v == "" || v == calendar.ID(0) || v == calendar.NoWall {
 		return nil
@@ -82,11 +82,11 @@ func valueOf(r *calendar.Record, f *calendar.Field) any {
 }
 
 // textOf returns the text of a translatable field in a language, nil for none.
-func textOf(r *calendar.Record, f *calendar.Field, l calendar.Lang) any {
-	if r == nil {
+func textOf(record *calendar.Record, field *calendar.Field, lang calendar.Lang) any {
+	if record == nil {
 		return nil
 	}
-	return filled(r.Fields.Text(f.Name)[l])
+	return filled(record.Fields.Text(field.Name)[lang])
 }
 
 // Change is one field that differs between two states of a record.
@@ -114,15 +114,15 @@ func Changes(before, after *calendar.Record, password bool) []Change {
 		return out
 	}
 	add := func(f *calendar.Field, language string, a, b any) {
-		c := Change{Field: f.Name, Language: language, Before: a, After: b, kind: some.Kind, field: f, home: some.Home}
-		c.allDay.before, c.allDay.after = isAllDay(before), isAllDay(after)
-		out = append(out, c)
+		change := Change{Field: f.Name, Language: language, Before: a, After: b, kind: some.Kind, field: f, home: some.Home}
+		change.allDay.before, change.allDay.after = isAllDay(before), isAllDay(after)
+		out = append(out, change)
 	}
 	for _, f := range shown[some.Kind] {
 		if f.Stored == calendar.TypeText {
-			for _, l := range languages(some.Home) {
-				if a, b := textOf(before, f, l), textOf(after, f, l); a != b {
-					add(f, l.String(), a, b)
+			for _, lang := range languages(some.Home) {
+				if a, b := textOf(before, f, lang), textOf(after, f, lang); a != b {
+					add(f, lang.String(), a, b)
 				}
 			}
 			continue
@@ -138,7 +138,7 @@ func Changes(before, after *calendar.Record, password bool) []Change {
 	return out
 }
 
-func isAllDay(r *calendar.Record) bool { return r != nil && r.Fields.Bool("all_day") }
+func isAllDay(record *calendar.Record) bool { return record != nil && record.Fields.Bool("all_day") }
 
 // Links are the ids of records that the sentences of changes name, each once.
 func Links(changes []Change) []calendar.ID {
@@ -170,26 +170,26 @@ type Member struct {
 type Members []Member
 
 // MembersOf returns the members of a record; nil has none.
-func MembersOf(r *calendar.Record) Members {
+func MembersOf(record *calendar.Record) Members {
 	out := Members{}
-	if r == nil {
+	if record == nil {
 		return out
 	}
-	for _, f := range shown[r.Kind] {
-		if v := memberOf(r, f); v != nil {
-			out = append(out, Member{f.Name, v})
+	for _, field := range shown[record.Kind] {
+		if value := memberOf(record, field); value != nil {
+			out = append(out, Member{field.Name, value})
 		}
 	}
 	return out
 }
 
-func memberOf(r *calendar.Record, f *calendar.Field) any {
+func memberOf(record *calendar.Record, field *calendar.Field) any {
 	switch {
-	case r == nil, f.Form == calendar.FormPassword:
-	case f.Stored != calendar.TypeText:
-		return valueOf(r, f)
+	case record == nil, field.Form == calendar.FormPassword:
+	case field.Stored != calendar.TypeText:
+		return valueOf(record, field)
 	default:
-		if t := r.Fields.Text(f.Name); !t.IsZero() {
+		if t := record.Fields.Text(field.Name); !t.IsZero() {
 			return t
 		}
 	}
@@ -222,16 +222,16 @@ func Patch(from, to *calendar.Record) []Operation {
 			out = append(out, Operation{"replace", path, after})
 		}
 	}
-	for _, f := range shown[some.Kind] {
-		before, after := memberOf(from, f), memberOf(to, f)
+	for _, field := range shown[some.Kind] {
+		before, after := memberOf(from, field), memberOf(to, field)
 		texts, translated := before.(calendar.Text)
 		others, both := after.(calendar.Text)
 		if !translated || !both {
-			add("/"+f.Name, before, after)
+			add("/"+field.Name, before, after)
 			continue
 		}
-		for _, l := range calendar.Langs {
-			add("/"+f.Name+"/"+l.String(), filled(texts[l]), filled(others[l]))
+		for _, lang := range calendar.Langs {
+			add("/"+field.Name+"/"+lang.String(), filled(texts[lang]), filled(others[lang]))
 		}
 	}
 	slices.SortFunc(out, func(a, b Operation) int { return strings.Compare(a.Path, b.Path) })
@@ -239,9 +239,9 @@ func Patch(from, to *calendar.Record) []Operation {
 }
 
 // filled returns a text as a value, nil for an empty one.
-func filled(s string) any {
-	if s == "" {
+func filled(text string) any {
+	if text == "" {
 		return nil
 	}
-	return s
+	return text
 }

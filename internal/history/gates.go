@@ -15,44 +15,44 @@ import (
 //
 // The gate "now" is that of the present record at the present moment, the gate "then"
 // that of the state in question (HISTORY 4.1): at the moment that is asked for, for a version at its EndOfLife.
-func Gate(c calendar.Caller, k calendar.Kind, r *calendar.Record, at time.Time) error {
+func Gate(caller calendar.Caller, kind calendar.Kind, record *calendar.Record, at time.Time) error {
 	switch {
-	case r == nil || r.Kind != k:
-		return calendar.Fail(calendar.CodeNotFound, k)
-	case !k.IsPost() && !k.IsTerm():
-		if ReadsKept(c) {
+	case record == nil || record.Kind != kind:
+		return calendar.Fail(calendar.CodeNotFound, kind)
+	case !kind.IsPost() && !kind.IsTerm():
+		if ReadsKept(caller) {
 			return nil
 		}
-		return calendar.Fail(calendar.CodeNotFound, k)
-	case c.ReadsAll():
+		return calendar.Fail(calendar.CodeNotFound, kind)
+	case caller.ReadsAll():
 		return nil
-	case r.Deleted:
-		return calendar.Fail(calendar.CodeNotFound, k)
-	case k == calendar.KindEvent && r.Status(at) == calendar.StatusTrash:
-		if c.Owns(r) {
+	case record.Deleted:
+		return calendar.Fail(calendar.CodeNotFound, kind)
+	case kind == calendar.KindEvent && record.Status(at) == calendar.StatusTrash:
+		if caller.Owns(record) {
 			return nil
 		}
-		return calendar.Fail(calendar.CodeNoLongerAvailable, k)
-	case !calendar.MayRead(c, r, at):
-		return calendar.Fail(calendar.CodeNotAccessible, k)
-	case k == calendar.KindEvent && calendar.NeedsPassword(c, r):
-		return calendar.Fail(calendar.CodePasswordProtected, k)
+		return calendar.Fail(calendar.CodeNoLongerAvailable, kind)
+	case !calendar.MayRead(caller, record, at):
+		return calendar.Fail(calendar.CodeNotAccessible, kind)
+	case kind == calendar.KindEvent && calendar.NeedsPassword(caller, record):
+		return calendar.Fail(calendar.CodePasswordProtected, kind)
 	}
 	return nil
 }
 
 // Outline returns what gates and names need of a record, without its other texts.
-func Outline(r *calendar.Record) *calendar.Record {
+func Outline(record *calendar.Record) *calendar.Record {
 	return &calendar.Record{
-		ID: r.ID, Kind: r.Kind, Version: r.Version, Home: r.Home, Deleted: r.Deleted, Erased: r.Erased,
-		Fields: r.Fields.Copy([]string{"status", "author", "protected", "date_utc", r.Kind.NameField()}),
+		ID: record.ID, Kind: record.Kind, Version: record.Version, Home: record.Home, Deleted: record.Deleted, Erased: record.Erased,
+		Fields: record.Fields.Copy([]string{"status", "author", "protected", "date_utc", record.Kind.NameField()}),
 	}
 }
 
 // ReadsKept reports whether a caller reads the past of what the service keeps for itself,
 // images and users: administrators and auditors.
-func ReadsKept(c calendar.Caller) bool {
-	return c.Role == calendar.Administrator || c.Role == calendar.Auditor
+func ReadsKept(caller calendar.Caller) bool {
+	return caller.Role == calendar.Administrator || caller.Role == calendar.Auditor
 }
 
 // EndOfLife is when the life of a version that was written at a moment ends: when the next

@@ -19,18 +19,18 @@ var (
 
 const self calendar.ID = 7
 
-func callerOf(r calendar.Role) calendar.Caller {
-	if r == calendar.Anonymous {
+func callerOf(role calendar.Role) calendar.Caller {
+	if role == calendar.Anonymous {
 		return calendar.Caller{}
 	}
-	return calendar.Caller{ID: self, Role: r}
+	return calendar.Caller{ID: self, Role: role}
 }
 
 // stateIn makes a state of a record.
-func stateIn(k calendar.Kind, author calendar.ID, s calendar.Status, more calendar.Fields) *calendar.Record {
-	r := &calendar.Record{ID: 100, Kind: k, Version: 1, Home: calendar.LangEN, Fields: calendar.Fields{"author": author, "status": string(s)}}
-	maps.Copy(r.Fields, more)
-	return r
+func stateIn(kind calendar.Kind, author calendar.ID, status calendar.Status, more calendar.Fields) *calendar.Record {
+	record := &calendar.Record{ID: 100, Kind: kind, Version: 1, Home: calendar.LangEN, Fields: calendar.Fields{"author": author, "status": string(status)}}
+	maps.Copy(record.Fields, more)
+	return record
 }
 
 // code returns the code of a gate, "" where it lets in.

@@ -24,8 +24,8 @@ func TestPatch(t *testing.T) {
 		"start_date": calendar.Wall(0), "cost": []string{"5"}, "slug": "a",
 	})
 	var ops []string
-	for _, op := range Patch(from, to) {
-		ops = append(ops, op.Op+" "+op.Path)
+	for _, operation := range Patch(from, to) {
+		ops = append(ops, operation.Op+" "+operation.Path)
 	}
 	if got, want := strings.Join(ops, ", "), "replace /all_day, remove /description, add /excerpt, remove /image, add /slug, replace /title/en, remove /title/fr, replace /venue"; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -45,22 +45,22 @@ func TestPatch(t *testing.T) {
 }
 
 // object returns the record of HISTORY 9 as JSON reads it.
-func object(t *testing.T, r *calendar.Record) map[string]any {
+func object(t *testing.T, record *calendar.Record) map[string]any {
 	t.Helper()
 	out := map[string]any{}
-	for _, m := range MembersOf(r) {
-		out[m.Name] = jsonOf(t, m.Value)
+	for _, member := range MembersOf(record) {
+		out[member.Name] = jsonOf(t, member.Value)
 	}
 	return out
 }
 
-func jsonOf(t *testing.T, v any) (out any) {
+func jsonOf(t *testing.T, value any) (out any) {
 	t.Helper()
-	b, err := json.Marshal(v)
+	data, err := json.Marshal(value)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(b, &out); err != nil {
+	if err := json.Unmarshal(data, &out); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -69,21 +69,21 @@ func jsonOf(t *testing.T, v any) (out any) {
 // applyPatch is RFC 6902 for objects of objects.
 func applyPatch(t *testing.T, in map[string]any, ops []Operation) map[string]any {
 	t.Helper()
-	for _, op := range ops {
+	for _, operation := range ops {
 		at := in
-		path := strings.Split(op.Path, "/")[1:]
+		path := strings.Split(operation.Path, "/")[1:]
 		for _, name := range path[:len(path)-1] {
 			at, _ = at[name].(map[string]any)
 		}
 		last := path[len(path)-1]
 		_, there := at[last]
 		switch {
-		case at == nil, there != (op.Op != "add"):
-			t.Fatalf("%s %s does not fit", op.Op, op.Path)
-		case op.Op == "remove":
+		case at == nil, there != (operation.Op != "add"):
+			t.Fatalf("%s %s does not fit", operation.Op, operation.Path)
+		case operation.Op == "remove":
 			delete(at, last)
 		default:
-			at[last] = jsonOf(t, op.Value)
+			at[last] = jsonOf(t, operation.Value)
 		}
 	}
 	return in

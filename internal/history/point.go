@@ -29,11 +29,11 @@ const (
 
 // ParsePoint reads the value of as_of, which may name a version where versions is true.
 // Dates without an offset are read on the clock of the site zone, words from the present
-// moment on. A value that is refused is named in p.
-func ParsePoint(v any, versions bool, now time.Time, site *time.Location, p *calendar.Problems) Point {
-	text, ok := v.(string)
+// moment on. A value that is refused is named in problems.
+func ParsePoint(value any, versions bool, now time.Time, site *time.Location, problems *calendar.Problems) Point {
+	text, ok := value.(string)
 	if !ok {
-		p.Add(ParamPoint, calendar.ReasonTypeText)
+		problems.Add(ParamPoint, calendar.ReasonTypeText)
 		return Point{}
 	}
 	reason := calendar.ReasonPoint
@@ -56,18 +56,18 @@ func ParsePoint(v any, versions bool, now time.Time, site *time.Location, p *cal
 	case isTime:
 		return Point{Time: at.Add(time.Second - time.Millisecond)}
 	}
-	p.Add(ParamPoint, reason)
+	problems.Add(ParamPoint, reason)
 	return Point{}
 }
 
 // ParseMoment reads a date of interface 2.4 to the millisecond. Further digits are
 // dropped; exact reports that it has a fraction of a second, which instants may have.
 func ParseMoment(text string, now time.Time, site *time.Location) (at time.Time, exact, ok bool) {
-	d, ok := calendar.ParseDate(text)
+	date, ok := calendar.ParseDate(text)
 	if !ok {
 		return time.Time{}, false, false
 	}
-	at = d.Instant(now, site)
+	at = date.Instant(now, site)
 	if year := at.Year(); year < 1 || year > 9999 {
 		return time.Time{}, false, false
 	}
@@ -78,11 +78,11 @@ func ParseMoment(text string, now time.Time, site *time.Location) (at time.Time,
 }
 
 // parseNumber reads digits above 0; what is beyond all numbers is the greatest.
-func parseNumber(s string) (int64, bool) {
-	if !calendar.IsDigits(s) {
+func parseNumber(text string) (int64, bool) {
+	if !calendar.IsDigits(text) {
 		return 0, false
 	}
-	n, err := strconv.ParseInt(s, 10, 64)
+	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		n = math.MaxInt64
 	}
@@ -91,14 +91,14 @@ func parseNumber(s string) (int64, bool) {
 
 // ParsePoint is the function ParsePoint at the present moment; it refuses positions above the
 // head of the log, too.
-func (r *Reader) ParsePoint(ctx context.Context, v any, versions bool, site *time.Location, p *calendar.Problems) (Point, error) {
-	point := ParsePoint(v, versions, r.now(), site, p)
+func (r *Reader) ParsePoint(ctx context.Context, value any, versions bool, site *time.Location, problems *calendar.Problems) (Point, error) {
+	point := ParsePoint(value, versions, r.now(), site, problems)
 	if point.Position == 0 {
 		return point, nil
 	}
 	head, err := r.Head(ctx)
 	if point.Position > head {
-		p.Add(ParamPoint, calendar.ReasonAhead, head.String())
+		problems.Add(ParamPoint, calendar.ReasonAhead, head.String())
 	}
 	return point, err
 }

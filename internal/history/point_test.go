@@ -32,16 +32,16 @@ func TestParsePoint(t *testing.T) {
 		}
 	}
 	for _, tt := range rows {
-		var p calendar.Problems
-		pt := ParsePoint(tt.sent, tt.versions, now, site, &p)
-		got := pt.String()
-		if !pt.Time.IsZero() && !pt.Exact {
-			got += " +" + pt.Time.Format(".000")[1:]
+		var problems calendar.Problems
+		point := ParsePoint(tt.sent, tt.versions, now, site, &problems)
+		got := point.String()
+		if !point.Time.IsZero() && !point.Exact {
+			got += " +" + point.Time.Format(".000")[1:]
 		}
-		if len(p.Fields) > 0 {
-			got = string(p.Fields[0].Reason)
-			if p.Fields[0].Field != "as_of" || pt != (Point{}) {
-				t.Errorf("%v: refused as %v with %v", tt.sent, p.Fields, pt)
+		if len(problems.Fields) > 0 {
+			got = string(problems.Fields[0].Reason)
+			if problems.Fields[0].Field != "as_of" || point != (Point{}) {
+				t.Errorf("%v: refused as %v with %v", tt.sent, problems.Fields, point)
 			}
 		}
 		if got != tt.want {

@@ -33,21 +33,21 @@ func (r *Reader) WasPublic(ctx context.Context, record *calendar.Record, slug st
 	if known, ok := cached.Get(key); ok {
 		return known, nil
 	}
-	v, next := &Versions{r.request(Viewer{}), &present{Record: record}}, time.Time{}
-	for e, err := range v.each(ctx, 1, record.Version, false) {
+	versions, next := &Versions{r.request(Viewer{}), &present{Record: record}}, time.Time{}
+	for entry, err := range versions.each(ctx, 1, record.Version, false) {
 		if err != nil {
 			return false, err
 		}
-		if e.Redacted == nil && bytes.Contains(e.State, []byte(slug)) {
-			state, err := decode(e)
+		if entry.Redacted == nil && bytes.Contains(entry.State, []byte(slug)) {
+			state, err := decode(entry)
 			if err != nil {
 				return false, err
 			}
-			if public = (slug == "" || state.Slug() == slug) && calendar.MayRead(calendar.Caller{}, state, EndOfLife(e.Time, next, v.at)); public {
+			if public = (slug == "" || state.Slug() == slug) && calendar.MayRead(calendar.Caller{}, state, EndOfLife(entry.Time, next, versions.at)); public {
 				break
 			}
 		}
-		next = e.Time
+		next = entry.Time
 	}
 	cached.Set(key, public)
 	return public, nil
@@ -56,16 +56,16 @@ func (r *Reader) WasPublic(ctx context.Context, record *calendar.Record, slug st
 // Moved returns when an event was before its start was moved last: of the newest version
 // that the caller may open and that begins at another moment than the present one, the
 // fields of its times; nil for none. It looks at MaxLooked versions.
-func (r *Reader) Moved(ctx context.Context, c calendar.Caller, event *calendar.Record) (was *calendar.Record, err error) {
+func (r *Reader) Moved(ctx context.Context, caller calendar.Caller, event *calendar.Record) (was *calendar.Record, err error) {
 	if event.Version == 1 {
 		return nil, nil //nolint:nilnil // it was not moved
 	}
 	cached, key := r.moves.In(r.store.Epoch()), versionKey{id: event.ID, version: event.Version}
-	everybody := c.Role == calendar.Anonymous
+	everybody := caller.Role == calendar.Anonymous
 	if known, ok := cached.Get(key); ok && everybody {
 		return known, nil
 	}
-	v, err := r.Versions(ctx, Viewer{Caller: c}, event.Kind, event.ID)
+	versions, err := r.Versions(ctx, Viewer{Caller: caller}, event.Kind, event.ID)
 	if isRefusal(err) {
 		return nil, nil //nolint:nilnil // the caller does not get its past
 	}
@@ -73,12 +73,12 @@ func (r *Reader) Moved(ctx context.Context, c calendar.Caller, event *calendar.R
 		return nil, err
 	}
 	moved := false // by a version that was looked at
-	for e, err := range v.each(ctx, event.Version-MaxLooked+1, event.Version, false) {
+	for entry, err := range versions.each(ctx, event.Version-MaxLooked+1, event.Version, false) {
 		if err != nil {
 			return nil, err
 		}
 		if moved {
-			state, err := v.open(ctx, e)
+			state, err := versions.open(ctx, entry)
 			if err != nil && !isRefusal(err) {
 				return nil, err
 			}
@@ -87,7 +87,7 @@ func (r *Reader) Moved(ctx context.Context, c calendar.Caller, event *calendar.R
 				break
 			}
 		}
-		moved = moved || bytes.Contains(e.Fields, []byte(`start_date":`))
+		moved = moved || bytes.Contains(entry.Fields, []byte(`start_date":`))
 	}
 	if everybody {
 		cached.Set(key, was)

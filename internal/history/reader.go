@@ -103,8 +103,8 @@ type request struct {
 	known map[calendar.ID]*present
 }
 
-func (r *Reader) request(v Viewer) *request {
-	return &request{r, v, r.now(), map[calendar.ID]*present{}}
+func (r *Reader) request(viewer Viewer) *request {
+	return &request{r, viewer, r.now(), map[calendar.ID]*present{}}
 }
 
 // maxChunk is how many records or entries are read together: each may have some 800 kB.
@@ -120,15 +120,15 @@ func (q *request) learn(ctx context.Context, ids ...calendar.ID) error {
 			return err
 		}
 		for i := range states {
-			s, p := &states[i], &present{}
-			if s.Version > 0 {
-				r, err := calendar.DecodeRecord(s.Record)
+			state, p := &states[i], &present{}
+			if state.Version > 0 {
+				record, err := calendar.DecodeRecord(state.Record)
 				if err != nil {
-					return fmt.Errorf("%s %d: %w: record: %w", s.Kind, s.ID, eventstore.ErrDamaged, err)
+					return fmt.Errorf("%s %d: %w: record: %w", state.Kind, state.ID, eventstore.ErrDamaged, err)
 				}
-				p.Record = Outline(r)
+				p.Record = Outline(record)
 			}
-			p.gate = Gate(q.Caller, s.Kind, p.Record, q.at)
+			p.gate = Gate(q.Caller, state.Kind, p.Record, q.at)
 			if p.Record != nil && p.Erased && !q.Caller.ReadsAll() {
 				p.gate = calendar.Fail(calendar.CodeErased, p.Kind)
 			}
@@ -139,13 +139,13 @@ func (q *request) learn(ctx context.Context, ids ...calendar.ID) error {
 }
 
 // find returns a record of a kind and its gate now.
-func (q *request) find(ctx context.Context, k calendar.Kind, id calendar.ID) (*present, error) {
+func (q *request) find(ctx context.Context, kind calendar.Kind, id calendar.ID) (*present, error) {
 	if err := q.learn(ctx, id); err != nil {
 		return nil, err
 	}
 	p := q.known[id]
-	if p == nil || p.Record == nil || p.Kind != k {
-		return nil, calendar.Fail(calendar.CodeNotFound, k)
+	if p == nil || p.Record == nil || p.Kind != kind {
+		return nil, calendar.Fail(calendar.CodeNotFound, kind)
 	}
 	return p, p.gate
 }
@@ -153,68 +153,68 @@ func (q *request) find(ctx context.Context, k calendar.Kind, id calendar.ID) (*p
 // Present returns the version that a record of a kind has now, when the caller passes its
 // gate. Errors: CodeNotFound, CodeErased unless the caller reads all, those of Gate, those
 // of the store.
-func (r *Reader) Present(ctx context.Context, c calendar.Caller, k calendar.Kind, id calendar.ID) (version int64, err error) {
-	p, err := r.request(Viewer{Caller: c}).find(ctx, k, id)
+func (r *Reader) Present(ctx context.Context, caller calendar.Caller, kind calendar.Kind, id calendar.ID) (version int64, err error) {
+	present, err := r.request(Viewer{Caller: caller}).find(ctx, kind, id)
 	if err != nil {
 		return 0, err
 	}
-	return p.Version, nil
+	return present.Version, nil
 }
 
 // Head returns the position of the newest entry.
 func (r *Reader) Head(ctx context.Context) (calendar.Position, error) {
-	h, err := r.store.Head(ctx, eventstore.Point{})
-	return h.Position, err
+	head, err := r.store.Head(ctx, eventstore.Point{})
+	return head.Position, err
 }
 
 // Wait waits until there is an entry behind a position, see eventstore.Wait.
 func (r *Reader) Wait(ctx context.Context, after calendar.Position) (calendar.Position, error) {
-	h, err := eventstore.Wait(ctx, r.store, after)
-	return h.Position, err
+	head, err := eventstore.Wait(ctx, r.store, after)
+	return head.Position, err
 }
 
 // Epoch returns which history the store has, see eventstore.Epoch.
 func (r *Reader) Epoch() uint64 { return r.store.Epoch().History }
 
-func decode(e *eventstore.Entry) (*calendar.Record, error) {
-	r, err := calendar.DecodeRecord(e.State)
+func decode(entry *eventstore.Entry) (*calendar.Record, error) {
+	record, err := calendar.DecodeRecord(entry.State)
 	if err != nil {
-		return nil, fmt.Errorf("entry %d: %w: record: %w", e.Position, eventstore.ErrDamaged, err)
+		return nil, fmt.Errorf("entry %d: %w: record: %w", entry.Position, eventstore.ErrDamaged, err)
 	}
-	return r, nil
+	return record, nil
 }
 
 // open returns the state after an entry that passes the gate then at the end of its life,
 // nil for a redacted one. Another one is refused with a *calendar.Error.
-func (q *request) open(ctx context.Context, e *eventstore.Entry) (*calendar.Record, error) {
-	all := q.Caller.ReadsAll() && (e.Kind.IsPost() || e.Kind.IsTerm() || ReadsKept(q.Caller))
+func (q *request) open(ctx context.Context, entry *eventstore.Entry) (*calendar.Record, error) {
+	all := q.Caller.ReadsAll() && (entry.Kind.IsPost() || entry.Kind.IsTerm() || ReadsKept(q.Caller))
 	switch {
-	case e.Redacted != nil && all:
+	case entry.Redacted != nil && all:
 		return nil, nil //nolint:nilnil // it has no state
-	case e.Redacted != nil:
-		return nil, calendar.Fail(calendar.CodeErased, e.Kind)
+	case entry.Redacted != nil:
+		return nil, calendar.Fail(calendar.CodeErased, entry.Kind)
 	}
-	r, err := decode(e)
+	record, err := decode(entry)
 	if err != nil || all {
-		return r, err
+		return record, err
 	}
-	end := e.Time
-	if r.Status(e.Time) == calendar.StatusFuture { // only such a version changes by itself
-		after, err := q.store.Read(ctx, eventstore.Range{Record: e.ID, After: uint64(e.Version), Limit: 1})
+	end := entry.Time
+	if record.Status(entry.Time) == calendar.StatusFuture { // only such a version changes by itself
+		after, err := q.store.Read(ctx, eventstore.Range{Record: entry.ID, After: uint64(entry.Version), Limit: 1})
 		if err != nil {
 			return nil, err
 		}
-		end = EndOfLife(e.Time, append(after, eventstore.Entry{})[0].Time, q.at)
+		end = EndOfLife(entry.Time, append(after, eventstore.Entry{})[0].Time, q.at)
 	}
-	return r, Gate(q.Caller, e.Kind, r, end)
+	return record, Gate(q.Caller, entry.Kind, record, end)
 }
 
 // Opens reports whether a caller may open a version: it passes both gates.
-func (r *Reader) Opens(ctx context.Context, c calendar.Caller, e *eventstore.Entry) (bool, error) {
-	q := r.request(Viewer{Caller: c})
-	_, err := q.find(ctx, e.Kind, e.ID)
+func (r *Reader) Opens(ctx context.Context, caller calendar.Caller, entry *eventstore.Entry) (bool, error) {
+	request := r.request(Viewer{Caller: caller})
+	_, err := request.find(ctx, entry.Kind, entry.ID)
 	if err == nil {
-		_, err = q.open(ctx, e)
+		_, err = request.open(ctx, entry)
 	}
 	if isRefusal(err) {
 		return false, nil
@@ -238,7 +238,7 @@ func isRefusal(err error) bool {
 
 // entry returns a version of a record that passed the gate now, nil when it is not open.
 func (q *request) entry(ctx context.Context, v *version) (*Entry, error) {
-	r, err := q.open(ctx, v.Entry)
+	record, err := q.open(ctx, v.Entry)
 	switch {
 	case isRefusal(err):
 		return nil, nil //nolint:nilnil // the viewer does not get it
@@ -261,7 +261,7 @@ func (q *request) entry(ctx context.Context, v *version) (*Entry, error) {
 		e.Redacted = &Erasure{by[0].Version, by[0].Position, Time{by[0].Time}}
 		return e, nil
 	}
-	e.Name = NameOf(r, q.Lang)
+	e.Name = NameOf(record, q.Lang)
 	var before *calendar.Record
 	if v.before != nil {
 		if before, err = q.open(ctx, v.before); isRefusal(err) {
@@ -275,7 +275,7 @@ func (q *request) entry(ctx context.Context, v *version) (*Entry, error) {
 	case v.before != nil && before == nil:
 		e.Action = Published
 	default:
-		e.Changes = Changes(before, r, v.Secret != nil)
+		e.Changes = Changes(before, record, v.Secret != nil)
 		if e.Named, err = q.describe(ctx, e.Changes, v.Position, v.Time); err != nil {
 			return nil, err
 		}
@@ -292,21 +292,21 @@ func actionOf(change string) Action {
 }
 
 // addCause adds who made a change and why, as far as the viewer gets it (HISTORY 4.2).
-func (q *request) addCause(ctx context.Context, to *Entry, e *eventstore.Entry) error {
+func (q *request) addCause(ctx context.Context, to *Entry, entry *eventstore.Entry) error {
 	all := q.Caller.ReadsAll()
-	if !all && !q.Caller.Owns(q.known[e.ID].Record) {
+	if !all && !q.Caller.Owns(q.known[entry.ID].Record) {
 		return nil
 	}
-	if err := q.learn(ctx, e.Actor); err != nil {
+	if err := q.learn(ctx, entry.Actor); err != nil {
 		return err
 	}
-	to.Actor = &Actor{ID: e.Actor}
-	if user := q.known[e.Actor]; user != nil && user.Record != nil && user.Kind == calendar.KindUser {
+	to.Actor = &Actor{ID: entry.Actor}
+	if user := q.known[entry.Actor]; user != nil && user.Record != nil && user.Kind == calendar.KindUser {
 		to.Actor.Name = NameOf(user.Record, q.Lang)
 	}
-	to.Reason = e.Cause.Reason
+	to.Reason = entry.Cause.Reason
 	if all {
-		to.Client, to.Request = e.Cause.Client, e.Cause.Request
+		to.Client, to.Request = entry.Cause.Client, entry.Cause.Request
 	}
 	return nil
 }
@@ -326,8 +326,8 @@ func (q *request) describe(ctx context.Context, changes []Change, at calendar.Po
 func (q *request) names(ctx context.Context, ids []calendar.ID, at calendar.Position, moment time.Time) (map[calendar.ID]string, error) {
 	found, err := q.linked(ctx, eventstore.Point{Position: at}, ids)
 	names := make(map[calendar.ID]string, len(found))
-	for id, r := range found {
-		if name := NameOf(r, q.Lang); name != "" && Gate(q.Caller, r.Kind, r, moment) == nil {
+	for id, record := range found {
+		if name := NameOf(record, q.Lang); name != "" && Gate(q.Caller, record.Kind, record, moment) == nil {
 			names[id] = name
 		}
 	}
@@ -335,23 +335,23 @@ func (q *request) names(ctx context.Context, ids []calendar.ID, at calendar.Posi
 }
 
 // linked returns those of some records that pass the gate now, as they were at a point.
-func (q *request) linked(ctx context.Context, p eventstore.Point, ids []calendar.ID) (map[calendar.ID]*calendar.Record, error) {
+func (q *request) linked(ctx context.Context, point eventstore.Point, ids []calendar.ID) (map[calendar.ID]*calendar.Record, error) {
 	if err := q.learn(ctx, ids...); err != nil {
 		return nil, err
 	}
 	out := make(map[calendar.ID]*calendar.Record, len(ids))
 	for chunk := range slices.Chunk(ids, maxChunk) {
-		entries, err := q.store.At(ctx, p, chunk...)
+		entries, err := q.store.At(ctx, point, chunk...)
 		if err != nil {
 			return nil, err
 		}
 		for i, id := range chunk {
-			r, err := stateOf(&entries[i])
+			record, err := stateOf(&entries[i])
 			if err != nil {
 				return nil, err
 			}
-			if known := q.known[id]; r != nil && known != nil && known.gate == nil {
-				out[id] = r
+			if known := q.known[id]; record != nil && known != nil && known.gate == nil {
+				out[id] = record
 			}
 		}
 	}
@@ -360,18 +360,18 @@ func (q *request) linked(ctx context.Context, p eventstore.Point, ids []calendar
 
 // links returns the URLs of an entry: the version, unless its point has no record, and its
 // difference to the one before where that is open.
-func (q *request) links(e *Entry, k calendar.Kind, compared bool) (u URLs) {
-	if q.Collection == nil || !k.IsPost() && !k.IsTerm() || e.Action == Erased {
-		return u
+func (q *request) links(entry *Entry, kind calendar.Kind, compared bool) (urLs URLs) {
+	if q.Collection == nil || !kind.IsPost() && !kind.IsTerm() || entry.Action == Erased {
+		return urLs
 	}
-	base := q.Collection(k) + "/" + e.ID.String()
-	if e.Action != Deleted {
-		u.Version = fmt.Sprintf("%s?%s=version%%3A%d", base, ParamPoint, e.Version)
+	base := q.Collection(kind) + "/" + entry.ID.String()
+	if entry.Action != Deleted {
+		urLs.Version = fmt.Sprintf("%s?%s=version%%3A%d", base, ParamPoint, entry.Version)
 	}
 	if compared {
-		u.Diff = fmt.Sprintf("%s/diff?from=%d&to=%d", base, e.Version-1, e.Version)
+		urLs.Diff = fmt.Sprintf("%s/diff?from=%d&to=%d", base, entry.Version-1, entry.Version)
 	}
-	return u
+	return urLs
 }
 
 // Filter chooses entries; what is nil or zero chooses all.
@@ -385,26 +385,26 @@ type Filter struct {
 }
 
 // mayMatch reports whether an entry may pass the filter, by what stands in it alone.
-func (f *Filter) mayMatch(e *eventstore.Entry) bool {
-	verb := actionOf(e.Change)
-	return (f.Kinds == nil || slices.Contains(f.Kinds, e.Kind)) &&
-		(f.IDs == nil || slices.Contains(f.IDs, e.ID)) &&
-		(f.Actors == nil || slices.Contains(f.Actors, e.Actor)) &&
-		!e.Time.Before(f.Since) && (f.Until.IsZero() || e.Time.Before(f.Until)) &&
+func (f *Filter) mayMatch(entry *eventstore.Entry) bool {
+	verb := actionOf(entry.Change)
+	return (f.Kinds == nil || slices.Contains(f.Kinds, entry.Kind)) &&
+		(f.IDs == nil || slices.Contains(f.IDs, entry.ID)) &&
+		(f.Actors == nil || slices.Contains(f.Actors, entry.Actor)) &&
+		!entry.Time.Before(f.Since) && (f.Until.IsZero() || entry.Time.Before(f.Until)) &&
 		(f.Actions == nil || slices.Contains(f.Actions, verb) || slices.Contains(f.Actions, Published)) &&
 		// What a change has set stands in it; a new record has defaults, too.
 		(f.Fields == nil || verb == Created || slices.ContainsFunc(f.Fields, func(name string) bool {
 			if name == "password" {
-				return e.Secret != nil
+				return entry.Secret != nil
 			}
-			return bytes.Contains(e.Fields, []byte(`"`+name+`":`))
+			return bytes.Contains(entry.Fields, []byte(`"`+name+`":`))
 		}))
 }
 
 // matches reports whether an entry passes as the viewer gets it.
-func (f *Filter) matches(e *Entry) bool {
-	return (f.Actions == nil || slices.Contains(f.Actions, e.Action)) &&
-		(f.Fields == nil || slices.ContainsFunc(e.Changes, func(c Change) bool { return slices.Contains(f.Fields, c.Field) }))
+func (f *Filter) matches(entry *Entry) bool {
+	return (f.Actions == nil || slices.Contains(f.Actions, entry.Action)) &&
+		(f.Fields == nil || slices.ContainsFunc(entry.Changes, func(change Change) bool { return slices.Contains(f.Fields, change.Field) }))
 }
 
 // Walk is a walk through the log, or the history of one record.
@@ -429,39 +429,39 @@ func (w *Walk) More() bool {
 // Entries yields what of the log the viewer gets, in order, and nil for each of the up to
 // MaxLooked entries that is skipped. Of one record, who does not pass the gate now gets
 // nothing: call Present first.
-func (r *Reader) Entries(ctx context.Context, viewer Viewer, w *Walk) iter.Seq2[*Entry, error] {
+func (r *Reader) Entries(ctx context.Context, viewer Viewer, walk *Walk) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
-		q := r.request(viewer)
-		from, to := w.From, w.To
-		if w.Ascending {
+		request := r.request(viewer)
+		from, to := walk.From, walk.To
+		if walk.Ascending {
 			to = min(to, from+MaxLooked-1)
 		} else {
 			from = max(from, to-MaxLooked+1)
 		}
-		for entries, err := range q.chunks(ctx, w.Record, from, to, w.Ascending, max(int64(w.Limit), 16)) {
+		for entries, err := range request.chunks(ctx, walk.Record, from, to, walk.Ascending, max(int64(walk.Limit), 16)) {
 			var versions []version
 			if err == nil {
-				versions, err = q.versions(ctx, entries, &w.Filter)
+				versions, err = request.versions(ctx, entries, &walk.Filter)
 			}
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if !w.Ascending {
+			if !walk.Ascending {
 				slices.Reverse(versions)
 			}
 			for i := range versions {
 				v := &versions[i]
-				var e *Entry
+				var entry *Entry
 				if v.wanted {
-					if e, err = q.entry(ctx, v); err == nil && e != nil && !w.Filter.matches(e) {
-						e = nil
+					if entry, err = request.entry(ctx, v); err == nil && entry != nil && !walk.Filter.matches(entry) {
+						entry = nil
 					}
 				}
 				if err == nil {
-					w.LookedTo = numberOf(v.Entry, w.Record)
+					walk.LookedTo = numberOf(v.Entry, walk.Record)
 				}
-				if !yield(e, err) || err != nil {
+				if !yield(entry, err) || err != nil {
 					return
 				}
 			}
@@ -500,20 +500,20 @@ func (r *Reader) chunks(ctx context.Context, record calendar.ID, from, to int64,
 	}
 }
 
-func numberOf(e *eventstore.Entry, record calendar.ID) int64 {
+func numberOf(entry *eventstore.Entry, record calendar.ID) int64 {
 	if record != 0 {
-		return e.Version
+		return entry.Version
 	}
-	return int64(e.Position)
+	return int64(entry.Position)
 }
 
 // versions returns entries that follow each other with those before them. Wanted are those
 // that may pass the filter, of records that pass the gate now.
-func (q *request) versions(ctx context.Context, entries []eventstore.Entry, f *Filter) ([]version, error) {
+func (q *request) versions(ctx context.Context, entries []eventstore.Entry, filter *Filter) ([]version, error) {
 	out := make([]version, len(entries))
 	var ids []calendar.ID
 	for i := range entries {
-		out[i] = version{Entry: &entries[i], wanted: f.mayMatch(&entries[i])}
+		out[i] = version{Entry: &entries[i], wanted: filter.mayMatch(&entries[i])}
 		if out[i].wanted {
 			ids = append(ids, entries[i].ID)
 		}

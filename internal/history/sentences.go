@@ -34,17 +34,17 @@ const (
 )
 
 // quote puts a text in quotation marks, in HTML in an element of its own direction.
-func (p phrasing) quote(s string) string {
+func (p phrasing) quote(text string) string {
 	if p.style == alone {
-		return s
+		return text
 	}
-	if letters := []rune(s); len(letters) > maxQuoted {
-		s = string(letters[:maxQuoted]) + "…"
+	if letters := []rune(text); len(letters) > maxQuoted {
+		text = string(letters[:maxQuoted]) + "…"
 	}
 	if p.style == onPage {
-		return "<bdi>" + html.EscapeString(s) + "</bdi>"
+		return "<bdi>" + html.EscapeString(text) + "</bdi>"
 	}
-	return word("quote", p.lang, texts.Isolated(s))
+	return word("quote", p.lang, texts.Isolated(text))
 }
 
 // list joins the elements of a list.
@@ -66,8 +66,8 @@ func (p phrasing) colon() string {
 
 // Label names the field of a change as pages do, and the language of its text where that is
 // not the one of the record.
-func (c *Change) Label(l calendar.Lang) string {
-	return capitalized(c.label(phrasing{l, onPage}))
+func (c *Change) Label(lang calendar.Lang) string {
+	return capitalized(c.label(phrasing{lang, onPage}))
 }
 
 // IsDay reports whether the value before or after the change is a date without a clock.
@@ -80,19 +80,21 @@ func (c *Change) IsText() bool { return c.field.Form == calendar.FormHTML }
 
 // Written returns a value of the change in a language, without quotation marks and in full;
 // "" if none exists.
-func (c *Change) Written(v any, l calendar.Lang) string { return c.value(v, phrasing{l, alone}) }
+func (c *Change) Written(value any, lang calendar.Lang) string {
+	return c.value(value, phrasing{lang, alone})
+}
 
 // labelOf names a field of a kind in sentences.
-func labelOf(k calendar.Kind, f *calendar.Field, l calendar.Lang) string {
-	name := f.Name
+func labelOf(kind calendar.Kind, field *calendar.Field, lang calendar.Lang) string {
+	name := field.Name
 	switch {
-	case !k.IsPost() && !k.IsTerm():
+	case !kind.IsPost() && !kind.IsTerm():
 		return name
-	case f.Name == k.NameField() && k != calendar.KindEvent:
+	case field.Name == kind.NameField() && kind != calendar.KindEvent:
 		name = "name" // "venue" of a venue
 	}
 	if label, ok := texts.Sentences["field."+name]; ok {
-		return label[l]
+		return label[lang]
 	}
 	return name
 }
@@ -226,8 +228,8 @@ func (c *Change) value(v any, p phrasing) string {
 		}
 		return p.quote(v)
 	case []string:
-		for _, s := range v {
-			list = append(list, p.quote(s))
+		for _, text := range v {
+			list = append(list, p.quote(text))
 		}
 	case []calendar.ID:
 		for _, id := range v {
@@ -242,17 +244,17 @@ func (c *Change) value(v any, p phrasing) string {
 }
 
 // wall writes a wall clock.
-func wall(w calendar.Wall, l calendar.Lang) string { return dayOf(w, l) + " " + clockOf(w) }
+func wall(w calendar.Wall, lang calendar.Lang) string { return dayOf(w, lang) + " " + clockOf(w) }
 
 // dayOf writes a day without leading zeros.
-func dayOf(w calendar.Wall, l calendar.Lang) string {
-	t := w.UTC()
-	return word("date", l, strconv.Itoa(t.Day()), word("month."+strconv.Itoa(int(t.Month())), l), strconv.Itoa(t.Year()))
+func dayOf(wall calendar.Wall, lang calendar.Lang) string {
+	t := wall.UTC()
+	return word("date", lang, strconv.Itoa(t.Day()), word("month."+strconv.Itoa(int(t.Month())), lang), strconv.Itoa(t.Year()))
 }
 
 // clockOf writes a time of day, without seconds where they are 0.
-func clockOf(w calendar.Wall) string {
-	t := w.UTC()
+func clockOf(wall calendar.Wall) string {
+	t := wall.UTC()
 	if t.Second() != 0 {
 		return t.Format("15:04:05")
 	}
@@ -261,20 +263,20 @@ func clockOf(w calendar.Wall) string {
 
 // Summary describes an entry in one line (HISTORY 6.1): of an update all sentences, of what
 // came to be the name, "" for none.
-func Summary(a Action, name string, changes []Change, l calendar.Lang) string {
+func Summary(action Action, name string, changes []Change, l calendar.Lang) string {
 	sentences := make([]string, len(changes))
 	for i := range changes {
 		sentences[i] = changes[i].Sentence
 	}
-	return phrasing{lang: l}.summary(a, name, sentences)
+	return phrasing{lang: l}.summary(action, name, sentences)
 }
 
-func (p phrasing) summary(a Action, name string, sentences []string) string {
-	text := word("action."+string(a), p.lang)
+func (p phrasing) summary(action Action, name string, sentences []string) string {
+	text := word("action."+string(action), p.lang)
 	switch {
-	case (a == Created || a == Published) && name != "":
+	case (action == Created || action == Published) && name != "":
 		text += p.colon() + p.quote(name)
-	case a == Updated && len(sentences) > 0:
+	case action == Updated && len(sentences) > 0:
 		text += p.colon() + strings.Join(sentences, word("semicolon", p.lang))
 	}
 	return text
@@ -285,11 +287,11 @@ const maxSentences = 3
 
 // SummaryHTML describes an entry as pages do (docs/spec/pages.md P2.6): of an update a
 // sentence for each change, of many the first ones and how many there are more.
-func (e *Entry) SummaryHTML(l calendar.Lang) string {
-	p := phrasing{l, onPage}
+func (e *Entry) SummaryHTML(lang calendar.Lang) string {
+	p := phrasing{lang, onPage}
 	switch {
 	case e.Redacted != nil:
-		return p.complete(BlankSummary(l))
+		return p.complete(BlankSummary(lang))
 	case e.Action != Updated || len(e.Changes) == 0:
 		return p.complete(p.summary(e.Action, e.Name, nil))
 	}
@@ -302,36 +304,36 @@ func (e *Entry) SummaryHTML(l calendar.Lang) string {
 		if more == 1 {
 			key = "page.more.one"
 		}
-		sentences = append(sentences, p.complete(word(key, l, strconv.Itoa(more))))
+		sentences = append(sentences, p.complete(word(key, lang, strconv.Itoa(more))))
 	}
-	if l == calendar.LangCN {
+	if lang == calendar.LangCN {
 		return strings.Join(sentences, "")
 	}
 	return strings.Join(sentences, " ")
 }
 
 // complete makes a sentence begin with a capital letter and end with a full stop.
-func (p phrasing) complete(s string) string {
-	last, _ := utf8.DecodeLastRuneInString(strings.TrimSuffix(s, "</bdi>"))
+func (p phrasing) complete(text string) string {
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimSuffix(text, "</bdi>"))
 	if !strings.ContainsRune(".。…!?", last) {
-		s += word("page.stop", p.lang)
+		text += word("page.stop", p.lang)
 	}
-	return capitalized(s)
+	return capitalized(text)
 }
 
-func capitalized(s string) string {
-	first, n := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(first)) + s[n:]
+func capitalized(text string) string {
+	first, n := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[n:]
 }
 
 // BlankSummary is the Summary of a redacted entry.
-func BlankSummary(l calendar.Lang) string { return word("blank", l) }
+func BlankSummary(lang calendar.Lang) string { return word("blank", lang) }
 
 // NameOf is the name of a record in a language, "" for none; of a user his name.
-func NameOf(r *calendar.Record, l calendar.Lang) string {
-	if r.Kind == calendar.KindUser {
-		return r.Fields.String("name")
+func NameOf(record *calendar.Record, lang calendar.Lang) string {
+	if record.Kind == calendar.KindUser {
+		return record.Fields.String("name")
 	}
-	name, _ := r.Name(l)
+	name, _ := record.Name(lang)
 	return name
 }

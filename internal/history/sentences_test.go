@@ -22,10 +22,10 @@ func named(id calendar.ID) string {
 }
 
 // bare gives a record with these fields only.
-func bare(k calendar.Kind, fields calendar.Fields) *calendar.Record {
-	r := &calendar.Record{ID: 1, Kind: k, Home: calendar.LangEN, Fields: calendar.Fields{}}
-	maps.Copy(r.Fields, fields)
-	return r
+func bare(kind calendar.Kind, fields calendar.Fields) *calendar.Record {
+	record := &calendar.Record{ID: 1, Kind: kind, Home: calendar.LangEN, Fields: calendar.Fields{}}
+	maps.Copy(record.Fields, fields)
+	return record
 }
 
 // tableLangs are languages in the order of the tables of HISTORY 6.
@@ -55,65 +55,65 @@ func eachRow(t *testing.T, use func(name string, changes []Change)) {
 }
 
 // languageOf is the language of the text that a change is of, else that of the record.
-func languageOf(c *Change) string { return cmp.Or(c.Language, c.home.String()) }
+func languageOf(change *Change) string { return cmp.Or(change.Language, change.home.String()) }
 
 // Each row of HISTORY 6.2 to 6.4, in the four languages.
 func TestSentences(t *testing.T) {
 	t.Parallel()
-	var b strings.Builder
+	var builder strings.Builder
 	eachRow(t, func(name string, changes []Change) {
-		fmt.Fprintf(&b, "%s\n", name)
+		fmt.Fprintf(&builder, "%s\n", name)
 		for i := range changes {
-			c := &changes[i]
-			before, _ := json.Marshal(c.Before)
-			after, _ := json.Marshal(c.After)
-			fmt.Fprintf(&b, "  %s %s: %.60s -> %.60s\n", c.Field, languageOf(c), before, after)
-			for _, l := range tableLangs {
-				c.describe(l, named)
-				fmt.Fprintf(&b, "    %s\n", c.Sentence)
+			change := &changes[i]
+			before, _ := json.Marshal(change.Before)
+			after, _ := json.Marshal(change.After)
+			fmt.Fprintf(&builder, "  %s %s: %.60s -> %.60s\n", change.Field, languageOf(change), before, after)
+			for _, lang := range tableLangs {
+				change.describe(lang, named)
+				fmt.Fprintf(&builder, "    %s\n", change.Sentence)
 			}
 		}
 	})
-	golden.Compare(t, "sentences.golden", b.String())
+	golden.Compare(t, "sentences.golden", builder.String())
 }
 
 // The same rows as pages describe them (PAGES.md P2.6).
 func TestSentencesOfPages(t *testing.T) {
 	t.Parallel()
-	var b strings.Builder
+	var builder strings.Builder
 	eachRow(t, func(name string, changes []Change) {
-		fmt.Fprintf(&b, "%s\n", name)
+		fmt.Fprintf(&builder, "%s\n", name)
 		for i := range changes {
 			changes[i].names = named
 		}
-		e := &Entry{Action: Updated, Changes: changes}
-		for _, l := range tableLangs {
-			fmt.Fprintf(&b, "    %s\n", e.SummaryHTML(l))
+		entry := &Entry{Action: Updated, Changes: changes}
+		for _, lang := range tableLangs {
+			fmt.Fprintf(&builder, "    %s\n", entry.SummaryHTML(lang))
 		}
 	})
-	for _, e := range []*Entry{
+	for _, entry := range []*Entry{
 		{Action: Created, Name: "Quay & Co"}, {Action: Published, Name: "Who?"}, {Action: Created}, {Action: Updated}, {Action: Restored}, {Action: Updated, Redacted: &Erasure{}},
 	} {
-		for _, l := range tableLangs {
-			fmt.Fprintf(&b, "%s\n", e.SummaryHTML(l))
+		for _, lang := range tableLangs {
+			fmt.Fprintf(&builder, "%s\n", entry.SummaryHTML(lang))
 		}
 	}
-	golden.Compare(t, "pages.golden", b.String())
+	golden.Compare(t, "pages.golden", builder.String())
 }
 
 // Each row of HISTORY 6.1.
 func TestSummaries(t *testing.T) {
 	t.Parallel()
-	var b strings.Builder
-	for _, l := range [...]calendar.Lang{calendar.LangEN, calendar.LangFR, calendar.LangES, calendar.LangCN} {
-		for _, a := range Actions {
-			fmt.Fprintln(&b, Summary(a, "Quay & Co", []Change{{Sentence: "one"}, {Sentence: "two"}}, l))
+	var builder strings.Builder
+	for _, lang := range [...]calendar.Lang{calendar.LangEN, calendar.LangFR, calendar.LangES, calendar.LangCN} {
+		for _, action := range Actions {
+			fmt.Fprintln(&builder, Summary(action, "Quay & Co", []Change{{Sentence: "one"}, {Sentence: "two"}}, lang))
 		}
-		fmt.Fprintln(&b, Summary(Updated, "Quay", nil, l))
-		fmt.Fprintln(&b, Summary(Created, "", nil, l))
-		fmt.Fprintln(&b, BlankSummary(l))
+		fmt.Fprintln(&builder, Summary(Updated, "Quay", nil, lang))
+		fmt.Fprintln(&builder, Summary(Created, "", nil, lang))
+		fmt.Fprintln(&builder, BlankSummary(lang))
 	}
-	golden.Compare(t, "summaries.golden", b.String())
+	golden.Compare(t, "summaries.golden", builder.String())
 }
 
 // TestQuotesOfOtherDirections: what turns the sentence around it is quoted between U+2068 and
@@ -137,33 +137,33 @@ func TestQuotesOfOtherDirections(t *testing.T) {
 // Each row of HISTORY 6.4, of every field that is shown.
 func TestLabels(t *testing.T) {
 	t.Parallel()
-	var b strings.Builder
-	for k := calendar.KindEvent; k <= calendar.KindTag; k++ {
-		for _, f := range shown[k] {
-			if _, ok := texts.Sentences["field."+f.Name]; !ok {
-				t.Errorf("%s of %s has no label", f.Name, k)
+	var builder strings.Builder
+	for kind := calendar.KindEvent; kind <= calendar.KindTag; kind++ {
+		for _, field := range shown[kind] {
+			if _, ok := texts.Sentences["field."+field.Name]; !ok {
+				t.Errorf("%s of %s has no label", field.Name, kind)
 			}
-			fmt.Fprintf(&b, "%s %s:", k, f.Name)
-			for _, l := range [...]calendar.Lang{calendar.LangEN, calendar.LangFR, calendar.LangES, calendar.LangCN} {
-				fmt.Fprintf(&b, " %s |", labelOf(k, f, l))
+			fmt.Fprintf(&builder, "%s %s:", kind, field.Name)
+			for _, lang := range [...]calendar.Lang{calendar.LangEN, calendar.LangFR, calendar.LangES, calendar.LangCN} {
+				fmt.Fprintf(&builder, " %s |", labelOf(kind, field, lang))
 			}
-			b.WriteByte('\n')
+			builder.WriteByte('\n')
 		}
 	}
-	golden.Compare(t, "labels.golden", b.String())
+	golden.Compare(t, "labels.golden", builder.String())
 }
 
 func TestMonths(t *testing.T) {
 	t.Parallel()
-	var b strings.Builder
-	for m := time.January; m <= time.December; m++ {
-		w := calendar.Wall(time.Date(2026, m, 1, 9, 5, 0, 0, time.UTC).Unix())
-		for _, l := range calendar.Langs {
-			fmt.Fprintf(&b, "%s | ", wall(w, l))
+	var builder strings.Builder
+	for month := time.January; month <= time.December; month++ {
+		w := calendar.Wall(time.Date(2026, month, 1, 9, 5, 0, 0, time.UTC).Unix())
+		for _, lang := range calendar.Langs {
+			fmt.Fprintf(&builder, "%s | ", wall(w, lang))
 		}
-		b.WriteByte('\n')
+		builder.WriteByte('\n')
 	}
-	golden.Compare(t, "months.golden", b.String())
+	golden.Compare(t, "months.golden", builder.String())
 }
 
 // HISTORY 20.2: table order, and internal fields are not shown.
@@ -179,20 +179,20 @@ func TestChangesInTableOrder(t *testing.T) {
 		"featured": true, "protected": true,
 	})
 	var got []string
-	for _, c := range Changes(before, after, true) {
-		got = append(got, c.Field+" "+languageOf(&c))
+	for _, change := range Changes(before, after, true) {
+		got = append(got, change.Field+" "+languageOf(&change))
 	}
 	want := []string{"author en", "title en", "title cn", "title fr", "start_date en", "featured en", "password en"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	// A new record shows every field that has a value; false is one, but not of password.
-	for want, r := range map[string]*calendar.Record{
+	for want, record := range map[string]*calendar.Record{
 		"[name slug]": bare(calendar.KindTag, calendar.Fields{"name": calendar.Text{calendar.LangEN: "A"}, "slug": "a"}), "[show_map show_map_link]": bare(calendar.KindVenue, calendar.Fields{"show_map": false}),
 	} {
 		got = nil
-		for _, c := range Changes(nil, r, false) {
-			got = append(got, c.Field)
+		for _, change := range Changes(nil, record, false) {
+			got = append(got, change.Field)
 		}
 		if fmt.Sprint(got) != want {
 			t.Errorf("a new record: got %v, want %s", got, want)

@@ -21,11 +21,11 @@ type Version struct {
 
 // versionOf returns the version of an entry, with the record after it unless an error
 // refuses that.
-func versionOf(e *eventstore.Entry, r *calendar.Record, refusal error) Version {
+func versionOf(entry *eventstore.Entry, record *calendar.Record, refusal error) Version {
 	if refusal != nil {
-		r = nil
+		record = nil
 	}
-	return Version{e.Version, e.Position, e.Time, r}
+	return Version{entry.Version, entry.Position, entry.Time, record}
 }
 
 // isThere reports whether the viewer may open the version, and it is not deleted.
@@ -39,13 +39,13 @@ type Versions struct {
 
 // Versions returns the versions of a record. Errors: those of Present, and CodeErased for
 // everybody.
-func (r *Reader) Versions(ctx context.Context, viewer Viewer, k calendar.Kind, id calendar.ID) (*Versions, error) {
-	q := r.request(viewer)
-	p, err := q.find(ctx, k, id)
-	if err == nil && p.Erased {
-		err = calendar.Fail(calendar.CodeErased, k)
+func (r *Reader) Versions(ctx context.Context, viewer Viewer, kind calendar.Kind, id calendar.ID) (*Versions, error) {
+	request := r.request(viewer)
+	present, err := request.find(ctx, kind, id)
+	if err == nil && present.Erased {
+		err = calendar.Fail(calendar.CodeErased, kind)
 	}
-	return &Versions{q, p}, err
+	return &Versions{request, present}, err
 }
 
 // each yields the entries of the record from one version to another.
@@ -73,16 +73,16 @@ func (v *Versions) each(ctx context.Context, from, to int64, ascending bool) ite
 func (v *Versions) walk(ctx context.Context, from, to int64, ascending bool) iter.Seq2[Version, error] {
 	return func(yield func(Version, error) bool) {
 		looked := 0
-		for e, err := range v.each(ctx, from, to, ascending) {
-			var r *calendar.Record
+		for entry, err := range v.each(ctx, from, to, ascending) {
+			var record *calendar.Record
 			if err == nil {
-				r, err = v.open(ctx, e)
+				record, err = v.open(ctx, entry)
 			}
 			if err != nil && !isRefusal(err) {
 				yield(Version{}, err)
 				return
 			}
-			if looked++; !yield(versionOf(e, r, err), nil) || looked == MaxLooked {
+			if looked++; !yield(versionOf(entry, record, err), nil) || looked == MaxLooked {
 				return
 			}
 		}
@@ -123,46 +123,46 @@ func (v *Versions) numbered(ctx context.Context, number int64) (Version, error) 
 	case len(entries) == 0:
 		return Version{}, calendar.Fail(calendar.CodeVersionNotFound, v.Kind)
 	}
-	r, err := v.open(ctx, &entries[0])
-	if err == nil && r == nil {
+	record, err := v.open(ctx, &entries[0])
+	if err == nil && record == nil {
 		err = calendar.Fail(calendar.CodeErased, v.Kind)
 	}
-	return versionOf(&entries[0], r, err), err
+	return versionOf(&entries[0], record, err), err
 }
 
 // At returns the version at a point, as it is shown at a moment. Errors: CodeNotFound, those
 // of Gate.
-func (v *Versions) At(ctx context.Context, p eventstore.Point, moment time.Time) (Version, error) {
-	entries, err := v.store.At(ctx, p, v.ID)
+func (v *Versions) At(ctx context.Context, point eventstore.Point, moment time.Time) (Version, error) {
+	entries, err := v.store.At(ctx, point, v.ID)
 	if err != nil {
 		return Version{}, err
 	}
-	r, err := stateOf(&entries[0])
-	if err == nil && (r == nil || r.Deleted) {
+	record, err := stateOf(&entries[0])
+	if err == nil && (record == nil || record.Deleted) {
 		err = calendar.Fail(calendar.CodeNotFound, v.Kind)
 	}
 	if err == nil {
-		err = Gate(v.Caller, v.Kind, r, moment)
+		err = Gate(v.Caller, v.Kind, record, moment)
 	}
-	return versionOf(&entries[0], r, err), err
+	return versionOf(&entries[0], record, err), err
 }
 
 // stateOf decodes the record after an entry; nil if none exists, or it is erased.
-func stateOf(e *eventstore.Entry) (*calendar.Record, error) {
-	if e.Version == 0 || e.Redacted != nil {
+func stateOf(entry *eventstore.Entry) (*calendar.Record, error) {
+	if entry.Version == 0 || entry.Redacted != nil {
 		return nil, nil //nolint:nilnil // no record is no error
 	}
-	return decode(e)
+	return decode(entry)
 }
 
 // Linked returns linked records as they were at a point, nil for those that were not, and
 // those that do not pass the gate now.
-func (v *Versions) Linked(ctx context.Context, p eventstore.Point, ids []calendar.ID) ([]*calendar.Record, error) {
-	found, err := v.linked(ctx, p, ids)
+func (v *Versions) Linked(ctx context.Context, point eventstore.Point, ids []calendar.ID) ([]*calendar.Record, error) {
+	found, err := v.linked(ctx, point, ids)
 	out := make([]*calendar.Record, len(ids))
 	for i, id := range ids {
-		if r := found[id]; r != nil && !r.Deleted {
-			out[i] = r
+		if record := found[id]; record != nil && !record.Deleted {
+			out[i] = record
 		}
 	}
 	return out, err
@@ -173,8 +173,8 @@ func (v *Versions) Linked(ctx context.Context, p eventstore.Point, ids []calenda
 type Mementos struct{ First, Prev, Shown, Next, Last Version }
 
 // Around returns the open versions around an open one.
-func (v *Versions) Around(ctx context.Context, shown Version) (m Mementos, err error) {
-	m = Mementos{First: shown, Shown: shown, Last: shown}
+func (v *Versions) Around(ctx context.Context, shown Version) (mementos Mementos, err error) {
+	mementos = Mementos{First: shown, Shown: shown, Last: shown}
 	look := func(to *Version, from, until int64, ascending bool) {
 		if err != nil {
 			return
@@ -184,13 +184,13 @@ func (v *Versions) Around(ctx context.Context, shown Version) (m Mementos, err e
 			*to = found
 		}
 	}
-	look(&m.Prev, 1, shown.Number-1, false)
-	look(&m.First, 1, m.Prev.Number, true)
-	look(&m.Next, shown.Number+1, v.Version, true)
-	if m.Next.Number > 0 {
-		look(&m.Last, m.Next.Number, v.Version, false)
+	look(&mementos.Prev, 1, shown.Number-1, false)
+	look(&mementos.First, 1, mementos.Prev.Number, true)
+	look(&mementos.Next, shown.Number+1, v.Version, true)
+	if mementos.Next.Number > 0 {
+		look(&mementos.Last, mementos.Next.Number, v.Version, false)
 	}
-	return m, err
+	return mementos, err
 }
 
 // TimeMap are the open versions of a record.
@@ -202,19 +202,19 @@ type TimeMap struct {
 
 // TimeMap returns up to limit open versions after a number; a page may hold fewer and have
 // a next one.
-func (r *Reader) TimeMap(ctx context.Context, viewer Viewer, k calendar.Kind, id calendar.ID, after int64, limit int) (*TimeMap, error) {
-	v, err := r.Versions(ctx, viewer, k, id)
+func (r *Reader) TimeMap(ctx context.Context, viewer Viewer, kind calendar.Kind, id calendar.ID, after int64, limit int) (*TimeMap, error) {
+	versions, err := r.Versions(ctx, viewer, kind, id)
 	if err != nil {
 		return nil, err
 	}
 	out := &TimeMap{}
-	if out.First, err = v.First(ctx); err != nil {
+	if out.First, err = versions.First(ctx); err != nil {
 		return nil, err
 	}
-	if out.Last, err = v.nearest(ctx, 1, v.Version, false); err != nil {
+	if out.Last, err = versions.nearest(ctx, 1, versions.Version, false); err != nil {
 		return nil, err
 	}
-	for found, err := range v.walk(ctx, after+1, out.Last.Number, true) {
+	for found, err := range versions.walk(ctx, after+1, out.Last.Number, true) {
 		if err != nil {
 			return nil, err
 		}
@@ -253,24 +253,24 @@ type Diff struct {
 
 // Diff compares two versions of a record; 0 for the open one before to, and for the newest
 // open one. Errors: those of Versions, CodeVersionNotFound, those of Gate.
-func (r *Reader) Diff(ctx context.Context, viewer Viewer, k calendar.Kind, id calendar.ID, from, to int64) (*Diff, error) {
-	v, err := r.Versions(ctx, viewer, k, id)
+func (r *Reader) Diff(ctx context.Context, viewer Viewer, kind calendar.Kind, id calendar.ID, from, to int64) (*Diff, error) {
+	versions, err := r.Versions(ctx, viewer, kind, id)
 	if err != nil {
 		return nil, err
 	}
-	to = cmp.Or(to, v.Version) // who passes the gate now, passes that of the newest version
-	if max(from, to) > v.Version {
-		return nil, calendar.Fail(calendar.CodeVersionNotFound, k)
+	to = cmp.Or(to, versions.Version) // who passes the gate now, passes that of the newest version
+	if max(from, to) > versions.Version {
+		return nil, calendar.Fail(calendar.CodeVersionNotFound, kind)
 	}
-	after, err := v.numbered(ctx, to)
+	after, err := versions.numbered(ctx, to)
 	if err != nil {
 		return nil, err
 	}
 	var before Version
 	if from > 0 {
-		before, err = v.numbered(ctx, from)
+		before, err = versions.numbered(ctx, from)
 	} else {
-		for before, err = range v.walk(ctx, 1, to-1, false) {
+		for before, err = range versions.walk(ctx, 1, to-1, false) {
 			if err != nil || before.Record != nil {
 				break
 			}
@@ -278,21 +278,21 @@ func (r *Reader) Diff(ctx context.Context, viewer Viewer, k calendar.Kind, id ca
 		}
 	}
 	password := false
-	for e, eachErr := range v.each(ctx, min(before.Number, to)+1, max(before.Number, to), true) {
-		password, err = password || eachErr == nil && e.Secret != nil, cmp.Or(err, eachErr)
+	for entry, eachErr := range versions.each(ctx, min(before.Number, to)+1, max(before.Number, to), true) {
+		password, err = password || eachErr == nil && entry.Secret != nil, cmp.Or(err, eachErr)
 	}
 	if err != nil {
 		return nil, err
 	}
-	d := &Diff{
+	diff := &Diff{
 		From: sideOf(&before), To: sideOf(&after),
 		Patch: Patch(before.Record, after.Record), Changes: Changes(before.Record, after.Record, password),
 	}
-	d.Named, err = v.describe(ctx, d.Changes, after.Position, after.Record.Changed)
-	d.Summary = Summary(Updated, "", d.Changes, v.Lang)
-	return d, err
+	diff.Named, err = versions.describe(ctx, diff.Changes, after.Position, after.Record.Changed)
+	diff.Summary = Summary(Updated, "", diff.Changes, versions.Lang)
+	return diff, err
 }
 
-func sideOf(v *Version) Side {
-	return Side{Version: v.Number, Position: v.Position, Time: Time{v.Time}, Record: MembersOf(v.Record)}
+func sideOf(version *Version) Side {
+	return Side{Version: version.Number, Position: version.Position, Time: Time{version.Time}, Record: MembersOf(version.Record)}
 }

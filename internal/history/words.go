@@ -6,8 +6,8 @@ import (
 )
 
 // word returns a text of sentences (HISTORY 6) with values filled in.
-func word(key string, l calendar.Lang, values ...string) string {
-	return texts.Sentences.In(key, l, values...)
+func word(key string, lang calendar.Lang, values ...string) string {
+	return texts.Sentences.In(key, lang, values...)
 }
 
 // Action is what an entry did, as it is shown to a caller (HISTORY 5).

@@ -25,32 +25,32 @@ var _ calendar.Cleaner = (*Cleaner)(nil)
 // New makes a Cleaner.
 func New() *Cleaner { return &Cleaner{policy: newPolicy()} }
 
-// Name reads s as HTML: br and the begin and end of every element that is not inline
+// Name reads text as HTML: br and the begin and end of every element that is not inline
 // become a space, other tags, comments and script and style with their content go,
 // entities that end in ";" are decoded; then control characters and characters of
 // direction are removed, the text is brought into normal form C, runs of white space
 // become one space and both ends are trimmed. A name that is escaped for an answer reads
 // back as itself.
-func (c *Cleaner) Name(s string) string {
-	if strings.ContainsAny(s, "<&") {
-		var b strings.Builder
-		read(s, func(t token) {
+func (c *Cleaner) Name(text string) string {
+	if strings.ContainsAny(text, "<&") {
+		var builder strings.Builder
+		read(text, func(t token) {
 			switch {
 			case t.kind == nethtml.TextToken:
-				b.WriteString(entity.ReplaceAllStringFunc(t.raw, decodeEntity))
+				builder.WriteString(entity.ReplaceAllStringFunc(t.raw, decodeEntity))
 			case !isInline(t.name):
-				b.WriteByte(' ')
+				builder.WriteByte(' ')
 			}
 		})
-		s = b.String()
+		text = builder.String()
 	}
-	s = strings.Map(func(r rune) rune {
+	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && !unicode.IsSpace(r) || calendar.IsDirection(r) {
 			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-	return strings.Join(strings.Fields(norm.NFC.String(s)), " ")
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	return strings.Join(strings.Fields(norm.NFC.String(text)), " ")
 }
 
 // NameKey returns the form in which names are compared: normal form C, runs of white space
@@ -59,17 +59,17 @@ func NameKey(name string) string {
 	return calendar.Fold(norm.NFC.String(strings.Join(strings.Fields(name), " ")))
 }
 
-// HTML trims s and reduces it to the safe subset; a removed tag of an element that HTML
+// HTML trims text and reduces it to the safe subset; a removed tag of an element that HTML
 // shows as a block leaves a line break. Text and entities stay as they were sent, but for
 // "<" that begins no tag: it becomes "&lt;", so that what is left after a removed tag
 // never makes a new one. What HTML returns is not changed by HTML.
-func (c *Cleaner) HTML(s string) string {
-	s = calendar.Plain(s)
-	if !strings.ContainsAny(s, "<&") {
-		return calendar.Trim(s)
+func (c *Cleaner) HTML(text string) string {
+	text = calendar.Plain(text)
+	if !strings.ContainsAny(text, "<&") {
+		return calendar.Trim(text)
 	}
-	out := make([]byte, 0, len(s))
-	read(s, func(t token) {
+	out := make([]byte, 0, len(text))
+	read(text, func(t token) {
 		switch {
 		case t.kind == nethtml.TextToken:
 			out = appendText(out, t.raw)
@@ -87,7 +87,7 @@ func (c *Cleaner) HTML(s string) string {
 
 // ASCII transliterates to ASCII, Chinese included: each Chinese character gives
 // a word with a space behind it.
-func (c *Cleaner) ASCII(s string) string { return unidecode.Unidecode(s) }
+func (c *Cleaner) ASCII(text string) string { return unidecode.Unidecode(text) }
 
 // token is a text or a tag of an HTML text.
 type token struct {
@@ -97,30 +97,30 @@ type token struct {
 	attrs []nethtml.Attribute
 }
 
-// read reads the texts and tags of s without script and style elements. A tag that s ends
+// read reads the texts and tags of text without script and style elements. A tag that text ends
 // within is none.
-func read(s string, f func(token)) {
-	z := nethtml.NewTokenizer(strings.NewReader(s))
+func read(text string, f func(token)) {
+	tokenizer := nethtml.NewTokenizer(strings.NewReader(text))
 	inside := false // of script or style: the next token may be its content
 	for {
-		t := token{kind: z.Next()}
+		t := token{kind: tokenizer.Next()}
 		switch t.kind {
 		case nethtml.ErrorToken: // the end; reading from a string returns no other error
 			return
 		case nethtml.TextToken:
-			if t.raw = string(z.Raw()); !inside {
+			if t.raw = string(tokenizer.Raw()); !inside {
 				f(t)
 			}
 			inside = false
 		case nethtml.StartTagToken, nethtml.SelfClosingTagToken, nethtml.EndTagToken:
-			tag := z.Token()
+			tag := tokenizer.Token()
 			if t.name = tag.Data; t.name == "script" || t.name == "style" {
 				inside = t.kind != nethtml.EndTagToken
 				continue
 			}
 			// Of other elements only the tags go, whatever a browser makes of
 			// their content; so tags in it have to be seen.
-			z.NextIsNotRawText()
+			tokenizer.NextIsNotRawText()
 			inside, t.attrs = false, tag.Attr
 			f(t)
 		case nethtml.CommentToken, nethtml.DoctypeToken:
@@ -134,10 +134,10 @@ var entity = regexp.MustCompile(`&#?[0-9A-Za-z]+;`)
 
 // decodeEntity decodes an entity, where it is one as a whole: of "&notit;" only the beginning
 // is. The standard library would make U+FFFD of a reference without a digit.
-func decodeEntity(s string) string {
-	decoded := html.UnescapeString(s)
-	if strings.EqualFold(s, "&#x;") || strings.HasSuffix(decoded, ";") && decoded != ";" {
-		return s
+func decodeEntity(text string) string {
+	decoded := html.UnescapeString(text)
+	if strings.EqualFold(text, "&#x;") || strings.HasSuffix(decoded, ";") && decoded != ";" {
+		return text
 	}
 	return decoded
 }
@@ -182,6 +182,6 @@ func controlReference(out []byte) int {
 }
 
 // IsAlphanumeric reports whether a character is a letter or digit of ASCII.
-func IsAlphanumeric[C byte | rune](c C) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+func IsAlphanumeric[C byte | rune](value C) bool {
+	return value >= '0' && value <= '9' || value >= 'a' && value <= 'z' || value >= 'A' && value <= 'Z'
 }

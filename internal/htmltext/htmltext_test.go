@@ -18,7 +18,7 @@ import (
 
 func TestName(t *testing.T) {
 	t.Parallel()
-	c := htmltext.New()
+	cleaner := htmltext.New()
 	tests := []struct{ name, in, want string }{
 		{"plain", "River Hall", "River Hall"},
 		{"trimmed", " \u00a0River Hall\u3000\n", "River Hall"},
@@ -56,7 +56,7 @@ func TestName(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := c.Name(tt.in); got != tt.want {
+			if got := cleaner.Name(tt.in); got != tt.want {
 				t.Errorf("Name(%q):\n got %q\nwant %q", tt.in, got, tt.want)
 			}
 		})
@@ -65,7 +65,7 @@ func TestName(t *testing.T) {
 
 func TestHTML(t *testing.T) {
 	t.Parallel()
-	c := htmltext.New()
+	cleaner := htmltext.New()
 	tests := []struct{ name, in, want string }{
 		{"plain text stays", " One\nTwo\n\nThree & \"four\" – 'five' > 4 ", "One\nTwo\n\nThree & \"four\" – 'five' > 4"},
 		{"entities stay", "&amp; &lt;b&gt; &nbsp;&copy &#233;", "&amp; &lt;b&gt; &nbsp;&copy &#233;"},
@@ -102,11 +102,11 @@ func TestHTML(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got := c.HTML(tt.in)
+			got := cleaner.HTML(tt.in)
 			if got != tt.want {
 				t.Errorf("HTML(%q):\n got %q\nwant %q", tt.in, got, tt.want)
 			}
-			if again := c.HTML(got); again != got {
+			if again := cleaner.HTML(got); again != got {
 				t.Errorf("HTML changes its own answer:\n got %q\nfrom %q", again, got)
 			}
 		})
@@ -133,7 +133,7 @@ var elementsOnly = func() *bluemonday.Policy {
 // the subset.
 func TestSubsetIsTheOneOfTheInterface(t *testing.T) {
 	t.Parallel()
-	c := htmltext.New()
+	cleaner := htmltext.New()
 	allowed := make(map[string][]string)
 	for row := range strings.FieldsSeq(subsetTable) {
 		name, attrs, _ := strings.Cut(strings.TrimSuffix(row, "]"), "[")
@@ -153,11 +153,11 @@ func TestSubsetIsTheOneOfTheInterface(t *testing.T) {
 	}
 	for _, e := range all {
 		_, ok := allowed[e]
-		if got := c.HTML("<" + e + ">x"); strings.HasPrefix(got, "<"+e+">") != ok {
+		if got := cleaner.HTML("<" + e + ">x"); strings.HasPrefix(got, "<"+e+">") != ok {
 			t.Errorf("element %s: got %q, in the subset: %v", e, got, ok)
 		}
 		for _, a := range attrs {
-			if got := c.HTML("<" + e + " " + a + `="https://x.example/">x`); strings.Contains(got, a+"=") != slices.Contains(allowed[e], a) {
+			if got := cleaner.HTML("<" + e + " " + a + `="https://x.example/">x`); strings.Contains(got, a+"=") != slices.Contains(allowed[e], a) {
 				t.Errorf("attribute %s of %s: got %q", a, e, got)
 			}
 		}
@@ -167,29 +167,29 @@ func TestSubsetIsTheOneOfTheInterface(t *testing.T) {
 var nameEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // checkName: an answered name, written back, changes nothing.
-func checkName(t interface{ Fatalf(string, ...any) }, c *htmltext.Cleaner, s string) {
-	name := c.Name(s)
-	if back := c.Name(nameEscaper.Replace(name)); back != name {
-		t.Fatalf("Name(%q) = %q is written back as %q", s, name, back)
+func checkName(t interface{ Fatalf(string, ...any) }, cleaner *htmltext.Cleaner, text string) {
+	name := cleaner.Name(text)
+	if back := cleaner.Name(nameEscaper.Replace(name)); back != name {
+		t.Fatalf("Name(%q) = %q is written back as %q", text, name, back)
 	}
 	if name != calendar.Trim(name) || strings.ContainsFunc(name, unicode.IsControl) || strings.ContainsFunc(name, calendar.IsDirection) || !norm.NFC.IsNormalString(name) {
-		t.Fatalf("Name(%q) = %q is not clean", s, name)
+		t.Fatalf("Name(%q) = %q is not clean", text, name)
 	}
 }
 
 // checkHTML: cleaned HTML stays as it is, and a browser finds nothing in it that
 // is not in the subset.
-func checkHTML(t interface{ Fatalf(string, ...any) }, c *htmltext.Cleaner, s string) {
-	clean := c.HTML(s)
-	if again := c.HTML(clean); again != clean {
-		t.Fatalf("HTML(%q) = %q changes again to %q", s, clean, again)
+func checkHTML(t interface{ Fatalf(string, ...any) }, cleaner *htmltext.Cleaner, text string) {
+	clean := cleaner.HTML(text)
+	if again := cleaner.HTML(clean); again != clean {
+		t.Fatalf("HTML(%q) = %q changes again to %q", text, clean, again)
 	}
 	if strings.ContainsFunc(clean, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
-		t.Fatalf("HTML(%q) = %q holds control characters", s, clean)
+		t.Fatalf("HTML(%q) = %q holds control characters", text, clean)
 	}
 	// Another cleaner with a policy of its own finds nothing to remove.
 	if a, b := tagNames(clean), tagNames(elementsOnly.Sanitize(clean)); !slices.Equal(a, b) {
-		t.Fatalf("HTML(%q) = %q: tags %v, by a policy of elements only %v", s, clean, a, b)
+		t.Fatalf("HTML(%q) = %q: tags %v, by a policy of elements only %v", text, clean, a, b)
 	}
 	doc, err := html.Parse(strings.NewReader("<body>" + clean))
 	if err != nil {
@@ -201,32 +201,32 @@ func checkHTML(t interface{ Fatalf(string, ...any) }, c *htmltext.Cleaner, s str
 		}
 		switch n.Data {
 		case "script", "style", "iframe", "object", "embed", "svg", "math", "form", "input", "link", "meta", "base", "title", "textarea":
-			t.Fatalf("HTML(%q) = %q holds <%s>", s, clean, n.Data)
+			t.Fatalf("HTML(%q) = %q holds <%s>", text, clean, n.Data)
 		}
 		if n.Namespace != "" {
-			t.Fatalf("HTML(%q) = %q holds a foreign element", s, clean)
+			t.Fatalf("HTML(%q) = %q holds a foreign element", text, clean)
 		}
-		for _, a := range n.Attr {
-			switch a.Key {
+		for _, attribute := range n.Attr {
+			switch attribute.Key {
 			case "href", "cite", "src":
-				u, err := url.Parse(a.Val)
-				if err != nil || !slices.Contains([]string{"", "http", "https", "mailto", "tel"}, u.Scheme) {
-					t.Fatalf("HTML(%q) = %q holds the URL %q", s, clean, a.Val)
+				address, err := url.Parse(attribute.Val)
+				if err != nil || !slices.Contains([]string{"", "http", "https", "mailto", "tel"}, address.Scheme) {
+					t.Fatalf("HTML(%q) = %q holds the URL %q", text, clean, attribute.Val)
 				}
 			case "title", "rel", "alt", "width", "height", "colspan", "rowspan", "lang", "dir":
 			default:
-				t.Fatalf("HTML(%q) = %q holds the attribute %s", s, clean, a.Key)
+				t.Fatalf("HTML(%q) = %q holds the attribute %s", text, clean, attribute.Key)
 			}
 		}
 	}
 }
 
-func tagNames(s string) []string {
+func tagNames(text string) []string {
 	var names []string
-	z := html.NewTokenizer(strings.NewReader(s))
-	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
+	tokenizer := html.NewTokenizer(strings.NewReader(text))
+	for kind := tokenizer.Next(); kind != html.ErrorToken; kind = tokenizer.Next() {
 		if kind == html.StartTagToken || kind == html.SelfClosingTagToken {
-			name, _ := z.TagName()
+			name, _ := tokenizer.TagName()
 			names = append(names, string(name))
 		}
 	}
@@ -242,33 +242,33 @@ var seeds = []string{
 }
 
 func FuzzName(f *testing.F) {
-	for _, s := range seeds {
-		f.Add(s)
+	for _, text := range seeds {
+		f.Add(text)
 	}
-	c := htmltext.New()
-	f.Fuzz(func(t *testing.T, s string) { checkName(t, c, s) })
+	cleaner := htmltext.New()
+	f.Fuzz(func(t *testing.T, text string) { checkName(t, cleaner, text) })
 }
 
 func FuzzHTML(f *testing.F) {
-	for _, s := range seeds {
-		f.Add(s)
+	for _, text := range seeds {
+		f.Add(text)
 	}
-	c := htmltext.New()
-	f.Fuzz(func(t *testing.T, s string) { checkHTML(t, c, s) })
+	cleaner := htmltext.New()
+	f.Fuzz(func(t *testing.T, text string) { checkHTML(t, cleaner, text) })
 }
 
 // The same over texts that are put together from the parts that matter.
 func TestCleaningProperties(t *testing.T) {
 	t.Parallel()
-	c := htmltext.New()
+	cleaner := htmltext.New()
 	part := rapid.SampledFrom([]string{
 		"<", ">", "/", "&", ";", "#", "x", "1", "\"", "'", "=", " ", "\n", "\t", "\r", "\x00", "\u00a0", "a", "p", "b", "script", "style",
 		"<p>", "</p>", "<script>", "</script>", "<b", "<img ", "src=", "onerror=", "href=", "javascript:", "https://x.example/", "<!--", "-->",
 		"&lt;", "&amp;", "&#1;", "&#x7f;", "lt;", "amp;", "<svg>", "<title>", "<textarea>", "<br/>", "音", "\u0301", "\u202e", "<section>", "<td>", "</tr>", "&#x202e;", "<a title='", "<![CDATA[", "]]>",
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		s := strings.Join(rapid.SliceOfN(part, 0, 30).Draw(t, "parts"), "")
-		checkName(t, c, s)
-		checkHTML(t, c, s)
+		text := strings.Join(rapid.SliceOfN(part, 0, 30).Draw(t, "parts"), "")
+		checkName(t, cleaner, text)
+		checkHTML(t, cleaner, text)
 	})
 }

@@ -13,27 +13,27 @@ import (
 // PlainText returns the text of HTML that a Cleaner has cleaned: entities decoded, a tab
 // between the cells of a row, and the line breaks of its elements. It is the only reader
 // of stored HTML: for answers, pages, search and highlights (LISTINGS, “plain text”).
-func PlainText(s string) string { return (&plainWriter{}).read(s) }
+func PlainText(text string) string { return (&plainWriter{}).read(text) }
 
 // PlainTextWithLinks is PlainText with the target of each link in parentheses behind its
-// text, unless the text shows it. Links to a part of page have none. s is an answer of
+// text, unless the text shows it. Links to a part of page have none. text is an answer of
 // AbsoluteLinks.
-func PlainTextWithLinks(s, page string) string {
-	return (&plainWriter{links: true, page: page}).read(s)
+func PlainTextWithLinks(text, page string) string {
+	return (&plainWriter{links: true, page: page}).read(text)
 }
 
 // AbsoluteLinks returns cleaned HTML with href, src and cite resolved against base.
-func AbsoluteLinks(s, base string) string {
+func AbsoluteLinks(text, base string) string {
 	from, err := url.Parse(base)
-	if err != nil || !strings.Contains(s, `="`) {
-		return s
+	if err != nil || !strings.Contains(text, `="`) {
+		return text
 	}
-	out := make([]byte, 0, len(s)+len(base))
-	read(s, func(t token) {
+	out := make([]byte, 0, len(text)+len(base))
+	read(text, func(t token) {
 		for i := range t.attrs {
-			a := &t.attrs[i]
-			if target, err := url.Parse(a.Val); urlAttrs[a.Key] && err == nil && !target.IsAbs() {
-				a.Val = from.ResolveReference(target).String()
+			attribute := &t.attrs[i]
+			if target, err := url.Parse(attribute.Val); urlAttrs[attribute.Key] && err == nil && !target.IsAbs() {
+				attribute.Val = from.ResolveReference(target).String()
 			}
 		}
 		out = t.append(out)
@@ -57,13 +57,13 @@ type plainWriter struct {
 	linkFrom int    // where its text begins in b
 }
 
-func (w *plainWriter) read(s string) string {
-	if !strings.ContainsAny(s, "<&") {
-		w.text(s)
+func (w *plainWriter) read(text string) string {
+	if !strings.ContainsAny(text, "<&") {
+		w.text(text)
 		return w.b.String()
 	}
-	w.b.Grow(len(s))
-	read(s, func(t token) {
+	w.b.Grow(len(text))
+	read(text, func(t token) {
 		if t.kind == nethtml.TextToken {
 			w.text(html.UnescapeString(t.raw))
 		} else {
@@ -154,9 +154,9 @@ func (w *plainWriter) separate() {
 }
 
 func (w *plainWriter) beginLink(t token) {
-	for _, a := range t.attrs {
-		if a.Key == "href" && absoluteURL.MatchString(a.Val) && !strings.HasPrefix(a.Val, w.page+"#") {
-			w.target, w.linkFrom = a.Val, w.b.Len()
+	for _, attribute := range t.attrs {
+		if attribute.Key == "href" && absoluteURL.MatchString(attribute.Val) && !strings.HasPrefix(attribute.Val, w.page+"#") {
+			w.target, w.linkFrom = attribute.Val, w.b.Len()
 		}
 	}
 }

@@ -108,30 +108,30 @@ func TestAbsoluteLinks(t *testing.T) {
 // kept or removed, in descriptions, in plain text and in names.
 func TestElementsSeparateWords(t *testing.T) {
 	t.Parallel()
-	c := htmltext.New()
+	cleaner := htmltext.New()
 	inline := strings.Fields("a abbr audio b bdi bdo big canvas cite code data del dfn em embed font i iframe img input ins kbd label map mark " +
 		"meter noscript object output picture progress q rp rt ruby s samp select small source span strike strong sub sup svg template textarea " +
 		"time title tt u var video wbr custom-x")
 	blocks := strings.FieldsSeq("address article aside blockquote body br button caption center dd details dialog div dl dt fieldset figcaption " +
 		"figure footer form h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol optgroup option p pre section summary table tbody td tfoot th thead tr ul")
-	for e := range blocks {
-		html := "Jazz<" + e + ">Night</" + e + ">Two"
-		if got := strings.Fields(htmltext.PlainText(c.HTML(html))); strings.Join(got, " ") != "Jazz Night Two" && !slices.Contains([]string{"td", "th", "hr"}, e) { // their end tags are none, or separate no words
+	for text := range blocks {
+		html := "Jazz<" + text + ">Night</" + text + ">Two"
+		if got := strings.Fields(htmltext.PlainText(cleaner.HTML(html))); strings.Join(got, " ") != "Jazz Night Two" && !slices.Contains([]string{"td", "th", "hr"}, text) { // their end tags are none, or separate no words
 			t.Errorf("%s: the text is %q", html, got)
 		}
-		if got := strings.Fields(htmltext.PlainText(c.HTML("<" + e + ">Jazz</" + e + "><" + e + ">Night</" + e + ">"))); len(got) != 2 {
-			t.Errorf("two of %s: the text is %q", e, got)
+		if got := strings.Fields(htmltext.PlainText(cleaner.HTML("<" + text + ">Jazz</" + text + "><" + text + ">Night</" + text + ">"))); len(got) != 2 {
+			t.Errorf("two of %s: the text is %q", text, got)
 		}
-		if got := c.Name(html); got != "Jazz Night Two" {
+		if got := cleaner.Name(html); got != "Jazz Night Two" {
 			t.Errorf("%s: the name is %q", html, got)
 		}
 	}
-	for _, e := range inline {
-		html := "Jazz<" + e + ">Night</" + e + ">Two"
-		if got := c.Name(html); got != "JazzNightTwo" {
+	for _, text := range inline {
+		html := "Jazz<" + text + ">Night</" + text + ">Two"
+		if got := cleaner.Name(html); got != "JazzNightTwo" {
 			t.Errorf("%s: the name is %q", html, got)
 		}
-		if got := htmltext.PlainText(c.HTML(html)); got != "JazzNightTwo" {
+		if got := htmltext.PlainText(cleaner.HTML(html)); got != "JazzNightTwo" {
 			t.Errorf("%s: the text is %q", html, got)
 		}
 	}
@@ -141,14 +141,14 @@ func TestElementsSeparateWords(t *testing.T) {
 // blanks next to line breaks and tabs.
 func TestPlainTextProperties(t *testing.T) {
 	t.Parallel()
-	c := htmltext.New()
+	cleaner := htmltext.New()
 	part := rapid.SampledFrom([]string{
 		"a", "b", " ", "\n", "&nbsp;", "<p>", "</p>", "<br>", "<hr>", "<li>", "</li>", "<table>", "</table>", "<tr>", "</tr>", "<td>", "</td>", "<th>", "<b>",
 		"<a href='/x'>", "<a href='https://x.example/'>", "</a>", "<div>", "</div>", "<", ">", "&lt;", "<section>",
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		const page = "https://c.example/e/"
-		html := htmltext.AbsoluteLinks(c.HTML(strings.Join(rapid.SliceOfN(part, 0, 30).Draw(t, "parts"), "")), page)
+		html := htmltext.AbsoluteLinks(cleaner.HTML(strings.Join(rapid.SliceOfN(part, 0, 30).Draw(t, "parts"), "")), page)
 		for _, got := range []string{htmltext.PlainText(html), htmltext.PlainTextWithLinks(html, page)} {
 			for _, bad := range []string{"  ", "\n\n\n", " \n", "\n ", " \t", "\t ", "\u00a0"} {
 				if strings.Contains(got, bad) {

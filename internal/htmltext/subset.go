@@ -52,35 +52,35 @@ func isInline(element string) bool {
 var absoluteURL = regexp.MustCompile(`(?i)^https?://`)
 
 func newPolicy() *bluemonday.Policy {
-	p := bluemonday.NewPolicy()
-	p.AllowAttrs("lang", "dir").Globally()
-	p.AllowURLSchemes("http", "https", "mailto", "tel")
-	p.AllowRelativeURLs(true)
-	p.AllowNoAttrs().OnElements(slices.Collect(maps.Keys(subset))...)
+	policy := bluemonday.NewPolicy()
+	policy.AllowAttrs("lang", "dir").Globally()
+	policy.AllowURLSchemes("http", "https", "mailto", "tel")
+	policy.AllowRelativeURLs(true)
+	policy.AllowNoAttrs().OnElements(slices.Collect(maps.Keys(subset))...)
 	for element, names := range attributes {
-		p.AllowAttrs(strings.Fields(strings.Replace(names, "src ", "", 1))...).OnElements(element)
+		policy.AllowAttrs(strings.Fields(strings.Replace(names, "src ", "", 1))...).OnElements(element)
 	}
-	p.AllowAttrs("src").Matching(absoluteURL).OnElements("img")
-	return p
+	policy.AllowAttrs("src").Matching(absoluteURL).OnElements("img")
+	return policy
 }
 
 // append appends a token as it stands in cleaned HTML.
-func (t *token) append(b []byte) []byte {
+func (t *token) append(data []byte) []byte {
 	if t.kind == nethtml.TextToken {
-		return append(b, t.raw...)
+		return append(data, t.raw...)
 	}
 	if t.kind == nethtml.EndTagToken {
-		return append(append(append(b, "</"...), t.name...), '>')
+		return append(append(append(data, "</"...), t.name...), '>')
 	}
-	b = append(append(b, '<'), t.name...)
-	for _, a := range t.attrs {
-		b = append(append(append(b, ' '), a.Key...), `="`...)
-		b = append(append(b, attrEscaper.Replace(a.Val)...), '"')
+	data = append(append(data, '<'), t.name...)
+	for _, attribute := range t.attrs {
+		data = append(append(append(data, ' '), attribute.Key...), `="`...)
+		data = append(append(data, attrEscaper.Replace(attribute.Val)...), '"')
 	}
 	if voids[t.name] && t.kind == nethtml.SelfClosingTagToken {
-		return append(b, " />"...)
+		return append(data, " />"...)
 	}
-	return append(b, '>')
+	return append(data, '>')
 }
 
 var attrEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
@@ -89,17 +89,17 @@ var attrEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"
 // name the first one counts, as in a browser. Their values are those that were sent: the
 // policy would rewrite international URLs.
 func (c *Cleaner) safeAttrs(t token) (safe []nethtml.Attribute) {
-	for i, a := range t.attrs {
-		if slices.ContainsFunc(t.attrs[:i], func(before nethtml.Attribute) bool { return before.Key == a.Key }) {
+	for i, attribute := range t.attrs {
+		if slices.ContainsFunc(t.attrs[:i], func(before nethtml.Attribute) bool { return before.Key == attribute.Key }) {
 			continue
 		}
-		a.Val = calendar.Plain(a.Val)
-		if urlAttrs[a.Key] {
-			a.Val = calendar.Trim(a.Val)
+		attribute.Val = calendar.Plain(attribute.Val)
+		if urlAttrs[attribute.Key] {
+			attribute.Val = calendar.Trim(attribute.Val)
 		}
-		tag := nethtml.Token{Type: nethtml.StartTagToken, Data: t.name, Attr: []nethtml.Attribute{a}}
-		if strings.Contains(c.policy.Sanitize(tag.String()), " "+a.Key+`="`) {
-			safe = append(safe, a)
+		tag := nethtml.Token{Type: nethtml.StartTagToken, Data: t.name, Attr: []nethtml.Attribute{attribute}}
+		if strings.Contains(c.policy.Sanitize(tag.String()), " "+attribute.Key+`="`) {
+			safe = append(safe, attribute)
 		}
 	}
 	return safe

@@ -46,7 +46,7 @@ type body struct {
 	length []string // value of Content-Length
 }
 
-func newBody(b []byte) body { return body{b, []string{strconv.Itoa(len(b))}} }
+func newBody(data []byte) body { return body{data, []string{strconv.Itoa(len(data))}} }
 
 type headerRow struct {
 	name  string
@@ -54,9 +54,9 @@ type headerRow struct {
 }
 
 // newAnswer makes an answer with the headers that all reads have.
-func newAnswer(b []byte, media []string, etag string, l calendar.Lang) *answer {
-	ans := &answer{body: newBody(b), media: media, etag: etag}
-	ans.add(headerLanguage, l.Tag())
+func newAnswer(data []byte, media []string, etag string, lang calendar.Lang) *answer {
+	ans := &answer{body: newBody(data), media: media, etag: etag}
+	ans.add(headerLanguage, lang.Tag())
 	if etag != "" {
 		ans.add(headerETag, etag)
 	}
@@ -69,9 +69,9 @@ func (ans *answer) add(name, value string) {
 }
 
 // show sets the position that a list shows.
-func (ans *answer) show(p calendar.Position) {
-	ans.position = p
-	ans.add(headerPosition, p.String())
+func (ans *answer) show(position calendar.Position) {
+	ans.position = position
+	ans.add(headerPosition, position.String())
 }
 
 // close ends the selection of an answer.
@@ -105,57 +105,57 @@ func (c *call) negotiate(ans *answer) (tag string, best encoding, same bool) {
 // sendAnswer sends an answer of a read: 304 when the client has it, else 200. It is refused
 // while too many bytes are on their way.
 func (c *call) sendAnswer(ans *answer) error {
-	tag, e, same := c.negotiate(ans)
+	tag, encoding, same := c.negotiate(ans)
 	if ans.selection != nil && !same {
 		return c.sendSelection(ans)
 	}
 	var shown *body
 	if !same {
 		var err error
-		if shown, err = c.encodedBody(c.r.Context(), &c.pass, e, ans, false); err != nil {
+		if shown, err = c.encodedBody(c.r.Context(), &c.pass, encoding, ans, false); err != nil {
 			return err
 		}
 		if !c.beginSending(shown.bytes) {
 			return calendar.Fail(calendar.CodeUnavailable, 0)
 		}
 	}
-	h := c.w.Header()
-	status := c.setHeaders(h, ans)
+	header := c.w.Header()
+	status := c.setHeaders(header, ans)
 	if tag != ans.etag {
-		h[headerETag] = []string{tag}
+		header[headerETag] = []string{tag}
 	}
 	if same {
 		c.writeStatus(http.StatusNotModified)
 		return nil
 	}
-	h[headerType] = ans.media
-	c.writeBody(status, e, shown)
+	header[headerType] = ans.media
+	c.writeBody(status, encoding, shown)
 	return nil
 }
 
 // setHeaders sets the headers that an answer has whether the client has it or not, and returns
 // its status where the client has not.
-func (c *call) setHeaders(h http.Header, ans *answer) int {
+func (c *call) setHeaders(header http.Header, ans *answer) int {
 	for i := range ans.headers {
-		h[ans.headers[i].name] = ans.headers[i].value
+		header[ans.headers[i].name] = ans.headers[i].value
 	}
 	if shown := c.modifiedShown(ans.modified); shown != "" {
-		h[headerModified] = []string{shown}
+		header[headerModified] = []string{shown}
 	}
 	if ans.page == nil {
 		return http.StatusOK
 	}
-	c.setPage(h, ans.page)
+	c.setPage(header, ans.page)
 	return ans.page.Status
 }
 
 // beginSending brings a request to the sending of its answer.
-func (c *call) beginSending(b []byte) bool {
-	if c.r.Method == http.MethodHead || len(b) <= admit.SmallAnswer {
+func (c *call) beginSending(data []byte) bool {
+	if c.r.Method == http.MethodHead || len(data) <= admit.SmallAnswer {
 		c.pass.Leave()
 		return true
 	}
-	return c.pass.Enter(admit.Answer, int64(len(b)))
+	return c.pass.Enter(admit.Answer, int64(len(data)))
 }
 
 // How long a client may take for an answer beyond admit.SmallAnswer: what it holds is given
@@ -168,9 +168,9 @@ const (
 // writeBody sends an answer whose other headers are set. A client that went away, or is too
 // slow, does not get all of it.
 func (c *call) writeBody(status int, e encoding, shown *body) {
-	h := c.w.Header()
-	setEncoding(h, e)
-	h[headerLength] = shown.length
+	header := c.w.Header()
+	setEncoding(header, e)
+	header[headerLength] = shown.length
 	c.writeStatus(status)
 	if c.r.Method == http.MethodHead {
 		return
@@ -193,15 +193,15 @@ var buffers = sync.Pool{New: func() any { return new(make([]byte, 0, 64<<10)) }}
 const maxBuffer = 1 << 20
 
 // written returns what write appends to a buffer.
-func written(write func(b []byte) ([]byte, error)) ([]byte, error) {
+func written(write func(data []byte) ([]byte, error)) ([]byte, error) {
 	buffer := buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool makes nothing else
-	b, err := write((*buffer)[:0])
+	data, err := write((*buffer)[:0])
 	var out []byte
 	if err == nil {
-		out = bytes.Clone(b)
+		out = bytes.Clone(data)
 	}
-	if cap(b) <= maxBuffer {
-		*buffer = b
+	if cap(data) <= maxBuffer {
+		*buffer = data
 		buffers.Put(buffer)
 	}
 	return out, err
@@ -210,12 +210,12 @@ func written(write func(b []byte) ([]byte, error)) ([]byte, error) {
 // answerSize is what an answer takes that is cached under a key.
 func answerSize(key string, ans *answer) int {
 	n := len(key) + cap(ans.bytes)
-	for _, h := range ans.headers {
-		n += len(h.value[0])
+	for _, headerRow := range ans.headers {
+		n += len(headerRow.value[0])
 	}
 	for i := range ans.encoded {
-		if b := ans.encoded[i].Load(); b != nil {
-			n += len(b.bytes)
+		if body := ans.encoded[i].Load(); body != nil {
+			n += len(body.bytes)
 		}
 	}
 	return n

@@ -257,15 +257,15 @@ func (o *Options) check() (*rootTable, error) {
 }
 
 // New makes the handler of the whole interface; it starts nothing.
-func New(d Deps, o Options) (*Handler, error) {
-	if d.Commands == nil || d.Queries == nil || d.History == nil || d.Past == nil || d.Records == nil || d.Users == nil || d.Proofs == nil {
+func New(deps Deps, options Options) (*Handler, error) {
+	if deps.Commands == nil || deps.Queries == nil || deps.History == nil || deps.Past == nil || deps.Records == nil || deps.Users == nil || deps.Proofs == nil {
 		return nil, errors.New("httpapi: a part is missing")
 	}
-	a, err := newAPI(d, o)
+	api, err := newAPI(deps, options)
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: %w", err)
 	}
-	return a, nil
+	return api, nil
 }
 
 // Forget drops answers and parts of them, which may have records in them that were erased.
@@ -279,60 +279,60 @@ func (a *api) Forget() {
 // is none: it answers every request with a code as New's handler would, and asks for no part.
 // No one is told of its answers. It refuses the settings that New refuses, so a program can look
 // before it opens anything.
-func Closed(o Options, code calendar.Code) (http.Handler, error) {
-	o.Observe, o.Trace, o.AnswerBytes, o.FragmentBytes = nil, nil, -1, -1
-	a, err := newAPI(Deps{}, o)
+func Closed(options Options, code calendar.Code) (http.Handler, error) {
+	options.Observe, options.Trace, options.AnswerBytes, options.FragmentBytes = nil, nil, -1, -1
+	api, err := newAPI(Deps{}, options)
 	if err != nil {
 		return nil, err
 	}
-	a.closed = code
-	return a, nil
+	api.closed = code
+	return api, nil
 }
 
-func newAPI(d Deps, o Options) (*api, error) {
-	roots, err := o.check()
+func newAPI(deps Deps, options Options) (*api, error) {
+	roots, err := options.check()
 	if err != nil {
 		return nil, err
 	}
 	a := &api{
-		Deps: d, o: o, roots: roots, renderer: render.New(o.Site, o.Currency, o.FragmentBytes),
+		Deps: deps, o: options, roots: roots, renderer: render.New(options.Site, options.Currency, options.FragmentBytes),
 		rooms: admit.New(admit.Limits{
-			Slots: o.MaxConcurrent, LargestAnswer: o.MaxAnswer, Streams: o.Streams, StreamsOfOne: o.StreamsOfOne, Wholes: o.WholeAnswers, Forwarded: o.TrustForwarded,
+			Slots: options.MaxConcurrent, LargestAnswer: options.MaxAnswer, Streams: options.Streams, StreamsOfOne: options.StreamsOfOne, Wholes: options.WholeAnswers, Forwarded: options.TrustForwarded,
 		}),
-		origins: make(map[string]bool, len(o.AllowedOrigins)),
+		origins: make(map[string]bool, len(options.AllowedOrigins)),
 		formats: allFormats,
 		totals:  [][2]string{{headerTotal, headerTotalPages}},
 	}
-	atOnce := &admit.OfOne{AtOnce: o.MakeAtOnce}
-	if o.MakeAtOnce > 0 {
+	atOnce := &admit.OfOne{AtOnce: options.MakeAtOnce}
+	if options.MakeAtOnce > 0 {
 		a.turns = admit.NewTurns(atOnce, 0)
 	}
 	a.past = admit.NewTurns(atOnce, pastAtOnce)
-	if o.MakeAtOnce == 0 {
+	if options.MakeAtOnce == 0 {
 		a.past = admit.NewTurns(&admit.OfOne{AtOnce: 2}, pastAtOnce)
 	}
-	a.tries = admit.NewTries(o.Now)
+	a.tries = admit.NewTries(options.Now)
 	a.streams.reading = make(chan struct{}, streamsAtOnce)
-	if o.RateLimit > 0 {
-		a.rates = newRates(o.RateLimit)
+	if options.RateLimit > 0 {
+		a.rates = newRates(options.RateLimit)
 	}
-	for _, origin := range o.AllowedOrigins {
+	for _, origin := range options.AllowedOrigins {
 		a.origins[origin] = true
 	}
-	for _, pair := range o.TotalHeaders {
+	for _, pair := range options.TotalHeaders {
 		a.totals = append(a.totals, [2]string{
 			textproto.CanonicalMIMEHeaderKey(pair[0]), textproto.CanonicalMIMEHeaderKey(pair[1]),
 		})
 	}
 	a.documents = newDocuments(&a.o, a.totals[1:])
 	a.expose = []string{exposeList(a.totals)}
-	a.readFresh, a.permanent, a.feedFresh = freshness(o.ReadMaxAge), versionFreshness(max(0, o.HistoryMaxAge)), feedFreshness(o.FeedMaxAge)
-	a.answers = cache.New(o.AnswerBytes, answerSize)
+	a.readFresh, a.permanent, a.feedFresh = freshness(options.ReadMaxAge), versionFreshness(max(0, options.HistoryMaxAge)), feedFreshness(options.FeedMaxAge)
+	a.answers = cache.New(options.AnswerBytes, answerSize)
 	if a.encoders, err = newEncoders(atOnce); err != nil {
 		return nil, fmt.Errorf("encoders: %w", err)
 	}
-	if o.Pages != nil {
-		a.files = pageFiles(o.Pages)
+	if options.Pages != nil {
+		a.files = pageFiles(options.Pages)
 	}
 	return a, nil
 }
@@ -347,38 +347,38 @@ func (o *Options) seed() uint64 {
 	return uint64(calendar.HashStart.Number(rendering).Number(render.NewLayouts().Hash()).Text(readmodel.Fingerprint()).Text(o.Site.String()).Text(o.Currency.Symbol).Text(o.Currency.Position).Text(o.Currency.Code).Text(o.CalendarName).Number(uint64(o.FeedRefresh)))
 }
 
-func setDefaults(o *Options) {
-	setDefault(&o.Prefix, defaultPrefix)
-	setDefault(&o.Site, time.UTC)
-	setDefault(&o.Currency, calendar.Currency{Symbol: "$", Position: "prefix"})
-	setDefault(&o.Currency.Code, "USD")
-	setDefault(&o.PerPageMax, 100)
-	setDefault(&o.PositionWait, 5*time.Second)
-	setDefault(&o.MaxConcurrent, 1024)
-	setDefault(&o.PublicHistory, PublicHistoryAll)
-	setDefault(&o.HistoryMaxAge, 300)
-	setDefault(&o.Streams, 100)
-	setDefault(&o.StreamsOfOne, 10)
-	setDefault(&o.StreamBeat, 15*time.Second)
-	setDefault(&o.StreamLate, 30*time.Second)
-	setDefault(&o.ReadDeadline, 5*time.Second)
-	setDefault(&o.WriteDeadline, 10*time.Second)
-	setDefault(&o.MaxAnswer, 8<<20)
-	setDefault(&o.AnswerBytes, 12<<20)
-	setDefault(&o.FragmentBytes, 4<<20)
-	setDefault(&o.FeedRefresh, time.Hour)
-	setDefault(&o.FeedMaxAge, 300)
-	setDefault(&o.ExportLimit, 100_000)
-	setDefault(&o.WholeAnswers, 8)
-	setDefault(&o.CalendarLimit, 10_000)
-	setDefault(&o.TombstoneDays, 90)
-	setDefault(&o.Log, slog.Default())
-	if o.Now == nil {
-		o.Now = time.Now
+func setDefaults(options *Options) {
+	setDefault(&options.Prefix, defaultPrefix)
+	setDefault(&options.Site, time.UTC)
+	setDefault(&options.Currency, calendar.Currency{Symbol: "$", Position: "prefix"})
+	setDefault(&options.Currency.Code, "USD")
+	setDefault(&options.PerPageMax, 100)
+	setDefault(&options.PositionWait, 5*time.Second)
+	setDefault(&options.MaxConcurrent, 1024)
+	setDefault(&options.PublicHistory, PublicHistoryAll)
+	setDefault(&options.HistoryMaxAge, 300)
+	setDefault(&options.Streams, 100)
+	setDefault(&options.StreamsOfOne, 10)
+	setDefault(&options.StreamBeat, 15*time.Second)
+	setDefault(&options.StreamLate, 30*time.Second)
+	setDefault(&options.ReadDeadline, 5*time.Second)
+	setDefault(&options.WriteDeadline, 10*time.Second)
+	setDefault(&options.MaxAnswer, 8<<20)
+	setDefault(&options.AnswerBytes, 12<<20)
+	setDefault(&options.FragmentBytes, 4<<20)
+	setDefault(&options.FeedRefresh, time.Hour)
+	setDefault(&options.FeedMaxAge, 300)
+	setDefault(&options.ExportLimit, 100_000)
+	setDefault(&options.WholeAnswers, 8)
+	setDefault(&options.CalendarLimit, 10_000)
+	setDefault(&options.TombstoneDays, 90)
+	setDefault(&options.Log, slog.Default())
+	if options.Now == nil {
+		options.Now = time.Now
 	}
-	if o.RequestID == nil {
-		o.RequestID = randomID
+	if options.RequestID == nil {
+		options.RequestID = randomID
 	}
 }
 
-func setDefault[T comparable](v *T, otherwise T) { *v = cmp.Or(*v, otherwise) }
+func setDefault[T comparable](value *T, otherwise T) { *value = cmp.Or(*value, otherwise) }

@@ -31,8 +31,8 @@ func (c *call) asksPast() (asks bool, err error) {
 
 // sends reports whether the query has a parameter.
 func (c *call) sends(name string) bool {
-	for _, p := range c.query {
-		if base, _ := splitName(p.name); base == name {
+	for _, pair := range c.query {
+		if base, _ := splitName(pair.name); base == name {
 			return true
 		}
 	}
@@ -40,12 +40,12 @@ func (c *call) sends(name string) bool {
 }
 
 // readPoint reads the point of a read that names one, and reports whether the header does.
-func (c *call) readPoint(in calendar.Input, problems *calendar.Problems) (p history.Point, byHeader bool, err error) {
+func (c *call) readPoint(in calendar.Input, problems *calendar.Problems) (point history.Point, byHeader bool, err error) {
 	if !c.sends(history.ParamPoint) {
 		return acceptDatetime(c.r.Header.Get(headerAcceptTime), c.o.Now(), problems), true, nil
 	}
-	p, err = c.History.ParsePoint(c.r.Context(), in[history.ParamPoint], c.route.Single && !c.route.bySlug, c.o.Site, problems)
-	return p, false, err
+	point, err = c.History.ParsePoint(c.r.Context(), in[history.ParamPoint], c.route.Single && !c.route.bySlug, c.o.Site, problems)
+	return point, false, err
 }
 
 // readThen answers a single read of the past.
@@ -86,10 +86,10 @@ func (c *call) readThen(p *singleParams) error {
 }
 
 // embeddedIn are the records that a view embeds.
-func embeddedIn(v *query.View) (ids []calendar.ID) {
-	for _, l := range [...][]query.LinkedView{v.Venues, v.Organizers, v.Categories, v.Tags} {
-		for i := range l {
-			ids = append(ids, l[i].Record.ID)
+func embeddedIn(view *query.View) (ids []calendar.ID) {
+	for _, linkedViews := range [...][]query.LinkedView{view.Venues, view.Organizers, view.Categories, view.Tags} {
+		for i := range linkedViews {
+			ids = append(ids, linkedViews[i].Record.ID)
 		}
 	}
 	return ids
@@ -167,12 +167,12 @@ func (c *call) urlsThen(criteria *query.Criteria) (without, with string) {
 		sent = append(sent, query.LinkParam{Name: "page", Value: strconv.Itoa(criteria.Page)})
 	}
 	all = slices.Clone(sent)
-	for _, p := range criteria.Links {
+	for _, linkParam := range criteria.Links {
 		switch {
-		case p.Name == history.ParamPoint:
-			all = append(all, p)
-		case c.sends(strings.TrimSuffix(p.Name, "[]")):
-			sent, all = append(sent, p), append(all, p)
+		case linkParam.Name == history.ParamPoint:
+			all = append(all, linkParam)
+		case c.sends(strings.TrimSuffix(linkParam.Name, "[]")):
+			sent, all = append(sent, linkParam), append(all, linkParam)
 		}
 	}
 	original, dated := query.LinksTo(c.address(), sent), query.LinksTo(c.address(), all)

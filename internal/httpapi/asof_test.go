@@ -26,26 +26,26 @@ import (
 // were asked for before (HISTORY 20.17); a list of a position never changes.
 func TestPastImports(t *testing.T) {
 	t.Parallel()
-	w, editor, nobody := newWorld(t)
+	world, editor, nobody := newWorld(t)
 	editor.Event("First", nil)
-	now := func() string { return w.Clock.Now().UTC().Format(history.TimeLayout) }
-	at, position := now(), "position:"+w.Head().String()
+	now := func() string { return world.Clock.Now().UTC().Format(history.TimeLayout) }
+	at, position := now(), "position:"+world.Head().String()
 	want := func(point string, n int) { t.Helper(); nobody.Read("/events?as_of="+point).WantField("total", n) }
 	want(at, 1)
 	want(position, 1)
-	w.Clock.Add(-time.Hour)
+	world.Clock.Add(-time.Hour)
 	old := now()
 	editor.Event("Older", nil)
-	w.Clock.Add(2 * time.Hour)
+	world.Clock.Add(2 * time.Hour)
 	want(at, 2)
 	want(position, 1)
 	want(old, 1)
 	want("now", 2)
-	w.Clock.Add(time.Hour)
+	world.Clock.Add(time.Hour)
 	editor.Event("Third", nil)
 	for range 2 { // also by a header, next to the present
 		nobody.Read("/events").WantField("total", 3)
-		nobody.With("Accept-Datetime", w.Clock.Now().Add(-time.Minute).UTC().Format(http.TimeFormat)).Read("/events").WantField("total", 2)
+		nobody.With("Accept-Datetime", world.Clock.Now().Add(-time.Minute).UTC().Format(http.TimeFormat)).Read("/events").WantField("total", 2)
 	}
 }
 
@@ -70,16 +70,16 @@ func TestPastTooLarge(t *testing.T) {
 // later (HISTORY 7.2).
 func TestPastNotReady(t *testing.T) {
 	t.Parallel()
-	s := newHeldLog()
-	w := world.New(t, world.Options{Store: s, Past: past.Options{Wait: time.Second}})
+	heldLog := newHeldLog()
+	w := world.New(t, world.Options{Store: heldLog, Past: past.Options{Wait: time.Second}})
 	w.As(calendar.Administrator).Event("First", nil)
 	nobody, head := w.As(calendar.Anonymous), int(w.Head())
-	s.hold(head)
+	heldLog.hold(head)
 	late := nobody.Get("/events?as_of=now").WantCode(http.StatusServiceUnavailable, "rest_as_of_not_ready")
-	if h := late.Header; h.Get("Retry-After") != "5" || h.Get("Cache-Control") != "no-store" {
-		t.Errorf("headers %v", h)
+	if header := late.Header; header.Get("Retry-After") != "5" || header.Get("Cache-Control") != "no-store" {
+		t.Errorf("headers %v", header)
 	}
-	close(s.held[head])
+	close(heldLog.held[head])
 	until(t, "the list", func() bool { return nobody.Get("/events?as_of=now").Status == http.StatusOK })
 	if built := w.Past.Stats().Built; built != 1 {
 		t.Errorf("%d points built, want the one that was begun", built)
@@ -103,11 +103,11 @@ func TestPastOfAnErasedRecord(t *testing.T) {
 	at := w.Clock.Now().UTC().Format(history.TimeLayout)
 	w.Clock.Add(time.Second)
 	points := []string{"as_of=" + at}
-	for p := first; p <= w.Head(); p++ {
-		points = append(points, fmt.Sprintf("as_of=position:%d", p))
+	for position := first; position <= w.Head(); position++ {
+		points = append(points, fmt.Sprintf("as_of=position:%d", position))
 	}
 	gone, lists := []string{of, of + "/timemap", "/venues/by-slug/erased-words"}, []string{event, "/venues", "/events"}
-	each := func(look func(path string, a *world.Response)) {
+	each := func(look func(path string, response *world.Response)) {
 		for _, point := range points {
 			for _, path := range slices.Concat(gone, lists) {
 				for _, who := range []*world.Client{nobody, auditor, nobody} { // also one that was kept
@@ -117,7 +117,7 @@ func TestPastOfAnErasedRecord(t *testing.T) {
 		}
 	}
 	told := 0
-	each(func(_ string, a *world.Response) { told += strings.Count(string(a.Body), "Erased words") })
+	each(func(_ string, response *world.Response) { told += strings.Count(string(response.Body), "Erased words") })
 	if told < 6*len(points) {
 		t.Fatalf("the past told the words %d times before", told)
 	}
@@ -125,14 +125,14 @@ func TestPastOfAnErasedRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	points = append(points, "as_of=position:"+w.Head().String())
-	each(func(path string, a *world.Response) {
-		if body := strings.ReplaceAll(strings.ToLower(string(a.Body)), "-", " "); strings.Contains(body, "erased words") {
-			t.Errorf("%s tells of what was erased: %s", a.Request, a.Body)
+	each(func(path string, response *world.Response) {
+		if body := strings.ReplaceAll(strings.ToLower(string(response.Body)), "-", " "); strings.Contains(body, "erased words") {
+			t.Errorf("%s tells of what was erased: %s", response.Request, response.Body)
 		}
 		if want := map[string]int{gone[0]: http.StatusGone, gone[1]: http.StatusGone, gone[2]: http.StatusNotFound}[path]; want != 0 {
-			a.Want(want)
-		} else if path != event || a.Status != http.StatusNotFound { // it was not yet
-			a.Want(http.StatusOK)
+			response.Want(want)
+		} else if path != event || response.Status != http.StatusNotFound { // it was not yet
+			response.Want(http.StatusOK)
 		}
 	})
 	for _, path := range []string{of + "/events", of + "/events.ics", of + "?as_of=version:1"} {
@@ -169,11 +169,11 @@ func (s *heldLog) figures() (begun []int, ended int) {
 	return slices.Clone(s.begun), s.ended
 }
 
-func (s *heldLog) Head(ctx context.Context, p eventstore.Point) (eventstore.Head, error) {
-	if p != (eventstore.Point{}) {
+func (s *heldLog) Head(ctx context.Context, point eventstore.Point) (eventstore.Head, error) {
+	if point != (eventstore.Point{}) {
 		s.counted.Add(1)
 	}
-	return s.Store.Head(ctx, p)
+	return s.Store.Head(ctx, point)
 }
 
 func (s *heldLog) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
@@ -203,13 +203,13 @@ func (s *heldLog) Read(ctx context.Context, r eventstore.Range) ([]eventstore.En
 
 // asOf asks for a list as of a position, from an address.
 func asOf(ctx context.Context, w *world.World, position int, address, token string) int {
-	r := httptest.NewRequestWithContext(ctx, http.MethodGet, world.Root+"/tags?as_of=position:"+strconv.Itoa(position), http.NoBody)
-	r.RemoteAddr = address + ":1"
+	request := httptest.NewRequestWithContext(ctx, http.MethodGet, world.Root+"/tags?as_of=position:"+strconv.Itoa(position), http.NoBody)
+	request.RemoteAddr = address + ":1"
 	if token != "" {
-		r.Header.Set("Authorization", "Bearer "+token)
+		request.Header.Set("Authorization", "Bearer "+token)
 	}
 	rec := httptest.NewRecorder()
-	w.Handler.ServeHTTP(rec, r)
+	w.Handler.ServeHTTP(rec, request)
 	return rec.Code
 }
 
@@ -230,15 +230,15 @@ func until(t *testing.T, what string, is func() bool) {
 // left for the next client to wait for.
 func TestPastAbandoned(t *testing.T) {
 	t.Parallel()
-	s := newHeldLog()
-	w := world.New(t, world.Options{Store: s})
+	heldLog := newHeldLog()
+	w := world.New(t, world.Options{Store: heldLog})
 	admin := w.As(calendar.Administrator)
 	for i := range 50 {
 		admin.Create(calendar.KindTag, obj{"name": fmt.Sprint("Tag ", i)})
 	}
 	last := int(w.Head()) - 1
 	for i := range 40 {
-		s.hold(last - i)
+		heldLog.hold(last - i)
 	}
 	for i := range 40 {
 		ctx, abort := context.WithCancel(t.Context())
@@ -248,7 +248,7 @@ func TestPastAbandoned(t *testing.T) {
 		abort()
 	}
 	until(t, "the end of what was begun", func() bool {
-		begun, ended := s.figures()
+		begun, ended := heldLog.figures()
 		return ended == len(begun)
 	})
 	if got := asOf(t.Context(), w, 5, "198.51.100.1", ""); got != http.StatusOK {
@@ -265,29 +265,29 @@ func TestPastAbandoned(t *testing.T) {
 func TestPastTurns(t *testing.T) {
 	t.Parallel()
 	const one, other = "192.0.2.1", "198.51.100.1"
-	s := newHeldLog()
-	w := world.New(t, world.Options{Store: s})
+	heldLog := newHeldLog()
+	w := world.New(t, world.Options{Store: heldLog})
 	admin := w.As(calendar.Administrator)
 	for i := range 20 {
 		admin.Create(calendar.KindTag, obj{"name": fmt.Sprint("Tag ", i)})
 	}
-	s.counted.Store(0)
+	heldLog.counted.Store(0)
 	if got := asOf(t.Context(), w, 3, one, ""); got != http.StatusOK {
 		t.Fatalf("got %d", got)
 	}
 	var all sync.WaitGroup
 	ask := func(position int, address, token string) {
-		resolved := s.resolved.Load()
+		resolved := heldLog.resolved.Load()
 		all.Go(func() {
 			if got := asOf(t.Context(), w, position, address, token); got != http.StatusOK {
 				t.Errorf("as of %d: %d", position, got)
 			}
 		})
-		until(t, "a request that waits", func() bool { return s.resolved.Load() > resolved })
+		until(t, "a request that waits", func() bool { return heldLog.resolved.Load() > resolved })
 	}
 	points := []int{10, 15, 14, 13, 12, 11}
 	for _, p := range points {
-		s.hold(p)
+		heldLog.hold(p)
 	}
 	for _, p := range points[1:] {
 		ask(p, one, "")
@@ -299,15 +299,15 @@ func TestPastTurns(t *testing.T) {
 	if got := asOf(t.Context(), w, 2, one, admin.Token); got != http.StatusOK {
 		t.Errorf("credentials: %d", got)
 	}
-	until(t, "all that have a turn", func() bool { return s.counted.Load() >= 5 })
-	if got := s.counted.Load(); got != 5 {
+	until(t, "all that have a turn", func() bool { return heldLog.counted.Load() >= 5 })
+	if got := heldLog.counted.Load(); got != 5 {
 		t.Errorf("entries were counted for %d requests, want the first, two of one client, that of the other, that with credentials", got)
 	}
 	for _, p := range points {
-		close(s.held[p])
+		close(heldLog.held[p])
 	}
 	all.Wait()
-	if begun, _ := s.figures(); slices.Index(begun, points[0]) > 2 {
+	if begun, _ := heldLog.figures(); slices.Index(begun, points[0]) > 2 {
 		t.Errorf("the log is read up to %v, want %d before the third of the other client", begun, points[0])
 	}
 }

@@ -27,17 +27,17 @@ func TestCachedAnswers(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			c := newCached(t, seed)
+			cached := newCached(t, seed)
 			for range 12 {
-				c.create(c.kind())
+				cached.create(cached.kind())
 			}
 			for range 60 {
-				what := c.step()
-				bare := c.bare()
-				for _, path := range c.paths() {
-					for i, who := range c.callers {
-						if i == 0 || c.rng.IntN(4) == 0 {
-							c.compare(what, who, path, bare)
+				what := cached.step()
+				bare := cached.bare()
+				for _, path := range cached.paths() {
+					for i, who := range cached.callers {
+						if i == 0 || cached.rng.IntN(4) == 0 {
+							cached.compare(what, who, path, bare)
 						}
 					}
 				}
@@ -72,11 +72,11 @@ func newCached(t *testing.T, seed uint64) *cached {
 	return c
 }
 
-func (c *cached) any(k calendar.Kind) string {
-	if len(c.made[k]) == 0 {
+func (c *cached) any(kind calendar.Kind) string {
+	if len(c.made[kind]) == 0 {
 		return "9999"
 	}
-	return c.made[k][c.rng.IntN(len(c.made[k]))].String()
+	return c.made[kind][c.rng.IntN(len(c.made[kind]))].String()
 }
 
 func (c *cached) date() string {
@@ -85,21 +85,21 @@ func (c *cached) date() string {
 
 func (c *cached) word() string { return []string{"jazz", "river", "night", "été"}[c.rng.IntN(4)] }
 
-func (c *cached) fields(k calendar.Kind) obj {
+func (c *cached) fields(kind calendar.Kind) obj {
 	name := fmt.Sprintf("%s %s", c.word(), c.word())
 	o := obj{}
-	maybe := func(name string, v any) {
+	maybe := func(name string, value any) {
 		if c.rng.IntN(2) == 0 {
-			o[name] = v
+			o[name] = value
 		}
 	}
-	if k.IsPost() {
+	if kind.IsPost() {
 		maybe("status", []string{"publish", "publish", "draft", "private", "future"}[c.rng.IntN(5)])
 		if o["status"] == "future" {
 			o["date_utc"] = c.w.Clock.Now().Add(time.Duration(1+c.rng.IntN(40)) * time.Hour).Format("2006-01-02 15:04:05")
 		}
 	}
-	switch k {
+	switch kind {
 	case calendar.KindEvent:
 		start := c.date()
 		o["title"], o["start_date"], o["end_date"] = name, start, start
@@ -132,12 +132,12 @@ func (c *cached) kind() calendar.Kind {
 
 func (c *cached) writer() *world.Client { return c.writers[c.rng.IntN(len(c.writers))] }
 
-func (c *cached) create(k calendar.Kind) string {
-	made := c.writer().Post("/"+k.Collection(), c.fields(k))
+func (c *cached) create(kind calendar.Kind) string {
+	made := c.writer().Post("/"+kind.Collection(), c.fields(kind))
 	if made.Status == http.StatusCreated {
-		c.made[k] = append(c.made[k], made.ID())
-		if k.IsPost() && made.Has("slug") {
-			c.slugs = append(c.slugs, "/"+k.Collection()+"/by-slug/"+made.String("slug"))
+		c.made[kind] = append(c.made[kind], made.ID())
+		if kind.IsPost() && made.Has("slug") {
+			c.slugs = append(c.slugs, "/"+kind.Collection()+"/by-slug/"+made.String("slug"))
 		}
 	}
 	return fmt.Sprint(made.Status, " ", made.Request)
@@ -145,21 +145,21 @@ func (c *cached) create(k calendar.Kind) string {
 
 // step makes one change, or moves the clock; it tells what it did.
 func (c *cached) step() string {
-	w, k := c.writer(), c.kind()
-	path := "/" + k.Collection() + "/" + c.any(k)
+	client, kind := c.writer(), c.kind()
+	path := "/" + kind.Collection() + "/" + c.any(kind)
 	switch n := c.rng.IntN(20); {
 	case n < 2:
-		return c.create(k)
+		return c.create(kind)
 	case n < 12:
-		return fmt.Sprint(w.Patch(path, c.fields(k)).Status, " update ", path)
+		return fmt.Sprint(client.Patch(path, c.fields(kind)).Status, " update ", path)
 	case n == 12:
-		return fmt.Sprint(w.Patch("/events/"+c.any(calendar.KindEvent), obj{"password": []string{"", "pw"}[c.rng.IntN(2)]}).Status, " password")
+		return fmt.Sprint(client.Patch("/events/"+c.any(calendar.KindEvent), obj{"password": []string{"", "pw"}[c.rng.IntN(2)]}).Status, " password")
 	case n == 13:
-		return fmt.Sprint(w.Delete(path).Status, " delete ", path)
+		return fmt.Sprint(client.Delete(path).Status, " delete ", path)
 	case n < 18:
-		d := []time.Duration{time.Second, time.Hour, 13 * time.Hour}[c.rng.IntN(3)]
-		c.w.Clock.Add(d)
-		return "clock " + d.String()
+		duration := []time.Duration{time.Second, time.Hour, 13 * time.Hour}[c.rng.IntN(3)]
+		c.w.Clock.Add(duration)
+		return "clock " + duration.String()
 	case c.release == nil:
 		c.release = c.w.Hold()
 		return "hold"
@@ -178,9 +178,9 @@ func (c *cached) paths() []string {
 		"/events?categories=" + c.any(calendar.KindCategory), "/events?categories=jazz+river", "/events?tags=jazz-river", "/events?venue=" + c.any(calendar.KindVenue),
 		"/categories?event=" + c.any(calendar.KindEvent), "/venues?event=" + c.any(calendar.KindEvent), "/events?include=" + c.any(calendar.KindEvent),
 	}
-	for _, k := range calendar.Kinds {
-		for _, id := range c.made[k] {
-			out = append(out, "/"+k.Collection()+"/"+id.String())
+	for _, kind := range calendar.Kinds {
+		for _, id := range c.made[kind] {
+			out = append(out, "/"+kind.Collection()+"/"+id.String())
 		}
 	}
 	out = append(out, c.slugs...)
@@ -204,26 +204,26 @@ func (c *cached) bare() http.Handler {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	h, err := httpapi.New(
+	api, err := httpapi.New(
 		httpapi.Deps{Commands: c.w.Commands, Queries: queries, History: history.New(c.w.Store, c.w.Clock.Now), Past: c.w.Past, Records: c.w.Records, Users: c.w.Users, Proofs: c.w.Proofs},
 		httpapi.Options{BaseURL: world.Base, Site: site, Now: c.w.Clock.Now, AnswerBytes: -1, FragmentBytes: -1},
 	)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	return h
+	return api
 }
 
 func (c *cached) compare(what string, who *world.Client, path string, bare http.Handler) {
 	c.t.Helper()
-	ask := func(h http.Handler) *httptest.ResponseRecorder {
-		r := httptest.NewRequestWithContext(c.t.Context(), http.MethodGet, world.Root+path, nil)
+	ask := func(handler http.Handler) *httptest.ResponseRecorder {
+		request := httptest.NewRequestWithContext(c.t.Context(), http.MethodGet, world.Root+path, nil)
 		if who.Token != "" {
-			r.Header.Set("Authorization", "Bearer "+who.Token)
+			request.Header.Set("Authorization", "Bearer "+who.Token)
 		}
-		r.Header.Set("X-Request-Id", "same")
+		request.Header.Set("X-Request-Id", "same")
 		rec := httptest.NewRecorder()
-		h.ServeHTTP(rec, r)
+		handler.ServeHTTP(rec, request)
 		return rec
 	}
 	got, want := ask(c.w.Handler), ask(bare)
@@ -249,12 +249,12 @@ func (c *cached) compare(what string, who *world.Client, path string, bare http.
 // held against a service that keeps nothing.
 func TestHostileKeys(t *testing.T) {
 	t.Parallel()
-	c := newCached(t, 1)
-	editor := c.w.As(calendar.Editor)
+	cached := newCached(t, 1)
+	editor := cached.w.As(calendar.Editor)
 	event := editor.Event("Jazz", obj{"slug": "jazz"})
-	c.slugs = []string{"/events/" + event.ID().String(), "/events/by-slug/jazz", "/venues/" + editor.Create(calendar.KindVenue, obj{"venue": "Hall"}).ID().String(), "/events", "/venues"}
+	cached.slugs = []string{"/events/" + event.ID().String(), "/events/by-slug/jazz", "/venues/" + editor.Create(calendar.KindVenue, obj{"venue": "Hall"}).ID().String(), "/events", "/venues"}
 	var paths []string
-	for _, path := range c.slugs {
+	for _, path := range cached.slugs {
 		for _, fields := range []string{
 			"", "title,slug", "title%0Aslug", "title%0aslug,id", "title,slug%0Aid", "title%00slug", "title%20slug", "%0Atitle", "title%0A", "venue%0Aslug",
 			"venue,slug", "t%05title", "%02t%05title", "title%0A_fields%0Aslug",
@@ -268,10 +268,10 @@ func TestHostileKeys(t *testing.T) {
 	for _, slug := range []string{"jazz%0Atitle", "jazz%0atitle?_fields=slug", "jazz%20", "%20jazz", "jazz?_fields=title", "jazz%0A"} {
 		paths = append(paths, "/events/by-slug/"+slug)
 	}
-	nobody, bare := c.w.As(calendar.Anonymous), c.bare()
+	nobody, bare := cached.w.As(calendar.Anonymous), cached.bare()
 	for range 3 {
 		for _, path := range paths {
-			c.compare("keeping others", nobody, path, bare)
+			cached.compare("keeping others", nobody, path, bare)
 		}
 		slices.Reverse(paths)
 	}

@@ -58,29 +58,29 @@ type call struct {
 type callKey struct{}
 
 // ServeHTTP implements http.Handler: the way of every request.
-func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := &call{api: a, w: w, r: r, started: a.o.Now(), from: a.roots.origin(r), query: parsePairs(r.URL.RawQuery)}
-	c.loc = a.roots.locate(r.URL.EscapedPath(), c.from.path)
+func (a *api) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
+	c := &call{api: a, w: writer, r: request, started: a.o.Now(), from: a.roots.origin(request), query: parsePairs(request.URL.RawQuery)}
+	c.loc = a.roots.locate(request.URL.EscapedPath(), c.from.path)
 	c.lang = c.loc.lang
-	if l, ok := selectorOf(c.query); ok {
-		c.lang = l
+	if lang, ok := selectorOf(c.query); ok {
+		c.lang = lang
 	}
 	c.id[0] = c.requestID()
-	w.Header()[headerRequestID] = c.id[:]
-	ctx := r.Context()
+	writer.Header()[headerRequestID] = c.id[:]
+	ctx := request.Context()
 	if a.o.Trace != nil {
 		var end func(string, int)
-		ctx, end = a.o.Trace(r, c.id[0])
+		ctx, end = a.o.Trace(request, c.id[0])
 		defer func() { end(c.pattern(), c.status) }()
 	}
 	c.client = context.WithValue(ctx, callKey{}, c)
 	limit := a.o.ReadDeadline
-	if !isRead(r.Method) {
+	if !isRead(request.Method) {
 		limit = a.o.WriteDeadline
 	}
 	ctx, cancel := c.within(limit)
 	defer cancel()
-	c.r = r.WithContext(ctx)
+	c.r = request.WithContext(ctx)
 	defer c.answered()
 	defer c.pass.Leave()
 	defer c.answerPanic()
@@ -117,12 +117,12 @@ func (c *call) answer() error {
 			return err
 		}
 	}
-	switch r := c.r; {
-	case len(r.Method)+len(r.RequestURI)+len(r.Proto)+2 > maxRequestLine:
+	switch request := c.r; {
+	case len(request.Method)+len(request.RequestURI)+len(request.Proto)+2 > maxRequestLine:
 		return calendar.Fail(calendar.CodeURITooLong, 0)
-	case r.Host != "" && !isHost(r.Host):
+	case request.Host != "" && !isHost(request.Host):
 		return &calendar.Error{Code: calendar.CodeInvalidParam, Fields: []calendar.FieldError{{Field: "Host", Reason: calendar.ReasonHeaderHost}}}
-	case !utf8.ValidString(r.URL.Path):
+	case !utf8.ValidString(request.URL.Path):
 		return calendar.Fail(calendar.CodeNoRoute, 0)
 	case c.page != nil:
 		return c.answerPage()
@@ -136,15 +136,15 @@ func (c *call) answer() error {
 // answerRoute answers a request to a route of the interface: step 2 of section 7.2 is on
 // writes where they come from, credentials, and on writes the general right.
 func (c *call) answerRoute() error {
-	rt, h, method := c.route, c.w.Header(), c.r.Method
-	work := rt.works[method]
+	route, header, method := c.route, c.w.Header(), c.r.Method
+	work := route.works[method]
 	if work == nil {
-		h[headerAllow] = rt.allow
+		header[headerAllow] = route.allow
 		return calendar.Fail(calendar.CodeMethodNotAllowed, 0)
 	}
-	reads := isRead(method) || rt.asks()
+	reads := isRead(method) || route.asks()
 	if method == http.MethodOptions {
-		h[headerAllow] = rt.allow
+		header[headerAllow] = route.allow
 	} else if !reads && c.fromForeignPage() {
 		if err := c.countLogin(); err != nil {
 			return err
@@ -154,8 +154,8 @@ func (c *call) answerRoute() error {
 	if err := c.login(); err != nil {
 		return err
 	}
-	if method != http.MethodOptions && rt.writes && c.caller.Role != calendar.Anonymous && calendar.MayWrite(c.caller, rt.kind, rt.collection) == nil {
-		h[headerAllow] = rt.allow
+	if method != http.MethodOptions && route.writes && c.caller.Role != calendar.Anonymous && calendar.MayWrite(c.caller, route.kind, route.collection) == nil {
+		header[headerAllow] = route.allow
 	}
 	switch {
 	case reads: // writes name all that is wrong at once
@@ -163,7 +163,7 @@ func (c *call) answerRoute() error {
 			return &calendar.Error{Code: calendar.CodeInvalidParam, Fields: bad}
 		}
 	case method != http.MethodOptions:
-		if err := calendar.MayWrite(c.caller, rt.kind, rt.collection); err != nil {
+		if err := calendar.MayWrite(c.caller, route.kind, route.collection); err != nil {
 			return err
 		}
 	}
@@ -184,15 +184,15 @@ func (c *call) sendsCredentials() bool {
 
 // answerPanic is deferred by serve: it logs a panic and answers it.
 func (c *call) answerPanic() {
-	p := recover()
-	if p == nil {
+	value := recover()
+	if value == nil {
 		return
 	}
-	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-		panic(p)
+	if err, ok := value.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		panic(value)
 	}
 	c.o.Log.ErrorContext(c.r.Context(), "request panicked",
-		"method", c.r.Method, "path", c.r.URL.Path, "panic", p, "stack", string(debug.Stack()))
+		"method", c.r.Method, "path", c.r.URL.Path, "panic", value, "stack", string(debug.Stack()))
 	if c.status == 0 {
 		c.fail(calendar.Fail(calendar.CodeInternal, 0))
 	}

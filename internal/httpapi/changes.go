@@ -22,13 +22,13 @@ func answerChanges(ctx context.Context, c *call, q *pastQuery) (*answer, error) 
 }
 
 // formatOf returns the format that a request asks for, by its parameter before Accept.
-func formatOf(q *pastQuery, h http.Header) *entryFormat {
+func formatOf(q *pastQuery, header http.Header) *entryFormat {
 	best, most := entryFormats[0], 0
 	for _, f := range entryFormats {
 		if f.name == q.format {
 			return f
 		}
-		if weight := weightIn(h, f.media); weight > most {
+		if weight := weightIn(header, f.media); weight > most {
 			best, most = f, weight
 		}
 	}

@@ -9,11 +9,11 @@ import (
 
 // clusters answers the venues of events by the squares of a grid (LISTINGS 1.11).
 func (c *call) clusters() error {
-	criteria, q, err := c.ask(query.Request{Caller: c.caller, Params: query.ParamsOf("map")})
+	criteria, question, err := c.ask(query.Request{Caller: c.caller, Params: query.ParamsOf("map")})
 	if err != nil {
 		return err
 	}
-	q.make = func(ctx context.Context, of stated) (*answer, error) {
+	question.make = func(ctx context.Context, of stated) (*answer, error) {
 		found, err := c.Queries.Clusters(ctx, criteria)
 		if err != nil {
 			return nil, err
@@ -27,7 +27,7 @@ func (c *call) clusters() error {
 		c.addTotals(ans, found.Total)
 		return ans, nil
 	}
-	return c.read(q)
+	return c.read(question)
 }
 
 var valueGeoJSON = []string{"application/geo+json"}
@@ -36,21 +36,21 @@ var valueGeoJSON = []string{"application/geo+json"}
 func (c *call) mapOf(criteria *query.Criteria, found *query.Clusters) object {
 	features := make([]object, len(found.Clusters))
 	for i := range found.Clusters {
-		k := &found.Clusters[i]
+		cluster := &found.Clusters[i]
 		properties := object{
-			"cluster_id": k.ID, "point_count": k.Events, "venue_count": len(k.Venues), "cluster": len(k.Venues) > 1,
-			"bbox": []float64{k.West, k.South, k.East, k.North},
+			"cluster_id": cluster.ID, "point_count": cluster.Events, "venue_count": len(cluster.Venues), "cluster": len(cluster.Venues) > 1,
+			"bbox": []float64{cluster.West, cluster.South, cluster.East, cluster.North},
 		}
 		switch {
-		case len(k.Venues) == 1:
-			v := k.Venues[0]
-			name, _ := v.Name(criteria.Lang)
-			properties["venue"] = object{"id": v.ID, "venue": name, "url": c.root.Page(v, v.Status(c.o.Now()))}
-		case k.Expansion > 0:
-			properties["expansion_zoom"] = k.Expansion
+		case len(cluster.Venues) == 1:
+			record := cluster.Venues[0]
+			name, _ := record.Name(criteria.Lang)
+			properties["venue"] = object{"id": record.ID, "venue": name, "url": c.root.Page(record, record.Status(c.o.Now()))}
+		case cluster.Expansion > 0:
+			properties["expansion_zoom"] = cluster.Expansion
 		}
 		features[i] = object{
-			"type": "Feature", "geometry": object{"type": "Point", "coordinates": []float64{k.Lng, k.Lat}}, "properties": properties,
+			"type": "Feature", "geometry": object{"type": "Point", "coordinates": []float64{cluster.Lng, cluster.Lat}}, "properties": properties,
 		}
 	}
 	out := object{"type": "FeatureCollection", "features": features, "total": found.Total, "placed": found.Placed}

@@ -14,12 +14,12 @@ func TestColumnsAreDocumented(t *testing.T) {
 	t.Parallel()
 	records := newDocuments(&Options{}, nil).Records()
 	layouts := render.NewLayouts()
-	for _, k := range calendar.Kinds {
-		documented := records[openapi.RecordName(k)].(object)["properties"].(object)
-		for _, c := range slices.Concat(layouts.Of[k], layouts.Nested[k]) {
-			for _, key := range c.Keys {
+	for _, kind := range calendar.Kinds {
+		documented := records[openapi.RecordName(kind)].(object)["properties"].(object)
+		for _, column := range slices.Concat(layouts.Of[kind], layouts.Nested[kind]) {
+			for _, key := range column.Keys {
 				if documented[key] == nil {
-					t.Errorf("%s: %s is answered and not documented", k, key)
+					t.Errorf("%s: %s is answered and not documented", kind, key)
 				}
 			}
 		}

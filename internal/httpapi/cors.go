@@ -34,16 +34,16 @@ func exposeList(totals [][2]string) string {
 
 // crossOrigin sets the headers of section 2.11: reads are open to every origin,
 // answers to writes to those of the setting.
-func (c *call) crossOrigin(h http.Header) {
+func (c *call) crossOrigin(header http.Header) {
 	switch {
 	case c.r.Method == http.MethodGet, c.r.Method == http.MethodHead, c.r.Method == http.MethodOptions,
 		c.r.Method == http.MethodPost && c.route.asks():
-		h["Access-Control-Allow-Origin"] = valueAny
-		h["Access-Control-Expose-Headers"] = c.expose
+		header["Access-Control-Allow-Origin"] = valueAny
+		header["Access-Control-Expose-Headers"] = c.expose
 	default:
 		if from := c.r.Header.Get("Origin"); from != "" && c.origins[from] {
-			h["Access-Control-Allow-Origin"] = []string{from}
-			h["Access-Control-Expose-Headers"] = c.expose
+			header["Access-Control-Allow-Origin"] = []string{from}
+			header["Access-Control-Expose-Headers"] = c.expose
 		}
 	}
 }
@@ -59,44 +59,44 @@ func (c *call) fromForeignPage() bool {
 }
 
 // isOwnOrigin reports whether an origin has the host and port of the base URL or of Host.
-func (t *rootTable) isOwnOrigin(r *http.Request, origin string) bool {
+func (t *rootTable) isOwnOrigin(request *http.Request, origin string) bool {
 	from, err := url.Parse(origin)
 	if err != nil || from.Scheme != "http" && from.Scheme != "https" || from.Host == "" {
 		return false
 	}
-	base, err := url.Parse(t.origin(r).base)
-	return hostPort(from.Scheme, from.Host) == hostPort(from.Scheme, r.Host) ||
+	base, err := url.Parse(t.origin(request).base)
+	return hostPort(from.Scheme, from.Host) == hostPort(from.Scheme, request.Host) ||
 		err == nil && hostPort(from.Scheme, from.Host) == hostPort(base.Scheme, base.Host)
 }
 
 // hostPort returns a host in lower case with its port, by default that of the scheme.
 func hostPort(scheme, host string) string {
-	u := url.URL{Host: strings.ToLower(host)}
-	port := u.Port()
+	address := url.URL{Host: strings.ToLower(host)}
+	port := address.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[scheme]
 	}
-	return u.Hostname() + ":" + port
+	return address.Hostname() + ":" + port
 }
 
 // preflight sets what a browser asks for before a request to a route, nil for a read that
 // is none of the interface.
-func (c *call) preflight(h http.Header, rt *route) {
+func (c *call) preflight(header http.Header, rt *route) {
 	wanted := c.r.Header.Get("Access-Control-Request-Method")
 	from := c.r.Header.Get("Origin")
 	if wanted == "" && from == "" {
 		return
 	}
-	h["Access-Control-Allow-Methods"] = corsReadMethods
+	header["Access-Control-Allow-Methods"] = corsReadMethods
 	if rt != nil && c.origins[from] || rt.asks() {
-		h["Access-Control-Allow-Methods"] = rt.allow
+		header["Access-Control-Allow-Methods"] = rt.allow
 	}
 	names := corsRequest
 	if wanted == http.MethodGet || wanted == http.MethodHead {
 		names = withRequested(names, c.r.Header.Values("Access-Control-Request-Headers"))
 	}
-	h["Access-Control-Allow-Headers"] = []string{strings.Join(names, ", ")}
-	h["Access-Control-Max-Age"] = corsMaxAge
+	header["Access-Control-Allow-Headers"] = []string{strings.Join(names, ", ")}
+	header["Access-Control-Max-Age"] = corsMaxAge
 }
 
 // The header names of a preflight that are answered.

@@ -18,18 +18,18 @@ import (
 )
 
 // readBody reads the body of a request; more than the limit is 413.
-func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
-	if r.ContentLength > limit {
+func readBody(writer http.ResponseWriter, request *http.Request, limit int64) ([]byte, error) {
+	if request.ContentLength > limit {
 		return nil, calendar.Fail(calendar.CodeBodyTooLarge, 0)
 	}
-	if r.Body == nil || r.ContentLength == 0 {
+	if request.Body == nil || request.ContentLength == 0 {
 		return nil, nil
 	}
-	var b bytes.Buffer
-	if r.ContentLength > 0 {
-		b.Grow(int(r.ContentLength) + bytes.MinRead)
+	var buffer bytes.Buffer
+	if request.ContentLength > 0 {
+		buffer.Grow(int(request.ContentLength) + bytes.MinRead)
 	}
-	if _, err := b.ReadFrom(http.MaxBytesReader(w, r.Body, limit)); err != nil {
+	if _, err := buffer.ReadFrom(http.MaxBytesReader(writer, request.Body, limit)); err != nil {
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
 			return nil, calendar.Fail(calendar.CodeBodyTooLarge, 0)
 		}
@@ -38,12 +38,12 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			return nil, badBody("the body did not come in time")
-		case r.Context().Err() != nil && !errors.Is(err, io.ErrUnexpectedEOF):
-			return nil, r.Context().Err()
+		case request.Context().Err() != nil && !errors.Is(err, io.ErrUnexpectedEOF):
+			return nil, request.Context().Err()
 		}
 		return nil, badBody("the body ended early")
 	}
-	return b.Bytes(), nil
+	return buffer.Bytes(), nil
 }
 
 // badBody refuses a body that cannot be read.
@@ -89,11 +89,11 @@ func decodeJSON(body []byte) (calendar.Input, error) {
 	if !utf8.Valid(body) {
 		return nil, badBody("invalid UTF-8")
 	}
-	v, err := canonjson.Value(string(body))
+	value, err := canonjson.Value(string(body))
 	if err != nil {
 		return nil, badBody(jsonFault(body, err))
 	}
-	in, ok := v.(map[string]any)
+	in, ok := value.(map[string]any)
 	if !ok {
 		return nil, badBody("the JSON value is no object")
 	}
@@ -103,16 +103,16 @@ func decodeJSON(body []byte) (calendar.Input, error) {
 // jsonFault returns what is wrong with a body in the words of encoding/json, which have no
 // internals, and those of err where it finds nothing.
 func jsonFault(body []byte, err error) string {
-	d := json.NewDecoder(bytes.NewReader(body))
-	var v json.RawMessage
-	fault := d.Decode(&v)
-	if s, ok := errors.AsType[*json.SyntaxError](fault); ok {
-		return s.Error()
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	var raw json.RawMessage
+	fault := decoder.Decode(&raw)
+	if syntaxError, ok := errors.AsType[*json.SyntaxError](fault); ok {
+		return syntaxError.Error()
 	}
 	if fault != nil {
 		return "the JSON value ended early"
 	}
-	if _, end := d.Token(); !errors.Is(end, io.EOF) {
+	if _, end := decoder.Token(); !errors.Is(end, io.EOF) {
 		return "something follows the JSON value"
 	}
 	return err.Error()
@@ -129,18 +129,18 @@ func readMultipart(body []byte, boundary string) ([]pair, error) {
 	}
 	var pairs []pair
 	for parts := multipart.NewReader(bytes.NewReader(body), boundary); ; {
-		p, err := parts.NextRawPart()
+		part, err := parts.NextRawPart()
 		if err == io.EOF { //nolint:errorlint // a form that is cut gives a wrapped io.EOF
 			return pairs, nil
 		}
 		if err != nil {
 			return nil, badBody("malformed multipart form")
 		}
-		_, params, err := mime.ParseMediaType(p.Header.Get("Content-Disposition"))
+		_, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
 		if err != nil {
 			return nil, badBody("malformed multipart form")
 		}
-		value, err := io.ReadAll(p)
+		value, err := io.ReadAll(part)
 		if err != nil {
 			return nil, badBody("malformed multipart form")
 		}

@@ -36,9 +36,9 @@ func rowsOf(t *testing.T, file string) (rows [][]string) {
 // wantedInput is an Input in JSON, its numbers as they are written.
 func wantedInput(t *testing.T, text string) (in calendar.Input) {
 	t.Helper()
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	if err := d.Decode(&in); err != nil {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(&in); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
 	return in
@@ -62,12 +62,12 @@ func TestInputOf(t *testing.T) {
 // FuzzInputOf: whatever is sent, decoding ends and gives only the Go types that
 // an Input may hold.
 func FuzzInputOf(f *testing.F) {
-	for _, s := range []string{"a=1", "a[]=1&a[0]=2", "a[b][c]=1&a=2", "tags=1&tags[]=2&tags[x]=3", "%=[&]=%5B", "a[0][][b]=1"} {
-		f.Add(s)
+	for _, text := range []string{"a=1", "a[]=1&a[0]=2", "a[b][c]=1&a=2", "tags=1&tags[]=2&tags[x]=3", "%=[&]=%5B", "a[0][][b]=1"} {
+		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		for name, v := range inputOf(parsePairs(raw), isTestList) {
-			checkValue(t, name, v)
+		for name, value := range inputOf(parsePairs(raw), isTestList) {
+			checkValue(t, name, value)
 		}
 	})
 }
@@ -77,12 +77,12 @@ func checkValue(t *testing.T, name string, v any) {
 	switch v := v.(type) {
 	case string:
 	case []any:
-		for _, e := range v {
-			checkValue(t, name, e)
+		for _, value := range v {
+			checkValue(t, name, value)
 		}
 	case map[string]any:
-		for _, e := range v {
-			checkValue(t, name, e)
+		for _, value := range v {
+			checkValue(t, name, value)
 		}
 	default:
 		t.Errorf("%s: %T", name, v)

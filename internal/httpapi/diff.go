@@ -23,7 +23,7 @@ var diffRead = pastRead{
 }
 
 func recordsRow() pastRow {
-	row := pastRowOf("records", "boolean", func(q *pastQuery, v *param.Value) { q.records, _ = v.Bool() })
+	row := pastRowOf("records", "boolean", func(q *pastQuery, value *param.Value) { q.records, _ = value.Bool() })
 	row.Default, row.Schema = "false", object{"default": false}
 	return row
 }
@@ -31,16 +31,16 @@ func recordsRow() pastRow {
 // diff answers the difference of two versions.
 func answerDiff(ctx context.Context, c *call, q *pastQuery) (*answer, error) {
 	id := c.targetOf().id
-	d, err := c.History.Diff(ctx, c.viewer(), c.route.kind, id, q.from, q.to)
+	diff, err := c.History.Diff(ctx, c.viewer(), c.route.kind, id, q.from, q.to)
 	if err != nil {
 		return nil, err
 	}
 	if !q.records {
-		d.From.Record, d.To.Record = nil, nil
+		diff.From.Record, diff.To.Record = nil, nil
 	}
-	media, shown := valueJSON, any(d)
+	media, shown := valueJSON, any(diff)
 	if weightIn(c.r.Header, valueJSONPatch) > weightIn(c.r.Header, entryFormats[0].media) {
-		media, shown = valueJSONPatch, d.Patch
+		media, shown = valueJSONPatch, diff.Patch
 	}
 	body, err := history.Marshal(shown)
 	if err == nil {
@@ -50,7 +50,7 @@ func answerDiff(ctx context.Context, c *call, q *pastQuery) (*answer, error) {
 		return nil, err
 	}
 	ans := newAnswer(body, media, c.weakTag(string(body)), c.lang)
-	if ans.name(id, d.Named) && q.from > 0 && q.to > 0 {
+	if ans.name(id, diff.Named) && q.from > 0 && q.to > 0 {
 		c.fresh = c.permanent
 	}
 	return ans, nil

@@ -20,62 +20,62 @@ import (
 func TestDocumentGolden(t *testing.T) {
 	t.Parallel()
 	doc := world.New(t, world.Options{}).Document()
-	var b strings.Builder
+	var builder strings.Builder
 	mark := func(extensions map[string]any) string {
 		return map[bool]string{true: " +"}[extensions["x-extension"] == true]
 	}
-	typed := func(s *openapi3.SchemaRef) string {
-		if s == nil {
+	typed := func(schemaRef *openapi3.SchemaRef) string {
+		if schemaRef == nil {
 			return ""
 		}
-		v := s.Value
-		out := v.Type.Slice()
-		if v.Format != "" {
-			out = append(out, v.Format)
+		schema := schemaRef.Value
+		out := schema.Type.Slice()
+		if schema.Format != "" {
+			out = append(out, schema.Format)
 		}
-		if v.Items != nil {
-			out = append(out, "of", fmt.Sprint(v.Items.Value.Type.Slice(), v.Items.Value.Format))
+		if schema.Items != nil {
+			out = append(out, "of", fmt.Sprint(schema.Items.Value.Type.Slice(), schema.Items.Value.Format))
 		}
-		if v.Default != nil {
-			out = append(out, fmt.Sprintf("=%v", v.Default))
+		if schema.Default != nil {
+			out = append(out, fmt.Sprintf("=%v", schema.Default))
 		}
-		return strings.Join(out, " ") + mark(v.Extensions)
+		return strings.Join(out, " ") + mark(schema.Extensions)
 	}
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths.Map())) {
 		operations := doc.Paths.Value(path).Operations()
 		for _, method := range slices.Sorted(maps.Keys(operations)) {
-			op := operations[method]
+			operation := operations[method]
 			media := map[string]bool{}
-			for status, r := range op.Responses.Map() {
+			for status, responseRef := range operation.Responses.Map() {
 				if status[0] == '2' {
-					for m := range r.Value.Content {
-						media[m] = true
+					for text := range responseRef.Value.Content {
+						media[text] = true
 					}
 				}
 			}
-			fmt.Fprintln(&b, method, path+mark(op.Extensions), op.Tags, slices.Sorted(maps.Keys(op.Responses.Map())), slices.Sorted(maps.Keys(media)))
-			if len(op.Tags) != 1 || doc.Tags.Get(op.Tags[0]).Description == "" || len(op.Description) <= len(op.Summary) {
+			fmt.Fprintln(&builder, method, path+mark(operation.Extensions), operation.Tags, slices.Sorted(maps.Keys(operation.Responses.Map())), slices.Sorted(maps.Keys(media)))
+			if len(operation.Tags) != 1 || doc.Tags.Get(operation.Tags[0]).Description == "" || len(operation.Description) <= len(operation.Summary) {
 				t.Errorf("%s %s is not described", method, path)
 			}
-			for _, p := range op.Parameters {
+			for _, parameterRef := range operation.Parameters {
 				if method == "GET" {
-					fmt.Fprintln(&b, "\t"+p.Value.Name, typed(p.Value.Schema))
+					fmt.Fprintln(&builder, "\t"+parameterRef.Value.Name, typed(parameterRef.Value.Schema))
 				}
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(doc.Components.Schemas)) {
-		fmt.Fprintln(&b, name, typed(doc.Components.Schemas[name]))
+		fmt.Fprintln(&builder, name, typed(doc.Components.Schemas[name]))
 		fields := doc.Components.Schemas[name].Value.Properties
 		for _, field := range slices.Sorted(maps.Keys(fields)) {
-			fmt.Fprintln(&b, "\t"+field, typed(fields[field]))
+			fmt.Fprintln(&builder, "\t"+field, typed(fields[field]))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(doc.Components.Headers)) {
-		h := doc.Components.Headers[name].Value
-		fmt.Fprintln(&b, name+":", typed(h.Schema)+mark(h.Extensions))
+		header := doc.Components.Headers[name].Value
+		fmt.Fprintln(&builder, name+":", typed(header.Schema)+mark(header.Extensions))
 	}
-	golden.Compare(t, "document.golden", b.String())
+	golden.Compare(t, "document.golden", builder.String())
 }
 
 // TestDocumentedBodies: what the documentation allows is taken (8.2). Of other spellings of a

@@ -18,11 +18,11 @@ func TestBodiesThatDoNotCome(t *testing.T) {
 	t.Parallel()
 	w := world.New(t, world.Options{})
 	for want, timeout := range map[string]time.Duration{"the body ended early": time.Minute, "the body did not come in time": 100 * time.Millisecond} {
-		s := httptest.NewUnstartedServer(w.Handler)
-		s.Config.ReadTimeout = timeout
-		s.Start()
-		t.Cleanup(s.Close)
-		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", s.Listener.Addr().String())
+		server := httptest.NewUnstartedServer(w.Handler)
+		server.Config.ReadTimeout = timeout
+		server.Start()
+		t.Cleanup(server.Close)
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -67,8 +67,8 @@ func readAcceptance(values []string) acceptance {
 	}
 	const unnamed = -1
 	weights, others := [encodings]int{unnamed, unnamed, unnamed}, unnamed
-	for _, v := range values {
-		for member := range strings.SplitSeq(v, ",") {
+	for _, text := range values {
+		for member := range strings.SplitSeq(text, ",") {
 			name, params, _ := strings.Cut(member, ";")
 			weight, ok := weightOf(params)
 			if !ok {
@@ -98,13 +98,13 @@ func readAcceptance(values []string) acceptance {
 
 // noneMatch reports whether If-None-Match fits an answer with an ETag in an encoding that
 // the client takes, and returns the ETag that fits, else that of the best encoding.
-func (a acceptance) noneMatch(h http.Header, etag string) (string, bool) {
-	if len(h["If-None-Match"]) == 0 || etag == "" {
+func (a acceptance) noneMatch(header http.Header, etag string) (string, bool) {
+	if len(header["If-None-Match"]) == 0 || etag == "" {
 		return encodedTag(etag, a.best), false
 	}
 	for i := range encodings {
-		e := (a.best + i) % encodings
-		if tag := encodedTag(etag, e); a.takes[e] && noneMatch(h, tag) {
+		encoding := (a.best + i) % encodings
+		if tag := encodedTag(etag, encoding); a.takes[encoding] && noneMatch(header, tag) {
 			return tag, true
 		}
 	}
@@ -114,8 +114,8 @@ func (a acceptance) noneMatch(h http.Header, etag string) (string, bool) {
 // weightOf reads the weight among the parameters of a member of a header, in
 // thousandths; 1,000 without one, false for what is none.
 func weightOf(params string) (thousandths int, ok bool) {
-	for p := range strings.SplitSeq(params, ";") {
-		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
+	for text := range strings.SplitSeq(params, ";") {
+		name, value, _ := strings.Cut(strings.TrimSpace(text), "=")
 		if strings.EqualFold(name, "q") {
 			q, err := strconv.ParseFloat(value, 64)
 			return int(q * 1000), err == nil && q >= 0 && q <= 1
@@ -133,23 +133,23 @@ func encodedTag(etag string, e encoding) string {
 	return strings.TrimSuffix(etag, `"`) + "-" + valuesEncoding[e][0] + `"`
 }
 
-func setEncoding(h http.Header, e encoding) {
+func setEncoding(header http.Header, e encoding) {
 	if e != encodingNone {
-		h[headerEncoding] = valuesEncoding[e]
+		header[headerEncoding] = valuesEncoding[e]
 	}
 }
 
 // encodedBody returns the body of an answer in an encoding. It is encoded once, in a turn, as
 // that takes a processor for longer than making most answers does; turn reports whether the
 // client has its turn.
-func (a *api) encodedBody(ctx context.Context, p *admit.Pass, e encoding, ans *answer, turn bool) (*body, error) {
+func (a *api) encodedBody(ctx context.Context, pass *admit.Pass, e encoding, ans *answer, turn bool) (*body, error) {
 	if e == encodingNone {
 		return &ans.body, nil
 	}
 	if out := ans.encoded[e].Load(); out != nil {
 		return out, nil
 	}
-	leave, err := p.Turn(ctx, a.encoders.turns, turn)
+	leave, err := pass.Turn(ctx, a.encoders.turns, turn)
 	if err != nil {
 		return nil, err
 	}
@@ -157,11 +157,11 @@ func (a *api) encodedBody(ctx context.Context, p *admit.Pass, e encoding, ans *a
 	if out := ans.encoded[e].Load(); out != nil { // made while this one waited
 		return out, nil
 	}
-	b, err := written(func(b []byte) ([]byte, error) { return a.encoders.append(b, e, ans) })
+	data, err := written(func(data []byte) ([]byte, error) { return a.encoders.append(data, e, ans) })
 	if err != nil {
 		return nil, err
 	}
-	out := newBody(b)
+	out := newBody(data)
 	ans.encoded[e].Store(&out)
 	if ans.key != "" {
 		a.answers.Set(ans.key, ans) // it is larger now
@@ -183,30 +183,30 @@ const zstdWindow = 1 << 20
 // the turns that it has for its lists.
 func newEncoders(one *admit.OfOne) (*encoders, error) {
 	n := max(1, runtime.GOMAXPROCS(0)/2)
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(n), zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(n), zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		return nil, err
 	}
-	e := &encoders{turns: admit.NewTurns(one, n), zstd: z}
+	e := &encoders{turns: admit.NewTurns(one, n), zstd: encoder}
 	e.gzip.New = func() any {
-		w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // an error is of the level
-		return w
+		writer, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // an error is of the level
+		return writer
 	}
 	return e, nil
 }
 
 // newEncoder returns what encodes a text that is written to it, until it is closed.
-func newEncoder(w io.Writer, e encoding, zstdLevel zstd.EncoderLevel, gzipLevel int) (io.WriteCloser, error) {
+func newEncoder(writer io.Writer, e encoding, zstdLevel zstd.EncoderLevel, gzipLevel int) (io.WriteCloser, error) {
 	switch e {
 	case encodingZstd:
-		return zstd.NewWriter(w, zstd.WithEncoderLevel(zstdLevel), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
+		return zstd.NewWriter(writer, zstd.WithEncoderLevel(zstdLevel), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
 	case encodingGzip:
-		return gzip.NewWriterLevel(w, gzipLevel)
+		return gzip.NewWriterLevel(writer, gzipLevel)
 	default:
 		return struct {
 			io.Writer
 			io.Closer
-		}{w, io.NopCloser(nil)}, nil
+		}{writer, io.NopCloser(nil)}, nil
 	}
 }
 
@@ -215,20 +215,20 @@ func (s *encoders) append(to []byte, e encoding, ans *answer) ([]byte, error) {
 	if e == encodingZstd && !ans.file {
 		return s.zstd.EncodeAll(ans.bytes, to), nil
 	}
-	b := bytes.NewBuffer(to)
-	var w io.WriteCloser
+	buffer := bytes.NewBuffer(to)
+	var writeCloser io.WriteCloser
 	if ans.file { // level 9 of gzip takes four times as long for a hundredth
 		var err error
-		if w, err = newEncoder(b, e, zstd.SpeedBetterCompression, 8); err != nil {
+		if writeCloser, err = newEncoder(buffer, e, zstd.SpeedBetterCompression, 8); err != nil {
 			return to, err
 		}
 	} else {
 		fast := s.gzip.Get().(*gzip.Writer) //nolint:forcetypeassert // the pool makes nothing else
 		defer s.gzip.Put(fast)
-		fast.Reset(b)
-		w = fast
+		fast.Reset(buffer)
+		writeCloser = fast
 	}
-	_, _ = w.Write(ans.bytes) // a buffer takes everything
-	_ = w.Close()
-	return b.Bytes(), nil
+	_, _ = writeCloser.Write(ans.bytes) // a buffer takes everything
+	_ = writeCloser.Close()
+	return buffer.Bytes(), nil
 }

@@ -45,40 +45,40 @@ func TestReadAcceptance(t *testing.T) {
 }
 
 // decoded returns the body of an answer as it is without its encoding.
-func decoded(t *testing.T, h http.Header, body []byte) []byte {
+func decoded(t *testing.T, header http.Header, body []byte) []byte {
 	t.Helper()
 	var (
-		r   io.Reader = bytes.NewReader(body)
-		err error
+		reader io.Reader = bytes.NewReader(body)
+		err    error
 	)
-	switch e := h.Get("Content-Encoding"); e {
+	switch text := header.Get("Content-Encoding"); text {
 	case "gzip":
-		r, err = gzip.NewReader(r)
+		reader, err = gzip.NewReader(reader)
 	case "zstd":
-		var z *zstd.Decoder
-		if z, err = zstd.NewReader(r, zstd.WithDecoderMaxWindow(zstdWindow)); err == nil {
-			defer z.Close()
-			r = z
+		var decoder *zstd.Decoder
+		if decoder, err = zstd.NewReader(reader, zstd.WithDecoderMaxWindow(zstdWindow)); err == nil {
+			defer decoder.Close()
+			reader = decoder
 		}
 	case "":
 	default:
-		t.Fatalf("Content-Encoding %q", e)
+		t.Fatalf("Content-Encoding %q", text)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := io.ReadAll(r)
+	data, err := io.ReadAll(reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b
+	return data
 }
 
 // TestEncodings: what is encoded is the body, however large it is, and within the window
 // that every client has.
 func TestEncodings(t *testing.T) {
 	t.Parallel()
-	e, err := newEncoders(&admit.OfOne{})
+	encoders, err := newEncoders(&admit.OfOne{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,15 +86,15 @@ func TestEncodings(t *testing.T) {
 		body := []byte(strings.Repeat(`{"title":"Jazz on the river","cost":"12"},`, size/40+1)[:size])
 		for in := encodingNone + 1; in < encodings; in++ {
 			for range 2 { // with an encoder that was used before, too
-				sent, err := e.append([]byte("before"), in, &answer{body: newBody(body)})
+				sent, err := encoders.append([]byte("before"), in, &answer{body: newBody(body)})
 				if err != nil {
 					t.Fatal(err)
 				}
-				h := http.Header{"Content-Encoding": valuesEncoding[in]}
+				header := http.Header{"Content-Encoding": valuesEncoding[in]}
 				if size == 0 && in == encodingZstd {
 					continue // nothing is so short
 				}
-				if got := decoded(t, h, sent[len("before"):]); !bytes.Equal(got, body) {
+				if got := decoded(t, header, sent[len("before"):]); !bytes.Equal(got, body) {
 					t.Errorf("%s of %d bytes: got %d others", valuesEncoding[in][0], size, len(got))
 				}
 			}
@@ -135,8 +135,8 @@ func TestListsAreEncodedInTheirTurn(t *testing.T) {
 		a, err := newAPI(Deps{
 			Commands: fakeCommands{}, Records: fakeRecords(), Users: fakeUsers{},
 			Queries: fakeQueries{
-				parse: func(r query.Request) (*query.Criteria, error) {
-					return &query.Criteria{Kind: r.Kind, Lang: r.Lang, Page: 1, PerPage: 10, Key: fmt.Sprint(r.Input["page"])}, nil
+				parse: func(request query.Request) (*query.Criteria, error) {
+					return &query.Criteria{Kind: request.Kind, Lang: request.Lang, Page: 1, PerPage: 10, Key: fmt.Sprint(request.Input["page"])}, nil
 				},
 				run: func() (*query.List, error) {
 					made.Add(1)
@@ -149,11 +149,11 @@ func TestListsAreEncodedInTheirTurn(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := a
-		get := func(page int, accept string, w http.ResponseWriter) {
+		get := func(page int, accept string, writer http.ResponseWriter) {
 			all.Go(func() {
-				r := httptest.NewRequest(http.MethodGet, fmt.Sprintf("/api/%s/tags?page=%d", Namespace, page), nil)
-				r.Header.Set("Accept-Encoding", accept)
-				h.ServeHTTP(w, r)
+				request := httptest.NewRequest(http.MethodGet, fmt.Sprintf("/api/%s/tags?page=%d", Namespace, page), nil)
+				request.Header.Set("Accept-Encoding", accept)
+				h.ServeHTTP(writer, request)
 			})
 		}
 		free := takeEncoders(t, a.encoders)
@@ -170,9 +170,9 @@ func TestListsAreEncodedInTheirTurn(t *testing.T) {
 		}
 		free()
 		all.Wait()
-		for i, w := range answers {
-			if w.Code != http.StatusOK || w.Header().Get("Content-Encoding") == "" {
-				t.Errorf("list %d: %d %v", i, w.Code, w.Header())
+		for i, responseRecorder := range answers {
+			if responseRecorder.Code != http.StatusOK || responseRecorder.Header().Get("Content-Encoding") == "" {
+				t.Errorf("list %d: %d %v", i, responseRecorder.Code, responseRecorder.Header())
 			}
 		}
 	})

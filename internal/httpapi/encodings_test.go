@@ -11,17 +11,17 @@ import (
 )
 
 // sent is a request of no one with further headers: names and values by turns.
-func sent(t *testing.T, h http.Handler, method, path string, pairs ...string) *httptest.ResponseRecorder {
+func sent(t *testing.T, handler http.Handler, method, path string, pairs ...string) *httptest.ResponseRecorder {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), method, world.Root+path, http.NoBody)
-	r.Header.Set("X-Request-Id", "same")
+	request := httptest.NewRequestWithContext(t.Context(), method, world.Root+path, http.NoBody)
+	request.Header.Set("X-Request-Id", "same")
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i] != "" {
-			r.Header.Set(pairs[i], pairs[i+1])
+			request.Header.Set(pairs[i], pairs[i+1])
 		}
 	}
 	rec := httptest.NewRecorder()
-	h.ServeHTTP(rec, r)
+	handler.ServeHTTP(rec, request)
 	return rec
 }
 

@@ -30,7 +30,7 @@ func readStatuses() (out map[calendar.Code]int) {
 }
 
 // statusOf returns the status of a code.
-func statusOf(c calendar.Code) int { return cmp.Or(statuses[c], http.StatusInternalServerError) }
+func statusOf(code calendar.Code) int { return cmp.Or(statuses[code], http.StatusInternalServerError) }
 
 // shownCode is the code as clients match it.
 func shownCode(e *calendar.Error) string {
@@ -100,11 +100,11 @@ func (c *call) fail(err error) {
 			}
 		}
 	}
-	h := c.w.Header()
-	h[headerLanguage] = []string{c.lang.Tag()}
-	delete(h, headerETag)
+	header := c.w.Header()
+	header[headerLanguage] = []string{c.lang.Tag()}
+	delete(header, headerETag)
 	if e.RetryAfter > 0 {
-		h[headerRetry] = []string{strconv.Itoa(e.RetryAfter)}
+		header[headerRetry] = []string{strconv.Itoa(e.RetryAfter)}
 	}
 	if c.page != nil && status != statusClientGone {
 		c.failPage(e, status)
@@ -112,17 +112,17 @@ func (c *call) fail(err error) {
 	}
 	switch status {
 	case http.StatusUnauthorized:
-		h[headerChallenge] = challenges
+		header[headerChallenge] = challenges
 	case http.StatusServiceUnavailable:
 		if e.Code == calendar.CodeAsOfNotReady {
-			h[headerRetry] = valueRetryLater
-		} else if h[headerRetry] == nil {
-			h[headerRetry] = valueRetry
+			header[headerRetry] = valueRetryLater
+		} else if header[headerRetry] == nil {
+			header[headerRetry] = valueRetry
 		}
 	}
 	instance := ""
-	if h[headerType] = valueJSON; accepts(c.r.Header, "application/problem+json") {
-		h[headerType], instance = valueProblem, c.r.URL.EscapedPath()
+	if header[headerType] = valueJSON; accepts(c.r.Header, "application/problem+json") {
+		header[headerType], instance = valueProblem, c.r.URL.EscapedPath()
 	}
 	c.send(status, errorBody(e, status, c.lang, instance))
 }
@@ -131,26 +131,26 @@ func (c *call) fail(err error) {
 const statusClientGone = 499
 
 // send writes an answer whose other headers are set.
-func (c *call) send(status int, b []byte) { c.sendAlways(status, &answer{body: newBody(b)}) }
+func (c *call) send(status int, data []byte) { c.sendAlways(status, &answer{body: newBody(data)}) }
 
 // sendAlways writes an answer. It is never refused: where there is no turn to encode it, it is
 // sent as it is, and where there is no room to send it keeps the slot.
 func (c *call) sendAlways(status int, ans *answer) {
-	e, shown := c.acceptanceOf(len(ans.bytes)).best, &ans.body
-	if e != encodingNone {
+	encoding, shown := c.acceptanceOf(len(ans.bytes)).best, &ans.body
+	if encoding != encodingNone {
 		ctx, cancel := c.within(c.o.ReadDeadline)
 		defer cancel()
-		out, err := c.encodedBody(ctx, &c.pass, e, ans, false)
+		out, err := c.encodedBody(ctx, &c.pass, encoding, ans, false)
 		if shown = out; err != nil {
-			e, shown = encodingNone, &ans.body
+			encoding, shown = encodingNone, &ans.body
 		}
 	}
 	c.beginSending(shown.bytes)
-	c.writeBody(status, e, shown)
+	c.writeBody(status, encoding, shown)
 }
 
 // accepts reports whether Accept names a media type, given in lower case.
-func accepts(h http.Header, media string) bool { return weightIn(h, []string{media}) > 0 }
+func accepts(header http.Header, media string) bool { return weightIn(header, []string{media}) > 0 }
 
 // failure is an error in the shape of section 7.1.
 type failure struct {
@@ -194,29 +194,29 @@ type errorDetail struct {
 
 // errorBody returns an error as JSON: as problem details of the path instance, and without
 // one in the shape of section 7.1.
-func errorBody(e *calendar.Error, status int, l calendar.Lang, instance string) []byte {
-	code, message := shownCode(e), texts.Message(e, l)
+func errorBody(e *calendar.Error, status int, lang calendar.Lang, instance string) []byte {
+	code, message := shownCode(e), texts.Message(e, lang)
 	var shape any
 	if instance != "" {
-		shape = problem{"urn:daybook:error:" + code, http.StatusText(status), status, message, instance, code, dataOf(e, l)}
+		shape = problem{"urn:daybook:error:" + code, http.StatusText(status), status, message, instance, code, dataOf(e, lang)}
 	} else {
 		f := failure{Code: code, Message: message}
-		f.Data.Status, f.Data.errorData = status, dataOf(e, l)
+		f.Data.Status, f.Data.errorData = status, dataOf(e, lang)
 		shape = f
 	}
-	b, _ := appendJSON(nil, shape) // texts and numbers cannot fail
-	return b
+	data, _ := appendJSON(nil, shape) // texts and numbers cannot fail
+	return data
 }
 
-func dataOf(e *calendar.Error, l calendar.Lang) (out errorData) {
+func dataOf(e *calendar.Error, lang calendar.Lang) (out errorData) {
 	switch e.Code {
 	case calendar.CodeInvalidParam:
 		params, details := make(history.Members, 0, len(e.Fields)), history.Members(nil)
-		for _, f := range e.Fields {
-			message := texts.FieldMessage(f, l)
-			params = append(params, history.Member{Name: f.Field, Value: message})
-			if code := f.Reason.Detail(); code != "" {
-				details = append(details, history.Member{Name: f.Field, Value: errorDetail{code, message, object{"param": f.Field}}})
+		for _, fieldError := range e.Fields {
+			message := texts.FieldMessage(fieldError, lang)
+			params = append(params, history.Member{Name: fieldError.Field, Value: message})
+			if code := fieldError.Reason.Detail(); code != "" {
+				details = append(details, history.Member{Name: fieldError.Field, Value: errorDetail{code, message, object{"param": fieldError.Field}}})
 			}
 		}
 		out.Params, out.Details = params, details

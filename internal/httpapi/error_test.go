@@ -30,9 +30,9 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 		if _, ok := statuses[e.Code]; !ok {
 			t.Errorf("%s has no status", code)
 		}
-		for _, l := range calendar.Langs {
+		for _, lang := range calendar.Langs {
 			var shown struct{ Data map[string]any }
-			plain, problem := errorBody(e, statusOf(e.Code), l, ""), errorBody(e, statusOf(e.Code), l, "/x")
+			plain, problem := errorBody(e, statusOf(e.Code), lang, ""), errorBody(e, statusOf(e.Code), lang, "/x")
 			if err := json.Unmarshal(plain, &shown); err != nil || !json.Valid(problem) {
 				t.Errorf("%s: no JSON: %s, %s", code, plain, problem)
 			}

@@ -11,14 +11,14 @@ import (
 
 // recordTag is the ETag of one record (2.9): version and mark. The content of the
 // record counts too: another history may have the version with another one.
-func (a *api) recordTag(r *root, l calendar.Lang, v *query.View, fields []string) string {
-	m := calendar.HashStart.Number(v.Record.Sum).Number(v.Mark).Number(r.mark).Number(uint64(l)).Text(string(v.Status))
-	for _, f := range fields {
-		m = m.Text(f)
+func (a *api) recordTag(r *root, lang calendar.Lang, view *query.View, fields []string) string {
+	hash := calendar.HashStart.Number(view.Record.Sum).Number(view.Mark).Number(r.mark).Number(uint64(lang)).Text(string(view.Status))
+	for _, text := range fields {
+		hash = hash.Text(text)
 	}
 	var b [40]byte
-	tag := append(strconv.AppendInt(append(b[:0], '"'), v.Record.Version, 10), '-')
-	return string(append(strconv.AppendUint(tag, uint64(m), 16), '"'))
+	tag := append(strconv.AppendInt(append(b[:0], '"'), view.Record.Version, 10), '-')
+	return string(append(strconv.AppendUint(tag, uint64(hash), 16), '"'))
 }
 
 // weakTag is the ETag of an answer that a key names.
@@ -30,14 +30,14 @@ func (a *api) weakTag(key string) string {
 
 // noneMatch reports whether If-None-Match fits an ETag: weakly, a list allowed,
 // "*" fits always.
-func noneMatch(h http.Header, etag string) bool {
-	values := h["If-None-Match"]
+func noneMatch(header http.Header, etag string) bool {
+	values := header["If-None-Match"]
 	if len(values) == 0 {
 		return false
 	}
 	etag = strings.TrimPrefix(etag, "W/")
-	for _, v := range values {
-		for tag := range eachTag(v) {
+	for _, text := range values {
+		for tag := range eachTag(text) {
 			if tag == "*" || tag == etag {
 				return true
 			}
@@ -48,42 +48,42 @@ func noneMatch(h http.Header, etag string) bool {
 
 // eachTag returns the members of a list of entity tags without W/; a comma inside
 // quotes does not separate.
-func eachTag(v string) func(yield func(string) bool) {
+func eachTag(text string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for {
-			v = strings.TrimLeft(v, " \t,")
-			if v == "" {
+			text = strings.TrimLeft(text, " \t,")
+			if text == "" {
 				return
 			}
-			v = strings.TrimPrefix(v, "W/")
-			end := strings.IndexByte(v, ',')
-			if strings.HasPrefix(v, `"`) {
-				end = strings.IndexByte(v[1:], '"')
+			text = strings.TrimPrefix(text, "W/")
+			end := strings.IndexByte(text, ',')
+			if strings.HasPrefix(text, `"`) {
+				end = strings.IndexByte(text[1:], '"')
 				if end >= 0 {
 					end += 2
 				}
 			}
 			if end < 0 {
-				end = len(v)
+				end = len(text)
 			}
-			if !yield(strings.TrimSpace(v[:end])) {
+			if !yield(strings.TrimSpace(text[:end])) {
 				return
 			}
-			v = v[end:]
+			text = text[end:]
 		}
 	}
 }
 
 // matchVersions reads If-Match: the versions that it names, 0 for "*"; nil when
 // it was not sent. What is no tag of this service fits never.
-func matchVersions(h http.Header) []int64 {
-	values := h["If-Match"]
+func matchVersions(header http.Header) []int64 {
+	values := header["If-Match"]
 	if len(values) == 0 || len(values) == 1 && strings.TrimSpace(values[0]) == "" {
 		return nil
 	}
 	versions := []int64{}
-	for _, v := range values {
-		for tag := range eachTag(v) {
+	for _, text := range values {
+		for tag := range eachTag(text) {
 			if tag == "*" {
 				versions = append(versions, 0)
 				continue

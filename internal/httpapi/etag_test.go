@@ -17,10 +17,10 @@ func TestTagsNameTheContent(t *testing.T) {
 	}
 	rt := rootOf(origin{"https://x", "x", ""}, location{prefix: "api", namespace: Namespace}, 0)
 	settings := rootOf(origin{"https://x", "x", ""}, location{prefix: "api", namespace: Namespace}, 7)
-	en := calendar.LangEN
+	lang := calendar.LangEN
 	tags := map[string]bool{
-		a.recordTag(rt, en, view(1), nil): true, a.recordTag(rt, en, view(3), nil): true, a.recordTag(settings, en, view(1), nil): true,
-		a.recordTag(rt, en, view(1), []string{"id"}): true, a.recordTag(rt, en, view(1), []string{"id", "name"}): true,
+		a.recordTag(rt, lang, view(1), nil): true, a.recordTag(rt, lang, view(3), nil): true, a.recordTag(settings, lang, view(1), nil): true,
+		a.recordTag(rt, lang, view(1), []string{"id"}): true, a.recordTag(rt, lang, view(1), []string{"id", "name"}): true,
 	}
 	c := &call{route: &route{kind: calendar.KindEvent}, root: rt}
 	at := shownAt(3)
@@ -28,8 +28,8 @@ func TestTagsNameTheContent(t *testing.T) {
 	lost.Hash[31] = 1
 	healed.Content = 1
 	keys := map[string]bool{}
-	for _, g := range []query.Generation{{Shown: at}, {Shown: lost}, {Shown: healed}, {Shown: at, Due: 1}} {
-		keys[c.key(listKey, g, 0, nil)] = true
+	for _, generation := range []query.Generation{{Shown: at}, {Shown: lost}, {Shown: healed}, {Shown: at, Due: 1}} {
+		keys[c.key(listKey, generation, 0, nil)] = true
 	}
 	if len(tags) != 5 || len(keys) != 4 {
 		t.Errorf("%d tags of five answers, %d keys of four states", len(tags), len(keys))

@@ -31,25 +31,25 @@ type eventEncoder struct {
 }
 
 // openFeed opens the encoders of a format of events.
-func openFeed(f *formats.Format) func(a *api, l *listing) encoder {
+func openFeed(format *formats.Format) func(a *api, l *listing) encoder {
 	return func(a *api, l *listing) encoder {
-		e := &eventEncoder{w: f.Open(&l.feed), a: a, l: l}
-		if f.Marks && l.list != nil { // a single event is not searched for
+		e := &eventEncoder{w: format.Open(&l.feed), a: a, l: l}
+		if format.Marks && l.list != nil { // a single event is not searched for
 			e.marks = l.writer(a, nil)
 		}
 		return e
 	}
 }
 
-func (e *eventEncoder) begin(b []byte) []byte { return e.w.Begin(b) }
-func (e *eventEncoder) end(b []byte) []byte   { return e.w.End(b) }
+func (e *eventEncoder) begin(data []byte) []byte { return e.w.Begin(data) }
+func (e *eventEncoder) end(data []byte) []byte   { return e.w.End(data) }
 
-func (e *eventEncoder) item(b []byte, v *query.View) ([]byte, error) {
-	e.a.show(&e.event, e.l.root, e.l.feed.Lang, v)
+func (e *eventEncoder) item(data []byte, view *query.View) ([]byte, error) {
+	e.a.show(&e.event, e.l.root, e.l.feed.Lang, view)
 	if e.marks != nil {
-		e.event.More = e.marks.AppendHighlight(e.event.More, v)
+		e.event.More = e.marks.AppendHighlight(e.event.More, view)
 	}
-	return e.w.Item(b, &e.event), nil
+	return e.w.Item(data, &e.event), nil
 }
 
 // recordLines writes each record of a JSON list in a line.
@@ -61,21 +61,21 @@ func openNDJSON(a *api, l *listing) encoder {
 	return &recordLines{*openJSON(a, l).(*jsonList)} //nolint:forcetypeassert // it makes nothing else
 }
 
-func (e *recordLines) begin(b []byte) []byte { return b }
-func (e *recordLines) end(b []byte) []byte   { return b }
+func (e *recordLines) begin(data []byte) []byte { return data }
+func (e *recordLines) end(data []byte) []byte   { return data }
 
-func (e *recordLines) item(b []byte, v *query.View) ([]byte, error) {
+func (e *recordLines) item(data []byte, view *query.View) ([]byte, error) {
 	e.n = 0 // no comma
-	b, err := e.jsonList.item(b, v)
-	return append(b, '\n'), err
+	data, err := e.jsonList.item(data, view)
+	return append(data, '\n'), err
 }
 
 // timesOf gives when an event is; one that is shown blanked is not all-day.
-func (a *api) timesOf(r *calendar.Record, blanked bool) formats.Times {
-	f := r.Fields
+func (a *api) timesOf(record *calendar.Record, blanked bool) formats.Times {
+	fields := record.Fields
 	return formats.Times{
-		AllDay: f.Bool("all_day") && !blanked, Zone: a.renderer.Zone(f.String("timezone")),
-		Start: f.Wall("start_date"), End: f.Wall("end_date"), UTCStart: f.Wall("utc_start_date"), UTCEnd: f.Wall("utc_end_date"),
+		AllDay: fields.Bool("all_day") && !blanked, Zone: a.renderer.Zone(fields.String("timezone")),
+		Start: fields.Wall("start_date"), End: fields.Wall("end_date"), UTCStart: fields.Wall("utc_start_date"), UTCEnd: fields.Wall("utc_end_date"),
 	}
 }
 
@@ -95,54 +95,54 @@ func (a *api) knowStore(ctx context.Context) error {
 }
 
 // show makes an event of a view. What it held before is used again.
-func (a *api) show(e *formats.Event, root *root, l calendar.Lang, v *query.View) {
-	r := v.Record
-	f := r.Fields
-	title, lang := r.Name(l)
-	*e = formats.Event{
-		Times: a.timesOf(r, v.Blanked), ID: r.ID, UID: a.uid(r.ID.String()), Slug: r.Slug(), Blanked: v.Blanked, Status: v.Status, Version: r.Version,
-		Touched: v.Touched, Distance: v.Distance, Date: f.Wall("date_utc"), Modified: f.Wall("modified_utc"),
-		Title: title, EventStatus: f.EventStatus(), URL: root.Page(r, v.Status), RestURL: root.Self(r), Lang: lang, Langs: r.Langs(),
-		Categories: e.Categories[:0], Tags: e.Tags[:0], Venues: e.Venues[:0], Organizers: e.Organizers[:0], More: e.More[:0],
+func (a *api) show(event *formats.Event, root *root, l calendar.Lang, view *query.View) {
+	record := view.Record
+	fields := record.Fields
+	title, lang := record.Name(l)
+	*event = formats.Event{
+		Times: a.timesOf(record, view.Blanked), ID: record.ID, UID: a.uid(record.ID.String()), Slug: record.Slug(), Blanked: view.Blanked, Status: view.Status, Version: record.Version,
+		Touched: view.Touched, Distance: view.Distance, Date: fields.Wall("date_utc"), Modified: fields.Wall("modified_utc"),
+		Title: title, EventStatus: fields.EventStatus(), URL: root.Page(record, view.Status), RestURL: root.Self(record), Lang: lang, Langs: record.Langs(),
+		Categories: event.Categories[:0], Tags: event.Tags[:0], Venues: event.Venues[:0], Organizers: event.Organizers[:0], More: event.More[:0],
 	}
-	e.More = render.AppendRepeats(e.More, v.Repeats)
-	if v.Blanked {
+	event.More = render.AppendRepeats(event.More, view.Repeats)
+	if view.Blanked {
 		return
 	}
-	description, _ := render.HTML(r, "description", l)
-	excerpt, _ := render.HTML(r, "excerpt", l)
-	e.Description, e.Excerpt = htmltext.AbsoluteLinks(description, e.URL), htmltext.AbsoluteLinks(excerpt, e.URL)
-	e.Website, e.Image = f.String("website"), f.String("image_url")
-	cost := calendar.ReadCost(f.Strings("cost"), a.o.Currency)
-	e.Cost, e.CostValues = cost.Text, cost.Values
-	e.Ticketed, e.Featured = f.Bool("ticketed"), f.Bool("featured")
-	if parent := f.ID("post_parent"); parent != 0 {
-		e.Parent = a.uid(parent.String())
+	description, _ := render.HTML(record, "description", l)
+	excerpt, _ := render.HTML(record, "excerpt", l)
+	event.Description, event.Excerpt = htmltext.AbsoluteLinks(description, event.URL), htmltext.AbsoluteLinks(excerpt, event.URL)
+	event.Website, event.Image = fields.String("website"), fields.String("image_url")
+	cost := calendar.ReadCost(fields.Strings("cost"), a.o.Currency)
+	event.Cost, event.CostValues = cost.Text, cost.Values
+	event.Ticketed, event.Featured = fields.Bool("ticketed"), fields.Bool("featured")
+	if parent := fields.ID("post_parent"); parent != 0 {
+		event.Parent = a.uid(parent.String())
 	}
-	e.Categories, e.Tags = appendTerms(e.Categories, v.Categories, l), appendTerms(e.Tags, v.Tags, l)
-	for _, linked := range v.Venues {
-		f := linked.Record.Fields
+	event.Categories, event.Tags = appendTerms(event.Categories, view.Categories, l), appendTerms(event.Tags, view.Tags, l)
+	for _, linked := range view.Venues {
+		fields := linked.Record.Fields
 		name, _ := linked.Record.Name(l)
 		place := formats.Venue{
-			ID: linked.Record.ID, Name: name, Address: f.String("address"), City: f.String("city"), StateProvince: render.StateProvince(f),
-			Zip: f.String("zip"), Country: f.String("country"), URL: root.Page(linked.Record, linked.Status),
+			ID: linked.Record.ID, Name: name, Address: fields.String("address"), City: fields.String("city"), StateProvince: render.StateProvince(fields),
+			Zip: fields.String("zip"), Country: fields.String("country"), URL: root.Page(linked.Record, linked.Status),
 		}
-		place.Lat, place.Lng, place.HasPoint = render.Point(f)
-		e.Venues = append(e.Venues, place)
+		place.Lat, place.Lng, place.HasPoint = render.Point(fields)
+		event.Venues = append(event.Venues, place)
 	}
-	for _, linked := range v.Organizers {
-		f := linked.Record.Fields
+	for _, linked := range view.Organizers {
+		fields := linked.Record.Fields
 		name, _ := linked.Record.Name(l)
-		e.Organizers = append(e.Organizers, formats.Organizer{
-			ID: linked.Record.ID, Name: name, Phone: f.String("phone"), Email: f.String("email"), Website: f.String("website"),
+		event.Organizers = append(event.Organizers, formats.Organizer{
+			ID: linked.Record.ID, Name: name, Phone: fields.String("phone"), Email: fields.String("email"), Website: fields.String("website"),
 			URL: root.Page(linked.Record, linked.Status),
 		})
 	}
 }
 
-func appendTerms(to []formats.Term, terms []query.LinkedView, l calendar.Lang) []formats.Term {
+func appendTerms(to []formats.Term, terms []query.LinkedView, lang calendar.Lang) []formats.Term {
 	for _, t := range terms {
-		name, _ := t.Record.Name(l)
+		name, _ := t.Record.Name(lang)
 		to = append(to, formats.Term{ID: t.Record.ID, Slug: t.Record.Slug(), Name: name})
 	}
 	return to
@@ -154,10 +154,10 @@ func (c *call) findOf(ctx context.Context) (of query.Of, err error) {
 	if c.route.of == 0 {
 		return of, nil
 	}
-	v, err := c.Queries.Read(ctx, c.route.of, c.targetOf().id, "", c.caller, c.loc.lang, query.EmbedNone, nil)
+	view, err := c.Queries.Read(ctx, c.route.of, c.targetOf().id, "", c.caller, c.loc.lang, query.EmbedNone, nil)
 	if err == nil {
-		c.record = &v
-		of = query.Of{Kind: v.Record.Kind, ID: v.Record.ID}
+		c.record = &view
+		of = query.Of{Kind: view.Record.Kind, ID: view.Record.ID}
 	}
 	return of, err
 }
@@ -177,36 +177,36 @@ func (c *call) address() string {
 // askedFor begins the key of a list that is parsed. A feed shows how it was asked for,
 // and since when it stands.
 func (c *call) askedFor(criteria *query.Criteria) cache.Key {
-	k := c.asked().Text(criteria.Key)
+	key := c.asked().Text(criteria.Key)
 	if !c.feed() {
-		return k
+		return key
 	}
 	paged := int64(0)
 	if criteria.Paged {
 		paged = 1
 	}
-	k = k.Number(paged).Number(int64(len(criteria.Sent)))
-	for _, p := range criteria.Sent {
-		k = k.Text(p.Name).Text(p.Value)
+	key = key.Number(paged).Number(int64(len(criteria.Sent)))
+	for _, linkParam := range criteria.Sent {
+		key = key.Text(linkParam.Name).Text(linkParam.Value)
 	}
 	if criteria.Moves {
-		k = k.Number(c.today().Unix())
+		key = key.Number(c.today().Unix())
 	}
-	return k
+	return key
 }
 
 // today is when the day of the site began.
 func (a *api) today() time.Time {
-	y, m, d := a.o.Now().In(a.o.Site).Date()
-	return calendar.WallToInstant(calendar.Wall(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix()), a.o.Site)
+	y, month, d := a.o.Now().In(a.o.Site).Date()
+	return calendar.WallToInstant(calendar.Wall(time.Date(y, month, d, 0, 0, 0, 0, time.UTC).Unix()), a.o.Site)
 }
 
 // dress fills in what a feed says besides its events.
-func (c *call) dress(ctx context.Context, l *listing, g query.Generation) error {
+func (c *call) dress(ctx context.Context, l *listing, generation query.Generation) error {
 	if err := c.knowStore(ctx); err != nil {
 		return err
 	}
-	modified, err := c.Records.LastChange(ctx, g.Position)
+	modified, err := c.Records.LastChange(ctx, generation.Position)
 	if err != nil {
 		return err
 	}
@@ -215,8 +215,8 @@ func (c *call) dress(ctx context.Context, l *listing, g query.Generation) error 
 			modified = t
 		}
 	}
-	if g.Due != 0 {
-		later(time.Unix(g.Due, 0))
+	if generation.Due != 0 {
+		later(time.Unix(generation.Due, 0))
 	}
 	if l.criteria.Moves {
 		later(c.today())
@@ -234,21 +234,21 @@ func (c *call) dress(ctx context.Context, l *listing, g query.Generation) error 
 		Columns: l.criteria.Fields, Venues: l.criteria.Venues, BOM: l.criteria.BOM, Raw: l.criteria.Raw,
 	}
 	l.name = calendar.KindEvent.Collection()
-	if v := c.record; v != nil {
-		of, _ := v.Record.Name(lang)
+	if view := c.record; view != nil {
+		of, _ := view.Record.Name(lang)
 		l.feed.Title = of + " – " + name
-		l.feed.Home = l.root.Page(v.Record, v.Status)
-		l.name = cmp.Or(v.Record.Slug(), v.Record.Kind.String()+"-"+v.Record.ID.String())
+		l.feed.Home = l.root.Page(view.Record, view.Status)
+		l.name = cmp.Or(view.Record.Slug(), view.Record.Kind.String()+"-"+view.Record.ID.String())
 	}
 	return nil
 }
 
 // closeSurvey ends the look at the events of a calendar: one that has nothing else has
 // the zone of the site.
-func (a *api) closeSurvey(f *formats.Feed, events int) {
-	slices.SortFunc(f.Tombstones, func(x, y formats.Tombstone) int { return cmp.Compare(x.ID, y.ID) })
-	if events+len(f.Tombstones) == 0 {
-		f.Zones.AddSite(a.o.Site, a.o.Now())
+func (a *api) closeSurvey(feed *formats.Feed, events int) {
+	slices.SortFunc(feed.Tombstones, func(x, y formats.Tombstone) int { return cmp.Compare(x.ID, y.ID) })
+	if events+len(feed.Tombstones) == 0 {
+		feed.Zones.AddSite(a.o.Site, a.o.Now())
 	}
 }
 
@@ -276,7 +276,7 @@ func (c *call) unmodified(modified time.Time) bool {
 }
 
 // singleEvent makes the answer of a single event in another format than JSON.
-func (c *call) singleEvent(ctx context.Context, v *query.View) (*answer, error) {
+func (c *call) singleEvent(ctx context.Context, view *query.View) (*answer, error) {
 	if err := c.knowStore(ctx); err != nil {
 		return nil, err
 	}
@@ -285,19 +285,19 @@ func (c *call) singleEvent(ctx context.Context, v *query.View) (*answer, error) 
 		return nil, err
 	}
 	l := &listing{root: c.root, criteria: &query.Criteria{Lang: c.lang}, feed: formats.Feed{Single: true, Lang: c.lang, Site: c.o.Site, Root: c.root.URL}}
-	l.feed.Zones.Add(new(c.timesOf(v.Record, v.Blanked)))
-	e := c.format.open(c.api, l)
-	b, err := e.item(e.begin(nil), v)
+	l.feed.Zones.Add(new(c.timesOf(view.Record, view.Blanked)))
+	encoder := c.format.open(c.api, l)
+	data, err := encoder.item(encoder.begin(nil), view)
 	if err != nil {
 		return nil, err
 	}
-	if b = e.end(b); len(b) > c.o.MaxAnswer {
+	if data = encoder.end(data); len(data) > c.o.MaxAnswer {
 		return nil, query.ErrTooLarge
 	}
-	key := cache.Key(nil).Text(c.format.Name).Text(c.recordTag(c.root, c.lang, v, nil)).Number(v.Touched.UnixNano())
-	ans := newAnswer(b, c.format.header, c.weakTag(key.String()), c.lang)
-	ans.modified = v.Touched
+	key := cache.Key(nil).Text(c.format.Name).Text(c.recordTag(c.root, c.lang, view, nil)).Number(view.Touched.UnixNano())
+	ans := newAnswer(data, c.format.header, c.weakTag(key.String()), c.lang)
+	ans.modified = view.Touched
 	ans.add(headerPosition, head.String())
-	ans.add(headerDisposition, c.format.disposition(cmp.Or(v.Record.Slug(), "event-"+strconv.FormatInt(int64(v.Record.ID), 10))))
+	ans.add(headerDisposition, c.format.disposition(cmp.Or(view.Record.Slug(), "event-"+strconv.FormatInt(int64(view.Record.ID), 10))))
 	return ans, nil
 }

@@ -20,21 +20,21 @@ type facetValue struct {
 }
 
 // appendFacets writes the key facets of a list, nothing where none were asked for.
-func appendFacets(b []byte, facets []query.Facet, l calendar.Lang) []byte {
+func appendFacets(data []byte, facets []query.Facet, lang calendar.Lang) []byte {
 	if facets == nil {
-		return b
+		return data
 	}
 	all := history.Members{}
 	for i := range facets {
-		f := &facets[i]
-		values := make([]facetValue, len(f.Values))
-		for j := range f.Values {
-			v := &f.Values[j]
+		facet := &facets[i]
+		values := make([]facetValue, len(facet.Values))
+		for j := range facet.Values {
+			v := &facet.Values[j]
 			out := facetValue{Value: v.Value, Label: v.Label, Count: v.Count, Selected: v.Selected}
 			if v.Label == "" {
-				out.Label = texts.Messages.In("facet."+f.Name+"."+v.Value, l)
+				out.Label = texts.Messages.In("facet."+facet.Name+"."+v.Value, lang)
 			}
-			switch f.Name {
+			switch facet.Name {
 			case "categories":
 				out.Slug, out.Parent, out.Level = &v.Slug, &v.Parent, &v.Level
 			case "tags":
@@ -44,8 +44,8 @@ func appendFacets(b []byte, facets []query.Facet, l calendar.Lang) []byte {
 			}
 			values[j] = out
 		}
-		all = append(all, history.Member{Name: f.Name, Value: object{"total": f.Total, "values": values}})
+		all = append(all, history.Member{Name: facet.Name, Value: object{"total": facet.Total, "values": values}})
 	}
-	b, _ = appendJSON(append(b, `,"facets":`...), all) // texts and numbers cannot fail
-	return b
+	data, _ = appendJSON(append(data, `,"facets":`...), all) // texts and numbers cannot fail
+	return data
 }

@@ -33,22 +33,22 @@ func (h hanging) wait(ctx context.Context, method string) error {
 	return ctx.Err()
 }
 
-func (f fakeCommands) Create(ctx context.Context, r command.Request) (command.Result, error) {
+func (f fakeCommands) Create(ctx context.Context, request command.Request) (command.Result, error) {
 	if err := f.hang.wait(ctx, "Create"); err != nil {
 		return command.Result{}, err
 	}
-	return f.do("create", r)
+	return f.do("create", request)
 }
 
-func (f fakeCommands) Update(_ context.Context, r command.Request) (command.Result, error) {
-	return f.do("update", r)
+func (f fakeCommands) Update(_ context.Context, request command.Request) (command.Result, error) {
+	return f.do("update", request)
 }
 
-func (f fakeCommands) Delete(ctx context.Context, r command.Request) (command.Result, error) {
+func (f fakeCommands) Delete(ctx context.Context, request command.Request) (command.Result, error) {
 	if err := f.hang.wait(ctx, "Delete"); err != nil {
 		return command.Result{}, err
 	}
-	return f.do("delete", r)
+	return f.do("delete", request)
 }
 
 func (f fakeCommands) CheckPassword(_ context.Context, _ calendar.ID, password string) (bool, error) {
@@ -65,14 +65,14 @@ type fakeQueries struct {
 	hang       hanging
 }
 
-func (f fakeQueries) Parse(ctx context.Context, r query.Request) (*query.Criteria, error) {
+func (f fakeQueries) Parse(ctx context.Context, request query.Request) (*query.Criteria, error) {
 	if err := f.hang.wait(ctx, "Parse"); err != nil {
 		return nil, err
 	}
 	if f.parse != nil {
-		return f.parse(r)
+		return f.parse(request)
 	}
-	return &query.Criteria{Kind: r.Kind, Lang: r.Lang, Caller: r.Caller, Page: 1, PerPage: 10}, nil
+	return &query.Criteria{Kind: request.Kind, Lang: request.Lang, Caller: request.Caller, Page: 1, PerPage: 10}, nil
 }
 
 func (f fakeQueries) Await(ctx context.Context, _ calendar.Caller, least calendar.Position) (calendar.Position, error) {
@@ -86,8 +86,8 @@ func (f fakeQueries) Await(ctx context.Context, _ calendar.Caller, least calenda
 }
 
 // shownAt is what lists show at a position.
-func shownAt(p calendar.Position) readmodel.Shown {
-	return readmodel.Shown{Mark: calendar.Mark{Position: p}}
+func shownAt(position calendar.Position) readmodel.Shown {
+	return readmodel.Shown{Mark: calendar.Mark{Position: position}}
 }
 
 func (f fakeQueries) Generation(ctx context.Context) (query.Generation, error) {
@@ -112,9 +112,9 @@ func (f fakeQueries) Suggest(context.Context, *query.Criteria) ([]query.Suggeste
 	return nil, 0, nil
 }
 
-func (f fakeQueries) Several(ctx context.Context, cs []*query.Criteria, use func(int, *query.List) error) error {
-	for i, c := range cs {
-		list, err := f.Run(ctx, c)
+func (f fakeQueries) Several(ctx context.Context, all []*query.Criteria, use func(int, *query.List) error) error {
+	for i, criteria := range all {
+		list, err := f.Run(ctx, criteria)
 		if err != nil {
 			return err
 		}
@@ -135,12 +135,12 @@ func (f fakeQueries) Whole(context.Context, *query.Criteria) (*query.Whole, erro
 
 func (f fakeQueries) AwaitCounts(context.Context, *calendar.Record, calendar.Position) {}
 
-func (f fakeQueries) View(ctx context.Context, _ calendar.Caller, r *calendar.Record, _ calendar.Lang, _ query.Embeds, _ query.Moment) (query.View, error) {
+func (f fakeQueries) View(ctx context.Context, _ calendar.Caller, record *calendar.Record, _ calendar.Lang, _ query.Embeds, _ query.Moment) (query.View, error) {
 	err := f.hang.wait(ctx, "View")
-	return query.View{Record: r, Status: calendar.Status(r.Fields.String("status"))}, err
+	return query.View{Record: record, Status: calendar.Status(record.Fields.String("status"))}, err
 }
 
-func (f fakeQueries) Read(ctx context.Context, _ calendar.Kind, id calendar.ID, slug string, c calendar.Caller, l calendar.Lang, e query.Embeds,
+func (f fakeQueries) Read(ctx context.Context, _ calendar.Kind, id calendar.ID, slug string, caller calendar.Caller, lang calendar.Lang, embeds query.Embeds,
 	verify func(ctx context.Context, id calendar.ID) (bool, error),
 ) (query.View, error) {
 	if err := f.hang.wait(ctx, "Read"); err != nil {
@@ -151,22 +151,22 @@ func (f fakeQueries) Read(ctx context.Context, _ calendar.Kind, id calendar.ID, 
 			return query.View{}, err
 		}
 	}
-	r, err := f.read(id, slug)
+	record, err := f.read(id, slug)
 	if err != nil {
 		return query.View{}, err
 	}
-	return f.View(ctx, c, r, l, e, query.Moment{})
+	return f.View(ctx, caller, record, lang, embeds, query.Moment{})
 }
 
 // fakeRecords reads a store with one entry.
 func fakeRecords() *command.Records {
-	s := command.New(memstore.New(), &calendar.Rules{Site: time.UTC, Clean: htmltext.New()}, access.NewHasher(), time.Now)
-	if _, err := s.Create(context.Background(), command.Request{
+	service := command.New(memstore.New(), &calendar.Rules{Site: time.UTC, Clean: htmltext.New()}, access.NewHasher(), time.Now)
+	if _, err := service.Create(context.Background(), command.Request{
 		Kind: calendar.KindTag, Input: calendar.Input{"name": "first"}, Caller: calendar.Caller{ID: 1, Role: calendar.Administrator},
 	}); err != nil {
 		panic(err)
 	}
-	return s.Records()
+	return service.Records()
 }
 
 type fakeUsers struct {

@@ -28,48 +28,48 @@ import (
 
 // fakeAPI is the interface over fakes; the log goes to the buffer unless the
 // test has one.
-func fakeAPI(t *testing.T, d Deps, o Options) (http.Handler, *bytes.Buffer) {
+func fakeAPI(t *testing.T, deps Deps, options Options) (http.Handler, *bytes.Buffer) {
 	t.Helper()
-	if d.Commands == nil {
-		d.Commands = fakeCommands{}
+	if deps.Commands == nil {
+		deps.Commands = fakeCommands{}
 	}
-	if d.Queries == nil {
-		d.Queries = fakeQueries{}
+	if deps.Queries == nil {
+		deps.Queries = fakeQueries{}
 	}
-	if d.Past == nil {
-		d.Past = new(past.Service)
+	if deps.Past == nil {
+		deps.Past = new(past.Service)
 	}
-	if d.Records == nil {
-		d.Records = fakeRecords()
+	if deps.Records == nil {
+		deps.Records = fakeRecords()
 	}
-	if d.Users == nil {
-		d.Users = fakeUsers{caller: calendar.Caller{ID: 7, Role: calendar.Editor}}
+	if deps.Users == nil {
+		deps.Users = fakeUsers{caller: calendar.Caller{ID: 7, Role: calendar.Editor}}
 	}
-	if d.History == nil {
-		d.History = history.New(memstore.New(), time.Now)
+	if deps.History == nil {
+		deps.History = history.New(memstore.New(), time.Now)
 	}
-	if d.Proofs == nil {
-		d.Proofs = proof.NewLog(memstore.New())
+	if deps.Proofs == nil {
+		deps.Proofs = proof.NewLog(memstore.New())
 	}
 	log := &bytes.Buffer{}
-	if o.Log == nil {
-		o.Log = slog.New(slog.NewTextHandler(log, nil))
+	if options.Log == nil {
+		options.Log = slog.New(slog.NewTextHandler(log, nil))
 	}
-	h, err := New(d, o)
+	api, err := New(deps, options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return h, log
+	return api, log
 }
 
-func ask(ctx context.Context, h http.Handler, method, path, body string, header ...string) *httptest.ResponseRecorder {
-	r := httptest.NewRequestWithContext(ctx, method, "/api/"+Namespace+path, strings.NewReader(body))
+func ask(ctx context.Context, handler http.Handler, method, path, body string, header ...string) *httptest.ResponseRecorder {
+	request := httptest.NewRequestWithContext(ctx, method, "/api/"+Namespace+path, strings.NewReader(body))
 	for i := 0; i+1 < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
+		request.Header.Set(header[i], header[i+1])
 	}
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
-	return w
+	responseRecorder := httptest.NewRecorder()
+	handler.ServeHTTP(responseRecorder, request)
+	return responseRecorder
 }
 
 // TestFaults: faults of the parts become 500 and 503 that show nothing of the
@@ -100,7 +100,7 @@ func TestFaults(t *testing.T) {
 			return tc.err
 		}
 		for _, request := range []string{"GET /tags", "GET /tags/5", "POST /tags"} {
-			h, log := fakeAPI(t, Deps{
+			handler, log := fakeAPI(t, Deps{
 				Commands: fakeCommands{do: func(string, command.Request) (command.Result, error) { return command.Result{}, fault() }},
 				Queries: fakeQueries{
 					run:  func() (*query.List, error) { return nil, fault() },
@@ -108,7 +108,7 @@ func TestFaults(t *testing.T) {
 				},
 			}, Options{})
 			method, path, _ := strings.Cut(request, " ")
-			got := ask(t.Context(), h, method, path, "{}", "Authorization", "Bearer good")
+			got := ask(t.Context(), handler, method, path, "{}", "Authorization", "Bearer good")
 			body := got.Body.String()
 			if got.Code != tc.status || !strings.Contains(body, `"code":"`+tc.code+`"`) || strings.Contains(body, secret) || strings.Contains(body, "boom") || (got.Header().Get("Retry-After") != "") != (tc.status == 503) {
 				t.Errorf("%s: %s: %d %v %s", name, request, got.Code, got.Header(), body)
@@ -128,7 +128,7 @@ func TestSingleComputation(t *testing.T) {
 		var runs atomic.Int64
 		state := query.Generation{Shown: shownAt(1)}
 		gate := make(chan struct{})
-		h, log := fakeAPI(t, Deps{Queries: fakeQueries{
+		handler, log := fakeAPI(t, Deps{Queries: fakeQueries{
 			generation: func() (query.Generation, error) { return state, nil },
 			run: func() (*query.List, error) {
 				runs.Add(1)
@@ -138,7 +138,7 @@ func TestSingleComputation(t *testing.T) {
 		}}, Options{})
 		want := func(code int, n int64, header ...string) string {
 			t.Helper()
-			got := ask(context.Background(), h, http.MethodGet, "/tags", "", header...)
+			got := ask(context.Background(), handler, http.MethodGet, "/tags", "", header...)
 			if got.Code != code || runs.Load() != n || got.Header().Get("X-Total") != "1" {
 				t.Errorf("got %d %v after %d runs, want %d after %d", got.Code, got.Header(), runs.Load(), code, n)
 			}
@@ -146,7 +146,7 @@ func TestSingleComputation(t *testing.T) {
 		}
 		ctx, leave := context.WithCancel(context.Background())
 		var all sync.WaitGroup
-		all.Go(func() { ask(ctx, h, http.MethodGet, "/tags", "") })
+		all.Go(func() { ask(ctx, handler, http.MethodGet, "/tags", "") })
 		synctest.Wait()
 		for range 20 {
 			all.Go(func() { want(http.StatusOK, 1) })

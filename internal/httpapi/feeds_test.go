@@ -28,18 +28,18 @@ func uidsOf(t *testing.T, format string, body []byte) (out []string) {
 	t.Helper()
 	switch format {
 	case "ics":
-		c, err := golang.ParseCalendar(strings.NewReader(string(body)))
+		calendar, err := golang.ParseCalendar(strings.NewReader(string(body)))
 		if err != nil {
 			t.Fatalf("%v: %s", err, body)
 		}
 		if _, err := emersion.NewDecoder(strings.NewReader(string(body))).Decode(); err != nil {
 			t.Fatalf("%v: %s", err, body)
 		}
-		for _, e := range c.Events() {
-			if e.GetProperty("STATUS").Value == "CANCELLED" {
-				out = append(out, "-"+e.Id())
+		for _, vEvent := range calendar.Events() {
+			if vEvent.GetProperty("STATUS").Value == "CANCELLED" {
+				out = append(out, "-"+vEvent.Id())
 			} else {
-				out = append(out, e.Id())
+				out = append(out, vEvent.Id())
 			}
 		}
 	case "csv":
@@ -61,11 +61,11 @@ func uidsOf(t *testing.T, format string, body []byte) (out []string) {
 			out = append(out, f.Properties.UID)
 		}
 	default:
-		f, err := gofeed.NewParser().ParseString(string(body))
+		feed, err := gofeed.NewParser().ParseString(string(body))
 		if err != nil {
 			t.Fatalf("%v: %s", err, body)
 		}
-		for _, i := range f.Items {
+		for _, i := range feed.Items {
 			out = append(out, strings.TrimPrefix(i.GUID, "urn:uuid:"))
 		}
 	}
@@ -96,23 +96,23 @@ func TestFormatsHaveOneSelection(t *testing.T) {
 		uids[row[0]] = row[1]
 	}
 	for _, query := range []string{"?", "?categories=jazz&start_date=2026-06-10", "?search=event%201", "?start_date=2030-01-01", "?include=3"} {
-		for _, c := range []*world.Client{nobody, editor, nobody.Under(calendar.LangFR), nobody.With("X-Forwarded-Host", "other.example")} {
+		for _, client := range []*world.Client{nobody, editor, nobody.Under(calendar.LangFR), nobody.With("X-Forwarded-Host", "other.example")} {
 			var want []string
 			for page, more := 1, true; more; page++ {
-				list := c.Read(fmt.Sprintf("/events%s&per_page=5&page=%d", query, page))
+				list := client.Read(fmt.Sprintf("/events%s&per_page=5&page=%d", query, page))
 				for _, id := range list.IDs(calendar.KindEvent) {
 					want = append(want, uids[id.String()])
 				}
 				more = list.Has("next_rest_url")
 			}
 			for _, format := range feedFormats {
-				feed := c.Read("/events." + format + query)
+				feed := client.Read("/events." + format + query)
 				if diff := cmp.Diff(want, uidsOf(t, format, feed.Body)); diff != "" || feed.Header.Get("X-Total") != fmt.Sprint(len(want)) {
 					t.Errorf("%s %s: X-Total %s\n%s", format, query, feed.Header.Get("X-Total"), diff)
 				}
 			}
 			var got []string
-			for line := range strings.Lines(string(c.Read("/events.ndjson" + query).Body)) {
+			for line := range strings.Lines(string(client.Read("/events.ndjson" + query).Body)) {
 				var record struct {
 					ID calendar.ID `json:"id"`
 				}
@@ -178,11 +178,11 @@ type cutting struct {
 	after int
 }
 
-func (c *cutting) Write(b []byte) (int, error) {
+func (c *cutting) Write(data []byte) (int, error) {
 	if c.Body.Len() > c.after {
 		return 0, fmt.Errorf("gone")
 	}
-	return c.ResponseRecorder.Write(b)
+	return c.ResponseRecorder.Write(data)
 }
 
 // slow holds its first write until it is released.
@@ -192,13 +192,13 @@ type slow struct {
 	held           bool
 }
 
-func (s *slow) Write(b []byte) (int, error) {
+func (s *slow) Write(data []byte) (int, error) {
 	if !s.held {
 		s.held = true
 		close(s.first)
 		<-s.release
 	}
-	return s.ResponseRecorder.Write(b)
+	return s.ResponseRecorder.Write(data)
 }
 
 // TestWholeAnswersOfOneClient: one client has half of the places for whole answers and no
@@ -211,13 +211,13 @@ func TestWholeAnswersOfOneClient(t *testing.T) {
 	for i := range 40 {
 		editor.Event(fmt.Sprintf("Event %d", i), obj{"description": strings.Repeat("word ", 1000)})
 	}
-	serve := func(r http.ResponseWriter, path, address, token string) (end any) {
+	serve := func(writer http.ResponseWriter, path, address, token string) (end any) {
 		defer func() { end = recover() }()
 		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, world.Root+path, http.NoBody)
 		if request.RemoteAddr = address + ":1"; token != "" {
 			request.Header.Set("Authorization", "Bearer "+token)
 		}
-		w.Handler.ServeHTTP(r, request)
+		w.Handler.ServeHTTP(writer, request)
 		return nil
 	}
 	var all sync.WaitGroup
@@ -275,14 +275,14 @@ func (d *dialUp) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-func (d *dialUp) Write(b []byte) (int, error) {
-	end := time.Now().Add(time.Duration(len(b)) * time.Second / time.Duration(d.rate))
+func (d *dialUp) Write(data []byte) (int, error) {
+	end := time.Now().Add(time.Duration(len(data)) * time.Second / time.Duration(d.rate))
 	if !d.until.IsZero() && d.until.Before(end) {
 		<-time.After(time.Until(d.until))
 		return 0, os.ErrDeadlineExceeded
 	}
 	<-time.After(time.Until(end))
-	return d.ResponseRecorder.Write(b)
+	return d.ResponseRecorder.Write(data)
 }
 
 // TestWholeAnswersOfSlowClients: a client that takes less than 10,000 bytes a second of a
@@ -300,8 +300,8 @@ func TestWholeAnswersOfSlowClients(t *testing.T) {
 					editor.Event(fmt.Sprintf("Event %d", i), obj{"description": strings.Repeat("word ", 2000)})
 				}
 				from, client := time.Now(), &dialUp{ResponseRecorder: httptest.NewRecorder(), rate: rate}
-				end := func() (p any) {
-					defer func() { p = recover() }()
+				end := func() (value any) {
+					defer func() { value = recover() }()
 					w.Handler.ServeHTTP(client, httptest.NewRequestWithContext(t.Context(), http.MethodGet, world.Root+"/events.ics", http.NoBody))
 					return nil
 				}()

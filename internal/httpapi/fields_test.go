@@ -44,25 +44,25 @@ func fieldRows(t *testing.T, id map[string]calendar.ID) (rows []fieldRow) {
 	}
 	lists := map[string][]any{"many": {many}}
 	decode := func(text string, into any) {
-		d := json.NewDecoder(strings.NewReader(text))
-		d.UseNumber()
-		if err := d.Decode(into); err != nil {
+		decoder := json.NewDecoder(strings.NewReader(text))
+		decoder.UseNumber()
+		if err := decoder.Decode(into); err != nil {
 			t.Fatalf("%v: %s", err, text)
 		}
 	}
 	values := func(text string) (out []any) {
 		var listed []any
 		decode("["+text+"]", &listed)
-		for _, v := range listed {
-			s, _ := v.(string)
+		for _, value := range listed {
+			s, _ := value.(string)
 			if list, is := strings.CutPrefix(s, "@"); is && lists[list] != nil {
 				out = append(out, lists[list]...)
 				continue
 			}
 			if strings.Contains(s, "×") {
-				v = repeated(s)
+				value = repeated(s)
 			}
-			out = append(out, v)
+			out = append(out, value)
 		}
 		return out
 	}
@@ -102,17 +102,17 @@ func TestFieldTables(t *testing.T) {
 	id := map[string]calendar.ID{"me": editor.User, "other": other.User}
 	made := editor.Event("Concert", obj{"image": "https://img.example/a.jpg"})
 	id["event"], id["image"] = made.ID(), calendar.ID(made.Int("image.id"))
-	for k, name := range map[calendar.Kind]string{calendar.KindVenue: "Hall", calendar.KindOrganizer: "Trust", calendar.KindCategory: "Jazz", calendar.KindTag: "Open air"} {
-		id[k.String()] = editor.Create(k, obj{k.NameField(): name}).ID()
+	for kind, name := range map[calendar.Kind]string{calendar.KindVenue: "Hall", calendar.KindOrganizer: "Trust", calendar.KindCategory: "Jazz", calendar.KindTag: "Open air"} {
+		id[kind.String()] = editor.Create(kind, obj{kind.NameField(): name}).ID()
 	}
 	rows := fieldRows(t, id)
 
 	covered := map[calendar.Kind]map[string]bool{}
 	count := 0
-	base := func(k calendar.Kind, r *fieldRow) obj {
+	base := func(kind calendar.Kind, r *fieldRow) obj {
 		count++
-		out := obj{k.NameField(): fmt.Sprint(k, " number ", count)}
-		if k == calendar.KindEvent {
+		out := obj{kind.NameField(): fmt.Sprint(kind, " number ", count)}
+		if kind == calendar.KindEvent {
 			out["start_date"], out["end_date"] = "2026-06-01 10:00", "2026-06-01 12:00"
 		}
 		maps.Copy(out, r.pair)
@@ -129,13 +129,13 @@ func TestFieldTables(t *testing.T) {
 	}
 	for i := range rows {
 		r := &rows[i]
-		k, collection := r.kind, "/"+r.kind.Collection()
-		f := calendar.SpecOf(k).Field(r.field)
-		if covered[k] == nil {
-			covered[k] = map[string]bool{}
+		kind, collection := r.kind, "/"+r.kind.Collection()
+		f := calendar.SpecOf(kind).Field(r.field)
+		if covered[kind] == nil {
+			covered[kind] = map[string]bool{}
 		}
-		covered[k][r.field] = true
-		fresh := base(k, r)
+		covered[kind][r.field] = true
+		fresh := base(kind, r)
 		if r.empty == "clears" { // coordinates go together
 			for name := range r.pair {
 				delete(fresh, name)
@@ -143,16 +143,16 @@ func TestFieldTables(t *testing.T) {
 		}
 		delete(fresh, r.field)
 		if f.Required {
-			fresh[r.field] = base(k, r)[r.field]
+			fresh[r.field] = base(kind, r)[r.field]
 		}
 		there := editor.Post(collection, fresh).Want(http.StatusCreated)
-		path := there.Path(k)
+		path := there.Path(kind)
 		name := func(what string, v any) string {
-			s := fmt.Sprintf("%s %s %s %#v", k, r.field, what, v)
-			return s[:min(len(s), 200)]
+			text := fmt.Sprintf("%s %s %s %#v", kind, r.field, what, v)
+			return text[:min(len(text), 200)]
 		}
 		for _, v := range r.good {
-			if got := editor.Post(collection, with(base(k, r), r.field, v)); !taken(got) {
+			if got := editor.Post(collection, with(base(kind, r), r.field, v)); !taken(got) {
 				t.Errorf("%s: %d %s", name("create", v), got.Status, got.Body)
 			}
 			if got := editor.Patch(path, with(r.pair, r.field, v)); got.Status != http.StatusOK {
@@ -169,16 +169,16 @@ func TestFieldTables(t *testing.T) {
 			}
 		}
 		for _, v := range r.bad {
-			refused("create", v, editor.Post(collection, with(base(k, r), r.field, v)))
+			refused("create", v, editor.Post(collection, with(base(kind, r), r.field, v)))
 			refused("update", v, editor.Patch(path, with(r.pair, r.field, v)))
 		}
 		if w.Head() != head {
-			t.Errorf("%s %s: a refused write left something", k, r.field)
+			t.Errorf("%s %s: a refused write left something", kind, r.field)
 		}
 
 		empties := append([]any{nil, "", " \u00a0\t"}, r.more...)
 		for _, v := range empties {
-			body := with(base(k, r), r.field, v)
+			body := with(base(kind, r), r.field, v)
 			set := with(r.pair, r.field, v)
 			if r.empty == "clears" {
 				for name := range r.pair {
@@ -210,10 +210,10 @@ func TestFieldTables(t *testing.T) {
 			}
 		}
 	}
-	for _, k := range calendar.Kinds {
-		for _, f := range calendar.SpecOf(k).Fields {
-			if f.Form != calendar.FormNone && !covered[k][f.Name] && f.Name != "password" {
-				t.Errorf("no row for %s %s", k, f.Name)
+	for _, kind := range calendar.Kinds {
+		for _, f := range calendar.SpecOf(kind).Fields {
+			if f.Form != calendar.FormNone && !covered[kind][f.Name] && f.Name != "password" {
+				t.Errorf("no row for %s %s", kind, f.Name)
 			}
 		}
 	}

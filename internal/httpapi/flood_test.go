@@ -55,11 +55,11 @@ type slowReader struct {
 	gate chan struct{}
 }
 
-func (w slowReader) Write(b []byte) (int, error) {
+func (w slowReader) Write(data []byte) (int, error) {
 	if w.Code == http.StatusOK {
 		<-w.gate
 	}
-	return w.ResponseRecorder.Write(b)
+	return w.ResponseRecorder.Write(data)
 }
 
 // slowBody is sent when the gate opens.
@@ -118,7 +118,7 @@ func TestFloods(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				g := &gated{gate: make(chan struct{})}
-				h, _ := fakeAPI(t, Deps{
+				handler, _ := fakeAPI(t, Deps{
 					Commands: fakeCommands{
 						do: func(_ string, r command.Request) (command.Result, error) {
 							if r.Key != "" {
@@ -157,9 +157,9 @@ func TestFloods(t *testing.T) {
 						r.URL.Path = "/api/" + Namespace + r.URL.Path
 						rec := httptest.NewRecorder()
 						if tc.reader {
-							h.ServeHTTP(slowReader{rec, g.gate}, r)
+							handler.ServeHTTP(slowReader{rec, g.gate}, r)
 						} else {
-							h.ServeHTTP(rec, r)
+							handler.ServeHTTP(rec, r)
 						}
 						if rec.Code == http.StatusServiceUnavailable {
 							if rec.Header().Get("Retry-After") == "" || !strings.Contains(rec.Body.String(), `"rest_unavailable"`) {
@@ -183,7 +183,7 @@ func TestFloods(t *testing.T) {
 					}
 					rec := httptest.NewRecorder()
 					from := time.Now()
-					h.ServeHTTP(rec, r)
+					handler.ServeHTTP(rec, r)
 					if rec.Code != http.StatusOK && rec.Code != http.StatusCreated || time.Since(from) > 0 {
 						t.Errorf("%s: %d %s after %s", what, rec.Code, rec.Body, time.Since(from))
 					}
@@ -219,7 +219,7 @@ func TestDeadlines(t *testing.T) {
 		t.Run(string(hangs), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				h, _ := fakeAPI(t, Deps{
+				handler, _ := fakeAPI(t, Deps{
 					Commands: fakeCommands{hang: hangs},
 					Queries: fakeQueries{
 						hang: hangs, run: func() (*query.List, error) { return &query.List{}, nil },
@@ -235,7 +235,7 @@ func TestDeadlines(t *testing.T) {
 					header, after = []string{"Daybook-Min-Position", "1"}, wait+read
 				}
 				from := time.Now()
-				got := ask(t.Context(), h, method, path, `{"name":"a"}`, header...)
+				got := ask(t.Context(), handler, method, path, `{"name":"a"}`, header...)
 				if took := time.Since(from); took != after || got.Code != http.StatusServiceUnavailable || !strings.Contains(got.Body.String(), `"rest_unavailable"`) || got.Header().Get("Retry-After") == "" {
 					t.Errorf("got %d %v %s after %s, want %s", got.Code, got.Header(), got.Body, took, after)
 				}
@@ -249,11 +249,11 @@ func TestDeadlines(t *testing.T) {
 func TestTimeOfAList(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h, _ := fakeAPI(t, Deps{Queries: fakeQueries{
+		handler, _ := fakeAPI(t, Deps{Queries: fakeQueries{
 			await: func(calendar.Position) error { <-time.After(4 * time.Second); return nil },
 			run:   func() (*query.List, error) { <-time.After(4 * time.Second); return &query.List{}, nil },
 		}}, Options{})
-		if got := ask(t.Context(), h, http.MethodGet, "/tags", "", "Daybook-Min-Position", "1"); got.Code != http.StatusOK {
+		if got := ask(t.Context(), handler, http.MethodGet, "/tags", "", "Daybook-Min-Position", "1"); got.Code != http.StatusOK {
 			t.Errorf("got %d %s", got.Code, got.Body)
 		}
 	})
@@ -301,10 +301,10 @@ func TestTurns(t *testing.T) {
 			gate   = make(chan struct{})
 			held   = make(chan struct{})
 		)
-		h, _ := fakeAPI(t, Deps{Queries: fakeQueries{
-			parse: func(r query.Request) (*query.Criteria, error) {
-				page, _ := strconv.Atoi(fmt.Sprint(r.Input["page"]))
-				return &query.Criteria{Kind: r.Kind, Page: page, PerPage: 10, Key: fmt.Sprint(page)}, nil
+		handler, _ := fakeAPI(t, Deps{Queries: fakeQueries{
+			parse: func(request query.Request) (*query.Criteria, error) {
+				page, _ := strconv.Atoi(fmt.Sprint(request.Input["page"]))
+				return &query.Criteria{Kind: request.Kind, Page: page, PerPage: 10, Key: fmt.Sprint(page)}, nil
 			},
 			await: func(least calendar.Position) error {
 				if least > 0 {
@@ -320,14 +320,14 @@ func TestTurns(t *testing.T) {
 		}}, Options{MakeAtOnce: 2})
 		list := func(page int, address, authorization string) {
 			all.Go(func() {
-				r := httptest.NewRequest(http.MethodGet, fmt.Sprintf("/api/%s/tags?page=%d", Namespace, page), nil)
-				r.RemoteAddr = address
+				request := httptest.NewRequest(http.MethodGet, fmt.Sprintf("/api/%s/tags?page=%d", Namespace, page), nil)
+				request.RemoteAddr = address
 				if authorization != "" {
-					r.Header.Set("Authorization", authorization)
+					request.Header.Set("Authorization", authorization)
 				}
-				w := httptest.NewRecorder()
-				if h.ServeHTTP(w, r); w.Code != http.StatusOK {
-					t.Errorf("page %d: %d %s", page, w.Code, w.Body)
+				responseRecorder := httptest.NewRecorder()
+				if handler.ServeHTTP(responseRecorder, request); responseRecorder.Code != http.StatusOK {
+					t.Errorf("page %d: %d %s", page, responseRecorder.Code, responseRecorder.Body)
 				}
 			})
 			synctest.Wait()
@@ -354,11 +354,11 @@ func TestTurns(t *testing.T) {
 		reader, before := make(chan struct{}), making.Load()
 		for page := range 6 {
 			all.Go(func() {
-				r := httptest.NewRequest(http.MethodGet, fmt.Sprintf("/api/%s/tags?page=%d", Namespace, 40+page), nil)
+				request := httptest.NewRequest(http.MethodGet, fmt.Sprintf("/api/%s/tags?page=%d", Namespace, 40+page), nil)
 				if page%2 == 0 {
-					r.Header.Set("Daybook-Min-Position", "1")
+					request.Header.Set("Daybook-Min-Position", "1")
 				}
-				h.ServeHTTP(slowReader{httptest.NewRecorder(), reader}, r)
+				handler.ServeHTTP(slowReader{httptest.NewRecorder(), reader}, request)
 			})
 		}
 		synctest.Wait()

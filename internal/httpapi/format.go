@@ -67,36 +67,36 @@ func newFormats() (all []*format) {
 func (f *format) exports() bool { return f.Disposition != "" }
 
 // fits reports whether lists or single records of a kind may be answered in the format.
-func (f *format) fits(k calendar.Kind, single bool) bool {
-	return !f.exports() || k == calendar.KindEvent && (f.Single || !single)
+func (f *format) fits(kind calendar.Kind, single bool) bool {
+	return !f.exports() || kind == calendar.KindEvent && (f.Single || !single)
 }
 
 // formatOf returns the format in which a request is answered: that of the ending of the
 // path, else that of the parameter, else of those that Accept names the one that it weighs
 // most, of equals the first. What is wrong with the parameter is found when it is read.
-func (c *call) formatOf(h http.Header) *format {
-	rt := c.route
+func (c *call) formatOf(header http.Header) *format {
+	route := c.route
 	best, most := c.formats[0], 0
 	if len(c.formats) == 1 {
 		return best
 	}
 	word := ""
-	if rt.Ended {
+	if route.Ended {
 		word = c.chi.URLParam("format")
-	} else if rt.kind == calendar.KindEvent {
+	} else if route.kind == calendar.KindEvent {
 		word = calendar.Trim(lastOf(c.query, "format"))
 	}
 	for _, f := range c.formats {
-		if f.Name == word && f.fits(rt.kind, rt.Single) {
+		if f.Name == word && f.fits(route.kind, route.Single) {
 			return f
 		}
 	}
-	for media, weight := range accepted(h) {
+	for media, weight := range accepted(header) {
 		if weight <= most {
 			continue
 		}
 		for _, f := range c.formats {
-			if f.fits(rt.kind, rt.Single) && slices.Contains(f.Media, media) {
+			if f.fits(route.kind, route.Single) && slices.Contains(f.Media, media) {
 				best, most = f, weight
 			}
 		}
@@ -105,10 +105,10 @@ func (c *call) formatOf(h http.Header) *format {
 }
 
 // accepted yields the media types of Accept, in lower case, with their weights.
-func accepted(h http.Header) iter.Seq2[string, int] {
+func accepted(header http.Header) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
-		for _, v := range h["Accept"] {
-			for member := range strings.SplitSeq(v, ",") {
+		for _, text := range header["Accept"] {
+			for member := range strings.SplitSeq(text, ",") {
 				media, params, _ := strings.Cut(member, ";")
 				weight, ok := weightOf(params)
 				if ok && !yield(strings.ToLower(strings.TrimSpace(media)), weight) {
@@ -137,8 +137,8 @@ func (c *call) feed() bool { return c.format != nil && c.format.exports() }
 
 // weightIn returns the greatest weight that Accept has for one of some media types, in lower
 // case: 0 where it has none.
-func weightIn(h http.Header, media []string) (greatest int) {
-	for member, weight := range accepted(h) {
+func weightIn(header http.Header, media []string) (greatest int) {
+	for member, weight := range accepted(header) {
 		if weight > greatest && slices.Contains(media, member) {
 			greatest = weight
 		}
@@ -159,8 +159,8 @@ func (c *call) encode(l *listing, etag string) (*answer, error) {
 			c.closeSurvey(&l.feed, len(l.list.Views))
 		}
 	}
-	e := c.format.open(c.api, l)
-	body, err := written(func(b []byte) ([]byte, error) { return c.appendList(b, e, l.list) })
+	encoder := c.format.open(c.api, l)
+	body, err := written(func(data []byte) ([]byte, error) { return c.appendList(data, encoder, l.list) })
 	if err != nil {
 		return nil, err
 	}
@@ -168,17 +168,17 @@ func (c *call) encode(l *listing, etag string) (*answer, error) {
 }
 
 // appendList writes a list; no answer is larger than it may be.
-func (a *api) appendList(b []byte, e encoder, list *query.List) (_ []byte, err error) {
-	b = e.begin(b)
+func (a *api) appendList(data []byte, e encoder, list *query.List) (_ []byte, err error) {
+	data = e.begin(data)
 	for i := range list.Views {
-		if b, err = e.item(b, &list.Views[i]); err != nil {
-			return b, err
+		if data, err = e.item(data, &list.Views[i]); err != nil {
+			return data, err
 		}
-		if len(b) > a.o.MaxAnswer {
-			return b, query.ErrTooLarge
+		if len(data) > a.o.MaxAnswer {
+			return data, query.ErrTooLarge
 		}
 	}
-	return e.end(b), nil
+	return e.end(data), nil
 }
 
 // listAnswer makes the answer of a list that is written, with its headers.
@@ -223,23 +223,23 @@ func (l *listing) writer(a *api, fields []string) *render.Writer {
 	})
 }
 
-func (e *jsonList) begin(b []byte) []byte {
-	return append(append(append(b, `{"`...), e.criteria.Kind.Collection()...), `":[`...)
+func (e *jsonList) begin(data []byte) []byte {
+	return append(append(append(data, `{"`...), e.criteria.Kind.Collection()...), `":[`...)
 }
 
-func (e *jsonList) item(b []byte, v *query.View) ([]byte, error) {
-	b = formats.AppendComma(b, e.n)
+func (e *jsonList) item(data []byte, view *query.View) ([]byte, error) {
+	data = formats.AppendComma(data, e.n)
 	e.n++
-	return e.w.Record(b, v)
+	return e.w.Record(data, view)
 }
 
-func (e *jsonList) end(b []byte) []byte {
-	b = formats.AppendMembers(append(b, ']'), formats.Object{
+func (e *jsonList) end(data []byte) []byte {
+	data = formats.AppendMembers(append(data, ']'), formats.Object{
 		"rest_url", e.links.self, "next_rest_url", formats.Filled(e.links.next), "next_cursor", formats.Filled(e.list.Next),
 		"previous_rest_url", formats.Filled(e.links.previous), "total", e.list.Total, "total_pages", e.list.TotalPages,
 	})
 	if e.criteria.Typos {
-		b = formats.AppendMembers(b, formats.Object{"typos", e.list.Typos, "joined", e.list.Joined})
+		data = formats.AppendMembers(data, formats.Object{"typos", e.list.Typos, "joined", e.list.Joined})
 	}
-	return append(appendFacets(b, e.list.Facets, e.criteria.Lang), '}')
+	return append(appendFacets(data, e.list.Facets, e.criteria.Lang), '}')
 }

@@ -64,30 +64,30 @@ var (
 
 // commonHeaders sets what every answer carries, whatever happens next.
 func (c *call) commonHeaders() {
-	h := c.w.Header()
+	header := c.w.Header()
 	if c.o.Pages != nil && c.o.Pages.NoRobots() {
-		h["X-Robots-Tag"] = valueNoIndex
+		header["X-Robots-Tag"] = valueNoIndex
 	}
 	if c.page != nil {
-		c.setPageHeaders(h)
+		c.setPageHeaders(header)
 		return
 	}
-	h["X-Content-Type-Options"] = valueNosniff
-	h["Vary"] = valueVary
-	if rt := c.route; rt != nil {
-		if h[headerAllow] = rt.open; rt.Timed && isRead(c.r.Method) {
-			h["Vary"] = valueVaryTime
+	header["X-Content-Type-Options"] = valueNosniff
+	header["Vary"] = valueVary
+	if route := c.route; route != nil {
+		if header[headerAllow] = route.open; route.Timed && isRead(c.r.Method) {
+			header["Vary"] = valueVaryTime
 		}
 	}
-	c.crossOrigin(h)
+	c.crossOrigin(header)
 }
 
 // writeStatus sends the headers of an answer.
 func (c *call) writeStatus(status int) {
 	c.status = status
 	if c.page == nil {
-		if v := c.cacheControl(status); v != nil {
-			c.w.Header()[headerCache] = v
+		if texts := c.cacheControl(status); texts != nil {
+			c.w.Header()[headerCache] = texts
 		}
 	}
 	c.w.WriteHeader(status)
@@ -132,15 +132,15 @@ func versionFreshness(maxAge int) []string {
 // sendsPassword reports whether a password is sent to a single event, whatever
 // becomes of it.
 func (c *call) sendsPassword() bool {
-	rt := c.route
-	return rt != nil && rt.kind == calendar.KindEvent && rt.Single && c.sentPassword()
+	route := c.route
+	return route != nil && route.kind == calendar.KindEvent && route.Single && c.sentPassword()
 }
 
 // sentPassword reports whether a password is sent to whatever there is. An empty one
 // counts as not sent.
 func (c *call) sentPassword() bool {
-	for _, p := range c.query {
-		if base, path := splitName(p.name); base == "password" && (path != nil || calendar.Trim(p.value) != "") {
+	for _, pair := range c.query {
+		if base, path := splitName(pair.name); base == "password" && (path != nil || calendar.Trim(pair.value) != "") {
 			return true
 		}
 	}
@@ -152,8 +152,8 @@ func freshness(maxAge int) []string {
 	if maxAge <= 0 {
 		return valueAskBack
 	}
-	s := strconv.Itoa(maxAge)
-	return []string{"public, max-age=" + s + ", stale-while-revalidate=" + s}
+	text := strconv.Itoa(maxAge)
+	return []string{"public, max-age=" + text + ", stale-while-revalidate=" + text}
 }
 
 // feedFreshness is Cache-Control of feeds that anybody may keep (LISTINGS 1.4).

@@ -15,7 +15,7 @@ import (
 // out of reach, headers, language and form included.
 func TestClosed(t *testing.T) {
 	t.Parallel()
-	h, err := httpapi.Closed(httpapi.Options{BaseURL: world.Base, ReadMaxAge: 60}, calendar.CodeUnavailable)
+	handler, err := httpapi.Closed(httpapi.Options{BaseURL: world.Base, ReadMaxAge: 60}, calendar.CodeUnavailable)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,12 +31,12 @@ func TestClosed(t *testing.T) {
 		{"POST " + world.Root + "/events", "", "", "Retry-After", "2"},
 	} {
 		method, path, _ := strings.Cut(row[0], " ")
-		r := httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody)
-		r.Header.Set(row[1], row[2])
+		request := httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody)
+		request.Header.Set(row[1], row[2])
 		got := httptest.NewRecorder()
-		h.ServeHTTP(got, r)
-		if v := got.Header().Get(row[3]); v != row[4] || got.Code != http.StatusServiceUnavailable || !strings.Contains(got.Body.String(), `"rest_unavailable"`) {
-			t.Errorf("%v: %d %q %s", row, got.Code, v, got.Body)
+		handler.ServeHTTP(got, request)
+		if text := got.Header().Get(row[3]); text != row[4] || got.Code != http.StatusServiceUnavailable || !strings.Contains(got.Body.String(), `"rest_unavailable"`) {
+			t.Errorf("%v: %d %q %s", row, got.Code, text, got.Body)
 		}
 	}
 }

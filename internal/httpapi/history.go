@@ -46,41 +46,41 @@ type historyPage struct {
 
 // entriesPage makes a page. It ends early where it would become large or late.
 func (c *call) entriesPage(ctx context.Context, page *historyPage) (*answer, error) {
-	q, n := page.q, 0
-	page.From, page.Ascending, page.Filter, page.Limit = q.after+1, q.ascending, q.filter, int(q.limit)
+	pastQuery, n := page.q, 0
+	page.From, page.Ascending, page.Filter, page.Limit = pastQuery.after+1, pastQuery.ascending, pastQuery.filter, int(pastQuery.limit)
 	late := c.o.Now().Add(c.o.ReadDeadline / 2)
-	b := []byte(page.format.begin)
+	data := []byte(page.format.begin)
 	pace := c.pass.Pace(c.past, c.o.Now)
-	for e, err := range c.History.Entries(ctx, c.viewer(), &page.Walk) {
+	for entry, err := range c.History.Entries(ctx, c.viewer(), &page.Walk) {
 		if err != nil {
 			return nil, err
 		}
 		pace.Rest(ctx)
-		if e != nil {
-			if b, err = page.format.item(b, n, e); err != nil {
+		if entry != nil {
+			if data, err = page.format.item(data, n, entry); err != nil {
 				return nil, err
 			}
 			n++
-			page.named = append(page.named, e.Named...)
+			page.named = append(page.named, entry.Named...)
 		}
-		if n == page.Limit || len(b) >= c.o.MaxAnswer/2 || c.o.Now().After(late) {
+		if n == page.Limit || len(data) >= c.o.MaxAnswer/2 || c.o.Now().After(late) {
 			break
 		}
 	}
 	if page.LookedTo > 0 && page.More() {
 		bound := "before"
-		if q.ascending {
+		if pastQuery.ascending {
 			bound = "after"
 		}
-		page.next = q.link(page.url, bound, page.LookedTo)
+		page.next = pastQuery.link(page.url, bound, page.LookedTo)
 	}
 	if page.format == entryFormats[0] {
-		b = page.end(b)
+		data = page.end(data)
 	}
-	if err := c.fits(b); err != nil {
+	if err := c.fits(data); err != nil {
 		return nil, err
 	}
-	ans := newAnswer(b, page.format.header, c.weakTag(string(b)), c.lang)
+	ans := newAnswer(data, page.format.header, c.weakTag(string(data)), c.lang)
 	if page.head != "" {
 		ans.add(headerPosition, page.head)
 	}
@@ -127,34 +127,34 @@ var entryFormats = []*entryFormat{
 }
 
 // end ends a page in JSON.
-func (p *historyPage) end(b []byte) []byte {
-	b = formats.AppendMembers(append(b, ']'), formats.Object{
+func (p *historyPage) end(data []byte) []byte {
+	data = formats.AppendMembers(append(data, ']'), formats.Object{
 		"rest_url", p.q.link(p.url, "", 0), "next_rest_url", formats.Filled(p.next),
 	})
 	if p.LookedTo > 0 {
-		b = formats.AppendMembers(b, formats.Object{"looked_to", int(p.LookedTo)})
+		data = formats.AppendMembers(data, formats.Object{"looked_to", int(p.LookedTo)})
 	}
-	b = formats.AppendMembers(b, formats.Object{"head", json.RawMessage(p.head)})
-	return append(b, '}')
+	data = formats.AppendMembers(data, formats.Object{"head", json.RawMessage(p.head)})
+	return append(data, '}')
 }
 
 // appendRow writes an entry as a row of CSV (HISTORY 10.2).
-func appendRow(b []byte, e *history.Entry) []byte {
+func appendRow(data []byte, entry *history.Entry) []byte {
 	var actor, name string
-	if e.Actor != nil {
-		actor, name = e.Actor.ID.String(), e.Actor.Name
+	if entry.Actor != nil {
+		actor, name = entry.Actor.ID.String(), entry.Actor.Name
 	}
 	var fields []string
-	for i := range e.Changes {
-		if field := e.Changes[i].Field; !slices.Contains(fields, field) {
+	for i := range entry.Changes {
+		if field := entry.Changes[i].Field; !slices.Contains(fields, field) {
 			fields = append(fields, field)
 		}
 	}
 	for i, cell := range []string{
-		e.Position.String(), e.Time.String(), e.Kind, e.ID.String(), strconv.FormatInt(e.Version, 10), string(e.Action), actor, name,
-		e.Client, e.Request, e.Reason, e.Name, strings.Join(fields, ";"), e.Summary,
+		entry.Position.String(), entry.Time.String(), entry.Kind, entry.ID.String(), strconv.FormatInt(entry.Version, 10), string(entry.Action), actor, name,
+		entry.Client, entry.Request, entry.Reason, entry.Name, strings.Join(fields, ";"), entry.Summary,
 	} {
-		b = formats.AppendCell(formats.AppendComma(b, i), cell, true)
+		data = formats.AppendCell(formats.AppendComma(data, i), cell, true)
 	}
-	return append(b, "\r\n"...)
+	return append(data, "\r\n"...)
 }

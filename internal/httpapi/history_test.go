@@ -83,15 +83,15 @@ func TestChangesOverMuchElse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := found[0]
+	record := found[0]
 	appends := make([]eventstore.Append, 6000)
 	for i := range appends {
-		c := calendar.Change{Name: "tag.updated", Kind: calendar.KindTag, ID: r.ID, Fields: calendar.Fields{"slug": fmt.Sprint("jazz-", i)}}
-		d, next, err := eventstore.NewDraft(r, c, w.Clock.Now())
+		change := calendar.Change{Name: "tag.updated", Kind: calendar.KindTag, ID: record.ID, Fields: calendar.Fields{"slug": fmt.Sprint("jazz-", i)}}
+		draft, next, err := eventstore.NewDraft(record, change, w.Clock.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
-		appends[i], r = eventstore.Append{Drafts: []eventstore.Draft{d}, Time: w.Clock.Now()}, next
+		appends[i], record = eventstore.Append{Drafts: []eventstore.Draft{draft}, Time: w.Clock.Now()}, next
 	}
 	for _, res := range store.Append(t.Context(), appends) {
 		if res.Err != nil {

@@ -25,7 +25,7 @@ var indexTable = param.Table[call]{indexText("namespace", ""), indexText("contex
 func indexText(name, otherwise string) param.Row[call] {
 	return param.Row[call]{
 		Param: param.Param{Name: name, In: "query", Type: "string", Text: "arg." + name, Default: otherwise},
-		Read:  func(_ *call, v *param.Value) { v.Raw() },
+		Read:  func(_ *call, value *param.Value) { value.Raw() },
 	}
 }
 
@@ -67,11 +67,11 @@ func (c *call) sendTexts(name cache.Key, produce func(openapi.Root, calendar.Lan
 	if c.cache = CacheHit; !ok {
 		c.cache = CacheMiss
 		done := <-c.once(c.r.Context(), key, func(context.Context, *admit.Pass) (*answer, error) {
-			b, err := json.Marshal(produce(c.rootFor(), c.lang))
+			data, err := json.Marshal(produce(c.rootFor(), c.lang))
 			if err != nil {
 				return nil, err
 			}
-			return newAnswer(b, valueJSON, c.weakTag(key), c.lang), nil
+			return newAnswer(data, valueJSON, c.weakTag(key), c.lang), nil
 		})
 		if done.Err != nil {
 			return done.Err
@@ -87,33 +87,33 @@ func (c *call) options() error {
 	if err := c.readQuery(languageTable); err != nil {
 		return err
 	}
-	b, err := json.Marshal(c.documents.Entry(&c.route.Route, c.rootFor(), c.lang))
+	data, err := json.Marshal(c.documents.Entry(&c.route.Route, c.rootFor(), c.lang))
 	if err != nil {
 		return err
 	}
-	h := c.w.Header()
-	h[headerLanguage] = []string{c.lang.Tag()}
-	h[headerType] = valueJSON
-	c.send(http.StatusOK, b)
+	header := c.w.Header()
+	header[headerLanguage] = []string{c.lang.Tag()}
+	header[headerType] = valueJSON
+	c.send(http.StatusOK, data)
 	return nil
 }
 
 // newDocuments returns what index and documentation are made of.
-func newDocuments(o *Options, totals [][2]string) *openapi.API {
+func newDocuments(options *Options, totals [][2]string) *openapi.API {
 	docs := &openapi.API{
 		Facets: query.Facets, Sends: requestHeaders, Totals: totals,
-		PerPageMax: o.PerPageMax, Now: o.Now, Site: o.Site,
+		PerPageMax: options.PerPageMax, Now: options.Now, Site: options.Site,
 	}
-	for _, rt := range routes {
-		docs.Routes = append(docs.Routes, &rt.Route)
+	for _, route := range routes {
+		docs.Routes = append(docs.Routes, &route.Route)
 	}
 	return docs
 }
 
 // rootFor is the root as the documents name it.
 func (c *call) rootFor() openapi.Root {
-	r := c.root
-	return openapi.Root{URL: r.URL, Namespace: r.namespace, Further: r.URL != r.Site+"/"+c.o.Prefix+"/"+Namespace}
+	root := c.root
+	return openapi.Root{URL: root.URL, Namespace: root.namespace, Further: root.URL != root.Site+"/"+c.o.Prefix+"/"+Namespace}
 }
 
 // pageGroups are the groups of operations on the page of the interface.
@@ -125,12 +125,12 @@ func PageAPI() public.API {
 	for _, name := range pageGroups {
 		out.Groups = append(out.Groups, public.OperationGroup{Name: name})
 	}
-	for _, rt := range slices.Concat(routes[2:], routes[:2]) { // index and documentation stand last
-		for _, op := range rt.Operations {
-			group := &out.Groups[slices.Index(pageGroups, op.Group)]
-			for _, method := range op.Methods {
+	for _, route := range slices.Concat(routes[2:], routes[:2]) { // index and documentation stand last
+		for _, operation := range route.Operations {
+			group := &out.Groups[slices.Index(pageGroups, operation.Group)]
+			for _, method := range operation.Methods {
 				group.Operations = append(group.Operations, public.Operation{
-					Method: method, Path: rt.Template, Does: texts.Documentation["op."+op.Text], Extension: rt.Extension,
+					Method: method, Path: route.Template, Does: texts.Documentation["op."+operation.Text], Extension: route.Extension,
 				})
 			}
 		}

@@ -12,11 +12,11 @@ import (
 // read model does not know that record yet.
 func TestSharedReadWhileListsLag(t *testing.T) {
 	t.Parallel()
-	w, editor, nobody := newWorld(t)
-	defer w.Hold()()
+	world, editor, nobody := newWorld(t)
+	defer world.Hold()()
 	venue := editor.Create(calendar.KindVenue, obj{"venue": "Hall", "status": "future", "date_utc": "2026-05-01 13:00:00"})
 	path := editor.Event("Concert", obj{"venue": venue.ID()}).Path(calendar.KindEvent)
 	nobody.Get(path).WantField("venue", []any{})
-	w.Clock.Add(time.Hour)
+	world.Clock.Add(time.Hour)
 	nobody.Get(path).WantField("venue.venue", "Hall")
 }

@@ -35,11 +35,11 @@ func (c *call) list() error {
 	if c.o.ServeStale {
 		c.lastGood = c.lastGoodKey()
 	}
-	q, err := c.listNow(alias)
+	question, err := c.listNow(alias)
 	if err != nil {
 		return err
 	}
-	return c.read(q)
+	return c.read(question)
 }
 
 // aliasOf names the answer to the query string of a list at this second, so that the answer
@@ -48,11 +48,11 @@ func (c *call) aliasOf() string {
 	if c.caller.Role != calendar.Anonymous || c.route.of != 0 || c.r.Header.Get(headerMinPosition) != "" {
 		return ""
 	}
-	g, err := c.Queries.Generation(c.r.Context())
+	generation, err := c.Queries.Generation(c.r.Context())
 	if err != nil {
 		return ""
 	}
-	return c.key(aliasKey, g, c.o.Now().Unix(), c.asked().Text(c.r.URL.RawQuery))
+	return c.key(aliasKey, generation, c.o.Now().Unix(), c.asked().Text(c.r.URL.RawQuery))
 }
 
 // aliased returns the answer that is cached under an alias, else nil.
@@ -144,16 +144,16 @@ func (c *call) ask(of query.Request) (*query.Criteria, *question, error) {
 // model answers than the one that was waited for, it waits for that one.
 func (c *call) reachedState(ctx context.Context) (query.Generation, error) {
 	for {
-		g, err := c.Queries.Generation(ctx)
-		if err != nil || g.Position >= c.reached {
-			return g, err
+		generation, err := c.Queries.Generation(ctx)
+		if err != nil || generation.Position >= c.reached {
+			return generation, err
 		}
 		_, err = c.await(calendar.Caller{}, c.reached)
-		if e, ok := errors.AsType[*calendar.Error](err); ok && e.Code == calendar.CodePositionNotReached && c.late(g.Position) == nil {
+		if e, ok := errors.AsType[*calendar.Error](err); ok && e.Code == calendar.CodePositionNotReached && c.late(generation.Position) == nil {
 			c.reached, err = c.sent, nil
 		}
 		if err != nil {
-			return g, err
+			return generation, err
 		}
 	}
 }
@@ -168,9 +168,9 @@ func (c *call) late(at calendar.Position) error {
 }
 
 // parse reads the parameters of a list, in the turn of the client: names may be many.
-func (c *call) parse(ctx context.Context, q query.Request, by func(context.Context, query.Request) (*query.Criteria, error)) (criteria *query.Criteria, err error) {
+func (c *call) parse(ctx context.Context, request query.Request, by func(context.Context, query.Request) (*query.Criteria, error)) (criteria *query.Criteria, err error) {
 	err = c.inTurn(ctx, c.turns, func() (err error) {
-		criteria, err = by(ctx, q)
+		criteria, err = by(ctx, request)
 		return err
 	})
 	if err == nil && c.feed() {
@@ -184,36 +184,36 @@ func (c *call) parse(ctx context.Context, q query.Request, by func(context.Conte
 
 // listRequest is the request of a list as the read side takes it.
 func (c *call) listRequest() query.Request {
-	k := c.route.kind
-	in := inputOf(c.query, query.Params(k).IsList)
+	kind := c.route.kind
+	in := inputOf(c.query, query.Params(kind).IsList)
 	if !c.route.Past { // other lists have no past
 		delete(in, history.ParamPoint)
 	}
-	return query.Request{Kind: k, Input: in, Lang: c.loc.lang, Caller: c.caller}
+	return query.Request{Kind: kind, Input: in, Lang: c.loc.lang, Caller: c.caller}
 }
 
 // asked begins the key of what a request asks for, whatever the state of the read
 // model: its root, its kind and the format. The handler adds the rest.
 func (c *call) asked() cache.Key {
-	k := make(cache.Key, 0, 256).Text(c.root.key).Number(int64(c.route.kind))
+	key := make(cache.Key, 0, 256).Text(c.root.key).Number(int64(c.route.kind))
 	if c.format != nil {
-		k = k.Text(c.format.Name)
+		key = key.Text(c.format.Name)
 	}
 	if c.route != nil && (c.route.of != 0 || c.route.Ended) {
-		k = k.Number(int64(c.route.number))
+		key = key.Number(int64(c.route.number))
 	}
-	if v := c.record; v != nil {
-		k = k.Number(int64(v.Record.ID)).Number(int64(v.Record.Sum)).Text(string(v.Status))
+	if view := c.record; view != nil {
+		key = key.Number(int64(view.Record.ID)).Number(int64(view.Record.Sum)).Text(string(view.Status))
 	}
-	return k
+	return key
 }
 
 // key names an answer to what was asked under a state of the read model. All that
 // is kept or made once for many stands under such a key.
-func (c *call) key(space byte, g query.Generation, now int64, asked cache.Key) string {
+func (c *call) key(space byte, generation query.Generation, now int64, asked cache.Key) string {
 	var buffer [320]byte
 	k := append(cache.Key(buffer[:0]), space)
-	return g.Key(k).Number(now).Join(asked).String()
+	return generation.Key(k).Number(now).Join(asked).String()
 }
 
 // lastGoodKey names the last good answer of a request, whatever the state.
@@ -238,14 +238,14 @@ func (c *call) sentLastGood(err error) bool {
 
 // readLeast reads Daybook-Min-Position (2.10), and returns what is wrong with it.
 func (c *call) readLeast() []calendar.FieldError {
-	v := c.r.Header.Get(headerMinPosition)
-	if v == "" {
+	text := c.r.Header.Get(headerMinPosition)
+	if text == "" {
 		return nil
 	}
-	if !calendar.IsDigits(v) {
+	if !calendar.IsDigits(text) {
 		return []calendar.FieldError{{Field: headerMinPosition, Reason: calendar.ReasonHeaderPosition}}
 	}
-	n, err := strconv.ParseUint(v, 10, 63)
+	n, err := strconv.ParseUint(text, 10, 63)
 	if err != nil {
 		n = 1<<63 - 1 // beyond every position: waits in vain
 	}

@@ -36,8 +36,8 @@ func (c *call) me() error {
 	if err != nil {
 		return err
 	}
-	h := c.w.Header()
-	h[headerLanguage], h[headerType] = []string{c.lang.Tag()}, valueJSON
+	header := c.w.Header()
+	header[headerLanguage], header[headerType] = []string{c.lang.Tag()}, valueJSON
 	c.send(http.StatusOK, body)
 	return nil
 }

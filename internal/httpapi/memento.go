@@ -13,9 +13,9 @@ import (
 
 // acceptDatetime reads Accept-Datetime (HISTORY 8.2): an IMF-fixdate in GMT, which means
 // the whole second. One ahead of the present second is the present.
-func acceptDatetime(v string, now time.Time, problems *calendar.Problems) history.Point {
-	at, err := time.Parse(http.TimeFormat, v)
-	if err != nil || at.Format(http.TimeFormat) != v { // the day of the week has to be right
+func acceptDatetime(text string, now time.Time, problems *calendar.Problems) history.Point {
+	at, err := time.Parse(http.TimeFormat, text)
+	if err != nil || at.Format(http.TimeFormat) != text { // the day of the week has to be right
 		problems.Add(headerAcceptTime, calendar.ReasonHeaderTime)
 		return history.Point{}
 	}
@@ -45,7 +45,7 @@ func resourceLinks(url string) string {
 
 // mementoLinks are the links of a single read of the past: resourceLinks, and the versions
 // around it by number. Equal ones are one link.
-func mementoLinks(url string, m *history.Mementos) string {
+func mementoLinks(url string, mementos *history.Mementos) string {
 	var versions []history.Version
 	rels := map[int64]string{}
 	add := func(v history.Version, rel string) {
@@ -57,23 +57,23 @@ func mementoLinks(url string, m *history.Mementos) string {
 		}
 		rels[v.Number] += rel
 	}
-	add(m.First, "first ")
-	add(m.Prev, "prev ")
-	add(m.Shown, "")
-	add(m.Next, "next ")
-	add(m.Last, "last ")
+	add(mementos.First, "first ")
+	add(mementos.Prev, "prev ")
+	add(mementos.Shown, "")
+	add(mementos.Next, "next ")
+	add(mementos.Last, "last ")
 	slices.SortFunc(versions, func(a, b history.Version) int { return int(a.Number - b.Number) })
-	var b strings.Builder
-	b.WriteString(resourceLinks(url))
+	var builder strings.Builder
+	builder.WriteString(resourceLinks(url))
 	for _, v := range versions {
-		b.WriteString(", ")
-		writeMemento(&b, url, v, rels[v.Number])
+		builder.WriteString(", ")
+		writeMemento(&builder, url, v, rels[v.Number])
 	}
-	return b.String()
+	return builder.String()
 }
 
 // writeMemento writes the link to a version; rels are those before "memento", each with a
 // space behind it.
-func writeMemento(b *strings.Builder, url string, v history.Version, rels string) {
-	b.WriteString("<" + permanentURL(url, v.Number) + `>; rel="` + rels + `memento"; datetime="` + mementoTime(v.Time) + `"`)
+func writeMemento(builder *strings.Builder, url string, version history.Version, rels string) {
+	builder.WriteString("<" + permanentURL(url, version.Number) + `>; rel="` + rels + `memento"; datetime="` + mementoTime(version.Time) + `"`)
 }

@@ -86,16 +86,16 @@ func (c *call) requestID() string {
 
 // isPlainID admits letters, digits and a few signs: nothing that a line of a log
 // would have to quote.
-func isPlainID(s string) bool {
-	for i := range len(s) {
-		switch c := s[i]; {
+func isPlainID(text string) bool {
+	for i := range len(text) {
+		switch c := text[i]; {
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
 		case c == '-', c == '_', c == '.', c == ':', c == '/', c == '+', c == '@':
 		default:
 			return false
 		}
 	}
-	return s != "" && len(s) <= maxRequestID
+	return text != "" && len(text) <= maxRequestID
 }
 
 // randomID returns a name for a line of the log, which is no secret.

@@ -16,16 +16,16 @@ import (
 // short and plain.
 func TestRequestID(t *testing.T) {
 	t.Parallel()
-	h, _ := fakeAPI(t, Deps{}, Options{RequestID: func() string { return "made" }})
+	handler, _ := fakeAPI(t, Deps{}, Options{RequestID: func() string { return "made" }})
 	long := strings.Repeat("x", 128)
 	for sent, want := range map[string]string{
 		"client-7.a:b": "client-7.a:b", long: long, "": "made", "a b": "made", `a"b`: "made", "a=b": "made", "é": "made", long + "x": "made", "one|two": "made",
 	} {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/nothing", http.NoBody)
-		r.Header["X-Request-Id"] = strings.Split(sent, "|")
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		if got := w.Header()["X-Request-Id"]; !slices.Equal(got, []string{want}) {
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/nothing", http.NoBody)
+		request.Header["X-Request-Id"] = strings.Split(sent, "|")
+		responseRecorder := httptest.NewRecorder()
+		handler.ServeHTTP(responseRecorder, request)
+		if got := responseRecorder.Header()["X-Request-Id"]; !slices.Equal(got, []string{want}) {
 			t.Errorf("%q: got id %q, want %q", sent, got, want)
 		}
 	}
@@ -36,10 +36,10 @@ func TestAccessLog(t *testing.T) {
 	t.Parallel()
 	for _, level := range []slog.Level{slog.LevelDebug, slog.LevelInfo} {
 		var log bytes.Buffer
-		h, _ := fakeAPI(t, Deps{Queries: fakeQueries{read: func(calendar.ID, string) (*calendar.Record, error) {
+		handler, _ := fakeAPI(t, Deps{Queries: fakeQueries{read: func(calendar.ID, string) (*calendar.Record, error) {
 			return tagRecord("Air"), nil
 		}}}, Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: level}))})
-		ask(t.Context(), h, http.MethodGet, "/tags/5?password=secret", "")
+		ask(t.Context(), handler, http.MethodGet, "/tags/5?password=secret", "")
 		got := log.String()
 		if strings.Contains(got, "secret") || strings.Contains(got, `msg="request answered" method=GET route=/tags/{id} status=200 duration=`) != (level == slog.LevelDebug) {
 			t.Errorf("at %s: logged %q", level, got)

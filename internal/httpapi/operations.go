@@ -14,8 +14,8 @@ import (
 
 // described returns the key of the description of a field or a parameter of a kind: its own
 // one, or that which several kinds share.
-func described(what string, k calendar.Kind, name string) string {
-	own := what + "." + k.String() + "." + name
+func described(what string, kind calendar.Kind, name string) string {
+	own := what + "." + kind.String() + "." + name
 	if _, ok := texts.Documentation[own]; ok {
 		return own
 	}
@@ -81,11 +81,11 @@ func listArgumentsOf(name string) func(*route) []param.Param {
 	return func(*route) []param.Param { return argumentsOf(calendar.KindEvent, query.ParamsOf(name)) }
 }
 
-func argumentsOf(k calendar.Kind, params query.Parameters) []param.Param {
+func argumentsOf(kind calendar.Kind, params query.Parameters) []param.Param {
 	args := make([]param.Param, len(params))
 	for i := range params {
 		args[i] = params[i].Param
-		args[i].In, args[i].Text = "query", described("param", k, args[i].Name)
+		args[i].In, args[i].Text = "query", described("param", kind, args[i].Name)
 	}
 	return args
 }
@@ -110,20 +110,20 @@ func (rt *route) ended(args []param.Param) []param.Param {
 // pathArgument is a variable of the path.
 func (rt *route) pathArgument(name string) param.Param {
 	arg := param.Param{Name: name, In: "path", Type: "string", Required: true}
-	k := rt.kind
+	kind := rt.kind
 	if rt.of != 0 {
-		k = rt.of
+		kind = rt.of
 	}
 	switch name {
 	case "id":
-		arg.Type, arg.Text, arg.Schema = "integer", "arg.id."+k.String(), object{"minimum": 0}
+		arg.Type, arg.Text, arg.Schema = "integer", "arg.id."+kind.String(), object{"minimum": 0}
 	case "slug":
-		arg.Text, arg.Schema = "arg.slug."+k.String(), object{"minLength": 1}
+		arg.Text, arg.Schema = "arg.slug."+kind.String(), object{"minLength": 1}
 	case "format":
 		arg.Text, arg.Extension = "arg.ending", true
-		for _, f := range allFormats {
-			if f.exports() && f.fits(calendar.KindEvent, rt.Single) {
-				arg.Enum = append(arg.Enum, f.Name)
+		for _, format := range allFormats {
+			if format.exports() && format.fits(calendar.KindEvent, rt.Single) {
+				arg.Enum = append(arg.Enum, format.Name)
 			}
 		}
 	case "level":
@@ -139,13 +139,13 @@ func fieldArguments(rt *route) []param.Param {
 	fields := calendar.SpecOf(rt.kind).Fields
 	args := make([]param.Param, 0, len(fields))
 	for i := range fields {
-		f := &fields[i]
-		if f.Form == calendar.FormNone || f.NotBySlug && rt.bySlug {
+		field := &fields[i]
+		if field.Form == calendar.FormNone || field.NotBySlug && rt.bySlug {
 			continue
 		}
 		arg := param.Param{
-			Name: f.Name, In: "body", Type: f.Declared, Text: described("field", rt.kind, f.Name),
-			Required: f.Required && rt.collection, Default: f.Default, Enum: f.Enum, Extension: f.Extension, Field: f,
+			Name: field.Name, In: "body", Type: field.Declared, Text: described("field", rt.kind, field.Name),
+			Required: field.Required && rt.collection, Default: field.Default, Enum: field.Enum, Extension: field.Extension, Field: field,
 		}
 		if arg.Default == "null" { // it is no value to show
 			arg.Default = ""

@@ -24,20 +24,20 @@ import (
 type shownTexts struct{ currency calendar.Currency }
 
 // HTML is a description or excerpt in a language, and the language that it is in.
-func (s shownTexts) HTML(r *calendar.Record, field string, l calendar.Lang) (string, calendar.Lang) {
-	return render.HTML(r, field, l)
+func (s shownTexts) HTML(record *calendar.Record, field string, lang calendar.Lang) (string, calendar.Lang) {
+	return render.HTML(record, field, lang)
 }
 
 // Plain is the text of shown HTML.
 func (s shownTexts) Plain(shown string) string { return htmltext.PlainText(shown) }
 
 // Cost is what an event costs, not escaped.
-func (s shownTexts) Cost(r *calendar.Record) calendar.Cost {
-	return calendar.ReadCost(r.Fields.Strings("cost"), s.currency)
+func (s shownTexts) Cost(record *calendar.Record) calendar.Cost {
+	return calendar.ReadCost(record.Fields.Strings("cost"), s.currency)
 }
 
 // ShownTexts gives pages the texts of records as answers have them.
-func ShownTexts(c calendar.Currency) public.Shown { return shownTexts{c} }
+func ShownTexts(currency calendar.Currency) public.Shown { return shownTexts{currency} }
 
 // pageHeaders are those of every page, besides its policy (PAGES.md P6.3).
 var pageHeaders = [][2]string{
@@ -86,8 +86,8 @@ func (c *call) findPage() *paged {
 		route, p.other = public.Nowhere(c.loc.lang), true
 	}
 	p.req = public.Request{Route: route, Base: c.from.base, Path: c.from.path, Query: url.Values{}}
-	for _, q := range c.query {
-		p.req.Query.Add(q.name, q.value)
+	for _, pair := range c.query {
+		p.req.Query.Add(pair.name, pair.value)
 	}
 	p.req.Input = inputOf(c.query, query.Params(calendar.KindEvent).IsList)
 	p.req.Tidy()
@@ -95,38 +95,38 @@ func (c *call) findPage() *paged {
 }
 
 // setPageHeaders sets what every answer of a page carries, whatever happens next.
-func (c *call) setPageHeaders(h http.Header) {
+func (c *call) setPageHeaders(header http.Header) {
 	for _, row := range pageHeaders {
-		h.Set(row[0], row[1])
+		header.Set(row[0], row[1])
 	}
-	h.Set("Content-Security-Policy", c.o.Pages.Policy(c.page.req.Route))
+	header.Set("Content-Security-Policy", c.o.Pages.Policy(c.page.req.Route))
 	if route := c.page.req.Route; route.Desk && !route.Asset {
-		h.Set("Referrer-Policy", "no-referrer")
-		h["X-Robots-Tag"] = valueNoIndex
+		header.Set("Referrer-Policy", "no-referrer")
+		header["X-Robots-Tag"] = valueNoIndex
 	}
 	if strings.HasPrefix(c.from.base, "https:") {
-		h.Set("Strict-Transport-Security", "max-age=31536000")
+		header.Set("Strict-Transport-Security", "max-age=31536000")
 	}
 	if c.page.other {
-		h.Set("Vary", "Accept, Accept-Encoding")
+		header.Set("Vary", "Accept, Accept-Encoding")
 	}
 	if c.page.req.Route.Open {
-		c.openToAll(h)
+		c.openToAll(header)
 	}
 }
 
 // answerPage answers a request for a page.
 func (c *call) answerPage() error {
-	p, read := c.page, isRead(c.r.Method)
-	p.plain = p.other
-	route := p.req.Route
+	paged, read := c.page, isRead(c.r.Method)
+	paged.plain = paged.other
+	route := paged.req.Route
 	switch {
-	case p.other:
+	case paged.other:
 		return calendar.Fail(calendar.CodeNoRoute, 0)
 	case c.r.Method == http.MethodOptions && route.Open:
-		h := c.w.Header()
-		c.preflight(h, nil)
-		h.Set(headerAllow, route.Methods())
+		header := c.w.Header()
+		c.preflight(header, nil)
+		header.Set(headerAllow, route.Methods())
 		c.writeStatus(http.StatusOK)
 		return nil
 	case !read && (c.r.Method != http.MethodPost || !route.Unlocks):
@@ -135,20 +135,20 @@ func (c *call) answerPage() error {
 	case route.Asset:
 		return c.sendAsset()
 	}
-	if p.req.Unlock = !read; !read && fromOtherSite(c.r, c.roots) {
+	if paged.req.Unlock = !read; !read && fromOtherSite(c.r, c.roots) {
 		return calendar.Fail(calendar.CodeForbiddenOrigin, 0)
 	}
 	switch {
 	case !read:
 		return c.unlock()
-	case p.req.Preview:
+	case paged.req.Preview:
 		return c.preview()
 	}
-	q, err := c.pageQuestion(c.r.Context(), &p.req)
+	question, err := c.pageQuestion(c.r.Context(), &paged.req)
 	if err != nil {
 		return err
 	}
-	return c.read(q)
+	return c.read(question)
 }
 
 // preview answers with a page for its caller, who sees their own writes. Credentials are read
@@ -201,15 +201,15 @@ func (c *call) unlock() error {
 
 // fromOtherSite reports whether a page of another site sent a form (PAGES.md P2.3). A
 // browser that says so in its own words is believed: "null" stands for no origin as well.
-func fromOtherSite(r *http.Request, roots *rootTable) bool {
-	site, origin := r.Header.Get("Sec-Fetch-Site"), strings.Join(r.Header["Origin"], ", ")
+func fromOtherSite(request *http.Request, roots *rootTable) bool {
+	site, origin := request.Header.Get("Sec-Fetch-Site"), strings.Join(request.Header["Origin"], ", ")
 	switch {
 	case site != "" && site != "same-origin" && site != "none":
 		return true
 	case origin == "", origin == "null" && site == "same-origin":
 		return false
 	default:
-		return !roots.isOwnOrigin(r, origin)
+		return !roots.isOwnOrigin(request, origin)
 	}
 }
 
@@ -317,24 +317,24 @@ func (a *api) pageAnswer(made *public.Answer, req *public.Request, key string) *
 // is another day.
 func (a *api) pageCache() string {
 	now := a.o.Now()
-	y, m, d := now.In(a.o.Site).Date()
-	midnight := calendar.WallToInstant(calendar.Wall(time.Date(y, m, d+1, 0, 0, 0, 0, time.UTC).Unix()), a.o.Site)
+	y, month, d := now.In(a.o.Site).Date()
+	midnight := calendar.WallToInstant(calendar.Wall(time.Date(y, month, d+1, 0, 0, 0, 0, time.UTC).Unix()), a.o.Site)
 	shared := min(a.o.Pages.MaxAge(), max(0, int(midnight.Sub(now)/time.Second)))
 	return "public, max-age=0, s-maxage=" + strconv.Itoa(shared) + ", stale-while-revalidate=60, stale-if-error=86400"
 }
 
 // setPage sets the headers of a page that is not cached.
-func (c *call) setPage(h http.Header, made *public.Answer) {
+func (c *call) setPage(header http.Header, made *public.Answer) {
 	if made.Location != "" {
-		h.Set(headerLocation, made.Target(c.r.URL.RawQuery))
+		header.Set(headerLocation, made.Target(c.r.URL.RawQuery))
 	}
 	if made.Error != nil && made.Error.RetryAfter > 0 {
-		h.Set(headerRetry, strconv.Itoa(made.Error.RetryAfter))
+		header.Set(headerRetry, strconv.Itoa(made.Error.RetryAfter))
 	} else if made.Status == http.StatusServiceUnavailable {
-		h[headerRetry] = valueRetry
+		header[headerRetry] = valueRetry
 	}
 	if c.page.req.Unlock {
-		h.Set("Referrer-Policy", "no-referrer")
+		header.Set("Referrer-Policy", "no-referrer")
 	}
 	if made.Error != nil {
 		c.code = made.Error.Code
@@ -342,27 +342,27 @@ func (c *call) setPage(h http.Header, made *public.Answer) {
 }
 
 // openToAll lets pages of every origin load an answer, as reads of the interface.
-func (a *api) openToAll(h http.Header) {
-	h["Access-Control-Allow-Origin"], h["Access-Control-Expose-Headers"] = valueAny, a.expose
-	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+func (a *api) openToAll(header http.Header) {
+	header["Access-Control-Allow-Origin"], header["Access-Control-Expose-Headers"] = valueAny, a.expose
+	header.Set("Cross-Origin-Resource-Policy", "cross-origin")
 }
 
 // failPage answers an error with a page.
 func (c *call) failPage(e *calendar.Error, status int) {
-	p := c.page
+	paged := c.page
 	if status == http.StatusUnauthorized {
 		c.w.Header()[headerChallenge] = challenges[:1] // what a browser asks for
 	}
-	made, err := c.errorPage(c.r.Context(), p, e, status)
+	made, err := c.errorPage(c.r.Context(), paged, e, status)
 	if err != nil {
 		c.o.Log.ErrorContext(c.r.Context(), "page of an error failed", "path", c.r.URL.Path, "error", err)
 		c.w.Header()[headerType] = valueText
 		made = &public.Answer{Status: http.StatusInternalServerError, Type: valueText[0], Body: []byte(http.StatusText(http.StatusInternalServerError))}
 	}
-	ans := c.pageAnswer(made, &p.req, "")
-	h := c.w.Header()
-	c.setHeaders(h, ans)
-	h[headerType] = ans.media
+	ans := c.pageAnswer(made, &paged.req, "")
+	header := c.w.Header()
+	c.setHeaders(header, ans)
+	header[headerType] = ans.media
 	c.sendAlways(made.Status, ans)
 }
 

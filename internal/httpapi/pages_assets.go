@@ -10,9 +10,9 @@ import (
 )
 
 // pageFiles returns the files that pages load, by their paths.
-func pageFiles(p *public.Pages) map[string]*answer {
+func pageFiles(pages *public.Pages) map[string]*answer {
 	out := map[string]*answer{}
-	for _, file := range p.Files() {
+	for _, file := range pages.Files() {
 		ans := &answer{body: newBody(file.Body), media: []string{file.Media}, etag: strconv.Quote(path.Base(file.Path)), file: true}
 		ans.add(headerETag, ans.etag)
 		out[file.Path] = ans

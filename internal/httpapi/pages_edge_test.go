@@ -24,7 +24,7 @@ import (
 )
 
 // pageHeaders are those that every answer of a page has (PAGES P6.3).
-func wantPageHeaders(t *testing.T, r *world.Response) {
+func wantPageHeaders(t *testing.T, response *world.Response) {
 	t.Helper()
 	for name, want := range map[string]string{
 		"Content-Security-Policy":      "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -40,8 +40,8 @@ func wantPageHeaders(t *testing.T, r *world.Response) {
 		"Server":                       "",
 		"Access-Control-Allow-Origin":  "",
 	} {
-		if got := r.Header.Get(name); got != want {
-			t.Errorf("%s: %s is %q, want %q", r.Request, name, got, want)
+		if got := response.Header.Get(name); got != want {
+			t.Errorf("%s: %s is %q, want %q", response.Request, name, got, want)
 		}
 	}
 }
@@ -135,20 +135,20 @@ func TestPageSecrets(t *testing.T) {
 	venue := editor.Create(calendar.KindVenue, obj{"venue": "Mill"}).ID().String()
 	has(t, page(w, "/event/is-unknown/"), `data-code="not-found"`, `<meta name="robots" content="noindex, follow">`)
 	wantPages(t, w, http.StatusNotFound, "/events/month/2026-13/", "/events/?page=99", "/sitemap/none.xml", "/?venue=99")
-	same := func(c *world.Client, path, unknown, name, other string) {
+	same := func(client *world.Client, path, unknown, name, other string) {
 		t.Helper()
-		got, want := c.Get("/"+path).Want(http.StatusNotFound), page(w, unknown).Want(http.StatusNotFound)
+		got, want := client.Get("/"+path).Want(http.StatusNotFound), page(w, unknown).Want(http.StatusNotFound)
 		if !bytes.Equal(bytes.ReplaceAll(got.Body, []byte(name), []byte(other)), want.Body) || got.Header.Get("Cache-Control") != want.Header.Get("Cache-Control") {
 			t.Errorf("%s is told from what is unknown: got\n%s\nwant\n%s", path, got.Body, want.Body)
 		}
 	}
 	for _, role := range []calendar.Role{calendar.Anonymous, calendar.Administrator} {
-		c := w.As(role).With("Accept", "text/html")
+		client := w.As(role).With("Accept", "text/html")
 		for _, id := range []string{venue, "1", "0"} {
-			same(c, "/?event="+id, "/?event=999999", "event="+id, "event=999999")
+			same(client, "/?event="+id, "/?event=999999", "event="+id, "event=999999")
 		}
 		for _, status := range []string{"draft", "pending", "private", "future", "trashed"} {
-			same(c, "/event/is-"+status+"/", "/event/is-unknown/", "is-"+status, "is-unknown")
+			same(client, "/event/is-"+status+"/", "/event/is-unknown/", "is-"+status, "is-unknown")
 		}
 	}
 }
@@ -163,26 +163,26 @@ func TestWrongPasswords(t *testing.T) {
 		return editor.Event("Secret", obj{"slug": slug, "password": "sesame"}).Path(calendar.KindEvent)
 	}
 	event, other := secret("secret"), secret("other")
-	type way func(c *world.Client, password string) *world.Response
+	type way func(client *world.Client, password string) *world.Response
 	api := func(method, path string) way {
-		return func(c *world.Client, password string) *world.Response {
-			return c.Do(method, path+"?password="+password, nil)
+		return func(client *world.Client, password string) *world.Response {
+			return client.Do(method, path+"?password="+password, nil)
 		}
 	}
 	form := func(path string) way {
-		return func(c *world.Client, password string) *world.Response {
-			return c.Post("/"+path, url.Values{"password": {password}})
+		return func(client *world.Client, password string) *world.Response {
+			return client.Post("/"+path, url.Values{"password": {password}})
 		}
 	}
 	ways := []way{
 		api(http.MethodGet, event), form("/event/secret/"), api(http.MethodGet, event+".ics"), api(http.MethodHead, event), form("/fr/event/secret/"),
 		api(http.MethodGet, "//fr/api/"+httpapi.Namespace+event), api(http.MethodGet, event+".geojson"),
 	}
-	refused := func(r *world.Response) {
+	refused := func(response *world.Response) {
 		t.Helper()
-		r.Want(http.StatusTooManyRequests)
-		if wait, err := strconv.Atoi(r.Header.Get("Retry-After")); err != nil || wait < 1 || wait > 60 || r.Header.Get("Cache-Control") != "no-store, private" {
-			t.Errorf("%s: %v", r.Request, r.Header)
+		response.Want(http.StatusTooManyRequests)
+		if wait, err := strconv.Atoi(response.Header.Get("Retry-After")); err != nil || wait < 1 || wait > 60 || response.Header.Get("Cache-Control") != "no-store, private" {
+			t.Errorf("%s: %v", response.Request, response.Header)
 		}
 	}
 	for first := range ways {
@@ -237,10 +237,10 @@ func TestAssets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	en := calendar.LangEN
-	brand := pages.Brand{Name: "Town hall", Logo: logo, Footer: []pages.FooterLink{{Lang: &en, Label: "Imprint", URL: "/imprint"}, {Label: "Town", URL: "https://town.example.org/"}}}
-	brand.Home[en] = pages.HomeText{HTML: "<h1>Hello</h1><h3>you</h3>", Lang: en}
-	brand.Home[calendar.LangFR] = brand.Home[en]
+	lang := calendar.LangEN
+	brand := pages.Brand{Name: "Town hall", Logo: logo, Footer: []pages.FooterLink{{Lang: &lang, Label: "Imprint", URL: "/imprint"}, {Label: "Town", URL: "https://town.example.org/"}}}
+	brand.Home[lang] = pages.HomeText{HTML: "<h1>Hello</h1><h3>you</h3>", Lang: lang}
+	brand.Home[calendar.LangFR] = brand.Home[lang]
 	w := pagesWorld(t, world.Options{Pages: &pages.Options{Brand: brand}})
 	has(t, page(w, "/"), `alt="Town hall"`, `<div class="text"><h2>Hello</h2><h3>you</h3></div>`, `<a href="/imprint">Imprint</a>`, `<a href="https://town.example.org/" rel="external noopener">Town <span class="hidden">(another site)</span></a>`, "<title>Town hall</title>")
 	has(t, page(w, "/fr/"), `<div class="text" lang="en"><h2>Hello`)
@@ -253,27 +253,27 @@ func TestAssets(t *testing.T) {
 		t.Errorf("%s: %v", style, plain.Header)
 	}
 	for _, other := range []string{path.Dir(style) + "/daybook.0123456789.css", "/assets/daybook.css"} {
-		r := anybody.Read("/" + other)
-		if r.Header.Get("Cache-Control") != "no-cache" || !bytes.Equal(r.Body, plain.Body) {
-			t.Errorf("%s: %v", other, r.Header)
+		response := anybody.Read("/" + other)
+		if response.Header.Get("Cache-Control") != "no-cache" || !bytes.Equal(response.Body, plain.Body) {
+			t.Errorf("%s: %v", other, response.Header)
 		}
-		anybody.With("If-None-Match", r.ETag()).Get("/" + other).Want(http.StatusNotModified)
+		anybody.With("If-None-Match", response.ETag()).Get("/" + other).Want(http.StatusNotModified)
 	}
 	for _, coding := range []string{"gzip", "zstd"} {
-		c := anybody.With("Accept-Encoding", coding)
-		r := c.Get("/" + style)
-		if r.Header.Get("Content-Encoding") != coding || len(r.Body) >= len(plain.Body)/2 {
-			t.Errorf("%s: %v, %d of %d bytes", coding, r.Header, len(r.Body), len(plain.Body))
+		client := anybody.With("Accept-Encoding", coding)
+		response := client.Get("/" + style)
+		if response.Header.Get("Content-Encoding") != coding || len(response.Body) >= len(plain.Body)/2 {
+			t.Errorf("%s: %v, %d of %d bytes", coding, response.Header, len(response.Body), len(plain.Body))
 		}
-		c.With("If-None-Match", r.ETag()).Get("/" + style).Want(http.StatusNotModified)
-		if coded := c.With("Accept", "text/html").Get("//events/"); coded.Header.Get("Content-Encoding") != coding || len(coded.Body) > 30_000 {
+		client.With("If-None-Match", response.ETag()).Get("/" + style).Want(http.StatusNotModified)
+		if coded := client.With("Accept", "text/html").Get("//events/"); coded.Header.Get("Content-Encoding") != coding || len(coded.Body) > 30_000 {
 			t.Errorf("a page in %s: %v", coding, coded.Header)
 		}
 	}
 	wantPages(t, w, http.StatusNotFound, "/assets/nothing.0123456789.css")
-	r := anybody.Read("/" + valueOf(list.one("img", "alt=Town hall"), "src"))
-	if r.Header.Get("Content-Security-Policy") != "sandbox; default-src 'none'; style-src 'unsafe-inline'" || r.Header.Get("Content-Type") != "image/svg+xml" {
-		t.Errorf("the logo: %v", r.Header)
+	response := anybody.Read("/" + valueOf(list.one("img", "alt=Town hall"), "src"))
+	if response.Header.Get("Content-Security-Policy") != "sandbox; default-src 'none'; style-src 'unsafe-inline'" || response.Header.Get("Content-Type") != "image/svg+xml" {
+		t.Errorf("the logo: %v", response.Header)
 	}
 }
 
@@ -328,10 +328,10 @@ func TestPagesWithoutReadModel(t *testing.T) {
 			}
 		}
 		for _, asked := range []string{"/", "/events/?search=x", "/events/month/", "/events/map/", "/venues/"} {
-			r := page(w, asked).Want(http.StatusServiceUnavailable)
-			has(t, r, `data-code="rest_unavailable"`)
-			if r.Header.Get("Retry-After") == "" || r.Header.Get("Cache-Control") != "no-store" {
-				t.Errorf("%s: %v", asked, r.Header)
+			response := page(w, asked).Want(http.StatusServiceUnavailable)
+			has(t, response, `data-code="rest_unavailable"`)
+			if response.Header.Get("Retry-After") == "" || response.Header.Get("Cache-Control") != "no-store" {
+				t.Errorf("%s: %v", asked, response.Header)
 			}
 		}
 		w.As(calendar.Anonymous).Get("/venues?per_page=9").WantCode(http.StatusServiceUnavailable, "rest_unavailable")
@@ -345,8 +345,8 @@ func TestPagesWithoutReadModel(t *testing.T) {
 			t.Errorf("the log says %q", log)
 		}
 		index.away.Store(false)
-		if r := page(w, "/events/").Want(http.StatusOK); r.Header.Get("Warning") != "" {
-			t.Errorf("back again: %v", r.Header)
+		if response := page(w, "/events/").Want(http.StatusOK); response.Header.Get("Warning") != "" {
+			t.Errorf("back again: %v", response.Header)
 		}
 		has(t, page(w, "/venue/hall/"), `data-total="1"`)
 	}

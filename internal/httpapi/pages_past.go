@@ -23,26 +23,26 @@ type publicPast struct {
 }
 
 // PublicPast returns the past for pages.
-func PublicPast(d Deps, o Options) public.Past {
-	setDefaults(&o)
-	return &publicPast{Reader: d.History, deps: d, everybody: o.PublicHistory == PublicHistoryAll, site: o.Site}
+func PublicPast(d Deps, options Options) public.Past {
+	setDefaults(&options)
+	return &publicPast{Reader: d.History, deps: d, everybody: options.PublicHistory == PublicHistoryAll, site: options.Site}
 }
 
 // Named returns the records that a path may name.
-func (p *publicPast) Named(ctx context.Context, k calendar.Kind, id calendar.ID, slug string) ([]*calendar.Record, error) {
-	return p.deps.Records.Named(ctx, k, id, slug)
+func (p *publicPast) Named(ctx context.Context, kind calendar.Kind, id calendar.ID, slug string) ([]*calendar.Record, error) {
+	return p.deps.Records.Named(ctx, kind, id, slug)
 }
 
 // Open reports whether a caller may read the past at all.
-func (p *publicPast) Open(c calendar.Caller) bool { return p.everybody || c.ReadsAll() }
+func (p *publicPast) Open(caller calendar.Caller) bool { return p.everybody || caller.ReadsAll() }
 
 // maxCounted is up to how many versions a history is paged by the open ones. Pages of a
 // longer one have as many versions, of which some may not be open.
 const maxCounted = 1000
 
 // History reads a page of the versions of a record.
-func (p *publicPast) History(ctx context.Context, viewer history.Viewer, r *calendar.Record, page, perPage int) (*public.History, error) {
-	version, err := p.Present(ctx, viewer.Caller, r.Kind, r.ID)
+func (p *publicPast) History(ctx context.Context, viewer history.Viewer, record *calendar.Record, page, perPage int) (*public.History, error) {
+	version, err := p.Present(ctx, viewer.Caller, record.Kind, record.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -50,12 +50,12 @@ func (p *publicPast) History(ctx context.Context, viewer history.Viewer, r *cale
 	if version <= maxCounted {
 		limit = maxCounted
 	}
-	open, err := p.TimeMap(ctx, viewer, r.Kind, r.ID, 0, limit)
+	open, err := p.TimeMap(ctx, viewer, record.Kind, record.ID, 0, limit)
 	if err != nil {
 		return nil, err
 	}
 	out := &public.History{Only: open.First.Number == open.Last.Number}
-	walk := &history.Walk{Record: r.ID, Limit: perPage}
+	walk := &history.Walk{Record: record.ID, Limit: perPage}
 	out.Entries = p.Entries(ctx, viewer, walk)
 	if numbers := open.Versions; version <= maxCounted {
 		out.Pages = pagesOf(len(numbers), perPage)
@@ -76,15 +76,15 @@ func pagesOf(total, perPage int) int { return (total + perPage - 1) / perPage }
 
 // Checkpoint returns the newest signed head of the log.
 func (p *publicPast) Checkpoint(ctx context.Context) (public.Checkpoint, error) {
-	c, err := p.deps.Proofs.Checkpoint(ctx, 0)
+	checkpoint, err := p.deps.Proofs.Checkpoint(ctx, 0)
 	if errors.Is(err, proof.ErrNoCheckpoint) {
 		err = nil
 	}
-	return public.Checkpoint{Size: c.Size, Time: c.Time}, err
+	return public.Checkpoint{Size: checkpoint.Size, Time: checkpoint.Time}, err
 }
 
 // At returns a record as it was.
-func (p *publicPast) At(ctx context.Context, viewer history.Viewer, r *calendar.Record, point string) (*public.Then, error) {
+func (p *publicPast) At(ctx context.Context, viewer history.Viewer, record *calendar.Record, point string) (*public.Then, error) {
 	var problems calendar.Problems
 	at, err := p.ParsePoint(ctx, point, true, p.site, &problems)
 	if err != nil {
@@ -93,7 +93,7 @@ func (p *publicPast) At(ctx context.Context, viewer history.Viewer, r *calendar.
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	found, err := p.deps.Past.Read(ctx, past.Request{Kind: r.Kind, ID: r.ID, Caller: viewer.Caller, Lang: viewer.Lang, Embeds: query.EmbedAll, Point: at})
+	found, err := p.deps.Past.Read(ctx, past.Request{Kind: record.Kind, ID: record.ID, Caller: viewer.Caller, Lang: viewer.Lang, Embeds: query.EmbedAll, Point: at})
 	if err != nil {
 		return nil, err
 	}

@@ -13,13 +13,13 @@ import (
 )
 
 // pagesWorld is a World with pages.
-func pagesWorld(t *testing.T, o world.Options) *world.World {
+func pagesWorld(t *testing.T, options world.Options) *world.World {
 	t.Helper()
-	o.Unchecked = true
-	if o.Pages == nil {
-		o.Pages = &pages.Options{}
+	options.Unchecked = true
+	if options.Pages == nil {
+		options.Pages = &pages.Options{}
 	}
-	return world.New(t, o)
+	return world.New(t, options)
 }
 
 // newPages makes a world with pages, and an editor of it.
@@ -38,26 +38,26 @@ func page(w *world.World, path string) *world.Response {
 func wantPages(t *testing.T, w *world.World, status int, paths ...string) {
 	t.Helper()
 	for _, path := range paths {
-		if r := page(w, path); r.Status != status {
-			t.Errorf("%s: status %d, want %d", path, r.Status, status)
+		if response := page(w, path); response.Status != status {
+			t.Errorf("%s: status %d, want %d", path, response.Status, status)
 		}
 	}
 }
 
-func has(t *testing.T, r *world.Response, parts ...string) {
+func has(t *testing.T, response *world.Response, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
-		if !strings.Contains(string(r.Body), part) {
-			t.Errorf("%s lacks %q:\n%s", r.Request, part, r.Body)
+		if !strings.Contains(string(response.Body), part) {
+			t.Errorf("%s lacks %q:\n%s", response.Request, part, response.Body)
 		}
 	}
 }
 
-func lacks(t *testing.T, r *world.Response, parts ...string) {
+func lacks(t *testing.T, response *world.Response, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
-		if strings.Contains(string(r.Body), part) {
-			t.Errorf("%s has %q:\n%s", r.Request, part, r.Body)
+		if strings.Contains(string(response.Body), part) {
+			t.Errorf("%s has %q:\n%s", response.Request, part, response.Body)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func lacks(t *testing.T, r *world.Response, parts ...string) {
 // A page has 50 versions; drafts among them do not count.
 func TestPagesOfLongHistories(t *testing.T) {
 	t.Parallel()
-	w, editor := newPages(t)
+	world, editor := newPages(t)
 	path := editor.Event("Quay", nil).Path(calendar.KindEvent)
 	for n := 2; n <= 130; n++ {
 		editor.Update(path, obj{"title": fmt.Sprint("Quay ", n), "status": map[bool]string{true: "draft", false: "publish"}[n >= 60 && n < 90]})
@@ -77,7 +77,7 @@ func TestPagesOfLongHistories(t *testing.T) {
 		}
 	}
 	for n := 1; n <= 2; n++ {
-		at := readPage(t, w, fmt.Sprintf("/event/quay/history/?page=%d", n))
+		at := readPage(t, world, fmt.Sprintf("/event/quay/history/?page=%d", n))
 		at.one("nav", "id=pager")
 		for _, item := range at.all("", "data-version") {
 			seen = append(seen, valueOf(item, "data-version"))
@@ -89,30 +89,30 @@ func TestPagesOfLongHistories(t *testing.T) {
 	if !slices.Equal(seen, want) {
 		t.Errorf("versions %v", seen)
 	}
-	wantPages(t, w, 404, "/event/quay/history/?page=3")
+	wantPages(t, world, 404, "/event/quay/history/?page=3")
 }
 
 // A version that a checkpoint covers links its proof, also on a page that was kept before, and
 // the page links the newest checkpoint (PAGES P2.6).
 func TestProofsOfHistories(t *testing.T) {
 	t.Parallel()
-	w, editor := newPages(t)
+	world, editor := newPages(t)
 	path := editor.Event("Quay", nil).Path(calendar.KindEvent)
-	size := w.Head()
+	size := world.Head()
 	editor.Update(path, obj{"title": "Quay!"})
 	for range 3 { // from the second time on it is kept
-		lacks(t, page(w, "/fr/event/quay/history/").Want(200), "data-proof", `id="checkpoint"`)
+		lacks(t, page(world, "/fr/event/quay/history/").Want(200), "data-proof", `id="checkpoint"`)
 	}
-	note := eventstore.Checkpoint{Size: size, Origin: "calendar.example.org", Note: []byte("note\n"), Time: w.Clock.Now()}
-	if err := w.Store.Append(t.Context(), []eventstore.Append{{Checkpoint: &note}})[0].Err; err != nil {
+	note := eventstore.Checkpoint{Size: size, Origin: "calendar.example.org", Note: []byte("note\n"), Time: world.Clock.Now()}
+	if err := world.Store.Append(t.Context(), []eventstore.Append{{Checkpoint: &note}})[0].Err; err != nil {
 		t.Fatal(err)
 	}
-	at := readPage(t, w, "/fr/event/quay/history/")
+	at := readPage(t, world, "/fr/event/quay/history/")
 	const api = "/fr/api/calendar/events/v1"
 	proof := valueOf(at.one("a", "data-proof"), "href")
 	if want := fmt.Sprintf("%s/proof/inclusion?position=%d", api, size); proof != want {
 		t.Errorf("proof %s, want %s", proof, want)
 	}
 	has(t, at.Response, `<section id="checkpoint"`, `href="/fr/docs/#routes-history"`, `href="`+api+`/checkpoint"`)
-	wantPages(t, w, 200, proof, api+"/checkpoint")
+	wantPages(t, world, 200, proof, api+"/checkpoint")
 }

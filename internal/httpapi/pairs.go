@@ -40,25 +40,25 @@ func newPair(name, value string) pair {
 	return pair{strings.ToValidUTF8(name, "\uFFFD"), strings.ToValidUTF8(value, "\uFFFD"), true}
 }
 
-func unescape(s string) string {
-	if strings.ContainsAny(s, "%+") {
-		if plain, err := url.QueryUnescape(s); err == nil {
-			s = plain
+func unescape(text string) string {
+	if strings.ContainsAny(text, "%+") {
+		if plain, err := url.QueryUnescape(text); err == nil {
+			text = plain
 		}
 	}
-	return s
+	return text
 }
 
 // invalidPairs returns a problem for each parameter that is not valid UTF-8.
 func invalidPairs(pairs []pair) []calendar.FieldError {
-	var p calendar.Problems
+	var problems calendar.Problems
 	for i := range pairs {
 		if pairs[i].invalid {
 			name, _ := splitName(pairs[i].name)
-			p.Add(name, calendar.ReasonUTF8)
+			problems.Add(name, calendar.ReasonUTF8)
 		}
 	}
-	return p.Fields
+	return problems.Fields
 }
 
 // selectorOf returns the language selector of a query string, when it is a good one.
@@ -96,8 +96,8 @@ func inputOf(pairs []pair, isList func(string) bool) calendar.Input {
 			g.tree.set(path, p.value)
 		}
 	}
-	for base, v := range in {
-		if g, ok := v.(*parts); ok {
+	for base, value := range in {
+		if g, ok := value.(*parts); ok {
 			in[base] = g.value()
 		}
 	}
@@ -116,8 +116,8 @@ func splitName(name string) (base string, path []string) {
 	if len(path) > maxNesting {
 		return name, nil
 	}
-	for _, p := range path {
-		if strings.ContainsAny(p, "[]") {
+	for _, text := range path {
+		if strings.ContainsAny(text, "[]") {
 			return name, nil
 		}
 	}

@@ -63,17 +63,17 @@ type pastRead struct {
 
 // serve answers a request.
 func (p *pastRead) serve(c *call) error {
-	q, err := p.query(c)
+	pastQuery, err := p.query(c)
 	if err == nil && p.stream != nil {
-		return p.stream(c, q)
+		return p.stream(c, pastQuery)
 	}
 	if err == nil {
-		err = q.err()
+		err = pastQuery.err()
 	}
 	if err != nil {
 		return err
 	}
-	asked := &question{smaller: p.smaller, make: func(ctx context.Context, _ stated) (*answer, error) { return p.answer(ctx, c, q) }}
+	asked := &question{smaller: p.smaller, make: func(ctx context.Context, _ stated) (*answer, error) { return p.answer(ctx, c, pastQuery) }}
 	if !p.proof {
 		asked.turns = c.past
 	}
@@ -87,10 +87,10 @@ func (p *pastRead) query(c *call) (*pastQuery, error) {
 		return nil, err
 	}
 	q := &pastQuery{table: p.table, before: noBefore, limit: pageLimit, in: inputOf(c.query, p.table.IsList), caller: c.caller, lang: c.loc.lang, o: &c.o}
-	v := param.NewValue(q.in, &q.problems)
-	p.table.Read(v, q)
+	value := param.NewValue(q.in, &q.problems)
+	p.table.Read(value, q)
 	q.limit = min(q.limit, maxPageLimit)
-	c.lang, q.missing = q.lang, v.Missing()
+	c.lang, q.missing = q.lang, value.Missing()
 	if c.route.kind != 0 || p.proof {
 		return q, nil
 	}
@@ -158,7 +158,7 @@ func withDefault(row pastRow, value string) pastRow {
 }
 
 // pastRowOf is a parameter of the past.
-func pastRowOf(name, declared string, read func(q *pastQuery, v *param.Value)) pastRow {
+func pastRowOf(name, declared string, read func(q *pastQuery, value *param.Value)) pastRow {
 	return pastRow{Param: param.Param{Name: name, In: "query", Type: declared, Text: "arg.told." + name, Extension: true}, Read: read}
 }
 
@@ -169,8 +169,8 @@ func numberRow(name string, least int64, to func(q *pastQuery) *int64) pastRow {
 
 // wordRow is one of some words.
 func wordRow(name, otherwise string, set func(q *pastQuery, word string), words ...string) pastRow {
-	row := pastRowOf(name, "string", func(q *pastQuery, v *param.Value) {
-		if word, ok := v.Word(); ok {
+	row := pastRowOf(name, "string", func(q *pastQuery, value *param.Value) {
+		if word, ok := value.Word(); ok {
 			set(q, word)
 		}
 	})
@@ -184,22 +184,22 @@ func formatRow(names ...string) pastRow {
 }
 
 // wordsRow is a list of words of which all have to be known to the caller.
-func wordsRow[T any](name string, known func(c calendar.Caller) []T, add func(q *pastQuery, word string)) pastRow {
-	return pastRowOf(name, "array of string", func(q *pastQuery, v *param.Value) {
-		own := *v.Param
+func wordsRow[T any](name string, known func(caller calendar.Caller) []T, add func(q *pastQuery, word string)) pastRow {
+	return pastRowOf(name, "array of string", func(q *pastQuery, value *param.Value) {
+		own := *value.Param
 		for _, word := range known(q.caller) {
 			own.Enum = append(own.Enum, fmt.Sprint(word))
 		}
-		v.Param = &own
-		for _, word := range v.Words() {
+		value.Param = &own
+		for _, word := range value.Words() {
 			add(q, word)
 		}
 	})
 }
 
 // kindsFor are the kinds whose past a caller may ask for.
-func kindsFor(c calendar.Caller) []calendar.Kind {
-	if history.ReadsKept(c) {
+func kindsFor(caller calendar.Caller) []calendar.Kind {
+	if history.ReadsKept(caller) {
 		return append(slices.Clip(calendar.Kinds[:]), calendar.KindImage, calendar.KindUser)
 	}
 	return calendar.Kinds[:]
@@ -208,15 +208,15 @@ func kindsFor(c calendar.Caller) []calendar.Kind {
 // idsRow is a list of ids from least on; 0, the service itself, only for callers who read
 // all.
 func idsRow(name string, least calendar.ID, to func(q *pastQuery) *[]calendar.ID) pastRow {
-	return pastRowOf(name, "array of integer", func(q *pastQuery, v *param.Value) {
-		if _, sent := v.Sent(); sent && least == 0 && !q.caller.ReadsAll() {
-			v.Refuse(calendar.ReasonReaders)
+	return pastRowOf(name, "array of integer", func(q *pastQuery, value *param.Value) {
+		if _, sent := value.Sent(); sent && least == 0 && !q.caller.ReadsAll() {
+			value.Refuse(calendar.ReasonReaders)
 			return
 		}
-		for _, text := range v.List() {
+		for _, text := range value.List() {
 			n, ok := calendar.ParseInt(text)
 			if !calendar.IsDigits(text) || !ok || calendar.ID(n) < least {
-				v.Refuse(calendar.ReasonEntry, text)
+				value.Refuse(calendar.ReasonEntry, text)
 				return
 			}
 			*to(q) = append(*to(q), calendar.ID(n))
@@ -225,21 +225,21 @@ func idsRow(name string, least calendar.ID, to func(q *pastQuery) *[]calendar.ID
 }
 
 func momentRow(name string, to func(q *pastQuery) *time.Time) pastRow {
-	return pastRowOf(name, "date", func(q *pastQuery, v *param.Value) {
-		text, ok := v.Plain(calendar.ReasonDate)
+	return pastRowOf(name, "date", func(q *pastQuery, value *param.Value) {
+		text, ok := value.Plain(calendar.ReasonDate)
 		if !ok {
 			return
 		}
 		if *to(q), _, ok = history.ParseMoment(text, q.o.Now(), q.o.Site); !ok {
-			v.Refuse(calendar.ReasonDate)
+			value.Refuse(calendar.ReasonDate)
 		}
 	})
 }
 
 // appendJSON writes a value without escaping < > &.
-func appendJSON(b []byte, v any) ([]byte, error) {
-	text, err := history.Marshal(v)
-	return append(b, text...), err
+func appendJSON(data []byte, value any) ([]byte, error) {
+	text, err := history.Marshal(value)
+	return append(data, text...), err
 }
 
 // mayReadPast reports whether the setting lets a caller read the past (HISTORY 4.3): nil,
@@ -273,14 +273,14 @@ func (ans *answer) name(id calendar.ID, named []calendar.ID) bool {
 
 // cacheGroups names the records that an answer shows (RFC 9875).
 func cacheGroups(ids ...calendar.ID) string {
-	var b strings.Builder
+	var builder strings.Builder
 	for i, id := range ids {
 		if i > 0 {
-			b.WriteString(", ")
+			builder.WriteString(", ")
 		}
-		b.WriteString(`"daybook-` + id.String() + `"`)
+		builder.WriteString(`"daybook-` + id.String() + `"`)
 	}
-	return b.String()
+	return builder.String()
 }
 
 // fits refuses what is larger than an answer may be.

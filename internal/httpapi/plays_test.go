@@ -25,31 +25,31 @@ import (
 // playWorld makes the service that a play names in its first line.
 func playWorld(t *testing.T, name string) *world.World {
 	t.Helper()
-	o := world.Options{Wait: time.Millisecond}
+	options := world.Options{Wait: time.Millisecond}
 	switch name {
 	case "service", "brief":
 	case "aged":
-		o.HTTP.ReadMaxAge = 60
+		options.HTTP.ReadMaxAge = 60
 	case "few":
-		o.HTTP.CalendarLimit = 9
+		options.HTTP.CalendarLimit = 9
 	case "views":
 		return viewsWorld(t, pages.Options{})
 	case "alone":
 		return viewsWorld(t, pages.Options{NoExternalLinks: true})
 	default:
-		o.Pages, o.Unchecked = &pages.Options{}, true
+		options.Pages, options.Unchecked = &pages.Options{}, true
 		switch name {
 		case "pages":
 		case "cairo":
-			o.Site = zoneOf(t, "Africa/Cairo")
+			options.Site = zoneOf(t, "Africa/Cairo")
 		case "proofs":
-			o.HTTP.PublicHistory = httpapi.PublicHistoryProofs
+			options.HTTP.PublicHistory = httpapi.PublicHistoryProofs
 		case "none":
-			o.HTTP.PublicHistory = httpapi.PublicHistoryNone
+			options.HTTP.PublicHistory = httpapi.PublicHistoryNone
 		case "euro":
-			o.Site, o.HTTP.Currency = newYork(t), calendar.Currency{Symbol: "€", Position: "postfix", Code: "EUR"}
+			options.Site, options.HTTP.Currency = newYork(t), calendar.Currency{Symbol: "€", Position: "postfix", Code: "EUR"}
 		case "policies":
-			o.Pages = &pages.Options{
+			options.Pages = &pages.Options{
 				Images: []string{"img.example.org"}, Tiles: "https://{s}.t.example/{z}/{x}/{y}.png", TileHosts: []string{"a", "b"}, TilesBy: "© <Mappers>",
 				Embed: []string{"https://www.example.org"}, NoRobots: true, MaxAge: -1,
 			}
@@ -57,7 +57,7 @@ func playWorld(t *testing.T, name string) *world.World {
 			t.Fatalf("no world %q", name)
 		}
 	}
-	return world.New(t, o)
+	return world.New(t, options)
 }
 
 // TestPlays plays every file of testdata/plays. Its form is described in README.md there.
@@ -130,15 +130,15 @@ func (p *player) scene(line string, below []string) {
 			p.t.Fatalf("%s: checks of no answer", p.at)
 		}
 	case "clock":
-		d, err := time.ParseDuration(rest)
+		duration, err := time.ParseDuration(rest)
 		if err != nil {
 			p.t.Fatal(p.at, err)
 		}
-		p.w.Clock.Add(d)
+		p.w.Clock.Add(duration)
 	case "erase":
-		for _, k := range calendar.Kinds {
-			if strings.HasPrefix(p.fill("$"+rest), "/"+k.Collection()+"/") {
-				_, err := p.w.Commands.Erase(p.t.Context(), command.Erasure{Kind: k, ID: p.answers[rest].ID(), Reason: "asked for"})
+		for _, kind := range calendar.Kinds {
+			if strings.HasPrefix(p.fill("$"+rest), "/"+kind.Collection()+"/") {
+				_, err := p.w.Commands.Erase(p.t.Context(), command.Erasure{Kind: kind, ID: p.answers[rest].ID(), Reason: "asked for"})
 				if err != nil {
 					p.t.Fatal(p.at, err)
 				}
@@ -148,8 +148,8 @@ func (p *player) scene(line string, below []string) {
 		maps.Copy(p.answers, play(p.t, p.w, rest))
 	default:
 		name := ""
-		if m := playName.FindStringSubmatch(line); m != nil {
-			name, line = m[1], line[len(m[0]):]
+		if texts := playName.FindStringSubmatch(line); texts != nil {
+			name, line = texts[1], line[len(texts[0]):]
 		}
 		if line[0] == '/' {
 			line = "nobody PAGE " + line
@@ -160,60 +160,60 @@ func (p *player) scene(line string, below []string) {
 		}
 		parts := append(strings.SplitN(line, " ", 4), "", "")
 		for _, head := range choices(p.fill(strings.Join(parts[:min(3, len(parts)-2)], " "))) {
-			r := p.ask(strings.Split(head, " "), p.fill(parts[3]), p.fill(want), below)
+			response := p.ask(strings.Split(head, " "), p.fill(parts[3]), p.fill(want), below)
 			for _, check := range below {
 				if !strings.HasPrefix(check, "> ") {
-					p.check(r, p.fill(check))
+					p.check(response, p.fill(check))
 				}
 			}
 			if name != "" {
-				p.answers[name] = r
+				p.answers[name] = response
 			}
 		}
 	}
 }
 
 // repeated puts a hundred x in the place of x×100.
-func repeated(s string) string {
-	return playTimes.ReplaceAllStringFunc(s, func(found string) string {
-		m := playTimes.FindStringSubmatch(found)
-		n, _ := strconv.Atoi(m[2])
-		return strings.Repeat(m[1], n)
+func repeated(text string) string {
+	return playTimes.ReplaceAllStringFunc(text, func(found string) string {
+		texts := playTimes.FindStringSubmatch(found)
+		n, _ := strconv.Atoi(texts[2])
+		return strings.Repeat(texts[1], n)
 	})
 }
 
 // fill puts values in the place of $name and ${name.value}, and of x×100 a hundred x.
-func (p *player) fill(s string) string {
-	return playValue.ReplaceAllStringFunc(repeated(s), func(found string) string {
-		m := playValue.FindStringSubmatch(found)
-		r := p.answers[m[1]+m[3]]
+func (p *player) fill(text string) string {
+	return playValue.ReplaceAllStringFunc(repeated(text), func(found string) string {
+		texts := playValue.FindStringSubmatch(found)
+		response := p.answers[texts[1]+texts[3]]
 		switch {
-		case m[3] == "base":
+		case texts[3] == "base":
 			return world.Base
-		case m[3] == "root":
+		case texts[3] == "root":
 			return world.Base + world.Root
-		case m[3] == "head":
+		case texts[3] == "head":
 			return fmt.Sprint(p.w.Head())
-		case r == nil:
+		case response == nil:
 			p.t.Fatalf("%s: nothing has the name %s", p.at, found)
-		case m[2] == "etag":
-			return r.ETag()
-		case m[2] != "":
-			return fmt.Sprint(lookup(r.JSON(), m[2]))
+		case texts[2] == "etag":
+			return response.ETag()
+		case texts[2] != "":
+			return fmt.Sprint(lookup(response.JSON(), texts[2]))
 		}
-		to, _, _ := strings.Cut(r.Request, "?")
-		return to[strings.LastIndex(to, "/"):] + "/" + itoa(r.ID())
+		to, _, _ := strings.Cut(response.Request, "?")
+		return to[strings.LastIndex(to, "/"):] + "/" + itoa(response.ID())
 	})
 }
 
 // choices are the texts that {a|b} stands for.
-func choices(s string) (out []string) {
-	at := playChoice.FindStringSubmatchIndex(s)
+func choices(text string) (out []string) {
+	at := playChoice.FindStringSubmatchIndex(text)
 	if at == nil {
-		return []string{s}
+		return []string{text}
 	}
-	for choice := range strings.SplitSeq(s[at[2]:at[3]], "|") {
-		out = append(out, choices(s[:at[0]]+choice+s[at[1]:])...)
+	for choice := range strings.SplitSeq(text[at[2]:at[3]], "|") {
+		out = append(out, choices(text[:at[0]]+choice+text[at[1]:])...)
 	}
 	return out
 }
@@ -224,13 +224,13 @@ func (p *player) ask(head []string, body, want string, below []string) *world.Re
 	who, lang, _ := strings.Cut(head[0], "/")
 	other, isOther := strings.CutPrefix(who, "other-")
 	role, known := calendar.ParseRole(other)
-	c := p.w.As(role)
+	client := p.w.As(role)
 	if isOther {
-		c = p.w.AsOther(role)
+		client = p.w.AsOther(role)
 	}
-	if c = c.In(p.t); lang != "" {
+	if client = client.In(p.t); lang != "" {
 		l, _ := calendar.ParseLang(lang)
-		c = c.Under(l)
+		client = client.Under(l)
 	}
 	if !known && who != "nobody" || len(head) < 3 {
 		p.t.Fatalf("%s: no request: %q", p.at, head)
@@ -238,13 +238,13 @@ func (p *player) ask(head []string, body, want string, below []string) *world.Re
 	for _, line := range below {
 		if header, is := strings.CutPrefix(line, "> "); is {
 			name, value, _ := strings.Cut(p.fill(header)+" ", ": ")
-			c = c.With(name, strings.TrimSpace(value))
+			client = client.With(name, strings.TrimSpace(value))
 		}
 	}
 	var (
 		method, path = head[1], strings.TrimPrefix(head[2], ".")
 		sent         any
-		r            *world.Response
+		response     *world.Response
 		page         = method == "PAGE"
 	)
 	if body != "" {
@@ -252,38 +252,38 @@ func (p *player) ask(head []string, body, want string, below []string) *world.Re
 	}
 	switch method {
 	case "PAGE":
-		r = c.With("Accept", "text/html").Get("/" + path)
+		response = client.With("Accept", "text/html").Get("/" + path)
 	case "EVENT":
 		more := obj{}
 		title, fields, _ := strings.Cut(strings.TrimSpace(path+" "+body), " {")
 		if fields != "" {
 			p.decode("{"+fields, &more)
 		}
-		r = c.Event(title, more)
+		response = client.Event(title, more)
 	default:
-		r = c.Do(method, path, sent)
+		response = client.Do(method, path, sent)
 	}
 	status, rest, _ := strings.Cut(want, " ")
 	code, _ := strconv.Atoi(status)
 	switch {
 	case want == "" && (method == "EVENT" || method == "POST"):
-		r.Want(201)
+		response.Want(201)
 	case want == "":
-		r.Want(200)
+		response.Want(200)
 	case status == "bad":
-		r.WantBad(strings.Fields(rest)...)
+		response.WantBad(strings.Fields(rest)...)
 	case rest == "":
-		r.Want(code)
+		response.Want(code)
 	case code < 400:
-		if got := r.Want(code).Header.Get("Location"); got != rest {
-			p.t.Errorf("%s: %s leads to %s, want %s", p.at, r.Request, got, rest)
+		if got := response.Want(code).Header.Get("Location"); got != rest {
+			p.t.Errorf("%s: %s leads to %s, want %s", p.at, response.Request, got, rest)
 		}
 	case page:
-		has(p.t, r.Want(code), `data-code="`+rest+`"`)
+		has(p.t, response.Want(code), `data-code="`+rest+`"`)
 	default:
-		r.WantCode(code, rest)
+		response.WantCode(code, rest)
 	}
-	return r
+	return response
 }
 
 func (p *player) decode(text string, into any) {
@@ -294,7 +294,7 @@ func (p *player) decode(text string, into any) {
 }
 
 // check holds an answer against a line.
-func (p *player) check(r *world.Response, line string) {
+func (p *player) check(response *world.Response, line string) {
 	p.t.Helper()
 	word, rest, _ := strings.Cut(line, " ")
 	if word == "+" || word == "-" || word == "<" {
@@ -318,25 +318,25 @@ func (p *player) check(r *world.Response, line string) {
 	}
 	switch {
 	case word == "+" || word == "-":
-		if strings.Contains(string(r.Body), rest) != (word == "+") {
-			p.t.Errorf("%s: %s: %s\n%s", p.at, r.Request, line, r.Body)
+		if strings.Contains(string(response.Body), rest) != (word == "+") {
+			p.t.Errorf("%s: %s: %s\n%s", p.at, response.Request, line, response.Body)
 		}
 		return
 	case word == "?" || word == "!":
-		if r.Has(rest) != (word == "?") {
-			p.t.Errorf("%s: %s: %s\n%s", p.at, r.Request, line, r.Body)
+		if response.Has(rest) != (word == "?") {
+			p.t.Errorf("%s: %s: %s\n%s", p.at, response.Request, line, response.Body)
 		}
 		return
 	case word == "same" || word == "other":
-		if first := p.answers[rest]; (string(first.Body) == string(r.Body)) != (word == "same") || (first.ETag() == r.ETag()) != (word == "same") {
-			p.t.Errorf("%s: %s: %s", p.at, r.Request, line)
+		if first := p.answers[rest]; (string(first.Body) == string(response.Body)) != (word == "same") || (first.ETag() == response.ETag()) != (word == "same") {
+			p.t.Errorf("%s: %s: %s", p.at, response.Request, line)
 		}
 		return
 	case word == "<":
 		cut(rest)
-		got = selected(p.t, r, path)
+		got = selected(p.t, response, path)
 	case playHeader.MatchString(line + " "):
-		got = strings.Join(r.Header.Values(strings.TrimSuffix(word, ":")), " and ") // one only
+		got = strings.Join(response.Header.Values(strings.TrimSuffix(word, ":")), " and ") // one only
 		if want, equal = rest, true; strings.HasPrefix(rest, "~ ") {
 			want, equal = rest[2:], false
 		}
@@ -344,24 +344,24 @@ func (p *player) check(r *world.Response, line string) {
 		var v, value any
 		if word == "ld" {
 			cut(rest)
-			v = lookup(graphOf(p.t, sheet{r, p.t, rootOf(p.t, r)})[0], path)
+			v = lookup(graphOf(p.t, sheet{response, p.t, rootOf(p.t, response)})[0], path)
 		} else {
 			cut(line)
-			v = lookup(r.JSON(), path)
+			v = lookup(response.JSON(), path)
 		}
 		if json.Unmarshal([]byte(want), &value) != nil {
 			value = want
 		}
 		if equal {
 			if diff := cmp.Diff(value, v); diff != "" {
-				p.t.Errorf("%s: %s: %s (-want +got):\n%s", p.at, r.Request, path, diff)
+				p.t.Errorf("%s: %s: %s (-want +got):\n%s", p.at, response.Request, path, diff)
 			}
 			return
 		}
 		got = fmt.Sprint(v)
 	}
 	if equal && got != want || !strings.Contains(got, want) {
-		p.t.Errorf("%s: %s: got %q, want %s", p.at, r.Request, got, line)
+		p.t.Errorf("%s: %s: got %q, want %s", p.at, response.Request, got, line)
 	}
 }
 
@@ -403,9 +403,9 @@ func lookup(v any, path string) any {
 	return lookup(v, rest)
 }
 
-func rootOf(t *testing.T, r *world.Response) *html.Node {
+func rootOf(t *testing.T, response *world.Response) *html.Node {
 	t.Helper()
-	root, err := html.Parse(strings.NewReader(string(r.Body)))
+	root, err := html.Parse(strings.NewReader(string(response.Body)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -414,11 +414,11 @@ func rootOf(t *testing.T, r *world.Response) *html.Node {
 
 // selected returns the words of the elements that "name[attribute=value] > name:first" finds,
 // with " @name" an attribute of theirs, with " #" their number.
-func selected(t *testing.T, r *world.Response, selector string) string {
+func selected(t *testing.T, response *world.Response, selector string) string {
 	t.Helper()
 	selector, attribute, ofAttribute := strings.Cut(selector, " @")
 	selector, counted := strings.CutSuffix(selector, " #")
-	found := []*html.Node{rootOf(t, r)}
+	found := []*html.Node{rootOf(t, response)}
 	for step := range strings.SplitSeq(selector, " > ") {
 		step, first := strings.CutSuffix(step, ":first")
 		name, rest, _ := strings.Cut(strings.ReplaceAll(step, "]", ""), "[")

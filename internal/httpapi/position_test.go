@@ -21,19 +21,19 @@ type goingBack struct {
 }
 
 func (x *goingBack) View(ctx context.Context) (readmodel.View, error) {
-	v, err := x.Index.View(ctx)
+	view, err := x.Index.View(ctx)
 	if err == nil && x.older.Add(-1) >= 0 {
-		v = viewBehind{v}
+		view = viewBehind{view}
 	}
-	return v, err
+	return view, err
 }
 
 type viewBehind struct{ readmodel.View }
 
 func (v viewBehind) Shown() readmodel.Shown {
-	s := v.View.Shown()
-	s.Position--
-	return s
+	shown := v.View.Shown()
+	shown.Position--
+	return shown
 }
 
 // TestListsOfAnotherGeneration: a list of any kind is not older than the position that it
@@ -48,7 +48,7 @@ func TestListsOfAnotherGeneration(t *testing.T) {
 		"/events?", "/venues?", "/organizers?", "/categories?", "/tags?", "/events?facets=city&", "/venues/" + itoa(venue) + "/events?", "/events.csv?", "/events.csv?facets=city&",
 		"/events.ics?page=1&", "/events/calendar?start=2020-01-01&end=2040-01-01&", "/events/clusters?zoom=3&", "/suggest?q=ha&", "/events/search?",
 	} {
-		for _, c := range []*world.Client{nobody, editor} {
+		for _, client := range []*world.Client{nobody, editor} {
 			for _, older := range []int64{0, 1, 2, 1000} {
 				index.older.Store(0)
 				at := editor.Event("Jazz in the hall", obj{"venue": venue}).Position()
@@ -57,12 +57,12 @@ func TestListsOfAnotherGeneration(t *testing.T) {
 				if path == "/events/search?" {
 					method, body = http.MethodPost, obj{"searches": []any{obj{}, obj{"search": "jazz"}}}
 				}
-				r := c.With("Daybook-Min-Position", at.String()).Do(method, path+"start_date=2020-01-01&end_date=2040-01-01", body)
+				response := client.With("Daybook-Min-Position", at.String()).Do(method, path+"start_date=2020-01-01&end_date=2040-01-01", body)
 				switch {
 				case older > 2:
-					r.WantCode(http.StatusServiceUnavailable, "rest_position_not_reached")
-				case r.Want(http.StatusOK).Position() < at:
-					t.Errorf("%s, %d views behind: shows %d, asked for %d", r.Request, older, r.Position(), at)
+					response.WantCode(http.StatusServiceUnavailable, "rest_position_not_reached")
+				case response.Want(http.StatusOK).Position() < at:
+					t.Errorf("%s, %d views behind: shows %d, asked for %d", response.Request, older, response.Position(), at)
 				}
 			}
 		}

@@ -143,9 +143,9 @@ func (c *call) tile(_ *pastQuery) (media []string, value any, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	b, err := c.Proofs.Tile(c.r.Context(), t, newest.Size)
+	data, err := c.Proofs.Tile(c.r.Context(), t, newest.Size)
 	if err == nil && t.W == proof.TileWidth {
 		c.fresh = valueForever
 	}
-	return valueBytes, b, err
+	return valueBytes, data, err
 }

@@ -125,7 +125,7 @@ func (c *call) makeAnswer(ctx context.Context, q *question, of stated) (*answer,
 	if err != nil {
 		return nil, err
 	}
-	produce := func(ctx context.Context, p *admit.Pass) (*answer, error) {
+	produce := func(ctx context.Context, pass *admit.Pass) (*answer, error) {
 		ans, err := q.make(ctx, of)
 		if err != nil {
 			return nil, err
@@ -134,8 +134,8 @@ func (c *call) makeAnswer(ctx context.Context, q *question, of stated) (*answer,
 			now, err := c.Queries.Generation(ctx)
 			ans.passing = ans.passing || err != nil || now != of.Generation || ans.position != 0 && ans.position < of.Position
 		}
-		if _, e, same := c.negotiate(ans); !same && ans.selection == nil {
-			_, err = c.encodedBody(ctx, p, e, ans, q.turns != nil)
+		if _, encoding, same := c.negotiate(ans); !same && ans.selection == nil {
+			_, err = c.encodedBody(ctx, pass, encoding, ans, q.turns != nil)
 		}
 		return ans, err
 	}
@@ -149,9 +149,9 @@ func (c *call) makeAnswer(ctx context.Context, q *question, of stated) (*answer,
 	}
 	c.cache = CacheShared
 	first := false
-	made := c.once(ctx, of.key, func(ctx context.Context, p *admit.Pass) (*answer, error) {
+	made := c.once(ctx, of.key, func(ctx context.Context, pass *admit.Pass) (*answer, error) {
 		first = true
-		return produce(ctx, p)
+		return produce(ctx, pass)
 	})
 	c.pass.Enter(admit.Wait, 1) // where there is no room to wait it keeps its slot
 	defer c.pass.Resume()
@@ -176,12 +176,12 @@ func (c *call) makeAnswer(ctx context.Context, q *question, of stated) (*answer,
 
 // once makes the answer of a key for all who ask for it at the same time, and caches it. The
 // work has a slot and a deadline of its own: it goes on when those who ask go away.
-func (c *call) once(ctx context.Context, key string, produce func(ctx context.Context, p *admit.Pass) (*answer, error)) <-chan singleflight.Result {
+func (c *call) once(ctx context.Context, key string, produce func(ctx context.Context, pass *admit.Pass) (*answer, error)) <-chan singleflight.Result {
 	slot := c.pass.Another()
 	return c.flights.DoChan(key, func() (_ any, err error) {
 		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			if value := recover(); value != nil {
+				err = fmt.Errorf("panic: %v\n%s", value, debug.Stack())
 			}
 		}()
 		slot.Resume()

@@ -37,13 +37,13 @@ func (c *call) count(user calendar.ID) error {
 		key = "address " + c.pass.Address.String()
 	}
 	over := c.rates.OnLimit(c.w, c.r, key)
-	h := c.w.Header()
+	header := c.w.Header()
 	// The limiter gives a moment; the header has seconds from now on.
-	if at, err := strconv.ParseInt(h.Get(headerRateReset), 10, 64); err == nil {
-		h[headerRateReset] = []string{strconv.FormatInt(max(at-time.Now().Unix(), 0), 10)} // by the clock of the limiter
+	if at, err := strconv.ParseInt(header.Get(headerRateReset), 10, 64); err == nil {
+		header[headerRateReset] = []string{strconv.FormatInt(max(at-time.Now().Unix(), 0), 10)} // by the clock of the limiter
 	}
 	if over {
-		h[headerRateRemaining] = []string{"0"}
+		header[headerRateRemaining] = []string{"0"}
 		return calendar.Fail(calendar.CodeTooManyRequests, 0)
 	}
 	return nil

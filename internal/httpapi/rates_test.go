@@ -15,19 +15,21 @@ import (
 func TestRateLimit(t *testing.T) {
 	t.Parallel()
 	w := world.New(t, world.Options{HTTP: httpapi.Options{RateLimit: 3, TrustForwarded: true}, Unchecked: true})
-	from := func(c *world.Client, last string) *world.Client { return c.With("X-Forwarded-For", "198.51.100."+last) }
+	from := func(client *world.Client, last string) *world.Client {
+		return client.With("X-Forwarded-For", "198.51.100."+last)
+	}
 	anybody, editor := w.As(calendar.Anonymous), w.As(calendar.Editor)
-	refused := func(r *world.Response) {
+	refused := func(response *world.Response) {
 		t.Helper()
-		r.WantCode(http.StatusTooManyRequests, "rest_too_many_requests")
-		if r.Header.Get("Retry-After") == "" || r.Header.Get("RateLimit-Remaining") != "0" || !strings.HasPrefix(r.Header.Get("Cache-Control"), "no-store") {
-			t.Errorf("%s: %v", r.Request, r.Header)
+		response.WantCode(http.StatusTooManyRequests, "rest_too_many_requests")
+		if response.Header.Get("Retry-After") == "" || response.Header.Get("RateLimit-Remaining") != "0" || !strings.HasPrefix(response.Header.Get("Cache-Control"), "no-store") {
+			t.Errorf("%s: %v", response.Request, response.Header)
 		}
 	}
 	for _, left := range []string{"2", "1", "0"} {
-		h := from(anybody, "1").Read("/events").Header
-		if reset := h.Get("RateLimit-Reset"); h.Get("RateLimit-Limit") != "3" || h.Get("RateLimit-Remaining") != left || reset == "" || len(reset) > 2 {
-			t.Errorf("%v, want %s left", h, left)
+		header := from(anybody, "1").Read("/events").Header
+		if reset := header.Get("RateLimit-Reset"); header.Get("RateLimit-Limit") != "3" || header.Get("RateLimit-Remaining") != left || reset == "" || len(reset) > 2 {
+			t.Errorf("%v, want %s left", header, left)
 		}
 	}
 	refused(from(anybody, "1").Get("/events?multilang_language=fr"))
@@ -44,7 +46,7 @@ func TestRateLimit(t *testing.T) {
 	}
 	refused(wrong.Get("/events"))
 	refused(from(anybody, "3").Get("/events"))
-	if h := world.New(t, world.Options{}).As(calendar.Anonymous).Read("/tags").Header; h.Get("RateLimit-Limit") != "" {
-		t.Errorf("without a limit: %v", h)
+	if header := world.New(t, world.Options{}).As(calendar.Anonymous).Read("/tags").Header; header.Get("RateLimit-Limit") != "" {
+		t.Errorf("without a limit: %v", header)
 	}
 }

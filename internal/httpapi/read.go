@@ -81,11 +81,11 @@ var (
 func (c *call) readSingleParams(asksPast bool) (out singleParams, err error) {
 	var problems calendar.Problems
 	in := inputOf(c.query, func(name string) bool { return name == singleFields.Name })
-	v := param.NewValue(in, &problems)
+	value := param.NewValue(in, &problems)
 	if c.route.kind == calendar.KindEvent {
-		singleFormat.ReadFrom(v, &out)
+		singleFormat.ReadFrom(value, &out)
 		if !c.route.bySlug {
-			singlePassword.ReadFrom(v, &out)
+			singlePassword.ReadFrom(value, &out)
 		}
 	}
 	if asksPast {
@@ -93,8 +93,8 @@ func (c *call) readSingleParams(asksPast bool) (out singleParams, err error) {
 			return out, err
 		}
 	}
-	c.lang = v.Language(c.loc.lang)
-	singleFields.ReadFrom(v, &out)
+	c.lang = value.Language(c.loc.lang)
+	singleFields.ReadFrom(value, &out)
 	return out, problems.Err()
 }
 
@@ -111,8 +111,8 @@ func (c *call) readRecord() error {
 	if err != nil {
 		return err
 	}
-	if f := c.formatOf(c.r.Header); f.exports() && !asksPast {
-		c.format = f
+	if format := c.formatOf(c.r.Header); format.exports() && !asksPast {
+		c.format = format
 		params.fields = nil
 	}
 	if asksPast {
@@ -127,14 +127,14 @@ func (c *call) readRecord() error {
 }
 
 // singleAnswer renders a record that was changed at a time, or returns query.ErrTooLarge.
-func (c *call) singleAnswer(p *singleParams, v *query.View, changed time.Time) (*answer, error) {
-	w := c.renderer.Writer(render.Answer{Links: &c.root.Links, Lang: c.lang, LD: true, Fields: p.fields, Limit: c.o.MaxAnswer})
-	body, err := written(func(b []byte) ([]byte, error) {
-		b, err := w.Record(b, v)
-		if len(b) > c.o.MaxAnswer {
+func (c *call) singleAnswer(p *singleParams, view *query.View, changed time.Time) (*answer, error) {
+	writer := c.renderer.Writer(render.Answer{Links: &c.root.Links, Lang: c.lang, LD: true, Fields: p.fields, Limit: c.o.MaxAnswer})
+	body, err := written(func(data []byte) ([]byte, error) {
+		data, err := writer.Record(data, view)
+		if len(data) > c.o.MaxAnswer {
 			err = query.ErrTooLarge
 		}
-		return b, err
+		return data, err
 	})
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (c *call) singleAnswer(p *singleParams, v *query.View, changed time.Time) (
 	if p.fields != nil {
 		fields = slices.Sorted(slices.Values(p.fields))
 	}
-	ans := newAnswer(body, valueJSON, c.recordTag(c.root, c.lang, v, fields), c.lang)
+	ans := newAnswer(body, valueJSON, c.recordTag(c.root, c.lang, view, fields), c.lang)
 	ans.add(headerModified, changed.UTC().Format(http.TimeFormat))
 	return ans, nil
 }
@@ -177,16 +177,16 @@ func (c *call) makeSingle(ctx context.Context, p *singleParams) (*answer, error)
 	if c.format != nil {
 		embeds |= query.EmbedTouched
 	}
-	v, err := c.Queries.Read(ctx, c.route.kind, of.id, of.slug, c.caller, c.lang, embeds, verify)
+	view, err := c.Queries.Read(ctx, c.route.kind, of.id, of.slug, c.caller, c.lang, embeds, verify)
 	if err != nil {
 		return nil, err
 	}
 	if c.format != nil {
-		return c.singleEvent(ctx, &v)
+		return c.singleEvent(ctx, &view)
 	}
-	ans, err := c.singleAnswer(p, &v, v.Record.Changed)
+	ans, err := c.singleAnswer(p, &view, view.Record.Changed)
 	if err == nil && c.route.Timed && c.mayReadPast() == nil {
-		ans.add(headerLink, resourceLinks(c.root.Self(v.Record)))
+		ans.add(headerLink, resourceLinks(c.root.Self(view.Record)))
 	}
 	return ans, err
 }

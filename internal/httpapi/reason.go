@@ -17,17 +17,17 @@ var reasonField = calendar.Field{
 
 // reasonOf reads why a change is made (HISTORY 15): the parameter, else the header; nil
 // problem when it is good.
-func reasonOf(in calendar.Input, h http.Header) (string, *calendar.FieldError) {
-	v := in[reasonField.Name]
-	text, ok := v.(string)
-	if v != nil && !ok {
+func reasonOf(in calendar.Input, header http.Header) (string, *calendar.FieldError) {
+	value := in[reasonField.Name]
+	text, ok := value.(string)
+	if value != nil && !ok {
 		return "", &calendar.FieldError{Field: reasonField.Name, Reason: calendar.ReasonTypeText}
 	}
 	name := reasonField.Name
 	text = calendar.PlainReason(text)
 	if text == "" {
 		name = headerReason
-		sent := h.Get(headerReason)
+		sent := header.Get(headerReason)
 		plain, err := url.PathUnescape(sent)
 		if err != nil || !utf8.ValidString(plain) || strings.ContainsFunc(sent, func(r rune) bool { return r < ' ' || r > '~' }) {
 			return "", &calendar.FieldError{Field: name, Reason: calendar.ReasonHeaderReason}

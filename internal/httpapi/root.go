@@ -38,9 +38,9 @@ type rootTable struct {
 	known      atomic.Pointer[map[rootKey]*root]
 }
 
-func newRootTable(o *Options) (*rootTable, error) {
-	t := &rootTable{forwarded: o.TrustForwarded, seed: o.seed()}
-	for _, p := range append([]string{o.Prefix}, o.Prefixes...) {
+func newRootTable(options *Options) (*rootTable, error) {
+	t := &rootTable{forwarded: options.TrustForwarded, seed: options.seed()}
+	for _, p := range append([]string{options.Prefix}, options.Prefixes...) {
 		if err := checkSegments(p); err != nil {
 			return nil, fmt.Errorf("prefix %q: %w", p, err)
 		}
@@ -49,7 +49,7 @@ func newRootTable(o *Options) (*rootTable, error) {
 		}
 		t.prefixes = append(t.prefixes, p)
 	}
-	for _, n := range append([]string{Namespace}, o.Namespaces...) {
+	for _, n := range append([]string{Namespace}, options.Namespaces...) {
 		if err := checkSegments(n); err != nil {
 			return nil, fmt.Errorf("namespace %q: %w", n, err)
 		}
@@ -58,24 +58,24 @@ func newRootTable(o *Options) (*rootTable, error) {
 	longest := func(a, b string) int { return len(b) - len(a) }
 	slices.SortStableFunc(t.prefixes, longest)
 	slices.SortStableFunc(t.namespaces, longest)
-	if o.BaseURL != "" {
-		u, err := url.Parse(o.BaseURL)
+	if options.BaseURL != "" {
+		address, err := url.Parse(options.BaseURL)
 		if err != nil {
 			return nil, fmt.Errorf("base URL: %w", err)
 		}
-		if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-			return nil, fmt.Errorf("base URL %q: must be an absolute http or https URL without query", o.BaseURL)
+		if address.Scheme != "http" && address.Scheme != "https" || address.Host == "" || address.RawQuery != "" || address.Fragment != "" || address.User != nil {
+			return nil, fmt.Errorf("base URL %q: must be an absolute http or https URL without query", options.BaseURL)
 		}
-		path := normalize(u.EscapedPath())
-		t.fixed = &origin{base: u.Scheme + "://" + u.Host + path, host: u.Host + path, path: path}
+		path := normalize(address.EscapedPath())
+		t.fixed = &origin{base: address.Scheme + "://" + address.Host + path, host: address.Host + path, path: path}
 	}
 	return t, nil
 }
 
 // checkSegments checks a prefix or namespace: non-empty segments of unreserved
 // characters.
-func checkSegments(s string) error {
-	for seg := range strings.SplitSeq(s, "/") {
+func checkSegments(text string) error {
+	for seg := range strings.SplitSeq(text, "/") {
 		if seg == "" || seg == "." || seg == ".." {
 			return fmt.Errorf("segment %q", seg)
 		}
@@ -93,9 +93,9 @@ func isUnreserved(c byte) bool {
 		c == '-' || c == '.' || c == '_' || c == '~'
 }
 
-func isLangSegment(s string) bool {
-	l, ok := calendar.ParseLang(s)
-	return ok && l != calendar.LangEN
+func isLangSegment(text string) bool {
+	lang, ok := calendar.ParseLang(text)
+	return ok && lang != calendar.LangEN
 }
 
 // location is where a path leads: the root and the path below the namespace
@@ -136,15 +136,15 @@ func (t *rootTable) locateBelow(path string) location {
 		loc.segment = path[:3]
 		path = path[3:]
 	}
-	for _, p := range t.prefixes {
-		below, ok := cutSegments(path, p)
+	for _, text := range t.prefixes {
+		below, ok := cutSegments(path, text)
 		if !ok {
 			continue
 		}
 		loc.below = true
 		for _, n := range t.namespaces {
 			if rest, ok := cutSegments(below, n); ok {
-				loc.prefix, loc.namespace, loc.rest, loc.known = p, n, rest, true
+				loc.prefix, loc.namespace, loc.rest, loc.known = text, n, rest, true
 				if rest == "" {
 					loc.rest = "/"
 				}
@@ -177,21 +177,21 @@ func normalize(escaped string) string {
 		escaped = "/" + escaped
 	}
 	if strings.Contains(escaped, "//") {
-		b := make([]byte, 0, len(escaped))
+		data := make([]byte, 0, len(escaped))
 		for i := range len(escaped) {
-			if escaped[i] != '/' || len(b) == 0 || b[len(b)-1] != '/' {
-				b = append(b, escaped[i])
+			if escaped[i] != '/' || len(data) == 0 || data[len(data)-1] != '/' {
+				data = append(data, escaped[i])
 			}
 		}
-		escaped = string(b)
+		escaped = string(data)
 	}
 	escaped = strings.TrimSuffix(escaped, "/")
 	if !strings.Contains(escaped, "%") {
 		return escaped
 	}
 	segments := strings.Split(escaped, "/")
-	for i, s := range segments {
-		if plain, err := url.PathUnescape(s); err == nil {
+	for i, text := range segments {
+		if plain, err := url.PathUnescape(text); err == nil {
 			segments[i] = url.PathEscape(plain)
 		}
 	}
@@ -207,22 +207,22 @@ type origin struct {
 
 // origin returns the base of links: the setting, else scheme and Host of the
 // request, changed by forwarding headers where they are trusted.
-func (t *rootTable) origin(r *http.Request) origin {
+func (t *rootTable) origin(request *http.Request) origin {
 	if t.fixed != nil {
 		return *t.fixed
 	}
-	scheme, host, path := "http", r.Host, ""
-	if r.TLS != nil {
+	scheme, host, path := "http", request.Host, ""
+	if request.TLS != nil {
 		scheme = "https"
 	}
 	if t.forwarded {
-		if p := strings.ToLower(firstOf(r.Header.Get("X-Forwarded-Proto"))); p == "http" || p == "https" {
+		if p := strings.ToLower(firstOf(request.Header.Get("X-Forwarded-Proto"))); p == "http" || p == "https" {
 			scheme = p
 		}
-		if h := firstOf(r.Header.Get("X-Forwarded-Host")); isHost(h) {
+		if h := firstOf(request.Header.Get("X-Forwarded-Host")); isHost(h) {
 			host = h
 		}
-		if p := firstOf(r.Header.Get("X-Forwarded-Prefix")); strings.HasPrefix(p, "/") {
+		if p := firstOf(request.Header.Get("X-Forwarded-Prefix")); strings.HasPrefix(p, "/") {
 			if p = normalize(p); p != "" && checkSegments(p[1:]) == nil {
 				path = p
 			}
@@ -236,8 +236,8 @@ func (t *rootTable) origin(r *http.Request) origin {
 
 // firstOf returns the first element of a forwarding header: what the client sent
 // to the outermost proxy.
-func firstOf(v string) string {
-	first, _, _ := strings.Cut(v, ",")
+func firstOf(text string) string {
+	first, _, _ := strings.Cut(text, ",")
 	return strings.TrimSpace(first)
 }
 
@@ -246,21 +246,21 @@ const maxHost = 255
 
 // isHost reports whether a text is a host with or without a port (RFC 3986, section
 // 3.2.2; no percent-encoding and no user), so that it may stand in a link.
-func isHost(s string) bool {
-	host := s
-	if i := strings.LastIndexByte(s, ':'); i > strings.LastIndexByte(s, ']') {
-		port, err := strconv.ParseUint(s[i+1:], 10, 16)
+func isHost(text string) bool {
+	host := text
+	if i := strings.LastIndexByte(text, ':'); i > strings.LastIndexByte(text, ']') {
+		port, err := strconv.ParseUint(text[i+1:], 10, 16)
 		if err != nil || port == 0 {
 			return false
 		}
-		host = s[:i]
+		host = text[:i]
 	}
 	if host == "" || len(host) > maxHost {
 		return false
 	}
 	if host[0] == '[' {
-		ip, err := netip.ParseAddr(strings.TrimSuffix(host[1:], "]"))
-		return err == nil && host[len(host)-1] == ']' && ip.Is6() && ip.Zone() == ""
+		addr, err := netip.ParseAddr(strings.TrimSuffix(host[1:], "]"))
+		return err == nil && host[len(host)-1] == ']' && addr.Is6() && addr.Zone() == ""
 	}
 	for i := range len(host) {
 		if !isUnreserved(host[i]) {

@@ -32,13 +32,13 @@ func TestIsHost(t *testing.T) {
 func TestTextsUnderManyHosts(t *testing.T) {
 	t.Parallel()
 	var use CacheUse
-	h, _ := fakeAPI(t, Deps{}, Options{Observe: func(x Answered) { use = x.Cache }})
+	handler, _ := fakeAPI(t, Deps{}, Options{Observe: func(answered Answered) { use = answered.Cache }})
 	ask := func(host string) *httptest.ResponseRecorder {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/"+Namespace+"/doc", nil)
-		r.Host = host
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		return w
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/"+Namespace+"/doc", nil)
+		request.Host = host
+		responseRecorder := httptest.NewRecorder()
+		handler.ServeHTTP(responseRecorder, request)
+		return responseRecorder
 	}
 	tags := map[string]bool{}
 	for _, host := range []string{"a.example", "b.example:8080", "[::1]:81"} {
@@ -61,7 +61,7 @@ func TestTextsUnderManyHosts(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
-	for name, o := range map[string]Options{
+	for name, options := range map[string]Options{
 		"relative base URL":   {BaseURL: "/site"},
 		"base URL with query": {BaseURL: "https://x.example/?a=1"},
 		"base URL scheme":     {BaseURL: "ftp://x.example"},
@@ -71,7 +71,7 @@ func TestNewRefuses(t *testing.T) {
 		"namespace":           {Namespaces: []string{"../x"}},
 		"total header":        {TotalHeaders: [][2]string{{"X Bad", "X-Good"}}},
 	} {
-		if _, err := Closed(o, calendar.CodeUnavailable); err == nil {
+		if _, err := Closed(options, calendar.CodeUnavailable); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -88,11 +88,11 @@ func TestPartsOfRoots(t *testing.T) {
 	renderer := render.New(time.UTC, calendar.Currency{}, 1<<20)
 	venue := &calendar.Record{ID: 88, Kind: calendar.KindVenue, Version: 1}
 	rendered := func(r *root) string {
-		b, err := renderer.Writer(render.Answer{Links: &r.Links}).Record(nil, &query.View{Record: venue})
+		data, err := renderer.Writer(render.Answer{Links: &r.Links}).Record(nil, &query.View{Record: venue})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return string(b)
+		return string(data)
 	}
 	good := rootOf(origin{"https://calendar.example.org", "calendar.example.org", ""}, location{prefix: "api", namespace: Namespace}, 0)
 	rendered(good)

@@ -92,15 +92,15 @@ func makeRoutes() (all []*route, byPattern map[string]*route) {
 			g.Kinds = []string{""} // once, for none
 		}
 		for _, name := range g.Kinds {
-			k, _ := calendar.ParseKind(name)
+			kind, _ := calendar.ParseKind(name)
 			var some []*route
-			decodeFile(named(g.Routes, k), &some)
+			decodeFile(named(g.Routes, kind), &some)
 			for _, rt := range some {
-				if rt.OnlyPosts && !k.IsPost() {
+				if rt.OnlyPosts && !kind.IsPost() {
 					continue
 				}
 				all = append(all, rt)
-				rt.complete(k, len(all))
+				rt.complete(kind, len(all))
 				byPattern[rt.Pattern] = rt
 			}
 		}
@@ -118,45 +118,45 @@ func decodeFile(file []byte, to any) {
 }
 
 // named returns routes with the names of a kind.
-func named(routes []byte, k calendar.Kind) []byte {
-	if k == 0 {
+func named(routes []byte, kind calendar.Kind) []byte {
+	if kind == 0 {
 		return routes
 	}
-	one, many := k.String(), k.Collection()
+	one, many := kind.String(), kind.Collection()
 	return []byte(strings.NewReplacer(
-		"<kind>", one, "<kinds>", many, "<Kind>", openapi.Title(one), "<Kinds>", openapi.Title(many), "<Record>", openapi.RecordName(k),
+		"<kind>", one, "<kinds>", many, "<Kind>", openapi.Title(one), "<Kinds>", openapi.Title(many), "<Record>", openapi.RecordName(kind),
 	).Replace(string(routes)))
 }
 
 // complete fills in what follows from the row.
-func (rt *route) complete(k calendar.Kind, number int) {
+func (rt *route) complete(kind calendar.Kind, number int) {
 	rt.number, rt.works = number, map[string]work{http.MethodOptions: (*call).options}
-	if rt.kind = k; rt.ListsEvents {
-		rt.kind, rt.of = calendar.KindEvent, k
+	if rt.kind = kind; rt.ListsEvents {
+		rt.kind, rt.of = calendar.KindEvent, kind
 	}
 	rt.bySlug = strings.HasSuffix(rt.Pattern, "{slug}")
 	rt.Tag = cmp.Or(rt.Tag, rt.kind.Collection())
 	rt.Template = cmp.Or(rt.Template, inTemplate.ReplaceAllString(rt.Pattern, "{$1}"))
 	rt.Key = cmp.Or(rt.Key, strings.TrimSuffix(inKey.Replace(rt.Pattern), "/"))
-	for _, op := range rt.Operations {
-		rt.writes = rt.writes || op.Writes
+	for _, operation := range rt.Operations {
+		rt.writes = rt.writes || operation.Writes
 	}
 	rt.collection = rt.writes && !rt.Single
 	var all, open []string
 	for i := range rt.Operations {
-		op := &rt.Operations[i]
-		do := rt.describe(op)
-		methods := op.Methods
+		operation := &rt.Operations[i]
+		do := rt.describe(operation)
+		methods := operation.Methods
 		if methods[0] == http.MethodGet {
 			methods = []string{http.MethodGet, http.MethodHead}
 		}
 		for _, method := range methods {
 			rt.works[method] = do
 		}
-		if all = append(all, methods...); !op.Writes {
+		if all = append(all, methods...); !operation.Writes {
 			open = append(open, methods...)
 		}
-		rt.Route.Operations = append(rt.Route.Operations, op.Operation)
+		rt.Route.Operations = append(rt.Route.Operations, operation.Operation)
 	}
 	rt.allow = []string{strings.Join(append(all, http.MethodOptions), ", ")}
 	rt.open = []string{strings.Join(append(open, http.MethodOptions), ", ")}
@@ -206,11 +206,11 @@ func (rt *route) asks() bool { return rt != nil && !rt.writes && rt.works[http.M
 var router = newRouter()
 
 func newRouter() *chi.Mux {
-	m := chi.NewRouter()
-	for _, rt := range routes {
-		m.Options(rt.Pattern, nil)
+	mux := chi.NewRouter()
+	for _, route := range routes {
+		mux.Options(route.Pattern, nil)
 	}
-	return m
+	return mux
 }
 
 // findRoute returns the route of a path below the namespace, nil for none; the variables of

@@ -11,9 +11,9 @@ import (
 // TestRoutesGolden: the table of routes is what the golden file says.
 func TestRoutesGolden(t *testing.T) {
 	t.Parallel()
-	var b strings.Builder
-	for _, rt := range routes {
-		fmt.Fprintf(&b, "%-32s %-10s %s\n", rt.Template, rt.kind, rt.allow[0])
+	var builder strings.Builder
+	for _, route := range routes {
+		fmt.Fprintf(&builder, "%-32s %-10s %s\n", route.Template, route.kind, route.allow[0])
 	}
-	golden.Compare(t, "routes.golden", b.String())
+	golden.Compare(t, "routes.golden", builder.String())
 }

@@ -16,9 +16,9 @@ import (
 type obj = world.Object
 
 // newWorld makes a world, with an editor of it and a client without credentials.
-func newWorld(t *testing.T, o ...world.Options) (w *world.World, editor, nobody *world.Client) {
+func newWorld(t *testing.T, optionses ...world.Options) (w *world.World, editor, nobody *world.Client) {
 	t.Helper()
-	w = world.New(t, slices.Concat(o, []world.Options{{}})[0])
+	w = world.New(t, slices.Concat(optionses, []world.Options{{}})[0])
 	return w, w.As(calendar.Editor), w.As(calendar.Anonymous)
 }
 
@@ -62,9 +62,9 @@ func TestForeignPages(t *testing.T) {
 	} {
 		origin, site, _ := strings.Cut(row, "|")
 		var head []string
-		for name, v := range map[string]string{"Origin": origin, "Sec-Fetch-Site": site} {
-			if v != "" {
-				head = append(head, name, strings.TrimSpace(v))
+		for name, text := range map[string]string{"Origin": origin, "Sec-Fetch-Site": site} {
+			if text != "" {
+				head = append(head, name, strings.TrimSpace(text))
 			}
 		}
 		foreign := i >= 10

@@ -34,14 +34,14 @@ func (c *call) several() error {
 	if err != nil {
 		return err
 	}
-	q := c.present()
-	q.space, q.smaller = severalKey, []string{paramSearches}
-	q.asked = c.asked().Number(int64(c.lang))
+	question := c.present()
+	question.space, question.smaller = severalKey, []string{paramSearches}
+	question.asked = c.asked().Number(int64(c.lang))
 	for _, criteria := range all {
-		q.asked = q.asked.Text(criteria.Key)
+		question.asked = question.asked.Text(criteria.Key)
 	}
-	q.make = func(ctx context.Context, _ stated) (*answer, error) { return c.runSeveral(ctx, all) }
-	return c.read(q)
+	question.make = func(ctx context.Context, _ stated) (*answer, error) { return c.runSeveral(ctx, all) }
+	return c.read(question)
 }
 
 // parseSeveral reads the body of several searches: all that is wrong with any of them is
@@ -90,8 +90,8 @@ func (c *call) parseSeveral(ctx context.Context, in calendar.Input) ([]*query.Cr
 			return nil, err
 		}
 		if public {
-			for _, f := range e.Fields {
-				problems.Add(name+"."+f.Field, f.Reason, f.Args...)
+			for _, fieldError := range e.Fields {
+				problems.Add(name+"."+fieldError.Field, fieldError.Reason, fieldError.Args...)
 			}
 		}
 	}
@@ -110,16 +110,16 @@ func (c *call) parseSeveral(ctx context.Context, in calendar.Input) ([]*query.Cr
 func (c *call) runSeveral(ctx context.Context, all []*query.Criteria) (*answer, error) {
 	address := c.root.Collection(calendar.KindEvent) + "/"
 	var position calendar.Position
-	body, err := written(func(b []byte) ([]byte, error) {
+	body, err := written(func(data []byte) ([]byte, error) {
 		err := c.Queries.Several(ctx, all, func(i int, list *query.List) (err error) {
 			if i == 0 {
-				b, position = append(b[:0], `{"results":[`...), list.Position
+				data, position = append(data[:0], `{"results":[`...), list.Position
 			}
 			l := &listing{root: c.root, criteria: all[i], list: list, address: address, links: pageLinks(address, all[i], list)}
-			b, err = c.appendList(formats.AppendComma(b, i), openJSON(c.api, l), list)
+			data, err = c.appendList(formats.AppendComma(data, i), openJSON(c.api, l), list)
 			return err
 		})
-		return append(b, "]}"...), err
+		return append(data, "]}"...), err
 	})
 	if err != nil {
 		return nil, err

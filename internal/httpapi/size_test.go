@@ -21,35 +21,35 @@ func TestLargeAnswers(t *testing.T) {
 	for i := range 30 {
 		ids = append(ids, editor.Create(calendar.KindVenue, obj{"venue": fmt.Sprint("Hall ", i), "description": strings.Repeat("x", 50_000)}).ID())
 	}
-	within := func(r *world.Response) *world.Response {
+	within := func(response *world.Response) *world.Response {
 		t.Helper()
-		if len(r.Body) > most {
-			t.Errorf("%s: %d bytes", r.Request, len(r.Body))
+		if len(response.Body) > most {
+			t.Errorf("%s: %d bytes", response.Request, len(response.Body))
 		}
-		return r
+		return response
 	}
 	made := editor.Event("Fair", obj{"slug": "fair", "tags": "open", "organizer": obj{"organizer": "Trust"}, "venue": ids})
 	path := made.Path(calendar.KindEvent)
-	for _, r := range []*world.Response{made, editor.With("If-Match", made.ETag()).Update(path, obj{"cost": "5"})} {
-		if within(r); r.Has("venue") || r.Has("venues") || r.Has("organizer") || !r.Has("tags.0.id") || r.String("title") != "Fair" || r.ETag() == "" || r.Position() == 0 {
-			t.Errorf("%s: %.300s", r.Request, r.Body)
+	for _, response := range []*world.Response{made, editor.With("If-Match", made.ETag()).Update(path, obj{"cost": "5"})} {
+		if within(response); response.Has("venue") || response.Has("venues") || response.Has("organizer") || !response.Has("tags.0.id") || response.String("title") != "Fair" || response.ETag() == "" || response.Position() == 0 {
+			t.Errorf("%s: %.300s", response.Request, response.Body)
 		}
 	}
 	for i := range 4 { // each is small enough, together they are not
 		editor.Event(fmt.Sprint("Few ", i), obj{"start_date": "2026-05-03", "end_date": "2026-05-03", "venue": ids[:8]}).WantField("venues.7.venue", "Hall 7")
 	}
-	for _, c := range []*world.Client{nobody, editor} {
+	for _, client := range []*world.Client{nobody, editor} {
 		for _, query := range []string{"/events/by-slug/fair", path, path + "?_fields=title,venues"} {
-			within(c.Get(query)).WantBad("_fields")
+			within(client.Get(query)).WantBad("_fields")
 		}
 		for _, query := range []string{"/events", "/venues?per_page=30", "/events?per_page=3"} {
-			within(c.Get(query)).WantBad("per_page", "_fields")
+			within(client.Get(query)).WantBad("per_page", "_fields")
 		}
-		within(c.Read(path+"?_fields=title,organizer")).WantField("organizer.0.organizer", "Trust")
-		within(c.Read("/events?_fields=title,tags")).WantField("events.0.title", "Few 0")
-		within(c.Read("/venues?per_page=10"))
-		within(c.Read("/venues?per_page=30&_fields=venue")).WantField("total", 30)
-		within(c.Read("/events?page=1&per_page=1")).WantField("events.0.venues.7.venue", "Hall 7")
+		within(client.Read(path+"?_fields=title,organizer")).WantField("organizer.0.organizer", "Trust")
+		within(client.Read("/events?_fields=title,tags")).WantField("events.0.title", "Few 0")
+		within(client.Read("/venues?per_page=10"))
+		within(client.Read("/venues?per_page=30&_fields=venue")).WantField("total", 30)
+		within(client.Read("/events?page=1&per_page=1")).WantField("events.0.venues.7.venue", "Hall 7")
 	}
 	editor.Update(path, obj{"venue": ids[:2]}).WantField("venues.1.venue", "Hall 1")
 	within(nobody.Read(path)).WantField("venues.1.venue", "Hall 1")

@@ -11,12 +11,12 @@ import (
 
 // calendarSource answers the events of a range as an array for calendar widgets.
 func (c *call) calendarSource() error {
-	criteria, q, err := c.ask(query.Request{Caller: c.caller, Params: query.ParamsOf("source")})
+	criteria, question, err := c.ask(query.Request{Caller: c.caller, Params: query.ParamsOf("source")})
 	if err != nil {
 		return err
 	}
-	q.streams = true
-	q.make = func(ctx context.Context, of stated) (*answer, error) {
+	question.streams = true
+	question.make = func(ctx context.Context, of stated) (*answer, error) {
 		if err := c.knowStore(ctx); err != nil {
 			return nil, err
 		}
@@ -33,7 +33,7 @@ func (c *call) calendarSource() error {
 		}
 		return ans, nil
 	}
-	return c.read(q)
+	return c.read(question)
 }
 
 // entries writes the elements of the array.
@@ -46,25 +46,25 @@ type entries struct {
 	event formats.Event
 }
 
-func (e *entries) begin(b []byte) []byte { return append(b, '[') }
-func (e *entries) end(b []byte) []byte   { return append(b, ']') }
+func (e *entries) begin(data []byte) []byte { return append(data, '[') }
+func (e *entries) end(data []byte) []byte   { return append(data, ']') }
 
-func (e *entries) item(b []byte, v *query.View) ([]byte, error) {
-	b = formats.AppendComma(b, e.n)
+func (e *entries) item(data []byte, view *query.View) ([]byte, error) {
+	data = formats.AppendComma(data, e.n)
 	e.n++
-	e.a.show(&e.event, e.root, e.lang, v)
+	e.a.show(&e.event, e.root, e.lang, view)
 	t := &e.event.Times
 	start, end := e.time(t.Start, t.UTCStart), e.time(t.End, t.UTCEnd)
 	if t.AllDay {
 		start, end = t.Start.UTC().Format(time.DateOnly), t.End.UTC().AddDate(0, 0, 1).Format(time.DateOnly)
 	}
-	return e.event.Entry(b, e.lang, start, end), nil
+	return e.event.Entry(data, e.lang, start, end), nil
 }
 
 // time gives a time in the zone of the answer.
-func (e *entries) time(w, utc calendar.Wall) string {
+func (e *entries) time(wall, utc calendar.Wall) string {
 	if e.zone == nil {
-		return formats.Instant(w, utc)
+		return formats.Instant(wall, utc)
 	}
 	if e.zone == time.UTC {
 		return utc.UTC().Format("2006-01-02T15:04:05Z")

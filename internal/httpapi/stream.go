@@ -61,10 +61,10 @@ func (c *call) stream(q *pastQuery) error {
 	}
 	defer c.reportStream(-1)
 	defer c.pass.Leave()
-	h := c.w.Header()
-	h[headerType] = []string{eventStream + "; charset=utf-8"}
-	h[headerLanguage] = []string{c.lang.Tag()}
-	h["X-Accel-Buffering"] = []string{"no"}
+	header := c.w.Header()
+	header[headerType] = []string{eventStream + "; charset=utf-8"}
+	header[headerLanguage] = []string{c.lang.Tag()}
+	header["X-Accel-Buffering"] = []string{"no"}
 	c.writeStatus(http.StatusOK)
 	if c.r.Method == http.MethodHead {
 		return nil
@@ -95,12 +95,12 @@ func (c *call) stream(q *pastQuery) error {
 
 // begin returns the position that a stream begins behind: that of Last-Event-ID, of after,
 // or the head.
-func (q *pastQuery) begin(r *http.Request) calendar.Position {
+func (q *pastQuery) begin(request *http.Request) calendar.Position {
 	after, sent := q.in["after"].(string)
 	if sent && !calendar.IsDigits(after) {
 		q.problems.Add("after", calendar.ReasonTypeInteger)
 	}
-	last := r.Header.Get(headerLastEvent)
+	last := request.Header.Get(headerLastEvent)
 	if last == "" {
 		if sent {
 			return calendar.Position(q.after)
@@ -270,17 +270,17 @@ func (s *stream) read(ctx context.Context, p *piece, head calendar.Position) err
 	defer cancel()
 	p.at, p.skipped = s.at, s.skipped
 	walk := history.Walk{From: int64(s.at) + 1, To: int64(head), Ascending: true, Filter: s.filter, Limit: streamPage}
-	for e, err := range s.History.Entries(work, s.viewer(), &walk) {
+	for entry, err := range s.History.Entries(work, s.viewer(), &walk) {
 		if err != nil {
 			return err
 		}
 		p.at = calendar.Position(walk.LookedTo)
 		pace.Rest(work)
 		p.skipped++
-		if e != nil {
+		if entry != nil {
 			p.skipped = 0
 			p.text = append(p.text, "id: "+p.at.String()+"\nevent: change\ndata: "...)
-			if p.text, err = appendJSON(p.text, e); err != nil {
+			if p.text, err = appendJSON(p.text, entry); err != nil {
 				return err
 			}
 			p.text = append(p.text, "\n\n"...)

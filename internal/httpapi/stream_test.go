@@ -40,14 +40,14 @@ func follow(t *testing.T, base, path string, header ...string) *feedOf {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, base+world.Root+path, http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+world.Root+path, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := 0; i < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
+		request.Header.Set(header[i], header[i+1])
 	}
-	res, err := http.DefaultClient.Do(r)
+	res, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,32 +127,32 @@ func TestStream(t *testing.T) {
 	server := serve(t, w)
 	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
 	first := editor.Event("First", nil)
-	f := follow(t, server.URL, "/changes/stream?multilang_language=fr")
+	feedOf := follow(t, server.URL, "/changes/stream?multilang_language=fr")
 	for name, want := range map[string]string{
 		"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store", "X-Accel-Buffering": "no", "Content-Language": "fr", "Access-Control-Allow-Origin": "*",
 	} {
-		if got := f.res.Header.Get(name); got != want {
+		if got := feedOf.res.Header.Get(name); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
-	start, _ := f.next()
-	beat, _ := f.next()
+	start, _ := feedOf.next()
+	beat, _ := feedOf.next()
 	if start.retry != "3000" || beat != (block{id: first.Position().String(), comment: "heartbeat"}) {
 		t.Errorf("first blocks: %+v, %+v", start, beat)
 	}
 	hidden := editor.Event("Hidden", obj{"status": "draft"})
 	second := editor.Event("Second", nil)
-	b, e := f.change()
+	b, e := feedOf.change()
 	if b.id != second.Position().String() || e["name"] != "Second" || e["summary"] != "Création : «\u00a0Second\u00a0»" || e["actor"] != nil {
 		t.Errorf("got %+v", b)
 	}
 	editor.Update(hidden.Path(calendar.KindEvent), obj{"status": "publish"})
-	if b, e = f.change(); e["action"] != "published" || strings.Count(b.data, "\n") > 0 {
+	if b, e = feedOf.change(); e["action"] != "published" || strings.Count(b.data, "\n") > 0 {
 		t.Errorf("got %+v", b)
 	}
 	// A heartbeat moves the id over what the caller does not get.
 	private := editor.Event("Private", obj{"status": "private"}).Position().String()
-	for b, ok := f.next(); b.id != private; b, ok = f.next() {
+	for b, ok := feedOf.next(); b.id != private; b, ok = feedOf.next() {
 		if !ok || b.event == "change" {
 			t.Fatalf("got %+v, want heartbeats up to %s", b, private)
 		}
@@ -255,10 +255,10 @@ func TestStreamsEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	withdrawn.ends()
-	f := follow(t, server.URL, "/changes/stream")
-	f.next()
+	feedOf := follow(t, server.URL, "/changes/stream")
+	feedOf.next()
 	close(draining)
-	f.ends()
+	feedOf.ends()
 }
 
 // HISTORY 20.25: a client that stops reading is cut off and slows no one.
@@ -349,12 +349,12 @@ func TestStreamsTellTogether(t *testing.T) {
 	tell := func(name string) {
 		editor.Event(name, nil)
 		for _, f := range all {
-			if b, e := f.change(); e["name"] != name || e["actor"] != nil {
-				t.Fatalf("got %+v, want %s", b, name)
+			if block, e := f.change(); e["name"] != name || e["actor"] != nil {
+				t.Fatalf("got %+v, want %s", block, name)
 			}
 		}
-		if b, e := auditor.change(); e["name"] != name || e["actor"] == nil {
-			t.Fatalf("an auditor got %+v", b)
+		if block, e := auditor.change(); e["name"] != name || e["actor"] == nil {
+			t.Fatalf("an auditor got %+v", block)
 		}
 	}
 	tell("First")            // from now on all are at the head
@@ -434,8 +434,8 @@ func TestStreamsTellEachHisOwn(t *testing.T) {
 func serve(t *testing.T, w *world.World) *httptest.Server {
 	t.Helper()
 	server := httptest.NewUnstartedServer(w.Handler)
-	server.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
-		_ = c.(*net.TCPConn).SetWriteBuffer(8 << 10)
+	server.Config.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
+		_ = conn.(*net.TCPConn).SetWriteBuffer(8 << 10)
 		return ctx
 	}
 	server.Start()

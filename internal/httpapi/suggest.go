@@ -13,11 +13,11 @@ import (
 // suggest answers what may be meant by what was typed so far.
 func (c *call) suggest() error {
 	// The public view, no matter who asks.
-	criteria, q, err := c.ask(query.Request{Params: query.ParamsOf("suggest")})
+	criteria, question, err := c.ask(query.Request{Params: query.ParamsOf("suggest")})
 	if err != nil {
 		return err
 	}
-	q.make = func(ctx context.Context, of stated) (*answer, error) {
+	question.make = func(ctx context.Context, of stated) (*answer, error) {
 		all, at, err := c.Queries.Suggest(ctx, criteria)
 		if err != nil {
 			return nil, err
@@ -30,7 +30,7 @@ func (c *call) suggest() error {
 		ans.show(at)
 		return ans, nil
 	}
-	return c.read(q)
+	return c.read(question)
 }
 
 // suggestion is a suggestion as it is answered.
@@ -55,35 +55,35 @@ type suggestedEvent struct {
 	Venue     string `json:"venue"`
 }
 
-func suggestionsOf(root *root, c *query.Criteria, all []query.Suggested) history.Members {
-	out := append(make(history.Members, 0, 1+len(all)), history.Member{Name: "q", Value: c.Typed().Query})
+func suggestionsOf(root *root, criteria *query.Criteria, all []query.Suggested) history.Members {
+	out := append(make(history.Members, 0, 1+len(all)), history.Member{Name: "q", Value: criteria.Typed().Query})
 	for i := range all {
 		of := &all[i]
-		h := readmodel.NewHighlighter(c.Typed(), of.Spelling)
+		highlighter := readmodel.NewHighlighter(criteria.Typed(), of.Spelling)
 		list := make([]suggestion, len(of.List))
 		for j := range of.List {
-			list[j] = suggestionOf(root, c.Lang, &of.List[j], h)
+			list[j] = suggestionOf(root, criteria.Lang, &of.List[j], highlighter)
 		}
 		out = append(out, history.Member{Name: of.Kind.Collection(), Value: list})
 	}
 	return out
 }
 
-func suggestionOf(root *root, l calendar.Lang, s *query.Suggestion, h *readmodel.Highlighter) suggestion {
-	r := s.View.Record
-	f := r.Fields
-	name, in := r.Name(l)
+func suggestionOf(root *root, lang calendar.Lang, s *query.Suggestion, highlighter *readmodel.Highlighter) suggestion {
+	record := s.View.Record
+	fields := record.Fields
+	name, in := record.Name(lang)
 	out := suggestion{
-		ID: r.ID, Slug: r.Slug(), URL: root.Page(r, s.View.Status), RestURL: root.Self(r), Text: name,
-		Highlight: cmp.Or(h.Name(name, in), readmodel.EscapeHTML(name)), Count: s.Count,
+		ID: record.ID, Slug: record.Slug(), URL: root.Page(record, s.View.Status), RestURL: root.Self(record), Text: name,
+		Highlight: cmp.Or(highlighter.Name(name, in), readmodel.EscapeHTML(name)), Count: s.Count,
 	}
 	if s.Namesake {
-		out.City = f.String("city")
+		out.City = fields.String("city")
 	}
-	if r.Kind == calendar.KindEvent {
-		out.suggestedEvent = &suggestedEvent{f.Wall("start_date").String(), f.Wall("end_date").String(), f.String("timezone"), f.Bool("all_day"), ""}
+	if record.Kind == calendar.KindEvent {
+		out.suggestedEvent = &suggestedEvent{fields.Wall("start_date").String(), fields.Wall("end_date").String(), fields.String("timezone"), fields.Bool("all_day"), ""}
 		if len(s.View.Venues) > 0 {
-			out.Venue, _ = s.View.Venues[0].Record.Name(l)
+			out.Venue, _ = s.View.Venues[0].Record.Name(lang)
 		}
 	}
 	return out

@@ -47,26 +47,26 @@ type timeMapPage struct {
 
 // links writes it as application/link-format (RFC 6690).
 func (m *timeMapPage) links() string {
-	var b strings.Builder
-	b.WriteString(originalLink(m.url) + ",\n<" + m.self + `>; rel="self"; type="` + linkFormat + `"`)
+	var builder strings.Builder
+	builder.WriteString(originalLink(m.url) + ",\n<" + m.self + `>; rel="self"; type="` + linkFormat + `"`)
 	if n := len(m.Versions); n > 0 {
-		b.WriteString(`; from="` + mementoTime(m.Versions[0].Time) + `"; until="` + mementoTime(m.Versions[n-1].Time) + `"`)
+		builder.WriteString(`; from="` + mementoTime(m.Versions[0].Time) + `"; until="` + mementoTime(m.Versions[n-1].Time) + `"`)
 	}
-	for _, v := range m.Versions {
-		b.WriteString(",\n")
+	for _, version := range m.Versions {
+		builder.WriteString(",\n")
 		rels := ""
-		if v.Number == m.First.Number {
+		if version.Number == m.First.Number {
 			rels = "first "
 		}
-		if v.Number == m.Last.Number {
+		if version.Number == m.Last.Number {
 			rels += "last "
 		}
-		writeMemento(&b, m.url, v, rels)
+		writeMemento(&builder, m.url, version, rels)
 	}
 	if m.next != "" {
-		b.WriteString(",\n<" + m.next + `>; rel="timemap"; type="` + linkFormat + `"`)
+		builder.WriteString(",\n<" + m.next + `>; rel="timemap"; type="` + linkFormat + `"`)
 	}
-	return b.String()
+	return builder.String()
 }
 
 type timeMapObject struct {
@@ -86,8 +86,8 @@ type mementoObject struct {
 // object is the TimeMap as JSON.
 func (m *timeMapPage) object() *timeMapObject {
 	o := &timeMapObject{m.url, m.url, m.url + "/timemap", make([]mementoObject, len(m.Versions)), m.next}
-	for i, v := range m.Versions {
-		o.Mementos[i] = mementoObject{v.Number, v.Time.UTC().Format(history.TimeLayout), permanentURL(m.url, v.Number)}
+	for i, version := range m.Versions {
+		o.Mementos[i] = mementoObject{version.Number, version.Time.UTC().Format(history.TimeLayout), permanentURL(m.url, version.Number)}
 	}
 	return o
 }

@@ -58,31 +58,31 @@ func TestWorkOfOneClientRests(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					kept := memstore.New()
 					defer func() { _ = kept.Close() }()
-					d, _, err := eventstore.NewDraft(nil, calendar.Change{
+					draft, _, err := eventstore.NewDraft(nil, calendar.Change{
 						Name: "tag.created", Kind: calendar.KindTag, ID: 1, Home: calendar.LangEN,
 						Fields: calendar.Fields{"name": calendar.Text{calendar.LangEN: "Jazz"}, "slug": "jazz"},
 					}, time.Now())
 					if err != nil {
 						t.Fatal(err)
 					}
-					if res := kept.Append(t.Context(), []eventstore.Append{{Drafts: []eventstore.Draft{d}, Time: time.Now()}}); res[0].Err != nil {
+					if res := kept.Append(t.Context(), []eventstore.Append{{Drafts: []eventstore.Draft{draft}, Time: time.Now()}}); res[0].Err != nil {
 						t.Fatal(res[0].Err)
 					}
 					store := &slowLog{Store: kept, from: time.Now()}
-					h, _ := fakeAPI(t, Deps{History: history.New(store, time.Now)}, Options{MakeAtOnce: 1})
+					handler, _ := fakeAPI(t, Deps{History: history.New(store, time.Now)}, Options{MakeAtOnce: 1})
 					ctx, leave := context.WithTimeout(t.Context(), time.Second)
 					defer leave()
 					var all sync.WaitGroup
 					for _, address := range []string{one, one, tt.last} {
 						all.Go(func() {
-							r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/api/"+Namespace+path, http.NoBody)
-							r.RemoteAddr = address
+							request := httptest.NewRequestWithContext(ctx, http.MethodGet, "/api/"+Namespace+path, http.NoBody)
+							request.RemoteAddr = address
 							if tt.auth != "" {
-								r.Header.Set("Authorization", tt.auth)
+								request.Header.Set("Authorization", tt.auth)
 							}
 							var until []time.Time
 							w := deadlineRecorder{httptest.NewRecorder(), &until}
-							if h.ServeHTTP(w, r); w.Code != http.StatusOK {
+							if handler.ServeHTTP(w, request); w.Code != http.StatusOK {
 								t.Errorf("%d %s", w.Code, w.Body)
 							}
 						})

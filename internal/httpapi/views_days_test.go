@@ -97,8 +97,8 @@ func TestEventsStandOnTheDaysTheyTouch(t *testing.T) {
 
 func standsWhereItTouches(t *testing.T, name, date string) {
 	t.Helper()
-	w := viewsWorld(t, pages.Options{})
-	zone, editor := zoneOf(t, name), w.As(calendar.Editor).In(t)
+	world := viewsWorld(t, pages.Options{})
+	zone, editor := zoneOf(t, name), world.As(calendar.Editor).In(t)
 	middle, err := time.Parse(time.DateOnly, date)
 	if err != nil {
 		t.Fatal(err)
@@ -149,20 +149,20 @@ func standsWhereItTouches(t *testing.T, name, date string) {
 				days[day] = append(days[day], h.id)
 			}
 		}
-		month := readPage(t, w, "/events/month/"+date[:7]+"/"+query)
+		month := readPage(t, world, "/events/month/"+date[:7]+"/"+query)
 		for n := -2; n <= 2; n++ {
 			day := middle.AddDate(0, 0, n).Format(time.DateOnly)
 			want := slices.Sorted(slices.Values(days[day]))
-			one := readPage(t, w, "/events/day/"+day+"/"+query)
+			one := readPage(t, world, "/events/day/"+day+"/"+query)
 			if diff := cmp.Diff(want, slices.Sorted(slices.Values(one.onDay(day)))); diff != "" {
 				t.Errorf("page of %s%s (want, got):\n%s", day, query, diff)
 			}
-			if diff := cmp.Diff(want, drawnIDs(t, w, one)); diff != "" {
+			if diff := cmp.Diff(want, drawnIDs(t, world, one)); diff != "" {
 				t.Errorf("%s of %s%s (want, got):\n%s", one.export("json"), day, query, diff)
 			}
 			for _, format := range []string{"fullcalendar", "csv", "ics"} {
 				if u := one.export(format); u != "" {
-					if got := w.As(calendar.Anonymous).Do(http.MethodGet, below(t, u), nil).Want(http.StatusOK).Header.Get("X-Total"); got != strconv.Itoa(len(want)) {
+					if got := world.As(calendar.Anonymous).Do(http.MethodGet, below(t, u), nil).Want(http.StatusOK).Header.Get("X-Total"); got != strconv.Itoa(len(want)) {
 						t.Errorf("%s%s has %d events, %s %s", day, query, len(want), u, got)
 					}
 				}
@@ -186,7 +186,7 @@ func standsWhereItTouches(t *testing.T, name, date string) {
 				t.Errorf("%s in the month%s: %s, want %s", day, query, label, want)
 			}
 		}
-		if got := drawnIDs(t, w, month); len(got) != month.total() {
+		if got := drawnIDs(t, world, month); len(got) != month.total() {
 			t.Errorf("month%s: %d events, %s has %d", query, month.total(), month.export("json"), len(got))
 		}
 	}
@@ -207,7 +207,7 @@ func standsWhereItTouches(t *testing.T, name, date string) {
 		}
 		slices.Sort(want)
 		for _, path := range []string{"/events/", "/search/", "/events/map/", "/embed/events/"} {
-			at := readPage(t, w, path+"?tz="+url.QueryEscape(name)+"&overlap=true&per_page=100&start_date="+day+"&end_date="+day)
+			at := readPage(t, world, path+"?tz="+url.QueryEscape(name)+"&overlap=true&per_page=100&start_date="+day+"&end_date="+day)
 			got := slices.DeleteFunc(slices.Sorted(slices.Values(idsUnder(at.results()))), func(id string) bool { return !timed(id) })
 			if diff := cmp.Diff(want, got); diff != "" && len(want)+len(got) > 0 {
 				t.Errorf("%s of %s (want, got):\n%s", path, day, diff)
@@ -221,14 +221,14 @@ func drawnIDs(t *testing.T, w *world.World, at sheet) (ids []string) {
 	t.Helper()
 	nobody := w.As(calendar.Anonymous).In(t)
 	for next := below(t, at.export("json")); ; {
-		r := nobody.Do(http.MethodGet, next, nil).Want(http.StatusOK)
-		for _, id := range r.IDs(calendar.KindEvent) {
+		response := nobody.Do(http.MethodGet, next, nil).Want(http.StatusOK)
+		for _, id := range response.IDs(calendar.KindEvent) {
 			ids = append(ids, id.String())
 		}
-		if !r.Has("next_rest_url") {
+		if !response.Has("next_rest_url") {
 			slices.Sort(ids)
 			return ids
 		}
-		next = below(t, r.String("next_rest_url"))
+		next = below(t, response.String("next_rest_url"))
 	}
 }

@@ -13,24 +13,24 @@ import (
 )
 
 // isRightToLeft reports whether a text has characters that turn what stands next to it.
-func isRightToLeft(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool {
-		p, _ := bidi.LookupRune(r)
-		return p.Class() == bidi.R || p.Class() == bidi.AL
+func isRightToLeft(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool {
+		properties, _ := bidi.LookupRune(r)
+		return properties.Class() == bidi.R || properties.Class() == bidi.AL
 	})
 }
 
 // isolatedIn reports whether all that turns a text stands between U+2068 and U+2069.
-func isolatedIn(s string) bool {
+func isolatedIn(text string) bool {
 	for {
-		before, rest, found := strings.Cut(s, "\u2068")
+		before, rest, found := strings.Cut(text, "\u2068")
 		if isRightToLeft(before) || strings.Contains(before, "\u2069") {
 			return false
 		}
 		if !found {
 			return true
 		}
-		if _, s, found = strings.Cut(rest, "\u2069"); !found {
+		if _, text, found = strings.Cut(rest, "\u2069"); !found {
 			return false
 		}
 	}
@@ -40,8 +40,8 @@ func isolatedIn(s string) bool {
 // an element of their own direction, or between marks that keep it (PAGES P4.4, HISTORY 6.3).
 func TestTextsOfOtherDirections(t *testing.T) {
 	t.Parallel()
-	w := viewsWorld(t, pages.Options{})
-	answers := play(t, w, "testdata/right_to_left.txt")
+	world := viewsWorld(t, pages.Options{})
+	answers := play(t, world, "testdata/right_to_left.txt")
 	texts := strings.Split("ערב שירה 2026|בית העם|רחוב הרצל 1|תל אביב|מועדון|موسيقى|جاز|هواء طلق|تقريبا 10|مشهد|نص|שבוע|Soirée \u200fa", "|")
 	known := func(s string) bool { // or the letter of a cover
 		return slices.Contains(texts, strings.Trim(s, " \n")) || utf8.RuneCountInString(s) == 1
@@ -55,7 +55,7 @@ func TestTextsOfOtherDirections(t *testing.T) {
 		"/venues/", "/organizers/", "/categories/", "/tags/", "/event/evening/history/", "/fr/event/evening/history/", "/cn/venue/hall/history/", "/event/evening/history/?from=1&to=3",
 		"/event/evening/?as_of=version:1", "/embed/events/", "/embed/events/?view=month", "/embed/event/evening/", "/event/evening/?tz=UTC",
 	} {
-		at := readPage(t, w, path)
+		at := readPage(t, world, path)
 		var look func(n *html.Node, own *html.Node)
 		look = func(n *html.Node, own *html.Node) {
 			if n.Type == html.ElementNode {
@@ -78,8 +78,8 @@ func TestTextsOfOtherDirections(t *testing.T) {
 					t.Errorf("%s: %q stands in %s without a direction of its own", path, n.Data, n.Parent.Data)
 				}
 			}
-			for c := n.FirstChild; c != nil; c = c.NextSibling {
-				look(c, own)
+			for node := n.FirstChild; node != nil; node = node.NextSibling {
+				look(node, own)
 			}
 		}
 		look(at.root, nil)

@@ -60,9 +60,9 @@ func TestHooksOfPages(t *testing.T) {
 				}
 				level = next
 			}
-			for _, a := range n.Attr {
-				if a.Key == "id" && ids[a.Val] || a.Key == "style" || strings.HasPrefix(a.Key, "on") || (a.Key == "href" || a.Key == "src") && strings.Contains(a.Val, "ZgotmplZ") {
-					wrong(a.Key+" "+a.Val, n)
+			for _, attribute := range n.Attr {
+				if attribute.Key == "id" && ids[attribute.Val] || attribute.Key == "style" || strings.HasPrefix(attribute.Key, "on") || (attribute.Key == "href" || attribute.Key == "src") && strings.Contains(attribute.Val, "ZgotmplZ") {
+					wrong(attribute.Key+" "+attribute.Val, n)
 				}
 			}
 			ids[valueOf(n, "id")] = valueOf(n, "id") != ""
@@ -83,16 +83,16 @@ func TestHooksOfPages(t *testing.T) {
 			}
 		}
 	}
-	for _, l := range calendar.Langs {
+	for _, lang := range calendar.Langs {
 		root := ""
-		if l != calendar.LangEN {
-			root = "/" + l.String()
+		if lang != calendar.LangEN {
+			root = "/" + lang.String()
 		}
 		for _, path := range allPages {
-			check(readPage(t, w, root+path), l.Tag())
+			check(readPage(t, w, root+path), lang.Tag())
 		}
-		check(openPage(t, w, root+"/event/unknown/", http.StatusNotFound), l.Tag())
-		check(openPage(t, w, root+"/events/?start_date=x&search=0", http.StatusBadRequest), l.Tag())
+		check(openPage(t, w, root+"/event/unknown/", http.StatusNotFound), lang.Tag())
+		check(openPage(t, w, root+"/events/?start_date=x&search=0", http.StatusBadRequest), lang.Tag())
 	}
 	at := readPage(t, w, "/search/?search=concert")
 	for _, f := range under(at.one("div", "id=facets"), "fieldset") {

@@ -26,13 +26,13 @@ func TestEveryURLNamesItsRecord(t *testing.T) {
 	programme(t, w)
 	editor := w.As(calendar.Editor)
 	editor.Under(calendar.LangCN).Event("音乐会", obj{"venue": obj{"venue": "市政厅"}, "organizer": obj{"organizer": "爵士俱乐部"}, "tags": "Été à l’air & co", "categories": "戏剧"})
-	for _, l := range calendar.Langs {
-		for _, k := range calendar.Kinds {
-			list := w.As(calendar.Anonymous).Under(l).Read("/" + k.Collection() + "?per_page=100&hide_empty=false&starts_after=2000-01-01")
-			for i := range list.Len(k.Collection()) {
-				at := fmt.Sprintf("%s.%d.", k.Collection(), i)
-				p := readPage(t, w, below(t, list.String(at+"url"))[1:])
-				if got, want := wordsOf(p.one("h1")), html.UnescapeString(list.String(at+k.NameField())); got != want || valueOf(p.one("body"), "data-page") != k.String() {
+	for _, lang := range calendar.Langs {
+		for _, kind := range calendar.Kinds {
+			list := w.As(calendar.Anonymous).Under(lang).Read("/" + kind.Collection() + "?per_page=100&hide_empty=false&starts_after=2000-01-01")
+			for i := range list.Len(kind.Collection()) {
+				at := fmt.Sprintf("%s.%d.", kind.Collection(), i)
+				sheet := readPage(t, w, below(t, list.String(at+"url"))[1:])
+				if got, want := wordsOf(sheet.one("h1")), html.UnescapeString(list.String(at+kind.NameField())); got != want || valueOf(sheet.one("body"), "data-page") != kind.String() {
 					t.Errorf("%s: h1 %q, want %q", list.String(at+"url"), got, want)
 				}
 			}
@@ -87,8 +87,8 @@ func TestSiteMap(t *testing.T) {
 	if want := []string{"pages.xml", "events-2026-04.xml", "events-2026-05.xml", "events-2026-06.xml", "events-2026-07.xml", "venues-1.xml", "organizers-1.xml", "terms-1.xml"}; !cmp.Equal(names, want) {
 		t.Errorf("files %v, want %v", names, want)
 	}
-	for name, r := range p {
-		modified, is := found[r.String("url")]
+	for name, response := range p {
+		modified, is := found[response.String("url")]
 		if want := !slices.Contains([]string{"hidden", "protected", "draft", "unused"}, name); is != want || is && modified != "2026-05-01T12:00:00Z" {
 			t.Errorf("%s in the site map: %t, want %t, modified %s", name, is, want, modified)
 		}
@@ -133,15 +133,15 @@ func TestFeedsOfPages(t *testing.T) {
 		"/fr/organizer/jazz-club/": "geo+json feed+json json atom+xml rss+xml calendar", "/event/fair/": "json json+oembed xml+oembed calendar",
 	} {
 		var got []string
-		for _, l := range readPage(t, w, path).all("link", "rel=alternate", "type", "title") {
-			media, u := valueOf(l, "type"), valueOf(l, "href")
+		for _, node := range readPage(t, w, path).all("link", "rel=alternate", "type", "title") {
+			media, text := valueOf(node, "type"), valueOf(node, "href")
 			got = append(got, media[strings.IndexByte(media, '/')+1:])
 			if strings.HasSuffix(media, "+oembed") {
 				continue
 			}
-			answered := w.As(calendar.Anonymous).Do(http.MethodGet, below(t, u), nil).Want(http.StatusOK).Header.Get("Content-Type")
-			if !strings.HasPrefix(answered, media) || strings.Contains(u, "start_date") || strings.Contains(path, "categories=jazz") != strings.Contains(u, "categories=jazz") {
-				t.Errorf("%s: %s is %s, want %s", path, u, answered, media)
+			answered := w.As(calendar.Anonymous).Do(http.MethodGet, below(t, text), nil).Want(http.StatusOK).Header.Get("Content-Type")
+			if !strings.HasPrefix(answered, media) || strings.Contains(text, "start_date") || strings.Contains(path, "categories=jazz") != strings.Contains(text, "categories=jazz") {
+				t.Errorf("%s: %s is %s, want %s", path, text, answered, media)
 			}
 		}
 		if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(strings.Fields(want)))) {

@@ -45,15 +45,15 @@ func under(n *html.Node, name string, attributes ...string) (out []*html.Node) {
 	if n == nil {
 		return nil
 	}
-	if n.Type == html.ElementNode && (name == "" || n.Data == name) && !slices.ContainsFunc(attributes, func(a string) bool {
-		key, value, valued := strings.Cut(a, "=")
+	if n.Type == html.ElementNode && (name == "" || n.Data == name) && !slices.ContainsFunc(attributes, func(text string) bool {
+		key, value, valued := strings.Cut(text, "=")
 		got, has := attrOf(n, key)
 		return !has || valued && got != value
 	}) {
 		out = append(out, n)
 	}
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		out = append(out, under(c, name, attributes...)...)
+	for node := n.FirstChild; node != nil; node = node.NextSibling {
+		out = append(out, under(node, name, attributes...)...)
 	}
 	return out
 }
@@ -73,36 +73,36 @@ func (p sheet) one(name string, attributes ...string) *html.Node {
 }
 
 func attrOf(n *html.Node, key string) (string, bool) {
-	for _, a := range n.Attr {
-		if a.Key == key {
-			return a.Val, true
+	for _, attribute := range n.Attr {
+		if attribute.Key == key {
+			return attribute.Val, true
 		}
 	}
 	return "", false
 }
 
-func valueOf(n *html.Node, key string) string { v, _ := attrOf(n, key); return v }
+func valueOf(n *html.Node, key string) string { text, _ := attrOf(n, key); return text }
 
 // wordsOf is the text of a node with its blanks made one; those of other widths stay.
 func wordsOf(n *html.Node) string {
-	var b strings.Builder
+	var builder strings.Builder
 	var walk func(*html.Node)
 	walk = func(n *html.Node) {
 		if n.Type == html.TextNode {
-			b.WriteString(n.Data)
+			builder.WriteString(n.Data)
 		}
-		for c := n.FirstChild; c != nil; c = c.NextSibling {
-			walk(c)
+		for node := n.FirstChild; node != nil; node = node.NextSibling {
+			walk(node)
 		}
 	}
 	walk(n)
-	return strings.Join(strings.FieldsFunc(b.String(), func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' }), " ")
+	return strings.Join(strings.FieldsFunc(builder.String(), func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' }), " ")
 }
 
 // idsUnder are the ids of the events below a node, each once, in order.
 func idsUnder(n *html.Node) (out []string) {
-	for _, e := range under(n, "", "data-event-id") {
-		if id := valueOf(e, "data-event-id"); !slices.Contains(out, id) {
+	for _, node := range under(n, "", "data-event-id") {
+		if id := valueOf(node, "data-event-id"); !slices.Contains(out, id) {
 			out = append(out, id)
 		}
 	}
@@ -145,32 +145,32 @@ func (p sheet) onDay(date string) []string {
 }
 
 // below returns the path of a URL of the service as clients of tests take it.
-func below(t *testing.T, u string) string {
+func below(t *testing.T, text string) string {
 	t.Helper()
 	for _, scheme := range []string{"https://", "webcal://"} {
-		if rest, ok := strings.CutPrefix(u, strings.Replace(world.Base, "https://", scheme, 1)); ok {
+		if rest, ok := strings.CutPrefix(text, strings.Replace(world.Base, "https://", scheme, 1)); ok {
 			return "/" + rest
 		}
 	}
-	t.Fatalf("%s is no URL of the service", u)
+	t.Fatalf("%s is no URL of the service", text)
 	return ""
 }
 
 // newYork is the site zone of these tests.
 func newYork(t *testing.T) *time.Location {
 	t.Helper()
-	l, err := time.LoadLocation("America/New_York")
+	location, err := time.LoadLocation("America/New_York")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l
+	return location
 }
 
 // viewsWorld is a service with pages on Friday, 1 May 2026, 08:00 in New York.
-func viewsWorld(t *testing.T, o pages.Options) *world.World {
+func viewsWorld(t *testing.T, options pages.Options) *world.World {
 	t.Helper()
-	o.API = httpapi.PageAPI()
-	return world.New(t, world.Options{Site: newYork(t), Pages: &o, Unchecked: true, QueryBudget: 100, HTTP: httpapi.Options{ReadDeadline: time.Minute}})
+	options.API = httpapi.PageAPI()
+	return world.New(t, world.Options{Site: newYork(t), Pages: &options, Unchecked: true, QueryBudget: 100, HTTP: httpapi.Options{ReadDeadline: time.Minute}})
 }
 
 // programme are events of all kinds, by a short name.
@@ -179,7 +179,7 @@ func programme(t *testing.T, w *world.World) map[string]*world.Response {
 	return play(t, w, "testdata/programme.txt")
 }
 
-func idOf(r *world.Response) string { return r.ID().String() }
+func idOf(response *world.Response) string { return response.ID().String() }
 
 // mostWalked is how many pages of a list are looked at.
 const mostWalked = 3
@@ -246,20 +246,20 @@ func TestPagesHoldTheSelectionOfTheirJSON(t *testing.T) {
 			t.Errorf("%s: %s", at, first.export("json"))
 		}
 		var want []string
-		ids := func(r *world.Response) (out []string) {
-			for _, id := range r.IDs(calendar.KindEvent) {
+		ids := func(response *world.Response) (out []string) {
+			for _, id := range response.IDs(calendar.KindEvent) {
 				out = append(out, id.String())
 			}
 			return out
 		}
 		if strings.Contains(path, "/month/") || strings.Contains(path, "/week/") || strings.Contains(path, "/day/") {
 			for at := below(t, first.export("json")); ; {
-				r := nobody.Do(http.MethodGet, at, nil).Want(http.StatusOK)
-				want = append(want, ids(r)...)
-				if !r.Has("next_rest_url") {
+				response := nobody.Do(http.MethodGet, at, nil).Want(http.StatusOK)
+				want = append(want, ids(response)...)
+				if !response.Has("next_rest_url") {
 					break
 				}
-				at = below(t, r.String("next_rest_url"))
+				at = below(t, response.String("next_rest_url"))
 			}
 			got := idsUnder(first.results())
 			slices.Sort(got)
@@ -275,8 +275,8 @@ func TestPagesHoldTheSelectionOfTheirJSON(t *testing.T) {
 		} else {
 			pageNow, shown := first, 0
 			for number := 1; ; number++ {
-				r := nobody.Do(http.MethodGet, below(t, pageNow.export("json")), nil).Want(http.StatusOK)
-				got, want := idsUnder(pageNow.results()), ids(r)
+				response := nobody.Do(http.MethodGet, below(t, pageNow.export("json")), nil).Want(http.StatusOK)
+				got, want := idsUnder(pageNow.results()), ids(response)
 				if diff := cmp.Diff(want, got); diff != "" && len(want)+len(got) > 0 {
 					t.Errorf("%s page %d and %s:\n%s", at, number, pageNow.export("json"), diff)
 				}
@@ -296,12 +296,12 @@ func TestPagesHoldTheSelectionOfTheirJSON(t *testing.T) {
 			seen["list"] += shown
 		}
 		format := formats[n%len(formats)]
-		if u := first.export(format); u == "" && format != "fullcalendar" {
+		if text := first.export(format); text == "" && format != "fullcalendar" {
 			t.Errorf("%s: no %s in the drawer", at, format)
-		} else if u != "" {
-			feed := nobody.Do(http.MethodGet, below(t, u), nil).Want(http.StatusOK)
+		} else if text != "" {
+			feed := nobody.Do(http.MethodGet, below(t, text), nil).Want(http.StatusOK)
 			if got := feed.Header.Get("X-Total"); got != strconv.Itoa(total) {
-				t.Errorf("%s: %s has %s events, want %d", at, u, got, total)
+				t.Errorf("%s: %s has %s events, want %d", at, text, got, total)
 			}
 			seen[format]++
 		}

@@ -73,22 +73,22 @@ func (c *call) survey(ctx context.Context, l *listing, selection *query.Whole) e
 	if !c.format.Surveys {
 		return nil
 	}
-	f := &l.feed
+	feed := &l.feed
 	zones, err := selection.Zones(ctx)
 	if err != nil {
 		return err
 	}
 	for name, span := range zones {
-		f.Zones.AddSpan(c.renderer.Zone(name), span.Start, span.End)
+		feed.Zones.AddSpan(c.renderer.Zone(name), span.Start, span.End)
 	}
 	if c.o.TombstoneDays > 0 && !l.criteria.Status && !l.criteria.Search {
-		err = selection.Gone(ctx, c.o.Now().AddDate(0, 0, -c.o.TombstoneDays), func(r *calendar.Record) {
-			stone := formats.Tombstone{Times: c.timesOf(r, false), ID: r.ID, UID: c.uid(r.ID.String()), Version: r.Version, Touched: r.Changed}
-			f.Tombstones = append(f.Tombstones, stone)
-			f.Zones.Add(&stone.Times)
+		err = selection.Gone(ctx, c.o.Now().AddDate(0, 0, -c.o.TombstoneDays), func(record *calendar.Record) {
+			stone := formats.Tombstone{Times: c.timesOf(record, false), ID: record.ID, UID: c.uid(record.ID.String()), Version: record.Version, Touched: record.Changed}
+			feed.Tombstones = append(feed.Tombstones, stone)
+			feed.Zones.Add(&stone.Times)
 		})
 	}
-	c.closeSurvey(f, l.list.Total)
+	c.closeSurvey(feed, l.list.Total)
 	return err
 }
 
@@ -98,19 +98,19 @@ func (c *call) sendSelection(ans *answer) error {
 	selection := ans.selection
 	defer selection.Close()
 	ans.selection = nil
-	e, err := ans.open()
+	encoder, err := ans.open()
 	if err != nil {
 		return err
 	}
-	out := &sending{call: c, ans: ans, b: e.begin(make([]byte, 0, streamBytes))}
-	err = selection.Each(c.client, func(v *query.View) (err error) {
-		if out.b, err = e.item(out.b, v); err != nil || len(out.b) < streamBytes {
+	out := &sending{call: c, ans: ans, b: encoder.begin(make([]byte, 0, streamBytes))}
+	err = selection.Each(c.client, func(view *query.View) (err error) {
+		if out.b, err = encoder.item(out.b, view); err != nil || len(out.b) < streamBytes {
 			return err
 		}
 		return out.flush()
 	})
 	if err == nil {
-		if out.b = e.end(out.b); out.begun {
+		if out.b = encoder.end(out.b); out.begun {
 			err = out.flush()
 		}
 	}
@@ -166,11 +166,11 @@ func (s *sending) flush() error {
 }
 
 func (s *sending) begin() (err error) {
-	e := s.acceptanceOf(len(s.b)).best
-	h := s.w.Header()
-	status := s.setHeaders(h, s.ans)
-	h[headerType] = s.ans.media
-	setEncoding(h, e)
+	encoding := s.acceptanceOf(len(s.b)).best
+	header := s.w.Header()
+	status := s.setHeaders(header, s.ans)
+	header[headerType] = s.ans.media
+	setEncoding(header, encoding)
 	if s.pass.Stage() == admit.Work {
 		s.pass.Leave() // sending holds no slot of those who are worked for
 	}
@@ -179,7 +179,7 @@ func (s *sending) begin() (err error) {
 	if s.r.Method == http.MethodHead {
 		return errHead
 	}
-	s.out, err = newEncoder(&patient{w: s.w, control: http.NewResponseController(s.w)}, e, zstd.SpeedFastest, gzip.BestSpeed)
+	s.out, err = newEncoder(&patient{w: s.w, control: http.NewResponseController(s.w)}, encoding, zstd.SpeedFastest, gzip.BestSpeed)
 	return err
 }
 
@@ -214,12 +214,12 @@ type patient struct {
 	waited  time.Duration
 }
 
-func (p *patient) Write(b []byte) (n int, err error) {
-	for n < len(b) {
+func (p *patient) Write(data []byte) (n int, err error) {
+	for n < len(data) {
 		from := time.Now() // the deadline is of the connection, so by its clock
 		left := takeTime + time.Duration(p.sent)*time.Second/takeRate - p.waited
 		_ = p.control.SetWriteDeadline(from.Add(min(takeTime, left)))
-		k, err := p.w.Write(b[n:min(len(b), n+takeBytes)])
+		k, err := p.w.Write(data[n:min(len(data), n+takeBytes)])
 		p.sent += k
 		p.waited += time.Since(from)
 		if n += k; err != nil {

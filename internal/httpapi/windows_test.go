@@ -55,11 +55,11 @@ func TestRandomWindows(t *testing.T) {
 
 	found := 0
 	for range 250 {
-		q := url.Values{"per_page": {"100"}}
+		values := url.Values{"per_page": {"100"}}
 		var bounds []windowBound
 		strict := rng.IntN(2) == 0
 		if strict {
-			q.Set("strict_dates", pick("true", "1", "ON"))
+			values.Set("strict_dates", pick("true", "1", "ON"))
 		}
 		for _, name := range []string{"start_date", "end_date", "starts_before", "starts_after", "ends_before", "ends_after"} {
 			if rng.IntN(4) > 0 {
@@ -75,7 +75,7 @@ func TestRandomWindows(t *testing.T) {
 			} else if b.at.Hour() == 2 && b.at.Format("01-02") == "03-08" {
 				b.at = b.at.Add(time.Hour) // in the gap
 			}
-			q.Set(name, sent)
+			values.Set(name, sent)
 			bounds = append(bounds, b)
 		}
 		for i := range bounds {
@@ -90,12 +90,12 @@ func TestRandomWindows(t *testing.T) {
 				want = append(want, e.id)
 			}
 		}
-		got := listedIDs(nobody.Read("/events?"+q.Encode()), "events")
+		got := listedIDs(nobody.Read("/events?"+values.Encode()), "events")
 		if len(want) > 100 {
 			want = want[:100]
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%v\ngot  %v\nwant %v", q, got, want)
+			t.Errorf("%v\ngot  %v\nwant %v", values, got, want)
 		}
 		found += len(want)
 	}
@@ -137,11 +137,11 @@ func (b *windowBound) widen(site *time.Location) {
 	if b.instant {
 		zone = site
 	}
-	y, m, d := b.at.In(zone).Date()
+	y, month, d := b.at.In(zone).Date()
 	if b.name == "start_date" {
-		b.at = time.Date(y, m, d, 0, 0, 0, 0, zone)
+		b.at = time.Date(y, month, d, 0, 0, 0, 0, zone)
 	} else {
-		b.at = time.Date(y, m, d+1, 0, 0, 0, 0, zone).Add(-time.Second)
+		b.at = time.Date(y, month, d+1, 0, 0, 0, 0, zone).Add(-time.Second)
 	}
 }
 
@@ -182,8 +182,8 @@ func defaultBounds(sent []windowBound, strict bool, today time.Time) []windowBou
 	return out
 }
 
-func clock(r *world.Response, name string) time.Time {
-	t, err := time.Parse(wallForm, r.String(name))
+func clock(response *world.Response, name string) time.Time {
+	t, err := time.Parse(wallForm, response.String(name))
 	if err != nil {
 		panic(err)
 	}
@@ -191,10 +191,10 @@ func clock(r *world.Response, name string) time.Time {
 }
 
 // listedIDs are the ids of a list.
-func listedIDs(r *world.Response, key string) []calendar.ID {
+func listedIDs(response *world.Response, key string) []calendar.ID {
 	var out []calendar.ID
-	for _, v := range r.Get(key).([]any) {
-		out = append(out, calendar.ID(v.(map[string]any)["id"].(float64)))
+	for _, value := range response.Get(key).([]any) {
+		out = append(out, calendar.ID(value.(map[string]any)["id"].(float64)))
 	}
 	return out
 }

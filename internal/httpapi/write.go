@@ -69,19 +69,19 @@ func (c *call) receive(limit int64) ([]byte, error) {
 func (c *call) writeRequest(body []byte) (command.Request, error) {
 	fields := calendar.SpecOf(c.route.kind)
 	isList := func(name string) bool { // sent twice in a form, all values of a list count
-		f := fields.Field(name)
-		return f != nil && strings.HasPrefix(f.Declared, "array")
+		field := fields.Field(name)
+		return field != nil && strings.HasPrefix(field.Declared, "array")
 	}
 	in, err := decodeBody(c.r.Header.Get(headerType), body, isList)
 	if err != nil {
 		return command.Request{}, err
 	}
 	req := c.command(merge(inputOf(c.query, isList), in))
-	if v, sent := req.Input["multilang_language"]; sent {
-		selector, _ := v.(string)
+	if value, sent := req.Input["multilang_language"]; sent {
+		selector, _ := value.(string)
 		c.lang = c.loc.lang
-		if l, ok := calendar.ParseLang(selector); ok {
-			c.lang = l
+		if lang, ok := calendar.ParseLang(selector); ok {
+			c.lang = lang
 		}
 	}
 	if key := c.r.Header.Get(headerKey); key != "" {
@@ -125,32 +125,32 @@ func (c *call) delete() error {
 }
 
 // isKey checks an Idempotency-Key (2.10).
-func isKey(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
+func isKey(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
 			return false
 		}
 	}
-	return len(s) <= maxKey
+	return len(text) <= maxKey
 }
 
 // fingerprint names a request for its idempotency key: method, path, query and
 // body. A request line holds no line breaks. It is kept with receipts, so its form
 // stays.
-func fingerprint(r *http.Request, body []byte) [32]byte {
-	h := sha256.New()
-	_, _ = fmt.Fprintf(h, "%s\n%s\n%s\n", r.Method, r.URL.EscapedPath(), r.URL.RawQuery)
-	_, _ = h.Write(body)
-	return [32]byte(h.Sum(nil))
+func fingerprint(request *http.Request, body []byte) [32]byte {
+	hash := sha256.New()
+	_, _ = fmt.Fprintf(hash, "%s\n%s\n%s\n", request.Method, request.URL.EscapedPath(), request.URL.RawQuery)
+	_, _ = hash.Write(body)
+	return [32]byte(hash.Sum(nil))
 }
 
 // shorten keeps the beginning of a user agent.
-func shorten(s string) string {
+func shorten(text string) string {
 	const most = 200
-	if len(s) > most {
-		s = s[:most]
+	if len(text) > most {
+		text = text[:most]
 	}
-	return strings.ToValidUTF8(s, "")
+	return strings.ToValidUTF8(text, "")
 }
 
 // answerWrite answers what a write did. The record is the one that the write made, also
@@ -160,22 +160,22 @@ func shorten(s string) string {
 // organizers, as a sparse record.
 func (c *call) answerWrite(ctx context.Context, res command.Result, status int) error {
 	c.lang = res.Lang
-	var m query.Moment
+	var moment query.Moment
 	if res.Replayed {
-		m.Own = res.Record.Changed
+		moment.Own = res.Record.Changed
 	} else if c.r.Method != http.MethodDelete || res.Record.Kind.IsPost() { // a deleted term is shown as it was
 		c.pass.Enter(admit.Wait, 1)
 		c.Queries.AwaitCounts(ctx, res.Record, res.Position)
 		c.pass.Resume()
 	}
-	var v query.View
-	rendered := func(e query.Embeds, answer render.Answer) ([]byte, error) {
+	var view query.View
+	rendered := func(embeds query.Embeds, answer render.Answer) ([]byte, error) {
 		answer.Links, answer.Lang = &c.root.Links, res.Lang
-		return written(func(b []byte) (_ []byte, err error) {
-			if v, err = c.Queries.View(ctx, c.caller, res.Record, res.Lang, e, m); err != nil {
-				return b, err
+		return written(func(data []byte) (_ []byte, err error) {
+			if view, err = c.Queries.View(ctx, c.caller, res.Record, res.Lang, embeds, moment); err != nil {
+				return data, err
 			}
-			return c.renderer.Writer(answer).Record(b, &v)
+			return c.renderer.Writer(answer).Record(data, &view)
 		})
 	}
 	body, err := rendered(query.EmbedAll, render.Answer{Limit: c.o.MaxAnswer})
@@ -185,17 +185,17 @@ func (c *call) answerWrite(ctx context.Context, res command.Result, status int) 
 	if err != nil {
 		return fmt.Errorf("view %s %d after its write: %w", res.Record.Kind, res.Record.ID, err)
 	}
-	h := c.w.Header()
-	h[headerLanguage] = []string{res.Lang.Tag()}
-	h[headerETag] = []string{c.recordTag(c.root, res.Lang, &v, nil)}
-	h[headerPosition] = []string{res.Position.String()}
+	header := c.w.Header()
+	header[headerLanguage] = []string{res.Lang.Tag()}
+	header[headerETag] = []string{c.recordTag(c.root, res.Lang, &view, nil)}
+	header[headerPosition] = []string{res.Position.String()}
 	if status == http.StatusCreated {
-		h[headerLocation] = []string{c.root.Self(res.Record)}
+		header[headerLocation] = []string{c.root.Self(res.Record)}
 	}
 	if res.Replayed {
-		h[headerReplayed] = valueTrue
+		header[headerReplayed] = valueTrue
 	}
-	h[headerType] = valueJSON
+	header[headerType] = valueJSON
 	c.send(status, body)
 	return nil
 }

@@ -103,14 +103,14 @@ const MaxSource = 64
 var sourceForm = regexp.MustCompile(fmt.Sprintf(`^[A-Za-z0-9._-]{1,%d}$`, MaxSource))
 
 // New makes an Importer; it starts nothing.
-func New(store eventstore.Store, commands *command.Service, users *access.Users, o Options) (*Importer, error) {
-	if !sourceForm.MatchString(o.Source) {
-		return nil, fmt.Errorf("importer: source %q: must be 1 to %d letters, digits, dots, dashes and underscores", o.Source, MaxSource)
+func New(store eventstore.Store, commands *command.Service, users *access.Users, options Options) (*Importer, error) {
+	if !sourceForm.MatchString(options.Source) {
+		return nil, fmt.Errorf("importer: source %q: must be 1 to %d letters, digits, dots, dashes and underscores", options.Source, MaxSource)
 	}
-	if o.Progress == nil {
-		o.Progress = func(Report) {}
+	if options.Progress == nil {
+		options.Progress = func(Report) {}
 	}
-	return &Importer{store: store, commands: commands, users: users, o: o}, nil
+	return &Importer{store: store, commands: commands, users: users, o: options}, nil
 }
 
 // keyOf returns the key of a line; one that makes a record has one in any case, so that
@@ -127,47 +127,47 @@ func (im *Importer) apply(ctx context.Context, l *line) (repeated bool, err erro
 	if l.bad != nil {
 		return false, l.bad
 	}
-	r := command.Request{
+	request := command.Request{
 		Kind: l.kind, Lang: l.lang, At: l.At.Time, Epoch: im.epoch,
 		Cause: eventstore.Cause{Client: "import", Request: fmt.Sprintf("%s:%d:%s", im.o.Source, l.n, l.digest), Reason: l.Reason},
 		Mark:  &calendar.ImportMark{Source: im.o.Source, Line: l.n, Key: im.keyOf(l)},
 	}
-	r.Target.ID = l.ID
+	request.Target.ID = l.ID
 	// First of all: what was applied needs no author, links or rights any more.
-	if repeated, err = im.commands.Applied(ctx, &r); repeated || err != nil {
+	if repeated, err = im.commands.Applied(ctx, &request); repeated || err != nil {
 		return repeated, err
 	}
 	switch {
 	case l.Action == ActionCreate:
-		r.Target.ID = 0
-	case r.Target.ID == 0 && l.Action != ActionPut:
+		request.Target.ID = 0
+	case request.Target.ID == 0 && l.Action != ActionPut:
 		return false, refusef("key %q: no record has it", l.Key)
 	}
-	if r.Caller, err = im.caller(ctx, l.Author); err != nil {
+	if request.Caller, err = im.caller(ctx, l.Author); err != nil {
 		return false, err
 	}
-	if r.Input, err = im.input(ctx, l); err != nil {
+	if request.Input, err = im.input(ctx, l); err != nil {
 		return false, err
 	}
 	var res command.Result
 	switch {
 	case l.Action == ActionDelete:
-		res, err = im.commands.Delete(ctx, r)
-	case r.Target.ID == 0:
-		res, err = im.create(ctx, r)
+		res, err = im.commands.Delete(ctx, request)
+	case request.Target.ID == 0:
+		res, err = im.create(ctx, request)
 	default:
-		res, err = im.commands.Update(ctx, r)
+		res, err = im.commands.Update(ctx, request)
 	}
 	return res.Repeated, err
 }
 
 // create makes a record. A term of the name that is there already gets the key
 // instead, so that other lines can name it.
-func (im *Importer) create(ctx context.Context, r command.Request) (command.Result, error) {
-	res, err := im.commands.Create(ctx, r)
+func (im *Importer) create(ctx context.Context, request command.Request) (command.Result, error) {
+	res, err := im.commands.Create(ctx, request)
 	if e, ok := errors.AsType[*calendar.Error](err); ok && e.Code == calendar.CodeTermExists {
-		r.Target.ID, r.Input = e.TermID, nil
-		if adopted, again := im.commands.Update(ctx, r); again == nil {
+		request.Target.ID, request.Input = e.TermID, nil
+		if adopted, again := im.commands.Update(ctx, request); again == nil {
 			return adopted, nil
 		}
 	}
@@ -179,8 +179,8 @@ func (im *Importer) caller(ctx context.Context, name string) (calendar.Caller, e
 	if name == "" {
 		return im.o.Caller, nil
 	}
-	if c, ok := im.callers.Load(name); ok {
-		return c.(calendar.Caller), nil
+	if value, ok := im.callers.Load(name); ok {
+		return value.(calendar.Caller), nil
 	}
 	c, err := im.users.Ensure(ctx, name, calendar.Editor, im.o.Caller.ID) // histories hold changes to the posts of others
 	if errors.Is(err, access.ErrBadName) {
@@ -194,17 +194,17 @@ func (im *Importer) caller(ctx context.Context, name string) (calendar.Caller, e
 
 // input makes the input of a command: keys become ids.
 func (im *Importer) input(ctx context.Context, l *line) (calendar.Input, error) {
-	return l.replaceLinks(func(f *calendar.Field, v any) (any, error) {
-		key, ok := keyOf(v)
+	return l.replaceLinks(func(field *calendar.Field, value any) (any, error) {
+		key, ok := keyOf(value)
 		if !ok {
-			return v, nil
+			return value, nil
 		}
 		id, err := im.commands.Imported(ctx, im.o.Source, key)
 		if err != nil {
 			return nil, err
 		}
 		if id == 0 {
-			return nil, refusef("%s: no record has the key %q", f.Name, key)
+			return nil, refusef("%s: no record has the key %q", field.Name, key)
 		}
 		return json.Number(id.String()), nil
 	})
@@ -227,8 +227,8 @@ func refusal(err error) (string, bool) {
 		return texts.Message(e, calendar.LangEN), true
 	}
 	reasons := make([]string, len(e.Fields))
-	for i, f := range e.Fields {
-		reasons[i] = texts.FieldMessage(f, calendar.LangEN)
+	for i, fieldError := range e.Fields {
+		reasons[i] = texts.FieldMessage(fieldError, calendar.LangEN)
 	}
 	return strings.Join(reasons, "; "), true
 }

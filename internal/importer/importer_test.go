@@ -29,10 +29,10 @@ var now = time.Date(2026, time.May, 1, 12, 0, 0, 0, time.UTC)
 
 type plainHasher struct{}
 
-func (plainHasher) Hash(_ context.Context, p string) ([]byte, error) { return []byte(p), nil }
+func (plainHasher) Hash(_ context.Context, text string) ([]byte, error) { return []byte(text), nil }
 
-func (plainHasher) Verify(_ context.Context, h []byte, p string) (bool, error) {
-	return string(h) == p, nil
+func (plainHasher) Verify(_ context.Context, data []byte, text string) (bool, error) {
+	return string(data) == text, nil
 }
 
 // bench is a store with an importing user.
@@ -76,14 +76,14 @@ func (b *bench) importer(source string) *importer.Importer {
 
 func (b *bench) run(source string, lines ...string) importer.Report {
 	b.t.Helper()
-	r, err := b.importer(source).Run(b.t.Context(), strings.NewReader(strings.Join(lines, "\n")))
+	report, err := b.importer(source).Run(b.t.Context(), strings.NewReader(strings.Join(lines, "\n")))
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if r.Lines != r.Applied+r.Repeated+int64(len(r.Refused)) {
-		b.t.Errorf("the numbers do not add up: %+v", r)
+	if report.Lines != report.Applied+report.Repeated+int64(len(report.Refused)) {
+		b.t.Errorf("the numbers do not add up: %+v", report)
 	}
-	return r
+	return report
 }
 
 func (b *bench) head() calendar.Position {
@@ -131,12 +131,12 @@ var all = []string{venueLine, topLine, childLine, tagLine, eventLine, "", update
 
 func TestRun(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	if d := cmp.Diff(importer.Report{Lines: 8, Applied: 8}, b.run("s", all...)); d != "" {
-		t.Fatalf("report (-want +got):\n%s", d)
+	bench := setup(t)
+	if text := cmp.Diff(importer.Report{Lines: 8, Applied: 8}, bench.run("s", all...)); text != "" {
+		t.Fatalf("report (-want +got):\n%s", text)
 	}
-	e := b.byKey("s", "e")
-	history, err := b.store.Read(t.Context(), eventstore.Range{Record: e.ID, Limit: 10})
+	e := bench.byKey("s", "e")
+	history, err := bench.store.Read(t.Context(), eventstore.Range{Record: e.ID, Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,40 +144,40 @@ func TestRun(t *testing.T) {
 		Change, At, By, Client, Request, Reason string
 	}
 	names := map[calendar.ID]string{}
-	users, err := b.users.List(t.Context())
+	users, err := bench.users.List(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, u := range users {
-		names[u.ID] = u.Name + " " + u.Role.String()
-		if u.Active {
-			t.Errorf("user %s has a token", u.Name)
+	for _, user := range users {
+		names[user.ID] = user.Name + " " + user.Role.String()
+		if user.Active {
+			t.Errorf("user %s has a token", user.Name)
 		}
 	}
 	var got []act
-	for _, h := range history {
-		line := regexp.MustCompile(`:[0-9a-f]{12}$`).ReplaceAllString(h.Cause.Request, ":digest")
-		got = append(got, act{h.Change, h.Time.Format(time.RFC3339), names[h.Actor], h.Cause.Client, line, h.Cause.Reason})
+	for _, entry := range history {
+		line := regexp.MustCompile(`:[0-9a-f]{12}$`).ReplaceAllString(entry.Cause.Request, ":digest")
+		got = append(got, act{entry.Change, entry.Time.Format(time.RFC3339), names[entry.Actor], entry.Cause.Client, line, entry.Cause.Reason})
 	}
 	want := []act{
 		{"event.created", "2018-07-16T23:49:32Z", "bob editor", "import", "s:5:digest", "first"},
 		{"event.updated", "2018-07-16T23:49:59Z", "ann editor", "import", "s:7:digest", ""},
 		{"event.trashed", "2019-01-01T00:00:00Z", "bob editor", "import", "s:8:digest", ""},
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("history (-want +got):\n%s", d)
+	if text := cmp.Diff(want, got); text != "" {
+		t.Errorf("history (-want +got):\n%s", text)
 	}
 	first, err := calendar.DecodeRecord(history[0].State)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := first.Fields.IDs("venue"); !slices.Equal(v, []calendar.ID{b.byKey("s", "hall").ID}) {
+	if v := first.Fields.IDs("venue"); !slices.Equal(v, []calendar.ID{bench.byKey("s", "hall").ID}) {
 		t.Errorf("venue %v", v)
 	}
-	if c := first.Fields.IDs("categories"); !slices.Equal(c, []calendar.ID{b.byKey("s", "jazz").ID}) {
+	if c := first.Fields.IDs("categories"); !slices.Equal(c, []calendar.ID{bench.byKey("s", "jazz").ID}) {
 		t.Errorf("categories %v", c)
 	}
-	if tags := first.Fields.IDs("tags"); len(tags) != 2 || tags[0] != b.byKey("s", "air").ID {
+	if tags := first.Fields.IDs("tags"); len(tags) != 2 || tags[0] != bench.byKey("s", "air").ID {
 		t.Errorf("tags %v", tags)
 	}
 	if got := names[e.Author()]; got != "bob editor" {
@@ -186,53 +186,53 @@ func TestRun(t *testing.T) {
 	if title := e.Fields.Text("title"); title[calendar.LangEN] != "Concert" || title[calendar.LangFR] != "Concert au quai" {
 		t.Errorf("title %v", title)
 	}
-	if h := b.byKey("s", "hall"); h.Fields.Wall("date_utc").String() != "2018-07-16 10:00:00" {
+	if h := bench.byKey("s", "hall"); h.Fields.Wall("date_utc").String() != "2018-07-16 10:00:00" {
 		t.Errorf("the venue is of %v", h.Fields.Wall("date_utc"))
 	}
-	if m := b.byKey("s", "music"); !m.Deleted {
+	if m := bench.byKey("s", "music"); !m.Deleted {
 		t.Error("the category is not deleted")
 	}
-	if j := b.byKey("s", "jazz"); j.Fields.ID("parent") != 0 {
+	if j := bench.byKey("s", "jazz"); j.Fields.ID("parent") != 0 {
 		t.Error("its child has it still")
 	}
 }
 
 func TestRunAgain(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	b.run("s", all[:7]...)
+	bench := setup(t)
+	bench.run("s", all[:7]...)
 	// Others go on with the records meanwhile.
 	for _, in := range []calendar.Input{{"title": "Gig"}, {"slug": "gig"}} {
-		if _, err := b.commands.Update(t.Context(), command.Request{
-			Kind: calendar.KindEvent, Target: command.Target{ID: b.byKey("s", "e").ID}, Input: in, Lang: calendar.LangEN, Caller: b.admin,
+		if _, err := bench.commands.Update(t.Context(), command.Request{
+			Kind: calendar.KindEvent, Target: command.Target{ID: bench.byKey("s", "e").ID}, Input: in, Lang: calendar.LangEN, Caller: bench.admin,
 		}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	before := b.head()
-	if d := cmp.Diff(importer.Report{Lines: 6, Repeated: 6}, b.run("s", all[:7]...)); d != "" {
-		t.Errorf("report of the second run (-want +got):\n%s", d)
+	before := bench.head()
+	if text := cmp.Diff(importer.Report{Lines: 6, Repeated: 6}, bench.run("s", all[:7]...)); text != "" {
+		t.Errorf("report of the second run (-want +got):\n%s", text)
 	}
-	if got := b.head(); got != before {
+	if got := bench.head(); got != before {
 		t.Errorf("the second run made %d entries", got-before)
 	}
-	if d := cmp.Diff(importer.Report{Lines: 8, Applied: 2, Repeated: 6}, b.run("s", all...)); d != "" {
-		t.Errorf("report of the longer file (-want +got):\n%s", d)
+	if text := cmp.Diff(importer.Report{Lines: 8, Applied: 2, Repeated: 6}, bench.run("s", all...)); text != "" {
+		t.Errorf("report of the longer file (-want +got):\n%s", text)
 	}
-	if d := cmp.Diff(importer.Report{Lines: 8, Repeated: 8}, b.run("s", all...)); d != "" {
-		t.Errorf("report of the last run (-want +got):\n%s", d)
+	if text := cmp.Diff(importer.Report{Lines: 8, Repeated: 8}, bench.run("s", all...)); text != "" {
+		t.Errorf("report of the last run (-want +got):\n%s", text)
 	}
-	if e := b.byKey("s", "e"); e.Fields.Text("title")[calendar.LangEN] != "Gig" {
-		t.Errorf("title %v", e.Fields.Text("title"))
+	if record := bench.byKey("s", "e"); record.Fields.Text("title")[calendar.LangEN] != "Gig" {
+		t.Errorf("title %v", record.Fields.Text("title"))
 	}
-	if b.byKey("other", "e") != nil {
+	if bench.byKey("other", "e") != nil {
 		t.Error("keys are not those of one source")
 	}
 }
 
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	gz := `{"action":"create","kind":"venue","fields":{"venue":"` + strings.Repeat("x", 5<<20) + `"}}`
+	text := `{"action":"create","kind":"venue","fields":{"venue":"` + strings.Repeat("x", 5<<20) + `"}}`
 	for _, c := range []struct {
 		name, line, want string
 	}{
@@ -260,19 +260,19 @@ func TestRefusals(t *testing.T) {
 		{"key of another record", venueLine, `venue 2 has the key "hall": import key in use`},
 		{"kind of another record", `{"action":"update","kind":"event","key":"hall"}`, `not`},
 		{"rights", `{"action":"create","kind":"tag","author":"reader","fields":{"name":"x"}}`, `not allowed`},
-		{"too long", gz, `the line is longer than 4194304 bytes`},
+		{"too long", text, `the line is longer than 4194304 bytes`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			b := setup(t)
-			if _, _, err := b.users.Add(t.Context(), "reader", calendar.Subscriber, 0); err != nil {
+			bench := setup(t)
+			if _, _, err := bench.users.Add(t.Context(), "reader", calendar.Subscriber, 0); err != nil {
 				t.Fatal(err)
 			}
-			r := b.run("s", venueLine, c.line, topLine)
-			if r.Applied != 2 || len(r.Refused) != 1 || r.Refused[0].Line != 2 {
-				t.Fatalf("report %+v", r)
+			report := bench.run("s", venueLine, c.line, topLine)
+			if report.Applied != 2 || len(report.Refused) != 1 || report.Refused[0].Line != 2 {
+				t.Fatalf("report %+v", report)
 			}
-			if got := r.Refused[0].Reason; !strings.Contains(got, strings.TrimPrefix(c.want, "venue 2 ")) {
+			if got := report.Refused[0].Reason; !strings.Contains(got, strings.TrimPrefix(c.want, "venue 2 ")) {
 				t.Errorf("reason:\n got %s\nwant %s", got, c.want)
 			}
 		})
@@ -281,16 +281,16 @@ func TestRefusals(t *testing.T) {
 
 func TestMendedLine(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	bench := setup(t)
 	bad := `{"action":"create","kind":"event","key":"e","fields":{"title":"x","start_date":"soon","end_date":"2026-01-01"}}`
 	good := strings.Replace(bad, "soon", "2026-01-01", 1)
-	if r := b.run("s", bad, tagLine); len(r.Refused) != 1 || r.Applied != 1 {
-		t.Fatalf("report %+v", r)
+	if report := bench.run("s", bad, tagLine); len(report.Refused) != 1 || report.Applied != 1 {
+		t.Fatalf("report %+v", report)
 	}
-	if r := b.run("s", good, tagLine); r.Applied != 1 || r.Repeated != 1 {
-		t.Fatalf("report %+v", r)
+	if report := bench.run("s", good, tagLine); report.Applied != 1 || report.Repeated != 1 {
+		t.Fatalf("report %+v", report)
 	}
-	if b.byKey("s", "e") == nil {
+	if bench.byKey("s", "e") == nil {
 		t.Error("the mended line made nothing")
 	}
 }
@@ -306,40 +306,40 @@ func TestMendedTooLate(t *testing.T) {
 		slug   = `{"action":"update","kind":"event","key":"e","fields":{"slug":"two"}}`
 	)
 	good := strings.Replace(bad, "soon", "2025-12-31", 1)
-	b := setup(t)
-	if r := b.run("s", create, bad, title, bad, slug, tagLine); r.Applied != 4 || len(r.Refused) != 2 {
-		t.Fatalf("report %+v", r)
+	bench := setup(t)
+	if report := bench.run("s", create, bad, title, bad, slug, tagLine); report.Applied != 4 || len(report.Refused) != 2 {
+		t.Fatalf("report %+v", report)
 	}
 	// Others go on with the record meanwhile.
-	if _, err := b.commands.Update(t.Context(), command.Request{
-		Kind: calendar.KindEvent, Target: command.Target{ID: b.byKey("s", "e").ID}, Input: calendar.Input{"website": "https://a.example"}, Lang: calendar.LangEN, Caller: b.admin,
+	if _, err := bench.commands.Update(t.Context(), command.Request{
+		Kind: calendar.KindEvent, Target: command.Target{ID: bench.byKey("s", "e").ID}, Input: calendar.Input{"website": "https://a.example"}, Lang: calendar.LangEN, Caller: bench.admin,
 	}); err != nil {
 		t.Fatal(err)
 	}
-	before := b.head()
+	before := bench.head()
 	for line, want := range map[string]string{
 		bad:  "start_date: must be",
 		good: "line 5 of this record was applied before this one: put the change at the end",
 	} {
-		r := b.run("s", create, line, title, line, slug, tagLine)
-		if r.Applied != 0 || r.Repeated != 4 || len(r.Refused) != 2 {
-			t.Fatalf("report %+v", r)
+		report := bench.run("s", create, line, title, line, slug, tagLine)
+		if report.Applied != 0 || report.Repeated != 4 || len(report.Refused) != 2 {
+			t.Fatalf("report %+v", report)
 		}
-		for i, got := range r.Refused {
+		for i, got := range report.Refused {
 			if !strings.HasPrefix(got.Reason, want) || got.Line != int64(2*i+2) {
 				t.Errorf("line %d: %s, want %s", got.Line, got.Reason, want)
 			}
 		}
 	}
-	if got := b.head(); got != before {
+	if got := bench.head(); got != before {
 		t.Errorf("the repeats made %d entries", got-before)
 	}
 	// What the reason says is what helps.
-	if r := b.run("s", create, bad, title, bad, slug, tagLine, good); r.Applied != 1 || r.Repeated != 4 {
-		t.Errorf("report %+v", r)
+	if report := bench.run("s", create, bad, title, bad, slug, tagLine, good); report.Applied != 1 || report.Repeated != 4 {
+		t.Errorf("report %+v", report)
 	}
-	if e := b.byKey("s", "e"); e.Fields.Wall("start_date").String() != "2025-12-31 00:00:00" {
-		t.Errorf("the event is of %v", e.Fields.Wall("start_date"))
+	if record := bench.byKey("s", "e"); record.Fields.Wall("start_date").String() != "2025-12-31 00:00:00" {
+		t.Errorf("the event is of %v", record.Fields.Wall("start_date"))
 	}
 }
 
@@ -352,12 +352,12 @@ func TestMendedCreates(t *testing.T) {
 		strings.Replace(tagLine, "create", "put", 1),      // the key
 		strings.Replace(tagLine, `"air"`, `"outside"`, 1), // the name
 	} {
-		b := setup(t)
-		if r := b.run("s", bad, later); r.Applied != 1 || len(r.Refused) != 1 {
-			t.Fatalf("report %+v", r)
+		bench := setup(t)
+		if report := bench.run("s", bad, later); report.Applied != 1 || len(report.Refused) != 1 {
+			t.Fatalf("report %+v", report)
 		}
-		if r := b.run("s", tagLine, later); r.Applied != 0 || r.Repeated != 1 || len(r.Refused) != 1 {
-			t.Errorf("report %+v", r)
+		if report := bench.run("s", tagLine, later); report.Applied != 0 || report.Repeated != 1 || len(report.Refused) != 1 {
+			t.Errorf("report %+v", report)
 		}
 	}
 }
@@ -366,7 +366,7 @@ func TestMendedCreates(t *testing.T) {
 // of its links and its record.
 func TestRepeatAfterChanges(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	bench := setup(t)
 	lines := []string{
 		topLine, childLine, tagLine, venueLine, eventLine, updateLine, endLine,
 		`{"action":"delete","kind":"tag","key":"air"}`, `{"action":"delete","kind":"venue","key":"hall"}`,
@@ -374,14 +374,14 @@ func TestRepeatAfterChanges(t *testing.T) {
 		`{"action":"update","kind":"category","key":"old","author":"cy","fields":{"description":"x"}}`,
 		`{"action":"delete","kind":"category","key":"old","author":"cy"}`,
 	}
-	if d := cmp.Diff(importer.Report{Lines: 12, Applied: 12}, b.run("s", lines...)); d != "" {
-		t.Fatalf("report (-want +got):\n%s", d)
+	if text := cmp.Diff(importer.Report{Lines: 12, Applied: 12}, bench.run("s", lines...)); text != "" {
+		t.Fatalf("report (-want +got):\n%s", text)
 	}
-	before := b.head()
-	if d := cmp.Diff(importer.Report{Lines: 12, Repeated: 12}, b.run("s", lines...)); d != "" {
-		t.Errorf("report of the second run (-want +got):\n%s", d)
+	before := bench.head()
+	if text := cmp.Diff(importer.Report{Lines: 12, Repeated: 12}, bench.run("s", lines...)); text != "" {
+		t.Errorf("report of the second run (-want +got):\n%s", text)
 	}
-	if got := b.head(); got != before {
+	if got := bench.head(); got != before {
 		t.Errorf("the second run made %d entries", got-before)
 	}
 }
@@ -390,26 +390,26 @@ func TestRepeatAfterChanges(t *testing.T) {
 // applied are refused.
 func TestAnotherFile(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	bench := setup(t)
 	tag := func(name string) string { return `{"action":"create","kind":"tag","fields":{"name":"` + name + `"}}` }
 	rename := `{"action":"update","kind":"venue","key":"hall","fields":{"city":"Bari"}}`
-	if r := b.run("s", tag("a"), venueLine, tag("b"), rename); r.Applied != 4 {
-		t.Fatalf("report %+v", r)
+	if report := bench.run("s", tag("a"), venueLine, tag("b"), rename); report.Applied != 4 {
+		t.Fatalf("report %+v", report)
 	}
-	before := b.head()
-	r := b.run("s", tag("c"), strings.Replace(venueLine, "Rome", "Pisa", 1), tag("b"), strings.Replace(rename, "Bari", "Lecce", 1))
-	if r.Applied != 0 || r.Repeated != 1 || len(r.Refused) != 3 || b.head() != before {
-		t.Fatalf("report %+v", r)
+	before := bench.head()
+	report := bench.run("s", tag("c"), strings.Replace(venueLine, "Rome", "Pisa", 1), tag("b"), strings.Replace(rename, "Bari", "Lecce", 1))
+	if report.Applied != 0 || report.Repeated != 1 || len(report.Refused) != 3 || bench.head() != before {
+		t.Fatalf("report %+v", report)
 	}
-	for _, f := range r.Refused {
-		if want := fmt.Sprintf("line %d was applied with another content: ", f.Line); !strings.HasPrefix(f.Reason, want) || !strings.Contains(f.Reason, "--source") {
-			t.Errorf("got %s, want %s and what to do", f.Reason, want)
+	for _, refusal := range report.Refused {
+		if want := fmt.Sprintf("line %d was applied with another content: ", refusal.Line); !strings.HasPrefix(refusal.Reason, want) || !strings.Contains(refusal.Reason, "--source") {
+			t.Errorf("got %s, want %s and what to do", refusal.Reason, want)
 		}
 	}
 	// Another form is not another content.
 	spaced := `{ "fields": {"city": "Rome", "venue": "Hall"}, "author": "ann", "at": 1531735200, "key": "hall", "kind": "venue", "action": "create" }`
-	if r := b.run("s", tag("a"), spaced, tag("b"), rename); r.Repeated != 4 {
-		t.Errorf("report %+v", r)
+	if report := bench.run("s", tag("a"), spaced, tag("b"), rename); report.Repeated != 4 {
+		t.Errorf("report %+v", report)
 	}
 }
 
@@ -417,7 +417,7 @@ func TestAnotherFile(t *testing.T) {
 // applied once, and neither refuses what the other has applied.
 func TestTwoImportsAtOnce(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	bench := setup(t)
 	var lines []string
 	for i := range 40 {
 		lines = append(lines, fmt.Sprintf(`{"action":"put","kind":"tag","key":"k%d","fields":{"name":"t%d","description":"%d"}}`, i%5, i%5, i))
@@ -425,8 +425,8 @@ func TestTwoImportsAtOnce(t *testing.T) {
 	reports := make([]importer.Report, 2)
 	var wg sync.WaitGroup
 	for i := range reports {
-		other := on(t, b.store)
-		other.admin = b.admin
+		other := on(t, bench.store)
+		other.admin = bench.admin
 		wg.Go(func() { reports[i] = other.run("s", lines...) })
 	}
 	wg.Wait()
@@ -437,60 +437,60 @@ func TestTwoImportsAtOnce(t *testing.T) {
 
 func TestWithoutKeys(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	bench := setup(t)
 	line := `{"action":"create","kind":"venue","fields":{"venue":"Hall"}}`
-	if r := b.run("s", line, line); r.Applied != 2 {
-		t.Fatalf("report %+v", r)
+	if report := bench.run("s", line, line); report.Applied != 2 {
+		t.Fatalf("report %+v", report)
 	}
-	if r := b.run("s", line, line); r.Repeated != 2 {
-		t.Fatalf("report %+v", r)
+	if report := bench.run("s", line, line); report.Repeated != 2 {
+		t.Fatalf("report %+v", report)
 	}
-	id := b.byKey("s", "#1").ID
+	id := bench.byKey("s", "#1").ID
 	update := fmt.Sprintf(`{"action":"update","kind":"venue","id":%d,"fields":{"city":"Rome"}}`, id)
 	for range 2 {
-		b.run("other", update)
+		bench.run("other", update)
 	}
 	// A line by id leaves the key.
-	if r := b.run("s", line, line, update); r.Applied != 1 || r.Repeated != 2 {
-		t.Fatalf("report %+v", r)
+	if report := bench.run("s", line, line, update); report.Applied != 1 || report.Repeated != 2 {
+		t.Fatalf("report %+v", report)
 	}
-	if v := b.byKey("s", "#1"); v == nil || v.Version != 3 || v.Fields.String("city") != "Rome" {
-		t.Errorf("venue %+v", v)
+	if record := bench.byKey("s", "#1"); record == nil || record.Version != 3 || record.Fields.String("city") != "Rome" {
+		t.Errorf("venue %+v", record)
 	}
 }
 
 // TestTermsThatAreThere gives a key to a term of the name, and only one.
 func TestTermsThatAreThere(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	made, err := b.commands.Create(t.Context(), command.Request{
-		Kind: calendar.KindTag, Input: calendar.Input{"name": "open AIR"}, Lang: calendar.LangEN, Caller: b.admin,
+	bench := setup(t)
+	made, err := bench.commands.Create(t.Context(), command.Request{
+		Kind: calendar.KindTag, Input: calendar.Input{"name": "open AIR"}, Lang: calendar.LangEN, Caller: bench.admin,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []importer.Report{{Lines: 1, Applied: 1}, {Lines: 1, Repeated: 1}} {
-		if d := cmp.Diff(want, b.run("s", tagLine)); d != "" {
-			t.Errorf("report (-want +got):\n%s", d)
+		if text := cmp.Diff(want, bench.run("s", tagLine)); text != "" {
+			t.Errorf("report (-want +got):\n%s", text)
 		}
 	}
-	if got := b.byKey("s", "air"); got.ID != made.Record.ID || got.Fields.Text("name")[calendar.LangEN] != "open AIR" {
+	if got := bench.byKey("s", "air"); got.ID != made.Record.ID || got.Fields.Text("name")[calendar.LangEN] != "open AIR" {
 		t.Errorf("tag %+v", got)
 	}
-	r := b.run("s", tagLine, strings.Replace(tagLine, `"air"`, `"second"`, 1))
-	if len(r.Refused) != 1 || b.byKey("s", "air") == nil || b.byKey("s", "second") != nil {
-		t.Errorf("report %+v", r)
+	report := bench.run("s", tagLine, strings.Replace(tagLine, `"air"`, `"second"`, 1))
+	if len(report.Refused) != 1 || bench.byKey("s", "air") == nil || bench.byKey("s", "second") != nil {
+		t.Errorf("report %+v", report)
 	}
 }
 
 func TestByteOrderMark(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	if r := b.run("s", "\uFEFF"+venueLine, tagLine); r.Applied != 2 {
-		t.Errorf("report %+v", r)
+	bench := setup(t)
+	if report := bench.run("s", "\uFEFF"+venueLine, tagLine); report.Applied != 2 {
+		t.Errorf("report %+v", report)
 	}
-	if r := b.run("t", tagLine, "\uFEFF"+tagLine); len(r.Refused) != 1 {
-		t.Errorf("report of a mark in the middle %+v", r)
+	if report := bench.run("t", tagLine, "\uFEFF"+tagLine); len(report.Refused) != 1 {
+		t.Errorf("report of a mark in the middle %+v", report)
 	}
 }
 
@@ -505,25 +505,25 @@ func TestCount(t *testing.T) {
 
 func TestGzip(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	var z bytes.Buffer
-	w := gzip.NewWriter(&z)
-	if _, err := w.Write([]byte(venueLine)); err != nil {
+	bench := setup(t)
+	var buffer bytes.Buffer
+	writer := gzip.NewWriter(&buffer)
+	if _, err := writer.Write([]byte(venueLine)); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
+	if err := writer.Close(); err != nil {
 		t.Fatal(err)
 	}
-	data := z.Bytes()
-	r, err := b.importer("s").Run(t.Context(), bytes.NewReader(data))
-	if err != nil || r.Applied != 1 {
-		t.Errorf("report %+v, %v", r, err)
+	data := buffer.Bytes()
+	report, err := bench.importer("s").Run(t.Context(), bytes.NewReader(data))
+	if err != nil || report.Applied != 1 {
+		t.Errorf("report %+v, %v", report, err)
 	}
-	if _, err := b.importer("t").Run(t.Context(), bytes.NewReader(data[:len(data)-9])); err == nil {
+	if _, err := bench.importer("t").Run(t.Context(), bytes.NewReader(data[:len(data)-9])); err == nil {
 		t.Error("a file that is cut was read to its end")
 	}
-	if r, err := b.importer("u").Run(t.Context(), strings.NewReader("")); err != nil || r.Lines != 0 {
-		t.Errorf("an empty file: %+v, %v", r, err)
+	if report, err := bench.importer("u").Run(t.Context(), strings.NewReader("")); err != nil || report.Lines != 0 {
+		t.Errorf("an empty file: %+v, %v", report, err)
 	}
 }
 
@@ -572,10 +572,10 @@ func TestDeath(t *testing.T) {
 		for n := range int(whole.head()) - 1 {
 			t.Run(fmt.Sprintf("in append %d after %v", n+1, after), func(t *testing.T) {
 				t.Parallel()
-				b := setup(t)
-				store := b.store.(*memstore.Store)
+				bench := setup(t)
+				store := bench.store.(*memstore.Store)
 				broken := on(t, &dying{Store: store, left: n, after: after})
-				broken.admin = b.admin
+				broken.admin = bench.admin
 				_, err := broken.importer("s").Run(t.Context(), strings.NewReader(strings.Join(all, "\n")))
 				if n < len(all)-2 && !errors.Is(err, errDied) {
 					t.Fatalf("the import did not die: %v", err)
@@ -583,10 +583,10 @@ func TestDeath(t *testing.T) {
 				store = store.Reopen()
 				t.Cleanup(func() { _ = store.Close() })
 				again := on(t, store)
-				again.admin = b.admin
+				again.admin = bench.admin
 				again.run("s", all...)
-				if d := cmp.Diff(want, records(t, store)); d != "" {
-					t.Errorf("records (-whole +broken):\n%s", d)
+				if text := cmp.Diff(want, records(t, store)); text != "" {
+					t.Errorf("records (-whole +broken):\n%s", text)
 				}
 			})
 		}
@@ -600,18 +600,18 @@ func TestFailoverDuringImport(t *testing.T) {
 	lines := all[:7]
 	for n := 1; n <= 4; n++ { // after so many appends
 		store := &losing{Store: memstore.New()}
-		b := on(t, store)
+		bench := on(t, store)
 		var err error
-		if b.admin, err = b.users.Ensure(t.Context(), "importing", calendar.Administrator, 0); err != nil {
+		if bench.admin, err = bench.users.Ensure(t.Context(), "importing", calendar.Administrator, 0); err != nil {
 			t.Fatal(err)
 		}
 		store.left.Store(int32(n))
-		if _, err := b.importer("s").Run(t.Context(), strings.NewReader(strings.Join(lines, "\n"))); !errors.Is(err, eventstore.ErrHistory) {
+		if _, err := bench.importer("s").Run(t.Context(), strings.NewReader(strings.Join(lines, "\n"))); !errors.Is(err, eventstore.ErrHistory) {
 			t.Errorf("after %d appends: got %v", n, err)
 		}
-		again := b.run("s", lines...)
+		again := bench.run("s", lines...)
 		want := setup(t).run("s", lines...)
-		if again.Lines != want.Lines || len(again.Refused) != len(want.Refused) || b.byKey("s", "e") == nil {
+		if again.Lines != want.Lines || len(again.Refused) != len(want.Refused) || bench.byKey("s", "e") == nil {
 			t.Errorf("after %d appends: the second run did %+v, want %+v", n, again, want)
 		}
 	}

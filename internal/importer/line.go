@@ -48,14 +48,14 @@ const maxKey = 500
 type Moment struct{ time.Time }
 
 // UnmarshalJSON reads RFC 3339 text or Unix seconds.
-func (m *Moment) UnmarshalJSON(b []byte) error {
-	s := string(b)
-	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+func (m *Moment) UnmarshalJSON(data []byte) error {
+	text := string(data)
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		m.Time = time.Unix(n, 0).UTC()
-	} else if t, err := time.Parse(`"`+time.RFC3339+`"`, s); err == nil {
+	} else if t, err := time.Parse(`"`+time.RFC3339+`"`, text); err == nil {
 		m.Time = t.UTC()
 	} else {
-		return fmt.Errorf("at: must be an RFC 3339 time or Unix seconds, not %s", s)
+		return fmt.Errorf("at: must be an RFC 3339 time or Unix seconds, not %s", text)
 	}
 	// The first year holds the moment that stands for no moment.
 	if y := m.Year(); y < 2 || y > 9999 {
@@ -77,10 +77,10 @@ func (l *line) parse(text []byte) error {
 	if _, err := canonjson.Value(string(text)); err != nil {
 		return refusef("not a line of this form: %s", err)
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	d.DisallowUnknownFields()
-	if err := d.Decode(&l.Line); err != nil {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&l.Line); err != nil {
 		return refusef("not a line of this form: %s", formFault(err))
 	}
 	var ok bool
@@ -161,8 +161,8 @@ func newLine(n int64, text []byte, long bool) *line {
 }
 
 // keyOf returns the key of {"key": "…"}.
-func keyOf(v any) (string, bool) {
-	m, ok := v.(map[string]any)
+func keyOf(value any) (string, bool) {
+	m, ok := value.(map[string]any)
 	if !ok || len(m) != 1 {
 		return "", false
 	}
@@ -172,26 +172,26 @@ func keyOf(v any) (string, bool) {
 
 // replaceLinks returns the fields with each value that names a record of a kind with routes
 // replaced.
-func (l *line) replaceLinks(replace func(f *calendar.Field, v any) (any, error)) (calendar.Input, error) {
+func (l *line) replaceLinks(replace func(field *calendar.Field, value any) (any, error)) (calendar.Input, error) {
 	in := calendar.Input(maps.Clone(l.Fields))
 	for i := range calendar.SpecOf(l.kind).Fields {
-		f := &calendar.SpecOf(l.kind).Fields[i]
-		if l.Fields[f.Name] == nil || !slices.Contains(calendar.Kinds[:], f.Links) {
+		field := &calendar.SpecOf(l.kind).Fields[i]
+		if l.Fields[field.Name] == nil || !slices.Contains(calendar.Kinds[:], field.Links) {
 			continue
 		}
-		list, isList := l.Fields[f.Name].([]any)
+		list, isList := l.Fields[field.Name].([]any)
 		if !isList {
-			list = []any{l.Fields[f.Name]}
+			list = []any{l.Fields[field.Name]}
 		}
 		out := make([]any, len(list))
-		for i, v := range list {
+		for i, value := range list {
 			var err error
-			if out[i], err = replace(f, v); err != nil {
+			if out[i], err = replace(field, value); err != nil {
 				return nil, err
 			}
 		}
-		if in[f.Name] = out; !isList {
-			in[f.Name] = out[0]
+		if in[field.Name] = out; !isList {
+			in[field.Name] = out[0]
 		}
 	}
 	return in, nil

@@ -26,15 +26,15 @@ func Open(r io.Reader) (io.Reader, error) {
 	return b, nil
 }
 
-// Count returns the number of lines that an import of r would report, all that are
-// not blank. r may be gzip.
-func Count(r io.Reader) (n int, err error) {
-	in, err := Open(r)
+// Count returns the number of lines that an import of reader would report, all that are
+// not blank. reader may be gzip.
+func Count(reader io.Reader) (n int, err error) {
+	in, err := Open(reader)
 	if err != nil {
 		return 0, err
 	}
-	for l := newLines(in); ; n++ {
-		if _, _, err := l.next(); errors.Is(err, io.EOF) {
+	for lines := newLines(in); ; n++ {
+		if _, _, err := lines.next(); errors.Is(err, io.EOF) {
 			return n, nil
 		} else if err != nil {
 			return n, err
@@ -52,7 +52,7 @@ type lines struct {
 	b []byte
 }
 
-func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, 1<<16)} }
+func newLines(reader io.Reader) *lines { return &lines{r: bufio.NewReaderSize(reader, 1<<16)} }
 
 // next returns the next line that is not blank, valid until the next call; long says that it
 // is longer than maxLine and was not read. The end is io.EOF.

@@ -31,18 +31,18 @@ type job struct {
 	err      error
 }
 
-// Run applies all lines of r, which may be gzip. It ends early only with the context, when
+// Run applies all lines of reader, which may be gzip. It ends early only with the context, when
 // the store is out of reach or goes over to another history, in which lines that were
-// applied may be missing, or when r cannot be read; running it again goes on from there.
+// applied may be missing, or when reader cannot be read; running it again goes on from there.
 // It is for one run.
-func (im *Importer) Run(ctx context.Context, r io.Reader) (Report, error) {
-	err := im.run(ctx, r)
+func (im *Importer) Run(ctx context.Context, reader io.Reader) (Report, error) {
+	err := im.run(ctx, reader)
 	im.o.Progress(im.report)
 	return im.report, err
 }
 
-func (im *Importer) run(ctx context.Context, r io.Reader) error {
-	in, err := Open(r)
+func (im *Importer) run(ctx context.Context, reader io.Reader) error {
+	in, err := Open(reader)
 	if err != nil {
 		return err
 	}
@@ -119,8 +119,8 @@ func (im *Importer) names(l *line) (names []string, changed int) {
 	if l.bad != nil {
 		return nil, 0
 	}
-	add := func(k calendar.Kind, in calendar.Input) {
-		if slug := im.commands.SlugOf(k, in); slug.Key != "" {
+	add := func(kind calendar.Kind, in calendar.Input) {
+		if slug := im.commands.SlugOf(kind, in); slug.Key != "" {
 			names = append(names, slug.Space+" "+slug.Key)
 		}
 	}
@@ -133,17 +133,17 @@ func (im *Importer) names(l *line) (names []string, changed int) {
 		add(l.kind, l.Fields)
 	}
 	changed = len(names)
-	_, _ = l.replaceLinks(func(f *calendar.Field, v any) (any, error) { // it returns no error
+	_, _ = l.replaceLinks(func(field *calendar.Field, v any) (any, error) { // it returns no error
 		switch key, ok := keyOf(v); v := v.(type) {
 		case json.Number:
 			names = append(names, "id "+v.String())
 		case string:
-			add(f.Links, calendar.Input{f.Links.NameField(): v})
+			add(field.Links, calendar.Input{field.Links.NameField(): v})
 		case map[string]any:
 			if ok {
 				names = append(names, "key "+key)
 			} else {
-				add(f.Links, v)
+				add(field.Links, v)
 			}
 		}
 		return nil, nil

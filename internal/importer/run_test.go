@@ -67,21 +67,21 @@ func TestOrder(t *testing.T) {
 	single := setup(t)
 	var want importer.Report
 	for i := range lines {
-		r := single.run("s", lines[:i+1]...)
+		report := single.run("s", lines[:i+1]...)
 		want.Lines++
-		want.Applied += r.Applied
-		for _, refused := range r.Refused {
+		want.Applied += report.Applied
+		for _, refused := range report.Refused {
 			if refused.Line == int64(i+1) {
 				want.Refused = append(want.Refused, refused)
 			}
 		}
 	}
 	whole := setup(t)
-	if d := cmp.Diff(want, whole.run("s", lines...)); d != "" || len(want.Refused) < 10 || want.Applied < 100 {
-		t.Errorf("report of %d lines (-single +whole):\n%s", len(lines), d)
+	if text := cmp.Diff(want, whole.run("s", lines...)); text != "" || len(want.Refused) < 10 || want.Applied < 100 {
+		t.Errorf("report of %d lines (-single +whole):\n%s", len(lines), text)
 	}
-	if d := cmp.Diff(records(t, single.store), records(t, whole.store)); d != "" {
-		t.Errorf("records (-single +whole):\n%s", d)
+	if text := cmp.Diff(records(t, single.store), records(t, whole.store)); text != "" {
+		t.Errorf("records (-single +whole):\n%s", text)
 	}
 }
 
@@ -97,11 +97,11 @@ func records(t *testing.T, store eventstore.Store) []string {
 	}
 	names := map[string]string{}
 	for _, h := range held {
-		r, err := calendar.DecodeRecord(h.Record)
+		record, err := calendar.DecodeRecord(h.Record)
 		if err != nil {
 			t.Fatal(err)
 		}
-		names[r.ID.String()] = r.Kind.String() + " " + r.Slug() + r.Fields.String("name") + fmt.Sprint(r.Fields["imports"])
+		names[record.ID.String()] = record.Kind.String() + " " + record.Slug() + record.Fields.String("name") + fmt.Sprint(record.Fields["imports"])
 	}
 	var out []string
 	for _, h := range held {
@@ -135,9 +135,9 @@ func event(key, title, more string) string {
 func TestRival(t *testing.T) {
 	t.Parallel()
 	update := `{"action":"update","kind":"event","key":"e","fields":{"title":"Gig"}}`
-	other := func(b *bench, r command.Request) {
-		r.Lang, r.Caller = calendar.LangEN, b.admin
-		if _, err := b.commands.Create(b.t.Context(), r); err != nil {
+	other := func(b *bench, request command.Request) {
+		request.Lang, request.Caller = calendar.LangEN, b.admin
+		if _, err := b.commands.Create(b.t.Context(), request); err != nil {
 			b.t.Error(err)
 		}
 	}
@@ -206,8 +206,8 @@ func TestRival(t *testing.T) {
 			for i := range got.Refused {
 				got.Refused[i].Reason = ""
 			}
-			if d := cmp.Diff(c.want, got); d != "" || !met.Load() {
-				t.Errorf("the rival came: %v; report (-want +got):\n%s", met.Load(), d)
+			if text := cmp.Diff(c.want, got); text != "" || !met.Load() {
+				t.Errorf("the rival came: %v; report (-want +got):\n%s", met.Load(), text)
 			}
 			c.check(t, b)
 		})
@@ -217,55 +217,55 @@ func TestRival(t *testing.T) {
 // TestKeyAndID: lines that name one record by its key and by its id are applied in order.
 func TestKeyAndID(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	bench := setup(t)
 	lines := []string{event("e", "Concert", "")}
-	b.run("s", lines...)
-	admin := b.admin
-	b = on(t, &watched{Store: b.store.(*memstore.Store), before: func(appends []eventstore.Append) {
+	bench.run("s", lines...)
+	admin := bench.admin
+	bench = on(t, &watched{Store: bench.store.(*memstore.Store), before: func(appends []eventstore.Append) {
 		if len(appends[0].Drafts) > 0 && strings.Contains(string(appends[0].Drafts[0].Fields), "website") {
 			<-time.After(2 * time.Millisecond) // lines by id are faster
 		}
 	}})
-	b.admin = admin
+	bench.admin = admin
 	for i := range 20 {
 		lines = append(lines, fmt.Sprintf(`{"action":"update","kind":"event","key":"e","fields":{"website":"https://a.example/%d"}}`, i),
-			fmt.Sprintf(`{"action":"update","kind":"event","id":%d,"fields":{"title":"Gig %d"}}`, b.byKey("s", "e").ID, i))
+			fmt.Sprintf(`{"action":"update","kind":"event","id":%d,"fields":{"title":"Gig %d"}}`, bench.byKey("s", "e").ID, i))
 	}
-	if r := b.run("s", lines...); r.Applied != 40 || r.Repeated != 1 {
-		t.Errorf("%d lines were applied, %d repeated, refused %v", r.Applied, r.Repeated, r.Refused)
+	if report := bench.run("s", lines...); report.Applied != 40 || report.Repeated != 1 {
+		t.Errorf("%d lines were applied, %d repeated, refused %v", report.Applied, report.Repeated, report.Refused)
 	}
 }
 
 // TestSlowLines: a line of a source that says no more for now is applied at once.
 func TestSlowLines(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	r, w := io.Pipe()
+	bench := setup(t)
+	pipeReader, pipeWriter := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		_, err := b.importer("s").Run(t.Context(), r)
+		_, err := bench.importer("s").Run(t.Context(), pipeReader)
 		ended <- err
 	}()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	at := b.head()
+	at := bench.head()
 	for _, line := range []string{tagLine, venueLine, topLine} {
-		if _, err := io.WriteString(w, line+"\n"); err != nil {
+		if _, err := io.WriteString(pipeWriter, line+"\n"); err != nil {
 			t.Fatal(err)
 		}
-		head, err := eventstore.Wait(ctx, b.store, at)
+		head, err := eventstore.Wait(ctx, bench.store, at)
 		if err != nil {
 			t.Fatalf("the line was not applied: %v", err)
 		}
 		at = head.Position
 	}
 	// Whatever ends the source, what it gave is applied.
-	if _, err := io.WriteString(w, strings.Replace(tagLine, "air", "field", 2)+"\n"+updateLine+"\n"); err != nil {
+	if _, err := io.WriteString(pipeWriter, strings.Replace(tagLine, "air", "field", 2)+"\n"+updateLine+"\n"); err != nil {
 		t.Fatal(err)
 	}
 	broke := errors.New("line broke")
-	_ = w.CloseWithError(broke)
-	if err := <-ended; !errors.Is(err, broke) || b.byKey("s", "field") == nil {
-		t.Errorf("the import ended with %v, the last line made %v", err, b.byKey("s", "field"))
+	_ = pipeWriter.CloseWithError(broke)
+	if err := <-ended; !errors.Is(err, broke) || bench.byKey("s", "field") == nil {
+		t.Errorf("the import ended with %v, the last line made %v", err, bench.byKey("s", "field"))
 	}
 }

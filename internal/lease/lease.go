@@ -84,14 +84,14 @@ func (s *State) Err() error { return s.load().err }
 // itself, the lease is released after the work, and Run returns the error of the work, nil
 // for that of ctx. Run itself fails with eventstore.ErrClosed and ErrMalformed; a store
 // that is unavailable is asked again for ever.
-func Run(ctx context.Context, store Store, name, holder string, o Options, work func(context.Context) error) error {
-	log := cmp.Or(o.Log, slog.New(slog.DiscardHandler)).With("lease", name)
-	r := &runner{store, name, holder, cmp.Or(o.State, new(State)), o.Progress, work, lifecycle.Outage{Log: log, Message: "lease cannot be asked for"}}
+func Run(ctx context.Context, store Store, name, holder string, options Options, work func(context.Context) error) error {
+	log := cmp.Or(options.Log, slog.New(slog.DiscardHandler)).With("lease", name)
+	r := &runner{store, name, holder, cmp.Or(options.State, new(State)), options.Progress, work, lifecycle.Outage{Log: log, Message: "lease cannot be asked for"}}
 	for {
 		sent := time.Now()
-		l, err := r.acquire(ctx, Span)
-		held := err == nil && l.Holder == holder
-		wait := min(Span/5, max(l.Left, Span/50)) // at its end; sooner when it was released
+		lease, err := r.acquire(ctx, Span)
+		held := err == nil && lease.Holder == holder
+		wait := min(Span/5, max(lease.Left, Span/50)) // at its end; sooner when it was released
 		switch {
 		case errors.Is(err, eventstore.ErrClosed), errors.Is(err, eventstore.ErrMalformed):
 			return fmt.Errorf("lease %s: %w", name, err)
@@ -101,12 +101,12 @@ func Run(ctx context.Context, store Store, name, holder string, o Options, work 
 			}
 			return nil
 		case held && time.Since(sent) < limit:
-			log.InfoContext(ctx, "lease taken, active", "epoch", l.Epoch)
-			lost, err := r.hold(ctx, l.Epoch, sent)
+			log.InfoContext(ctx, "lease taken, active", "epoch", lease.Epoch)
+			lost, err := r.hold(ctx, lease.Epoch, sent)
 			if lost == nil {
 				return err
 			}
-			log.WarnContext(ctx, "lease lost or given up", "epoch", l.Epoch, "cause", lost, "error", err)
+			log.WarnContext(ctx, "lease lost or given up", "epoch", lease.Epoch, "cause", lost, "error", err)
 			if wait = Span / 50; errors.Is(lost, errStall) {
 				wait = Span // another process gets it
 			}
@@ -135,11 +135,11 @@ type runner struct {
 func (r *runner) acquire(ctx context.Context, span time.Duration) (Lease, error) {
 	within, cancel := context.WithTimeout(ctx, Span/3)
 	defer cancel()
-	l, err := r.store.Acquire(within, r.name, r.holder, span)
+	lease, err := r.store.Acquire(within, r.name, r.holder, span)
 	if ctx.Err() == nil {
 		r.outage.Note(ctx, err)
 	}
-	return l, err
+	return lease, err
 }
 
 // release ends the lease. Where that fails it ends by itself.
@@ -189,11 +189,11 @@ func (r *runner) hold(ctx context.Context, epoch int64, sent time.Time) (lost, e
 			}
 		}
 		sent = time.Now()
-		l, err := r.acquire(context.WithoutCancel(ctx), Span)
+		lease, err := r.acquire(context.WithoutCancel(ctx), Span)
 		switch {
-		case err == nil && (l.Holder != r.holder || l.Epoch != epoch):
+		case err == nil && (lease.Holder != r.holder || lease.Epoch != epoch):
 			r.state.set(false, nil)
-			cancel(fmt.Errorf("%s has it in epoch %d", l.Holder, l.Epoch))
+			cancel(fmt.Errorf("%s has it in epoch %d", lease.Holder, lease.Epoch))
 		case err == nil && guard.Stop():
 			guard.Reset(limit - time.Since(sent))
 			wait = Span/3 - time.Since(sent)

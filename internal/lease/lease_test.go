@@ -60,9 +60,9 @@ func (p *path) Acquire(ctx context.Context, name, holder string, span time.Durat
 	return l, err
 }
 
-func wait(ctx context.Context, d time.Duration) error {
+func wait(ctx context.Context, duration time.Duration) error {
 	select {
-	case <-time.After(d):
+	case <-time.After(duration):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -136,12 +136,12 @@ type process struct {
 	result chan error
 }
 
-func start(t *testing.T, l lease.Store, holder string, o lease.Options, work func(context.Context) error) *process {
+func start(t *testing.T, store lease.Store, holder string, options lease.Options, work func(context.Context) error) *process {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	p := &process{stop: cancel, result: make(chan error, 1)}
-	o.State = &p.State
-	go func() { p.result <- lease.Run(ctx, l, "relay", holder, o, work) }()
+	options.State = &p.State
+	go func() { p.result <- lease.Run(ctx, store, "relay", holder, options, work) }()
 	return p
 }
 
@@ -157,12 +157,12 @@ func end(t *testing.T, all ...*process) {
 }
 
 // after lets time pass and wants that holder is active then.
-func after(t *testing.T, r *role, d time.Duration, holder string) {
+func after(t *testing.T, r *role, duration time.Duration, holder string) {
 	t.Helper()
-	<-time.After(d)
+	<-time.After(duration)
 	synctest.Wait()
 	if got := r.now(); got != holder {
-		t.Fatalf("%q is active after %s, want %q (turns: %s)", got, d, holder, r.order())
+		t.Fatalf("%q is active after %s, want %q (turns: %s)", got, duration, holder, r.order())
 	}
 }
 
@@ -200,10 +200,10 @@ func TestProcessDies(t *testing.T) {
 		}
 		const later = 700 * time.Millisecond // so that no poll falls on the end
 		<-time.After(later)
-		b := start(t, l, "b", lease.Options{}, r.work("b"))
+		process := start(t, l, "b", lease.Options{}, r.work("b"))
 		after(t, r, lease.Span-later-time.Millisecond, "")
 		after(t, r, lease.Span/50, "b")
-		end(t, b)
+		end(t, process)
 	})
 }
 
@@ -316,14 +316,14 @@ func TestLeaseTakenAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, r := &leases{}, &role{t: t}
-		a := start(t, l, "a", lease.Options{}, r.work("a"))
+		process := start(t, l, "a", lease.Options{}, r.work("a"))
 		after(t, r, time.Minute, "a")
 		l.mu.Lock()
 		l.holder, l.epoch, l.end = "other", l.epoch+1, time.Now().Add(time.Hour)
 		l.mu.Unlock()
 		after(t, r, lease.Span/3, "")
-		if a.Held() || a.Err() != nil {
-			t.Errorf("got %t, %v; want another to hold it", a.Held(), a.Err())
+		if process.Held() || process.Err() != nil {
+			t.Errorf("got %t, %v; want another to hold it", process.Held(), process.Err())
 		}
 		// Back and forth between two renewals: the epoch tells.
 		after(t, r, time.Hour, "a")
@@ -331,7 +331,7 @@ func TestLeaseTakenAway(t *testing.T) {
 		l.epoch += 2
 		l.mu.Unlock()
 		after(t, r, lease.Span, "a")
-		end(t, a)
+		end(t, process)
 		if r.order() != "a a a" || l.epoch != 5 {
 			t.Errorf("turns: %s, epoch %d; want three turns of a and epoch 5", r.order(), l.epoch)
 		}
@@ -423,15 +423,15 @@ func TestNeverTwo(t *testing.T) {
 					var mu sync.Mutex
 					trouble := func(ctx context.Context) error {
 						mu.Lock()
-						n, d := rnd.IntN(20), time.Duration(rnd.Int64N(int64(lease.Span)))
+						n, duration := rnd.IntN(20), time.Duration(rnd.Int64N(int64(lease.Span)))
 						mu.Unlock()
 						switch {
 						case n == 0:
 							return eventstore.ErrUnavailable
 						case n < 4:
-							return wait(ctx, d)
+							return wait(ctx, duration)
 						case n == 4:
-							<-time.After(2 * d) // beyond its limit
+							<-time.After(2 * duration) // beyond its limit
 						}
 						return nil
 					}

@@ -49,18 +49,18 @@ const (
 // spaces are what a browser does not need of the style.
 var spaces = regexp.MustCompile(`(?s)/\*.*?\*/|\n\t*`)
 
-func newAssets(b Brand, withDesk bool) (*assets, error) {
-	accent, err := accentStyle(b.Accent)
+func newAssets(brand Brand, withDesk bool) (*assets, error) {
+	accent, err := accentStyle(brand.Accent)
 	if err != nil {
 		return nil, err
 	}
 	out := &assets{named: map[string]*File{}}
-	err = fs.WalkDir(assetFiles, "assets", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || medias[path.Ext(name)] == "" || d.Name() == manifestName {
+	err = fs.WalkDir(assetFiles, "assets", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || medias[path.Ext(name)] == "" || entry.Name() == manifestName {
 			return err
 		}
 		body, err := assetFiles.ReadFile(name)
-		out.add(d.Name(), body)
+		out.add(entry.Name(), body)
 		return err
 	})
 	if err != nil {
@@ -69,15 +69,15 @@ func newAssets(b Brand, withDesk bool) (*assets, error) {
 	style := spaces.ReplaceAll(out.named[styleName].Body, nil)
 	style = bytes.Replace(style, []byte(fontName), []byte(path.Base(out.named[fontName].Path)), 1)
 	out.add(styleName, append(style, accent...))
-	if b.Logo != nil {
-		out.add(logoName+b.Logo.ext, b.Logo.body)
+	if brand.Logo != nil {
+		out.add(logoName+brand.Logo.ext, brand.Logo.body)
 	}
 	if withDesk {
 		if out.desk, err = out.addDesk(); err != nil {
 			return nil, err
 		}
 	}
-	all, err := json.Marshal([]any{out.named, b, string(out.desk)})
+	all, err := json.Marshal([]any{out.named, brand, string(out.desk)})
 	out.mark = hash(all)
 	return out, err
 }
@@ -102,9 +102,9 @@ var hashed = regexp.MustCompile(`\.[^.]*(\.[^.]*)$`)
 
 // find returns a file by the path that it was asked under, nil for none, and reports whether
 // that is the present one.
-func (a *assets) find(asked string) (f *File, present bool) {
-	f = a.named[hashed.ReplaceAllString(strings.TrimPrefix(strings.Replace(asked, deskAssets, "desk/", 1), "/assets/"), "$1")]
-	return f, f != nil && f.Path == asked
+func (a *assets) find(asked string) (file *File, present bool) {
+	file = a.named[hashed.ReplaceAllString(strings.TrimPrefix(strings.Replace(asked, deskAssets, "desk/", 1), "/assets/"), "$1")]
+	return file, file != nil && file.Path == asked
 }
 
 // Colours that an accent is fitted to (PAGES.md P5.1).

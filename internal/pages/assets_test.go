@@ -16,7 +16,7 @@ import (
 func TestVendored(t *testing.T) {
 	t.Parallel()
 	const folder = "assets/vendor"
-	b, err := assetFiles.ReadFile(path.Join(folder, manifestName))
+	data, err := assetFiles.ReadFile(path.Join(folder, manifestName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestVendored(t *testing.T) {
 		Name, Version, Licence string
 		Files                  map[string]string
 	}
-	if err := json.Unmarshal(b, &listed); err != nil {
+	if err := json.Unmarshal(data, &listed); err != nil {
 		t.Fatal(err)
 	}
 	sums := map[string]string{}
@@ -38,8 +38,8 @@ func TestVendored(t *testing.T) {
 			t.Errorf("%s has no licence or version", v.Name)
 		}
 	}
-	err = fs.WalkDir(assetFiles, folder, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || d.Name() == manifestName {
+	err = fs.WalkDir(assetFiles, folder, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || entry.Name() == manifestName {
 			return err
 		}
 		body, err := assetFiles.ReadFile(name)
@@ -65,27 +65,27 @@ func TestVendored(t *testing.T) {
 // present one (PAGES P6.1, P13.27).
 func TestAssetPaths(t *testing.T) {
 	t.Parallel()
-	a, err := newAssets(Brand{}, true)
+	assets, err := newAssets(Brand{}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, f := range a.named {
-		if got, present := a.find(f.Path); got != f || !present {
-			t.Errorf("%s is not found under %s", name, f.Path)
+	for name, file := range assets.named {
+		if got, present := assets.find(file.Path); got != file || !present {
+			t.Errorf("%s is not found under %s", name, file.Path)
 		}
 		ext, folder := path.Ext(name), "/assets/"
 		if other, ok := strings.CutPrefix(name, "desk/"); ok {
 			name, folder = other, deskAssets
 		}
-		if got, present := a.find(folder + strings.TrimSuffix(name, ext) + ".0123456789" + ext); got != f || present {
+		if got, present := assets.find(folder + strings.TrimSuffix(name, ext) + ".0123456789" + ext); got != file || present {
 			t.Errorf("%s is not found under an old hash", name)
 		}
 	}
-	if got, _ := a.find("/assets/nothing.0123456789.css"); got != nil {
+	if got, _ := assets.find("/assets/nothing.0123456789.css"); got != nil {
 		t.Error("there is no such file")
 	}
 	branded, err := newAssets(Brand{Accent: "#ff0000"}, false)
-	if err != nil || branded.named["daybook.css"].Path == a.named["daybook.css"].Path {
+	if err != nil || branded.named["daybook.css"].Path == assets.named["daybook.css"].Path {
 		t.Errorf("an accent leaves the style as it is: %v", err)
 	}
 	if _, err := newAssets(Brand{Accent: "red"}, false); err == nil {
@@ -97,30 +97,30 @@ func TestAssetPaths(t *testing.T) {
 // (docs/spec/desk.md E9.1).
 func TestDeskLinks(t *testing.T) {
 	t.Parallel()
-	a, err := newAssets(Brand{}, true)
+	assets, err := newAssets(Brand{}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	served := map[string]bool{}
-	for _, f := range a.named {
-		served[path.Base(f.Path)] = true
+	for _, file := range assets.named {
+		served[path.Base(file.Path)] = true
 	}
 	for _, name := range []string{"main.js", "squire.js", "texts.cn.json", "desk.css"} {
-		if a.named["desk/"+name] == nil {
+		if assets.named["desk/"+name] == nil {
 			t.Errorf("%s is not served", name)
 		}
 	}
-	bodies := [][]byte{a.desk}
-	for name, f := range a.named {
+	bodies := [][]byte{assets.desk}
+	for name, file := range assets.named {
 		if strings.HasPrefix(name, "desk/") {
-			bodies = append(bodies, f.Body)
+			bodies = append(bodies, file.Body)
 		}
 	}
 	named := regexp.MustCompile(`"(?:\.\.?/assets/|\./|assets/)([a-z-]+(?:\.[a-z0-9]+)+)"`)
 	for _, body := range bodies {
-		for _, m := range named.FindAllSubmatch(body, -1) {
-			if !served[string(m[1])] {
-				t.Errorf("%s is named and not served", m[1])
+		for _, datas := range named.FindAllSubmatch(body, -1) {
+			if !served[string(datas[1])] {
+				t.Errorf("%s is named and not served", datas[1])
 			}
 		}
 	}

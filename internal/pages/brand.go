@@ -62,8 +62,8 @@ func NewLogo(body []byte) (*Logo, error) {
 
 // isSVG reports whether the first element of an XML document is that of SVG.
 func isSVG(body []byte) bool {
-	for d := xml.NewDecoder(bytes.NewReader(body)); ; {
-		token, err := d.Token()
+	for decoder := xml.NewDecoder(bytes.NewReader(body)); ; {
+		token, err := decoder.Token()
 		if err != nil {
 			return false
 		}
@@ -74,30 +74,30 @@ func isSVG(body []byte) bool {
 }
 
 // CheckAccent refuses what is no colour; "" is none.
-func CheckAccent(s string) error {
-	if _, err := readColour(s); s != "" && err != nil {
+func CheckAccent(text string) error {
+	if _, err := readColour(text); text != "" && err != nil {
 		return errors.New("must be a colour as #0b5fae")
 	}
 	return nil
 }
 
 // ReadFooterLink reads Label=URL. A label may begin with a language: fr:Label.
-func ReadFooterLink(s string) (FooterLink, error) {
-	label, to, _ := strings.Cut(s, "=")
-	f := FooterLink{Label: strings.TrimSpace(label), URL: strings.TrimSpace(to)}
-	if tag, rest, ok := strings.Cut(f.Label, ":"); ok {
-		if l, known := calendar.ParseLang(tag); known {
-			f.Lang, f.Label = &l, strings.TrimSpace(rest)
+func ReadFooterLink(text string) (FooterLink, error) {
+	label, to, _ := strings.Cut(text, "=")
+	footerLink := FooterLink{Label: strings.TrimSpace(label), URL: strings.TrimSpace(to)}
+	if tag, rest, ok := strings.Cut(footerLink.Label, ":"); ok {
+		if lang, known := calendar.ParseLang(tag); known {
+			footerLink.Lang, footerLink.Label = &lang, strings.TrimSpace(rest)
 		}
 	}
-	u, err := url.Parse(f.URL)
+	address, err := url.Parse(footerLink.URL)
 	switch {
-	case err != nil || f.Label == "" || !utf8.ValidString(f.Label):
-	case u.Host != "" && (u.Scheme == "http" || u.Scheme == "https"), u.Scheme == "mailto",
-		u.Host == "" && u.Scheme == "" && strings.HasPrefix(f.URL, "/"):
-		return f, nil
+	case err != nil || footerLink.Label == "" || !utf8.ValidString(footerLink.Label):
+	case address.Host != "" && (address.Scheme == "http" || address.Scheme == "https"), address.Scheme == "mailto",
+		address.Host == "" && address.Scheme == "" && strings.HasPrefix(footerLink.URL, "/"):
+		return footerLink, nil
 	}
-	return f, fmt.Errorf("%q must be Label=URL, as Imprint=https://example.org/imprint", s)
+	return footerLink, fmt.Errorf("%q must be Label=URL, as Imprint=https://example.org/imprint", text)
 }
 
 // Logo is the path of the logo, "" for none.

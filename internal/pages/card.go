@@ -13,24 +13,24 @@ import (
 const instantLayout = "2006-01-02T15:04:05-07:00"
 
 // whenOf gives when an event is: by its own clock, or by that of a zone.
-func (l *look) whenOf(r *calendar.Record, blanked bool, zone *calendar.Zone) (w when) {
-	f := r.Fields
-	from, to := f.Wall("start_date"), f.Wall("end_date")
-	if f.Bool("all_day") && !blanked { // own dates under every zone
+func (l *look) whenOf(record *calendar.Record, blanked bool, zone *calendar.Zone) (w when) {
+	fields := record.Fields
+	from, to := fields.Wall("start_date"), fields.Wall("end_date")
+	if fields.Bool("all_day") && !blanked { // own dates under every zone
 		return when{Begins: from.UTC(), Ends: to.UTC(), AllDay: true}
 	}
-	told, _ := calendar.ParseZone(f.String("timezone"))
+	told, _ := calendar.ParseZone(fields.String("timezone"))
 	if zone != nil {
 		told = *zone
 	}
-	at := func(w, utc calendar.Wall) time.Time {
+	at := func(wall, utc calendar.Wall) time.Time {
 		t := time.Unix(int64(utc), 0)
-		if told.Location != nil && (zone != nil || calendar.WallOf(t.In(told.Location)) == w) {
+		if told.Location != nil && (zone != nil || calendar.WallOf(t.In(told.Location)) == wall) {
 			return t.In(told.Location)
 		}
-		return t.In(time.FixedZone("", int(w-utc))) // the rules of the zone have changed since
+		return t.In(time.FixedZone("", int(wall-utc))) // the rules of the zone have changed since
 	}
-	w.Begins, w.Ends, w.away = at(from, f.Wall("utc_start_date")), at(to, f.Wall("utc_end_date")), told.Name != l.o.SiteZone
+	w.Begins, w.Ends, w.away = at(from, fields.Wall("utc_start_date")), at(to, fields.Wall("utc_end_date")), told.Name != l.o.SiteZone
 	w.Zone, w.ZoneEnd = told.Abbreviation(w.Begins), told.Abbreviation(w.Ends)
 	return w
 }
@@ -69,8 +69,8 @@ func (w *when) days(from, to time.Time) (out []time.Time) {
 
 // midnight is the day of a clock, as a time in UTC.
 func midnight(t time.Time) time.Time {
-	y, m, d := t.Date()
-	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+	y, month, d := t.Date()
+	return time.Date(y, month, d, 0, 0, 0, 0, time.UTC)
 }
 
 // Start and End are the values of datetime and of data-start and data-end.
@@ -128,15 +128,15 @@ type card struct {
 }
 
 // card makes the card of a view.
-func (l *look) card(v *query.View) card {
-	r, f, now := v.Record, v.Record.Fields, l.o.Now()
-	start, end, at := f.Wall("utc_start_date"), f.Wall("utc_end_date"), calendar.WallOf(now.UTC())
+func (l *look) card(view *query.View) card {
+	record, fields, now := view.Record, view.Record.Fields, l.o.Now()
+	start, end, at := fields.Wall("utc_start_date"), fields.Wall("utc_end_date"), calendar.WallOf(now.UTC())
 	l.moment(start.UTC(), now)
 	l.moment((end + 1).UTC(), now)
-	status, name := f.EventStatus(), l.named(r, v.Status)
+	status, name := fields.EventStatus(), l.named(record, view.Status)
 	c := card{
-		when: l.whenOf(r, v.Blanked, l.zone), ID: r.ID, Version: r.Version, Label: name.Label, Lang: name.Lang, Href: name.Href,
-		timezone: f.String("timezone"), Colour: noColour,
+		when: l.whenOf(record, view.Blanked, l.zone), ID: record.ID, Version: record.Version, Label: name.Label, Lang: name.Lang, Href: name.Href,
+		timezone: fields.String("timezone"), Colour: noColour,
 		Past: end < at, Now: status == calendar.EventScheduled && start <= at && at <= end, Cancelled: status == calendar.EventCancelled,
 	}
 	if !c.away {
@@ -165,25 +165,25 @@ func (l *look) card(v *query.View) card {
 		{"postponed", status == calendar.EventPostponed},
 		{"now", c.Now},
 		{"past", c.Past},
-		{"featured", f.Bool("featured") && !v.Blanked},
-		{"protected", v.Blanked},
+		{"featured", fields.Bool("featured") && !view.Blanked},
+		{"protected", view.Blanked},
 	} {
 		if b.is {
 			c.Badges = append(c.Badges, b.name)
 		}
 	}
-	if v.Blanked {
+	if view.Blanked {
 		return c
 	}
-	c.Cost = l.Shown.Cost(r).Text
-	if image := f.String("image_url"); l.ShowsImage(image) {
+	c.Cost = l.Shown.Cost(record).Text
+	if image := fields.String("image_url"); l.ShowsImage(image) {
 		c.Image = image
 	}
-	if len(v.Venues) > 0 {
-		c.Venue = new(l.named(v.Venues[0].Record, v.Venues[0].Status))
+	if len(view.Venues) > 0 {
+		c.Venue = new(l.named(view.Venues[0].Record, view.Venues[0].Status))
 	}
-	if len(v.Categories) > 0 {
-		c.Category = new(l.named(v.Categories[0].Record, ""))
+	if len(view.Categories) > 0 {
+		c.Category = new(l.named(view.Categories[0].Record, ""))
 		c.Colour = c.Category.Colour()
 	}
 	return c
@@ -223,8 +223,8 @@ func (l *look) allCards() []card {
 	if l.err != nil {
 		return nil
 	}
-	s := l.sel
-	whole, err := l.Lists.Whole(l.ctx, s.criteria)
+	selection := l.sel
+	whole, err := l.Lists.Whole(l.ctx, selection.criteria)
 	if err != nil {
 		l.err = err
 		return nil
@@ -236,9 +236,9 @@ func (l *look) allCards() []card {
 	}
 	out := make([]card, 0, whole.Total())
 	var beside []card
-	l.err = whole.Each(l.ctx, func(v *query.View) error {
-		c := l.card(v)
-		if len(c.days(s.over.first, s.over.last)) > 0 {
+	l.err = whole.Each(l.ctx, func(view *query.View) error {
+		c := l.card(view)
+		if len(c.days(selection.over.first, selection.over.last)) > 0 {
 			out = append(out, c)
 		} else {
 			beside = append(beside, c)
@@ -251,9 +251,9 @@ func (l *look) allCards() []card {
 	case len(out) > mostOnly:
 		out = append(out, beside...)
 	default:
-		s.only = make([]string, len(out))
+		selection.only = make([]string, len(out))
 		for i := range out {
-			s.only[i] = out[i].ID.String()
+			selection.only[i] = out[i].ID.String()
 		}
 	}
 	return out

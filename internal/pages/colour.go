@@ -12,12 +12,12 @@ import (
 type colour [3]float64
 
 // readColour reads #rrggbb.
-func readColour(s string) (c colour, err error) {
-	b, err := hex.DecodeString(strings.TrimPrefix(s, "#"))
-	if err != nil || len(b) != len(c) || s[0] != '#' {
-		return c, fmt.Errorf("%q: a colour is #rrggbb", s)
+func readColour(text string) (c colour, err error) {
+	data, err := hex.DecodeString(strings.TrimPrefix(text, "#"))
+	if err != nil || len(data) != len(c) || text[0] != '#' {
+		return c, fmt.Errorf("%q: a colour is #rrggbb", text)
 	}
-	for i, part := range b {
+	for i, part := range data {
 		c[i] = float64(part) / 255
 	}
 	return c, nil

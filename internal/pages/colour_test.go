@@ -17,9 +17,9 @@ func tokens(t *testing.T) (light, dark map[string]colour) {
 		t.Fatal(err)
 	}
 	light, dark = map[string]colour{}, map[string]colour{}
-	for _, m := range pair.FindAllStringSubmatch(string(css), -1) {
-		light[m[1]], _ = readColour(m[2])
-		dark[m[1]], _ = readColour(m[3])
+	for _, texts := range pair.FindAllStringSubmatch(string(css), -1) {
+		light[texts[1]], _ = readColour(texts[2])
+		dark[texts[1]], _ = readColour(texts[3])
 	}
 	return light, dark
 }

@@ -21,9 +21,9 @@ var linked = regexp.MustCompile(`"(\.\./assets/|\./|assets/)([a-z-]+(?:\.[a-z]+)
 // addDesk adds the files of the desk, and returns its document.
 func (a *assets) addDesk() (document []byte, err error) {
 	found := map[string]string{}
-	err = fs.WalkDir(desk.Files, "static", func(name string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			found[d.Name()] = name
+	err = fs.WalkDir(desk.Files, "static", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			found[entry.Name()] = name
 		}
 		return err
 	})
@@ -44,8 +44,8 @@ func (a *assets) linkDesk(found map[string]string, name string) ([]byte, error) 
 		body = desk.Served(body)
 	}
 	body = linked.ReplaceAllFunc(body, func(quoted []byte) []byte {
-		m := linked.FindSubmatch(quoted)
-		folder, other := string(m[1]), string(m[2])
+		datas := linked.FindSubmatch(quoted)
+		folder, other := string(datas[1]), string(datas[2])
 		key := "desk/" + other
 		if folder == "../assets/" { // of the pages
 			key = other
@@ -70,7 +70,7 @@ func (l *look) serveDesk() {
 }
 
 // Served reports whether the path of a route is there by the settings.
-func (p *Pages) Served(r Route) bool { return !r.Desk || p.o.Desk }
+func (p *Pages) Served(route Route) bool { return !route.Desk || p.o.Desk }
 
 // deskPolicy is the Content-Security-Policy of the desk, of that of pages.
 func deskPolicy(images []string) string {

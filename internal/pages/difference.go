@@ -67,23 +67,23 @@ func differ(before, after string) (went, came []string) {
 // runs joins words that stand together, as many as are shown; "" is between those that do not.
 func runs(words []string) (out []string) {
 	last, shown := "", 0
-	for _, w := range words {
-		if w != "" {
+	for _, text := range words {
+		if text != "" {
 			shown++
 		}
 		switch {
-		case w == "":
+		case text == "":
 		case shown > maxShown:
 			out[len(out)-1] += " …"
 			return out
 		case last == "":
-			out = append(out, strings.Clone(w))
-		case character.MatchString(w) && character.MatchString(last):
-			out[len(out)-1] += w
+			out = append(out, strings.Clone(text))
+		case character.MatchString(text) && character.MatchString(last):
+			out[len(out)-1] += text
 		default:
-			out[len(out)-1] += " " + w
+			out[len(out)-1] += " " + text
 		}
-		last = w
+		last = text
 	}
 	return out
 }

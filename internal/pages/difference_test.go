@@ -30,11 +30,11 @@ func TestDiffer(t *testing.T) {
 		}
 	}
 	numbered := func(letter string) string {
-		var b strings.Builder
+		var builder strings.Builder
 		for i := range 3000 {
-			b.WriteString(letter + strconv.Itoa(i) + " same ")
+			builder.WriteString(letter + strconv.Itoa(i) + " same ")
 		}
-		return b.String()
+		return builder.String()
 	}
 	went, _ := differ(numbered("a"), numbered("b"))
 	if got := len(strings.Fields(strings.Join(went, " "))); got != maxShown+1 || !strings.HasSuffix(went[len(went)-1], "…") {
@@ -45,11 +45,11 @@ func TestDiffer(t *testing.T) {
 // less returns words without those of runs, which stand in them in this order.
 func less(words, runs []string) (out []string) {
 	gone := strings.Fields(strings.Join(runs, " "))
-	for _, w := range words {
-		if len(gone) > 0 && gone[0] == w {
+	for _, text := range words {
+		if len(gone) > 0 && gone[0] == text {
 			gone = gone[1:]
 		} else {
-			out = append(out, w)
+			out = append(out, text)
 		}
 	}
 	return out

@@ -20,30 +20,30 @@ type directoryBody struct {
 // serveDirectory lists what is linked from a listed event, by name; categories with those
 // that they are below.
 func (l *look) serveDirectory() {
-	k := l.Route.kind
+	kind := l.Route.kind
 	l.Title = l.text(l.Route.title)
 	l.Heading, l.Canonical = l.Title, l.Route.below()
 	var all []*directoryEntry
 	of := map[calendar.ID]*directoryEntry{}
-	add := func(v *query.View) {
-		e := &directoryEntry{named: l.named(v.Record, v.Status)}
-		if k.IsTerm() {
-			e.Count = max(v.Count, 0)
+	add := func(view *query.View) {
+		e := &directoryEntry{named: l.named(view.Record, view.Status)}
+		if kind.IsTerm() {
+			e.Count = max(view.Count, 0)
 		}
 		all, of[e.ID] = append(all, e), e
 	}
-	l.all(k, listed(k), add)
+	l.all(kind, listed(kind), add)
 	for _, e := range all {
 		for up := e.Fields.ID("parent"); of[up] == nil; up = of[up].Fields.ID("parent") {
-			v, ok := l.above(k, up)
+			view, ok := l.above(kind, up)
 			if !ok {
 				break
 			}
-			add(&v)
+			add(&view)
 		}
 	}
 	byName(l.lang, all, func(e *directoryEntry) string { return e.Label })
-	b := &directoryBody{Count: l.count(k.Collection(), len(all))}
+	b := &directoryBody{Count: l.count(kind.Collection(), len(all))}
 	for _, e := range all {
 		in := &b.Entries
 		if up := of[e.Fields.ID("parent")]; up != nil {

@@ -49,12 +49,12 @@ func (p *Pages) element() ([]byte, error) {
 		return nil, err
 	}
 	words := map[string]any{}
-	for _, l := range calendar.Langs {
-		of := map[string]any{"twelve": p.speech(l).twelve, "sunday": p.o.Sunday}
+	for _, lang := range calendar.Langs {
+		of := map[string]any{"twelve": p.speech(lang).twelve, "sunday": p.o.Sunday}
 		for name, key := range keys {
-			of[name] = word(key, l, "%s")
+			of[name] = word(key, lang, "%s")
 		}
-		words[l.String()] = of
+		words[lang.String()] = of
 	}
 	var selecting []string
 	for _, param := range query.Params(calendar.KindEvent) {
@@ -62,8 +62,8 @@ func (p *Pages) element() ([]byte, error) {
 			selecting = append(selecting, param.Name)
 		}
 	}
-	b, err := json.Marshal(map[string]any{"namespace": p.o.Namespace, "selecting": selecting, "words": words})
-	return bytes.Replace(elementScript, []byte(elementConfig), b, 1), err
+	data, err := json.Marshal(map[string]any{"namespace": p.o.Namespace, "selecting": selecting, "words": words})
+	return bytes.Replace(elementScript, []byte(elementConfig), data, 1), err
 }
 
 // Embedded tells that the page is one for frames of other sites.
@@ -73,7 +73,7 @@ func (l *look) Embedded() bool { return l.embedded }
 // switches, with links that lead out of the frame (PAGES.md P8.2).
 func (l *look) serveEmbed() {
 	for _, param := range [][2]string{{paramTheme, "auto, light, dark"}, {paramView, "list, month"}} {
-		if v := l.Query.Get(param[0]); v != "" && !slices.Contains(strings.Split(param[1], ", "), v) {
+		if text := l.Query.Get(param[0]); text != "" && !slices.Contains(strings.Split(param[1], ", "), text) {
 			l.bad.Add(param[0], calendar.ReasonWord, param[1])
 		}
 	}
@@ -118,16 +118,16 @@ type oembed struct {
 // serveOEmbed tells how a page of an event is embedded (oembed.com).
 func (l *look) serveOEmbed() {
 	status, told := l.oembed()
-	a := &Answer{Status: status, Type: "application/json; charset=utf-8", Lang: l.lang}
+	answer := &Answer{Status: status, Type: "application/json; charset=utf-8", Lang: l.lang}
 	var err error
 	if status == http.StatusOK && l.Query.Get(paramFormat) == "xml" {
-		a.Type = "text/xml; charset=utf-8"
-		a.Body, err = xml.Marshal(told)
-		a.Body = append([]byte(xml.Header), a.Body...)
+		answer.Type = "text/xml; charset=utf-8"
+		answer.Body, err = xml.Marshal(told)
+		answer.Body = append([]byte(xml.Header), answer.Body...)
 	} else {
-		a.Body, err = json.Marshal(told)
+		answer.Body, err = json.Marshal(told)
 	}
-	l.answer, l.err = a, cmp.Or(l.err, err)
+	l.answer, l.err = answer, cmp.Or(l.err, err)
 }
 
 func (l *look) oembed() (status int, told any) {
@@ -136,10 +136,10 @@ func (l *look) oembed() (status int, told any) {
 	}
 	size := [2]int{480, 320} // of an embedded event, in pixels
 	for i, param := range [2]string{maxWidth, maxHeight} {
-		if v := l.Query.Get(param); v != "" {
-			most, err := strconv.Atoi(v)
+		if text := l.Query.Get(param); text != "" {
+			most, err := strconv.Atoi(text)
 			if err != nil || most < 1 {
-				l.bad.Add(param, calendar.ReasonTypeInteger, v)
+				l.bad.Add(param, calendar.ReasonTypeInteger, text)
 			}
 			size[i] = min(size[i], most)
 		}
@@ -154,11 +154,11 @@ func (l *look) oembed() (status int, told any) {
 		return refuse(http.StatusNotImplemented, calendar.CodeInvalidParam, "format: json or xml")
 	}
 	of := *l.Request
-	var v query.View
+	var view query.View
 	var is, locked bool
 	if of.Route, is = l.eventOf(asked); is {
 		*l = *l.look(l.ctx, &of)
-		v, locked = l.readRecord()
+		view, locked = l.readRecord()
 	}
 	if _, refused := errors.AsType[*calendar.Error](l.err); !is || refused || l.answer != nil {
 		l.err = nil
@@ -167,29 +167,29 @@ func (l *look) oembed() (status int, told any) {
 	if l.err != nil {
 		return 0, nil
 	}
-	home, title := l.absolute(l.lang, "/"), l.named(v.Record, v.Status).Label
+	home, title := l.absolute(l.lang, "/"), l.named(view.Record, view.Status).Label
 	out := oembed{Version: "1.0", Type: "link", Title: title, ProviderName: l.Site(), ProviderURL: home, CacheAge: 3600}
 	if !locked {
 		out.Type, out.Width, out.Height = "rich", size[0], size[1]
 		out.HTML = fmt.Sprintf(`<iframe src="%s" width="%d" height="%d" title="%s" sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation" loading="lazy"></iframe>`,
-			html.EscapeString(home+"embed"+recordPath(v.Record)), out.Width, out.Height, html.EscapeString(title))
-		if len(v.Organizers) > 0 {
-			by := l.named(v.Organizers[0].Record, v.Organizers[0].Status)
+			html.EscapeString(home+"embed"+recordPath(view.Record)), out.Width, out.Height, html.EscapeString(title))
+		if len(view.Organizers) > 0 {
+			by := l.named(view.Organizers[0].Record, view.Organizers[0].Status)
 			out.AuthorName, out.AuthorURL = by.Label, by.URL()
 		}
-		out.Thumbnail = v.Record.Fields.String("image_url")
+		out.Thumbnail = view.Record.Fields.String("image_url")
 	}
 	return http.StatusOK, out
 }
 
 // eventOf finds the page of an event by its URL, whatever its scheme.
 func (r *Request) eventOf(asked string) (Route, bool) {
-	u, err := url.Parse(asked)
+	address, err := url.Parse(asked)
 	_, base, _ := strings.Cut(r.Base, "://")
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || !strings.EqualFold(u.Host+r.Path, base) {
+	if err != nil || address.Scheme != "http" && address.Scheme != "https" || !strings.EqualFold(address.Host+r.Path, base) {
 		return Route{}, false
 	}
-	below, ok := strings.CutPrefix(u.EscapedPath(), r.Path)
+	below, ok := strings.CutPrefix(address.EscapedPath(), r.Path)
 	route, found := Find(below)
 	return route, ok && found && route.name == pageEvent
 }

@@ -22,37 +22,37 @@ const noEvent = "9007199254740991"
 
 // drawer makes that of the selection of the page.
 func (l *look) drawer() *drawer {
-	s, address := l.sel, "/events"
+	selection, address := l.sel, "/events"
 	var of params
-	if k := s.of.Kind; s.of.ID != 0 {
-		address = "/" + k.Collection() + "/" + s.of.ID.String() + address
-		name := k.String()
-		if k.IsTerm() {
-			name = k.Collection()
+	if kind := selection.of.Kind; selection.of.ID != 0 {
+		address = "/" + kind.Collection() + "/" + selection.of.ID.String() + address
+		name := kind.String()
+		if kind.IsTerm() {
+			name = kind.Collection()
 		}
-		of = of.with(name, s.of.ID.String())
+		of = of.with(name, selection.of.ID.String())
 	}
-	sent := params(s.criteria.Exact())
+	sent := params(selection.criteria.Exact())
 	lasting := sent.without(shapes...)
-	if s.moving() {
+	if selection.moving() {
 		lasting = lasting.without(window...)
 	}
-	if s.only != nil {
-		sent = sent.with("include", cmp.Or(strings.Join(s.only, ","), noEvent))
+	if selection.only != nil {
+		sent = sent.with("include", cmp.Or(strings.Join(selection.only, ","), noEvent))
 	}
 	d := &drawer{List: l.Root() + address, Query: sent.without(shaping...).String(), Lasting: lasting.String(), Element: sent.without(shapes...)}
-	d.JSON = sent.link(d.List+"/", s.page)
-	if s.moving() {
+	d.JSON = sent.link(d.List+"/", selection.page)
+	if selection.moving() {
 		lasting = lasting.without(paramOverlap)
-		from, until, ok := s.criteria.Range()
-		if ok && (s.only == nil || l.zone != nil) && (of == nil || !s.asked.has(of[0].Name)) {
+		from, until, ok := selection.criteria.Range()
+		if ok && (selection.only == nil || l.zone != nil) && (of == nil || !selection.asked.has(of[0].Name)) {
 			source := append(params{{Name: "start", Value: from}, {Name: "end", Value: until}}, of...)
 			d.Source = l.Root() + "/events/calendar" + append(source, lasting...).String()
 		}
 		switch l.Page {
 		case pageWeek, pageDay:
 		case pageMonth:
-			d.Element = lasting.with("date", s.over.first.Format(time.DateOnly)).with(paramView, "month")
+			d.Element = lasting.with("date", selection.over.first.Format(time.DateOnly)).with(paramView, "month")
 		default:
 			d.Element = lasting
 		}
@@ -62,7 +62,7 @@ func (l *look) drawer() *drawer {
 }
 
 // webcal is an address for programs that subscribe to it.
-func webcal(u string) string {
-	_, rest, _ := strings.Cut(u, "://")
+func webcal(text string) string {
+	_, rest, _ := strings.Cut(text, "://")
 	return "webcal://" + rest
 }

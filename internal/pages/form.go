@@ -46,10 +46,10 @@ func (l *look) form(facets []facet, problems ...problem) *filterForm {
 		names = names[1:]
 	}
 	var sent params
-	if s := l.sel; s != nil {
-		sent, f.Count = append(route.named(), s.asked...), len(s.selecting())
+	if selection := l.sel; selection != nil {
+		sent, f.Count = append(route.named(), selection.asked...), len(selection.selecting())
 		if l.Page != pageHome {
-			f.Action = s.path
+			f.Action = selection.path
 		}
 		if word := sent.value(paramWhen); slices.Contains(names, paramStart) && slices.Contains(query.Days, word) { // its days stand in the fields
 			first, last := query.DaysOf(word, l.o.Now(), l.o.Site, l.o.Sunday)
@@ -58,8 +58,8 @@ func (l *look) form(facets []facet, problems ...problem) *filterForm {
 	}
 	if f.Open {
 		sent = append(sent, l.sent()...)
-		for _, p := range sent {
-			names = append(names, baseName(p.Name))
+		for _, linkParam := range sent {
+			names = append(names, baseName(linkParam.Name))
 		}
 	}
 	messages := map[string]string{}

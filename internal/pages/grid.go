@@ -145,20 +145,20 @@ func bars(days []day) {
 
 // servePeriod answers a month, week or day.
 func (l *look) servePeriod() {
-	u, first := l.Route.unit, l.Route.first
+	unit, first := l.Route.unit, l.Route.first
 	if l.Route.period == "" {
 		l.readZone()
 		zone := l.zone
-		if u.page == pageMonth {
+		if unit.page == pageMonth {
 			zone = nil // that of the site, whatever the zone of the page
 		}
-		first = u.start(l.today(zone))
+		first = unit.start(l.today(zone))
 	}
-	l.choose(u.path(first), u.over(first), query.Of{})
+	l.choose(unit.path(first), unit.over(first), query.Of{})
 	if l.err == nil && (first.Year() < 1 || first.Year() > 9999) {
 		l.err = calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
 	}
-	l.period(u)
+	l.period(unit)
 }
 
 // periodBody is a month as a table, or a week or day as an hour grid over plain lists.
@@ -215,11 +215,11 @@ func (l *look) table(b *periodBody, days []day) {
 		from = 0
 	}
 	for i, d := range days[from:] {
-		for _, e := range d.Entries {
-			if i == 0 || !e.Before { // once, on its first day
-				c := *e.card
-				c.InDay, c.Running, c.Again = true, e.Before, true
-				d.Cards = append(d.Cards, c)
+		for _, entry := range d.Entries {
+			if i == 0 || !entry.Before { // once, on its first day
+				card := *entry.card
+				card.InDay, card.Running, card.Again = true, entry.Before, true
+				d.Cards = append(d.Cards, card)
 			}
 		}
 		if more := len(d.Cards) - maxAgenda; more > 0 {
@@ -288,9 +288,9 @@ func (l *look) hours(b *periodBody, days []day) {
 	}
 	from, to := firstHour, lastHour
 	for _, d := range days {
-		for _, e := range d.Entries {
-			e.rows()
-			from, to = min(from, e.Row/rowsOfHour), max(to, (e.Row+e.Rows+rowsOfHour-1)/rowsOfHour)
+		for _, entry := range d.Entries {
+			entry.rows()
+			from, to = min(from, entry.Row/rowsOfHour), max(to, (entry.Row+entry.Rows+rowsOfHour-1)/rowsOfHour)
 		}
 	}
 	b.Days, b.From, b.Hours = days, from, map[int]string{}
@@ -383,9 +383,9 @@ func (l *look) step(b *periodBody, u *unit) {
 // are selected, or of all that are listed. What goes on beyond the period counts as after it.
 func (l *look) nearest(selected bool) (before, after *time.Time) {
 	one := func(in calendar.Input, order string) *time.Time {
-		for k, v := range l.Input {
-			if selected && l.Route.takes(k, true) && !slices.Contains(shapes, k) && !slices.Contains(window, k) && k != paramOverlap {
-				in[k] = v
+		for text, value := range l.Input {
+			if selected && l.Route.takes(text, true) && !slices.Contains(shapes, text) && !slices.Contains(window, text) && text != paramOverlap {
+				in[text] = value
 			}
 		}
 		in[paramStrict], in[paramPerPage], in[paramSort], in[paramOrder] = "true", "1", "start", order
@@ -393,8 +393,8 @@ func (l *look) nearest(selected bool) (before, after *time.Time) {
 		if len(found.Views) == 0 {
 			return nil
 		}
-		w := l.whenOf(found.Views[0].Record, found.Views[0].Blanked, l.zone)
-		day, _ := w.edges()
+		when := l.whenOf(found.Views[0].Record, found.Views[0].Blanked, l.zone)
+		day, _ := when.edges()
 		return &day
 	}
 	over := l.sel.over

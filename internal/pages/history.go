@@ -61,7 +61,7 @@ func (l *look) serveHistory() {
 		l.err = notFound(kind)
 		return
 	}
-	v, locked := l.readRecord()
+	view, locked := l.readRecord()
 	if locked && l.err == nil {
 		l.err = notFound(kind)
 	}
@@ -87,13 +87,13 @@ func (l *look) serveHistory() {
 	if l.err = l.bad.Err(); l.err != nil {
 		return
 	}
-	l.head(v.Record)
+	l.head(view.Record)
 	l.Title, l.Heading = l.text("event.history")+l.colon()+l.Title, l.text("history.title")
 	l.Crumbs, l.NoIndex = append(l.Crumbs, *l.Record), true
 	b := &historyBody{Page: page, From: from, To: to, Kept: l.asked().without(paramFrom, paramTo)}
 	l.Body = b
 	var pages int
-	if pages, l.err = l.readEntries(b, v.Record); l.err == nil && page > max(pages, 1) {
+	if pages, l.err = l.readEntries(b, view.Record); l.err == nil && page > max(pages, 1) {
 		l.err = notFound(kind)
 	}
 	if l.err == nil {
@@ -102,10 +102,10 @@ func (l *look) serveHistory() {
 	switch {
 	case l.err != nil:
 	case from != 0 || to != 0:
-		var d *history.Diff
-		if d, l.err = l.Past.Diff(l.ctx, l.viewer(), kind, v.Record.ID, from, to); l.err == nil {
-			b.Difference = &difference{d, l.changeRows(d.Changes)}
-			b.From, b.To = d.From.Version, d.To.Version
+		var diff *history.Diff
+		if diff, l.err = l.Past.Diff(l.ctx, l.viewer(), kind, view.Record.ID, from, to); l.err == nil {
+			b.Difference = &difference{diff, l.changeRows(diff.Changes)}
+			b.From, b.To = diff.From.Version, diff.To.Version
 		}
 	case len(b.Entries) > 1:
 		b.From, b.To = b.Entries[1].Version, b.Entries[0].Version
@@ -120,31 +120,31 @@ func (l *look) serveHistory() {
 
 // readEntries reads a page of versions, and returns how many pages there are. Of each
 // version only what the page shows stays in memory.
-func (l *look) readEntries(b *historyBody, r *calendar.Record) (pages int, err error) {
-	h, err := l.Past.History(l.ctx, l.viewer(), r, b.Page, versionsPerPage)
+func (l *look) readEntries(b *historyBody, record *calendar.Record) (pages int, err error) {
+	h, err := l.Past.History(l.ctx, l.viewer(), record, b.Page, versionsPerPage)
 	if err != nil {
 		return 0, err
 	}
 	b.Only = h.Only
-	for e, err := range h.Entries {
+	for entry, err := range h.Entries {
 		if err != nil {
 			return 0, err
 		}
-		if e == nil {
+		if entry == nil {
 			continue
 		}
-		shown := history.Entry{Version: e.Version, Position: e.Position, Time: e.Time, Reason: strings.Clone(e.Reason)}
-		b.Entries = append(b.Entries, entryRow{&shown, template.HTML(e.SummaryHTML(l.Route.lang)), actorOf(e.Actor), l.changeRows(e.Changes)}) //nolint:gosec // escaped by the history
+		shown := history.Entry{Version: entry.Version, Position: entry.Position, Time: entry.Time, Reason: strings.Clone(entry.Reason)}
+		b.Entries = append(b.Entries, entryRow{&shown, template.HTML(entry.SummaryHTML(l.Route.lang)), actorOf(entry.Actor), l.changeRows(entry.Changes)}) //nolint:gosec // escaped by the history
 	}
 	return h.Pages, nil
 }
 
 // actorOf names who made a change, "" where that is not shown.
-func actorOf(a *history.Actor) string {
-	if a == nil || a.ID == 0 {
+func actorOf(actor *history.Actor) string {
+	if actor == nil || actor.ID == 0 {
 		return ""
 	}
-	return cmp.Or(a.Name, "#"+a.ID.String())
+	return cmp.Or(actor.Name, "#"+actor.ID.String())
 }
 
 // Date writes the day of a moment in the zone of the page.
@@ -173,10 +173,10 @@ func (l *look) Interface() string { return l.Href(l.o.Namespace) }
 func (l *look) changeRows(changes []history.Change) []changeRow {
 	rows := make([]changeRow, len(changes))
 	for i := range changes {
-		c := &changes[i]
-		row := changeRow{Field: c.Field, Label: c.Label(l.Route.lang)}
-		before, after := l.value(c, c.Before, false), l.value(c, c.After, true)
-		if c.IsText() || max(utf8.RuneCountInString(before), utf8.RuneCountInString(after)) > longText {
+		change := &changes[i]
+		row := changeRow{Field: change.Field, Label: change.Label(l.Route.lang)}
+		before, after := l.value(change, change.Before, false), l.value(change, change.After, true)
+		if change.IsText() || max(utf8.RuneCountInString(before), utf8.RuneCountInString(after)) > longText {
 			row.Before, row.After = differ(before, after)
 		} else {
 			row.Before, row.After = wordOf(before), wordOf(after)
@@ -194,18 +194,18 @@ func wordOf(text string) []string {
 }
 
 // value writes a value before or after a change; a clock as it stands on the wall.
-func (l *look) value(c *history.Change, v any, after bool) string {
+func (l *look) value(change *history.Change, v any, after bool) string {
 	if clock, ok := v.(calendar.Wall); ok {
-		if c.IsDay(after) {
+		if change.IsDay(after) {
 			return l.date(clock.UTC())
 		}
 		return l.at(l.date(clock.UTC()), l.time(clock.UTC()))
 	}
-	text := c.Written(v, l.Route.lang)
+	text := change.Written(v, l.Route.lang)
 	if len(text) > maxText {
 		text = strings.ToValidUTF8(text[:maxText], "")
 	}
-	if c.IsText() {
+	if change.IsText() {
 		return l.Shown.Plain(text)
 	}
 	return text

@@ -77,14 +77,14 @@ func (l *look) settleImage(n *html.Node) {
 // ShowsImage reports whether the picture of a URL is loaded by pages: as the policy of the
 // page allows it.
 func (l *look) ShowsImage(src string) bool {
-	u, err := url.Parse(src)
-	if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || strings.HasPrefix(l.Base, "https:")) {
+	address, err := url.Parse(src)
+	if err != nil || address.Host == "" || address.Scheme != "https" && (address.Scheme != "http" || strings.HasPrefix(l.Base, "https:")) {
 		return false
 	}
-	host := strings.ToLower(u.Host)
-	return l.o.AnyImage && u.Scheme == "https" || slices.ContainsFunc(l.o.Images, func(h string) bool {
-		below, wild := strings.CutPrefix(h, "*")
-		return h == host || wild && strings.HasSuffix(host, below)
+	host := strings.ToLower(address.Host)
+	return l.o.AnyImage && address.Scheme == "https" || slices.ContainsFunc(l.o.Images, func(text string) bool {
+		below, wild := strings.CutPrefix(text, "*")
+		return text == host || wild && strings.HasSuffix(host, below)
 	})
 }
 
@@ -98,6 +98,6 @@ func attribute(n *html.Node, key string) string {
 }
 
 func setAttribute(n *html.Node, key, value string) {
-	n.Attr = slices.DeleteFunc(n.Attr, func(a html.Attribute) bool { return a.Key == key })
+	n.Attr = slices.DeleteFunc(n.Attr, func(attribute html.Attribute) bool { return attribute.Key == key })
 	n.Attr = append(n.Attr, html.Attribute{Key: key, Val: value})
 }

@@ -56,7 +56,7 @@ func (r *Request) Tidy() {
 		r.Query.Set(paramPreview, "true")
 	}
 	for sent, values := range r.Query {
-		values = slices.DeleteFunc(values, func(v string) bool { return calendar.Trim(v) == "" })
+		values = slices.DeleteFunc(values, func(text string) bool { return calendar.Trim(text) == "" })
 		switch base := baseName(sent); {
 		case len(values) == 0:
 			delete(r.Query, sent)
@@ -69,21 +69,21 @@ func (r *Request) Tidy() {
 			r.Query[sent] = values
 		}
 	}
-	maps.DeleteFunc(r.Input, func(param string, v any) bool { return !r.Route.knows(param) || isEmpty(v) })
+	maps.DeleteFunc(r.Input, func(param string, value any) bool { return !r.Route.knows(param) || isEmpty(value) })
 }
 
 // isTrue reports whether a parameter of pages is true, isBool whether it is one or the other.
-func isTrue(v string) bool { return v == "true" || v == "1" }
-func isBool(v string) bool { return isTrue(v) || v == "false" || v == "0" }
+func isTrue(text string) bool { return text == "true" || text == "1" }
+func isBool(text string) bool { return isTrue(text) || text == "false" || text == "0" }
 
 // Key names what the page of a tidy request shows: another one with this key has the same
 // page, as long as the state of the calendar is the same.
-func (p *Pages) Key(r *Request) string {
+func (p *Pages) Key(request *Request) string {
 	days := p.today(nil).Format(time.DateOnly)
-	if zone, ok := calendar.ParseZone(r.Query.Get(paramZone)); ok {
+	if zone, ok := calendar.ParseZone(request.Query.Get(paramZone)); ok {
 		days += p.today(&zone).Format(time.DateOnly)
 	}
-	return strings.Join([]string{r.Base, r.Path, r.Route.proper, r.Route.moved, r.Query.Encode(), strconv.FormatBool(r.strange), days, p.mark}, "\n")
+	return strings.Join([]string{request.Base, request.Path, request.Route.proper, request.Route.moved, request.Query.Encode(), strconv.FormatBool(request.strange), days, p.mark}, "\n")
 }
 
 // Methods are those of a path, as Allow has them.

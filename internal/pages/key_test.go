@@ -18,9 +18,9 @@ func TestKey(t *testing.T) {
 		if !ok {
 			t.Fatal(path)
 		}
-		r := Request{Route: route, Base: base, Query: values(t, query), Input: calendar.Input{}}
-		r.Tidy()
-		return (&Pages{o: Options{Site: time.UTC, Now: func() time.Time { return now }}, mark: mark}).Key(&r)
+		request := Request{Route: route, Base: base, Query: values(t, query), Input: calendar.Input{}}
+		request.Tidy()
+		return (&Pages{o: Options{Site: time.UTC, Now: func() time.Time { return now }}, mark: mark}).Key(&request)
 	}
 	const base = "https://calendar.example.org"
 	plain := key("/events/", "", base, "a", now)
@@ -60,11 +60,11 @@ func TestRedirectsAreShared(t *testing.T) {
 		{"/events/", "multilang_language=fr&x=1", "y=%202&multilang_language=fr", "/fr/events/", "/fr/events/?y=%202"},
 	} {
 		route, _ := Find(tt.path)
-		r := Request{Route: route, Query: values(t, tt.query), Input: calendar.Input{}}
-		r.Tidy()
-		a, err := (&Pages{}).Serve(t.Context(), &r)
-		if err != nil || a.Location != tt.location || a.Target(tt.other) != tt.want {
-			t.Errorf("%s?%s: %v leads to %s, with %s to %s", tt.path, tt.query, err, a.Location, tt.other, a.Target(tt.other))
+		request := Request{Route: route, Query: values(t, tt.query), Input: calendar.Input{}}
+		request.Tidy()
+		answer, err := (&Pages{}).Serve(t.Context(), &request)
+		if err != nil || answer.Location != tt.location || answer.Target(tt.other) != tt.want {
+			t.Errorf("%s?%s: %v leads to %s, with %s to %s", tt.path, tt.query, err, answer.Location, tt.other, answer.Target(tt.other))
 		}
 	}
 }

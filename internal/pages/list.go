@@ -118,21 +118,21 @@ const maxQuick = 12
 
 // quick makes the quick choice. Links of the home page lead to the list.
 func (l *look) quick() *quick {
-	s := *l.sel
+	selection := *l.sel
 	if l.Page == pageHome {
-		s.path = l.Href("/events/")
+		selection.path = l.Href("/events/")
 	}
-	out := &quick{Dates: !s.over.set, When: strings.ToLower(s.asked.value(paramWhen)), Fixed: s.asked.has(query.DateParams...), of: s}
-	chosen := strings.Split(s.asked.value("categories"), ",")
+	out := &quick{Dates: !selection.over.set, When: strings.ToLower(selection.asked.value(paramWhen)), Fixed: selection.asked.has(query.DateParams...), of: selection}
+	chosen := strings.Split(selection.asked.value("categories"), ",")
 	for _, v := range l.categories() {
-		wanted := slices.DeleteFunc(slices.Clone(chosen), func(c string) bool {
-			c = calendar.Trim(c)
-			return strings.EqualFold(c, v.Slug) || c == v.Value
+		wanted := slices.DeleteFunc(slices.Clone(chosen), func(text string) bool {
+			text = calendar.Trim(text)
+			return strings.EqualFold(text, v.Slug) || text == v.Value
 		})
 		if v.Selected = len(wanted) < len(chosen); !v.Selected {
 			wanted = []string{v.Slug}
 		}
-		href := s.to(s.asked.with("categories", strings.Join(wanted, ",")))
+		href := selection.to(selection.asked.with("categories", strings.Join(wanted, ",")))
 		out.Categories = append(out.Categories, facetValue{FacetValue: v, Lang: l.other(v.In), Href: href})
 	}
 	return out
@@ -146,8 +146,8 @@ func (l *look) categories() []query.FacetValue {
 		if l.err != nil {
 			return nil
 		}
-		out := slices.DeleteFunc(slices.Clone(found.Facets[0].Values), func(v query.FacetValue) bool { return v.Level > 0 })
-		byName(l.lang, out, func(v query.FacetValue) string { return v.Label })
+		out := slices.DeleteFunc(slices.Clone(found.Facets[0].Values), func(facetValue query.FacetValue) bool { return facetValue.Level > 0 })
+		byName(l.lang, out, func(facetValue query.FacetValue) string { return facetValue.Label })
 		return out[:min(len(out), maxQuick)]
 	})
 }
@@ -315,17 +315,17 @@ func (l *look) turn() string {
 
 // mark marks what the search fits in the cards of a list.
 func (l *look) mark(cards []card, found *query.List) {
-	h := l.sel.criteria.Highlighter(found.Spelling)
-	if h == nil {
+	highlighter := l.sel.criteria.Highlighter(found.Spelling)
+	if highlighter == nil {
 		return
 	}
 	for i := range found.Views {
-		v, c := &found.Views[i], &cards[i]
-		title, in := v.Record.Name(l.lang)
-		c.Marked = template.HTML(h.Name(title, in)) //nolint:gosec // escaped but for its marks (LISTINGS 3.4)
+		view, c := &found.Views[i], &cards[i]
+		title, in := view.Record.Name(l.lang)
+		c.Marked = template.HTML(highlighter.Name(title, in)) //nolint:gosec // escaped but for its marks (LISTINGS 3.4)
 		for _, field := range []string{"excerpt", "description"} {
-			if text, in := l.Shown.HTML(v.Record, field, l.lang); text != "" && !v.Blanked && c.Snippet == "" {
-				c.Snippet = template.HTML(h.Snippet(l.Shown.Plain(text), in, l.sel.criteria.HighlightLength)) //nolint:gosec // as above
+			if text, in := l.Shown.HTML(view.Record, field, l.lang); text != "" && !view.Blanked && c.Snippet == "" {
+				c.Snippet = template.HTML(highlighter.Snippet(l.Shown.Plain(text), in, l.sel.criteria.HighlightLength)) //nolint:gosec // as above
 				c.SnippetLang = l.other(in)
 			}
 		}
@@ -335,9 +335,9 @@ func (l *look) mark(cards []card, found *query.List) {
 // chips are the filters of the selection.
 func (l *look) chips() (out []removable) {
 	asked := l.sel.asked
-	for i, a := range asked {
-		name := baseName(a.Name)
-		value, but := a.Value, slices.Delete(slices.Clone(asked), i, i+1)
+	for i, linkParam := range asked {
+		name := baseName(linkParam.Name)
+		value, but := linkParam.Value, slices.Delete(slices.Clone(asked), i, i+1)
 		if len(asked) > mostChips || name == "bbox" || slices.Contains(around, name) {
 			if asked[:i].has(together(name)...) {
 				continue
@@ -394,36 +394,36 @@ func (l *look) valueName(name, value string) string {
 
 // recordName is the name of a record by its id or slug, the text itself where it cannot be
 // read.
-func (l *look) recordName(k calendar.Kind, text string) string {
+func (l *look) recordName(kind calendar.Kind, text string) string {
 	id, _ := calendar.ParseID(text)
-	v, err := l.read(k, id, "")
+	view, err := l.read(kind, id, "")
 	if err != nil {
-		v, err = l.read(k, 0, text)
+		view, err = l.read(kind, 0, text)
 	}
 	if err != nil {
 		return text
 	}
-	return l.named(v.Record, v.Status).Label
+	return l.named(view.Record, view.Status).Label
 }
 
 // nothing is what a page without events says (PAGES.md P1.5).
 func (l *look) nothing() *empty {
-	s := l.sel
-	if s.of.ID == 0 && l.Page != pageSearch && !l.Embedded() && l.ask(calendar.KindEvent, calendar.Input{"starts_after": "0001-01-01", paramPerPage: "1"}).Total == 0 {
+	selection := l.sel
+	if selection.of.ID == 0 && l.Page != pageSearch && !l.Embedded() && l.ask(calendar.KindEvent, calendar.Input{"starts_after": "0001-01-01", paramPerPage: "1"}).Total == 0 {
 		return &empty{look: l, Text: l.text("empty.calendar"), First: l.today(nil).AddDate(0, 0, 7).Format(time.DateOnly)}
 	}
 	e := &empty{look: l, Text: l.text("empty.filtered"), Drop: l.drops()}
-	if !s.plain() {
-		e.All = s.path
+	if !selection.plain() {
+		e.All = selection.path
 	}
 	switch {
-	case s.over.set:
+	case selection.over.set:
 		e.Text = l.text("empty.period")
-	case s.plain() && s.past:
-		e.Text, e.All = l.text("empty.past"), s.path
-	case s.plain():
+	case selection.plain() && selection.past:
+		e.Text, e.All = l.text("empty.past"), selection.path
+	case selection.plain():
 		e.Text, e.Past = l.text("empty.list"), l.turn()
-	case !s.past && !s.dated() && l.Route.past:
+	case !selection.past && !selection.dated() && l.Route.past:
 		e.Past = l.turn()
 	}
 	return e
@@ -435,8 +435,8 @@ const mostTried = 14
 // drops are the parameters without which there are events, the most events first.
 func (l *look) drops() (out []removable) {
 	tried := []string{paramStrict, paramOverlap}
-	for _, a := range l.sel.selecting() {
-		name := baseName(a.Name)
+	for _, linkParam := range l.sel.selecting() {
+		name := baseName(linkParam.Name)
 		if slices.Contains(tried, name) || len(tried) >= mostTried {
 			continue
 		}
@@ -490,9 +490,9 @@ func (l *look) serveHome() {
 		return
 	}
 	l.Title, l.Heading = l.o.Brand.Name, l.o.Brand.Name
-	b := l.listOf()
-	b.Featured = l.cards(l.ask(calendar.KindEvent, calendar.Input{"featured": "true", paramPerPage: strconv.Itoa(maxFeatured), "ends_after": "now", paramStrict: "true"}))
-	l.zones(b.Featured)
+	listBody := l.listOf()
+	listBody.Featured = l.cards(l.ask(calendar.KindEvent, calendar.Input{"featured": "true", paramPerPage: strconv.Itoa(maxFeatured), "ends_after": "now", paramStrict: "true"}))
+	l.zones(listBody.Featured)
 }
 
 // serveList answers list, map and search.

@@ -193,33 +193,33 @@ func (l *look) View(page string) string {
 
 // Footer are the links of the branding.
 func (l *look) Footer() []FooterLink {
-	return slices.DeleteFunc(slices.Clone(l.o.Brand.Footer), func(f FooterLink) bool { return f.Lang != nil && *f.Lang != l.lang })
+	return slices.DeleteFunc(slices.Clone(l.o.Brand.Footer), func(footerLink FooterLink) bool { return footerLink.Lang != nil && *footerLink.Lang != l.lang })
 }
 
 // ask answers a list of what everybody links to; its cards hold venues and categories.
-func (l *look) ask(k calendar.Kind, in calendar.Input) *query.List {
-	return l.run(l.forCards(query.Request{Kind: k, Input: in, Lang: l.lang, Caller: l.Caller}))
+func (l *look) ask(kind calendar.Kind, in calendar.Input) *query.List {
+	return l.run(l.forCards(query.Request{Kind: kind, Input: in, Lang: l.lang, Caller: l.Caller}))
 }
 
 // forCards reads the criteria of what becomes cards, with what these show; nil after an error.
-func (l *look) forCards(r query.Request) *query.Criteria {
+func (l *look) forCards(request query.Request) *query.Criteria {
 	if l.err != nil {
 		return nil
 	}
-	c, err := l.Lists.Parse(l.ctx, r)
+	criteria, err := l.Lists.Parse(l.ctx, request)
 	if l.err = err; err != nil {
 		return nil
 	}
-	c.Embeds = query.EmbedVenues | query.EmbedCategories
-	return c
+	criteria.Embeds = query.EmbedVenues | query.EmbedCategories
+	return criteria
 }
 
 // run answers a list; after an error it is empty.
-func (l *look) run(c *query.Criteria) *query.List {
+func (l *look) run(criteria *query.Criteria) *query.List {
 	if l.err != nil {
 		return &query.List{}
 	}
-	found, err := l.Lists.Run(l.ctx, c)
+	found, err := l.Lists.Run(l.ctx, criteria)
 	if err != nil {
 		l.err = err
 		return &query.List{}
@@ -238,11 +238,11 @@ func (l *look) cards(found *query.List) []card {
 }
 
 // all hands over the records of a list, page after page.
-func (l *look) all(k calendar.Kind, in calendar.Input, do func(*query.View)) {
+func (l *look) all(kind calendar.Kind, in calendar.Input, do func(*query.View)) {
 	in[paramPerPage] = strconv.Itoa(mostPerPage)
 	for page, pages := 1, 1; page <= pages; page++ {
 		in[paramPage] = strconv.Itoa(page)
-		found := l.ask(k, in)
+		found := l.ask(kind, in)
 		if refused, ok := errors.AsType[*calendar.Error](l.err); ok && page > 1 && refused.Code == calendar.CodePageNotFound {
 			l.err = nil // records left meanwhile
 		}
@@ -254,9 +254,9 @@ func (l *look) all(k calendar.Kind, in calendar.Input, do func(*query.View)) {
 }
 
 // read finds a record that the caller may read, also one that a password protects.
-func (l *look) read(k calendar.Kind, id calendar.ID, slug string) (query.View, error) {
+func (l *look) read(kind calendar.Kind, id calendar.ID, slug string) (query.View, error) {
 	open := func(context.Context, calendar.ID) (bool, error) { return true, nil }
-	return l.Lists.Read(l.ctx, k, id, slug, l.Caller, l.lang, query.EmbedNone, open)
+	return l.Lists.Read(l.ctx, kind, id, slug, l.Caller, l.lang, query.EmbedNone, open)
 }
 
 // unlessAway forgets that the read model is out of reach: pages of records are made without

@@ -13,13 +13,13 @@ type named struct {
 	l     *look
 }
 
-func (l *look) named(r *calendar.Record, s calendar.Status) named {
-	name, in := r.Name(l.lang)
-	n := named{Record: r, Label: name, Lang: l.other(in), l: l}
-	if r.Slug() == "" || r.Kind.IsPost() && s != calendar.StatusPublish && s != calendar.StatusFuture && s != calendar.StatusPrivate {
-		n.Href = l.Path + "/?" + r.Kind.String() + "=" + r.ID.String()
+func (l *look) named(record *calendar.Record, status calendar.Status) named {
+	name, in := record.Name(l.lang)
+	n := named{Record: record, Label: name, Lang: l.other(in), l: l}
+	if record.Slug() == "" || record.Kind.IsPost() && status != calendar.StatusPublish && status != calendar.StatusFuture && status != calendar.StatusPrivate {
+		n.Href = l.Path + "/?" + record.Kind.String() + "=" + record.ID.String()
 	} else {
-		n.Href = l.href(recordPath(r))
+		n.Href = l.href(recordPath(record))
 	}
 	return n
 }

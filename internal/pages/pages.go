@@ -105,41 +105,41 @@ type Pages struct {
 }
 
 // New makes Pages; it starts nothing. A bad branding is an error.
-func New(d Deps, o Options) (*Pages, error) {
-	if d.Lists == nil || d.Past == nil || d.Shown == nil {
+func New(deps Deps, options Options) (*Pages, error) {
+	if deps.Lists == nil || deps.Past == nil || deps.Shown == nil {
 		return nil, errors.New("pages: all parts are required")
 	}
-	if o.Site == nil {
-		o.Site = time.UTC
+	if options.Site == nil {
+		options.Site = time.UTC
 	}
-	if o.SiteZone == "" {
-		o.SiteZone = "UTC"
+	if options.SiteZone == "" {
+		options.SiteZone = "UTC"
 	}
-	if o.Now == nil {
-		o.Now = time.Now
+	if options.Now == nil {
+		options.Now = time.Now
 	}
-	if o.MaxAge == 0 {
-		o.MaxAge = 10 * time.Second
+	if options.MaxAge == 0 {
+		options.MaxAge = 10 * time.Second
 	}
-	if o.Brand.Name == "" {
-		o.Brand.Name = "Calendar"
+	if options.Brand.Name == "" {
+		options.Brand.Name = "Calendar"
 	}
-	p := &Pages{Deps: d, o: o}
-	p.policies = newPolicies(&o)
+	pages := &Pages{Deps: deps, o: options}
+	pages.policies = newPolicies(&options)
 	var err error
-	if p.assets, err = newAssets(o.Brand, o.Desk); err != nil {
+	if pages.assets, err = newAssets(options.Brand, options.Desk); err != nil {
 		return nil, err
 	}
-	p.mark = p.assets.mark
-	if p.script, err = p.element(); err != nil {
+	pages.mark = pages.assets.mark
+	if pages.script, err = pages.element(); err != nil {
 		return nil, fmt.Errorf("script of the element: %w", err)
 	}
-	for _, l := range calendar.Langs {
-		if p.templates[l], err = parseTemplates(l); err != nil {
-			return nil, fmt.Errorf("templates in %s: %w", l, err)
+	for _, lang := range calendar.Langs {
+		if pages.templates[lang], err = parseTemplates(lang); err != nil {
+			return nil, fmt.Errorf("templates in %s: %w", lang, err)
 		}
 	}
-	return p, nil
+	return pages, nil
 }
 
 // speech is how a language speaks, by the settings.
@@ -197,10 +197,10 @@ func (p *Pages) Files() map[string]*File { return p.assets.named }
 
 // FilePath returns the present path of the file of a route, and whether that is the one of
 // the route; "" for no file.
-func (p *Pages) FilePath(r Route) (path string, present bool) {
-	f, present := p.assets.find(r.proper)
-	if f == nil {
+func (p *Pages) FilePath(route Route) (path string, present bool) {
+	file, present := p.assets.find(route.proper)
+	if file == nil {
 		return "", false
 	}
-	return f.Path, present
+	return file.Path, present
 }

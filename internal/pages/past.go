@@ -72,13 +72,13 @@ func (r *Request) viewer() history.Viewer {
 }
 
 // notFound is the answer for all that is not there, or not for the caller.
-func notFound(k calendar.Kind) error { return calendar.Fail(calendar.CodeNotFound, k) }
+func notFound(kind calendar.Kind) error { return calendar.Fail(calendar.CodeNotFound, kind) }
 
 // hidden turns the refusals of the past into that of what is not there: they would show
 // that there is something.
-func hidden(k calendar.Kind, err error) error {
+func hidden(kind calendar.Kind, err error) error {
 	if refused, ok := errors.AsType[*calendar.Error](err); ok && refused.Code != calendar.CodeInvalidParam {
-		return notFound(k)
+		return notFound(kind)
 	}
 	return err
 }
@@ -117,19 +117,19 @@ func (l *look) missing(err error) error {
 // serveByID answers /?event=<id> and its like, and reports whether it is one: with the slug
 // page of a record that may be read, or with the record itself where it has none.
 func (l *look) serveByID() bool {
-	for _, k := range []calendar.Kind{calendar.KindEvent, calendar.KindVenue, calendar.KindOrganizer} {
-		text := calendar.Trim(l.Query.Get(k.String()))
+	for _, kind := range []calendar.Kind{calendar.KindEvent, calendar.KindVenue, calendar.KindOrganizer} {
+		text := calendar.Trim(l.Query.Get(kind.String()))
 		if text == "" {
 			continue
 		}
 		of := *l.Request
-		of.Route.page = recordPages[k]
+		of.Route.page = recordPages[kind]
 		of.Route.id, _ = calendar.ParseID(text)
 		of.Query, of.Input = maps.Clone(l.Query), maps.Clone(l.Input)
-		delete(of.Query, k.String())
-		delete(of.Input, k.String())
+		delete(of.Query, kind.String())
+		delete(of.Input, kind.String())
 		l.Request, l.Page = &of, of.Route.name
-		if l.err = notFound(k); of.Route.id != 0 {
+		if l.err = notFound(kind); of.Route.id != 0 {
 			l.err = nil
 			l.serveRecord()
 		}
@@ -150,9 +150,9 @@ func (l *look) serveThen(present *calendar.Record, point string) {
 		return
 	}
 	l.own = params{{Name: paramAsOf, Value: point}}
-	b := l.event(&then.View, false)
+	recordBody := l.event(&then.View, false)
 	l.Canonical, l.Langs, l.NoIndex = recordPath(present), present.Langs(), true
-	b.Then, b.History = then, l.href(l.Canonical+"history/")
+	recordBody.Then, recordBody.History = then, l.href(l.Canonical+"history/")
 }
 
 // inZone is a moment on the clock of the page.
@@ -164,9 +164,9 @@ func (l *look) inZone(t time.Time) time.Time {
 }
 
 // historyHref is the path of the history of a record, "" where it is closed.
-func (l *look) historyHref(r *calendar.Record) string {
-	if !l.Past.Open(l.Caller) || r.Slug() == "" || r.Kind == calendar.KindEvent && calendar.NeedsPassword(l.Caller, r) {
+func (l *look) historyHref(record *calendar.Record) string {
+	if !l.Past.Open(l.Caller) || record.Slug() == "" || record.Kind == calendar.KindEvent && calendar.NeedsPassword(l.Caller, record) {
 		return ""
 	}
-	return l.Href(recordPath(r) + "history/")
+	return l.Href(recordPath(record) + "history/")
 }

@@ -12,20 +12,20 @@ type policies struct{ page, embed, desk string }
 // logoPolicy is that of the logo: a script in it does not run.
 const logoPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
 
-func newPolicies(o *Options) policies {
-	images := append([]string{"'self'", "data:"}, o.Images...)
-	if o.AnyImage {
+func newPolicies(options *Options) policies {
+	images := append([]string{"'self'", "data:"}, options.Images...)
+	if options.AnyImage {
 		images = append(images, "https:")
 	}
 	desk := deskPolicy(images)
-	images = append(images, o.tileOrigins()...)
+	images = append(images, options.tileOrigins()...)
 	with := func(ancestors string) string {
 		return "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src " + strings.Join(slices.Compact(images), " ") +
 			"; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors " + ancestors
 	}
 	ancestors := "*"
-	if len(o.Embed) > 0 {
-		ancestors = strings.Join(o.Embed, " ")
+	if len(options.Embed) > 0 {
+		ancestors = strings.Join(options.Embed, " ")
 	}
 	return policies{page: with("'none'"), embed: with(ancestors), desk: desk}
 }
@@ -36,22 +36,22 @@ func (o *Options) tileOrigins() (out []string) {
 	if !strings.Contains(o.Tiles, "{s}") {
 		hosts = []string{""}
 	}
-	for _, h := range hosts {
-		if u, err := url.Parse(strings.ReplaceAll(o.Tiles, "{s}", h)); err == nil && u.Host != "" {
-			out = append(out, u.Scheme+"://"+u.Host)
+	for _, text := range hosts {
+		if address, err := url.Parse(strings.ReplaceAll(o.Tiles, "{s}", text)); err == nil && address.Host != "" {
+			out = append(out, address.Scheme+"://"+address.Host)
 		}
 	}
 	return out
 }
 
 // Policy is the Content-Security-Policy of what a path leads to.
-func (p *Pages) Policy(r Route) string {
+func (p *Pages) Policy(route Route) string {
 	switch {
-	case strings.HasPrefix(r.proper, "/assets/"+logoName+"."):
+	case strings.HasPrefix(route.proper, "/assets/"+logoName+"."):
 		return logoPolicy
-	case r.Desk:
+	case route.Desk:
 		return p.policies.desk
-	case r.name == pageEmbed:
+	case route.name == pageEmbed:
 		return p.policies.embed
 	}
 	return p.policies.page

@@ -27,14 +27,14 @@ func (r *Request) keepPreview(page []byte) []byte {
 
 // toPreview makes a link to a page of the calendar lead to its preview.
 func (r *Request) toPreview(href string) string {
-	u, err := url.Parse(href)
-	if err != nil || u.Scheme != "" || u.Host != "" || u.Path == "" {
+	address, err := url.Parse(href)
+	if err != nil || address.Scheme != "" || address.Host != "" || address.Path == "" {
 		return href
 	}
-	below, ok := strings.CutPrefix(u.EscapedPath(), r.Path)
+	below, ok := strings.CutPrefix(address.EscapedPath(), r.Path)
 	if route, is := Find(below); !ok || !is || route.name == "" {
 		return href
 	}
-	u.RawQuery = strings.TrimPrefix(u.RawQuery+"&"+paramPreview+"=true", "&")
-	return u.String()
+	address.RawQuery = strings.TrimPrefix(address.RawQuery+"&"+paramPreview+"=true", "&")
+	return address.String()
 }

@@ -24,15 +24,15 @@ type place struct {
 }
 
 // place makes a venue, of an event too: both may leave out its map.
-func (l *look) place(v query.LinkedView, of ...*calendar.Record) place {
-	at := place{named: l.named(v.Record, v.Status)}
+func (l *look) place(linkedView query.LinkedView, of ...*calendar.Record) place {
+	at := place{named: l.named(linkedView.Record, linkedView.Status)}
 	lat, hasLat := at.Fields.Number("geo_lat")
 	lng, hasLng := at.Fields.Number("geo_lng")
 	if hasLat && hasLng {
 		at.Lat, at.Lng = degrees(lat), degrees(lng)
 	}
 	wanted := func(field string) bool {
-		return !slices.ContainsFunc(append(of, v.Record), func(r *calendar.Record) bool { return !r.Fields.BoolOr(field, true) })
+		return !slices.ContainsFunc(append(of, linkedView.Record), func(record *calendar.Record) bool { return !record.Fields.BoolOr(field, true) })
 	}
 	at.ShowMap = at.Lat != "" && l.o.Tiles != "" && wanted("show_map")
 	at.Linked = wanted("show_map_link") || l.o.Tiles == "" && wanted("show_map")
@@ -51,7 +51,7 @@ func (at place) Region() string {
 // String is the name and the address in one line.
 func (at place) String() string {
 	texts := []string{at.Label, at.Field("address"), at.Field("city"), at.Region(), at.Field("zip"), at.Field("country")}
-	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), ", ")
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), ", ")
 }
 
 // richText is a text as it stands on the page of its record, and its language where that is
@@ -109,26 +109,26 @@ func (n named) Plain(fields ...string) string {
 // Host is where the website is.
 func (n named) Host() string { return strings.TrimPrefix(hostOf(n.Field("website")), "www.") }
 
-func hostOf(u string) string {
-	parsed, err := url.Parse(u)
+func hostOf(text string) string {
+	parsed, err := url.Parse(text)
 	if err != nil || parsed.Host == "" {
-		return u
+		return text
 	}
 	return parsed.Host
 }
 
 // head begins the page of a record.
-func (l *look) head(r *calendar.Record) *recordBody {
-	b := &recordBody{named: l.named(r, calendar.StatusPublish), History: l.historyHref(r)} // by its slug
+func (l *look) head(record *calendar.Record) *recordBody {
+	b := &recordBody{named: l.named(record, calendar.StatusPublish), History: l.historyHref(record)} // by its slug
 	l.Record, l.Title, l.Heading, l.Body = &b.named, b.Label, b.Label, b
-	l.Canonical, l.Langs, l.NoIndex = recordPath(r), r.Langs(), l.parametered()
-	for up := r.Fields.ID("parent"); len(l.Crumbs) < maxAncestors; {
-		v, ok := l.above(r.Kind, up)
+	l.Canonical, l.Langs, l.NoIndex = recordPath(record), record.Langs(), l.parametered()
+	for up := record.Fields.ID("parent"); len(l.Crumbs) < maxAncestors; {
+		view, ok := l.above(record.Kind, up)
 		if !ok {
 			break
 		}
-		l.Crumbs = append(l.Crumbs, l.named(v.Record, ""))
-		up = v.Record.Fields.ID("parent")
+		l.Crumbs = append(l.Crumbs, l.named(view.Record, ""))
+		up = view.Record.Fields.ID("parent")
 	}
 	slices.Reverse(l.Crumbs)
 	return b
@@ -138,23 +138,23 @@ func (l *look) head(r *calendar.Record) *recordBody {
 const maxAncestors = 50
 
 // above reads a category that may stand above another one, false if none exists.
-func (l *look) above(k calendar.Kind, id calendar.ID) (v query.View, ok bool) {
+func (l *look) above(kind calendar.Kind, id calendar.ID) (view query.View, ok bool) {
 	if id == 0 || l.err != nil {
-		return v, false
+		return view, false
 	}
-	v, err := l.read(k, id, "")
+	view, err := l.read(kind, id, "")
 	if _, refused := errors.AsType[*calendar.Error](err); !refused {
 		l.err = err
 	}
-	return v, err == nil
+	return view, err == nil
 }
 
 // share tells other sites of a record: its text, and its picture or that of its venue.
-func (l *look) share(v *query.View) {
+func (l *look) share(view *query.View) {
 	l.Summary = cutAtWord(l.Record.Plain("excerpt", "description"))
 	l.Image = l.Record.Field("image_url")
-	l.Large = l.Image != "" && v.Record.Kind == calendar.KindEvent
-	for _, venue := range v.Venues {
+	l.Large = l.Image != "" && view.Record.Kind == calendar.KindEvent
+	for _, venue := range view.Venues {
 		l.Image = cmp.Or(l.Image, venue.Record.Fields.String("image_url"))
 	}
 }
@@ -179,60 +179,60 @@ func cutAtWord(text string) string {
 const maxNear = 4
 
 // event makes the page of an event.
-func (l *look) event(v *query.View, locked bool) *recordBody {
-	r := v.Record
-	v.Blanked = locked
-	b, s := l.head(r), l.whenOf(r, locked, l.zone)
-	b.Card, b.Locked, b.Zone = l.card(v), locked, l.zone
-	b.When = l.whenText(s)
+func (l *look) event(view *query.View, locked bool) *recordBody {
+	record := view.Record
+	view.Blanked = locked
+	b, when := l.head(record), l.whenOf(record, locked, l.zone)
+	b.Card, b.Locked, b.Zone = l.card(view), locked, l.zone
+	b.When = l.whenText(when)
 	l.zones([]card{b.Card})
 	if locked {
 		l.NoIndex, l.Bare = true, true
 		return b
 	}
-	l.share(v)
-	s = l.whenOf(r, false, nil)
-	b.Start, b.End, b.Begins, b.Ends = s.Start(), s.End(), s.Begins.UTC(), s.Ends.UTC()
-	if s.AllDay {
+	l.share(view)
+	when = l.whenOf(record, false, nil)
+	b.Start, b.End, b.Begins, b.Ends = when.Start(), when.End(), when.Begins.UTC(), when.Ends.UTC()
+	if when.AllDay {
 		b.Ends = midnight(b.Ends).AddDate(0, 0, 1)
 	}
 	if l.moved != nil {
 		before := l.whenOf(l.moved, false, nil)
 		b.Before = before.Start()
 	}
-	for i, venue := range v.Venues {
-		at := l.place(venue, r)
+	for i, venue := range view.Venues {
+		at := l.place(venue, record)
 		at.ShowMap = at.ShowMap && i == 0
 		b.Places = append(b.Places, at)
 	}
-	for _, o := range v.Organizers {
-		b.Organizers = append(b.Organizers, l.named(o.Record, o.Status))
+	for _, linkedView := range view.Organizers {
+		b.Organizers = append(b.Organizers, l.named(linkedView.Record, linkedView.Status))
 	}
-	b.Categories, b.Tags = l.terms(v.Categories), l.terms(v.Tags)
+	b.Categories, b.Tags = l.terms(view.Categories), l.terms(view.Tags)
 	l.Crumbs = b.Categories[:min(len(b.Categories), 1)]
-	b.Cost, b.Free = l.Shown.Cost(r), query.IsFree(r)
+	b.Cost, b.Free = l.Shown.Cost(record), query.IsFree(record)
 
 	some := func(most int, in calendar.Input) []card {
 		in[paramPerPage] = strconv.Itoa(most)
 		return l.cards(l.ask(calendar.KindEvent, in))
 	}
-	if parent := r.Fields.ID("post_parent"); parent != 0 {
+	if parent := record.Fields.ID("post_parent"); parent != 0 {
 		b.Parent = some(1, calendar.Input{"include": parent.String()})
 	}
-	b.Children = some(20, calendar.Input{"post_parent": r.ID.String(), "starts_after": "1000-01-01", paramSort: "start"})
-	if len(v.Venues) > 0 {
+	b.Children = some(20, calendar.Input{"post_parent": record.ID.String(), "starts_after": "1000-01-01", paramSort: "start"})
+	if len(view.Venues) > 0 {
 		near := some(maxNear+1, calendar.Input{
-			"venue": v.Venues[0].Record.ID.String(), "ends_after": l.o.Now().UTC().Format(time.RFC3339), paramStrict: "true", "event_status": "scheduled,postponed",
+			"venue": view.Venues[0].Record.ID.String(), "ends_after": l.o.Now().UTC().Format(time.RFC3339), paramStrict: "true", "event_status": "scheduled,postponed",
 		})
-		near = slices.DeleteFunc(near, func(c card) bool { return c.ID == r.ID })
+		near = slices.DeleteFunc(near, func(c card) bool { return c.ID == record.ID })
 		b.Near = near[:min(len(near), maxNear)]
 	}
 	l.unlessAway()
 
-	if l.Unlock || r.Fields.Bool("hide_from_listings") {
+	if l.Unlock || record.Fields.Bool("hide_from_listings") {
 		l.NoIndex = true
 	} else {
-		list, id := l.Root()+"/events", params{{Name: "include", Value: r.ID.String()}}
+		list, id := l.Root()+"/events", params{{Name: "include", Value: record.ID.String()}}
 		b.Drawer = &drawer{List: list, JSON: list + "/" + id.String(), Query: id.String(), Element: id}
 	}
 	return b
@@ -247,26 +247,26 @@ func (l *look) terms(views []query.LinkedView) []named {
 }
 
 // record makes the page of a venue, organizer, category or tag.
-func (l *look) record(v *query.View) {
-	r := v.Record
-	b := l.head(r)
+func (l *look) record(view *query.View) {
+	r := view.Record
+	recordBody := l.head(r)
 	if l.choose(l.Canonical, period{}, query.Of{Kind: r.Kind, ID: r.ID}); l.err != nil {
 		return
 	}
-	l.share(v)
+	l.share(view)
 	if r.Kind == calendar.KindVenue {
-		b.Places = []place{l.place(query.LinkedView{Record: r, Status: v.Status})}
+		recordBody.Places = []place{l.place(query.LinkedView{Record: r, Status: view.Status})}
 	}
 	if r.Kind == calendar.KindCategory {
-		l.all(r.Kind, calendar.Input{"parent": r.ID.String(), "hide_empty": "false"}, func(v *query.View) {
-			below := l.named(v.Record, v.Status)
-			below.Count = v.Count
-			b.Below = append(b.Below, below)
+		l.all(r.Kind, calendar.Input{"parent": r.ID.String(), "hide_empty": "false"}, func(view *query.View) {
+			below := l.named(view.Record, view.Status)
+			below.Count = view.Count
+			recordBody.Below = append(recordBody.Below, below)
 		})
-		byName(l.lang, b.Below, func(n named) string { return n.Label })
+		byName(l.lang, recordBody.Below, func(n named) string { return n.Label })
 		l.unlessAway()
 	}
-	if b.List = l.list(); l.unlessAway() {
-		b.List = nil
+	if recordBody.List = l.list(); l.unlessAway() {
+		recordBody.List = nil
 	}
 }

@@ -157,16 +157,16 @@ func (u *unit) over(first time.Time) period {
 }
 
 // parse reads YYYY-MM, YYYY-Www or YYYY-MM-DD: the first day, in UTC.
-func (u *unit) parse(s string) (first time.Time, ok bool) {
+func (u *unit) parse(text string) (first time.Time, ok bool) {
 	if u.layout != "" {
-		first, _ = time.Parse(u.layout, s)
+		first, _ = time.Parse(u.layout, text)
 	} else {
 		var year, week int
-		_, _ = fmt.Sscanf(s, "%4d-W%2d", &year, &week)        // what it cannot read is not written so
+		_, _ = fmt.Sscanf(text, "%4d-W%2d", &year, &week)     // what it cannot read is not written so
 		fourth := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC) // is in week 1
 		first = u.step(u.start(fourth), week-1)
 	}
-	return first, first.Year() >= 1 && u.format(first) == s
+	return first, first.Year() >= 1 && u.format(first) == text
 }
 
 // Route is where a path leads.
@@ -192,8 +192,8 @@ var segments = [...]string{calendar.LangCN: "/cn", calendar.LangEN: "", calendar
 // FirstSegments returns the first segments of the paths of pages. No prefix of the interface
 // may begin with one of them.
 func FirstSegments() (out []string) {
-	for _, p := range pages {
-		out = append(out, strings.Split(p.pattern, "/")[1])
+	for _, page := range pages {
+		out = append(out, strings.Split(page.pattern, "/")[1])
 	}
 	return out
 }
@@ -203,10 +203,10 @@ var slashes = regexp.MustCompile("//+")
 // Find returns where an escaped path below the base URL leads, false for no page.
 func Find(escaped string) (Route, bool) {
 	path := slashes.ReplaceAllString(escaped, "/")
-	r, below := Route{lang: calendar.LangEN}, path
+	route, below := Route{lang: calendar.LangEN}, path
 	for _, l := range calendar.Langs {
-		if s := segments[l]; s != "" && strings.HasPrefix(path+"/", s+"/") {
-			r.lang, below = l, path[len(s):]
+		if text := segments[l]; text != "" && strings.HasPrefix(path+"/", text+"/") {
+			route.lang, below = l, path[len(text):]
 		}
 	}
 	var named []string
@@ -215,21 +215,21 @@ func Find(escaped string) (Route, bool) {
 		return named != nil && (p.name != "" || below == path)
 	})
 	if i < 0 {
-		return r, false
+		return route, false
 	}
-	switch r.page = pages[i]; {
+	switch route.page = pages[i]; {
 	case len(named) < 2:
-	case r.unit != nil:
-		first, ok := r.unit.parse(named[1])
-		r.period, r.first, r.wrong = named[1], first, !ok
+	case route.unit != nil:
+		first, ok := route.unit.parse(named[1])
+		route.period, route.first, route.wrong = named[1], first, !ok
 	default:
 		slug, err := url.PathUnescape(named[1])
-		r.slug, r.wrong = strings.ToLower(slug), err != nil || !utf8.ValidString(slug)
+		route.slug, route.wrong = strings.ToLower(slug), err != nil || !utf8.ValidString(slug)
 	}
-	if r.proper = segments[r.lang] + r.below(); r.proper != escaped && !r.wrong {
-		r.moved = r.proper
+	if route.proper = segments[route.lang] + route.below(); route.proper != escaped && !route.wrong {
+		route.moved = route.proper
 	}
-	return r, true
+	return route, true
 }
 
 // Nowhere is the route of a path that is none of a page, in a language.
@@ -252,8 +252,8 @@ func (r Route) named() params {
 }
 
 // recordPath is the path of the page of a record below its language.
-func recordPath(r *calendar.Record) string {
-	return Route{page: recordPages[r.Kind], slug: r.Slug(), id: r.ID}.below()
+func recordPath(record *calendar.Record) string {
+	return Route{page: recordPages[record.Kind], slug: record.Slug(), id: record.ID}.below()
 }
 
 // onto adds a query to a path that may have one.

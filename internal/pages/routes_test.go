@@ -21,14 +21,14 @@ func TestFind(t *testing.T) {
 		if !is {
 			continue
 		}
-		r, ok := Find(path)
-		if got := fmt.Sprintf("%s %s %s %s %t", r.name, r.lang, cmp.Or(r.slug, "-"), cmp.Or(r.moved, "-"), r.wrong); !ok || got != want {
+		route, ok := Find(path)
+		if got := fmt.Sprintf("%s %s %s %s %t", route.name, route.lang, cmp.Or(route.slug, "-"), cmp.Or(route.moved, "-"), route.wrong); !ok || got != want {
 			t.Errorf("%s: %t %s, want %s", path, ok, got, want)
 		}
 	}
 	for _, path := range []string{"/en/", "/nothing/", "/event/", "/event/a/b/", "/events/x/", "/events/month/a/", "/events/category/", "/event/a/history/b/", "/apis", "/venues/x/", "/fr/robots.txt"} {
-		if r, ok := Find(path); ok {
-			t.Errorf("%s is a page: %+v", path, r)
+		if route, ok := Find(path); ok {
+			t.Errorf("%s is a page: %+v", path, route)
 		}
 	}
 }
@@ -37,9 +37,9 @@ func TestWeekPath(t *testing.T) {
 	t.Parallel()
 	for day := time.Date(1999, 12, 1, 0, 0, 0, 0, time.UTC); day.Year() < 2031; day = day.AddDate(0, 0, 1) {
 		path := units[1].path(day)
-		r, ok := Find(path)
-		if !ok || r.wrong || r.first.Weekday() != time.Monday || day.Sub(r.first) < 0 || day.Sub(r.first) > 6*24*time.Hour {
-			t.Fatalf("%s: %s begins on %s", day.Format(time.DateOnly), path, r.first.Format(time.DateOnly))
+		route, ok := Find(path)
+		if !ok || route.wrong || route.first.Weekday() != time.Monday || day.Sub(route.first) < 0 || day.Sub(route.first) > 6*24*time.Hour {
+			t.Fatalf("%s: %s begins on %s", day.Format(time.DateOnly), path, route.first.Format(time.DateOnly))
 		}
 	}
 }

@@ -58,12 +58,12 @@ func (r *Request) sent() (ps params) {
 
 // of are the parameters of a name.
 func (ps params) of(name string) params {
-	return slices.DeleteFunc(slices.Clone(ps), func(p query.LinkParam) bool { return baseName(p.Name) != name })
+	return slices.DeleteFunc(slices.Clone(ps), func(linkParam query.LinkParam) bool { return baseName(linkParam.Name) != name })
 }
 
 // without leaves parameters out by their names.
 func (ps params) without(names ...string) params {
-	return slices.DeleteFunc(slices.Clone(ps), func(p query.LinkParam) bool { return slices.Contains(names, baseName(p.Name)) })
+	return slices.DeleteFunc(slices.Clone(ps), func(linkParam query.LinkParam) bool { return slices.Contains(names, baseName(linkParam.Name)) })
 }
 
 // with sets a parameter, as the last one; "" leaves it out.
@@ -89,15 +89,15 @@ func together(name string) []string {
 func (ps params) value(name string) string {
 	of := ps.of(name)
 	out := make([]string, len(of))
-	for i, p := range of {
-		out[i] = p.Value
+	for i, linkParam := range of {
+		out[i] = linkParam.Value
 	}
 	return strings.Join(out, ",")
 }
 
 // has reports whether one of some parameters was sent.
 func (ps params) has(names ...string) bool {
-	return slices.ContainsFunc(ps, func(p query.LinkParam) bool { return slices.Contains(names, baseName(p.Name)) })
+	return slices.ContainsFunc(ps, func(linkParam query.LinkParam) bool { return slices.Contains(names, baseName(linkParam.Name)) })
 }
 
 // String is the query of a link, as links of the interface have it.
@@ -180,8 +180,8 @@ func (l *look) choose(path string, over period, of query.Of) {
 	l.sel = s
 	in, sent := calendar.Input{}, l.sent().without(paramPage)
 	for _, param := range query.Params(calendar.KindEvent) {
-		if v, is := l.Input[param.Name]; is && l.Route.takes(param.Name, over.set) {
-			in[param.Name] = v
+		if value, is := l.Input[param.Name]; is && l.Route.takes(param.Name, over.set) {
+			in[param.Name] = value
 			s.asked = append(s.asked, sent.of(param.Name)...)
 		}
 	}
@@ -255,18 +255,18 @@ func (l *look) complete(in calendar.Input) {
 
 // canonicalQuery are the parameters that select, without defaults, and the page.
 func (l *look) canonicalQuery() string {
-	s := l.sel
-	sent := slices.DeleteFunc(s.asked.without(shapes...).without(paramZone), func(p query.LinkParam) bool {
-		if p.Name == paramOverlap {
-			is, _ := calendar.ParseBool(p.Value)
-			return is != s.dated()
+	selection := l.sel
+	sent := slices.DeleteFunc(selection.asked.without(shapes...).without(paramZone), func(linkParam query.LinkParam) bool {
+		if linkParam.Name == paramOverlap {
+			is, _ := calendar.ParseBool(linkParam.Value)
+			return is != selection.dated()
 		}
-		return query.IsDefault(calendar.KindEvent, baseName(p.Name), p.Value)
+		return query.IsDefault(calendar.KindEvent, baseName(linkParam.Name), linkParam.Value)
 	})
-	if s.page > 1 && s.criteria.PerPage != defaultPerPage {
-		sent = append(params{{Name: paramPerPage, Value: strconv.Itoa(s.criteria.PerPage)}}, sent...)
+	if selection.page > 1 && selection.criteria.PerPage != defaultPerPage {
+		sent = append(params{{Name: paramPerPage, Value: strconv.Itoa(selection.criteria.PerPage)}}, sent...)
 	}
-	return sent.link("", s.page)
+	return sent.link("", selection.page)
 }
 
 // readZone reads the zone that times are asked for in.
@@ -289,7 +289,7 @@ func isEmpty(v any) bool {
 	case string:
 		return calendar.Trim(v) == ""
 	case []any:
-		return !slices.ContainsFunc(v, func(e any) bool { return !isEmpty(e) })
+		return !slices.ContainsFunc(v, func(value any) bool { return !isEmpty(value) })
 	}
 	return v == nil
 }

@@ -20,21 +20,21 @@ const TypeHTML = "text/html; charset=utf-8"
 
 // Serve answers a request for a page. Errors that people can read are pages; others are
 // those of the store and the read model.
-func (p *Pages) Serve(ctx context.Context, r *Request) (*Answer, error) {
-	l := p.look(ctx, r)
-	l.serve()
-	if refused, ok := errors.AsType[*calendar.Error](l.err); ok && statuses[refused.Code] != 0 {
-		return p.Fail(ctx, r, refused, 0, string(refused.Code))
+func (p *Pages) Serve(ctx context.Context, request *Request) (*Answer, error) {
+	look := p.look(ctx, request)
+	look.serve()
+	if refused, ok := errors.AsType[*calendar.Error](look.err); ok && statuses[refused.Code] != 0 {
+		return p.Fail(ctx, request, refused, 0, string(refused.Code))
 	}
-	if l.err != nil || l.answer != nil {
-		return l.answer, l.err
+	if look.err != nil || look.answer != nil {
+		return look.answer, look.err
 	}
-	return l.render()
+	return look.render()
 }
 
 // look begins to make a page.
-func (p *Pages) look(ctx context.Context, r *Request) *look {
-	return &look{Pages: p, Request: r, speech: p.speech(r.Route.lang), ctx: ctx, Page: r.Route.name, embedded: r.Route.name == pageEmbed, Position: r.Position, NoIndex: r.Preview}
+func (p *Pages) look(ctx context.Context, request *Request) *look {
+	return &look{Pages: p, Request: request, speech: p.speech(request.Route.lang), ctx: ctx, Page: request.Route.name, embedded: request.Route.name == pageEmbed, Position: request.Position, NoIndex: request.Preview}
 }
 
 func (l *look) serve() {
@@ -74,11 +74,11 @@ func (r *Request) parametered() bool {
 
 // readRecord finds the record of the route. Of an event it reports whether a password protects
 // it, and whether it stays locked. Where there is nothing to show l.answer or l.err is set.
-func (l *look) readRecord() (v query.View, locked bool) {
+func (l *look) readRecord() (view query.View, locked bool) {
 	route := &l.Route
 	protected := false
 	var refused error
-	v, err := l.Lists.Read(l.ctx, route.kind, route.id, route.slug, l.Caller, l.lang, query.EmbedAll, func(ctx context.Context, id calendar.ID) (bool, error) {
+	view, err := l.Lists.Read(l.ctx, route.kind, route.id, route.slug, l.Caller, l.lang, query.EmbedAll, func(ctx context.Context, id calendar.ID) (bool, error) {
 		locked, protected = true, true
 		if l.Unlock {
 			var right bool
@@ -90,15 +90,15 @@ func (l *look) readRecord() (v query.View, locked bool) {
 	switch {
 	case err != nil:
 		l.err = l.missing(err)
-		return v, locked
+		return view, locked
 	case l.Unlock && !protected:
-		l.answer = redirect(l.href(recordPath(v.Record)), "")
+		l.answer = redirect(l.href(recordPath(view.Record)), "")
 		l.answer.Status = http.StatusSeeOther
 	case refused != nil:
 		l.err = refused
 	}
-	l.Status = v.Status
-	return v, locked
+	l.Status = view.Status
+	return view, locked
 }
 
 // done tells that there is nothing more to find out.
@@ -106,38 +106,38 @@ func (l *look) done() bool { return l.err != nil || l.answer != nil }
 
 // serveRecord answers the page of a record.
 func (l *look) serveRecord() {
-	v, locked := l.readRecord()
+	view, locked := l.readRecord()
 	switch {
 	case l.done():
-	case l.Route.id != 0 && v.Record.Slug() != "":
-		l.answer = redirect(l.href(recordPath(v.Record)), l.Route.kind.String())
+	case l.Route.id != 0 && view.Record.Slug() != "":
+		l.answer = redirect(l.href(recordPath(view.Record)), l.Route.kind.String())
 	case l.Route.kind == calendar.KindEvent:
-		l.serveEvent(&v, locked)
+		l.serveEvent(&view, locked)
 	default:
-		l.record(&v)
+		l.record(&view)
 	}
 }
 
-func (l *look) serveEvent(v *query.View, locked bool) {
+func (l *look) serveEvent(view *query.View, locked bool) {
 	l.readZone()
 	if l.err = l.bad.Err(); l.err != nil {
 		return
 	}
-	if point := l.asOf(); point != "" && !l.Unlock && v.Record.Slug() != "" {
-		l.serveThen(v.Record, point)
+	if point := l.asOf(); point != "" && !l.Unlock && view.Record.Slug() != "" {
+		l.serveThen(view.Record, point)
 		return
 	}
 	if !locked && !l.embedded && l.Past.Open(l.Caller) {
-		l.moved, l.err = l.Past.Moved(l.ctx, l.Caller, v.Record)
+		l.moved, l.err = l.Past.Moved(l.ctx, l.Caller, view.Record)
 	}
-	if l.event(v, locked); l.Unlock && locked {
+	if l.event(view, locked); l.Unlock && locked {
 		l.code, l.Code, l.Failed = http.StatusForbidden, string(calendar.CodePasswordProtected), true
 	}
 }
 
 // listed are the parameters of what is linked from a listed event.
-func listed(k calendar.Kind) calendar.Input {
-	if k.IsTerm() {
+func listed(kind calendar.Kind) calendar.Input {
+	if kind.IsTerm() {
 		return calendar.Input{"hide_empty": "true"}
 	}
 	return calendar.Input{"has_events": "true"}
@@ -160,41 +160,41 @@ var statuses = map[calendar.Code]int{
 }
 
 // Fail makes the page of an error, of which the interface has the status and the code.
-func (p *Pages) Fail(ctx context.Context, r *Request, refused *calendar.Error, status int, code string) (*Answer, error) {
-	if r.Route.name == "" { // files are in no language
-		r = &Request{Route: Nowhere(r.Route.lang), Base: r.Base, Path: r.Path}
+func (p *Pages) Fail(ctx context.Context, request *Request, refused *calendar.Error, status int, code string) (*Answer, error) {
+	if request.Route.name == "" { // files are in no language
+		request = &Request{Route: Nowhere(request.Route.lang), Base: request.Base, Path: request.Path}
 	}
-	l := p.look(ctx, r)
-	l.code = cmp.Or(statuses[refused.Code], status)
-	l.Page, l.Code, l.Position = pageError, code, 0
-	l.Heading = cmp.Or(l.text("error."+strconv.Itoa(l.code)), l.text("error.503"))
-	b := &errorBody{Status: l.code}
+	look := p.look(ctx, request)
+	look.code = cmp.Or(statuses[refused.Code], status)
+	look.Page, look.Code, look.Position = pageError, code, 0
+	look.Heading = cmp.Or(look.text("error."+strconv.Itoa(look.code)), look.text("error.503"))
+	b := &errorBody{Status: look.code}
 	switch b.Status {
 	case http.StatusNotFound: // the same for what there is not and what is not for everybody
-		l.Code = "not-found"
+		look.Code = "not-found"
 	case http.StatusGone:
-		l.Code = refused.Kind.String() + "-gone"
+		look.Code = refused.Kind.String() + "-gone"
 	}
 	names := make([]string, 0, len(refused.Fields))
-	for _, f := range refused.Fields {
-		name, message := baseName(f.Field), texts.FieldMessage(f, l.lang)
-		if rest, named := strings.CutPrefix(message, f.Field); named { // the name stands beside it
+	for _, fieldError := range refused.Fields {
+		name, message := baseName(fieldError.Field), texts.FieldMessage(fieldError, look.lang)
+		if rest, named := strings.CutPrefix(message, fieldError.Field); named { // the name stands beside it
 			message = strings.TrimLeft(rest, " :："+noBreak+narrowNoBreak)
 		}
 		b.Problems = append(b.Problems, problem{name, message})
-		names = append(names, cmp.Or(l.text("filter."+name), name))
+		names = append(names, cmp.Or(look.text("filter."+name), name))
 	}
-	l.Title = l.Heading
-	if l.Failed = b.Problems != nil; l.Failed {
-		l.Title += " " + strings.Join(names, l.comma())
-		b.Form = l.form(nil, b.Problems...)
+	look.Title = look.Heading
+	if look.Failed = b.Problems != nil; look.Failed {
+		look.Title += " " + strings.Join(names, look.comma())
+		b.Form = look.form(nil, b.Problems...)
 	}
-	l.NoIndex, l.Body = true, b
-	a, err := l.render()
-	if a != nil {
-		a.Error = refused
+	look.NoIndex, look.Body = true, b
+	answer, err := look.render()
+	if answer != nil {
+		answer.Error = refused
 	}
-	return a, err
+	return answer, err
 }
 
 // renderedSize is how many bytes most pages have at most.

@@ -29,7 +29,7 @@ type siteURL struct {
 }
 
 // In is the path in a language.
-func (u siteURL) In(l calendar.Lang) string { return segments[l] + u.Path }
+func (u siteURL) In(lang calendar.Lang) string { return segments[lang] + u.Path }
 
 // siteFile is a file of the site map. URLs of events are read when they are asked for.
 type siteFile struct {
@@ -56,8 +56,8 @@ func (l *look) serveSiteFile() {
 			return
 		}
 		defer whole.Close()
-		l.err = whole.Each(l.ctx, func(v *query.View) error {
-			urls = append(urls, siteURLOf(v.Record))
+		l.err = whole.Each(l.ctx, func(view *query.View) error {
+			urls = append(urls, siteURLOf(view.Record))
 			return nil
 		})
 	}
@@ -82,15 +82,15 @@ func (l *look) makeSiteFiles() (files []siteFile) {
 		return nil
 	}
 	records := map[calendar.Kind][]siteURL{}
-	for _, k := range calendar.Kinds[1:] {
+	for _, kind := range calendar.Kinds[1:] {
 		used := false
-		l.all(k, listed(k), func(v *query.View) {
-			if used = true; linked[v.Record.ID] {
-				records[k] = append(records[k], siteURLOf(v.Record))
+		l.all(kind, listed(kind), func(view *query.View) {
+			if used = true; linked[view.Record.ID] {
+				records[kind] = append(records[kind], siteURLOf(view.Record))
 			}
 		})
 		if used {
-			paths = append(paths, "/"+k.Collection()+"/")
+			paths = append(paths, "/"+kind.Collection()+"/")
 		}
 	}
 	for _, month := range months.Touched {
@@ -111,8 +111,8 @@ func (l *look) makeSiteFiles() (files []siteFile) {
 			f.skip += maxURLs
 		}
 	}
-	for _, m := range months.Started {
-		add(siteFile{month: m.First}, "events-"+m.First.Format("2006-01"), m.Events)
+	for _, monthCount := range months.Started {
+		add(siteFile{month: monthCount.First}, "events-"+monthCount.First.Format("2006-01"), monthCount.Events)
 	}
 	for _, of := range []struct {
 		name string
@@ -127,10 +127,10 @@ func (l *look) makeSiteFiles() (files []siteFile) {
 	return files
 }
 
-func siteURLOf(r *calendar.Record) siteURL {
-	langs := r.Langs() // the home language first
+func siteURLOf(record *calendar.Record) siteURL {
+	langs := record.Langs() // the home language first
 	if at := slices.Index(langs, calendar.LangEN); at > 0 {
 		langs[0], langs[at] = langs[at], langs[0]
 	}
-	return siteURL{recordPath(r), langs, r.Changed.UTC().Format(time.RFC3339)}
+	return siteURL{recordPath(record), langs, record.Changed.UTC().Format(time.RFC3339)}
 }

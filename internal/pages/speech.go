@@ -24,8 +24,8 @@ const (
 )
 
 // word returns a text of the pages (PAGES.md P4.4) with values filled in.
-func word(key string, l calendar.Lang, values ...string) string {
-	return texts.Pages.In(key, l, values...)
+func word(key string, lang calendar.Lang, values ...string) string {
+	return texts.Pages.In(key, lang, values...)
 }
 
 func (s speech) text(key string, values ...string) string { return word(key, s.lang, values...) }
@@ -49,12 +49,12 @@ func (s speech) comma() string { return s.text("comma") }
 func (s speech) colon() string { return s.text("colon") }
 
 // monthName and dayName return names as they stand inside a sentence; form is "" or "short.".
-func (s speech) monthName(form string, m time.Month) string {
-	return s.text("month." + form + strconv.Itoa(int(m)))
+func (s speech) monthName(form string, month time.Month) string {
+	return s.text("month." + form + strconv.Itoa(int(month)))
 }
 
-func (s speech) dayName(form string, d time.Weekday) string {
-	return s.text("day." + form + strconv.Itoa(int(d)))
+func (s speech) dayName(form string, weekday time.Weekday) string {
+	return s.text("day." + form + strconv.Itoa(int(weekday)))
 }
 
 // number writes a whole number with the groups of the language; Spanish has them from

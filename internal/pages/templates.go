@@ -82,11 +82,11 @@ func parseTemplates(l calendar.Lang) (*template.Template, error) {
 		"in_link": inLink,
 	})
 	for _, name := range files {
-		b, err := templateFiles.ReadFile(name)
+		data, err := templateFiles.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}
-		text := spelled.ReplaceAllStringFunc(string(b), func(s string) string {
+		text := spelled.ReplaceAllStringFunc(string(data), func(s string) string {
 			return template.HTMLEscapeString(word(spelled.FindStringSubmatch(s)[1], l))
 		})
 		if _, err = out.New(path.Base(name)).Parse(text); err != nil {
@@ -104,11 +104,11 @@ var safe = regexp.MustCompile(`(?i)^(webcal:|geo:|mailto:|https?:|/)`)
 
 // safeURL passes addresses of schemes that run nothing. Templates let http and mailto links
 // pass only; the others that stand on pages, webcal and geo, are made here.
-func safeURL(u string) template.URL {
-	if !safe.MatchString(u) {
+func safeURL(text string) template.URL {
+	if !safe.MatchString(text) {
 		return ""
 	}
-	return template.URL(u) //nolint:gosec // of a scheme that runs nothing
+	return template.URL(text) //nolint:gosec // of a scheme that runs nothing
 }
 
 // dict hands several values to a template.
@@ -121,7 +121,7 @@ func dict(pairs ...any) map[string]any {
 }
 
 // byName puts things in the order of their names, as people of a language look for them.
-func byName[T any](l calendar.Lang, all []T, name func(T) string) {
-	order := collate.New(language.Make(l.Tag()), collate.Loose, collate.Numeric)
+func byName[T any](lang calendar.Lang, all []T, name func(T) string) {
+	order := collate.New(language.Make(lang.Tag()), collate.Loose, collate.Numeric)
 	slices.SortStableFunc(all, func(a, b T) int { return order.CompareString(name(a), name(b)) })
 }

@@ -74,21 +74,21 @@ func (t Table[T]) Params() []Param {
 }
 
 // Read reads what was sent into to.
-func (t Table[T]) Read(v *Value, to *T) {
+func (t Table[T]) Read(value *Value, to *T) {
 	for i := range t {
-		t[i].ReadFrom(v, to)
+		t[i].ReadFrom(value, to)
 	}
 }
 
 // ReadFrom reads the parameter out of a request.
-func (r *Row[T]) ReadFrom(v *Value, to *T) {
-	v.Param = &r.Param
+func (r *Row[T]) ReadFrom(value *Value, to *T) {
+	value.Param = &r.Param
 	if r.Required {
-		if _, sent := v.Sent(); !sent {
-			v.missing = append(v.missing, r.Name)
+		if _, sent := value.Sent(); !sent {
+			value.missing = append(value.missing, r.Name)
 		}
 	}
 	if r.Read != nil {
-		r.Read(to, v)
+		r.Read(to, value)
 	}
 }

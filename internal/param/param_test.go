@@ -83,13 +83,13 @@ func TestTable(t *testing.T) {
 			problems calendar.Problems
 			lost     string
 		)
-		v := param.NewValue(c.in, &problems)
-		table.Read(v, &got)
+		value := param.NewValue(c.in, &problems)
+		table.Read(value, &got)
 		names := make([]string, len(problems.Fields))
-		for i, f := range problems.Fields {
-			names[i] = f.Field
+		for i, fieldError := range problems.Fields {
+			names[i] = fieldError.Field
 		}
-		if e, ok := v.Missing().(*calendar.Error); ok { //nolint:errorlint // it is not wrapped
+		if e, ok := value.Missing().(*calendar.Error); ok { //nolint:errorlint // it is not wrapped
 			lost = strings.Join(e.Missing, " ")
 		}
 		if refused := strings.Join(names, " "); fmt.Sprint(got) != fmt.Sprint(c.want) || refused != c.refused || lost != c.lost {

@@ -8,9 +8,9 @@ import "daybook/calendar"
 func Language[T any](to func(*T) *calendar.Lang) Row[T] {
 	return Row[T]{
 		Param: Param{Name: "multilang_language", In: "query", Type: "string", Text: "arg.language", Enum: calendar.LangNames()},
-		Read: func(t *T, v *Value) {
+		Read: func(t *T, value *Value) {
 			lang := to(t)
-			*lang = v.Language(*lang)
+			*lang = value.Language(*lang)
 		},
 	}
 }
@@ -19,8 +19,8 @@ func Language[T any](to func(*T) *calendar.Lang) Row[T] {
 func From[T any](prefix, name string, least int64, set func(*T, int64)) Row[T] {
 	return Row[T]{
 		Param: Param{Name: name, In: "query", Type: "integer", Text: prefix + name, Schema: map[string]any{"minimum": least}, Extension: true},
-		Read: func(t *T, v *Value) {
-			if n, ok := v.From(least); ok {
+		Read: func(t *T, value *Value) {
+			if n, ok := value.From(least); ok {
 				set(t, n)
 			}
 		},

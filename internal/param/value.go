@@ -40,7 +40,9 @@ func (v *Value) Sent() (any, bool) {
 }
 
 // Refuse adds a problem of the parameter.
-func (v *Value) Refuse(r calendar.Reason, args ...string) { v.problems.Add(v.Name, r, args...) }
+func (v *Value) Refuse(reason calendar.Reason, args ...string) {
+	v.problems.Add(v.Name, reason, args...)
+}
 
 // Raw returns a text as it was sent, which may be empty. It refuses what is no text.
 func (v *Value) Raw() (string, bool) {
@@ -223,8 +225,8 @@ func Texts(sent any) ([]string, bool) {
 	}
 	parsed := calendar.ParseList(sent)
 	list := make([]string, len(parsed))
-	for i, e := range parsed {
-		text, ok := e.(string)
+	for i, value := range parsed {
+		text, ok := value.(string)
 		if !ok {
 			return nil, false
 		}

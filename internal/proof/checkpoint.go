@@ -33,7 +33,7 @@ func (h Head) Text() string {
 
 // parseHead reads the text of a note. Lines behind the third are allowed, as C2SP
 // tlog-checkpoint does. Errors: ErrForm.
-func parseHead(text string) (h Head, err error) {
+func parseHead(text string) (head Head, err error) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if len(lines) < 3 || lines[0] == "" {
 		return Head{}, fmt.Errorf("%w: a checkpoint has three lines", ErrForm)
@@ -43,7 +43,7 @@ func parseHead(text string) (h Head, err error) {
 		return Head{}, fmt.Errorf("%w: %q is no size of a tree", ErrForm, lines[1])
 	}
 	root, err := base64.StdEncoding.Strict().DecodeString(lines[2])
-	if err != nil || len(root) != len(h.Root) {
+	if err != nil || len(root) != len(head.Root) {
 		return Head{}, fmt.Errorf("%w: %q is no hash", ErrForm, lines[2])
 	}
 	return Head{lines[0], calendar.Position(size), Hash(root)}, nil
@@ -52,11 +52,11 @@ func parseHead(text string) (h Head, err error) {
 // ReadHead reads what a checkpoint says, without looking at its signatures. Errors:
 // ErrForm.
 func ReadHead(signed []byte) (Head, error) {
-	h, err := Open(signed)
+	head, err := Open(signed)
 	if errors.Is(err, ErrUnsigned) {
 		err = nil
 	}
-	return h, err
+	return head, err
 }
 
 // Open reads a checkpoint and verifies its signatures by known keys; those of others
@@ -71,9 +71,9 @@ func Open(signed []byte, keys ...*Key) (Head, error) {
 	case err != nil:
 		return Head{}, fmt.Errorf("%w: %w", ErrForm, err)
 	}
-	h, err := parseHead(n.Text)
+	head, err := parseHead(n.Text)
 	if err == nil && ok {
-		err = fmt.Errorf("checkpoint of %s, size %d: %w", h.Origin, h.Size, ErrUnsigned)
+		err = fmt.Errorf("checkpoint of %s, size %d: %w", head.Origin, head.Size, ErrUnsigned)
 	}
-	return h, err
+	return head, err
 }

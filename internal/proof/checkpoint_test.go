@@ -21,24 +21,24 @@ const origin = "calendar.example.org/api/calendar/events/v1"
 
 func newKey(t *testing.T) *proof.PrivateKey {
 	t.Helper()
-	k, err := proof.NewKey(origin)
+	privateKey, err := proof.NewKey(origin)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return k
+	return privateKey
 }
 
-func signed(t *testing.T, h proof.Head, keys ...*proof.PrivateKey) []byte {
+func signed(t *testing.T, head proof.Head, keys ...*proof.PrivateKey) []byte {
 	t.Helper()
 	signers := make([]note.Signer, len(keys))
-	for i, k := range keys {
-		signers[i] = k
+	for i, privateKey := range keys {
+		signers[i] = privateKey
 	}
-	b, err := note.Sign(&note.Note{Text: h.Text()}, signers...)
+	data, err := note.Sign(&note.Note{Text: head.Text()}, signers...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b
+	return data
 }
 
 // HISTORY 20.27: a checkpoint verifies with the vkey by independent code; with two keys
@@ -46,32 +46,32 @@ func signed(t *testing.T, h proof.Head, keys ...*proof.PrivateKey) []byte {
 func TestCheckpoint(t *testing.T) {
 	t.Parallel()
 	a, b, other := newKey(t), newKey(t), newKey(t)
-	h := proof.Head{Origin: origin, Size: 9400, Root: sha256.Sum256([]byte("x"))}
-	text := signed(t, h, a, b)
+	head := proof.Head{Origin: origin, Size: 9400, Root: sha256.Sum256([]byte("x"))}
+	text := signed(t, head, a, b)
 	for _, k := range []*proof.PrivateKey{a, b} {
 		name, size, root := signedBy(t, text, k.Public.String())
-		if name != h.Origin || size != int(h.Size) || root != digest(h.Root) {
+		if name != head.Origin || size != int(head.Size) || root != digest(head.Root) {
 			t.Errorf("read %s %d %x", name, size, root)
 		}
-		v, err := note.NewVerifier(k.Public.String())
+		verifier, err := note.NewVerifier(k.Public.String())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n, err := note.Open(text, note.VerifierList(v)); err != nil || n.Text != h.Text() {
+		if n, err := note.Open(text, note.VerifierList(verifier)); err != nil || n.Text != head.Text() {
 			t.Errorf("package note: %v", err)
 		}
 		got, err := proof.Open(text, k.Public)
-		if err != nil || got != h {
+		if err != nil || got != head {
 			t.Errorf("Open: %+v, %v", got, err)
 		}
 	}
-	if got, err := proof.Open(text, a.Public, b.Public, a.Public); err != nil || got != h {
+	if got, err := proof.Open(text, a.Public, b.Public, a.Public); err != nil || got != head {
 		t.Errorf("by both: %+v, %v", got, err)
 	}
-	if got, err := proof.Open(text, other.Public); !errors.Is(err, proof.ErrUnsigned) || got != h {
+	if got, err := proof.Open(text, other.Public); !errors.Is(err, proof.ErrUnsigned) || got != head {
 		t.Errorf("by another key: %+v, %v; want ErrUnsigned", got, err)
 	}
-	if got, err := proof.ReadHead(text); err != nil || got != h {
+	if got, err := proof.ReadHead(text); err != nil || got != head {
 		t.Errorf("ReadHead: %+v, %v", got, err)
 	}
 	for i := range text {
@@ -125,8 +125,8 @@ func TestKeys(t *testing.T) {
 		vkeyOf("w", 0x01, make([]byte, 31)), vkeyOf("w", 0x04, make([]byte, 33)), vkeyOf("w", 0x06, make([]byte, 32)),
 		vkeyOf("w", 0x02, make([]byte, 32)), vkeyOf("w w", 0x01, make([]byte, 32)), vkeyOf("", 0x01, make([]byte, 32)),
 	} {
-		if k, err := proof.ParseKey(bad); !errors.Is(err, proof.ErrForm) {
-			t.Errorf("%q: %v, %v; want ErrForm", bad, k, err)
+		if key, err := proof.ParseKey(bad); !errors.Is(err, proof.ErrForm) {
+			t.Errorf("%q: %v, %v; want ErrForm", bad, key, err)
 		}
 	}
 	for _, name := range []string{"", "a b", "a+b", "a\nb", strings.Repeat("x", 256)} {
@@ -146,7 +146,7 @@ func vkeyOf(name string, kind byte, public []byte) string {
 // The example of C2SP signed-note.
 func TestPublishedKey(t *testing.T) {
 	t.Parallel()
-	k, err := proof.ParseKey("example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k")
+	key, err := proof.ParseKey("example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,10 +154,10 @@ func TestPublishedKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if id := binary.BigEndian.Uint32(sig); id != k.KeyHash() || !k.Verify([]byte("This is an example message.\n"), sig[4:]) {
+	if id := binary.BigEndian.Uint32(sig); id != key.KeyHash() || !key.Verify([]byte("This is an example message.\n"), sig[4:]) {
 		t.Error("the example of C2SP does not verify")
 	}
-	if k.Cosigns() {
+	if key.Cosigns() {
 		t.Error("it is no key of a witness")
 	}
 }
@@ -189,15 +189,15 @@ func newMLDSAWitness(name string) *witnessKey {
 		root, _ := base64.StdEncoding.DecodeString(lines[2])
 		var size uint64
 		_, _ = fmt.Sscan(lines[1], &size)
-		b := append([]byte("subtree/v1\n\x00"), byte(len(name)))
-		b = append(b, name...)
-		b = binary.BigEndian.AppendUint64(b, at)
-		b = append(b, byte(len(lines[0])))
-		b = append(b, lines[0]...)
-		b = append(b, 0, 0, 0, 0, 0, 0, 0, 0)
-		b = binary.BigEndian.AppendUint64(b, size)
-		b = append(b, root...)
-		sig, err := private.Sign(nil, b, nil)
+		data := append([]byte("subtree/v1\n\x00"), byte(len(name)))
+		data = append(data, name...)
+		data = binary.BigEndian.AppendUint64(data, at)
+		data = append(data, byte(len(lines[0])))
+		data = append(data, lines[0]...)
+		data = append(data, 0, 0, 0, 0, 0, 0, 0, 0)
+		data = binary.BigEndian.AppendUint64(data, size)
+		data = append(data, root...)
+		sig, err := private.Sign(nil, data, nil)
 		if err != nil {
 			panic(err)
 		}
@@ -214,34 +214,34 @@ func (w *witnessKey) withID() *witnessKey {
 
 // line returns the line of a signature.
 func (w *witnessKey) line(at uint64, text string) string {
-	b := binary.BigEndian.AppendUint32(nil, w.id)
-	b = binary.BigEndian.AppendUint64(b, at)
-	return "— " + w.name + " " + base64.StdEncoding.EncodeToString(append(b, w.sign(at, text)...)) + "\n"
+	data := binary.BigEndian.AppendUint32(nil, w.id)
+	data = binary.BigEndian.AppendUint64(data, at)
+	return "— " + w.name + " " + base64.StdEncoding.EncodeToString(append(data, w.sign(at, text)...)) + "\n"
 }
 
 func TestCosignatures(t *testing.T) {
 	t.Parallel()
 	log := newKey(t)
-	h := proof.Head{Origin: origin, Size: 7, Root: sha256.Sum256([]byte("x"))}
+	head := proof.Head{Origin: origin, Size: 7, Root: sha256.Sum256([]byte("x"))}
 	for _, w := range []*witnessKey{newEd25519Witness("witness.example/w1"), newMLDSAWitness("witness.example/w2")} {
-		k, err := proof.ParseKey(w.vkey)
-		if err != nil || !k.Cosigns() {
+		key, err := proof.ParseKey(w.vkey)
+		if err != nil || !key.Cosigns() {
 			t.Fatalf("%s: %v", w.name, err)
 		}
-		note := string(signed(t, h, log)) + w.line(1679315147, h.Text())
-		for _, keys := range [][]*proof.Key{{log.Public}, {k}, {log.Public, k}} {
-			if got, err := proof.Open([]byte(note), keys...); err != nil || got != h {
+		note := string(signed(t, head, log)) + w.line(1679315147, head.Text())
+		for _, keys := range [][]*proof.Key{{log.Public}, {key}, {log.Public, key}} {
+			if got, err := proof.Open([]byte(note), keys...); err != nil || got != head {
 				t.Errorf("%s: %+v, %v", w.name, got, err)
 			}
 		}
-		another := h
+		another := head
 		another.Size++
 		for name, bad := range map[string]string{
 			"another size":               w.line(1679315147, another.Text()),
-			"no time":                    w.line(0, h.Text()),
-			"a time that no clock shows": w.line(1<<63, h.Text()),
+			"no time":                    w.line(0, head.Text()),
+			"a time that no clock shows": w.line(1<<63, head.Text()),
 		} {
-			if got, err := proof.Open([]byte(string(signed(t, h, log))+bad), log.Public, k); !errors.Is(err, proof.ErrForm) {
+			if got, err := proof.Open([]byte(string(signed(t, head, log))+bad), log.Public, key); !errors.Is(err, proof.ErrForm) {
 				t.Errorf("%s, %s: %+v, %v; want ErrForm", w.name, name, got, err)
 			}
 		}

@@ -24,9 +24,9 @@ type proving struct {
 	nobody *world.Client
 }
 
-func newProving(t *testing.T, o httpapi.Options) *proving {
+func newProving(t *testing.T, options httpapi.Options) *proving {
 	t.Helper()
-	w := world.New(t, world.Options{HTTP: o})
+	w := world.New(t, world.Options{HTTP: options})
 	key, err := proof.NewKey("calendar.example.org/log")
 	if err != nil {
 		t.Fatal(err)
@@ -37,19 +37,19 @@ func newProving(t *testing.T, o httpapi.Options) *proving {
 
 func (p *proving) sign() int {
 	p.Helper()
-	c, err := p.signer.Sign(p.Context())
+	checkpoint, err := p.signer.Sign(p.Context())
 	if err != nil {
 		p.Fatal(err)
 	}
-	return int(c.Size)
+	return int(checkpoint.Size)
 }
 
 func (p *proving) leaves(n int) []digest {
 	p.Helper()
 	commits, err := p.Store.Commits(p.Context(), 1, n)
 	var leaves []digest
-	for _, c := range commits {
-		leaves = append(leaves, c.Leaves...)
+	for _, commit := range commits {
+		leaves = append(leaves, commit.Leaves...)
 	}
 	if err != nil || len(leaves) < n {
 		p.Fatalf("%d leaves, %v", len(leaves), err)
@@ -57,19 +57,19 @@ func (p *proving) leaves(n int) []digest {
 	return leaves[:n]
 }
 
-func (p *proving) digest(s any) digest {
+func (p *proving) digest(value any) digest {
 	p.Helper()
-	b, err := base64.StdEncoding.DecodeString(s.(string))
-	if err != nil || len(b) != 32 {
-		p.Fatalf("%v is no hash", s)
+	data, err := base64.StdEncoding.DecodeString(value.(string))
+	if err != nil || len(data) != 32 {
+		p.Fatalf("%v is no hash", value)
 	}
-	return digest(b)
+	return digest(data)
 }
 
-func (p *proving) hashes(r *world.Response) (out []digest) {
+func (p *proving) hashes(response *world.Response) (out []digest) {
 	p.Helper()
-	for _, h := range r.Get("hashes").([]any) {
-		out = append(out, p.digest(h))
+	for _, value := range response.Get("hashes").([]any) {
+		out = append(out, p.digest(value))
 	}
 	return out
 }
@@ -79,43 +79,43 @@ func (p *proving) hashes(r *world.Response) (out []digest) {
 func TestProofsOverHTTP(t *testing.T) {
 	t.Parallel()
 	world.Slow(t)
-	p := newProving(t, httpapi.Options{})
-	editor := p.As(calendar.Editor)
+	proving := newProving(t, httpapi.Options{})
+	editor := proving.As(calendar.Editor)
 	for _, path := range []string{"/checkpoint", "/checkpoint/keys", "/proof/inclusion?position=1", "/proof/consistency?from=0", "/checkpoint?size=1"} {
-		p.nobody.Get(path).WantCode(http.StatusNotFound, "rest_no_checkpoint")
+		proving.nobody.Get(path).WantCode(http.StatusNotFound, "rest_no_checkpoint")
 	}
-	p.nobody.Get("/tile/0/000.p/1").WantCode(http.StatusNotFound, "rest_tile_not_found")
+	proving.nobody.Get("/tile/0/000.p/1").WantCode(http.StatusNotFound, "rest_tile_not_found")
 	editor.Event("One", nil)
-	early := p.sign()
+	early := proving.sign()
 	for i := range 4 {
 		editor.Event(fmt.Sprint("Two ", i), nil)
 	}
-	size := p.sign()
-	leaves := p.leaves(size)
+	size := proving.sign()
+	leaves := proving.leaves(size)
 
-	r := p.nobody.Read("/checkpoint")
-	if got := r.Header.Get("Content-Type") + "|" + r.Header.Get("Cache-Control"); got != "text/plain; charset=utf-8|public, no-cache" {
+	response := proving.nobody.Read("/checkpoint")
+	if got := response.Header.Get("Content-Type") + "|" + response.Header.Get("Cache-Control"); got != "text/plain; charset=utf-8|public, no-cache" {
 		t.Errorf("headers %s", got)
 	}
-	vkey := p.key.Public.String()
-	if origin, n, root := signedBy(t, r.Body, vkey); origin != p.key.Name() || n != size || root != treeHash(leaves) {
+	vkey := proving.key.Public.String()
+	if origin, n, root := signedBy(t, response.Body, vkey); origin != proving.key.Name() || n != size || root != treeHash(leaves) {
 		t.Errorf("checkpoint %s %d %x", origin, n, root)
 	}
 	for _, same := range []*world.Response{
-		p.nobody.Under(calendar.LangCN).Get("/checkpoint"), p.nobody.Get("/checkpoint?size=" + strconv.Itoa(size)), p.nobody.Get("/checkpoint/"),
+		proving.nobody.Under(calendar.LangCN).Get("/checkpoint"), proving.nobody.Get("/checkpoint?size=" + strconv.Itoa(size)), proving.nobody.Get("/checkpoint/"),
 	} {
-		if !bytes.Equal(same.Want(http.StatusOK).Body, r.Body) {
+		if !bytes.Equal(same.Want(http.StatusOK).Body, response.Body) {
 			t.Errorf("%s is another one", same.Request)
 		}
 	}
-	if _, n, _ := signedBy(t, p.nobody.Read("/checkpoint?size="+strconv.Itoa(early)).Body, vkey); n != early {
+	if _, n, _ := signedBy(t, proving.nobody.Read("/checkpoint?size="+strconv.Itoa(early)).Body, vkey); n != early {
 		t.Errorf("the earlier one has size %d", n)
 	}
-	p.nobody.Get("/checkpoint?size="+strconv.Itoa(size-1)).WantCode(http.StatusNotFound, "rest_no_checkpoint")
-	p.nobody.Do(http.MethodHead, "/checkpoint", nil).Want(http.StatusOK)
-	p.nobody.Do(http.MethodPost, "/checkpoint", nil).WantCode(http.StatusMethodNotAllowed, "rest_method_not_allowed")
+	proving.nobody.Get("/checkpoint?size="+strconv.Itoa(size-1)).WantCode(http.StatusNotFound, "rest_no_checkpoint")
+	proving.nobody.Do(http.MethodHead, "/checkpoint", nil).Want(http.StatusOK)
+	proving.nobody.Do(http.MethodPost, "/checkpoint", nil).WantCode(http.StatusMethodNotAllowed, "rest_method_not_allowed")
 
-	keys := p.nobody.Read("/checkpoint/keys").WantField("origin", p.key.Name()).
+	keys := proving.nobody.Read("/checkpoint/keys").WantField("origin", proving.key.Name()).
 		WantField("keys.0.vkey", vkey).WantField("keys.0.from_size", early).WantField("keys.0.to_size", nil)
 	if keys.Len("keys") != 1 || keys.Len("witnesses") != 0 {
 		t.Errorf("keys %s", keys.Body)
@@ -123,27 +123,27 @@ func TestProofsOverHTTP(t *testing.T) {
 
 	for n := size - 1; n <= size; n++ { // all sizes: TestInclusion, TestConsistency
 		for position := 1; position <= n; position++ {
-			r := p.nobody.Read(fmt.Sprintf("/proof/inclusion?position=%d&size=%d", position, n))
-			leaf, root := p.digest(r.Get("leaf")), p.digest(r.Get("root"))
-			if r.Int("index") != position-1 || leaf != leaves[position-1] || root != treeHash(leaves[:n]) ||
-				!includes(position-1, n, leaf, p.hashes(r), root) {
-				t.Fatalf("entry %d of %d: %s", position, n, r.Body)
+			response := proving.nobody.Read(fmt.Sprintf("/proof/inclusion?position=%d&size=%d", position, n))
+			leaf, root := proving.digest(response.Get("leaf")), proving.digest(response.Get("root"))
+			if response.Int("index") != position-1 || leaf != leaves[position-1] || root != treeHash(leaves[:n]) ||
+				!includes(position-1, n, leaf, proving.hashes(response), root) {
+				t.Fatalf("entry %d of %d: %s", position, n, response.Body)
 			}
 		}
 		for from := range n + 1 {
-			r := p.nobody.Read(fmt.Sprintf("/proof/consistency?from=%d&to=%d", from, n))
-			before, after := p.digest(r.Get("from_root")), p.digest(r.Get("to_root"))
+			response := proving.nobody.Read(fmt.Sprintf("/proof/consistency?from=%d&to=%d", from, n))
+			before, after := proving.digest(response.Get("from_root")), proving.digest(response.Get("to_root"))
 			if before != treeHash(leaves[:from]) || after != treeHash(leaves[:n]) ||
-				!consistent(from, n, p.hashes(r), before, after) {
-				t.Fatalf("%d to %d: %s", from, n, r.Body)
+				!consistent(from, n, proving.hashes(response), before, after) {
+				t.Fatalf("%d to %d: %s", from, n, response.Body)
 			}
 		}
 	}
-	p.nobody.Read("/proof/inclusion?position=1").WantField("size", size).WantField("origin", p.key.Name())
-	p.nobody.Read("/proof/consistency?from=1").WantField("to", size)
+	proving.nobody.Read("/proof/inclusion?position=1").WantField("size", size).WantField("origin", proving.key.Name())
+	proving.nobody.Read("/proof/consistency?from=1").WantField("to", size)
 
 	// HISTORY 20.29: a tlog-proof verifies against the checkpoint.
-	plain := p.nobody.With("Accept", "text/plain")
+	plain := proving.nobody.With("Accept", "text/plain")
 	text := plain.Read(fmt.Sprintf("/proof/inclusion?position=3&size=%d", size))
 	if text.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
 		t.Errorf("type %s", text.Header.Get("Content-Type"))
@@ -155,7 +155,7 @@ func TestProofsOverHTTP(t *testing.T) {
 	}
 	var path []digest
 	for _, line := range lines[2:] {
-		path = append(path, p.digest(line))
+		path = append(path, proving.digest(line))
 	}
 	if _, n, root := signedBy(t, []byte(note), vkey); !includes(2, n, leaves[2], path, root) {
 		t.Errorf("it does not prove entry 3:\n%s", text.Body)
@@ -178,26 +178,26 @@ func TestProofsOverHTTP(t *testing.T) {
 		"/checkpoint?multilang_language=xx":                     "multilang_language",
 		"/tile/0/000.p/1?multilang_language=xx":                 "multilang_language",
 	} {
-		if got := p.nobody.Get(path).WantBad(field).Header.Get("Cache-Control"); got != "no-store" {
+		if got := proving.nobody.Get(path).WantBad(field).Header.Get("Cache-Control"); got != "no-store" {
 			t.Errorf("%s: Cache-Control %s", path, got)
 		}
 	}
-	p.nobody.Get("/proof/inclusion?size=2").WantCode(http.StatusBadRequest, "rest_missing_callback_param").WantField("data.params", []any{"position"})
-	p.nobody.Get("/proof/consistency?to=2").WantCode(http.StatusBadRequest, "rest_missing_callback_param").WantField("data.params", []any{"from"})
+	proving.nobody.Get("/proof/inclusion?size=2").WantCode(http.StatusBadRequest, "rest_missing_callback_param").WantField("data.params", []any{"position"})
+	proving.nobody.Get("/proof/consistency?to=2").WantCode(http.StatusBadRequest, "rest_missing_callback_param").WantField("data.params", []any{"from"})
 }
 
 // HISTORY 20.28: tiles over HTTP, with their headers; wrong forms are no tiles.
 func TestTilesOverHTTP(t *testing.T) {
 	t.Parallel()
 	world.Slow(t)
-	p := newProving(t, httpapi.Options{HistoryMaxAge: 100})
-	author := p.As(calendar.Editor)
+	proving := newProving(t, httpapi.Options{HistoryMaxAge: 100})
+	author := proving.As(calendar.Editor)
 	tag := author.Create(calendar.KindTag, world.Object{"name": "t"})
 	for range 256 {
 		author.Patch(tag.Path(calendar.KindTag), world.Object{})
 	}
-	size := p.sign()
-	leaves := p.leaves(size)
+	size := proving.sign()
+	leaves := proving.leaves(size)
 	if size < 257 || size > 300 {
 		t.Fatalf("a log of %d entries", size)
 	}
@@ -212,28 +212,28 @@ func TestTilesOverHTTP(t *testing.T) {
 		{"0/000.p/255", false, 0, 255},
 		{fmt.Sprint("0/001.p/", size-256), false, 256, size - 256},
 	} {
-		r := p.nobody.Read("/tile/" + c.path)
-		bundle := p.nobody.With("Accept-Encoding", "identity").Read("/tile/entries" + c.path[1:])
+		response := proving.nobody.Read("/tile/" + c.path)
+		bundle := proving.nobody.With("Accept-Encoding", "identity").Read("/tile/entries" + c.path[1:])
 		var want, entries []byte
 		for _, l := range leaves[c.first : c.first+c.width] {
 			h := treeHash([]digest{l})
 			want = append(want, h[:]...)
 			entries = append(append(entries, 0, 32), l[:]...)
 		}
-		if !bytes.Equal(r.Body, want) || !bytes.Equal(bundle.Body, entries) {
-			t.Errorf("%s: %d and %d bytes", c.path, len(r.Body), len(bundle.Body))
+		if !bytes.Equal(response.Body, want) || !bytes.Equal(bundle.Body, entries) {
+			t.Errorf("%s: %d and %d bytes", c.path, len(response.Body), len(bundle.Body))
 		}
 		cache := "public, no-cache"
 		if c.full {
 			cache = "public, max-age=31536000, immutable"
 		}
-		if got := r.Header.Get("Content-Type") + "|" + r.Header.Get("Cache-Control"); got != "application/octet-stream|"+cache {
+		if got := response.Header.Get("Content-Type") + "|" + response.Header.Get("Cache-Control"); got != "application/octet-stream|"+cache {
 			t.Errorf("%s: headers %s", c.path, got)
 		}
 	}
 	root := treeHash(leaves[:256])
-	if r := p.nobody.Read("/tile/1/000.p/1"); !bytes.Equal(r.Body, root[:]) {
-		t.Errorf("level 1: %x", r.Body)
+	if response := proving.nobody.Read("/tile/1/000.p/1"); !bytes.Equal(response.Body, root[:]) {
+		t.Errorf("level 1: %x", response.Body)
 	}
 	if got := author.Get("/tile/0/000").Header.Get("Cache-Control"); got != "no-store, private" {
 		t.Errorf("with credentials: %s", got)
@@ -241,19 +241,19 @@ func TestTilesOverHTTP(t *testing.T) {
 	for _, path := range []string{
 		fmt.Sprint("0/001.p/", size-255), "0/001", "1/000", "1/000.p/2", "2/000.p/1", "entries/001", "64/000", "0/0", "0", "0/x000/000", "0/000.p/0", "0/000.p/256", "data/000", "entries",
 	} {
-		if got := p.nobody.Get("/tile/"+path).WantCode(http.StatusNotFound, "rest_tile_not_found").Header.Get("Cache-Control"); got != "no-store" {
+		if got := proving.nobody.Get("/tile/"+path).WantCode(http.StatusNotFound, "rest_tile_not_found").Header.Get("Cache-Control"); got != "no-store" {
 			t.Errorf("%s: %s", path, got)
 		}
 	}
-	p.nobody.Get("/tile").WantCode(http.StatusNotFound, "rest_no_route")
+	proving.nobody.Get("/tile").WantCode(http.StatusNotFound, "rest_no_route")
 }
 
 // HISTORY 20.29: the opening of a public version yields the leaf; without rights there is
 // none; that of an auditor has the actor.
 func TestOpenings(t *testing.T) {
 	t.Parallel()
-	p := newProving(t, httpapi.Options{})
-	editor, auditor, author := p.As(calendar.Editor), p.As(calendar.Auditor), p.As(calendar.Author)
+	proving := newProving(t, httpapi.Options{})
+	editor, auditor, author := proving.As(calendar.Editor), proving.As(calendar.Auditor), proving.As(calendar.Author)
 	open := editor.Event("Open <b>&", nil).Position()
 	draft := editor.Event("Hidden", world.Object{"status": "draft"}).Position()
 	withdrawn := editor.Event("Withdrawn", nil)
@@ -261,24 +261,24 @@ func TestOpenings(t *testing.T) {
 	protected := editor.Event("Protected", nil)
 	editor.Patch(protected.Path(calendar.KindEvent), world.Object{"password": "xyz"})
 	own := author.Event("Own", nil).Position()
-	size := p.sign()
-	ask := func(c *world.Client, at calendar.Position) *world.Response {
-		return c.Read("/proof/inclusion?position=" + at.String())
+	size := proving.sign()
+	ask := func(client *world.Client, at calendar.Position) *world.Response {
+		return client.Read("/proof/inclusion?position=" + at.String())
 	}
-	leaves := p.leaves(size)
-	check := func(r *world.Response, at calendar.Position) {
+	leaves := proving.leaves(size)
+	check := func(response *world.Response, at calendar.Position) {
 		t.Helper()
-		if got := openedLeaf(t, r.Get("opening").(map[string]any)); got != leaves[at-1] || got != p.digest(r.Get("leaf")) {
+		if got := openedLeaf(t, response.Get("opening").(map[string]any)); got != leaves[at-1] || got != proving.digest(response.Get("leaf")) {
 			t.Errorf("entry %d: the opening gives %x, the leaf is %x", at, got, leaves[at-1])
 		}
 	}
-	r := ask(p.nobody, open).WantField("opening.form", 2).WantField("opening.kind", "event").WantField("opening.version", 1)
-	check(r, open)
-	if !strings.Contains(r.String("opening.bodies.state.text"), "Open") {
-		t.Errorf("state %s", r.Body)
+	response := ask(proving.nobody, open).WantField("opening.form", 2).WantField("opening.kind", "event").WantField("opening.version", 1)
+	check(response, open)
+	if !strings.Contains(response.String("opening.bodies.state.text"), "Open") {
+		t.Errorf("state %s", response.Body)
 	}
 	for _, name := range []string{"actor", "cause", "fields", "secret"} {
-		if body := r.Get("opening.bodies." + name).(map[string]any); len(body) != 1 || body["hash"] == "" {
+		if body := response.Get("opening.bodies." + name).(map[string]any); len(body) != 1 || body["hash"] == "" {
 			t.Errorf("anonymous gets %s: %v", name, body)
 		}
 	}
@@ -286,14 +286,14 @@ func TestOpenings(t *testing.T) {
 		t.Error("an author gets the actor")
 	}
 	for at := calendar.Position(1); int(at) <= size; at++ {
-		r := ask(auditor, at)
-		check(r, at)
-		if !r.Has("opening.bodies.actor.actor") || !r.Has("opening.bodies.cause.client") || !r.Has("opening.bodies.fields.text") || r.Has("opening.bodies.secret.salt") {
-			t.Errorf("an auditor gets %s", r.Body)
+		response := ask(auditor, at)
+		check(response, at)
+		if !response.Has("opening.bodies.actor.actor") || !response.Has("opening.bodies.cause.client") || !response.Has("opening.bodies.fields.text") || response.Has("opening.bodies.secret.salt") {
+			t.Errorf("an auditor gets %s", response.Body)
 		}
 	}
 	for _, at := range []calendar.Position{1, draft, withdrawn.Position(), protected.Position()} {
-		if ask(p.nobody, at).Has("opening") {
+		if ask(proving.nobody, at).Has("opening") {
 			t.Errorf("anonymous gets an opening of entry %d", at)
 		}
 	}
@@ -311,24 +311,24 @@ func TestClosedProofs(t *testing.T) {
 	for _, openness := range []httpapi.PublicHistory{httpapi.PublicHistoryProofs, httpapi.PublicHistoryNone} {
 		t.Run(string(openness), func(t *testing.T) {
 			t.Parallel()
-			p := newProving(t, httpapi.Options{PublicHistory: openness})
-			editor, author := p.As(calendar.Editor), p.As(calendar.Author)
+			proving := newProving(t, httpapi.Options{PublicHistory: openness})
+			editor, author := proving.As(calendar.Editor), proving.As(calendar.Author)
 			at := author.Event("One", nil).Position()
-			p.sign()
+			proving.sign()
 			for _, path := range []string{"/checkpoint", "/checkpoint?size=x", "/checkpoint/keys", "/proof/inclusion?position=" + at.String(), "/proof/consistency?from=0", "/tile/0/000.p/1", "/tile/x"} {
 				if openness == httpapi.PublicHistoryProofs {
-					if r := p.nobody.Get(path); r.Status == http.StatusUnauthorized {
-						t.Errorf("%s: %d", path, r.Status)
+					if response := proving.nobody.Get(path); response.Status == http.StatusUnauthorized {
+						t.Errorf("%s: %d", path, response.Status)
 					}
 					continue
 				}
-				p.nobody.Get(path).WantCode(http.StatusUnauthorized, "rest_forbidden")
+				proving.nobody.Get(path).WantCode(http.StatusUnauthorized, "rest_forbidden")
 				author.Get(path).WantCode(http.StatusForbidden, "rest_forbidden")
-				if r := editor.Get(path); r.Status == http.StatusForbidden {
-					t.Errorf("an editor gets %s: %d", path, r.Status)
+				if response := editor.Get(path); response.Status == http.StatusForbidden {
+					t.Errorf("an editor gets %s: %d", path, response.Status)
 				}
 			}
-			p.nobody.Do(http.MethodOptions, "/checkpoint", nil).Want(http.StatusOK)
+			proving.nobody.Do(http.MethodOptions, "/checkpoint", nil).Want(http.StatusOK)
 			if !editor.Read("/proof/inclusion?position=" + at.String()).Has("opening") {
 				t.Error("an editor gets no opening")
 			}

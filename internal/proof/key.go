@@ -55,30 +55,30 @@ func ParseKey(vkey string) (*Key, error) {
 	if err != nil || !validName(name) || len(public) == 0 {
 		return nil, fmt.Errorf("%w key %q: it is not NAME+HASH+KEY", ErrForm, vkey)
 	}
-	k := &Key{vkey: vkey, name: name, hash: keyHash(name, public), kind: public[0]}
-	if !strings.EqualFold(hash, fmt.Sprintf("%08x", k.hash)) {
+	key := &Key{vkey: vkey, name: name, hash: keyHash(name, public), kind: public[0]}
+	if !strings.EqualFold(hash, fmt.Sprintf("%08x", key.hash)) {
 		return nil, fmt.Errorf("%w key %q: its hash does not fit", ErrForm, vkey)
 	}
 	public = public[1:]
 	post, err := mldsa.NewPublicKey(mldsa.MLDSA44(), public)
 	switch {
-	case k.kind == typeEd25519 && len(public) == ed25519.PublicKeySize:
-		k.verify = func(text, sig []byte) bool { return ed25519.Verify(public, text, sig) }
-	case k.kind == typeCosignature && len(public) == ed25519.PublicKeySize:
-		k.verify = func(text, sig []byte) bool {
+	case key.kind == typeEd25519 && len(public) == ed25519.PublicKeySize:
+		key.verify = func(text, sig []byte) bool { return ed25519.Verify(public, text, sig) }
+	case key.kind == typeCosignature && len(public) == ed25519.PublicKeySize:
+		key.verify = func(text, sig []byte) bool {
 			at, sig, ok := timed(sig)
 			return ok && ed25519.Verify(public, fmt.Appendf(nil, "cosignature/v1\ntime %d\n%s", at, text), sig)
 		}
-	case k.kind == typeCosigMLDSA && err == nil:
-		k.verify = func(text, sig []byte) bool {
+	case key.kind == typeCosigMLDSA && err == nil:
+		key.verify = func(text, sig []byte) bool {
 			at, sig, ok := timed(sig)
-			h, err := parseHead(string(text))
-			return ok && err == nil && mldsa.Verify(post, cosigned(k.name, at, h), sig, nil) == nil
+			head, err := parseHead(string(text))
+			return ok && err == nil && mldsa.Verify(post, cosigned(key.name, at, head), sig, nil) == nil
 		}
 	default:
 		return nil, fmt.Errorf("%w key %q: it is no key of type 01, 04 or 06", ErrForm, vkey)
 	}
-	return k, nil
+	return key, nil
 }
 
 // timed cuts a timestamped_signature. A witness of a checkpoint has to tell the time.
@@ -91,14 +91,14 @@ func timed(sig []byte) (at uint64, rest []byte, ok bool) {
 }
 
 // cosigned is the cosigned_message of C2SP tlog-cosignature for a whole tree.
-func cosigned(name string, at uint64, h Head) []byte {
-	b := []byte("subtree/v1\n\x00")
-	b = append(append(b, byte(len(name))), name...)
-	b = binary.BigEndian.AppendUint64(b, at)
-	b = append(append(b, byte(len(h.Origin))), h.Origin...)
-	b = binary.BigEndian.AppendUint64(b, 0)
-	b = binary.BigEndian.AppendUint64(b, uint64(h.Size))
-	return append(b, h.Root[:]...)
+func cosigned(name string, at uint64, head Head) []byte {
+	data := []byte("subtree/v1\n\x00")
+	data = append(append(data, byte(len(name))), name...)
+	data = binary.BigEndian.AppendUint64(data, at)
+	data = append(append(data, byte(len(head.Origin))), head.Origin...)
+	data = binary.BigEndian.AppendUint64(data, 0)
+	data = binary.BigEndian.AppendUint64(data, uint64(head.Size))
+	return append(data, head.Root[:]...)
 }
 
 // keyHash is the key ID that C2SP signed-note recommends.
@@ -127,9 +127,9 @@ type verifiers []*Key
 
 // Verifier implements note.Verifiers.
 func (v verifiers) Verifier(name string, hash uint32) (note.Verifier, error) {
-	for _, k := range v {
-		if k.name == name && k.hash == hash {
-			return k, nil
+	for _, key := range v {
+		if key.name == name && key.hash == hash {
+			return key, nil
 		}
 	}
 	return nil, &note.UnknownVerifierError{Name: name, KeyHash: hash}
@@ -167,11 +167,11 @@ func ParsePrivateKeys(file []byte) (keys []*PrivateKey, err error) {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		k, err := parsePrivate(line)
+		privateKey, err := parsePrivate(line)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		}
-		keys = append(keys, k)
+		keys = append(keys, privateKey)
 	}
 	if len(keys) == 0 {
 		return nil, fmt.Errorf("%w: it holds no key PRIVATE+KEY+…", ErrForm)
@@ -180,14 +180,14 @@ func ParsePrivateKeys(file []byte) (keys []*PrivateKey, err error) {
 }
 
 func parsePrivate(text string) (*PrivateKey, error) {
-	s, err := note.NewSigner(text)
+	signer, err := note.NewSigner(text)
 	if err != nil {
 		return nil, fmt.Errorf("%w: it is no private key of signed notes (Ed25519)", ErrForm)
 	}
 	// Package note has checked the seed, and does not return the public key.
 	seed, _ := base64.StdEncoding.DecodeString(strings.SplitN(text, "+", 5)[4])
 	public := ed25519.NewKeyFromSeed(seed[1:]).Public().(ed25519.PublicKey)
-	vkey, err := note.NewEd25519VerifierKey(s.Name(), public)
+	vkey, err := note.NewEd25519VerifierKey(signer.Name(), public)
 	if err != nil {
 		return nil, err
 	}
@@ -195,5 +195,5 @@ func parsePrivate(text string) (*PrivateKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &PrivateKey{s, key, text}, nil
+	return &PrivateKey{signer, key, text}, nil
 }

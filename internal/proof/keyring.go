@@ -39,7 +39,7 @@ func (r *Keyring) own() bool { return len(r.Keys) == 0 && r.File != "" }
 
 // readFile reads File; no keys: it is not there yet. Errors: ErrKeyMissing.
 func (r *Keyring) readFile(newest *eventstore.Checkpoint) ([]*PrivateKey, error) {
-	b, err := os.ReadFile(r.File)
+	data, err := os.ReadFile(r.File)
 	switch {
 	case errors.Is(err, os.ErrNotExist) && newest.Size == 0 && !r.signedBefore():
 		return nil, nil
@@ -48,7 +48,7 @@ func (r *Keyring) readFile(newest *eventstore.Checkpoint) ([]*PrivateKey, error)
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrKeyMissing, err)
 	}
-	keys, err := ParsePrivateKeys(b)
+	keys, err := ParsePrivateKeys(data)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrKeyMissing, r.File, err)
 	}
@@ -57,15 +57,15 @@ func (r *Keyring) readFile(newest *eventstore.Checkpoint) ([]*PrivateKey, error)
 
 // newFile makes File with a key. Its note comes first: with that of another key the former
 // one signs nothing more. Errors: ErrNotStored.
-func (r *Keyring) newFile(k *PrivateKey) error {
-	keys := []*PrivateKey{k}
-	if err := storeNotes(r.Notes, emptyHead(k.Name()), keys); err != nil {
+func (r *Keyring) newFile(privateKey *PrivateKey) error {
+	keys := []*PrivateKey{privateKey}
+	if err := storeNotes(r.Notes, emptyHead(privateKey.Name()), keys); err != nil {
 		return err
 	}
 	if err := os.Rename(r.File, r.File+".former"); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%w: %w", ErrNotStored, err)
 	}
-	if err := writeFile(r.File, []byte(k.Text())); err != nil {
+	if err := writeFile(r.File, []byte(privateKey.Text())); err != nil {
 		return fmt.Errorf("%w: %w", ErrNotStored, err)
 	}
 	return nil
@@ -76,9 +76,9 @@ func (r *Keyring) check(origin string, keys []*PrivateKey) error {
 	if r.Origin != "" && r.Origin != origin {
 		return fmt.Errorf("log-origin %q is %w: it is %q", r.Origin, ErrOrigin, origin)
 	}
-	for _, k := range keys {
-		if k.Name() != origin {
-			return fmt.Errorf("the signing key of %q is %w: it is %q", k.Name(), ErrOrigin, origin)
+	for _, privateKey := range keys {
+		if privateKey.Name() != origin {
+			return fmt.Errorf("the signing key of %q is %w: it is %q", privateKey.Name(), ErrOrigin, origin)
 		}
 	}
 	return nil
@@ -91,10 +91,10 @@ func emptyHead(origin string) Head { return Head{Origin: origin, Root: sha256.Su
 // notes returns the notes that there are.
 func (r *Keyring) notes() (notes [][]byte, err error) {
 	for _, file := range r.Notes {
-		b, err := os.ReadFile(file) //nolint:gosec // the operator names the folder
+		data, err := os.ReadFile(file) //nolint:gosec // the operator names the folder
 		switch {
 		case err == nil:
-			notes = append(notes, b)
+			notes = append(notes, data)
 		case !errors.Is(err, os.ErrNotExist):
 			return nil, fmt.Errorf("%w: %w", ErrUnconfirmed, err)
 		}
@@ -105,9 +105,9 @@ func (r *Keyring) notes() (notes [][]byte, err error) {
 // signedBefore reports whether a note says that something was signed, by whatever key.
 func (r *Keyring) signedBefore() bool {
 	notes, err := r.notes()
-	return err != nil || slices.ContainsFunc(notes, func(b []byte) bool {
-		h, err := ReadHead(b)
-		return err != nil || h.Size > 0
+	return err != nil || slices.ContainsFunc(notes, func(data []byte) bool {
+		head, err := ReadHead(data)
+		return err != nil || head.Size > 0
 	})
 }
 
@@ -115,9 +115,9 @@ func (r *Keyring) signedBefore() bool {
 // former log, says nothing of these.
 func (r *Keyring) signed(keys []*PrivateKey) (heads []Head, err error) {
 	notes, err := r.notes()
-	for _, b := range notes {
-		if h, err := Open(b, public(keys)...); err == nil {
-			heads = append(heads, h)
+	for _, data := range notes {
+		if head, err := Open(data, public(keys)...); err == nil {
+			heads = append(heads, head)
 		}
 	}
 	return heads, err
@@ -125,14 +125,14 @@ func (r *Keyring) signed(keys []*PrivateKey) (heads []Head, err error) {
 
 // storeNotes stores a head, signed by the keys, next to each of them, unless a note there
 // is of a larger one. Errors: ErrNotStored.
-func storeNotes(files []string, h Head, keys []*PrivateKey) error {
-	signed, err := signHead(h, keys)
+func storeNotes(files []string, head Head, keys []*PrivateKey) error {
+	signed, err := signHead(head, keys)
 	if err != nil {
 		return err
 	}
 	for _, file := range files {
-		b, _ := os.ReadFile(file) //nolint:gosec // the operator names the folder
-		if there, err := Open(b, public(keys)...); err == nil && (there.Size > h.Size || bytes.Equal(b, signed)) {
+		data, _ := os.ReadFile(file) //nolint:gosec // the operator names the folder
+		if there, err := Open(data, public(keys)...); err == nil && (there.Size > head.Size || bytes.Equal(data, signed)) {
 			continue
 		}
 		if err := writeFile(file, signed); err != nil {
@@ -142,36 +142,36 @@ func storeNotes(files []string, h Head, keys []*PrivateKey) error {
 	return nil
 }
 
-func signHead(h Head, keys []*PrivateKey) ([]byte, error) {
+func signHead(head Head, keys []*PrivateKey) ([]byte, error) {
 	signers := make([]note.Signer, len(keys))
-	for i, k := range keys {
-		signers[i] = k
+	for i, privateKey := range keys {
+		signers[i] = privateKey
 	}
-	return note.Sign(&note.Note{Text: h.Text()}, signers...)
+	return note.Sign(&note.Note{Text: head.Text()}, signers...)
 }
 
 func public(keys []*PrivateKey) []*Key {
 	out := make([]*Key, len(keys))
-	for i, k := range keys {
-		out[i] = k.Public
+	for i, privateKey := range keys {
+		out[i] = privateKey.Public
 	}
 	return out
 }
 
 // writeFile writes a file that only its owner reads, whole or not at all.
-func writeFile(path string, b []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
+func writeFile(path string, data []byte) (err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(f.Name())
+			_ = os.Remove(file.Name())
 		}
 	}()
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	_, err = file.Write(data)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	return os.Rename(file.Name(), path)
 }

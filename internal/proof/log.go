@@ -48,16 +48,16 @@ var ErrNoCheckpoint = errors.New("no checkpoint")
 
 // Checkpoint returns the one of a size, of 0 the newest. Errors: ErrNoCheckpoint.
 func (l *Log) Checkpoint(ctx context.Context, size calendar.Position) (eventstore.Checkpoint, error) {
-	c, err := eventstore.CheckpointAt(ctx, l.store, size)
-	if err == nil && c.Size == 0 {
+	checkpoint, err := eventstore.CheckpointAt(ctx, l.store, size)
+	if err == nil && checkpoint.Size == 0 {
 		err = ErrNoCheckpoint
 	}
-	return c, err
+	return checkpoint, err
 }
 
 // put stores a checkpoint, or one with further lines.
-func (l *Log) put(ctx context.Context, c eventstore.Checkpoint) error {
-	return l.store.Append(ctx, []eventstore.Append{{Checkpoint: &c}})[0].Err
+func (l *Log) put(ctx context.Context, checkpoint eventstore.Checkpoint) error {
+	return l.store.Append(ctx, []eventstore.Append{{Checkpoint: &checkpoint}})[0].Err
 }
 
 // head returns the position of the last entry.
@@ -69,16 +69,16 @@ func (l *Log) head(ctx context.Context) (calendar.Position, error) {
 // CheckOrigin refuses a setting log-origin that names another log than the one of the
 // newest checkpoint: ErrOrigin. "" is no setting.
 func (l *Log) CheckOrigin(ctx context.Context, origin string) error {
-	c, err := eventstore.CheckpointAt(ctx, l.store, 0)
-	if err != nil || c.Size == 0 || origin == "" || c.Origin == origin {
+	checkpoint, err := eventstore.CheckpointAt(ctx, l.store, 0)
+	if err != nil || checkpoint.Size == 0 || origin == "" || checkpoint.Origin == origin {
 		return err
 	}
-	return fmt.Errorf("log-origin %q is %w: its checkpoints are those of %q", origin, ErrOrigin, c.Origin)
+	return fmt.Errorf("log-origin %q is %w: its checkpoints are those of %q", origin, ErrOrigin, checkpoint.Origin)
 }
 
 // Leaf returns the stored leaf of the entry at a position.
-func (l *Log) Leaf(ctx context.Context, p calendar.Position) ([32]byte, error) {
-	leaves, err := l.stored(ctx, p-1, 1)
+func (l *Log) Leaf(ctx context.Context, position calendar.Position) ([32]byte, error) {
+	leaves, err := l.stored(ctx, position-1, 1)
 	if err != nil {
 		return [32]byte{}, err
 	}
@@ -101,20 +101,20 @@ type Keys struct {
 }
 
 // ReadKeys reads what a checkpoint says of the keys of its log.
-func ReadKeys(c *eventstore.Checkpoint) (k Keys, err error) {
-	if c.Keys != "" {
-		if err := json.Unmarshal([]byte(c.Keys), &k); err != nil {
-			return k, fmt.Errorf("keys of the checkpoint of size %d: %w: %w", c.Size, eventstore.ErrDamaged, err)
+func ReadKeys(checkpoint *eventstore.Checkpoint) (keys Keys, err error) {
+	if checkpoint.Keys != "" {
+		if err := json.Unmarshal([]byte(checkpoint.Keys), &keys); err != nil {
+			return keys, fmt.Errorf("keys of the checkpoint of size %d: %w: %w", checkpoint.Size, eventstore.ErrDamaged, err)
 		}
 	}
-	k.Origin = c.Origin
-	if k.Keys == nil {
-		k.Keys = []KeySpan{}
+	keys.Origin = checkpoint.Origin
+	if keys.Keys == nil {
+		keys.Keys = []KeySpan{}
 	}
-	if k.Witnesses == nil {
-		k.Witnesses = []string{}
+	if keys.Witnesses == nil {
+		keys.Witnesses = []string{}
 	}
-	return k, nil
+	return keys, nil
 }
 
 // next returns the keys of a checkpoint of a size, signed by keys, that follows one of
@@ -131,12 +131,12 @@ func (k Keys) next(before, size calendar.Position, keys []*PrivateKey, witnesses
 		}
 	}
 	for _, vkey := range signing {
-		if !slices.ContainsFunc(out.Keys, func(s KeySpan) bool { return s.VKey == vkey && s.ToSize == nil }) {
+		if !slices.ContainsFunc(out.Keys, func(keySpan KeySpan) bool { return keySpan.VKey == vkey && keySpan.ToSize == nil }) {
 			out.Keys = append(out.Keys, KeySpan{VKey: vkey, FromSize: size})
 		}
 	}
-	for _, w := range witnesses {
-		out.Witnesses = append(out.Witnesses, w.Key.String())
+	for _, witness := range witnesses {
+		out.Witnesses = append(out.Witnesses, witness.Key.String())
 	}
 	return out
 }

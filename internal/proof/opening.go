@@ -45,53 +45,53 @@ type Body struct {
 
 // OpeningOf opens an entry: the state for everybody who gets the version, all but the
 // secret for a reader of all. nil: there is nothing to be shown.
-func OpeningOf(e *eventstore.Entry, all bool) *Opening {
-	if e.Redacted != nil && !all {
+func OpeningOf(entry *eventstore.Entry, all bool) *Opening {
+	if entry.Redacted != nil && !all {
 		return nil
 	}
 	var bodies [5]Body
-	for i, h := range eventstore.BodyHashes(e) {
+	for i, h := range eventstore.BodyHashes(entry) {
 		bodies[i].Hash = base64.StdEncoding.EncodeToString(h[:])
 	}
-	open := func(i int, b Body) {
-		b.Salt = base64.StdEncoding.EncodeToString(e.Salts[i][:])
-		bodies[i] = b
+	open := func(i int, body Body) {
+		body.Salt = base64.StdEncoding.EncodeToString(entry.Salts[i][:])
+		bodies[i] = body
 	}
-	if e.Redacted == nil && all {
-		open(0, Body{Actor: &e.Actor})
-		open(1, Body{Client: &e.Cause.Client, Request: &e.Cause.Request, Reason: &e.Cause.Reason})
-		open(2, Body{Text: new(string(e.Fields))})
+	if entry.Redacted == nil && all {
+		open(0, Body{Actor: &entry.Actor})
+		open(1, Body{Client: &entry.Cause.Client, Request: &entry.Cause.Request, Reason: &entry.Cause.Reason})
+		open(2, Body{Text: new(string(entry.Fields))})
 	}
-	if e.Redacted == nil {
-		open(3, Body{Text: new(string(e.State))})
+	if entry.Redacted == nil {
+		open(3, Body{Text: new(string(entry.State))})
 	}
 	return &Opening{
-		Form: 2, Kind: e.Kind.String(), ID: e.ID, Version: e.Version, Time: e.Time.UnixMilli(), Change: e.Change,
+		Form: 2, Kind: entry.Kind.String(), ID: entry.ID, Version: entry.Version, Time: entry.Time.UnixMilli(), Change: entry.Change,
 		Bodies: Bodies{Actor: bodies[0], Cause: bodies[1], Fields: bodies[2], State: bodies[3], Secret: bodies[4]},
 	}
 }
 
 // Opening returns the opening of the entry at a position for a caller, nil when the caller
 // gets none of it.
-func (l *Log) Opening(ctx context.Context, reader *history.Reader, c calendar.Caller, p calendar.Position) (*Opening, error) {
-	entries, err := l.store.Read(ctx, eventstore.Range{After: uint64(p) - 1, Limit: 1})
+func (l *Log) Opening(ctx context.Context, reader *history.Reader, caller calendar.Caller, position calendar.Position) (*Opening, error) {
+	entries, err := l.store.Read(ctx, eventstore.Range{After: uint64(position) - 1, Limit: 1})
 	if err != nil {
 		return nil, err
 	}
 	if len(entries) == 0 {
-		return nil, fmt.Errorf("entry %d: %w", p, eventstore.ErrAhead)
+		return nil, fmt.Errorf("entry %d: %w", position, eventstore.ErrAhead)
 	}
-	e := &entries[0]
-	public := e.Kind.IsPost() || e.Kind.IsTerm()
+	entry := &entries[0]
+	public := entry.Kind.IsPost() || entry.Kind.IsTerm()
 	switch {
-	case !public && !history.ReadsKept(c):
+	case !public && !history.ReadsKept(caller):
 		return nil, nil
-	case c.ReadsAll() || e.Redacted != nil:
-		return OpeningOf(e, c.ReadsAll()), nil
+	case caller.ReadsAll() || entry.Redacted != nil:
+		return OpeningOf(entry, caller.ReadsAll()), nil
 	}
-	open, err := reader.Opens(ctx, c, e)
+	open, err := reader.Opens(ctx, caller, entry)
 	if !open || err != nil {
 		return nil, err
 	}
-	return OpeningOf(e, false), nil
+	return OpeningOf(entry, false), nil
 }

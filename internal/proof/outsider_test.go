@@ -124,11 +124,11 @@ func signedBy(t *testing.T, checkpoint []byte, vkey string) (origin string, size
 		if err != nil || len(lines) != 4 {
 			t.Fatalf("checkpoint\n%s", checkpoint)
 		}
-		b, err := base64.StdEncoding.DecodeString(lines[2])
+		data, err := base64.StdEncoding.DecodeString(lines[2])
 		if err != nil {
 			t.Fatal(err)
 		}
-		return lines[0], n, digest(b)
+		return lines[0], n, digest(data)
 	}
 	t.Fatalf("%s did not sign\n%s", vkey, checkpoint)
 	return "", 0, digest{}
@@ -137,14 +137,14 @@ func signedBy(t *testing.T, checkpoint []byte, vkey string) (origin string, size
 // openedLeaf is the leaf that an opening of form 2 gives (HISTORY 13), from its JSON.
 func openedLeaf(t *testing.T, opening map[string]any) digest {
 	t.Helper()
-	number := func(b []byte, n float64) []byte { return binary.BigEndian.AppendUint64(b, uint64(int64(n))) }
-	text := func(b []byte, s string) []byte { return append(number(b, float64(len(s))), s...) }
-	bytes := func(s any) []byte {
-		b, err := base64.StdEncoding.DecodeString(s.(string))
+	number := func(data []byte, n float64) []byte { return binary.BigEndian.AppendUint64(data, uint64(int64(n))) }
+	text := func(data []byte, s string) []byte { return append(number(data, float64(len(s))), s...) }
+	bytes := func(value any) []byte {
+		data, err := base64.StdEncoding.DecodeString(value.(string))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return b
+		return data
 	}
 	leaf := text(nil, "daybook entry 2")
 	leaf = text(leaf, opening["kind"].(string))

@@ -88,18 +88,18 @@ type Signer struct {
 }
 
 // NewSigner makes a signer; it reads nothing yet.
-func NewSigner(log *Log, ring Keyring, o SignerOptions) *Signer {
-	if o.Client == nil {
-		o.Client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+func NewSigner(log *Log, ring Keyring, signerOptions SignerOptions) *Signer {
+	if signerOptions.Client == nil {
+		signerOptions.Client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}
-	if o.Now == nil {
-		o.Now = time.Now
+	if signerOptions.Now == nil {
+		signerOptions.Now = time.Now
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
+	if signerOptions.Log == nil {
+		signerOptions.Log = slog.New(slog.DiscardHandler)
 	}
-	o.Interval = cmp.Or(o.Interval, DefaultInterval)
-	return &Signer{log: log, ring: ring, o: o}
+	signerOptions.Interval = cmp.Or(signerOptions.Interval, DefaultInterval)
+	return &Signer{log: log, ring: ring, o: signerOptions}
 }
 
 // Fault returns why nothing is signed, one of Refusals, or nil.
@@ -119,7 +119,7 @@ func (s *Signer) Stats() Stats {
 }
 
 // outcome records what became of an attempt, and logs a fault once.
-func (s *Signer) outcome(ctx context.Context, c *eventstore.Checkpoint, err error) {
+func (s *Signer) outcome(ctx context.Context, checkpoint *eventstore.Checkpoint, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if errors.Is(err, ErrNoCheckpoint) { // there is nothing to be signed yet
@@ -129,8 +129,8 @@ func (s *Signer) outcome(ctx context.Context, c *eventstore.Checkpoint, err erro
 	if err != nil {
 		s.stats.Failed++
 		text = err.Error()
-	} else if c.Size > 0 {
-		s.stats.Size, s.stats.Time = c.Size, c.Time
+	} else if checkpoint.Size > 0 {
+		s.stats.Size, s.stats.Time = checkpoint.Size, checkpoint.Time
 	}
 	refusal := Refusal(err) != nil
 	if err == nil || refusal {
@@ -203,14 +203,14 @@ func (s *Signer) load(ctx context.Context, fresh bool) (newest eventstore.Checkp
 	case !s.ring.own():
 		return newest, nil, ErrNoKey
 	}
-	k, err := NewKey(origin)
+	privateKey, err := NewKey(origin)
 	if err == nil {
-		err = s.ring.newFile(k)
+		err = s.ring.newFile(privateKey)
 	}
 	if err != nil {
 		return newest, nil, err
 	}
-	return newest, []*PrivateKey{k}, nil
+	return newest, []*PrivateKey{privateKey}, nil
 }
 
 // PublicKeys returns the keys that sign, none where there are none yet.
@@ -312,7 +312,7 @@ func (s *Signer) begins(ctx context.Context, newest *eventstore.Checkpoint, keys
 		return false, err
 	}
 	of, err := ReadKeys(newest)
-	return !slices.ContainsFunc(of.Keys, func(k KeySpan) bool { return k.FromSize != newest.Size }), err
+	return !slices.ContainsFunc(of.Keys, func(keySpan KeySpan) bool { return keySpan.FromSize != newest.Size }), err
 }
 
 // headOf returns what a checkpoint says: that of the tree without entries where it is not
@@ -322,11 +322,11 @@ func headOf(newest *eventstore.Checkpoint, keys []*PrivateKey) (Head, error) {
 	if newest.Origin != origin {
 		return emptyHead(origin), nil
 	}
-	h, err := ReadHead(newest.Note)
-	if err != nil || h.Size != newest.Size || h.Origin != origin {
-		return h, fmt.Errorf("checkpoint of size %d: %w", newest.Size, eventstore.ErrDamaged)
+	head, err := ReadHead(newest.Note)
+	if err != nil || head.Size != newest.Size || head.Origin != origin {
+		return head, fmt.Errorf("checkpoint of size %d: %w", newest.Size, eventstore.ErrDamaged)
 	}
-	return h, nil
+	return head, nil
 }
 
 // Sign signs a checkpoint when there are new entries, and returns the newest one. Errors:
@@ -335,9 +335,9 @@ func headOf(newest *eventstore.Checkpoint, keys []*PrivateKey) (Head, error) {
 func (s *Signer) Sign(ctx context.Context) (eventstore.Checkpoint, error) {
 	s.signing.Lock()
 	defer s.signing.Unlock()
-	c, err := s.sign(ctx)
-	s.outcome(ctx, &c, err)
-	return c, err
+	checkpoint, err := s.sign(ctx)
+	s.outcome(ctx, &checkpoint, err)
+	return checkpoint, err
 }
 
 func (s *Signer) sign(ctx context.Context) (eventstore.Checkpoint, error) {
@@ -357,14 +357,14 @@ func (s *Signer) sign(ctx context.Context) (eventstore.Checkpoint, error) {
 	case newest.Size >= head: // another process may have been faster
 		return newest, storeNotes(s.ring.Notes, stored, keys)
 	}
-	c, err := s.checkpoint(ctx, &newest, keys, head, s.ring.Notes)
+	checkpoint, err := s.checkpoint(ctx, &newest, keys, head, s.ring.Notes)
 	if errors.Is(err, eventstore.ErrConflict) { // another process was faster
 		return s.log.Checkpoint(ctx, 0)
 	}
 	if err == nil {
 		s.count(&s.stats.Signed)
 	}
-	return c, err
+	return checkpoint, err
 }
 
 func (s *Signer) count(n *uint64) {
@@ -382,13 +382,13 @@ func (s *Signer) checkpoint(
 	if err != nil {
 		return c, err
 	}
-	h := Head{Origin: keys[0].Name(), Size: size, Root: root}
-	c = eventstore.Checkpoint{Size: size, Origin: h.Origin, Time: eventstore.Moment(s.o.Now())}
-	if c.Note, err = signHead(h, keys); err != nil {
+	head := Head{Origin: keys[0].Name(), Size: size, Root: root}
+	c = eventstore.Checkpoint{Size: size, Origin: head.Origin, Time: eventstore.Moment(s.o.Now())}
+	if c.Note, err = signHead(head, keys); err != nil {
 		return c, err
 	}
-	of := Keys{Origin: h.Origin}
-	if newest.Origin == h.Origin {
+	of := Keys{Origin: head.Origin}
+	if newest.Origin == head.Origin {
 		if of, err = ReadKeys(newest); err != nil {
 			return c, err
 		}
@@ -396,7 +396,7 @@ func (s *Signer) checkpoint(
 	spans, err := json.Marshal(of.next(newest.Size, size, keys, s.o.Witnesses))
 	c.Keys = string(spans)
 	if err == nil {
-		err = storeNotes(notes, h, keys)
+		err = storeNotes(notes, head, keys)
 	}
 	if err == nil {
 		err = s.log.put(ctx, c)
@@ -411,7 +411,7 @@ func (s *Signer) checkpoint(
 func (s *Signer) Begin(ctx context.Context, origin string) (*PrivateKey, error) {
 	s.signing.Lock()
 	defer s.signing.Unlock()
-	k, err := NewKey(origin)
+	privateKey, err := NewKey(origin)
 	if err != nil {
 		return nil, err
 	}
@@ -430,39 +430,39 @@ func (s *Signer) Begin(ctx context.Context, origin string) (*PrivateKey, error) 
 	var notes []string
 	switch {
 	case s.ring.own():
-		notes, err = s.ring.Notes, s.ring.newFile(k)
+		notes, err = s.ring.Notes, s.ring.newFile(privateKey)
 	case newest.Size == 0: // the first checkpoint begins the log
 		signs = false
 	case !signs:
 		err = fmt.Errorf("no entry came since the last checkpoint of %q, which has size %d: write something first", newest.Origin, newest.Size)
 	}
 	if err == nil && signs {
-		_, err = s.checkpoint(ctx, &newest, []*PrivateKey{k}, head, notes)
+		_, err = s.checkpoint(ctx, &newest, []*PrivateKey{privateKey}, head, notes)
 	}
-	return k, err
+	return privateKey, err
 }
 
 // Cosign asks all witnesses for their signatures of a checkpoint, all together, and adds
 // the lines to it as they come. It ends when each has answered, for 10 s at most; one that
 // is still asked about another checkpoint is skipped.
-func (s *Signer) Cosign(ctx context.Context, c eventstore.Checkpoint) {
+func (s *Signer) Cosign(ctx context.Context, checkpoint eventstore.Checkpoint) {
 	var wg sync.WaitGroup
-	for _, w := range s.o.Witnesses {
-		if _, err := Open(c.Note, w.Key); err == nil || !w.mu.TryLock() {
+	for _, witness := range s.o.Witnesses {
+		if _, err := Open(checkpoint.Note, witness.Key); err == nil || !witness.mu.TryLock() {
 			continue
 		}
 		wg.Go(func() {
-			defer w.mu.Unlock()
-			line, err := w.cosign(ctx, s.o.Client, s.log.Tree, &c)
+			defer witness.mu.Unlock()
+			line, err := witness.cosign(ctx, s.o.Client, s.log.Tree, &checkpoint)
 			if err == nil {
-				err = s.add(ctx, c.Size, line)
+				err = s.add(ctx, checkpoint.Size, line)
 			}
 			switch {
 			case err == nil:
 				s.count(&s.stats.Cosigned)
 			case ctx.Err() == nil:
 				s.count(&s.stats.Refused)
-				s.o.Log.WarnContext(ctx, "checkpoint not cosigned", "witness", w.Key.Name(), "size", c.Size, "error", err)
+				s.o.Log.WarnContext(ctx, "checkpoint not cosigned", "witness", witness.Key.Name(), "size", checkpoint.Size, "error", err)
 			}
 		})
 	}
@@ -475,12 +475,12 @@ const addTries = MaxWitnesses + 1
 // add adds a line to the checkpoint of a size.
 func (s *Signer) add(ctx context.Context, size calendar.Position, line []byte) (err error) {
 	for range addTries {
-		c, err := s.log.Checkpoint(ctx, size)
-		if err != nil || bytes.Contains(c.Note, line) {
+		checkpoint, err := s.log.Checkpoint(ctx, size)
+		if err != nil || bytes.Contains(checkpoint.Note, line) {
 			return err
 		}
-		c.Note = slices.Concat(c.Note, line)
-		if err = s.log.put(ctx, c); !errors.Is(err, eventstore.ErrConflict) {
+		checkpoint.Note = slices.Concat(checkpoint.Note, line)
+		if err = s.log.put(ctx, checkpoint); !errors.Is(err, eventstore.ErrConflict) {
 			return err
 		}
 	}
@@ -494,10 +494,10 @@ func (s *Signer) Run(ctx context.Context) error {
 	var asked sync.WaitGroup
 	defer asked.Wait()
 	var size calendar.Position // of the checkpoint that witnesses were asked about last
-	cosign := func(c eventstore.Checkpoint) {
-		if c.Size > size {
-			size = c.Size
-			asked.Go(func() { s.Cosign(ctx, c) })
+	cosign := func(checkpoint eventstore.Checkpoint) {
+		if checkpoint.Size > size {
+			size = checkpoint.Size
+			asked.Go(func() { s.Cosign(ctx, checkpoint) })
 		}
 	}
 	if s.Follow(ctx) == nil {
@@ -513,8 +513,8 @@ func (s *Signer) Run(ctx context.Context) error {
 			return ctx.Err()
 		case <-tick.C:
 		}
-		if c, err := s.Sign(ctx); err == nil {
-			cosign(c)
+		if checkpoint, err := s.Sign(ctx); err == nil {
+			cosign(checkpoint)
 		}
 	}
 }

@@ -49,12 +49,12 @@ func (s *signing) write(n int) {
 		if err != nil {
 			s.Fatal(err)
 		}
-		r := s.store.Append(s.Context(), []eventstore.Append{{
+		results := s.store.Append(s.Context(), []eventstore.Append{{
 			Time: time.Unix(int64(id), 0), Actor: 7,
 			Drafts: []eventstore.Draft{{Kind: calendar.KindTag, ID: id, Change: "tag.created", Fields: json.RawMessage(`{}`), State: json.RawMessage(`{}`)}},
 		}})
-		if r[0].Err != nil {
-			s.Fatal(r[0].Err)
+		if results[0].Err != nil {
+			s.Fatal(results[0].Err)
 		}
 	}
 }
@@ -68,16 +68,16 @@ func (s *signing) ring() proof.Keyring {
 // named is the ring of keys that settings name, with their notes in a folder.
 func (s *signing) named(dir string, keys ...*proof.PrivateKey) proof.Keyring {
 	ring := proof.Keyring{Keys: keys, Address: origin}
-	for _, k := range keys {
-		ring.Notes = append(ring.Notes, filepath.Join(dir, fmt.Sprintf("%08x.note", k.KeyHash())))
+	for _, privateKey := range keys {
+		ring.Notes = append(ring.Notes, filepath.Join(dir, fmt.Sprintf("%08x.note", privateKey.KeyHash())))
 	}
 	return ring
 }
 
-func (s *signing) signer(ring proof.Keyring, o proof.SignerOptions) *proof.Signer {
+func (s *signing) signer(ring proof.Keyring, signerOptions proof.SignerOptions) *proof.Signer {
 	s.Helper()
-	o.Log = slog.New(slog.NewTextHandler(s.told, nil))
-	return proof.NewSigner(s.log, ring, o)
+	signerOptions.Log = slog.New(slog.NewTextHandler(s.told, nil))
+	return proof.NewSigner(s.log, ring, signerOptions)
 }
 
 // own returns a signer with the key of an embedded store.
@@ -102,16 +102,16 @@ func (s *signing) ok(err error) {
 
 func (s *signing) sign(signer *proof.Signer) eventstore.Checkpoint {
 	s.Helper()
-	c, err := signer.Sign(s.Context())
+	checkpoint, err := signer.Sign(s.Context())
 	s.ok(err)
-	return c
+	return checkpoint
 }
 
-func (s *signing) vkeys(c *eventstore.Checkpoint) proof.Keys {
+func (s *signing) vkeys(checkpoint *eventstore.Checkpoint) proof.Keys {
 	s.Helper()
-	k, err := proof.ReadKeys(c)
+	keys, err := proof.ReadKeys(checkpoint)
 	s.ok(err)
-	return k
+	return keys
 }
 
 func (s *signing) leaves() []digest {
@@ -119,8 +119,8 @@ func (s *signing) leaves() []digest {
 	commits, err := s.store.Commits(s.Context(), 1, 1<<20)
 	s.ok(err)
 	var leaves []digest
-	for _, c := range commits {
-		leaves = append(leaves, c.Leaves...)
+	for _, commit := range commits {
+		leaves = append(leaves, commit.Leaves...)
 	}
 	return leaves
 }
@@ -135,51 +135,51 @@ func (s *signing) checkpoints() []eventstore.Checkpoint {
 
 func TestSign(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	signer := s.own()
-	if _, err := os.Stat(s.ring().File); !errors.Is(err, os.ErrNotExist) {
+	signing := setup(t)
+	signer := signing.own()
+	if _, err := os.Stat(signing.ring().File); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a key before the first checkpoint: %v", err)
 	}
-	s.write(3)
-	c := s.sign(signer)
-	info, err := os.Stat(s.ring().File)
+	signing.write(3)
+	checkpoint := signing.sign(signer)
+	info, err := os.Stat(signing.ring().File)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("key file: %v, %v", info, err)
 	}
-	vkey := s.vkeys(&c).Keys[0].VKey
-	name, size, root := signedBy(t, c.Note, vkey)
-	if name != origin || size != 3 || root != treeHash(s.leaves()) || c.Origin != origin || c.Size != 3 {
+	vkey := signing.vkeys(&checkpoint).Keys[0].VKey
+	name, size, root := signedBy(t, checkpoint.Note, vkey)
+	if name != origin || size != 3 || root != treeHash(signing.leaves()) || checkpoint.Origin != origin || checkpoint.Size != 3 {
 		t.Errorf("signed %s %d %x", name, size, root)
 	}
-	head, err := s.store.Head(t.Context(), eventstore.Point{})
+	head, err := signing.store.Head(t.Context(), eventstore.Point{})
 	if err != nil || head.Position != 3 {
 		t.Errorf("signing appended: head %d, %v", head.Position, err)
 	}
 
-	if again := s.sign(signer); !bytes.Equal(again.Note, c.Note) {
+	if again := signing.sign(signer); !bytes.Equal(again.Note, checkpoint.Note) {
 		t.Error("without a new entry another checkpoint was signed")
 	}
-	s.write(300)
-	s.sign(signer)
+	signing.write(300)
+	signing.sign(signer)
 	// Another process goes on with the same key, and signs nothing that is signed.
-	other := s.own()
-	if got := s.sign(other); got.Size != 303 {
+	other := signing.own()
+	if got := signing.sign(other); got.Size != 303 {
 		t.Errorf("another signer: size %d", got.Size)
 	}
-	s.write(1)
-	last := s.sign(other)
-	if _, size, root := signedBy(t, last.Note, vkey); size != 304 || root != treeHash(s.leaves()) {
+	signing.write(1)
+	last := signing.sign(other)
+	if _, size, root := signedBy(t, last.Note, vkey); size != 304 || root != treeHash(signing.leaves()) {
 		t.Errorf("signed %d %x", size, root)
 	}
-	if all := s.checkpoints(); len(all) != 3 {
+	if all := signing.checkpoints(); len(all) != 3 {
 		t.Errorf("%d checkpoints are stored", len(all))
 	}
-	kept, err := os.ReadFile(s.ring().Notes[0])
+	kept, err := os.ReadFile(signing.ring().Notes[0])
 	if err != nil || !bytes.Equal(kept, last.Note) {
 		t.Errorf("beside the key: %q, %v", kept, err)
 	}
-	if signer.Fault() != nil || s.told.Len() > 0 {
-		t.Errorf("fault %v, log %s", signer.Fault(), s.told)
+	if signer.Fault() != nil || signing.told.Len() > 0 {
+		t.Errorf("fault %v, log %s", signer.Fault(), signing.told)
 	}
 }
 
@@ -196,33 +196,33 @@ func TestOrigin(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := setup(t)
-			ring := s.ring()
+			signing := setup(t)
+			ring := signing.ring()
 			ring.Origin, ring.Address = tt.setting, tt.address
-			if _, err := s.signer(ring, proof.SignerOptions{}).Sign(t.Context()); tt.want == "" && !errors.Is(err, proof.ErrNoCheckpoint) {
+			if _, err := signing.signer(ring, proof.SignerOptions{}).Sign(t.Context()); tt.want == "" && !errors.Is(err, proof.ErrNoCheckpoint) {
 				t.Errorf("before the first entry: %v", err)
 			}
-			s.write(1)
+			signing.write(1)
 			want := tt.want
 			if want == "" {
-				want = fmt.Sprintf("daybook/%x", s.leaves()[0][:8])
+				want = fmt.Sprintf("daybook/%x", signing.leaves()[0][:8])
 			}
-			if c := s.sign(s.signer(ring, proof.SignerOptions{})); c.Origin != want {
-				t.Errorf("origin %s, want %s", c.Origin, want)
+			if checkpoint := signing.sign(signing.signer(ring, proof.SignerOptions{})); checkpoint.Origin != want {
+				t.Errorf("origin %s, want %s", checkpoint.Origin, want)
 			}
 			ring.Address = "b.example"
-			s.write(1)
-			if c := s.sign(s.signer(ring, proof.SignerOptions{})); c.Origin != want {
-				t.Errorf("at another address: origin %s, want %s", c.Origin, want)
+			signing.write(1)
+			if checkpoint := signing.sign(signing.signer(ring, proof.SignerOptions{})); checkpoint.Origin != want {
+				t.Errorf("at another address: origin %s, want %s", checkpoint.Origin, want)
 			}
 			ring.Origin = "other.example"
-			if err := s.signer(ring, proof.SignerOptions{}).Follow(t.Context()); !errors.Is(err, proof.ErrOrigin) {
+			if err := signing.signer(ring, proof.SignerOptions{}).Follow(t.Context()); !errors.Is(err, proof.ErrOrigin) {
 				t.Errorf("another setting: %v, want ErrOrigin", err)
 			}
-			if err := s.log.CheckOrigin(t.Context(), "other.example"); !errors.Is(err, proof.ErrOrigin) {
+			if err := signing.log.CheckOrigin(t.Context(), "other.example"); !errors.Is(err, proof.ErrOrigin) {
 				t.Errorf("CheckOrigin: %v, want ErrOrigin", err)
 			}
-			if err := errors.Join(s.log.CheckOrigin(t.Context(), want), s.log.CheckOrigin(t.Context(), "")); err != nil {
+			if err := errors.Join(signing.log.CheckOrigin(t.Context(), want), signing.log.CheckOrigin(t.Context(), "")); err != nil {
 				t.Errorf("CheckOrigin: %v", err)
 			}
 		})
@@ -233,41 +233,41 @@ func TestOrigin(t *testing.T) {
 // verifies after the old one is gone, and the keys tell from where to where.
 func TestRotation(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
+	signing := setup(t)
 	old, fresh := newKey(t), newKey(t)
 	sign := func(keys ...*proof.PrivateKey) eventstore.Checkpoint {
-		s.write(1)
-		return s.sign(s.with(s.dir, keys...))
+		signing.write(1)
+		return signing.sign(signing.with(signing.dir, keys...))
 	}
 	first := sign(old)
 	both := sign(old, fresh)
-	for _, k := range []*proof.PrivateKey{old, fresh} {
-		signedBy(t, both.Note, k.Public.String())
+	for _, privateKey := range []*proof.PrivateKey{old, fresh} {
+		signedBy(t, both.Note, privateKey.Public.String())
 	}
 	sign(fresh)
 	last := sign(fresh)
-	if _, size, root := signedBy(t, last.Note, fresh.Public.String()); size != 4 || root != treeHash(s.leaves()) {
+	if _, size, root := signedBy(t, last.Note, fresh.Public.String()); size != 4 || root != treeHash(signing.leaves()) {
 		t.Errorf("signed %d %x", size, root)
 	}
 	if _, err := proof.Open(last.Note, old.Public); !errors.Is(err, proof.ErrUnsigned) {
 		t.Errorf("the old key: %v, want ErrUnsigned", err)
 	}
-	if k := s.vkeys(&first); len(k.Keys) != 1 || k.Keys[0].ToSize != nil || k.Keys[0].FromSize != 1 {
+	if k := signing.vkeys(&first); len(k.Keys) != 1 || k.Keys[0].ToSize != nil || k.Keys[0].FromSize != 1 {
 		t.Errorf("keys at first: %+v", k)
 	}
-	k := s.vkeys(&last)
+	k := signing.vkeys(&last)
 	if len(k.Keys) != 2 || k.Keys[0].VKey != old.Public.String() || k.Keys[0].ToSize == nil || *k.Keys[0].ToSize != 2 ||
 		k.Keys[1].VKey != fresh.Public.String() || k.Keys[1].FromSize != 2 || k.Keys[1].ToSize != nil {
 		t.Errorf("keys at last: %+v", k)
 	}
 	other, err := proof.NewKey("other.example")
-	s.ok(err)
-	s.write(1)
-	signer := s.signer(proof.Keyring{Keys: []*proof.PrivateKey{fresh, other}}, proof.SignerOptions{})
+	signing.ok(err)
+	signing.write(1)
+	signer := signing.signer(proof.Keyring{Keys: []*proof.PrivateKey{fresh, other}}, proof.SignerOptions{})
 	if _, err := signer.Sign(t.Context()); !errors.Is(err, proof.ErrOrigin) || !errors.Is(signer.Fault(), proof.ErrOrigin) {
 		t.Errorf("a key of another log: %v, %v", err, signer.Fault())
 	}
-	if _, err := s.signer(proof.Keyring{}, proof.SignerOptions{}).Sign(t.Context()); !errors.Is(err, proof.ErrNoKey) {
+	if _, err := signing.signer(proof.Keyring{}, proof.SignerOptions{}).Sign(t.Context()); !errors.Is(err, proof.ErrNoKey) {
 		t.Errorf("without a key: %v, want ErrNoKey", err)
 	}
 }
@@ -305,8 +305,8 @@ func TestKeyWithoutNote(t *testing.T) {
 	}
 	lose := func(s *signing, files ...string) {
 		s.Helper()
-		for _, f := range files {
-			s.ok(os.Remove(f))
+		for _, text := range files {
+			s.ok(os.Remove(text))
 		}
 	}
 	t.Run("note of another key", func(t *testing.T) {
@@ -332,8 +332,8 @@ func TestKeyWithoutNote(t *testing.T) {
 		if size, err := signer.Confirm(t.Context()); err != nil || size != 0 {
 			t.Errorf("Confirm: %d, %v", size, err)
 		}
-		if c := s.sign(signer); c.Size != 20 {
-			t.Errorf("confirmed: size %d", c.Size)
+		if checkpoint := s.sign(signer); checkpoint.Size != 20 {
+			t.Errorf("confirmed: size %d", checkpoint.Size)
 		}
 	})
 	t.Run("key missing", func(t *testing.T) {
@@ -350,15 +350,15 @@ func TestKeyWithoutNote(t *testing.T) {
 			t.Errorf("keys: %v, %v", keys, err)
 		}
 		// Another key of the same log, put there by hand, is confirmed as well.
-		k, err := proof.NewKey(must(signer.Origin(t.Context())))
+		privateKey, err := proof.NewKey(must(signer.Origin(t.Context())))
 		s.ok(err)
-		s.ok(os.WriteFile(s.ring().File, []byte(k.Text()), 0o600))
+		s.ok(os.WriteFile(s.ring().File, []byte(privateKey.Text()), 0o600))
 		s.refuses("with another key", signer, proof.ErrUnconfirmed)
 		if _, err := signer.Confirm(t.Context()); err != nil {
 			t.Errorf("Confirm: %v", err)
 		}
-		c := s.sign(signer)
-		signedBy(t, c.Note, k.Public.String())
+		checkpoint := s.sign(signer)
+		signedBy(t, checkpoint.Note, privateKey.Public.String())
 	})
 	t.Run("key unreadable", func(t *testing.T) {
 		t.Parallel()
@@ -375,20 +375,20 @@ func TestKeyWithoutNote(t *testing.T) {
 // Without the note of a checkpoint next to its key there is no checkpoint.
 func TestNoteNotStored(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
+	signing := setup(t)
 	key := newKey(t)
-	s.write(3)
-	ring := s.named(filepath.Join(s.dir, "gone"), key)
-	signer := s.signer(ring, proof.SignerOptions{})
-	s.refuses("no folder for the note", signer, proof.ErrNotStored)
+	signing.write(3)
+	ring := signing.named(filepath.Join(signing.dir, "gone"), key)
+	signer := signing.signer(ring, proof.SignerOptions{})
+	signing.refuses("no folder for the note", signer, proof.ErrNotStored)
 	if !errors.Is(signer.Fault(), proof.ErrNotStored) {
 		t.Errorf("fault %v", signer.Fault())
 	}
-	s.ok(os.Mkdir(filepath.Dir(ring.Notes[0]), 0o700))
-	if c := s.sign(signer); c.Size != 3 || signer.Fault() != nil {
-		t.Errorf("with a folder: size %d, fault %v", c.Size, signer.Fault())
+	signing.ok(os.Mkdir(filepath.Dir(ring.Notes[0]), 0o700))
+	if checkpoint := signing.sign(signer); checkpoint.Size != 3 || signer.Fault() != nil {
+		t.Errorf("with a folder: size %d, fault %v", checkpoint.Size, signer.Fault())
 	}
-	own := proof.Keyring{File: filepath.Join(s.dir, "none", "audit.key"), Notes: []string{filepath.Join(s.dir, "none", "audit.key.note")}, Address: origin}
+	own := proof.Keyring{File: filepath.Join(signing.dir, "none", "audit.key"), Notes: []string{filepath.Join(signing.dir, "none", "audit.key.note")}, Address: origin}
 	other := setup(t)
 	other.write(1)
 	if _, err := other.signer(own, proof.SignerOptions{}).Sign(t.Context()); !errors.Is(err, proof.ErrNotStored) {
@@ -429,77 +429,77 @@ func TestKeyInTwoFolders(t *testing.T) {
 	// One that comes later knows of nothing, where the store has checkpoints.
 	s.write(1)
 	s.refuses("a third one", signer(s, "third"), proof.ErrUnconfirmed)
-	if c := s.sign(signer(s, "standby")); c.Size != 11 {
-		t.Errorf("the one that stood by: size %d", c.Size)
+	if checkpoint := s.sign(signer(s, "standby")); checkpoint.Size != 11 {
+		t.Errorf("the one that stood by: size %d", checkpoint.Size)
 	}
 }
 
 // A new log that was begun on servers is signed on by its key, wherever that is put.
 func TestBeginOnServers(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
+	signing := setup(t)
 	old := newKey(t)
-	s.write(2)
-	s.sign(s.with(s.dir, old))
-	s.write(1)
-	k, err := s.with(s.dir, old).Begin(t.Context(), "second.example/log")
-	s.ok(err)
-	s.write(1)
-	s.refuses("the former key", s.with(s.dir, old), proof.ErrOrigin)
-	if b := must(os.ReadFile(s.named(s.dir, old).Notes[0])); !bytes.HasPrefix(b, []byte(origin+"\n2\n")) {
-		t.Errorf("the note of the former key: %s", b)
+	signing.write(2)
+	signing.sign(signing.with(signing.dir, old))
+	signing.write(1)
+	privateKey, err := signing.with(signing.dir, old).Begin(t.Context(), "second.example/log")
+	signing.ok(err)
+	signing.write(1)
+	signing.refuses("the former key", signing.with(signing.dir, old), proof.ErrOrigin)
+	if data := must(os.ReadFile(signing.named(signing.dir, old).Notes[0])); !bytes.HasPrefix(data, []byte(origin+"\n2\n")) {
+		t.Errorf("the note of the former key: %s", data)
 	}
 	elsewhere := t.TempDir()
-	if c := s.sign(s.with(elsewhere, k)); c.Size != 4 || c.Origin != k.Name() {
-		t.Errorf("the new log: %s, %d", c.Origin, c.Size)
+	if checkpoint := signing.sign(signing.with(elsewhere, privateKey)); checkpoint.Size != 4 || checkpoint.Origin != privateKey.Name() {
+		t.Errorf("the new log: %s, %d", checkpoint.Origin, checkpoint.Size)
 	}
-	s.write(1)
-	s.refuses("in another folder", s.with(filepath.Join(elsewhere, "other"), k), proof.ErrUnconfirmed)
+	signing.write(1)
+	signing.refuses("in another folder", signing.with(filepath.Join(elsewhere, "other"), privateKey), proof.ErrUnconfirmed)
 }
 
 // A new log begins with the next entry where the former one has signed the last one.
 func TestBeginWithoutEntries(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	s.write(2)
-	s.sign(s.own())
-	signer := s.own()
-	k, err := signer.Begin(t.Context(), "second.example/log")
-	s.ok(err)
-	if b := must(os.ReadFile(s.ring().File)); string(b) != k.Text() {
-		t.Errorf("the key file does not hold the new key: %s", b)
+	signing := setup(t)
+	signing.write(2)
+	signing.sign(signing.own())
+	signer := signing.own()
+	privateKey, err := signer.Begin(t.Context(), "second.example/log")
+	signing.ok(err)
+	if data := must(os.ReadFile(signing.ring().File)); string(data) != privateKey.Text() {
+		t.Errorf("the key file does not hold the new key: %s", data)
 	}
-	if _, err := os.Stat(s.ring().File + ".former"); err != nil {
+	if _, err := os.Stat(signing.ring().File + ".former"); err != nil {
 		t.Errorf("the former key: %v", err)
 	}
-	if c := s.sign(signer); c.Size != 2 || c.Origin != origin {
-		t.Errorf("before the next entry: %s, %d", c.Origin, c.Size)
+	if checkpoint := signing.sign(signer); checkpoint.Size != 2 || checkpoint.Origin != origin {
+		t.Errorf("before the next entry: %s, %d", checkpoint.Origin, checkpoint.Size)
 	}
-	s.write(1)
-	if c := s.sign(signer); c.Size != 3 || c.Origin != "second.example/log" {
-		t.Errorf("the new log: %s, %d", c.Origin, c.Size)
+	signing.write(1)
+	if checkpoint := signing.sign(signer); checkpoint.Size != 3 || checkpoint.Origin != "second.example/log" {
+		t.Errorf("the new log: %s, %d", checkpoint.Origin, checkpoint.Size)
 	}
 	if _, err := signer.Begin(t.Context(), "second.example/log"); err == nil {
 		t.Error("the same log was begun again")
 	}
 }
 
-func must[T any](v T, err error) T {
+func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)
 	}
-	return v
+	return value
 }
 
 // A log whose leaves changed under its checkpoint is not signed on.
 func TestChangedLeaves(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	s.write(300)
-	s.sign(s.own())
-	s.write(1)
-	changed := proof.NewLog(changedStore{s.store})
-	signer := proof.NewSigner(changed, s.ring(), proof.SignerOptions{})
+	signing := setup(t)
+	signing.write(300)
+	signing.sign(signing.own())
+	signing.write(1)
+	changed := proof.NewLog(changedStore{signing.store})
+	signer := proof.NewSigner(changed, signing.ring(), proof.SignerOptions{})
 	if err := signer.Follow(t.Context()); !errors.Is(err, proof.ErrNotExtended) {
 		t.Errorf("Follow: %v, want ErrNotExtended", err)
 	}
@@ -512,10 +512,10 @@ type changedStore struct{ *memstore.Store }
 
 func (s changedStore) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
 	commits, err := s.Store.Commits(ctx, from, limit)
-	for i, c := range commits {
-		if c.First <= 101 && c.Last >= 101 {
-			commits[i].Leaves = slices.Clone(c.Leaves)
-			commits[i].Leaves[101-c.First][0] ^= 1
+	for i, commit := range commits {
+		if commit.First <= 101 && commit.Last >= 101 {
+			commits[i].Leaves = slices.Clone(commit.Leaves)
+			commits[i].Leaves[101-commit.First][0] ^= 1
 		}
 	}
 	return commits, err
@@ -524,15 +524,15 @@ func (s changedStore) Commits(ctx context.Context, from calendar.Position, limit
 func TestRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := setup(t)
-		s.write(2)
-		signer := s.signer(s.ring(), proof.SignerOptions{Interval: time.Minute})
+		signing := setup(t)
+		signing.write(2)
+		signer := signing.signer(signing.ring(), proof.SignerOptions{Interval: time.Minute})
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- signer.Run(ctx) }()
 		signed := func() int {
 			synctest.Wait()
-			return len(s.checkpoints())
+			return len(signing.checkpoints())
 		}
 		if n := signed(); n != 0 {
 			t.Errorf("%d checkpoints at the start", n)
@@ -543,7 +543,7 @@ func TestRun(t *testing.T) {
 				t.Errorf("after %d minutes %d checkpoints", i+1, n)
 			}
 			if i%2 == 1 {
-				s.write(1)
+				signing.write(1)
 			}
 		}
 		cancel()
@@ -563,13 +563,13 @@ type witness struct {
 	alter func(http.ResponseWriter, string) bool // answers in its place
 }
 
-func (w *witness) ServeHTTP(out http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body)
+func (w *witness) ServeHTTP(out http.ResponseWriter, request *http.Request) {
+	body, _ := io.ReadAll(request.Body)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.calls = append(w.calls, strings.SplitN(string(body), "\n", 2)[0])
-	if r.Method != http.MethodPost || r.URL.Path != "/w/add-checkpoint" {
-		http.NotFound(out, r)
+	if request.Method != http.MethodPost || request.URL.Path != "/w/add-checkpoint" {
+		http.NotFound(out, request)
 		return
 	}
 	head, note, _ := strings.Cut(string(body), "\n\n")
@@ -581,33 +581,33 @@ func (w *witness) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	}
 	var path []digest
 	for _, l := range lines[1:] {
-		b, err := base64.StdEncoding.DecodeString(l)
-		if err != nil || len(b) != 32 {
+		data, err := base64.StdEncoding.DecodeString(l)
+		if err != nil || len(data) != 32 {
 			http.Error(out, "proof", http.StatusBadRequest)
 			return
 		}
-		path = append(path, digest(b))
+		path = append(path, digest(data))
 	}
 	text, _, _ := strings.Cut(note, "\n\n")
 	text += "\n"
 	parts := strings.Split(text, "\n")
 	var size int
 	_, _ = fmt.Sscan(parts[1], &size)
-	b, _ := base64.StdEncoding.DecodeString(parts[2])
+	data, _ := base64.StdEncoding.DecodeString(parts[2])
 	switch {
 	case from != w.size:
 		out.Header().Set("Content-Type", "text/x.tlog.size")
 		out.WriteHeader(http.StatusConflict)
 		fmt.Fprintf(out, "%d\n", w.size)
 		return
-	case from == 0 && len(path) > 0 || from > 0 && !consistent(from, size, path, w.root, digest(b)):
+	case from == 0 && len(path) > 0 || from > 0 && !consistent(from, size, path, w.root, digest(data)):
 		http.Error(out, "inconsistent", http.StatusUnprocessableEntity)
 		return
 	}
 	if w.alter != nil && w.alter(out, text) {
 		return
 	}
-	w.size, w.root = size, digest(b)
+	w.size, w.root = size, digest(data)
 	_, _ = io.WriteString(out, "— unknown.example AAAAAAAA\n"+w.line(1700000000, text))
 }
 
@@ -615,11 +615,11 @@ func (w *witness) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 // has none and delays nothing.
 func TestWitnesses(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
+	signing := setup(t)
 	good, quantum := &witness{witnessKey: newEd25519Witness("w1.example")}, &witness{witnessKey: newMLDSAWitness("w2.example")}
 	wrong := &witness{witnessKey: newEd25519Witness("w3.example")}
-	wrong.alter = func(w http.ResponseWriter, text string) bool {
-		_, _ = io.WriteString(w, wrong.line(1700000000, text+"x"))
+	wrong.alter = func(writer http.ResponseWriter, text string) bool {
+		_, _ = io.WriteString(writer, wrong.line(1700000000, text+"x"))
 		return true
 	}
 	down := &witness{witnessKey: newEd25519Witness("w4.example")}
@@ -630,23 +630,23 @@ func TestWitnesses(t *testing.T) {
 		server := httptest.NewServer(w)
 		t.Cleanup(server.Close)
 		p, err := proof.ParseWitness(w.vkey + "@" + server.URL + "/w/")
-		s.ok(err)
+		signing.ok(err)
 		list = append(list, p)
 	}
 	t.Cleanup(func() { close(release) }) // before the servers end
-	signer := s.signer(s.ring(), proof.SignerOptions{Witnesses: list})
-	s.write(3)
-	c := s.sign(signer)
+	signer := signing.signer(signing.ring(), proof.SignerOptions{Witnesses: list})
+	signing.write(3)
+	checkpoint := signing.sign(signer)
 	lines := func(size calendar.Position) string {
-		return string(must(eventstore.CheckpointAt(t.Context(), s.store, size)).Note)
+		return string(must(eventstore.CheckpointAt(t.Context(), signing.store, size)).Note)
 	}
 	// cosign waits for the lines of those that answer, while another one hangs.
-	cosign := func(c eventstore.Checkpoint) (end func()) {
+	cosign := func(checkpoint eventstore.Checkpoint) (end func()) {
 		ctx, cancel := context.WithCancel(t.Context())
 		asked := make(chan struct{})
-		go func() { defer close(asked); signer.Cosign(ctx, c) }()
+		go func() { defer close(asked); signer.Cosign(ctx, checkpoint) }()
 		for wanted := time.Now().Add(time.Minute); ; {
-			note := lines(c.Size)
+			note := lines(checkpoint.Size)
 			if strings.Contains(note, "w1.example") && strings.Contains(note, "w2.example") {
 				return func() { cancel(); <-asked }
 			}
@@ -656,28 +656,28 @@ func TestWitnesses(t *testing.T) {
 			time.Sleep(time.Millisecond) //nolint:forbidigo // until a condition holds
 		}
 	}
-	end := cosign(c)
+	end := cosign(checkpoint)
 	// The next one goes to those that are free; they know the size that they had.
-	s.write(4)
-	next := s.sign(signer)
+	signing.write(4)
+	next := signing.sign(signer)
 	if next.Size != 7 {
 		t.Fatalf("size %d while a witness hangs", next.Size)
 	}
 	end()
 	cosign(next)()
 	// One that has lost what it knew, and one that a former process has asked.
-	s.write(300)
-	last := s.sign(signer)
+	signing.write(300)
+	last := signing.sign(signer)
 	good.mu.Lock()
-	good.size, good.root = 3, treeHash(s.leaves()[:3])
+	good.size, good.root = 3, treeHash(signing.leaves()[:3])
 	good.mu.Unlock()
 	cosign(last)()
 	for _, size := range []calendar.Position{3, 7, 307} {
 		note := lines(size)
 		for _, w := range []*witness{good, quantum} {
-			k, err := proof.ParseKey(w.vkey)
-			s.ok(err)
-			if got, err := proof.Open([]byte(note), k); err != nil || got.Size != size {
+			key, err := proof.ParseKey(w.vkey)
+			signing.ok(err)
+			if got, err := proof.Open([]byte(note), key); err != nil || got.Size != size {
 				t.Errorf("checkpoint of %d by %s: %+v, %v\n%s", size, w.name, got, err, note)
 			}
 		}
@@ -688,8 +688,8 @@ func TestWitnesses(t *testing.T) {
 	if want := []string{"old 0", "old 3", "old 7", "old 3"}; strings.Join(good.calls, ",") != strings.Join(want, ",") {
 		t.Errorf("calls %q, want %q", good.calls, want)
 	}
-	if k := s.vkeys(&last); len(k.Witnesses) != 4 || k.Witnesses[0] != good.vkey {
-		t.Errorf("witnesses %q", k.Witnesses)
+	if keys := signing.vkeys(&last); len(keys.Witnesses) != 4 || keys.Witnesses[0] != good.vkey {
+		t.Errorf("witnesses %q", keys.Witnesses)
 	}
 	if n := signer.Stats(); n.Signed != 3 || n.Cosigned != 6 || n.Refused == 0 {
 		t.Errorf("stats %+v", n)
@@ -698,16 +698,16 @@ func TestWitnesses(t *testing.T) {
 
 func TestParseWitness(t *testing.T) {
 	t.Parallel()
-	w, log := newEd25519Witness("w@x.example"), newKey(t)
-	if p, err := proof.ParseWitness(w.vkey + "@https://w.example/a/"); err != nil || p.URL != "https://w.example/a" || p.Key.String() != w.vkey {
-		t.Errorf("%+v, %v", p, err)
+	witnessKey, log := newEd25519Witness("w@x.example"), newKey(t)
+	if witness, err := proof.ParseWitness(witnessKey.vkey + "@https://w.example/a/"); err != nil || witness.URL != "https://w.example/a" || witness.Key.String() != witnessKey.vkey {
+		t.Errorf("%+v, %v", witness, err)
 	}
 	for _, bad := range []string{
-		"", w.vkey, w.vkey + "@ftp://w.example", w.vkey + "@https://", w.vkey + "@https://w.example?a", w.vkey + "@https://w.example#a",
+		"", witnessKey.vkey, witnessKey.vkey + "@ftp://w.example", witnessKey.vkey + "@https://", witnessKey.vkey + "@https://w.example?a", witnessKey.vkey + "@https://w.example#a",
 		log.Public.String() + "@https://w.example", "x@https://w.example",
 	} {
-		if p, err := proof.ParseWitness(bad); !errors.Is(err, proof.ErrForm) {
-			t.Errorf("%q: %+v, %v; want ErrForm", bad, p, err)
+		if witness, err := proof.ParseWitness(bad); !errors.Is(err, proof.ErrForm) {
+			t.Errorf("%q: %+v, %v; want ErrForm", bad, witness, err)
 		}
 	}
 }

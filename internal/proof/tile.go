@@ -57,9 +57,9 @@ func (t *Tree) Tile(ctx context.Context, tile Tile, size calendar.Position) ([]b
 		}
 		return out, err
 	}
-	r, err := t.reader(ctx, size)
+	hashReader, err := t.reader(ctx, size)
 	if err != nil {
 		return nil, err
 	}
-	return tlog.ReadTileData(tile, r)
+	return tlog.ReadTileData(tile, hashReader)
 }

@@ -12,16 +12,16 @@ const proofFirst = "c2sp.org/tlog-proof@v1\n"
 // Text returns a C2SP tlog-proof@v1: that the entry with an index, from 0, is in the tree
 // of a checkpoint.
 func Text(index int64, hashes []Hash, checkpoint []byte) []byte {
-	b := fmt.Appendf(nil, "%sindex %d\n", proofFirst, index)
-	return append(append(appendHashes(b, hashes), '\n'), checkpoint...)
+	data := fmt.Appendf(nil, "%sindex %d\n", proofFirst, index)
+	return append(append(appendHashes(data, hashes), '\n'), checkpoint...)
 }
 
 // appendHashes appends hashes in base64, each in a line.
-func appendHashes(b []byte, hashes []Hash) []byte {
+func appendHashes(data []byte, hashes []Hash) []byte {
 	for i := range hashes {
-		b = append(base64.StdEncoding.AppendEncode(b, hashes[i][:]), '\n')
+		data = append(base64.StdEncoding.AppendEncode(data, hashes[i][:]), '\n')
 	}
-	return b
+	return data
 }
 
 // Inclusion is the proof that an entry is in the tree of a size, as JSON

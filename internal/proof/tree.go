@@ -153,7 +153,7 @@ func rootOf(nodes []Hash) Hash {
 
 // reader returns what reads the nodes of a tree of a size.
 func (t *Tree) reader(ctx context.Context, size calendar.Position) (tlog.HashReader, error) {
-	u, err := t.grown(ctx, size)
+	upper, err := t.grown(ctx, size)
 	if err != nil {
 		return nil, err
 	}
@@ -163,13 +163,13 @@ func (t *Tree) reader(ctx context.Context, size calendar.Position) (tlog.HashRea
 		for i, index := range indexes {
 			level, n := tlog.SplitStoredHashIndex(index)
 			if level >= blockLevel {
-				out[i] = u.nodes[tlog.StoredHashIndex(level-blockLevel, n)]
+				out[i] = upper.nodes[tlog.StoredHashIndex(level-blockLevel, n)]
 				continue
 			}
 			at := n >> (blockLevel - level)
 			bottom := bottoms[at]
 			if bottom == nil {
-				if bottom, err = t.bottom(ctx, u.epoch, size, at); err != nil {
+				if bottom, err = t.bottom(ctx, upper.epoch, size, at); err != nil {
 					return nil, err
 				}
 				bottoms[at] = bottom
@@ -194,11 +194,11 @@ func (t *Tree) bottom(ctx context.Context, epoch uint64, size calendar.Position,
 // error is ErrAhead where the log is shorter, ErrHistory where the store has just gone
 // over to another history, or one of the store; for all methods.
 func (t *Tree) Root(ctx context.Context, size calendar.Position) (Hash, error) {
-	r, err := t.reader(ctx, size)
+	hashReader, err := t.reader(ctx, size)
 	if err != nil {
 		return Hash{}, err
 	}
-	return tlog.TreeHash(int64(size), r)
+	return tlog.TreeHash(int64(size), hashReader)
 }
 
 // ErrRange says that there is no such proof: the position or the older size is not
@@ -211,14 +211,14 @@ func (t *Tree) Inclusion(ctx context.Context, position, size calendar.Position) 
 	if position < 1 || position > size {
 		return nil, Hash{}, fmt.Errorf("entry %d of %d: %w", position, size, ErrRange)
 	}
-	r, err := t.reader(ctx, size)
+	hashReader, err := t.reader(ctx, size)
 	if err != nil {
 		return nil, Hash{}, err
 	}
-	if hashes, err = tlog.ProveRecord(int64(size), int64(position)-1, r); err != nil {
+	if hashes, err = tlog.ProveRecord(int64(size), int64(position)-1, hashReader); err != nil {
 		return nil, Hash{}, err
 	}
-	root, err = tlog.TreeHash(int64(size), r)
+	root, err = tlog.TreeHash(int64(size), hashReader)
 	return hashes, root, err
 }
 
@@ -229,16 +229,16 @@ func (t *Tree) Consistency(ctx context.Context, from, to calendar.Position) (has
 	if from > to {
 		return nil, Hash{}, Hash{}, fmt.Errorf("size %d of %d: %w", from, to, ErrRange)
 	}
-	r, err := t.reader(ctx, to)
+	hashReader, err := t.reader(ctx, to)
 	hashes = []Hash{} // JSON: [], not null
 	if err == nil && from > 0 && from < to {
-		hashes, err = tlog.ProveTree(int64(to), int64(from), r)
+		hashes, err = tlog.ProveTree(int64(to), int64(from), hashReader)
 	}
 	if err == nil {
-		fromRoot, err = tlog.TreeHash(int64(from), r)
+		fromRoot, err = tlog.TreeHash(int64(from), hashReader)
 	}
 	if err == nil {
-		toRoot, err = tlog.TreeHash(int64(to), r)
+		toRoot, err = tlog.TreeHash(int64(to), hashReader)
 	}
 	return hashes, fromRoot, toRoot, err
 }

@@ -60,17 +60,17 @@ var sizes = []int{1, 2, 3, 4, 7, 8, 9, 31, 33, 255, 256, 257, 511, 512, 513, 767
 // HISTORY 20.27: every position is included, for all sizes of a small log.
 func TestInclusion(t *testing.T) {
 	t.Parallel()
-	l := newLog(1029)
-	tree := proof.NewTree(l)
+	log := newLog(1029)
+	tree := proof.NewTree(log)
 	check := func(position, size int) {
 		hashes, root, err := tree.Inclusion(t.Context(), calendar.Position(position), calendar.Position(size))
 		if err != nil {
 			t.Fatalf("entry %d of %d: %v", position, size, err)
 		}
-		if !includes(position-1, size, l.leaves[position-1], digests(hashes), digest(root)) {
+		if !includes(position-1, size, log.leaves[position-1], digests(hashes), digest(root)) {
 			t.Fatalf("entry %d of %d is not proved", position, size)
 		}
-		if err := tlog.CheckRecord(hashes, int64(size), root, int64(position)-1, tlog.RecordHash(l.leaves[position-1][:])); err != nil {
+		if err := tlog.CheckRecord(hashes, int64(size), root, int64(position)-1, tlog.RecordHash(log.leaves[position-1][:])); err != nil {
 			t.Fatalf("entry %d of %d: %v", position, size, err)
 		}
 	}
@@ -80,7 +80,7 @@ func TestInclusion(t *testing.T) {
 		}
 	}
 	for _, size := range sizes {
-		want := treeHash(l.leaves[:size])
+		want := treeHash(log.leaves[:size])
 		if root, err := tree.Root(t.Context(), calendar.Position(size)); err != nil || digest(root) != want {
 			t.Fatalf("root of %d: %x, %v; want %x", size, root, err, want)
 		}
@@ -101,14 +101,14 @@ func TestInclusion(t *testing.T) {
 // HISTORY 20.27: two sizes are consistent.
 func TestConsistency(t *testing.T) {
 	t.Parallel()
-	l := newLog(1029)
-	tree := proof.NewTree(l)
+	log := newLog(1029)
+	tree := proof.NewTree(log)
 	check := func(from, to int) {
 		hashes, before, after, err := tree.Consistency(t.Context(), calendar.Position(from), calendar.Position(to))
 		if err != nil {
 			t.Fatalf("%d to %d: %v", from, to, err)
 		}
-		if digest(before) != treeHash(l.leaves[:from]) || digest(after) != treeHash(l.leaves[:to]) {
+		if digest(before) != treeHash(log.leaves[:from]) || digest(after) != treeHash(log.leaves[:to]) {
 			t.Fatalf("%d to %d: wrong roots", from, to)
 		}
 		if !consistent(from, to, digests(hashes), digest(before), digest(after)) {
@@ -137,8 +137,8 @@ func TestConsistency(t *testing.T) {
 
 func digests(hashes []proof.Hash) []digest {
 	out := make([]digest, len(hashes))
-	for i, h := range hashes {
-		out[i] = digest(h)
+	for i, hash := range hashes {
+		out[i] = digest(hash)
 	}
 	return out
 }
@@ -147,23 +147,23 @@ func digests(hashes []proof.Hash) []digest {
 // 1,000 further entries four blocks and the end.
 func TestTreeIsReadOnce(t *testing.T) {
 	t.Parallel()
-	l := newLog(100_000)
-	tree := proof.NewTree(l)
+	log := newLog(100_000)
+	tree := proof.NewTree(log)
 	if _, err := tree.Root(t.Context(), 99_000); err != nil {
 		t.Fatal(err)
 	}
-	if n := l.read.Load(); n > 99_000 {
+	if n := log.read.Load(); n > 99_000 {
 		t.Fatalf("%d leaves were read for a tree of 99,000", n)
 	}
-	l.read.Store(0)
+	log.read.Store(0)
 	if _, err := tree.Root(t.Context(), 100_000); err != nil {
 		t.Fatal(err)
 	}
-	if n := l.read.Load(); n > 1000+2*256 {
+	if n := log.read.Load(); n > 1000+2*256 {
 		t.Errorf("%d leaves were read for the root of 1,000 more", n)
 	}
 	for range 20 {
-		l.read.Store(0)
+		log.read.Store(0)
 		size := calendar.Position(1 + rand.IntN(100_000))
 		if _, _, err := tree.Inclusion(t.Context(), 1+calendar.Position(rand.Uint64N(uint64(size))), size); err != nil {
 			t.Fatal(err)
@@ -171,7 +171,7 @@ func TestTreeIsReadOnce(t *testing.T) {
 		if _, _, _, err := tree.Consistency(t.Context(), size/2, size); err != nil {
 			t.Fatal(err)
 		}
-		if n := l.read.Load(); n > 5*256 {
+		if n := log.read.Load(); n > 5*256 {
 			t.Errorf("%d leaves were read for two proofs", n)
 		}
 	}
@@ -179,32 +179,32 @@ func TestTreeIsReadOnce(t *testing.T) {
 
 func TestTreeOfAnotherHistory(t *testing.T) {
 	t.Parallel()
-	l := newLog(1000)
-	tree := proof.NewTree(l)
+	log := newLog(1000)
+	tree := proof.NewTree(log)
 	before, err := tree.Root(t.Context(), 600)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.leaves[3][0] ^= 1
+	log.leaves[3][0] ^= 1
 	if now, err := tree.Root(t.Context(), 600); err != nil || now != before {
 		t.Fatalf("root %x, %v: the first block was read again", now, err)
 	}
-	l.epoch.Add(1)
-	if now, err := tree.Root(t.Context(), 600); err != nil || digest(now) != treeHash(l.leaves[:600]) {
+	log.epoch.Add(1)
+	if now, err := tree.Root(t.Context(), 600); err != nil || digest(now) != treeHash(log.leaves[:600]) {
 		t.Fatalf("root %x, %v: that of the former history", now, err)
 	}
 	// A history that comes while the tree is read.
-	l.epoch.Add(1)
+	log.epoch.Add(1)
 	n := 0
-	l.met = func() {
+	log.met = func() {
 		if n++; n == 1 {
-			l.epoch.Add(1)
-			for i := range l.leaves {
-				l.leaves[i][1] ^= 1
+			log.epoch.Add(1)
+			for i := range log.leaves {
+				log.leaves[i][1] ^= 1
 			}
 		}
 	}
-	if now, err := tree.Root(t.Context(), 768); err != nil || digest(now) != treeHash(l.leaves[:768]) {
+	if now, err := tree.Root(t.Context(), 768); err != nil || digest(now) != treeHash(log.leaves[:768]) {
 		t.Fatalf("root %x, %v: not that of one history", now, err)
 	}
 }
@@ -220,12 +220,12 @@ func (tiles) Height() int { return 8 }
 
 func (r tiles) ReadTiles(wanted []tlog.Tile) ([][]byte, error) {
 	var out [][]byte
-	for _, w := range wanted {
-		b, err := r.tree.Tile(r.t.Context(), w, r.size)
+	for _, tile := range wanted {
+		data, err := r.tree.Tile(r.t.Context(), tile, r.size)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", w.Path(), err)
+			return nil, fmt.Errorf("%s: %w", tile.Path(), err)
 		}
-		out = append(out, b)
+		out = append(out, data)
 	}
 	return out, nil
 }
@@ -237,9 +237,9 @@ func (tiles) SaveTiles([]tlog.Tile, [][]byte) {}
 func TestTiles(t *testing.T) {
 	t.Parallel()
 	const size = 70_000
-	l := newLog(size + 500) // the checkpoint is behind the log
-	tree := proof.NewTree(l)
-	root := treeHash(l.leaves[:size])
+	log := newLog(size + 500) // the checkpoint is behind the log
+	tree := proof.NewTree(log)
+	root := treeHash(log.leaves[:size])
 	byTiles := tlog.TileHashReader(tlog.Tree{N: size, Hash: root}, tiles{t, tree, size})
 	for range 50 {
 		n := rand.Int64N(size)
@@ -247,7 +247,7 @@ func TestTiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !includes(int(n), size, l.leaves[n], digests(path), root) {
+		if !includes(int(n), size, log.leaves[n], digests(path), root) {
 			t.Fatalf("entry %d is not proved by tiles", n+1)
 		}
 	}
@@ -277,7 +277,7 @@ func TestTiles(t *testing.T) {
 		{proof.Entries, 274, 0},
 	} {
 		for width := 1; width <= 256; width++ {
-			b, err := tree.Tile(t.Context(), proof.Tile{H: 8, L: c.level, N: c.n, W: width}, size)
+			data, err := tree.Tile(t.Context(), proof.Tile{H: 8, L: c.level, N: c.n, W: width}, size)
 			if width > c.most {
 				if !errors.Is(err, proof.ErrNoTile) {
 					t.Fatalf("level %d, tile %d, width %d: %v, want ErrNoTile", c.level, c.n, width, err)
@@ -288,20 +288,20 @@ func TestTiles(t *testing.T) {
 			for i := range width {
 				n := int(c.n)*256 + i
 				if c.level == proof.Entries {
-					want = append(append(want, 0, 32), l.leaves[n][:]...)
+					want = append(append(want, 0, 32), log.leaves[n][:]...)
 					continue
 				}
 				below := 1 << (8 * c.level)
 				h := digest{}
 				if width == 1 || width == c.most || c.level == 0 {
-					h = treeHash(l.leaves[n*below : (n+1)*below])
+					h = treeHash(log.leaves[n*below : (n+1)*below])
 				} else {
-					h = digest(b[32*i : 32*i+32]) // looked at with the greatest width
+					h = digest(data[32*i : 32*i+32]) // looked at with the greatest width
 				}
 				want = append(want, h[:]...)
 			}
-			if err != nil || !bytes.Equal(b, want) {
-				t.Fatalf("level %d, tile %d, width %d: %d bytes, %v", c.level, c.n, width, len(b), err)
+			if err != nil || !bytes.Equal(data, want) {
+				t.Fatalf("level %d, tile %d, width %d: %d bytes, %v", c.level, c.n, width, len(data), err)
 			}
 		}
 	}

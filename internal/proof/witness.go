@@ -38,44 +38,44 @@ type Witness struct {
 }
 
 // ParseWitness reads <vkey>@<URL>. Errors: ErrForm.
-func ParseWitness(s string) (*Witness, error) {
-	at := max(strings.LastIndex(s, "@http://"), strings.LastIndex(s, "@https://"))
+func ParseWitness(text string) (*Witness, error) {
+	at := max(strings.LastIndex(text, "@http://"), strings.LastIndex(text, "@https://"))
 	if at < 0 {
 		return nil, fmt.Errorf("%w: a witness is VKEY@URL with an http or https URL", ErrForm)
 	}
-	k, err := ParseKey(s[:at])
+	key, err := ParseKey(text[:at])
 	if err != nil {
 		return nil, err
 	}
-	if !k.Cosigns() {
-		return nil, fmt.Errorf("%w key %q: that of a witness has type 04 or 06", ErrForm, k)
+	if !key.Cosigns() {
+		return nil, fmt.Errorf("%w key %q: that of a witness has type 04 or 06", ErrForm, key)
 	}
-	u, err := url.Parse(s[at+1:])
-	if err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+	address, err := url.Parse(text[at+1:])
+	if err != nil || address.Host == "" || address.RawQuery != "" || address.Fragment != "" {
 		return nil, fmt.Errorf("%w: the URL of a witness has a host and neither query nor fragment", ErrForm)
 	}
-	return &Witness{Key: k, URL: strings.TrimRight(u.String(), "/")}, nil
+	return &Witness{Key: key, URL: strings.TrimRight(address.String(), "/")}, nil
 }
 
 // cosign asks the witness for its signature of a checkpoint, and returns the line of it,
 // verified.
-func (w *Witness) cosign(ctx context.Context, client *http.Client, tree *Tree, c *eventstore.Checkpoint) ([]byte, error) {
+func (w *Witness) cosign(ctx context.Context, client *http.Client, tree *Tree, checkpoint *eventstore.Checkpoint) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, witnessWait)
 	defer cancel()
-	head, err := ReadHead(c.Note)
+	head, err := ReadHead(checkpoint.Note)
 	if err != nil {
 		return nil, err
 	}
 	for range witnessTries {
-		if w.size > c.Size {
+		if w.size > checkpoint.Size {
 			return nil, fmt.Errorf("it has seen a tree of %d entries", w.size)
 		}
-		hashes, _, _, err := tree.Consistency(ctx, w.size, c.Size)
+		hashes, _, _, err := tree.Consistency(ctx, w.size, checkpoint.Size)
 		if err != nil {
 			return nil, err
 		}
 		body := appendHashes(fmt.Appendf(nil, "old %d\n", w.size), hashes)
-		status, answer, err := post(ctx, client, w.URL+"/add-checkpoint", append(append(body, '\n'), c.Note...))
+		status, answer, err := post(ctx, client, w.URL+"/add-checkpoint", append(append(body, '\n'), checkpoint.Note...))
 		switch {
 		case err != nil:
 			return nil, err
@@ -84,7 +84,7 @@ func (w *Witness) cosign(ctx context.Context, client *http.Client, tree *Tree, c
 			if err != nil {
 				return nil, err
 			}
-			w.size = c.Size
+			w.size = checkpoint.Size
 			return fmt.Appendf(nil, "\u2014 %s %s\n", signed.Sigs[0].Name, signed.Sigs[0].Base64), nil
 		case status != http.StatusConflict:
 			return nil, fmt.Errorf("it answers %d", status)
@@ -99,16 +99,16 @@ func (w *Witness) cosign(ctx context.Context, client *http.Client, tree *Tree, c
 }
 
 func post(ctx context.Context, client *http.Client, address string, body []byte) (status int, answer string, err error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
 		return 0, "", err
 	}
-	r.Header.Set("Content-Type", "text/plain; charset=utf-8")
-	a, err := client.Do(r)
+	request.Header.Set("Content-Type", "text/plain; charset=utf-8")
+	response, err := client.Do(request)
 	if err != nil {
 		return 0, "", err
 	}
-	defer func() { _ = a.Body.Close() }()
-	b, err := io.ReadAll(io.LimitReader(a.Body, witnessMaxBody))
-	return a.StatusCode, string(b), err
+	defer func() { _ = response.Body.Close() }()
+	data, err := io.ReadAll(io.LimitReader(response.Body, witnessMaxBody))
+	return response.StatusCode, string(data), err
 }

@@ -60,37 +60,37 @@ const (
 
 // NewLayouts returns the layouts of the field tables.
 func NewLayouts() *Layouts {
-	l := &Layouts{}
-	for k, order := range orders {
-		l.Of[k] = columnsOf(calendar.SpecOf(k), order)
-		if k.IsTerm() {
-			l.Nested[k] = columnsOf(calendar.SpecOf(k), nestedOrder)
+	layouts := &Layouts{}
+	for kind, order := range orders {
+		layouts.Of[kind] = columnsOf(calendar.SpecOf(kind), order)
+		if kind.IsTerm() {
+			layouts.Nested[kind] = columnsOf(calendar.SpecOf(kind), nestedOrder)
 		}
 	}
-	return l
+	return layouts
 }
 
 // columnsOf makes the columns of a table in an order.
-func columnsOf(s *calendar.Spec, order string) []Column {
+func columnsOf(spec *calendar.Spec, order string) []Column {
 	names := strings.Fields(order)
 	rows := map[string]*calendar.Field{}
 	var others []string
-	for i := range s.Fields {
-		f := &s.Fields[i]
-		if f.Shown == calendar.ShownNever {
+	for i := range spec.Fields {
+		field := &spec.Fields[i]
+		if field.Shown == calendar.ShownNever {
 			continue
 		}
-		rows[f.Name] = f
-		if !slices.Contains(names, f.Name) {
-			others = append(others, f.Name)
+		rows[field.Name] = field
+		if !slices.Contains(names, field.Name) {
+			others = append(others, field.Name)
 		}
 	}
 	at := slices.Index(names, dots)
 	var out []Column
 	for _, name := range slices.Replace(names, at, at+1, others...) {
-		if f := rows[name]; f != nil {
-			out = append(out, newColumn(name, f, fieldsShown[f.Shown], s.Kind == calendar.KindEvent && !f.Stays))
-		} else if as, ok := computed[name]; ok && s.Field(name) == nil {
+		if field := rows[name]; field != nil {
+			out = append(out, newColumn(name, field, fieldsShown[field.Shown], spec.Kind == calendar.KindEvent && !field.Stays))
+		} else if as, ok := computed[name]; ok && spec.Field(name) == nil {
 			out = append(out, newColumn(name, &calendar.Field{}, as, false))
 		}
 	}
@@ -98,39 +98,39 @@ func columnsOf(s *calendar.Spec, order string) []Column {
 	return out
 }
 
-func newColumn(name string, f *calendar.Field, as shown, blanks bool) Column {
-	c := Column{Name: name, Field: f, Keys: []string{name}, Blanks: blanks, key: `,"` + name + `":`, write: as.write}
+func newColumn(name string, field *calendar.Field, as shown, blanks bool) Column {
+	column := Column{Name: name, Field: field, Keys: []string{name}, Blanks: blanks, key: `,"` + name + `":`, write: as.write}
 	if as.ending != "" {
-		c.Keys = append(c.Keys, name+as.ending)
-		c.more = `,"` + name + as.ending + `":`
+		column.Keys = append(column.Keys, name+as.ending)
+		column.more = `,"` + name + as.ending + `":`
 	}
-	if blanks && !f.Filled {
-		c.blank = c.key + as.blank + c.more + as.secondBlank
+	if blanks && !field.Filled {
+		column.blank = column.key + as.blank + column.more + as.secondBlank
 	}
-	return c
+	return column
 }
 
 // Hash identifies what answers are made of.
 func (l *Layouts) Hash() uint64 {
-	h := calendar.HashStart
+	hash := calendar.HashStart
 	for _, columns := range slices.Concat(l.Of[:], l.Nested[:]) {
 		for i := range columns {
-			c := &columns[i]
-			h = h.Text(c.key).Text(c.more).Text(c.blank).Number(uint64(c.Field.Shown))
+			column := &columns[i]
+			hash = hash.Text(column.key).Text(column.more).Text(column.blank).Number(uint64(column.Field.Shown))
 		}
 	}
-	return uint64(h)
+	return uint64(hash)
 }
 
 // appendColumns writes a record but for the end of its object.
-func (w *Writer) appendColumns(b []byte, columns []Column, s *subject) []byte {
+func (w *Writer) appendColumns(data []byte, columns []Column, s *subject) []byte {
 	for i := range columns {
-		c := &columns[i]
-		if s.blanked && c.Blanks {
-			b = append(b, c.blank...)
+		column := &columns[i]
+		if s.blanked && column.Blanks {
+			data = append(data, column.blank...)
 		} else {
-			b = c.write(w, b, c, s)
+			data = column.write(w, data, column, s)
 		}
 	}
-	return b
+	return data
 }

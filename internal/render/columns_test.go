@@ -16,12 +16,12 @@ import (
 const stayingRows = "author date date_utc modified modified_utc title slug status timezone start_date end_date utc_start_date utc_end_date event_status"
 
 // sample is a value of a row that no record has without it.
-func sample(f *calendar.Field) any {
-	switch f.Stored {
+func sample(field *calendar.Field) any {
+	switch field.Stored {
 	case calendar.TypeText:
-		return calendar.Text{calendar.LangEN: "text of " + f.Name}
+		return calendar.Text{calendar.LangEN: "text of " + field.Name}
 	case calendar.TypeBool:
-		return !f.Initial
+		return !field.Initial
 	case calendar.TypeNumber:
 		return 12.5
 	case calendar.TypeID:
@@ -33,102 +33,102 @@ func sample(f *calendar.Field) any {
 	case calendar.TypeWall:
 		return calendar.Wall(1_783_189_800)
 	default:
-		switch f.Form {
+		switch field.Form {
 		case calendar.FormStatus:
 			return string(calendar.StatusPrivate)
 		case calendar.FormWord:
-			return f.Enum[1]
+			return field.Enum[1]
 		case calendar.FormZone:
 			return "America/New_York"
 		default:
-			return "https://example.org/" + f.Name
+			return "https://example.org/" + field.Name
 		}
 	}
 }
 
 // fullRecord has a value in each row of a table.
-func fullRecord(s *calendar.Spec) *calendar.Record {
-	r := &calendar.Record{ID: 412, Kind: s.Kind, Version: 1, Home: calendar.LangEN, Fields: calendar.Fields{}}
-	for i := range s.Fields {
-		if f := &s.Fields[i]; f.Stored != 0 {
-			r.Fields[f.Name] = sample(f)
+func fullRecord(spec *calendar.Spec) *calendar.Record {
+	record := &calendar.Record{ID: 412, Kind: spec.Kind, Version: 1, Home: calendar.LangEN, Fields: calendar.Fields{}}
+	for i := range spec.Fields {
+		if field := &spec.Fields[i]; field.Stored != 0 {
+			record.Fields[field.Name] = sample(field)
 		}
 	}
-	return r
+	return record
 }
 
 // without is a record that lacks a row.
-func without(r *calendar.Record, row string) *calendar.Record {
-	out := *r
-	out.Fields = maps.Clone(r.Fields)
+func without(record *calendar.Record, row string) *calendar.Record {
+	out := *record
+	out.Fields = maps.Clone(record.Fields)
 	delete(out.Fields, row)
 	return &out
 }
 
 // flaws returns which rows of a table answers do not show, and which show through in a
 // blanked event.
-func flaws(t *testing.T, w *Writer, s *calendar.Spec, staying string) []string {
+func flaws(t *testing.T, writer *Writer, spec *calendar.Spec, staying string) []string {
 	t.Helper()
-	answer := func(r *calendar.Record, blanked bool) map[string]any {
+	answer := func(record *calendar.Record, blanked bool) map[string]any {
 		example := exampleView(t)
-		v := &query.View{Record: r, Status: r.Status(time.Time{}), Blanked: blanked}
+		view := &query.View{Record: record, Status: record.Status(time.Time{}), Blanked: blanked}
 		for name, add := range map[string]func(){
-			"venue":      func() { v.Venues = example.Venues },
-			"organizer":  func() { v.Organizers = example.Organizers },
-			"categories": func() { v.Categories = example.Categories },
-			"tags":       func() { v.Tags = example.Categories },
+			"venue":      func() { view.Venues = example.Venues },
+			"organizer":  func() { view.Organizers = example.Organizers },
+			"categories": func() { view.Categories = example.Categories },
+			"tags":       func() { view.Tags = example.Categories },
 		} {
-			if r.Fields.IDs(name) != nil {
+			if record.Fields.IDs(name) != nil {
 				add()
 			}
 		}
-		return rendered(t, w, v)
+		return rendered(t, writer, view)
 	}
 	var out []string
-	flaw := func(name, what string) { out = append(out, s.Kind.String()+" "+name+" "+what) }
+	flaw := func(name, what string) { out = append(out, spec.Kind.String()+" "+name+" "+what) }
 
-	full := fullRecord(s)
+	full := fullRecord(spec)
 	whole, blank := answer(full, false), answer(full, true)
-	for i := range s.Fields {
-		f := &s.Fields[i]
-		lacking := without(full, f.Name)
-		switch f.Form {
+	for i := range spec.Fields {
+		field := &spec.Fields[i]
+		lacking := without(full, field.Name)
+		switch field.Form {
 		case calendar.FormNone, calendar.FormLang, calendar.FormPassword:
 		default:
-			if reflect.DeepEqual(whole[f.Name], answer(lacking, false)[f.Name]) {
-				flaw(f.Name, "is not answered")
+			if reflect.DeepEqual(whole[field.Name], answer(lacking, false)[field.Name]) {
+				flaw(field.Name, "is not answered")
 			}
 		}
-		if s.Kind != calendar.KindEvent {
+		if spec.Kind != calendar.KindEvent {
 			continue
 		}
-		_, there := blank[f.Name]
-		switch stays := slices.Contains(strings.Fields(staying), f.Name); {
-		case stays && !reflect.DeepEqual(whole[f.Name], blank[f.Name]):
-			flaw(f.Name, "does not stay in blanked events")
+		_, there := blank[field.Name]
+		switch stays := slices.Contains(strings.Fields(staying), field.Name); {
+		case stays && !reflect.DeepEqual(whole[field.Name], blank[field.Name]):
+			flaw(field.Name, "does not stay in blanked events")
 		case !stays && !reflect.DeepEqual(blank, answer(lacking, true)):
-			flaw(f.Name, "shows through in blanked events")
-		case !stays && !there && whole[f.Name] != nil && !f.Filled:
-			flaw(f.Name, "is missing in blanked events")
+			flaw(field.Name, "shows through in blanked events")
+		case !stays && !there && whole[field.Name] != nil && !field.Filled:
+			flaw(field.Name, "is missing in blanked events")
 		}
 	}
 	return out
 }
 
 // writerOf is a Writer for another table of a kind.
-func writerOf(t *testing.T, s *calendar.Spec) *Writer {
+func writerOf(t *testing.T, spec *calendar.Spec) *Writer {
 	t.Helper()
-	w := testWriter(t)
-	w.Layouts.Of[s.Kind] = columnsOf(s, orders[s.Kind])
-	return w
+	writer := testWriter(t)
+	writer.Layouts.Of[spec.Kind] = columnsOf(spec, orders[spec.Kind])
+	return writer
 }
 
 // TestEveryRowIsAnswered: each row of the field tables that can be sent is answered, and in blanked events it is blank or stays as 6.3 says.
 func TestEveryRowIsAnswered(t *testing.T) {
 	t.Parallel()
-	for _, k := range calendar.Kinds {
-		s := calendar.SpecOf(k)
-		for _, flaw := range flaws(t, writerOf(t, s), s, stayingRows) {
+	for _, kind := range calendar.Kinds {
+		spec := calendar.SpecOf(kind)
+		for _, flaw := range flaws(t, writerOf(t, spec), spec, stayingRows) {
 			t.Error(flaw)
 		}
 	}
@@ -157,23 +157,23 @@ func TestNewRows(t *testing.T) {
 		"cost":            "cost",
 		"kept time":       "none stored=wall shown=time",
 	} {
-		f := calendar.ReadField("added " + row)
-		for _, k := range calendar.Kinds {
+		field := calendar.ReadField("added " + row)
+		for _, kind := range calendar.Kinds {
 			for _, stays := range []bool{false, true} {
-				f.Stays = stays
-				s := *calendar.SpecOf(k)
-				s.Fields = append(slices.Clone(s.Fields), f)
+				field.Stays = stays
+				spec := *calendar.SpecOf(kind)
+				spec.Fields = append(slices.Clone(spec.Fields), field)
 				staying := stayingRows
 				if stays {
-					staying += " " + f.Name
+					staying += " " + field.Name
 				}
-				p := writerOf(t, &s)
-				for _, flaw := range flaws(t, p, &s, staying) {
+				writer := writerOf(t, &spec)
+				for _, flaw := range flaws(t, writer, &spec, staying) {
 					t.Errorf("%s, stays %t: %s", name, stays, flaw)
 				}
-				before := rendered(t, p, &query.View{Record: without(fullRecord(&s), f.Name)})
-				if got := before[f.Name]; f.Form == calendar.FormBool && got != f.Initial {
-					t.Errorf("%s of a record from before: got %v, want %t", name, got, f.Initial)
+				before := rendered(t, writer, &query.View{Record: without(fullRecord(&spec), field.Name)})
+				if got := before[field.Name]; field.Form == calendar.FormBool && got != field.Initial {
+					t.Errorf("%s of a record from before: got %v, want %t", name, got, field.Initial)
 				}
 			}
 		}
@@ -183,11 +183,11 @@ func TestNewRows(t *testing.T) {
 // TestOrders: an order names what there is, so that a slip of the pen moves no key.
 func TestOrders(t *testing.T) {
 	t.Parallel()
-	for k, order := range orders {
+	for kind, order := range orders {
 		for name := range strings.FieldsSeq(order + " " + nestedOrder) {
-			f := calendar.SpecOf(k).Field(name)
-			if _, known := computed[name]; !known && name != dots && (f == nil || f.Shown == calendar.ShownNever) && strings.Contains(order, name) {
-				t.Errorf("%s: nothing is called %s", k, name)
+			field := calendar.SpecOf(kind).Field(name)
+			if _, known := computed[name]; !known && name != dots && (field == nil || field.Shown == calendar.ShownNever) && strings.Contains(order, name) {
+				t.Errorf("%s: nothing is called %s", kind, name)
 			}
 		}
 	}
@@ -201,9 +201,9 @@ func TestOrders(t *testing.T) {
 // TestTablesAreInETags: with another table every ETag is another one.
 func TestTablesAreInETags(t *testing.T) {
 	t.Parallel()
-	s := *calendar.SpecOf(calendar.KindEvent)
-	s.Fields = append(slices.Clone(s.Fields), calendar.Field{Name: "added", Stored: calendar.TypeBool, Form: calendar.FormBool})
-	if a, b := NewLayouts().Hash(), writerOf(t, &s).Layouts.Hash(); a == b || a != NewLayouts().Hash() {
+	spec := *calendar.SpecOf(calendar.KindEvent)
+	spec.Fields = append(slices.Clone(spec.Fields), calendar.Field{Name: "added", Stored: calendar.TypeBool, Form: calendar.FormBool})
+	if a, b := NewLayouts().Hash(), writerOf(t, &spec).Layouts.Hash(); a == b || a != NewLayouts().Hash() {
 		t.Errorf("got %x with another row, %x without", b, a)
 	}
 }

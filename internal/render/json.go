@@ -17,33 +17,33 @@ var (
 	nameText  = canonjson.NewEscapes(map[byte]string{'&': "&amp;", '<': "&lt;", '>': "&gt;"})
 )
 
-func appendText(b []byte, s string, form *canonjson.Escapes) []byte {
-	return append(canonjson.AppendText(append(b, '"'), s, form), '"')
+func appendText(data []byte, text string, form *canonjson.Escapes) []byte {
+	return append(canonjson.AppendText(append(data, '"'), text, form), '"')
 }
 
-func appendID(b []byte, id calendar.ID) []byte { return strconv.AppendInt(b, int64(id), 10) }
+func appendID(data []byte, id calendar.ID) []byte { return strconv.AppendInt(data, int64(id), 10) }
 
 // appendWall appends a key with a time in the form of section 1.5.
-func appendWall(b []byte, key string, w calendar.Wall) []byte {
-	b = append(b, key...)
-	if w == calendar.NoWall {
-		return append(b, blankWall...)
+func appendWall(data []byte, key string, wall calendar.Wall) []byte {
+	data = append(data, key...)
+	if wall == calendar.NoWall {
+		return append(data, blankWall...)
 	}
-	return append(w.UTC().AppendFormat(append(b, '"'), calendar.WallLayout), '"')
+	return append(wall.UTC().AppendFormat(append(data, '"'), calendar.WallLayout), '"')
 }
 
 // keepFields appends the top-level keys of a JSON object that fields contains (2.12).
-func keepFields(b []byte, object string, fields map[string]bool) []byte {
-	from := len(b)
-	b = append(b, '{')
-	r := canonjson.NewReader(object)
-	_ = r.Object(func(key string) error { // the object is one that was written here
-		value, err := r.Raw()
+func keepFields(data []byte, object string, fields map[string]bool) []byte {
+	from := len(data)
+	data = append(data, '{')
+	reader := canonjson.NewReader(object)
+	_ = reader.Object(func(key string) error { // the object is one that was written here
+		value, err := reader.Raw()
 		if fields[key] {
-			b = formats.AppendString(formats.AppendComma(b, len(b)-from-1), key)
-			b = append(append(b, ':'), value...)
+			data = formats.AppendString(formats.AppendComma(data, len(data)-from-1), key)
+			data = append(append(data, ':'), value...)
 		}
 		return err
 	})
-	return append(b, '}')
+	return append(data, '}')
 }

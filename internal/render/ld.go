@@ -17,27 +17,27 @@ var ldStatus = map[calendar.EventStatus]string{
 var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // escaped returns the text of a name, left out where it is empty.
-func escaped(s string) formats.Filled { return formats.Filled(entities.Replace(s)) }
+func escaped(text string) formats.Filled { return formats.Filled(entities.Replace(text)) }
 
 // appendLD writes an object of json_ld (3.1.8) of a type: what all
 // have, and further members.
-func (w *Writer) appendLD(b []byte, of, about string, s *subject, further formats.Object) []byte {
+func (w *Writer) appendLD(data []byte, of, about string, s *subject, further formats.Object) []byte {
 	name, _ := s.r.Name(w.Lang)
-	b = formats.AppendJSON(b, formats.Object{
+	data = formats.AppendJSON(data, formats.Object{
 		"@context", "https://schema.org", "@type", of, "name", escaped(name), "description", escaped(about),
 		"image", formats.Filled(s.f.String("image_url")), "url", s.url,
 	})
-	return append(formats.AppendMembers(b[:len(b)-1], further), '}')
+	return append(formats.AppendMembers(data[:len(data)-1], further), '}')
 }
 
 // appendEventLD writes the json_ld of an event.
-func (w *Writer) appendEventLD(b []byte, v *query.View, s *subject) []byte {
+func (w *Writer) appendEventLD(data []byte, view *query.View, s *subject) []byte {
 	var location, organizer json.RawMessage
-	if len(v.Venues) > 0 {
-		location = w.postFragment(v.Venues[0]).tail
+	if len(view.Venues) > 0 {
+		location = w.postFragment(view.Venues[0]).tail
 	}
-	if len(v.Organizers) > 0 {
-		organizer = w.postFragment(v.Organizers[0]).tail
+	if len(view.Organizers) > 0 {
+		organizer = w.postFragment(view.Organizers[0]).tail
 	}
 	var offers formats.Object
 	status := s.f.EventStatus()
@@ -58,7 +58,7 @@ func (w *Writer) appendEventLD(b []byte, v *query.View, s *subject) []byte {
 	if about == "" {
 		about = w.html(s.r, "description")
 	}
-	return w.appendLD(b, "Event", about, s, formats.Object{
+	return w.appendLD(data, "Event", about, s, formats.Object{
 		"eventAttendanceMode", "https://schema.org/OfflineEventAttendanceMode", "eventStatus", "https://schema.org/" + ldStatus[status],
 		"startDate", formats.Instant(s.f.Wall("start_date"), s.f.Wall("utc_start_date")), "endDate", formats.Instant(s.f.Wall("end_date"), s.f.Wall("utc_end_date")),
 		"location", location, "organizer", organizer, "offers", offers, "performer", "Organization",
@@ -66,7 +66,7 @@ func (w *Writer) appendEventLD(b []byte, v *query.View, s *subject) []byte {
 }
 
 // appendPostLD writes the json_ld of a venue or an organizer.
-func (w *Writer) appendPostLD(b []byte, s *subject) []byte {
+func (w *Writer) appendPostLD(data []byte, s *subject) []byte {
 	of := "Person"
 	if s.r.Kind == calendar.KindVenue {
 		of = "Place"
@@ -83,14 +83,14 @@ func (w *Writer) appendPostLD(b []byte, s *subject) []byte {
 	if lat, lng, ok := Point(s.f); ok {
 		geo = formats.Object{"@type", "GeoCoordinates", "latitude", lat, "longitude", lng}
 	}
-	return w.appendLD(b, of, w.html(s.r, "description"), s, formats.Object{
+	return w.appendLD(data, of, w.html(s.r, "description"), s, formats.Object{
 		"address", address, "geo", geo, "telephone", escaped(s.f.String("phone")),
 		"email", formats.Filled(s.f.String("email")), "sameAs", formats.Filled(s.f.String("website")),
 	})
 }
 
 // html is the text that HTML returns.
-func (w *Writer) html(r *calendar.Record, field string) string {
-	text, _ := HTML(r, field, w.Lang)
+func (w *Writer) html(record *calendar.Record, field string) string {
+	text, _ := HTML(record, field, w.Lang)
 	return text
 }

@@ -18,26 +18,28 @@ var pages = [...]string{
 }
 
 // Page returns the URL of the public page of a record whose status is status ("" for terms).
-func (l *Links) Page(r *calendar.Record, status calendar.Status) string {
-	slug := r.Slug()
-	if r.Kind.IsPost() {
+func (l *Links) Page(record *calendar.Record, status calendar.Status) string {
+	slug := record.Slug()
+	if record.Kind.IsPost() {
 		switch status {
 		case calendar.StatusPublish, calendar.StatusFuture, calendar.StatusPrivate:
 		default:
 			slug = ""
 		}
 		if slug == "" {
-			return l.Base + "/?" + r.Kind.String() + "=" + r.ID.String()
+			return l.Base + "/?" + record.Kind.String() + "=" + record.ID.String()
 		}
 	}
-	return l.Site + pages[r.Kind] + slug + "/"
+	return l.Site + pages[record.Kind] + slug + "/"
 }
 
 // Collection returns the URL of a collection, without a slash at the end.
-func (l *Links) Collection(k calendar.Kind) string { return l.URL + "/" + k.Collection() }
+func (l *Links) Collection(kind calendar.Kind) string { return l.URL + "/" + kind.Collection() }
 
 // Self returns the URL of a record.
-func (l *Links) Self(r *calendar.Record) string { return l.Collection(r.Kind) + "/" + r.ID.String() }
+func (l *Links) Self(record *calendar.Record) string {
+	return l.Collection(record.Kind) + "/" + record.ID.String()
+}
 
 // globalID returns the text that names a record everywhere.
 func (l *Links) globalID(id calendar.ID) string { return l.Global + "?id=" + id.String() }

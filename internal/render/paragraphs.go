@@ -12,64 +12,64 @@ var blockElement = regexp.MustCompile(`(?i)</?(p|div|[uod]l|table|blockquote|pre
 
 // paragraphs returns the shown form of a description or excerpt of a post: text without any block
 // element gets paragraphs and line breaks, other text stays as stored.
-func paragraphs(s string) string {
-	if s == "" || blockElement.MatchString(s) {
-		return s
+func paragraphs(text string) string {
+	if text == "" || blockElement.MatchString(text) {
+		return text
 	}
-	s = strings.ReplaceAll(s, "\r\n", "\n")
-	s = strings.ReplaceAll(s, "\r", "\n")
-	var b strings.Builder
-	b.Grow(len(s) + 16)
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	text = strings.ReplaceAll(text, "\r", "\n")
+	var builder strings.Builder
+	builder.Grow(len(text) + 16)
 	open := false
-	for s != "" {
-		n := lineEnd(s)
-		line := strings.TrimSpace(s[:n])
-		s = strings.TrimPrefix(s[n:], "\n")
+	for text != "" {
+		n := lineEnd(text)
+		line := strings.TrimSpace(text[:n])
+		text = strings.TrimPrefix(text[n:], "\n")
 		switch {
 		case line == "":
 			if open {
-				b.WriteString("</p>")
+				builder.WriteString("</p>")
 			}
 			open = false
 			continue
 		case !open:
-			if b.Len() > 0 {
-				b.WriteByte('\n')
+			if builder.Len() > 0 {
+				builder.WriteByte('\n')
 			}
-			b.WriteString("<p>")
+			builder.WriteString("<p>")
 			open = true
-		case endsInBreak(b.String()):
-			b.WriteByte('\n')
+		case endsInBreak(builder.String()):
+			builder.WriteByte('\n')
 		default:
-			b.WriteString("<br />\n")
+			builder.WriteString("<br />\n")
 		}
-		b.WriteString(line)
+		builder.WriteString(line)
 	}
 	if open {
-		b.WriteString("</p>")
+		builder.WriteString("</p>")
 	}
-	return b.String()
+	return builder.String()
 }
 
 // lineEnd returns where the first line ends. A break inside a tag belongs to an
 // attribute.
-func lineEnd(s string) int {
+func lineEnd(text string) int {
 	inTag := false
-	for i := range len(s) {
-		switch s[i] {
+	for i := range len(text) {
+		switch text[i] {
 		case '\n':
 			if !inTag {
 				return i
 			}
 		case '<':
-			inTag = inTag || i+1 < len(s) && (s[i+1] == '/' || htmltext.IsAlphanumeric(s[i+1]))
+			inTag = inTag || i+1 < len(text) && (text[i+1] == '/' || htmltext.IsAlphanumeric(text[i+1]))
 		case '>':
 			inTag = false
 		}
 	}
-	return len(s)
+	return len(text)
 }
 
-func endsInBreak(s string) bool {
-	return strings.HasSuffix(s, "<br />") || strings.HasSuffix(s, "<br/>") || strings.HasSuffix(s, "<br>")
+func endsInBreak(text string) bool {
+	return strings.HasSuffix(text, "<br />") || strings.HasSuffix(text, "<br/>") || strings.HasSuffix(text, "<br>")
 }

@@ -11,51 +11,51 @@ import (
 
 // StateProvince returns stateprovince as answered (3.2.1): the value sent, else the
 // state of a place in the United States or in no country, else the province.
-func StateProvince(f calendar.Fields) string {
+func StateProvince(fields calendar.Fields) string {
 	state := ""
-	switch strings.ToLower(f.String("country")) {
+	switch strings.ToLower(fields.String("country")) {
 	case "", "us", "united states":
-		state = f.String("state")
+		state = fields.String("state")
 	}
-	return cmp.Or(f.String("stateprovince"), state, f.String("province"))
+	return cmp.Or(fields.String("stateprovince"), state, fields.String("province"))
 }
 
 // appendPost writes a venue (3.2.2) or an organizer (3.3.2).
-func (w *Writer) appendPost(b []byte, l query.LinkedView) []byte {
-	f := w.postFragment(l)
-	b = append(b, f.head...)
+func (w *Writer) appendPost(data []byte, linkedView query.LinkedView) []byte {
+	fragment := w.postFragment(linkedView)
+	data = append(data, fragment.head...)
 	if w.LD {
-		b = append(append(b, `,"json_ld":`...), f.tail...)
+		data = append(append(data, `,"json_ld":`...), fragment.tail...)
 	}
-	return append(b, '}')
+	return append(data, '}')
 }
 
 // postFragment returns a venue or organizer: all of it but the brace at its end, and its
 // json_ld.
-func (w *Writer) postFragment(l query.LinkedView) fragment {
-	return w.fragment(l.Record, l.Status, 0, func(b []byte) ([]byte, int) {
+func (w *Writer) postFragment(linkedView query.LinkedView) fragment {
+	return w.fragment(linkedView.Record, linkedView.Status, 0, func(data []byte) ([]byte, int) {
 		s := &w.other
-		*s = subject{r: l.Record, f: l.Record.Fields, status: l.Status, url: w.Links.Page(l.Record, l.Status)}
-		b = w.appendColumns(b, w.Layouts.Of[s.r.Kind], s)
-		return w.appendPostLD(b, s), len(b)
+		*s = subject{r: linkedView.Record, f: linkedView.Record.Fields, status: linkedView.Status, url: w.Links.Page(linkedView.Record, linkedView.Status)}
+		data = w.appendColumns(data, w.Layouts.Of[s.r.Kind], s)
+		return w.appendPostLD(data, s), len(data)
 	})
 }
 
-func writeRegion(_ *Writer, b []byte, c *Column, s *subject) []byte {
-	return c.append(b, StateProvince(s.f), nameText)
+func writeRegion(_ *Writer, data []byte, column *Column, s *subject) []byte {
+	return column.append(data, StateProvince(s.f), nameText)
 }
 
-func writeCoordinate(_ *Writer, b []byte, c *Column, s *subject) []byte {
+func writeCoordinate(_ *Writer, data []byte, column *Column, s *subject) []byte {
 	if _, _, ok := Point(s.f); !ok {
-		return b
+		return data
 	}
-	degrees, _ := s.f.Number(c.Name)
-	return formats.AppendJSON(append(b, c.key...), degrees)
+	degrees, _ := s.f.Number(column.Name)
+	return formats.AppendJSON(append(data, column.key...), degrees)
 }
 
 // Point returns the coordinates of a venue when both are stored.
-func Point(f calendar.Fields) (lat, lng float64, ok bool) {
-	lat, hasLat := f.Number("geo_lat")
-	lng, hasLng := f.Number("geo_lng")
+func Point(fields calendar.Fields) (lat, lng float64, ok bool) {
+	lat, hasLat := fields.Number("geo_lat")
+	lng, hasLng := fields.Number("geo_lng")
 	return lat, lng, hasLat && hasLng
 }

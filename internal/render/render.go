@@ -33,15 +33,15 @@ func (r *Renderer) Forget() { r.fragments.Clear() }
 
 // Zone returns the time zone of a stored name.
 func (r *Renderer) Zone(name string) calendar.Zone {
-	if z, ok := r.zones.Load(name); ok {
-		return z.(calendar.Zone)
+	if value, ok := r.zones.Load(name); ok {
+		return value.(calendar.Zone)
 	}
-	z, ok := calendar.ParseZone(name)
+	zone, ok := calendar.ParseZone(name)
 	if !ok {
 		return calendar.Zone{Name: name}
 	}
-	r.zones.Store(strings.Clone(name), z)
-	return z
+	r.zones.Store(strings.Clone(name), zone)
+	return zone
 }
 
 // Answer is what an answer shows of its records.
@@ -71,40 +71,40 @@ type Writer struct {
 }
 
 // Writer returns a Writer for an answer.
-func (r *Renderer) Writer(a Answer) *Writer {
-	w := &Writer{Renderer: r, Answer: a}
-	if a.Fields != nil {
-		w.fields = make(map[string]bool, len(a.Fields))
-		for _, f := range a.Fields {
-			w.fields[f] = true
+func (r *Renderer) Writer(answer Answer) *Writer {
+	writer := &Writer{Renderer: r, Answer: answer}
+	if answer.Fields != nil {
+		writer.fields = make(map[string]bool, len(answer.Fields))
+		for _, text := range answer.Fields {
+			writer.fields[text] = true
 		}
 	}
-	return w
+	return writer
 }
 
 // Record appends a record. It returns query.ErrTooLarge where something was left out of it
 // because of the limit.
-func (w *Writer) Record(b []byte, v *query.View) ([]byte, error) {
-	from := len(b)
+func (w *Writer) Record(data []byte, view *query.View) ([]byte, error) {
+	from := len(data)
 	w.limit, w.over = w.Limit, false
 	if w.fields != nil {
 		w.limit = from + 2*w.Limit // most of the record is dropped again
 	}
-	switch r := v.Record; r.Kind {
+	switch record := view.Record; record.Kind {
 	case calendar.KindEvent:
-		b = w.appendEvent(b, v)
+		data = w.appendEvent(data, view)
 	case calendar.KindVenue, calendar.KindOrganizer:
-		b = w.appendPost(b, query.LinkedView{Record: r, Status: v.Status})
+		data = w.appendPost(data, query.LinkedView{Record: record, Status: view.Status})
 	default:
-		b = w.appendTerm(b, query.LinkedView{Record: r, Count: v.Count}, w.Layouts.Of[r.Kind])
+		data = w.appendTerm(data, query.LinkedView{Record: record, Count: view.Count}, w.Layouts.Of[record.Kind])
 	}
 	if w.fields != nil {
-		b = keepFields(b[:from], string(b[from:]), w.fields)
+		data = keepFields(data[:from], string(data[from:]), w.fields)
 	}
 	if w.over {
-		return b, query.ErrTooLarge
+		return data, query.ErrTooLarge
 	}
-	return b, nil
+	return data, nil
 }
 
 // wants reports whether a key is written; it comes with its comma and colon.
@@ -117,7 +117,7 @@ func (w *Writer) wants(key string) bool {
 }
 
 // full reports whether the answer has reached its limit.
-func (w *Writer) full(b []byte) bool {
-	w.over = w.over || w.Limit > 0 && len(b) > w.limit
+func (w *Writer) full(data []byte) bool {
+	w.over = w.over || w.Limit > 0 && len(data) > w.limit
 	return w.over
 }

@@ -42,8 +42,8 @@ func TestParagraphs(t *testing.T) {
 func TestKeepFields(t *testing.T) {
 	t.Parallel()
 	kept := func(object string, fields ...string) string {
-		w := (&Renderer{}).Writer(Answer{Fields: fields})
-		return string(keepFields(nil, object, w.fields))
+		writer := (&Renderer{}).Writer(Answer{Fields: fields})
+		return string(keepFields(nil, object, writer.fields))
 	}
 	const object = `{"id":1,"title":"a \"b\" {,}","list":[{"id":2},[3,"]"]],"o":{"x":{"y":","}},"n":null,"e":[]}`
 	for fields, want := range map[string]string{
@@ -63,20 +63,20 @@ func TestKeepFields(t *testing.T) {
 
 // FuzzAppendString: what is written is JSON and reads back as the text.
 func FuzzAppendString(f *testing.F) {
-	for _, s := range []string{"", "a", "\"\\\n\r\t\x00\x1f", "é音\U0001F600", "\xff", "<&>", "\u2028"} {
-		f.Add(s)
+	for _, text := range []string{"", "a", "\"\\\n\r\t\x00\x1f", "é音\U0001F600", "\xff", "<&>", "\u2028"} {
+		f.Add(text)
 	}
-	f.Fuzz(func(t *testing.T, s string) {
+	f.Fuzz(func(t *testing.T, text string) {
 		var got string
-		if err := json.Unmarshal(formats.AppendString(nil, s), &got); err != nil {
-			t.Fatalf("%q: %v", s, err)
+		if err := json.Unmarshal(formats.AppendString(nil, text), &got); err != nil {
+			t.Fatalf("%q: %v", text, err)
 		}
-		valid := strings.ToValidUTF8(s, "\uFFFD")
+		valid := strings.ToValidUTF8(text, "\uFFFD")
 		if got != valid {
 			t.Errorf("got %q, want %q", got, valid)
 		}
-		if err := json.Unmarshal(appendText(nil, s, nameText), &got); err != nil {
-			t.Fatalf("%q: %v", s, err)
+		if err := json.Unmarshal(appendText(nil, text, nameText), &got); err != nil {
+			t.Fatalf("%q: %v", text, err)
 		}
 		escaped := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(valid)
 		if got != escaped {
@@ -85,9 +85,9 @@ func FuzzAppendString(f *testing.F) {
 	})
 }
 
-func wall(t *testing.T, s string) calendar.Wall {
+func wall(t *testing.T, text string) calendar.Wall {
 	t.Helper()
-	w, err := calendar.ParseWall(s)
+	w, err := calendar.ParseWall(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,11 +97,11 @@ func wall(t *testing.T, s string) calendar.Wall {
 // exampleView is the event of section 3.1.7.
 func exampleView(t *testing.T) *query.View {
 	t.Helper()
-	post := func(k calendar.Kind, id calendar.ID, date, utc, name, slug string) *calendar.Record {
-		return &calendar.Record{ID: id, Kind: k, Version: 2, Home: calendar.LangEN, Fields: calendar.Fields{
+	post := func(kind calendar.Kind, id calendar.ID, date, utc, name, slug string) *calendar.Record {
+		return &calendar.Record{ID: id, Kind: kind, Version: 2, Home: calendar.LangEN, Fields: calendar.Fields{
 			"author": calendar.ID(7), "status": "publish", "date": wall(t, date), "date_utc": wall(t, utc),
 			"modified": wall(t, date), "modified_utc": wall(t, utc), "slug": slug,
-			k.NameField(): calendar.Text{calendar.LangEN: name},
+			kind.NameField(): calendar.Text{calendar.LangEN: name},
 		}}
 	}
 	event := post(calendar.KindEvent, 412, "2026-03-02 09:15:00", "2026-03-02 14:15:00", "Quay concert & picnic", "quay-concert-picnic")
@@ -131,14 +131,14 @@ func exampleView(t *testing.T) *query.View {
 	}
 }
 
-// rendered is a record as w writes it.
-func rendered(t *testing.T, w *Writer, v *query.View) map[string]any {
+// rendered is a record as writer writes it.
+func rendered(t *testing.T, writer *Writer, view *query.View) map[string]any {
 	t.Helper()
-	b, err := w.Record(nil, v)
+	data, err := writer.Record(nil, view)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return decodeObject(t, b)
+	return decodeObject(t, data)
 }
 
 func testWriter(t *testing.T) *Writer {
@@ -154,11 +154,11 @@ func testWriter(t *testing.T) *Writer {
 	})
 }
 
-func decodeObject(t *testing.T, b []byte) map[string]any {
+func decodeObject(t *testing.T, data []byte) map[string]any {
 	t.Helper()
 	var v map[string]any
-	if err := json.Unmarshal(b, &v); err != nil {
-		t.Fatalf("%v\n%s", err, b)
+	if err := json.Unmarshal(data, &v); err != nil {
+		t.Fatalf("%v\n%s", err, data)
 	}
 	return v
 }
@@ -171,9 +171,9 @@ func TestRenderEvent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := testWriter(t)
-	w.LD = true
-	if diff := cmp.Diff(decodeObject(t, want), rendered(t, w, exampleView(t))); diff != "" {
+	writer := testWriter(t)
+	writer.LD = true
+	if diff := cmp.Diff(decodeObject(t, want), rendered(t, writer, exampleView(t))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

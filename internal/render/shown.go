@@ -65,40 +65,40 @@ var computed = map[string]shown{
 }
 
 // text is the shown text of a column.
-func (s *subject) text(w *Writer, c *Column) string {
-	if c.Field.Stored == calendar.TypeText {
-		text, _ := s.f.Text(c.Name).In(w.Lang, s.r.Home)
+func (s *subject) text(writer *Writer, column *Column) string {
+	if column.Field.Stored == calendar.TypeText {
+		text, _ := s.f.Text(column.Name).In(writer.Lang, s.r.Home)
 		return text
 	}
-	return s.f.String(c.Name)
+	return s.f.String(column.Name)
 }
 
 // append writes a column with a text.
-func (c *Column) append(b []byte, text string, form *canonjson.Escapes) []byte {
+func (c *Column) append(data []byte, text string, form *canonjson.Escapes) []byte {
 	if c.Field.Filled && text == "" {
-		return b
+		return data
 	}
-	return appendText(append(b, c.key...), text, form)
+	return appendText(append(data, c.key...), text, form)
 }
 
-func writeText(w *Writer, b []byte, c *Column, s *subject) []byte {
-	return c.append(b, s.text(w, c), plainText)
+func writeText(writer *Writer, data []byte, column *Column, s *subject) []byte {
+	return column.append(data, s.text(writer, column), plainText)
 }
 
-func writeName(w *Writer, b []byte, c *Column, s *subject) []byte {
-	return c.append(b, s.text(w, c), nameText)
+func writeName(writer *Writer, data []byte, column *Column, s *subject) []byte {
+	return column.append(data, s.text(writer, column), nameText)
 }
 
-func writeHTML(w *Writer, b []byte, c *Column, s *subject) []byte {
-	text := s.text(w, c)
-	if c.Field.Filled {
-		return c.append(b, paragraphs(text), plainText)
+func writeHTML(writer *Writer, data []byte, column *Column, s *subject) []byte {
+	text := s.text(writer, column)
+	if column.Field.Filled {
+		return column.append(data, paragraphs(text), plainText)
 	}
-	return appendHTML(append(b, c.key...), text)
+	return appendHTML(append(data, column.key...), text)
 }
 
-func writeWall(_ *Writer, b []byte, c *Column, s *subject) []byte {
-	return appendWall(b, c.key, s.f.Wall(c.Name))
+func writeWall(_ *Writer, data []byte, column *Column, s *subject) []byte {
+	return appendWall(data, column.key, s.f.Wall(column.Name))
 }
 
 // timeParts are the parts of a time, and where its text has them.
@@ -109,88 +109,88 @@ var timeParts = [...]struct {
 	{`{"year":"`, 0, 4}, {`","month":"`, 5, 7}, {`","day":"`, 8, 10}, {`","hour":"`, 11, 13}, {`","minutes":"`, 14, 16}, {`","seconds":"`, 17, 19},
 }
 
-func writeMoment(_ *Writer, b []byte, c *Column, s *subject) []byte {
-	b = appendWall(b, c.key, s.f.Wall(c.Name))
-	text := b[len(b)-len(`0000-00-00 00:00:00"`):]
-	b = append(b, c.more...)
+func writeMoment(_ *Writer, data []byte, column *Column, s *subject) []byte {
+	data = appendWall(data, column.key, s.f.Wall(column.Name))
+	text := data[len(data)-len(`0000-00-00 00:00:00"`):]
+	data = append(data, column.more...)
 	for i := range timeParts {
 		part := &timeParts[i]
-		b = append(append(b, part.key...), text[part.from:part.to]...)
+		data = append(append(data, part.key...), text[part.from:part.to]...)
 	}
-	return append(b, `"}`...)
+	return append(data, `"}`...)
 }
 
-func writeStatus(_ *Writer, b []byte, c *Column, s *subject) []byte {
-	return c.append(b, string(s.status), plainText)
+func writeStatus(_ *Writer, data []byte, column *Column, s *subject) []byte {
+	return column.append(data, string(s.status), plainText)
 }
 
 // appendHTML appends a description or excerpt.
-func appendHTML(b []byte, s string) []byte {
-	if s == "" || strings.Contains(s, "<") || strings.Contains(s, "\n") || strings.Contains(s, "\r") {
-		return formats.AppendString(b, paragraphs(s))
+func appendHTML(data []byte, text string) []byte {
+	if text == "" || strings.Contains(text, "<") || strings.Contains(text, "\n") || strings.Contains(text, "\r") {
+		return formats.AppendString(data, paragraphs(text))
 	}
-	if s = strings.TrimSpace(s); s == "" { // most texts are one paragraph
-		return append(b, `""`...)
+	if text = strings.TrimSpace(text); text == "" { // most texts are one paragraph
+		return append(data, `""`...)
 	}
-	b = canonjson.AppendText(append(b, `"<p>`...), s, plainText)
-	return append(b, `</p>"`...)
+	data = canonjson.AppendText(append(data, `"<p>`...), text, plainText)
+	return append(data, `</p>"`...)
 }
 
-func writeWord(_ *Writer, b []byte, c *Column, s *subject) []byte {
-	return c.append(b, cmp.Or(s.f.String(c.Name), c.Field.Enum[0]), plainText)
+func writeWord(_ *Writer, data []byte, column *Column, s *subject) []byte {
+	return column.append(data, cmp.Or(s.f.String(column.Name), column.Field.Enum[0]), plainText)
 }
 
-func writeBool(_ *Writer, b []byte, c *Column, s *subject) []byte {
-	return strconv.AppendBool(append(b, c.key...), s.f.BoolOr(c.Name, c.Field.Initial))
+func writeBool(_ *Writer, data []byte, column *Column, s *subject) []byte {
+	return strconv.AppendBool(append(data, column.key...), s.f.BoolOr(column.Name, column.Field.Initial))
 }
 
-func writeID(_ *Writer, b []byte, c *Column, s *subject) []byte {
-	return appendID(append(b, c.key...), s.f.ID(c.Name))
+func writeID(_ *Writer, data []byte, column *Column, s *subject) []byte {
+	return appendID(append(data, column.key...), s.f.ID(column.Name))
 }
 
-func writeAuthor(_ *Writer, b []byte, c *Column, s *subject) []byte {
-	b = append(append(b, c.key...), '"')
-	return append(appendID(b, s.f.ID(c.Name)), '"')
+func writeAuthor(_ *Writer, data []byte, column *Column, s *subject) []byte {
+	data = append(append(data, column.key...), '"')
+	return append(appendID(data, s.f.ID(column.Name)), '"')
 }
 
-func writeImage(_ *Writer, b []byte, c *Column, s *subject) []byte {
+func writeImage(_ *Writer, data []byte, column *Column, s *subject) []byte {
 	switch url := s.f.String("image_url"); {
 	case url != "":
-		return formats.AppendJSON(append(b, c.key...), formats.Object{"url", url, "id", s.f.ID(c.Name), "extension", formats.Extension(url)})
-	case c.Field.Filled:
-		return b
+		return formats.AppendJSON(append(data, column.key...), formats.Object{"url", url, "id", s.f.ID(column.Name), "extension", formats.Extension(url)})
+	case column.Field.Filled:
+		return data
 	default:
-		return append(append(b, c.key...), "false"...)
+		return append(append(data, column.key...), "false"...)
 	}
 }
 
-func writeRecordID(_ *Writer, b []byte, c *Column, s *subject) []byte {
-	return appendID(append(b, c.key...), s.r.ID)
+func writeRecordID(_ *Writer, data []byte, column *Column, s *subject) []byte {
+	return appendID(append(data, column.key...), s.r.ID)
 }
 
-func writeGlobalID(w *Writer, b []byte, c *Column, s *subject) []byte {
-	id := w.Links.globalID(s.r.ID)
-	b = formats.AppendString(append(b, c.key...), id)
-	return formats.AppendJSON(append(b, c.more...), formats.List{id})
+func writeGlobalID(writer *Writer, data []byte, column *Column, s *subject) []byte {
+	id := writer.Links.globalID(s.r.ID)
+	data = formats.AppendString(append(data, column.key...), id)
+	return formats.AppendJSON(append(data, column.more...), formats.List{id})
 }
 
-func writeURL(_ *Writer, b []byte, c *Column, s *subject) []byte {
-	return c.append(b, s.url, plainText)
+func writeURL(_ *Writer, data []byte, column *Column, s *subject) []byte {
+	return column.append(data, s.url, plainText)
 }
 
-func writeRestURL(w *Writer, b []byte, c *Column, s *subject) []byte {
-	return c.append(b, w.Links.Self(s.r), plainText)
+func writeRestURL(writer *Writer, data []byte, column *Column, s *subject) []byte {
+	return column.append(data, writer.Links.Self(s.r), plainText)
 }
 
-func writeNothing(_ *Writer, b []byte, c *Column, _ *subject) []byte {
-	return append(append(b, c.key...), "[]"...)
+func writeNothing(_ *Writer, data []byte, column *Column, _ *subject) []byte {
+	return append(append(data, column.key...), "[]"...)
 }
 
-func writeLanguages(w *Writer, b []byte, c *Column, s *subject) []byte {
-	_, lang := s.r.Name(w.Lang)
-	b = append(append(formats.AppendString(append(b, c.key...), lang.String()), c.more...), '[')
+func writeLanguages(writer *Writer, data []byte, column *Column, s *subject) []byte {
+	_, lang := s.r.Name(writer.Lang)
+	data = append(append(formats.AppendString(append(data, column.key...), lang.String()), column.more...), '[')
 	for i, l := range s.r.Langs() {
-		b = formats.AppendString(formats.AppendComma(b, i), l.String())
+		data = formats.AppendString(formats.AppendComma(data, i), l.String())
 	}
-	return append(b, ']')
+	return append(data, ']')
 }

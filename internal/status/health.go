@@ -100,100 +100,100 @@ func (h *Health) Public() map[string]any {
 
 // Health asks all parts and judges what they report.
 func (r *Reporter) Health(ctx context.Context) (Health, *Report) {
-	p := r.Look(ctx)
-	h := r.judge(p)
+	report := r.Look(ctx)
+	health := r.judge(report)
 	if r.LostFile != nil {
 		if file := r.LostFile(); file != "" {
-			h.Status, h.Why = NoData, filepath.Base(file)+" was removed or replaced" // nobody outside reads where
-			return h, p
+			health.Status, health.Why = NoData, filepath.Base(file)+" was removed or replaced" // nobody outside reads where
+			return health, report
 		}
 	}
-	if h.Status == NoStore {
-		return h, p
+	if health.Status == NoStore {
+		return health, report
 	}
 	for _, fault := range r.Faults {
-		if why, cause := fault(ctx, p.Head); why != "" {
-			h.Degrade(why, cause)
+		if why, cause := fault(ctx, report.Head); why != "" {
+			health.Degrade(why, cause)
 		}
 	}
-	return h, p
+	return health, report
 }
 
 // judge returns the health by a report.
-func (r *Reporter) judge(p *Report) Health {
-	h := Health{
-		Status: OK, Role: r.Role, Head: p.Head, Visible: p.Visible, Quarantined: append([]readmodel.Quarantined{}, p.Quarantined...),
-		Relay: p.StateOf(Relay), Projector: p.StateOf(Projector),
+func (r *Reporter) judge(report *Report) Health {
+	health := Health{
+		Status: OK, Role: r.Role, Head: report.Head, Visible: report.Visible, Quarantined: append([]readmodel.Quarantined{}, report.Quarantined...),
+		Relay: report.StateOf(Relay), Projector: report.StateOf(Projector),
 	}
 	switch {
-	case p.StoreErr != nil:
-		h.Status = NoStore
-		return h
-	case p.FeedAway && r.Role == Relay:
-		h.Status = NoFeed
-		return h
-	case p.FeedAway: // lists follow the store
-		h.Degrade(NoFeed, "")
+	case report.StoreErr != nil:
+		health.Status = NoStore
+		return health
+	case report.FeedAway && r.Role == Relay:
+		health.Status = NoFeed
+		return health
+	case report.FeedAway: // lists follow the store
+		health.Degrade(NoFeed, "")
 	}
-	for _, w := range p.Workers {
+	for _, worker := range report.Workers {
 		switch {
-		case w.State == Blocked:
-			h.stands("the "+w.Name+" cannot ask for its lease", w.Failure)
-		case w.State == Stalled && (w.Name != Relay || !p.FeedAway): // a feed that is away says enough
-			h.stands(fmt.Sprintf("the %s does not come beyond %d of %d", w.Name, w.Position, p.Head), w.Failure)
+		case worker.State == Blocked:
+			health.stands("the "+worker.Name+" cannot ask for its lease", worker.Failure)
+		case worker.State == Stalled && (worker.Name != Relay || !report.FeedAway): // a feed that is away says enough
+			health.stands(fmt.Sprintf("the %s does not come beyond %d of %d", worker.Name, worker.Position, report.Head), worker.Failure)
 		}
 	}
 	switch {
 	case r.Index == nil:
-		h.Published = p.Relay.Position
-	case p.IndexErr != nil:
-		h.Status, h.Why, h.Cause = NoModel, "", p.IndexErr.Error()
+		health.Published = report.Relay.Position
+	case report.IndexErr != nil:
+		health.Status, health.Why, health.Cause = NoModel, "", report.IndexErr.Error()
 		if r.Role != Projector && r.caughtUp.Load() { // single records are read and written on
-			h.Status = Degraded
-			h.stands(NoModel, "")
+			health.Status = Degraded
+			health.stands(NoModel, "")
 		}
-		if p.Projector != nil && p.Projector.Failure != h.Cause {
-			h.because("", p.Projector.Failure)
+		if report.Projector != nil && report.Projector.Failure != health.Cause {
+			health.because("", report.Projector.Failure)
 		}
-		return h
+		return health
 	default:
-		r.judgeLists(&h, p)
+		r.judgeLists(&health, report)
 	}
-	if h.Status == OK && h.still {
-		h.Status = Degraded
+	if health.Status == OK && health.still {
+		health.Status = Degraded
 	}
-	return h
+	return health
 }
 
 // judgeLists judges lists that are answered.
-func (r *Reporter) judgeLists(h *Health, p *Report) {
-	if why := lagging(p.Visible, p.Head, r.lists.late(p.Time)); why != "" {
-		h.stands(why, "")
+func (r *Reporter) judgeLists(health *Health, report *Report) {
+	if why := lagging(report.Visible, report.Head, r.lists.late(report.Time)); why != "" {
+		health.stands(why, "")
 	}
-	if p.ListsErr != nil {
-		h.stands(NoModel, p.ListsErr.Error())
+	if report.ListsErr != nil {
+		health.stands(NoModel, report.ListsErr.Error())
 	}
-	if h.ahead = p.Visible > p.Head; h.ahead {
-		h.because(fmt.Sprintf("lists show what the event store does not have: visible %d, head %d", p.Visible, p.Head), "")
+	if health.ahead = report.Visible > report.Head; health.ahead {
+		health.because(fmt.Sprintf("lists show what the event store does not have: visible %d, head %d", report.Visible, report.Head), "")
 	}
 	switch {
-	case h.ahead, len(p.Quarantined) > 0:
-		h.Status = Degraded
-	case h.Status == OK && !r.caughtUp.Load():
-		h.Status = Starting
+	case health.ahead, len(report.Quarantined) > 0:
+		health.Status = Degraded
+	case health.Status == OK && !r.caughtUp.Load():
+		health.Status = Starting
 	}
 }
 
 // Settle waits whether lists that are behind in a look of a process that has looked only
 // once come forward.
-func (r *Reporter) Settle(ctx context.Context, h *Health, p *Report) error {
-	if h.Status != OK || p.Unseen == nil || p.Time.Sub(p.Unseen.Time) < MaxLagAge {
+func (r *Reporter) Settle(ctx context.Context, health *Health, report *Report) error {
+	if health.Status != OK || report.Unseen == nil || report.Time.Sub(report.Unseen.Time) < MaxLagAge {
 		return nil
 	}
 	within, cancel := context.WithTimeout(ctx, MaxStill)
 	defer cancel()
-	if r.Index.Wait(within, p.Unseen.Position) != nil {
-		h.Degrade(fmt.Sprintf("lists do not come beyond %d of %d", p.Visible, p.Head), "")
+	if r.Index.Wait(within, report.Unseen.Position) != nil {
+		health.Degrade(fmt.Sprintf("lists do not come beyond %d of %d", report.Visible, report.Head), "")
 	}
 	return ctx.Err()
 }
@@ -202,8 +202,8 @@ func (r *Reporter) Settle(ctx context.Context, h *Health, p *Report) error {
 // when something stands still, and logs when it does and when it does no more.
 func (r *Reporter) Watch(ctx context.Context, log *slog.Logger, every time.Duration) error {
 	for degraded := false; ; {
-		h, _ := r.Health(ctx)
-		degraded = h.log(ctx, log, degraded)
+		health, _ := r.Health(ctx)
+		degraded = health.log(ctx, log, degraded)
 		if err := pause.For(ctx, every); err != nil {
 			return err
 		}

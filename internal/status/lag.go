@@ -62,24 +62,24 @@ func (l *lag) late(now time.Time) time.Duration {
 }
 
 // worker adds a worker to a report, with its state.
-func (l *lag) worker(p *Report, s *lease.State, w Worker) {
-	works, at := s == nil || s.Held(), w.Position
+func (l *lag) worker(report *Report, state *lease.State, w Worker) {
+	works, at := state == nil || state.Held(), w.Position
 	if !works {
-		at = p.Head // another process works
+		at = report.Head // another process works
 	}
-	if p.StoreErr == nil {
-		l.look(p.Time, at, p.Head)
+	if report.StoreErr == nil {
+		l.look(report.Time, at, report.Head)
 	}
 	w.State = Active
 	switch {
-	case !works && s.Err() != nil:
-		w.State, w.Failure = Blocked, s.Err().Error()
+	case !works && state.Err() != nil:
+		w.State, w.Failure = Blocked, state.Err().Error()
 	case !works:
 		w.State = Standby
-	case l.still(p.Time) > MaxStill:
+	case l.still(report.Time) > MaxStill:
 		w.State = Stalled
 	}
-	p.Workers = append(p.Workers, w)
+	report.Workers = append(report.Workers, w)
 }
 
 // lagging returns what is wrong with lists at a position, "" for nothing.

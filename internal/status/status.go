@@ -91,9 +91,9 @@ type Worker struct {
 
 // StateOf returns the state of a part, "" when the process lacks it.
 func (p *Report) StateOf(name string) string {
-	for _, w := range p.Workers {
-		if w.Name == name {
-			return w.State
+	for _, worker := range p.Workers {
+		if worker.Name == name {
+			return worker.State
 		}
 	}
 	return ""
@@ -130,70 +130,70 @@ func (r *Reporter) ListFailed(err error) { r.failure.Store(&listFailure{r.now(),
 func (r *Reporter) Look(ctx context.Context) *Report {
 	ctx, cancel := context.WithTimeout(ctx, Wait)
 	defer cancel()
-	p := &Report{
+	report := &Report{
 		Time: r.now(), Indexed: r.Index != nil, Relay: ask(r.Relay), Projector: ask(r.Projector), Signer: ask(r.Signer), Past: ask(r.Past),
 	}
-	r.head(ctx, p)
-	if p.Relay != nil {
-		p.FeedAway = !r.FeedConnected()
-		r.relay.worker(p, r.RelayLease, Worker{Name: Relay, Position: p.Relay.Position, Failure: p.Relay.Error})
+	r.head(ctx, report)
+	if report.Relay != nil {
+		report.FeedAway = !r.FeedConnected()
+		r.relay.worker(report, r.RelayLease, Worker{Name: Relay, Position: report.Relay.Position, Failure: report.Relay.Error})
 	}
-	if p.Projector != nil {
-		r.projector.worker(p, r.ProjectorLease, Worker{Name: Projector, Position: p.Projector.Position, Failure: p.Projector.Failure})
+	if report.Projector != nil {
+		r.projector.worker(report, r.ProjectorLease, Worker{Name: Projector, Position: report.Projector.Position, Failure: report.Projector.Failure})
 	}
-	if p.Indexed {
-		r.index(ctx, p)
+	if report.Indexed {
+		r.index(ctx, report)
 	}
-	return p
+	return report
 }
 
 func ask[T any](part func() T) *T {
 	if part == nil {
 		return nil
 	}
-	v := part()
-	return &v
+	value := part()
+	return &value
 }
 
-func (r *Reporter) head(ctx context.Context, p *Report) {
+func (r *Reporter) head(ctx context.Context, report *Report) {
 	h, err := r.Store.Head(ctx, eventstore.Point{})
-	if p.StoreErr = err; err == nil {
-		p.Head = h.Position
+	if report.StoreErr = err; err == nil {
+		report.Head = h.Position
 	}
 }
 
 // index asks the read model, not the projector: a lag shows when no projector runs, too.
-func (r *Reporter) index(ctx context.Context, p *Report) {
+func (r *Reporter) index(ctx context.Context, report *Report) {
 	shown, err := r.Index.Visible(ctx)
-	if p.IndexErr = err; err != nil {
+	if report.IndexErr = err; err != nil {
 		return
 	}
-	p.Visible = shown.Position
+	report.Visible = shown.Position
 	if r.Projector == nil { // it has nothing to catch up with
 		r.caughtUp.Store(true)
 	}
 	if found, err := r.Index.Quarantined(ctx); err == nil {
-		p.Quarantined = append([]readmodel.Quarantined{}, found...)
+		report.Quarantined = append([]readmodel.Quarantined{}, found...)
 	}
-	if p.StoreErr == nil && p.Visible > p.Head { // entries may have come since it was read
-		r.head(ctx, p)
+	if report.StoreErr == nil && report.Visible > report.Head { // entries may have come since it was read
+		r.head(ctx, report)
 	}
-	if p.StoreErr != nil {
+	if report.StoreErr != nil {
 		return
 	}
-	r.lists.look(p.Time, p.Visible, p.Head)
-	r.start.CompareAndSwap(nil, &p.Head)
-	if p.Visible >= *r.start.Load() {
+	r.lists.look(report.Time, report.Visible, report.Head)
+	r.start.CompareAndSwap(nil, &report.Head)
+	if report.Visible >= *r.start.Load() {
 		r.caughtUp.Store(true)
 	}
-	if p.Visible < p.Head {
-		if next, err := r.Store.Read(ctx, eventstore.Range{After: uint64(p.Visible), Limit: 1}); err == nil && len(next) == 1 {
-			p.Unseen = &next[0]
+	if report.Visible < report.Head {
+		if next, err := r.Store.Read(ctx, eventstore.Range{After: uint64(report.Visible), Limit: 1}); err == nil && len(next) == 1 {
+			report.Unseen = &next[0]
 		}
 	}
 	_, err = readmodel.Get(ctx, r.Index, []calendar.ID{1}) // it reads all indices
-	if f := r.failure.Load(); err == nil && f != nil && p.Time.Sub(f.at) < MaxStill {
-		err = f.err
+	if listFailure := r.failure.Load(); err == nil && listFailure != nil && report.Time.Sub(listFailure.at) < MaxStill {
+		err = listFailure.err
 	}
-	p.ListsErr = err
+	report.ListsErr = err
 }

@@ -92,12 +92,12 @@ func TestJudge(t *testing.T) {
 		"lists lag":                   {"all", false, Report{Head: MaxLag + 9, Visible: 7}, Degraded, "lists lag by 1002 entries", true},
 		"lists ahead":                 {"all", false, Report{Head: 7, Visible: 9}, Degraded, "lists show what the event store does not have: visible 9, head 7", false},
 	} {
-		r := &Reporter{Parts: Parts{Role: c.role, Index: struct{ readmodel.Index }{}}}
+		reporter := &Reporter{Parts: Parts{Role: c.role, Index: struct{ readmodel.Index }{}}}
 		if !c.starting {
-			r.caughtUp.Store(true)
+			reporter.caughtUp.Store(true)
 		}
-		if h := r.judge(&c.report); h.Status != c.status || h.Reason() != c.why || h.Ready() != c.ready {
-			t.Errorf("%s: %q because %q, ready %t; want %q, %q, %t", name, h.Status, h.Reason(), h.Ready(), c.status, c.why, c.ready)
+		if health := reporter.judge(&c.report); health.Status != c.status || health.Reason() != c.why || health.Ready() != c.ready {
+			t.Errorf("%s: %q because %q, ready %t; want %q, %q, %t", name, health.Status, health.Reason(), health.Ready(), c.status, c.why, c.ready)
 		}
 	}
 }
@@ -106,12 +106,12 @@ func TestJudge(t *testing.T) {
 // look.
 func TestCausesAreForOperators(t *testing.T) {
 	t.Parallel()
-	h := Health{Status: Degraded}
-	h.because("the relay does not come beyond 1 of 2", "dial tcp 192.0.2.1:4222: refused")
-	h.because("store takes no writes", "")
+	health := Health{Status: Degraded}
+	health.because("the relay does not come beyond 1 of 2", "dial tcp 192.0.2.1:4222: refused")
+	health.because("store takes no writes", "")
 	for role, shown := range map[string]bool{"all": false, "api": false, Relay: true, Projector: true} {
-		h.Role = role
-		text, _ := h.Public()["why"].(string)
+		health.Role = role
+		text, _ := health.Public()["why"].(string)
 		if !strings.Contains(text, "beyond 1 of 2, store takes no writes") || strings.Contains(text, "192.0.2.1") != shown {
 			t.Errorf("%s tells %q", role, text)
 		}
@@ -122,8 +122,8 @@ func TestCausesAreForOperators(t *testing.T) {
 func TestPublishedOfWorkingRelay(t *testing.T) {
 	t.Parallel()
 	for state, want := range map[string]bool{Active: true, Stalled: true, Standby: false, Blocked: false, "": false} {
-		h := Health{Status: OK, Role: Relay, Relay: state, Head: 9, Published: 7}
-		if got, shown := h.Public()["published"]; shown != want {
+		health := Health{Status: OK, Role: Relay, Relay: state, Head: 9, Published: 7}
+		if got, shown := health.Public()["published"]; shown != want {
 			t.Errorf("%q: published %v, shown %t, want %t", state, got, shown, want)
 		}
 	}
@@ -136,10 +136,10 @@ func TestDegradedSaysWhy(t *testing.T) {
 	var text bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&text, nil))
 	degraded := false
-	for _, h := range []Health{
+	for _, health := range []Health{
 		{Status: NoStore, still: true}, {Status: Degraded, still: true, Why: "store takes no writes"}, {Status: Starting}, {Status: OK}, {Status: OK},
 	} {
-		degraded = h.log(t.Context(), log, degraded)
+		degraded = health.log(t.Context(), log, degraded)
 	}
 	if got := text.String(); strings.Count(got, "\n") != 2 || !strings.Contains(got, fmt.Sprintf("why=%q\n", NoStore)) || !strings.Contains(got, "well again") {
 		t.Errorf("the log says:\n%s", got)

@@ -16,4 +16,4 @@ type failing struct {
 
 func (f failing) Run(context.Context, *query.Criteria) (*query.List, error) { return nil, f.err }
 
-func criteria(k calendar.Kind) *query.Criteria { return &query.Criteria{Kind: k} }
+func criteria(kind calendar.Kind) *query.Criteria { return &query.Criteria{Kind: kind} }

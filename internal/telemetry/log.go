@@ -19,14 +19,14 @@ type logHandler struct {
 }
 
 // Handle does slog.Handler.
-func (h logHandler) Handle(ctx context.Context, r slog.Record) error {
+func (h logHandler) Handle(ctx context.Context, record slog.Record) error {
 	if id := h.requestID(ctx); id != "" {
-		r.AddAttrs(slog.String("request_id", id))
+		record.AddAttrs(slog.String("request_id", id))
 	}
-	if s := trace.SpanContextFromContext(ctx); s.IsSampled() {
-		r.AddAttrs(slog.String("trace_id", s.TraceID().String()))
+	if spanContext := trace.SpanContextFromContext(ctx); spanContext.IsSampled() {
+		record.AddAttrs(slog.String("trace_id", spanContext.TraceID().String()))
 	}
-	return h.Handler.Handle(ctx, r)
+	return h.Handler.Handle(ctx, record)
 }
 
 // WithAttrs does slog.Handler.

@@ -52,38 +52,38 @@ type Metrics struct {
 // NewMetrics makes the metrics of a program of a version, those of the Go
 // runtime and of the process among them.
 func NewMetrics(version string) *Metrics {
-	m := &Metrics{registry: prometheus.NewRegistry(), errors: map[calendar.Code]prometheus.Counter{}}
-	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.gauges("build_info", "The version that runs; always 1.", "version").WithLabelValues(version).Set(1)
+	metrics := &Metrics{registry: prometheus.NewRegistry(), errors: map[calendar.Code]prometheus.Counter{}}
+	metrics.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	metrics.gauges("build_info", "The version that runs; always 1.", "version").WithLabelValues(version).Set(1)
 
-	m.requests = m.counters("http_requests_total", "Requests that were answered, by route pattern, method and status; 499 when the client went away.", "route", "method", "code")
-	m.duration = m.histograms("http_request_duration_seconds", "Time until a request was answered.", requestBuckets, "route", "method")
-	failures := m.counters("http_errors_total", "Error answers by their code; what refused a login is among them.", "error")
-	for _, c := range append(httpapi.ErrorCodes(), other) {
-		m.errors[c] = failures.WithLabelValues(string(c))
+	metrics.requests = metrics.counters("http_requests_total", "Requests that were answered, by route pattern, method and status; 499 when the client went away.", "route", "method", "code")
+	metrics.duration = metrics.histograms("http_request_duration_seconds", "Time until a request was answered.", requestBuckets, "route", "method")
+	failures := metrics.counters("http_errors_total", "Error answers by their code; what refused a login is among them.", "error")
+	for _, code := range append(httpapi.ErrorCodes(), other) {
+		metrics.errors[code] = failures.WithLabelValues(string(code))
 	}
-	m.cache = m.counters("cache_requests_total", "Reads by what the cache of whole answers did for them.", "outcome")
+	metrics.cache = metrics.counters("cache_requests_total", "Reads by what the cache of whole answers did for them.", "outcome")
 	for _, outcome := range cacheOutcomes {
-		m.cache.WithLabelValues(outcome)
+		metrics.cache.WithLabelValues(outcome)
 	}
-	m.streams = m.gauges("http_streams", "Streams of changes that are open.").WithLabelValues()
+	metrics.streams = metrics.gauges("http_streams", "Streams of changes that are open.").WithLabelValues()
 
-	m.appends = m.counters("appends_total", "Appends to the event store by their result.", "result")
+	metrics.appends = metrics.counters("appends_total", "Appends to the event store by their result.", "result")
 	for _, result := range appendResults {
-		m.appends.WithLabelValues(result)
+		metrics.appends.WithLabelValues(result)
 	}
-	m.appendTime = m.histograms("append_duration_seconds", "Time until the writer had the result of its appends.", workBuckets).WithLabelValues()
-	m.commitTime = m.histograms("commit_duration_seconds", "Time of one group commit of the event store.", workBuckets).WithLabelValues()
-	m.failed = m.counters("commit_failures_total", "Group commits of which nothing was written because the engine failed.").WithLabelValues()
-	m.groupSize = m.histograms("append_group_size", "Appends that shared one commit.", sizeBuckets).WithLabelValues()
+	metrics.appendTime = metrics.histograms("append_duration_seconds", "Time until the writer had the result of its appends.", workBuckets).WithLabelValues()
+	metrics.commitTime = metrics.histograms("commit_duration_seconds", "Time of one group commit of the event store.", workBuckets).WithLabelValues()
+	metrics.failed = metrics.counters("commit_failures_total", "Group commits of which nothing was written because the engine failed.").WithLabelValues()
+	metrics.groupSize = metrics.histograms("append_group_size", "Appends that shared one commit.", sizeBuckets).WithLabelValues()
 
-	m.listTime = m.histograms("list_query_duration_seconds", "Time of lists that were not answered from the cache, by kind.", requestBuckets, "kind")
-	for _, k := range calendar.Kinds {
-		m.listTime.WithLabelValues(k.String())
+	metrics.listTime = metrics.histograms("list_query_duration_seconds", "Time of lists that were not answered from the cache, by kind.", requestBuckets, "kind")
+	for _, kind := range calendar.Kinds {
+		metrics.listTime.WithLabelValues(kind.String())
 	}
-	m.publishTime = m.histograms("relay_publish_duration_seconds", "Time until the feed acknowledged a group of entries.", workBuckets).WithLabelValues()
-	m.projectTime = m.histograms("projection_batch_duration_seconds", "Time until a batch of entries was in the read model.", workBuckets).WithLabelValues()
-	return m
+	metrics.publishTime = metrics.histograms("relay_publish_duration_seconds", "Time until the feed acknowledged a group of entries.", workBuckets).WithLabelValues()
+	metrics.projectTime = metrics.histograms("projection_batch_duration_seconds", "Time until a batch of entries was in the read model.", workBuckets).WithLabelValues()
+	return metrics
 }
 
 func (m *Metrics) counters(name, help string, labels ...string) *prometheus.CounterVec {
@@ -127,17 +127,17 @@ var cacheOutcomes = map[httpapi.CacheUse]string{
 }
 
 // answer counts an answer. Raw paths are never labels.
-func (m *Metrics) answer(a httpapi.Answered) {
-	route, method := cmp.Or(a.Route, "none"), methodLabel(a.Method)
-	m.requests.WithLabelValues(route, method, strconv.Itoa(a.Status)).Inc()
-	m.duration.WithLabelValues(route, method).Observe(a.Took.Seconds())
-	if a.Cache != httpapi.CacheNone {
-		m.cache.WithLabelValues(cacheOutcomes[a.Cache]).Inc()
+func (m *Metrics) answer(answered httpapi.Answered) {
+	route, method := cmp.Or(answered.Route, "none"), methodLabel(answered.Method)
+	m.requests.WithLabelValues(route, method, strconv.Itoa(answered.Status)).Inc()
+	m.duration.WithLabelValues(route, method).Observe(answered.Took.Seconds())
+	if answered.Cache != httpapi.CacheNone {
+		m.cache.WithLabelValues(cacheOutcomes[answered.Cache]).Inc()
 	}
-	switch known := m.errors[a.Code]; {
+	switch known := m.errors[answered.Code]; {
 	case known != nil:
 		known.Inc()
-	case a.Code != "":
+	case answered.Code != "":
 		m.errors[other].Inc()
 	}
 }

@@ -41,19 +41,19 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // scrape reads the metrics as Prometheus does.
-func scrape(t *testing.T, m *telemetry.Metrics) map[string]*dto.MetricFamily {
+func scrape(t *testing.T, metrics *telemetry.Metrics) map[string]*dto.MetricFamily {
 	t.Helper()
-	w := httptest.NewRecorder()
-	m.Handler(slog.New(slog.DiscardHandler)).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
-	if w.Code != http.StatusOK || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain; version=0.0.4") {
-		t.Fatalf("got %d %s: %s", w.Code, w.Header(), w.Body)
+	responseRecorder := httptest.NewRecorder()
+	metrics.Handler(slog.New(slog.DiscardHandler)).ServeHTTP(responseRecorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
+	if responseRecorder.Code != http.StatusOK || !strings.HasPrefix(responseRecorder.Header().Get("Content-Type"), "text/plain; version=0.0.4") {
+		t.Fatalf("got %d %s: %s", responseRecorder.Code, responseRecorder.Header(), responseRecorder.Body)
 	}
-	problems, err := promlint.New(bytes.NewReader(w.Body.Bytes())).Lint()
+	problems, err := promlint.New(bytes.NewReader(responseRecorder.Body.Bytes())).Lint()
 	if err != nil || len(problems) > 0 {
 		t.Errorf("lint: %v, %v", problems, err)
 	}
 	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(w.Body)
+	families, err := parser.TextToMetricFamilies(responseRecorder.Body)
 	if err != nil {
 		t.Fatalf("parse: %v", err)
 	}
@@ -63,13 +63,13 @@ func scrape(t *testing.T, m *telemetry.Metrics) map[string]*dto.MetricFamily {
 // value returns the value of a series, of a histogram how many were observed; labels are as
 // name=value.
 func value(families map[string]*dto.MetricFamily, name, labels string) float64 {
-	for _, m := range families[name].GetMetric() {
+	for _, metric := range families[name].GetMetric() {
 		var have []string
-		for _, l := range m.GetLabel() {
-			have = append(have, l.GetName()+"="+l.GetValue())
+		for _, labelPair := range metric.GetLabel() {
+			have = append(have, labelPair.GetName()+"="+labelPair.GetValue())
 		}
 		if strings.Join(have, " ") == labels {
-			return m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
+			return metric.GetCounter().GetValue() + metric.GetGauge().GetValue() + float64(metric.GetHistogram().GetSampleCount())
 		}
 	}
 	return -1
@@ -78,10 +78,10 @@ func value(families map[string]*dto.MetricFamily, name, labels string) float64 {
 // TestTable: the documentation tells what there is, and names are what dashboards stand on.
 func TestTable(t *testing.T) {
 	t.Parallel()
-	m := telemetry.NewMetrics("1.2.3")
-	h := telemetry.NewHooks(m, nil, nil)
-	h.Answers(httpapi.Answered{Route: "/events", Method: http.MethodGet, Status: 200})
-	m.Watch(func(context.Context) *status.Report {
+	metrics := telemetry.NewMetrics("1.2.3")
+	hooks := telemetry.NewHooks(metrics, nil, nil)
+	hooks.Answers(httpapi.Answered{Route: "/events", Method: http.MethodGet, Status: 200})
+	metrics.Watch(func(context.Context) *status.Report {
 		return &status.Report{
 			Indexed: true, Quarantined: []readmodel.Quarantined{},
 			Workers: []status.Worker{{Name: status.Relay, State: status.Active}, {Name: status.Projector, State: status.Active}},
@@ -89,34 +89,34 @@ func TestTable(t *testing.T) {
 		}
 	})
 	var rows []string
-	for name, f := range scrape(t, m) {
+	for name, metricFamily := range scrape(t, metrics) {
 		var labels []string
-		for _, l := range f.GetMetric()[0].GetLabel() {
-			labels = append(labels, "`"+l.GetName()+"`")
+		for _, labelPair := range metricFamily.GetMetric()[0].GetLabel() {
+			labels = append(labels, "`"+labelPair.GetName()+"`")
 		}
 		if slices.Sort(labels); strings.HasPrefix(name, "daybook_") {
-			rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s |", name, strings.ToLower(f.GetType().String()), strings.Join(labels, ", "), f.GetHelp()))
+			rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s |", name, strings.ToLower(metricFamily.GetType().String()), strings.Join(labels, ", "), metricFamily.GetHelp()))
 		}
 	}
-	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "observability.md"))
+	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "observability.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := regexp.MustCompile("(?m)^\\| `daybook_[a-z_]+` \\|.*$").FindAllString(string(b), -1)
+	told := regexp.MustCompile("(?m)^\\| `daybook_[a-z_]+` \\|.*$").FindAllString(string(data), -1)
 	slices.Sort(rows)
 	slices.Sort(told)
-	if d := cmp.Diff(rows, told); d != "" {
-		t.Errorf("docs/observability.md (-registry +table):\n%s", d)
+	if text := cmp.Diff(rows, told); text != "" {
+		t.Errorf("docs/observability.md (-registry +table):\n%s", text)
 	}
 }
 
 // TestEndToEnd makes requests and reads what was counted.
 func TestEndToEnd(t *testing.T) {
 	t.Parallel()
-	m := telemetry.NewMetrics("1.2.3")
-	h := telemetry.NewHooks(m, nil, nil)
-	w := world.New(t, world.Options{Unchecked: true, Store: h.Store(memstore.New()), HTTP: httpapi.Options{Observe: h.Answers}})
-	m.Watch((&status.Reporter{Parts: status.Parts{Store: w.Store, Index: w.Index, Now: w.Clock.Now}}).Look)
+	metrics := telemetry.NewMetrics("1.2.3")
+	hooks := telemetry.NewHooks(metrics, nil, nil)
+	w := world.New(t, world.Options{Unchecked: true, Store: hooks.Store(memstore.New()), HTTP: httpapi.Options{Observe: hooks.Answers}})
+	metrics.Watch((&status.Reporter{Parts: status.Parts{Store: w.Store, Index: w.Index, Now: w.Clock.Now}}).Look)
 	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
 	editor.Post("/tags", world.Object{"name": "Air"}).Want(http.StatusCreated)
 	editor.Post("/tags", world.Object{"name": "Air"}).Want(http.StatusBadRequest)
@@ -128,7 +128,7 @@ func TestEndToEnd(t *testing.T) {
 	nobody.Do("BREW", "/tags", "").Want(http.StatusMethodNotAllowed)
 	nobody.With("Authorization", "Bearer wrong").Get("/tags").Want(http.StatusUnauthorized)
 	head := float64(w.Head())
-	counted(t, "requests", m, map[string]float64{
+	counted(t, "requests", metrics, map[string]float64{
 		"daybook_http_requests_total code=201 method=POST route=/tags": 1, "daybook_http_requests_total code=400 method=POST route=/tags": 1,
 		"daybook_http_requests_total code=200 method=GET route=/tags": 3, "daybook_http_request_duration_seconds method=GET route=/tags": 4,
 		"daybook_http_requests_total code=404 method=GET route=/tags/{id}": 1, "daybook_http_requests_total code=404 method=GET route=none": 1,
@@ -143,36 +143,36 @@ func TestEndToEnd(t *testing.T) {
 	w.Clock.Add(7 * time.Second)
 	editor.Post("/tags", world.Object{"name": "Fire"}).Want(http.StatusCreated)
 	w.Clock.Add(2 * time.Second)
-	counted(t, "behind", m, map[string]float64{"daybook_projection_lag_entries": 2, "daybook_projection_lag_seconds": 9})
+	counted(t, "behind", metrics, map[string]float64{"daybook_projection_lag_entries": 2, "daybook_projection_lag_seconds": 9})
 	w.Clock.Add(-time.Hour)
-	counted(t, "an entry of a clock that is ahead", m, map[string]float64{"daybook_projection_lag_seconds": 0})
+	counted(t, "an entry of a clock that is ahead", metrics, map[string]float64{"daybook_projection_lag_seconds": 0})
 	release()
-	counted(t, "caught up", m, map[string]float64{"daybook_projection_lag_entries": 0})
+	counted(t, "caught up", metrics, map[string]float64{"daybook_projection_lag_entries": 0})
 }
 
 // TestResults: every outcome of an append has its label.
 func TestResults(t *testing.T) {
 	t.Parallel()
-	m := telemetry.NewMetrics("")
-	h := telemetry.NewHooks(m, nil, nil)
+	metrics := telemetry.NewMetrics("")
+	hooks := telemetry.NewHooks(metrics, nil, nil)
 	want := map[string]float64{"daybook_append_duration_seconds": 9}
 	for result, res := range map[string]eventstore.Result{
 		"appended": {Position: 1}, "replayed": {Receipt: &eventstore.Receipt{}}, "conflict": {Err: fmt.Errorf("tag 1: %w", eventstore.ErrConflict)},
 		"claim": {Err: fmt.Errorf("tag 1: %w", &eventstore.ClaimError{})}, "key_reused": {Err: eventstore.ErrKeyReused}, "unavailable": {Err: eventstore.ErrUnavailable},
 		"canceled": {Err: context.Canceled}, "malformed": {Err: eventstore.ErrMalformed}, "failed": {Err: errors.New("disk on fire")},
 	} {
-		s := h.Store(answering{res: res})
-		s.Append(t.Context(), []eventstore.Append{{Drafts: make([]eventstore.Draft, 1)}})
-		s.Append(t.Context(), []eventstore.Append{{Checkpoint: &eventstore.Checkpoint{}}}) // no write of a client
+		store := hooks.Store(answering{res: res})
+		store.Append(t.Context(), []eventstore.Append{{Drafts: make([]eventstore.Draft, 1)}})
+		store.Append(t.Context(), []eventstore.Append{{Checkpoint: &eventstore.Checkpoint{}}}) // no write of a client
 		want["daybook_appends_total result="+result] = 1
 		if result == "replayed" {
-			if _, err := s.Receipt(t.Context(), 1, "key"); err != nil {
+			if _, err := store.Receipt(t.Context(), 1, "key"); err != nil {
 				t.Fatal(err)
 			}
 			want["daybook_appends_total result="+result] = 2
 		}
 	}
-	counted(t, "appends", m, want)
+	counted(t, "appends", metrics, want)
 }
 
 type answering struct {
@@ -219,36 +219,36 @@ func TestState(t *testing.T) {
 			"projection_batches_total": 12, "projection_waiting_entries_total": 13, "projection_retries_total": 14,
 		}},
 	} {
-		m := telemetry.NewMetrics("")
-		m.Watch(func(context.Context) *status.Report { return &c.report })
+		metrics := telemetry.NewMetrics("")
+		metrics.Watch(func(context.Context) *status.Report { return &c.report })
 		want := map[string]float64{}
 		for series, v := range c.want {
 			want["daybook_"+series] = v
 		}
-		counted(t, name, m, want)
+		counted(t, name, metrics, want)
 	}
 }
 
 // TestWork: the hooks of store, relay, projector and lists.
 func TestWork(t *testing.T) {
 	t.Parallel()
-	m := telemetry.NewMetrics("")
+	metrics := telemetry.NewMetrics("")
 	now := time.Unix(0, 0)
-	h := telemetry.NewHooks(m, nil, func() time.Time { now = now.Add(30 * time.Millisecond); return now })
-	h.Commits()(eventstore.Committed{Appends: 3, Entries: 2, Head: 9})
-	h.Commits()(eventstore.Committed{Appends: 1, Err: eventstore.ErrUnavailable})
-	h.Publishing(1, 2)(nil)
-	h.Publishing(3, 4)(errors.New("cut off"))
-	_, end := h.Projecting(t.Context(), 1, 2)
+	hooks := telemetry.NewHooks(metrics, nil, func() time.Time { now = now.Add(30 * time.Millisecond); return now })
+	hooks.Commits()(eventstore.Committed{Appends: 3, Entries: 2, Head: 9})
+	hooks.Commits()(eventstore.Committed{Appends: 1, Err: eventstore.ErrUnavailable})
+	hooks.Publishing(1, 2)(nil)
+	hooks.Publishing(3, 4)(errors.New("cut off"))
+	_, end := hooks.Projecting(t.Context(), 1, 2)
 	end(nil)
-	if _, err := h.Queries(listing{}).Run(t.Context(), &query.Criteria{Kind: calendar.KindEvent}); err != nil {
+	if _, err := hooks.Queries(listing{}).Run(t.Context(), &query.Criteria{Kind: calendar.KindEvent}); err != nil {
 		t.Fatal(err)
 	}
-	counted(t, "work", m, map[string]float64{
+	counted(t, "work", metrics, map[string]float64{
 		"daybook_append_group_size": 2, "daybook_commit_duration_seconds": 2, "daybook_commit_failures_total": 1,
 		"daybook_relay_publish_duration_seconds": 1, "daybook_projection_batch_duration_seconds": 1, "daybook_list_query_duration_seconds kind=event": 1,
 	})
-	got := scrape(t, m)
+	got := scrape(t, metrics)
 	for name, want := range map[string]float64{"daybook_append_group_size": 4, "daybook_relay_publish_duration_seconds": 0.03} {
 		if sum := got[name].GetMetric()[0].GetHistogram().GetSampleSum(); sum != want {
 			t.Errorf("%s: %v together, want %v", name, sum, want)
@@ -261,9 +261,9 @@ type listing struct{ httpapi.Queries }
 func (listing) Run(context.Context, *query.Criteria) (*query.List, error) { return &query.List{}, nil }
 
 // counted holds series, "name labels" each, against their values; -1: there is no such series.
-func counted(t *testing.T, what string, m *telemetry.Metrics, want map[string]float64) {
+func counted(t *testing.T, what string, metrics *telemetry.Metrics, want map[string]float64) {
 	t.Helper()
-	got := scrape(t, m)
+	got := scrape(t, metrics)
 	for series, v := range want {
 		name, labels, _ := strings.Cut(series, " ")
 		if n := value(got, name, labels); n != v {

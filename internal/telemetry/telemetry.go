@@ -40,50 +40,50 @@ type watch struct {
 
 // NewHooks returns the hooks of metrics and traces, each of which may be nil. now
 // is the clock that durations are measured by; nil: time.Now.
-func NewHooks(m *Metrics, t *Traces, now func() time.Time) (h Hooks) {
-	if m == nil && t == nil {
-		return h
+func NewHooks(metrics *Metrics, t *Traces, now func() time.Time) (hooks Hooks) {
+	if metrics == nil && t == nil {
+		return hooks
 	}
 	if now == nil {
 		now = time.Now
 	}
-	if m == nil {
-		m = NewMetrics("") // nobody reads them
+	if metrics == nil {
+		metrics = NewMetrics("") // nobody reads them
 	} else {
-		h.Answers = m.answer
-		h.Streaming = func(by int) { m.streams.Add(float64(by)) }
+		hooks.Answers = metrics.answer
+		hooks.Streaming = func(by int) { metrics.streams.Add(float64(by)) }
 	}
 	if t == nil {
 		t = &Traces{tracer: noop.NewTracerProvider().Tracer(namespace)}
 	} else {
-		h.Requests = t.request
+		hooks.Requests = t.request
 	}
-	w := &watch{m, t, now}
-	h.watch, h.Commits = w, w.commit
-	h.Publishing = func(first, last calendar.Position) func(error) {
-		_, end := w.batch(context.Background(), "relay publish", trace.SpanKindProducer, m.publishTime, first, last)
+	w := &watch{metrics, t, now}
+	hooks.watch, hooks.Commits = w, w.commit
+	hooks.Publishing = func(first, last calendar.Position) func(error) {
+		_, end := w.batch(context.Background(), "relay publish", trace.SpanKindProducer, metrics.publishTime, first, last)
 		return end
 	}
-	h.Projecting = func(ctx context.Context, first, last calendar.Position) (context.Context, func(error)) {
-		return w.batch(ctx, "project batch", trace.SpanKindConsumer, m.projectTime, first, last)
+	hooks.Projecting = func(ctx context.Context, first, last calendar.Position) (context.Context, func(error)) {
+		return w.batch(ctx, "project batch", trace.SpanKindConsumer, metrics.projectTime, first, last)
 	}
-	return h
+	return hooks
 }
 
-// Store returns a store whose appends are watched: s itself when nothing watches.
-func (h *Hooks) Store(s eventstore.Store) eventstore.Store {
+// Store returns a store whose appends are watched: store itself when nothing watches.
+func (h *Hooks) Store(store eventstore.Store) eventstore.Store {
 	if h.watch == nil {
-		return s
+		return store
 	}
-	return watchedStore{s, h.watch}
+	return watchedStore{store, h.watch}
 }
 
-// Queries returns queries whose lists are watched: q itself when nothing watches.
-func (h *Hooks) Queries(q httpapi.Queries) httpapi.Queries {
+// Queries returns queries whose lists are watched: queries itself when nothing watches.
+func (h *Hooks) Queries(queries httpapi.Queries) httpapi.Queries {
 	if h.watch == nil {
-		return q
+		return queries
 	}
-	return watchedQueries{q, h.watch}
+	return watchedQueries{queries, h.watch}
 }
 
 type watchedStore struct {
@@ -114,11 +114,11 @@ func (s watchedStore) Append(ctx context.Context, appends []eventstore.Append) [
 
 // Receipt implements eventstore.Store. What is found answers a repeated request.
 func (s watchedStore) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
-	r, err := s.Store.Receipt(ctx, user, key)
-	if r != nil {
-		s.m.appends.WithLabelValues(resultOf(&eventstore.Result{Receipt: r})).Inc()
+	receipt, err := s.Store.Receipt(ctx, user, key)
+	if receipt != nil {
+		s.m.appends.WithLabelValues(resultOf(&eventstore.Result{Receipt: receipt})).Inc()
 	}
-	return r, err
+	return receipt, err
 }
 
 type watchedQueries struct {
@@ -127,10 +127,10 @@ type watchedQueries struct {
 }
 
 // Run implements httpapi.Queries.
-func (q watchedQueries) Run(ctx context.Context, c *query.Criteria) (*query.List, error) {
-	start, kind := q.now(), c.Kind.String()
+func (q watchedQueries) Run(ctx context.Context, criteria *query.Criteria) (*query.List, error) {
+	start, kind := q.now(), criteria.Kind.String()
 	ctx, span := q.t.start(ctx, "list query", trace.SpanKindInternal, attrKind.String(kind))
-	list, err := q.Queries.Run(ctx, c)
+	list, err := q.Queries.Run(ctx, criteria)
 	end(span, err)
 	q.m.listTime.WithLabelValues(kind).Observe(q.now().Sub(start).Seconds())
 	return list, err
@@ -140,15 +140,15 @@ func (q watchedQueries) Run(ctx context.Context, c *query.Criteria) (*query.List
 func (w *watch) commit() func(eventstore.Committed) {
 	start := w.now()
 	_, span := w.t.start(context.Background(), "group commit", trace.SpanKindInternal)
-	return func(c eventstore.Committed) {
-		span.SetAttributes(attrAppends.Int(c.Appends), attrEntries.Int(c.Entries))
-		if c.Entries > 0 {
-			span.SetAttributes(positions(c.Head-calendar.Position(c.Entries)+1, c.Head)...)
+	return func(committed eventstore.Committed) {
+		span.SetAttributes(attrAppends.Int(committed.Appends), attrEntries.Int(committed.Entries))
+		if committed.Entries > 0 {
+			span.SetAttributes(positions(committed.Head-calendar.Position(committed.Entries)+1, committed.Head)...)
 		}
-		end(span, c.Err)
-		w.m.groupSize.Observe(float64(c.Appends))
+		end(span, committed.Err)
+		w.m.groupSize.Observe(float64(committed.Appends))
 		w.m.commitTime.Observe(w.now().Sub(start).Seconds())
-		if c.Err != nil {
+		if committed.Err != nil {
 			w.m.failed.Inc()
 		}
 	}

@@ -59,33 +59,33 @@ type Traces struct {
 
 // NewTraces starts sending spans; Close ends it. Faults of sending are logged
 // and harm nothing else: spans that do not fit the queue are dropped.
-func NewTraces(ctx context.Context, o TraceOptions) (*Traces, error) {
-	u, err := url.Parse(o.URL)
+func NewTraces(ctx context.Context, traceOptions TraceOptions) (*Traces, error) {
+	address, err := url.Parse(traceOptions.URL)
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
-	if u.Path == "" || u.Path == "/" {
-		u.Path = "/v1/traces"
+	if address.Path == "" || address.Path == "/" {
+		address.Path = "/v1/traces"
 	}
-	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(u.String()))
+	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(address.String()))
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { o.Log.Warn("traces not sent", "error", err) }))
-	return newTraces(ctx, sdktrace.NewBatchSpanProcessor(exporter), o)
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { traceOptions.Log.Warn("traces not sent", "error", err) }))
+	return newTraces(ctx, sdktrace.NewBatchSpanProcessor(exporter), traceOptions)
 }
 
-func newTraces(ctx context.Context, processor sdktrace.SpanProcessor, o TraceOptions) (*Traces, error) {
+func newTraces(ctx context.Context, processor sdktrace.SpanProcessor, traceOptions TraceOptions) (*Traces, error) {
 	about, err := resource.New(ctx,
 		resource.WithTelemetrySDK(),
-		resource.WithAttributes(attribute.String("service.name", namespace), attribute.String("service.version", o.Version)),
+		resource.WithAttributes(attribute.String("service.name", namespace), attribute.String("service.version", traceOptions.Version)),
 		resource.WithFromEnv(), // the operator's word is the last
 	)
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
 	// A caller may ask for no trace, but not for more than the operator wants.
-	ratio := sdktrace.TraceIDRatioBased(o.Ratio)
+	ratio := sdktrace.TraceIDRatioBased(traceOptions.Ratio)
 	provider := sdktrace.NewTracerProvider(
 		sdktrace.WithSpanProcessor(processor), sdktrace.WithResource(about),
 		sdktrace.WithSampler(sdktrace.ParentBased(ratio, sdktrace.WithRemoteParentSampled(ratio))),

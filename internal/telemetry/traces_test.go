@@ -39,10 +39,10 @@ func inMemory(t *testing.T, ratio float64) (*Traces, *tracetest.InMemoryExporter
 	return traces, spans
 }
 
-func attr(s *tracetest.SpanStub, key attribute.Key) string {
-	for _, a := range s.Attributes {
-		if a.Key == key {
-			return a.Value.String()
+func attr(spanStub *tracetest.SpanStub, key attribute.Key) string {
+	for _, keyValue := range spanStub.Attributes {
+		if keyValue.Key == key {
+			return keyValue.Value.String()
 		}
 	}
 	return ""
@@ -53,8 +53,8 @@ func attr(s *tracetest.SpanStub, key attribute.Key) string {
 func TestRequestSpans(t *testing.T) {
 	t.Parallel()
 	traces, spans := inMemory(t, 1)
-	h := NewHooks(nil, traces, nil)
-	w := world.New(t, world.Options{Unchecked: true, Store: h.Store(memstore.New()), HTTP: httpapi.Options{Observe: h.Answers, Trace: h.Requests}})
+	hooks := NewHooks(nil, traces, nil)
+	w := world.New(t, world.Options{Unchecked: true, Store: hooks.Store(memstore.New()), HTTP: httpapi.Options{Observe: hooks.Answers, Trace: hooks.Requests}})
 	editor := w.As(calendar.Editor)
 	spans.Reset()
 	const parent = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -76,7 +76,7 @@ func TestRequestSpans(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", key, v, want)
 		}
 	}
-	if v, _ := request.Resource.Set().Value("service.version"); v.AsString() != "1.2.3" {
+	if value, _ := request.Resource.Set().Value("service.version"); value.AsString() != "1.2.3" {
 		t.Errorf("resource %v", request.Resource)
 	}
 
@@ -97,10 +97,10 @@ func TestRequestSpans(t *testing.T) {
 func TestListSpan(t *testing.T) {
 	t.Parallel()
 	traces, spans := inMemory(t, 1)
-	h := NewHooks(nil, traces, nil)
-	q := h.Queries(failing{err: errors.New("boom")})
-	_, _ = q.Run(t.Context(), criteria(calendar.KindVenue))
-	_, _ = h.Queries(failing{err: context.Canceled}).Run(t.Context(), criteria(calendar.KindEvent))
+	hooks := NewHooks(nil, traces, nil)
+	queries := hooks.Queries(failing{err: errors.New("boom")})
+	_, _ = queries.Run(t.Context(), criteria(calendar.KindVenue))
+	_, _ = hooks.Queries(failing{err: context.Canceled}).Run(t.Context(), criteria(calendar.KindEvent))
 	got := spans.GetSpans()
 	if len(got) != 2 || got[0].Name != "list query" || attr(&got[0], attrKind) != "venue" || got[0].Status.Code != codes.Error || got[1].Status.Code == codes.Error {
 		t.Errorf("got %v", got)
@@ -111,11 +111,11 @@ func TestListSpan(t *testing.T) {
 func TestWorkSpans(t *testing.T) {
 	t.Parallel()
 	traces, spans := inMemory(t, 1)
-	h := NewHooks(nil, traces, nil)
-	h.Commits()(eventstore.Committed{Appends: 3, Entries: 2, Head: 9})
-	h.Commits()(eventstore.Committed{Appends: 1, Head: 9, Err: eventstore.ErrUnavailable})
-	h.Publishing(8, 9)(nil)
-	ctx, end := h.Projecting(t.Context(), 8, 9)
+	hooks := NewHooks(nil, traces, nil)
+	hooks.Commits()(eventstore.Committed{Appends: 3, Entries: 2, Head: 9})
+	hooks.Commits()(eventstore.Committed{Appends: 1, Head: 9, Err: eventstore.ErrUnavailable})
+	hooks.Publishing(8, 9)(nil)
+	ctx, end := hooks.Projecting(t.Context(), 8, 9)
 	if !trace.SpanContextFromContext(ctx).IsValid() {
 		t.Error("a batch is not projected under its span")
 	}
@@ -123,8 +123,8 @@ func TestWorkSpans(t *testing.T) {
 	var got []string
 	stubs := spans.GetSpans()
 	for i := range stubs {
-		s := &stubs[i]
-		got = append(got, fmt.Sprint(s.Name, " ", s.SpanKind, " ", attr(s, attrFirst), "-", attr(s, attrLast), " ", s.Status.Code))
+		spanStub := &stubs[i]
+		got = append(got, fmt.Sprint(spanStub.Name, " ", spanStub.SpanKind, " ", attr(spanStub, attrFirst), "-", attr(spanStub, attrLast), " ", spanStub.Status.Code))
 	}
 	want := []string{"group commit internal 8-9 Unset", "group commit internal - Error", "relay publish producer 8-9 Unset", "project batch consumer 8-9 Unset"}
 	if !slices.Equal(got, want) {
@@ -138,11 +138,11 @@ func TestSampling(t *testing.T) {
 	for parent, want := range map[string][2]bool{"": {true, false}, "01": {true, false}, "00": {false, false}} { // with the ratios 1 and almost 0
 		for i, ratio := range []float64{1, 1e-9} {
 			traces, spans := inMemory(t, ratio)
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
+			request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
 			if parent != "" {
-				r.Header.Set("Traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-"+parent)
+				request.Header.Set("Traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-"+parent)
 			}
-			_, end := traces.request(r, "r")
+			_, end := traces.request(request, "r")
 			end("/tags", http.StatusOK)
 			if got := len(spans.GetSpans()) == 1; got != want[i] {
 				t.Errorf("ratio %v, flags %q: kept %v", ratio, parent, got)
@@ -156,13 +156,13 @@ func TestSampling(t *testing.T) {
 func TestSend(t *testing.T) { //nolint:paralleltest // sending sets the handler of faults of the whole process
 	var mu sync.Mutex
 	var got []string
-	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		b, _ := io.ReadAll(r.Body)
+	receiver := httptest.NewServer(http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
+		data, _ := io.ReadAll(request.Body)
 		mu.Lock()
 		defer mu.Unlock()
-		got = append(got, fmt.Sprint(r.Method, " ", r.URL.Path, " ", r.Header.Get("Content-Type"), " ", len(b) > 0))
-		if r.URL.Path == "/refused" {
-			w.WriteHeader(http.StatusBadRequest)
+		got = append(got, fmt.Sprint(request.Method, " ", request.URL.Path, " ", request.Header.Get("Content-Type"), " ", len(data) > 0))
+		if request.URL.Path == "/refused" {
+			writer.WriteHeader(http.StatusBadRequest)
 		}
 	}))
 	defer receiver.Close()

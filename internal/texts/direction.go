@@ -10,15 +10,15 @@ import (
 // Isolated returns a text for use inside a sentence: between U+2068 and U+2069 when it
 // has letters of right-to-left scripts or marks of direction, which would reorder the text
 // around it.
-func Isolated(s string) string {
-	if !strings.ContainsFunc(s, turns) {
-		return s
+func Isolated(text string) string {
+	if !strings.ContainsFunc(text, turns) {
+		return text
 	}
-	return "\u2068" + s + "\u2069"
+	return "\u2068" + text + "\u2069"
 }
 
 func turns(r rune) bool {
-	p, _ := bidi.LookupRune(r)
-	rightToLeft := p.Class() == bidi.R || p.Class() == bidi.AL
+	properties, _ := bidi.LookupRune(r)
+	rightToLeft := properties.Class() == bidi.R || properties.Class() == bidi.AL
 	return unicode.IsLetter(r) && rightToLeft || strings.ContainsRune("\u200e\u200f\u061c", r)
 }

@@ -10,12 +10,12 @@ import (
 
 // Message returns the text of an error. It names the bad or missing fields; what is wrong
 // with a field is FieldMessage.
-func Message(e *calendar.Error, l calendar.Lang) string {
+func Message(e *calendar.Error, lang calendar.Lang) string {
 	names := e.Missing
 	if e.Code == calendar.CodeInvalidParam {
 		names = nil
-		for _, f := range e.Fields {
-			names = append(names, f.Field)
+		for _, fieldError := range e.Fields {
+			names = append(names, fieldError.Field)
 		}
 	}
 	key := "code." + string(e.Code)
@@ -24,7 +24,7 @@ func Message(e *calendar.Error, l calendar.Lang) string {
 	} else if Messages[key] == (calendar.Text{}) {
 		key = "code." + string(calendar.CodeInternal)
 	}
-	return Messages.In(key, l, strings.Join(names, ", "))
+	return Messages.In(key, lang, strings.Join(names, ", "))
 }
 
 // quoting are the reasons whose first argument is text of the client.
@@ -34,27 +34,27 @@ var quoting = [...]calendar.Reason{
 }
 
 // FieldMessage returns the text of a refused field, "<field>: …". It says what would be right.
-func FieldMessage(f calendar.FieldError, l calendar.Lang) string {
-	args := slices.Clone(f.Args)
-	if len(args) > 0 && slices.Contains(quoting[:], f.Reason) {
+func FieldMessage(fieldError calendar.FieldError, lang calendar.Lang) string {
+	args := slices.Clone(fieldError.Args)
+	if len(args) > 0 && slices.Contains(quoting[:], fieldError.Reason) {
 		args[0] = quoted(args[0])
 	}
-	if f.Reason == calendar.ReasonInline && len(args) > 2 {
-		args[1] = FieldMessage(calendar.FieldError{Field: args[1], Reason: calendar.Reason(args[2]), Args: args[3:]}, l)
+	if fieldError.Reason == calendar.ReasonInline && len(args) > 2 {
+		args[1] = FieldMessage(calendar.FieldError{Field: args[1], Reason: calendar.Reason(args[2]), Args: args[3:]}, lang)
 	}
-	key := "reason." + string(f.Reason)
+	key := "reason." + string(fieldError.Reason)
 	if Messages[key] == (calendar.Text{}) {
 		key = "reason." + string(calendar.ReasonEntry)
 	}
-	return f.Field + ": " + Messages.In(key, l, args...)
+	return fieldError.Field + ": " + Messages.In(key, lang, args...)
 }
 
 // maxQuoted is how much of a client's text a message repeats, in characters.
 const maxQuoted = 100
 
-func quoted(s string) string {
-	if r := []rune(s); len(r) > maxQuoted {
-		s = string(r[:maxQuoted]) + "…"
+func quoted(text string) string {
+	if r := []rune(text); len(r) > maxQuoted {
+		text = string(r[:maxQuoted]) + "…"
 	}
-	return strconv.Quote(s)
+	return strconv.Quote(text)
 }

@@ -21,18 +21,18 @@ func constantsOf(t *testing.T, file, typeName string) []string {
 	}
 	var out []string
 	ast.Inspect(f, func(n ast.Node) bool {
-		v, ok := n.(*ast.ValueSpec)
+		valueSpec, ok := n.(*ast.ValueSpec)
 		if !ok {
 			return true
 		}
-		if id, ok := v.Type.(*ast.Ident); ok && id.Name == typeName {
-			for _, e := range v.Values {
-				if lit, ok := e.(*ast.BasicLit); ok {
-					s, err := strconv.Unquote(lit.Value)
+		if id, ok := valueSpec.Type.(*ast.Ident); ok && id.Name == typeName {
+			for _, expr := range valueSpec.Values {
+				if lit, ok := expr.(*ast.BasicLit); ok {
+					text, err := strconv.Unquote(lit.Value)
 					if err != nil {
 						t.Fatal(err)
 					}
-					out = append(out, s)
+					out = append(out, text)
 				}
 			}
 		}
@@ -48,14 +48,14 @@ func TestMessagesOfErrors(t *testing.T) {
 	for _, c := range constantsOf(t, "error.go", "Code") {
 		key := "code." + c
 		want[key] = true
-		for _, k := range calendar.Kinds {
+		for _, kind := range calendar.Kinds {
 			switch calendar.Code(c) {
 			case calendar.CodeNotFound:
-				want[key+"."+k.String()] = true
+				want[key+"."+kind.String()] = true
 			case calendar.CodeNotAccessible, calendar.CodeInTrash, calendar.CodePageNotFound:
-				want[key+"."+k.String()] = k.IsPost()
+				want[key+"."+kind.String()] = kind.IsPost()
 			case calendar.CodeTermExists:
-				want[key+"."+k.String()] = k.IsTerm()
+				want[key+"."+kind.String()] = kind.IsTerm()
 			default:
 			}
 		}
@@ -91,9 +91,9 @@ func TestFieldMessages(t *testing.T) {
 		{"tags", calendar.ReasonEntry, []string{strings.Repeat("é", 200)}, `tags: "` + strings.Repeat("é", 100) + `…" has no form that is accepted`},
 		{"search", calendar.ReasonTooMuch, []string{"32"}, "search: must not have more than 32 different words, those of rows and quoted texts included"},
 	} {
-		f := calendar.FieldError{Field: tt.field, Reason: tt.reason, Args: tt.args}
-		if got := FieldMessage(f, calendar.LangEN); got != tt.want {
-			t.Errorf("%+v: got %q, want %q", f, got, tt.want)
+		fieldError := calendar.FieldError{Field: tt.field, Reason: tt.reason, Args: tt.args}
+		if got := FieldMessage(fieldError, calendar.LangEN); got != tt.want {
+			t.Errorf("%+v: got %q, want %q", fieldError, got, tt.want)
 		}
 	}
 	search := calendar.FieldError{Field: "search", Reason: calendar.ReasonTooMuch, Args: []string{"32"}}

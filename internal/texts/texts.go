@@ -26,19 +26,19 @@ var (
 
 func read(area string) Table {
 	table := Table{}
-	for _, l := range calendar.Langs {
-		name := area + "." + l.String() + ".json"
-		b, err := files.ReadFile(name)
+	for _, lang := range calendar.Langs {
+		name := area + "." + lang.String() + ".json"
+		data, err := files.ReadFile(name)
 		var texts map[string]string
 		if err == nil {
-			err = json.Unmarshal(b, &texts)
+			err = json.Unmarshal(data, &texts)
 		}
 		if err != nil {
 			panic(name + ": " + err.Error()) // the files are part of the program
 		}
 		for key, text := range texts {
 			all := table[key]
-			all[l] = text
+			all[lang] = text
 			table[key] = all
 		}
 	}
@@ -46,8 +46,8 @@ func read(area string) Table {
 }
 
 // In returns a text in a language with values filled in, "" for an unknown key.
-func (t Table) In(key string, l calendar.Lang, values ...string) string {
-	return Fill(t[key][l], values...)
+func (t Table) In(key string, lang calendar.Lang, values ...string) string {
+	return Fill(t[key][lang], values...)
 }
 
 // Fill puts values in the places {1}, {2}, … of a text. Places without a value stay.
@@ -55,18 +55,18 @@ func Fill(text string, values ...string) string {
 	if len(values) == 0 {
 		return text
 	}
-	var b strings.Builder
+	var builder strings.Builder
 	for {
 		before, place, found := strings.Cut(text, "{")
-		b.WriteString(before)
+		builder.WriteString(before)
 		if !found {
-			return b.String()
+			return builder.String()
 		}
 		if place != "" && int(place[0]-'1') < len(values) {
-			b.WriteString(values[place[0]-'1'])
+			builder.WriteString(values[place[0]-'1'])
 			_, text, _ = strings.Cut(place, "}")
 		} else {
-			b.WriteByte('{')
+			builder.WriteByte('{')
 			text = place
 		}
 	}

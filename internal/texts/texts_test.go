@@ -54,28 +54,28 @@ func TestEveryTextInEveryLanguage(t *testing.T) {
 	for area, of := range areas {
 		for key, text := range of.table {
 			english := placesIn(text[calendar.LangEN])
-			for _, l := range calendar.Langs {
-				if text[l] == "" && pluralForm.MatchString(key) {
+			for _, lang := range calendar.Langs {
+				if text[lang] == "" && pluralForm.MatchString(key) {
 					continue
 				}
-				if strings.Trim(text[l], " ") == "" {
-					t.Errorf("%s: %s has no text in %s", area, key, l)
+				if strings.Trim(text[lang], " ") == "" {
+					t.Errorf("%s: %s has no text in %s", area, key, lang)
 				}
-				got := placesIn(text[l])
+				got := placesIn(text[lang])
 				if !slices.Equal(got, english) && text[calendar.LangEN] != "" && !strings.HasPrefix(key, "date.days") { // languages leave out other parts
-					t.Errorf("%s: %s names %v in %s, %v in English", area, key, got, l, english)
+					t.Errorf("%s: %s names %v in %s, %v in English", area, key, got, lang, english)
 				}
 				for _, p := range got {
 					if !place.MatchString(p) {
-						t.Errorf("%s: %s has the place %s in %s", area, key, p, l)
+						t.Errorf("%s: %s has the place %s in %s", area, key, p, lang)
 					}
 				}
 				if strings.HasPrefix(key, "count.") && !slices.Equal(got, []string{"{1}"}) {
-					t.Errorf("%s: %s has no number in %s", area, key, l)
+					t.Errorf("%s: %s has no number in %s", area, key, lang)
 				}
-				for _, other := range calendar.Langs[:l] {
-					if (area == "messages" || area == "documentation") && !mayBeEqual.MatchString(key) && text[l] == text[other] {
-						t.Errorf("%s: %s is the same in %s and %s: %q", area, key, l, other, text[l])
+				for _, other := range calendar.Langs[:lang] {
+					if (area == "messages" || area == "documentation") && !mayBeEqual.MatchString(key) && text[lang] == text[other] {
+						t.Errorf("%s: %s is the same in %s and %s: %q", area, key, lang, other, text[lang])
 					}
 				}
 			}
@@ -112,12 +112,12 @@ func TestKeys(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, name := range files {
-					b, err := os.ReadFile(name)
+					data, err := os.ReadFile(name)
 					if err != nil {
 						t.Fatal(err)
 					}
-					for _, m := range inFile.FindAllSubmatch(b, -1) {
-						used[string(m[1])], asked[string(m[1])] = true, true
+					for _, datas := range inFile.FindAllSubmatch(data, -1) {
+						used[string(datas[1])], asked[string(datas[1])] = true, true
 					}
 				}
 			}
@@ -157,10 +157,10 @@ func literals(t *testing.T, name string, used, asked map[string]bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	note := func(e ast.Expr, in map[string]bool) {
-		if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-			if s, err := strconv.Unquote(lit.Value); err == nil {
-				in[s] = true
+	note := func(expr ast.Expr, in map[string]bool) {
+		if lit, ok := expr.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			if text, err := strconv.Unquote(lit.Value); err == nil {
+				in[text] = true
 			}
 		}
 	}
@@ -193,18 +193,18 @@ func TestFiles(t *testing.T) {
 	t.Parallel()
 	key := regexp.MustCompile(`(?m)^  "([^"]+)": `)
 	for area := range areas {
-		for _, l := range calendar.Langs {
-			name := area + "." + l.String() + ".json"
-			b, err := files.ReadFile(name)
+		for _, lang := range calendar.Langs {
+			name := area + "." + lang.String() + ".json"
+			data, err := files.ReadFile(name)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var keys []string
-			for _, m := range key.FindAllSubmatch(b, -1) {
-				keys = append(keys, string(m[1]))
+			for _, datas := range key.FindAllSubmatch(data, -1) {
+				keys = append(keys, string(datas[1]))
 			}
 			var texts map[string]string
-			if err := json.Unmarshal(b, &texts); err != nil || len(texts) != len(keys) || !slices.IsSorted(keys) {
+			if err := json.Unmarshal(data, &texts); err != nil || len(texts) != len(keys) || !slices.IsSorted(keys) {
 				t.Errorf("%s: %d keys stand for %d texts, in order: %t, %v", name, len(keys), len(texts), slices.IsSorted(keys), err)
 			}
 		}

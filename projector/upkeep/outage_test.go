@@ -77,10 +77,10 @@ func TestOutageOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, index := trouble(t, 5, 0)
 		var log bytes.Buffer
-		u := New(index, store, source{store}, Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+		upkeep := New(index, store, source{store}, Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- u.Project(ctx) }()
+		go func() { ended <- upkeep.Project(ctx) }()
 		time.Sleep(time.Minute) //nolint:forbidigo // in a bubble of synctest
 		cancel()
 		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {

@@ -15,10 +15,10 @@ import (
 func TestRebuildWhileWriting(t *testing.T) {
 	t.Parallel()
 	store, index := trouble(t, 0, 0)
-	u := New(index.Generations, store, source{store}, Options{})
+	upkeep := New(index.Generations, store, source{store}, Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended, written := make(chan error, 1), make(chan struct{})
-	go func() { ended <- u.Project(ctx) }()
+	go func() { ended <- upkeep.Project(ctx) }()
 	go func() {
 		defer close(written)
 		for i := 0; ctx.Err() == nil; i++ {
@@ -27,7 +27,7 @@ func TestRebuildWhileWriting(t *testing.T) {
 		}
 	}()
 	for range 3 {
-		if _, err := u.Rebuild(t.Context(), nil); err != nil {
+		if _, err := upkeep.Rebuild(t.Context(), nil); err != nil {
 			t.Error(err)
 		}
 	}

@@ -50,12 +50,12 @@ type Upkeep struct {
 }
 
 // New returns an Upkeep; it starts nothing. Without a source this process does not project.
-func New(index readmodel.Generations, store eventstore.Store, source projector.Source, o Options) *Upkeep {
-	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	if o.Alone == nil {
-		o.Alone = func(ctx context.Context, work func(context.Context) error) error { return work(ctx) }
+func New(index readmodel.Generations, store eventstore.Store, source projector.Source, options Options) *Upkeep {
+	options.Log = cmp.Or(options.Log, slog.New(slog.DiscardHandler))
+	if options.Alone == nil {
+		options.Alone = func(ctx context.Context, work func(context.Context) error) error { return work(ctx) }
 	}
-	return &Upkeep{index: index, source: source, store: store, o: o, outage: lifecycle.Outage{Log: o.Log, Message: "read model is not made yet"}}
+	return &Upkeep{index: index, source: source, store: store, o: options, outage: lifecycle.Outage{Log: options.Log, Message: "read model is not made yet"}}
 }
 
 // Index is what lists are answered from.
@@ -200,8 +200,8 @@ func (u *Upkeep) Progress() (at uint64, stuck bool) {
 	if u.renewing.Load() {
 		return 0, false
 	}
-	s := u.stats()
-	return s.Batches, s.Failure != ""
+	stats := u.stats()
+	return stats.Batches, stats.Failure != ""
 }
 
 func (u *Upkeep) stats() projector.Stats {
@@ -214,11 +214,11 @@ func (u *Upkeep) stats() projector.Stats {
 // Stats returns the counts of the projector, of which another generation makes a new one,
 // and what keeps the index from being made again.
 func (u *Upkeep) Stats() projector.Stats {
-	s := u.stats()
+	stats := u.stats()
 	if failure := u.failure.Load(); failure != nil {
-		s.Failure = *failure
+		stats.Failure = *failure
 	}
-	return s
+	return stats
 }
 
 // Retry projects a quarantined record again.

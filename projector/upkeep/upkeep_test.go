@@ -82,8 +82,8 @@ func TestImageOfALostHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := New(index, store, source{store}, Options{})
-	if err := m.Ready(t.Context()); err != nil {
+	upkeep := New(index, store, source{store}, Options{})
+	if err := upkeep.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 4 {
@@ -91,30 +91,30 @@ func TestImageOfALostHistory(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- m.Project(ctx) }()
-	if err := m.Index().Wait(t.Context(), 10); err != nil {
+	go func() { ended <- upkeep.Project(ctx) }()
+	if err := upkeep.Index().Wait(t.Context(), 10); err != nil {
 		t.Fatal(err)
 	}
-	before, err := m.Index().Visible(t.Context())
+	before, err := upkeep.Index().Visible(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	m.changing.Lock() // it is not made anew yet
+	upkeep.changing.Lock() // it is not made anew yet
 	store.Rewind(6)
-	if _, err := m.Index().Visible(t.Context()); !errors.Is(err, readmodel.ErrForeign) || !errors.Is(err, readmodel.ErrUnavailable) {
+	if _, err := upkeep.Index().Visible(t.Context()); !errors.Is(err, readmodel.ErrForeign) || !errors.Is(err, readmodel.ErrUnavailable) {
 		t.Errorf("visible of a lost history: %v, want ErrForeign", err)
 	}
 	for i := range 9 {
 		store.add(fmt.Sprint("new ", i))
 	}
-	if _, err := m.Index().Visible(t.Context()); !errors.Is(err, readmodel.ErrForeign) {
+	if _, err := upkeep.Index().Visible(t.Context()); !errors.Is(err, readmodel.ErrForeign) {
 		t.Errorf("visible of a lost history below the head: %v, want ErrForeign", err)
 	}
-	m.changing.Unlock()
+	upkeep.changing.Unlock()
 
 	for from := time.Now(); ; {
-		shown, err := m.Index().Visible(t.Context())
+		shown, err := upkeep.Index().Visible(t.Context())
 		if err == nil && shown.Position == 15 {
 			break
 		}
@@ -126,8 +126,8 @@ func TestImageOfALostHistory(t *testing.T) {
 		}
 	}
 	var found readmodel.Page
-	err = readmodel.Read(t.Context(), m.Index(), func(v readmodel.View) (err error) {
-		found, err = v.Search(t.Context(), readmodel.Query{
+	err = readmodel.Read(t.Context(), upkeep.Index(), func(view readmodel.View) (err error) {
+		found, err = view.Search(t.Context(), readmodel.Query{
 			Kind: calendar.KindVenue, Sort: []readmodel.Sort{{Field: readmodel.FieldID}}, Limit: 100,
 		})
 		return err
@@ -135,16 +135,16 @@ func TestImageOfALostHistory(t *testing.T) {
 	if err != nil || found.Total != 15 {
 		t.Fatalf("%d venues, %v; want 15", found.Total, err)
 	}
-	for i, d := range found.Documents {
+	for i, document := range found.Documents {
 		want := fmt.Sprint("kept ", i)
 		if i >= 6 {
 			want = fmt.Sprint("new ", i-6)
 		}
-		if got, _ := d.Record.Name(calendar.LangEN); got != want {
+		if got, _ := document.Record.Name(calendar.LangEN); got != want {
 			t.Errorf("venue %d is %q, want %q", i, got, want)
 		}
 	}
-	if after, err := m.Index().Visible(t.Context()); err != nil || after.Hash == before.Hash {
+	if after, err := upkeep.Index().Visible(t.Context()); err != nil || after.Hash == before.Hash {
 		t.Errorf("shows %v after %v, %v", after, before, err)
 	}
 	cancel()
@@ -176,19 +176,19 @@ func TestEpochEndsATurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	reading, anew := make(silent, 1), make(chan struct{}, 1)
-	m := New(index, store, reading, Options{Alone: func(ctx context.Context, work func(context.Context) error) error {
+	upkeep := New(index, store, reading, Options{Alone: func(ctx context.Context, work func(context.Context) error) error {
 		select {
 		case anew <- struct{}{}:
 		default:
 		}
 		return work(ctx)
 	}})
-	if err := m.Ready(t.Context()); err != nil {
+	if err := upkeep.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- m.Project(ctx) }()
+	go func() { ended <- upkeep.Project(ctx) }()
 	<-reading
 	store.Rewind(1)
 	select {

@@ -33,12 +33,12 @@ func (s *Service) Contents(ctx context.Context, then Then) (*Contents, error) {
 		return nil, err
 	}
 	digest := ""
-	for _, r := range records {
-		digest += fmt.Sprintln(r.ID, r.Version, r.Sum)
+	for _, record := range records {
+		digest += fmt.Sprintln(record.ID, record.Version, record.Sum)
 	}
-	c := &Contents{last.Position, digest, p.ids, map[calendar.ID]string{}}
-	for id, r := range p.closed {
-		c.Closed[id] = fmt.Sprint(r.Deleted, r.Fields)
+	contents := &Contents{last.Position, digest, p.ids, map[calendar.ID]string{}}
+	for id, record := range p.closed {
+		contents.Closed[id] = fmt.Sprint(record.Deleted, record.Fields)
 	}
-	return c, nil
+	return contents, nil
 }

@@ -23,9 +23,9 @@ type List struct {
 }
 
 // Parse is query.Service.Parse as of the point.
-func (l *List) Parse(ctx context.Context, r query.Request) (*query.Criteria, error) {
-	r.Past = l.past
-	return l.Service.Parse(ctx, r)
+func (l *List) Parse(ctx context.Context, request query.Request) (*query.Criteria, error) {
+	request.Past = l.past
+	return l.Service.Parse(ctx, request)
 }
 
 // client is who waits for points: a user, or an address without credentials.
@@ -50,11 +50,11 @@ type asked struct {
 // built. from is the address of a caller without credentials.
 //
 // Without searches the lists of a point are there sooner.
-func (s *Service) List(ctx context.Context, c calendar.Caller, from netip.Addr, then Then, asOf string, searches bool) (*List, error) {
+func (s *Service) List(ctx context.Context, caller calendar.Caller, from netip.Addr, then Then, asOf string, searches bool) (*List, error) {
 	wait, cancel := context.WithTimeout(ctx, s.o.Wait)
 	defer cancel()
-	of := client{user: c.ID}
-	if c.Role == calendar.Anonymous {
+	of := client{user: caller.ID}
+	if caller.Role == calendar.Anonymous {
 		of = client{address: from}
 	}
 	for {
@@ -62,7 +62,7 @@ func (s *Service) List(ctx context.Context, c calendar.Caller, from netip.Addr, 
 		if err != nil {
 			return nil, err
 		}
-		p, err := s.point(wait, of, asked{eventstore.Point{Position: then.Position, Time: then.Time.UTC()}, head.Position, head.Epoch, searches})
+		point, err := s.point(wait, of, asked{eventstore.Point{Position: then.Position, Time: then.Time.UTC()}, head.Position, head.Epoch, searches})
 		switch {
 		case errors.Is(err, errTooLarge):
 			return nil, &calendar.Error{Code: calendar.CodeAsOfTooLarge, Limit: s.o.Memory}
@@ -71,9 +71,9 @@ func (s *Service) List(ctx context.Context, c calendar.Caller, from netip.Addr, 
 		case err != nil:
 			return nil, err
 		}
-		l, err := p.listOf(wait, s, head.Position, c, then.Moment, asOf)
+		list, err := point.listOf(wait, s, head.Position, caller, then.Moment, asOf)
 		if err != nil || s.store.Epoch() == head.Epoch {
-			return l, err
+			return list, err
 		}
 	}
 }
@@ -178,8 +178,8 @@ func (s *Service) find(is func(*point) bool) *point {
 }
 
 func (s *Service) bytes() (n int) {
-	for _, p := range s.points {
-		n += p.bytes
+	for _, point := range s.points {
+		n += point.bytes
 	}
 	return n
 }
@@ -192,12 +192,12 @@ func (s *Service) Forget() {
 }
 
 // listOf returns the lists of a point, when the log ends at head.
-func (p *point) listOf(ctx context.Context, s *Service, head calendar.Position, c calendar.Caller, moment time.Time, asOf string) (*List, error) {
+func (p *point) listOf(ctx context.Context, s *Service, head calendar.Position, caller calendar.Caller, moment time.Time, asOf string) (*List, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.follow(ctx, s, head); err != nil {
 		return nil, err
 	}
 	q, err := p.queries(s.o.Query, moment)
-	return &List{q, query.Past{AsOf: asOf, Now: moment, Withdrawn: p.withdrawnFrom(c, s.o.Query.Now())}}, err
+	return &List{q, query.Past{AsOf: asOf, Now: moment, Withdrawn: p.withdrawnFrom(caller, s.o.Query.Now())}}, err
 }

@@ -40,17 +40,17 @@ func (s *watched) Read(ctx context.Context, r eventstore.Range) ([]eventstore.En
 	return s.Store.Read(ctx, r)
 }
 
-func (s *watched) Head(ctx context.Context, p eventstore.Point) (eventstore.Head, error) {
+func (s *watched) Head(ctx context.Context, point eventstore.Point) (eventstore.Head, error) {
 	s.heads.Add(1)
-	h, err := s.Store.Head(ctx, p)
-	h.Epoch = s.Epoch()
-	return h, err
+	head, err := s.Store.Head(ctx, point)
+	head.Epoch = s.Epoch()
+	return head, err
 }
 
 func (s *watched) Epoch() eventstore.Epoch {
-	e := s.Store.Epoch()
-	e.History += s.epochs.Load()
-	return e
+	epoch := s.Store.Epoch()
+	epoch.History += s.epochs.Load()
+	return epoch
 }
 
 // points is a World with four venues, at the positions from first on.
@@ -61,10 +61,10 @@ type points struct {
 	first calendar.Position
 }
 
-func setup(t *testing.T, o past.Options) *points {
+func setup(t *testing.T, options past.Options) *points {
 	t.Helper()
 	s := &watched{Store: memstore.New()}
-	w := world.New(t, world.Options{Store: s, Past: o})
+	w := world.New(t, world.Options{Store: s, Past: options})
 	admin := w.As(calendar.Administrator)
 	first := w.Head() + 1
 	for i := range 4 {
@@ -113,67 +113,67 @@ func TestPointsCached(t *testing.T) {
 	t.Parallel()
 	t.Run("number", func(t *testing.T) {
 		t.Parallel()
-		w := setup(t, past.Options{Points: 2})
-		w.want(1, true)
-		w.want(2, true)
-		w.want(1, false)
-		w.want(3, true) // 2 goes
-		w.want(1, false)
-		w.want(3, false)
-		w.want(2, true) // 1 goes
-		w.want(3, false)
-		w.want(1, true)
+		points := setup(t, past.Options{Points: 2})
+		points.want(1, true)
+		points.want(2, true)
+		points.want(1, false)
+		points.want(3, true) // 2 goes
+		points.want(1, false)
+		points.want(3, false)
+		points.want(2, true) // 1 goes
+		points.want(3, false)
+		points.want(1, true)
 	})
 	t.Run("memory", func(t *testing.T) {
 		t.Parallel()
-		w := setup(t, past.Options{})
-		w.want(1, true)
-		venue := w.Past.Stats().Bytes
-		w = setup(t, past.Options{Memory: 13 * venue / 2}) // some six venues
-		w.want(1, true)
-		w.want(2, true)
-		w.want(3, true)
-		w.want(1, false)
-		if is := w.Past.Stats(); is.Points != 3 {
+		points := setup(t, past.Options{})
+		points.want(1, true)
+		venue := points.Past.Stats().Bytes
+		points = setup(t, past.Options{Memory: 13 * venue / 2}) // some six venues
+		points.want(1, true)
+		points.want(2, true)
+		points.want(3, true)
+		points.want(1, false)
+		if is := points.Past.Stats(); is.Points != 3 {
 			t.Errorf("%d points, want 3", is.Points)
 		}
-		w.want(4, true) // 2 and 3 go
-		if is := w.Past.Stats(); is.Points != 2 || is.Bytes < 5*venue || is.Bytes > 6*venue {
+		points.want(4, true) // 2 and 3 go
+		if is := points.Past.Stats(); is.Points != 2 || is.Bytes < 5*venue || is.Bytes > 6*venue {
 			t.Errorf("%d points with %d bytes, want 2 with five venues of %d", is.Points, is.Bytes, venue)
 		}
-		w.want(1, false)
-		w.want(3, true)
+		points.want(1, false)
+		points.want(3, true)
 	})
 }
 
 // TestPointsIdle: points go when no one asked for one for a while (HISTORY 19).
 func TestPointsIdle(t *testing.T) {
 	t.Parallel()
-	w := setup(t, past.Options{Idle: 200 * time.Millisecond})
-	w.want(1, true)
-	eventually(t, "no point", func() bool { return w.Past.Stats().Points == 0 })
-	w.want(1, true)
+	points := setup(t, past.Options{Idle: 200 * time.Millisecond})
+	points.want(1, true)
+	eventually(t, "no point", func() bool { return points.Past.Stats().Points == 0 })
+	points.want(1, true)
 }
 
 // TestPointsBuiltOnce: equal requests wait for one building (HISTORY 19).
 func TestPointsBuiltOnce(t *testing.T) {
 	t.Parallel()
-	w := setup(t, past.Options{Wait: patience})
-	w.store.hold.Lock()
-	heads := w.store.heads.Load()
+	points := setup(t, past.Options{Wait: patience})
+	points.store.hold.Lock()
+	heads := points.store.heads.Load()
 	const each = 10
 	var wg sync.WaitGroup
 	for i := range 3 * each {
 		wg.Go(func() {
-			if err := w.list(t.Context(), 1+i%3); err != nil {
+			if err := points.list(t.Context(), 1+i%3); err != nil {
 				t.Error(err)
 			}
 		})
 	}
-	eventually(t, "all requests", func() bool { return w.store.reading.Load() > 0 && w.store.heads.Load() >= heads+3*each })
-	w.store.hold.Unlock()
+	eventually(t, "all requests", func() bool { return points.store.reading.Load() > 0 && points.store.heads.Load() >= heads+3*each })
+	points.store.hold.Unlock()
 	wg.Wait()
-	if built := w.Past.Stats().Built; built != 3 {
+	if built := points.Past.Stats().Built; built != 3 {
 		t.Errorf("%d points were built for %d requests, want 3", built, 3*each)
 	}
 }
@@ -182,27 +182,27 @@ func TestPointsBuiltOnce(t *testing.T) {
 // when that is said.
 func TestPointsEpoch(t *testing.T) {
 	t.Parallel()
-	w := setup(t, past.Options{})
-	w.want(1, true)
-	w.want(1, false)
-	w.store.epochs.Add(1)
-	w.Past.Forget()
-	w.want(1, true)
-	w.want(1, false)
+	points := setup(t, past.Options{})
+	points.want(1, true)
+	points.want(1, false)
+	points.store.epochs.Add(1)
+	points.Past.Forget()
+	points.want(1, true)
+	points.want(1, false)
 	// One that changes while a point is built leaves nothing behind.
-	w.store.epochs.Add(1)
-	w.Past.Forget()
-	w.store.hold.Lock()
+	points.store.epochs.Add(1)
+	points.Past.Forget()
+	points.store.hold.Lock()
 	asked := make(chan error, 1)
-	go func() { asked <- w.list(t.Context(), 2) }()
-	eventually(t, "a building", func() bool { return w.store.reading.Load() > 0 })
-	w.store.epochs.Add(1)
-	w.store.hold.Unlock()
+	go func() { asked <- points.list(t.Context(), 2) }()
+	eventually(t, "a building", func() bool { return points.store.reading.Load() > 0 })
+	points.store.epochs.Add(1)
+	points.store.hold.Unlock()
 	if err := <-asked; err != nil {
 		t.Fatal(err)
 	}
-	w.want(2, false)
-	if n := w.Past.Stats().Points; n != 1 {
+	points.want(2, false)
+	if n := points.Past.Stats().Points; n != 1 {
 		t.Errorf("%d points are cached, want that of the new epoch", n)
 	}
 }

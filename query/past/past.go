@@ -51,27 +51,27 @@ type Service struct {
 }
 
 // New makes a Service; it starts nothing.
-func New(store eventstore.Store, reader *history.Reader, views *query.Service, o Options) (*Service, error) {
+func New(store eventstore.Store, reader *history.Reader, views *query.Service, options Options) (*Service, error) {
 	switch {
 	case store == nil || reader == nil || views == nil:
 		return nil, errors.New("past: a part is missing")
-	case o.Memory < 0 || o.Points < 0 || o.Wait < 0 || o.Idle < 0:
+	case options.Memory < 0 || options.Points < 0 || options.Wait < 0 || options.Idle < 0:
 		return nil, errors.New("past: an option is negative")
 	}
-	o.Memory = cmp.Or(o.Memory, 64<<20)
-	o.Points = cmp.Or(o.Points, 4)
-	o.Wait = cmp.Or(o.Wait, 30*time.Second)
-	o.Idle = cmp.Or(o.Idle, 5*time.Minute)
-	o.Log = cmp.Or(o.Log, slog.Default())
-	if o.Query.Now == nil {
-		o.Query.Now = time.Now
+	options.Memory = cmp.Or(options.Memory, 64<<20)
+	options.Points = cmp.Or(options.Points, 4)
+	options.Wait = cmp.Or(options.Wait, 30*time.Second)
+	options.Idle = cmp.Or(options.Idle, 5*time.Minute)
+	options.Log = cmp.Or(options.Log, slog.Default())
+	if options.Query.Now == nil {
+		options.Query.Now = time.Now
 	}
-	s := &Service{
-		store: store, history: reader, views: views, o: o,
+	service := &Service{
+		store: store, history: reader, views: views, o: options,
 		clients: keylock.Locks[client]{AtOnce: maxWaits}, anyone: make(chan struct{}, 1), users: make(chan struct{}, 1),
 	}
-	s.idle = time.AfterFunc(o.Idle, s.Forget)
-	return s, nil
+	service.idle = time.AfterFunc(options.Idle, service.Forget)
+	return service, nil
 }
 
 // Stats are figures of a Service.
@@ -97,18 +97,18 @@ type Then struct {
 
 // Resolve returns the moment of a point that has the form of a time or of a position up to
 // the head.
-func (s *Service) Resolve(ctx context.Context, p history.Point) (Then, error) {
-	if p.Position == 0 {
-		return Then{eventstore.Point{Time: p.Time}, p.Time}, nil
+func (s *Service) Resolve(ctx context.Context, point history.Point) (Then, error) {
+	if point.Position == 0 {
+		return Then{eventstore.Point{Time: point.Time}, point.Time}, nil
 	}
-	entries, err := s.store.Read(ctx, eventstore.Range{After: uint64(p.Position) - 1, Limit: 1})
+	entries, err := s.store.Read(ctx, eventstore.Range{After: uint64(point.Position) - 1, Limit: 1})
 	if err != nil {
 		return Then{}, err
 	}
-	if len(entries) == 0 || entries[0].Position != p.Position {
+	if len(entries) == 0 || entries[0].Position != point.Position {
 		return Then{}, eventstore.ErrAhead
 	}
-	return Then{eventstore.Point{Position: p.Position}, entries[0].Time}, nil
+	return Then{eventstore.Point{Position: point.Position}, entries[0].Time}, nil
 }
 
 // Request is a single read of the past.
@@ -137,25 +137,25 @@ type Record struct {
 
 // Read answers a single read. The order of its errors is that of HISTORY 17: no such
 // record, erased, gate now, no such version or none at the point, gate then.
-func (s *Service) Read(ctx context.Context, r Request) (*Record, error) {
+func (s *Service) Read(ctx context.Context, request Request) (*Record, error) {
 	var then Then
 	var err error
-	if r.Point.Version == 0 {
-		if then, err = s.Resolve(ctx, r.Point); err != nil {
+	if request.Point.Version == 0 {
+		if then, err = s.Resolve(ctx, request.Point); err != nil {
 			return nil, err
 		}
 	}
-	if r.Slug != "" {
-		if r.ID, err = eventstore.SlugAt(ctx, s.store, r.Kind, r.Slug, then.Point); err != nil {
+	if request.Slug != "" {
+		if request.ID, err = eventstore.SlugAt(ctx, s.store, request.Kind, request.Slug, then.Point); err != nil {
 			return nil, err
 		}
 	}
-	versions, err := s.history.Versions(ctx, history.Viewer{Caller: r.Caller}, r.Kind, r.ID)
+	versions, err := s.history.Versions(ctx, history.Viewer{Caller: request.Caller}, request.Kind, request.ID)
 	if err != nil {
 		return nil, err
 	}
-	number := r.Point.Version
-	if r.FromFirst {
+	number := request.Point.Version
+	if request.FromFirst {
 		first, err := versions.First(ctx)
 		if err != nil {
 			return nil, err
@@ -175,13 +175,13 @@ func (s *Service) Read(ctx context.Context, r Request) (*Record, error) {
 		return nil, err
 	}
 	out := &Record{Version: shown, Moment: then.Moment, Permanent: number > 0}
-	out.View, err = s.views.View(ctx, r.Caller, shown.Record, r.Lang, r.Embeds, query.Moment{
+	out.View, err = s.views.View(ctx, request.Caller, shown.Record, request.Lang, request.Embeds, query.Moment{
 		Now: then.Moment,
 		Load: func(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
 			return versions.Linked(ctx, then.Point, ids)
 		},
 	})
-	if err == nil && r.Slug == "" {
+	if err == nil && request.Slug == "" {
 		out.Mementos, err = versions.Around(ctx, shown)
 	}
 	return out, err

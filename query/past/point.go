@@ -30,8 +30,8 @@ type pointKey struct {
 	Texts    bool // it can be searched
 }
 
-func (k *pointKey) counts(e *eventstore.Entry) bool {
-	return e.Position <= k.Position && !e.Time.After(k.Time)
+func (k *pointKey) counts(entry *eventstore.Entry) bool {
+	return entry.Position <= k.Position && !entry.Time.After(k.Time)
 }
 
 // point is the read model of the entries that count at a point, which never changes, and
@@ -84,8 +84,8 @@ func (s *Service) build(ctx context.Context, k pointKey) (*point, error) {
 		return nil, err
 	}
 	documents := make([]readmodel.Document, 0, len(latest))
-	for _, e := range latest {
-		documents = append(documents, readmodel.Document{Position: e.Position, Body: e.State})
+	for _, entry := range latest {
+		documents = append(documents, readmodel.Document{Position: entry.Position, Body: entry.State})
 	}
 	err = inParallel(ctx, slices.Chunk(documents, chunkRecords), func(ctx context.Context, some []readmodel.Document) error {
 		for i := range some {
@@ -99,7 +99,7 @@ func (s *Service) build(ctx context.Context, k pointKey) (*point, error) {
 	if err != nil {
 		return nil, err
 	}
-	documents = slices.DeleteFunc(documents, func(d readmodel.Document) bool { return d.Record == nil || d.Record.Deleted })
+	documents = slices.DeleteFunc(documents, func(document readmodel.Document) bool { return document.Record == nil || document.Record.Deleted })
 	index := memindex.New(memindex.Options{Logger: s.o.Log, NoTexts: !k.Texts, Once: true})
 	if _, err := index.Write(ctx, readmodel.Batch{Documents: documents, Mark: calendar.Mark{Position: k.Position}}); err != nil {
 		return nil, err
@@ -108,10 +108,10 @@ func (s *Service) build(ctx context.Context, k pointKey) (*point, error) {
 		key: k, index: index, names: map[asked]bool{}, seen: seen, closed: map[calendar.ID]*calendar.Record{}, services: map[int64]*query.Service{},
 	}
 	for i := range documents {
-		d := &documents[i]
-		p.ids = append(p.ids, d.Record.ID)
-		p.bytes += recordBytes + len(d.Body)
-		p.note(d.Record, s.o.Query.Now())
+		document := &documents[i]
+		p.ids = append(p.ids, document.Record.ID)
+		p.bytes += recordBytes + len(document.Body)
+		p.note(document.Record, s.o.Query.Now())
 	}
 	slices.Sort(p.ids)
 	return p, nil
@@ -134,14 +134,14 @@ func (s *Service) latest(ctx context.Context, k pointKey) (map[calendar.ID]*even
 			mu.Lock()
 			defer mu.Unlock()
 			for i := range page {
-				e := &page[i]
-				if !k.counts(e) {
-					whole = min(whole, e.Position-1)
-				} else if before := latest[e.ID]; e.Redacted == nil && slices.Contains(calendar.Kinds[:], e.Kind) && (before == nil || before.Version < e.Version) {
-					if bytes += len(e.State) + recordBytes; before != nil {
+				entry := &page[i]
+				if !k.counts(entry) {
+					whole = min(whole, entry.Position-1)
+				} else if before := latest[entry.ID]; entry.Redacted == nil && slices.Contains(calendar.Kinds[:], entry.Kind) && (before == nil || before.Version < entry.Version) {
+					if bytes += len(entry.State) + recordBytes; before != nil {
 						bytes -= len(before.State) + recordBytes
 					}
-					latest[e.ID] = e
+					latest[entry.ID] = entry
 				}
 			}
 			if bytes > s.o.Memory {
@@ -172,24 +172,24 @@ func (s *Service) read(ctx context.Context, after, to calendar.Position, use fun
 }
 
 // follow learns how the records are now, when the log ends at head.
-func (p *point) follow(ctx context.Context, s *Service, head calendar.Position) error {
+func (p *point) follow(ctx context.Context, service *Service, head calendar.Position) error {
 	if head <= p.seen {
 		return nil
 	}
-	now := s.o.Query.Now()
+	now := service.o.Query.Now()
 	note := func(version int64, body []byte) error {
-		r, err := calendar.DecodeRecord(body)
+		record, err := calendar.DecodeRecord(body)
 		if err != nil {
 			return fmt.Errorf("version %d of a record of a point: %w: %w", version, eventstore.ErrDamaged, err)
 		}
-		p.note(r, now)
+		p.note(record, now)
 		return nil
 	}
 	if head-p.seen <= calendar.Position(len(p.ids)) {
-		err := s.read(ctx, p.seen, head, func(page []eventstore.Entry) error {
-			for _, e := range page {
-				if _, ours := slices.BinarySearch(p.ids, e.ID); ours && e.Redacted == nil {
-					if err := note(e.Version, e.State); err != nil {
+		err := service.read(ctx, p.seen, head, func(page []eventstore.Entry) error {
+			for _, entry := range page {
+				if _, ours := slices.BinarySearch(p.ids, entry.ID); ours && entry.Redacted == nil {
+					if err := note(entry.Version, entry.State); err != nil {
 						return err
 					}
 				}
@@ -201,7 +201,7 @@ func (p *point) follow(ctx context.Context, s *Service, head calendar.Position) 
 		}
 	} else {
 		for some := range slices.Chunk(p.ids, pageEntries) { // fewer than the entries
-			states, err := s.store.Load(ctx, some...)
+			states, err := service.store.Load(ctx, some...)
 			if err != nil {
 				return err
 			}
@@ -217,19 +217,19 @@ func (p *point) follow(ctx context.Context, s *Service, head calendar.Position) 
 }
 
 // note notes how a record is now.
-func (p *point) note(r *calendar.Record, now time.Time) {
+func (p *point) note(record *calendar.Record, now time.Time) {
 	clear(p.services)
-	if history.Gate(calendar.Caller{}, r.Kind, r, now) != nil {
-		p.closed[r.ID] = history.Outline(r)
+	if history.Gate(calendar.Caller{}, record.Kind, record, now) != nil {
+		p.closed[record.ID] = history.Outline(record)
 	} else {
-		delete(p.closed, r.ID)
+		delete(p.closed, record.ID)
 	}
 }
 
 // withdrawnFrom returns what a caller may read no more.
-func (p *point) withdrawnFrom(c calendar.Caller, now time.Time) (out query.Withdrawn) {
-	for id, r := range p.closed {
-		if history.Gate(c, r.Kind, r, now) != nil {
+func (p *point) withdrawnFrom(caller calendar.Caller, now time.Time) (out query.Withdrawn) {
+	for id, record := range p.closed {
+		if history.Gate(caller, record.Kind, record, now) != nil {
 			out = append(out, id)
 		}
 	}
@@ -238,21 +238,21 @@ func (p *point) withdrawnFrom(c calendar.Caller, now time.Time) (out query.Withd
 }
 
 // queries returns the Service of lists at a moment.
-func (p *point) queries(o query.Options, moment time.Time) (*query.Service, error) {
-	if q := p.services[moment.Unix()]; q != nil {
-		return q, nil
+func (p *point) queries(options query.Options, moment time.Time) (*query.Service, error) {
+	if service := p.services[moment.Unix()]; service != nil {
+		return service, nil
 	}
-	o.Now, o.LocalIndex = func() time.Time { return moment }, true
+	options.Now, options.LocalIndex = func() time.Time { return moment }, true
 	for _, id := range slices.Sorted(maps.Keys(p.closed)) {
 		if p.closed[id].Fields.Bool("protected") {
-			o.ProtectedNow = append(o.ProtectedNow, id)
+			options.ProtectedNow = append(options.ProtectedNow, id)
 		}
 	}
-	q, err := query.New(p.index, records{p.index}, o)
+	service, err := query.New(p.index, records{p.index}, options)
 	if err == nil {
-		cached(p.services)[moment.Unix()] = q
+		cached(p.services)[moment.Unix()] = service
 	}
-	return q, err
+	return service, err
 }
 
 // cached makes room for one more.
@@ -277,8 +277,8 @@ func (r records) Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Reco
 }
 
 // BySlug implements query.Records.
-func (r records) BySlug(ctx context.Context, k calendar.Kind, slug string) (*calendar.Record, error) {
-	found, err := r.all(ctx, k, readmodel.Term{Field: readmodel.FieldSlug, Value: slug})
+func (r records) BySlug(ctx context.Context, kind calendar.Kind, slug string) (*calendar.Record, error) {
+	found, err := r.all(ctx, kind, readmodel.Term{Field: readmodel.FieldSlug, Value: slug})
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -286,14 +286,14 @@ func (r records) BySlug(ctx context.Context, k calendar.Kind, slug string) (*cal
 }
 
 // ByName implements query.Records.
-func (r records) ByName(ctx context.Context, k calendar.Kind, l calendar.Lang, name string) ([]*calendar.Record, error) {
-	return r.all(ctx, k, readmodel.Term{Field: readmodel.FieldNameLower(l), Value: htmltext.NameKey(name)})
+func (r records) ByName(ctx context.Context, kind calendar.Kind, lang calendar.Lang, name string) ([]*calendar.Record, error) {
+	return r.all(ctx, kind, readmodel.Term{Field: readmodel.FieldNameLower(lang), Value: htmltext.NameKey(name)})
 }
 
-func (r records) all(ctx context.Context, k calendar.Kind, f readmodel.Filter) ([]*calendar.Record, error) {
+func (r records) all(ctx context.Context, kind calendar.Kind, filter readmodel.Filter) ([]*calendar.Record, error) {
 	var page readmodel.Page
-	err := readmodel.Read(ctx, r.index, func(v readmodel.View) (err error) {
-		page, err = v.Search(ctx, readmodel.Query{Kind: k, Filter: f, Sort: readmodel.By(false, readmodel.FieldID), Limit: pageEntries})
+	err := readmodel.Read(ctx, r.index, func(view readmodel.View) (err error) {
+		page, err = view.Search(ctx, readmodel.Query{Kind: kind, Filter: filter, Sort: readmodel.By(false, readmodel.FieldID), Limit: pageEntries})
 		return err
 	})
 	out := make([]*calendar.Record, len(page.Documents))
@@ -304,8 +304,8 @@ func (r records) all(ctx context.Context, k calendar.Kind, f readmodel.Filter) (
 }
 
 // Absent implements query.Records: lists know nothing else of what is erased.
-func (records) Absent(_ context.Context, k calendar.Kind, _ calendar.ID) error {
-	return calendar.Fail(calendar.CodeNotFound, k)
+func (records) Absent(_ context.Context, kind calendar.Kind, _ calendar.ID) error {
+	return calendar.Fail(calendar.CodeNotFound, kind)
 }
 
 // Head implements query.Records.

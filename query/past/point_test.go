@@ -64,8 +64,8 @@ func (s *story) write(older, erases bool) {
 	s.counted[0]++
 	var before *calendar.Record
 	kinds := []calendar.Kind{calendar.KindVenue, calendar.KindOrganizer, calendar.KindTag, calendar.KindUser}
-	k := kinds[s.g.IntN(len(kinds))]
-	var c calendar.Change
+	kind := kinds[s.g.IntN(len(kinds))]
+	var change calendar.Change
 	i := 0
 	if len(s.records) > 0 {
 		i = s.g.IntN(len(s.records))
@@ -76,35 +76,35 @@ func (s *story) write(older, erases bool) {
 		return
 	case len(s.records) == 0 || s.g.IntN(3) == 0:
 		s.last++
-		c = calendar.Change{Name: k.String() + "." + calendar.Created, Kind: k, ID: s.last, Home: calendar.LangEN, Fields: calendar.Fields{}}
+		change = calendar.Change{Name: kind.String() + "." + calendar.Created, Kind: kind, ID: s.last, Home: calendar.LangEN, Fields: calendar.Fields{}}
 		switch {
-		case k == calendar.KindUser:
-			c.Fields["name"] = fmt.Sprint("user", s.last)
-		case k.IsPost():
-			c.Fields["status"], c.Fields["author"] = "publish", calendar.ID(7)
+		case kind == calendar.KindUser:
+			change.Fields["name"] = fmt.Sprint("user", s.last)
+		case kind.IsPost():
+			change.Fields["status"], change.Fields["author"] = "publish", calendar.ID(7)
 			fallthrough
 		default:
-			c.Fields[k.NameField()], c.Fields["slug"] = calendar.Text{calendar.LangEN: "Name"}, fmt.Sprint(k, s.last)
+			change.Fields[kind.NameField()], change.Fields["slug"] = calendar.Text{calendar.LangEN: "Name"}, fmt.Sprint(kind, s.last)
 		}
 	default:
 		before = s.records[i]
-		c = calendar.Change{Name: before.Kind.String() + "." + calendar.Updated, Kind: before.Kind, ID: before.ID, Fields: calendar.Fields{}}
+		change = calendar.Change{Name: before.Kind.String() + "." + calendar.Updated, Kind: before.Kind, ID: before.ID, Fields: calendar.Fields{}}
 		switch {
 		case before.Kind == calendar.KindUser:
-			c.Fields["role"] = fmt.Sprint(s.counted[0])
+			change.Fields["role"] = fmt.Sprint(s.counted[0])
 		case before.Kind.IsPost() && s.g.IntN(2) == 0:
-			c.Fields["status"] = []string{"publish", "draft", "private", "trash"}[s.g.IntN(4)]
+			change.Fields["status"] = []string{"publish", "draft", "private", "trash"}[s.g.IntN(4)]
 		case before.Kind.IsTerm() && s.g.IntN(4) == 0:
-			c.Name = before.Kind.String() + "." + calendar.Deleted
+			change.Name = before.Kind.String() + "." + calendar.Deleted
 		default:
-			c.Fields[before.Kind.NameField()] = calendar.Text{calendar.LangEN: fmt.Sprint("Name ", s.counted[0])}
+			change.Fields[before.Kind.NameField()] = calendar.Text{calendar.LangEN: fmt.Sprint("Name ", s.counted[0])}
 		}
 	}
-	d, after, err := eventstore.NewDraft(before, c, at)
+	draft, after, err := eventstore.NewDraft(before, change, at)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if res := s.store.Append(s.t.Context(), []eventstore.Append{{Drafts: []eventstore.Draft{d}, Time: at}})[0]; res.Err != nil {
+	if res := s.store.Append(s.t.Context(), []eventstore.Append{{Drafts: []eventstore.Draft{draft}, Time: at}})[0]; res.Err != nil {
 		s.t.Fatal(res.Err)
 	}
 	switch {
@@ -119,16 +119,16 @@ func (s *story) write(older, erases bool) {
 
 func (s *story) erase(i int, at time.Time) {
 	s.t.Helper()
-	r := s.records[i]
-	c, err := calendar.Erase(r)
+	record := s.records[i]
+	change, err := calendar.Erase(record)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	d, _, err := eventstore.NewDraft(r, c, at)
+	draft, _, err := eventstore.NewDraft(record, change, at)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if res := s.store.Append(s.t.Context(), []eventstore.Append{{Drafts: []eventstore.Draft{d}, Redact: []calendar.ID{r.ID}, Time: at}})[0]; res.Err != nil {
+	if res := s.store.Append(s.t.Context(), []eventstore.Append{{Drafts: []eventstore.Draft{draft}, Redact: []calendar.ID{record.ID}, Time: at}})[0]; res.Err != nil {
 		s.t.Fatal(res.Err)
 	}
 	s.records = slices.Delete(s.records, i, i+1)
@@ -142,13 +142,13 @@ func second(t time.Time) time.Time {
 }
 
 // contents returns what a list at a point is answered from.
-func contents(t *testing.T, p *past.Service, at eventstore.Point) *past.Contents {
+func contents(t *testing.T, service *past.Service, at eventstore.Point) *past.Contents {
 	t.Helper()
 	then := past.Then{Point: at, Moment: at.Time}
-	if _, err := p.List(t.Context(), calendar.Caller{Role: calendar.Auditor}, netip.Addr{}, then, "", false); err != nil {
+	if _, err := service.List(t.Context(), calendar.Caller{Role: calendar.Auditor}, netip.Addr{}, then, "", false); err != nil {
 		t.Fatal(err)
 	}
-	c, err := p.Contents(t.Context(), then)
+	c, err := service.Contents(t.Context(), then)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,43 +161,43 @@ func contents(t *testing.T, p *past.Service, at eventstore.Point) *past.Contents
 func TestPointsOfALog(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2) {
-		s := newStory(t, seed)
-		p := s.service()
+		story := newStory(t, seed)
+		service := story.service()
 		var asked []eventstore.Point
 		for step := range 90 {
-			for range s.g.IntN(4) {
-				s.now.Add(s.g.Int64N(800))
-				s.write(s.g.IntN(6) == 0, s.g.IntN(30) == 0)
+			for range story.g.IntN(4) {
+				story.now.Add(story.g.Int64N(800))
+				story.write(story.g.IntN(6) == 0, story.g.IntN(30) == 0)
 			}
-			head, err := s.store.Head(t.Context(), eventstore.Point{})
+			head, err := story.store.Head(t.Context(), eventstore.Point{})
 			if err != nil || head.Position == 0 {
 				continue
 			}
-			at := eventstore.Point{Time: second(s.clock())}
-			switch s.g.IntN(4) {
+			at := eventstore.Point{Time: second(story.clock())}
+			switch story.g.IntN(4) {
 			case 0:
-				at.Time = s.begin.Add(time.Duration(s.g.Int64N(s.now.Load())) * time.Millisecond)
+				at.Time = story.begin.Add(time.Duration(story.g.Int64N(story.now.Load())) * time.Millisecond)
 			case 1:
-				at = eventstore.Point{Position: 1 + calendar.Position(s.g.Int64N(int64(head.Position)))}
+				at = eventstore.Point{Position: 1 + calendar.Position(story.g.Int64N(int64(head.Position)))}
 			case 2:
 				if len(asked) > 0 {
-					at = asked[max(len(asked)-1-s.g.IntN(4), 0)]
+					at = asked[max(len(asked)-1-story.g.IntN(4), 0)]
 				}
 			}
 			asked = append(asked, at)
-			got := contents(t, p, at)
-			if diff := cmp.Diff(contents(t, s.service(), at), got); diff != "" {
+			got := contents(t, service, at)
+			if diff := cmp.Diff(contents(t, story.service(), at), got); diff != "" {
 				t.Fatalf("seed %d, step %d, %+v (-first time +got):\n%s", seed, step, at, diff)
 			}
-			if want := s.recordsAt(at); !slices.Equal(got.IDs, want) {
+			if want := story.recordsAt(at); !slices.Equal(got.IDs, want) {
 				t.Fatalf("seed %d, step %d, %+v: records %v, want %v", seed, step, at, got.IDs, want)
 			}
-			if want := s.closed(got.IDs); !maps.Equal(got.Closed, want) {
+			if want := story.closed(got.IDs); !maps.Equal(got.Closed, want) {
 				t.Fatalf("seed %d, step %d, %+v: closed %v, want %v", seed, step, at, got.Closed, want)
 			}
 		}
-		if s.counted[1] < 10 || s.counted[2] < 1 {
-			t.Errorf("seed %d: %d entries, %d older ones, %d erasures", seed, s.counted[0], s.counted[1], s.counted[2])
+		if story.counted[1] < 10 || story.counted[2] < 1 {
+			t.Errorf("seed %d: %d entries, %d older ones, %d erasures", seed, story.counted[0], story.counted[1], story.counted[2])
 		}
 	}
 }
@@ -210,9 +210,9 @@ func (s *story) recordsAt(at eventstore.Point) []calendar.ID {
 		s.t.Fatal(err)
 	}
 	there := map[calendar.ID]bool{}
-	for _, e := range log {
-		if (at.Position == 0 && !e.Time.After(at.Time) || e.Position <= at.Position) && e.Kind != calendar.KindUser && e.Redacted == nil {
-			there[e.ID] = !strings.HasSuffix(e.Change, "."+calendar.Deleted) && !strings.HasSuffix(e.Change, "."+calendar.Erased)
+	for _, entry := range log {
+		if (at.Position == 0 && !entry.Time.After(at.Time) || entry.Position <= at.Position) && entry.Kind != calendar.KindUser && entry.Redacted == nil {
+			there[entry.ID] = !strings.HasSuffix(entry.Change, "."+calendar.Deleted) && !strings.HasSuffix(entry.Change, "."+calendar.Erased)
 		}
 	}
 	maps.DeleteFunc(there, func(_ calendar.ID, is bool) bool { return !is })
@@ -228,12 +228,12 @@ func (s *story) closed(ids []calendar.ID) map[calendar.ID]string {
 		s.t.Fatal(err)
 	}
 	for i := range states {
-		r, err := calendar.DecodeRecord(states[i].Record)
+		record, err := calendar.DecodeRecord(states[i].Record)
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		if history.Gate(calendar.Caller{}, r.Kind, r, s.clock()) != nil {
-			out[r.ID] = fmt.Sprint(r.Deleted, history.Outline(r).Fields)
+		if history.Gate(calendar.Caller{}, record.Kind, record, s.clock()) != nil {
+			out[record.ID] = fmt.Sprint(record.Deleted, history.Outline(record).Fields)
 		}
 	}
 	return out

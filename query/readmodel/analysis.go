@@ -31,13 +31,13 @@ const Break = "|"
 // Fold returns a text without case and accents, in compatibility form and with the digits
 // of every script as 0 to 9: the first step of the analysis in every language, before any
 // stemmer, and the key by which names are sorted.
-func Fold(s string) string {
+func Fold(text string) string {
 	var folded strings.Builder
-	folded.Grow(len(s) + 8)
-	for len(s) > 0 {
-		n := characterSize(s)
-		folded.WriteString(foldCharacter(s[:n]))
-		s = s[n:]
+	folded.Grow(len(text) + 8)
+	for len(text) > 0 {
+		n := characterSize(text)
+		folded.WriteString(foldCharacter(text[:n]))
+		text = text[n:]
 	}
 	return folded.String()
 }
@@ -67,16 +67,16 @@ var foldedLow = func() (t [0x600]string) {
 	return t
 }()
 
-func foldCharacter(s string) string {
-	switch r, size := utf8.DecodeRuneInString(s); {
-	case size < len(s):
-		return foldSlowly(s)
+func foldCharacter(text string) string {
+	switch r, size := utf8.DecodeRuneInString(text); {
+	case size < len(text):
+		return foldSlowly(text)
 	case int(r) < len(foldedLow):
 		return foldedLow[r]
 	case r >= 0x4E00 && r <= 0x9FFF: // Han, as it is
-		return s
+		return text
 	}
-	return foldSlowly(s)
+	return foldSlowly(text)
 }
 
 // digit returns the value of a decimal digit of any script as an ASCII digit. Unicode has
@@ -94,8 +94,8 @@ func digit(r rune) rune {
 var strokes = strings.NewReplacer("ø", "o", "đ", "d", "ð", "d", "ł", "l", "ħ", "h", "ı", "i",
 	"œ", "oe", "æ", "ae", "þ", "th", "ŧ", "t", "ƀ", "b", "ɨ", "i", "ʉ", "u", "🔟", "10")
 
-func foldSlowly(s string) string {
-	s = strings.Map(func(r rune) rune {
+func foldSlowly(text string) string {
+	text = strings.Map(func(r rune) rune {
 		switch {
 		case isCombining(r) || isIgnorable(r):
 			return -1
@@ -103,9 +103,9 @@ func foldSlowly(s string) string {
 			return digit(r)
 		}
 		return r
-	}, norm.NFKD.String(s))
+	}, norm.NFKD.String(text))
 	// NFC joins the marks of kana and the parts of Hangul again.
-	return norm.NFC.String(strokes.Replace(cases.Fold().String(s)))
+	return norm.NFC.String(strokes.Replace(cases.Fold().String(text)))
 }
 
 // isCombining reports whether r is an accent. Marks that make another letter of a
@@ -230,36 +230,36 @@ var stemmerPool = sync.Pool{New: func() any { return &stemmer{env: snowballstem.
 // Stem returns the stem of a token (Snowball: English, French, Spanish) in the
 // language of the text that it is from. Chinese has no stems: there the word is
 // its own stem, and so is every word without a Latin letter.
-func Stem(token string, l calendar.Lang) string {
-	if int(l) >= len(stemmers) || stemmers[l] == nil || len(token) < 3 || !hasLatin(token) {
+func Stem(token string, lang calendar.Lang) string {
+	if int(lang) >= len(stemmers) || stemmers[lang] == nil || len(token) < 3 || !hasLatin(token) {
 		return token
 	}
 	s := stemmerPool.Get().(*stemmer) // the pool makes nothing else
 	defer stemmerPool.Put(s)
-	return s.stem(token, l)
+	return s.stem(token, lang)
 }
 
-func (s *stemmer) stem(token string, l calendar.Lang) string {
-	stem, cached := s.stems[l][token]
+func (s *stemmer) stem(token string, lang calendar.Lang) string {
+	stem, cached := s.stems[lang][token]
 	if cached {
 		return stem
 	}
 	s.env.SetCurrent(token)
-	stemmers[l](s.env)
+	stemmers[lang](s.env)
 	token = strings.Clone(token) // without the text that it is from
 	if stem = s.env.Current(); stem == "" {
 		stem = token
 	}
-	if len(s.stems[l]) == maxStems || s.stems[l] == nil {
-		s.stems[l] = map[string]string{}
+	if len(s.stems[lang]) == maxStems || s.stems[lang] == nil {
+		s.stems[lang] = map[string]string{}
 	}
-	s.stems[l][token] = stem
+	s.stems[lang][token] = stem
 	return stem
 }
 
-func hasLatin(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 'a' && s[i] <= 'z' {
+func hasLatin(text string) bool {
+	for i := range len(text) {
+		if text[i] >= 'a' && text[i] <= 'z' {
 			return true
 		}
 	}
@@ -292,4 +292,4 @@ var stopWords = sync.OnceValue(func() map[calendar.Lang]map[string]bool {
 
 // IsCommon reports whether a token is one of the common words of a language (stop
 // word). Chinese has none.
-func IsCommon(token string, l calendar.Lang) bool { return stopWords()[l][token] }
+func IsCommon(token string, lang calendar.Lang) bool { return stopWords()[lang][token] }

@@ -18,8 +18,8 @@ const (
 )
 
 // dayOf returns the number of the day since 1970 and the second in it.
-func dayOf(w calendar.Wall) (day, second int64) {
-	day, second = int64(w)/daySeconds, int64(w)%daySeconds
+func dayOf(wall calendar.Wall) (day, second int64) {
+	day, second = int64(wall)/daySeconds, int64(wall)%daySeconds
 	if second < 0 {
 		return day - 1, second + daySeconds
 	}
@@ -27,10 +27,10 @@ func dayOf(w calendar.Wall) (day, second int64) {
 }
 
 // MonthOf returns the FieldMonth of a month of a year.
-func MonthOf(year int, m time.Month) int64 { return 12*int64(year) + int64(m) - 1 }
+func MonthOf(year int, month time.Month) int64 { return 12*int64(year) + int64(month) - 1 }
 
-func month(r *calendar.Record) (int64, bool) {
-	start := r.Fields.Wall("start_date")
+func month(record *calendar.Record) (int64, bool) {
+	start := record.Fields.Wall("start_date")
 	if start == calendar.NoWall {
 		return 0, false
 	}
@@ -38,26 +38,26 @@ func month(r *calendar.Record) (int64, bool) {
 	return MonthOf(year, m), true
 }
 
-func weekday(r *calendar.Record) (int64, bool) {
-	start := r.Fields.Wall("start_date")
+func weekday(record *calendar.Record) (int64, bool) {
+	start := record.Fields.Wall("start_date")
 	day, _ := dayOf(start)
 	return ((day+3)%7+7)%7 + 1, start != calendar.NoWall // 1 January 1970 was a Thursday
 }
 
-func minute(r *calendar.Record) (int64, bool) {
-	start := r.Fields.Wall("start_date")
+func minute(record *calendar.Record) (int64, bool) {
+	start := record.Fields.Wall("start_date")
 	_, second := dayOf(start)
-	return second / minuteSeconds, start != calendar.NoWall && !r.Fields.Bool("all_day")
+	return second / minuteSeconds, start != calendar.NoWall && !record.Fields.Bool("all_day")
 }
 
-func duration(r *calendar.Record) (int64, bool) {
-	if r.Fields.Bool("all_day") {
-		start, end := r.Fields.Wall("start_date"), r.Fields.Wall("end_date")
+func duration(record *calendar.Record) (int64, bool) {
+	if record.Fields.Bool("all_day") {
+		start, end := record.Fields.Wall("start_date"), record.Fields.Wall("end_date")
 		first, _ := dayOf(start)
 		last, _ := dayOf(end)
 		return (last - first + 1) * daySeconds, start != calendar.NoWall && end != calendar.NoWall
 	}
-	start, end := r.Fields.Wall("utc_start_date"), r.Fields.Wall("utc_end_date")
+	start, end := record.Fields.Wall("utc_start_date"), record.Fields.Wall("utc_end_date")
 	return int64(end - start), start != calendar.NoWall && end != calendar.NoWall
 }
 
@@ -67,14 +67,14 @@ var freeWords = map[string]bool{
 }
 
 // IsFree reports whether an event has a cost, and all of it is nothing.
-func IsFree(r *calendar.Record) bool {
-	lowest, has := lowestCost(r)
+func IsFree(record *calendar.Record) bool {
+	lowest, has := lowestCost(record)
 	return has && lowest == CostFree
 }
 
 // lowestCost returns the FieldCost of an event.
-func lowestCost(r *calendar.Record) (lowest int64, has bool) {
-	texts, numbers := calendar.CostValues(r.Fields.Strings("cost"))
+func lowestCost(record *calendar.Record) (lowest int64, has bool) {
+	texts, numbers := calendar.CostValues(record.Fields.Strings("cost"))
 	free := !slices.ContainsFunc(texts, func(text string) bool { return !freeWords[PlaceKey(text)] }) &&
 		!slices.ContainsFunc(numbers, func(n string) bool { return strings.Trim(n, "0.") != "" })
 	if free && len(texts)+len(numbers) > 0 {
@@ -100,19 +100,21 @@ func Hundredths(decimal string) int64 {
 
 // Zone returns the zone in which the times of an event can be told by the clock, "" where only
 // UTC tells them (LISTINGS 1.6).
-func Zone(r *calendar.Record) string {
-	z, ok := calendar.ParseZone(r.Fields.String("timezone"))
-	isClear := func(wall, utc string) bool { return z.Unambiguous(r.Fields.Wall(wall), r.Fields.Wall(utc)) }
-	if ok && z.Named() && isClear("start_date", "utc_start_date") && isClear("end_date", "utc_end_date") {
-		return z.Name
+func Zone(record *calendar.Record) string {
+	zone, ok := calendar.ParseZone(record.Fields.String("timezone"))
+	isClear := func(wall, utc string) bool {
+		return zone.Unambiguous(record.Fields.Wall(wall), record.Fields.Wall(utc))
+	}
+	if ok && zone.Named() && isClear("start_date", "utc_start_date") && isClear("end_date", "utc_end_date") {
+		return zone.Name
 	}
 	return ""
 }
 
 // languages returns the FieldLanguages of an event.
-func languages(r *calendar.Record) (out []int64) {
-	for _, l := range r.Langs() {
-		out = append(out, int64(LanguageID(l)))
+func languages(record *calendar.Record) (out []int64) {
+	for _, lang := range record.Langs() {
+		out = append(out, int64(LanguageID(lang)))
 	}
 	return out
 }
@@ -129,10 +131,10 @@ func keyNumber(text string) (int64, bool) {
 
 // repeats returns the FieldRepeats of an event, of its title in its home language and its
 // list of venues.
-func repeats(r *calendar.Record) (int64, bool) {
+func repeats(record *calendar.Record) (int64, bool) {
 	var key strings.Builder
-	key.WriteString(foldTitle(r.Fields.Text("title")[r.Home]))
-	for _, id := range r.Fields.IDs("venue") {
+	key.WriteString(foldTitle(record.Fields.Text("title")[record.Home]))
+	for _, id := range record.Fields.IDs("venue") {
 		key.WriteString("\n" + id.String()) // a line break is in no title
 	}
 	return keyNumber(key.String())

@@ -55,7 +55,7 @@ const (
 const CostFree = -1
 
 // LanguageID is what FieldLanguages has for a language.
-func LanguageID(l calendar.Lang) calendar.ID { return calendar.ID(l) + 1 }
+func LanguageID(lang calendar.Lang) calendar.ID { return calendar.ID(lang) + 1 }
 
 // The text fields (Text). For venues the details are one field per detail:
 // interface 4.7 lists them; they are shown the same in all languages.
@@ -77,19 +77,19 @@ const (
 
 // FieldNameLower is the keyword field of the shown name in a language, as names are
 // compared (htmltext.NameKey): for finding by name and for Contains.
-func FieldNameLower(l calendar.Lang) string { return "name_lower." + l.String() }
+func FieldNameLower(lang calendar.Lang) string { return "name_lower." + lang.String() }
 
 // FieldNameKey is the sortable keyword of the shown name in a language, without
 // case and accents.
-func FieldNameKey(l calendar.Lang) string { return "name_key." + l.String() }
+func FieldNameKey(lang calendar.Lang) string { return "name_key." + lang.String() }
 
 // FieldDescriptionKey is the sortable keyword of the shown description of a term,
 // its text without case, accents and tags; every term has one.
-func FieldDescriptionKey(l calendar.Lang) string { return "description_key." + l.String() }
+func FieldDescriptionKey(lang calendar.Lang) string { return "description_key." + lang.String() }
 
 // FieldTitleKey is a number that events with the same shown name in a language share, see
 // Collapse. It is not sortable.
-func FieldTitleKey(l calendar.Lang) string { return "title_key." + l.String() }
+func FieldTitleKey(lang calendar.Lang) string { return "title_key." + lang.String() }
 
 // FieldLack is the id of events that have no value in FieldPublished or FieldModified. It
 // is sortable: behind that field in an order it puts them last, by id.

@@ -17,11 +17,13 @@ type Highlighter struct {
 }
 
 // NewHighlighter returns one for a search with the spelling that it allows.
-func NewHighlighter(of Expression, s Spelling) *Highlighter { return &Highlighter{of.Must, s} }
+func NewHighlighter(of Expression, spelling Spelling) *Highlighter {
+	return &Highlighter{of.Must, spelling}
+}
 
 // Name gives a name in a language as HTML with its marks, "" without any.
-func (h *Highlighter) Name(name string, l calendar.Lang) string {
-	marks := h.marks(wordsOf(name), clusters(name), l)
+func (h *Highlighter) Name(name string, lang calendar.Lang) string {
+	marks := h.marks(wordsOf(name), clusters(name), lang)
 	if len(marks) == 0 {
 		return ""
 	}
@@ -33,10 +35,10 @@ const before = 60
 
 // Snippet returns the part of a text with its first mark, of at most length characters, as
 // HTML with its marks; "" without any. A run of white space in the text counts as a space.
-func (h *Highlighter) Snippet(text string, l calendar.Lang, length int) string {
+func (h *Highlighter) Snippet(text string, lang calendar.Lang, length int) string {
 	text = strings.Join(strings.Fields(text), " ")
 	words, places := wordsOf(text), clusters(text)
-	marks := h.marks(words, places, l)
+	marks := h.marks(words, places, lang)
 	if len(marks) == 0 {
 		return ""
 	}
@@ -137,37 +139,37 @@ func backward(text string, from, n int) int {
 var escapeHTML = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 
 // EscapeHTML gives a text as HTML, as highlights have it.
-func EscapeHTML(s string) string { return escapeHTML.Replace(s) }
+func EscapeHTML(text string) string { return escapeHTML.Replace(text) }
 
 // marked writes a part of a text with the marks in it.
 func marked(text string, part span, marks []span) string {
-	var b strings.Builder
+	var builder strings.Builder
 	at := part.from
 	for _, m := range marks {
 		m = span{max(m.from, part.from), min(m.to, part.to)}
 		if m.from >= m.to {
 			continue
 		}
-		_, _ = escapeHTML.WriteString(&b, text[at:m.from]) // a Builder takes all
-		b.WriteString("<mark>")
-		_, _ = escapeHTML.WriteString(&b, text[m.from:m.to])
-		b.WriteString("</mark>")
+		_, _ = escapeHTML.WriteString(&builder, text[at:m.from]) // a Builder takes all
+		builder.WriteString("<mark>")
+		_, _ = escapeHTML.WriteString(&builder, text[m.from:m.to])
+		builder.WriteString("</mark>")
 		at = m.to
 	}
-	_, _ = escapeHTML.WriteString(&b, text[at:part.to])
-	return b.String()
+	_, _ = escapeHTML.WriteString(&builder, text[at:part.to])
+	return builder.String()
 }
 
 // marks returns the places of a text that the search fits, in order and apart. They hold
 // whole grapheme clusters, of which places are the ends.
-func (h *Highlighter) marks(words []textWord, places []int, l calendar.Lang) []span {
+func (h *Highlighter) marks(words []textWord, places []int, lang calendar.Lang) []span {
 	var out []span
 	tokens := make([]string, len(words))
 	for i := range words {
 		tokens[i] = words[i].token
 	}
-	for _, p := range h.pieces {
-		p.eachFit(tokens, l, h.spelling, func(at, n, _ int) bool {
+	for _, piece := range h.pieces {
+		piece.eachFit(tokens, lang, h.spelling, func(at, n, _ int) bool {
 			from, _ := clusterAt(places, words[at].from)
 			_, to := clusterAt(places, words[at+n-1].to)
 			out = append(out, span{from, to})

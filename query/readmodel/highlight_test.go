@@ -47,29 +47,29 @@ func TestHighlightAnyText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.ToValidUTF8(strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 60).Draw(t, "text"), rapid.SampledFrom([]string{"", " "}).Draw(t, "by")), "\ufffd")
 		query := rapid.SampledFrom([]string{"jazz", "jzaz night", "音乐", `"jazz night"`, "が", "음악", "e", "strasse 1", "fi -jazz", "हिन्दी", "nihgts"}).Draw(t, "query")
-		l := rapid.SampledFrom(calendar.Langs[:]).Draw(t, "language")
+		lang := rapid.SampledFrom(calendar.Langs[:]).Draw(t, "language")
 		length := rapid.IntRange(40, 120).Draw(t, "length")
 		step := rapid.IntRange(0, 3).Draw(t, "step")
-		h := readmodel.NewHighlighter(readmodel.ParseSearch(query, l), readmodel.Spellings[step])
+		highlighter := readmodel.NewHighlighter(readmodel.ParseSearch(query, lang), readmodel.Spellings[step])
 		plain := func(s string) string {
 			return html.UnescapeString(strings.NewReplacer("<mark>", "", "</mark>", "").Replace(s))
 		}
 		fits := false
-		for _, p := range readmodel.ParseSearch(query, l).Must {
-			fits = fits || readmodel.Match(readmodel.Text{Fields: eventTexts[:1], Search: readmodel.ParseSearch(`"`+strings.Join(p.Tokens, " ")+`"`, l)}, event(text, "", l))
+		for _, piece := range readmodel.ParseSearch(query, lang).Must {
+			fits = fits || readmodel.Match(readmodel.Text{Fields: eventTexts[:1], Search: readmodel.ParseSearch(`"`+strings.Join(piece.Tokens, " ")+`"`, lang)}, event(text, "", lang))
 		}
-		if got := h.Name(text, l); got != "" && plain(got) != text {
+		if got := highlighter.Name(text, lang); got != "" && plain(got) != text {
 			t.Fatalf("%q gives %q", text, got)
 		} else if fits && got == "" {
 			t.Fatalf("%q: no mark for %q", text, query)
 		}
-		got := h.Snippet(text, l, length)
+		got := highlighter.Snippet(text, lang, length)
 		shown := strings.Join(strings.Fields(text), " ")
 		part := plain(strings.TrimSuffix(strings.TrimPrefix(got, "…"), "…"))
 		if !strings.Contains(shown, part) || utf8.RuneCountInString(part) > length {
 			t.Fatalf("%q: %q, of at most %d characters", shown, got, length)
 		}
-		for _, marked := range []string{h.Name(text, l), got} {
+		for _, marked := range []string{highlighter.Name(text, lang), got} {
 			if !endsBetweenClusters(marked) {
 				t.Fatalf("%q: %q cuts a grapheme cluster", text, marked)
 			}
@@ -77,8 +77,8 @@ func TestHighlightAnyText(t *testing.T) {
 		if got != "" && !strings.Contains(got, "<mark>") {
 			t.Fatalf("%q: %q has no mark", shown, got)
 		}
-		if (got == "") != (h.Name(shown, l) == "") {
-			t.Fatalf("%q: %q, and as a name %q", shown, got, h.Name(shown, l))
+		if (got == "") != (highlighter.Name(shown, lang) == "") {
+			t.Fatalf("%q: %q, and as a name %q", shown, got, highlighter.Name(shown, lang))
 		}
 	})
 }

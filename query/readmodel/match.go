@@ -9,41 +9,41 @@ import (
 )
 
 // Match states the meaning of the filter tree: whether a live document is
-// admitted. It reads d.Record only, and is simple rather than fast.
-func Match(f Filter, d *Document) bool {
-	r := d.Record
-	field := SchemaOf(r.Kind).Field
+// admitted. It reads document.Record only, and is simple rather than fast.
+func Match(f Filter, document *Document) bool {
+	record := document.Record
+	field := SchemaOf(record.Kind).Field
 	switch f := f.(type) {
 	case And:
-		return !slices.ContainsFunc(f, func(part Filter) bool { return !Match(part, d) })
+		return !slices.ContainsFunc(f, func(part Filter) bool { return !Match(part, document) })
 	case Or:
-		return slices.ContainsFunc(f, func(part Filter) bool { return Match(part, d) })
+		return slices.ContainsFunc(f, func(part Filter) bool { return Match(part, document) })
 	case Not:
-		return !Match(f.Filter, d)
+		return !Match(f.Filter, document)
 	case Term:
-		return f.Value != "" && field(f.Field).Keyword(r) == f.Value
+		return f.Value != "" && field(f.Field).Keyword(record) == f.Value
 	case In:
-		return slices.ContainsFunc(field(f.Field).Numbers(r), func(n int64) bool { return slices.Contains(f.IDs, calendar.ID(n)) })
+		return slices.ContainsFunc(field(f.Field).Numbers(record), func(n int64) bool { return slices.Contains(f.IDs, calendar.ID(n)) })
 	case Range:
-		return slices.ContainsFunc(field(f.Field).Numbers(r), func(n int64) bool {
+		return slices.ContainsFunc(field(f.Field).Numbers(record), func(n int64) bool {
 			return (f.Min == nil || n >= *f.Min) && (f.Max == nil || n <= *f.Max)
 		})
 	case Contains:
 		return slices.ContainsFunc(f.Fields, func(name string) bool {
-			v := field(name).Keyword(r)
-			return v != "" && strings.Contains(v, f.Value)
+			text := field(name).Keyword(record)
+			return text != "" && strings.Contains(text, f.Value)
 		})
 	case Text:
-		return matchText(f, r)
+		return matchText(f, record)
 	}
 	return true // nil
 }
 
-func matchText(f Text, r *calendar.Record) bool {
-	e, texts := &f.Search, shownTexts(f, r)
-	return !e.IsZero() &&
-		!slices.ContainsFunc(e.Must, func(p Piece) bool { return texts.typos(p, f.Spelling) == never }) &&
-		!slices.ContainsFunc(e.Not, func(p Piece) bool { return texts.typos(p, Spelling{}) == 0 })
+func matchText(text Text, record *calendar.Record) bool {
+	expression, texts := &text.Search, shownTexts(text, record)
+	return !expression.IsZero() &&
+		!slices.ContainsFunc(expression.Must, func(piece Piece) bool { return texts.typos(piece, text.Spelling) == never }) &&
+		!slices.ContainsFunc(expression.Not, func(piece Piece) bool { return texts.typos(piece, Spelling{}) == 0 })
 }
 
 // shownText is a text as a language shows it.
@@ -55,20 +55,20 @@ type shownText struct {
 type texts []shownText
 
 // shownTexts returns the texts in which a search looks.
-func shownTexts(f Text, r *calendar.Record) texts {
+func shownTexts(f Text, record *calendar.Record) texts {
 	out := make(texts, 0, len(f.Fields))
 	for _, name := range f.Fields {
-		text, l := SchemaOf(r.Kind).Field(name).Text(r).In(f.Search.Lang, r.Home)
-		out = append(out, shownText{Tokens(text), l})
+		text, lang := SchemaOf(record.Kind).Field(name).Text(record).In(f.Search.Lang, record.Home)
+		out = append(out, shownText{Tokens(text), lang})
 	}
 	return out
 }
 
 // typos returns the fewest typos with which a piece fits in one of the texts, or never.
-func (t texts) typos(p Piece, s Spelling) int {
+func (t texts) typos(piece Piece, spelling Spelling) int {
 	least := never
 	for i := 0; i < len(t) && least > 0; i++ {
-		least = min(least, p.typos(t[i].tokens, t[i].lang, s))
+		least = min(least, piece.typos(t[i].tokens, t[i].lang, spelling))
 	}
 	return least
 }
@@ -80,16 +80,16 @@ func Compare(order []Sort, a, b *Document) int {
 }
 
 // key returns the key of a record.
-func (k *Sort) key(r *calendar.Record) (out Key) {
+func (k *Sort) key(record *calendar.Record) (out Key) {
 	if k.Rank != nil {
-		return Key{N: int64(k.Rank.Score(r)), Has: true}
+		return Key{N: int64(k.Rank.Score(record)), Has: true}
 	}
-	f := SchemaOf(r.Kind).Field(k.Field)
-	if f.Type == TypeKeyword {
-		text := f.Keyword(r)
+	field := SchemaOf(record.Kind).Field(k.Field)
+	if field.Type == TypeKeyword {
+		text := field.Keyword(record)
 		return Key{Text: text, Has: text != ""}
 	}
-	return k.KeyOf(f.Numbers(r))
+	return k.KeyOf(field.Numbers(record))
 }
 
 // KeyOf returns the key of a document that has some numbers in the field.
@@ -107,10 +107,10 @@ func (k *Sort) KeyOf(numbers []int64) (out Key) {
 }
 
 // Place returns the place of a record in an order, as Query.After has it.
-func Place(order []Sort, r *calendar.Record) []Key {
+func Place(order []Sort, record *calendar.Record) []Key {
 	out := make([]Key, len(order))
 	for i := range order {
-		out[i] = order[i].key(r)
+		out[i] = order[i].key(record)
 	}
 	return out
 }

@@ -13,10 +13,10 @@ import (
 )
 
 // documents makes documents of a kind with the ids 1, 2, 3 …
-func documents(k calendar.Kind, fields ...calendar.Fields) []readmodel.Document {
+func documents(kind calendar.Kind, fields ...calendar.Fields) []readmodel.Document {
 	out := make([]readmodel.Document, len(fields))
 	for i, f := range fields {
-		out[i].Record = &calendar.Record{ID: calendar.ID(1 + i), Kind: k, Home: calendar.LangEN, Fields: f}
+		out[i].Record = &calendar.Record{ID: calendar.ID(1 + i), Kind: kind, Home: calendar.LangEN, Fields: f}
 	}
 	return out
 }
@@ -64,12 +64,12 @@ func eachRow(t *testing.T, file string, do func(), columns ...any) {
 }
 
 // decoded reads a filter from its fields in JSON.
-func decoded[F readmodel.Filter](t *testing.T, fields []byte) (f F) {
+func decoded[F readmodel.Filter](t *testing.T, fields []byte) (value F) {
 	t.Helper()
-	if err := json.Unmarshal(fields, &f); err != nil {
+	if err := json.Unmarshal(fields, &value); err != nil {
 		t.Fatalf("%s: %v", fields, err)
 	}
-	return f
+	return value
 }
 
 // filterOf reads a filter of testdata/matches.txt.
@@ -108,8 +108,8 @@ func filterOf(t *testing.T, kind string, fields []byte) readmodel.Filter {
 		if err := json.Unmarshal(fields, &sent); err != nil {
 			t.Fatalf("%s: %v", fields, err)
 		}
-		l, _ := calendar.ParseLang(sent.Lang)
-		return readmodel.Text{Fields: sent.Fields, Search: readmodel.ParseSearch(sent.Query, l)}
+		lang, _ := calendar.ParseLang(sent.Lang)
+		return readmodel.Text{Fields: sent.Fields, Search: readmodel.ParseSearch(sent.Query, lang)}
 	case "Everything":
 		return nil
 	}
@@ -129,19 +129,19 @@ func TestMatch(t *testing.T) {
 		case kind == "==":
 			docs = nil
 		case isFilter:
-			f := filterOf(t, kind, []byte(fields))
-			got := idsOf(slices.DeleteFunc(slices.Clone(docs), func(d readmodel.Document) bool { return !readmodel.Match(f, &d) }))
+			filter := filterOf(t, kind, []byte(fields))
+			got := idsOf(slices.DeleteFunc(slices.Clone(docs), func(document readmodel.Document) bool { return !readmodel.Match(filter, &document) }))
 			if fmt.Sprint(got) != "["+strings.TrimSpace(want)+"]" {
 				t.Errorf("%s admits %v, want%s", row, got, want)
 			}
 			rows++
 		default:
 			home, fields, _ := strings.Cut(fields, " ")
-			r, err := calendar.DecodeRecord(fmt.Appendf(nil, `{"changed":"2030-01-01T00:00:00.000Z","fields":%s,"home":%q,"id":%d,"kind":%q,"version":1}`, fields, home, len(docs)+1, kind))
+			record, err := calendar.DecodeRecord(fmt.Appendf(nil, `{"changed":"2030-01-01T00:00:00.000Z","fields":%s,"home":%q,"id":%d,"kind":%q,"version":1}`, fields, home, len(docs)+1, kind))
 			if err != nil {
 				t.Fatalf("%s: %v", row, err)
 			}
-			docs = append(docs, readmodel.Document{Record: r})
+			docs = append(docs, readmodel.Document{Record: record})
 		}
 	}
 	if rows < 65 {

@@ -46,13 +46,13 @@ type Document struct {
 
 // Check refuses what no index takes, with ErrRefused.
 func (d *Document) Check() error {
-	switch r := d.Record; {
-	case r == nil:
+	switch record := d.Record; {
+	case record == nil:
 		return fmt.Errorf("%w: no record", ErrRefused)
-	case SchemaOf(r.Kind) == nil || r.ID < 1 || d.Position == 0 || d.Position > math.MaxInt64:
-		return fmt.Errorf("%w: kind %d, id %d, position %d", ErrRefused, r.Kind, r.ID, d.Position)
-	case len(d.Body) == 0 && !r.Deleted:
-		return fmt.Errorf("%w: %s %d has no body", ErrRefused, r.Kind, r.ID)
+	case SchemaOf(record.Kind) == nil || record.ID < 1 || d.Position == 0 || d.Position > math.MaxInt64:
+		return fmt.Errorf("%w: kind %d, id %d, position %d", ErrRefused, record.Kind, record.ID, d.Position)
+	case len(d.Body) == 0 && !record.Deleted:
+		return fmt.Errorf("%w: %s %d has no body", ErrRefused, record.Kind, record.ID)
 	}
 	return nil
 }
@@ -208,33 +208,33 @@ type View interface {
 
 // Open returns a view of an index that read was called with: again when the view moved, so
 // what read has made is of the last call.
-func Open(ctx context.Context, x Index, read func(View) error) (View, error) {
-	v, err := x.View(ctx)
+func Open(ctx context.Context, index Index, read func(View) error) (View, error) {
+	view, err := index.View(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err = read(v); errors.Is(err, ErrViewMoved) {
-		err = read(v)
+	if err = read(view); errors.Is(err, ErrViewMoved) {
+		err = read(view)
 	}
 	if err != nil {
-		v.Close()
+		view.Close()
 	}
-	return v, err
+	return view, err
 }
 
 // Read is Open with a view that is closed then.
-func Read(ctx context.Context, x Index, read func(View) error) error {
-	v, err := Open(ctx, x, read)
+func Read(ctx context.Context, index Index, read func(View) error) error {
+	view, err := Open(ctx, index, read)
 	if err == nil {
-		v.Close()
+		view.Close()
 	}
 	return err
 }
 
 // Get is View.Get in the present state of an index.
-func Get(ctx context.Context, x Index, ids []calendar.ID) (found map[calendar.ID]Document, err error) {
-	err = Read(ctx, x, func(v View) error {
-		found, err = v.Get(ctx, ids)
+func Get(ctx context.Context, index Index, ids []calendar.ID) (found map[calendar.ID]Document, err error) {
+	err = Read(ctx, index, func(view View) error {
+		found, err = view.Get(ctx, ids)
 		return err
 	})
 	return found, err

@@ -33,25 +33,25 @@ func (e Expression) Row() (Piece, bool) { return Piece{Tokens: e.Full}, len(e.Fu
 
 // Score is greater the better a document fits. It is the same on every engine, as cursors
 // hold it.
-func (f *Relevance) Score(r *calendar.Record) (score int) {
-	text, e := f.Text, &f.Search
-	if f.Title != nil && Match(f.Title, &Document{Record: r}) {
+func (f *Relevance) Score(record *calendar.Record) (score int) {
+	text, expression := f.Text, &f.Search
+	if f.Title != nil && Match(f.Title, &Document{Record: record}) {
 		text.Fields = text.Fields[:1]
 	}
-	texts := shownTexts(text, r)
+	texts := shownTexts(text, record)
 	name := texts[:1]
-	for _, p := range e.Ranked {
-		score += WeightTypo * max(f.Worst(p)-texts.typos(p, f.Spelling), 0)
-		if name.typos(p, f.Spelling) < never {
+	for _, piece := range expression.Ranked {
+		score += WeightTypo * max(f.Worst(piece)-texts.typos(piece, f.Spelling), 0)
+		if name.typos(piece, f.Spelling) < never {
 			score += WeightName
 		}
-		if texts.asSent(p) {
+		if texts.asSent(piece) {
 			score += WeightWhole
 		}
 	}
-	if row, ok := e.Row(); ok && name.typos(row, Spelling{}) == 0 {
+	if row, ok := expression.Row(); ok && name.typos(row, Spelling{}) == 0 {
 		score += WeightRow
-		if slices.Equal(name[0].tokens, e.Full) {
+		if slices.Equal(name[0].tokens, expression.Full) {
 			score += WeightExact
 		}
 	}
@@ -61,13 +61,13 @@ func (f *Relevance) Score(r *calendar.Record) (score int) {
 // asSent reports whether a piece stands in one of the texts as it was sent: a word whole,
 // the last word of a row whole or by stem. Quoted texts and runs do in all documents that
 // the search admits; they do not count.
-func (t texts) asSent(p Piece) bool {
+func (t texts) asSent(piece Piece) bool {
 	switch {
-	case !p.Open, p.IsRun():
+	case !piece.Open, piece.IsRun():
 		return false
-	case p.IsWord():
-		return slices.ContainsFunc(t, func(t shownText) bool { return slices.Contains(t.tokens, p.Tokens[0]) })
+	case piece.IsWord():
+		return slices.ContainsFunc(t, func(t shownText) bool { return slices.Contains(t.tokens, piece.Tokens[0]) })
 	default:
-		return t.typos(p.Closed(), Spelling{}) == 0
+		return t.typos(piece.Closed(), Spelling{}) == 0
 	}
 }

@@ -17,25 +17,25 @@ func TestRelevance(t *testing.T) {
 	var step int
 	var equal bool
 	eachRow(t, "relevance.txt", func() {
-		f := rank(query, step)
-		a, b := f.Score(event(title, text, calendar.LangEN).Record), f.Score(event(nextTitle, nextText, calendar.LangEN).Record)
+		relevance := rank(query, step)
+		a, b := relevance.Score(event(title, text, calendar.LangEN).Record), relevance.Score(event(nextTitle, nextText, calendar.LangEN).Record)
 		if equal && a != b || !equal && a <= b {
 			t.Errorf("%s: %d for %q, %q, %d for %q, %q", query, a, title, text, b, nextTitle, nextText)
 		}
 	}, &query, &step, &title, &text, &nextTitle, &nextText, &equal)
 	// Of more than ten pieces the first ten count.
 	many := "one two three four five six seven eight nine ten eleven"
-	f := rank(many, 0)
-	if a, b := f.Score(event("ten", many, calendar.LangEN).Record), f.Score(event("eleven", many, calendar.LangEN).Record); a <= b {
+	relevance := rank(many, 0)
+	if a, b := relevance.Score(event("ten", many, calendar.LangEN).Record), relevance.Score(event("eleven", many, calendar.LangEN).Record); a <= b {
 		t.Errorf("the tenth word scores %d, the eleventh %d", a, b)
 	}
 	// What is ranked by its title: the other texts do not help it.
-	f = rank("jazz", 0)
-	f.Title = readmodel.Term{Field: readmodel.FieldProtected, Value: "true"}
-	d := event("jazzy", "jazz", calendar.LangEN)
-	open := f.Score(d.Record)
-	d.Record.Fields["protected"] = true
-	if blanked := f.Score(d.Record); blanked >= open {
+	relevance = rank("jazz", 0)
+	relevance.Title = readmodel.Term{Field: readmodel.FieldProtected, Value: "true"}
+	document := event("jazzy", "jazz", calendar.LangEN)
+	open := relevance.Score(document.Record)
+	document.Record.Fields["protected"] = true
+	if blanked := relevance.Score(document.Record); blanked >= open {
 		t.Errorf("blanked scores %d, open %d", blanked, open)
 	}
 }

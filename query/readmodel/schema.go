@@ -33,15 +33,15 @@ type Field struct {
 }
 
 // Keyword returns the value of a keyword field, "" if none exists.
-func (f *Field) Keyword(r *calendar.Record) string { return f.keyword(r) }
+func (f *Field) Keyword(record *calendar.Record) string { return f.keyword(record) }
 
 // Numbers returns the values of a field of numbers, each once.
-func (f *Field) Numbers(r *calendar.Record) []int64 { return f.numbers(r) }
+func (f *Field) Numbers(record *calendar.Record) []int64 { return f.numbers(record) }
 
 // Text returns the plain text of a text field in each language. A field that is
 // not translatable has its text in the home language of the record: that is
 // shown, and analysed, whatever the language of the request.
-func (f *Field) Text(r *calendar.Record) calendar.Text { return f.text(r) }
+func (f *Field) Text(record *calendar.Record) calendar.Text { return f.text(record) }
 
 // Schema is what the index keeps of the records of a kind.
 type Schema struct {
@@ -57,20 +57,20 @@ func (s *Schema) Field(name string) *Field { return s.byName[name] }
 // Texts returns the names of all text fields: where a search of the kind looks
 // (interface 4.7).
 func (s *Schema) Texts() (names []string) {
-	for _, f := range s.Fields {
-		if f.Type == TypeText {
-			names = append(names, f.Name)
+	for _, field := range s.Fields {
+		if field.Type == TypeText {
+			names = append(names, field.Name)
 		}
 	}
 	return names
 }
 
 // SchemaOf returns the schema of a kind, nil for one that has no documents.
-func SchemaOf(k calendar.Kind) *Schema {
-	if int(k) >= len(schemas) {
+func SchemaOf(kind calendar.Kind) *Schema {
+	if int(kind) >= len(schemas) {
 		return nil
 	}
-	return schemas[k]
+	return schemas[kind]
 }
 
 var schemas = func() (all [calendar.KindTag + 1]*Schema) {
@@ -106,7 +106,7 @@ func eventFields() []Field {
 		linksField(FieldCategories), linksField(FieldTags), linksField(FieldVenue), linksField(FieldOrganizer), linkField(FieldPostParent),
 		wallField(FieldStart), wallField(FieldEnd), wallField(FieldUTCStart), wallField(FieldUTCEnd), wallField(FieldModified),
 		lackField(FieldPublished), lackField(FieldModified),
-		keywordField(FieldEventStatus, func(r *calendar.Record) string { return string(r.Fields.EventStatus()) }, FieldEventStatus),
+		keywordField(FieldEventStatus, func(record *calendar.Record) string { return string(record.Fields.EventStatus()) }, FieldEventStatus),
 		numberField(FieldCost, lowestCost, "cost"),
 		numberField(FieldRepeats, repeats, "title", "venue"),
 		numberField(FieldMonth, month, "start_date"),
@@ -116,16 +116,16 @@ func eventFields() []Field {
 		{Name: FieldLanguages, Type: TypeNumber, From: []string{"title", "description", "excerpt"}, numbers: languages},
 	}
 	for _, name := range []string{FieldHidden, FieldFeatured, FieldTicketed, FieldProtected, FieldAllDay} {
-		fields = append(fields, keywordField(name, func(r *calendar.Record) string {
-			if r.Fields.Bool(name) {
+		fields = append(fields, keywordField(name, func(record *calendar.Record) string {
+			if record.Fields.Bool(name) {
 				return "true"
 			}
 			return ""
 		}, name))
 	}
-	for _, l := range calendar.Langs {
-		fields = append(fields, numberField(FieldTitleKey(l), func(r *calendar.Record) (int64, bool) {
-			name, _ := r.Name(l)
+	for _, lang := range calendar.Langs {
+		fields = append(fields, numberField(FieldTitleKey(lang), func(record *calendar.Record) (int64, bool) {
+			name, _ := record.Name(lang)
 			return keyNumber(foldTitle(name))
 		}, "title"))
 	}
@@ -136,17 +136,17 @@ func termFields() []Field {
 	slug := stringField(FieldSlug)
 	slug.Sort = true
 	fields := append(make([]Field, 0, 2+3*len(calendar.Langs)), slug, nameField("name"))
-	for _, l := range calendar.Langs {
-		lower := keywordField(FieldNameLower(l), func(r *calendar.Record) string {
-			name, _ := r.Name(l)
+	for _, lang := range calendar.Langs {
+		lower := keywordField(FieldNameLower(lang), func(record *calendar.Record) string {
+			name, _ := record.Name(lang)
 			return htmltext.NameKey(name)
 		}, "name")
-		key := keywordField(FieldNameKey(l), func(r *calendar.Record) string {
-			name, _ := r.Name(l)
+		key := keywordField(FieldNameKey(lang), func(record *calendar.Record) string {
+			name, _ := record.Name(lang)
 			return Fold(name)
 		}, "name")
-		description := keywordField(FieldDescriptionKey(l), func(r *calendar.Record) string {
-			text, _ := r.Fields.Text("description").In(l, r.Home)
+		description := keywordField(FieldDescriptionKey(lang), func(record *calendar.Record) string {
+			text, _ := record.Fields.Text("description").In(lang, record.Home)
 			return descriptionKeyStart + firstRunes(Fold(htmltext.PlainText(text)), descriptionKeyRunes)
 		}, "description")
 		key.Sort, description.Sort = true, true
@@ -163,17 +163,17 @@ const descriptionKeyRunes = 256
 // it stands before all others, and behind them in descending order.
 const descriptionKeyStart = "="
 
-func firstRunes(s string, n int) string {
-	if len(s) <= n {
-		return s
+func firstRunes(text string, n int) string {
+	if len(text) <= n {
+		return text
 	}
-	for i := range s {
+	for i := range text {
 		if n == 0 {
-			return s[:i]
+			return text[:i]
 		}
 		n--
 	}
-	return s
+	return text
 }
 
 func keywordField(name string, keyword func(*calendar.Record) string, from ...string) Field {
@@ -181,13 +181,13 @@ func keywordField(name string, keyword func(*calendar.Record) string, from ...st
 }
 
 func stringField(name string) Field {
-	return keywordField(name, func(r *calendar.Record) string { return r.Fields.String(name) }, name)
+	return keywordField(name, func(record *calendar.Record) string { return record.Fields.String(name) }, name)
 }
 
 // numberField is a field of one number or none.
 func numberField(name string, number func(*calendar.Record) (n int64, has bool), from ...string) Field {
-	return Field{Name: name, Type: TypeNumber, From: from, numbers: func(r *calendar.Record) []int64 {
-		if n, has := number(r); has {
+	return Field{Name: name, Type: TypeNumber, From: from, numbers: func(record *calendar.Record) []int64 {
+		if n, has := number(record); has {
 			return []int64{n}
 		}
 		return nil
@@ -195,15 +195,15 @@ func numberField(name string, number func(*calendar.Record) (n int64, has bool),
 }
 
 func linkField(name string) Field {
-	return numberField(name, func(r *calendar.Record) (int64, bool) {
-		id := r.Fields.ID(name)
+	return numberField(name, func(record *calendar.Record) (int64, bool) {
+		id := record.Fields.ID(name)
 		return int64(id), id != 0
 	}, name)
 }
 
 func linksField(name string) Field {
-	return Field{Name: name, Type: TypeNumber, From: []string{name}, numbers: func(r *calendar.Record) (out []int64) {
-		for _, id := range r.Fields.IDs(name) {
+	return Field{Name: name, Type: TypeNumber, From: []string{name}, numbers: func(record *calendar.Record) (out []int64) {
+		for _, id := range record.Fields.IDs(name) {
 			if !slices.Contains(out, int64(id)) { // a record may name one twice
 				out = append(out, int64(id))
 			}
@@ -213,21 +213,21 @@ func linksField(name string) Field {
 }
 
 func wallField(name string) Field {
-	f := numberField(name, func(r *calendar.Record) (int64, bool) {
-		w := r.Fields.Wall(name)
-		return int64(w), w != calendar.NoWall
+	field := numberField(name, func(record *calendar.Record) (int64, bool) {
+		wall := record.Fields.Wall(name)
+		return int64(wall), wall != calendar.NoWall
 	}, name)
-	f.Sort = true
-	return f
+	field.Sort = true
+	return field
 }
 
 // lackField is the id of documents that have no wall clock in a field.
 func lackField(name string) Field {
-	f := numberField(FieldLack(name), func(r *calendar.Record) (int64, bool) {
-		return int64(r.ID), r.Fields.Wall(name) == calendar.NoWall
+	field := numberField(FieldLack(name), func(record *calendar.Record) (int64, bool) {
+		return int64(record.ID), record.Fields.Wall(name) == calendar.NoWall
 	}, name)
-	f.Sort = true
-	return f
+	field.Sort = true
+	return field
 }
 
 func textField(name, from string, text func(*calendar.Record) calendar.Text) Field {
@@ -235,12 +235,12 @@ func textField(name, from string, text func(*calendar.Record) calendar.Text) Fie
 }
 
 func nameField(from string) Field {
-	return textField(TextName, from, func(r *calendar.Record) calendar.Text { return r.Fields.Text(from) })
+	return textField(TextName, from, func(record *calendar.Record) calendar.Text { return record.Fields.Text(from) })
 }
 
 func htmlField(name string) Field {
-	return textField(name, name, func(r *calendar.Record) calendar.Text {
-		t := r.Fields.Text(name)
+	return textField(name, name, func(record *calendar.Record) calendar.Text {
+		t := record.Fields.Text(name)
 		for l := range t {
 			t[l] = htmltext.PlainText(t[l])
 		}
@@ -250,8 +250,8 @@ func htmlField(name string) Field {
 
 func details(names ...string) (fields []Field) {
 	for _, name := range names {
-		fields = append(fields, textField(name, name, func(r *calendar.Record) (t calendar.Text) {
-			t[r.Home] = r.Fields.String(name)
+		fields = append(fields, textField(name, name, func(record *calendar.Record) (t calendar.Text) {
+			t[record.Home] = record.Fields.String(name)
 			return t
 		}))
 	}
@@ -261,12 +261,12 @@ func details(names ...string) (fields []Field) {
 // Fingerprint names the schemas and the analysis: what an engine keeps under
 // another one has to be rebuilt.
 func Fingerprint() string {
-	h := sha256.New()
-	fmt.Fprintln(h, AnalysisVersion)
-	for _, s := range schemas[calendar.KindEvent:] {
-		for _, f := range s.Fields {
-			fmt.Fprintln(h, s.Kind, f.Name, f.Type, f.Sort, f.From)
+	hash := sha256.New()
+	fmt.Fprintln(hash, AnalysisVersion)
+	for _, schema := range schemas[calendar.KindEvent:] {
+		for _, field := range schema.Fields {
+			fmt.Fprintln(hash, schema.Kind, field.Name, field.Type, field.Sort, field.From)
 		}
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	return hex.EncodeToString(hash.Sum(nil))
 }

@@ -12,15 +12,15 @@ import (
 // TestTexts holds the list of interface 4.7.
 func TestTexts(t *testing.T) {
 	t.Parallel()
-	for k, want := range map[calendar.Kind][]string{
+	for kind, want := range map[calendar.Kind][]string{
 		calendar.KindEvent:     {"name", "description", "excerpt"},
 		calendar.KindVenue:     {"name", "description", "excerpt", "address", "city", "country", "province", "state", "stateprovince", "zip", "phone", "website"},
 		calendar.KindOrganizer: {"name", "description", "excerpt", "phone", "email", "website"},
 		calendar.KindCategory:  {"name"}, // of suggestions
 		calendar.KindTag:       {"name"},
 	} {
-		if diff := cmp.Diff(want, readmodel.SchemaOf(k).Texts()); diff != "" {
-			t.Errorf("texts of %s (-want +got):\n%s", k.Collection(), diff)
+		if diff := cmp.Diff(want, readmodel.SchemaOf(kind).Texts()); diff != "" {
+			t.Errorf("texts of %s (-want +got):\n%s", kind.Collection(), diff)
 		}
 	}
 }

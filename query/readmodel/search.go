@@ -35,8 +35,8 @@ const MaxWords = 32
 func (e Expression) Within() bool {
 	words := 0
 	for _, pieces := range [][]Piece{e.Must, e.Not} {
-		for _, p := range pieces {
-			words += p.words()
+		for _, piece := range pieces {
+			words += piece.words()
 		}
 	}
 	return words <= MaxWords
@@ -93,8 +93,8 @@ func (s Spelling) Within(typos int) Spelling {
 }
 
 // Worst returns the largest number of typos with which a piece fits.
-func (s Spelling) Worst(p Piece) int {
-	worst := p.Most(s.Typos)
+func (s Spelling) Worst(piece Piece) int {
+	worst := piece.Most(s.Typos)
 	if s.Joined {
 		worst = max(worst, 1)
 	}
@@ -143,30 +143,30 @@ var quotes = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "‟", `"`,
 // without a blank and a quote, and a quote without a partner.
 var searchParts = regexp.MustCompile(`-?"([^"]*)"|[^\s\v\x85\pZ"]+|"`)
 
-// ParseSearch reads a search as sent. Single Latin letters and the common words of l, the
+// ParseSearch reads a search as sent. Single Latin letters and the common words of lang, the
 // language of the request, are left out while another word or row remains that has to fit;
 // never in rows. A minus counts at the start or after white space, directly before a word
 // or a quote; a quote without a partner, and every other character, separates.
-func ParseSearch(query string, l calendar.Lang) Expression {
-	e := Expression{Query: query, Lang: l}
-	pieces := e.split(quotes.Replace(query))
-	omit := slices.ContainsFunc(pieces, func(s sentPiece) bool { return !s.not && !s.isCommon(l) })
+func ParseSearch(query string, lang calendar.Lang) Expression {
+	expression := Expression{Query: query, Lang: lang}
+	pieces := expression.split(quotes.Replace(query))
+	omit := slices.ContainsFunc(pieces, func(s sentPiece) bool { return !s.not && !s.isCommon(lang) })
 	var ranked []int
 	for _, s := range pieces {
 		switch {
-		case omit && s.isCommon(l):
+		case omit && s.isCommon(lang):
 		case s.not:
-			e.Not, _ = appendPiece(e.Not, s.Piece)
+			expression.Not, _ = appendPiece(expression.Not, s.Piece)
 		default:
 			var at int
-			e.Must, at = appendPiece(e.Must, s.Piece)
+			expression.Must, at = appendPiece(expression.Must, s.Piece)
 			ranked = append(ranked, at)
 		}
 	}
 	for _, at := range ranked[:min(len(ranked), MaxRanked)] {
-		e.Ranked = append(e.Ranked, e.Must[at])
+		expression.Ranked = append(expression.Ranked, expression.Must[at])
 	}
-	return e
+	return expression
 }
 
 // sentPiece is a piece of a search as it was sent.
@@ -229,13 +229,13 @@ func appendPiece(to []Piece, p Piece) ([]Piece, int) {
 }
 
 // isCommon reports whether a piece counts only when nothing else remains.
-func (p Piece) isCommon(l calendar.Lang) bool {
+func (p Piece) isCommon(lang calendar.Lang) bool {
 	if !p.IsWord() {
 		return false
 	}
-	w := p.Tokens[0]
-	r, size := utf8.DecodeRuneInString(w)
-	return size == len(w) && unicode.Is(unicode.Latin, r) || IsCommon(w, l)
+	text := p.Tokens[0]
+	r, size := utf8.DecodeRuneInString(text)
+	return size == len(text) && unicode.Is(unicode.Latin, r) || IsCommon(text, lang)
 }
 
 // elided are French words that lose their last letter before an apostrophe.
@@ -264,10 +264,10 @@ func withoutElision(text string) []string {
 const never = MaxTypos + 1
 
 // typos returns the fewest typos with which the piece fits in the tokens of a text of
-// language l, or never.
-func (p Piece) typos(tokens []string, l calendar.Lang, s Spelling) int {
+// language lang, or never.
+func (p Piece) typos(tokens []string, lang calendar.Lang, spelling Spelling) int {
 	least := never
-	p.eachFit(tokens, l, s, func(_, _, typos int) bool {
+	p.eachFit(tokens, lang, spelling, func(_, _, typos int) bool {
 		least = min(least, typos)
 		return least > 0
 	})
@@ -275,20 +275,20 @@ func (p Piece) typos(tokens []string, l calendar.Lang, s Spelling) int {
 }
 
 // eachFit calls use with each place where the piece fits in the tokens of a text of language
-// l, their number there, and the typos, until it returns false.
-func (p Piece) eachFit(tokens []string, l calendar.Lang, s Spelling, use func(at, n, typos int) bool) {
+// lang, their number there, and the typos, until it returns false.
+func (p Piece) eachFit(tokens []string, lang calendar.Lang, spelling Spelling, use func(at, n, typos int) bool) {
 	stems := make([]string, len(p.Tokens))
 	for i, t := range p.Tokens {
-		stems[i] = Stem(t, l)
+		stems[i] = Stem(t, lang)
 	}
 	var joined [][]string
-	if s.Joined {
+	if spelling.Joined {
 		joined = p.Joined()
 	}
-	most := p.Most(s.Typos)
+	most := p.Most(spelling.Typos)
 	for at := range tokens {
 		typos := never
-		if p.begins(tokens[at:], stems, l) {
+		if p.begins(tokens[at:], stems, lang) {
 			typos = 0
 		} else if most > 0 {
 			typos = Typos(p.Tokens[0], tokens[at], most)
@@ -305,7 +305,7 @@ func (p Piece) eachFit(tokens []string, l calendar.Lang, s Spelling, use func(at
 }
 
 // begins reports whether some tokens begin with those of the piece, of which stems are given.
-func (p Piece) begins(tokens, stems []string, l calendar.Lang) bool {
+func (p Piece) begins(tokens, stems []string, lang calendar.Lang) bool {
 	if len(tokens) < len(stems) {
 		return false
 	}
@@ -313,7 +313,7 @@ func (p Piece) begins(tokens, stems []string, l calendar.Lang) bool {
 		t := tokens[i]
 		begins := p.Open && i == len(stems)-1 && strings.HasPrefix(t, p.Tokens[i])
 		// A stem has the first letter of its word.
-		if !begins && (t[0] != stem[0] || Stem(t, l) != stem) {
+		if !begins && (t[0] != stem[0] || Stem(t, lang) != stem) {
 			return false
 		}
 	}

@@ -16,22 +16,22 @@ import (
 
 // show writes an expression: words as they are, other pieces in parentheses, quoted ones in
 // brackets.
-func show(e readmodel.Expression) string {
+func show(expression readmodel.Expression) string {
 	var out []string
 	add := func(sign string, pieces []readmodel.Piece) {
-		for _, p := range pieces {
-			text := strings.Join(p.Tokens, " ")
+		for _, piece := range pieces {
+			text := strings.Join(piece.Tokens, " ")
 			switch {
-			case !p.Open:
+			case !piece.Open:
 				text = "[" + text + "]"
-			case !p.IsWord():
+			case !piece.IsWord():
 				text = "(" + text + ")"
 			}
 			out = append(out, sign+text)
 		}
 	}
-	add("", e.Must)
-	add("-", e.Not)
+	add("", expression.Must)
+	add("-", expression.Not)
 	return strings.Join(out, " ")
 }
 
@@ -86,9 +86,9 @@ func TestLongWords(t *testing.T) {
 	if diff := cmp.Diff([]string{"a", long[:120], "b"}, got); diff != "" {
 		t.Errorf("tokens (-want +got):\n%s", diff)
 	}
-	d := event(long, "", calendar.LangFR)
+	document := event(long, "", calendar.LangFR)
 	for query, want := range map[string]bool{long[:250]: true, `"` + long[:121] + `"`: true, "uy": false} {
-		if got := readmodel.Match(readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(query, calendar.LangFR)}, d); got != want {
+		if got := readmodel.Match(readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(query, calendar.LangFR)}, document); got != want {
 			t.Errorf("a query of %d characters fits: %v, want %v", len(query), got, want)
 		}
 	}
@@ -106,8 +106,8 @@ func TestFoldHolds(t *testing.T) {
 		words := rapid.SliceOfN(parts, 0, 8).Draw(t, "parts")
 		whole := readmodel.Fold(strings.Join(words, " "))
 		each := make([]string, len(words))
-		for i, w := range words {
-			each[i] = readmodel.Fold(w)
+		for i, text := range words {
+			each[i] = readmodel.Fold(text)
 		}
 		if got := strings.Join(each, " "); got != whole {
 			t.Fatalf("%q: %q as a whole, %q by parts", words, whole, got)
@@ -119,16 +119,16 @@ func TestFoldHolds(t *testing.T) {
 }
 
 func FuzzParseSearch(f *testing.F) {
-	for _, q := range []string{`jazz -"the river" -hip-hop`, `"`, `-""-`, "音乐 会", "\xff\"é"} {
-		f.Add(q, uint8(1))
+	for _, text := range []string{`jazz -"the river" -hip-hop`, `"`, `-""-`, "音乐 会", "\xff\"é"} {
+		f.Add(text, uint8(1))
 	}
 	f.Fuzz(func(t *testing.T, query string, l uint8) {
-		e := readmodel.ParseSearch(query, calendar.Lang(l%4))
-		for _, p := range slices.Concat(e.Must, e.Not) {
-			if len(p.Tokens) == 0 {
-				t.Errorf("%q: piece %+v", query, p)
+		expression := readmodel.ParseSearch(query, calendar.Lang(l%4))
+		for _, piece := range slices.Concat(expression.Must, expression.Not) {
+			if len(piece.Tokens) == 0 {
+				t.Errorf("%q: piece %+v", query, piece)
 			}
-			for _, row := range append(p.Joined(), p.Tokens) {
+			for _, row := range append(piece.Joined(), piece.Tokens) {
 				for _, token := range row {
 					if token == "" || !utf8.ValidString(token) || strings.ContainsAny(token, "\" -") {
 						t.Errorf("%q: token %q", query, token)
@@ -138,11 +138,11 @@ func FuzzParseSearch(f *testing.F) {
 		}
 		// Whatever is searched, a text of exactly the words of a search without a
 		// minus fits it.
-		if len(e.Not) > 0 || e.IsZero() {
+		if len(expression.Not) > 0 || expression.IsZero() {
 			return
 		}
 		if !readmodel.Match(readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(query, calendar.Lang(l%4))}, event(query, "", calendar.LangEN)) {
-			t.Errorf("%q does not fit itself: %s", query, fmt.Sprint(e))
+			t.Errorf("%q does not fit itself: %s", query, fmt.Sprint(expression))
 		}
 	})
 }

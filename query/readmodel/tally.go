@@ -27,8 +27,8 @@ type Tallied struct {
 
 // Counts returns, for each value of a field of numbers (FieldVenue, FieldCategories …), how
 // many documents of a kind a filter admits that have it. Values without any are absent.
-func Counts(ctx context.Context, v View, k calendar.Kind, field string, f Filter) (map[calendar.ID]int, error) {
-	page, err := v.Search(ctx, Query{Kind: k, Filter: f, Tallies: []Tally{{Field: field}}})
+func Counts(ctx context.Context, view View, kind calendar.Kind, field string, filter Filter) (map[calendar.ID]int, error) {
+	page, err := view.Search(ctx, Query{Kind: kind, Filter: filter, Tallies: []Tally{{Field: field}}})
 	if err != nil {
 		return nil, err
 	}

@@ -52,8 +52,8 @@ func Typos(a, b string, most int) int {
 	return min(int(above[len(y)]), most+1)
 }
 
-func appendRunes(to []rune, s string) []rune {
-	for _, r := range s {
+func appendRunes(to []rune, text string) []rune {
+	for _, r := range text {
 		if len(to) == maxTokenRunes {
 			break // tokens are no longer
 		}
@@ -85,10 +85,10 @@ var Spellings = [...]Spelling{{}, {Joined: true}, {Typos: 1, Joined: true}, {Typ
 // allow, that may find more than the one before.
 func (e Expression) Steps() []int {
 	steps := []int{0}
-	if slices.ContainsFunc(e.Must, func(p Piece) bool { return len(p.Joined()) > 0 }) {
+	if slices.ContainsFunc(e.Must, func(piece Piece) bool { return len(piece.Joined()) > 0 }) {
 		steps = append(steps, 1)
 	}
-	for typos := 1; typos <= MaxTypos && slices.ContainsFunc(e.Must, func(p Piece) bool { return p.Most(typos) == typos }); typos++ {
+	for typos := 1; typos <= MaxTypos && slices.ContainsFunc(e.Must, func(piece Piece) bool { return piece.Most(typos) == typos }); typos++ {
 		steps = append(steps, 1+typos)
 	}
 	return steps

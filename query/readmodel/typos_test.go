@@ -64,13 +64,13 @@ func TestMostTypos(t *testing.T) {
 	}, &query, &most, &want)
 }
 
-func event(title, description string, l calendar.Lang) *readmodel.Document {
-	f := calendar.Fields{"title": textIn(l, title), "description": textIn(l, description)}
-	return &readmodel.Document{Record: &calendar.Record{ID: 1, Kind: calendar.KindEvent, Home: l, Fields: f}}
+func event(title, description string, lang calendar.Lang) *readmodel.Document {
+	fields := calendar.Fields{"title": textIn(lang, title), "description": textIn(lang, description)}
+	return &readmodel.Document{Record: &calendar.Record{ID: 1, Kind: calendar.KindEvent, Home: lang, Fields: fields}}
 }
 
-func textIn(l calendar.Lang, s string) (t calendar.Text) {
-	t[l] = s
+func textIn(lang calendar.Lang, text string) (t calendar.Text) {
+	t[lang] = text
 	return t
 }
 
@@ -79,20 +79,20 @@ var eventTexts = []string{readmodel.TextName, readmodel.TextDescription, readmod
 // LISTINGS 3.3, 8.32, 8.33: which texts a search fits with typos.
 func TestMatchTypos(t *testing.T) {
 	t.Parallel()
-	d := event("Jazz concert", "A symphony by night, with 음악회 and 音乐会・大阪 at 10 km", calendar.LangEN)
+	document := event("Jazz concert", "A symphony by night, with 음악회 and 音乐会・大阪 at 10 km", calendar.LangEN)
 	var query, fits string
 	eachRow(t, "typos.txt", func() {
 		for step := range readmodel.Spellings {
-			f := readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(query, calendar.LangEN), Spelling: readmodel.Spellings[step]}
-			if got := readmodel.Match(f, d); got != (fits[step] == 'y') {
+			text := readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(query, calendar.LangEN), Spelling: readmodel.Spellings[step]}
+			if got := readmodel.Match(text, document); got != (fits[step] == 'y') {
 				t.Errorf("%q at step %d: fits %v", query, step, got)
 			}
 		}
 	}, &query, &fits)
-	for _, l := range calendar.Langs { // the same in all languages
-		f := readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch("jzaz", l), Spelling: readmodel.Spelling{Typos: 1}}
-		if !readmodel.Match(f, event("Jazz", "", l)) || !readmodel.Match(f, d) {
-			t.Errorf("%s: no typo", l)
+	for _, lang := range calendar.Langs { // the same in all languages
+		text := readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch("jzaz", lang), Spelling: readmodel.Spelling{Typos: 1}}
+		if !readmodel.Match(text, event("Jazz", "", lang)) || !readmodel.Match(text, document) {
+			t.Errorf("%s: no typo", lang)
 		}
 	}
 }
@@ -102,10 +102,10 @@ func TestStemsBeginAsTheirWords(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.StringOfN(rapid.RuneFrom([]rune("abcdeghilmnoqrstuvxyzñ")), 1, 12, -1).Draw(t, "word")
-		for _, l := range calendar.Langs {
+		for _, lang := range calendar.Langs {
 			a, _ := utf8.DecodeRuneInString(word)
-			if b, _ := utf8.DecodeRuneInString(readmodel.Stem(word, l)); a != b {
-				t.Fatalf("%s: the stem of %q is %q", l, word, readmodel.Stem(word, l))
+			if b, _ := utf8.DecodeRuneInString(readmodel.Stem(word, lang)); a != b {
+				t.Fatalf("%s: the stem of %q is %q", lang, word, readmodel.Stem(word, lang))
 			}
 		}
 	})

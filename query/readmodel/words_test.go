@@ -16,14 +16,14 @@ func TestWordsOf(t *testing.T) {
 		words := wordsOf(text)
 		var tokens []string
 		from := 0 // of the word before; one character may be of two words
-		for _, w := range words {
-			tokens = append(tokens, w.token)
-			if w.from > w.to || w.to > len(text) || w.from < from {
-				t.Fatalf("%q: %q at %d to %d, behind %d", text, w.token, w.from, w.to, from)
+		for _, textWord := range words {
+			tokens = append(tokens, textWord.token)
+			if textWord.from > textWord.to || textWord.to > len(text) || textWord.from < from {
+				t.Fatalf("%q: %q at %d to %d, behind %d", text, textWord.token, textWord.from, textWord.to, from)
 			}
-			from = w.from
-			if part := Tokens(text[w.from:w.to]); w.token != Break && !slices.Contains(part, w.token) && len(w.token) < maxTokenRunes {
-				t.Fatalf("%q: %q at %q", text, w.token, text[w.from:w.to])
+			from = textWord.from
+			if part := Tokens(text[textWord.from:textWord.to]); textWord.token != Break && !slices.Contains(part, textWord.token) && len(textWord.token) < maxTokenRunes {
+				t.Fatalf("%q: %q at %q", text, textWord.token, text[textWord.from:textWord.to])
 			}
 		}
 		if want := Tokens(text); !slices.Equal(tokens, want) && len(tokens)+len(want) > 0 {

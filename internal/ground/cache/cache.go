@@ -25,17 +25,17 @@ func New[K comparable, V any](bytes int, size func(K, V) int) *Cache[K, V] {
 }
 
 // Get returns the value of a key, and whether it is kept.
-func (c *Cache[K, V]) Get(key K) (v V, ok bool) {
+func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	if c == nil {
-		return v, false
+		return value, false
 	}
 	return c.c.GetIfPresent(key)
 }
 
 // Set keeps a value, which no one may change any more.
-func (c *Cache[K, V]) Set(key K, v V) {
+func (c *Cache[K, V]) Set(key K, value V) {
 	if c != nil {
-		c.c.Set(key, v)
+		c.c.Set(key, value)
 	}
 }
 

@@ -16,11 +16,11 @@ func TestCache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := cache.New(100<<10, size)
 		c.Set("a", "1")
-		if v, ok := c.Get("a"); v != "1" || !ok {
-			t.Errorf("got %q, %t", v, ok)
+		if text, ok := c.Get("a"); text != "1" || !ok {
+			t.Errorf("got %q, %t", text, ok)
 		}
-		if v, ok := c.Get("b"); v != "" || ok {
-			t.Errorf("what was never kept: %q, %t", v, ok)
+		if text, ok := c.Get("b"); text != "" || ok {
+			t.Errorf("what was never kept: %q, %t", text, ok)
 		}
 		for i := range 100 {
 			c.Set(strings.Repeat("k", i+1), strings.Repeat("v", 10<<10))

@@ -19,27 +19,27 @@ const (
 func (k Key) Number(n int64) Key { return binary.AppendVarint(append(k, aNumber), n) }
 
 // Text adds a text with its length.
-func (k Key) Text(s string) Key {
-	return append(binary.AppendUvarint(append(k, aText), uint64(len(s))), s...)
+func (k Key) Text(text string) Key {
+	return append(binary.AppendUvarint(append(k, aText), uint64(len(text))), text...)
 }
 
 // Texts adds a list of texts, in its order; nil is another list than the empty one.
 func (k Key) Texts(list []string) Key {
 	k = k.list(list == nil, len(list))
-	for _, s := range list {
-		k = k.Text(s)
+	for _, text := range list {
+		k = k.Text(text)
 	}
 	return k
 }
 
 // Numbers adds a list of numbers to a key, in its order; nil is another list than
 // the empty one.
-func Numbers[T ~int64](k Key, list []T) Key {
-	k = k.list(list == nil, len(list))
+func Numbers[T ~int64](key Key, list []T) Key {
+	key = key.list(list == nil, len(list))
 	for _, n := range list {
-		k = k.Number(int64(n))
+		key = key.Number(int64(n))
 	}
-	return k
+	return key
 }
 
 func (k Key) list(none bool, n int) Key {

@@ -22,27 +22,27 @@ func parts(t *rapid.T, label string) []any {
 	return rapid.SliceOfN(rapid.OneOf(
 		rapid.Map(text, func(s string) any { return s }),
 		rapid.Map(number, func(n int64) any { return n }),
-		rapid.Map(rapid.SliceOfN(text, 0, 3), func(l []string) any { return l }),
+		rapid.Map(rapid.SliceOfN(text, 0, 3), func(texts []string) any { return texts }),
 		rapid.Map(rapid.SliceOfN(number, 0, 3), func(l []int64) any { return l }),
 		rapid.SampledFrom([]any{[]string(nil), []int64(nil)}),
 	), 0, 4).Draw(t, label)
 }
 
 func keyOf(parts []any) Key {
-	var k Key
+	var key Key
 	for _, p := range parts {
 		switch p := p.(type) {
 		case string:
-			k = k.Text(p)
+			key = key.Text(p)
 		case int64:
-			k = k.Number(p)
+			key = key.Number(p)
 		case []string:
-			k = k.Texts(p)
+			key = key.Texts(p)
 		case []int64:
-			k = Numbers(k, p)
+			key = Numbers(key, p)
 		}
 	}
-	return k
+	return key
 }
 
 // plain makes parts comparable as the key tells them apart: lists without elements

@@ -55,8 +55,8 @@ type buffer struct{ text, block []byte }
 func Pack(parts ...[]byte) []byte {
 	b := buffers.Get().(*buffer)
 	text := b.text[:0]
-	for _, p := range parts {
-		text = append(text, p...)
+	for _, data := range parts {
+		text = append(text, data...)
 	}
 	if need := s2.MaxEncodedLen(len(text)); cap(b.block) < need {
 		b.block = make([]byte, need)

@@ -104,8 +104,8 @@ func TestFlips(t *testing.T) {
 // TestMade: bytes with a right checksum that no one packed.
 func TestMade(t *testing.T) {
 	t.Parallel()
-	sealed := func(b ...byte) []byte {
-		return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, checksum))
+	sealed := func(data ...byte) []byte {
+		return binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, checksum))
 	}
 	for name, packed := range map[string][]byte{
 		"no form":                           sealed(0, 1, 0, 'a'),
@@ -125,8 +125,8 @@ func TestMade(t *testing.T) {
 func FuzzUnpack(f *testing.F) {
 	f.Add(Pack([]byte(event)))
 	f.Add([]byte{formPlain, 1, 0, 'a'})
-	f.Fuzz(func(t *testing.T, b []byte) {
-		packed := binary.LittleEndian.AppendUint32(bytes.Clone(b), crc32.Checksum(b, checksum))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		packed := binary.LittleEndian.AppendUint32(bytes.Clone(data), crc32.Checksum(data, checksum))
 		if text, err := Unpack(nil, packed); err == nil {
 			if again, err := Unpack(nil, Pack(text)); err != nil || !bytes.Equal(again, text) {
 				t.Errorf("%q comes back as %q, %v", text, again, err)

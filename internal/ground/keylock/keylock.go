@@ -24,8 +24,8 @@ type lock struct {
 func (l *Locks[K]) Waiting(key K) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	k := l.held[key]
-	return k != nil && k.users > max(l.AtOnce, 1)
+	lock := l.held[key]
+	return lock != nil && lock.users > max(l.AtOnce, 1)
 }
 
 // Acquire waits for the lock of a key and returns the function that frees it, to

@@ -12,7 +12,7 @@ import (
 func TestSeveralAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := Locks[string]{AtOnce: 3}
+		locks := Locks[string]{AtOnce: 3}
 		var (
 			all    sync.WaitGroup
 			inside atomic.Int64
@@ -20,7 +20,7 @@ func TestSeveralAtOnce(t *testing.T) {
 		)
 		for range 10 {
 			all.Go(func() {
-				release, err := l.Acquire(t.Context(), "a")
+				release, err := locks.Acquire(t.Context(), "a")
 				if err != nil {
 					t.Error(err)
 					return
@@ -36,8 +36,8 @@ func TestSeveralAtOnce(t *testing.T) {
 		}
 		close(gate)
 		all.Wait()
-		if n := inside.Load(); n != 10 || len(l.held) != 0 {
-			t.Errorf("%d of 10 had their turn, %d locks are kept", n, len(l.held))
+		if n := inside.Load(); n != 10 || len(locks.held) != 0 {
+			t.Errorf("%d of 10 had their turn, %d locks are kept", n, len(locks.held))
 		}
 	})
 }
@@ -45,12 +45,12 @@ func TestSeveralAtOnce(t *testing.T) {
 func TestWaitingEndsWithTheContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var l Locks[int]
-		release, err := l.Acquire(t.Context(), 1)
+		var locks Locks[int]
+		release, err := locks.Acquire(t.Context(), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		free, err := l.Acquire(t.Context(), 2) // another key does not wait
+		free, err := locks.Acquire(t.Context(), 2) // another key does not wait
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		left := make(chan error)
 		go func() {
-			_, err := l.Acquire(ctx, 1)
+			_, err := locks.Acquire(ctx, 1)
 			left <- err
 		}()
 		synctest.Wait()
@@ -67,13 +67,13 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 			t.Errorf("got %v, want context.Canceled", err)
 		}
 		release()
-		again, err := l.Acquire(t.Context(), 1)
+		again, err := locks.Acquire(t.Context(), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		again()
-		if len(l.held) != 0 {
-			t.Errorf("%d locks are kept though nobody uses them", len(l.held))
+		if len(locks.held) != 0 {
+			t.Errorf("%d locks are kept though nobody uses them", len(locks.held))
 		}
 	})
 }

@@ -48,11 +48,11 @@ const slowDrain = 5 * time.Second
 
 // Server makes an actor of an HTTP server. The interrupt lets requests that are
 // under way end, for at most drain; then it closes their connections.
-func Server(ctx context.Context, log *slog.Logger, name string, s *http.Server, l net.Listener, drain time.Duration) (execute func() error, interrupt func(error)) {
+func Server(ctx context.Context, log *slog.Logger, name string, server *http.Server, listener net.Listener, drain time.Duration) (execute func() error, interrupt func(error)) {
 	done := make(chan struct{})
 	execute = func() error {
 		defer close(done)
-		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			return named(ctx, log, name, err)
 		}
 		return nil
@@ -60,9 +60,9 @@ func Server(ctx context.Context, log *slog.Logger, name string, s *http.Server, 
 	interrupt = func(error) {
 		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 		defer cancel()
-		if err := s.Shutdown(within); err != nil {
+		if err := server.Shutdown(within); err != nil {
 			log.WarnContext(ctx, "requests cut off", "actor", name, "error", err)
-			_ = s.Close() // its error is that of the listener, which is closed already
+			_ = server.Close() // its error is that of the listener, which is closed already
 		}
 		<-done
 	}
@@ -123,9 +123,9 @@ func (d *Drain) Actor() (execute func() error, interrupt func(error)) {
 
 // Run runs a group that has the actor. The error is that of the group, or ErrHangs
 // when it did not end within the limit; it still runs then.
-func (d *Drain) Run(g *run.Group) error {
+func (d *Drain) Run(group *run.Group) error {
 	ended := make(chan error, 1)
-	go func() { ended <- g.Run() }()
+	go func() { ended <- group.Run() }()
 	select {
 	case err := <-ended:
 		return err

@@ -27,28 +27,28 @@ var errBroken = errors.New("broken")
 // logTo gives a log without times, and what it holds.
 func logTo() (*slog.Logger, func() string) {
 	var mu sync.Mutex
-	var b bytes.Buffer
-	w := writer(func(p []byte) (int, error) {
+	var buffer bytes.Buffer
+	w := writer(func(data []byte) (int, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		return b.Write(p)
+		return buffer.Write(data)
 	})
-	h := slog.NewTextHandler(w, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.TimeKey {
+	textHandler := slog.NewTextHandler(w, &slog.HandlerOptions{ReplaceAttr: func(_ []string, attr slog.Attr) slog.Attr {
+		if attr.Key == slog.TimeKey {
 			return slog.Attr{}
 		}
-		return a
+		return attr
 	}})
-	return slog.New(h), func() string {
+	return slog.New(textHandler), func() string {
 		mu.Lock()
 		defer mu.Unlock()
-		return b.String()
+		return buffer.String()
 	}
 }
 
 type writer func([]byte) (int, error)
 
-func (w writer) Write(p []byte) (int, error) { return w(p) }
+func (w writer) Write(data []byte) (int, error) { return w(data) }
 
 // trace notes in which order things happen.
 type trace struct {
@@ -56,10 +56,10 @@ type trace struct {
 	steps []string
 }
 
-func (tr *trace) note(s string) {
+func (tr *trace) note(text string) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
-	tr.steps = append(tr.steps, s)
+	tr.steps = append(tr.steps, text)
 }
 
 // drains makes a loop that drains when it is interrupted.
@@ -81,12 +81,12 @@ func TestDrainOrder(t *testing.T) {
 			t.Parallel()
 			log, _ := logTo()
 			tr := &trace{}
-			var g run.Group
-			g.Add(Actor(t.Context(), log, "http", tr.drains("http")))
-			g.Add(Actor(t.Context(), log, "relay", tr.drains("relay")))
-			g.Add(Actor(t.Context(), log, "last", func(context.Context) error { return first }))
-			g.Add(Actor(t.Context(), log, "store", tr.drains("store")))
-			if err := g.Run(); !errors.Is(err, first) {
+			var group run.Group
+			group.Add(Actor(t.Context(), log, "http", tr.drains("http")))
+			group.Add(Actor(t.Context(), log, "relay", tr.drains("relay")))
+			group.Add(Actor(t.Context(), log, "last", func(context.Context) error { return first }))
+			group.Add(Actor(t.Context(), log, "store", tr.drains("store")))
+			if err := group.Run(); !errors.Is(err, first) {
 				t.Errorf("got %v, want %v", err, first)
 			}
 			want := []string{"http stops", "http drained", "relay stops", "relay drained", "store stops", "store drained"}
@@ -102,17 +102,17 @@ func TestServerCutsOff(t *testing.T) {
 	t.Parallel()
 	log, text := logTo()
 	begun := make(chan struct{})
-	s := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
 		close(begun)
-		<-r.Context().Done()
+		<-request.Context().Done()
 	})}
-	l := listen(t)
-	var g run.Group
-	g.Add(Server(t.Context(), log, "http", s, l, time.Millisecond))
-	g.Add(Actor(t.Context(), log, "end", func(context.Context) error { <-begun; return nil }))
+	listener := listen(t)
+	var group run.Group
+	group.Add(Server(t.Context(), log, "http", server, listener, time.Millisecond))
+	group.Add(Actor(t.Context(), log, "end", func(context.Context) error { <-begun; return nil }))
 	ended := make(chan error, 1)
-	go func() { ended <- g.Run() }()
-	if got, err := get(t, l); err == nil {
+	go func() { ended <- group.Run() }()
+	if got, err := get(t, listener); err == nil {
 		t.Errorf("got %q, want the connection closed", got)
 	}
 	if err := <-ended; err != nil {
@@ -125,16 +125,16 @@ func TestServerCutsOff(t *testing.T) {
 
 func listen(t *testing.T) net.Listener {
 	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l
+	return listener
 }
 
-func get(t *testing.T, l net.Listener) (string, error) {
+func get(t *testing.T, listener net.Listener) (string, error) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+l.Addr().String(), nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+listener.Addr().String(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,8 +145,8 @@ func get(t *testing.T, l net.Listener) (string, error) {
 		return "", err
 	}
 	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	return string(b), err
+	data, err := io.ReadAll(res.Body)
+	return string(data), err
 }
 
 // endsWith is an actor that ends a group with an error at once.
@@ -174,16 +174,16 @@ func TestDrainDelays(t *testing.T) {
 				log, text := logTo()
 				from := time.Now()
 				told, stopped := time.Duration(-1), time.Duration(-1)
-				d := &Drain{Log: log, Delay: time.Minute, Limit: 2 * time.Minute, Begin: func() bool { told = time.Since(from); return c.used }}
-				var g run.Group
-				g.Add(d.Actor())
-				g.Add(Actor(t.Context(), log, "http", func(ctx context.Context) error {
+				drain := &Drain{Log: log, Delay: time.Minute, Limit: 2 * time.Minute, Begin: func() bool { told = time.Since(from); return c.used }}
+				var group run.Group
+				group.Add(drain.Actor())
+				group.Add(Actor(t.Context(), log, "http", func(ctx context.Context) error {
 					<-ctx.Done()
 					stopped = time.Since(from)
 					return ctx.Err()
 				}))
-				g.Add(endsWith(c.end))
-				if err := d.Run(&g); !errors.Is(err, c.end) {
+				group.Add(endsWith(c.end))
+				if err := drain.Run(&group); !errors.Is(err, c.end) {
 					t.Errorf("got %v, want %v", err, c.end)
 				}
 				if signal := errors.Is(c.end, run.ErrSignal); strings.Contains(text(), "a second signal ends at once") != signal {
@@ -203,13 +203,13 @@ func TestDrainIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, text := logTo()
 		hang := make(chan struct{})
-		d := &Drain{Log: log, Delay: 3 * time.Second, Limit: time.Minute}
-		var g run.Group
-		g.Add(d.Actor())
-		g.Add(Actor(t.Context(), log, "store", func(context.Context) error { <-hang; return nil }))
-		g.Add(endsWith(&run.SignalError{Signal: syscall.SIGTERM}))
+		drain := &Drain{Log: log, Delay: 3 * time.Second, Limit: time.Minute}
+		var group run.Group
+		group.Add(drain.Actor())
+		group.Add(Actor(t.Context(), log, "store", func(context.Context) error { <-hang; return nil }))
+		group.Add(endsWith(&run.SignalError{Signal: syscall.SIGTERM}))
 		from := time.Now()
-		if err := d.Run(&g); !errors.Is(err, ErrHangs) || time.Since(from) != time.Minute {
+		if err := drain.Run(&group); !errors.Is(err, ErrHangs) || time.Since(from) != time.Minute {
 			t.Errorf("after %s: %v, want %v after a minute", time.Since(from), err, ErrHangs)
 		}
 		if Drained(ErrHangs) == nil {

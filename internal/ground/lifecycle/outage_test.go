@@ -17,15 +17,15 @@ func TestOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		o := lifecycle.Outage{Log: slog.New(slog.NewTextHandler(&log, nil)), Message: "server is away"}
-		o.Note(t.Context(), nil)
+		outage := lifecycle.Outage{Log: slog.New(slog.NewTextHandler(&log, nil)), Message: "server is away"}
+		outage.Note(t.Context(), nil)
 		for range 2 {
 			for range 5 {
-				o.Note(t.Context(), errors.New("refused"), "at", "here")
+				outage.Note(t.Context(), errors.New("refused"), "at", "here")
 				time.Sleep(2 * time.Second) //nolint:forbidigo // in a bubble of synctest
 			}
-			o.Note(t.Context(), nil)
-			o.Note(t.Context(), nil)
+			outage.Note(t.Context(), nil)
+			outage.Note(t.Context(), nil)
 		}
 		for text, want := range map[string]int{
 			"level=WARN msg=\"server is away\" at=here error=refused\n":             2,

@@ -7,8 +7,8 @@ import (
 )
 
 // For waits, or returns the context's error.
-func For(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
+func For(ctx context.Context, duration time.Duration) error {
+	t := time.NewTimer(duration)
 	defer t.Stop()
 	select {
 	case <-t.C:

@@ -100,22 +100,22 @@ type Limits struct {
 }
 
 // New returns a Control that no one holds anything of.
-func New(l Limits) *Control {
-	share := func(part int) room { return room{int64(l.Slots), shareOf(l.Slots, part)} }
-	answers := room{int64(max(answerBytes, 4*l.LargestAnswer)), int64(max(AnswerBytesOfOne, 2*l.LargestAnswer))}
+func New(limits Limits) *Control {
+	share := func(part int) room { return room{int64(limits.Slots), shareOf(limits.Slots, part)} }
+	answers := room{int64(max(answerBytes, 4*limits.LargestAnswer)), int64(max(AnswerBytesOfOne, 2*limits.LargestAnswer))}
 	checks := room{allChecks, ChecksOfOne}
-	wholes := room{int64(l.Wholes), int64(max(l.Wholes/2, min(l.Wholes, 2)))}
+	wholes := room{int64(limits.Wholes), int64(max(limits.Wholes/2, min(limits.Wholes, 2)))}
 	return &Control{
-		forwarded: l.Forwarded,
+		forwarded: limits.Forwarded,
 		rooms: [groups][stages]room{
 			groupAnonymous: {
 				Work: share(4), Login: share(4), Wait: share(4), Check: checks, Answer: answers, Whole: wholes,
-				Stream: {int64(l.Streams - l.Streams/10), int64(l.StreamsOfOne)},
+				Stream: {int64(limits.Streams - limits.Streams/10), int64(limits.StreamsOfOne)},
 				Body:   {searchBytes, oneSearchBytes},
 			},
 			groupKnown: {
 				Work: share(2), Wait: share(2), Check: checks, Answer: answers, Whole: wholes,
-				Stream: {int64(l.Streams), int64(l.Streams)},
+				Stream: {int64(limits.Streams), int64(limits.Streams)},
 				Body:   {bodyBytes, BodyBytesOfOne},
 			},
 		},
@@ -139,11 +139,11 @@ type Pass struct {
 }
 
 // Arrive returns the pass of a request whose caller is not known yet. It holds nothing.
-func (a *Control) Arrive(r *http.Request) Pass {
-	p := Pass{a: a, Address: a.address(r)}
-	name := p.Address.As16()
-	p.client = a.client(name[:])
-	return p
+func (a *Control) Arrive(request *http.Request) Pass {
+	pass := Pass{a: a, Address: a.address(request)}
+	name := pass.Address.As16()
+	pass.client = a.client(name[:])
+	return pass
 }
 
 func (a *Control) client(name []byte) client {
@@ -159,28 +159,28 @@ func (c client) add(at Stage, size int64) int64 {
 // address is the address of a client: what the proxy that stands next to the service
 // saw where proxies are trusted, else the other end of the connection. One host has
 // all of an IPv6 network of 64 bits.
-func (a *Control) address(r *http.Request) netip.Addr {
-	var ip netip.Addr
+func (a *Control) address(request *http.Request) netip.Addr {
+	var addr netip.Addr
 	if a.forwarded {
-		if list := r.Header.Values("X-Forwarded-For"); len(list) > 0 {
+		if list := request.Header.Values("X-Forwarded-For"); len(list) > 0 {
 			last := list[len(list)-1]
 			last = strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])
 			var err error
-			if ip, err = netip.ParseAddr(last); err != nil {
+			if addr, err = netip.ParseAddr(last); err != nil {
 				at, _ := netip.ParseAddrPort(last)
-				ip = at.Addr()
+				addr = at.Addr()
 			}
 		}
 	}
-	if !ip.IsValid() {
-		at, _ := netip.ParseAddrPort(r.RemoteAddr) // what is none is one client
-		ip = at.Addr()
+	if !addr.IsValid() {
+		at, _ := netip.ParseAddrPort(request.RemoteAddr) // what is none is one client
+		addr = at.Addr()
 	}
-	if ip = ip.Unmap(); ip.Is6() {
-		network, _ := ip.WithZone("").Prefix(64)
-		ip = network.Addr()
+	if addr = addr.Unmap(); addr.Is6() {
+		network, _ := addr.WithZone("").Prefix(64)
+		addr = network.Addr()
 	}
-	return ip
+	return addr
 }
 
 // Enter brings a request to a stage and frees what it had before; where there is no

@@ -11,29 +11,29 @@ import (
 // one makes room there, and who has been let in comes back to work.
 func TestRooms(t *testing.T) {
 	t.Parallel()
-	a := New(Limits{Slots: 64, LargestAnswer: 8 << 20})
+	control := New(Limits{Slots: 64, LargestAnswer: 8 << 20})
 	from := func(address string) Pass {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
-		r.RemoteAddr = address
-		return a.Arrive(r)
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		request.RemoteAddr = address
+		return control.Arrive(request)
 	}
-	fill := func(address string, s Stage) (in []Pass) {
+	fill := func(address string, stage Stage) (in []Pass) {
 		for {
-			p := from(address)
-			if !p.Enter(s, 1) {
+			pass := from(address)
+			if !pass.Enter(stage, 1) {
 				return in
 			}
-			in = append(in, p)
+			in = append(in, pass)
 		}
 	}
 	working := fill("192.0.2.1:1", Work)
 	if len(working) != 16 {
 		t.Errorf("one client is worked for %d times at once, want 16", len(working))
 	}
-	if p := from("192.0.2.2:1"); !p.Enter(Work, 1) {
+	if pass := from("192.0.2.2:1"); !pass.Enter(Work, 1) {
 		t.Error("another client finds no room")
 	} else {
-		p.Leave()
+		pass.Leave()
 	}
 	if len(fill("192.0.2.2:1", Work))+len(fill("192.0.2.3:1", Work))+len(fill("192.0.2.4:1", Work)) != 48 {
 		t.Error("four clients do not fill all slots")
@@ -68,9 +68,9 @@ func TestRooms(t *testing.T) {
 		t.Error("bytes are not counted")
 	}
 	big.Leave()
-	for g := range a.taken {
-		for s := range a.taken[g] {
-			if n := a.taken[g][s].Load(); n != 0 && (group(g) != groupAnonymous || Stage(s) != Work || n != 48) {
+	for g := range control.taken {
+		for s := range control.taken[g] {
+			if n := control.taken[g][s].Load(); n != 0 && (group(g) != groupAnonymous || Stage(s) != Work || n != 48) {
 				t.Errorf("group %d holds %d of stage %d", g, n, s)
 			}
 		}
@@ -99,11 +99,11 @@ func TestAddress(t *testing.T) {
 		"proxy that says nothing":    {true, "192.0.2.1:80", []string{""}, "192.0.2.1"},
 		"proxy without X-Forwarded-": {true, "192.0.2.1:80", nil, "192.0.2.1"},
 	} {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
-		r.RemoteAddr = tc.remote
-		r.Header["X-Forwarded-For"] = tc.forwarded
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		request.RemoteAddr = tc.remote
+		request.Header["X-Forwarded-For"] = tc.forwarded
 		want, _ := netip.ParseAddr(tc.want)
-		if got := New(Limits{Slots: 1, LargestAnswer: 1, Forwarded: tc.trusted}).address(r); got != want {
+		if got := New(Limits{Slots: 1, LargestAnswer: 1, Forwarded: tc.trusted}).address(request); got != want {
 			t.Errorf("%s: got %s, want %s", name, got, tc.want)
 		}
 	}
@@ -113,23 +113,23 @@ func TestAddress(t *testing.T) {
 // to wait, and does not wait for itself.
 func TestTurnWithinATurn(t *testing.T) {
 	t.Parallel()
-	a, one := New(Limits{Slots: 1}), &OfOne{AtOnce: 1}
-	p := a.Arrive(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
-	leave, err := p.Turn(t.Context(), NewTurns(one, 0), false)
+	control, one := New(Limits{Slots: 1}), &OfOne{AtOnce: 1}
+	pass := control.Arrive(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
+	leave, err := pass.Turn(t.Context(), NewTurns(one, 0), false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer leave()
-	other := p.Another()
+	other := pass.Another()
 	if !other.Enter(Wait, 1) {
 		t.Fatal("no room to wait")
 	}
-	within, err := p.Turn(t.Context(), NewTurns(one, 1), true)
+	within, err := pass.Turn(t.Context(), NewTurns(one, 1), true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	within()
-	if _, err := p.Turn(t.Context(), NewTurns(one, 1), false); err == nil {
+	if _, err := pass.Turn(t.Context(), NewTurns(one, 1), false); err == nil {
 		t.Error("another turn is not refused where there is no room to wait")
 	}
 }

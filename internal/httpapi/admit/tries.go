@@ -86,15 +86,15 @@ func (t *Tries) fresh(key tried, now time.Time) []time.Time {
 
 // Try reports whether a password opens an event. Wrong ones are counted, those of one event
 // one after the other; after too many no more are checked.
-func (t *Tries) Try(ctx context.Context, p *Pass, event calendar.ID, check func(context.Context) (bool, error)) (bool, error) {
-	client := p.Address.String()
+func (t *Tries) Try(ctx context.Context, pass *Pass, event calendar.ID, check func(context.Context) (bool, error)) (bool, error) {
+	client := pass.Address.String()
 	if err := t.check(event, client); err != nil {
 		return false, err
 	}
-	if !p.Enter(Check, 1) {
+	if !pass.Enter(Check, 1) {
 		return false, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
-	defer p.Resume()
+	defer pass.Resume()
 	release, err := t.turns.Acquire(ctx, event)
 	if err != nil {
 		return false, err

@@ -14,9 +14,9 @@ import (
 func TestTries(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
-	tr := NewTries(func() time.Time { return now })
+	tries := NewTries(func() time.Time { return now })
 	wait := func(event calendar.ID, client string) int {
-		if e, ok := errors.AsType[*calendar.Error](tr.check(event, client)); ok {
+		if e, ok := errors.AsType[*calendar.Error](tries.check(event, client)); ok {
 			return e.RetryAfter
 		}
 		return 0
@@ -24,7 +24,7 @@ func TestTries(t *testing.T) {
 	wrong := func(event calendar.ID, client string) int {
 		wait := wait(event, client)
 		if wait == 0 {
-			tr.add(event, client)
+			tries.add(event, client)
 		}
 		return wait
 	}
@@ -51,7 +51,7 @@ func TestTries(t *testing.T) {
 		t.Error("a hundred wrong ones for an event")
 	}
 	now = now.Add(time.Minute)
-	if got := wrong(3, "new"); got != 0 || len(tr.wrong) != 2 {
-		t.Errorf("after a minute it waits %d s and holds %d", got, len(tr.wrong))
+	if got := wrong(3, "new"); got != 0 || len(tries.wrong) != 2 {
+		t.Errorf("after a minute it waits %d s and holds %d", got, len(tries.wrong))
 	}
 }

@@ -20,15 +20,15 @@ func (a *API) answers() Object {
 		panic(err) // the file is part of the program
 	}
 	var kinds []string
-	for k := calendar.KindEvent; k <= calendar.KindUser; k++ {
-		kinds = append(kinds, k.String())
+	for kind := calendar.KindEvent; kind <= calendar.KindUser; kind++ {
+		kinds = append(kinds, kind.String())
 	}
 	fill(out, Object{
 		"$languages": calendar.LangNames(), "$statuses": calendar.SpecOf(calendar.KindEvent).Field("event_status").Enum, "$kinds": kinds, "$actions": history.Actions,
 		"$facets": a.facets(), "$maxRepeats": readmodel.MostRepeats,
 	})
-	for _, k := range calendar.Kinds {
-		out[Title(k.String())+"List"] = a.list(k)
+	for _, kind := range calendar.Kinds {
+		out[Title(kind.String())+"List"] = a.list(kind)
 	}
 	return out
 }
@@ -61,16 +61,16 @@ func (a *API) facets() Object {
 }
 
 // list is a page of records of a kind.
-func (a *API) list(k calendar.Kind) Object {
-	record := RecordName(k)
+func (a *API) list(kind calendar.Kind) Object {
+	record := RecordName(kind)
 	optional := Object{"next_rest_url": Text(), "previous_rest_url": Text()}
-	if k == calendar.KindEvent {
+	if kind == calendar.KindEvent {
 		optional["next_cursor"] = extended(Text(), true)
 		optional["facets"] = extended(closed(nil, a.facets()), true)
 		optional["typos"] = extended(Object{"type": "integer", "minimum": 0, "maximum": readmodel.MaxTypos}, true)
 		optional["joined"] = extended(boolean(), true)
 	}
 	return closed(Object{
-		k.Collection(): List(AnyOf(Ref(record), Ref("Sparse"+record))), "rest_url": Text(), "total": from(0), "total_pages": from(0),
+		kind.Collection(): List(AnyOf(Ref(record), Ref("Sparse"+record))), "rest_url": Text(), "total": from(0), "total_pages": from(0),
 	}, optional)
 }

@@ -20,11 +20,11 @@ type document struct {
 }
 
 // Document makes the documentation (8.2) for a root in a language.
-func (a *API) Document(root Root, l calendar.Lang) Object {
-	d := &document{a, root, l}
+func (a *API) Document(root Root, lang calendar.Lang) Object {
+	d := &document{a, root, lang}
 	paths := make(Object, len(a.Routes))
-	for _, rt := range a.Routes {
-		paths[rt.Template] = d.path(rt)
+	for _, route := range a.Routes {
+		paths[route.Template] = d.path(route)
 	}
 	scheme := func(name string) Object { return Object{"type": "http", "scheme": name, "description": d.text(name)} }
 	return Object{
@@ -59,30 +59,30 @@ func (d *document) roles() []Object {
 func (d *document) tags() []Object {
 	var out []Object
 	seen := map[string]bool{}
-	for _, rt := range d.Routes {
-		if !seen[rt.Tag] {
-			seen[rt.Tag] = true
-			out = append(out, Object{"name": rt.Tag, "description": d.text("tag." + rt.Tag)})
+	for _, route := range d.Routes {
+		if !seen[route.Tag] {
+			seen[route.Tag] = true
+			out = append(out, Object{"name": route.Tag, "description": d.text("tag." + route.Tag)})
 		}
 	}
 	return out
 }
 
-func (d *document) path(rt *Route) Object {
-	item := Object{"options": d.options(rt)}
-	for i := range rt.Operations {
-		op := &rt.Operations[i]
-		for _, method := range op.Methods {
-			item[strings.ToLower(method)] = d.operation(rt, op, method)
+func (d *document) path(route *Route) Object {
+	item := Object{"options": d.options(route)}
+	for i := range route.Operations {
+		operation := &route.Operations[i]
+		for _, method := range operation.Methods {
+			item[strings.ToLower(method)] = d.operation(route, operation, method)
 			if method == http.MethodGet {
-				item["head"] = d.operation(rt, op, http.MethodHead)
+				item["head"] = d.operation(route, operation, http.MethodHead)
 			}
 		}
 	}
 	return item
 }
 
-func (d *document) operation(rt *Route, op *Operation, method string) Object {
+func (d *document) operation(route *Route, op *Operation, method string) Object {
 	id := op.ID
 	if len(op.Methods) > 1 || method == http.MethodHead {
 		id += Title(strings.ToLower(method))
@@ -91,7 +91,7 @@ func (d *document) operation(rt *Route, op *Operation, method string) Object {
 	if op.SignedIn {
 		about = "signed_in"
 	}
-	o := d.described(rt, id, op.Text, about)
+	o := d.described(route, id, op.Text, about)
 	o["parameters"], o["responses"] = d.parameters(op), d.responses(op, method)
 	if op.Body != nil {
 		o["requestBody"] = d.requestBody(op)
@@ -99,33 +99,33 @@ func (d *document) operation(rt *Route, op *Operation, method string) Object {
 	if op.Writes || op.SignedIn {
 		o["security"] = credentials()
 	}
-	return extended(o, method == http.MethodHead || rt.Extension)
+	return extended(o, method == http.MethodHead || route.Extension)
 }
 
 // described is an operation that is open to everybody, without parameters and responses.
-func (d *document) described(rt *Route, id, text, about string) Object {
+func (d *document) described(route *Route, id, text, about string) Object {
 	summary := d.text("op." + text)
 	return Object{
-		"operationId": id, "summary": summary, "description": summary + " " + d.text("about."+about), "tags": []string{rt.Tag},
+		"operationId": id, "summary": summary, "description": summary + " " + d.text("about."+about), "tags": []string{route.Tag},
 		"security": append([]Object{{}}, credentials()...),
 	}
 }
 
 func credentials() []Object { return []Object{{"basic": []string{}}, {"bearer": []string{}}} }
 
-func (d *document) options(rt *Route) Object {
+func (d *document) options(route *Route) Object {
 	language := param.Language[calendar.Lang](nil).Param
 	parameters := append(make([]Object, 0, 2), d.parameter(&language))
 	var statuses []int
-	for _, arg := range rt.Path() {
-		if rt.Ended || arg.Type == "integer" { // another ending, and what is no id, is no route
+	for _, arg := range route.Path() {
+		if route.Ended || arg.Type == "integer" { // another ending, and what is no id, is no route
 			statuses = []int{404}
 		}
 		o := d.parameter(&arg)
 		o["schema"] = Text() // nothing is looked for, so nothing is checked
 		parameters = append(parameters, o)
 	}
-	o := d.described(rt, "options"+rt.Name, "options", "options")
+	o := d.described(route, "options"+route.Name, "options", "options")
 	o["parameters"] = parameters
 	done := d.response(http.StatusOK, "Access-Control-Allow-Methods", "Access-Control-Allow-Headers", "Access-Control-Max-Age")
 	done["content"] = JSON(Ref("Route"))
@@ -133,13 +133,13 @@ func (d *document) options(rt *Route) Object {
 	return extended(o, true)
 }
 
-func (d *document) parameters(op *Operation) []Object {
-	sends := op.Sends
-	if op.revalidates() {
+func (d *document) parameters(operation *Operation) []Object {
+	sends := operation.Sends
+	if operation.revalidates() {
 		sends = slices.Insert(slices.Clone(sends), 0, "If-None-Match")
 	}
-	out := make([]Object, 0, len(op.Args)+len(sends))
-	for _, arg := range op.arguments(d.root) {
+	out := make([]Object, 0, len(operation.Args)+len(sends))
+	for _, arg := range operation.arguments(d.root) {
 		switch {
 		case arg.In != "body":
 			out = append(out, d.parameter(&arg))
@@ -244,38 +244,38 @@ func (b *Body) forms() map[string]string {
 	return onlyJSON
 }
 
-func (d *document) requestBody(op *Operation) Object {
+func (d *document) requestBody(operation *Operation) Object {
 	content := Content{}
-	for media, end := range op.Body.forms() {
-		content[media] = Media{Schema: Ref(op.Body.Schema + end)}
+	for media, end := range operation.Body.forms() {
+		content[media] = Media{Schema: Ref(operation.Body.Schema + end)}
 	}
 	// Where forms are taken, every field may stand in the query string.
-	return Object{"description": d.text(op.Body.Text), "required": !op.Body.Forms, "content": content}
+	return Object{"description": d.text(operation.Body.Text), "required": !operation.Body.Forms, "content": content}
 }
 
-func (d *document) responses(op *Operation, method string) Object {
-	headers := slices.Clone(op.Headers)
-	if op.revalidates() {
+func (d *document) responses(operation *Operation, method string) Object {
+	headers := slices.Clone(operation.Headers)
+	if operation.revalidates() {
 		headers = append(headers, "Content-Encoding")
 	}
 	for _, pair := range d.Totals {
 		for i, name := range totals {
-			if slices.Contains(op.Headers, name) {
+			if slices.Contains(operation.Headers, name) {
 				headers = append(headers, pair[i])
 			}
 		}
 	}
-	status := cmp.Or(op.Status, http.StatusOK)
+	status := cmp.Or(operation.Status, http.StatusOK)
 	done := d.response(status, headers...)
 	out := Object{strconv.Itoa(status): done}
-	if op.revalidates() {
+	if operation.revalidates() {
 		out["304"] = extended(d.response(http.StatusNotModified, headers...), true)
 	}
 	if method != http.MethodHead {
-		done["content"] = op.Content
-		return withRefusals(out, op.Statuses)
+		done["content"] = operation.Content
+		return withRefusals(out, operation.Statuses)
 	}
-	for _, s := range slices.Concat(op.Statuses, commonStatuses) {
+	for _, s := range slices.Concat(operation.Statuses, commonStatuses) {
 		out[strconv.Itoa(s)] = d.refusal(s)
 	}
 	out["431"] = refusalRef(431)

@@ -103,11 +103,11 @@ func (c Content) MarshalJSON() ([]byte, error) {
 	}
 	members := make([][]byte, len(order))
 	for i, name := range order {
-		b, err := json.Marshal(Object{name: extended(Object{"schema": c[name].Schema}, c[name].Extension)})
+		data, err := json.Marshal(Object{name: extended(Object{"schema": c[name].Schema}, c[name].Extension)})
 		if err != nil {
 			return nil, err
 		}
-		members[i] = b[1 : len(b)-1]
+		members[i] = data[1 : len(data)-1]
 	}
 	return slices.Concat([]byte("{"), bytes.Join(members, []byte(",")), []byte("}")), nil
 }
@@ -124,35 +124,35 @@ func (rt *Route) Path() []param.Param {
 }
 
 // Index lists the routes (8.1).
-func (a *API) Index(root Root, l calendar.Lang) Object {
+func (a *API) Index(root Root, lang calendar.Lang) Object {
 	routes := make(Object, len(a.Routes))
-	for _, rt := range a.Routes {
-		routes["/"+root.Namespace+rt.Key] = a.Entry(rt, root, l)
+	for _, route := range a.Routes {
+		routes["/"+root.Namespace+route.Key] = a.Entry(route, root, lang)
 	}
 	return Object{"namespace": root.Namespace, "routes": routes}
 }
 
 // Entry is a route in the index.
-func (a *API) Entry(rt *Route, root Root, l calendar.Lang) Object {
+func (a *API) Entry(route *Route, root Root, lang calendar.Lang) Object {
 	var methods []string
-	endpoints := make([]Object, len(rt.Operations))
-	for i := range rt.Operations {
-		op := &rt.Operations[i]
-		args := make(Object, len(op.Args))
-		for _, arg := range op.arguments(root) {
+	endpoints := make([]Object, len(route.Operations))
+	for i := range route.Operations {
+		operation := &route.Operations[i]
+		args := make(Object, len(operation.Args))
+		for _, arg := range operation.arguments(root) {
 			if _, named := args[arg.Name]; !named { // else the path parameter is meant
-				args[arg.Name] = a.argument(&arg, l)
+				args[arg.Name] = a.argument(&arg, lang)
 			}
 		}
-		methods = append(methods, op.Methods...)
-		endpoints[i] = Object{"methods": op.Methods, "args": args}
+		methods = append(methods, operation.Methods...)
+		endpoints[i] = Object{"methods": operation.Methods, "args": args}
 	}
 	entry := Object{"namespace": root.Namespace, "methods": methods, "endpoints": endpoints}
-	if rt.Extension {
+	if route.Extension {
 		entry["extension"] = true
 	}
-	if len(rt.Path()) == 0 {
-		entry["_links"] = Object{"self": []Object{{"href": root.URL + strings.TrimSuffix(rt.Template, "/")}}}
+	if len(route.Path()) == 0 {
+		entry["_links"] = Object{"self": []Object{{"href": root.URL + strings.TrimSuffix(route.Template, "/")}}}
 	}
 	return entry
 }
@@ -168,8 +168,8 @@ func (op *Operation) arguments(root Root) []param.Param {
 	return args
 }
 
-func (a *API) argument(arg *param.Param, l calendar.Lang) Object {
-	o := Object{"description": texts.Documentation.In(arg.Text, l), "required": arg.Required}
+func (a *API) argument(arg *param.Param, lang calendar.Lang) Object {
+	o := Object{"description": texts.Documentation.In(arg.Text, lang), "required": arg.Required}
 	if element, list := arg.Element(); list {
 		o["type"], o["items"] = "array", Object{"type": element}
 	} else if arg.Type != "" {

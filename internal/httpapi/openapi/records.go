@@ -12,14 +12,14 @@ import (
 )
 
 // Title is a word with a capital: "event" → "Event".
-func Title(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+func Title(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // RecordName names the schema of records of a kind in answers.
-func RecordName(k calendar.Kind) string {
-	if k.IsTerm() {
+func RecordName(kind calendar.Kind) string {
+	if kind.IsTerm() {
 		return "Term"
 	}
-	return Title(k.String())
+	return Title(kind.String())
 }
 
 // moment is a time in the form of section 1.5.
@@ -40,16 +40,16 @@ func (a *API) Records() Object {
 		name := RecordName(kinds[0])
 		out[name], out["Sparse"+name] = closed(required, optional), closed(nil, merged(required, optional))
 	}
-	for _, k := range []calendar.Kind{calendar.KindEvent, calendar.KindVenue, calendar.KindOrganizer} {
+	for _, kind := range []calendar.Kind{calendar.KindEvent, calendar.KindVenue, calendar.KindOrganizer} {
 		required := Object{"global_id": Text(), "global_id_lineage": List(Text())}
 		optional := Object{"json_ld": Object{"type": "object"}}
-		if k == calendar.KindEvent {
+		if kind == calendar.KindEvent {
 			required["rest_url"], required["custom_fields"] = Text(), emptyList()
 			optional["distance"] = extended(Object{"type": "number", "minimum": 0}, true) // in kilometres
 			optional["highlight"] = extended(closed(Object{}, Object{"title": Text(), "excerpt": Text(), "description": Text()}), true)
 			optional["collapsed"] = extended(Ref("Repeats"), true)
 		}
-		add(required, optional, k)
+		add(required, optional, kind)
 	}
 	// Terms within an event have no URL, and only categories a parent of their own.
 	add(Object{
@@ -60,16 +60,16 @@ func (a *API) Records() Object {
 
 // addFields adds what is shown of the fields of some kinds.
 func (a *API) addFields(required, optional Object, kinds []calendar.Kind) {
-	for _, k := range kinds {
-		fields := calendar.SpecOf(k).Fields
+	for _, kind := range kinds {
+		fields := calendar.SpecOf(kind).Fields
 		for i := range fields {
-			f := &fields[i]
+			field := &fields[i]
 			to := required
-			if f.Filled {
+			if field.Filled {
 				to = optional
 			}
-			for end, schema := range shown(f, k == calendar.KindEvent && !f.Stays) {
-				to[f.Name+end] = extended(schema, f.Extension)
+			for end, schema := range shown(field, kind == calendar.KindEvent && !field.Stays) {
+				to[field.Name+end] = extended(schema, field.Extension)
 			}
 		}
 	}
@@ -77,12 +77,12 @@ func (a *API) addFields(required, optional Object, kinds []calendar.Kind) {
 
 // shown are the schemas of what answers show of a field, by what the names of the keys have
 // after that of the field. In a blanked event it may be blank.
-func shown(f *calendar.Field, blanks bool) map[string]Object {
+func shown(field *calendar.Field, blanks bool) map[string]Object {
 	one := func(schema Object) map[string]Object { return map[string]Object{"": schema} }
-	switch f.Shown {
+	switch field.Shown {
 	case calendar.ShownText, calendar.ShownName, calendar.ShownHTML, calendar.ShownRegion:
 		schema := Text()
-		if f.Filled {
+		if field.Filled {
 			schema["minLength"] = 1
 		}
 		return one(schema)
@@ -93,7 +93,7 @@ func shown(f *calendar.Field, blanks bool) map[string]Object {
 	case calendar.ShownStatus:
 		return one(enum("publish", "future", "draft", "pending", "private", "trash"))
 	case calendar.ShownWord:
-		return one(enum(f.Enum...))
+		return one(enum(field.Enum...))
 	case calendar.ShownZone:
 		return map[string]Object{"": Text(), "_abbr": Text()}
 	case calendar.ShownBool:
@@ -106,31 +106,31 @@ func shown(f *calendar.Field, blanks bool) map[string]Object {
 	case calendar.ShownAuthor:
 		return one(pattern("^[0-9]+$"))
 	case calendar.ShownCoordinate:
-		return one(degrees(f))
+		return one(degrees(field))
 	case calendar.ShownCost:
 		return map[string]Object{"": Text(), "_details": Ref("CostDetails")}
 	case calendar.ShownWebsite:
 		return one(Text())
 	case calendar.ShownImage:
-		if f.Filled {
+		if field.Filled {
 			return one(Ref("Image"))
 		}
 		return one(AnyOf(Ref("Image"), Object{"type": "boolean", "enum": []bool{false}}))
 	case calendar.ShownTerms:
 		return one(List(Ref("Term")))
 	case calendar.ShownPosts: // the field has the name of their kind
-		return one(List(Ref(Title(f.Name))))
+		return one(List(Ref(Title(field.Name))))
 	case calendar.ShownFirst:
-		post := Ref(Title(f.Name))
+		post := Ref(Title(field.Name))
 		return map[string]Object{"": AnyOf(post, emptyList()), "s": extended(List(post), true)}
 	default:
 		return nil
 	}
 }
 
-func degrees(f *calendar.Field) Object {
+func degrees(field *calendar.Field) Object {
 	limit := 90
-	if f.Form == calendar.FormLongitude {
+	if field.Form == calendar.FormLongitude {
 		limit = 180
 	}
 	return Object{"type": "number", "minimum": -limit, "maximum": limit}
@@ -139,28 +139,28 @@ func degrees(f *calendar.Field) Object {
 // bodies are the components of the bodies of requests.
 func (d *document) bodies() Object {
 	out := Object{}
-	for _, rt := range d.Routes {
-		for i := range rt.Operations {
-			op := &rt.Operations[i]
-			if op.Body == nil {
+	for _, route := range d.Routes {
+		for i := range route.Operations {
+			operation := &route.Operations[i]
+			if operation.Body == nil {
 				continue
 			}
-			for _, end := range op.Body.forms() {
-				out[op.Body.Schema+end] = extended(d.body(op), rt.Extension)
+			for _, end := range operation.Body.forms() {
+				out[operation.Body.Schema+end] = extended(d.body(operation), route.Extension)
 			}
 		}
 	}
 	return out
 }
 
-func (d *document) body(op *Operation) Object {
+func (d *document) body(operation *Operation) Object {
 	properties, required := Object{}, Object{}
-	for i := range op.Args {
-		arg := &op.Args[i]
+	for i := range operation.Args {
+		arg := &operation.Args[i]
 		if arg.In != "body" {
 			continue
 		}
-		properties[arg.Name] = d.property(op, arg)
+		properties[arg.Name] = d.property(operation, arg)
 		if arg.Required {
 			required[arg.Name] = true
 		}
@@ -173,11 +173,11 @@ func (d *document) body(op *Operation) Object {
 }
 
 // property is a field of a body, or a list of objects with parameters.
-func (d *document) property(op *Operation, arg *param.Param) Object {
+func (d *document) property(operation *Operation, arg *param.Param) Object {
 	if arg.Field == nil {
 		properties := Object{}
-		for i := range op.Body.Elements {
-			element := &op.Body.Elements[i]
+		for i := range operation.Body.Elements {
+			element := &operation.Body.Elements[i]
 			schema := d.parameterSchema(element)
 			schema["description"] = d.text(element.Text)
 			properties[element.Name] = schema
@@ -186,7 +186,7 @@ func (d *document) property(op *Operation, arg *param.Param) Object {
 	}
 	schema := input(arg.Field)
 	schema["description"] = d.text(arg.Text)
-	if arg.Default != "" && op.Status == http.StatusCreated { // an update leaves what is not sent
+	if arg.Default != "" && operation.Status == http.StatusCreated { // an update leaves what is not sent
 		schema["default"] = value(arg.Default)
 	}
 	return extended(schema, arg.Extension)
@@ -203,22 +203,22 @@ func value(text string) any {
 
 // input is what a field takes in its own type. What else is read as that is no part of the
 // schema: generators make nothing usable of several types.
-func input(f *calendar.Field) Object {
-	schema := inputOf(f)
-	if f.Max > 0 && schema["type"] == "string" {
-		schema["maxLength"] = f.Max
+func input(field *calendar.Field) Object {
+	schema := inputOf(field)
+	if field.Max > 0 && schema["type"] == "string" {
+		schema["maxLength"] = field.Max
 	}
-	if f.Required {
+	if field.Required {
 		schema["minLength"] = 1
 	}
-	if f.Empty == calendar.EmptyClears && schema["type"] != "string" && schema["type"] != "array" { // these have empty values
+	if field.Empty == calendar.EmptyClears && schema["type"] != "string" && schema["type"] != "array" { // these have empty values
 		schema["type"] = []any{schema["type"], "null"}
 	}
 	return schema
 }
 
-func inputOf(f *calendar.Field) Object {
-	switch f.Form {
+func inputOf(field *calendar.Field) Object {
+	switch field.Form {
 	case calendar.FormAuthor, calendar.FormParent:
 		return from(0)
 	case calendar.FormDate:
@@ -226,16 +226,16 @@ func inputOf(f *calendar.Field) Object {
 	case calendar.FormCost, calendar.FormTerms:
 		return limited(Text())
 	case calendar.FormLinks:
-		return limited(AnyOf(from(1), Ref(Title(f.Name)+"Create")))
+		return limited(AnyOf(from(1), Ref(Title(field.Name)+"Create")))
 	case calendar.FormStatus:
 		return enum("publish", "future", "draft", "pending", "private")
 	case calendar.FormWord, calendar.FormLang:
-		return enum(f.Enum...)
+		return enum(field.Enum...)
 	case calendar.FormEmail:
 		return pattern(`^\s*([^@\s]+@[^@\s.]+(\.[^@\s.]+)+)?\s*$`)
 	case calendar.FormLatitude, calendar.FormLongitude:
-		return degrees(f)
+		return degrees(field)
 	default:
-		return Object{"type": cmp.Or(f.Declared, "string")}
+		return Object{"type": cmp.Or(field.Declared, "string")}
 	}
 }

@@ -69,19 +69,19 @@ func open(t testing.TB, url, context string) *Page {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() }) // which closes the page, too
-	p := &Page{t: t, conn: conn}
+	page := &Page{t: t, conn: conn}
 	var made struct{ BrowserContextID, TargetID, SessionID string }
 	if made.BrowserContextID = context; context == "" {
-		p.Call("Target.createBrowserContext", Object{"disposeOnDetach": true}, &made)
+		page.Call("Target.createBrowserContext", Object{"disposeOnDetach": true}, &made)
 	}
-	p.Call("Target.createTarget", Object{"url": "about:blank", "browserContextId": made.BrowserContextID}, &made)
-	p.Call("Target.attachToTarget", Object{"targetId": made.TargetID, "flatten": true}, &made)
-	p.context, p.frame, p.session = made.BrowserContextID, made.TargetID, made.SessionID
-	p.Call("Runtime.enable", nil, nil)
-	p.Call("Page.enable", nil, nil)
-	p.Call("Page.setLifecycleEventsEnabled", Object{"enabled": true}, nil)
-	p.Goto(url)
-	return p
+	page.Call("Target.createTarget", Object{"url": "about:blank", "browserContextId": made.BrowserContextID}, &made)
+	page.Call("Target.attachToTarget", Object{"targetId": made.TargetID, "flatten": true}, &made)
+	page.context, page.frame, page.session = made.BrowserContextID, made.TargetID, made.SessionID
+	page.Call("Runtime.enable", nil, nil)
+	page.Call("Page.enable", nil, nil)
+	page.Call("Page.setLifecycleEventsEnabled", Object{"enabled": true}, nil)
+	page.Goto(url)
+	return page
 }
 
 // Goto goes to a URL and waits until it is loaded.
@@ -244,9 +244,9 @@ func (p *Page) note(method string, params json.RawMessage) {
 			p.Requests = append(p.Requests, &Load{ID: m.RequestID, URL: m.Request.URL, Type: m.Type})
 		}
 	case "Network.loadingFinished":
-		for _, l := range p.Requests {
-			if l.ID == m.RequestID {
-				l.Bytes = int(m.EncodedDataLength)
+		for _, load := range p.Requests {
+			if load.ID == m.RequestID {
+				load.Bytes = int(m.EncodedDataLength)
 			}
 		}
 	case "Runtime.consoleAPICalled":
@@ -310,7 +310,7 @@ func (p *Page) until(enough func() bool) bool {
 
 // Requested reports whether the page asked for a URL that has these words in it.
 func (p *Page) Requested(words string) bool {
-	return slices.ContainsFunc(p.Requests, func(l *Load) bool { return strings.Contains(l.URL, words) })
+	return slices.ContainsFunc(p.Requests, func(load *Load) bool { return strings.Contains(load.URL, words) })
 }
 
 // Is waits until an expression comes to a value, and tells the test what it came to instead.

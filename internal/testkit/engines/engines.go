@@ -141,10 +141,10 @@ func Fetch(t testing.TB, method, url string, into any) {
 	t.Helper()
 	ctx, end := clearing(t)
 	defer end()
-	r, err := http.NewRequestWithContext(ctx, method, url, nil)
+	request, err := http.NewRequestWithContext(ctx, method, url, nil)
 	must(t, err)
-	r.Close = true
-	answer, err := http.DefaultClient.Do(r)
+	request.Close = true
+	answer, err := http.DefaultClient.Do(request)
 	must(t, err)
 	defer func() { _ = answer.Body.Close() }()
 	status := answer.StatusCode
@@ -184,9 +184,9 @@ func Own(t testing.TB, name string, variables ...string) *Engine {
 	dir, err := os.MkdirTemp("", "daybook-own-") //nolint:usetesting // PostgreSQL runs as another user, who could not pass t.TempDir
 	must(t, err)
 	must(t, os.Chmod(dir, 0o711))
-	e := &Engine{t: t, name: name, dir: dir, variables: variables}
+	engine := &Engine{t: t, name: name, dir: dir, variables: variables}
 	// It reads its input to the end first: Cleanup closes that, or the end of the process.
-	guard := e.command(context.WithoutCancel(t.Context()), "bash", "-c", `read -r _; "$0" down >/dev/null 2>&1; rm -rf "$1"`,
+	guard := engine.command(context.WithoutCancel(t.Context()), "bash", "-c", `read -r _; "$0" down >/dev/null 2>&1; rm -rf "$1"`,
 		moduleRoot(t)+scriptPath, dir)
 	input, err := guard.StdinPipe()
 	must(t, err)
@@ -197,19 +197,19 @@ func Own(t testing.TB, name string, variables ...string) *Engine {
 			t.Errorf("take %s down: %v", name, err)
 		}
 	})
-	if err := e.run("up"); err != nil {
+	if err := engine.run("up"); err != nil {
 		Require(t, name, err.Error())
 	}
-	return e
+	return engine
 }
 
 // command is a process with this engine's folder, out of reach of the signals
 // that a terminal sends to the tests.
 func (e *Engine) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
-	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "DAYBOOK_") {
-			cmd.Env = append(cmd.Env, v)
+	for _, text := range os.Environ() {
+		if !strings.HasPrefix(text, "DAYBOOK_") {
+			cmd.Env = append(cmd.Env, text)
 		}
 	}
 	// A test installs nothing.

@@ -54,8 +54,8 @@ func TestEnginesScript(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "state")
-			e := &Engine{t: t, dir: dir}
-			cmd := e.command(t.Context(), engines, tc.args...)
+			engine := &Engine{t: t, dir: dir}
+			cmd := engine.command(t.Context(), engines, tc.args...)
 			if tc.env != "" {
 				cmd.Env = append(cmd.Env, tc.env)
 			}

@@ -27,48 +27,48 @@ type end struct {
 	swallowed *atomic.Bool
 }
 
-func (e end) Write(b []byte) (int, error) {
+func (e end) Write(data []byte) (int, error) {
 	if e.swallowed.Load() {
-		return len(b), nil
+		return len(data), nil
 	}
-	return e.Conn.Write(b)
+	return e.Conn.Write(data)
 }
 
 // NewProxy starts a Proxy before the server at a URL.
 func NewProxy(t testing.TB, server string) *Proxy {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // ends with the test
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // ends with the test
 	must(t, err)
-	p := &Proxy{target: host(server), passing: map[*atomic.Bool]func(){}}
-	p.URL = strings.Replace(server, p.target, l.Addr().String(), 1)
+	proxy := &Proxy{target: host(server), passing: map[*atomic.Bool]func(){}}
+	proxy.URL = strings.Replace(server, proxy.target, listener.Addr().String(), 1)
 	var running sync.WaitGroup
 	running.Go(func() {
 		for {
-			front, err := l.Accept()
+			front, err := listener.Accept()
 			if err != nil {
 				return // closed
 			}
-			p.mu.Lock()
-			if back, err := net.Dial("tcp", p.target); err != nil { //nolint:noctx // on this machine
+			proxy.mu.Lock()
+			if back, err := net.Dial("tcp", proxy.target); err != nil { //nolint:noctx // on this machine
 				_ = front.Close()
 			} else {
-				p.pass(&running, front, back)
+				proxy.pass(&running, front, back)
 			}
-			p.mu.Unlock()
+			proxy.mu.Unlock()
 		}
 	})
 	t.Cleanup(func() {
-		_ = l.Close()
-		p.Switch("")
+		_ = listener.Close()
+		proxy.Switch("")
 		running.Wait()
 	})
-	return p
+	return proxy
 }
 
 // host is the address in a URL, host:port.
 func host(server string) string {
-	u, _ := url.Parse(server) // of a test
-	return u.Host
+	address, _ := url.Parse(server) // of a test
+	return address.Host
 }
 
 // Switch makes connections from now on go to the server at a URL, and breaks those that

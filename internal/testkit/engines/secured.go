@@ -44,28 +44,28 @@ func NewSecured(t testing.TB, target, authorization string) *Secured {
 	must(t, err)
 
 	wantScheme, want, _ := strings.Cut(authorization, " ")
-	s := &Secured{CA: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate})}
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(to)
-		r.Out.Header.Del("Authorization") // the server behind must not depend on it
+	secured := &Secured{CA: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate})}
+	proxy := &httputil.ReverseProxy{Rewrite: func(proxyRequest *httputil.ProxyRequest) {
+		proxyRequest.SetURL(to)
+		proxyRequest.Out.Header.Del("Authorization") // the server behind must not depend on it
 	}}
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		scheme, credentials, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
+		scheme, credentials, _ := strings.Cut(request.Header.Get("Authorization"), " ")
 		if strings.EqualFold(scheme, wantScheme) && credentials == want { // RFC 9110, 11.1
-			s.Taken.Add(1)
-			proxy.ServeHTTP(w, r)
+			secured.Taken.Add(1)
+			proxy.ServeHTTP(writer, request)
 			return
 		}
-		s.Refused.Add(1)
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("X-Elastic-Product", "Elasticsearch")
-		w.WriteHeader(http.StatusUnauthorized)
-		_, _ = io.WriteString(w, `{"error":{"type":"security_exception","reason":"missing or wrong authentication"},"status":401}`)
+		secured.Refused.Add(1)
+		writer.Header().Set("Content-Type", "application/json")
+		writer.Header().Set("X-Elastic-Product", "Elasticsearch")
+		writer.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(writer, `{"error":{"type":"security_exception","reason":"missing or wrong authentication"},"status":401}`)
 	}))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of clients that do not trust it
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: key}}}
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	s.URL = server.URL
-	return s
+	secured.URL = server.URL
+	return secured
 }

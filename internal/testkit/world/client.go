@@ -28,9 +28,9 @@ type Client struct {
 }
 
 // Under gives a client of the same user under the root of a language.
-func (c *Client) Under(l calendar.Lang) *Client {
+func (c *Client) Under(lang calendar.Lang) *Client {
 	out := *c
-	out.root = strings.TrimPrefix("/"+l.String(), "/en") + Root
+	out.root = strings.TrimPrefix("/"+lang.String(), "/en") + Root
 	return &out
 }
 
@@ -46,9 +46,9 @@ func (c *Client) With(pairs ...string) *Client {
 
 // In gives a client for a subtest: what fails is reported there.
 func (c *Client) In(t testing.TB) *Client {
-	out, w := *c, *c.w
-	w.t = t
-	out.w = &w
+	out, world := *c, *c.w
+	world.t = t
+	out.w = &world
 	return &out
 }
 
@@ -80,19 +80,19 @@ func (c *Client) Do(method, path string, body any) *Response {
 		}
 		sent = string(encoded)
 	}
-	r := httptest.NewRequestWithContext(c.w.t.Context(), method, target, strings.NewReader(sent))
-	r.Host = "calendar.example.org"
+	request := httptest.NewRequestWithContext(c.w.t.Context(), method, target, strings.NewReader(sent))
+	request.Host = "calendar.example.org"
 	if contentType != "" {
-		r.Header.Set("Content-Type", contentType)
+		request.Header.Set("Content-Type", contentType)
 	}
-	maps.Copy(r.Header, c.header)
+	maps.Copy(request.Header, c.header)
 	rec := httptest.NewRecorder()
-	c.w.Handler.ServeHTTP(rec, r)
+	c.w.Handler.ServeHTTP(rec, request)
 	out := &Response{
 		t: c.w.t, Request: method + " " + target, Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes(), sent: sent,
 	}
 	if !c.w.unchecked {
-		c.w.conforms(r, out)
+		c.w.conforms(request, out)
 	}
 	return out
 }
@@ -134,9 +134,9 @@ func (c *Client) Delete(path string) *Response {
 }
 
 // Create posts to a collection, wants 201, and returns the answer.
-func (c *Client) Create(k calendar.Kind, body any) *Response {
+func (c *Client) Create(kind calendar.Kind, body any) *Response {
 	c.w.t.Helper()
-	return c.Post("/"+k.Collection(), body).Want(http.StatusCreated)
+	return c.Post("/"+kind.Collection(), body).Want(http.StatusCreated)
 }
 
 // Event makes an event with a title, of two hours in ten days, and further
@@ -220,33 +220,33 @@ func (r *Response) Lookup(path string) (any, bool) {
 }
 
 // Lookup returns the value at a path of keys and indexes in decoded JSON.
-func Lookup(v any, path string) (any, bool) {
+func Lookup(value any, path string) (any, bool) {
 	for path != "" {
 		var key string
 		key, path, _ = strings.Cut(path, ".")
 		i, err := strconv.Atoi(key)
-		list, _ := v.([]any)
+		list, _ := value.([]any)
 		if err == nil && i >= 0 && i < len(list) {
-			v = list[i]
+			value = list[i]
 			continue
 		}
-		object, _ := v.(map[string]any)
+		object, _ := value.(map[string]any)
 		var ok bool
-		if v, ok = object[key]; !ok {
+		if value, ok = object[key]; !ok {
 			return nil, false
 		}
 	}
-	return v, true
+	return value, true
 }
 
 // Get returns the value at a path; a missing one fails the test.
 func (r *Response) Get(path string) any {
 	r.t.Helper()
-	v, ok := r.Lookup(path)
+	value, ok := r.Lookup(path)
 	if !ok {
 		r.t.Fatalf("%s: no %s in the answer\n%s", r.Request, path, r.Body)
 	}
-	return v
+	return value
 }
 
 // Has reports whether there is a value at a path.
@@ -275,13 +275,13 @@ func (r *Response) Len(path string) int {
 }
 
 // at returns the value at a path; another kind of value fails the test.
-func at[T any](r *Response, path string) T {
-	r.t.Helper()
-	v, ok := r.Get(path).(T)
+func at[T any](response *Response, path string) T {
+	response.t.Helper()
+	value, ok := response.Get(path).(T)
 	if !ok {
-		r.t.Fatalf("%s: %s is no %T\n%s", r.Request, path, v, r.Body)
+		response.t.Fatalf("%s: %s is no %T\n%s", response.Request, path, value, response.Body)
 	}
-	return v
+	return value
 }
 
 // ID returns the id of the record.
@@ -291,17 +291,17 @@ func (r *Response) ID() calendar.ID {
 }
 
 // Path gives "/<collection>/<id>" of the record that the answer holds.
-func (r *Response) Path(k calendar.Kind) string {
+func (r *Response) Path(kind calendar.Kind) string {
 	r.t.Helper()
-	return fmt.Sprintf("/%s/%d", k.Collection(), r.ID())
+	return fmt.Sprintf("/%s/%d", kind.Collection(), r.ID())
 }
 
 // IDs returns the ids of the records of a list.
-func (r *Response) IDs(k calendar.Kind) []calendar.ID {
+func (r *Response) IDs(kind calendar.Kind) []calendar.ID {
 	r.t.Helper()
-	out := make([]calendar.ID, r.Len(k.Collection()))
+	out := make([]calendar.ID, r.Len(kind.Collection()))
 	for i := range out {
-		out[i] = calendar.ID(r.Int(fmt.Sprintf("%s.%d.id", k.Collection(), i)))
+		out[i] = calendar.ID(r.Int(fmt.Sprintf("%s.%d.id", kind.Collection(), i)))
 	}
 	return out
 }

@@ -35,7 +35,7 @@ func ReadDocumentation(t testing.TB, served []byte) Documentation {
 	t.Helper()
 	documents.Lock()
 	defer documents.Unlock()
-	d, known := documents.parsed[string(served)]
+	documentation, known := documents.parsed[string(served)]
 	if !known {
 		doc, err := openapi3.NewLoader().LoadFromData(served)
 		if err == nil {
@@ -44,10 +44,10 @@ func ReadDocumentation(t testing.TB, served []byte) Documentation {
 		if err != nil {
 			t.Fatalf("documentation: %v", err)
 		}
-		d = Documentation{doc}
-		documents.parsed[string(served)] = d
+		documentation = Documentation{doc}
+		documents.parsed[string(served)] = documentation
 	}
-	return d
+	return documentation
 }
 
 // Document returns the documentation that the service serves.
@@ -60,14 +60,14 @@ func (w *World) Document() Documentation {
 
 // conforms fails the test when an answer is not what the documentation says. Answers that
 // no schema tells apart are looked at once: it takes far longer than to make them.
-func (w *World) conforms(r *http.Request, res *Response) {
+func (w *World) conforms(request *http.Request, res *Response) {
 	w.t.Helper()
-	like := fmt.Sprintln(r.Method, templateOf(r), r.URL.RawQuery == "", r.Header.Get("Content-Type"), res.Status,
+	like := fmt.Sprintln(request.Method, templateOf(request), request.URL.RawQuery == "", request.Header.Get("Content-Type"), res.Status,
 		slices.Sorted(maps.Keys(res.Header)), res.Header.Get("Content-Type"), shape(res.sent), shape(string(res.Body)))
 	if _, known := w.like.LoadOrStore(like, true); known {
 		return
 	}
-	if err := w.document().Check(r, res.Status, res.Header, res.Body); err != nil {
+	if err := w.document().Check(request, res.Status, res.Header, res.Body); err != nil {
 		w.t.Errorf("%s: status %d: %v", res.Request, res.Status, err)
 	}
 }
@@ -86,26 +86,26 @@ func init() {
 // Bodies are not looked at: more spellings of a value are taken than are documented. Paths and
 // methods that are not documented have the refusals of step 1 only. What stands
 // outside of the namespace is not looked at.
-func (d Documentation) Check(r *http.Request, status int, header http.Header, body []byte) error {
-	template := templateOf(r)
+func (d Documentation) Check(request *http.Request, status int, header http.Header, body []byte) error {
+	template := templateOf(request)
 	if template == "" {
 		return nil
 	}
 	item := d.Paths.Value(template)
-	if item == nil || item.GetOperation(r.Method) == nil {
+	if item == nil || item.GetOperation(request.Method) == nil {
 		if status != http.StatusNotFound && status != http.StatusMethodNotAllowed && status != http.StatusRequestURITooLong {
 			return errors.New("an answer of an undocumented operation")
 		}
 		return nil
 	}
-	route := &routers.Route{Spec: d.T, Path: template, PathItem: item, Method: r.Method, Operation: item.GetOperation(r.Method)}
+	route := &routers.Route{Spec: d.T, Path: template, PathItem: item, Method: request.Method, Operation: item.GetOperation(request.Method)}
 	input := &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: r, Route: route},
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: request, Route: route},
 		Status:                 status, Header: header,
 		Options: &openapi3filter.Options{IncludeResponseStatus: true},
 	}
 	input.SetBodyBytes(body)
-	if err := openapi3filter.ValidateResponse(r.Context(), input); err != nil {
+	if err := openapi3filter.ValidateResponse(request.Context(), input); err != nil {
 		return fmt.Errorf("the answer is not as documented: %w", err)
 	}
 	return nil
@@ -129,8 +129,8 @@ var slashes = regexp.MustCompile("//+")
 
 // templateOf returns the path of a request as the documentation has it, "" outside of the
 // namespace.
-func templateOf(r *http.Request) string {
-	_, path, inside := strings.Cut(slashes.ReplaceAllString(r.URL.EscapedPath(), "/"), httpapi.Namespace)
+func templateOf(request *http.Request) string {
+	_, path, inside := strings.Cut(slashes.ReplaceAllString(request.URL.EscapedPath(), "/"), httpapi.Namespace)
 	if !inside {
 		return ""
 	}

@@ -18,11 +18,11 @@ var (
 // their values, and by texts as far as they are a choice or have a form. What is no JSON
 // has one shape.
 func shape(text string) string {
-	var v any
-	if json.Unmarshal([]byte(text), &v) != nil {
+	var value any
+	if json.Unmarshal([]byte(text), &value) != nil {
 		return "text"
 	}
-	return shapeOf(v)
+	return shapeOf(value)
 }
 
 func shapeOf(v any) string {

@@ -91,11 +91,11 @@ type World struct {
 func New(t testing.TB, o Options) *World {
 	t.Helper()
 	o.Site = cmp.Or(o.Site, time.UTC)
-	w := &World{
+	world := &World{
 		t: t, Clock: NewClock(cmp.Or(o.Now, Now)), Index: o.Index, Log: &Log{}, unchecked: o.Unchecked, like: &sync.Map{},
 		users: map[string]*Client{},
 	}
-	w.document = sync.OnceValue(w.Document)
+	world.document = sync.OnceValue(world.Document)
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -103,53 +103,53 @@ func New(t testing.TB, o Options) *World {
 		}
 	}
 	var err error
-	if w.Index == nil {
-		w.Index = memindex.New(memindex.Options{})
+	if world.Index == nil {
+		world.Index = memindex.New(memindex.Options{})
 	}
 	if o.Store == nil {
 		store := memstore.New()
 		t.Cleanup(func() { _ = store.Close() })
 		o.Store = store
 	}
-	w.project = &projecting{Store: o.Store, index: w.Index}
-	w.Store = w.project
+	world.project = &projecting{Store: o.Store, index: world.Index}
+	world.Store = world.project
 	rules := &calendar.Rules{Site: o.Site, Clean: htmltext.New()}
-	w.Commands = command.New(w.Store, rules, PlainHasher{}, w.Clock.Now)
-	w.Records = w.Commands.Records()
+	world.Commands = command.New(world.Store, rules, PlainHasher{}, world.Clock.Now)
+	world.Records = world.Commands.Records()
 	queries := query.Options{
-		Site: o.Site, PerPageMax: o.HTTP.PerPageMax, Now: w.Clock.Now, PositionWait: cmp.Or(o.Wait, 20*time.Millisecond), Clean: rules.Clean,
+		Site: o.Site, PerPageMax: o.HTTP.PerPageMax, Now: world.Clock.Now, PositionWait: cmp.Or(o.Wait, 20*time.Millisecond), Clean: rules.Clean,
 		LocalIndex: o.Index == nil, MaxAnswer: o.HTTP.MaxAnswer, QueryBudget: o.QueryBudget,
 	}
-	w.Queries, err = query.New(w.Index, w.Records, queries)
+	world.Queries, err = query.New(world.Index, world.Records, queries)
 	must(err)
 	o.Past.Query = queries
-	reader := history.New(w.Store, w.Clock.Now)
-	w.Past, err = past.New(w.Store, reader, w.Queries, o.Past)
+	reader := history.New(world.Store, world.Clock.Now)
+	world.Past, err = past.New(world.Store, reader, world.Queries, o.Past)
 	must(err)
-	w.Users = access.New(w.Store)
-	w.Users.Now = w.Clock.Now
-	w.Proofs = proof.NewLog(w.Store)
+	world.Users = access.New(world.Store)
+	world.Users.Now = world.Clock.Now
+	world.Proofs = proof.NewLog(world.Store)
 
 	h := o.HTTP
 	h.BaseURL = cmp.Or(h.BaseURL, Base)
-	h.Site, h.Now = o.Site, w.Clock.Now
-	h.Log = slog.New(slog.NewTextHandler(w.Log, nil))
-	deps := httpapi.Deps{Commands: w.Commands, Queries: w.Queries, History: reader, Past: w.Past, Records: w.Records, Users: w.Users, Proofs: w.Proofs}
+	h.Site, h.Now = o.Site, world.Clock.Now
+	h.Log = slog.New(slog.NewTextHandler(world.Log, nil))
+	deps := httpapi.Deps{Commands: world.Commands, Queries: world.Queries, History: reader, Past: world.Past, Records: world.Records, Users: world.Users, Proofs: world.Proofs}
 	if o.Pages != nil {
 		of := *o.Pages
-		of.Site, of.SiteZone, of.Now = o.Site, cmp.Or(of.SiteZone, o.Site.String()), w.Clock.Now
+		of.Site, of.SiteZone, of.Now = o.Site, cmp.Or(of.SiteZone, o.Site.String()), world.Clock.Now
 		of.Namespace, of.Prefixes = Root, []string{"api"}
-		h.Pages, err = pages.New(pages.Deps{Lists: w.Queries, Past: httpapi.PublicPast(deps, h), Shown: httpapi.ShownTexts(cmp.Or(h.Currency, calendar.Currency{Symbol: "$", Position: "prefix", Code: "USD"}))}, of)
+		h.Pages, err = pages.New(pages.Deps{Lists: world.Queries, Past: httpapi.PublicPast(deps, h), Shown: httpapi.ShownTexts(cmp.Or(h.Currency, calendar.Currency{Symbol: "$", Position: "prefix", Code: "USD"}))}, of)
 		must(err)
 	}
-	w.Handler, err = httpapi.New(deps, h)
+	world.Handler, err = httpapi.New(deps, h)
 	must(err)
 	t.Cleanup(func() {
-		if s := w.Log.String(); s != "" {
-			t.Errorf("the service logged:\n%s", s)
+		if text := world.Log.String(); text != "" {
+			t.Errorf("the service logged:\n%s", text)
 		}
 	})
-	return w
+	return world
 }
 
 // Run runs an actor until the end of the test.
@@ -181,11 +181,11 @@ func (w *World) Hold() (release func()) {
 // Head is the position of the last entry of the store.
 func (w *World) Head() calendar.Position {
 	w.t.Helper()
-	h, err := w.Store.Head(w.t.Context(), eventstore.Point{})
+	head, err := w.Store.Head(w.t.Context(), eventstore.Point{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return h.Position
+	return head.Position
 }
 
 // As gives a client of the user that has a role; Anonymous is no one.
@@ -206,18 +206,18 @@ func (w *World) AsOther(role calendar.Role) *Client {
 // as returns a client of a user by name, who is created if none exists yet.
 func (w *World) as(name string, role calendar.Role) *Client {
 	w.t.Helper()
-	c, known := w.users[name]
+	client, known := w.users[name]
 	if !known {
-		u, token, err := w.Users.Add(w.t.Context(), name, role, 0)
+		user, token, err := w.Users.Add(w.t.Context(), name, role, 0)
 		if err != nil {
 			w.t.Fatal(fmt.Errorf("add user %s: %w", name, err))
 		}
-		c = w.As(calendar.Anonymous)
-		c.User, c.Name, c.Token = u.ID, name, token
-		c.header.Set("Authorization", "Bearer "+token)
-		w.users[name] = c
+		client = w.As(calendar.Anonymous)
+		client.User, client.Name, client.Token = user.ID, name, token
+		client.header.Set("Authorization", "Bearer "+token)
+		w.users[name] = client
 	}
-	return c
+	return client
 }
 
 // Clock stands still until it is moved.
@@ -237,10 +237,10 @@ func (c *Clock) Now() time.Time {
 }
 
 // Add moves the clock.
-func (c *Clock) Add(d time.Duration) {
+func (c *Clock) Add(duration time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
+	c.now = c.now.Add(duration)
 }
 
 // Log keeps what a service logged.
@@ -250,10 +250,10 @@ type Log struct {
 }
 
 // Write adds a line.
-func (l *Log) Write(p []byte) (int, error) {
+func (l *Log) Write(data []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.b.Write(p)
+	return l.b.Write(data)
 }
 
 // Take gives all lines, and forgets them.
@@ -327,15 +327,15 @@ func (p *projecting) follow(ctx context.Context) error {
 			return err
 		}
 		batch := readmodel.Batch{Mark: head.Mark}
-		for _, e := range entries {
-			if e.Kind == calendar.KindUser || e.Kind == calendar.KindImage {
+		for _, entry := range entries {
+			if entry.Kind == calendar.KindUser || entry.Kind == calendar.KindImage {
 				continue
 			}
-			r, err := calendar.DecodeRecord(e.State)
+			record, err := calendar.DecodeRecord(entry.State)
 			if err != nil {
-				return fmt.Errorf("entry %d: %w", e.Position, err)
+				return fmt.Errorf("entry %d: %w", entry.Position, err)
 			}
-			batch.Documents = append(batch.Documents, readmodel.Document{Position: e.Position, Record: r, Body: e.State})
+			batch.Documents = append(batch.Documents, readmodel.Document{Position: entry.Position, Record: record, Body: entry.State})
 		}
 		refused, err := p.index.Write(ctx, batch)
 		if err := errors.Join(append(refused, err)...); err != nil {

@@ -14,8 +14,8 @@ import (
 // held against the served documentation.
 func TestWorld(t *testing.T) {
 	t.Parallel()
-	w := New(t, Options{})
-	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
+	world := New(t, Options{})
+	editor, nobody := world.As(calendar.Editor), world.As(calendar.Anonymous)
 
 	venue := editor.Create(calendar.KindVenue, Object{"venue": "River Hall", "geo_lat": 42.3554, "geo_lng": -71.0501})
 	event := editor.Event("Quay concert & picnic", Object{
@@ -29,10 +29,10 @@ func TestWorld(t *testing.T) {
 	if nobody.Get("/events").Want(http.StatusOK).WantField("total", 1).Has("events.0.json_ld") {
 		t.Error("json_ld in a list")
 	}
-	for _, k := range calendar.Kinds {
-		nobody.Get("/"+k.Collection()).Want(http.StatusOK).WantField("total", map[calendar.Kind]int{
+	for _, kind := range calendar.Kinds {
+		nobody.Get("/"+kind.Collection()).Want(http.StatusOK).WantField("total", map[calendar.Kind]int{
 			calendar.KindEvent: 1, calendar.KindVenue: 1, calendar.KindOrganizer: 1, calendar.KindCategory: 1,
-		}[k])
+		}[kind])
 	}
 	editor.Patch(event.Path(calendar.KindEvent), Object{"title": "Later"}).Want(http.StatusOK).WantField("slug", "quay-concert-picnic")
 	editor.Delete(event.Path(calendar.KindEvent)).Want(http.StatusOK).WantField("status", "trash")
@@ -55,10 +55,10 @@ func (r *recorder) Errorf(format string, args ...any) {
 // TestConformityHasTeeth: answers that are not as documented are found.
 func TestConformityHasTeeth(t *testing.T) {
 	t.Parallel()
-	w := New(t, Options{})
-	good := w.As(calendar.Anonymous).Get("/tags").Want(http.StatusOK)
+	world := New(t, Options{})
+	good := world.As(calendar.Anonymous).Get("/tags").Want(http.StatusOK)
 	found := &recorder{TB: t}
-	w.t = found
+	world.t = found
 	for name, tc := range map[string]struct {
 		path, body string
 		status     int
@@ -74,13 +74,13 @@ func TestConformityHasTeeth(t *testing.T) {
 		"the same key in one":  {"/tags", strings.Replace(string(good.Body), `"tags":[`, `"tags":[{"id":1},`, 1), 200, true},
 	} {
 		found.failed = nil
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, Root+tc.path, nil)
-		w.conforms(r, &Response{Status: tc.status, Header: good.Header, Body: []byte(tc.body)})
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, Root+tc.path, nil)
+		world.conforms(request, &Response{Status: tc.status, Header: good.Header, Body: []byte(tc.body)})
 		if bad := len(found.failed) > 0; bad != tc.bad {
 			t.Errorf("%s: found %q", name, found.failed)
 		}
 	}
-	w.t = t
+	world.t = t
 }
 
 // TestShape: what a schema may tell apart has another shape, what it cannot has the same.

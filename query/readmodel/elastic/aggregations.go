@@ -76,12 +76,12 @@ func (v *view) tallies(c *compiler, of []readmodel.Tally) object {
 }
 
 // readTallies reads the answers to them. What one answer did not hold is asked page by page.
-func (v *view) readTallies(ctx context.Context, q *readmodel.Query, found map[string]counted) ([]readmodel.Tallied, error) {
-	out := make([]readmodel.Tallied, len(q.Tallies))
+func (v *view) readTallies(ctx context.Context, query *readmodel.Query, found map[string]counted) ([]readmodel.Tallied, error) {
+	out := make([]readmodel.Tallied, len(query.Tallies))
 	for i := range out {
-		t, got, from := &q.Tallies[i], &out[i], found[strconv.Itoa(i)]
+		t, got, from := &query.Tallies[i], &out[i], found[strconv.Itoa(i)]
 		var err error
-		if got.Values, err = v.values(ctx, q.Kind, readmodel.Both(q.Filter, t.Filter), t.Field, &from.Values); err != nil {
+		if got.Values, err = v.values(ctx, query.Kind, readmodel.Both(query.Filter, t.Filter), t.Field, &from.Values); err != nil {
 			return nil, err
 		}
 		if len(from.Parts.Buckets) != len(t.Parts) {
@@ -97,7 +97,7 @@ func (v *view) readTallies(ctx context.Context, q *readmodel.Query, found map[st
 
 // values returns the counts of the values of a field, of the documents that a filter admits,
 // from their first page on.
-func (v *view) values(ctx context.Context, kind calendar.Kind, f readmodel.Filter, field string, page *valuePage) (map[calendar.ID]int, error) {
+func (v *view) values(ctx context.Context, kind calendar.Kind, filter readmodel.Filter, field string, page *valuePage) (map[calendar.ID]int, error) {
 	out := map[calendar.ID]int{}
 	for {
 		for _, b := range page.Buckets {
@@ -106,10 +106,10 @@ func (v *view) values(ctx context.Context, kind calendar.Kind, f readmodel.Filte
 		if len(page.Buckets) < v.x.maxBuckets() {
 			return out, nil
 		}
-		c := v.compiler(ctx, kind)
-		r := searchRequest{Query: live(c.query(f)), Aggs: object{"all": filtered(matchAll, object{"values": v.x.valuesOf(field, page.After)})}}
-		if c.err != nil {
-			return nil, c.err
+		compiler := v.compiler(ctx, kind)
+		r := searchRequest{Query: live(compiler.query(filter)), Aggs: object{"all": filtered(matchAll, object{"values": v.x.valuesOf(field, page.After)})}}
+		if compiler.err != nil {
+			return nil, compiler.err
 		}
 		var a answer
 		if err := v.search(ctx, kind, r, &a); err != nil {

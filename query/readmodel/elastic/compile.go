@@ -35,9 +35,9 @@ type compiler struct {
 }
 
 // query returns the query of a filter.
-func (c *compiler) query(f readmodel.Filter) object {
+func (c *compiler) query(filter readmodel.Filter) object {
 	c.clauses = 0
-	return c.filter(f)
+	return c.filter(filter)
 }
 
 // live returns the live documents that a query admits.
@@ -46,11 +46,11 @@ func live(q object) object {
 }
 
 // choose admits those of some documents that Match admits.
-func (c *compiler) choose(among object, f readmodel.Filter) object {
+func (c *compiler) choose(among object, filter readmodel.Filter) object {
 	var ids []calendar.ID
 	c.err = errors.Join(c.err, c.scan(live(among), func(documents []readmodel.Document) error {
 		for i := range documents {
-			if readmodel.Match(f, &documents[i]) {
+			if readmodel.Match(filter, &documents[i]) {
 				ids = append(ids, documents[i].Record.ID)
 			}
 		}
@@ -72,8 +72,8 @@ func anyOf(parts list) object {
 
 func (c *compiler) filters(of []readmodel.Filter) list {
 	out := make(list, len(of))
-	for i, f := range of {
-		out[i] = c.filter(f)
+	for i, filter := range of {
+		out[i] = c.filter(filter)
 	}
 	return out
 }

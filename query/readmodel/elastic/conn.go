@@ -53,43 +53,43 @@ type conn struct {
 	probe   singleflight.Group
 }
 
-func connect(urls string, o *Options) (*conn, error) {
+func connect(urls string, options *Options) (*conn, error) {
 	var addresses []*url.URL
-	for s := range strings.SplitSeq(urls, ",") {
-		u, err := url.Parse(strings.TrimSpace(s))
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+	for text := range strings.SplitSeq(urls, ",") {
+		address, err := url.Parse(strings.TrimSpace(text))
+		if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Host == "" {
 			return nil, errors.New("index url: must be http://host:port or https://host:port, several with commas between them")
 		}
-		if o.APIKey != nil {
-			u.User = nil // the client would use it first
+		if options.APIKey != nil {
+			address.User = nil // the client would use it first
 		}
-		addresses = append(addresses, u)
+		addresses = append(addresses, address)
 	}
-	dialer := &net.Dialer{Timeout: min(3*time.Second, o.Timeout)}
-	c := &conn{o: o, http: &http.Transport{
+	dialer := &net.Dialer{Timeout: min(3*time.Second, options.Timeout)}
+	c := &conn{o: options, http: &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
 		DialContext:         dialer.DialContext,
-		TLSHandshakeTimeout: min(5*time.Second, o.Timeout),
+		TLSHandshakeTimeout: min(5*time.Second, options.Timeout),
 		MaxIdleConnsPerHost: 64,
 		IdleConnTimeout:     idleLimit,
 		ReadBufferSize:      32 << 10,
 		// Compressing an answer costs both sides more than sending it.
 		DisableCompression: true,
 	}}
-	if len(o.CACert) > 0 {
+	if len(options.CACert) > 0 {
 		pool := x509.NewCertPool()
-		if !pool.AppendCertsFromPEM(o.CACert) {
+		if !pool.AppendCertsFromPEM(options.CACert) {
 			return nil, errors.New("index: no certificate in the PEM")
 		}
 		c.http.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
 	var transport http.RoundTripper = c.http
-	if o.Transport != nil {
-		transport = o.Transport
+	if options.Transport != nil {
+		transport = options.Transport
 	}
 	var interceptors []elastictransport.InterceptorFunc
-	if o.APIKey != nil {
-		key, err := o.APIKey()
+	if options.APIKey != nil {
+		key, err := options.APIKey()
 		if err != nil {
 			return nil, err
 		}
@@ -112,11 +112,11 @@ func connect(urls string, o *Options) (*conn, error) {
 
 // authorize sends the API key. One that is refused is read again: it may have been rotated.
 func (c *conn) authorize(next elastictransport.RoundTripFunc) elastictransport.RoundTripFunc {
-	return func(r *http.Request) (*http.Response, error) {
+	return func(request *http.Request) (*http.Response, error) {
 		for {
 			sent := *c.key.Load()
-			r.Header.Set("Authorization", "ApiKey "+sent)
-			res, err := next(r)
+			request.Header.Set("Authorization", "ApiKey "+sent)
+			res, err := next(request)
 			if err != nil || res.StatusCode != http.StatusUnauthorized {
 				return res, err
 			}
@@ -126,9 +126,9 @@ func (c *conn) authorize(next elastictransport.RoundTripFunc) elastictransport.R
 			}
 			_ = res.Body.Close()
 			c.key.Store(&key)
-			r = r.Clone(r.Context())
-			if r.GetBody != nil {
-				if r.Body, err = r.GetBody(); err != nil {
+			request = request.Clone(request.Context())
+			if request.GetBody != nil {
+				if request.Body, err = request.GetBody(); err != nil {
 					return nil, err
 				}
 			}
@@ -168,12 +168,12 @@ type plainRequest struct {
 
 // Do sends the request.
 func (r plainRequest) Do(ctx context.Context, t esapi.Transport) (*esapi.Response, error) {
-	q, err := http.NewRequestWithContext(ctx, r.method, r.path, bytes.NewReader(r.body))
+	request, err := http.NewRequestWithContext(ctx, r.method, r.path, bytes.NewReader(r.body))
 	if err != nil {
 		return nil, err
 	}
-	q.Header.Set("Content-Type", "application/json")
-	res, err := t.Perform(q) //nolint:bodyclose // the caller closes it
+	request.Header.Set("Content-Type", "application/json")
+	res, err := t.Perform(request) //nolint:bodyclose // the caller closes it
 	if err != nil {
 		return nil, err
 	}

@@ -10,23 +10,23 @@ import (
 )
 
 // item makes the two lines of a document in a bulk request.
-func (n names) item(g generation, d *readmodel.Document) []byte {
-	r := d.Record
-	fields := object{readmodel.FieldID: r.ID}
-	if r.Deleted {
+func (n names) item(g generation, document *readmodel.Document) []byte {
+	record := document.Record
+	fields := object{readmodel.FieldID: record.ID}
+	if record.Deleted {
 		fields[fieldDeleted] = true
 	} else {
-		addFields(fields, r)
-		addTexts(fields, r)
+		addFields(fields, record)
+		addTexts(fields, record)
 	}
 	encoded := encode(fields)
-	b := append(make([]byte, 0, 512+4*len(d.Body)), action(n.write(r.Kind.Collection(), g), r.ID.String(), d.Position)...)
-	b = append(b, encoded[:len(encoded)-1]...)
-	if !r.Deleted {
-		b = append(b, `,"body":`...)
-		b = canonjson.AppendString(b, d.Body)
+	data := append(make([]byte, 0, 512+4*len(document.Body)), action(n.write(record.Kind.Collection(), g), record.ID.String(), document.Position)...)
+	data = append(data, encoded[:len(encoded)-1]...)
+	if !record.Deleted {
+		data = append(data, `,"body":`...)
+		data = canonjson.AppendString(data, document.Body)
 	}
-	return append(b, "}\n"...)
+	return append(data, "}\n"...)
 }
 
 // action begins an item.
@@ -35,18 +35,18 @@ func action(index, id string, version calendar.Position) []byte {
 }
 
 // addFields adds the values of the schema, except texts.
-func addFields(fields object, r *calendar.Record) {
-	s := readmodel.SchemaOf(r.Kind)
-	for i := range s.Fields {
-		f := &s.Fields[i]
-		switch f.Type {
+func addFields(fields object, record *calendar.Record) {
+	schema := readmodel.SchemaOf(record.Kind)
+	for i := range schema.Fields {
+		field := &schema.Fields[i]
+		switch field.Type {
 		case readmodel.TypeKeyword:
-			if v := clip(f.Keyword(r)); v != "" {
-				fields[f.Name] = v
+			if text := clip(field.Keyword(record)); text != "" {
+				fields[field.Name] = text
 			}
 		case readmodel.TypeNumber:
-			if numbers := f.Numbers(r); len(numbers) > 0 {
-				fields[f.Name] = numbers
+			if numbers := field.Numbers(record); len(numbers) > 0 {
+				fields[field.Name] = numbers
 			}
 		case readmodel.TypeText:
 		}
@@ -54,13 +54,13 @@ func addFields(fields object, r *calendar.Record) {
 }
 
 // clip cuts a keyword to the length that an engine takes.
-func clip(s string) string {
-	if len(s) <= maxKeyword {
-		return s
+func clip(text string) string {
+	if len(text) <= maxKeyword {
+		return text
 	}
 	n := maxKeyword
-	for !utf8.RuneStart(s[n]) {
+	for !utf8.RuneStart(text[n]) {
 		n--
 	}
-	return s[:n]
+	return text[:n]
 }

@@ -145,19 +145,19 @@ var _ readmodel.Generations = (*Index)(nil)
 // Open returns an index on the servers of urls (commas between them; all of one cluster),
 // which are not asked for anything yet, see Index.Reach. Lists are ErrUnavailable until Next
 // and Promote have made a generation. Any number of processes may have the index open.
-func Open(urls string, o Options) (*Index, error) {
-	if err := o.fill(); err != nil {
+func Open(urls string, options Options) (*Index, error) {
+	if err := options.fill(); err != nil {
 		return nil, err
 	}
-	c, err := connect(urls, &o)
+	conn, err := connect(urls, &options)
 	if err != nil {
 		return nil, err
 	}
-	return newIndex(c, &o), nil
+	return newIndex(conn, &options), nil
 }
 
-func newIndex(c *conn, o *Options) *Index {
-	return &Index{c: c, o: o, points: make(chan struct{}, maxPoints), moved: make(chan struct{})}
+func newIndex(c *conn, options *Options) *Index {
+	return &Index{c: c, o: options, points: make(chan struct{}, maxPoints), moved: make(chan struct{})}
 }
 
 func (x *Index) names() names { return names{x.o.Prefix} }

@@ -70,13 +70,13 @@ var run = "t" + strconv.FormatInt(time.Now().UnixNano(), 36)
 // deleted documents with their versions at once; see spare.
 func TestMain(m *testing.M) {
 	each := func(do func(url string) error) {
-		for _, e := range searchEngines {
-			url := strings.TrimSuffix(os.Getenv(e.env), "/")
+		for _, engine := range searchEngines {
+			url := strings.TrimSuffix(os.Getenv(engine.env), "/")
 			if url == "" {
 				continue
 			}
 			if err := do(url); err != nil {
-				fmt.Fprintln(os.Stderr, e.flavour, err)
+				fmt.Fprintln(os.Stderr, engine.flavour, err)
 				os.Exit(1)
 			}
 		}
@@ -201,50 +201,50 @@ func request(method, url, body string) (string, error) {
 		return "", err
 	}
 	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	return string(bytes.TrimSpace(b)), err
+	data, err := io.ReadAll(res.Body)
+	return string(bytes.TrimSpace(data)), err
 }
 
 // open opens an index, and makes the first generation if none exists.
-func (e engine) open(tb testing.TB, o elastic.Options) *elastic.Index {
+func (e engine) open(tb testing.TB, options elastic.Options) *elastic.Index {
 	tb.Helper()
-	return e.openAt(tb, e.url(tb), o)
+	return e.openAt(tb, e.url(tb), options)
 }
 
-func (e engine) openAt(tb testing.TB, url string, o elastic.Options) *elastic.Index {
+func (e engine) openAt(tb testing.TB, url string, options elastic.Options) *elastic.Index {
 	tb.Helper()
-	x := e.attach(tb, url, o)
-	if err := x.Sound(tb.Context()); errors.Is(err, readmodel.ErrUnsound) {
-		_, err := x.Next(tb.Context())
+	index := e.attach(tb, url, options)
+	if err := index.Sound(tb.Context()); errors.Is(err, readmodel.ErrUnsound) {
+		_, err := index.Next(tb.Context())
 		if err == nil {
-			err = x.Promote(tb.Context())
+			err = index.Promote(tb.Context())
 		}
 		if err != nil {
 			tb.Fatal(err)
 		}
 	}
-	return x
+	return index
 }
 
 // attach opens an index with what there is.
-func (e engine) attach(tb testing.TB, url string, o elastic.Options) *elastic.Index {
+func (e engine) attach(tb testing.TB, url string, options elastic.Options) *elastic.Index {
 	tb.Helper()
-	if o.Prefix == "" {
-		o.Prefix = e.spare(tb)
+	if options.Prefix == "" {
+		options.Prefix = e.spare(tb)
 	}
-	if o.Timeout == 0 {
-		o.Timeout = time.Minute // a busy machine is no finding
+	if options.Timeout == 0 {
+		options.Timeout = time.Minute // a busy machine is no finding
 	}
-	o.Flavour = e.flavour
-	x, err := elastic.Open(url, o)
+	options.Flavour = e.flavour
+	index, err := elastic.Open(url, options)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { _ = x.Close() })
-	if err := x.Reach(tb.Context()); err != nil {
+	tb.Cleanup(func() { _ = index.Close() })
+	if err := index.Reach(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}
-	return x
+	return index
 }
 
 func TestSuite(t *testing.T) {

@@ -35,30 +35,30 @@ func (e engine) proxy(t *testing.T) *proxy {
 	t.Helper()
 	p := &proxy{}
 	target := e.url(t)
-	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		last := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
+	p.Server = httptest.NewServer(http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
+		body, _ := io.ReadAll(request.Body)
+		last := request.URL.Path[strings.LastIndexByte(request.URL.Path, '/')+1:]
 		n, _ := p.requests.LoadOrStore(last, new(atomic.Int64))
 		n.(*atomic.Int64).Add(1)
 		status, answer := 0, ""
 		if harm := p.harm.Load(); harm != nil {
-			status, answer = (*harm)(r, string(body))
+			status, answer = (*harm)(request, string(body))
 		}
 		if status == -1 {
 			panic(http.ErrAbortHandler)
 		}
 		if status > 0 {
-			w.Header().Set("X-Elastic-Product", "Elasticsearch")
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(status)
-			_, _ = io.WriteString(w, answer)
+			writer.Header().Set("X-Elastic-Product", "Elasticsearch")
+			writer.Header().Set("Content-Type", "application/json")
+			writer.WriteHeader(status)
+			_, _ = io.WriteString(writer, answer)
 			return
 		}
-		out, err := http.NewRequestWithContext(r.Context(), r.Method, target+r.URL.String(), bytes.NewReader(body))
+		out, err := http.NewRequestWithContext(request.Context(), request.Method, target+request.URL.String(), bytes.NewReader(body))
 		if err != nil {
 			panic(http.ErrAbortHandler)
 		}
-		out.Header = r.Header.Clone()
+		out.Header = request.Header.Clone()
 		res, err := http.DefaultClient.Do(out)
 		if err != nil {
 			panic(http.ErrAbortHandler)
@@ -67,9 +67,9 @@ func (e engine) proxy(t *testing.T) *proxy {
 		if status == -2 {
 			panic(http.ErrAbortHandler)
 		}
-		maps.Copy(w.Header(), res.Header)
-		w.WriteHeader(res.StatusCode)
-		_, _ = io.Copy(w, res.Body)
+		maps.Copy(writer.Header(), res.Header)
+		writer.WriteHeader(res.StatusCode)
+		_, _ = io.Copy(writer, res.Body)
 	}))
 	t.Cleanup(p.Close)
 	return p
@@ -82,7 +82,7 @@ func (p *proxy) count(last string) int64 {
 	return 0
 }
 
-func (p *proxy) set(harm func(r *http.Request, body string) (int, string)) {
+func (p *proxy) set(harm func(request *http.Request, body string) (int, string)) {
 	if harm == nil {
 		p.harm.Store(nil)
 		return
@@ -90,10 +90,10 @@ func (p *proxy) set(harm func(r *http.Request, body string) (int, string)) {
 	p.harm.Store(&harm)
 }
 
-func (e engine) through(t *testing.T, p *proxy, o elastic.Options) *elastic.Index {
+func (e engine) through(t *testing.T, p *proxy, options elastic.Options) *elastic.Index {
 	t.Helper()
-	o.MinWait = time.Millisecond
-	return e.openAt(t, p.URL, o)
+	options.MinWait = time.Millisecond
+	return e.openAt(t, p.URL, options)
 }
 
 func tag(id calendar.ID, at calendar.Position, name string) readmodel.Document {
@@ -112,59 +112,59 @@ func record(r *calendar.Record, at calendar.Position) readmodel.Document {
 }
 
 func tags(from, to calendar.ID) readmodel.Batch {
-	var b readmodel.Batch
+	var batch readmodel.Batch
 	for id := from; id <= to; id++ {
-		b.Documents = append(b.Documents, tag(id, calendar.Position(id), "name"))
+		batch.Documents = append(batch.Documents, tag(id, calendar.Position(id), "name"))
 	}
-	b.Mark = readmodeltest.At(calendar.Position(to))
-	return b
+	batch.Mark = readmodeltest.At(calendar.Position(to))
+	return batch
 }
 
-func mustWrite(t *testing.T, x readmodel.Index, b readmodel.Batch) {
+func mustWrite(t *testing.T, index readmodel.Index, batch readmodel.Batch) {
 	t.Helper()
-	errs, err := x.Write(t.Context(), b)
+	errs, err := index.Write(t.Context(), batch)
 	if err = errors.Join(append(errs, err)...); err != nil {
 		t.Fatalf("write: %v", err)
 	}
-	if err := x.Wait(t.Context(), b.Mark.Position); err != nil {
+	if err := index.Wait(t.Context(), batch.Mark.Position); err != nil {
 		t.Fatalf("wait: %v", err)
 	}
 }
 
-func search(ctx context.Context, x readmodel.Index, q readmodel.Query) (page readmodel.Page, err error) {
-	err = readmodel.Read(ctx, x, func(v readmodel.View) error {
-		page, err = v.Search(ctx, q)
+func search(ctx context.Context, index readmodel.Index, query readmodel.Query) (page readmodel.Page, err error) {
+	err = readmodel.Read(ctx, index, func(view readmodel.View) error {
+		page, err = view.Search(ctx, query)
 		return err
 	})
 	return page, err
 }
 
-func total(t *testing.T, x readmodel.Index) int {
+func total(t *testing.T, index readmodel.Index) int {
 	t.Helper()
-	p, err := search(t.Context(), x, readmodel.Query{Kind: calendar.KindTag})
+	page, err := search(t.Context(), index, readmodel.Query{Kind: calendar.KindTag})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.Total
+	return page.Total
 }
 
-func position(t *testing.T, x readmodel.Index, want calendar.Position) {
+func position(t *testing.T, index readmodel.Index, want calendar.Position) {
 	t.Helper()
-	if m, err := x.Marks(t.Context()); err != nil || m.All.Position != want {
-		t.Errorf("marks %v, %v; want position %d", m, err, want)
+	if marks, err := index.Marks(t.Context()); err != nil || marks.All.Position != want {
+		t.Errorf("marks %v, %v; want position %d", marks, err, want)
 	}
 }
 
 // TestBusy: what the engine is too busy for is sent again, and nothing else.
 func TestBusy(t *testing.T) {
-	e := onOne(t)
-	p := e.proxy(t)
-	x := e.through(t, p, elastic.Options{BulkBytes: 2000})
+	engine := onOne(t)
+	proxy := engine.proxy(t)
+	index := engine.through(t, proxy, elastic.Options{BulkBytes: 2000})
 	var bulks []int // items of each request of documents
 	step := 0
 	var mu sync.Mutex
-	p.set(func(r *http.Request, body string) (int, string) {
-		if !strings.HasSuffix(r.URL.Path, "_bulk") || strings.Contains(body, `"_id":"position"`) {
+	proxy.set(func(request *http.Request, body string) (int, string) {
+		if !strings.HasSuffix(request.URL.Path, "_bulk") || strings.Contains(body, `"_id":"position"`) {
 			return 0, ""
 		}
 		mu.Lock()
@@ -187,47 +187,47 @@ func TestBusy(t *testing.T) {
 		}
 		return 0, ""
 	})
-	mustWrite(t, x, tags(1, 20))
-	if got := total(t, x); got != 20 {
+	mustWrite(t, index, tags(1, 20))
+	if got := total(t, index); got != 20 {
 		t.Errorf("%d tags, want 20", got)
 	}
 	if len(bulks) < 6 || bulks[0] >= 20 {
 		t.Errorf("requests of %v items: neither split nor sent again", bulks)
 	}
 	// For ever too busy: the batch fails and the position stays.
-	p.set(func(r *http.Request, _ string) (int, string) {
-		if strings.HasSuffix(r.URL.Path, "_bulk") {
+	proxy.set(func(request *http.Request, _ string) (int, string) {
+		if strings.HasSuffix(request.URL.Path, "_bulk") {
 			return 429, `{"error":{"type":"es_rejected_execution_exception","reason":"queue is full"},"status":429}`
 		}
 		return 0, ""
 	})
-	if _, err := x.Write(t.Context(), tags(21, 22)); !errors.Is(err, readmodel.ErrUnavailable) {
+	if _, err := index.Write(t.Context(), tags(21, 22)); !errors.Is(err, readmodel.ErrUnavailable) {
 		t.Errorf("write to an engine that is always busy: %v", err)
 	}
-	p.set(nil)
-	position(t, x, 20)
-	mustWrite(t, x, tags(21, 22))
-	position(t, x, 22)
+	proxy.set(nil)
+	position(t, index, 20)
+	mustWrite(t, index, tags(21, 22))
+	position(t, index, 22)
 }
 
 // TestRefused: a document that the engine refuses stops itself only.
 func TestRefused(t *testing.T) {
-	e := onOne(t)
-	p := e.proxy(t)
-	x := e.through(t, p, elastic.Options{})
-	mustWrite(t, x, tags(1, 1))
-	p.set(func(r *http.Request, body string) (int, string) {
-		if !strings.HasSuffix(r.URL.Path, "_bulk") || !strings.Contains(body, `"_id":"3"`) {
+	engine := onOne(t)
+	proxy := engine.proxy(t)
+	index := engine.through(t, proxy, elastic.Options{})
+	mustWrite(t, index, tags(1, 1))
+	proxy.set(func(request *http.Request, body string) (int, string) {
+		if !strings.HasSuffix(request.URL.Path, "_bulk") || !strings.Contains(body, `"_id":"3"`) {
 			return 0, ""
 		}
 		return http.StatusOK, `{"errors":true,"items":[{"index":{"status":201}},{"index":{"status":201}},` + // the first is a mark
 			`{"index":{"status":400,"error":{"type":"document_parsing_exception","reason":"no number"}}},{"index":{"status":201}}]}`
 	})
-	errs, err := x.Write(t.Context(), tags(2, 4))
+	errs, err := index.Write(t.Context(), tags(2, 4))
 	if err != nil || errs[0] != nil || errs[2] != nil || !errors.Is(errs[1], readmodel.ErrRefused) || !strings.Contains(errs[1].Error(), "no number") {
 		t.Fatalf("write: %v, %v", errs, err)
 	}
-	position(t, x, 4)
+	position(t, index, 4)
 }
 
 // eventuallyNil waits until a call succeeds: an index that was opened takes a moment.
@@ -247,26 +247,26 @@ func eventuallyNil(t *testing.T, call func() error) {
 // TestOutage: without the engine all calls fail soon and with ErrUnavailable;
 // afterwards they go on as if nothing had been.
 func TestOutage(t *testing.T) {
-	e := onOne(t)
-	p := e.proxy(t)
-	x := e.through(t, p, elastic.Options{Timeout: 2 * time.Second, RefreshInterval: time.Millisecond})
-	mustWrite(t, x, tags(1, 3))
+	engine := onOne(t)
+	proxy := engine.proxy(t)
+	index := engine.through(t, proxy, elastic.Options{Timeout: 2 * time.Second, RefreshInterval: time.Millisecond})
+	mustWrite(t, index, tags(1, 3))
 	for name, harm := range map[string]func(*http.Request, string) (int, string){
 		"cut":       func(*http.Request, string) (int, string) { return -1, "" },
 		"bad proxy": func(*http.Request, string) (int, string) { return 502, "<html>" },
-		"no answer": func(r *http.Request, _ string) (int, string) { <-r.Context().Done(); return -1, "" },
+		"no answer": func(request *http.Request, _ string) (int, string) { <-request.Context().Done(); return -1, "" },
 		"half":      func(*http.Request, string) (int, string) { return 200, `{"hits":{"total"` },
 		"no rights": func(*http.Request, string) (int, string) {
 			return 403, `{"error":{"type":"security_exception","reason":"y"},"status":403}`
 		},
 	} {
-		p.set(harm)
+		proxy.set(harm)
 		started := time.Now()
-		_, err := search(t.Context(), x, readmodel.Query{Kind: calendar.KindTag})
-		_, visible := x.Visible(t.Context())
-		_, write := x.Write(t.Context(), readmodel.Batch{Documents: []readmodel.Document{tag(9, 9, "x")}, Mark: readmodeltest.At(9)})
-		_, get := readmodel.Get(t.Context(), x, []calendar.ID{1})
-		for what, err := range map[string]error{"search": err, "visible": visible, "write": write, "get": get, "wait": x.Wait(t.Context(), 9)} {
+		_, err := search(t.Context(), index, readmodel.Query{Kind: calendar.KindTag})
+		_, visible := index.Visible(t.Context())
+		_, write := index.Write(t.Context(), readmodel.Batch{Documents: []readmodel.Document{tag(9, 9, "x")}, Mark: readmodeltest.At(9)})
+		_, get := readmodel.Get(t.Context(), index, []calendar.ID{1})
+		for what, err := range map[string]error{"search": err, "visible": visible, "write": write, "get": get, "wait": index.Wait(t.Context(), 9)} {
 			if !errors.Is(err, readmodel.ErrUnavailable) {
 				t.Errorf("%s: %s: %v", name, what, err)
 			}
@@ -274,14 +274,14 @@ func TestOutage(t *testing.T) {
 		if took := time.Since(started); took > time.Minute {
 			t.Errorf("%s: five calls took %v", name, took)
 		}
-		p.set(nil)
+		proxy.set(nil)
 		eventuallyNil(t, func() error {
-			_, err := x.Visible(t.Context())
+			_, err := index.Visible(t.Context())
 			return err
 		})
 	}
-	position(t, x, 3)
-	if got := total(t, x); got != 3 {
+	position(t, index, 3)
+	if got := total(t, index); got != 3 {
 		t.Errorf("%d tags, want 3", got)
 	}
 }
@@ -289,9 +289,9 @@ func TestOutage(t *testing.T) {
 // weighed tells how large the largest answer to a search was.
 type weighed struct{ most atomic.Int64 }
 
-func (w *weighed) RoundTrip(r *http.Request) (*http.Response, error) {
-	res, err := http.DefaultTransport.RoundTrip(r)
-	if err != nil || !strings.HasSuffix(r.URL.Path, "/_search") {
+func (w *weighed) RoundTrip(request *http.Request) (*http.Response, error) {
+	res, err := http.DefaultTransport.RoundTrip(request)
+	if err != nil || !strings.HasSuffix(request.URL.Path, "/_search") {
 		return res, err
 	}
 	body, err := io.ReadAll(res.Body)
@@ -304,25 +304,25 @@ func (w *weighed) RoundTrip(r *http.Request) (*http.Response, error) {
 // TestScanOfLargeBodies: who reads all documents does so in pages of some megabytes,
 // however large they are.
 func TestScanOfLargeBodies(t *testing.T) {
-	e := onOne(t)
+	engine := onOne(t)
 	w := &weighed{}
-	x := e.open(t, elastic.Options{Transport: w, Prefix: e.prefix(t)})
+	index := engine.open(t, elastic.Options{Transport: w, Prefix: engine.prefix(t)})
 	large := strings.Repeat("x", 100_000)
 	const n = 120
 	for from := 1; from <= n; from += 20 {
-		var b readmodel.Batch
+		var batch readmodel.Batch
 		for id := from; id < from+20; id++ {
-			b.Documents = append(b.Documents, record(&calendar.Record{
+			batch.Documents = append(batch.Documents, record(&calendar.Record{
 				ID: calendar.ID(id), Kind: calendar.KindTag, Version: 1, Home: calendar.LangEN, Changed: readmodeltest.Now,
 				Fields: calendar.Fields{"name": calendar.Text{calendar.LangEN: "a"}, "description": calendar.Text{calendar.LangEN: large}},
 			}, calendar.Position(id)))
 		}
-		b.Mark = readmodeltest.At(calendar.Position(from + 19))
-		mustWrite(t, x, b)
+		batch.Mark = readmodeltest.At(calendar.Position(from + 19))
+		mustWrite(t, index, batch)
 	}
 	walked := 0
-	err := readmodel.Read(t.Context(), x, func(v readmodel.View) error {
-		return v.Walk(t.Context(), readmodel.Query{Kind: calendar.KindTag}, func(some []readmodel.Document) error {
+	err := readmodel.Read(t.Context(), index, func(view readmodel.View) error {
+		return view.Walk(t.Context(), readmodel.Query{Kind: calendar.KindTag}, func(some []readmodel.Document) error {
 			walked += len(some)
 			return nil
 		})
@@ -339,18 +339,18 @@ func TestScanOfLargeBodies(t *testing.T) {
 // moment fail within the time of one request, however many wait for the same, and later ones
 // immediately; once the servers answer, calls succeed.
 func TestSilence(t *testing.T) {
-	e := onOne(t)
-	p := engines.NewProxy(t, e.url(t))
-	x := e.openAt(t, p.URL, elastic.Options{Timeout: 4 * time.Second, RefreshInterval: time.Millisecond, Prefix: e.prefix(t)})
-	mustWrite(t, x, tags(1, 3))
+	engine := onOne(t)
+	proxy := engines.NewProxy(t, engine.url(t))
+	index := engine.openAt(t, proxy.URL, elastic.Options{Timeout: 4 * time.Second, RefreshInterval: time.Millisecond, Prefix: engine.prefix(t)})
+	mustWrite(t, index, tags(1, 3))
 	calls := map[string]func() error{
 		"search": func() error {
-			_, err := search(t.Context(), x, readmodel.Query{Kind: calendar.KindTag})
+			_, err := search(t.Context(), index, readmodel.Query{Kind: calendar.KindTag})
 			return err
 		},
-		"wait": func() error { return x.Wait(t.Context(), 9) },
+		"wait": func() error { return index.Wait(t.Context(), 9) },
 		"write": func() error {
-			_, err := x.Write(t.Context(), tags(4, 5))
+			_, err := index.Write(t.Context(), tags(4, 5))
 			return err
 		},
 	}
@@ -372,54 +372,54 @@ func TestSilence(t *testing.T) {
 		}
 		all.Wait()
 	}
-	p.Swallow(true)
+	proxy.Swallow(true)
 	fail(7 * time.Second) // that of one request, on a busy machine
 	for range 3 {
 		fail(time.Second)
 	}
-	p.Swallow(false)
+	proxy.Swallow(false)
 	eventuallyNil(t, calls["search"])
-	position(t, x, 3)
+	position(t, index, 3)
 }
 
 // TestCutAnswer: the engine took a batch of which the answer was lost.
 func TestCutAnswer(t *testing.T) {
-	e := onOne(t)
-	p := e.proxy(t)
-	x := e.through(t, p, elastic.Options{})
-	p.set(func(r *http.Request, _ string) (int, string) {
-		if strings.HasSuffix(r.URL.Path, "_bulk") {
+	engine := onOne(t)
+	proxy := engine.proxy(t)
+	index := engine.through(t, proxy, elastic.Options{})
+	proxy.set(func(request *http.Request, _ string) (int, string) {
+		if strings.HasSuffix(request.URL.Path, "_bulk") {
 			return -2, ""
 		}
 		return 0, ""
 	})
-	if _, err := x.Write(t.Context(), tags(1, 5)); !errors.Is(err, readmodel.ErrUnavailable) {
+	if _, err := index.Write(t.Context(), tags(1, 5)); !errors.Is(err, readmodel.ErrUnavailable) {
 		t.Fatalf("write: %v", err)
 	}
-	p.set(nil)
-	position(t, x, 0)
-	mustWrite(t, x, tags(1, 5))
-	position(t, x, 5)
-	if got := total(t, x); got != 5 {
+	proxy.set(nil)
+	position(t, index, 0)
+	mustWrite(t, index, tags(1, 5))
+	position(t, index, 5)
+	if got := total(t, index); got != 5 {
 		t.Errorf("%d tags, want 5", got)
 	}
 }
 
 // TestSlowWrite: a write that is not answered in time is sent again.
 func TestSlowWrite(t *testing.T) {
-	e := onOne(t)
-	p := e.proxy(t)
-	x := e.through(t, p, elastic.Options{WriteTimeout: 2 * time.Second})
+	engine := onOne(t)
+	proxy := engine.proxy(t)
+	index := engine.through(t, proxy, elastic.Options{WriteTimeout: 2 * time.Second})
 	var hung atomic.Bool
-	p.set(func(r *http.Request, _ string) (int, string) {
-		if strings.HasSuffix(r.URL.Path, "_bulk") && hung.CompareAndSwap(false, true) {
-			<-r.Context().Done()
+	proxy.set(func(request *http.Request, _ string) (int, string) {
+		if strings.HasSuffix(request.URL.Path, "_bulk") && hung.CompareAndSwap(false, true) {
+			<-request.Context().Done()
 			return -1, ""
 		}
 		return 0, ""
 	})
 	began := time.Now()
-	mustWrite(t, x, tags(1, 5))
+	mustWrite(t, index, tags(1, 5))
 	if took := time.Since(began); !hung.Load() || took > 20*time.Second {
 		t.Errorf("written after %s", took)
 	}
@@ -428,10 +428,10 @@ func TestSlowWrite(t *testing.T) {
 // TestSharedRefresh: many who wait for one position, in a process that does not
 // write, cost one refresh.
 func TestSharedRefresh(t *testing.T) {
-	e := onOne(t)
-	p := e.proxy(t)
-	o := elastic.Options{Prefix: e.prefix(t), RefreshInterval: time.Hour}
-	reader, writer := e.through(t, p, o), e.open(t, o)
+	engine := onOne(t)
+	proxy := engine.proxy(t)
+	options := elastic.Options{Prefix: engine.prefix(t), RefreshInterval: time.Hour}
+	reader, writer := engine.through(t, proxy, options), engine.open(t, options)
 	var wg sync.WaitGroup
 	for range 30 {
 		wg.Go(func() {
@@ -447,7 +447,7 @@ func TestSharedRefresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	wg.Wait()
-	if n := p.count("_refresh"); n != 1 {
+	if n := proxy.count("_refresh"); n != 1 {
 		t.Errorf("%d refreshes, want 1", n)
 	}
 }
@@ -461,9 +461,9 @@ func TestWrongProduct(t *testing.T) {
 			other = elastic.Elasticsearch
 		}
 		prefix := e.prefix(t)
-		x, err := elastic.Open(e.url(t), elastic.Options{Flavour: other, Prefix: prefix})
+		index, err := elastic.Open(e.url(t), elastic.Options{Flavour: other, Prefix: prefix})
 		if err == nil {
-			err = x.Reach(t.Context())
+			err = index.Reach(t.Context())
 		}
 		if err == nil || !strings.Contains(err.Error(), "--index-flavour "+string(e.flavour)) {
 			t.Errorf("error %v", err)
@@ -477,9 +477,9 @@ func TestWrongProduct(t *testing.T) {
 			t.Errorf("%q: %v", urls, err)
 		}
 	}
-	x, err := elastic.Open("http://127.0.0.1:1", elastic.Options{Timeout: time.Second})
+	index, err := elastic.Open("http://127.0.0.1:1", elastic.Options{Timeout: time.Second})
 	if err == nil {
-		err = x.Reach(t.Context())
+		err = index.Reach(t.Context())
 	}
 	if !errors.Is(err, readmodel.ErrUnavailable) {
 		t.Errorf("no server: %v", err)

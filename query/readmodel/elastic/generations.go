@@ -24,7 +24,7 @@ type roles struct {
 
 // have reports whether all indices of the generation that answers have an alias.
 func (r *roles) have(n names, alias func(collection string) string) bool {
-	return !slices.ContainsFunc(collections, func(c string) bool { return !r.has(n.index(c, r.live), alias(c)) })
+	return !slices.ContainsFunc(collections, func(text string) bool { return !r.has(n.index(text, r.live), alias(text)) })
 }
 
 // has reports whether an index has an alias.
@@ -70,15 +70,15 @@ func (x *Index) roles(ctx context.Context) (*roles, error) {
 // Sound implements readmodel.Generations. While a generation of another schema answers, all
 // methods but those of generations, Marks, Visible and Wait give ErrSchema.
 func (x *Index) Sound(ctx context.Context) error {
-	r, err := x.roles(ctx)
+	roles, err := x.roles(ctx)
 	if err != nil {
 		return err
 	}
 	n := x.names()
 	switch {
-	case !r.live.isZero() && !r.live.current():
+	case !roles.live.isZero() && !roles.live.current():
 		return fmt.Errorf("%w: it is that of another version of the program", readmodel.ErrUnsound)
-	case !r.have(n, n.live) || !r.have(n, func(c string) string { return n.write(c, r.live) }):
+	case !roles.have(n, n.live) || !roles.have(n, func(text string) string { return n.write(text, roles.live) }):
 		return fmt.Errorf("%w: it is not there, or not all of it", readmodel.ErrUnsound)
 	}
 	_, err = x.look(ctx, x.o.Now(), noRefresh)
@@ -101,11 +101,11 @@ func (x *Index) Next(ctx context.Context) (readmodel.Index, error) {
 		next.fixed, x.next = g, g
 		x.mu.Unlock()
 		var group errgroup.Group // an engine takes changes that come together in one step, and makes also what is cancelled
-		for _, c := range collections {
-			index := x.names().index(c, g)
+		for _, text := range collections {
+			index := x.names().index(text, g)
 			group.Go(func() error {
 				return x.c.do(ctx, changeLimit, "make index "+index, esapi.IndicesCreateRequest{
-					Index: index, Body: bytes.NewReader(definition(x.o, c, x.names().write(c, g))),
+					Index: index, Body: bytes.NewReader(definition(x.o, text, x.names().write(text, g))),
 				}, nil)
 			})
 		}
@@ -222,8 +222,8 @@ func (x *Index) outdone(ctx context.Context, r *roles, next generation) (keep bo
 	case !r.live.current(): // no list comes from it
 		return true, nil
 	}
-	s, err := x.stateOf(ctx, x.names().index(stateName, next))
-	if at, before := s.marks.All.Position, old.marks.All.Position; err == nil && at < before {
+	state, err := x.stateOf(ctx, x.names().index(stateName, next))
+	if at, before := state.marks.All.Position, old.marks.All.Position; err == nil && at < before {
 		err = fmt.Errorf("%w: at %d, not at %d", readmodel.ErrBehind, at, before)
 	}
 	return true, err
@@ -250,11 +250,11 @@ func (x *Index) move(ctx context.Context, actions ...object) error {
 func (x *Index) replace(ctx context.Context, r *roles, g generation, keep bool) error {
 	n := x.names()
 	actions := make([]object, 0, 2*len(collections)+3)
-	for _, c := range collections {
-		if old := n.index(c, r.live); r.has(old, n.live(c)) {
-			actions = append(actions, aliasAction("remove", old, n.live(c)))
+	for _, text := range collections {
+		if old := n.index(text, r.live); r.has(old, n.live(text)) {
+			actions = append(actions, aliasAction("remove", old, n.live(text)))
 		}
-		actions = append(actions, aliasAction("add", n.index(c, g), n.live(c)))
+		actions = append(actions, aliasAction("add", n.index(text, g), n.live(text)))
 	}
 	if !r.kept.isZero() {
 		actions = append(actions, aliasAction("remove", n.index(stateName, r.kept), n.kept()))

@@ -30,9 +30,9 @@ func (e engine) aliases(t *testing.T, prefix string) map[string][]string {
 	out := map[string][]string{}
 	for index, about := range found {
 		out[index] = []string{}
-		for a := range about.Aliases {
-			if !strings.HasSuffix(a, "-write") {
-				out[index] = append(out[index], strings.TrimPrefix(a, prefix+"-"))
+		for text := range about.Aliases {
+			if !strings.HasSuffix(text, "-write") {
+				out[index] = append(out[index], strings.TrimPrefix(text, prefix+"-"))
 			}
 		}
 		slices.Sort(out[index])
@@ -43,33 +43,33 @@ func (e engine) aliases(t *testing.T, prefix string) map[string][]string {
 // TestAnotherSchema: an index of another program version is not misread; a new
 // generation is made next to it.
 func TestAnotherSchema(t *testing.T) {
-	e := onOne(t)
-	prefix := e.prefix(t)
-	for _, c := range []string{"events", "venues", "organizers", "categories", "tags", "state"} {
-		ask(t, http.MethodPut, e.url(t)+"/"+prefix+"-"+c+"-00000000-7", fmt.Sprintf(`{"aliases":{"%s-%s":{}},"settings":{"number_of_replicas":0}}`, prefix, c))
+	engine := onOne(t)
+	prefix := engine.prefix(t)
+	for _, text := range []string{"events", "venues", "organizers", "categories", "tags", "state"} {
+		ask(t, http.MethodPut, engine.url(t)+"/"+prefix+"-"+text+"-00000000-7", fmt.Sprintf(`{"aliases":{"%s-%s":{}},"settings":{"number_of_replicas":0}}`, prefix, text))
 	}
-	ask(t, http.MethodPut, e.url(t)+"/"+prefix+"-state-00000000-7/_doc/position", `{"what":"position","position":99}`)
-	x := e.attach(t, e.url(t), elastic.Options{Prefix: prefix})
-	if err := x.Sound(t.Context()); !errors.Is(err, readmodel.ErrUnsound) {
+	ask(t, http.MethodPut, engine.url(t)+"/"+prefix+"-state-00000000-7/_doc/position", `{"what":"position","position":99}`)
+	index := engine.attach(t, engine.url(t), elastic.Options{Prefix: prefix})
+	if err := index.Sound(t.Context()); !errors.Is(err, readmodel.ErrUnsound) {
 		t.Fatalf("sound: %v, want ErrUnsound", err)
 	}
-	_, err := search(t.Context(), x, readmodel.Query{Kind: calendar.KindTag})
-	_, write := x.Write(t.Context(), tags(1, 1))
+	_, err := search(t.Context(), index, readmodel.Query{Kind: calendar.KindTag})
+	_, write := index.Write(t.Context(), tags(1, 1))
 	for _, err := range []error{err, write} {
 		if !errors.Is(err, elastic.ErrSchema) || !errors.Is(err, readmodel.ErrUnavailable) {
 			t.Errorf("error %v, want ErrSchema", err)
 		}
 	}
-	next, err := x.Next(t.Context())
+	next, err := index.Next(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	mustWrite(t, next, tags(1, 5))
-	if err := x.Promote(t.Context()); err != nil {
+	if err := index.Promote(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	position(t, x, 5)
-	if err := x.Sound(t.Context()); err != nil || total(t, x) != 5 {
+	position(t, index, 5)
+	if err := index.Sound(t.Context()); err != nil || total(t, index) != 5 {
 		t.Errorf("after the promotion it is not sound: %v", err)
 	}
 }
@@ -83,20 +83,20 @@ type history struct {
 	failing     error
 }
 
-func (h *history) holds(_ context.Context, m calendar.Mark) (bool, error) {
-	want := readmodeltest.At(m.Position)
-	if m.Position > h.split {
+func (h *history) holds(_ context.Context, mark calendar.Mark) (bool, error) {
+	want := readmodeltest.At(mark.Position)
+	if mark.Position > h.split {
 		want.Hash[0] ^= h.own
 	}
-	return m == want && m.Position <= h.head, h.failing
+	return mark == want && mark.Position <= h.head, h.failing
 }
 
 func (h *history) first(context.Context) (calendar.Mark, error) {
-	m := readmodeltest.At(1)
+	mark := readmodeltest.At(1)
 	if h.split == 0 {
-		m.Hash[0] ^= h.own
+		mark.Hash[0] ^= h.own
 	}
-	return m, h.failing
+	return mark, h.failing
 }
 
 // hands are those of a clock that is put forward.
@@ -111,21 +111,21 @@ func (h *hands) now() time.Time {
 	return time.Now().Add(h.ahead)
 }
 
-func (h *hands) pass(d time.Duration) {
+func (h *hands) pass(duration time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.ahead += d
+	h.ahead += duration
 }
 
 // TestForeign: an index that was made from another history answers nothing and takes
 // nothing: that of another store, one that lost its last entries, also when it has gone
 // on past them, and one of which a writer was cut off before the position.
 func TestForeign(t *testing.T) {
-	e := onOne(t)
-	prefix := e.prefix(t)
+	engine := onOne(t)
+	prefix := engine.prefix(t)
 	now := &hands{}
 	open := func(h *history) *elastic.Index {
-		return e.open(t, elastic.Options{Prefix: prefix, Holds: h.holds, First: h.first, Epoch: func() uint64 { return h.epoch }, Now: now.now})
+		return engine.open(t, elastic.Options{Prefix: prefix, Holds: h.holds, First: h.first, Epoch: func() uint64 { return h.epoch }, Now: now.now})
 	}
 	ours := &history{head: 99}
 	a := open(ours)
@@ -200,18 +200,18 @@ func TestForeign(t *testing.T) {
 // TestQuarantined: processes that change the quarantine at the same time do not undo what the
 // others did.
 func TestQuarantined(t *testing.T) {
-	x := onOne(t).open(t, elastic.Options{})
+	index := onOne(t).open(t, elastic.Options{})
 	var writers sync.WaitGroup
 	for id := range calendar.ID(5) {
 		writers.Go(func() {
-			b := readmodel.Batch{Quarantined: []readmodel.Quarantined{{ID: 10 + id, Position: 2}}, Healed: []calendar.ID{7}}
-			if _, err := x.Write(t.Context(), b); err != nil {
+			batch := readmodel.Batch{Quarantined: []readmodel.Quarantined{{ID: 10 + id, Position: 2}}, Healed: []calendar.ID{7}}
+			if _, err := index.Write(t.Context(), batch); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	writers.Wait()
-	if got, err := x.Quarantined(t.Context()); err != nil || len(got) != 5 || got[0].ID != 10 || got[4].ID != 14 {
+	if got, err := index.Quarantined(t.Context()); err != nil || len(got) != 5 || got[0].ID != 10 || got[4].ID != 14 {
 		t.Errorf("quarantined: %v, %v", got, err)
 	}
 }
@@ -220,12 +220,12 @@ func TestQuarantined(t *testing.T) {
 // answers and is damaged, are in the way of no rebuild; a process that was overtaken promotes
 // nothing, a broken generation is not gone back to, and three promotions leave two.
 func TestGenerationOfNoUse(t *testing.T) {
-	e := onOne(t)
-	o := elastic.Options{Prefix: e.prefix(t), RefreshInterval: 20 * time.Millisecond}
+	engine := onOne(t)
+	options := elastic.Options{Prefix: engine.prefix(t), RefreshInterval: 20 * time.Millisecond}
 	n := calendar.ID(0)
 	fill := func(what string) *elastic.Index {
 		t.Helper()
-		x := e.attach(t, e.url(t), o) // another process
+		x := engine.attach(t, engine.url(t), options) // another process
 		next, err := x.Next(t.Context())
 		if err != nil {
 			t.Fatalf("%s: next: %v", what, err)
@@ -241,14 +241,14 @@ func TestGenerationOfNoUse(t *testing.T) {
 		}
 		return x
 	}
-	p := e.proxy(t)
-	p.set(func(r *http.Request, _ string) (int, string) {
-		if r.Method == http.MethodPut && strings.Contains(r.URL.Path, "-venues-") {
+	proxy := engine.proxy(t)
+	proxy.set(func(request *http.Request, _ string) (int, string) {
+		if request.Method == http.MethodPut && strings.Contains(request.URL.Path, "-venues-") {
 			return 503, `{"error":{"type":"x","reason":"y"},"status":503}`
 		}
 		return 0, ""
 	})
-	if _, err := e.attach(t, p.URL, o).Next(t.Context()); !errors.Is(err, readmodel.ErrUnavailable) {
+	if _, err := engine.attach(t, proxy.URL, options).Next(t.Context()); !errors.Is(err, readmodel.ErrUnavailable) {
 		t.Fatalf("next without an index: %v", err)
 	}
 	x := fill("cut off")
@@ -264,9 +264,9 @@ func TestGenerationOfNoUse(t *testing.T) {
 		"closed":      func(state string) { ask(t, http.MethodPost, state+"/_close", "") },
 		"deleted":     func(state string) { ask(t, http.MethodDelete, state, "") },
 	} {
-		for index, aliases := range e.aliases(t, o.Prefix) {
+		for index, aliases := range engine.aliases(t, options.Prefix) {
 			if slices.Contains(aliases, "state") {
-				harm(e.url(t) + "/" + index)
+				harm(engine.url(t) + "/" + index)
 			}
 		}
 		x = fill(what)
@@ -276,7 +276,7 @@ func TestGenerationOfNoUse(t *testing.T) {
 	}
 	fill("sound")
 	fill("sound")
-	if got := len(e.aliases(t, o.Prefix)); got != 12 {
+	if got := len(engine.aliases(t, options.Prefix)); got != 12 {
 		t.Errorf("%d indices are left, want 12", got)
 	}
 }

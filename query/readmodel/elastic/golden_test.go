@@ -25,22 +25,22 @@ func TestWorstSearch(t *testing.T) {
 		"pairs": inPairs(words, "-"), "quoted pairs": `"` + strings.ReplaceAll(inPairs(words, " "), " ", `" "`) + `"`,
 		"characters": characters[:300], "rows of characters": characters + " " + characters[3:], "without characters": "jazz -" + characters,
 	} {
-		for _, k := range []calendar.Kind{calendar.KindEvent, calendar.KindVenue, calendar.KindOrganizer} {
+		for _, kind := range []calendar.Kind{calendar.KindEvent, calendar.KindVenue, calendar.KindOrganizer} {
 			c := &compiler{scan: func(query object, _ func([]readmodel.Document) error) error {
 				if n := clausesOf(query); n > limit {
-					t.Errorf("%s of %s: %d clauses to choose from", name, k, n)
+					t.Errorf("%s of %s: %d clauses to choose from", name, kind, n)
 				}
 				return nil
 			}}
-			f := readmodel.Text{Fields: readmodel.SchemaOf(k).Texts(), Search: readmodel.ParseSearch(query, calendar.LangEN), Spelling: readmodel.Spelling{Typos: readmodel.MaxTypos, Joined: true}}
-			inName := f
-			inName.Fields = f.Fields[:1] // as what is protected is searched
-			list := readmodel.Query{Kind: k, Filter: readmodel.And{f, inName}, Sort: []readmodel.Sort{{Desc: true, Rank: &readmodel.Relevance{
-				Text: f, Title: readmodel.Term{Field: readmodel.FieldStatus, Value: "publish"},
+			text := readmodel.Text{Fields: readmodel.SchemaOf(kind).Texts(), Search: readmodel.ParseSearch(query, calendar.LangEN), Spelling: readmodel.Spelling{Typos: readmodel.MaxTypos, Joined: true}}
+			inName := text
+			inName.Fields = text.Fields[:1] // as what is protected is searched
+			list := readmodel.Query{Kind: kind, Filter: readmodel.And{text, inName}, Sort: []readmodel.Sort{{Desc: true, Rank: &readmodel.Relevance{
+				Text: text, Title: readmodel.Term{Field: readmodel.FieldStatus, Value: "publish"},
 			}}}}
 			q := c.ranked(&list)
 			if n := clausesOf(q); n > limit-50 { // the rest of a list has some 30
-				t.Errorf("%s of %s: %d clauses", name, k, n)
+				t.Errorf("%s of %s: %d clauses", name, kind, n)
 			}
 		}
 	}
@@ -84,9 +84,9 @@ func TestParse(t *testing.T) {
 	t.Parallel()
 	n := names{"daybook"}
 	for _, g := range []generation{{"0123abcd", 1}, {"ffffffff", 4711}} {
-		for _, c := range collections {
-			if got, of, ok := n.parse(n.index(c, g)); !ok || got != c || of != g {
-				t.Errorf("%s: %s, %v, %v", n.index(c, g), got, of, ok)
+		for _, text := range collections {
+			if got, of, ok := n.parse(n.index(text, g)); !ok || got != text || of != g {
+				t.Errorf("%s: %s, %v, %v", n.index(text, g), got, of, ok)
 			}
 		}
 	}

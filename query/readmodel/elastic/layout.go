@@ -100,8 +100,8 @@ func (n names) write(collection string, g generation) string {
 // records are the indices of records.
 func (n names) records(g generation) []string {
 	out := make([]string, len(calendar.Kinds))
-	for i, k := range calendar.Kinds {
-		out[i] = n.index(k.Collection(), g)
+	for i, kind := range calendar.Kinds {
+		out[i] = n.index(kind.Collection(), g)
 	}
 	return out
 }
@@ -111,12 +111,12 @@ var generationForm = regexp.MustCompile(`^(` + strings.Join(collections, "|") + 
 // parse reads the name of an index.
 func (n names) parse(index string) (collection string, g generation, ok bool) {
 	rest, ours := strings.CutPrefix(index, n.prefix+"-")
-	m := generationForm.FindStringSubmatch(rest)
-	if !ours || m == nil {
+	texts := generationForm.FindStringSubmatch(rest)
+	if !ours || texts == nil {
 		return "", generation{}, false
 	}
-	number, err := strconv.Atoi(m[3])
-	return m[1], generation{m[2], number}, err == nil
+	number, err := strconv.Atoi(texts[3])
+	return texts[1], generation{texts[2], number}, err == nil
 }
 
 // indices are the settings of all indices and the mappings of those of records and of the
@@ -129,29 +129,29 @@ func (n names) parse(index string) (collection string, g generation, ok bool) {
 var indices []byte
 
 // definition returns the body that makes an index.
-func definition(o *Options, collection, alias string) []byte {
+func definition(options *Options, collection, alias string) []byte {
 	var fixed struct{ Settings, Records, State object }
 	if err := json.Unmarshal(indices, &fixed); err != nil {
 		panic(err) // part of the program
 	}
 	maps.Copy(fixed.Settings, object{
-		"refresh_interval":  strconv.FormatInt(o.RefreshInterval.Milliseconds(), 10) + "ms",
-		"max_result_window": o.MaxResultWindow,
+		"refresh_interval":  strconv.FormatInt(options.RefreshInterval.Milliseconds(), 10) + "ms",
+		"max_result_window": options.MaxResultWindow,
 	})
 	mapping := fixed.State
 	if collection != stateName {
-		mapping, fixed.Settings["number_of_shards"] = fixed.Records, o.Shards
+		mapping, fixed.Settings["number_of_shards"] = fixed.Records, options.Shards
 	}
-	if o.Replicas > 0 {
-		fixed.Settings["number_of_replicas"], fixed.Settings["auto_expand_replicas"] = o.Replicas, false
+	if options.Replicas > 0 {
+		fixed.Settings["number_of_replicas"], fixed.Settings["auto_expand_replicas"] = options.Replicas, false
 	}
 	return encode(object{"settings": object{"index": fixed.Settings}, "mappings": mapping, "aliases": object{alias: object{}}})
 }
 
-func encode(v any) []byte {
-	b, err := json.Marshal(v)
+func encode(value any) []byte {
+	data, err := json.Marshal(value)
 	if err != nil {
 		panic(err) // maps, lists, strings and numbers only
 	}
-	return b
+	return data
 }

@@ -15,45 +15,45 @@ func (c *compiler) text(f readmodel.Text) object {
 		return matchNone
 	}
 	must, mustNot := list{}, list{}
-	for _, p := range f.Search.Must {
-		must = append(must, c.piece(p, f))
+	for _, piece := range f.Search.Must {
+		must = append(must, c.piece(piece, f))
 	}
 	f.Spelling = readmodel.Spelling{}
-	for _, p := range f.Search.Not {
-		mustNot = append(mustNot, c.piece(p, f))
+	for _, piece := range f.Search.Not {
+		mustNot = append(mustNot, c.piece(piece, f))
 	}
 	return object{"bool": object{"filter": must, "must_not": mustNot}}
 }
 
 // fieldsOf returns the fields of the index in which a search looks.
-func fieldsOf(f *readmodel.Text) []string {
+func fieldsOf(text *readmodel.Text) []string {
 	field := fieldRows
-	if len(f.Fields) == 1 {
+	if len(text.Fields) == 1 {
 		field = fieldName
 	}
-	return []string{field + slotAny, field + f.Search.Lang.String()}
+	return []string{field + slotAny, field + text.Search.Lang.String()}
 }
 
 // inEither admits documents that a query finds in one of them.
-func inEither(f *readmodel.Text, query func(field string) object) object {
-	fields := fieldsOf(f)
+func inEither(text *readmodel.Text, query func(field string) object) object {
+	fields := fieldsOf(text)
 	return anyOf(list{query(fields[0]), query(fields[1])})
 }
 
 // piece admits documents in which a piece fits as the search allows.
-func (c *compiler) piece(p readmodel.Piece, f readmodel.Text) object {
+func (c *compiler) piece(p readmodel.Piece, text readmodel.Text) object {
 	var terms, rows, beginnings []string
 	last := len(p.Tokens) - 1
 	isOpen := p.Open && isWord(p.Tokens[last])
-	for _, l := range calendar.Langs {
-		row := rowOf(p.Tokens, l, func(_ int, mark byte) bool { return mark == stemMarks[l] })
+	for _, lang := range calendar.Langs {
+		row := rowOf(p.Tokens, lang, func(_ int, mark byte) bool { return mark == stemMarks[lang] })
 		row = strings.TrimPrefix(row, hole+" ")
 		switch {
 		case last == 0:
 			terms = append(terms, row)
 		case isOpen:
-			beginnings = append(beginnings, rowOf(p.Tokens, l, func(i int, mark byte) bool {
-				return i < last && mark == stemMarks[l] || i == last && mark == markPlain
+			beginnings = append(beginnings, rowOf(p.Tokens, lang, func(i int, mark byte) bool {
+				return i < last && mark == stemMarks[lang] || i == last && mark == markPlain
 			}))
 			fallthrough
 		default:
@@ -61,7 +61,7 @@ func (c *compiler) piece(p readmodel.Piece, f readmodel.Text) object {
 		}
 	}
 	rows = slices.Compact(rows) // characters are the same in every language
-	if f.Joined {
+	if text.Joined {
 		for _, joined := range p.Joined() {
 			switch {
 			case len(joined) == 1:
@@ -74,10 +74,10 @@ func (c *compiler) piece(p readmodel.Piece, f readmodel.Text) object {
 		}
 	}
 	terms = slices.Compact(terms)
-	fields := fieldsOf(&f)
+	fields := fieldsOf(&text)
 	clauses := len(fields) * (3 + len(rows) + len(beginnings)*len(p.Tokens)) // that of a beginning is one for each token
 	if c.clauses+clauses > maxClauses && last > 0 && (isOpen || p.IsRun()) {
-		return c.chosen(p, f)
+		return c.chosen(p, text)
 	}
 	c.clauses += clauses
 	var parts list
@@ -94,7 +94,7 @@ func (c *compiler) piece(p readmodel.Piece, f readmodel.Text) object {
 		if isOpen && last == 0 {
 			parts = append(parts, object{"prefix": object{field: string(markPlain) + p.Tokens[0]}})
 		}
-		if typos := p.Most(f.Typos); typos > 0 {
+		if typos := p.Most(text.Typos); typos > 0 {
 			// With a constant score no engine stops after some of the words.
 			parts = append(parts, object{"fuzzy": object{field: object{
 				"value": string(markPlain) + p.Tokens[0], "prefix_length": 1, // the mark
@@ -112,14 +112,14 @@ func plainRow(words []string) string {
 
 // chosen is piece for one of too many clauses: it is looked for in the documents that have
 // a part of it which it never fits without.
-func (c *compiler) chosen(p readmodel.Piece, f readmodel.Text) object {
-	last := len(p.Tokens) - 1
-	parts := [][]string{p.Tokens[:last]}
-	if p.IsRun() { // something may stand inside of one half
-		parts = [][]string{p.Tokens[:last/2], p.Tokens[last/2:]}
+func (c *compiler) chosen(piece readmodel.Piece, text readmodel.Text) object {
+	last := len(piece.Tokens) - 1
+	parts := [][]string{piece.Tokens[:last]}
+	if piece.IsRun() { // something may stand inside of one half
+		parts = [][]string{piece.Tokens[:last/2], piece.Tokens[last/2:]}
 	}
-	if f.Joined {
-		for _, joined := range p.Joined() {
+	if text.Joined {
+		for _, joined := range piece.Joined() {
 			if len(joined) == 1 {
 				parts = append(parts, joined)
 			}
@@ -127,8 +127,8 @@ func (c *compiler) chosen(p readmodel.Piece, f readmodel.Text) object {
 	}
 	among := make(list, len(parts))
 	for i, tokens := range parts {
-		among[i] = c.piece(readmodel.Piece{Tokens: tokens}, f)
+		among[i] = c.piece(readmodel.Piece{Tokens: tokens}, text)
 	}
-	f.Search = readmodel.Expression{Lang: f.Search.Lang, Must: []readmodel.Piece{p}}
-	return c.choose(anyOf(among), f)
+	text.Search = readmodel.Expression{Lang: text.Search.Lang, Must: []readmodel.Piece{piece}}
+	return c.choose(anyOf(among), text)
 }

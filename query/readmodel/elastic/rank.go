@@ -21,8 +21,8 @@ func (c *compiler) scores(of *readmodel.Relevance) list {
 	name := of.Text
 	name.Fields = of.Fields[:1]
 	out := list{}
-	for _, p := range of.Search.Ranked {
-		out = append(out, weighted(readmodel.WeightName, c.piece(p, name)))
+	for _, piece := range of.Search.Ranked {
+		out = append(out, weighted(readmodel.WeightName, c.piece(piece, name)))
 	}
 	if row, ok := of.Search.Row(); ok {
 		exact := inEither(&name, func(field string) object {
@@ -42,23 +42,23 @@ func (c *compiler) scores(of *readmodel.Relevance) list {
 }
 
 // fitting weighs how the pieces of a search fit anywhere.
-func (c *compiler) fitting(f readmodel.Text) list {
+func (c *compiler) fitting(text readmodel.Text) list {
 	out := list{}
-	for _, p := range f.Search.Ranked {
-		for typos := range f.Worst(p) {
-			some := f
-			some.Spelling = f.Within(typos)
-			out = append(out, weighted(readmodel.WeightTypo, c.piece(p, some)))
+	for _, piece := range text.Search.Ranked {
+		for typos := range text.Worst(piece) {
+			some := text
+			some.Spelling = text.Within(typos)
+			out = append(out, weighted(readmodel.WeightTypo, c.piece(piece, some)))
 		}
 		switch {
-		case !p.Open || p.IsRun(): // they stand as they were sent, or not at all
-		case p.IsWord():
-			whole := inEither(&f, func(field string) object { return term(field, string(markPlain)+p.Tokens[0]) })
+		case !piece.Open || piece.IsRun(): // they stand as they were sent, or not at all
+		case piece.IsWord():
+			whole := inEither(&text, func(field string) object { return term(field, string(markPlain)+piece.Tokens[0]) })
 			out = append(out, weighted(readmodel.WeightWhole, whole))
 		default:
-			f := f
-			f.Spelling = readmodel.Spelling{}
-			out = append(out, weighted(readmodel.WeightWhole, c.piece(p.Closed(), f)))
+			text := text
+			text.Spelling = readmodel.Spelling{}
+			out = append(out, weighted(readmodel.WeightWhole, c.piece(piece.Closed(), text)))
 		}
 	}
 	return out

@@ -63,40 +63,40 @@ func (v *view) documents(ctx context.Context, kind calendar.Kind, r searchReques
 	}
 	out := make([]readmodel.Document, len(a.Hits.Hits))
 	for i := range a.Hits.Hits {
-		h := &a.Hits.Hits[i]
-		if len(h.Fields.Body) != 1 {
-			return nil, nil, fmt.Errorf("document %q has %d bodies", h.ID, len(h.Fields.Body))
+		hit := &a.Hits.Hits[i]
+		if len(hit.Fields.Body) != 1 {
+			return nil, nil, fmt.Errorf("document %q has %d bodies", hit.ID, len(hit.Fields.Body))
 		}
-		record, err := calendar.DecodeRecord(h.Fields.Body[0])
+		record, err := calendar.DecodeRecord(hit.Fields.Body[0])
 		if err != nil {
-			return nil, nil, fmt.Errorf("read document %s: %w", h.ID, err)
+			return nil, nil, fmt.Errorf("read document %s: %w", hit.ID, err)
 		}
-		out[i] = readmodel.Document{Position: calendar.Position(h.Version), Record: record, Body: []byte(h.Fields.Body[0])}
+		out[i] = readmodel.Document{Position: calendar.Position(hit.Version), Record: record, Body: []byte(hit.Fields.Body[0])}
 	}
 	return out, &a, nil
 }
 
-func (v *view) compiler(ctx context.Context, k calendar.Kind) *compiler {
+func (v *view) compiler(ctx context.Context, kind calendar.Kind) *compiler {
 	c := &compiler{}
 	c.scan = func(query object, use func([]readmodel.Document) error) error {
-		return v.walk(ctx, c, query, &readmodel.Query{Kind: k}, use)
+		return v.walk(ctx, c, query, &readmodel.Query{Kind: kind}, use)
 	}
 	return c
 }
 
 // sortOf makes the order of a query, which ends with the id.
 func sortOf(order []readmodel.Sort) (out list) {
-	for _, k := range order {
+	for _, sort := range order {
 		direction := "asc"
-		if k.Desc {
+		if sort.Desc {
 			direction = "desc"
 		}
 		switch {
-		case k.Least != nil: // see places
-		case k.Rank != nil:
+		case sort.Least != nil: // see places
+		case sort.Rank != nil:
 			out = append(out, object{"_score": object{"order": direction}})
 		default:
-			out = append(out, object{k.Field: object{"order": direction, "missing": "_last"}})
+			out = append(out, object{sort.Field: object{"order": direction, "missing": "_last"}})
 		}
 	}
 	return out
@@ -126,65 +126,67 @@ func searchAfter(order []readmodel.Sort, after []readmodel.Key) (out list) {
 }
 
 // walks reports whether the order of a query is not one of the engines'.
-func walks(q *readmodel.Query) bool { return q.Collapse != nil || byDistance(q) }
+func walks(query *readmodel.Query) bool { return query.Collapse != nil || byDistance(query) }
 
-func byDistance(q *readmodel.Query) bool { return len(q.Sort) > 0 && q.Sort[0].Least != nil }
+func byDistance(query *readmodel.Query) bool {
+	return len(query.Sort) > 0 && query.Sort[0].Least != nil
+}
 
 // Search implements readmodel.View.
-func (v *view) Search(ctx context.Context, q readmodel.Query) (page readmodel.Page, err error) {
-	c := v.compiler(ctx, q.Kind)
-	r := searchRequest{Query: c.ranked(&q), Total: true}
-	if q.Narrow != nil {
-		r.PostFilter = c.query(q.Narrow)
+func (v *view) Search(ctx context.Context, query readmodel.Query) (page readmodel.Page, err error) {
+	compiler := v.compiler(ctx, query.Kind)
+	r := searchRequest{Query: compiler.ranked(&query), Total: true}
+	if query.Narrow != nil {
+		r.PostFilter = compiler.query(query.Narrow)
 	}
-	walked := q.Collapse != nil || q.Limit > 0 && (walks(&q) || q.Offset > v.x.o.MaxResultWindow-q.Limit)
+	walked := query.Collapse != nil || query.Limit > 0 && (walks(&query) || query.Offset > v.x.o.MaxResultWindow-query.Limit)
 	if walked {
-		if page.Total, page.Documents, err = v.walkedPage(ctx, c, r, &q); err != nil || q.Tallies == nil {
+		if page.Total, page.Documents, err = v.walkedPage(ctx, compiler, r, &query); err != nil || query.Tallies == nil {
 			return page, err
 		}
 		r.PostFilter, r.Total = nil, false
-	} else if r.Size = q.Limit; q.Limit > 0 {
-		r.Sort, r.From = sortOf(q.Sort), q.Offset
-		if q.After != nil {
-			r.After = searchAfter(q.Sort, q.After)
+	} else if r.Size = query.Limit; query.Limit > 0 {
+		r.Sort, r.From = sortOf(query.Sort), query.Offset
+		if query.After != nil {
+			r.After = searchAfter(query.Sort, query.After)
 		}
 	}
-	if r.Aggs = v.tallies(c, q.Tallies); c.err != nil {
-		return page, c.err
+	if r.Aggs = v.tallies(compiler, query.Tallies); compiler.err != nil {
+		return page, compiler.err
 	}
-	documents, a, err := v.documents(ctx, q.Kind, r)
+	documents, answer, err := v.documents(ctx, query.Kind, r)
 	if err != nil {
 		return page, err
 	}
 	if !walked {
-		page.Total, page.Documents = a.Hits.Total.Value, documents
+		page.Total, page.Documents = answer.Hits.Total.Value, documents
 	}
-	page.Tallied, err = v.readTallies(ctx, &q, a.Aggregations)
+	page.Tallied, err = v.readTallies(ctx, &query, answer.Aggregations)
 	return page, err
 }
 
 // walkedPage walks to a page that lies too deep to be asked for, or in an order that the
 // engines do not have.
-func (v *view) walkedPage(ctx context.Context, c *compiler, r searchRequest, q *readmodel.Query) (total int, out []readmodel.Document, err error) {
+func (v *view) walkedPage(ctx context.Context, c *compiler, r searchRequest, query *readmodel.Query) (total int, out []readmodel.Document, err error) {
 	var all []placed
-	if err := v.places(ctx, c, r, q, func(places []placed) bool {
+	if err := v.places(ctx, c, r, query, func(places []placed) bool {
 		all = append(all, places...)
-		return len(all) < q.Offset+q.Limit
+		return len(all) < query.Offset+query.Limit
 	}); err != nil {
 		return 0, nil, err
 	}
-	if total = len(all); !walks(q) {
+	if total = len(all); !walks(query) {
 		var a answer
-		if err := v.search(ctx, q.Kind, r, &a); err != nil {
+		if err := v.search(ctx, query.Kind, r, &a); err != nil {
 			return 0, nil, err
 		}
 		total = a.Hits.Total.Value
 	}
-	from := min(q.Offset, len(all))
-	if q.After != nil {
-		from = sort.Search(len(all), func(i int) bool { return readmodel.ComparePlaces(q.Sort, all[i].keys, q.After) > 0 })
+	from := min(query.Offset, len(all))
+	if query.After != nil {
+		from = sort.Search(len(all), func(i int) bool { return readmodel.ComparePlaces(query.Sort, all[i].keys, query.After) > 0 })
 	}
-	err = v.eachPlace(ctx, q.Kind, all[from:min(from+q.Limit, len(all))], func(documents []readmodel.Document) error {
+	err = v.eachPlace(ctx, query.Kind, all[from:min(from+query.Limit, len(all))], func(documents []readmodel.Document) error {
 		out = append(out, documents...)
 		return nil
 	})
@@ -192,10 +194,10 @@ func (v *view) walkedPage(ctx context.Context, c *compiler, r searchRequest, q *
 }
 
 // Walk implements readmodel.View.
-func (v *view) Walk(ctx context.Context, q readmodel.Query, use func([]readmodel.Document) error) error {
-	q.Filter, q.Narrow = readmodel.Both(q.Filter, q.Narrow), nil
-	c := v.compiler(ctx, q.Kind)
-	return v.walk(ctx, c, c.ranked(&q), &q, use)
+func (v *view) Walk(ctx context.Context, query readmodel.Query, use func([]readmodel.Document) error) error {
+	query.Filter, query.Narrow = readmodel.Both(query.Filter, query.Narrow), nil
+	compiler := v.compiler(ctx, query.Kind)
+	return v.walk(ctx, compiler, compiler.ranked(&query), &query, use)
 }
 
 // walk calls use with all documents of a search.
@@ -224,24 +226,24 @@ const nameAlone = "alone"
 
 // places calls use with the places of what a query finds, reading numbers alone, until it
 // returns false: page by page, or all of them in an order that the engines do not have.
-func (v *view) places(ctx context.Context, c *compiler, r searchRequest, q *readmodel.Query, use func([]placed) bool) error {
+func (v *view) places(ctx context.Context, c *compiler, r searchRequest, query *readmodel.Query, use func([]placed) bool) error {
 	if err := v.hold(ctx, v.x.recent()); err != nil {
 		return err
 	}
-	order := q.Sort
+	order := query.Sort
 	if order == nil {
 		order = readmodel.By(false, readmodel.FieldID)
 	}
 	r.Sort, r.Total, r.Stored, r.Size = sortOf(order), false, "_none_", min(walkPage, v.x.o.MaxResultWindow)
-	if byDistance(q) {
+	if byDistance(query) {
 		r.DocValues = []string{order[0].Field}
 	}
-	if q.Collapse != nil { // the last keys are the group and the start
-		order = append(slices.Clip(order), readmodel.By(false, q.Collapse.Field, readmodel.FieldStart)...)
+	if query.Collapse != nil { // the last keys are the group and the start
+		order = append(slices.Clip(order), readmodel.By(false, query.Collapse.Field, readmodel.FieldStart)...)
 		r.Sort = sortOf(order)
-		if q.Collapse.Alone != nil {
+		if query.Collapse.Alone != nil {
 			// must, as the score may be a key of the order; a filter adds nothing to it.
-			alone := object{"bool": object{"filter": list{c.query(q.Collapse.Alone)}, "_name": nameAlone}}
+			alone := object{"bool": object{"filter": list{c.query(query.Collapse.Alone)}, "_name": nameAlone}}
 			r.Query = object{"bool": object{"must": list{r.Query}, "should": list{alone}}}
 		}
 	}
@@ -251,28 +253,28 @@ func (v *view) places(ctx context.Context, c *compiler, r searchRequest, q *read
 	var all []placed
 	for more := true; more; {
 		var a answer
-		if err := v.search(ctx, q.Kind, r, &a); err != nil {
+		if err := v.search(ctx, query.Kind, r, &a); err != nil {
 			return err
 		}
 		page := make([]placed, len(a.Hits.Hits))
 		for i := range page {
-			if err := page[i].read(&a.Hits.Hits[i], order, q); err != nil {
+			if err := page[i].read(&a.Hits.Hits[i], order, query); err != nil {
 				return fmt.Errorf("place of a document: %w", err)
 			}
 		}
 		if more = len(page) == r.Size; more {
 			r.After = a.Hits.Hits[r.Size-1].Sort
 		}
-		if walks(q) {
+		if walks(query) {
 			all = append(all, page...)
 		} else if !use(page) {
 			return nil
 		}
 	}
-	if byDistance(q) {
-		slices.SortFunc(all, func(a, b placed) int { return readmodel.ComparePlaces(q.Sort, a.keys, b.keys) })
+	if byDistance(query) {
+		slices.SortFunc(all, func(a, b placed) int { return readmodel.ComparePlaces(query.Sort, a.keys, b.keys) })
 	}
-	if q.Collapse != nil {
+	if query.Collapse != nil {
 		all = collapsed(all)
 	}
 	use(all)
@@ -280,27 +282,27 @@ func (v *view) places(ctx context.Context, c *compiler, r searchRequest, q *read
 }
 
 // read reads the place of a hit of a walk.
-func (p *placed) read(h *hit, order []readmodel.Sort, q *readmodel.Query) error {
+func (p *placed) read(h *hit, order []readmodel.Sort, query *readmodel.Query) error {
 	keys := make([]readmodel.Key, len(order))
 	sent := h.Sort
-	for i, k := range order {
-		if k.Least != nil {
-			keys[i] = k.KeyOf(h.Fields.Venue)
+	for i, sort := range order {
+		if sort.Least != nil {
+			keys[i] = sort.KeyOf(h.Fields.Venue)
 			continue
 		}
 		if len(sent) == 0 {
 			return fmt.Errorf("%d keys", len(h.Sort))
 		}
 		keys[i].N, _ = strconv.ParseInt(string(sent[0]), 10, 64) // not of a keyword or a score, which are not looked at
-		keys[i].Has = keys[i].N != lacking(k.Desc)
+		keys[i].Has = keys[i].N != lacking(sort.Desc)
 		sent = sent[1:]
 	}
-	if q.Collapse != nil {
+	if query.Collapse != nil {
 		last := len(keys) - 2
 		p.group, p.start, keys = keys[last], keys[last+1], keys[:last]
 		p.alone = !p.group.Has || slices.Contains(h.Matched, nameAlone)
 	}
-	if p.id = calendar.ID(keys[len(keys)-1].N); byDistance(q) {
+	if p.id = calendar.ID(keys[len(keys)-1].N); byDistance(query) {
 		p.keys = keys
 	}
 	return nil
@@ -343,10 +345,10 @@ func (v *view) eachPlace(ctx context.Context, kind calendar.Kind, places []place
 			return fmt.Errorf("%d of %d documents", len(found), len(some))
 		}
 		documents := make([]readmodel.Document, len(some))
-		for _, d := range found {
-			i := slices.Index(ids, d.Record.ID)
-			d.Repeats = some[i].repeats
-			documents[i] = d
+		for _, document := range found {
+			i := slices.Index(ids, document.Record.ID)
+			document.Repeats = some[i].repeats
+			documents[i] = document
 		}
 		if err := use(documents); err != nil {
 			return err

@@ -14,12 +14,12 @@ import (
 	"daybook/query/readmodel/elastic"
 )
 
-func key(s string) func() (string, error) { return func() (string, error) { return s, nil } }
+func key(text string) func() (string, error) { return func() (string, error) { return text, nil } }
 
 // TestCredentials: each way to name a user or a key sends the header that belongs
 // to it, with every request, over TLS by the authority that was named.
 func TestCredentials(t *testing.T) {
-	e := onOne(t)
+	engine := onOne(t)
 	basic := func(user, password string) string {
 		return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
 	}
@@ -31,39 +31,39 @@ func TestCredentials(t *testing.T) {
 		{"key", "", "ApiKey a2V5", elastic.Options{APIKey: key("a2V5")}},
 		{"key before the user of the url", "bob:other@", "ApiKey a2V5", elastic.Options{APIKey: key("a2V5")}},
 	} {
-		s := engines.NewSecured(t, e.url(t), c.header)
-		open := func(in string, o elastic.Options) (*elastic.Index, error) {
-			o.Flavour, o.CACert = e.flavour, s.CA
-			x, err := elastic.Open(strings.Replace(s.URL, "https://", "https://"+in, 1), o)
+		secured := engines.NewSecured(t, engine.url(t), c.header)
+		open := func(in string, options elastic.Options) (*elastic.Index, error) {
+			options.Flavour, options.CACert = engine.flavour, secured.CA
+			index, err := elastic.Open(strings.Replace(secured.URL, "https://", "https://"+in, 1), options)
 			if err == nil {
-				t.Cleanup(func() { _ = x.Close() })
-				err = x.Reach(t.Context())
+				t.Cleanup(func() { _ = index.Close() })
+				err = index.Reach(t.Context())
 			}
-			return x, err
+			return index, err
 		}
-		c.o.Prefix = e.spare(t)
-		e.open(t, elastic.Options{Prefix: c.o.Prefix}) // makes it
-		x, err := open(c.in, c.o)
+		c.o.Prefix = engine.spare(t)
+		engine.open(t, elastic.Options{Prefix: c.o.Prefix}) // makes it
+		index, err := open(c.in, c.o)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		mustWrite(t, x, tags(1, 3))
-		if got := total(t, x); got != 3 {
+		mustWrite(t, index, tags(1, 3))
+		if got := total(t, index); got != 3 {
 			t.Errorf("%s: %d tags, want 3", c.name, got)
 		}
-		if s.Taken.Load() < 5 || s.Refused.Load() != 0 {
-			t.Errorf("%s: %d requests with the header, %d without", c.name, s.Taken.Load(), s.Refused.Load())
+		if secured.Taken.Load() < 5 || secured.Refused.Load() != 0 {
+			t.Errorf("%s: %d requests with the header, %d without", c.name, secured.Taken.Load(), secured.Refused.Load())
 		}
-		taken := s.Taken.Load()
-		for in, o := range map[string]elastic.Options{"": {}, "eve:hidden@": {}, "eve@": {APIKey: key("aGlkZGVu")}} {
-			_, err := open(in, o)
+		taken := secured.Taken.Load()
+		for in, options := range map[string]elastic.Options{"": {}, "eve:hidden@": {}, "eve@": {APIKey: key("aGlkZGVu")}} {
+			_, err := open(in, options)
 			if !errors.Is(err, readmodel.ErrUnavailable) || !strings.Contains(err.Error(), "401") {
 				t.Errorf("%s: with the wrong credentials: %v", c.name, err)
 			} else if strings.Contains(err.Error(), "hidden") || strings.Contains(err.Error(), "aGlkZGVu") {
 				t.Errorf("%s: the error tells a secret: %v", c.name, err)
 			}
 		}
-		if s.Taken.Load() != taken || s.Refused.Load() == 0 {
+		if secured.Taken.Load() != taken || secured.Refused.Load() == 0 {
 			t.Errorf("%s: wrong credentials reached the engine", c.name)
 		}
 	}
@@ -71,35 +71,35 @@ func TestCredentials(t *testing.T) {
 
 // TestRotatedKey: a key that is refused is read again, and what was refused is sent again.
 func TestRotatedKey(t *testing.T) {
-	e := onOne(t)
+	engine := onOne(t)
 	var taken, stored atomic.Value // the key of the servers, and that of the file
 	taken.Store("old")
 	stored.Store("old")
 	var refused, read atomic.Int64
-	p := e.proxy(t)
-	p.set(func(r *http.Request, _ string) (int, string) {
-		if r.Header.Get("Authorization") == "ApiKey "+taken.Load().(string) {
+	proxy := engine.proxy(t)
+	proxy.set(func(request *http.Request, _ string) (int, string) {
+		if request.Header.Get("Authorization") == "ApiKey "+taken.Load().(string) {
 			return 0, ""
 		}
 		refused.Add(1)
 		return 401, `{"error":{"type":"security_exception","reason":"wrong key"},"status":401}`
 	})
-	x := e.through(t, p, elastic.Options{APIKey: func() (string, error) {
+	index := engine.through(t, proxy, elastic.Options{APIKey: func() (string, error) {
 		read.Add(1)
 		return stored.Load().(string), nil
 	}})
-	mustWrite(t, x, tags(1, 3))
+	mustWrite(t, index, tags(1, 3))
 	if refused.Load() != 0 || read.Load() != 1 {
 		t.Errorf("%d requests refused, key read %d times, want 0 and once", refused.Load(), read.Load())
 	}
 	taken.Store("new")
-	if _, err := x.Write(t.Context(), tags(4, 5)); !errors.Is(err, readmodel.ErrUnavailable) || !strings.Contains(err.Error(), "401") {
+	if _, err := index.Write(t.Context(), tags(4, 5)); !errors.Is(err, readmodel.ErrUnavailable) || !strings.Contains(err.Error(), "401") {
 		t.Errorf("write with the old key: %v", err)
 	}
 	stored.Store("new")
 	refused.Store(0)
-	mustWrite(t, x, tags(4, 5))
-	if got := total(t, x); got != 5 || refused.Load() != 1 {
+	mustWrite(t, index, tags(4, 5))
+	if got := total(t, index); got != 5 || refused.Load() != 1 {
 		t.Errorf("%d tags, want 5; %d requests refused, want 1", got, refused.Load())
 	}
 }
@@ -107,20 +107,20 @@ func TestRotatedKey(t *testing.T) {
 // TestAuthority: a server whose certificate is by no one that was named gets no
 // request, so no credentials.
 func TestAuthority(t *testing.T) {
-	e := onOne(t)
-	s, other := engines.NewSecured(t, e.url(t), "ApiKey x"), engines.NewSecured(t, e.url(t), "ApiKey x")
+	engine := onOne(t)
+	secured, other := engines.NewSecured(t, engine.url(t), "ApiKey x"), engines.NewSecured(t, engine.url(t), "ApiKey x")
 	for name, c := range map[string]struct {
 		url string
 		ca  []byte
 	}{
-		"system":       {s.URL, nil},
-		"another one":  {s.URL, other.CA},
-		"another name": {strings.Replace(s.URL, "127.0.0.1", "localhost", 1), s.CA},
-		"plain http":   {strings.Replace(s.URL, "https", "http", 1), s.CA},
+		"system":       {secured.URL, nil},
+		"another one":  {secured.URL, other.CA},
+		"another name": {strings.Replace(secured.URL, "127.0.0.1", "localhost", 1), secured.CA},
+		"plain http":   {strings.Replace(secured.URL, "https", "http", 1), secured.CA},
 	} {
-		x, err := elastic.Open(c.url, elastic.Options{Flavour: e.flavour, APIKey: key("x"), CACert: c.ca})
+		index, err := elastic.Open(c.url, elastic.Options{Flavour: engine.flavour, APIKey: key("x"), CACert: c.ca})
 		if err == nil {
-			err = x.Reach(t.Context())
+			err = index.Reach(t.Context())
 		}
 		if !errors.Is(err, readmodel.ErrUnavailable) {
 			t.Errorf("%s: %v, want ErrUnavailable", name, err)
@@ -131,10 +131,10 @@ func TestAuthority(t *testing.T) {
 			t.Errorf("%s: %v does not tell what is wrong", name, err)
 		}
 	}
-	if s.Taken.Load()+s.Refused.Load() != 0 {
-		t.Errorf("%d requests reached a server that is not trusted", s.Taken.Load()+s.Refused.Load())
+	if secured.Taken.Load()+secured.Refused.Load() != 0 {
+		t.Errorf("%d requests reached a server that is not trusted", secured.Taken.Load()+secured.Refused.Load())
 	}
-	if _, err := elastic.Open(s.URL, elastic.Options{CACert: []byte("none")}); err == nil || errors.Is(err, readmodel.ErrUnavailable) {
+	if _, err := elastic.Open(secured.URL, elastic.Options{CACert: []byte("none")}); err == nil || errors.Is(err, readmodel.ErrUnavailable) {
 		t.Errorf("no certificate: %v", err)
 	}
 }

@@ -119,16 +119,16 @@ func (x *Index) readState(ctx context.Context) error {
 
 // showState makes what was stored visible.
 func (x *Index) showState(ctx context.Context) error {
-	s := x.known()
-	if s.shown != s.stored() {
-		if err := x.c.do(ctx, x.o.Timeout, "refresh", esapi.IndicesRefreshRequest{Index: x.names().records(s.gen)}, nil); err != nil {
+	state := x.known()
+	if state.shown != state.stored() {
+		if err := x.c.do(ctx, x.o.Timeout, "refresh", esapi.IndicesRefreshRequest{Index: x.names().records(state.gen)}, nil); err != nil {
 			return err
 		}
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.seen.gen == s.gen {
-		x.seen.shown, x.seen.shownAt = s.stored(), s.readAt
+	if x.seen.gen == state.gen {
+		x.seen.shown, x.seen.shownAt = state.stored(), state.readAt
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func (m storedMark) mark() calendar.Mark {
 	return out
 }
 
-func stored(m calendar.Mark) storedMark { return storedMark{m.Position, m.Hash[:]} }
+func stored(mark calendar.Mark) storedMark { return storedMark{mark.Position, mark.Hash[:]} }
 
 // stateOf reads the state of a generation by a name of its index.
 func (x *Index) stateOf(ctx context.Context, name string) (s state, err error) {
@@ -236,14 +236,14 @@ func (x *Index) compare(ctx context.Context, s *state) error {
 
 // Marks implements readmodel.Index, and binds the writer to the generation that answers.
 func (x *Index) Marks(ctx context.Context) (readmodel.Marks, error) {
-	s, err := x.look(ctx, x.o.Now(), noRefresh)
+	state, err := x.look(ctx, x.o.Now(), noRefresh)
 	if err != nil {
 		return readmodel.Marks{}, err
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.bound = s
-	return s.marks, nil
+	x.bound = state
+	return state.marks, nil
 }
 
 // recent is how old a state may be that lists show.
@@ -252,8 +252,8 @@ func (x *Index) recent() time.Time { return x.o.Now().Add(-x.o.RefreshInterval) 
 // Visible returns what queries show, as of Options.RefreshInterval ago or later: most
 // calls cost nothing. Its position goes back when an older generation answers again.
 func (x *Index) Visible(ctx context.Context) (readmodel.Shown, error) {
-	s, err := x.look(ctx, x.recent(), 0)
-	return s.shown, err
+	state, err := x.look(ctx, x.recent(), 0)
+	return state.shown, err
 }
 
 // The waits between two looks at a position that has not come yet.
@@ -264,12 +264,12 @@ const (
 
 // Wait waits until the position is stored, then for one refresh that all callers share.
 // While the servers are out of reach it is ErrUnavailable immediately.
-func (x *Index) Wait(ctx context.Context, p calendar.Position) error {
+func (x *Index) Wait(ctx context.Context, position calendar.Position) error {
 	since := x.o.Now()
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
 		moved := x.signal()
-		s, err := x.look(ctx, since, p)
-		if err != nil || s.shown.Position >= p {
+		state, err := x.look(ctx, since, position)
+		if err != nil || state.shown.Position >= position {
 			return err
 		}
 		since = x.o.Now() // what another caller reads during the pause is as good
@@ -314,11 +314,11 @@ func (x *Index) forget() {
 func (x *Index) Moved(ctx context.Context) error {
 	for {
 		moved := x.signal()
-		s, err := x.look(ctx, x.recent(), noRefresh)
+		state, err := x.look(ctx, x.recent(), noRefresh)
 		x.mu.Lock()
 		bound := x.bound.gen
 		x.mu.Unlock()
-		if err == nil && !bound.isZero() && s.gen != bound {
+		if err == nil && !bound.isZero() && state.gen != bound {
 			return nil
 		}
 		select {

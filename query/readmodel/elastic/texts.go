@@ -32,18 +32,18 @@ func isWord(token string) bool { return token != readmodel.Break && !readmodel.I
 
 // rowOf returns the tokens of the words of a text in a language, with a hole for each form
 // of a word that is not asked for.
-func rowOf(words []string, l calendar.Lang, asked func(i int, mark byte) bool) string {
-	var b strings.Builder
+func rowOf(words []string, lang calendar.Lang, asked func(i int, mark byte) bool) string {
+	var builder strings.Builder
 	add := func(mark byte, token string, asked bool) {
-		if b.Len() > 0 {
-			b.WriteByte(' ')
+		if builder.Len() > 0 {
+			builder.WriteByte(' ')
 		}
 		if !asked {
-			b.WriteString(hole)
+			builder.WriteString(hole)
 			return
 		}
-		b.WriteByte(mark)
-		b.WriteString(token)
+		builder.WriteByte(mark)
+		builder.WriteString(token)
 	}
 	for i, word := range words {
 		if !isWord(word) {
@@ -51,41 +51,41 @@ func rowOf(words []string, l calendar.Lang, asked func(i int, mark byte) bool) s
 			continue
 		}
 		add(markPlain, word, asked(i, markPlain))
-		add(stemMarks[l], readmodel.Stem(word, l), asked(i, stemMarks[l]))
+		add(stemMarks[lang], readmodel.Stem(word, lang), asked(i, stemMarks[lang]))
 		if i+1 < len(words) {
 			add(markJoined, word+words[i+1], isWord(words[i+1]) && asked(i, markJoined))
 		}
 	}
-	return b.String()
+	return builder.String()
 }
 
 // addTexts adds the rows of all texts and of the name: once when every language shows the
 // same, else for each language.
-func addTexts(fields object, r *calendar.Record) {
-	s := readmodel.SchemaOf(r.Kind)
-	names := s.Texts()
+func addTexts(fields object, record *calendar.Record) {
+	schema := readmodel.SchemaOf(record.Kind)
+	names := schema.Texts()
 	texts := make([]calendar.Text, len(names))
 	alike := true
 	for i, name := range names {
-		texts[i] = s.Field(name).Text(r)
-		for _, l := range calendar.Langs {
-			alike = alike && (l == r.Home || texts[i][l] == "")
+		texts[i] = schema.Field(name).Text(record)
+		for _, lang := range calendar.Langs {
+			alike = alike && (lang == record.Home || texts[i][lang] == "")
 		}
 	}
 	if alike {
-		addSlot(fields, slotAny, texts, r.Home, r.Home)
+		addSlot(fields, slotAny, texts, record.Home, record.Home)
 		return
 	}
-	for _, l := range calendar.Langs {
-		addSlot(fields, l.String(), texts, l, r.Home)
+	for _, lang := range calendar.Langs {
+		addSlot(fields, lang.String(), texts, lang, record.Home)
 	}
 }
 
 // addSlot adds the texts that a language shows, of which the first is the name.
-func addSlot(fields object, slot string, texts []calendar.Text, l, home calendar.Lang) {
+func addSlot(fields object, slot string, texts []calendar.Text, lang, home calendar.Lang) {
 	var rows []string
 	for i := range texts {
-		text, in := texts[i].In(l, home)
+		text, in := texts[i].In(lang, home)
 		row := rowOf(readmodel.Tokens(text), in, func(int, byte) bool { return true })
 		if row == "" {
 			continue

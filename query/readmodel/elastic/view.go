@@ -130,7 +130,7 @@ func (v *view) open(ctx context.Context) error {
 // or its generation was dropped, the view has one from then on, and is ErrViewMoved.
 func (v *view) search(ctx context.Context, kind calendar.Kind, r searchRequest, answer any) error {
 	v.mu.Lock()
-	s, point, second := v.state, v.point, v.asked
+	state, point, second := v.state, v.point, v.asked
 	v.asked = true
 	v.mu.Unlock()
 	if point == "" && second {
@@ -139,9 +139,9 @@ func (v *view) search(ctx context.Context, kind calendar.Kind, r searchRequest, 
 		}
 		return readmodel.ErrViewMoved // by another search
 	}
-	indices := v.x.names().records(s.gen)
+	indices := v.x.names().records(state.gen)
 	if kind != 0 {
-		indices = []string{v.x.names().index(kind.Collection(), s.gen)}
+		indices = []string{v.x.names().index(kind.Collection(), state.gen)}
 	}
 	if point != "" {
 		r.Point = object{"id": point, "keep_alive": pointLife}
@@ -174,8 +174,8 @@ func (v *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]read
 		if err != nil {
 			return nil, err
 		}
-		for _, d := range found {
-			out[d.Record.ID] = d
+		for _, document := range found {
+			out[document.Record.ID] = document
 		}
 	}
 	return out, ctx.Err()
@@ -183,9 +183,9 @@ func (v *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]read
 
 // Quarantined implements readmodel.Index.
 func (x *Index) Quarantined(ctx context.Context) ([]readmodel.Quarantined, error) {
-	s, err := x.look(ctx, x.o.Now(), noRefresh)
-	if err == nil && !s.gen.current() {
+	state, err := x.look(ctx, x.o.Now(), noRefresh)
+	if err == nil && !state.gen.current() {
 		err = ErrSchema
 	}
-	return s.quarantine.records, err
+	return state.quarantine.records, err
 }

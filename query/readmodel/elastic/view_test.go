@@ -14,15 +14,15 @@ func TestViewsOfSearches(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, e engine) {
 		t.Helper()
-		p := e.proxy(t)
-		x := e.through(t, p, elastic.Options{})
+		proxy := e.proxy(t)
+		index := e.through(t, proxy, elastic.Options{})
 		written := calendar.ID(3)
-		mustWrite(t, x, tags(1, written))
-		points := func() int64 { return p.count("_pit") + p.count("point_in_time") }
-		q, runs := readmodel.Query{Kind: calendar.KindTag}, 0
-		err := readmodel.Read(t.Context(), x, func(v readmodel.View) error {
+		mustWrite(t, index, tags(1, written))
+		points := func() int64 { return proxy.count("_pit") + proxy.count("point_in_time") }
+		query, runs := readmodel.Query{Kind: calendar.KindTag}, 0
+		err := readmodel.Read(t.Context(), index, func(view readmodel.View) error {
 			runs++
-			first, err := v.Search(t.Context(), q)
+			first, err := view.Search(t.Context(), query)
 			if err != nil {
 				return err
 			}
@@ -30,8 +30,8 @@ func TestViewsOfSearches(t *testing.T) {
 				t.Errorf("%d requests for points in time by one search", got)
 			}
 			written++
-			mustWrite(t, x, tags(written, written))
-			second, err := v.Search(t.Context(), q)
+			mustWrite(t, index, tags(written, written))
+			second, err := view.Search(t.Context(), query)
 			if err == nil && second.Total != first.Total {
 				t.Errorf("%d tags, and then %d", first.Total, second.Total)
 			}

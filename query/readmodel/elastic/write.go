@@ -34,18 +34,18 @@ type item struct {
 // busy for, or does not answer, is sent again, up to six times; a document that it cannot read is
 // ErrRefused; everything else fails the batch: readmodel.ErrUnavailable, or
 // readmodel.ErrMoved when the writer has to read Marks again.
-func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
+func (x *Index) Write(ctx context.Context, batch readmodel.Batch) ([]error, error) {
 	bound, err := x.writable(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("write: %w", err)
 	}
-	documents := x.items(bound.gen, b.Documents)
+	documents := x.items(bound.gen, batch.Documents)
 	items := slices.DeleteFunc(slices.Clone(documents), func(it *item) bool { return it.err != nil })
-	if b.Reach.Position < b.Mark.Position {
-		b.Reach = b.Mark
+	if batch.Reach.Position < batch.Mark.Position {
+		batch.Reach = batch.Mark
 	}
-	if b.Reach.Position > bound.marks.Reach.Position && len(items)+len(b.Quarantined) > 0 {
-		reach, err := x.reach(ctx, bound, b.Reach)
+	if batch.Reach.Position > bound.marks.Reach.Position && len(items)+len(batch.Quarantined) > 0 {
+		reach, err := x.reach(ctx, bound, batch.Reach)
 		if err != nil {
 			return nil, fmt.Errorf("write: %w", err)
 		}
@@ -54,14 +54,14 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 	if err := x.bulk(ctx, items); err != nil {
 		return nil, fmt.Errorf("write documents: %w", err)
 	}
-	if len(b.Healed)+len(b.Quarantined) > 0 {
-		if err := x.changeQuarantine(ctx, bound.gen, &b); err != nil {
+	if len(batch.Healed)+len(batch.Quarantined) > 0 {
+		if err := x.changeQuarantine(ctx, bound.gen, &batch); err != nil {
 			return nil, fmt.Errorf("write quarantine: %w", err)
 		}
 		x.forget()
 	}
-	if b.Mark.Position > 0 {
-		position := x.state(bound.gen, statePosition, b.Mark.Position, stored(b.Mark))
+	if batch.Mark.Position > 0 {
+		position := x.state(bound.gen, statePosition, batch.Mark.Position, stored(batch.Mark))
 		err := x.bulk(ctx, []*item{position})
 		if err = cmp.Or(err, position.err); err != nil {
 			return nil, fmt.Errorf("write position: %w", err)
@@ -143,24 +143,24 @@ func (x *Index) reach(ctx context.Context, bound state, reach calendar.Mark) (*i
 
 // changeQuarantine puts the records that a batch names into the quarantine or out of it, by
 // its document, unless another process has changed that meanwhile; then it does so again.
-func (x *Index) changeQuarantine(ctx context.Context, g generation, b *readmodel.Batch) error {
+func (x *Index) changeQuarantine(ctx context.Context, g generation, batch *readmodel.Batch) error {
 	index := x.names().write(stateName, g)
 	for {
-		s, err := x.stateOf(ctx, index)
+		state, err := x.stateOf(ctx, index)
 		if err != nil {
 			return x.orMoved(err)
 		}
-		records := slices.DeleteFunc(s.quarantine.records, func(r readmodel.Quarantined) bool {
-			return slices.Contains(b.Healed, r.ID) || slices.ContainsFunc(b.Quarantined, func(other readmodel.Quarantined) bool { return other.ID == r.ID })
+		records := slices.DeleteFunc(state.quarantine.records, func(r readmodel.Quarantined) bool {
+			return slices.Contains(batch.Healed, r.ID) || slices.ContainsFunc(batch.Quarantined, func(other readmodel.Quarantined) bool { return other.ID == r.ID })
 		})
-		records = append(records, b.Quarantined...)
+		records = append(records, batch.Quarantined...)
 		slices.SortFunc(records, func(a, b readmodel.Quarantined) int { return cmp.Compare(a.ID, b.ID) })
 		alias := true
-		r := esapi.IndexRequest{Index: index, DocumentID: stateQuarantine, RequireAlias: &alias, Body: bytes.NewReader(encode(object{stateQuarantine: records}))}
-		if r.OpType = "create"; s.quarantine.version > 0 {
-			r.OpType, r.IfSeqNo, r.IfPrimaryTerm = "", &s.quarantine.number, &s.quarantine.term
+		indexRequest := esapi.IndexRequest{Index: index, DocumentID: stateQuarantine, RequireAlias: &alias, Body: bytes.NewReader(encode(object{stateQuarantine: records}))}
+		if indexRequest.OpType = "create"; state.quarantine.version > 0 {
+			indexRequest.OpType, indexRequest.IfSeqNo, indexRequest.IfPrimaryTerm = "", &state.quarantine.number, &state.quarantine.term
 		}
-		err = x.c.do(ctx, x.o.WriteTimeout, "write", r, nil)
+		err = x.c.do(ctx, x.o.WriteTimeout, "write", indexRequest, nil)
 		if e, answered := errors.AsType[*serverError](err); !answered || e.status != http.StatusConflict {
 			return x.orMoved(err)
 		}
@@ -202,8 +202,8 @@ func (x *Index) bulk(ctx context.Context, items []*item) error {
 			return none, fmt.Errorf("%w: %d items: %w", readmodel.ErrUnavailable, len(items), cause)
 		}
 		return none, nil
-	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(0), backoff.WithMaxTries(bulkTries), backoff.WithNotify(func(err error, d time.Duration) {
-		x.o.Log.Warn("search engine is busy, items are sent again", "items", len(items), "wait", d, "error", err)
+	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(0), backoff.WithMaxTries(bulkTries), backoff.WithNotify(func(err error, duration time.Duration) {
+		x.o.Log.Warn("search engine is busy, items are sent again", "items", len(items), "wait", duration, "error", err)
 	}))
 	return err
 }

@@ -40,8 +40,8 @@ func (c *column[V]) fill(parts []part, of func(*segment) *column[V], valuesOf fu
 	slices.Sort(sorted)
 	c.Values = slices.Clone(slices.Compact(sorted)) // without the room of the others
 	c.Numbers = make([]uint32, len(all))
-	for i, v := range all {
-		at, _ := slices.BinarySearch(c.Values, v)
+	for i, value := range all {
+		at, _ := slices.BinarySearch(c.Values, value)
 		c.Numbers[i] = uint32(at)
 	}
 }
@@ -55,11 +55,11 @@ func (c *column[V]) of(o uint32) []uint32 {
 }
 
 // first returns the first value of a document, if it has one.
-func (c *column[V]) first(o uint32) (v V, has bool) {
+func (c *column[V]) first(o uint32) (value V, has bool) {
 	if numbers := c.of(o); len(numbers) > 0 {
 		return c.Values[numbers[0]], true
 	}
-	return v, false
+	return value, false
 }
 
 // key returns the key of a document in an order.
@@ -97,8 +97,8 @@ func (c *column[V]) invert(n int, ranges bool) {
 func (c *column[V]) narrow(docs bitset, values []V) {
 	some := scratch(len(docs) * 64)
 	defer release(some)
-	for _, v := range values {
-		if at, found := slices.BinarySearch(c.Values, v); found {
+	for _, value := range values {
+		if at, found := slices.BinarySearch(c.Values, value); found {
 			c.documents.addTo(some, at, at+1)
 		}
 	}
@@ -109,8 +109,8 @@ func (c *column[V]) narrow(docs bitset, values []V) {
 func (c *column[V]) narrowTo(docs bitset, admit func(V) bool) {
 	some := scratch(len(docs) * 64)
 	defer release(some)
-	for i, v := range c.Values {
-		if admit(v) {
+	for i, value := range c.Values {
+		if admit(value) {
 			c.documents.addTo(some, i, i+1)
 		}
 	}

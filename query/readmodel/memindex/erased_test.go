@@ -21,17 +21,17 @@ import (
 // put writes a version of a tag; without a word it is erased.
 func put(t *testing.T, to readmodel.Index, version int64, word string) {
 	t.Helper()
-	r := &calendar.Record{Kind: calendar.KindTag, ID: 7, Version: version, Home: calendar.LangEN, Deleted: word == "", Erased: word == "", Fields: calendar.Fields{}}
+	record := &calendar.Record{Kind: calendar.KindTag, ID: 7, Version: version, Home: calendar.LangEN, Deleted: word == "", Erased: word == "", Fields: calendar.Fields{}}
 	if word != "" {
-		r.Fields = calendar.Fields{"name": calendar.Text{calendar.LangEN: word}, "slug": word}
+		record.Fields = calendar.Fields{"name": calendar.Text{calendar.LangEN: word}, "slug": word}
 	}
-	body, err := calendar.EncodeRecord(r)
+	body, err := calendar.EncodeRecord(record)
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := readmodeltest.At(calendar.Position(version))
-	b := readmodel.Batch{Documents: []readmodel.Document{{Position: at.Position, Record: r, Body: body}}, Mark: at, Reach: at}
-	if errs, err := to.Write(t.Context(), b); err != nil || errs[0] != nil {
+	batch := readmodel.Batch{Documents: []readmodel.Document{{Position: at.Position, Record: record, Body: body}}, Mark: at, Reach: at}
+	if errs, err := to.Write(t.Context(), batch); err != nil || errs[0] != nil {
 		t.Fatal(errs, err)
 	}
 }
@@ -42,24 +42,24 @@ func TestErasedIsForgotten(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	snapshot, former := filepath.Join(dir, "snapshot"), filepath.Join(dir, "former")
-	x, err := memindex.Open(t.Context(), snapshot, memindex.Options{Former: former, Logger: slog.New(slog.DiscardHandler)})
+	index, err := memindex.Open(t.Context(), snapshot, memindex.Options{Former: former, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	const word = "xylqorvanth"
-	put(t, x, 1, word)
-	next, err := x.Next(t.Context())
+	put(t, index, 1, word)
+	next, err := index.Next(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	put(t, next, 1, word)
-	if err := x.Promote(t.Context()); err != nil {
+	if err := index.Promote(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	held := func() (in []string) {
-		for _, f := range []string{snapshot, former} {
-			if b, err := os.ReadFile(f); err == nil && bytes.Contains(b, []byte(word)) {
-				in = append(in, filepath.Base(f))
+		for _, text := range []string{snapshot, former} {
+			if data, err := os.ReadFile(text); err == nil && bytes.Contains(data, []byte(word)) {
+				in = append(in, filepath.Base(text))
 			}
 		}
 		return in
@@ -70,11 +70,11 @@ func TestErasedIsForgotten(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
 	kept := make(chan error, 1)
-	go func() { kept <- x.Keep(ctx) }()
-	if _, err := x.Marks(t.Context()); err != nil { // the writer is bound to what was promoted
+	go func() { kept <- index.Keep(ctx) }()
+	if _, err := index.Marks(t.Context()); err != nil { // the writer is bound to what was promoted
 		t.Fatal(err)
 	}
-	put(t, x, 2, "")
+	put(t, index, 2, "")
 	for deadline := time.Now().Add(time.Minute); len(held()) > 0; {
 		if time.Now().After(deadline) {
 			t.Fatalf("the word is in %v after a minute", held())
@@ -94,12 +94,12 @@ func TestErasedIsForgotten(t *testing.T) {
 // erased meanwhile: docs/spec/history.md 14.2.
 func TestReadOfErased(t *testing.T) {
 	t.Parallel()
-	x := memindex.New(memindex.Options{})
-	put(t, x, 1, "word")
+	index := memindex.New(memindex.Options{})
+	put(t, index, 1, "word")
 	var read weak.Pointer[calendar.Record]
-	if err := readmodel.Read(t.Context(), x, func(v readmodel.View) error {
-		put(t, x, 2, "")
-		docs, err := v.Get(t.Context(), []calendar.ID{7})
+	if err := readmodel.Read(t.Context(), index, func(view readmodel.View) error {
+		put(t, index, 2, "")
+		docs, err := view.Get(t.Context(), []calendar.ID{7})
 		if err == nil {
 			read = weak.Make(docs[7].Record)
 		}
@@ -113,5 +113,5 @@ func TestReadOfErased(t *testing.T) {
 	if read.Value() != nil {
 		t.Error("the index still holds the erased record")
 	}
-	runtime.KeepAlive(x)
+	runtime.KeepAlive(index)
 }

@@ -50,7 +50,7 @@ func (e *evaluation) narrow(docs bitset, f readmodel.Filter) {
 		e.Numbers[f.Field].narrowBetween(docs, f.Min, f.Max)
 	case readmodel.Contains:
 		narrowToAny(docs, f.Fields, func(some bitset, field string) {
-			e.Keywords[field].narrowTo(some, func(v string) bool { return strings.Contains(v, f.Value) })
+			e.Keywords[field].narrowTo(some, func(text string) bool { return strings.Contains(text, f.Value) })
 		})
 	case readmodel.Text:
 		e.search(docs, f)
@@ -71,21 +71,21 @@ func narrowToAny[T any](docs bitset, parts []T, narrow func(some bitset, part T)
 }
 
 // search keeps the documents that a search finds.
-func (e *evaluation) search(docs bitset, f readmodel.Text) {
-	if f.Search.IsZero() {
+func (e *evaluation) search(docs bitset, text readmodel.Text) {
+	if text.Search.IsZero() {
 		clear(docs)
 		return
 	}
 	for _, words := range []bool{true, false} { // rows look into the documents that are left
-		for _, p := range f.Search.Must {
+		for _, p := range text.Search.Must {
 			if p.IsWord() == words {
-				e.fit(docs, f, pattern{piece: p, spelling: f.Spelling})
+				e.fit(docs, text, pattern{piece: p, spelling: text.Spelling})
 			}
 		}
 	}
-	for _, p := range f.Search.Not {
+	for _, p := range text.Search.Not {
 		some := scratchOf(docs)
-		e.fit(some, f, pattern{piece: p})
+		e.fit(some, text, pattern{piece: p})
 		docs.andNot(some)
 		release(some)
 	}
@@ -99,19 +99,19 @@ type pattern struct {
 }
 
 // fit keeps the documents whose shown texts a pattern fits.
-func (e *evaluation) fit(docs bitset, f readmodel.Text, p pattern) {
+func (e *evaluation) fit(docs bitset, text readmodel.Text, p pattern) {
 	found := scratch(len(docs) * 64)
-	e.findRows(found, docs, f, p)
+	e.findRows(found, docs, text, p)
 	copy(docs, found)
 	release(found)
 }
 
-// shown keeps the documents that show a text of a field in language l to a request in
+// shown keeps the documents that show a text of a field in language lang to a request in
 // another language, or the same.
-func (e *evaluation) shown(docs bitset, column *textColumn, l, request calendar.Lang) {
-	docs.and(column[l].Has)
-	if l != request {
-		docs.and(e.Home[l])
+func (e *evaluation) shown(docs bitset, column *textColumn, lang, request calendar.Lang) {
+	docs.and(column[lang].Has)
+	if lang != request {
+		docs.and(e.Home[lang])
 		docs.andNot(column[request].Has)
 	}
 }
@@ -123,8 +123,8 @@ type wordRange struct{ from, to uint32 }
 type row [][]wordRange
 
 // rows returns the rows of words of a language that a pattern fits.
-func (e *evaluation) rows(l calendar.Lang, p pattern) (out []row) {
-	d, tokens := e.Words[l], p.piece.Tokens
+func (e *evaluation) rows(lang calendar.Lang, p pattern) (out []row) {
+	dictionary, tokens := e.Words[lang], p.piece.Tokens
 	add := func(tokens []string, fitting func(i int) []wordRange) {
 		r := make(row, len(tokens))
 		for i := range tokens {
@@ -137,16 +137,16 @@ func (e *evaluation) rows(l calendar.Lang, p pattern) (out []row) {
 	add(tokens, func(i int) []wordRange {
 		switch {
 		case p.exact:
-			return d.exactly(tokens[i])
+			return dictionary.exactly(tokens[i])
 		case p.piece.Open && i == len(tokens)-1:
-			return e.beginning(d, p)
+			return e.beginning(dictionary, p)
 		default:
-			return singly(nil, d.withStem(readmodel.Stem(tokens[i], l)))
+			return singly(nil, dictionary.withStem(readmodel.Stem(tokens[i], lang)))
 		}
 	})
 	if p.spelling.Joined {
 		for _, tokens := range p.piece.Joined() {
-			add(tokens, func(i int) []wordRange { return d.exactly(tokens[i]) })
+			add(tokens, func(i int) []wordRange { return dictionary.exactly(tokens[i]) })
 		}
 	}
 	return out
@@ -196,29 +196,29 @@ func singly(to []wordRange, words []uint32) []wordRange {
 const lookEvery = 256
 
 // findRows adds those of some documents that a pattern fits.
-func (e *evaluation) findRows(docs, among bitset, f readmodel.Text, p pattern) {
+func (e *evaluation) findRows(docs, among bitset, text readmodel.Text, p pattern) {
 	some, one := scratch(len(docs)*64), scratch(len(docs)*64)
 	defer release(some)
 	defer release(one)
-	for _, l := range calendar.Langs {
-		for _, r := range e.rows(l, p) {
-			for _, name := range f.Fields {
+	for _, lang := range calendar.Langs {
+		for _, row := range e.rows(lang, p) {
+			for _, name := range text.Fields {
 				column := e.Texts[name]
-				if column[l].Starts == nil {
+				if column[lang].Starts == nil {
 					continue
 				}
 				clear(some)
-				column[l].addTo(some, r[0])
-				e.shown(some, column, l, f.Search.Lang)
+				column[lang].addTo(some, row[0])
+				e.shown(some, column, lang, text.Search.Lang)
 				some.and(among)
-				if len(r) > 1 {
+				if len(row) > 1 {
 					some.andNot(docs)
-					for _, words := range r[1:] {
+					for _, words := range row[1:] {
 						clear(one)
-						column[l].addTo(one, words)
+						column[lang].addTo(one, words)
 						some.and(one)
 					}
-					e.lookInto(some, &column[l], r)
+					e.lookInto(some, &column[lang], row)
 				}
 				docs.or(some)
 			}

@@ -123,10 +123,10 @@ func (x *Index) keepFormer(ctx context.Context, m *image) {
 func (x *Index) take(next *Index) {
 	x.gone = next.gone
 	x.epoch.Store(next.epoch.Load())
-	s := next.current.Load()
-	x.since.Store(int64(s.documents()))
+	state := next.current.Load()
+	x.since.Store(int64(state.documents()))
 	x.writes++
-	x.show(s)
+	x.show(state)
 	close(x.taken)
 	x.taken = make(chan struct{})
 	x.generation++

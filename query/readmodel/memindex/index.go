@@ -51,8 +51,8 @@ var stamps atomic.Uint64
 // documents is the number of current documents.
 func (s *state) documents() (n int) {
 	for _, layers := range s.kinds {
-		for _, l := range layers {
-			n += l.n
+		for _, layer := range layers {
+			n += layer.n
 		}
 	}
 	return n
@@ -105,23 +105,23 @@ type Index struct {
 }
 
 // New returns an empty Index; it starts nothing.
-func New(o Options) *Index {
-	if o.Logger == nil {
-		o.Logger = slog.Default()
+func New(options Options) *Index {
+	if options.Logger == nil {
+		options.Logger = slog.Default()
 	}
-	if o.Epoch == nil {
-		o.Epoch = func() uint64 { return 0 }
+	if options.Epoch == nil {
+		options.Epoch = func() uint64 { return 0 }
 	}
-	x := &Index{o: o, gone: map[calendar.ID]calendar.Position{}, taken: make(chan struct{}), erased: make(chan struct{}, 1)}
+	index := &Index{o: options, gone: map[calendar.ID]calendar.Position{}, taken: make(chan struct{}), erased: make(chan struct{}, 1)}
 	moved := make(chan struct{})
-	x.moved.Store(&moved)
-	x.epoch.Store(x.o.Epoch())
+	index.moved.Store(&moved)
+	index.epoch.Store(index.o.Epoch())
 	s := &state{}
 	for kind := range s.stamps {
 		s.stamps[kind] = stamps.Add(1)
 	}
-	x.current.Store(s)
-	return x
+	index.current.Store(s)
+	return index
 }
 
 // view implements readmodel.View: no state changes.
@@ -159,16 +159,16 @@ func (x *Index) show(s *state) {
 }
 
 // Write implements readmodel.Index. It fails as a whole only when the context has ended.
-func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
+func (x *Index) Write(ctx context.Context, batch readmodel.Batch) ([]error, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	errs := make([]error, len(b.Documents))
+	errs := make([]error, len(batch.Documents))
 	newest := map[calendar.ID]*readmodel.Document{}
-	for i := range b.Documents {
-		d := &b.Documents[i]
-		if errs[i] = d.Check(); errs[i] == nil && (newest[d.Record.ID] == nil || newest[d.Record.ID].Position < d.Position) {
-			newest[d.Record.ID] = d
+	for i := range batch.Documents {
+		document := &batch.Documents[i]
+		if errs[i] = document.Check(); errs[i] == nil && (newest[document.Record.ID] == nil || newest[document.Record.ID].Position < document.Position) {
+			newest[document.Record.ID] = document
 		}
 	}
 	entries := analyseAll(newest, &x.o)
@@ -186,22 +186,22 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 	}
 	w.finish()
 	next.quarantined = maps.Clone(before.quarantined)
-	for _, id := range b.Healed {
+	for _, id := range batch.Healed {
 		delete(next.quarantined, id)
 	}
-	for _, q := range b.Quarantined {
+	for _, quarantined := range batch.Quarantined {
 		if next.quarantined == nil {
 			next.quarantined = map[calendar.ID]readmodel.Quarantined{}
 		}
-		next.quarantined[q.ID] = q
+		next.quarantined[quarantined.ID] = quarantined
 	}
-	for _, m := range [...]calendar.Mark{b.Reach, b.Mark} {
-		if m.Position > next.marks.Reach.Position {
-			next.marks.Reach = m
+	for _, mark := range [...]calendar.Mark{batch.Reach, batch.Mark} {
+		if mark.Position > next.marks.Reach.Position {
+			next.marks.Reach = mark
 		}
 	}
-	if b.Mark.Position > next.marks.All.Position {
-		next.marks.All = b.Mark
+	if batch.Mark.Position > next.marks.All.Position {
+		next.marks.All = batch.Mark
 	}
 	x.show(&next)
 	for i := range entries { // after that: a reader who caches one now sees that it is gone
@@ -216,12 +216,12 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 }
 
 // analyseAll prepares documents on all processors.
-func analyseAll(docs map[calendar.ID]*readmodel.Document, o *Options) []entry {
+func analyseAll(docs map[calendar.ID]*readmodel.Document, options *Options) []entry {
 	entries := make([]entry, len(docs))
 	tasks := make([]func(), 0, len(docs))
-	for _, d := range docs {
+	for _, document := range docs {
 		e := &entries[len(tasks)]
-		tasks = append(tasks, func() { *e = analyse(readmodel.SchemaOf(d.Record.Kind), d, o) })
+		tasks = append(tasks, func() { *e = analyse(readmodel.SchemaOf(document.Record.Kind), document, options) })
 	}
 	do(len(docs) >= 16, tasks)
 	return entries
@@ -237,17 +237,17 @@ type change struct {
 
 // apply applies a document that is newer than the one that is held.
 func (w *change) apply(e *entry) {
-	l, o, found := w.state.get(e.ID)
-	if e.Position <= w.x.gone[e.ID] || found && e.Position <= l.Docs[o].Position {
+	layer, o, found := w.state.get(e.ID)
+	if e.Position <= w.x.gone[e.ID] || found && e.Position <= layer.Docs[o].Position {
 		return
 	}
 	w.x.since.Add(1)
 	if found {
-		w.state.content -= l.Docs[o].hash()
-		if w.removed[l.segment] == nil {
-			w.removed[l.segment] = slices.Clone(l.live)
+		w.state.content -= layer.Docs[o].hash()
+		if w.removed[layer.segment] == nil {
+			w.removed[layer.segment] = slices.Clone(layer.live)
 		}
-		w.removed[l.segment].clear(o)
+		w.removed[layer.segment].clear(o)
 	}
 	if !e.record.Deleted {
 		delete(w.x.gone, e.ID)
@@ -325,12 +325,12 @@ func (x *Index) document(d *doc) (*readmodel.Document, error) {
 			return nil, fmt.Errorf("unpack document %d: %w", d.ID, err)
 		}
 	}
-	r, err := calendar.DecodeRecord(unsafe.String(unsafe.SliceData(body), len(body))) //nolint:gosec // body is never changed
+	record, err := calendar.DecodeRecord(unsafe.String(unsafe.SliceData(body), len(body))) //nolint:gosec // body is never changed
 	if err != nil {
 		return nil, fmt.Errorf("read document %d: %w", d.ID, err)
 	}
-	out := &readmodel.Document{Position: d.Position, Record: r, Body: body}
-	if r.Kind != calendar.KindEvent { // what events link to is read with most lists, an event with few
+	out := &readmodel.Document{Position: d.Position, Record: record, Body: body}
+	if record.Kind != calendar.KindEvent { // what events link to is read with most lists, an event with few
 		slot.Store(out)
 		if _, _, found := x.current.Load().get(d.ID); !found { // else what was erased meanwhile stays
 			slot.CompareAndSwap(out, nil)
@@ -359,10 +359,10 @@ func (x *Index) Visible(ctx context.Context) (readmodel.Shown, error) {
 }
 
 // Wait implements readmodel.Index.
-func (x *Index) Wait(ctx context.Context, p calendar.Position) error {
+func (x *Index) Wait(ctx context.Context, position calendar.Position) error {
 	for {
 		moved := *x.moved.Load() // before the look at the position
-		if x.current.Load().marks.All.Position >= p {
+		if x.current.Load().marks.All.Position >= position {
 			return nil
 		}
 		select {
@@ -380,15 +380,15 @@ func (v *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]read
 	}
 	out := make(map[calendar.ID]readmodel.Document, len(ids))
 	for _, id := range ids {
-		l, o, found := v.get(id)
+		layer, o, found := v.get(id)
 		if !found {
 			continue
 		}
-		d, err := v.x.document(&l.Docs[o])
+		document, err := v.x.document(&layer.Docs[o])
 		if err != nil {
 			return nil, err
 		}
-		out[id] = *d
+		out[id] = *document
 	}
 	return out, nil
 }

@@ -13,17 +13,17 @@ import (
 
 func open(tb testing.TB) readmodel.Index {
 	tb.Helper()
-	x := memindex.New(memindex.Options{})
-	return x
+	index := memindex.New(memindex.Options{})
+	return index
 }
 
-func viewOf(tb testing.TB, x readmodel.Index) readmodel.View {
+func viewOf(tb testing.TB, index readmodel.Index) readmodel.View {
 	tb.Helper()
-	v, err := x.View(tb.Context())
+	view, err := index.View(tb.Context())
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return v
+	return view
 }
 
 func TestSuite(t *testing.T) {
@@ -36,34 +36,34 @@ func TestGenerations(t *testing.T) {
 	readmodeltest.RunGenerations(t, func(tb testing.TB) readmodel.Generations {
 		tb.Helper()
 		dir := tb.TempDir()
-		x, err := memindex.Open(tb.Context(), filepath.Join(dir, "snapshot"), memindex.Options{Former: filepath.Join(dir, "former")})
+		index, err := memindex.Open(tb.Context(), filepath.Join(dir, "snapshot"), memindex.Options{Former: filepath.Join(dir, "former")})
 		if err != nil {
 			tb.Fatal(err)
 		}
-		return x
+		return index
 	})
 }
 
 // TestWholeBatches: a reader sees all of a batch or nothing of it.
 func TestWholeBatches(t *testing.T) {
 	t.Parallel()
-	x := open(t)
+	index := open(t)
 	const n, rounds = 60, 40
 	batch := func(round int) readmodel.Batch {
 		b := readmodel.Batch{Mark: readmodeltest.At(calendar.Position((round + 1) * n))}
 		for i := range n {
-			r := &calendar.Record{
+			record := &calendar.Record{
 				ID: calendar.ID(1 + i), Kind: calendar.KindEvent, Version: int64(round + 1), Home: calendar.LangEN, Changed: readmodeltest.Now,
 				Fields: calendar.Fields{
 					"title": calendar.Text{calendar.LangEN: []string{"jazz", "rock"}[round%2]}, "author": calendar.ID(1000 + round),
 					"start_date": calendar.Wall(round*100 - i),
 				},
 			}
-			body, err := calendar.EncodeRecord(r)
+			body, err := calendar.EncodeRecord(record)
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.Documents = append(b.Documents, readmodel.Document{Position: calendar.Position(round*n + i + 1), Record: r, Body: body})
+			b.Documents = append(b.Documents, readmodel.Document{Position: calendar.Position(round*n + i + 1), Record: record, Body: body})
 		}
 		return b
 	}
@@ -77,7 +77,7 @@ func TestWholeBatches(t *testing.T) {
 					last = true
 				default:
 				}
-				view := viewOf(t, x)
+				view := viewOf(t, index)
 				page, err := view.Search(t.Context(), readmodel.Query{
 					Kind: calendar.KindEvent, Limit: n, Sort: readmodeltest.ByStart(),
 					Filter: readmodel.Not{Filter: readmodel.Text{Fields: []string{readmodel.TextName}, Search: readmodel.ParseSearch("jazz", calendar.LangEN)}},
@@ -91,9 +91,9 @@ func TestWholeBatches(t *testing.T) {
 					t.Errorf("round %d: %d without jazz, want %d", round, page.Total, want)
 					return
 				}
-				for _, d := range page.Documents {
-					if d.Record.Version != int64(round+1) || d.Record.Author() != calendar.ID(1000+round) {
-						t.Errorf("round %d: a document of version %d", round, d.Record.Version)
+				for _, document := range page.Documents {
+					if document.Record.Version != int64(round+1) || document.Record.Author() != calendar.ID(1000+round) {
+						t.Errorf("round %d: a document of version %d", round, document.Record.Version)
 						return
 					}
 				}
@@ -101,7 +101,7 @@ func TestWholeBatches(t *testing.T) {
 		})
 	}
 	for round := range rounds {
-		if _, err := x.Write(t.Context(), batch(round)); err != nil {
+		if _, err := index.Write(t.Context(), batch(round)); err != nil {
 			t.Error(err)
 		}
 	}

@@ -18,20 +18,20 @@ type finding struct {
 }
 
 // find evaluates a filter on all layers of a kind. The finding has to be closed.
-func (s *state) find(ctx context.Context, kind calendar.Kind, f readmodel.Filter) *finding {
+func (s *state) find(ctx context.Context, kind calendar.Kind, filter readmodel.Filter) *finding {
 	out := &finding{}
 	for _, l := range s.kinds[kind] {
 		out.layers, out.results = append(out.layers, &evaluation{layer: l, ctx: ctx}), append(out.results, l.live)
 	}
-	return out.narrowed(f)
+	return out.narrowed(filter)
 }
 
 // narrowed returns what another filter admits of what was found, to be closed as well.
 func (f *finding) narrowed(by readmodel.Filter) *finding {
 	out := &finding{layers: f.layers}
-	for i, e := range f.layers {
+	for i, evaluation := range f.layers {
 		docs := scratchOf(f.results[i])
-		e.narrow(docs, by)
+		evaluation.narrow(docs, by)
 		n := docs.count()
 		out.results, out.counts, out.total = append(out.results, docs), append(out.counts, n), out.total+n
 	}
@@ -40,33 +40,33 @@ func (f *finding) narrowed(by readmodel.Filter) *finding {
 
 // close returns what the finding holds; its error is that of the context.
 func (f *finding) close() (err error) {
-	for i, e := range f.layers {
+	for i, evaluation := range f.layers {
 		release(f.results[i])
-		err = cmp.Or(err, e.err)
+		err = cmp.Or(err, evaluation.err)
 	}
 	return err
 }
 
 // hits returns the first hits of a query, in order.
 func (f *finding) hits(q *ordering, limit int) (out []hit) {
-	for i, e := range f.layers {
+	for i, evaluation := range f.layers {
 		if n := min(limit, f.counts[i]); n > 0 {
-			out = q.merge(out, q.first(q.on(e, f.results[i]), f.results[i], n), limit)
+			out = q.merge(out, q.first(q.on(evaluation, f.results[i]), f.results[i], n), limit)
 		}
 	}
 	return out
 }
 
 // least returns the key of an order by the numbers of ids.
-func (e *evaluation) least(k *readmodel.Sort) func(uint32) readmodel.Key {
-	c := e.Numbers[k.Field]
+func (e *evaluation) least(sort *readmodel.Sort) func(uint32) readmodel.Key {
+	column := e.Numbers[sort.Field]
 	return func(o uint32) readmodel.Key {
-		places := c.of(o)
+		places := column.of(o)
 		numbers := make([]int64, len(places))
 		for i, place := range places {
-			numbers[i] = c.Values[place]
+			numbers[i] = column.Values[place]
 		}
-		return k.KeyOf(numbers)
+		return sort.KeyOf(numbers)
 	}
 }
 
@@ -124,9 +124,9 @@ func (e *evaluation) rank(of *readmodel.Relevance, docs bitset) func(uint32) rea
 // name returns the shown name of a document as numbers of words, and its language.
 func (e *evaluation) name(o uint32, request calendar.Lang) ([]byte, calendar.Lang) {
 	column := e.Texts[readmodel.TextName]
-	for _, l := range []calendar.Lang{request, e.Docs[o].Home} {
-		if column[l].Has.has(o) {
-			return column[l].of(o), l
+	for _, lang := range []calendar.Lang{request, e.Docs[o].Home} {
+		if column[lang].Has.has(o) {
+			return column[lang].of(o), lang
 		}
 	}
 	return nil, e.Docs[o].Home
@@ -134,13 +134,13 @@ func (e *evaluation) name(o uint32, request calendar.Lang) ([]byte, calendar.Lan
 
 // isName reports whether the words of the shown name are those of a text.
 func (e *evaluation) isName(o uint32, request calendar.Lang, tokens []string) bool {
-	stream, l := e.name(o, request)
+	stream, lang := e.name(o, request)
 	for _, token := range tokens {
 		if len(stream) == 0 {
 			return false
 		}
 		w, size := nextWord(stream)
-		if e.Words[l].Words[w].Text != token {
+		if e.Words[lang].Words[w].Text != token {
 			return false
 		}
 		stream = stream[size:]
@@ -149,23 +149,23 @@ func (e *evaluation) isName(o uint32, request calendar.Lang, tokens []string) bo
 }
 
 // Search implements readmodel.View.
-func (v *view) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
+func (v *view) Search(ctx context.Context, query readmodel.Query) (readmodel.Page, error) {
 	if err := ctx.Err(); err != nil {
 		return readmodel.Page{}, err
 	}
-	page := readmodel.Page{Tallied: make([]readmodel.Tallied, len(q.Tallies))}
-	found := v.find(ctx, q.Kind, q.Filter)
-	for i := range q.Tallies {
-		some := found.narrowed(q.Tallies[i].Filter)
-		page.Tallied[i] = some.tally(&q.Tallies[i])
+	page := readmodel.Page{Tallied: make([]readmodel.Tallied, len(query.Tallies))}
+	found := v.find(ctx, query.Kind, query.Filter)
+	for i := range query.Tallies {
+		some := found.narrowed(query.Tallies[i].Filter)
+		page.Tallied[i] = some.tally(&query.Tallies[i])
 		_ = some.close() // an error of the context stays
 	}
-	if q.Narrow != nil {
+	if query.Narrow != nil {
 		all := found
-		found = all.narrowed(q.Narrow)
+		found = all.narrowed(query.Narrow)
 		_ = all.close()
 	}
-	hits, repeats := found.page(&q)
+	hits, repeats := found.page(&query)
 	page.Total = found.total
 	if err := found.close(); err != nil {
 		return readmodel.Page{}, err
@@ -176,38 +176,38 @@ func (v *view) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, e
 }
 
 // page returns the hits of a page; of a query that collapses, with their groups.
-func (f *finding) page(q *readmodel.Query) ([]hit, []*readmodel.Repeats) {
-	order := newOrdering(q.Sort, q.After)
-	if q.Collapse != nil {
-		return f.collapse(order, q)
+func (f *finding) page(query *readmodel.Query) ([]hit, []*readmodel.Repeats) {
+	order := newOrdering(query.Sort, query.After)
+	if query.Collapse != nil {
+		return f.collapse(order, query)
 	}
-	if q.Limit == 0 || q.Offset >= f.total {
+	if query.Limit == 0 || query.Offset >= f.total {
 		return nil, nil
 	}
-	hits := f.hits(order, min(q.Offset+min(q.Limit, f.total), f.total))
-	return hits[min(q.Offset, len(hits)):], nil
+	hits := f.hits(order, min(query.Offset+min(query.Limit, f.total), f.total))
+	return hits[min(query.Offset, len(hits)):], nil
 }
 
 // collapse returns the first hits of groups. The total is that of the groups then.
-func (f *finding) collapse(order *ordering, q *readmodel.Query) (out []hit, repeats []*readmodel.Repeats) {
+func (f *finding) collapse(order *ordering, query *readmodel.Query) (out []hit, repeats []*readmodel.Repeats) {
 	alone := map[*segment]bitset{}
-	if q.Collapse.Alone != nil {
-		for i, e := range f.layers {
+	if query.Collapse.Alone != nil {
+		for i, evaluation := range f.layers {
 			docs := scratchOf(f.results[i])
 			defer release(docs)
-			e.narrow(docs, q.Collapse.Alone)
-			alone[e.segment] = docs
+			evaluation.narrow(docs, query.Collapse.Alone)
+			alone[evaluation.segment] = docs
 		}
 	}
 	groups := map[int64]*readmodel.Repeats{}
-	total, to := 0, q.Offset+min(q.Limit, f.total)
+	total, to := 0, query.Offset+min(query.Limit, f.total)
 	for _, h := range f.hits(order, f.total) {
-		number, has := h.of.Numbers[q.Collapse.Field].first(h.at)
-		single := !has || q.Collapse.Alone != nil && alone[h.of.segment].has(h.at)
+		number, has := h.of.Numbers[query.Collapse.Field].first(h.at)
+		single := !has || query.Collapse.Alone != nil && alone[h.of.segment].has(h.at)
 		g, known := groups[number]
 		if single || !known {
 			g = nil
-			if total >= q.Offset && total < to {
+			if total >= query.Offset && total < to {
 				g = &readmodel.Repeats{First: calendar.NoWall, Last: calendar.NoWall}
 				out, repeats = append(out, h), append(repeats, g)
 			}
@@ -225,13 +225,13 @@ func (f *finding) collapse(order *ordering, q *readmodel.Query) (out []hit, repe
 }
 
 // Walk implements readmodel.View: documents are decoded when they are read.
-func (v *view) Walk(ctx context.Context, q readmodel.Query, use func([]readmodel.Document) error) error {
+func (v *view) Walk(ctx context.Context, query readmodel.Query, use func([]readmodel.Document) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	q.Offset, q.Limit, q.After, q.Tallies = 0, math.MaxInt, nil, nil
-	found := v.find(ctx, q.Kind, readmodel.Both(q.Filter, q.Narrow))
-	hits, repeats := found.page(&q)
+	query.Offset, query.Limit, query.After, query.Tallies = 0, math.MaxInt, nil, nil
+	found := v.find(ctx, query.Kind, readmodel.Both(query.Filter, query.Narrow))
+	hits, repeats := found.page(&query)
 	if err := found.close(); err != nil {
 		return err
 	}
@@ -256,11 +256,11 @@ func (v *view) Walk(ctx context.Context, q readmodel.Query, use func([]readmodel
 func (v *view) documents(hits []hit, repeats []*readmodel.Repeats) ([]readmodel.Document, error) {
 	documents := make([]readmodel.Document, len(hits))
 	for i := range hits {
-		d, err := v.x.document(hits[i].doc())
+		document, err := v.x.document(hits[i].doc())
 		if err != nil {
 			return nil, err
 		}
-		documents[i] = *d
+		documents[i] = *document
 		if repeats != nil {
 			documents[i].Repeats = repeats[i]
 		}

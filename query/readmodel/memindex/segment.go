@@ -50,30 +50,30 @@ type language struct {
 }
 
 // analyse prepares a document for a segment.
-func analyse(s *readmodel.Schema, d *readmodel.Document, o *Options) entry {
-	r := d.Record
-	e := entry{doc: doc{ID: r.ID, Position: d.Position, Sum: r.Sum, Home: r.Home}, record: r}
+func analyse(schema *readmodel.Schema, document *readmodel.Document, options *Options) entry {
+	r := document.Record
+	e := entry{doc: doc{ID: r.ID, Position: document.Position, Sum: r.Sum, Home: r.Home}, record: r}
 	if r.Deleted {
 		return e
 	}
-	if e.Body = d.Body; !o.Once {
-		e.Body = compact.Pack(d.Body)
+	if e.Body = document.Body; !options.Once {
+		e.Body = compact.Pack(document.Body)
 	}
-	e.keywords, e.numbers, e.texts = make([]string, len(s.Fields)), make([][]int64, len(s.Fields)), map[string][]language{}
-	for i := range s.Fields {
-		f := &s.Fields[i]
-		switch f.Type {
+	e.keywords, e.numbers, e.texts = make([]string, len(schema.Fields)), make([][]int64, len(schema.Fields)), map[string][]language{}
+	for i := range schema.Fields {
+		field := &schema.Fields[i]
+		switch field.Type {
 		case readmodel.TypeKeyword:
-			e.keywords[i] = strings.Clone(f.Keyword(r)) // it may lie in the text of the whole record
+			e.keywords[i] = strings.Clone(field.Keyword(r)) // it may lie in the text of the whole record
 		case readmodel.TypeNumber:
-			e.numbers[i] = f.Numbers(r)
+			e.numbers[i] = field.Numbers(r)
 		case readmodel.TypeText:
-			if o.NoTexts {
+			if options.NoTexts {
 				continue
 			}
-			for l, text := range f.Text(r) {
+			for l, text := range field.Text(r) {
 				if text != "" {
-					e.texts[f.Name] = append(e.texts[f.Name], language{calendar.Lang(l), readmodel.Tokens(text)})
+					e.texts[field.Name] = append(e.texts[field.Name], language{calendar.Lang(l), readmodel.Tokens(text)})
 				}
 			}
 		}
@@ -97,15 +97,15 @@ func (p *part) doc() *doc {
 }
 
 // naturalOrder returns the order of the documents in a segment.
-func naturalOrder(k calendar.Kind) []readmodel.Sort {
-	if k == calendar.KindEvent {
+func naturalOrder(kind calendar.Kind) []readmodel.Sort {
+	if kind == calendar.KindEvent {
 		return readmodel.By(false, readmodel.FieldStart, readmodel.FieldDate, readmodel.FieldID)
 	}
 	return readmodel.By(false, readmodel.FieldID)
 }
 
 // partsOf returns what a segment is made of, in the order of the segment.
-func partsOf(s *readmodel.Schema, layers []layer, entries []*entry) (parts []part) {
+func partsOf(schema *readmodel.Schema, layers []layer, entries []*entry) (parts []part) {
 	for _, l := range layers {
 		for o := range l.live.each {
 			parts = append(parts, part{from: l.segment, at: o})
@@ -114,7 +114,7 @@ func partsOf(s *readmodel.Schema, layers []layer, entries []*entry) (parts []par
 	for _, e := range entries {
 		parts = append(parts, part{entry: e})
 	}
-	order := naturalOrder(s.Kind)
+	order := naturalOrder(schema.Kind)
 	places := make([]readmodel.Key, 0, len(order)*len(parts))
 	for i := range parts {
 		p := &parts[i]
@@ -122,8 +122,8 @@ func partsOf(s *readmodel.Schema, layers []layer, entries []*entry) (parts []par
 			p.place = readmodel.Place(order, p.entry.record)
 			continue
 		}
-		for _, k := range order {
-			places = append(places, p.from.Numbers[k.Field].key(p.at))
+		for _, sort := range order {
+			places = append(places, p.from.Numbers[sort.Field].key(p.at))
 		}
 		p.place = places[len(places)-len(order):]
 	}
@@ -134,14 +134,14 @@ func partsOf(s *readmodel.Schema, layers []layer, entries []*entry) (parts []par
 // newSegment returns a segment with empty columns.
 func newSegment(schema *readmodel.Schema) *segment {
 	s := &segment{schema: schema, Keywords: map[string]*column[string]{}, Numbers: map[string]*column[int64]{}, Texts: map[string]*textColumn{}}
-	for _, f := range schema.Fields {
-		switch f.Type {
+	for _, field := range schema.Fields {
+		switch field.Type {
 		case readmodel.TypeKeyword:
-			s.Keywords[f.Name] = new(column[string])
+			s.Keywords[field.Name] = new(column[string])
 		case readmodel.TypeNumber:
-			s.Numbers[f.Name] = new(column[int64])
+			s.Numbers[field.Name] = new(column[int64])
 		case readmodel.TypeText:
-			s.Texts[f.Name] = new(textColumn)
+			s.Texts[field.Name] = new(textColumn)
 		}
 	}
 	return s
@@ -159,15 +159,15 @@ func build(schema *readmodel.Schema, layers []layer, entries []*entry) *segment 
 		s.Docs[i] = *parts[i].doc()
 		s.Home[s.Docs[i].Home].set(uint32(i))
 	}
-	v := newVocabulary(layers, entries)
-	s.Words = v.dictionaries
+	vocabulary := newVocabulary(layers, entries)
+	s.Words = vocabulary.dictionaries
 	tasks := make([]func(), len(schema.Fields))
 	for i := range tasks {
 		name := schema.Fields[i].Name
 		tasks[i] = func() {
 			switch schema.Fields[i].Type {
 			case readmodel.TypeText:
-				s.Texts[name].fill(name, parts, v)
+				s.Texts[name].fill(name, parts, vocabulary)
 			case readmodel.TypeKeyword:
 				s.Keywords[name].fill(parts, func(s *segment) *column[string] { return s.Keywords[name] }, func(e *entry) []string {
 					if e.keywords[i] == "" {
@@ -196,15 +196,15 @@ func numbersOf(ids []calendar.ID) []int64 {
 // finish makes what follows from the stored columns: where each value and word occurs.
 func (s *segment) finish() {
 	var tasks []func()
-	for _, c := range s.Keywords {
-		tasks = append(tasks, func() { c.invert(len(s.Docs), false) })
+	for _, column := range s.Keywords {
+		tasks = append(tasks, func() { column.invert(len(s.Docs), false) })
 	}
-	for name, c := range s.Numbers {
-		tasks = append(tasks, func() { c.invert(len(s.Docs), s.schema.Field(name).Sort) })
+	for name, column := range s.Numbers {
+		tasks = append(tasks, func() { column.invert(len(s.Docs), s.schema.Field(name).Sort) })
 	}
-	for _, c := range s.Texts {
-		for l := range c {
-			tasks = append(tasks, func() { c[l].invert(len(s.Words[l].Words)) })
+	for _, textColumn := range s.Texts {
+		for l := range textColumn {
+			tasks = append(tasks, func() { textColumn[l].invert(len(s.Words[l].Words)) })
 		}
 	}
 	do(len(s.Docs) >= inParallel, tasks)

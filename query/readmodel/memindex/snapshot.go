@@ -49,19 +49,19 @@ func (s *segment) stored() map[string]any {
 		block := s.Docs[from:min(from+blockDocs, len(s.Docs))]
 		parts[strconv.Itoa(from)] = &block
 	}
-	for name, c := range s.Keywords {
-		parts[name] = c
+	for name, column := range s.Keywords {
+		parts[name] = column
 	}
-	for name, c := range s.Numbers {
-		parts[name] = c
+	for name, column := range s.Numbers {
+		parts[name] = column
 	}
-	for name, c := range s.Texts {
-		parts[name] = c
+	for name, textColumn := range s.Texts {
+		parts[name] = textColumn
 	}
 	return parts
 }
 
-func partName(k calendar.Kind, name string) string { return k.String() + "/" + name }
+func partName(kind calendar.Kind, name string) string { return kind.String() + "/" + name }
 
 // image is the content of an Index at one moment.
 type image struct {
@@ -94,40 +94,40 @@ func (x *Index) snapshot(ctx context.Context) error {
 		return nil
 	}
 	x.writing.Lock()
-	m := x.image()
+	image := x.image()
 	x.writing.Unlock()
-	if x.saved == m.writes {
+	if x.saved == image.writes {
 		return nil
 	}
-	if err := m.save(ctx, x.path); err != nil {
-		return fmt.Errorf("write snapshot of position %d: %w", m.state.marks.All.Position, err)
+	if err := image.save(ctx, x.path); err != nil {
+		return fmt.Errorf("write snapshot of position %d: %w", image.state.marks.All.Position, err)
 	}
-	x.saved = m.writes
-	x.since.Add(-m.since)
+	x.saved = image.writes
+	x.since.Add(-image.since)
 	return nil
 }
 
 // save writes a file.
 func (m *image) save(ctx context.Context, path string) (err error) {
-	f, err := os.OpenFile(path+unfinished, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // the operator's path
+	file, err := os.OpenFile(path+unfinished, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // the operator's path
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+			err = errors.Join(err, file.Close(), os.Remove(file.Name()))
 		}
 	}()
-	if err := m.write(ctx, f); err != nil {
+	if err := m.write(ctx, file); err != nil {
 		return err
 	}
-	if err := f.Sync(); err != nil {
+	if err := file.Sync(); err != nil {
 		return err
 	}
-	if err := f.Close(); err != nil {
+	if err := file.Close(); err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
+	if err := os.Rename(file.Name(), path); err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(path))
@@ -147,20 +147,20 @@ func RemoveCutOff(path string) error {
 
 // syncDir makes the new name durable. Not every file system can sync a directory.
 func syncDir(dir string) error {
-	d, err := os.Open(dir) //nolint:gosec // the directory of the operator's path
+	file, err := os.Open(dir) //nolint:gosec // the directory of the operator's path
 	if err != nil {
 		return err
 	}
-	_ = d.Sync()
-	return d.Close()
+	_ = file.Sync()
+	return file.Close()
 }
 
 func (m *image) write(ctx context.Context, to io.Writer) error {
 	buffer := bufio.NewWriterSize(to, 1<<20)
 	out := zip.NewWriter(buffer)
 	write := func(name string, value any) error {
-		w, err := out.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store}) // bodies are packed
-		return cmp.Or(ctx.Err(), err, gob.NewEncoder(w).Encode(value))
+		writer, err := out.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store}) // bodies are packed
+		return cmp.Or(ctx.Err(), err, gob.NewEncoder(writer).Encode(value))
 	}
 	h := head{
 		Form: snapshotForm + readmodel.Fingerprint(), Marks: m.state.marks, Content: m.state.content,
@@ -170,13 +170,13 @@ func (m *image) write(ctx context.Context, to io.Writer) error {
 		if len(layers) == 0 {
 			continue
 		}
-		s := layers[0].segment
-		if len(layers) > 1 || layers[0].n < len(s.Docs) {
-			s = build(s.schema, layers, nil)
+		segment := layers[0].segment
+		if len(layers) > 1 || layers[0].n < len(segment.Docs) {
+			segment = build(segment.schema, layers, nil)
 		}
-		h.Documents[kind] = len(s.Docs)
-		for name, value := range s.stored() {
-			if err := write(partName(s.schema.Kind, name), value); err != nil {
+		h.Documents[kind] = len(segment.Docs)
+		for name, value := range segment.stored() {
+			if err := write(partName(segment.schema.Kind, name), value); err != nil {
 				return err
 			}
 		}
@@ -188,15 +188,15 @@ func (m *image) write(ctx context.Context, to io.Writer) error {
 // there. A missing or damaged snapshot, or one of another version of the program or of
 // another history, is no error: the index starts empty, at position 0, and the logger gets
 // the reason. An error of Options.Holds is returned.
-func Open(ctx context.Context, path string, o Options) (*Index, error) {
-	x := New(o)
+func Open(ctx context.Context, path string, options Options) (*Index, error) {
+	index := New(options)
 	if path == "" {
 		return nil, errors.New("memory index: no path for snapshots")
 	}
-	x.path = path
-	s, gone, err := load(path)
-	if err == nil && x.o.Holds != nil {
-		holds, failed := x.o.Holds(ctx, s.marks.Reach)
+	index.path = path
+	state, gone, err := load(path)
+	if err == nil && index.o.Holds != nil {
+		holds, failed := index.o.Holds(ctx, state.marks.Reach)
 		if failed != nil {
 			return nil, fmt.Errorf("memory index: %w", failed)
 		}
@@ -206,13 +206,13 @@ func Open(ctx context.Context, path string, o Options) (*Index, error) {
 	}
 	switch {
 	case err == nil:
-		x.gone = gone
-		x.show(s)
+		index.gone = gone
+		index.show(state)
 	case errors.Is(err, fs.ErrNotExist):
 	default:
-		x.o.Logger.Warn("snapshot not used, index starts empty", "path", path, "error", err)
+		index.o.Logger.Warn("snapshot not used, index starts empty", "path", path, "error", err)
 	}
-	return x, nil
+	return index, nil
 }
 
 var (
@@ -222,13 +222,13 @@ var (
 
 // load reads a snapshot, on all processors.
 func load(path string) (*state, map[calendar.ID]calendar.Position, error) {
-	f, err := zip.OpenReader(path)
+	readCloser, err := zip.OpenReader(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer f.Close() //nolint:errcheck // it was only read
+	defer readCloser.Close() //nolint:errcheck // it was only read
 	read := func(name string, value any) error {
-		content, err := fs.ReadFile(f, name) // to the end, where the sum is checked
+		content, err := fs.ReadFile(readCloser, name) // to the end, where the sum is checked
 		return cmp.Or(err, gob.NewDecoder(bytes.NewReader(content)).Decode(value))
 	}
 	h := head{Gone: map[calendar.ID]calendar.Position{}}

@@ -23,11 +23,11 @@ import (
 
 func openAt(t *testing.T, path string, logs io.Writer) *memindex.Index {
 	t.Helper()
-	x, err := memindex.Open(t.Context(), path, memindex.Options{Logger: slog.New(slog.NewTextHandler(logs, nil))})
+	index, err := memindex.Open(t.Context(), path, memindex.Options{Logger: slog.New(slog.NewTextHandler(logs, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return x
+	return index
 }
 
 // state is what an index holds.
@@ -37,47 +37,47 @@ type state struct {
 	Quarantined []readmodel.Quarantined
 }
 
-func stateOf(t *testing.T, x *memindex.Index) (s state) {
+func stateOf(t *testing.T, index *memindex.Index) (s state) {
 	t.Helper()
 	var errs [3]error
-	s.Marks, errs[0] = x.Marks(t.Context())
-	s.Shown, errs[1] = x.Visible(t.Context())
-	s.Quarantined, errs[2] = x.Quarantined(t.Context())
+	s.Marks, errs[0] = index.Marks(t.Context())
+	s.Shown, errs[1] = index.Visible(t.Context())
+	s.Quarantined, errs[2] = index.Quarantined(t.Context())
 	if err := errors.Join(errs[:]...); err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func fill(t *testing.T, x *memindex.Index, n int) *readmodeltest.Corpus {
+func fill(t *testing.T, index *memindex.Index, n int) *readmodeltest.Corpus {
 	t.Helper()
-	c := readmodeltest.NewCorpus(n, 7)
-	err := c.Fill(func(b readmodel.Batch) error {
-		_, err := x.Write(t.Context(), b)
+	corpus := readmodeltest.NewCorpus(n, 7)
+	err := corpus.Fill(func(batch readmodel.Batch) error {
+		_, err := index.Write(t.Context(), batch)
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return corpus
 }
 
 // change writes a tombstone, a quarantined record and newer states after a fill.
-func change(t *testing.T, x *memindex.Index, c *readmodeltest.Corpus) {
+func change(t *testing.T, index *memindex.Index, corpus *readmodeltest.Corpus) {
 	t.Helper()
-	b := readmodel.Batch{Quarantined: []readmodel.Quarantined{{ID: 77, Position: 5, Reason: "no such kind"}}}
+	batch := readmodel.Batch{Quarantined: []readmodel.Quarantined{{ID: 77, Position: 5, Reason: "no such kind"}}}
 	for i := range 20 {
-		b.Documents = append(b.Documents, c.Event(3*i))
+		batch.Documents = append(batch.Documents, corpus.Event(3*i))
 	}
-	p := b.Documents[19].Position
+	position := batch.Documents[19].Position
 	for i := range 5 {
-		p++
-		b.Documents = append(b.Documents, readmodel.Document{Position: p, Record: &calendar.Record{
+		position++
+		batch.Documents = append(batch.Documents, readmodel.Document{Position: position, Record: &calendar.Record{
 			ID: readmodeltest.CorpusTag + calendar.ID(i), Kind: calendar.KindTag, Version: 2, Deleted: true,
 		}})
 	}
-	b.Mark = readmodeltest.At(p)
-	if _, err := x.Write(t.Context(), b); err != nil {
+	batch.Mark = readmodeltest.At(position)
+	if _, err := index.Write(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -89,26 +89,26 @@ func TestSnapshot(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "index")
 	var logs bytes.Buffer
-	x := openAt(t, path, &logs)
-	c := fill(t, x, 700)
-	change(t, x, c)
-	want := stateOf(t, x)
+	index := openAt(t, path, &logs)
+	corpus := fill(t, index, 700)
+	change(t, index, corpus)
+	want := stateOf(t, index)
 	for range 2 { // the second time from a snapshot of a snapshot
-		if err := x.Snapshot(t.Context()); err != nil {
+		if err := index.Snapshot(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		x = openAt(t, path, &logs)
-		if diff := cmp.Diff(want, stateOf(t, x)); diff != "" {
+		index = openAt(t, path, &logs)
+		if diff := cmp.Diff(want, stateOf(t, index)); diff != "" {
 			t.Fatalf("after a start from the snapshot (-want +got):\n%s", diff)
 		}
 		// A tombstone holds: an older state must not come back.
 		old := readmodel.Document{Position: 1, Record: &calendar.Record{
 			ID: readmodeltest.CorpusTag, Kind: calendar.KindTag, Version: 1, Fields: calendar.Fields{"name": calendar.Text{"a", "a", "a", "a"}},
 		}, Body: []byte("{}")}
-		if _, err := x.Write(t.Context(), readmodel.Batch{Documents: []readmodel.Document{old}}); err != nil {
+		if _, err := index.Write(t.Context(), readmodel.Batch{Documents: []readmodel.Document{old}}); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, stateOf(t, x)); diff != "" {
+		if diff := cmp.Diff(want, stateOf(t, index)); diff != "" {
 			t.Fatalf("after an older state (-want +got):\n%s", diff)
 		}
 	}
@@ -128,9 +128,9 @@ func TestSnapshotDamaged(t *testing.T) {
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "index")
-	x := openAt(t, path, io.Discard)
-	fill(t, x, 50)
-	if err := x.Snapshot(t.Context()); err != nil {
+	index := openAt(t, path, io.Discard)
+	fill(t, index, 50)
+	if err := index.Snapshot(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(path)
@@ -138,9 +138,9 @@ func TestSnapshotDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	flipped := func(at int) []byte {
-		b := bytes.Clone(whole)
-		b[at] ^= 0x10
-		return b
+		data := bytes.Clone(whole)
+		data[at] ^= 0x10
+		return data
 	}
 	parts, err := zip.NewReader(bytes.NewReader(whole), int64(len(whole)))
 	if err != nil {
@@ -166,13 +166,13 @@ func TestSnapshotDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		var logs bytes.Buffer
-		x := openAt(t, path, &logs)
-		if got := stateOf(t, x); got.Marks != (readmodel.Marks{}) || got.Shown != (readmodel.Shown{}) || !strings.Contains(logs.String(), "snapshot not used") {
+		index := openAt(t, path, &logs)
+		if got := stateOf(t, index); got.Marks != (readmodel.Marks{}) || got.Shown != (readmodel.Shown{}) || !strings.Contains(logs.String(), "snapshot not used") {
 			t.Errorf("%s: %+v, want nothing; log %q", name, got, &logs)
 		}
 		// It is a working index, and its snapshot replaces the damaged one.
-		fill(t, x, 50)
-		if err := x.Snapshot(t.Context()); err != nil {
+		fill(t, index, 50)
+		if err := index.Snapshot(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if got := stateOf(t, openAt(t, path, &logs)); got.Shown.Content == 0 {
@@ -191,7 +191,7 @@ func TestSnapshotOfAnotherHistory(t *testing.T) {
 			ID: 7, Kind: calendar.KindVenue, Version: 1, Deleted: deleted, Fields: calendar.Fields{"venue": calendar.Text{"a", "a", "a", "a"}},
 		}, Body: []byte("{}")}}
 	}
-	for name, b := range map[string]readmodel.Batch{
+	for name, batch := range map[string]readmodel.Batch{
 		"position":    {Mark: newest},
 		"document":    {Reach: newest, Documents: venue(false)},
 		"tombstone":   {Reach: newest, Documents: venue(true)},
@@ -201,28 +201,28 @@ func TestSnapshotOfAnotherHistory(t *testing.T) {
 		open := func(holds bool, failing error) (*memindex.Index, error) {
 			return memindex.Open(t.Context(), path, memindex.Options{
 				Logger: slog.New(slog.DiscardHandler),
-				Holds:  func(_ context.Context, m calendar.Mark) (bool, error) { return holds && m == newest, failing },
+				Holds:  func(_ context.Context, mark calendar.Mark) (bool, error) { return holds && mark == newest, failing },
 			})
 		}
-		x, err := open(false, nil)
+		index, err := open(false, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, b := range []readmodel.Batch{{Mark: readmodeltest.At(5)}, b} {
-			if _, err := x.Write(t.Context(), b); err != nil {
+		for _, batch := range []readmodel.Batch{{Mark: readmodeltest.At(5)}, batch} {
+			if _, err := index.Write(t.Context(), batch); err != nil {
 				t.Fatal(err)
 			}
 		}
-		want := stateOf(t, x).Marks
-		if err := x.Snapshot(t.Context()); err != nil || want.Reach != newest {
+		want := stateOf(t, index).Marks
+		if err := index.Snapshot(t.Context()); err != nil || want.Reach != newest {
 			t.Fatalf("%s: %v, %v", name, want, err)
 		}
 		for holds, want := range map[bool]readmodel.Marks{true: want, false: {}} {
-			x, err := open(holds, nil)
+			index, err := open(holds, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := stateOf(t, x).Marks; got != want {
+			if got := stateOf(t, index).Marks; got != want {
 				t.Errorf("%s, held %t: marks %v, want %v", name, holds, got, want)
 			}
 		}

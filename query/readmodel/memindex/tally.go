@@ -8,14 +8,14 @@ import (
 // tally answers a tally about what was found.
 func (f *finding) tally(t *readmodel.Tally) readmodel.Tallied {
 	out := readmodel.Tallied{Values: map[calendar.ID]int{}, Parts: make([]int, len(t.Parts))}
-	for at, e := range f.layers {
+	for at, evaluation := range f.layers {
 		docs := f.results[at]
 		if t.Field != "" {
-			count(e.Numbers[t.Field], docs, out.Values)
+			count(evaluation.Numbers[t.Field], docs, out.Values)
 		}
 		for part, filter := range t.Parts {
 			some := scratchOf(docs)
-			e.narrow(some, filter)
+			evaluation.narrow(some, filter)
 			out.Parts[part] += some.count()
 			release(some)
 		}

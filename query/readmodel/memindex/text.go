@@ -214,9 +214,9 @@ func union(a, b []word) []word {
 
 // usedWords returns the words of the current documents, by language.
 func (l layer) usedWords() (used [len(calendar.Langs)]bitset) {
-	for lang, d := range l.Words {
-		used[lang] = newBitset(len(d.Words))
-		for w := range d.Words {
+	for lang, dictionary := range l.Words {
+		used[lang] = newBitset(len(dictionary.Words))
+		for w := range dictionary.Words {
 			if l.n == len(l.Docs) { // so are all words
 				used[lang].set(uint32(w))
 			}
@@ -267,18 +267,18 @@ var streams = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // fill makes a column of the texts of parts.
 func (c *textColumn) fill(name string, parts []part, v *vocabulary) {
-	for _, l := range calendar.Langs {
-		t := &c[l]
-		if !slices.ContainsFunc(parts, func(p part) bool { return p.has(name, l) }) {
+	for _, lang := range calendar.Langs {
+		t := &c[lang]
+		if !slices.ContainsFunc(parts, func(p part) bool { return p.has(name, lang) }) {
 			t.Has = newBitset(len(parts))
 			continue
 		}
 		t.Has, t.Starts = newBitset(len(parts)), make([]uint32, 1, len(parts)+1)
 		stream := streams.Get().(*bytes.Buffer) //nolint:forcetypeassert // the pool makes nothing else
 		for i, p := range parts {
-			if p.has(name, l) {
+			if p.has(name, lang) {
 				t.Has.set(uint32(i))
-				stream.Write(p.appendText(stream.AvailableBuffer(), name, l, v))
+				stream.Write(p.appendText(stream.AvailableBuffer(), name, lang, v))
 			}
 			t.Starts = append(t.Starts, uint32(stream.Len()))
 		}
@@ -289,18 +289,18 @@ func (c *textColumn) fill(name string, parts []part, v *vocabulary) {
 }
 
 // has reports whether a part has a text in a language.
-func (p *part) has(name string, l calendar.Lang) bool {
+func (p *part) has(name string, lang calendar.Lang) bool {
 	if p.entry == nil {
-		return p.from.Texts[name][l].Has.has(p.at)
+		return p.from.Texts[name][lang].Has.has(p.at)
 	}
-	return slices.ContainsFunc(p.entry.texts[name], func(t language) bool { return t.lang == l })
+	return slices.ContainsFunc(p.entry.texts[name], func(t language) bool { return t.lang == lang })
 }
 
 // appendText appends the words of a text by their new numbers.
-func (p *part) appendText(to []byte, name string, l calendar.Lang, v *vocabulary) []byte {
+func (p *part) appendText(to []byte, name string, lang calendar.Lang, v *vocabulary) []byte {
 	if p.entry == nil {
-		renamed := v.renamed[p.from][l]
-		for stream := p.from.Texts[name][l].of(p.at); len(stream) > 0; {
+		renamed := v.renamed[p.from][lang]
+		for stream := p.from.Texts[name][lang].of(p.at); len(stream) > 0; {
 			w, size := nextWord(stream)
 			to = binary.AppendUvarint(to, uint64(renamed[w]))
 			stream = stream[size:]
@@ -308,9 +308,9 @@ func (p *part) appendText(to []byte, name string, l calendar.Lang, v *vocabulary
 		return to
 	}
 	for _, t := range p.entry.texts[name] {
-		if t.lang == l {
+		if t.lang == lang {
 			for _, token := range t.tokens {
-				w, _ := v.dictionaries[l].find(token)
+				w, _ := v.dictionaries[lang].find(token)
 				to = binary.AppendUvarint(to, uint64(w))
 			}
 		}

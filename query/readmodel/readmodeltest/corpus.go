@@ -37,21 +37,21 @@ const (
 
 // NewCorpus makes a Corpus of n events.
 func NewCorpus(n int, seed uint64) *Corpus {
-	g := newGenerator(seed)
-	c := &Corpus{g: g, zipf: rand.NewZipf(g.Rand, 1.07, 8, 39_999), n: n}
+	generator := newGenerator(seed)
+	corpus := &Corpus{g: generator, zipf: rand.NewZipf(generator.Rand, 1.07, 8, 39_999), n: n}
 	syllables := strings.Fields("ba co di fe gu ha jo ka li mo nu pe qua ri so ta ven wi yo za tion ing er ed ment s")
 	seen := map[string]bool{}
-	for len(c.words) < 40_000 {
-		var b strings.Builder
-		for range 1 + g.IntN(4) {
-			b.WriteString(pick(g, syllables))
+	for len(corpus.words) < 40_000 {
+		var builder strings.Builder
+		for range 1 + generator.IntN(4) {
+			builder.WriteString(pick(generator, syllables))
 		}
-		if w := b.String(); !seen[w] && len(w) > 2 {
-			seen[w] = true
-			c.words = append(c.words, w)
+		if text := builder.String(); !seen[text] && len(text) > 2 {
+			seen[text] = true
+			corpus.words = append(corpus.words, text)
 		}
 	}
-	return c
+	return corpus
 }
 
 // Word returns the word of a rank, 0 the most frequent one.
@@ -67,18 +67,18 @@ func (c *Corpus) text(n int) string {
 
 func (c *Corpus) english(n int) calendar.Text { return in(calendar.LangEN, c.text(n)) }
 
-func (c *Corpus) document(k calendar.Kind, first calendar.ID, i int, f calendar.Fields) readmodel.Document {
+func (c *Corpus) document(kind calendar.Kind, first calendar.ID, i int, fields calendar.Fields) readmodel.Document {
 	c.next++
-	f["slug"] = fmt.Sprintf("%s-%d", k, i)
-	r := &calendar.Record{ID: first + calendar.ID(i), Kind: k, Version: 1, Home: calendar.LangEN, Changed: Now, Fields: f}
-	return document(r, c.next)
+	fields["slug"] = fmt.Sprintf("%s-%d", kind, i)
+	record := &calendar.Record{ID: first + calendar.ID(i), Kind: kind, Version: 1, Home: calendar.LangEN, Changed: Now, Fields: fields}
+	return document(record, c.next)
 }
 
 // Linked returns the venues, organizers, categories and tags.
 func (c *Corpus) Linked() (out []readmodel.Document) {
-	add := func(k calendar.Kind, first calendar.ID, n int, fields func() calendar.Fields) {
+	add := func(kind calendar.Kind, first calendar.ID, n int, fields func() calendar.Fields) {
 		for i := range n {
-			out = append(out, c.document(k, first, i, fields()))
+			out = append(out, c.document(kind, first, i, fields()))
 		}
 	}
 	term := func() calendar.Fields { return calendar.Fields{"name": c.english(2)} }
@@ -101,31 +101,31 @@ func (c *Corpus) Linked() (out []readmodel.Document) {
 	return out
 }
 
-func (c *Corpus) post(f calendar.Fields) calendar.Fields {
-	w := calendar.Wall(Now.Unix() - c.g.Int64N(365*86400))
+func (c *Corpus) post(fields calendar.Fields) calendar.Fields {
+	wall := calendar.Wall(Now.Unix() - c.g.Int64N(365*86400))
 	for _, name := range []string{"date", "date_utc", "modified", "modified_utc"} {
-		f[name] = w
+		fields[name] = wall
 	}
-	f["author"] = calendar.ID(900_000 + c.g.IntN(20))
-	f["status"] = "publish"
+	fields["author"] = calendar.ID(900_000 + c.g.IntN(20))
+	fields["status"] = "publish"
 	if c.g.chance(4) {
-		f["status"] = pick(c.g, []string{"draft", "pending", "private"})
+		fields["status"] = pick(c.g, []string{"draft", "pending", "private"})
 	}
-	return f
+	return fields
 }
 
 // Event returns an event by its number, new each time.
 func (c *Corpus) Event(i int) readmodel.Document {
-	g := c.g
-	start := calendar.Wall(Now.Unix() + (g.Int64N(3*365*96)-365*48)*900)
-	end := start + calendar.Wall(3600*(1+g.IntN(8)))
-	link := func(first calendar.ID, n int) calendar.ID { return first + calendar.ID(g.IntN(max(1, n))) }
+	generator := c.g
+	start := calendar.Wall(Now.Unix() + (generator.Int64N(3*365*96)-365*48)*900)
+	end := start + calendar.Wall(3600*(1+generator.IntN(8)))
+	link := func(first calendar.ID, n int) calendar.ID { return first + calendar.ID(generator.IntN(max(1, n))) }
 	return c.document(calendar.KindEvent, corpusEvent, i, c.post(calendar.Fields{
 		"title": c.english(5), "description": in(calendar.LangEN, "<p>"+c.text(36)+"</p>\n<p>"+c.text(26)+"</p>"),
 		"excerpt": c.english(10), "timezone": "America/New_York",
 		"start_date": start, "end_date": end, "utc_start_date": start + 4*3600, "utc_end_date": end + 4*3600,
-		"cost": []string{"$5", "$12"}, "website": "https://quay.example/?a=1", "featured": g.chance(10), "ticketed": g.chance(30),
-		"hide_from_listings": g.chance(2), "all_day": false,
+		"cost": []string{"$5", "$12"}, "website": "https://quay.example/?a=1", "featured": generator.chance(10), "ticketed": generator.chance(30),
+		"hide_from_listings": generator.chance(2), "all_day": false,
 		"categories": []calendar.ID{link(CorpusCategory, 40)},
 		"tags":       []calendar.ID{link(CorpusTag, 300), link(CorpusTag, 300)},
 		"organizer":  []calendar.ID{link(corpusOrganizer, c.n/100)},

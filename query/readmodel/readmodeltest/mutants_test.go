@@ -29,13 +29,13 @@ type broken struct {
 	views   map[*brokenView]bool
 }
 
-func (x *broken) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
+func (x *broken) Write(ctx context.Context, batch readmodel.Batch) ([]error, error) {
 	if x.write != nil {
-		x.write(&b)
+		x.write(&batch)
 	}
-	errs, err := x.Plain.Write(ctx, b)
+	errs, err := x.Plain.Write(ctx, batch)
 	if x.written != nil {
-		x.written(b)
+		x.written(batch)
 	}
 	if x.anyway {
 		clear(errs)
@@ -57,26 +57,26 @@ type brokenView struct {
 	x *broken
 }
 
-func (v *brokenView) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
-	asked := q
+func (v *brokenView) Search(ctx context.Context, query readmodel.Query) (readmodel.Page, error) {
+	asked := query
 	if v.x.ask != nil {
 		v.x.ask(&asked)
 	}
 	page, err := v.plainView.Search(ctx, asked)
 	if v.x.answer != nil && err == nil {
-		v.x.answer(q, &page)
+		v.x.answer(query, &page)
 	}
 	return page, err
 }
 
-func (v *brokenView) Walk(ctx context.Context, q readmodel.Query, use func([]readmodel.Document) error) error {
+func (v *brokenView) Walk(ctx context.Context, query readmodel.Query, use func([]readmodel.Document) error) error {
 	if v.x.ask != nil {
-		v.x.ask(&q)
+		v.x.ask(&query)
 	}
 	if v.x.walked != nil {
 		use = v.x.walked(v, use)
 	}
-	return v.plainView.Walk(ctx, q, use)
+	return v.plainView.Walk(ctx, query, use)
 }
 
 func (v *brokenView) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
@@ -87,47 +87,47 @@ func (v *brokenView) Get(ctx context.Context, ids []calendar.ID) (map[calendar.I
 	return found, err
 }
 
-func (v *brokenView) Stamp(ctx context.Context, k calendar.Kind) (uint64, error) {
-	s, err := v.plainView.Stamp(ctx, k)
+func (v *brokenView) Stamp(ctx context.Context, kind calendar.Kind) (uint64, error) {
+	s, err := v.plainView.Stamp(ctx, kind)
 	return after(v.x.stamp, s, err)
 }
 
-func (x *broken) Wait(ctx context.Context, p calendar.Position) error {
+func (x *broken) Wait(ctx context.Context, position calendar.Position) error {
 	if x.wait != nil {
-		return x.wait(ctx, p)
+		return x.wait(ctx, position)
 	}
-	return x.Plain.Wait(ctx, p)
+	return x.Plain.Wait(ctx, position)
 }
 
 // after calls a hook with what a method gave.
-func after[T any](hook func(*T), v T, err error) (T, error) {
+func after[T any](hook func(*T), value T, err error) (T, error) {
 	if hook != nil {
-		hook(&v)
+		hook(&value)
 	}
-	return v, err
+	return value, err
 }
 
 func (x *broken) Visible(ctx context.Context) (readmodel.Shown, error) {
-	s, err := x.Plain.Visible(ctx)
-	return after(x.visible, s, err)
+	shown, err := x.Plain.Visible(ctx)
+	return after(x.visible, shown, err)
 }
 
 // replace has one form of filters replaced, for a document.
-func replace[F readmodel.Filter](with func(f F, r *calendar.Record) readmodel.Filter) func(x *broken) {
+func replace[F readmodel.Filter](with func(f F, record *calendar.Record) readmodel.Filter) func(x *broken) {
 	return func(x *broken) {
-		x.match = func(f readmodel.Filter, d *readmodel.Document) bool {
+		x.match = func(f readmodel.Filter, document *readmodel.Document) bool {
 			if whole, ok := f.(F); ok {
-				return readmodel.Match(with(whole, d.Record), d)
+				return readmodel.Match(with(whole, document.Record), document)
 			}
 			switch f := f.(type) {
 			case readmodel.And:
-				return !slices.ContainsFunc(f, func(part readmodel.Filter) bool { return !x.match(part, d) })
+				return !slices.ContainsFunc(f, func(part readmodel.Filter) bool { return !x.match(part, document) })
 			case readmodel.Or:
-				return slices.ContainsFunc(f, func(part readmodel.Filter) bool { return x.match(part, d) })
+				return slices.ContainsFunc(f, func(part readmodel.Filter) bool { return x.match(part, document) })
 			case readmodel.Not:
-				return !x.match(f.Filter, d)
+				return !x.match(f.Filter, document)
 			}
-			return readmodel.Match(f, d)
+			return readmodel.Match(f, document)
 		}
 	}
 }
@@ -141,43 +141,43 @@ func admits(all bool) readmodel.Filter {
 }
 
 // withTexts returns a document of a record that has no other texts.
-func withTexts(r *calendar.Record, names ...string) *readmodel.Document {
-	some := *r
-	some.Fields = maps.Clone(r.Fields)
-	for _, name := range readmodel.SchemaOf(r.Kind).Texts() {
+func withTexts(record *calendar.Record, names ...string) *readmodel.Document {
+	some := *record
+	some.Fields = maps.Clone(record.Fields)
+	for _, name := range readmodel.SchemaOf(record.Kind).Texts() {
 		if !slices.Contains(names, name) {
-			delete(some.Fields, field(r, name).From[0])
+			delete(some.Fields, field(record, name).From[0])
 		}
 	}
 	return &readmodel.Document{Record: &some}
 }
 
-func field(r *calendar.Record, name string) *readmodel.Field {
-	return readmodel.SchemaOf(r.Kind).Field(name)
+func field(record *calendar.Record, name string) *readmodel.Field {
+	return readmodel.SchemaOf(record.Kind).Field(name)
 }
 
 // search has searches replaced.
-func search(with func(f *readmodel.Text, r *calendar.Record)) func(x *broken) {
-	return replace(func(f readmodel.Text, r *calendar.Record) readmodel.Filter {
-		with(&f, r)
-		return f
+func search(with func(text *readmodel.Text, record *calendar.Record)) func(x *broken) {
+	return replace(func(text readmodel.Text, record *calendar.Record) readmodel.Filter {
+		with(&text, record)
+		return text
 	})
 }
 
 // misspelt has a word with typos fit a token of a shown text where a function says so.
 func misspelt(fits func(word, token string, most int) bool) func(x *broken) {
-	return replace(func(f readmodel.Text, r *calendar.Record) readmodel.Filter {
-		e := f.Search
-		if f.Typos == 0 || len(e.Must) != 1 || !e.Must[0].IsWord() || len(e.Not) > 0 {
+	return replace(func(f readmodel.Text, record *calendar.Record) readmodel.Filter {
+		expression := f.Search
+		if f.Typos == 0 || len(expression.Must) != 1 || !expression.Must[0].IsWord() || len(expression.Not) > 0 {
 			return f
 		}
-		most := e.Must[0].Most(f.Typos)
+		most := expression.Must[0].Most(f.Typos)
 		f.Typos = 0
 		found := false
 		for _, name := range f.Fields {
-			text, _ := field(r, name).Text(r).In(e.Lang, r.Home)
+			text, _ := field(record, name).Text(record).In(expression.Lang, record.Home)
 			for _, token := range readmodel.Tokens(text) {
-				found = found || fits(e.Must[0].Tokens[0], token, most)
+				found = found || fits(expression.Must[0].Tokens[0], token, most)
 			}
 		}
 		return readmodel.Or{f, admits(found)}
@@ -194,7 +194,7 @@ func order(with func(by []readmodel.Sort, a, b *readmodel.Document) []readmodel.
 }
 
 // ranks has documents ranked by another score.
-func ranks(score func(f readmodel.Relevance, r *calendar.Record) int) func(x *broken) {
+func ranks(score func(relevance readmodel.Relevance, record *calendar.Record) int) func(x *broken) {
 	return func(x *broken) {
 		x.compare = func(by []readmodel.Sort, a, b *readmodel.Document) int {
 			if len(by) == 0 || by[0].Rank == nil {
@@ -211,8 +211,8 @@ func ranks(score func(f readmodel.Relevance, r *calendar.Record) int) func(x *br
 // without is a score without one of its weights.
 func without(weight int) func(x *broken) {
 	weights := []int{readmodel.WeightTypo, readmodel.WeightExact, readmodel.WeightRow, readmodel.WeightName, readmodel.WeightWhole}
-	return ranks(func(f readmodel.Relevance, r *calendar.Record) (score int) {
-		n := f.Score(r)
+	return ranks(func(relevance readmodel.Relevance, record *calendar.Record) (score int) {
+		n := relevance.Score(record)
 		for _, w := range weights {
 			if w != weight {
 				score += n / w * w
@@ -224,18 +224,18 @@ func without(weight int) func(x *broken) {
 }
 
 // has reports whether a record has a value of the first key.
-func has(by []readmodel.Sort, d *readmodel.Document) bool {
-	return readmodel.Place(by[:1], d.Record)[0].Has
+func has(by []readmodel.Sort, document *readmodel.Document) bool {
+	return readmodel.Place(by[:1], document.Record)[0].Has
 }
 
 // documents changes documents before they are written.
-func documents(change func(x *broken, d *readmodel.Document)) func(x *broken) {
+func documents(change func(x *broken, document *readmodel.Document)) func(x *broken) {
 	return func(x *broken) {
-		x.write = func(b *readmodel.Batch) {
-			b.Documents = slices.Clone(b.Documents)
-			for i := range b.Documents {
-				if b.Documents[i].Body != nil {
-					change(x, &b.Documents[i])
+		x.write = func(batch *readmodel.Batch) {
+			batch.Documents = slices.Clone(batch.Documents)
+			for i := range batch.Documents {
+				if batch.Documents[i].Body != nil {
+					change(x, &batch.Documents[i])
 				}
 			}
 		}
@@ -243,12 +243,12 @@ func documents(change func(x *broken, d *readmodel.Document)) func(x *broken) {
 }
 
 // tallies changes the selections of a query.
-func tallies(change func(q *readmodel.Query, of *readmodel.Tally)) func(x *broken) {
+func tallies(change func(query *readmodel.Query, of *readmodel.Tally)) func(x *broken) {
 	return func(x *broken) {
-		x.ask = func(q *readmodel.Query) {
-			q.Tallies = slices.Clone(q.Tallies)
-			for i := range q.Tallies {
-				change(q, &q.Tallies[i])
+		x.ask = func(query *readmodel.Query) {
+			query.Tallies = slices.Clone(query.Tallies)
+			for i := range query.Tallies {
+				change(query, &query.Tallies[i])
 			}
 		}
 	}
@@ -257,17 +257,19 @@ func tallies(change func(q *readmodel.Query, of *readmodel.Tally)) func(x *broke
 // tallied changes the answers to tallies.
 func tallied(change func(of readmodel.Tally, got *readmodel.Tallied)) func(x *broken) {
 	return func(x *broken) {
-		x.answer = func(q readmodel.Query, page *readmodel.Page) {
-			for i := range q.Tallies {
-				change(q.Tallies[i], &page.Tallied[i])
+		x.answer = func(query readmodel.Query, page *readmodel.Page) {
+			for i := range query.Tallies {
+				change(query.Tallies[i], &page.Tallied[i])
 			}
 		}
 	}
 }
 
-func asks(change func(q *readmodel.Query)) func(x *broken) { return func(x *broken) { x.ask = change } }
+func asks(change func(query *readmodel.Query)) func(x *broken) {
+	return func(x *broken) { x.ask = change }
+}
 
-func answers(change func(q readmodel.Query, page *readmodel.Page)) func(x *broken) {
+func answers(change func(query readmodel.Query, page *readmodel.Page)) func(x *broken) {
 	return func(x *broken) { x.answer = change }
 }
 

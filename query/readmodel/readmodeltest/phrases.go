@@ -27,8 +27,8 @@ func (p Phrase) String() string {
 var phraseFiles embed.FS
 
 // Phrases returns the corpus of a language.
-func Phrases(l calendar.Lang) ([]Phrase, error) {
-	name := "testdata/phrases/" + l.String() + ".txt"
+func Phrases(lang calendar.Lang) ([]Phrase, error) {
+	name := "testdata/phrases/" + lang.String() + ".txt"
 	content, err := phraseFiles.ReadFile(name)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func Phrases(l calendar.Lang) ([]Phrase, error) {
 			return nil, fmt.Errorf("%s:%d: not of the form + text :: query", name, line)
 		}
 		out = append(out, Phrase{
-			Lang: l, Line: line, Query: query, Fits: s[0] == '+',
+			Lang: lang, Line: line, Query: query, Fits: s[0] == '+',
 			Text: strings.ReplaceAll(strings.TrimPrefix(text, " "), `\n`, "\n"),
 		})
 	}

@@ -41,30 +41,30 @@ func (x *Plain) lock() (unlock func()) {
 }
 
 // Write implements readmodel.Index.
-func (x *Plain) Write(_ context.Context, b readmodel.Batch) ([]error, error) {
+func (x *Plain) Write(_ context.Context, batch readmodel.Batch) ([]error, error) {
 	defer x.lock()()
-	errs := make([]error, len(b.Documents))
-	for i, d := range b.Documents {
-		if d.Record == nil || d.Position == 0 || len(d.Body) == 0 {
+	errs := make([]error, len(batch.Documents))
+	for i, document := range batch.Documents {
+		if document.Record == nil || document.Position == 0 || len(document.Body) == 0 {
 			errs[i] = readmodel.ErrRefused
-		} else if d.Position > x.documents[d.Record.ID].Position {
-			x.documents[d.Record.ID] = d
+		} else if document.Position > x.documents[document.Record.ID].Position {
+			x.documents[document.Record.ID] = document
 		}
 	}
-	for _, id := range b.Healed {
+	for _, id := range batch.Healed {
 		delete(x.quarantined, id)
 		x.healed++
 	}
-	for _, q := range b.Quarantined {
-		x.quarantined[q.ID] = q
+	for _, quarantined := range batch.Quarantined {
+		x.quarantined[quarantined.ID] = quarantined
 	}
-	for _, m := range []calendar.Mark{b.Reach, b.Mark} {
-		if m.Position > x.marks.Reach.Position {
-			x.marks.Reach = m
+	for _, mark := range []calendar.Mark{batch.Reach, batch.Mark} {
+		if mark.Position > x.marks.Reach.Position {
+			x.marks.Reach = mark
 		}
 	}
-	if b.Mark.Position > x.marks.All.Position {
-		x.marks.All = b.Mark
+	if batch.Mark.Position > x.marks.All.Position {
+		x.marks.All = batch.Mark
 		close(x.advanced)
 		x.advanced = make(chan struct{})
 	}
@@ -84,12 +84,12 @@ func (x *Plain) Visible(context.Context) (readmodel.Shown, error) {
 }
 
 // Wait implements readmodel.Index.
-func (x *Plain) Wait(ctx context.Context, p calendar.Position) error {
+func (x *Plain) Wait(ctx context.Context, position calendar.Position) error {
 	for {
 		x.mu.Lock()
 		at, advanced := x.marks.All.Position, x.advanced
 		x.mu.Unlock()
-		if at >= p {
+		if at >= position {
 			return nil
 		}
 		select {
@@ -106,7 +106,7 @@ func (x *Plain) View(context.Context) (readmodel.View, error) { return x.view(),
 func (x *Plain) view() *plainView {
 	defer x.lock()()
 	v := &plainView{x.match, x.compare, readmodel.Shown{Mark: x.marks.All, Content: x.healed}, maps.Clone(x.documents)}
-	maps.DeleteFunc(v.documents, func(_ calendar.ID, d readmodel.Document) bool { return d.Record.Deleted })
+	maps.DeleteFunc(v.documents, func(_ calendar.ID, document readmodel.Document) bool { return document.Record.Deleted })
 	return v
 }
 
@@ -125,42 +125,42 @@ func (v *plainView) Shown() readmodel.Shown { return v.shown }
 func (v *plainView) Close() {}
 
 // find returns all that a query finds, in order.
-func (v *plainView) find(q readmodel.Query) (out []readmodel.Document) {
+func (v *plainView) find(query readmodel.Query) (out []readmodel.Document) {
 	for _, d := range v.documents {
-		if d.Record.Kind == q.Kind && v.match(q.Filter, &d) && v.match(q.Narrow, &d) {
+		if d.Record.Kind == query.Kind && v.match(query.Filter, &d) && v.match(query.Narrow, &d) {
 			out = append(out, d)
 		}
 	}
-	slices.SortFunc(out, func(a, b readmodel.Document) int { return v.compare(q.Sort, &a, &b) })
-	if q.Collapse != nil {
-		out = repeated(q.Collapse, out)
+	slices.SortFunc(out, func(a, b readmodel.Document) int { return v.compare(query.Sort, &a, &b) })
+	if query.Collapse != nil {
+		out = repeated(query.Collapse, out)
 	}
 	return out
 }
 
 // Search implements readmodel.View.
-func (v *plainView) Search(_ context.Context, q readmodel.Query) (readmodel.Page, error) {
-	all := v.find(q)
+func (v *plainView) Search(_ context.Context, query readmodel.Query) (readmodel.Page, error) {
+	all := v.find(query)
 	page := readmodel.Page{Total: len(all)}
-	if q.After != nil {
-		all = slices.DeleteFunc(all, func(d readmodel.Document) bool {
-			return readmodel.ComparePlaces(q.Sort, readmodel.Place(q.Sort, d.Record), q.After) <= 0
+	if query.After != nil {
+		all = slices.DeleteFunc(all, func(document readmodel.Document) bool {
+			return readmodel.ComparePlaces(query.Sort, readmodel.Place(query.Sort, document.Record), query.After) <= 0
 		})
 	}
-	from := min(q.Offset, len(all))
-	page.Documents = all[from : from+min(q.Limit, len(all)-from)]
-	page.Tallied = make([]readmodel.Tallied, len(q.Tallies))
-	for i := range q.Tallies {
-		t := &q.Tallies[i]
-		page.Tallied[i] = tallyOf(t, v.find(readmodel.Query{Kind: q.Kind, Filter: q.Filter, Narrow: t.Filter}))
+	from := min(query.Offset, len(all))
+	page.Documents = all[from : from+min(query.Limit, len(all)-from)]
+	page.Tallied = make([]readmodel.Tallied, len(query.Tallies))
+	for i := range query.Tallies {
+		t := &query.Tallies[i]
+		page.Tallied[i] = tallyOf(t, v.find(readmodel.Query{Kind: query.Kind, Filter: query.Filter, Narrow: t.Filter}))
 	}
 	return page, nil
 }
 
 // Walk implements readmodel.View.
-func (v *plainView) Walk(ctx context.Context, q readmodel.Query, use func([]readmodel.Document) error) error {
-	q.Offset, q.Limit, q.After, q.Tallies = 0, math.MaxInt, nil, nil
-	page, err := v.Search(ctx, q)
+func (v *plainView) Walk(ctx context.Context, query readmodel.Query, use func([]readmodel.Document) error) error {
+	query.Offset, query.Limit, query.After, query.Tallies = 0, math.MaxInt, nil, nil
+	page, err := v.Search(ctx, query)
 	if err != nil {
 		return err
 	}
@@ -176,19 +176,19 @@ func (v *plainView) Walk(ctx context.Context, q readmodel.Query, use func([]read
 func (v *plainView) Get(_ context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
 	out := map[calendar.ID]readmodel.Document{}
 	for _, id := range ids {
-		if d, known := v.documents[id]; known {
-			out[id] = d
+		if document, known := v.documents[id]; known {
+			out[id] = document
 		}
 	}
 	return out, nil
 }
 
 // Stamp implements readmodel.View.
-func (v *plainView) Stamp(_ context.Context, k calendar.Kind) (uint64, error) {
+func (v *plainView) Stamp(_ context.Context, kind calendar.Kind) (uint64, error) {
 	stamp := calendar.HashStart
-	for _, d := range v.documents {
-		if d.Record.Kind == k {
-			stamp += calendar.HashStart.Number(uint64(d.Position)) // in any order
+	for _, document := range v.documents {
+		if document.Record.Kind == kind {
+			stamp += calendar.HashStart.Number(uint64(document.Position)) // in any order
 		}
 	}
 	return uint64(stamp), nil
@@ -220,25 +220,25 @@ func tallyOf(t *readmodel.Tally, docs []readmodel.Document) readmodel.Tallied {
 
 // repeated returns the documents that a query with a Collapse finds of some in order, each
 // with its group.
-func repeated(c *readmodel.Collapse, docs []readmodel.Document) (out []readmodel.Document) {
+func repeated(collapse *readmodel.Collapse, docs []readmodel.Document) (out []readmodel.Document) {
 	groups := map[int64]*readmodel.Repeats{}
 	for i := range docs {
-		r := docs[i].Record
-		numbers := readmodel.SchemaOf(r.Kind).Field(c.Field).Numbers(r)
-		has := len(numbers) > 0 && (c.Alone == nil || !readmodel.Match(c.Alone, &docs[i]))
-		var g *readmodel.Repeats
+		record := docs[i].Record
+		numbers := readmodel.SchemaOf(record.Kind).Field(collapse.Field).Numbers(record)
+		has := len(numbers) > 0 && (collapse.Alone == nil || !readmodel.Match(collapse.Alone, &docs[i]))
+		var repeats *readmodel.Repeats
 		if has {
-			g = groups[numbers[0]]
+			repeats = groups[numbers[0]]
 		}
-		if g == nil {
-			g = &readmodel.Repeats{First: calendar.NoWall, Last: calendar.NoWall}
+		if repeats == nil {
+			repeats = &readmodel.Repeats{First: calendar.NoWall, Last: calendar.NoWall}
 			out = append(out, docs[i])
-			out[len(out)-1].Repeats = g
+			out[len(out)-1].Repeats = repeats
 		}
 		if has {
-			groups[numbers[0]] = g
+			groups[numbers[0]] = repeats
 		}
-		g.Add(r.ID, r.Fields.Wall("start_date"))
+		repeats.Add(record.ID, record.Fields.Wall("start_date"))
 	}
 	return out
 }

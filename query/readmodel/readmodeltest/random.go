@@ -125,32 +125,32 @@ func (g generator) value(row *calendar.Field) any {
 }
 
 // record makes a random record.
-func (g generator) record(k calendar.Kind, id calendar.ID) *calendar.Record {
-	f, home := calendar.Fields{}, g.lang()
-	for _, row := range calendar.SpecOf(k).Fields {
+func (g generator) record(kind calendar.Kind, id calendar.ID) *calendar.Record {
+	fields, home := calendar.Fields{}, g.lang()
+	for _, row := range calendar.SpecOf(kind).Fields {
 		if row.Stored != 0 && row.Name != "imports" && g.chance(75) {
-			f[row.Name] = g.value(&row)
+			fields[row.Name] = g.value(&row)
 		}
 	}
-	if name := f.Text(k.NameField()); k.NameField() != "" && name[home] == "" {
+	if name := fields.Text(kind.NameField()); kind.NameField() != "" && name[home] == "" {
 		name[home] = g.words(3)
-		f[k.NameField()] = name
+		fields[kind.NameField()] = name
 	}
-	if k == calendar.KindEvent {
-		g.times(f)
+	if kind == calendar.KindEvent {
+		g.times(fields)
 		if g.chance(25) { // so that some are repeats
 			same := pick(g, []string{"Jazz", "jazz!", "Concert"})
-			f["title"], f["venue"] = calendar.Text{same, same, same, same}, pick(g, [][]calendar.ID{{1}, {1, 2}, {}})
+			fields["title"], fields["venue"] = calendar.Text{same, same, same, same}, pick(g, [][]calendar.ID{{1}, {1, 2}, {}})
 		}
 	}
-	return &calendar.Record{ID: id, Kind: k, Version: 1 + int64(g.IntN(5)), Home: home, Changed: Now, Fields: f}
+	return &calendar.Record{ID: id, Kind: kind, Version: 1 + int64(g.IntN(5)), Home: home, Changed: Now, Fields: fields}
 }
 
 // times gives most events times that agree with each other.
-func (g generator) times(f calendar.Fields) {
+func (g generator) times(fields calendar.Fields) {
 	if g.chance(10) {
 		for _, name := range []string{"start_date", "end_date", "utc_start_date", "utc_end_date", "timezone"} {
-			delete(f, name)
+			delete(fields, name)
 		}
 		return
 	}
@@ -161,63 +161,63 @@ func (g generator) times(f calendar.Fields) {
 	end := start + calendar.Wall(pick(g, []int{g.IntN(10), 3600, 7200, g.IntN(300_000)}))
 	name := g.valueOf("timezone")
 	zone, _ := calendar.ParseZone(name)
-	utc := func(w calendar.Wall) calendar.Wall {
-		return calendar.WallOf(calendar.WallToInstant(w, zone.Location)) + calendar.Wall(max(0, g.IntN(10)-8))
+	utc := func(wall calendar.Wall) calendar.Wall {
+		return calendar.WallOf(calendar.WallToInstant(wall, zone.Location)) + calendar.Wall(max(0, g.IntN(10)-8))
 	}
-	f["start_date"], f["end_date"], f["utc_start_date"], f["utc_end_date"], f["timezone"] = start, end, utc(start), utc(end), name
+	fields["start_date"], fields["end_date"], fields["utc_start_date"], fields["utc_end_date"], fields["timezone"] = start, end, utc(start), utc(end), name
 }
 
 // change makes a newer state of a record: all new, some fields new, or gone.
-func (g generator) change(r *calendar.Record) *calendar.Record {
-	fresh := g.record(r.Kind, r.ID)
-	fresh.Version = r.Version + 1
+func (g generator) change(record *calendar.Record) *calendar.Record {
+	fresh := g.record(record.Kind, record.ID)
+	fresh.Version = record.Version + 1
 	switch {
 	case g.chance(10):
 		fresh.Deleted = true
-	case g.chance(50) && !r.Deleted:
-		fields := maps.Clone(r.Fields)
+	case g.chance(50) && !record.Deleted:
+		fields := maps.Clone(record.Fields)
 		for _, name := range slices.Sorted(maps.Keys(fresh.Fields)) { // in order: the same seed, the same records
-			if g.chance(20) && name != r.Kind.NameField() {
+			if g.chance(20) && name != record.Kind.NameField() {
 				fields[name] = fresh.Fields[name]
 			}
 		}
-		fresh.Fields, fresh.Home = fields, r.Home
+		fresh.Fields, fresh.Home = fields, record.Home
 	}
 	return fresh
 }
 
 // document makes a document of a record as an index reads it.
-func document(r *calendar.Record, p calendar.Position) readmodel.Document {
-	body, err := calendar.EncodeRecord(r)
+func document(record *calendar.Record, position calendar.Position) readmodel.Document {
+	body, err := calendar.EncodeRecord(record)
 	if err == nil {
-		r, err = calendar.DecodeRecord(body)
+		record, err = calendar.DecodeRecord(body)
 	}
 	if err != nil {
 		panic(fmt.Sprintf("readmodeltest made a record that cannot be stored: %v", err))
 	}
-	return readmodel.Document{Position: p, Record: r, Body: body}
+	return readmodel.Document{Position: position, Record: record, Body: body}
 }
 
 // batch makes documents, some of them older than what is there, of other kinds or of no
 // use, and what else a projector writes.
 func (g generator) batch(p *pair) (b readmodel.Batch) {
 	for range 10 + g.IntN(90) {
-		k := g.schema.Kind
+		kind := g.schema.Kind
 		if g.chance(10) {
-			k = pick(g, calendar.Kinds[:])
+			kind = pick(g, calendar.Kinds[:])
 		}
-		id := calendar.ID(1000*int64(k) + g.Int64N(150))
-		r := g.record(k, id)
-		r.Deleted = g.chance(5)
+		id := calendar.ID(1000*int64(kind) + g.Int64N(150))
+		record := g.record(kind, id)
+		record.Deleted = g.chance(5)
 		if d, known := p.plain.documents[id]; known {
-			r = g.change(d.Record)
+			record = g.change(d.Record)
 		}
 		p.last++
 		at := p.last
 		if g.chance(10) {
 			at -= calendar.Position(g.IntN(300))
 		}
-		b.Documents = append(b.Documents, document(r, at))
+		b.Documents = append(b.Documents, document(record, at))
 	}
 	if g.chance(50) {
 		b.Documents = append(b.Documents, readmodel.Document{Position: p.last}, readmodel.Document{Position: p.last + 1, Record: g.record(g.schema.Kind, 1)})
@@ -234,8 +234,8 @@ func (g generator) batch(p *pair) (b readmodel.Batch) {
 }
 
 // bound makes a value of a number, mostly of some document or next to it.
-func (g generator) bound(f *readmodel.Field) int64 {
-	numbers := append(f.Numbers(pick(g, g.known).Record), 0)
+func (g generator) bound(field *readmodel.Field) int64 {
+	numbers := append(field.Numbers(pick(g, g.known).Record), 0)
 	return numbers[0] + int64(g.IntN(3)) - 1
 }
 
@@ -249,31 +249,31 @@ func (g generator) filter(depth int) readmodel.Filter {
 		return pick(g, []readmodel.Filter{readmodel.And(parts), readmodel.Or(parts), readmodel.Not{Filter: g.filter(depth - 1)}})
 	}
 	n, some := len(g.schema.Fields), pick(g, g.known).Record
-	f := &g.schema.Fields[min(g.IntN(n+4), n-1)]
-	if f.Type == readmodel.TypeNumber && g.chance(10) {
-		return readmodel.Range{Field: f.Name}
+	field := &g.schema.Fields[min(g.IntN(n+4), n-1)]
+	if field.Type == readmodel.TypeNumber && g.chance(10) {
+		return readmodel.Range{Field: field.Name}
 	}
-	switch f.Type {
+	switch field.Type {
 	case readmodel.TypeKeyword:
 		if g.schema.Kind.IsTerm() && g.chance(40) {
 			fields := []string{readmodel.FieldSlug, readmodel.FieldNameLower(g.lang())}
 			return readmodel.Contains{Fields: fields[g.IntN(3):], Value: pick(g, []string{"ja", "z", "é", "1", "usi", "音"})}
 		}
-		return readmodel.Term{Field: f.Name, Value: pick(g, []string{f.Keyword(some), f.Keyword(some), "Jazz"})}
+		return readmodel.Term{Field: field.Name, Value: pick(g, []string{field.Keyword(some), field.Keyword(some), "Jazz"})}
 	case readmodel.TypeNumber:
 		if g.chance(50) {
-			ids := append(g.ids(), calendar.ID(g.bound(f)))
-			for _, n := range f.Numbers(some) {
+			ids := append(g.ids(), calendar.ID(g.bound(field)))
+			for _, n := range field.Numbers(some) {
 				ids = append(ids, calendar.ID(n))
 			}
-			return readmodel.In{Field: f.Name, IDs: ids}
+			return readmodel.In{Field: field.Name, IDs: ids}
 		}
-		r := readmodel.Range{Field: f.Name}
+		r := readmodel.Range{Field: field.Name}
 		if g.chance(70) {
-			r.Min = new(g.bound(f))
+			r.Min = new(g.bound(field))
 		}
 		if g.chance(70) {
-			r.Max = new(g.bound(f))
+			r.Max = new(g.bound(field))
 		}
 		return r
 	default:
@@ -287,18 +287,18 @@ func (g generator) filter(depth int) readmodel.Filter {
 
 // text makes a search in all texts.
 func (g generator) text() readmodel.Text {
-	var b strings.Builder
+	var builder strings.Builder
 	for range 1 + g.IntN(2) {
-		b.WriteString(pick(g, []string{"", "", "", "", "-"}))
+		builder.WriteString(pick(g, []string{"", "", "", "", "-"}))
 		word := g.word()
 		beginning := []rune(word)
-		b.WriteString(pick(g, []string{
+		builder.WriteString(pick(g, []string{
 			pick(g, strings.Split(spellings, "|")), `"` + g.words(3) + `"`, string(beginning[:1+g.IntN(len(beginning))]), strings.ToUpper(word), g.misspelt(word), g.misspelt(word), g.misspelt(word), word,
 		}))
-		b.WriteString(pick(g, []string{" ", " ", "  ", `"`, "-"}))
+		builder.WriteString(pick(g, []string{" ", " ", "  ", `"`, "-"}))
 	}
 	return readmodel.Text{
-		Fields: g.schema.Texts(), Search: readmodel.ParseSearch(b.String(), g.lang()),
+		Fields: g.schema.Texts(), Search: readmodel.ParseSearch(builder.String(), g.lang()),
 		Spelling: readmodel.Spelling{Typos: g.IntN(readmodel.MaxTypos + 1), Joined: g.chance(50)},
 	}
 }
@@ -323,10 +323,10 @@ func (g generator) query() readmodel.Query {
 	q := readmodel.Query{Kind: g.schema.Kind, Filter: g.filter(2), Limit: g.IntN(60) * min(1, g.IntN(8)), Offset: g.IntN(3) * g.IntN(60)}
 	numbers := true // the order is by numbers alone
 	for range g.IntN(3) {
-		f := pick(g, g.schema.Fields)
-		if f.Sort && f.Name != readmodel.FieldID {
-			numbers = numbers && f.Type == readmodel.TypeNumber
-			q.Sort = append(q.Sort, readmodel.Sort{Field: f.Name, Desc: g.chance(50)})
+		field := pick(g, g.schema.Fields)
+		if field.Sort && field.Name != readmodel.FieldID {
+			numbers = numbers && field.Type == readmodel.TypeNumber
+			q.Sort = append(q.Sort, readmodel.Sort{Field: field.Name, Desc: g.chance(50)})
 		}
 	}
 	q.Sort = append(q.Sort, readmodel.Sort{Field: readmodel.FieldID, Desc: g.chance(50)})
@@ -365,8 +365,8 @@ func (g generator) query() readmodel.Query {
 // withoutSearch makes a filter that has no search in it.
 func (g generator) withoutSearch() readmodel.Filter {
 	for {
-		if f := g.filter(1); !readmodel.Searches(f) {
-			return f
+		if filter := g.filter(1); !readmodel.Searches(filter) {
+			return filter
 		}
 	}
 }
@@ -383,15 +383,15 @@ func (g generator) collapse() *readmodel.Collapse {
 }
 
 // withTallies has a query about events ask for random tallies.
-func (g generator) withTallies(q readmodel.Query) readmodel.Query {
+func (g generator) withTallies(query readmodel.Query) readmodel.Query {
 	if g.chance(40) {
-		q.Narrow = g.filter(1)
+		query.Narrow = g.filter(1)
 	}
-	q.Tallies = make([]readmodel.Tally, 1+g.IntN(4))
-	for i := range q.Tallies {
-		q.Tallies[i] = g.tally()
+	query.Tallies = make([]readmodel.Tally, 1+g.IntN(4))
+	for i := range query.Tallies {
+		query.Tallies[i] = g.tally()
 	}
-	return q
+	return query
 }
 
 func (g generator) tally() (out readmodel.Tally) {
@@ -404,70 +404,70 @@ func (g generator) tally() (out readmodel.Tally) {
 	if out.Parts != nil && g.chance(30) {
 		return out
 	}
-	f := pick(g, g.schema.Fields)
-	for f.Type != readmodel.TypeNumber {
-		f = pick(g, g.schema.Fields)
+	field := pick(g, g.schema.Fields)
+	for field.Type != readmodel.TypeNumber {
+		field = pick(g, g.schema.Fields)
 	}
-	out.Field = f.Name
+	out.Field = field.Name
 	for g.chance(50) { // one of them may be counted with the values
-		out.Parts = append(out.Parts, readmodel.In{Field: f.Name, IDs: g.ids()})
+		out.Parts = append(out.Parts, readmodel.In{Field: field.Name, IDs: g.ids()})
 	}
 	return out
 }
 
 // random writes random documents of a kind, again and again, and compares random questions.
-func random(p *pair, k calendar.Kind, rounds, queries int) {
+func random(p *pair, kind calendar.Kind, rounds, queries int) {
 	p.Helper()
-	g := newGenerator(uint64(k))
-	g.schema = readmodel.SchemaOf(k)
+	generator := newGenerator(uint64(kind))
+	generator.schema = readmodel.SchemaOf(kind)
 	p.last = 1 << 40
 	written := make([]readmodel.Batch, 0, rounds)
 	var standing []readmodel.Query // asked again and again, as an index may cache what they find
 	for range rounds {
-		for range 2 + g.IntN(2) {
-			b := g.batch(p)
-			p.apply(b)
-			for i, d := range b.Documents {
+		for range 2 + generator.IntN(2) {
+			batch := generator.batch(p)
+			p.apply(batch)
+			for i, d := range batch.Documents {
 				if d.Body != nil {
-					b.Documents[i] = document(g.change(d.Record), d.Position)
+					batch.Documents[i] = document(generator.change(d.Record), d.Position)
 				}
 			}
-			written = append(written, b)
-			if g.chance(60) { // an entry that was written is not taken again
-				p.apply(pick(g, written))
+			written = append(written, batch)
+			if generator.chance(60) { // an entry that was written is not taken again
+				p.apply(pick(generator, written))
 			}
 		}
 		p.last++ // a new mark: only what is behind one can be waited for
 		p.apply(readmodel.Batch{Mark: At(p.last)})
 		p.state()
-		g.known = nil
+		generator.known = nil
 		for _, id := range slices.Sorted(maps.Keys(p.plain.documents)) {
-			if d := p.plain.documents[id]; d.Record.Kind == k {
-				g.known = append(g.known, d)
+			if d := p.plain.documents[id]; d.Record.Kind == kind {
+				generator.known = append(generator.known, d)
 			}
 		}
 		for len(standing) < 6 {
-			q := g.query()
-			standing = append(standing, readmodel.Query{Kind: k, Filter: q.Filter, Sort: q.Sort, Limit: 1 + g.IntN(60)})
+			query := generator.query()
+			standing = append(standing, readmodel.Query{Kind: kind, Filter: query.Filter, Sort: query.Sort, Limit: 1 + generator.IntN(60)})
 		}
 		for i := range queries {
-			q := g.query()
-			p.search(q)
+			query := generator.query()
+			p.search(query)
 			if i%6 == 0 {
-				p.walk(q)
+				p.walk(query)
 			}
 		}
-		for _, q := range standing {
-			q.Offset = g.IntN(3) * g.IntN(60)
-			p.search(q)
-			if k == calendar.KindEvent {
-				p.search(g.withTallies(q))
-				q.Collapse = g.collapse()
-				p.search(q)
+		for _, query := range standing {
+			query.Offset = generator.IntN(3) * generator.IntN(60)
+			p.search(query)
+			if kind == calendar.KindEvent {
+				p.search(generator.withTallies(query))
+				query.Collapse = generator.collapse()
+				p.search(query)
 			}
-			for _, f := range g.schema.Fields {
-				if f.Type == readmodel.TypeNumber {
-					p.counts(k, f.Name, q.Filter)
+			for _, field := range generator.schema.Fields {
+				if field.Type == readmodel.TypeNumber {
+					p.counts(kind, field.Name, query.Filter)
 				}
 			}
 		}

@@ -41,21 +41,21 @@ func cases(slow bool) []testCase {
 	if slow {
 		rounds, queries = 3, 40
 	}
-	for _, l := range calendar.Langs {
-		all = append(all, testCase{"phrases " + l.String(), func(p *pair) { phrases(p, l) }})
+	for _, lang := range calendar.Langs {
+		all = append(all, testCase{"phrases " + lang.String(), func(p *pair) { phrases(p, lang) }})
 	}
-	for _, k := range calendar.Kinds {
-		all = append(all, testCase{"random " + k.Collection(), func(p *pair) { random(p, k, rounds, queries) }})
+	for _, kind := range calendar.Kinds {
+		all = append(all, testCase{"random " + kind.Collection(), func(p *pair) { random(p, kind, rounds, queries) }})
 	}
 	return all
 }
 
 // Run runs the suite.
-func Run(t *testing.T, h Harness) {
-	for _, c := range cases(h.Slow || testing.Short()) {
-		t.Run(c.name, func(t *testing.T) {
+func Run(t *testing.T, harness Harness) {
+	for _, testCase := range cases(harness.Slow || testing.Short()) {
+		t.Run(testCase.name, func(t *testing.T) {
 			t.Parallel()
-			c.run(newPair(t, h.Open(t)))
+			testCase.run(newPair(t, harness.Open(t)))
 		})
 	}
 }
@@ -74,7 +74,7 @@ type pair struct {
 func newPair(t testing.TB, x readmodel.Index) *pair { return &pair{TB: t, index: x, plain: NewPlain()} }
 
 // compare asks both.
-func compare[T any](p *pair, question any, ask func(x readmodel.Index) (T, error)) T {
+func compare[T any](p *pair, question any, ask func(index readmodel.Index) (T, error)) T {
 	p.Helper()
 	want, wantErr := ask(p.plain)
 	got, err := ask(p.index)
@@ -91,18 +91,18 @@ func compare[T any](p *pair, question any, ask func(x readmodel.Index) (T, error
 var wholeDocuments = cmp.Comparer(func(a, b readmodel.Document) bool { return reflect.DeepEqual(a, b) })
 
 // add adds a document of a record with fields, English at home.
-func (p *pair) add(k calendar.Kind, id calendar.ID, f calendar.Fields) *calendar.Record {
-	if name := k.NameField(); f[name] == nil {
-		f[name] = in(calendar.LangEN, "name")
+func (p *pair) add(kind calendar.Kind, id calendar.ID, fields calendar.Fields) *calendar.Record {
+	if name := kind.NameField(); fields[name] == nil {
+		fields[name] = in(calendar.LangEN, "name")
 	}
-	r := &calendar.Record{ID: id, Kind: k, Version: 1, Home: calendar.LangEN, Changed: Now, Fields: f}
-	p.addRecord(r)
-	return r
+	record := &calendar.Record{ID: id, Kind: kind, Version: 1, Home: calendar.LangEN, Changed: Now, Fields: fields}
+	p.addRecord(record)
+	return record
 }
 
-func (p *pair) addRecord(r *calendar.Record) {
+func (p *pair) addRecord(record *calendar.Record) {
 	p.last++
-	p.documents = append(p.documents, document(r, p.last))
+	p.documents = append(p.documents, document(record, p.last))
 }
 
 // write writes what was added, and waits until it is visible.
@@ -112,12 +112,12 @@ func (p *pair) write() {
 	p.documents = nil
 }
 
-func (p *pair) apply(b readmodel.Batch) {
+func (p *pair) apply(batch readmodel.Batch) {
 	p.Helper()
-	compare(p, "refused", func(x readmodel.Index) ([]bool, error) {
-		own := b
-		own.Documents = slices.Clone(b.Documents)
-		errs, err := x.Write(p.Context(), own)
+	compare(p, "refused", func(index readmodel.Index) ([]bool, error) {
+		own := batch
+		own.Documents = slices.Clone(batch.Documents)
+		errs, err := index.Write(p.Context(), own)
 		refused := make([]bool, len(errs))
 		for i := range errs {
 			if refused[i] = errors.Is(errs[i], readmodel.ErrRefused); !refused[i] {
@@ -132,23 +132,23 @@ func (p *pair) apply(b readmodel.Batch) {
 // wait compares the marks, and waits until what was written is visible.
 func (p *pair) wait() {
 	p.Helper()
-	marks := compare(p, "marks", func(x readmodel.Index) (readmodel.Marks, error) { return x.Marks(p.Context()) })
+	marks := compare(p, "marks", func(index readmodel.Index) (readmodel.Marks, error) { return index.Marks(p.Context()) })
 	ctx, cancel := context.WithTimeout(p.Context(), 30*time.Second)
 	defer cancel()
 	wantErr(p, "wait", p.index.Wait(ctx, marks.All.Position), nil)
 }
 
-func (p *pair) search(q readmodel.Query) readmodel.Page {
+func (p *pair) search(query readmodel.Query) readmodel.Page {
 	p.Helper()
-	return ask(p, q, func(v readmodel.View) (readmodel.Page, error) { return v.Search(p.Context(), q) })
+	return ask(p, query, func(view readmodel.View) (readmodel.Page, error) { return view.Search(p.Context(), query) })
 }
 
 // ask asks views of both.
-func ask[T any](p *pair, question any, of func(v readmodel.View) (T, error)) T {
+func ask[T any](p *pair, question any, of func(view readmodel.View) (T, error)) T {
 	p.Helper()
-	return compare(p, question, func(x readmodel.Index) (answer T, err error) {
-		err = readmodel.Read(p.Context(), x, func(v readmodel.View) (err error) {
-			answer, err = of(v)
+	return compare(p, question, func(index readmodel.Index) (answer T, err error) {
+		err = readmodel.Read(p.Context(), index, func(view readmodel.View) (err error) {
+			answer, err = of(view)
 			return err
 		})
 		return answer, err
@@ -156,27 +156,29 @@ func ask[T any](p *pair, question any, of func(v readmodel.View) (T, error)) T {
 }
 
 // find compares all documents of a kind that a filter admits.
-func (p *pair) find(k calendar.Kind, f readmodel.Filter) readmodel.Page {
+func (p *pair) find(kind calendar.Kind, filter readmodel.Filter) readmodel.Page {
 	p.Helper()
-	return p.search(readmodel.Query{Kind: k, Filter: f, Sort: byID, Limit: 1000})
+	return p.search(readmodel.Query{Kind: kind, Filter: filter, Sort: byID, Limit: 1000})
 }
 
 // state compares what is there.
 func (p *pair) state() {
 	p.Helper()
 	ids := append(slices.Collect(maps.Keys(p.plain.documents)), 1<<50, 1<<50)
-	compare(p, "state", func(x readmodel.Index) ([]any, error) {
-		shown, shownErr := x.Visible(p.Context())
-		quarantined, quarantinedErr := x.Quarantined(p.Context())
+	compare(p, "state", func(index readmodel.Index) ([]any, error) {
+		shown, shownErr := index.Visible(p.Context())
+		quarantined, quarantinedErr := index.Quarantined(p.Context())
 		return []any{shown.Mark, quarantined}, errors.Join(shownErr, quarantinedErr)
 	})
-	ask(p, "documents", func(v readmodel.View) (map[calendar.ID]readmodel.Document, error) { return v.Get(p.Context(), ids) })
+	ask(p, "documents", func(view readmodel.View) (map[calendar.ID]readmodel.Document, error) {
+		return view.Get(p.Context(), ids)
+	})
 }
 
 // walk compares a whole walk.
-func (p *pair) walk(q readmodel.Query) {
+func (p *pair) walk(query readmodel.Query) {
 	p.Helper()
-	ask(p, q, func(v readmodel.View) (walked, error) { return walkAll(p.Context(), v, q) })
+	ask(p, query, func(view readmodel.View) (walked, error) { return walkAll(p.Context(), view, query) })
 }
 
 // walked is a walk with the total of the same state.
@@ -185,15 +187,15 @@ type walked struct {
 	Documents []readmodel.Document
 }
 
-func walkAll(ctx context.Context, v readmodel.View, q readmodel.Query) (out walked, err error) {
-	first := q
+func walkAll(ctx context.Context, view readmodel.View, query readmodel.Query) (out walked, err error) {
+	first := query
 	first.Offset, first.Limit, first.After, first.Tallies = 0, 0, nil, nil
-	page, err := v.Search(ctx, first)
+	page, err := view.Search(ctx, first)
 	if err != nil {
 		return walked{}, err
 	}
 	out.Total = page.Total
-	err = v.Walk(ctx, q, func(some []readmodel.Document) error {
+	err = view.Walk(ctx, query, func(some []readmodel.Document) error {
 		if len(some) > readmodel.WalkStep {
 			return errors.New("a step of too many documents")
 		}
@@ -204,24 +206,24 @@ func walkAll(ctx context.Context, v readmodel.View, q readmodel.Query) (out walk
 }
 
 // counts compares the counts of all values.
-func (p *pair) counts(k calendar.Kind, field string, f readmodel.Filter) {
+func (p *pair) counts(kind calendar.Kind, field string, filter readmodel.Filter) {
 	p.Helper()
-	ask(p, f, func(v readmodel.View) (map[calendar.ID]int, error) {
-		return readmodel.Counts(p.Context(), v, k, field, f)
+	ask(p, filter, func(view readmodel.View) (map[calendar.ID]int, error) {
+		return readmodel.Counts(p.Context(), view, kind, field, filter)
 	})
 }
 
 // At returns the mark of a position in the history of the suite.
-func At(p calendar.Position) calendar.Mark {
-	m := calendar.Mark{Position: p}
-	if p > 0 {
-		m.Hash = sha256.Sum256([]byte(p.String()))
+func At(position calendar.Position) calendar.Mark {
+	mark := calendar.Mark{Position: position}
+	if position > 0 {
+		mark.Hash = sha256.Sum256([]byte(position.String()))
 	}
-	return m
+	return mark
 }
 
-func in(l calendar.Lang, s string) (t calendar.Text) {
-	t[l] = s
+func in(lang calendar.Lang, text string) (t calendar.Text) {
+	t[lang] = text
 	return t
 }
 

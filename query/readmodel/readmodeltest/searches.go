@@ -18,26 +18,26 @@ func searchCases() []testCase {
 
 var eventTexts = []string{readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt}
 
-func textIn(l calendar.Lang, query string, fields ...string) readmodel.Text {
-	return readmodel.Text{Fields: fields, Search: readmodel.ParseSearch(query, l)}
+func textIn(lang calendar.Lang, query string, fields ...string) readmodel.Text {
+	return readmodel.Text{Fields: fields, Search: readmodel.ParseSearch(query, lang)}
 }
 
 // phrases writes each text as the description of an event and searches it.
-func phrases(p *pair, l calendar.Lang) {
-	list, err := Phrases(l)
+func phrases(p *pair, lang calendar.Lang) {
+	list, err := Phrases(lang)
 	if err != nil {
 		p.Fatal(err)
 	}
 	for i, phrase := range list {
 		p.addRecord(&calendar.Record{
-			ID: calendar.ID(1 + i), Kind: calendar.KindEvent, Version: 1, Home: l, Changed: Now,
-			Fields: calendar.Fields{"title": in(l, "0000"), "description": in(l, phrase.Text)},
+			ID: calendar.ID(1 + i), Kind: calendar.KindEvent, Version: 1, Home: lang, Changed: Now,
+			Fields: calendar.Fields{"title": in(lang, "0000"), "description": in(lang, phrase.Text)},
 		})
 	}
 	p.write()
 	for i, phrase := range list {
 		page := p.find(calendar.KindEvent, readmodel.And{
-			readmodel.In{Field: readmodel.FieldID, IDs: []calendar.ID{calendar.ID(1 + i)}}, textIn(l, phrase.Query, eventTexts...),
+			readmodel.In{Field: readmodel.FieldID, IDs: []calendar.ID{calendar.ID(1 + i)}}, textIn(lang, phrase.Query, eventTexts...),
 		})
 		if fits := page.Total == 1; fits != phrase.Fits {
 			p.Errorf("%v: fits %v, want %v", phrase, fits, phrase.Fits)
@@ -110,21 +110,21 @@ func largestSearches(p *pair) {
 	for _, query := range []string{characters + "jazz", "-" + characters + "jazz -" + characters[3:] + "jar", characters, strings.Repeat("é", 500)} {
 		p.find(calendar.KindOrganizer, textIn(calendar.LangEN, query, readmodel.SchemaOf(calendar.KindOrganizer).Texts()...))
 	}
-	for _, l := range calendar.Langs {
+	for _, lang := range calendar.Langs {
 		for _, query := range []string{
 			text + " " + text, "-" + strings.Join(words, " -"), `"` + text + `"`, strings.Join(words, "-"),
 			`"` + strings.Join(words, `" "`) + `"`, strings.Join(words[:16], " ") + ` "` + strings.Join(words[16:], " ") + `"`,
 		} {
-			for _, s := range []readmodel.Spelling{{}, {Typos: readmodel.MaxTypos, Joined: true}} {
-				search := textIn(l, query, fields...)
-				search.Spelling = s
+			for _, spelling := range []readmodel.Spelling{{}, {Typos: readmodel.MaxTypos, Joined: true}} {
+				search := textIn(lang, query, fields...)
+				search.Spelling = spelling
 				rank := &readmodel.Relevance{Text: search}
 				page := p.search(readmodel.Query{
 					Kind: calendar.KindVenue, Filter: search, Limit: 2,
 					Sort: append([]readmodel.Sort{{Rank: rank, Desc: true}}, byID...),
 				})
 				if page.Total != 1 {
-					p.Errorf("%s: %q: %d venues, want 1", l, query, page.Total)
+					p.Errorf("%s: %q: %d venues, want 1", lang, query, page.Total)
 				}
 			}
 		}

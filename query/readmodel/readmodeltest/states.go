@@ -56,8 +56,8 @@ func content(p *pair) {
 func stamp(p *pair) {
 	of := func() (s uint64) {
 		p.Helper()
-		wantErr(p, "stamp", readmodel.Read(p.Context(), p.index, func(v readmodel.View) (err error) {
-			s, err = v.Stamp(p.Context(), calendar.KindVenue)
+		wantErr(p, "stamp", readmodel.Read(p.Context(), p.index, func(view readmodel.View) (err error) {
+			s, err = view.Stamp(p.Context(), calendar.KindVenue)
 			return err
 		}), nil)
 		return s
@@ -87,9 +87,9 @@ func wait(p *pair) {
 	for range cap(found) {
 		go func() {
 			err := p.index.Wait(ctx, 2)
-			found <- errors.Join(err, readmodel.Read(ctx, p.index, func(v readmodel.View) error {
-				page, err := v.Search(ctx, readmodel.Query{Kind: calendar.KindEvent})
-				if at := v.Shown().Position; err == nil && (page.Total != 2 || at != 2) {
+			found <- errors.Join(err, readmodel.Read(ctx, p.index, func(view readmodel.View) error {
+				page, err := view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent})
+				if at := view.Shown().Position; err == nil && (page.Total != 2 || at != 2) {
 					err = fmt.Errorf("%d events at position %d", page.Total, at)
 				}
 				return err
@@ -132,43 +132,43 @@ func viewsOfOneState(p *pair) {
 		p.write()
 	}
 	write()
-	q := readmodel.Query{Kind: calendar.KindEvent, Sort: byID, Limit: 100}
-	reads := []func(v readmodel.View) (int, error){
-		func(v readmodel.View) (int, error) {
-			page, err := v.Search(p.Context(), q)
+	query := readmodel.Query{Kind: calendar.KindEvent, Sort: byID, Limit: 100}
+	reads := []func(view readmodel.View) (int, error){
+		func(view readmodel.View) (int, error) {
+			page, err := view.Search(p.Context(), query)
 			return max(page.Total, len(page.Documents)), err
 		},
-		func(v readmodel.View) (int, error) {
-			found, err := walkAll(p.Context(), v, q)
+		func(view readmodel.View) (int, error) {
+			found, err := walkAll(p.Context(), view, query)
 			return max(found.Total, len(found.Documents)), err
 		},
-		func(v readmodel.View) (int, error) {
-			page, err := v.Search(p.Context(), readmodel.Query{Kind: calendar.KindVenue})
+		func(view readmodel.View) (int, error) {
+			page, err := view.Search(p.Context(), readmodel.Query{Kind: calendar.KindVenue})
 			return page.Total, err
 		},
-		func(v readmodel.View) (int, error) {
-			found, err := v.Get(p.Context(), []calendar.ID{2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28})
+		func(view readmodel.View) (int, error) {
+			found, err := view.Get(p.Context(), []calendar.ID{2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28})
 			return len(found), err
 		},
-		func(v readmodel.View) (int, error) {
-			counts, err := readmodel.Counts(p.Context(), v, q.Kind, readmodel.FieldVenue, nil)
+		func(view readmodel.View) (int, error) {
+			counts, err := readmodel.Counts(p.Context(), view, query.Kind, readmodel.FieldVenue, nil)
 			return counts[1<<20], err
 		},
 	}
 	for first := range reads {
-		wantErr(p, "reads", readmodel.Read(p.Context(), p.index, func(v readmodel.View) error {
+		wantErr(p, "reads", readmodel.Read(p.Context(), p.index, func(view readmodel.View) error {
 			var seen []int
 			for i := range len(reads) + 1 {
 				if i == 1 || i == 2 {
 					write()
 				}
-				got, err := reads[(first+i)%len(reads)](v)
+				got, err := reads[(first+i)%len(reads)](view)
 				if err != nil {
 					return err
 				}
 				seen = append(seen, got)
 			}
-			if position := int(v.Shown().Position) / 2; position != seen[0] || len(slices.Compact(seen)) > 1 {
+			if position := int(view.Shown().Position) / 2; position != seen[0] || len(slices.Compact(seen)) > 1 {
 				p.Errorf("a view of position %d shows several states: %v", position, seen)
 			}
 			return nil
@@ -185,10 +185,10 @@ func walksOfAView(p *pair) {
 		p.write()
 	}
 	write("publish")
-	q := readmodel.Query{Kind: calendar.KindEvent, Filter: readmodel.Term{Field: readmodel.FieldStatus, Value: "publish"}, Sort: byID}
+	query := readmodel.Query{Kind: calendar.KindEvent, Filter: readmodel.Term{Field: readmodel.FieldStatus, Value: "publish"}, Sort: byID}
 	walked := 0
-	wantErr(p, "walk", readmodel.Read(p.Context(), p.index, func(v readmodel.View) error {
-		return v.Walk(p.Context(), q, func(some []readmodel.Document) error {
+	wantErr(p, "walk", readmodel.Read(p.Context(), p.index, func(view readmodel.View) error {
+		return view.Walk(p.Context(), query, func(some []readmodel.Document) error {
 			if walked == 0 {
 				write("draft")
 			}
@@ -200,9 +200,9 @@ func walksOfAView(p *pair) {
 		p.Errorf("a walk over %d documents", walked)
 	}
 	used := 0
-	q.Filter = nil
-	wantErr(p, "walk that is stopped", readmodel.Read(p.Context(), p.index, func(v readmodel.View) error {
-		return v.Walk(p.Context(), q, func([]readmodel.Document) error {
+	query.Filter = nil
+	wantErr(p, "walk that is stopped", readmodel.Read(p.Context(), p.index, func(view readmodel.View) error {
+		return view.Walk(p.Context(), query, func([]readmodel.Document) error {
 			used++
 			return errStop
 		})
@@ -214,7 +214,7 @@ func walksOfAView(p *pair) {
 
 // The tallies are of the state of the page, while others write.
 func talliesOfOneState(p *pair) {
-	q := readmodel.Query{Kind: calendar.KindEvent, Sort: byID, Limit: 1, Tallies: []readmodel.Tally{{
+	query := readmodel.Query{Kind: calendar.KindEvent, Sort: byID, Limit: 1, Tallies: []readmodel.Tally{{
 		Field: readmodel.FieldVenue, Parts: []readmodel.Filter{readmodel.And{}, readmodel.In{Field: readmodel.FieldVenue, IDs: []calendar.ID{10, 12}}},
 	}}}
 	written, failed := make(chan struct{}), make(chan error, 1)
@@ -225,10 +225,10 @@ func talliesOfOneState(p *pair) {
 				last = true
 			default:
 			}
-			q.Offset = i % 2 * 100_000 // where an engine may have to ask twice
+			query.Offset = i % 2 * 100_000 // where an engine may have to ask twice
 			var page readmodel.Page
-			err := readmodel.Read(p.Context(), p.index, func(v readmodel.View) (err error) {
-				page, err = v.Search(p.Context(), q)
+			err := readmodel.Read(p.Context(), p.index, func(view readmodel.View) (err error) {
+				page, err = view.Search(p.Context(), query)
 				return err
 			})
 			if err != nil {

@@ -60,25 +60,25 @@ func TestMutants(t *testing.T) {
 
 func TestPhrases(t *testing.T) {
 	t.Parallel()
-	for _, l := range calendar.Langs {
-		list, err := Phrases(l)
+	for _, lang := range calendar.Langs {
+		list, err := Phrases(lang)
 		if err != nil {
 			t.Fatal(err)
 		}
 		fits := 0
-		for _, p := range list {
-			d := &readmodel.Document{Record: &calendar.Record{
-				ID: 1, Kind: calendar.KindEvent, Home: l, Fields: calendar.Fields{"description": in(l, p.Text)},
+		for _, phrase := range list {
+			document := &readmodel.Document{Record: &calendar.Record{
+				ID: 1, Kind: calendar.KindEvent, Home: lang, Fields: calendar.Fields{"description": in(lang, phrase.Text)},
 			}}
-			if got := readmodel.Match(textIn(l, p.Query, eventTexts...), d); got != p.Fits {
-				t.Errorf("%v: fits %v, want %v", p, got, p.Fits)
+			if got := readmodel.Match(textIn(lang, phrase.Query, eventTexts...), document); got != phrase.Fits {
+				t.Errorf("%v: fits %v, want %v", phrase, got, phrase.Fits)
 			}
-			if p.Fits {
+			if phrase.Fits {
 				fits++
 			}
 		}
 		if fits == 0 || fits == len(list) {
-			t.Errorf("%s: %d of %d phrases fit: the list proves nothing", l, fits, len(list))
+			t.Errorf("%s: %d of %d phrases fit: the list proves nothing", lang, fits, len(list))
 		}
 	}
 }
