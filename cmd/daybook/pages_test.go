@@ -69,7 +69,7 @@ func declared(t *testing.T, path string) map[string]bool {
 func TestPagesNameWhatExists(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..")
-	metrics, err := os.ReadFile(filepath.Join(root, "internal", "telemetry", "testdata", "metrics.golden"))
+	metrics, err := os.ReadFile(filepath.Join(root, "docs", "observability.md"))
 	must(t, err)
 	quoted := regexp.MustCompile("`[^`\n]+`")
 	place := regexp.MustCompile(`^([a-z0-9_/]+/[a-zA-Z0-9_./]+?)(?::([A-Za-z.]+))?$`)
