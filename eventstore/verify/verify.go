@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -43,10 +44,12 @@ type Hash [32]byte
 // MarshalText implements encoding.TextMarshaler.
 func (h Hash) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h[:]), nil }
 
-// UnmarshalText implements encoding.TextUnmarshaler. It does not check the length.
+// UnmarshalText implements encoding.TextUnmarshaler.
 func (h *Hash) UnmarshalText(text []byte) error {
-	data, err := hex.DecodeString(string(text))
-	copy(h[:], data)
+	if len(text) != hex.EncodedLen(len(h)) {
+		return fmt.Errorf("hash of %d characters, not %d", len(text), hex.EncodedLen(len(h)))
+	}
+	_, err := hex.Decode(h[:], text)
 	return err
 }
 
