@@ -81,7 +81,7 @@ func TestReadme(t *testing.T) {
 				env = append(env, strings.Fields(line)...)
 			case command == "go test ./...":
 				data, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
-				if err != nil || !strings.Contains(string(data), "go test -json") || !strings.Contains(string(data), " ./...\n") {
+				if err != nil || !strings.Contains(string(data), "go test -json") || !strings.Contains(string(data), " ./...)\n") {
 					t.Errorf("CI does not run the tests by the README's command: %v", err)
 				}
 			case strings.HasPrefix(command, "go build -o bin/daybook "):
