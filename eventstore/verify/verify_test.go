@@ -264,3 +264,19 @@ func TestVerifyWhileOthersWrite(t *testing.T) {
 		t.Errorf("Verify: %d entries, %v", n, err)
 	}
 }
+
+// TestHash: a hash of another length, or of other characters, is refused, so that nothing that
+// was added to one or cut off passes for it.
+func TestHash(t *testing.T) {
+	t.Parallel()
+	whole := strings.Repeat("0f", 32)
+	var hash verify.Hash
+	if err := hash.UnmarshalText([]byte(whole)); err != nil || fmt.Sprintf("%x", hash[:]) != whole {
+		t.Errorf("%s is read as %x, %v", whole, hash, err)
+	}
+	for _, text := range []string{"", whole[2:], whole + "00", "x" + whole[1:]} {
+		if err := hash.UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q is a hash", text)
+		}
+	}
+}
