@@ -83,9 +83,9 @@ func (s *Store) Find(ctx context.Context, lookup eventstore.Lookup) (found event
 		each(batch, s.q("SELECT ARRAY (SELECT record FROM @names WHERE digest = q.digest ORDER BY record)"+asked+"ORDER BY n"), pgx.RowTo[[]calendar.ID],
 			func(ids []calendar.ID) { found.Named = append(found.Named, ids) }, column(lookup.Names, digest))
 		found.Taken = make([][]eventstore.Taken, len(lookup.Slugs))
-		each(batch, s.q("SELECT n - 1, position, record"+asked+"JOIN @slugs USING (digest) ORDER BY n, position DESC"), func(collectableRow pgx.CollectableRow) (at int, err error) {
+		each(batch, s.q("SELECT n - 1, position, record"+asked+"JOIN @slugs USING (digest) ORDER BY n, position DESC"), func(row pgx.CollectableRow) (at int, err error) {
 			var t eventstore.Taken
-			if err = collectableRow.Scan(&at, &t.Position, &t.Record); err == nil {
+			if err = row.Scan(&at, &t.Position, &t.Record); err == nil {
 				t.Claim = lookup.Slugs[at]
 				found.Taken[at] = append(found.Taken[at], t)
 			}
@@ -138,9 +138,9 @@ func (s *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entr
 
 // Commits implements eventstore.Store.
 func (s *Store) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
-	commits, err := all(ctx, s, func(collectableRow pgx.CollectableRow) (commit eventstore.Commit, err error) {
+	commits, err := all(ctx, s, func(row pgx.CollectableRow) (commit eventstore.Commit, err error) {
 		var hash, leaves []byte
-		err = collectableRow.Scan(&commit.First, &commit.Last, &hash, &leaves)
+		err = row.Scan(&commit.First, &commit.Last, &hash, &leaves)
 		commit.Complete(hash, leaves)
 		return commit, err
 	}, `SELECT c.first, c.last, c.hash, e.leaves FROM (SELECT * FROM @commits WHERE last >= $1::bigint
@@ -174,10 +174,10 @@ func (s *Store) Head(ctx context.Context, point eventstore.Point) (head eventsto
 			SELECT position, time FROM @entries WHERE time <= $1::bigint ORDER BY time DESC LIMIT 1) l`
 		at = point.Time.UnixMilli()
 	}
-	found, err := all(ctx, s, func(collectableRow pgx.CollectableRow) (head eventstore.Head, err error) {
+	found, err := all(ctx, s, func(row pgx.CollectableRow) (head eventstore.Head, err error) {
 		var millis int64
 		var hash []byte
-		err = collectableRow.Scan(&head.Position, &millis, &hash)
+		err = row.Scan(&head.Position, &millis, &hash)
 		copy(head.Hash[:], hash)
 		head.Time = time.UnixMilli(millis).UTC()
 		return head, err

@@ -168,12 +168,12 @@ const (
 	checkpointColumns = "size, origin, note, time, keys"
 )
 
-func scanEntry(collectableRow pgx.CollectableRow) (entry eventstore.Entry, err error) {
+func scanEntry(row pgx.CollectableRow) (entry eventstore.Entry, err error) {
 	var kind string
 	var millis int64
 	var salts, hashes []byte
 	var by calendar.Position
-	err = collectableRow.Scan(&entry.Position, &kind, &entry.ID, &entry.Version, &millis, &entry.Actor, &entry.Change,
+	err = row.Scan(&entry.Position, &kind, &entry.ID, &entry.Version, &millis, &entry.Actor, &entry.Change,
 		&entry.Cause.Client, &entry.Cause.Request, &entry.Cause.Reason, (*[]byte)(&entry.Fields), (*[]byte)(&entry.State), &entry.Secret, &salts, &by, &hashes)
 	entry.Time = time.UnixMilli(millis).UTC()
 	if entry.Complete(kind, salts, by, hashes); by > 0 && len(entry.Fields)+len(entry.State) == 0 { // else an erasure left text
@@ -182,37 +182,37 @@ func scanEntry(collectableRow pgx.CollectableRow) (entry eventstore.Entry, err e
 	return entry, err
 }
 
-func scanHeld(collectableRow pgx.CollectableRow) (held eventstore.Held, err error) {
+func scanHeld(row pgx.CollectableRow) (held eventstore.Held, err error) {
 	var kind, claims, names string
-	err = collectableRow.Scan(&held.ID, &kind, &held.Version, &held.Position, &held.Secret, &held.Erased, (*[]byte)(&held.Record), &claims, &names)
+	err = row.Scan(&held.ID, &kind, &held.Version, &held.Position, &held.Secret, &held.Erased, (*[]byte)(&held.Record), &claims, &names)
 	held.Complete(kind, claims, names)
 	return held, err
 }
 
-func scanPair(collectableRow pgx.CollectableRow) (pair eventstore.Pair, err error) {
-	return pair, collectableRow.Scan(&pair.Space, &pair.Key, &pair.Record)
+func scanPair(row pgx.CollectableRow) (pair eventstore.Pair, err error) {
+	return pair, row.Scan(&pair.Space, &pair.Key, &pair.Record)
 }
 
-func scanReceipt(collectableRow pgx.CollectableRow) (*eventstore.Receipt, error) {
+func scanReceipt(row pgx.CollectableRow) (*eventstore.Receipt, error) {
 	out := &eventstore.Receipt{}
 	var fingerprint []byte
 	var kept int64
-	err := collectableRow.Scan(&out.User, &out.Key, &fingerprint, &out.Record, &out.Version, &out.Position, &kept)
+	err := row.Scan(&out.User, &out.Key, &fingerprint, &out.Record, &out.Version, &out.Position, &kept)
 	copy(out.Fingerprint[:], fingerprint)
 	out.Time = time.UnixMilli(kept).UTC()
 	return out, err
 }
 
-func scanCheckpoint(collectableRow pgx.CollectableRow) (checkpoint eventstore.Checkpoint, err error) {
+func scanCheckpoint(row pgx.CollectableRow) (checkpoint eventstore.Checkpoint, err error) {
 	var millis int64
-	err = collectableRow.Scan(&checkpoint.Size, &checkpoint.Origin, &checkpoint.Note, &millis, &checkpoint.Keys)
+	err = row.Scan(&checkpoint.Size, &checkpoint.Origin, &checkpoint.Note, &millis, &checkpoint.Keys)
 	checkpoint.Time = time.UnixMilli(millis).UTC()
 	return checkpoint, err
 }
 
-func scanLeaf(collectableRow pgx.CollectableRow) (entry eventstore.Entry, err error) {
+func scanLeaf(row pgx.CollectableRow) (entry eventstore.Entry, err error) {
 	var leaf []byte
-	err = collectableRow.Scan(&entry.Position, &leaf)
+	err = row.Scan(&entry.Position, &leaf)
 	copy(entry.Leaf[:], leaf)
 	return entry, err
 }
