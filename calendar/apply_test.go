@@ -122,7 +122,7 @@ func drawAttrs(rt *rapid.T, kind Kind, create bool) *Attrs {
 			value = rapid.SliceOf(id).Draw(rt, field.Name)
 		case FormAuthor, FormParent:
 			value = id.Draw(rt, field.Name)
-		case FormLatitude, FormLongitude:
+		case FormDegrees:
 			value = rapid.Float64Range(-90, 90).Draw(rt, field.Name)
 		case FormLang:
 			value = attrs.Lang
@@ -298,7 +298,7 @@ func TestErased(t *testing.T) {
 	if back.ImportMark("fosdem") != (ImportMark{}) {
 		t.Error("the mark is known")
 	}
-	if claims := Claims(back); len(claims) != 1 || claims[0] != HashedImportClaim("fosdem", "event:7") {
+	if claims := Claims(back); len(claims) != 1 || claims[0] != ImportClaim("fosdem", "event:7").Hashed() {
 		t.Errorf("claims %v", claims)
 	}
 	for _, verb := range []string{Created, Updated, Trashed, Restored, Deleted, Erased} {

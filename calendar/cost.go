@@ -248,21 +248,12 @@ func readSymbol(text string, trim func(text, part string) string) (string, bool)
 func readCostNumber(s string) (string, bool) {
 	whole, frac := s, ""
 	if i := decimalSign(s); i >= 0 {
-		if whole, frac = s[:i], s[i:]; strings.Contains(whole, s[i:i+1]) || !IsDigits(frac[1:]) {
-			return "", false
-		}
-		frac = "." + frac[1:]
-	}
-	groups := strings.Split(groupSigns.Replace(whole), ",")
-	for _, g := range groups[1:] {
-		if !IsDigits(g) || len(g) != 3 {
+		whole, frac = s[:i], "."+s[i+1:]
+		if strings.Contains(whole, s[i:i+1]) || !IsDigits(frac[1:]) {
 			return "", false
 		}
 	}
-	if !IsDigits(groups[0]) || len(groups) > 1 && len(groups[0]) > 3 {
-		return "", false
-	}
-	return strings.Join(groups, "") + frac, true
+	return groupSigns.ReplaceAllString(whole, "") + frac, groupedForm.MatchString(whole)
 }
 
 // decimalSign returns the index of the decimal sign, -1 if none exists.
@@ -284,5 +275,8 @@ func decimalSign(text string) int {
 
 func isASCIIDigit(r rune) bool { return r >= '0' && r <= '9' }
 
-// groupSigns makes a comma of each sign that groups thousands.
-var groupSigns = strings.NewReplacer(".", ",", " ", ",", "\u00a0", ",", "\u202f", ",", "'", ",", "’", ",")
+// groupSigns are the signs that group thousands, and groupedForm is digits with and without them.
+var (
+	groupSigns  = regexp.MustCompile(`[., \x{a0}\x{202f}'’]`)
+	groupedForm = regexp.MustCompile(`^(?:\d+|\d{1,3}(?:` + groupSigns.String() + `\d{3})+)$`)
+)

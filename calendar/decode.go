@@ -2,6 +2,7 @@ package calendar
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -162,10 +163,8 @@ func (d *decoder) read(field *Field, value any) (any, bool) {
 		return d.refs(field, value)
 	case FormAuthor, FormParent:
 		return d.id(field, value)
-	case FormLatitude:
-		return d.degrees(field, value, 90)
-	case FormLongitude:
-		return d.degrees(field, value, 180)
+	case FormDegrees:
+		return d.degrees(field, value)
 	default:
 		text, ok := value.(string)
 		switch {
@@ -271,13 +270,13 @@ func (d *decoder) id(field *Field, value any) (any, bool) {
 	}
 }
 
-func (d *decoder) degrees(field *Field, value any, limit float64) (any, bool) {
+func (d *decoder) degrees(field *Field, value any) (any, bool) {
 	n, ok := ParseNumber(value)
 	switch {
 	case !ok:
 		return d.refuse(field, ReasonTypeNumber)
-	case n < -limit || n > limit:
-		end := strconv.FormatFloat(limit, 'f', -1, 64)
+	case math.Abs(n) > float64(field.Max):
+		end := strconv.Itoa(field.Max)
 		return d.refuse(field, ReasonRange, "-"+end, end)
 	default:
 		return n, true

@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,9 +18,7 @@ func DecodeRecord[T ~string | ~[]byte](stored T) (*Record, error) {
 	text := string(stored)
 	record, reader := &Record{}, canonjson.NewReader(text)
 	// The kind, which says how to read the fields, follows them in canonical order.
-	var fields canonjson.Reader
-	var changed, home, kind string
-	count := -1
+	var fields, changed, home, kind string
 	err := reader.Object(func(key string) (err error) {
 		var ok bool
 		switch key {
@@ -32,12 +31,7 @@ func DecodeRecord[T ~string | ~[]byte](stored T) (*Record, error) {
 		case "erased":
 			record.Erased, err = reader.Bool()
 		case "fields":
-			fields, count = *reader, 0
-			err = reader.Object(func(string) error {
-				count++
-				_, err := reader.Raw()
-				return err
-			})
+			fields, err = reader.Raw()
 		case "home":
 			home, err = reader.String()
 			if record.Home, ok = ParseLang(home); err == nil && !ok {
@@ -63,11 +57,11 @@ func DecodeRecord[T ~string | ~[]byte](stored T) (*Record, error) {
 	if err == nil {
 		err = reader.End()
 	}
-	if err == nil && (changed == "" || home == "" || kind == "" || count < 0 || record.Version < 1 || record.ID < 1 || record.Erased && !record.Deleted) {
+	if err == nil && (changed == "" || home == "" || kind == "" || fields == "" || record.Version < 1 || record.ID < 1 || record.Erased && !record.Deleted) {
 		err = errors.New("not a whole record")
 	}
 	if err == nil {
-		record.Fields, err = decodeFields(&fields, SpecOf(record.Kind), count, false)
+		record.Fields, err = decodeFields(fields, SpecOf(record.Kind), false)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("decode record %d: %w", record.ID, err)
@@ -89,19 +83,16 @@ func DecodeChange(name string, id ID, home Lang, fields json.RawMessage) (Change
 	if verb == Created {
 		change.Home = home
 	}
-	reader := canonjson.NewReader(string(fields))
-	if change.Fields, err = decodeFields(reader, SpecOf(change.Kind), 4, true); err == nil {
-		err = reader.End()
-	}
-	if err != nil {
+	if change.Fields, err = decodeFields(string(fields), SpecOf(change.Kind), true); err != nil {
 		return Change{}, fmt.Errorf("decode %s of record %d: %w", name, id, err)
 	}
 	return change, nil
 }
 
-// decodeFields reads an object of about so many fields.
-func decodeFields(reader *canonjson.Reader, spec *Spec, about int, removals bool) (Fields, error) {
-	fields := make(Fields, about)
+// decodeFields reads an object of fields.
+func decodeFields(text string, spec *Spec, removals bool) (Fields, error) {
+	fields := make(Fields, min(strings.Count(text, `":`), len(spec.stored)))
+	reader := canonjson.NewReader(text)
 	err := reader.Object(func(key string) (err error) {
 		field := spec.byName[key]
 		if field == nil || field.Stored == 0 {
@@ -119,7 +110,7 @@ func decodeFields(reader *canonjson.Reader, spec *Spec, about int, removals bool
 		fields[field.Name] = value
 		return nil
 	})
-	return fields, err
+	return fields, cmp.Or(err, reader.End())
 }
 
 // readValue reads a value of a stored type.

@@ -1,6 +1,9 @@
 package calendar
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Code is the code of an error as clients match it (interface 7.3). The table
 // in internal/httpapi gives each its status.
@@ -94,12 +97,9 @@ type Problems struct{ Fields []FieldError }
 
 // Add notes a refused field. The first problem of a field counts.
 func (p *Problems) Add(field string, reason Reason, args ...string) {
-	for _, fieldError := range p.Fields {
-		if fieldError.Field == field {
-			return
-		}
+	if !slices.ContainsFunc(p.Fields, func(known FieldError) bool { return known.Field == field }) {
+		p.Fields = append(p.Fields, FieldError{field, reason, args})
 	}
-	p.Fields = append(p.Fields, FieldError{field, reason, args})
 }
 
 // Err returns the error that names all refused fields, or nil.

@@ -25,26 +25,21 @@ const importSpace = "import"
 // source, space and key. The line takes no part, so that every line of the key meets it.
 const hashedMark = "sha256:"
 
-// HashedImportClaim is what ImportClaim becomes when its record is erased. Look-ups of a
-// key ask for both.
-func HashedImportClaim(source, key string) Claim {
-	sum := sha256.Sum256([]byte(ImportClaim(source, key).Key))
-	return Claim{Space: importSpace, Key: hashedMark + hex.EncodeToString(sum[:])}
+// Hashed is what an ImportClaim becomes when its record is erased. Look-ups of a key ask for
+// both.
+func (c Claim) Hashed() Claim {
+	sum := sha256.Sum256([]byte(c.Key))
+	return Claim{Space: c.Space, Key: hashedMark + hex.EncodeToString(sum[:])}
 }
 
 // erasedFields are the fields of a record that is erased. Marks without a key go: such
 // a record is found by its id.
 func erasedFields(record *Record) Fields {
-	claims := importClaims(record)
-	marks := make([]string, 0, len(claims))
-	for _, claim := range claims {
-		if !strings.HasPrefix(claim.Key, hashedMark) {
-			source, key, _ := strings.Cut(claim.Key, " ")
-			claim = HashedImportClaim(source, key)
-		}
-		marks = append(marks, claim.Key)
+	var marks []string
+	for _, claim := range importClaims(record) {
+		marks = append(marks, claim.Hashed().Key)
 	}
-	if len(marks) == 0 {
+	if marks == nil {
 		return Fields{}
 	}
 	return Fields{"imports": marks}

@@ -22,29 +22,28 @@ type Form uint8
 
 // The forms, with the Go type that Decode leaves in Attrs.
 const (
-	FormNone      Form = iota // cannot be sent: computed or stored by the service
-	FormName                  // string: cleaned as a name
-	FormDetail                // string: cleaned as a venue or organizer detail
-	FormHTML                  // string: reduced to the safe subset
-	FormSlug                  // string: as sent; made a slug by the decision
-	FormDate                  // Date
-	FormStatus                // Status
-	FormWord                  // string: one of Enum; the first one is Clear, which is not stored
-	FormZone                  // Zone
-	FormBool                  // bool
-	FormCost                  // []string: the costs as sent, trimmed and cleaned
-	FormURL                   // string: website of venues and organizers
-	FormEventURL              // string: website of events (&amp; read as &)
-	FormEmail                 // string
-	FormImage                 // []Ref of one; after resolving ID, and image_url
-	FormTerms                 // []Ref; after resolving []ID
-	FormLinks                 // []Ref; after resolving []ID
-	FormAuthor                // ID
-	FormParent                // ID: post_parent, parent of a category; 0 clears
-	FormLatitude              // float64
-	FormLongitude             // float64
-	FormPassword              // string, plain; hashed by command
-	FormLang                  // Lang: the language selector
+	FormNone     Form = iota // cannot be sent: computed or stored by the service
+	FormName                 // string: cleaned as a name
+	FormDetail               // string: cleaned as a venue or organizer detail
+	FormHTML                 // string: reduced to the safe subset
+	FormSlug                 // string: as sent; made a slug by the decision
+	FormDate                 // Date
+	FormStatus               // Status
+	FormWord                 // string: one of Enum; the first one is Clear, which is not stored
+	FormZone                 // Zone
+	FormBool                 // bool
+	FormCost                 // []string: the costs as sent, trimmed and cleaned
+	FormURL                  // string: website of venues and organizers
+	FormEventURL             // string: website of events (&amp; read as &)
+	FormEmail                // string
+	FormImage                // []Ref of one; after resolving ID, and image_url
+	FormTerms                // []Ref; after resolving []ID
+	FormLinks                // []Ref; after resolving []ID
+	FormAuthor               // ID
+	FormParent               // ID: post_parent, parent of a category; 0 clears
+	FormDegrees              // float64: from -Max to Max
+	FormPassword             // string, plain; hashed by command
+	FormLang                 // Lang: the language selector
 )
 
 // Empty says what null and empty text mean for a field (interface 2.3).
@@ -95,7 +94,7 @@ type Field struct {
 	Default   string // declared default as JSON text, "" when none is declared
 	Empty     Empty
 	Extension bool
-	Max       int  // characters (interface 9), 0 no limit of its own
+	Max       int  // characters (interface 9) or degrees, 0 no limit of its own
 	NotBySlug bool // ignored in updates by slug (password)
 	Enum      []string
 	Initial   bool  // of booleans: the value of a new record, and of one that was made before the row

@@ -16,7 +16,7 @@ var specs = readSpecs(fieldTables)
 // The words of the field tables, in the order of their constants.
 var (
 	typeWords  = strings.Fields("- string text bool number id ids strings wall")
-	formWords  = strings.Fields("none name detail html slug date status word zone bool cost url event_url email image terms links author parent latitude longitude password language")
+	formWords  = strings.Fields("none name detail html slug date status word zone bool cost url event_url email image terms links author parent degrees password language")
 	emptyWords = strings.Fields("refused clears null")
 	shownWords = strings.Fields("- never text name html time moment status word zone bool id author coordinate region cost website image terms posts first")
 )

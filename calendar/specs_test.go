@@ -19,7 +19,7 @@ var formNames = map[Form]string{
 	FormName: "name", FormDetail: "detail", FormHTML: "html", FormSlug: "slug", FormDate: "date",
 	FormStatus: "status", FormWord: "word", FormZone: "zone", FormBool: "bool", FormCost: "cost", FormURL: "url",
 	FormEventURL: "event url", FormEmail: "email", FormImage: "image", FormTerms: "terms", FormLinks: "links",
-	FormAuthor: "author", FormParent: "parent", FormLatitude: "latitude", FormLongitude: "longitude",
+	FormAuthor: "author", FormParent: "parent", FormDegrees: "degrees",
 	FormPassword: "password", FormLang: "language",
 }
 

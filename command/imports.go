@@ -106,8 +106,9 @@ func (s *Service) Imported(ctx context.Context, source, key string) (calendar.ID
 	if key == "" {
 		return 0, nil
 	}
+	claim := calendar.ImportClaim(source, key)
 	found, err := s.store.Find(ctx, eventstore.Lookup{Claims: []calendar.Claim{
-		calendar.ImportClaim(source, key), calendar.HashedImportClaim(source, key),
+		claim, claim.Hashed(),
 	}})
 	if err != nil {
 		return 0, fmt.Errorf("find key %q of import: %w", key, err)

@@ -129,11 +129,7 @@ func shown(field *calendar.Field, blanks bool) map[string]Object {
 }
 
 func degrees(field *calendar.Field) Object {
-	limit := 90
-	if field.Form == calendar.FormLongitude {
-		limit = 180
-	}
-	return Object{"type": "number", "minimum": -limit, "maximum": limit}
+	return Object{"type": "number", "minimum": -field.Max, "maximum": field.Max}
 }
 
 // bodies are the components of the bodies of requests.
@@ -233,7 +229,7 @@ func inputOf(field *calendar.Field) Object {
 		return enum(field.Enum...)
 	case calendar.FormEmail:
 		return pattern(`^\s*([^@\s]+@[^@\s.]+(\.[^@\s.]+)+)?\s*$`)
-	case calendar.FormLatitude, calendar.FormLongitude:
+	case calendar.FormDegrees:
 		return degrees(field)
 	default:
 		return Object{"type": cmp.Or(field.Declared, "string")}
