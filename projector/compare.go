@@ -29,7 +29,7 @@ func Compare(ctx context.Context, store eventstore.Store, index readmodel.Index)
 	}
 	quarantined, err := index.Quarantined(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("compare: quarantine of the index: %w", err)
+		return 0, fmt.Errorf("compare: %w", err)
 	}
 	left := map[calendar.ID]bool{}
 	for _, q := range quarantined {

@@ -36,9 +36,9 @@ type Options struct {
 	Log *slog.Logger // nil: no log
 	// Batch is the largest number of entries that are written together. 0: 512.
 	Batch int
-	// MinWait and MaxWait bound the wait before something that failed is tried
-	// again; it grows from one to the other. 0: 50 ms and 10 s.
-	MinWait, MaxWait time.Duration
+	// MaxWait is the longest wait before something that failed is tried again; it grows from
+	// a hundredth. 0: 10 s.
+	MaxWait time.Duration
 	// Begin, when set, is called with the marks of the index before anything is read. Its
 	// error is tried again as if the index had failed.
 	Begin func(ctx context.Context, at readmodel.Marks) error
@@ -75,8 +75,7 @@ type Projector struct {
 func New(index readmodel.Index, source Source, options Options) *Projector {
 	options.Log = cmp.Or(options.Log, slog.New(slog.DiscardHandler))
 	options.Batch = cmp.Or(options.Batch, 512)
-	options.MinWait = cmp.Or(options.MinWait, 50*time.Millisecond)
-	options.MaxWait = max(options.MinWait, cmp.Or(options.MaxWait, 10*time.Second))
+	options.MaxWait = cmp.Or(options.MaxWait, 10*time.Second)
 	return &Projector{index: index, source: source, o: options}
 }
 
@@ -251,7 +250,7 @@ var permanent = []error{
 // again does an operation until it succeeds, with growing waits.
 func again[T any](ctx context.Context, projector *Projector, what string, operation func() (T, error)) (T, error) {
 	wait := backoff.NewExponentialBackOff()
-	wait.InitialInterval, wait.MaxInterval = projector.o.MinWait, projector.o.MaxWait
+	wait.InitialInterval, wait.MaxInterval = projector.o.MaxWait/100, projector.o.MaxWait
 	outage := lifecycle.Outage{Log: projector.o.Log, Message: "projector cannot " + what}
 	out, err := backoff.Retry(ctx, func() (T, error) {
 		out, err := operation()

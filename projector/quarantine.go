@@ -43,18 +43,18 @@ func retry(ctx context.Context, store eventstore.Store, index readmodel.Index, i
 	if state.Position == written {
 		return written, nil
 	}
-	reach, err := headOf(ctx, store)
+	head, err := store.Head(ctx, eventstore.Point{})
 	if err != nil {
 		return 0, err
 	}
-	found, err := offer(ctx, index, states, reach)
+	found, err := offer(ctx, index, states, head.Mark)
 	if err != nil {
 		return 0, err
 	}
 	end := readmodel.Batch{Healed: []calendar.ID{id}}
 	refused := found.refused
 	if refused != nil {
-		end = readmodel.Batch{Reach: reach, Quarantined: found.quarantined}
+		end = readmodel.Batch{Reach: head.Mark, Quarantined: found.quarantined}
 		if !errors.Is(refused, readmodel.ErrRefused) {
 			refused = fmt.Errorf("%w: %w", readmodel.ErrRefused, refused)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/query/readmodel"
 )
@@ -19,7 +18,7 @@ import (
 // meanwhile: then the index is of both.
 func Fill(ctx context.Context, store eventstore.Store, index readmodel.Index, progress func(done, total int)) error {
 	history := store.Epoch().History
-	at, err := headOf(ctx, store)
+	head, err := store.Head(ctx, eventstore.Point{})
 	if err != nil {
 		return fmt.Errorf("fill: %w", err)
 	}
@@ -27,10 +26,11 @@ func Fill(ctx context.Context, store eventstore.Store, index readmodel.Index, pr
 		progress = func(int, int) {}
 	}
 	done := 0
-	end := readmodel.Batch{Mark: at, Reach: at}
+	end := readmodel.Batch{Mark: head.Mark, Reach: head.Mark}
 	for page, pageErr := range eventstore.Records(ctx, store, 0) {
 		if err = pageErr; err == nil {
-			end.Reach, err = headOf(ctx, store) // none of the records that were read is younger
+			head, err = store.Head(ctx, eventstore.Point{})
+			end.Reach = head.Mark // none of the records that were read is younger
 		}
 		states := make([]eventstore.State, 0, len(page))
 		for i := range page {
@@ -47,7 +47,7 @@ func Fill(ctx context.Context, store eventstore.Store, index readmodel.Index, pr
 		}
 		end.Quarantined = append(end.Quarantined, found.quarantined...)
 		done += len(page)
-		progress(done, max(done, int(at.Position)))
+		progress(done, max(done, int(end.Mark.Position)))
 	}
 	if err == nil && store.Epoch().History != history {
 		err = eventstore.ErrHistory
@@ -60,15 +60,6 @@ func Fill(ctx context.Context, store eventstore.Store, index readmodel.Index, pr
 	}
 	progress(done, done)
 	return nil
-}
-
-// headOf returns the mark of the head: nothing that was read before is younger.
-func headOf(ctx context.Context, store eventstore.Store) (calendar.Mark, error) {
-	head, err := store.Head(ctx, eventstore.Point{})
-	if err != nil {
-		return calendar.Mark{}, fmt.Errorf("head: %w", err)
-	}
-	return head.Mark, nil
 }
 
 // Check makes sure that an index was made from the history of a store:
@@ -88,7 +79,7 @@ func CatchUp(ctx context.Context, store eventstore.Store, index readmodel.Index)
 	projector := New(index, nil, Options{Begin: func(ctx context.Context, at readmodel.Marks) error {
 		return eventstore.CheckMark(ctx, store, at.Reach)
 	}})
-	head, err := headOf(ctx, store)
+	head, err := store.Head(ctx, eventstore.Point{})
 	if err != nil {
 		return fmt.Errorf("catch up: %w", err)
 	}

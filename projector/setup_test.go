@@ -166,7 +166,7 @@ func (f from) Read(ctx context.Context, after eventstore.Mark, limit int) ([]eve
 
 // quick are options with waits that no test notices.
 func quick() projector.Options {
-	return projector.Options{MinWait: time.Microsecond, MaxWait: time.Millisecond}
+	return projector.Options{MaxWait: time.Millisecond}
 }
 
 // runToEnd projects until the end of the store.
