@@ -169,7 +169,7 @@ func TestFaultStreamLost(t *testing.T) {
 // reads go on, lists are refused until it is back.
 func TestFaultSearchStopped(t *testing.T) {
 	t.Parallel()
-	for _, flavour := range searchFlavours() {
+	for flavour := range engines.SearchServers() {
 		t.Run(flavour, func(t *testing.T) {
 			t.Parallel()
 			index, nats := engines.Own(t, flavour), engines.Own(t, engines.EngineNATS)

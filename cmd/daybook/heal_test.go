@@ -108,22 +108,10 @@ func TestIndexDeleted(t *testing.T) {
 	server.ends()
 }
 
-// searchFlavours are the search servers on which slow faults are played. What is different about
-// OpenSearch is proved by its adapter's tests, so that it has its turn at night only.
-func searchFlavours() []string {
-	if os.Getenv("DAYBOOK_NIGHTLY") != "" {
-		return []string{engines.EngineElasticsearch, engines.EngineOpenSearch}
-	}
-	return []string{engines.EngineElasticsearch}
-}
-
-// eachSearch runs a test on each of searchFlavours, with the settings that name the server.
+// eachSearch runs a test on each search server, with the settings that name it.
 func eachSearch(t *testing.T, run func(t *testing.T, index, prefix string, on []string)) {
 	t.Helper()
-	for _, flavour := range searchFlavours() {
-		server := map[string]func(testing.TB) (string, string){
-			engines.EngineElasticsearch: engines.Elasticsearch, engines.EngineOpenSearch: engines.OpenSearch,
-		}[flavour]
+	for flavour, server := range engines.SearchServers() {
 		t.Run(flavour, func(t *testing.T) {
 			t.Parallel()
 			index, prefix := server(t)

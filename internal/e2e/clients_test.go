@@ -108,10 +108,10 @@ func generated(t *testing.T, svc *service, language string) string {
 func onBothSizes(t *testing.T, first *service, dir string, command ...string) {
 	t.Helper()
 	leavesEvent(t, first, dir, command...)
-	for _, flavour := range []elastic.Flavour{elastic.Elasticsearch, elastic.OpenSearch} {
-		t.Run(string(flavour), func(t *testing.T) {
+	for flavour := range engines.SearchServers() {
+		t.Run(flavour, func(t *testing.T) {
 			t.Parallel()
-			leavesEvent(t, distributed(flavour)(t, settings{}), dir, command...)
+			leavesEvent(t, distributed(elastic.Flavour(flavour))(t, settings{}), dir, command...)
 		})
 	}
 }

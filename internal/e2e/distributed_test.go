@@ -43,13 +43,8 @@ func distributed(flavour elastic.Flavour) backend {
 			t.Cleanup(conn.Close)
 			p.js, p.feed = js, prefix
 
-			var search func(testing.TB) (url, prefix string)
-			switch flavour {
-			case elastic.Elasticsearch:
-				search = engines.Elasticsearch
-			case elastic.OpenSearch:
-				search = engines.OpenSearch
-			default:
+			search := engines.SearchServers()[string(flavour)]
+			if search == nil {
 				index := memindex.New(memindex.Options{Logger: log})
 				p.index, p.projected = index, index
 				return p
@@ -97,10 +92,14 @@ func TestDistributed(t *testing.T) {
 		}
 		lists, others = append(lists, others[i]), slices.Delete(others, i, i+1)
 	}
-	for flavour, lines := range map[elastic.Flavour][]line{"": others, elastic.Elasticsearch: lists, elastic.OpenSearch: lists} {
-		t.Run(cmp.Or(string(flavour), "others"), func(t *testing.T) {
+	play := func(name string, flavour elastic.Flavour, lines []line) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			run(t, distributed(flavour), lines)
 		})
+	}
+	play("others", "", others)
+	for flavour := range engines.SearchServers() {
+		play(flavour, elastic.Flavour(flavour), lists)
 	}
 }

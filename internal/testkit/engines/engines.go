@@ -125,6 +125,17 @@ func OpenSearch(t testing.TB) (url, prefix string) {
 	return shared(t, EngineOpenSearch, deleteIndices)
 }
 
+// SearchServers are the search servers that whole services are tested on, by flavour. What
+// is different about OpenSearch is proved by the tests of its adapter, so it has its turn at
+// night only.
+func SearchServers() map[string]func(t testing.TB) (url, prefix string) {
+	servers := map[string]func(testing.TB) (string, string){EngineElasticsearch: Elasticsearch}
+	if os.Getenv("DAYBOOK_NIGHTLY") != "" {
+		servers[EngineOpenSearch] = OpenSearch
+	}
+	return servers
+}
+
 // deleteIndices deletes by full names: the server refuses a wildcard.
 func deleteIndices(t testing.TB, url, prefix string) {
 	t.Helper()
