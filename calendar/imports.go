@@ -35,12 +35,13 @@ func (c Claim) Hashed() Claim {
 // erasedFields are the fields of a record that is erased. Marks without a key go: such
 // a record is found by its id.
 func erasedFields(record *Record) Fields {
-	var marks []string
-	for _, claim := range importClaims(record) {
-		marks = append(marks, claim.Hashed().Key)
-	}
-	if marks == nil {
+	claims := importClaims(record)
+	if len(claims) == 0 {
 		return Fields{}
+	}
+	marks := make([]string, len(claims))
+	for i, claim := range claims {
+		marks[i] = claim.Hashed().Key
 	}
 	return Fields{"imports": marks}
 }
