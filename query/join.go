@@ -76,8 +76,8 @@ func linksOf(event *calendar.Record, embeds Embeds) (ids []calendar.ID) {
 type join struct {
 	// records returns records in the order of ids, nil for those that are not shown.
 	records func(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error)
-	// counts returns the counted events of terms; nil: none are known.
-	counts    func(ctx context.Context, k calendar.Kind, ids []calendar.ID) (map[calendar.ID]int, error)
+	// counts returns the counted events of terms, by kind; nil: none are known.
+	counts    func(ctx context.Context, terms map[calendar.Kind][]calendar.ID) (map[calendar.ID]int, error)
 	caller    calendar.Caller
 	lang      calendar.Lang
 	now       time.Time
@@ -118,8 +118,11 @@ func (j *join) views(ctx context.Context, kind calendar.Kind, views []View) erro
 			terms[record.Kind] = append(terms[record.Kind], id)
 		}
 	}
-	if err := j.count(ctx, terms); err != nil {
-		return err
+	if j.counts != nil && len(terms) > 0 {
+		var err error
+		if j.counted, err = j.counts(ctx, terms); err != nil {
+			return err
+		}
 	}
 	for i := range views {
 		view := &views[i]
@@ -129,7 +132,7 @@ func (j *join) views(ctx context.Context, kind calendar.Kind, views []View) erro
 				view.Touched = linked.changed
 			}
 			if linked.Record != nil && !view.Blanked {
-				linked.Count = j.countOf(id)
+				linked.Count = j.countOf(linked.Record)
 				list := view.linked(linked.Record.Kind)
 				*list = append(*list, linked.LinkedView)
 			}
@@ -137,7 +140,7 @@ func (j *join) views(ctx context.Context, kind calendar.Kind, views []View) erro
 		slices.SortFunc(view.Categories, j.byName)
 		slices.SortFunc(view.Tags, j.byName)
 		if kind.IsTerm() {
-			view.Count = j.countOf(view.Record.ID)
+			view.Count = j.countOf(view.Record)
 		}
 		view.Mark = view.mark()
 	}
@@ -157,30 +160,11 @@ func (v *View) linked(kind calendar.Kind) *[]LinkedView {
 	}[kind]
 }
 
-// count finds the counts of terms, by kind.
-func (j *join) count(ctx context.Context, terms map[calendar.Kind][]calendar.ID) error {
-	if j.counts == nil {
-		return nil
+func (j *join) countOf(record *calendar.Record) int {
+	if j.counts == nil || !record.Kind.IsTerm() {
+		return NoCount
 	}
-	j.counted = map[calendar.ID]int{}
-	for kind, ids := range terms {
-		slices.Sort(ids)
-		counts, err := j.counts(ctx, kind, ids)
-		if err != nil {
-			return err
-		}
-		for _, id := range ids {
-			j.counted[id] = counts[id]
-		}
-	}
-	return nil
-}
-
-func (j *join) countOf(id calendar.ID) int {
-	if count, counted := j.counted[id]; counted {
-		return count
-	}
-	return NoCount
+	return j.counted[record.ID]
 }
 
 // load loads records while their shown texts are within the limits.

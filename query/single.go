@@ -36,16 +36,16 @@ const countsLimit = time.Second
 
 // lastingCounts returns the numbers of counted events of some terms: the last known ones
 // while the read model is out of reach.
-func (s *Service) lastingCounts(ctx context.Context, kind calendar.Kind, ids []calendar.ID) (counts map[calendar.ID]int, err error) {
+func (s *Service) lastingCounts(ctx context.Context, terms map[calendar.Kind][]calendar.ID) (counts map[calendar.ID]int, err error) {
 	within, cancel := context.WithTimeout(ctx, countsLimit)
 	defer cancel()
-	counts, err = present(within, s, func(st *state) (map[calendar.ID]int, error) { return st.countsOf(within, kind, ids) })
+	counts, err = present(within, s, func(st *state) (map[calendar.ID]int, error) { return st.countsOf(within, terms) })
 	late := within.Err() != nil && ctx.Err() == nil
 	if err == nil || !late && !errors.Is(err, readmodel.ErrUnavailable) {
 		return counts, err
 	}
 	if last := s.shared.Load(); last != nil {
-		counts, _ = last.knownCounts(ids)
+		counts, _ = last.knownCounts(terms)
 	}
 	return counts, nil
 }

@@ -159,34 +159,41 @@ func (st *state) countedOf(ctx context.Context, kind calendar.Kind) (map[calenda
 	return *counts, nil
 }
 
-// countsOf returns the numbers of counted events of some terms, the same for every caller.
-func (st *state) countsOf(ctx context.Context, kind calendar.Kind, ids []calendar.ID) (map[calendar.ID]int, error) {
-	out, missing := st.knownCounts(ids)
-	if len(missing) == 0 {
-		return out, nil
+// countsOf returns the numbers of counted events of some terms, by kind, the same for every
+// caller.
+func (st *state) countsOf(ctx context.Context, terms map[calendar.Kind][]calendar.ID) (map[calendar.ID]int, error) {
+	counts, missing := st.knownCounts(terms)
+	var ids []calendar.ID
+	var one, each []readmodel.Filter // few events have one of them
+	for kind, some := range missing {
+		ids, one = append(ids, some...), append(one, in(linkField(kind), some...))
+		for _, id := range some {
+			each = append(each, in(linkField(kind), id))
+		}
 	}
-	each := make([]readmodel.Filter, len(missing))
-	for i, id := range missing {
-		each[i] = in(linkField(kind), id)
+	if len(ids) == 0 {
+		return counts, nil
 	}
-	fresh, err := st.tallied(ctx, readmodel.And{in(linkField(kind), missing...), st.counted}, readmodel.Tally{Parts: each}) // few events have them
+	fresh, err := st.tallied(ctx, readmodel.And{readmodel.Or(one), st.counted}, readmodel.Tally{Parts: each})
 	if err != nil {
-		return out, err
+		return counts, err
 	}
 	for i, n := range fresh[0].Parts {
-		out[missing[i]] = n
-		st.counts.Store(missing[i], n)
+		counts[ids[i]] = n
+		st.counts.Store(ids[i], n)
 	}
-	return out, nil
+	return counts, nil
 }
 
-func (g *shared) knownCounts(ids []calendar.ID) (known map[calendar.ID]int, missing []calendar.ID) {
-	known = make(map[calendar.ID]int, len(ids))
-	for _, id := range ids {
-		if n, ok := g.counts.Load(id); ok {
-			known[id], _ = n.(int)
-		} else {
-			missing = append(missing, id)
+func (g *shared) knownCounts(terms map[calendar.Kind][]calendar.ID) (known map[calendar.ID]int, missing map[calendar.Kind][]calendar.ID) {
+	known, missing = map[calendar.ID]int{}, map[calendar.Kind][]calendar.ID{}
+	for kind, ids := range terms {
+		for _, id := range ids {
+			if n, ok := g.counts.Load(id); ok {
+				known[id], _ = n.(int)
+			} else {
+				missing[kind] = append(missing[kind], id)
+			}
 		}
 	}
 	return known, missing
