@@ -164,7 +164,8 @@ func (st *state) countedOf(ctx context.Context, kind calendar.Kind) (map[calenda
 func (st *state) countsOf(ctx context.Context, terms map[calendar.Kind][]calendar.ID) (map[calendar.ID]int, error) {
 	counts, missing := st.knownCounts(terms)
 	var ids []calendar.ID
-	var one, each []readmodel.Filter // few events have one of them
+	var each []readmodel.Filter
+	one := make([]readmodel.Filter, 0, len(missing)) // few events have one of them
 	for kind, some := range missing {
 		ids, one = append(ids, some...), append(one, in(linkField(kind), some...))
 		for _, id := range some {
