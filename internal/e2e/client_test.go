@@ -626,27 +626,3 @@ func plainText(t *testing.T, value any) string {
 	}
 	return string(encoded)
 }
-
-// shapeOf leaves out what depends on language and root: descriptions and links.
-func shapeOf(value any) any {
-	switch x := value.(type) {
-	case obj:
-		out := obj{}
-		for name, inner := range x {
-			if _, text := inner.(string); text && name == "description" {
-				continue
-			}
-			out[name] = shapeOf(inner)
-		}
-		delete(out, "href")
-		return out
-	case list:
-		out := make(list, len(x))
-		for i := range x {
-			out[i] = shapeOf(x[i])
-		}
-		return out
-	default:
-		return value
-	}
-}

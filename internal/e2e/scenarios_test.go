@@ -5,7 +5,6 @@ import "testing"
 // scenarios are promises of the interface document that its checklist does not
 // name and that clients notice.
 var scenarios = []line{
-	{name: "links_of_the_example", check: linksExample},
 	{name: "base_url_with_port_and_path", check: baseURL},
 	{name: "further_prefixes_namespaces_and_totals", check: furtherNames},
 	{name: "forwarded_headers", check: forwarded},
@@ -15,7 +14,6 @@ var scenarios = []line{
 	{name: "encodings", check: encodings},
 	{name: "headers_of_every_answer", check: everyAnswer},
 	{name: "positions", check: positions},
-	{name: "index", check: indexOfRoutes},
 	{name: "order_of_checks", check: orderOfChecks},
 	{name: "bodies_and_forms", check: bodies},
 	{name: "booleans_numbers_and_texts", check: scalars},
