@@ -122,17 +122,17 @@ func (d *dictionary) near(text string, typos int) (out [readmodel.MaxTypos + 1][
 // words of entries.
 type vocabulary struct {
 	dictionaries [len(calendar.Langs)]*dictionary
+	numbers      [len(calendar.Langs)]map[string]uint32      // of the words of entries
 	renamed      map[*segment]*[len(calendar.Langs)][]uint32 // new number by old one, of words in use
 }
 
 func newVocabulary(layers []layer, entries []*entry) *vocabulary {
-	v := &vocabulary{renamed: map[*segment]*[len(calendar.Langs)][]uint32{}}
+	v := &vocabulary{numbers: wordsOf(entries), renamed: map[*segment]*[len(calendar.Langs)][]uint32{}}
 	used := make([][len(calendar.Langs)]bitset, len(layers))
 	for i, l := range layers {
 		used[i] = l.usedWords()
 		v.renamed[l.segment] = &[len(calendar.Langs)][]uint32{}
 	}
-	fresh := wordsOf(entries)
 	for lang := range v.dictionaries {
 		d := &dictionary{Lang: calendar.Lang(lang)}
 		v.dictionaries[lang] = d
@@ -143,9 +143,7 @@ func newVocabulary(layers []layer, entries []*entry) *vocabulary {
 			}
 			d.Words = union(d.Words, some)
 		}
-		if len(fresh[lang]) > 0 {
-			d.add(fresh[lang])
-		}
+		d.add(v.numbers[lang])
 		for i, l := range layers {
 			renamed := make([]uint32, len(l.Words[lang].Words))
 			at := 0
@@ -161,8 +159,16 @@ func newVocabulary(layers []layer, entries []*entry) *vocabulary {
 	return v
 }
 
-// add adds words without stems, and the stems of those that are not there.
-func (d *dictionary) add(words []word) {
+// add adds words that are not there with their stems, and sets the number of each.
+func (d *dictionary) add(numbers map[string]uint32) {
+	if len(numbers) == 0 {
+		return
+	}
+	words := make([]word, 0, len(numbers))
+	for text := range numbers {
+		words = append(words, word{Text: text})
+	}
+	slices.SortFunc(words, func(a, b word) int { return strings.Compare(a.Text, b.Text) })
 	d.Words = union(d.Words, words)
 	for i := range d.Words {
 		if w := &d.Words[i]; w.Stem == "" {
@@ -172,23 +178,24 @@ func (d *dictionary) add(words []word) {
 			}
 		}
 	}
+	for text := range numbers {
+		numbers[text], _ = d.find(text)
+	}
 }
 
-// wordsOf returns the words of entries by language, in order and without stems.
-func wordsOf(entries []*entry) (words [len(calendar.Langs)][]word) {
+// wordsOf returns the words of entries by language, without numbers.
+func wordsOf(entries []*entry) (words [len(calendar.Langs)]map[string]uint32) {
+	for l := range words {
+		words[l] = map[string]uint32{}
+	}
 	for _, e := range entries {
 		for _, texts := range e.texts {
 			for _, t := range texts {
-				words[t.lang] = slices.Grow(words[t.lang], len(t.tokens))
 				for _, token := range t.tokens {
-					words[t.lang] = append(words[t.lang], word{Text: token})
+					words[t.lang][token] = 0
 				}
 			}
 		}
-	}
-	for l := range words {
-		slices.SortFunc(words[l], func(a, b word) int { return strings.Compare(a.Text, b.Text) })
-		words[l] = slices.Compact(words[l])
 	}
 	return words
 }
@@ -310,8 +317,7 @@ func (p *part) appendText(to []byte, name string, lang calendar.Lang, v *vocabul
 	for _, t := range p.entry.texts[name] {
 		if t.lang == lang {
 			for _, token := range t.tokens {
-				w, _ := v.dictionaries[lang].find(token)
-				to = binary.AppendUvarint(to, uint64(w))
+				to = binary.AppendUvarint(to, uint64(v.numbers[lang][token]))
 			}
 		}
 	}
