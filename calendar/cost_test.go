@@ -34,16 +34,6 @@ func TestReadCost(t *testing.T) {
 	}
 }
 
-func TestReadCostSiteCurrency(t *testing.T) {
-	t.Parallel()
-	if got := ReadCost([]string{"10", "12.5"}, Currency{Symbol: "€", Position: "postfix"}).Text; got != "10€ – 12.5€" {
-		t.Errorf("got %q", got)
-	}
-	if got := ReadCost([]string{"10"}, Currency{}).Text; got != "10" {
-		t.Errorf("without a site symbol: got %q", got)
-	}
-}
-
 // TestCostNumbersAndCode: what offers may be made of, and in which currency (interface 3.1.8).
 func TestCostNumbersAndCode(t *testing.T) {
 	t.Parallel()

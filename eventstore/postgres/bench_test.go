@@ -35,7 +35,7 @@ func BenchmarkAppend(b *testing.B) {
 					b.Fatal(err)
 				}
 				for i := range appends {
-					appends[i] = eventAppend(b, next+calendar.ID(i), true)
+					appends[i] = eventAppend(b, next+calendar.ID(i))
 				}
 				start := time.Now()
 				var at atomic.Int64
@@ -117,47 +117,35 @@ orchestra quartet sculpture lantern parade regatta marathon cinema the of and wi
 Shafenulm Ostwilpra Quikarro Melgarsha Tinvosdun every evening morning children music dance bring chair ticket free entry doors
 open seven half past until late`)
 
-// eventAppend is a create of an event of real weight as command makes it: texts of
-// 0.7 to 2 kB that are another for each id, a venue, an organizer, categories, tags, and
-// an idempotency key when it is keyed. Texts of one length would fill the pages of a
+// eventAppend is a create of an event of real weight with an idempotency key: texts of
+// 0.7 to 2 kB that differ for each id. Texts of one length would fill the pages of a
 // store by chance, three rows a page or four.
-func eventAppend(tb testing.TB, id calendar.ID, keyed bool) eventstore.Append {
+func eventAppend(tb testing.TB, id calendar.ID) eventstore.Append {
 	tb.Helper()
 	now := time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC)
 	rng := rand.New(rand.NewPCG(uint64(id), 11))
-	text := func(characters int) calendar.Text { // about
-		characters = characters/2 + rng.IntN(characters)
-		var t strings.Builder
-		for t.Len() < characters {
-			t.WriteString(benchWords[rng.IntN(len(benchWords))] + " ")
+	fields := calendar.Fields{
+		"title": calendar.Text{calendar.LangEN: fmt.Sprintf("Quay concert and picnic %d", id)}, "slug": fmt.Sprintf("quay-concert-and-picnic-%d", id),
+		"status": "publish", "author": calendar.ID(7), "timezone": "America/New_York", "cost": []string{"$12"},
+		"website": fmt.Sprintf("https://tickets.example/2026/quay-concert-and-picnic?event=%d", id),
+	}
+	for name, characters := range map[string]int{"description": 880, "excerpt": 460} {
+		var text strings.Builder
+		for least := characters/2 + rng.IntN(characters); text.Len() < least; {
+			text.WriteString(benchWords[rng.IntN(len(benchWords))] + " ")
 		}
-		return calendar.Text{calendar.LangEN: t.String()[:characters-1] + "."}
+		fields[name] = calendar.Text{calendar.LangEN: strings.TrimSpace(text.String())}
 	}
-	some := func(from, n int) calendar.ID { return calendar.ID(from + rng.IntN(n)) }
-	wall := func(hour int) calendar.Wall {
-		return calendar.WallOf(now.AddDate(0, 0, int(id%500)).Add(time.Duration(hour) * time.Hour))
+	for hour, name := range []string{"start_date", "end_date", "utc_start_date", "utc_end_date"} {
+		fields[name] = calendar.WallOf(now.AddDate(0, 0, int(id%500)).Add(time.Duration(hour) * time.Hour))
 	}
-	change := calendar.Change{
-		Name: "event.created", Kind: calendar.KindEvent, ID: id, Home: calendar.LangEN,
-		Fields: calendar.Fields{
-			"title":       calendar.Text{calendar.LangEN: fmt.Sprintf("Quay concert and picnic %d", id)},
-			"description": text(880), "excerpt": text(460),
-			"slug":   fmt.Sprintf("quay-concert-and-picnic-%d", id),
-			"status": "publish", "author": calendar.ID(7),
-			"timezone": "America/New_York", "start_date": wall(0), "end_date": wall(2), "utc_start_date": wall(4), "utc_end_date": wall(6),
-			"cost": []string{"$12"}, "website": fmt.Sprintf("https://tickets.example/2026/quay-concert-and-picnic?event=%d", id),
-			"venue": []calendar.ID{some(1_000_000, 200)}, "organizer": []calendar.ID{some(2_000_000, 100)},
-			"categories": []calendar.ID{some(3_000_000, 20)}, "tags": []calendar.ID{some(4_000_000, 50), 4_000_050},
-		},
+	for i, name := range []string{"venue", "organizer", "categories", "tags"} {
+		fields[name] = []calendar.ID{calendar.ID((i+1)*1_000_000 + rng.IntN(100))}
 	}
-	draft, _ := storetest.Draft(tb, nil, change, now)
-	a := eventstore.Append{
-		Drafts: []eventstore.Draft{draft},
-		Time:   now, Actor: 7, Cause: eventstore.Cause{Client: "bench", Request: "r"},
+	draft, _ := storetest.Draft(tb, nil, calendar.Change{Name: "event.created", Kind: calendar.KindEvent, ID: id, Home: calendar.LangEN, Fields: fields}, now)
+	key := fmt.Sprintf("key-%d", id)
+	return eventstore.Append{
+		Drafts: []eventstore.Draft{draft}, Time: now, Actor: 7, Cause: eventstore.Cause{Client: "bench", Request: "r"},
+		Receipt: &eventstore.Receipt{User: 7, Key: key, Fingerprint: sha256.Sum256([]byte(key)), Record: id, Version: 1},
 	}
-	if keyed {
-		key := fmt.Sprintf("key-%d", id)
-		a.Receipt = &eventstore.Receipt{User: 7, Key: key, Fingerprint: sha256.Sum256([]byte(key)), Record: id, Version: 1}
-	}
-	return a
 }

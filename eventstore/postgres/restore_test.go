@@ -31,7 +31,7 @@ func filled(t *testing.T) (eventstore.Store, []eventstore.Receipt) {
 		}
 	}
 	for id := range calendar.ID(moved) {
-		do(eventAppend(t, id+1000, true))
+		do(eventAppend(t, id+1000))
 	}
 	for v := range int64(3) {
 		a := tag(t, 1, v+1, "renamed")

@@ -84,11 +84,15 @@ func TestServerIsAway(t *testing.T) {
 	proxy := engines.NewProxy(t, server(t))
 	store := open(t, proxy.URL, postgres.Options{Schema: schema(t), ReadTimeout: time.Second, Timeout: 2 * time.Second})
 	proxy.Swallow(true)
+	var wg sync.WaitGroup
 	for name, call := range calls(t, store, 1) {
-		if err := call(t.Context()); !errors.Is(err, eventstore.ErrUnavailable) {
-			t.Errorf("%s: %v", name, err)
-		}
+		wg.Go(func() {
+			if err := call(t.Context()); !errors.Is(err, eventstore.ErrUnavailable) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
+	wg.Wait()
 	proxy.Swallow(false)
 	for name, call := range calls(t, store, 1) {
 		eventually(t, name, func() error { return call(t.Context()) })

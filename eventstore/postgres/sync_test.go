@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,36 +35,36 @@ func TestSynchronousStandby(t *testing.T) {
 
 	keyed := because(t, 2, 1, "cut off")
 	keyed.Receipt = &eventstore.Receipt{User: 7, Key: "k", Record: 2, Version: 1}
-	tries := map[string][]eventstore.Append{
-		"again with its key": {keyed}, "twice in one call": {keyed, keyed}, "nothing": {{}},
-	}
 	if res := s.Append(t.Context(), []eventstore.Append{keyed})[0]; !errors.Is(res.Err, eventstore.ErrUnavailable) {
 		t.Errorf("the first attempt: %+v", res)
 	}
 	if states, err := other.Load(t.Context(), 2); err != nil || states[0].Version != 1 {
 		t.Fatalf("what was cut off is not visible, so this shows nothing: %+v, %v", states, err)
 	}
-	for name, appends := range tries {
-		for _, store := range []*postgres.Store{s, other} {
-			for _, res := range store.Append(t.Context(), appends) {
-				if !errors.Is(res.Err, eventstore.ErrUnavailable) {
-					t.Errorf("%s: %+v", name, res)
+	tries := map[*postgres.Store][][]eventstore.Append{s: {{keyed}, {{}}}, other: {{keyed, keyed}}}
+	var wg sync.WaitGroup
+	for store, calls := range tries {
+		wg.Go(func() {
+			for _, appends := range calls {
+				for _, res := range store.Append(t.Context(), appends) {
+					if !errors.Is(res.Err, eventstore.ErrUnavailable) {
+						t.Errorf("again: %+v", res)
+					}
 				}
 			}
-		}
+			if receipt, err := store.Receipt(t.Context(), 7, "k"); !errors.Is(err, eventstore.ErrUnavailable) {
+				t.Errorf("the receipt: %+v, %v", receipt, err)
+			}
+			if lease, err := store.Acquire(t.Context(), "relay", "a", time.Minute); err != nil || lease.Holder != "a" {
+				t.Errorf("a lease waits for the standby: %+v, %v", lease, err)
+			}
+		})
 	}
-	for _, store := range []*postgres.Store{s, other} {
-		if receipt, err := store.Receipt(t.Context(), 7, "k"); !errors.Is(err, eventstore.ErrUnavailable) {
-			t.Errorf("the receipt: %+v, %v", receipt, err)
-		}
-		if lease, err := store.Acquire(t.Context(), "relay", "a", time.Minute); err != nil || lease.Holder != "a" {
-			t.Errorf("a lease waits for the standby: %+v, %v", lease, err)
-		}
-	}
+	wg.Wait()
 	standby.Start()
-	for name, appends := range tries {
-		for _, store := range []*postgres.Store{s, other} {
-			eventually(t, name, func() error {
+	for store, calls := range tries {
+		for _, appends := range calls {
+			eventually(t, "again", func() error {
 				res := store.Append(t.Context(), appends)
 				return errors.Join(res[0].Err, res[len(res)-1].Err)
 			})

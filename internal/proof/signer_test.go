@@ -13,12 +13,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"golang.org/x/mod/sumdb/tlog"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -289,76 +289,27 @@ func (s *signing) refuses(what string, signer *proof.Signer, want error) {
 	}
 }
 
-// A key that was put back without its note, and a store whose key is missing, sign
-// nothing until the operator says so.
+// A key next to the note of another one, and one that cannot be read, sign nothing until the
+// operator says so.
 func TestKeyWithoutNote(t *testing.T) {
 	t.Parallel()
-	// All begin with two checkpoints, of 5 and of 10 entries.
+	// Both begin with a checkpoint of 5 entries.
 	setup := func(t *testing.T) *signing {
 		t.Helper()
 		s := setup(t)
-		for range 2 {
-			s.write(5)
-			s.sign(s.own())
-		}
+		s.write(5)
+		s.sign(s.own())
 		return s
-	}
-	lose := func(s *signing, files ...string) {
-		s.Helper()
-		for _, text := range files {
-			s.ok(os.Remove(text))
-		}
 	}
 	t.Run("note of another key", func(t *testing.T) {
 		t.Parallel()
 		s := setup(t)
 		other := newKey(t)
-		s.sign(s.signer(proof.Keyring{Keys: []*proof.PrivateKey{other}}, proof.SignerOptions{}))
 		s.write(1)
 		s.sign(s.signer(proof.Keyring{Keys: []*proof.PrivateKey{other}}, proof.SignerOptions{}))
 		s.ok(os.WriteFile(s.ring().Notes[0], must(eventstore.CheckpointAt(t.Context(), s.store, 0)).Note, 0o600))
 		s.write(1)
 		s.refuses("with the note of another key", s.own(), proof.ErrUnconfirmed)
-	})
-	t.Run("key put back into a store of before the first checkpoint", func(t *testing.T) {
-		t.Parallel()
-		s := setup(t)
-		lose(s, s.ring().Notes[0])
-		s.store = memstore.New()
-		s.log = proof.NewLog(s.store)
-		s.write(20)
-		signer := s.own()
-		s.refuses("put back", signer, proof.ErrUnconfirmed)
-		if size, err := signer.Confirm(t.Context()); err != nil || size != 0 {
-			t.Errorf("Confirm: %d, %v", size, err)
-		}
-		if checkpoint := s.sign(signer); checkpoint.Size != 20 {
-			t.Errorf("confirmed: size %d", checkpoint.Size)
-		}
-	})
-	t.Run("key missing", func(t *testing.T) {
-		t.Parallel()
-		s := setup(t)
-		lose(s, s.ring().File, s.ring().Notes[0])
-		s.write(1)
-		signer := s.own()
-		s.refuses("without its key", signer, proof.ErrKeyMissing)
-		if _, err := signer.Confirm(t.Context()); !errors.Is(err, proof.ErrKeyMissing) {
-			t.Errorf("Confirm without a key: %v", err)
-		}
-		if keys, err := signer.PublicKeys(t.Context()); err != nil || len(keys) != 0 {
-			t.Errorf("keys: %v, %v", keys, err)
-		}
-		// Another key of the same log, put there by hand, is confirmed as well.
-		privateKey, err := proof.NewKey(must(signer.Origin(t.Context())))
-		s.ok(err)
-		s.ok(os.WriteFile(s.ring().File, []byte(privateKey.Text()), 0o600))
-		s.refuses("with another key", signer, proof.ErrUnconfirmed)
-		if _, err := signer.Confirm(t.Context()); err != nil {
-			t.Errorf("Confirm: %v", err)
-		}
-		checkpoint := s.sign(signer)
-		signedBy(t, checkpoint.Note, privateKey.Public.String())
 	})
 	t.Run("key unreadable", func(t *testing.T) {
 		t.Parallel()
@@ -387,50 +338,6 @@ func TestNoteNotStored(t *testing.T) {
 	signing.ok(os.Mkdir(filepath.Dir(ring.Notes[0]), 0o700))
 	if checkpoint := signing.sign(signer); checkpoint.Size != 3 || signer.Fault() != nil {
 		t.Errorf("with a folder: size %d, fault %v", checkpoint.Size, signer.Fault())
-	}
-	own := proof.Keyring{File: filepath.Join(signing.dir, "none", "audit.key"), Notes: []string{filepath.Join(signing.dir, "none", "audit.key.note")}, Address: origin}
-	other := setup(t)
-	other.write(1)
-	if _, err := other.signer(own, proof.SignerOptions{}).Sign(t.Context()); !errors.Is(err, proof.ErrNotStored) {
-		t.Errorf("no folder for the key: %v", err)
-	}
-}
-
-// One key in the folders of two processes: each knows what the other has signed.
-func TestKeyInTwoFolders(t *testing.T) {
-	t.Parallel()
-	s := setup(t)
-	key := newKey(t)
-	signer := func(s *signing, folder string) *proof.Signer {
-		dir := filepath.Join(s.dir, folder)
-		s.ok(os.MkdirAll(dir, 0o700))
-		return s.with(dir, key)
-	}
-	active, standby := signer(s, "active"), signer(s, "standby")
-	s.ok(s.signer(proof.Keyring{Keys: []*proof.PrivateKey{key}, Notes: []string{filepath.Join(s.dir, "note")}, Shared: true}, proof.SignerOptions{}).Follow(t.Context()))
-	if _, err := os.Stat(filepath.Join(s.dir, "note")); err != nil {
-		t.Errorf("a log that is not named yet: %v", err)
-	}
-	s.ok(standby.Follow(t.Context()))
-	s.write(5)
-	s.sign(active)
-	if err := standby.Follow(t.Context()); err != nil {
-		t.Fatalf("the first checkpoint: %v", err)
-	}
-	s.write(5)
-	s.sign(active)
-	s.ok(standby.Follow(t.Context()))
-	// The store is put back to the first five entries, and goes on otherwise.
-	back := setup(t)
-	back.dir = s.dir
-	back.write(20)
-	back.refuses("the one that signed", signer(back, "active"), proof.ErrNotExtended)
-	back.refuses("the one that stood by", signer(back, "standby"), proof.ErrNotExtended)
-	// One that comes later knows of nothing, where the store has checkpoints.
-	s.write(1)
-	s.refuses("a third one", signer(s, "third"), proof.ErrUnconfirmed)
-	if checkpoint := s.sign(signer(s, "standby")); checkpoint.Size != 11 {
-		t.Errorf("the one that stood by: size %d", checkpoint.Size)
 	}
 }
 
@@ -491,74 +398,12 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// A log whose leaves changed under its checkpoint is not signed on.
-func TestChangedLeaves(t *testing.T) {
-	t.Parallel()
-	signing := setup(t)
-	signing.write(300)
-	signing.sign(signing.own())
-	signing.write(1)
-	changed := proof.NewLog(changedStore{signing.store})
-	signer := proof.NewSigner(changed, signing.ring(), proof.SignerOptions{})
-	if err := signer.Follow(t.Context()); !errors.Is(err, proof.ErrNotExtended) {
-		t.Errorf("Follow: %v, want ErrNotExtended", err)
-	}
-	if _, err := signer.Sign(t.Context()); !errors.Is(err, proof.ErrNotExtended) {
-		t.Errorf("Sign: %v, want ErrNotExtended", err)
-	}
-}
-
-type changedStore struct{ *memstore.Store }
-
-func (s changedStore) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
-	commits, err := s.Store.Commits(ctx, from, limit)
-	for i, commit := range commits {
-		if commit.First <= 101 && commit.Last >= 101 {
-			commits[i].Leaves = slices.Clone(commit.Leaves)
-			commits[i].Leaves[101-commit.First][0] ^= 1
-		}
-	}
-	return commits, err
-}
-
-func TestRun(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		signing := setup(t)
-		signing.write(2)
-		signer := signing.signer(signing.ring(), proof.SignerOptions{Interval: time.Minute})
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { done <- signer.Run(ctx) }()
-		signed := func() int {
-			synctest.Wait()
-			return len(signing.checkpoints())
-		}
-		if n := signed(); n != 0 {
-			t.Errorf("%d checkpoints at the start", n)
-		}
-		for i := range 5 {
-			time.Sleep(time.Minute) //nolint:forbidigo // the clock of the bubble
-			if n := signed(); n != i/2+1 {
-				t.Errorf("after %d minutes %d checkpoints", i+1, n)
-			}
-			if i%2 == 1 {
-				signing.write(1)
-			}
-		}
-		cancel()
-		if err := <-done; !errors.Is(err, context.Canceled) {
-			t.Errorf("Run: %v", err)
-		}
-	})
-}
-
 // witness is one as C2SP tlog-witness tells, by its own code.
 type witness struct {
 	*witnessKey
 	mu    sync.Mutex
 	size  int
-	root  digest
+	root  tlog.Hash
 	calls []string
 	alter func(http.ResponseWriter, string) bool // answers in its place
 }
@@ -579,14 +424,14 @@ func (w *witness) ServeHTTP(out http.ResponseWriter, request *http.Request) {
 		http.Error(out, "old", http.StatusBadRequest)
 		return
 	}
-	var path []digest
+	var path tlog.TreeProof
 	for _, l := range lines[1:] {
 		data, err := base64.StdEncoding.DecodeString(l)
 		if err != nil || len(data) != 32 {
 			http.Error(out, "proof", http.StatusBadRequest)
 			return
 		}
-		path = append(path, digest(data))
+		path = append(path, tlog.Hash(data))
 	}
 	text, _, _ := strings.Cut(note, "\n\n")
 	text += "\n"
@@ -600,14 +445,14 @@ func (w *witness) ServeHTTP(out http.ResponseWriter, request *http.Request) {
 		out.WriteHeader(http.StatusConflict)
 		fmt.Fprintf(out, "%d\n", w.size)
 		return
-	case from == 0 && len(path) > 0 || from > 0 && !consistent(from, size, path, w.root, digest(data)):
+	case from == 0 && len(path) > 0 || from > 0 && tlog.CheckTree(path, int64(size), tlog.Hash(data), int64(from), w.root) != nil:
 		http.Error(out, "inconsistent", http.StatusUnprocessableEntity)
 		return
 	}
 	if w.alter != nil && w.alter(out, text) {
 		return
 	}
-	w.size, w.root = size, digest(data)
+	w.size, w.root = size, tlog.Hash(data)
 	_, _ = io.WriteString(out, "— unknown.example AAAAAAAA\n"+w.line(1700000000, text))
 }
 
@@ -669,7 +514,7 @@ func TestWitnesses(t *testing.T) {
 	signing.write(300)
 	last := signing.sign(signer)
 	good.mu.Lock()
-	good.size, good.root = 3, treeHash(signing.leaves()[:3])
+	good.size, good.root = 3, tlog.Hash(treeHash(signing.leaves()[:3]))
 	good.mu.Unlock()
 	cosign(last)()
 	for _, size := range []calendar.Position{3, 7, 307} {

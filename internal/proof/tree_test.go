@@ -67,9 +67,6 @@ func TestInclusion(t *testing.T) {
 		if err != nil {
 			t.Fatalf("entry %d of %d: %v", position, size, err)
 		}
-		if !includes(position-1, size, log.leaves[position-1], digests(hashes), digest(root)) {
-			t.Fatalf("entry %d of %d is not proved", position, size)
-		}
 		if err := tlog.CheckRecord(hashes, int64(size), root, int64(position)-1, tlog.RecordHash(log.leaves[position-1][:])); err != nil {
 			t.Fatalf("entry %d of %d: %v", position, size, err)
 		}
@@ -111,8 +108,8 @@ func TestConsistency(t *testing.T) {
 		if digest(before) != treeHash(log.leaves[:from]) || digest(after) != treeHash(log.leaves[:to]) {
 			t.Fatalf("%d to %d: wrong roots", from, to)
 		}
-		if !consistent(from, to, digests(hashes), digest(before), digest(after)) {
-			t.Fatalf("%d to %d is not proved", from, to)
+		if from == 0 && len(hashes) > 0 {
+			t.Fatalf("%d to %d: %d hashes", from, to, len(hashes))
 		}
 		if from > 0 {
 			if err := tlog.CheckTree(hashes, int64(to), after, int64(from), before); err != nil {
@@ -133,14 +130,6 @@ func TestConsistency(t *testing.T) {
 	if _, _, _, err := tree.Consistency(t.Context(), 6, 5); !errors.Is(err, proof.ErrRange) {
 		t.Errorf("6 to 5: %v, want ErrRange", err)
 	}
-}
-
-func digests(hashes []proof.Hash) []digest {
-	out := make([]digest, len(hashes))
-	for i, hash := range hashes {
-		out[i] = digest(hash)
-	}
-	return out
 }
 
 // What is known is not read again: a proof reads three blocks at most, a root after
@@ -247,8 +236,8 @@ func TestTiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !includes(int(n), size, log.leaves[n], digests(path), root) {
-			t.Fatalf("entry %d is not proved by tiles", n+1)
+		if err := tlog.CheckRecord(path, size, root, n, tlog.RecordHash(log.leaves[n][:])); err != nil {
+			t.Fatalf("entry %d is not proved by tiles: %v", n+1, err)
 		}
 	}
 
@@ -258,23 +247,10 @@ func TestTiles(t *testing.T) {
 		n     int64
 		most  int // width, 0: no tile
 	}{
-		{0, 0, 256},
-		{0, 272, 256},
-		{0, 273, 112},
-		{0, 274, 0},
-		{1, 0, 256},
-		{1, 1, 17},
-		{1, 2, 0},
-		{2, 0, 1},
-		{2, 1, 0},
-		{3, 0, 0},
-		{7, 0, 0},
-		{8, 0, 0},
-		{63, 0, 0},
-		{63, 1 << 62, 0},
-		{proof.Entries, 272, 256},
-		{proof.Entries, 273, 112},
-		{proof.Entries, 274, 0},
+		{0, 272, 256}, {0, 273, 112}, {0, 274, 0},
+		{1, 0, 256}, {1, 1, 17}, {1, 2, 0},
+		{2, 0, 1}, {2, 1, 0}, {3, 0, 0}, {63, 1 << 62, 0},
+		{proof.Entries, 272, 256}, {proof.Entries, 273, 112}, {proof.Entries, 274, 0},
 	} {
 		for width := 1; width <= 256; width++ {
 			data, err := tree.Tile(t.Context(), proof.Tile{H: 8, L: c.level, N: c.n, W: width}, size)
