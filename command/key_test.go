@@ -3,7 +3,7 @@ package command_test
 import (
 	"context"
 	"errors"
-	"slices"
+	"fmt"
 	"strconv"
 	"sync"
 	"testing"
@@ -36,22 +36,18 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// together runs n calls at once and gives their results.
-func together[T any](n int, call func(i int) (T, error)) ([]T, []error) {
-	out, errs := make([]T, n), make([]error, n)
+// together runs n calls at once on two services on one store, as two processes have. The store
+// is slow, so calls that run together have all decided before the first of them is appended.
+func (b *bench) together(n int, call func(service *command.Service, i int) (command.Result, error)) ([]command.Result, []error) {
+	b.t.Helper()
+	services := [2]*command.Service{newService(slow{b.store}), newService(slow{b.store})}
+	out, errs := make([]command.Result, n), make([]error, n)
 	var wg sync.WaitGroup
 	for i := range n {
-		wg.Go(func() { out[i], errs[i] = call(i) })
+		wg.Go(func() { out[i], errs[i] = call(services[i%2], i) })
 	}
 	wg.Wait()
 	return out, errs
-}
-
-// services are two services on one store, as two processes have. The store is slow, so
-// calls that run together have all decided before the first of them is appended.
-func services(t *testing.T, b *bench) [2]*command.Service {
-	t.Helper()
-	return [2]*command.Service{newService(slow{b.store}), newService(slow{b.store})}
 }
 
 // slow is a store in a synctest bubble where an Append takes a while.
@@ -62,181 +58,131 @@ func (s slow) Append(ctx context.Context, appends []eventstore.Append) []eventst
 	return s.Store.Append(ctx, appends)
 }
 
-// bubble runs a subtest in a synctest bubble with a bench of its own.
-func bubble(t *testing.T, name string, f func(b *bench)) {
-	t.Helper()
-	t.Run(name, func(t *testing.T) {
-		t.Parallel()
-		synctest.Test(t, func(t *testing.T) { f(setup(t)) })
-	})
+// count returns how many records of a kind there are.
+func (b *bench) count(kind calendar.Kind) int {
+	b.t.Helper()
+	states, err := b.store.Records(b.t.Context(), kind, 0, 100)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return len(states)
 }
 
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	const n = 8
-	bubble(t, "updates of one record all apply", func(b *bench) {
-		t := b.t
-
-		b.must(event("e", ""))
-		both := services(t, b)
-		_, errs := together(n, func(i int) (command.Result, error) {
-			request := b.request(write{op: "update event", on: "e", by: editor})
-			request.Input["excerpt"] = strconv.Itoa(i)
-			return both[i%2].Update(t.Context(), request)
-		})
-		if err := errors.Join(errs...); err != nil {
-			t.Fatal(err)
-		}
-		if v := b.stored("e").Version; v != n+1 {
-			t.Errorf("version %d, want %d", v, n+1)
-		}
-	})
-	bubble(t, "with If-Match one wins", func(b *bench) {
-		t := b.t
-
-		b.must(event("e", ""))
-		both := services(t, b)
-		_, errs := together(n, func(i int) (command.Result, error) {
-			return both[i%2].Update(t.Context(), b.request(write{op: "update event", on: "e", by: editor, ifMatch: []int64{1}}))
-		})
-		lost := 0
-		for _, err := range errs {
-			if refusal(err) == "rest_precondition_failed" {
-				lost++
-			} else if err != nil {
-				t.Error(err)
+	for name, play := range map[string]func(t *testing.T, b *bench){
+		"updates of one record all apply": func(t *testing.T, b *bench) {
+			t.Helper()
+			b.must(event("e", ""))
+			_, errs := b.together(n, func(service *command.Service, i int) (command.Result, error) {
+				return service.Update(t.Context(), b.request(write{op: "update event", on: "e", by: editor, in: fmt.Sprintf(`{"excerpt":"%d"}`, i)}))
+			})
+			if v := b.stored("e").Version; errors.Join(errs...) != nil || v != n+1 {
+				t.Errorf("version %d, want %d, %v", v, n+1, errors.Join(errs...))
 			}
-		}
-		if lost != n-1 || b.stored("e").Version != 2 {
-			t.Errorf("%d lost, want %d; version %d", lost, n-1, b.stored("e").Version)
-		}
-	})
-	bubble(t, "equal titles get slugs of their own", func(b *bench) {
-		t := b.t
-
-		both := services(t, b)
-		request := b.request(event("", ""))
-		results, errs := together(n, func(i int) (command.Result, error) { return both[i%2].Create(t.Context(), request) })
-		if err := errors.Join(errs...); err != nil {
-			t.Fatal(err)
-		}
-		seen := map[string]bool{}
-		for _, res := range results {
-			seen[res.Record.Slug()] = true
-		}
-		if len(seen) != n {
-			t.Errorf("%d slugs, want %d", len(seen), n)
-		}
-	})
-	bubble(t, "equal places, inline places, terms and images are made once", func(b *bench) {
-		t := b.t
-
-		both := services(t, b)
-		in := b.request(event("", `"venue":{"venue":"Hall"},"tags":["New"],"image":"https://a.example/i.png"`))
-		place := b.request(organizer("", `{"organizer":"Trust"}`))
-		_, errs := together(n, func(i int) (command.Result, error) {
-			if i%2 == 0 {
-				return both[i/2%2].Create(t.Context(), in)
+		},
+		"with If-Match one wins": func(t *testing.T, b *bench) {
+			t.Helper()
+			b.must(event("e", ""))
+			_, errs := b.together(n, func(service *command.Service, _ int) (command.Result, error) {
+				return service.Update(t.Context(), b.request(write{op: "update event", on: "e", by: editor, ifMatch: []int64{1}}))
+			})
+			lost := 0
+			for _, err := range errs {
+				if refusal(err) == "rest_precondition_failed" {
+					lost++
+				} else if err != nil {
+					t.Error(err)
+				}
 			}
-			return both[i/2%2].Create(t.Context(), place)
-		})
-		if err := errors.Join(errs...); err != nil {
-			t.Fatal(err)
-		}
-		for kind, want := range map[calendar.Kind]int{
-			calendar.KindVenue: 1, calendar.KindTag: 1, calendar.KindImage: 1, calendar.KindOrganizer: 1, calendar.KindEvent: n / 2,
-		} {
-			states, err := b.store.Records(t.Context(), kind, 0, 100)
-			if err != nil {
+			if lost != n-1 || b.stored("e").Version != 2 {
+				t.Errorf("%d lost, want %d; version %d", lost, n-1, b.stored("e").Version)
+			}
+		},
+		"equal titles get slugs of their own, and what they name is made once": func(t *testing.T, b *bench) {
+			t.Helper()
+			request := b.request(event("", `"venue":{"venue":"Hall"},"tags":["New"],"image":"https://a.example/i.png"`))
+			results, errs := b.together(n, func(service *command.Service, _ int) (command.Result, error) {
+				return service.Create(t.Context(), request)
+			})
+			if err := errors.Join(errs...); err != nil {
 				t.Fatal(err)
 			}
-			if len(states) != want {
-				t.Errorf("%d records of kind %s, want %d", len(states), kind, want)
+			seen := map[string]bool{}
+			for _, res := range results {
+				seen[res.Record.Slug()] = true
 			}
-		}
-	})
-	bubble(t, "one name is made once, whatever the slugs", func(b *bench) {
-		t := b.t
-
-		both := services(t, b)
-		results, _ := together(2*n, func(i int) (command.Result, error) {
-			slug := "slug-" + strconv.Itoa(i)
-			switch i % 4 {
-			case 0:
-				return both[i%2].Create(t.Context(), b.request(write{op: "create tag", by: editor, in: `{"name":"Jazz","slug":"` + slug + `"}`}))
-			case 1:
-				return both[i%2].Create(t.Context(), b.request(write{op: "create venue", by: editor, in: `{"venue":"Hall","slug":"` + slug + `"}`}))
-			default:
-				return both[i/2%2].Create(t.Context(), b.request(event("", `"slug":"`+slug+`","venue":{"venue":"Hall"},"tags":["Jazz"]`)))
+			if len(seen) != n || b.count(calendar.KindVenue) != 1 || b.count(calendar.KindTag) != 1 || b.count(calendar.KindImage) != 1 {
+				t.Errorf("%d slugs, %d venues, %d tags, %d images", len(seen), b.count(calendar.KindVenue), b.count(calendar.KindTag), b.count(calendar.KindImage))
 			}
-		})
-		if i := slices.IndexFunc(results, func(result command.Result) bool {
-			return result.Record != nil && result.Record.Kind == calendar.KindEvent
-		}); i < 0 {
-			t.Error("no event was made")
-		}
-		for _, kind := range []calendar.Kind{calendar.KindVenue, calendar.KindTag} {
-			if states, err := b.store.Records(t.Context(), kind, 0, 100); err != nil || len(states) != 1 {
-				t.Errorf("%d records of kind %s, %v, want 1", len(states), kind, err)
-			}
-		}
-	})
-	bubble(t, "one key writes once", func(b *bench) {
-		t := b.t
-
-		both := services(t, b)
-		request := b.request(write{op: "create event", by: editor, key: "k", in: `{"title":"x","start_date":"2026-07-04","end_date":"2026-07-04"}`})
-		before := b.head()
-		results, errs := together(n, func(i int) (command.Result, error) { return both[i%2].Create(t.Context(), request) })
-		if err := errors.Join(errs...); err != nil {
-			t.Fatal(err)
-		}
-		first := 0
-		for _, res := range results {
-			if !res.Replayed {
-				first++
-			}
-			if res.Record.ID != results[0].Record.ID || res.Position != results[0].Position {
-				t.Errorf("answers %d at %d and %d at %d", res.Record.ID, res.Position, results[0].Record.ID, results[0].Position)
-			}
-		}
-		if first != 1 || b.head() != before+1 {
-			t.Errorf("%d wrote, %d entries", first, b.head()-before)
-		}
-	})
-	bubble(t, "categories never end in a cycle, children never below a deleted one", func(b *bench) {
-		t := b.t
-
-		const n = 20
-		for i := range n {
-			b.must(term("category", "c"+strconv.Itoa(i), `{"name":"c`+strconv.Itoa(i)+`"}`))
-		}
-		both := services(t, b)
-		requests := make([]command.Request, 4*n)
-		for i := range requests {
-			requests[i] = b.request(write{
-				op: "update category", on: "c" + strconv.Itoa(i%n), by: editor,
-				in: `{"parent":{{c` + strconv.Itoa((i%n+i/n*5+1)%n) + `}}}`,
+		},
+		"one name is made once, whatever the slugs": func(t *testing.T, b *bench) {
+			t.Helper()
+			_, _ = b.together(2*n, func(service *command.Service, i int) (command.Result, error) {
+				slug := `"slug":"slug-` + strconv.Itoa(i) + `"`
+				return service.Create(t.Context(), b.request([]write{
+					term("tag", "", `{"name":"Jazz",`+slug+`}`), venue("", `{"venue":"Hall",`+slug+`}`),
+					event("", slug+`,"venue":{"venue":"Hall"},"tags":["Jazz"]`), event("", slug+`,"venue":{"venue":"Hall"},"tags":["Jazz"]`),
+				}[i%4]))
 			})
-			if i%16 == 15 {
-				requests[i] = b.request(write{op: "delete category", on: "c" + strconv.Itoa(i%n), by: editor})
+			if b.count(calendar.KindEvent) == 0 || b.count(calendar.KindVenue) != 1 || b.count(calendar.KindTag) != 1 {
+				t.Errorf("%d events, %d venues, %d tags", b.count(calendar.KindEvent), b.count(calendar.KindVenue), b.count(calendar.KindTag))
 			}
-		}
-		_, errs := together(len(requests), func(i int) (command.Result, error) {
-			if i%16 == 15 {
-				return both[i%2].Delete(t.Context(), requests[i])
+		},
+		"one key writes once": func(t *testing.T, b *bench) {
+			t.Helper()
+			created := event("", "")
+			created.key = "k"
+			request := b.request(created)
+			before := b.head()
+			results, errs := b.together(n, func(service *command.Service, _ int) (command.Result, error) {
+				return service.Create(t.Context(), request)
+			})
+			if err := errors.Join(errs...); err != nil {
+				t.Fatal(err)
 			}
-			return both[i%2].Update(t.Context(), requests[i])
+			first := 0
+			for _, res := range results {
+				if !res.Replayed {
+					first++
+				}
+				if res.Record.ID != results[0].Record.ID || res.Position != results[0].Position {
+					t.Errorf("answers %d at %d and %d at %d", res.Record.ID, res.Position, results[0].Record.ID, results[0].Position)
+				}
+			}
+			if first != 1 || b.head() != before+1 {
+				t.Errorf("%d wrote, %d entries", first, b.head()-before)
+			}
+		},
+		"categories never end in a cycle, children never below a deleted one": func(t *testing.T, b *bench) {
+			t.Helper()
+			const n = 20
+			for i := range n {
+				b.must(term("category", "c"+strconv.Itoa(i), `{"name":"c`+strconv.Itoa(i)+`"}`))
+			}
+			_, errs := b.together(4*n, func(service *command.Service, i int) (command.Result, error) {
+				on := "c" + strconv.Itoa(i%n)
+				if i%16 == 15 {
+					return service.Delete(t.Context(), b.request(write{op: "delete category", on: on, by: editor}))
+				}
+				return service.Update(t.Context(), b.request(write{op: "update category", on: on, by: editor, in: fmt.Sprintf(`{"parent":{{c%d}}}`, (i%n+i/n*5+1)%n)}))
+			})
+			for _, err := range errs {
+				switch text := refusal(err); text {
+				case "", "not-found", "rest_invalid_param parent=unknown_category", "rest_unavailable":
+				default:
+					t.Error(text)
+				}
+			}
+			checkInvariants(t.Context(), t, b.store)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { play(t, setup(t)) })
 		})
-		for _, err := range errs {
-			switch text := refusal(err); text {
-			case "", "not-found", "rest_invalid_param parent=unknown_category", "rest_unavailable":
-			default:
-				t.Error(text)
-			}
-		}
-		checkInvariants(t.Context(), t, b.store)
-	})
+	}
 }
 
 // TestChildOfADeletedCategory: a category that is put below one while that is deleted is

@@ -3,6 +3,8 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"flag"
+	"os"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -12,6 +14,12 @@ import (
 	"daybook/eventstore/postgres"
 	"daybook/eventstore/storetest"
 )
+
+// TestMain runs four tests at once, also on two cores: most of them wait for servers.
+func TestMain(m *testing.M) {
+	_ = flag.Set("test.parallel", "4")
+	os.Exit(m.Run())
+}
 
 // twoProcesses are two stores on one schema that answer in turns.
 type twoProcesses struct {
