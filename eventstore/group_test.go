@@ -2,7 +2,6 @@ package eventstore_test
 
 import (
 	"encoding/json"
-	"errors"
 	"testing"
 
 	"daybook/calendar"
@@ -40,38 +39,5 @@ func TestWritten(t *testing.T) {
 	}
 	if group.Mark != (calendar.Mark{Position: 9}) {
 		t.Errorf("the head moves to %s", group.Mark)
-	}
-}
-
-// TestWrites: a group writes what is not there yet.
-func TestWrites(t *testing.T) {
-	t.Parallel()
-	signed := eventstore.Checkpoint{Size: 2, Origin: "o", Note: []byte("a\n")}
-	further := eventstore.Checkpoint{Size: 2, Origin: "o", Note: []byte("a\nb\n")}
-	for _, c := range []struct {
-		name   string
-		a      eventstore.Append
-		writes bool
-		err    error
-	}{
-		{"a record", eventstore.Append{Drafts: []eventstore.Draft{tag(2)}}, true, nil},
-		{"a receipt", eventstore.Append{Receipt: &eventstore.Receipt{Key: "k", Record: 1}}, true, nil},
-		{"one that is there", eventstore.Append{Drafts: []eventstore.Draft{tag(2)}, Receipt: &eventstore.Receipt{Key: "there"}}, false, nil},
-		{"nothing", eventstore.Append{}, false, nil},
-		{"a note that is there", eventstore.Append{Checkpoint: &signed}, true, nil},
-		{"a further line", eventstore.Append{Checkpoint: &further}, true, nil},
-		{"a redaction again", eventstore.Append{Redact: []calendar.ID{1, 1}}, true, nil},
-		{"an earlier history", eventstore.Append{Drafts: []eventstore.Draft{tag(2)}, Epoch: eventstore.Epoch{History: 2}}, false, eventstore.ErrConflict},
-		{"earlier erasures", eventstore.Append{Drafts: []eventstore.Draft{tag(2)}, Epoch: eventstore.Epoch{History: 3}}, true, nil},
-	} {
-		it := item(t, c.a)
-		group := eventstore.NewGroup(eventstore.Epoch{History: 3, Erasures: 4}, []*eventstore.Item{it})
-		group.Mark = calendar.Mark{Position: 5}
-		group.Records[1] = &eventstore.Held{State: eventstore.State{Kind: calendar.KindTag, ID: 1, Version: 1}, Erased: true}
-		group.Receipts[eventstore.ReceiptKey{Key: "there"}] = &eventstore.Receipt{Key: "there"}
-		group.Signed[signed.Size] = signed
-		if group.Decide(); !errors.Is(it.Result.Err, c.err) || group.Writes() != c.writes {
-			t.Errorf("%s: %+v, writes %t", c.name, *it.Result, group.Writes())
-		}
 	}
 }

@@ -3,7 +3,6 @@ package eventstore_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -126,74 +125,5 @@ func TestSalts(t *testing.T) {
 	}
 	if back.Complete("tag", data[1:], 0, nil); eventstore.Leaf(&back) == eventstore.Leaf(&entry) {
 		t.Error("damaged salts fit the leaf")
-	}
-}
-
-// TestLeafHoldsEverything: every part of an entry but its position changes the leaf, and
-// what moves from one part to the next does too.
-func TestLeafHoldsEverything(t *testing.T) {
-	t.Parallel()
-	leaves := map[[32]byte]string{}
-	see := func(name string, entry *eventstore.Entry) {
-		t.Helper()
-		leaf := eventstore.Leaf(entry)
-		if other, ok := leaves[leaf]; ok {
-			t.Errorf("%s and %s have one leaf", name, other)
-		}
-		leaves[leaf] = name
-	}
-	for _, tt := range []struct {
-		name string
-		edit func(entry *eventstore.Entry)
-	}{
-		{"nothing", func(*eventstore.Entry) {}},
-		{"kind", func(entry *eventstore.Entry) { entry.Kind = calendar.KindVenue }},
-		{"id", func(entry *eventstore.Entry) { entry.ID++ }},
-		{"version", func(entry *eventstore.Entry) { entry.Version++ }},
-		{"id and version", func(entry *eventstore.Entry) { entry.ID, entry.Version = 3, 412 }},
-		{"time", func(entry *eventstore.Entry) { entry.Time = entry.Time.Add(time.Millisecond) }},
-		{"actor", func(entry *eventstore.Entry) { entry.Actor = 0 }},
-		{"client", func(entry *eventstore.Entry) { entry.Cause.Client = "" }},
-		{"request", func(entry *eventstore.Entry) { entry.Cause.Request = "r-2" }},
-		{"reason", func(entry *eventstore.Entry) { entry.Cause.Reason = "regle" }},
-		{"a letter moves", func(entry *eventstore.Entry) { entry.Cause.Client, entry.Cause.Request = "curl/8r", "-1" }},
-		{"change", func(entry *eventstore.Entry) { entry.Change = "event.trashed" }},
-		{"fields", func(entry *eventstore.Entry) { entry.Fields = []byte(`{}`) }},
-		{"state", func(entry *eventstore.Entry) { entry.State = []byte(`{"id":413}`) }},
-		{"secret", func(entry *eventstore.Entry) { entry.Secret = []byte("hasj") }},
-		{"secret removed", func(entry *eventstore.Entry) { entry.Secret = []byte{} }},
-		{"no secret", func(entry *eventstore.Entry) { entry.Secret = nil }},
-	} {
-		entry := wholeEntry()
-		tt.edit(&entry)
-		see(tt.name, &entry)
-	}
-	for i := range 80 {
-		entry := wholeEntry()
-		entry.Salts[i/16][i%16]++
-		see(fmt.Sprintf("byte %d of the salts", i), &entry)
-	}
-	moved, here := wholeEntry(), wholeEntry()
-	moved.Position, moved.Time = 6, moved.Time.In(time.FixedZone("", 3600))
-	if eventstore.Leaf(&moved) != eventstore.Leaf(&here) {
-		t.Error("the position or the zone changes the leaf")
-	}
-}
-
-func TestChainHashHoldsEverything(t *testing.T) {
-	t.Parallel()
-	seen := map[[32]byte]bool{}
-	hashes := [][32]byte{
-		eventstore.ChainHash([32]byte{}, 1, [][32]byte{{1}, {2}}),
-		eventstore.ChainHash([32]byte{1}, 1, [][32]byte{{1}, {2}}),
-		eventstore.ChainHash([32]byte{}, 2, [][32]byte{{1}, {2}}),
-		eventstore.ChainHash([32]byte{}, 1, [][32]byte{{2}, {1}}),
-		eventstore.ChainHash([32]byte{}, 1, [][32]byte{{1}}),
-	}
-	for _, h := range hashes {
-		seen[h] = true
-	}
-	if len(seen) != len(hashes) {
-		t.Errorf("%d hashes of %d chains", len(seen), len(hashes))
 	}
 }

@@ -36,22 +36,6 @@ func lose(t *testing.T, s *store, after, head calendar.Position) {
 	}
 }
 
-// The store loses entries that were on the stream while no relay runs, and has others in their
-// place: the next relay makes the stream again.
-func testLostTail(t *testing.T, p *natsServers) {
-	store, js := newStore(t), p.open(t)
-	stop := actor(t, relay(t, store, js, feed.RelayOptions{}).Run)
-	until(t, js, add(t, store, 60))
-	check(t, stop())
-	lose(t, store, 40, 60)
-	actor(t, relay(t, store, js, feed.RelayOptions{}).Run)
-	waitFor(t, func() bool {
-		src := source(t, store, js, feed.SourceOptions{Stall: 50 * time.Millisecond})
-		mustReadAll(t, store, src, 0, 60)
-		return src.Stats().FromStore == 0
-	})
-}
-
 // chaos is a store, a stream and readers, and what happens to them.
 type chaos struct {
 	t       *testing.T

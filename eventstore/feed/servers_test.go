@@ -28,26 +28,6 @@ func leader(t *testing.T, js jetstream.JetStream) string {
 	return name
 }
 
-// The leader of the stream moves while entries come.
-func testLeaderMoved(t *testing.T, p *natsServers) {
-	store, js := setup(t, p)
-	src := source(t, store, js, feed.SourceOptions{Stall: 50 * time.Millisecond})
-	at := add(t, store, 100)
-	mustReadAll(t, store, src, 0, at)
-	until(t, js, at)
-	for range 4 {
-		before := leader(t, js)
-		_, err := js.Conn().RequestWithContext(within(t), "$JS.API.STREAM.LEADER.STEPDOWN."+feed.StreamName(feed.DefaultPrefix), nil)
-		check(t, err)
-		head := add(t, store, 200)
-		mustReadAll(t, store, src, at, head)
-		at = head
-		until(t, js, at)
-		waitFor(t, func() bool { return leader(t, js) != before })
-	}
-	wantWhole(t, js, at)
-}
-
 // wantWhole wants a stream that holds each entry up to position once.
 func wantWhole(t *testing.T, js jetstream.JetStream, position calendar.Position) {
 	t.Helper()
@@ -133,26 +113,6 @@ func TestServersKilled(t *testing.T) {
 			})
 		})
 	}
-}
-
-// Nothing depends on the servers when the program starts: what reads goes on
-// with the store, and the stream is made when they come.
-func TestServersComeLate(t *testing.T) {
-	t.Parallel()
-	natsServers := startNATS(t, 1)
-	natsServers.All[0].Kill9()
-	store, js := newStore(t), natsServers.open(t)
-	actor(t, relay(t, store, js, feed.RelayOptions{}).Run)
-	src := source(t, store, js, feed.SourceOptions{})
-	head := add(t, store, 50)
-	mustReadAll(t, store, src, 0, head)
-	natsServers.All[0].Start()
-	until(t, js, head)
-	waitFor(t, func() bool {
-		head = add(t, store, 1)
-		mustReadAll(t, store, src, head-1, head)
-		return src.Stats().Live
-	})
 }
 
 // The connection to NATS swallows what is sent and says nothing, while a new one

@@ -10,8 +10,7 @@ import (
 
 // suite is what holds of one server and of a cluster.
 var suite = map[string]func(t *testing.T, p *natsServers){
-	"random kills and losses": testRandom,
-	"lost tail":               testLostTail,
+	"random kills and losses":                  testRandom,
 	"relay that was paused while it published": testRelayPausedPublishing,
 	"relay that was paused before it deleted":  testRelayPausedDeleting,
 	"stream with settings that refuse entries": testSettingsThatRefuse,
@@ -27,7 +26,6 @@ var suite = map[string]func(t *testing.T, p *natsServers){
 
 // clustered is what holds of several servers.
 var clustered = map[string]func(t *testing.T, p *natsServers){
-	"leader moved":     testLeaderMoved,
 	"replicas changed": testReplicasChanged,
 }
 

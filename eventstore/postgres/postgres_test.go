@@ -15,9 +15,11 @@ import (
 	"daybook/eventstore/storetest"
 )
 
-// TestMain runs four tests at once, also on two cores: most of them wait for servers.
+// TestMain runs four tests at once, also on two cores, as most of them wait for servers, and
+// fewer random sequences than the stores do that need none.
 func TestMain(m *testing.M) {
 	_ = flag.Set("test.parallel", "4")
+	_ = flag.Set("rapid.checks", "30")
 	os.Exit(m.Run())
 }
 

@@ -76,7 +76,7 @@ func past(group int, check func(l *pastLog, point eventstore.Point)) func(t test
 		look := func() {
 			l := &pastLog{fixture: f}
 			l.slugs()
-			for i := 0; i < len(f.log) && !f.Failed(); i += 1 + len(f.log)/30 {
+			for i := 0; i < len(f.log) && !f.Failed(); i += 1 + len(f.log)/12 {
 				entry := &f.log[i]
 				for _, point := range []eventstore.Point{
 					{Position: entry.Position}, {Time: entry.Time}, {Time: entry.Time.Add(-time.Millisecond)}, {Time: entry.Time.Add(999 * time.Microsecond)},

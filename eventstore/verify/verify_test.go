@@ -254,17 +254,6 @@ func (l *later) Records(ctx context.Context, kind calendar.Kind, after calendar.
 	return l.Store.Records(ctx, kind, after, limit)
 }
 
-// TestVerifyWhileOthersWrite: what is newer than the head of the run is no damage.
-func TestVerifyWhileOthersWrite(t *testing.T) {
-	t.Parallel()
-	draft, record := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
-	s := &later{Store: memstore.New(), t: t, last: record}
-	write(t, s, draft)
-	if n, err := verified(t, s, nil); err != nil || n != 1 {
-		t.Errorf("Verify: %d entries, %v", n, err)
-	}
-}
-
 // TestHash: a hash of another length, or of other characters, is refused, so that nothing that
 // was added to one or cut off passes for it.
 func TestHash(t *testing.T) {
